@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file doca_version.h Which release of the API the headers describe. */
+#ifndef DOCA_VERSION_H_
+#define DOCA_VERSION_H_
+
+#include <stddef.h>
+
+#include <doca_compat.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Release of the API that these headers describe. */
+#define DOCA_VERSION_MAJOR 3
+#define DOCA_VERSION_MINOR 0
+#define DOCA_VERSION_PATCH 58
+/** The same as text. */
+#define DOCA_VERSION_STRING "3.0.0058"
+
+/** A version as one number that compares in order; the patch part as it stands. */
+#define DOCA_VERSION_CALC_EXACT(major, minor, patch) ((size_t)((major) << 24 | (minor) << 16 | (patch)))
+/** These headers' version in that form. */
+#define DOCA_VERSION_EXACT DOCA_VERSION_CALC_EXACT(DOCA_VERSION_MAJOR, DOCA_VERSION_MINOR, DOCA_VERSION_PATCH)
+/** A version as one number that compares in order, the patch part as releases count it. */
+#define DOCA_VERSION_CALC(major, minor, patch) ((size_t)((major) << 24 | (minor) << 16 | (patch * 1000)))
+/** These headers' version in that form. */
+#define DOCA_VERSION_OFFICIAL DOCA_VERSION_CALC(DOCA_VERSION_MAJOR, DOCA_VERSION_MINOR, DOCA_VERSION_PATCH)
+/** Is the given version this one? */
+#define DOCA_VERSION_EQ_CURRENT(major, minor, patch) (DOCA_VERSION_CALC(major, minor, patch) == DOCA_VERSION_OFFICIAL)
+/** Is the given version this one or older? */
+#define DOCA_VERSION_LTE_CURRENT(major, minor, patch) (DOCA_VERSION_CALC(major, minor, patch) <= DOCA_VERSION_OFFICIAL)
+
+/** The version that the program was compiled for, as text. */
+static inline const char *doca_version(void)
+{
+	return DOCA_VERSION_STRING;
+}
+
+/** The version of the library that the program runs with, as text. Owned by the library. */
+DOCA_EXPERIMENTAL
+const char *doca_version_runtime(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* DOCA_VERSION_H_ */

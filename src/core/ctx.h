@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The ctx seam: what a library does with a task. A library embeds struct doca_ctx as the first member of its context and
+ * gives it start, cancel, drained, stop and progress; the one state machine (ctx.c) calls them and alone writes the state.
+ *
+ *   IDLE --start: SUCCESS--> RUNNING
+ *   IDLE --start: IN_PROGRESS--> STARTING --sf_ctx_started--> RUNNING, or --sf_ctx_fail--> IDLE (by way of STOPPING)
+ *   RUNNING, STARTING --doca_ctx_stop or sf_ctx_fail--> STOPPING --no task in flight, all tasks freed, drained--> stop, IDLE
+ *
+ * Thread: a ctx belongs to the thread of its progress engine.
+ */
+#ifndef SF_CORE_CTX_H
+#define SF_CORE_CTX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <doca_ctx.h>
+#include <doca_error.h>
+#include <doca_pe.h>
+#include <doca_types.h>
+
+#include "base/visibility.h"
+
+struct doca_gpu;
+struct sf_task_pool;
+
+struct sf_ctx_ops {
+	const char *name; /* "comch consumer": for logs */
+	bool needs_pe;	  /* start without a progress engine, and without a GPU data path, is NOT_CONNECTED */
+
+	/* Builds everything the data path needs. SUCCESS: running. IN_PROGRESS: sf_ctx_started or sf_ctx_fail follows from
+	 * progress (never from inside start). Any other code: nothing is left behind and the ctx stays IDLE. */
+	doca_error_t (*start)(struct doca_ctx *ctx);
+	/* Begins the end: every task in flight is to complete, with its result or an error, from later progress calls. Called
+	 * once per run. Does not block. */
+	void (*cancel)(struct doca_ctx *ctx);
+	/* While STOPPING: may the ctx become IDLE, as far as the library is concerned? NULL means yes. */
+	bool (*drained)(struct doca_ctx *ctx);
+	/* Releases what start built. No task is in flight or allocated. The ctx is IDLE right after. */
+	void (*stop)(struct doca_ctx *ctx);
+	/* Does what is due and returns whether anything was. NULL for a ctx that has nothing to poll. Runs user callbacks. */
+	bool (*progress)(struct doca_ctx *ctx);
+	/* Event-driven mode: asks for sf_ctx_event_fd to be written when something becomes due; returns true when something is
+	 * due already. NULL: the ctx is only ever due after a submit on its own thread. */
+	bool (*arm)(struct doca_ctx *ctx);
+};
+
+struct doca_ctx {
+	const struct sf_ctx_ops *ops;
+	enum doca_ctx_states state;
+	bool cancelled;
+	bool in_progress_call;
+	struct doca_pe *pe;
+	struct doca_gpu *gpu;		 /* data path on this GPU, or NULL */
+	union doca_data user_data;
+	doca_ctx_state_changed_callback_t state_changed;
+	struct sf_task_pool *pools;	 /* the library's array, one per task type */
+	uint32_t num_pools;
+	size_t num_inflight;		 /* submitted, callback not yet run */
+	size_t num_allocated;		 /* tasks the user holds, in flight or not */
+	struct doca_ctx *next_in_pe;	 /* pe.c's */
+	struct doca_ctx *next_active;	 /* pe.c's */
+};
+
+/* Initialises an embedded base. pools may be NULL. */
+SF_API void sf_ctx_init(struct doca_ctx *ctx, const struct sf_ctx_ops *ops, struct sf_task_pool *pools, uint32_t num_pools);
+
+/* Undoes init, from the library's destroy: disconnects from the progress engine. IN_USE, logged, unless the ctx is IDLE. */
+SF_API doca_error_t sf_ctx_fini(struct doca_ctx *ctx);
+
+/* BAD_STATE, logged with the name of the setter, unless the ctx is IDLE. */
+SF_API doca_error_t sf_ctx_check_idle(const struct doca_ctx *ctx, const char *setter);
+
+/* STARTING to RUNNING, from progress. The user's callback runs inside. */
+SF_API void sf_ctx_started(struct doca_ctx *ctx);
+
+/* A failed asynchronous start, or a fatal error: to STOPPING, cancel is called, IDLE follows by progress. Any time but IDLE. */
+SF_API void sf_ctx_fail(struct doca_ctx *ctx);
+
+/* The eventfd of the ctx's progress engine, for sf_port_open; -1 without one. */
+SF_API int sf_ctx_event_fd(const struct doca_ctx *ctx);
+
+/* Tells the progress engine that progress has something to do though nothing armed fired (a deferred event, say). */
+SF_API void sf_ctx_kick(struct doca_ctx *ctx);
+
+/* ---- tasks ---- */
+
+enum sf_task_state { SF_TASK_FREE, SF_TASK_ALLOCATED, SF_TASK_INFLIGHT };
+
+struct sf_task_class {
+	const char *name; /* "comch producer send": for logs */
+	size_t size;	  /* of the library's task, whose first member is struct doca_task */
+	/* Starts the task. SUCCESS: it belongs to the library until sf_task_complete, which must not run inside submit. Any
+	 * other code: it still belongs to the user. The ctx is RUNNING. flags are doca_task_submit_flag. */
+	doca_error_t (*submit)(struct doca_task *task, uint32_t flags);
+	/* What doca_task_try_submit checks first; NULL accepts. */
+	doca_error_t (*validate)(const struct doca_task *task);
+};
+
+/* The public base of every task. */
+struct doca_task {
+	const struct sf_task_class *cls;
+	struct doca_ctx *ctx;
+	struct sf_task_pool *pool;
+	struct doca_task *next;	  /* the pool's while free; the library's while in flight */
+	union doca_data user_data;
+	doca_error_t status;
+	enum sf_task_state state;
+};
+
+/* The tasks of one type in one ctx: configured while IDLE, allocated at start, freed on return to IDLE. */
+struct sf_task_pool {
+	const struct sf_task_class *cls;
+	doca_task_completion_cb_t completed, failed;
+	uint32_t num_tasks;
+	void *memory;
+	struct doca_task *free;
+};
+
+/* For a *_task_X_set_conf: BAD_STATE unless IDLE, INVALID_VALUE for a NULL callback or a number over max. num_tasks 0 is
+ * INVALID_VALUE too. */
+SF_API doca_error_t sf_task_pool_configure(struct doca_ctx *ctx, struct sf_task_pool *pool, const struct sf_task_class *cls,
+					   doca_task_completion_cb_t completed, doca_task_completion_cb_t failed, uint32_t num_tasks,
+					   uint32_t num_tasks_max);
+
+/* For a *_alloc_init: a task whose base is initialised (user_data 0, status SUCCESS). BAD_STATE unless RUNNING;
+ * NO_MEMORY when all are out, or the type was not configured. The library's fields keep what the slot had. */
+SF_API doca_error_t sf_task_alloc(struct doca_ctx *ctx, struct sf_task_pool *pool, struct doca_task **task);
+
+/* Ends a task in flight: from the ctx's progress only. Runs the user's callback (completed for SUCCESS, else failed), in which
+ * the task may be freed or submitted again. */
+SF_API void sf_task_complete(struct doca_task *task, doca_error_t status);
+
+#endif

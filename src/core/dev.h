@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Opened devices and representors, as the libraries see them. */
+#ifndef SF_CORE_DEV_H
+#define SF_CORE_DEV_H
+
+#include <doca_dev.h>
+
+#include "base/visibility.h"
+#include "fabric/fabric.h"
+#include "topology/topology.h"
+
+/* What the device is. Valid as long as the process. */
+SF_API const struct sf_device *sf_dev_desc(const struct doca_dev *dev);
+SF_API const struct sf_device *sf_devinfo_desc(const struct doca_devinfo *devinfo);
+/* The host function that the representor stands for, and the DPU device it was listed on. */
+SF_API const struct sf_device *sf_dev_rep_desc(const struct doca_dev_rep *rep);
+SF_API const struct doca_dev *sf_dev_rep_dev(const struct doca_dev_rep *rep);
+
+/* A device in use cannot be closed: doca_dev_close of the last open answers IN_USE while someone holds it. Any thread. */
+SF_API void sf_dev_hold(struct doca_dev *dev);
+SF_API void sf_dev_release(struct doca_dev *dev);
+SF_API void sf_dev_rep_hold(struct doca_dev_rep *rep);
+SF_API void sf_dev_rep_release(struct doca_dev_rep *rep);
+
+/* The device's domain, opened on first use and closed with the device. */
+SF_API doca_error_t sf_dev_domain(struct doca_dev *dev, struct sf_domain **domain);
+
+#endif

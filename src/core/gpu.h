@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The gpu backend seam: where a GPU's memory and kernels live. libdoca_gpunetio fills it (soft, cuda); libraries that must
+ * not depend on it (doca-comch) reach a GPU through this header only.
+ */
+#ifndef SF_CORE_GPU_H
+#define SF_CORE_GPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <doca_error.h>
+#include <doca_types.h>
+
+#include "base/visibility.h"
+
+struct doca_gpu;
+
+struct sf_gpu_ops {
+	const char *name; /* "soft", "cuda" */
+	bool hardware;	  /* the GPU cannot ring an eventfd or a futex: whoever waits for it must look now and then */
+
+	/* As doca_gpu_mem_alloc, alignment 0 or a power of two. *cpu is NULL for device-only memory of a real GPU. Zeroed. */
+	doca_error_t (*mem_alloc)(struct doca_gpu *gpu, size_t size, size_t alignment, enum doca_gpu_mem_type type, void **gpu_addr,
+				  void **cpu_addr);
+	doca_error_t (*mem_free)(struct doca_gpu *gpu, void *gpu_addr);
+
+	/* Makes host memory of this process (page-aligned; shared mappings too) reachable by kernels, without moving it, until
+	 * host_unmap. *gpu_addr is what a kernel uses for addr. */
+	doca_error_t (*host_map)(struct doca_gpu *gpu, void *addr, size_t len, void **gpu_addr);
+	void (*host_unmap)(struct doca_gpu *gpu, void *addr);
+
+	/* Is this an address that only kernels can use? */
+	bool (*is_device_memory)(struct doca_gpu *gpu, const void *addr);
+};
+
+struct doca_gpu {
+	const struct sf_gpu_ops *ops;
+	char pci_addr[16];
+	uint32_t users; /* contexts and arrays that hold it; doca_gpu_destroy is IN_USE meanwhile. Atomic */
+};
+
+/* Asked by mmaps for addresses they are given: set by libdoca_gpunetio while a hardware GPU is open, NULL else. */
+SF_API extern bool (*sf_gpu_owns_address)(const void *addr);
+
+#endif

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The fabric: how bytes reach another node.
+ *
+ *   domain    an opened device                                  lives as long as the device is open
+ *   region    memory registered in a domain                     lives without a progress engine, as a mmap does
+ *   port      a domain's presence on one progress engine        polled by one thread
+ *   listener  a name under which a port can be connected to
+ *   link      two ports joined: ordered and reliable
+ *
+ * A provider (loop, shm, ...) implements struct sf_fabric_ops. It sees base/ and this header only; no library names a
+ * provider. Every call below goes through the object it is made on. What a provider lacks is filled by the default
+ * table (fabric.c), which answers DOCA_ERROR_NOT_SUPPORTED.
+ *
+ * Rules for all operations:
+ *  - A port, its listeners, its links and what is posted on them belong to one thread at a time (the thread of the
+ *    progress engine). Domains and regions may be used from any thread.
+ *  - An operation or receive that was accepted is finished exactly once, by its done callback, always from
+ *    sf_port_poll, never inside the submitting call. A submit that fails never reports.
+ *  - Nothing on the data path (post, send, write, read, atomic, poll) blocks, allocates or waits for the peer.
+ *  - Every handler and done callback runs inside sf_port_poll. It may post, send, connect and disconnect; it may not
+ *    close the port and may not poll. It may close the link it is about, except from inside a done callback.
+ *  - Whatever the peer wrote is untrusted: a provider checks it before use, and a peer that dies, stalls or lies costs
+ *    its own links and nothing else.
+ */
+#ifndef SF_FABRIC_FABRIC_H
+#define SF_FABRIC_FABRIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <doca_error.h>
+
+#include "base/visibility.h"
+
+#define SF_NAME_MAX 256		/* a listener's name, with its NUL */
+#define SF_PRIVATE_MAX 1024	/* private data of a connect, accept or reject, bytes */
+#define SF_HEADER_MAX 48	/* header bytes that travel with a send or a write and arrive with the receive */
+#define SF_DESCRIPTOR_MAX 1024	/* an exported region's descriptor, bytes */
+#define SF_TRANSFER_MAX (UINT32_C(1) << 31) /* bytes of one operation */
+
+struct sf_fabric_ops;
+
+struct sf_domain {
+	const struct sf_fabric_ops *ops;
+};
+
+struct sf_port {
+	const struct sf_fabric_ops *ops;
+	struct sf_domain *domain;
+};
+
+struct sf_listener {
+	const struct sf_fabric_ops *ops;
+	struct sf_port *port;
+	void *user;
+};
+
+/* Rights of a region's importers. The owner itself may always do everything. */
+enum sf_rights {
+	SF_RIGHT_READ = 1 << 0,
+	SF_RIGHT_WRITE = 1 << 1,
+	SF_RIGHT_ATOMIC = 1 << 2,
+};
+
+struct sf_region {
+	const struct sf_fabric_ops *ops;
+	struct sf_domain *domain;
+	uint64_t addr;	/* the owner's virtual address, also in an importer: remote addresses are the owner's */
+	uint64_t len;
+	uint32_t rights;
+	bool imported;
+};
+
+enum sf_link_state {
+	SF_LINK_CONNECTING, /* sends are refused with AGAIN */
+	SF_LINK_READY,
+	SF_LINK_CLOSED,	    /* disconnected by either side, refused, or the peer is gone: sends are refused with NOT_CONNECTED */
+};
+
+struct sf_link {
+	const struct sf_fabric_ops *ops;
+	struct sf_port *port;
+	void *user;		  /* the library's */
+	enum sf_link_state state; /* as last reported by a handler */
+};
+
+/* A piece of local memory. Any memory of the process may be a source; see sf_recv for destinations of receives. */
+struct sf_iov {
+	void *addr;
+	size_t len;
+};
+
+enum sf_op_kind {
+	SF_OP_SEND,  /* into the receive that the peer port posted first */
+	SF_OP_WRITE, /* to remote memory; with header_len > 0 it also takes a receive, which gets the header and no bytes */
+	SF_OP_READ,
+	SF_OP_CAS,   /* 8 bytes, 8-aligned: if equal to compare store value; the old value goes to iov[0] */
+	SF_OP_FAA,   /* 8 bytes, 8-aligned: add value; the old value goes to iov[0] */
+};
+
+/* One operation on a link. The caller owns it and what it points to; both must stay as they are until done runs. */
+struct sf_op {
+	struct sf_op *next;		 /* the provider's while submitted */
+	void (*done)(struct sf_op *op);
+	struct sf_link *link;		 /* set by the submitting call */
+	doca_error_t status;		 /* result, valid in done */
+	enum sf_op_kind kind;
+	uint32_t iov_num;		 /* up to sf_fabric_ops.iov_max; 0 for an empty message */
+	const struct sf_iov *iov;
+	uint32_t header_len;		 /* up to SF_HEADER_MAX */
+	const void *header;
+	struct sf_region *region;	 /* one-sided: an imported region (or one of the own domain, with loop) */
+	uint64_t remote_addr;		 /* one-sided: the owner's virtual address inside region */
+	uint64_t compare, value;	 /* CAS, FAA */
+};
+
+/* One posted receive: shared by all links of the port, taken in the order of posting. */
+struct sf_recv {
+	struct sf_recv *next;		 /* the provider's while posted */
+	void (*done)(struct sf_recv *recv);
+	struct sf_region *region;	 /* registered in the port's domain and holding every piece of iov; NULL when iov_num is 0 */
+	uint32_t iov_num;		 /* up to sf_fabric_ops.recv_iov_max */
+	const struct sf_iov *iov;
+	uint64_t cookie;		 /* the provider's */
+	/* results, valid in done */
+	doca_error_t status;		 /* SUCCESS; NOT_CONNECTED class when flushed (CONNECTION_ABORTED) */
+	struct sf_link *link;		 /* from whom; NULL when flushed */
+	enum sf_op_kind kind;		 /* SF_OP_SEND or SF_OP_WRITE */
+	uint32_t len;			 /* bytes received */
+	uint32_t header_len;
+	uint8_t header[SF_HEADER_MAX];
+};
+
+/* A peer that asks to connect, valid until accepted or rejected. */
+struct sf_request;
+
+/* What happens on a port besides completions. Every callback runs in sf_port_poll. Any may be NULL. */
+struct sf_port_handler {
+	/* A peer wants to connect to a listener without SF_LISTEN_AUTO. Answer with sf_link_accept or sf_link_reject, now or
+	 * later. If the peer goes away first, accept fails with NOT_CONNECTED and the request is gone. */
+	void (*request)(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
+	/* A listener with SF_LISTEN_AUTO accepted a peer. Set link->user here. Runs before the link's first receive. */
+	void (*accepted)(struct sf_listener *listener, struct sf_link *link, const void *data, size_t len);
+	/* sf_link_connect ended: SUCCESS (link READY; data is the accepter's private data), or an error and the link is CLOSED:
+	 * NOT_FOUND no such listener, NOT_PERMITTED other user, CONNECTION_ABORTED rejected (data is the reason), TIME_OUT. */
+	void (*connected)(struct sf_link *link, doca_error_t status, const void *data, size_t len);
+	/* A READY link ended: the peer disconnected (CONNECTION_RESET: all it sent was received first) or died
+	 * (CONNECTION_ABORTED). Operations in flight finish with that status before this runs. Within a second of the
+	 * peer's death, whether or not the peer could say goodbye. */
+	void (*closed)(struct sf_link *link, doca_error_t reason);
+};
+
+enum sf_listen_flags {
+	SF_LISTEN_AUTO = 1 << 0, /* accepted without the port's thread: the peer's sf_link_connect completes though we do not poll */
+};
+
+/* What a provider implements. The inline functions below are how everybody calls it; each one's comment is its contract. */
+struct sf_fabric_ops {
+	const char *name;
+	uint32_t caps;		/* SF_CAP_* */
+	uint32_t iov_max;	/* pieces of one operation */
+	uint32_t recv_iov_max;	/* pieces of one receive */
+
+	doca_error_t (*domain_open)(const struct sf_fabric_ops *ops, const char *device, struct sf_domain **domain);
+	void (*domain_close)(struct sf_domain *domain);
+
+	doca_error_t (*region_register)(struct sf_domain *domain, void *addr, size_t len, uint32_t rights, struct sf_region **region);
+	void (*region_close)(struct sf_region *region);
+	doca_error_t (*region_export)(struct sf_region *region, void *descriptor, size_t *len);
+	doca_error_t (*region_import)(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
+	doca_error_t (*region_map)(struct sf_region *region, void **addr);
+
+	doca_error_t (*port_open)(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max, int event_fd,
+				  struct sf_port **port);
+	void (*port_close)(struct sf_port *port);
+	uint32_t (*port_poll)(struct sf_port *port, uint32_t budget);
+	bool (*port_arm)(struct sf_port *port);
+	doca_error_t (*port_post_recv)(struct sf_port *port, struct sf_recv *recv);
+	void (*port_flush_recvs)(struct sf_port *port);
+
+	doca_error_t (*listener_open)(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **listener);
+	void (*listener_close)(struct sf_listener *listener);
+
+	doca_error_t (*link_connect)(struct sf_port *port, const char *name, const void *data, size_t len, void *user, struct sf_link **link);
+	doca_error_t (*link_accept)(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **link);
+	void (*link_reject)(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
+	void (*link_disconnect)(struct sf_link *link);
+	void (*link_close)(struct sf_link *link);
+	doca_error_t (*link_submit)(struct sf_link *link, struct sf_op *op);
+	void (*link_ring)(struct sf_link *link);
+};
+
+enum sf_caps {
+	SF_CAP_OTHER_PROCESS = 1 << 0, /* reaches other processes of this machine */
+	SF_CAP_OTHER_MACHINE = 1 << 1,
+	SF_CAP_ONE_SIDED = 1 << 2,     /* write and read */
+	SF_CAP_ATOMIC = 1 << 3,
+	SF_CAP_MAP = 1 << 4,	       /* sf_region_map of an imported region can succeed */
+};
+
+/* The provider of that name ("shm", "loop", "faulty:shm", ...), or NULL. The name NULL gives the default between processes:
+ * SOFTFIELD_FABRIC, else shm. */
+SF_API const struct sf_fabric_ops *sf_fabric_find(const char *name);
+
+/* Opens the device (a key such as "host0/0000:d8:00.0") in a provider. May block briefly. */
+static inline doca_error_t sf_domain_open(const struct sf_fabric_ops *ops, const char *device, struct sf_domain **domain)
+{
+	return ops->domain_open(ops, device, domain);
+}
+
+/* Closes a domain that has no ports and no regions. */
+static inline void sf_domain_close(struct sf_domain *domain) { domain->ops->domain_close(domain); }
+
+/* Registers memory. Cheap: nothing is moved or pinned until it is exported or named in a receive. Several regions may overlap. */
+static inline doca_error_t sf_region_register(struct sf_domain *domain, void *addr, size_t len, uint32_t rights, struct sf_region **region)
+{
+	return domain->ops->region_register(domain, addr, len, rights, region);
+}
+
+/* Ends a region. On the owner: the memory is the process's own again, importers' later operations fail with
+ * CONNECTION_ABORTED, their mappings no longer reach it. On an importer: the mapping goes. May block briefly. */
+static inline void sf_region_close(struct sf_region *region) { region->ops->region_close(region); }
+
+/* Writes the descriptor (at most SF_DESCRIPTOR_MAX bytes; *len is room in, size out) by which another domain imports the
+ * region. Opaque, versioned, checksummed; carries a random 128-bit token. Starts whatever serves importers. May block. */
+static inline doca_error_t sf_region_export(struct sf_region *region, void *descriptor, size_t *len)
+{
+	return region->ops->region_export(region, descriptor, len);
+}
+
+/* Imports a descriptor. INVALID_VALUE: truncated or altered; UNSUPPORTED_VERSION; NOT_PERMITTED: wrong token or user;
+ * NOT_FOUND: the owner or its region is gone. May block (bounded, about a second) while the owner's agent answers. */
+static inline doca_error_t sf_region_import(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region)
+{
+	return domain->ops->region_import(domain, descriptor, len, region);
+}
+
+/* Where an imported region's bytes can be loaded and stored directly in this process: *addr stands for region->addr.
+ * NOT_SUPPORTED when not every byte can (an edge, another machine). Valid until the region is closed. */
+static inline doca_error_t sf_region_map(struct sf_region *region, void **addr) { return region->ops->region_map(region, addr); }
+
+/* Opens a port. At most recv_max receives are posted at a time. event_fd is an eventfd of the caller's, which outlives the
+ * port: it is written when something is due on an armed port, by the provider or by a peer. */
+static inline doca_error_t sf_port_open(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max, int event_fd,
+					struct sf_port **port)
+{
+	return domain->ops->port_open(domain, handler, recv_max, event_fd, port);
+}
+
+/* Closes a port with no links, listeners or posted receives left. */
+static inline void sf_port_close(struct sf_port *port) { port->ops->port_close(port); }
+
+/* Runs up to budget callbacks that are due, and returns how many ran. Never blocks. Costs a few loads when nothing is due. */
+static inline uint32_t sf_port_poll(struct sf_port *port, uint32_t budget) { return port->ops->port_poll(port, budget); }
+
+/* Asks for event_fd to be written when something becomes due, once. Returns true, and does not arm, when something is due
+ * already. Polling disarms. No wake-up is lost between the arm and the peer's publication. */
+static inline bool sf_port_arm(struct sf_port *port) { return port->ops->port_arm(port); }
+
+/* Posts a receive. FULL: recv_max are posted. INVALID_VALUE: a piece outside its region. */
+static inline doca_error_t sf_port_post_recv(struct sf_port *port, struct sf_recv *recv) { return port->ops->port_post_recv(port, recv); }
+
+/* Takes back every posted receive that no sender holds: each is done from the next poll with CONNECTION_ABORTED. One that a
+ * sender is just filling ends with its message, or with CONNECTION_ABORTED if that sender does not finish within a second. */
+static inline void sf_port_flush_recvs(struct sf_port *port) { port->ops->port_flush_recvs(port); }
+
+/* Listens on a name. ALREADY_EXIST: a live process (or this one) listens there. A name left by a dead process is taken over.
+ * NOT_PERMITTED: the runtime folder is not ours. May block briefly. */
+static inline doca_error_t sf_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **listener)
+{
+	return port->ops->listener_open(port, name, flags, user, listener);
+}
+
+/* Stops listening. Pending requests are refused; links stay. */
+static inline void sf_listener_close(struct sf_listener *listener) { listener->ops->listener_close(listener); }
+
+/* Starts to connect to a listener; handler.connected reports the end, exactly once, unless the link is closed first.
+ * Progresses without the peer's port being polled only when the listener is SF_LISTEN_AUTO. Does not block. */
+static inline doca_error_t sf_link_connect(struct sf_port *port, const char *name, const void *data, size_t len, void *user,
+					   struct sf_link **link)
+{
+	return port->ops->link_connect(port, name, data, len, user, link);
+}
+
+/* Accepts a request on its listener's port; the link is READY at once. NOT_CONNECTED: the peer is gone. */
+static inline doca_error_t sf_link_accept(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len, void *user,
+					  struct sf_link **link)
+{
+	return listener->ops->link_accept(request, data, len, user, link);
+}
+
+/* Refuses a request, with a reason for the peer's connected callback. */
+static inline void sf_link_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len)
+{
+	listener->ops->link_reject(listener, request, data, len);
+}
+
+/* Begins the end, from any state; may be repeated. Operations in flight finish from poll (with their result if they took
+ * effect, else CONNECTION_ABORTED). What was sent before reaches the peer, then its closed callback runs. Our own closed
+ * callback does not run. */
+static inline void sf_link_disconnect(struct sf_link *link) { link->ops->link_disconnect(link); }
+
+/* Frees a link, disconnecting first if need be. No operation of it may be in flight (disconnect, then poll). */
+static inline void sf_link_close(struct sf_link *link) { link->ops->link_close(link); }
+
+/* Submits an operation.
+ *   AGAIN          the peer has no receive posted, a queue is full, or the link is still connecting: try again later; it
+ *                  clears by the peer's doing, without a poll of ours
+ *   TOO_BIG        the message is larger than the peer's first receive, which stays posted
+ *   NOT_CONNECTED  the link is closed
+ *   NOT_PERMITTED  the region's rights do not allow it
+ *   INVALID_VALUE  outside the region, or more than SF_TRANSFER_MAX or iov_max
+ * These five are decided at once. The status in done is SUCCESS, or CONNECTION_ABORTED when the peer died or the region
+ * ended under way. */
+static inline doca_error_t sf_link_submit(struct sf_link *link, struct sf_op *op) { return link->ops->link_submit(link, op); }
+
+/* Wakes the peer's armed port, for a library that put a message into shared memory of its own. Any thread. */
+static inline void sf_link_ring(struct sf_link *link) { link->ops->link_ring(link); }
+
+#endif

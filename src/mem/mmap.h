@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory maps, as the libraries see them. */
+#ifndef SF_MEM_MMAP_H
+#define SF_MEM_MMAP_H
+
+#include <stdbool.h>
+
+#include <doca_mmap.h>
+
+#include "base/visibility.h"
+#include "fabric/fabric.h"
+
+/* A started mmap that a library uses cannot be stopped or destroyed (NOT_PERMITTED). Any thread. */
+SF_API doca_error_t sf_mmap_hold(struct doca_mmap *mmap); /* BAD_STATE unless started */
+SF_API void sf_mmap_release(struct doca_mmap *mmap);
+
+SF_API uint32_t sf_mmap_permissions(const struct doca_mmap *mmap);
+SF_API bool sf_mmap_has_dev(const struct doca_mmap *mmap, const struct doca_dev *dev);
+SF_API bool sf_mmap_contains(const struct doca_mmap *mmap, const void *addr, size_t len);
+/* True when the range is memory of a real GPU, which no CPU can touch. */
+SF_API bool sf_mmap_is_gpu_memory(const struct doca_mmap *mmap);
+
+/* The region of the whole range in the device's domain, with the rights that the permissions give; registered on first
+ * use, closed by stop. NOT_FOUND when the mmap has no such device. */
+SF_API doca_error_t sf_mmap_region(struct doca_mmap *mmap, struct doca_dev *dev, struct sf_region **region);
+
+#endif

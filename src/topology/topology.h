@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which nodes, devices, representors and GPUs exist: the default topology, or the JSON file that SOFTFIELD_TOPOLOGY names.
+ * Read once per process, then immutable.
+ */
+#ifndef SF_TOPOLOGY_TOPOLOGY_H
+#define SF_TOPOLOGY_TOPOLOGY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <doca_error.h>
+
+#include "base/visibility.h"
+
+#define SF_PCI_ADDR_SIZE 13 /* 0000:03:00.0 and NUL */
+
+enum sf_node_kind { SF_NODE_HOST, SF_NODE_DPU };
+enum sf_function_kind { SF_FUNCTION_PF, SF_FUNCTION_VF, SF_FUNCTION_SF };
+
+struct sf_node {
+	const char *name; /* "host0", "dpu0" */
+	enum sf_node_kind kind;
+	const char *host; /* a DPU's host node, or NULL */
+	const char *address; /* for a node on another machine, or NULL */
+};
+
+/* A network function. On a DPU: a port, which carries the representors of the host functions behind it. */
+struct sf_device {
+	const struct sf_node *node;
+	char key[96];		/* "host0/0000:d8:00.0": unique, the same in every process of the topology */
+	char pci_addr[SF_PCI_ADDR_SIZE];
+	char ibdev[64], iface[64];
+	char vuid[128];
+	uint8_t mac[6];
+	uint8_t ipv4[4];
+	uint8_t ipv6[16];
+	bool has_ipv4;
+	enum sf_function_kind kind;
+	uint32_t sf_index;	/* SF_FUNCTION_SF only */
+	uint16_t vhca_id;
+	uint64_t rate_bps;
+	const struct sf_device *uplink; /* a host function's port on its DPU, or NULL */
+};
+
+struct sf_gpu_desc {
+	const struct sf_node *node;
+	char pci_addr[SF_PCI_ADDR_SIZE];
+	char name[64];
+};
+
+struct sf_topology {
+	struct sf_node *nodes;
+	struct sf_device *devices;
+	struct sf_gpu_desc *gpus;
+	uint32_t num_nodes, num_devices, num_gpus;
+	const struct sf_node *self; /* the node that SOFTFIELD_NODE names, or NULL: this process sees every device */
+};
+
+/* The process's topology. Loaded on first use; a bad file or an unknown SOFTFIELD_NODE is logged and BAD_CONFIG / NOT_FOUND is returned, each time. */
+SF_API doca_error_t sf_topology_get(const struct sf_topology **topology);
+
+/* Parses JSON text (len bytes, untrusted). On failure *message says what is wrong and where; the caller frees it. */
+SF_API doca_error_t sf_topology_parse(const char *text, size_t len, struct sf_topology **topology, char **message);
+SF_API void sf_topology_free(struct sf_topology *topology);
+
+/* "03:00.0" or "0000:03:00.0", hex in either case, to the long lower-case form. INVALID_VALUE otherwise. */
+SF_API doca_error_t sf_pci_addr_normalise(const char *text, char addr[SF_PCI_ADDR_SIZE]);
+
+#endif
