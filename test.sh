@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Installs what the tests need, builds everything and tests it: gcc and clang, sanitizers, threads, fuzz targets, and an
+# installed copy as a stranger would use it. Usage: ./test.sh [--quick] (only the first step).
+#   FUZZ_SECONDS  how long each fuzz target runs (60)
+#   BUILD_ROOT    where the builds go (build-test in this folder)
+set -uo pipefail
+cd "$(dirname "$(realpath "$0")")" || exit 1
+
+quick=false
+[ "${1:-}" = --quick ] && quick=true
+root=${BUILD_ROOT:-$PWD/build-test}
+fuzz_seconds=${FUZZ_SECONDS:-60}
+passed=0 failed=0 skipped=0
+SOFTFIELD_RUNTIME=$(mktemp -d)
+export SOFTFIELD_RUNTIME
+chmod 700 "$SOFTFIELD_RUNTIME"
+trap 'rm -rf "$SOFTFIELD_RUNTIME"' EXIT
+
+scripts/install-dependencies test || exit 1
+mkdir -p "$root"
+
+title() { printf '\n== %s\n' "$1"; }
+
+broken() {
+	failed=$((failed + 1))
+	echo "FAILED: $1"
+}
+
+# Adds meson's own counts of the last run to ours.
+count() {
+	local log=$1
+	passed=$((passed + $(sed -n 's/^Ok: *\([0-9]*\).*/\1/p' "$log" | tail -n 1)))
+	failed=$((failed + $(awk '/^(Fail|Timeout|Unexpected Pass): */ {n += $NF} END {print n + 0}' "$log")))
+	skipped=$((skipped + $(awk '/^Skipped: */ {n += $NF} END {print n + 0}' "$log")))
+}
+
+configure() { # NAME COMPILER ARGS...
+	local build=$root/$1 compiler=$2
+	shift 2
+	[ -f "$build/build.ninja" ] || CC=$compiler meson setup "$build" "$@" >"$build.setup.log" 2>&1 || {
+		tail -n 20 "$build.setup.log"
+		return 1
+	}
+	ninja -C "$build" >"$build.ninja.log" 2>&1 || {
+		grep -E 'error|FAILED|warning' -A 6 "$build.ninja.log" | head -n 60
+		return 1
+	}
+}
+
+run_tests() { # NAME ARGS...
+	local build=$root/$1
+	shift
+	meson test -C "$build" --no-rebuild --print-errorlogs "$@" >"$build.test.log" 2>&1
+	grep -vE '^(ninja|$)' "$build.test.log" | tail -n 400
+	grep -q '^Ok:' "$build.test.log" || broken "the test runner stopped early"
+	count "$build.test.log"
+}
+
+title 'gcc, all tests'
+if configure gcc gcc --prefix="$root/prefix" -Dbuildtype=debugoptimized; then
+	run_tests gcc
+else
+	broken 'build with gcc'
+fi
+
+if ! $quick; then
+	title 'an installed copy, used by programs outside'
+	if ninja -C "$root/gcc" install >"$root/install.log" 2>&1; then
+		if tests/outside/check.sh "$root/prefix" | tee "$root/outside.log"; then
+			passed=$((passed + $(sed -n 's/^outside: \([0-9]*\) passed.*/\1/p' "$root/outside.log")))
+		else
+			broken 'outside programs'
+		fi
+	else
+		tail -n 20 "$root/install.log"
+		broken 'install'
+	fi
+
+	title 'clang, AddressSanitizer and UndefinedBehaviorSanitizer, all tests'
+	export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+	if configure asan clang -Dbuildtype=debugoptimized -Db_sanitize=address,undefined; then
+		run_tests asan --timeout-multiplier 4
+	else
+		broken 'build with clang and sanitizers'
+	fi
+
+	title 'clang, ThreadSanitizer: fabric and GPU rings'
+	export TSAN_OPTIONS=halt_on_error=1
+	if configure tsan clang -Dbuildtype=debugoptimized -Db_sanitize=thread; then
+		run_tests tsan --timeout-multiplier 6 --suite fabric --suite gpu
+	else
+		broken 'build with ThreadSanitizer'
+	fi
+
+	title "fuzz targets, $fuzz_seconds s each"
+	if configure fuzz clang -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Dfuzz=true; then
+		fuzz_one() { # PROGRAM
+			local name log corpus
+			name=$(basename "$1") corpus=$root/fuzz-corpus/$(basename "$1") log=$root/$(basename "$1").log
+			mkdir -p "$corpus"
+			local seeds=tests/fuzz/corpus/${name%_fuzz}
+			[ -d "$seeds" ] || seeds=
+			# shellcheck disable=SC2086
+			if "$1" -max_total_time="$fuzz_seconds" -timeout=20 -rss_limit_mb=4096 -artifact_prefix="$root/$name-" \
+				"$corpus" $seeds >"$log" 2>&1; then
+				echo "ok: $name, $(sed -n 's/^Done \([0-9]* runs\).*/\1/p' "$log")"
+			else
+				echo "FAILED: $name"
+				tail -n 40 "$log" | sed 's/^/    /'
+			fi
+		}
+		export -f fuzz_one
+		export root fuzz_seconds
+		find "$root/fuzz/tests/fuzz" -maxdepth 1 -name '*_fuzz' -type f | sort |
+			xargs -r -P "$(nproc)" -I{} bash -c 'fuzz_one {}' | tee "$root/fuzz.log"
+		passed=$((passed + $(grep -c '^ok:' "$root/fuzz.log")))
+		failed=$((failed + $(grep -c '^FAILED:' "$root/fuzz.log")))
+	else
+		broken 'build of the fuzz targets'
+	fi
+fi
+
+echo
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ] && [ "$passed" -gt 0 ]

@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Usage: check.sh PREFIX. Uses an installed Softfield as a stranger would: compiles each public header alone in C and in C++,
+# then builds and runs the programs of this folder in both flavours. Prints one line a check and "N passed, N failed".
+set -u
+prefix=$(realpath "$1")
+here=$(dirname "$(realpath "$0")")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+
+check() {
+	name=$1
+	shift
+	if "$@" >"$work/log" 2>&1; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAILED: $name"
+		sed 's/^/    /' "$work/log" | tail -n 30
+	fi
+}
+
+alone() { # COMPILER LANGUAGE STANDARD HEADER
+	echo "#include <$4>" |
+		"$1" -std="$3" -x "$2" -Wall -Wextra -Werror -DDOCA_ALLOW_EXPERIMENTAL_API -I"$prefix/include" -fsyntax-only -
+}
+
+for header in "$prefix"/include/*.h; do
+	name=$(basename "$header")
+	check "$name alone in C" alone "${CC:-gcc}" c gnu11 "$name"
+	check "$name alone in C++" alone "${CXX:-g++}" c++ c++11 "$name"
+done
+
+export SOFTFIELD_RUNTIME="$work/runtime"
+build_outside() { # FOLDER PKG_CONFIG_PATH
+	PKG_CONFIG_PATH=$2 meson setup "$work/$1" "$here" && ninja -C "$work/$1" && meson test -C "$work/$1" --print-errorlogs
+}
+pc=$(dirname "$(find "$prefix" -path '*pkgconfig/doca-common.pc' ! -path '*/dpu/*' | head -n 1)")
+check "outside programs for the host" build_outside host "$pc"
+check "outside programs for the DPU" build_outside dpu "$pc/dpu:$pc"
+
+echo "outside: $passed passed, $failed failed"
+[ "$failed" = 0 ]
