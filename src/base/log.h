@@ -13,14 +13,24 @@
 
 #include "base/visibility.h"
 
+/* The least severe level that any SDK backend shows; 0 without one. Read it relaxed: a line too many or too few does no harm. */
+SF_API extern uint32_t sf_log_limit;
+
 SF_API void sf_log(uint32_t level, const char *file, int line, const char *func, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
-#define SF_LOG_CRIT(...) sf_log(DOCA_LOG_LEVEL_CRIT, __FILE__, __LINE__, __func__, __VA_ARGS__)
-#define SF_LOG_ERR(...) sf_log(DOCA_LOG_LEVEL_ERROR, __FILE__, __LINE__, __func__, __VA_ARGS__)
-#define SF_LOG_WARN(...) sf_log(DOCA_LOG_LEVEL_WARNING, __FILE__, __LINE__, __func__, __VA_ARGS__)
-#define SF_LOG_INFO(...) sf_log(DOCA_LOG_LEVEL_INFO, __FILE__, __LINE__, __func__, __VA_ARGS__)
-#define SF_LOG_DBG(...) sf_log(DOCA_LOG_LEVEL_DEBUG, __FILE__, __LINE__, __func__, __VA_ARGS__)
+/* A level that nobody shows costs a load and a compare; its arguments are not evaluated. */
+#define SF_LOG(level, ...) \
+	do { \
+		if (__builtin_expect((level) <= __atomic_load_n(&sf_log_limit, __ATOMIC_RELAXED), 0)) \
+			sf_log(level, __FILE__, __LINE__, __func__, __VA_ARGS__); \
+	} while (0)
+
+#define SF_LOG_CRIT(...) SF_LOG(DOCA_LOG_LEVEL_CRIT, __VA_ARGS__)
+#define SF_LOG_ERR(...) SF_LOG(DOCA_LOG_LEVEL_ERROR, __VA_ARGS__)
+#define SF_LOG_WARN(...) SF_LOG(DOCA_LOG_LEVEL_WARNING, __VA_ARGS__)
+#define SF_LOG_INFO(...) SF_LOG(DOCA_LOG_LEVEL_INFO, __VA_ARGS__)
+#define SF_LOG_DBG(...) SF_LOG(DOCA_LOG_LEVEL_DEBUG, __VA_ARGS__)
 
 /* The DOCA code that stands for an errno value. */
 SF_API doca_error_t sf_error_from_errno(int error);

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The kinds of backend: stream, file descriptor, buffer, syslog, and the standard pair. */
+#include "base/log_backend.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+static struct doca_log_backend *lists[LOG_CLASSES];
+static bool standard_created;
+
+/* A handler that logs must not come back into the buffer it was given. */
+static __thread bool in_buf_handler;
+
+struct doca_log_backend *log_backends(enum log_class cls)
+{
+	return __atomic_load_n(&lists[cls], __ATOMIC_ACQUIRE);
+}
+
+static void add_locked(struct doca_log_backend *backend)
+{
+	log_limits_init(backend);
+	backend->next = lists[backend->cls];
+	__atomic_store_n(&lists[backend->cls], backend, __ATOMIC_RELEASE);
+	log_limits_changed();
+}
+
+void log_backend_add(struct doca_log_backend *backend)
+{
+	pthread_mutex_lock(&log_lock);
+	add_locked(backend);
+	pthread_mutex_unlock(&log_lock);
+}
+
+static struct doca_log_backend *backend_new(enum log_class cls)
+{
+	struct doca_log_backend *backend = calloc(1, sizeof(*backend));
+
+	if (!backend) {
+		SF_LOG_ERR("no memory for a log backend");
+		return NULL;
+	}
+	backend->cls = cls;
+	backend->band_upper = DOCA_LOG_LEVEL_CRIT;
+	backend->band_lower = DOCA_LOG_LEVEL_TRACE;
+	return backend;
+}
+
+static doca_error_t refuse(const char *why)
+{
+	SF_LOG_ERR("log backend refused: %s", why);
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
+/* ---- streams ---- */
+
+static void file_write(struct doca_log_backend *backend, uint32_t level, const char *record, size_t len)
+{
+	/* Held over both, so that what others print to the stream cannot come between. */
+	flockfile(backend->file);
+	fwrite(record, 1, len, backend->file);
+	fflush(backend->file);
+	funlockfile(backend->file);
+}
+
+static doca_error_t create_with_file(enum log_class cls, FILE *file, struct doca_log_backend **backend)
+{
+	if (!file || !backend)
+		return refuse("the stream or the place for the backend is NULL");
+
+	struct doca_log_backend *b = backend_new(cls);
+
+	if (!b)
+		return DOCA_ERROR_NO_MEMORY;
+	b->write = file_write;
+	b->file = file;
+	log_backend_add(b);
+	*backend = b;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_log_backend_create_with_file(FILE *fptr, struct doca_log_backend **backend)
+{
+	return create_with_file(LOG_PROGRAM, fptr, backend);
+}
+
+doca_error_t doca_log_backend_create_with_file_sdk(FILE *fptr, struct doca_log_backend **backend)
+{
+	return create_with_file(LOG_SDK, fptr, backend);
+}
+
+doca_error_t doca_log_backend_create_standard(void)
+{
+	doca_error_t result = DOCA_SUCCESS;
+
+	pthread_mutex_lock(&log_lock);
+	if (!standard_created) {
+		struct doca_log_backend *out = backend_new(LOG_PROGRAM), *err = backend_new(LOG_PROGRAM);
+
+		if (out && err) {
+			out->write = err->write = file_write;
+			out->file = stdout;
+			out->band_upper = DOCA_LOG_LEVEL_INFO;
+			err->file = stderr;
+			err->band_lower = DOCA_LOG_LEVEL_WARNING;
+			add_locked(out);
+			add_locked(err);
+			standard_created = true;
+		} else {
+			free(out);
+			free(err);
+			result = DOCA_ERROR_NO_MEMORY;
+		}
+	}
+	pthread_mutex_unlock(&log_lock);
+	return result;
+}
+
+/* ---- file descriptors ---- */
+
+static void fd_write(struct doca_log_backend *backend, uint32_t level, const char *record, size_t len)
+{
+	while (len > 0) {
+		ssize_t written = write(backend->fd, record, len);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return; /* nobody can be told */
+		record += written;
+		len -= (size_t)written;
+	}
+}
+
+static doca_error_t create_with_fd(enum log_class cls, int fd, struct doca_log_backend **backend)
+{
+	int flags = fd < 0 ? -1 : fcntl(fd, F_GETFL);
+
+	if (!backend)
+		return refuse("the place for the backend is NULL");
+	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+		return refuse("the file descriptor is not open for writing");
+
+	struct doca_log_backend *b = backend_new(cls);
+
+	if (!b)
+		return DOCA_ERROR_NO_MEMORY;
+	b->write = fd_write;
+	b->fd = fd;
+	log_backend_add(b);
+	*backend = b;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_log_backend_create_with_fd(int fd, struct doca_log_backend **backend)
+{
+	return create_with_fd(LOG_PROGRAM, fd, backend);
+}
+
+doca_error_t doca_log_backend_create_with_fd_sdk(int fd, struct doca_log_backend **backend)
+{
+	return create_with_fd(LOG_SDK, fd, backend);
+}
+
+/* ---- buffers ---- */
+
+static void buf_write(struct doca_log_backend *backend, uint32_t level, const char *record, size_t len)
+{
+	if (in_buf_handler)
+		return;
+	pthread_mutex_lock(&backend->buf.lock);
+	if (len > backend->buf.capacity - 1)
+		len = backend->buf.capacity - 1;
+	memcpy(backend->buf.memory, record, len);
+	backend->buf.memory[len] = '\0';
+	in_buf_handler = true;
+	backend->buf.handler(backend->buf.memory);
+	in_buf_handler = false;
+	pthread_mutex_unlock(&backend->buf.lock);
+}
+
+static doca_error_t create_with_buf(enum log_class cls, char *buf, size_t capacity, log_flush_callback handler,
+				    struct doca_log_backend **backend)
+{
+	if (!buf || !handler || !backend)
+		return refuse("the buffer, its handler or the place for the backend is NULL");
+	if (capacity < 2)
+		return refuse("the buffer has no room for a record");
+
+	struct doca_log_backend *b = backend_new(cls);
+
+	if (!b)
+		return DOCA_ERROR_NO_MEMORY;
+	b->write = buf_write;
+	b->buf.memory = buf;
+	b->buf.capacity = capacity;
+	b->buf.handler = handler;
+	pthread_mutex_init(&b->buf.lock, NULL);
+	log_backend_add(b);
+	*backend = b;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_log_backend_create_with_buf(char *buf, size_t capacity, log_flush_callback handler, struct doca_log_backend **backend)
+{
+	return create_with_buf(LOG_PROGRAM, buf, capacity, handler, backend);
+}
+
+doca_error_t doca_log_backend_create_with_buf_sdk(char *buf, size_t capacity, log_flush_callback handler,
+						  struct doca_log_backend **backend)
+{
+	return create_with_buf(LOG_SDK, buf, capacity, handler, backend);
+}
+
+/* ---- syslog ---- */
+
+static int syslog_priority(uint32_t level)
+{
+	switch (level) {
+	case DOCA_LOG_LEVEL_CRIT:
+		return LOG_CRIT;
+	case DOCA_LOG_LEVEL_ERROR:
+		return LOG_ERR;
+	case DOCA_LOG_LEVEL_WARNING:
+		return LOG_WARNING;
+	case DOCA_LOG_LEVEL_INFO:
+		return LOG_INFO;
+	default:
+		return LOG_DEBUG;
+	}
+}
+
+static void syslog_write(struct doca_log_backend *backend, uint32_t level, const char *record, size_t len)
+{
+	/* The process has one name at a time; backends with other names take turns. GUARDED_BY(lock) */
+	static const char *ident;
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+	pthread_mutex_lock(&lock);
+	if (ident != backend->ident) {
+		openlog(backend->ident, LOG_PID, LOG_USER);
+		ident = backend->ident;
+	}
+	syslog(syslog_priority(level), "%.*s", (int)(len - 1), record);
+	pthread_mutex_unlock(&lock);
+}
+
+static doca_error_t create_with_syslog(enum log_class cls, const char *name, struct doca_log_backend **backend)
+{
+	if (!name || !backend)
+		return refuse("the syslog name or the place for the backend is NULL");
+
+	struct doca_log_backend *b = backend_new(cls);
+	char *ident = strdup(name);
+
+	if (!b || !ident) {
+		free(b);
+		free(ident);
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	b->write = syslog_write;
+	b->ident = ident;
+	log_backend_add(b);
+	*backend = b;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_log_backend_create_with_syslog(const char *name, struct doca_log_backend **backend)
+{
+	return create_with_syslog(LOG_PROGRAM, name, backend);
+}
+
+doca_error_t doca_log_backend_create_with_syslog_sdk(const char *name, struct doca_log_backend **backend)
+{
+	return create_with_syslog(LOG_SDK, name, backend);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where log records go. Program records (doca_log) go to program backends, our own (sf_log) to SDK backends.
+ * Backends are never destroyed (the API has no call for it), so their list only grows and is read without a lock.
+ */
+#ifndef SF_BASE_LOG_BACKEND_H
+#define SF_BASE_LOG_BACKEND_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <doca_log.h>
+
+enum log_class { LOG_PROGRAM, LOG_SDK, LOG_CLASSES };
+
+struct doca_log_backend {
+	struct doca_log_backend *next;
+	enum log_class cls;
+	/* Writes one whole record, which ends in a newline. */
+	void (*write)(struct doca_log_backend *backend, uint32_t level, const char *record, size_t len);
+	/* The levels it may show at all: [most severe, least severe]. The standard backends share the levels between them. */
+	uint32_t band_upper, band_lower;
+	uint32_t upper, lower; /* the limits; read without a lock */
+	bool upper_strict, lower_strict;
+	union {
+		FILE *file;
+		int fd;
+		const char *ident;
+		struct {
+			char *memory;
+			size_t capacity;
+			log_flush_callback handler;
+			pthread_mutex_t lock; /* one record in memory at a time */
+		} buf;
+	};
+};
+
+/* The least severe level that any backend of the class shows; 0 without backends. For LOG_SDK see sf_log_limit. */
+extern uint32_t log_program_limit;
+
+/* Guards the growth of the list and all changes of limits. */
+extern pthread_mutex_t log_lock;
+
+/* The first backend of a class. */
+struct doca_log_backend *log_backends(enum log_class cls);
+
+/* Adds a backend that is complete except for its limits, which it takes from the class's global ones. */
+void log_backend_add(struct doca_log_backend *backend);
+
+/* Limits for a new backend of the class, and what a change of any limit entails. Under log_lock. */
+void log_limits_init(struct doca_log_backend *backend);
+void log_limits_changed(void);
+
+#endif
