@@ -108,8 +108,8 @@ struct sf_op {
 	doca_error_t status;		 /* result, valid in done */
 	enum sf_op_kind kind;
 	uint32_t iov_num;		 /* up to sf_fabric_ops.iov_max; 0 for an empty message */
-	const struct sf_iov *iov;
-	uint32_t header_len;		 /* up to SF_HEADER_MAX */
+	const struct sf_iov *iov;	 /* CAS, FAA: one piece of 8 bytes */
+	uint32_t header_len;		 /* up to SF_HEADER_MAX; SEND and WRITE */
 	const void *header;
 	struct sf_region *region;	 /* one-sided: an imported region (or one of the own domain, with loop) */
 	uint64_t remote_addr;		 /* one-sided: the owner's virtual address inside region */
@@ -156,7 +156,9 @@ enum sf_listen_flags {
 	SF_LISTEN_AUTO = 1 << 0, /* accepted without the port's thread: the peer's sf_link_connect completes though we do not poll */
 };
 
-/* What a provider implements. The inline functions below are how everybody calls it; each one's comment is its contract. */
+/* What a provider implements. The inline functions below are how everybody calls it; each one's comment is its contract.
+ * Libraries see a copy in which what a provider left NULL is filled; that copy is what domain_open is given, and what the
+ * provider writes into the domain and into every object it makes there. */
 struct sf_fabric_ops {
 	const char *name;
 	uint32_t caps;		/* SF_CAP_* */
@@ -200,6 +202,8 @@ enum sf_caps {
 	SF_CAP_MAP = 1 << 4,	       /* sf_region_map of an imported region can succeed */
 };
 
+#define SF_PROVIDER_NAME_MAX 32 /* a provider's name, with its NUL */
+
 /* The provider of that name ("shm", "loop", "faulty:shm", ...), or NULL. The name NULL gives the default between processes:
  * SOFTFIELD_FABRIC, else shm. */
 SF_API const struct sf_fabric_ops *sf_fabric_find(const char *name);
@@ -219,8 +223,9 @@ static inline doca_error_t sf_region_register(struct sf_domain *domain, void *ad
 	return domain->ops->region_register(domain, addr, len, rights, region);
 }
 
-/* Ends a region. On the owner: the memory is the process's own again, importers' later operations fail with
- * CONNECTION_ABORTED, their mappings no longer reach it. On an importer: the mapping goes. May block briefly. */
+/* Ends a region. On the owner: the memory is the process's own again, importers' later operations are done with
+ * CONNECTION_ABORTED, and mappings in other processes no longer reach it (pages that an overlapping region also exports
+ * stay reachable until that one is closed too). On an importer: the mapping goes. May block briefly. */
 static inline void sf_region_close(struct sf_region *region) { region->ops->region_close(region); }
 
 /* Writes the descriptor (at most SF_DESCRIPTOR_MAX bytes; *len is room in, size out) by which another domain imports the
@@ -299,10 +304,11 @@ static inline void sf_link_reject(struct sf_listener *listener, struct sf_reques
 
 /* Begins the end, from any state; may be repeated. Operations in flight finish from poll (with their result if they took
  * effect, else CONNECTION_ABORTED). What was sent before reaches the peer, then its closed callback runs. Our own closed
- * callback does not run. */
+ * callback does not run. A link still connecting is reported by connected, with CONNECTION_ABORTED. */
 static inline void sf_link_disconnect(struct sf_link *link) { link->ops->link_disconnect(link); }
 
-/* Frees a link, disconnecting first if need be. No operation of it may be in flight (disconnect, then poll). */
+/* Frees a link, disconnecting first if need be. No operation of it may be in flight (disconnect, then poll). Receives that its
+ * messages filled and that no poll has reported yet are done as if flushed: CONNECTION_ABORTED, link NULL. */
 static inline void sf_link_close(struct sf_link *link) { link->ops->link_close(link); }
 
 /* Submits an operation.
@@ -318,5 +324,36 @@ static inline doca_error_t sf_link_submit(struct sf_link *link, struct sf_op *op
 
 /* Wakes the peer's armed port, for a library that put a message into shared memory of its own. Any thread. */
 static inline void sf_link_ring(struct sf_link *link) { link->ops->link_ring(link); }
+
+/* For providers: the checks that are the same everywhere. */
+
+/* Is [addr, addr + len) inside [base, base + size)? Overflows are outside. */
+static inline bool sf_range_inside(uint64_t addr, uint64_t len, uint64_t base, uint64_t size)
+{
+	return addr >= base && len <= size && addr - base <= size - len;
+}
+
+/* Bytes in a list. UINT64_MAX when a piece or the sum is larger than SF_TRANSFER_MAX. */
+static inline uint64_t sf_iov_len(const struct sf_iov *iov, uint32_t num)
+{
+	uint64_t len = 0;
+
+	for (uint32_t i = 0; i < num; i++) {
+		if (iov[i].len > SF_TRANSFER_MAX)
+			return UINT64_MAX;
+		len += iov[i].len;
+	}
+	return len <= SF_TRANSFER_MAX ? len : UINT64_MAX;
+}
+
+/* Decides INVALID_VALUE, NOT_SUPPORTED and NOT_PERMITTED of a submit, and logs them; *len is the bytes of iov. The state of
+ * the link and of its peer (NOT_CONNECTED, AGAIN, TOO_BIG) is the provider's to decide, after this. */
+doca_error_t sf_op_check(const struct sf_link *link, const struct sf_op *op, uint64_t *len);
+
+/* Decides INVALID_VALUE of a post; *len is the room in iov. */
+doca_error_t sf_recv_check(const struct sf_port *port, const struct sf_recv *recv, uint64_t *len);
+
+/* NULL or "" never; longer than SF_NAME_MAX - 1 or data above SF_PRIVATE_MAX neither: INVALID_VALUE. */
+doca_error_t sf_name_check(const char *name, const void *data, size_t len);
 
 #endif

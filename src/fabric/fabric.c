@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which providers there are, what they lack, and the checks they share. */
+#include "fabric/fabric.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+extern const struct sf_fabric_ops sf_loop_ops __attribute__((weak));
+extern const struct sf_fabric_ops sf_shm_ops __attribute__((weak));
+const struct sf_fabric_ops *sf_faulty_ops(const struct sf_fabric_ops *inner) __attribute__((weak));
+
+/* The default table: what a provider left out is not supported, and what only ends something does nothing. */
+
+static doca_error_t no_domain_open(const struct sf_fabric_ops *ops, const char *device, struct sf_domain **domain)
+{
+	return DOCA_ERROR_NOT_SUPPORTED;
+}
+
+static void no_domain_close(struct sf_domain *domain) {}
+
+static doca_error_t no_region_register(struct sf_domain *domain, void *addr, size_t len, uint32_t rights, struct sf_region **region)
+{
+	return DOCA_ERROR_NOT_SUPPORTED;
+}
+
+static void no_region_close(struct sf_region *region) {}
+
+static doca_error_t no_region_export(struct sf_region *region, void *descriptor, size_t *len)
+{
+	return DOCA_ERROR_NOT_SUPPORTED;
+}
+
+static doca_error_t no_region_import(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region)
+{
+	return DOCA_ERROR_NOT_SUPPORTED;
+}
+
+static doca_error_t no_region_map(struct sf_region *region, void **addr) { return DOCA_ERROR_NOT_SUPPORTED; }
+
+static doca_error_t no_port_open(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max, int event_fd,
+				 struct sf_port **port)
+{
+	return DOCA_ERROR_NOT_SUPPORTED;
+}
+
+static void no_port_close(struct sf_port *port) {}
+
+static uint32_t no_port_poll(struct sf_port *port, uint32_t budget) { return 0; }
+
+static bool no_port_arm(struct sf_port *port) { return false; }
+
+static doca_error_t no_port_post_recv(struct sf_port *port, struct sf_recv *recv) { return DOCA_ERROR_NOT_SUPPORTED; }
+
+static void no_port_flush_recvs(struct sf_port *port) {}
+
+static doca_error_t no_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **listener)
+{
+	return DOCA_ERROR_NOT_SUPPORTED;
+}
+
+static void no_listener_close(struct sf_listener *listener) {}
+
+static doca_error_t no_link_connect(struct sf_port *port, const char *name, const void *data, size_t len, void *user,
+				    struct sf_link **link)
+{
+	return DOCA_ERROR_NOT_SUPPORTED;
+}
+
+static doca_error_t no_link_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **link)
+{
+	return DOCA_ERROR_NOT_SUPPORTED;
+}
+
+static void no_link_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len) {}
+
+static void no_link_end(struct sf_link *link) {}
+
+static doca_error_t no_link_submit(struct sf_link *link, struct sf_op *op) { return DOCA_ERROR_NOT_SUPPORTED; }
+
+static void fill(struct sf_fabric_ops *ops, const struct sf_fabric_ops *provider)
+{
+	*ops = *provider;
+#define FILL(operation, missing) ops->operation = ops->operation != NULL ? ops->operation : (missing)
+	FILL(domain_open, no_domain_open);
+	FILL(domain_close, no_domain_close);
+	FILL(region_register, no_region_register);
+	FILL(region_close, no_region_close);
+	FILL(region_export, no_region_export);
+	FILL(region_import, no_region_import);
+	FILL(region_map, no_region_map);
+	FILL(port_open, no_port_open);
+	FILL(port_close, no_port_close);
+	FILL(port_poll, no_port_poll);
+	FILL(port_arm, no_port_arm);
+	FILL(port_post_recv, no_port_post_recv);
+	FILL(port_flush_recvs, no_port_flush_recvs);
+	FILL(listener_open, no_listener_open);
+	FILL(listener_close, no_listener_close);
+	FILL(link_connect, no_link_connect);
+	FILL(link_accept, no_link_accept);
+	FILL(link_reject, no_link_reject);
+	FILL(link_disconnect, no_link_end);
+	FILL(link_close, no_link_end);
+	FILL(link_submit, no_link_submit);
+	FILL(link_ring, no_link_end);
+#undef FILL
+}
+
+/* The registry. Filled once, then only read. */
+#define PROVIDERS_MAX 8
+
+static struct sf_fabric_ops providers[PROVIDERS_MAX];
+static uint32_t num_providers;
+static pthread_once_t providers_once = PTHREAD_ONCE_INIT;
+
+static void providers_fill(void)
+{
+	const struct sf_fabric_ops *known[] = {&sf_loop_ops, &sf_shm_ops};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (known[i] != NULL)
+			fill(&providers[num_providers++], known[i]);
+	}
+	if (sf_faulty_ops == NULL)
+		return;
+	for (uint32_t i = 0, num = num_providers; i < num; i++)
+		fill(&providers[num_providers++], sf_faulty_ops(&providers[i]));
+}
+
+const struct sf_fabric_ops *sf_fabric_find(const char *name)
+{
+	pthread_once(&providers_once, providers_fill);
+	if (name == NULL)
+		name = getenv("SOFTFIELD_FABRIC");
+	if (name == NULL || name[0] == '\0')
+		name = "shm";
+	for (uint32_t i = 0; i < num_providers; i++) {
+		if (strcmp(providers[i].name, name) == 0)
+			return &providers[i];
+	}
+	return NULL;
+}
+
+static doca_error_t region_check(const struct sf_link *link, const struct sf_op *op, uint64_t len)
+{
+	const struct sf_region *region = op->region;
+	uint32_t need = op->kind == SF_OP_WRITE ? SF_RIGHT_WRITE : op->kind == SF_OP_READ ? SF_RIGHT_READ : SF_RIGHT_ATOMIC;
+	uint32_t cap = need == SF_RIGHT_ATOMIC ? SF_CAP_ATOMIC : SF_CAP_ONE_SIDED;
+
+	if ((link->ops->caps & cap) == 0)
+		return DOCA_ERROR_NOT_SUPPORTED;
+	if (region == NULL || !sf_range_inside(op->remote_addr, len, region->addr, region->len))
+		return DOCA_ERROR_INVALID_VALUE;
+	if (need == SF_RIGHT_ATOMIC && (len != sizeof(uint64_t) || op->iov_num != 1 || op->remote_addr % sizeof(uint64_t) != 0))
+		return DOCA_ERROR_INVALID_VALUE;
+	if (region->imported && (region->rights & need) == 0)
+		return DOCA_ERROR_NOT_PERMITTED;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t sf_op_check(const struct sf_link *link, const struct sf_op *op, uint64_t *len)
+{
+	if (op->iov_num > link->ops->iov_max || op->header_len > SF_HEADER_MAX || op->kind > SF_OP_FAA)
+		return DOCA_ERROR_INVALID_VALUE;
+	if ((op->iov_num != 0 && op->iov == NULL) || (op->header_len != 0 && op->header == NULL))
+		return DOCA_ERROR_INVALID_VALUE;
+	*len = sf_iov_len(op->iov, op->iov_num);
+	if (*len == UINT64_MAX)
+		return DOCA_ERROR_INVALID_VALUE;
+	return op->kind == SF_OP_SEND ? DOCA_SUCCESS : region_check(link, op, *len);
+}
+
+doca_error_t sf_recv_check(const struct sf_port *port, const struct sf_recv *recv, uint64_t *len)
+{
+	const struct sf_region *region = recv->region;
+
+	*len = 0;
+	if (recv->iov_num == 0)
+		return DOCA_SUCCESS;
+	if (recv->iov_num > port->ops->recv_iov_max || recv->iov == NULL || region == NULL)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (region->imported || region->domain != port->domain)
+		return DOCA_ERROR_INVALID_VALUE;
+	for (uint32_t i = 0; i < recv->iov_num; i++) {
+		if (!sf_range_inside((uintptr_t)recv->iov[i].addr, recv->iov[i].len, region->addr, region->len))
+			return DOCA_ERROR_INVALID_VALUE;
+	}
+	*len = sf_iov_len(recv->iov, recv->iov_num);
+	return *len == UINT64_MAX ? DOCA_ERROR_INVALID_VALUE : DOCA_SUCCESS;
+}
+
+doca_error_t sf_name_check(const char *name, const void *data, size_t len)
+{
+	if (name == NULL || name[0] == '\0' || strnlen(name, SF_NAME_MAX) == SF_NAME_MAX)
+		return DOCA_ERROR_INVALID_VALUE;
+	return len > SF_PRIVATE_MAX || (len != 0 && data == NULL) ? DOCA_ERROR_INVALID_VALUE : DOCA_SUCCESS;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ordinary memory, made mappable by other processes where it stands.
+ *
+ *   sf_pages_move     the whole private pages of a range become pages of a memfd, at the same addresses, contents kept
+ *   sf_pages_runs     which stretches that is, in which file and where in it
+ *   sf_pages_restore  private pages again, contents kept; what others have mapped no longer reaches them
+ *
+ * Moved are private, anonymous, readable and writable, not executable pages that lie wholly inside the range; never the
+ * calling thread's stack, never a mapping of a file or of shared or huge-page memory. Protections are kept. The rest of the
+ * range is left as it is, and in no run. The caller of move says that the range stays mapped until restore; memory that was
+ * unmapped nevertheless (or unmapped and used anew) is left alone by restore.
+ *
+ * Overlapping ranges share what they have in common: pages go back when the last user restores. The file of shared pages
+ * was made for the first user's range, so whoever is given it can map that whole range. Any thread may call; one at a time
+ * does the work.
+ *
+ * A write that another thread makes meanwhile is not lost: it waits in a page fault (userfaultfd write protection) and goes
+ * to the new page. Where the kernel gives an unprivileged process user-mode-only userfaultfd, a system call that writes into
+ * the range just then (read(2) in another thread) fails with EFAULT. Where there is no userfaultfd at all (a kernel before
+ * 5.19, a container's filter) pages are moved one at a time, and a write between the copy of a page and its mapping is lost.
+ *
+ * While moved: a child made by fork shares the pages with its parent instead of getting copies. Locks (mlock) and advice
+ * (madvise) given before do not carry over. Memory that a device has pinned must not be moved.
+ */
+#ifndef SF_FABRIC_SHM_PAGES_H
+#define SF_FABRIC_SHM_PAGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <doca_error.h>
+
+#define SF_PAGES_RUNS_MAX 64 /* what is more scattered is left unmoved */
+
+struct sf_pages;
+
+/* A stretch of moved pages. Everything is a multiple of the page size. */
+struct sf_pages_run {
+	void *addr;
+	size_t len;
+	int fd;		 /* the memfd, read and write; sealed against resizing. Open until restore. Runs may share one */
+	uint64_t offset; /* of addr in the file */
+};
+
+/* Moves what can be moved of [addr, addr + len). SUCCESS also when that is nothing. INVALID_VALUE: an empty range or NULL;
+ * NO_MEMORY. */
+doca_error_t sf_pages_move(void *addr, size_t len, struct sf_pages **pages);
+
+/* The runs, ordered by address; valid until restore. */
+const struct sf_pages_run *sf_pages_runs(const struct sf_pages *pages, uint32_t *num);
+
+/* A new descriptor of the run's file with which nobody can map it writable. The caller closes it. */
+doca_error_t sf_pages_open_readonly(const struct sf_pages_run *run, int *fd);
+
+/* Puts private pages back, unless another user still needs them moved, and frees pages. NULL does nothing. */
+void sf_pages_restore(struct sf_pages *pages);
+
+#endif
