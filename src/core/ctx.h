@@ -45,20 +45,22 @@ struct sf_ctx_ops {
 	/* Event-driven mode: asks for sf_ctx_event_fd to be written when something becomes due; returns true when something is
 	 * due already. NULL: the ctx is only ever due after a submit on its own thread. */
 	bool (*arm)(struct doca_ctx *ctx);
+	/* Starts what tasks submitted without DOCA_TASK_SUBMIT_FLAG_FLUSH left waiting. NULL: nothing is ever held back. */
+	void (*flush)(struct doca_ctx *ctx);
 };
 
 struct doca_ctx {
 	const struct sf_ctx_ops *ops;
 	enum doca_ctx_states state;
 	bool cancelled;
-	bool in_progress_call;
+	bool in_progress_call;		 /* its progress, or its STOPPING callback, is on the stack: IDLE must wait */
 	struct doca_pe *pe;
 	struct doca_gpu *gpu;		 /* data path on this GPU, or NULL */
 	union doca_data user_data;
 	doca_ctx_state_changed_callback_t state_changed;
 	struct sf_task_pool *pools;	 /* the library's array, one per task type */
 	uint32_t num_pools;
-	size_t num_inflight;		 /* submitted, callback not yet run */
+	size_t num_inflight;		 /* submitted, callback not yet returned */
 	size_t num_allocated;		 /* tasks the user holds, in flight or not */
 	struct doca_ctx *next_in_pe;	 /* pe.c's */
 	struct doca_ctx *next_active;	 /* pe.c's */
@@ -85,6 +87,12 @@ SF_API int sf_ctx_event_fd(const struct doca_ctx *ctx);
 /* Tells the progress engine that progress has something to do though nothing armed fired (a deferred event, say). */
 SF_API void sf_ctx_kick(struct doca_ctx *ctx);
 
+/* Lets a descriptor of the library's own (a timerfd, say) wake whoever waits on the ctx's progress engine: the notification
+ * handle is readable while fd is. The library drains fd in progress, and unwatches before it closes it. NOT_CONNECTED
+ * without a progress engine, ALREADY_EXIST when watched already, OPERATING_SYSTEM else. Thread of the ctx. */
+SF_API doca_error_t sf_ctx_watch_fd(struct doca_ctx *ctx, int fd);
+SF_API void sf_ctx_unwatch_fd(struct doca_ctx *ctx, int fd);
+
 /* ---- tasks ---- */
 
 enum sf_task_state { SF_TASK_FREE, SF_TASK_ALLOCATED, SF_TASK_INFLIGHT };
@@ -110,17 +118,19 @@ struct doca_task {
 	enum sf_task_state state;
 };
 
-/* The tasks of one type in one ctx: configured while IDLE, allocated at start, freed on return to IDLE. */
+/* The tasks of one type in one ctx: configured while IDLE, allocated by doca_ctx_start before ops->start, freed by sf_ctx_fini (so
+ * that the fields of freed tasks stay readable in IDLE). A pool that was not configured stays empty. */
 struct sf_task_pool {
 	const struct sf_task_class *cls;
 	doca_task_completion_cb_t completed, failed;
 	uint32_t num_tasks;
+	uint32_t num_built; /* tasks in memory */
 	void *memory;
 	struct doca_task *free;
 };
 
 /* For a *_task_X_set_conf: BAD_STATE unless IDLE, INVALID_VALUE for a NULL callback or a number over max. num_tasks 0 is
- * INVALID_VALUE too. */
+ * INVALID_VALUE too. Configuring again replaces. */
 SF_API doca_error_t sf_task_pool_configure(struct doca_ctx *ctx, struct sf_task_pool *pool, const struct sf_task_class *cls,
 					   doca_task_completion_cb_t completed, doca_task_completion_cb_t failed, uint32_t num_tasks,
 					   uint32_t num_tasks_max);

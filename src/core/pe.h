@@ -1,16 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The progress engine as ctx.c sees it. */
+/*
+ * The progress engine as ctx.c and task.c see it. All of it belongs to one thread at a time; the eventfd alone may be
+ * written from anywhere.
+ */
 #ifndef SF_CORE_PE_H
 #define SF_CORE_PE_H
+
+#include <stdbool.h>
+#include <stdint.h>
 
 #include <doca_pe.h>
 
 struct doca_ctx;
 
+struct doca_pe {
+	struct doca_ctx *active;	/* contexts that are not IDLE, polled in this order; by next_active */
+	struct doca_ctx *cursor;	/* the next one to poll while a progress call runs: deactivating it moves it on */
+	struct doca_ctx *connected;	/* all contexts, by next_in_pe */
+	bool in_progress;		/* a progress call is on the stack */
+	bool armed;			/* somebody may wait on the handle */
+	bool kicked;			/* the next progress has something to do that no arm would find */
+	enum doca_pe_event_mode mode;
+	int event_fd;			/* written when something becomes due while armed */
+	int epoll_fd;			/* the notification handle: event_fd, and what contexts watch */
+};
+
 /* The ctx runs, or stopped running: it is polled from now on, or no longer. */
 void sf_pe_activate(struct doca_pe *pe, struct doca_ctx *ctx);
 void sf_pe_deactivate(struct doca_pe *pe, struct doca_ctx *ctx);
+
+/* The ctx object goes away. It is not active. */
 void sf_pe_detach(struct doca_pe *pe, struct doca_ctx *ctx);
-int sf_pe_event_fd(const struct doca_pe *pe);
+
+/* Something is due that no arm would find: whoever waits on the handle wakes, the next request does not wait. */
+void sf_pe_kick(struct doca_pe *pe);
+
+doca_error_t sf_pe_watch_fd(struct doca_pe *pe, int fd);
+void sf_pe_unwatch_fd(struct doca_pe *pe, int fd);
 
 #endif

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The one state machine of all contexts. Only this file writes a ctx's state. */
+#include "core/ctx.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "core/ctx_private.h"
+#include "core/gpu.h"
+
+static const char *state_name(enum doca_ctx_states state)
+{
+	static const char *const names[] = {"IDLE", "STARTING", "RUNNING", "STOPPING"};
+	return names[state];
+}
+
+/* The program's callback sees the new state. It may do anything with the ctx that the new state allows: in IDLE also destroy it. */
+static void state_set(struct doca_ctx *ctx, enum doca_ctx_states next)
+{
+	enum doca_ctx_states prev = ctx->state;
+	ctx->state = next;
+	if (ctx->state_changed != NULL)
+		ctx->state_changed(ctx->user_data, ctx, prev, next);
+}
+
+/* ---- the library's side ---- */
+
+void sf_ctx_init(struct doca_ctx *ctx, const struct sf_ctx_ops *ops, struct sf_task_pool *pools, uint32_t num_pools)
+{
+	memset(ctx, 0, sizeof(*ctx));
+	ctx->ops = ops;
+	ctx->state = DOCA_CTX_STATE_IDLE;
+	ctx->pools = pools;
+	ctx->num_pools = pools != NULL ? num_pools : 0;
+}
+
+static void gpu_drop(struct doca_ctx *ctx)
+{
+	if (ctx->gpu != NULL)
+		__atomic_fetch_sub(&ctx->gpu->users, 1, __ATOMIC_RELEASE);
+	ctx->gpu = NULL;
+}
+
+doca_error_t sf_ctx_fini(struct doca_ctx *ctx)
+{
+	if (ctx->state != DOCA_CTX_STATE_IDLE) {
+		SF_LOG_ERR("%s is %s and cannot be destroyed: stop it, free its tasks and progress until it is IDLE", ctx->ops->name,
+			   state_name(ctx->state));
+		return DOCA_ERROR_IN_USE;
+	}
+	for (uint32_t i = 0; i < ctx->num_pools; i++)
+		sf_task_pool_free(&ctx->pools[i]);
+	gpu_drop(ctx);
+	if (ctx->pe != NULL)
+		sf_pe_detach(ctx->pe, ctx);
+	ctx->pe = NULL;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t sf_ctx_check_idle(const struct doca_ctx *ctx, const char *setter)
+{
+	if (ctx->state == DOCA_CTX_STATE_IDLE)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("%s: %s is %s, and this is allowed before start or after stop only", setter, ctx->ops->name, state_name(ctx->state));
+	return DOCA_ERROR_BAD_STATE;
+}
+
+void sf_ctx_started(struct doca_ctx *ctx)
+{
+	if (ctx->state == DOCA_CTX_STATE_STARTING) /* else a stop overtook it */
+		state_set(ctx, DOCA_CTX_STATE_RUNNING);
+}
+
+/* To STOPPING. The ctx cannot become IDLE inside: a stop that the callback makes again only says IN_PROGRESS. */
+static void stopping_begin(struct doca_ctx *ctx)
+{
+	bool nested = ctx->in_progress_call;
+	enum doca_ctx_states prev = ctx->state;
+	ctx->in_progress_call = true;
+	ctx->state = DOCA_CTX_STATE_STOPPING;
+	if (!ctx->cancelled) {
+		ctx->cancelled = true;
+		if (ctx->ops->cancel != NULL)
+			ctx->ops->cancel(ctx);
+	}
+	if (ctx->state_changed != NULL)
+		ctx->state_changed(ctx->user_data, ctx, prev, DOCA_CTX_STATE_STOPPING);
+	ctx->in_progress_call = nested;
+	sf_ctx_wake(ctx);
+}
+
+void sf_ctx_fail(struct doca_ctx *ctx)
+{
+	if (ctx->state == DOCA_CTX_STATE_STARTING || ctx->state == DOCA_CTX_STATE_RUNNING)
+		stopping_begin(ctx);
+}
+
+int sf_ctx_event_fd(const struct doca_ctx *ctx)
+{
+	return ctx->pe != NULL ? ctx->pe->event_fd : -1;
+}
+
+void sf_ctx_kick(struct doca_ctx *ctx)
+{
+	if (ctx->pe != NULL)
+		sf_pe_kick(ctx->pe);
+}
+
+doca_error_t sf_ctx_watch_fd(struct doca_ctx *ctx, int fd)
+{
+	return ctx->pe != NULL ? sf_pe_watch_fd(ctx->pe, fd) : DOCA_ERROR_NOT_CONNECTED;
+}
+
+void sf_ctx_unwatch_fd(struct doca_ctx *ctx, int fd)
+{
+	if (ctx->pe != NULL)
+		sf_pe_unwatch_fd(ctx->pe, fd);
+}
+
+/* ---- the progress engine's side ---- */
+
+/* May a STOPPING ctx become IDLE? */
+static bool is_finished(struct doca_ctx *ctx)
+{
+	if (ctx->num_inflight != 0 || ctx->num_allocated != 0)
+		return false;
+	return ctx->ops->drained == NULL || ctx->ops->drained(ctx);
+}
+
+/* STOPPING to IDLE. The callback may destroy the ctx, so nothing of it is touched after. */
+static void finish(struct doca_ctx *ctx)
+{
+	if (ctx->ops->stop != NULL)
+		ctx->ops->stop(ctx);
+	if (ctx->pe != NULL)
+		sf_pe_deactivate(ctx->pe, ctx);
+	ctx->cancelled = false;
+	state_set(ctx, DOCA_CTX_STATE_IDLE);
+}
+
+bool sf_ctx_poll(struct doca_ctx *ctx)
+{
+	bool moved = false;
+	if (ctx->ops->progress != NULL) {
+		ctx->in_progress_call = true;
+		moved = ctx->ops->progress(ctx);
+		ctx->in_progress_call = false;
+	}
+	if (__builtin_expect(ctx->state == DOCA_CTX_STATE_STOPPING, 0) && is_finished(ctx)) {
+		finish(ctx);
+		moved = true;
+	}
+	return moved;
+}
+
+bool sf_ctx_arm(struct doca_ctx *ctx)
+{
+	bool due = ctx->ops->arm != NULL ? ctx->ops->arm(ctx) : ctx->num_inflight > 0;
+	if (ctx->state == DOCA_CTX_STATE_STOPPING && is_finished(ctx))
+		due = true;
+	return due;
+}
+
+/* ---- the program's side ---- */
+
+static doca_error_t check_startable(const struct doca_ctx *ctx)
+{
+	if (ctx->state != DOCA_CTX_STATE_IDLE) {
+		SF_LOG_ERR("%s is %s already and cannot be started", ctx->ops->name, state_name(ctx->state));
+		return DOCA_ERROR_BAD_STATE;
+	}
+	if (ctx->ops->needs_pe && ctx->pe == NULL && ctx->gpu == NULL) {
+		SF_LOG_ERR("%s has no progress engine: call doca_pe_connect_ctx before doca_ctx_start", ctx->ops->name);
+		return DOCA_ERROR_NOT_CONNECTED;
+	}
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t pools_build(struct doca_ctx *ctx)
+{
+	for (uint32_t i = 0; i < ctx->num_pools; i++) {
+		if (sf_task_pool_build(ctx, &ctx->pools[i]) != DOCA_SUCCESS)
+			return DOCA_ERROR_INITIALIZATION;
+	}
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_ctx_start(struct doca_ctx *ctx)
+{
+	if (ctx == NULL) {
+		SF_LOG_ERR("no context given to start");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	doca_error_t result = check_startable(ctx);
+	if (result != DOCA_SUCCESS)
+		return result;
+	result = pools_build(ctx);
+	if (result != DOCA_SUCCESS)
+		return result;
+	ctx->num_inflight = 0;
+	ctx->num_allocated = 0;
+	ctx->cancelled = false;
+	result = ctx->ops->start(ctx);
+	if (result != DOCA_SUCCESS && result != DOCA_ERROR_IN_PROGRESS)
+		return result;
+	if (ctx->pe != NULL)
+		sf_pe_activate(ctx->pe, ctx);
+	/* The callback may stop the ctx again, even destroy it: nothing of it is touched after. */
+	state_set(ctx, result == DOCA_SUCCESS ? DOCA_CTX_STATE_RUNNING : DOCA_CTX_STATE_STARTING);
+	return result;
+}
+
+doca_error_t doca_ctx_stop(struct doca_ctx *ctx)
+{
+	if (ctx == NULL) {
+		SF_LOG_ERR("no context given to stop");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (ctx->state == DOCA_CTX_STATE_IDLE)
+		return DOCA_SUCCESS;
+	if (ctx->state != DOCA_CTX_STATE_STOPPING)
+		stopping_begin(ctx);
+	if (ctx->in_progress_call || !is_finished(ctx))
+		return DOCA_ERROR_IN_PROGRESS;
+	finish(ctx);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_ctx_get_num_inflight_tasks(const struct doca_ctx *ctx, size_t *num_inflight_tasks)
+{
+	if (ctx == NULL || num_inflight_tasks == NULL) {
+		SF_LOG_ERR("no %s given to count the tasks in flight", ctx == NULL ? "context" : "place");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	*num_inflight_tasks = ctx->num_inflight;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_ctx_get_state(const struct doca_ctx *ctx, enum doca_ctx_states *state)
+{
+	if (ctx == NULL || state == NULL) {
+		SF_LOG_ERR("no %s given to get the state", ctx == NULL ? "context" : "place");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	*state = ctx->state;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_ctx_set_user_data(struct doca_ctx *ctx, union doca_data user_data)
+{
+	if (ctx == NULL) {
+		SF_LOG_ERR("no context given to set the user data of");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	doca_error_t result = sf_ctx_check_idle(ctx, "doca_ctx_set_user_data");
+	if (result == DOCA_SUCCESS)
+		ctx->user_data = user_data;
+	return result;
+}
+
+doca_error_t doca_ctx_get_user_data(const struct doca_ctx *ctx, union doca_data *user_data)
+{
+	if (ctx == NULL || user_data == NULL) {
+		SF_LOG_ERR("no %s given to get the user data", ctx == NULL ? "context" : "place");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	*user_data = ctx->user_data;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_ctx_set_state_changed_cb(struct doca_ctx *ctx, doca_ctx_state_changed_callback_t cb)
+{
+	if (ctx == NULL || cb == NULL) {
+		SF_LOG_ERR("no %s given to set the state callback", ctx == NULL ? "context" : "callback");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	doca_error_t result = sf_ctx_check_idle(ctx, "doca_ctx_set_state_changed_cb");
+	if (result == DOCA_SUCCESS)
+		ctx->state_changed = cb;
+	return result;
+}
+
+void doca_ctx_flush_tasks(struct doca_ctx *ctx)
+{
+	if (ctx == NULL || ctx->state == DOCA_CTX_STATE_IDLE) {
+		SF_LOG_ERR("%s: tasks can be flushed only while it runs", ctx == NULL ? "no context given" : ctx->ops->name);
+		return;
+	}
+	if (ctx->ops->flush != NULL)
+		ctx->ops->flush(ctx);
+}
+
+doca_error_t doca_ctx_set_datapath_on_gpu(struct doca_ctx *ctx, struct doca_gpu *gpu_dev)
+{
+	if (ctx == NULL || gpu_dev == NULL) {
+		SF_LOG_ERR("no %s given to set the data path on a GPU", ctx == NULL ? "context" : "GPU");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	doca_error_t result = sf_ctx_check_idle(ctx, "doca_ctx_set_datapath_on_gpu");
+	if (result != DOCA_SUCCESS)
+		return result;
+	__atomic_fetch_add(&gpu_dev->users, 1, __ATOMIC_RELAXED);
+	gpu_drop(ctx);
+	ctx->gpu = gpu_dev;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_ctx_set_datapath_on_dpa(struct doca_ctx *ctx, struct doca_dpa *dpa_dev)
+{
+	if (ctx == NULL || dpa_dev == NULL) {
+		SF_LOG_ERR("no %s given to set the data path on a DPA", ctx == NULL ? "context" : "DPA");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	doca_error_t result = sf_ctx_check_idle(ctx, "doca_ctx_set_datapath_on_dpa");
+	if (result != DOCA_SUCCESS)
+		return result;
+	SF_LOG_ERR("%s: there is no DPA here; leave the data path on the CPU or set it on a GPU", ctx->ops->name);
+	return DOCA_ERROR_NOT_SUPPORTED;
+}
+
+doca_error_t doca_ctx_set_completion_vector(struct doca_ctx *ctx, uint32_t comp_vector)
+{
+	if (ctx == NULL) {
+		SF_LOG_ERR("no context given to set the completion vector of");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	doca_error_t result = sf_ctx_check_idle(ctx, "doca_ctx_set_completion_vector");
+	if (result != DOCA_SUCCESS)
+		return result;
+	SF_LOG_ERR("%s: completion vector %u: the device has none (doca_ctx_cap_get_num_completion_vectors)", ctx->ops->name, comp_vector);
+	return DOCA_ERROR_NOT_SUPPORTED;
+}
+
+doca_error_t doca_ctx_cap_get_num_completion_vectors(const struct doca_devinfo *devinfo, uint32_t *num_comp_vectors)
+{
+	if (devinfo == NULL || num_comp_vectors == NULL) {
+		SF_LOG_ERR("no %s given to count the completion vectors", devinfo == NULL ? "device info" : "place");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	*num_comp_vectors = 0;
+	return DOCA_SUCCESS;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What pe.c and task.c need of ctx.c beyond the seam. */
+#ifndef SF_CORE_CTX_PRIVATE_H
+#define SF_CORE_CTX_PRIVATE_H
+
+#include "core/ctx.h"
+#include "core/pe.h"
+
+/* One turn of the ctx in a progress call: its progress, then the end of STOPPING when it has come. The ctx may be gone after. */
+bool sf_ctx_poll(struct doca_ctx *ctx);
+
+/* Arms the ctx; true when something is due already. */
+bool sf_ctx_arm(struct doca_ctx *ctx);
+
+/* A submit or a free that happened while somebody may wait: nothing armed would report it. */
+static inline void sf_ctx_wake(struct doca_ctx *ctx)
+{
+	if (ctx->pe != NULL && __builtin_expect(ctx->pe->armed, 0))
+		sf_pe_kick(ctx->pe);
+}
+
+/* The pool's tasks exist and all are free. NO_MEMORY, logged. */
+doca_error_t sf_task_pool_build(struct doca_ctx *ctx, struct sf_task_pool *pool);
+void sf_task_pool_free(struct sf_task_pool *pool);
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The progress engine: polls the contexts that run, and sleeps for them in event-driven mode. */
+#include "core/pe.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "core/ctx.h"
+#include "core/ctx_private.h"
+
+/* Opens the eventfd that contexts and peers write, inside the epoll set that the program waits on. */
+static doca_error_t handles_open(struct doca_pe *pe)
+{
+	pe->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	pe->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (pe->event_fd < 0 || pe->epoll_fd < 0) {
+		SF_LOG_ERR("progress engine: no file descriptor for its notification handle: %s; raise the limit (ulimit -n)",
+			   strerror(errno));
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	return sf_pe_watch_fd(pe, pe->event_fd);
+}
+
+static void handles_close(struct doca_pe *pe)
+{
+	if (pe->epoll_fd >= 0)
+		close(pe->epoll_fd);
+	if (pe->event_fd >= 0)
+		close(pe->event_fd);
+}
+
+doca_error_t doca_pe_create(struct doca_pe **pe)
+{
+	if (pe == NULL) {
+		SF_LOG_ERR("no place given for the new progress engine");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	struct doca_pe *created = calloc(1, sizeof(*created));
+	if (created == NULL) {
+		SF_LOG_ERR("no memory for a progress engine");
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	created->event_fd = -1;
+	created->epoll_fd = -1;
+	created->mode = DOCA_PE_EVENT_MODE_PROGRESS_SELECTIVE;
+	doca_error_t result = handles_open(created);
+	if (result != DOCA_SUCCESS) {
+		handles_close(created);
+		free(created);
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	*pe = created;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_pe_destroy(struct doca_pe *pe)
+{
+	if (pe == NULL) {
+		SF_LOG_ERR("no progress engine given to destroy");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (pe->connected != NULL) {
+		SF_LOG_ERR("progress engine still has contexts connected, a %s among them: destroy those first",
+			   pe->connected->ops->name);
+		return DOCA_ERROR_IN_USE;
+	}
+	if (pe->in_progress) {
+		SF_LOG_ERR("progress engine cannot be destroyed from a callback that it runs");
+		return DOCA_ERROR_IN_USE;
+	}
+	handles_close(pe);
+	free(pe);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_pe_connect_ctx(struct doca_pe *pe, struct doca_ctx *ctx)
+{
+	if (pe == NULL || ctx == NULL) {
+		SF_LOG_ERR("connecting needs a progress engine and a context, the %s is missing", pe == NULL ? "engine" : "context");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	doca_error_t result = sf_ctx_check_idle(ctx, "doca_pe_connect_ctx");
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (ctx->pe != NULL) {
+		SF_LOG_ERR("%s is connected to a progress engine already, and stays so until it is destroyed", ctx->ops->name);
+		return DOCA_ERROR_NOT_PERMITTED;
+	}
+	ctx->pe = pe;
+	ctx->next_in_pe = pe->connected;
+	pe->connected = ctx;
+	return DOCA_SUCCESS;
+}
+
+void sf_pe_detach(struct doca_pe *pe, struct doca_ctx *ctx)
+{
+	struct doca_ctx **at = &pe->connected;
+	while (*at != ctx)
+		at = &(*at)->next_in_pe;
+	*at = ctx->next_in_pe;
+	ctx->next_in_pe = NULL;
+}
+
+/* At the head: a ctx that a callback starts waits for the next call, so that no call can go on for ever. */
+void sf_pe_activate(struct doca_pe *pe, struct doca_ctx *ctx)
+{
+	ctx->next_active = pe->active;
+	pe->active = ctx;
+	if (pe->armed) /* it was not there to be armed */
+		sf_pe_kick(pe);
+}
+
+void sf_pe_deactivate(struct doca_pe *pe, struct doca_ctx *ctx)
+{
+	struct doca_ctx **at = &pe->active;
+	while (*at != ctx)
+		at = &(*at)->next_active;
+	*at = ctx->next_active;
+	if (pe->cursor == ctx)
+		pe->cursor = ctx->next_active;
+	ctx->next_active = NULL;
+}
+
+uint8_t doca_pe_progress(struct doca_pe *pe)
+{
+	if (__builtin_expect(pe == NULL || pe->in_progress, 0)) {
+		SF_LOG_ERR(pe == NULL ? "no progress engine given to progress" :
+					"doca_pe_progress was called from a callback that it runs: return from the callback instead");
+		return 0;
+	}
+	bool moved = false;
+	pe->in_progress = true;
+	pe->armed = false;
+	pe->kicked = false;
+	/* A callback may stop and destroy any of the contexts, so only the cursor says what comes next. */
+	for (struct doca_ctx *ctx = pe->active; ctx != NULL; ctx = pe->cursor) {
+		pe->cursor = ctx->next_active;
+		moved |= sf_ctx_poll(ctx);
+	}
+	pe->in_progress = false;
+	return moved || pe->kicked ? 1 : 0; /* kicked meanwhile: a later turn of the same call would have found it */
+}
+
+doca_error_t doca_pe_get_num_inflight_tasks(const struct doca_pe *pe, size_t *num_inflight_tasks)
+{
+	if (pe == NULL || num_inflight_tasks == NULL) {
+		SF_LOG_ERR("no %s given to count the tasks in flight", pe == NULL ? "progress engine" : "place");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	size_t sum = 0;
+	for (const struct doca_ctx *ctx = pe->active; ctx != NULL; ctx = ctx->next_active)
+		sum += ctx->num_inflight;
+	*num_inflight_tasks = sum;
+	return DOCA_SUCCESS;
+}
+
+/* ---- event-driven mode ---- */
+
+static void event_write(struct doca_pe *pe)
+{
+	eventfd_write(pe->event_fd, 1); /* fails only when the counter is full, and then the fd is readable as wanted */
+}
+
+static doca_error_t event_drain(struct doca_pe *pe)
+{
+	eventfd_t count;
+	if (eventfd_read(pe->event_fd, &count) != 0 && errno != EAGAIN) {
+		SF_LOG_ERR("progress engine: its notification cannot be cleared: %s", strerror(errno));
+		return DOCA_ERROR_OPERATING_SYSTEM;
+	}
+	return DOCA_SUCCESS;
+}
+
+void sf_pe_kick(struct doca_pe *pe)
+{
+	pe->kicked = true;
+	if (pe->armed) {
+		pe->armed = false;
+		event_write(pe);
+	}
+}
+
+doca_error_t sf_pe_watch_fd(struct doca_pe *pe, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+	if (epoll_ctl(pe->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0)
+		return DOCA_SUCCESS;
+	if (errno == EEXIST)
+		return DOCA_ERROR_ALREADY_EXIST;
+	SF_LOG_ERR("progress engine: descriptor %d cannot be watched: %s", fd, strerror(errno));
+	return DOCA_ERROR_OPERATING_SYSTEM;
+}
+
+void sf_pe_unwatch_fd(struct doca_pe *pe, int fd)
+{
+	epoll_ctl(pe->epoll_fd, EPOLL_CTL_DEL, fd, NULL); /* not watched: nothing to undo */
+}
+
+doca_error_t doca_pe_get_notification_handle(const struct doca_pe *pe, doca_notification_handle_t *handle)
+{
+	if (pe == NULL || handle == NULL) {
+		SF_LOG_ERR("no %s given for the notification handle", pe == NULL ? "progress engine" : "place");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	*handle = pe->epoll_fd;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_pe_clear_notification(struct doca_pe *pe, doca_notification_handle_t handle)
+{
+	(void)handle; /* on Linux there is but one */
+	if (pe == NULL) {
+		SF_LOG_ERR("no progress engine given to clear the notification of");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	return event_drain(pe);
+}
+
+doca_error_t doca_pe_request_notification(struct doca_pe *pe)
+{
+	if (pe == NULL) {
+		SF_LOG_ERR("no progress engine given to request a notification from");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (pe->mode == DOCA_PE_EVENT_MODE_PROGRESS_ALL) {
+		doca_error_t result = event_drain(pe);
+		if (result != DOCA_SUCCESS)
+			return result;
+	}
+	/* Every ctx is armed, even when one is due: a program may wait on without the progress that it should do first. */
+	bool due = pe->kicked;
+	for (struct doca_ctx *ctx = pe->active; ctx != NULL; ctx = ctx->next_active)
+		due |= sf_ctx_arm(ctx);
+	pe->armed = true;
+	if (due)
+		event_write(pe);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_pe_set_event_mode(struct doca_pe *pe, enum doca_pe_event_mode event_mode)
+{
+	if (pe == NULL) {
+		SF_LOG_ERR("no progress engine given to set the event mode of");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (event_mode != DOCA_PE_EVENT_MODE_PROGRESS_SELECTIVE && event_mode != DOCA_PE_EVENT_MODE_PROGRESS_ALL) {
+		SF_LOG_ERR("event mode %d is neither PROGRESS_SELECTIVE nor PROGRESS_ALL", (int)event_mode);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	pe->mode = event_mode;
+	return DOCA_SUCCESS;
+}

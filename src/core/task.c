@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tasks: their pools, submission and completion. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "core/ctx.h"
+#include "core/ctx_private.h"
+
+#define CACHE_LINE 64
+#define SUBMIT_FLAGS (DOCA_TASK_SUBMIT_FLAG_FLUSH | DOCA_TASK_SUBMIT_FLAG_OPTIMIZE_REPORTS)
+
+/* ---- pools ---- */
+
+doca_error_t sf_task_pool_configure(struct doca_ctx *ctx, struct sf_task_pool *pool, const struct sf_task_class *cls,
+				    doca_task_completion_cb_t completed, doca_task_completion_cb_t failed, uint32_t num_tasks,
+				    uint32_t num_tasks_max)
+{
+	if (completed == NULL || failed == NULL) {
+		SF_LOG_ERR("%s tasks need a callback for success and one for errors, one is missing", cls->name);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (num_tasks == 0 || num_tasks > num_tasks_max) {
+		SF_LOG_ERR("%u %s tasks asked for, but 1 to %u are possible", num_tasks, cls->name, num_tasks_max);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	doca_error_t result = sf_ctx_check_idle(ctx, cls->name);
+	if (result != DOCA_SUCCESS)
+		return result;
+	pool->cls = cls;
+	pool->completed = completed;
+	pool->failed = failed;
+	pool->num_tasks = num_tasks;
+	return DOCA_SUCCESS;
+}
+
+static size_t slot_size(const struct sf_task_class *cls)
+{
+	return (cls->size + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
+}
+
+doca_error_t sf_task_pool_build(struct doca_ctx *ctx, struct sf_task_pool *pool)
+{
+	if (pool->num_tasks == 0)
+		return DOCA_SUCCESS;
+	size_t slot = slot_size(pool->cls);
+	if (pool->num_built != pool->num_tasks) {
+		sf_task_pool_free(pool);
+		pool->memory = aligned_alloc(CACHE_LINE, slot * pool->num_tasks);
+		if (pool->memory == NULL) {
+			SF_LOG_ERR("no memory for %u %s tasks of %zu bytes: configure fewer", pool->num_tasks, pool->cls->name, slot);
+			return DOCA_ERROR_NO_MEMORY;
+		}
+		pool->num_built = pool->num_tasks;
+	}
+	memset(pool->memory, 0, slot * pool->num_tasks);
+	pool->free = NULL;
+	for (uint32_t i = pool->num_tasks; i-- > 0;) { /* so that the first allocated is the first in memory */
+		struct doca_task *task = (struct doca_task *)((char *)pool->memory + slot * i);
+		task->cls = pool->cls;
+		task->ctx = ctx;
+		task->pool = pool;
+		task->state = SF_TASK_FREE;
+		task->next = pool->free;
+		pool->free = task;
+	}
+	return DOCA_SUCCESS;
+}
+
+void sf_task_pool_free(struct sf_task_pool *pool)
+{
+	free(pool->memory);
+	pool->memory = NULL;
+	pool->num_built = 0;
+	pool->free = NULL;
+}
+
+doca_error_t sf_task_alloc(struct doca_ctx *ctx, struct sf_task_pool *pool, struct doca_task **task)
+{
+	if (ctx->state != DOCA_CTX_STATE_RUNNING) {
+		SF_LOG_ERR("%s does not run, so it has no tasks to allocate: wait until its state is RUNNING", ctx->ops->name);
+		return DOCA_ERROR_BAD_STATE;
+	}
+	struct doca_task *taken = pool->free;
+	if (taken == NULL) {
+		if (pool->num_tasks == 0)
+			SF_LOG_ERR("%s: no tasks of this type were configured before start", ctx->ops->name);
+		else
+			SF_LOG_ERR("all %u %s tasks are allocated: free one, or configure more", pool->num_tasks, pool->cls->name);
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	pool->free = taken->next;
+	taken->next = NULL;
+	taken->user_data.u64 = 0;
+	taken->status = DOCA_SUCCESS;
+	taken->state = SF_TASK_ALLOCATED;
+	ctx->num_allocated++;
+	*task = taken;
+	return DOCA_SUCCESS;
+}
+
+void doca_task_free(struct doca_task *task)
+{
+	if (task == NULL || task->state != SF_TASK_ALLOCATED) {
+		if (task == NULL)
+			SF_LOG_ERR("no task given to free");
+		else if (task->state == SF_TASK_INFLIGHT)
+			SF_LOG_ERR("%s task is in flight and not freed: free it in or after its callback", task->cls->name);
+		else
+			SF_LOG_ERR("%s task is free already", task->cls->name);
+		return;
+	}
+	struct sf_task_pool *pool = task->pool;
+	struct doca_ctx *ctx = task->ctx;
+	task->state = SF_TASK_FREE;
+	task->next = pool->free;
+	pool->free = task;
+	if (--ctx->num_allocated == 0)
+		sf_ctx_wake(ctx); /* the last one may be all that STOPPING waits for */
+}
+
+/* ---- submission and completion ---- */
+
+/* Kept out of the fast path: why a submit was refused before the library saw it. */
+static __attribute__((noinline, cold)) doca_error_t submit_refused(const struct doca_task *task)
+{
+	if (task == NULL) {
+		SF_LOG_ERR("no task given to submit");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (task->state != SF_TASK_ALLOCATED)
+		SF_LOG_ERR("%s task is %s and cannot be submitted", task->cls->name,
+			   task->state == SF_TASK_INFLIGHT ? "in flight" : "not allocated");
+	else
+		SF_LOG_ERR("%s task cannot be submitted: its %s does not run", task->cls->name, task->ctx->ops->name);
+	return DOCA_ERROR_BAD_STATE;
+}
+
+static inline bool is_submittable(const struct doca_task *task)
+{
+	return task != NULL && task->state == SF_TASK_ALLOCATED && task->ctx->state == DOCA_CTX_STATE_RUNNING;
+}
+
+static inline doca_error_t submit(struct doca_task *task, uint32_t flags)
+{
+	if (__builtin_expect(!is_submittable(task), 0))
+		return submit_refused(task);
+	struct doca_ctx *ctx = task->ctx;
+	task->state = SF_TASK_INFLIGHT;
+	doca_error_t result = task->cls->submit(task, flags);
+	if (__builtin_expect(result != DOCA_SUCCESS, 0)) {
+		task->state = SF_TASK_ALLOCATED;
+		return result;
+	}
+	ctx->num_inflight++;
+	sf_ctx_wake(ctx);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_task_submit(struct doca_task *task)
+{
+	return submit(task, DOCA_TASK_SUBMIT_FLAG_FLUSH);
+}
+
+doca_error_t doca_task_submit_ex(struct doca_task *task, uint32_t flags)
+{
+	if ((flags & ~(uint32_t)SUBMIT_FLAGS) != 0) {
+		SF_LOG_ERR("submit flags 0x%x hold bits that no flag has", flags);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	return submit(task, flags);
+}
+
+doca_error_t doca_task_try_submit(struct doca_task *task)
+{
+	if (!is_submittable(task))
+		return submit_refused(task);
+	if (task->cls->validate != NULL) {
+		doca_error_t result = task->cls->validate(task);
+		if (result != DOCA_SUCCESS)
+			return result;
+	}
+	return submit(task, DOCA_TASK_SUBMIT_FLAG_FLUSH);
+}
+
+void sf_task_complete(struct doca_task *task, doca_error_t status)
+{
+	/* The callback may free the task or submit it again, so what is needed after is fetched before. The ctx outlives it: it
+	 * cannot become IDLE with this task in flight. */
+	struct doca_ctx *ctx = task->ctx;
+	const struct sf_task_pool *pool = task->pool;
+	task->status = status;
+	task->state = SF_TASK_ALLOCATED;
+	if (__builtin_expect(status == DOCA_SUCCESS, 1))
+		pool->completed(task, task->user_data, ctx->user_data);
+	else
+		pool->failed(task, task->user_data, ctx->user_data);
+	ctx->num_inflight--;
+}
+
+/* ---- fields ---- */
+
+doca_error_t doca_task_get_status(const struct doca_task *task)
+{
+	if (task == NULL) {
+		SF_LOG_ERR("no task given to get the status of");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	return task->status;
+}
+
+void doca_task_set_user_data(struct doca_task *task, union doca_data user_data)
+{
+	if (task == NULL) {
+		SF_LOG_ERR("no task given to set the user data of");
+		return;
+	}
+	task->user_data = user_data;
+}
+
+union doca_data doca_task_get_user_data(const struct doca_task *task)
+{
+	if (task == NULL) {
+		SF_LOG_ERR("no task given to get the user data of");
+		return (union doca_data){.u64 = 0};
+	}
+	return task->user_data;
+}
+
+struct doca_ctx *doca_task_get_ctx(const struct doca_task *task)
+{
+	if (task == NULL) {
+		SF_LOG_ERR("no task given to get the context of");
+		return NULL;
+	}
+	return task->ctx;
+}
