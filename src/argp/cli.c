@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "argp/cli.h"
+#include "argp/general.h"
+#include "argp/report.h"
+
+/* What the word names after this command, with the value that is glued to it by '='. NULL: no flag. */
+static const struct doca_argp_param *flag_find(const struct doca_argp_cmd *cmd, const char *word, const char **glued)
+{
+	const char *equals;
+
+	*glued = NULL;
+	if (word[0] != '-' || word[1] == '\0')
+		return NULL;
+	if (word[1] != '-')
+		return sf_argp_cmd_find_short(cmd, word + 1, strlen(word + 1));
+	equals = strchr(word, '=');
+	if (equals == NULL)
+		return sf_argp_cmd_find_long(cmd, word + 2, strlen(word + 2));
+	*glued = equals + 1;
+	return sf_argp_cmd_find_long(cmd, word + 2, (size_t)(equals - word - 2));
+}
+
+static doca_error_t value_missing(const struct doca_argp_param *param, const char *next)
+{
+	char label[SF_ARGP_LABEL_SIZE];
+
+	sf_argp_param_label(param, label, sizeof(label));
+	if (next == NULL)
+		sf_argp_report("%s needs a value", label);
+	else if (param->long_name != NULL)
+		sf_argp_report("%s needs a value, but the flag %s follows (if that is the value, write --%s=%s)", label, next,
+			       param->long_name, next);
+	else
+		sf_argp_report("%s needs a value, but the flag %s follows", label, next);
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
+/* Reads one flag at argv[*at] and moves on behind its value. */
+static doca_error_t flag_read(struct sf_argp_cli *cli, const struct doca_argp_param *param, const char *glued, int argc, char **argv,
+			      int *at)
+{
+	struct sf_argp_item item = {.param = param, .value.boolean = true};
+	const char *text = glued;
+	const char *ignored;
+	doca_error_t result;
+
+	if (param->type != DOCA_ARGP_TYPE_BOOLEAN && text == NULL) {
+		if (*at + 1 == argc)
+			return value_missing(param, NULL);
+		if (flag_find(cli->cmd, argv[*at + 1], &ignored) != NULL)
+			return value_missing(param, argv[*at + 1]);
+		text = argv[++*at];
+	}
+	if (text != NULL) {
+		result = sf_argp_item_from_text(&item, param, text);
+		if (result != DOCA_SUCCESS)
+			return result;
+	}
+	if (sf_argp_general_is_help(param))
+		cli->help = true;
+	else if (sf_argp_general_is_version(param))
+		cli->version = true;
+	else if (sf_argp_general_is_json(param))
+		cli->json_path = item.value.string;
+	return sf_argp_items_add(&cli->items, &item);
+}
+
+static doca_error_t cmd_read(struct sf_argp_cli *cli, const char *word)
+{
+	const struct doca_argp_cmd *cmd = sf_argp_cmd_find_cmd(cli->cmd, word);
+	struct sf_argp_item item = {.cmd = cmd};
+
+	if (cmd == NULL && cli->cmd->cmds != NULL) {
+		sf_argp_report("there is no command '%s'", word);
+		return DOCA_ERROR_NOT_SUPPORTED;
+	}
+	if (cmd == NULL) {
+		sf_argp_report("'%s' is neither a flag nor the value of one", word);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	cli->cmd = cmd;
+	return sf_argp_items_add(&cli->items, &item);
+}
+
+doca_error_t sf_argp_cli_read(struct sf_argp_cli *cli, int argc, char **argv)
+{
+	doca_error_t result = DOCA_SUCCESS;
+
+	for (int at = 0; at < argc && result == DOCA_SUCCESS && !cli->help && !cli->version; at++) {
+		const char *glued;
+		const struct doca_argp_param *param = flag_find(cli->cmd, argv[at], &glued);
+
+		if (param != NULL) {
+			result = flag_read(cli, param, glued, argc, argv, &at);
+		} else if (argv[at][0] == '-' && argv[at][1] != '\0') {
+			sf_argp_report("there is no flag %s", argv[at]);
+			result = DOCA_ERROR_NOT_SUPPORTED;
+		} else {
+			result = cmd_read(cli, argv[at]);
+		}
+	}
+	return result;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "argp/argp.h"
+#include "argp/usage.h"
+
+/* Column where descriptions begin; a longer flag keeps two spaces. */
+#define DESCRIPTION_COLUMN 40
+#define INDENT 2
+#define GAP 2
+
+static void line_print(FILE *stream, int width, const char *description)
+{
+	int pad = width + GAP < DESCRIPTION_COLUMN ? DESCRIPTION_COLUMN - width : GAP;
+
+	fprintf(stream, "%*s%s\n", pad, "", description);
+}
+
+static void param_print(FILE *stream, const struct doca_argp_param *param)
+{
+	char label[SF_ARGP_LABEL_SIZE];
+	int width = fprintf(stream, "%*s%s", INDENT, "", sf_argp_param_label(param, label, sizeof(label)));
+
+	if (param->arguments != NULL)
+		width += fprintf(stream, " %s", param->arguments);
+	line_print(stream, width, param->description);
+}
+
+/* The command's own visible flags (doca: the DOCA flags instead), and inherited ones of the commands above. */
+static bool params_print(FILE *stream, const char *heading, const struct doca_argp_cmd *cmd, bool doca)
+{
+	bool any = false;
+
+	for (const struct doca_argp_cmd *level = cmd; level != NULL; level = level->parent) {
+		for (const struct doca_argp_param *param = level->params; param != NULL; param = param->next) {
+			if (param->hidden || param->general != doca || (level != cmd && !param->inherited))
+				continue;
+			if (!any)
+				fprintf(stream, "\n%s:\n", heading);
+			any = true;
+			param_print(stream, param);
+		}
+	}
+	return any;
+}
+
+static bool cmds_visible(const struct doca_argp_cmd *cmd)
+{
+	for (cmd = cmd->cmds; cmd != NULL; cmd = cmd->next) {
+		if (!cmd->hidden)
+			return true;
+	}
+	return false;
+}
+
+static void cmds_print(FILE *stream, const char *heading, const struct doca_argp_cmd *cmd)
+{
+	if (!cmds_visible(cmd))
+		return;
+	fprintf(stream, "\n%s:\n", heading);
+	for (cmd = cmd->cmds; cmd != NULL; cmd = cmd->next) {
+		if (!cmd->hidden)
+			line_print(stream, fprintf(stream, "%*s%s", INDENT, "", cmd->name), cmd->description);
+	}
+}
+
+static void path_print(FILE *stream, const struct doca_argp_cmd *cmd)
+{
+	if (cmd->parent == NULL)
+		return;
+	path_print(stream, cmd->parent);
+	fprintf(stream, " %s", cmd->name);
+}
+
+void sf_argp_usage_print(FILE *stream, const struct doca_argp_cmd *cmd)
+{
+	bool root = cmd->parent == NULL;
+
+	fprintf(stream, "Usage: %s", sf_argp_program_name());
+	if (sf_argp_dpdk())
+		fputs(" [DPDK Flags] --", stream);
+	path_print(stream, cmd);
+	fputs(root ? " [DOCA Flags] [Program Flags]" : " [DOCA Flags] [Command Flags]", stream);
+	fputs(cmds_visible(cmd) ? " [Command]\n" : "\n", stream);
+	params_print(stream, "DOCA Flags", cmd, true);
+	params_print(stream, root ? "Program Flags" : "Command Flags", cmd, false);
+	cmds_print(stream, "Commands", cmd);
+	fputc('\n', stream);
+	fflush(stream);
+}
