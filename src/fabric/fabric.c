@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 
-extern const struct sf_fabric_ops sf_loop_ops __attribute__((weak));
+extern const struct sf_fabric_ops sf_loop_ops;
 extern const struct sf_fabric_ops sf_shm_ops __attribute__((weak));
 const struct sf_fabric_ops *sf_faulty_ops(const struct sf_fabric_ops *inner) __attribute__((weak));
 

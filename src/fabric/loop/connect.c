@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Listeners, and how links begin and end. */
+#include "fabric/loop/loop.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+/* GUARDED_BY(loop_lock) */
+static LIST_HEAD(, loop_listener) listeners = LIST_HEAD_INITIALIZER(listeners);
+
+static struct loop_port *port_of(struct loop_link *link) { return (struct loop_port *)link->base.port; }
+
+static struct loop_listener *listener_find(const char *name)
+{
+	struct loop_listener *listener;
+
+	LIST_FOREACH(listener, &listeners, entry) {
+		if (strcmp(listener->name, name) == 0)
+			return listener;
+	}
+	return NULL;
+}
+
+doca_error_t loop_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **base)
+{
+	doca_error_t result = sf_name_check(name, NULL, 0);
+	struct loop_listener *listener;
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	listener = calloc(1, sizeof(*listener));
+	if (listener == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	listener->base.ops = port->ops;
+	listener->base.port = port;
+	listener->base.user = user;
+	listener->flags = flags;
+	memcpy(listener->name, name, strlen(name) + 1);
+	LIST_INIT(&listener->requests);
+	pthread_mutex_lock(&loop_lock);
+	if (listener_find(name) != NULL)
+		result = DOCA_ERROR_ALREADY_EXIST;
+	else
+		LIST_INSERT_HEAD(&listeners, listener, entry);
+	pthread_mutex_unlock(&loop_lock);
+	if (result != DOCA_SUCCESS) {
+		SF_LOG_ERR("%s is already listened on in this process", name);
+		free(listener);
+		return result;
+	}
+	*base = &listener->base;
+	return DOCA_SUCCESS;
+}
+
+static void event_set_data(struct loop_event *event, const void *data, size_t len)
+{
+	event->len = len;
+	if (len != 0)
+		memcpy(event->data, data, len);
+}
+
+static struct loop_link *link_new(struct sf_port *port, void *user)
+{
+	struct loop_link *link = calloc(1, sizeof(*link));
+
+	if (link == NULL)
+		return NULL;
+	link->base.ops = port->ops;
+	link->base.port = port;
+	link->base.user = user;
+	link->opened.link = link;
+	link->opened.kind = LOOP_CONNECTED;
+	link->closed.link = link;
+	link->closed.kind = LOOP_CLOSED;
+	return link;
+}
+
+static void connect_ended(struct loop_link *link, doca_error_t status, const void *data, size_t len)
+{
+	link->request = NULL;
+	link->opened.status = status;
+	event_set_data(&link->opened, data, len);
+	loop_port_event_due(port_of(link), &link->opened);
+}
+
+static void links_join(struct loop_link *connector, struct loop_link *accepter, const void *data, size_t len)
+{
+	connector->peer = accepter;
+	accepter->peer = connector;
+	connect_ended(connector, DOCA_SUCCESS, data, len);
+}
+
+static doca_error_t connect_auto(struct loop_listener *listener, struct loop_link *link, const void *data, size_t len)
+{
+	struct loop_link *accepter = link_new(listener->base.port, NULL);
+
+	if (accepter == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	accepter->opened.kind = LOOP_ACCEPTED;
+	accepter->opened.listener = listener;
+	event_set_data(&accepter->opened, data, len);
+	loop_port_event_due(port_of(accepter), &accepter->opened);
+	links_join(link, accepter, NULL, 0);
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t connect_ask(struct loop_listener *listener, struct loop_link *link, const void *data, size_t len)
+{
+	struct loop_request *request = calloc(1, sizeof(*request));
+
+	if (request == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	request->listener = listener;
+	request->connector = link;
+	request->event.kind = LOOP_REQUEST;
+	request->event.listener = listener;
+	request->event.request = request;
+	event_set_data(&request->event, data, len);
+	link->request = request;
+	LIST_INSERT_HEAD(&listener->requests, request, entry);
+	loop_port_event_due((struct loop_port *)listener->base.port, &request->event);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t loop_link_connect(struct sf_port *port, const char *name, const void *data, size_t len, void *user, struct sf_link **base)
+{
+	doca_error_t result = sf_name_check(name, data, len);
+	struct loop_listener *listener;
+	struct loop_link *link;
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	link = link_new(port, user);
+	if (link == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	link->base.state = SF_LINK_CONNECTING;
+	pthread_mutex_lock(&loop_lock);
+	listener = listener_find(name);
+	if (listener == NULL)
+		connect_ended(link, DOCA_ERROR_NOT_FOUND, NULL, 0);
+	else
+		result = (listener->flags & SF_LISTEN_AUTO) != 0 ? connect_auto(listener, link, data, len)
+								 : connect_ask(listener, link, data, len);
+	pthread_mutex_unlock(&loop_lock);
+	if (result != DOCA_SUCCESS) {
+		free(link);
+		return result;
+	}
+	*base = &link->base;
+	return DOCA_SUCCESS;
+}
+
+static void request_free(struct loop_request *request)
+{
+	loop_port_event_drop((struct loop_port *)request->listener->base.port, &request->event);
+	LIST_REMOVE(request, entry);
+	free(request);
+}
+
+doca_error_t loop_link_accept(struct sf_request *base, const void *data, size_t len, void *user, struct sf_link **out)
+{
+	struct loop_request *request = (struct loop_request *)base;
+	struct loop_link *link;
+	doca_error_t result = DOCA_SUCCESS;
+
+	if (len > SF_PRIVATE_MAX)
+		return DOCA_ERROR_INVALID_VALUE;
+	link = link_new(request->listener->base.port, user);
+	if (link == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	link->base.state = SF_LINK_READY;
+	pthread_mutex_lock(&loop_lock);
+	if (request->connector != NULL)
+		links_join(request->connector, link, data, len);
+	else
+		result = DOCA_ERROR_NOT_CONNECTED;
+	request_free(request);
+	pthread_mutex_unlock(&loop_lock);
+	if (result != DOCA_SUCCESS) {
+		free(link);
+		return result;
+	}
+	*out = &link->base;
+	return DOCA_SUCCESS;
+}
+
+static void request_refuse(struct loop_request *request, const void *data, size_t len)
+{
+	if (request->connector != NULL)
+		connect_ended(request->connector, DOCA_ERROR_CONNECTION_ABORTED, data, len);
+	request_free(request);
+}
+
+void loop_link_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len)
+{
+	pthread_mutex_lock(&loop_lock);
+	request_refuse((struct loop_request *)request, data, len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
+	pthread_mutex_unlock(&loop_lock);
+}
+
+static void link_end(struct loop_link *link)
+{
+	struct loop_link *peer = link->peer;
+
+	if (link->request != NULL) {
+		link->request->connector = NULL;
+		connect_ended(link, DOCA_ERROR_CONNECTION_ABORTED, NULL, 0);
+	} else if (link->opened.queued && link->opened.status == DOCA_SUCCESS) {
+		link->opened.status = DOCA_ERROR_CONNECTION_ABORTED;
+		link->opened.len = 0;
+	}
+	loop_port_event_drop(port_of(link), &link->closed);
+	link->base.state = SF_LINK_CLOSED;
+	link->peer = NULL;
+	if (peer == NULL)
+		return;
+	peer->peer = NULL;
+	peer->closed.status = DOCA_ERROR_CONNECTION_RESET;
+	loop_port_event_due(port_of(peer), &peer->closed);
+}
+
+static void link_free(struct loop_link *link)
+{
+	struct loop_port *port = port_of(link);
+
+	link_end(link);
+	loop_port_event_drop(port, &link->opened);
+	for (struct sf_recv *recv = port->recvs; recv != NULL; recv = recv->next) {
+		if (recv->link != &link->base)
+			continue;
+		recv->link = NULL;
+		recv->status = DOCA_ERROR_CONNECTION_ABORTED;
+	}
+	free(link);
+}
+
+void loop_link_disconnect(struct sf_link *link)
+{
+	pthread_mutex_lock(&loop_lock);
+	link_end((struct loop_link *)link);
+	pthread_mutex_unlock(&loop_lock);
+}
+
+void loop_link_close(struct sf_link *link)
+{
+	pthread_mutex_lock(&loop_lock);
+	link_free((struct loop_link *)link);
+	pthread_mutex_unlock(&loop_lock);
+}
+
+/* A link accepted for the listener that no poll has shown to anyone. */
+static struct loop_link *unseen_link(const struct loop_listener *listener)
+{
+	struct loop_event *event;
+
+	STAILQ_FOREACH(event, &((struct loop_port *)listener->base.port)->events, entry) {
+		if (event->kind == LOOP_ACCEPTED && event->listener == listener)
+			return event->link;
+	}
+	return NULL;
+}
+
+void loop_listener_close(struct sf_listener *base)
+{
+	struct loop_listener *listener = (struct loop_listener *)base;
+	struct loop_link *link;
+
+	pthread_mutex_lock(&loop_lock);
+	LIST_REMOVE(listener, entry);
+	while (!LIST_EMPTY(&listener->requests))
+		request_refuse(LIST_FIRST(&listener->requests), NULL, 0);
+	while ((link = unseen_link(listener)) != NULL)
+		link_free(link);
+	pthread_mutex_unlock(&loop_lock);
+	free(listener);
+}
+
+void loop_link_ring(struct sf_link *link)
+{
+	struct loop_link *peer;
+
+	pthread_mutex_lock(&loop_lock);
+	peer = ((struct loop_link *)link)->peer;
+	if (peer != NULL)
+		loop_port_ring(port_of(peer));
+	pthread_mutex_unlock(&loop_lock);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/loop/loop.h"
+
+pthread_mutex_t loop_lock = PTHREAD_MUTEX_INITIALIZER;
+
+extern const struct sf_fabric_ops sf_loop_ops;
+
+const struct sf_fabric_ops sf_loop_ops = {
+	.name = "loop",
+	.caps = SF_CAP_ONE_SIDED | SF_CAP_ATOMIC | SF_CAP_MAP,
+	.iov_max = LOOP_IOV_MAX,
+	.recv_iov_max = LOOP_IOV_MAX,
+	.domain_open = loop_domain_open,
+	.domain_close = loop_domain_close,
+	.region_register = loop_region_register,
+	.region_close = loop_region_close,
+	.region_export = loop_region_export,
+	.region_import = loop_region_import,
+	.region_map = loop_region_map,
+	.port_open = loop_port_open,
+	.port_close = loop_port_close,
+	.port_poll = loop_port_poll,
+	.port_arm = loop_port_arm,
+	.port_post_recv = loop_port_post_recv,
+	.port_flush_recvs = loop_port_flush_recvs,
+	.listener_open = loop_listener_open,
+	.listener_close = loop_listener_close,
+	.link_connect = loop_link_connect,
+	.link_accept = loop_link_accept,
+	.link_reject = loop_link_reject,
+	.link_disconnect = loop_link_disconnect,
+	.link_close = loop_link_close,
+	.link_submit = loop_link_submit,
+	.link_ring = loop_link_ring,
+};

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The reference provider: both ends in one process. One lock guards the whole little world, so that ports may belong to
+ * different threads; everything happens in the submitting call and is only reported by poll.
+ */
+#ifndef SF_FABRIC_LOOP_LOOP_H
+#define SF_FABRIC_LOOP_LOOP_H
+
+#include <pthread.h>
+#include <sys/queue.h>
+
+#include "fabric/fabric.h"
+
+#define LOOP_IOV_MAX 64
+
+extern pthread_mutex_t loop_lock; /* guards everything below that both ends of a link, or any thread, can reach */
+
+struct loop_region {
+	struct sf_region base;
+	void *addr;
+	struct loop_region *owner;	/* of an import; NULL once the owner closed its region. GUARDED_BY(loop_lock) */
+	LIST_HEAD(, loop_region) imports;
+	LIST_ENTRY(loop_region) entry;	/* an owner: among all regions; an import: among its owner's */
+	uint64_t id;
+	uint8_t token[16];
+};
+
+enum loop_event_kind { LOOP_REQUEST, LOOP_ACCEPTED, LOOP_CONNECTED, LOOP_CLOSED };
+
+/* Something for a port's handler. Lies in the link or request it is about; due after what was queued before it. */
+struct loop_event {
+	STAILQ_ENTRY(loop_event) entry;
+	enum loop_event_kind kind;
+	bool queued;
+	doca_error_t status;
+	struct loop_link *link;
+	struct loop_listener *listener;
+	struct loop_request *request;
+	uint64_t recvs_before, ops_before;
+	size_t len;
+	uint8_t data[SF_PRIVATE_MAX];
+};
+
+struct loop_port {
+	struct sf_port base;
+	struct sf_port_handler handler;
+	int event_fd;
+	uint32_t recv_max;
+	/* GUARDED_BY(loop_lock) */
+	bool armed;
+	uint32_t posted_num;
+	struct sf_recv *posted, **posted_end; /* a receive's cookie is its room in bytes */
+	struct sf_recv *recvs, **recvs_end;   /* due */
+	struct sf_op *ops, **ops_end;	      /* due */
+	STAILQ_HEAD(, loop_event) events;
+	uint64_t recvs_queued, recvs_done, ops_queued, ops_done;
+};
+
+struct loop_listener {
+	struct sf_listener base;
+	char name[SF_NAME_MAX];
+	uint32_t flags;
+	LIST_ENTRY(loop_listener) entry;
+	LIST_HEAD(, loop_request) requests; /* unanswered */
+};
+
+struct loop_request {
+	LIST_ENTRY(loop_request) entry;
+	struct loop_listener *listener;
+	struct loop_link *connector; /* NULL once it went away */
+	struct loop_event event;
+};
+
+struct loop_link {
+	struct sf_link base;
+	/* GUARDED_BY(loop_lock) */
+	struct loop_link *peer;	      /* while joined */
+	struct loop_request *request; /* of ours, while unanswered */
+	struct loop_event opened, closed;
+};
+
+/* region.c */
+doca_error_t loop_domain_open(const struct sf_fabric_ops *ops, const char *device, struct sf_domain **domain);
+void loop_domain_close(struct sf_domain *domain);
+doca_error_t loop_region_register(struct sf_domain *domain, void *addr, size_t len, uint32_t rights, struct sf_region **region);
+void loop_region_close(struct sf_region *region);
+doca_error_t loop_region_export(struct sf_region *region, void *descriptor, size_t *len);
+doca_error_t loop_region_import(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
+doca_error_t loop_region_map(struct sf_region *region, void **addr);
+
+/* port.c */
+doca_error_t loop_port_open(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max, int event_fd,
+			    struct sf_port **port);
+void loop_port_close(struct sf_port *port);
+uint32_t loop_port_poll(struct sf_port *port, uint32_t budget);
+bool loop_port_arm(struct sf_port *port);
+doca_error_t loop_port_post_recv(struct sf_port *port, struct sf_recv *recv);
+void loop_port_flush_recvs(struct sf_port *port);
+/* With loop_lock held: */
+void loop_port_ring(struct loop_port *port);
+void loop_port_event_due(struct loop_port *port, struct loop_event *event);
+void loop_port_event_drop(struct loop_port *port, struct loop_event *event);
+void loop_port_op_due(struct loop_port *port, struct sf_op *op);
+void loop_port_recv_due(struct loop_port *port); /* the first posted one */
+
+/* connect.c */
+doca_error_t loop_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **listener);
+void loop_listener_close(struct sf_listener *listener);
+doca_error_t loop_link_connect(struct sf_port *port, const char *name, const void *data, size_t len, void *user, struct sf_link **link);
+doca_error_t loop_link_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **link);
+void loop_link_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
+void loop_link_disconnect(struct sf_link *link);
+void loop_link_close(struct sf_link *link);
+void loop_link_ring(struct sf_link *link);
+
+/* submit.c */
+doca_error_t loop_link_submit(struct sf_link *link, struct sf_op *op);
+
+#endif

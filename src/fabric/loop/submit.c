@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Operations: carried out at once, under the lock. */
+#include "fabric/loop/loop.h"
+
+#include <string.h>
+
+/* Copies between two lists; the destination has room. */
+static void iov_copy(const struct sf_iov *to, const struct sf_iov *from, uint64_t len)
+{
+	size_t to_at = 0, from_at = 0;
+
+	while (len != 0) {
+		size_t n = to->len - to_at < from->len - from_at ? to->len - to_at : from->len - from_at;
+
+		n = n < len ? n : len;
+		if (n != 0)
+			memcpy((char *)to->addr + to_at, (const char *)from->addr + from_at, n);
+		len -= n;
+		to_at += n;
+		from_at += n;
+		if (to_at == to->len && len != 0) {
+			to++;
+			to_at = 0;
+		}
+		if (from_at == from->len && len != 0) {
+			from++;
+			from_at = 0;
+		}
+	}
+}
+
+/* Fills the peer's first receive and makes it due. */
+static void receive(struct loop_link *peer, const struct sf_op *op, uint64_t len)
+{
+	struct loop_port *port = (struct loop_port *)peer->base.port;
+	struct sf_recv *recv = port->posted;
+
+	if (len != 0)
+		iov_copy(recv->iov, op->iov, len);
+	if (op->header_len != 0)
+		memcpy(recv->header, op->header, op->header_len);
+	recv->header_len = op->header_len;
+	recv->len = (uint32_t)len;
+	recv->kind = op->kind;
+	recv->link = &peer->base;
+	recv->status = DOCA_SUCCESS;
+	loop_port_recv_due(port);
+}
+
+static void atomic_run(const struct sf_op *op)
+{
+	uint64_t *word = (uint64_t *)(uintptr_t)op->remote_addr; // NOLINT: the address was checked to lie in the region
+	uint64_t old = op->compare;
+
+	if (op->kind == SF_OP_FAA)
+		old = __atomic_fetch_add(word, op->value, __ATOMIC_SEQ_CST);
+	else
+		__atomic_compare_exchange_n(word, &old, op->value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	memcpy(op->iov[0].addr, &old, sizeof(old));
+}
+
+static doca_error_t one_sided_run(struct loop_link *peer, const struct sf_op *op, uint64_t len)
+{
+	const struct loop_region *region = (const struct loop_region *)op->region;
+	const struct sf_iov remote = {(void *)(uintptr_t)op->remote_addr, len};
+
+	if (region->base.imported && region->owner == NULL)
+		return DOCA_ERROR_CONNECTION_ABORTED;
+	if (op->kind == SF_OP_WRITE) {
+		if (len != 0)
+			iov_copy(&remote, op->iov, len);
+		if (op->header_len != 0)
+			receive(peer, op, 0);
+	} else if (op->kind == SF_OP_READ) {
+		if (len != 0)
+			iov_copy(op->iov, &remote, len);
+	} else {
+		atomic_run(op);
+	}
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t submit(struct loop_link *link, struct sf_op *op, uint64_t len)
+{
+	bool takes_receive = op->kind == SF_OP_SEND || (op->kind == SF_OP_WRITE && op->header_len != 0);
+	const struct loop_port *peer_port;
+
+	if (link->base.state == SF_LINK_CONNECTING)
+		return DOCA_ERROR_AGAIN;
+	if (link->peer == NULL)
+		return DOCA_ERROR_NOT_CONNECTED;
+	peer_port = (const struct loop_port *)link->peer->base.port;
+	if (takes_receive && peer_port->posted == NULL)
+		return DOCA_ERROR_AGAIN;
+	if (op->kind == SF_OP_SEND && len > peer_port->posted->cookie)
+		return DOCA_ERROR_TOO_BIG;
+
+	op->link = &link->base;
+	if (op->kind == SF_OP_SEND) {
+		op->status = DOCA_SUCCESS;
+		receive(link->peer, op, len);
+	} else {
+		op->status = one_sided_run(link->peer, op, len);
+	}
+	loop_port_op_due((struct loop_port *)link->base.port, op);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t loop_link_submit(struct sf_link *link, struct sf_op *op)
+{
+	uint64_t len;
+	doca_error_t result = sf_op_check(link, op, &len);
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	pthread_mutex_lock(&loop_lock);
+	result = submit((struct loop_link *)link, op, len);
+	pthread_mutex_unlock(&loop_lock);
+	return result;
+}
