@@ -53,9 +53,9 @@ static int format_record(char *record, size_t size, const char *tag, const char 
 	return text < 0 ? -1 : head + text;
 }
 
-static void deliver(enum log_class cls, uint32_t level, const char *record, size_t len)
+static void deliver(enum sf_log_class cls, uint32_t level, const char *record, size_t len)
 {
-	for (struct doca_log_backend *b = log_backends(cls); b; b = b->next) {
+	for (struct doca_log_backend *b = sf_log_backends(cls); b; b = b->next) {
 		if (level < b->band_upper || level > b->band_lower)
 			continue;
 		if (level < __atomic_load_n(&b->upper, __ATOMIC_RELAXED) || level > __atomic_load_n(&b->lower, __ATOMIC_RELAXED))
@@ -64,7 +64,7 @@ static void deliver(enum log_class cls, uint32_t level, const char *record, size
 	}
 }
 
-static doca_error_t log_record(enum log_class cls, uint32_t level, const char *tag, const char *file, int line, const char *func,
+static doca_error_t log_record(enum sf_log_class cls, uint32_t level, const char *tag, const char *file, int line, const char *func,
 			       const char *format, va_list args)
 {
 	char small[RECORD_INLINE], *record = small;
@@ -103,7 +103,7 @@ static doca_error_t log_record(enum log_class cls, uint32_t level, const char *t
 
 doca_error_t doca_log(uint32_t level, int source, const char *fname, int line, const char *func, const char *format, ...)
 {
-	if (level > __atomic_load_n(&log_program_limit, __ATOMIC_RELAXED))
+	if (level > __atomic_load_n(&sf_log_program_limit, __ATOMIC_RELAXED))
 		return DOCA_SUCCESS;
 
 	const char *tag = level_tag(level);
@@ -114,7 +114,7 @@ doca_error_t doca_log(uint32_t level, int source, const char *fname, int line, c
 	va_list args;
 
 	va_start(args, format);
-	doca_error_t result = log_record(LOG_PROGRAM, level, tag, fname, line, func, format, args);
+	doca_error_t result = log_record(SF_LOG_PROGRAM, level, tag, fname, line, func, format, args);
 	va_end(args);
 	return result;
 }
@@ -127,6 +127,6 @@ void sf_log(uint32_t level, const char *file, int line, const char *func, const 
 	va_list args;
 
 	va_start(args, format);
-	log_record(LOG_SDK, level, level_tag(level), file, line, func, format, args);
+	log_record(SF_LOG_SDK, level, level_tag(level), file, line, func, format, args);
 	va_end(args);
 }

@@ -11,33 +11,33 @@
 
 #include "base/log.h"
 
-static struct doca_log_backend *lists[LOG_CLASSES];
+static struct doca_log_backend *lists[SF_LOG_CLASSES];
 static bool standard_created;
 
 /* A handler that logs must not come back into the buffer it was given. */
 static __thread bool in_buf_handler;
 
-struct doca_log_backend *log_backends(enum log_class cls)
+struct doca_log_backend *sf_log_backends(enum sf_log_class cls)
 {
 	return __atomic_load_n(&lists[cls], __ATOMIC_ACQUIRE);
 }
 
 static void add_locked(struct doca_log_backend *backend)
 {
-	log_limits_init(backend);
+	sf_log_limits_init(backend);
 	backend->next = lists[backend->cls];
 	__atomic_store_n(&lists[backend->cls], backend, __ATOMIC_RELEASE);
-	log_limits_changed();
+	sf_log_limits_changed();
 }
 
-void log_backend_add(struct doca_log_backend *backend)
+void sf_log_backend_add(struct doca_log_backend *backend)
 {
-	pthread_mutex_lock(&log_lock);
+	pthread_mutex_lock(&sf_log_lock);
 	add_locked(backend);
-	pthread_mutex_unlock(&log_lock);
+	pthread_mutex_unlock(&sf_log_lock);
 }
 
-static struct doca_log_backend *backend_new(enum log_class cls)
+static struct doca_log_backend *backend_new(enum sf_log_class cls)
 {
 	struct doca_log_backend *backend = calloc(1, sizeof(*backend));
 
@@ -68,7 +68,7 @@ static void file_write(struct doca_log_backend *backend, uint32_t level, const c
 	funlockfile(backend->file);
 }
 
-static doca_error_t create_with_file(enum log_class cls, FILE *file, struct doca_log_backend **backend)
+static doca_error_t create_with_file(enum sf_log_class cls, FILE *file, struct doca_log_backend **backend)
 {
 	if (!file || !backend)
 		return refuse("the stream or the place for the backend is NULL");
@@ -79,28 +79,28 @@ static doca_error_t create_with_file(enum log_class cls, FILE *file, struct doca
 		return DOCA_ERROR_NO_MEMORY;
 	b->write = file_write;
 	b->file = file;
-	log_backend_add(b);
+	sf_log_backend_add(b);
 	*backend = b;
 	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_log_backend_create_with_file(FILE *fptr, struct doca_log_backend **backend)
 {
-	return create_with_file(LOG_PROGRAM, fptr, backend);
+	return create_with_file(SF_LOG_PROGRAM, fptr, backend);
 }
 
 doca_error_t doca_log_backend_create_with_file_sdk(FILE *fptr, struct doca_log_backend **backend)
 {
-	return create_with_file(LOG_SDK, fptr, backend);
+	return create_with_file(SF_LOG_SDK, fptr, backend);
 }
 
 doca_error_t doca_log_backend_create_standard(void)
 {
 	doca_error_t result = DOCA_SUCCESS;
 
-	pthread_mutex_lock(&log_lock);
+	pthread_mutex_lock(&sf_log_lock);
 	if (!standard_created) {
-		struct doca_log_backend *out = backend_new(LOG_PROGRAM), *err = backend_new(LOG_PROGRAM);
+		struct doca_log_backend *out = backend_new(SF_LOG_PROGRAM), *err = backend_new(SF_LOG_PROGRAM);
 
 		if (out && err) {
 			out->write = err->write = file_write;
@@ -117,7 +117,7 @@ doca_error_t doca_log_backend_create_standard(void)
 			result = DOCA_ERROR_NO_MEMORY;
 		}
 	}
-	pthread_mutex_unlock(&log_lock);
+	pthread_mutex_unlock(&sf_log_lock);
 	return result;
 }
 
@@ -137,7 +137,7 @@ static void fd_write(struct doca_log_backend *backend, uint32_t level, const cha
 	}
 }
 
-static doca_error_t create_with_fd(enum log_class cls, int fd, struct doca_log_backend **backend)
+static doca_error_t create_with_fd(enum sf_log_class cls, int fd, struct doca_log_backend **backend)
 {
 	int flags = fd < 0 ? -1 : fcntl(fd, F_GETFL);
 
@@ -152,19 +152,19 @@ static doca_error_t create_with_fd(enum log_class cls, int fd, struct doca_log_b
 		return DOCA_ERROR_NO_MEMORY;
 	b->write = fd_write;
 	b->fd = fd;
-	log_backend_add(b);
+	sf_log_backend_add(b);
 	*backend = b;
 	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_log_backend_create_with_fd(int fd, struct doca_log_backend **backend)
 {
-	return create_with_fd(LOG_PROGRAM, fd, backend);
+	return create_with_fd(SF_LOG_PROGRAM, fd, backend);
 }
 
 doca_error_t doca_log_backend_create_with_fd_sdk(int fd, struct doca_log_backend **backend)
 {
-	return create_with_fd(LOG_SDK, fd, backend);
+	return create_with_fd(SF_LOG_SDK, fd, backend);
 }
 
 /* ---- buffers ---- */
@@ -184,7 +184,7 @@ static void buf_write(struct doca_log_backend *backend, uint32_t level, const ch
 	pthread_mutex_unlock(&backend->buf.lock);
 }
 
-static doca_error_t create_with_buf(enum log_class cls, char *buf, size_t capacity, log_flush_callback handler,
+static doca_error_t create_with_buf(enum sf_log_class cls, char *buf, size_t capacity, log_flush_callback handler,
 				    struct doca_log_backend **backend)
 {
 	if (!buf || !handler || !backend)
@@ -201,20 +201,20 @@ static doca_error_t create_with_buf(enum log_class cls, char *buf, size_t capaci
 	b->buf.capacity = capacity;
 	b->buf.handler = handler;
 	pthread_mutex_init(&b->buf.lock, NULL);
-	log_backend_add(b);
+	sf_log_backend_add(b);
 	*backend = b;
 	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_log_backend_create_with_buf(char *buf, size_t capacity, log_flush_callback handler, struct doca_log_backend **backend)
 {
-	return create_with_buf(LOG_PROGRAM, buf, capacity, handler, backend);
+	return create_with_buf(SF_LOG_PROGRAM, buf, capacity, handler, backend);
 }
 
 doca_error_t doca_log_backend_create_with_buf_sdk(char *buf, size_t capacity, log_flush_callback handler,
 						  struct doca_log_backend **backend)
 {
-	return create_with_buf(LOG_SDK, buf, capacity, handler, backend);
+	return create_with_buf(SF_LOG_SDK, buf, capacity, handler, backend);
 }
 
 /* ---- syslog ---- */
@@ -250,7 +250,7 @@ static void syslog_write(struct doca_log_backend *backend, uint32_t level, const
 	pthread_mutex_unlock(&lock);
 }
 
-static doca_error_t create_with_syslog(enum log_class cls, const char *name, struct doca_log_backend **backend)
+static doca_error_t create_with_syslog(enum sf_log_class cls, const char *name, struct doca_log_backend **backend)
 {
 	if (!name || !backend)
 		return refuse("the syslog name or the place for the backend is NULL");
@@ -265,17 +265,17 @@ static doca_error_t create_with_syslog(enum log_class cls, const char *name, str
 	}
 	b->write = syslog_write;
 	b->ident = ident;
-	log_backend_add(b);
+	sf_log_backend_add(b);
 	*backend = b;
 	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_log_backend_create_with_syslog(const char *name, struct doca_log_backend **backend)
 {
-	return create_with_syslog(LOG_PROGRAM, name, backend);
+	return create_with_syslog(SF_LOG_PROGRAM, name, backend);
 }
 
 doca_error_t doca_log_backend_create_with_syslog_sdk(const char *name, struct doca_log_backend **backend)
 {
-	return create_with_syslog(LOG_SDK, name, backend);
+	return create_with_syslog(SF_LOG_SDK, name, backend);
 }

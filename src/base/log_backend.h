@@ -13,11 +13,11 @@
 
 #include <doca_log.h>
 
-enum log_class { LOG_PROGRAM, LOG_SDK, LOG_CLASSES };
+enum sf_log_class { SF_LOG_PROGRAM, SF_LOG_SDK, SF_LOG_CLASSES };
 
 struct doca_log_backend {
 	struct doca_log_backend *next;
-	enum log_class cls;
+	enum sf_log_class cls;
 	/* Writes one whole record, which ends in a newline. */
 	void (*write)(struct doca_log_backend *backend, uint32_t level, const char *record, size_t len);
 	/* The levels it may show at all: [most severe, least severe]. The standard backends share the levels between them. */
@@ -37,20 +37,20 @@ struct doca_log_backend {
 	};
 };
 
-/* The least severe level that any backend of the class shows; 0 without backends. For LOG_SDK see sf_log_limit. */
-extern uint32_t log_program_limit;
+/* The least severe level that any backend of the class shows; 0 without backends. For SF_LOG_SDK see sf_log_limit. */
+extern uint32_t sf_log_program_limit;
 
 /* Guards the growth of the list and all changes of limits. */
-extern pthread_mutex_t log_lock;
+extern pthread_mutex_t sf_log_lock;
 
 /* The first backend of a class. */
-struct doca_log_backend *log_backends(enum log_class cls);
+struct doca_log_backend *sf_log_backends(enum sf_log_class cls);
 
 /* Adds a backend that is complete except for its limits, which it takes from the class's global ones. */
-void log_backend_add(struct doca_log_backend *backend);
+void sf_log_backend_add(struct doca_log_backend *backend);
 
-/* Limits for a new backend of the class, and what a change of any limit entails. Under log_lock. */
-void log_limits_init(struct doca_log_backend *backend);
-void log_limits_changed(void);
+/* Limits for a new backend of the class, and what a change of any limit entails. Under sf_log_lock. */
+void sf_log_limits_init(struct doca_log_backend *backend);
+void sf_log_limits_changed(void);
 
 #endif

@@ -16,14 +16,19 @@
 
 #define SF_PCI_ADDR_SIZE 13 /* 0000:03:00.0 and NUL */
 
+#define SF_TOPOLOGY_TEXT_MAX (4 << 20) /* bytes of a topology file */
+#define SF_TOPOLOGY_NODES_MAX 256
+#define SF_TOPOLOGY_DEVICES_MAX 1024   /* with VFs and SFs */
+#define SF_TOPOLOGY_GPUS_MAX 256
+
 enum sf_node_kind { SF_NODE_HOST, SF_NODE_DPU };
 enum sf_function_kind { SF_FUNCTION_PF, SF_FUNCTION_VF, SF_FUNCTION_SF };
 
 struct sf_node {
-	const char *name; /* "host0", "dpu0" */
+	const char *name;      /* "host0", "dpu0" */
 	enum sf_node_kind kind;
-	const char *host; /* a DPU's host node, or NULL */
-	const char *address; /* for a node on another machine, or NULL */
+	const char *host;      /* a DPU's host node, or NULL */
+	const char *address;   /* for a node on another machine, or NULL */
 };
 
 /* A network function. On a DPU: a port, which carries the representors of the host functions behind it. */
@@ -32,6 +37,7 @@ struct sf_device {
 	char key[96];		/* "host0/0000:d8:00.0": unique, the same in every process of the topology */
 	char pci_addr[SF_PCI_ADDR_SIZE];
 	char ibdev[64], iface[64];
+	char rep_iface[64];	/* the interface of its representor on the DPU, "pf0vf1"; empty without uplink */
 	char vuid[128];
 	uint8_t mac[6];
 	uint8_t ipv4[4];
@@ -41,7 +47,7 @@ struct sf_device {
 	uint32_t sf_index;	/* SF_FUNCTION_SF only */
 	uint16_t vhca_id;
 	uint64_t rate_bps;
-	const struct sf_device *uplink; /* a host function's port on its DPU, or NULL */
+	const struct sf_device *uplink; /* the DPU port that a host function, or a DPU's SF, is behind; or NULL */
 };
 
 struct sf_gpu_desc {
@@ -64,6 +70,24 @@ SF_API doca_error_t sf_topology_get(const struct sf_topology **topology);
 /* Parses JSON text (len bytes, untrusted). On failure *message says what is wrong and where; the caller frees it. */
 SF_API doca_error_t sf_topology_parse(const char *text, size_t len, struct sf_topology **topology, char **message);
 SF_API void sf_topology_free(struct sf_topology *topology);
+
+/* Does a process of this topology see the node's devices? All nodes of this machine without SOFTFIELD_NODE, else that one. */
+SF_API bool sf_topology_sees(const struct sf_topology *topology, const struct sf_node *node);
+
+SF_API const struct sf_node *sf_topology_find_node(const struct sf_topology *topology, const char *name);
+
+/* Is the device a port of a DPU, which has representors? */
+SF_API bool sf_device_is_port(const struct sf_device *device);
+
+/* The JSON text behind the process's topology (SOFTFIELD_TOPOLOGY's file, or the default), and where it is from: the caller
+ * frees the text. On failure *message says why; the caller frees it. */
+SF_API doca_error_t sf_topology_text(char **text, size_t *len, const char **origin, char **message);
+
+/* Reads a topology file whole. As sf_topology_text. */
+SF_API doca_error_t sf_topology_read(const char *path, char **text, size_t *len, char **message);
+
+/* The topology that needs no file, as JSON. */
+SF_API extern const char sf_topology_default[];
 
 /* "03:00.0" or "0000:03:00.0", hex in either case, to the long lower-case form. INVALID_VALUE otherwise. */
 SF_API doca_error_t sf_pci_addr_normalise(const char *text, char addr[SF_PCI_ADDR_SIZE]);

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Opened devices: one object a device and process, counted. */
+#include "core/dev.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "core/dev_priv.h"
+
+pthread_mutex_t sf_dev_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct doca_dev *devices; /* GUARDED_BY(sf_dev_lock) */
+
+static struct doca_dev *find(const struct sf_device *desc)
+{
+	struct doca_dev *dev = devices;
+
+	while (dev && dev->info.desc != desc)
+		dev = dev->next;
+	return dev;
+}
+
+static struct doca_dev *add(const struct sf_device *desc)
+{
+	struct doca_dev *dev = calloc(1, sizeof(*dev));
+
+	if (!dev)
+		return NULL;
+	dev->info.desc = desc;
+	pthread_mutex_init(&dev->domain_lock, NULL);
+	dev->next = devices;
+	devices = dev;
+	return dev;
+}
+
+static void remove_unused(struct doca_dev *dev)
+{
+	struct doca_dev **at = &devices;
+
+	if (dev->opens || dev->pins)
+		return;
+	while (*at != dev)
+		at = &(*at)->next;
+	*at = dev->next;
+	pthread_mutex_destroy(&dev->domain_lock);
+	free(dev);
+}
+
+doca_error_t doca_dev_open(struct doca_devinfo *devinfo, struct doca_dev **dev)
+{
+	if (!devinfo || !dev) {
+		SF_LOG_ERR("%s is NULL", devinfo ? "the place for the device" : "devinfo");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	pthread_mutex_lock(&sf_dev_lock);
+	struct doca_dev *found = find(devinfo->desc);
+
+	if (!found)
+		found = add(devinfo->desc);
+	if (found)
+		found->opens++;
+	pthread_mutex_unlock(&sf_dev_lock);
+	if (!found) {
+		SF_LOG_ERR("no memory to open device %s", devinfo->desc->key);
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	*dev = found;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_dev_close(struct doca_dev *dev)
+{
+	if (!dev) {
+		SF_LOG_ERR("dev is NULL");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+
+	doca_error_t result = DOCA_SUCCESS;
+
+	pthread_mutex_lock(&sf_dev_lock);
+	if (dev->opens == 0) {
+		SF_LOG_ERR("device %s is closed already", dev->info.desc->key);
+		result = DOCA_ERROR_INVALID_VALUE;
+	} else if (dev->opens == 1 && dev->holds > 0) {
+		SF_LOG_ERR("device %s is in use by %u objects; destroy them before closing it", dev->info.desc->key, dev->holds);
+		result = DOCA_ERROR_IN_USE;
+	} else if (--dev->opens == 0) {
+		if (dev->domain)
+			sf_domain_close(dev->domain);
+		dev->domain = NULL;
+		remove_unused(dev);
+	}
+	pthread_mutex_unlock(&sf_dev_lock);
+	return result;
+}
+
+doca_error_t doca_dev_accelerate_resource_reclaim(struct doca_dev *dev)
+{
+	if (!dev) {
+		SF_LOG_ERR("dev is NULL");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	return DOCA_ERROR_NOT_SUPPORTED;
+}
+
+struct doca_devinfo *doca_dev_as_devinfo(const struct doca_dev *dev)
+{
+	return dev ? (struct doca_devinfo *)&dev->info : NULL;
+}
+
+void sf_dev_pin(struct doca_dev *dev)
+{
+	dev->pins++;
+}
+
+void sf_dev_unpin(struct doca_dev *dev)
+{
+	assert(dev->pins > 0);
+	dev->pins--;
+	remove_unused(dev);
+}
+
+const struct sf_device *sf_dev_desc(const struct doca_dev *dev)
+{
+	return dev->info.desc;
+}
+
+void sf_dev_hold(struct doca_dev *dev)
+{
+	pthread_mutex_lock(&sf_dev_lock);
+	dev->holds++;
+	pthread_mutex_unlock(&sf_dev_lock);
+}
+
+void sf_dev_release(struct doca_dev *dev)
+{
+	pthread_mutex_lock(&sf_dev_lock);
+	assert(dev->holds > 0);
+	dev->holds--;
+	pthread_mutex_unlock(&sf_dev_lock);
+}
+
+doca_error_t sf_dev_domain(struct doca_dev *dev, struct sf_domain **domain)
+{
+	doca_error_t result = DOCA_SUCCESS;
+
+	/* Not under sf_dev_lock: opening may block. Whoever asks has the device open or holds it. */
+	pthread_mutex_lock(&dev->domain_lock);
+	if (!dev->domain) {
+		const struct sf_fabric_ops *ops = sf_fabric_find(NULL);
+
+		result = ops ? sf_domain_open(ops, dev->info.desc->key, &dev->domain) : DOCA_ERROR_NOT_SUPPORTED;
+	}
+	if (result == DOCA_SUCCESS)
+		*domain = dev->domain;
+	pthread_mutex_unlock(&dev->domain_lock);
+	return result;
+}

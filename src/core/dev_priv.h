@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What dev.c, devinfo.c and dev_rep.c share. Nobody else includes it: core/dev.h is for the libraries. */
+#ifndef SF_CORE_DEV_PRIV_H
+#define SF_CORE_DEV_PRIV_H
+
+#include <pthread.h>
+
+#include "core/dev.h"
+
+/* One element of a list, or the info part of an opened device. */
+struct doca_devinfo {
+	const struct sf_device *desc;
+};
+
+struct doca_devinfo_rep {
+	const struct sf_device *desc; /* the host function */
+	struct doca_dev *dev;	      /* the DPU port; pinned */
+};
+
+struct doca_dev {
+	struct doca_devinfo info;
+	struct doca_dev *next;
+	uint32_t opens; /* by the program, each with a close to come. GUARDED_BY(sf_dev_lock) */
+	uint32_t holds; /* by libraries: it cannot be closed. GUARDED_BY(sf_dev_lock) */
+	uint32_t pins;	/* by representors: it may be closed, but its memory stays. GUARDED_BY(sf_dev_lock) */
+	pthread_mutex_t domain_lock;
+	struct sf_domain *domain; /* GUARDED_BY(domain_lock) */
+};
+
+/* Guards the lists of opened devices and representors and their counts. */
+extern pthread_mutex_t sf_dev_lock;
+
+/* Keeps the memory of a device, opened or not. Under sf_dev_lock. */
+void sf_dev_pin(struct doca_dev *dev);
+void sf_dev_unpin(struct doca_dev *dev);
+
+static inline enum doca_pci_func_type sf_function_type(const struct sf_device *desc)
+{
+	switch (desc->kind) {
+	case SF_FUNCTION_VF:
+		return DOCA_PCI_FUNC_TYPE_VF;
+	case SF_FUNCTION_SF:
+		return DOCA_PCI_FUNC_TYPE_SF;
+	default:
+		return DOCA_PCI_FUNC_TYPE_PF;
+	}
+}
+
+/* For doca_devinfo(_rep)_is_equal_pci_addr. */
+doca_error_t sf_dev_compare_pci(const struct sf_device *desc, const char *text, uint8_t *is_equal);
+
+/* Copies a property to a caller's memory of size bytes, which must be at least size_min. */
+doca_error_t sf_dev_copy_out(const char *what, void *out, uint32_t size, uint32_t size_min, const void *value, size_t len);
+
+#endif

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Representors: what stands on a DPU's port for the functions behind it. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "core/dev_priv.h"
+
+struct doca_dev_rep {
+	struct doca_devinfo_rep info; /* its device is pinned */
+	struct doca_dev_rep *next;
+	uint32_t opens, holds; /* GUARDED_BY(sf_dev_lock) */
+};
+
+/* The pointers come first; the program gets their address. */
+struct rep_list {
+	struct doca_dev *dev; /* pinned */
+	struct doca_devinfo_rep *infos;
+	struct doca_devinfo_rep *pointers[];
+};
+
+static struct doca_dev_rep *reps; /* GUARDED_BY(sf_dev_lock) */
+
+static doca_error_t refuse_null(void)
+{
+	SF_LOG_ERR("the representor or the place for the answer is NULL");
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
+/* ---- lists ---- */
+
+/* Of the functions behind a port all are network functions: nothing is emulated. */
+static bool passes(const struct sf_device *desc, const struct sf_device *port, int filter)
+{
+	return desc->uplink == port && (filter == DOCA_DEVINFO_REP_FILTER_ALL || filter & DOCA_DEVINFO_REP_FILTER_NET);
+}
+
+static doca_error_t check_list_args(const struct doca_dev *dev, int filter, const void *list, const void *len)
+{
+	if (!dev || !list || !len)
+		return refuse_null();
+	if (filter & ~(DOCA_DEVINFO_REP_FILTER_NET | DOCA_DEVINFO_REP_FILTER_EMULATED)) {
+		SF_LOG_ERR("representor filter %#x has bits that are no filter", (unsigned int)filter);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (!sf_device_is_port(dev->info.desc)) {
+		SF_LOG_ERR("device %s has no representors: only the ports of a DPU have", dev->info.desc->key);
+		return DOCA_ERROR_NOT_SUPPORTED;
+	}
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_devinfo_rep_create_list(struct doca_dev *dev, int filter, struct doca_devinfo_rep ***dev_list_rep, uint32_t *nb_devs_rep)
+{
+	const struct sf_topology *t;
+	uint32_t count = 0;
+	doca_error_t result = check_list_args(dev, filter, dev_list_rep, nb_devs_rep);
+
+	if (result == DOCA_SUCCESS)
+		result = sf_topology_get(&t);
+	if (result != DOCA_SUCCESS)
+		return result;
+	for (uint32_t i = 0; i < t->num_devices; i++)
+		count += passes(&t->devices[i], dev->info.desc, filter);
+
+	struct rep_list *list = malloc(sizeof(*list) + count * (sizeof(list->pointers[0]) + sizeof(list->infos[0])));
+
+	if (!list) {
+		SF_LOG_ERR("no memory for a list of %u representors", count);
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	list->dev = dev;
+	list->infos = (struct doca_devinfo_rep *)&list->pointers[count];
+	for (uint32_t i = 0, at = 0; i < t->num_devices; i++) {
+		if (!passes(&t->devices[i], dev->info.desc, filter))
+			continue;
+		list->infos[at] = (struct doca_devinfo_rep){.desc = &t->devices[i], .dev = dev};
+		list->pointers[at] = &list->infos[at];
+		at++;
+	}
+	pthread_mutex_lock(&sf_dev_lock);
+	sf_dev_pin(dev);
+	pthread_mutex_unlock(&sf_dev_lock);
+	*dev_list_rep = list->pointers;
+	*nb_devs_rep = count;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_devinfo_rep_destroy_list(struct doca_devinfo_rep **dev_list_rep)
+{
+	if (!dev_list_rep)
+		return refuse_null();
+
+	struct rep_list *list = (struct rep_list *)((char *)dev_list_rep - offsetof(struct rep_list, pointers));
+
+	pthread_mutex_lock(&sf_dev_lock);
+	sf_dev_unpin(list->dev);
+	pthread_mutex_unlock(&sf_dev_lock);
+	free(list);
+	return DOCA_SUCCESS;
+}
+
+/* ---- open and close ---- */
+
+static struct doca_dev_rep *find_or_add(const struct doca_devinfo_rep *info)
+{
+	for (struct doca_dev_rep *rep = reps; rep; rep = rep->next) {
+		if (rep->info.desc == info->desc && rep->info.dev == info->dev)
+			return rep;
+	}
+
+	struct doca_dev_rep *rep = calloc(1, sizeof(*rep));
+
+	if (rep) {
+		rep->info = *info;
+		sf_dev_pin(info->dev);
+		rep->next = reps;
+		reps = rep;
+	}
+	return rep;
+}
+
+static void remove_rep(struct doca_dev_rep *rep)
+{
+	struct doca_dev_rep **at = &reps;
+
+	while (*at != rep)
+		at = &(*at)->next;
+	*at = rep->next;
+	sf_dev_unpin(rep->info.dev);
+	free(rep);
+}
+
+doca_error_t doca_dev_rep_open(struct doca_devinfo_rep *devinfo, struct doca_dev_rep **dev_rep)
+{
+	if (!devinfo || !dev_rep)
+		return refuse_null();
+	pthread_mutex_lock(&sf_dev_lock);
+	struct doca_dev_rep *rep = find_or_add(devinfo);
+
+	if (rep)
+		rep->opens++;
+	pthread_mutex_unlock(&sf_dev_lock);
+	if (!rep) {
+		SF_LOG_ERR("no memory to open the representor of %s", devinfo->desc->key);
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	*dev_rep = rep;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_dev_rep_close(struct doca_dev_rep *dev)
+{
+	if (!dev)
+		return refuse_null();
+	pthread_mutex_lock(&sf_dev_lock);
+	assert(dev->opens > 0);
+	uint32_t users = dev->opens == 1 ? dev->holds : 0;
+
+	if (!users && --dev->opens == 0)
+		remove_rep(dev);
+	pthread_mutex_unlock(&sf_dev_lock);
+	if (users) {
+		SF_LOG_ERR("a representor is in use by %u objects; destroy them before closing it", users);
+		return DOCA_ERROR_IN_USE;
+	}
+	return DOCA_SUCCESS;
+}
+
+struct doca_devinfo_rep *doca_dev_rep_as_devinfo(struct doca_dev_rep *dev_rep)
+{
+	return dev_rep ? &dev_rep->info : NULL;
+}
+
+const struct sf_device *sf_dev_rep_desc(const struct doca_dev_rep *rep)
+{
+	return rep->info.desc;
+}
+
+const struct doca_dev *sf_dev_rep_dev(const struct doca_dev_rep *rep)
+{
+	return rep->info.dev;
+}
+
+void sf_dev_rep_hold(struct doca_dev_rep *rep)
+{
+	pthread_mutex_lock(&sf_dev_lock);
+	rep->holds++;
+	pthread_mutex_unlock(&sf_dev_lock);
+}
+
+void sf_dev_rep_release(struct doca_dev_rep *rep)
+{
+	pthread_mutex_lock(&sf_dev_lock);
+	assert(rep->holds > 0);
+	rep->holds--;
+	pthread_mutex_unlock(&sf_dev_lock);
+}
+
+/* ---- properties ---- */
+
+doca_error_t doca_devinfo_rep_get_vuid(const struct doca_devinfo_rep *devinfo_rep, char *rep_vuid, uint32_t size)
+{
+	if (!devinfo_rep || !rep_vuid)
+		return refuse_null();
+	return sf_dev_copy_out("VUID", rep_vuid, size, DOCA_DEVINFO_REP_VUID_SIZE, devinfo_rep->desc->vuid,
+			       strlen(devinfo_rep->desc->vuid) + 1);
+}
+
+doca_error_t doca_devinfo_rep_get_pci_addr_str(const struct doca_devinfo_rep *devinfo_rep, char *pci_addr_str)
+{
+	if (!devinfo_rep || !pci_addr_str)
+		return refuse_null();
+	memcpy(pci_addr_str, devinfo_rep->desc->pci_addr, sizeof(devinfo_rep->desc->pci_addr));
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_devinfo_rep_is_equal_pci_addr(const struct doca_devinfo_rep *devinfo_rep, const char *pci_addr_str, uint8_t *is_equal)
+{
+	if (!devinfo_rep || !pci_addr_str || !is_equal)
+		return refuse_null();
+	return sf_dev_compare_pci(devinfo_rep->desc, pci_addr_str, is_equal);
+}
+
+doca_error_t doca_devinfo_rep_get_pci_func_type(const struct doca_devinfo_rep *devinfo_rep, enum doca_pci_func_type *pci_func_type)
+{
+	if (!devinfo_rep || !pci_func_type)
+		return refuse_null();
+	*pci_func_type = sf_function_type(devinfo_rep->desc);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_devinfo_rep_get_is_hotplug(const struct doca_devinfo_rep *devinfo_rep, uint8_t *is_hotplug)
+{
+	if (!devinfo_rep || !is_hotplug)
+		return refuse_null();
+	*is_hotplug = 0;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_devinfo_rep_get_iface_name(const struct doca_devinfo_rep *devinfo_rep, char *iface_name, uint32_t size)
+{
+	if (!devinfo_rep || !iface_name)
+		return refuse_null();
+	return sf_dev_copy_out("interface name", iface_name, size, DOCA_DEVINFO_IFACE_NAME_SIZE, devinfo_rep->desc->rep_iface,
+			       strlen(devinfo_rep->desc->rep_iface) + 1);
+}
+
+doca_error_t doca_devinfo_rep_get_vhca_id(const struct doca_devinfo_rep *devinfo_rep, uint16_t *vhca_id)
+{
+	if (!devinfo_rep || !vhca_id)
+		return refuse_null();
+	*vhca_id = devinfo_rep->desc->vhca_id;
+	return DOCA_SUCCESS;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lists of devices and what they tell about a device. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "core/dev_priv.h"
+
+/* A list is one piece of memory: the pointers that the program sees, then what they point to. */
+doca_error_t doca_devinfo_create_list(struct doca_devinfo ***dev_list, uint32_t *nb_devs)
+{
+	const struct sf_topology *t;
+	uint32_t count = 0;
+
+	if (!dev_list || !nb_devs) {
+		SF_LOG_ERR("the place for the list or for its length is NULL");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	doca_error_t result = sf_topology_get(&t);
+
+	if (result != DOCA_SUCCESS)
+		return result == DOCA_ERROR_NO_MEMORY ? result : DOCA_ERROR_NOT_FOUND;
+	for (uint32_t i = 0; i < t->num_devices; i++)
+		count += sf_topology_sees(t, t->devices[i].node);
+	if (!count) {
+		SF_LOG_ERR("no device here: %s", t->self ? "the node that SOFTFIELD_NODE names has none" :
+						"every node of the topology has an address; name this machine's in SOFTFIELD_NODE");
+		return DOCA_ERROR_NOT_FOUND;
+	}
+
+	struct doca_devinfo **list = malloc(count * (sizeof(*list) + sizeof(**list)));
+	struct doca_devinfo *infos = (struct doca_devinfo *)(list + count);
+
+	if (!list) {
+		SF_LOG_ERR("no memory for a list of %u devices", count);
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	for (uint32_t i = 0, at = 0; i < t->num_devices; i++) {
+		if (!sf_topology_sees(t, t->devices[i].node))
+			continue;
+		infos[at].desc = &t->devices[i];
+		list[at] = &infos[at];
+		at++;
+	}
+	*dev_list = list;
+	*nb_devs = count;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_devinfo_destroy_list(struct doca_devinfo **dev_list)
+{
+	if (!dev_list) {
+		SF_LOG_ERR("the device list is NULL");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	free(dev_list);
+	return DOCA_SUCCESS;
+}
+
+const struct sf_device *sf_devinfo_desc(const struct doca_devinfo *devinfo)
+{
+	return devinfo->desc;
+}
+
+/* ---- properties ---- */
+
+static doca_error_t refuse_null(void)
+{
+	SF_LOG_ERR("devinfo or the place for its property is NULL");
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
+doca_error_t sf_dev_copy_out(const char *what, void *out, uint32_t size, uint32_t size_min, const void *value, size_t len)
+{
+	if (size < size_min) {
+		SF_LOG_ERR("%u bytes are too few for a device's %s; give at least %u", size, what, size_min);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	memcpy(out, value, len);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t sf_dev_compare_pci(const struct sf_device *desc, const char *text, uint8_t *is_equal)
+{
+	char addr[SF_PCI_ADDR_SIZE];
+
+	if (sf_pci_addr_normalise(text, addr) != DOCA_SUCCESS) {
+		SF_LOG_ERR("\"%.32s\" is not a PCI address such as 03:00.0 or 0000:03:00.0", text);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	*is_equal = !strcmp(addr, desc->pci_addr);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_devinfo_get_pci_addr_str(const struct doca_devinfo *devinfo, char *pci_addr_str)
+{
+	if (!devinfo || !pci_addr_str)
+		return refuse_null();
+	memcpy(pci_addr_str, devinfo->desc->pci_addr, sizeof(devinfo->desc->pci_addr));
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_devinfo_is_equal_pci_addr(const struct doca_devinfo *devinfo, const char *pci_addr_str, uint8_t *is_equal)
+{
+	if (!devinfo || !pci_addr_str || !is_equal)
+		return refuse_null();
+	return sf_dev_compare_pci(devinfo->desc, pci_addr_str, is_equal);
+}
+
+doca_error_t doca_devinfo_get_ipv4_addr(const struct doca_devinfo *devinfo, uint8_t *ipv4_addr, uint32_t size)
+{
+	if (!devinfo || !ipv4_addr)
+		return refuse_null();
+	if (!devinfo->desc->has_ipv4)
+		return DOCA_ERROR_NOT_FOUND;
+	return sf_dev_copy_out("IPv4 address", ipv4_addr, size, DOCA_DEVINFO_IPV4_ADDR_SIZE, devinfo->desc->ipv4,
+			       sizeof(devinfo->desc->ipv4));
+}
+
+doca_error_t doca_devinfo_get_ipv6_addr(const struct doca_devinfo *devinfo, uint8_t *ipv6_addr, uint32_t size)
+{
+	if (!devinfo || !ipv6_addr)
+		return refuse_null();
+	return sf_dev_copy_out("IPv6 address", ipv6_addr, size, DOCA_DEVINFO_IPV6_ADDR_SIZE, devinfo->desc->ipv6,
+			       sizeof(devinfo->desc->ipv6));
+}
+
+doca_error_t doca_devinfo_get_mac_addr(const struct doca_devinfo *devinfo, uint8_t *mac_addr, uint32_t size)
+{
+	if (!devinfo || !mac_addr)
+		return refuse_null();
+	return sf_dev_copy_out("MAC address", mac_addr, size, DOCA_DEVINFO_MAC_ADDR_SIZE, devinfo->desc->mac,
+			       sizeof(devinfo->desc->mac));
+}
+
+doca_error_t doca_devinfo_get_iface_name(const struct doca_devinfo *devinfo, char *iface_name, uint32_t size)
+{
+	if (!devinfo || !iface_name)
+		return refuse_null();
+	return sf_dev_copy_out("interface name", iface_name, size, DOCA_DEVINFO_IFACE_NAME_SIZE, devinfo->desc->iface,
+			       strlen(devinfo->desc->iface) + 1);
+}
+
+doca_error_t doca_devinfo_get_ibdev_name(const struct doca_devinfo *devinfo, char *ibdev_name, uint32_t size)
+{
+	if (!devinfo || !ibdev_name)
+		return refuse_null();
+	return sf_dev_copy_out("ibdev name", ibdev_name, size, DOCA_DEVINFO_IBDEV_NAME_SIZE, devinfo->desc->ibdev,
+			       strlen(devinfo->desc->ibdev) + 1);
+}
+
+doca_error_t doca_devinfo_get_lid(const struct doca_devinfo *devinfo, uint16_t *lid)
+{
+	if (!devinfo || !lid)
+		return refuse_null();
+	return DOCA_ERROR_NOT_SUPPORTED; /* every link is Ethernet */
+}
+
+doca_error_t doca_devinfo_get_active_rate(const struct doca_devinfo *devinfo, uint64_t *active_rate)
+{
+	if (!devinfo || !active_rate)
+		return refuse_null();
+	*active_rate = devinfo->desc->rate_bps;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_devinfo_get_vhca_id(const struct doca_devinfo *devinfo, uint16_t *vhca_id)
+{
+	if (!devinfo || !vhca_id)
+		return refuse_null();
+	*vhca_id = devinfo->desc->vhca_id;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_devinfo_get_pci_func_type(const struct doca_devinfo *devinfo, enum doca_pci_func_type *pci_func_type)
+{
+	if (!devinfo || !pci_func_type)
+		return refuse_null();
+	*pci_func_type = sf_function_type(devinfo->desc);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_devinfo_get_sf_index(const struct doca_devinfo *devinfo, uint32_t *sf_index)
+{
+	if (!devinfo || !sf_index)
+		return refuse_null();
+	if (devinfo->desc->kind != SF_FUNCTION_SF)
+		return DOCA_ERROR_NOT_SUPPORTED;
+	*sf_index = devinfo->desc->sf_index;
+	return DOCA_SUCCESS;
+}
+
+/* ---- capabilities ---- */
+
+static doca_error_t answer(const struct doca_devinfo *devinfo, uint8_t *out, bool value)
+{
+	if (!devinfo || !out)
+		return refuse_null();
+	*out = value;
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t answer_port(const struct doca_devinfo *devinfo, uint8_t *out)
+{
+	return answer(devinfo, out, devinfo && sf_device_is_port(devinfo->desc));
+}
+
+doca_error_t doca_devinfo_cap_is_hotplug_manager_supported(const struct doca_devinfo *devinfo, uint8_t *is_hotplug_manager)
+{
+	return answer(devinfo, is_hotplug_manager, false);
+}
+
+doca_error_t doca_devinfo_cap_is_notification_moderation_supported(const struct doca_devinfo *devinfo,
+								   uint8_t *is_notification_moderation_supported)
+{
+	return answer(devinfo, is_notification_moderation_supported, false);
+}
+
+doca_error_t doca_devinfo_cap_is_accelerate_resource_reclaim_supported(const struct doca_devinfo *devinfo,
+								       uint8_t *is_accelerate_resource_reclaim)
+{
+	return answer(devinfo, is_accelerate_resource_reclaim, false);
+}
+
+doca_error_t doca_devinfo_rep_cap_is_filter_all_supported(const struct doca_devinfo *devinfo, uint8_t *filter_all_supported)
+{
+	return answer_port(devinfo, filter_all_supported);
+}
+
+doca_error_t doca_devinfo_rep_cap_is_filter_net_supported(const struct doca_devinfo *devinfo, uint8_t *filter_net_supported)
+{
+	return answer_port(devinfo, filter_net_supported);
+}
+
+doca_error_t doca_devinfo_rep_cap_is_filter_emulated_supported(const struct doca_devinfo *devinfo, uint8_t *filter_emulated_supported)
+{
+	return answer_port(devinfo, filter_emulated_supported);
+}
