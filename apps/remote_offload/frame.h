@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The frames that clients and server exchange over TCP, and that cross Comch as they are. All numbers are big-endian u32:
+ *
+ *     size   id   payload length   payload
+ *
+ * `size` counts the whole frame, its own four bytes included. The header is size and id; the payload is a text with its
+ * length in front. So `--max-message-length`, which does not count the header, bounds length and payload together: a
+ * limit of 256 admits 252 bytes of payload, as published servers have it.
+ *
+ * A client sends requests; the answer carries the request's header unchanged, or says that it is a response.
+ */
+#ifndef REMOTE_OFFLOAD_FRAME_H
+#define REMOTE_OFFLOAD_FRAME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define FRAME_HEADER_SIZE 8U
+#define FRAME_LENGTH_SIZE 4U
+/* What a frame is longer than its payload. */
+#define FRAME_OVERHEAD (FRAME_HEADER_SIZE + FRAME_LENGTH_SIZE)
+/* Longest payload that a frame can say. */
+#define FRAME_PAYLOAD_MAX (UINT32_MAX - FRAME_OVERHEAD)
+
+enum frame_id {
+	FRAME_CLIENT_REQUEST = 4,
+	FRAME_CLIENT_RESPONSE = 5,
+};
+
+struct frame {
+	uint32_t size;
+	uint32_t id;
+	uint32_t payload_len;
+	const uint8_t *payload; /* within the bytes given */
+};
+
+enum frame_status {
+	FRAME_COMPLETE,	       /* all fields are valid */
+	FRAME_PARTIAL,	       /* good so far; more bytes are needed */
+	FRAME_TOO_LARGE,       /* size is above the limit */
+	FRAME_TOO_SMALL,       /* size has no room for header and length */
+	FRAME_ID_UNKNOWN,      /* neither request nor response */
+	FRAME_LENGTH_MISMATCH, /* size and payload length contradict each other */
+};
+
+/* The largest size of a frame under --max-message-length. */
+uint32_t frame_size_max(uint32_t max_message_length);
+
+/*
+ * Looks at the first frame of untrusted bytes. Whatever can be told from the bytes that are there is told: a frame that is
+ * too large is refused at its fourth byte. frame->size is valid also for a partial frame of at least four bytes, else 0.
+ */
+enum frame_status frame_parse(const uint8_t *bytes, size_t len, uint32_t size_max, struct frame *frame);
+
+/* Why frame_parse refused these bytes, with the values, in one line. */
+void frame_explain(const uint8_t *bytes, size_t len, uint32_t size_max, char *why, size_t why_size);
+
+/* Writes the header and the length of a payload, which belongs behind them; returns the size of the whole frame. */
+uint32_t frame_put_header(uint8_t *bytes, enum frame_id id, uint32_t payload_len);
+
+#endif
