@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Inventories: bufs made ahead, pointed to memory when taken. */
+#include <stdlib.h>
+
+#include <doca_buf_inventory.h>
+
+#include "base/log.h"
+#include "mem/buf_source.h"
+
+/* Elements are allocated in blocks: one by create, one by each expand. */
+struct block {
+	struct block *next;
+	struct doca_buf elements[];
+};
+
+struct doca_buf_inventory {
+	struct sf_buf_source source;
+	struct block *blocks;
+	union doca_data user_data;
+};
+
+void sf_buf_source_add(struct sf_buf_source *source, struct doca_buf *elements, uint32_t num)
+{
+	for (uint32_t i = num; i-- > 0;) { /* so that the first taken is the first in memory */
+		elements[i] = (struct doca_buf){.source = source, .first = &elements[i], .next = source->free};
+		source->free = &elements[i];
+	}
+	source->num_elements += num;
+	source->num_free += num;
+}
+
+static doca_error_t block_add(struct doca_buf_inventory *inventory, uint32_t num)
+{
+	struct block *block = malloc(sizeof(*block) + sizeof(struct doca_buf) * num);
+	if (block == NULL) {
+		SF_LOG_ERR("no memory for %u bufs of an inventory", num);
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	block->next = inventory->blocks;
+	inventory->blocks = block;
+	sf_buf_source_add(&inventory->source, block->elements, num);
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t check_inventory(const struct doca_buf_inventory *inventory, const void *out)
+{
+	if (inventory != NULL && out != NULL)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("no %s given", inventory == NULL ? "buf inventory" : "place for the result");
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
+doca_error_t doca_buf_inventory_create(size_t num_elements, struct doca_buf_inventory **inventory)
+{
+	if (inventory == NULL || num_elements == 0 || num_elements > UINT32_MAX) {
+		SF_LOG_ERR("buf inventory of %zu elements: it takes 1 to %u, and a place for the result", num_elements, UINT32_MAX);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	struct doca_buf_inventory *created = calloc(1, sizeof(*created));
+	if (created == NULL || block_add(created, (uint32_t)num_elements) != DOCA_SUCCESS) {
+		free(created);
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	*inventory = created;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_buf_inventory_destroy(struct doca_buf_inventory *inventory)
+{
+	doca_error_t result = check_inventory(inventory, inventory);
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (inventory->source.num_free != inventory->source.num_elements) {
+		SF_LOG_ERR("buf inventory has %u bufs out: release those first (doca_buf_dec_refcount)",
+			   inventory->source.num_elements - inventory->source.num_free);
+		return DOCA_ERROR_IN_USE;
+	}
+	for (struct block *next, *block = inventory->blocks; block != NULL; block = next) {
+		next = block->next;
+		free(block);
+	}
+	free(inventory);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_buf_inventory_start(struct doca_buf_inventory *inventory)
+{
+	doca_error_t result = check_inventory(inventory, inventory);
+	if (result == DOCA_SUCCESS)
+		inventory->source.started = true;
+	return result;
+}
+
+doca_error_t doca_buf_inventory_stop(struct doca_buf_inventory *inventory)
+{
+	doca_error_t result = check_inventory(inventory, inventory);
+	if (result == DOCA_SUCCESS)
+		inventory->source.started = false;
+	return result;
+}
+
+doca_error_t doca_buf_inventory_expand(struct doca_buf_inventory *inventory, uint32_t num_elements)
+{
+	doca_error_t result = check_inventory(inventory, inventory);
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (num_elements == 0 || num_elements > UINT32_MAX - inventory->source.num_elements) {
+		SF_LOG_ERR("buf inventory of %u elements cannot grow by %u", inventory->source.num_elements, num_elements);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (!inventory->source.started) {
+		SF_LOG_ERR("buf inventory is not started: only a started one is expanded");
+		return DOCA_ERROR_BAD_STATE;
+	}
+	return block_add(inventory, num_elements);
+}
+
+/* ---- taking bufs ---- */
+
+/* Kept out of the fast path: why no buf was made. */
+static __attribute__((noinline, cold)) doca_error_t range_refused(const struct doca_mmap *mmap, const void *addr, size_t len,
+								  const void *data, size_t data_len)
+{
+	if (!mmap->started)
+		SF_LOG_ERR("memory map is not started, so no buf can lie in it: call doca_mmap_start first");
+	else if (!sf_mmap_is_live(mmap, addr, len))
+		SF_LOG_ERR("buf of %zu bytes at %p is not inside its memory map, %zu bytes at %p", len, addr, mmap->len, mmap->addr);
+	else
+		SF_LOG_ERR("data of %zu bytes at %p is not inside its buf, %zu bytes at %p", data_len, data, len, addr);
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
+static __attribute__((noinline, cold)) doca_error_t take_refused(const struct doca_buf_inventory *inventory)
+{
+	SF_LOG_ERR("all %u bufs of the inventory are out: release some, or expand it", inventory->source.num_elements);
+	return DOCA_ERROR_NO_MEMORY;
+}
+
+static __attribute__((noinline, cold)) doca_error_t not_started(doca_error_t result)
+{
+	SF_LOG_ERR("buf inventory is not started: call doca_buf_inventory_start first");
+	return result;
+}
+
+/* Is the data inside the buf, and the buf inside the live range? */
+static inline bool is_range_good(const struct doca_mmap *mmap, const void *addr, size_t len, const void *data, size_t data_len)
+{
+	uintptr_t offset = (uintptr_t)data - (uintptr_t)addr;
+	return sf_mmap_is_live(mmap, addr, len) && offset <= len && data_len <= len - offset;
+}
+
+doca_error_t doca_buf_inventory_buf_get_by_args(struct doca_buf_inventory *inventory, struct doca_mmap *mmap, void *addr, size_t len,
+						void *data, size_t data_len, struct doca_buf **buf)
+{
+	if (__builtin_expect(inventory == NULL || mmap == NULL || buf == NULL, 0)) {
+		SF_LOG_ERR("a buf needs an inventory, a memory map and a place for the result");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (__builtin_expect(!is_range_good(mmap, addr, len, data, data_len), 0))
+		return range_refused(mmap, addr, len, data, data_len);
+	if (__builtin_expect(!inventory->source.started, 0))
+		return not_started(DOCA_ERROR_INVALID_VALUE);
+	struct doca_buf *taken = sf_buf_source_take(&inventory->source);
+	if (__builtin_expect(taken == NULL, 0))
+		return take_refused(inventory);
+	sf_buf_init(taken, mmap, addr, len, data, data_len);
+	*buf = taken;
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t check_dup(const struct doca_buf_inventory *inventory, const struct doca_buf *src)
+{
+	if (!inventory->source.started)
+		return not_started(DOCA_ERROR_BAD_STATE);
+	if (src->first != src) {
+		SF_LOG_ERR("buf is inside a list: a list is duplicated from its head");
+		return DOCA_ERROR_NOT_PERMITTED;
+	}
+	if (src->refcount == 0) {
+		SF_LOG_ERR("buf was released already and cannot be duplicated");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (src->list_len > inventory->source.num_free) {
+		SF_LOG_ERR("a list of %u bufs needs more than the %u that are left in the inventory", src->list_len, inventory->source.num_free);
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_buf_inventory_buf_dup(struct doca_buf_inventory *inventory, const struct doca_buf *src_buf, struct doca_buf **dst_buf)
+{
+	if (inventory == NULL || src_buf == NULL || dst_buf == NULL) {
+		SF_LOG_ERR("duplicating needs an inventory, a buf and a place for the result");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	doca_error_t result = check_dup(inventory, src_buf);
+	if (result != DOCA_SUCCESS)
+		return result;
+	struct doca_buf *head = NULL;
+	for (const struct doca_buf *from = src_buf; from != NULL; from = from->next) {
+		struct doca_buf *copy = sf_buf_source_take(&inventory->source);
+		sf_buf_init(copy, from->mmap, from->head, from->len, from->data, from->data_len);
+		if (head == NULL) {
+			head = copy;
+			continue;
+		}
+		copy->first = head;
+		head->last->next = copy;
+		head->last = copy;
+		head->list_len++;
+	}
+	*dst_buf = head;
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t reuse(struct doca_buf *buf, void *addr, size_t len, size_t data_len)
+{
+	if (buf == NULL || buf->refcount == 0) {
+		SF_LOG_ERR(buf == NULL ? "no buf given to reuse" : "buf was released already and cannot be reused");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (!sf_mmap_is_live(buf->mmap, addr, len))
+		return range_refused(buf->mmap, addr, len, addr, data_len);
+	buf->head = addr;
+	buf->len = len;
+	buf->data = addr;
+	buf->data_len = data_len;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_buf_inventory_buf_reuse_by_addr(struct doca_buf *buf, void *addr, size_t len)
+{
+	return reuse(buf, addr, len, 0);
+}
+
+doca_error_t doca_buf_inventory_buf_reuse_by_data(struct doca_buf *buf, void *data, size_t data_len)
+{
+	return reuse(buf, data, data_len, data_len);
+}
+
+/* ---- attributes ---- */
+
+doca_error_t doca_buf_inventory_set_user_data(struct doca_buf_inventory *inventory, union doca_data user_data)
+{
+	doca_error_t result = check_inventory(inventory, inventory);
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (inventory->source.started) {
+		SF_LOG_ERR("the user data of a started buf inventory cannot change");
+		return DOCA_ERROR_BAD_STATE;
+	}
+	inventory->user_data = user_data;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_buf_inventory_get_user_data(const struct doca_buf_inventory *inventory, union doca_data *user_data)
+{
+	doca_error_t result = check_inventory(inventory, user_data);
+	if (result == DOCA_SUCCESS)
+		*user_data = inventory->user_data;
+	return result;
+}
+
+doca_error_t doca_buf_inventory_get_num_elements(const struct doca_buf_inventory *inventory, uint32_t *num_of_elements)
+{
+	doca_error_t result = check_inventory(inventory, num_of_elements);
+	if (result == DOCA_SUCCESS)
+		*num_of_elements = inventory->source.num_elements;
+	return result;
+}
+
+doca_error_t doca_buf_inventory_get_num_free_elements(const struct doca_buf_inventory *inventory, uint32_t *num_of_free_elements)
+{
+	doca_error_t result = check_inventory(inventory, num_of_free_elements);
+	if (result == DOCA_SUCCESS)
+		*num_of_free_elements = inventory->source.num_free;
+	return result;
+}

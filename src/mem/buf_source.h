@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where bufs come from and go back to: the common part of inventories and pools. One thread at a time. */
+#ifndef SF_MEM_BUF_SOURCE_H
+#define SF_MEM_BUF_SOURCE_H
+
+#include "mem/buf.h"
+#include "mem/mmap_private.h"
+
+struct sf_buf_source {
+	struct doca_buf *free; /* by next */
+	uint32_t num_elements;
+	uint32_t num_free;
+	bool started;
+};
+
+/* Adds elements to the source. */
+void sf_buf_source_add(struct sf_buf_source *source, struct doca_buf *elements, uint32_t num);
+
+/* The next free element, or NULL. Its memory is still to be set. */
+static inline struct doca_buf *sf_buf_source_take(struct sf_buf_source *source)
+{
+	struct doca_buf *buf = source->free;
+	if (__builtin_expect(buf == NULL, 0))
+		return NULL;
+	source->free = buf->next;
+	source->num_free--;
+	return buf;
+}
+
+/* A taken element becomes a buf of its own. */
+static inline void sf_buf_init(struct doca_buf *buf, struct doca_mmap *mmap, void *head, size_t len, void *data, size_t data_len)
+{
+	buf->head = head;
+	buf->len = len;
+	buf->data = data;
+	buf->data_len = data_len;
+	buf->mmap = mmap;
+	buf->next = NULL;
+	buf->first = buf;
+	buf->last = buf;
+	buf->list_len = 1;
+	buf->refcount = 1;
+	sf_mmap_buf_made(mmap);
+}
+
+/* The element goes back. It is in no list. */
+static inline void sf_buf_give_back(struct doca_buf *buf)
+{
+	struct sf_buf_source *source = buf->source;
+	sf_mmap_buf_gone(buf->mmap);
+	buf->refcount = 0;
+	buf->next = source->free;
+	source->free = buf;
+	source->num_free++;
+}
+
+#endif

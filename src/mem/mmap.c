@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory maps: their life, their devices, and what the libraries see of them. Attributes are in mmap_attr.c. */
+#include "mem/mmap.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "core/dev.h"
+#include "core/gpu.h"
+#include "mem/mkey.h"
+#include "mem/mmap_private.h"
+
+/* ---- making and unmaking ---- */
+
+struct doca_mmap *sf_mmap_new(void)
+{
+	struct doca_mmap *mmap = calloc(1, sizeof(*mmap));
+	if (mmap != NULL)
+		mmap->devs = calloc(SF_MMAP_DEVICES_DEFAULT, sizeof(*mmap->devs));
+	if (mmap == NULL || mmap->devs == NULL) {
+		SF_LOG_ERR("no memory for a memory map");
+		free(mmap);
+		return NULL;
+	}
+	sf_mmap_set_live(mmap, (void *)UINTPTR_MAX, 0);
+	mmap->max_devs = SF_MMAP_DEVICES_DEFAULT;
+	mmap->permissions = DOCA_ACCESS_FLAG_LOCAL_READ_ONLY;
+	pthread_mutex_init(&mmap->lock, NULL);
+	return mmap;
+}
+
+static void dev_fini(struct sf_mmap_dev *entry)
+{
+	free(entry->descriptor[0]);
+	free(entry->descriptor[1]);
+	sf_dev_release(entry->dev);
+}
+
+void sf_mmap_free(struct doca_mmap *mmap)
+{
+	for (uint32_t i = 0; i < mmap->num_devs; i++)
+		dev_fini(&mmap->devs[i]);
+	pthread_mutex_destroy(&mmap->lock);
+	free(mmap->devs);
+	free(mmap);
+}
+
+doca_error_t doca_mmap_create(struct doca_mmap **mmap)
+{
+	if (mmap == NULL) {
+		SF_LOG_ERR("no place given for the new memory map");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	struct doca_mmap *created = sf_mmap_new();
+	if (created == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	*mmap = created;
+	return DOCA_SUCCESS;
+}
+
+/* NOT_PERMITTED, logged, while bufs or a library need the memory. */
+static doca_error_t check_unused(struct doca_mmap *mmap, const char *what)
+{
+	if (mmap->num_bufs != 0) {
+		SF_LOG_ERR("memory map cannot be %s while %u bufs of it are in use: release those first", what, mmap->num_bufs);
+		return DOCA_ERROR_NOT_PERMITTED;
+	}
+	pthread_mutex_lock(&mmap->lock);
+	uint32_t holds = mmap->holds;
+	pthread_mutex_unlock(&mmap->lock);
+	if (holds != 0) {
+		SF_LOG_ERR("memory map cannot be %s while %u contexts, pools or arrays use it: stop those first", what, holds);
+		return DOCA_ERROR_NOT_PERMITTED;
+	}
+	return DOCA_SUCCESS;
+}
+
+static void devices_forget_memory(struct doca_mmap *mmap)
+{
+	pthread_mutex_lock(&mmap->lock);
+	for (uint32_t i = 0; i < mmap->num_devs; i++) {
+		struct sf_mmap_dev *entry = &mmap->devs[i];
+		if (entry->region != NULL)
+			sf_region_close(entry->region);
+		entry->region = NULL;
+		if (entry->mkey != SF_MKEY_NONE)
+			sf_mkey_destroy(entry->mkey);
+		entry->mkey = SF_MKEY_NONE;
+	}
+	pthread_mutex_unlock(&mmap->lock);
+}
+
+static void end(struct doca_mmap *mmap)
+{
+	sf_mmap_set_live(mmap, (void *)UINTPTR_MAX, 0);
+	devices_forget_memory(mmap);
+	mmap->started = false;
+}
+
+doca_error_t doca_mmap_destroy(struct doca_mmap *mmap)
+{
+	if (mmap == NULL) {
+		SF_LOG_ERR("no memory map given to destroy");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	doca_error_t result = check_unused(mmap, "destroyed");
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (mmap->started)
+		end(mmap);
+	/* Last of all, and when nothing here points to the memory any more: the callback gives it back. */
+	doca_mmap_memrange_free_cb_t *free_cb = mmap->free_due ? mmap->free_cb : NULL;
+	void *addr = mmap->addr, *cookie = mmap->free_cookie;
+	size_t len = mmap->len;
+	sf_mmap_free(mmap);
+	if (free_cb != NULL)
+		free_cb(addr, len, cookie);
+	return DOCA_SUCCESS;
+}
+
+/* ---- start and stop ---- */
+
+static doca_error_t check_startable(const struct doca_mmap *mmap)
+{
+	if (mmap->from_export || mmap->exported) {
+		SF_LOG_ERR("memory map was %s and is started for its whole life", mmap->exported ? "exported" : "made from an export");
+		return DOCA_ERROR_NOT_PERMITTED;
+	}
+	if (!mmap->started && !mmap->has_range) {
+		SF_LOG_ERR("memory map has no memory: call doca_mmap_set_memrange before doca_mmap_start");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (!mmap->started && mmap->num_devs == 0) {
+		SF_LOG_ERR("memory map has no device: call doca_mmap_add_dev before doca_mmap_start");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_mmap_start(struct doca_mmap *mmap)
+{
+	if (mmap == NULL) {
+		SF_LOG_ERR("no memory map given to start");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	doca_error_t result = check_startable(mmap);
+	if (result != DOCA_SUCCESS || mmap->started)
+		return result;
+	mmap->is_gpu_memory = sf_gpu_owns_address != NULL && sf_gpu_owns_address(mmap->addr);
+	sf_mmap_set_live(mmap, mmap->addr, mmap->len);
+	mmap->started = true;
+	mmap->was_started = true;
+	mmap->free_due = mmap->free_cb != NULL;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_mmap_stop(struct doca_mmap *mmap)
+{
+	if (mmap == NULL) {
+		SF_LOG_ERR("no memory map given to stop");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (mmap->from_export || mmap->exported) {
+		SF_LOG_ERR("memory map was %s and cannot be stopped, only destroyed", mmap->exported ? "exported" : "made from an export");
+		return DOCA_ERROR_NOT_PERMITTED;
+	}
+	doca_error_t result = check_unused(mmap, "stopped");
+	if (result == DOCA_SUCCESS && mmap->started)
+		end(mmap);
+	return result;
+}
+
+/* ---- devices ---- */
+
+struct sf_mmap_dev *sf_mmap_dev_find(const struct doca_mmap *mmap, const struct doca_dev *dev)
+{
+	for (uint32_t i = 0; i < mmap->num_devs; i++) {
+		if (mmap->devs[i].dev == dev)
+			return &mmap->devs[i];
+	}
+	return NULL;
+}
+
+/* Both calls below: their arguments, and that the mmap may still change its devices. */
+static doca_error_t check_devs_change(const struct doca_mmap *mmap, const struct doca_dev *dev, const char *what)
+{
+	if (mmap == NULL || dev == NULL) {
+		SF_LOG_ERR("no %s given to %s", mmap == NULL ? "memory map" : "device", what);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (mmap->started) {
+		SF_LOG_ERR("memory map is started: %s before that, or after doca_mmap_stop", what);
+		return DOCA_ERROR_NOT_PERMITTED;
+	}
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_mmap_add_dev(struct doca_mmap *mmap, struct doca_dev *dev)
+{
+	doca_error_t result = check_devs_change(mmap, dev, "add a device");
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (sf_mmap_dev_find(mmap, dev) != NULL) {
+		SF_LOG_ERR("memory map has device %s already", sf_dev_desc(dev)->pci_addr);
+		return DOCA_ERROR_ALREADY_EXIST;
+	}
+	if (mmap->num_devs == mmap->max_devs) {
+		SF_LOG_ERR("memory map has %u devices, which is its maximum: raise it with doca_mmap_set_max_num_devices", mmap->num_devs);
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	sf_dev_hold(dev);
+	mmap->devs[mmap->num_devs++] = (struct sf_mmap_dev){.dev = dev};
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_mmap_rm_dev(struct doca_mmap *mmap, struct doca_dev *dev)
+{
+	doca_error_t result = check_devs_change(mmap, dev, "remove a device");
+	if (result != DOCA_SUCCESS)
+		return result;
+	struct sf_mmap_dev *entry = sf_mmap_dev_find(mmap, dev);
+	if (entry == NULL) {
+		SF_LOG_ERR("memory map does not have device %s", sf_dev_desc(dev)->pci_addr);
+		return DOCA_ERROR_NOT_FOUND;
+	}
+	dev_fini(entry);
+	*entry = mmap->devs[--mmap->num_devs];
+	return DOCA_SUCCESS;
+}
+
+/* ---- what libraries see ---- */
+
+doca_error_t sf_mmap_hold(struct doca_mmap *mmap)
+{
+	if (!mmap->started) {
+		SF_LOG_ERR("memory map is not started: call doca_mmap_start first");
+		return DOCA_ERROR_BAD_STATE;
+	}
+	pthread_mutex_lock(&mmap->lock);
+	mmap->holds++;
+	pthread_mutex_unlock(&mmap->lock);
+	return DOCA_SUCCESS;
+}
+
+void sf_mmap_release(struct doca_mmap *mmap)
+{
+	pthread_mutex_lock(&mmap->lock);
+	mmap->holds--;
+	pthread_mutex_unlock(&mmap->lock);
+}
+
+uint32_t sf_mmap_permissions(const struct doca_mmap *mmap)
+{
+	return mmap->permissions;
+}
+
+bool sf_mmap_has_dev(const struct doca_mmap *mmap, const struct doca_dev *dev)
+{
+	return sf_mmap_dev_find(mmap, dev) != NULL;
+}
+
+bool sf_mmap_contains(const struct doca_mmap *mmap, const void *addr, size_t len)
+{
+	return mmap->started && sf_mmap_is_live(mmap, addr, len);
+}
+
+bool sf_mmap_is_gpu_memory(const struct doca_mmap *mmap)
+{
+	return mmap->is_gpu_memory;
+}
+
+/* What others may do with the memory. */
+static uint32_t rights_of(uint32_t permissions)
+{
+	uint32_t rights = 0;
+	if (permissions & (DOCA_ACCESS_FLAG_PCI_READ_ONLY | DOCA_ACCESS_FLAG_PCI_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_READ))
+		rights |= SF_RIGHT_READ;
+	if (permissions & (DOCA_ACCESS_FLAG_PCI_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_WRITE))
+		rights |= SF_RIGHT_WRITE;
+	if (permissions & (DOCA_ACCESS_FLAG_PCI_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_ATOMIC))
+		rights |= SF_RIGHT_ATOMIC;
+	return rights;
+}
+
+static doca_error_t region_open(const struct doca_mmap *mmap, struct sf_mmap_dev *entry)
+{
+	struct sf_domain *domain;
+	doca_error_t result = sf_dev_domain(entry->dev, &domain);
+	if (result != DOCA_SUCCESS)
+		return result;
+	return sf_region_register(domain, mmap->addr, mmap->len, rights_of(mmap->permissions), &entry->region);
+}
+
+doca_error_t sf_mmap_region(struct doca_mmap *mmap, struct doca_dev *dev, struct sf_region **region)
+{
+	struct sf_mmap_dev *entry = sf_mmap_dev_find(mmap, dev);
+	if (entry == NULL) {
+		SF_LOG_ERR("memory map does not have device %s: add it with doca_mmap_add_dev before start", sf_dev_desc(dev)->pci_addr);
+		return DOCA_ERROR_NOT_FOUND;
+	}
+	if (!mmap->started) {
+		SF_LOG_ERR("memory map is not started: call doca_mmap_start first");
+		return DOCA_ERROR_BAD_STATE;
+	}
+	if (mmap->is_gpu_memory) {
+		SF_LOG_ERR("memory map is memory of a GPU, which only kernels reach");
+		return DOCA_ERROR_NOT_SUPPORTED;
+	}
+	doca_error_t result = DOCA_SUCCESS;
+	pthread_mutex_lock(&mmap->lock);
+	if (entry->region == NULL)
+		result = region_open(mmap, entry);
+	if (result == DOCA_SUCCESS)
+		*region = entry->region;
+	pthread_mutex_unlock(&mmap->lock);
+	return result;
+}
+
+doca_error_t doca_mmap_get_mkey(struct doca_mmap *mmap, struct doca_dev *dev, uint32_t *mkey)
+{
+	if (mmap == NULL || dev == NULL || mkey == NULL) {
+		SF_LOG_ERR("a memory key needs a memory map, a device and a place for the key");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	struct sf_mmap_dev *entry = sf_mmap_dev_find(mmap, dev);
+	if (entry == NULL) {
+		SF_LOG_ERR("memory map does not have device %s", sf_dev_desc(dev)->pci_addr);
+		return DOCA_ERROR_NOT_FOUND;
+	}
+	if (!mmap->started) {
+		SF_LOG_ERR("memory map is not started and has no memory key: call doca_mmap_start first");
+		return DOCA_ERROR_BAD_STATE;
+	}
+	doca_error_t result = DOCA_SUCCESS;
+	pthread_mutex_lock(&mmap->lock);
+	if (entry->mkey == SF_MKEY_NONE)
+		result = sf_mkey_create((uintptr_t)mmap->addr, mmap->len, &entry->mkey);
+	if (result == DOCA_SUCCESS)
+		*mkey = entry->mkey;
+	pthread_mutex_unlock(&mmap->lock);
+	return result;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The inside of a mmap, for the files of src/mem. */
+#ifndef SF_MEM_MMAP_PRIVATE_H
+#define SF_MEM_MMAP_PRIVATE_H
+
+#include <pthread.h>
+
+#include "mem/mmap.h"
+
+#define SF_MMAP_DEVICES_DEFAULT 32
+#define SF_MMAP_DEVICES_MAX 4096
+
+/* A device of the mmap, and what the mmap is in it. */
+struct sf_mmap_dev {
+	struct doca_dev *dev;
+	struct sf_region *region; /* registered on first use, or imported; closed by stop */
+	uint32_t mkey;		  /* made on first use; given back by stop */
+	void *descriptor[2];	  /* exported for PCI, for RDMA; valid until destroy */
+	size_t descriptor_len[2];
+};
+
+struct doca_mmap {
+	/* What a buf may lie in: the memory range while started, empty and at the end of all addresses else. First, because every buf that is made reads it. */
+	uintptr_t live_addr;
+	size_t live_len;
+	uint32_t num_bufs;	/* not counted when thread_safe */
+	bool thread_safe;
+
+	bool started;
+	bool was_started;	/* once at least */
+	bool from_export;
+	bool exported;
+	bool is_gpu_memory;
+	bool has_range;
+	void *addr;
+	size_t len;
+	uint32_t permissions;
+	union doca_data user_data;
+
+	doca_mmap_memrange_free_cb_t *free_cb;
+	void *free_cookie;
+	bool free_due;		/* started since free_cb was set */
+
+	uint32_t max_devs;
+	uint32_t num_devs;
+	struct sf_mmap_dev *devs; /* regions, keys and descriptors in it GUARDED_BY(lock) */
+	uint32_t holds;		  /* GUARDED_BY(lock) */
+	pthread_mutex_t lock;
+};
+
+/* Is the range inside what bufs may use? */
+static inline bool sf_mmap_is_live(const struct doca_mmap *mmap, const void *addr, size_t len)
+{
+	uintptr_t offset = (uintptr_t)addr - mmap->live_addr;
+	return offset <= mmap->live_len && len <= mmap->live_len - offset;
+}
+
+static inline void sf_mmap_set_live(struct doca_mmap *mmap, void *addr, size_t len)
+{
+	mmap->live_addr = (uintptr_t)addr;
+	mmap->live_len = len;
+}
+
+static inline void sf_mmap_buf_made(struct doca_mmap *mmap)
+{
+	if (!mmap->thread_safe)
+		mmap->num_bufs++;
+}
+
+static inline void sf_mmap_buf_gone(struct doca_mmap *mmap)
+{
+	if (!mmap->thread_safe)
+		mmap->num_bufs--;
+}
+
+/* The device's entry, or NULL. */
+struct sf_mmap_dev *sf_mmap_dev_find(const struct doca_mmap *mmap, const struct doca_dev *dev);
+
+/* An empty, unstarted mmap, or NULL, logged. */
+struct doca_mmap *sf_mmap_new(void);
+void sf_mmap_free(struct doca_mmap *mmap);
+
+#endif
