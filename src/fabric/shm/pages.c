@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/shm/pages.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/queue.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "fabric/shm/guard.h"
+#include "fabric/shm/maps.h"
+
+/* Bytes for which writers are held off, and memory is needed twice, at a time. */
+#define CHUNK ((size_t)32 << 20)
+
+/* The memfd of one move. Its offset 0 is the first whole page of the range, moved or not. */
+struct pages_file {
+	int fd;
+	dev_t dev;
+	ino_t inode;
+	pid_t owner;   /* a forked child restores its own view, but the file is its parent's */
+	uint32_t refs; /* extents and runs */
+};
+
+/* Moved pages with the same users. Disjoint and ordered by address. */
+struct extent {
+	TAILQ_ENTRY(extent) entry;
+	uintptr_t start, end;
+	uint64_t offset;
+	struct pages_file *file;
+	uint32_t users;
+};
+
+struct sf_pages {
+	uint32_t num_runs;
+	struct sf_pages_run runs[SF_PAGES_RUNS_MAX];
+	struct pages_file *files[SF_PAGES_RUNS_MAX]; /* of each run */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static TAILQ_HEAD(extent_list, extent) extents = TAILQ_HEAD_INITIALIZER(extents); /* GUARDED_BY(lock) */
+
+/* Libc's functions are not used where others' memory is touched: sanitizers would judge the program's bytes and our mapping
+ * by the rules for our own. */
+static void *map_over(void *addr, size_t len, int prot, int fd, uint64_t offset)
+{
+	return (void *)syscall(SYS_mmap, addr, len, (long)prot, (long)(MAP_SHARED | MAP_FIXED), (long)fd, offset);
+}
+
+static size_t page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+
+static uint64_t offset_at(const struct extent *extent, uintptr_t addr)
+{
+	return extent->offset + (addr - extent->start);
+}
+
+static void file_unref(struct pages_file *file)
+{
+	if (--file->refs != 0)
+		return;
+	close(file->fd);
+	free(file);
+}
+
+/* One reference, the caller's. */
+static struct pages_file *file_new(size_t len)
+{
+	struct pages_file *file = calloc(1, sizeof(*file));
+	struct rlimit limit;
+	struct stat stat;
+
+	if (file == NULL)
+		return NULL;
+	file->refs = 1;
+	file->owner = getpid();
+	/* Above the limit there would be a signal instead of an error. */
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < len) {
+		SF_LOG_WARN("file size limit (ulimit -f) is below %zu bytes: this memory stays private, and slower to reach", len);
+		free(file);
+		return NULL;
+	}
+	file->fd = memfd_create("softfield", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	/* Sealed, or an importer could cut the file and have us killed by SIGBUS; not to be opened anew for writing. */
+	if (file->fd < 0 || ftruncate(file->fd, (off_t)len) != 0 || fchmod(file->fd, 0400) != 0 ||
+	    fcntl(file->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0 || fstat(file->fd, &stat) != 0) {
+		SF_LOG_WARN("no memfd of %zu bytes (%s): this memory stays private, and slower to reach", len, strerror(errno));
+		if (file->fd >= 0)
+			close(file->fd);
+		free(file);
+		return NULL;
+	}
+	file->dev = stat.st_dev;
+	file->inode = stat.st_ino;
+	return file;
+}
+
+/* Extents: the table of what is moved. */
+
+static struct extent *extent_add(struct extent *before, uintptr_t start, uintptr_t end, struct pages_file *file, uint64_t offset)
+{
+	struct extent *extent = calloc(1, sizeof(*extent));
+
+	if (extent == NULL)
+		return NULL;
+	extent->start = start;
+	extent->end = end;
+	extent->file = file;
+	extent->offset = offset;
+	extent->users = 1;
+	file->refs++;
+	if (before != NULL)
+		TAILQ_INSERT_BEFORE(before, extent, entry);
+	else
+		TAILQ_INSERT_TAIL(&extents, extent, entry);
+	return extent;
+}
+
+static void extent_remove(struct extent *extent)
+{
+	TAILQ_REMOVE(&extents, extent, entry);
+	file_unref(extent->file);
+	free(extent);
+}
+
+/* The first extent that ends after addr, or NULL. */
+static struct extent *extent_after(uintptr_t addr)
+{
+	struct extent *extent;
+
+	TAILQ_FOREACH(extent, &extents, entry) {
+		if (extent->end > addr)
+			break;
+	}
+	return extent;
+}
+
+/* Makes no extent reach across addr. */
+static bool extent_split(uintptr_t addr)
+{
+	struct extent *extent = extent_after(addr), *head;
+
+	if (extent == NULL || extent->start >= addr)
+		return true;
+	head = extent_add(extent, extent->start, addr, extent->file, extent->offset);
+	if (head == NULL)
+		return false;
+	head->users = extent->users;
+	extent->offset = offset_at(extent, addr);
+	extent->start = addr;
+	return true;
+}
+
+/* Forgets what once was moved there: the program has mapped something else since. */
+static bool extents_forget(uintptr_t start, uintptr_t end)
+{
+	struct extent *extent;
+
+	if (!extent_split(start) || !extent_split(end))
+		return false;
+	while ((extent = extent_after(start)) != NULL && extent->start < end)
+		extent_remove(extent);
+	return true;
+}
+
+static bool run_add(struct sf_pages *pages, uintptr_t start, uintptr_t end, struct pages_file *file, uint64_t offset)
+{
+	struct sf_pages_run *last = pages->num_runs != 0 ? &pages->runs[pages->num_runs - 1] : NULL;
+
+	if (last != NULL && pages->files[pages->num_runs - 1] == file && (uintptr_t)last->addr + last->len == start &&
+	    last->offset + last->len == offset) {
+		last->len += end - start;
+		return true;
+	}
+	if (pages->num_runs == SF_PAGES_RUNS_MAX)
+		return false;
+	pages->runs[pages->num_runs] = (struct sf_pages_run){(void *)start, end - start, file->fd, offset};
+	pages->files[pages->num_runs++] = file;
+	file->refs++;
+	return true;
+}
+
+/* Moving. */
+
+__attribute__((no_sanitize_address, no_sanitize_thread)) static bool page_is_zero(const char *page, size_t size)
+{
+	const uint64_t *word = (const uint64_t *)page;
+
+	for (size_t i = 0; i < size / sizeof(*word); i++) {
+		if (word[i] != 0)
+			return false;
+	}
+	return true;
+}
+
+static bool copy_out(int fd, const char *from, size_t len, uint64_t offset)
+{
+	while (len != 0) {
+		long n = syscall(SYS_pwrite64, (long)fd, from, len, offset);
+
+		if (n <= 0)
+			return false;
+		from += n;
+		offset += (uint64_t)n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+/* Copies pages to the file, but leaves holes for those without content: memory that nobody touched stays free. */
+static bool pages_copy_out(int fd, const char *from, size_t len, uint64_t offset)
+{
+	const size_t page = page_size();
+	size_t begin = 0, at;
+
+	for (at = 0; at < len; at += page) {
+		if (!page_is_zero(from + at, page))
+			continue;
+		if (!copy_out(fd, from + begin, at - begin, offset + begin))
+			return false;
+		begin = at + page;
+	}
+	return begin >= len || copy_out(fd, from + begin, len - begin, offset + begin);
+}
+
+/* From hold to release nothing is allocated and nothing logged: the heap itself may be in the range. */
+static bool chunk_move(const struct sf_guard *guard, uintptr_t start, size_t len, int prot, int fd, uint64_t offset)
+{
+	char *addr = (char *)start;
+	bool held = sf_guard_hold(guard, addr, len, true), moved = true;
+	size_t step = held ? len : page_size();
+
+	for (size_t at = 0; moved && at < len; at += step)
+		moved = pages_copy_out(fd, addr + at, step, offset + at) &&
+			map_over(addr + at, step, prot, fd, offset + at) != MAP_FAILED;
+	if (held)
+		sf_guard_release(guard, addr, len);
+	return moved;
+}
+
+static size_t chunk_len(uintptr_t start, uintptr_t end)
+{
+	size_t len = CHUNK - start % CHUNK;
+
+	return len < end - start ? len : end - start;
+}
+
+/* Moves one mapping's stretch, as far as it goes: a failure leaves the rest private. */
+static void stretch_move(struct sf_pages *pages, uintptr_t start, uintptr_t end, int prot, struct pages_file *file, uint64_t offset)
+{
+	struct sf_guard guard;
+	struct extent *extent;
+	uintptr_t at;
+	size_t len;
+
+	if (pages->num_runs == SF_PAGES_RUNS_MAX || !extents_forget(start, end))
+		return;
+	extent = extent_add(extent_after(start), start, end, file, offset);
+	if (extent == NULL)
+		return;
+	sf_guard_open(&guard);
+	for (at = start; at < end; at += len) {
+		len = chunk_len(at, end);
+		if (!chunk_move(&guard, at, len, prot, file->fd, offset + (at - start)))
+			break;
+	}
+	sf_guard_close(&guard);
+	if (at < end)
+		SF_LOG_WARN("%zu bytes at %p could not be moved into shared memory: %s", (size_t)(end - at), (void *)at, strerror(errno));
+	extent->end = at;
+	if (at > start)
+		run_add(pages, start, at, file, offset);
+	else
+		extent_remove(extent);
+}
+
+/* Becomes one more user of what an overlapping range has moved already. */
+static void stretch_share(struct sf_pages *pages, const struct sf_mapping *mapping)
+{
+	struct extent *extent;
+
+	if (!extent_split(mapping->start) || !extent_split(mapping->end))
+		return;
+	for (extent = extent_after(mapping->start); extent != NULL && extent->start < mapping->end; extent = TAILQ_NEXT(extent, entry)) {
+		if (extent->file->inode != mapping->inode || extent->file->dev != mapping->dev ||
+		    extent->offset != mapping->offset + (extent->start - mapping->start))
+			continue;
+		if (!run_add(pages, extent->start, extent->end, extent->file, extent->offset))
+			return;
+		extent->users++;
+	}
+}
+
+struct span {
+	uintptr_t start, end;
+};
+
+static struct span own_stack(void)
+{
+	struct span stack = {0, 0};
+	pthread_attr_t attr;
+	size_t size;
+	void *addr;
+
+	if (pthread_getattr_np(pthread_self(), &attr) != 0)
+		return stack;
+	if (pthread_attr_getstack(&attr, &addr, &size) == 0)
+		stack = (struct span){(uintptr_t)addr, (uintptr_t)addr + size};
+	pthread_attr_destroy(&attr);
+	return stack;
+}
+
+static bool is_movable(const struct sf_mapping *mapping)
+{
+	return !mapping->shared && !mapping->special && mapping->inode == 0 && mapping->prot == (PROT_READ | PROT_WRITE);
+}
+
+static void range_move(struct sf_pages *pages, uintptr_t start, uintptr_t end, struct pages_file *file)
+{
+	const struct span stack = own_stack();
+	struct sf_mapping *mappings;
+	uint32_t num;
+
+	if (sf_maps_read(start, end, &mappings, &num) != DOCA_SUCCESS)
+		return;
+	for (uint32_t i = 0; i < num; i++) {
+		struct sf_mapping *mapping = &mappings[i];
+		uintptr_t before = mapping->end < stack.start ? mapping->end : stack.start;
+		uintptr_t after = mapping->start > stack.end ? mapping->start : stack.end;
+
+		if (mapping->shared)
+			stretch_share(pages, mapping);
+		if (!is_movable(mapping))
+			continue;
+		if (mapping->start < before)
+			stretch_move(pages, mapping->start, before, mapping->prot, file, mapping->start - start);
+		if (after < mapping->end)
+			stretch_move(pages, after, mapping->end, mapping->prot, file, after - start);
+	}
+	free(mappings);
+}
+
+doca_error_t sf_pages_move(void *addr, size_t len, struct sf_pages **out)
+{
+	const uintptr_t mask = page_size() - 1;
+	uintptr_t start = ((uintptr_t)addr + mask) & ~mask, end = ((uintptr_t)addr + len) & ~mask;
+	struct pages_file *file;
+	struct sf_pages *pages;
+
+	if (addr == NULL || len == 0 || (uintptr_t)addr + len < len || out == NULL)
+		return DOCA_ERROR_INVALID_VALUE;
+	pages = calloc(1, sizeof(*pages));
+	if (pages == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	*out = pages;
+	if (start >= end || (file = file_new(end - start)) == NULL)
+		return DOCA_SUCCESS;
+	pthread_mutex_lock(&lock);
+	range_move(pages, start, end, file);
+	file_unref(file);
+	pthread_mutex_unlock(&lock);
+	return DOCA_SUCCESS;
+}
+
+const struct sf_pages_run *sf_pages_runs(const struct sf_pages *pages, uint32_t *num)
+{
+	*num = pages->num_runs;
+	return pages->runs;
+}
+
+doca_error_t sf_pages_open_readonly(const struct sf_pages_run *run, int *fd)
+{
+	char path[32];
+	int opened;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", run->fd);
+	opened = open(path, O_RDONLY | O_CLOEXEC);
+	if (opened < 0) {
+		SF_LOG_ERR("cannot open %s read-only: %s", path, strerror(errno));
+		return sf_error_from_errno(errno);
+	}
+	*fd = opened;
+	return DOCA_SUCCESS;
+}
+
+/* Restoring. */
+
+static bool copy_in(int fd, char *to, size_t len, uint64_t offset)
+{
+	while (len != 0) {
+		long n = syscall(SYS_pread64, (long)fd, to, len, offset);
+
+		if (n <= 0)
+			return false;
+		to += n;
+		offset += (uint64_t)n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+/* Reads what the file holds of [offset, offset + len); holes stay untouched zeros. */
+static bool pages_copy_in(int fd, char *to, size_t len, uint64_t offset)
+{
+	const off_t end = (off_t)(offset + len);
+	off_t data = lseek(fd, (off_t)offset, SEEK_DATA), hole;
+
+	while (data >= 0 && data < end) {
+		hole = lseek(fd, data, SEEK_HOLE);
+		if (hole < 0)
+			return false;
+		if (hole > end)
+			hole = end;
+		if (!copy_in(fd, to + ((uint64_t)data - offset), (size_t)(hole - data), (uint64_t)data))
+			return false;
+		data = hole < end ? lseek(fd, hole, SEEK_DATA) : end;
+	}
+	return data >= 0 || errno == ENXIO; /* ENXIO: only a hole to the end of the file */
+}
+
+/* Fresh private pages are filled aside and then put in place in one step. */
+static bool piece_restore(char *addr, size_t len, int prot, int fd, uint64_t offset)
+{
+	void *fresh = (void *)syscall(SYS_mmap, NULL, len, (long)(PROT_READ | PROT_WRITE), (long)(MAP_PRIVATE | MAP_ANONYMOUS), -1L, 0L);
+
+	if (fresh == MAP_FAILED)
+		return false;
+	if (pages_copy_in(fd, fresh, len, offset) && mprotect(fresh, len, prot) == 0 &&
+	    syscall(SYS_mremap, fresh, len, len, (long)(MREMAP_MAYMOVE | MREMAP_FIXED), addr) == (long)addr)
+		return true;
+	syscall(SYS_munmap, fresh, len);
+	return false;
+}
+
+static bool chunk_restore(const struct sf_guard *guard, uintptr_t start, size_t len, int prot, const struct pages_file *file,
+			  uint64_t offset)
+{
+	char *addr = (char *)start;
+	bool held = sf_guard_hold(guard, addr, len, false), restored = true;
+	size_t step = held ? len : page_size();
+
+	for (size_t at = 0; restored && at < len; at += step)
+		restored = piece_restore(addr + at, step, prot, file->fd, offset + at);
+	if (held)
+		sf_guard_release(guard, addr, len);
+	/* Importers that still have it mapped keep no memory alive. */
+	if (restored && file->owner == getpid())
+		fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)len);
+	return restored;
+}
+
+static void mapping_restore(const struct extent *extent, const struct sf_mapping *mapping)
+{
+	uintptr_t start = mapping->start > extent->start ? mapping->start : extent->start;
+	uintptr_t end = mapping->end < extent->end ? mapping->end : extent->end, at;
+	struct sf_guard guard;
+	size_t len;
+
+	if (start >= end || mapping->inode != extent->file->inode || mapping->dev != extent->file->dev ||
+	    mapping->offset + (start - mapping->start) != offset_at(extent, start))
+		return;
+	sf_guard_open(&guard);
+	for (at = start; at < end; at += len) {
+		len = chunk_len(at, end);
+		if (!chunk_restore(&guard, at, len, mapping->prot, extent->file, offset_at(extent, at)))
+			break;
+	}
+	sf_guard_close(&guard);
+	if (at < end)
+		SF_LOG_WARN("%zu bytes at %p stay shared memory: %s", (size_t)(end - at), (void *)at, strerror(errno));
+}
+
+/* What became of the extent's addresses is for the kernel to say: the program may have unmapped them. */
+static void extent_restore(struct extent *extent)
+{
+	struct sf_mapping *mappings;
+	uint32_t num;
+
+	if (sf_maps_read(extent->start, extent->end, &mappings, &num) == DOCA_SUCCESS) {
+		for (uint32_t i = 0; i < num; i++)
+			mapping_restore(extent, &mappings[i]);
+		free(mappings);
+	}
+	extent_remove(extent);
+}
+
+static void run_restore(const struct sf_pages_run *run, struct pages_file *file)
+{
+	const uintptr_t start = (uintptr_t)run->addr, end = start + run->len;
+	struct extent *extent, *next;
+
+	for (extent = extent_after(start); extent != NULL && extent->start < end; extent = next) {
+		next = TAILQ_NEXT(extent, entry);
+		if (extent->file == file && --extent->users == 0)
+			extent_restore(extent);
+	}
+	file_unref(file);
+}
+
+void sf_pages_restore(struct sf_pages *pages)
+{
+	if (pages == NULL)
+		return;
+	pthread_mutex_lock(&lock);
+	for (uint32_t i = 0; i < pages->num_runs; i++)
+		run_restore(&pages->runs[i], pages->files[i]);
+	pthread_mutex_unlock(&lock);
+	free(pages);
+}
