@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* softfield devices: what a program started here would see, software and real. */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include "table.h"
+#include "tool.h"
+#include "topology/sysfs.h"
+
+struct view {
+	const struct sf_topology *t;
+	const struct sf_node *real_node; /* where the machine's real devices are shown, or NULL */
+	struct sf_real_device gpus[SF_REAL_DEVICES_MAX], rdma[SF_REAL_DEVICES_MAX];
+	uint32_t num_gpus, num_rdma;
+};
+
+/* A device's numbers as text. */
+struct device_text {
+	char mac[18], ipv4[INET_ADDRSTRLEN], ipv6[INET6_ADDRSTRLEN], rate[24], type[24];
+};
+
+static const char *kind_name(const struct sf_node *node)
+{
+	return node->kind == SF_NODE_DPU ? "dpu" : "host";
+}
+
+static void describe(const struct sf_device *d, struct device_text *text)
+{
+	static const char *const types[] = {[SF_FUNCTION_PF] = "pf", [SF_FUNCTION_VF] = "vf", [SF_FUNCTION_SF] = "sf"};
+	const uint8_t *m = d->mac;
+
+	snprintf(text->mac, sizeof(text->mac), "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4], m[5]);
+	text->ipv4[0] = '\0';
+	if (d->has_ipv4)
+		inet_ntop(AF_INET, d->ipv4, text->ipv4, sizeof(text->ipv4));
+	inet_ntop(AF_INET6, d->ipv6, text->ipv6, sizeof(text->ipv6));
+	snprintf(text->rate, sizeof(text->rate), "%llu Gb/s", (unsigned long long)(d->rate_bps / 1000000000));
+	if (d->kind == SF_FUNCTION_SF)
+		snprintf(text->type, sizeof(text->type), "sf %u", d->sf_index);
+	else
+		snprintf(text->type, sizeof(text->type), "%s", types[d->kind]);
+}
+
+/* The host whose PCI bus is this machine's: the node that we are, or else the first host here. */
+static const struct sf_node *find_real_node(const struct sf_topology *t)
+{
+	for (uint32_t i = 0; i < t->num_nodes; i++) {
+		if (t->nodes[i].kind == SF_NODE_HOST && sf_topology_sees(t, &t->nodes[i]))
+			return &t->nodes[i];
+	}
+	return NULL;
+}
+
+static bool is_real_gpu(const struct view *view, const struct sf_gpu_desc *gpu)
+{
+	for (uint32_t i = 0; i < view->num_gpus; i++) {
+		if (gpu->node == view->real_node && !strcmp(gpu->pci_addr, view->gpus[i].pci_addr))
+			return true;
+	}
+	return false;
+}
+
+/* ---- table ---- */
+
+static void print_nodes(const struct sf_topology *t)
+{
+	struct table *table = table_create((const char *[]){"NAME", "KIND", "HOST", "ADDRESS", NULL});
+
+	for (uint32_t i = 0; i < t->num_nodes; i++)
+		table_row(table, t->nodes[i].name, kind_name(&t->nodes[i]), t->nodes[i].host, t->nodes[i].address);
+	table_print(table, "Nodes");
+}
+
+static void print_devices(const struct view *view)
+{
+	struct table *table =
+		table_create((const char *[]){"NODE", "PCI", "TYPE", "IBDEV", "INTERFACE", "MAC", "IPV4", "RATE", "UPLINK", NULL});
+	const struct sf_topology *t = view->t;
+	struct device_text text;
+
+	for (uint32_t i = 0; i < t->num_devices; i++) {
+		const struct sf_device *d = &t->devices[i];
+
+		if (!sf_topology_sees(t, d->node))
+			continue;
+		describe(d, &text);
+		table_row(table, d->node->name, d->pci_addr, text.type, d->ibdev, d->iface, text.mac, text.ipv4, text.rate,
+			  d->uplink ? d->uplink->key : NULL);
+	}
+	for (uint32_t i = 0; i < view->num_rdma; i++)
+		table_row(table, view->real_node->name, view->rdma[i].pci_addr, "real", view->rdma[i].name, NULL, NULL, NULL, NULL, NULL);
+	table_print(table, "\nDevices");
+}
+
+static void print_representors(const struct sf_topology *t)
+{
+	struct table *table = table_create((const char *[]){"ON", "STANDS FOR", "PCI", "TYPE", "INTERFACE", "VUID", NULL});
+	struct device_text text;
+
+	for (uint32_t i = 0; i < t->num_devices; i++) {
+		const struct sf_device *d = &t->devices[i];
+
+		if (!d->uplink || !sf_topology_sees(t, d->uplink->node))
+			continue;
+		describe(d, &text);
+		table_row(table, d->uplink->key, d->key, d->pci_addr, text.type, d->rep_iface, d->vuid);
+	}
+	table_print(table, "\nRepresentors");
+}
+
+static void print_gpus(const struct view *view)
+{
+	struct table *table = table_create((const char *[]){"NODE", "PCI", "TYPE", "NAME", NULL});
+	const struct sf_topology *t = view->t;
+
+	for (uint32_t i = 0; i < t->num_gpus; i++) {
+		if (sf_topology_sees(t, t->gpus[i].node) && !is_real_gpu(view, &t->gpus[i]))
+			table_row(table, t->gpus[i].node->name, t->gpus[i].pci_addr, "software", t->gpus[i].name);
+	}
+	for (uint32_t i = 0; i < view->num_gpus; i++)
+		table_row(table, view->real_node->name, view->gpus[i].pci_addr, "real", view->gpus[i].name);
+	table_print(table, "\nGPUs");
+}
+
+static void print_table(const struct view *view)
+{
+	if (view->t->self)
+		printf("As node %s sees it (SOFTFIELD_NODE).\n\n", view->t->self->name);
+	print_nodes(view->t);
+	print_devices(view);
+	print_representors(view->t);
+	print_gpus(view);
+}
+
+/* ---- JSON ---- */
+
+static struct json_object *add_object(struct json_object *array)
+{
+	struct json_object *object = json_object_new_object();
+
+	json_object_array_add(array, object);
+	return object;
+}
+
+static void add_text(struct json_object *object, const char *key, const char *text)
+{
+	if (text && *text)
+		json_object_object_add(object, key, json_object_new_string(text));
+}
+
+static struct json_object *json_nodes(const struct sf_topology *t)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (uint32_t i = 0; i < t->num_nodes; i++) {
+		struct json_object *object = add_object(array);
+
+		add_text(object, "name", t->nodes[i].name);
+		add_text(object, "kind", kind_name(&t->nodes[i]));
+		add_text(object, "host", t->nodes[i].host);
+		add_text(object, "address", t->nodes[i].address);
+	}
+	return array;
+}
+
+static void add_function(struct json_object *object, const struct sf_device *d)
+{
+	static const char *const types[] = {[SF_FUNCTION_PF] = "pf", [SF_FUNCTION_VF] = "vf", [SF_FUNCTION_SF] = "sf"};
+
+	add_text(object, "pci", d->pci_addr);
+	add_text(object, "type", types[d->kind]);
+	if (d->kind == SF_FUNCTION_SF)
+		json_object_object_add(object, "sf_index", json_object_new_int64(d->sf_index));
+	add_text(object, "vuid", d->vuid);
+	json_object_object_add(object, "vhca_id", json_object_new_int(d->vhca_id));
+}
+
+static struct json_object *json_devices(const struct view *view)
+{
+	struct json_object *array = json_object_new_array();
+	const struct sf_topology *t = view->t;
+	struct device_text text;
+
+	for (uint32_t i = 0; i < t->num_devices; i++) {
+		const struct sf_device *d = &t->devices[i];
+
+		if (!sf_topology_sees(t, d->node))
+			continue;
+
+		struct json_object *object = add_object(array);
+
+		describe(d, &text);
+		add_text(object, "node", d->node->name);
+		add_function(object, d);
+		add_text(object, "ibdev", d->ibdev);
+		add_text(object, "iface", d->iface);
+		add_text(object, "mac", text.mac);
+		add_text(object, "ipv4", text.ipv4);
+		add_text(object, "ipv6", text.ipv6);
+		json_object_object_add(object, "rate_bps", json_object_new_int64((int64_t)d->rate_bps));
+		add_text(object, "uplink", d->uplink ? d->uplink->key : NULL);
+		json_object_object_add(object, "real", json_object_new_boolean(false));
+	}
+	for (uint32_t i = 0; i < view->num_rdma; i++) {
+		struct json_object *object = add_object(array);
+
+		add_text(object, "node", view->real_node->name);
+		add_text(object, "pci", view->rdma[i].pci_addr);
+		add_text(object, "ibdev", view->rdma[i].name);
+		json_object_object_add(object, "real", json_object_new_boolean(true));
+	}
+	return array;
+}
+
+static struct json_object *json_representors(const struct sf_topology *t)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (uint32_t i = 0; i < t->num_devices; i++) {
+		const struct sf_device *d = &t->devices[i];
+
+		if (!d->uplink || !sf_topology_sees(t, d->uplink->node))
+			continue;
+
+		struct json_object *object = add_object(array);
+
+		add_text(object, "on", d->uplink->key);
+		add_text(object, "for", d->key);
+		add_function(object, d);
+		add_text(object, "iface", d->rep_iface);
+	}
+	return array;
+}
+
+static void add_gpu(struct json_object *array, const struct sf_node *node, const char *pci, const char *name, bool real)
+{
+	struct json_object *object = add_object(array);
+
+	add_text(object, "node", node->name);
+	add_text(object, "pci", pci);
+	add_text(object, "name", name);
+	json_object_object_add(object, "real", json_object_new_boolean(real));
+}
+
+static struct json_object *json_gpus(const struct view *view)
+{
+	struct json_object *array = json_object_new_array();
+	const struct sf_topology *t = view->t;
+
+	for (uint32_t i = 0; i < t->num_gpus; i++) {
+		if (sf_topology_sees(t, t->gpus[i].node) && !is_real_gpu(view, &t->gpus[i]))
+			add_gpu(array, t->gpus[i].node, t->gpus[i].pci_addr, t->gpus[i].name, false);
+	}
+	for (uint32_t i = 0; i < view->num_gpus; i++)
+		add_gpu(array, view->real_node, view->gpus[i].pci_addr, view->gpus[i].name, true);
+	return array;
+}
+
+static void print_json(const struct view *view)
+{
+	struct json_object *root = json_object_new_object();
+
+	add_text(root, "self", view->t->self ? view->t->self->name : NULL);
+	json_object_object_add(root, "nodes", json_nodes(view->t));
+	json_object_object_add(root, "devices", json_devices(view));
+	json_object_object_add(root, "representors", json_representors(view->t));
+	json_object_object_add(root, "gpus", json_gpus(view));
+	puts(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(root);
+}
+
+int tool_devices(int argc, char **argv)
+{
+	struct view view = {0};
+	bool json = argc == 2 && !strcmp(argv[1], "--json");
+
+	if (argc > 1 && !json)
+		return tool_usage_error("devices takes no argument but --json");
+
+	struct sf_topology *t = tool_topology_load(getenv("SOFTFIELD_NODE"));
+
+	if (!t)
+		return TOOL_FAILED;
+	view.t = t;
+	view.real_node = find_real_node(t);
+	if (view.real_node) {
+		view.num_gpus = sf_sysfs_gpus("", view.gpus);
+		view.num_rdma = sf_sysfs_rdma("", view.rdma);
+	}
+	if (json)
+		print_json(&view);
+	else
+		print_table(&view);
+	sf_topology_free(t);
+	return TOOL_OK;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "table.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct table {
+	char **cells; /* rows, the headings first */
+	int columns, rows;
+};
+
+/* A tool that is out of memory has nothing better to do. */
+static void *need(void *memory)
+{
+	if (!memory)
+		abort();
+	return memory;
+}
+
+static char **new_row(struct table *table)
+{
+	size_t columns = (size_t)table->columns;
+
+	table->cells = need(realloc(table->cells, (size_t)++table->rows * columns * sizeof(*table->cells)));
+	return table->cells + (size_t)(table->rows - 1) * columns;
+}
+
+struct table *table_create(const char *const *headings)
+{
+	struct table *table = need(calloc(1, sizeof(*table)));
+
+	while (headings[table->columns])
+		table->columns++;
+	assert(table->columns <= TABLE_COLUMNS_MAX);
+
+	char **row = new_row(table);
+
+	for (int i = 0; i < table->columns; i++)
+		row[i] = need(strdup(headings[i]));
+	return table;
+}
+
+void table_row(struct table *table, ...)
+{
+	char **row = new_row(table);
+	va_list cells;
+
+	va_start(cells, table);
+	for (int i = 0; i < table->columns; i++) {
+		const char *cell = va_arg(cells, const char *);
+
+		row[i] = need(strdup(cell && *cell ? cell : "-"));
+	}
+	va_end(cells);
+}
+
+static void print_row(const struct table *table, int row, const int *widths)
+{
+	for (int i = 0; i < table->columns; i++) {
+		const char *cell = table->cells[row * table->columns + i];
+		bool last = i == table->columns - 1;
+
+		printf("  %-*s", last ? 0 : widths[i], cell);
+	}
+	putchar('\n');
+}
+
+void table_print(struct table *table, const char *title)
+{
+	int widths[TABLE_COLUMNS_MAX] = {0};
+	int count = table->rows * table->columns;
+
+	for (int i = 0; i < count; i++) {
+		int width = (int)strlen(table->cells[i]);
+
+		if (width > widths[i % table->columns])
+			widths[i % table->columns] = width;
+	}
+	if (table->rows > 1)
+		printf("%s\n", title);
+	for (int row = 0; table->rows > 1 && row < table->rows; row++)
+		print_row(table, row, widths);
+	for (int i = 0; i < count; i++)
+		free(table->cells[i]);
+	free(table->cells);
+	free(table);
+}
