@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Buffer arrays: equal pieces of a memory map, laid out for kernels (softfield/gpu_buf.h). */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <doca_buf_array.h>
+#include <softfield/gpu_buf.h>
+
+#include "base/log.h"
+#include "core/gpu.h"
+#include "mem/mmap_private.h"
+
+#define ELEMENTS_MAX (UINT32_C(1) << 28)
+#define HANDLE_ALIGNMENT 64
+
+struct doca_buf_arr {
+	size_t num_elem;
+	struct doca_mmap *mmap;
+	size_t elem_size;
+	uint64_t start_offset;
+	struct doca_gpu *gpu;
+	bool started;
+	struct doca_gpu_buf_arr *handle; /* the kernels' address of what start built */
+	void *mapped;			 /* host memory that was mapped for kernels, page-aligned, or NULL */
+};
+
+static doca_error_t check_set(const struct doca_buf_arr *arr, const void *value, const char *what)
+{
+	if (arr == NULL || value == NULL) {
+		SF_LOG_ERR("no %s given", arr == NULL ? "buf array" : what);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (arr->started) {
+		SF_LOG_ERR("the %s of a started buf array cannot change", what);
+		return DOCA_ERROR_BAD_STATE;
+	}
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_buf_arr_create(size_t num_elem, struct doca_buf_arr **buf_arr)
+{
+	if (buf_arr == NULL || num_elem == 0 || num_elem > ELEMENTS_MAX) {
+		SF_LOG_ERR("buf array of %zu elements: it takes 1 to %u, and a place for the result", num_elem, ELEMENTS_MAX);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	struct doca_buf_arr *created = calloc(1, sizeof(*created));
+	if (created == NULL) {
+		SF_LOG_ERR("no memory for a buf array");
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	created->num_elem = num_elem;
+	*buf_arr = created;
+	return DOCA_SUCCESS;
+}
+
+static void gpu_drop(struct doca_buf_arr *arr)
+{
+	if (arr->gpu != NULL)
+		__atomic_fetch_sub(&arr->gpu->users, 1, __ATOMIC_RELEASE);
+	arr->gpu = NULL;
+}
+
+doca_error_t doca_buf_arr_set_target_gpu(struct doca_buf_arr *buf_arr, struct doca_gpu *gpu_handler)
+{
+	doca_error_t result = check_set(buf_arr, gpu_handler, "GPU");
+	if (result != DOCA_SUCCESS)
+		return result;
+	__atomic_fetch_add(&gpu_handler->users, 1, __ATOMIC_RELAXED);
+	gpu_drop(buf_arr);
+	buf_arr->gpu = gpu_handler;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_buf_arr_set_target_dpa(struct doca_buf_arr *buf_arr, struct doca_dpa *dpa_handler)
+{
+	doca_error_t result = check_set(buf_arr, dpa_handler, "DPA");
+	if (result != DOCA_SUCCESS)
+		return result;
+	SF_LOG_ERR("there is no DPA here: set a GPU as the buf array's target");
+	return DOCA_ERROR_NOT_SUPPORTED;
+}
+
+/* Do all elements lie in the memory map? */
+static doca_error_t check_fit(const struct doca_buf_arr *arr, const struct doca_mmap *mmap, size_t elem_size, uint64_t offset)
+{
+	size_t total;
+	if (!__builtin_mul_overflow(arr->num_elem, elem_size, &total) && !__builtin_add_overflow(total, offset, &total) &&
+	    (!mmap->has_range || total <= mmap->len))
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("%zu elements of %zu bytes from offset %zu do not fit into the memory map of %zu bytes", arr->num_elem, elem_size,
+		   (size_t)offset, mmap->len);
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
+doca_error_t doca_buf_arr_set_params(struct doca_buf_arr *buf_arr, struct doca_mmap *mmap, size_t elem_size, uint64_t start_offset)
+{
+	doca_error_t result = check_set(buf_arr, mmap, "memory map");
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (elem_size == 0) {
+		SF_LOG_ERR("buf array elements must have at least one byte");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	result = check_fit(buf_arr, mmap, elem_size, start_offset);
+	if (result != DOCA_SUCCESS)
+		return result;
+	buf_arr->mmap = mmap;
+	buf_arr->elem_size = elem_size;
+	buf_arr->start_offset = start_offset;
+	return DOCA_SUCCESS;
+}
+
+/* ---- start ---- */
+
+static doca_error_t check_startable(const struct doca_buf_arr *arr)
+{
+	if (arr->started || arr->gpu == NULL || arr->mmap == NULL) {
+		SF_LOG_ERR("buf array %s", arr->started	      ? "is started already" :
+					   arr->gpu == NULL   ? "has no target: call doca_buf_arr_set_target_gpu first" :
+								"has no memory: call doca_buf_arr_set_params first");
+		return DOCA_ERROR_BAD_STATE;
+	}
+	return DOCA_SUCCESS;
+}
+
+/* The kernels' address of element 0. Host memory is mapped for a real GPU first. */
+static doca_error_t memory_reach(struct doca_buf_arr *arr, uint64_t *base)
+{
+	uintptr_t addr = (uintptr_t)arr->mmap->addr + arr->start_offset;
+	*base = addr;
+	if (!arr->gpu->ops->hardware || arr->mmap->is_gpu_memory)
+		return DOCA_SUCCESS;
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t first = addr & ~(page - 1);
+	uintptr_t end = (addr + arr->num_elem * arr->elem_size + page - 1) & ~(page - 1);
+	void *gpu_addr;
+	doca_error_t result = arr->gpu->ops->host_map(arr->gpu, (void *)first, end - first, &gpu_addr);
+	if (result != DOCA_SUCCESS)
+		return result;
+	arr->mapped = (void *)first;
+	*base = (uintptr_t)gpu_addr + (addr - first);
+	return DOCA_SUCCESS;
+}
+
+static void memory_leave(struct doca_buf_arr *arr)
+{
+	if (arr->mapped != NULL)
+		arr->gpu->ops->host_unmap(arr->gpu, arr->mapped);
+	arr->mapped = NULL;
+}
+
+static doca_error_t handle_build(struct doca_buf_arr *arr, uint64_t base, uint32_t mkey)
+{
+	void *gpu_addr, *cpu_addr;
+	size_t size = sizeof(struct doca_gpu_buf_arr) + arr->num_elem * sizeof(struct doca_gpu_buf);
+	doca_error_t result = arr->gpu->ops->mem_alloc(arr->gpu, size, HANDLE_ALIGNMENT, DOCA_GPU_MEM_TYPE_GPU_CPU, &gpu_addr, &cpu_addr);
+	if (result != DOCA_SUCCESS)
+		return DOCA_ERROR_NO_MEMORY;
+	struct doca_gpu_buf_arr *handle = cpu_addr;
+	struct doca_gpu_buf *bufs = (struct doca_gpu_buf *)(handle + 1);
+	for (size_t i = 0; i < arr->num_elem; i++)
+		bufs[i] = (struct doca_gpu_buf){.addr = base + i * arr->elem_size, .mkey = mkey};
+	*handle = (struct doca_gpu_buf_arr){.base = base, .elem_size = arr->elem_size, .num_elem = arr->num_elem, .mkey = mkey};
+	arr->handle = gpu_addr;
+	handle->bufs = (struct doca_gpu_buf *)(arr->handle + 1);
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t layout(struct doca_buf_arr *arr)
+{
+	uint64_t base;
+	uint32_t mkey;
+	doca_error_t result = check_fit(arr, arr->mmap, arr->elem_size, arr->start_offset);
+	if (result == DOCA_SUCCESS)
+		result = doca_mmap_get_mkey(arr->mmap, arr->mmap->devs[0].dev, &mkey);
+	if (result == DOCA_SUCCESS)
+		result = memory_reach(arr, &base);
+	if (result != DOCA_SUCCESS)
+		return result;
+	result = handle_build(arr, base, mkey);
+	if (result != DOCA_SUCCESS)
+		memory_leave(arr);
+	return result;
+}
+
+doca_error_t doca_buf_arr_start(struct doca_buf_arr *buf_arr)
+{
+	if (buf_arr == NULL) {
+		SF_LOG_ERR("no buf array given to start");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	doca_error_t result = check_startable(buf_arr);
+	if (result == DOCA_SUCCESS)
+		result = sf_mmap_hold(buf_arr->mmap);
+	if (result != DOCA_SUCCESS)
+		return result;
+	result = layout(buf_arr);
+	if (result != DOCA_SUCCESS) {
+		sf_mmap_release(buf_arr->mmap);
+		return result;
+	}
+	buf_arr->started = true;
+	return DOCA_SUCCESS;
+}
+
+/* ---- stop, destroy, handles ---- */
+
+doca_error_t doca_buf_arr_stop(struct doca_buf_arr *buf_arr)
+{
+	if (buf_arr == NULL) {
+		SF_LOG_ERR("no buf array given to stop");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (!buf_arr->started)
+		return DOCA_SUCCESS;
+	buf_arr->gpu->ops->mem_free(buf_arr->gpu, buf_arr->handle);
+	buf_arr->handle = NULL;
+	memory_leave(buf_arr);
+	sf_mmap_release(buf_arr->mmap);
+	buf_arr->started = false;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_buf_arr_destroy(struct doca_buf_arr *buf_arr)
+{
+	doca_error_t result = doca_buf_arr_stop(buf_arr);
+	if (result != DOCA_SUCCESS)
+		return result;
+	gpu_drop(buf_arr);
+	free(buf_arr);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_buf_arr_get_gpu_handle(const struct doca_buf_arr *buf_arr, struct doca_gpu_buf_arr **gpu_buf_arr)
+{
+	if (buf_arr == NULL || gpu_buf_arr == NULL) {
+		SF_LOG_ERR("no %s given", buf_arr == NULL ? "buf array" : "place for the handle");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (!buf_arr->started) {
+		SF_LOG_ERR("buf array has no GPU handle before it is started: call doca_buf_arr_start first");
+		return DOCA_ERROR_BAD_STATE;
+	}
+	*gpu_buf_arr = buf_arr->handle;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_buf_arr_get_dpa_handle(const struct doca_buf_arr *buf_arr, doca_dpa_dev_buf_arr_t *dpa_buf_arr)
+{
+	if (buf_arr == NULL || dpa_buf_arr == NULL) {
+		SF_LOG_ERR("no %s given", buf_arr == NULL ? "buf array" : "place for the handle");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	SF_LOG_ERR("buf array has no DPA handle: its target is not a DPA");
+	return DOCA_ERROR_BAD_STATE;
+}
