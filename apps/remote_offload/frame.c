@@ -66,7 +66,8 @@ void frame_explain(const uint8_t *bytes, size_t len, uint32_t size_max, char *wh
 		snprintf(why, why_size, "a frame of %u bytes is above the limit of %u", frame.size, size_max);
 		break;
 	case FRAME_TOO_SMALL:
-		snprintf(why, why_size, "a frame of %u bytes is shorter than its header and length of %u", frame.size, FRAME_OVERHEAD);
+		snprintf(why, why_size, "a frame of %u bytes is shorter than its header and length of %u", frame.size,
+			 FRAME_OVERHEAD);
 		break;
 	case FRAME_ID_UNKNOWN:
 		snprintf(why, why_size, "message id %u is neither a client's request (%d) nor a response (%d)", frame.id,

@@ -55,7 +55,8 @@ static doca_error_t singular_check(const struct sf_argp_items *cli, const struct
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
-static doca_error_t mandatory_check(const struct sf_argp_items *cli, const struct sf_argp_items *file, const struct doca_argp_cmd *cmd)
+static doca_error_t mandatory_check(const struct sf_argp_items *cli, const struct sf_argp_items *file,
+				    const struct doca_argp_cmd *cmd)
 {
 	char label[SF_ARGP_LABEL_SIZE];
 

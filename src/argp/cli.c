@@ -38,8 +38,8 @@ static doca_error_t value_missing(const struct doca_argp_param *param, const cha
 }
 
 /* Reads one flag at argv[*at] and moves on behind its value. */
-static doca_error_t flag_read(struct sf_argp_cli *cli, const struct doca_argp_param *param, const char *glued, int argc, char **argv,
-			      int *at)
+static doca_error_t flag_read(struct sf_argp_cli *cli, const struct doca_argp_param *param, const char *glued, int argc,
+			      char **argv, int *at)
 {
 	struct sf_argp_item item = {.param = param, .value.boolean = true};
 	const char *text = glued;

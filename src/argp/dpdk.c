@@ -116,7 +116,8 @@ static doca_error_t entry_add(struct sf_argp_eal *eal, const char *key, struct j
 	if (strcmp(key, "core-mask") == 0)
 		return core_mask_add(eal, value, origin);
 	if (!core_list && strcmp(key, "flags") != 0) {
-		sf_argp_report("%s: there is no DPDK flag \"%s\"; there are devices, core-mask, core-list and flags", origin, key);
+		sf_argp_report("%s: there is no DPDK flag \"%s\"; there are devices, core-mask, core-list and flags", origin,
+			       key);
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	if (!json_object_is_type(value, json_type_string)) {

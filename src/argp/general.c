@@ -65,10 +65,12 @@ struct general_flag {
 static const struct general_flag general_flags[] = {
 	{"h", "help", NULL, "Print a help synopsis", DOCA_ARGP_TYPE_BOOLEAN, nothing_to_apply, true},
 	{"v", "version", NULL, "Print program version information", DOCA_ARGP_TYPE_BOOLEAN, nothing_to_apply, true},
-	{"l", "log-level", NULL, "Set the (numeric) log level for the program " LEVELS, DOCA_ARGP_TYPE_INT, log_level_apply, false},
+	{"l", "log-level", NULL, "Set the (numeric) log level for the program " LEVELS, DOCA_ARGP_TYPE_INT, log_level_apply,
+	 false},
 	{NULL, "sdk-log-level", NULL, "Set the SDK (numeric) log level for the program " LEVELS, DOCA_ARGP_TYPE_INT,
 	 sdk_log_level_apply, false},
-	{"j", "json", "<path>", "Parse command line flags from an input json file", DOCA_ARGP_TYPE_STRING, nothing_to_apply, true},
+	{"j", "json", "<path>", "Parse command line flags from an input json file", DOCA_ARGP_TYPE_STRING, nothing_to_apply,
+	 true},
 };
 
 static doca_error_t flag_register(struct doca_argp_cmd *root, const struct general_flag *flag)

@@ -60,6 +60,10 @@ struct json_object *sf_argp_json_parse(const char *text, size_t len, const char 
 	}
 	object = json_tokener_parse_ex(tokener, text, (int)len);
 	end = json_tokener_get_parse_end(tokener);
+	if (json_tokener_get_error(tokener) == json_tokener_continue) { /* a comment or number may end with the text */
+		object = json_tokener_parse_ex(tokener, "\n", 1);
+		end = len;
+	}
 	if (json_tokener_get_error(tokener) == json_tokener_continue)
 		problem = "the text ends too early";
 	else if (json_tokener_get_error(tokener) != json_tokener_success)
@@ -162,7 +166,8 @@ doca_error_t sf_argp_file_read_text(struct sf_argp_file *file, const char *text,
 	return result;
 }
 
-doca_error_t sf_argp_file_read(struct sf_argp_file *file, const char *path, const struct doca_argp_cmd *cmd, struct sf_argp_eal *eal)
+doca_error_t sf_argp_file_read(struct sf_argp_file *file, const char *path, const struct doca_argp_cmd *cmd,
+			       struct sf_argp_eal *eal)
 {
 	FILE *stream = fopen(path, "re");
 	doca_error_t result;

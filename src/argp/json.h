@@ -31,7 +31,8 @@ struct json_object *sf_argp_json_parse(const char *text, size_t len, const char 
  * Reads the file's flags for a run that ends in this command; eal is NULL for a program without DPDK. IO_FAILED: not
  * readable or not JSON; NOT_SUPPORTED: unknown key; INVALID_VALUE: a value that does not fit.
  */
-doca_error_t sf_argp_file_read(struct sf_argp_file *file, const char *path, const struct doca_argp_cmd *cmd, struct sf_argp_eal *eal);
+doca_error_t sf_argp_file_read(struct sf_argp_file *file, const char *path, const struct doca_argp_cmd *cmd,
+			       struct sf_argp_eal *eal);
 
 /* The same from text. */
 doca_error_t sf_argp_file_read_text(struct sf_argp_file *file, const char *text, size_t len, const char *origin,

@@ -28,8 +28,8 @@ struct doca_argp_param {
 	bool singular;
 	bool inherited;
 	bool hidden;
-	bool general;	    /* one of the DOCA flags */
-	bool copy_failed;   /* a setter ran out of memory: registering says so */
+	bool general;	  /* one of the DOCA flags */
+	bool copy_failed; /* a setter ran out of memory: registering says so */
 	bool registered;
 };
 

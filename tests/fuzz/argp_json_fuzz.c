@@ -65,7 +65,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		root_init();
 	if (sf_argp_file_read_text(&file, (const char *)data, size, "input", &root, &eal) == DOCA_SUCCESS) {
 		for (uint32_t i = 0; i < file.items.count; i++) {
-			if (file.items.list[i].param->type == DOCA_ARGP_TYPE_STRING && strlen(file.items.list[i].value.string) > size)
+			if (file.items.list[i].param->type == DOCA_ARGP_TYPE_STRING &&
+			    strlen(file.items.list[i].value.string) > size)
 				abort();
 		}
 	}
