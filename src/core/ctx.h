@@ -125,6 +125,7 @@ struct sf_task_pool {
 	doca_task_completion_cb_t completed, failed;
 	uint32_t num_tasks;
 	uint32_t num_built; /* tasks in memory */
+	size_t slot_built;  /* bytes of each: a class may change its size while IDLE */
 	void *memory;
 	struct doca_task *free;
 };

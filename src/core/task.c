@@ -44,7 +44,7 @@ doca_error_t sf_task_pool_build(struct doca_ctx *ctx, struct sf_task_pool *pool)
 	if (pool->num_tasks == 0)
 		return DOCA_SUCCESS;
 	size_t slot = slot_size(pool->cls);
-	if (pool->num_built != pool->num_tasks) {
+	if (pool->num_built != pool->num_tasks || pool->slot_built != slot) {
 		sf_task_pool_free(pool);
 		pool->memory = aligned_alloc(CACHE_LINE, slot * pool->num_tasks);
 		if (pool->memory == NULL) {
@@ -52,6 +52,7 @@ doca_error_t sf_task_pool_build(struct doca_ctx *ctx, struct sf_task_pool *pool)
 			return DOCA_ERROR_NO_MEMORY;
 		}
 		pool->num_built = pool->num_tasks;
+		pool->slot_built = slot;
 	}
 	memset(pool->memory, 0, slot * pool->num_tasks);
 	pool->free = NULL;
