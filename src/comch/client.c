@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <doca_comch.h>
+
+#include "base/log.h"
+#include "comch/connection.h"
+#include "comch/control.h"
+#include "comch/endpoint.h"
+
+struct doca_comch_client {
+	struct comch_endpoint endpoint; /* first: connection.c and task_send.c know a client by it */
+	struct doca_comch_connection *connection; /* valid while RUNNING or STOPPING */
+	doca_error_t refused; /* what connecting failed with at once, told by the next progress */
+};
+
+/* ---- connecting ---- */
+
+static void log_failure(const struct comch_endpoint *endpoint, doca_error_t status, const void *data, size_t len)
+{
+	const char *dev = sf_dev_desc(endpoint->dev)->key;
+
+	switch (status) {
+	case DOCA_ERROR_NOT_FOUND:
+		SF_LOG_ERR("no server named %s serves %s; start it first, with that name and the representor of this function",
+			   endpoint->name, dev);
+		break;
+	case DOCA_ERROR_NOT_PERMITTED:
+		SF_LOG_ERR("server %s belongs to another user; run both sides as one user", endpoint->name);
+		break;
+	case DOCA_ERROR_CONNECTION_ABORTED:
+		status = comch_refusal_parse(data, len);
+		SF_LOG_ERR("server %s refused: %s%s", endpoint->name, doca_error_get_name(status),
+			   status == DOCA_ERROR_FULL ? "; it has as many clients as it can, stop one of them" :
+			   status == DOCA_ERROR_UNSUPPORTED_VERSION ? "; build both sides with the same Softfield" :
+			   status == DOCA_ERROR_SHUTDOWN ? "; it is stopping, start it again" : "");
+		break;
+	case DOCA_ERROR_TIME_OUT:
+		SF_LOG_ERR("server %s did not answer in time; is its process stopped?", endpoint->name);
+		break;
+	default:
+		SF_LOG_ERR("connecting %s to server %s: %s", dev, endpoint->name, doca_error_get_name(status));
+	}
+}
+
+static void server_answered(struct sf_link *link, doca_error_t status, const void *data, size_t len)
+{
+	struct doca_comch_connection *connection = (struct doca_comch_connection *)link->user;
+	struct comch_endpoint *endpoint = connection->endpoint;
+	struct comch_hello hello;
+
+	if (connection->ending)
+		return;
+	if (status == DOCA_SUCCESS) {
+		status = comch_hello_parse(data, len, &hello);
+		if (status != DOCA_SUCCESS)
+			SF_LOG_ERR("the hello of server %s (%zu bytes) is not understood: %s; build both sides with the same Softfield",
+				   endpoint->name, len, doca_error_get_name(status));
+	} else {
+		log_failure(endpoint, status, data, len);
+	}
+	if (status != DOCA_SUCCESS) {
+		sf_ctx_fail(&endpoint->ctx);
+		return;
+	}
+	connection->max_msg_size = hello.max_msg_size < endpoint->max_msg_size ? hello.max_msg_size : endpoint->max_msg_size;
+	connection->established = true;
+	sf_ctx_started(&endpoint->ctx);
+}
+
+static const struct sf_port_handler client_handler = {
+	.connected = server_answered,
+	.closed = comch_endpoint_link_closed,
+};
+
+static doca_error_t connect_server(struct doca_comch_client *client)
+{
+	struct comch_endpoint *endpoint = &client->endpoint;
+	const struct comch_hello own = {endpoint->max_msg_size, endpoint->recv_queue_size};
+	struct doca_comch_connection *connection;
+	uint8_t hello[COMCH_HELLO_SIZE];
+	doca_error_t result;
+
+	connection = comch_connection_create(endpoint);
+	if (connection == NULL) {
+		SF_LOG_ERR("no memory for the connection to server %s", endpoint->name);
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	result = sf_link_connect(endpoint->port, endpoint->listener_name, hello, comch_hello_pack(&own, hello), connection,
+				 &connection->link);
+	if (result != DOCA_SUCCESS) {
+		comch_connection_unref(connection);
+		return result;
+	}
+	connection->next = NULL;
+	endpoint->connections = connection;
+	endpoint->num_connections = 1;
+	client->connection = connection;
+	return DOCA_SUCCESS;
+}
+
+/* ---- the ctx ---- */
+
+static doca_error_t client_start(struct doca_ctx *ctx)
+{
+	struct doca_comch_client *client = (struct doca_comch_client *)ctx;
+	doca_error_t result;
+
+	if (ctx->gpu != NULL) {
+		SF_LOG_ERR("a comch client has no data path to put on a GPU; set it on its producers and consumers");
+		return DOCA_ERROR_NOT_SUPPORTED;
+	}
+	result = comch_endpoint_open(&client->endpoint, &client_handler);
+	if (result != DOCA_SUCCESS)
+		return result;
+	client->refused = DOCA_SUCCESS;
+	result = connect_server(client);
+	if (result == DOCA_ERROR_NO_MEMORY) {
+		comch_endpoint_close(&client->endpoint);
+		return result;
+	}
+	if (result != DOCA_SUCCESS) { /* a provider that knows at once: the program still learns it from progress */
+		client->refused = result;
+		sf_ctx_kick(ctx);
+	}
+	return DOCA_ERROR_IN_PROGRESS;
+}
+
+static void client_cancel(struct doca_ctx *ctx) { comch_endpoint_cancel((struct comch_endpoint *)ctx); }
+
+static bool client_drained(struct doca_ctx *ctx) { return comch_endpoint_drained((struct comch_endpoint *)ctx); }
+
+static void client_stop(struct doca_ctx *ctx)
+{
+	struct doca_comch_client *client = (struct doca_comch_client *)ctx;
+
+	client->connection = NULL;
+	comch_endpoint_close(&client->endpoint);
+}
+
+static bool client_progress(struct doca_ctx *ctx)
+{
+	struct doca_comch_client *client = (struct doca_comch_client *)ctx;
+	doca_error_t refused = client->refused;
+
+	if (refused != DOCA_SUCCESS && ctx->state == DOCA_CTX_STATE_STARTING) {
+		client->refused = DOCA_SUCCESS;
+		log_failure(&client->endpoint, refused, NULL, 0);
+		sf_ctx_fail(ctx);
+		return true;
+	}
+	return comch_endpoint_progress(&client->endpoint);
+}
+
+static bool client_arm(struct doca_ctx *ctx)
+{
+	struct doca_comch_client *client = (struct doca_comch_client *)ctx;
+
+	return client->refused != DOCA_SUCCESS || comch_endpoint_arm(&client->endpoint);
+}
+
+static const struct sf_ctx_ops client_ops = {
+	.name = "comch client",
+	.needs_pe = true,
+	.start = client_start,
+	.cancel = client_cancel,
+	.drained = client_drained,
+	.stop = client_stop,
+	.progress = client_progress,
+	.arm = client_arm,
+};
+
+/* ---- public ---- */
+
+doca_error_t doca_comch_client_create(struct doca_dev *dev, const char *name, struct doca_comch_client **out)
+{
+	struct doca_comch_client *client;
+	const struct sf_device *desc;
+	doca_error_t result;
+
+	if (dev == NULL || out == NULL) {
+		SF_LOG_ERR("%s is NULL", dev == NULL ? "dev" : "comch_client");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	result = comch_endpoint_check_name(name);
+	if (result != DOCA_SUCCESS)
+		return result;
+	desc = sf_dev_desc(dev);
+	if (desc->node->kind != SF_NODE_HOST) {
+		SF_LOG_ERR("device %s is on a DPU; a comch client runs on a host function", desc->key);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	client = (struct doca_comch_client *)calloc(1, sizeof(*client));
+	if (client == NULL) {
+		SF_LOG_ERR("no memory for a client of server %s", name);
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	comch_endpoint_init(&client->endpoint, &client_ops, dev, name, false);
+	snprintf(client->endpoint.listener_name, sizeof(client->endpoint.listener_name), "comch/%s/%s", desc->key, name);
+	*out = client;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_comch_client_destroy(struct doca_comch_client *client)
+{
+	doca_error_t result;
+
+	if (client == NULL) {
+		SF_LOG_ERR("comch_client is NULL");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	result = comch_endpoint_fini(&client->endpoint);
+	if (result == DOCA_SUCCESS)
+		free(client);
+	return result;
+}
+
+struct doca_ctx *doca_comch_client_as_ctx(struct doca_comch_client *client)
+{
+	return client != NULL ? &client->endpoint.ctx : NULL;
+}
+
+doca_error_t doca_comch_client_set_max_msg_size(struct doca_comch_client *client, uint32_t size)
+{
+	return comch_endpoint_set_max_msg_size((struct comch_endpoint *)client, size, __func__);
+}
+
+doca_error_t doca_comch_client_get_max_msg_size(const struct doca_comch_client *client, uint32_t *size)
+{
+	if (client == NULL || size == NULL) {
+		SF_LOG_ERR("%s is NULL", client == NULL ? "comch_client" : "size");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	*size = client->endpoint.max_msg_size;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_comch_client_set_recv_queue_size(struct doca_comch_client *client, uint32_t size)
+{
+	return comch_endpoint_set_recv_queue_size((struct comch_endpoint *)client, size, __func__);
+}
+
+doca_error_t doca_comch_client_get_recv_queue_size(const struct doca_comch_client *client, uint32_t *size)
+{
+	if (client == NULL || size == NULL) {
+		SF_LOG_ERR("%s is NULL", client == NULL ? "comch_client" : "size");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	*size = client->endpoint.recv_queue_size;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_comch_client_get_device(const struct doca_comch_client *client, struct doca_dev **dev)
+{
+	if (client == NULL || dev == NULL) {
+		SF_LOG_ERR("%s is NULL", client == NULL ? "comch_client" : "dev");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	*dev = client->endpoint.dev;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_comch_client_get_connection(const struct doca_comch_client *client, struct doca_comch_connection **connection)
+{
+	if (client == NULL || connection == NULL) {
+		SF_LOG_ERR("%s is NULL", client == NULL ? "comch_client" : "connection");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (client->endpoint.ctx.state != DOCA_CTX_STATE_RUNNING) {
+		SF_LOG_ERR("client of %s is not connected; start it and progress until it is running", client->endpoint.name);
+		return DOCA_ERROR_BAD_STATE;
+	}
+	*connection = client->connection;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_comch_client_event_msg_recv_register(struct doca_comch_client *client, doca_comch_event_msg_recv_cb_t recv_event_cb)
+{
+	return comch_endpoint_set_msg_recv((struct comch_endpoint *)client, recv_event_cb, __func__);
+}
+
+doca_error_t doca_comch_client_event_consumer_register(struct doca_comch_client *client, doca_comch_event_consumer_cb_t new_consumer,
+						       doca_comch_event_consumer_cb_t expired_consumer)
+{
+	return comch_endpoint_set_consumer_events((struct comch_endpoint *)client, new_consumer, expired_consumer, __func__);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One client and one server, joined by the control link.
+ *
+ * The link, the user data and the counters belong to the control thread. Producers and consumers live on other threads;
+ * what they share with the control thread is atomic or guarded by lock. None of it is touched per message.
+ *
+ * Life: made READY by the endpoint; lost when the peer goes, or disconnected; its link is closed by the endpoint's
+ * progress; the object goes when the endpoint and the last producer and consumer have let go of it.
+ */
+#ifndef COMCH_CONNECTION_H
+#define COMCH_CONNECTION_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "comch/endpoint.h"
+#include "comch/remote_consumer.h"
+
+struct comch_child;
+
+struct comch_traffic {
+	uint64_t sent_messages, sent_bytes, recv_messages, recv_bytes;
+};
+
+struct comch_out; /* an internal message on its way */
+
+struct doca_comch_connection {
+	struct comch_endpoint *endpoint; /* outlives the connection: it cannot be destroyed while num_children counts ours */
+	struct doca_comch_connection *next; /* the endpoint's list */
+	struct sf_link *link;		 /* NULL once closed */
+	union doca_data user_data;
+	uint32_t max_msg_size;		 /* the lower of both sides */
+	uint32_t num_ops;		 /* operations on the link that are not done: it must not be closed before */
+	bool established;		 /* the client's: the server accepted */
+	bool ending;			 /* disconnected by us, or lost */
+	struct comch_traffic traffic, snapshot;
+
+	atomic_bool dead; /* no longer usable by producers and consumers; set once by the control thread */
+	atomic_uint refs; /* the endpoint's, and one of each child */
+
+	pthread_mutex_t lock;
+	/* guarded by lock */
+	struct comch_remote_consumers remote;
+	struct comch_child *children;
+	uint32_t num_consumers, num_producers;
+	uint32_t last_consumer_id, last_producer_id;
+	struct comch_out *out_first, *out_last;
+	uint32_t num_out;
+};
+
+/* A producer or consumer, as its connection sees it. The first lines of both objects. */
+struct comch_child {
+	struct doca_ctx ctx;
+	struct doca_comch_connection *connection;
+	struct comch_child *next; /* guarded by connection->lock */
+	uint32_t id;
+	bool is_consumer;
+	atomic_uint ack; /* consumer: 0 until the peer answered the advertisement, then 1 + its doca_error_t */
+};
+
+/* Makes a connection of the endpoint; NULL without memory. */
+struct doca_comch_connection *comch_connection_create(struct comch_endpoint *endpoint);
+void comch_connection_unref(struct doca_comch_connection *connection);
+
+/* Begins the end from our side: what was submitted still goes out. */
+void comch_connection_disconnect(struct doca_comch_connection *connection);
+/* The peer is gone: expired-consumer events, and the children learn of it. */
+void comch_connection_lost(struct doca_comch_connection *connection);
+/* Closes the link if nothing is in flight on it; true when it is closed. Not from a callback. */
+bool comch_connection_close(struct doca_comch_connection *connection);
+
+/* A message has arrived on the link. Any error: the peer broke the protocol, and the connection is to be ended. */
+doca_error_t comch_connection_receive(struct doca_comch_connection *connection, const struct sf_recv *recv, uint8_t *payload);
+
+/* Joins and leaves. join takes the next id of its kind: NOT_CONNECTED class errors become BAD_STATE, too many NO_MEMORY; both
+ * logged. Any thread. */
+doca_error_t comch_connection_join(struct doca_comch_connection *connection, struct comch_child *child, bool is_consumer);
+void comch_connection_leave(struct comch_child *child);
+bool comch_connection_has_children(struct doca_comch_connection *connection);
+
+/* Queues an internal message and wakes the control thread, which sends it in order with the user's. Any thread. NOT_CONNECTED
+ * when the connection is dead, NO_MEMORY. */
+doca_error_t comch_connection_post(struct doca_comch_connection *connection, const struct comch_control *control, const void *payload,
+				   size_t len);
+/* Sends what is queued, as far as the peer takes it: true when nothing is left. *sent counts. Control thread. */
+bool comch_connection_flush(struct doca_comch_connection *connection, uint32_t *sent);
+
+#endif

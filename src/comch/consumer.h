@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A consumer: what is the same for all of them (consumer.c) and its data path, which is one of several.
+ *
+ * consumer.c owns the object, its id, the advertisement and its end. A path owns how messages come in: the CPU's
+ * (consumer_cpu.c), or a GPU's. While the ctx starts, consumer.c asks the path to start and to say how it is reached,
+ * advertises that to the peer, and reports RUNNING when the peer has answered.
+ */
+#ifndef COMCH_CONSUMER_H
+#define COMCH_CONSUMER_H
+
+#include <doca_comch_consumer.h>
+
+#include "comch/connection.h"
+#include "comch/consumer_completion.h"
+
+struct comch_consumer_path;
+struct comch_inbound_link;
+struct comch_inbound;
+
+struct doca_comch_consumer {
+	struct comch_child child;
+	const struct comch_consumer_path *path; /* while started */
+	struct sf_task_pool recv_pool;
+	struct doca_mmap *mmap;
+	uint32_t imm_data_len;
+	bool advertised; /* the peer is to be told when it ends */
+	uint32_t dev_max_num_recv;
+	struct doca_comch_consumer_completion *completion;
+
+	/* the CPU path's, while started */
+	struct sf_region *region;
+	struct sf_port *port;
+	struct sf_listener *listener;
+	uint32_t list_max;		  /* buffers in a list that one receive takes */
+	uint32_t num_posted;		  /* receives that the port has */
+	uint32_t num_links;
+	struct comch_inbound_link *links; /* producers that connected */
+	struct comch_inbound *inbound;	  /* sources besides the port: route.h */
+	struct doca_task *held_first, *held_last; /* receives kept for inbound sources */
+	uint32_t num_held;
+	bool reclaiming;		  /* the port's receives are on their way back, to be held */
+	void *gpu;			  /* a GPU path's own */
+};
+
+/* All run on the thread of the consumer's progress engine, with the rules of struct sf_ctx_ops. */
+struct comch_consumer_path {
+	/* Builds the path, and fills what the peer is to know. */
+	doca_error_t (*start)(struct doca_comch_consumer *consumer, struct comch_advertisement *ad);
+	void (*cancel)(struct doca_comch_consumer *consumer);
+	bool (*drained)(struct doca_comch_consumer *consumer);
+	void (*stop)(struct doca_comch_consumer *consumer);
+	bool (*progress)(struct doca_comch_consumer *consumer);
+	bool (*arm)(struct doca_comch_consumer *consumer);
+};
+
+extern const struct comch_consumer_path comch_consumer_cpu_path;
+
+/* For a path's start: opens consumer->port and an automatic listener of a fresh random name, which goes to ad->name. Undone by
+ * unlisten, which wants every link closed. */
+doca_error_t comch_consumer_listen(struct doca_comch_consumer *consumer, const struct sf_port_handler *handler, uint32_t recv_max,
+				   struct comch_advertisement *ad);
+void comch_consumer_unlisten(struct doca_comch_consumer *consumer);
+
+/* What a task that was in flight when its ctx or connection ended finishes with. */
+doca_error_t comch_child_flush_status(const struct comch_child *child);
+
+#endif

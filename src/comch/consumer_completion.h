@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where a consumer's completions would go on a DPA. It can be configured; without a DPA it cannot be started. */
+#ifndef COMCH_CONSUMER_COMPLETION_H
+#define COMCH_CONSUMER_COMPLETION_H
+
+#include <doca_comch_consumer.h>
+
+/* A consumer names it, or no longer does (NULL is none). FULL when it has max_num_consumers. */
+doca_error_t comch_consumer_completion_use(struct doca_comch_consumer_completion *completion);
+void comch_consumer_completion_forget(struct doca_comch_consumer_completion *completion);
+
+#endif

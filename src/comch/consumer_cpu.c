@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The consumer's data path on the CPU: a port, receives posted on it, and inbound sources besides (inbound.h). */
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "comch/inbound.h"
+#include "mem/mmap.h"
+
+/* ---- receives ---- */
+
+static void hold(struct doca_comch_consumer *consumer, struct doca_comch_consumer_task_post_recv *task)
+{
+	task->base.next = NULL;
+	if (consumer->held_last != NULL)
+		consumer->held_last->next = &task->base;
+	else
+		consumer->held_first = &task->base;
+	consumer->held_last = &task->base;
+	consumer->num_held++;
+}
+
+static struct doca_comch_consumer_task_post_recv *unhold(struct doca_comch_consumer *consumer)
+{
+	struct doca_task *task = consumer->held_first;
+
+	if (task == NULL)
+		return NULL;
+	consumer->held_first = task->next;
+	if (consumer->held_first == NULL)
+		consumer->held_last = NULL;
+	consumer->num_held--;
+	return (struct doca_comch_consumer_task_post_recv *)task;
+}
+
+struct doca_comch_consumer_task_post_recv *comch_consumer_take_recv(struct doca_comch_consumer *consumer)
+{
+	struct doca_comch_consumer_task_post_recv *task = unhold(consumer);
+
+	if (task == NULL && consumer->num_posted > 0 && !consumer->reclaiming) {
+		consumer->reclaiming = true;
+		sf_port_flush_recvs(consumer->port);
+	}
+	return task;
+}
+
+/* With sources, links get as many receives as sources; without plain links, sources get all. */
+static bool is_to_hold(const struct doca_comch_consumer *consumer)
+{
+	uint32_t num_plain = consumer->num_links;
+
+	for (const struct comch_inbound *it = consumer->inbound; it != NULL; it = it->next)
+		num_plain--;
+	return consumer->reclaiming || num_plain == 0 || consumer->num_posted > consumer->num_held;
+}
+
+doca_error_t comch_consumer_queue_recv(struct doca_comch_consumer *consumer, struct doca_comch_consumer_task_post_recv *task)
+{
+	doca_error_t result;
+
+	if (__builtin_expect(consumer->inbound != NULL, 0) && is_to_hold(consumer)) {
+		hold(consumer, task);
+		return DOCA_SUCCESS;
+	}
+	result = sf_port_post_recv(consumer->port, &task->recv);
+	if (__builtin_expect(result == DOCA_SUCCESS, 1))
+		consumer->num_posted++;
+	else
+		SF_LOG_ERR("consumer %u: the receive cannot be posted: %s", consumer->child.id, doca_error_get_name(result));
+	return result;
+}
+
+/* The peer sent what no producer sends: it loses its link, the receive stays. */
+static void message_broken(struct doca_comch_consumer *consumer, struct doca_comch_consumer_task_post_recv *task)
+{
+	SF_LOG_ERR("consumer %u: a message of %u bytes with a header of %u is not a producer's; its link is cut", consumer->child.id,
+		   task->recv.len, task->recv.header_len);
+	sf_link_disconnect(task->recv.link);
+	if (comch_consumer_queue_recv(consumer, task) != DOCA_SUCCESS)
+		comch_task_post_recv_flushed(task, DOCA_ERROR_IO_FAILED);
+}
+
+/* Taken back from the port: by the end of the consumer, or for an inbound source. */
+static __attribute__((noinline)) void recv_returned(struct doca_comch_consumer *consumer,
+						    struct doca_comch_consumer_task_post_recv *task)
+{
+	if (consumer->child.ctx.state == DOCA_CTX_STATE_STOPPING) {
+		comch_task_post_recv_flushed(task, comch_child_flush_status(&consumer->child));
+		return;
+	}
+	if (consumer->inbound != NULL)
+		hold(consumer, task);
+	else if (comch_consumer_queue_recv(consumer, task) != DOCA_SUCCESS)
+		comch_task_post_recv_flushed(task, DOCA_ERROR_IO_FAILED);
+	if (consumer->num_posted == 0)
+		consumer->reclaiming = false;
+}
+
+static void recv_done(struct sf_recv *recv)
+{
+	struct doca_comch_consumer_task_post_recv *task =
+		(struct doca_comch_consumer_task_post_recv *)((char *)recv - offsetof(struct doca_comch_consumer_task_post_recv, recv));
+	struct doca_comch_consumer *consumer = (struct doca_comch_consumer *)task->base.ctx;
+	const struct comch_data_header *header = (const struct comch_data_header *)recv->header;
+	struct comch_arrival arrival;
+
+	consumer->num_posted--;
+	if (__builtin_expect(recv->status != DOCA_SUCCESS, 0)) {
+		recv_returned(consumer, task);
+		return;
+	}
+	if (__builtin_expect(recv->kind != SF_OP_SEND || !comch_data_header_valid(header, recv->header_len) ||
+				     header->imm_len > consumer->imm_data_len,
+			     0)) {
+		message_broken(consumer, task);
+		return;
+	}
+	arrival = (struct comch_arrival){
+		.len = recv->len,
+		.producer_id = header->producer_id,
+		.imm_data = header->imm_len > 0 ? header->imm : NULL,
+		.imm_data_len = header->imm_len,
+	};
+	comch_task_post_recv_arrived(task, &arrival);
+}
+
+void comch_consumer_prepare_recv(struct doca_comch_consumer *consumer, struct doca_comch_consumer_task_post_recv *task)
+{
+	task->recv = (struct sf_recv){.done = recv_done, .region = consumer->region, .iov = task->iov};
+}
+
+/* ---- producers ---- */
+
+static void producer_attached(struct sf_listener *listener, struct sf_link *link, const void *data, size_t len)
+{
+	struct doca_comch_consumer *consumer = (struct doca_comch_consumer *)listener->user;
+	struct comch_inbound_link *inbound_link;
+	struct comch_attach attach;
+	doca_error_t result;
+
+	link->user = NULL;
+	result = comch_attach_parse(data, len, &attach);
+	if (result != DOCA_SUCCESS || consumer->num_links == COMCH_PRODUCERS_MAX) {
+		SF_LOG_ERR("consumer %u: a producer is refused: %s", consumer->child.id,
+			   result != DOCA_SUCCESS ? "its attach is not understood" : "there are too many");
+		sf_link_close(link);
+		return;
+	}
+	inbound_link = (struct comch_inbound_link *)calloc(1, sizeof(*inbound_link));
+	if (inbound_link == NULL) {
+		SF_LOG_ERR("consumer %u: no memory for producer %u; it is refused", consumer->child.id, attach.producer_id);
+		sf_link_close(link);
+		return;
+	}
+	if (attach.path == COMCH_PATH_MAILBOX && comch_inbound_open(consumer, link, &attach, &inbound_link->inbound) != DOCA_SUCCESS) {
+		free(inbound_link);
+		sf_link_close(link);
+		return;
+	}
+	inbound_link->consumer = consumer;
+	inbound_link->link = link;
+	inbound_link->producer_id = attach.producer_id;
+	inbound_link->next = consumer->links;
+	consumer->links = inbound_link;
+	consumer->num_links++;
+	link->user = inbound_link;
+	if (inbound_link->inbound != NULL) {
+		inbound_link->inbound->next = consumer->inbound;
+		consumer->inbound = inbound_link->inbound;
+	}
+}
+
+static void close_inbound(struct doca_comch_consumer *consumer, struct comch_inbound *inbound)
+{
+	struct comch_inbound **slot = &consumer->inbound;
+
+	while (*slot != inbound)
+		slot = &(*slot)->next;
+	*slot = inbound->next;
+	inbound->ops->close(inbound);
+}
+
+static void close_link(struct doca_comch_consumer *consumer, struct comch_inbound_link *inbound_link)
+{
+	struct comch_inbound_link **slot = &consumer->links;
+
+	while (*slot != inbound_link)
+		slot = &(*slot)->next;
+	*slot = inbound_link->next;
+	consumer->num_links--;
+	if (inbound_link->inbound != NULL)
+		close_inbound(consumer, inbound_link->inbound);
+	sf_link_close(inbound_link->link);
+	free(inbound_link);
+}
+
+/* Held receives go back to the port when the last source has gone. */
+static void release_held(struct doca_comch_consumer *consumer)
+{
+	struct doca_comch_consumer_task_post_recv *task;
+
+	while (consumer->inbound == NULL && consumer->child.ctx.state == DOCA_CTX_STATE_RUNNING && (task = unhold(consumer)) != NULL) {
+		if (comch_consumer_queue_recv(consumer, task) != DOCA_SUCCESS)
+			comch_task_post_recv_flushed(task, DOCA_ERROR_IO_FAILED);
+	}
+}
+
+static void producer_left(struct sf_link *link, doca_error_t reason)
+{
+	struct comch_inbound_link *inbound_link = (struct comch_inbound_link *)link->user;
+	struct doca_comch_consumer *consumer;
+
+	(void)reason; /* the control link tells the program */
+	if (inbound_link == NULL)
+		return;
+	consumer = inbound_link->consumer;
+	close_link(consumer, inbound_link);
+	release_held(consumer);
+}
+
+static const struct sf_port_handler consumer_handler = {
+	.accepted = producer_attached,
+	.closed = producer_left,
+};
+
+/* ---- the path ---- */
+
+static doca_error_t cpu_start(struct doca_comch_consumer *consumer, struct comch_advertisement *ad)
+{
+	struct doca_dev *dev = consumer->child.connection->endpoint->dev;
+	uint32_t recv_max = consumer->recv_pool.num_tasks > 0 ? consumer->recv_pool.num_tasks : 1;
+	doca_error_t result;
+
+	if (sf_mmap_is_gpu_memory(consumer->mmap)) {
+		SF_LOG_ERR("consumer %u: the mmap is memory of a GPU; put its data path there with doca_ctx_set_datapath_on_gpu",
+			   consumer->child.id);
+		return DOCA_ERROR_NOT_SUPPORTED;
+	}
+	result = sf_mmap_region(consumer->mmap, dev, &consumer->region);
+	if (result != DOCA_SUCCESS)
+		return result;
+	consumer->num_posted = consumer->num_links = consumer->num_held = 0;
+	consumer->held_first = consumer->held_last = NULL;
+	consumer->reclaiming = false;
+	ad->path = COMCH_PATH_LINK;
+	result = comch_consumer_listen(consumer, &consumer_handler, recv_max, ad);
+	if (result != DOCA_SUCCESS)
+		return result;
+	consumer->list_max = consumer->port->ops->recv_iov_max < COMCH_LIST_MAX ? consumer->port->ops->recv_iov_max : COMCH_LIST_MAX;
+	return DOCA_SUCCESS;
+}
+
+static void cpu_cancel(struct doca_comch_consumer *consumer)
+{
+	if (consumer->num_posted > 0)
+		sf_port_flush_recvs(consumer->port);
+}
+
+static bool cpu_drained(struct doca_comch_consumer *consumer) { return consumer->num_posted == 0 && consumer->num_held == 0; }
+
+static void cpu_stop(struct doca_comch_consumer *consumer)
+{
+	while (consumer->links != NULL)
+		close_link(consumer, consumer->links);
+	comch_consumer_unlisten(consumer);
+	consumer->region = NULL;
+}
+
+static uint32_t poll_inbound(struct doca_comch_consumer *consumer)
+{
+	uint32_t moved = 0;
+
+	for (struct comch_inbound *it = consumer->inbound; it != NULL && consumer->child.ctx.state == DOCA_CTX_STATE_RUNNING; it = it->next)
+		moved += it->ops->poll(it, COMCH_POLL_BUDGET);
+	return moved;
+}
+
+/* The held ones; the port's come by its poll. */
+static uint32_t flush_held(struct doca_comch_consumer *consumer)
+{
+	struct doca_comch_consumer_task_post_recv *task;
+	uint32_t flushed = 0;
+
+	while ((task = unhold(consumer)) != NULL) {
+		comch_task_post_recv_flushed(task, comch_child_flush_status(&consumer->child));
+		flushed++;
+	}
+	return flushed;
+}
+
+static bool cpu_progress(struct doca_comch_consumer *consumer)
+{
+	uint32_t moved = sf_port_poll(consumer->port, COMCH_POLL_BUDGET);
+
+	if (__builtin_expect(consumer->inbound != NULL, 0))
+		moved += poll_inbound(consumer);
+	if (__builtin_expect(consumer->num_held > 0, 0) && consumer->child.ctx.state == DOCA_CTX_STATE_STOPPING)
+		moved += flush_held(consumer);
+	return moved > 0;
+}
+
+static bool cpu_arm(struct doca_comch_consumer *consumer)
+{
+	bool due = consumer->num_held > 0 && consumer->child.ctx.state == DOCA_CTX_STATE_STOPPING;
+
+	for (struct comch_inbound *it = consumer->inbound; it != NULL; it = it->next)
+		due |= it->ops->arm == NULL || it->ops->arm(it);
+	return sf_port_arm(consumer->port) || due;
+}
+
+const struct comch_consumer_path comch_consumer_cpu_path = {
+	.start = cpu_start,
+	.cancel = cpu_cancel,
+	.drained = cpu_drained,
+	.stop = cpu_stop,
+	.progress = cpu_progress,
+	.arm = cpu_arm,
+};

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "comch/endpoint.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "comch/connection.h"
+#include "comch/receives.h"
+#include "comch/task_send.h"
+
+void comch_wake(const struct doca_ctx *ctx)
+{
+	static const uint64_t one = 1;
+	int fd = sf_ctx_event_fd(ctx);
+
+	if (fd >= 0 && write(fd, &one, sizeof(one)) < 0)
+		SF_LOG_DBG("a progress engine could not be woken"); /* its counter is full: it is awake */
+}
+
+/* ---- making ---- */
+
+doca_error_t comch_endpoint_check_name(const char *name)
+{
+	size_t len;
+
+	if (name == NULL) {
+		SF_LOG_ERR("name is NULL");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	len = strnlen(name, COMCH_NAME_MAX);
+	if (len == 0 || len == COMCH_NAME_MAX) {
+		SF_LOG_ERR("a server name has 1 to %d characters; this one %s", COMCH_NAME_MAX - 1, len == 0 ? "is empty" : "is longer");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	return DOCA_SUCCESS;
+}
+
+void comch_endpoint_init(struct comch_endpoint *endpoint, const struct sf_ctx_ops *ops, struct doca_dev *dev, const char *name,
+			 bool is_server)
+{
+	sf_ctx_init(&endpoint->ctx, ops, &endpoint->send_pool, 1);
+	endpoint->dev = dev;
+	endpoint->is_server = is_server;
+	endpoint->max_msg_size = COMCH_MSG_SIZE_MAX;
+	endpoint->recv_queue_size = COMCH_RECV_QUEUE_DEFAULT;
+	strcpy(endpoint->name, name);
+	atomic_init(&endpoint->num_out, 0);
+	atomic_init(&endpoint->num_children, 0);
+	comch_task_send_class_init(&endpoint->send_class, endpoint->max_msg_size);
+	sf_dev_hold(dev);
+}
+
+doca_error_t comch_endpoint_fini(struct comch_endpoint *endpoint)
+{
+	uint32_t num_children = atomic_load(&endpoint->num_children);
+	doca_error_t result;
+
+	if (num_children > 0) {
+		SF_LOG_ERR("%s %s still has %u producers and consumers on its connections; destroy them first",
+			   endpoint->is_server ? "server" : "client", endpoint->name, num_children);
+		return DOCA_ERROR_IN_USE;
+	}
+	result = sf_ctx_fini(&endpoint->ctx);
+	if (result == DOCA_SUCCESS)
+		sf_dev_release(endpoint->dev);
+	return result;
+}
+
+/* ---- the port ---- */
+
+/* The connection is over by the peer's doing: tell whoever is to know. */
+static void connection_ended(struct doca_comch_connection *connection)
+{
+	struct comch_endpoint *endpoint = connection->endpoint;
+	struct doca_comch_event_connection_status_changed event = {endpoint};
+
+	if (connection->ending)
+		return;
+	comch_connection_lost(connection);
+	if (!endpoint->is_server)
+		sf_ctx_fail(&endpoint->ctx);
+	else if (endpoint->disconnected != NULL && endpoint->ctx.state == DOCA_CTX_STATE_RUNNING)
+		endpoint->disconnected(&event, connection, 1);
+}
+
+void comch_endpoint_link_closed(struct sf_link *link, doca_error_t reason)
+{
+	struct doca_comch_connection *connection = (struct doca_comch_connection *)link->user;
+
+	if (reason == DOCA_ERROR_CONNECTION_RESET)
+		SF_LOG_INFO("the peer of %s disconnected", connection->endpoint->listener_name);
+	else
+		SF_LOG_WARN("the peer of %s is gone: %s", connection->endpoint->listener_name, doca_error_get_name(reason));
+	connection_ended(connection);
+}
+
+static void message_arrived(void *user, struct sf_link *link, const struct sf_recv *recv, uint8_t *payload)
+{
+	struct doca_comch_connection *connection = (struct doca_comch_connection *)link->user;
+	doca_error_t result;
+
+	if (connection == NULL || connection->ending)
+		return;
+	result = comch_connection_receive(connection, recv, payload);
+	if (result == DOCA_SUCCESS)
+		return;
+	SF_LOG_ERR("the peer of %s sent what Comch never sends (%u bytes, header %u): %s; it is disconnected",
+		   connection->endpoint->listener_name, recv->len, recv->header_len, doca_error_get_name(result));
+	sf_link_disconnect(link);
+	connection_ended(connection);
+}
+
+static uint32_t slot_size(const struct comch_endpoint *endpoint)
+{
+	return endpoint->max_msg_size > COMCH_ADVERTISE_MAX ? endpoint->max_msg_size : COMCH_ADVERTISE_MAX;
+}
+
+doca_error_t comch_endpoint_open(struct comch_endpoint *endpoint, const struct sf_port_handler *handler)
+{
+	uint32_t num_recvs = endpoint->recv_queue_size + COMCH_INTERNAL_RECVS;
+	struct sf_domain *domain;
+	doca_error_t result;
+
+	result = sf_dev_domain(endpoint->dev, &domain);
+	if (result != DOCA_SUCCESS)
+		return result;
+	result = sf_port_open(domain, handler, num_recvs, sf_ctx_event_fd(&endpoint->ctx), &endpoint->port);
+	if (result != DOCA_SUCCESS)
+		return result;
+	result = comch_receives_create(endpoint->port, num_recvs, slot_size(endpoint), message_arrived, endpoint, &endpoint->receives);
+	if (result != DOCA_SUCCESS)
+		comch_endpoint_close(endpoint);
+	return result;
+}
+
+void comch_endpoint_close(struct comch_endpoint *endpoint)
+{
+	if (endpoint->receives != NULL) {
+		comch_receives_flush(endpoint->receives);
+		while (!comch_receives_flushed(endpoint->receives) && sf_port_poll(endpoint->port, COMCH_POLL_BUDGET) > 0)
+			; /* only after a failed start: drained has seen to it otherwise */
+	}
+	sf_port_close(endpoint->port);
+	endpoint->port = NULL;
+	comch_receives_destroy(endpoint->receives);
+	endpoint->receives = NULL;
+}
+
+/* ---- the ctx ---- */
+
+void comch_endpoint_cancel(struct comch_endpoint *endpoint)
+{
+	for (struct doca_comch_connection *connection = endpoint->connections; connection != NULL; connection = connection->next)
+		comch_connection_disconnect(connection);
+	comch_receives_flush(endpoint->receives);
+}
+
+bool comch_endpoint_drained(struct comch_endpoint *endpoint)
+{
+	return endpoint->connections == NULL && comch_receives_flushed(endpoint->receives);
+}
+
+static uint32_t flush_out(struct comch_endpoint *endpoint)
+{
+	uint32_t sent = 0;
+
+	for (struct doca_comch_connection *connection = endpoint->connections; connection != NULL; connection = connection->next) {
+		if (!connection->ending && connection->established)
+			comch_connection_flush(connection, &sent);
+	}
+	return sent;
+}
+
+static uint32_t reap(struct comch_endpoint *endpoint)
+{
+	struct doca_comch_connection **slot = &endpoint->connections;
+	uint32_t closed = 0;
+
+	while (*slot != NULL) {
+		struct doca_comch_connection *connection = *slot;
+
+		if (!connection->ending || !comch_connection_close(connection)) {
+			slot = &connection->next;
+			continue;
+		}
+		*slot = connection->next;
+		endpoint->num_connections--;
+		endpoint->num_ending--;
+		closed++;
+		comch_connection_unref(connection);
+	}
+	return closed;
+}
+
+bool comch_endpoint_progress(struct comch_endpoint *endpoint)
+{
+	uint32_t moved = sf_port_poll(endpoint->port, COMCH_POLL_BUDGET);
+
+	if (atomic_load_explicit(&endpoint->num_out, memory_order_acquire) > 0)
+		moved += flush_out(endpoint);
+	if (endpoint->num_ending > 0)
+		moved += reap(endpoint);
+	return moved > 0;
+}
+
+bool comch_endpoint_arm(struct comch_endpoint *endpoint)
+{
+	if (atomic_load_explicit(&endpoint->num_out, memory_order_acquire) > 0)
+		return true;
+	if (endpoint->num_ending > 0) {
+		for (struct doca_comch_connection *c = endpoint->connections; c != NULL; c = c->next) {
+			if (c->ending && c->num_ops == 0)
+				return true;
+		}
+	}
+	return sf_port_arm(endpoint->port);
+}
+
+/* ---- configuration ---- */
+
+doca_error_t comch_endpoint_set_max_msg_size(struct comch_endpoint *endpoint, uint32_t size, const char *what)
+{
+	doca_error_t result;
+
+	if (endpoint == NULL || size == 0 || size > COMCH_MSG_SIZE_MAX) {
+		if (endpoint == NULL)
+			SF_LOG_ERR("%s: the object is NULL", what);
+		else
+			SF_LOG_ERR("%s: %u bytes; a message has 1 to %d", what, size, COMCH_MSG_SIZE_MAX);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	result = sf_ctx_check_idle(&endpoint->ctx, what);
+	if (result != DOCA_SUCCESS)
+		return result;
+	endpoint->max_msg_size = size;
+	comch_task_send_class_init(&endpoint->send_class, size);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t comch_endpoint_set_recv_queue_size(struct comch_endpoint *endpoint, uint32_t size, const char *what)
+{
+	doca_error_t result;
+
+	if (endpoint == NULL || size == 0 || size > COMCH_RECV_QUEUE_MAX) {
+		if (endpoint == NULL)
+			SF_LOG_ERR("%s: the object is NULL", what);
+		else
+			SF_LOG_ERR("%s: %u messages; a queue holds 1 to %d", what, size, COMCH_RECV_QUEUE_MAX);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	result = sf_ctx_check_idle(&endpoint->ctx, what);
+	if (result == DOCA_SUCCESS)
+		endpoint->recv_queue_size = size;
+	return result;
+}
+
+doca_error_t comch_endpoint_set_msg_recv(struct comch_endpoint *endpoint, doca_comch_event_msg_recv_cb_t callback, const char *what)
+{
+	doca_error_t result;
+
+	if (endpoint == NULL || callback == NULL) {
+		SF_LOG_ERR("%s: the %s is NULL", what, endpoint == NULL ? "object" : "callback");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	result = sf_ctx_check_idle(&endpoint->ctx, what);
+	if (result == DOCA_SUCCESS)
+		endpoint->msg_recv = callback;
+	return result;
+}
+
+doca_error_t comch_endpoint_set_consumer_events(struct comch_endpoint *endpoint, doca_comch_event_consumer_cb_t new_consumer,
+						doca_comch_event_consumer_cb_t expired, const char *what)
+{
+	doca_error_t result;
+
+	if (endpoint == NULL || new_consumer == NULL || expired == NULL) {
+		SF_LOG_ERR("%s: the %s is NULL", what, endpoint == NULL ? "object" : "callback");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	result = sf_ctx_check_idle(&endpoint->ctx, what);
+	if (result != DOCA_SUCCESS)
+		return result;
+	endpoint->new_consumer = new_consumer;
+	endpoint->expired_consumer = expired;
+	return DOCA_SUCCESS;
+}

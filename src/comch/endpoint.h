@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a server and a client have in common: a port on the control progress engine, the receives posted on it, the
+ * connections made on it, and the send tasks.
+ *
+ * Thread: all of it belongs to the thread of the control progress engine, but for what is marked atomic.
+ */
+#ifndef COMCH_ENDPOINT_H
+#define COMCH_ENDPOINT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <doca_comch.h>
+
+#include "comch/control.h"
+#include "comch/limits.h"
+#include "core/ctx.h"
+#include "core/dev.h"
+#include "fabric/fabric.h"
+
+struct comch_endpoint;
+struct comch_receives;
+
+/* The opaque event objects of the public callbacks: they carry nothing but whose event it is. */
+struct doca_comch_event_msg_recv {
+	struct comch_endpoint *endpoint;
+};
+
+struct doca_comch_event_connection_status_changed {
+	struct comch_endpoint *endpoint;
+};
+
+struct doca_comch_event_consumer {
+	struct comch_endpoint *endpoint;
+};
+
+struct comch_endpoint {
+	struct doca_ctx ctx;
+	struct doca_dev *dev;
+	bool is_server;
+	char name[COMCH_NAME_MAX];
+	char listener_name[SF_NAME_MAX];
+
+	/* configuration */
+	uint32_t max_msg_size;
+	uint32_t recv_queue_size;
+	struct sf_task_pool send_pool;
+	struct sf_task_class send_class; /* its size depends on max_msg_size: the message lies in the task */
+	doca_comch_event_msg_recv_cb_t msg_recv;
+	doca_comch_event_connection_status_changed_cb_t connected, disconnected;
+	doca_comch_event_consumer_cb_t new_consumer, expired_consumer;
+
+	/* while started */
+	struct sf_port *port;
+	struct comch_receives *receives;
+	struct doca_comch_connection *connections; /* every one with an open link */
+	uint32_t num_connections;
+	uint32_t num_ending;			   /* of these, disconnected or lost: to be closed by progress */
+
+	atomic_uint num_out;	  /* internal messages that wait in its connections; any thread */
+	atomic_uint num_children; /* producers and consumers on any of its connections, past ones too; any thread */
+};
+
+void comch_endpoint_init(struct comch_endpoint *endpoint, const struct sf_ctx_ops *ops, struct doca_dev *dev, const char *name,
+			 bool is_server);
+/* IN_USE, logged, unless it is idle and no producer or consumer is left on a connection of it. */
+doca_error_t comch_endpoint_fini(struct comch_endpoint *endpoint);
+
+/* INVALID_VALUE, logged, when the name is NULL, empty or too long. */
+doca_error_t comch_endpoint_check_name(const char *name);
+
+/* Opens the port and posts the receives; undone by close. */
+doca_error_t comch_endpoint_open(struct comch_endpoint *endpoint, const struct sf_port_handler *handler);
+void comch_endpoint_close(struct comch_endpoint *endpoint);
+
+/* The common part of the ctx operations. */
+void comch_endpoint_cancel(struct comch_endpoint *endpoint);
+bool comch_endpoint_drained(struct comch_endpoint *endpoint);
+bool comch_endpoint_progress(struct comch_endpoint *endpoint);
+bool comch_endpoint_arm(struct comch_endpoint *endpoint);
+
+/* The port handler's closed, for both sides: the peer left or died. */
+void comch_endpoint_link_closed(struct sf_link *link, doca_error_t reason);
+
+/* Setters shared by the two sides; what is the public function's name, for the log. */
+doca_error_t comch_endpoint_set_max_msg_size(struct comch_endpoint *endpoint, uint32_t size, const char *what);
+doca_error_t comch_endpoint_set_recv_queue_size(struct comch_endpoint *endpoint, uint32_t size, const char *what);
+doca_error_t comch_endpoint_set_msg_recv(struct comch_endpoint *endpoint, doca_comch_event_msg_recv_cb_t callback, const char *what);
+doca_error_t comch_endpoint_set_consumer_events(struct comch_endpoint *endpoint, doca_comch_event_consumer_cb_t new_consumer,
+						doca_comch_event_consumer_cb_t expired, const char *what);
+
+/* Makes another thread's progress engine look at a ctx of its own. Any thread. */
+void comch_wake(const struct doca_ctx *ctx);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How messages come into a consumer on the CPU.
+ *
+ * Two kinds of producer connect to its listener, as the private data of the connect says (struct comch_attach):
+ *   COMCH_PATH_LINK     sends on the link; the fabric takes a posted receive and fills it
+ *   COMCH_PATH_MAILBOX  a GPU's producer: messages appear in a mailbox that the attach's descriptor names; the link tells of
+ *                       its life and carries rings. Such a producer is an inbound source: comch_inbound_open makes one.
+ *
+ * Receives: while there are no inbound sources every receive is the port's. With sources, receives are held here as well,
+ * where a source takes them (comch_consumer_take_recv) and ends them (comch_task_post_recv_arrived). When none is held, take
+ * asks the port's receives back, so a source never starves behind links.
+ */
+#ifndef COMCH_INBOUND_H
+#define COMCH_INBOUND_H
+
+#include "comch/consumer.h"
+#include "comch/control.h"
+#include "comch/task_post_recv.h"
+
+struct comch_inbound;
+
+struct comch_inbound_ops {
+	const char *name;
+	/* Takes in what is there, up to budget messages; returns how many. */
+	uint32_t (*poll)(struct comch_inbound *inbound, uint32_t budget);
+	/* True when something is there already; else the producer rings the link when there is. NULL: always polled. */
+	bool (*arm)(struct comch_inbound *inbound);
+	/* Frees it. Its link is closed after. */
+	void (*close)(struct comch_inbound *inbound);
+};
+
+struct comch_inbound {
+	const struct comch_inbound_ops *ops;
+	struct doca_comch_consumer *consumer;
+	struct sf_link *link;
+	uint32_t producer_id;
+	struct comch_inbound *next;
+};
+
+/* A producer connected. */
+struct comch_inbound_link {
+	struct comch_inbound_link *next;
+	struct doca_comch_consumer *consumer;
+	struct sf_link *link;
+	struct comch_inbound *inbound; /* NULL for a plain link */
+	uint32_t producer_id;
+};
+
+/* Opens the source that a mailbox producer's attach asks for. NOT_SUPPORTED where there is no such path. */
+doca_error_t comch_inbound_open(struct doca_comch_consumer *consumer, struct sf_link *link, const struct comch_attach *attach,
+				struct comch_inbound **inbound);
+
+/* A held receive, no longer in any queue, or NULL: then try again at a later poll. */
+struct doca_comch_consumer_task_post_recv *comch_consumer_take_recv(struct doca_comch_consumer *consumer);
+
+/* The task's side: prepare once, queue at every submit. AGAIN never; FULL is our own mistake. */
+void comch_consumer_prepare_recv(struct doca_comch_consumer *consumer, struct doca_comch_consumer_task_post_recv *task);
+doca_error_t comch_consumer_queue_recv(struct doca_comch_consumer *consumer, struct doca_comch_consumer_task_post_recv *task);
+
+#endif

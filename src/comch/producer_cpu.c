@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The producer's data path on the CPU: a port, and routes from it. */
+#include <string.h>
+
+#include "base/log.h"
+#include "comch/producer.h"
+#include "comch/producer_task_send.h"
+
+static doca_error_t cpu_start(struct doca_comch_producer *producer)
+{
+	struct sf_domain *domain;
+	doca_error_t result;
+
+	result = sf_dev_domain(producer->child.connection->endpoint->dev, &domain);
+	if (result != DOCA_SUCCESS)
+		return result;
+	result = sf_port_open(domain, &comch_route_link_handler, 1, sf_ctx_event_fd(&producer->child.ctx), &producer->port);
+	if (result != DOCA_SUCCESS) {
+		SF_LOG_ERR("producer %u: no port: %s", producer->child.id, doca_error_get_name(result));
+		return result;
+	}
+	memset(producer->cache, 0, sizeof(producer->cache));
+	producer->routes = NULL;
+	producer->num_polled = 0;
+	producer->sweep = false;
+	producer->sound_mmap = NULL;
+	producer->failed_first = producer->failed_last = NULL;
+	producer->list_max = producer->port->ops->iov_max < COMCH_LIST_MAX ? producer->port->ops->iov_max : COMCH_LIST_MAX;
+	return DOCA_SUCCESS;
+}
+
+static void cpu_cancel(struct doca_comch_producer *producer)
+{
+	for (struct comch_route *route = producer->routes; route != NULL; route = route->next)
+		route->ops->cancel(route);
+}
+
+static bool cpu_drained(struct doca_comch_producer *producer)
+{
+	for (const struct comch_route *route = producer->routes; route != NULL; route = route->next) {
+		if (route->num_inflight > 0)
+			return false;
+	}
+	return producer->failed_first == NULL;
+}
+
+static void cpu_stop(struct doca_comch_producer *producer)
+{
+	for (struct comch_route *route = producer->routes; route != NULL; route = route->next)
+		route->retired = true;
+	comch_routes_sweep(producer);
+	sf_port_close(producer->port);
+	producer->port = NULL;
+}
+
+static bool end_failed(struct doca_comch_producer *producer)
+{
+	struct doca_task *task = producer->failed_first;
+
+	producer->failed_first = producer->failed_last = NULL; /* a callback may add new ones: those are for the next call */
+	for (struct doca_task *next; task != NULL; task = next) {
+		next = task->next;
+		comch_task_send_done((struct doca_comch_producer_task_send *)task, task->status);
+	}
+	return true;
+}
+
+static uint32_t poll_routes(struct doca_comch_producer *producer)
+{
+	uint32_t moved = 0;
+
+	for (struct comch_route *route = producer->routes; route != NULL; route = route->next) {
+		if (route->ops->poll != NULL)
+			moved += route->ops->poll(route, COMCH_POLL_BUDGET);
+	}
+	return moved;
+}
+
+static bool cpu_progress(struct doca_comch_producer *producer)
+{
+	bool moved = sf_port_poll(producer->port, COMCH_POLL_BUDGET) > 0;
+
+	if (__builtin_expect(producer->num_polled > 0, 0))
+		moved |= poll_routes(producer) > 0;
+	if (__builtin_expect(producer->failed_first != NULL, 0))
+		moved |= end_failed(producer);
+	if (__builtin_expect(producer->sweep, 0))
+		moved |= comch_routes_sweep(producer);
+	return moved;
+}
+
+static bool cpu_arm(struct doca_comch_producer *producer)
+{
+	bool due = producer->failed_first != NULL;
+
+	for (struct comch_route *route = producer->routes; route != NULL && producer->num_polled > 0; route = route->next) {
+		if (route->ops->poll != NULL)
+			due |= route->ops->arm(route);
+	}
+	return sf_port_arm(producer->port) || due;
+}
+
+const struct comch_producer_path comch_producer_cpu_path = {
+	.start = cpu_start,
+	.cancel = cpu_cancel,
+	.drained = cpu_drained,
+	.stop = cpu_stop,
+	.progress = cpu_progress,
+	.arm = cpu_arm,
+};

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "comch/producer_task_send.h"
+
+#include <string.h>
+
+#include <doca_mmap.h>
+
+#include "base/log.h"
+#include "comch/consumer.h"
+#include "comch/producer.h"
+#include "mem/buf.h"
+#include "mem/mmap.h"
+
+/* ---- the end of a task ---- */
+
+void comch_task_send_done(struct doca_comch_producer_task_send *task, doca_error_t status)
+{
+	struct doca_comch_producer *producer = (struct doca_comch_producer *)task->base.ctx;
+
+	if (__builtin_expect(status != DOCA_SUCCESS && producer->child.ctx.state == DOCA_CTX_STATE_STOPPING, 0))
+		status = comch_child_flush_status(&producer->child);
+	sf_task_complete(&task->base, status);
+}
+
+void comch_task_send_fail_later(struct doca_comch_producer_task_send *task, doca_error_t status)
+{
+	struct doca_comch_producer *producer = (struct doca_comch_producer *)task->base.ctx;
+
+	task->base.status = status;
+	task->base.next = NULL;
+	if (producer->failed_last != NULL)
+		producer->failed_last->next = &task->base;
+	else
+		producer->failed_first = &task->base;
+	producer->failed_last = &task->base;
+}
+
+/* ---- submit ---- */
+
+/* Is this memory that the CPU can send? Checked once for each change of mmap. */
+static __attribute__((noinline)) doca_error_t check_mmap(struct doca_comch_producer *producer, const struct doca_mmap *mmap)
+{
+	const struct doca_dev *dev = producer->child.connection->endpoint->dev;
+	uint8_t from_export = 0;
+
+	if (doca_mmap_get_from_export(mmap, &from_export) == DOCA_SUCCESS && from_export != 0) {
+		SF_LOG_ERR("producer %u: the buffer is in an mmap made from an export, whose memory is another node's; copy it here first",
+			   producer->child.id);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (!sf_mmap_has_dev(mmap, dev)) {
+		SF_LOG_ERR("producer %u: the buffer's mmap lacks the device %s; doca_mmap_add_dev it before start", producer->child.id,
+			   sf_dev_desc(dev)->key);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (sf_mmap_is_gpu_memory(mmap)) {
+		SF_LOG_ERR("producer %u: the buffer is memory of a GPU, which a producer on the CPU cannot read", producer->child.id);
+		return DOCA_ERROR_NOT_SUPPORTED;
+	}
+	producer->sound_mmap = mmap;
+	return DOCA_SUCCESS;
+}
+
+static __attribute__((noinline)) doca_error_t gather_list(struct doca_comch_producer *producer, struct doca_comch_producer_task_send *task)
+{
+	uint32_t num = 0;
+	uint64_t len = 0;
+
+	for (const struct doca_buf *buf = task->buf; buf != NULL; buf = buf->next) {
+		doca_error_t result = buf->mmap == producer->sound_mmap ? DOCA_SUCCESS : check_mmap(producer, buf->mmap);
+
+		if (result != DOCA_SUCCESS)
+			return result;
+		if (num == producer->list_max) {
+			SF_LOG_ERR("producer %u: a list of more than %u buffers; shorten it", producer->child.id, producer->list_max);
+			return DOCA_ERROR_INVALID_VALUE;
+		}
+		if (buf->data_len == 0)
+			continue;
+		task->iov[num++] = (struct sf_iov){buf->data, buf->data_len};
+		len += buf->data_len;
+	}
+	if (len > COMCH_BUF_SIZE_MAX) {
+		SF_LOG_ERR("producer %u: %llu bytes in one message; %u is the most", producer->child.id, (unsigned long long)len,
+			   COMCH_BUF_SIZE_MAX);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	task->op.iov_num = num;
+	return DOCA_SUCCESS;
+}
+
+static inline doca_error_t gather(struct doca_comch_producer *producer, struct doca_comch_producer_task_send *task)
+{
+	const struct doca_buf *buf = task->buf;
+
+	if (__builtin_expect(buf != NULL && buf->next == NULL && buf->mmap == producer->sound_mmap && buf->data_len - 1 < COMCH_BUF_SIZE_MAX,
+			     1)) {
+		task->iov[0] = (struct sf_iov){buf->data, buf->data_len};
+		task->op.iov_num = 1;
+		return DOCA_SUCCESS;
+	}
+	return gather_list(producer, task);
+}
+
+static inline struct comch_route *cached_route(struct doca_comch_producer *producer, uint32_t consumer_id)
+{
+	struct comch_route *route = producer->cache[consumer_id % COMCH_ROUTE_CACHE];
+
+	if (__builtin_expect(route != NULL && route->consumer->id == consumer_id &&
+				     !atomic_load_explicit(&route->consumer->expired, memory_order_relaxed),
+			     1))
+		return route;
+	return NULL;
+}
+
+/* What the peer's doing makes impossible is accepted and ends by the error callback, as on hardware. */
+static __attribute__((noinline)) doca_error_t send_impossible(struct doca_comch_producer *producer,
+							      struct doca_comch_producer_task_send *task, doca_error_t why)
+{
+	switch (why) {
+	case DOCA_ERROR_AGAIN:
+	case DOCA_ERROR_INVALID_VALUE:
+	case DOCA_ERROR_NO_MEMORY:
+		return why;
+	case DOCA_ERROR_NOT_FOUND:
+		SF_LOG_ERR("producer %u: no consumer %u on this connection: the peer never told of it, or it has stopped", producer->child.id,
+			   task->consumer_id);
+		break;
+	case DOCA_ERROR_TOO_BIG:
+		SF_LOG_ERR("producer %u: the message or its %u bytes of immediate data are larger than consumer %u takes; it must post larger buffers",
+			   producer->child.id, task->header.imm_len, task->consumer_id);
+		break;
+	default:
+		SF_LOG_ERR("producer %u: consumer %u cannot be reached: %s", producer->child.id, task->consumer_id,
+			   doca_error_get_name(why));
+	}
+	comch_task_send_fail_later(task, why);
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t send_submit(struct doca_task *base, uint32_t flags)
+{
+	struct doca_comch_producer_task_send *task = (struct doca_comch_producer_task_send *)base;
+	struct doca_comch_producer *producer = (struct doca_comch_producer *)base->ctx;
+	struct comch_route *route = cached_route(producer, task->consumer_id);
+	doca_error_t result;
+
+	(void)flags;
+	if (__builtin_expect(task->imm_invalid, 0)) {
+		SF_LOG_ERR("producer %u: the immediate data given last was longer than %d bytes", producer->child.id, COMCH_IMM_MAX);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	result = gather(producer, task);
+	if (__builtin_expect(result != DOCA_SUCCESS, 0))
+		return result;
+	if (__builtin_expect(route == NULL, 0)) {
+		result = comch_route_find(producer, task->consumer_id, &route);
+		if (result != DOCA_SUCCESS)
+			return send_impossible(producer, task, result);
+	}
+	if (__builtin_expect(task->header.imm_len > route->consumer->imm_len_max, 0))
+		return send_impossible(producer, task, DOCA_ERROR_TOO_BIG);
+	result = route->ops->send(route, task);
+	if (__builtin_expect(result != DOCA_SUCCESS, 0))
+		return send_impossible(producer, task, result);
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t send_validate(const struct doca_task *base)
+{
+	const struct doca_comch_producer_task_send *task = (const struct doca_comch_producer_task_send *)base;
+
+	if (task->consumer_id == 0) {
+		SF_LOG_ERR("consumer id 0 is nobody's; ids begin with 1");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (task->buf == NULL ? task->header.imm_len == 0 : task->buf->refcount == 0 || task->buf->first != task->buf) {
+		SF_LOG_ERR("the message's buffer is %s", task->buf == NULL ? "NULL, and there is no immediate data" :
+							 task->buf->refcount == 0 ? "free" : "not the head of its list");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	return DOCA_SUCCESS;
+}
+
+/* ---- public ---- */
+
+static const struct sf_task_class send_class = {
+	.name = "comch producer send",
+	.size = sizeof(struct doca_comch_producer_task_send),
+	.submit = send_submit,
+	.validate = send_validate,
+};
+
+doca_error_t doca_comch_producer_task_send_set_conf(struct doca_comch_producer *producer,
+						    doca_comch_producer_task_send_completion_cb_t completed,
+						    doca_comch_producer_task_send_completion_cb_t failed, uint32_t num_send_tasks)
+{
+	if (producer == NULL) {
+		SF_LOG_ERR("producer is NULL");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	return sf_task_pool_configure(&producer->child.ctx, &producer->send_pool, &send_class, (doca_task_completion_cb_t)completed,
+				      (doca_task_completion_cb_t)failed, num_send_tasks, COMCH_DATA_TASKS_MAX);
+}
+
+static doca_error_t check_alloc(const struct doca_comch_producer *producer, const struct doca_buf *buf, const uint8_t *imm_data,
+				uint32_t imm_data_len, struct doca_comch_producer_task_send **task)
+{
+	if (producer == NULL || task == NULL) {
+		SF_LOG_ERR("%s is NULL", producer == NULL ? "producer" : "task");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (imm_data_len > COMCH_IMM_MAX || (imm_data == NULL && imm_data_len > 0)) {
+		SF_LOG_ERR("%u bytes of immediate data%s; 0 to %d are possible", imm_data_len, imm_data == NULL ? " at NULL" : "",
+			   COMCH_IMM_MAX);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (buf == NULL && imm_data_len == 0) {
+		SF_LOG_ERR("buf is NULL, and without immediate data there is nothing to send");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	return DOCA_SUCCESS;
+}
+
+/* Connects ahead of the first submit, when the consumer is known. What goes wrong, submit will tell. */
+static void prepare_route(struct doca_comch_producer *producer, uint32_t consumer_id)
+{
+	struct comch_route *route;
+
+	if (producer->child.ctx.state == DOCA_CTX_STATE_RUNNING && cached_route(producer, consumer_id) == NULL)
+		(void)comch_route_find(producer, consumer_id, &route);
+}
+
+static void copy_imm(struct doca_comch_producer_task_send *task, const uint8_t *imm_data, uint32_t imm_data_len)
+{
+	task->imm_invalid = imm_data_len > COMCH_IMM_MAX || (imm_data == NULL && imm_data_len > 0);
+	task->header.imm_len = task->imm_invalid ? 0 : (uint8_t)imm_data_len;
+	if (task->header.imm_len > 0)
+		memmove(task->header.imm, imm_data, imm_data_len);
+	task->op.header_len = COMCH_DATA_HEADER_SIZE + task->header.imm_len;
+}
+
+doca_error_t doca_comch_producer_task_send_alloc_init(struct doca_comch_producer *producer, const struct doca_buf *buf, uint8_t *imm_data,
+						      uint32_t imm_data_len, uint32_t consumer_id,
+						      struct doca_comch_producer_task_send **out)
+{
+	struct doca_comch_producer_task_send *task;
+	struct doca_task *base;
+	doca_error_t result;
+
+	result = check_alloc(producer, buf, imm_data, imm_data_len, out);
+	if (result != DOCA_SUCCESS)
+		return result;
+	result = sf_task_alloc(&producer->child.ctx, &producer->send_pool, &base);
+	if (result != DOCA_SUCCESS)
+		return result;
+	task = (struct doca_comch_producer_task_send *)base;
+	task->buf = buf;
+	task->consumer_id = consumer_id;
+	task->header.mark = COMCH_DATA_MARK;
+	task->header.reserved = 0;
+	task->header.producer_id = producer->child.id;
+	task->op = (struct sf_op){.kind = SF_OP_SEND, .iov = task->iov, .header = &task->header};
+	copy_imm(task, imm_data, imm_data_len);
+	prepare_route(producer, consumer_id);
+	*out = task;
+	return DOCA_SUCCESS;
+}
+
+const struct doca_buf *doca_comch_producer_task_send_get_buf(const struct doca_comch_producer_task_send *task)
+{
+	return task != NULL ? task->buf : NULL;
+}
+
+void doca_comch_producer_task_send_set_buf(struct doca_comch_producer_task_send *task, const struct doca_buf *buf)
+{
+	if (task != NULL)
+		task->buf = buf;
+}
+
+uint32_t doca_comch_producer_task_send_get_consumer_id(const struct doca_comch_producer_task_send *task)
+{
+	return task != NULL ? task->consumer_id : 0;
+}
+
+void doca_comch_producer_task_send_set_consumer_id(struct doca_comch_producer_task_send *task, const uint32_t consumer_id)
+{
+	if (task == NULL || task->consumer_id == consumer_id)
+		return;
+	task->consumer_id = consumer_id;
+	prepare_route((struct doca_comch_producer *)task->base.ctx, consumer_id);
+}
+
+uint8_t *doca_comch_producer_task_send_get_imm_data(const struct doca_comch_producer_task_send *task)
+{
+	return task != NULL && task->header.imm_len > 0 ? (uint8_t *)(uintptr_t)task->header.imm : NULL;
+}
+
+uint32_t doca_comch_producer_task_send_get_imm_data_len(const struct doca_comch_producer_task_send *task)
+{
+	return task != NULL ? task->header.imm_len : 0;
+}
+
+void doca_comch_producer_task_send_set_imm_data(struct doca_comch_producer_task_send *task, uint8_t *imm_data, uint32_t imm_data_len)
+{
+	if (task != NULL)
+		copy_imm(task, imm_data, imm_data_len);
+}
+
+struct doca_task *doca_comch_producer_task_send_as_task(struct doca_comch_producer_task_send *task)
+{
+	return task != NULL ? &task->base : NULL;
+}

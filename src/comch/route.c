@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "comch/route.h"
+
+#include "base/log.h"
+#include "comch/producer.h"
+
+static struct comch_remote_consumer *find_consumer(struct doca_comch_producer *producer, uint32_t consumer_id)
+{
+	struct doca_comch_connection *connection = producer->child.connection;
+	struct comch_remote_consumer *consumer;
+
+	pthread_mutex_lock(&connection->lock);
+	consumer = comch_remote_consumers_find(&connection->remote, consumer_id);
+	pthread_mutex_unlock(&connection->lock);
+	return consumer;
+}
+
+static doca_error_t open_kind(struct doca_comch_producer *producer, struct comch_remote_consumer *consumer, struct comch_route **route)
+{
+	switch (consumer->ad.path) {
+	case COMCH_PATH_LINK:
+		return comch_route_link_open(producer, consumer, route);
+	case COMCH_PATH_MAILBOX:
+		break;
+	}
+	SF_LOG_ERR("producer %u: consumer %u receives by mailbox, to which this build has no route", producer->child.id, consumer->id);
+	return DOCA_ERROR_NOT_SUPPORTED;
+}
+
+static doca_error_t open_route(struct doca_comch_producer *producer, uint32_t consumer_id, struct comch_route **out)
+{
+	struct comch_remote_consumer *consumer = find_consumer(producer, consumer_id);
+	struct comch_route *route;
+	doca_error_t result;
+
+	if (consumer == NULL)
+		return DOCA_ERROR_NOT_FOUND;
+	result = open_kind(producer, consumer, &route);
+	if (result != DOCA_SUCCESS) {
+		comch_remote_consumer_unref(consumer);
+		return result;
+	}
+	route->producer = producer;
+	route->consumer = consumer;
+	route->next = producer->routes;
+	producer->routes = route;
+	if (route->ops->poll != NULL)
+		producer->num_polled++;
+	*out = route;
+	return DOCA_SUCCESS;
+}
+
+static void retire(struct doca_comch_producer *producer, struct comch_route *route)
+{
+	struct comch_route **cached = &producer->cache[route->consumer->id % COMCH_ROUTE_CACHE];
+
+	if (*cached == route)
+		*cached = NULL;
+	route->retired = true;
+	route->ops->cancel(route);
+	producer->sweep = true;
+}
+
+doca_error_t comch_route_find(struct doca_comch_producer *producer, uint32_t consumer_id, struct comch_route **out)
+{
+	struct comch_route *route;
+	doca_error_t result = DOCA_SUCCESS;
+
+	for (route = producer->routes; route != NULL; route = route->next) {
+		if (route->retired || route->consumer->id != consumer_id)
+			continue;
+		if (!atomic_load_explicit(&route->consumer->expired, memory_order_acquire))
+			break;
+		retire(producer, route); /* the consumer may have been started again under its id */
+	}
+	if (route == NULL)
+		result = open_route(producer, consumer_id, &route);
+	if (result != DOCA_SUCCESS)
+		return result;
+	producer->cache[consumer_id % COMCH_ROUTE_CACHE] = route;
+	*out = route;
+	return DOCA_SUCCESS;
+}
+
+static void close_route(struct doca_comch_producer *producer, struct comch_route *route)
+{
+	struct comch_remote_consumer *consumer = route->consumer;
+
+	if (route->ops->poll != NULL)
+		producer->num_polled--;
+	route->ops->close(route);
+	comch_remote_consumer_unref(consumer);
+}
+
+bool comch_routes_sweep(struct doca_comch_producer *producer)
+{
+	struct comch_route **slot = &producer->routes;
+	bool closed = false, left = false;
+
+	while (*slot != NULL) {
+		struct comch_route *route = *slot;
+
+		if (!route->retired && route->failure != DOCA_SUCCESS &&
+		    atomic_load_explicit(&route->consumer->expired, memory_order_acquire))
+			retire(producer, route);
+		if (!route->retired || route->num_inflight > 0) {
+			left |= route->retired;
+			slot = &route->next;
+			continue;
+		}
+		*slot = route->next;
+		close_route(producer, route);
+		closed = true;
+	}
+	producer->sweep = left;
+	return closed;
+}

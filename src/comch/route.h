@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A route: the way from one producer to one consumer of the peer, made on first use.
+ *
+ * How the parts of the data path meet, for whoever adds a kind of path:
+ *
+ *                       CPU producer                        GPU producer
+ *   CPU consumer   route_link.c -> the consumer's port      its own mailbox -> an inbound source (inbound.h)
+ *   GPU consumer   a mailbox route -> its mailbox           mailbox to mailbox, on the device
+ *
+ *  - A consumer's advertisement (control.h) says by comch_path how it is reached: LINK, or MAILBOX with a descriptor of up to
+ *    SF_DESCRIPTOR_MAX bytes, that is an exported region. Either way it has a listener, by which both sides see the other
+ *    live and die. On the peer it becomes a comch_remote_consumer.
+ *  - A consumer whose ctx->gpu is set starts by another struct comch_consumer_path (consumer.h): its start opens the listener
+ *    with comch_consumer_listen, makes the mailbox and fills the advertisement. choose_path in consumer.c picks it.
+ *  - A producer on the CPU that sends to a MAILBOX consumer opens a mailbox route: comch_route_open (route.c) chooses the kind
+ *    by ad.path. The route imports the descriptor, maps it, connects a link to ad.name, and sends by writing.
+ *  - A producer whose ctx->gpu is set starts by another struct comch_producer_path (producer.h). It connects to the consumers
+ *    that it is to reach with an attach of path MAILBOX and the descriptor of its own mailbox; the consumer's side opens an
+ *    inbound source for it.
+ *
+ * Completion: a route that accepted a task ends it with comch_task_send_done, never inside send.
+ * A route belongs to the thread of its producer's progress engine.
+ */
+#ifndef COMCH_ROUTE_H
+#define COMCH_ROUTE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <doca_error.h>
+
+#include "comch/remote_consumer.h"
+
+struct comch_route;
+struct doca_comch_producer;
+struct doca_comch_producer_task_send;
+
+struct comch_route_ops {
+	const char *name;
+	/* Sends task->iov (task->op.iov_num pieces) with task->header. SUCCESS: comch_task_send_done follows, from a poll. AGAIN:
+	 * no room yet; it clears without a poll of ours. Other codes: the task cannot be sent on this route, now or ever. */
+	doca_error_t (*send)(struct comch_route *route, struct doca_comch_producer_task_send *task);
+	/* Does what is due, up to budget completions; returns how many. NULL: the producer's port does it all. */
+	uint32_t (*poll)(struct comch_route *route, uint32_t budget);
+	/* Event-driven mode: true when something is due already. NULL with a NULL poll. */
+	bool (*arm)(struct comch_route *route);
+	/* Begins the end: tasks in flight finish from polls. May be repeated. */
+	void (*cancel)(struct comch_route *route);
+	/* Frees it. Nothing is in flight. Not from a callback. */
+	void (*close)(struct comch_route *route);
+};
+
+struct comch_route {
+	const struct comch_route_ops *ops;
+	struct doca_comch_producer *producer;
+	struct comch_remote_consumer *consumer; /* a reference */
+	struct comch_route *next;		/* the producer's list */
+	uint32_t num_inflight;			/* tasks accepted by send, not yet done */
+	doca_error_t failure;			/* not SUCCESS: nothing can be sent any more, and this is why */
+	bool retired;				/* replaced or no longer wanted: closed when nothing is in flight */
+};
+
+/* The route of a producer to a consumer id, opening one if need be. NOT_FOUND: no such consumer, or it expired. Others: the
+ * route cannot be made; logged. */
+doca_error_t comch_route_find(struct doca_comch_producer *producer, uint32_t consumer_id, struct comch_route **route);
+
+/* Closes the routes that are over; true when one was. From progress, not from a callback. */
+bool comch_routes_sweep(struct doca_comch_producer *producer);
+
+/* The kinds. The base is filled by the caller, but for ops. */
+doca_error_t comch_route_link_open(struct doca_comch_producer *producer, struct comch_remote_consumer *consumer,
+				   struct comch_route **route);
+
+/* The port handler of a producer that has link routes. */
+extern const struct sf_port_handler comch_route_link_handler;
+
+#endif

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <doca_comch.h>
+
+#include "base/log.h"
+#include "comch/connection.h"
+#include "comch/control.h"
+#include "comch/endpoint.h"
+
+struct doca_comch_server {
+	struct comch_endpoint endpoint; /* first: connection.c and task_send.c know a server by it */
+	struct doca_dev_rep *rep;
+	struct sf_listener *listener;
+};
+
+/* ---- clients that connect ---- */
+
+static void refuse(struct sf_listener *listener, struct sf_request *request, doca_error_t reason)
+{
+	uint8_t refusal[COMCH_REFUSAL_SIZE];
+
+	sf_link_reject(listener, request, refusal, comch_refusal_pack(reason, refusal));
+}
+
+/* Why this client cannot be served, or SUCCESS. */
+static doca_error_t check_request(const struct comch_endpoint *endpoint, const void *data, size_t len, struct comch_hello *hello)
+{
+	doca_error_t result;
+
+	if (endpoint->ctx.state != DOCA_CTX_STATE_RUNNING)
+		return DOCA_ERROR_SHUTDOWN;
+	result = comch_hello_parse(data, len, hello);
+	if (result != DOCA_SUCCESS) {
+		SF_LOG_WARN("server %s: a client's hello of %zu bytes is not understood: %s; it is refused", endpoint->name, len,
+			    doca_error_get_name(result));
+		return result;
+	}
+	if (endpoint->num_connections >= COMCH_CLIENTS_MAX) {
+		SF_LOG_WARN("server %s has %d clients, which is the most; another one is refused", endpoint->name, COMCH_CLIENTS_MAX);
+		return DOCA_ERROR_FULL;
+	}
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t accept_client(struct comch_endpoint *endpoint, struct sf_listener *listener, struct sf_request *request,
+				  struct doca_comch_connection *connection)
+{
+	const struct comch_hello own = {endpoint->max_msg_size, endpoint->recv_queue_size};
+	uint8_t hello[COMCH_HELLO_SIZE];
+	doca_error_t result;
+
+	result = sf_link_accept(listener, request, hello, comch_hello_pack(&own, hello), connection, &connection->link);
+	if (result != DOCA_SUCCESS) {
+		SF_LOG_WARN("server %s: a client left before it was accepted: %s", endpoint->name, doca_error_get_name(result));
+		return result;
+	}
+	connection->established = true;
+	connection->next = endpoint->connections;
+	endpoint->connections = connection;
+	endpoint->num_connections++;
+	return DOCA_SUCCESS;
+}
+
+static void client_requests(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len)
+{
+	struct comch_endpoint *endpoint = (struct comch_endpoint *)listener->user;
+	struct doca_comch_event_connection_status_changed event = {endpoint};
+	struct doca_comch_connection *connection;
+	struct comch_hello hello;
+	doca_error_t result;
+
+	result = check_request(endpoint, data, len, &hello);
+	if (result != DOCA_SUCCESS) {
+		refuse(listener, request, result);
+		return;
+	}
+	connection = comch_connection_create(endpoint);
+	if (connection == NULL) {
+		SF_LOG_ERR("server %s: no memory for another client; it is refused", endpoint->name);
+		refuse(listener, request, DOCA_ERROR_NO_MEMORY);
+		return;
+	}
+	connection->max_msg_size = hello.max_msg_size < endpoint->max_msg_size ? hello.max_msg_size : endpoint->max_msg_size;
+	result = accept_client(endpoint, listener, request, connection);
+	if (endpoint->connected != NULL)
+		endpoint->connected(&event, connection, result == DOCA_SUCCESS);
+	if (result != DOCA_SUCCESS)
+		comch_connection_unref(connection);
+}
+
+static const struct sf_port_handler server_handler = {
+	.request = client_requests,
+	.closed = comch_endpoint_link_closed,
+};
+
+/* ---- the ctx ---- */
+
+static doca_error_t server_start(struct doca_ctx *ctx)
+{
+	struct doca_comch_server *server = (struct doca_comch_server *)ctx;
+	struct comch_endpoint *endpoint = &server->endpoint;
+	doca_error_t result;
+
+	if (ctx->gpu != NULL) {
+		SF_LOG_ERR("a comch server has no data path to put on a GPU; set it on its producers and consumers");
+		return DOCA_ERROR_NOT_SUPPORTED;
+	}
+	result = comch_endpoint_open(endpoint, &server_handler);
+	if (result != DOCA_SUCCESS)
+		return result;
+	result = sf_listener_open(endpoint->port, endpoint->listener_name, 0, endpoint, &server->listener);
+	if (result == DOCA_SUCCESS)
+		return DOCA_SUCCESS;
+	if (result == DOCA_ERROR_ALREADY_EXIST)
+		SF_LOG_ERR("a server named %s runs already for this representor; stop it, or take another name", endpoint->name);
+	else
+		SF_LOG_ERR("server %s cannot listen: %s", endpoint->name, doca_error_get_name(result));
+	comch_endpoint_close(endpoint);
+	return result;
+}
+
+static void server_cancel(struct doca_ctx *ctx) { comch_endpoint_cancel((struct comch_endpoint *)ctx); }
+
+static bool server_drained(struct doca_ctx *ctx) { return comch_endpoint_drained((struct comch_endpoint *)ctx); }
+
+static void server_stop(struct doca_ctx *ctx)
+{
+	struct doca_comch_server *server = (struct doca_comch_server *)ctx;
+
+	sf_listener_close(server->listener);
+	server->listener = NULL;
+	comch_endpoint_close(&server->endpoint);
+}
+
+static bool server_progress(struct doca_ctx *ctx) { return comch_endpoint_progress((struct comch_endpoint *)ctx); }
+
+static bool server_arm(struct doca_ctx *ctx) { return comch_endpoint_arm((struct comch_endpoint *)ctx); }
+
+static const struct sf_ctx_ops server_ops = {
+	.name = "comch server",
+	.needs_pe = true,
+	.start = server_start,
+	.cancel = server_cancel,
+	.drained = server_drained,
+	.stop = server_stop,
+	.progress = server_progress,
+	.arm = server_arm,
+};
+
+/* ---- public ---- */
+
+static doca_error_t check_devices(const struct doca_dev *dev, const struct doca_dev_rep *rep)
+{
+	const struct sf_device *desc, *listed_on;
+
+	if (dev == NULL || rep == NULL) {
+		SF_LOG_ERR("%s is NULL", dev == NULL ? "dev" : "repr: a server needs the representor of the host function it serves");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	desc = sf_dev_desc(dev);
+	if (desc->node->kind != SF_NODE_DPU) {
+		SF_LOG_ERR("device %s is on a host; a comch server runs on a DPU's device", desc->key);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	listed_on = sf_dev_desc(sf_dev_rep_dev(rep));
+	if (listed_on != desc) {
+		SF_LOG_ERR("representor of %s belongs to device %s, the server is on %s; take a representor listed on the server's device",
+			   sf_dev_rep_desc(rep)->key, listed_on->key, desc->key);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_comch_server_create(struct doca_dev *dev, struct doca_dev_rep *repr, const char *name, struct doca_comch_server **out)
+{
+	struct doca_comch_server *server;
+	doca_error_t result;
+
+	if (out == NULL) {
+		SF_LOG_ERR("comch_server is NULL");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	result = check_devices(dev, repr);
+	if (result == DOCA_SUCCESS)
+		result = comch_endpoint_check_name(name);
+	if (result != DOCA_SUCCESS)
+		return result;
+	server = (struct doca_comch_server *)calloc(1, sizeof(*server));
+	if (server == NULL) {
+		SF_LOG_ERR("no memory for server %s", name);
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	comch_endpoint_init(&server->endpoint, &server_ops, dev, name, true);
+	snprintf(server->endpoint.listener_name, sizeof(server->endpoint.listener_name), "comch/%s/%s", sf_dev_rep_desc(repr)->key, name);
+	server->rep = repr;
+	sf_dev_rep_hold(repr);
+	*out = server;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_comch_server_destroy(struct doca_comch_server *server)
+{
+	doca_error_t result;
+
+	if (server == NULL) {
+		SF_LOG_ERR("comch_server is NULL");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	result = comch_endpoint_fini(&server->endpoint);
+	if (result != DOCA_SUCCESS)
+		return result;
+	sf_dev_rep_release(server->rep);
+	free(server);
+	return DOCA_SUCCESS;
+}
+
+struct doca_ctx *doca_comch_server_as_ctx(struct doca_comch_server *server)
+{
+	return server != NULL ? &server->endpoint.ctx : NULL;
+}
+
+doca_error_t doca_comch_server_set_max_msg_size(struct doca_comch_server *server, uint32_t size)
+{
+	return comch_endpoint_set_max_msg_size((struct comch_endpoint *)server, size, __func__);
+}
+
+doca_error_t doca_comch_server_get_max_msg_size(const struct doca_comch_server *server, uint32_t *size)
+{
+	if (server == NULL || size == NULL) {
+		SF_LOG_ERR("%s is NULL", server == NULL ? "comch_server" : "size");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	*size = server->endpoint.max_msg_size;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_comch_server_set_recv_queue_size(struct doca_comch_server *server, uint32_t size)
+{
+	return comch_endpoint_set_recv_queue_size((struct comch_endpoint *)server, size, __func__);
+}
+
+doca_error_t doca_comch_server_get_recv_queue_size(const struct doca_comch_server *server, uint32_t *size)
+{
+	if (server == NULL || size == NULL) {
+		SF_LOG_ERR("%s is NULL", server == NULL ? "comch_server" : "size");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	*size = server->endpoint.recv_queue_size;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_comch_server_get_device(const struct doca_comch_server *server, struct doca_dev **dev)
+{
+	if (server == NULL || dev == NULL) {
+		SF_LOG_ERR("%s is NULL", server == NULL ? "comch_server" : "dev");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	*dev = server->endpoint.dev;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_comch_server_get_device_rep(const struct doca_comch_server *server, struct doca_dev_rep **rep)
+{
+	if (server == NULL || rep == NULL) {
+		SF_LOG_ERR("%s is NULL", server == NULL ? "comch_server" : "rep");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	*rep = server->rep;
+	return DOCA_SUCCESS;
+}
+
+static bool has_connection(const struct comch_endpoint *endpoint, const struct doca_comch_connection *connection)
+{
+	const struct doca_comch_connection *it = endpoint->connections;
+
+	while (it != NULL && it != connection)
+		it = it->next;
+	return it != NULL;
+}
+
+doca_error_t doca_comch_server_disconnect(struct doca_comch_server *server, struct doca_comch_connection *connection)
+{
+	if (server == NULL || connection == NULL) {
+		SF_LOG_ERR("%s is NULL", server == NULL ? "comch_server" : "connection");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (!has_connection(&server->endpoint, connection) || connection->ending) {
+		SF_LOG_ERR("server %s has no such connection, or it has ended already", server->endpoint.name);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (comch_connection_has_children(connection)) {
+		SF_LOG_ERR("producers or consumers live on the connection; stop and destroy them first");
+		return DOCA_ERROR_IN_USE;
+	}
+	comch_connection_disconnect(connection);
+	sf_ctx_kick(&server->endpoint.ctx);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_comch_server_event_msg_recv_register(struct doca_comch_server *server, doca_comch_event_msg_recv_cb_t recv_event_cb)
+{
+	return comch_endpoint_set_msg_recv((struct comch_endpoint *)server, recv_event_cb, __func__);
+}
+
+doca_error_t doca_comch_server_event_consumer_register(struct doca_comch_server *server, doca_comch_event_consumer_cb_t new_consumer,
+						       doca_comch_event_consumer_cb_t expired_consumer)
+{
+	return comch_endpoint_set_consumer_events((struct comch_endpoint *)server, new_consumer, expired_consumer, __func__);
+}
+
+doca_error_t
+doca_comch_server_event_connection_status_changed_register(struct doca_comch_server *server,
+							   doca_comch_event_connection_status_changed_cb_t connect_event_cb,
+							   doca_comch_event_connection_status_changed_cb_t disconnect_event_cb)
+{
+	doca_error_t result;
+
+	if (server == NULL || connect_event_cb == NULL || disconnect_event_cb == NULL) {
+		SF_LOG_ERR("the server or a callback is NULL");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	result = sf_ctx_check_idle(&server->endpoint.ctx, __func__);
+	if (result != DOCA_SUCCESS)
+		return result;
+	server->endpoint.connected = connect_event_cb;
+	server->endpoint.disconnected = disconnect_event_cb;
+	return DOCA_SUCCESS;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "comch/task_send.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "comch/connection.h"
+#include "comch/endpoint.h"
+
+static void send_done(struct sf_op *op)
+{
+	struct doca_comch_task_send *task = (struct doca_comch_task_send *)((char *)op - offsetof(struct doca_comch_task_send, op));
+	struct doca_comch_connection *connection = task->connection;
+
+	connection->num_ops--;
+	if (op->status == DOCA_SUCCESS) {
+		connection->traffic.sent_messages++;
+		connection->traffic.sent_bytes += task->iov.len;
+	}
+	sf_task_complete(&task->base, op->status);
+}
+
+static doca_error_t send_submit(struct doca_task *base, uint32_t flags)
+{
+	struct doca_comch_task_send *task = (struct doca_comch_task_send *)base;
+	struct doca_comch_connection *connection = task->connection;
+	uint32_t sent = 0;
+	doca_error_t result;
+
+	if (connection->ending || connection->link == NULL) {
+		SF_LOG_ERR("the connection has ended; the message is not sent");
+		return DOCA_ERROR_NOT_CONNECTED;
+	}
+	/* A consumer that was started before must be known to the peer before a message that may name it. */
+	if (atomic_load_explicit(&connection->endpoint->num_out, memory_order_acquire) > 0 && !comch_connection_flush(connection, &sent))
+		return DOCA_ERROR_AGAIN;
+	connection->num_ops++;
+	result = sf_link_submit(connection->link, &task->op);
+	if (result == DOCA_SUCCESS)
+		return DOCA_SUCCESS;
+	connection->num_ops--;
+	if (result != DOCA_ERROR_AGAIN)
+		SF_LOG_ERR("a control message of %zu bytes was refused: %s", task->iov.len, doca_error_get_name(result));
+	return result;
+}
+
+void comch_task_send_class_init(struct sf_task_class *cls, uint32_t max_msg_size)
+{
+	*cls = (struct sf_task_class){
+		.name = "comch send",
+		.size = sizeof(struct doca_comch_task_send) + max_msg_size,
+		.submit = send_submit,
+	};
+}
+
+static doca_error_t set_conf(struct comch_endpoint *endpoint, doca_comch_task_send_completion_cb_t completed,
+			     doca_comch_task_send_completion_cb_t failed, uint32_t num_tasks)
+{
+	if (endpoint == NULL) {
+		SF_LOG_ERR("the server or client is NULL");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	return sf_task_pool_configure(&endpoint->ctx, &endpoint->send_pool, &endpoint->send_class, (doca_task_completion_cb_t)completed,
+				      (doca_task_completion_cb_t)failed, num_tasks, COMCH_SEND_TASKS_MAX);
+}
+
+doca_error_t doca_comch_server_task_send_set_conf(struct doca_comch_server *server, doca_comch_task_send_completion_cb_t completed,
+						  doca_comch_task_send_completion_cb_t failed, uint32_t num_send_tasks)
+{
+	return set_conf((struct comch_endpoint *)server, completed, failed, num_send_tasks);
+}
+
+doca_error_t doca_comch_client_task_send_set_conf(struct doca_comch_client *client, doca_comch_task_send_completion_cb_t completed,
+						  doca_comch_task_send_completion_cb_t failed, uint32_t num_send_tasks)
+{
+	return set_conf((struct comch_endpoint *)client, completed, failed, num_send_tasks);
+}
+
+static doca_error_t check_alloc(const struct comch_endpoint *endpoint, const struct doca_comch_connection *peer, const void *msg,
+				uint32_t len, struct doca_comch_task_send **task)
+{
+	if (endpoint == NULL || peer == NULL || task == NULL || (msg == NULL && len > 0)) {
+		SF_LOG_ERR("the context, peer, msg or task is NULL");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (peer->endpoint != endpoint) {
+		SF_LOG_ERR("the connection belongs to another server or client");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (len > peer->max_msg_size) {
+		SF_LOG_ERR("a message of %u bytes; this connection carries up to %u (the lower max_msg_size of both sides)", len,
+			   peer->max_msg_size);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t alloc_init(struct comch_endpoint *endpoint, struct doca_comch_connection *peer, const void *msg, uint32_t len,
+			       struct doca_comch_task_send **out)
+{
+	const struct comch_control control = {COMCH_CONTROL_MESSAGE, 0, 0};
+	struct doca_comch_task_send *task;
+	struct doca_task *base;
+	doca_error_t result;
+
+	result = check_alloc(endpoint, peer, msg, len, out);
+	if (result != DOCA_SUCCESS)
+		return result;
+	result = sf_task_alloc(&endpoint->ctx, &endpoint->send_pool, &base);
+	if (result != DOCA_SUCCESS)
+		return result;
+	task = (struct doca_comch_task_send *)base;
+	task->connection = peer;
+	if (len > 0)
+		memcpy(task->message, msg, len);
+	task->iov = (struct sf_iov){task->message, len};
+	comch_control_pack(&control, task->header);
+	task->op = (struct sf_op){.done = send_done,
+				  .kind = SF_OP_SEND,
+				  .iov_num = len > 0,
+				  .iov = &task->iov,
+				  .header_len = COMCH_CONTROL_HEADER_SIZE,
+				  .header = task->header};
+	*out = task;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_comch_server_task_send_alloc_init(struct doca_comch_server *server, struct doca_comch_connection *peer, const void *msg,
+						    uint32_t len, struct doca_comch_task_send **task)
+{
+	return alloc_init((struct comch_endpoint *)server, peer, msg, len, task);
+}
+
+doca_error_t doca_comch_client_task_send_alloc_init(struct doca_comch_client *client, struct doca_comch_connection *peer, const void *msg,
+						    uint32_t len, struct doca_comch_task_send **task)
+{
+	return alloc_init((struct comch_endpoint *)client, peer, msg, len, task);
+}
+
+struct doca_task *doca_comch_task_send_as_task(struct doca_comch_task_send *task)
+{
+	return task != NULL ? &task->base : NULL;
+}
