@@ -15,7 +15,7 @@
 
 struct doca_buf_arr {
 	size_t num_elem;
-	struct doca_mmap *mmap;
+	struct doca_mmap *mmap; /* looked at by start only: programs destroy it before the array */
 	size_t elem_size;
 	uint64_t start_offset;
 	struct doca_gpu *gpu;
@@ -114,13 +114,19 @@ doca_error_t doca_buf_arr_set_params(struct doca_buf_arr *buf_arr, struct doca_m
 
 static doca_error_t check_startable(const struct doca_buf_arr *arr)
 {
-	if (arr->started || arr->gpu == NULL || arr->mmap == NULL) {
-		SF_LOG_ERR("buf array %s", arr->started	      ? "is started already" :
-					   arr->gpu == NULL   ? "has no target: call doca_buf_arr_set_target_gpu first" :
-								"has no memory: call doca_buf_arr_set_params first");
-		return DOCA_ERROR_BAD_STATE;
-	}
-	return DOCA_SUCCESS;
+	const char *wrong = NULL;
+	if (arr->started)
+		wrong = "is started already";
+	else if (arr->gpu == NULL)
+		wrong = "has no target: call doca_buf_arr_set_target_gpu first";
+	else if (arr->mmap == NULL)
+		wrong = "has no memory: call doca_buf_arr_set_params first";
+	else if (!arr->mmap->started)
+		wrong = "has a memory map that is not started: call doca_mmap_start first";
+	if (wrong == NULL)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("buf array %s", wrong);
+	return DOCA_ERROR_BAD_STATE;
 }
 
 /* The kernels' address of element 0. Host memory is mapped for a real GPU first. */
@@ -191,16 +197,10 @@ doca_error_t doca_buf_arr_start(struct doca_buf_arr *buf_arr)
 	}
 	doca_error_t result = check_startable(buf_arr);
 	if (result == DOCA_SUCCESS)
-		result = sf_mmap_hold(buf_arr->mmap);
-	if (result != DOCA_SUCCESS)
-		return result;
-	result = layout(buf_arr);
-	if (result != DOCA_SUCCESS) {
-		sf_mmap_release(buf_arr->mmap);
-		return result;
-	}
-	buf_arr->started = true;
-	return DOCA_SUCCESS;
+		result = layout(buf_arr);
+	if (result == DOCA_SUCCESS)
+		buf_arr->started = true;
+	return result;
 }
 
 /* ---- stop, destroy, handles ---- */
@@ -216,7 +216,6 @@ doca_error_t doca_buf_arr_stop(struct doca_buf_arr *buf_arr)
 	buf_arr->gpu->ops->mem_free(buf_arr->gpu, buf_arr->handle);
 	buf_arr->handle = NULL;
 	memory_leave(buf_arr);
-	sf_mmap_release(buf_arr->mmap);
 	buf_arr->started = false;
 	return DOCA_SUCCESS;
 }

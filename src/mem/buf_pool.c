@@ -9,7 +9,7 @@
 
 struct doca_buf_pool {
 	struct sf_buf_source source;
-	struct doca_mmap *mmap;
+	struct doca_mmap *mmap; /* must live while bufs are taken; stop and destroy do not look at it */
 	size_t element_size;
 	size_t alignment;
 	uint8_t *base; /* of element 0, while started */
@@ -66,13 +66,6 @@ doca_error_t doca_buf_pool_create(size_t num_elements, size_t element_size, cons
 	return DOCA_SUCCESS;
 }
 
-static void end(struct doca_buf_pool *pool)
-{
-	if (pool->source.started)
-		sf_mmap_release(pool->mmap);
-	pool->source.started = false;
-}
-
 doca_error_t doca_buf_pool_destroy(struct doca_buf_pool *buf_pool)
 {
 	doca_error_t result = check_pool(buf_pool, buf_pool);
@@ -80,7 +73,6 @@ doca_error_t doca_buf_pool_destroy(struct doca_buf_pool *buf_pool)
 		result = check_unused(buf_pool, "destroyed");
 	if (result != DOCA_SUCCESS)
 		return result;
-	end(buf_pool);
 	free(buf_pool);
 	return DOCA_SUCCESS;
 }
@@ -114,16 +106,14 @@ doca_error_t doca_buf_pool_start(struct doca_buf_pool *buf_pool)
 		SF_LOG_ERR("buf pool is started already");
 		return DOCA_ERROR_BAD_STATE;
 	}
-	result = sf_mmap_hold(buf_pool->mmap);
-	if (result != DOCA_SUCCESS)
-		return result;
-	result = elements_place(buf_pool);
-	if (result != DOCA_SUCCESS) {
-		sf_mmap_release(buf_pool->mmap);
-		return result;
+	if (!buf_pool->mmap->started) {
+		SF_LOG_ERR("buf pool has a memory map that is not started: call doca_mmap_start first");
+		return DOCA_ERROR_BAD_STATE;
 	}
-	buf_pool->source.started = true;
-	return DOCA_SUCCESS;
+	result = elements_place(buf_pool);
+	if (result == DOCA_SUCCESS)
+		buf_pool->source.started = true;
+	return result;
 }
 
 doca_error_t doca_buf_pool_stop(struct doca_buf_pool *buf_pool)
@@ -132,7 +122,7 @@ doca_error_t doca_buf_pool_stop(struct doca_buf_pool *buf_pool)
 	if (result == DOCA_SUCCESS)
 		result = check_unused(buf_pool, "stopped");
 	if (result == DOCA_SUCCESS)
-		end(buf_pool);
+		buf_pool->source.started = false;
 	return result;
 }
 
@@ -141,8 +131,9 @@ doca_error_t doca_buf_pool_buf_alloc(struct doca_buf_pool *buf_pool, struct doca
 	doca_error_t result = check_pool(buf_pool, buf);
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (!buf_pool->source.started) {
-		SF_LOG_ERR("buf pool is not started: call doca_buf_pool_start first");
+	if (!buf_pool->source.started || !buf_pool->mmap->started) {
+		SF_LOG_ERR("buf pool %s not started: call %s first", buf_pool->source.started ? "has a memory map that is" : "is",
+			   buf_pool->source.started ? "doca_mmap_start" : "doca_buf_pool_start");
 		return DOCA_ERROR_BAD_STATE;
 	}
 	struct doca_buf *taken = sf_buf_source_take(&buf_pool->source);

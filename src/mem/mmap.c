@@ -69,7 +69,7 @@ static doca_error_t check_unused(struct doca_mmap *mmap, const char *what)
 	uint32_t holds = mmap->holds;
 	pthread_mutex_unlock(&mmap->lock);
 	if (holds != 0) {
-		SF_LOG_ERR("memory map cannot be %s while %u contexts, pools or arrays use it: stop those first", what, holds);
+		SF_LOG_ERR("memory map cannot be %s while %u contexts use it: stop those first", what, holds);
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	return DOCA_SUCCESS;

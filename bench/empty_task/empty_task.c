@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What submitting and completing a task costs when the task does nothing: a private ctx on a progress engine, a batch of
+ * tasks submitted, progressed, and submitted again. Prints the median of several runs in ns a task.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "support/test_ctx.h"
+
+#define RUNS 9
+#define TASKS 16
+#define ROUNDS 200000
+#define LIMIT_NS 25.0
+
+static uint64_t num_completed;
+
+static void completed(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
+{
+	(void)task;
+	(void)task_user_data;
+	(void)ctx_user_data;
+	num_completed++;
+}
+
+static void check(doca_error_t result, const char *what)
+{
+	if (result == DOCA_SUCCESS)
+		return;
+	fprintf(stderr, "%s: %s\n", what, doca_error_get_name(result));
+	exit(1);
+}
+
+static double now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static double run(struct doca_pe *pe, struct doca_task **tasks)
+{
+	double begin = now_ns();
+	for (int round = 0; round < ROUNDS; round++) {
+		for (int i = 0; i < TASKS; i++)
+			check(doca_task_submit(tasks[i]), "submit");
+		doca_pe_progress(pe);
+	}
+	return (now_ns() - begin) / ((double)ROUNDS * TASKS);
+}
+
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+int main(void)
+{
+	struct test_ctx test;
+	struct doca_pe *pe;
+	struct doca_task *tasks[TASKS];
+	double ns[RUNS];
+
+	test_ctx_init(&test);
+	check(doca_pe_create(&pe), "progress engine");
+	check(doca_pe_connect_ctx(pe, &test.base), "connect");
+	check(test_task_set_conf(&test, completed, completed, TASKS), "configure");
+	check(doca_ctx_start(&test.base), "start");
+	for (int i = 0; i < TASKS; i++)
+		check(test_task_alloc(&test, &tasks[i]), "allocate");
+	for (int i = 0; i < RUNS; i++)
+		ns[i] = run(pe, tasks);
+	qsort(ns, RUNS, sizeof(ns[0]), ascending);
+	printf("empty task, submit and complete: %.1f ns (min %.1f, max %.1f, %d runs of %d tasks; limit %.0f)\n", ns[RUNS / 2], ns[0],
+	       ns[RUNS - 1], RUNS, ROUNDS * TASKS, LIMIT_NS);
+	if (num_completed != (uint64_t)RUNS * ROUNDS * TASKS) {
+		fprintf(stderr, "%llu tasks completed\n", (unsigned long long)num_completed);
+		return 1;
+	}
+	for (int i = 0; i < TASKS; i++)
+		doca_task_free(tasks[i]);
+	check(doca_ctx_stop(&test.base), "stop");
+	check(test_ctx_fini(&test), "destroy");
+	check(doca_pe_destroy(pe), "destroy the progress engine");
+	return ns[RUNS / 2] <= LIMIT_NS ? 0 : 1;
+}

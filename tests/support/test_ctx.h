@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A private library for the tests of the core: its tasks do nothing, and the test decides how it starts, when its tasks
+ * complete and when it is drained. It also writes down the states that its state callback saw.
+ */
+#ifndef SF_TEST_CTX_H
+#define SF_TEST_CTX_H
+
+#include "core/ctx.h"
+
+#define TEST_CTX_STATES_MAX 32
+
+struct test_ctx {
+	struct doca_ctx base;
+	struct sf_task_pool pool;
+
+	/* set by the test */
+	doca_error_t start_result;    /* SUCCESS, or IN_PROGRESS: then progress calls sf_ctx_started when start_done is set */
+	bool start_done, start_fail;
+	doca_error_t submit_result;   /* what submit answers */
+	doca_error_t validate_result; /* what validate answers */
+	doca_error_t task_status;     /* how tasks end */
+	bool hold_tasks;	      /* progress completes nothing, except after cancel */
+	bool fatal;		      /* the next progress calls sf_ctx_fail */
+	uint32_t budget;	      /* tasks that one progress call completes */
+	bool not_drained;
+	bool due;		      /* arm answers this */
+	void (*in_progress)(struct test_ctx *test); /* called once by the next progress, as an event callback would be */
+
+	/* seen by the test */
+	uint32_t num_start, num_cancel, num_stop, num_arm, num_flush, num_submit;
+	uint32_t last_flags;
+	uint32_t num_states;
+	enum doca_ctx_states prev[TEST_CTX_STATES_MAX], next[TEST_CTX_STATES_MAX];
+	void (*on_state)(struct test_ctx *test, enum doca_ctx_states next); /* called after it was written down */
+
+	struct doca_task *first, **last; /* in flight */
+};
+
+struct test_task {
+	struct doca_task base;
+	uint64_t value;
+};
+
+void test_ctx_init(struct test_ctx *test);
+doca_error_t test_ctx_fini(struct test_ctx *test);
+
+/* The same without an arm of its own: due only after a submit. */
+void test_ctx_init_unarmed(struct test_ctx *test);
+
+doca_error_t test_task_set_conf(struct test_ctx *test, doca_task_completion_cb_t completed, doca_task_completion_cb_t failed, uint32_t num);
+doca_error_t test_task_alloc(struct test_ctx *test, struct doca_task **task);
+
+static inline struct test_task *test_task_of(struct doca_task *task)
+{
+	return (struct test_task *)task;
+}
+
+#endif
