@@ -67,8 +67,19 @@ doca_error_t sf_ctx_check_idle(const struct doca_ctx *ctx, const char *setter)
 
 void sf_ctx_started(struct doca_ctx *ctx)
 {
-	if (ctx->state == DOCA_CTX_STATE_STARTING) /* else a stop overtook it */
+	if (ctx->state == DOCA_CTX_STATE_STARTING && !ctx->cancelled) /* else a stop overtook it */
 		state_set(ctx, DOCA_CTX_STATE_RUNNING);
+}
+
+/* Asks the library, once per run, to end what is in flight. */
+static void cancel(struct doca_ctx *ctx)
+{
+	if (ctx->cancelled)
+		return;
+	ctx->cancelled = true;
+	if (ctx->ops->cancel != NULL)
+		ctx->ops->cancel(ctx);
+	sf_ctx_wake(ctx);
 }
 
 /* To STOPPING. The ctx cannot become IDLE inside: a stop that the callback makes again only says IN_PROGRESS. */
@@ -78,21 +89,18 @@ static void stopping_begin(struct doca_ctx *ctx)
 	enum doca_ctx_states prev = ctx->state;
 	ctx->in_progress_call = true;
 	ctx->state = DOCA_CTX_STATE_STOPPING;
-	if (!ctx->cancelled) {
-		ctx->cancelled = true;
-		if (ctx->ops->cancel != NULL)
-			ctx->ops->cancel(ctx);
-	}
+	cancel(ctx);
 	if (ctx->state_changed != NULL)
 		ctx->state_changed(ctx->user_data, ctx, prev, DOCA_CTX_STATE_STOPPING);
 	ctx->in_progress_call = nested;
-	sf_ctx_wake(ctx);
 }
 
 void sf_ctx_fail(struct doca_ctx *ctx)
 {
-	if (ctx->state == DOCA_CTX_STATE_STARTING || ctx->state == DOCA_CTX_STATE_RUNNING)
+	if (ctx->state == DOCA_CTX_STATE_RUNNING)
 		stopping_begin(ctx);
+	else if (ctx->state == DOCA_CTX_STATE_STARTING)
+		cancel(ctx); /* programs tell a failed start by seeing IDLE come right after STARTING */
 }
 
 int sf_ctx_event_fd(const struct doca_ctx *ctx)
@@ -119,15 +127,15 @@ void sf_ctx_unwatch_fd(struct doca_ctx *ctx, int fd)
 
 /* ---- the progress engine's side ---- */
 
-/* May a STOPPING ctx become IDLE? */
+/* Has the ctx come to its end: STOPPING, or its start failed, and nothing is left? */
 static bool is_finished(struct doca_ctx *ctx)
 {
-	if (ctx->num_inflight != 0 || ctx->num_allocated != 0)
+	if (!ctx->cancelled || ctx->num_inflight != 0 || ctx->num_allocated != 0)
 		return false;
 	return ctx->ops->drained == NULL || ctx->ops->drained(ctx);
 }
 
-/* STOPPING to IDLE. The callback may destroy the ctx, so nothing of it is touched after. */
+/* To IDLE. The callback may destroy the ctx, so nothing of it is touched after. */
 static void finish(struct doca_ctx *ctx)
 {
 	if (ctx->ops->stop != NULL)
@@ -146,7 +154,7 @@ bool sf_ctx_poll(struct doca_ctx *ctx)
 		moved = ctx->ops->progress(ctx);
 		ctx->in_progress_call = false;
 	}
-	if (__builtin_expect(ctx->state == DOCA_CTX_STATE_STOPPING, 0) && is_finished(ctx)) {
+	if (__builtin_expect(ctx->cancelled, 0) && is_finished(ctx)) {
 		finish(ctx);
 		moved = true;
 	}
@@ -156,9 +164,7 @@ bool sf_ctx_poll(struct doca_ctx *ctx)
 bool sf_ctx_arm(struct doca_ctx *ctx)
 {
 	bool due = ctx->ops->arm != NULL ? ctx->ops->arm(ctx) : ctx->num_inflight > 0;
-	if (ctx->state == DOCA_CTX_STATE_STOPPING && is_finished(ctx))
-		due = true;
-	return due;
+	return due || is_finished(ctx);
 }
 
 /* ---- the program's side ---- */

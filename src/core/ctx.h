@@ -4,8 +4,8 @@
  * gives it start, cancel, drained, stop and progress; the one state machine (ctx.c) calls them and alone writes the state.
  *
  *   IDLE --start: SUCCESS--> RUNNING
- *   IDLE --start: IN_PROGRESS--> STARTING --sf_ctx_started--> RUNNING, or --sf_ctx_fail--> IDLE (by way of STOPPING)
- *   RUNNING, STARTING --doca_ctx_stop or sf_ctx_fail--> STOPPING --no task in flight, all tasks freed, drained--> stop, IDLE
+ *   IDLE --start: IN_PROGRESS--> STARTING --sf_ctx_started--> RUNNING, or --sf_ctx_fail, drained--> stop, IDLE
+ *   STARTING, RUNNING --doca_ctx_stop, or a fatal sf_ctx_fail--> STOPPING --no task in flight, all freed, drained--> stop, IDLE
  *
  * Thread: a ctx belongs to the thread of its progress engine.
  */
@@ -36,7 +36,7 @@ struct sf_ctx_ops {
 	/* Begins the end: every task in flight is to complete, with its result or an error, from later progress calls. Called
 	 * once per run. Does not block. */
 	void (*cancel)(struct doca_ctx *ctx);
-	/* While STOPPING: may the ctx become IDLE, as far as the library is concerned? NULL means yes. */
+	/* After cancel: may the ctx become IDLE, as far as the library is concerned? NULL means yes. */
 	bool (*drained)(struct doca_ctx *ctx);
 	/* Releases what start built. No task is in flight or allocated. The ctx is IDLE right after. */
 	void (*stop)(struct doca_ctx *ctx);
@@ -52,7 +52,7 @@ struct sf_ctx_ops {
 struct doca_ctx {
 	const struct sf_ctx_ops *ops;
 	enum doca_ctx_states state;
-	bool cancelled;
+	bool cancelled;			 /* cancel was called in this run: STOPPING, or still STARTING and failed */
 	bool in_progress_call;		 /* its progress, or its STOPPING callback, is on the stack: IDLE must wait */
 	struct doca_pe *pe;
 	struct doca_gpu *gpu;		 /* data path on this GPU, or NULL */
@@ -78,7 +78,8 @@ SF_API doca_error_t sf_ctx_check_idle(const struct doca_ctx *ctx, const char *se
 /* STARTING to RUNNING, from progress. The user's callback runs inside. */
 SF_API void sf_ctx_started(struct doca_ctx *ctx);
 
-/* A failed asynchronous start, or a fatal error: to STOPPING, cancel is called, IDLE follows by progress. Any time but IDLE. */
+/* A failed asynchronous start, or a fatal error: cancel is called, IDLE follows by progress. From RUNNING by way of STOPPING; a
+ * failed start stays STARTING until it is drained, for programs know it by IDLE following STARTING. Any time but IDLE. */
 SF_API void sf_ctx_fail(struct doca_ctx *ctx);
 
 /* The eventfd of the ctx's progress engine, for sf_port_open; -1 without one. */

@@ -140,8 +140,28 @@ static void failed_asynchronous_start_never_runs(void **state)
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_ERROR_IN_PROGRESS);
 	while (doca_pe_progress(f->pe))
 		;
-	EXPECT_STATES(&f->test, IDLE, STARTING, STOPPING, IDLE);
+	EXPECT_STATES(&f->test, IDLE, STARTING, IDLE);
 	assert_int_equal(f->test.num_cancel, 1);
+}
+
+static void failed_asynchronous_start_drains_first(void **state)
+{
+	struct fixture *f = *state;
+	f->test.start_result = DOCA_ERROR_IN_PROGRESS;
+	f->test.start_fail = true;
+	f->test.not_drained = true;
+	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_ERROR_IN_PROGRESS);
+	assert_int_equal(doca_pe_progress(f->pe), 1);
+	assert_int_equal(state_of(f), STARTING);
+	f->test.start_fail = false;
+	f->test.start_done = true; /* too late */
+	assert_int_equal(doca_pe_progress(f->pe), 1);
+	assert_int_equal(state_of(f), STARTING);
+	assert_int_equal(doca_ctx_stop(&f->test.base), DOCA_ERROR_IN_PROGRESS);
+	assert_int_equal(f->test.num_cancel, 1);
+	f->test.not_drained = false;
+	assert_int_equal(doca_pe_progress(f->pe), 1);
+	EXPECT_STATES(&f->test, IDLE, STARTING, STOPPING, IDLE);
 }
 
 static void failed_start_stays_idle(void **state)
@@ -581,6 +601,7 @@ int main(void)
 		T(synchronous_start_is_running_when_it_returns),
 		T(asynchronous_start_is_running_by_progress),
 		T(failed_asynchronous_start_never_runs),
+		T(failed_asynchronous_start_drains_first),
 		T(failed_start_stays_idle),
 		T(stop_while_starting),
 		T(start_twice_is_bad_state),
