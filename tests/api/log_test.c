@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Backends live as long as the process, so most tests here are processes of their own. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <regex.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <syslog.h>
+
+#include <cmocka.h>
+
+#define DOCA_LOGGING_ALLOW_TRACE
+#include "base/log.h"
+#include "support/child.h"
+
+DOCA_LOG_REGISTER(LOG_TEST::LINES);
+
+#define RECORD_MAX (64 * 1024)
+
+/* One read of the socket is one write of the backend. */
+static int records[2];
+
+static void open_records(void)
+{
+	int size = 4 * RECORD_MAX;
+
+	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, records) == 0);
+	CHECK(setsockopt(records[1], SOL_SOCKET, SO_SNDBUF, &size, sizeof(size)) == 0);
+}
+
+/* The next record, or "" when nothing was written. Valid until the next call. */
+static const char *next_record(void)
+{
+	static char record[2 * RECORD_MAX];
+	ssize_t len = recv(records[0], record, sizeof(record) - 1, MSG_DONTWAIT);
+
+	record[len > 0 ? len : 0] = '\0';
+	return record;
+}
+
+static bool matches(const char *text, const char *pattern)
+{
+	regex_t regex;
+
+	CHECK(regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB) == 0);
+	bool result = regexec(&regex, text, 0, NULL, 0) == 0;
+
+	regfree(&regex);
+	return result;
+}
+
+static struct doca_log_backend *program_backend(void)
+{
+	struct doca_log_backend *backend = NULL;
+
+	open_records();
+	CHECK_OK(doca_log_backend_create_with_fd(records[1], &backend));
+	CHECK(backend != NULL);
+	return backend;
+}
+
+/* Which of the six levels come out, most severe first: "111100" by default. */
+static const char *levels_shown(void)
+{
+	static char shown[7];
+
+	DOCA_LOG_CRIT("level");
+	shown[0] = *next_record() ? '1' : '0';
+	DOCA_LOG_ERR("level");
+	shown[1] = *next_record() ? '1' : '0';
+	DOCA_LOG_WARN("level");
+	shown[2] = *next_record() ? '1' : '0';
+	DOCA_LOG_INFO("level");
+	shown[3] = *next_record() ? '1' : '0';
+	DOCA_LOG_DBG("level");
+	shown[4] = *next_record() ? '1' : '0';
+	DOCA_LOG_TRC("level");
+	shown[5] = *next_record() ? '1' : '0';
+	return shown;
+}
+
+static void nothing_before_a_backend_body(void)
+{
+	open_records();
+	CHECK(dup2(records[1], STDOUT_FILENO) == STDOUT_FILENO);
+	CHECK(dup2(records[1], STDERR_FILENO) == STDERR_FILENO);
+	DOCA_LOG_CRIT("lost");
+	SF_LOG_CRIT("lost too");
+	fflush(stdout);
+	_exit(*next_record() != '\0');
+}
+
+static void line_format_body(void)
+{
+	char pid[32];
+
+	program_backend();
+	DOCA_LOG_INFO("%s is %d", "answer", 42);
+
+	const char *record = next_record();
+
+	snprintf(pid, sizeof(pid), "\\]\\[%d\\]\\[", (int)getpid());
+	CHECK(matches(record, "^\\[[0-2][0-9]:[0-5][0-9]:[0-6][0-9]:[0-9]{6}\\]\\[[0-9]+\\]\\[DOCA\\]\\[INF\\]"
+			      "\\[log_test.c:[0-9]+\\]\\[line_format_body\\] answer is 42\n$"));
+	CHECK(matches(record, pid));
+	CHECK(!strstr(record, "LOG_TEST"));
+	DOCA_LOG_CRIT("x");
+	CHECK(strstr(next_record(), "[CRT]"));
+	DOCA_LOG_ERR("x");
+	CHECK(strstr(next_record(), "[ERR]"));
+	DOCA_LOG_WARN("x\n");
+	CHECK(matches(next_record(), "\\[WRN\\].* x\n$"));
+}
+
+static void default_limits_body(void)
+{
+	CHECK(doca_log_level_get_global_lower_limit() == DOCA_LOG_LEVEL_INFO);
+	CHECK(doca_log_level_get_global_upper_limit() == DOCA_LOG_LEVEL_CRIT);
+	CHECK(doca_log_level_get_global_sdk_limit() == DOCA_LOG_LEVEL_INFO);
+	program_backend();
+	CHECK(!strcmp(levels_shown(), "111100"));
+}
+
+static void backend_limits_body(void)
+{
+	struct doca_log_backend *backend = program_backend();
+
+	CHECK_OK(doca_log_backend_set_level_lower_limit(backend, DOCA_LOG_LEVEL_TRACE));
+	CHECK(!strcmp(levels_shown(), "111111"));
+	CHECK_OK(doca_log_backend_set_level_upper_limit(backend, DOCA_LOG_LEVEL_WARNING));
+	CHECK(!strcmp(levels_shown(), "001111"));
+	CHECK_OK(doca_log_backend_set_level_lower_limit(backend, DOCA_LOG_LEVEL_WARNING));
+	CHECK(!strcmp(levels_shown(), "001000"));
+	CHECK_OK(doca_log_backend_set_level_upper_limit(backend, DOCA_LOG_LEVEL_CRIT));
+	CHECK_OK(doca_log_backend_set_level_lower_limit(backend, DOCA_LOG_LEVEL_DISABLE));
+	CHECK(!strcmp(levels_shown(), "000000"));
+}
+
+static void global_limits_body(void)
+{
+	CHECK_OK(doca_log_level_set_global_lower_limit(DOCA_LOG_LEVEL_ERROR));
+	program_backend(); /* takes the limit that is set */
+	CHECK(!strcmp(levels_shown(), "110000"));
+	CHECK_OK(doca_log_level_set_global_lower_limit(DOCA_LOG_LEVEL_DEBUG));
+	CHECK(!strcmp(levels_shown(), "111110"));
+	CHECK_OK(doca_log_level_set_global_upper_limit(DOCA_LOG_LEVEL_INFO));
+	CHECK(!strcmp(levels_shown(), "000110"));
+	CHECK(doca_log_level_get_global_lower_limit() == DOCA_LOG_LEVEL_DEBUG);
+	CHECK(doca_log_level_get_global_upper_limit() == DOCA_LOG_LEVEL_INFO);
+}
+
+static void strict_limits_body(void)
+{
+	struct doca_log_backend *backend = program_backend();
+
+	CHECK_OK(doca_log_backend_set_level_lower_limit(backend, DOCA_LOG_LEVEL_WARNING));
+	CHECK_OK(doca_log_backend_set_level_lower_limit_strict(backend));
+	CHECK_OK(doca_log_level_set_global_lower_limit(DOCA_LOG_LEVEL_TRACE));
+	CHECK(!strcmp(levels_shown(), "111000"));
+	CHECK(doca_log_backend_set_level_lower_limit(backend, DOCA_LOG_LEVEL_TRACE) == DOCA_ERROR_NOT_PERMITTED);
+	CHECK_OK(doca_log_backend_set_level_upper_limit_strict(backend));
+	CHECK_OK(doca_log_level_set_global_upper_limit(DOCA_LOG_LEVEL_WARNING));
+	CHECK(!strcmp(levels_shown(), "111000"));
+}
+
+static void sdk_and_program_apart_body(void)
+{
+	struct doca_log_backend *sdk, *program = program_backend();
+	int program_records[2] = {records[0], records[1]};
+
+	SF_LOG_CRIT("ours");
+	CHECK(!*next_record());
+	open_records();
+	CHECK_OK(doca_log_backend_create_with_fd_sdk(records[1], &sdk));
+	DOCA_LOG_CRIT("theirs");
+	CHECK(!*next_record());
+	SF_LOG_INFO("ours %d", 1);
+	CHECK(matches(next_record(), "\\[DOCA\\]\\[INF\\]\\[log_test.c:[0-9]+\\]\\[sdk_and_program_apart_body\\] ours 1\n$"));
+	SF_LOG_DBG("not by default");
+	CHECK(!*next_record());
+
+	CHECK_OK(doca_log_backend_set_sdk_level(sdk, DOCA_LOG_LEVEL_WARNING));
+	SF_LOG_INFO("ours");
+	CHECK(!*next_record());
+	CHECK_OK(doca_log_level_set_global_sdk_limit(DOCA_LOG_LEVEL_DEBUG));
+	CHECK(doca_log_level_get_global_sdk_limit() == DOCA_LOG_LEVEL_DEBUG);
+	SF_LOG_DBG("ours");
+	CHECK(*next_record());
+	CHECK(doca_log_level_get_global_lower_limit() == DOCA_LOG_LEVEL_INFO);
+
+	/* Each kind has its own calls. */
+	CHECK(doca_log_backend_set_sdk_level(program, DOCA_LOG_LEVEL_INFO) == DOCA_ERROR_INVALID_VALUE);
+	CHECK(doca_log_backend_set_level_lower_limit(sdk, DOCA_LOG_LEVEL_INFO) == DOCA_ERROR_INVALID_VALUE);
+	CHECK(recv(program_records[0], (char[1024]){0}, 1024, MSG_DONTWAIT) > 0);
+	CHECK(recv(program_records[0], (char[1024]){0}, 1024, MSG_DONTWAIT) < 0);
+}
+
+static void disabled_levels_do_not_evaluate_body(void)
+{
+	int evaluated = 0;
+
+	SF_LOG_CRIT("%d", ++evaluated);
+	CHECK(evaluated == 0);
+}
+
+static void standard_splits_by_severity_body(void)
+{
+	int err[2], saved = dup(STDERR_FILENO);
+	char text[1024];
+
+	open_records();
+	CHECK(dup2(records[1], STDOUT_FILENO) == STDOUT_FILENO);
+	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, err) == 0);
+	CHECK_OK(doca_log_backend_create_standard());
+	CHECK_OK(doca_log_backend_create_standard()); /* once more changes nothing */
+	CHECK_OK(doca_log_level_set_global_lower_limit(DOCA_LOG_LEVEL_TRACE));
+	dup2(err[1], STDERR_FILENO);
+	const char *out_shown = levels_shown();
+	int shown_on_err = 0;
+
+	while (recv(err[0], text, sizeof(text), MSG_DONTWAIT) > 0)
+		shown_on_err++;
+	dup2(saved, STDERR_FILENO);
+	CHECK(!strcmp(out_shown, "000111"));
+	CHECK(shown_on_err == 3);
+
+	CHECK_OK(doca_log_level_set_global_lower_limit(DOCA_LOG_LEVEL_ERROR));
+	dup2(err[1], STDERR_FILENO);
+	out_shown = levels_shown();
+	for (shown_on_err = 0; recv(err[0], text, sizeof(text), MSG_DONTWAIT) > 0;)
+		shown_on_err++;
+	dup2(saved, STDERR_FILENO);
+	CHECK(!strcmp(out_shown, "000000"));
+	CHECK(shown_on_err == 2);
+}
+
+static void file_backend_writes_each_record_at_once_body(void)
+{
+	struct doca_log_backend *backend;
+
+	open_records();
+	FILE *file = fdopen(records[1], "w");
+
+	CHECK(file != NULL);
+	CHECK_OK(doca_log_backend_create_with_file(file, &backend));
+	DOCA_LOG_INFO("first");
+	CHECK(matches(next_record(), "^\\[.* first\n$"));
+	setvbuf(file, NULL, _IONBF, 0);
+	DOCA_LOG_INFO("second");
+	CHECK(matches(next_record(), "^\\[.* second\n$"));
+}
+
+static char buffer[64];
+static char handled[256];
+static int handler_calls;
+
+static void keep_record(char *record)
+{
+	CHECK(record == buffer);
+	snprintf(handled, sizeof(handled), "%s", record);
+	handler_calls++;
+	DOCA_LOG_INFO("a handler that logs does not loop");
+}
+
+static void buffer_backend_body(void)
+{
+	struct doca_log_backend *backend;
+
+	CHECK_OK(doca_log_backend_create_with_buf(buffer, sizeof(buffer), keep_record, &backend));
+	DOCA_LOG_INFO("this record is longer than what the buffer has room for, so its end is cut off");
+	CHECK(handler_calls == 1);
+	CHECK(strlen(handled) == sizeof(buffer) - 1);
+	DOCA_LOG_INFO("next");
+	CHECK(handler_calls == 2);
+	CHECK(handled[0] == '[');
+}
+
+static void long_records_body(void)
+{
+	static char text[2 * RECORD_MAX];
+
+	program_backend();
+	memset(text, 'x', sizeof(text) - 1);
+	for (size_t len = 900; len < 1100; len++) { /* around the size that needs no allocation */
+		DOCA_LOG_INFO("%.*s|", (int)len, text);
+
+		const char *record = next_record();
+		const char *body = strchr(record, 'x');
+
+		CHECK(body && strspn(body, "x") == len && !strcmp(body + len, "|\n"));
+	}
+	DOCA_LOG_INFO("%s", text);
+
+	const char *record = next_record();
+
+	CHECK(strlen(record) > RECORD_MAX / 2 && strlen(record) <= RECORD_MAX);
+	CHECK(record[strlen(record) - 1] == '\n');
+}
+
+static void errno_is_kept_body(void)
+{
+	program_backend();
+	errno = ENOTTY;
+	DOCA_LOG_INFO("%m");
+	CHECK(errno == ENOTTY);
+	CHECK(strstr(next_record(), strerror(ENOTTY)));
+}
+
+#define THREADS 4
+#define RECORDS_EACH 500
+
+static void *log_many(void *arg)
+{
+	for (int i = 0; i < RECORDS_EACH; i++)
+		DOCA_LOG_INFO("thread %d record %d end", (int)(intptr_t)arg, i);
+	return NULL;
+}
+
+static void threads_write_whole_records_body(void)
+{
+	char path[] = "/tmp/softfield-log-XXXXXX", line[1024];
+	struct doca_log_backend *by_file, *by_fd;
+	pthread_t threads[THREADS];
+	int fd = mkstemp(path), seen[THREADS] = {0}, lines = 0;
+
+	CHECK(fd >= 0 && unlink(path) == 0);
+	CHECK(fcntl(fd, F_SETFL, O_APPEND) == 0);
+	FILE *file = fdopen(dup(fd), "a");
+
+	CHECK_OK(doca_log_backend_create_with_file(file, &by_file));
+	CHECK_OK(doca_log_backend_create_with_fd(fd, &by_fd));
+	for (intptr_t i = 0; i < THREADS; i++)
+		CHECK(pthread_create(&threads[i], NULL, log_many, (void *)i) == 0);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+
+	FILE *back = fdopen(dup(fd), "r");
+
+	CHECK(back && fseek(back, 0, SEEK_SET) == 0);
+	while (fgets(line, sizeof(line), back)) {
+		int thread, record;
+
+		CHECK(matches(line, "^\\[[0-9:]+\\]\\[[0-9]+\\]\\[DOCA\\]\\[INF\\].* thread [0-9]+ record [0-9]+ end\n$"));
+		CHECK(sscanf(strstr(line, "thread"), "thread %d record %d", &thread, &record) == 2);
+		CHECK(record == seen[thread] / 2); /* once by each backend, in order */
+		seen[thread]++;
+		lines++;
+	}
+	CHECK(lines == 2 * THREADS * RECORDS_EACH);
+	fclose(back);
+}
+
+/* Stand in for the C library's, which the library calls through the symbol table. */
+static char syslog_ident[64], syslog_text[256];
+static int syslog_level;
+
+void openlog(const char *ident, int option, int facility)
+{
+	snprintf(syslog_ident, sizeof(syslog_ident), "%s", ident);
+}
+
+void syslog(int priority, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(syslog_text, sizeof(syslog_text), format, args);
+	va_end(args);
+	syslog_level = priority;
+}
+
+static void syslog_backends_body(void)
+{
+	struct doca_log_backend *program, *sdk;
+	char name[] = "program";
+
+	CHECK_OK(doca_log_backend_create_with_syslog(name, &program));
+	name[0] = '?'; /* the name is copied */
+	CHECK_OK(doca_log_backend_create_with_syslog_sdk("library", &sdk));
+	DOCA_LOG_ERR("to syslog");
+	CHECK(!strcmp(syslog_ident, "program") && syslog_level == LOG_ERR);
+	CHECK(matches(syslog_text, "\\[ERR\\].* to syslog$"));
+	SF_LOG_INFO("as well");
+	CHECK(!strcmp(syslog_ident, "library") && syslog_level == LOG_INFO);
+	DOCA_LOG_CRIT("again");
+	CHECK(!strcmp(syslog_ident, "program") && syslog_level == LOG_CRIT);
+}
+
+#define CHILD_TEST(name) \
+	static void name(void **state) \
+	{ \
+		assert_int_equal(run_in_child(name##_body), 0); \
+	}
+
+CHILD_TEST(nothing_before_a_backend)
+CHILD_TEST(line_format)
+CHILD_TEST(default_limits)
+CHILD_TEST(backend_limits)
+CHILD_TEST(global_limits)
+CHILD_TEST(strict_limits)
+CHILD_TEST(sdk_and_program_apart)
+CHILD_TEST(disabled_levels_do_not_evaluate)
+CHILD_TEST(standard_splits_by_severity)
+CHILD_TEST(file_backend_writes_each_record_at_once)
+CHILD_TEST(buffer_backend)
+CHILD_TEST(long_records)
+CHILD_TEST(errno_is_kept)
+CHILD_TEST(threads_write_whole_records)
+CHILD_TEST(syslog_backends)
+
+static void wrong_arguments_are_refused(void **state)
+{
+	struct doca_log_backend *backend;
+	char memory[16];
+
+	assert_int_equal(doca_log_backend_create_with_file(NULL, &backend), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_log_backend_create_with_file_sdk(stderr, NULL), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_log_backend_create_with_fd(-1, &backend), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_log_backend_create_with_fd_sdk(1, NULL), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_log_backend_create_with_buf(memory, sizeof(memory), NULL, &backend), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_log_backend_create_with_buf(NULL, sizeof(memory), keep_record, &backend), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_log_backend_create_with_buf_sdk(memory, 1, keep_record, &backend), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_log_backend_create_with_syslog(NULL, &backend), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_log_backend_set_level_lower_limit(NULL, DOCA_LOG_LEVEL_INFO), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_log_backend_set_level_upper_limit_strict(NULL), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_log_level_set_global_lower_limit(DOCA_LOG_LEVEL_DISABLE - 1), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_log_level_set_global_upper_limit(DOCA_LOG_LEVEL_TRACE + 1), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_log_level_set_global_sdk_limit(1000), DOCA_ERROR_INVALID_VALUE);
+}
+
+static void wrong_records_are_refused_body(void)
+{
+	program_backend();
+	CHECK(doca_log(DOCA_LOG_LEVEL_INFO, log_source, NULL, 1, "f", "x") == DOCA_ERROR_INVALID_VALUE);
+	CHECK(doca_log(DOCA_LOG_LEVEL_INFO, log_source, "f", 1, NULL, "x") == DOCA_ERROR_INVALID_VALUE);
+	CHECK(doca_log(DOCA_LOG_LEVEL_INFO, log_source, "f", 1, "f", NULL) == DOCA_ERROR_INVALID_VALUE);
+	CHECK(doca_log(DOCA_LOG_LEVEL_DISABLE, log_source, "f", 1, "f", "x") == DOCA_ERROR_INVALID_VALUE);
+	CHECK(doca_log(35, log_source, "f", 1, "f", "x") == DOCA_ERROR_INVALID_VALUE);
+	CHECK(!*next_record());
+}
+CHILD_TEST(wrong_records_are_refused)
+
+static void sources_have_numbers_of_their_own(void **state)
+{
+	int first = -1, second = -1;
+
+	assert_int_equal(doca_log_register_source("A::B", &first), DOCA_SUCCESS);
+	assert_int_equal(doca_log_register_source("A::B", &second), DOCA_SUCCESS);
+	assert_true(first >= 0 && second >= 0);
+	assert_int_not_equal(first, second);
+	assert_int_not_equal(first, log_source);
+	assert_int_equal(doca_log_unregister_source(first), DOCA_SUCCESS);
+	assert_int_equal(doca_log_unregister_source(first), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_log_unregister_source(second), DOCA_SUCCESS);
+	assert_int_equal(doca_log_unregister_source(-1), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_log_register_source(NULL, &first), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_log_register_source("A", NULL), DOCA_ERROR_INVALID_VALUE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_before_a_backend),
+		cmocka_unit_test(line_format),
+		cmocka_unit_test(default_limits),
+		cmocka_unit_test(backend_limits),
+		cmocka_unit_test(global_limits),
+		cmocka_unit_test(strict_limits),
+		cmocka_unit_test(sdk_and_program_apart),
+		cmocka_unit_test(disabled_levels_do_not_evaluate),
+		cmocka_unit_test(standard_splits_by_severity),
+		cmocka_unit_test(file_backend_writes_each_record_at_once),
+		cmocka_unit_test(buffer_backend),
+		cmocka_unit_test(long_records),
+		cmocka_unit_test(errno_is_kept),
+		cmocka_unit_test(threads_write_whole_records),
+		cmocka_unit_test(syslog_backends),
+		cmocka_unit_test(wrong_arguments_are_refused),
+		cmocka_unit_test(wrong_records_are_refused),
+		cmocka_unit_test(sources_have_numbers_of_their_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

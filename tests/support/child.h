@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A test body in a process of its own: for what a process does only once (reading its environment, creating log backends). The
+ * body uses CHECK, not cmocka's asserts, which would jump back into the parent's runner.
+ */
+#ifndef TEST_CHILD_H
+#define TEST_CHILD_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CHECK(condition) \
+	do { \
+		if (!(condition)) { \
+			dprintf(STDERR_FILENO, "%s:%d: check failed: %s\n", __FILE__, __LINE__, #condition); \
+			_exit(1); \
+		} \
+	} while (0)
+
+#define CHECK_OK(call) CHECK((call) == DOCA_SUCCESS)
+
+/* Runs body in a child; returns 0 when it came to its end with every check passed. exit, not _exit: leaks are checked too. */
+static inline int run_in_child(void (*body)(void))
+{
+	int status;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		body();
+		exit(0);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return -1;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+#endif
