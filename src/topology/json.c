@@ -58,7 +58,7 @@ struct json_object *sf_json_parse(struct sf_json *json, const char *text, size_t
 		sf_json_fail(json, "", NULL, "too large, or no memory to read it");
 		return NULL;
 	}
-	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_ALLOW_TRAILING_CHARS | JSON_TOKENER_VALIDATE_UTF8);
 
 	struct json_object *root = json_tokener_parse_ex(tokener, text, (int)len);
 	enum json_tokener_error error = json_tokener_get_error(tokener);
