@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "control_message.h"
+
+#include <endian.h>
+#include <stdio.h>
+#include <string.h>
+
+#define HEADER_SIZE 8
+#define EXCHANGE_SIZE (HEADER_SIZE + 4)
+#define TERMS_SIZE 20
+#define TERMS_MAGIC 0x5346524fu /* "SFRO" */
+#define TERMS_VERSION 1
+
+static uint8_t *put(uint8_t *at, uint32_t value)
+{
+	value = htobe32(value);
+	memcpy(at, &value, sizeof(value));
+	return at + sizeof(value);
+}
+
+static uint32_t get(const uint8_t *at)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return be32toh(value);
+}
+
+static bool is_exchange(uint32_t id)
+{
+	return id == CONTROL_EXCHANGE_CONSUMER_ID_REQUEST || id == CONTROL_EXCHANGE_CONSUMER_ID_RESPONSE;
+}
+
+uint32_t control_message_pack(const struct control_message *message, uint8_t *buffer)
+{
+	bool exchange = is_exchange(message->id);
+	uint8_t *at = put(buffer, exchange ? EXCHANGE_SIZE : HEADER_SIZE);
+
+	at = put(at, message->id);
+	if (exchange)
+		at = put(at, message->consumer_id);
+	if (message->has_terms) {
+		at = put(at, TERMS_MAGIC);
+		at = put(at, TERMS_VERSION);
+		at = put(at, message->terms.queues);
+		at = put(at, message->terms.max_concurrent_messages);
+		at = put(at, message->terms.max_message_length);
+	}
+	return (uint32_t)(at - buffer);
+}
+
+/* Terms of a later version keep these fields in front. */
+static void unpack_terms(const uint8_t *at, size_t len, struct control_message *message)
+{
+	if (len < TERMS_SIZE || get(at) != TERMS_MAGIC || get(at + 4) < TERMS_VERSION)
+		return;
+	message->has_terms = true;
+	message->terms.queues = get(at + 8);
+	message->terms.max_concurrent_messages = get(at + 12);
+	message->terms.max_message_length = get(at + 16);
+}
+
+const char *control_message_unpack(const uint8_t *bytes, size_t len, struct control_message *message)
+{
+	uint32_t size, id;
+
+	memset(message, 0, sizeof(*message));
+	if (len < HEADER_SIZE)
+		return "shorter than a header";
+	size = get(bytes);
+	id = get(bytes + 4);
+	if (size < HEADER_SIZE || size > len)
+		return "its size field contradicts its length";
+	if (id > CONTROL_EXCHANGE_CONSUMER_ID_RESPONSE)
+		return "unknown id";
+	message->id = (enum control_message_id)id;
+	if (!is_exchange(id))
+		return NULL;
+	if (size != EXCHANGE_SIZE)
+		return "not the size of a consumer id exchange";
+	message->consumer_id = get(bytes + HEADER_SIZE);
+	unpack_terms(bytes + size, len - size, message);
+	return NULL;
+}
+
+bool control_terms_match(const struct control_terms *server, const struct control_terms *orchestrator, char *why, size_t why_size)
+{
+	if (server->queues != orchestrator->queues) {
+		snprintf(why, why_size,
+			 "the server has %u --cpu and the orchestrator --num-gpu-threads %u: start both with the same number",
+			 server->queues, orchestrator->queues);
+		return false;
+	}
+	if (server->max_message_length != orchestrator->max_message_length) {
+		snprintf(why, why_size,
+			 "the server has --max-message-length %u and the orchestrator %u: start both with the same length",
+			 server->max_message_length, orchestrator->max_message_length);
+		return false;
+	}
+	return true;
+}

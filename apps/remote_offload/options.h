@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Command line and log set-up that the programs share, on doca_argp and doca_log. */
+#ifndef REMOTE_OFFLOAD_OPTIONS_H
+#define REMOTE_OFFLOAD_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <doca_argp.h>
+
+#define OPTION_TEXT_MAX 256
+
+struct option_spec {
+	const char *short_name; /* or NULL */
+	const char *long_name;
+	const char *arguments;
+	const char *description;
+	enum doca_argp_type type;
+	doca_argp_param_cb_t callback;
+	bool mandatory;
+	bool multiple;
+};
+
+/* Logs of the program to stdout and stderr, of the libraries to stderr from warnings up. */
+doca_error_t options_start_log(void);
+
+/* Parses the command line into config. Options of the guide and of ours are registered in the order given. */
+doca_error_t options_parse(int argc, char **argv, const struct option_spec *specs, size_t spec_count, void *config);
+
+/* Helpers for callbacks. Each logs what was wrong with the value of --name. */
+doca_error_t option_copy_text(const char *name, const void *param, char *text /* OPTION_TEXT_MAX */);
+doca_error_t option_number(const char *name, const void *param, int min, int max, uint32_t *number);
+
+#endif

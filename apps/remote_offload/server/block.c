@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "block.h"
+
+#include <stdlib.h>
+
+/* Bytes a pool keeps for later; beyond that blocks go back to the system. */
+#define KEPT_BYTES_MAX (4u << 20)
+#define KEPT_BLOCKS_MIN 4
+
+void block_pool_init(struct block_pool *pool, uint32_t capacity)
+{
+	pool->free = NULL;
+	pool->free_count = 0;
+	pool->capacity = capacity;
+}
+
+void block_pool_fini(struct block_pool *pool)
+{
+	while (pool->free) {
+		struct block *block = pool->free;
+
+		pool->free = block->next;
+		free(block);
+	}
+	pool->free_count = 0;
+}
+
+struct block *block_get(struct block_pool *pool)
+{
+	struct block *block = pool->free;
+
+	if (block) {
+		pool->free = block->next;
+		pool->free_count--;
+	} else {
+		block = malloc(sizeof(*block) + pool->capacity);
+		if (!block)
+			return NULL;
+	}
+	block->next = NULL;
+	block->start = 0;
+	block->end = 0;
+	return block;
+}
+
+void block_put(struct block_pool *pool, struct block *block)
+{
+	if (pool->free_count >= KEPT_BLOCKS_MIN && (uint64_t)pool->free_count * pool->capacity >= KEPT_BYTES_MAX) {
+		free(block);
+		return;
+	}
+	block->next = pool->free;
+	pool->free = block;
+	pool->free_count++;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "connection.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "remote_offload/frame.h"
+
+#define WRITE_BLOCKS_MAX 16
+#define DISCARD_BYTES 4096
+
+struct connection *connection_create(int fd)
+{
+	struct connection *connection = calloc(1, sizeof(*connection));
+
+	if (connection) {
+		connection->fd = fd;
+		connection->readable = true;
+		connection->writable = true;
+	}
+	return connection;
+}
+
+void connection_close(struct connection *connection, struct block_pool *pool)
+{
+	close(connection->fd);
+	connection->fd = -1;
+	if (connection->in)
+		block_put(pool, connection->in);
+	connection->in = NULL;
+	while (connection->out_head) {
+		struct block *block = connection->out_head;
+
+		connection->out_head = block->next;
+		block_put(pool, block);
+	}
+	connection->out_tail = NULL;
+	connection->out_bytes = 0;
+}
+
+/* Makes room behind the waiting bytes: a frame always fits in a block. */
+static struct block *in_block(struct connection *connection, struct block_pool *pool)
+{
+	struct block *block = connection->in;
+
+	if (!block) {
+		block = block_get(pool);
+		connection->in = block;
+	} else if (block->start > 0) {
+		memmove(block->data, block->data + block->start, block->end - block->start);
+		block->end -= block->start;
+		block->start = 0;
+	}
+	return block;
+}
+
+long connection_read(struct connection *connection, struct block_pool *pool)
+{
+	struct block *block = in_block(connection, pool);
+	size_t room;
+	ssize_t count;
+
+	if (!block) {
+		errno = ENOMEM;
+		return -1;
+	}
+	room = pool->capacity - block->end;
+	count = recv(connection->fd, block->data + block->end, room, MSG_DONTWAIT);
+	if (count < 0) {
+		int error = errno;
+
+		if (block->start == block->end) {
+			block_put(pool, block);
+			connection->in = NULL;
+		}
+		errno = error;
+		if (error == EAGAIN || error == EINTR) {
+			connection->readable = error == EINTR;
+			return 0;
+		}
+		return -1;
+	}
+	block->end += (uint32_t)count;
+	if (count == 0)
+		connection->input_ended = true;
+	/* A short read has emptied the socket; the next bytes, or an end not yet reported, raise a new event. */
+	if ((size_t)count < room && !connection->peer_closed)
+		connection->readable = false;
+	if (block->start == block->end) {
+		block_put(pool, block);
+		connection->in = NULL;
+	}
+	return count;
+}
+
+enum connection_frame connection_peek(const struct connection *connection, uint32_t frame_max, const uint8_t **frame,
+				      uint32_t *frame_len, char *why, size_t why_size)
+{
+	const struct block *block = connection->in;
+	struct frame parsed;
+	enum frame_status status;
+
+	if (!block)
+		return CONNECTION_FRAME_NONE;
+	*frame = block->data + block->start;
+	status = frame_parse(*frame, block->end - block->start, frame_max, &parsed);
+	if (status == FRAME_PARTIAL)
+		return CONNECTION_FRAME_NONE;
+	if (status == FRAME_COMPLETE && parsed.id == FRAME_CLIENT_REQUEST) {
+		*frame_len = parsed.size;
+		return CONNECTION_FRAME_COMPLETE;
+	}
+	if (status == FRAME_COMPLETE)
+		snprintf(why, why_size, "message id %u is not a client's request (%d)", parsed.id, FRAME_CLIENT_REQUEST);
+	else
+		frame_explain(*frame, block->end - block->start, frame_max, why, why_size);
+	return CONNECTION_FRAME_BAD;
+}
+
+void connection_consume(struct connection *connection, struct block_pool *pool, uint32_t frame_len)
+{
+	struct block *block = connection->in;
+
+	block->start += frame_len;
+	if (block->start == block->end) {
+		block_put(pool, block);
+		connection->in = NULL;
+	}
+}
+
+bool connection_append(struct connection *connection, struct block_pool *pool, const uint8_t *bytes, size_t len)
+{
+	while (len > 0) {
+		struct block *block = connection->out_tail;
+		size_t part;
+
+		if (!block || block->end == pool->capacity) {
+			block = block_get(pool);
+			if (!block)
+				return false;
+			if (connection->out_tail)
+				connection->out_tail->next = block;
+			else
+				connection->out_head = block;
+			connection->out_tail = block;
+		}
+		part = pool->capacity - block->end;
+		if (part > len)
+			part = len;
+		memcpy(block->data + block->end, bytes, part);
+		block->end += (uint32_t)part;
+		connection->out_bytes += part;
+		bytes += part;
+		len -= part;
+	}
+	return true;
+}
+
+static void drop_written(struct connection *connection, struct block_pool *pool, size_t count)
+{
+	connection->out_bytes -= count;
+	while (count > 0) {
+		struct block *block = connection->out_head;
+		size_t waiting = block->end - block->start;
+
+		if (count < waiting) {
+			block->start += (uint32_t)count;
+			return;
+		}
+		count -= waiting;
+		connection->out_head = block->next;
+		if (!connection->out_head)
+			connection->out_tail = NULL;
+		block_put(pool, block);
+	}
+}
+
+int connection_flush(struct connection *connection, struct block_pool *pool)
+{
+	while (connection->out_head && connection->writable) {
+		struct iovec parts[WRITE_BLOCKS_MAX];
+		struct msghdr message = {.msg_iov = parts};
+		ssize_t count;
+
+		for (struct block *block = connection->out_head; block && message.msg_iovlen < WRITE_BLOCKS_MAX;
+		     block = block->next) {
+			parts[message.msg_iovlen].iov_base = block->data + block->start;
+			parts[message.msg_iovlen++].iov_len = block->end - block->start;
+		}
+		count = sendmsg(connection->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (count >= 0)
+			drop_written(connection, pool, (size_t)count);
+		else if (errno == EAGAIN)
+			connection->writable = false;
+		else if (errno != EINTR)
+			return -1;
+	}
+	return 0;
+}
+
+bool connection_discard(struct connection *connection)
+{
+	uint8_t bytes[DISCARD_BYTES];
+
+	for (;;) {
+		ssize_t count = recv(connection->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+
+		if (count > 0 || (count < 0 && errno == EINTR))
+			continue;
+		return count < 0 && errno == EAGAIN;
+	}
+}
+
+void connection_peer_name(const struct connection *connection, char *name)
+{
+	struct sockaddr_storage address;
+	socklen_t len = sizeof(address);
+	char host[INET6_ADDRSTRLEN] = "?";
+	uint16_t port = 0;
+
+	if (getpeername(connection->fd, (struct sockaddr *)&address, &len) == 0) {
+		if (address.ss_family == AF_INET) {
+			const struct sockaddr_in *v4 = (const struct sockaddr_in *)&address;
+
+			inet_ntop(AF_INET, &v4->sin_addr, host, sizeof(host));
+			port = ntohs(v4->sin_port);
+		} else if (address.ss_family == AF_INET6) {
+			const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&address;
+
+			inet_ntop(AF_INET6, &v6->sin6_addr, host, sizeof(host));
+			port = ntohs(v6->sin6_port);
+		}
+	}
+	snprintf(name, PEER_NAME_MAX, "%s port %u", host, port);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One TCP client: bytes in, frames out of them, answers back. It knows sockets and blocks, nothing of Comch; the worker that
+ * owns it decides when to read and what becomes of a frame.
+ */
+#ifndef REMOTE_OFFLOAD_SERVER_CONNECTION_H
+#define REMOTE_OFFLOAD_SERVER_CONNECTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "block.h"
+
+#define PEER_NAME_MAX 80
+
+struct connection {
+	struct connection *prev, *next;			   /* all of the worker's */
+	struct connection *ready_prev, *ready_next;	   /* those that may have a frame */
+	struct connection *dirty_next;			   /* those with answers to write */
+	struct block *in;				   /* bytes read and not yet sent on, or NULL */
+	struct block *out_head, *out_tail;		   /* answers not yet written */
+	size_t out_bytes;
+	uint32_t inflight; /* requests at the GPU */
+	int fd;		   /* -1 once closed, while answers are still due */
+	bool readable;	   /* the socket may have bytes: edge-triggered */
+	bool writable;
+	bool peer_closed; /* the socket reported that the client sends no more */
+	bool input_ended; /* read to the end */
+	bool in_ready, in_dirty;
+	bool held;	/* not ready again before answers are written */
+	bool lingering; /* our side is shut down: what still comes is thrown away */
+};
+
+enum connection_frame {
+	CONNECTION_FRAME_COMPLETE,
+	CONNECTION_FRAME_NONE, /* more bytes are needed */
+	CONNECTION_FRAME_BAD,
+};
+
+struct connection *connection_create(int fd);
+
+/* Closes the socket and gives blocks back; the struct lives on while inflight is not 0. */
+void connection_close(struct connection *connection, struct block_pool *pool);
+
+/* Reads once into the in block. DOCA-less result: bytes, 0 for nothing now or end (input_ended says which), -1 with errno. */
+long connection_read(struct connection *connection, struct block_pool *pool);
+
+/* The next request in the in block. A bad one is explained in why. frame_max bounds the whole frame. */
+enum connection_frame connection_peek(const struct connection *connection, uint32_t frame_max, const uint8_t **frame,
+				      uint32_t *frame_len, char *why, size_t why_size);
+void connection_consume(struct connection *connection, struct block_pool *pool, uint32_t frame_len);
+
+/* Queues bytes for the client; false when there is no memory. */
+bool connection_append(struct connection *connection, struct block_pool *pool, const uint8_t *bytes, size_t len);
+
+/* Writes what the socket takes now: 0, or -1 with errno. */
+int connection_flush(struct connection *connection, struct block_pool *pool);
+
+/* Reads and throws away: false once the client has closed or the socket failed. */
+bool connection_discard(struct connection *connection);
+
+void connection_peer_name(const struct connection *connection, char *name /* PEER_NAME_MAX */);
+
+#endif

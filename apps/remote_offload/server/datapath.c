@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "datapath.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include <doca_buf.h>
+#include <doca_buf_inventory.h>
+#include <doca_comch_consumer.h>
+#include <doca_comch_producer.h>
+#include <doca_ctx.h>
+#include <doca_log.h>
+#include <doca_mmap.h>
+
+DOCA_LOG_REGISTER(SERVER::DATAPATH);
+
+#define BUFFER_ALIGN 64
+#define CLOSE_TIMEOUT_MS 3000
+
+/* Creation */
+
+static doca_error_t create_memory(struct datapath *dp, struct doca_dev *dev)
+{
+	doca_error_t result;
+
+	dp->memory_len = (size_t)dp->depth * 2 * dp->stride;
+	dp->memory = mmap(NULL, dp->memory_len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (dp->memory == MAP_FAILED) {
+		dp->memory = NULL;
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	result = doca_mmap_create(&dp->mmap);
+	if (result == DOCA_SUCCESS)
+		result = doca_mmap_add_dev(dp->mmap, dev);
+	if (result == DOCA_SUCCESS)
+		result = doca_mmap_set_memrange(dp->mmap, dp->memory, dp->memory_len);
+	if (result == DOCA_SUCCESS)
+		result = doca_mmap_set_permissions(dp->mmap, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_PCI_READ_WRITE);
+	if (result == DOCA_SUCCESS)
+		result = doca_mmap_start(dp->mmap);
+	if (result == DOCA_SUCCESS)
+		result = doca_buf_inventory_create((size_t)dp->depth * 2, &dp->inventory);
+	if (result == DOCA_SUCCESS)
+		result = doca_buf_inventory_start(dp->inventory);
+	return result;
+}
+
+doca_error_t datapath_create(struct doca_dev *dev, uint32_t depth, uint32_t buffer_len, datapath_answer_cb_t answer, void *user,
+			     struct datapath **datapath)
+{
+	struct datapath *dp = calloc(1, sizeof(*dp));
+	doca_error_t result = DOCA_ERROR_NO_MEMORY;
+
+	if (!dp)
+		return result;
+	dp->depth = depth;
+	dp->buffer_len = buffer_len;
+	dp->stride = (buffer_len + BUFFER_ALIGN - 1) / BUFFER_ALIGN * BUFFER_ALIGN;
+	dp->answer = answer;
+	dp->user = user;
+	dp->sends = calloc(depth, sizeof(*dp->sends));
+	dp->free_sends = calloc(depth, sizeof(*dp->free_sends));
+	dp->recvs = calloc(depth, sizeof(*dp->recvs));
+	dp->ending_tasks = calloc(depth, sizeof(*dp->ending_tasks));
+	dp->ending_bufs = calloc(depth, sizeof(*dp->ending_bufs));
+	if (dp->sends && dp->free_sends && dp->recvs && dp->ending_tasks && dp->ending_bufs)
+		result = create_memory(dp, dev);
+	if (result == DOCA_SUCCESS)
+		result = doca_pe_create(&dp->pe);
+	if (result != DOCA_SUCCESS) {
+		DOCA_LOG_ERR("%u buffers of %u bytes for a queue not set up: %s", depth * 2, buffer_len,
+			     doca_error_get_descr(result));
+		datapath_destroy(dp);
+		return result;
+	}
+	*datapath = dp;
+	return DOCA_SUCCESS;
+}
+
+void datapath_destroy(struct datapath *dp)
+{
+	datapath_close(dp);
+	if (dp->pe)
+		doca_pe_destroy(dp->pe);
+	if (dp->inventory)
+		doca_buf_inventory_destroy(dp->inventory);
+	if (dp->mmap)
+		doca_mmap_destroy(dp->mmap);
+	if (dp->memory)
+		munmap(dp->memory, dp->memory_len);
+	free(dp->sends);
+	free(dp->free_sends);
+	free(dp->recvs);
+	free(dp->ending_tasks);
+	free(dp->ending_bufs);
+	free(dp);
+}
+
+/* Task callbacks */
+
+static void send_done(struct doca_comch_producer_task_send *task, union doca_data task_data, union doca_data ctx_data)
+{
+	struct datapath *dp = ctx_data.ptr;
+
+	dp->free_sends[dp->free_send_count++] = task;
+}
+
+static void send_failed(struct doca_comch_producer_task_send *task, union doca_data task_data, union doca_data ctx_data)
+{
+	struct datapath *dp = ctx_data.ptr;
+
+	if (!dp->closing && !dp->failed)
+		DOCA_LOG_ERR("a request did not reach the orchestrator: %s",
+			     doca_error_get_descr(doca_task_get_status(doca_comch_producer_task_send_as_task(task))));
+	dp->failed = true;
+	dp->free_sends[dp->free_send_count++] = task;
+}
+
+static void recv_done(struct doca_comch_consumer_task_post_recv *task, union doca_data task_data, union doca_data ctx_data)
+{
+	struct datapath *dp = ctx_data.ptr;
+	struct doca_buf *buf = doca_comch_consumer_task_post_recv_get_buf(task);
+	void *data = NULL;
+	size_t len = 0;
+
+	doca_buf_get_data(buf, &data);
+	doca_buf_get_data_len(buf, &len);
+	if (!dp->closing)
+		dp->answer(dp->user, data, len);
+	doca_buf_reset_data_len(buf);
+	if (!dp->closing &&
+	    doca_task_submit_ex(doca_comch_consumer_task_post_recv_as_task(task), DOCA_TASK_SUBMIT_FLAG_FLUSH) != DOCA_SUCCESS)
+		dp->failed = true;
+}
+
+static void recv_failed(struct doca_comch_consumer_task_post_recv *task, union doca_data task_data, union doca_data ctx_data)
+{
+	struct datapath *dp = ctx_data.ptr;
+
+	if (!dp->closing && !dp->failed)
+		DOCA_LOG_ERR("receiving answers failed: %s",
+			     doca_error_get_descr(doca_task_get_status(doca_comch_consumer_task_post_recv_as_task(task))));
+	dp->failed = true;
+}
+
+/* Opening */
+
+static doca_error_t open_consumer(struct datapath *dp, struct doca_comch_connection *connection)
+{
+	doca_error_t result = doca_comch_consumer_create(connection, dp->mmap, &dp->consumer);
+	struct doca_ctx *ctx;
+
+	if (result != DOCA_SUCCESS) {
+		dp->consumer = NULL;
+		return result;
+	}
+	ctx = doca_comch_consumer_as_ctx(dp->consumer);
+	result = doca_pe_connect_ctx(dp->pe, ctx);
+	if (result == DOCA_SUCCESS)
+		result = doca_comch_consumer_task_post_recv_set_conf(dp->consumer, recv_done, recv_failed, dp->depth);
+	if (result == DOCA_SUCCESS)
+		result = doca_ctx_set_user_data(ctx, (union doca_data){.ptr = dp});
+	if (result == DOCA_SUCCESS)
+		result = doca_ctx_start(ctx);
+	return result == DOCA_ERROR_IN_PROGRESS ? DOCA_SUCCESS : result;
+}
+
+static doca_error_t open_producer(struct datapath *dp, struct doca_comch_connection *connection)
+{
+	doca_error_t result = doca_comch_producer_create(connection, &dp->producer);
+	struct doca_ctx *ctx;
+
+	if (result != DOCA_SUCCESS) {
+		dp->producer = NULL;
+		return result;
+	}
+	ctx = doca_comch_producer_as_ctx(dp->producer);
+	result = doca_pe_connect_ctx(dp->pe, ctx);
+	if (result == DOCA_SUCCESS)
+		result = doca_comch_producer_task_send_set_conf(dp->producer, send_done, send_failed, dp->depth);
+	if (result == DOCA_SUCCESS)
+		result = doca_ctx_set_user_data(ctx, (union doca_data){.ptr = dp});
+	if (result == DOCA_SUCCESS)
+		result = doca_ctx_start(ctx);
+	return result == DOCA_ERROR_IN_PROGRESS ? DOCA_SUCCESS : result;
+}
+
+doca_error_t datapath_open(struct datapath *dp, struct doca_comch_connection *connection, uint32_t *consumer_id)
+{
+	doca_error_t result;
+
+	dp->closing = false;
+	dp->failed = false;
+	result = open_consumer(dp, connection);
+	if (result == DOCA_SUCCESS)
+		result = open_producer(dp, connection);
+	if (result == DOCA_SUCCESS)
+		result = doca_comch_consumer_get_id(dp->consumer, consumer_id);
+	if (result != DOCA_SUCCESS) {
+		DOCA_LOG_ERR("producer and consumer not set up: %s", doca_error_get_descr(result));
+		datapath_close(dp);
+	}
+	return result;
+}
+
+static enum doca_ctx_states state_of(struct doca_ctx *ctx)
+{
+	enum doca_ctx_states state = DOCA_CTX_STATE_IDLE;
+
+	doca_ctx_get_state(ctx, &state);
+	return state;
+}
+
+bool datapath_is_running(struct datapath *dp)
+{
+	return state_of(doca_comch_consumer_as_ctx(dp->consumer)) == DOCA_CTX_STATE_RUNNING &&
+	       state_of(doca_comch_producer_as_ctx(dp->producer)) == DOCA_CTX_STATE_RUNNING;
+}
+
+static doca_error_t make_sends(struct datapath *dp, uint32_t remote_consumer_id)
+{
+	for (uint32_t i = 0; i < dp->depth; i++) {
+		struct doca_buf *buf;
+		doca_error_t result = doca_buf_inventory_buf_get_by_addr(dp->inventory, dp->mmap,
+									 dp->memory + (size_t)i * dp->stride, dp->buffer_len, &buf);
+
+		if (result == DOCA_SUCCESS) {
+			result = doca_comch_producer_task_send_alloc_init(dp->producer, buf, NULL, 0, remote_consumer_id,
+									  &dp->sends[i]);
+			if (result != DOCA_SUCCESS)
+				doca_buf_dec_refcount(buf, NULL);
+		}
+		if (result != DOCA_SUCCESS)
+			return result;
+		dp->send_count++;
+		dp->free_sends[dp->free_send_count++] = dp->sends[i];
+	}
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t make_recvs(struct datapath *dp)
+{
+	for (uint32_t i = 0; i < dp->depth; i++) {
+		struct doca_buf *buf;
+		doca_error_t result = doca_buf_inventory_buf_get_by_addr(
+			dp->inventory, dp->mmap, dp->memory + (size_t)(dp->depth + i) * dp->stride, dp->buffer_len, &buf);
+
+		if (result == DOCA_SUCCESS) {
+			result = doca_comch_consumer_task_post_recv_alloc_init(dp->consumer, buf, &dp->recvs[i]);
+			if (result != DOCA_SUCCESS)
+				doca_buf_dec_refcount(buf, NULL);
+		}
+		if (result == DOCA_SUCCESS) {
+			dp->recv_count++;
+			result = doca_task_submit(doca_comch_consumer_task_post_recv_as_task(dp->recvs[i]));
+		}
+		if (result != DOCA_SUCCESS)
+			return result;
+	}
+	return DOCA_SUCCESS;
+}
+
+doca_error_t datapath_begin(struct datapath *dp, uint32_t remote_consumer_id)
+{
+	doca_error_t result = make_sends(dp, remote_consumer_id);
+
+	if (result == DOCA_SUCCESS)
+		result = make_recvs(dp);
+	if (result != DOCA_SUCCESS)
+		DOCA_LOG_ERR("tasks of a queue not set up: %s", doca_error_get_descr(result));
+	return result;
+}
+
+/* Use */
+
+doca_error_t datapath_send(struct datapath *dp, const uint8_t *bytes, size_t len)
+{
+	struct doca_comch_producer_task_send *task;
+	struct doca_buf *buf;
+	doca_error_t result;
+	void *head;
+
+	if (dp->free_send_count == 0)
+		return DOCA_ERROR_AGAIN;
+	task = dp->free_sends[dp->free_send_count - 1];
+	buf = (struct doca_buf *)doca_comch_producer_task_send_get_buf(task);
+	doca_buf_get_head(buf, &head);
+	memcpy(head, bytes, len);
+	doca_buf_set_data(buf, head, len);
+	result = doca_task_submit_ex(doca_comch_producer_task_send_as_task(task), DOCA_TASK_SUBMIT_FLAG_NONE);
+	if (result == DOCA_SUCCESS)
+		dp->free_send_count--;
+	return result;
+}
+
+void datapath_flush(struct datapath *dp)
+{
+	doca_ctx_flush_tasks(doca_comch_producer_as_ctx(dp->producer));
+}
+
+bool datapath_progress(struct datapath *dp, uint32_t completions_max)
+{
+	bool any = false;
+
+	while (completions_max-- > 0 && doca_pe_progress(dp->pe))
+		any = true;
+	return any;
+}
+
+/* Closing */
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static size_t inflight_of(struct doca_ctx *ctx)
+{
+	size_t count = 0;
+
+	doca_ctx_get_num_inflight_tasks(ctx, &count);
+	return count;
+}
+
+/* Tasks first end (with an error, in the callbacks above), then are freed, then the context becomes idle. */
+static void end_ctx(struct datapath *dp, struct doca_ctx *ctx, uint32_t task_count)
+{
+	uint64_t deadline = now_ms() + CLOSE_TIMEOUT_MS;
+
+	doca_ctx_stop(ctx);
+	while (inflight_of(ctx) > 0 && now_ms() < deadline)
+		doca_pe_progress(dp->pe);
+	for (uint32_t i = 0; i < task_count; i++)
+		doca_task_free(dp->ending_tasks[i]);
+	while (state_of(ctx) != DOCA_CTX_STATE_IDLE && now_ms() < deadline)
+		doca_pe_progress(dp->pe);
+	if (state_of(ctx) != DOCA_CTX_STATE_IDLE)
+		DOCA_LOG_WARN("a queue did not stop within %d ms", CLOSE_TIMEOUT_MS);
+	for (uint32_t i = 0; i < task_count; i++)
+		doca_buf_dec_refcount(dp->ending_bufs[i], NULL);
+}
+
+static void close_consumer(struct datapath *dp)
+{
+	for (uint32_t i = 0; i < dp->recv_count; i++) {
+		dp->ending_tasks[i] = doca_comch_consumer_task_post_recv_as_task(dp->recvs[i]);
+		dp->ending_bufs[i] = doca_comch_consumer_task_post_recv_get_buf(dp->recvs[i]);
+	}
+	end_ctx(dp, doca_comch_consumer_as_ctx(dp->consumer), dp->recv_count);
+	if (doca_comch_consumer_destroy(dp->consumer) != DOCA_SUCCESS)
+		DOCA_LOG_WARN("a consumer is left behind");
+	dp->consumer = NULL;
+	dp->recv_count = 0;
+}
+
+static void close_producer(struct datapath *dp)
+{
+	for (uint32_t i = 0; i < dp->send_count; i++) {
+		dp->ending_tasks[i] = doca_comch_producer_task_send_as_task(dp->sends[i]);
+		dp->ending_bufs[i] = (struct doca_buf *)doca_comch_producer_task_send_get_buf(dp->sends[i]);
+	}
+	end_ctx(dp, doca_comch_producer_as_ctx(dp->producer), dp->send_count);
+	if (doca_comch_producer_destroy(dp->producer) != DOCA_SUCCESS)
+		DOCA_LOG_WARN("a producer is left behind");
+	dp->producer = NULL;
+	dp->send_count = 0;
+	dp->free_send_count = 0;
+}
+
+void datapath_close(struct datapath *dp)
+{
+	dp->closing = true;
+	if (dp->consumer)
+		close_consumer(dp);
+	if (dp->producer)
+		close_producer(dp);
+}

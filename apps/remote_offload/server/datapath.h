@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One queue to the GPU: a progress engine with one producer and one consumer, their buffers and their tasks. Requests go out
+ * in the order of datapath_send and answers come back in that order.
+ *
+ * Life: create once; for every orchestrator open, (exchange consumer ids,) begin, use, close. One thread at a time.
+ */
+#ifndef REMOTE_OFFLOAD_SERVER_DATAPATH_H
+#define REMOTE_OFFLOAD_SERVER_DATAPATH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <doca_comch.h>
+#include <doca_dev.h>
+#include <doca_error.h>
+#include <doca_pe.h>
+
+/* One answer, valid only during the call. */
+typedef void (*datapath_answer_cb_t)(void *user, const uint8_t *bytes, size_t len);
+
+struct doca_comch_producer_task_send;
+struct doca_comch_consumer_task_post_recv;
+
+struct datapath {
+	struct doca_pe *pe;
+	struct doca_mmap *mmap;
+	struct doca_buf_inventory *inventory;
+	uint8_t *memory; /* depth buffers for requests, depth for answers */
+	size_t memory_len;
+	uint32_t depth;	 /* tasks of each kind */
+	uint32_t stride; /* bytes between buffers */
+	uint32_t buffer_len;
+
+	struct doca_comch_producer *producer; /* NULL while closed */
+	struct doca_comch_consumer *consumer;
+	struct doca_comch_producer_task_send **sends, **free_sends;
+	struct doca_comch_consumer_task_post_recv **recvs;
+	struct doca_task **ending_tasks; /* room for close */
+	struct doca_buf **ending_bufs;
+	uint32_t send_count, free_send_count, recv_count;
+
+	datapath_answer_cb_t answer;
+	void *user;
+	bool closing;
+	bool failed; /* a task failed: the peer is gone or broken */
+};
+
+doca_error_t datapath_create(struct doca_dev *dev, uint32_t depth, uint32_t buffer_len, datapath_answer_cb_t answer, void *user,
+			     struct datapath **datapath);
+void datapath_destroy(struct datapath *datapath);
+
+/* Producer and consumer on this connection; the consumer runs later, with the progress of the control channel. */
+doca_error_t datapath_open(struct datapath *datapath, struct doca_comch_connection *connection, uint32_t *consumer_id);
+bool datapath_is_running(struct datapath *datapath);
+
+/* Tasks for requests to that consumer of the peer, and all receives posted. */
+doca_error_t datapath_begin(struct datapath *datapath, uint32_t remote_consumer_id);
+
+/* Copies the bytes and submits. AGAIN: every task is in use, or the peer has no receive posted; try after progress. */
+doca_error_t datapath_send(struct datapath *datapath, const uint8_t *bytes, size_t len);
+/* What datapath_send may have held back goes out. */
+void datapath_flush(struct datapath *datapath);
+
+/* Runs completions, answers among them: true when there were any. */
+bool datapath_progress(struct datapath *datapath, uint32_t completions_max);
+
+/* Ends tasks, producer and consumer; waits for the library, for a bounded time. */
+void datapath_close(struct datapath *datapath);
+
+#endif

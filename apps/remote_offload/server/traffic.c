@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "traffic.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include <doca_log.h>
+
+#include "remote_offload/frame.h"
+
+DOCA_LOG_REGISTER(SERVER::TRAFFIC);
+
+#define READS_PER_TURN 64
+#define READS_PER_CONNECTION 4
+#define WHY_MAX 256
+
+/* Lists of connections */
+
+void traffic_ready(struct worker *worker, struct connection *connection)
+{
+	if (connection->in_ready || connection->held || connection->fd < 0)
+		return;
+	connection->in_ready = true;
+	connection->ready_next = NULL;
+	connection->ready_prev = worker->ready_tail;
+	if (worker->ready_tail)
+		worker->ready_tail->ready_next = connection;
+	else
+		worker->ready_head = connection;
+	worker->ready_tail = connection;
+}
+
+void traffic_unready(struct worker *worker, struct connection *connection)
+{
+	if (!connection->in_ready)
+		return;
+	connection->in_ready = false;
+	if (connection->ready_prev)
+		connection->ready_prev->ready_next = connection->ready_next;
+	else
+		worker->ready_head = connection->ready_next;
+	if (connection->ready_next)
+		connection->ready_next->ready_prev = connection->ready_prev;
+	else
+		worker->ready_tail = connection->ready_prev;
+}
+
+void traffic_dirty(struct worker *worker, struct connection *connection)
+{
+	if (connection->in_dirty)
+		return;
+	connection->in_dirty = true;
+	connection->dirty_next = worker->dirty;
+	worker->dirty = connection;
+}
+
+/* A closed connection is freed once no list and no answer refers to it. */
+void traffic_release(struct worker *worker, struct connection *connection)
+{
+	if (connection->fd >= 0 || connection->inflight > 0 || connection->in_dirty)
+		return;
+	if (connection->prev)
+		connection->prev->next = connection->next;
+	else
+		worker->all = connection->next;
+	if (connection->next)
+		connection->next->prev = connection->prev;
+	free(connection);
+}
+
+void traffic_close(struct worker *worker, struct connection *connection)
+{
+	traffic_unready(worker, connection);
+	connection_close(connection, &worker->pool);
+	atomic_fetch_sub(&worker->connection_count, 1);
+	traffic_release(worker, connection);
+}
+
+/* For what a client did wrong: one line, that connection alone. */
+static void close_bad(struct worker *worker, struct connection *connection, const char *why)
+{
+	char peer[PEER_NAME_MAX];
+
+	connection_peer_name(connection, peer);
+	DOCA_LOG_WARN("client %s closed: %s", peer, why);
+	worker->stats.bad_connections++;
+	traffic_close(worker, connection);
+}
+
+void traffic_close_failed(struct worker *worker, struct connection *connection, const char *what)
+{
+	char why[WHY_MAX];
+
+	snprintf(why, sizeof(why), "%s: %s", what, strerror(errno));
+	close_bad(worker, connection, why);
+}
+
+static void close_truncated(struct worker *worker, struct connection *connection)
+{
+	const struct block *block = connection->in;
+	char why[WHY_MAX];
+
+	frame_explain(block->data + block->start, block->end - block->start, worker->limits.frame_max, why, sizeof(why));
+	close_bad(worker, connection, why);
+}
+
+/* Answers */
+
+uint32_t traffic_inflight(const struct worker *worker)
+{
+	return worker->inflight_head - worker->inflight_tail;
+}
+
+static bool answer_is_frame(const uint8_t *bytes, size_t len)
+{
+	struct frame frame;
+
+	return frame_parse(bytes, len, UINT32_MAX, &frame) == FRAME_COMPLETE && frame.size == len;
+}
+
+/* From the data path: the oldest request in flight has its answer. */
+void traffic_take_answer(void *user, const uint8_t *bytes, size_t len)
+{
+	struct worker *worker = user;
+	struct connection *connection;
+
+	if (traffic_inflight(worker) == 0) {
+		DOCA_LOG_ERR("the orchestrator sent an answer that nobody asked for");
+		worker->dp->failed = true;
+		return;
+	}
+	connection = worker->inflight[worker->inflight_tail++ & worker->inflight_mask];
+	connection->inflight--;
+	worker->stats.answers++;
+	if (connection->fd < 0) {
+		worker->stats.dropped_answers++;
+		traffic_release(worker, connection);
+	} else if (!answer_is_frame(bytes, len)) {
+		close_bad(worker, connection, "the orchestrator's answer to it is not a frame");
+	} else if (!connection_append(connection, &worker->pool, bytes, len)) {
+		close_bad(worker, connection, "no memory for its answers");
+	} else {
+		worker->stats.bytes_out += len;
+		traffic_dirty(worker, connection);
+	}
+}
+
+/* What remains to be done with a connection whose client sends no more, or that is being drained. */
+static void close_if_finished(struct worker *worker, struct connection *connection)
+{
+	if (connection->inflight > 0 || connection->out_bytes > 0 || connection->lingering)
+		return;
+	if (connection->input_ended) {
+		traffic_close(worker, connection);
+	} else if (worker->drain_deadline_ms) {
+		/* Our end first: closing with bytes unread would reset the connection and lose answers on their way. */
+		shutdown(connection->fd, SHUT_WR);
+		connection->lingering = true;
+		traffic_unready(worker, connection);
+		if (!connection_discard(connection))
+			traffic_close(worker, connection);
+	}
+}
+
+void traffic_write_answers(struct worker *worker)
+{
+	while (worker->dirty) {
+		struct connection *connection = worker->dirty;
+
+		worker->dirty = connection->dirty_next;
+		connection->in_dirty = false;
+		if (connection->fd < 0) {
+			traffic_release(worker, connection);
+			continue;
+		}
+		if (connection_flush(connection, &worker->pool) != 0) {
+			traffic_close_failed(worker, connection, "writing failed");
+			continue;
+		}
+		if (connection->held && connection->out_bytes < worker->out_bytes_max / 2) {
+			connection->held = false;
+			traffic_ready(worker, connection);
+		}
+		if (!connection->in && (connection->input_ended || worker->drain_deadline_ms))
+			close_if_finished(worker, connection);
+	}
+}
+
+/* Requests */
+
+static bool may_send(const struct worker *worker)
+{
+	return worker->current != WORKER_IDLE && !worker->send_blocked && !worker->dp->failed &&
+	       traffic_inflight(worker) < worker->limits.depth;
+}
+
+static bool out_is_full(const struct worker *worker, const struct connection *connection)
+{
+	return connection->out_bytes + (size_t)(connection->inflight + 1) * worker->limits.frame_max > worker->out_bytes_max;
+}
+
+enum pump { PUMP_EMPTY, PUMP_BLOCKED, PUMP_CLOSED };
+
+/* Sends every complete frame that was read. EMPTY: more bytes are needed; BLOCKED: frames remain. */
+static enum pump send_frames(struct worker *worker, struct connection *connection)
+{
+	for (;;) {
+		const uint8_t *frame;
+		uint32_t len;
+		char why[WHY_MAX];
+		enum connection_frame state = connection_peek(connection, worker->limits.frame_max, &frame, &len, why, sizeof(why));
+		doca_error_t result;
+
+		if (state == CONNECTION_FRAME_NONE)
+			return PUMP_EMPTY;
+		if (state == CONNECTION_FRAME_BAD) {
+			close_bad(worker, connection, why);
+			return PUMP_CLOSED;
+		}
+		if (out_is_full(worker, connection)) {
+			connection->held = true;
+			traffic_unready(worker, connection);
+			return PUMP_BLOCKED;
+		}
+		if (!may_send(worker))
+			return PUMP_BLOCKED;
+		result = datapath_send(worker->dp, frame, len);
+		if (result != DOCA_SUCCESS) {
+			worker->send_blocked = true;
+			if (result != DOCA_ERROR_AGAIN)
+				worker->dp->failed = true;
+			return PUMP_BLOCKED;
+		}
+		worker->submitted = true;
+		worker->inflight[worker->inflight_head++ & worker->inflight_mask] = connection;
+		connection->inflight++;
+		worker->stats.requests++;
+		worker->stats.bytes_in += len;
+		connection_consume(connection, &worker->pool, len);
+	}
+}
+
+/* One connection's share of a turn; it leaves the ready list unless it has more to do. */
+static void pump(struct worker *worker, struct connection *connection)
+{
+	for (int reads = 0; reads < READS_PER_CONNECTION; reads++) {
+		enum pump state = send_frames(worker, connection);
+		long count;
+
+		if (state != PUMP_EMPTY)
+			return;
+		if (connection->input_ended) {
+			if (connection->in) {
+				close_truncated(worker, connection);
+				return;
+			}
+			traffic_unready(worker, connection);
+			close_if_finished(worker, connection);
+			return;
+		}
+		if (!connection->readable || worker->drain_deadline_ms) {
+			traffic_unready(worker, connection);
+			if (worker->drain_deadline_ms)
+				close_if_finished(worker, connection);
+			return;
+		}
+		count = connection_read(connection, &worker->pool);
+		if (count < 0) {
+			traffic_close_failed(worker, connection, "reading failed");
+			return;
+		}
+	}
+	/* The others come first now. */
+	traffic_unready(worker, connection);
+	traffic_ready(worker, connection);
+}
+
+/* True when some connection had its turn. */
+bool traffic_send_requests(struct worker *worker)
+{
+	bool any = false;
+
+	worker->send_blocked = false;
+	for (int turn = 0; turn < READS_PER_TURN && worker->ready_head && may_send(worker); turn++) {
+		pump(worker, worker->ready_head);
+		any = true;
+	}
+	if (worker->submitted) {
+		datapath_flush(worker->dp);
+		worker->submitted = false;
+	}
+	return any;
+}

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "worker.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <doca_log.h>
+
+#include "traffic.h"
+
+DOCA_LOG_REGISTER(SERVER::WORKER);
+
+#define BLOCK_BYTES_MIN 16384u
+#define OUT_BYTES_MIN (256u << 10)
+#define OUT_FRAMES_MIN 8u
+#define EVENTS_MAX 256
+#define COMPLETIONS_PER_TURN 256
+#define TURNS_BETWEEN_POLLS 8 /* of busy turns: the sockets are asked at least this often */
+#define RETRY_MS 1	      /* the orchestrator posted no receive and nothing is in flight that would wake us */
+#define DRAIN_TIMEOUT_MS 5000
+#define LINGER_MS 500
+
+static uint64_t now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+/* Orders */
+
+static void adopt(struct worker *worker, struct connection *connection)
+{
+	struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = connection};
+
+	connection->prev = NULL;
+	connection->next = worker->all;
+	if (worker->all)
+		worker->all->prev = connection;
+	worker->all = connection;
+	worker->stats.connections++;
+	if (epoll_ctl(worker->epoll_fd, EPOLL_CTL_ADD, connection->fd, &event) != 0)
+		traffic_close_failed(worker, connection, "waiting for it failed");
+	else
+		traffic_ready(worker, connection);
+}
+
+/* The orchestrator is lost: who waits for an answer will not get it. */
+static void abandon(struct worker *worker)
+{
+	uint32_t requests = traffic_inflight(worker), clients = 0;
+
+	while (traffic_inflight(worker) > 0) {
+		struct connection *connection = worker->inflight[worker->inflight_tail++ & worker->inflight_mask];
+
+		connection->inflight--;
+		if (connection->fd >= 0) {
+			clients++;
+			traffic_close(worker, connection);
+		} else {
+			traffic_release(worker, connection);
+		}
+	}
+	worker->stats.failed_requests += requests;
+	if (requests > 0)
+		DOCA_LOG_WARN("cpu %u: %u requests in flight failed and their %u clients closed: the orchestrator is lost",
+			      worker->cpu, requests, clients);
+}
+
+static void close_all(struct worker *worker)
+{
+	struct connection *next;
+
+	worker->dirty = NULL;
+	worker->inflight_tail = worker->inflight_head;
+	for (struct connection *connection = worker->all; connection; connection = next) {
+		next = connection->next;
+		connection->inflight = 0;
+		connection->in_dirty = false;
+		if (connection->fd >= 0)
+			traffic_close(worker, connection);
+		else
+			traffic_release(worker, connection);
+	}
+}
+
+static void begin_drain(struct worker *worker)
+{
+	struct connection *next;
+
+	worker->drain_deadline_ms = now_us() / 1000 + DRAIN_TIMEOUT_MS;
+	for (struct connection *connection = worker->all; connection; connection = next) {
+		next = connection->next;
+		if (connection->fd >= 0)
+			traffic_ready(worker, connection);
+	}
+}
+
+static void obey(struct worker *worker)
+{
+	struct connection *inbox;
+	enum worker_order order;
+	unsigned int ordered;
+	uint64_t one = 1;
+
+	pthread_mutex_lock(&worker->lock);
+	inbox = worker->inbox;
+	worker->inbox = NULL;
+	order = worker->order;
+	ordered = atomic_load(&worker->ordered);
+	pthread_mutex_unlock(&worker->lock);
+
+	while (inbox) {
+		struct connection *connection = inbox;
+
+		inbox = connection->next;
+		adopt(worker, connection);
+	}
+	if (ordered == atomic_load(&worker->obeyed))
+		return;
+	if (order == WORKER_ABANDON) {
+		abandon(worker);
+		order = WORKER_IDLE;
+	} else if (order == WORKER_DRAIN && !worker->drain_deadline_ms) {
+		worker->current = worker->current == WORKER_SERVE ? WORKER_DRAIN : WORKER_IDLE;
+		begin_drain(worker);
+	} else if (order == WORKER_EXIT) {
+		worker->stopping = true;
+	}
+	if (order == WORKER_DRAIN)
+		return; /* carried out when the last connection has gone */
+	worker->current = order;
+	atomic_store(&worker->obeyed, ordered);
+	if (write(worker->notify_fd, &one, sizeof(one)) < 0)
+		DOCA_LOG_DBG("notification not written: %s", strerror(errno));
+}
+
+static void finish_drain(struct worker *worker)
+{
+	uint64_t one = 1;
+
+	if (worker->all && now_us() / 1000 < worker->drain_deadline_ms)
+		return;
+	if (worker->all)
+		DOCA_LOG_WARN("cpu %u: clients still open after %d ms are closed", worker->cpu, DRAIN_TIMEOUT_MS);
+	close_all(worker);
+	worker->current = WORKER_IDLE;
+	atomic_store(&worker->obeyed, atomic_load(&worker->ordered));
+	if (write(worker->notify_fd, &one, sizeof(one)) < 0)
+		DOCA_LOG_DBG("notification not written: %s", strerror(errno));
+}
+
+/* While drained: who has had all answers lingers, for a while, until the client closes too. */
+static void progress_drain(struct worker *worker)
+{
+	bool owed = traffic_inflight(worker) > 0 && !worker->dp->failed;
+	struct connection *next;
+
+	for (struct connection *connection = worker->all; connection; connection = next) {
+		next = connection->next;
+		if (connection->fd < 0)
+			continue;
+		/* Nobody is there to answer what was read and not sent. */
+		if (worker->current == WORKER_IDLE && connection->in) {
+			traffic_close(worker, connection);
+			continue;
+		}
+		owed |= !connection->lingering;
+	}
+	if (!owed && worker->drain_deadline_ms > now_us() / 1000 + LINGER_MS)
+		worker->drain_deadline_ms = now_us() / 1000 + LINGER_MS;
+	finish_drain(worker);
+}
+
+/* Events only mark connections, so that none is freed while its event waits in the array. */
+static void mark(struct worker *worker, struct connection *connection, uint32_t events)
+{
+	if (events & EPOLLOUT) {
+		connection->writable = true;
+		if (connection->out_bytes > 0)
+			traffic_dirty(worker, connection);
+	}
+	if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+		connection->peer_closed = true;
+	if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) {
+		connection->readable = true;
+		traffic_ready(worker, connection);
+	}
+}
+
+static void discard_lingering(struct worker *worker)
+{
+	struct connection *next;
+
+	for (struct connection *connection = worker->ready_head; connection; connection = next) {
+		next = connection->ready_next;
+		if (connection->lingering) {
+			traffic_unready(worker, connection);
+			if (!connection_discard(connection))
+				traffic_close(worker, connection);
+		}
+	}
+}
+
+static bool poll_sockets(struct worker *worker, int timeout_ms)
+{
+	struct epoll_event events[EVENTS_MAX];
+	int count = epoll_wait(worker->epoll_fd, events, EVENTS_MAX, timeout_ms);
+	bool any = false;
+
+	for (int i = 0; i < count; i++) {
+		uint64_t value;
+
+		if (events[i].data.ptr == worker) {
+			if (read(worker->wake_fd, &value, sizeof(value)) < 0)
+				continue;
+			obey(worker);
+			any = true;
+		} else if (events[i].data.ptr != worker->dp) {
+			mark(worker, events[i].data.ptr, events[i].events);
+			any = true;
+		}
+	}
+	if (worker->drain_deadline_ms)
+		discard_lingering(worker);
+	return any;
+}
+
+/* A client that went away while no orchestrator is there to serve it. */
+static void close_gone(struct worker *worker)
+{
+	struct connection *next;
+
+	for (struct connection *connection = worker->ready_head; connection; connection = next) {
+		char byte;
+		ssize_t count;
+
+		next = connection->ready_next;
+		if (!connection->peer_closed)
+			continue;
+		count = recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+		if (count == 0 || (count < 0 && errno != EAGAIN))
+			traffic_close(worker, connection);
+	}
+}
+
+static int sleep_ms(const struct worker *worker)
+{
+	if (worker->drain_deadline_ms || worker->send_blocked)
+		return RETRY_MS;
+	return -1;
+}
+
+/* Sleeps until a socket, the queue or the main thread has something. */
+static void sleep_until_event(struct worker *worker)
+{
+	bool armed = worker->dp->producer && worker->current != WORKER_IDLE;
+
+	if (armed && doca_pe_request_notification(worker->dp->pe) != DOCA_SUCCESS)
+		return;
+	worker->stats.sleeps++;
+	poll_sockets(worker, sleep_ms(worker));
+	if (armed)
+		doca_pe_clear_notification(worker->dp->pe, 0);
+}
+
+static void report_failed_queue(struct worker *worker)
+{
+	uint64_t one = 1;
+
+	if (!worker->dp->failed || atomic_exchange(&worker->queue_failed, true))
+		return;
+	if (write(worker->notify_fd, &one, sizeof(one)) < 0)
+		DOCA_LOG_DBG("notification not written: %s", strerror(errno));
+}
+
+static void serve(struct worker *worker)
+{
+	uint64_t idle_since_us = 0;
+	uint32_t turn = 0;
+
+	while (!worker->stopping) {
+		bool busy = false;
+
+		if (worker->current != WORKER_IDLE)
+			busy = datapath_progress(worker->dp, COMPLETIONS_PER_TURN);
+		traffic_write_answers(worker);
+		busy |= traffic_send_requests(worker);
+		if (!busy || ++turn % TURNS_BETWEEN_POLLS == 0)
+			busy |= poll_sockets(worker, 0);
+		if (worker->current == WORKER_IDLE)
+			close_gone(worker);
+		if (worker->current != WORKER_IDLE)
+			report_failed_queue(worker);
+		if (worker->drain_deadline_ms)
+			progress_drain(worker);
+		if (busy) {
+			idle_since_us = 0;
+			continue;
+		}
+		if (worker->limits.spin_us > 0) {
+			uint64_t now = now_us();
+
+			if (idle_since_us == 0)
+				idle_since_us = now;
+			if (now - idle_since_us < worker->limits.spin_us) {
+				sched_yield();
+				continue;
+			}
+		}
+		sleep_until_event(worker);
+		idle_since_us = 0;
+	}
+	close_all(worker);
+}
+
+static void *run(void *argument)
+{
+	struct worker *worker = argument;
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(worker->cpu, &set);
+	if (pthread_setaffinity_np(pthread_self(), sizeof(set), &set) != 0)
+		DOCA_LOG_WARN("thread %u not pinned to cpu %u", worker->index, worker->cpu);
+	serve(worker);
+	return NULL;
+}
+
+/* The main thread's side */
+
+static bool add_fd(int epoll_fd, int fd, void *tag)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = tag};
+
+	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+static void destroy(struct worker *worker)
+{
+	if (worker->dp)
+		datapath_destroy(worker->dp);
+	block_pool_fini(&worker->pool);
+	if (worker->epoll_fd >= 0)
+		close(worker->epoll_fd);
+	if (worker->wake_fd >= 0)
+		close(worker->wake_fd);
+	pthread_mutex_destroy(&worker->lock);
+	free(worker->inflight);
+	free(worker);
+}
+
+static doca_error_t prepare(struct worker *worker, struct doca_dev *dev)
+{
+	uint32_t frame_max = worker->limits.frame_max, ring = 1;
+	doca_notification_handle_t pe_fd;
+	doca_error_t result;
+
+	while (ring < worker->limits.depth)
+		ring *= 2;
+	worker->inflight = calloc(ring, sizeof(*worker->inflight));
+	worker->inflight_mask = ring - 1;
+	worker->out_bytes_max = (size_t)OUT_FRAMES_MIN * frame_max;
+	if (worker->out_bytes_max < OUT_BYTES_MIN)
+		worker->out_bytes_max = OUT_BYTES_MIN;
+	block_pool_init(&worker->pool, frame_max > BLOCK_BYTES_MIN ? frame_max : BLOCK_BYTES_MIN);
+	worker->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	worker->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (!worker->inflight || worker->epoll_fd < 0 || worker->wake_fd < 0) {
+		DOCA_LOG_ERR("thread for cpu %u not set up: %s", worker->cpu, strerror(errno));
+		return DOCA_ERROR_OPERATING_SYSTEM;
+	}
+	result = datapath_create(dev, worker->limits.depth, frame_max, traffic_take_answer, worker, &worker->dp);
+	if (result != DOCA_SUCCESS)
+		return result;
+	result = doca_pe_get_notification_handle(worker->dp->pe, &pe_fd);
+	if (result != DOCA_SUCCESS || !add_fd(worker->epoll_fd, pe_fd, worker->dp) ||
+	    !add_fd(worker->epoll_fd, worker->wake_fd, worker)) {
+		DOCA_LOG_ERR("thread for cpu %u cannot wait for events", worker->cpu);
+		return result != DOCA_SUCCESS ? result : DOCA_ERROR_OPERATING_SYSTEM;
+	}
+	return DOCA_SUCCESS;
+}
+
+doca_error_t worker_start(uint32_t index, uint32_t cpu, const struct worker_limits *limits, struct doca_dev *dev, int notify_fd,
+			  struct worker **out)
+{
+	struct worker *worker = calloc(1, sizeof(*worker));
+	doca_error_t result;
+
+	if (!worker)
+		return DOCA_ERROR_NO_MEMORY;
+	worker->index = index;
+	worker->cpu = cpu;
+	worker->limits = *limits;
+	worker->notify_fd = notify_fd;
+	worker->epoll_fd = -1;
+	worker->wake_fd = -1;
+	pthread_mutex_init(&worker->lock, NULL);
+	result = prepare(worker, dev);
+	if (result == DOCA_SUCCESS && pthread_create(&worker->thread, NULL, run, worker) != 0) {
+		DOCA_LOG_ERR("thread for cpu %u not started", cpu);
+		result = DOCA_ERROR_OPERATING_SYSTEM;
+	}
+	if (result != DOCA_SUCCESS) {
+		destroy(worker);
+		return result;
+	}
+	*out = worker;
+	return DOCA_SUCCESS;
+}
+
+static void wake(struct worker *worker)
+{
+	uint64_t one = 1;
+
+	if (write(worker->wake_fd, &one, sizeof(one)) < 0)
+		DOCA_LOG_ERR("thread for cpu %u not woken: %s", worker->cpu, strerror(errno));
+}
+
+void worker_stop(struct worker *worker)
+{
+	worker_order(worker, WORKER_EXIT);
+	pthread_join(worker->thread, NULL);
+	while (worker->inbox) {
+		struct connection *connection = worker->inbox;
+
+		worker->inbox = connection->next;
+		connection_close(connection, &worker->pool);
+		free(connection);
+	}
+	destroy(worker);
+}
+
+void worker_add(struct worker *worker, int fd)
+{
+	struct connection *connection = connection_create(fd);
+
+	if (!connection) {
+		close(fd);
+		return;
+	}
+	atomic_fetch_add(&worker->connection_count, 1);
+	pthread_mutex_lock(&worker->lock);
+	connection->next = worker->inbox;
+	worker->inbox = connection;
+	pthread_mutex_unlock(&worker->lock);
+	wake(worker);
+}
+
+void worker_order(struct worker *worker, enum worker_order order)
+{
+	pthread_mutex_lock(&worker->lock);
+	worker->order = order;
+	atomic_fetch_add(&worker->ordered, 1);
+	pthread_mutex_unlock(&worker->lock);
+	wake(worker);
+}
+
+bool worker_has_obeyed(const struct worker *worker)
+{
+	return atomic_load(&worker->obeyed) == atomic_load(&worker->ordered);
+}
+
+void worker_set_limits(struct worker *worker, uint32_t frame_max, uint32_t depth)
+{
+	worker->limits.frame_max = frame_max;
+	worker->limits.depth = depth;
+	atomic_store(&worker->queue_failed, false);
+}
