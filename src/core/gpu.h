@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <doca_error.h>
 #include <doca_types.h>
@@ -15,6 +16,7 @@
 #include "base/visibility.h"
 
 struct doca_gpu;
+struct softfield_kernel;
 
 struct sf_gpu_ops {
 	const char *name; /* "soft", "cuda" */
@@ -33,6 +35,23 @@ struct sf_gpu_ops {
 
 	/* Is this an address that only kernels can use? */
 	bool (*is_device_memory)(struct doca_gpu *gpu, const void *addr);
+
+	/* Copies to and from memory of mem_alloc, whatever its type. Blocks, but not on running kernels. IO_FAILED: the GPU is
+	 * lost. */
+	doca_error_t (*copy_to)(struct doca_gpu *gpu, void *gpu_addr, const void *from, size_t len);
+	doca_error_t (*copy_from)(struct doca_gpu *gpu, void *to, const void *gpu_addr, size_t len);
+
+	/* A file descriptor of the memory for other devices; NOT_SUPPORTED where there is none. */
+	doca_error_t (*dmabuf_fd)(struct doca_gpu *gpu, void *gpu_addr, size_t len, int *fd);
+
+	/* Starts a kernel, asks after it (SUCCESS, IN_PROGRESS, IO_FAILED with *error the fault's name), and forgets it once it
+	 * ended. */
+	doca_error_t (*launch)(struct doca_gpu *gpu, const struct softfield_kernel *kernel, uint32_t grid, uint32_t block,
+			       const void *args, size_t args_size, void **state);
+	doca_error_t (*launch_query)(struct doca_gpu *gpu, void *state, const char **error);
+	void (*launch_free)(struct doca_gpu *gpu, void *state);
+
+	void (*close)(struct doca_gpu *gpu);
 };
 
 struct doca_gpu {

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file doca_gpunetio_dev_buf.cuh
+ * Buffer arrays from a kernel: which address and memory key an element has. The host makes the array (doca_buf_array.h) and
+ * passes its handle to the kernel. Nothing is checked: an index past the end is the kernel's mistake.
+ *
+ * Compiles as CUDA C++ with nvcc and, for the software GPU, as C and C++. Any thread, any number of threads at a time.
+ */
+#ifndef DOCA_GPUNETIO_DEV_BUF_CUH_
+#define DOCA_GPUNETIO_DEV_BUF_CUH_
+
+#include <stdint.h>
+#include <doca_gpunetio.h>
+#include <doca_error.h>
+#include <softfield/device.h>
+#include <softfield/gpu_buf.h>
+
+/** A buffer, as kernels know it. */
+struct doca_gpu_buf;
+
+/** An array of buffers, as kernels know it. */
+struct doca_gpu_buf_arr;
+
+/**
+ * Gives an element of an array.
+ * @param buf_arr_gpu      the array
+ * @param doca_gpu_buf_idx its index, from 0
+ * @param buf              the element; lives as long as the array
+ */
+SOFTFIELD_DEVICE void doca_gpu_dev_buf_get_buf(const struct doca_gpu_buf_arr *buf_arr_gpu, const uint64_t doca_gpu_buf_idx,
+					       struct doca_gpu_buf **buf)
+{
+	*buf = &buf_arr_gpu->bufs[doca_gpu_buf_idx];
+}
+
+/**
+ * Gives the address at which a buffer begins, for kernels.
+ * @param buf  the buffer
+ * @param addr its address
+ */
+SOFTFIELD_DEVICE void doca_gpu_dev_buf_get_addr(const struct doca_gpu_buf *buf, uintptr_t *addr)
+{
+	*addr = (uintptr_t)buf->addr;
+}
+
+/**
+ * Gives the memory key of a buffer.
+ * @param buf  the buffer
+ * @param mkey its key
+ */
+SOFTFIELD_DEVICE void doca_gpu_dev_buf_get_mkey(const struct doca_gpu_buf *buf, uint32_t *mkey)
+{
+	*mkey = buf->mkey;
+}
+
+/**
+ * Makes a buffer of an address and a key, without an array.
+ * @param addr where it begins, an address for kernels
+ * @param mkey its memory key
+ * @param buf  *buf points to a struct doca_gpu_buf of the caller's, which is filled in
+ */
+SOFTFIELD_DEVICE void doca_gpu_dev_buf_create(uintptr_t addr, uint32_t mkey, struct doca_gpu_buf **buf)
+{
+	(*buf)->addr = addr;
+	(*buf)->mkey = mkey;
+}
+
+#endif /* DOCA_GPUNETIO_DEV_BUF_CUH_ */

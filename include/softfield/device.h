@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file softfield/device.h
+ * What a kernel needs that CUDA C++ and plain C spell differently, so that one source serves both.
+ *
+ * Compiled by nvcc, a kernel runs on a CUDA GPU. Compiled by a C or C++ compiler, the same source runs on the software
+ * GPU, where each GPU thread of the launch is a CPU thread and a warp has one thread.
+ *
+ *     struct work { struct doca_comch_gpu_consumer *consumer; volatile uint8_t *stop; };
+ *
+ *     SOFTFIELD_KERNEL(my_kernel, struct work, args)
+ *     {
+ *             while (!*args->stop)
+ *                     ...doca_dev_gpu_comch_consumer_recv_wait(args->consumer, ...)...
+ *     }
+ *
+ * softfield/gpu.h launches it. Everything here is for kernels; the host includes softfield/gpu.h only.
+ */
+#ifndef SOFTFIELD_DEVICE_H_
+#define SOFTFIELD_DEVICE_H_
+
+#include <stdint.h>
+
+/** The quad: 16 bytes that a GPU or CPU loads and stores at once. */
+struct softfield_quad {
+	uint32_t w[4];
+} __attribute__((aligned(16)));
+
+#if defined(__CUDACC__)
+/* ---------------------------------------------------------------- CUDA ---------------------------------------------- */
+
+/** Marks a function that kernels call. */
+#define SOFTFIELD_DEVICE static __device__ __forceinline__
+
+/** Defines a kernel: its name, the type of its one argument, and how the body calls a pointer to it. */
+#define SOFTFIELD_KERNEL(name, type, args)                                \
+	static __device__ void name##_body(const type *args);             \
+	extern "C" __global__ void name(const __grid_constant__ type args_) \
+	{                                                                 \
+		name##_body(&args_);                                      \
+	}                                                                 \
+	static __device__ void name##_body(const type *args)
+
+/** Index of the calling thread in its block. */
+SOFTFIELD_DEVICE uint32_t softfield_thread_index(void) { return threadIdx.x; }
+/** Index of the calling thread's block in the grid. */
+SOFTFIELD_DEVICE uint32_t softfield_block_index(void) { return blockIdx.x; }
+/** Threads in a block. */
+SOFTFIELD_DEVICE uint32_t softfield_block_size(void) { return blockDim.x; }
+/** Blocks in the grid. */
+SOFTFIELD_DEVICE uint32_t softfield_grid_size(void) { return gridDim.x; }
+/** Threads in a warp: 32 on a CUDA GPU, 1 on the software GPU. */
+SOFTFIELD_DEVICE uint32_t softfield_warp_size(void) { return 32; }
+/** Index of the calling thread in its warp. */
+SOFTFIELD_DEVICE uint32_t softfield_lane(void) { return threadIdx.x & 31; }
+/** Waits for all threads of the block; what they wrote before is seen after. */
+SOFTFIELD_DEVICE void softfield_block_sync(void) { __syncthreads(); }
+/** Waits for all threads of the warp; what they wrote before is seen after. */
+SOFTFIELD_DEVICE void softfield_warp_sync(void) { __syncwarp(); }
+/** Orders the calling thread's memory accesses before and after, as every CPU and GPU sees them. */
+SOFTFIELD_DEVICE void softfield_fence_system(void) { __threadfence_system(); }
+
+/** Loads a quad that another processor may be writing: always whole, never from a cache. */
+SOFTFIELD_DEVICE struct softfield_quad softfield_load_quad(const struct softfield_quad *from)
+{
+	struct softfield_quad q;
+
+	asm volatile("ld.volatile.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(q.w[0]), "=r"(q.w[1]), "=r"(q.w[2]), "=r"(q.w[3]) : "l"(from));
+	return q;
+}
+
+/** Stores a quad that another processor may be reading: always whole. */
+SOFTFIELD_DEVICE void softfield_store_quad(struct softfield_quad *to, struct softfield_quad q)
+{
+	asm volatile("st.volatile.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(q.w[0]), "r"(q.w[1]), "r"(q.w[2]), "r"(q.w[3]) : "memory");
+}
+
+/** Tells a race detector that what was written before softfield_published(word) happened before. No code on a GPU. */
+SOFTFIELD_DEVICE void softfield_observed(const void *word) { (void)word; }
+/** The other half of softfield_observed. */
+SOFTFIELD_DEVICE void softfield_published(const void *word) { (void)word; }
+
+#else
+/* ----------------------------------------------------------- software GPU ------------------------------------------- */
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The CPU thread that stands for a GPU thread: what it is, and how long it found nothing to do. */
+struct softfield_thread {
+	uint32_t thread_index;	  /**< in its block */
+	uint32_t block_index;	  /**< in the grid */
+	uint32_t block_size;	  /**< threads in a block */
+	uint32_t grid_size;	  /**< blocks in the grid */
+	void *block;		  /**< the library's: what the threads of a block share */
+	const void *idle_on;	  /**< what was last found empty */
+	uint32_t idle_polls;	  /**< calls in a row that found nothing */
+	uint32_t idle_several;	  /**< more than one thing was found empty since something was not */
+	uint32_t spin_polls;	  /**< that many before it sleeps */
+};
+
+/** The calling kernel thread; outside a kernel, a thread of a launch of one. @return never NULL */
+struct softfield_thread *softfield_self(void);
+
+/** Implements softfield_block_sync. */
+void softfield_soft_block_sync(struct softfield_thread *self);
+
+/** Sleeps until *word is no longer 1, somebody wakes it, or the time is over. word may be shared with other processes; NULL just sleeps. */
+void softfield_soft_sleep(uint32_t *word, uint32_t timeout_us);
+
+#ifdef __cplusplus
+}
+#endif
+
+#define SOFTFIELD_DEVICE static inline __attribute__((unused))
+
+#define SOFTFIELD_KERNEL(name, type, args)          \
+	static void name##_body(const type *args);  \
+	void name(const void *args_);               \
+	void name(const void *args_)                \
+	{                                           \
+		name##_body((const type *)args_);   \
+	}                                           \
+	static void name##_body(const type *args)
+
+SOFTFIELD_DEVICE uint32_t softfield_thread_index(void) { return softfield_self()->thread_index; }
+SOFTFIELD_DEVICE uint32_t softfield_block_index(void) { return softfield_self()->block_index; }
+SOFTFIELD_DEVICE uint32_t softfield_block_size(void) { return softfield_self()->block_size; }
+SOFTFIELD_DEVICE uint32_t softfield_grid_size(void) { return softfield_self()->grid_size; }
+SOFTFIELD_DEVICE uint32_t softfield_warp_size(void) { return 1; }
+SOFTFIELD_DEVICE uint32_t softfield_lane(void) { return 0; }
+SOFTFIELD_DEVICE void softfield_block_sync(void) { softfield_soft_block_sync(softfield_self()); }
+SOFTFIELD_DEVICE void softfield_warp_sync(void) {}
+SOFTFIELD_DEVICE void softfield_fence_system(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+
+/* In assembly, so that 16 bytes stay one access whatever the compiler thinks. */
+SOFTFIELD_DEVICE struct softfield_quad softfield_load_quad(const struct softfield_quad *from)
+{
+	struct softfield_quad q;
+#if defined(__x86_64__)
+	__extension__ typedef long long vec __attribute__((vector_size(16)));
+	vec v;
+	__asm__ volatile("movdqa %1, %0" : "=x"(v) : "m"(*from) : "memory");
+	__builtin_memcpy(&q, &v, sizeof(q));
+#elif defined(__aarch64__)
+	uint64_t a, b;
+	__asm__ volatile("ldp %0, %1, [%2]\n\tdmb ishld" : "=&r"(a), "=&r"(b) : "r"(from) : "memory");
+	__builtin_memcpy(&q.w[0], &a, 8);
+	__builtin_memcpy(&q.w[2], &b, 8);
+#else
+#error "the software GPU needs 16-byte loads that are one access: x86-64 or 64-bit Arm"
+#endif
+	return q;
+}
+
+SOFTFIELD_DEVICE void softfield_store_quad(struct softfield_quad *to, struct softfield_quad q)
+{
+#if defined(__x86_64__)
+	__extension__ typedef long long vec __attribute__((vector_size(16)));
+	vec v;
+	__builtin_memcpy(&v, &q, sizeof(q));
+	__asm__ volatile("movdqa %1, %0" : "=m"(*to) : "x"(v) : "memory");
+#elif defined(__aarch64__)
+	uint64_t a, b;
+	__builtin_memcpy(&a, &q.w[0], 8);
+	__builtin_memcpy(&b, &q.w[2], 8);
+	__asm__ volatile("dmb ish\n\tstp %0, %1, [%2]" ::"r"(a), "r"(b), "r"(to) : "memory");
+#endif
+}
+
+#if defined(__SANITIZE_THREAD__)
+#define SOFTFIELD_RACE_DETECTOR 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SOFTFIELD_RACE_DETECTOR 1
+#endif
+#endif
+
+#ifdef SOFTFIELD_RACE_DETECTOR
+#ifdef __cplusplus
+extern "C" {
+#endif
+void __tsan_acquire(void *addr);
+void __tsan_release(void *addr);
+#ifdef __cplusplus
+}
+#endif
+SOFTFIELD_DEVICE void softfield_observed(const void *word) { __tsan_acquire((void *)(uintptr_t)word); }
+SOFTFIELD_DEVICE void softfield_published(const void *word) { __tsan_release((void *)(uintptr_t)word); }
+#else
+SOFTFIELD_DEVICE void softfield_observed(const void *word) { (void)word; }
+SOFTFIELD_DEVICE void softfield_published(const void *word) { (void)word; }
+#endif
+
+SOFTFIELD_DEVICE void softfield_relax(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+#endif /* software GPU */
+
+#endif /* SOFTFIELD_DEVICE_H_ */

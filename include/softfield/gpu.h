@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file softfield/gpu.h
+ * Launches a kernel on whatever GPU a doca_gpu is: a CUDA device, or the software GPU, where a kernel is a C function that
+ * CPU threads run, one for each GPU thread.
+ *
+ * DOCA leaves launching to CUDA. A program that launches with CUDA's own syntax runs on a CUDA GPU as it is, and needs
+ * nothing from here; one that shall also run where there is no GPU describes its kernel once and launches it with these
+ * calls:
+ *
+ *     extern const unsigned char my_fatbin[], my_fatbin_end[];           // nvcc --fatbin of the source; or NULL
+ *     void my_kernel(const void *args);                                  // the same source, compiled as C
+ *     const struct softfield_kernel kernel = {"my_kernel", my_kernel, my_fatbin, my_fatbin_end - my_fatbin};
+ *
+ *     softfield_gpu_launch(gpu, &kernel, grid, block, &args, sizeof(args), &launch);
+ *     ...set the stop flag that the kernel reads...
+ *     softfield_gpu_launch_wait(launch, 1000);
+ *     softfield_gpu_launch_destroy(launch);
+ *
+ * A launch belongs to one thread at a time. Kernels of different launches run side by side.
+ */
+#ifndef SOFTFIELD_GPU_H_
+#define SOFTFIELD_GPU_H_
+
+#include <stddef.h>
+#include <stdint.h>
+#include <doca_compat.h>
+#include <doca_error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct doca_gpu;
+
+/** A running or finished kernel. */
+struct softfield_launch;
+
+/** A kernel as the software GPU calls it, once for each thread of the launch; SOFTFIELD_KERNEL defines one. */
+typedef void (*softfield_kernel_fn)(const void *args);
+
+/** A kernel, for both kinds of GPU. */
+struct softfield_kernel {
+	const char *name;	  /**< the function's name in image */
+	softfield_kernel_fn soft; /**< for the software GPU; may be NULL */
+	const void *image;	  /**< for a CUDA GPU: a fatbin, cubin or PTX text; may be NULL */
+	size_t image_size;	  /**< bytes of image */
+};
+
+/** Threads of one launch that the software GPU takes at most. */
+#define SOFTFIELD_SOFT_THREADS_MAX 1024
+/** Bytes of argument that a launch copies at most. */
+#define SOFTFIELD_ARGS_MAX 4000
+
+/**
+ * Puts the bytes of a file into the program: declares them as NAME[] and NAME_end[]. At file scope, in C.
+ */
+#define SOFTFIELD_EMBED(name, file)                                       \
+	__asm__(".section .rodata\n.balign 64\n.global " #name "\n" #name \
+		":\n.incbin \"" file "\"\n.global " #name "_end\n" #name  \
+		"_end:\n.byte 0\n.previous\n");                           \
+	extern const unsigned char name[];                                \
+	extern const unsigned char name##_end[]
+
+/**
+ * Which kind of GPU this is.
+ * @return "soft" or "cuda"; NULL for a NULL gpu
+ */
+DOCA_EXPERIMENTAL
+const char *softfield_gpu_backend(const struct doca_gpu *gpu);
+
+/**
+ * Starts a kernel and returns at once. The argument is copied before that; what it points to must be memory the GPU can
+ * reach (doca_gpu_mem_alloc, handles) and must live as long as the kernel runs.
+ *
+ * @param gpu       where
+ * @param kernel    what; may go after the call, its image must stay
+ * @param grid      blocks, at least 1
+ * @param block     threads in a block, at least 1
+ * @param args      the kernel's one argument
+ * @param args_size its size in bytes, at most SOFTFIELD_ARGS_MAX
+ * @param launch    the running kernel; softfield_gpu_launch_destroy frees it
+ * @return DOCA_SUCCESS
+ *         DOCA_ERROR_INVALID_VALUE: a NULL argument, a size of 0, too many threads, too large an argument
+ *         DOCA_ERROR_NOT_SUPPORTED: the kernel has no code for this kind of GPU, or its image has none for this model
+ *         DOCA_ERROR_NOT_FOUND: the image has no function of that name
+ *         DOCA_ERROR_NO_MEMORY
+ *         DOCA_ERROR_DRIVER: CUDA refused; its error is logged
+ */
+DOCA_EXPERIMENTAL
+doca_error_t softfield_gpu_launch(struct doca_gpu *gpu, const struct softfield_kernel *kernel, uint32_t grid, uint32_t block,
+				  const void *args, size_t args_size, struct softfield_launch **launch);
+
+/**
+ * Asks whether a kernel has ended. Never blocks.
+ * @return DOCA_SUCCESS: it has, in order
+ *         DOCA_ERROR_IN_PROGRESS: it runs
+ *         DOCA_ERROR_IO_FAILED: it faulted; softfield_gpu_launch_error names the fault. Its GPU is of no more use, but
+ *         everything on the host can be stopped and destroyed as usual
+ *         DOCA_ERROR_INVALID_VALUE: launch is NULL
+ */
+DOCA_EXPERIMENTAL
+doca_error_t softfield_gpu_launch_query(struct softfield_launch *launch);
+
+/**
+ * Waits until a kernel has ended.
+ * @param timeout_ms how long at most; negative: as long as it takes
+ * @return as softfield_gpu_launch_query, with DOCA_ERROR_TIME_OUT in place of IN_PROGRESS
+ */
+DOCA_EXPERIMENTAL
+doca_error_t softfield_gpu_launch_wait(struct softfield_launch *launch, int timeout_ms);
+
+/**
+ * The name of the fault that ended a kernel, as CUDA calls it ("CUDA_ERROR_ILLEGAL_ADDRESS").
+ * @return "" while there is none
+ */
+DOCA_EXPERIMENTAL
+const char *softfield_gpu_launch_error(const struct softfield_launch *launch);
+
+/**
+ * Frees a launch whose kernel has ended, in order or not.
+ * @return DOCA_SUCCESS; DOCA_ERROR_IN_USE: the kernel runs; DOCA_ERROR_INVALID_VALUE: launch is NULL
+ */
+DOCA_EXPERIMENTAL
+doca_error_t softfield_gpu_launch_destroy(struct softfield_launch *launch);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SOFTFIELD_GPU_H_ */

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file softfield/gpu_collective.h
+ * Consumer and producer at warp and block scope on a CUDA GPU. Internal to doca_gpunetio_dev_comch.cuh.
+ *
+ * Every thread of the scope makes the call and has a message of its own, or none. Four lanes read or write a line; large
+ * messages are copied by whole warps, 4 KiB each.
+ */
+#ifndef SOFTFIELD_GPU_COLLECTIVE_H_
+#define SOFTFIELD_GPU_COLLECTIVE_H_
+
+#include <softfield/gpu_consumer.h>
+#include <softfield/gpu_producer.h>
+#include <softfield/gpu_scope.h>
+
+/** Loads that a thread has in flight while it looks for messages, at most: four lanes a line, so a message for each thread. */
+#define SOFTFIELD_ROUNDS_MAX 4u
+
+/** What a thread of the scope loaded. */
+struct softfield_found {
+	struct softfield_quad quad[SOFTFIELD_ROUNDS_MAX];
+};
+
+/** Loads lines; gives the first, counted from the next message, that is not there. */
+template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_load(const struct doca_comch_gpu_consumer *c, uint32_t room,
+								     struct softfield_found *f)
+{
+	uint32_t per_round = softfield_scope_size<S>() / 4, rank = softfield_scope_rank<S>(), missing = room, r, i, tag;
+
+#pragma unroll
+	for (r = 0; r < SOFTFIELD_ROUNDS_MAX; r++) {
+		i = r * per_round + rank / 4;
+		if (i < room)
+			f->quad[r] = softfield_load_quad(&c->lines[(c->delivered + i) & (c->depth - 1)].quad[rank & 3]);
+	}
+#pragma unroll
+	for (r = 0; r < SOFTFIELD_ROUNDS_MAX; r++) {
+		i = r * per_round + rank / 4;
+		if (i >= room)
+			continue;
+		tag = f->quad[r].w[3];
+		if (rank & 3 ? tag != softfield_lap(c->delivered + i, c->shift)
+			     : softfield_tag_lap(tag) != softfield_lap(c->delivered + i, c->shift))
+			missing = min(missing, i);
+	}
+	return missing;
+}
+
+/** Puts what the lines hold into the receives; of large messages only the immediate data. @return whether there are large ones */
+template <int S> SOFTFIELD_DEVICE bool softfield_collective_deliver(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total,
+								    const struct softfield_found *f)
+{
+	uint32_t per_round = softfield_scope_size<S>() / 4, rank = softfield_scope_rank<S>(), r, i, k, slot, len, imm_len, q = rank & 3;
+	bool large = false;
+
+#pragma unroll
+	for (r = 0; r < SOFTFIELD_ROUNDS_MAX; r++) {
+		struct softfield_quad head;
+
+		if (r * per_round >= total) /* the same for all */
+			break;
+		for (k = 0; k < 4; k++)
+			head.w[k] = __shfl_sync(SOFTFIELD_WARP_MASK, f->quad[r].w[k], rank & 28);
+		i = r * per_round + rank / 4;
+		if (i >= total)
+			continue;
+		slot = (first + i) & (c->depth - 1);
+		struct softfield_gpu_recv *recv = &c->recvs[slot];
+		uint8_t *imm = c->imm + slot * SOFTFIELD_IMM_MAX;
+
+		if (!softfield_line_check(c, head, recv->len, &len, &imm_len)) {
+			c->status = DOCA_ERROR_IO_FAILED;
+			len = imm_len = 0;
+			head.w[3] = 0;
+		}
+		if (q == 0) {
+			recv->got = len;
+			recv->imm_len = imm_len;
+			recv->offset = head.w[3] & SOFTFIELD_TAG_ARENA ? head.w[0] : SOFTFIELD_IN_LINE;
+		}
+		if (head.w[3] & SOFTFIELD_TAG_ARENA) {
+			large = true;
+			if (q != 0)
+				softfield_scatter(f->quad[r], q - 1, 0, 0, imm, imm_len);
+		} else {
+			softfield_scatter(f->quad[r], q, (uint8_t *)recv->addr, len, imm, imm_len);
+		}
+	}
+	return large;
+}
+
+/** Copies the large ones of total messages out of the arena. */
+template <int S> SOFTFIELD_DEVICE void softfield_collective_copy_in(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
+{
+	uint32_t i, turn = 0;
+
+	softfield_fence_system(); /* the arena after the lines */
+	for (i = 0; i < total; i++) {
+		const struct softfield_gpu_recv *recv = &c->recvs[(first + i) & (c->depth - 1)];
+
+		if (recv->offset != SOFTFIELD_IN_LINE)
+			turn = softfield_scope_copy_in<S>((uint8_t *)recv->addr, c->arena + recv->offset, recv->got, turn);
+	}
+	softfield_scope_sync<S>();
+}
+
+/** One look for messages, all threads. @return how many were handed out; thread i has the i-th from *first on */
+template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_receive(struct doca_comch_gpu_consumer *c, uint32_t *first)
+{
+	uint32_t head = c->head, delivered = c->delivered, size = softfield_scope_size<S>(), polled = 0, total;
+	bool fresh = head == delivered && c->status == 0, leader = softfield_scope_rank<S>() == 0, large, publish = false;
+	struct softfield_found f;
+
+	*first = head;
+	total = delivered - head; /* left over by thread scope */
+	if (fresh) {
+		polled = min(c->granted - delivered, max(c->rounds, 1u) * (size / 4));
+		total = softfield_collective_load<S>(c, polled, &f);
+	}
+	total = softfield_scope_min<S>(min(total, size));
+	large = fresh && softfield_collective_deliver<S>(c, delivered, total, &f);
+	if (leader) {
+		c->head = head + total;
+		if (fresh) {
+			c->delivered = delivered + total;
+			c->rounds = total == polled && polled != 0 ? min(max(c->rounds, 1u) * 2, SOFTFIELD_ROUNDS_MAX)
+							   : 2 * total <= polled ? max(c->rounds / 2, 1u) : c->rounds;
+			publish = total != 0 && softfield_consumer_grant(c);
+			if (total == 0 && ++c->empties % SOFTFIELD_CONTROL_EVERY == 0)
+				softfield_consumer_check_control(c);
+		}
+	}
+	large = softfield_scope_any<S>(large);
+	if (large)
+		softfield_collective_copy_in<S>(c, delivered, total);
+	if (leader && (publish || large))
+		softfield_consumer_publish(c);
+	return total;
+}
+
+template <int S>
+SOFTFIELD_DEVICE doca_error_t softfield_collective_recv_wait(struct doca_comch_gpu_consumer *c, uint32_t *mkey, uintptr_t *addr,
+							     uint32_t *recv_len, uint8_t **imm_data, uint32_t *imm_data_len, bool wait)
+{
+	uint32_t first, total, rank = softfield_scope_rank<S>();
+	const struct softfield_gpu_recv *r;
+
+	if (!softfield_scope_valid<S>() || c == 0 || mkey == 0 || addr == 0 || recv_len == 0)
+		return DOCA_ERROR_INVALID_VALUE;
+	do
+		total = softfield_collective_receive<S>(c, &first);
+	while (total == 0 && wait && c->status == 0);
+	if (rank >= total)
+		return c->status != 0 ? (doca_error_t)c->status : DOCA_ERROR_AGAIN;
+	first += rank;
+	r = &c->recvs[first & (c->depth - 1)];
+	*mkey = r->mkey;
+	*addr = (uintptr_t)r->addr;
+	*recv_len = r->got;
+	if (imm_data != 0)
+		*imm_data = r->imm_len != 0 ? c->imm + (first & (c->depth - 1)) * SOFTFIELD_IMM_MAX : 0;
+	if (imm_data_len != 0)
+		*imm_data_len = r->imm_len;
+	return DOCA_SUCCESS;
+}
+
+template <int S>
+SOFTFIELD_DEVICE doca_error_t softfield_collective_post(struct doca_comch_gpu_consumer *c, uint32_t mkey, uintptr_t addr, uint32_t len)
+{
+	uint32_t posted, number, total, room;
+	bool valid = addr != 0, alike;
+
+	if (!softfield_scope_valid<S>() || c == 0)
+		return DOCA_ERROR_INVALID_VALUE;
+	number = softfield_scope_number<S>(valid, &total);
+	posted = c->posted;
+	room = c->recv_max - (posted - c->head);
+	total = min(total, room);
+	valid = valid && number < total;
+	if (c->status != 0)
+		valid = false;
+	if (valid) {
+		struct softfield_gpu_recv *r = &c->recvs[(posted + number) & (c->depth - 1)];
+
+		r->addr = addr;
+		r->len = len;
+		r->mkey = mkey;
+	}
+	alike = softfield_scope_all<S>(!valid || len == c->grant_len);
+	if (softfield_scope_rank<S>() == 0 && total != 0 && c->status == 0) {
+		c->posted = posted + total;
+		if (alike && c->granted == posted) {
+			c->granted = posted + total;
+			softfield_consumer_publish(c);
+		} else if (softfield_consumer_grant(c)) {
+			softfield_consumer_publish(c);
+		}
+	}
+	softfield_scope_sync<S>();
+	if (c->status != 0)
+		return DOCA_ERROR_BAD_STATE;
+	return valid || addr == 0 ? DOCA_SUCCESS : DOCA_ERROR_AGAIN;
+}
+
+/** A thread's message. */
+struct softfield_outgoing {
+	uintptr_t addr, imm;
+	uint32_t len, imm_len, consumer_id;
+	uint64_t user_msg_id;
+};
+
+/** Remembers a message in the producer's ring. */
+SOFTFIELD_DEVICE void softfield_collective_record(struct doca_comch_gpu_producer *p, uint32_t at, const struct softfield_outgoing *m,
+						  bool large, uint32_t dest, uint32_t seq)
+{
+	struct softfield_gpu_send *s = &p->sends[at & (p->send_ring - 1)];
+
+	s->user_msg_id = m->user_msg_id;
+	s->inline_len = large ? SOFTFIELD_NOT_INLINE : m->len;
+	s->dest = dest;
+	s->seq = seq;
+	s->addr = m->addr;
+	s->imm = m->imm;
+	s->len = m->len;
+	s->imm_len = m->imm_len;
+}
+
+/** Writes the lines of a warp's small messages: eight at a time, four lanes each. votes: the lanes that have one. */
+SOFTFIELD_DEVICE void softfield_collective_lines(const struct softfield_gpu_dest *d, const struct softfield_outgoing *m, uint32_t seq,
+						 uint32_t votes)
+{
+	uint32_t count = __popc(votes), lane = threadIdx.x & 31, k, from;
+	bool packed = (votes & (votes + 1)) == 0;
+
+	for (k = 0; k < count; k += 8) {
+		uint32_t nth = k + lane / 4;
+		struct softfield_gpu_send s;
+
+		from = nth >= count ? 0 : packed ? nth : __fns(votes, 0, (int)nth + 1);
+		s.addr = __shfl_sync(SOFTFIELD_WARP_MASK, m->addr, from);
+		s.imm = __shfl_sync(SOFTFIELD_WARP_MASK, m->imm, from);
+		s.len = __shfl_sync(SOFTFIELD_WARP_MASK, m->len, from);
+		s.imm_len = __shfl_sync(SOFTFIELD_WARP_MASK, m->imm_len, from);
+		s.seq = __shfl_sync(SOFTFIELD_WARP_MASK, seq, from);
+		s.inline_len = s.len;
+		if (nth < count)
+			softfield_store_quad(&d->peer.lines[s.seq & (d->peer.depth - 1)].quad[lane & 3],
+					     softfield_send_quad(&s, d->peer.shift, lane & 3));
+	}
+}
+
+/** The first thread's part before a send: who is it for, and is there room. @return the account, or SOFTFIELD_NO_DEST; *error says why */
+SOFTFIELD_DEVICE void softfield_collective_prepare(struct doca_comch_gpu_producer *p, uint32_t id, uint32_t wanted)
+{
+	uint32_t dest = softfield_producer_find(p, id);
+
+	if (dest != SOFTFIELD_NO_DEST && p->dests[dest].count - p->dests[dest].seq < wanted)
+		softfield_producer_refresh(p, &p->dests[dest]);
+	if (p->send_ring - (p->sent - p->freed) < wanted)
+		softfield_producer_reclaim(p);
+	p->plan = dest;
+}
+
+/** Sends messages of which some are large, or too large: number by number, with arena bytes for each. @return how many were sent */
+template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_send_large(struct doca_comch_gpu_producer *p, struct softfield_gpu_dest *d,
+									    const struct softfield_outgoing *m, bool mine, uint32_t room,
+									    uint32_t *number)
+{
+	uint32_t sent = p->sent, seq = d->seq, dest = (uint32_t)(d - p->dests), n, i, turn = 0, ring = p->send_ring - 1;
+
+	*number = softfield_scope_number<S>(mine, &n);
+	n = min(n, room);
+	if (mine && *number < n)
+		softfield_collective_record(p, sent + *number, m, m->len + m->imm_len > SOFTFIELD_LINE_PAYLOAD, dest, seq + *number);
+	softfield_scope_sync<S>();
+	if (softfield_scope_rank<S>() == 0) {
+		for (i = 0; i < n; i++) {
+			struct softfield_gpu_send *s = &p->sends[(sent + i) & ring];
+
+			if (s->inline_len == SOFTFIELD_NOT_INLINE && !softfield_producer_take(p, s->len, &s->offset))
+				break;
+			s->arena_end = p->arena_head;
+		}
+		p->plan = i;
+	}
+	softfield_scope_sync<S>();
+	n = p->plan;
+	for (i = 0; i < n; i++) {
+		const struct softfield_gpu_send *s = &p->sends[(sent + i) & ring];
+
+		if (s->inline_len == SOFTFIELD_NOT_INLINE)
+			turn = softfield_scope_copy_out<S>(p->arena + s->offset, (const uint8_t *)s->addr, s->len, turn);
+	}
+	softfield_fence_system(); /* the arena before the lines */
+	softfield_scope_sync<S>();
+	for (i = softfield_scope_rank<S>() / 4; i < n; i += softfield_scope_size<S>() / 4) {
+		const struct softfield_gpu_send *s = &p->sends[(sent + i) & ring];
+
+		softfield_store_quad(&d->peer.lines[s->seq & (d->peer.depth - 1)].quad[threadIdx.x & 3],
+				     softfield_send_quad(s, d->peer.shift, threadIdx.x & 3));
+	}
+	return n;
+}
+
+/** Sends what goes to one consumer. Changes *pending and *result of the threads it served. */
+template <int S> SOFTFIELD_DEVICE void softfield_collective_send_to(struct doca_comch_gpu_producer *p, const struct softfield_agreed *a,
+								    const struct softfield_outgoing *m, bool *pending, doca_error_t *result)
+{
+	uint32_t dest = p->last_dest, sent = p->sent, room, seq, number = a->number, total = a->total;
+	struct softfield_gpu_dest *d = &p->dests[dest];
+	bool mine = a->mine, special;
+
+	if (d->peer.consumer_id != a->id || d->closed != 0 || d->count - d->seq < total || p->send_ring - (sent - p->freed) < total) {
+		softfield_scope_sync<S>();
+		if (softfield_scope_rank<S>() == 0)
+			softfield_collective_prepare(p, a->id, total);
+		softfield_scope_sync<S>();
+		dest = p->plan;
+		if (dest == SOFTFIELD_NO_DEST || p->status != 0 || p->dests[dest].closed != 0) {
+			if (mine) {
+				*pending = false;
+				*result = dest == SOFTFIELD_NO_DEST ? DOCA_ERROR_INVALID_VALUE : DOCA_ERROR_BAD_STATE;
+			}
+			softfield_scope_sync<S>();
+			return;
+		}
+		d = &p->dests[dest];
+	}
+	seq = d->seq;
+	room = min(min(d->count - seq, p->send_max - (sent - p->polled)), p->send_ring - (sent - p->freed));
+	special = mine && m->len + m->imm_len > SOFTFIELD_LINE_PAYLOAD;
+	if (mine && room != 0 && (m->len > d->len || m->len > p->arena_size)) {
+		*pending = mine = false;
+		*result = DOCA_ERROR_INVALID_VALUE;
+		special = true;
+	}
+	if (softfield_scope_any<S>(special)) {
+		total = softfield_collective_send_large<S>(p, d, m, mine, room, &number);
+		if (softfield_scope_rank<S>() == 0) {
+			d->seq = seq + total;
+			p->sent = sent + total;
+		}
+	} else {
+		total = min(total, room);
+		if (mine && number < total)
+			softfield_collective_record(p, sent + number, m, false, dest, seq + number);
+		softfield_collective_lines(d, m, seq + number, __ballot_sync(SOFTFIELD_WARP_MASK, mine && number < total));
+		if (softfield_scope_rank<S>() == 0) {
+			d->seq = seq + total;
+			p->sent = sent + total;
+			if (p->arena_head == p->arena_tail)
+				p->freed = sent + total;
+		}
+	}
+	if (mine) {
+		*pending = false;
+		*result = number < total ? DOCA_SUCCESS : DOCA_ERROR_AGAIN;
+	}
+}
+
+template <int S>
+SOFTFIELD_DEVICE doca_error_t softfield_collective_send(struct doca_comch_gpu_producer *p, uintptr_t addr, uint32_t len, const uint8_t *imm,
+							uint32_t imm_len, uint32_t consumer_id, uint64_t user_msg_id)
+{
+	struct softfield_outgoing m = {addr, (uintptr_t)imm, len, imm_len, consumer_id, user_msg_id};
+	bool pending = consumer_id != 0, more;
+	doca_error_t result = DOCA_SUCCESS;
+
+	if (!softfield_scope_valid<S>() || p == 0)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (pending && ((addr == 0 && len != 0) || imm_len > SOFTFIELD_IMM_MAX || (imm == 0 && imm_len != 0))) {
+		pending = false;
+		result = DOCA_ERROR_INVALID_VALUE;
+	}
+	if (p->status != 0)
+		return DOCA_ERROR_BAD_STATE; /* the same for all */
+	do {
+		struct softfield_agreed a = softfield_scope_agree<S>(pending, consumer_id);
+
+		if (a.id != 0)
+			softfield_collective_send_to<S>(p, &a, &m, &pending, &result);
+		more = softfield_scope_any<S>(pending);
+	} while (more);
+	return result;
+}
+
+template <int S> SOFTFIELD_DEVICE doca_error_t softfield_collective_poll(struct doca_comch_gpu_producer *p, uint64_t *user_msg_id, bool wait)
+{
+	uint32_t rank = softfield_scope_rank<S>(), polled, total, status;
+
+	if (!softfield_scope_valid<S>() || p == 0 || user_msg_id == 0)
+		return DOCA_ERROR_INVALID_VALUE;
+	do {
+		polled = p->polled;
+		status = p->status;
+		total = min(p->sent - polled, softfield_scope_size<S>());
+		if (rank < total)
+			*user_msg_id = p->sends[(polled + rank) & (p->send_ring - 1)].user_msg_id;
+		softfield_scope_sync<S>();
+		if (rank == 0) {
+			p->polled = polled + total;
+			if (total == 0 && status == 0 && ++p->empties % SOFTFIELD_CONTROL_EVERY == 0)
+				softfield_producer_check_control(p);
+		}
+		softfield_scope_sync<S>();
+	} while (total == 0 && wait && status == 0);
+	if (rank < total)
+		return DOCA_SUCCESS;
+	return status != 0 ? (doca_error_t)status : DOCA_ERROR_AGAIN;
+}
+
+#endif /* SOFTFIELD_GPU_COLLECTIVE_H_ */

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file softfield/gpu_comch.h
+ * The Comch consumer and producer as a kernel sees them: filled by the library when the context starts, then used by the
+ * doca_dev_gpu_comch_* device functions alone.
+ *
+ * A handle lies in GPU memory. At any time one thread, one warp or one block uses it; every pointer in it is one that a
+ * kernel may use. Programs pass handles on as they got them and do not look inside; the layout may change between releases.
+ */
+#ifndef SOFTFIELD_GPU_COMCH_H_
+#define SOFTFIELD_GPU_COMCH_H_
+
+#include <stdint.h>
+#include <softfield/gpu_mailbox.h>
+
+/** The message's bytes were in the line. */
+#define SOFTFIELD_IN_LINE UINT32_C(0xffffffff)
+/** Consumers that one GPU producer can reach between its start and its stop. */
+#define SOFTFIELD_GPU_PEERS_MAX 64
+
+/** A posted receive; then also what arrived in it. */
+struct softfield_gpu_recv {
+	uint64_t addr;
+	uint32_t len; /**< posted */
+	uint32_t mkey;
+	uint32_t got;	  /**< arrived */
+	uint32_t imm_len;
+	uint32_t offset; /**< in the arena, of a message that a warp or block still has to copy; else SOFTFIELD_IN_LINE */
+	uint32_t reserved;
+};
+
+/** A consumer. */
+struct doca_comch_gpu_consumer {
+	/* fixed while the context runs */
+	struct softfield_mailbox *mailbox;
+	struct softfield_line *lines;
+	uint8_t *arena;
+	struct softfield_gpu_recv *recvs; /**< depth of them */
+	uint8_t *imm;			  /**< depth times SOFTFIELD_IMM_MAX bytes */
+	uint32_t arena_size;
+	uint32_t depth, shift;		  /**< lines, and its logarithm */
+	uint32_t recv_max;		  /**< posted at a time, at most depth */
+	uint32_t hardware;
+	uint32_t lock;			  /**< the software GPU's, for warp and block scope */
+	/* the kernel's */
+	uint32_t head;			  /**< messages handed out */
+	uint32_t delivered;		  /**< messages in their buffers */
+	uint32_t posted;		  /**< receives posted */
+	uint32_t granted;		  /**< of these, known to the sender */
+	uint32_t grant_len;		  /**< their length */
+	uint32_t rounds;		  /**< loads in flight a thread, when the last poll found much */
+	uint32_t empties;		  /**< polls in a row that found nothing */
+	uint32_t status;		  /**< a doca_error_t that ended it, or 0 */
+};
+
+/** A consumer of the peer, as the host tells the producer of it. An entry is given once; when the consumer ends its id goes. */
+struct softfield_gpu_peer {
+	uint32_t consumer_id;		  /**< 0: none. Written last */
+	uint32_t depth, shift;
+	uint32_t arena_size;		  /**< what it may be sent in one message */
+	struct softfield_mailbox *mailbox;
+	struct softfield_line *lines;
+	void (*ring)(void *ring_arg);	  /**< software GPU: wakes the peer */
+	void *ring_arg;
+	uint32_t reserved[4];
+};
+
+/** The producer's own account of such a consumer. */
+struct softfield_gpu_dest {
+	struct softfield_gpu_peer peer;	  /**< a copy */
+	uint32_t seq;			  /**< messages sent */
+	uint32_t count, len, done;	  /**< its grant, as last read */
+	uint32_t closed;
+	uint32_t reserved[3];
+};
+
+/** A message sent, until it is polled for and its arena bytes are free. */
+struct softfield_gpu_send {
+	uint64_t user_msg_id;
+	uint64_t addr;
+	uint64_t imm;
+	uint64_t arena_end;	/**< where the arena's head stood behind it */
+	uint32_t len, imm_len;
+	uint32_t offset;	/**< in the arena */
+	uint32_t inline_len;	/**< bytes in the line, or UINT32_MAX: in the arena */
+	uint32_t dest;
+	uint32_t seq;
+};
+
+/** A producer. */
+struct doca_comch_gpu_producer {
+	/* fixed while the context runs */
+	struct softfield_mailbox *control;	/**< whose control word says that the producer is stopped */
+	struct softfield_gpu_peer *peers;	/**< SOFTFIELD_GPU_PEERS_MAX of them, in memory the host writes */
+	struct softfield_gpu_dest *dests;	/**< as many, the kernel's */
+	struct softfield_gpu_send *sends;	/**< send_ring of them */
+	uint8_t *arena;
+	uint32_t arena_size;
+	uint32_t send_ring;			/**< a power of two */
+	uint32_t send_max;			/**< sent and not yet polled for, at most send_ring */
+	uint32_t hardware;
+	uint32_t lock;				/**< the software GPU's, for warp and block scope */
+	/* the kernel's */
+	uint32_t sent, polled;			/**< messages */
+	uint32_t freed;				/**< messages whose arena bytes are free */
+	uint32_t last_dest;			/**< where the last look-up ended */
+	uint32_t plan;				/**< of a warp's or block's send: what its first thread decided */
+	uint32_t empties;			/**< polls in a row that found nothing */
+	uint32_t status;			/**< a doca_error_t that ended it, or 0 */
+	uint64_t arena_head, arena_tail;
+};
+
+#endif /* SOFTFIELD_GPU_COMCH_H_ */

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file softfield/gpu_consumer.h
+ * The consumer's device code at thread scope; warp and block scope build on it. Internal to doca_gpunetio_dev_comch.cuh.
+ */
+#ifndef SOFTFIELD_GPU_CONSUMER_H_
+#define SOFTFIELD_GPU_CONSUMER_H_
+
+#include <doca_error.h>
+#include <softfield/gpu_comch.h>
+#include <softfield/gpu_copy.h>
+
+/** Lines that one thread of a CUDA GPU loads at once; the next calls hand out what is found beyond the first. */
+#if defined(__CUDACC__)
+#define SOFTFIELD_THREAD_LINES 4
+#else
+#define SOFTFIELD_THREAD_LINES 1
+#endif
+/** Empty polls between two looks at the control word. */
+#define SOFTFIELD_CONTROL_EVERY 16
+
+/** Tells the sender what is granted and what is done with. */
+SOFTFIELD_DEVICE void softfield_consumer_publish(struct doca_comch_gpu_consumer *c)
+{
+	struct softfield_quad grant = {{c->granted, c->grant_len, c->delivered, 0}};
+
+	softfield_published(&c->mailbox->grant);
+	softfield_store_quad(&c->mailbox->grant, grant);
+}
+
+/** Grants what may be: all receives of one length, once those of another length are used up. @return whether there was any */
+SOFTFIELD_DEVICE int softfield_consumer_grant(struct doca_comch_gpu_consumer *c)
+{
+	uint32_t mask = c->depth - 1, before = c->granted;
+
+	if (c->granted == c->delivered && c->granted != c->posted)
+		c->grant_len = c->recvs[c->granted & mask].len;
+	while (c->granted != c->posted && c->recvs[c->granted & mask].len == c->grant_len)
+		c->granted++;
+	return c->granted != before;
+}
+
+/** Ends the consumer if the host or the peer said so. */
+SOFTFIELD_DEVICE void softfield_consumer_check_control(struct doca_comch_gpu_consumer *c)
+{
+	uint32_t closed = softfield_load_quad(&c->mailbox->control).w[0];
+
+	if (closed != SOFTFIELD_MAILBOX_OPEN)
+		c->status = closed == SOFTFIELD_MAILBOX_LOST ? DOCA_ERROR_IO_FAILED : DOCA_ERROR_BAD_STATE;
+}
+
+/** What a line says; the sender wrote it, so it is checked against what was posted. @return 0 when it contradicts that */
+SOFTFIELD_DEVICE int softfield_line_check(const struct doca_comch_gpu_consumer *c, struct softfield_quad first, uint32_t posted_len,
+					  uint32_t *len, uint32_t *imm_len)
+{
+	uint32_t tag = first.w[3];
+
+	*imm_len = softfield_tag_imm_len(tag);
+	if (tag & SOFTFIELD_TAG_ARENA) {
+		*len = first.w[1];
+		return *len <= posted_len && *imm_len <= SOFTFIELD_IMM_MAX && first.w[0] % SOFTFIELD_ARENA_ALIGN == 0 &&
+		       first.w[0] <= c->arena_size && *len <= c->arena_size - first.w[0];
+	}
+	*len = softfield_tag_len(tag);
+	return *len <= posted_len && *imm_len <= SOFTFIELD_IMM_MAX && *len + *imm_len <= SOFTFIELD_LINE_PAYLOAD;
+}
+
+/** Puts the message of a complete line into its receive. @return whether its bytes came from the arena */
+SOFTFIELD_DEVICE int softfield_consumer_deliver(struct doca_comch_gpu_consumer *c, uint32_t seq, const struct softfield_quad line[4])
+{
+	struct softfield_gpu_recv *r = &c->recvs[seq & (c->depth - 1)];
+	uint8_t *imm = c->imm + (seq & (c->depth - 1)) * SOFTFIELD_IMM_MAX;
+	uint32_t len, imm_len, q;
+
+	if (!softfield_line_check(c, line[0], r->len, &len, &imm_len)) {
+		c->status = DOCA_ERROR_IO_FAILED;
+		return 0;
+	}
+	r->got = len;
+	r->imm_len = imm_len;
+	if (line[0].w[3] & SOFTFIELD_TAG_ARENA) {
+		softfield_fence_system(); /* the arena after the line */
+		softfield_observed(&c->lines[seq & (c->depth - 1)]);
+		softfield_copy_in((uint8_t *)r->addr, c->arena + line[0].w[0], len, 0, 1);
+		for (q = 1; q < 4; q++)
+			softfield_scatter(line[q], q - 1, 0, 0, imm, imm_len);
+		return 1;
+	}
+	softfield_observed(&c->lines[seq & (c->depth - 1)]);
+	for (q = 0; q < 4 && q * SOFTFIELD_QUAD_PAYLOAD < len + imm_len; q++)
+		softfield_scatter(line[q], q, (uint8_t *)r->addr, len, imm, imm_len);
+	return 0;
+}
+
+/** Looks for messages and puts those that came into their receives. @return how many came */
+SOFTFIELD_DEVICE uint32_t softfield_consumer_poll(struct doca_comch_gpu_consumer *c)
+{
+	struct softfield_quad line[SOFTFIELD_THREAD_LINES][4];
+	uint32_t first = c->delivered, room = c->granted - first, i, q, lap;
+	int arena = 0;
+
+	if (room > SOFTFIELD_THREAD_LINES)
+		room = SOFTFIELD_THREAD_LINES;
+#if defined(__CUDACC__)
+#pragma unroll
+#endif
+	for (i = 0; i < SOFTFIELD_THREAD_LINES; i++)
+		for (q = 0; q < 4; q++)
+			line[i][q] = softfield_load_quad(&c->lines[(first + i) & (c->depth - 1)].quad[q]);
+#if defined(__CUDACC__)
+#pragma unroll
+#endif
+	for (i = 0; i < SOFTFIELD_THREAD_LINES; i++) {
+		lap = softfield_lap(first + i, c->shift);
+		if (i >= room || softfield_tag_lap(line[i][0].w[3]) != lap || line[i][1].w[3] != lap || line[i][2].w[3] != lap ||
+		    line[i][3].w[3] != lap)
+			break;
+		arena |= softfield_consumer_deliver(c, first + i, line[i]);
+		if (c->status != 0)
+			return 0;
+		c->delivered++;
+	}
+	if (i != 0 && (softfield_consumer_grant(c) || arena))
+		softfield_consumer_publish(c);
+	return i;
+}
+
+/** doca_dev_gpu_comch_consumer_post_recv. */
+SOFTFIELD_DEVICE doca_error_t softfield_consumer_post(struct doca_comch_gpu_consumer *c, uint32_t mkey, uintptr_t addr, uint32_t len)
+{
+	struct softfield_gpu_recv *r;
+
+	if (addr == 0)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (c->status != 0)
+		return DOCA_ERROR_BAD_STATE;
+	if (c->posted - c->head >= c->recv_max)
+		return DOCA_ERROR_AGAIN;
+	r = &c->recvs[c->posted & (c->depth - 1)];
+	r->addr = addr;
+	r->len = len;
+	r->mkey = mkey;
+	c->posted++;
+	if (softfield_consumer_grant(c))
+		softfield_consumer_publish(c);
+	return DOCA_SUCCESS;
+}
+
+/** doca_dev_gpu_comch_consumer_recv_wait without waiting. */
+SOFTFIELD_DEVICE doca_error_t softfield_consumer_try(struct doca_comch_gpu_consumer *c, uint32_t *mkey, uintptr_t *addr, uint32_t *recv_len,
+						     uint8_t **imm_data, uint32_t *imm_data_len)
+{
+	struct softfield_gpu_recv *r;
+
+	if (c->head == c->delivered) {
+		if (c->status != 0)
+			return (doca_error_t)c->status;
+		if (softfield_consumer_poll(c) == 0) {
+			if (++c->empties % SOFTFIELD_CONTROL_EVERY == 0)
+				softfield_consumer_check_control(c);
+			return c->status != 0 ? (doca_error_t)c->status : DOCA_ERROR_AGAIN;
+		}
+	}
+	r = &c->recvs[c->head & (c->depth - 1)];
+	*mkey = r->mkey;
+	*addr = (uintptr_t)r->addr;
+	*recv_len = r->got;
+	if (imm_data != 0)
+		*imm_data = r->imm_len != 0 ? c->imm + (c->head & (c->depth - 1)) * SOFTFIELD_IMM_MAX : 0;
+	if (imm_data_len != 0)
+		*imm_data_len = r->imm_len;
+	c->head++;
+	return DOCA_SUCCESS;
+}
+
+#endif /* SOFTFIELD_GPU_CONSUMER_H_ */

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file softfield/gpu_idle.h
+ * How a thread of the software GPU waits: it spins for a while, then lets others run, then sleeps until the peer writes, 20 ms
+ * at most. A CUDA GPU just polls. Internal to doca_gpunetio_dev_comch.cuh.
+ */
+#ifndef SOFTFIELD_GPU_IDLE_H_
+#define SOFTFIELD_GPU_IDLE_H_
+
+#include <softfield/gpu_consumer.h>
+#include <softfield/gpu_producer.h>
+
+#if !defined(__CUDACC__)
+
+#define SOFTFIELD_SLEEP_US 20000	/**< of a thread that waits for one thing */
+#define SOFTFIELD_SLEEP_SEVERAL_US 1000 /**< of a thread that waits for one of several */
+#define SOFTFIELD_YIELD_EVERY 64	/**< polls */
+
+/** Something was found: the thread is awake. */
+SOFTFIELD_DEVICE void softfield_busy(void)
+{
+	struct softfield_thread *self = softfield_self();
+
+	self->idle_on = NULL;
+	self->idle_polls = self->idle_several = 0;
+}
+
+/** Nothing was found in what. @return microseconds to sleep, or 0 to go on polling */
+SOFTFIELD_DEVICE uint32_t softfield_idle(const void *what)
+{
+	struct softfield_thread *self = softfield_self();
+
+	if (self->idle_on != what) {
+		self->idle_several |= self->idle_on != NULL;
+		self->idle_on = what;
+	}
+	if (++self->idle_polls >= self->spin_polls)
+		return self->idle_several ? SOFTFIELD_SLEEP_SEVERAL_US : SOFTFIELD_SLEEP_US;
+	if (self->idle_polls % SOFTFIELD_YIELD_EVERY == 0)
+		softfield_soft_sleep(NULL, 0);
+	else
+		softfield_relax();
+	return 0;
+}
+
+/** After a poll that found nothing. */
+SOFTFIELD_DEVICE void softfield_consumer_idle(struct doca_comch_gpu_consumer *c)
+{
+	uint32_t us = softfield_idle(c), seq = __atomic_load_n(&c->delivered, __ATOMIC_RELAXED);
+
+	if (us == 0)
+		return;
+	__atomic_store_n(&c->mailbox->sleeping, 1, __ATOMIC_RELAXED);
+	softfield_fence_system(); /* the word before the look; the sender has the line before its look at the word */
+	if (softfield_tag_lap(softfield_load_quad(&c->lines[seq & (c->depth - 1)].quad[0]).w[3]) != softfield_lap(seq, c->shift) &&
+	    softfield_load_quad(&c->mailbox->control).w[0] == SOFTFIELD_MAILBOX_OPEN)
+		softfield_soft_sleep(&c->mailbox->sleeping, us);
+	softfield_consumer_check_control(c);
+}
+
+/** After a send that found no room: until the consumer grants more. */
+SOFTFIELD_DEVICE void softfield_producer_idle(struct doca_comch_gpu_producer *p)
+{
+	struct softfield_gpu_dest *d = &p->dests[p->last_dest];
+	uint32_t us = softfield_idle(p), seen;
+
+	if (us == 0)
+		return;
+	seen = d->count;
+	__atomic_store_n(&d->peer.mailbox->sleeping, 1, __ATOMIC_RELAXED);
+	softfield_fence_system();
+	if (softfield_load_quad(&d->peer.mailbox->grant).w[SOFTFIELD_GRANT_COUNT] == seen &&
+	    softfield_load_quad(&p->control->control).w[0] == SOFTFIELD_MAILBOX_OPEN)
+		softfield_soft_sleep(&d->peer.mailbox->sleeping, us < SOFTFIELD_SLEEP_SEVERAL_US ? us : SOFTFIELD_SLEEP_SEVERAL_US);
+}
+
+/** Keeps the threads of a warp or block apart: on the software GPU they take turns. */
+SOFTFIELD_DEVICE void softfield_lock(uint32_t *lock)
+{
+	while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE) != 0)
+		softfield_soft_sleep(NULL, 0);
+}
+
+SOFTFIELD_DEVICE void softfield_unlock(uint32_t *lock) { __atomic_store_n(lock, 0, __ATOMIC_RELEASE); }
+
+#else
+
+SOFTFIELD_DEVICE void softfield_busy(void) {}
+SOFTFIELD_DEVICE void softfield_consumer_idle(struct doca_comch_gpu_consumer *c) { (void)c; }
+SOFTFIELD_DEVICE void softfield_producer_idle(struct doca_comch_gpu_producer *p) { (void)p; }
+
+#endif
+
+#endif /* SOFTFIELD_GPU_IDLE_H_ */

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file softfield/gpu_mailbox.h
+ * The mailbox: one direction of messages between a CPU process and a kernel, through memory that both map.
+ *
+ * The memory belongs to the process that owns the GPU; the peer process maps it as an imported region. One side sends, the
+ * other receives; either may be the kernel. Reading across PCIe takes a microsecond, writing takes none of the writer's
+ * time, so everything that one side waits for is written by the other side in as few, whole, 16-byte stores as can be:
+ *
+ *   line    64 bytes, four quads of 12 payload bytes and a 4-byte tag. The tag holds the lap of the ring, never 0, so each
+ *           quad says by itself whether it is there: no counter to read first, no fence. Up to 48 bytes of payload and
+ *           immediate data travel in the line. Of a larger message the line holds place and length, the bytes lie in
+ *           the arena, and one fence stands between the two.
+ *   grant   the receiver's one quad: how many receives it posted so far, how long they are, how many messages it is done
+ *           with. A posted receive is also the permission to reuse the line of depth receives before, so the sender needs
+ *           nothing else. Receives of another length are granted when the earlier ones are used up: all that is granted
+ *           and not yet used has one length.
+ *
+ * Message n goes to line n mod depth and to receive n. Numbers are 32 bits and wrap.
+ *
+ * Neither side trusts the other: places and lengths are checked where they are read, and a side keeps what it counts in
+ * memory of its own.
+ */
+#ifndef SOFTFIELD_GPU_MAILBOX_H_
+#define SOFTFIELD_GPU_MAILBOX_H_
+
+#include <stdint.h>
+#include <softfield/device.h>
+
+#define SOFTFIELD_MAILBOX_MAGIC 0x78626d53u /**< "Smbx" */
+#define SOFTFIELD_MAILBOX_VERSION 1
+#define SOFTFIELD_MAILBOX_DEPTH_MIN 16		      /**< lines */
+#define SOFTFIELD_MAILBOX_DEPTH_MAX 65536	      /**< lines */
+#define SOFTFIELD_MAILBOX_ARENA_MAX (UINT32_C(1) << 30) /**< bytes */
+#define SOFTFIELD_LINE_PAYLOAD 48		      /**< bytes of payload and immediate data that a line holds */
+#define SOFTFIELD_QUAD_PAYLOAD 12		      /**< of these, in each quad */
+#define SOFTFIELD_IMM_MAX 32			      /**< bytes of immediate data */
+#define SOFTFIELD_ARENA_ALIGN 64		      /**< where a message begins in the arena */
+
+/** A message's place in the ring. */
+struct softfield_line {
+	struct softfield_quad quad[4];
+} __attribute__((aligned(64)));
+
+/** What a mailbox is: fixed by the owner. */
+enum softfield_mailbox_flags {
+	SOFTFIELD_MAILBOX_TO_KERNEL = 1 << 0, /**< the kernel receives; else it sends */
+	SOFTFIELD_MAILBOX_HARDWARE = 1 << 1,  /**< the GPU is real: it can neither sleep nor wake anybody */
+};
+
+/** Why a side will take part no longer. */
+enum softfield_mailbox_closed {
+	SOFTFIELD_MAILBOX_OPEN = 0,
+	SOFTFIELD_MAILBOX_STOPPED = 1, /**< its context was stopped */
+	SOFTFIELD_MAILBOX_LOST = 2,    /**< the peer is gone */
+};
+
+/** The head of a mailbox; lines and arena follow at the offsets it names. Each group of words has one writer and its own cache line. */
+struct softfield_mailbox {
+	/* the owner, once */
+	uint32_t magic, version, flags;
+	uint32_t depth;		/**< lines, a power of two */
+	uint64_t lines_offset;	/**< from the start of the region */
+	uint64_t arena_offset;	/**< from the start of the region */
+	uint32_t arena_size;	/**< bytes, a power of two */
+	uint32_t number;	/**< the consumer's or producer's number, to tell mailboxes of one region apart */
+	uint8_t reserved_0[24];
+	/* the receiver */
+	struct softfield_quad grant __attribute__((aligned(64))); /**< receives granted, their length, messages done with, closed */
+	/* the owner's host code, for its kernel */
+	struct softfield_quad control __attribute__((aligned(64))); /**< word 0: closed */
+	/* the receiver sets, the sender clears and wakes */
+	uint32_t sleeping __attribute__((aligned(64))); /**< a software GPU's thread sleeps on this word */
+	uint32_t armed;					/**< the CPU asks to be woken */
+} __attribute__((aligned(64)));
+
+/** Words of the grant. */
+enum { SOFTFIELD_GRANT_COUNT, SOFTFIELD_GRANT_LEN, SOFTFIELD_GRANT_DONE, SOFTFIELD_GRANT_CLOSED };
+
+/* The tag: lap in the top byte; in the first quad also what the line holds. */
+#define SOFTFIELD_TAG_ARENA (UINT32_C(1) << 12) /**< words 0 and 1 of the line are offset and length in the arena */
+
+/** The lap byte of message number seq in a ring of 1 << shift lines: never 0, differs from the lap before. */
+SOFTFIELD_DEVICE uint32_t softfield_lap(uint32_t seq, uint32_t shift)
+{
+	return (0x80 | ((seq >> shift) & 0x7f)) << 24;
+}
+
+/** The tag of a line's first quad; the others hold the lap alone. */
+SOFTFIELD_DEVICE uint32_t softfield_tag(uint32_t lap, uint32_t inline_len, uint32_t imm_len, uint32_t arena)
+{
+	return lap | arena | imm_len << 6 | inline_len;
+}
+
+SOFTFIELD_DEVICE uint32_t softfield_tag_len(uint32_t tag) { return tag & 0x3f; }
+SOFTFIELD_DEVICE uint32_t softfield_tag_imm_len(uint32_t tag) { return (tag >> 6) & 0x3f; }
+SOFTFIELD_DEVICE uint32_t softfield_tag_lap(uint32_t tag) { return tag & 0xff000000u; }
+
+/** Bytes that a message of len takes in the arena. */
+SOFTFIELD_DEVICE uint32_t softfield_arena_room(uint32_t len)
+{
+	return (len + SOFTFIELD_ARENA_ALIGN - 1) & ~(uint32_t)(SOFTFIELD_ARENA_ALIGN - 1);
+}
+
+/**
+ * Takes room for len bytes in one piece from a byte ring.
+ * head and tail are positions that only grow; size is a power of two.
+ * @return 1 and the offset, and head moves; 0 when there is no room now
+ */
+SOFTFIELD_DEVICE int softfield_arena_take(uint64_t *head, uint64_t tail, uint32_t size, uint32_t len, uint32_t *offset)
+{
+	uint32_t room = softfield_arena_room(len), at = (uint32_t)*head & (size - 1);
+	uint64_t begin = at + (uint64_t)room > size ? *head + (size - at) : *head;
+
+	if (begin + room - tail > size)
+		return 0;
+	*offset = (uint32_t)begin & (size - 1);
+	*head = begin + room;
+	return 1;
+}
+
+#endif /* SOFTFIELD_GPU_MAILBOX_H_ */

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file softfield/gpu_producer.h
+ * The producer's device code at thread scope; warp and block scope build on it. Internal to doca_gpunetio_dev_comch.cuh.
+ *
+ * A send is complete, for the kernel, when its bytes are in the mailbox: the receive is reserved and the buffer is free. So
+ * completions come in the order of the sends, and asking for them costs nothing.
+ */
+#ifndef SOFTFIELD_GPU_PRODUCER_H_
+#define SOFTFIELD_GPU_PRODUCER_H_
+
+#include <doca_error.h>
+#include <softfield/gpu_comch.h>
+#include <softfield/gpu_consumer.h>
+#include <softfield/gpu_copy.h>
+
+/** The message's bytes are in the arena. */
+#define SOFTFIELD_NOT_INLINE UINT32_C(0xffffffff)
+/** No such consumer. */
+#define SOFTFIELD_NO_DEST UINT32_C(0xffffffff)
+
+/** Copies the host's entry, whose id is written last. */
+SOFTFIELD_DEVICE int softfield_peer_copy(struct softfield_gpu_peer *to, const struct softfield_gpu_peer *from, uint32_t id)
+{
+	const struct softfield_quad *quads = (const struct softfield_quad *)from;
+	struct softfield_quad copy[sizeof(*from) / sizeof(struct softfield_quad)];
+	uint32_t i;
+
+	if (softfield_load_quad(quads).w[0] != id)
+		return 0;
+	softfield_fence_system();
+	softfield_observed(from);
+	for (i = 0; i < sizeof(copy) / sizeof(copy[0]); i++)
+		copy[i] = softfield_load_quad(quads + i);
+	if (copy[0].w[0] != id)
+		return 0;
+	*to = *(const struct softfield_gpu_peer *)(const void *)copy;
+	return 1;
+}
+
+/** The account of a consumer, SOFTFIELD_NO_DEST when there is none. */
+SOFTFIELD_DEVICE uint32_t softfield_producer_find(struct doca_comch_gpu_producer *p, uint32_t consumer_id)
+{
+	struct softfield_gpu_dest *d = &p->dests[p->last_dest];
+	uint32_t i;
+
+	if (d->peer.consumer_id == consumer_id && d->closed == 0)
+		return p->last_dest;
+	for (i = 0; i < SOFTFIELD_GPU_PEERS_MAX; i++) {
+		d = &p->dests[i];
+		if (d->peer.consumer_id == consumer_id && d->closed == 0)
+			break;
+	}
+	if (i == SOFTFIELD_GPU_PEERS_MAX) {
+		struct softfield_gpu_peer peer;
+
+		for (i = 0; i < SOFTFIELD_GPU_PEERS_MAX && !softfield_peer_copy(&peer, &p->peers[i], consumer_id); i++)
+			;
+		if (i == SOFTFIELD_GPU_PEERS_MAX)
+			return SOFTFIELD_NO_DEST;
+		d = &p->dests[i];
+		d->peer = peer;
+		d->seq = d->count = d->len = d->done = d->closed = 0;
+	}
+	p->last_dest = i;
+	return i;
+}
+
+/** Ends the producer if the host said so. */
+SOFTFIELD_DEVICE void softfield_producer_check_control(struct doca_comch_gpu_producer *p)
+{
+	uint32_t closed = softfield_load_quad(&p->control->control).w[0];
+
+	if (closed != SOFTFIELD_MAILBOX_OPEN)
+		p->status = closed == SOFTFIELD_MAILBOX_LOST ? DOCA_ERROR_IO_FAILED : DOCA_ERROR_BAD_STATE;
+}
+
+/** Reads what the consumer granted, and whether the producer or the consumer ended. */
+SOFTFIELD_DEVICE void softfield_producer_refresh(struct doca_comch_gpu_producer *p, struct softfield_gpu_dest *d)
+{
+	struct softfield_quad grant = softfield_load_quad(&d->peer.mailbox->grant);
+
+	softfield_producer_check_control(p);
+	softfield_observed(&d->peer.mailbox->grant);
+	d->closed = grant.w[SOFTFIELD_GRANT_CLOSED];
+	/* the peer wrote these: no more than a ring of receives, nothing done that was not sent */
+	if (grant.w[SOFTFIELD_GRANT_COUNT] - d->seq <= d->peer.depth)
+		d->count = grant.w[SOFTFIELD_GRANT_COUNT];
+	if (d->seq - grant.w[SOFTFIELD_GRANT_DONE] <= d->seq - d->done)
+		d->done = grant.w[SOFTFIELD_GRANT_DONE];
+	d->len = grant.w[SOFTFIELD_GRANT_LEN];
+}
+
+/** Takes back the arena bytes of messages that their consumers are done with, in the order of sending. */
+SOFTFIELD_DEVICE void softfield_producer_reclaim(struct doca_comch_gpu_producer *p)
+{
+	if (p->arena_head == p->arena_tail)
+		p->freed = p->sent;
+	while (p->freed != p->sent) {
+		struct softfield_gpu_send *s = &p->sends[p->freed & (p->send_ring - 1)];
+
+		if (s->inline_len == SOFTFIELD_NOT_INLINE) {
+			struct softfield_gpu_dest *d = &p->dests[s->dest];
+
+			if (d->closed == 0 && (int32_t)(d->done - s->seq) <= 0) {
+				softfield_producer_refresh(p, d);
+				if (d->closed == 0 && (int32_t)(d->done - s->seq) <= 0)
+					return;
+			}
+			p->arena_tail = s->arena_end;
+		}
+		p->freed++;
+	}
+}
+
+/** May the producer take one more message, as far as its own ring goes? */
+SOFTFIELD_DEVICE int softfield_producer_has_slot(struct doca_comch_gpu_producer *p)
+{
+	if (p->sent - p->polled >= p->send_max)
+		return 0;
+	if (p->sent - p->freed >= p->send_ring)
+		softfield_producer_reclaim(p);
+	return p->sent - p->freed < p->send_ring;
+}
+
+/** Takes arena bytes for a message. @return 0 when there are none now */
+SOFTFIELD_DEVICE int softfield_producer_take(struct doca_comch_gpu_producer *p, uint32_t len, uint32_t *offset)
+{
+	if (softfield_arena_take(&p->arena_head, p->arena_tail, p->arena_size, len, offset))
+		return 1;
+	softfield_producer_reclaim(p);
+	return softfield_arena_take(&p->arena_head, p->arena_tail, p->arena_size, len, offset);
+}
+
+/** Quad q of the line of a message. */
+SOFTFIELD_DEVICE struct softfield_quad softfield_send_quad(const struct softfield_gpu_send *s, uint32_t shift, uint32_t q)
+{
+	uint32_t lap = softfield_lap(s->seq, shift);
+	struct softfield_quad quad;
+
+	if (s->inline_len == SOFTFIELD_NOT_INLINE) {
+		if (q == 0) {
+			quad.w[0] = s->offset;
+			quad.w[1] = s->len;
+			quad.w[2] = 0;
+			quad.w[3] = softfield_tag(lap, 0, s->imm_len, SOFTFIELD_TAG_ARENA);
+			return quad;
+		}
+		quad = softfield_gather(q - 1, 0, 0, (const uint8_t *)s->imm, s->imm_len);
+		quad.w[3] = lap;
+		return quad;
+	}
+	quad = softfield_gather(q, (const uint8_t *)s->addr, s->len, (const uint8_t *)s->imm, s->imm_len);
+	quad.w[3] = q == 0 ? softfield_tag(lap, s->len, s->imm_len, 0) : lap;
+	return quad;
+}
+
+/** Wakes the peer's CPU, where the GPU can. */
+SOFTFIELD_DEVICE void softfield_producer_ring(const struct softfield_gpu_dest *d)
+{
+#if !defined(__CUDACC__)
+	softfield_fence_system(); /* the line before the look: the peer arms, then looks at the line */
+	if (__atomic_load_n(&d->peer.mailbox->armed, __ATOMIC_RELAXED) != 0 &&
+	    __atomic_exchange_n(&d->peer.mailbox->armed, 0, __ATOMIC_ACQ_REL) != 0 && d->peer.ring != 0)
+		d->peer.ring(d->peer.ring_arg);
+#else
+	(void)d;
+#endif
+}
+
+/** doca_dev_gpu_comch_producer_send. */
+SOFTFIELD_DEVICE doca_error_t softfield_producer_send(struct doca_comch_gpu_producer *p, uintptr_t addr, uint32_t len, const uint8_t *imm,
+						      uint32_t imm_len, uint32_t consumer_id, uint64_t user_msg_id)
+{
+	struct softfield_gpu_dest *d;
+	struct softfield_gpu_send *s;
+	struct softfield_line *line;
+	uint32_t dest, q;
+
+	if (consumer_id == 0 || (addr == 0 && len != 0) || imm_len > SOFTFIELD_IMM_MAX || (imm == 0 && imm_len != 0))
+		return DOCA_ERROR_INVALID_VALUE;
+	if (p->status != 0)
+		return DOCA_ERROR_BAD_STATE;
+	dest = softfield_producer_find(p, consumer_id);
+	if (dest == SOFTFIELD_NO_DEST)
+		return DOCA_ERROR_INVALID_VALUE;
+	d = &p->dests[dest];
+	if (d->seq == d->count) {
+		softfield_producer_refresh(p, d);
+		if (p->status != 0 || d->closed != 0)
+			return DOCA_ERROR_BAD_STATE;
+		if (d->seq == d->count)
+			return DOCA_ERROR_AGAIN;
+	}
+	if (len > d->len || len > p->arena_size)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (!softfield_producer_has_slot(p))
+		return DOCA_ERROR_AGAIN;
+	s = &p->sends[p->sent & (p->send_ring - 1)];
+	s->inline_len = len + imm_len <= SOFTFIELD_LINE_PAYLOAD ? len : SOFTFIELD_NOT_INLINE;
+	line = &d->peer.lines[d->seq & (d->peer.depth - 1)];
+	if (s->inline_len == SOFTFIELD_NOT_INLINE) {
+		if (!softfield_producer_take(p, len, &s->offset))
+			return p->status != 0 ? DOCA_ERROR_BAD_STATE : DOCA_ERROR_AGAIN;
+		softfield_copy_out(p->arena + s->offset, (const uint8_t *)addr, len, 0, 1);
+		softfield_fence_system(); /* the arena before the line */
+	}
+	softfield_published(line);
+	s->user_msg_id = user_msg_id;
+	s->addr = addr;
+	s->len = len;
+	s->imm = (uintptr_t)imm;
+	s->imm_len = imm_len;
+	s->dest = dest;
+	s->seq = d->seq;
+	s->arena_end = p->arena_head;
+	for (q = 0; q < 4; q++)
+		softfield_store_quad(&line->quad[q], softfield_send_quad(s, d->peer.shift, q));
+	d->seq++;
+	p->sent++;
+	softfield_producer_ring(d);
+	return DOCA_SUCCESS;
+}
+
+/** doca_dev_gpu_comch_producer_poll without waiting. */
+SOFTFIELD_DEVICE doca_error_t softfield_producer_try(struct doca_comch_gpu_producer *p, uint64_t *user_msg_id)
+{
+	if (p->polled == p->sent) {
+		if (p->status == 0 && ++p->empties % SOFTFIELD_CONTROL_EVERY == 0)
+			softfield_producer_check_control(p);
+		return p->status != 0 ? (doca_error_t)p->status : DOCA_ERROR_AGAIN;
+	}
+	*user_msg_id = p->sends[p->polled & (p->send_ring - 1)].user_msg_id;
+	p->polled++;
+	return DOCA_SUCCESS;
+}
+
+#endif /* SOFTFIELD_GPU_PRODUCER_H_ */

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file softfield/gpu_scope.h
+ * What the threads of a warp or a block of a CUDA GPU do together: count, agree, wait. Internal to doca_gpunetio_dev_comch.cuh.
+ *
+ * The collective functions read a handle, meet, let the first thread change it, and meet again; so all threads see the same
+ * handle in each step. Shared memory is written before one meeting and read between it and the next.
+ */
+#ifndef SOFTFIELD_GPU_SCOPE_H_
+#define SOFTFIELD_GPU_SCOPE_H_
+
+#include <softfield/device.h>
+
+#define SOFTFIELD_SCOPE_WARP 1
+#define SOFTFIELD_SCOPE_BLOCK 2
+#define SOFTFIELD_WARPS_MAX 32
+#define SOFTFIELD_WARP_MASK 0xffffffffu
+
+/** Sum of one value a lane. */
+SOFTFIELD_DEVICE uint32_t softfield_warp_sum(uint32_t v)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+	return __reduce_add_sync(SOFTFIELD_WARP_MASK, v);
+#else
+	for (int i = 16; i > 0; i /= 2)
+		v += __shfl_xor_sync(SOFTFIELD_WARP_MASK, v, i);
+	return v;
+#endif
+}
+
+/** Least of one value a lane. */
+SOFTFIELD_DEVICE uint32_t softfield_warp_min(uint32_t v)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+	return __reduce_min_sync(SOFTFIELD_WARP_MASK, v);
+#else
+	for (int i = 16; i > 0; i /= 2)
+		v = min(v, __shfl_xor_sync(SOFTFIELD_WARP_MASK, v, i));
+	return v;
+#endif
+}
+
+template <int S> SOFTFIELD_DEVICE uint32_t softfield_scope_size(void) { return S == SOFTFIELD_SCOPE_WARP ? 32 : blockDim.x; }
+template <int S> SOFTFIELD_DEVICE uint32_t softfield_scope_rank(void) { return S == SOFTFIELD_SCOPE_WARP ? threadIdx.x & 31 : threadIdx.x; }
+template <int S> SOFTFIELD_DEVICE uint32_t softfield_scope_warp(void) { return S == SOFTFIELD_SCOPE_WARP ? 0 : threadIdx.x / 32; }
+template <int S> SOFTFIELD_DEVICE uint32_t softfield_scope_warps(void) { return S == SOFTFIELD_SCOPE_WARP ? 1 : blockDim.x / 32; }
+
+/** Whole warps only. */
+template <int S> SOFTFIELD_DEVICE bool softfield_scope_valid(void)
+{
+	return blockDim.x % 32 == 0 && blockDim.y == 1 && blockDim.z == 1;
+}
+
+template <int S> SOFTFIELD_DEVICE void softfield_scope_sync(void)
+{
+	if (S == SOFTFIELD_SCOPE_WARP)
+		__syncwarp();
+	else
+		__syncthreads();
+}
+
+/** Meets, and tells whether the predicate held for any thread. */
+template <int S> SOFTFIELD_DEVICE bool softfield_scope_any(bool predicate)
+{
+	return S == SOFTFIELD_SCOPE_WARP ? __any_sync(SOFTFIELD_WARP_MASK, predicate) : __syncthreads_or(predicate);
+}
+
+/** Meets, and tells whether the predicate held for all threads. */
+template <int S> SOFTFIELD_DEVICE bool softfield_scope_all(bool predicate)
+{
+	return S == SOFTFIELD_SCOPE_WARP ? __all_sync(SOFTFIELD_WARP_MASK, predicate) : __syncthreads_and(predicate);
+}
+
+/** Meets, and gives the least value of all threads. */
+template <int S> SOFTFIELD_DEVICE uint32_t softfield_scope_min(uint32_t v)
+{
+	__shared__ uint32_t least[SOFTFIELD_WARPS_MAX];
+
+	v = softfield_warp_min(v);
+	if (S == SOFTFIELD_SCOPE_WARP)
+		return v;
+	if (threadIdx.x % 32 == 0)
+		least[threadIdx.x / 32] = v;
+	__syncthreads();
+	return softfield_warp_min(threadIdx.x % 32 < blockDim.x / 32 ? least[threadIdx.x % 32] : 0xffffffffu);
+}
+
+/** Meets, numbers the threads for which the predicate holds, and counts them. */
+template <int S> SOFTFIELD_DEVICE uint32_t softfield_scope_number(bool predicate, uint32_t *total)
+{
+	__shared__ uint32_t counts[SOFTFIELD_WARPS_MAX];
+	uint32_t lane = threadIdx.x & 31, votes = __ballot_sync(SOFTFIELD_WARP_MASK, predicate);
+	uint32_t before = __popc(votes & ((1u << lane) - 1)), count;
+
+	if (S == SOFTFIELD_SCOPE_WARP) {
+		*total = __popc(votes);
+		return before;
+	}
+	if (lane == 0)
+		counts[threadIdx.x / 32] = __popc(votes);
+	__syncthreads();
+	count = lane < blockDim.x / 32 ? counts[lane] : 0;
+	*total = softfield_warp_sum(count);
+	return before + softfield_warp_sum(lane < threadIdx.x / 32 ? count : 0);
+}
+
+/** What the threads agreed to do next: which consumer, and how many of them. */
+struct softfield_agreed {
+	uint32_t id;	 /**< 0: nothing is left */
+	uint32_t total;	 /**< threads whose id this is, as far as each warp's first pending thread has it */
+	uint32_t number; /**< the caller's number among them */
+	bool mine;	 /**< is the caller one of them? */
+};
+
+/** Meets, and picks the id of the first pending thread. A warp whose first pending thread has another id sits out. */
+template <int S> SOFTFIELD_DEVICE struct softfield_agreed softfield_scope_agree(bool pending, uint32_t id)
+{
+	__shared__ uint32_t ids[SOFTFIELD_WARPS_MAX], counts[SOFTFIELD_WARPS_MAX];
+	uint32_t lane = threadIdx.x & 31, warp = softfield_scope_warp<S>(), votes = __ballot_sync(SOFTFIELD_WARP_MASK, pending);
+	uint32_t first = votes != 0 ? __shfl_sync(SOFTFIELD_WARP_MASK, id, __ffs(votes) - 1) : 0;
+	uint32_t same = __ballot_sync(SOFTFIELD_WARP_MASK, pending && id == first), count;
+	struct softfield_agreed a;
+
+	a.number = __popc(same & ((1u << lane) - 1));
+	if (S == SOFTFIELD_SCOPE_WARP) {
+		a.id = first;
+		a.total = __popc(same);
+		a.mine = pending && id == first;
+		return a;
+	}
+	if (lane == 0) {
+		ids[warp] = first;
+		counts[warp] = __popc(same);
+	}
+	__syncthreads();
+	id = lane < blockDim.x / 32 ? ids[lane] : 0;
+	votes = __ballot_sync(SOFTFIELD_WARP_MASK, id != 0);
+	a.id = votes != 0 ? __shfl_sync(SOFTFIELD_WARP_MASK, id, __ffs(votes) - 1) : 0;
+	count = lane < blockDim.x / 32 && id == a.id ? counts[lane] : 0;
+	a.total = softfield_warp_sum(count);
+	a.number += softfield_warp_sum(lane < warp ? count : 0);
+	a.mine = first == a.id && (same >> lane & 1);
+	return a;
+}
+
+/** Shares out a copy of len bytes in pieces of SOFTFIELD_PIECE to the warps, the next piece going to the next warp. */
+#define SOFTFIELD_PIECE 4096u
+
+template <int S> SOFTFIELD_DEVICE uint32_t softfield_scope_copy_in(uint8_t *to, const uint8_t *arena, uint32_t len, uint32_t turn)
+{
+	uint32_t pieces = (len + SOFTFIELD_PIECE - 1) / SOFTFIELD_PIECE, warps = softfield_scope_warps<S>(), i, at;
+
+	for (i = (softfield_scope_warp<S>() + warps - turn) % warps; i < pieces; i += warps) {
+		at = i * SOFTFIELD_PIECE;
+		softfield_copy_in(to + at, arena + at, min(SOFTFIELD_PIECE, len - at), threadIdx.x & 31, 32);
+	}
+	return (turn + pieces) % warps;
+}
+
+template <int S> SOFTFIELD_DEVICE uint32_t softfield_scope_copy_out(uint8_t *arena, const uint8_t *from, uint32_t len, uint32_t turn)
+{
+	uint32_t pieces = (len + SOFTFIELD_PIECE - 1) / SOFTFIELD_PIECE, warps = softfield_scope_warps<S>(), i, at;
+
+	for (i = (softfield_scope_warp<S>() + warps - turn) % warps; i < pieces; i += warps) {
+		at = i * SOFTFIELD_PIECE;
+		softfield_copy_out(arena + at, from + at, min(SOFTFIELD_PIECE, len - at), threadIdx.x & 31, 32);
+	}
+	return (turn + pieces) % warps;
+}
+
+#endif /* SOFTFIELD_GPU_SCOPE_H_ */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The two kinds of GPU, and what the files of this library share. */
+#ifndef SF_GPU_BACKEND_H
+#define SF_GPU_BACKEND_H
+
+#include "core/gpu.h"
+
+/* The software GPU of a topology entry. NO_MEMORY. */
+doca_error_t soft_gpu_open(struct doca_gpu **gpu);
+
+/* The CUDA device of that address ("0000:b5:00.0"), or, when pci_addr is NULL, number index. NOT_FOUND, not logged, when there
+ * is none, or no driver; DRIVER, logged, when there is one and CUDA refused. */
+doca_error_t cuda_gpu_open(const char *pci_addr, uint32_t index, struct doca_gpu **gpu);
+
+/* Writes the addresses of the CUDA devices to text, each followed by a blank. */
+void cuda_gpu_list(char *text, size_t size);
+
+/* Does a CUDA device that this process opened hold the address? */
+bool cuda_owns_address(const void *addr);
+
+#endif

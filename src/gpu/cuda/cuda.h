@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A CUDA device as the backend's files share it. */
+#ifndef SF_GPU_CUDA_CUDA_H
+#define SF_GPU_CUDA_CUDA_H
+
+#include "gpu/allocations.h"
+#include "gpu/backend.h"
+#include "gpu/cuda/driver.h"
+
+struct softfield_kernel;
+
+struct cuda_image {
+	struct cuda_image *next;
+	const void *image;
+	cu_module module;
+};
+
+struct cuda_gpu {
+	struct doca_gpu base;
+	const struct cuda_driver *driver;
+	cu_device device;
+	cu_context context; /* the primary one, which the CUDA runtime uses too */
+	cu_stream copies;   /* our own, so that a kernel that runs for ever is not waited for */
+	struct allocations allocations;
+	pthread_mutex_t images_lock;
+	struct cuda_image *images; /* guarded by images_lock */
+	struct cuda_gpu *next;	   /* guarded by the list's lock, gpu.c */
+};
+
+static inline struct cuda_gpu *cuda_gpu(struct doca_gpu *gpu) { return (struct cuda_gpu *)gpu; }
+
+/* Makes the context current in the calling thread until leave. */
+static inline void cuda_enter(struct cuda_gpu *gpu) { gpu->driver->ctx_push_current(gpu->context); }
+static inline void cuda_leave(struct cuda_gpu *gpu)
+{
+	cu_context context;
+
+	gpu->driver->ctx_pop_current(&context);
+}
+
+/* struct sf_gpu_ops: memory.c */
+doca_error_t cuda_mem_alloc(struct doca_gpu *gpu, size_t size, size_t alignment, enum doca_gpu_mem_type type, void **gpu_addr, void **cpu_addr);
+doca_error_t cuda_mem_free(struct doca_gpu *gpu, void *gpu_addr);
+doca_error_t cuda_host_map(struct doca_gpu *gpu, void *addr, size_t len, void **gpu_addr);
+void cuda_host_unmap(struct doca_gpu *gpu, void *addr);
+bool cuda_is_device_memory(struct doca_gpu *gpu, const void *addr);
+doca_error_t cuda_copy_to(struct doca_gpu *gpu, void *gpu_addr, const void *from, size_t len);
+doca_error_t cuda_copy_from(struct doca_gpu *gpu, void *to, const void *gpu_addr, size_t len);
+doca_error_t cuda_dmabuf_fd(struct doca_gpu *gpu, void *gpu_addr, size_t len, int *fd);
+/* Frees what the program did not. */
+void cuda_mem_free_all(struct cuda_gpu *gpu);
+
+/* struct sf_gpu_ops: launch.c */
+doca_error_t cuda_launch(struct doca_gpu *gpu, const struct softfield_kernel *kernel, uint32_t grid, uint32_t block, const void *args,
+			 size_t args_size, void **state);
+doca_error_t cuda_launch_query(struct doca_gpu *gpu, void *state, const char **error);
+void cuda_launch_free(struct doca_gpu *gpu, void *state);
+void cuda_unload_images(struct cuda_gpu *gpu);
+
+#endif
