@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "worker.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <doca_log.h>
+
+DOCA_LOG_REGISTER(CLIENT::WORKER);
+
+#define BUFFER_SIZE (256U * 1024)
+#define EVENTS_MAX 256
+/* Connections being opened at once: more would overflow the queue of a listening server. */
+#define OPENING_MAX 64
+/* How often a waiting thread looks at stop, failed and the time without progress. */
+#define TICK_MS 50
+/* Full buffers taken from one connection before the others have their turn. */
+#define RECEIVES_MAX 4
+
+uint64_t clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
+}
+
+void control_fail(struct control *control, const char *format, ...)
+{
+	char line[320];
+	va_list args;
+
+	if (__atomic_exchange_n(&control->failed, 1, __ATOMIC_ACQ_REL) != 0)
+		return;
+	if (format != NULL) {
+		va_start(args, format);
+		vsnprintf(line, sizeof(line), format, args);
+		va_end(args);
+		DOCA_LOG_ERR("%s", line);
+	}
+	pthread_mutex_lock(&control->gate_lock);
+	pthread_cond_broadcast(&control->gate);
+	pthread_mutex_unlock(&control->gate_lock);
+}
+
+bool control_failed(struct control *control)
+{
+	return __atomic_load_n(&control->failed, __ATOMIC_ACQUIRE) != 0;
+}
+
+/* Waits for all threads, so that they start the next phase together. */
+static void gate_pass(struct control *control)
+{
+	uint32_t round;
+
+	pthread_mutex_lock(&control->gate_lock);
+	round = control->gate_round;
+	if (++control->gate_arrived == control->config->threads) {
+		control->gate_arrived = 0;
+		control->gate_round++;
+		pthread_cond_broadcast(&control->gate);
+	}
+	while (round == control->gate_round && !control_failed(control))
+		pthread_cond_wait(&control->gate, &control->gate_lock);
+	pthread_mutex_unlock(&control->gate_lock);
+}
+
+static void connection_fail(struct worker *worker)
+{
+	control_fail(worker->control, "%s", connection_error());
+}
+
+static void arm(struct worker *worker, struct connection *connection, bool out)
+{
+	struct epoll_event event = {.events = EPOLLIN | (out ? EPOLLOUT : 0), .data.ptr = connection};
+
+	if (connection->armed_out == out)
+		return;
+	connection->armed_out = out;
+	epoll_ctl(worker->epoll_fd, EPOLL_CTL_MOD, connection->fd, &event);
+}
+
+static void open_next(struct worker *worker)
+{
+	struct control *control = worker->control;
+	struct connection *connection = &worker->connections[worker->opened];
+	struct epoll_event event = {.events = EPOLLOUT, .data.ptr = connection};
+	doca_error_t result =
+		connection_open(connection, worker->first_number + worker->opened, control->messages, control->config->depth,
+				(struct sockaddr *)&control->address, control->address_len, control->server);
+
+	worker->opened++;
+	if (result != DOCA_SUCCESS) {
+		connection_fail(worker);
+	} else if (epoll_ctl(worker->epoll_fd, EPOLL_CTL_ADD, connection->fd, &event) != 0) {
+		control_fail(control, "connection %u cannot be waited for: %s", connection->number, strerror(errno));
+	}
+}
+
+static void opened_one(struct worker *worker, struct connection *connection)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = connection};
+
+	if (connection_finish_open(connection, worker->control->server) != CONNECTION_OK) {
+		connection_fail(worker);
+		return;
+	}
+	epoll_ctl(worker->epoll_fd, EPOLL_CTL_MOD, connection->fd, &event);
+	worker->connected++;
+}
+
+/* Nothing for too long? The first thread to notice says so. */
+static void check_timeout(struct worker *worker, const char *waiting_for)
+{
+	uint64_t limit_ns = (uint64_t)worker->control->config->timeout_s * 1000000000ULL;
+
+	if (clock_ns() - worker->progress_ns < limit_ns || control_failed(worker->control))
+		return;
+	control_fail(worker->control, "nothing from %s for %u s while waiting for %s; --timeout sets how long to wait",
+		     worker->control->server, worker->control->config->timeout_s, waiting_for);
+}
+
+static bool stop_wanted(const struct worker *worker)
+{
+	return __atomic_load_n(&worker->control->stop, __ATOMIC_ACQUIRE) != 0;
+}
+
+static void open_all(struct worker *worker)
+{
+	uint32_t total = worker->control->config->connections;
+	struct epoll_event events[EVENTS_MAX];
+
+	worker->progress_ns = clock_ns();
+	while (worker->connected < total && !control_failed(worker->control) && !stop_wanted(worker)) {
+		int count;
+
+		while (worker->opened < total && worker->opened - worker->connected < OPENING_MAX &&
+		       !control_failed(worker->control))
+			open_next(worker);
+		count = epoll_wait(worker->epoll_fd, events, EVENTS_MAX, TICK_MS);
+		for (int i = 0; i < count; i++)
+			opened_one(worker, events[i].data.ptr);
+		if (count > 0)
+			worker->progress_ns = clock_ns();
+		else
+			check_timeout(worker, "a connection");
+	}
+}
+
+static void send_granted(struct worker *worker, struct connection *connection, uint64_t now_ns)
+{
+	switch (connection_send(connection, worker->control->messages, now_ns)) {
+	case CONNECTION_OK:
+		arm(worker, connection, false);
+		break;
+	case CONNECTION_BLOCKED:
+		arm(worker, connection, true);
+		break;
+	case CONNECTION_FAILED:
+		connection_fail(worker);
+		break;
+	}
+}
+
+/* Answers make room for as many new requests, while there are any left. */
+static void account(struct worker *worker, struct connection *connection, uint64_t answers, uint64_t now_ns)
+{
+	uint64_t grant = answers < worker->remaining ? answers : worker->remaining;
+
+	if (answers == 0)
+		return;
+	connection->granted += grant;
+	worker->remaining -= grant;
+	worker->due -= answers;
+	worker->progress_ns = now_ns;
+	if (worker->measuring)
+		__atomic_store_n(&worker->answered, worker->answered + answers, __ATOMIC_RELAXED);
+}
+
+static void receive(struct worker *worker, struct connection *connection)
+{
+	struct latency *latency = worker->measuring ? &worker->latency : NULL;
+	uint64_t before = connection->answered, now_ns = 0;
+	ssize_t len = BUFFER_SIZE;
+
+	for (int i = 0; i < RECEIVES_MAX && len == BUFFER_SIZE; i++) {
+		len = recv(connection->fd, worker->buffer, BUFFER_SIZE, 0);
+		if (len < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
+			break;
+		if (len <= 0) {
+			control_fail(worker->control, "connection %u: the server closed it with %llu requests unanswered%s%s",
+				     connection->number, (unsigned long long)(connection->begun - connection->answered),
+				     len < 0 ? ": " : "", len < 0 ? strerror(errno) : "");
+			return;
+		}
+		now_ns = clock_ns();
+		if (connection_receive(connection, worker->control->messages, worker->buffer, (size_t)len, now_ns, latency) !=
+		    CONNECTION_OK) {
+			connection_fail(worker);
+			return;
+		}
+	}
+	account(worker, connection, connection->answered - before, now_ns);
+}
+
+/* Lets what was begun end: nothing more is granted, and requests that were not begun are taken back. */
+static void stop_granting(struct worker *worker)
+{
+	worker->stopping = true;
+	worker->due -= worker->remaining;
+	worker->remaining = 0;
+	for (uint32_t i = 0; i < worker->connected; i++) {
+		struct connection *connection = &worker->connections[i];
+
+		worker->due -= connection->granted - connection->begun;
+		connection->granted = connection->begun;
+	}
+}
+
+static void handle(struct worker *worker, const struct epoll_event *event)
+{
+	struct connection *connection = event->data.ptr;
+
+	if (event->events & (EPOLLIN | EPOLLERR | EPOLLHUP))
+		receive(worker, connection);
+	if (!control_failed(worker->control))
+		send_granted(worker, connection, clock_ns());
+}
+
+/* Sends `count` requests and takes their answers. */
+static void run_phase(struct worker *worker, uint64_t count)
+{
+	uint32_t connections = worker->control->config->connections;
+	struct epoll_event events[EVENTS_MAX];
+
+	worker->remaining = count;
+	worker->due = count;
+	worker->progress_ns = clock_ns();
+	for (uint32_t i = 0; i < connections && !control_failed(worker->control); i++) {
+		uint64_t share = (worker->remaining + connections - i - 1) / (connections - i); /* a fair one of what is left */
+		uint64_t grant = share < worker->control->config->depth ? share : worker->control->config->depth;
+
+		worker->connections[i].granted += grant;
+		worker->remaining -= grant;
+		send_granted(worker, &worker->connections[i], clock_ns());
+	}
+	while (worker->due > 0 && !control_failed(worker->control)) {
+		int ready = epoll_wait(worker->epoll_fd, events, EVENTS_MAX, TICK_MS);
+
+		for (int i = 0; i < ready && !control_failed(worker->control); i++)
+			handle(worker, &events[i]);
+		if (!worker->stopping && stop_wanted(worker))
+			stop_granting(worker);
+		if (ready == 0)
+			check_timeout(worker, "answers");
+	}
+}
+
+static void run_all(struct worker *worker)
+{
+	struct control *control = worker->control;
+
+	open_all(worker);
+	gate_pass(control);
+	if (!control_failed(control) && !stop_wanted(worker))
+		run_phase(worker, control->config->warm_up);
+	gate_pass(control);
+	worker->measuring = true;
+	worker->start_ns = clock_ns();
+	if (!control_failed(control) && !stop_wanted(worker))
+		run_phase(worker, control->config->iterations);
+	worker->end_ns = clock_ns();
+}
+
+static bool resources_take(struct worker *worker)
+{
+	worker->connections = calloc(worker->control->config->connections, sizeof(*worker->connections));
+	worker->buffer = malloc(BUFFER_SIZE);
+	worker->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	latency_reset(&worker->latency);
+	if (worker->connections != NULL && worker->buffer != NULL && worker->epoll_fd >= 0)
+		return true;
+	control_fail(worker->control, "a thread with %u connections cannot start: %s", worker->control->config->connections,
+		     strerror(errno));
+	return false;
+}
+
+static void resources_give(struct worker *worker)
+{
+	for (uint32_t i = 0; i < worker->opened; i++)
+		connection_close(&worker->connections[i]);
+	if (worker->epoll_fd >= 0)
+		close(worker->epoll_fd);
+	free(worker->connections);
+	free(worker->buffer);
+}
+
+void *worker_run(void *argument)
+{
+	struct worker *worker = argument;
+
+	if (resources_take(worker))
+		run_all(worker);
+	resources_give(worker);
+	eventfd_write(worker->control->done_fd, 1);
+	return NULL;
+}
