@@ -141,36 +141,66 @@ const struct sf_fabric_ops *sf_fabric_find(const char *name)
 		if (strcmp(providers[i].name, name) == 0)
 			return &providers[i];
 	}
+	SF_LOG_ERR("no fabric provider %s: there are loop, shm, faulty:loop and faulty:shm (SOFTFIELD_FABRIC chooses)", name);
 	return NULL;
 }
 
-static doca_error_t region_check(const struct sf_link *link, const struct sf_op *op, uint64_t len)
+static const char *const kind_names[] = {"send", "write", "read", "compare and swap", "fetch and add"};
+
+static doca_error_t remote_check(const struct sf_op *op, uint64_t len, bool atomic)
 {
 	const struct sf_region *region = op->region;
-	uint32_t need = op->kind == SF_OP_WRITE ? SF_RIGHT_WRITE : op->kind == SF_OP_READ ? SF_RIGHT_READ : SF_RIGHT_ATOMIC;
-	uint32_t cap = need == SF_RIGHT_ATOMIC ? SF_CAP_ATOMIC : SF_CAP_ONE_SIDED;
 
-	if ((link->ops->caps & cap) == 0)
-		return DOCA_ERROR_NOT_SUPPORTED;
-	if (region == NULL || !sf_range_inside(op->remote_addr, len, region->addr, region->len))
+	if (region == NULL) {
+		SF_LOG_ERR("%s without a region", kind_names[op->kind]);
 		return DOCA_ERROR_INVALID_VALUE;
-	if (need == SF_RIGHT_ATOMIC && (len != sizeof(uint64_t) || op->iov_num != 1 || op->remote_addr % sizeof(uint64_t) != 0))
+	}
+	if (!sf_range_inside(op->remote_addr, len, region->addr, region->len)) {
+		SF_LOG_ERR("%s of %llu bytes at 0x%llx is outside its region of %llu bytes at 0x%llx", kind_names[op->kind],
+			   (unsigned long long)len, (unsigned long long)op->remote_addr, (unsigned long long)region->len,
+			   (unsigned long long)region->addr);
 		return DOCA_ERROR_INVALID_VALUE;
-	if (region->imported && (region->rights & need) == 0)
-		return DOCA_ERROR_NOT_PERMITTED;
+	}
+	if (atomic && (len != sizeof(uint64_t) || op->iov_num != 1 || op->remote_addr % sizeof(uint64_t) != 0)) {
+		SF_LOG_ERR("%s of %llu bytes in %u pieces at 0x%llx: it takes one piece of 8 bytes and an address that 8 divides",
+			   kind_names[op->kind], (unsigned long long)len, op->iov_num, (unsigned long long)op->remote_addr);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
 	return DOCA_SUCCESS;
+}
+
+static doca_error_t one_sided_check(const struct sf_link *link, const struct sf_op *op, uint64_t len)
+{
+	const bool atomic = op->kind == SF_OP_CAS || op->kind == SF_OP_FAA;
+	const uint32_t need = atomic ? SF_RIGHT_ATOMIC : op->kind == SF_OP_WRITE ? SF_RIGHT_WRITE : SF_RIGHT_READ;
+	doca_error_t result;
+
+	if ((link->ops->caps & (atomic ? SF_CAP_ATOMIC : SF_CAP_ONE_SIDED)) == 0) {
+		SF_LOG_ERR("fabric provider %s has no %s", link->ops->name, kind_names[op->kind]);
+		return DOCA_ERROR_NOT_SUPPORTED;
+	}
+	result = remote_check(op, len, atomic);
+	if (result == DOCA_SUCCESS && op->region->imported && (op->region->rights & need) == 0) {
+		SF_LOG_ERR("the owner of the region does not permit a %s", kind_names[op->kind]);
+		return DOCA_ERROR_NOT_PERMITTED;
+	}
+	return result;
 }
 
 doca_error_t sf_op_check(const struct sf_link *link, const struct sf_op *op, uint64_t *len)
 {
-	if (op->iov_num > link->ops->iov_max || op->header_len > SF_HEADER_MAX || op->kind > SF_OP_FAA)
+	if (op->kind > SF_OP_FAA || op->iov_num > link->ops->iov_max || op->header_len > SF_HEADER_MAX ||
+	    (op->iov_num != 0 && op->iov == NULL) || (op->header_len != 0 && op->header == NULL)) {
+		SF_LOG_ERR("operation of kind %d with %u pieces and %u header bytes: at most %u and %u", (int)op->kind, op->iov_num,
+			   op->header_len, link->ops->iov_max, SF_HEADER_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
-	if ((op->iov_num != 0 && op->iov == NULL) || (op->header_len != 0 && op->header == NULL))
-		return DOCA_ERROR_INVALID_VALUE;
+	}
 	*len = sf_iov_len(op->iov, op->iov_num);
-	if (*len == UINT64_MAX)
+	if (*len == UINT64_MAX) {
+		SF_LOG_ERR("%s of more than %u bytes", kind_names[op->kind], SF_TRANSFER_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
-	return op->kind == SF_OP_SEND ? DOCA_SUCCESS : region_check(link, op, *len);
+	}
+	return op->kind == SF_OP_SEND ? DOCA_SUCCESS : one_sided_check(link, op, *len);
 }
 
 doca_error_t sf_recv_check(const struct sf_port *port, const struct sf_recv *recv, uint64_t *len)
@@ -180,21 +210,38 @@ doca_error_t sf_recv_check(const struct sf_port *port, const struct sf_recv *rec
 	*len = 0;
 	if (recv->iov_num == 0)
 		return DOCA_SUCCESS;
-	if (recv->iov_num > port->ops->recv_iov_max || recv->iov == NULL || region == NULL)
+	if (recv->iov_num > port->ops->recv_iov_max || recv->iov == NULL || region == NULL) {
+		SF_LOG_ERR("receive of %u pieces %s region: at most %u, in a region", recv->iov_num, region == NULL ? "without" : "with",
+			   port->ops->recv_iov_max);
 		return DOCA_ERROR_INVALID_VALUE;
-	if (region->imported || region->domain != port->domain)
+	}
+	if (region->imported || region->domain != port->domain) {
+		SF_LOG_ERR("a receive needs memory that is registered in its port's domain");
 		return DOCA_ERROR_INVALID_VALUE;
+	}
 	for (uint32_t i = 0; i < recv->iov_num; i++) {
-		if (!sf_range_inside((uintptr_t)recv->iov[i].addr, recv->iov[i].len, region->addr, region->len))
-			return DOCA_ERROR_INVALID_VALUE;
+		if (sf_range_inside((uintptr_t)recv->iov[i].addr, recv->iov[i].len, region->addr, region->len))
+			continue;
+		SF_LOG_ERR("receive of %zu bytes at %p is outside its region of %llu bytes at 0x%llx", recv->iov[i].len, recv->iov[i].addr,
+			   (unsigned long long)region->len, (unsigned long long)region->addr);
+		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*len = sf_iov_len(recv->iov, recv->iov_num);
-	return *len == UINT64_MAX ? DOCA_ERROR_INVALID_VALUE : DOCA_SUCCESS;
+	if (*len != UINT64_MAX)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("receive of more than %u bytes", SF_TRANSFER_MAX);
+	return DOCA_ERROR_INVALID_VALUE;
 }
 
 doca_error_t sf_name_check(const char *name, const void *data, size_t len)
 {
-	if (name == NULL || name[0] == '\0' || strnlen(name, SF_NAME_MAX) == SF_NAME_MAX)
+	if (name == NULL || name[0] == '\0' || strnlen(name, SF_NAME_MAX) == SF_NAME_MAX) {
+		SF_LOG_ERR("a name has 1 to %d bytes", SF_NAME_MAX - 1);
 		return DOCA_ERROR_INVALID_VALUE;
-	return len > SF_PRIVATE_MAX || (len != 0 && data == NULL) ? DOCA_ERROR_INVALID_VALUE : DOCA_SUCCESS;
+	}
+	if (len > SF_PRIVATE_MAX || (len != 0 && data == NULL)) {
+		SF_LOG_ERR("%zu bytes of private data: at most %d", len, SF_PRIVATE_MAX);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	return DOCA_SUCCESS;
 }

@@ -153,16 +153,10 @@ static struct sf_op *op_pop(struct loop_port *port)
 	return op;
 }
 
-static void call_link(void (*handler)(struct sf_link *, doca_error_t), struct sf_link *link, doca_error_t reason)
-{
-	if (handler != NULL)
-		handler(link, reason);
-}
-
 static void event_run(struct loop_port *port, const struct loop_event *event)
 {
 	const struct sf_port_handler *handler = &port->handler;
-	struct sf_link *link = &event->link->base;
+	struct sf_link *link = (struct sf_link *)event->link; /* NULL for a request */
 
 	switch (event->kind) {
 	case LOOP_REQUEST:
@@ -181,7 +175,8 @@ static void event_run(struct loop_port *port, const struct loop_event *event)
 		break;
 	case LOOP_CLOSED:
 		link->state = SF_LINK_CLOSED;
-		call_link(handler->closed, link, event->status);
+		if (handler->closed != NULL)
+			handler->closed(link, event->status);
 		break;
 	}
 }

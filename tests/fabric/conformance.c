@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "conformance.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CASES_MAX 256
+#define CASE_SECONDS 60
+
+const struct sf_fabric_ops *fabric;
+static const char *provider_name;
+
+void check_failed(const char *file, int line, const char *what)
+{
+	fprintf(stderr, "%s:%d: does not hold: %s\n", file, line, what);
+	fflush(NULL);
+	_exit(1);
+}
+
+void check_result(const char *file, int line, const char *what, doca_error_t got, doca_error_t want)
+{
+	if (got == want)
+		return;
+	fprintf(stderr, "%s:%d: %s gave %s, not %s\n", file, line, what, doca_error_get_name(got), doca_error_get_name(want));
+	fflush(NULL);
+	_exit(1);
+}
+
+bool slow_build(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	return true;
+#elif defined(__has_feature)
+	return __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+	return false;
+#endif
+}
+
+static void case_child(const struct conformance_case *test)
+{
+	fabric = sf_fabric_find(provider_name);
+	CHECK(fabric != NULL);
+	alarm(CASE_SECONDS * (slow_build() ? 4 : 1)); /* a hang is a failure of this case alone */
+	test->run();
+	exit(0);
+}
+
+static void case_run(void **state)
+{
+	const struct conformance_case *test = *state;
+	const struct sf_fabric_ops *ops = sf_fabric_find(provider_name);
+	int status;
+	pid_t child;
+
+	if ((ops->caps & test->caps) != test->caps)
+		skip();
+	fflush(NULL);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		case_child(test);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	if (WIFSIGNALED(status))
+		fail_msg("ended by signal %d", WTERMSIG(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static size_t cases_add(struct CMUnitTest *tests, size_t num, const struct conformance_case *cases)
+{
+	const char *only = getenv("SOFTFIELD_TEST_CASE");
+
+	for (; cases->name != NULL; cases++) {
+		if (only != NULL && strcmp(only, cases->name) != 0)
+			continue;
+		if (num == CASES_MAX)
+			abort();
+		tests[num++] = (struct CMUnitTest){.name = cases->name, .test_func = case_run, .initial_state = (void *)(uintptr_t)cases};
+	}
+	return num;
+}
+
+int conformance_run(const char *provider)
+{
+	static struct CMUnitTest tests[CASES_MAX];
+	const struct conformance_case *const groups[] = {connect_cases, message_cases, receive_cases, region_cases,
+							 wake_cases,	process_cases, death_cases};
+	size_t num = 0;
+
+	if (sf_fabric_find(provider) == NULL) {
+		fprintf(stderr, "no provider %s\n", provider);
+		return 77;
+	}
+	provider_name = provider;
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
+		num = cases_add(tests, num, groups[i]);
+	return _cmocka_run_group_tests(provider, tests, num, NULL, NULL);
+}

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How links begin and end. */
+#include "conformance.h"
+
+static void two_ends(struct pair *pair, uint32_t flags)
+{
+	end_open(&pair->a, "host0/0000:d8:00.0", 16);
+	end_open(&pair->b, "dpu0/0000:03:00.0", 16);
+	end_listen(&pair->b, flags);
+}
+
+static void ends_close(struct pair *pair)
+{
+	end_close(&pair->a);
+	end_close(&pair->b);
+}
+
+static void accept_passes_private_data_both_ways(void)
+{
+	char question[SF_PRIVATE_MAX], answer[SF_PRIVATE_MAX];
+	int cookie;
+	struct pair pair;
+
+	two_ends(&pair, 0);
+	fill(question, sizeof(question), 1);
+	fill(answer, sizeof(answer), 2);
+	CHECK_OK(sf_link_connect(pair.a.port, pair.b.name, question, sizeof(question), &cookie, &pair.ab));
+	CHECK(pair.ab->user == &cookie);
+	WAIT(pair.b.requests == 1);
+	CHECK(pair.b.data_len == sizeof(question) && filled(pair.b.data, sizeof(question), 1));
+	CHECK(pair.a.connects == 0 && pair.ab->state == SF_LINK_CONNECTING);
+	CHECK_OK(sf_link_accept(pair.b.listener, pair.b.request, answer, sizeof(answer), &pair, &pair.ba));
+	CHECK(pair.ba->state == SF_LINK_READY && pair.ba->user == &pair && pair.ba->port == pair.b.port);
+	WAIT(pair.a.connects == 1);
+	CHECK_OK(pair.a.connect_status);
+	CHECK(pair.a.connected == pair.ab);
+	CHECK(pair.a.data_len == sizeof(answer) && filled(pair.a.data, sizeof(answer), 2));
+	pair_close(&pair);
+}
+
+static void reject_passes_a_reason(void)
+{
+	struct pair pair;
+
+	two_ends(&pair, 0);
+	pair.ab = end_connect(&pair.a, pair.b.name);
+	WAIT(pair.b.requests == 1);
+	sf_link_reject(pair.b.listener, pair.b.request, "because", 8);
+	WAIT(pair.a.connects == 1);
+	CHECK_RESULT(pair.a.connect_status, DOCA_ERROR_CONNECTION_ABORTED);
+	CHECK(pair.a.data_len == 8 && memcmp(pair.a.data, "because", 8) == 0);
+	CHECK(pair.ab->state == SF_LINK_CLOSED);
+	sf_link_close(pair.ab);
+	ends_close(&pair);
+	CHECK(pair.a.closes == 0);
+}
+
+static void reject_now(struct end *end) { sf_link_reject(end->listener, end->request, "no", 2); }
+
+static void accept_now(struct end *end)
+{
+	CHECK_OK(sf_link_accept(end->listener, end->request, NULL, 0, NULL, &end->accepted[end->accepts++]));
+}
+
+static void requests_are_answered_inside_the_callback(void)
+{
+	struct pair pair;
+
+	two_ends(&pair, 0);
+	pair.b.on_request = reject_now;
+	pair.ab = end_connect(&pair.a, pair.b.name);
+	WAIT(pair.a.connects == 1);
+	CHECK_RESULT(pair.a.connect_status, DOCA_ERROR_CONNECTION_ABORTED);
+	sf_link_close(pair.ab);
+	pair.b.on_request = accept_now;
+	pair.ab = end_connect(&pair.a, pair.b.name);
+	WAIT(pair.a.connects == 2);
+	CHECK_OK(pair.a.connect_status);
+	pair.ba = pair.b.accepted[0];
+	pair_close(&pair);
+}
+
+static void auto_accept_needs_no_poll_of_the_listener(void)
+{
+	struct pair pair;
+	struct send send;
+	struct slot slot;
+
+	two_ends(&pair, SF_LISTEN_AUTO);
+	CHECK_OK(slot_post(&pair.b, &slot, 0, 64));
+	CHECK_OK(sf_link_connect(pair.a.port, pair.b.name, "hello", 6, NULL, &pair.ab));
+	for (uint64_t end = now_ms() + WAIT_MS; pair.a.connects == 0; CHECK(now_ms() < end))
+		end_poll(&pair.a, 1);
+	CHECK_OK(pair.a.connect_status);
+	send_set(&send, "first", 6);
+	for (uint64_t end = now_ms() + WAIT_MS; submit(pair.ab, &send) != DOCA_SUCCESS; CHECK(now_ms() < end))
+		end_poll(&pair.a, 1);
+	for (uint64_t end = now_ms() + WAIT_MS; send.done == 0; CHECK(now_ms() < end))
+		end_poll(&pair.a, 1);
+	CHECK(pair.b.accepts == 0 && slot.done == 0);
+	/* The accepted callback comes before the first receive. */
+	for (uint64_t end = now_ms() + WAIT_MS; pair.b.accepts == 0; CHECK(now_ms() < end)) {
+		CHECK(slot.done == 0);
+		end_poll(&pair.b, 1);
+	}
+	CHECK(pair.b.data_len == 6 && memcmp(pair.b.data, "hello", 6) == 0);
+	WAIT(slot.done == 1);
+	CHECK(slot.recv.link == pair.b.accepted[0]);
+	pair.ba = pair.b.accepted[0];
+	pair_close(&pair);
+}
+
+static void unknown_name_is_not_found(void)
+{
+	struct pair pair;
+
+	two_ends(&pair, 0);
+	pair.ab = end_connect(&pair.a, "conformance/nobody");
+	WAIT(pair.a.connects == 1);
+	CHECK_RESULT(pair.a.connect_status, DOCA_ERROR_NOT_FOUND);
+	CHECK(pair.ab->state == SF_LINK_CLOSED);
+	sf_link_close(pair.ab);
+	ends_close(&pair);
+}
+
+static void name_is_taken_until_its_listener_closes(void)
+{
+	struct pair pair;
+	struct sf_listener *second;
+
+	two_ends(&pair, 0);
+	CHECK_RESULT(sf_listener_open(pair.a.port, pair.b.name, 0, NULL, &second), DOCA_ERROR_ALREADY_EXIST);
+	CHECK_RESULT(sf_listener_open(pair.b.port, pair.b.name, 0, NULL, &second), DOCA_ERROR_ALREADY_EXIST);
+	sf_listener_close(pair.b.listener);
+	pair.b.listener = NULL;
+	CHECK_OK(sf_listener_open(pair.a.port, pair.b.name, 0, NULL, &second));
+	sf_listener_close(second);
+	ends_close(&pair);
+}
+
+static void names_and_private_data_have_bounds(void)
+{
+	char name[SF_NAME_MAX + 1], data[SF_PRIVATE_MAX + 1] = {0};
+	struct sf_listener *listener;
+	struct pair pair;
+
+	two_ends(&pair, 0);
+	memset(name, 'n', sizeof(name));
+	name[SF_NAME_MAX] = '\0';
+	CHECK_RESULT(sf_listener_open(pair.b.port, name, 0, NULL, &listener), DOCA_ERROR_INVALID_VALUE);
+	CHECK_RESULT(sf_listener_open(pair.b.port, "", 0, NULL, &listener), DOCA_ERROR_INVALID_VALUE);
+	CHECK_RESULT(sf_link_connect(pair.a.port, name, NULL, 0, NULL, &pair.ab), DOCA_ERROR_INVALID_VALUE);
+	CHECK_RESULT(sf_link_connect(pair.a.port, pair.b.name, data, sizeof(data), NULL, &pair.ab), DOCA_ERROR_INVALID_VALUE);
+	name[SF_NAME_MAX - 1] = '\0';
+	CHECK_OK(sf_listener_open(pair.b.port, name, SF_LISTEN_AUTO, NULL, &listener));
+	pair.ab = end_connect(&pair.a, name);
+	WAIT(pair.a.connects == 1 && pair.b.accepts == 1);
+	CHECK_OK(pair.a.connect_status);
+	sf_listener_close(listener);
+	pair.ba = pair.b.accepted[0];
+	pair_close(&pair);
+}
+
+static void names_may_hold_any_character(void)
+{
+	static const char *const names[] = {"a/b", "..", "../../x", "with space", "\x01\x7f", "ünïcode", "%s%n", "."};
+	struct sf_listener *listeners[8];
+	struct pair pair;
+
+	two_ends(&pair, 0);
+	for (int i = 0; i < 8; i++)
+		CHECK_OK(sf_listener_open(pair.b.port, names[i], SF_LISTEN_AUTO, NULL, &listeners[i]));
+	for (uint32_t i = 0; i < 8; i++) {
+		pair.ab = end_connect(&pair.a, names[i]);
+		WAIT(pair.a.connects == i + 1 && pair.b.accepts == i + 1);
+		CHECK_OK(pair.a.connect_status);
+		sf_link_close(pair.ab);
+		WAIT(pair.b.closes == i + 1);
+		sf_link_close(pair.b.accepted[i]);
+	}
+	for (int i = 0; i < 8; i++)
+		sf_listener_close(listeners[i]);
+	ends_close(&pair);
+}
+
+static void listener_close_refuses_pending_requests(void)
+{
+	struct pair pair;
+
+	two_ends(&pair, 0);
+	pair.ab = end_connect(&pair.a, pair.b.name);
+	WAIT(pair.b.requests == 1);
+	sf_listener_close(pair.b.listener);
+	pair.b.listener = NULL;
+	WAIT(pair.a.connects == 1);
+	CHECK_RESULT(pair.a.connect_status, DOCA_ERROR_CONNECTION_ABORTED);
+	sf_link_close(pair.ab);
+	ends_close(&pair);
+}
+
+static void listener_close_keeps_links(void)
+{
+	struct slot slot;
+	struct pair pair;
+
+	pair_open(&pair, 4);
+	sf_listener_close(pair.b.listener);
+	pair.b.listener = NULL;
+	CHECK_OK(slot_post(&pair.b, &slot, 0, 64));
+	send_wait(pair.ab, "still here", 11);
+	WAIT(slot.done == 1);
+	CHECK(memcmp(pair.b.memory, "still here", 11) == 0);
+	pair_close(&pair);
+}
+
+static void link_closed_while_connecting_reports_nothing(void)
+{
+	struct pair pair;
+
+	two_ends(&pair, 0);
+	pair.ab = end_connect(&pair.a, pair.b.name);
+	WAIT(pair.b.requests == 1);
+	sf_link_close(pair.ab);
+	/* The news may not have come yet: then the link is accepted, and closed reports it. */
+	if (sf_link_accept(pair.b.listener, pair.b.request, NULL, 0, NULL, &pair.ba) == DOCA_SUCCESS) {
+		WAIT(pair.b.closes == 1);
+		sf_link_close(pair.ba);
+	}
+	CHECK(pair.a.connects == 0 && pair.a.closes == 0);
+	ends_close(&pair);
+}
+
+static void disconnect_while_connecting_is_reported_by_connected(void)
+{
+	struct pair pair;
+
+	two_ends(&pair, 0);
+	pair.ab = end_connect(&pair.a, pair.b.name);
+	WAIT(pair.b.requests == 1);
+	sf_link_disconnect(pair.ab);
+	sf_link_disconnect(pair.ab);
+	WAIT(pair.a.connects == 1);
+	CHECK_RESULT(pair.a.connect_status, DOCA_ERROR_CONNECTION_ABORTED);
+	if (sf_link_accept(pair.b.listener, pair.b.request, NULL, 0, NULL, &pair.ba) == DOCA_SUCCESS) {
+		WAIT(pair.b.closes == 1);
+		sf_link_close(pair.ba);
+	}
+	CHECK(pair.a.connects == 1 && pair.a.closes == 0);
+	sf_link_close(pair.ab);
+	ends_close(&pair);
+}
+
+static void submit_needs_a_ready_link(void)
+{
+	struct pair pair;
+	struct send send;
+	struct slot slot;
+
+	two_ends(&pair, 0);
+	CHECK_OK(slot_post(&pair.b, &slot, 0, 64));
+	pair.ab = end_connect(&pair.a, pair.b.name);
+	send_set(&send, "x", 1);
+	CHECK_RESULT(submit(pair.ab, &send), DOCA_ERROR_AGAIN);
+	WAIT(pair.b.requests == 1);
+	CHECK_RESULT(submit(pair.ab, &send), DOCA_ERROR_AGAIN);
+	CHECK_OK(sf_link_accept(pair.b.listener, pair.b.request, NULL, 0, NULL, &pair.ba));
+	WAIT(pair.a.connects == 1);
+	CHECK_OK(submit_wait(pair.ab, &send));
+	sf_link_disconnect(pair.ab);
+	CHECK_RESULT(submit(pair.ab, &send), DOCA_ERROR_NOT_CONNECTED);
+	WAIT(pair.b.closes == 1);
+	CHECK_RESULT(submit(pair.ba, &send), DOCA_ERROR_NOT_CONNECTED);
+	CHECK(send.done == 0);
+	pair_close(&pair);
+}
+
+static void accepter_sends_first(void)
+{
+	struct pair pair;
+	struct slot slot;
+	struct send send;
+
+	two_ends(&pair, 0);
+	CHECK_OK(slot_post(&pair.a, &slot, 0, 64));
+	pair.ab = end_connect(&pair.a, pair.b.name);
+	WAIT(pair.b.requests == 1);
+	CHECK_OK(sf_link_accept(pair.b.listener, pair.b.request, NULL, 0, NULL, &pair.ba));
+	send_set(&send, "welcome", 8);
+	for (uint64_t end = now_ms() + WAIT_MS; submit(pair.ba, &send) == DOCA_ERROR_AGAIN; CHECK(now_ms() < end))
+		end_poll(&pair.b, 1);
+	for (uint64_t end = now_ms() + WAIT_MS; pair.a.connects == 0; CHECK(now_ms() < end)) {
+		CHECK(slot.done == 0); /* connected comes before what arrives on the link */
+		end_poll(&pair.a, 1);
+	}
+	WAIT(slot.done == 1 && send.done == 1);
+	CHECK(slot.recv.link == pair.ab);
+	pair_close(&pair);
+}
+
+static void one_listener_takes_many_links(void)
+{
+	struct sf_link *links[LINKS_MAX];
+	struct pair pair;
+
+	two_ends(&pair, SF_LISTEN_AUTO);
+	for (int i = 0; i < LINKS_MAX; i++)
+		links[i] = end_connect(&pair.a, pair.b.name);
+	WAIT(pair.a.connects == LINKS_MAX && pair.b.accepts == LINKS_MAX);
+	for (int i = 0; i < LINKS_MAX; i++)
+		CHECK(links[i]->state == SF_LINK_READY);
+	for (int i = 0; i < LINKS_MAX; i += 2)
+		sf_link_close(links[i]);
+	WAIT(pair.b.closes == LINKS_MAX / 2);
+	CHECK_RESULT(pair.b.close_reason, DOCA_ERROR_CONNECTION_RESET);
+	for (int i = 1; i < LINKS_MAX; i += 2)
+		sf_link_close(links[i]);
+	WAIT(pair.b.closes == LINKS_MAX);
+	for (int i = 0; i < LINKS_MAX; i++)
+		sf_link_close(pair.b.accepted[i]);
+	ends_close(&pair);
+	CHECK(pair.a.closes == 0);
+}
+
+static void a_port_connects_to_itself(void)
+{
+	struct sf_link *link;
+	struct slot slot;
+	struct end end;
+
+	end_open(&end, "host0/0000:d8:00.0", 4);
+	end_listen(&end, SF_LISTEN_AUTO);
+	CHECK_OK(slot_post(&end, &slot, 0, 16));
+	link = end_connect(&end, end.name);
+	WAIT(end.connects == 1 && end.accepts == 1);
+	send_wait(link, "self", 5);
+	WAIT(slot.done == 1);
+	CHECK(slot.recv.link == end.accepted[0]);
+	sf_link_close(link);
+	WAIT(end.closes == 1);
+	sf_link_close(end.accepted[0]);
+	end_close(&end);
+}
+
+static void close_it(struct end *end, struct sf_link *link) { sf_link_close(link); }
+
+static void links_may_be_closed_in_their_callbacks(void)
+{
+	struct pair pair;
+
+	two_ends(&pair, SF_LISTEN_AUTO);
+	pair.b.on_closed = close_it;
+	pair.a.on_connected = close_it; /* SUCCESS: the accepter sees it close */
+	end_connect(&pair.a, pair.b.name);
+	WAIT(pair.a.connects == 1 && pair.b.closes == 1);
+	end_connect(&pair.a, "conformance/nobody"); /* an error */
+	WAIT(pair.a.connects == 2);
+	pair.a.on_connected = NULL;
+	pair.a.on_closed = close_it;
+	pair.b.on_accepted = close_it;
+	end_connect(&pair.a, pair.b.name);
+	WAIT(pair.b.accepts == 2 && pair.a.closes == 1);
+	CHECK(pair.a.connects == 3); /* connected, then closed, in this order */
+	CHECK_OK(pair.a.connect_status);
+	ends_close(&pair);
+}
+
+static void resources_are_given_back(void)
+{
+	int fds = 0, mappings = 0;
+	struct pair pair;
+
+	for (int i = 0; i < 30; i++) {
+		struct sf_region *import;
+
+		pair_open(&pair, 64);
+		import = region_pass(pair.b.region, pair.a.domain);
+		sf_region_close(import);
+		pair_close(&pair);
+		if (i == 4) {
+			fds = fds_open();
+			mappings = mappings_num();
+		}
+	}
+	CHECK(fds_open() <= fds);
+	CHECK(slow_build() || mappings_num() <= mappings + 4); /* the allocator may take some */
+}
+
+const struct conformance_case connect_cases[] = {
+	CASE(accept_passes_private_data_both_ways, 0),
+	CASE(reject_passes_a_reason, 0),
+	CASE(requests_are_answered_inside_the_callback, 0),
+	CASE(auto_accept_needs_no_poll_of_the_listener, 0),
+	CASE(unknown_name_is_not_found, 0),
+	CASE(name_is_taken_until_its_listener_closes, 0),
+	CASE(names_and_private_data_have_bounds, 0),
+	CASE(names_may_hold_any_character, 0),
+	CASE(listener_close_refuses_pending_requests, 0),
+	CASE(listener_close_keeps_links, 0),
+	CASE(link_closed_while_connecting_reports_nothing, 0),
+	CASE(disconnect_while_connecting_is_reported_by_connected, 0),
+	CASE(submit_needs_a_ready_link, 0),
+	CASE(accepter_sends_first, 0),
+	CASE(one_listener_takes_many_links, 0),
+	CASE(a_port_connects_to_itself, 0),
+	CASE(links_may_be_closed_in_their_callbacks, 0),
+	CASE(resources_are_given_back, 0),
+	{0},
+};

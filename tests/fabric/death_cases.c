@@ -1,0 +1,615 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Peers that are killed or stopped. */
+#include "conformance.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define OTHER SF_CAP_OTHER_PROCESS
+#define OTHER_SIDED (SF_CAP_OTHER_PROCESS | SF_CAP_ONE_SIDED)
+
+#define BLOCKED_MS 200 /* a call that takes longer has waited for somebody */
+
+static uint64_t death_ms(void) { return slow_build() ? 3000 : 1000; }
+
+static void meet(struct end *end, int sock, struct sf_link **link, uint32_t recv_max)
+{
+	end_open(end, "dpu0/0000:03:00.0", recv_max);
+	end_listen(end, SF_LISTEN_AUTO);
+	say(sock, end->name, sizeof(end->name));
+	WAIT(end->accepts == 1);
+	*link = end->accepted[0];
+}
+
+static struct sf_link *reach(struct end *end, struct peer *peer)
+{
+	char name[SF_NAME_MAX];
+	uint32_t connects = end->connects;
+	struct sf_link *link;
+
+	hear(peer->sock, name, sizeof(name));
+	link = end_connect(end, name);
+	WAIT(end->connects == connects + 1);
+	CHECK_OK(end->connect_status);
+	return link;
+}
+
+static void idle_script(int sock)
+{
+	struct sf_link *link;
+	struct end end;
+
+	meet(&end, sock, &link, 16);
+	say_word(sock, 'i');
+	WAIT_WITHIN(3600000, end.closes == 1);
+}
+
+static void killed_while_idle(void)
+{
+	struct slot slot;
+	struct send send;
+	struct sf_link *link;
+	struct peer peer;
+	struct end end;
+
+	peer_fork(&peer, idle_script);
+	end_open(&end, "host0/0000:d8:00.0", 16);
+	CHECK_OK(slot_post(&end, &slot, 0, 64));
+	link = reach(&end, &peer);
+	hear_word(peer.sock, 'i');
+	peer_kill(&peer);
+	WAIT_WITHIN(death_ms(), end.closes == 1);
+	CHECK(end.closed == link);
+	CHECK_RESULT(end.close_reason, DOCA_ERROR_CONNECTION_ABORTED);
+	send_set(&send, "x", 1);
+	CHECK_RESULT(submit(link, &send), DOCA_ERROR_NOT_CONNECTED);
+	CHECK(slot.done == 0); /* the receive is the port's, not the link's */
+	sf_link_close(link);
+	end_close(&end);
+}
+
+static void killed_while_we_sleep(void)
+{
+	struct sf_link *link;
+	struct peer peer;
+	struct end end;
+	uint64_t count, killed, left;
+
+	peer_fork(&peer, idle_script);
+	end_open(&end, "host0/0000:d8:00.0", 16);
+	link = reach(&end, &peer);
+	hear_word(peer.sock, 'i');
+	peer_kill(&peer);
+	killed = now_ms();
+	while (end.closes == 0) {
+		if (end_poll(&end, 16) != 0 || sf_port_arm(end.port))
+			continue;
+		/* event_fd does not block: wait for it the way programs do */
+		do {
+			left = now_ms() - killed;
+			CHECK(left < death_ms());
+			nanosleep(&(struct timespec){0, 1000000}, NULL);
+		} while (read(end.event_fd, &count, sizeof(count)) != sizeof(count));
+	}
+	sf_link_close(link);
+	end_close(&end);
+}
+
+static void stream_script(int sock)
+{
+	static struct slot slots[16];
+	static struct send sends[16];
+	struct sf_link *link;
+	struct end end;
+	uint64_t n = 0, got = 0;
+
+	meet(&end, sock, &link, 16);
+	for (uint32_t i = 0; i < 16; i++)
+		CHECK_OK(slot_post(&end, &slots[i], i * 70000, 70000));
+	for (int i = 0; i < 16; i++)
+		sends[i].done = 1;
+	say_word(sock, 's');
+	for (;;) { /* until killed */
+		struct send *send = &sends[n % 16];
+		char *data = end.memory + (8 << 20) + (n % 16) * 70000;
+
+		if (send->done == 1) {
+			size_t len = n % 7 == 0 ? 70000 : 8 + n % 100;
+
+			fill(data, len, (uint32_t)n);
+			memcpy(data, &n, 8);
+			send_set(send, data, len);
+			if (submit(link, send) == DOCA_SUCCESS)
+				n++;
+			else
+				send->done = 1;
+		}
+		end_poll(&end, 4);
+		if (slots[got % 16].done == 1) {
+			CHECK_OK(slot_post(&end, &slots[got % 16], (got % 16) * 70000, 70000));
+			got++;
+		}
+	}
+}
+
+struct streaming {
+	struct end end;
+	struct slot slots[16];
+	uint64_t next; /* number of the next message */
+};
+
+static struct streaming streaming;
+
+static void streaming_received(struct slot *slot)
+{
+	uint64_t number;
+
+	if (slot->recv.status != DOCA_SUCCESS)
+		return; /* the peer died while it filled this one */
+	memcpy(&number, slot->pieces[0].addr, 8);
+	CHECK(number == streaming.next++);
+	CHECK(slot->recv.len == (number % 7 == 0 ? 70000 : 8 + number % 100));
+	fill(slot->pieces[0].addr, 8, (uint32_t)number);
+	CHECK(filled(slot->pieces[0].addr, slot->recv.len, (uint32_t)number));
+	CHECK_OK(slot_post_set(slot));
+}
+
+static void kill_one_streaming_peer(uint32_t *seed)
+{
+	struct sf_link *link;
+	struct peer peer;
+	struct send sends[4] = {0};
+	uint32_t closes = streaming.end.closes;
+	uint64_t until;
+
+	peer_fork(&peer, stream_script);
+	end_open(&streaming.end, "host0/0000:d8:00.0", 16);
+	for (uint32_t i = 0; i < 16; i++) {
+		slot_set(&streaming.end, &streaming.slots[i], i * 70000, 70000);
+		streaming.slots[i].then = streaming_received;
+		CHECK_OK(slot_post_set(&streaming.slots[i]));
+	}
+	link = reach(&streaming.end, &peer);
+	until = now_ms() + random_below(seed, 40);
+	for (int i = 0; i < 4; i++)
+		sends[i].done = 1;
+	for (uint64_t i = 0; now_ms() < until || streaming.next < 10; i++) {
+		struct send *send = &sends[i % 4];
+
+		if (send->done == 1) {
+			send_set(send, streaming.end.memory + (8 << 20), i % 5 == 0 ? 70000 : 32);
+			if (submit(link, send) != DOCA_SUCCESS)
+				send->done = 1;
+		}
+		end_poll(&streaming.end, 8);
+	}
+	peer_kill(&peer);
+	WAIT_WITHIN(death_ms(), streaming.end.closes == closes + 1);
+	CHECK_RESULT(streaming.end.close_reason, DOCA_ERROR_CONNECTION_ABORTED);
+	for (int i = 0; i < 4; i++)
+		CHECK(sends[i].done == 1); /* before closed runs */
+	sf_link_close(link);
+}
+
+static void killed_while_streaming_once(void)
+{
+	uint32_t seed = seed_new() ^ (uint32_t)getpid();
+	uint32_t returned;
+
+	memset(&streaming, 0, sizeof(streaming));
+	kill_one_streaming_peer(&seed);
+	/* Every receive comes back, also one that the dead peer was filling. */
+	returned = streaming.end.posted;
+	for (int i = 0; i < 16; i++)
+		streaming.slots[i].then = NULL;
+	sf_port_flush_recvs(streaming.end.port);
+	WAIT_WITHIN(2 * death_ms(), streaming.end.posted == 0);
+	CHECK(returned <= 16);
+	for (int i = 0; i < 16; i++)
+		CHECK(slot_post_set(&streaming.slots[i]) == DOCA_SUCCESS);
+	end_close(&streaming.end);
+}
+
+/* Each in a process of its own, or a peer would be forked from one that has the provider's threads. */
+static void killed_while_streaming(void)
+{
+	for (int i = 0; i < 8; i++) {
+		int status;
+		pid_t child;
+
+		fflush(NULL);
+		child = fork();
+		CHECK(child >= 0);
+		if (child == 0) {
+			killed_while_streaming_once();
+			exit(0);
+		}
+		CHECK(waitpid(child, &status, 0) == child);
+		CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	}
+}
+
+static void survivors_script(int sock)
+{
+	struct sf_link *link;
+	struct slot slot;
+	struct end end;
+
+	meet(&end, sock, &link, 16);
+	while (end.closes == 0) {
+		CHECK_OK(slot_post(&end, &slot, 0, 64));
+		WAIT_WITHIN(3600000, slot.done == 1 || end.closes == 1);
+		if (slot.done == 1)
+			send_wait(link, end.memory, slot.recv.len);
+	}
+	sf_link_close(link);
+	end_close(&end);
+}
+
+static void a_death_costs_its_own_links_only(void)
+{
+	struct sf_link *links[2];
+	struct peer peers[2];
+	struct slot slot;
+	struct end end;
+
+	peer_fork(&peers[0], survivors_script);
+	peer_fork(&peers[1], survivors_script);
+	end_open(&end, "host0/0000:d8:00.0", 16);
+	links[0] = reach(&end, &peers[0]);
+	links[1] = reach(&end, &peers[1]);
+	peer_kill(&peers[0]);
+	for (uint32_t i = 0; i < 1000 || end.closes == 0; i++) {
+		CHECK_OK(slot_post(&end, &slot, 0, 64));
+		send_wait(links[1], "ping", 5);
+		WAIT(slot.done == 1);
+		CHECK_OK(slot.recv.status);
+		CHECK(slot.recv.link == links[1]);
+	}
+	CHECK(end.closes == 1 && end.closed == links[0]);
+	sf_link_close(links[0]);
+	sf_link_close(links[1]);
+	peer_end(&peers[1]);
+	end_close(&end);
+}
+
+static void named_script(int sock)
+{
+	struct sf_listener *listener;
+	char name[SF_NAME_MAX];
+	struct end end;
+
+	hear(sock, name, sizeof(name));
+	end_open(&end, "dpu0/0000:03:00.0", 16);
+	CHECK_OK(sf_listener_open(end.port, name, SF_LISTEN_AUTO, NULL, &listener));
+	say_word(sock, 'l');
+	WAIT_WITHIN(3600000, false);
+}
+
+static void a_dead_processes_name_is_taken_over(void)
+{
+	struct sf_listener *listener;
+	char name[SF_NAME_MAX] = {0};
+	struct peer peers[2];
+	struct sf_link *link;
+	struct end end;
+
+	snprintf(name, sizeof(name), "conformance/named %d", (int)getpid());
+	peer_fork(&peers[0], named_script);
+	peer_fork(&peers[1], named_script);
+	say(peers[0].sock, name, sizeof(name));
+	hear_word(peers[0].sock, 'l');
+	end_open(&end, "host0/0000:d8:00.0", 16);
+	CHECK_RESULT(sf_listener_open(end.port, name, 0, NULL, &listener), DOCA_ERROR_ALREADY_EXIST);
+	peer_kill(&peers[0]);
+	link = end_connect(&end, name); /* nobody is there */
+	WAIT(end.connects == 1);
+	CHECK_RESULT(end.connect_status, DOCA_ERROR_NOT_FOUND);
+	sf_link_close(link);
+	say(peers[1].sock, name, sizeof(name)); /* a restarted server */
+	hear_word(peers[1].sock, 'l');
+	link = end_connect(&end, name);
+	WAIT(end.connects == 2);
+	CHECK_OK(end.connect_status);
+	peer_kill(&peers[1]);
+	WAIT_WITHIN(death_ms(), end.closes == 1);
+	CHECK_OK(sf_listener_open(end.port, name, 0, NULL, &listener));
+	sf_listener_close(listener);
+	sf_link_close(link);
+	end_close(&end);
+}
+
+static void silent_script(int sock)
+{
+	struct end end;
+
+	end_open(&end, "dpu0/0000:03:00.0", 16);
+	end_listen(&end, 0);
+	say(sock, end.name, sizeof(end.name));
+	WAIT_WITHIN(3600000, false);
+}
+
+static void killed_before_it_answers_a_request(void)
+{
+	char name[SF_NAME_MAX];
+	struct sf_link *link;
+	struct peer peer;
+	struct end end;
+
+	peer_fork(&peer, silent_script);
+	hear(peer.sock, name, sizeof(name));
+	end_open(&end, "host0/0000:d8:00.0", 16);
+	link = end_connect(&end, name);
+	for (int i = 0; i < 100; i++)
+		end_poll(&end, 4);
+	CHECK(end.connects == 0);
+	peer_kill(&peer);
+	WAIT_WITHIN(death_ms(), end.connects == 1);
+	CHECK(end.connect_status == DOCA_ERROR_CONNECTION_ABORTED || end.connect_status == DOCA_ERROR_NOT_FOUND);
+	sf_link_close(link);
+	end_close(&end);
+}
+
+static void exporting_script(int sock)
+{
+	char descriptor[SF_DESCRIPTOR_MAX] = {0};
+	size_t len = sizeof(descriptor);
+	struct sf_link *link;
+	struct end end;
+
+	meet(&end, sock, &link, 16);
+	fill(end.memory, 1 << 20, 1);
+	CHECK_OK(sf_region_export(end.region, descriptor, &len));
+	say(sock, &len, sizeof(len));
+	say(sock, descriptor, sizeof(descriptor));
+	hear_word(sock, 'c');
+	CHECK(filled(end.memory, 1 << 20, 2));
+	WAIT(end.closes == 1);
+	sf_link_close(link);
+	end_close(&end);
+}
+
+static struct sf_region *import_heard(struct peer *peer, struct end *end, char *descriptor, size_t *len)
+{
+	struct sf_region *import;
+
+	hear(peer->sock, len, sizeof(*len));
+	hear(peer->sock, descriptor, SF_DESCRIPTOR_MAX);
+	CHECK_OK(sf_region_import(end->domain, descriptor, *len, &import));
+	return import;
+}
+
+static void owner_of_a_region_killed(void)
+{
+	char descriptor[SF_DESCRIPTOR_MAX];
+	struct sf_region *import, *again;
+	struct sf_link *link;
+	struct peer peer;
+	struct send send;
+	struct end end;
+	doca_error_t result;
+	size_t len;
+
+	peer_fork(&peer, exporting_script);
+	end_open(&end, "host0/0000:d8:00.0", 16);
+	link = reach(&end, &peer);
+	import = import_heard(&peer, &end, descriptor, &len);
+	peer_kill(&peer);
+	/* Operations go on, take effect nowhere, and fail once the death is known. */
+	do {
+		one_sided_set(&send, SF_OP_READ, import, import->addr + 4096, end.memory, 100000);
+		result = submit(link, &send);
+		CHECK(result == DOCA_SUCCESS || result == DOCA_ERROR_AGAIN || result == DOCA_ERROR_NOT_CONNECTED);
+		if (result == DOCA_SUCCESS)
+			WAIT(send.done == 1);
+		WAIT(true);
+	} while (end.closes == 0);
+	CHECK_RESULT(submit(link, &send), DOCA_ERROR_NOT_CONNECTED);
+	CHECK_RESULT(sf_region_import(end.domain, descriptor, len, &again), DOCA_ERROR_NOT_FOUND);
+	sf_region_close(import);
+	sf_link_close(link);
+	end_close(&end);
+}
+
+static void importing_script(int sock)
+{
+	char descriptor[SF_DESCRIPTOR_MAX];
+	struct sf_region *import;
+	struct sf_link *link;
+	struct send send;
+	struct end end;
+	size_t len;
+
+	meet(&end, sock, &link, 16);
+	hear(sock, &len, sizeof(len));
+	hear(sock, descriptor, sizeof(descriptor));
+	CHECK_OK(sf_region_import(end.domain, descriptor, len, &import));
+	say_word(sock, 'i');
+	for (uint32_t i = 0;; i++) { /* until killed */
+		fill(end.memory, 300000, 9);
+		one_sided_set(&send, SF_OP_WRITE, import, import->addr + 100, end.memory, 300000);
+		CHECK_OK(submit_wait(link, &send));
+	}
+}
+
+static void importer_killed_while_it_writes(void)
+{
+	char descriptor[SF_DESCRIPTOR_MAX] = {0};
+	size_t len = sizeof(descriptor);
+	struct sf_region *region;
+	struct sf_link *link;
+	struct peer peer;
+	struct end end;
+	uint64_t begun;
+
+	peer_fork(&peer, importing_script);
+	end_open(&end, "host0/0000:d8:00.0", 16);
+	link = reach(&end, &peer);
+	CHECK_OK(sf_region_register(end.domain, end.memory, 1 << 20, ALL_RIGHTS, &region));
+	CHECK_OK(sf_region_export(region, descriptor, &len));
+	say(peer.sock, &len, sizeof(len));
+	say(peer.sock, descriptor, sizeof(descriptor));
+	hear_word(peer.sock, 'i');
+	WAIT(((volatile char *)end.memory)[1000] != 0);
+	peer_kill(&peer);
+	begun = now_ms();
+	sf_region_close(region);
+	CHECK(now_ms() - begun < 2 * death_ms()); /* briefly */
+	fill(end.memory, 1 << 20, 4);
+	CHECK(filled(end.memory, 1 << 20, 4));
+	WAIT_WITHIN(death_ms(), end.closes == 1);
+	sf_link_close(link);
+	end_close(&end);
+}
+
+static void receiving_script(int sock)
+{
+	static struct slot slots[16];
+	struct sf_link *link;
+	struct end end;
+	uint32_t received = 0, total;
+
+	meet(&end, sock, &link, 16);
+	for (uint32_t i = 0; i < 16; i++)
+		CHECK_OK(slot_post(&end, &slots[i], i * 70000, 70000));
+	say_word(sock, 'p');
+	hear(sock, &total, sizeof(total));
+	while (received < total) {
+		struct slot *slot = &slots[received % 16];
+
+		WAIT(slot->done == 1);
+		CHECK_OK(slot->recv.status);
+		CHECK(filled(slot->pieces[0].addr, slot->recv.len, received));
+		CHECK_OK(slot_post(&end, slot, (received % 16) * 70000, 70000));
+		received++;
+	}
+	say_word(sock, 'd');
+	WAIT(end.closes == 1);
+	sf_link_close(link);
+	end_close(&end);
+}
+
+static void stop(const struct peer *peer)
+{
+	CHECK(kill(peer->pid, SIGSTOP) == 0);
+	CHECK(waitpid(peer->pid, NULL, WUNTRACED) == peer->pid);
+}
+
+static void a_stopped_peer_never_blocks_us(void)
+{
+	static struct send sends[64];
+	struct sf_link *link;
+	uint32_t sent = 0, total = 40, finished = 0;
+	uint64_t until, worst = 0;
+	struct peer peer;
+	struct end end;
+
+	peer_fork(&peer, receiving_script);
+	end_open(&end, "host0/0000:d8:00.0", 16);
+	link = reach(&end, &peer);
+	hear_word(peer.sock, 'p');
+	stop(&peer);
+	until = now_ms() + 1500; /* longer than a dead peer's second: a stopped one is not dead */
+	while (now_ms() < until) {
+		uint64_t begun = now_ms();
+		size_t len = sent % 3 == 0 ? 70000 : 100;
+
+		if (sent < total) {
+			fill(end.memory + sent * 70000, len, sent);
+			begun = now_ms();
+			send_set(&sends[sent], end.memory + sent * 70000, len);
+			sent += submit(link, &sends[sent]) == DOCA_SUCCESS;
+		}
+		end_poll(&end, 16);
+		(void)sf_port_arm(end.port);
+		worst = now_ms() - begun > worst ? now_ms() - begun : worst;
+	}
+	CHECK(worst < BLOCKED_MS * (slow_build() ? 4u : 1u));
+	CHECK(sent >= 16 && sent < total); /* all its receives were used, without it */
+	for (uint32_t i = 0; i < sent; i++)
+		finished += sends[i].done == 1 && sends[i].op.status == DOCA_SUCCESS;
+	CHECK(finished == sent && end.closes == 0);
+	CHECK(kill(peer.pid, SIGCONT) == 0);
+	say(peer.sock, &total, sizeof(total));
+	for (; sent < total; sent++) {
+		fill(end.memory + sent * 70000, 500, sent);
+		send_wait(link, end.memory + sent * 70000, 500);
+	}
+	hear_word(peer.sock, 'd');
+	sf_link_close(link);
+	peer_end(&peer);
+	end_close(&end);
+}
+
+static void a_stopped_owners_memory_is_reached(void)
+{
+	char descriptor[SF_DESCRIPTOR_MAX];
+	struct sf_region *import;
+	struct sf_link *link;
+	struct peer peer;
+	struct send send;
+	struct end end;
+	uint64_t old;
+	size_t len;
+
+	peer_fork(&peer, exporting_script);
+	end_open(&end, "host0/0000:d8:00.0", 16);
+	link = reach(&end, &peer);
+	import = import_heard(&peer, &end, descriptor, &len);
+	stop(&peer);
+	one_sided_set(&send, SF_OP_READ, import, import->addr, end.memory, 1 << 20);
+	CHECK_OK(submit_wait(link, &send));
+	CHECK(filled(end.memory, 1 << 20, 1));
+	fill(end.memory, 1 << 20, 2);
+	one_sided_set(&send, SF_OP_WRITE, import, import->addr, end.memory, 1 << 20);
+	CHECK_OK(submit_wait(link, &send));
+	if ((fabric->caps & SF_CAP_ATOMIC) != 0) {
+		one_sided_set(&send, SF_OP_FAA, import, import->addr + (2 << 20), &old, 8);
+		send.op.value = 1;
+		CHECK_OK(submit_wait(link, &send));
+		CHECK(old == 0);
+	}
+	CHECK(kill(peer.pid, SIGCONT) == 0);
+	say_word(peer.sock, 'c');
+	sf_region_close(import);
+	sf_link_close(link);
+	peer_end(&peer);
+	end_close(&end);
+}
+
+static void stopped_then_killed(void)
+{
+	struct sf_link *link;
+	struct peer peer;
+	struct end end;
+
+	peer_fork(&peer, idle_script);
+	end_open(&end, "host0/0000:d8:00.0", 16);
+	link = reach(&end, &peer);
+	hear_word(peer.sock, 'i');
+	stop(&peer);
+	peer_kill(&peer);
+	WAIT_WITHIN(death_ms(), end.closes == 1);
+	CHECK_RESULT(end.close_reason, DOCA_ERROR_CONNECTION_ABORTED);
+	sf_link_close(link);
+	end_close(&end);
+}
+
+const struct conformance_case death_cases[] = {
+	CASE(killed_while_idle, OTHER),
+	CASE(killed_while_we_sleep, OTHER),
+	CASE(killed_while_streaming, OTHER),
+	CASE(a_death_costs_its_own_links_only, OTHER),
+	CASE(a_dead_processes_name_is_taken_over, OTHER),
+	CASE(killed_before_it_answers_a_request, OTHER),
+	CASE(owner_of_a_region_killed, OTHER_SIDED),
+	CASE(importer_killed_while_it_writes, OTHER_SIDED),
+	CASE(a_stopped_peer_never_blocks_us, OTHER),
+	CASE(a_stopped_owners_memory_is_reached, OTHER_SIDED),
+	CASE(stopped_then_killed, OTHER),
+	{0},
+};

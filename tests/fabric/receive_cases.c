@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Posted receives, and what a disconnect leaves of them. */
+#include "conformance.h"
+
+static void receives_are_bounded_by_recv_max(void)
+{
+	struct slot slots[5];
+	struct pair pair;
+
+	pair_open(&pair, 4);
+	for (uint32_t i = 0; i < 4; i++)
+		CHECK_OK(slot_post(&pair.b, &slots[i], i * 64, 64));
+	CHECK_RESULT(slot_post(&pair.b, &slots[4], 256, 64), DOCA_ERROR_FULL);
+	send_wait(pair.ab, "one", 4);
+	WAIT(slots[0].done == 1);
+	CHECK_OK(slot_post(&pair.b, &slots[4], 256, 64));
+	CHECK_RESULT(slot_post(&pair.b, &slots[0], 0, 64), DOCA_ERROR_FULL);
+	pair_close(&pair);
+	for (int i = 1; i < 5; i++)
+		CHECK(slots[i].done == 1);
+}
+
+static void receives_lie_inside_their_region(void)
+{
+	struct sf_region *small;
+	struct pair pair;
+	struct slot slot;
+
+	pair_open(&pair, 4);
+	CHECK_OK(sf_region_register(pair.b.domain, pair.b.memory + 100, 1000, ALL_RIGHTS, &small));
+	slot_set(&pair.b, &slot, 100, 1000);
+	slot.recv.region = small;
+	slot.pieces[0].len = 1001;
+	CHECK_RESULT(slot_post_set(&slot), DOCA_ERROR_INVALID_VALUE);
+	slot.pieces[0] = (struct sf_iov){pair.b.memory + 99, 10};
+	CHECK_RESULT(slot_post_set(&slot), DOCA_ERROR_INVALID_VALUE);
+	slot.pieces[0] = (struct sf_iov){pair.b.memory + 1000, SIZE_MAX - 10};
+	CHECK_RESULT(slot_post_set(&slot), DOCA_ERROR_INVALID_VALUE);
+	slot.recv.region = NULL;
+	slot.pieces[0] = (struct sf_iov){pair.b.memory + 100, 10};
+	CHECK_RESULT(slot_post_set(&slot), DOCA_ERROR_INVALID_VALUE);
+	slot.recv.region = small;
+	slot.recv.iov_num = fabric->recv_iov_max + 1;
+	CHECK_RESULT(slot_post_set(&slot), DOCA_ERROR_INVALID_VALUE);
+	slot.recv.region = pair.a.region;
+	slot.recv.iov_num = 1;
+	slot.pieces[0] = (struct sf_iov){pair.a.memory, 10};
+	CHECK_RESULT(slot_post_set(&slot), DOCA_ERROR_INVALID_VALUE); /* another domain's */
+	slot.recv.region = small;
+	slot.pieces[0] = (struct sf_iov){pair.b.memory + 100, 1000};
+	CHECK_OK(slot_post_set(&slot));
+	fill(pair.a.memory, 1000, 3);
+	send_wait(pair.ab, pair.a.memory, 1000);
+	WAIT(slot.done == 1);
+	CHECK(filled(pair.b.memory + 100, 1000, 3));
+	sf_region_close(small);
+	pair_close(&pair);
+}
+
+static void links_share_the_receives_of_a_port(void)
+{
+	enum { LINKS = 4, ROUNDS = 200 };
+	struct slot slots[8];
+	struct sf_link *links[LINKS];
+	struct end a, b;
+
+	end_open(&a, "host0/0000:d8:00.0", 4);
+	end_open(&b, "dpu0/0000:03:00.0", 8);
+	end_listen(&b, SF_LISTEN_AUTO);
+	for (uint32_t i = 0; i < LINKS; i++) {
+		links[i] = end_connect(&a, b.name);
+		WAIT(a.connects == i + 1 && b.accepts == i + 1);
+	}
+	for (uint32_t i = 0; i < 8; i++)
+		CHECK_OK(slot_post(&b, &slots[i], i * 64, 64));
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		struct slot *slot = &slots[i % 8];
+
+		send_wait(links[(i * 7) % LINKS], &i, sizeof(i));
+		WAIT(slot->done == 1);
+		CHECK(slot->recv.link == b.accepted[(i * 7) % LINKS]);
+		CHECK(memcmp(slot->pieces[0].addr, &i, sizeof(i)) == 0);
+		CHECK_OK(slot_post(&b, slot, (i % 8) * 64, 64));
+	}
+	/* One link's end leaves the receives to the others. */
+	sf_link_close(links[0]);
+	WAIT(b.closes == 1);
+	sf_link_close(b.accepted[0]);
+	CHECK(b.posted == 8);
+	send_wait(links[1], "y", 1);
+	WAIT(b.posted == 7);
+	for (int i = 1; i < LINKS; i++) {
+		sf_link_close(links[i]);
+		sf_link_close(b.accepted[i]);
+	}
+	end_close(&a);
+	end_close(&b);
+}
+
+static void flush_takes_back_every_receive(void)
+{
+	struct slot slots[6];
+	struct send send;
+	struct pair pair;
+
+	pair_open(&pair, 6);
+	for (uint32_t i = 0; i < 6; i++)
+		CHECK_OK(slot_post(&pair.b, &slots[i], i * 64, 64));
+	send_wait(pair.ab, "kept", 5);
+	sf_port_flush_recvs(pair.b.port);
+	CHECK(slots[1].done == 0); /* from the next poll */
+	WAIT(pair.b.posted == 0);
+	CHECK_OK(slots[0].recv.status);
+	CHECK(slots[0].recv.len == 5);
+	for (int i = 1; i < 6; i++) {
+		CHECK(slots[i].done == 1);
+		CHECK_RESULT(slots[i].recv.status, DOCA_ERROR_CONNECTION_ABORTED);
+		CHECK(slots[i].recv.link == NULL);
+	}
+	send_set(&send, "x", 1);
+	CHECK_RESULT(submit(pair.ab, &send), DOCA_ERROR_AGAIN);
+	/* and the port goes on */
+	for (uint32_t i = 0; i < 6; i++)
+		CHECK_OK(slot_post(&pair.b, &slots[i], i * 64, 64));
+	CHECK_RESULT(slot_post(&pair.b, &(struct slot){0}, 0, 0), DOCA_ERROR_FULL);
+	send_wait(pair.ab, "more", 5);
+	WAIT(slots[0].done == 1);
+	CHECK_OK(slots[0].recv.status);
+	pair_close(&pair);
+}
+
+static void disconnect_lets_all_data_through_first(void)
+{
+	enum { MESSAGES = 20 };
+	struct slot slots[MESSAGES];
+	struct send sends[MESSAGES];
+	struct pair pair;
+
+	pair_open(&pair, MESSAGES);
+	for (uint32_t i = 0; i < MESSAGES; i++)
+		CHECK_OK(slot_post(&pair.b, &slots[i], i * 100000, 100000));
+	for (uint32_t i = 0; i < MESSAGES; i++) {
+		fill(pair.a.memory + i * 100000, 100000, i);
+		send_set(&sends[i], pair.a.memory + i * 100000, i % 2 == 0 ? 10 : 100000);
+		WAIT(submit(pair.ab, &sends[i]) == DOCA_SUCCESS);
+	}
+	sf_link_disconnect(pair.ab);
+	sf_link_disconnect(pair.ab);
+	for (uint64_t end = now_ms() + WAIT_MS; pair.b.closes == 0; CHECK(now_ms() < end)) {
+		end_poll(&pair.b, 1);
+		end_poll(&pair.a, 1);
+	}
+	for (uint32_t i = 0; i < MESSAGES; i++) {
+		CHECK(slots[i].done == 1);
+		CHECK_OK(slots[i].recv.status);
+		CHECK(slots[i].recv.link == pair.ba && filled(pair.b.memory + i * 100000, slots[i].recv.len, i));
+	}
+	CHECK(pair.b.closed == pair.ba);
+	CHECK_RESULT(pair.b.close_reason, DOCA_ERROR_CONNECTION_RESET);
+	WAIT(sends[MESSAGES - 1].done == 1);
+	for (int i = 0; i < MESSAGES; i++)
+		CHECK(sends[i].done == 1 && sends[i].op.status == DOCA_SUCCESS);
+	CHECK(pair.a.closes == 0); /* our own closed callback does not run */
+	pair_close(&pair);
+	CHECK(pair.b.closes == 1);
+}
+
+static struct sf_link *to_disconnect;
+
+static void disconnect_in_done(struct send *send) { sf_link_disconnect(to_disconnect); }
+
+static void disconnect_inside_a_done_callback(void)
+{
+	struct slot slots[2];
+	struct send send;
+	struct pair pair;
+
+	pair_open(&pair, 2);
+	CHECK_OK(slot_post(&pair.b, &slots[0], 0, 64));
+	CHECK_OK(slot_post(&pair.b, &slots[1], 64, 64));
+	send_set(&send, "last", 5);
+	send.then = disconnect_in_done;
+	to_disconnect = pair.ab;
+	CHECK_OK(submit_wait(pair.ab, &send));
+	WAIT(pair.b.closes == 1);
+	CHECK(slots[0].done == 1 && slots[1].done == 0);
+	pair_close(&pair);
+}
+
+static void both_sides_disconnect_at_once(void)
+{
+	struct pair pair;
+
+	for (int i = 0; i < 20; i++) {
+		pair_open(&pair, 2);
+		sf_link_disconnect(pair.ab);
+		sf_link_disconnect(pair.ba);
+		for (int poll = 0; poll < 50; poll++) {
+			end_poll(&pair.a, 4);
+			end_poll(&pair.b, 4);
+		}
+		CHECK(pair.a.closes == 0 && pair.b.closes == 0);
+		pair_close(&pair);
+	}
+}
+
+static void closing_a_link_flushes_what_it_has_not_reported(void)
+{
+	struct slot slots[3];
+	struct send sends[2];
+	struct pair pair;
+
+	pair_open(&pair, 3);
+	for (uint32_t i = 0; i < 3; i++)
+		CHECK_OK(slot_post(&pair.b, &slots[i], i * 64, 64));
+	for (int i = 0; i < 2; i++) {
+		send_set(&sends[i], "unseen", 7);
+		WAIT(submit(pair.ab, &sends[i]) == DOCA_SUCCESS);
+		for (uint64_t end = now_ms() + WAIT_MS; sends[i].done == 0; CHECK(now_ms() < end))
+			end_poll(&pair.a, 4);
+	}
+	for (int i = 0; i < 2; i++)
+		CHECK(slots[i].done <= 1);
+	uint32_t seen = slots[0].done + slots[1].done;
+
+	sf_link_close(pair.ba);
+	WAIT(slots[0].done == 1 && slots[1].done == 1);
+	for (uint32_t i = seen; i < 2; i++) {
+		CHECK_RESULT(slots[i].recv.status, DOCA_ERROR_CONNECTION_ABORTED);
+		CHECK(slots[i].recv.link == NULL);
+	}
+	CHECK(slots[2].done == 0);
+	WAIT(pair.a.closes == 1);
+	sf_link_close(pair.ab);
+	end_close(&pair.a);
+	end_close(&pair.b);
+}
+
+static void receives_outlive_links(void)
+{
+	struct slot slot;
+	struct pair pair;
+
+	pair_open(&pair, 2);
+	CHECK_OK(slot_post(&pair.b, &slot, 0, 64));
+	for (uint32_t i = 2; i < 6; i++) {
+		sf_link_close(pair.ab);
+		WAIT(pair.b.closes == i - 1);
+		sf_link_close(pair.ba);
+		CHECK(slot.done == 0);
+		pair.ab = end_connect(&pair.a, pair.b.name);
+		WAIT(pair.a.connects == i && pair.b.accepts == i);
+		pair.ba = pair.b.accepted[i - 1];
+	}
+	send_wait(pair.ab, "found", 6);
+	WAIT(slot.done == 1);
+	CHECK_OK(slot.recv.status);
+	CHECK(slot.recv.link == pair.ba);
+	pair_close(&pair);
+}
+
+const struct conformance_case receive_cases[] = {
+	CASE(receives_are_bounded_by_recv_max, 0),
+	CASE(receives_lie_inside_their_region, 0),
+	CASE(links_share_the_receives_of_a_port, 0),
+	CASE(flush_takes_back_every_receive, 0),
+	CASE(disconnect_lets_all_data_through_first, 0),
+	CASE(disconnect_inside_a_done_callback, 0),
+	CASE(both_sides_disconnect_at_once, 0),
+	CASE(closing_a_link_flushes_what_it_has_not_reported, 0),
+	CASE(receives_outlive_links, 0),
+	{0},
+};
