@@ -74,7 +74,7 @@ struct sf_region {
 };
 
 enum sf_link_state {
-	SF_LINK_CONNECTING, /* sends are refused with AGAIN */
+	SF_LINK_CONNECTING, /* sends are refused with AGAIN until the peer's answer is there */
 	SF_LINK_READY,
 	SF_LINK_CLOSED,	    /* disconnected by either side, refused, or the peer is gone: sends are refused with NOT_CONNECTED */
 };
@@ -314,6 +314,7 @@ static inline void sf_link_close(struct sf_link *link) { link->ops->link_close(l
 /* Submits an operation.
  *   AGAIN          the peer has no receive posted, a queue is full, or the link is still connecting: try again later; it
  *                  clears by the peer's doing, without a poll of ours
+ *                  (so a link whose peer accepted takes operations though no poll has reported it connected yet)
  *   TOO_BIG        the message is larger than the peer's first receive, which stays posted
  *   NOT_CONNECTED  the link is closed
  *   NOT_PERMITTED  the region's rights do not allow it
