@@ -10,7 +10,18 @@
 
 #include <cmocka.h>
 
+#include <doca_log.h>
+
 #include "support/comch_side.h"
+
+/* With SIDE_LOG set, what the libraries log goes to stderr. */
+__attribute__((constructor)) static void side_log(void)
+{
+	struct doca_log_backend *backend;
+
+	if (getenv("SIDE_LOG") != NULL && doca_log_backend_create_with_file_sdk(stderr, &backend) == DOCA_SUCCESS)
+		doca_log_backend_set_sdk_level(backend, DOCA_LOG_LEVEL_DEBUG);
+}
 
 uint64_t side_now_ns(void)
 {
