@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What two processes see of each other: the shapes in shared memory. All of it is untrusted on both sides.
+ *
+ * Port segment (one memfd a port, mapped by every peer that has a link to the port): the ring of posted receives.
+ * A sender claims a receive with one compare-and-swap on the entry's state word and from then on works on its own
+ * copy of the entry, so that the owner may use the ring position anew at once and a sender that is stopped or killed
+ * in the middle holds one receive and no place in the ring. Tickets number the postings; the entry of ticket t is
+ * entry[t % entries].
+ *
+ *   FREE(t) -> POSTED(t')      owner posts; t' is the next ticket that falls on this position
+ *   POSTED(t) -> TAKEN(t, l)   a sender claims it for link l (the owner's number of that link)
+ *   POSTED(t) -> FREE(t)       owner takes it back (flush)
+ *
+ * Link segment (one memfd a link): two rings of records, one a direction, each written by one side and read by the other.
+ * A record is 1 or more lines of 64 bytes, contiguous (each ring is mapped twice in a row, so nothing wraps). The writer
+ * zeroes the mark behind its record, then stores the record's mark with release: the reader polls one word, and a short
+ * message (header and data up to 40 bytes) is that one line.
+ */
+#ifndef SF_FABRIC_SHM_LAYOUT_H
+#define SF_FABRIC_SHM_LAYOUT_H
+
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SHM_LINE 64
+#define SHM_PAGE 4096
+#define SHM_PIECES_MAX 6	   /* pieces of one posted receive */
+#define SHM_RECV_MAX (1u << 16)	   /* receives of one port */
+#define SHM_LINKS_MAX (1u << 16)   /* links a port has at a time */
+#define SHM_RING_LINES 192u	   /* 12 KiB: about 90 messages of 64 bytes in flight */
+#define SHM_RECORD_LINES_MAX 65u   /* one record, so that a ring holds at least two */
+#define SHM_TICKET_BITS 40
+#define SHM_TICKET_MASK ((UINT64_C(1) << SHM_TICKET_BITS) - 1)
+#define SHM_LINK_ID_MAX ((1u << 22) - 1)
+
+enum shm_entry_state {
+	SHM_FREE,
+	SHM_POSTED,
+	SHM_TAKEN,
+};
+
+static inline uint64_t shm_state(enum shm_entry_state state, uint32_t link, uint64_t ticket)
+{
+	return (uint64_t)state << 62 | (uint64_t)link << SHM_TICKET_BITS | (ticket & SHM_TICKET_MASK);
+}
+
+static inline enum shm_entry_state shm_state_kind(uint64_t state) { return (enum shm_entry_state)(state >> 62); }
+static inline uint32_t shm_state_link(uint64_t state) { return (uint32_t)(state >> SHM_TICKET_BITS) & SHM_LINK_ID_MAX; }
+static inline uint64_t shm_state_ticket(uint64_t state) { return state & SHM_TICKET_MASK; }
+
+struct shm_piece {
+	_Atomic uint64_t addr; /* the owner's */
+	_Atomic uint64_t len;
+};
+
+/* Everything a sender of a message in one or two pieces needs is in the first line. */
+struct shm_entry {
+	alignas(2 * SHM_LINE) _Atomic uint64_t state;
+	_Atomic uint64_t region; /* 0 when the receive has no memory */
+	_Atomic uint32_t slot;	 /* the owner's number of the receive, told back in the record */
+	_Atomic uint32_t len;	 /* room, bytes */
+	_Atomic uint32_t pieces;
+	uint32_t unused;
+	struct shm_piece piece[SHM_PIECES_MAX];
+};
+
+_Static_assert(sizeof(struct shm_entry) == 2 * SHM_LINE, "an entry is two lines");
+
+struct shm_port_segment {
+	/* 0, or the number of this arming: a peer writes the port's eventfd once for each number it sees. */
+	alignas(SHM_LINE) _Atomic uint32_t armed;
+	/* About the next ticket to claim: saves a sender the walk past what others took. A wrong one costs time only. */
+	alignas(2 * SHM_LINE) _Atomic uint64_t hint;
+	alignas(SHM_PAGE) struct shm_entry entry[];
+};
+
+static inline size_t shm_port_segment_size(uint32_t entries)
+{
+	return sizeof(struct shm_port_segment) + (size_t)entries * sizeof(struct shm_entry);
+}
+
+enum shm_record_kind {
+	SHM_RECORD_NONE,    /* not written yet */
+	SHM_RECORD_SEND,    /* a message is complete: data_len bytes of it are here, the rest is in place already */
+	SHM_RECORD_WRITE,   /* a one-sided write with a header is done */
+	SHM_RECORD_PART,    /* data_len bytes of the message, at offset msg_len, for the reader to put in place */
+	SHM_RECORD_RELEASE, /* the receive was claimed for nothing: post it again */
+	SHM_RECORD_BYE,	    /* the writer disconnected; nothing follows */
+};
+
+#define SHM_RECORD_DATA 24 /* where the header bytes begin, and after them the data */
+
+struct shm_record {
+	_Atomic uint32_t mark; /* kind | header_len << 8 | lines << 16; written last */
+	_Atomic uint32_t data_len;
+	_Atomic uint32_t slot;
+	_Atomic uint32_t msg_len; /* SEND: bytes of the message; PART: offset of these bytes */
+	_Atomic uint64_t ticket;
+	uint8_t bytes[SHM_LINE - SHM_RECORD_DATA]; /* and on in the next lines */
+};
+
+_Static_assert(sizeof(struct shm_record) == SHM_LINE, "a record's head is one line");
+
+/* The bytes a record can carry at most. */
+#define SHM_RECORD_DATA_MAX (SHM_RECORD_LINES_MAX * SHM_LINE - SHM_RECORD_DATA)
+
+static inline uint32_t shm_record_lines(uint32_t header_len, uint32_t data_len)
+{
+	return (SHM_RECORD_DATA + header_len + data_len + SHM_LINE - 1) / SHM_LINE;
+}
+
+/* The link segment: this page, then the ring from the connecting side, then the ring to it. */
+struct shm_link_segment {
+	struct {
+		alignas(2 * SHM_LINE) _Atomic uint64_t consumed; /* lines the reader is done with, ever */
+	} ring[2];
+};
+
+#define SHM_RING_SIZE ((size_t)SHM_RING_LINES * SHM_LINE)
+#define SHM_LINK_SEGMENT_SIZE (SHM_PAGE + 2 * SHM_RING_SIZE)
+
+_Static_assert(SHM_RING_SIZE % SHM_PAGE == 0, "a ring is mapped twice, page after page");
+_Static_assert(2 * SHM_RECORD_LINES_MAX + 2 <= SHM_RING_LINES, "two of the largest records fit");
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/shm/link.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/log.h"
+#include "fabric/shm/connect.h"
+#include "fabric/shm/fds.h"
+
+#define END_LIMIT_NS UINT64_C(1000000000) /* how long a disconnected peer may take to notice */
+
+/* A record, taken out of shared memory once. */
+struct record {
+	enum shm_record_kind kind;
+	uint32_t header_len, data_len, lines, slot, msg_len;
+	uint64_t ticket;
+	const uint8_t *bytes;
+};
+
+/* Every number of a record is the peer's word; nothing of it is used before it is seen to hold. */
+static bool record_read(const struct shm_link *link, uint32_t mark, struct record *record)
+{
+	struct shm_record *shared = shm_rx_next(&link->rx);
+
+	record->kind = (enum shm_record_kind)(mark & 0xff);
+	record->header_len = mark >> 8 & 0xff;
+	record->lines = mark >> 16;
+	record->data_len = atomic_load_explicit(&shared->data_len, memory_order_relaxed);
+	record->slot = atomic_load_explicit(&shared->slot, memory_order_relaxed);
+	record->msg_len = atomic_load_explicit(&shared->msg_len, memory_order_relaxed);
+	record->ticket = atomic_load_explicit(&shared->ticket, memory_order_relaxed);
+	record->bytes = shared->bytes;
+	return record->kind <= SHM_RECORD_BYE && record->header_len <= SF_HEADER_MAX && record->data_len <= SHM_RECORD_DATA_MAX &&
+	       record->lines >= shm_record_lines(record->header_len, record->data_len) && record->lines <= SHM_RECORD_LINES_MAX;
+}
+
+/* Fills and finishes a receive. */
+static void deliver(struct shm_link *link, const struct record *record, struct shm_slot *slot)
+{
+	struct sf_recv *recv = shm_recvq_finish(&shm_port(link->base.port)->recvq, slot);
+
+	if (record->kind == SHM_RECORD_SEND) {
+		if (record->data_len != 0)
+			sf_shm_iov_scatter(recv->iov, recv->iov_num, record->msg_len - record->data_len, record->bytes + record->header_len,
+					   record->data_len);
+		recv->kind = SF_OP_SEND;
+		recv->len = record->msg_len;
+	} else {
+		recv->kind = SF_OP_WRITE;
+		recv->len = 0;
+	}
+	recv->status = DOCA_SUCCESS;
+	recv->link = &link->base;
+	recv->header_len = record->header_len;
+	memcpy(recv->header, record->bytes, record->header_len);
+	shm_rx_advance(&link->rx, record->lines);
+	recv->done(recv);
+}
+
+static void receive_again(struct shm_port *port, struct shm_slot *slot)
+{
+	if (!sf_shm_recvq_again(&port->recvq, slot))
+		sf_shm_port_abort_recv(port, shm_recvq_finish(&port->recvq, slot));
+}
+
+/* Handles one record. Returns the callbacks run (0 or 1), or -1 when the peer lies. */
+static int handle_record(struct shm_link *link, uint32_t mark)
+{
+	struct shm_port *port = shm_port(link->base.port);
+	struct record record;
+	struct shm_slot *slot;
+
+	if (!record_read(link, mark, &record))
+		return -1;
+	if (record.kind == SHM_RECORD_BYE) {
+		link->bye = true;
+		link->attention = true;
+		link->sending = false;
+		return 0;
+	}
+	slot = shm_recvq_slot(&port->recvq, record.slot, record.ticket);
+	if (slot == NULL)
+		return -1;
+	if (record.kind == SHM_RECORD_RELEASE || link->released) {
+		/* The program has closed the link: what still comes on it is not delivered, and costs no receive. */
+		if (record.kind != SHM_RECORD_PART)
+			receive_again(port, slot);
+	} else if (record.kind == SHM_RECORD_PART) {
+		if (!sf_range_inside(record.msg_len, record.data_len, 0, slot->len))
+			return -1;
+		sf_shm_iov_scatter(slot->recv->iov, slot->recv->iov_num, record.msg_len, record.bytes + record.header_len, record.data_len);
+	} else {
+		if (record.kind == SHM_RECORD_SEND && (record.msg_len > slot->len || record.data_len > record.msg_len))
+			return -1;
+		deliver(link, &record, slot);
+		return 1;
+	}
+	shm_rx_advance(&link->rx, record.lines);
+	return 0;
+}
+
+static uint32_t link_receive(struct shm_link *link, uint32_t budget)
+{
+	uint32_t ran = 0, mark = 0;
+
+	/* Records without a callback are bounded by the ring. */
+	for (uint32_t i = 0; i < SHM_RING_LINES && ran < budget && !link->bye && !link->broken; i++) {
+		mark = shm_rx_mark(&link->rx);
+		if (mark == 0)
+			break;
+		SHM_ORDER();
+
+		int handled = handle_record(link, mark);
+
+		if (handled < 0) {
+			SF_LOG_WARN("a peer wrote what no sender of ours writes: its link is ended");
+			link->broken = true;
+			link->attention = true;
+			break;
+		}
+		ran += (uint32_t)handled;
+	}
+	if (link->rx.published != link->rx.count && mark == 0)
+		shm_rx_credit(&link->rx);
+	return ran;
+}
+
+static void slot_reclaim(struct shm_slot *slot, uint32_t holder, void *user) { receive_again(user, slot); }
+
+void sf_shm_link_reclaim(struct shm_link *link)
+{
+	struct shm_port *port = shm_port(link->base.port);
+
+	sf_shm_recvq_held(&port->recvq, link->id, slot_reclaim, port);
+}
+
+static void close_socket(struct shm_link *link)
+{
+	pthread_mutex_lock(&sf_shm_lock);
+	sf_shm_conn_close(link->conn);
+	link->conn = NULL;
+	pthread_mutex_unlock(&sf_shm_lock);
+}
+
+uint32_t sf_shm_link_end(struct shm_link *link, doca_error_t reason)
+{
+	struct shm_port *port = shm_port(link->base.port);
+	bool report = link->life == SHM_LIFE_READY;
+
+	if (link->life == SHM_LIFE_ENDING)
+		port->endings--;
+	link->life = SHM_LIFE_OVER;
+	link->attention = false;
+	link->sending = false;
+	link->base.state = SF_LINK_CLOSED;
+	close_socket(link);
+	sf_shm_link_reclaim(link);
+	if (link->released)
+		port->reap = true;
+	if (!report || port->handler.closed == NULL)
+		return 0;
+	port->handler.closed(&link->base, reason);
+	return 1;
+}
+
+/* Is it time for the end? The peer said goodbye, or its socket ended and all it wrote is read. */
+static bool link_over(struct shm_link *link, uint64_t *now_ns)
+{
+	if (link->bye || link->broken || (link->hangup && shm_rx_mark(&link->rx) == 0))
+		return true;
+	if (link->life != SHM_LIFE_ENDING || !link->released)
+		return false;
+	if (*now_ns == 0)
+		*now_ns = sf_shm_now_ns();
+	return *now_ns >= link->end_deadline_ns;
+}
+
+uint32_t sf_shm_link_poll(struct shm_link *link, uint32_t budget, uint64_t *now_ns)
+{
+	uint32_t ran = 0;
+
+	if (link->life != SHM_LIFE_READY && link->life != SHM_LIFE_ENDING)
+		return 0;
+	ran += link_receive(link, budget);
+	if (!link->attention)
+		return ran;
+	if (link->busy != SHM_BUSY_NOT)
+		sf_shm_link_progress(link);
+	if (link_over(link, now_ns)) {
+		link->sending = false;
+		sf_shm_link_abort_busy(link);
+		/* Operations report before the end does. */
+		if (link->in_flight == 0 && ran < budget)
+			ran += sf_shm_link_end(link, link->bye ? DOCA_ERROR_CONNECTION_RESET : DOCA_ERROR_CONNECTION_ABORTED);
+	} else if (link->busy == SHM_BUSY_NOT && link->life == SHM_LIFE_READY && !link->hangup) {
+		link->attention = false;
+	}
+	return ran;
+}
+
+bool sf_shm_link_due(const struct shm_link *link)
+{
+	if (link->life != SHM_LIFE_READY && link->life != SHM_LIFE_ENDING)
+		return false;
+	if (shm_rx_mark(&link->rx) != 0)
+		return true;
+	/* A message under way in parts goes on when the peer reads, and the peer does not ring for that. */
+	return link->attention && (link->bye || link->hangup || link->busy == SHM_BUSY_TRANSFER);
+}
+
+static void cancel_connecting(struct shm_link *link)
+{
+	pthread_mutex_lock(&sf_shm_lock);
+	sf_shm_conn_close(link->conn);
+	link->conn = NULL;
+	link->answer = DOCA_ERROR_CONNECTION_ABORTED;
+	link->data_len = 0;
+	link->awaited = false;
+	if (((link->events | link->todo) & SHM_EVENT_CONNECTED) == 0)
+		sf_shm_link_post(link, SHM_EVENT_CONNECTED);
+	pthread_mutex_unlock(&sf_shm_lock);
+	link->base.state = SF_LINK_CLOSED;
+	link->life = SHM_LIFE_OVER;
+}
+
+static void say_bye(struct shm_link *link)
+{
+	shm_tx_fill(shm_tx_next(&link->tx), 0, 0, 0, 0);
+	shm_tx_publish(&link->tx, SHM_RECORD_BYE, 0, 1);
+	link->rang = 0;
+	sf_shm_link_ring(&link->base);
+	pthread_mutex_lock(&sf_shm_lock);
+	if (link->conn != NULL)
+		shutdown(link->conn->fd, SHUT_WR); /* the peer's agent sees it; what the peer's end does we still see */
+	pthread_mutex_unlock(&sf_shm_lock);
+}
+
+void sf_shm_link_disconnect(struct sf_link *base)
+{
+	struct shm_link *link = shm_link(base);
+	struct shm_port *port = shm_port(base->port);
+
+	if (link->life == SHM_LIFE_CONNECTING)
+		cancel_connecting(link);
+	if (link->life != SHM_LIFE_READY)
+		return;
+	sf_shm_link_abort_busy(link);
+	link->sending = false;
+	link->life = SHM_LIFE_ENDING;
+	link->attention = true;
+	link->end_deadline_ns = sf_shm_now_ns() + END_LIMIT_NS;
+	port->endings++;
+	base->state = SF_LINK_CLOSED;
+	say_bye(link);
+}
+
+/* Receives that the link's messages filled, and that nobody will hear of, end as if flushed. */
+static void drop_unread(struct shm_link *link)
+{
+	struct shm_port *port = shm_port(link->base.port);
+	struct record record;
+	uint32_t mark;
+
+	while (!link->bye && (mark = shm_rx_mark(&link->rx)) != 0 && record_read(link, mark, &record)) {
+		struct shm_slot *slot = shm_recvq_slot(&port->recvq, record.slot, record.ticket);
+
+		if (record.kind == SHM_RECORD_BYE) {
+			link->bye = true;
+		} else if (slot == NULL) {
+			break;
+		} else if (record.kind == SHM_RECORD_RELEASE) {
+			receive_again(port, slot);
+		} else if (record.kind != SHM_RECORD_PART) {
+			sf_shm_port_abort_recv(port, shm_recvq_finish(&port->recvq, slot));
+		}
+		shm_rx_advance(&link->rx, record.lines);
+	}
+	shm_rx_credit(&link->rx);
+}
+
+void sf_shm_link_close(struct sf_link *base)
+{
+	struct shm_link *link = shm_link(base);
+	struct shm_port *port = shm_port(base->port);
+
+	sf_shm_link_disconnect(base);
+	if (link->life == SHM_LIFE_ENDING)
+		drop_unread(link);
+	link->released = true;
+	link->attention = true;
+	port->reap = true;
+	if (port->polling)
+		return;
+	/* What is over is freed now; what the peer may still be using waits for the peer or for the deadline. */
+	sf_shm_port_reap(port);
+}
+
+void sf_shm_link_ring(struct sf_link *base)
+{
+	struct shm_link *link = shm_link(base);
+
+	if (link->peer_port == NULL)
+		return;
+	atomic_thread_fence(memory_order_seq_cst);
+	if (atomic_load_explicit(&link->peer_port->armed, memory_order_relaxed) != 0)
+		sf_shm_eventfd_write(link->peer_event);
+}

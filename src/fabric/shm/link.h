@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A link: a ring of records to the peer, one from it, and the socket whose end is the link's end.
+ *
+ * Three threads of control meet here: the port's thread (everything not marked), the agent (what is guarded by sf_shm_lock)
+ * and the peer (the rings). The agent tells the port's thread by events, of which a link has one of each kind at most.
+ */
+#ifndef SF_FABRIC_SHM_LINK_H
+#define SF_FABRIC_SHM_LINK_H
+
+#include "fabric/fabric.h"
+#include "fabric/shm/peer.h"
+#include "fabric/shm/port.h"
+#include "fabric/shm/proto.h"
+#include "fabric/shm/ring.h"
+
+#define SHM_LENT_MAX 32 /* regions of the peer's receives that a link keeps at hand */
+
+enum shm_link_life {
+	SHM_LIFE_REQUEST,    /* to be accepted or rejected */
+	SHM_LIFE_CONNECTING,
+	SHM_LIFE_READY,
+	SHM_LIFE_ENDING,     /* disconnected by us; the peer may still claim receives */
+	SHM_LIFE_OVER,
+};
+
+enum shm_event {
+	SHM_EVENT_REQUEST = 1 << 0,
+	SHM_EVENT_ACCEPTED = 1 << 1,
+	SHM_EVENT_CONNECTED = 1 << 2,
+	SHM_EVENT_HANGUP = 1 << 3,
+	SHM_EVENT_JOB = 1 << 4,
+	SHM_EVENT_FORGET = 1 << 5,
+};
+
+enum shm_link_busy {
+	SHM_BUSY_NOT,
+	SHM_BUSY_TRANSFER, /* a message that goes through the ring in parts */
+	SHM_BUSY_JOB,	   /* an operation that the peer's agent does */
+};
+
+/* A claimed receive: our own copy of what its entry said. */
+struct shm_claim {
+	uint64_t ticket;
+	uint64_t region;
+	uint32_t slot;
+	uint32_t len;
+	uint32_t pieces;
+	struct {
+		uint64_t addr, len;
+	} piece[SHM_PIECES_MAX];
+};
+
+/* Where a message in several steps stands. */
+struct shm_transfer {
+	struct sf_op *op;
+	uint64_t len, at;
+	uint32_t piece, iov;	    /* which one at falls into */
+	uint64_t piece_at, iov_at;  /* and how far in */
+	struct shm_attach *attach;  /* of the claimed receive's region, or NULL; a reference of the link's lent table */
+	struct shm_claim claim;
+};
+
+struct sf_request {
+	struct shm_link *link;
+};
+
+struct shm_link {
+	struct sf_link base;
+	/* What an idle poll looks at. */
+	struct shm_rx rx;
+	bool attention; /* more to do in poll than to read the ring */
+	bool bye;	/* the peer's last record was read */
+	bool hangup;	/* the socket ended */
+	bool broken;	/* the peer wrote nonsense: nothing more of it is read */
+	bool released;	/* closed by the program: free when the peer cannot touch us any more */
+	enum shm_link_life life;
+	uint32_t id;	/* the peer's senders write it into state words of our receives */
+	/* What a send looks at. */
+	bool sending;	/* operations are accepted */
+	bool fence;	/* a full barrier is needed before looking whether the peer is armed */
+	enum shm_link_busy busy;
+	struct shm_tx tx;
+	struct shm_port_segment *peer_port;
+	uint32_t peer_entries;
+	uint32_t peer_link;	/* our number at the peer */
+	uint32_t rang;		/* the arming for which the peer was woken last */
+	uint64_t cursor;	/* where to look for a receive */
+	uint32_t in_flight;	/* operations accepted and not yet done */
+	int peer_event;
+	uint32_t lent_num, lent_last;
+	struct shm_attach *lent[SHM_LENT_MAX];
+	struct shm_transfer transfer;
+	struct shm_job job;
+	struct shm_peer *peer;	/* written under sf_shm_lock; NULL until needed */
+	bool peer_unknown;	/* it was needed, and its agent does not answer */
+	struct shm_key peer_id, peer_key;
+	/* Life. */
+	uint64_t end_deadline_ns;
+	struct shm_link_segment *segment; /* and behind it the rings */
+	uint32_t todo;		/* events to handle */
+	bool in_todo;
+	struct shm_link *next_todo;
+	struct sf_request request;
+	struct sf_listener *listener;
+	/* Guarded by sf_shm_lock. */
+	struct shm_conn *conn;
+	bool awaited;		/* we connect, and the peer's agent has said nothing yet */
+	uint64_t answer_deadline_ns;
+	int segment_fd;		/* until the peer was given it, else -1 */
+	uint32_t events;
+	bool in_inbox;
+	struct shm_link *next_inbox;
+	struct shm_link *next_all;
+	doca_error_t answer;	/* for CONNECTED */
+	uint32_t data_len;	/* of the peer's private data */
+	uint8_t data[SF_PRIVATE_MAX];
+	char name[SF_NAME_MAX]; /* of the listener we connect to */
+};
+
+static inline struct shm_link *shm_link(struct sf_link *link) { return (struct shm_link *)link; }
+
+/* link.c: from the port's thread. */
+uint32_t sf_shm_link_poll(struct shm_link *link, uint32_t budget, uint64_t *now_ns);
+bool sf_shm_link_due(const struct shm_link *link);
+void sf_shm_link_disconnect(struct sf_link *link);
+void sf_shm_link_close(struct sf_link *link);
+void sf_shm_link_ring(struct sf_link *link);
+/* Every record and receive of a link that is over is dealt with; what flushes says whether filled receives end ABORTED. */
+void sf_shm_link_reclaim(struct shm_link *link);
+/* The link has ended, for the reason; reports closed if that is due. Returns callbacks run. */
+uint32_t sf_shm_link_end(struct shm_link *link, doca_error_t reason);
+
+/* submit.c */
+doca_error_t sf_shm_link_submit(struct sf_link *link, struct sf_op *op);
+/* Goes on with what keeps the link busy, as far as that goes now. */
+void sf_shm_link_progress(struct shm_link *link);
+/* Ends what keeps the link busy with CONNECTION_ABORTED. */
+void sf_shm_link_abort_busy(struct shm_link *link);
+void sf_shm_link_forget(struct shm_link *link);
+
+/* onesided.c */
+doca_error_t sf_shm_link_submit_one_sided(struct shm_link *link, struct sf_op *op, uint64_t len);
+void sf_shm_link_job_progress(struct shm_link *link);
+
+/* connect.c: with sf_shm_lock held. */
+void sf_shm_links_forget(const struct shm_peer *peer);
+
+static inline void shm_link_complete(struct shm_link *link, struct sf_op *op, doca_error_t status)
+{
+	shm_port_done(shm_port(link->base.port), op, status);
+}
+
+#endif

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/shm/peer.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "fabric/shm/fds.h"
+#include "fabric/shm/layout.h"
+#include "fabric/shm/region.h"
+#include "fabric/shm/link.h"
+
+static struct shm_peer *peers; /* guarded by sf_shm_lock */
+
+static void attach_settle(struct shm_attach *attach, enum shm_attach_state state, doca_error_t status)
+{
+	attach->status = status;
+	atomic_store_explicit(&attach->state, state, memory_order_release);
+	pthread_cond_broadcast(&sf_shm_changed);
+}
+
+static void job_end(struct shm_job *job, doca_error_t status)
+{
+	sf_shm_job_cancel(job);
+	job->status = status;
+	atomic_store_explicit(&job->finished, true, memory_order_release);
+	job->notify(job);
+}
+
+static void peer_dead(struct shm_peer *peer)
+{
+	sf_shm_conn_close(peer->conn);
+	peer->conn = NULL;
+	atomic_store_explicit(&peer->dead, true, memory_order_release);
+	for (struct shm_attach *a = peer->attaches; a != NULL; a = a->next) {
+		if (atomic_load_explicit(&a->state, memory_order_relaxed) == SHM_ATTACH_PENDING)
+			attach_settle(a, SHM_ATTACH_FAILED, DOCA_ERROR_NOT_FOUND);
+	}
+	while (peer->jobs != NULL)
+		job_end(peer->jobs, DOCA_ERROR_CONNECTION_ABORTED);
+}
+
+static bool map_runs(struct shm_attach *attach, const struct shm_msg_attached *msg, const int *fds)
+{
+	bool writable = attach->by_port || (msg->rights & (SF_RIGHT_WRITE | SF_RIGHT_ATOMIC)) != 0;
+	uint64_t origin = msg->addr & ~(uint64_t)(SHM_PAGE - 1);
+	uint64_t span = (msg->addr + msg->len - origin + SHM_PAGE - 1) & ~(uint64_t)(SHM_PAGE - 1);
+	uint8_t *base;
+
+	if (msg->run_num == 0)
+		return true;
+	attach->runs = calloc(msg->run_num, sizeof(*attach->runs));
+	base = mmap(NULL, span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (attach->runs == NULL || base == MAP_FAILED)
+		return false;
+	attach->base = base;
+	attach->span = span;
+	attach->origin = origin;
+	for (uint32_t i = 0; i < msg->run_num; i++) {
+		const struct shm_msg_run *run = &msg->run[i];
+
+		if (!sf_shm_memfd_check(fds[run->fd], run->offset + run->len) ||
+		    mmap(base + (run->addr - origin), run->len, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED | MAP_FIXED,
+			 fds[run->fd], (off_t)run->offset) == MAP_FAILED)
+			return false;
+		attach->runs[i] = (struct shm_run){.addr = run->addr, .len = run->len};
+	}
+	attach->run_num = msg->run_num;
+	return true;
+}
+
+static void attached(struct shm_peer *peer, const struct shm_msg_attached *msg, const int *fds)
+{
+	struct shm_attach *a = peer->attaches;
+
+	while (a != NULL && a->tag != msg->head.tag)
+		a = a->next;
+	if (a == NULL || atomic_load_explicit(&a->state, memory_order_relaxed) != SHM_ATTACH_PENDING)
+		return;
+	if (msg->status != DOCA_SUCCESS) {
+		attach_settle(a, SHM_ATTACH_FAILED, sf_shm_msg_status(msg->status));
+		return;
+	}
+	a->addr = msg->addr;
+	a->len = msg->len;
+	a->rights = msg->rights;
+	if (peer->generations == NULL || !map_runs(a, msg, fds)) {
+		SF_LOG_WARN("cannot map %lu bytes of process %d here: they are reached more slowly", (unsigned long)msg->len, peer->pid);
+		a->run_num = 0;
+	}
+	if (peer->generations == NULL)
+		attach_settle(a, SHM_ATTACH_FAILED, DOCA_ERROR_UNEXPECTED);
+	else
+		attach_settle(a, SHM_ATTACH_READY, DOCA_SUCCESS);
+}
+
+static void welcome(struct shm_peer *peer, int fd)
+{
+	size_t size = SHM_REGIONS_MAX * sizeof(uint64_t);
+
+	if (peer->generations != NULL || !sf_shm_memfd_check(fd, size))
+		return;
+
+	void *map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+
+	if (map != MAP_FAILED)
+		peer->generations = map;
+}
+
+static void job_send(struct shm_peer *peer)
+{
+	static union {
+		struct shm_msg_operate operate;
+		uint8_t bytes[SHM_MSG_SIZE_MAX];
+	} out; /* guarded by sf_shm_lock */
+	struct shm_job *job = peer->jobs;
+
+	if (job == NULL)
+		return;
+
+	struct sf_op *op = job->op;
+	bool atomic = op->kind == SF_OP_CAS || op->kind == SF_OP_FAA;
+	uint64_t rest = job->len - job->at;
+	uint32_t len = rest < SHM_MSG_OPERATE_MAX ? (uint32_t)rest : SHM_MSG_OPERATE_MAX;
+	size_t size = sizeof(out.operate) + (op->kind == SF_OP_WRITE ? len : 0);
+
+	peer->job_tag = ++peer->tag;
+	out.operate = (struct shm_msg_operate){.head = shm_msg_head(SHM_MSG_OPERATE, size, peer->job_tag),
+					       .region = job->region,
+					       .addr = op->remote_addr + job->at,
+					       .compare = atomic ? op->compare : 0,
+					       .value = atomic ? op->value : 0,
+					       .kind = op->kind,
+					       .len = len};
+	if (op->kind == SF_OP_WRITE)
+		sf_shm_iov_gather(out.operate.data, op->iov, op->iov_num, job->at, len);
+	if (peer->conn == NULL || sf_shm_send(peer->conn->fd, &out, size, NULL, 0) != DOCA_SUCCESS)
+		peer_dead(peer); /* one question is under way at a time: a connection that has no room for it is broken */
+}
+
+static void operated(struct shm_peer *peer, const struct shm_msg_operated *msg)
+{
+	struct shm_job *job = peer->jobs;
+
+	if (job == NULL || msg->head.tag != peer->job_tag)
+		return;
+	if (msg->status != DOCA_SUCCESS) {
+		job_end(job, DOCA_ERROR_CONNECTION_ABORTED);
+		return;
+	}
+
+	struct sf_op *op = job->op;
+	uint64_t rest = job->len - job->at;
+	uint32_t len = rest < SHM_MSG_OPERATE_MAX ? (uint32_t)rest : SHM_MSG_OPERATE_MAX;
+
+	if (op->kind == SF_OP_READ && msg->len != len) {
+		job_end(job, DOCA_ERROR_CONNECTION_ABORTED);
+		return;
+	}
+	if (op->kind == SF_OP_READ)
+		sf_shm_iov_scatter(op->iov, op->iov_num, job->at, msg->data, len);
+	else if (op->kind != SF_OP_WRITE)
+		sf_shm_iov_scatter(op->iov, op->iov_num, 0, &msg->old, sizeof(msg->old));
+	job->at += len;
+	if (job->at < job->len)
+		job_send(peer);
+	else
+		job_end(job, DOCA_SUCCESS);
+}
+
+/* Returns whether the peer keeps to the rules. */
+static bool peer_message(struct shm_peer *peer, const void *buffer, const int *fds)
+{
+	const struct shm_msg *msg = buffer;
+
+	switch (msg->kind) {
+	case SHM_MSG_WELCOME:
+		welcome(peer, fds[0]);
+		return true;
+	case SHM_MSG_ATTACHED:
+		attached(peer, buffer, fds);
+		return true;
+	case SHM_MSG_OPERATED:
+		operated(peer, buffer);
+		return true;
+	case SHM_MSG_GONE:
+		sf_shm_links_forget(peer);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void peer_ready(struct shm_conn *conn)
+{
+	static union {
+		struct shm_msg head;
+		uint8_t bytes[SHM_MSG_SIZE_MAX];
+	} in; /* guarded by sf_shm_lock */
+	struct shm_peer *peer = conn->owner;
+	int fds[SHM_FDS_MAX];
+
+	while (conn->open) {
+		unsigned num = SHM_FDS_MAX;
+		ssize_t len = sf_shm_receive(conn->fd, &in, sizeof(in), fds, &num);
+		bool good = len > 0 && sf_shm_msg_check(&in, (size_t)len, num) && peer_message(peer, &in, fds);
+
+		for (unsigned i = 0; i < num; i++)
+			close(fds[i]);
+		if (len < 0)
+			return;
+		if (!good) {
+			peer_dead(peer);
+			return;
+		}
+	}
+}
+
+static doca_error_t peer_connect(struct shm_peer *peer)
+{
+	struct shm_msg hello = shm_msg_head(SHM_MSG_HELLO, sizeof(hello), 0);
+	int fd;
+	doca_error_t error = sf_shm_runtime_connect(SHM_SOCKET_AGENT, &peer->id, &fd, &peer->pid);
+
+	if (error != DOCA_SUCCESS)
+		return error;
+	error = sf_shm_send(fd, &hello, sizeof(hello), NULL, 0);
+	if (error == DOCA_SUCCESS)
+		error = sf_shm_conn_open(fd, peer->pid, peer_ready, peer, &peer->conn);
+	else
+		error = DOCA_ERROR_NOT_FOUND;
+	if (error != DOCA_SUCCESS)
+		close(fd);
+	return error;
+}
+
+doca_error_t sf_shm_peer_get(const struct shm_key *id, struct shm_peer **found)
+{
+	struct shm_peer *peer = peers;
+
+	while (peer != NULL && memcmp(&peer->id, id, sizeof(*id)) != 0)
+		peer = peer->next;
+	if (peer == NULL) {
+		peer = calloc(1, sizeof(*peer));
+		if (peer == NULL)
+			return DOCA_ERROR_NO_MEMORY;
+		peer->id = *id;
+		peer->jobs_end = &peer->jobs;
+		peer->self = memcmp(id, sf_shm_agent_id(), sizeof(*id)) == 0;
+		if (peer->self) {
+			peer->generations = sf_shm_generations();
+		} else {
+			doca_error_t error = peer_connect(peer);
+
+			if (error != DOCA_SUCCESS) {
+				free(peer);
+				return error;
+			}
+		}
+		peer->next = peers;
+		peers = peer;
+	}
+	peer->refs++;
+	*found = peer;
+	return DOCA_SUCCESS;
+}
+
+void sf_shm_peer_put(struct shm_peer *peer)
+{
+	struct shm_peer **at = &peers;
+
+	if (peer == NULL || --peer->refs != 0)
+		return;
+	while (*at != peer)
+		at = &(*at)->next;
+	*at = peer->next;
+	sf_shm_conn_close(peer->conn);
+	if (!peer->self && peer->generations != NULL)
+		munmap((void *)peer->generations, SHM_REGIONS_MAX * sizeof(uint64_t));
+	free(peer);
+}
+
+static bool attach_self(struct shm_attach *a)
+{
+	struct shm_region *region = sf_shm_region_find(a->region);
+
+	if (region == NULL || (!a->by_port && !sf_shm_key_equal(&region->token, &a->key)))
+		return false;
+	a->runs = calloc(1, sizeof(*a->runs));
+	if (a->runs == NULL)
+		return false;
+	a->runs[0] = (struct shm_run){.addr = region->base.addr, .len = region->base.len};
+	a->run_num = 1;
+	a->origin = a->addr = region->base.addr;
+	a->base = (uint8_t *)(uintptr_t)region->base.addr;
+	a->len = region->base.len;
+	a->rights = region->base.rights;
+	a->peer->generations = sf_shm_generations();
+	return true;
+}
+
+static void attach_ask(struct shm_attach *a)
+{
+	struct shm_msg_attach ask = {.region = a->region, .key = a->key, .by_port = a->by_port};
+
+	a->tag = ++a->peer->tag;
+	ask.head = shm_msg_head(SHM_MSG_ATTACH, sizeof(ask), a->tag);
+	if (a->peer->conn == NULL || sf_shm_send(a->peer->conn->fd, &ask, sizeof(ask), NULL, 0) != DOCA_SUCCESS)
+		attach_settle(a, SHM_ATTACH_FAILED, DOCA_ERROR_NOT_FOUND);
+}
+
+doca_error_t sf_shm_attach_get(struct shm_peer *peer, uint64_t region, const struct shm_key *key, bool by_port,
+			       struct shm_attach **attach)
+{
+	struct shm_attach *a = peer->attaches;
+
+	/* The key counts too: a wrong one must not be helped by somebody else's right one. */
+	while (a != NULL && (a->region != region || a->by_port != by_port || !sf_shm_key_equal(&a->key, key) ||
+			     atomic_load_explicit(&a->state, memory_order_relaxed) == SHM_ATTACH_FAILED))
+		a = a->next;
+	if (a == NULL) {
+		a = calloc(1, sizeof(*a));
+		if (a == NULL)
+			return DOCA_ERROR_NO_MEMORY;
+		a->region = region;
+		a->key = *key;
+		a->by_port = by_port;
+		a->peer = peer;
+		peer->refs++;
+		a->next = peer->attaches;
+		peer->attaches = a;
+		if (!peer->self)
+			attach_ask(a);
+		else if (attach_self(a))
+			attach_settle(a, SHM_ATTACH_READY, DOCA_SUCCESS);
+		else
+			attach_settle(a, SHM_ATTACH_FAILED, sf_shm_region_find(region) == NULL ? DOCA_ERROR_NOT_FOUND : DOCA_ERROR_NOT_PERMITTED);
+	}
+	a->refs++;
+	*attach = a;
+	return DOCA_SUCCESS;
+}
+
+void sf_shm_attach_put(struct shm_attach *attach)
+{
+	struct shm_attach **at;
+
+	if (attach == NULL || --attach->refs != 0)
+		return;
+	for (at = &attach->peer->attaches; *at != attach; at = &(*at)->next)
+		;
+	*at = attach->next;
+	if (attach->span != 0)
+		munmap(attach->base, attach->span);
+	sf_shm_peer_put(attach->peer);
+	free(attach->runs);
+	free(attach);
+}
+
+void sf_shm_peers_after_fork(void)
+{
+	for (struct shm_peer *peer = peers; peer != NULL; peer = peer->next) {
+		peer->conn = NULL;
+		peer->jobs = NULL;
+		peer->jobs_end = &peer->jobs;
+		atomic_store(&peer->dead, true);
+	}
+}
+
+static uint32_t region_index(const struct shm_attach *attach) { return attach->region % SHM_REGIONS_MAX; }
+
+static bool attach_valid(const struct shm_attach *attach)
+{
+	const _Atomic uint64_t *generation = &attach->peer->generations[region_index(attach)];
+
+	return !atomic_load_explicit(&attach->peer->dead, memory_order_relaxed) && atomic_load(generation) == attach->region;
+}
+
+bool sf_shm_attach_enter(const struct shm_attach *attach)
+{
+	if (!attach->peer->self)
+		return attach_valid(attach);
+	/* In this process the owner gives the memory back to the program: it waits for whoever is inside. */
+	atomic_fetch_add(&sf_shm_region_users[region_index(attach)], 1);
+	if (attach_valid(attach))
+		return true;
+	atomic_fetch_sub(&sf_shm_region_users[region_index(attach)], 1);
+	return false;
+}
+
+bool sf_shm_attach_leave(const struct shm_attach *attach)
+{
+	atomic_thread_fence(memory_order_acquire);
+
+	bool valid = attach_valid(attach);
+
+	if (attach->peer->self)
+		atomic_fetch_sub(&sf_shm_region_users[region_index(attach)], 1);
+	return valid;
+}
+
+void sf_shm_job_start(struct shm_job *job)
+{
+	struct shm_peer *peer = job->peer;
+
+	job->next = NULL;
+	job->at = 0;
+	job->active = true;
+	atomic_store_explicit(&job->finished, false, memory_order_relaxed);
+	*peer->jobs_end = job;
+	peer->jobs_end = &job->next;
+	if (peer->jobs == job)
+		job_send(peer);
+}
+
+/* Takes the job away, finished or not; an answer that still comes is for nobody. */
+void sf_shm_job_cancel(struct shm_job *job)
+{
+	struct shm_peer *peer = job->peer;
+	struct shm_job **at = &peer->jobs;
+	bool first = peer->jobs == job;
+
+	if (!job->active)
+		return;
+	while (*at != job)
+		at = &(*at)->next;
+	*at = job->next;
+	if (*at == NULL)
+		peer->jobs_end = at;
+	job->active = false;
+	if (first && peer->conn != NULL)
+		job_send(peer);
+}
+
+void sf_shm_iov_gather(void *to, const struct sf_iov *iov, uint32_t num, uint64_t at, size_t len)
+{
+	uint8_t *out = to;
+
+	for (uint32_t i = 0; i < num && len != 0; i++) {
+		if (at >= iov[i].len) {
+			at -= iov[i].len;
+			continue;
+		}
+		size_t part = iov[i].len - at < len ? iov[i].len - at : len;
+
+		memcpy(out, (const uint8_t *)iov[i].addr + at, part);
+		out += part;
+		len -= part;
+		at = 0;
+	}
+}
+
+void sf_shm_iov_scatter(const struct sf_iov *iov, uint32_t num, uint64_t at, const void *from, size_t len)
+{
+	const uint8_t *in = from;
+
+	for (uint32_t i = 0; i < num && len != 0; i++) {
+		if (at >= iov[i].len) {
+			at -= iov[i].len;
+			continue;
+		}
+		size_t part = iov[i].len - at < len ? iov[i].len - at : len;
+
+		memcpy((uint8_t *)iov[i].addr + at, in, part);
+		in += part;
+		len -= part;
+		at = 0;
+	}
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Other processes, as the owners of memory that this one reaches.
+ *
+ *   peer    a process, known by its agent's id; one connection to its agent, whatever the number of links and imports
+ *   attach  one of its regions, mapped here as far as its pages could be made mappable
+ *   job     an operation that the peer's agent does for us, because neither mapping nor process_vm_* reaches the bytes
+ *
+ * All functions are called with sf_shm_lock held, but for the inline ones, which the data path uses on an attach it has a
+ * reference to. This process itself is a peer too, reached by plain loads and stores.
+ */
+#ifndef SF_FABRIC_SHM_PEER_H
+#define SF_FABRIC_SHM_PEER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fabric/fabric.h"
+#include "fabric/shm/agent.h"
+#include "fabric/shm/proto.h"
+
+struct shm_peer {
+	struct shm_key id;
+	bool self;
+	int pid;			      /* 0: cannot be named from here */
+	_Atomic bool dead;
+	_Atomic bool no_vm;		      /* process_vm_* is not allowed */
+	const _Atomic uint64_t *generations;
+	struct shm_conn *conn;		      /* NULL for self and for the dead */
+	struct shm_attach *attaches;
+	struct shm_job *jobs, **jobs_end;     /* the first is the one that the agent works on */
+	uint32_t tag;			      /* of the last question */
+	uint32_t job_tag;
+	uint32_t refs;
+	struct shm_peer *next;
+};
+
+enum shm_attach_state {
+	SHM_ATTACH_PENDING,
+	SHM_ATTACH_READY,
+	SHM_ATTACH_FAILED,
+};
+
+struct shm_run {
+	uint64_t addr, len;
+};
+
+struct shm_attach {
+	_Atomic uint32_t state;
+	uint32_t run_num;
+	struct shm_run *runs;	/* what is mapped; in order */
+	uint64_t region;
+	uint64_t origin;	/* the owner's address that base stands for */
+	uint8_t *base;
+	size_t span;		/* of the mapping; 0 when there is none, or for self */
+	uint64_t addr, len;
+	uint32_t rights;
+	bool by_port;
+	doca_error_t status;	/* why it failed */
+	struct shm_key key;
+	struct shm_peer *peer;
+	uint32_t tag;
+	uint32_t refs;
+	struct shm_attach *next;
+};
+
+struct shm_job {
+	struct shm_job *next;
+	struct shm_peer *peer;
+	struct sf_op *op;
+	uint64_t region;
+	uint64_t len, at;
+	bool active;
+	_Atomic bool finished;
+	doca_error_t status;
+	void (*notify)(struct shm_job *job); /* by the agent, when finished was set */
+};
+
+/* The peer with that agent's id. NOT_FOUND, NOT_PERMITTED, AGAIN. */
+doca_error_t sf_shm_peer_get(const struct shm_key *id, struct shm_peer **peer);
+void sf_shm_peer_put(struct shm_peer *peer);
+
+/* A region of the peer's, asked for with a key. It is PENDING, and sf_shm_changed tells when it is not any more. */
+doca_error_t sf_shm_attach_get(struct shm_peer *peer, uint64_t region, const struct shm_key *key, bool by_port,
+			       struct shm_attach **attach);
+void sf_shm_attach_put(struct shm_attach *attach);
+
+/* In the child: what the parent had is not the child's. */
+void sf_shm_peers_after_fork(void);
+
+void sf_shm_job_start(struct shm_job *job);
+void sf_shm_job_cancel(struct shm_job *job);
+
+/* Where the owner's byte addr is here, or NULL. *len (more than 0) is cut to the bytes of which the same is true. */
+static inline uint8_t *shm_attach_at(const struct shm_attach *attach, uint64_t addr, uint64_t *len)
+{
+	for (uint32_t i = 0; i < attach->run_num; i++) {
+		const struct shm_run *run = &attach->runs[i];
+
+		if (addr < run->addr) {
+			if (*len > run->addr - addr)
+				*len = run->addr - addr;
+			return NULL;
+		}
+		if (addr - run->addr < run->len) {
+			if (*len > run->len - (addr - run->addr))
+				*len = run->len - (addr - run->addr);
+			return attach->base + (addr - attach->origin);
+		}
+	}
+	return NULL;
+}
+
+static inline bool shm_attach_ready(const struct shm_attach *attach)
+{
+	return atomic_load_explicit(&attach->state, memory_order_acquire) == SHM_ATTACH_READY;
+}
+
+/* Before and after touching the region's bytes; false: the region or its owner has ended. */
+bool sf_shm_attach_enter(const struct shm_attach *attach);
+bool sf_shm_attach_leave(const struct shm_attach *attach);
+
+/* For a job's memory and the data path's: copies between a list of local pieces, from byte at on, and a buffer. */
+void sf_shm_iov_gather(void *to, const struct sf_iov *iov, uint32_t num, uint64_t at, size_t len);
+void sf_shm_iov_scatter(const struct sf_iov *iov, uint32_t num, uint64_t at, const void *from, size_t len);
+
+#endif

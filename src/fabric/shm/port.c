@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/shm/port.h"
+
+#include <linux/membarrier.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "fabric/shm/agent.h"
+#include "fabric/shm/connect.h"
+#include "fabric/shm/link.h"
+
+#define FLUSH_LIMIT_NS UINT64_C(1000000000) /* how long a sender may hold a receive that is to be flushed */
+
+static struct shm_port *ports; /* guarded by sf_shm_lock */
+
+doca_error_t sf_shm_port_open(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max, int event_fd,
+			      struct sf_port **port)
+{
+	struct shm_port *p = calloc(1, sizeof(*p));
+	doca_error_t error;
+
+	if (p == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	error = sf_shm_recvq_init(&p->recvq, recv_max, &p->segment_fd);
+	if (error != DOCA_SUCCESS)
+		goto free_port;
+	error = sf_shm_key_random(&p->key);
+	if (error != DOCA_SUCCESS)
+		goto fini_recvq;
+	p->base = (struct sf_port){.ops = domain->ops, .domain = domain};
+	p->handler = *handler;
+	p->event_fd = event_fd;
+	p->done_end = &p->done;
+	p->flushed_end = &p->flushed;
+	p->todo_end = &p->todo;
+	p->inbox_end = &p->inbox;
+	pthread_mutex_lock(&sf_shm_lock);
+	p->next = ports;
+	ports = p;
+	pthread_mutex_unlock(&sf_shm_lock);
+	*port = &p->base;
+	return DOCA_SUCCESS;
+fini_recvq:
+	sf_shm_recvq_fini(&p->recvq);
+	close(p->segment_fd);
+free_port:
+	free(p);
+	return error;
+}
+
+static void remove_link(struct shm_port *port, uint32_t at)
+{
+	struct shm_link *link = port->links[at];
+
+	port->links[at] = port->links[--port->link_num];
+	sf_shm_link_free(link);
+}
+
+void sf_shm_port_reap(struct shm_port *port)
+{
+	port->reap = false;
+	for (uint32_t i = port->link_num; i > 0; i--) {
+		struct shm_link *link = port->links[i - 1];
+
+		if (link->released && link->life == SHM_LIFE_OVER)
+			remove_link(port, i - 1);
+	}
+}
+
+void sf_shm_port_close(struct sf_port *base)
+{
+	struct shm_port *port = shm_port(base);
+	struct shm_port **at = &ports;
+
+	/* Links that the program has closed, while the peer has not answered yet. */
+	while (port->link_num != 0)
+		remove_link(port, port->link_num - 1);
+	pthread_mutex_lock(&sf_shm_lock);
+	while (*at != port)
+		at = &(*at)->next;
+	*at = port->next;
+	pthread_mutex_unlock(&sf_shm_lock);
+	if (port->holds)
+		sf_shm_agent_release(port->hold);
+	sf_shm_recvq_fini(&port->recvq);
+	close(port->segment_fd);
+	free(port->links);
+	free(port);
+}
+
+doca_error_t sf_shm_port_hold_agent(struct shm_port *port)
+{
+	doca_error_t error;
+
+	if (port->holds)
+		return DOCA_SUCCESS;
+	error = sf_shm_agent_hold(&port->hold);
+	port->holds = error == DOCA_SUCCESS;
+	return error;
+}
+
+doca_error_t sf_shm_port_add_link(struct shm_port *port, struct shm_link *link)
+{
+	if (port->link_num == port->link_room) {
+		uint32_t room = port->link_room == 0 ? 4 : 2 * port->link_room;
+		struct shm_link **more = room <= SHM_LINKS_MAX ? realloc(port->links, room * sizeof(struct shm_link *)) : NULL;
+
+		if (more == NULL) {
+			SF_LOG_ERR("no memory for link %u of a port, or above the limit of %u", port->link_num + 1, SHM_LINKS_MAX);
+			return DOCA_ERROR_NO_MEMORY;
+		}
+		port->links = more;
+		port->link_room = room;
+	}
+	port->links[port->link_num++] = link;
+	return DOCA_SUCCESS;
+}
+
+bool sf_shm_port_lends(const struct shm_key *key, const struct shm_region *region)
+{
+	for (struct shm_port *port = ports; port != NULL; port = port->next) {
+		if (sf_shm_key_equal(&port->key, key))
+			return port->base.domain == region->base.domain &&
+			       atomic_load_explicit(&region->for_receives, memory_order_acquire);
+	}
+	return false;
+}
+
+/* Moves what the agent has told to the list that is worked on. */
+static void take_news(struct shm_port *port)
+{
+	pthread_mutex_lock(&sf_shm_lock);
+	atomic_store_explicit(&port->news, false, memory_order_relaxed);
+	while (port->inbox != NULL) {
+		struct shm_link *link = port->inbox;
+
+		port->inbox = link->next_inbox;
+		link->in_inbox = false;
+		link->todo |= link->events;
+		link->events = 0;
+		if (link->in_todo)
+			continue;
+		link->in_todo = true;
+		link->next_todo = NULL;
+		*port->todo_end = link;
+		port->todo_end = &link->next_todo;
+	}
+	port->inbox_end = &port->inbox;
+	pthread_mutex_unlock(&sf_shm_lock);
+}
+
+/* The peer's port answered our connect, or it failed. */
+static uint32_t handle_connected(struct shm_port *port, struct shm_link *link)
+{
+	doca_error_t status = link->answer;
+
+	if (link->released)
+		return 0;
+	if (link->life != SHM_LIFE_CONNECTING) /* disconnected meanwhile */
+		status = DOCA_ERROR_CONNECTION_ABORTED;
+	if (status == DOCA_SUCCESS) {
+		link->life = SHM_LIFE_READY;
+		link->sending = true;
+		link->base.state = SF_LINK_READY;
+	} else {
+		link->life = SHM_LIFE_OVER;
+		link->base.state = SF_LINK_CLOSED;
+	}
+	if (port->handler.connected == NULL)
+		return 0;
+	port->handler.connected(&link->base, status, link->data, link->data_len);
+	return 1;
+}
+
+static uint32_t handle_accepted(struct shm_port *port, struct shm_link *link)
+{
+	/* Without its listener nobody would ever learn of it. */
+	if (link->listener == NULL || sf_shm_port_add_link(port, link) != DOCA_SUCCESS) {
+		sf_shm_link_free(link);
+		return 0;
+	}
+	link->life = SHM_LIFE_READY;
+	link->sending = true;
+	link->base.state = SF_LINK_READY;
+	if (port->handler.accepted == NULL)
+		return 0;
+	port->handler.accepted(link->listener, &link->base, link->data, link->data_len);
+	return 1;
+}
+
+static uint32_t handle_request(struct shm_port *port, struct shm_link *link)
+{
+	if (port->handler.request == NULL) {
+		sf_shm_link_reject(link->listener, &link->request, NULL, 0);
+		return 0;
+	}
+	port->handler.request(link->listener, &link->request, link->data, link->data_len);
+	return 1;
+}
+
+/* Handles one link's events; returns callbacks run. The link may be gone afterwards. */
+static uint32_t handle_events(struct shm_port *port, struct shm_link *link, uint32_t events)
+{
+	uint32_t ran = 0;
+
+	if (events & SHM_EVENT_REQUEST)
+		return handle_request(port, link);
+	if (events & SHM_EVENT_FORGET)
+		sf_shm_link_forget(link);
+	if (events & (SHM_EVENT_HANGUP | SHM_EVENT_JOB))
+		link->attention = true;
+	if (events & SHM_EVENT_HANGUP)
+		link->hangup = true;
+	if (events & SHM_EVENT_ACCEPTED)
+		ran += handle_accepted(port, link);
+	if (events & SHM_EVENT_CONNECTED)
+		ran += handle_connected(port, link);
+	return ran;
+}
+
+/* The link is freed: no list may have it. */
+void sf_shm_port_forget_link(struct shm_port *port, struct shm_link *link)
+{
+	struct shm_link **at;
+
+	for (at = &port->todo; *at != NULL && *at != link; at = &(*at)->next_todo)
+		;
+	if (*at == link) {
+		*at = link->next_todo;
+		if (*at == NULL)
+			port->todo_end = at;
+	}
+	for (at = &port->inbox; *at != NULL && *at != link; at = &(*at)->next_inbox)
+		;
+	if (*at == link) {
+		*at = link->next_inbox;
+		if (*at == NULL)
+			port->inbox_end = at;
+	}
+}
+
+static uint32_t run_todo(struct shm_port *port, uint32_t budget)
+{
+	uint32_t ran = 0;
+
+	while (port->todo != NULL && ran < budget) {
+		struct shm_link *link = port->todo;
+		uint32_t events = link->todo;
+
+		port->todo = link->next_todo;
+		if (port->todo == NULL)
+			port->todo_end = &port->todo;
+		link->in_todo = false;
+		link->todo = 0;
+		if (link->released)
+			port->reap = true;
+		ran += handle_events(port, link, events);
+	}
+	return ran;
+}
+
+static uint32_t run_done(struct shm_port *port, uint32_t budget)
+{
+	uint32_t ran = 0;
+
+	while (port->done != NULL && ran < budget) {
+		struct sf_op *op = port->done;
+
+		port->done = op->next;
+		if (port->done == NULL)
+			port->done_end = &port->done;
+		shm_link(op->link)->in_flight--;
+		op->done(op);
+		ran++;
+	}
+	return ran;
+}
+
+static uint32_t run_flushed(struct shm_port *port, uint32_t budget)
+{
+	uint32_t ran = 0;
+
+	while (port->flushed != NULL && ran < budget) {
+		struct sf_recv *recv = port->flushed;
+
+		port->flushed = recv->next;
+		if (port->flushed == NULL)
+			port->flushed_end = &port->flushed;
+		recv->done(recv);
+		ran++;
+	}
+	return ran;
+}
+
+void sf_shm_port_abort_recv(struct shm_port *port, struct sf_recv *recv)
+{
+	recv->status = DOCA_ERROR_CONNECTION_ABORTED;
+	recv->link = NULL;
+	recv->kind = SF_OP_SEND;
+	recv->len = 0;
+	recv->header_len = 0;
+	recv->next = NULL;
+	*port->flushed_end = recv;
+	port->flushed_end = &recv->next;
+}
+
+/* A sender did not finish in time what is to be flushed: its link is no good. */
+static void flush_overdue(struct shm_slot *slot, uint32_t holder, void *user)
+{
+	struct shm_port *port = user;
+
+	for (uint32_t i = 0; i < port->link_num; i++) {
+		struct shm_link *link = port->links[i];
+
+		if (link->id != holder || link->life == SHM_LIFE_OVER)
+			continue;
+		SF_LOG_WARN("a peer has held a receive for more than a second while it was flushed: its link is ended");
+		link->hangup = true;
+		link->attention = true;
+	}
+	sf_shm_port_abort_recv(port, shm_recvq_finish(&port->recvq, slot));
+}
+
+static void check_flushing(struct shm_port *port, uint64_t *now_ns)
+{
+	if (*now_ns == 0)
+		*now_ns = sf_shm_now_ns();
+	if (*now_ns >= port->flush_deadline_ns)
+		sf_shm_recvq_held(&port->recvq, SHM_NOBODY, flush_overdue, port);
+}
+
+static void disarm(struct shm_port *port)
+{
+	port->armed = false;
+	atomic_store_explicit(&port->recvq.segment->armed, 0, memory_order_relaxed);
+}
+
+uint32_t sf_shm_port_poll(struct sf_port *base, uint32_t budget)
+{
+	struct shm_port *port = shm_port(base);
+	uint64_t now_ns = 0; /* read when needed */
+	uint32_t ran = 0;
+
+	if (port->armed)
+		disarm(port);
+	port->polling = true;
+	if (port->done != NULL)
+		ran += run_done(port, budget);
+	if (atomic_load_explicit(&port->news, memory_order_relaxed))
+		take_news(port);
+	if (port->todo != NULL)
+		ran += run_todo(port, budget - ran);
+	if (port->recvq.flushing != 0)
+		check_flushing(port, &now_ns);
+	if (port->first >= port->link_num)
+		port->first = 0;
+	/* Links that come in meanwhile wait for the next poll; none leaves before reap. */
+	for (uint32_t i = 0, at = port->first, num = port->link_num; i < num && ran < budget; i++) {
+		struct shm_link *link = port->links[at];
+
+		if (shm_rx_mark(&link->rx) != 0 || link->attention)
+			ran += sf_shm_link_poll(link, budget - ran, &now_ns);
+		if (++at >= num)
+			at = 0;
+		if (ran >= budget)
+			port->first = at;
+	}
+	if (port->flushed != NULL)
+		ran += run_flushed(port, budget - ran);
+	port->polling = false;
+	if (port->reap)
+		sf_shm_port_reap(port);
+	return ran;
+}
+
+static bool something_due(const struct shm_port *port)
+{
+	if (port->done != NULL || port->flushed != NULL || port->todo != NULL || port->recvq.flushing != 0 ||
+	    atomic_load_explicit(&port->news, memory_order_relaxed))
+		return true;
+	for (uint32_t i = 0; i < port->link_num; i++) {
+		if (sf_shm_link_due(port->links[i]))
+			return true;
+	}
+	return false;
+}
+
+bool sf_shm_port_arm(struct sf_port *base)
+{
+	struct shm_port *port = shm_port(base);
+
+	if (something_due(port))
+		return true;
+	if (++port->arming == 0)
+		port->arming = 1;
+	port->armed = true;
+	atomic_store_explicit(&port->recvq.segment->armed, port->arming, memory_order_relaxed);
+	atomic_thread_fence(memory_order_seq_cst);
+#ifdef SYS_membarrier
+	if (port->link_num != 0 && sf_shm_agent_has_barriers())
+		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+#endif
+	if (!something_due(port))
+		return false;
+	disarm(port);
+	return true;
+}
+
+doca_error_t sf_shm_port_post_recv(struct sf_port *base, struct sf_recv *recv)
+{
+	struct shm_port *port = shm_port(base);
+	struct shm_region *region = NULL;
+	uint64_t len;
+	doca_error_t error = sf_recv_check(base, recv, &len);
+
+	if (error != DOCA_SUCCESS)
+		return error;
+	if (recv->iov_num != 0) {
+		region = shm_region(recv->region);
+		if (!atomic_load_explicit(&region->for_receives, memory_order_relaxed))
+			sf_shm_region_for_receives(region);
+	}
+	return sf_shm_recvq_post(&port->recvq, recv, (uint32_t)len, region == NULL ? 0 : region->id);
+}
+
+static void flush_taken(struct sf_recv *recv, void *user) { sf_shm_port_abort_recv(user, recv); }
+
+void sf_shm_port_flush_recvs(struct sf_port *base)
+{
+	struct shm_port *port = shm_port(base);
+
+	sf_shm_recvq_flush(&port->recvq, flush_taken, port);
+	if (port->recvq.flushing != 0)
+		port->flush_deadline_ns = sf_shm_now_ns() + FLUSH_LIMIT_NS;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A port: its receives, its links, what is due on it.
+ *
+ * Waking: the owner stores the number of its arming in the shared segment, then looks once more whether something is due;
+ * a peer publishes, then looks at that word. Between the two steps each side needs a full barrier. The peer's would cost on
+ * every message, so where both processes have registered for it, the owner's membarrier system call stands for both.
+ */
+#ifndef SF_FABRIC_SHM_PORT_H
+#define SF_FABRIC_SHM_PORT_H
+
+#include "fabric/fabric.h"
+#include "fabric/shm/recvq.h"
+#include "fabric/shm/region.h"
+#include "fabric/shm/runtime.h"
+
+struct shm_link;
+
+struct shm_port {
+	struct sf_port base;
+	struct sf_port_handler handler;
+	struct shm_recvq recvq;
+	struct shm_link **links; /* open ones, and those that end */
+	uint32_t link_num, link_room;
+	uint32_t first;		 /* link to begin the next poll with */
+	struct sf_op *done, **done_end;
+	struct sf_recv *flushed, **flushed_end;
+	struct shm_link *todo, **todo_end; /* events taken from the inbox */
+	uint64_t flush_deadline_ns;
+	uint32_t endings;	 /* links disconnected by us that the peer may still use */
+	uint32_t arming;	 /* number of the last one */
+	bool armed;
+	bool polling;
+	bool reap;		 /* links to free at the end of the poll */
+	int event_fd, segment_fd;
+	bool holds;		 /* the agent, from the first listener or connect on */
+	uint32_t hold;
+	struct shm_key key;
+	_Atomic bool news;	 /* the inbox is not empty */
+	struct shm_link *inbox, **inbox_end; /* from here on guarded by sf_shm_lock */
+	uint32_t link_ids;
+	struct shm_port *next;
+};
+
+static inline struct shm_port *shm_port(struct sf_port *port) { return (struct shm_port *)port; }
+
+doca_error_t sf_shm_port_open(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max, int event_fd,
+			      struct sf_port **port);
+void sf_shm_port_close(struct sf_port *port);
+uint32_t sf_shm_port_poll(struct sf_port *port, uint32_t budget);
+bool sf_shm_port_arm(struct sf_port *port);
+doca_error_t sf_shm_port_post_recv(struct sf_port *port, struct sf_recv *recv);
+void sf_shm_port_flush_recvs(struct sf_port *port);
+
+/* Has the agent run as long as the port lives. */
+doca_error_t sf_shm_port_hold_agent(struct shm_port *port);
+
+/* Counts a link among those that poll looks at. */
+doca_error_t sf_shm_port_add_link(struct shm_port *port, struct shm_link *link);
+
+/* Frees what was released and is over; takes a link out of the lists of events (the latter with sf_shm_lock). */
+void sf_shm_port_reap(struct shm_port *port);
+void sf_shm_port_forget_link(struct shm_port *port, struct shm_link *link);
+
+/* A receive to be done with CONNECTION_ABORTED from the next poll. */
+void sf_shm_port_abort_recv(struct shm_port *port, struct sf_recv *recv);
+
+/* An operation to be done from the next poll. */
+static inline void shm_port_done(struct shm_port *port, struct sf_op *op, doca_error_t status)
+{
+	op->status = status;
+	op->next = NULL;
+	*port->done_end = op;
+	port->done_end = &op->next;
+}
+
+/* Has a port with that key the right to have the region written to? With sf_shm_lock. */
+bool sf_shm_port_lends(const struct shm_key *key, const struct shm_region *region);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The owner's side of a port's posted receives (the senders' side is claim.h; the shapes and rules are in layout.h).
+ * What the owner needs of a receive it keeps in a slot of its own; from shared memory it reads nothing but state words.
+ */
+#ifndef SF_FABRIC_SHM_RECVQ_H
+#define SF_FABRIC_SHM_RECVQ_H
+
+#include <stdbool.h>
+
+#include "fabric/fabric.h"
+#include "fabric/shm/layout.h"
+
+#define SHM_NOBODY UINT32_MAX
+
+struct shm_slot {
+	struct sf_recv *recv; /* NULL: free */
+	uint64_t ticket;
+	uint32_t len;
+	uint32_t holder; /* link that held it when its ring position was used anew, or SHM_NOBODY */
+	uint32_t next;	 /* free slot */
+	bool flushing;	 /* done, not posted again, when its holder ends */
+};
+
+struct shm_recvq {
+	struct shm_port_segment *segment;
+	struct shm_slot *slots;
+	uint32_t *at;	     /* slot that was last posted at a ring position, or SHM_NOBODY */
+	uint32_t entries;
+	uint32_t slot_num;
+	uint32_t free;
+	uint32_t posted;
+	uint32_t flushing;   /* how many slots are */
+	_Atomic uint64_t ticket; /* of the next posting; written by the port's thread */
+};
+
+doca_error_t sf_shm_recvq_init(struct shm_recvq *queue, uint32_t recv_max, int *fd);
+void sf_shm_recvq_fini(struct shm_recvq *queue);
+
+/* FULL: as many as recv_max are posted. */
+doca_error_t sf_shm_recvq_post(struct shm_recvq *queue, struct sf_recv *recv, uint32_t len, uint64_t region);
+
+/* The slot that a record names, or NULL when the record lies. */
+static inline struct shm_slot *shm_recvq_slot(const struct shm_recvq *queue, uint32_t slot, uint64_t ticket)
+{
+	if (slot >= queue->slot_num || queue->slots[slot].recv == NULL || queue->slots[slot].ticket != ticket)
+		return NULL;
+	return &queue->slots[slot];
+}
+
+/* Ends a slot and returns its receive, not yet done. */
+static inline struct sf_recv *shm_recvq_finish(struct shm_recvq *queue, struct shm_slot *slot)
+{
+	struct sf_recv *recv = slot->recv;
+
+	if (slot->flushing)
+		queue->flushing--;
+	slot->recv = NULL;
+	slot->next = queue->free;
+	queue->free = (uint32_t)(slot - queue->slots);
+	queue->posted--;
+	return recv;
+}
+
+/* Posts a receive again that a sender claimed and will not fill, behind all others. Returns false when it was to be flushed
+ * and is the caller's to finish. */
+bool sf_shm_recvq_again(struct shm_recvq *queue, struct shm_slot *slot);
+
+/* Takes back what nobody holds, and calls back for each; the others are marked. */
+void sf_shm_recvq_flush(struct shm_recvq *queue, void (*taken)(struct sf_recv *recv, void *user), void *user);
+
+/* Calls back for each slot that a link holds; SHM_NOBODY stands for any link, and marked slots only. */
+void sf_shm_recvq_held(struct shm_recvq *queue, uint32_t link, void (*held)(struct shm_slot *slot, uint32_t link, void *user), void *user);
+
+#endif

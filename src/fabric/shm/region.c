@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/shm/region.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "fabric/shm/descriptor.h"
+#include "fabric/shm/fds.h"
+#include "fabric/shm/serve.h"
+
+#define IMPORT_TIMEOUT_S 1
+
+_Atomic uint32_t sf_shm_region_users[SHM_REGIONS_MAX];
+
+/* Guarded by sf_shm_lock. */
+static struct {
+	struct shm_region *region[SHM_REGIONS_MAX];
+	uint64_t uses[SHM_REGIONS_MAX];
+	uint32_t last;
+} table;
+
+static int generations_fd = -1;
+static _Atomic uint64_t *generations; /* written once, under sf_shm_lock */
+
+int sf_shm_generations_fd(void) { return generations_fd; }
+const _Atomic uint64_t *sf_shm_generations(void) { return generations; }
+
+/* Peers are given the descriptor: after this nobody can map the table writable any more. */
+static doca_error_t generations_make(void)
+{
+	size_t size = SHM_REGIONS_MAX * sizeof(uint64_t);
+	int fd;
+	doca_error_t error;
+
+	if (generations != NULL)
+		return DOCA_SUCCESS;
+	error = sf_shm_memfd_create("softfield-generations", size, &fd);
+	if (error != DOCA_SUCCESS)
+		return error;
+
+	void *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (map == MAP_FAILED || fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE) != 0) {
+		SF_LOG_ERR("no table of regions for peers: %s; needed is Linux 5.1 or newer", strerror(errno));
+		if (map != MAP_FAILED)
+			munmap(map, size);
+		close(fd);
+		return DOCA_ERROR_OPERATING_SYSTEM;
+	}
+	generations = map;
+	generations_fd = fd;
+	return DOCA_SUCCESS;
+}
+
+struct shm_region *sf_shm_region_find(uint64_t id)
+{
+	struct shm_region *region = table.region[id % SHM_REGIONS_MAX];
+
+	return region != NULL && region->id == id ? region : NULL;
+}
+
+static doca_error_t table_add(struct shm_region *region)
+{
+	for (uint32_t i = 1; i <= SHM_REGIONS_MAX; i++) {
+		uint32_t at = (table.last + i) % SHM_REGIONS_MAX;
+
+		if (table.region[at] != NULL)
+			continue;
+		table.last = at;
+		table.region[at] = region;
+		region->id = ++table.uses[at] * SHM_REGIONS_MAX + at;
+		atomic_store(&generations[at], region->id);
+		return DOCA_SUCCESS;
+	}
+	SF_LOG_ERR("%u memory regions are registered, more there cannot be", SHM_REGIONS_MAX);
+	return DOCA_ERROR_NO_MEMORY;
+}
+
+doca_error_t sf_shm_region_register(struct sf_domain *domain, void *addr, size_t len, uint32_t rights, struct sf_region **region)
+{
+	struct shm_region *r;
+	doca_error_t error;
+
+	if (addr == NULL || len == 0 || len > UINTPTR_MAX - (uintptr_t)addr) {
+		SF_LOG_ERR("cannot register %zu bytes at %p: the range is empty or passes the end of memory", len, addr);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	r = calloc(1, sizeof(*r));
+	if (r == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	r->base = (struct sf_region){
+		.ops = domain->ops, .domain = domain, .addr = (uintptr_t)addr, .len = len, .rights = rights, .imported = false};
+	error = sf_shm_key_random(&r->token);
+	pthread_mutex_lock(&sf_shm_lock);
+	if (error == DOCA_SUCCESS)
+		error = generations_make();
+	if (error == DOCA_SUCCESS)
+		error = table_add(r);
+	pthread_mutex_unlock(&sf_shm_lock);
+	if (error != DOCA_SUCCESS) {
+		free(r);
+		return error;
+	}
+	*region = &r->base;
+	return DOCA_SUCCESS;
+}
+
+/* Makes the whole pages mappable, once. What cannot be is reached in other ways, so this does not fail. */
+static void move_pages(struct shm_region *region)
+{
+	static pthread_mutex_t move_lock = PTHREAD_MUTEX_INITIALIZER;
+	struct sf_pages *pages = NULL;
+
+	if (atomic_load_explicit(&region->moved, memory_order_acquire))
+		return;
+	pthread_mutex_lock(&move_lock);
+	if (!atomic_load_explicit(&region->moved, memory_order_relaxed)) {
+		if (sf_pages_move((void *)(uintptr_t)region->base.addr, region->base.len, &pages) != DOCA_SUCCESS)
+			SF_LOG_WARN("%lu bytes at 0x%lx stay private memory: peers reach them more slowly", (unsigned long)region->base.len,
+				    (unsigned long)region->base.addr);
+		pthread_mutex_lock(&sf_shm_lock);
+		region->pages = pages;
+		pthread_mutex_unlock(&sf_shm_lock);
+		atomic_store_explicit(&region->moved, true, memory_order_release);
+	}
+	pthread_mutex_unlock(&move_lock);
+}
+
+void sf_shm_region_for_receives(struct shm_region *region)
+{
+	move_pages(region);
+	atomic_store_explicit(&region->for_receives, true, memory_order_release);
+}
+
+static void import_close(struct shm_import *import)
+{
+	uint32_t hold = import->hold;
+
+	pthread_mutex_lock(&sf_shm_lock);
+	sf_shm_attach_put(import->attach);
+	pthread_mutex_unlock(&sf_shm_lock);
+	free(import);
+	sf_shm_agent_release(hold);
+}
+
+void sf_shm_region_close(struct sf_region *base)
+{
+	struct shm_region *region = shm_region(base);
+
+	if (base->imported) {
+		import_close(shm_import(base));
+		return;
+	}
+
+	uint32_t index = region->id % SHM_REGIONS_MAX;
+
+	pthread_mutex_lock(&sf_shm_lock);
+	table.region[index] = NULL;
+	atomic_store(&generations[index], 0);
+	if (region->pages != NULL || region->exported)
+		sf_shm_serve_gone(region->id);
+	pthread_mutex_unlock(&sf_shm_lock);
+	while (atomic_load(&sf_shm_region_users[index]) != 0)
+		sched_yield();
+	sf_pages_restore(region->pages);
+	if (region->exported)
+		sf_shm_agent_release(region->hold);
+	free(region);
+}
+
+doca_error_t sf_shm_region_export(struct sf_region *base, void *bytes, size_t *len)
+{
+	struct shm_region *region = shm_region(base);
+	struct shm_descriptor descriptor;
+	uint32_t hold;
+	doca_error_t error;
+
+	if (base->imported || bytes == NULL || len == NULL || *len < SHM_DESCRIPTOR_SIZE) {
+		SF_LOG_ERR("cannot export: it is imported memory, or fewer than %d bytes are given for the descriptor", SHM_DESCRIPTOR_SIZE);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	error = sf_shm_agent_hold(&hold);
+	if (error != DOCA_SUCCESS)
+		return error;
+	move_pages(region);
+	pthread_mutex_lock(&sf_shm_lock);
+
+	bool again = region->exported;
+
+	region->exported = true;
+	if (!again)
+		region->hold = hold;
+	descriptor = (struct shm_descriptor){.agent = *sf_shm_agent_id(),
+					     .token = region->token,
+					     .region = region->id,
+					     .addr = base->addr,
+					     .len = base->len,
+					     .rights = base->rights};
+	pthread_mutex_unlock(&sf_shm_lock);
+	if (again)
+		sf_shm_agent_release(hold);
+	sf_shm_descriptor_pack(&descriptor, bytes);
+	*len = SHM_DESCRIPTOR_SIZE;
+	return DOCA_SUCCESS;
+}
+
+/* Waits for the owner's agent. With sf_shm_lock, which is given up meanwhile. */
+static doca_error_t attach_wait(struct shm_attach *attach)
+{
+	struct timespec deadline;
+
+	clock_gettime(CLOCK_REALTIME, &deadline);
+	deadline.tv_sec += IMPORT_TIMEOUT_S;
+	while (atomic_load(&attach->state) == SHM_ATTACH_PENDING) {
+		if (pthread_cond_timedwait(&sf_shm_changed, &sf_shm_lock, &deadline) == ETIMEDOUT) {
+			SF_LOG_ERR("the owner of the memory (process %d) does not answer; is it stopped?", attach->peer->pid);
+			return DOCA_ERROR_NOT_FOUND;
+		}
+	}
+	if (atomic_load(&attach->state) == SHM_ATTACH_READY && sf_shm_attach_enter(attach) && sf_shm_attach_leave(attach))
+		return DOCA_SUCCESS;
+	if (atomic_load(&attach->state) == SHM_ATTACH_READY) {
+		/* Imported before, and ended since. */
+		SF_LOG_ERR("the owner has ended the export, or is gone");
+		return DOCA_ERROR_NOT_FOUND;
+	}
+	SF_LOG_ERR("the owner does not let the memory be imported: %s",
+		   attach->status == DOCA_ERROR_NOT_PERMITTED ? "the descriptor's token is wrong" : "it has ended the export");
+	return attach->status;
+}
+
+static doca_error_t attach_import(const struct shm_descriptor *descriptor, struct shm_attach **attach)
+{
+	struct shm_peer *peer;
+	doca_error_t error = sf_shm_peer_get(&descriptor->agent, &peer);
+
+	if (error != DOCA_SUCCESS) {
+		SF_LOG_ERR("the process that exported the memory cannot be reached: %s; does it still run, and with the same "
+			   "SOFTFIELD_RUNTIME?",
+			   doca_error_get_descr(error));
+		return error == DOCA_ERROR_AGAIN ? DOCA_ERROR_NOT_FOUND : error;
+	}
+	error = sf_shm_attach_get(peer, descriptor->region, &descriptor->token, false, attach);
+	sf_shm_peer_put(peer);
+	if (error != DOCA_SUCCESS)
+		return error;
+	error = attach_wait(*attach);
+	if (error == DOCA_SUCCESS && ((*attach)->addr != descriptor->addr || (*attach)->len != descriptor->len ||
+				      (*attach)->rights != descriptor->rights)) {
+		SF_LOG_ERR("the descriptor differs from what its owner exports: it was altered");
+		error = DOCA_ERROR_INVALID_VALUE;
+	}
+	if (error != DOCA_SUCCESS)
+		sf_shm_attach_put(*attach);
+	return error;
+}
+
+doca_error_t sf_shm_region_import(struct sf_domain *domain, const void *bytes, size_t len, struct sf_region **region)
+{
+	struct shm_descriptor descriptor;
+	struct shm_import *import;
+	doca_error_t error;
+
+	if (bytes == NULL)
+		return DOCA_ERROR_INVALID_VALUE;
+	error = sf_shm_descriptor_unpack(bytes, len, &descriptor);
+	if (error != DOCA_SUCCESS)
+		return error;
+	import = calloc(1, sizeof(*import));
+	if (import == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	error = sf_shm_agent_hold(&import->hold);
+	if (error != DOCA_SUCCESS)
+		goto free_import;
+	pthread_mutex_lock(&sf_shm_lock);
+	error = attach_import(&descriptor, &import->attach);
+	pthread_mutex_unlock(&sf_shm_lock);
+	if (error != DOCA_SUCCESS)
+		goto release_agent;
+	import->base = (struct sf_region){.ops = domain->ops,
+					  .domain = domain,
+					  .addr = descriptor.addr,
+					  .len = descriptor.len,
+					  .rights = descriptor.rights,
+					  .imported = true};
+	*region = &import->base;
+	return DOCA_SUCCESS;
+release_agent:
+	sf_shm_agent_release(import->hold);
+free_import:
+	free(import);
+	return error;
+}
+
+doca_error_t sf_shm_region_map(struct sf_region *region, void **addr)
+{
+	const struct shm_attach *attach;
+	uint64_t len = region->len;
+	uint8_t *at;
+
+	if (!region->imported) {
+		*addr = (void *)(uintptr_t)region->addr;
+		return DOCA_SUCCESS;
+	}
+	attach = shm_import(region)->attach;
+	at = shm_attach_at(attach, region->addr, &len);
+	/* Runs next to each other in the owner's memory are next to each other here. */
+	for (uint64_t next = region->addr + len; at != NULL && next < region->addr + region->len; next += len) {
+		len = region->addr + region->len - next;
+		if (shm_attach_at(attach, next, &len) == NULL)
+			at = NULL;
+	}
+	if (at == NULL)
+		return DOCA_ERROR_NOT_SUPPORTED;
+	*addr = at;
+	return DOCA_SUCCESS;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Registered memory: the owner's regions and the importers' view of them.
+ *
+ * A region's id is its place in the process's table and a count of that place's uses. The table of generations is a memfd
+ * that peers map read-only: a peer that finds another number than the region's id there knows, before and after it touched
+ * the region's bytes, that the region has ended.
+ */
+#ifndef SF_FABRIC_SHM_REGION_H
+#define SF_FABRIC_SHM_REGION_H
+
+#include <stdatomic.h>
+
+#include "fabric/fabric.h"
+#include "fabric/shm/pages.h"
+#include "fabric/shm/peer.h"
+#include "fabric/shm/runtime.h"
+
+#define SHM_REGIONS_MAX (1u << 16) /* of one process at a time */
+
+struct shm_region {
+	struct sf_region base;
+	uint64_t id;
+	struct shm_key token;
+	struct sf_pages *pages;	       /* written under sf_shm_lock */
+	_Atomic bool moved;	       /* pages is final */
+	_Atomic bool for_receives;     /* peers of the domain's ports may write here */
+	bool exported;		       /* holds the agent; guarded by sf_shm_lock, as is token */
+	uint32_t hold;
+};
+
+struct shm_import {
+	struct sf_region base;
+	struct shm_attach *attach;
+	uint32_t hold;
+};
+
+static inline struct shm_region *shm_region(struct sf_region *region) { return (struct shm_region *)region; }
+static inline struct shm_import *shm_import(struct sf_region *region) { return (struct shm_import *)region; }
+
+doca_error_t sf_shm_region_register(struct sf_domain *domain, void *addr, size_t len, uint32_t rights, struct sf_region **region);
+void sf_shm_region_close(struct sf_region *region);
+doca_error_t sf_shm_region_export(struct sf_region *region, void *descriptor, size_t *len);
+doca_error_t sf_shm_region_import(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
+doca_error_t sf_shm_region_map(struct sf_region *region, void **addr);
+
+/* A receive names the region for the first time: its pages are made mappable. Takes long once. */
+void sf_shm_region_for_receives(struct shm_region *region);
+
+/* The region of that id, or NULL. With sf_shm_lock. */
+struct shm_region *sf_shm_region_find(uint64_t id);
+
+/* The memfd of generations and this process's view of it; NULL before the first region. */
+int sf_shm_generations_fd(void);
+const _Atomic uint64_t *sf_shm_generations(void);
+
+/* Users of one's own regions inside the process, which region_close waits for. */
+extern _Atomic uint32_t sf_shm_region_users[SHM_REGIONS_MAX];
+
+#endif

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/shm/runtime.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+#define BACKLOG 1024
+#define LOCK_TRIES 1000	     /* of a millisecond each */
+#define STALE_SCAN_MAX 256   /* sockets of dead agents looked for at a time */
+#define SOCKET_NAME_MAX 40   /* "l-" and 32 digits */
+
+struct shm_key sf_shm_key_of_name(const char *name)
+{
+	/* FNV-1a of 128 bits: it has to spread, not to hide. The full name is compared when a peer connects. */
+	const unsigned __int128 prime = (unsigned __int128)1 << 88 | 0x13b;
+	unsigned __int128 hash = (unsigned __int128)0x6c62272e07bb0142 << 64 | 0x62b821756295c58d;
+	struct shm_key key;
+
+	for (const unsigned char *p = (const unsigned char *)name; *p != '\0'; p++)
+		hash = (hash ^ *p) * prime;
+	for (int i = 0; i < SHM_KEY_SIZE; i++)
+		key.bytes[i] = (uint8_t)(hash >> (8 * (SHM_KEY_SIZE - 1 - i)));
+	return key;
+}
+
+doca_error_t sf_shm_key_random(struct shm_key *key)
+{
+	if (getrandom(key->bytes, sizeof(key->bytes), 0) == (ssize_t)sizeof(key->bytes))
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("no random bytes from the kernel: %s", strerror(errno));
+	return DOCA_ERROR_OPERATING_SYSTEM;
+}
+
+_Bool sf_shm_key_equal(const struct shm_key *a, const struct shm_key *b)
+{
+	volatile uint8_t differ = 0;
+
+	for (int i = 0; i < SHM_KEY_SIZE; i++)
+		differ |= a->bytes[i] ^ b->bytes[i];
+	return differ == 0;
+}
+
+static void folder_path(char path[PATH_MAX])
+{
+	const char *own = getenv("SOFTFIELD_RUNTIME"), *xdg = getenv("XDG_RUNTIME_DIR");
+
+	if (own != NULL && own[0] != '\0')
+		snprintf(path, PATH_MAX, "%s", own);
+	else if (xdg != NULL && xdg[0] != '\0')
+		snprintf(path, PATH_MAX, "%s/softfield", xdg);
+	else
+		snprintf(path, PATH_MAX, "/tmp/softfield-%u", (unsigned)geteuid());
+}
+
+/* Opens the folder, made if need be, and makes sure that nobody else can put sockets there. */
+static doca_error_t folder_open(int *fd)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	folder_path(path);
+	if (mkdir(path, 0700) != 0 && errno != EEXIST) {
+		SF_LOG_ERR("cannot make the runtime folder %s: %s; set SOFTFIELD_RUNTIME to a folder of your own", path, strerror(errno));
+		return DOCA_ERROR_NOT_PERMITTED;
+	}
+	*fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (*fd < 0 || fstat(*fd, &st) != 0) {
+		SF_LOG_ERR("cannot open the runtime folder %s: %s; set SOFTFIELD_RUNTIME to a folder of your own", path, strerror(errno));
+		if (*fd >= 0)
+			close(*fd);
+		return DOCA_ERROR_NOT_PERMITTED;
+	}
+	if (st.st_uid == geteuid() && (st.st_mode & 077) == 0)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("the runtime folder %s has owner %u and mode %03o, needed are owner %u and mode 700; chmod it, or set SOFTFIELD_RUNTIME "
+		   "to a folder of your own",
+		   path, (unsigned)st.st_uid, (unsigned)st.st_mode & 0777, (unsigned)geteuid());
+	close(*fd);
+	return DOCA_ERROR_NOT_PERMITTED;
+}
+
+static void socket_name(char name[SOCKET_NAME_MAX], enum shm_socket_kind kind, const struct shm_key *key)
+{
+	int at = snprintf(name, SOCKET_NAME_MAX, "%c-", kind);
+
+	for (int i = 0; i < SHM_KEY_SIZE; i++)
+		at += snprintf(name + at, SOCKET_NAME_MAX - (size_t)at, "%02x", key->bytes[i]);
+}
+
+/* The folder may be longer than a socket's path; by its descriptor it never is. */
+static void socket_address(struct sockaddr_un *address, int folder, const char *name)
+{
+	char path[PATH_MAX + SOCKET_NAME_MAX + 1];
+
+	folder_path(path);
+	memset(address, 0, sizeof(*address));
+	address->sun_family = AF_UNIX;
+	if (strlen(path) + 1 + strlen(name) < sizeof(address->sun_path)) {
+		strcat(strcat(path, "/"), name);
+		memcpy(address->sun_path, path, strlen(path) + 1);
+	} else {
+		snprintf(address->sun_path, sizeof(address->sun_path), "/proc/self/fd/%d/%s", folder, name);
+	}
+}
+
+static doca_error_t socket_make(int *fd)
+{
+	*fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (*fd >= 0)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("cannot make a socket: %s", strerror(errno));
+	return sf_error_from_errno(errno);
+}
+
+static bool socket_is_stale(const struct sockaddr_un *address)
+{
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	bool stale = fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) != 0 && errno == ECONNREFUSED;
+
+	if (fd >= 0)
+		close(fd);
+	return stale;
+}
+
+/* Binding, listening and the test for a dead listener are one step for everybody who holds this lock. */
+static doca_error_t folder_lock(int folder, int *lock)
+{
+	struct timespec ms = {.tv_nsec = 1000000};
+
+	*lock = openat(folder, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	for (int i = 0; *lock >= 0 && i < LOCK_TRIES; i++) {
+		if (flock(*lock, LOCK_EX | LOCK_NB) == 0)
+			return DOCA_SUCCESS;
+		nanosleep(&ms, NULL);
+	}
+	SF_LOG_ERR("cannot lock the runtime folder: %s; is a process that starts up stopped?", strerror(errno));
+	if (*lock >= 0)
+		close(*lock);
+	return DOCA_ERROR_TIME_OUT;
+}
+
+/* Processes that were killed leave their agent's socket; whoever starts an agent sweeps. */
+static void folder_sweep(int folder)
+{
+	struct sockaddr_un address;
+	int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = copy >= 0 ? fdopendir(copy) : NULL;
+	struct dirent *entry;
+
+	if (dir == NULL) {
+		if (copy >= 0)
+			close(copy);
+		return;
+	}
+	for (int i = 0; i < STALE_SCAN_MAX && (entry = readdir(dir)) != NULL; i++) {
+		if (strncmp(entry->d_name, "a-", 2) != 0 || strlen(entry->d_name) >= SOCKET_NAME_MAX)
+			continue;
+		socket_address(&address, folder, entry->d_name);
+		if (socket_is_stale(&address))
+			unlinkat(folder, entry->d_name, 0);
+	}
+	closedir(dir);
+}
+
+static doca_error_t bind_listen(int folder, const char *name, int fd)
+{
+	struct sockaddr_un address;
+
+	socket_address(&address, folder, name);
+
+	int error = bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 ? 0 : errno;
+
+	if (error == EADDRINUSE) {
+		if (!socket_is_stale(&address))
+			return DOCA_ERROR_ALREADY_EXIST;
+		unlinkat(folder, name, 0);
+		error = bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 ? 0 : errno;
+	}
+	if (error == 0 && listen(fd, BACKLOG) != 0)
+		error = errno;
+	if (error == 0)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("cannot listen on %s: %s", address.sun_path, strerror(error));
+	return sf_error_from_errno(error);
+}
+
+doca_error_t sf_shm_runtime_listen(enum shm_socket_kind kind, const struct shm_key *key, int *fd)
+{
+	char name[SOCKET_NAME_MAX];
+	int folder, lock;
+	doca_error_t error = folder_open(&folder);
+
+	if (error != DOCA_SUCCESS)
+		return error;
+	error = folder_lock(folder, &lock);
+	if (error != DOCA_SUCCESS)
+		goto close_folder;
+	if (kind == SHM_SOCKET_AGENT)
+		folder_sweep(folder);
+	error = socket_make(fd);
+	if (error != DOCA_SUCCESS)
+		goto unlock;
+	socket_name(name, kind, key);
+	error = bind_listen(folder, name, *fd);
+	if (error != DOCA_SUCCESS)
+		close(*fd);
+unlock:
+	close(lock);
+close_folder:
+	close(folder);
+	return error;
+}
+
+void sf_shm_runtime_unlink(enum shm_socket_kind kind, const struct shm_key *key)
+{
+	char name[SOCKET_NAME_MAX], path[PATH_MAX];
+
+	folder_path(path);
+	socket_name(name, kind, key);
+
+	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (folder < 0)
+		return;
+	unlinkat(folder, name, 0);
+	close(folder);
+}
+
+doca_error_t sf_shm_runtime_check_peer(int fd, int *pid)
+{
+	struct ucred cred;
+	socklen_t len = sizeof(cred);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) != 0)
+		return DOCA_ERROR_OPERATING_SYSTEM;
+	if (cred.uid != geteuid() && cred.uid != 0) {
+		SF_LOG_ERR("a process of user %u is not let in: this one runs as user %u", (unsigned)cred.uid, (unsigned)geteuid());
+		return DOCA_ERROR_NOT_PERMITTED;
+	}
+	*pid = cred.pid;
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t connect_error(int error)
+{
+	switch (error) {
+	case ENOENT:
+	case ECONNREFUSED:
+		return DOCA_ERROR_NOT_FOUND;
+	case EACCES:
+	case EPERM:
+		return DOCA_ERROR_NOT_PERMITTED;
+	case EAGAIN:
+		return DOCA_ERROR_AGAIN;
+	default:
+		SF_LOG_ERR("cannot connect in the runtime folder: %s", strerror(error));
+		return sf_error_from_errno(error);
+	}
+}
+
+doca_error_t sf_shm_runtime_connect(enum shm_socket_kind kind, const struct shm_key *key, int *fd, int *pid)
+{
+	char name[SOCKET_NAME_MAX];
+	struct sockaddr_un address;
+	int folder;
+	doca_error_t error = folder_open(&folder);
+
+	if (error != DOCA_SUCCESS)
+		return error;
+	error = socket_make(fd);
+	if (error != DOCA_SUCCESS)
+		goto close_folder;
+	socket_name(name, kind, key);
+	socket_address(&address, folder, name);
+	if (connect(*fd, (struct sockaddr *)&address, sizeof(address)) != 0)
+		error = connect_error(errno);
+	else
+		error = sf_shm_runtime_check_peer(*fd, pid);
+	if (error != DOCA_SUCCESS)
+		close(*fd);
+close_folder:
+	close(folder);
+	return error;
+}

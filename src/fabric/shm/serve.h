@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The agent's answers to other processes: what they may attach, and what it does for them in this process's memory. */
+#ifndef SF_FABRIC_SHM_SERVE_H
+#define SF_FABRIC_SHM_SERVE_H
+
+#include <stdint.h>
+
+/* Tells the peers that attached the region that it is gone. With sf_shm_lock. */
+void sf_shm_serve_gone(uint64_t region);
+
+void sf_shm_serve_after_fork(void);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The provider for processes of one machine: the sender is the NIC.
+ *
+ *   layout.h  ring.h         what two processes share, and how it is written and read
+ *   port  recvq              a port: what is due on it; its posted receives
+ *   link  submit  onesided   a link's receiving and end; sending; remote memory
+ *   connect  listener        how links come to be
+ *   region  peer  pages      memory: the owner's, the importers', the mover of pages
+ *   agent  serve  proto      the process's one thread, what it answers, in which words
+ *   runtime  fds  descriptor the folder of sockets, shared memory by descriptor, the exported bytes
+ */
+#include <stdlib.h>
+
+#include "fabric/fabric.h"
+#include "fabric/shm/connect.h"
+#include "fabric/shm/link.h"
+#include "fabric/shm/listener.h"
+#include "fabric/shm/port.h"
+#include "fabric/shm/region.h"
+
+#define IOV_MAX_OF_OPERATION 64
+
+extern const struct sf_fabric_ops sf_shm_ops;
+
+static doca_error_t domain_open(const struct sf_fabric_ops *ops, const char *device, struct sf_domain **domain)
+{
+	struct sf_domain *d = calloc(1, sizeof(*d));
+
+	if (d == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	d->ops = ops;
+	*domain = d;
+	return DOCA_SUCCESS;
+}
+
+static void domain_close(struct sf_domain *domain) { free(domain); }
+
+const struct sf_fabric_ops sf_shm_ops = {
+	.name = "shm",
+	.caps = SF_CAP_OTHER_PROCESS | SF_CAP_ONE_SIDED | SF_CAP_ATOMIC | SF_CAP_MAP,
+	.iov_max = IOV_MAX_OF_OPERATION,
+	.recv_iov_max = SHM_PIECES_MAX,
+	.domain_open = domain_open,
+	.domain_close = domain_close,
+	.region_register = sf_shm_region_register,
+	.region_close = sf_shm_region_close,
+	.region_export = sf_shm_region_export,
+	.region_import = sf_shm_region_import,
+	.region_map = sf_shm_region_map,
+	.port_open = sf_shm_port_open,
+	.port_close = sf_shm_port_close,
+	.port_poll = sf_shm_port_poll,
+	.port_arm = sf_shm_port_arm,
+	.port_post_recv = sf_shm_port_post_recv,
+	.port_flush_recvs = sf_shm_port_flush_recvs,
+	.listener_open = sf_shm_listener_open,
+	.listener_close = sf_shm_listener_close,
+	.link_connect = sf_shm_link_connect,
+	.link_accept = sf_shm_link_accept,
+	.link_reject = sf_shm_link_reject,
+	.link_disconnect = sf_shm_link_disconnect,
+	.link_close = sf_shm_link_close,
+	.link_submit = sf_shm_link_submit,
+	.link_ring = sf_shm_link_ring,
+};

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What all kinds of operations share: claiming a receive, publishing a record, accepting an operation. */
+#ifndef SF_FABRIC_SHM_SUBMIT_H
+#define SF_FABRIC_SHM_SUBMIT_H
+
+#include "fabric/shm/link.h"
+
+/* Takes the peer's first receive if it holds len bytes; pieces: with where they are. AGAIN, TOO_BIG. */
+doca_error_t sf_shm_claim(struct shm_link *link, uint64_t len, bool pieces, struct shm_claim *claim);
+
+/* Shows the record at shm_tx_next to the peer, and wakes it if it waits. */
+void sf_shm_publish(struct shm_link *link, enum shm_record_kind kind, uint32_t header_len, uint32_t lines);
+
+/* The operation is ours now: done from the next poll, or when what keeps the link busy is. */
+void sf_shm_accept_done(struct shm_link *link, struct sf_op *op, doca_error_t status);
+void sf_shm_accept_busy(struct shm_link *link, struct sf_op *op, enum shm_link_busy busy);
+
+#endif
