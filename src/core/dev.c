@@ -100,6 +100,7 @@ doca_error_t doca_dev_accelerate_resource_reclaim(struct doca_dev *dev)
 		SF_LOG_ERR("dev is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
+	SF_LOG_ERR("device %s gives its resources back at once; there is nothing to accelerate", dev->info.desc->key);
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 

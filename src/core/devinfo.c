@@ -111,8 +111,10 @@ doca_error_t doca_devinfo_get_ipv4_addr(const struct doca_devinfo *devinfo, uint
 {
 	if (!devinfo || !ipv4_addr)
 		return refuse_null();
-	if (!devinfo->desc->has_ipv4)
+	if (!devinfo->desc->has_ipv4) {
+		SF_LOG_DBG("device %s has no IPv4 address; a topology file may give it one", devinfo->desc->key);
 		return DOCA_ERROR_NOT_FOUND;
+	}
 	return sf_dev_copy_out("IPv4 address", ipv4_addr, size, DOCA_DEVINFO_IPV4_ADDR_SIZE, devinfo->desc->ipv4,
 			       sizeof(devinfo->desc->ipv4));
 }
@@ -153,7 +155,8 @@ doca_error_t doca_devinfo_get_lid(const struct doca_devinfo *devinfo, uint16_t *
 {
 	if (!devinfo || !lid)
 		return refuse_null();
-	return DOCA_ERROR_NOT_SUPPORTED; /* every link is Ethernet */
+	SF_LOG_DBG("device %s has no LID: its link is Ethernet, as every one here", devinfo->desc->key);
+	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
 doca_error_t doca_devinfo_get_active_rate(const struct doca_devinfo *devinfo, uint64_t *active_rate)
@@ -184,8 +187,10 @@ doca_error_t doca_devinfo_get_sf_index(const struct doca_devinfo *devinfo, uint3
 {
 	if (!devinfo || !sf_index)
 		return refuse_null();
-	if (devinfo->desc->kind != SF_FUNCTION_SF)
+	if (devinfo->desc->kind != SF_FUNCTION_SF) {
+		SF_LOG_DBG("device %s is no SF and has no SF index", devinfo->desc->key);
 		return DOCA_ERROR_NOT_SUPPORTED;
+	}
 	*sf_index = devinfo->desc->sf_index;
 	return DOCA_SUCCESS;
 }

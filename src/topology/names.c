@@ -119,17 +119,24 @@ static bool ibdev_taken(const struct sf_topology *t, const struct sf_node *node,
 	return false;
 }
 
-static void name_ibdev(const struct sf_topology *t, struct sf_device *d)
+/* Numbers only go up from one made-up name to the next, so that a thousand devices take no time. */
+static void name_ibdev(const struct sf_parse *parse, struct sf_device *d, struct sf_device_source *source)
 {
+	const struct sf_topology *t = parse->topology;
 	char name[sizeof(d->ibdev)];
-	unsigned int number = 0;
+	uint32_t number = 0;
 
 	if (d->ibdev[0])
 		return;
+	for (uint32_t i = 0; &t->devices[i] < d; i++) {
+		if (parse->sources[i].ibdev_next > number && seen_together(t->devices[i].node, d->node))
+			number = parse->sources[i].ibdev_next;
+	}
 	do
 		snprintf(name, sizeof(name), "mlx5_%u", number++);
 	while (ibdev_taken(t, d->node, name));
 	memcpy(d->ibdev, name, sizeof(name));
+	source->ibdev_next = number;
 }
 
 static bool mac_taken(const struct sf_parse *parse, const uint8_t mac[6])
@@ -180,7 +187,7 @@ bool sf_parse_names(struct sf_parse *parse)
 		name_vuid(d, &parse->sources[i]);
 		name_iface(t, d, &parse->sources[i]);
 		name_rep_iface(t, d, &parse->sources[i]);
-		name_ibdev(t, d);
+		name_ibdev(parse, d, &parse->sources[i]);
 		name_mac(parse, d, &parse->sources[i]);
 		name_ipv6(d, &parse->sources[i]);
 	}

@@ -12,6 +12,7 @@ struct sf_device_source {
 	const char *uplink;		/* as text, "dpu0/03:00.0", or NULL; the JSON tree's */
 	const struct sf_device *parent; /* of a VF or SF */
 	uint32_t vf_index;
+	uint32_t ibdev_next; /* one more than the number in a made-up ibdev name; 0 when the file gave the name */
 	bool has_mac, has_ipv6;
 };
 
