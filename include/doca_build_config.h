@@ -7,8 +7,11 @@
 #ifndef DOCA_BUILD_CONFIG_H_
 #define DOCA_BUILD_CONFIG_H_
 
+/** Is the DPU a BlueField-2? true or false. */
 #define DOCA_ARCH_DPU_BF2 false
+/** The program is built for the host. Absent in the DPU flavour. */
 #define DOCA_ARCH_HOST
+/** The host's side of DOCA_ARCH_ARM: which package this stands for, not which CPU compiles it. */
 #define DOCA_ARCH_X86
 
 #endif /* DOCA_BUILD_CONFIG_H_ */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file doca_common_defines.h Branch hints. */
+/**
+ * @file doca_common_defines.h
+ * Hints to the compiler about which way a branch usually goes.
+ */
 #ifndef DOCA_COMMON_DEFINES_H_
 #define DOCA_COMMON_DEFINES_H_
 

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file doca_compat.h Stability marks of the API's functions, and helpers for versioned structs. */
+/**
+ * @file doca_compat.h
+ * Stability marks of the API's functions, and helpers for versioned structs. Nearly every other header includes it, and with it
+ * assert.h, stdint.h, stdlib.h and string.h, on which programs rely.
+ *
+ * A program that uses experimental functions defines DOCA_ALLOW_EXPERIMENTAL_API, one that still uses those on their way out
+ * DOCA_ALLOW_DEPRECATED_API; otherwise each use is a compiler warning.
+ */
 #ifndef DOCA_COMPAT_H_
 #define DOCA_COMPAT_H_
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file doca_config.h Which helpers the headers offer. */
+/**
+ * @file doca_config.h
+ * What the headers offer on this target. It brings in doca_build_config.h, which says host or DPU.
+ */
 #ifndef DOCA_CONFIG_H_
 #define DOCA_CONFIG_H_
 

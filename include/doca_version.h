@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file doca_version.h Which release of the API the headers describe. */
+/**
+ * @file doca_version.h
+ * Which release of the API the headers describe, and which one the library offers.
+ *
+ * A program that is to compile with several releases asks
+ *
+ *     if (DOCA_VERSION_LTE_CURRENT(2, 9, 0))  // the headers are of 2.9.0 or newer
+ *
+ * doca_version() is the release that it was compiled for, doca_version_runtime() that of the library it runs with.
+ */
 #ifndef DOCA_VERSION_H_
 #define DOCA_VERSION_H_
 
@@ -11,9 +20,11 @@
 extern "C" {
 #endif
 
-/** Release of the API that these headers describe. */
+/** Release of the API that these headers describe: its first number, */
 #define DOCA_VERSION_MAJOR 3
+/** its second, */
 #define DOCA_VERSION_MINOR 0
+/** and its third. */
 #define DOCA_VERSION_PATCH 58
 /** The same as text. */
 #define DOCA_VERSION_STRING "3.0.0058"

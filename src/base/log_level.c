@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which levels the backends show: limits of one backend, of all, and limits that stay (strict). */
+/* Which levels the backends show: limits of one backend, of all, and limits that the global ones leave alone (strict). */
 #include "base/log.h"
 #include "base/log_backend.h"
 
@@ -60,8 +60,6 @@ static doca_error_t set_global(enum sf_log_class cls, bool lower, uint32_t level
 
 static doca_error_t set_one(struct doca_log_backend *backend, enum sf_log_class cls, bool lower, uint32_t level)
 {
-	doca_error_t result = DOCA_SUCCESS;
-
 	if (!backend || !is_limit(level)) {
 		SF_LOG_ERR("%s", backend ? "log level is outside 10 (nothing) to 70 (trace)" : "log backend is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
@@ -72,15 +70,10 @@ static doca_error_t set_one(struct doca_log_backend *backend, enum sf_log_class 
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	pthread_mutex_lock(&sf_log_lock);
-	if (lower ? backend->lower_strict : backend->upper_strict)
-		result = DOCA_ERROR_NOT_PERMITTED;
-	else
-		__atomic_store_n(lower ? &backend->lower : &backend->upper, level, __ATOMIC_RELAXED);
+	__atomic_store_n(lower ? &backend->lower : &backend->upper, level, __ATOMIC_RELAXED);
 	sf_log_limits_changed();
 	pthread_mutex_unlock(&sf_log_lock);
-	if (result != DOCA_SUCCESS)
-		SF_LOG_ERR("the backend's %s limit was made strict and cannot change", lower ? "lower" : "upper");
-	return result;
+	return DOCA_SUCCESS;
 }
 
 static doca_error_t make_strict(struct doca_log_backend *backend, bool lower)
