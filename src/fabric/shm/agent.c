@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "fabric/shm/fds.h"
+#include "fabric/shm/serve.h"
 
 #define EVENTS_MAX 32
 #define TICK_MS 10
@@ -220,6 +221,7 @@ static doca_error_t open_socket(void)
 static void close_sockets(void)
 {
 	pthread_mutex_lock(&sf_shm_lock);
+	sf_shm_serve_end();
 	while (agent.conns != NULL)
 		sf_shm_conn_close(agent.conns);
 	free_closed();

@@ -303,6 +303,12 @@ void sf_shm_serve_accepted(int fd, int pid)
 	session_num++;
 }
 
+void sf_shm_serve_end(void)
+{
+	while (sessions != NULL)
+		session_end(sessions);
+}
+
 void sf_shm_serve_after_fork(void)
 {
 	sessions = NULL; /* the parent's; its memory stays behind */

@@ -8,6 +8,9 @@
 /* Tells the peers that attached the region that it is gone. With sf_shm_lock. */
 void sf_shm_serve_gone(uint64_t region);
 
+/* Ends all sessions: the agent stops. With sf_shm_lock. */
+void sf_shm_serve_end(void);
+
 void sf_shm_serve_after_fork(void);
 
 #endif
