@@ -28,7 +28,7 @@ void sf_shm_link_post(struct shm_link *link, uint32_t events)
 		port->inbox_end = &link->next_inbox;
 	}
 	atomic_store_explicit(&port->news, true, memory_order_release);
-	atomic_thread_fence(memory_order_seq_cst);
+	SHM_FENCE(memory_order_seq_cst);
 	if (atomic_load_explicit(&port->recvq.segment->armed, memory_order_relaxed) != 0)
 		sf_shm_eventfd_write(port->event_fd);
 }

@@ -302,7 +302,7 @@ void sf_shm_link_ring(struct sf_link *base)
 
 	if (link->peer_port == NULL)
 		return;
-	atomic_thread_fence(memory_order_seq_cst);
+	SHM_FENCE(memory_order_seq_cst);
 	if (atomic_load_explicit(&link->peer_port->armed, memory_order_relaxed) != 0)
 		sf_shm_eventfd_write(link->peer_event);
 }

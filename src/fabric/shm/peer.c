@@ -392,7 +392,7 @@ bool sf_shm_attach_enter(const struct shm_attach *attach)
 
 bool sf_shm_attach_leave(const struct shm_attach *attach)
 {
-	atomic_thread_fence(memory_order_acquire);
+	SHM_FENCE(memory_order_acquire);
 
 	bool valid = attach_valid(attach);
 

@@ -398,7 +398,7 @@ bool sf_shm_port_arm(struct sf_port *base)
 		port->arming = 1;
 	port->armed = true;
 	atomic_store_explicit(&port->recvq.segment->armed, port->arming, memory_order_relaxed);
-	atomic_thread_fence(memory_order_seq_cst);
+	SHM_FENCE(memory_order_seq_cst);
 #ifdef SYS_membarrier
 	if (port->link_num != 0 && sf_shm_agent_has_barriers())
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);

@@ -38,8 +38,10 @@ struct shm_rx {
 #ifdef SHM_TSAN
 extern atomic_uint sf_shm_tsan_order;
 #define SHM_ORDER() ((void)atomic_fetch_add(&sf_shm_tsan_order, 1))
+#define SHM_FENCE(order) SHM_ORDER()
 #else
 #define SHM_ORDER() ((void)0)
+#define SHM_FENCE(order) atomic_thread_fence(order)
 #endif
 
 /* Is there room for so many lines? The line for the zero mark behind them is counted, and with it the room for a BYE. */

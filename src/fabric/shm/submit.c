@@ -68,7 +68,7 @@ static doca_error_t claim_from(struct shm_link *link, uint64_t *ticket, uint64_t
 		if (shm_state_kind(state) == SHM_POSTED) {
 			bool sane = entry_read(entry, pieces, claim);
 
-			atomic_thread_fence(memory_order_acquire);
+			SHM_FENCE(memory_order_acquire);
 			if (atomic_load_explicit(&entry->state, memory_order_relaxed) != state)
 				continue;
 			if (!sane)
@@ -113,7 +113,7 @@ doca_error_t sf_shm_claim(struct shm_link *link, uint64_t len, bool pieces, stru
 static inline void ring_if_armed(struct shm_link *link)
 {
 	if (link->fence)
-		atomic_thread_fence(memory_order_seq_cst);
+		SHM_FENCE(memory_order_seq_cst);
 	else
 		atomic_signal_fence(memory_order_seq_cst);
 
