@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "support/program.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+bool program_start(struct program *program, const char *const *argv)
+{
+	int fds[2];
+
+	memset(program, 0, sizeof(*program));
+	if (pipe2(fds, O_CLOEXEC) != 0)
+		return false;
+	program->pid = fork();
+	if (program->pid == 0) {
+		dup2(fds[1], STDOUT_FILENO);
+		dup2(fds[1], STDERR_FILENO);
+		execv(argv[0], (char *const *)(uintptr_t)argv);
+		_exit(127);
+	}
+	close(fds[1]);
+	program->output_fd = fds[0];
+	return program->pid > 0;
+}
+
+/* Reads what there is until the deadline; false at the end of the output, or when it is too late or too much. */
+static bool read_some(struct program *program, int64_t deadline_ms)
+{
+	struct pollfd ready = {.fd = program->output_fd, .events = POLLIN};
+	size_t room = sizeof(program->output) - 1 - program->output_len;
+	int64_t left_ms = deadline_ms - now_ms();
+	ssize_t got;
+
+	if (left_ms <= 0 || room == 0 || poll(&ready, 1, (int)left_ms) <= 0)
+		return false;
+	got = read(program->output_fd, program->output + program->output_len, room);
+	if (got <= 0)
+		return false;
+	program->output_len += (size_t)got;
+	program->output[program->output_len] = '\0';
+	return true;
+}
+
+bool program_await(struct program *program, const char *text)
+{
+	int64_t deadline_ms = now_ms() + PROGRAM_DEADLINE_MS;
+
+	while (strstr(program->output, text) == NULL) {
+		if (!read_some(program, deadline_ms))
+			return false;
+	}
+	return true;
+}
+
+int program_wait(struct program *program)
+{
+	int64_t deadline_ms = now_ms() + PROGRAM_DEADLINE_MS;
+	bool late;
+	int status;
+
+	while (read_some(program, deadline_ms))
+		continue;
+	late = now_ms() >= deadline_ms;
+	if (late)
+		kill(program->pid, SIGKILL);
+	close(program->output_fd);
+	if (waitpid(program->pid, &status, 0) != program->pid || late)
+		return -1;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
