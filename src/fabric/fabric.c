@@ -3,6 +3,7 @@
 #include "fabric/fabric.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@
 
 extern const struct sf_fabric_ops sf_loop_ops;
 extern const struct sf_fabric_ops sf_shm_ops __attribute__((weak));
-const struct sf_fabric_ops *sf_faulty_ops(const struct sf_fabric_ops *inner) __attribute__((weak));
+void sf_faulty_ops(const struct sf_fabric_ops *inner, const char *name, struct sf_fabric_ops *ops);
 
 /* The default table: what a provider left out is not supported, and what only ends something does nothing. */
 
@@ -113,6 +114,7 @@ static void fill(struct sf_fabric_ops *ops, const struct sf_fabric_ops *provider
 #define PROVIDERS_MAX 8
 
 static struct sf_fabric_ops providers[PROVIDERS_MAX];
+static char faulty_names[PROVIDERS_MAX][SF_PROVIDER_NAME_MAX];
 static uint32_t num_providers;
 static pthread_once_t providers_once = PTHREAD_ONCE_INIT;
 
@@ -124,10 +126,12 @@ static void providers_fill(void)
 		if (known[i] != NULL)
 			fill(&providers[num_providers++], known[i]);
 	}
-	if (sf_faulty_ops == NULL)
-		return;
-	for (uint32_t i = 0, num = num_providers; i < num; i++)
-		fill(&providers[num_providers++], sf_faulty_ops(&providers[i]));
+	for (uint32_t i = 0, num = num_providers; i < num; i++) {
+		char *name = faulty_names[i];
+
+		snprintf(name, SF_PROVIDER_NAME_MAX, "faulty:%s", providers[i].name);
+		sf_faulty_ops(&providers[i], name, &providers[num_providers++]);
+	}
 }
 
 const struct sf_fabric_ops *sf_fabric_find(const char *name)

@@ -110,6 +110,28 @@ static void auto_accept_needs_no_poll_of_the_listener(void)
 	pair_close(&pair);
 }
 
+static void an_answered_link_takes_operations_before_a_poll(void)
+{
+	struct pair pair;
+	struct send send;
+	struct slot slot;
+
+	two_ends(&pair, SF_LISTEN_AUTO);
+	CHECK_OK(slot_post(&pair.b, &slot, 0, 64));
+	CHECK_OK(sf_link_connect(pair.a.port, pair.b.name, NULL, 0, NULL, &pair.ab));
+	send_set(&send, "early", 6);
+	for (uint64_t end = now_ms() + WAIT_MS; submit(pair.ab, &send) == DOCA_ERROR_AGAIN;)
+		CHECK(now_ms() < end);
+	CHECK(send.done == 0 && pair.ab->state == SF_LINK_CONNECTING);
+	for (uint64_t end = now_ms() + WAIT_MS; pair.a.connects == 0; CHECK(now_ms() < end)) {
+		CHECK(send.done == 0); /* connected comes before what was done on the link */
+		end_poll(&pair.a, 1);
+	}
+	WAIT(slot.done == 1 && send.done == 1);
+	pair.ba = pair.b.accepted[0];
+	pair_close(&pair);
+}
+
 static void unknown_name_is_not_found(void)
 {
 	struct pair pair;
@@ -390,6 +412,7 @@ const struct conformance_case connect_cases[] = {
 	CASE(reject_passes_a_reason, 0),
 	CASE(requests_are_answered_inside_the_callback, 0),
 	CASE(auto_accept_needs_no_poll_of_the_listener, 0),
+	CASE(an_answered_link_takes_operations_before_a_poll, 0),
 	CASE(unknown_name_is_not_found, 0),
 	CASE(name_is_taken_until_its_listener_closes, 0),
 	CASE(names_and_private_data_have_bounds, 0),

@@ -142,9 +142,10 @@ static struct sf_recv *recv_pop(struct loop_port *port)
 
 static struct sf_op *op_pop(struct loop_port *port)
 {
+	const struct loop_event *event = STAILQ_FIRST(&port->events);
 	struct sf_op *op = port->ops;
 
-	if (op == NULL)
+	if (op == NULL || (event != NULL && port->ops_done == event->ops_before))
 		return NULL;
 	port->ops = op->next;
 	if (port->ops == NULL)

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Domains and regions, and the table. */
+#include "fabric/faulty/faulty.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+static uint64_t regions_stream; /* regions belong to no thread */
+
+static bool memory_fails(void)
+{
+	uint64_t stream = __atomic_add_fetch(&regions_stream, 1, __ATOMIC_RELAXED);
+
+	if (!faulty_happens(&stream, FAULTY_MEMORY))
+		return false;
+	SF_LOG_INFO("faulty fabric: out of memory, as asked");
+	return true;
+}
+
+static doca_error_t faulty_domain_open(const struct sf_fabric_ops *ops, const char *device, struct sf_domain **out)
+{
+	const struct sf_fabric_ops *inner = sf_fabric_find(ops->name + strlen(FAULTY_PREFIX));
+	struct faulty_domain *domain;
+	doca_error_t result = faulty_plan_check();
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	domain = calloc(1, sizeof(*domain));
+	if (domain == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	domain->base.ops = ops;
+	result = sf_domain_open(inner, device, &domain->inner);
+	if (result != DOCA_SUCCESS) {
+		free(domain);
+		return result;
+	}
+	*out = &domain->base;
+	return DOCA_SUCCESS;
+}
+
+static void faulty_domain_close(struct sf_domain *domain)
+{
+	sf_domain_close(((struct faulty_domain *)domain)->inner);
+	free(domain);
+}
+
+static doca_error_t region_wrap(struct sf_domain *domain, struct sf_region *inner, struct sf_region **out)
+{
+	struct faulty_region *region = malloc(sizeof(*region));
+
+	if (region == NULL) {
+		sf_region_close(inner);
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	region->inner = inner;
+	region->base = *inner;
+	region->base.ops = domain->ops;
+	region->base.domain = domain;
+	*out = &region->base;
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t faulty_region_register(struct sf_domain *domain, void *addr, size_t len, uint32_t rights, struct sf_region **region)
+{
+	struct sf_region *inner;
+	doca_error_t result;
+
+	if (memory_fails())
+		return DOCA_ERROR_NO_MEMORY;
+	result = sf_region_register(((struct faulty_domain *)domain)->inner, addr, len, rights, &inner);
+	return result == DOCA_SUCCESS ? region_wrap(domain, inner, region) : result;
+}
+
+static doca_error_t faulty_region_import(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region)
+{
+	struct sf_region *inner;
+	doca_error_t result;
+
+	if (memory_fails())
+		return DOCA_ERROR_NO_MEMORY;
+	result = sf_region_import(((struct faulty_domain *)domain)->inner, descriptor, len, &inner);
+	return result == DOCA_SUCCESS ? region_wrap(domain, inner, region) : result;
+}
+
+static void faulty_region_close(struct sf_region *region)
+{
+	sf_region_close(((struct faulty_region *)region)->inner);
+	free(region);
+}
+
+static doca_error_t faulty_region_export(struct sf_region *region, void *descriptor, size_t *len)
+{
+	if (memory_fails())
+		return DOCA_ERROR_NO_MEMORY;
+	return sf_region_export(((struct faulty_region *)region)->inner, descriptor, len);
+}
+
+static doca_error_t faulty_region_map(struct sf_region *region, void **addr)
+{
+	return sf_region_map(((struct faulty_region *)region)->inner, addr);
+}
+
+void sf_faulty_ops(const struct sf_fabric_ops *inner, const char *name, struct sf_fabric_ops *ops)
+{
+	*ops = (struct sf_fabric_ops){
+		.name = name,
+		.caps = inner->caps,
+		.iov_max = inner->iov_max,
+		.recv_iov_max = inner->recv_iov_max,
+		.domain_open = faulty_domain_open,
+		.domain_close = faulty_domain_close,
+		.region_register = faulty_region_register,
+		.region_close = faulty_region_close,
+		.region_export = faulty_region_export,
+		.region_import = faulty_region_import,
+		.region_map = faulty_region_map,
+		.port_open = faulty_port_open,
+		.port_close = faulty_port_close,
+		.port_poll = faulty_port_poll,
+		.port_arm = faulty_port_arm,
+		.port_post_recv = faulty_port_post_recv,
+		.port_flush_recvs = faulty_port_flush_recvs,
+		.listener_open = faulty_listener_open,
+		.listener_close = faulty_listener_close,
+		.link_connect = faulty_link_connect,
+		.link_accept = faulty_link_accept,
+		.link_reject = faulty_link_reject,
+		.link_disconnect = faulty_link_disconnect,
+		.link_close = faulty_link_close,
+		.link_submit = faulty_link_submit,
+		.link_ring = faulty_link_ring,
+	};
+}

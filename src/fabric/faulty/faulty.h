@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A provider for tests: wraps another and lets happen, at random, what the fabric's contracts allow to happen.
+ *
+ * SOFTFIELD_FAULTY says what, as "seed=1,again=10,close=1": numbers out of 1000, all 0 by default.
+ *   again    submits that are answered AGAIN though they could go
+ *   delay    polls that begin a pause of up to 16 polls, in which nothing is reported
+ *   fail     one-sided operations that do nothing and are done with CONNECTION_ABORTED
+ *   close    submits after which the link is gone: the operation is done with CONNECTION_ABORTED, closed follows
+ *   refuse   connects that end with TIME_OUT
+ *   memory   registrations, exports and imports that fail with NO_MEMORY
+ * The same seed gives the same faults as long as ports are opened and used in the same order. It is logged.
+ *
+ * Unlike real providers this one allocates on the data path.
+ */
+#ifndef SF_FABRIC_FAULTY_FAULTY_H
+#define SF_FABRIC_FAULTY_FAULTY_H
+
+#include <sys/queue.h>
+
+#include "fabric/fabric.h"
+
+#define FAULTY_PREFIX "faulty:"
+#define FAULTY_PAUSE_MAX 16
+
+/* Gives the table of "faulty:INNER" under that name, which stays the caller's. */
+void sf_faulty_ops(const struct sf_fabric_ops *inner, const char *name, struct sf_fabric_ops *ops);
+
+enum faulty_kind { FAULTY_AGAIN, FAULTY_DELAY, FAULTY_FAIL, FAULTY_CLOSE, FAULTY_REFUSE, FAULTY_MEMORY, FAULTY_KINDS };
+
+/* Rates from the environment, read once. BAD_CONFIG, logged, when it cannot be understood. */
+doca_error_t faulty_plan_check(void);
+uint64_t faulty_seed_next(void); /* a new random stream */
+uint32_t faulty_random(uint64_t *stream, uint32_t bound);
+bool faulty_happens(uint64_t *stream, enum faulty_kind kind);
+
+struct faulty_domain {
+	struct sf_domain base;
+	struct sf_domain *inner;
+};
+
+struct faulty_region {
+	struct sf_region base;
+	struct sf_region *inner;
+};
+
+struct faulty_listener {
+	struct sf_listener base;
+	struct sf_listener *inner;
+	LIST_HEAD(, faulty_request) requests;
+};
+
+struct faulty_request {
+	LIST_ENTRY(faulty_request) entry;
+	struct faulty_listener *listener;
+	struct sf_request *inner;
+};
+
+struct faulty_link {
+	struct sf_link base;
+	struct sf_link *inner; /* NULL for a connect that we refuse */
+	uint32_t in_flight;
+	bool ending; /* among its port's endings */
+	TAILQ_ENTRY(faulty_link) ending_entry;
+};
+
+struct faulty_port {
+	struct sf_port base;
+	struct sf_port *inner;
+	struct sf_port_handler handler;
+	int event_fd;
+	bool armed;
+	uint64_t stream;
+	uint32_t pause;			       /* polls to sit out */
+	struct sf_op *failed, **failed_end;    /* done without the inner provider */
+	TAILQ_HEAD(, faulty_link) endings;     /* links whose end only we know: refused connects, closes */
+};
+
+/* An inner operation or receive, and the one it stands for. */
+struct faulty_op {
+	struct sf_op inner;
+	struct sf_op *op;
+};
+
+struct faulty_recv {
+	struct sf_recv inner;
+	struct sf_recv *recv;
+};
+
+/* port.c */
+doca_error_t faulty_port_open(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max, int event_fd,
+			      struct sf_port **port);
+void faulty_port_close(struct sf_port *port);
+uint32_t faulty_port_poll(struct sf_port *port, uint32_t budget);
+bool faulty_port_arm(struct sf_port *port);
+doca_error_t faulty_port_post_recv(struct sf_port *port, struct sf_recv *recv);
+void faulty_port_flush_recvs(struct sf_port *port);
+void faulty_port_ring(struct faulty_port *port); /* something of ours became due */
+
+/* link.c */
+extern const struct sf_port_handler faulty_handler;
+doca_error_t faulty_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **listener);
+void faulty_listener_close(struct sf_listener *listener);
+doca_error_t faulty_link_connect(struct sf_port *port, const char *name, const void *data, size_t len, void *user, struct sf_link **link);
+doca_error_t faulty_link_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **link);
+void faulty_link_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
+void faulty_link_disconnect(struct sf_link *link);
+void faulty_link_close(struct sf_link *link);
+doca_error_t faulty_link_submit(struct sf_link *link, struct sf_op *op);
+void faulty_link_ring(struct sf_link *link);
+
+#endif
