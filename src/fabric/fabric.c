@@ -10,7 +10,7 @@
 #include "base/log.h"
 
 extern const struct sf_fabric_ops sf_loop_ops;
-extern const struct sf_fabric_ops sf_shm_ops __attribute__((weak));
+extern const struct sf_fabric_ops sf_shm_ops;
 void sf_faulty_ops(const struct sf_fabric_ops *inner, const char *name, struct sf_fabric_ops *ops);
 
 /* The default table: what a provider left out is not supported, and what only ends something does nothing. */
