@@ -208,6 +208,21 @@ static void answer(struct shm_link *link, const void *buffer, int *fds)
 	}
 }
 
+doca_error_t sf_shm_link_answered(struct shm_link *link)
+{
+	struct shm_port *port = shm_port(link->base.port);
+	doca_error_t error = DOCA_ERROR_AGAIN;
+
+	if (link->todo == 0 && !atomic_load_explicit(&port->news, memory_order_acquire))
+		return DOCA_ERROR_AGAIN;
+	pthread_mutex_lock(&sf_shm_lock);
+	if ((link->events | link->todo) & SHM_EVENT_CONNECTED)
+		error = link->answer == DOCA_SUCCESS ? DOCA_SUCCESS : DOCA_ERROR_NOT_CONNECTED;
+	pthread_mutex_unlock(&sf_shm_lock);
+	link->sending = error == DOCA_SUCCESS;
+	return error;
+}
+
 static void link_hangup(struct shm_link *link)
 {
 	sf_shm_conn_close(link->conn);

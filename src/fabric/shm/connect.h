@@ -26,4 +26,7 @@ void sf_shm_links_orphan(const struct sf_listener *listener);
 /* Gives back all that a link has; it is in no list of its port's links any more. */
 void sf_shm_link_free(struct shm_link *link);
 
+/* May a link send whose connected callback is still to run? AGAIN, NOT_CONNECTED; or it may from now on. */
+doca_error_t sf_shm_link_answered(struct shm_link *link);
+
 #endif

@@ -241,6 +241,8 @@ void sf_shm_link_disconnect(struct sf_link *base)
 	struct shm_link *link = shm_link(base);
 	struct shm_port *port = shm_port(base->port);
 
+	if (link->life == SHM_LIFE_CONNECTING && link->sending)
+		link->life = SHM_LIFE_READY; /* the peer has accepted and is owed what was sent */
 	if (link->life == SHM_LIFE_CONNECTING)
 		cancel_connecting(link);
 	if (link->life != SHM_LIFE_READY)

@@ -161,7 +161,9 @@ static uint32_t handle_connected(struct shm_port *port, struct shm_link *link)
 		return 0;
 	if (link->life != SHM_LIFE_CONNECTING) /* disconnected meanwhile */
 		status = DOCA_ERROR_CONNECTION_ABORTED;
-	if (status == DOCA_SUCCESS) {
+	if (link->life == SHM_LIFE_ENDING) {
+		link->base.state = SF_LINK_CLOSED;
+	} else if (status == DOCA_SUCCESS) {
 		link->life = SHM_LIFE_READY;
 		link->sending = true;
 		link->base.state = SF_LINK_READY;
@@ -347,12 +349,12 @@ uint32_t sf_shm_port_poll(struct sf_port *base, uint32_t budget)
 	if (port->armed)
 		disarm(port);
 	port->polling = true;
-	if (port->done != NULL)
-		ran += run_done(port, budget);
 	if (atomic_load_explicit(&port->news, memory_order_relaxed))
 		take_news(port);
-	if (port->todo != NULL)
-		ran += run_todo(port, budget - ran);
+	if (port->todo != NULL) /* a link is reported connected before what was done on it */
+		ran += run_todo(port, budget);
+	if (port->done != NULL)
+		ran += run_done(port, budget - ran);
 	if (port->recvq.flushing != 0)
 		check_flushing(port, &now_ns);
 	if (port->first >= port->link_num)

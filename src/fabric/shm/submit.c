@@ -440,8 +440,11 @@ doca_error_t sf_shm_link_submit(struct sf_link *base, struct sf_op *op)
 
 	if (error != DOCA_SUCCESS)
 		return error;
-	if (!link->sending)
-		return link->life == SHM_LIFE_CONNECTING ? DOCA_ERROR_AGAIN : DOCA_ERROR_NOT_CONNECTED;
+	if (!link->sending) {
+		error = link->life == SHM_LIFE_CONNECTING ? sf_shm_link_answered(link) : DOCA_ERROR_NOT_CONNECTED;
+		if (error != DOCA_SUCCESS)
+			return error;
+	}
 	if (link->busy != SHM_BUSY_NOT) {
 		sf_shm_link_progress(link);
 		if (link->busy != SHM_BUSY_NOT)
