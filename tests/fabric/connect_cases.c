@@ -132,6 +132,28 @@ static void an_answered_link_takes_operations_before_a_poll(void)
 	pair_close(&pair);
 }
 
+static void an_answered_link_ends_before_a_poll(void)
+{
+	struct pair pair;
+	struct send send;
+	struct slot slot;
+
+	two_ends(&pair, SF_LISTEN_AUTO);
+	CHECK_OK(slot_post(&pair.b, &slot, 0, 64));
+	CHECK_OK(sf_link_connect(pair.a.port, pair.b.name, NULL, 0, NULL, &pair.ab));
+	send_set(&send, "short", 6);
+	for (uint64_t end = now_ms() + WAIT_MS; submit(pair.ab, &send) == DOCA_ERROR_AGAIN;)
+		CHECK(now_ms() < end);
+	sf_link_disconnect(pair.ab);
+	WAIT(pair.a.connects == 1 && send.done == 1 && pair.b.closes == 1);
+	CHECK_RESULT(pair.a.connect_status, DOCA_ERROR_CONNECTION_ABORTED);
+	CHECK_RESULT(pair.b.close_reason, DOCA_ERROR_CONNECTION_RESET);
+	CHECK(slot.done == 1 && memcmp(pair.b.memory, "short", 6) == 0);
+	CHECK_OK(slot.recv.status);
+	pair.ba = pair.b.accepted[0];
+	pair_close(&pair);
+}
+
 static void unknown_name_is_not_found(void)
 {
 	struct pair pair;
@@ -413,6 +435,7 @@ const struct conformance_case connect_cases[] = {
 	CASE(requests_are_answered_inside_the_callback, 0),
 	CASE(auto_accept_needs_no_poll_of_the_listener, 0),
 	CASE(an_answered_link_takes_operations_before_a_poll, 0),
+	CASE(an_answered_link_ends_before_a_poll, 0),
 	CASE(unknown_name_is_not_found, 0),
 	CASE(name_is_taken_until_its_listener_closes, 0),
 	CASE(names_and_private_data_have_bounds, 0),

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The faults themselves: everything still ends once, and each fault happens. */
+#include "conformance.h"
+
+#include <stdlib.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+/* Runs in a process of its own: the faults are read from the environment once. */
+static void with_faults(const char *faults, void (*run)(void))
+{
+	int status;
+	pid_t child;
+
+	fflush(NULL);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		setenv("SOFTFIELD_FAULTY", faults, 1);
+		fabric = sf_fabric_find("faulty:loop");
+		alarm(60);
+		run();
+		exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+static uint32_t closes_seen;
+
+static void note_close(struct end *end, struct sf_link *link)
+{
+	CHECK_RESULT(end->close_reason, DOCA_ERROR_CONNECTION_ABORTED);
+	closes_seen++;
+}
+
+/* Sends until a link dies under it; returns how many messages arrived. */
+static void send_until_closed(void)
+{
+	static struct send send;
+	struct slot slot;
+	struct pair pair;
+	uint32_t again = 0, sent = 0;
+	doca_error_t result;
+
+	for (int round = 0; round < 5; round++) {
+		pair_open(&pair, 4);
+		pair.a.on_closed = note_close;
+		CHECK_OK(slot_post(&pair.b, &slot, 0, 64));
+		while (pair.ab->state == SF_LINK_READY) {
+			send_set(&send, &sent, sizeof(sent));
+			result = submit(pair.ab, &send);
+			again += result == DOCA_ERROR_AGAIN;
+			if (result == DOCA_ERROR_AGAIN)
+				continue;
+			CHECK_OK(result);
+			WAIT(send.done == 1);
+			if (send.op.status != DOCA_SUCCESS) {
+				CHECK_RESULT(send.op.status, DOCA_ERROR_CONNECTION_ABORTED);
+				CHECK_RESULT(submit(pair.ab, &send), DOCA_ERROR_NOT_CONNECTED);
+				WAIT(pair.a.closes == 1);
+				break;
+			}
+			WAIT(slot.done == 1);
+			sent++;
+			CHECK_OK(slot_post(&pair.b, &slot, 0, 64));
+		}
+		CHECK(pair.ab->state == SF_LINK_CLOSED);
+		WAIT(pair.b.closes == 1);
+		CHECK(pair.a.closes == 1 && slot.done == 0);
+		pair_close(&pair);
+	}
+	CHECK(closes_seen == 5 && again > 0 && sent > 0);
+}
+
+static void links_close_and_submits_are_put_off(void **state)
+{
+	with_faults("seed=3,again=100,close=20,delay=50", send_until_closed);
+}
+
+static void count_failures(void)
+{
+	uint32_t failed = 0, done = 0;
+	struct sf_region *import;
+	struct send send;
+	struct pair pair;
+	uint64_t word;
+
+	pair_open(&pair, 4);
+	import = region_pass(pair.b.region, pair.a.domain);
+	for (word = 1; word <= 2000; word++) {
+		uint64_t before;
+
+		memcpy(&before, pair.b.memory, sizeof(before));
+		one_sided_set(&send, SF_OP_WRITE, import, import->addr, &word, sizeof(word));
+		if (submit_wait(pair.ab, &send) == DOCA_SUCCESS) {
+			CHECK(memcmp(pair.b.memory, &word, sizeof(word)) == 0);
+			done++;
+		} else {
+			CHECK_RESULT(send.op.status, DOCA_ERROR_CONNECTION_ABORTED);
+			CHECK(memcmp(pair.b.memory, &before, sizeof(before)) == 0);
+			failed++;
+		}
+	}
+	CHECK(failed > 100 && failed < 300 && done > 1500);
+	CHECK(pair.a.closes == 0);
+	sf_region_close(import);
+	pair_close(&pair);
+}
+
+static void one_sided_operations_fail_without_effect(void **state) { with_faults("seed=4,fail=100", count_failures); }
+
+static void count_refusals(void)
+{
+	uint32_t refused = 0;
+	struct end a, b;
+
+	end_open(&a, "host0/0000:d8:00.0", 4);
+	end_open(&b, "dpu0/0000:03:00.0", 4);
+	end_listen(&b, SF_LISTEN_AUTO);
+	for (uint32_t i = 1; i <= 40; i++) {
+		uint32_t accepts = b.accepts;
+		struct sf_link *link = end_connect(&a, b.name);
+
+		WAIT(a.connects == i);
+		if (a.connect_status == DOCA_SUCCESS) {
+			WAIT(b.accepts == accepts + 1);
+			sf_link_close(link);
+			WAIT(b.closes == accepts + 1);
+			sf_link_close(b.accepted[accepts]);
+		} else {
+			CHECK_RESULT(a.connect_status, DOCA_ERROR_TIME_OUT);
+			CHECK(b.accepts == accepts);
+			sf_link_close(link);
+			refused++;
+		}
+	}
+	CHECK(refused > 5 && refused < 35);
+	end_close(&a);
+	end_close(&b);
+}
+
+static void connects_are_refused(void **state) { with_faults("seed=5,refuse=500", count_refusals); }
+
+static void count_memory(void)
+{
+	struct sf_domain *domain;
+	struct sf_region *region;
+	static char memory[64];
+	uint32_t failed = 0;
+
+	CHECK_OK(sf_domain_open(fabric, "host0/0000:d8:00.0", &domain));
+	for (int i = 0; i < 200; i++) {
+		doca_error_t result = sf_region_register(domain, memory, sizeof(memory), ALL_RIGHTS, &region);
+
+		if (result == DOCA_SUCCESS)
+			sf_region_close(region);
+		else
+			CHECK_RESULT(result, DOCA_ERROR_NO_MEMORY);
+		failed += result != DOCA_SUCCESS;
+	}
+	CHECK(failed > 10 && failed < 100);
+	sf_domain_close(domain);
+}
+
+static void registrations_fail(void **state) { with_faults("memory=250", count_memory); }
+
+static void open_fails(void)
+{
+	struct sf_domain *domain;
+
+	CHECK_RESULT(sf_domain_open(fabric, "host0/0000:d8:00.0", &domain), DOCA_ERROR_BAD_CONFIG);
+}
+
+static void a_plan_that_makes_no_sense_is_refused(void **state)
+{
+	with_faults("nonsense=1", open_fails);
+	with_faults("again", open_fails);
+	with_faults("again=x", open_fails);
+	with_faults("again=1001", open_fails);
+	with_faults("again=1;close=2", open_fails);
+}
+
+static void providers_are_found_by_name(void **state)
+{
+	assert_string_equal(sf_fabric_find("loop")->name, "loop");
+	assert_string_equal(sf_fabric_find("faulty:shm")->name, "faulty:shm");
+	assert_null(sf_fabric_find("nothing"));
+	assert_null(sf_fabric_find("faulty:"));
+	assert_null(sf_fabric_find("faulty:faulty:loop"));
+	unsetenv("SOFTFIELD_FABRIC");
+	assert_string_equal(sf_fabric_find(NULL)->name, "shm");
+	setenv("SOFTFIELD_FABRIC", "loop", 1);
+	assert_string_equal(sf_fabric_find(NULL)->name, "loop");
+	setenv("SOFTFIELD_FABRIC", "nothing", 1);
+	assert_null(sf_fabric_find(NULL));
+	assert_ptr_equal(sf_fabric_find("loop"), sf_fabric_find("loop"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(links_close_and_submits_are_put_off),
+		cmocka_unit_test(one_sided_operations_fail_without_effect),
+		cmocka_unit_test(connects_are_refused),
+		cmocka_unit_test(registrations_fail),
+		cmocka_unit_test(a_plan_that_makes_no_sense_is_refused),
+		cmocka_unit_test(providers_are_found_by_name),
+	};
+
+	return cmocka_run_group_tests_name("faults", tests, NULL, NULL);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* With no more than pauses, a faulty provider keeps every promise of the one it wraps. */
+#include "conformance.h"
+
+#include <stdlib.h>
+
+int main(int argc, char **argv)
+{
+	setenv("SOFTFIELD_FAULTY", "seed=1,delay=200", 0);
+	return conformance_run(argc > 1 ? argv[1] : "faulty:loop");
+}
