@@ -6,26 +6,45 @@
 #include "argp/argp.h"
 #include "argp/usage.h"
 
-/* Column where descriptions begin; a longer flag keeps two spaces. */
-#define DESCRIPTION_COLUMN 40
+/* Column where descriptions begin, moved right for longer flags as far as the last one; longer ones still stick out. */
+#define COLUMN_FIRST 40
+#define COLUMN_LAST 56
 #define INDENT 2
 #define GAP 2
 
-static void line_print(FILE *stream, int width, const char *description)
+static void line_print(FILE *stream, int width, int column, const char *description)
 {
-	int pad = width + GAP < DESCRIPTION_COLUMN ? DESCRIPTION_COLUMN - width : GAP;
+	int pad = width + GAP < column ? column - width : GAP;
 
 	fprintf(stream, "%*s%s\n", pad, "", description);
 }
 
-static void param_print(FILE *stream, const struct doca_argp_param *param)
+static void param_print(FILE *stream, const struct doca_argp_param *param, int column)
 {
 	char label[SF_ARGP_LABEL_SIZE];
 	int width = fprintf(stream, "%*s%s", INDENT, "", sf_argp_param_label(param, label, sizeof(label)));
 
 	if (param->arguments != NULL)
 		width += fprintf(stream, " %s", param->arguments);
-	line_print(stream, width, param->description);
+	line_print(stream, width, column, param->description);
+}
+
+static int column_of(const struct doca_argp_cmd *cmd)
+{
+	char label[SF_ARGP_LABEL_SIZE];
+	int column = COLUMN_FIRST;
+
+	for (; cmd != NULL; cmd = cmd->parent) {
+		for (const struct doca_argp_param *param = cmd->params; param != NULL; param = param->next) {
+			size_t width = INDENT + strlen(sf_argp_param_label(param, label, sizeof(label))) + GAP;
+
+			if (param->arguments != NULL)
+				width += 1 + strlen(param->arguments);
+			if (!param->hidden && width > (size_t)column && width <= COLUMN_LAST)
+				column = (int)width;
+		}
+	}
+	return column;
 }
 
 /* The command's own visible flags (doca: the DOCA flags instead), and inherited ones of the commands above. */
@@ -40,7 +59,7 @@ static bool params_print(FILE *stream, const char *heading, const struct doca_ar
 			if (!any)
 				fprintf(stream, "\n%s:\n", heading);
 			any = true;
-			param_print(stream, param);
+			param_print(stream, param, column_of(cmd));
 		}
 	}
 	return any;
@@ -62,7 +81,7 @@ static void cmds_print(FILE *stream, const char *heading, const struct doca_argp
 	fprintf(stream, "\n%s:\n", heading);
 	for (cmd = cmd->cmds; cmd != NULL; cmd = cmd->next) {
 		if (!cmd->hidden)
-			line_print(stream, fprintf(stream, "%*s%s", INDENT, "", cmd->name), cmd->description);
+			line_print(stream, fprintf(stream, "%*s%s", INDENT, "", cmd->name), COLUMN_FIRST, cmd->description);
 	}
 }
 
