@@ -29,7 +29,7 @@ struct sf_gpu_ops {
 
 	/* Makes host memory of this process (page-aligned; shared mappings too) reachable by kernels, without moving it, until
 	 * host_unmap. *gpu_addr is what a kernel uses for addr. Memory that mem_alloc made is reachable already: SUCCESS with the
-	 * address it has for kernels, and host_unmap leaves it alone. May be nested on the same pages. */
+	 * address it has for kernels, and host_unmap leaves it alone. */
 	doca_error_t (*host_map)(struct doca_gpu *gpu, void *addr, size_t len, void **gpu_addr);
 	void (*host_unmap)(struct doca_gpu *gpu, void *addr);
 

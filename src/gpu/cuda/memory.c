@@ -122,9 +122,14 @@ void cuda_mem_free_all(struct cuda_gpu *gpu)
 doca_error_t cuda_host_map(struct doca_gpu *gpu, void *addr, size_t len, void **gpu_addr)
 {
 	struct cuda_gpu *cuda = cuda_gpu(gpu);
+	struct allocation a;
 	cu_deviceptr address = 0;
 	cu_result error;
 
+	if (allocations_find(&cuda->allocations, addr, 1, &a)) { /* mapped since mem_alloc, at the same address */
+		*gpu_addr = addr;
+		return DOCA_SUCCESS;
+	}
 	cuda_enter(cuda);
 	error = cuda->driver->mem_host_register(addr, len, CU_HOST_PORTABLE | CU_HOST_DEVICEMAP);
 	if (error == CU_SUCCESS) {
@@ -142,7 +147,10 @@ doca_error_t cuda_host_map(struct doca_gpu *gpu, void *addr, size_t len, void **
 void cuda_host_unmap(struct doca_gpu *gpu, void *addr)
 {
 	struct cuda_gpu *cuda = cuda_gpu(gpu);
+	struct allocation a;
 
+	if (allocations_find(&cuda->allocations, addr, 1, &a))
+		return;
 	cuda_enter(cuda);
 	cuda->driver->mem_host_unregister(addr);
 	cuda_leave(cuda);
