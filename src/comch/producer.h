@@ -9,6 +9,7 @@
 #include "comch/route.h"
 
 #define COMCH_ROUTE_CACHE 64
+#define COMCH_AGAIN_LOOK 64 /* refusals after which submit looks whether the peer is still there */
 
 struct comch_producer_path;
 struct doca_mmap;
@@ -27,7 +28,9 @@ struct doca_comch_producer {
 	struct comch_route *routes;	     /* all of them */
 	uint32_t num_polled;		     /* routes with a poll of their own */
 	bool sweep;			     /* a route is over: look for it */
-	struct doca_task *failed_first, *failed_last; /* accepted, to end with task->status */
+	bool quiet;			     /* polling from submit: no user callback may run */
+	uint32_t num_again;		     /* refusals so far */
+	struct doca_task *ended_first, *ended_last; /* accepted, to be reported with task->status by the next progress */
 	void *gpu;			     /* a GPU path's own */
 };
 

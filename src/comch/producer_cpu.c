@@ -24,7 +24,9 @@ static doca_error_t cpu_start(struct doca_comch_producer *producer)
 	producer->num_polled = 0;
 	producer->sweep = false;
 	producer->sound_mmap = NULL;
-	producer->failed_first = producer->failed_last = NULL;
+	producer->ended_first = producer->ended_last = NULL;
+	producer->quiet = false;
+	producer->num_again = 0;
 	producer->list_max = producer->port->ops->iov_max < COMCH_LIST_MAX ? producer->port->ops->iov_max : COMCH_LIST_MAX;
 	return DOCA_SUCCESS;
 }
@@ -41,7 +43,7 @@ static bool cpu_drained(struct doca_comch_producer *producer)
 		if (route->num_inflight > 0)
 			return false;
 	}
-	return producer->failed_first == NULL;
+	return producer->ended_first == NULL;
 }
 
 static void cpu_stop(struct doca_comch_producer *producer)
@@ -53,11 +55,11 @@ static void cpu_stop(struct doca_comch_producer *producer)
 	producer->port = NULL;
 }
 
-static bool end_failed(struct doca_comch_producer *producer)
+static bool report_ended(struct doca_comch_producer *producer)
 {
-	struct doca_task *task = producer->failed_first;
+	struct doca_task *task = producer->ended_first;
 
-	producer->failed_first = producer->failed_last = NULL; /* a callback may add new ones: those are for the next call */
+	producer->ended_first = producer->ended_last = NULL; /* a callback may add new ones: those are for the next call */
 	for (struct doca_task *next; task != NULL; task = next) {
 		next = task->next;
 		comch_task_send_done((struct doca_comch_producer_task_send *)task, task->status);
@@ -82,8 +84,8 @@ static bool cpu_progress(struct doca_comch_producer *producer)
 
 	if (__builtin_expect(producer->num_polled > 0, 0))
 		moved |= poll_routes(producer) > 0;
-	if (__builtin_expect(producer->failed_first != NULL, 0))
-		moved |= end_failed(producer);
+	if (__builtin_expect(producer->ended_first != NULL, 0))
+		moved |= report_ended(producer);
 	if (__builtin_expect(producer->sweep, 0))
 		moved |= comch_routes_sweep(producer);
 	return moved;
@@ -91,7 +93,7 @@ static bool cpu_progress(struct doca_comch_producer *producer)
 
 static bool cpu_arm(struct doca_comch_producer *producer)
 {
-	bool due = producer->failed_first != NULL;
+	bool due = producer->ended_first != NULL;
 
 	for (struct comch_route *route = producer->routes; route != NULL && producer->num_polled > 0; route = route->next) {
 		if (route->ops->poll != NULL)

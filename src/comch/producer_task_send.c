@@ -17,22 +17,26 @@ void comch_task_send_done(struct doca_comch_producer_task_send *task, doca_error
 {
 	struct doca_comch_producer *producer = (struct doca_comch_producer *)task->base.ctx;
 
+	if (__builtin_expect(producer->quiet, 0)) {
+		comch_task_send_end_later(task, status);
+		return;
+	}
 	if (__builtin_expect(status != DOCA_SUCCESS && producer->child.ctx.state == DOCA_CTX_STATE_STOPPING, 0))
 		status = comch_child_flush_status(&producer->child);
 	sf_task_complete(&task->base, status);
 }
 
-void comch_task_send_fail_later(struct doca_comch_producer_task_send *task, doca_error_t status)
+void comch_task_send_end_later(struct doca_comch_producer_task_send *task, doca_error_t status)
 {
 	struct doca_comch_producer *producer = (struct doca_comch_producer *)task->base.ctx;
 
 	task->base.status = status;
 	task->base.next = NULL;
-	if (producer->failed_last != NULL)
-		producer->failed_last->next = &task->base;
+	if (producer->ended_last != NULL)
+		producer->ended_last->next = &task->base;
 	else
-		producer->failed_first = &task->base;
-	producer->failed_last = &task->base;
+		producer->ended_first = &task->base;
+	producer->ended_last = &task->base;
 }
 
 /* ---- submit ---- */
@@ -113,12 +117,26 @@ static inline struct comch_route *cached_route(struct doca_comch_producer *produ
 	return NULL;
 }
 
+/* A program may submit in a loop until AGAIN clears, and progress nothing meanwhile. So that it does not loop for ever when the
+ * consumer has gone, the port is polled now and then; what it reports is kept for the program's next progress call. */
+static doca_error_t refuse_for_now(struct doca_comch_producer *producer)
+{
+	if (++producer->num_again % COMCH_AGAIN_LOOK == 0 && !producer->child.ctx.in_progress_call) {
+		producer->quiet = true;
+		(void)sf_port_poll(producer->port, COMCH_POLL_BUDGET);
+		producer->quiet = false;
+		sf_ctx_kick(&producer->child.ctx); /* the poll disarmed the port */
+	}
+	return DOCA_ERROR_AGAIN;
+}
+
 /* What the peer's doing makes impossible is accepted and ends by the error callback, as on hardware. */
 static __attribute__((noinline)) doca_error_t send_impossible(struct doca_comch_producer *producer,
 							      struct doca_comch_producer_task_send *task, doca_error_t why)
 {
 	switch (why) {
 	case DOCA_ERROR_AGAIN:
+		return refuse_for_now(producer);
 	case DOCA_ERROR_INVALID_VALUE:
 	case DOCA_ERROR_NO_MEMORY:
 		return why;
@@ -134,7 +152,7 @@ static __attribute__((noinline)) doca_error_t send_impossible(struct doca_comch_
 		SF_LOG_ERR("producer %u: consumer %u cannot be reached: %s", producer->child.id, task->consumer_id,
 			   doca_error_get_name(why));
 	}
-	comch_task_send_fail_later(task, why);
+	comch_task_send_end_later(task, why);
 	return DOCA_SUCCESS;
 }
 

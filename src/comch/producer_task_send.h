@@ -22,7 +22,7 @@ struct doca_comch_producer_task_send {
 /* Ends a task that a route accepted. Runs the user's callback. */
 void comch_task_send_done(struct doca_comch_producer_task_send *task, doca_error_t status);
 
-/* Ends a task from the next progress call, with an error. */
-void comch_task_send_fail_later(struct doca_comch_producer_task_send *task, doca_error_t status);
+/* Ends a task from the next progress call. */
+void comch_task_send_end_later(struct doca_comch_producer_task_send *task, doca_error_t status);
 
 #endif
