@@ -12,7 +12,7 @@
 
 #include "base/log_backend.h"
 
-#define RECORD_INLINE 1024	/* bytes of a record that need no allocation */
+#define RECORD_INLINE 1024     /* bytes of a record that need no allocation */
 #define RECORD_MAX (64 * 1024) /* the rest of a longer one is cut off */
 
 static const char *level_tag(uint32_t level)
@@ -64,8 +64,8 @@ static void deliver(enum sf_log_class cls, uint32_t level, const char *record, s
 	}
 }
 
-static doca_error_t log_record(enum sf_log_class cls, uint32_t level, const char *tag, const char *file, int line, const char *func,
-			       const char *format, va_list args)
+static doca_error_t log_record(enum sf_log_class cls, uint32_t level, const char *tag, const char *file, int line,
+			       const char *func, const char *format, va_list args)
 {
 	char small[RECORD_INLINE], *record = small;
 	size_t size = sizeof(small);

@@ -20,10 +20,10 @@ SF_API void sf_log(uint32_t level, const char *file, int line, const char *func,
 	__attribute__((format(printf, 5, 6)));
 
 /* A level that nobody shows costs a load and a compare; its arguments are not evaluated. */
-#define SF_LOG(level, ...) \
-	do { \
-		if (__builtin_expect((level) <= __atomic_load_n(&sf_log_limit, __ATOMIC_RELAXED), 0)) \
-			sf_log(level, __FILE__, __LINE__, __func__, __VA_ARGS__); \
+#define SF_LOG(level, ...)                                                                                                       \
+	do {                                                                                                                     \
+		if (__builtin_expect((level) <= __atomic_load_n(&sf_log_limit, __ATOMIC_RELAXED), 0))                            \
+			sf_log(level, __FILE__, __LINE__, __func__, __VA_ARGS__);                                                \
 	} while (0)
 
 #define SF_LOG_CRIT(...) SF_LOG(DOCA_LOG_LEVEL_CRIT, __VA_ARGS__)

@@ -206,7 +206,8 @@ static doca_error_t create_with_buf(enum sf_log_class cls, char *buf, size_t cap
 	return DOCA_SUCCESS;
 }
 
-doca_error_t doca_log_backend_create_with_buf(char *buf, size_t capacity, log_flush_callback handler, struct doca_log_backend **backend)
+doca_error_t doca_log_backend_create_with_buf(char *buf, size_t capacity, log_flush_callback handler,
+					      struct doca_log_backend **backend)
 {
 	return create_with_buf(SF_LOG_PROGRAM, buf, capacity, handler, backend);
 }

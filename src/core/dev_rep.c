@@ -51,7 +51,8 @@ static doca_error_t check_list_args(const struct doca_dev *dev, int filter, cons
 	return DOCA_SUCCESS;
 }
 
-doca_error_t doca_devinfo_rep_create_list(struct doca_dev *dev, int filter, struct doca_devinfo_rep ***dev_list_rep, uint32_t *nb_devs_rep)
+doca_error_t doca_devinfo_rep_create_list(struct doca_dev *dev, int filter, struct doca_devinfo_rep ***dev_list_rep,
+					  uint32_t *nb_devs_rep)
 {
 	const struct sf_topology *t;
 	uint32_t count = 0;
@@ -216,14 +217,16 @@ doca_error_t doca_devinfo_rep_get_pci_addr_str(const struct doca_devinfo_rep *de
 	return DOCA_SUCCESS;
 }
 
-doca_error_t doca_devinfo_rep_is_equal_pci_addr(const struct doca_devinfo_rep *devinfo_rep, const char *pci_addr_str, uint8_t *is_equal)
+doca_error_t doca_devinfo_rep_is_equal_pci_addr(const struct doca_devinfo_rep *devinfo_rep, const char *pci_addr_str,
+						uint8_t *is_equal)
 {
 	if (!devinfo_rep || !pci_addr_str || !is_equal)
 		return refuse_null();
 	return sf_dev_compare_pci(devinfo_rep->desc, pci_addr_str, is_equal);
 }
 
-doca_error_t doca_devinfo_rep_get_pci_func_type(const struct doca_devinfo_rep *devinfo_rep, enum doca_pci_func_type *pci_func_type)
+doca_error_t doca_devinfo_rep_get_pci_func_type(const struct doca_devinfo_rep *devinfo_rep,
+						enum doca_pci_func_type *pci_func_type)
 {
 	if (!devinfo_rep || !pci_func_type)
 		return refuse_null();

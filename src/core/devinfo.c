@@ -23,8 +23,9 @@ doca_error_t doca_devinfo_create_list(struct doca_devinfo ***dev_list, uint32_t 
 	for (uint32_t i = 0; i < t->num_devices; i++)
 		count += sf_topology_sees(t, t->devices[i].node);
 	if (!count) {
-		SF_LOG_ERR("no device here: %s", t->self ? "the node that SOFTFIELD_NODE names has none" :
-						"every node of the topology has an address; name this machine's in SOFTFIELD_NODE");
+		SF_LOG_ERR("no device here: %s",
+			   t->self ? "the node that SOFTFIELD_NODE names has none"
+				   : "every node of the topology has an address; name this machine's in SOFTFIELD_NODE");
 		return DOCA_ERROR_NOT_FOUND;
 	}
 
@@ -237,7 +238,8 @@ doca_error_t doca_devinfo_rep_cap_is_filter_net_supported(const struct doca_devi
 	return answer_port(devinfo, filter_net_supported);
 }
 
-doca_error_t doca_devinfo_rep_cap_is_filter_emulated_supported(const struct doca_devinfo *devinfo, uint8_t *filter_emulated_supported)
+doca_error_t doca_devinfo_rep_cap_is_filter_emulated_supported(const struct doca_devinfo *devinfo,
+							       uint8_t *filter_emulated_supported)
 {
 	return answer_port(devinfo, filter_emulated_supported);
 }

@@ -108,11 +108,14 @@ bool sf_json_object(struct sf_json *json, struct json_object *value, const char 
 	char quoted[SF_JSON_QUOTED_MAX];
 
 	if (!json_object_is_type(value, json_type_object))
-		return sf_json_fail(json, path, NULL, "expected an object, found %s", json_type_to_name(json_object_get_type(value)));
-	json_object_object_foreach(value, key, member) {
+		return sf_json_fail(json, path, NULL, "expected an object, found %s",
+				    json_type_to_name(json_object_get_type(value)));
+	json_object_object_foreach(value, key, member)
+	{
 		(void)member;
 		if (strpbrk(key, ", ") || !listed(keys, key))
-			return sf_json_fail(json, path, NULL, "unknown key %s; known here are %s", sf_json_quoted(key, quoted), keys);
+			return sf_json_fail(json, path, NULL, "unknown key %s; known here are %s", sf_json_quoted(key, quoted),
+					    keys);
 	}
 	return true;
 }
@@ -125,12 +128,13 @@ static bool find(struct sf_json *json, struct json_object *object, const char *p
 	if (!json_object_object_get_ex(object, key, member))
 		return !required || sf_json_fail(json, path, key, "missing; expected %s", expected);
 	if (!json_object_is_type(*member, type))
-		return sf_json_fail(json, path, key, "expected %s, found %s", expected, json_type_to_name(json_object_get_type(*member)));
+		return sf_json_fail(json, path, key, "expected %s, found %s", expected,
+				    json_type_to_name(json_object_get_type(*member)));
 	return true;
 }
 
-bool sf_json_string(struct sf_json *json, struct json_object *object, const char *path, const char *key, bool required, size_t len_max,
-		    const char **out)
+bool sf_json_string(struct sf_json *json, struct json_object *object, const char *path, const char *key, bool required,
+		    size_t len_max, const char **out)
 {
 	struct json_object *member;
 
@@ -150,8 +154,8 @@ bool sf_json_string(struct sf_json *json, struct json_object *object, const char
 	return true;
 }
 
-bool sf_json_uint(struct sf_json *json, struct json_object *object, const char *path, const char *key, bool required, uint64_t min,
-		  uint64_t max, uint64_t *out)
+bool sf_json_uint(struct sf_json *json, struct json_object *object, const char *path, const char *key, bool required,
+		  uint64_t min, uint64_t max, uint64_t *out)
 {
 	struct json_object *member;
 
@@ -169,8 +173,8 @@ bool sf_json_uint(struct sf_json *json, struct json_object *object, const char *
 	return true;
 }
 
-bool sf_json_array(struct sf_json *json, struct json_object *object, const char *path, const char *key, bool required, size_t len_max,
-		   struct json_object **out)
+bool sf_json_array(struct sf_json *json, struct json_object *object, const char *path, const char *key, bool required,
+		   size_t len_max, struct json_object **out)
 {
 	struct json_object *member;
 

@@ -33,11 +33,11 @@ const char *sf_json_quoted(const char *text, char quoted[SF_JSON_QUOTED_MAX]);
 bool sf_json_object(struct sf_json *json, struct json_object *value, const char *path, const char *keys);
 
 /* The members of an object. Where it is absent and not required, *out stays as it was. */
-bool sf_json_string(struct sf_json *json, struct json_object *object, const char *path, const char *key, bool required, size_t len_max,
-		    const char **out);
-bool sf_json_uint(struct sf_json *json, struct json_object *object, const char *path, const char *key, bool required, uint64_t min,
-		  uint64_t max, uint64_t *out);
-bool sf_json_array(struct sf_json *json, struct json_object *object, const char *path, const char *key, bool required, size_t len_max,
-		   struct json_object **out);
+bool sf_json_string(struct sf_json *json, struct json_object *object, const char *path, const char *key, bool required,
+		    size_t len_max, const char **out);
+bool sf_json_uint(struct sf_json *json, struct json_object *object, const char *path, const char *key, bool required,
+		  uint64_t min, uint64_t max, uint64_t *out);
+bool sf_json_array(struct sf_json *json, struct json_object *object, const char *path, const char *key, bool required,
+		   size_t len_max, struct json_object **out);
 
 #endif

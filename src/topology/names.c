@@ -154,7 +154,8 @@ static void name_mac(const struct sf_parse *parse, struct sf_device *d, struct s
 	uint32_t number = (uint32_t)(d - parse->topology->devices) + 1;
 
 	while (!source->has_mac) {
-		const uint8_t mac[6] = {0x02, 0x5f, (uint8_t)(number >> 24), (uint8_t)(number >> 16), (uint8_t)(number >> 8), (uint8_t)number};
+		const uint8_t mac[6] = {
+			0x02, 0x5f, (uint8_t)(number >> 24), (uint8_t)(number >> 16), (uint8_t)(number >> 8), (uint8_t)number};
 
 		if (mac_taken(parse, mac)) {
 			number += SF_TOPOLOGY_DEVICES_MAX; /* never another device's number */
@@ -223,8 +224,8 @@ static bool check_devices(struct sf_parse *parse)
 			const char *what = clash(&t->devices[i], &t->devices[j]);
 
 			if (what)
-				return sf_json_fail(&parse->json, parse->sources[i].path, what, "the same as %s.%s; give it another",
-						    parse->sources[j].path, what);
+				return sf_json_fail(&parse->json, parse->sources[i].path, what,
+						    "the same as %s.%s; give it another", parse->sources[j].path, what);
 		}
 	}
 	return true;
@@ -239,7 +240,8 @@ static bool check_gpus(struct sf_parse *parse)
 		snprintf(path, sizeof(path), "gpus[%u]", i);
 		for (uint32_t j = 0; j < t->num_devices; j++) {
 			if (t->devices[j].node == t->gpus[i].node && !strcmp(t->devices[j].pci_addr, t->gpus[i].pci_addr))
-				return sf_json_fail(&parse->json, path, "pci", "the same as %s.pci; give it another", parse->sources[j].path);
+				return sf_json_fail(&parse->json, path, "pci", "the same as %s.pci; give it another",
+						    parse->sources[j].path);
 		}
 		for (uint32_t j = 0; j < i; j++) {
 			if (t->gpus[j].node == t->gpus[i].node && !strcmp(t->gpus[j].pci_addr, t->gpus[i].pci_addr))

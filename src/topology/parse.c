@@ -72,11 +72,13 @@ static bool parse_node(struct sf_json *json, struct json_object *value, const ch
 	if (host && node->kind != SF_NODE_DPU)
 		return sf_json_fail(json, path, "host", "only a node of kind \"dpu\" has a host");
 	if (address && strspn(address, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.:-_%") != strlen(address))
-		return sf_json_fail(json, path, "address", "%s is not a host name or an IP address", sf_json_quoted(address, quoted));
+		return sf_json_fail(json, path, "address", "%s is not a host name or an IP address",
+				    sf_json_quoted(address, quoted));
 	node->name = strdup(name);
 	node->host = host ? strdup(host) : NULL;
 	node->address = address ? strdup(address) : NULL;
-	return (node->name && (node->host || !host) && (node->address || !address)) || sf_json_fail(json, path, NULL, "no memory");
+	return (node->name && (node->host || !host) && (node->address || !address)) ||
+	       sf_json_fail(json, path, NULL, "no memory");
 }
 
 static bool check_hosts(struct sf_parse *parse)
@@ -93,7 +95,8 @@ static bool check_hosts(struct sf_parse *parse)
 			return sf_json_fail(&parse->json, path, "name", "\"%s\" is the name of nodes[%u] already", first->name,
 					    (unsigned)(first - t->nodes));
 		if (t->nodes[i].host && (!host || host->kind != SF_NODE_HOST))
-			return sf_json_fail(&parse->json, path, "host", "no node of kind \"host\" is named \"%s\"", t->nodes[i].host);
+			return sf_json_fail(&parse->json, path, "host", "no node of kind \"host\" is named \"%s\"",
+					    t->nodes[i].host);
 	}
 	return true;
 }
@@ -148,7 +151,8 @@ static bool parse_mac(struct sf_json *json, struct json_object *object, const ch
 	if (strlen(text) == 17 && strspn(text, "0123456789abcdefABCDEF:") == 17)
 		sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%n", &byte[0], &byte[1], &byte[2], &byte[3], &byte[4], &byte[5], &end);
 	if (end != 17)
-		return sf_json_fail(json, path, "mac", "%s is not a MAC address such as 02:5f:00:00:00:01", sf_json_quoted(text, quoted));
+		return sf_json_fail(json, path, "mac", "%s is not a MAC address such as 02:5f:00:00:00:01",
+				    sf_json_quoted(text, quoted));
 	if (byte[0] & 1)
 		return sf_json_fail(json, path, "mac", "%s is a multicast address, not a device's", sf_json_quoted(text, quoted));
 	for (int i = 0; i < 6; i++)
@@ -157,8 +161,8 @@ static bool parse_mac(struct sf_json *json, struct json_object *object, const ch
 	return true;
 }
 
-static bool parse_ip(struct sf_json *json, struct json_object *object, const char *path, const char *key, int family, uint8_t *addr,
-		     bool *has)
+static bool parse_ip(struct sf_json *json, struct json_object *object, const char *path, const char *key, int family,
+		     uint8_t *addr, bool *has)
 {
 	char quoted[SF_JSON_QUOTED_MAX];
 	const char *text = NULL;
@@ -175,7 +179,8 @@ static bool parse_ip(struct sf_json *json, struct json_object *object, const cha
 }
 
 /* What every kind of function may have. */
-static bool parse_function(struct sf_parse *parse, struct json_object *object, struct sf_device *device, struct sf_device_source *source)
+static bool parse_function(struct sf_parse *parse, struct json_object *object, struct sf_device *device,
+			   struct sf_device_source *source)
 {
 	struct sf_json *json = &parse->json;
 	const char *path = source->path, *ibdev = "", *iface = "";
@@ -206,7 +211,8 @@ static struct sf_device *new_device(struct sf_parse *parse, const struct sf_node
 	return device;
 }
 
-static bool parse_vf(struct sf_parse *parse, struct json_object *value, const struct sf_device *pf, const char *path, uint32_t index)
+static bool parse_vf(struct sf_parse *parse, struct json_object *value, const struct sf_device *pf, const char *path,
+		     uint32_t index)
 {
 	struct sf_device_source *source;
 	struct sf_device *vf = new_device(parse, pf->node, SF_FUNCTION_VF, &source);
@@ -218,7 +224,8 @@ static bool parse_vf(struct sf_parse *parse, struct json_object *value, const st
 	       read_pci(&parse->json, value, source->path, vf->pci_addr) && parse_function(parse, value, vf, source);
 }
 
-static bool parse_sf(struct sf_parse *parse, struct json_object *value, const struct sf_device *pf, const char *path, uint32_t index)
+static bool parse_sf(struct sf_parse *parse, struct json_object *value, const struct sf_device *pf, const char *path,
+		     uint32_t index)
 {
 	struct sf_device_source *source;
 	struct sf_device *sf = new_device(parse, pf->node, SF_FUNCTION_SF, &source);
@@ -289,68 +296,9 @@ static bool count_devices(struct sf_parse *parse, struct json_object *array, uin
 		total += (vfs ? json_object_array_length(vfs) : 0) + (sfs ? json_object_array_length(sfs) : 0);
 	}
 	if (total > SF_TOPOLOGY_DEVICES_MAX)
-		return sf_json_fail(&parse->json, "", "devices", "%zu devices with their VFs and SFs; at most %d are possible", total,
-				    SF_TOPOLOGY_DEVICES_MAX);
+		return sf_json_fail(&parse->json, "", "devices", "%zu devices with their VFs and SFs; at most %d are possible",
+				    total, SF_TOPOLOGY_DEVICES_MAX);
 	*count = (uint32_t)total;
-	return true;
-}
-
-/* ---- uplinks ---- */
-
-static const struct sf_device *find_port(const struct sf_topology *t, const char *node, size_t node_len, const char *pci)
-{
-	for (uint32_t i = 0; i < t->num_devices; i++) {
-		const struct sf_device *d = &t->devices[i];
-
-		if (d->kind == SF_FUNCTION_PF && strlen(d->node->name) == node_len && !memcmp(d->node->name, node, node_len) &&
-		    !strcmp(d->pci_addr, pci))
-			return d;
-	}
-	return NULL;
-}
-
-static bool resolve_uplink(struct sf_parse *parse, struct sf_device *pf, const struct sf_device_source *source)
-{
-	struct sf_topology *t = parse->topology;
-	const char *slash = strchr(source->uplink, '/');
-	char quoted[SF_JSON_QUOTED_MAX], pci[SF_PCI_ADDR_SIZE];
-
-	sf_json_quoted(source->uplink, quoted);
-	if (pf->node->kind != SF_NODE_HOST)
-		return sf_json_fail(&parse->json, source->path, "uplink", "only a host's function has an uplink");
-	if (!slash || sf_pci_addr_normalise(slash + 1, pci) != DOCA_SUCCESS)
-		return sf_json_fail(&parse->json, source->path, "uplink", "expected NODE/PCI, such as dpu0/03:00.0, found %s", quoted);
-
-	const struct sf_device *port = find_port(t, source->uplink, (size_t)(slash - source->uplink), pci);
-
-	if (!port || !sf_device_is_port(port))
-		return sf_json_fail(&parse->json, source->path, "uplink", "no port of a DPU is at %s", quoted);
-	if (!port->node->host || strcmp(port->node->host, pf->node->name))
-		return sf_json_fail(&parse->json, source->path, "uplink", "the host of DPU \"%s\" is %s, not \"%s\"", port->node->name,
-				    port->node->host ? port->node->host : "not given", pf->node->name);
-	for (uint32_t i = 0; i < t->num_devices; i++) {
-		if (t->devices[i].uplink == port)
-			return sf_json_fail(&parse->json, source->path, "uplink", "%s is the uplink of %s already", quoted,
-					    parse->sources[i].path);
-	}
-	pf->uplink = port;
-	return true;
-}
-
-static bool resolve_uplinks(struct sf_parse *parse)
-{
-	struct sf_topology *t = parse->topology;
-
-	for (uint32_t i = 0; i < t->num_devices; i++) {
-		if (parse->sources[i].uplink && !resolve_uplink(parse, &t->devices[i], &parse->sources[i]))
-			return false;
-	}
-	for (uint32_t i = 0; i < t->num_devices; i++) {
-		const struct sf_device *parent = parse->sources[i].parent;
-
-		if (parent)
-			t->devices[i].uplink = sf_device_is_port(parent) ? parent : parent->uplink;
-	}
 	return true;
 }
 
@@ -374,7 +322,7 @@ static bool parse_devices(struct sf_parse *parse, struct json_object *root)
 		if (!parse_device(parse, json_object_array_get_idx(array, i), i))
 			return false;
 	}
-	return resolve_uplinks(parse);
+	return sf_parse_uplinks(parse);
 }
 
 /* ---- GPUs ---- */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A topology under construction: parse.c fills it from JSON, names.c adds what the file left out and finds duplicates. */
+/*
+ * A topology under construction: parse.c fills it from JSON, uplink.c joins functions and ports, names.c adds what the file left
+ * out and finds duplicates.
+ */
 #ifndef SF_TOPOLOGY_PARSE_H
 #define SF_TOPOLOGY_PARSE_H
 
@@ -21,6 +24,9 @@ struct sf_parse {
 	struct sf_topology *topology;
 	struct sf_device_source *sources; /* one a device */
 };
+
+/* Finds the port behind each uplink that the file gives, and passes it on to VFs and SFs. */
+bool sf_parse_uplinks(struct sf_parse *parse);
 
 /* Gives every device its key, VUID, MAC, names and the rest that the file may leave out. Uplinks are resolved already. */
 bool sf_parse_names(struct sf_parse *parse);

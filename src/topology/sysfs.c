@@ -74,8 +74,8 @@ static bool read_model(const char *root, const char *pci_addr, char *name, size_
 
 static bool probe_gpu(const char *root, const char *pci_addr, struct sf_real_device *gpu)
 {
-	if (sf_pci_addr_normalise(pci_addr, gpu->pci_addr) != DOCA_SUCCESS || read_hex(root, pci_addr, "vendor") != VENDOR_NVIDIA ||
-	    read_hex(root, pci_addr, "class") >> 16 != CLASS_DISPLAY)
+	if (sf_pci_addr_normalise(pci_addr, gpu->pci_addr) != DOCA_SUCCESS ||
+	    read_hex(root, pci_addr, "vendor") != VENDOR_NVIDIA || read_hex(root, pci_addr, "class") >> 16 != CLASS_DISPLAY)
 		return false;
 	if (!read_model(root, pci_addr, gpu->name, sizeof(gpu->name)))
 		snprintf(gpu->name, sizeof(gpu->name), "NVIDIA device %04lx", read_hex(root, pci_addr, "device"));

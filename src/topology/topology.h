@@ -18,33 +18,33 @@
 
 #define SF_TOPOLOGY_TEXT_MAX (4 << 20) /* bytes of a topology file */
 #define SF_TOPOLOGY_NODES_MAX 256
-#define SF_TOPOLOGY_DEVICES_MAX 1024   /* with VFs and SFs */
+#define SF_TOPOLOGY_DEVICES_MAX 1024 /* with VFs and SFs */
 #define SF_TOPOLOGY_GPUS_MAX 256
 
 enum sf_node_kind { SF_NODE_HOST, SF_NODE_DPU };
 enum sf_function_kind { SF_FUNCTION_PF, SF_FUNCTION_VF, SF_FUNCTION_SF };
 
 struct sf_node {
-	const char *name;      /* "host0", "dpu0" */
+	const char *name; /* "host0", "dpu0" */
 	enum sf_node_kind kind;
-	const char *host;      /* a DPU's host node, or NULL */
-	const char *address;   /* for a node on another machine, or NULL */
+	const char *host;    /* a DPU's host node, or NULL */
+	const char *address; /* for a node on another machine, or NULL */
 };
 
 /* A network function. On a DPU: a port, which carries the representors of the host functions behind it. */
 struct sf_device {
 	const struct sf_node *node;
-	char key[96];		/* "host0/0000:d8:00.0": unique, the same in every process of the topology */
+	char key[96]; /* "host0/0000:d8:00.0": unique, the same in every process of the topology */
 	char pci_addr[SF_PCI_ADDR_SIZE];
 	char ibdev[64], iface[64];
-	char rep_iface[64];	/* the interface of its representor on the DPU, "pf0vf1"; empty without uplink */
+	char rep_iface[64]; /* the interface of its representor on the DPU, "pf0vf1"; empty without uplink */
 	char vuid[128];
 	uint8_t mac[6];
 	uint8_t ipv4[4];
 	uint8_t ipv6[16];
 	bool has_ipv4;
 	enum sf_function_kind kind;
-	uint32_t sf_index;	/* SF_FUNCTION_SF only */
+	uint32_t sf_index; /* SF_FUNCTION_SF only */
 	uint16_t vhca_id;
 	uint64_t rate_bps;
 	const struct sf_device *uplink; /* the DPU port that a host function, or a DPU's SF, is behind; or NULL */
@@ -64,7 +64,8 @@ struct sf_topology {
 	const struct sf_node *self; /* the node that SOFTFIELD_NODE names, or NULL: this process sees every device */
 };
 
-/* The process's topology. Loaded on first use; a bad file or an unknown SOFTFIELD_NODE is logged and BAD_CONFIG / NOT_FOUND is returned, each time. */
+/* The process's topology. Loaded on first use; a bad file or an unknown SOFTFIELD_NODE is logged and BAD_CONFIG / NOT_FOUND is
+ * returned, each time. */
 SF_API doca_error_t sf_topology_get(const struct sf_topology **topology);
 
 /* Parses JSON text (len bytes, untrusted). On failure *message says what is wrong and where; the caller frees it. */

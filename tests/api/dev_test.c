@@ -482,10 +482,10 @@ static void no_devices_body(void)
 	CHECK(doca_devinfo_create_list(&devs, &len) == DOCA_ERROR_NOT_FOUND);
 }
 
-#define CHILD_TEST(name) \
-	static void name(void **state) \
-	{ \
-		assert_int_equal(run_in_child(name##_body), 0); \
+#define CHILD_TEST(name)                                                                                                         \
+	static void name(void **state)                                                                                           \
+	{                                                                                                                        \
+		assert_int_equal(run_in_child(name##_body), 0);                                                                  \
 	}
 
 CHILD_TEST(core_guide_host)

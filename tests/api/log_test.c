@@ -395,10 +395,10 @@ static void syslog_backends_body(void)
 	CHECK(!strcmp(syslog_ident, "program") && syslog_level == LOG_CRIT);
 }
 
-#define CHILD_TEST(name) \
-	static void name(void **state) \
-	{ \
-		assert_int_equal(run_in_child(name##_body), 0); \
+#define CHILD_TEST(name)                                                                                                         \
+	static void name(void **state)                                                                                           \
+	{                                                                                                                        \
+		assert_int_equal(run_in_child(name##_body), 0);                                                                  \
 	}
 
 CHILD_TEST(nothing_before_a_backend)

@@ -64,11 +64,12 @@ static void default_is_the_guides_machine(void **state)
 
 static void what_a_file_says_is_taken(void **state)
 {
-	static const char text[] = "{'nodes':[{'name':'h','kind':'host'},{'name':'d','kind':'dpu','host':'h','address':'dpu.example'}],"
-				   "'devices':[{'node':'d','pci':'0001:AB:1f.7'},"
-				   "{'node':'h','pci':'81:00.0','ibdev':'rdma9','iface':'eth9','mac':'06:00:00:00:00:0A','ipv4':'10.1.2.3',"
-				   "'ipv6':'fd00::1','rate_gbps':25,'uplink':'d/0001:ab:1F.7','sfs':[{'index':4},{'index':70000}]}],"
-				   "'gpus':[{'node':'h','pci':'65:00.0','name':'My GPU'}]}";
+	static const char text[] =
+		"{'nodes':[{'name':'h','kind':'host'},{'name':'d','kind':'dpu','host':'h','address':'dpu.example'}],"
+		"'devices':[{'node':'d','pci':'0001:AB:1f.7'},"
+		"{'node':'h','pci':'81:00.0','ibdev':'rdma9','iface':'eth9','mac':'06:00:00:00:00:0A','ipv4':'10.1.2.3',"
+		"'ipv6':'fd00::1','rate_gbps':25,'uplink':'d/0001:ab:1F.7','sfs':[{'index':4},{'index':70000}]}],"
+		"'gpus':[{'node':'h','pci':'65:00.0','name':'My GPU'}]}";
 	char json[sizeof(text)];
 	const uint8_t mac[6] = {6, 0, 0, 0, 0, 0x0a}, ipv4[4] = {10, 1, 2, 3};
 
@@ -98,10 +99,11 @@ static void what_a_file_says_is_taken(void **state)
 
 static void names_are_made_up_where_a_file_is_silent(void **state)
 {
-	struct sf_topology *t = parse("{\"nodes\":[{\"name\":\"h\",\"kind\":\"host\"},{\"name\":\"d\",\"kind\":\"dpu\",\"host\":\"h\"}],"
-				      "\"devices\":[{\"node\":\"d\",\"pci\":\"03:00.0\",\"sfs\":[{\"index\":8}]},"
-				      "{\"node\":\"h\",\"pci\":\"d8:00.0\",\"ibdev\":\"mlx5_1\",\"uplink\":\"d/03:00.0\","
-				      "\"vfs\":[{\"pci\":\"d8:00.1\"}],\"sfs\":[{\"index\":3}]}]}");
+	struct sf_topology *t =
+		parse("{\"nodes\":[{\"name\":\"h\",\"kind\":\"host\"},{\"name\":\"d\",\"kind\":\"dpu\",\"host\":\"h\"}],"
+		      "\"devices\":[{\"node\":\"d\",\"pci\":\"03:00.0\",\"sfs\":[{\"index\":8}]},"
+		      "{\"node\":\"h\",\"pci\":\"d8:00.0\",\"ibdev\":\"mlx5_1\",\"uplink\":\"d/03:00.0\","
+		      "\"vfs\":[{\"pci\":\"d8:00.1\"}],\"sfs\":[{\"index\":3}]}]}");
 	const struct sf_device *port = device(t, "d/0000:03:00.0"), *pf = device(t, "h/0000:d8:00.0");
 
 	assert_string_equal(port->iface, "p0");
@@ -144,8 +146,9 @@ static void made_up_properties_are_unique(void **state)
 /* A MAC that a file gives is not given to a device without one. */
 static void a_made_up_mac_avoids_the_files(void **state)
 {
-	struct sf_topology *t = parse("{\"nodes\":[{\"name\":\"h\",\"kind\":\"host\"}],\"devices\":[{\"node\":\"h\",\"pci\":\"01:00.0\"},"
-				      "{\"node\":\"h\",\"pci\":\"02:00.0\",\"mac\":\"02:5f:00:00:00:01\"}]}");
+	struct sf_topology *t =
+		parse("{\"nodes\":[{\"name\":\"h\",\"kind\":\"host\"}],\"devices\":[{\"node\":\"h\",\"pci\":\"01:00.0\"},"
+		      "{\"node\":\"h\",\"pci\":\"02:00.0\",\"mac\":\"02:5f:00:00:00:01\"}]}");
 
 	assert_memory_not_equal(t->devices[0].mac, t->devices[1].mac, 6);
 	sf_topology_free(t);
@@ -198,39 +201,49 @@ static const struct mistake {
 	{FILE_OF(PORT "," PORT), "devices[1].pci: the same as devices[0].pci"},
 	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"vfs\":[]}"), "devices[0].vfs: VFs belong to host functions"},
 	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"sfs\":[{}]}"), "devices[0].sfs[0].index: missing"},
-	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"sfs\":[{\"index\":-1}]}"), "devices[0].sfs[0].index: expected 0 to 4294967295"},
-	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"sfs\":[{\"index\":4294967296}]}"), "devices[0].sfs[0].index: expected 0 to"},
-	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"sfs\":[{\"index\":1.5}]}"), "devices[0].sfs[0].index: expected a whole number"},
+	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"sfs\":[{\"index\":-1}]}"),
+	 "devices[0].sfs[0].index: expected 0 to 4294967295"},
+	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"sfs\":[{\"index\":4294967296}]}"),
+	 "devices[0].sfs[0].index: expected 0 to"},
+	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"sfs\":[{\"index\":1.5}]}"),
+	 "devices[0].sfs[0].index: expected a whole number"},
 	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"sfs\":[{\"index\":1},{\"index\":1}]}"),
 	 "devices[0].sfs[1].index: the same as devices[0].sfs[0].index"},
 	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"sfs\":3}"), "devices[0].sfs: expected an array, found int"},
 	{FILE_OF("{\"node\":\"h\",\"pci\":\"03:00.0\",\"vfs\":[{\"pci\":\"zz\"}]}"), "devices[0].vfs[0].pci: \"zz\" is not"},
 	{FILE_OF("{\"node\":\"h\",\"pci\":\"03:00.0\",\"vfs\":[[]]}"), "devices[0].vfs[0]: expected an object, found array"},
 	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"mac\":\"1:2\"}"), "devices[0].mac: \"1:2\" is not a MAC address"},
-	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"mac\":\"01:00:00:00:00:00\"}"), "devices[0].mac: \"01:00:00:00:00:00\" is a multicast"},
+	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"mac\":\"01:00:00:00:00:00\"}"),
+	 "devices[0].mac: \"01:00:00:00:00:00\" is a multicast"},
 	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"ipv4\":\"1.2.3\"}"), "devices[0].ipv4: \"1.2.3\" is not an IPv4 address"},
 	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"ipv6\":\"::g\"}"), "devices[0].ipv6: \"::g\" is not an IPv6 address"},
 	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"rate_gbps\":0}"), "devices[0].rate_gbps: expected 1 to"},
 	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"uplink\":\"d/03:00.0\"}"), "devices[0].uplink: only a host's function"},
 	{FILE_OF("{\"node\":\"h\",\"pci\":\"03:00.0\",\"uplink\":\"d\"}"), "devices[0].uplink: expected NODE/PCI"},
-	{FILE_OF("{\"node\":\"h\",\"pci\":\"03:00.0\",\"uplink\":\"d/03:00.0\"}"), "devices[0].uplink: no port of a DPU is at \"d/03:00.0\""},
+	{FILE_OF("{\"node\":\"h\",\"pci\":\"03:00.0\",\"uplink\":\"d/03:00.0\"}"),
+	 "devices[0].uplink: no port of a DPU is at \"d/03:00.0\""},
 	{FILE_OF("{\"node\":\"h\",\"pci\":\"01:00.0\",\"uplink\":\"h/01:00.0\"}"), "devices[0].uplink: no port of a DPU"},
-	{FILE_OF(PORT ",{\"node\":\"h\",\"pci\":\"01:00.0\",\"uplink\":\"d/03:00.0\"},{\"node\":\"h\",\"pci\":\"02:00.0\",\"uplink\":\"d/03:00.0\"}"),
+	{FILE_OF(PORT ",{\"node\":\"h\",\"pci\":\"01:00.0\",\"uplink\":\"d/"
+		      "03:00.0\"},{\"node\":\"h\",\"pci\":\"02:00.0\",\"uplink\":\"d/03:00.0\"}"),
 	 "devices[2].uplink: \"d/03:00.0\" is the uplink of devices[1] already"},
 	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"ibdev\":\"a\"},{\"node\":\"h\",\"pci\":\"03:00.0\",\"ibdev\":\"a\"}"),
 	 "devices[1].ibdev: the same as devices[0].ibdev"},
 	{FILE_OF("{\"node\":\"h\",\"pci\":\"03:00.0\",\"iface\":\"a\"},{\"node\":\"h\",\"pci\":\"03:00.1\",\"iface\":\"a\"}"),
 	 "devices[1].iface: the same as devices[0].iface"},
-	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"mac\":\"02:00:00:00:00:01\"},{\"node\":\"h\",\"pci\":\"03:00.0\",\"mac\":\"02:00:00:00:00:01\"}"),
+	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"mac\":\"02:00:00:00:00:01\"},{\"node\":\"h\",\"pci\":\"03:00.0\",\"mac\":"
+		 "\"02:00:00:00:00:01\"}"),
 	 "devices[1].mac: the same as devices[0].mac"},
-	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"ipv4\":\"1.1.1.1\"},{\"node\":\"h\",\"pci\":\"03:00.0\",\"ipv4\":\"1.1.1.1\"}"),
+	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"ipv4\":\"1.1.1.1\"},{\"node\":\"h\",\"pci\":\"03:00.0\",\"ipv4\":\"1.1.1."
+		 "1\"}"),
 	 "devices[1].ipv4: the same as devices[0].ipv4"},
 	{"{\"nodes\":[" HOST "," DPU "],\"gpus\":[{\"node\":\"d\",\"pci\":\"01:00.0\"}]}", "gpus[0].node: \"d\" is a DPU"},
 	{"{\"nodes\":[" HOST "],\"gpus\":[{\"node\":\"h\",\"pci\":\"01:00.0\"},{\"node\":\"h\",\"pci\":\"01:00.0\"}]}",
 	 "gpus[1].pci: the same as gpus[0].pci"},
-	{"{\"nodes\":[" HOST "],\"devices\":[{\"node\":\"h\",\"pci\":\"01:00.0\"}],\"gpus\":[{\"node\":\"h\",\"pci\":\"01:00.0\"}]}",
+	{"{\"nodes\":[" HOST
+	 "],\"devices\":[{\"node\":\"h\",\"pci\":\"01:00.0\"}],\"gpus\":[{\"node\":\"h\",\"pci\":\"01:00.0\"}]}",
 	 "gpus[0].pci: the same as devices[0].pci"},
-	{"{\"nodes\":[" HOST "],\"gpus\":[{\"node\":\"h\",\"pci\":\"01:00.0\",\"name\":\"\\u001b\"}]}", "gpus[0].name: contains a control"},
+	{"{\"nodes\":[" HOST "],\"gpus\":[{\"node\":\"h\",\"pci\":\"01:00.0\",\"name\":\"\\u001b\"}]}",
+	 "gpus[0].name: contains a control"},
 };
 
 static void mistakes_are_told_with_their_place(void **state)
@@ -280,8 +293,10 @@ static void too_many_devices_are_refused(void **state)
 /* Machines apart from each other may each have an mlx5_0; of one machine's nodes only one may. */
 static void ibdev_names_repeat_only_on_other_machines(void **state)
 {
-	static const char format[] = "{\"nodes\":[{\"name\":\"a\",\"kind\":\"host\"%s},{\"name\":\"b\",\"kind\":\"host\"%s}],\"devices\":["
-				     "{\"node\":\"a\",\"pci\":\"01:00.0\",\"ibdev\":\"mlx5_0\"},{\"node\":\"b\",\"pci\":\"01:00.0\",\"ibdev\":\"mlx5_0\"}]}";
+	static const char format[] =
+		"{\"nodes\":[{\"name\":\"a\",\"kind\":\"host\"%s},{\"name\":\"b\",\"kind\":\"host\"%s}],\"devices\":["
+		"{\"node\":\"a\",\"pci\":\"01:00.0\",\"ibdev\":\"mlx5_0\"},{\"node\":\"b\",\"pci\":\"01:00.0\",\"ibdev\":\"mlx5_"
+		"0\"}]}";
 	char text[sizeof(format) + 80], *message;
 	struct sf_topology *t;
 
@@ -296,8 +311,9 @@ static void ibdev_names_repeat_only_on_other_machines(void **state)
 
 static void pci_addresses_in_both_spellings(void **state)
 {
-	static const char *const wrong[] = {"", "03:00", "03:00.", "03:00.8", "03:00.00", "3:00.0", "0003:00.0", "00:03:00.0", "0000:03:00.0 ",
-					    " 03:00.0", "03.00:0", "0000-03:00.0", "g3:00.0", "00000:03:00.0", "0000:03:00.0x"};
+	static const char *const wrong[] = {"",	       "03:00",	       "03:00.",     "03:00.8",	      "03:00.00",
+					    "3:00.0",  "0003:00.0",    "00:03:00.0", "0000:03:00.0 ", " 03:00.0",
+					    "03.00:0", "0000-03:00.0", "g3:00.0",    "00000:03:00.0", "0000:03:00.0x"};
 	char addr[SF_PCI_ADDR_SIZE];
 
 	assert_int_equal(sf_pci_addr_normalise("03:00.0", addr), DOCA_SUCCESS);
@@ -358,7 +374,8 @@ static void file_from_the_environment_body(void)
 	char folder[] = "/tmp/softfield-topology-XXXXXX";
 
 	CHECK(mkdtemp(folder) && chdir(folder) == 0);
-	write_file("mine.json", "{\"nodes\":[{\"name\":\"near\",\"kind\":\"host\"},{\"name\":\"far\",\"kind\":\"host\",\"address\":\"10.0.0.9\"}]}");
+	write_file("mine.json", "{\"nodes\":[{\"name\":\"near\",\"kind\":\"host\"},{\"name\":\"far\",\"kind\":\"host\","
+				"\"address\":\"10.0.0.9\"}]}");
 	setenv("SOFTFIELD_TOPOLOGY", "mine.json", 1); /* relative to where the process runs */
 
 	const struct sf_topology *t = get();
@@ -387,10 +404,10 @@ static void unusable_files_body(void)
 	CHECK(unlink("bad.json") == 0 && rmdir(folder) == 0);
 }
 
-#define CHILD_TEST(name) \
-	static void name(void **state) \
-	{ \
-		assert_int_equal(run_in_child(name##_body), 0); \
+#define CHILD_TEST(name)                                                                                                         \
+	static void name(void **state)                                                                                           \
+	{                                                                                                                        \
+		assert_int_equal(run_in_child(name##_body), 0);                                                                  \
 	}
 
 CHILD_TEST(without_environment)

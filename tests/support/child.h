@@ -11,12 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CHECK(condition) \
-	do { \
-		if (!(condition)) { \
-			dprintf(STDERR_FILENO, "%s:%d: check failed: %s\n", __FILE__, __LINE__, #condition); \
-			_exit(1); \
-		} \
+#define CHECK(condition)                                                                                                         \
+	do {                                                                                                                     \
+		if (!(condition)) {                                                                                              \
+			dprintf(STDERR_FILENO, "%s:%d: check failed: %s\n", __FILE__, __LINE__, #condition);                     \
+			_exit(1);                                                                                                \
+		}                                                                                                                \
 	} while (0)
 
 #define CHECK_OK(call) CHECK((call) == DOCA_SUCCESS)

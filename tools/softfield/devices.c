@@ -77,8 +77,8 @@ static void print_nodes(const struct sf_topology *t)
 
 static void print_devices(const struct view *view)
 {
-	struct table *table =
-		table_create((const char *[]){"NODE", "PCI", "TYPE", "IBDEV", "INTERFACE", "MAC", "IPV4", "RATE", "UPLINK", NULL});
+	struct table *table = table_create(
+		(const char *[]){"NODE", "PCI", "TYPE", "IBDEV", "INTERFACE", "MAC", "IPV4", "RATE", "UPLINK", NULL});
 	const struct sf_topology *t = view->t;
 	struct device_text text;
 
@@ -92,7 +92,8 @@ static void print_devices(const struct view *view)
 			  d->uplink ? d->uplink->key : NULL);
 	}
 	for (uint32_t i = 0; i < view->num_rdma; i++)
-		table_row(table, view->real_node->name, view->rdma[i].pci_addr, "real", view->rdma[i].name, NULL, NULL, NULL, NULL, NULL);
+		table_row(table, view->real_node->name, view->rdma[i].pci_addr, "real", view->rdma[i].name, NULL, NULL, NULL,
+			  NULL, NULL);
 	table_print(table, "\nDevices");
 }
 
@@ -269,7 +270,8 @@ static void print_json(const struct view *view)
 	json_object_object_add(root, "devices", json_devices(view));
 	json_object_object_add(root, "representors", json_representors(view->t));
 	json_object_object_add(root, "gpus", json_gpus(view));
-	puts(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE));
+	puts(json_object_to_json_string_ext(root,
+					    JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(root);
 }
 

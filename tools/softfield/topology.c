@@ -63,8 +63,8 @@ static void print_summary(const char *path, const struct sf_topology *t)
 
 	for (uint32_t i = 0; i < t->num_devices; i++)
 		reps += t->devices[i].uplink != NULL;
-	printf("%s: ok, %u node%s, %u device%s, %u representor%s, %u GPU%s\n", path, t->num_nodes, plural(t->num_nodes), t->num_devices,
-	       plural(t->num_devices), reps, plural(reps), t->num_gpus, plural(t->num_gpus));
+	printf("%s: ok, %u node%s, %u device%s, %u representor%s, %u GPU%s\n", path, t->num_nodes, plural(t->num_nodes),
+	       t->num_devices, plural(t->num_devices), reps, plural(reps), t->num_gpus, plural(t->num_gpus));
 }
 
 static int check(const char *path)
