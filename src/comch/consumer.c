@@ -8,6 +8,7 @@
 #include <doca_mmap.h>
 
 #include "base/log.h"
+#include "comch/gpu_path.h"
 #include "comch/task_post_recv.h"
 #include "mem/mmap.h"
 
@@ -120,11 +121,7 @@ static bool check_ack(struct doca_comch_consumer *consumer)
 
 static const struct comch_consumer_path *choose_path(const struct doca_comch_consumer *consumer)
 {
-	if (consumer->child.ctx.gpu != NULL) {
-		SF_LOG_ERR("consumer %u: no GPU data path here; leave out doca_ctx_set_datapath_on_gpu", consumer->child.id);
-		return NULL;
-	}
-	return &comch_consumer_cpu_path;
+	return consumer->child.ctx.gpu != NULL ? &comch_consumer_gpu_path : &comch_consumer_cpu_path;
 }
 
 static doca_error_t consumer_start(struct doca_ctx *ctx)
@@ -134,8 +131,6 @@ static doca_error_t consumer_start(struct doca_ctx *ctx)
 	doca_error_t result;
 
 	consumer->path = choose_path(consumer);
-	if (consumer->path == NULL)
-		return DOCA_ERROR_NOT_SUPPORTED;
 	atomic_store(&consumer->child.ack, 0);
 	result = consumer->path->start(consumer, &ad);
 	if (result != DOCA_SUCCESS)

@@ -39,6 +39,8 @@ struct doca_comch_consumer {
 	struct comch_inbound *inbound;	  /* sources besides the port: route.h */
 	struct doca_task *held_first, *held_last; /* receives kept for inbound sources */
 	uint32_t num_held;
+	size_t held_room;		  /* bytes that each held receive takes */
+	bool held_mixed;		  /* since the list was last empty, some took other than held_room */
 	bool reclaiming;		  /* the port's receives are on their way back, to be held */
 	void *gpu;			  /* a GPU path's own */
 };

@@ -8,8 +8,24 @@
 
 /* ---- receives ---- */
 
+static size_t recv_room(const struct doca_comch_consumer_task_post_recv *task)
+{
+	size_t room = 0;
+
+	for (uint32_t i = 0; i < task->recv.iov_num; i++)
+		room += task->iov[i].len;
+	return room;
+}
+
 static void hold(struct doca_comch_consumer *consumer, struct doca_comch_consumer_task_post_recv *task)
 {
+	size_t room = recv_room(task);
+
+	if (consumer->num_held == 0) {
+		consumer->held_room = room;
+		consumer->held_mixed = false;
+	}
+	consumer->held_mixed |= room != consumer->held_room;
 	task->base.next = NULL;
 	if (consumer->held_last != NULL)
 		consumer->held_last->next = &task->base;
@@ -32,9 +48,44 @@ static struct doca_comch_consumer_task_post_recv *unhold(struct doca_comch_consu
 	return (struct doca_comch_consumer_task_post_recv *)task;
 }
 
-struct doca_comch_consumer_task_post_recv *comch_consumer_take_recv(struct doca_comch_consumer *consumer)
+/* Receives of several sizes were promised to several sources: the first that is large enough. */
+static struct doca_comch_consumer_task_post_recv *unhold_fitting(struct doca_comch_consumer *consumer, size_t len)
 {
-	struct doca_comch_consumer_task_post_recv *task = unhold(consumer);
+	struct doca_task **slot = &consumer->held_first, *before = NULL, *task;
+
+	while (*slot != NULL && recv_room((const struct doca_comch_consumer_task_post_recv *)*slot) < len) {
+		before = *slot;
+		slot = &before->next;
+	}
+	task = *slot;
+	if (task == NULL)
+		return NULL;
+	*slot = task->next;
+	if (task->next == NULL)
+		consumer->held_last = before;
+	consumer->num_held--;
+	return (struct doca_comch_consumer_task_post_recv *)task;
+}
+
+uint32_t comch_consumer_held_alike(const struct doca_comch_consumer *consumer, size_t *room)
+{
+	uint32_t alike = 0;
+
+	*room = consumer->held_room;
+	if (!consumer->held_mixed || consumer->num_held == 0)
+		return consumer->num_held;
+	*room = recv_room((const struct doca_comch_consumer_task_post_recv *)consumer->held_first);
+	for (const struct doca_task *task = consumer->held_first; task != NULL; task = task->next, alike++) {
+		if (recv_room((const struct doca_comch_consumer_task_post_recv *)task) != *room)
+			break;
+	}
+	return alike;
+}
+
+struct doca_comch_consumer_task_post_recv *comch_consumer_take_recv(struct doca_comch_consumer *consumer, size_t len)
+{
+	struct doca_comch_consumer_task_post_recv *task =
+		__builtin_expect(!consumer->held_mixed && len <= consumer->held_room, 1) ? unhold(consumer) : unhold_fitting(consumer, len);
 
 	if (task == NULL && consumer->num_posted > 0 && !consumer->reclaiming) {
 		consumer->reclaiming = true;

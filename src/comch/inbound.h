@@ -51,8 +51,11 @@ struct comch_inbound_link {
 doca_error_t comch_inbound_open(struct doca_comch_consumer *consumer, struct sf_link *link, const struct comch_attach *attach,
 				struct comch_inbound **inbound);
 
-/* A held receive, no longer in any queue, or NULL: then try again at a later poll. */
-struct doca_comch_consumer_task_post_recv *comch_consumer_take_recv(struct doca_comch_consumer *consumer);
+/* The first held receive that takes len bytes, no longer in any queue, or NULL: then try again at a later poll. */
+struct doca_comch_consumer_task_post_recv *comch_consumer_take_recv(struct doca_comch_consumer *consumer, size_t len);
+
+/* How many held receives, from the first on, take as many bytes as the first; *room says how many that is. */
+uint32_t comch_consumer_held_alike(const struct doca_comch_consumer *consumer, size_t *room);
 
 /* The task's side: prepare once, queue at every submit. AGAIN never; FULL is our own mistake. */
 void comch_consumer_prepare_recv(struct doca_comch_consumer *consumer, struct doca_comch_consumer_task_post_recv *task);

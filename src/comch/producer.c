@@ -4,16 +4,13 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "comch/gpu_path.h"
 
 /* ---- the ctx ---- */
 
 static const struct comch_producer_path *choose_path(const struct doca_comch_producer *producer)
 {
-	if (producer->child.ctx.gpu != NULL) {
-		SF_LOG_ERR("producer %u: no GPU data path here; leave out doca_ctx_set_datapath_on_gpu", producer->child.id);
-		return NULL;
-	}
-	return &comch_producer_cpu_path;
+	return producer->child.ctx.gpu != NULL ? &comch_producer_gpu_path : &comch_producer_cpu_path;
 }
 
 static doca_error_t producer_start(struct doca_ctx *ctx)
@@ -25,8 +22,6 @@ static doca_error_t producer_start(struct doca_ctx *ctx)
 		return DOCA_ERROR_NOT_CONNECTED;
 	}
 	producer->path = choose_path(producer);
-	if (producer->path == NULL)
-		return DOCA_ERROR_NOT_SUPPORTED;
 	return producer->path->start(producer);
 }
 

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "comch/gpu_path.h"
+
 static struct comch_remote_consumer **find_slot(struct comch_remote_consumers *table, uint32_t id)
 {
 	struct comch_remote_consumer **slot = &table->buckets[id % COMCH_REMOTE_BUCKETS];
@@ -41,6 +43,7 @@ doca_error_t comch_remote_consumers_add(struct comch_remote_consumers *table, ui
 	consumer->ad = *ad;
 	*slot = consumer;
 	table->num++;
+	atomic_fetch_add_explicit(&table->version, 1, memory_order_release);
 	return DOCA_SUCCESS;
 }
 
@@ -80,6 +83,8 @@ struct comch_remote_consumer *comch_remote_consumers_find(const struct comch_rem
 
 void comch_remote_consumer_unref(struct comch_remote_consumer *consumer)
 {
-	if (atomic_fetch_sub_explicit(&consumer->refs, 1, memory_order_acq_rel) == 1)
-		free(consumer);
+	if (atomic_fetch_sub_explicit(&consumer->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	comch_mailbox_sender_destroy(consumer->sender);
+	free(consumer);
 }

@@ -14,6 +14,8 @@
 
 #define COMCH_REMOTE_BUCKETS 64
 
+struct comch_mailbox_sender;
+
 struct comch_remote_consumer {
 	struct comch_remote_consumer *next; /* the table's */
 	atomic_uint refs;
@@ -21,11 +23,13 @@ struct comch_remote_consumer {
 	uint32_t id;
 	uint32_t imm_len_max;
 	struct comch_advertisement ad;
+	struct comch_mailbox_sender *sender; /* to a GPU's mailbox, made with the first route; guarded by the connection's lock */
 };
 
 struct comch_remote_consumers {
 	struct comch_remote_consumer *buckets[COMCH_REMOTE_BUCKETS];
 	uint32_t num;
+	atomic_uint version; /* changes with every consumer that comes: read without the lock */
 };
 
 /* ALREADY_EXIST, FULL (COMCH_CONSUMERS_MAX) or NO_MEMORY. */

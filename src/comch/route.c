@@ -2,7 +2,7 @@
 #include "comch/route.h"
 
 #include "base/log.h"
-#include "comch/producer.h"
+#include "comch/gpu_path.h"
 
 static struct comch_remote_consumer *find_consumer(struct doca_comch_producer *producer, uint32_t consumer_id)
 {
@@ -21,9 +21,8 @@ static doca_error_t open_kind(struct doca_comch_producer *producer, struct comch
 	case COMCH_PATH_LINK:
 		return comch_route_link_open(producer, consumer, route);
 	case COMCH_PATH_MAILBOX:
-		break;
+		return comch_route_mailbox_open(producer, consumer, route);
 	}
-	SF_LOG_ERR("producer %u: consumer %u receives by mailbox, to which this build has no route", producer->child.id, consumer->id);
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 

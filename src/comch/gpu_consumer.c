@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The consumer's data path on a GPU: a mailbox that the peer's producers write and the kernel reads. The host makes it,
+ * listens so that both sides see each other live and die, and tells the kernel when it ends.
+ */
+#include <stdlib.h>
+
+#include <doca_mmap.h>
+#include <softfield/gpu_comch.h>
+
+#include "base/log.h"
+#include "comch/consumer.h"
+#include "comch/gpu_handle.h"
+#include "comch/gpu_mailbox.h"
+#include "comch/gpu_path.h"
+#include "mem/mmap.h"
+
+struct gpu_peer_link {
+	struct gpu_peer_link *next;
+	struct sf_link *link;
+};
+
+struct gpu_consumer {
+	struct gpu_memory memory;
+	struct gpu_mailbox box;
+	struct gpu_block block; /* the handle and its rings */
+	struct gpu_peer_link *links; /* producers that connected */
+	uint32_t num_links;
+};
+
+uint32_t comch_gpu_consumer_arena(const struct doca_comch_consumer *consumer)
+{
+	size_t len = 0;
+	void *addr;
+
+	if (doca_mmap_get_memrange(consumer->mmap, &addr, &len) != DOCA_SUCCESS)
+		len = 0;
+	return gpu_pow2(len, GPU_ARENA_MIN, GPU_ARENA_MAX);
+}
+
+static doca_error_t fill_handle(struct doca_comch_consumer *consumer, struct gpu_consumer *gpu, uint32_t recv_max)
+{
+	struct doca_gpu *device = consumer->child.ctx.gpu;
+	size_t recvs = sizeof(struct softfield_gpu_recv) * gpu->box.depth, imm = (size_t)SOFTFIELD_IMM_MAX * gpu->box.depth;
+	size_t head = (sizeof(struct doca_comch_gpu_consumer) + 255) & ~(size_t)255;
+	struct doca_comch_gpu_consumer handle = {0};
+	doca_error_t result = gpu_block_alloc(&gpu->block, device, head + recvs + imm);
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	handle.mailbox = (struct softfield_mailbox *)gpu->memory.gpu_addr;
+	handle.lines = (struct softfield_line *)(gpu->memory.gpu_addr + ((uint8_t *)gpu->box.lines - gpu->memory.addr));
+	handle.arena = gpu->memory.gpu_addr + (gpu->box.arena - gpu->memory.addr);
+	handle.recvs = (struct softfield_gpu_recv *)(gpu->block.addr + head);
+	handle.imm = gpu->block.addr + head + recvs;
+	handle.arena_size = gpu->box.arena_size;
+	handle.depth = gpu->box.depth;
+	handle.shift = gpu->box.shift;
+	handle.recv_max = recv_max;
+	handle.hardware = device->ops->hardware;
+	return device->ops->copy_to(device, gpu->block.addr, &handle, sizeof(handle));
+}
+
+static void free_all(struct doca_comch_consumer *consumer)
+{
+	struct gpu_consumer *gpu = consumer->gpu;
+
+	gpu_block_free(&gpu->block);
+	gpu_memory_destroy(&gpu->memory);
+	free(gpu);
+	consumer->gpu = NULL;
+}
+
+static doca_error_t build(struct doca_comch_consumer *consumer, uint32_t recv_max)
+{
+	struct doca_gpu *device = consumer->child.ctx.gpu;
+	struct gpu_consumer *gpu = consumer->gpu;
+	uint32_t depth = gpu_pow2(recv_max, SOFTFIELD_MAILBOX_DEPTH_MIN, SOFTFIELD_MAILBOX_DEPTH_MAX);
+	uint32_t arena_size = comch_gpu_consumer_arena(consumer);
+	size_t page = 4096, arena_offset = (gpu_mailbox_size(depth) + page - 1) / page * page;
+	struct sf_domain *domain;
+	doca_error_t result = sf_dev_domain(consumer->child.connection->endpoint->dev, &domain);
+
+	if (result == DOCA_SUCCESS)
+		result = gpu_memory_create(&gpu->memory, device, domain, arena_offset + arena_size);
+	if (result != DOCA_SUCCESS)
+		return result;
+	gpu_mailbox_init(gpu->memory.addr, 0, arena_offset, arena_size, depth,
+			 SOFTFIELD_MAILBOX_TO_KERNEL | (device->ops->hardware ? SOFTFIELD_MAILBOX_HARDWARE : 0), consumer->child.id, &gpu->box);
+	return fill_handle(consumer, gpu, recv_max);
+}
+
+/* ---- producers of the peer: they only show that they live ---- */
+
+static void producer_attached(struct sf_listener *listener, struct sf_link *link, const void *data, size_t len)
+{
+	struct doca_comch_consumer *consumer = listener->user;
+	struct gpu_consumer *gpu = consumer->gpu;
+	struct gpu_peer_link *peer;
+	struct comch_attach attach;
+
+	link->user = NULL;
+	peer = calloc(1, sizeof(*peer));
+	if (peer == NULL || gpu->num_links == COMCH_PRODUCERS_MAX || comch_attach_parse(data, len, &attach) != DOCA_SUCCESS) {
+		SF_LOG_ERR("consumer %u: a producer is refused: too many, no memory, or its attach is not understood", consumer->child.id);
+		free(peer);
+		sf_link_close(link);
+		return;
+	}
+	peer->link = link;
+	peer->next = gpu->links;
+	gpu->links = peer;
+	gpu->num_links++;
+	link->user = consumer;
+}
+
+static void unlink_peer(struct gpu_consumer *gpu, struct sf_link *link)
+{
+	struct gpu_peer_link **slot = &gpu->links, *peer;
+
+	while (*slot != NULL && (*slot)->link != link)
+		slot = &(*slot)->next;
+	peer = *slot;
+	if (peer == NULL)
+		return;
+	*slot = peer->next;
+	gpu->num_links--;
+	free(peer);
+}
+
+static void producer_left(struct sf_link *link, doca_error_t reason)
+{
+	struct doca_comch_consumer *consumer = link->user;
+
+	(void)reason; /* the control link tells the program */
+	if (consumer == NULL)
+		return;
+	unlink_peer(consumer->gpu, link);
+	sf_link_close(link);
+}
+
+static const struct sf_port_handler gpu_consumer_handler = {
+	.accepted = producer_attached,
+	.closed = producer_left,
+};
+
+/* ---- the path ---- */
+
+static doca_error_t gpu_start(struct doca_comch_consumer *consumer, struct comch_advertisement *ad)
+{
+	uint32_t recv_max = consumer->dev_max_num_recv != 0 ? consumer->dev_max_num_recv : consumer->recv_pool.num_tasks;
+	struct gpu_consumer *gpu;
+	doca_error_t result;
+
+	if (recv_max == 0) {
+		SF_LOG_ERR("consumer %u: its number of receives is not set; doca_comch_consumer_task_post_recv_set_conf sets it, on a GPU too",
+			   consumer->child.id);
+		return DOCA_ERROR_BAD_STATE;
+	}
+	gpu = calloc(1, sizeof(*gpu));
+	if (gpu == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	consumer->gpu = gpu;
+	result = build(consumer, recv_max);
+	if (result == DOCA_SUCCESS)
+		result = comch_consumer_listen(consumer, &gpu_consumer_handler, 1, ad);
+	if (result != DOCA_SUCCESS) {
+		free_all(consumer);
+		return result;
+	}
+	ad->path = COMCH_PATH_MAILBOX;
+	memcpy(ad->descriptor, gpu->memory.descriptor, gpu->memory.descriptor_len);
+	ad->descriptor_len = gpu->memory.descriptor_len;
+	__atomic_add_fetch(&consumer->child.ctx.gpu->users, 1, __ATOMIC_RELAXED);
+	return DOCA_SUCCESS;
+}
+
+static void gpu_cancel(struct doca_comch_consumer *consumer)
+{
+	struct gpu_consumer *gpu = consumer->gpu;
+
+	gpu_mailbox_close(gpu->box.head,
+			  atomic_load(&consumer->child.connection->dead) ? SOFTFIELD_MAILBOX_LOST : SOFTFIELD_MAILBOX_STOPPED);
+}
+
+static bool gpu_drained(struct doca_comch_consumer *consumer) { return true; }
+
+static void gpu_stop(struct doca_comch_consumer *consumer)
+{
+	struct gpu_consumer *gpu = consumer->gpu;
+
+	while (gpu->links != NULL) {
+		struct sf_link *link = gpu->links->link;
+
+		unlink_peer(gpu, link);
+		sf_link_close(link);
+	}
+	comch_consumer_unlisten(consumer);
+	free_all(consumer);
+	__atomic_sub_fetch(&consumer->child.ctx.gpu->users, 1, __ATOMIC_RELEASE);
+}
+
+static bool gpu_progress(struct doca_comch_consumer *consumer) { return sf_port_poll(consumer->port, COMCH_POLL_BUDGET) > 0; }
+
+static bool gpu_arm(struct doca_comch_consumer *consumer) { return sf_port_arm(consumer->port); }
+
+const struct comch_consumer_path comch_consumer_gpu_path = {
+	.start = gpu_start,
+	.cancel = gpu_cancel,
+	.drained = gpu_drained,
+	.stop = gpu_stop,
+	.progress = gpu_progress,
+	.arm = gpu_arm,
+};
+
+doca_error_t doca_comch_consumer_get_gpu_handle(struct doca_comch_consumer *consumer, struct doca_comch_gpu_consumer **gpu_consumer)
+{
+	if (consumer == NULL || gpu_consumer == NULL) {
+		SF_LOG_ERR("%s is NULL", consumer == NULL ? "consumer" : "gpu_consumer");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (consumer->child.ctx.state != DOCA_CTX_STATE_RUNNING || consumer->path != &comch_consumer_gpu_path) {
+		SF_LOG_ERR("consumer %u has no handle for a GPU: %s", consumer->child.id,
+			   consumer->child.ctx.gpu == NULL ? "set its data path with doca_ctx_set_datapath_on_gpu before start" :
+							     "it does not run yet; progress its context until it does");
+		return DOCA_ERROR_BAD_STATE;
+	}
+	*gpu_consumer = (struct doca_comch_gpu_consumer *)((struct gpu_consumer *)consumer->gpu)->block.addr;
+	return DOCA_SUCCESS;
+}

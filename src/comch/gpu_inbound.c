@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The inbound source by a mailbox: a producer on the peer's GPU writes it, a consumer on the CPU reads it.
+ *
+ * The receives that the consumer holds are granted to each of its sources; should two of them use the same one, the later
+ * message waits in its mailbox for the next. So a source that is idle takes nothing from the others.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "comch/gpu_mailbox.h"
+#include "comch/gpu_path.h"
+
+#define LOOK_NS 1000000 /* between two looks at a real GPU's mailbox, which cannot ring, in event-driven mode */
+#define PREFETCH_LINES 4
+
+struct gpu_inbound {
+	struct comch_inbound base;
+	struct sf_region *region;
+	struct gpu_receiver receiver;
+	int timer; /* -1 unless the GPU is real and the consumer was armed */
+	bool timer_set;
+	bool broken;
+};
+
+/* ---- one message ---- */
+
+static void scatter(struct doca_comch_consumer_task_post_recv *task, const uint8_t *from, size_t len)
+{
+	for (uint32_t i = 0; len > 0 && i < task->recv.iov_num; i++) {
+		size_t part = len < task->iov[i].len ? len : task->iov[i].len;
+
+		memcpy(task->iov[i].addr, from, part);
+		from += part;
+		len -= part;
+	}
+}
+
+/* The immediate data goes where the header of a link's message would lie: it lives as long. */
+static void hand_over(struct gpu_inbound *in, struct doca_comch_consumer_task_post_recv *task, const struct gpu_arrival *arrived)
+{
+	const uint8_t *imm = arrived->arena != NULL ? arrived->line : arrived->line + arrived->len;
+	struct comch_arrival arrival = {.len = arrived->len, .producer_id = in->base.producer_id, .imm_data_len = arrived->imm_len};
+
+	scatter(task, arrived->arena != NULL ? arrived->arena : arrived->line, arrived->len);
+	if (arrived->imm_len != 0) {
+		memcpy(task->recv.header, imm, arrived->imm_len);
+		arrival.imm_data = task->recv.header;
+	}
+	gpu_receiver_next(&in->receiver);
+	comch_task_post_recv_arrived(task, &arrival);
+}
+
+static void cut(struct gpu_inbound *in)
+{
+	SF_LOG_ERR("consumer %u: what producer %u put into its mailbox is not a message; its link is cut", in->base.consumer->child.id,
+		   in->base.producer_id);
+	in->broken = true;
+	sf_link_disconnect(in->base.link);
+}
+
+static void grant(struct gpu_inbound *in)
+{
+	size_t room;
+	uint32_t count = comch_consumer_held_alike(in->base.consumer, &room);
+
+	gpu_receiver_grant(&in->receiver, count, room < UINT32_MAX ? (uint32_t)room : UINT32_MAX);
+}
+
+static uint32_t take_in(struct gpu_inbound *in, uint32_t budget)
+{
+	struct doca_comch_consumer *consumer = in->base.consumer;
+	const struct gpu_mailbox *box = &in->receiver.box;
+	struct doca_comch_consumer_task_post_recv *task;
+	struct gpu_arrival arrival;
+	uint32_t moved = 0;
+	doca_error_t result;
+
+	while (moved < budget && !in->broken && consumer->child.ctx.state == DOCA_CTX_STATE_RUNNING) {
+		result = gpu_receiver_peek(&in->receiver, &arrival);
+		if (result == DOCA_ERROR_AGAIN)
+			break;
+		if (result != DOCA_SUCCESS || arrival.imm_len > consumer->imm_data_len) {
+			cut(in);
+			break;
+		}
+		__builtin_prefetch(&box->lines[(in->receiver.seq + PREFETCH_LINES) & (box->depth - 1)]);
+		task = comch_consumer_take_recv(consumer, arrival.len);
+		if (task == NULL)
+			break;
+		hand_over(in, task, &arrival);
+		moved++;
+	}
+	return moved;
+}
+
+/* ---- the source ---- */
+
+static void drain_timer(struct gpu_inbound *in)
+{
+	uint64_t expirations;
+
+	if (in->timer_set && read(in->timer, &expirations, sizeof(expirations)) == (ssize_t)sizeof(expirations))
+		in->timer_set = false;
+}
+
+static uint32_t inbound_poll(struct comch_inbound *inbound, uint32_t budget)
+{
+	struct gpu_inbound *in = (struct gpu_inbound *)inbound;
+	uint32_t moved = take_in(in, budget);
+
+	if (!in->broken)
+		grant(in);
+	if (__builtin_expect(in->timer_set, 0))
+		drain_timer(in);
+	return moved;
+}
+
+static bool arm_timer(struct gpu_inbound *in)
+{
+	const struct itimerspec soon = {.it_value = {.tv_nsec = LOOK_NS}};
+
+	if (in->timer < 0) {
+		in->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+		if (in->timer >= 0 && sf_ctx_watch_fd(&in->base.consumer->child.ctx, in->timer) != DOCA_SUCCESS) {
+			close(in->timer);
+			in->timer = -1;
+		}
+	}
+	in->timer_set = in->timer >= 0 && timerfd_settime(in->timer, 0, &soon, NULL) == 0;
+	return !in->timer_set; /* without a timer it is always due: that polls, and loses nothing */
+}
+
+static bool inbound_arm(struct comch_inbound *inbound)
+{
+	struct gpu_inbound *in = (struct gpu_inbound *)inbound;
+
+	if (in->broken)
+		return false;
+	grant(in);
+	if (in->receiver.box.flags & SOFTFIELD_MAILBOX_HARDWARE)
+		return gpu_receiver_ready(&in->receiver) || arm_timer(in);
+	__atomic_store_n(&in->receiver.box.head->armed, 1, __ATOMIC_RELAXED);
+	softfield_fence_system(); /* the word before the look; the kernel writes the line before its look at the word */
+	return gpu_receiver_ready(&in->receiver);
+}
+
+static void inbound_close(struct comch_inbound *inbound)
+{
+	struct gpu_inbound *in = (struct gpu_inbound *)inbound;
+
+	while (take_in(in, COMCH_POLL_BUDGET) != 0) /* what the producer sent before it went */
+		;
+	gpu_receiver_close(&in->receiver);
+	if (in->timer >= 0) {
+		sf_ctx_unwatch_fd(&inbound->consumer->child.ctx, in->timer);
+		close(in->timer);
+	}
+	sf_region_close(in->region);
+	free(in);
+}
+
+static const struct comch_inbound_ops gpu_inbound_ops = {
+	.name = "mailbox",
+	.poll = inbound_poll,
+	.arm = inbound_arm,
+	.close = inbound_close,
+};
+
+/* ---- opening ---- */
+
+static doca_error_t map_mailbox(struct gpu_inbound *in, struct sf_domain *domain, const struct comch_attach *attach)
+{
+	uint64_t offset;
+	doca_error_t result;
+	void *addr;
+
+	if (attach->descriptor_len <= COMCH_GPU_ATTACH_OFFSET_SIZE)
+		return DOCA_ERROR_INVALID_VALUE;
+	memcpy(&offset, attach->descriptor, sizeof(offset));
+	result = sf_region_import(domain, attach->descriptor + COMCH_GPU_ATTACH_OFFSET_SIZE,
+				  attach->descriptor_len - COMCH_GPU_ATTACH_OFFSET_SIZE, &in->region);
+	if (result != DOCA_SUCCESS) {
+		in->region = NULL;
+		return result;
+	}
+	result = sf_region_map(in->region, &addr);
+	if (result == DOCA_SUCCESS)
+		result = gpu_mailbox_view(addr, in->region->len, offset, false, &in->receiver.box);
+	return result;
+}
+
+doca_error_t comch_inbound_open(struct doca_comch_consumer *consumer, struct sf_link *link, const struct comch_attach *attach,
+				struct comch_inbound **inbound)
+{
+	struct gpu_inbound *in = calloc(1, sizeof(*in));
+	doca_error_t result;
+
+	if (in == NULL) {
+		SF_LOG_ERR("consumer %u: no memory for producer %u", consumer->child.id, attach->producer_id);
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	in->timer = -1;
+	result = map_mailbox(in, consumer->port->domain, attach);
+	if (result != DOCA_SUCCESS) {
+		SF_LOG_ERR("consumer %u: the mailbox of producer %u cannot be used: %s", consumer->child.id, attach->producer_id,
+			   doca_error_get_name(result));
+		if (in->region != NULL)
+			sf_region_close(in->region);
+		free(in);
+		return result;
+	}
+	in->base = (struct comch_inbound){.ops = &gpu_inbound_ops, .consumer = consumer, .link = link, .producer_id = attach->producer_id};
+	*inbound = &in->base;
+	return DOCA_SUCCESS;
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "comch/gpu_mailbox.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+/* ---- memory ---- */
+
+/* The fabric moves the pages when it exports them; only then may the GPU pin them. */
+static doca_error_t share(struct gpu_memory *memory, struct sf_domain *domain)
+{
+	size_t descriptor_len = sizeof(memory->descriptor);
+	void *gpu_addr;
+	doca_error_t result;
+
+	result = sf_region_register(domain, memory->addr, memory->len, SF_RIGHT_READ | SF_RIGHT_WRITE, &memory->region);
+	if (result == DOCA_SUCCESS)
+		result = sf_region_export(memory->region, memory->descriptor, &descriptor_len);
+	if (result != DOCA_SUCCESS) {
+		SF_LOG_ERR("%zu bytes of mailboxes cannot be shared with the peer: %s", memory->len, doca_error_get_name(result));
+		return result;
+	}
+	memory->descriptor_len = (uint32_t)descriptor_len;
+	result = memory->gpu->ops->host_map(memory->gpu, memory->addr, memory->len, &gpu_addr);
+	if (result == DOCA_SUCCESS)
+		memory->gpu_addr = gpu_addr;
+	return result;
+}
+
+doca_error_t gpu_memory_create(struct gpu_memory *memory, struct doca_gpu *gpu, struct sf_domain *domain, size_t len)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	doca_error_t result;
+	void *addr;
+
+	memset(memory, 0, sizeof(*memory));
+	memory->gpu = gpu;
+	len = (len + page - 1) / page * page;
+	addr = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (addr == MAP_FAILED) {
+		SF_LOG_ERR("no memory for %zu bytes of mailboxes: %s", len, strerror(errno));
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	memory->addr = addr;
+	memory->len = len;
+	result = share(memory, domain);
+	if (result != DOCA_SUCCESS)
+		gpu_memory_destroy(memory);
+	return result;
+}
+
+void gpu_memory_destroy(struct gpu_memory *memory)
+{
+	if (memory->gpu_addr != NULL)
+		memory->gpu->ops->host_unmap(memory->gpu, memory->addr);
+	if (memory->region != NULL)
+		sf_region_close(memory->region);
+	if (memory->addr != NULL)
+		munmap(memory->addr, memory->len);
+	memset(memory, 0, sizeof(*memory));
+}
+
+uint32_t gpu_pow2(uint64_t value, uint32_t min, uint32_t max)
+{
+	uint32_t p = min;
+
+	while (p < value && p < max)
+		p *= 2;
+	return p;
+}
+
+/* ---- one mailbox ---- */
+
+void gpu_mailbox_init(uint8_t *base, size_t offset, size_t arena_offset, uint32_t arena_size, uint32_t depth, uint32_t flags,
+		      uint32_t number, struct gpu_mailbox *mailbox)
+{
+	struct softfield_mailbox *head = (struct softfield_mailbox *)(base + offset);
+
+	head->version = SOFTFIELD_MAILBOX_VERSION;
+	head->flags = flags;
+	head->depth = depth;
+	head->lines_offset = offset + sizeof(*head);
+	head->arena_offset = arena_offset;
+	head->arena_size = arena_size;
+	head->number = number;
+	head->magic = SOFTFIELD_MAILBOX_MAGIC;
+	*mailbox = (struct gpu_mailbox){.head = head, .lines = (struct softfield_line *)(base + head->lines_offset),
+					.arena = base + arena_offset, .depth = depth, .shift = (uint32_t)__builtin_ctz(depth),
+					.arena_size = arena_size, .flags = flags};
+}
+
+static bool power_of_two(uint32_t value, uint32_t min, uint32_t max)
+{
+	return value >= min && value <= max && (value & (value - 1)) == 0;
+}
+
+static bool inside(uint64_t offset, uint64_t size, size_t len, size_t align)
+{
+	return offset % align == 0 && offset <= len && size <= len - offset;
+}
+
+doca_error_t gpu_mailbox_view(uint8_t *base, size_t len, size_t offset, bool to_kernel, struct gpu_mailbox *mailbox)
+{
+	struct softfield_mailbox head;
+
+	if (!inside(offset, sizeof(head), len, 64) || (uintptr_t)base % 64 != 0)
+		return DOCA_ERROR_INVALID_VALUE;
+	memcpy(&head, base + offset, offsetof(struct softfield_mailbox, grant)); /* once: the owner may change it */
+	if (head.magic != SOFTFIELD_MAILBOX_MAGIC)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (head.version != SOFTFIELD_MAILBOX_VERSION)
+		return DOCA_ERROR_UNSUPPORTED_VERSION;
+	if (!power_of_two(head.depth, SOFTFIELD_MAILBOX_DEPTH_MIN, SOFTFIELD_MAILBOX_DEPTH_MAX) ||
+	    !power_of_two(head.arena_size, SOFTFIELD_ARENA_ALIGN, SOFTFIELD_MAILBOX_ARENA_MAX) ||
+	    !inside(head.lines_offset, (uint64_t)head.depth * sizeof(struct softfield_line), len, 64) ||
+	    !inside(head.arena_offset, head.arena_size, len, SOFTFIELD_ARENA_ALIGN) ||
+	    ((head.flags & SOFTFIELD_MAILBOX_TO_KERNEL) != 0) != to_kernel)
+		return DOCA_ERROR_INVALID_VALUE;
+	*mailbox = (struct gpu_mailbox){.head = (struct softfield_mailbox *)(base + offset),
+					.lines = (struct softfield_line *)(base + head.lines_offset), .arena = base + head.arena_offset,
+					.depth = head.depth, .shift = (uint32_t)__builtin_ctz(head.depth), .arena_size = head.arena_size,
+					.flags = head.flags};
+	return DOCA_SUCCESS;
+}
+
+void gpu_mailbox_wake_now(struct softfield_mailbox *head)
+{
+	if (__atomic_exchange_n(&head->sleeping, 0, __ATOMIC_ACQ_REL) != 0)
+		syscall(SYS_futex, &head->sleeping, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void gpu_mailbox_close(struct softfield_mailbox *head, enum softfield_mailbox_closed why)
+{
+	struct softfield_quad control = {{(uint32_t)why, 0, 0, 0}};
+
+	softfield_store_quad(&head->control, control);
+	softfield_fence_system();
+	gpu_mailbox_wake_now(head);
+}
+
+/* ---- sending to a kernel ---- */
+
+doca_error_t gpu_sender_init(struct gpu_sender *sender, const struct gpu_mailbox *box)
+{
+	memset(sender, 0, sizeof(*sender));
+	sender->box = *box;
+	sender->arena_end = calloc(box->depth, sizeof(*sender->arena_end));
+	return sender->arena_end != NULL ? DOCA_SUCCESS : DOCA_ERROR_NO_MEMORY;
+}
+
+void gpu_sender_fini(struct gpu_sender *sender)
+{
+	free(sender->arena_end);
+	sender->arena_end = NULL;
+}
+
+static inline void sender_lock(struct gpu_sender *sender)
+{
+	while (__builtin_expect(__atomic_exchange_n(&sender->lock, 1, __ATOMIC_ACQUIRE) != 0, 0))
+		softfield_relax();
+}
+
+static inline void sender_unlock(struct gpu_sender *sender) { __atomic_store_n(&sender->lock, 0, __ATOMIC_RELEASE); }
+
+/* The kernel wrote these, so no more is believed than can be: a ring of receives, nothing done that was not sent. */
+static void refresh(struct gpu_sender *sender)
+{
+	struct softfield_quad grant = softfield_load_quad(&sender->box.head->grant);
+	uint32_t done = grant.w[SOFTFIELD_GRANT_DONE];
+
+	softfield_observed(&sender->box.head->grant);
+	sender->closed = grant.w[SOFTFIELD_GRANT_CLOSED] != 0;
+	if (grant.w[SOFTFIELD_GRANT_COUNT] - sender->seq <= sender->box.depth)
+		sender->count = grant.w[SOFTFIELD_GRANT_COUNT];
+	sender->len = grant.w[SOFTFIELD_GRANT_LEN];
+	if (done - sender->done <= sender->seq - sender->done && done != sender->done) {
+		sender->done = done;
+		sender->arena_tail = sender->arena_end[(done - 1) & (sender->box.depth - 1)];
+	}
+}
+
+static bool take_arena(struct gpu_sender *sender, uint32_t len, uint32_t *offset)
+{
+	if (softfield_arena_take(&sender->arena_head, sender->arena_tail, sender->box.arena_size, len, offset))
+		return true;
+	refresh(sender);
+	return softfield_arena_take(&sender->arena_head, sender->arena_tail, sender->box.arena_size, len, offset);
+}
+
+/* The bytes, 12 for each quad, from one buffer, which is not read beyond its end. */
+static inline void fill_line(struct softfield_line *line, uint32_t lap, uint32_t tag, const uint8_t *bytes, uint32_t len)
+{
+	struct softfield_quad quad;
+
+	for (uint32_t q = 0; q < 4; q++) {
+		uint32_t at = q * SOFTFIELD_QUAD_PAYLOAD;
+
+		memset(&quad, 0, sizeof(quad));
+		if (__builtin_expect(at + SOFTFIELD_QUAD_PAYLOAD <= len, 1))
+			memcpy(quad.w, bytes + at, SOFTFIELD_QUAD_PAYLOAD);
+		else if (at < len)
+			memcpy(quad.w, bytes + at, len - at);
+		quad.w[3] = q == 0 ? tag : lap;
+		softfield_store_quad(&line->quad[q], quad);
+	}
+}
+
+static void gather(uint8_t *to, const struct sf_iov *iov, uint32_t iov_num)
+{
+	for (uint32_t i = 0; i < iov_num; i++) {
+		memcpy(to, iov[i].addr, iov[i].len);
+		to += iov[i].len;
+	}
+}
+
+static void send_inline(struct gpu_sender *sender, struct softfield_line *line, const struct sf_iov *iov, uint32_t iov_num, uint32_t len,
+			const void *imm, uint32_t imm_len)
+{
+	uint32_t lap = softfield_lap(sender->seq, sender->box.shift);
+	uint8_t bytes[SOFTFIELD_LINE_PAYLOAD];
+
+	softfield_published(line);
+	if (iov_num == 1 && imm_len == 0) {
+		fill_line(line, lap, softfield_tag(lap, len, 0, 0), iov[0].addr, len);
+		return;
+	}
+	gather(bytes, iov, iov_num);
+	if (imm_len != 0)
+		memcpy(bytes + len, imm, imm_len);
+	fill_line(line, lap, softfield_tag(lap, len, imm_len, 0), bytes, len + imm_len);
+}
+
+static doca_error_t send_arena(struct gpu_sender *sender, struct softfield_line *line, const struct sf_iov *iov, uint32_t iov_num,
+			       uint32_t len, const void *imm, uint32_t imm_len)
+{
+	uint32_t lap = softfield_lap(sender->seq, sender->box.shift), offset;
+	uint8_t bytes[SOFTFIELD_LINE_PAYLOAD] = {0};
+
+	if (!take_arena(sender, len, &offset))
+		return DOCA_ERROR_AGAIN;
+	gather(sender->box.arena + offset, iov, iov_num);
+	memcpy(bytes, &offset, 4);
+	memcpy(bytes + 4, &len, 4);
+	if (imm_len != 0)
+		memcpy(bytes + SOFTFIELD_QUAD_PAYLOAD, imm, imm_len);
+	__atomic_thread_fence(__ATOMIC_RELEASE); /* the arena before the line */
+	softfield_published(line);
+	fill_line(line, lap, softfield_tag(lap, 0, imm_len, SOFTFIELD_TAG_ARENA), bytes, sizeof(bytes));
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t send_locked(struct gpu_sender *sender, const struct sf_iov *iov, uint32_t iov_num, uint64_t len, const void *imm,
+				uint32_t imm_len)
+{
+	struct softfield_line *line = &sender->box.lines[sender->seq & (sender->box.depth - 1)];
+	doca_error_t result = DOCA_SUCCESS;
+
+	if (__builtin_expect(sender->seq == sender->count, 0)) {
+		refresh(sender);
+		if (sender->closed)
+			return DOCA_ERROR_NOT_CONNECTED;
+		if (sender->seq == sender->count)
+			return DOCA_ERROR_AGAIN;
+	}
+	if (__builtin_expect(len > sender->len || len > sender->box.arena_size, 0))
+		return DOCA_ERROR_TOO_BIG;
+	if (len + imm_len <= SOFTFIELD_LINE_PAYLOAD)
+		send_inline(sender, line, iov, iov_num, (uint32_t)len, imm, imm_len);
+	else
+		result = send_arena(sender, line, iov, iov_num, (uint32_t)len, imm, imm_len);
+	if (result != DOCA_SUCCESS)
+		return result;
+	sender->arena_end[sender->seq & (sender->box.depth - 1)] = sender->arena_head;
+	sender->seq++;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t gpu_sender_send(struct gpu_sender *sender, const struct sf_iov *iov, uint32_t iov_num, const void *imm, uint32_t imm_len)
+{
+	uint64_t len = 0;
+	doca_error_t result;
+
+	for (uint32_t i = 0; i < iov_num; i++)
+		len += iov[i].len;
+	sender_lock(sender);
+	result = send_locked(sender, iov, iov_num, len, imm, imm_len);
+	sender_unlock(sender);
+	if (result == DOCA_SUCCESS)
+		gpu_mailbox_wake(&sender->box);
+	return result;
+}
+
+/* ---- receiving from a kernel ---- */
+
+bool gpu_receiver_ready(const struct gpu_receiver *receiver)
+{
+	const struct softfield_line *line = &receiver->box.lines[receiver->seq & (receiver->box.depth - 1)];
+
+	return softfield_tag_lap(softfield_load_quad(&line->quad[0]).w[3]) == softfield_lap(receiver->seq, receiver->box.shift);
+}
+
+doca_error_t gpu_receiver_peek(const struct gpu_receiver *receiver, struct gpu_arrival *arrival)
+{
+	const struct softfield_line *line = &receiver->box.lines[receiver->seq & (receiver->box.depth - 1)];
+	uint32_t lap = softfield_lap(receiver->seq, receiver->box.shift), tag, offset;
+	struct softfield_quad quad[4];
+
+	quad[0] = softfield_load_quad(&line->quad[0]);
+	tag = quad[0].w[3];
+	if (softfield_tag_lap(tag) != lap)
+		return DOCA_ERROR_AGAIN;
+	for (uint32_t q = 1; q < 4; q++) {
+		quad[q] = softfield_load_quad(&line->quad[q]);
+		if (quad[q].w[3] != lap)
+			return DOCA_ERROR_AGAIN;
+	}
+	softfield_observed(line);
+	if (receiver->seq == receiver->count)
+		return DOCA_ERROR_IO_FAILED; /* more than was granted */
+	arrival->imm_len = softfield_tag_imm_len(tag);
+	if (tag & SOFTFIELD_TAG_ARENA) {
+		offset = quad[0].w[0];
+		arrival->len = quad[0].w[1];
+		if (arrival->imm_len > SOFTFIELD_IMM_MAX || offset > receiver->box.arena_size || arrival->len > receiver->box.arena_size - offset)
+			return DOCA_ERROR_IO_FAILED;
+		arrival->arena = receiver->box.arena + offset;
+		for (uint32_t q = 1; q < 4; q++)
+			memcpy(arrival->line + (q - 1) * SOFTFIELD_QUAD_PAYLOAD, quad[q].w, SOFTFIELD_QUAD_PAYLOAD);
+		return arrival->len <= receiver->len ? DOCA_SUCCESS : DOCA_ERROR_IO_FAILED;
+	}
+	arrival->len = softfield_tag_len(tag);
+	arrival->arena = NULL;
+	if (arrival->len + arrival->imm_len > SOFTFIELD_LINE_PAYLOAD || arrival->imm_len > SOFTFIELD_IMM_MAX || arrival->len > receiver->len)
+		return DOCA_ERROR_IO_FAILED;
+	for (uint32_t q = 0; q < 4; q++) /* whole quads: each overwrites the tag of the one before */
+		memcpy(arrival->line + q * SOFTFIELD_QUAD_PAYLOAD, quad[q].w, sizeof(quad[q]));
+	return DOCA_SUCCESS;
+}
+
+void gpu_receiver_grant(struct gpu_receiver *receiver, uint32_t count, uint32_t len)
+{
+	uint32_t open = receiver->count - receiver->seq, wanted = count < receiver->box.depth ? count : receiver->box.depth;
+	struct softfield_quad grant;
+
+	if (open == 0)
+		receiver->len = len;
+	if (len == receiver->len && wanted > open)
+		open = wanted;
+	if (receiver->seq + open == receiver->count && receiver->seq == receiver->published)
+		return;
+	receiver->count = receiver->seq + open;
+	receiver->published = receiver->seq;
+	grant = (struct softfield_quad){{receiver->count, receiver->len, receiver->seq, 0}};
+	softfield_published(&receiver->box.head->grant);
+	softfield_store_quad(&receiver->box.head->grant, grant);
+	gpu_mailbox_wake(&receiver->box);
+}
+
+void gpu_receiver_close(struct gpu_receiver *receiver)
+{
+	struct softfield_quad grant = {{receiver->count, receiver->len, receiver->seq, 1}};
+
+	softfield_store_quad(&receiver->box.head->grant, grant);
+	gpu_mailbox_wake(&receiver->box);
+}

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The producer's data path on a GPU: one block of shared memory with an arena and a mailbox for each consumer of the peer that
+ * the kernel can reach. The host connects to the consumers that it learns of and tells the kernel of them by a table.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <softfield/gpu_comch.h>
+
+#include "base/log.h"
+#include "comch/gpu_handle.h"
+#include "comch/gpu_mailbox.h"
+#include "comch/gpu_path.h"
+
+#define GPU_SEND_DEPTH_MAX 4096u /* lines of each mailbox: what a consumer may have posted for one producer */
+
+struct gpu_slot {
+	struct doca_comch_producer *producer;
+	struct comch_remote_consumer *consumer; /* a reference, or NULL: never used, or over */
+	struct sf_link *link;
+	struct gpu_mailbox box;
+	bool lost;
+};
+
+struct gpu_producer {
+	struct gpu_memory memory; /* control mailbox, arena, mailboxes */
+	size_t boxes_offset;
+	uint32_t depth, arena_size;
+	size_t arena_offset;
+	uint32_t flags;
+	struct gpu_block block; /* the handle, the kernel's accounts and ring */
+	struct softfield_gpu_peer *peers; /* memory that the host writes and the kernel reads */
+	void *peers_gpu;
+	struct gpu_slot slots[SOFTFIELD_GPU_PEERS_MAX];
+	uint32_t num_slots;    /* ever used */
+	uint32_t seen_version; /* of the connection's table */
+	bool full_told;
+};
+
+/* ---- memory ---- */
+
+/* What the peer's messages may have, ours may have: programs answer in the buffers that they receive in. */
+static uint32_t choose_arena(struct doca_comch_producer *producer)
+{
+	struct doca_comch_connection *connection = producer->child.connection;
+	uint32_t size = 0;
+
+	pthread_mutex_lock(&connection->lock);
+	for (const struct comch_child *child = connection->children; child != NULL; child = child->next) {
+		const struct doca_comch_consumer *consumer = (const struct doca_comch_consumer *)child;
+		uint32_t arena;
+
+		if (!child->is_consumer || child->ctx.gpu == NULL)
+			continue;
+		arena = comch_gpu_consumer_arena(consumer);
+		size = arena > size ? arena : size;
+	}
+	pthread_mutex_unlock(&connection->lock);
+	return size != 0 ? size : GPU_ARENA_DEFAULT;
+}
+
+static doca_error_t make_memory(struct doca_comch_producer *producer, struct gpu_producer *gpu, uint32_t send_max)
+{
+	struct doca_gpu *device = producer->child.ctx.gpu;
+	size_t page = 4096;
+	struct gpu_mailbox control;
+	struct sf_domain *domain;
+	doca_error_t result = sf_dev_domain(producer->child.connection->endpoint->dev, &domain);
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	gpu->depth = gpu_pow2(send_max, SOFTFIELD_MAILBOX_DEPTH_MIN, GPU_SEND_DEPTH_MAX);
+	gpu->arena_size = choose_arena(producer);
+	gpu->flags = device->ops->hardware ? SOFTFIELD_MAILBOX_HARDWARE : 0;
+	gpu->boxes_offset = page;
+	gpu->arena_offset = (page + SOFTFIELD_GPU_PEERS_MAX * gpu_mailbox_size(gpu->depth) + page - 1) / page * page;
+	result = gpu_memory_create(&gpu->memory, device, domain, gpu->arena_offset + gpu->arena_size);
+	if (result == DOCA_SUCCESS)
+		gpu_mailbox_init(gpu->memory.addr, 0, gpu->arena_offset, gpu->arena_size, SOFTFIELD_MAILBOX_DEPTH_MIN, gpu->flags,
+				 producer->child.id, &control);
+	return result;
+}
+
+static doca_error_t make_handle(struct doca_comch_producer *producer, struct gpu_producer *gpu, uint32_t send_max)
+{
+	struct doca_gpu *device = producer->child.ctx.gpu;
+	uint32_t ring = gpu_pow2((uint64_t)send_max * 2, SOFTFIELD_MAILBOX_DEPTH_MIN, 2 * SOFTFIELD_MAILBOX_DEPTH_MAX);
+	size_t head = (sizeof(struct doca_comch_gpu_producer) + 255) & ~(size_t)255;
+	size_t dests = sizeof(struct softfield_gpu_dest) * SOFTFIELD_GPU_PEERS_MAX;
+	struct doca_comch_gpu_producer handle = {0};
+	void *peers_cpu = NULL;
+	doca_error_t result;
+
+	result = device->ops->mem_alloc(device, sizeof(struct softfield_gpu_peer) * SOFTFIELD_GPU_PEERS_MAX, 256, DOCA_GPU_MEM_TYPE_CPU_GPU,
+					&gpu->peers_gpu, &peers_cpu);
+	if (result != DOCA_SUCCESS) {
+		gpu->peers_gpu = NULL;
+		return result;
+	}
+	gpu->peers = peers_cpu;
+	result = gpu_block_alloc(&gpu->block, device, head + dests + sizeof(struct softfield_gpu_send) * ring);
+	if (result != DOCA_SUCCESS)
+		return result;
+	handle.control = (struct softfield_mailbox *)gpu->memory.gpu_addr;
+	handle.peers = gpu->peers_gpu;
+	handle.dests = (struct softfield_gpu_dest *)(gpu->block.addr + head);
+	handle.sends = (struct softfield_gpu_send *)(gpu->block.addr + head + dests);
+	handle.arena = gpu->memory.gpu_addr + gpu->arena_offset;
+	handle.arena_size = gpu->arena_size;
+	handle.send_ring = ring;
+	handle.send_max = send_max;
+	handle.hardware = device->ops->hardware;
+	return device->ops->copy_to(device, gpu->block.addr, &handle, sizeof(handle));
+}
+
+static void free_all(struct doca_comch_producer *producer)
+{
+	struct gpu_producer *gpu = producer->gpu;
+
+	gpu_block_free(&gpu->block);
+	if (gpu->peers_gpu != NULL)
+		gpu->memory.gpu->ops->mem_free(gpu->memory.gpu, gpu->peers_gpu);
+	gpu_memory_destroy(&gpu->memory);
+	free(gpu);
+	producer->gpu = NULL;
+}
+
+/* ---- consumers of the peer ---- */
+
+static void ring_link(void *link) { sf_link_ring(link); }
+
+static void publish(struct gpu_producer *gpu, struct gpu_slot *slot)
+{
+	struct softfield_gpu_peer *peer = &gpu->peers[slot - gpu->slots];
+	uint8_t *head = (uint8_t *)slot->box.head, *lines = (uint8_t *)slot->box.lines;
+
+	peer->depth = slot->box.depth;
+	peer->shift = slot->box.shift;
+	peer->arena_size = slot->box.arena_size;
+	peer->mailbox = (struct softfield_mailbox *)(gpu->memory.gpu_addr + (head - gpu->memory.addr));
+	peer->lines = (struct softfield_line *)(gpu->memory.gpu_addr + (lines - gpu->memory.addr));
+	peer->ring = ring_link;
+	peer->ring_arg = slot->link;
+	softfield_published(peer);
+	__atomic_store_n(&peer->consumer_id, slot->consumer->id, __ATOMIC_RELEASE);
+}
+
+/* The kernel sends to it no more. Mailbox and link stay as they are until stop: the kernel may be about to use them. */
+static void retire(struct gpu_producer *gpu, struct gpu_slot *slot)
+{
+	struct softfield_quad over = {{0, 0, 0, 1}};
+
+	__atomic_store_n(&gpu->peers[slot - gpu->slots].consumer_id, 0, __ATOMIC_RELEASE);
+	softfield_store_quad(&slot->box.head->grant, over);
+	gpu_mailbox_wake(&slot->box);
+}
+
+static void release(struct gpu_slot *slot)
+{
+	sf_link_close(slot->link);
+	comch_remote_consumer_unref(slot->consumer);
+	slot->link = NULL;
+	slot->consumer = NULL;
+}
+
+static doca_error_t connect_slot(struct doca_comch_producer *producer, struct gpu_slot *slot, size_t offset)
+{
+	struct gpu_producer *gpu = producer->gpu;
+	uint8_t descriptor[COMCH_ATTACH_DESCRIPTOR_MAX], data[SF_PRIVATE_MAX];
+	struct comch_attach attach = {.path = COMCH_PATH_MAILBOX, .producer_id = producer->child.id, .descriptor = descriptor};
+	uint64_t where = offset;
+
+	attach.descriptor_len = COMCH_GPU_ATTACH_OFFSET_SIZE + gpu->memory.descriptor_len;
+	if (attach.descriptor_len > sizeof(descriptor))
+		return DOCA_ERROR_TOO_BIG;
+	memcpy(descriptor, &where, sizeof(where));
+	memcpy(descriptor + COMCH_GPU_ATTACH_OFFSET_SIZE, gpu->memory.descriptor, gpu->memory.descriptor_len);
+	return sf_link_connect(producer->port, slot->consumer->ad.name, data, comch_attach_pack(&attach, data), slot, &slot->link);
+}
+
+/* Takes over the caller's reference. */
+static void add_consumer(struct doca_comch_producer *producer, struct comch_remote_consumer *consumer)
+{
+	struct gpu_producer *gpu = producer->gpu;
+	struct gpu_slot *slot = &gpu->slots[gpu->num_slots];
+	size_t offset = gpu->boxes_offset + gpu->num_slots * gpu_mailbox_size(gpu->depth);
+	doca_error_t result;
+
+	gpu_mailbox_init(gpu->memory.addr, offset, gpu->arena_offset, gpu->arena_size, gpu->depth, gpu->flags, consumer->id, &slot->box);
+	slot->producer = producer;
+	slot->consumer = consumer;
+	slot->lost = false;
+	result = connect_slot(producer, slot, offset);
+	if (result != DOCA_SUCCESS) {
+		SF_LOG_ERR("producer %u on the GPU cannot connect to consumer %u: %s", producer->child.id, consumer->id,
+			   doca_error_get_name(result));
+		slot->consumer = NULL;
+		comch_remote_consumer_unref(consumer);
+		return;
+	}
+	gpu->num_slots++;
+	publish(gpu, slot);
+}
+
+static bool knows(const struct gpu_producer *gpu, const struct comch_remote_consumer *consumer)
+{
+	for (uint32_t i = 0; i < gpu->num_slots; i++) {
+		if (gpu->slots[i].consumer == consumer)
+			return true;
+	}
+	return false;
+}
+
+/* One that is not known yet, with a reference; NULL when all are. */
+static struct comch_remote_consumer *next_unknown(struct doca_comch_producer *producer)
+{
+	struct doca_comch_connection *connection = producer->child.connection;
+	struct comch_remote_consumer *found = NULL;
+
+	pthread_mutex_lock(&connection->lock);
+	for (uint32_t i = 0; i < COMCH_REMOTE_BUCKETS && found == NULL; i++) {
+		for (struct comch_remote_consumer *c = connection->remote.buckets[i]; c != NULL && found == NULL; c = c->next) {
+			if (c->ad.path == COMCH_PATH_LINK && !knows(producer->gpu, c))
+				found = c;
+		}
+	}
+	if (found != NULL)
+		atomic_fetch_add_explicit(&found->refs, 1, memory_order_relaxed);
+	pthread_mutex_unlock(&connection->lock);
+	return found;
+}
+
+static bool add_new_consumers(struct doca_comch_producer *producer)
+{
+	struct gpu_producer *gpu = producer->gpu;
+	uint32_t version = atomic_load_explicit(&producer->child.connection->remote.version, memory_order_acquire);
+	struct comch_remote_consumer *consumer;
+
+	if (__builtin_expect(version == gpu->seen_version, 1))
+		return false;
+	gpu->seen_version = version;
+	while ((consumer = next_unknown(producer)) != NULL) {
+		if (gpu->num_slots == SOFTFIELD_GPU_PEERS_MAX) {
+			if (!gpu->full_told)
+				SF_LOG_ERR("producer %u on the GPU reached %d consumers, which is the most between its start and stop; "
+					   "consumer %u and later ones are unknown to it",
+					   producer->child.id, SOFTFIELD_GPU_PEERS_MAX, consumer->id);
+			gpu->full_told = true;
+			comch_remote_consumer_unref(consumer);
+			break;
+		}
+		add_consumer(producer, consumer);
+	}
+	return true;
+}
+
+/* ---- links ---- */
+
+static void slot_lost(struct gpu_slot *slot)
+{
+	struct gpu_producer *gpu = slot->producer->gpu;
+
+	if (slot->lost)
+		return;
+	slot->lost = true;
+	retire(gpu, slot);
+}
+
+static void link_connected(struct sf_link *link, doca_error_t status, const void *data, size_t len)
+{
+	struct gpu_slot *slot = link->user;
+
+	if (status == DOCA_SUCCESS)
+		return;
+	if (slot->producer->child.ctx.state == DOCA_CTX_STATE_RUNNING)
+		SF_LOG_WARN("producer %u on the GPU cannot reach consumer %u: %s", slot->producer->child.id, slot->consumer->id,
+			    doca_error_get_name(status));
+	slot_lost(slot);
+}
+
+static void link_closed(struct sf_link *link, doca_error_t reason) { slot_lost(link->user); }
+
+static const struct sf_port_handler gpu_producer_handler = {
+	.connected = link_connected,
+	.closed = link_closed,
+};
+
+/* ---- the path ---- */
+
+static doca_error_t open_port(struct doca_comch_producer *producer)
+{
+	struct sf_domain *domain;
+	doca_error_t result = sf_dev_domain(producer->child.connection->endpoint->dev, &domain);
+
+	if (result == DOCA_SUCCESS)
+		result = sf_port_open(domain, &gpu_producer_handler, 1, sf_ctx_event_fd(&producer->child.ctx), &producer->port);
+	if (result != DOCA_SUCCESS)
+		SF_LOG_ERR("producer %u: no port: %s", producer->child.id, doca_error_get_name(result));
+	return result;
+}
+
+static doca_error_t gpu_start(struct doca_comch_producer *producer)
+{
+	uint32_t send_max = producer->dev_max_num_send != 0 ? producer->dev_max_num_send : producer->send_pool.num_tasks;
+	struct gpu_producer *gpu;
+	doca_error_t result;
+
+	if (send_max == 0) {
+		SF_LOG_ERR("producer %u: its number of sends is not set; doca_comch_producer_task_send_set_conf sets it, on a GPU too",
+			   producer->child.id);
+		return DOCA_ERROR_BAD_STATE;
+	}
+	gpu = calloc(1, sizeof(*gpu));
+	if (gpu == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	producer->gpu = gpu;
+	result = make_memory(producer, gpu, send_max);
+	if (result == DOCA_SUCCESS)
+		result = make_handle(producer, gpu, send_max);
+	if (result == DOCA_SUCCESS)
+		result = open_port(producer);
+	if (result != DOCA_SUCCESS) {
+		free_all(producer);
+		return result;
+	}
+	__atomic_add_fetch(&producer->child.ctx.gpu->users, 1, __ATOMIC_RELAXED);
+	add_new_consumers(producer);
+	return DOCA_SUCCESS;
+}
+
+static void gpu_cancel(struct doca_comch_producer *producer)
+{
+	struct gpu_producer *gpu = producer->gpu;
+
+	gpu_mailbox_close((struct softfield_mailbox *)gpu->memory.addr,
+			  atomic_load(&producer->child.connection->dead) ? SOFTFIELD_MAILBOX_LOST : SOFTFIELD_MAILBOX_STOPPED);
+	for (uint32_t i = 0; i < gpu->num_slots; i++) {
+		if (gpu->slots[i].link != NULL)
+			sf_link_disconnect(gpu->slots[i].link);
+	}
+}
+
+static bool gpu_drained(struct doca_comch_producer *producer) { return true; }
+
+static void gpu_stop(struct doca_comch_producer *producer)
+{
+	struct gpu_producer *gpu = producer->gpu;
+
+	for (uint32_t i = 0; i < gpu->num_slots; i++) {
+		if (gpu->slots[i].link != NULL)
+			release(&gpu->slots[i]);
+	}
+	sf_port_close(producer->port);
+	producer->port = NULL;
+	free_all(producer);
+	__atomic_sub_fetch(&producer->child.ctx.gpu->users, 1, __ATOMIC_RELEASE);
+}
+
+static bool gpu_progress(struct doca_comch_producer *producer)
+{
+	bool moved = sf_port_poll(producer->port, COMCH_POLL_BUDGET) > 0;
+
+	if (producer->child.ctx.state == DOCA_CTX_STATE_RUNNING)
+		moved |= add_new_consumers(producer);
+	return moved;
+}
+
+static bool gpu_arm(struct doca_comch_producer *producer)
+{
+	struct gpu_producer *gpu = producer->gpu;
+
+	return sf_port_arm(producer->port) ||
+	       atomic_load(&producer->child.connection->remote.version) != gpu->seen_version;
+}
+
+const struct comch_producer_path comch_producer_gpu_path = {
+	.start = gpu_start,
+	.cancel = gpu_cancel,
+	.drained = gpu_drained,
+	.stop = gpu_stop,
+	.progress = gpu_progress,
+	.arm = gpu_arm,
+};
+
+doca_error_t doca_comch_producer_get_gpu_handle(struct doca_comch_producer *producer, struct doca_comch_gpu_producer **gpu_producer)
+{
+	if (producer == NULL || gpu_producer == NULL) {
+		SF_LOG_ERR("%s is NULL", producer == NULL ? "producer" : "gpu_producer");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (producer->child.ctx.state != DOCA_CTX_STATE_RUNNING || producer->path != &comch_producer_gpu_path) {
+		SF_LOG_ERR("producer %u has no handle for a GPU: %s", producer->child.id,
+			   producer->child.ctx.gpu == NULL ? "set its data path with doca_ctx_set_datapath_on_gpu before start" :
+							     "it does not run");
+		return DOCA_ERROR_BAD_STATE;
+	}
+	*gpu_producer = (struct doca_comch_gpu_producer *)((struct gpu_producer *)producer->gpu)->block.addr;
+	return DOCA_SUCCESS;
+}

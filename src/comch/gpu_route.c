@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The route by a mailbox: from a producer on the CPU to a consumer on the peer's GPU. A link to the consumer's listener shows
+ * that it lives. All producers of this process that send to the consumer share one sender, which hangs on the consumer's
+ * record, under the connection's lock.
+ */
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "comch/gpu_mailbox.h"
+#include "comch/gpu_path.h"
+#include "comch/producer_task_send.h"
+
+struct comch_mailbox_sender {
+	struct gpu_sender sender;
+	struct sf_region *region;
+};
+
+struct route_mailbox {
+	struct comch_route base; /* first: comch_route_link_handler finds it by link->user */
+	struct sf_link *link;
+	struct comch_mailbox_sender *shared;
+	struct doca_task *sent_first, *sent_last; /* done, to be told by poll */
+};
+
+/* ---- the shared sender ---- */
+
+static doca_error_t attach_sender(struct sf_domain *domain, const struct comch_advertisement *ad, struct comch_mailbox_sender *shared)
+{
+	struct gpu_mailbox box;
+	doca_error_t result;
+	void *addr;
+
+	result = sf_region_import(domain, ad->descriptor, ad->descriptor_len, &shared->region);
+	if (result != DOCA_SUCCESS) {
+		shared->region = NULL;
+		return result;
+	}
+	result = sf_region_map(shared->region, &addr);
+	if (result == DOCA_SUCCESS)
+		result = gpu_mailbox_view(addr, shared->region->len, 0, true, &box);
+	if (result == DOCA_SUCCESS)
+		result = gpu_sender_init(&shared->sender, &box);
+	return result;
+}
+
+static void sender_free(struct comch_mailbox_sender *shared)
+{
+	gpu_sender_fini(&shared->sender);
+	if (shared->region != NULL)
+		sf_region_close(shared->region);
+	free(shared);
+}
+
+static doca_error_t sender_get(struct doca_comch_producer *producer, struct comch_remote_consumer *consumer,
+			       struct comch_mailbox_sender **out)
+{
+	struct doca_comch_connection *connection = producer->child.connection;
+	struct comch_mailbox_sender *shared;
+	doca_error_t result = DOCA_SUCCESS;
+
+	pthread_mutex_lock(&connection->lock);
+	shared = consumer->sender;
+	if (shared == NULL) {
+		shared = calloc(1, sizeof(*shared));
+		result = shared != NULL ? attach_sender(producer->port->domain, &consumer->ad, shared) : DOCA_ERROR_NO_MEMORY;
+		if (result == DOCA_SUCCESS)
+			consumer->sender = shared;
+		else if (shared != NULL)
+			sender_free(shared);
+	}
+	*out = consumer->sender;
+	pthread_mutex_unlock(&connection->lock);
+	return result;
+}
+
+/* The account outlives the routes, for a later producer goes on where the last one stopped. It goes with the record. */
+void comch_mailbox_sender_destroy(struct comch_mailbox_sender *shared)
+{
+	if (shared != NULL)
+		sender_free(shared);
+}
+
+/* ---- the route ---- */
+
+static doca_error_t mailbox_send(struct comch_route *base, struct doca_comch_producer_task_send *task)
+{
+	struct route_mailbox *route = (struct route_mailbox *)base;
+	doca_error_t result;
+
+	if (__builtin_expect(base->failure != DOCA_SUCCESS, 0))
+		return base->failure;
+	result = gpu_sender_send(&route->shared->sender, task->iov, task->op.iov_num, task->header.imm, task->header.imm_len);
+	if (__builtin_expect(result != DOCA_SUCCESS, 0))
+		return result;
+	task->base.next = NULL;
+	if (route->sent_last != NULL)
+		route->sent_last->next = &task->base;
+	else
+		route->sent_first = &task->base;
+	route->sent_last = &task->base;
+	base->num_inflight++;
+	return DOCA_SUCCESS;
+}
+
+static uint32_t mailbox_poll(struct comch_route *base, uint32_t budget)
+{
+	struct route_mailbox *route = (struct route_mailbox *)base;
+	uint32_t done = 0;
+
+	while (route->sent_first != NULL && done < budget) {
+		struct doca_task *task = route->sent_first;
+
+		route->sent_first = task->next;
+		if (task->next == NULL)
+			route->sent_last = NULL;
+		base->num_inflight--;
+		done++;
+		comch_task_send_done((struct doca_comch_producer_task_send *)task, DOCA_SUCCESS);
+	}
+	return done;
+}
+
+static bool mailbox_arm(struct comch_route *base) { return ((struct route_mailbox *)base)->sent_first != NULL; }
+
+static void mailbox_cancel(struct comch_route *base) { sf_link_disconnect(((struct route_mailbox *)base)->link); }
+
+static void mailbox_close(struct comch_route *base)
+{
+	sf_link_close(((struct route_mailbox *)base)->link);
+	free(base);
+}
+
+static const struct comch_route_ops mailbox_ops = {
+	.name = "mailbox",
+	.send = mailbox_send,
+	.poll = mailbox_poll,
+	.arm = mailbox_arm,
+	.cancel = mailbox_cancel,
+	.close = mailbox_close,
+};
+
+doca_error_t comch_route_mailbox_open(struct doca_comch_producer *producer, struct comch_remote_consumer *consumer,
+				      struct comch_route **out)
+{
+	const struct comch_attach attach = {.path = COMCH_PATH_LINK, .producer_id = producer->child.id};
+	uint8_t data[SF_PRIVATE_MAX];
+	struct route_mailbox *route;
+	doca_error_t result;
+
+	route = calloc(1, sizeof(*route));
+	if (route == NULL) {
+		SF_LOG_ERR("no memory for a route to consumer %u", consumer->id);
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	route->base.ops = &mailbox_ops;
+	result = sender_get(producer, consumer, &route->shared);
+	if (result == DOCA_SUCCESS)
+		result = sf_link_connect(producer->port, consumer->ad.name, data, comch_attach_pack(&attach, data), route, &route->link);
+	if (result != DOCA_SUCCESS) {
+		SF_LOG_ERR("producer %u cannot reach the mailbox of consumer %u: %s", producer->child.id, consumer->id,
+			   doca_error_get_name(result));
+		free(route);
+		return result;
+	}
+	*out = &route->base;
+	return DOCA_SUCCESS;
+}
