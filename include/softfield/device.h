@@ -57,6 +57,11 @@ SOFTFIELD_DEVICE uint32_t softfield_lane(void) { return threadIdx.x & 31; }
 SOFTFIELD_DEVICE void softfield_block_sync(void) { __syncthreads(); }
 /** Waits for all threads of the warp; what they wrote before is seen after. */
 SOFTFIELD_DEVICE void softfield_warp_sync(void) { __syncwarp(); }
+/** Waits for all threads of the block, and tells whether the predicate held for any. Software GPU: does not wait, and answers for the
+ * calling thread alone. */
+SOFTFIELD_DEVICE int softfield_block_any(int predicate) { return __syncthreads_or(predicate); }
+/** The same for the threads of the warp. */
+SOFTFIELD_DEVICE int softfield_warp_any(int predicate) { return __any_sync(0xffffffffu, predicate); }
 /** Orders the calling thread's memory accesses before and after, as every CPU and GPU sees them. */
 SOFTFIELD_DEVICE void softfield_fence_system(void) { __threadfence_system(); }
 
@@ -133,6 +138,8 @@ SOFTFIELD_DEVICE uint32_t softfield_warp_size(void) { return 1; }
 SOFTFIELD_DEVICE uint32_t softfield_lane(void) { return 0; }
 SOFTFIELD_DEVICE void softfield_block_sync(void) { softfield_soft_block_sync(softfield_self()); }
 SOFTFIELD_DEVICE void softfield_warp_sync(void) {}
+SOFTFIELD_DEVICE int softfield_block_any(int predicate) { return predicate; }
+SOFTFIELD_DEVICE int softfield_warp_any(int predicate) { return predicate; }
 SOFTFIELD_DEVICE void softfield_fence_system(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 /* In assembly, so that 16 bytes stay one access whatever the compiler thinks. */
