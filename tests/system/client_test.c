@@ -274,6 +274,17 @@ static void server_that_closes_half_way_is_an_error(void **state)
 	assert_non_null(strstr(client.output, "the server closed it with 4 requests unanswered"));
 }
 
+static void server_that_closes_at_once_is_an_error(void **state)
+{
+	int fd;
+
+	client_start("-t 1 -i 1000 --connections 200");
+	fd = client_accept();
+	close(fd);
+	assert_int_equal(program_wait(&client), EXIT_FAILURE);
+	assert_null(strstr(client.output, "Statistics"));
+}
+
 static void refused_connection_is_an_error_said_once(void **state)
 {
 	const char *line;
@@ -375,6 +386,7 @@ int main(void)
 		CASE(random_bytes_are_no_frame),
 		CASE(surplus_answers_are_refused),
 		CASE(server_that_closes_half_way_is_an_error),
+		CASE(server_that_closes_at_once_is_an_error),
 		CASE(refused_connection_is_an_error_said_once),
 		CASE(silent_server_times_out),
 		CASE(interrupt_lets_requests_in_flight_end),

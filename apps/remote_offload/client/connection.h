@@ -32,6 +32,7 @@ struct connection {
 	const uint8_t *answers;		/* which of the two rings the server follows */
 	uint8_t header[FRAME_OVERHEAD]; /* of an answer whose header is not the expected one, as far as it came */
 	uint32_t header_len;
+	bool open;	      /* connected */
 	bool armed_out;	      /* waits to send */
 	struct burst *bursts; /* ring of a power of two entries */
 	uint32_t burst_mask;

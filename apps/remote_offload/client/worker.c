@@ -113,6 +113,7 @@ static void opened_one(struct worker *worker, struct connection *connection)
 		return;
 	}
 	epoll_ctl(worker->epoll_fd, EPOLL_CTL_MOD, connection->fd, &event);
+	connection->open = true;
 	worker->connected++;
 }
 
@@ -132,28 +133,6 @@ static bool stop_wanted(const struct worker *worker)
 	return __atomic_load_n(&worker->control->stop, __ATOMIC_ACQUIRE) != 0;
 }
 
-static void open_all(struct worker *worker)
-{
-	uint32_t total = worker->control->config->connections;
-	struct epoll_event events[EVENTS_MAX];
-
-	worker->progress_ns = clock_ns();
-	while (worker->connected < total && !control_failed(worker->control) && !stop_wanted(worker)) {
-		int count;
-
-		while (worker->opened < total && worker->opened - worker->connected < OPENING_MAX &&
-		       !control_failed(worker->control))
-			open_next(worker);
-		count = epoll_wait(worker->epoll_fd, events, EVENTS_MAX, TICK_MS);
-		for (int i = 0; i < count; i++)
-			opened_one(worker, events[i].data.ptr);
-		if (count > 0)
-			worker->progress_ns = clock_ns();
-		else
-			check_timeout(worker, "a connection");
-	}
-}
-
 static void send_granted(struct worker *worker, struct connection *connection, uint64_t now_ns)
 {
 	switch (connection_send(connection, worker->control->messages, now_ns)) {
@@ -170,7 +149,7 @@ static void send_granted(struct worker *worker, struct connection *connection, u
 }
 
 /* Answers make room for as many new requests, while there are any left. */
-static void account(struct worker *worker, struct connection *connection, uint64_t answers, uint64_t now_ns)
+static void account(struct worker *worker, struct connection *connection, uint64_t answers)
 {
 	uint64_t grant = answers < worker->remaining ? answers : worker->remaining;
 
@@ -179,7 +158,6 @@ static void account(struct worker *worker, struct connection *connection, uint64
 	connection->granted += grant;
 	worker->remaining -= grant;
 	worker->due -= answers;
-	worker->progress_ns = now_ns;
 	if (worker->measuring)
 		__atomic_store_n(&worker->answered, worker->answered + answers, __ATOMIC_RELAXED);
 }
@@ -187,7 +165,7 @@ static void account(struct worker *worker, struct connection *connection, uint64
 static void receive(struct worker *worker, struct connection *connection)
 {
 	struct latency *latency = worker->measuring ? &worker->latency : NULL;
-	uint64_t before = connection->answered, now_ns = 0;
+	uint64_t before = connection->answered;
 	ssize_t len = BUFFER_SIZE;
 
 	for (int i = 0; i < RECEIVES_MAX && len == BUFFER_SIZE; i++) {
@@ -200,14 +178,41 @@ static void receive(struct worker *worker, struct connection *connection)
 				     len < 0 ? ": " : "", len < 0 ? strerror(errno) : "");
 			return;
 		}
-		now_ns = clock_ns();
-		if (connection_receive(connection, worker->control->messages, worker->buffer, (size_t)len, now_ns, latency) !=
+		if (connection_receive(connection, worker->control->messages, worker->buffer, (size_t)len, clock_ns(), latency) !=
 		    CONNECTION_OK) {
 			connection_fail(worker);
 			return;
 		}
 	}
-	account(worker, connection, connection->answered - before, now_ns);
+	account(worker, connection, connection->answered - before);
+}
+
+static void open_all(struct worker *worker)
+{
+	uint32_t total = worker->control->config->connections;
+	struct epoll_event events[EVENTS_MAX];
+
+	worker->progress_ns = clock_ns();
+	while (worker->connected < total && !control_failed(worker->control) && !stop_wanted(worker)) {
+		int count;
+
+		while (worker->opened < total && worker->opened - worker->connected < OPENING_MAX &&
+		       !control_failed(worker->control))
+			open_next(worker);
+		count = epoll_wait(worker->epoll_fd, events, EVENTS_MAX, TICK_MS);
+		for (int i = 0; i < count && !control_failed(worker->control); i++) {
+			struct connection *connection = events[i].data.ptr;
+
+			if (connection->open) /* nothing was asked yet, so this is its end or nonsense */
+				receive(worker, connection);
+			else
+				opened_one(worker, connection);
+		}
+		if (count > 0)
+			worker->progress_ns = clock_ns();
+		else
+			check_timeout(worker, "a connection");
+	}
 }
 
 /* Lets what was begun end: nothing more is granted, and requests that were not begun are taken back. */
@@ -258,7 +263,9 @@ static void run_phase(struct worker *worker, uint64_t count)
 			handle(worker, &events[i]);
 		if (!worker->stopping && stop_wanted(worker))
 			stop_granting(worker);
-		if (ready == 0)
+		if (ready > 0)
+			worker->progress_ns = clock_ns();
+		else
 			check_timeout(worker, "answers");
 	}
 }
