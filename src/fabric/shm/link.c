@@ -209,8 +209,15 @@ bool sf_shm_link_due(const struct shm_link *link)
 	return link->attention && (link->bye || link->hangup || link->busy == SHM_BUSY_TRANSFER);
 }
 
+static void say_bye(struct shm_link *link)
+{
+	shm_tx_fill(shm_tx_next(&link->tx), 0, 0, 0, 0);
+	shm_tx_publish(&link->tx, SHM_RECORD_BYE, 0, 1);
+}
+
 static void cancel_connecting(struct shm_link *link)
 {
+	say_bye(link); /* for a peer that has just accepted */
 	pthread_mutex_lock(&sf_shm_lock);
 	sf_shm_conn_close(link->conn);
 	link->conn = NULL;
@@ -224,10 +231,9 @@ static void cancel_connecting(struct shm_link *link)
 	link->life = SHM_LIFE_OVER;
 }
 
-static void say_bye(struct shm_link *link)
+static void leave(struct shm_link *link)
 {
-	shm_tx_fill(shm_tx_next(&link->tx), 0, 0, 0, 0);
-	shm_tx_publish(&link->tx, SHM_RECORD_BYE, 0, 1);
+	say_bye(link);
 	link->rang = 0;
 	sf_shm_link_ring(&link->base);
 	pthread_mutex_lock(&sf_shm_lock);
@@ -254,7 +260,7 @@ void sf_shm_link_disconnect(struct sf_link *base)
 	link->end_deadline_ns = sf_shm_now_ns() + END_LIMIT_NS;
 	port->endings++;
 	base->state = SF_LINK_CLOSED;
-	say_bye(link);
+	leave(link);
 }
 
 /* Receives that the link's messages filled, and that nobody will hear of, end as if flushed. */

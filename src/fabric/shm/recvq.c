@@ -50,8 +50,8 @@ void sf_shm_recvq_fini(struct shm_recvq *queue)
 	free(queue->at);
 }
 
-/* A ring position comes around. Whoever still holds the receive that was there is noted in its slot. */
-static bool position_take(struct shm_recvq *queue, uint32_t position)
+/* A ring position comes around, for posting. Whoever still holds the receive that was there is noted in its slot. */
+static bool position_take(struct shm_recvq *queue, uint32_t position, const struct shm_slot *posting)
 {
 	uint32_t before = queue->at[position];
 	struct shm_slot *slot;
@@ -60,7 +60,7 @@ static bool position_take(struct shm_recvq *queue, uint32_t position)
 	if (before == SHM_NOBODY)
 		return true;
 	slot = &queue->slots[before];
-	if (slot->recv == NULL || slot->holder != SHM_NOBODY || (slot->ticket & (queue->entries - 1)) != position)
+	if (slot == posting || slot->recv == NULL || slot->holder != SHM_NOBODY || (slot->ticket & (queue->entries - 1)) != position)
 		return true;
 	state = atomic_load_explicit(&queue->segment->entry[position].state, memory_order_relaxed);
 	if (shm_state_ticket(state) != slot->ticket || shm_state_kind(state) != SHM_TAKEN)
@@ -76,7 +76,7 @@ static bool slot_post(struct shm_recvq *queue, struct shm_slot *slot, uint64_t r
 	struct shm_entry *entry = &queue->segment->entry[position];
 	const struct sf_recv *recv = slot->recv;
 
-	if (!position_take(queue, position))
+	if (!position_take(queue, position, slot))
 		return false;
 	slot->ticket = ticket;
 	slot->holder = SHM_NOBODY;

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Everything at once, at random, from a printed seed; and memory of every kind. */
+#include "conformance.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define OTHER SF_CAP_OTHER_PROCESS
+
+/* A random life: links come and go between a few ports while messages cross. What is checked: every accepted operation and
+ * every posted receive is done exactly once, what arrives is whole, in order on its link, and from that link. */
+
+enum { LIFE_ENDS = 3, LIFE_LINKS = 6, LIFE_SENDS = 4, LIFE_SLOTS = 6, LIFE_ROOM = 40000, LIFE_STEPS = 20000 };
+
+struct life_link {
+	struct sf_link *link; /* ours, or NULL */
+	struct end *end;
+	bool ready, closed;	/* as reported */
+	bool left;		/* disconnected by us; what came before may still be reported */
+	uint32_t number;	/* of the connection; the accepter knows it from the private data */
+	uint32_t sent, received;
+	struct send sends[LIFE_SENDS];
+	char *buffers[LIFE_SENDS];
+};
+
+struct life {
+	struct end ends[LIFE_ENDS];
+	struct slot slots[LIFE_ENDS][LIFE_SLOTS];
+	struct life_link out[LIFE_LINKS], in[LIFE_LINKS]; /* connecters and accepters; those of one number talk */
+	uint32_t seed, numbers, arrived;
+};
+
+static struct life *life;
+
+struct life_header {
+	uint32_t number, sequence, len;
+};
+
+static struct life_link *life_find(const struct sf_link *link)
+{
+	for (int i = 0; i < LIFE_LINKS; i++) {
+		if (life->out[i].link == link)
+			return &life->out[i];
+		if (life->in[i].link == link)
+			return &life->in[i];
+	}
+	return NULL;
+}
+
+static void life_accepted(struct end *end, struct sf_link *link)
+{
+	end->accepts = 0;
+	for (int i = 0; i < LIFE_LINKS; i++) {
+		struct life_link *in = &life->in[i];
+
+		if (in->link != NULL)
+			continue;
+		in->link = link;
+		in->end = end;
+		in->ready = true;
+		in->closed = in->left = false;
+		CHECK(end->data_len == sizeof(in->number));
+		memcpy(&in->number, end->data, sizeof(in->number));
+		in->sent = in->received = 0;
+		return;
+	}
+	sf_link_close(link); /* more than we keep: the peer sees it end */
+}
+
+static void life_connected(struct end *end, struct sf_link *link)
+{
+	struct life_link *out = life_find(link);
+
+	CHECK(out != NULL && !out->ready);
+	out->ready = end->connect_status == DOCA_SUCCESS;
+	out->closed = !out->ready && !out->left;
+}
+
+static void life_closed(struct end *end, struct sf_link *link)
+{
+	struct life_link *it = life_find(link);
+
+	CHECK(it != NULL && it->ready && !it->closed && !it->left);
+	CHECK_RESULT(end->close_reason, DOCA_ERROR_CONNECTION_RESET);
+	it->closed = true;
+}
+
+static void life_received(struct slot *slot)
+{
+	struct life_header header;
+	struct life_link *it;
+
+	if (slot->recv.status != DOCA_SUCCESS) {
+		CHECK(slot->recv.link == NULL);
+		return;
+	}
+	it = life_find(slot->recv.link);
+	CHECK(it != NULL && !it->closed && it->end == slot->end);
+	CHECK(slot->recv.header_len == sizeof(header));
+	memcpy(&header, slot->recv.header, sizeof(header));
+	CHECK(header.number == it->number && header.sequence == it->received++);
+	CHECK(header.len == slot->recv.len && filled(slot->pieces[0].addr, header.len, header.number + header.sequence));
+	life->arrived++;
+}
+
+static void life_send(struct life_link *it)
+{
+	uint32_t i = it->sent % LIFE_SENDS;
+	struct send *send = &it->sends[i];
+	struct life_header *header = (struct life_header *)it->buffers[i];
+	doca_error_t result;
+
+	if (send->op.link != NULL && send->done == 0)
+		return;
+	header->number = it->number;
+	header->sequence = it->sent;
+	header->len = random_below(&life->seed, random_below(&life->seed, 4) == 0 ? LIFE_ROOM : 200);
+	fill(header + 1, header->len, header->number + header->sequence);
+	send_set(send, header + 1, header->len);
+	send->op.header = header;
+	send->op.header_len = sizeof(*header);
+	result = submit(it->link, send);
+	CHECK(result == DOCA_SUCCESS || result == DOCA_ERROR_AGAIN || result == DOCA_ERROR_NOT_CONNECTED);
+	if (result == DOCA_SUCCESS)
+		it->sent++;
+	else
+		send->op.link = NULL;
+}
+
+static bool life_idle(const struct life_link *it)
+{
+	for (int i = 0; i < LIFE_SENDS; i++) {
+		if (it->sends[i].op.link != NULL && it->sends[i].done == 0)
+			return false;
+	}
+	return true;
+}
+
+/* Closes what may be closed: at once, or when nothing is in flight. */
+static void life_end(struct life_link *it)
+{
+	sf_link_disconnect(it->link);
+	it->left = true; /* our own closed callback does not run */
+	WAIT(life_idle(it));
+	for (int i = 0; i < LIFE_SENDS; i++)
+		it->sends[i].op.link = NULL;
+	sf_link_close(it->link);
+	it->link = NULL;
+	it->ready = false;
+}
+
+static void life_connect(struct life_link *out)
+{
+	struct end *from = &life->ends[random_below(&life->seed, LIFE_ENDS)], *to = &life->ends[random_below(&life->seed, LIFE_ENDS)];
+
+	out->end = from;
+	out->number = ++life->numbers;
+	out->sent = out->received = 0;
+	out->ready = out->closed = out->left = false;
+	CHECK_OK(sf_link_connect(from->port, to->name, &out->number, sizeof(out->number), NULL, &out->link));
+}
+
+static void life_step(void)
+{
+	uint32_t what = random_below(&life->seed, 100), which = random_below(&life->seed, LIFE_LINKS);
+	struct life_link *it = random_below(&life->seed, 2) == 0 ? &life->out[which] : &life->in[which];
+	struct end *end = &life->ends[random_below(&life->seed, LIFE_ENDS)];
+
+	if (what < 40) {
+		if (it->link != NULL)
+			life_send(it);
+	} else if (what < 60) {
+		struct slot *slot = &life->slots[end - life->ends][random_below(&life->seed, LIFE_SLOTS)];
+
+		if (slot->done != 0) {
+			slot->done = 0;
+			CHECK_OK(slot_post_set(slot));
+		}
+	} else if (what < 95) {
+		end_poll(end, random_below(&life->seed, 6));
+	} else if (what == 95) {
+		if (it->link != NULL)
+			life_end(it);
+	} else if (what == 96 && random_below(&life->seed, 10) == 0) {
+		sf_port_flush_recvs(end->port);
+	} else if (life->out[which].link == NULL) {
+		life_connect(&life->out[which]);
+	}
+}
+
+static void life_finish(void)
+{
+	for (int i = 0; i < LIFE_LINKS; i++) {
+		if (life->out[i].link != NULL)
+			life_end(&life->out[i]);
+	}
+	for (int i = 0; i < LIFE_LINKS; i++) {
+		if (life->in[i].link != NULL)
+			life_end(&life->in[i]);
+	}
+	for (int i = 0; i < LIFE_ENDS; i++)
+		end_close(&life->ends[i]);
+	for (int i = 0; i < LIFE_ENDS * LIFE_SLOTS; i++)
+		CHECK(life->slots[i / LIFE_SLOTS][i % LIFE_SLOTS].done == 1);
+	for (int i = 0; i < LIFE_LINKS * LIFE_SENDS; i++) {
+		free(life->out[i / LIFE_SENDS].buffers[i % LIFE_SENDS]);
+		free(life->in[i / LIFE_SENDS].buffers[i % LIFE_SENDS]);
+	}
+}
+
+static void a_random_life(void)
+{
+	life = calloc(1, sizeof(*life));
+	life->seed = seed_new();
+	for (int i = 0; i < LIFE_LINKS * LIFE_SENDS; i++) {
+		life->out[i / LIFE_SENDS].buffers[i % LIFE_SENDS] = malloc(LIFE_ROOM + sizeof(struct life_header));
+		life->in[i / LIFE_SENDS].buffers[i % LIFE_SENDS] = malloc(LIFE_ROOM + sizeof(struct life_header));
+	}
+	for (uint32_t e = 0; e < LIFE_ENDS; e++) {
+		struct end *end = &life->ends[e];
+
+		end_open(end, e == 0 ? "dpu0/0000:03:00.0" : "host0/0000:d8:00.0", LIFE_SLOTS);
+		end->on_accepted = life_accepted;
+		end->on_connected = life_connected;
+		end->on_closed = life_closed;
+		end_listen(end, SF_LISTEN_AUTO);
+		for (uint32_t s = 0; s < LIFE_SLOTS; s++) {
+			slot_set(end, &life->slots[e][s], s * LIFE_ROOM, LIFE_ROOM);
+			life->slots[e][s].then = life_received;
+			life->slots[e][s].done = 1;
+		}
+	}
+	for (int i = 0; i < LIFE_STEPS; i++)
+		life_step();
+	life_finish();
+	CHECK(life->arrived > 500);
+	free(life);
+}
+
+/* Memory that is not one's own anonymous pages: receives and one-sided operations reach it all the same. */
+
+static char static_memory[100000];
+
+static void exchange(struct pair *pair, char *memory, size_t len)
+{
+	struct sf_region *region, *import;
+	struct slot slot;
+	struct send send;
+
+	CHECK_OK(sf_region_register(pair->b.domain, memory, len, ALL_RIGHTS, &region));
+	for (uint32_t i = 0; i < 12; i++) {
+		size_t at = i % 3 * 7, part = i % 2 == 0 ? 50 : len - at;
+
+		slot_set(&pair->b, &slot, 0, 1);
+		slot.recv.region = region;
+		slot.pieces[0] = (struct sf_iov){memory + at, part};
+		CHECK_OK(slot_post_set(&slot));
+		fill(pair->a.memory, part, i);
+		send_wait(pair->ab, pair->a.memory, part);
+		WAIT(slot.done == 1);
+		CHECK_OK(slot.recv.status);
+		CHECK(filled(memory + at, part, i));
+	}
+	import = region_pass(region, pair->a.domain);
+	fill(pair->a.memory, len, 77);
+	one_sided_set(&send, SF_OP_WRITE, import, import->addr, pair->a.memory, len);
+	CHECK_OK(submit_wait(pair->ab, &send));
+	CHECK(filled(memory, len, 77));
+	memset(pair->a.memory, 0, len);
+	one_sided_set(&send, SF_OP_READ, import, import->addr, pair->a.memory, len);
+	CHECK_OK(submit_wait(pair->ab, &send));
+	CHECK(filled(pair->a.memory, len, 77));
+	sf_region_close(import);
+	sf_region_close(region);
+	CHECK(filled(memory, len, 77));
+}
+
+static void memory_of_every_kind(void)
+{
+	char *heap = malloc(150001), *small = malloc(200), stack[20000];
+	char *shared = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int fd = memfd_create("conformance", MFD_CLOEXEC);
+	struct pair pair;
+	char *file;
+
+	CHECK(ftruncate(fd, 65536) == 0);
+	file = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	CHECK(shared != MAP_FAILED && file != MAP_FAILED);
+	pair_open(&pair, 4);
+	exchange(&pair, heap, 150001);
+	exchange(&pair, small, 200);
+	exchange(&pair, stack, sizeof(stack));
+	exchange(&pair, static_memory, sizeof(static_memory));
+	exchange(&pair, shared, 65536);
+	exchange(&pair, file + 100, 60000);
+	pair_close(&pair);
+	free(heap);
+	free(small);
+	munmap(shared, 65536);
+	munmap(file, 65536);
+	close(fd);
+}
+
+/* Regions belong to no thread. */
+
+static struct end *registering_end;
+
+static void *registering_thread(void *arg)
+{
+	char descriptor[SF_DESCRIPTOR_MAX], *memory = (char *)arg;
+	struct sf_region *regions[3], *import;
+
+	for (int i = 0; i < (slow_build() ? 50 : 300); i++) {
+		for (uint32_t r = 0; r < 3; r++) { /* overlapping ones */
+			size_t len = sizeof(descriptor);
+
+			CHECK_OK(sf_region_register(registering_end->domain, memory + r * 5000, 20000, ALL_RIGHTS, &regions[r]));
+			CHECK_OK(sf_region_export(regions[r], descriptor, &len));
+			CHECK_OK(sf_region_import(registering_end->domain, descriptor, len, &import));
+			sf_region_close(import);
+		}
+		for (uint32_t r = 0; r < 3; r++)
+			sf_region_close(regions[(r + (uint32_t)i) % 3]);
+	}
+	return NULL;
+}
+
+static void regions_come_and_go_on_other_threads(void)
+{
+	pthread_t threads[2];
+	struct slot slot;
+	struct pair pair;
+	char *memory;
+
+	pair_open(&pair, 4);
+	memory = pair.b.memory + (8 << 20);
+	fill(memory, 60000, 9);
+	registering_end = &pair.b;
+	for (int i = 0; i < 2; i++)
+		CHECK(pthread_create(&threads[i], NULL, registering_thread, memory + i * 10000) == 0);
+	for (uint32_t i = 0; i < (slow_build() ? 500u : 3000u); i++) {
+		CHECK_OK(slot_post(&pair.b, &slot, 0, 50000));
+		fill(pair.a.memory, i % 50000, i);
+		send_wait(pair.ab, pair.a.memory, i % 50000);
+		WAIT(slot.done == 1);
+		CHECK(filled(pair.b.memory, i % 50000, i));
+	}
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	CHECK(filled(memory, 60000, 9));
+	pair_close(&pair);
+}
+
+/* Survivors give back what the dead held. */
+
+static void dying_script(int sock)
+{
+	char descriptor[SF_DESCRIPTOR_MAX], name[SF_NAME_MAX];
+	struct sf_region *import;
+	struct sf_link *link;
+	struct slot slot;
+	struct send send;
+	struct end end;
+	size_t len;
+
+	end_open(&end, "host0/0000:d8:00.0", 4);
+	hear(sock, name, sizeof(name));
+	hear(sock, &len, sizeof(len));
+	hear(sock, descriptor, sizeof(descriptor));
+	link = end_connect(&end, name);
+	WAIT(end.connects == 1);
+	CHECK_OK(end.connect_status);
+	CHECK_OK(slot_post(&end, &slot, 0, 60000));
+	CHECK_OK(sf_region_import(end.domain, descriptor, len, &import));
+	one_sided_set(&send, SF_OP_WRITE, import, import->addr + 10, end.memory, 50000);
+	CHECK_OK(submit_wait(link, &send));
+	WAIT(slot.done == 1);
+	say_word(sock, 'd');
+	WAIT_WITHIN(3600000, false);
+}
+
+enum { DEATHS = 12 };
+
+static void the_dead_leave_nothing_behind(void)
+{
+	char descriptor[SF_DESCRIPTOR_MAX] = {0};
+	size_t len = sizeof(descriptor);
+	struct peer peers[DEATHS];
+	int fds = 0, mappings = 0;
+	struct end end;
+
+	for (int i = 0; i < DEATHS; i++)
+		peer_fork(&peers[i], dying_script);
+	end_open(&end, "dpu0/0000:03:00.0", 4);
+	end_listen(&end, SF_LISTEN_AUTO);
+	CHECK_OK(sf_region_export(end.region, descriptor, &len));
+	for (uint32_t i = 0; i < DEATHS; i++) {
+		if (i == 2) {
+			fds = fds_open();
+			mappings = mappings_num();
+		}
+		say(peers[i].sock, end.name, sizeof(end.name));
+		say(peers[i].sock, &len, sizeof(len));
+		say(peers[i].sock, descriptor, sizeof(descriptor));
+		WAIT(end.accepts == i + 1);
+		send_wait(end.accepted[i], end.memory, 60000);
+		hear_word(peers[i].sock, 'd');
+		peer_kill(&peers[i]);
+		WAIT(end.closes == i + 1);
+		sf_link_close(end.accepted[i]);
+	}
+	/* each round also closed its socket to the peer */
+	CHECK(fds_open() <= fds - (DEATHS - 2) + 1);
+	CHECK(slow_build() || mappings_num() <= mappings + 4);
+	end_close(&end);
+}
+
+const struct conformance_case soak_cases[] = {
+	CASE(a_random_life, 0),
+	CASE(memory_of_every_kind, SF_CAP_ONE_SIDED),
+	CASE(regions_come_and_go_on_other_threads, SF_CAP_ONE_SIDED),
+	CASE(the_dead_leave_nothing_behind, OTHER | SF_CAP_ONE_SIDED),
+	{0},
+};
