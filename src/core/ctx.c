@@ -146,19 +146,12 @@ static void finish(struct doca_ctx *ctx)
 	state_set(ctx, DOCA_CTX_STATE_IDLE);
 }
 
-bool sf_ctx_poll(struct doca_ctx *ctx)
+bool sf_ctx_try_finish(struct doca_ctx *ctx)
 {
-	bool moved = false;
-	if (ctx->ops->progress != NULL) {
-		ctx->in_progress_call = true;
-		moved = ctx->ops->progress(ctx);
-		ctx->in_progress_call = false;
-	}
-	if (__builtin_expect(ctx->cancelled, 0) && is_finished(ctx)) {
-		finish(ctx);
-		moved = true;
-	}
-	return moved;
+	if (!is_finished(ctx))
+		return false;
+	finish(ctx);
+	return true;
 }
 
 bool sf_ctx_arm(struct doca_ctx *ctx)
@@ -226,9 +219,8 @@ doca_error_t doca_ctx_stop(struct doca_ctx *ctx)
 		return DOCA_SUCCESS;
 	if (ctx->state != DOCA_CTX_STATE_STOPPING)
 		stopping_begin(ctx);
-	if (ctx->in_progress_call || !is_finished(ctx))
+	if (ctx->in_progress_call || !sf_ctx_try_finish(ctx))
 		return DOCA_ERROR_IN_PROGRESS;
-	finish(ctx);
 	return DOCA_SUCCESS;
 }
 

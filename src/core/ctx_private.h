@@ -6,8 +6,22 @@
 #include "core/ctx.h"
 #include "core/pe.h"
 
-/* One turn of the ctx in a progress call: its progress, then the end of STOPPING when it has come. The ctx may be gone after. */
-bool sf_ctx_poll(struct doca_ctx *ctx);
+/* Makes a cancelled ctx IDLE when nothing of it is left. True when it did: the ctx may be gone then. */
+bool sf_ctx_try_finish(struct doca_ctx *ctx);
+
+/* One turn of the ctx in a progress call: its progress, then its end when that has come. The ctx may be gone after. */
+static inline bool sf_ctx_poll(struct doca_ctx *ctx)
+{
+	bool moved = false;
+	if (ctx->ops->progress != NULL) {
+		ctx->in_progress_call = true;
+		moved = ctx->ops->progress(ctx);
+		ctx->in_progress_call = false;
+	}
+	if (__builtin_expect(ctx->cancelled, 0) && sf_ctx_try_finish(ctx))
+		moved = true;
+	return moved;
+}
 
 /* Arms the ctx; true when something is due already. */
 bool sf_ctx_arm(struct doca_ctx *ctx);
