@@ -82,15 +82,21 @@ uint32_t comch_consumer_held_alike(const struct doca_comch_consumer *consumer, s
 	return alike;
 }
 
+void comch_consumer_want_recvs(struct doca_comch_consumer *consumer)
+{
+	if (consumer->num_held > 0 || consumer->num_posted == 0 || consumer->reclaiming)
+		return;
+	consumer->reclaiming = true;
+	sf_port_flush_recvs(consumer->port);
+}
+
 struct doca_comch_consumer_task_post_recv *comch_consumer_take_recv(struct doca_comch_consumer *consumer, size_t len)
 {
 	struct doca_comch_consumer_task_post_recv *task =
 		__builtin_expect(!consumer->held_mixed && len <= consumer->held_room, 1) ? unhold(consumer) : unhold_fitting(consumer, len);
 
-	if (task == NULL && consumer->num_posted > 0 && !consumer->reclaiming) {
-		consumer->reclaiming = true;
-		sf_port_flush_recvs(consumer->port);
-	}
+	if (task == NULL)
+		comch_consumer_want_recvs(consumer);
 	return task;
 }
 

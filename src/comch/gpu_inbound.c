@@ -67,6 +67,8 @@ static void grant(struct gpu_inbound *in)
 	size_t room;
 	uint32_t count = comch_consumer_held_alike(in->base.consumer, &room);
 
+	if (__builtin_expect(count == 0, 0))
+		comch_consumer_want_recvs(in->base.consumer);
 	gpu_receiver_grant(&in->receiver, count, room < UINT32_MAX ? (uint32_t)room : UINT32_MAX);
 }
 

@@ -54,6 +54,9 @@ doca_error_t comch_inbound_open(struct doca_comch_consumer *consumer, struct sf_
 /* The first held receive that takes len bytes, no longer in any queue, or NULL: then try again at a later poll. */
 struct doca_comch_consumer_task_post_recv *comch_consumer_take_recv(struct doca_comch_consumer *consumer, size_t len);
 
+/* A source has room for messages and no receive is held: asks the port's back. */
+void comch_consumer_want_recvs(struct doca_comch_consumer *consumer);
+
 /* How many held receives, from the first on, take as many bytes as the first; *room says how many that is. */
 uint32_t comch_consumer_held_alike(const struct doca_comch_consumer *consumer, size_t *room);
 

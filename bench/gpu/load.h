@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The peer's threads: each keeps a number of messages under way on its queue and checks what comes back. */
+#ifndef BENCH_GPU_LOAD_H
+#define BENCH_GPU_LOAD_H
+
+#include <stdint.h>
+
+#include "setup.h"
+
+#define LOAD_SAMPLES_MAX (1u << 20)
+
+struct load_config {
+	uint32_t queues, size, depth;
+	double warm_up_s, measure_s;
+	uint64_t messages; /* in all and for each queue, instead of a time; 0: by time */
+};
+
+struct load_result {
+	double seconds;
+	uint64_t messages; /* in seconds, all queues */
+	uint64_t wrong;	   /* answers that are not the question */
+	double p50_us, p99_us; /* round trip */
+};
+
+/* Runs the peer's end of the connection until its time is over; the end is left connected. */
+void load_run(struct setup_end *end, const struct load_config *config, struct load_result *result);
+
+#endif

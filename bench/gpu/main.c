@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages between a process on the CPU and a kernel, through Comch's public calls at both ends: the peer asks, the kernel sends
+ * each message back. Two processes for each measurement, as many threads of the peer as there are queues.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <doca_log.h>
+#include <softfield/gpu.h>
+
+#include "load.h"
+#include "setup.h"
+
+void echo_thread(const void *args);
+void echo_warp(const void *args);
+void echo_block(const void *args);
+
+#ifdef HAVE_CUDA_CODE
+SOFTFIELD_EMBED(echo_image, ECHO_FATBIN);
+#define IMAGE echo_image
+#define IMAGE_SIZE ((size_t)(echo_image_end - echo_image))
+#else
+#define IMAGE NULL
+#define IMAGE_SIZE 0
+#endif
+
+enum scope { SCOPE_THREAD, SCOPE_WARP, SCOPE_BLOCK, NUM_SCOPES };
+
+static const struct {
+	const char *name, *kernel;
+	softfield_kernel_fn soft;
+} scopes[NUM_SCOPES] = {
+	{"thread", "echo_thread", echo_thread},
+	{"warp", "echo_warp", echo_warp},
+	{"block", "echo_block", echo_block},
+};
+
+struct point {
+	enum scope scope;
+	uint32_t queues, size, depth, threads; /* threads of a block, at block scope */
+};
+
+struct shared {
+	struct load_result result;
+	char backend[16];
+	volatile int done;
+};
+
+static const char *gpu_addr = "b5:00.0";
+static double measure_s = 1.0;
+static bool json;
+static uint32_t buf_headroom = 1;
+
+static void peer(const struct point *point, struct shared *shared, const char *name)
+{
+	static struct setup_end end;
+	struct load_config config = {.queues = point->queues, .size = point->size, .depth = point->depth, .warm_up_s = measure_s * 0.3,
+				     .measure_s = measure_s};
+	setup_serve(&end, name);
+	load_run(&end, &config, &shared->result);
+	__atomic_store_n(&shared->done, 1, __ATOMIC_RELEASE);
+	setup_teardown(&end);
+}
+
+static void launch(struct setup_end *end, const struct point *point, struct softfield_launch **l)
+{
+	struct softfield_kernel kernel = {scopes[point->scope].kernel, scopes[point->scope].soft, IMAGE, IMAGE_SIZE};
+	bool soft = strcmp(softfield_gpu_backend(end->gpu), "soft") == 0;
+	uint32_t grid = point->queues, block = 1;
+
+	if (point->scope == SCOPE_THREAD) {
+		grid = 1;
+		block = point->queues;
+	} else if (!soft) {
+		block = point->scope == SCOPE_WARP ? 32 : point->threads;
+	}
+	OK(softfield_gpu_launch(end->gpu, &kernel, grid, block, &end->args, sizeof(end->args), l));
+}
+
+static void gpu_side(const struct point *point, struct shared *shared, const char *name)
+{
+	static struct setup_end end;
+	struct timespec step = {0, 1000000};
+	struct softfield_launch *l;
+	uint32_t bufs = point->depth + buf_headroom * (point->depth < 64 ? 64 : 0);
+
+	setup_connect(&end, name);
+	setup_gpu_queues(&end, point->queues, gpu_addr, bufs, (point->size + 63) / 64 * 64, bufs);
+	snprintf(shared->backend, sizeof(shared->backend), "%s", softfield_gpu_backend(end.gpu));
+	launch(&end, point, &l);
+	while (!__atomic_load_n(&shared->done, __ATOMIC_ACQUIRE) && softfield_gpu_launch_query(l) == DOCA_ERROR_IN_PROGRESS) {
+		setup_progress(&end);
+		nanosleep(&step, NULL);
+	}
+	*end.stop_cpu = 1;
+	OK(softfield_gpu_launch_wait(l, 2000));
+	OK(softfield_gpu_launch_destroy(l));
+	setup_teardown(&end);
+}
+
+static bool measure(const struct point *point, struct shared *shared)
+{
+	char name[64];
+	pid_t a, b;
+	int status_a = 0, status_b = 0;
+
+	memset(shared, 0, sizeof(*shared));
+	snprintf(name, sizeof(name), "gpu-bench-%d", (int)getpid());
+	fflush(NULL);
+	a = fork();
+	if (a == 0) {
+		peer(point, shared, name);
+		_exit(0);
+	}
+	b = fork();
+	if (b == 0) {
+		gpu_side(point, shared, name);
+		_exit(0);
+	}
+	waitpid(a, &status_a, 0);
+	shared->done = 1;
+	waitpid(b, &status_b, 0);
+	return status_a == 0 && status_b == 0 && shared->result.wrong == 0;
+}
+
+static void print(const struct point *point, const struct shared *shared, bool good, bool first)
+{
+	const struct load_result *r = &shared->result;
+	double rate = r->seconds > 0 ? (double)r->messages / r->seconds : 0;
+
+	if (json) {
+		printf("%s\n  {\"backend\": \"%s\", \"scope\": \"%s\", \"threads\": %u, \"queues\": %u, \"size\": %u, \"depth\": %u, "
+		       "\"messages_per_s\": %.0f, \"bytes_per_s_each_way\": %.0f, \"p50_us\": %.2f, \"p99_us\": %.2f, \"ok\": %s}",
+		       first ? "" : ",", shared->backend, scopes[point->scope].name, point->threads, point->queues, point->size, point->depth,
+		       rate, rate * point->size, r->p50_us, r->p99_us, good ? "true" : "false");
+	} else {
+		printf("%-5s %-6s %4u %3u %7u %5u  %9.3f M/s  %7.2f GB/s", shared->backend, scopes[point->scope].name, point->threads,
+		       point->queues, point->size, point->depth, rate / 1e6, rate * point->size / 1e9);
+		if (point->depth == 1)
+			printf("  p50 %6.2f us  p99 %6.2f us", r->p50_us, r->p99_us);
+		printf("%s\n", good ? "" : "  FAILED");
+	}
+	fflush(stdout);
+}
+
+static const struct point table[] = {
+	{SCOPE_THREAD, 1, 32, 1, 1},	 {SCOPE_THREAD, 1, 32, 64, 1},	  {SCOPE_THREAD, 8, 32, 64, 1},	    {SCOPE_THREAD, 8, 4096, 32, 1},
+	{SCOPE_WARP, 1, 32, 1, 32},	 {SCOPE_WARP, 8, 32, 128, 32},	  {SCOPE_WARP, 8, 4096, 64, 32},    {SCOPE_BLOCK, 1, 32, 1, 128},
+	{SCOPE_BLOCK, 1, 48, 256, 128},	 {SCOPE_BLOCK, 8, 48, 256, 128},  {SCOPE_BLOCK, 8, 48, 512, 256},   {SCOPE_BLOCK, 8, 4096, 64, 256},
+	{SCOPE_BLOCK, 8, 4096, 128, 512}, {SCOPE_BLOCK, 8, 65536, 16, 256}, {SCOPE_BLOCK, 8, 65536, 32, 512},
+};
+
+static void usage(const char *program)
+{
+	printf("usage: %s [--gpu PCI] [--seconds S] [--json] [--point SCOPE,QUEUES,SIZE,DEPTH,THREADS]...\n"
+	       "SCOPE is thread, warp or block. SOFTFIELD_GPU=cuda puts a CUDA GPU in the place of the topology's.\n",
+	       program);
+	exit(2);
+}
+
+static struct point parse_point(const char *text, const char *program)
+{
+	struct point p = {0};
+	char scope[16];
+
+	if (sscanf(text, "%15[a-z],%u,%u,%u,%u", scope, &p.queues, &p.size, &p.depth, &p.threads) != 5 || p.queues == 0 ||
+	    p.queues > SETUP_QUEUES_MAX || p.size == 0 || p.depth == 0)
+		usage(program);
+	for (p.scope = SCOPE_THREAD; p.scope < NUM_SCOPES && strcmp(scopes[p.scope].name, scope) != 0; p.scope++)
+		;
+	if (p.scope == NUM_SCOPES)
+		usage(program);
+	return p;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {{"gpu", 1, NULL, 'g'}, {"seconds", 1, NULL, 's'}, {"json", 0, NULL, 'j'},
+						{"point", 1, NULL, 'p'}, {NULL, 0, NULL, 0}};
+	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct point points[64];
+	uint32_t num = 0;
+	struct doca_log_backend *log;
+	bool good = true;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (c == 'g')
+			gpu_addr = optarg;
+		else if (c == 's')
+			measure_s = atof(optarg);
+		else if (c == 'j')
+			json = true;
+		else if (c == 'p' && num < 64)
+			points[num++] = parse_point(optarg, argv[0]);
+		else
+			usage(argv[0]);
+	}
+	if (num == 0) {
+		num = sizeof(table) / sizeof(table[0]);
+		memcpy(points, table, sizeof(table));
+	}
+	doca_log_backend_create_with_file_sdk(stderr, &log);
+	doca_log_backend_set_sdk_level(log, DOCA_LOG_LEVEL_WARNING);
+	if (json)
+		printf("[");
+	else
+		printf("gpu   scope  thr.  qu.  bytes depth  messages       each way\n");
+	for (uint32_t i = 0; i < num; i++) {
+		bool ok = measure(&points[i], shared);
+
+		print(&points[i], shared, ok, i == 0);
+		good = good && ok;
+	}
+	if (json)
+		printf("\n]\n");
+	return good ? 0 : 1;
+}
