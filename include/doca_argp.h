@@ -115,8 +115,8 @@ doca_error_t doca_argp_init(const char *program_name, void *program_config);
  * registered before). A flag without a long name cannot stand in a parameter file.
  *
  * @return DOCA_ERROR_BAD_STATE: no parser, or the flag is registered already. DOCA_ERROR_INITIALIZATION: it lacks a name,
- *         description, type or callback. DOCA_ERROR_INVALID_VALUE: NULL, a name of more than 63 characters or with a space or
- *         '=', a name that a DOCA flag or an earlier flag has, or more than 256 flags.
+ *         description, type or callback. DOCA_ERROR_INVALID_VALUE: NULL, a name of more than 63 characters or with an unprintable
+ *         one or '=', a name that a DOCA flag or an earlier flag has, or more than 256 flags.
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_argp_register_param(struct doca_argp_param *input_param);

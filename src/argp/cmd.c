@@ -154,9 +154,9 @@ static doca_error_t cmd_admit(const struct doca_argp_cmd *parent, const struct d
 		return DOCA_ERROR_INITIALIZATION;
 	}
 	if (!sf_argp_name_valid(cmd->name)) {
-		SF_LOG_ERR(
-			"command %s cannot be registered: a name has 1 to %d visible characters, no '=', and starts with no dash",
-			cmd->name, SF_ARGP_NAME_LEN_MAX);
+		SF_LOG_ERR("command %s cannot be registered: a name has 1 to %d printable characters, no '=', and starts with no "
+			   "dash",
+			   cmd->name, SF_ARGP_NAME_LEN_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (sf_argp_cmd_find_cmd(parent, cmd->name) != NULL) {

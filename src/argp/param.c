@@ -40,7 +40,7 @@ bool sf_argp_name_valid(const char *name)
 	if (len == 0 || len > SF_ARGP_NAME_LEN_MAX || name[0] == '-')
 		return false;
 	for (size_t i = 0; i < len; i++) {
-		if (!isgraph((unsigned char)name[i]) || name[i] == '=')
+		if (!isprint((unsigned char)name[i]) || name[i] == '=') /* published samples have a name with a space */
 			return false;
 	}
 	return true;
@@ -83,8 +83,9 @@ doca_error_t sf_argp_param_check(const struct doca_argp_param *param)
 	}
 	if ((param->short_name != NULL && !sf_argp_name_valid(param->short_name)) ||
 	    (param->long_name != NULL && !sf_argp_name_valid(param->long_name))) {
-		SF_LOG_ERR("flag %s cannot be registered: a name has 1 to %d visible characters, no '=', and starts with no dash",
-			   label, SF_ARGP_NAME_LEN_MAX);
+		SF_LOG_ERR(
+			"flag %s cannot be registered: a name has 1 to %d printable characters, no '=', and starts with no dash",
+			label, SF_ARGP_NAME_LEN_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return DOCA_SUCCESS;

@@ -250,12 +250,22 @@ static void taken_and_bad_names_are_refused(void **state)
 {
 	static const struct {
 		const char *short_name, *long_name;
-	} bad[] = {{"h", "new"}, {"v", "new"},	{NULL, "json"}, {"t", "new"}, {"new", "text"},
-		   {"", "new"},	 {NULL, "a b"}, {NULL, "a=b"},	{"-a", NULL}};
+	} bad[] = {{"h", "new"}, {"v", "new"},	 {NULL, "json"}, {"t", "new"}, {"new", "text"},
+		   {"", "new"},	 {NULL, "a\nb"}, {NULL, "a=b"},	 {"-a", NULL}};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(doca_argp_register_param(flag_make(bad[i].short_name, bad[i].long_name, DOCA_ARGP_TYPE_INT, 0)),
 				 DOCA_ERROR_INVALID_VALUE);
+}
+
+static void long_name_may_have_a_space(void **state)
+{
+	char program[] = "prog", flag[] = "--two words", value[] = "3";
+	char *argv[] = {program, flag, value, NULL};
+
+	flag_add(NULL, "two words", DOCA_ARGP_TYPE_INT, 0);
+	assert_int_equal(doca_argp_start(3, argv), DOCA_SUCCESS);
+	assert_string_equal(seen.text, "number=3;valid;");
 }
 
 static void number_of_flags_is_bounded(void **state)
@@ -385,6 +395,7 @@ int main(void)
 		CASE(given_program_name_is_shown),
 		CASE(register_needs_every_field),
 		CASE(taken_and_bad_names_are_refused),
+		CASE(long_name_may_have_a_space),
 		CASE(number_of_flags_is_bounded),
 		CASE(registered_objects_are_not_the_callers),
 		CASE(unregistered_objects_can_be_destroyed),
