@@ -176,6 +176,10 @@ static doca_error_t layout(struct doca_buf_arr *arr)
 {
 	uint64_t base;
 	uint32_t mkey;
+	if (arr->mmap->from_export) {
+		SF_LOG_ERR("buf array over a memory map that was made from an export: its memory is another node's, out of a kernel's reach");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
 	doca_error_t result = check_fit(arr, arr->mmap, arr->elem_size, arr->start_offset);
 	if (result == DOCA_SUCCESS)
 		result = doca_mmap_get_mkey(arr->mmap, arr->mmap->devs[0].dev, &mkey);

@@ -31,8 +31,8 @@ struct doca_mmap *sf_mmap_new(void)
 
 static void dev_fini(struct sf_mmap_dev *entry)
 {
-	free(entry->descriptor[0]);
-	free(entry->descriptor[1]);
+	for (int kind = 0; kind < SF_MMAP_EXPORTS; kind++)
+		free(entry->exports[kind].descriptor);
 	sf_dev_release(entry->dev);
 }
 
@@ -75,14 +75,21 @@ static doca_error_t check_unused(struct doca_mmap *mmap, const char *what)
 	return DOCA_SUCCESS;
 }
 
+static void region_forget(struct sf_region **region)
+{
+	if (*region != NULL)
+		sf_region_close(*region);
+	*region = NULL;
+}
+
 static void devices_forget_memory(struct doca_mmap *mmap)
 {
 	pthread_mutex_lock(&mmap->lock);
 	for (uint32_t i = 0; i < mmap->num_devs; i++) {
 		struct sf_mmap_dev *entry = &mmap->devs[i];
-		if (entry->region != NULL)
-			sf_region_close(entry->region);
-		entry->region = NULL;
+		region_forget(&entry->region);
+		for (int kind = 0; kind < SF_MMAP_EXPORTS; kind++)
+			region_forget(&entry->exports[kind].region);
 		if (entry->mkey != SF_MKEY_NONE)
 			sf_mkey_destroy(entry->mkey);
 		entry->mkey = SF_MKEY_NONE;
@@ -269,8 +276,7 @@ bool sf_mmap_is_gpu_memory(const struct doca_mmap *mmap)
 	return mmap->is_gpu_memory;
 }
 
-/* What others may do with the memory. */
-static uint32_t rights_of(uint32_t permissions)
+uint32_t sf_mmap_rights(uint32_t permissions)
 {
 	uint32_t rights = 0;
 	if (permissions & (DOCA_ACCESS_FLAG_PCI_READ_ONLY | DOCA_ACCESS_FLAG_PCI_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_READ))
@@ -288,7 +294,7 @@ static doca_error_t region_open(const struct doca_mmap *mmap, struct sf_mmap_dev
 	doca_error_t result = sf_dev_domain(entry->dev, &domain);
 	if (result != DOCA_SUCCESS)
 		return result;
-	return sf_region_register(domain, mmap->addr, mmap->len, rights_of(mmap->permissions), &entry->region);
+	return sf_region_register(domain, mmap->addr, mmap->len, sf_mmap_rights(mmap->permissions), &entry->region);
 }
 
 doca_error_t sf_mmap_region(struct doca_mmap *mmap, struct doca_dev *dev, struct sf_region **region)

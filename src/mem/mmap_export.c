@@ -1,57 +1,205 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory maps of one node in another: not possible yet, and the capabilities say so. */
+/* Memory maps of one node in another: exported on one side as bytes, made of them on the other. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/log.h"
 #include "core/dev.h"
+#include "mem/mmap_descriptor.h"
 #include "mem/mmap_private.h"
 
-static doca_error_t check_export(const struct doca_mmap *mmap, const struct doca_dev *dev, const void *desc, const void *len)
+/* ---- export ---- */
+
+static doca_error_t check_export(const struct doca_mmap *mmap, const struct doca_dev *dev, enum sf_mmap_export kind)
+{
+	const char *wrong = NULL;
+	if (sf_mmap_dev_find(mmap, dev) == NULL) {
+		SF_LOG_ERR("memory map does not have device %s: add it with doca_mmap_add_dev before start", sf_dev_desc(dev)->pci_addr);
+		return DOCA_ERROR_NOT_FOUND;
+	}
+	if (mmap->from_export)
+		wrong = "was made from an export itself";
+	else if (!mmap->started)
+		wrong = "is not started: call doca_mmap_start first";
+	else if ((mmap->permissions & sf_mmap_export_flags(kind)) == 0)
+		wrong = kind == SF_MMAP_EXPORT_PCI ? "has no PCI right in its permissions" : "has no RDMA right in its permissions";
+	if (wrong != NULL) {
+		SF_LOG_ERR("memory map cannot be exported: it %s", wrong);
+		return DOCA_ERROR_NOT_PERMITTED;
+	}
+	if (mmap->is_gpu_memory) {
+		SF_LOG_ERR("memory map cannot be exported: it is memory of a GPU, which only kernels reach");
+		return DOCA_ERROR_NOT_SUPPORTED;
+	}
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t region_describe(struct doca_mmap *mmap, struct sf_mmap_dev *entry, enum sf_mmap_export kind, void *bytes, size_t *len)
+{
+	struct sf_domain *domain;
+	uint32_t rights = sf_mmap_rights(mmap->permissions & sf_mmap_export_flags(kind));
+	doca_error_t result = sf_dev_domain(entry->dev, &domain);
+	if (result == DOCA_SUCCESS)
+		result = sf_region_register(domain, mmap->addr, mmap->len, rights, &entry->exports[kind].region);
+	if (result != DOCA_SUCCESS)
+		return result;
+	result = sf_region_export(entry->exports[kind].region, bytes, len);
+	if (result != DOCA_SUCCESS) {
+		sf_region_close(entry->exports[kind].region);
+		entry->exports[kind].region = NULL;
+	}
+	return result;
+}
+
+/* Call with the lock held: fills the entry's export of that kind. */
+static doca_error_t export_make(struct doca_mmap *mmap, struct sf_mmap_dev *entry, enum sf_mmap_export kind)
+{
+	uint8_t region[SF_DESCRIPTOR_MAX];
+	struct sf_mmap_descriptor descriptor = {
+		.kind = kind,
+		.permissions = mmap->permissions & sf_mmap_export_flags(kind),
+		.addr = (uintptr_t)mmap->addr,
+		.len = mmap->len,
+		.region = region,
+		.region_len = sizeof(region),
+	};
+	uint8_t *bytes = malloc(SF_MMAP_DESCRIPTOR_MAX);
+	if (bytes == NULL) {
+		SF_LOG_ERR("no memory for an export descriptor");
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	doca_error_t result = region_describe(mmap, entry, kind, region, &descriptor.region_len);
+	if (result != DOCA_SUCCESS) {
+		free(bytes);
+		return result == DOCA_ERROR_NO_MEMORY || result == DOCA_ERROR_NOT_SUPPORTED ? result : DOCA_ERROR_DRIVER;
+	}
+	entry->exports[kind].descriptor = bytes;
+	entry->exports[kind].descriptor_len = sf_mmap_descriptor_pack(&descriptor, bytes);
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t export_get(struct doca_mmap *mmap, const struct doca_dev *dev, enum sf_mmap_export kind, const void **desc, size_t *len)
 {
 	if (mmap == NULL || dev == NULL || desc == NULL || len == NULL) {
 		SF_LOG_ERR("an export needs a memory map, one of its devices, and places for the descriptor and its length");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	doca_error_t result = check_export(mmap, dev, kind);
+	if (result != DOCA_SUCCESS)
+		return result;
+	struct sf_mmap_dev *entry = sf_mmap_dev_find(mmap, dev);
+	pthread_mutex_lock(&mmap->lock);
+	if (entry->exports[kind].descriptor == NULL)
+		result = export_make(mmap, entry, kind);
+	if (result == DOCA_SUCCESS) {
+		mmap->exported = true;
+		*desc = entry->exports[kind].descriptor;
+		*len = entry->exports[kind].descriptor_len;
+	}
+	pthread_mutex_unlock(&mmap->lock);
+	return result;
+}
+
+doca_error_t doca_mmap_export_pci(struct doca_mmap *mmap, const struct doca_dev *dev, const void **export_desc, size_t *export_desc_len)
+{
+	return export_get(mmap, dev, SF_MMAP_EXPORT_PCI, export_desc, export_desc_len);
+}
+
+doca_error_t doca_mmap_export_rdma(struct doca_mmap *mmap, const struct doca_dev *dev, const void **export_desc, size_t *export_desc_len)
+{
+	return export_get(mmap, dev, SF_MMAP_EXPORT_RDMA, export_desc, export_desc_len);
+}
+
+/* ---- import ---- */
+
+/* The codes that the API has for what the fabric found. */
+static doca_error_t import_error(doca_error_t error)
+{
+	switch (error) {
+	case DOCA_ERROR_INVALID_VALUE:
+	case DOCA_ERROR_NO_MEMORY:
+	case DOCA_ERROR_NOT_SUPPORTED:
+	case DOCA_ERROR_NOT_PERMITTED:
+		return error;
+	case DOCA_ERROR_UNSUPPORTED_VERSION:
+		return DOCA_ERROR_INVALID_VALUE;
+	case DOCA_ERROR_NOT_FOUND:
+		return DOCA_ERROR_NOT_PERMITTED;
+	default:
+		return DOCA_ERROR_DRIVER;
+	}
+}
+
+static doca_error_t region_import(struct doca_dev *dev, const struct sf_mmap_descriptor *descriptor, struct sf_region **region)
+{
+	struct sf_domain *domain;
+	doca_error_t result = sf_dev_domain(dev, &domain);
+	if (result == DOCA_SUCCESS)
+		result = sf_region_import(domain, descriptor->region, descriptor->region_len, region);
+	if (result != DOCA_SUCCESS)
+		return import_error(result);
+	if ((*region)->addr != descriptor->addr || (*region)->len != descriptor->len) {
+		SF_LOG_ERR("export descriptor says %zu bytes, but its owner has %zu there", (size_t)descriptor->len, (size_t)(*region)->len);
+		sf_region_close(*region);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	return DOCA_SUCCESS;
+}
+
+static void imported_init(struct doca_mmap *mmap, const struct sf_mmap_descriptor *descriptor, struct doca_dev *dev, struct sf_region *region)
+{
+	sf_dev_hold(dev);
+	mmap->devs[0] = (struct sf_mmap_dev){.dev = dev, .region = region};
+	mmap->num_devs = 1;
+	mmap->addr = (void *)(uintptr_t)descriptor->addr;
+	mmap->len = descriptor->len;
+	mmap->has_range = true;
+	mmap->permissions = descriptor->permissions;
+	mmap->from_export = true;
+	mmap->started = true;
+	mmap->was_started = true;
+	sf_mmap_set_live(mmap, mmap->addr, mmap->len);
+}
+
+doca_error_t doca_mmap_create_from_export(const union doca_data *user_data, const void *export_desc, size_t export_desc_len,
+					  struct doca_dev *dev, struct doca_mmap **mmap)
+{
+	if (export_desc == NULL || dev == NULL || mmap == NULL) {
+		SF_LOG_ERR("an import needs a descriptor, a device and a place for the memory map");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	struct sf_mmap_descriptor descriptor;
+	doca_error_t result = sf_mmap_descriptor_unpack(export_desc, export_desc_len, &descriptor);
+	if (result != DOCA_SUCCESS)
+		return result;
+	struct doca_mmap *created = sf_mmap_new();
+	if (created == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	struct sf_region *region = NULL;
+	result = region_import(dev, &descriptor, &region);
+	if (result != DOCA_SUCCESS) {
+		sf_mmap_free(created);
+		return result;
+	}
+	imported_init(created, &descriptor, dev, region);
+	if (user_data != NULL)
+		created->user_data = *user_data;
+	*mmap = created;
+	return DOCA_SUCCESS;
+}
+
+/* ---- DPA and capabilities ---- */
+
+doca_error_t doca_mmap_dev_get_dpa_handle(struct doca_mmap *mmap, const struct doca_dev *dev, doca_dpa_dev_mmap_t *dpa_mmap_handle)
+{
+	if (mmap == NULL || dev == NULL || dpa_mmap_handle == NULL) {
+		SF_LOG_ERR("a DPA handle needs a memory map, one of its devices and a place for the handle");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (sf_mmap_dev_find(mmap, dev) == NULL) {
 		SF_LOG_ERR("memory map does not have device %s", sf_dev_desc(dev)->pci_addr);
 		return DOCA_ERROR_NOT_FOUND;
 	}
-	return DOCA_SUCCESS;
-}
-
-static doca_error_t export_refused(const struct doca_dev *dev)
-{
-	SF_LOG_ERR("device %s cannot export memory (doca_mmap_cap_is_export_pci_supported)", sf_dev_desc(dev)->pci_addr);
-	return DOCA_ERROR_NOT_SUPPORTED;
-}
-
-doca_error_t doca_mmap_export_pci(struct doca_mmap *mmap, const struct doca_dev *dev, const void **export_desc, size_t *export_desc_len)
-{
-	doca_error_t result = check_export(mmap, dev, export_desc, export_desc_len);
-	return result != DOCA_SUCCESS ? result : export_refused(dev);
-}
-
-doca_error_t doca_mmap_export_rdma(struct doca_mmap *mmap, const struct doca_dev *dev, const void **export_desc, size_t *export_desc_len)
-{
-	doca_error_t result = check_export(mmap, dev, export_desc, export_desc_len);
-	return result != DOCA_SUCCESS ? result : export_refused(dev);
-}
-
-doca_error_t doca_mmap_create_from_export(const union doca_data *user_data, const void *export_desc, size_t export_desc_len,
-					  struct doca_dev *dev, struct doca_mmap **mmap)
-{
-	(void)user_data;
-	if (export_desc == NULL || export_desc_len == 0 || dev == NULL || mmap == NULL) {
-		SF_LOG_ERR("an import needs a descriptor, a device and a place for the memory map");
-		return DOCA_ERROR_INVALID_VALUE;
-	}
-	SF_LOG_ERR("device %s cannot import memory (doca_mmap_cap_is_create_from_export_pci_supported)", sf_dev_desc(dev)->pci_addr);
-	return DOCA_ERROR_NOT_SUPPORTED;
-}
-
-doca_error_t doca_mmap_dev_get_dpa_handle(struct doca_mmap *mmap, const struct doca_dev *dev, doca_dpa_dev_mmap_t *dpa_mmap_handle)
-{
-	doca_error_t result = check_export(mmap, dev, dpa_mmap_handle, dpa_mmap_handle);
-	if (result != DOCA_SUCCESS)
-		return result;
 	SF_LOG_ERR("there is no DPA here that could use the memory map");
 	return DOCA_ERROR_NOT_PERMITTED;
 }
@@ -62,7 +210,8 @@ static doca_error_t cap_get(const struct doca_devinfo *devinfo, uint8_t *support
 		SF_LOG_ERR("no %s given to ask for exports", devinfo == NULL ? "device info" : "place");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	*supported = 0;
+	const struct sf_fabric_ops *ops = sf_fabric_find(NULL);
+	*supported = ops != NULL && (ops->caps & SF_CAP_ONE_SIDED) != 0;
 	return DOCA_SUCCESS;
 }
 

@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "mem/mmap.h"
+#include "mem/mmap_descriptor.h"
 
 #define SF_MMAP_DEVICES_DEFAULT 32
 #define SF_MMAP_DEVICES_MAX 4096
@@ -15,8 +16,11 @@ struct sf_mmap_dev {
 	struct doca_dev *dev;
 	struct sf_region *region; /* registered on first use, or imported; closed by stop */
 	uint32_t mkey;		  /* made on first use; given back by stop */
-	void *descriptor[2];	  /* exported for PCI, for RDMA; valid until destroy */
-	size_t descriptor_len[2];
+	struct {
+		struct sf_region *region; /* its rights are those of the kind of export */
+		void *descriptor;
+		size_t descriptor_len;
+	} exports[SF_MMAP_EXPORTS]; /* made on first use, valid until destroy */
 };
 
 struct doca_mmap {
@@ -75,6 +79,9 @@ static inline void sf_mmap_buf_gone(struct doca_mmap *mmap)
 
 /* The device's entry, or NULL. */
 struct sf_mmap_dev *sf_mmap_dev_find(const struct doca_mmap *mmap, const struct doca_dev *dev);
+
+/* What others may do in the fabric with memory of these permissions. */
+uint32_t sf_mmap_rights(uint32_t permissions);
 
 /* An empty, unstarted mmap, or NULL, logged. */
 struct doca_mmap *sf_mmap_new(void);

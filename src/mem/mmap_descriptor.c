@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mem/mmap_descriptor.h"
+
+#include <string.h>
+
+#include <doca_types.h>
+
+#include "base/log.h"
+
+#define VERSION 1
+
+static const uint8_t magic[8] = {'S', 'F', 'm', 'e', 'm', 'o', 'r', 'y'};
+
+/* As it travels; both ends are little-endian machines. */
+struct wire {
+	uint8_t magic[8];
+	uint16_t version;
+	uint16_t kind;
+	uint32_t permissions;
+	uint64_t addr, len;
+	uint32_t region_len;
+	uint32_t zero;
+	uint64_t checksum; /* of all bytes, with 0 here */
+};
+
+_Static_assert(sizeof(struct wire) == SF_MMAP_DESCRIPTOR_HEADER, "the header has no gaps");
+
+/* FNV-1a. Against damage on the way, not against an enemy: that is what the fabric's token is for. */
+static uint64_t checksum(const struct wire *wire, const uint8_t *region)
+{
+	struct wire copy = *wire;
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	copy.checksum = 0;
+	for (size_t i = 0; i < sizeof(copy); i++)
+		hash = (hash ^ ((const uint8_t *)&copy)[i]) * UINT64_C(0x100000001b3);
+	for (size_t i = 0; i < wire->region_len; i++)
+		hash = (hash ^ region[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+uint32_t sf_mmap_export_flags(enum sf_mmap_export kind)
+{
+	if (kind == SF_MMAP_EXPORT_PCI)
+		return DOCA_ACCESS_FLAG_PCI_READ_ONLY | DOCA_ACCESS_FLAG_PCI_READ_WRITE | DOCA_ACCESS_FLAG_PCI_RELAXED_ORDERING;
+	return DOCA_ACCESS_FLAG_RDMA_READ | DOCA_ACCESS_FLAG_RDMA_WRITE | DOCA_ACCESS_FLAG_RDMA_ATOMIC;
+}
+
+size_t sf_mmap_descriptor_pack(const struct sf_mmap_descriptor *descriptor, uint8_t bytes[SF_MMAP_DESCRIPTOR_MAX])
+{
+	struct wire wire = {
+		.version = VERSION,
+		.kind = (uint16_t)descriptor->kind,
+		.permissions = descriptor->permissions,
+		.addr = descriptor->addr,
+		.len = descriptor->len,
+		.region_len = (uint32_t)descriptor->region_len,
+	};
+	memcpy(wire.magic, magic, sizeof(magic));
+	wire.checksum = checksum(&wire, descriptor->region);
+	memcpy(bytes, &wire, sizeof(wire));
+	memcpy(bytes + sizeof(wire), descriptor->region, descriptor->region_len);
+	return sizeof(wire) + descriptor->region_len;
+}
+
+/* What is wrong with the header, or NULL. */
+static const char *fault_of(const struct wire *wire, const uint8_t *region, size_t len)
+{
+	if (memcmp(wire->magic, magic, sizeof(magic)) != 0)
+		return "is not one of a memory map";
+	if (wire->version != VERSION)
+		return "is of another version of Softfield";
+	if (wire->region_len > SF_DESCRIPTOR_MAX || wire->region_len != len - sizeof(*wire))
+		return "was truncated, or has bytes too many";
+	if (wire->checksum != checksum(wire, region))
+		return "was altered on the way";
+	if (wire->kind >= SF_MMAP_EXPORTS || wire->zero != 0 || (wire->permissions & ~sf_mmap_export_flags(wire->kind)) != 0)
+		return "holds values that no export has";
+	if (wire->len == 0 || wire->addr + wire->len < wire->addr)
+		return "holds an impossible range";
+	return NULL;
+}
+
+doca_error_t sf_mmap_descriptor_unpack(const void *bytes, size_t len, struct sf_mmap_descriptor *descriptor)
+{
+	struct wire wire;
+	const uint8_t *region = NULL;
+	const char *fault = "is too short";
+	if (len >= sizeof(wire)) {
+		memcpy(&wire, bytes, sizeof(wire));
+		region = (const uint8_t *)bytes + sizeof(wire);
+		fault = fault_of(&wire, region, len);
+	}
+	if (fault != NULL) {
+		SF_LOG_ERR("export descriptor of %zu bytes %s", len, fault);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	*descriptor = (struct sf_mmap_descriptor){
+		.kind = wire.kind,
+		.permissions = wire.permissions,
+		.addr = wire.addr,
+		.len = wire.len,
+		.region = region,
+		.region_len = wire.region_len,
+	};
+	return DOCA_SUCCESS;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The bytes that a program carries from the exporter of a memory map to the importer: what the memory map is, around the
+ * fabric's own descriptor of the region. Position-independent, versioned, checksummed. Whoever unpacks trusts nothing.
+ */
+#ifndef SF_MEM_MMAP_DESCRIPTOR_H
+#define SF_MEM_MMAP_DESCRIPTOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <doca_error.h>
+
+#include "fabric/fabric.h"
+
+#define SF_MMAP_DESCRIPTOR_HEADER 48
+#define SF_MMAP_DESCRIPTOR_MAX (SF_MMAP_DESCRIPTOR_HEADER + SF_DESCRIPTOR_MAX)
+
+enum sf_mmap_export { SF_MMAP_EXPORT_PCI, SF_MMAP_EXPORT_RDMA, SF_MMAP_EXPORTS };
+
+struct sf_mmap_descriptor {
+	enum sf_mmap_export kind;
+	uint32_t permissions; /* enum doca_access_flag values of that kind */
+	uint64_t addr, len;   /* in the exporter */
+	const void *region;   /* the fabric's descriptor */
+	size_t region_len;    /* up to SF_DESCRIPTOR_MAX */
+};
+
+/* Returns how many of the SF_MMAP_DESCRIPTOR_MAX bytes were written. */
+size_t sf_mmap_descriptor_pack(const struct sf_mmap_descriptor *descriptor, uint8_t bytes[SF_MMAP_DESCRIPTOR_MAX]);
+
+/* INVALID_VALUE, logged: not a descriptor, truncated, altered, or of another version. region points into bytes. */
+doca_error_t sf_mmap_descriptor_unpack(const void *bytes, size_t len, struct sf_mmap_descriptor *descriptor);
+
+/* The permissions that an export of that kind passes on. */
+uint32_t sf_mmap_export_flags(enum sf_mmap_export kind);
+
+#endif

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory maps exported and made from an export: the rules in one process, the memory between two. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <doca_buf.h>
+#include <doca_buf_inventory.h>
+
+#include "mem/mmap.h"
+#include "mem/mmap_descriptor.h"
+#include "support/test_dev.h"
+
+#define SIZE 65536
+
+struct fixture {
+	struct doca_dev *dev, *dev2;
+	struct doca_mmap *mmap; /* has a device and a range, not started */
+	char *memory;
+};
+
+static int setup(void **state)
+{
+	static struct fixture fixture;
+	struct fixture *f = &fixture;
+	f->dev = test_dev_open(0);
+	f->dev2 = test_dev_open(1);
+	assert_non_null(f->dev);
+	assert_non_null(f->dev2);
+	f->memory = aligned_alloc(4096, SIZE);
+	assert_int_equal(doca_mmap_create(&f->mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_add_dev(f->mmap, f->dev), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_set_memrange(f->mmap, f->memory, SIZE), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_set_permissions(f->mmap, DOCA_ACCESS_FLAG_PCI_READ_WRITE), DOCA_SUCCESS);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	if (f->mmap != NULL)
+		assert_int_equal(doca_mmap_destroy(f->mmap), DOCA_SUCCESS);
+	free(f->memory);
+	assert_int_equal(doca_dev_close(f->dev), DOCA_SUCCESS);
+	assert_int_equal(doca_dev_close(f->dev2), DOCA_SUCCESS);
+	return 0;
+}
+
+static void null_arguments(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_mmap *mmap;
+	const void *desc;
+	uint8_t supported;
+	size_t len;
+	assert_int_equal(doca_mmap_export_pci(NULL, f->dev, &desc, &len), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_mmap_export_pci(f->mmap, NULL, &desc, &len), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, NULL, &len), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_mmap_export_rdma(f->mmap, f->dev, &desc, NULL), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_mmap_create_from_export(NULL, NULL, 1, f->dev, &mmap), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_mmap_create_from_export(NULL, f, 1, NULL, &mmap), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_mmap_create_from_export(NULL, f, 1, f->dev, NULL), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_mmap_cap_is_export_pci_supported(NULL, &supported), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_mmap_cap_is_export_pci_supported(doca_dev_as_devinfo(f->dev), NULL), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_mmap_cap_is_create_from_export_pci_supported(NULL, &supported), DOCA_ERROR_INVALID_VALUE);
+}
+
+static void capabilities_say_yes(void **state)
+{
+	struct fixture *f = *state;
+	uint8_t supported = 0;
+	assert_int_equal(doca_mmap_cap_is_export_pci_supported(doca_dev_as_devinfo(f->dev), &supported), DOCA_SUCCESS);
+	assert_int_equal(supported, 1);
+	supported = 0;
+	assert_int_equal(doca_mmap_cap_is_create_from_export_pci_supported(doca_dev_as_devinfo(f->dev), &supported), DOCA_SUCCESS);
+	assert_int_equal(supported, 1);
+}
+
+static void export_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	const void *desc;
+	uint8_t exported = 1;
+	size_t len;
+	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &desc, &len), DOCA_ERROR_NOT_PERMITTED); /* not started */
+	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev2, &desc, &len), DOCA_ERROR_NOT_FOUND);
+	assert_int_equal(doca_mmap_export_rdma(f->mmap, f->dev, &desc, &len), DOCA_ERROR_NOT_PERMITTED); /* no RDMA right */
+	assert_int_equal(doca_mmap_get_exported(f->mmap, &exported), DOCA_SUCCESS);
+	assert_int_equal(exported, 0);
+	assert_int_equal(doca_mmap_stop(f->mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_set_permissions(f->mmap, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_READ), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &desc, &len), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_mmap_export_rdma(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
+}
+
+static void exported_map_stays_started(void **state)
+{
+	struct fixture *f = *state;
+	const void *desc, *again;
+	uint8_t exported = 0;
+	size_t len, again_len;
+	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &again, &again_len), DOCA_SUCCESS);
+	assert_ptr_equal(desc, again);
+	assert_int_equal(len, again_len);
+	assert_int_equal(doca_mmap_get_exported(f->mmap, &exported), DOCA_SUCCESS);
+	assert_int_equal(exported, 1);
+	assert_int_equal(doca_mmap_start(f->mmap), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_mmap_stop(f->mmap), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_mmap_set_permissions(f->mmap, 0), DOCA_ERROR_BAD_STATE);
+}
+
+static void damaged_descriptor_is_invalid(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_mmap *mmap;
+	uint8_t bytes[SF_MMAP_DESCRIPTOR_MAX + 1] = {0};
+	const void *desc;
+	size_t len;
+	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
+	memcpy(bytes, desc, len);
+	for (size_t cut = 0; cut < len; cut++)
+		assert_int_equal(doca_mmap_create_from_export(NULL, bytes, cut, f->dev, &mmap), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_mmap_create_from_export(NULL, bytes, len + 1, f->dev, &mmap), DOCA_ERROR_INVALID_VALUE);
+	for (size_t at = 0; at < len; at++) {
+		bytes[at] ^= 0x10;
+		assert_int_equal(doca_mmap_create_from_export(NULL, bytes, len, f->dev, &mmap), DOCA_ERROR_INVALID_VALUE);
+		bytes[at] ^= 0x10;
+	}
+}
+
+/* A descriptor that is sound but whose owner has something else there. */
+static void lying_descriptor_is_invalid(void **state)
+{
+	struct fixture *f = *state;
+	struct sf_mmap_descriptor descriptor;
+	struct doca_mmap *mmap;
+	uint8_t bytes[SF_MMAP_DESCRIPTOR_MAX];
+	const void *desc;
+	size_t len;
+	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
+	assert_int_equal(sf_mmap_descriptor_unpack(desc, len, &descriptor), DOCA_SUCCESS);
+	descriptor.len *= 2;
+	len = sf_mmap_descriptor_pack(&descriptor, bytes);
+	assert_int_equal(doca_mmap_create_from_export(NULL, bytes, len, f->dev, &mmap), DOCA_ERROR_INVALID_VALUE);
+}
+
+static void import_is_ready_and_has_no_setters(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_buf_inventory *inventory;
+	struct doca_mmap *mmap;
+	struct doca_buf *buf;
+	union doca_data data = {.u64 = 21};
+	const void *desc;
+	uint8_t from_export = 0;
+	size_t len;
+	void *addr;
+	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_create_from_export(&data, desc, len, f->dev2, &mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_get_from_export(mmap, &from_export), DOCA_SUCCESS);
+	assert_int_equal(from_export, 1);
+	data.u64 = 0;
+	assert_int_equal(doca_mmap_get_user_data(mmap, &data), DOCA_SUCCESS);
+	assert_int_equal(data.u64, 21);
+	assert_int_equal(doca_mmap_get_memrange(mmap, &addr, &len), DOCA_SUCCESS);
+	assert_ptr_equal(addr, f->memory);
+	assert_int_equal(len, SIZE);
+	assert_int_equal(sf_mmap_permissions(mmap), DOCA_ACCESS_FLAG_PCI_READ_WRITE);
+	assert_int_equal(doca_mmap_start(mmap), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_mmap_stop(mmap), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_mmap_set_memrange(mmap, f->memory, SIZE), DOCA_ERROR_BAD_STATE);
+	assert_int_equal(doca_mmap_set_permissions(mmap, 0), DOCA_ERROR_BAD_STATE);
+	assert_int_equal(doca_mmap_add_dev(mmap, f->dev), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_mmap_export_pci(mmap, f->dev2, &desc, &len), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_buf_inventory_create(1, &inventory), DOCA_SUCCESS);
+	assert_int_equal(doca_buf_inventory_start(inventory), DOCA_SUCCESS);
+	assert_int_equal(doca_buf_inventory_buf_get_by_addr(inventory, mmap, f->memory + 100, 100, &buf), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_destroy(mmap), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_buf_dec_refcount(buf, NULL), DOCA_SUCCESS);
+	assert_int_equal(doca_buf_inventory_destroy(inventory), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_destroy(mmap), DOCA_SUCCESS);
+}
+
+static void import_of_a_map_that_is_gone_is_not_permitted(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_mmap *mmap;
+	uint8_t bytes[SF_MMAP_DESCRIPTOR_MAX];
+	const void *desc;
+	size_t len;
+	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
+	memcpy(bytes, desc, len);
+	assert_int_equal(doca_mmap_destroy(f->mmap), DOCA_SUCCESS);
+	f->mmap = NULL;
+	assert_int_equal(doca_mmap_create_from_export(NULL, bytes, len, f->dev, &mmap), DOCA_ERROR_NOT_PERMITTED);
+}
+
+/* ---- two processes ---- */
+
+#define CHECK(condition) \
+	do { \
+		if (!(condition)) { \
+			fprintf(stderr, "importer, line %d: %s\n", __LINE__, #condition); \
+			_exit(1); \
+		} \
+	} while (0)
+
+/* The other node: reads what the exporter wrote, and writes an answer. */
+static void importer(int socket)
+{
+	uint8_t bytes[SF_MMAP_DESCRIPTOR_MAX];
+	struct doca_dev *dev = test_dev_open(1);
+	struct doca_mmap *mmap;
+	struct sf_region *region;
+	void *here;
+	ssize_t len = recv(socket, bytes, sizeof(bytes), 0);
+	CHECK(len > 0);
+	CHECK(doca_mmap_create_from_export(NULL, bytes, (size_t)len, dev, &mmap) == DOCA_SUCCESS);
+	CHECK(sf_mmap_region(mmap, dev, &region) == DOCA_SUCCESS);
+	CHECK(region->imported);
+	CHECK(sf_region_map(region, &here) == DOCA_SUCCESS);
+	CHECK(strcmp((char *)here + 5000, "question") == 0);
+	strcpy((char *)here + 9000, "answer");
+	CHECK(send(socket, "", 1, 0) == 1);
+	CHECK(recv(socket, bytes, 1, 0) == 1);
+	CHECK(doca_mmap_destroy(mmap) == DOCA_SUCCESS);
+	CHECK(doca_dev_close(dev) == DOCA_SUCCESS);
+	_exit(0);
+}
+
+static int sockets[2];
+static pid_t child;
+
+static void memory_is_shared_between_two_processes(void **state)
+{
+	struct fixture *f = *state;
+	const void *desc;
+	size_t len;
+	char byte;
+	int status;
+	strcpy(f->memory + 5000, "question");
+	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
+	assert_int_equal(send(sockets[0], desc, len, 0), len);
+	if (recv(sockets[0], &byte, 1, 0) == 1) {
+		assert_string_equal(f->memory + 9000, "answer");
+		assert_int_equal(send(sockets[0], &byte, 1, 0), 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_string_equal(f->memory + 9000, "answer");
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(memory_is_shared_between_two_processes),
+		T(null_arguments),
+		T(capabilities_say_yes),
+		T(export_is_refused),
+		T(exported_map_stays_started),
+		T(damaged_descriptor_is_invalid),
+		T(lying_descriptor_is_invalid),
+		T(import_is_ready_and_has_no_setters),
+		T(import_of_a_map_that_is_gone_is_not_permitted),
+	};
+	/* Before anything here has threads. The importer waits for the descriptor; it ends when the sockets close. */
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
+		return 1;
+	child = fork();
+	if (child == 0) {
+		close(sockets[0]);
+		importer(sockets[1]);
+	}
+	close(sockets[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
