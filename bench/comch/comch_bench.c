@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Comch's data path between two processes, one core each.
+ *
+ *   comch_bench latency [--size 64] [--count 200000] [--cpus 0,1]
+ *   comch_bench stream  [--size 64] [--count 2000000] [--depth 64] [--receives 256] [--cpus 0,1]
+ *
+ * latency: ping-pong; half of the round trip, median and 99th percentile. stream: one way, as fast as it goes, measured at the
+ * consumer. Prints one JSON object.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <doca_buf.h>
+#include <doca_buf_inventory.h>
+#include <doca_comch.h>
+#include <doca_comch_consumer.h>
+#include <doca_comch_producer.h>
+#include <doca_ctx.h>
+#include <doca_dev.h>
+#include <doca_error.h>
+#include <doca_mmap.h>
+#include <doca_pe.h>
+
+#define TASKS_MAX 4096
+#define WARM_UP 10 /* a tenth of the count */
+
+struct options {
+	bool latency;
+	uint32_t size, depth, receives;
+	uint64_t count;
+	int cpus[2];
+};
+
+static struct options options = {.size = 64, .depth = 64, .receives = 256, .cpus = {0, 1}};
+
+/* One process's side. */
+struct side {
+	struct doca_dev *dev;
+	struct doca_dev_rep *rep;
+	struct doca_pe *pe;	 /* control */
+	struct doca_pe *data_pe;
+	struct doca_comch_server *server;
+	struct doca_comch_client *client;
+	struct doca_ctx *ctx;
+	struct doca_comch_connection *connection;
+	struct doca_comch_consumer *consumer;
+	struct doca_comch_producer *producer;
+	struct doca_mmap *mmap;
+	struct doca_buf_inventory *inventory;
+	uint8_t *memory;
+	uint32_t remote_consumer;
+	struct doca_task *free_sends[TASKS_MAX];
+	uint32_t num_free_sends;
+	uint64_t received, sent;
+	uint64_t begin_ns, end_ns; /* of the counted part, at the consumer */
+	bool done;		   /* the control message that ends it came */
+};
+
+static void check(doca_error_t result, const char *what)
+{
+	if (result == DOCA_SUCCESS)
+		return;
+	fprintf(stderr, "comch_bench: %s: %s\n", what, doca_error_get_descr(result));
+	exit(1);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set) != 0)
+		fprintf(stderr, "comch_bench: not pinned to CPU %d: %s\n", cpu, strerror(errno));
+}
+
+/* ---- callbacks ---- */
+
+static struct side self;
+
+static void on_message(struct doca_comch_event_msg_recv *event, uint8_t *buffer, uint32_t len, struct doca_comch_connection *connection)
+{
+	(void)event;
+	(void)buffer;
+	(void)len;
+	(void)connection;
+	self.done = true;
+}
+
+static void on_connect(struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *connection, uint8_t ok)
+{
+	(void)event;
+	if (ok)
+		self.connection = connection;
+}
+
+static void on_disconnect(struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *connection, uint8_t ok)
+{
+	(void)event;
+	(void)connection;
+	(void)ok;
+	self.connection = NULL;
+	self.done = true;
+}
+
+static void on_new_consumer(struct doca_comch_event_consumer *event, struct doca_comch_connection *connection, uint32_t id)
+{
+	(void)event;
+	(void)connection;
+	self.remote_consumer = id;
+}
+
+static void on_expired_consumer(struct doca_comch_event_consumer *event, struct doca_comch_connection *connection, uint32_t id)
+{
+	(void)event;
+	(void)connection;
+	(void)id;
+}
+
+static void on_control_sent(struct doca_comch_task_send *task, union doca_data task_data, union doca_data ctx_data)
+{
+	(void)task_data;
+	(void)ctx_data;
+	doca_task_free(doca_comch_task_send_as_task(task));
+}
+
+static void on_received(struct doca_comch_consumer_task_post_recv *task, union doca_data task_data, union doca_data ctx_data)
+{
+	(void)task_data;
+	(void)ctx_data;
+	self.received++;
+	doca_buf_reset_data_len(doca_comch_consumer_task_post_recv_get_buf(task));
+	check(doca_task_submit(doca_comch_consumer_task_post_recv_as_task(task)), "posting again");
+}
+
+static void on_receive_error(struct doca_comch_consumer_task_post_recv *task, union doca_data task_data, union doca_data ctx_data)
+{
+	(void)task_data;
+	(void)ctx_data;
+	doca_buf_dec_refcount(doca_comch_consumer_task_post_recv_get_buf(task), NULL);
+	doca_task_free(doca_comch_consumer_task_post_recv_as_task(task));
+}
+
+static void on_sent(struct doca_comch_producer_task_send *task, union doca_data task_data, union doca_data ctx_data)
+{
+	(void)task_data;
+	(void)ctx_data;
+	self.sent++;
+	self.free_sends[self.num_free_sends++] = doca_comch_producer_task_send_as_task(task);
+}
+
+static void on_send_error(struct doca_comch_producer_task_send *task, union doca_data task_data, union doca_data ctx_data)
+{
+	(void)task_data;
+	(void)ctx_data;
+	check(doca_task_get_status(doca_comch_producer_task_send_as_task(task)), "sending");
+}
+
+/* ---- set-up ---- */
+
+static struct doca_dev *open_dev(const char *pci_addr)
+{
+	struct doca_devinfo **list;
+	struct doca_dev *dev = NULL;
+	uint32_t num;
+
+	check(doca_devinfo_create_list(&list, &num), "listing devices");
+	for (uint32_t i = 0; i < num && dev == NULL; i++) {
+		uint8_t equal = 0;
+
+		if (doca_devinfo_is_equal_pci_addr(list[i], pci_addr, &equal) == DOCA_SUCCESS && equal)
+			check(doca_dev_open(list[i], &dev), "opening a device");
+	}
+	doca_devinfo_destroy_list(list);
+	if (dev == NULL)
+		check(DOCA_ERROR_NOT_FOUND, pci_addr);
+	return dev;
+}
+
+static struct doca_dev_rep *open_rep(struct doca_dev *dev)
+{
+	struct doca_devinfo_rep **list;
+	struct doca_dev_rep *rep = NULL;
+	uint32_t num;
+
+	check(doca_devinfo_rep_create_list(dev, DOCA_DEVINFO_REP_FILTER_NET, &list, &num), "listing representors");
+	for (uint32_t i = 0; i < num && rep == NULL; i++) {
+		uint8_t equal = 0;
+
+		if (doca_devinfo_rep_is_equal_pci_addr(list[i], "d8:00.0", &equal) == DOCA_SUCCESS && equal)
+			check(doca_dev_rep_open(list[i], &rep), "opening a representor");
+	}
+	doca_devinfo_rep_destroy_list(list);
+	if (rep == NULL)
+		check(DOCA_ERROR_NOT_FOUND, "representor of d8:00.0");
+	return rep;
+}
+
+static void make_server(const char *name)
+{
+	self.dev = open_dev("03:00.0");
+	self.rep = open_rep(self.dev);
+	check(doca_comch_server_create(self.dev, self.rep, name, &self.server), "creating the server");
+	self.ctx = doca_comch_server_as_ctx(self.server);
+	check(doca_pe_connect_ctx(self.pe, self.ctx), "connecting");
+	check(doca_comch_server_task_send_set_conf(self.server, on_control_sent, on_control_sent, 4), "configuring");
+	check(doca_comch_server_event_msg_recv_register(self.server, on_message), "configuring");
+	check(doca_comch_server_event_connection_status_changed_register(self.server, on_connect, on_disconnect), "configuring");
+	check(doca_comch_server_event_consumer_register(self.server, on_new_consumer, on_expired_consumer), "configuring");
+	check(doca_ctx_start(self.ctx), "starting the server");
+}
+
+static void make_client(const char *name)
+{
+	enum doca_ctx_states state = DOCA_CTX_STATE_STARTING;
+
+	self.dev = open_dev("d8:00.0");
+	check(doca_comch_client_create(self.dev, name, &self.client), "creating the client");
+	self.ctx = doca_comch_client_as_ctx(self.client);
+	check(doca_pe_connect_ctx(self.pe, self.ctx), "connecting");
+	check(doca_comch_client_task_send_set_conf(self.client, on_control_sent, on_control_sent, 4), "configuring");
+	check(doca_comch_client_event_msg_recv_register(self.client, on_message), "configuring");
+	check(doca_comch_client_event_consumer_register(self.client, on_new_consumer, on_expired_consumer), "configuring");
+	if (doca_ctx_start(self.ctx) != DOCA_ERROR_IN_PROGRESS)
+		check(DOCA_ERROR_INITIALIZATION, "starting the client");
+	while (state == DOCA_CTX_STATE_STARTING) {
+		doca_pe_progress(self.pe);
+		doca_ctx_get_state(self.ctx, &state);
+	}
+	check(doca_comch_client_get_connection(self.client, &self.connection), "connecting to the server");
+}
+
+static void make_memory(void)
+{
+	uint32_t num = options.depth + options.receives;
+	size_t len = (size_t)num * options.size;
+
+	self.memory = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (self.memory == MAP_FAILED)
+		check(DOCA_ERROR_NO_MEMORY, "memory");
+	memset(self.memory, 1, len);
+	check(doca_mmap_create(&self.mmap), "mmap");
+	check(doca_mmap_add_dev(self.mmap, self.dev), "mmap");
+	check(doca_mmap_set_permissions(self.mmap, DOCA_ACCESS_FLAG_PCI_READ_WRITE | DOCA_ACCESS_FLAG_LOCAL_READ_WRITE), "mmap");
+	check(doca_mmap_set_memrange(self.mmap, self.memory, len), "mmap");
+	check(doca_mmap_start(self.mmap), "mmap");
+	check(doca_buf_inventory_create(num, &self.inventory), "inventory");
+	check(doca_buf_inventory_start(self.inventory), "inventory");
+}
+
+static void make_consumer(void)
+{
+	enum doca_ctx_states state = DOCA_CTX_STATE_STARTING;
+	struct doca_ctx *ctx;
+
+	check(doca_comch_consumer_create(self.connection, self.mmap, &self.consumer), "consumer");
+	ctx = doca_comch_consumer_as_ctx(self.consumer);
+	check(doca_pe_connect_ctx(self.data_pe, ctx), "consumer");
+	check(doca_comch_consumer_task_post_recv_set_conf(self.consumer, on_received, on_receive_error, options.receives), "consumer");
+	if (doca_ctx_start(ctx) != DOCA_ERROR_IN_PROGRESS)
+		check(DOCA_ERROR_INITIALIZATION, "starting the consumer");
+	while (state == DOCA_CTX_STATE_STARTING || self.remote_consumer == 0) {
+		doca_pe_progress(self.pe);
+		doca_pe_progress(self.data_pe);
+		doca_ctx_get_state(ctx, &state);
+	}
+	for (uint32_t i = 0; i < options.receives; i++) {
+		struct doca_comch_consumer_task_post_recv *task;
+		struct doca_buf *buf;
+
+		check(doca_buf_inventory_buf_get_by_addr(self.inventory, self.mmap, self.memory + (size_t)i * options.size, options.size,
+							 &buf),
+		      "buffer");
+		check(doca_comch_consumer_task_post_recv_alloc_init(self.consumer, buf, &task), "receive");
+		check(doca_task_submit(doca_comch_consumer_task_post_recv_as_task(task)), "receive");
+	}
+}
+
+static void make_producer(void)
+{
+	struct doca_ctx *ctx;
+
+	check(doca_comch_producer_create(self.connection, &self.producer), "producer");
+	ctx = doca_comch_producer_as_ctx(self.producer);
+	check(doca_pe_connect_ctx(self.data_pe, ctx), "producer");
+	check(doca_comch_producer_task_send_set_conf(self.producer, on_sent, on_send_error, options.depth), "producer");
+	check(doca_ctx_start(ctx), "starting the producer");
+	for (uint32_t i = 0; i < options.depth; i++) {
+		size_t at = (size_t)(options.receives + i) * options.size;
+		struct doca_comch_producer_task_send *task;
+		struct doca_buf *buf;
+
+		check(doca_buf_inventory_buf_get_by_data(self.inventory, self.mmap, self.memory + at, options.size, &buf), "buffer");
+		check(doca_comch_producer_task_send_alloc_init(self.producer, buf, NULL, 0, self.remote_consumer, &task), "send");
+		self.free_sends[self.num_free_sends++] = doca_comch_producer_task_send_as_task(task);
+	}
+}
+
+static void make_side(bool server, const char *name, int ready)
+{
+	char byte = 0;
+
+	pin(options.cpus[server ? 0 : 1]);
+	check(doca_pe_create(&self.pe), "progress engine");
+	check(doca_pe_create(&self.data_pe), "progress engine");
+	if (server) {
+		make_server(name);
+		if (write(ready, &byte, 1) != 1)
+			exit(1);
+		while (self.connection == NULL)
+			doca_pe_progress(self.pe);
+	} else {
+		if (read(ready, &byte, 1) != 1)
+			exit(1);
+		make_client(name);
+	}
+	make_memory();
+	make_consumer();
+	make_producer();
+}
+
+/* ---- measuring ---- */
+
+static void send_one(void)
+{
+	doca_error_t result;
+
+	while (self.num_free_sends == 0)
+		doca_pe_progress(self.data_pe);
+	do
+		result = doca_task_submit(self.free_sends[self.num_free_sends - 1]);
+	while (result == DOCA_ERROR_AGAIN);
+	check(result, "sending");
+	self.num_free_sends--;
+}
+
+static void wait_received(uint64_t number)
+{
+	while (self.received < number)
+		doca_pe_progress(self.data_pe);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+static void ping(void)
+{
+	uint64_t *samples = malloc(options.count * sizeof(*samples)), warm_up = options.count / WARM_UP, last;
+
+	if (samples == NULL)
+		check(DOCA_ERROR_NO_MEMORY, "samples");
+	for (uint64_t i = 0; i < warm_up; i++) {
+		send_one();
+		wait_received(i + 1);
+	}
+	last = now_ns();
+	for (uint64_t i = 0; i < options.count; i++) {
+		uint64_t now;
+
+		send_one();
+		wait_received(warm_up + i + 1);
+		now = now_ns();
+		samples[i] = now - last;
+		last = now;
+	}
+	qsort(samples, options.count, sizeof(*samples), by_value);
+	printf("{\"test\": \"latency\", \"size\": %u, \"count\": %" PRIu64 ", \"p50_ns\": %.1f, \"p99_ns\": %.1f}\n", options.size,
+	       options.count, (double)samples[options.count / 2] / 2, (double)samples[options.count * 99 / 100] / 2);
+	free(samples);
+}
+
+static void pong(void)
+{
+	for (uint64_t i = 0; i < options.count + options.count / WARM_UP; i++) {
+		wait_received(i + 1);
+		send_one();
+	}
+}
+
+static void stream_out(void)
+{
+	uint64_t total = options.count + options.count / WARM_UP, submitted = 0;
+
+	while (self.sent < total) {
+		while (submitted < total && self.num_free_sends > 0) {
+			doca_error_t result = doca_task_submit(self.free_sends[self.num_free_sends - 1]);
+
+			if (result == DOCA_ERROR_AGAIN)
+				break;
+			check(result, "sending");
+			self.num_free_sends--;
+			submitted++;
+		}
+		doca_pe_progress(self.data_pe);
+	}
+}
+
+static void stream_in(void)
+{
+	uint64_t begin, seconds_ns;
+
+	wait_received(options.count / WARM_UP);
+	self.begin_ns = now_ns();
+	begin = self.received;
+	wait_received(options.count + options.count / WARM_UP);
+	self.end_ns = now_ns();
+	seconds_ns = self.end_ns - self.begin_ns;
+	printf("{\"test\": \"stream\", \"size\": %u, \"count\": %" PRIu64 ", \"msgs_per_s\": %.0f, \"bytes_per_s\": %.0f}\n", options.size,
+	       options.count, (double)(self.received - begin) * 1e9 / (double)seconds_ns,
+	       (double)(self.received - begin) * options.size * 1e9 / (double)seconds_ns);
+}
+
+/* The server stays until the client has counted: its end is the client's message, or the client's end. */
+static void finish(bool server)
+{
+	struct doca_comch_task_send *task;
+
+	if (server) {
+		while (!self.done)
+			doca_pe_progress(self.pe);
+		return;
+	}
+	check(doca_comch_client_task_send_alloc_init(self.client, self.connection, "end", 3, &task), "ending");
+	(void)doca_task_submit(doca_comch_task_send_as_task(task));
+}
+
+static void run_side(bool server, const char *name, int ready)
+{
+	make_side(server, name, ready);
+	if (options.latency && server)
+		pong();
+	else if (options.latency)
+		ping();
+	else if (server)
+		stream_out();
+	else
+		stream_in();
+	fflush(stdout);
+	finish(server);
+	fflush(stdout);
+	_exit(0); /* the tear-down is for the tests to look at */
+}
+
+static void parse(int argc, char **argv)
+{
+	static const struct option longs[] = {{"size", 1, NULL, 's'},	  {"count", 1, NULL, 'n'}, {"depth", 1, NULL, 'd'},
+					      {"receives", 1, NULL, 'r'}, {"cpus", 1, NULL, 'c'},  {NULL, 0, NULL, 0}};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+		if (option == 's')
+			options.size = (uint32_t)atoi(optarg);
+		else if (option == 'n')
+			options.count = (uint64_t)atoll(optarg);
+		else if (option == 'd')
+			options.depth = (uint32_t)atoi(optarg);
+		else if (option == 'r')
+			options.receives = (uint32_t)atoi(optarg);
+		else if (option != 'c' || sscanf(optarg, "%d,%d", &options.cpus[0], &options.cpus[1]) != 2)
+			exit(2);
+	}
+	options.latency = optind < argc && strcmp(argv[optind], "latency") == 0;
+	if (optind >= argc || (!options.latency && strcmp(argv[optind], "stream") != 0) || options.size == 0 || options.depth == 0 ||
+	    options.depth > TASKS_MAX || options.receives == 0 || options.receives > TASKS_MAX) {
+		fprintf(stderr, "usage: comch_bench latency|stream [--size B] [--count N] [--depth N] [--receives N] [--cpus A,B]\n");
+		exit(2);
+	}
+	if (options.count == 0)
+		options.count = options.latency ? 200000 : 2000000;
+}
+
+int main(int argc, char **argv)
+{
+	char name[64];
+	int ready[2], status = 0;
+	pid_t child;
+
+	parse(argc, argv);
+	snprintf(name, sizeof(name), "comch_bench.%d", (int)getpid());
+	if (pipe(ready) != 0)
+		return 1;
+	child = fork();
+	if (child < 0)
+		return 1;
+	if (child == 0) {
+		/* The server measures nothing: it pongs, or streams out. It goes when the client has. */
+		close(ready[0]);
+		run_side(true, name, ready[1]);
+	}
+	close(ready[1]);
+	pid_t client = fork();
+
+	if (client == 0)
+		run_side(false, name, ready[0]);
+	close(ready[0]);
+	if (client < 0 || waitpid(client, &status, 0) != client || status != 0) {
+		kill(child, SIGKILL);
+		status = 1;
+	}
+	waitpid(child, NULL, 0);
+	return status == 0 ? 0 : 1;
+}
