@@ -23,6 +23,8 @@ __attribute__((constructor)) static void side_log(void)
 		doca_log_backend_set_sdk_level(backend, DOCA_LOG_LEVEL_DEBUG);
 }
 
+uint64_t side_wait_s = SIDE_WAIT_S;
+
 uint64_t side_now_ns(void)
 {
 	struct timespec now;
@@ -246,7 +248,7 @@ doca_error_t side_send(struct comch_side *side, const void *msg, uint32_t len)
 {
 	struct doca_comch_task_send *task;
 	doca_error_t result = side_alloc(side, msg, len, &task);
-	uint64_t end = side_now_ns() + SIDE_WAIT_S * UINT64_C(1000000000);
+	uint64_t end = side_now_ns() + side_wait_s * UINT64_C(1000000000);
 
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -458,7 +460,7 @@ struct doca_task *data_post(struct data_side *side, size_t offset, size_t len)
 
 doca_error_t data_send(struct data_side *side, size_t offset, size_t len, uint32_t consumer_id, const void *imm, uint32_t imm_len, bool once)
 {
-	uint64_t end = side_now_ns() + SIDE_WAIT_S * UINT64_C(1000000000);
+	uint64_t end = side_now_ns() + side_wait_s * UINT64_C(1000000000);
 	struct doca_comch_producer_task_send *task;
 	struct doca_buf *buf = data_buf_full(&side->memory, offset, len);
 	doca_error_t result;
