@@ -7,7 +7,10 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -15,7 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -434,6 +439,57 @@ static void writer_as_an_ordinary_user_loses_nothing(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* As in a container whose filter forbids it. */
+static bool forbid_userfaultfd(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_userfaultfd, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {.len = 4, .filter = filter};
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static int moves_unguarded(void)
+{
+	const size_t len = 300 * PAGE;
+	char *addr = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct sf_pages *pages = NULL;
+	struct sf_guard guard;
+	bool kept = true;
+
+	sf_guard_open(&guard);
+	if (guard.fd >= 0)
+		return 2;
+	for (unsigned int i = 0; i < 3; i++) {
+		pattern(addr, len, i);
+		if (sf_pages_move(addr + i * 7, len - i * 7, &pages) != DOCA_SUCCESS || moved_bytes(pages) < len - PAGE)
+			return 3;
+		kept = kept && pattern_holds(addr, len, i);
+		pattern(addr, len, i + 10);
+		sf_pages_restore(pages);
+		kept = kept && pattern_holds(addr, len, i + 10);
+	}
+	return kept ? 0 : 4;
+}
+
+static void without_userfaultfd_contents_are_kept(void **state)
+{
+	int status;
+	pid_t child = fork();
+
+	if (child == 0)
+		_exit(forbid_userfaultfd() ? moves_unguarded() : 77);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static void readonly_descriptor_cannot_be_mapped_writable(void **state)
 {
 	char *addr = anon(2 * PAGE), *view;
@@ -567,6 +623,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(writer_as_an_ordinary_user_loses_nothing),
+		cmocka_unit_test(without_userfaultfd_contents_are_kept),
 		cmocka_unit_test(child_that_restores_leaves_the_parent_alone),
 		cmocka_unit_test(contents_are_kept_both_ways),
 		cmocka_unit_test(another_mapping_sees_and_changes_the_bytes),

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A peer that writes nonsense wherever it can write. It may cost us its link; never a crash, a hang, or another's link. */
+#include "conformance.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define OTHER_SIDED (SF_CAP_OTHER_PROCESS | SF_CAP_ONE_SIDED)
+
+enum { SLOTS = 8, ROOM = 30000, SPANS_MAX = 64, LIES = 12 };
+
+struct span {
+	uint64_t *words;
+	size_t num;
+};
+
+/* Writable shared mappings of this process: what the provider shares with its peers. Only those whose name holds a word. */
+static uint32_t shared_spans(struct span *spans, const char *word)
+{
+	FILE *file = fopen("/proc/self/maps", "re");
+	char line[512], perms[5];
+	unsigned long start, end;
+	uint32_t num = 0;
+
+	CHECK(file != NULL);
+	while (num < SPANS_MAX && fgets(line, sizeof(line), file) != NULL) {
+		if (sscanf(line, "%lx-%lx %4s", &start, &end, perms) != 3 || perms[1] != 'w' || perms[3] != 's')
+			continue;
+		if (strstr(line, word) == NULL)
+			continue;
+		/* of large ones the beginning is what matters */
+		spans[num++] = (struct span){(uint64_t *)start, (end - start < 65536 ? end - start : 65536) / sizeof(uint64_t)};
+	}
+	fclose(file);
+	return num;
+}
+
+static void lie(const struct span *span, uint32_t *seed)
+{
+	volatile uint64_t *word = &span->words[random_below(seed, (uint32_t)span->num)];
+	uint64_t value = (uint64_t)random_below(seed, 1 << 24) << 40 ^ random_below(seed, 1 << 24);
+
+	switch (random_below(seed, 6)) {
+	case 0:
+		*word = 0;
+		break;
+	case 1:
+		*word = UINT64_MAX;
+		break;
+	case 2:
+		*word ^= UINT64_C(1) << random_below(seed, 64);
+		break;
+	case 3:
+		*word += random_below(seed, 3) - 1;
+		break;
+	case 4:
+		*(volatile uint32_t *)word = random_below(seed, 8) | random_below(seed, 64) << 8 | random_below(seed, 70) << 16;
+		break;
+	default:
+		*word = value;
+	}
+}
+
+static void lying_script(int sock)
+{
+	char name[SF_NAME_MAX], descriptor[SF_DESCRIPTOR_MAX], only[16];
+	static struct slot slots[4];
+	static struct send sends[4];
+	struct span spans[SPANS_MAX];
+	struct sf_region *import;
+	struct sf_link *link;
+	uint32_t seed, num;
+	struct end end;
+	size_t len;
+
+	signal(SIGSEGV, SIG_DFL);
+	hear(sock, &seed, sizeof(seed));
+	hear(sock, only, sizeof(only));
+	hear(sock, name, sizeof(name));
+	hear(sock, &len, sizeof(len));
+	hear(sock, descriptor, sizeof(descriptor));
+	end_open(&end, "host0/0000:d8:00.0", 4);
+	for (uint32_t i = 0; i < 4; i++)
+		CHECK_OK(slot_post(&end, &slots[i], i * ROOM, ROOM));
+	link = end_connect(&end, name);
+	WAIT(end.connects == 1);
+	CHECK_OK(sf_region_import(end.domain, descriptor, len, &import));
+	num = shared_spans(spans, only);
+	for (uint32_t i = 0; i < 4; i++) {
+		send_set(&sends[i], end.memory, i % 2 == 0 ? 64 : ROOM);
+		(void)submit(link, &sends[i]);
+	}
+	say_word(sock, 'l');
+	for (;;) { /* until killed */
+		for (int i = 0; num != 0 && i < 1 + (int)random_below(&seed, 400); i++)
+			lie(&spans[random_below(&seed, num)], &seed);
+		if (random_below(&seed, 8) == 0)
+			usleep(100);
+	}
+}
+
+struct lied {
+	struct end end;
+	struct slot slots[SLOTS];
+	struct sf_link *honest;
+	uint32_t echoes, asked;
+	struct send ask, sends[6];
+};
+
+static struct lied *lied;
+
+static void lied_received(struct slot *slot)
+{
+	if (slot->recv.status == DOCA_SUCCESS) {
+		CHECK(slot->recv.len <= ROOM && slot->recv.header_len <= SF_HEADER_MAX && slot->recv.link != NULL);
+		lied->echoes += slot->recv.link == lied->honest;
+	}
+	(void)slot_post_set(slot); /* the liar may have used the place up */
+}
+
+static void ask(void)
+{
+	if (lied->ask.done == 0 || lied->echoes != lied->asked)
+		return;
+	send_set(&lied->ask, "truth", 6);
+	if (submit(lied->honest, &lied->ask) == DOCA_SUCCESS)
+		lied->asked++;
+	else
+		lied->ask.done = 1;
+}
+
+static void talk(struct sf_link *liar, uint32_t ms)
+{
+	uint64_t until = now_ms() + ms;
+
+	for (int i = 0; i < 6; i++)
+		lied->sends[i].done = 1;
+	for (uint32_t n = 0; now_ms() < until; n++) {
+		struct send *send = &lied->sends[n % 6];
+
+		if (send->done != 0 && liar->state == SF_LINK_READY) {
+			send_set(send, lied->end.memory + (4 << 20), n % 3 == 0 ? ROOM : 40);
+			if (submit(liar, send) != DOCA_SUCCESS)
+				send->done = 1;
+		}
+		ask();
+		end_poll(&lied->end, 8);
+		(void)sf_port_arm(lied->end.port);
+	}
+}
+
+static bool sends_done(void)
+{
+	for (int i = 0; i < 6; i++) {
+		if (lied->sends[i].done == 0)
+			return false;
+	}
+	return true;
+}
+
+/* Echoes, honestly. */
+static void honest_script(int sock)
+{
+	char name[SF_NAME_MAX];
+	struct sf_link *link;
+	struct slot slot;
+	struct send send;
+	struct end end;
+
+	hear(sock, name, sizeof(name));
+	end_open(&end, "host0/0000:d8:00.0", 4);
+	link = end_connect(&end, name);
+	WAIT(end.connects == 1);
+	while (end.closes == 0) {
+		CHECK_OK(slot_post(&end, &slot, 0, 64));
+		WAIT_WITHIN(3600000, slot.done == 1 || end.closes == 1);
+		if (slot.done == 0)
+			continue;
+		send_set(&send, end.memory, slot.recv.len);
+		WAIT_WITHIN(3600000, end.closes == 1 || submit(link, &send) != DOCA_ERROR_AGAIN);
+		WAIT(end.closes == 1 || send.done == 1);
+	}
+	sf_link_close(link);
+	end_close(&end);
+}
+
+static void lied_open(struct peer *honest)
+{
+	lied = calloc(1, sizeof(*lied));
+	lied->ask.done = 1;
+	end_open(&lied->end, "dpu0/0000:03:00.0", SLOTS);
+	end_listen(&lied->end, SF_LISTEN_AUTO);
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		slot_set(&lied->end, &lied->slots[i], i * ROOM, ROOM);
+		lied->slots[i].then = lied_received;
+		CHECK_OK(slot_post_set(&lied->slots[i]));
+	}
+	say(honest->sock, lied->end.name, sizeof(lied->end.name));
+	WAIT(lied->end.accepts == 1);
+	lied->honest = lied->end.accepted[0];
+}
+
+static void meet_liar(struct peer *liar, uint32_t seed, const char *only)
+{
+	char descriptor[SF_DESCRIPTOR_MAX] = {0}, word[16] = {0};
+	size_t len = sizeof(descriptor);
+
+	CHECK_OK(sf_region_export(lied->end.region, descriptor, &len));
+	memcpy(word, only, strlen(only));
+	say(liar->sock, &seed, sizeof(seed));
+	say(liar->sock, word, sizeof(word));
+	say(liar->sock, lied->end.name, sizeof(lied->end.name));
+	say(liar->sock, &len, sizeof(len));
+	say(liar->sock, descriptor, sizeof(descriptor));
+	hear_word(liar->sock, 'l');
+}
+
+/* Lets each liar lie where the word allows, and sees it die. */
+static void suffer(struct peer *liars, uint32_t num, const char *only)
+{
+	uint32_t seed = seed_new();
+
+	for (uint32_t i = 0; i < num; i++) {
+		struct sf_link *liar;
+
+		meet_liar(&liars[i], seed + i, only);
+		WAIT(lied->end.accepts == i + 2);
+		liar = lied->end.accepted[i + 1];
+		talk(liar, 150);
+		peer_kill(&liars[i]);
+		WAIT(liar->state == SF_LINK_CLOSED && sends_done());
+		sf_link_close(liar);
+	}
+}
+
+static void lied_close(struct peer *honest)
+{
+	for (int i = 0; i < SLOTS; i++)
+		lied->slots[i].then = NULL;
+	sf_link_disconnect(lied->honest);
+	WAIT(lied->ask.done != 0);
+	sf_link_close(lied->honest);
+	end_close(&lied->end); /* also says that every receive came back */
+	peer_end(honest);
+	free(lied);
+}
+
+static void lies_on_a_link_cost_that_link_only(void)
+{
+	struct peer honest, liars[LIES];
+	uint32_t echoes;
+
+	peer_fork(&honest, honest_script);
+	for (int i = 0; i < LIES; i++)
+		peer_fork(&liars[i], lying_script);
+	lied_open(&honest);
+	suffer(liars, LIES, "-link");
+	CHECK(lied->honest->state == SF_LINK_READY);
+	echoes = lied->echoes;
+	for (uint64_t until = now_ms() + WAIT_MS; lied->echoes < echoes + 100; CHECK(now_ms() < until)) {
+		ask();
+		end_poll(&lied->end, 8);
+	}
+	CHECK(lied->end.posted == SLOTS);
+	lied_close(&honest);
+}
+
+static void lies_everywhere_do_no_harm(void)
+{
+	struct peer honest, liars[LIES];
+
+	peer_fork(&honest, honest_script);
+	for (int i = 0; i < LIES; i++)
+		peer_fork(&liars[i], lying_script);
+	lied_open(&honest);
+	suffer(liars, LIES, "");
+	lied_close(&honest);
+}
+
+const struct conformance_case lie_cases[] = {
+	CASE(lies_on_a_link_cost_that_link_only, OTHER_SIDED),
+	CASE(lies_everywhere_do_no_harm, OTHER_SIDED),
+	{0},
+};
