@@ -157,10 +157,9 @@ static void name_mac(const struct sf_parse *parse, struct sf_device *d, struct s
 		const uint8_t mac[6] = {
 			0x02, 0x5f, (uint8_t)(number >> 24), (uint8_t)(number >> 16), (uint8_t)(number >> 8), (uint8_t)number};
 
-		if (mac_taken(parse, mac)) {
-			number += SF_TOPOLOGY_DEVICES_MAX; /* never another device's number */
+		number++;
+		if (mac_taken(parse, mac))
 			continue;
-		}
 		memcpy(d->mac, mac, sizeof(mac));
 		source->has_mac = true;
 	}

@@ -308,7 +308,13 @@ static void long_records_body(void)
 
 static void errno_is_kept_body(void)
 {
+	struct doca_log_backend *broken;
+	int fd;
+
 	program_backend();
+	fd = dup(STDERR_FILENO);
+	CHECK_OK(doca_log_backend_create_with_fd(fd, &broken));
+	close(fd); /* now each write to it fails */
 	errno = ENOTTY;
 	DOCA_LOG_INFO("%m");
 	CHECK(errno == ENOTTY);

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define CHILD_SECONDS_MAX 120 /* a body that hangs ends by SIGALRM */
+
 #define CHECK(condition)                                                                                                         \
 	do {                                                                                                                     \
 		if (!(condition)) {                                                                                              \
@@ -30,6 +32,7 @@ static inline int run_in_child(void (*body)(void))
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0) {
+		alarm(CHILD_SECONDS_MAX);
 		body();
 		exit(0);
 	}
