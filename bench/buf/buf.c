@@ -38,7 +38,8 @@ static double run(struct doca_buf_inventory *inventory, struct doca_mmap *mmap)
 	double begin = now_ns();
 	for (int round = 0; round < ROUNDS; round++) {
 		for (int i = 0; i < BUFS; i++)
-			check(doca_buf_inventory_buf_get_by_data(inventory, mmap, memory + i * BUF_SIZE, BUF_SIZE, &bufs[i]), "take");
+			check(doca_buf_inventory_buf_get_by_data(inventory, mmap, memory + i * BUF_SIZE, BUF_SIZE, &bufs[i]),
+			      "take");
 		for (int i = 0; i < BUFS; i++)
 			check(doca_buf_dec_refcount(bufs[i], NULL), "release");
 	}
@@ -68,8 +69,8 @@ int main(void)
 	for (int i = 0; i < RUNS; i++)
 		ns[i] = run(inventory, mmap);
 	qsort(ns, RUNS, sizeof(ns[0]), ascending);
-	printf("buf, take and release: %.1f ns (min %.1f, max %.1f, %d runs of %d bufs)\n", ns[RUNS / 2], ns[0], ns[RUNS - 1], RUNS,
-	       ROUNDS * BUFS);
+	printf("buf, take and release: %.1f ns (min %.1f, max %.1f, %d runs of %d bufs)\n", ns[RUNS / 2], ns[0], ns[RUNS - 1],
+	       RUNS, ROUNDS * BUFS);
 	check(doca_buf_inventory_destroy(inventory), "destroy the inventory");
 	check(doca_mmap_destroy(mmap), "destroy the memory map");
 	check(doca_dev_close(dev), "close the device");

@@ -64,8 +64,9 @@ static double measure(struct doca_pe *pe, struct doca_task **tasks, int depth)
 	for (int i = 0; i < RUNS; i++)
 		ns[i] = run(pe, tasks, depth);
 	qsort(ns, RUNS, sizeof(ns[0]), ascending);
-	printf("empty task, submit and complete, %2d a progress call: %.1f ns (min %.1f, max %.1f, %d runs of %d tasks; limit %.0f)\n", depth,
-	       ns[RUNS / 2], ns[0], ns[RUNS - 1], RUNS, SUBMITS, LIMIT_NS);
+	printf("empty task, submit and complete, %2d a progress call: %.1f ns (min %.1f, max %.1f, %d runs of %d tasks; limit "
+	       "%.0f)\n",
+	       depth, ns[RUNS / 2], ns[0], ns[RUNS - 1], RUNS, SUBMITS, LIMIT_NS);
 	return ns[RUNS / 2];
 }
 

@@ -14,7 +14,7 @@ static const char *state_name(enum doca_ctx_states state)
 	return names[state];
 }
 
-/* The program's callback sees the new state. It may do anything with the ctx that the new state allows: in IDLE also destroy it. */
+/* The program's callback sees the new state, and may do what that allows: in IDLE also destroy the ctx. */
 static void state_set(struct doca_ctx *ctx, enum doca_ctx_states next)
 {
 	enum doca_ctx_states prev = ctx->state;
@@ -44,8 +44,8 @@ static void gpu_drop(struct doca_ctx *ctx)
 doca_error_t sf_ctx_fini(struct doca_ctx *ctx)
 {
 	if (ctx->state != DOCA_CTX_STATE_IDLE) {
-		SF_LOG_ERR("%s is %s and cannot be destroyed: stop it, free its tasks and progress until it is IDLE", ctx->ops->name,
-			   state_name(ctx->state));
+		SF_LOG_ERR("%s is %s and cannot be destroyed: stop it, free its tasks and progress until it is IDLE",
+			   ctx->ops->name, state_name(ctx->state));
 		return DOCA_ERROR_IN_USE;
 	}
 	for (uint32_t i = 0; i < ctx->num_pools; i++)
@@ -61,7 +61,8 @@ doca_error_t sf_ctx_check_idle(const struct doca_ctx *ctx, const char *setter)
 {
 	if (ctx->state == DOCA_CTX_STATE_IDLE)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("%s: %s is %s, and this is allowed before start or after stop only", setter, ctx->ops->name, state_name(ctx->state));
+	SF_LOG_ERR("%s: %s is %s, and this is allowed before start or after stop only", setter, ctx->ops->name,
+		   state_name(ctx->state));
 	return DOCA_ERROR_BAD_STATE;
 }
 
@@ -325,7 +326,8 @@ doca_error_t doca_ctx_set_completion_vector(struct doca_ctx *ctx, uint32_t comp_
 	doca_error_t result = sf_ctx_check_idle(ctx, "doca_ctx_set_completion_vector");
 	if (result != DOCA_SUCCESS)
 		return result;
-	SF_LOG_ERR("%s: completion vector %u: the device has none (doca_ctx_cap_get_num_completion_vectors)", ctx->ops->name, comp_vector);
+	SF_LOG_ERR("%s: completion vector %u: the device has none (doca_ctx_cap_get_num_completion_vectors)", ctx->ops->name,
+		   comp_vector);
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 

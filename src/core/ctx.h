@@ -52,18 +52,18 @@ struct sf_ctx_ops {
 struct doca_ctx {
 	const struct sf_ctx_ops *ops;
 	enum doca_ctx_states state;
-	bool cancelled;			 /* cancel was called in this run: STOPPING, or still STARTING and failed */
-	bool in_progress_call;		 /* its progress, or its STOPPING callback, is on the stack: IDLE must wait */
+	bool cancelled;	       /* cancel was called in this run: STOPPING, or still STARTING and failed */
+	bool in_progress_call; /* its progress, or its STOPPING callback, is on the stack: IDLE must wait */
 	struct doca_pe *pe;
-	struct doca_gpu *gpu;		 /* data path on this GPU, or NULL */
+	struct doca_gpu *gpu; /* data path on this GPU, or NULL */
 	union doca_data user_data;
 	doca_ctx_state_changed_callback_t state_changed;
-	struct sf_task_pool *pools;	 /* the library's array, one per task type */
+	struct sf_task_pool *pools; /* the library's array, one per task type */
 	uint32_t num_pools;
-	size_t num_inflight;		 /* submitted, callback not yet returned */
-	size_t num_allocated;		 /* tasks the user holds, in flight or not */
-	struct doca_ctx *next_in_pe;	 /* pe.c's */
-	struct doca_ctx *next_active;	 /* pe.c's */
+	size_t num_inflight;	      /* submitted, callback not yet returned */
+	size_t num_allocated;	      /* tasks the user holds, in flight or not */
+	struct doca_ctx *next_in_pe;  /* pe.c's */
+	struct doca_ctx *next_active; /* pe.c's */
 };
 
 /* Initialises an embedded base. pools may be NULL. */
@@ -113,14 +113,14 @@ struct doca_task {
 	const struct sf_task_class *cls;
 	struct doca_ctx *ctx;
 	struct sf_task_pool *pool;
-	struct doca_task *next;	  /* the pool's while free; the library's while in flight */
+	struct doca_task *next; /* the pool's while free; the library's while in flight */
 	union doca_data user_data;
 	doca_error_t status;
 	enum sf_task_state state;
 };
 
-/* The tasks of one type in one ctx: configured while IDLE, allocated by doca_ctx_start before ops->start, freed by sf_ctx_fini (so
- * that the fields of freed tasks stay readable in IDLE). A pool that was not configured stays empty. */
+/* The tasks of one type in one ctx: configured while IDLE, allocated by doca_ctx_start before ops->start, freed by sf_ctx_fini
+ * (so that the fields of freed tasks stay readable in IDLE). A pool that was not configured stays empty. */
 struct sf_task_pool {
 	const struct sf_task_class *cls;
 	doca_task_completion_cb_t completed, failed;
@@ -134,8 +134,8 @@ struct sf_task_pool {
 /* For a *_task_X_set_conf: BAD_STATE unless IDLE, INVALID_VALUE for a NULL callback or a number over max. num_tasks 0 is
  * INVALID_VALUE too. Configuring again replaces. */
 SF_API doca_error_t sf_task_pool_configure(struct doca_ctx *ctx, struct sf_task_pool *pool, const struct sf_task_class *cls,
-					   doca_task_completion_cb_t completed, doca_task_completion_cb_t failed, uint32_t num_tasks,
-					   uint32_t num_tasks_max);
+					   doca_task_completion_cb_t completed, doca_task_completion_cb_t failed,
+					   uint32_t num_tasks, uint32_t num_tasks_max);
 
 /* For a *_alloc_init: a task whose base is initialised (user_data 0, status SUCCESS). BAD_STATE unless RUNNING;
  * NO_MEMORY when all are out, or the type was not configured. The library's fields keep what the slot had. */

@@ -23,8 +23,8 @@ struct sf_gpu_ops {
 	bool hardware;	  /* the GPU cannot ring an eventfd or a futex: whoever waits for it must look now and then */
 
 	/* As doca_gpu_mem_alloc, alignment 0 or a power of two. *cpu is NULL for device-only memory of a real GPU. Zeroed. */
-	doca_error_t (*mem_alloc)(struct doca_gpu *gpu, size_t size, size_t alignment, enum doca_gpu_mem_type type, void **gpu_addr,
-				  void **cpu_addr);
+	doca_error_t (*mem_alloc)(struct doca_gpu *gpu, size_t size, size_t alignment, enum doca_gpu_mem_type type,
+				  void **gpu_addr, void **cpu_addr);
 	doca_error_t (*mem_free)(struct doca_gpu *gpu, void *gpu_addr);
 
 	/* Makes host memory of this process (page-aligned; shared mappings too) reachable by kernels, without moving it, until

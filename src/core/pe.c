@@ -81,7 +81,8 @@ doca_error_t doca_pe_destroy(struct doca_pe *pe)
 doca_error_t doca_pe_connect_ctx(struct doca_pe *pe, struct doca_ctx *ctx)
 {
 	if (pe == NULL || ctx == NULL) {
-		SF_LOG_ERR("connecting needs a progress engine and a context, the %s is missing", pe == NULL ? "engine" : "context");
+		SF_LOG_ERR("connecting needs a progress engine and a context, the %s is missing",
+			   pe == NULL ? "engine" : "context");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = sf_ctx_check_idle(ctx, "doca_pe_connect_ctx");
@@ -129,8 +130,10 @@ void sf_pe_deactivate(struct doca_pe *pe, struct doca_ctx *ctx)
 uint8_t doca_pe_progress(struct doca_pe *pe)
 {
 	if (__builtin_expect(pe == NULL || pe->in_progress, 0)) {
-		SF_LOG_ERR(pe == NULL ? "no progress engine given to progress" :
-					"doca_pe_progress was called from a callback that it runs: return from the callback instead");
+		SF_LOG_ERR(
+			pe == NULL
+				? "no progress engine given to progress"
+				: "doca_pe_progress was called from a callback that it runs: return from the callback instead");
 		return 0;
 	}
 	bool moved = false;

@@ -48,7 +48,8 @@ doca_error_t sf_task_pool_build(struct doca_ctx *ctx, struct sf_task_pool *pool)
 		sf_task_pool_free(pool);
 		pool->memory = aligned_alloc(CACHE_LINE, slot * pool->num_tasks);
 		if (pool->memory == NULL) {
-			SF_LOG_ERR("no memory for %u %s tasks of %zu bytes: configure fewer", pool->num_tasks, pool->cls->name, slot);
+			SF_LOG_ERR("no memory for %u %s tasks of %zu bytes: configure fewer", pool->num_tasks, pool->cls->name,
+				   slot);
 			return DOCA_ERROR_NO_MEMORY;
 		}
 		pool->num_built = pool->num_tasks;
@@ -87,7 +88,8 @@ doca_error_t sf_task_alloc(struct doca_ctx *ctx, struct sf_task_pool *pool, stru
 		if (pool->num_tasks == 0)
 			SF_LOG_ERR("%s: no tasks of this type were configured before start", ctx->ops->name);
 		else
-			SF_LOG_ERR("all %u %s tasks are allocated: free one, or configure more", pool->num_tasks, pool->cls->name);
+			SF_LOG_ERR("all %u %s tasks are allocated: free one, or configure more", pool->num_tasks,
+				   pool->cls->name);
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	pool->free = taken->next;

@@ -7,8 +7,8 @@
 #include "core/ctx_private.h"
 
 doca_error_t sf_task_batch_pool_init(struct sf_task_batch_pool *pool, struct doca_ctx *ctx, const struct sf_task_batch_class *cls,
-				     uint32_t num, enum doca_task_batch_max_tasks_number num_tasks_max, sf_task_batch_cb_t completed,
-				     sf_task_batch_cb_t failed)
+				     uint32_t num, enum doca_task_batch_max_tasks_number num_tasks_max,
+				     sf_task_batch_cb_t completed, sf_task_batch_cb_t failed)
 {
 	static const uint16_t sizes[] = {
 		[DOCA_TASK_BATCH_MAX_TASKS_NUMBER_16] = 16,
@@ -17,8 +17,8 @@ doca_error_t sf_task_batch_pool_init(struct sf_task_batch_pool *pool, struct doc
 		[DOCA_TASK_BATCH_MAX_TASKS_NUMBER_128] = 128,
 	};
 	if ((size_t)num_tasks_max >= sizeof(sizes) / sizeof(sizes[0]) || num == 0 || completed == NULL || failed == NULL) {
-		SF_LOG_ERR("%s: %u batches of size class %d: give at least one, a known size class, and both callbacks", cls->name, num,
-			   (int)num_tasks_max);
+		SF_LOG_ERR("%s: %u batches of size class %d: give at least one, a known size class, and both callbacks",
+			   cls->name, num, (int)num_tasks_max);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	char *memory = calloc(num, cls->size);
@@ -30,7 +30,8 @@ doca_error_t sf_task_batch_pool_init(struct sf_task_batch_pool *pool, struct doc
 	pool->num_tasks_max = sizes[num_tasks_max];
 	for (uint32_t i = num; i-- > 0;) {
 		struct doca_task_batch *batch = (struct doca_task_batch *)(memory + cls->size * i);
-		*batch = (struct doca_task_batch){.cls = cls, .ctx = ctx, .pool = pool, .next = pool->free, .state = SF_TASK_FREE};
+		*batch =
+			(struct doca_task_batch){.cls = cls, .ctx = ctx, .pool = pool, .next = pool->free, .state = SF_TASK_FREE};
 		pool->free = batch;
 	}
 	return DOCA_SUCCESS;
@@ -43,7 +44,8 @@ void sf_task_batch_pool_fini(struct sf_task_batch_pool *pool)
 	pool->free = NULL;
 }
 
-doca_error_t sf_task_batch_alloc(struct sf_task_batch_pool *pool, struct doca_ctx *ctx, uint16_t num_tasks, struct doca_task_batch **batch)
+doca_error_t sf_task_batch_alloc(struct sf_task_batch_pool *pool, struct doca_ctx *ctx, uint16_t num_tasks,
+				 struct doca_task_batch **batch)
 {
 	if (num_tasks == 0 || num_tasks > pool->num_tasks_max) {
 		SF_LOG_ERR("%s of %u tasks: 1 to %u are possible", pool->cls->name, num_tasks, pool->num_tasks_max);

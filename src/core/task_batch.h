@@ -41,9 +41,10 @@ struct sf_task_batch_pool {
 };
 
 /* Makes num batches of up to so many tasks each. NO_MEMORY, logged; INVALID_VALUE for a number no enumerator has. */
-SF_API doca_error_t sf_task_batch_pool_init(struct sf_task_batch_pool *pool, struct doca_ctx *ctx, const struct sf_task_batch_class *cls,
-					    uint32_t num, enum doca_task_batch_max_tasks_number num_tasks_max,
-					    sf_task_batch_cb_t completed, sf_task_batch_cb_t failed);
+SF_API doca_error_t sf_task_batch_pool_init(struct sf_task_batch_pool *pool, struct doca_ctx *ctx,
+					    const struct sf_task_batch_class *cls, uint32_t num,
+					    enum doca_task_batch_max_tasks_number num_tasks_max, sf_task_batch_cb_t completed,
+					    sf_task_batch_cb_t failed);
 SF_API void sf_task_batch_pool_fini(struct sf_task_batch_pool *pool);
 
 /* A batch of num_tasks tasks. BAD_STATE unless RUNNING, INVALID_VALUE for 0 tasks or too many, NO_MEMORY when all are out. */

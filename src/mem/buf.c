@@ -201,7 +201,8 @@ static doca_error_t check_chain(const struct doca_buf *list1, const struct doca_
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (!is_head(list1) || !is_head(list2) || list1 == list2) {
-		SF_LOG_ERR("chaining takes the heads of two lists, %s", list1 == list2 ? "and these are one" : "and one is inside a list");
+		SF_LOG_ERR("chaining takes the heads of two lists, %s",
+			   list1 == list2 ? "and these are one" : "and one is inside a list");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	if (list1->refcount == 0 || list2->refcount != 1) {

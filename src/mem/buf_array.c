@@ -87,12 +87,13 @@ static doca_error_t check_fit(const struct doca_buf_arr *arr, const struct doca_
 	if (!__builtin_mul_overflow(arr->num_elem, elem_size, &total) && !__builtin_add_overflow(total, offset, &total) &&
 	    (!mmap->has_range || total <= mmap->len))
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("%zu elements of %zu bytes from offset %zu do not fit into the memory map of %zu bytes", arr->num_elem, elem_size,
-		   (size_t)offset, mmap->len);
+	SF_LOG_ERR("%zu elements of %zu bytes from offset %zu do not fit into the memory map of %zu bytes", arr->num_elem,
+		   elem_size, (size_t)offset, mmap->len);
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
-doca_error_t doca_buf_arr_set_params(struct doca_buf_arr *buf_arr, struct doca_mmap *mmap, size_t elem_size, uint64_t start_offset)
+doca_error_t doca_buf_arr_set_params(struct doca_buf_arr *buf_arr, struct doca_mmap *mmap, size_t elem_size,
+				     uint64_t start_offset)
 {
 	doca_error_t result = check_set(buf_arr, mmap, "memory map");
 	if (result != DOCA_SUCCESS)
@@ -159,7 +160,8 @@ static doca_error_t handle_build(struct doca_buf_arr *arr, uint64_t base, uint32
 {
 	void *gpu_addr, *cpu_addr;
 	size_t size = sizeof(struct doca_gpu_buf_arr) + arr->num_elem * sizeof(struct doca_gpu_buf);
-	doca_error_t result = arr->gpu->ops->mem_alloc(arr->gpu, size, HANDLE_ALIGNMENT, DOCA_GPU_MEM_TYPE_GPU_CPU, &gpu_addr, &cpu_addr);
+	doca_error_t result =
+		arr->gpu->ops->mem_alloc(arr->gpu, size, HANDLE_ALIGNMENT, DOCA_GPU_MEM_TYPE_GPU_CPU, &gpu_addr, &cpu_addr);
 	if (result != DOCA_SUCCESS)
 		return DOCA_ERROR_NO_MEMORY;
 	struct doca_gpu_buf_arr *handle = cpu_addr;
@@ -177,7 +179,8 @@ static doca_error_t layout(struct doca_buf_arr *arr)
 	uint64_t base;
 	uint32_t mkey;
 	if (arr->mmap->from_export) {
-		SF_LOG_ERR("buf array over a memory map that was made from an export: its memory is another node's, out of a kernel's reach");
+		SF_LOG_ERR("buf array over a memory map that was made from an export: its memory is another node's, out of a "
+			   "kernel's reach");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = check_fit(arr, arr->mmap, arr->elem_size, arr->start_offset);

@@ -53,7 +53,8 @@ static doca_error_t check_inventory(const struct doca_buf_inventory *inventory, 
 doca_error_t doca_buf_inventory_create(size_t num_elements, struct doca_buf_inventory **inventory)
 {
 	if (inventory == NULL || num_elements == 0 || num_elements > UINT32_MAX) {
-		SF_LOG_ERR("buf inventory of %zu elements: it takes 1 to %u, and a place for the result", num_elements, UINT32_MAX);
+		SF_LOG_ERR("buf inventory of %zu elements: it takes 1 to %u, and a place for the result", num_elements,
+			   UINT32_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	struct doca_buf_inventory *created = calloc(1, sizeof(*created));
@@ -124,7 +125,8 @@ static __attribute__((noinline, cold)) doca_error_t range_refused(const struct d
 	if (!mmap->started)
 		SF_LOG_ERR("memory map is not started, so no buf can lie in it: call doca_mmap_start first");
 	else if (!sf_mmap_is_live(mmap, addr, len))
-		SF_LOG_ERR("buf of %zu bytes at %p is not inside its memory map, %zu bytes at %p", len, addr, mmap->len, mmap->addr);
+		SF_LOG_ERR("buf of %zu bytes at %p is not inside its memory map, %zu bytes at %p", len, addr, mmap->len,
+			   mmap->addr);
 	else
 		SF_LOG_ERR("data of %zu bytes at %p is not inside its buf, %zu bytes at %p", data_len, data, len, addr);
 	return DOCA_ERROR_INVALID_VALUE;
@@ -149,8 +151,8 @@ static inline bool is_range_good(const struct doca_mmap *mmap, const void *addr,
 	return sf_mmap_is_live(mmap, addr, len) && offset <= len && data_len <= len - offset;
 }
 
-doca_error_t doca_buf_inventory_buf_get_by_args(struct doca_buf_inventory *inventory, struct doca_mmap *mmap, void *addr, size_t len,
-						void *data, size_t data_len, struct doca_buf **buf)
+doca_error_t doca_buf_inventory_buf_get_by_args(struct doca_buf_inventory *inventory, struct doca_mmap *mmap, void *addr,
+						size_t len, void *data, size_t data_len, struct doca_buf **buf)
 {
 	if (__builtin_expect(inventory == NULL || mmap == NULL || buf == NULL, 0)) {
 		SF_LOG_ERR("a buf needs an inventory, a memory map and a place for the result");
@@ -181,13 +183,15 @@ static doca_error_t check_dup(const struct doca_buf_inventory *inventory, const 
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (src->list_len > inventory->source.num_free) {
-		SF_LOG_ERR("a list of %u bufs needs more than the %u that are left in the inventory", src->list_len, inventory->source.num_free);
+		SF_LOG_ERR("a list of %u bufs needs more than the %u that are left in the inventory", src->list_len,
+			   inventory->source.num_free);
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	return DOCA_SUCCESS;
 }
 
-doca_error_t doca_buf_inventory_buf_dup(struct doca_buf_inventory *inventory, const struct doca_buf *src_buf, struct doca_buf **dst_buf)
+doca_error_t doca_buf_inventory_buf_dup(struct doca_buf_inventory *inventory, const struct doca_buf *src_buf,
+					struct doca_buf **dst_buf)
 {
 	if (inventory == NULL || src_buf == NULL || dst_buf == NULL) {
 		SF_LOG_ERR("duplicating needs an inventory, a buf and a place for the result");

@@ -46,10 +46,12 @@ static doca_error_t check_unused(const struct doca_buf_pool *pool, const char *w
 	return DOCA_ERROR_IN_USE;
 }
 
-doca_error_t doca_buf_pool_create(size_t num_elements, size_t element_size, const struct doca_mmap *mmap, struct doca_buf_pool **buf_pool)
+doca_error_t doca_buf_pool_create(size_t num_elements, size_t element_size, const struct doca_mmap *mmap,
+				  struct doca_buf_pool **buf_pool)
 {
 	if (mmap == NULL || buf_pool == NULL || num_elements == 0 || num_elements > UINT32_MAX || element_size == 0) {
-		SF_LOG_ERR("buf pool of %zu elements of %zu bytes: it takes at least one of each, a memory map, and a place for the result",
+		SF_LOG_ERR("buf pool of %zu elements of %zu bytes: it takes at least one of each, a memory map, and a place for "
+			   "the result",
 			   num_elements, element_size);
 		return DOCA_ERROR_INVALID_VALUE;
 	}

@@ -21,9 +21,9 @@ struct key {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct key *keys;     /* GUARDED_BY(lock), as all below */
+static struct key *keys; /* GUARDED_BY(lock), as all below */
 static uint32_t num_keys;
-static uint32_t first_free;  /* index + 1 */
+static uint32_t first_free; /* index + 1 */
 
 static bool keys_grow(void)
 {

@@ -130,7 +130,8 @@ doca_error_t doca_mmap_destroy(struct doca_mmap *mmap)
 static doca_error_t check_startable(const struct doca_mmap *mmap)
 {
 	if (mmap->from_export || mmap->exported) {
-		SF_LOG_ERR("memory map was %s and is started for its whole life", mmap->exported ? "exported" : "made from an export");
+		SF_LOG_ERR("memory map was %s and is started for its whole life",
+			   mmap->exported ? "exported" : "made from an export");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	if (!mmap->started && !mmap->has_range) {
@@ -168,7 +169,8 @@ doca_error_t doca_mmap_stop(struct doca_mmap *mmap)
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (mmap->from_export || mmap->exported) {
-		SF_LOG_ERR("memory map was %s and cannot be stopped, only destroyed", mmap->exported ? "exported" : "made from an export");
+		SF_LOG_ERR("memory map was %s and cannot be stopped, only destroyed",
+			   mmap->exported ? "exported" : "made from an export");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	doca_error_t result = check_unused(mmap, "stopped");
@@ -212,7 +214,8 @@ doca_error_t doca_mmap_add_dev(struct doca_mmap *mmap, struct doca_dev *dev)
 		return DOCA_ERROR_ALREADY_EXIST;
 	}
 	if (mmap->num_devs == mmap->max_devs) {
-		SF_LOG_ERR("memory map has %u devices, which is its maximum: raise it with doca_mmap_set_max_num_devices", mmap->num_devs);
+		SF_LOG_ERR("memory map has %u devices, which is its maximum: raise it with doca_mmap_set_max_num_devices",
+			   mmap->num_devs);
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	sf_dev_hold(dev);
@@ -301,7 +304,8 @@ doca_error_t sf_mmap_region(struct doca_mmap *mmap, struct doca_dev *dev, struct
 {
 	struct sf_mmap_dev *entry = sf_mmap_dev_find(mmap, dev);
 	if (entry == NULL) {
-		SF_LOG_ERR("memory map does not have device %s: add it with doca_mmap_add_dev before start", sf_dev_desc(dev)->pci_addr);
+		SF_LOG_ERR("memory map does not have device %s: add it with doca_mmap_add_dev before start",
+			   sf_dev_desc(dev)->pci_addr);
 		return DOCA_ERROR_NOT_FOUND;
 	}
 	if (!mmap->started) {

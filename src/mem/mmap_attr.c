@@ -39,11 +39,13 @@ static doca_error_t check_set(const struct doca_mmap *mmap, const char *what)
 static doca_error_t check_range(const struct doca_mmap *mmap, uintptr_t addr, size_t len)
 {
 	if (len == 0 || addr + len < addr) {
-		SF_LOG_ERR("memory range of %zu bytes at 0x%zx is %s", len, (size_t)addr, len == 0 ? "empty" : "past the end of the address space");
+		SF_LOG_ERR("memory range of %zu bytes at 0x%zx is %s", len, (size_t)addr,
+			   len == 0 ? "empty" : "past the end of the address space");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (mmap->has_range) {
-		SF_LOG_ERR("memory map has its range already, %zu bytes at %p: a second range needs a second memory map", mmap->len, mmap->addr);
+		SF_LOG_ERR("memory map has its range already, %zu bytes at %p: a second range needs a second memory map",
+			   mmap->len, mmap->addr);
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	return DOCA_SUCCESS;
@@ -86,7 +88,8 @@ doca_error_t doca_mmap_set_dmabuf_memrange(struct doca_mmap *mmap, int dmabuf_fd
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (addr == NULL) {
-		SF_LOG_ERR("a dmabuf without an address in this process is out of reach here: give the address, or use doca_mmap_set_memrange");
+		SF_LOG_ERR("a dmabuf without an address in this process is out of reach here: give the address, or use "
+			   "doca_mmap_set_memrange");
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	return range_set(mmap, addr, len);
@@ -167,8 +170,8 @@ doca_error_t doca_mmap_set_max_num_devices(struct doca_mmap *mmap, uint32_t max_
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	if (max_num_devices == 0 || max_num_devices > SF_MMAP_DEVICES_MAX || max_num_devices < mmap->num_devs) {
-		SF_LOG_ERR("%u devices: 1 to %u are possible, and the memory map has %u already", max_num_devices, SF_MMAP_DEVICES_MAX,
-			   mmap->num_devs);
+		SF_LOG_ERR("%u devices: 1 to %u are possible, and the memory map has %u already", max_num_devices,
+			   SF_MMAP_DEVICES_MAX, mmap->num_devs);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	struct sf_mmap_dev *devs = realloc(mmap->devs, max_num_devices * sizeof(*devs));

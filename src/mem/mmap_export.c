@@ -14,7 +14,8 @@ static doca_error_t check_export(const struct doca_mmap *mmap, const struct doca
 {
 	const char *wrong = NULL;
 	if (sf_mmap_dev_find(mmap, dev) == NULL) {
-		SF_LOG_ERR("memory map does not have device %s: add it with doca_mmap_add_dev before start", sf_dev_desc(dev)->pci_addr);
+		SF_LOG_ERR("memory map does not have device %s: add it with doca_mmap_add_dev before start",
+			   sf_dev_desc(dev)->pci_addr);
 		return DOCA_ERROR_NOT_FOUND;
 	}
 	if (mmap->from_export)
@@ -22,7 +23,8 @@ static doca_error_t check_export(const struct doca_mmap *mmap, const struct doca
 	else if (!mmap->started)
 		wrong = "is not started: call doca_mmap_start first";
 	else if ((mmap->permissions & sf_mmap_export_flags(kind)) == 0)
-		wrong = kind == SF_MMAP_EXPORT_PCI ? "has no PCI right in its permissions" : "has no RDMA right in its permissions";
+		wrong = kind == SF_MMAP_EXPORT_PCI ? "has no PCI right in its permissions"
+						   : "has no RDMA right in its permissions";
 	if (wrong != NULL) {
 		SF_LOG_ERR("memory map cannot be exported: it %s", wrong);
 		return DOCA_ERROR_NOT_PERMITTED;
@@ -34,7 +36,8 @@ static doca_error_t check_export(const struct doca_mmap *mmap, const struct doca
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t region_describe(struct doca_mmap *mmap, struct sf_mmap_dev *entry, enum sf_mmap_export kind, void *bytes, size_t *len)
+static doca_error_t region_describe(struct doca_mmap *mmap, struct sf_mmap_dev *entry, enum sf_mmap_export kind, void *bytes,
+				    size_t *len)
 {
 	struct sf_domain *domain;
 	uint32_t rights = sf_mmap_rights(mmap->permissions & sf_mmap_export_flags(kind));
@@ -78,7 +81,8 @@ static doca_error_t export_make(struct doca_mmap *mmap, struct sf_mmap_dev *entr
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t export_get(struct doca_mmap *mmap, const struct doca_dev *dev, enum sf_mmap_export kind, const void **desc, size_t *len)
+static doca_error_t export_get(struct doca_mmap *mmap, const struct doca_dev *dev, enum sf_mmap_export kind, const void **desc,
+			       size_t *len)
 {
 	if (mmap == NULL || dev == NULL || desc == NULL || len == NULL) {
 		SF_LOG_ERR("an export needs a memory map, one of its devices, and places for the descriptor and its length");
@@ -100,12 +104,14 @@ static doca_error_t export_get(struct doca_mmap *mmap, const struct doca_dev *de
 	return result;
 }
 
-doca_error_t doca_mmap_export_pci(struct doca_mmap *mmap, const struct doca_dev *dev, const void **export_desc, size_t *export_desc_len)
+doca_error_t doca_mmap_export_pci(struct doca_mmap *mmap, const struct doca_dev *dev, const void **export_desc,
+				  size_t *export_desc_len)
 {
 	return export_get(mmap, dev, SF_MMAP_EXPORT_PCI, export_desc, export_desc_len);
 }
 
-doca_error_t doca_mmap_export_rdma(struct doca_mmap *mmap, const struct doca_dev *dev, const void **export_desc, size_t *export_desc_len)
+doca_error_t doca_mmap_export_rdma(struct doca_mmap *mmap, const struct doca_dev *dev, const void **export_desc,
+				   size_t *export_desc_len)
 {
 	return export_get(mmap, dev, SF_MMAP_EXPORT_RDMA, export_desc, export_desc_len);
 }
@@ -139,14 +145,16 @@ static doca_error_t region_import(struct doca_dev *dev, const struct sf_mmap_des
 	if (result != DOCA_SUCCESS)
 		return import_error(result);
 	if ((*region)->addr != descriptor->addr || (*region)->len != descriptor->len) {
-		SF_LOG_ERR("export descriptor says %zu bytes, but its owner has %zu there", (size_t)descriptor->len, (size_t)(*region)->len);
+		SF_LOG_ERR("export descriptor says %zu bytes, but its owner has %zu there", (size_t)descriptor->len,
+			   (size_t)(*region)->len);
 		sf_region_close(*region);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return DOCA_SUCCESS;
 }
 
-static void imported_init(struct doca_mmap *mmap, const struct sf_mmap_descriptor *descriptor, struct doca_dev *dev, struct sf_region *region)
+static void imported_init(struct doca_mmap *mmap, const struct sf_mmap_descriptor *descriptor, struct doca_dev *dev,
+			  struct sf_region *region)
 {
 	sf_dev_hold(dev);
 	mmap->devs[0] = (struct sf_mmap_dev){.dev = dev, .region = region};
@@ -190,7 +198,8 @@ doca_error_t doca_mmap_create_from_export(const union doca_data *user_data, cons
 
 /* ---- DPA and capabilities ---- */
 
-doca_error_t doca_mmap_dev_get_dpa_handle(struct doca_mmap *mmap, const struct doca_dev *dev, doca_dpa_dev_mmap_t *dpa_mmap_handle)
+doca_error_t doca_mmap_dev_get_dpa_handle(struct doca_mmap *mmap, const struct doca_dev *dev,
+					  doca_dpa_dev_mmap_t *dpa_mmap_handle)
 {
 	if (mmap == NULL || dev == NULL || dpa_mmap_handle == NULL) {
 		SF_LOG_ERR("a DPA handle needs a memory map, one of its devices and a place for the handle");

@@ -24,14 +24,15 @@ struct sf_mmap_dev {
 };
 
 struct doca_mmap {
-	/* What a buf may lie in: the memory range while started, empty and at the end of all addresses else. First, because every buf that is made reads it. */
+	/* What a buf may lie in: the memory range while started, empty and at the end of all addresses else. First, because every
+	 * buf that is made reads it. */
 	uintptr_t live_addr;
 	size_t live_len;
-	uint32_t num_bufs;	/* not counted when thread_safe */
+	uint32_t num_bufs; /* not counted when thread_safe */
 	bool thread_safe;
 
 	bool started;
-	bool was_started;	/* once at least */
+	bool was_started; /* once at least */
 	bool from_export;
 	bool exported;
 	bool is_gpu_memory;
@@ -43,7 +44,7 @@ struct doca_mmap {
 
 	doca_mmap_memrange_free_cb_t *free_cb;
 	void *free_cookie;
-	bool free_due;		/* started since free_cb was set */
+	bool free_due; /* started since free_cb was set */
 
 	uint32_t max_devs;
 	uint32_t num_devs;

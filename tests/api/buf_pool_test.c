@@ -219,8 +219,12 @@ static void host_unmap(struct doca_gpu *gpu, void *addr)
 
 static const struct sf_gpu_ops soft_ops = {
 	.name = "soft", .mem_alloc = mem_alloc, .mem_free = mem_free, .host_map = host_map, .host_unmap = host_unmap};
-static const struct sf_gpu_ops hard_ops = {
-	.name = "hard", .hardware = true, .mem_alloc = mem_alloc, .mem_free = mem_free, .host_map = host_map, .host_unmap = host_unmap};
+static const struct sf_gpu_ops hard_ops = {.name = "hard",
+					   .hardware = true,
+					   .mem_alloc = mem_alloc,
+					   .mem_free = mem_free,
+					   .host_map = host_map,
+					   .host_unmap = host_unmap};
 
 static void arr_null_arguments(void **state)
 {

@@ -101,8 +101,10 @@ static void null_arguments(void **state)
 	assert_int_equal(doca_buf_inventory_destroy(NULL), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_buf_inventory_start(NULL), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_buf_inventory_stop(NULL), DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(doca_buf_inventory_buf_get_by_args(NULL, f->mmap, f->memory, 1, f->memory, 1, &buf), DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(doca_buf_inventory_buf_get_by_args(f->inventory, NULL, f->memory, 1, f->memory, 1, &buf), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_buf_inventory_buf_get_by_args(NULL, f->mmap, f->memory, 1, f->memory, 1, &buf),
+			 DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_buf_inventory_buf_get_by_args(f->inventory, NULL, f->memory, 1, f->memory, 1, &buf),
+			 DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_buf_inventory_buf_get_by_args(f->inventory, f->mmap, f->memory, 1, f->memory, 1, NULL),
 			 DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_buf_inventory_buf_dup(NULL, NULL, &buf), DOCA_ERROR_INVALID_VALUE);
@@ -196,8 +198,8 @@ static void ranges_outside_are_invalid(void **state)
 		char *data;
 		size_t data_len;
 	} bad[] = {
-		{m - 1, 2, m, 1},	  {m, SIZE + 1, m, 1},	    {m + SIZE, 1, m + SIZE, 1}, {m + 1, SIZE_MAX, m + 1, 1},
-		{m + 8, 8, m + 7, 1},	  {m + 8, 8, m + 16, 1},    {m + 8, 8, m + 8, 9},	{m + 8, 8, m + 12, 5},
+		{m - 1, 2, m, 1},	 {m, SIZE + 1, m, 1},	      {m + SIZE, 1, m + SIZE, 1}, {m + 1, SIZE_MAX, m + 1, 1},
+		{m + 8, 8, m + 7, 1},	 {m + 8, 8, m + 16, 1},	      {m + 8, 8, m + 8, 9},	  {m + 8, 8, m + 12, 5},
 		{m + 8, 8, m, SIZE_MAX}, {m + 8, 8, m + 9, SIZE_MAX}, {NULL, 0, NULL, 0},
 	};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
@@ -360,7 +362,7 @@ static void expect_list(struct doca_buf **bufs, uint32_t num)
 	assert_null(at);
 }
 
-#define EXPECT_LIST(...) \
+#define EXPECT_LIST(...)                                                                                                         \
 	expect_list((struct doca_buf *[]){__VA_ARGS__}, sizeof((struct doca_buf *[]){__VA_ARGS__}) / sizeof(struct doca_buf *))
 
 static void chain_and_unchain(void **state)
@@ -493,7 +495,8 @@ static void dup_copies_a_buf_and_a_list(void **state)
 	struct fixture *f = *state;
 	struct doca_buf *a, *b = get(f, 20, 4), *copy, *copy2;
 	uint16_t refcount;
-	assert_int_equal(doca_buf_inventory_buf_get_by_args(f->inventory, f->mmap, f->memory, 16, f->memory + 4, 8, &a), DOCA_SUCCESS);
+	assert_int_equal(doca_buf_inventory_buf_get_by_args(f->inventory, f->mmap, f->memory, 16, f->memory + 4, 8, &a),
+			 DOCA_SUCCESS);
 	assert_int_equal(doca_buf_inventory_buf_dup(f->inventory, a, &copy), DOCA_SUCCESS);
 	expect_place(copy, f->memory, 16, f->memory + 4, 8);
 	assert_ptr_not_equal(copy, a);

@@ -15,9 +15,7 @@ struct fixture {
 	struct doca_task *task; /* for callbacks */
 };
 
-static void keep(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
-{
-}
+static void keep(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data) {}
 
 static void free_it(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
 {
@@ -60,8 +58,8 @@ static void expect_states(const struct test_ctx *test, const enum doca_ctx_state
 	}
 }
 
-#define EXPECT_STATES(test, ...) \
-	expect_states(test, (const enum doca_ctx_states[]){__VA_ARGS__}, \
+#define EXPECT_STATES(test, ...)                                                                                                 \
+	expect_states(test, (const enum doca_ctx_states[]){__VA_ARGS__},                                                         \
 		      sizeof((const enum doca_ctx_states[]){__VA_ARGS__}) / sizeof(enum doca_ctx_states))
 
 #define IDLE DOCA_CTX_STATE_IDLE

@@ -82,7 +82,8 @@ static void capabilities_say_yes(void **state)
 	assert_int_equal(doca_mmap_cap_is_export_pci_supported(doca_dev_as_devinfo(f->dev), &supported), DOCA_SUCCESS);
 	assert_int_equal(supported, 1);
 	supported = 0;
-	assert_int_equal(doca_mmap_cap_is_create_from_export_pci_supported(doca_dev_as_devinfo(f->dev), &supported), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_cap_is_create_from_export_pci_supported(doca_dev_as_devinfo(f->dev), &supported),
+			 DOCA_SUCCESS);
 	assert_int_equal(supported, 1);
 }
 
@@ -99,7 +100,8 @@ static void export_is_refused(void **state)
 	assert_int_equal(doca_mmap_get_exported(f->mmap, &exported), DOCA_SUCCESS);
 	assert_int_equal(exported, 0);
 	assert_int_equal(doca_mmap_stop(f->mmap), DOCA_SUCCESS);
-	assert_int_equal(doca_mmap_set_permissions(f->mmap, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_READ), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_set_permissions(f->mmap, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_READ),
+			 DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &desc, &len), DOCA_ERROR_NOT_PERMITTED);
 	assert_int_equal(doca_mmap_export_rdma(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
@@ -215,12 +217,12 @@ static void import_of_a_map_that_is_gone_is_not_permitted(void **state)
 
 /* ---- two processes ---- */
 
-#define CHECK(condition) \
-	do { \
-		if (!(condition)) { \
-			fprintf(stderr, "importer, line %d: %s\n", __LINE__, #condition); \
-			_exit(1); \
-		} \
+#define CHECK(condition)                                                                                                         \
+	do {                                                                                                                     \
+		if (!(condition)) {                                                                                              \
+			fprintf(stderr, "importer, line %d: %s\n", __LINE__, #condition);                                        \
+			_exit(1);                                                                                                \
+		}                                                                                                                \
 	} while (0)
 
 /* The other node: reads what the exporter wrote, and writes an answer. */

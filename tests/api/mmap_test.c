@@ -143,9 +143,7 @@ static void start_needs_a_range_and_a_device(void **state)
 	assert_int_equal(doca_mmap_destroy(mmap), DOCA_SUCCESS);
 }
 
-static void free_nothing(void *addr, size_t len, void *cookie)
-{
-}
+static void free_nothing(void *addr, size_t len, void *cookie) {}
 
 static void setters_while_started(void **state)
 {
@@ -333,8 +331,9 @@ static void *use_bufs(void *arg)
 	doca_buf_inventory_start(inventory);
 	for (int round = 0; round < 1000; round++) {
 		for (int i = 0; i < 8; i++)
-			worker->num_wrong += doca_buf_inventory_buf_get_by_data(inventory, worker->f->mmap, worker->f->memory + i * 64, 64,
-										&bufs[i]) != DOCA_SUCCESS;
+			worker->num_wrong +=
+				doca_buf_inventory_buf_get_by_data(inventory, worker->f->mmap, worker->f->memory + i * 64, 64,
+								   &bufs[i]) != DOCA_SUCCESS;
 		for (int i = 0; i < 8; i++)
 			worker->num_wrong += doca_buf_dec_refcount(bufs[i], NULL) != DOCA_SUCCESS;
 	}

@@ -23,9 +23,7 @@ struct fixture {
 	int epoll;
 };
 
-static void keep(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
-{
-}
+static void keep(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data) {}
 
 static int setup(void **state)
 {

@@ -339,11 +339,11 @@ static void batch_life(void **state)
 	struct sf_task_batch_pool pool;
 	struct doca_task_batch *batch, *second, *third;
 	size_t num;
-	assert_int_equal(sf_task_batch_pool_init(&pool, &f->test.base, &batch_class, 2, (enum doca_task_batch_max_tasks_number)4, batch_done,
-						 batch_done),
+	assert_int_equal(sf_task_batch_pool_init(&pool, &f->test.base, &batch_class, 2, (enum doca_task_batch_max_tasks_number)4,
+						 batch_done, batch_done),
 			 DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(sf_task_batch_pool_init(&pool, &f->test.base, &batch_class, 2, DOCA_TASK_BATCH_MAX_TASKS_NUMBER_32, batch_done,
-						 batch_done),
+	assert_int_equal(sf_task_batch_pool_init(&pool, &f->test.base, &batch_class, 2, DOCA_TASK_BATCH_MAX_TASKS_NUMBER_32,
+						 batch_done, batch_done),
 			 DOCA_SUCCESS);
 	assert_int_equal(sf_task_batch_alloc(&pool, &f->test.base, 0, &batch), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(sf_task_batch_alloc(&pool, &f->test.base, 33, &batch), DOCA_ERROR_INVALID_VALUE);

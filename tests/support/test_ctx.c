@@ -100,7 +100,8 @@ static const struct sf_ctx_ops unarmed_ops = {
 	.progress = progress,
 };
 
-static void state_changed(const union doca_data user_data, struct doca_ctx *ctx, enum doca_ctx_states prev, enum doca_ctx_states next)
+static void state_changed(const union doca_data user_data, struct doca_ctx *ctx, enum doca_ctx_states prev,
+			  enum doca_ctx_states next)
 {
 	struct test_ctx *test = of(ctx);
 	(void)user_data;
@@ -164,7 +165,8 @@ static const struct sf_task_class task_class = {
 	.validate = validate,
 };
 
-doca_error_t test_task_set_conf(struct test_ctx *test, doca_task_completion_cb_t completed, doca_task_completion_cb_t failed, uint32_t num)
+doca_error_t test_task_set_conf(struct test_ctx *test, doca_task_completion_cb_t completed, doca_task_completion_cb_t failed,
+				uint32_t num)
 {
 	return sf_task_pool_configure(&test->base, &test->pool, &task_class, completed, failed, num, 1024);
 }

@@ -15,7 +15,7 @@ struct test_ctx {
 	struct sf_task_pool pool;
 
 	/* set by the test */
-	doca_error_t start_result;    /* SUCCESS, or IN_PROGRESS: then progress calls sf_ctx_started when start_done is set */
+	doca_error_t start_result; /* SUCCESS, or IN_PROGRESS: then progress calls sf_ctx_started when start_done is set */
 	bool start_done, start_fail;
 	doca_error_t submit_result;   /* what submit answers */
 	doca_error_t validate_result; /* what validate answers */
@@ -24,7 +24,7 @@ struct test_ctx {
 	bool fatal;		      /* the next progress calls sf_ctx_fail */
 	uint32_t budget;	      /* tasks that one progress call completes */
 	bool not_drained;
-	bool due;		      /* arm answers this */
+	bool due;				    /* arm answers this */
 	void (*in_progress)(struct test_ctx *test); /* called once by the next progress, as an event callback would be */
 
 	/* seen by the test */
@@ -48,7 +48,8 @@ doca_error_t test_ctx_fini(struct test_ctx *test);
 /* The same without an arm of its own: due only after a submit. */
 void test_ctx_init_unarmed(struct test_ctx *test);
 
-doca_error_t test_task_set_conf(struct test_ctx *test, doca_task_completion_cb_t completed, doca_task_completion_cb_t failed, uint32_t num);
+doca_error_t test_task_set_conf(struct test_ctx *test, doca_task_completion_cb_t completed, doca_task_completion_cb_t failed,
+				uint32_t num);
 doca_error_t test_task_alloc(struct test_ctx *test, struct doca_task **task);
 
 static inline struct test_task *test_task_of(struct doca_task *task)
