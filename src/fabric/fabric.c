@@ -22,7 +22,8 @@ static doca_error_t no_domain_open(const struct sf_fabric_ops *ops, const char *
 
 static void no_domain_close(struct sf_domain *domain) {}
 
-static doca_error_t no_region_register(struct sf_domain *domain, void *addr, size_t len, uint32_t rights, struct sf_region **region)
+static doca_error_t no_region_register(struct sf_domain *domain, void *addr, size_t len, uint32_t rights,
+				       struct sf_region **region)
 {
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
@@ -39,7 +40,10 @@ static doca_error_t no_region_import(struct sf_domain *domain, const void *descr
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
-static doca_error_t no_region_map(struct sf_region *region, void **addr) { return DOCA_ERROR_NOT_SUPPORTED; }
+static doca_error_t no_region_map(struct sf_region *region, void **addr)
+{
+	return DOCA_ERROR_NOT_SUPPORTED;
+}
 
 static doca_error_t no_port_open(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max, int event_fd,
 				 struct sf_port **port)
@@ -49,15 +53,25 @@ static doca_error_t no_port_open(struct sf_domain *domain, const struct sf_port_
 
 static void no_port_close(struct sf_port *port) {}
 
-static uint32_t no_port_poll(struct sf_port *port, uint32_t budget) { return 0; }
+static uint32_t no_port_poll(struct sf_port *port, uint32_t budget)
+{
+	return 0;
+}
 
-static bool no_port_arm(struct sf_port *port) { return false; }
+static bool no_port_arm(struct sf_port *port)
+{
+	return false;
+}
 
-static doca_error_t no_port_post_recv(struct sf_port *port, struct sf_recv *recv) { return DOCA_ERROR_NOT_SUPPORTED; }
+static doca_error_t no_port_post_recv(struct sf_port *port, struct sf_recv *recv)
+{
+	return DOCA_ERROR_NOT_SUPPORTED;
+}
 
 static void no_port_flush_recvs(struct sf_port *port) {}
 
-static doca_error_t no_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **listener)
+static doca_error_t no_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user,
+				     struct sf_listener **listener)
 {
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
@@ -79,7 +93,10 @@ static void no_link_reject(struct sf_listener *listener, struct sf_request *requ
 
 static void no_link_end(struct sf_link *link) {}
 
-static doca_error_t no_link_submit(struct sf_link *link, struct sf_op *op) { return DOCA_ERROR_NOT_SUPPORTED; }
+static doca_error_t no_link_submit(struct sf_link *link, struct sf_op *op)
+{
+	return DOCA_ERROR_NOT_SUPPORTED;
+}
 
 static void fill(struct sf_fabric_ops *ops, const struct sf_fabric_ops *provider)
 {
@@ -195,8 +212,8 @@ doca_error_t sf_op_check(const struct sf_link *link, const struct sf_op *op, uin
 {
 	if (op->kind > SF_OP_FAA || op->iov_num > link->ops->iov_max || op->header_len > SF_HEADER_MAX ||
 	    (op->iov_num != 0 && op->iov == NULL) || (op->header_len != 0 && op->header == NULL)) {
-		SF_LOG_ERR("operation of kind %d with %u pieces and %u header bytes: at most %u and %u", (int)op->kind, op->iov_num,
-			   op->header_len, link->ops->iov_max, SF_HEADER_MAX);
+		SF_LOG_ERR("operation of kind %d with %u pieces and %u header bytes: at most %u and %u", (int)op->kind,
+			   op->iov_num, op->header_len, link->ops->iov_max, SF_HEADER_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*len = sf_iov_len(op->iov, op->iov_num);
@@ -215,8 +232,8 @@ doca_error_t sf_recv_check(const struct sf_port *port, const struct sf_recv *rec
 	if (recv->iov_num == 0)
 		return DOCA_SUCCESS;
 	if (recv->iov_num > port->ops->recv_iov_max || recv->iov == NULL || region == NULL) {
-		SF_LOG_ERR("receive of %u pieces %s region: at most %u, in a region", recv->iov_num, region == NULL ? "without" : "with",
-			   port->ops->recv_iov_max);
+		SF_LOG_ERR("receive of %u pieces %s region: at most %u, in a region", recv->iov_num,
+			   region == NULL ? "without" : "with", port->ops->recv_iov_max);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (region->imported || region->domain != port->domain) {
@@ -226,8 +243,8 @@ doca_error_t sf_recv_check(const struct sf_port *port, const struct sf_recv *rec
 	for (uint32_t i = 0; i < recv->iov_num; i++) {
 		if (sf_range_inside((uintptr_t)recv->iov[i].addr, recv->iov[i].len, region->addr, region->len))
 			continue;
-		SF_LOG_ERR("receive of %zu bytes at %p is outside its region of %llu bytes at 0x%llx", recv->iov[i].len, recv->iov[i].addr,
-			   (unsigned long long)region->len, (unsigned long long)region->addr);
+		SF_LOG_ERR("receive of %zu bytes at %p is outside its region of %llu bytes at 0x%llx", recv->iov[i].len,
+			   recv->iov[i].addr, (unsigned long long)region->len, (unsigned long long)region->addr);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*len = sf_iov_len(recv->iov, recv->iov_num);

@@ -139,7 +139,8 @@ struct sf_request;
 /* What happens on a port besides completions. Every callback runs in sf_port_poll. Any may be NULL. */
 struct sf_port_handler {
 	/* A peer wants to connect to a listener without SF_LISTEN_AUTO. Answer with sf_link_accept or sf_link_reject, now or
-	 * later. If the peer goes away first, accept fails with NOT_CONNECTED and the request is gone. */
+	 * later. If the peer goes away first, accept fails with NOT_CONNECTED and the request is gone; or, while the news is still
+	 * on its way, accept succeeds and closed follows. */
 	void (*request)(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
 	/* A listener with SF_LISTEN_AUTO accepted a peer. Set link->user here. Runs before the link's first receive. */
 	void (*accepted)(struct sf_listener *listener, struct sf_link *link, const void *data, size_t len);
@@ -304,7 +305,8 @@ static inline void sf_link_reject(struct sf_listener *listener, struct sf_reques
 
 /* Begins the end, from any state; may be repeated. Operations in flight finish from poll (with their result if they took
  * effect, else CONNECTION_ABORTED). What was sent before reaches the peer, then its closed callback runs. Our own closed
- * callback does not run. A link still connecting is reported by connected, with CONNECTION_ABORTED. */
+ * callback does not run. A link still connecting is reported by connected, with CONNECTION_ABORTED. What
+ * the peer sent before it learns of it may still be reported until the link is closed. */
 static inline void sf_link_disconnect(struct sf_link *link) { link->ops->link_disconnect(link); }
 
 /* Frees a link, disconnecting first if need be. No operation of it may be in flight (disconnect, then poll). Receives that its

@@ -28,10 +28,13 @@ struct conformance_case {
 	uint32_t caps; /* skipped for a provider that lacks one of them */
 };
 
-#define CASE(function, needs) {#function, function, needs}
+#define CASE(function, needs)                                                                                                    \
+	{                                                                                                                        \
+#function, function, needs                                                                                       \
+	}
 
-extern const struct conformance_case connect_cases[], message_cases[], receive_cases[], region_cases[], wake_cases[], process_cases[],
-	death_cases[], soak_cases[], lie_cases[];
+extern const struct conformance_case connect_cases[], message_cases[], receive_cases[], region_cases[], wake_cases[],
+	process_cases[], death_cases[], soak_cases[], lie_cases[];
 
 /* The provider under test. */
 extern const struct sf_fabric_ops *fabric;
@@ -45,11 +48,11 @@ void check_result(const char *file, int line, const char *what, doca_error_t got
 
 #define WAIT_MS 10000
 /* Polls every end of this thread until the condition holds; fails after the time. */
-#define WAIT_WITHIN(ms, condition)                                                                                                 \
-	do {                                                                                                                       \
-		uint64_t wait_end_ = now_ms() + (ms);                                                                              \
-		while (!(condition))                                                                                               \
-			wait_step(wait_end_, __FILE__, __LINE__, #condition);                                                      \
+#define WAIT_WITHIN(ms, condition)                                                                                               \
+	do {                                                                                                                     \
+		uint64_t wait_end_ = now_ms() + (ms);                                                                            \
+		while (!(condition))                                                                                             \
+			wait_step(wait_end_, __FILE__, __LINE__, #condition);                                                    \
 	} while (0)
 #define WAIT(condition) WAIT_WITHIN(WAIT_MS, condition)
 

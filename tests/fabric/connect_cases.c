@@ -55,7 +55,10 @@ static void reject_passes_a_reason(void)
 	CHECK(pair.a.closes == 0);
 }
 
-static void reject_now(struct end *end) { sf_link_reject(end->listener, end->request, "no", 2); }
+static void reject_now(struct end *end)
+{
+	sf_link_reject(end->listener, end->request, "no", 2);
+}
 
 static void accept_now(struct end *end)
 {
@@ -385,7 +388,10 @@ static void a_port_connects_to_itself(void)
 	end_close(&end);
 }
 
-static void close_it(struct end *end, struct sf_link *link) { sf_link_close(link); }
+static void close_it(struct end *end, struct sf_link *link)
+{
+	sf_link_close(link);
+}
 
 static void links_may_be_closed_in_their_callbacks(void)
 {

@@ -15,7 +15,10 @@
 
 #define BLOCKED_MS 200 /* a call that takes longer, and gave the processor away itself, has waited for somebody */
 
-static uint64_t death_ms(void) { return slow_build() ? 3000 : 1000; }
+static uint64_t death_ms(void)
+{
+	return slow_build() ? 3000 : 1000;
+}
 
 static void meet(struct end *end, int sock, struct sf_link **link, uint32_t recv_max)
 {

@@ -113,7 +113,10 @@ static void count_failures(void)
 	pair_close(&pair);
 }
 
-static void one_sided_operations_fail_without_effect(void **state) { with_faults("seed=4,fail=100", count_failures); }
+static void one_sided_operations_fail_without_effect(void **state)
+{
+	with_faults("seed=4,fail=100", count_failures);
+}
 
 static void count_refusals(void)
 {
@@ -145,7 +148,10 @@ static void count_refusals(void)
 	end_close(&b);
 }
 
-static void connects_are_refused(void **state) { with_faults("seed=5,refuse=500", count_refusals); }
+static void connects_are_refused(void **state)
+{
+	with_faults("seed=5,refuse=500", count_refusals);
+}
 
 static void count_memory(void)
 {
@@ -168,7 +174,10 @@ static void count_memory(void)
 	sf_domain_close(domain);
 }
 
-static void registrations_fail(void **state) { with_faults("memory=250", count_memory); }
+static void registrations_fail(void **state)
+{
+	with_faults("memory=250", count_memory);
+}
 
 static void open_fails(void)
 {

@@ -383,7 +383,10 @@ void peer_kill(struct peer *peer)
 	close(peer->sock);
 }
 
-void say(int sock, const void *data, size_t len) { CHECK(send(sock, data, len, MSG_NOSIGNAL) == (ssize_t)len); }
+void say(int sock, const void *data, size_t len)
+{
+	CHECK(send(sock, data, len, MSG_NOSIGNAL) == (ssize_t)len);
+}
 
 bool word_waits(int sock)
 {
@@ -406,7 +409,10 @@ void hear(int sock, void *data, size_t len)
 	}
 }
 
-void say_word(int sock, char word) { say(sock, &word, 1); }
+void say_word(int sock, char word)
+{
+	say(sock, &word, 1);
+}
 
 void hear_word(int sock, char word)
 {

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "conformance.h"
 
-int main(void) { return conformance_run("loop"); }
+int main(void)
+{
+	return conformance_run("loop");
+}

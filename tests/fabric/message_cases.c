@@ -8,8 +8,9 @@
 
 static void sizes_from_nothing_to_megabytes(void)
 {
-	static const size_t sizes[] = {0,   1,	  7,	8,     15,    16,    31,    48,	   63,	   64,	    65,	     127,     128,
-				       255, 1000, 4095, 4096, 4097, 16384, 65535, 65536, 262144, 1048577, 5000001, MESSAGE_MAX};
+	static const size_t sizes[] = {0,     1,     7,	    8,	    15,	     16,      31,	  48,	63,
+				       64,    65,    127,   128,    255,     1000,    4095,	  4096, 4097,
+				       16384, 65535, 65536, 262144, 1048577, 5000001, MESSAGE_MAX};
 	char *data = malloc(MESSAGE_MAX);
 	struct pair pair;
 	struct slot slot;
@@ -366,16 +367,10 @@ static void a_deaf_peer_loses_nothing(void)
 }
 
 const struct conformance_case message_cases[] = {
-	CASE(sizes_from_nothing_to_megabytes, 0),
-	CASE(message_ends_where_it_ends, 0),
-	CASE(headers_travel_with_messages, 0),
-	CASE(lists_of_uneven_pieces, 0),
-	CASE(order_is_kept_over_random_sizes, 0),
-	CASE(again_without_a_posted_receive, 0),
-	CASE(too_big_leaves_the_receive_posted, 0),
-	CASE(malformed_operations_are_refused, 0),
-	CASE(callbacks_post_and_send, 0),
-	CASE(poll_keeps_its_budget, 0),
-	CASE(a_deaf_peer_loses_nothing, 0),
-	{0},
+	CASE(sizes_from_nothing_to_megabytes, 0),   CASE(message_ends_where_it_ends, 0),
+	CASE(headers_travel_with_messages, 0),	    CASE(lists_of_uneven_pieces, 0),
+	CASE(order_is_kept_over_random_sizes, 0),   CASE(again_without_a_posted_receive, 0),
+	CASE(too_big_leaves_the_receive_posted, 0), CASE(malformed_operations_are_refused, 0),
+	CASE(callbacks_post_and_send, 0),	    CASE(poll_keeps_its_budget, 0),
+	CASE(a_deaf_peer_loses_nothing, 0),	    {0},
 };

@@ -390,7 +390,8 @@ static void writers_lose_nothing(size_t pages_num, int rounds)
 {
 	const size_t len = pages_num * PAGE;
 	char *addr = anon(len);
-	struct writer writer = {.counters = (_Atomic uint64_t *)addr, .num = pages_num * 2, .stride = PAGE / 2 / sizeof(uint64_t)};
+	struct writer writer = {
+		.counters = (_Atomic uint64_t *)addr, .num = pages_num * 2, .stride = PAGE / 2 / sizeof(uint64_t)};
 	pthread_t thread;
 
 	assert_int_equal(pthread_create(&thread, NULL, writer_run, &writer), 0);

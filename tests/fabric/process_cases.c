@@ -181,7 +181,8 @@ static void map_script(int sock)
 	for (uint32_t i = 0; i < 2; i++) {
 		size_t len = sizeof(descriptor);
 
-		CHECK_OK(sf_region_register(end.domain, end.memory + i * 65536, 65536, i == 0 ? SF_RIGHT_READ : ALL_RIGHTS, &regions[i]));
+		CHECK_OK(sf_region_register(end.domain, end.memory + i * 65536, 65536, i == 0 ? SF_RIGHT_READ : ALL_RIGHTS,
+					    &regions[i]));
 		CHECK_OK(sf_region_export(regions[i], descriptor, &len));
 		say(sock, &len, sizeof(len));
 		say(sock, descriptor, sizeof(descriptor));

@@ -167,7 +167,10 @@ static void disconnect_lets_all_data_through_first(void)
 
 static struct sf_link *to_disconnect;
 
-static void disconnect_in_done(struct send *send) { sf_link_disconnect(to_disconnect); }
+static void disconnect_in_done(struct send *send)
+{
+	sf_link_disconnect(to_disconnect);
+}
 
 static void disconnect_inside_a_done_callback(void)
 {

@@ -8,9 +8,13 @@
 #define SIDED SF_CAP_ONE_SIDED
 #define ATOMIC (SF_CAP_ONE_SIDED | SF_CAP_ATOMIC)
 
-static uint64_t addr_of(const void *pointer) { return (uintptr_t)pointer; }
+static uint64_t addr_of(const void *pointer)
+{
+	return (uintptr_t)pointer;
+}
 
-static doca_error_t run(struct sf_link *link, enum sf_op_kind kind, struct sf_region *region, uint64_t remote, void *data, size_t len)
+static doca_error_t run(struct sf_link *link, enum sf_op_kind kind, struct sf_region *region, uint64_t remote, void *data,
+			size_t len)
 {
 	struct send send;
 

@@ -18,9 +18,9 @@ enum { LIFE_ENDS = 3, LIFE_LINKS = 6, LIFE_SENDS = 4, LIFE_SLOTS = 6, LIFE_ROOM 
 struct life_link {
 	struct sf_link *link; /* ours, or NULL */
 	struct end *end;
-	bool ready, closed;	/* as reported */
-	bool left;		/* disconnected by us; what came before may still be reported */
-	uint32_t number;	/* of the connection; the accepter knows it from the private data */
+	bool ready, closed; /* as reported */
+	bool left;	    /* disconnected by us; what came before may still be reported */
+	uint32_t number;    /* of the connection; the accepter knows it from the private data */
 	uint32_t sent, received;
 	struct send sends[LIFE_SENDS];
 	char *buffers[LIFE_SENDS];
@@ -154,7 +154,8 @@ static void life_end(struct life_link *it)
 
 static void life_connect(struct life_link *out)
 {
-	struct end *from = &life->ends[random_below(&life->seed, LIFE_ENDS)], *to = &life->ends[random_below(&life->seed, LIFE_ENDS)];
+	struct end *from = &life->ends[random_below(&life->seed, LIFE_ENDS)],
+		   *to = &life->ends[random_below(&life->seed, LIFE_ENDS)];
 
 	out->end = from;
 	out->number = ++life->numbers;

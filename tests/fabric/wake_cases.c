@@ -265,7 +265,10 @@ static void sleeper_answers(struct sleeper *sleeper, uint32_t total)
 	WAIT(sleeper->end.closes == 1);
 }
 
-static uint32_t messages_total(void) { return slow_build() ? 20000 : 200000; }
+static uint32_t messages_total(void)
+{
+	return slow_build() ? 20000 : 200000;
+}
 
 static char meeting[SF_NAME_MAX];
 static pthread_barrier_t met;

@@ -62,7 +62,8 @@ static doca_error_t region_wrap(struct sf_domain *domain, struct sf_region *inne
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t faulty_region_register(struct sf_domain *domain, void *addr, size_t len, uint32_t rights, struct sf_region **region)
+static doca_error_t faulty_region_register(struct sf_domain *domain, void *addr, size_t len, uint32_t rights,
+					   struct sf_region **region)
 {
 	struct sf_region *inner;
 	doca_error_t result;

@@ -71,9 +71,9 @@ struct faulty_port {
 	int event_fd;
 	bool armed;
 	uint64_t stream;
-	uint32_t pause;			       /* polls to sit out */
-	struct sf_op *failed, **failed_end;    /* done without the inner provider */
-	TAILQ_HEAD(, faulty_link) endings;     /* links whose end only we know: refused connects, closes */
+	uint32_t pause;			    /* polls to sit out */
+	struct sf_op *failed, **failed_end; /* done without the inner provider */
+	TAILQ_HEAD(, faulty_link) endings;  /* links whose end only we know: refused connects, closes */
 };
 
 /* An inner operation or receive, and the one it stands for. */
@@ -99,9 +99,11 @@ void faulty_port_ring(struct faulty_port *port); /* something of ours became due
 
 /* link.c */
 extern const struct sf_port_handler faulty_handler;
-doca_error_t faulty_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **listener);
+doca_error_t faulty_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user,
+				  struct sf_listener **listener);
 void faulty_listener_close(struct sf_listener *listener);
-doca_error_t faulty_link_connect(struct sf_port *port, const char *name, const void *data, size_t len, void *user, struct sf_link **link);
+doca_error_t faulty_link_connect(struct sf_port *port, const char *name, const void *data, size_t len, void *user,
+				 struct sf_link **link);
 doca_error_t faulty_link_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **link);
 void faulty_link_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
 void faulty_link_disconnect(struct sf_link *link);

@@ -5,7 +5,10 @@
 
 #include "base/log.h"
 
-static struct faulty_port *port_of(const struct faulty_link *link) { return (struct faulty_port *)link->base.port; }
+static struct faulty_port *port_of(const struct faulty_link *link)
+{
+	return (struct faulty_port *)link->base.port;
+}
 
 doca_error_t faulty_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **out)
 {
@@ -62,7 +65,8 @@ static void link_end_soon(struct faulty_link *link)
 	faulty_port_ring(port_of(link));
 }
 
-doca_error_t faulty_link_connect(struct sf_port *base, const char *name, const void *data, size_t len, void *user, struct sf_link **out)
+doca_error_t faulty_link_connect(struct sf_port *base, const char *name, const void *data, size_t len, void *user,
+				 struct sf_link **out)
 {
 	struct faulty_port *port = (struct faulty_port *)base;
 	struct faulty_link *link = link_new(base, user);

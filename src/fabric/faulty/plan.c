@@ -47,7 +47,8 @@ static void plan_read(void)
 	while (at != NULL && *at != '\0') {
 		equals = strchr(at, '=');
 		if (equals == NULL || !item_parse(at, (size_t)(equals - at), equals + 1)) {
-			SF_LOG_ERR("cannot understand SOFTFIELD_FAULTY from '%s' on: name=number, with a comma between; numbers are out of "
+			SF_LOG_ERR("cannot understand SOFTFIELD_FAULTY from '%s' on: name=number, with a comma between; numbers "
+				   "are out of "
 				   "1000, names are seed, again, delay, fail, close, refuse, memory",
 				   at);
 			plan_status = DOCA_ERROR_BAD_CONFIG;
@@ -65,7 +66,10 @@ doca_error_t faulty_plan_check(void)
 	return plan_status;
 }
 
-uint64_t faulty_seed_next(void) { return __atomic_add_fetch(&seed, step, __ATOMIC_RELAXED); }
+uint64_t faulty_seed_next(void)
+{
+	return __atomic_add_fetch(&seed, step, __ATOMIC_RELAXED);
+}
 
 /* splitmix64 */
 uint32_t faulty_random(uint64_t *stream, uint32_t bound)

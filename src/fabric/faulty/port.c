@@ -66,7 +66,7 @@ static bool ending_run(struct faulty_port *port)
 	struct faulty_link *link;
 	doca_error_t refused;
 
-	TAILQ_FOREACH(link, &port->endings, ending_entry) {
+	TAILQ_FOREACH (link, &port->endings, ending_entry) {
 		if (link->in_flight == 0)
 			break;
 	}
@@ -148,4 +148,7 @@ doca_error_t faulty_port_post_recv(struct sf_port *base, struct sf_recv *recv)
 	return result;
 }
 
-void faulty_port_flush_recvs(struct sf_port *port) { sf_port_flush_recvs(((struct faulty_port *)port)->inner); }
+void faulty_port_flush_recvs(struct sf_port *port)
+{
+	sf_port_flush_recvs(((struct faulty_port *)port)->inner);
+}

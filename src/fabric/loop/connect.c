@@ -10,13 +10,16 @@
 /* GUARDED_BY(loop_lock) */
 static LIST_HEAD(, loop_listener) listeners = LIST_HEAD_INITIALIZER(listeners);
 
-static struct loop_port *port_of(struct loop_link *link) { return (struct loop_port *)link->base.port; }
+static struct loop_port *port_of(struct loop_link *link)
+{
+	return (struct loop_port *)link->base.port;
+}
 
 static struct loop_listener *listener_find(const char *name)
 {
 	struct loop_listener *listener;
 
-	LIST_FOREACH(listener, &listeners, entry) {
+	LIST_FOREACH (listener, &listeners, entry) {
 		if (strcmp(listener->name, name) == 0)
 			return listener;
 	}
@@ -124,7 +127,8 @@ static doca_error_t connect_ask(struct loop_listener *listener, struct loop_link
 	return DOCA_SUCCESS;
 }
 
-doca_error_t loop_link_connect(struct sf_port *port, const char *name, const void *data, size_t len, void *user, struct sf_link **base)
+doca_error_t loop_link_connect(struct sf_port *port, const char *name, const void *data, size_t len, void *user,
+			       struct sf_link **base)
 {
 	doca_error_t result = sf_name_check(name, data, len);
 	struct loop_listener *listener;
@@ -255,7 +259,7 @@ static struct loop_link *unseen_link(const struct loop_listener *listener)
 {
 	struct loop_event *event;
 
-	STAILQ_FOREACH(event, &((struct loop_port *)listener->base.port)->events, entry) {
+	STAILQ_FOREACH (event, &((struct loop_port *)listener->base.port)->events, entry) {
 		if (event->kind == LOOP_ACCEPTED && event->listener == listener)
 			return event->link;
 	}

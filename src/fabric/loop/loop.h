@@ -18,9 +18,9 @@ extern pthread_mutex_t loop_lock; /* guards everything below that both ends of a
 struct loop_region {
 	struct sf_region base;
 	void *addr;
-	struct loop_region *owner;	/* of an import; NULL once the owner closed its region. GUARDED_BY(loop_lock) */
+	struct loop_region *owner; /* of an import; NULL once the owner closed its region. GUARDED_BY(loop_lock) */
 	LIST_HEAD(, loop_region) imports;
-	LIST_ENTRY(loop_region) entry;	/* an owner: among all regions; an import: among its owner's */
+	LIST_ENTRY(loop_region) entry; /* an owner: among all regions; an import: among its owner's */
 	uint64_t id;
 	uint8_t token[16];
 };
@@ -104,9 +104,11 @@ void loop_port_op_due(struct loop_port *port, struct sf_op *op);
 void loop_port_recv_due(struct loop_port *port); /* the first posted one */
 
 /* connect.c */
-doca_error_t loop_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **listener);
+doca_error_t loop_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user,
+				struct sf_listener **listener);
 void loop_listener_close(struct sf_listener *listener);
-doca_error_t loop_link_connect(struct sf_port *port, const char *name, const void *data, size_t len, void *user, struct sf_link **link);
+doca_error_t loop_link_connect(struct sf_port *port, const char *name, const void *data, size_t len, void *user,
+			       struct sf_link **link);
 doca_error_t loop_link_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **link);
 void loop_link_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
 void loop_link_disconnect(struct sf_link *link);

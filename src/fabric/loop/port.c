@@ -25,7 +25,10 @@ doca_error_t loop_port_open(struct sf_domain *domain, const struct sf_port_handl
 	return DOCA_SUCCESS;
 }
 
-void loop_port_close(struct sf_port *port) { free(port); }
+void loop_port_close(struct sf_port *port)
+{
+	free(port);
+}
 
 void loop_port_ring(struct loop_port *port)
 {

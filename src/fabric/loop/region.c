@@ -35,7 +35,10 @@ doca_error_t loop_domain_open(const struct sf_fabric_ops *ops, const char *devic
 	return DOCA_SUCCESS;
 }
 
-void loop_domain_close(struct sf_domain *domain) { free(domain); }
+void loop_domain_close(struct sf_domain *domain)
+{
+	free(domain);
+}
 
 static struct loop_region *region_new(struct sf_domain *domain)
 {
@@ -131,7 +134,7 @@ static doca_error_t import_attach(struct loop_region *import, const struct descr
 {
 	struct loop_region *owner;
 
-	LIST_FOREACH(owner, &regions, entry) {
+	LIST_FOREACH (owner, &regions, entry) {
 		if (owner->id == descriptor->id)
 			break;
 	}

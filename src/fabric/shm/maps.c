@@ -27,7 +27,8 @@ static bool line_parse(const char *line, struct sf_mapping *mapping)
 	mapping->offset = offset;
 	mapping->dev = makedev(dev_major, dev_minor);
 	mapping->inode = inode;
-	mapping->prot = (perms[0] == 'r' ? PROT_READ : 0) | (perms[1] == 'w' ? PROT_WRITE : 0) | (perms[2] == 'x' ? PROT_EXEC : 0);
+	mapping->prot =
+		(perms[0] == 'r' ? PROT_READ : 0) | (perms[1] == 'w' ? PROT_WRITE : 0) | (perms[2] == 'x' ? PROT_EXEC : 0);
 	mapping->shared = perms[3] == 's';
 	mapping->special = name > 0 && name_is_special(line + name);
 	return true;

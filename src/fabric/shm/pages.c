@@ -55,7 +55,10 @@ static void *map_over(void *addr, size_t len, int prot, int fd, uint64_t offset)
 	return (void *)syscall(SYS_mmap, addr, len, (long)prot, (long)(MAP_SHARED | MAP_FIXED), (long)fd, offset);
 }
 
-static size_t page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+static size_t page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
 
 static uint64_t offset_at(const struct extent *extent, uintptr_t addr)
 {
@@ -83,7 +86,8 @@ static struct pages_file *file_new(size_t len)
 	file->owner = getpid();
 	/* Above the limit there would be a signal instead of an error. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < len) {
-		SF_LOG_WARN("file size limit (ulimit -f) is below %zu bytes: this memory stays private, and slower to reach", len);
+		SF_LOG_WARN("file size limit (ulimit -f) is below %zu bytes: this memory stays private, and slower to reach",
+			    len);
 		free(file);
 		return NULL;
 	}
@@ -135,7 +139,7 @@ static struct extent *extent_after(uintptr_t addr)
 {
 	struct extent *extent;
 
-	TAILQ_FOREACH(extent, &extents, entry) {
+	TAILQ_FOREACH (extent, &extents, entry) {
 		if (extent->end > addr)
 			break;
 	}
@@ -253,7 +257,8 @@ static size_t chunk_len(uintptr_t start, uintptr_t end)
 }
 
 /* Moves one mapping's stretch, as far as it goes: a failure leaves the rest private. */
-static void stretch_move(struct sf_pages *pages, uintptr_t start, uintptr_t end, int prot, struct pages_file *file, uint64_t offset)
+static void stretch_move(struct sf_pages *pages, uintptr_t start, uintptr_t end, int prot, struct pages_file *file,
+			 uint64_t offset)
 {
 	struct sf_guard guard;
 	struct extent *extent;
@@ -273,7 +278,8 @@ static void stretch_move(struct sf_pages *pages, uintptr_t start, uintptr_t end,
 	}
 	sf_guard_close(&guard);
 	if (at < end)
-		SF_LOG_WARN("%zu bytes at %p could not be moved into shared memory: %s", (size_t)(end - at), (void *)at, strerror(errno));
+		SF_LOG_WARN("%zu bytes at %p could not be moved into shared memory: %s", (size_t)(end - at), (void *)at,
+			    strerror(errno));
 	extent->end = at;
 	if (at > start)
 		run_add(pages, start, at, file, offset);
@@ -288,7 +294,8 @@ static void stretch_share(struct sf_pages *pages, const struct sf_mapping *mappi
 
 	if (!extent_split(mapping->start) || !extent_split(mapping->end))
 		return;
-	for (extent = extent_after(mapping->start); extent != NULL && extent->start < mapping->end; extent = TAILQ_NEXT(extent, entry)) {
+	for (extent = extent_after(mapping->start); extent != NULL && extent->start < mapping->end;
+	     extent = TAILQ_NEXT(extent, entry)) {
 		if (extent->file->inode != mapping->inode || extent->file->dev != mapping->dev ||
 		    extent->offset != mapping->offset + (extent->start - mapping->start))
 			continue;
@@ -428,7 +435,8 @@ static bool pages_copy_in(int fd, char *to, size_t len, uint64_t offset)
 /* Fresh private pages are filled aside and then put in place in one step. */
 static bool piece_restore(char *addr, size_t len, int prot, int fd, uint64_t offset)
 {
-	void *fresh = (void *)syscall(SYS_mmap, NULL, len, (long)(PROT_READ | PROT_WRITE), (long)(MAP_PRIVATE | MAP_ANONYMOUS), -1L, 0L);
+	void *fresh = (void *)syscall(SYS_mmap, NULL, len, (long)(PROT_READ | PROT_WRITE), (long)(MAP_PRIVATE | MAP_ANONYMOUS),
+				      -1L, 0L);
 
 	if (fresh == MAP_FAILED)
 		return false;
