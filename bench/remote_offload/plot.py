@@ -19,22 +19,35 @@ def text(x, y, words, anchor="middle", more=""):
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" {more}>{words}</text>'
 
 
-def panel(points, title, pick, left):
+def scale_linear(values):
+    """Ticks, and where a value lies between 0 and 1."""
+    top = nice_ceiling(max(values))
+    return [top * step / 5 for step in range(6)], lambda value: value / top
+
+
+def scale_log(values):
+    """The same in decades, for values that differ by orders of magnitude."""
+    low = math.floor(math.log10(min(values)))
+    high = max(math.ceil(math.log10(max(values))), low + 1)
+    return [10.0**power for power in range(low, high + 1)], lambda value: (math.log10(value) - low) / (high - low)
+
+
+def panel(points, title, pick, scale, left):
     """One set of axes; connections in powers of two."""
     xs = [math.log2(point["connections"]) for point in points]
-    top = nice_ceiling(max(pick(point[side]) for point in points for side, _, _ in SIDES))
+    ticks, height_of = scale([pick(point[side]) for point in points for side, _, _ in SIDES])
     span = max(xs[-1] - xs[0], 1)
 
     def at(x, y):
-        return left + (x - xs[0]) / span * WIDTH, TOP + HEIGHT - y / top * HEIGHT
+        return left + (x - xs[0]) / span * WIDTH, TOP + HEIGHT - height_of(y) * HEIGHT
 
     out = [text(left + WIDTH / 2, TOP - 14, title, more='font-weight="bold"')]
-    for step in range(6):
-        y = at(xs[0], top * step / 5)[1]
+    for tick in ticks:
+        y = at(xs[0], tick)[1]
         out.append(f'<line x1="{left}" y1="{y:.1f}" x2="{left + WIDTH}" y2="{y:.1f}" stroke="#dddddd"/>')
-        out.append(text(left - 8, y + 4, f"{top * step / 5:g}", "end"))
+        out.append(text(left - 8, y + 4, f"{tick:g}", "end"))
     for x, point in zip(xs, points):
-        out.append(text(at(x, 0)[0], TOP + HEIGHT + 18, point["connections"]))
+        out.append(text(at(x, ticks[-1])[0], TOP + HEIGHT + 18, point["connections"]))
     out.append(text(left + WIDTH / 2, TOP + HEIGHT + 38, "connections"))
     for side, _, colour in SIDES:
         places = [at(x, pick(point[side])) for x, point in zip(xs, points)]
@@ -51,8 +64,8 @@ def main():
         result = json.load(stream)
     points = result["points"]
     second = LEFT + WIDTH + GAP
-    out = panel(points, "million messages a second", lambda side: side["operations_s"] / 1e6, LEFT)
-    out += panel(points, "p99 latency, milliseconds", lambda side: side["p99_us"] / 1e3, second)
+    out = panel(points, "million messages a second", lambda side: side["operations_s"] / 1e6, scale_linear, LEFT)
+    out += panel(points, "p99 latency, milliseconds", lambda side: side["p99_us"] / 1e3, scale_log, second)
     total = second + WIDTH + 24
     for place, (_, name, colour) in enumerate(SIDES):
         x, y = LEFT + 190 * place, TOP + HEIGHT + 66
