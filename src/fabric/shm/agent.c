@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/membarrier.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,12 +159,24 @@ static void *agent_run(void *unused)
 	return unused;
 }
 
+/* A program that polls on a core of its own does not want the agent beside it. */
+static void leave_pinned_core(pthread_attr_t *attr)
+{
+	cpu_set_t cpus;
+
+	if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0 || CPU_COUNT(&cpus) != 1)
+		return;
+	memset(&cpus, 0xff, sizeof(cpus)); /* the kernel leaves out what the process's cpuset does not have */
+	pthread_attr_setaffinity_np(attr, sizeof(cpus), &cpus);
+}
+
 static doca_error_t start_thread(void)
 {
 	pthread_attr_t attr;
 	sigset_t all, before;
 
 	pthread_attr_init(&attr);
+	leave_pinned_core(&attr);
 	pthread_attr_setstacksize(&attr, STACK_SIZE);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are not for this thread */

@@ -36,6 +36,17 @@
 #define SHM_TICKET_MASK ((UINT64_C(1) << SHM_TICKET_BITS) - 1)
 #define SHM_LINK_ID_MAX ((1u << 22) - 1)
 
+/* Fetches a line that will be written. The builtin asks for a shared copy unless told that the processor is new enough, and
+ * then the write waits for the other core once more; this instruction does nothing on processors that lack it. */
+static inline void shm_prefetch_write(const volatile void *line)
+{
+#ifdef __x86_64__
+	__asm__ volatile("prefetchw %0" : : "m"(*(const volatile char *)line));
+#else
+	__builtin_prefetch((const void *)line, 1);
+#endif
+}
+
 enum shm_entry_state {
 	SHM_FREE,
 	SHM_POSTED,
@@ -76,6 +87,9 @@ struct shm_port_segment {
 	alignas(2 * SHM_LINE) _Atomic uint64_t hint;
 	alignas(SHM_PAGE) struct shm_entry entry[];
 };
+
+/* Where the entry of a ticket is. */
+static inline uint32_t shm_position(uint64_t ticket, uint32_t entries) { return (uint32_t)ticket & (entries - 1); }
 
 static inline size_t shm_port_segment_size(uint32_t entries)
 {

@@ -38,7 +38,10 @@ static bool record_read(const struct shm_link *link, uint32_t mark, struct recor
 /* Fills and finishes a receive. */
 static void deliver(struct shm_link *link, const struct record *record, struct shm_slot *slot)
 {
-	struct sf_recv *recv = shm_recvq_finish(&shm_port(link->base.port)->recvq, slot);
+	struct shm_recvq *queue = &shm_port(link->base.port)->recvq;
+	struct sf_recv *recv = shm_recvq_finish(queue, slot);
+
+	shm_recvq_prefetch(queue); /* the receive will soon be posted again */
 
 	if (record->kind == SHM_RECORD_SEND) {
 		if (record->data_len != 0)
@@ -211,8 +214,9 @@ bool sf_shm_link_due(const struct shm_link *link)
 
 static void say_bye(struct shm_link *link)
 {
-	shm_tx_fill(shm_tx_next(&link->tx), 0, 0, 0, 0);
-	shm_tx_publish(&link->tx, SHM_RECORD_BYE, 0, 1);
+	struct shm_head bye = {.kind = SHM_RECORD_BYE};
+
+	shm_tx_publish(&link->tx, &bye, NULL);
 }
 
 static void cancel_connecting(struct shm_link *link)

@@ -122,16 +122,17 @@ static enum reach touch(const struct sf_op *op, const struct shm_attach *attach,
 /* The receive that a write with a header takes; its header is told when the bytes are there. */
 static void tell(struct shm_link *link, const struct sf_op *op, doca_error_t status)
 {
-	struct shm_record *record = shm_tx_next(&link->tx);
 	const struct shm_claim *claim = &link->transfer.claim;
 	bool good = status == DOCA_SUCCESS;
-	uint32_t header_len = good ? op->header_len : 0;
+	struct shm_head head = {.kind = good ? SHM_RECORD_WRITE : SHM_RECORD_RELEASE,
+				.header_len = good ? op->header_len : 0,
+				.slot = claim->slot,
+				.ticket = claim->ticket};
 
 	if (op->kind != SF_OP_WRITE || op->header_len == 0)
 		return;
-	shm_tx_fill(record, claim->slot, claim->ticket, 0, 0);
-	memcpy(record->bytes, op->header, header_len);
-	sf_shm_publish(link, good ? SHM_RECORD_WRITE : SHM_RECORD_RELEASE, header_len, shm_record_lines(header_len, 0));
+	memcpy(shm_tx_next(&link->tx)->bytes, op->header, head.header_len);
+	sf_shm_publish(link, &head, NULL);
 }
 
 void sf_shm_link_job_progress(struct shm_link *link)

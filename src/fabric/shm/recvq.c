@@ -60,7 +60,8 @@ static bool position_take(struct shm_recvq *queue, uint32_t position, const stru
 	if (before == SHM_NOBODY)
 		return true;
 	slot = &queue->slots[before];
-	if (slot == posting || slot->recv == NULL || slot->holder != SHM_NOBODY || (slot->ticket & (queue->entries - 1)) != position)
+	if (slot == posting || slot->recv == NULL || slot->holder != SHM_NOBODY ||
+	    shm_position(slot->ticket, queue->entries) != position)
 		return true;
 	state = atomic_load_explicit(&queue->segment->entry[position].state, memory_order_relaxed);
 	if (shm_state_ticket(state) != slot->ticket || shm_state_kind(state) != SHM_TAKEN)
@@ -72,7 +73,7 @@ static bool position_take(struct shm_recvq *queue, uint32_t position, const stru
 static bool slot_post(struct shm_recvq *queue, struct shm_slot *slot, uint64_t region)
 {
 	uint64_t ticket = atomic_load_explicit(&queue->ticket, memory_order_relaxed);
-	uint32_t position = (uint32_t)ticket & (queue->entries - 1);
+	uint32_t position = shm_position(ticket, queue->entries);
 	struct shm_entry *entry = &queue->segment->entry[position];
 	const struct sf_recv *recv = slot->recv;
 
@@ -116,7 +117,7 @@ doca_error_t sf_shm_recvq_post(struct shm_recvq *queue, struct sf_recv *recv, ui
 
 bool sf_shm_recvq_again(struct shm_recvq *queue, struct shm_slot *slot)
 {
-	uint32_t position = (uint32_t)slot->ticket & (queue->entries - 1);
+	uint32_t position = shm_position(slot->ticket, queue->entries);
 
 	if (slot->flushing)
 		return false;
@@ -133,7 +134,7 @@ void sf_shm_recvq_flush(struct shm_recvq *queue, void (*taken)(struct sf_recv *r
 	/* In the order of posting, and the oldest ticket of the ring first. */
 	for (uint32_t i = queue->entries; i > 0; i--) {
 		uint64_t ticket = (end - i) & SHM_TICKET_MASK, posted = shm_state(SHM_POSTED, 0, ticket);
-		uint32_t position = (uint32_t)ticket & (queue->entries - 1), at = queue->at[position];
+		uint32_t position = shm_position(ticket, queue->entries), at = queue->at[position];
 
 		if (at == SHM_NOBODY || queue->slots[at].recv == NULL || queue->slots[at].ticket != ticket)
 			continue;
@@ -151,7 +152,7 @@ void sf_shm_recvq_flush(struct shm_recvq *queue, void (*taken)(struct sf_recv *r
 /* The link that holds a claimed receive, or SHM_NOBODY. */
 static uint32_t slot_holder(const struct shm_recvq *queue, const struct shm_slot *slot)
 {
-	uint32_t position = (uint32_t)slot->ticket & (queue->entries - 1);
+	uint32_t position = shm_position(slot->ticket, queue->entries);
 	uint64_t state;
 
 	if (slot->holder != SHM_NOBODY)

@@ -62,6 +62,14 @@ static inline struct sf_recv *shm_recvq_finish(struct shm_recvq *queue, struct s
 	return recv;
 }
 
+/* Fetches the entry of the next posting; the sender that had it last still has the line. */
+static inline void shm_recvq_prefetch(const struct shm_recvq *queue)
+{
+	uint64_t ticket = atomic_load_explicit(&queue->ticket, memory_order_relaxed);
+
+	shm_prefetch_write(&queue->segment->entry[shm_position(ticket, queue->entries)]);
+}
+
 /* Posts a receive again that a sender claimed and will not fill, behind all others. Returns false when it was to be flushed
  * and is the caller's to finish. */
 bool sf_shm_recvq_again(struct shm_recvq *queue, struct shm_slot *slot);

@@ -4,6 +4,7 @@
 #define SF_FABRIC_SHM_RING_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "fabric/shm/layout.h"
 
@@ -63,28 +64,40 @@ static inline struct shm_record *shm_tx_next(const struct shm_tx *tx)
 	return (struct shm_record *)(tx->ring + (size_t)tx->pos * SHM_LINE);
 }
 
-static inline void shm_tx_fill(struct shm_record *record, uint32_t slot, uint64_t ticket, uint32_t msg_len, uint32_t data_len)
-{
-	atomic_store_explicit(&record->slot, slot, memory_order_relaxed);
-	atomic_store_explicit(&record->ticket, ticket, memory_order_relaxed);
-	atomic_store_explicit(&record->msg_len, msg_len, memory_order_relaxed);
-	atomic_store_explicit(&record->data_len, data_len, memory_order_relaxed);
-}
+/* What a record says besides its bytes. */
+struct shm_head {
+	enum shm_record_kind kind;
+	uint32_t header_len, data_len, msg_len, slot;
+	uint64_t ticket;
+};
 
-/* Shows the record at shm_tx_next() to the reader. */
-static inline void shm_tx_publish(struct shm_tx *tx, enum shm_record_kind kind, uint32_t header_len, uint32_t lines)
+static inline uint32_t shm_head_lines(const struct shm_head *head) { return shm_record_lines(head->header_len, head->data_len); }
+
+/* Shows the record at shm_tx_next() to the reader. first: what its first line is to hold besides the head, or NULL when that is
+ * there already. The reader polls that line and takes it away with every look: so everything else is written before it, and
+ * into it all at once, mark last, while it is here. */
+static inline void shm_tx_publish(struct shm_tx *tx, const struct shm_head *head, const uint8_t *first)
 {
 	struct shm_record *record = shm_tx_next(tx);
+	uint32_t lines = shm_head_lines(head);
 
 	tx->count += lines;
 	tx->pos += lines;
 	if (tx->pos >= SHM_RING_LINES)
 		tx->pos -= SHM_RING_LINES;
-	if (kind != SHM_RECORD_BYE)
+	if (head->kind != SHM_RECORD_BYE)
 		atomic_store_explicit(&shm_tx_next(tx)->mark, 0, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	if (first != NULL)
+		memcpy(record->bytes, first, sizeof(record->bytes));
+	atomic_store_explicit(&record->slot, head->slot, memory_order_relaxed);
+	atomic_store_explicit(&record->ticket, head->ticket, memory_order_relaxed);
+	atomic_store_explicit(&record->msg_len, head->msg_len, memory_order_relaxed);
+	atomic_store_explicit(&record->data_len, head->data_len, memory_order_relaxed);
 	SHM_ORDER();
-	atomic_store_explicit(&record->mark, kind | header_len << 8 | lines << 16, memory_order_release);
-	__builtin_prefetch((const char *)shm_tx_next(tx) + SHM_LINE, 1);
+	atomic_store_explicit(&record->mark, head->kind | head->header_len << 8 | lines << 16, memory_order_release);
+	for (uint32_t i = 1; i <= lines && i <= 2; i++)
+		shm_prefetch_write((const char *)shm_tx_next(tx) + i * SHM_LINE);
 }
 
 static inline struct shm_record *shm_rx_next(const struct shm_rx *rx)

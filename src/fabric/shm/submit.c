@@ -18,7 +18,8 @@
 #include "fabric/shm/fds.h"
 #include "fabric/shm/submit.h"
 
-#define INLINE_MAX 256	      /* header and data; above it a second copy costs more than the peer's cache misses */
+#define INLINE_MAX 104	      /* header and data: two lines. Above it the second copy costs more than another line */
+#define FIRST_LINE sizeof(((struct shm_record *)NULL)->bytes) /* of these bytes as many are in the first line */
 #define PART_MAX 2048	      /* data bytes of one part, so that sender and reader work at the same time */
 #define VM_MIN 8192	      /* shorter stretches are faster in parts than by system call */
 #define VM_IOV_MAX 16	      /* local pieces of one system call */
@@ -55,7 +56,7 @@ static doca_error_t claim_from(struct shm_link *link, uint64_t *ticket, uint64_t
 {
 	/* Every step passes a position or finds one changed under way, which costs whoever changed it a posting. */
 	for (uint32_t i = 0; i < 2 * link->peer_entries + 1; i++) {
-		struct shm_entry *entry = &link->peer_port->entry[*ticket & (link->peer_entries - 1)];
+		struct shm_entry *entry = &link->peer_port->entry[shm_position(*ticket, link->peer_entries)];
 		uint64_t state = atomic_load_explicit(&entry->state, memory_order_acquire), seen = shm_state_ticket(state);
 
 		if (seen != *ticket) {
@@ -105,7 +106,7 @@ doca_error_t sf_shm_claim(struct shm_link *link, uint64_t len, bool pieces, stru
 		return error;
 	if (hint != link->cursor && ticket_before(hint, link->cursor))
 		atomic_store_explicit(&port->hint, link->cursor, memory_order_relaxed);
-	__builtin_prefetch(&port->entry[link->cursor & (link->peer_entries - 1)], 1);
+	shm_prefetch_write(&port->entry[shm_position(link->cursor, link->peer_entries)]);
 	return DOCA_SUCCESS;
 }
 
@@ -125,9 +126,9 @@ static inline void ring_if_armed(struct shm_link *link)
 	}
 }
 
-void sf_shm_publish(struct shm_link *link, enum shm_record_kind kind, uint32_t header_len, uint32_t lines)
+void sf_shm_publish(struct shm_link *link, const struct shm_head *head, const uint8_t *first)
 {
-	shm_tx_publish(&link->tx, kind, header_len, lines);
+	shm_tx_publish(&link->tx, head, first);
 	ring_if_armed(link);
 }
 
@@ -152,24 +153,27 @@ void sf_shm_accept_busy(struct shm_link *link, struct sf_op *op, enum shm_link_b
 
 static doca_error_t send_inline(struct shm_link *link, struct sf_op *op, uint32_t len)
 {
-	uint32_t lines = shm_record_lines(op->header_len, len);
-	struct shm_record *record = shm_tx_next(&link->tx);
+	struct shm_head head = {.kind = SHM_RECORD_SEND, .header_len = op->header_len, .data_len = len, .msg_len = len};
+	uint8_t bytes[INLINE_MAX] = {0}; /* as they will be in the record */
 	struct shm_claim claim;
 	doca_error_t error;
 
-	if (!shm_tx_room(&link->tx, lines))
+	if (!shm_tx_room(&link->tx, shm_head_lines(&head)))
 		return DOCA_ERROR_AGAIN;
 	error = sf_shm_claim(link, len, false, &claim);
 	if (error != DOCA_SUCCESS)
 		return error;
-	shm_tx_fill(record, claim.slot, claim.ticket, len, len);
+	head.slot = claim.slot;
+	head.ticket = claim.ticket;
 	if (op->header_len != 0)
-		memcpy(record->bytes, op->header, op->header_len);
+		memcpy(bytes, op->header, op->header_len);
 	if (op->iov_num == 1)
-		memcpy(record->bytes + op->header_len, op->iov[0].addr, len);
+		memcpy(bytes + op->header_len, op->iov[0].addr, len);
 	else
-		sf_shm_iov_gather(record->bytes + op->header_len, op->iov, op->iov_num, 0, len);
-	sf_shm_publish(link, SHM_RECORD_SEND, op->header_len, lines);
+		sf_shm_iov_gather(bytes + op->header_len, op->iov, op->iov_num, 0, len);
+	if (op->header_len + len > FIRST_LINE)
+		memcpy(shm_tx_next(&link->tx) + 1, bytes + FIRST_LINE, SHM_LINE);
+	sf_shm_publish(link, &head, bytes);
 	sf_shm_accept_done(link, op, DOCA_SUCCESS);
 	return DOCA_SUCCESS;
 }
@@ -319,13 +323,14 @@ static uint64_t write_vm(struct shm_link *link, struct shm_transfer *t, uint64_t
 static uint64_t write_part(struct shm_link *link, struct shm_transfer *t, uint64_t len)
 {
 	struct shm_record *record = shm_tx_next(&link->tx);
-	uint32_t part = len < PART_MAX ? (uint32_t)len : PART_MAX, lines = shm_record_lines(0, part);
+	uint32_t part = len < PART_MAX ? (uint32_t)len : PART_MAX;
+	struct shm_head head = {
+		.kind = SHM_RECORD_PART, .data_len = part, .msg_len = (uint32_t)t->at, .slot = t->claim.slot, .ticket = t->claim.ticket};
 
-	if (!shm_tx_room(&link->tx, lines))
+	if (!shm_tx_room(&link->tx, shm_head_lines(&head)))
 		return 0;
-	shm_tx_fill(record, t->claim.slot, t->claim.ticket, (uint32_t)t->at, part);
 	copy_local(t, record->bytes, part);
-	sf_shm_publish(link, SHM_RECORD_PART, 0, lines);
+	sf_shm_publish(link, &head, NULL);
 	return part;
 }
 
@@ -352,7 +357,11 @@ static uint64_t transfer_step(struct shm_link *link, struct shm_transfer *t)
 static bool transfer_run(struct shm_link *link)
 {
 	struct shm_transfer *t = &link->transfer;
-	uint32_t lines = shm_record_lines(t->op->header_len, 0);
+	struct shm_head head = {.kind = SHM_RECORD_SEND,
+				.header_len = t->op->header_len,
+				.msg_len = (uint32_t)t->len,
+				.slot = t->claim.slot,
+				.ticket = t->claim.ticket};
 
 	while (t->at < t->len) {
 		uint64_t moved = 0;
@@ -369,15 +378,11 @@ static bool transfer_run(struct shm_link *link)
 		t->at += moved;
 		t->piece_at += moved;
 	}
-	if (!shm_tx_room(&link->tx, lines))
+	if (!shm_tx_room(&link->tx, shm_head_lines(&head)))
 		return false;
-
-	struct shm_record *record = shm_tx_next(&link->tx);
-
-	shm_tx_fill(record, t->claim.slot, t->claim.ticket, (uint32_t)t->len, 0);
 	if (t->op->header_len != 0)
-		memcpy(record->bytes, t->op->header, t->op->header_len);
-	sf_shm_publish(link, SHM_RECORD_SEND, t->op->header_len, lines);
+		memcpy(shm_tx_next(&link->tx)->bytes, t->op->header, t->op->header_len);
+	sf_shm_publish(link, &head, NULL);
 	return true;
 }
 

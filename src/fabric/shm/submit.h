@@ -9,7 +9,7 @@
 doca_error_t sf_shm_claim(struct shm_link *link, uint64_t len, bool pieces, struct shm_claim *claim);
 
 /* Shows the record at shm_tx_next to the peer, and wakes it if it waits. */
-void sf_shm_publish(struct shm_link *link, enum shm_record_kind kind, uint32_t header_len, uint32_t lines);
+void sf_shm_publish(struct shm_link *link, const struct shm_head *head, const uint8_t *first);
 
 /* The operation is ours now: done from the next poll, or when what keeps the link busy is. */
 void sf_shm_accept_done(struct shm_link *link, struct sf_op *op, doca_error_t status);

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a message costs between two processes, each on a core of its own:
+ *
+ *   bench_fabric_latency [provider [bytes]]
+ *
+ * prints the time one way of a message and its echo, and how many messages and bytes a second go one way.
+ */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fabric/fabric.h"
+
+#define RECVS 256
+#define SENDS 64
+#define MESSAGE_MAX (1 << 20)
+#define POLL_BUDGET 64
+#define ROUNDS 5
+
+struct side {
+	struct sf_domain *domain;
+	struct sf_region *region;
+	struct sf_port *port;
+	struct sf_link *link;
+	char *memory;	   /* RECVS buffers of a size */
+	size_t size;
+	uint64_t received, sent;
+	bool echo;	   /* every message is sent back */
+	bool over;
+	struct sf_recv recvs[RECVS];
+	struct sf_iov recv_iovs[RECVS];
+	struct sf_op ops[SENDS], *free;
+	struct sf_iov iov;
+};
+
+static struct side side;
+
+static void must(doca_error_t error, const char *what)
+{
+	if (error == DOCA_SUCCESS)
+		return;
+	fprintf(stderr, "%s: %s\n", what, doca_error_get_descr(error));
+	exit(1);
+}
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void op_done(struct sf_op *op)
+{
+	op->next = side.free;
+	side.free = op;
+}
+
+static bool send_one(void)
+{
+	struct sf_op *op = side.free;
+
+	if (op == NULL)
+		return false;
+	side.free = op->next;
+	doca_error_t error = sf_link_submit(side.link, op);
+
+	if (error == DOCA_SUCCESS) {
+		side.sent++;
+		return true;
+	}
+	op->next = side.free;
+	side.free = op;
+	if (error != DOCA_ERROR_AGAIN && error != DOCA_ERROR_NOT_CONNECTED)
+		must(error, "send");
+	return false;
+}
+
+static void recv_done(struct sf_recv *recv)
+{
+	if (recv->status != DOCA_SUCCESS)
+		return;
+	side.received++;
+	if (side.echo)
+		while (!send_one() && !side.over)
+			;
+	must(sf_port_post_recv(side.port, recv), "post");
+}
+
+static void connected(struct sf_link *link, doca_error_t status, const void *data, size_t len)
+{
+	must(status, "connect");
+	side.link = link;
+}
+
+static void accepted(struct sf_listener *listener, struct sf_link *link, const void *data, size_t len) { side.link = link; }
+
+static void closed(struct sf_link *link, doca_error_t reason) { side.over = true; }
+
+static void side_open(const char *provider, const char *name, bool listens, size_t size)
+{
+	static const struct sf_port_handler handler = {.accepted = accepted, .connected = connected, .closed = closed};
+	const struct sf_fabric_ops *ops = sf_fabric_find(provider);
+	struct sf_listener *listener;
+	struct sf_link *link;
+
+	if (ops == NULL) {
+		fprintf(stderr, "no provider %s\n", provider);
+		exit(1);
+	}
+	memset(&side, 0, sizeof(side));
+	side.size = size;
+	side.memory = mmap(NULL, (size_t)RECVS * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	must(sf_domain_open(ops, "bench", &side.domain), "domain");
+	must(sf_region_register(side.domain, side.memory, (size_t)RECVS * size, 0, &side.region), "region");
+	must(sf_port_open(side.domain, &handler, RECVS, eventfd(0, EFD_NONBLOCK), &side.port), "port");
+	for (int i = 0; i < RECVS; i++) {
+		side.recv_iovs[i] = (struct sf_iov){side.memory + (size_t)i * size, size};
+		side.recvs[i] = (struct sf_recv){.done = recv_done, .region = side.region, .iov_num = 1, .iov = &side.recv_iovs[i]};
+		must(sf_port_post_recv(side.port, &side.recvs[i]), "post");
+	}
+	side.iov = (struct sf_iov){malloc(size), size};
+	memset(side.iov.addr, 1, size);
+	for (int i = 0; i < SENDS; i++) {
+		side.ops[i] = (struct sf_op){.done = op_done, .kind = SF_OP_SEND, .iov_num = 1, .iov = &side.iov, .next = side.free};
+		side.free = &side.ops[i];
+	}
+	if (listens)
+		must(sf_listener_open(side.port, name, SF_LISTEN_AUTO, NULL, &listener), "listen");
+	while (side.link == NULL) {
+		if (!listens) {
+			must(sf_link_connect(side.port, name, NULL, 0, NULL, &link), "connect");
+			listens = true;
+		}
+		sf_port_poll(side.port, POLL_BUDGET);
+	}
+}
+
+/* BENCH_CPUS=a,b: which cores. */
+static void pin(int which)
+{
+	const char *cpus = getenv("BENCH_CPUS");
+	int cpu = which;
+	cpu_set_t set;
+
+	if (cpus != NULL)
+		cpu = atoi(which == 0 || strchr(cpus, ',') == NULL ? cpus : strchr(cpus, ',') + 1);
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+static void peer(const char *provider, const char *name, size_t size, bool echo, int ready)
+{
+	pin(1);
+	side_open(provider, name, true, size);
+	side.echo = echo;
+	if (ready >= 0)
+		close(ready);
+	while (!side.over)
+		sf_port_poll(side.port, POLL_BUDGET);
+	_exit(0);
+}
+
+static double ping_pong(uint64_t num)
+{
+	double start = seconds();
+
+	for (uint64_t i = 0; i < num; i++) {
+		uint64_t before = side.received;
+
+		while (!send_one())
+			sf_port_poll(side.port, POLL_BUDGET);
+		while (side.received == before)
+			sf_port_poll(side.port, POLL_BUDGET);
+	}
+	return (seconds() - start) / (double)num / 2;
+}
+
+static double stream(uint64_t num)
+{
+	double start = seconds();
+
+	for (uint64_t i = 0; i < num;) {
+		if (send_one()) {
+			i++;
+			if ((i & 15) != 0)
+				continue;
+		}
+		sf_port_poll(side.port, POLL_BUDGET);
+	}
+	return (seconds() - start) / (double)num;
+}
+
+/* The best of a few rounds: the machine has other work too. */
+static void measure(const char *provider, size_t size, bool echo, uint64_t num)
+{
+	char name[64];
+	double best = 1e9;
+	pid_t child;
+
+	snprintf(name, sizeof(name), "bench-%d-%zu-%d", getpid(), size, echo);
+	child = fork();
+	if (child == 0)
+		peer(provider, name, size, echo, -1);
+	pid_t self = fork();
+	if (self == 0) {
+		pin(0);
+		usleep(200000);
+		side_open(provider, name, false, size);
+		for (int i = 0; i < ROUNDS; i++) {
+			double each = echo ? ping_pong(num) : stream(num);
+
+			best = each < best ? each : best;
+		}
+		if (echo)
+			printf("%8zu B  one way %8.1f ns\n", size, best * 1e9);
+		else
+			printf("%8zu B  %8.2f M messages/s  %7.2f GB/s\n", size, 1e-6 / best, (double)size / best / 1e9);
+		fflush(stdout);
+		sf_link_disconnect(side.link);
+		_exit(0);
+	}
+	waitpid(self, NULL, 0);
+	waitpid(child, NULL, 0);
+}
+
+int main(int argc, char **argv)
+{
+	const char *provider = argc > 1 ? argv[1] : NULL;
+	static const size_t all[] = {8, 64, 256, 1024, 4096, 65536};
+	size_t only = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
+	const size_t *sizes = only != 0 ? &only : all;
+	size_t num = only != 0 ? 1 : sizeof(all) / sizeof(all[0]);
+
+	for (size_t i = 0; i < num; i++)
+		measure(provider, sizes[i], true, sizes[i] > 4096 ? 2000 : 50000);
+	for (size_t i = 0; i < num; i++)
+		measure(provider, sizes[i], false, sizes[i] > 4096 ? 5000 : 500000);
+	return 0;
+}
