@@ -202,6 +202,8 @@ static void act(void)
 		slot_stop(slot);
 		break;
 	case 2:
+		if (random_below(2))
+			slot_stop(slot);
 		slot_destroy(slot);
 		break;
 	case 3:
@@ -275,7 +277,7 @@ static void anything_at_any_time(void **state)
 		slot_make(&slots[s]);
 	for (int step = 0; step < STEPS; step++) {
 		act();
-		if (random_below(3) == 0)
+		if (random_below(2) == 0)
 			doca_pe_progress(pe);
 		if (random_below(16) == 0)
 			expect_counts();
