@@ -29,6 +29,12 @@
 
 #define PAGE 4096u
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define ROUNDS 200 /* each takes much longer */
+#else
+#define ROUNDS 1000
+#endif
+
 static char *anon(size_t len)
 {
 	char *addr = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -412,9 +418,9 @@ static void concurrent_writer_loses_nothing(void **state)
 	if (guard.fd < 0)
 		skip(); /* without userfaultfd a write can be lost, as documented */
 	sf_guard_close(&guard);
-	writers_lose_nothing(1, 1000);
-	writers_lose_nothing(16, 1000);
-	writers_lose_nothing(512, 100);
+	writers_lose_nothing(1, ROUNDS);
+	writers_lose_nothing(16, ROUNDS);
+	writers_lose_nothing(512, ROUNDS / 10);
 }
 
 static void writer_as_an_ordinary_user_loses_nothing(void **state)

@@ -154,7 +154,7 @@ static doca_error_t folder_lock(int folder, int *lock)
 	return DOCA_ERROR_TIME_OUT;
 }
 
-/* Processes that were killed leave their agent's socket; whoever starts an agent sweeps. */
+/* Processes that were killed leave their sockets; whoever starts an agent sweeps, under the lock. */
 static void folder_sweep(int folder)
 {
 	struct sockaddr_un address;
@@ -168,7 +168,8 @@ static void folder_sweep(int folder)
 		return;
 	}
 	for (int i = 0; i < STALE_SCAN_MAX && (entry = readdir(dir)) != NULL; i++) {
-		if (strncmp(entry->d_name, "a-", 2) != 0 || strlen(entry->d_name) >= SOCKET_NAME_MAX)
+		if ((strncmp(entry->d_name, "a-", 2) != 0 && strncmp(entry->d_name, "l-", 2) != 0) ||
+		    strlen(entry->d_name) >= SOCKET_NAME_MAX)
 			continue;
 		socket_address(&address, folder, entry->d_name);
 		if (socket_is_stale(&address))
