@@ -107,10 +107,7 @@ static doca_error_t client_start(struct doca_ctx *ctx)
 	struct doca_comch_client *client = (struct doca_comch_client *)ctx;
 	doca_error_t result;
 
-	if (ctx->gpu != NULL) {
-		SF_LOG_ERR("a comch client has no data path to put on a GPU; set it on its producers and consumers");
-		return DOCA_ERROR_NOT_SUPPORTED;
-	}
+	/* Programs set the GPU on the client as well as on its producers and consumers; control messages stay on the CPU. */
 	result = comch_endpoint_open(&client->endpoint, &client_handler);
 	if (result != DOCA_SUCCESS)
 		return result;

@@ -195,7 +195,10 @@ static uint32_t reap(struct comch_endpoint *endpoint)
 
 bool comch_endpoint_progress(struct comch_endpoint *endpoint)
 {
-	uint32_t moved = sf_port_poll(endpoint->port, COMCH_POLL_BUDGET);
+	/* A program looks whether it is connected between two progress calls, and sets the connection's user data then: so no
+	 * message of the server comes in the call that connects. */
+	uint32_t budget = endpoint->ctx.state == DOCA_CTX_STATE_STARTING ? 1 : COMCH_POLL_BUDGET;
+	uint32_t moved = sf_port_poll(endpoint->port, budget);
 
 	if (atomic_load_explicit(&endpoint->num_out, memory_order_acquire) > 0)
 		moved += flush_out(endpoint);
