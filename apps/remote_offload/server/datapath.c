@@ -112,7 +112,7 @@ static void send_failed(struct doca_comch_producer_task_send *task, union doca_d
 	struct datapath *dp = ctx_data.ptr;
 
 	if (!dp->closing && !dp->failed)
-		DOCA_LOG_ERR("a request did not reach the orchestrator: %s",
+		DOCA_LOG_DBG("a request did not reach the orchestrator: %s",
 			     doca_error_get_descr(doca_task_get_status(doca_comch_producer_task_send_as_task(task))));
 	dp->failed = true;
 	dp->free_sends[dp->free_send_count++] = task;
@@ -140,7 +140,7 @@ static void recv_failed(struct doca_comch_consumer_task_post_recv *task, union d
 	struct datapath *dp = ctx_data.ptr;
 
 	if (!dp->closing && !dp->failed)
-		DOCA_LOG_ERR("receiving answers failed: %s",
+		DOCA_LOG_DBG("receiving answers failed: %s",
 			     doca_error_get_descr(doca_task_get_status(doca_comch_consumer_task_post_recv_as_task(task))));
 	dp->failed = true;
 }

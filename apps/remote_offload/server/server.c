@@ -54,6 +54,8 @@ static struct control_terms own_terms(const struct server *server)
 	};
 }
 
+static void begin_connecting(struct server *server);
+
 static void wait_for_orchestrator(struct server *server)
 {
 	if (server->stop_requested) {
@@ -63,6 +65,8 @@ static void wait_for_orchestrator(struct server *server)
 	DOCA_LOG_INFO("waiting for an orchestrator on channel %s of device %s, representor %s", server->config->channel_name,
 		      server->config->device_id, server->config->representor_id);
 	enter(server, SERVER_WAITING, 0);
+	if (server->next_waits)
+		begin_connecting(server);
 }
 
 static void close_queues(struct server *server)
@@ -118,6 +122,7 @@ static void begin_connecting(struct server *server)
 	server->announced_count = 0;
 	server->has_peer_terms = false;
 	server->told_to_stop = false;
+	server->next_waits = false;
 	enter(server, SERVER_CONNECTING, CONNECT_TIMEOUT_MS);
 	DOCA_LOG_INFO("an orchestrator has connected");
 	exchange_next(server);
@@ -224,7 +229,7 @@ static void progress_abandoning(struct server *server)
 	if (!all_have_obeyed(server))
 		return;
 	close_queues(server);
-	if (!server->link.connection) {
+	if (!server->link.connection || server->next_waits) {
 		wait_for_orchestrator(server);
 	} else if (server->told_to_stop) {
 		link_send(&server->link, &(struct control_message){.id = CONTROL_SHUTDOWN_COMPLETE});
@@ -357,10 +362,12 @@ static void take_link_events(struct server *server)
 	while (link_next_event(&server->link, &event)) {
 		switch (event.kind) {
 		case LINK_CONNECTED:
-			if (server->state == SERVER_WAITING && server->link.connection)
+			server->next_waits = server->link.connection != NULL;
+			if (server->state == SERVER_WAITING && server->next_waits)
 				begin_connecting(server);
 			break;
 		case LINK_DISCONNECTED:
+			server->next_waits = false;
 			take_disconnect(server);
 			break;
 		case LINK_MESSAGE:

@@ -40,6 +40,7 @@ struct server {
 	uint64_t accept_after_ms;   /* descriptors ran out */
 	bool stop_requested;	    /* by a signal */
 	bool told_to_stop;	    /* by the orchestrator */
+	bool next_waits;	    /* another one has connected while the last was let go */
 	bool queues_open;
 	uint32_t exchanged;	    /* queues whose consumer ids are known on both sides */
 	uint32_t remote_ids[SERVER_CPUS_MAX];

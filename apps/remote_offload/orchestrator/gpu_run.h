@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The persistent kernel from the host's side: launched over all queues, watched, told to stop. */
+#ifndef REMOTE_OFFLOAD_ORCHESTRATOR_GPU_RUN_H
+#define REMOTE_OFFLOAD_ORCHESTRATOR_GPU_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <doca_error.h>
+
+#include "config.h"
+#include "kernel.h"
+#include "queue.h"
+
+struct doca_gpu;
+struct softfield_launch;
+
+struct gpu_run {
+	struct doca_gpu *gpu;
+	struct softfield_launch *launch;
+	/* The same memory by its two addresses */
+	struct kernel_queue *queues_gpu, *queues;
+	uint32_t *stop_gpu;
+	volatile uint32_t *stop;
+	uint32_t queue_count;
+	bool faulted;
+};
+
+/* Errors are logged. */
+doca_error_t gpu_run_start(struct gpu_run *run, struct doca_gpu *gpu, const struct orchestrator_config *config,
+			   const struct queue *queues, uint32_t frame_max);
+/* False once the kernel has ended by itself, which it does not do in order: the reason is logged. */
+bool gpu_run_is_alive(struct gpu_run *run);
+/* Ends the kernel and waits. False when it had failed or does not end. */
+bool gpu_run_stop(struct gpu_run *run);
+/* Adds up what the queues counted; valid once stopped. */
+void gpu_run_count(const struct gpu_run *run, uint64_t *messages, uint64_t *bytes);
+void gpu_run_fini(struct gpu_run *run);
+
+#endif

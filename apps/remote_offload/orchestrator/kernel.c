@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The persistent kernel: compiled by the C compiler for the software GPU and by nvcc for a CUDA GPU. It receives frames,
+ * lets a function of kernels.h turn each request's payload into its answer, and sends the frame back, in order.
+ */
+#include <doca_error.h>
+#include <doca_gpunetio_dev_buf.cuh>
+#include <doca_gpunetio_dev_comch.cuh>
+#include <softfield/device.h>
+
+#include "remote_offload/kernels.h"
+#include "remote_offload/orchestrator/kernel.h"
+
+/* As in frame.h, which is host code. */
+#define KERNEL_FRAME_OVERHEAD 12u
+#define KERNEL_REQUEST_ID 4u
+
+SOFTFIELD_DEVICE uint32_t kernel_swap(uint32_t value)
+{
+#if defined(__CUDACC__)
+	return __byte_perm(value, 0, 0x0123);
+#else
+	return __builtin_bswap32(value);
+#endif
+}
+
+/* Is this a request with a payload that fits it? What is not goes back as it came: who asked can tell. */
+SOFTFIELD_DEVICE int kernel_is_request(uintptr_t addr, uint32_t len)
+{
+	const uint32_t *header = (const uint32_t *)addr;
+
+	return len >= KERNEL_FRAME_OVERHEAD && kernel_swap(header[0]) == len && kernel_swap(header[1]) == KERNEL_REQUEST_ID &&
+	       kernel_swap(header[2]) == len - KERNEL_FRAME_OVERHEAD;
+}
+
+/* The header of the answer is the request's, but for its lengths. */
+SOFTFIELD_DEVICE uint32_t kernel_set_answer_len(uintptr_t addr, uint32_t payload_len)
+{
+	uint32_t *header = (uint32_t *)addr;
+
+	header[0] = kernel_swap(payload_len + KERNEL_FRAME_OVERHEAD);
+	header[2] = kernel_swap(payload_len);
+	return payload_len + KERNEL_FRAME_OVERHEAD;
+}
+
+/* One thread, one frame: the length of its answer. */
+SOFTFIELD_DEVICE uint32_t kernel_answer(uint32_t function, uintptr_t addr, uint32_t len)
+{
+	uint32_t payload_len = len - KERNEL_FRAME_OVERHEAD, answer_len;
+
+	if (!kernel_is_request(addr, len))
+		return len;
+	answer_len = offload_apply(function, (uint8_t *)(addr + KERNEL_FRAME_OVERHEAD), payload_len, 0, 1);
+	return answer_len == payload_len ? len : kernel_set_answer_len(addr, answer_len);
+}
+
+/* A queue that fails ends all: the host sees the flag and the status. */
+SOFTFIELD_DEVICE void kernel_fail(const struct kernel_args *args, struct kernel_queue *queue, doca_error_t status)
+{
+	queue->status = (uint32_t)status;
+	softfield_fence_system();
+	*args->stop = 1;
+}
+
+SOFTFIELD_DEVICE void kernel_buffer(const struct kernel_queue *queue, uint32_t index, uint32_t *mkey, uintptr_t *addr)
+{
+	struct doca_gpu_buf *buf;
+
+	doca_gpu_dev_buf_get_buf(queue->buf_arr, index, &buf);
+	doca_gpu_dev_buf_get_mkey(buf, mkey);
+	doca_gpu_dev_buf_get_addr(buf, addr);
+}
+
+/* Thread scope: each GPU thread has a queue of its own, as the guide describes it. */
+SOFTFIELD_KERNEL(kernel_thread, struct kernel_args, args)
+{
+	uint32_t index = softfield_block_index() * softfield_block_size() + softfield_thread_index(), next = 0, sending = 0, i;
+	struct kernel_queue *queue = args->queues + index;
+	uint64_t messages = 0, bytes = 0, id;
+	doca_error_t status = DOCA_SUCCESS;
+	uint32_t mkey, len;
+	uintptr_t addr;
+
+	if (index >= args->queue_count)
+		return;
+	for (i = 0; i < args->depth && status == DOCA_SUCCESS; i++) {
+		kernel_buffer(queue, i, &mkey, &addr);
+		status = doca_dev_gpu_comch_consumer_post_recv(queue->consumer, mkey, addr, args->frame_max);
+	}
+	while (status == DOCA_SUCCESS && *args->stop == 0) {
+		status = doca_dev_gpu_comch_consumer_recv_wait(queue->consumer, &mkey, &addr, &len, 0, 0, DOCA_GPU_COMCH_WAIT_FLAG_NB);
+		if (status == DOCA_SUCCESS) {
+			len = kernel_answer(args->function, addr, len);
+			queue->inflight[next].addr = addr;
+			queue->inflight[next].mkey = mkey;
+			do
+				status = doca_dev_gpu_comch_producer_send(queue->producer, mkey, addr, len, 0, 0, queue->remote_consumer_id,
+									  next);
+			while (status == DOCA_ERROR_AGAIN && *args->stop == 0);
+			next = (next + 1) & queue->inflight_mask;
+			sending++;
+			messages++;
+			bytes += len;
+		}
+		if (status == DOCA_ERROR_AGAIN)
+			status = DOCA_SUCCESS;
+		while (sending > 0 && status == DOCA_SUCCESS) {
+			status = doca_dev_gpu_comch_producer_poll(queue->producer, &id, DOCA_GPU_COMCH_WAIT_FLAG_NB);
+			if (status != DOCA_SUCCESS)
+				break;
+			sending--;
+			status = doca_dev_gpu_comch_consumer_post_recv(queue->consumer, queue->inflight[id].mkey,
+								       (uintptr_t)queue->inflight[id].addr, args->frame_max);
+		}
+		if (status == DOCA_ERROR_AGAIN)
+			status = DOCA_SUCCESS;
+	}
+	queue->messages = messages;
+	queue->bytes = bytes;
+	if (status != DOCA_SUCCESS)
+		kernel_fail(args, queue, status);
+}
+
+/* Block scope: a block has one queue, each of its threads a message. */
+
+/* In how many threads of the block does it hold? The same answer for all; on the software GPU each asks for itself. */
+SOFTFIELD_DEVICE uint32_t kernel_block_count(int holds)
+{
+#if defined(__CUDACC__)
+	return (uint32_t)__syncthreads_count(holds);
+#else
+	return holds ? 1 : 0;
+#endif
+}
+
+SOFTFIELD_DEVICE void kernel_add(uint64_t *counter, uint64_t value)
+{
+#if defined(__CUDACC__)
+	atomicAdd((unsigned long long *)counter, (unsigned long long)value);
+#else
+	__atomic_fetch_add(counter, value, __ATOMIC_RELAXED);
+#endif
+}
+
+#if defined(__CUDACC__)
+
+/* Payloads up to this many bytes are one thread's work; longer ones are shared by the block. */
+#define KERNEL_ALONE_MAX 128u
+#define KERNEL_BLOCK_MAX 1024u
+
+/* All threads: the frames of all threads; addr 0 for none. */
+SOFTFIELD_DEVICE uint32_t kernel_block_answer(uint32_t function, uintptr_t addr, uint32_t len)
+{
+	__shared__ uintptr_t addrs[KERNEL_BLOCK_MAX];
+	__shared__ uint32_t lens[KERNEL_BLOCK_MAX];
+	uint32_t rank = threadIdx.x, warp = rank / 32, warps = blockDim.x / 32, answer_len, count, i;
+	int large = addr != 0 && len > KERNEL_ALONE_MAX + KERNEL_FRAME_OVERHEAD && kernel_is_request(addr, len);
+
+	if (addr != 0 && !large)
+		len = kernel_answer(function, addr, len);
+	count = __syncthreads_count(large);
+	if (count == 0)
+		return len;
+	addrs[rank] = large ? addr : 0;
+	lens[rank] = len;
+	__syncthreads();
+	for (i = 0; i < blockDim.x && count >= warps; i++) { /* a warp for each */
+		if (addrs[i] == 0 || i % warps != warp)
+			continue;
+		answer_len = offload_apply(function, (uint8_t *)(addrs[i] + KERNEL_FRAME_OVERHEAD), lens[i] - KERNEL_FRAME_OVERHEAD,
+					   rank & 31, 32);
+		__syncwarp();
+		if ((rank & 31) == 0)
+			lens[i] = kernel_set_answer_len(addrs[i], answer_len);
+	}
+	for (i = 0; i < blockDim.x && count < warps; i++) { /* the block for each */
+		if (addrs[i] == 0)
+			continue;
+		answer_len = offload_apply(function, (uint8_t *)(addrs[i] + KERNEL_FRAME_OVERHEAD), lens[i] - KERNEL_FRAME_OVERHEAD, rank,
+					   blockDim.x);
+		__syncthreads();
+		if (rank == 0)
+			lens[i] = kernel_set_answer_len(addrs[i], answer_len);
+	}
+	__threadfence_block();
+	__syncthreads();
+	return large ? lens[rank] : len;
+}
+
+#else
+
+SOFTFIELD_DEVICE uint32_t kernel_block_answer(uint32_t function, uintptr_t addr, uint32_t len)
+{
+	return addr != 0 ? kernel_answer(function, addr, len) : len;
+}
+
+#endif
+
+/* Sends what the threads have, takes back the buffers that were sent and posts them again. All threads. */
+SOFTFIELD_DEVICE doca_error_t kernel_block_send(const struct kernel_args *args, struct kernel_queue *queue, uint32_t mkey, uintptr_t *addr,
+						uint32_t len, uint32_t *outstanding)
+{
+	doca_error_t status, error = DOCA_SUCCESS;
+	uint64_t id = 0;
+	int sent, polled;
+
+	status = doca_dev_gpu_comch_producer_send_block(queue->producer, mkey, *addr, len, 0, 0, *addr != 0 ? queue->remote_consumer_id : 0,
+							*addr);
+	sent = *addr != 0 && status == DOCA_SUCCESS;
+	if (sent)
+		*addr = 0;
+	else if (*addr != 0 && status != DOCA_ERROR_AGAIN)
+		error = status;
+	status = doca_dev_gpu_comch_producer_poll_block(queue->producer, &id, DOCA_GPU_COMCH_WAIT_FLAG_NB);
+	polled = status == DOCA_SUCCESS;
+	if (!polled && status != DOCA_ERROR_AGAIN)
+		error = status;
+	*outstanding += kernel_block_count(sent) - kernel_block_count(polled);
+	status = doca_dev_gpu_comch_consumer_post_recv_block(queue->consumer, mkey, polled ? (uintptr_t)id : 0, args->frame_max);
+	return polled && status != DOCA_SUCCESS ? status : error;
+}
+
+SOFTFIELD_KERNEL(kernel_block, struct kernel_args, args)
+{
+	struct kernel_queue *queue = args->queues + softfield_block_index();
+	uint32_t rank = softfield_thread_index(), size = softfield_block_size(), outstanding = 0, mkey = 0, got_mkey, len, waiting, i;
+	doca_error_t status, error = DOCA_SUCCESS;
+	uint64_t messages = 0, bytes = 0;
+	uintptr_t addr;
+
+	for (i = 0; i < args->depth; i += size) {
+		addr = 0;
+		if (i + rank < args->depth)
+			kernel_buffer(queue, i + rank, &mkey, &addr);
+		status = doca_dev_gpu_comch_consumer_post_recv_block(queue->consumer, mkey, addr, args->frame_max);
+		if (addr != 0 && status != DOCA_SUCCESS)
+			error = status;
+	}
+	kernel_buffer(queue, 0, &mkey, &addr);
+	while (kernel_block_count(error != DOCA_SUCCESS || *args->stop != 0) == 0) {
+		status = doca_dev_gpu_comch_consumer_recv_wait_block(queue->consumer, &got_mkey, &addr, &len, 0, 0,
+								     DOCA_GPU_COMCH_WAIT_FLAG_NB);
+		if (status != DOCA_SUCCESS) {
+			addr = 0;
+			len = 0;
+			if (status != DOCA_ERROR_AGAIN)
+				error = status;
+		}
+		waiting = kernel_block_count(addr != 0);
+		if (waiting == 0 && outstanding == 0)
+			continue;
+		if (waiting != 0)
+			len = kernel_block_answer(args->function, addr, len);
+		messages += addr != 0;
+		bytes += len;
+		do { /* a thread whose frame has gone takes part with none */
+			status = kernel_block_send(args, queue, mkey, &addr, len, &outstanding);
+			if (status != DOCA_SUCCESS)
+				error = status;
+		} while (kernel_block_count(addr != 0) != 0 && kernel_block_count(error != DOCA_SUCCESS || *args->stop != 0) == 0);
+	}
+	kernel_add(&queue->messages, messages);
+	kernel_add(&queue->bytes, bytes);
+	if (error != DOCA_SUCCESS)
+		kernel_fail(args, queue, error);
+}

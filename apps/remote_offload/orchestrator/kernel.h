@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the host gives the persistent kernel and gets back from it. All of it lies in memory that both can use. */
+#ifndef REMOTE_OFFLOAD_ORCHESTRATOR_KERNEL_H
+#define REMOTE_OFFLOAD_ORCHESTRATOR_KERNEL_H
+
+#include <stdint.h>
+
+struct doca_comch_gpu_consumer;
+struct doca_comch_gpu_producer;
+struct doca_gpu_buf_arr;
+
+/* A buffer whose answer is on its way to the server. */
+struct kernel_inflight {
+	uint64_t addr;
+	uint32_t mkey;
+	uint32_t reserved;
+};
+
+/* One queue, for one GPU thread (kernel_thread) or one block (kernel_block). Padded: each is written by another processor. */
+struct kernel_queue {
+	struct doca_comch_gpu_consumer *consumer;
+	struct doca_comch_gpu_producer *producer;
+	struct doca_gpu_buf_arr *buf_arr;
+	struct kernel_inflight *inflight;
+	uint32_t inflight_mask;
+	uint32_t remote_consumer_id;
+	uint64_t messages; /* answered; written when the kernel ends */
+	uint64_t bytes;
+	uint32_t status; /* a doca_error_t that ended it, or 0 */
+	uint32_t reserved[15];
+};
+
+struct kernel_args {
+	volatile uint32_t *stop; /* not 0: end. The kernel sets it too when a queue fails */
+	struct kernel_queue *queues;
+	uint32_t queue_count;
+	uint32_t depth;	    /* receives posted for each queue */
+	uint32_t frame_max; /* their length */
+	uint32_t function;  /* enum offload_function */
+};
+
+#if !defined(__CUDACC__)
+/* SOFTFIELD_KERNEL defines them; args is a struct kernel_args. */
+void kernel_thread(const void *args);
+void kernel_block(const void *args);
+#endif
+
+#endif

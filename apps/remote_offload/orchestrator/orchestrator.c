@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "orchestrator.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <doca_gpunetio.h>
+#include <doca_log.h>
+
+#include "remote_offload/devices.h"
+#include "remote_offload/frame.h"
+
+DOCA_LOG_REGISTER(ORCHESTRATOR);
+
+#define EXCHANGE_TIMEOUT_MS 10000
+#define CLOSE_TIMEOUT_MS 10000
+#define RETRY_MS_MIN 20
+#define RETRY_MS_MAX 500
+#define CONNECT_POLL_MS 5
+#define WATCH_MS 100 /* between looks at a kernel that rings no bell */
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void enter(struct orchestrator *orchestrator, enum orchestrator_state state, uint64_t timeout_ms)
+{
+	orchestrator->state = state;
+	orchestrator->deadline_ms = timeout_ms ? now_ms() + timeout_ms : 0;
+}
+
+static bool is_late(const struct orchestrator *orchestrator)
+{
+	return orchestrator->deadline_ms && now_ms() >= orchestrator->deadline_ms;
+}
+
+static void end(struct orchestrator *orchestrator, bool failed)
+{
+	orchestrator->failed |= failed;
+	enter(orchestrator, ORCHESTRATOR_ENDED, 0);
+}
+
+static struct control_terms own_terms(const struct orchestrator *orchestrator)
+{
+	return (struct control_terms){
+		.queues = orchestrator->config->queues,
+		.max_concurrent_messages = orchestrator->config->max_concurrent_messages,
+		.max_message_length = orchestrator->config->max_message_length,
+	};
+}
+
+/* Connecting: the server may start a little later than we do. */
+
+static void connect_again(struct orchestrator *orchestrator)
+{
+	const struct orchestrator_config *config = orchestrator->config;
+
+	if (is_late(orchestrator)) {
+		DOCA_LOG_ERR("no server on channel %s of device %s within %u s: start the server first, with the same channel name",
+			     config->channel_name, config->device_id, config->wait_server_s);
+		end(orchestrator, true);
+		return;
+	}
+	if (now_ms() < orchestrator->retry_at_ms)
+		return;
+	if (orchestrator->retry_ms == RETRY_MS_MIN) {
+		/* The first attempt has told what there is to tell. */
+		doca_log_level_set_global_sdk_limit(DOCA_LOG_LEVEL_CRIT);
+		DOCA_LOG_INFO("no server on channel %s of device %s yet, looking for up to %u s", config->channel_name, config->device_id,
+			      config->wait_server_s);
+	}
+	orchestrator->retry_at_ms = now_ms() + orchestrator->retry_ms;
+	orchestrator->retry_ms = orchestrator->retry_ms * 2 < RETRY_MS_MAX ? orchestrator->retry_ms * 2 : RETRY_MS_MAX;
+	link_connect(&orchestrator->link, config->channel_name);
+}
+
+static void progress_connecting(struct orchestrator *orchestrator)
+{
+	switch (link_status(&orchestrator->link)) {
+	case LINK_UP:
+		doca_log_level_set_global_sdk_limit(orchestrator->sdk_log_level);
+		DOCA_LOG_INFO("connected to the server on channel %s", orchestrator->config->channel_name);
+		enter(orchestrator, ORCHESTRATOR_EXCHANGING, EXCHANGE_TIMEOUT_MS);
+		break;
+	case LINK_DOWN:
+		connect_again(orchestrator);
+		break;
+	case LINK_CONNECTING:
+		break;
+	}
+}
+
+/* Exchanging */
+
+static doca_error_t open_queue(struct orchestrator *orchestrator, uint32_t remote_consumer_id)
+{
+	const struct orchestrator_config *config = orchestrator->config;
+	struct queue_setup setup = {
+		.dev = orchestrator->dev,
+		.gpu = orchestrator->gpu,
+		.pe = orchestrator->queue_pe,
+		.depth = config->max_concurrent_messages,
+		.frame_max = frame_size_max(config->max_message_length),
+	};
+	doca_error_t result;
+
+	if (orchestrator->queue_count == config->queues) {
+		DOCA_LOG_ERR("the server asks for more than --num-gpu-threads %u queues: start both with the same number", config->queues);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	result = queue_open(&orchestrator->queues[orchestrator->queue_count], &setup, orchestrator->link.connection, remote_consumer_id);
+	if (result == DOCA_SUCCESS)
+		orchestrator->queue_count++;
+	return result;
+}
+
+/* The answer carries our terms also when it refuses, so that the server can tell its user both values. */
+static void take_exchange(struct orchestrator *orchestrator, const struct control_message *request)
+{
+	struct control_message response = {
+		.id = CONTROL_EXCHANGE_CONSUMER_ID_RESPONSE,
+		.consumer_id = CONTROL_CONSUMER_ID_NONE,
+		.has_terms = true,
+		.terms = own_terms(orchestrator),
+	};
+	char why[256];
+	bool refused = false;
+
+	if (request->has_terms && !control_terms_match(&request->terms, &response.terms, why, sizeof(why))) {
+		DOCA_LOG_ERR("this server is refused: %s", why);
+		refused = true;
+	} else if (open_queue(orchestrator, request->consumer_id) != DOCA_SUCCESS) {
+		refused = true;
+	} else {
+		response.consumer_id = orchestrator->queues[orchestrator->queue_count - 1].consumer_id;
+	}
+	link_send(&orchestrator->link, &response);
+	orchestrator->deadline_ms = now_ms() + EXCHANGE_TIMEOUT_MS;
+	if (refused)
+		end(orchestrator, true);
+}
+
+static bool queues_are_running(const struct orchestrator *orchestrator)
+{
+	if (orchestrator->queue_count < orchestrator->config->queues)
+		return false;
+	for (uint32_t i = 0; i < orchestrator->queue_count; i++) {
+		if (!queue_is_running(&orchestrator->queues[i]) ||
+		    !link_knows_consumer(&orchestrator->link, orchestrator->queues[i].remote_consumer_id))
+			return false;
+	}
+	return true;
+}
+
+static void progress_exchanging(struct orchestrator *orchestrator)
+{
+	const struct orchestrator_config *config = orchestrator->config;
+
+	if (queues_are_running(orchestrator)) {
+		if (gpu_run_start(&orchestrator->run, orchestrator->gpu, config, orchestrator->queues,
+				  frame_size_max(config->max_message_length)) != DOCA_SUCCESS) {
+			end(orchestrator, true);
+			return;
+		}
+		orchestrator->launched = true;
+		enter(orchestrator, ORCHESTRATOR_RUNNING, 0);
+	} else if (is_late(orchestrator)) {
+		DOCA_LOG_ERR("the server set up %u queues and no more in %d s, --num-gpu-threads is %u: start both with the same number",
+			     orchestrator->queue_count, EXCHANGE_TIMEOUT_MS / 1000, config->queues);
+		end(orchestrator, true);
+	}
+}
+
+/* The end */
+
+/* The kernel first, then what it used. */
+static void close_queues(struct orchestrator *orchestrator)
+{
+	if (orchestrator->launched && !gpu_run_stop(&orchestrator->run))
+		orchestrator->failed = true;
+	for (uint32_t i = 0; i < orchestrator->queue_count; i++)
+		queue_close(&orchestrator->queues[i]);
+	orchestrator->queue_count = 0;
+}
+
+static void begin_closing(struct orchestrator *orchestrator)
+{
+	if (link_send(&orchestrator->link, &(struct control_message){.id = CONTROL_START_SHUTDOWN}) != DOCA_SUCCESS)
+		end(orchestrator, true);
+	else
+		enter(orchestrator, ORCHESTRATOR_CLOSING, CLOSE_TIMEOUT_MS);
+}
+
+static void request_stop(struct orchestrator *orchestrator)
+{
+	orchestrator->stop_requested = true;
+	if (orchestrator->state == ORCHESTRATOR_RUNNING)
+		begin_closing(orchestrator);
+	else if (orchestrator->state != ORCHESTRATOR_CLOSING)
+		end(orchestrator, false);
+}
+
+static void take_message(struct orchestrator *orchestrator, const struct control_message *message)
+{
+	switch (message->id) {
+	case CONTROL_EXCHANGE_CONSUMER_ID_REQUEST:
+		if (orchestrator->state == ORCHESTRATOR_EXCHANGING)
+			take_exchange(orchestrator, message);
+		else
+			DOCA_LOG_WARN("the server asks for a queue after the start and is ignored");
+		break;
+	case CONTROL_START_SHUTDOWN:
+		DOCA_LOG_INFO("the server is shutting down");
+		close_queues(orchestrator);
+		link_send(&orchestrator->link, &(struct control_message){.id = CONTROL_SHUTDOWN_COMPLETE});
+		end(orchestrator, false);
+		break;
+	case CONTROL_SHUTDOWN_COMPLETE:
+		if (orchestrator->state == ORCHESTRATOR_CLOSING)
+			end(orchestrator, false);
+		break;
+	default:
+		DOCA_LOG_WARN("control message %d is out of place and ignored", message->id);
+	}
+}
+
+static void watch_kernel(struct orchestrator *orchestrator)
+{
+	if (gpu_run_is_alive(&orchestrator->run))
+		return;
+	/* A kernel that lost its peer ends before the control channel tells: the server's death is the news then. */
+	link_progress(&orchestrator->link);
+	if (link_status(&orchestrator->link) == LINK_UP) {
+		orchestrator->failed = true;
+		begin_closing(orchestrator);
+	}
+}
+
+static void check_server(struct orchestrator *orchestrator)
+{
+	if (orchestrator->state == ORCHESTRATOR_CONNECTING || orchestrator->state == ORCHESTRATOR_ENDED ||
+	    link_status(&orchestrator->link) == LINK_UP)
+		return;
+	if (orchestrator->state == ORCHESTRATOR_EXCHANGING)
+		DOCA_LOG_ERR("the server left before all queues ran: see its log");
+	else
+		DOCA_LOG_ERR("the server is lost");
+	end(orchestrator, true);
+}
+
+static void take_signal(struct orchestrator *orchestrator)
+{
+	struct signalfd_siginfo info;
+
+	if (read(orchestrator->signal_fd, &info, sizeof(info)) != sizeof(info))
+		return;
+	if (orchestrator->stop_requested) {
+		DOCA_LOG_WARN("second signal: ending at once");
+		_exit(EXIT_FAILURE);
+	}
+	DOCA_LOG_INFO("signal %s: shutting down", strsignal((int)info.ssi_signo));
+	request_stop(orchestrator);
+}
+
+/* The loop */
+
+static void wait_for_events(struct orchestrator *orchestrator)
+{
+	bool running = orchestrator->state == ORCHESTRATOR_RUNNING || orchestrator->state == ORCHESTRATOR_CLOSING;
+	bool armed = running && doca_pe_request_notification(orchestrator->link.pe) == DOCA_SUCCESS;
+	struct epoll_event events[4];
+	int count = epoll_wait(orchestrator->epoll_fd, events, 4, armed ? WATCH_MS : CONNECT_POLL_MS);
+
+	if (armed)
+		doca_pe_clear_notification(orchestrator->link.pe, 0);
+	for (int i = 0; i < count; i++) {
+		if (events[i].data.fd == orchestrator->signal_fd)
+			take_signal(orchestrator);
+	}
+}
+
+static void loop(struct orchestrator *orchestrator)
+{
+	struct control_message message;
+
+	while (orchestrator->state != ORCHESTRATOR_ENDED) {
+		link_progress(&orchestrator->link);
+		if (orchestrator->state == ORCHESTRATOR_CONNECTING)
+			progress_connecting(orchestrator);
+		while (doca_pe_progress(orchestrator->queue_pe))
+			;
+		while (orchestrator->state != ORCHESTRATOR_ENDED && link_next_message(&orchestrator->link, &message))
+			take_message(orchestrator, &message);
+		check_server(orchestrator);
+		if (orchestrator->state == ORCHESTRATOR_EXCHANGING)
+			progress_exchanging(orchestrator);
+		else if (orchestrator->state == ORCHESTRATOR_RUNNING)
+			watch_kernel(orchestrator);
+		if (orchestrator->state == ORCHESTRATOR_CLOSING && is_late(orchestrator)) {
+			DOCA_LOG_ERR("the server did not complete the shutdown within %d s", CLOSE_TIMEOUT_MS / 1000);
+			end(orchestrator, true);
+		}
+		if (orchestrator->state != ORCHESTRATOR_ENDED)
+			wait_for_events(orchestrator);
+	}
+}
+
+/* Life */
+
+static void report(const struct orchestrator *orchestrator)
+{
+	const char *path = orchestrator->config->stats_file;
+	uint64_t messages, bytes;
+	FILE *file;
+
+	gpu_run_count(&orchestrator->run, &messages, &bytes);
+	DOCA_LOG_INFO("the gpu answered %" PRIu64 " messages of %" PRIu64 " bytes", messages, bytes);
+	if (!path[0])
+		return;
+	file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
+	if (!file) {
+		DOCA_LOG_ERR("counters not written to %s: %s", path, strerror(errno));
+		return;
+	}
+	fprintf(file, "{\"messages\": %" PRIu64 ", \"bytes\": %" PRIu64 ", \"queues\": [", messages, bytes);
+	for (uint32_t i = 0; orchestrator->run.queues && !orchestrator->run.faulted && i < orchestrator->run.queue_count; i++)
+		fprintf(file, "%s{\"messages\": %" PRIu64 ", \"bytes\": %" PRIu64 "}", i ? ", " : "",
+			orchestrator->run.queues[i].messages, orchestrator->run.queues[i].bytes);
+	fprintf(file, "]}\n");
+	if (file != stdout)
+		fclose(file);
+}
+
+static int open_signals(void)
+{
+	sigset_t set;
+
+	/* Before any thread starts, so that all inherit it. */
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static bool watch(struct orchestrator *orchestrator, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+
+	if (fd >= 0 && epoll_ctl(orchestrator->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0)
+		return true;
+	DOCA_LOG_ERR("events cannot be waited for: %s", strerror(errno));
+	return false;
+}
+
+static doca_error_t open_all(struct orchestrator *orchestrator)
+{
+	const struct orchestrator_config *config = orchestrator->config;
+	doca_error_t result;
+
+	orchestrator->signal_fd = open_signals();
+	orchestrator->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	result = device_open(config->device_id, &orchestrator->dev);
+	if (result != DOCA_SUCCESS)
+		return result;
+	result = doca_gpu_create(config->gpu_pci_addr, &orchestrator->gpu);
+	if (result != DOCA_SUCCESS) {
+		orchestrator->gpu = NULL;
+		DOCA_LOG_ERR("gpu %s not opened: %s", config->gpu_pci_addr, doca_error_get_descr(result));
+		return result;
+	}
+	result = doca_pe_create(&orchestrator->queue_pe);
+	if (result == DOCA_SUCCESS)
+		result = link_init(&orchestrator->link, orchestrator->dev, orchestrator->gpu);
+	if (result == DOCA_SUCCESS &&
+	    !(watch(orchestrator, orchestrator->signal_fd) && watch(orchestrator, link_fd(&orchestrator->link))))
+		result = DOCA_ERROR_OPERATING_SYSTEM;
+	return result;
+}
+
+static void close_all(struct orchestrator *orchestrator)
+{
+	close_queues(orchestrator);
+	if (orchestrator->launched) {
+		report(orchestrator);
+		gpu_run_fini(&orchestrator->run);
+	}
+	link_fini(&orchestrator->link);
+	if (orchestrator->queue_pe)
+		doca_pe_destroy(orchestrator->queue_pe);
+	if (orchestrator->gpu)
+		doca_gpu_destroy(orchestrator->gpu);
+	if (orchestrator->dev)
+		doca_dev_close(orchestrator->dev);
+	close(orchestrator->epoll_fd);
+	close(orchestrator->signal_fd);
+}
+
+int orchestrator_run(const struct orchestrator_config *config)
+{
+	static struct orchestrator orchestrator;
+
+	memset(&orchestrator, 0, sizeof(orchestrator));
+	orchestrator.config = config;
+	if (open_all(&orchestrator) != DOCA_SUCCESS) {
+		orchestrator.failed = true;
+	} else {
+		enter(&orchestrator, ORCHESTRATOR_CONNECTING, config->wait_server_s * UINT64_C(1000) + 1);
+		orchestrator.retry_ms = RETRY_MS_MIN / 2;
+		/* Where --sdk-log-level did not say otherwise, the level is the one that options_start_log set. */
+		orchestrator.sdk_log_level = doca_log_level_get_global_sdk_limit();
+		if (orchestrator.sdk_log_level == DOCA_LOG_LEVEL_INFO)
+			orchestrator.sdk_log_level = DOCA_LOG_LEVEL_WARNING;
+		loop(&orchestrator);
+	}
+	close_all(&orchestrator);
+	return orchestrator.failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

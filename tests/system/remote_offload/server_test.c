@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The server against the plainest of orchestrators, all in one process, which is where the sanitizers see all of it: each test
+ * runs the server's main loop in a thread and speaks to its TCP port.
+ */
+#include <arpa/inet.h>
+#include <endian.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "plain_orchestrator.h"
+#include "remote_offload/frame.h"
+#include "remote_offload/server/server.h"
+
+#define DEADLINE_MS 20000
+#define PAYLOAD_MAX 252
+
+struct site {
+	struct server_config config;
+	struct plain_orchestrator orchestrator;
+	pthread_t server_thread, orchestrator_thread;
+	int server_status, orchestrator_status;
+};
+
+static void *server_main(void *argument)
+{
+	struct site *site = argument;
+
+	site->server_status = server_run(&site->config);
+	return NULL;
+}
+
+static void *orchestrator_main(void *argument)
+{
+	struct site *site = argument;
+
+	site->orchestrator_status = plain_orchestrator_run(&site->orchestrator);
+	return NULL;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static uint32_t free_port(void)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof(address);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, len), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &len), 0);
+	close(fd);
+	return ntohs(address.sin_port);
+}
+
+/* A connection to the server, which may still be on its way to listen. */
+static int try_connect(const struct site *site)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+				      .sin_port = htons((uint16_t)site->config.listen_port)};
+	struct timeval limit = {.tv_sec = DEADLINE_MS / 1000};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0) {
+		close(fd);
+		return -1;
+	}
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	return fd;
+}
+
+static int connect_client(const struct site *site)
+{
+	uint64_t deadline = now_ms() + DEADLINE_MS;
+	int fd;
+
+	while ((fd = try_connect(site)) < 0) {
+		assert_true(now_ms() < deadline);
+		poll(NULL, 0, 1);
+	}
+	return fd;
+}
+
+static void start_orchestrator(struct site *site)
+{
+	atomic_store(&site->orchestrator.stop, false);
+	atomic_store(&site->orchestrator.serving, false);
+	site->orchestrator.vanish = false;
+	assert_int_equal(pthread_create(&site->orchestrator_thread, NULL, orchestrator_main, site), 0);
+}
+
+static void await_server(struct site *site)
+{
+	/* It waits for orchestrators once its channel can be connected to. */
+	uint64_t deadline = now_ms() + DEADLINE_MS;
+
+	do {
+		start_orchestrator(site);
+		while (!atomic_load(&site->orchestrator.serving) && pthread_tryjoin_np(site->orchestrator_thread, NULL) != 0)
+			assert_true(now_ms() < deadline);
+	} while (!atomic_load(&site->orchestrator.serving));
+}
+
+static void start(struct site *site, uint32_t queues, uint32_t depth)
+{
+	static int number;
+
+	memset(site, 0, sizeof(*site));
+	strcpy(site->config.device_id, "03:00.0");
+	strcpy(site->config.representor_id, "d8:00.0");
+	snprintf(site->config.channel_name, sizeof(site->config.channel_name), "plain%d", number++);
+	strcpy(site->config.listen_address, "127.0.0.1");
+	site->config.listen_port = free_port();
+	site->config.cpu_count = queues;
+	site->config.max_concurrent_messages = depth;
+	site->config.max_message_length = 256;
+	site->config.spin_us = 20;
+	site->orchestrator.device = "d8:00.0";
+	site->orchestrator.channel = site->config.channel_name;
+	site->orchestrator.queues = queues;
+	site->orchestrator.depth = depth;
+	site->orchestrator.frame_max = frame_size_max(256);
+	assert_int_equal(pthread_create(&site->server_thread, NULL, server_main, site), 0);
+	await_server(site);
+}
+
+/* The server is told by a signal, as it is in life. */
+static void stop(struct site *site)
+{
+	assert_int_equal(kill(getpid(), SIGTERM), 0);
+	pthread_join(site->server_thread, NULL);
+	pthread_join(site->orchestrator_thread, NULL);
+	assert_int_equal(site->server_status, 0);
+	assert_int_equal(site->orchestrator_status, 0);
+}
+
+static void send_request(int fd, const uint8_t *payload, uint32_t len)
+{
+	uint8_t bytes[FRAME_OVERHEAD + PAYLOAD_MAX];
+
+	frame_put_header(bytes, FRAME_CLIENT_REQUEST, len);
+	memcpy(bytes + FRAME_OVERHEAD, payload, len);
+	assert_int_equal(send(fd, bytes, FRAME_OVERHEAD + len, MSG_NOSIGNAL), (ssize_t)(FRAME_OVERHEAD + len));
+}
+
+static void expect_answer(int fd, const uint8_t *payload, uint32_t len)
+{
+	uint8_t bytes[FRAME_OVERHEAD + PAYLOAD_MAX];
+	struct frame frame;
+
+	assert_int_equal(recv(fd, bytes, FRAME_OVERHEAD + len, MSG_WAITALL), (ssize_t)(FRAME_OVERHEAD + len));
+	assert_int_equal(frame_parse(bytes, FRAME_OVERHEAD + len, sizeof(bytes), &frame), FRAME_COMPLETE);
+	assert_int_equal(frame.payload_len, len);
+	for (uint32_t i = 0; i < len; i++)
+		assert_int_equal(frame.payload[i], payload[len - 1 - i]);
+}
+
+static void ask(int fd, const char *text)
+{
+	send_request(fd, (const uint8_t *)text, (uint32_t)strlen(text));
+	expect_answer(fd, (const uint8_t *)text, (uint32_t)strlen(text));
+}
+
+static void answers_a_request(void **state)
+{
+	struct site site;
+	int fd;
+
+	start(&site, 1, 16);
+	fd = connect_client(&site);
+	ask(fd, "ABCD");
+	ask(fd, "");
+	close(fd);
+	stop(&site);
+}
+
+static void keeps_order_over_many_connections(void **state)
+{
+	enum { CONNECTIONS = 24, DEPTH = 16, ROUNDS = 20 };
+	struct site site;
+	int fds[CONNECTIONS];
+
+	start(&site, 2, 32);
+	for (int c = 0; c < CONNECTIONS; c++)
+		fds[c] = connect_client(&site);
+	for (int round = 0; round < ROUNDS; round++) {
+		uint8_t payload[PAYLOAD_MAX];
+
+		for (int turn = 0; turn < 2; turn++) {
+			for (int c = 0; c < CONNECTIONS; c++) {
+				for (int i = 0; i < DEPTH; i++) {
+					uint32_t len = (uint32_t)(round * 31 + c * 7 + i * 13) % PAYLOAD_MAX;
+
+					memset(payload, c, sizeof(payload));
+					payload[0] = (uint8_t)i;
+					if (turn == 0)
+						send_request(fds[c], payload, len);
+					else
+						expect_answer(fds[c], payload, len);
+				}
+			}
+		}
+	}
+	for (int c = 0; c < CONNECTIONS; c++)
+		close(fds[c]);
+	stop(&site);
+}
+
+static void bad_frame_closes_its_connection_only(void **state)
+{
+	static const uint32_t bad[][3] = {
+		{265, 4, 253}, {16, 4, 5}, {4, 4, 0}, {16, 9, 4}, {16, 5, 4}, {UINT32_MAX, UINT32_MAX, UINT32_MAX},
+	};
+	struct site site;
+	int good;
+
+	start(&site, 1, 16);
+	good = connect_client(&site);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		uint32_t bytes[4] = {htobe32(bad[i][0]), htobe32(bad[i][1]), htobe32(bad[i][2]), 0};
+		uint8_t byte;
+		int fd = connect_client(&site);
+
+		assert_int_equal(send(fd, bytes, sizeof(bytes), 0), sizeof(bytes));
+		assert_true(recv(fd, &byte, 1, 0) <= 0);
+		close(fd);
+		ask(good, "still here");
+	}
+	close(good);
+	stop(&site);
+}
+
+static void serves_again_after_an_orchestrator_vanished(void **state)
+{
+	struct site site;
+	int fd;
+
+	start(&site, 2, 16);
+	fd = connect_client(&site);
+	ask(fd, "ABCD");
+	for (int turn = 0; turn < 3; turn++) {
+		site.orchestrator.vanish = true;
+		atomic_store(&site.orchestrator.stop, true);
+		pthread_join(site.orchestrator_thread, NULL);
+		await_server(&site);
+		ask(fd, "EFGH");
+	}
+	close(fd);
+	stop(&site);
+}
+
+static void ends_with_an_orchestrator_that_ends(void **state)
+{
+	struct site site;
+	uint8_t byte;
+	int fd;
+
+	start(&site, 1, 16);
+	fd = connect_client(&site);
+	ask(fd, "ABCD");
+	atomic_store(&site.orchestrator.stop, true);
+	pthread_join(site.orchestrator_thread, NULL);
+	assert_int_equal(recv(fd, &byte, 1, 0), 0);
+	close(fd);
+	pthread_join(site.server_thread, NULL);
+	assert_int_equal(site.server_status, 0);
+	assert_int_equal(site.orchestrator_status, 0);
+}
+
+static int make_runtime(void **state)
+{
+	static char folder[] = "/tmp/sf-offload-XXXXXX";
+	sigset_t set;
+
+	/* Before there are threads: signals are for the server's descriptor. */
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	*state = mkdtemp(folder);
+	return *state && setenv("SOFTFIELD_RUNTIME", *state, 1) == 0 ? options_start_log() != DOCA_SUCCESS : 1;
+}
+
+static int remove_runtime(void **state)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf %s", (const char *)*state);
+	return system(command);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(answers_a_request),
+		cmocka_unit_test(keeps_order_over_many_connections),
+		cmocka_unit_test(bad_frame_closes_its_connection_only),
+		cmocka_unit_test(serves_again_after_an_orchestrator_vanished),
+		cmocka_unit_test(ends_with_an_orchestrator_that_ends),
+	};
+
+	return cmocka_run_group_tests(tests, make_runtime, remove_runtime);
+}
