@@ -29,10 +29,10 @@ struct side {
 	struct sf_region *region;
 	struct sf_port *port;
 	struct sf_link *link;
-	char *memory;	   /* RECVS buffers of a size */
+	char *memory; /* RECVS buffers of a size */
 	size_t size;
 	uint64_t received, sent;
-	bool echo;	   /* every message is sent back */
+	bool echo; /* every message is sent back */
 	bool over;
 	struct sf_recv recvs[RECVS];
 	struct sf_iov recv_iovs[RECVS];
@@ -101,9 +101,15 @@ static void connected(struct sf_link *link, doca_error_t status, const void *dat
 	side.link = link;
 }
 
-static void accepted(struct sf_listener *listener, struct sf_link *link, const void *data, size_t len) { side.link = link; }
+static void accepted(struct sf_listener *listener, struct sf_link *link, const void *data, size_t len)
+{
+	side.link = link;
+}
 
-static void closed(struct sf_link *link, doca_error_t reason) { side.over = true; }
+static void closed(struct sf_link *link, doca_error_t reason)
+{
+	side.over = true;
+}
 
 static void side_open(const char *provider, const char *name, bool listens, size_t size)
 {
@@ -124,13 +130,15 @@ static void side_open(const char *provider, const char *name, bool listens, size
 	must(sf_port_open(side.domain, &handler, RECVS, eventfd(0, EFD_NONBLOCK), &side.port), "port");
 	for (int i = 0; i < RECVS; i++) {
 		side.recv_iovs[i] = (struct sf_iov){side.memory + (size_t)i * size, size};
-		side.recvs[i] = (struct sf_recv){.done = recv_done, .region = side.region, .iov_num = 1, .iov = &side.recv_iovs[i]};
+		side.recvs[i] =
+			(struct sf_recv){.done = recv_done, .region = side.region, .iov_num = 1, .iov = &side.recv_iovs[i]};
 		must(sf_port_post_recv(side.port, &side.recvs[i]), "post");
 	}
 	side.iov = (struct sf_iov){malloc(size), size};
 	memset(side.iov.addr, 1, size);
 	for (int i = 0; i < SENDS; i++) {
-		side.ops[i] = (struct sf_op){.done = op_done, .kind = SF_OP_SEND, .iov_num = 1, .iov = &side.iov, .next = side.free};
+		side.ops[i] =
+			(struct sf_op){.done = op_done, .kind = SF_OP_SEND, .iov_num = 1, .iov = &side.iov, .next = side.free};
 		side.free = &side.ops[i];
 	}
 	if (listens)

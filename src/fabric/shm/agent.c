@@ -35,7 +35,7 @@ static struct {
 	pthread_t thread;
 	struct shm_key id;
 	int epoll, wake;
-	bool stop;		 /* from here on guarded by sf_shm_lock */
+	bool stop; /* from here on guarded by sf_shm_lock */
 	struct shm_conn *listener;
 	struct shm_conn *conns;	 /* open */
 	struct shm_conn *closed; /* the agent may still hold an event of them */
@@ -52,9 +52,18 @@ uint64_t sf_shm_now_ns(void)
 	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-const struct shm_key *sf_shm_agent_id(void) { return &agent.id; }
-uint32_t sf_shm_generation(void) { return generation; }
-bool sf_shm_agent_has_barriers(void) { return barriers; }
+const struct shm_key *sf_shm_agent_id(void)
+{
+	return &agent.id;
+}
+uint32_t sf_shm_generation(void)
+{
+	return generation;
+}
+bool sf_shm_agent_has_barriers(void)
+{
+	return barriers;
+}
 
 doca_error_t sf_shm_conn_open(int fd, int pid, void (*ready)(struct shm_conn *conn), void *owner, struct shm_conn **conn)
 {
@@ -100,7 +109,10 @@ static void free_closed(void)
 	}
 }
 
-void sf_shm_agent_wake(void) { sf_shm_eventfd_write(agent.wake); }
+void sf_shm_agent_wake(void)
+{
+	sf_shm_eventfd_write(agent.wake);
+}
 
 static void accept_all(struct shm_conn *listener)
 {

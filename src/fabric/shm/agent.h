@@ -54,9 +54,9 @@ void sf_shm_conn_close(struct shm_conn *conn);
 void sf_shm_agent_wake(void);
 
 /* Provided by those whom it serves; called with the lock held. */
-void sf_shm_serve_accepted(int fd, int pid);	 /* serve.c: somebody connected to the agent or to a listener */
-bool sf_shm_link_tick(uint64_t now_ns);		 /* connect.c: returns whether anything is still timed */
-void sf_shm_child_after_fork(void);		 /* connect.c */
+void sf_shm_serve_accepted(int fd, int pid); /* serve.c: somebody connected to the agent or to a listener */
+bool sf_shm_link_tick(uint64_t now_ns);	     /* connect.c: returns whether anything is still timed */
+void sf_shm_child_after_fork(void);	     /* connect.c */
 
 uint64_t sf_shm_now_ns(void);
 

@@ -131,8 +131,7 @@ static bool map_segment(struct shm_link *link, int fd, int side)
 
 	uint8_t *rings[2] = {base + SHM_PAGE, base + SHM_PAGE + 2 * SHM_RING_SIZE};
 
-	link->tx = (struct shm_tx){
-		.ring = rings[side], .limit = SHM_RING_LINES, .consumed = &link->segment->ring[side].consumed};
+	link->tx = (struct shm_tx){.ring = rings[side], .limit = SHM_RING_LINES, .consumed = &link->segment->ring[side].consumed};
 	link->rx = (struct shm_rx){.ring = rings[1 - side], .consumed = &link->segment->ring[1 - side].consumed};
 	return true;
 }
@@ -314,7 +313,8 @@ bool sf_shm_link_tick(uint64_t now_ns)
 	return timed;
 }
 
-doca_error_t sf_shm_link_connect(struct sf_port *base, const char *name, const void *data, size_t len, void *user, struct sf_link **link)
+doca_error_t sf_shm_link_connect(struct sf_port *base, const char *name, const void *data, size_t len, void *user,
+				 struct sf_link **link)
 {
 	struct shm_port *port = shm_port(base);
 	struct shm_link *l;
@@ -358,7 +358,8 @@ unlock:
 
 static void refuse(struct shm_conn *conn, doca_error_t status, const void *data, size_t len)
 {
-	struct shm_msg_refuse msg = {.head = shm_msg_head(SHM_MSG_REFUSE, sizeof(msg), 0), .status = status, .data_len = (uint32_t)len};
+	struct shm_msg_refuse msg = {
+		.head = shm_msg_head(SHM_MSG_REFUSE, sizeof(msg), 0), .status = status, .data_len = (uint32_t)len};
 
 	if (conn == NULL)
 		return;
@@ -378,12 +379,13 @@ static doca_error_t say_accept(struct shm_link *link, const void *data, size_t l
 	msg.port = tell_port(link, fds);
 	if (len != 0)
 		memcpy(msg.data, data, len);
-	return sf_shm_send(link->conn->fd, &msg, sizeof(msg), fds, SHM_MSG_PORT_FDS) == DOCA_SUCCESS ? DOCA_SUCCESS :
-												       DOCA_ERROR_NOT_CONNECTED;
+	return sf_shm_send(link->conn->fd, &msg, sizeof(msg), fds, SHM_MSG_PORT_FDS) == DOCA_SUCCESS ? DOCA_SUCCESS
+												     : DOCA_ERROR_NOT_CONNECTED;
 }
 
 /* The peer's memory, as it came with its question. */
-static struct shm_link *link_from_peer(struct shm_listener *listener, struct shm_conn *conn, const struct shm_msg_connect *msg, int *fds)
+static struct shm_link *link_from_peer(struct shm_listener *listener, struct shm_conn *conn, const struct shm_msg_connect *msg,
+				       int *fds)
 {
 	struct shm_link *link = link_make(shm_port(listener->base.port), SHM_LIFE_REQUEST);
 
@@ -492,7 +494,8 @@ void sf_shm_links_orphan(const struct sf_listener *listener)
 		if (link->listener != listener)
 			continue;
 		link->listener = NULL;
-		if (link->life == SHM_LIFE_REQUEST && (link->events & SHM_EVENT_ACCEPTED) == 0 && (link->todo & SHM_EVENT_ACCEPTED) == 0) {
+		if (link->life == SHM_LIFE_REQUEST && (link->events & SHM_EVENT_ACCEPTED) == 0 &&
+		    (link->todo & SHM_EVENT_ACCEPTED) == 0) {
 			refuse(link->conn, DOCA_ERROR_CONNECTION_ABORTED, NULL, 0);
 			link_free_locked(link);
 		}

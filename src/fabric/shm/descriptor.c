@@ -69,7 +69,8 @@ doca_error_t sf_shm_descriptor_unpack(const void *data, size_t len, struct shm_d
 	const uint8_t *bytes = data;
 
 	if (len < AT_AGENT || memcmp(bytes + AT_MAGIC, MAGIC, 4) != 0) {
-		SF_LOG_ERR("the %zu bytes are no descriptor of exported memory of this machine; pass all that the export gave", len);
+		SF_LOG_ERR("the %zu bytes are no descriptor of exported memory of this machine; pass all that the export gave",
+			   len);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (get(bytes + AT_VERSION, 4) != VERSION) {

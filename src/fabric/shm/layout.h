@@ -27,11 +27,11 @@
 
 #define SHM_LINE 64
 #define SHM_PAGE 4096
-#define SHM_PIECES_MAX 6	   /* pieces of one posted receive */
-#define SHM_RECV_MAX (1u << 16)	   /* receives of one port */
-#define SHM_LINKS_MAX (1u << 16)   /* links a port has at a time */
-#define SHM_RING_LINES 192u	   /* 12 KiB: about 90 messages of 64 bytes in flight */
-#define SHM_RECORD_LINES_MAX 65u   /* one record, so that a ring holds at least two */
+#define SHM_PIECES_MAX 6	 /* pieces of one posted receive */
+#define SHM_RECV_MAX (1u << 16)	 /* receives of one port */
+#define SHM_LINKS_MAX (1u << 16) /* links a port has at a time */
+#define SHM_RING_LINES 192u	 /* 12 KiB: about 90 messages of 64 bytes in flight */
+#define SHM_RECORD_LINES_MAX 65u /* one record, so that a ring holds at least two */
 #define SHM_TICKET_BITS 40
 #define SHM_TICKET_MASK ((UINT64_C(1) << SHM_TICKET_BITS) - 1)
 #define SHM_LINK_ID_MAX ((1u << 22) - 1)
@@ -58,9 +58,18 @@ static inline uint64_t shm_state(enum shm_entry_state state, uint32_t link, uint
 	return (uint64_t)state << 62 | (uint64_t)link << SHM_TICKET_BITS | (ticket & SHM_TICKET_MASK);
 }
 
-static inline enum shm_entry_state shm_state_kind(uint64_t state) { return (enum shm_entry_state)(state >> 62); }
-static inline uint32_t shm_state_link(uint64_t state) { return (uint32_t)(state >> SHM_TICKET_BITS) & SHM_LINK_ID_MAX; }
-static inline uint64_t shm_state_ticket(uint64_t state) { return state & SHM_TICKET_MASK; }
+static inline enum shm_entry_state shm_state_kind(uint64_t state)
+{
+	return (enum shm_entry_state)(state >> 62);
+}
+static inline uint32_t shm_state_link(uint64_t state)
+{
+	return (uint32_t)(state >> SHM_TICKET_BITS) & SHM_LINK_ID_MAX;
+}
+static inline uint64_t shm_state_ticket(uint64_t state)
+{
+	return state & SHM_TICKET_MASK;
+}
 
 struct shm_piece {
 	_Atomic uint64_t addr; /* the owner's */
@@ -89,7 +98,10 @@ struct shm_port_segment {
 };
 
 /* Where the entry of a ticket is. */
-static inline uint32_t shm_position(uint64_t ticket, uint32_t entries) { return (uint32_t)ticket & (entries - 1); }
+static inline uint32_t shm_position(uint64_t ticket, uint32_t entries)
+{
+	return (uint32_t)ticket & (entries - 1);
+}
 
 static inline size_t shm_port_segment_size(uint32_t entries)
 {

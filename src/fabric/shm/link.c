@@ -45,8 +45,8 @@ static void deliver(struct shm_link *link, const struct record *record, struct s
 
 	if (record->kind == SHM_RECORD_SEND) {
 		if (record->data_len != 0)
-			sf_shm_iov_scatter(recv->iov, recv->iov_num, record->msg_len - record->data_len, record->bytes + record->header_len,
-					   record->data_len);
+			sf_shm_iov_scatter(recv->iov, recv->iov_num, record->msg_len - record->data_len,
+					   record->bytes + record->header_len, record->data_len);
 		recv->kind = SF_OP_SEND;
 		recv->len = record->msg_len;
 	} else {
@@ -92,7 +92,8 @@ static int handle_record(struct shm_link *link, uint32_t mark)
 	} else if (record.kind == SHM_RECORD_PART) {
 		if (!sf_range_inside(record.msg_len, record.data_len, 0, slot->len))
 			return -1;
-		sf_shm_iov_scatter(slot->recv->iov, slot->recv->iov_num, record.msg_len, record.bytes + record.header_len, record.data_len);
+		sf_shm_iov_scatter(slot->recv->iov, slot->recv->iov_num, record.msg_len, record.bytes + record.header_len,
+				   record.data_len);
 	} else {
 		if (record.kind == SHM_RECORD_SEND && (record.msg_len > slot->len || record.data_len > record.msg_len))
 			return -1;
@@ -129,7 +130,10 @@ static uint32_t link_receive(struct shm_link *link, uint32_t budget)
 	return ran;
 }
 
-static void slot_reclaim(struct shm_slot *slot, uint32_t holder, void *user) { receive_again(user, slot); }
+static void slot_reclaim(struct shm_slot *slot, uint32_t holder, void *user)
+{
+	receive_again(user, slot);
+}
 
 void sf_shm_link_reclaim(struct shm_link *link)
 {

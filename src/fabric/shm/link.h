@@ -17,10 +17,10 @@
 #define SHM_LENT_MAX 32 /* regions of the peer's receives that a link keeps at hand */
 
 enum shm_link_life {
-	SHM_LIFE_REQUEST,    /* to be accepted or rejected */
+	SHM_LIFE_REQUEST, /* to be accepted or rejected */
 	SHM_LIFE_CONNECTING,
 	SHM_LIFE_READY,
-	SHM_LIFE_ENDING,     /* disconnected by us; the peer may still claim receives */
+	SHM_LIFE_ENDING, /* disconnected by us; the peer may still claim receives */
 	SHM_LIFE_OVER,
 };
 
@@ -55,9 +55,9 @@ struct shm_claim {
 struct shm_transfer {
 	struct sf_op *op;
 	uint64_t len, at;
-	uint32_t piece, iov;	    /* which one at falls into */
-	uint64_t piece_at, iov_at;  /* and how far in */
-	struct shm_attach *attach;  /* of the claimed receive's region, or NULL; a reference of the link's lent table */
+	uint32_t piece, iov;	   /* which one at falls into */
+	uint64_t piece_at, iov_at; /* and how far in */
+	struct shm_attach *attach; /* of the claimed receive's region, or NULL; a reference of the link's lent table */
 	struct shm_claim claim;
 };
 
@@ -75,50 +75,53 @@ struct shm_link {
 	bool broken;	/* the peer wrote nonsense: nothing more of it is read */
 	bool released;	/* closed by the program: free when the peer cannot touch us any more */
 	enum shm_link_life life;
-	uint32_t id;	/* the peer's senders write it into state words of our receives */
+	uint32_t id; /* the peer's senders write it into state words of our receives */
 	/* What a send looks at. */
-	bool sending;	/* operations are accepted */
-	bool fence;	/* a full barrier is needed before looking whether the peer is armed */
+	bool sending; /* operations are accepted */
+	bool fence;   /* a full barrier is needed before looking whether the peer is armed */
 	enum shm_link_busy busy;
 	struct shm_tx tx;
 	struct shm_port_segment *peer_port;
 	uint32_t peer_entries;
-	uint32_t peer_link;	/* our number at the peer */
-	uint32_t rang;		/* the arming for which the peer was woken last */
-	uint64_t cursor;	/* where to look for a receive */
-	uint32_t in_flight;	/* operations accepted and not yet done */
+	uint32_t peer_link; /* our number at the peer */
+	uint32_t rang;	    /* the arming for which the peer was woken last */
+	uint64_t cursor;    /* where to look for a receive */
+	uint32_t in_flight; /* operations accepted and not yet done */
 	int peer_event;
 	uint32_t lent_num, lent_last;
 	struct shm_attach *lent[SHM_LENT_MAX];
 	struct shm_transfer transfer;
 	struct shm_job job;
-	struct shm_peer *peer;	/* written under sf_shm_lock; NULL until needed */
-	bool peer_unknown;	/* it was needed, and its agent does not answer */
+	struct shm_peer *peer; /* written under sf_shm_lock; NULL until needed */
+	bool peer_unknown;     /* it was needed, and its agent does not answer */
 	struct shm_key peer_id, peer_key;
 	/* Life. */
 	uint64_t end_deadline_ns;
 	struct shm_link_segment *segment; /* and behind it the rings */
-	uint32_t todo;		/* events to handle */
+	uint32_t todo;			  /* events to handle */
 	bool in_todo;
 	struct shm_link *next_todo;
 	struct sf_request request;
 	struct sf_listener *listener;
 	/* Guarded by sf_shm_lock. */
 	struct shm_conn *conn;
-	bool awaited;		/* we connect, and the peer's agent has said nothing yet */
+	bool awaited; /* we connect, and the peer's agent has said nothing yet */
 	uint64_t answer_deadline_ns;
-	int segment_fd;		/* until the peer was given it, else -1 */
+	int segment_fd; /* until the peer was given it, else -1 */
 	uint32_t events;
 	bool in_inbox;
 	struct shm_link *next_inbox;
 	struct shm_link *next_all;
-	doca_error_t answer;	/* for CONNECTED */
-	uint32_t data_len;	/* of the peer's private data */
+	doca_error_t answer; /* for CONNECTED */
+	uint32_t data_len;   /* of the peer's private data */
 	uint8_t data[SF_PRIVATE_MAX];
 	char name[SF_NAME_MAX]; /* of the listener we connect to */
 };
 
-static inline struct shm_link *shm_link(struct sf_link *link) { return (struct shm_link *)link; }
+static inline struct shm_link *shm_link(struct sf_link *link)
+{
+	return (struct shm_link *)link;
+}
 
 /* link.c: from the port's thread. */
 uint32_t sf_shm_link_poll(struct shm_link *link, uint32_t budget, uint64_t *now_ns);

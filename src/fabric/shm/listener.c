@@ -43,7 +43,8 @@ static doca_error_t start(struct shm_listener *listener)
 	return error;
 }
 
-doca_error_t sf_shm_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **listener)
+doca_error_t sf_shm_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user,
+				  struct sf_listener **listener)
 {
 	struct shm_listener *l;
 	doca_error_t error = sf_name_check(name, NULL, 0);
@@ -85,4 +86,7 @@ void sf_shm_listener_close(struct sf_listener *base)
 	free(listener);
 }
 
-void sf_shm_listeners_after_fork(void) { listeners = NULL; }
+void sf_shm_listeners_after_fork(void)
+{
+	listeners = NULL;
+}

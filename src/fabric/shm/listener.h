@@ -11,12 +11,13 @@ struct shm_listener {
 	struct shm_key key;
 	struct shm_conn *conn; /* from here on guarded by sf_shm_lock */
 	uint32_t flags;
-	uint32_t requests;     /* unanswered */
+	uint32_t requests; /* unanswered */
 	struct shm_listener *next;
 	char name[SF_NAME_MAX];
 };
 
-doca_error_t sf_shm_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **listener);
+doca_error_t sf_shm_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user,
+				  struct sf_listener **listener);
 void sf_shm_listener_close(struct sf_listener *listener);
 
 /* With sf_shm_lock. */

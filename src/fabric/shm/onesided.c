@@ -67,8 +67,8 @@ static enum reach copy_vm(const struct sf_op *op, struct shm_peer *peer, uint64_
 	if (done < 0 && errno == ESRCH)
 		return ENDED;
 	if (done < 0 && errno != EFAULT && !atomic_exchange(&peer->no_vm, true))
-		SF_LOG_INFO("cannot reach into process %d directly (%s): memory that is not whole pages is left to its agent", peer->pid,
-			    strerror(errno));
+		SF_LOG_INFO("cannot reach into process %d directly (%s): memory that is not whole pages is left to its agent",
+			    peer->pid, strerror(errno));
 	return UNREACHED;
 }
 

@@ -62,8 +62,8 @@ static bool map_runs(struct shm_attach *attach, const struct shm_msg_attached *m
 		const struct shm_msg_run *run = &msg->run[i];
 
 		if (!sf_shm_memfd_check(fds[run->fd], run->offset + run->len) ||
-		    mmap(base + (run->addr - origin), run->len, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED | MAP_FIXED,
-			 fds[run->fd], (off_t)run->offset) == MAP_FAILED)
+		    mmap(base + (run->addr - origin), run->len, writable ? PROT_READ | PROT_WRITE : PROT_READ,
+			 MAP_SHARED | MAP_FIXED, fds[run->fd], (off_t)run->offset) == MAP_FAILED)
 			return false;
 		attach->runs[i] = (struct shm_run){.addr = run->addr, .len = run->len};
 	}
@@ -87,7 +87,8 @@ static void attached(struct shm_peer *peer, const struct shm_msg_attached *msg, 
 	a->len = msg->len;
 	a->rights = msg->rights;
 	if (peer->generations == NULL || !map_runs(a, msg, fds)) {
-		SF_LOG_WARN("cannot map %lu bytes of process %d here: they are reached more slowly", (unsigned long)msg->len, peer->pid);
+		SF_LOG_WARN("cannot map %lu bytes of process %d here: they are reached more slowly", (unsigned long)msg->len,
+			    peer->pid);
 		a->run_num = 0;
 	}
 	if (peer->generations == NULL)
@@ -336,7 +337,8 @@ doca_error_t sf_shm_attach_get(struct shm_peer *peer, uint64_t region, const str
 		else if (attach_self(a))
 			attach_settle(a, SHM_ATTACH_READY, DOCA_SUCCESS);
 		else
-			attach_settle(a, SHM_ATTACH_FAILED, sf_shm_region_find(region) == NULL ? DOCA_ERROR_NOT_FOUND : DOCA_ERROR_NOT_PERMITTED);
+			attach_settle(a, SHM_ATTACH_FAILED,
+				      sf_shm_region_find(region) == NULL ? DOCA_ERROR_NOT_FOUND : DOCA_ERROR_NOT_PERMITTED);
 	}
 	a->refs++;
 	*attach = a;
@@ -369,7 +371,10 @@ void sf_shm_peers_after_fork(void)
 	}
 }
 
-static uint32_t region_index(const struct shm_attach *attach) { return attach->region % SHM_REGIONS_MAX; }
+static uint32_t region_index(const struct shm_attach *attach)
+{
+	return attach->region % SHM_REGIONS_MAX;
+}
 
 static bool attach_valid(const struct shm_attach *attach)
 {

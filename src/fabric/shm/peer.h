@@ -23,14 +23,14 @@
 struct shm_peer {
 	struct shm_key id;
 	bool self;
-	int pid;			      /* 0: cannot be named from here */
+	int pid; /* 0: cannot be named from here */
 	_Atomic bool dead;
-	_Atomic bool no_vm;		      /* process_vm_* is not allowed */
+	_Atomic bool no_vm; /* process_vm_* is not allowed */
 	const _Atomic uint64_t *generations;
-	struct shm_conn *conn;		      /* NULL for self and for the dead */
+	struct shm_conn *conn; /* NULL for self and for the dead */
 	struct shm_attach *attaches;
-	struct shm_job *jobs, **jobs_end;     /* the first is the one that the agent works on */
-	uint32_t tag;			      /* of the last question */
+	struct shm_job *jobs, **jobs_end; /* the first is the one that the agent works on */
+	uint32_t tag;			  /* of the last question */
 	uint32_t job_tag;
 	uint32_t refs;
 	struct shm_peer *next;
@@ -49,15 +49,15 @@ struct shm_run {
 struct shm_attach {
 	_Atomic uint32_t state;
 	uint32_t run_num;
-	struct shm_run *runs;	/* what is mapped; in order */
+	struct shm_run *runs; /* what is mapped; in order */
 	uint64_t region;
-	uint64_t origin;	/* the owner's address that base stands for */
+	uint64_t origin; /* the owner's address that base stands for */
 	uint8_t *base;
-	size_t span;		/* of the mapping; 0 when there is none, or for self */
+	size_t span; /* of the mapping; 0 when there is none, or for self */
 	uint64_t addr, len;
 	uint32_t rights;
 	bool by_port;
-	doca_error_t status;	/* why it failed */
+	doca_error_t status; /* why it failed */
 	struct shm_key key;
 	struct shm_peer *peer;
 	uint32_t tag;

@@ -109,7 +109,8 @@ doca_error_t sf_shm_port_add_link(struct shm_port *port, struct shm_link *link)
 		struct shm_link **more = room <= SHM_LINKS_MAX ? realloc(port->links, room * sizeof(struct shm_link *)) : NULL;
 
 		if (more == NULL) {
-			SF_LOG_ERR("no memory for link %u of a port, or above the limit of %u", port->link_num + 1, SHM_LINKS_MAX);
+			SF_LOG_ERR("no memory for link %u of a port, or above the limit of %u", port->link_num + 1,
+				   SHM_LINKS_MAX);
 			return DOCA_ERROR_NO_MEMORY;
 		}
 		port->links = more;
@@ -428,7 +429,10 @@ doca_error_t sf_shm_port_post_recv(struct sf_port *base, struct sf_recv *recv)
 	return sf_shm_recvq_post(&port->recvq, recv, (uint32_t)len, region == NULL ? 0 : region->id);
 }
 
-static void flush_taken(struct sf_recv *recv, void *user) { sf_shm_port_abort_recv(user, recv); }
+static void flush_taken(struct sf_recv *recv, void *user)
+{
+	sf_shm_port_abort_recv(user, recv);
+}
 
 void sf_shm_port_flush_recvs(struct sf_port *base)
 {

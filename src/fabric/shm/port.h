@@ -22,27 +22,30 @@ struct shm_port {
 	struct shm_recvq recvq;
 	struct shm_link **links; /* open ones, and those that end */
 	uint32_t link_num, link_room;
-	uint32_t first;		 /* link to begin the next poll with */
+	uint32_t first; /* link to begin the next poll with */
 	struct sf_op *done, **done_end;
 	struct sf_recv *flushed, **flushed_end;
 	struct shm_link *todo, **todo_end; /* events taken from the inbox */
 	uint64_t flush_deadline_ns;
-	uint32_t endings;	 /* links disconnected by us that the peer may still use */
-	uint32_t arming;	 /* number of the last one */
+	uint32_t endings; /* links disconnected by us that the peer may still use */
+	uint32_t arming;  /* number of the last one */
 	bool armed;
 	bool polling;
-	bool reap;		 /* links to free at the end of the poll */
+	bool reap; /* links to free at the end of the poll */
 	int event_fd, segment_fd;
-	bool holds;		 /* the agent, from the first listener or connect on */
+	bool holds; /* the agent, from the first listener or connect on */
 	uint32_t hold;
 	struct shm_key key;
-	_Atomic bool news;	 /* the inbox is not empty */
+	_Atomic bool news;		     /* the inbox is not empty */
 	struct shm_link *inbox, **inbox_end; /* from here on guarded by sf_shm_lock */
 	uint32_t link_ids;
 	struct shm_port *next;
 };
 
-static inline struct shm_port *shm_port(struct sf_port *port) { return (struct shm_port *)port; }
+static inline struct shm_port *shm_port(struct sf_port *port)
+{
+	return (struct shm_port *)port;
+}
 
 doca_error_t sf_shm_port_open(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max, int event_fd,
 			      struct sf_port **port);

@@ -16,7 +16,10 @@ static bool connect_check(const struct shm_msg_connect *msg)
 	return port_check(&msg->port) && msg->data_len <= SF_PRIVATE_MAX && memchr(msg->name, '\0', sizeof(msg->name)) != NULL;
 }
 
-static bool accept_check(const struct shm_msg_accept *msg) { return port_check(&msg->port) && msg->data_len <= SF_PRIVATE_MAX; }
+static bool accept_check(const struct shm_msg_accept *msg)
+{
+	return port_check(&msg->port) && msg->data_len <= SF_PRIVATE_MAX;
+}
 
 /* Runs lie in the region, in order and apart, so that a mapping of all of them has no more bytes than the region. */
 static bool attached_check(const struct shm_msg_attached *msg, unsigned num)

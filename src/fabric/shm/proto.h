@@ -23,8 +23,8 @@
 
 #define SHM_MSG_MAGIC UINT32_C(0x6d687366)
 #define SHM_MSG_VERSION 1
-#define SHM_MSG_RUNS_MAX 64	      /* stretches of a region that one ATTACHED tells */
-#define SHM_MSG_OPERATE_MAX 16384     /* data bytes of one OPERATE */
+#define SHM_MSG_RUNS_MAX 64	  /* stretches of a region that one ATTACHED tells */
+#define SHM_MSG_OPERATE_MAX 16384 /* data bytes of one OPERATE */
 #define SHM_MSG_SIZE_MAX (SHM_MSG_OPERATE_MAX + 256)
 
 enum shm_msg_kind {
@@ -52,11 +52,11 @@ struct shm_msg {
 /* A port, told to whoever links to it: with its segment (first descriptor) and its eventfd (second). */
 struct shm_msg_port {
 	struct shm_key agent;
-	struct shm_key key;	/* lets the peer attach the regions that the port's receives name */
-	uint64_t ticket;	/* where to begin to look for a receive */
-	uint32_t entries;	/* a power of two */
-	uint32_t link;		/* the port's number of the link */
-	uint32_t barriers;	/* the process has registered for expedited global memory barriers */
+	struct shm_key key; /* lets the peer attach the regions that the port's receives name */
+	uint64_t ticket;    /* where to begin to look for a receive */
+	uint32_t entries;   /* a power of two */
+	uint32_t link;	    /* the port's number of the link */
+	uint32_t barriers;  /* the process has registered for expedited global memory barriers */
 	uint32_t unused;
 };
 
@@ -145,7 +145,8 @@ doca_error_t sf_shm_msg_status(uint32_t status);
 
 static inline struct shm_msg shm_msg_head(enum shm_msg_kind kind, size_t size, uint32_t tag)
 {
-	return (struct shm_msg){.magic = SHM_MSG_MAGIC, .version = SHM_MSG_VERSION, .kind = (uint16_t)kind, .size = (uint32_t)size, .tag = tag};
+	return (struct shm_msg){
+		.magic = SHM_MSG_MAGIC, .version = SHM_MSG_VERSION, .kind = (uint16_t)kind, .size = (uint32_t)size, .tag = tag};
 }
 
 #endif

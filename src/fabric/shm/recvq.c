@@ -138,7 +138,8 @@ void sf_shm_recvq_flush(struct shm_recvq *queue, void (*taken)(struct sf_recv *r
 
 		if (at == SHM_NOBODY || queue->slots[at].recv == NULL || queue->slots[at].ticket != ticket)
 			continue;
-		if (atomic_compare_exchange_strong(&queue->segment->entry[position].state, &posted, shm_state(SHM_FREE, 0, ticket)))
+		if (atomic_compare_exchange_strong(&queue->segment->entry[position].state, &posted,
+						   shm_state(SHM_FREE, 0, ticket)))
 			taken(shm_recvq_finish(queue, &queue->slots[at]), user);
 	}
 	for (uint32_t i = 0; i < queue->slot_num; i++) {
@@ -161,7 +162,8 @@ static uint32_t slot_holder(const struct shm_recvq *queue, const struct shm_slot
 	return shm_state_ticket(state) == slot->ticket && shm_state_kind(state) == SHM_TAKEN ? shm_state_link(state) : SHM_NOBODY;
 }
 
-void sf_shm_recvq_held(struct shm_recvq *queue, uint32_t link, void (*held)(struct shm_slot *slot, uint32_t link, void *user), void *user)
+void sf_shm_recvq_held(struct shm_recvq *queue, uint32_t link, void (*held)(struct shm_slot *slot, uint32_t link, void *user),
+		       void *user)
 {
 	for (uint32_t i = 0; i < queue->slot_num; i++) {
 		struct shm_slot *slot = &queue->slots[i];

@@ -25,12 +25,12 @@ struct shm_slot {
 struct shm_recvq {
 	struct shm_port_segment *segment;
 	struct shm_slot *slots;
-	uint32_t *at;	     /* slot that was last posted at a ring position, or SHM_NOBODY */
+	uint32_t *at; /* slot that was last posted at a ring position, or SHM_NOBODY */
 	uint32_t entries;
 	uint32_t slot_num;
 	uint32_t free;
 	uint32_t posted;
-	uint32_t flushing;   /* how many slots are */
+	uint32_t flushing;	 /* how many slots are */
 	_Atomic uint64_t ticket; /* of the next posting; written by the port's thread */
 };
 
@@ -78,6 +78,7 @@ bool sf_shm_recvq_again(struct shm_recvq *queue, struct shm_slot *slot);
 void sf_shm_recvq_flush(struct shm_recvq *queue, void (*taken)(struct sf_recv *recv, void *user), void *user);
 
 /* Calls back for each slot that a link holds; SHM_NOBODY stands for any link, and marked slots only. */
-void sf_shm_recvq_held(struct shm_recvq *queue, uint32_t link, void (*held)(struct shm_slot *slot, uint32_t link, void *user), void *user);
+void sf_shm_recvq_held(struct shm_recvq *queue, uint32_t link, void (*held)(struct shm_slot *slot, uint32_t link, void *user),
+		       void *user);
 
 #endif

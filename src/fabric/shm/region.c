@@ -29,8 +29,14 @@ static struct {
 static int generations_fd = -1;
 static _Atomic uint64_t *generations; /* written once, under sf_shm_lock */
 
-int sf_shm_generations_fd(void) { return generations_fd; }
-const _Atomic uint64_t *sf_shm_generations(void) { return generations; }
+int sf_shm_generations_fd(void)
+{
+	return generations_fd;
+}
+const _Atomic uint64_t *sf_shm_generations(void)
+{
+	return generations;
+}
 
 /* Peers are given the descriptor: after this nobody can map the table writable any more. */
 static doca_error_t generations_make(void)
@@ -123,8 +129,8 @@ static void move_pages(struct shm_region *region)
 	pthread_mutex_lock(&move_lock);
 	if (!atomic_load_explicit(&region->moved, memory_order_relaxed)) {
 		if (sf_pages_move((void *)(uintptr_t)region->base.addr, region->base.len, &pages) != DOCA_SUCCESS)
-			SF_LOG_WARN("%lu bytes at 0x%lx stay private memory: peers reach them more slowly", (unsigned long)region->base.len,
-				    (unsigned long)region->base.addr);
+			SF_LOG_WARN("%lu bytes at 0x%lx stay private memory: peers reach them more slowly",
+				    (unsigned long)region->base.len, (unsigned long)region->base.addr);
 		pthread_mutex_lock(&sf_shm_lock);
 		region->pages = pages;
 		pthread_mutex_unlock(&sf_shm_lock);
@@ -183,7 +189,8 @@ doca_error_t sf_shm_region_export(struct sf_region *base, void *bytes, size_t *l
 	doca_error_t error;
 
 	if (base->imported || bytes == NULL || len == NULL || *len < SHM_DESCRIPTOR_SIZE) {
-		SF_LOG_ERR("cannot export: it is imported memory, or fewer than %d bytes are given for the descriptor", SHM_DESCRIPTOR_SIZE);
+		SF_LOG_ERR("cannot export: it is imported memory, or fewer than %d bytes are given for the descriptor",
+			   SHM_DESCRIPTOR_SIZE);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	error = sf_shm_agent_hold(&hold);

@@ -22,10 +22,10 @@ struct shm_region {
 	struct sf_region base;
 	uint64_t id;
 	struct shm_key token;
-	struct sf_pages *pages;	       /* written under sf_shm_lock */
-	_Atomic bool moved;	       /* pages is final */
-	_Atomic bool for_receives;     /* peers of the domain's ports may write here */
-	bool exported;		       /* holds the agent; guarded by sf_shm_lock, as is token */
+	struct sf_pages *pages;	   /* written under sf_shm_lock */
+	_Atomic bool moved;	   /* pages is final */
+	_Atomic bool for_receives; /* peers of the domain's ports may write here */
+	bool exported;		   /* holds the agent; guarded by sf_shm_lock, as is token */
 	uint32_t hold;
 };
 
@@ -35,8 +35,14 @@ struct shm_import {
 	uint32_t hold;
 };
 
-static inline struct shm_region *shm_region(struct sf_region *region) { return (struct shm_region *)region; }
-static inline struct shm_import *shm_import(struct sf_region *region) { return (struct shm_import *)region; }
+static inline struct shm_region *shm_region(struct sf_region *region)
+{
+	return (struct shm_region *)region;
+}
+static inline struct shm_import *shm_import(struct sf_region *region)
+{
+	return (struct shm_import *)region;
+}
 
 doca_error_t sf_shm_region_register(struct sf_domain *domain, void *addr, size_t len, uint32_t rights, struct sf_region **region);
 void sf_shm_region_close(struct sf_region *region);

@@ -71,7 +71,10 @@ struct shm_head {
 	uint64_t ticket;
 };
 
-static inline uint32_t shm_head_lines(const struct shm_head *head) { return shm_record_lines(head->header_len, head->data_len); }
+static inline uint32_t shm_head_lines(const struct shm_head *head)
+{
+	return shm_record_lines(head->header_len, head->data_len);
+}
 
 /* Shows the record at shm_tx_next() to the reader. first: what its first line is to hold besides the head, or NULL when that is
  * there already. The reader polls that line and takes it away with every look: so everything else is written before it, and

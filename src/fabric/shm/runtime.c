@@ -20,9 +20,9 @@
 #include "base/log.h"
 
 #define BACKLOG 1024
-#define LOCK_TRIES 1000	     /* of a millisecond each */
-#define STALE_SCAN_MAX 256   /* sockets of dead agents looked for at a time */
-#define SOCKET_NAME_MAX 40   /* "l-" and 32 digits */
+#define LOCK_TRIES 1000	   /* of a millisecond each */
+#define STALE_SCAN_MAX 256 /* sockets of dead agents looked for at a time */
+#define SOCKET_NAME_MAX 40 /* "l-" and 32 digits */
 
 struct shm_key sf_shm_key_of_name(const char *name)
 {
@@ -75,19 +75,22 @@ static doca_error_t folder_open(int *fd)
 
 	folder_path(path);
 	if (mkdir(path, 0700) != 0 && errno != EEXIST) {
-		SF_LOG_ERR("cannot make the runtime folder %s: %s; set SOFTFIELD_RUNTIME to a folder of your own", path, strerror(errno));
+		SF_LOG_ERR("cannot make the runtime folder %s: %s; set SOFTFIELD_RUNTIME to a folder of your own", path,
+			   strerror(errno));
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	*fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (*fd < 0 || fstat(*fd, &st) != 0) {
-		SF_LOG_ERR("cannot open the runtime folder %s: %s; set SOFTFIELD_RUNTIME to a folder of your own", path, strerror(errno));
+		SF_LOG_ERR("cannot open the runtime folder %s: %s; set SOFTFIELD_RUNTIME to a folder of your own", path,
+			   strerror(errno));
 		if (*fd >= 0)
 			close(*fd);
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	if (st.st_uid == geteuid() && (st.st_mode & 077) == 0)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("the runtime folder %s has owner %u and mode %03o, needed are owner %u and mode 700; chmod it, or set SOFTFIELD_RUNTIME "
+	SF_LOG_ERR("the runtime folder %s has owner %u and mode %03o, needed are owner %u and mode 700; chmod it, or set "
+		   "SOFTFIELD_RUNTIME "
 		   "to a folder of your own",
 		   path, (unsigned)st.st_uid, (unsigned)st.st_mode & 0777, (unsigned)geteuid());
 	close(*fd);
@@ -250,7 +253,8 @@ doca_error_t sf_shm_runtime_check_peer(int fd, int *pid)
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) != 0)
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	if (cred.uid != geteuid() && cred.uid != 0) {
-		SF_LOG_ERR("a process of user %u is not let in: this one runs as user %u", (unsigned)cred.uid, (unsigned)geteuid());
+		SF_LOG_ERR("a process of user %u is not let in: this one runs as user %u", (unsigned)cred.uid,
+			   (unsigned)geteuid());
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	*pid = cred.pid;

@@ -129,7 +129,8 @@ static doca_error_t attach_check(const struct shm_region *region, const struct s
 static doca_error_t serve_attach(struct session *session, const struct shm_msg_attach *ask)
 {
 	struct shm_region *region = sf_shm_region_find(ask->region);
-	struct shm_msg_attached answer = {.head = shm_msg_head(SHM_MSG_ATTACHED, sizeof(answer), ask->head.tag), .region = ask->region};
+	struct shm_msg_attached answer = {.head = shm_msg_head(SHM_MSG_ATTACHED, sizeof(answer), ask->head.tag),
+					  .region = ask->region};
 	int fds[SHM_FDS_MAX];
 	uint32_t made = 0;
 	doca_error_t error = attach_check(region, ask);
@@ -141,7 +142,8 @@ static doca_error_t serve_attach(struct session *session, const struct shm_msg_a
 		answer.addr = region->base.addr;
 		answer.len = region->base.len;
 		answer.rights = region->base.rights;
-		attach_runs(region, ask->by_port != 0 || (answer.rights & (SF_RIGHT_WRITE | SF_RIGHT_ATOMIC)) != 0, &answer, fds, &made);
+		attach_runs(region, ask->by_port != 0 || (answer.rights & (SF_RIGHT_WRITE | SF_RIGHT_ATOMIC)) != 0, &answer, fds,
+			    &made);
 	} else {
 		SF_LOG_WARN("process %d may not attach a region: %s", session->conn->pid, doca_error_get_descr(error));
 	}
@@ -155,7 +157,8 @@ static doca_error_t serve_attach(struct session *session, const struct shm_msg_a
 static bool copy_checked(void *local, uint64_t addr, size_t len, bool write)
 {
 	struct iovec here = {.iov_base = local, .iov_len = len}, there = {.iov_base = (void *)(uintptr_t)addr, .iov_len = len};
-	ssize_t done = write ? process_vm_writev(getpid(), &here, 1, &there, 1, 0) : process_vm_readv(getpid(), &here, 1, &there, 1, 0);
+	ssize_t done =
+		write ? process_vm_writev(getpid(), &here, 1, &there, 1, 0) : process_vm_readv(getpid(), &here, 1, &there, 1, 0);
 
 	if (done >= 0)
 		return (size_t)done == len;
@@ -171,8 +174,10 @@ static bool copy_checked(void *local, uint64_t addr, size_t len, bool write)
 
 static doca_error_t operate_check(const struct session *session, const struct shm_msg_operate *ask)
 {
-	static const uint32_t needed[] = {
-		[SF_OP_WRITE] = SF_RIGHT_WRITE, [SF_OP_READ] = SF_RIGHT_READ, [SF_OP_CAS] = SF_RIGHT_ATOMIC, [SF_OP_FAA] = SF_RIGHT_ATOMIC};
+	static const uint32_t needed[] = {[SF_OP_WRITE] = SF_RIGHT_WRITE,
+					  [SF_OP_READ] = SF_RIGHT_READ,
+					  [SF_OP_CAS] = SF_RIGHT_ATOMIC,
+					  [SF_OP_FAA] = SF_RIGHT_ATOMIC};
 	const struct shm_region *region = sf_shm_region_find(ask->region);
 
 	if (region == NULL)
@@ -218,8 +223,8 @@ static doca_error_t serve_operate(struct session *session, const struct shm_msg_
 	if (error == DOCA_SUCCESS)
 		error = operate(ask, &out.operated);
 	if (error != DOCA_SUCCESS) {
-		SF_LOG_WARN("process %d may not have %u bytes at 0x%lx: %s", session->conn->pid, ask->len, (unsigned long)ask->addr,
-			    doca_error_get_descr(error));
+		SF_LOG_WARN("process %d may not have %u bytes at 0x%lx: %s", session->conn->pid, ask->len,
+			    (unsigned long)ask->addr, doca_error_get_descr(error));
 		out.operated.len = 0;
 	}
 	out.operated.status = error;

@@ -34,7 +34,10 @@ static doca_error_t domain_open(const struct sf_fabric_ops *ops, const char *dev
 	return DOCA_SUCCESS;
 }
 
-static void domain_close(struct sf_domain *domain) { free(domain); }
+static void domain_close(struct sf_domain *domain)
+{
+	free(domain);
+}
 
 const struct sf_fabric_ops sf_shm_ops = {
 	.name = "shm",

@@ -18,11 +18,11 @@
 #include "fabric/shm/fds.h"
 #include "fabric/shm/submit.h"
 
-#define INLINE_MAX 104	      /* header and data: two lines. Above it the second copy costs more than another line */
+#define INLINE_MAX 104 /* header and data: two lines. Above it the second copy costs more than another line */
 #define FIRST_LINE sizeof(((struct shm_record *)NULL)->bytes) /* of these bytes as many are in the first line */
-#define PART_MAX 2048	      /* data bytes of one part, so that sender and reader work at the same time */
-#define VM_MIN 8192	      /* shorter stretches are faster in parts than by system call */
-#define VM_IOV_MAX 16	      /* local pieces of one system call */
+#define PART_MAX 2048 /* data bytes of one part, so that sender and reader work at the same time */
+#define VM_MIN 8192   /* shorter stretches are faster in parts than by system call */
+#define VM_IOV_MAX 16 /* local pieces of one system call */
 
 #ifdef SHM_TSAN
 atomic_uint sf_shm_tsan_order;
@@ -76,7 +76,8 @@ static doca_error_t claim_from(struct shm_link *link, uint64_t *ticket, uint64_t
 				return DOCA_ERROR_AGAIN;
 			if (len > claim->len)
 				return DOCA_ERROR_TOO_BIG;
-			if (!atomic_compare_exchange_strong(&entry->state, &state, shm_state(SHM_TAKEN, link->peer_link, *ticket)))
+			if (!atomic_compare_exchange_strong(&entry->state, &state,
+							    shm_state(SHM_TAKEN, link->peer_link, *ticket)))
 				continue;
 			claim->ticket = *ticket;
 			*ticket = (*ticket + 1) & SHM_TICKET_MASK;
@@ -248,7 +249,8 @@ void sf_shm_link_forget(struct shm_link *link)
 	for (uint32_t i = 0; i < link->lent_num; i++) {
 		struct shm_attach *attach = link->lent[i];
 
-		if (attach->peer->generations != NULL && attach->peer->generations[attach->region % SHM_REGIONS_MAX] == attach->region)
+		if (attach->peer->generations != NULL &&
+		    attach->peer->generations[attach->region % SHM_REGIONS_MAX] == attach->region)
 			link->lent[kept++] = attach;
 		else
 			sf_shm_attach_put(attach);
@@ -314,8 +316,8 @@ static uint64_t write_vm(struct shm_link *link, struct shm_transfer *t, uint64_t
 		return remote.iov_len;
 	*t = before;
 	if (done < 0 && errno != EFAULT && !atomic_exchange(&peer->no_vm, true))
-		SF_LOG_INFO("cannot write into process %d directly (%s): memory that is not whole pages takes a slower way", peer->pid,
-			    strerror(errno));
+		SF_LOG_INFO("cannot write into process %d directly (%s): memory that is not whole pages takes a slower way",
+			    peer->pid, strerror(errno));
 	return 0;
 }
 
@@ -324,8 +326,11 @@ static uint64_t write_part(struct shm_link *link, struct shm_transfer *t, uint64
 {
 	struct shm_record *record = shm_tx_next(&link->tx);
 	uint32_t part = len < PART_MAX ? (uint32_t)len : PART_MAX;
-	struct shm_head head = {
-		.kind = SHM_RECORD_PART, .data_len = part, .msg_len = (uint32_t)t->at, .slot = t->claim.slot, .ticket = t->claim.ticket};
+	struct shm_head head = {.kind = SHM_RECORD_PART,
+				.data_len = part,
+				.msg_len = (uint32_t)t->at,
+				.slot = t->claim.slot,
+				.ticket = t->claim.ticket};
 
 	if (!shm_tx_room(&link->tx, shm_head_lines(&head)))
 		return 0;
@@ -374,7 +379,8 @@ static bool transfer_run(struct shm_link *link)
 			continue;
 		}
 		if (moved == 0)
-			return false; /* no room, or the receive's pieces are fewer bytes than it said: then until the link ends */
+			return false; /* no room, or the receive's pieces are fewer bytes than it said: then until the link ends
+				       */
 		t->at += moved;
 		t->piece_at += moved;
 	}

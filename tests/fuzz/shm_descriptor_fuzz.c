@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A region's descriptor comes from wherever the program got it. What is let in packs to the same bytes again. */
+#include <assert.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "fabric/shm/descriptor.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The fuzzer does not find checksums: the second try is the same bytes with the right one. */
+static void unpack_sealed(const uint8_t *data, size_t size)
+{
+	uint8_t bytes[SHM_DESCRIPTOR_SIZE];
+	struct shm_descriptor descriptor, again;
+
+	if (size < sizeof(descriptor))
+		return;
+	memcpy(&descriptor, data, sizeof(descriptor));
+	sf_shm_descriptor_pack(&descriptor, bytes);
+	if (sf_shm_descriptor_unpack(bytes, sizeof(bytes), &again) != DOCA_SUCCESS)
+		return;
+	assert(again.len != 0 && again.addr + again.len > again.addr);
+	assert(again.region == descriptor.region && again.rights == descriptor.rights && again.addr == descriptor.addr);
+	assert(sf_shm_key_equal(&again.token, &descriptor.token) && sf_shm_key_equal(&again.agent, &descriptor.agent));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct shm_descriptor descriptor;
+	uint8_t bytes[SHM_DESCRIPTOR_SIZE];
+
+	if (sf_shm_descriptor_unpack(data, size, &descriptor) == DOCA_SUCCESS) {
+		sf_shm_descriptor_pack(&descriptor, bytes);
+		assert(sf_shm_descriptor_unpack(bytes, sizeof(bytes), &descriptor) == DOCA_SUCCESS);
+	}
+	unpack_sealed(data, size);
+	return 0;
+}
