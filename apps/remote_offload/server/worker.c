@@ -136,6 +136,7 @@ static void obey(struct worker *worker)
 	} else if (order == WORKER_EXIT) {
 		worker->stopping = true;
 	}
+	worker->drain_order = order == WORKER_DRAIN ? ordered : 0;
 	if (order == WORKER_DRAIN)
 		return; /* carried out when the last connection has gone */
 	worker->current = order;
@@ -150,11 +151,15 @@ static void finish_drain(struct worker *worker)
 
 	if (worker->all && now_us() / 1000 < worker->drain_deadline_ms)
 		return;
-	if (worker->all)
+	if (worker->all && !worker->lingering)
 		DOCA_LOG_WARN("cpu %u: clients still open after %d ms are closed", worker->cpu, DRAIN_TIMEOUT_MS);
 	close_all(worker);
+	worker->drain_deadline_ms = 0;
 	worker->current = WORKER_IDLE;
-	atomic_store(&worker->obeyed, atomic_load(&worker->ordered));
+	if (!worker->drain_order)
+		return; /* another order has come since and was reported */
+	atomic_store(&worker->obeyed, worker->drain_order);
+	worker->drain_order = 0;
 	if (write(worker->notify_fd, &one, sizeof(one)) < 0)
 		DOCA_LOG_DBG("notification not written: %s", strerror(errno));
 }
@@ -176,8 +181,10 @@ static void progress_drain(struct worker *worker)
 		}
 		owed |= !connection->lingering;
 	}
-	if (!owed && worker->drain_deadline_ms > now_us() / 1000 + LINGER_MS)
+	if (!owed && !worker->lingering) {
+		worker->lingering = true;
 		worker->drain_deadline_ms = now_us() / 1000 + LINGER_MS;
+	}
 	finish_drain(worker);
 }
 

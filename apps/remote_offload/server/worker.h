@@ -64,6 +64,8 @@ struct worker {
 	bool submitted; /* something to flush to the producer */
 	bool stopping;
 	uint64_t drain_deadline_ms; /* 0 while not draining */
+	unsigned int drain_order;   /* to be reported when drained, or 0 */
+	bool lingering;		    /* all answers are written: only clients' closing is waited for */
 	struct worker_stats stats;
 };
 
