@@ -42,7 +42,7 @@ SOFTFIELD_KERNEL(echo_thread, struct echo_args, args)
 #define STOP_EVERY 32
 
 /* One block for each queue. */
-SOFTFIELD_KERNEL(echo_block, struct echo_args, args)
+SOFTFIELD_KERNEL_THREADS(echo_block, 512, struct echo_args, args)
 {
 	const struct echo_queue *queue = &args->queues[softfield_block_index()];
 	struct doca_comch_gpu_consumer *consumer = queue->consumer;

@@ -33,12 +33,15 @@ struct softfield_quad {
 #define SOFTFIELD_DEVICE static __device__ __forceinline__
 
 /** Defines a kernel: its name, the type of its one argument, and how the body calls a pointer to it. */
-#define SOFTFIELD_KERNEL(name, type, args)                                \
-	static __device__ void name##_body(const type *args);             \
-	extern "C" __global__ void name(const __grid_constant__ type args_) \
-	{                                                                 \
-		name##_body(&args_);                                      \
-	}                                                                 \
+#define SOFTFIELD_KERNEL(name, type, args) SOFTFIELD_KERNEL_THREADS(name, 256, type, args)
+
+/** The same for blocks of up to so many threads: the more, the fewer registers each has. SOFTFIELD_KERNEL says 256. */
+#define SOFTFIELD_KERNEL_THREADS(name, threads, type, args)                                           \
+	static __device__ void name##_body(const type *args);                                         \
+	extern "C" __global__ void __launch_bounds__(threads, 1) name(const __grid_constant__ type args_) \
+	{                                                                                             \
+		name##_body(&args_);                                                                  \
+	}                                                                                             \
 	static __device__ void name##_body(const type *args)
 
 /** Index of the calling thread in its block. */
@@ -64,6 +67,12 @@ SOFTFIELD_DEVICE int softfield_block_any(int predicate) { return __syncthreads_o
 SOFTFIELD_DEVICE int softfield_warp_any(int predicate) { return __any_sync(0xffffffffu, predicate); }
 /** Orders the calling thread's memory accesses before and after, as every CPU and GPU sees them. */
 SOFTFIELD_DEVICE void softfield_fence_system(void) { __threadfence_system(); }
+
+/**
+ * Keeps loads that follow a load, and use what it gave, behind it. On a GPU such loads go past its caches and are not issued before
+ * the first has returned, so this only holds the compiler; a fence would wait for the thread's writes as well.
+ */
+SOFTFIELD_DEVICE void softfield_after_load(void) { asm volatile("" ::: "memory"); }
 
 /** Loads a quad that another processor may be writing: always whole, never from a cache. */
 SOFTFIELD_DEVICE struct softfield_quad softfield_load_quad(const struct softfield_quad *from)
@@ -130,6 +139,8 @@ void softfield_soft_sleep(uint32_t *word, uint32_t timeout_us);
 	}                                           \
 	static void name##_body(const type *args)
 
+#define SOFTFIELD_KERNEL_THREADS(name, threads, type, args) SOFTFIELD_KERNEL(name, type, args)
+
 SOFTFIELD_DEVICE uint32_t softfield_thread_index(void) { return softfield_self()->thread_index; }
 SOFTFIELD_DEVICE uint32_t softfield_block_index(void) { return softfield_self()->block_index; }
 SOFTFIELD_DEVICE uint32_t softfield_block_size(void) { return softfield_self()->block_size; }
@@ -141,6 +152,7 @@ SOFTFIELD_DEVICE void softfield_warp_sync(void) {}
 SOFTFIELD_DEVICE int softfield_block_any(int predicate) { return predicate; }
 SOFTFIELD_DEVICE int softfield_warp_any(int predicate) { return predicate; }
 SOFTFIELD_DEVICE void softfield_fence_system(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+SOFTFIELD_DEVICE void softfield_after_load(void) { __atomic_thread_fence(__ATOMIC_ACQUIRE); }
 
 /* In assembly, so that 16 bytes stay one access whatever the compiler thinks. */
 SOFTFIELD_DEVICE struct softfield_quad softfield_load_quad(const struct softfield_quad *from)

@@ -13,15 +13,26 @@
 #include <softfield/gpu_producer.h>
 #include <softfield/gpu_scope.h>
 
-/** Loads that a thread has in flight while it looks for messages, at most: four lanes a line, so a message for each thread. */
-#define SOFTFIELD_ROUNDS_MAX 4u
+/** Loads that a thread has in flight while it looks for messages, at most: four lanes a line, so a message for every other thread. */
+#define SOFTFIELD_ROUNDS_MAX 2u
 
-/** What a thread of the scope loaded. */
-struct softfield_found {
-	struct softfield_quad quad[SOFTFIELD_ROUNDS_MAX];
+/** A message as it is handed out. */
+struct softfield_handed {
+	uint64_t addr;
+	uint32_t mkey, got, imm_len;
 };
 
-/** Loads lines; gives the first, counted from the next message, that is not there. */
+/** Messages of a call that a block hands out through shared memory; further ones go through the handle. */
+#define SOFTFIELD_HANDED_MAX 32u
+
+/** What a thread of the scope loaded: its quads, and the receives that their messages go to. */
+struct softfield_found {
+	struct softfield_quad quad[SOFTFIELD_ROUNDS_MAX];
+	struct softfield_handed handed[SOFTFIELD_ROUNDS_MAX];
+	uint32_t posted_len[SOFTFIELD_ROUNDS_MAX];
+};
+
+/** Loads lines, and meanwhile their receives; gives the first, counted from the next message, that is not there. */
 template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_load(const struct doca_comch_gpu_consumer *c, uint32_t room,
 								     struct softfield_found *f)
 {
@@ -36,6 +47,17 @@ template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_load(const struc
 #pragma unroll
 	for (r = 0; r < SOFTFIELD_ROUNDS_MAX; r++) {
 		i = r * per_round + rank / 4;
+		if (i < room) {
+			const struct softfield_gpu_recv *recv = &c->recvs[(c->delivered + i) & (c->depth - 1)];
+
+			f->handed[r].addr = recv->addr;
+			f->handed[r].mkey = recv->mkey;
+			f->posted_len[r] = recv->len;
+		}
+	}
+#pragma unroll
+	for (r = 0; r < SOFTFIELD_ROUNDS_MAX; r++) {
+		i = r * per_round + rank / 4;
 		if (i >= room)
 			continue;
 		tag = f->quad[r].w[3];
@@ -46,11 +68,39 @@ template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_load(const struc
 	return missing;
 }
 
-/** Puts what the lines hold into the receives; of large messages only the immediate data. @return whether there are large ones */
-template <int S> SOFTFIELD_DEVICE bool softfield_collective_deliver(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total,
-								    const struct softfield_found *f)
+/** Puts one line into its receive; of a large message only the immediate data. @return whether it is large */
+template <int S> SOFTFIELD_DEVICE bool softfield_collective_place(struct doca_comch_gpu_consumer *c, uint32_t seq, uint32_t q,
+								  struct softfield_quad head, struct softfield_quad quad, uint32_t posted_len,
+								  struct softfield_handed *handed)
 {
-	uint32_t per_round = softfield_scope_size<S>() / 4, rank = softfield_scope_rank<S>(), r, i, k, slot, len, imm_len, q = rank & 3;
+	uint32_t slot = seq & (c->depth - 1);
+	struct softfield_gpu_recv *recv = &c->recvs[slot];
+	uint8_t *imm = c->imm + slot * SOFTFIELD_IMM_MAX;
+	bool large;
+
+	if (!softfield_line_check(c, head, posted_len, &handed->got, &handed->imm_len)) {
+		c->status = DOCA_ERROR_IO_FAILED;
+		handed->got = handed->imm_len = 0;
+		head.w[3] = 0;
+	}
+	large = head.w[3] & SOFTFIELD_TAG_ARENA;
+	if (q == 0) {
+		recv->got = handed->got;
+		recv->imm_len = handed->imm_len;
+		recv->offset = large ? head.w[0] : SOFTFIELD_IN_LINE;
+	}
+	if (!large)
+		softfield_scatter(quad, q, (uint8_t *)handed->addr, handed->got, imm, handed->imm_len);
+	else if (q != 0)
+		softfield_scatter(quad, q - 1, 0, 0, imm, handed->imm_len);
+	return large;
+}
+
+/** Puts what the lines hold into the receives. @return whether there are large ones, whose bytes are still in the arena */
+template <int S> SOFTFIELD_DEVICE bool softfield_collective_deliver(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total,
+								    struct softfield_found *f, struct softfield_handed *table)
+{
+	uint32_t per_round = softfield_scope_size<S>() / 4, rank = softfield_scope_rank<S>(), r, i, k;
 	bool large = false;
 
 #pragma unroll
@@ -64,27 +114,9 @@ template <int S> SOFTFIELD_DEVICE bool softfield_collective_deliver(struct doca_
 		i = r * per_round + rank / 4;
 		if (i >= total)
 			continue;
-		slot = (first + i) & (c->depth - 1);
-		struct softfield_gpu_recv *recv = &c->recvs[slot];
-		uint8_t *imm = c->imm + slot * SOFTFIELD_IMM_MAX;
-
-		if (!softfield_line_check(c, head, recv->len, &len, &imm_len)) {
-			c->status = DOCA_ERROR_IO_FAILED;
-			len = imm_len = 0;
-			head.w[3] = 0;
-		}
-		if (q == 0) {
-			recv->got = len;
-			recv->imm_len = imm_len;
-			recv->offset = head.w[3] & SOFTFIELD_TAG_ARENA ? head.w[0] : SOFTFIELD_IN_LINE;
-		}
-		if (head.w[3] & SOFTFIELD_TAG_ARENA) {
-			large = true;
-			if (q != 0)
-				softfield_scatter(f->quad[r], q - 1, 0, 0, imm, imm_len);
-		} else {
-			softfield_scatter(f->quad[r], q, (uint8_t *)recv->addr, len, imm, imm_len);
-		}
+		large |= softfield_collective_place<S>(c, first + i, rank & 3, head, f->quad[r], f->posted_len[r], &f->handed[r]);
+		if (S == SOFTFIELD_SCOPE_BLOCK && (rank & 3) == 0 && i < SOFTFIELD_HANDED_MAX)
+			table[i] = f->handed[r];
 	}
 	return large;
 }
@@ -94,7 +126,7 @@ template <int S> SOFTFIELD_DEVICE void softfield_collective_copy_in(struct doca_
 {
 	uint32_t i, turn = 0;
 
-	softfield_fence_system(); /* the arena after the lines */
+	softfield_after_load(); /* the arena after the lines */
 	for (i = 0; i < total; i++) {
 		const struct softfield_gpu_recv *recv = &c->recvs[(first + i) & (c->depth - 1)];
 
@@ -104,37 +136,91 @@ template <int S> SOFTFIELD_DEVICE void softfield_collective_copy_in(struct doca_
 	softfield_scope_sync<S>();
 }
 
-/** One look for messages, all threads. @return how many were handed out; thread i has the i-th from *first on */
-template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_receive(struct doca_comch_gpu_consumer *c, uint32_t *first)
+/** The message of the calling thread, whose rank is less than total. */
+template <int S> SOFTFIELD_DEVICE struct softfield_handed softfield_collective_pick(const struct doca_comch_gpu_consumer *c, uint32_t seq,
+										    const struct softfield_handed *table, bool fresh)
 {
-	uint32_t head = c->head, delivered = c->delivered, size = softfield_scope_size<S>(), polled = 0, total;
-	bool fresh = head == delivered && c->status == 0, leader = softfield_scope_rank<S>() == 0, large, publish = false;
+	const struct softfield_gpu_recv *recv = &c->recvs[seq & (c->depth - 1)];
+	struct softfield_handed h;
+
+	if (S == SOFTFIELD_SCOPE_BLOCK && fresh && softfield_scope_rank<S>() < SOFTFIELD_HANDED_MAX)
+		return table[softfield_scope_rank<S>()];
+	h.addr = recv->addr;
+	h.mkey = recv->mkey;
+	h.got = recv->got;
+	h.imm_len = recv->imm_len;
+	return h;
+}
+
+/** Within a warp the messages go from lane to lane: lanes 4i to 4i+3 of round r have message 8r+i. */
+SOFTFIELD_DEVICE struct softfield_handed softfield_warp_pick(const struct softfield_found *f, uint32_t total)
+{
+	uint32_t lane = threadIdx.x & 31, from = 4 * (lane & 7), r;
+	struct softfield_handed h = {0, 0, 0, 0};
+
+#pragma unroll
+	for (r = 0; r < SOFTFIELD_ROUNDS_MAX; r++) {
+		struct softfield_handed other;
+
+		if (8 * r >= total)
+			break;
+		other.addr = __shfl_sync(SOFTFIELD_WARP_MASK, f->handed[r].addr, from);
+		other.mkey = __shfl_sync(SOFTFIELD_WARP_MASK, f->handed[r].mkey, from);
+		other.got = __shfl_sync(SOFTFIELD_WARP_MASK, f->handed[r].got, from);
+		other.imm_len = __shfl_sync(SOFTFIELD_WARP_MASK, f->handed[r].imm_len, from);
+		if (lane / 8 == r)
+			h = other;
+	}
+	return h;
+}
+
+/** The first thread's part after a look: counts, and how much to look for next time. @return whether there is more to grant */
+SOFTFIELD_DEVICE bool softfield_collective_account(struct doca_comch_gpu_consumer *c, uint32_t total, uint32_t polled, bool fresh)
+{
+	c->head += total;
+	if (!fresh)
+		return false;
+	c->delivered += total;
+	c->empties = total == 0 ? c->empties + 1 : 0;
+	if (total == polled && polled != 0)
+		c->rounds = min(max(c->rounds, 1u) * 2, SOFTFIELD_ROUNDS_MAX);
+	else if (2 * total <= polled)
+		c->rounds = max(c->rounds / 2, 1u);
+	return total != 0 && softfield_consumer_grant(c);
+}
+
+/** One look for messages, all threads. @return how many were handed out; the caller's, if any, is in *mine and has number *seq */
+template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_receive(struct doca_comch_gpu_consumer *c, uint32_t *seq,
+									struct softfield_handed *mine)
+{
+	__shared__ struct softfield_handed table[SOFTFIELD_HANDED_MAX];
+	uint32_t head = c->head, delivered = c->delivered, size = softfield_scope_size<S>(), rank = softfield_scope_rank<S>();
+	uint32_t polled = 0, total = delivered - head, closed = 0; /* total: left over by thread scope */
+	bool fresh = head == delivered && c->status == 0, large, publish = false;
 	struct softfield_found f;
 
-	*first = head;
-	total = delivered - head; /* left over by thread scope */
 	if (fresh) {
 		polled = min(c->granted - delivered, max(c->rounds, 1u) * (size / 4));
+		if (rank == size - 1 && (c->empties + 1) % SOFTFIELD_CONTROL_EVERY == 0)
+			closed = softfield_load_quad(&c->mailbox->control).w[0];
 		total = softfield_collective_load<S>(c, polled, &f);
 	}
 	total = softfield_scope_min<S>(min(total, size));
-	large = fresh && softfield_collective_deliver<S>(c, delivered, total, &f);
-	if (leader) {
-		c->head = head + total;
-		if (fresh) {
-			c->delivered = delivered + total;
-			c->rounds = total == polled && polled != 0 ? min(max(c->rounds, 1u) * 2, SOFTFIELD_ROUNDS_MAX)
-							   : 2 * total <= polled ? max(c->rounds / 2, 1u) : c->rounds;
-			publish = total != 0 && softfield_consumer_grant(c);
-			if (total == 0 && ++c->empties % SOFTFIELD_CONTROL_EVERY == 0)
-				softfield_consumer_check_control(c);
-		}
-	}
+	large = fresh && softfield_collective_deliver<S>(c, delivered, total, &f, table);
+	if (closed != SOFTFIELD_MAILBOX_OPEN)
+		c->status = closed == SOFTFIELD_MAILBOX_LOST ? DOCA_ERROR_IO_FAILED : DOCA_ERROR_BAD_STATE;
+	if (rank == 0)
+		publish = softfield_collective_account(c, total, polled, fresh);
 	large = softfield_scope_any<S>(large);
 	if (large)
 		softfield_collective_copy_in<S>(c, delivered, total);
-	if (leader && (publish || large))
+	if (rank == 0 && (publish || large))
 		softfield_consumer_publish(c);
+	*seq = head + rank;
+	if (S == SOFTFIELD_SCOPE_WARP && fresh)
+		*mine = softfield_warp_pick(&f, total);
+	else if (rank < total)
+		*mine = softfield_collective_pick<S>(c, head + rank, table, fresh);
 	return total;
 }
 
@@ -142,25 +228,23 @@ template <int S>
 SOFTFIELD_DEVICE doca_error_t softfield_collective_recv_wait(struct doca_comch_gpu_consumer *c, uint32_t *mkey, uintptr_t *addr,
 							     uint32_t *recv_len, uint8_t **imm_data, uint32_t *imm_data_len, bool wait)
 {
-	uint32_t first, total, rank = softfield_scope_rank<S>();
-	const struct softfield_gpu_recv *r;
+	uint32_t seq, total;
+	struct softfield_handed mine;
 
 	if (!softfield_scope_valid<S>() || c == 0 || mkey == 0 || addr == 0 || recv_len == 0)
 		return DOCA_ERROR_INVALID_VALUE;
 	do
-		total = softfield_collective_receive<S>(c, &first);
+		total = softfield_collective_receive<S>(c, &seq, &mine);
 	while (total == 0 && wait && c->status == 0);
-	if (rank >= total)
+	if (softfield_scope_rank<S>() >= total)
 		return c->status != 0 ? (doca_error_t)c->status : DOCA_ERROR_AGAIN;
-	first += rank;
-	r = &c->recvs[first & (c->depth - 1)];
-	*mkey = r->mkey;
-	*addr = (uintptr_t)r->addr;
-	*recv_len = r->got;
+	*mkey = mine.mkey;
+	*addr = (uintptr_t)mine.addr;
+	*recv_len = mine.got;
 	if (imm_data != 0)
-		*imm_data = r->imm_len != 0 ? c->imm + (first & (c->depth - 1)) * SOFTFIELD_IMM_MAX : 0;
+		*imm_data = mine.imm_len != 0 ? c->imm + (seq & (c->depth - 1)) * SOFTFIELD_IMM_MAX : 0;
 	if (imm_data_len != 0)
-		*imm_data_len = r->imm_len;
+		*imm_data_len = mine.imm_len;
 	return DOCA_SUCCESS;
 }
 

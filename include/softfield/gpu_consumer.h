@@ -79,7 +79,7 @@ SOFTFIELD_DEVICE int softfield_consumer_deliver(struct doca_comch_gpu_consumer *
 	r->got = len;
 	r->imm_len = imm_len;
 	if (line[0].w[3] & SOFTFIELD_TAG_ARENA) {
-		softfield_fence_system(); /* the arena after the line */
+		softfield_after_load(); /* the arena after the line */
 		softfield_observed(&c->lines[seq & (c->depth - 1)]);
 		softfield_copy_in((uint8_t *)r->addr, c->arena + line[0].w[0], len, 0, 1);
 		for (q = 1; q < 4; q++)
