@@ -23,7 +23,7 @@ void echo_warp(const void *args);
 void echo_block(const void *args);
 
 #ifdef HAVE_CUDA_CODE
-SOFTFIELD_EMBED(echo_image, ECHO_FATBIN);
+extern const unsigned char echo_image[], echo_image_end[];
 #define IMAGE echo_image
 #define IMAGE_SIZE ((size_t)(echo_image_end - echo_image))
 #else

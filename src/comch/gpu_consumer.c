@@ -171,7 +171,6 @@ static doca_error_t gpu_start(struct doca_comch_consumer *consumer, struct comch
 	ad->path = COMCH_PATH_MAILBOX;
 	memcpy(ad->descriptor, gpu->memory.descriptor, gpu->memory.descriptor_len);
 	ad->descriptor_len = gpu->memory.descriptor_len;
-	__atomic_add_fetch(&consumer->child.ctx.gpu->users, 1, __ATOMIC_RELAXED);
 	return DOCA_SUCCESS;
 }
 
@@ -197,7 +196,6 @@ static void gpu_stop(struct doca_comch_consumer *consumer)
 	}
 	comch_consumer_unlisten(consumer);
 	free_all(consumer);
-	__atomic_sub_fetch(&consumer->child.ctx.gpu->users, 1, __ATOMIC_RELEASE);
 }
 
 static bool gpu_progress(struct doca_comch_consumer *consumer) { return sf_port_poll(consumer->port, COMCH_POLL_BUDGET) > 0; }

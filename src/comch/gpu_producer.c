@@ -324,7 +324,6 @@ static doca_error_t gpu_start(struct doca_comch_producer *producer)
 		free_all(producer);
 		return result;
 	}
-	__atomic_add_fetch(&producer->child.ctx.gpu->users, 1, __ATOMIC_RELAXED);
 	add_new_consumers(producer);
 	return DOCA_SUCCESS;
 }
@@ -354,7 +353,6 @@ static void gpu_stop(struct doca_comch_producer *producer)
 	sf_port_close(producer->port);
 	producer->port = NULL;
 	free_all(producer);
-	__atomic_sub_fetch(&producer->child.ctx.gpu->users, 1, __ATOMIC_RELEASE);
 }
 
 static bool gpu_progress(struct doca_comch_producer *producer)

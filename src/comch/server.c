@@ -103,10 +103,6 @@ static doca_error_t server_start(struct doca_ctx *ctx)
 	struct comch_endpoint *endpoint = &server->endpoint;
 	doca_error_t result;
 
-	if (ctx->gpu != NULL) {
-		SF_LOG_ERR("a comch server has no data path to put on a GPU; set it on its producers and consumers");
-		return DOCA_ERROR_NOT_SUPPORTED;
-	}
 	result = comch_endpoint_open(endpoint, &server_handler);
 	if (result != DOCA_SUCCESS)
 		return result;

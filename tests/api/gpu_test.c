@@ -21,7 +21,7 @@
 #define DEADLINE_MS 5000
 
 #ifdef HAVE_CUDA_CODE
-SOFTFIELD_EMBED(kernels_image, KERNELS_FATBIN);
+extern const unsigned char kernels_image[], kernels_image_end[];
 #define IMAGE kernels_image
 #define IMAGE_SIZE ((size_t)(kernels_image_end - kernels_image))
 #else
