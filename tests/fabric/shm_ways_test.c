@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What only shm has: its slower ways to a byte, receives held by peers that do not go on, and its folder. */
+#include "conformance.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fabric/shm/descriptor.h"
+#include "fabric/shm/link.h"
+
+#define CASE_SECONDS 120
+#define SHARED_MEMORY ((size_t)1 << 20)
+#define EDGE 24 /* the region begins inside a word line, not on a page */
+
+/* From here on this process cannot reach into others: as in a container that forbids it. */
+static void forbid_process_vm(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {.len = sizeof(code) / sizeof(code[0]), .filter = code};
+	char byte = 0;
+	struct iovec here = {&byte, 1};
+
+	CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+	CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+	CHECK(process_vm_readv(getpid(), &here, 1, &here, 1, 0) < 0 && errno == EPERM);
+}
+
+/* Memory that is shared already, and so is not moved: no whole page of it can be mapped by a peer. */
+static void use_shared_memory(struct end *end, struct sf_region **region, char **memory)
+{
+	*memory = mmap(NULL, SHARED_MEMORY, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(*memory != MAP_FAILED);
+	*memory += EDGE;
+	CHECK_OK(sf_region_register(end->domain, *memory, SHARED_MEMORY - EDGE, ALL_RIGHTS, region));
+}
+
+static struct sf_link *meet(struct end *end, struct peer *peer)
+{
+	char name[SF_NAME_MAX];
+	struct sf_link *link;
+
+	hear(peer->sock, name, sizeof(name));
+	end_open(end, "host0/0000:d8:00.0", 4);
+	link = end_connect(end, name);
+	WAIT(end->connects == 1);
+	CHECK_OK(end->connect_status);
+	return link;
+}
+
+static void owner_open(struct end *end, int sock, uint32_t recv_max)
+{
+	end_open(end, "dpu0/0000:03:00.0", recv_max);
+	end_listen(end, SF_LISTEN_AUTO);
+	say(sock, end->name, sizeof(end->name));
+}
+
+static void owner_close(struct end *end)
+{
+	WAIT(end->closes == 1);
+	sf_link_close(end->accepted[0]);
+	end_close(end);
+}
+
+#define LONG_MESSAGE ((size_t)300000)
+
+static void unmapped_receiver(int sock)
+{
+	struct sf_region *region;
+	struct slot slot;
+	struct end end;
+	char *memory;
+
+	owner_open(&end, sock, 1);
+	use_shared_memory(&end, &region, &memory);
+	slot_set(&end, &slot, 0, 1);
+	slot.recv.region = region;
+	slot.pieces[0] = (struct sf_iov){memory + 7, 1000};
+	slot.pieces[1] = (struct sf_iov){memory + 5000, LONG_MESSAGE};
+	slot.recv.iov_num = 2;
+	CHECK_OK(slot_post_set(&slot));
+	say_word(sock, 'p');
+	WAIT(slot.done == 1);
+	CHECK_OK(slot.recv.status);
+	CHECK(slot.recv.len == LONG_MESSAGE && slot.recv.header_len == 5 && memcmp(slot.recv.header, "title", 5) == 0);
+	memmove(memory + 1007, memory + 5000, LONG_MESSAGE - 1000);
+	CHECK(filled(memory + 7, LONG_MESSAGE, 3));
+	sf_region_close(region);
+	owner_close(&end);
+}
+
+static void a_long_message_goes_in_parts(void)
+{
+	struct peer peer;
+	struct send send, next;
+	struct sf_link *link;
+	struct end end;
+
+	peer_fork(&peer, unmapped_receiver);
+	forbid_process_vm();
+	link = meet(&end, &peer);
+	fill(end.memory, LONG_MESSAGE, 3);
+	send_set(&send, end.memory, LONG_MESSAGE);
+	send.op.header = "title";
+	send.op.header_len = 5;
+	hear_word(peer.sock, 'p');
+	CHECK_OK(submit(link, &send));
+	send_set(&next, "x", 1);
+	CHECK_RESULT(submit(link, &next), DOCA_ERROR_AGAIN); /* whether it waits for the ring or for a receive */
+	WAIT(send.done == 1);
+	CHECK_OK(send.op.status);
+	sf_link_close(link);
+	peer_end(&peer);
+	end_close(&end);
+}
+
+static void unmapped_owner(int sock)
+{
+	char descriptor[SF_DESCRIPTOR_MAX] = {0};
+	size_t len = sizeof(descriptor);
+	struct sf_region *region;
+	struct slot slot;
+	struct end end;
+	char *memory;
+
+	owner_open(&end, sock, 1);
+	use_shared_memory(&end, &region, &memory);
+	CHECK_OK(slot_post(&end, &slot, 0, 0));
+	memset(memory, 0, 64);
+	CHECK_OK(sf_region_export(region, descriptor, &len));
+	say(sock, descriptor, sizeof(descriptor));
+	hear_word(sock, 'w'); /* only the agent has worked until now */
+	WAIT(slot.done == 1);
+	CHECK(slot.recv.kind == SF_OP_WRITE && slot.recv.len == 0 && slot.recv.header_len == 2);
+	CHECK(filled(memory + 100, LONG_MESSAGE, 5));
+	CHECK(*(uint64_t *)(void *)memory == 47);
+	sf_region_close(region);
+	say_word(sock, 'c');
+	owner_close(&end);
+}
+
+static void the_agent_reaches_what_nothing_else_does(void)
+{
+	char descriptor[SF_DESCRIPTOR_MAX];
+	struct sf_region *region;
+	struct sf_link *link;
+	struct peer peer;
+	struct send send;
+	struct end end;
+	uint64_t old = 9;
+	void *mapped;
+
+	peer_fork(&peer, unmapped_owner);
+	forbid_process_vm();
+	link = meet(&end, &peer);
+	hear(peer.sock, descriptor, sizeof(descriptor));
+	CHECK_OK(sf_region_import(end.domain, descriptor, SHM_DESCRIPTOR_SIZE, &region));
+	CHECK_RESULT(sf_region_map(region, &mapped), DOCA_ERROR_NOT_SUPPORTED);
+	fill(end.memory, LONG_MESSAGE, 5);
+	one_sided_set(&send, SF_OP_WRITE, region, region->addr + 100, end.memory, LONG_MESSAGE);
+	send.op.header = "hi";
+	send.op.header_len = 2;
+	CHECK_OK(submit_wait(link, &send));
+	one_sided_set(&send, SF_OP_READ, region, region->addr + 100, end.memory + LONG_MESSAGE, LONG_MESSAGE);
+	CHECK_OK(submit_wait(link, &send));
+	CHECK(filled(end.memory + LONG_MESSAGE, LONG_MESSAGE, 5));
+	one_sided_set(&send, SF_OP_FAA, region, region->addr, &old, sizeof(old));
+	send.op.value = 5;
+	CHECK_OK(submit_wait(link, &send));
+	CHECK(old == 0);
+	one_sided_set(&send, SF_OP_CAS, region, region->addr, &old, sizeof(old));
+	send.op.compare = 5;
+	send.op.value = 47;
+	CHECK_OK(submit_wait(link, &send));
+	CHECK(old == 5);
+	say_word(peer.sock, 'w');
+	hear_word(peer.sock, 'c');
+	CHECK_RESULT(submit_wait(link, &send), DOCA_ERROR_CONNECTION_ABORTED);
+	sf_region_close(region);
+	sf_link_close(link);
+	peer_end(&peer);
+	end_close(&end);
+}
+
+/* Claims the first receive of the case's port, as a sender does just before it copies, and goes no further. */
+static void claimer(int sock)
+{
+	char name[SF_NAME_MAX];
+	struct shm_link *link;
+	struct shm_entry *entry;
+	struct end end;
+	uint64_t state;
+
+	hear(sock, name, sizeof(name));
+	end_open(&end, "dpu0/0000:03:00.0", 1);
+	link = shm_link(end_connect(&end, name));
+	WAIT(end.connects == 1);
+	entry = &link->peer_port->entry[shm_position(link->peer_port->hint, link->peer_entries)];
+	state = atomic_load(&entry->state);
+	CHECK(shm_state_kind(state) == SHM_POSTED);
+	CHECK(atomic_compare_exchange_strong(&entry->state, &state,
+					     shm_state(SHM_TAKEN, link->peer_link, shm_state_ticket(state))));
+	say_word(sock, 't');
+	for (;;)
+		pause();
+}
+
+static void claimed_from(struct peer *peer, struct end *end, struct slot *slot)
+{
+	peer_fork(peer, claimer);
+	end_open(end, "host0/0000:d8:00.0", 2);
+	end_listen(end, SF_LISTEN_AUTO);
+	CHECK_OK(slot_post(end, slot, 0, 4096));
+	say(peer->sock, end->name, sizeof(end->name));
+	hear_word(peer->sock, 't');
+	WAIT(end->accepts == 1);
+}
+
+static void a_killed_senders_receive_is_posted_again(void)
+{
+	struct sf_link *link;
+	struct peer peer;
+	struct slot slot;
+	struct end end;
+
+	claimed_from(&peer, &end, &slot);
+	peer_kill(&peer);
+	WAIT_WITHIN(1000 * (slow_build() ? 4 : 1), end.closes == 1);
+	CHECK_RESULT(end.close_reason, DOCA_ERROR_CONNECTION_ABORTED);
+	CHECK(slot.done == 0);
+	sf_link_close(end.closed);
+	link = end_connect(&end, end.name);
+	WAIT(end.connects == 1 && end.accepts == 2);
+	send_wait(link, "again", 5);
+	WAIT(slot.done == 1);
+	CHECK_OK(slot.recv.status);
+	CHECK(slot.recv.len == 5 && memcmp(end.memory, "again", 5) == 0);
+	sf_link_close(link);
+	sf_link_close(end.accepted[1]);
+	end_close(&end);
+}
+
+static void a_stopped_sender_holds_one_receive_and_nobody_else(void)
+{
+	struct slot slot, rounds[2];
+	struct sf_link *link;
+	struct peer peer;
+	struct end end;
+
+	claimed_from(&peer, &end, &slot);
+	CHECK(kill(peer.pid, SIGSTOP) == 0);
+	link = end_connect(&end, end.name);
+	WAIT(end.connects == 1 && end.accepts == 2);
+	for (int i = 0; i < 100; i++) { /* often around the ring of two */
+		CHECK_OK(slot_post(&end, &rounds[i % 2], 8192, 64));
+		send_wait(link, &i, sizeof(i));
+		WAIT(rounds[i % 2].done == 1);
+		CHECK(memcmp(end.memory + 8192, &i, sizeof(i)) == 0);
+	}
+	CHECK(slot.done == 0);
+	/* Flushed, it is given back after a second, and the link that would write into it is ended. */
+	sf_port_flush_recvs(end.port);
+	WAIT_WITHIN(3000 * (slow_build() ? 4 : 1), slot.done == 1 && end.closes == 1);
+	CHECK_RESULT(slot.recv.status, DOCA_ERROR_CONNECTION_ABORTED);
+	CHECK(end.closed == end.accepted[0] && slot.recv.link == NULL);
+	sf_link_close(end.accepted[0]);
+	sf_link_close(end.accepted[1]);
+	sf_link_close(link);
+	end_close(&end);
+	peer_kill(&peer);
+}
+
+static void folder_remove(const char *folder)
+{
+	char lock[4096 + 8];
+
+	snprintf(lock, sizeof(lock), "%s/lock", folder);
+	CHECK(unlink(lock) == 0);
+	CHECK(rmdir(folder) == 0); /* nothing else is left there */
+}
+
+static void a_folder_open_to_others_is_refused(void)
+{
+	char folder[] = "/tmp/softfield-test-XXXXXX", deep[4096], *at = deep;
+	struct sf_listener *listener;
+	struct end end;
+
+	CHECK(mkdtemp(folder) != NULL && chmod(folder, 0755) == 0);
+	CHECK(setenv("SOFTFIELD_RUNTIME", folder, 1) == 0);
+	end_open(&end, "host0/0000:d8:00.0", 1);
+	CHECK_RESULT(sf_listener_open(end.port, "name", 0, NULL, &listener), DOCA_ERROR_NOT_PERMITTED);
+	CHECK(chmod(folder, 0700) == 0);
+	CHECK_OK(sf_listener_open(end.port, "name", 0, NULL, &listener));
+	sf_listener_close(listener);
+	end_close(&end);
+
+	/* A folder whose name is longer than a socket's path may be. */
+	at += sprintf(at, "%s/", folder);
+	memset(at, 'd', 200);
+	at[200] = '\0';
+	CHECK(setenv("SOFTFIELD_RUNTIME", deep, 1) == 0);
+	struct pair pair;
+	pair_open(&pair, 1);
+	pair_close(&pair);
+	folder_remove(deep);
+	folder_remove(folder);
+}
+
+static void run(void **state)
+{
+	void (*test)(void) = *(void (**)(void)) * state;
+	pid_t child;
+	int status;
+
+	fflush(NULL);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		fabric = sf_fabric_find("shm");
+		alarm(CASE_SECONDS);
+		test();
+		exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+	static void (*const tests[])(void) = {
+		a_long_message_goes_in_parts,
+		the_agent_reaches_what_nothing_else_does,
+		a_killed_senders_receive_is_posted_again,
+		a_stopped_sender_holds_one_receive_and_nobody_else,
+		a_folder_open_to_others_is_refused,
+	};
+#define TEST(number, test)                                                                                                       \
+	{                                                                                                                        \
+		.name = #test, .test_func = run, .initial_state = (void *)(uintptr_t)&tests[number]                              \
+	}
+	const struct CMUnitTest cases[] = {
+		TEST(0, a_long_message_goes_in_parts),
+		TEST(1, the_agent_reaches_what_nothing_else_does),
+		TEST(2, a_killed_senders_receive_is_posted_again),
+		TEST(3, a_stopped_sender_holds_one_receive_and_nobody_else),
+		TEST(4, a_folder_open_to_others_is_refused),
+	};
+
+	return cmocka_run_group_tests_name("shm", cases, NULL, NULL);
+}
