@@ -10,13 +10,13 @@ trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
 
 check() {
-	name=$1
+	what=$1
 	shift
 	if "$@" >"$work/log" 2>&1; then
 		passed=$((passed + 1))
 	else
 		failed=$((failed + 1))
-		echo "FAILED: $name"
+		echo "FAILED: $what"
 		sed 's/^/    /' "$work/log" | tail -n 30
 	fi
 }
