@@ -39,27 +39,29 @@ static uint32_t shared_spans(struct span *spans, const char *word)
 
 static void lie(const struct span *span, uint32_t *seed)
 {
-	volatile uint64_t *word = &span->words[random_below(seed, (uint32_t)span->num)];
+	uint64_t *word = &span->words[random_below(seed, (uint32_t)span->num)];
 	uint64_t value = (uint64_t)random_below(seed, 1 << 24) << 40 ^ random_below(seed, 1 << 24);
+	uint32_t mark;
 
 	switch (random_below(seed, 6)) {
 	case 0:
-		*word = 0;
+		__atomic_store_n(word, 0, __ATOMIC_RELAXED);
 		break;
 	case 1:
-		*word = UINT64_MAX;
+		__atomic_store_n(word, UINT64_MAX, __ATOMIC_RELAXED);
 		break;
 	case 2:
-		*word ^= UINT64_C(1) << random_below(seed, 64);
+		__atomic_fetch_xor(word, UINT64_C(1) << random_below(seed, 64), __ATOMIC_RELAXED);
 		break;
 	case 3:
-		*word += random_below(seed, 3) - 1;
+		__atomic_fetch_add(word, random_below(seed, 3) - 1, __ATOMIC_RELAXED);
 		break;
 	case 4:
-		*(volatile uint32_t *)word = random_below(seed, 8) | random_below(seed, 64) << 8 | random_below(seed, 70) << 16;
+		mark = random_below(seed, 8) | random_below(seed, 64) << 8 | random_below(seed, 70) << 16;
+		__atomic_store_n((uint32_t *)word, mark, __ATOMIC_RELAXED);
 		break;
 	default:
-		*word = value;
+		__atomic_store_n(word, value, __ATOMIC_RELAXED);
 	}
 }
 

@@ -153,7 +153,7 @@ static void unmapped_owner(int sock)
 	WAIT(slot.done == 1);
 	CHECK(slot.recv.kind == SF_OP_WRITE && slot.recv.len == 0 && slot.recv.header_len == 2);
 	CHECK(filled(memory + 100, LONG_MESSAGE, 5));
-	CHECK(*(uint64_t *)(void *)memory == 47);
+	CHECK(__atomic_load_n((uint64_t *)(void *)memory, __ATOMIC_ACQUIRE) == 47);
 	sf_region_close(region);
 	say_word(sock, 'c');
 	owner_close(&end);
