@@ -155,8 +155,6 @@ uint32_t sf_shm_link_end(struct shm_link *link, doca_error_t reason)
 	struct shm_port *port = shm_port(link->base.port);
 	bool report = link->life == SHM_LIFE_READY;
 
-	if (link->life == SHM_LIFE_ENDING)
-		port->endings--;
 	link->life = SHM_LIFE_OVER;
 	link->attention = false;
 	link->sending = false;
@@ -253,7 +251,6 @@ static void leave(struct shm_link *link)
 void sf_shm_link_disconnect(struct sf_link *base)
 {
 	struct shm_link *link = shm_link(base);
-	struct shm_port *port = shm_port(base->port);
 
 	if (link->life == SHM_LIFE_CONNECTING && link->sending)
 		link->life = SHM_LIFE_READY; /* the peer has accepted and is owed what was sent */
@@ -266,7 +263,6 @@ void sf_shm_link_disconnect(struct sf_link *base)
 	link->life = SHM_LIFE_ENDING;
 	link->attention = true;
 	link->end_deadline_ns = sf_shm_now_ns() + END_LIMIT_NS;
-	port->endings++;
 	base->state = SF_LINK_CLOSED;
 	leave(link);
 }

@@ -27,8 +27,7 @@ struct shm_port {
 	struct sf_recv *flushed, **flushed_end;
 	struct shm_link *todo, **todo_end; /* events taken from the inbox */
 	uint64_t flush_deadline_ns;
-	uint32_t endings; /* links disconnected by us that the peer may still use */
-	uint32_t arming;  /* number of the last one */
+	uint32_t arming; /* number of the last one */
 	bool armed;
 	bool polling;
 	bool reap; /* links to free at the end of the poll */
