@@ -51,7 +51,7 @@ static struct options options = {.size = 64, .depth = 64, .receives = 256, .cpus
 struct side {
 	struct doca_dev *dev;
 	struct doca_dev_rep *rep;
-	struct doca_pe *pe;	 /* control */
+	struct doca_pe *pe; /* control */
 	struct doca_pe *data_pe;
 	struct doca_comch_server *server;
 	struct doca_comch_client *client;
@@ -66,10 +66,10 @@ struct side {
 	struct doca_task *free_sends[TASKS_MAX];
 	uint32_t num_free_sends;
 	uint64_t received, sent;
-	bool done;		   /* the control message that ends it came */
-	uint64_t *samples;	   /* latency: of each round trip, at the client */
+	bool done;	   /* the control message that ends it came */
+	uint64_t *samples; /* latency: of each round trip, at the client */
 	uint64_t last_ns, to_answer;
-	bool owed;		   /* an answer that could not be sent yet */
+	bool owed; /* an answer that could not be sent yet */
 };
 
 static void check(doca_error_t result, const char *what)
@@ -102,7 +102,8 @@ static void pin(int cpu)
 
 static struct side self;
 
-static void on_message(struct doca_comch_event_msg_recv *event, uint8_t *buffer, uint32_t len, struct doca_comch_connection *connection)
+static void on_message(struct doca_comch_event_msg_recv *event, uint8_t *buffer, uint32_t len,
+		       struct doca_comch_connection *connection)
 {
 	(void)event;
 	(void)buffer;
@@ -111,14 +112,16 @@ static void on_message(struct doca_comch_event_msg_recv *event, uint8_t *buffer,
 	self.done = true;
 }
 
-static void on_connect(struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *connection, uint8_t ok)
+static void on_connect(struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *connection,
+		       uint8_t ok)
 {
 	(void)event;
 	if (ok)
 		self.connection = connection;
 }
 
-static void on_disconnect(struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *connection, uint8_t ok)
+static void on_disconnect(struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *connection,
+			  uint8_t ok)
 {
 	(void)event;
 	(void)connection;
@@ -308,7 +311,8 @@ static void make_consumer(void)
 	check(doca_comch_consumer_create(self.connection, self.mmap, &self.consumer), "consumer");
 	ctx = doca_comch_consumer_as_ctx(self.consumer);
 	check(doca_pe_connect_ctx(self.data_pe, ctx), "consumer");
-	check(doca_comch_consumer_task_post_recv_set_conf(self.consumer, on_received, on_receive_error, options.receives), "consumer");
+	check(doca_comch_consumer_task_post_recv_set_conf(self.consumer, on_received, on_receive_error, options.receives),
+	      "consumer");
 	if (doca_ctx_start(ctx) != DOCA_ERROR_IN_PROGRESS)
 		check(DOCA_ERROR_INITIALIZATION, "starting the consumer");
 	while (state == DOCA_CTX_STATE_STARTING || self.remote_consumer == 0) {
@@ -320,8 +324,8 @@ static void make_consumer(void)
 		struct doca_comch_consumer_task_post_recv *task;
 		struct doca_buf *buf;
 
-		check(doca_buf_inventory_buf_get_by_addr(self.inventory, self.mmap, self.memory + (size_t)i * options.size, options.size,
-							 &buf),
+		check(doca_buf_inventory_buf_get_by_addr(self.inventory, self.mmap, self.memory + (size_t)i * options.size,
+							 options.size, &buf),
 		      "buffer");
 		check(doca_comch_consumer_task_post_recv_alloc_init(self.consumer, buf, &task), "receive");
 		check(doca_task_submit(doca_comch_consumer_task_post_recv_as_task(task)), "receive");
@@ -342,7 +346,8 @@ static void make_producer(void)
 		struct doca_comch_producer_task_send *task;
 		struct doca_buf *buf;
 
-		check(doca_buf_inventory_buf_get_by_data(self.inventory, self.mmap, self.memory + at, options.size, &buf), "buffer");
+		check(doca_buf_inventory_buf_get_by_data(self.inventory, self.mmap, self.memory + at, options.size, &buf),
+		      "buffer");
 		check(doca_comch_producer_task_send_alloc_init(self.producer, buf, NULL, 0, self.remote_consumer, &task), "send");
 		self.free_sends[self.num_free_sends++] = doca_comch_producer_task_send_as_task(task);
 	}
@@ -415,8 +420,9 @@ static void ping(void)
 	wait_received(total);
 	samples = self.samples + warm_up;
 	qsort(samples, options.count, sizeof(*samples), by_value);
-	printf("{\"test\": \"latency\", \"size\": %u, \"count\": %" PRIu64 ", \"p50_ns\": %.1f, \"p99_ns\": %.1f}\n", options.size,
-	       options.count, (double)samples[options.count / 2] / 2, (double)samples[options.count * 99 / 100] / 2);
+	printf("{\"test\": \"latency\", \"size\": %u, \"count\": %" PRIu64 ", \"p50_ns\": %.1f, \"p99_ns\": %.1f}\n",
+	       options.size, options.count, (double)samples[options.count / 2] / 2,
+	       (double)samples[options.count * 99 / 100] / 2);
 	free(self.samples);
 }
 
@@ -520,9 +526,10 @@ static void parse(int argc, char **argv)
 			exit(2);
 	}
 	options.latency = optind < argc && strcmp(argv[optind], "latency") == 0;
-	if (optind >= argc || (!options.latency && strcmp(argv[optind], "stream") != 0) || options.size == 0 || options.depth == 0 ||
-	    options.depth > TASKS_MAX || options.receives == 0 || options.receives > TASKS_MAX) {
-		fprintf(stderr, "usage: comch_bench latency|stream [--size B] [--count N] [--depth N] [--receives N] [--cpus A,B]\n");
+	if (optind >= argc || (!options.latency && strcmp(argv[optind], "stream") != 0) || options.size == 0 ||
+	    options.depth == 0 || options.depth > TASKS_MAX || options.receives == 0 || options.receives > TASKS_MAX) {
+		fprintf(stderr,
+			"usage: comch_bench latency|stream [--size B] [--count N] [--depth N] [--receives N] [--cpus A,B]\n");
 		exit(2);
 	}
 	if (options.count == 0)

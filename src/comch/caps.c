@@ -47,9 +47,15 @@ static uint32_t list_max(bool receive)
 	return max < COMCH_LIST_MAX ? max : COMCH_LIST_MAX;
 }
 
-doca_error_t doca_comch_cap_server_is_supported(const struct doca_devinfo *devinfo) { return is_on(devinfo, SF_NODE_DPU); }
+doca_error_t doca_comch_cap_server_is_supported(const struct doca_devinfo *devinfo)
+{
+	return is_on(devinfo, SF_NODE_DPU);
+}
 
-doca_error_t doca_comch_cap_client_is_supported(const struct doca_devinfo *devinfo) { return is_on(devinfo, SF_NODE_HOST); }
+doca_error_t doca_comch_cap_client_is_supported(const struct doca_devinfo *devinfo)
+{
+	return is_on(devinfo, SF_NODE_HOST);
+}
 
 doca_error_t doca_comch_cap_get_max_name_len(const struct doca_devinfo *devinfo, uint32_t *max_name_len)
 {
@@ -76,7 +82,10 @@ doca_error_t doca_comch_cap_get_max_send_tasks(const struct doca_devinfo *devinf
 	return answer(devinfo, COMCH_SEND_TASKS_MAX, max_send_tasks);
 }
 
-doca_error_t doca_comch_producer_cap_is_supported(const struct doca_devinfo *devinfo) { return has_data_path(devinfo); }
+doca_error_t doca_comch_producer_cap_is_supported(const struct doca_devinfo *devinfo)
+{
+	return has_data_path(devinfo);
+}
 
 doca_error_t doca_comch_producer_cap_get_max_num_tasks(const struct doca_devinfo *devinfo, uint32_t *max_num_tasks)
 {
@@ -98,7 +107,10 @@ doca_error_t doca_comch_producer_cap_get_max_producers(const struct doca_devinfo
 	return answer(devinfo, COMCH_PRODUCERS_MAX, max_producers);
 }
 
-doca_error_t doca_comch_consumer_cap_is_supported(const struct doca_devinfo *devinfo) { return has_data_path(devinfo); }
+doca_error_t doca_comch_consumer_cap_is_supported(const struct doca_devinfo *devinfo)
+{
+	return has_data_path(devinfo);
+}
 
 doca_error_t doca_comch_consumer_cap_get_max_num_tasks(const struct doca_devinfo *devinfo, uint32_t *max_num_tasks)
 {

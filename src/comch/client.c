@@ -10,9 +10,9 @@
 #include "comch/endpoint.h"
 
 struct doca_comch_client {
-	struct comch_endpoint endpoint; /* first: connection.c and task_send.c know a client by it */
+	struct comch_endpoint endpoint;		  /* first: connection.c and task_send.c know a client by it */
 	struct doca_comch_connection *connection; /* valid while RUNNING or STOPPING */
-	doca_error_t refused; /* what connecting failed with at once, told by the next progress */
+	doca_error_t refused;			  /* what connecting failed with at once, told by the next progress */
 };
 
 /* ---- connecting ---- */
@@ -32,9 +32,10 @@ static void log_failure(const struct comch_endpoint *endpoint, doca_error_t stat
 	case DOCA_ERROR_CONNECTION_ABORTED:
 		status = comch_refusal_parse(data, len);
 		SF_LOG_ERR("server %s refused: %s%s", endpoint->name, doca_error_get_name(status),
-			   status == DOCA_ERROR_FULL ? "; it has as many clients as it can, stop one of them" :
-			   status == DOCA_ERROR_UNSUPPORTED_VERSION ? "; build both sides with the same Softfield" :
-			   status == DOCA_ERROR_SHUTDOWN ? "; it is stopping, start it again" : "");
+			   status == DOCA_ERROR_FULL		      ? "; it has as many clients as it can, stop one of them"
+			   : status == DOCA_ERROR_UNSUPPORTED_VERSION ? "; build both sides with the same Softfield"
+			   : status == DOCA_ERROR_SHUTDOWN	      ? "; it is stopping, start it again"
+								      : "");
 		break;
 	case DOCA_ERROR_TIME_OUT:
 		SF_LOG_ERR("server %s did not answer in time; is its process stopped?", endpoint->name);
@@ -55,7 +56,8 @@ static void server_answered(struct sf_link *link, doca_error_t status, const voi
 	if (status == DOCA_SUCCESS) {
 		status = comch_hello_parse(data, len, &hello);
 		if (status != DOCA_SUCCESS)
-			SF_LOG_ERR("the hello of server %s (%zu bytes) is not understood: %s; build both sides with the same Softfield",
+			SF_LOG_ERR("the hello of server %s (%zu bytes) is not understood: %s; build both sides with the same "
+				   "Softfield",
 				   endpoint->name, len, doca_error_get_name(status));
 	} else {
 		log_failure(endpoint, status, data, len);
@@ -124,9 +126,15 @@ static doca_error_t client_start(struct doca_ctx *ctx)
 	return DOCA_ERROR_IN_PROGRESS;
 }
 
-static void client_cancel(struct doca_ctx *ctx) { comch_endpoint_cancel((struct comch_endpoint *)ctx); }
+static void client_cancel(struct doca_ctx *ctx)
+{
+	comch_endpoint_cancel((struct comch_endpoint *)ctx);
+}
 
-static bool client_drained(struct doca_ctx *ctx) { return comch_endpoint_drained((struct comch_endpoint *)ctx); }
+static bool client_drained(struct doca_ctx *ctx)
+{
+	return comch_endpoint_drained((struct comch_endpoint *)ctx);
+}
 
 static void client_stop(struct doca_ctx *ctx)
 {
@@ -272,12 +280,14 @@ doca_error_t doca_comch_client_get_connection(const struct doca_comch_client *cl
 	return DOCA_SUCCESS;
 }
 
-doca_error_t doca_comch_client_event_msg_recv_register(struct doca_comch_client *client, doca_comch_event_msg_recv_cb_t recv_event_cb)
+doca_error_t doca_comch_client_event_msg_recv_register(struct doca_comch_client *client,
+						       doca_comch_event_msg_recv_cb_t recv_event_cb)
 {
 	return comch_endpoint_set_msg_recv((struct comch_endpoint *)client, recv_event_cb, __func__);
 }
 
-doca_error_t doca_comch_client_event_consumer_register(struct doca_comch_client *client, doca_comch_event_consumer_cb_t new_consumer,
+doca_error_t doca_comch_client_event_consumer_register(struct doca_comch_client *client,
+						       doca_comch_event_consumer_cb_t new_consumer,
 						       doca_comch_event_consumer_cb_t expired_consumer)
 {
 	return comch_endpoint_set_consumer_events((struct comch_endpoint *)client, new_consumer, expired_consumer, __func__);

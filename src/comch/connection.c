@@ -110,8 +110,8 @@ bool comch_connection_close(struct doca_comch_connection *connection)
 
 /* ---- internal messages ---- */
 
-doca_error_t comch_connection_post(struct doca_comch_connection *connection, const struct comch_control *control, const void *payload,
-				   size_t len)
+doca_error_t comch_connection_post(struct doca_comch_connection *connection, const struct comch_control *control,
+				   const void *payload, size_t len)
 {
 	struct comch_out *out;
 	doca_error_t result = DOCA_SUCCESS;
@@ -416,8 +416,8 @@ doca_error_t doca_comch_connection_update_info(struct doca_comch_connection *con
 	return DOCA_SUCCESS;
 }
 
-doca_error_t doca_comch_connection_get_counter(const struct doca_comch_connection *connection, enum doca_comch_counter counter_type,
-					       uint64_t *counter_value)
+doca_error_t doca_comch_connection_get_counter(const struct doca_comch_connection *connection,
+					       enum doca_comch_counter counter_type, uint64_t *counter_value)
 {
 	if (connection == NULL || counter_value == NULL) {
 		SF_LOG_ERR("%s is NULL", connection == NULL ? "connection" : "counter_value");

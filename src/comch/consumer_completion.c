@@ -128,7 +128,8 @@ static doca_error_t get_number(const struct doca_comch_consumer_completion *comp
 doca_error_t doca_comch_consumer_completion_set_max_num_consumers(struct doca_comch_consumer_completion *completion,
 								  uint32_t max_num_consumers)
 {
-	return set_number(completion, &completion->max_num_consumers, max_num_consumers, 1, COMCH_CONSUMERS_MAX, "max_num_consumers");
+	return set_number(completion, &completion->max_num_consumers, max_num_consumers, 1, COMCH_CONSUMERS_MAX,
+			  "max_num_consumers");
 }
 
 doca_error_t doca_comch_consumer_completion_get_max_num_consumers(const struct doca_comch_consumer_completion *completion,
@@ -137,7 +138,8 @@ doca_error_t doca_comch_consumer_completion_get_max_num_consumers(const struct d
 	return get_number(completion, &completion->max_num_consumers, max_num_consumers);
 }
 
-doca_error_t doca_comch_consumer_completion_set_max_num_recv(struct doca_comch_consumer_completion *completion, uint32_t max_num_recv)
+doca_error_t doca_comch_consumer_completion_set_max_num_recv(struct doca_comch_consumer_completion *completion,
+							     uint32_t max_num_recv)
 {
 	return set_number(completion, &completion->max_num_recv, max_num_recv, 1, COMCH_DATA_TASKS_MAX, "max_num_recv");
 }
@@ -148,7 +150,8 @@ doca_error_t doca_comch_consumer_completion_get_max_num_recv(const struct doca_c
 	return get_number(completion, &completion->max_num_recv, max_num_recv);
 }
 
-doca_error_t doca_comch_consumer_completion_set_imm_data_len(struct doca_comch_consumer_completion *completion, uint32_t imm_data_len)
+doca_error_t doca_comch_consumer_completion_set_imm_data_len(struct doca_comch_consumer_completion *completion,
+							     uint32_t imm_data_len)
 {
 	return set_number(completion, &completion->imm_data_len, imm_data_len, 0, COMCH_IMM_MAX, "imm_data_len");
 }

@@ -42,7 +42,8 @@ static void slot_done(struct sf_recv *recv)
 	if (result == DOCA_SUCCESS)
 		receives->num_posted++;
 	else
-		SF_LOG_ERR("a control receive could not be posted again: %s; the queue is one shorter", doca_error_get_name(result));
+		SF_LOG_ERR("a control receive could not be posted again: %s; the queue is one shorter",
+			   doca_error_get_name(result));
 }
 
 static doca_error_t post_all(struct comch_receives *receives, uint32_t num, uint32_t slot_size)
@@ -80,9 +81,11 @@ doca_error_t comch_receives_create(struct sf_port *port, uint32_t num, uint32_t 
 	receives->user = user;
 	/* Whole pages of their own, so that the fabric can share them in place. */
 	receives->memory_len = ((size_t)num * slot_size + page - 1) / page * page;
-	receives->memory = (uint8_t *)mmap(NULL, receives->memory_len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	receives->memory =
+		(uint8_t *)mmap(NULL, receives->memory_len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (receives->memory == MAP_FAILED) {
-		SF_LOG_ERR("no memory for %u control messages of %u bytes; lower the receive queue or message size", num, slot_size);
+		SF_LOG_ERR("no memory for %u control messages of %u bytes; lower the receive queue or message size", num,
+			   slot_size);
 		free(receives);
 		return DOCA_ERROR_NO_MEMORY;
 	}

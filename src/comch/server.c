@@ -38,7 +38,8 @@ static doca_error_t check_request(const struct comch_endpoint *endpoint, const v
 		return result;
 	}
 	if (endpoint->num_connections >= COMCH_CLIENTS_MAX) {
-		SF_LOG_WARN("server %s has %d clients, which is the most; another one is refused", endpoint->name, COMCH_CLIENTS_MAX);
+		SF_LOG_WARN("server %s has %d clients, which is the most; another one is refused", endpoint->name,
+			    COMCH_CLIENTS_MAX);
 		return DOCA_ERROR_FULL;
 	}
 	return DOCA_SUCCESS;
@@ -117,9 +118,15 @@ static doca_error_t server_start(struct doca_ctx *ctx)
 	return result;
 }
 
-static void server_cancel(struct doca_ctx *ctx) { comch_endpoint_cancel((struct comch_endpoint *)ctx); }
+static void server_cancel(struct doca_ctx *ctx)
+{
+	comch_endpoint_cancel((struct comch_endpoint *)ctx);
+}
 
-static bool server_drained(struct doca_ctx *ctx) { return comch_endpoint_drained((struct comch_endpoint *)ctx); }
+static bool server_drained(struct doca_ctx *ctx)
+{
+	return comch_endpoint_drained((struct comch_endpoint *)ctx);
+}
 
 static void server_stop(struct doca_ctx *ctx)
 {
@@ -130,9 +137,15 @@ static void server_stop(struct doca_ctx *ctx)
 	comch_endpoint_close(&server->endpoint);
 }
 
-static bool server_progress(struct doca_ctx *ctx) { return comch_endpoint_progress((struct comch_endpoint *)ctx); }
+static bool server_progress(struct doca_ctx *ctx)
+{
+	return comch_endpoint_progress((struct comch_endpoint *)ctx);
+}
 
-static bool server_arm(struct doca_ctx *ctx) { return comch_endpoint_arm((struct comch_endpoint *)ctx); }
+static bool server_arm(struct doca_ctx *ctx)
+{
+	return comch_endpoint_arm((struct comch_endpoint *)ctx);
+}
 
 static const struct sf_ctx_ops server_ops = {
 	.name = "comch server",
@@ -152,7 +165,8 @@ static doca_error_t check_devices(const struct doca_dev *dev, const struct doca_
 	const struct sf_device *desc, *listed_on;
 
 	if (dev == NULL || rep == NULL) {
-		SF_LOG_ERR("%s is NULL", dev == NULL ? "dev" : "repr: a server needs the representor of the host function it serves");
+		SF_LOG_ERR("%s is NULL",
+			   dev == NULL ? "dev" : "repr: a server needs the representor of the host function it serves");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	desc = sf_dev_desc(dev);
@@ -162,14 +176,16 @@ static doca_error_t check_devices(const struct doca_dev *dev, const struct doca_
 	}
 	listed_on = sf_dev_desc(sf_dev_rep_dev(rep));
 	if (listed_on != desc) {
-		SF_LOG_ERR("representor of %s belongs to device %s, the server is on %s; take a representor listed on the server's device",
+		SF_LOG_ERR("representor of %s belongs to device %s, the server is on %s; take a representor listed on the "
+			   "server's device",
 			   sf_dev_rep_desc(rep)->key, listed_on->key, desc->key);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return DOCA_SUCCESS;
 }
 
-doca_error_t doca_comch_server_create(struct doca_dev *dev, struct doca_dev_rep *repr, const char *name, struct doca_comch_server **out)
+doca_error_t doca_comch_server_create(struct doca_dev *dev, struct doca_dev_rep *repr, const char *name,
+				      struct doca_comch_server **out)
 {
 	struct doca_comch_server *server;
 	doca_error_t result;
@@ -189,7 +205,8 @@ doca_error_t doca_comch_server_create(struct doca_dev *dev, struct doca_dev_rep 
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	comch_endpoint_init(&server->endpoint, &server_ops, dev, name, true);
-	snprintf(server->endpoint.listener_name, sizeof(server->endpoint.listener_name), "comch/%s/%s", sf_dev_rep_desc(repr)->key, name);
+	snprintf(server->endpoint.listener_name, sizeof(server->endpoint.listener_name), "comch/%s/%s",
+		 sf_dev_rep_desc(repr)->key, name);
 	server->rep = repr;
 	sf_dev_rep_hold(repr);
 	*out = server;
@@ -295,12 +312,14 @@ doca_error_t doca_comch_server_disconnect(struct doca_comch_server *server, stru
 	return DOCA_SUCCESS;
 }
 
-doca_error_t doca_comch_server_event_msg_recv_register(struct doca_comch_server *server, doca_comch_event_msg_recv_cb_t recv_event_cb)
+doca_error_t doca_comch_server_event_msg_recv_register(struct doca_comch_server *server,
+						       doca_comch_event_msg_recv_cb_t recv_event_cb)
 {
 	return comch_endpoint_set_msg_recv((struct comch_endpoint *)server, recv_event_cb, __func__);
 }
 
-doca_error_t doca_comch_server_event_consumer_register(struct doca_comch_server *server, doca_comch_event_consumer_cb_t new_consumer,
+doca_error_t doca_comch_server_event_consumer_register(struct doca_comch_server *server,
+						       doca_comch_event_consumer_cb_t new_consumer,
 						       doca_comch_event_consumer_cb_t expired_consumer)
 {
 	return comch_endpoint_set_consumer_events((struct comch_endpoint *)server, new_consumer, expired_consumer, __func__);

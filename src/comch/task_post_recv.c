@@ -19,7 +19,8 @@ static __attribute__((noinline)) doca_error_t gather_list(struct doca_comch_cons
 			return DOCA_ERROR_INVALID_VALUE;
 		}
 		if (num == consumer->list_max) {
-			SF_LOG_ERR("consumer %u: a list of more than %u buffers; shorten it", consumer->child.id, consumer->list_max);
+			SF_LOG_ERR("consumer %u: a list of more than %u buffers; shorten it", consumer->child.id,
+				   consumer->list_max);
 			return DOCA_ERROR_INVALID_VALUE;
 		}
 		task->iov[num++] = (struct sf_iov){buf->data + buf->data_len, sf_buf_tailroom(buf)};
@@ -59,10 +60,11 @@ static doca_error_t post_recv_validate(const struct doca_task *base)
 	for (const struct doca_buf *buf = task->buf; buf != NULL; buf = buf->next)
 		room += sf_buf_tailroom(buf);
 	if (task->buf == NULL || task->buf->refcount == 0 || task->buf->first != task->buf || room > COMCH_BUF_SIZE_MAX) {
-		SF_LOG_ERR("the receive's buffer is %s", task->buf == NULL ? "NULL" :
-							 task->buf->refcount == 0 ? "free" :
-							 task->buf->first != task->buf ? "not the head of its list" :
-							 "larger than the most that a message has");
+		SF_LOG_ERR("the receive's buffer is %s", task->buf == NULL	    ? "NULL"
+							 : task->buf->refcount == 0 ? "free"
+							 : task->buf->first != task->buf
+								 ? "not the head of its list"
+								 : "larger than the most that a message has");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return DOCA_SUCCESS;
@@ -111,8 +113,9 @@ doca_error_t doca_comch_consumer_task_post_recv_set_conf(struct doca_comch_consu
 		SF_LOG_ERR("consumer is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	return sf_task_pool_configure(&consumer->child.ctx, &consumer->recv_pool, &post_recv_class, (doca_task_completion_cb_t)completed,
-				      (doca_task_completion_cb_t)failed, num_post_recv_tasks, COMCH_DATA_TASKS_MAX);
+	return sf_task_pool_configure(&consumer->child.ctx, &consumer->recv_pool, &post_recv_class,
+				      (doca_task_completion_cb_t)completed, (doca_task_completion_cb_t)failed,
+				      num_post_recv_tasks, COMCH_DATA_TASKS_MAX);
 }
 
 doca_error_t doca_comch_consumer_task_post_recv_alloc_init(struct doca_comch_consumer *consumer, struct doca_buf *buf,

@@ -9,7 +9,8 @@
 
 static void send_done(struct sf_op *op)
 {
-	struct doca_comch_task_send *task = (struct doca_comch_task_send *)((char *)op - offsetof(struct doca_comch_task_send, op));
+	struct doca_comch_task_send *task =
+		(struct doca_comch_task_send *)((char *)op - offsetof(struct doca_comch_task_send, op));
 	struct doca_comch_connection *connection = task->connection;
 
 	connection->num_ops--;
@@ -32,7 +33,8 @@ static doca_error_t send_submit(struct doca_task *base, uint32_t flags)
 		return DOCA_ERROR_NOT_CONNECTED;
 	}
 	/* A consumer that was started before must be known to the peer before a message that may name it. */
-	if (atomic_load_explicit(&connection->endpoint->num_out, memory_order_acquire) > 0 && !comch_connection_flush(connection, &sent))
+	if (atomic_load_explicit(&connection->endpoint->num_out, memory_order_acquire) > 0 &&
+	    !comch_connection_flush(connection, &sent))
 		return DOCA_ERROR_AGAIN;
 	connection->num_ops++;
 	result = sf_link_submit(connection->link, &task->op);
@@ -60,17 +62,20 @@ static doca_error_t set_conf(struct comch_endpoint *endpoint, doca_comch_task_se
 		SF_LOG_ERR("the server or client is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	return sf_task_pool_configure(&endpoint->ctx, &endpoint->send_pool, &endpoint->send_class, (doca_task_completion_cb_t)completed,
-				      (doca_task_completion_cb_t)failed, num_tasks, COMCH_SEND_TASKS_MAX);
+	return sf_task_pool_configure(&endpoint->ctx, &endpoint->send_pool, &endpoint->send_class,
+				      (doca_task_completion_cb_t)completed, (doca_task_completion_cb_t)failed, num_tasks,
+				      COMCH_SEND_TASKS_MAX);
 }
 
-doca_error_t doca_comch_server_task_send_set_conf(struct doca_comch_server *server, doca_comch_task_send_completion_cb_t completed,
+doca_error_t doca_comch_server_task_send_set_conf(struct doca_comch_server *server,
+						  doca_comch_task_send_completion_cb_t completed,
 						  doca_comch_task_send_completion_cb_t failed, uint32_t num_send_tasks)
 {
 	return set_conf((struct comch_endpoint *)server, completed, failed, num_send_tasks);
 }
 
-doca_error_t doca_comch_client_task_send_set_conf(struct doca_comch_client *client, doca_comch_task_send_completion_cb_t completed,
+doca_error_t doca_comch_client_task_send_set_conf(struct doca_comch_client *client,
+						  doca_comch_task_send_completion_cb_t completed,
 						  doca_comch_task_send_completion_cb_t failed, uint32_t num_send_tasks)
 {
 	return set_conf((struct comch_endpoint *)client, completed, failed, num_send_tasks);
@@ -125,14 +130,14 @@ static doca_error_t alloc_init(struct comch_endpoint *endpoint, struct doca_comc
 	return DOCA_SUCCESS;
 }
 
-doca_error_t doca_comch_server_task_send_alloc_init(struct doca_comch_server *server, struct doca_comch_connection *peer, const void *msg,
-						    uint32_t len, struct doca_comch_task_send **task)
+doca_error_t doca_comch_server_task_send_alloc_init(struct doca_comch_server *server, struct doca_comch_connection *peer,
+						    const void *msg, uint32_t len, struct doca_comch_task_send **task)
 {
 	return alloc_init((struct comch_endpoint *)server, peer, msg, len, task);
 }
 
-doca_error_t doca_comch_client_task_send_alloc_init(struct doca_comch_client *client, struct doca_comch_connection *peer, const void *msg,
-						    uint32_t len, struct doca_comch_task_send **task)
+doca_error_t doca_comch_client_task_send_alloc_init(struct doca_comch_client *client, struct doca_comch_connection *peer,
+						    const void *msg, uint32_t len, struct doca_comch_task_send **task)
 {
 	return alloc_init((struct comch_endpoint *)client, peer, msg, len, task);
 }

@@ -86,7 +86,8 @@ static void sizes_are_within_the_capabilities(void **state)
 	assert_true(value >= 512);
 }
 
-static void no_msg(struct doca_comch_event_msg_recv *event, uint8_t *buffer, uint32_t len, struct doca_comch_connection *connection)
+static void no_msg(struct doca_comch_event_msg_recv *event, uint8_t *buffer, uint32_t len,
+		   struct doca_comch_connection *connection)
 {
 	(void)event;
 	(void)buffer;
@@ -101,7 +102,8 @@ static void no_consumer(struct doca_comch_event_consumer *event, struct doca_com
 	(void)id;
 }
 
-static void no_status(struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *connection, uint8_t ok)
+static void no_status(struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *connection,
+		      uint8_t ok)
 {
 	(void)event;
 	(void)connection;
@@ -141,7 +143,8 @@ static void setters_refuse_a_started_context(void **state)
 	assert_int_equal(doca_comch_server_set_max_msg_size(server.server, 100), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_comch_client_set_recv_queue_size(client.client, 4), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_comch_server_event_msg_recv_register(server.server, no_msg), DOCA_ERROR_BAD_STATE);
-	assert_int_equal(doca_comch_client_event_consumer_register(client.client, no_consumer, no_consumer), DOCA_ERROR_BAD_STATE);
+	assert_int_equal(doca_comch_client_event_consumer_register(client.client, no_consumer, no_consumer),
+			 DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_comch_server_event_connection_status_changed_register(server.server, no_status, no_status),
 			 DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_comch_server_task_send_set_conf(server.server, no_send, no_send, 1), DOCA_ERROR_BAD_STATE);
@@ -160,9 +163,11 @@ static void connection_only_while_running(void **state)
 	side_connect(&server, &client);
 	assert_int_equal(doca_comch_client_get_connection(client.client, &connection), DOCA_SUCCESS);
 	assert_int_equal(doca_comch_client_get_connection(client.client, NULL), DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(doca_comch_server_task_send_alloc_init(server.server, connection, "x", 1, &task), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_comch_server_task_send_alloc_init(server.server, connection, "x", 1, &task),
+			 DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_comch_client_task_send_alloc_init(client.client, NULL, "x", 1, &task), DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(doca_comch_client_task_send_alloc_init(client.client, connection, NULL, 1, &task), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_comch_client_task_send_alloc_init(client.client, connection, NULL, 1, &task),
+			 DOCA_ERROR_INVALID_VALUE);
 }
 
 static void start_wants_a_progress_engine(void **state)
@@ -194,13 +199,13 @@ typedef doca_error_t (*cap_fn)(const struct doca_devinfo *devinfo, uint32_t *val
 static void every_capability_answers_and_refuses_null(void **state)
 {
 	const cap_fn caps[] = {
-		doca_comch_cap_get_max_name_len,	      doca_comch_cap_get_max_msg_size,
-		doca_comch_cap_get_max_recv_queue_size,	      doca_comch_cap_get_max_clients,
-		doca_comch_cap_get_max_send_tasks,	      doca_comch_producer_cap_get_max_num_tasks,
-		doca_comch_producer_cap_get_max_buf_size,     doca_comch_producer_cap_get_max_buf_list_len,
-		doca_comch_producer_cap_get_max_producers,    doca_comch_consumer_cap_get_max_num_tasks,
-		doca_comch_consumer_cap_get_max_buf_size,     doca_comch_consumer_cap_get_max_buf_list_len,
-		doca_comch_consumer_cap_get_max_consumers,    doca_comch_consumer_cap_get_max_imm_data_len,
+		doca_comch_cap_get_max_name_len,	   doca_comch_cap_get_max_msg_size,
+		doca_comch_cap_get_max_recv_queue_size,	   doca_comch_cap_get_max_clients,
+		doca_comch_cap_get_max_send_tasks,	   doca_comch_producer_cap_get_max_num_tasks,
+		doca_comch_producer_cap_get_max_buf_size,  doca_comch_producer_cap_get_max_buf_list_len,
+		doca_comch_producer_cap_get_max_producers, doca_comch_consumer_cap_get_max_num_tasks,
+		doca_comch_consumer_cap_get_max_buf_size,  doca_comch_consumer_cap_get_max_buf_list_len,
+		doca_comch_consumer_cap_get_max_consumers, doca_comch_consumer_cap_get_max_imm_data_len,
 	};
 
 	(void)state;
@@ -276,13 +281,18 @@ static void producer_arguments_and_states(void **state)
 	buf = data_buf_full(&producer.memory, 0, 64);
 	assert_int_equal(doca_comch_producer_get_id(producer.producer, NULL), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_comch_producer_get_id(producer.producer, &id), DOCA_SUCCESS);
-	assert_int_equal(doca_comch_producer_task_send_alloc_init(producer.producer, buf, NULL, 0, 1, &task), DOCA_ERROR_BAD_STATE);
+	assert_int_equal(doca_comch_producer_task_send_alloc_init(producer.producer, buf, NULL, 0, 1, &task),
+			 DOCA_ERROR_BAD_STATE);
 	data_start(&producer, NULL, NULL);
-	assert_int_equal(doca_comch_producer_task_send_set_conf(producer.producer, no_produce, no_produce, 4), DOCA_ERROR_BAD_STATE);
+	assert_int_equal(doca_comch_producer_task_send_set_conf(producer.producer, no_produce, no_produce, 4),
+			 DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_comch_producer_destroy(producer.producer), DOCA_ERROR_INITIALIZATION);
-	assert_int_equal(doca_comch_producer_task_send_alloc_init(producer.producer, NULL, NULL, 0, 1, &task), DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(doca_comch_producer_task_send_alloc_init(producer.producer, buf, NULL, 4, 1, &task), DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(doca_comch_producer_task_send_alloc_init(producer.producer, buf, imm, 33, 1, &task), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_comch_producer_task_send_alloc_init(producer.producer, NULL, NULL, 0, 1, &task),
+			 DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_comch_producer_task_send_alloc_init(producer.producer, buf, NULL, 4, 1, &task),
+			 DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_comch_producer_task_send_alloc_init(producer.producer, buf, imm, 33, 1, &task),
+			 DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_comch_producer_task_send_alloc_init(producer.producer, buf, imm, 32, 9, &task), DOCA_SUCCESS);
 	assert_ptr_equal(doca_comch_producer_task_send_get_buf(task), buf);
 	assert_int_equal(doca_comch_producer_task_send_get_consumer_id(task), 9);
@@ -292,7 +302,8 @@ static void producer_arguments_and_states(void **state)
 	assert_int_equal(doca_task_try_submit(doca_comch_producer_task_send_as_task(task)), DOCA_ERROR_INVALID_VALUE);
 	doca_comch_producer_task_send_set_imm_data(task, imm, 33);
 	assert_int_equal(doca_task_submit(doca_comch_producer_task_send_as_task(task)), DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(doca_comch_producer_task_send_alloc_init(producer.producer, buf, NULL, 0, 1, &task), DOCA_ERROR_NO_MEMORY);
+	assert_int_equal(doca_comch_producer_task_send_alloc_init(producer.producer, buf, NULL, 0, 1, &task),
+			 DOCA_ERROR_NO_MEMORY);
 	doca_task_free(doca_comch_producer_task_send_as_task(task));
 	assert_int_equal(doca_buf_dec_refcount(buf, NULL), DOCA_SUCCESS);
 	data_fini(&producer);

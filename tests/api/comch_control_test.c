@@ -228,7 +228,8 @@ static void message_size_grows_between_two_runs(void **state)
 	SIDE_WAIT(side_state(client.ctx) == DOCA_CTX_STATE_IDLE && server.num_disconnects == 1, server.pe, client.pe, NULL, NULL);
 	assert_int_equal(doca_comch_client_set_max_msg_size(client.client, sizeof(msg)), DOCA_SUCCESS);
 	assert_int_equal(doca_ctx_start(client.ctx), DOCA_ERROR_IN_PROGRESS);
-	SIDE_WAIT(side_state(client.ctx) == DOCA_CTX_STATE_RUNNING && server.connection != NULL, server.pe, client.pe, NULL, NULL);
+	SIDE_WAIT(side_state(client.ctx) == DOCA_CTX_STATE_RUNNING && server.connection != NULL, server.pe, client.pe, NULL,
+		  NULL);
 	assert_int_equal(side_send(&client, msg, sizeof(msg)), DOCA_SUCCESS);
 	SIDE_WAIT(server.num_msgs == 1, server.pe, client.pe, NULL, NULL);
 	assert_memory_equal(server.msg, msg, sizeof(msg));
@@ -257,7 +258,8 @@ static void full_peer_is_told_by_again(void **state)
 	assert_int_equal(result, DOCA_ERROR_AGAIN);
 	assert_true(num >= 4);
 	SIDE_WAIT(server.num_msgs == num, server.pe, NULL, NULL, NULL);
-	assert_int_equal(doca_task_submit(doca_comch_task_send_as_task(task)), DOCA_SUCCESS); /* the peer's doing, no poll of ours */
+	assert_int_equal(doca_task_submit(doca_comch_task_send_as_task(task)),
+			 DOCA_SUCCESS); /* the peer's doing, no poll of ours */
 	SIDE_WAIT(server.num_msgs == num + 1, server.pe, client.pe, NULL, NULL);
 	end_both();
 }
@@ -278,8 +280,8 @@ static void server_stop_takes_the_client_to_idle(void **state)
 	(void)state;
 	connect_both();
 	assert_int_equal(doca_ctx_stop(server.ctx), DOCA_ERROR_IN_PROGRESS);
-	SIDE_WAIT(side_state(server.ctx) == DOCA_CTX_STATE_IDLE && side_state(client.ctx) == DOCA_CTX_STATE_IDLE, server.pe, client.pe,
-		  NULL, NULL);
+	SIDE_WAIT(side_state(server.ctx) == DOCA_CTX_STATE_IDLE && side_state(client.ctx) == DOCA_CTX_STATE_IDLE, server.pe,
+		  client.pe, NULL, NULL);
 	assert_int_equal(client.num_states, 4);
 	assert_int_equal(client.states[2], DOCA_CTX_STATE_STOPPING);
 	assert_int_equal(client.states[3], DOCA_CTX_STATE_IDLE);
@@ -296,7 +298,8 @@ static void server_disconnects_one_client(void **state)
 	first = server.connection;
 	side_init_client(&other, "control");
 	assert_int_equal(doca_ctx_start(other.ctx), DOCA_ERROR_IN_PROGRESS);
-	SIDE_WAIT(server.num_connects == 2 && side_state(other.ctx) == DOCA_CTX_STATE_RUNNING, server.pe, client.pe, other.pe, NULL);
+	SIDE_WAIT(server.num_connects == 2 && side_state(other.ctx) == DOCA_CTX_STATE_RUNNING, server.pe, client.pe, other.pe,
+		  NULL);
 	assert_int_equal(doca_comch_server_disconnect(server.server, first), DOCA_SUCCESS);
 	SIDE_WAIT(side_state(client.ctx) == DOCA_CTX_STATE_IDLE, server.pe, client.pe, other.pe, NULL);
 	assert_int_equal(side_send(&server, "still here", 10), DOCA_SUCCESS);
@@ -333,8 +336,8 @@ static void submit_after_the_peer_left(void **state)
 	SIDE_WAIT(side_state(client.ctx) == DOCA_CTX_STATE_STOPPING, server.pe, client.pe, NULL, NULL);
 	assert_int_not_equal(doca_task_submit(doca_comch_task_send_as_task(task)), DOCA_SUCCESS);
 	doca_task_free(doca_comch_task_send_as_task(task));
-	SIDE_WAIT(side_state(client.ctx) == DOCA_CTX_STATE_IDLE && side_state(server.ctx) == DOCA_CTX_STATE_IDLE, server.pe, client.pe,
-		  NULL, NULL);
+	SIDE_WAIT(side_state(client.ctx) == DOCA_CTX_STATE_IDLE && side_state(server.ctx) == DOCA_CTX_STATE_IDLE, server.pe,
+		  client.pe, NULL, NULL);
 	end_both();
 }
 
@@ -347,19 +350,25 @@ static void counters_after_update(void **state)
 	assert_int_equal(side_send(&client, "12345", 5), DOCA_SUCCESS);
 	assert_int_equal(side_send(&client, "123", 3), DOCA_SUCCESS);
 	SIDE_WAIT(server.num_msgs == 2 && client.num_sent == 2, server.pe, client.pe, NULL, NULL);
-	assert_int_equal(doca_comch_connection_get_counter(client.connection, DOCA_COMCH_COUNTER_SENT_MESSAGES, &value), DOCA_SUCCESS);
+	assert_int_equal(doca_comch_connection_get_counter(client.connection, DOCA_COMCH_COUNTER_SENT_MESSAGES, &value),
+			 DOCA_SUCCESS);
 	assert_int_equal(value, 0); /* not updated yet */
 	assert_int_equal(doca_comch_connection_update_info(client.connection), DOCA_SUCCESS);
 	assert_int_equal(doca_comch_connection_update_info(server.connection), DOCA_SUCCESS);
-	assert_int_equal(doca_comch_connection_get_counter(client.connection, DOCA_COMCH_COUNTER_SENT_MESSAGES, &value), DOCA_SUCCESS);
+	assert_int_equal(doca_comch_connection_get_counter(client.connection, DOCA_COMCH_COUNTER_SENT_MESSAGES, &value),
+			 DOCA_SUCCESS);
 	assert_int_equal(value, 2);
-	assert_int_equal(doca_comch_connection_get_counter(client.connection, DOCA_COMCH_COUNTER_SENT_BYTES, &value), DOCA_SUCCESS);
+	assert_int_equal(doca_comch_connection_get_counter(client.connection, DOCA_COMCH_COUNTER_SENT_BYTES, &value),
+			 DOCA_SUCCESS);
 	assert_int_equal(value, 8);
-	assert_int_equal(doca_comch_connection_get_counter(server.connection, DOCA_COMCH_COUNTER_RECV_MESSAGES, &value), DOCA_SUCCESS);
+	assert_int_equal(doca_comch_connection_get_counter(server.connection, DOCA_COMCH_COUNTER_RECV_MESSAGES, &value),
+			 DOCA_SUCCESS);
 	assert_int_equal(value, 2);
-	assert_int_equal(doca_comch_connection_get_counter(server.connection, DOCA_COMCH_COUNTER_RECV_BYTES, &value), DOCA_SUCCESS);
+	assert_int_equal(doca_comch_connection_get_counter(server.connection, DOCA_COMCH_COUNTER_RECV_BYTES, &value),
+			 DOCA_SUCCESS);
 	assert_int_equal(value, 8);
-	assert_int_equal(doca_comch_connection_get_counter(server.connection, (enum doca_comch_counter)9, &value), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_comch_connection_get_counter(server.connection, (enum doca_comch_counter)9, &value),
+			 DOCA_ERROR_INVALID_VALUE);
 	end_both();
 }
 
@@ -422,8 +431,8 @@ static void stop_from_the_message_callback(void **state)
 	connect_both();
 	server.on_msg = stop_from_the_message_callback_on;
 	assert_int_equal(side_send(&client, "stop", 4), DOCA_SUCCESS);
-	SIDE_WAIT(side_state(server.ctx) == DOCA_CTX_STATE_IDLE && side_state(client.ctx) == DOCA_CTX_STATE_IDLE, server.pe, client.pe,
-		  NULL, NULL);
+	SIDE_WAIT(side_state(server.ctx) == DOCA_CTX_STATE_IDLE && side_state(client.ctx) == DOCA_CTX_STATE_IDLE, server.pe,
+		  client.pe, NULL, NULL);
 	end_both();
 }
 

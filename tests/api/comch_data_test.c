@@ -195,8 +195,8 @@ static void expired_consumer_fails_the_task_and_returns_under_its_id(void **stat
 	assert_int_equal(data_send(&producer, 0, 8, consumer.id, NULL, 0, false), DOCA_SUCCESS);
 	SIDE_WAIT(consumer.num_done == 1 && producer.num_done == 1, consumer.pe, producer.pe, NULL, NULL);
 	(void)doca_ctx_stop(consumer.ctx);
-	SIDE_WAIT(side_state(consumer.ctx) == DOCA_CTX_STATE_IDLE && client.num_expired_consumers == 1, server.pe, client.pe, consumer.pe,
-		  NULL);
+	SIDE_WAIT(side_state(consumer.ctx) == DOCA_CTX_STATE_IDLE && client.num_expired_consumers == 1, server.pe, client.pe,
+		  consumer.pe, NULL);
 	assert_int_equal(data_send(&producer, 0, 8, consumer.id, NULL, 0, false), DOCA_SUCCESS);
 	SIDE_WAIT(producer.num_errors == 1, producer.pe, NULL, NULL, NULL);
 	assert_int_equal(producer.status, DOCA_ERROR_NOT_FOUND);
@@ -238,7 +238,8 @@ static void chained_buffers_are_gathered_and_scattered(void **state)
 	assert_int_equal(doca_buf_chain_list(from, data_buf_full(&producer.memory, 200, 7)), DOCA_SUCCESS);
 	assert_int_equal(doca_comch_consumer_task_post_recv_alloc_init(consumer.consumer, to, &recv), DOCA_SUCCESS);
 	assert_int_equal(doca_task_submit(doca_comch_consumer_task_post_recv_as_task(recv)), DOCA_SUCCESS);
-	assert_int_equal(doca_comch_producer_task_send_alloc_init(producer.producer, from, NULL, 0, consumer.id, &send), DOCA_SUCCESS);
+	assert_int_equal(doca_comch_producer_task_send_alloc_init(producer.producer, from, NULL, 0, consumer.id, &send),
+			 DOCA_SUCCESS);
 	consumer.keep = true;
 	SIDE_WAIT(doca_task_submit(doca_comch_producer_task_send_as_task(send)) == DOCA_SUCCESS, producer.pe, NULL, NULL, NULL);
 	SIDE_WAIT(consumer.num_done == 1 && producer.num_done == 1, consumer.pe, producer.pe, NULL, NULL);
@@ -345,9 +346,10 @@ static void lost_connection_ends_consumers_and_producers(void **state)
 	data_post(&consumer, 0, 64);
 	assert_int_equal(doca_comch_server_disconnect(server.server, server.connection), DOCA_ERROR_IN_USE);
 	(void)doca_ctx_stop(client.ctx); /* with its producer alive: the wrong order, which must not hang */
-	SIDE_WAIT(side_state(client.ctx) == DOCA_CTX_STATE_IDLE && server.num_disconnects == 1, server.pe, client.pe, producer.pe, NULL);
-	SIDE_WAIT(side_state(consumer.ctx) == DOCA_CTX_STATE_IDLE && side_state(producer.ctx) == DOCA_CTX_STATE_IDLE, server.pe, client.pe,
-		  producer.pe, consumer.pe);
+	SIDE_WAIT(side_state(client.ctx) == DOCA_CTX_STATE_IDLE && server.num_disconnects == 1, server.pe, client.pe, producer.pe,
+		  NULL);
+	SIDE_WAIT(side_state(consumer.ctx) == DOCA_CTX_STATE_IDLE && side_state(producer.ctx) == DOCA_CTX_STATE_IDLE, server.pe,
+		  client.pe, producer.pe, consumer.pe);
 	assert_int_equal(consumer.num_errors, 1);
 	assert_int_equal(consumer.status, DOCA_ERROR_CONNECTION_ABORTED);
 	assert_int_equal(doca_comch_client_destroy(client.client), DOCA_ERROR_IN_USE);

@@ -84,8 +84,8 @@ struct doca_dev_rep *side_open_rep(struct doca_dev *dev, const char *pci_addr)
 static struct comch_side *side_of(struct doca_comch_connection *connection)
 {
 	struct doca_comch_server *server = doca_comch_server_get_server_ctx(connection);
-	struct doca_ctx *ctx = server != NULL ? doca_comch_server_as_ctx(server) :
-						doca_comch_client_as_ctx(doca_comch_client_get_client_ctx(connection));
+	struct doca_ctx *ctx = server != NULL ? doca_comch_server_as_ctx(server)
+					      : doca_comch_client_as_ctx(doca_comch_client_get_client_ctx(connection));
 	union doca_data data;
 
 	assert_int_equal(doca_ctx_get_user_data(ctx, &data), DOCA_SUCCESS);
@@ -104,7 +104,8 @@ static void state_changed(const union doca_data data, struct doca_ctx *ctx, enum
 		assert_int_equal(doca_comch_client_get_connection(side->client, &side->connection), DOCA_SUCCESS);
 }
 
-static void connected(struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *connection, uint8_t ok)
+static void connected(struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *connection,
+		      uint8_t ok)
 {
 	struct comch_side *side = side_of(connection);
 
@@ -117,7 +118,8 @@ static void connected(struct doca_comch_event_connection_status_changed *event, 
 	side->connection = connection;
 }
 
-static void disconnected(struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *connection, uint8_t ok)
+static void disconnected(struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *connection,
+			 uint8_t ok)
 {
 	struct comch_side *side = side_of(connection);
 
@@ -128,7 +130,8 @@ static void disconnected(struct doca_comch_event_connection_status_changed *even
 		side->connection = NULL;
 }
 
-static void msg_recv(struct doca_comch_event_msg_recv *event, uint8_t *buffer, uint32_t len, struct doca_comch_connection *connection)
+static void msg_recv(struct doca_comch_event_msg_recv *event, uint8_t *buffer, uint32_t len,
+		     struct doca_comch_connection *connection)
 {
 	struct comch_side *side = side_of(connection);
 
@@ -197,7 +200,8 @@ void side_init_server(struct comch_side *side, const char *name)
 	side_init_ctx(side);
 	assert_int_equal(doca_comch_server_task_send_set_conf(side->server, sent, send_failed, 64), DOCA_SUCCESS);
 	assert_int_equal(doca_comch_server_event_msg_recv_register(side->server, msg_recv), DOCA_SUCCESS);
-	assert_int_equal(doca_comch_server_event_connection_status_changed_register(side->server, connected, disconnected), DOCA_SUCCESS);
+	assert_int_equal(doca_comch_server_event_connection_status_changed_register(side->server, connected, disconnected),
+			 DOCA_SUCCESS);
 	assert_int_equal(doca_comch_server_event_consumer_register(side->server, new_consumer, expired_consumer), DOCA_SUCCESS);
 }
 
@@ -234,7 +238,8 @@ void side_connect(struct comch_side *server, struct comch_side *client)
 {
 	assert_int_equal(doca_ctx_start(server->ctx), DOCA_SUCCESS);
 	assert_int_equal(doca_ctx_start(client->ctx), DOCA_ERROR_IN_PROGRESS);
-	SIDE_WAIT(side_state(client->ctx) == DOCA_CTX_STATE_RUNNING && server->connection != NULL, server->pe, client->pe, NULL, NULL);
+	SIDE_WAIT(side_state(client->ctx) == DOCA_CTX_STATE_RUNNING && server->connection != NULL, server->pe, client->pe, NULL,
+		  NULL);
 }
 
 static doca_error_t side_alloc(struct comch_side *side, const void *msg, uint32_t len, struct doca_comch_task_send **task)
@@ -301,7 +306,8 @@ struct doca_buf *data_buf_full(struct data_memory *memory, size_t offset, size_t
 	return buf;
 }
 
-static void data_state_changed(const union doca_data data, struct doca_ctx *ctx, enum doca_ctx_states prev, enum doca_ctx_states next)
+static void data_state_changed(const union doca_data data, struct doca_ctx *ctx, enum doca_ctx_states prev,
+			       enum doca_ctx_states next)
 {
 	struct data_side *side = data.ptr;
 
@@ -399,7 +405,8 @@ static void data_init_ctx(struct data_side *side, struct doca_pe *pe)
 	assert_int_equal(doca_ctx_set_state_changed_cb(side->ctx, data_state_changed), DOCA_SUCCESS);
 }
 
-void data_init_consumer(struct data_side *side, struct comch_side *control, struct doca_pe *pe, uint32_t num_tasks, size_t memory_len)
+void data_init_consumer(struct data_side *side, struct comch_side *control, struct doca_pe *pe, uint32_t num_tasks,
+			size_t memory_len)
 {
 	memset(side, 0, sizeof(*side));
 	data_memory_init(&side->memory, control->dev, memory_len, 2 * num_tasks + 32);
@@ -407,10 +414,12 @@ void data_init_consumer(struct data_side *side, struct comch_side *control, stru
 	side->ctx = doca_comch_consumer_as_ctx(side->consumer);
 	assert_int_equal(doca_comch_consumer_get_id(side->consumer, &side->id), DOCA_SUCCESS);
 	data_init_ctx(side, pe);
-	assert_int_equal(doca_comch_consumer_task_post_recv_set_conf(side->consumer, received, receive_failed, num_tasks), DOCA_SUCCESS);
+	assert_int_equal(doca_comch_consumer_task_post_recv_set_conf(side->consumer, received, receive_failed, num_tasks),
+			 DOCA_SUCCESS);
 }
 
-void data_init_producer(struct data_side *side, struct comch_side *control, struct doca_pe *pe, uint32_t num_tasks, size_t memory_len)
+void data_init_producer(struct data_side *side, struct comch_side *control, struct doca_pe *pe, uint32_t num_tasks,
+			size_t memory_len)
 {
 	memset(side, 0, sizeof(*side));
 	data_memory_init(&side->memory, control->dev, memory_len, 2 * num_tasks + 32);
@@ -418,7 +427,8 @@ void data_init_producer(struct data_side *side, struct comch_side *control, stru
 	side->ctx = doca_comch_producer_as_ctx(side->producer);
 	assert_int_equal(doca_comch_producer_get_id(side->producer, &side->id), DOCA_SUCCESS);
 	data_init_ctx(side, pe);
-	assert_int_equal(doca_comch_producer_task_send_set_conf(side->producer, produced, produce_failed, num_tasks), DOCA_SUCCESS);
+	assert_int_equal(doca_comch_producer_task_send_set_conf(side->producer, produced, produce_failed, num_tasks),
+			 DOCA_SUCCESS);
 }
 
 void data_fini(struct data_side *side)
@@ -458,14 +468,16 @@ struct doca_task *data_post(struct data_side *side, size_t offset, size_t len)
 	return doca_comch_consumer_task_post_recv_as_task(task);
 }
 
-doca_error_t data_send(struct data_side *side, size_t offset, size_t len, uint32_t consumer_id, const void *imm, uint32_t imm_len, bool once)
+doca_error_t data_send(struct data_side *side, size_t offset, size_t len, uint32_t consumer_id, const void *imm, uint32_t imm_len,
+		       bool once)
 {
 	uint64_t end = side_now_ns() + side_wait_s * UINT64_C(1000000000);
 	struct doca_comch_producer_task_send *task;
 	struct doca_buf *buf = data_buf_full(&side->memory, offset, len);
 	doca_error_t result;
 
-	result = doca_comch_producer_task_send_alloc_init(side->producer, buf, (uint8_t *)(uintptr_t)imm, imm_len, consumer_id, &task);
+	result = doca_comch_producer_task_send_alloc_init(side->producer, buf, (uint8_t *)(uintptr_t)imm, imm_len, consumer_id,
+							  &task);
 	if (result != DOCA_SUCCESS) {
 		drop_buf(buf);
 		return result;

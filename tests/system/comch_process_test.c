@@ -91,10 +91,14 @@ static void echo_data(struct data_side *side, struct doca_task *task)
 {
 	(void)task;
 	memcpy(producer.memory.bytes, side->memory.bytes, side->data_len);
-	assert_int_equal(data_send(&producer, 0, side->data_len, own.new_consumer_id, side->imm, side->imm_len, false), DOCA_SUCCESS);
+	assert_int_equal(data_send(&producer, 0, side->data_len, own.new_consumer_id, side->imm, side->imm_len, false),
+			 DOCA_SUCCESS);
 }
 
-static bool connected(void) { return side_state(own.ctx) == DOCA_CTX_STATE_RUNNING; }
+static bool connected(void)
+{
+	return side_state(own.ctx) == DOCA_CTX_STATE_RUNNING;
+}
 
 typedef void (*message_fn)(struct comch_side *side, const uint8_t *msg, uint32_t len, struct doca_comch_connection *connection);
 
@@ -408,8 +412,9 @@ static void killed_server_ends_the_client_and_may_return(void **state)
 		side_init_client(&own, server_name);
 		do { /* until the server is up */
 			assert_int_equal(doca_ctx_start(own.ctx), DOCA_ERROR_IN_PROGRESS);
-			SIDE_WAIT(side_state(own.ctx) != DOCA_CTX_STATE_STARTING && side_state(own.ctx) != DOCA_CTX_STATE_STOPPING, own.pe,
-				  NULL, NULL, NULL);
+			SIDE_WAIT(side_state(own.ctx) != DOCA_CTX_STATE_STARTING &&
+					  side_state(own.ctx) != DOCA_CTX_STATE_STOPPING,
+				  own.pe, NULL, NULL, NULL);
 		} while (!connected() && side_now_ns() < end);
 		assert_true(connected());
 		assert_int_equal(side_send(&own, "x", 1), DOCA_SUCCESS);
@@ -601,7 +606,8 @@ static void *work(void *argument)
 	SIDE_WAIT(side_state(worker->consumer.ctx) == DOCA_CTX_STATE_RUNNING, worker->consumer.pe, NULL, NULL, NULL);
 	for (size_t i = 0; i < 8; i++)
 		data_post(&worker->consumer, i * 64, 64);
-	while (sent < THREAD_MESSAGES || worker->consumer.num_done < THREAD_MESSAGES || worker->producer.num_done < THREAD_MESSAGES) {
+	while (sent < THREAD_MESSAGES || worker->consumer.num_done < THREAD_MESSAGES ||
+	       worker->producer.num_done < THREAD_MESSAGES) {
 		if (sent < THREAD_MESSAGES && sent - worker->producer.num_done < 8 &&
 		    data_send(&worker->producer, 0, 64, worker->remote_id, NULL, 0, true) == DOCA_SUCCESS) {
 			if (worker->producer.num_errors == 0)
