@@ -11,7 +11,10 @@
 #include <doca_buf.h>
 #include <doca_buf_inventory.h>
 
-#define RECVS_EXTRA 64 /* posted beyond the messages under way, so that the kernel need not look for room each time */
+/* Posted beyond the messages under way, so that the kernel need not look for room each time; as many as stay in the cache. */
+#define RECVS_EXTRA_MAX 64
+#define RECVS_EXTRA_MIN 8
+#define RECVS_EXTRA_BYTES (256 * 1024)
 #define POLLS_BETWEEN_LOOKS 64
 
 struct load_queue {
@@ -82,9 +85,16 @@ static void flushed(struct doca_comch_consumer_task_post_recv *task, union doca_
 	doca_task_free(doca_comch_consumer_task_post_recv_as_task(task));
 }
 
+static uint32_t recvs_extra(const struct load_config *config)
+{
+	uint32_t extra = RECVS_EXTRA_BYTES / config->size;
+
+	return extra > RECVS_EXTRA_MAX ? RECVS_EXTRA_MAX : extra < RECVS_EXTRA_MIN ? RECVS_EXTRA_MIN : extra;
+}
+
 static void prepare(struct load_queue *q)
 {
-	uint32_t depth = q->config->depth, recvs = depth + RECVS_EXTRA;
+	uint32_t depth = q->config->depth, recvs = depth + recvs_extra(q->config);
 	struct doca_comch_consumer_task_post_recv *recv;
 	struct doca_buf *buf;
 
@@ -209,7 +219,7 @@ void load_run(struct setup_end *end, const struct load_config *config, struct lo
 {
 	struct load_queue *queues = calloc(config->queues, sizeof(*queues));
 	uint32_t stride = (config->size + 63) / 64 * 64;
-	struct setup_tasks tasks = {.sends = config->depth, .recvs = config->depth + RECVS_EXTRA, .sent = sent, .send_failed = failed_send,
+	struct setup_tasks tasks = {.sends = config->depth, .recvs = config->depth + recvs_extra(config), .sent = sent, .send_failed = failed_send,
 				    .received = received, .recv_failed = flushed};
 	void *user_data[SETUP_QUEUES_MAX];
 

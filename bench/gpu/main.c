@@ -56,7 +56,7 @@ struct shared {
 static const char *gpu_addr = "b5:00.0";
 static double measure_s = 1.0;
 static bool json;
-static uint32_t buf_headroom = 1;
+#define GPU_BUFS_EXTRA 16 /* posted beyond the messages under way */
 
 static void peer(const struct point *point, struct shared *shared, const char *name)
 {
@@ -89,7 +89,7 @@ static void gpu_side(const struct point *point, struct shared *shared, const cha
 	static struct setup_end end;
 	struct timespec step = {0, 1000000};
 	struct softfield_launch *l;
-	uint32_t bufs = point->depth + buf_headroom * (point->depth < 64 ? 64 : 0);
+	uint32_t bufs = point->depth + GPU_BUFS_EXTRA;
 
 	setup_connect(&end, name);
 	setup_gpu_queues(&end, point->queues, gpu_addr, bufs, (point->size + 63) / 64 * 64, bufs);

@@ -13,8 +13,8 @@
 #include <softfield/gpu_producer.h>
 #include <softfield/gpu_scope.h>
 
-/** Loads that a thread has in flight while it looks for messages, at most: four lanes a line, so a message for every other thread. */
-#define SOFTFIELD_ROUNDS_MAX 2u
+/** Loads that a thread has in flight while it looks for messages, at most: four lanes a line, so a message for each thread. */
+#define SOFTFIELD_ROUNDS_MAX 4u
 
 /** A message as it is handed out. */
 struct softfield_handed {
@@ -24,6 +24,12 @@ struct softfield_handed {
 
 /** Messages of a call that a block hands out through shared memory; further ones go through the handle. */
 #define SOFTFIELD_HANDED_MAX 32u
+
+/** As many as a warp needs to be busy; a block has more threads, and each more registers to spare. */
+template <int S> SOFTFIELD_DEVICE constexpr uint32_t softfield_rounds(void)
+{
+	return S == SOFTFIELD_SCOPE_WARP ? SOFTFIELD_ROUNDS_MAX : SOFTFIELD_ROUNDS_MAX / 2;
+}
 
 /** What a thread of the scope loaded: its quads, and the receives that their messages go to. */
 struct softfield_found {
@@ -39,13 +45,13 @@ template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_load(const struc
 	uint32_t per_round = softfield_scope_size<S>() / 4, rank = softfield_scope_rank<S>(), missing = room, r, i, tag;
 
 #pragma unroll
-	for (r = 0; r < SOFTFIELD_ROUNDS_MAX; r++) {
+	for (r = 0; r < softfield_rounds<S>(); r++) {
 		i = r * per_round + rank / 4;
 		if (i < room)
 			f->quad[r] = softfield_load_quad(&c->lines[(c->delivered + i) & (c->depth - 1)].quad[rank & 3]);
 	}
 #pragma unroll
-	for (r = 0; r < SOFTFIELD_ROUNDS_MAX; r++) {
+	for (r = 0; r < softfield_rounds<S>(); r++) {
 		i = r * per_round + rank / 4;
 		if (i < room) {
 			const struct softfield_gpu_recv *recv = &c->recvs[(c->delivered + i) & (c->depth - 1)];
@@ -56,7 +62,7 @@ template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_load(const struc
 		}
 	}
 #pragma unroll
-	for (r = 0; r < SOFTFIELD_ROUNDS_MAX; r++) {
+	for (r = 0; r < softfield_rounds<S>(); r++) {
 		i = r * per_round + rank / 4;
 		if (i >= room)
 			continue;
@@ -104,7 +110,7 @@ template <int S> SOFTFIELD_DEVICE bool softfield_collective_deliver(struct doca_
 	bool large = false;
 
 #pragma unroll
-	for (r = 0; r < SOFTFIELD_ROUNDS_MAX; r++) {
+	for (r = 0; r < softfield_rounds<S>(); r++) {
 		struct softfield_quad head;
 
 		if (r * per_round >= total) /* the same for all */
@@ -175,18 +181,26 @@ SOFTFIELD_DEVICE struct softfield_handed softfield_warp_pick(const struct softfi
 }
 
 /** The first thread's part after a look: counts, and how much to look for next time. @return whether there is more to grant */
-SOFTFIELD_DEVICE bool softfield_collective_account(struct doca_comch_gpu_consumer *c, uint32_t total, uint32_t polled, bool fresh)
+template <int S> SOFTFIELD_DEVICE bool softfield_collective_account(struct doca_comch_gpu_consumer *c, uint32_t total, uint32_t polled,
+								    bool fresh)
 {
+	uint32_t rounds = max(c->rounds, 1u);
+
+	if (total == polled && polled != 0)
+		rounds = min(rounds * 2, softfield_rounds<S>());
+	else if (2 * total <= polled)
+		rounds = max(rounds / 2, 1u);
+	if (fresh && rounds != c->rounds)
+		c->rounds = rounds;
+	if (total == 0) { /* the line that every call reads is not written */
+		c->empties++;
+		return false;
+	}
 	c->head += total;
 	if (!fresh)
 		return false;
 	c->delivered += total;
-	c->empties = total == 0 ? c->empties + 1 : 0;
-	if (total == polled && polled != 0)
-		c->rounds = min(max(c->rounds, 1u) * 2, SOFTFIELD_ROUNDS_MAX);
-	else if (2 * total <= polled)
-		c->rounds = max(c->rounds / 2, 1u);
-	return total != 0 && softfield_consumer_grant(c);
+	return softfield_consumer_grant(c);
 }
 
 /** One look for messages, all threads. @return how many were handed out; the caller's, if any, is in *mine and has number *seq */
@@ -210,7 +224,7 @@ template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_receive(struct d
 	if (closed != SOFTFIELD_MAILBOX_OPEN)
 		c->status = closed == SOFTFIELD_MAILBOX_LOST ? DOCA_ERROR_IO_FAILED : DOCA_ERROR_BAD_STATE;
 	if (rank == 0)
-		publish = softfield_collective_account(c, total, polled, fresh);
+		publish = softfield_collective_account<S>(c, total, polled, fresh);
 	large = softfield_scope_any<S>(large);
 	if (large)
 		softfield_collective_copy_in<S>(c, delivered, total);
@@ -309,40 +323,62 @@ SOFTFIELD_DEVICE void softfield_collective_record(struct doca_comch_gpu_producer
 	s->imm_len = m->imm_len;
 }
 
+/** Bytes 12q and on of the small messages that are first in a warp, loaded ahead: four lanes each, up to eight messages. */
+struct softfield_ahead {
+	struct softfield_quad quad;
+	uint32_t votes; /**< of the lanes whose messages they are */
+};
+
+/** The lane that has the n-th message of those that voted. */
+SOFTFIELD_DEVICE uint32_t softfield_nth_lane(uint32_t votes, uint32_t n)
+{
+	if (n >= (uint32_t)__popc(votes))
+		return 0;
+	return (votes & (votes + 1)) == 0 ? n : __fns(votes, 0, (int)n + 1);
+}
+
+SOFTFIELD_DEVICE struct softfield_quad softfield_collective_gather(const struct softfield_outgoing *m, uint32_t votes, uint32_t n)
+{
+	uint32_t from = softfield_nth_lane(votes, n), q = threadIdx.x & 3, len, imm_len;
+	uintptr_t addr = __shfl_sync(SOFTFIELD_WARP_MASK, m->addr, from), imm = __shfl_sync(SOFTFIELD_WARP_MASK, m->imm, from);
+	struct softfield_quad quad = {{0, 0, 0, 0}};
+
+	len = __shfl_sync(SOFTFIELD_WARP_MASK, m->len, from);
+	imm_len = __shfl_sync(SOFTFIELD_WARP_MASK, m->imm_len, from);
+	if (n < (uint32_t)__popc(votes))
+		quad = softfield_gather(q, (const uint8_t *)addr, len, (const uint8_t *)imm, imm_len);
+	quad.w[3] = q == 0 ? softfield_tag(0, len, imm_len, 0) : 0;
+	return quad;
+}
+
 /** Writes the lines of a warp's small messages: eight at a time, four lanes each. votes: the lanes that have one. */
 SOFTFIELD_DEVICE void softfield_collective_lines(const struct softfield_gpu_dest *d, const struct softfield_outgoing *m, uint32_t seq,
-						 uint32_t votes)
+						 uint32_t votes, const struct softfield_ahead *ahead)
 {
-	uint32_t count = __popc(votes), lane = threadIdx.x & 31, k, from;
-	bool packed = (votes & (votes + 1)) == 0;
+	uint32_t count = __popc(votes), lane = threadIdx.x & 31, k;
 
 	for (k = 0; k < count; k += 8) {
-		uint32_t nth = k + lane / 4;
-		struct softfield_gpu_send s;
+		uint32_t nth = k + lane / 4, number = __shfl_sync(SOFTFIELD_WARP_MASK, seq, softfield_nth_lane(votes, nth));
+		struct softfield_quad quad;
 
-		from = nth >= count ? 0 : packed ? nth : __fns(votes, 0, (int)nth + 1);
-		s.addr = __shfl_sync(SOFTFIELD_WARP_MASK, m->addr, from);
-		s.imm = __shfl_sync(SOFTFIELD_WARP_MASK, m->imm, from);
-		s.len = __shfl_sync(SOFTFIELD_WARP_MASK, m->len, from);
-		s.imm_len = __shfl_sync(SOFTFIELD_WARP_MASK, m->imm_len, from);
-		s.seq = __shfl_sync(SOFTFIELD_WARP_MASK, seq, from);
-		s.inline_len = s.len;
+		if (k == 0 && votes == ahead->votes)
+			quad = ahead->quad;
+		else
+			quad = softfield_collective_gather(m, votes, nth);
+		quad.w[3] |= softfield_lap(number, d->peer.shift);
 		if (nth < count)
-			softfield_store_quad(&d->peer.lines[s.seq & (d->peer.depth - 1)].quad[lane & 3],
-					     softfield_send_quad(&s, d->peer.shift, lane & 3));
+			softfield_store_quad(&d->peer.lines[number & (d->peer.depth - 1)].quad[lane & 3], quad);
 	}
 }
 
-/** The first thread's part before a send: who is it for, and is there room. @return the account, or SOFTFIELD_NO_DEST; *error says why */
+/** The first thread's part before a send: who is it for, and is there room. */
 SOFTFIELD_DEVICE void softfield_collective_prepare(struct doca_comch_gpu_producer *p, uint32_t id, uint32_t wanted)
 {
-	uint32_t dest = softfield_producer_find(p, id);
-
-	if (dest != SOFTFIELD_NO_DEST && p->dests[dest].count - p->dests[dest].seq < wanted)
-		softfield_producer_refresh(p, &p->dests[dest]);
+	p->plan = softfield_producer_find(p, id);
+	if (p->plan && p->current.count - p->current.seq < wanted)
+		softfield_producer_refresh(p, &p->current);
 	if (p->send_ring - (p->sent - p->freed) < wanted)
 		softfield_producer_reclaim(p);
-	p->plan = dest;
 }
 
 /** Sends messages of which some are large, or too large: number by number, with arena bytes for each. @return how many were sent */
@@ -350,7 +386,7 @@ template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_send_large(struc
 									    const struct softfield_outgoing *m, bool mine, uint32_t room,
 									    uint32_t *number)
 {
-	uint32_t sent = p->sent, seq = d->seq, dest = (uint32_t)(d - p->dests), n, i, turn = 0, ring = p->send_ring - 1;
+	uint32_t sent = p->sent, seq = d->seq, dest = p->last_dest, n, i, turn = 0, ring = p->send_ring - 1;
 
 	*number = softfield_scope_number<S>(mine, &n);
 	n = min(n, room);
@@ -388,27 +424,26 @@ template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_send_large(struc
 
 /** Sends what goes to one consumer. Changes *pending and *result of the threads it served. */
 template <int S> SOFTFIELD_DEVICE void softfield_collective_send_to(struct doca_comch_gpu_producer *p, const struct softfield_agreed *a,
-								    const struct softfield_outgoing *m, bool *pending, doca_error_t *result)
+								    const struct softfield_outgoing *m, const struct softfield_ahead *ahead,
+								    bool *pending, doca_error_t *result)
 {
-	uint32_t dest = p->last_dest, sent = p->sent, room, seq, number = a->number, total = a->total;
-	struct softfield_gpu_dest *d = &p->dests[dest];
+	struct softfield_gpu_dest *d = &p->current;
+	uint32_t sent = p->sent, room, seq, number = a->number, total = a->total;
 	bool mine = a->mine, special;
 
-	if (d->peer.consumer_id != a->id || d->closed != 0 || d->count - d->seq < total || p->send_ring - (sent - p->freed) < total) {
+	if (!softfield_dest_is(d, a->id) || d->count - d->seq < total || p->send_ring - (sent - p->freed) < total) {
 		softfield_scope_sync<S>();
 		if (softfield_scope_rank<S>() == 0)
 			softfield_collective_prepare(p, a->id, total);
 		softfield_scope_sync<S>();
-		dest = p->plan;
-		if (dest == SOFTFIELD_NO_DEST || p->status != 0 || p->dests[dest].closed != 0) {
+		if (!p->plan || p->status != 0 || d->closed != 0) {
 			if (mine) {
 				*pending = false;
-				*result = dest == SOFTFIELD_NO_DEST ? DOCA_ERROR_INVALID_VALUE : DOCA_ERROR_BAD_STATE;
+				*result = !p->plan ? DOCA_ERROR_INVALID_VALUE : DOCA_ERROR_BAD_STATE;
 			}
 			softfield_scope_sync<S>();
 			return;
 		}
-		d = &p->dests[dest];
 	}
 	seq = d->seq;
 	room = min(min(d->count - seq, p->send_max - (sent - p->polled)), p->send_ring - (sent - p->freed));
@@ -420,21 +455,17 @@ template <int S> SOFTFIELD_DEVICE void softfield_collective_send_to(struct doca_
 	}
 	if (softfield_scope_any<S>(special)) {
 		total = softfield_collective_send_large<S>(p, d, m, mine, room, &number);
-		if (softfield_scope_rank<S>() == 0) {
-			d->seq = seq + total;
-			p->sent = sent + total;
-		}
 	} else {
 		total = min(total, room);
+		softfield_collective_lines(d, m, seq + number, __ballot_sync(SOFTFIELD_WARP_MASK, mine && number < total), ahead);
 		if (mine && number < total)
-			softfield_collective_record(p, sent + number, m, false, dest, seq + number);
-		softfield_collective_lines(d, m, seq + number, __ballot_sync(SOFTFIELD_WARP_MASK, mine && number < total));
-		if (softfield_scope_rank<S>() == 0) {
-			d->seq = seq + total;
-			p->sent = sent + total;
-			if (p->arena_head == p->arena_tail)
-				p->freed = sent + total;
-		}
+			softfield_collective_record(p, sent + number, m, false, p->last_dest, seq + number);
+	}
+	if (softfield_scope_rank<S>() == 0) {
+		d->seq = seq + total;
+		p->sent = sent + total;
+		if (p->arena_head == p->arena_tail)
+			p->freed = sent + total;
 	}
 	if (mine) {
 		*pending = false;
@@ -448,6 +479,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_collective_send(struct doca_comch_gpu_pr
 {
 	struct softfield_outgoing m = {addr, (uintptr_t)imm, len, imm_len, consumer_id, user_msg_id};
 	bool pending = consumer_id != 0, more;
+	struct softfield_ahead ahead;
 	doca_error_t result = DOCA_SUCCESS;
 
 	if (!softfield_scope_valid<S>() || p == 0)
@@ -456,13 +488,16 @@ SOFTFIELD_DEVICE doca_error_t softfield_collective_send(struct doca_comch_gpu_pr
 		pending = false;
 		result = DOCA_ERROR_INVALID_VALUE;
 	}
+	softfield_scope_sync<S>(); /* other threads' messages are read below */
+	ahead.votes = __ballot_sync(SOFTFIELD_WARP_MASK, pending && len + imm_len <= SOFTFIELD_LINE_PAYLOAD);
+	ahead.quad = softfield_collective_gather(&m, ahead.votes, (threadIdx.x & 31) / 4);
 	if (p->status != 0)
 		return DOCA_ERROR_BAD_STATE; /* the same for all */
 	do {
 		struct softfield_agreed a = softfield_scope_agree<S>(pending, consumer_id);
 
 		if (a.id != 0)
-			softfield_collective_send_to<S>(p, &a, &m, &pending, &result);
+			softfield_collective_send_to<S>(p, &a, &m, &ahead, &pending, &result);
 		more = softfield_scope_any<S>(pending);
 	} while (more);
 	return result;

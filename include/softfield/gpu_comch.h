@@ -29,7 +29,7 @@ struct softfield_gpu_recv {
 	uint32_t reserved;
 };
 
-/** A consumer. */
+/** A consumer. What every call reads lies together, apart from what empty polls write: a GPU's cache then keeps it. */
 struct doca_comch_gpu_consumer {
 	/* fixed while the context runs */
 	struct softfield_mailbox *mailbox;
@@ -41,7 +41,6 @@ struct doca_comch_gpu_consumer {
 	uint32_t depth, shift;		  /**< lines, and its logarithm */
 	uint32_t recv_max;		  /**< posted at a time, at most depth */
 	uint32_t hardware;
-	uint32_t lock;			  /**< the software GPU's, for warp and block scope */
 	/* the kernel's */
 	uint32_t head;			  /**< messages handed out */
 	uint32_t delivered;		  /**< messages in their buffers */
@@ -49,9 +48,13 @@ struct doca_comch_gpu_consumer {
 	uint32_t granted;		  /**< of these, known to the sender */
 	uint32_t grant_len;		  /**< their length */
 	uint32_t rounds;		  /**< loads in flight a thread, when the last poll found much */
-	uint32_t empties;		  /**< polls in a row that found nothing */
 	uint32_t status;		  /**< a doca_error_t that ended it, or 0 */
-};
+	uint32_t reserved_0[11];
+	/* the kernel's, when nothing came */
+	uint32_t empties;		  /**< polls in a row that found nothing */
+	uint32_t lock;			  /**< the software GPU's, for warp and block scope */
+	uint32_t reserved_1[30];
+} __attribute__((aligned(128)));
 
 /** A consumer of the peer, as the host tells the producer of it. An entry is given once; when the consumer ends its id goes. */
 struct softfield_gpu_peer {
@@ -87,27 +90,29 @@ struct softfield_gpu_send {
 	uint32_t seq;
 };
 
-/** A producer. */
+/** A producer. The account of the consumer that it sent to last is held here, beside what every call reads. */
 struct doca_comch_gpu_producer {
-	/* fixed while the context runs */
+	struct softfield_gpu_dest current;	/**< the account of last_dest, which is stale in dests meanwhile */
+	uint32_t last_dest;
+	uint32_t status;			/**< a doca_error_t that ended it, or 0 */
+	uint32_t sent, polled;			/**< messages */
+	uint32_t freed;				/**< messages whose arena bytes are free */
+	uint32_t send_ring;			/**< a power of two; fixed, as is what follows */
+	uint32_t send_max;			/**< sent and not yet polled for, at most send_ring */
+	uint32_t hardware;
+	/* a cache line further */
+	struct softfield_gpu_send *sends;	/**< send_ring of them */
+	uint8_t *arena;
 	struct softfield_mailbox *control;	/**< whose control word says that the producer is stopped */
 	struct softfield_gpu_peer *peers;	/**< SOFTFIELD_GPU_PEERS_MAX of them, in memory the host writes */
 	struct softfield_gpu_dest *dests;	/**< as many, the kernel's */
-	struct softfield_gpu_send *sends;	/**< send_ring of them */
-	uint8_t *arena;
 	uint32_t arena_size;
-	uint32_t send_ring;			/**< a power of two */
-	uint32_t send_max;			/**< sent and not yet polled for, at most send_ring */
-	uint32_t hardware;
-	uint32_t lock;				/**< the software GPU's, for warp and block scope */
-	/* the kernel's */
-	uint32_t sent, polled;			/**< messages */
-	uint32_t freed;				/**< messages whose arena bytes are free */
-	uint32_t last_dest;			/**< where the last look-up ended */
-	uint32_t plan;				/**< of a warp's or block's send: what its first thread decided */
-	uint32_t empties;			/**< polls in a row that found nothing */
-	uint32_t status;			/**< a doca_error_t that ended it, or 0 */
+	uint32_t arena_used;			/**< bytes of it in turn: a small ring stays in the CPU's cache. The kernel's, as the rest */
 	uint64_t arena_head, arena_tail;
-};
+	uint32_t plan;				/**< of a warp's or block's send: what its first thread decided */
+	uint32_t lock;				/**< the software GPU's, for warp and block scope */
+	uint32_t empties;			/**< polls in a row that found nothing */
+	uint32_t reserved;
+} __attribute__((aligned(128)));
 
 #endif /* SOFTFIELD_GPU_COMCH_H_ */

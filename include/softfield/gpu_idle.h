@@ -61,7 +61,7 @@ SOFTFIELD_DEVICE void softfield_consumer_idle(struct doca_comch_gpu_consumer *c)
 /** After a send that found no room: until the consumer grants more. */
 SOFTFIELD_DEVICE void softfield_producer_idle(struct doca_comch_gpu_producer *p)
 {
-	struct softfield_gpu_dest *d = &p->dests[p->last_dest];
+	struct softfield_gpu_dest *d = &p->current;
 	uint32_t us = softfield_idle(p), seen;
 
 	if (us == 0)

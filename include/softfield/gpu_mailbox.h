@@ -119,4 +119,29 @@ SOFTFIELD_DEVICE int softfield_arena_take(uint64_t *head, uint64_t tail, uint32_
 	return 1;
 }
 
+/** Bytes that a ring of messages uses at first, and how many of the largest message it shall hold: more only makes it cold. */
+#define SOFTFIELD_ARENA_FIRST (UINT32_C(1) << 18)
+#define SOFTFIELD_ARENA_MESSAGES 8u
+
+/**
+ * softfield_arena_take on the part of the arena that is in use, which grows with the largest message, when it is empty.
+ * used is the sender's, at first 0; size is the whole arena.
+ */
+SOFTFIELD_DEVICE int softfield_arena_take_some(uint64_t *head, uint64_t tail, uint32_t *used, uint32_t size, uint32_t len, uint32_t *offset)
+{
+	uint64_t wanted = (uint64_t)SOFTFIELD_ARENA_MESSAGES * softfield_arena_room(len);
+	uint32_t grown = *used;
+
+	if (grown < size && (grown == 0 || wanted > grown)) {
+		if (*head != tail)
+			return 0;
+		if (grown == 0)
+			grown = SOFTFIELD_ARENA_FIRST < size ? SOFTFIELD_ARENA_FIRST : size;
+		while (grown < wanted && grown < size)
+			grown *= 2;
+		*used = grown;
+	}
+	return softfield_arena_take(head, tail, *used, len, offset);
+}
+
 #endif /* SOFTFIELD_GPU_MAILBOX_H_ */

@@ -16,8 +16,6 @@
 
 /** The message's bytes are in the arena. */
 #define SOFTFIELD_NOT_INLINE UINT32_C(0xffffffff)
-/** No such consumer. */
-#define SOFTFIELD_NO_DEST UINT32_C(0xffffffff)
 
 /** Copies the host's entry, whose id is written last. */
 SOFTFIELD_DEVICE int softfield_peer_copy(struct softfield_gpu_peer *to, const struct softfield_gpu_peer *from, uint32_t id)
@@ -38,32 +36,39 @@ SOFTFIELD_DEVICE int softfield_peer_copy(struct softfield_gpu_peer *to, const st
 	return 1;
 }
 
-/** The account of a consumer, SOFTFIELD_NO_DEST when there is none. */
-SOFTFIELD_DEVICE uint32_t softfield_producer_find(struct doca_comch_gpu_producer *p, uint32_t consumer_id)
+/** An account by its number. */
+SOFTFIELD_DEVICE struct softfield_gpu_dest *softfield_producer_dest(struct doca_comch_gpu_producer *p, uint32_t dest)
 {
-	struct softfield_gpu_dest *d = &p->dests[p->last_dest];
+	return dest == p->last_dest ? &p->current : &p->dests[dest];
+}
+
+SOFTFIELD_DEVICE int softfield_dest_is(const struct softfield_gpu_dest *d, uint32_t consumer_id)
+{
+	return d->peer.consumer_id == consumer_id && d->closed == 0;
+}
+
+/** Makes the account of a consumer the current one. @return 0 when there is no such consumer */
+SOFTFIELD_DEVICE int softfield_producer_find(struct doca_comch_gpu_producer *p, uint32_t consumer_id)
+{
+	struct softfield_gpu_peer peer;
 	uint32_t i;
 
-	if (d->peer.consumer_id == consumer_id && d->closed == 0)
-		return p->last_dest;
-	for (i = 0; i < SOFTFIELD_GPU_PEERS_MAX; i++) {
-		d = &p->dests[i];
-		if (d->peer.consumer_id == consumer_id && d->closed == 0)
-			break;
-	}
+	if (softfield_dest_is(&p->current, consumer_id))
+		return 1;
+	p->dests[p->last_dest] = p->current;
+	for (i = 0; i < SOFTFIELD_GPU_PEERS_MAX && !softfield_dest_is(&p->dests[i], consumer_id); i++)
+		;
 	if (i == SOFTFIELD_GPU_PEERS_MAX) {
-		struct softfield_gpu_peer peer;
-
 		for (i = 0; i < SOFTFIELD_GPU_PEERS_MAX && !softfield_peer_copy(&peer, &p->peers[i], consumer_id); i++)
 			;
 		if (i == SOFTFIELD_GPU_PEERS_MAX)
-			return SOFTFIELD_NO_DEST;
-		d = &p->dests[i];
-		d->peer = peer;
-		d->seq = d->count = d->len = d->done = d->closed = 0;
+			return 0;
+		p->dests[i].peer = peer;
+		p->dests[i].seq = p->dests[i].count = p->dests[i].len = p->dests[i].done = p->dests[i].closed = 0;
 	}
+	p->current = p->dests[i];
 	p->last_dest = i;
-	return i;
+	return 1;
 }
 
 /** Ends the producer if the host said so. */
@@ -100,7 +105,7 @@ SOFTFIELD_DEVICE void softfield_producer_reclaim(struct doca_comch_gpu_producer 
 		struct softfield_gpu_send *s = &p->sends[p->freed & (p->send_ring - 1)];
 
 		if (s->inline_len == SOFTFIELD_NOT_INLINE) {
-			struct softfield_gpu_dest *d = &p->dests[s->dest];
+			struct softfield_gpu_dest *d = softfield_producer_dest(p, s->dest);
 
 			if (d->closed == 0 && (int32_t)(d->done - s->seq) <= 0) {
 				softfield_producer_refresh(p, d);
@@ -126,10 +131,10 @@ SOFTFIELD_DEVICE int softfield_producer_has_slot(struct doca_comch_gpu_producer 
 /** Takes arena bytes for a message. @return 0 when there are none now */
 SOFTFIELD_DEVICE int softfield_producer_take(struct doca_comch_gpu_producer *p, uint32_t len, uint32_t *offset)
 {
-	if (softfield_arena_take(&p->arena_head, p->arena_tail, p->arena_size, len, offset))
+	if (softfield_arena_take_some(&p->arena_head, p->arena_tail, &p->arena_used, p->arena_size, len, offset))
 		return 1;
 	softfield_producer_reclaim(p);
-	return softfield_arena_take(&p->arena_head, p->arena_tail, p->arena_size, len, offset);
+	return softfield_arena_take_some(&p->arena_head, p->arena_tail, &p->arena_used, p->arena_size, len, offset);
 }
 
 /** Quad q of the line of a message. */
@@ -175,16 +180,15 @@ SOFTFIELD_DEVICE doca_error_t softfield_producer_send(struct doca_comch_gpu_prod
 	struct softfield_gpu_dest *d;
 	struct softfield_gpu_send *s;
 	struct softfield_line *line;
-	uint32_t dest, q;
+	uint32_t q;
 
 	if (consumer_id == 0 || (addr == 0 && len != 0) || imm_len > SOFTFIELD_IMM_MAX || (imm == 0 && imm_len != 0))
 		return DOCA_ERROR_INVALID_VALUE;
 	if (p->status != 0)
 		return DOCA_ERROR_BAD_STATE;
-	dest = softfield_producer_find(p, consumer_id);
-	if (dest == SOFTFIELD_NO_DEST)
+	if (!softfield_producer_find(p, consumer_id))
 		return DOCA_ERROR_INVALID_VALUE;
-	d = &p->dests[dest];
+	d = &p->current;
 	if (d->seq == d->count) {
 		softfield_producer_refresh(p, d);
 		if (p->status != 0 || d->closed != 0)
@@ -211,7 +215,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_producer_send(struct doca_comch_gpu_prod
 	s->len = len;
 	s->imm = (uintptr_t)imm;
 	s->imm_len = imm_len;
-	s->dest = dest;
+	s->dest = p->last_dest;
 	s->seq = d->seq;
 	s->arena_end = p->arena_head;
 	for (q = 0; q < 4; q++)

@@ -187,12 +187,17 @@ static void refresh(struct gpu_sender *sender)
 	}
 }
 
+static bool take_arena_now(struct gpu_sender *sender, uint32_t len, uint32_t *offset)
+{
+	return softfield_arena_take_some(&sender->arena_head, sender->arena_tail, &sender->arena_used, sender->box.arena_size, len, offset);
+}
+
 static bool take_arena(struct gpu_sender *sender, uint32_t len, uint32_t *offset)
 {
-	if (softfield_arena_take(&sender->arena_head, sender->arena_tail, sender->box.arena_size, len, offset))
+	if (take_arena_now(sender, len, offset))
 		return true;
 	refresh(sender);
-	return softfield_arena_take(&sender->arena_head, sender->arena_tail, sender->box.arena_size, len, offset);
+	return take_arena_now(sender, len, offset);
 }
 
 /* The bytes, 12 for each quad, from one buffer, which is not read beyond its end. */

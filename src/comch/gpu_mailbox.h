@@ -94,6 +94,7 @@ struct gpu_sender {
 	uint32_t count, len, done;	/* the grant, as last read */
 	bool closed;
 	uint64_t arena_head, arena_tail;
+	uint32_t arena_used;		/* bytes of the arena in turn */
 	uint64_t *arena_end;		/* depth of them: where the arena's head stood behind each message */
 };
 
