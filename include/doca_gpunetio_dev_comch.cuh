@@ -35,7 +35,8 @@
 #include <softfield/gpu_comch.h>
 #include <softfield/gpu_idle.h>
 #if defined(__CUDACC__)
-#include <softfield/gpu_collective.h>
+#include <softfield/gpu_collective_consumer.h>
+#include <softfield/gpu_collective_producer.h>
 #endif
 
 /** A consumer, as kernels know it. */

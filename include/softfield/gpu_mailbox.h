@@ -120,8 +120,8 @@ SOFTFIELD_DEVICE int softfield_arena_take(uint64_t *head, uint64_t tail, uint32_
 }
 
 /** Bytes that a ring of messages uses at first, and how many of the largest message it shall hold: more only makes it cold. */
-#define SOFTFIELD_ARENA_FIRST (UINT32_C(1) << 18)
-#define SOFTFIELD_ARENA_MESSAGES 8u
+#define SOFTFIELD_ARENA_FIRST (UINT32_C(1) << 19)
+#define SOFTFIELD_ARENA_MESSAGES 32u
 
 /**
  * softfield_arena_take on the part of the arena that is in use, which grows with the largest message, when it is empty.

@@ -14,8 +14,8 @@
 #include "comch/gpu_mailbox.h"
 #include "comch/gpu_path.h"
 
-#define LOOK_NS 1000000 /* between two looks at a real GPU's mailbox, which cannot ring, in event-driven mode */
 #define PREFETCH_LINES 4
+#define LOOK_NS 1000000 /* between two looks at a real GPU's mailbox, which cannot ring, in event-driven mode */
 
 struct gpu_inbound {
 	struct comch_inbound base;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
- * @file softfield/gpu_collective.h
- * Consumer and producer at warp and block scope on a CUDA GPU. Internal to doca_gpunetio_dev_comch.cuh.
+ * @file softfield/gpu_collective_consumer.h
+ * The consumer at warp and block scope on a CUDA GPU. Internal to doca_gpunetio_dev_comch.cuh.
  *
- * Every thread of the scope makes the call and has a message of its own, or none. Four lanes read or write a line; large
- * messages are copied by whole warps, 4 KiB each.
+ * Every thread of the scope makes the call and has a message of its own, or none. Four lanes read a line; large messages
+ * are copied by whole warps, 4 KiB each.
  */
-#ifndef SOFTFIELD_GPU_COLLECTIVE_H_
-#define SOFTFIELD_GPU_COLLECTIVE_H_
+#ifndef SOFTFIELD_GPU_COLLECTIVE_CONSUMER_H_
+#define SOFTFIELD_GPU_COLLECTIVE_CONSUMER_H_
 
 #include <softfield/gpu_consumer.h>
-#include <softfield/gpu_producer.h>
 #include <softfield/gpu_scope.h>
 
 /** Loads that a thread has in flight while it looks for messages, at most: four lanes a line, so a message for each thread. */
@@ -74,6 +73,33 @@ template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_load(const struc
 	return missing;
 }
 
+/** While little comes, one warp looks at the first lines again and again, a few times in one call: less time passes between two looks. */
+#define SOFTFIELD_WATCH_LINES 8u
+#define SOFTFIELD_WATCH_LOOKS 4u
+
+/** The calling warp watches; its lanes 4i to 4i+3 end with line i in f. @return the first line that is not there */
+SOFTFIELD_DEVICE uint32_t softfield_watch(const struct doca_comch_gpu_consumer *c, uint32_t room, struct softfield_found *f)
+{
+	uint32_t lane = threadIdx.x & 31, i = lane / 4, seq = c->delivered + i, lap = softfield_lap(seq, c->shift), look, missing = 0;
+	const struct softfield_quad *at = &c->lines[seq & (c->depth - 1)].quad[lane & 3];
+	const struct softfield_gpu_recv *recv = &c->recvs[seq & (c->depth - 1)];
+	struct softfield_quad quad = softfield_load_quad(at);
+
+	f->handed[0].addr = recv->addr;
+	f->handed[0].mkey = recv->mkey;
+	f->posted_len[0] = recv->len;
+	for (look = 0; look < SOFTFIELD_WATCH_LOOKS; look++) {
+		bool there = i < room && ((lane & 3) != 0 ? quad.w[3] == lap : softfield_tag_lap(quad.w[3]) == lap);
+
+		missing = softfield_warp_min(there ? room : min(i, room));
+		if (missing != 0 || look == SOFTFIELD_WATCH_LOOKS - 1)
+			break;
+		quad = softfield_load_quad(at);
+	}
+	f->quad[0] = quad;
+	return missing;
+}
+
 /** Puts one line into its receive; of a large message only the immediate data. @return whether it is large */
 template <int S> SOFTFIELD_DEVICE bool softfield_collective_place(struct doca_comch_gpu_consumer *c, uint32_t seq, uint32_t q,
 								  struct softfield_quad head, struct softfield_quad quad, uint32_t posted_len,
@@ -127,17 +153,24 @@ template <int S> SOFTFIELD_DEVICE bool softfield_collective_deliver(struct doca_
 	return large;
 }
 
-/** Copies the large ones of total messages out of the arena. */
+/** Copies the large ones of total messages out of the arena. Each warp loads what 32 messages say of themselves at once. */
 template <int S> SOFTFIELD_DEVICE void softfield_collective_copy_in(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
 {
-	uint32_t i, turn = 0;
+	uint32_t lane = threadIdx.x & 31, base, j, turn = 0;
 
 	softfield_after_load(); /* the arena after the lines */
-	for (i = 0; i < total; i++) {
-		const struct softfield_gpu_recv *recv = &c->recvs[(first + i) & (c->depth - 1)];
+	for (base = 0; base < total; base += 32) {
+		const struct softfield_gpu_recv *recv = &c->recvs[(first + base + lane) & (c->depth - 1)];
+		uint32_t offset = base + lane < total ? recv->offset : SOFTFIELD_IN_LINE;
+		uint32_t got = recv->got, large = __ballot_sync(SOFTFIELD_WARP_MASK, offset != SOFTFIELD_IN_LINE);
+		uint64_t addr = recv->addr;
 
-		if (recv->offset != SOFTFIELD_IN_LINE)
-			turn = softfield_scope_copy_in<S>((uint8_t *)recv->addr, c->arena + recv->offset, recv->got, turn);
+		for (; large != 0; large &= large - 1) {
+			j = __ffs(large) - 1;
+			turn = softfield_scope_copy_in<S>((uint8_t *)__shfl_sync(SOFTFIELD_WARP_MASK, addr, j),
+							  c->arena + __shfl_sync(SOFTFIELD_WARP_MASK, offset, j),
+							  __shfl_sync(SOFTFIELD_WARP_MASK, got, j), turn);
+		}
 	}
 	softfield_scope_sync<S>();
 }
@@ -184,12 +217,14 @@ SOFTFIELD_DEVICE struct softfield_handed softfield_warp_pick(const struct softfi
 template <int S> SOFTFIELD_DEVICE bool softfield_collective_account(struct doca_comch_gpu_consumer *c, uint32_t total, uint32_t polled,
 								    bool fresh)
 {
-	uint32_t rounds = max(c->rounds, 1u);
+	uint32_t rounds = c->rounds; /* 0: little comes, and one warp watches */
 
 	if (total == polled && polled != 0)
-		rounds = min(rounds * 2, softfield_rounds<S>());
+		rounds = min(max(rounds * 2, 1u), softfield_rounds<S>());
 	else if (2 * total <= polled)
-		rounds = max(rounds / 2, 1u);
+		rounds /= 2;
+	else if (rounds == 0)
+		rounds = 1;
 	if (fresh && rounds != c->rounds)
 		c->rounds = rounds;
 	if (total == 0) { /* the line that every call reads is not written */
@@ -213,10 +248,13 @@ template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_receive(struct d
 	bool fresh = head == delivered && c->status == 0, large, publish = false;
 	struct softfield_found f;
 
-	if (fresh) {
-		polled = min(c->granted - delivered, max(c->rounds, 1u) * (size / 4));
-		if (rank == size - 1 && (c->empties + 1) % SOFTFIELD_CONTROL_EVERY == 0)
+	if (fresh && c->rounds == 0) {
+		polled = min(c->granted - delivered, SOFTFIELD_WATCH_LINES);
+		if (rank == size - 1)
 			closed = softfield_load_quad(&c->mailbox->control).w[0];
+		total = softfield_scope_warp<S>() == 0 ? softfield_watch(c, polled, &f) : SOFTFIELD_WATCH_LINES;
+	} else if (fresh) {
+		polled = min(c->granted - delivered, c->rounds * (size / 4));
 		total = softfield_collective_load<S>(c, polled, &f);
 	}
 	total = softfield_scope_min<S>(min(total, size));
@@ -300,232 +338,4 @@ SOFTFIELD_DEVICE doca_error_t softfield_collective_post(struct doca_comch_gpu_co
 	return valid || addr == 0 ? DOCA_SUCCESS : DOCA_ERROR_AGAIN;
 }
 
-/** A thread's message. */
-struct softfield_outgoing {
-	uintptr_t addr, imm;
-	uint32_t len, imm_len, consumer_id;
-	uint64_t user_msg_id;
-};
-
-/** Remembers a message in the producer's ring. */
-SOFTFIELD_DEVICE void softfield_collective_record(struct doca_comch_gpu_producer *p, uint32_t at, const struct softfield_outgoing *m,
-						  bool large, uint32_t dest, uint32_t seq)
-{
-	struct softfield_gpu_send *s = &p->sends[at & (p->send_ring - 1)];
-
-	s->user_msg_id = m->user_msg_id;
-	s->inline_len = large ? SOFTFIELD_NOT_INLINE : m->len;
-	s->dest = dest;
-	s->seq = seq;
-	s->addr = m->addr;
-	s->imm = m->imm;
-	s->len = m->len;
-	s->imm_len = m->imm_len;
-}
-
-/** Bytes 12q and on of the small messages that are first in a warp, loaded ahead: four lanes each, up to eight messages. */
-struct softfield_ahead {
-	struct softfield_quad quad;
-	uint32_t votes; /**< of the lanes whose messages they are */
-};
-
-/** The lane that has the n-th message of those that voted. */
-SOFTFIELD_DEVICE uint32_t softfield_nth_lane(uint32_t votes, uint32_t n)
-{
-	if (n >= (uint32_t)__popc(votes))
-		return 0;
-	return (votes & (votes + 1)) == 0 ? n : __fns(votes, 0, (int)n + 1);
-}
-
-SOFTFIELD_DEVICE struct softfield_quad softfield_collective_gather(const struct softfield_outgoing *m, uint32_t votes, uint32_t n)
-{
-	uint32_t from = softfield_nth_lane(votes, n), q = threadIdx.x & 3, len, imm_len;
-	uintptr_t addr = __shfl_sync(SOFTFIELD_WARP_MASK, m->addr, from), imm = __shfl_sync(SOFTFIELD_WARP_MASK, m->imm, from);
-	struct softfield_quad quad = {{0, 0, 0, 0}};
-
-	len = __shfl_sync(SOFTFIELD_WARP_MASK, m->len, from);
-	imm_len = __shfl_sync(SOFTFIELD_WARP_MASK, m->imm_len, from);
-	if (n < (uint32_t)__popc(votes))
-		quad = softfield_gather(q, (const uint8_t *)addr, len, (const uint8_t *)imm, imm_len);
-	quad.w[3] = q == 0 ? softfield_tag(0, len, imm_len, 0) : 0;
-	return quad;
-}
-
-/** Writes the lines of a warp's small messages: eight at a time, four lanes each. votes: the lanes that have one. */
-SOFTFIELD_DEVICE void softfield_collective_lines(const struct softfield_gpu_dest *d, const struct softfield_outgoing *m, uint32_t seq,
-						 uint32_t votes, const struct softfield_ahead *ahead)
-{
-	uint32_t count = __popc(votes), lane = threadIdx.x & 31, k;
-
-	for (k = 0; k < count; k += 8) {
-		uint32_t nth = k + lane / 4, number = __shfl_sync(SOFTFIELD_WARP_MASK, seq, softfield_nth_lane(votes, nth));
-		struct softfield_quad quad;
-
-		if (k == 0 && votes == ahead->votes)
-			quad = ahead->quad;
-		else
-			quad = softfield_collective_gather(m, votes, nth);
-		quad.w[3] |= softfield_lap(number, d->peer.shift);
-		if (nth < count)
-			softfield_store_quad(&d->peer.lines[number & (d->peer.depth - 1)].quad[lane & 3], quad);
-	}
-}
-
-/** The first thread's part before a send: who is it for, and is there room. */
-SOFTFIELD_DEVICE void softfield_collective_prepare(struct doca_comch_gpu_producer *p, uint32_t id, uint32_t wanted)
-{
-	p->plan = softfield_producer_find(p, id);
-	if (p->plan && p->current.count - p->current.seq < wanted)
-		softfield_producer_refresh(p, &p->current);
-	if (p->send_ring - (p->sent - p->freed) < wanted)
-		softfield_producer_reclaim(p);
-}
-
-/** Sends messages of which some are large, or too large: number by number, with arena bytes for each. @return how many were sent */
-template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_send_large(struct doca_comch_gpu_producer *p, struct softfield_gpu_dest *d,
-									    const struct softfield_outgoing *m, bool mine, uint32_t room,
-									    uint32_t *number)
-{
-	uint32_t sent = p->sent, seq = d->seq, dest = p->last_dest, n, i, turn = 0, ring = p->send_ring - 1;
-
-	*number = softfield_scope_number<S>(mine, &n);
-	n = min(n, room);
-	if (mine && *number < n)
-		softfield_collective_record(p, sent + *number, m, m->len + m->imm_len > SOFTFIELD_LINE_PAYLOAD, dest, seq + *number);
-	softfield_scope_sync<S>();
-	if (softfield_scope_rank<S>() == 0) {
-		for (i = 0; i < n; i++) {
-			struct softfield_gpu_send *s = &p->sends[(sent + i) & ring];
-
-			if (s->inline_len == SOFTFIELD_NOT_INLINE && !softfield_producer_take(p, s->len, &s->offset))
-				break;
-			s->arena_end = p->arena_head;
-		}
-		p->plan = i;
-	}
-	softfield_scope_sync<S>();
-	n = p->plan;
-	for (i = 0; i < n; i++) {
-		const struct softfield_gpu_send *s = &p->sends[(sent + i) & ring];
-
-		if (s->inline_len == SOFTFIELD_NOT_INLINE)
-			turn = softfield_scope_copy_out<S>(p->arena + s->offset, (const uint8_t *)s->addr, s->len, turn);
-	}
-	softfield_fence_system(); /* the arena before the lines */
-	softfield_scope_sync<S>();
-	for (i = softfield_scope_rank<S>() / 4; i < n; i += softfield_scope_size<S>() / 4) {
-		const struct softfield_gpu_send *s = &p->sends[(sent + i) & ring];
-
-		softfield_store_quad(&d->peer.lines[s->seq & (d->peer.depth - 1)].quad[threadIdx.x & 3],
-				     softfield_send_quad(s, d->peer.shift, threadIdx.x & 3));
-	}
-	return n;
-}
-
-/** Sends what goes to one consumer. Changes *pending and *result of the threads it served. */
-template <int S> SOFTFIELD_DEVICE void softfield_collective_send_to(struct doca_comch_gpu_producer *p, const struct softfield_agreed *a,
-								    const struct softfield_outgoing *m, const struct softfield_ahead *ahead,
-								    bool *pending, doca_error_t *result)
-{
-	struct softfield_gpu_dest *d = &p->current;
-	uint32_t sent = p->sent, room, seq, number = a->number, total = a->total;
-	bool mine = a->mine, special;
-
-	if (!softfield_dest_is(d, a->id) || d->count - d->seq < total || p->send_ring - (sent - p->freed) < total) {
-		softfield_scope_sync<S>();
-		if (softfield_scope_rank<S>() == 0)
-			softfield_collective_prepare(p, a->id, total);
-		softfield_scope_sync<S>();
-		if (!p->plan || p->status != 0 || d->closed != 0) {
-			if (mine) {
-				*pending = false;
-				*result = !p->plan ? DOCA_ERROR_INVALID_VALUE : DOCA_ERROR_BAD_STATE;
-			}
-			softfield_scope_sync<S>();
-			return;
-		}
-	}
-	seq = d->seq;
-	room = min(min(d->count - seq, p->send_max - (sent - p->polled)), p->send_ring - (sent - p->freed));
-	special = mine && m->len + m->imm_len > SOFTFIELD_LINE_PAYLOAD;
-	if (mine && room != 0 && (m->len > d->len || m->len > p->arena_size)) {
-		*pending = mine = false;
-		*result = DOCA_ERROR_INVALID_VALUE;
-		special = true;
-	}
-	if (softfield_scope_any<S>(special)) {
-		total = softfield_collective_send_large<S>(p, d, m, mine, room, &number);
-	} else {
-		total = min(total, room);
-		softfield_collective_lines(d, m, seq + number, __ballot_sync(SOFTFIELD_WARP_MASK, mine && number < total), ahead);
-		if (mine && number < total)
-			softfield_collective_record(p, sent + number, m, false, p->last_dest, seq + number);
-	}
-	if (softfield_scope_rank<S>() == 0) {
-		d->seq = seq + total;
-		p->sent = sent + total;
-		if (p->arena_head == p->arena_tail)
-			p->freed = sent + total;
-	}
-	if (mine) {
-		*pending = false;
-		*result = number < total ? DOCA_SUCCESS : DOCA_ERROR_AGAIN;
-	}
-}
-
-template <int S>
-SOFTFIELD_DEVICE doca_error_t softfield_collective_send(struct doca_comch_gpu_producer *p, uintptr_t addr, uint32_t len, const uint8_t *imm,
-							uint32_t imm_len, uint32_t consumer_id, uint64_t user_msg_id)
-{
-	struct softfield_outgoing m = {addr, (uintptr_t)imm, len, imm_len, consumer_id, user_msg_id};
-	bool pending = consumer_id != 0, more;
-	struct softfield_ahead ahead;
-	doca_error_t result = DOCA_SUCCESS;
-
-	if (!softfield_scope_valid<S>() || p == 0)
-		return DOCA_ERROR_INVALID_VALUE;
-	if (pending && ((addr == 0 && len != 0) || imm_len > SOFTFIELD_IMM_MAX || (imm == 0 && imm_len != 0))) {
-		pending = false;
-		result = DOCA_ERROR_INVALID_VALUE;
-	}
-	softfield_scope_sync<S>(); /* other threads' messages are read below */
-	ahead.votes = __ballot_sync(SOFTFIELD_WARP_MASK, pending && len + imm_len <= SOFTFIELD_LINE_PAYLOAD);
-	ahead.quad = softfield_collective_gather(&m, ahead.votes, (threadIdx.x & 31) / 4);
-	if (p->status != 0)
-		return DOCA_ERROR_BAD_STATE; /* the same for all */
-	do {
-		struct softfield_agreed a = softfield_scope_agree<S>(pending, consumer_id);
-
-		if (a.id != 0)
-			softfield_collective_send_to<S>(p, &a, &m, &ahead, &pending, &result);
-		more = softfield_scope_any<S>(pending);
-	} while (more);
-	return result;
-}
-
-template <int S> SOFTFIELD_DEVICE doca_error_t softfield_collective_poll(struct doca_comch_gpu_producer *p, uint64_t *user_msg_id, bool wait)
-{
-	uint32_t rank = softfield_scope_rank<S>(), polled, total, status;
-
-	if (!softfield_scope_valid<S>() || p == 0 || user_msg_id == 0)
-		return DOCA_ERROR_INVALID_VALUE;
-	do {
-		polled = p->polled;
-		status = p->status;
-		total = min(p->sent - polled, softfield_scope_size<S>());
-		if (rank < total)
-			*user_msg_id = p->sends[(polled + rank) & (p->send_ring - 1)].user_msg_id;
-		softfield_scope_sync<S>();
-		if (rank == 0) {
-			p->polled = polled + total;
-			if (total == 0 && status == 0 && ++p->empties % SOFTFIELD_CONTROL_EVERY == 0)
-				softfield_producer_check_control(p);
-		}
-		softfield_scope_sync<S>();
-	} while (total == 0 && wait && status == 0);
-	if (rank < total)
-		return DOCA_SUCCESS;
-	return status != 0 ? (doca_error_t)status : DOCA_ERROR_AGAIN;
-}
-
-#endif /* SOFTFIELD_GPU_COLLECTIVE_H_ */
+#endif /* SOFTFIELD_GPU_COLLECTIVE_CONSUMER_H_ */

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file softfield/gpu_collective_producer.h
+ * The producer at warp and block scope on a CUDA GPU. Internal to doca_gpunetio_dev_comch.cuh.
+ *
+ * Every thread of the scope makes the call and has a message of its own, or none. Four lanes write a line; large messages
+ * are copied by whole warps, 4 KiB each. What concerns all of them is the first thread's, or the first warp's.
+ */
+#ifndef SOFTFIELD_GPU_COLLECTIVE_PRODUCER_H_
+#define SOFTFIELD_GPU_COLLECTIVE_PRODUCER_H_
+
+#include <softfield/gpu_producer.h>
+#include <softfield/gpu_scope.h>
+
+/** A thread's message. */
+struct softfield_outgoing {
+	uintptr_t addr, imm;
+	uint32_t len, imm_len, consumer_id;
+	uint64_t user_msg_id;
+};
+
+/** Remembers a message in the producer's ring. */
+SOFTFIELD_DEVICE void softfield_collective_record(struct doca_comch_gpu_producer *p, uint32_t at, const struct softfield_outgoing *m,
+						  bool large, uint32_t dest, uint32_t seq)
+{
+	struct softfield_gpu_send *s = &p->sends[at & (p->send_ring - 1)];
+
+	s->user_msg_id = m->user_msg_id;
+	s->inline_len = large ? SOFTFIELD_NOT_INLINE : m->len;
+	s->dest = dest;
+	s->seq = seq;
+	s->addr = m->addr;
+	s->imm = m->imm;
+	s->len = m->len;
+	s->imm_len = m->imm_len;
+}
+
+/** Bytes 12q and on of the small messages that are first in a warp, loaded ahead: four lanes each, up to eight messages. */
+struct softfield_ahead {
+	struct softfield_quad quad;
+	uint32_t votes; /**< of the lanes whose messages they are */
+};
+
+/** The lane that has the n-th message of those that voted. */
+SOFTFIELD_DEVICE uint32_t softfield_nth_lane(uint32_t votes, uint32_t n)
+{
+	if (n >= (uint32_t)__popc(votes))
+		return 0;
+	return (votes & (votes + 1)) == 0 ? n : __fns(votes, 0, (int)n + 1);
+}
+
+SOFTFIELD_DEVICE struct softfield_quad softfield_collective_gather(const struct softfield_outgoing *m, uint32_t votes, uint32_t n)
+{
+	uint32_t from = softfield_nth_lane(votes, n), q = threadIdx.x & 3, len, imm_len;
+	uintptr_t addr = __shfl_sync(SOFTFIELD_WARP_MASK, m->addr, from), imm = __shfl_sync(SOFTFIELD_WARP_MASK, m->imm, from);
+	struct softfield_quad quad = {{0, 0, 0, 0}};
+
+	len = __shfl_sync(SOFTFIELD_WARP_MASK, m->len, from);
+	imm_len = __shfl_sync(SOFTFIELD_WARP_MASK, m->imm_len, from);
+	if (n < (uint32_t)__popc(votes))
+		quad = softfield_gather(q, (const uint8_t *)addr, len, (const uint8_t *)imm, imm_len);
+	quad.w[3] = q == 0 ? softfield_tag(0, len, imm_len, 0) : 0;
+	return quad;
+}
+
+/** Writes the lines of a warp's small messages: eight at a time, four lanes each. votes: the lanes that have one. */
+SOFTFIELD_DEVICE void softfield_collective_lines(const struct softfield_gpu_dest *d, const struct softfield_outgoing *m, uint32_t seq,
+						 uint32_t votes, const struct softfield_ahead *ahead)
+{
+	uint32_t count = __popc(votes), lane = threadIdx.x & 31, k;
+
+	for (k = 0; k < count; k += 8) {
+		uint32_t nth = k + lane / 4, number = __shfl_sync(SOFTFIELD_WARP_MASK, seq, softfield_nth_lane(votes, nth));
+		struct softfield_quad quad;
+
+		if (k == 0 && votes == ahead->votes)
+			quad = ahead->quad;
+		else
+			quad = softfield_collective_gather(m, votes, nth);
+		quad.w[3] |= softfield_lap(number, d->peer.shift);
+		if (nth < count)
+			softfield_store_quad(&d->peer.lines[number & (d->peer.depth - 1)].quad[lane & 3], quad);
+	}
+}
+
+/** softfield_producer_reclaim by a whole warp, 32 messages at a time. */
+SOFTFIELD_DEVICE void softfield_warp_reclaim(struct doca_comch_gpu_producer *p)
+{
+	uint32_t lane = threadIdx.x & 31, freed = p->freed, sent = p->sent, count, votes, large, prefix;
+	uint64_t tail = p->arena_tail;
+	bool refreshed = false;
+
+	while (freed != sent) {
+		const struct softfield_gpu_send *s = &p->sends[(freed + lane) & (p->send_ring - 1)];
+		struct softfield_gpu_dest *d;
+		bool is_large, over;
+
+		count = min(sent - freed, 32u);
+		is_large = lane < count && s->inline_len == SOFTFIELD_NOT_INLINE;
+		d = is_large ? softfield_producer_dest(p, s->dest) : &p->current;
+		over = lane < count && (!is_large || d->closed != 0 || (int32_t)(d->done - s->seq) > 0);
+		votes = __ballot_sync(SOFTFIELD_WARP_MASK, over);
+		prefix = votes == SOFTFIELD_WARP_MASK ? 32 : __ffs(~votes) - 1;
+		large = __ballot_sync(SOFTFIELD_WARP_MASK, is_large && lane < prefix);
+		if (large != 0)
+			tail = __shfl_sync(SOFTFIELD_WARP_MASK, s->arena_end, 31 - __clz(large));
+		freed += prefix;
+		if (prefix == count)
+			continue;
+		if (refreshed)
+			break;
+		refreshed = true;
+		if (lane == prefix)
+			softfield_producer_refresh(p, d);
+		__syncwarp();
+	}
+	if (lane == 0) {
+		p->freed = freed;
+		p->arena_tail = tail;
+	}
+	__syncwarp();
+}
+
+/** The first warp's part before a send: who is it for, and is there room. */
+SOFTFIELD_DEVICE void softfield_warp_prepare(struct doca_comch_gpu_producer *p, uint32_t id, uint32_t wanted)
+{
+	if ((threadIdx.x & 31) == 0) {
+		p->plan = softfield_producer_find(p, id);
+		if (p->plan && p->current.count - p->current.seq < wanted)
+			softfield_producer_refresh(p, &p->current);
+	}
+	__syncwarp();
+	if (p->send_ring - (p->sent - p->freed) < wanted)
+		softfield_warp_reclaim(p);
+}
+
+/** The first warp's part of a send with large messages: arena bytes for each of n, in order, 32 at a time. p->plan: how many got any. */
+SOFTFIELD_DEVICE void softfield_warp_take(struct doca_comch_gpu_producer *p, uint32_t n)
+{
+	uint32_t lane = threadIdx.x & 31, base, j, used = p->arena_used, planned = 0;
+	uint64_t head = p->arena_head, tail = p->arena_tail;
+	bool full = false, reclaimed = false;
+
+	for (base = 0; base < n && !full; base += 32) {
+		struct softfield_gpu_send *s = &p->sends[(p->sent + base + lane) & (p->send_ring - 1)];
+		bool large = base + lane < n && s->inline_len == SOFTFIELD_NOT_INLINE;
+		uint32_t len = large ? s->len : 0, votes = __ballot_sync(SOFTFIELD_WARP_MASK, large), offset = 0, mine = 0;
+		uint64_t end = head;
+
+		for (j = 0; j < 32 && base + j < n && !full; j++) {
+			if (votes >> j & 1) {
+				uint32_t length = __shfl_sync(SOFTFIELD_WARP_MASK, len, j);
+
+				full = !softfield_arena_take_some(&head, tail, &used, p->arena_size, length, &offset);
+				if (full && !reclaimed) { /* the same in all lanes */
+					reclaimed = true;
+					softfield_warp_reclaim(p);
+					tail = p->arena_tail;
+					full = !softfield_arena_take_some(&head, tail, &used, p->arena_size, length, &offset);
+				}
+			}
+			if (lane == j) {
+				mine = offset;
+				end = head;
+			}
+			planned += !full;
+		}
+		if (base + lane < n) {
+			s->offset = mine;
+			s->arena_end = end;
+		}
+	}
+	if (lane == 0) {
+		p->arena_head = head;
+		p->arena_used = used;
+		p->plan = planned;
+	}
+}
+
+/** Sends messages of which some are large, or too large: number by number, with arena bytes for each. @return how many were sent */
+template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_send_large(struct doca_comch_gpu_producer *p, struct softfield_gpu_dest *d,
+									    const struct softfield_outgoing *m, bool mine, uint32_t room,
+									    uint32_t *number)
+{
+	uint32_t sent = p->sent, seq = d->seq, lane = threadIdx.x & 31, n, i, base, turn = 0, ring = p->send_ring - 1;
+
+	*number = softfield_scope_number<S>(mine, &n);
+	n = min(n, room);
+	if (mine && *number < n)
+		softfield_collective_record(p, sent + *number, m, m->len + m->imm_len > SOFTFIELD_LINE_PAYLOAD, p->last_dest, seq + *number);
+	softfield_scope_sync<S>();
+	if (softfield_scope_warp<S>() == 0)
+		softfield_warp_take(p, n);
+	softfield_scope_sync<S>();
+	n = p->plan;
+	for (base = 0; base < n; base += 32) {
+		const struct softfield_gpu_send *s = &p->sends[(sent + base + lane) & ring];
+		uint32_t large = __ballot_sync(SOFTFIELD_WARP_MASK, base + lane < n && s->inline_len == SOFTFIELD_NOT_INLINE);
+		uint32_t offset = s->offset, len = s->len;
+		uint64_t addr = s->addr;
+
+		for (; large != 0; large &= large - 1) {
+			i = __ffs(large) - 1;
+			turn = softfield_scope_copy_out<S>(p->arena + __shfl_sync(SOFTFIELD_WARP_MASK, offset, i),
+							   (const uint8_t *)__shfl_sync(SOFTFIELD_WARP_MASK, addr, i),
+							   __shfl_sync(SOFTFIELD_WARP_MASK, len, i), turn);
+		}
+	}
+	softfield_fence_system(); /* the arena before the lines */
+	softfield_scope_sync<S>();
+	for (i = softfield_scope_rank<S>() / 4; i < n; i += softfield_scope_size<S>() / 4) {
+		const struct softfield_gpu_send *s = &p->sends[(sent + i) & ring];
+
+		softfield_store_quad(&d->peer.lines[s->seq & (d->peer.depth - 1)].quad[threadIdx.x & 3],
+				     softfield_send_quad(s, d->peer.shift, threadIdx.x & 3));
+	}
+	return n;
+}
+
+/** Sends what goes to one consumer. Changes *pending and *result of the threads it served. */
+template <int S> SOFTFIELD_DEVICE void softfield_collective_send_to(struct doca_comch_gpu_producer *p, const struct softfield_agreed *a,
+								    const struct softfield_outgoing *m, const struct softfield_ahead *ahead,
+								    bool *pending, doca_error_t *result)
+{
+	struct softfield_gpu_dest *d = &p->current;
+	uint32_t sent = p->sent, room, seq, number = a->number, total = a->total;
+	bool mine = a->mine, special;
+
+	if (!softfield_dest_is(d, a->id) || d->count - d->seq < total || p->send_ring - (sent - p->freed) < total) {
+		softfield_scope_sync<S>();
+		if (softfield_scope_warp<S>() == 0)
+			softfield_warp_prepare(p, a->id, total);
+		softfield_scope_sync<S>();
+		if (!p->plan || p->status != 0 || d->closed != 0) {
+			if (mine) {
+				*pending = false;
+				*result = !p->plan ? DOCA_ERROR_INVALID_VALUE : DOCA_ERROR_BAD_STATE;
+			}
+			softfield_scope_sync<S>();
+			return;
+		}
+	}
+	seq = d->seq;
+	room = min(min(d->count - seq, p->send_max - (sent - p->polled)), p->send_ring - (sent - p->freed));
+	special = mine && m->len + m->imm_len > SOFTFIELD_LINE_PAYLOAD;
+	if (mine && room != 0 && (m->len > d->len || m->len > p->arena_size)) {
+		*pending = mine = false;
+		*result = DOCA_ERROR_INVALID_VALUE;
+		special = true;
+	}
+	if (softfield_scope_any<S>(special)) {
+		total = softfield_collective_send_large<S>(p, d, m, mine, room, &number);
+	} else {
+		total = min(total, room);
+		softfield_collective_lines(d, m, seq + number, __ballot_sync(SOFTFIELD_WARP_MASK, mine && number < total), ahead);
+		if (mine && number < total)
+			softfield_collective_record(p, sent + number, m, false, p->last_dest, seq + number);
+	}
+	if (softfield_scope_rank<S>() == 0) {
+		d->seq = seq + total;
+		p->sent = sent + total;
+		if (p->arena_head == p->arena_tail)
+			p->freed = sent + total;
+	}
+	if (mine) {
+		*pending = false;
+		*result = number < total ? DOCA_SUCCESS : DOCA_ERROR_AGAIN;
+	}
+}
+
+template <int S>
+SOFTFIELD_DEVICE doca_error_t softfield_collective_send(struct doca_comch_gpu_producer *p, uintptr_t addr, uint32_t len, const uint8_t *imm,
+							uint32_t imm_len, uint32_t consumer_id, uint64_t user_msg_id)
+{
+	struct softfield_outgoing m = {addr, (uintptr_t)imm, len, imm_len, consumer_id, user_msg_id};
+	bool pending = consumer_id != 0, more;
+	struct softfield_ahead ahead;
+	doca_error_t result = DOCA_SUCCESS;
+
+	if (!softfield_scope_valid<S>() || p == 0)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (pending && ((addr == 0 && len != 0) || imm_len > SOFTFIELD_IMM_MAX || (imm == 0 && imm_len != 0))) {
+		pending = false;
+		result = DOCA_ERROR_INVALID_VALUE;
+	}
+	softfield_scope_sync<S>(); /* other threads' messages are read below */
+	ahead.votes = __ballot_sync(SOFTFIELD_WARP_MASK, pending && len + imm_len <= SOFTFIELD_LINE_PAYLOAD);
+	ahead.quad = softfield_collective_gather(&m, ahead.votes, (threadIdx.x & 31) / 4);
+	if (p->status != 0)
+		return DOCA_ERROR_BAD_STATE; /* the same for all */
+	do {
+		struct softfield_agreed a = softfield_scope_agree<S>(pending, consumer_id);
+
+		if (a.id != 0)
+			softfield_collective_send_to<S>(p, &a, &m, &ahead, &pending, &result);
+		more = softfield_scope_any<S>(pending);
+	} while (more);
+	return result;
+}
+
+template <int S> SOFTFIELD_DEVICE doca_error_t softfield_collective_poll(struct doca_comch_gpu_producer *p, uint64_t *user_msg_id, bool wait)
+{
+	uint32_t rank = softfield_scope_rank<S>(), polled, total, status;
+
+	if (!softfield_scope_valid<S>() || p == 0 || user_msg_id == 0)
+		return DOCA_ERROR_INVALID_VALUE;
+	do {
+		polled = p->polled;
+		status = p->status;
+		total = min(p->sent - polled, softfield_scope_size<S>());
+		if (rank < total)
+			*user_msg_id = p->sends[(polled + rank) & (p->send_ring - 1)].user_msg_id;
+		softfield_scope_sync<S>();
+		if (rank == 0) {
+			p->polled = polled + total;
+			if (total == 0 && status == 0 && ++p->empties % SOFTFIELD_CONTROL_EVERY == 0)
+				softfield_producer_check_control(p);
+		}
+		softfield_scope_sync<S>();
+	} while (total == 0 && wait && status == 0);
+	if (rank < total)
+		return DOCA_SUCCESS;
+	return status != 0 ? (doca_error_t)status : DOCA_ERROR_AGAIN;
+}
+
+#endif /* SOFTFIELD_GPU_COLLECTIVE_PRODUCER_H_ */
