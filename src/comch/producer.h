@@ -11,8 +11,9 @@
 #define COMCH_ROUTE_CACHE 64
 #define COMCH_AGAIN_LOOK 64 /* refusals after which submit looks whether the peer is still there */
 
+#define COMCH_NO_MMAP UINT64_MAX /* the id of none, stopped ones included */
+
 struct comch_producer_path;
-struct doca_mmap;
 
 struct doca_comch_producer {
 	struct comch_child child;
@@ -23,7 +24,7 @@ struct doca_comch_producer {
 	/* the CPU path's, while started */
 	struct sf_port *port;
 	uint32_t list_max;		     /* buffers in a list that one send takes */
-	const struct doca_mmap *sound_mmap;  /* the last one that was checked */
+	uint64_t sound_mmap;		     /* id of the last mmap that was checked, or COMCH_NO_MMAP */
 	struct comch_route *cache[COMCH_ROUTE_CACHE]; /* by consumer id */
 	struct comch_route *routes;	     /* all of them */
 	uint32_t num_polled;		     /* routes with a poll of their own */

@@ -23,7 +23,7 @@ static doca_error_t cpu_start(struct doca_comch_producer *producer)
 	producer->routes = NULL;
 	producer->num_polled = 0;
 	producer->sweep = false;
-	producer->sound_mmap = NULL;
+	producer->sound_mmap = COMCH_NO_MMAP;
 	producer->ended_first = producer->ended_last = NULL;
 	producer->quiet = false;
 	producer->num_again = 0;

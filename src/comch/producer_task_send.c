@@ -41,42 +41,52 @@ void comch_task_send_end_later(struct doca_comch_producer_task_send *task, doca_
 
 /* ---- submit ---- */
 
-/* Is this memory that the CPU can send? Checked once for each change of mmap. */
+/* Is this memory that the CPU can send? Checked once for each change of mmap, by its id. */
 static __attribute__((noinline)) doca_error_t check_mmap(struct doca_comch_producer *producer, const struct doca_mmap *mmap)
 {
 	const struct doca_dev *dev = producer->child.connection->endpoint->dev;
 	uint8_t from_export = 0;
 
+	if (sf_mmap_id(mmap) == 0) {
+		SF_LOG_ERR("producer %u: the buffer's mmap is stopped; start it, and make the buffer after that",
+			   producer->child.id);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
 	if (doca_mmap_get_from_export(mmap, &from_export) == DOCA_SUCCESS && from_export != 0) {
-		SF_LOG_ERR("producer %u: the buffer is in an mmap made from an export, whose memory is another node's; copy it here first",
+		SF_LOG_ERR("producer %u: the buffer is in an mmap made from an export, whose memory is another node's; copy it "
+			   "here first",
 			   producer->child.id);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!sf_mmap_has_dev(mmap, dev)) {
-		SF_LOG_ERR("producer %u: the buffer's mmap lacks the device %s; doca_mmap_add_dev it before start", producer->child.id,
-			   sf_dev_desc(dev)->key);
+		SF_LOG_ERR("producer %u: the buffer's mmap lacks the device %s; doca_mmap_add_dev it before start",
+			   producer->child.id, sf_dev_desc(dev)->key);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (sf_mmap_is_gpu_memory(mmap)) {
-		SF_LOG_ERR("producer %u: the buffer is memory of a GPU, which a producer on the CPU cannot read", producer->child.id);
+		SF_LOG_ERR("producer %u: the buffer is memory of a GPU, which a producer on the CPU cannot read",
+			   producer->child.id);
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
-	producer->sound_mmap = mmap;
+	producer->sound_mmap = sf_mmap_id(mmap);
 	return DOCA_SUCCESS;
 }
 
-static __attribute__((noinline)) doca_error_t gather_list(struct doca_comch_producer *producer, struct doca_comch_producer_task_send *task)
+static __attribute__((noinline)) doca_error_t gather_list(struct doca_comch_producer *producer,
+							  struct doca_comch_producer_task_send *task)
 {
 	uint32_t num = 0;
 	uint64_t len = 0;
 
 	for (const struct doca_buf *buf = task->buf; buf != NULL; buf = buf->next) {
-		doca_error_t result = buf->mmap == producer->sound_mmap ? DOCA_SUCCESS : check_mmap(producer, buf->mmap);
+		doca_error_t result =
+			sf_mmap_id(buf->mmap) == producer->sound_mmap ? DOCA_SUCCESS : check_mmap(producer, buf->mmap);
 
 		if (result != DOCA_SUCCESS)
 			return result;
 		if (num == producer->list_max) {
-			SF_LOG_ERR("producer %u: a list of more than %u buffers; shorten it", producer->child.id, producer->list_max);
+			SF_LOG_ERR("producer %u: a list of more than %u buffers; shorten it", producer->child.id,
+				   producer->list_max);
 			return DOCA_ERROR_INVALID_VALUE;
 		}
 		if (buf->data_len == 0)
@@ -97,7 +107,8 @@ static inline doca_error_t gather(struct doca_comch_producer *producer, struct d
 {
 	const struct doca_buf *buf = task->buf;
 
-	if (__builtin_expect(buf != NULL && buf->next == NULL && buf->mmap == producer->sound_mmap && buf->data_len - 1 < COMCH_BUF_SIZE_MAX,
+	if (__builtin_expect(buf != NULL && buf->next == NULL && sf_mmap_id(buf->mmap) == producer->sound_mmap &&
+				     buf->data_len - 1 < COMCH_BUF_SIZE_MAX,
 			     1)) {
 		task->iov[0] = (struct sf_iov){buf->data, buf->data_len};
 		task->op.iov_num = 1;
@@ -141,11 +152,12 @@ static __attribute__((noinline)) doca_error_t send_impossible(struct doca_comch_
 	case DOCA_ERROR_NO_MEMORY:
 		return why;
 	case DOCA_ERROR_NOT_FOUND:
-		SF_LOG_ERR("producer %u: no consumer %u on this connection: the peer never told of it, or it has stopped", producer->child.id,
-			   task->consumer_id);
+		SF_LOG_ERR("producer %u: no consumer %u on this connection: the peer never told of it, or it has stopped",
+			   producer->child.id, task->consumer_id);
 		break;
 	case DOCA_ERROR_TOO_BIG:
-		SF_LOG_ERR("producer %u: the message or its %u bytes of immediate data are larger than consumer %u takes; it must post larger buffers",
+		SF_LOG_ERR("producer %u: the message or its %u bytes of immediate data are larger than consumer %u takes; it "
+			   "must post larger buffers",
 			   producer->child.id, task->header.imm_len, task->consumer_id);
 		break;
 	default:
@@ -165,7 +177,8 @@ static doca_error_t send_submit(struct doca_task *base, uint32_t flags)
 
 	(void)flags;
 	if (__builtin_expect(task->imm_invalid, 0)) {
-		SF_LOG_ERR("producer %u: the immediate data given last was longer than %d bytes", producer->child.id, COMCH_IMM_MAX);
+		SF_LOG_ERR("producer %u: the immediate data given last was longer than %d bytes", producer->child.id,
+			   COMCH_IMM_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	result = gather(producer, task);
@@ -193,8 +206,9 @@ static doca_error_t send_validate(const struct doca_task *base)
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (task->buf == NULL ? task->header.imm_len == 0 : task->buf->refcount == 0 || task->buf->first != task->buf) {
-		SF_LOG_ERR("the message's buffer is %s", task->buf == NULL ? "NULL, and there is no immediate data" :
-							 task->buf->refcount == 0 ? "free" : "not the head of its list");
+		SF_LOG_ERR("the message's buffer is %s", task->buf == NULL	    ? "NULL, and there is no immediate data"
+							 : task->buf->refcount == 0 ? "free"
+										    : "not the head of its list");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return DOCA_SUCCESS;
@@ -217,8 +231,9 @@ doca_error_t doca_comch_producer_task_send_set_conf(struct doca_comch_producer *
 		SF_LOG_ERR("producer is NULL");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	return sf_task_pool_configure(&producer->child.ctx, &producer->send_pool, &send_class, (doca_task_completion_cb_t)completed,
-				      (doca_task_completion_cb_t)failed, num_send_tasks, COMCH_DATA_TASKS_MAX);
+	return sf_task_pool_configure(&producer->child.ctx, &producer->send_pool, &send_class,
+				      (doca_task_completion_cb_t)completed, (doca_task_completion_cb_t)failed, num_send_tasks,
+				      COMCH_DATA_TASKS_MAX);
 }
 
 static doca_error_t check_alloc(const struct doca_comch_producer *producer, const struct doca_buf *buf, const uint8_t *imm_data,
@@ -258,8 +273,8 @@ static void copy_imm(struct doca_comch_producer_task_send *task, const uint8_t *
 	task->op.header_len = COMCH_DATA_HEADER_SIZE + task->header.imm_len;
 }
 
-doca_error_t doca_comch_producer_task_send_alloc_init(struct doca_comch_producer *producer, const struct doca_buf *buf, uint8_t *imm_data,
-						      uint32_t imm_data_len, uint32_t consumer_id,
+doca_error_t doca_comch_producer_task_send_alloc_init(struct doca_comch_producer *producer, const struct doca_buf *buf,
+						      uint8_t *imm_data, uint32_t imm_data_len, uint32_t consumer_id,
 						      struct doca_comch_producer_task_send **out)
 {
 	struct doca_comch_producer_task_send *task;
@@ -319,7 +334,8 @@ uint32_t doca_comch_producer_task_send_get_imm_data_len(const struct doca_comch_
 	return task != NULL ? task->header.imm_len : 0;
 }
 
-void doca_comch_producer_task_send_set_imm_data(struct doca_comch_producer_task_send *task, uint8_t *imm_data, uint32_t imm_data_len)
+void doca_comch_producer_task_send_set_imm_data(struct doca_comch_producer_task_send *task, uint8_t *imm_data,
+						uint32_t imm_data_len)
 {
 	if (task != NULL)
 		copy_imm(task, imm_data, imm_data_len);

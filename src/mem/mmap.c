@@ -2,6 +2,7 @@
 /* Memory maps: their life, their devices, and what the libraries see of them. Attributes are in mmap_attr.c. */
 #include "mem/mmap.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -102,6 +103,7 @@ static void end(struct doca_mmap *mmap)
 	sf_mmap_set_live(mmap, (void *)UINTPTR_MAX, 0);
 	devices_forget_memory(mmap);
 	mmap->started = false;
+	mmap->head.id = 0;
 }
 
 doca_error_t doca_mmap_destroy(struct doca_mmap *mmap)
@@ -145,6 +147,16 @@ static doca_error_t check_startable(const struct doca_mmap *mmap)
 	return DOCA_SUCCESS;
 }
 
+void sf_mmap_set_started(struct doca_mmap *mmap)
+{
+	static _Atomic uint64_t last_id;
+
+	mmap->head.id = atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
+	sf_mmap_set_live(mmap, mmap->addr, mmap->len);
+	mmap->started = true;
+	mmap->was_started = true;
+}
+
 doca_error_t doca_mmap_start(struct doca_mmap *mmap)
 {
 	if (mmap == NULL) {
@@ -155,9 +167,7 @@ doca_error_t doca_mmap_start(struct doca_mmap *mmap)
 	if (result != DOCA_SUCCESS || mmap->started)
 		return result;
 	mmap->is_gpu_memory = sf_gpu_owns_address != NULL && sf_gpu_owns_address(mmap->addr);
-	sf_mmap_set_live(mmap, mmap->addr, mmap->len);
-	mmap->started = true;
-	mmap->was_started = true;
+	sf_mmap_set_started(mmap);
 	mmap->free_due = mmap->free_cb != NULL;
 	return DOCA_SUCCESS;
 }

@@ -4,11 +4,24 @@
 #define SF_MEM_MMAP_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <doca_mmap.h>
 
 #include "base/visibility.h"
 #include "fabric/fabric.h"
+
+/* The beginning of every mmap. */
+struct sf_mmap_head {
+	uint64_t id;
+};
+
+/* Which start of which mmap this is: never the same twice in a process, 0 while stopped. What a library has found out about a
+ * mmap and keeps holds for this id; the pointer may be another mmap's by now. Cheap enough for a data path. */
+static inline uint64_t sf_mmap_id(const struct doca_mmap *mmap)
+{
+	return ((const struct sf_mmap_head *)(const void *)mmap)->id;
+}
 
 /* A started mmap that a library uses cannot be stopped or destroyed (NOT_PERMITTED). Any thread. */
 SF_API doca_error_t sf_mmap_hold(struct doca_mmap *mmap); /* BAD_STATE unless started */

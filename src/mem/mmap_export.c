@@ -164,9 +164,7 @@ static void imported_init(struct doca_mmap *mmap, const struct sf_mmap_descripto
 	mmap->has_range = true;
 	mmap->permissions = descriptor->permissions;
 	mmap->from_export = true;
-	mmap->started = true;
-	mmap->was_started = true;
-	sf_mmap_set_live(mmap, mmap->addr, mmap->len);
+	sf_mmap_set_started(mmap);
 }
 
 doca_error_t doca_mmap_create_from_export(const union doca_data *user_data, const void *export_desc, size_t export_desc_len,

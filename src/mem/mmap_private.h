@@ -24,8 +24,9 @@ struct sf_mmap_dev {
 };
 
 struct doca_mmap {
-	/* What a buf may lie in: the memory range while started, empty and at the end of all addresses else. First, because every
-	 * buf that is made reads it. */
+	struct sf_mmap_head head;
+	/* What a buf may lie in: the memory range while started, empty and at the end of all addresses else. In the first line
+	 * of memory, because every buf that is made reads it. */
 	uintptr_t live_addr;
 	size_t live_len;
 	uint32_t num_bufs; /* not counted when thread_safe */
@@ -65,6 +66,9 @@ static inline void sf_mmap_set_live(struct doca_mmap *mmap, void *addr, size_t l
 	mmap->live_addr = (uintptr_t)addr;
 	mmap->live_len = len;
 }
+
+/* From here on the mmap is started: its range may be used, and it has a new id. */
+void sf_mmap_set_started(struct doca_mmap *mmap);
 
 static inline void sf_mmap_buf_made(struct doca_mmap *mmap)
 {

@@ -311,6 +311,52 @@ static void post_of_a_buffer_from_another_mmap_is_refused(void **state)
 	end_pair();
 }
 
+/* One address, two mmaps: what was found of the first says nothing about the second. */
+static void mmap_started_again_without_the_device_is_refused(void **state)
+{
+	struct doca_mmap *mmap;
+	struct doca_dev *other;
+
+	(void)state;
+	start_pair(4, MEMORY);
+	mmap = producer.memory.mmap;
+	other = side_open_dev(DPU_DEV);
+	data_post(&consumer, 0, 64);
+	assert_int_equal(data_send(&producer, 0, 64, consumer.id, NULL, 0, false), DOCA_SUCCESS);
+	SIDE_WAIT(producer.num_done == 1 && consumer.num_done == 1, consumer.pe, producer.pe, NULL, NULL);
+	assert_int_equal(doca_mmap_stop(mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_rm_dev(mmap, client.dev), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_add_dev(mmap, other), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_start(mmap), DOCA_SUCCESS);
+	assert_int_equal(data_send(&producer, 0, 64, consumer.id, NULL, 0, false), DOCA_ERROR_INVALID_VALUE);
+	end_pair();
+	assert_int_equal(doca_dev_close(other), DOCA_SUCCESS);
+}
+
+/* Bufs outlive a stop only where nobody counts them. */
+static void buffer_of_a_stopped_mmap_is_refused(void **state)
+{
+	struct doca_comch_producer_task_send *task;
+	struct doca_task *base;
+	struct doca_buf *buf;
+	struct doca_mmap *mmap;
+
+	(void)state;
+	start_pair(4, MEMORY);
+	mmap = producer.memory.mmap;
+	assert_int_equal(doca_mmap_stop(mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_enable_thread_safety(mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_start(mmap), DOCA_SUCCESS);
+	buf = data_buf_full(&producer.memory, 0, 64);
+	assert_int_equal(doca_mmap_stop(mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_comch_producer_task_send_alloc_init(producer.producer, buf, NULL, 0, consumer.id, &task), DOCA_SUCCESS);
+	base = doca_comch_producer_task_send_as_task(task);
+	assert_int_equal(doca_task_submit(base), DOCA_ERROR_INVALID_VALUE);
+	doca_task_free(base);
+	assert_int_equal(doca_buf_dec_refcount(buf, NULL), DOCA_SUCCESS);
+	end_pair();
+}
+
 static void stop_with_receives_posted_flushes_them(void **state)
 {
 	(void)state;
@@ -539,6 +585,8 @@ int main(void)
 		TEST(immediate_data_alone),
 		TEST(immediate_data_over_the_consumers_limit_fails),
 		TEST(post_of_a_buffer_from_another_mmap_is_refused),
+		TEST(mmap_started_again_without_the_device_is_refused),
+		TEST(buffer_of_a_stopped_mmap_is_refused),
 		TEST(stop_with_receives_posted_flushes_them),
 		TEST(stop_with_sends_in_flight),
 		TEST(lost_connection_ends_consumers_and_producers),
