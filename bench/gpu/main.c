@@ -18,32 +18,8 @@
 #include "load.h"
 #include "setup.h"
 
-void echo_thread(const void *args);
-void echo_warp(const void *args);
-void echo_block(const void *args);
-
-#ifdef HAVE_CUDA_CODE
-extern const unsigned char echo_image[], echo_image_end[];
-#define IMAGE echo_image
-#define IMAGE_SIZE ((size_t)(echo_image_end - echo_image))
-#else
-#define IMAGE NULL
-#define IMAGE_SIZE 0
-#endif
-
-enum scope { SCOPE_THREAD, SCOPE_WARP, SCOPE_BLOCK, NUM_SCOPES };
-
-static const struct {
-	const char *name, *kernel;
-	softfield_kernel_fn soft;
-} scopes[NUM_SCOPES] = {
-	{"thread", "echo_thread", echo_thread},
-	{"warp", "echo_warp", echo_warp},
-	{"block", "echo_block", echo_block},
-};
-
 struct point {
-	enum scope scope;
+	enum setup_scope scope;
 	uint32_t queues, size, depth, threads; /* threads of a block, at block scope */
 };
 
@@ -69,21 +45,6 @@ static void peer(const struct point *point, struct shared *shared, const char *n
 	setup_teardown(&end);
 }
 
-static void launch(struct setup_end *end, const struct point *point, struct softfield_launch **l)
-{
-	struct softfield_kernel kernel = {scopes[point->scope].kernel, scopes[point->scope].soft, IMAGE, IMAGE_SIZE};
-	bool soft = strcmp(softfield_gpu_backend(end->gpu), "soft") == 0;
-	uint32_t grid = point->queues, block = 1;
-
-	if (point->scope == SCOPE_THREAD) {
-		grid = 1;
-		block = point->queues;
-	} else if (!soft) {
-		block = point->scope == SCOPE_WARP ? 32 : point->threads;
-	}
-	OK(softfield_gpu_launch(end->gpu, &kernel, grid, block, &end->args, sizeof(end->args), l));
-}
-
 static void gpu_side(const struct point *point, struct shared *shared, const char *name)
 {
 	static struct setup_end end;
@@ -94,7 +55,7 @@ static void gpu_side(const struct point *point, struct shared *shared, const cha
 	setup_connect(&end, name);
 	setup_gpu_queues(&end, point->queues, gpu_addr, bufs, (point->size + 63) / 64 * 64, bufs);
 	snprintf(shared->backend, sizeof(shared->backend), "%s", softfield_gpu_backend(end.gpu));
-	launch(&end, point, &l);
+	setup_launch(&end, point->scope, point->threads, &l);
 	while (!__atomic_load_n(&shared->done, __ATOMIC_ACQUIRE) && softfield_gpu_launch_query(l) == DOCA_ERROR_IN_PROGRESS) {
 		setup_progress(&end);
 		nanosleep(&step, NULL);
@@ -138,10 +99,10 @@ static void print(const struct point *point, const struct shared *shared, bool g
 	if (json) {
 		printf("%s\n  {\"backend\": \"%s\", \"scope\": \"%s\", \"threads\": %u, \"queues\": %u, \"size\": %u, \"depth\": %u, "
 		       "\"messages_per_s\": %.0f, \"bytes_per_s_each_way\": %.0f, \"p50_us\": %.2f, \"p99_us\": %.2f, \"ok\": %s}",
-		       first ? "" : ",", shared->backend, scopes[point->scope].name, point->threads, point->queues, point->size, point->depth,
+		       first ? "" : ",", shared->backend, setup_scope_names[point->scope], point->threads, point->queues, point->size, point->depth,
 		       rate, rate * point->size, r->p50_us, r->p99_us, good ? "true" : "false");
 	} else {
-		printf("%-5s %-6s %4u %3u %7u %5u  %9.3f M/s  %7.2f GB/s", shared->backend, scopes[point->scope].name, point->threads,
+		printf("%-5s %-6s %4u %3u %7u %5u  %9.3f M/s  %7.2f GB/s", shared->backend, setup_scope_names[point->scope], point->threads,
 		       point->queues, point->size, point->depth, rate / 1e6, rate * point->size / 1e9);
 		if (point->depth == 1)
 			printf("  p50 %6.2f us  p99 %6.2f us", r->p50_us, r->p99_us);
@@ -151,10 +112,10 @@ static void print(const struct point *point, const struct shared *shared, bool g
 }
 
 static const struct point table[] = {
-	{SCOPE_THREAD, 1, 32, 1, 1},	 {SCOPE_THREAD, 1, 32, 64, 1},	  {SCOPE_THREAD, 8, 32, 64, 1},	    {SCOPE_THREAD, 8, 4096, 32, 1},
-	{SCOPE_WARP, 1, 32, 1, 32},	 {SCOPE_WARP, 8, 32, 128, 32},	  {SCOPE_WARP, 8, 4096, 64, 32},    {SCOPE_BLOCK, 1, 32, 1, 128},
-	{SCOPE_BLOCK, 1, 48, 256, 128},	 {SCOPE_BLOCK, 8, 48, 256, 128},  {SCOPE_BLOCK, 8, 48, 512, 256},   {SCOPE_BLOCK, 8, 4096, 64, 256},
-	{SCOPE_BLOCK, 8, 4096, 128, 512}, {SCOPE_BLOCK, 8, 65536, 16, 256}, {SCOPE_BLOCK, 8, 65536, 32, 512},
+	{SETUP_THREAD, 1, 32, 1, 1},	 {SETUP_THREAD, 1, 32, 64, 1},	  {SETUP_THREAD, 8, 32, 64, 1},	    {SETUP_THREAD, 8, 4096, 32, 1},
+	{SETUP_WARP, 1, 32, 1, 32},	 {SETUP_WARP, 8, 32, 128, 32},	  {SETUP_WARP, 8, 4096, 64, 32},    {SETUP_BLOCK, 1, 32, 1, 128},
+	{SETUP_BLOCK, 1, 48, 256, 128},	 {SETUP_BLOCK, 8, 48, 256, 128},  {SETUP_BLOCK, 8, 48, 512, 256},   {SETUP_BLOCK, 8, 4096, 64, 256},
+	{SETUP_BLOCK, 8, 4096, 128, 512}, {SETUP_BLOCK, 8, 65536, 16, 256}, {SETUP_BLOCK, 8, 65536, 32, 512},
 };
 
 static void usage(const char *program)
@@ -173,9 +134,9 @@ static struct point parse_point(const char *text, const char *program)
 	if (sscanf(text, "%15[a-z],%u,%u,%u,%u", scope, &p.queues, &p.size, &p.depth, &p.threads) != 5 || p.queues == 0 ||
 	    p.queues > SETUP_QUEUES_MAX || p.size == 0 || p.depth == 0)
 		usage(program);
-	for (p.scope = SCOPE_THREAD; p.scope < NUM_SCOPES && strcmp(scopes[p.scope].name, scope) != 0; p.scope++)
+	for (p.scope = SETUP_THREAD; p.scope < SETUP_BLOCK && strcmp(setup_scope_names[p.scope], scope) != 0; p.scope++)
 		;
-	if (p.scope == NUM_SCOPES)
+	if (strcmp(setup_scope_names[p.scope], scope) != 0)
 		usage(program);
 	return p;
 }

@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <softfield/gpu.h>
+
 #define CONTROL_TASKS 8
 #define SERVER_DEV "03:00.0"
 #define SERVER_REP "d8:00.0"
@@ -311,6 +313,50 @@ void setup_gpu_queues(struct setup_end *end, uint32_t num, const char *gpu_addr,
 	OK(doca_gpu_mem_alloc(end->gpu, sizeof(uint32_t), 0, DOCA_GPU_MEM_TYPE_GPU_CPU, &stop_gpu, &cpu));
 	end->stop_cpu = cpu;
 	end->args = (struct echo_args){.queues = end->echo_queues, .stop = stop_gpu, .num_queues = num};
+}
+
+/* ---- kernels ---- */
+
+void echo_thread(const void *args);
+void echo_warp(const void *args);
+void echo_block(const void *args);
+void fault(const void *args);
+
+#ifdef HAVE_CUDA_CODE
+extern const unsigned char echo_image[], echo_image_end[];
+#define IMAGE echo_image
+#define IMAGE_SIZE ((size_t)(echo_image_end - echo_image))
+#else
+#define IMAGE NULL
+#define IMAGE_SIZE 0
+#endif
+
+const char *const setup_scope_names[3] = {"thread", "warp", "block"};
+
+void setup_launch(struct setup_end *end, enum setup_scope scope, uint32_t block_threads, struct softfield_launch **launch)
+{
+	static const struct {
+		const char *name;
+		softfield_kernel_fn soft;
+	} kernels[3] = {{"echo_thread", echo_thread}, {"echo_warp", echo_warp}, {"echo_block", echo_block}};
+	struct softfield_kernel kernel = {kernels[scope].name, kernels[scope].soft, IMAGE, IMAGE_SIZE};
+	bool soft = strcmp(softfield_gpu_backend(end->gpu), "soft") == 0;
+	uint32_t grid = end->num_queues, block = 1;
+
+	if (scope == SETUP_THREAD) {
+		grid = 1;
+		block = end->num_queues;
+	} else if (!soft) {
+		block = scope == SETUP_WARP ? 32 : block_threads;
+	}
+	OK(softfield_gpu_launch(end->gpu, &kernel, grid, block, &end->args, sizeof(end->args), launch));
+}
+
+void setup_launch_fault(struct setup_end *end, struct softfield_launch **launch)
+{
+	struct softfield_kernel kernel = {"fault", fault, IMAGE, IMAGE_SIZE};
+
+	OK(softfield_gpu_launch(end->gpu, &kernel, 1, 1, &end->args, sizeof(end->args), launch));
 }
 
 /* ---- the end ---- */

@@ -3,8 +3,8 @@
  * Both ends of a Comch connection with queues between a CPU and a GPU: the peer, which is the server and runs on the CPU, and
  * the GPU's process, which is the client. For the benchmark and the tests; errors end the process.
  */
-#ifndef BENCH_GPU_SETUP_H
-#define BENCH_GPU_SETUP_H
+#ifndef TEST_GPU_SETUP_H
+#define TEST_GPU_SETUP_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -78,6 +78,15 @@ struct setup_tasks {
 void setup_cpu_queues(struct setup_end *end, uint32_t num, const struct setup_tasks *tasks, void *const *user_data);
 /* The GPU's, and the argument for the kernels. */
 void setup_gpu_queues(struct setup_end *end, uint32_t num, const char *gpu_addr, uint32_t num_bufs, uint32_t buf_size, uint32_t sends);
+
+struct softfield_launch;
+
+/* Starts a kernel of echo.cu on end->args: one thread, warp or block for each queue. */
+enum setup_scope { SETUP_THREAD, SETUP_WARP, SETUP_BLOCK };
+void setup_launch(struct setup_end *end, enum setup_scope scope, uint32_t block_threads, struct softfield_launch **launch);
+/* The kernel that writes to end->args.bad_address. */
+void setup_launch_fault(struct setup_end *end, struct softfield_launch **launch);
+extern const char *const setup_scope_names[3];
 
 /* Polls everything once. */
 void setup_progress(struct setup_end *end);

@@ -14,18 +14,19 @@ SOFTFIELD_KERNEL(echo_thread, struct echo_args, args)
 	const struct echo_queue *queue = &args->queues[softfield_block_index() * softfield_block_size() + softfield_thread_index()];
 	struct doca_comch_gpu_consumer *consumer = queue->consumer;
 	struct doca_comch_gpu_producer *producer = queue->producer;
-	uint32_t mkey = 0, len, i;
+	uint32_t mkey = 0, len, imm_len = 0, i;
 	uintptr_t addr;
+	uint8_t *imm = 0;
 	uint64_t id;
 	doca_error_t status;
 
 	for (i = 0; i < queue->num_bufs; i++)
 		doca_dev_gpu_comch_consumer_post_recv(consumer, 0, queue->memory + (uint64_t)i * queue->buf_size, queue->buf_size);
 	while (!*args->stop) {
-		status = doca_dev_gpu_comch_consumer_recv_wait(consumer, &mkey, &addr, &len, 0, 0, DOCA_GPU_COMCH_WAIT_FLAG_NB);
+		status = doca_dev_gpu_comch_consumer_recv_wait(consumer, &mkey, &addr, &len, &imm, &imm_len, DOCA_GPU_COMCH_WAIT_FLAG_NB);
 		if (status == DOCA_SUCCESS) {
 			do
-				status = doca_dev_gpu_comch_producer_send(producer, mkey, addr, len, 0, 0, queue->consumer_id, addr);
+				status = doca_dev_gpu_comch_producer_send(producer, mkey, addr, len, imm, imm_len, queue->consumer_id, addr);
 			while (status == DOCA_ERROR_AGAIN && !*args->stop);
 		}
 		if (status != DOCA_SUCCESS && status != DOCA_ERROR_AGAIN)
@@ -47,8 +48,9 @@ SOFTFIELD_KERNEL_THREADS(echo_block, 512, struct echo_args, args)
 	const struct echo_queue *queue = &args->queues[softfield_block_index()];
 	struct doca_comch_gpu_consumer *consumer = queue->consumer;
 	struct doca_comch_gpu_producer *producer = queue->producer;
-	uint32_t mkey = 0, len = 0, size = softfield_block_size(), i, turn = 0;
+	uint32_t mkey = 0, len = 0, imm_len = 0, size = softfield_block_size(), i, turn = 0;
 	uintptr_t addr = 0;
+	uint8_t *imm = 0;
 	uint64_t id = 0;
 	doca_error_t status;
 	int pending;
@@ -59,14 +61,14 @@ SOFTFIELD_KERNEL_THREADS(echo_block, 512, struct echo_args, args)
 	for (;;) {
 		if (++turn % STOP_EVERY == 0 && softfield_block_any(*args->stop))
 			break;
-		status = doca_dev_gpu_comch_consumer_recv_wait_block(consumer, &mkey, &addr, &len, 0, 0, DOCA_GPU_COMCH_WAIT_FLAG_NB);
+		status = doca_dev_gpu_comch_consumer_recv_wait_block(consumer, &mkey, &addr, &len, &imm, &imm_len, DOCA_GPU_COMCH_WAIT_FLAG_NB);
 		pending = status == DOCA_SUCCESS;
 		if (softfield_block_any(pending == 0 && status != DOCA_ERROR_AGAIN))
 			break;
 		if (!softfield_block_any(pending))
 			continue;
 		do {
-			status = doca_dev_gpu_comch_producer_send_block(producer, mkey, addr, len, 0, 0, pending ? queue->consumer_id : 0, addr);
+			status = doca_dev_gpu_comch_producer_send_block(producer, mkey, addr, len, imm, imm_len, pending ? queue->consumer_id : 0, addr);
 			pending = pending && status == DOCA_ERROR_AGAIN;
 			if (++turn % STOP_EVERY == 0 && softfield_block_any(*args->stop))
 				break;
@@ -83,8 +85,9 @@ SOFTFIELD_KERNEL(echo_warp, struct echo_args, args)
 		&args->queues[(softfield_block_index() * softfield_block_size() + softfield_thread_index()) / softfield_warp_size()];
 	struct doca_comch_gpu_consumer *consumer = queue->consumer;
 	struct doca_comch_gpu_producer *producer = queue->producer;
-	uint32_t mkey = 0, len = 0, size = softfield_warp_size(), i, turn = 0;
+	uint32_t mkey = 0, len = 0, imm_len = 0, size = softfield_warp_size(), i, turn = 0;
 	uintptr_t addr = 0;
+	uint8_t *imm = 0;
 	uint64_t id = 0;
 	doca_error_t status;
 	int pending;
@@ -95,14 +98,14 @@ SOFTFIELD_KERNEL(echo_warp, struct echo_args, args)
 	for (;;) {
 		if (++turn % STOP_EVERY == 0 && softfield_warp_any(*args->stop))
 			break;
-		status = doca_dev_gpu_comch_consumer_recv_wait_warp(consumer, &mkey, &addr, &len, 0, 0, DOCA_GPU_COMCH_WAIT_FLAG_NB);
+		status = doca_dev_gpu_comch_consumer_recv_wait_warp(consumer, &mkey, &addr, &len, &imm, &imm_len, DOCA_GPU_COMCH_WAIT_FLAG_NB);
 		pending = status == DOCA_SUCCESS;
 		if (softfield_warp_any(pending == 0 && status != DOCA_ERROR_AGAIN))
 			break;
 		if (!softfield_warp_any(pending))
 			continue;
 		do {
-			status = doca_dev_gpu_comch_producer_send_warp(producer, mkey, addr, len, 0, 0, pending ? queue->consumer_id : 0, addr);
+			status = doca_dev_gpu_comch_producer_send_warp(producer, mkey, addr, len, imm, imm_len, pending ? queue->consumer_id : 0, addr);
 			pending = pending && status == DOCA_ERROR_AGAIN;
 			if (++turn % STOP_EVERY == 0 && softfield_warp_any(*args->stop))
 				break;

@@ -66,12 +66,30 @@ static void check(struct load_queue *q, struct doca_buf *buf)
 		q->wrong++;
 }
 
+/* The immediate data of message n: bytes that tell of n. */
+static void fill_imm(uint8_t *imm, uint32_t len, uint64_t n)
+{
+	for (uint32_t i = 0; i < len; i++)
+		imm[i] = (uint8_t)(n + i);
+}
+
+static void check_imm(struct load_queue *q, const struct doca_comch_consumer_task_post_recv *task)
+{
+	uint32_t len = doca_comch_consumer_task_post_recv_get_imm_data_len(task);
+	uint8_t wanted[32];
+
+	fill_imm(wanted, q->config->imm_len, q->answered);
+	if (len != q->config->imm_len || (len != 0 && memcmp(wanted, doca_comch_consumer_task_post_recv_get_imm_data(task), len) != 0))
+		q->wrong++;
+}
+
 static void received(struct doca_comch_consumer_task_post_recv *task, union doca_data task_data, union doca_data ctx_data)
 {
 	struct load_queue *q = ctx_data.ptr;
 	struct doca_buf *buf = doca_comch_consumer_task_post_recv_get_buf(task);
 
 	check(q, buf);
+	check_imm(q, task);
 	if (q->config->depth == 1 && atomic_load_explicit(&phase, memory_order_relaxed) == 1 && q->num_samples < LOAD_SAMPLES_MAX)
 		q->samples[q->num_samples++] = (float)(1e6 * (setup_now() - q->asked_at[0]));
 	q->answered++;
@@ -128,6 +146,12 @@ static bool ask(struct load_queue *q)
 	memcpy(memory, &q->asked, size < 8 ? size : 8);
 	if (size > 8)
 		memory[size - 1] = (uint8_t)q->asked;
+	if (q->config->imm_len != 0) {
+		uint8_t imm[32];
+
+		fill_imm(imm, q->config->imm_len, q->asked);
+		doca_comch_producer_task_send_set_imm_data(q->sends[q->asked % q->config->depth], imm, q->config->imm_len);
+	}
 	if (q->config->depth == 1)
 		q->asked_at[0] = setup_now();
 	if (doca_task_submit(task) != DOCA_SUCCESS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the host tells the echo kernels. */
-#ifndef BENCH_GPU_ECHO_H
-#define BENCH_GPU_ECHO_H
+#ifndef TEST_GPU_ECHO_H
+#define TEST_GPU_ECHO_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The peer's threads: each keeps a number of messages under way on its queue and checks what comes back. */
-#ifndef BENCH_GPU_LOAD_H
-#define BENCH_GPU_LOAD_H
+#ifndef TEST_GPU_LOAD_H
+#define TEST_GPU_LOAD_H
 
 #include <stdint.h>
 
@@ -11,6 +11,7 @@
 
 struct load_config {
 	uint32_t queues, size, depth;
+	uint32_t imm_len; /* of immediate data with each message */
 	double warm_up_s, measure_s;
 	uint64_t messages; /* in all and for each queue, instead of a time; 0: by time */
 };
