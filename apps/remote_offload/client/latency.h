@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define LATENCY_SUB_BITS 6
-#define LATENCY_BUCKETS ((64 - LATENCY_SUB_BITS) << LATENCY_SUB_BITS)
+#define LATENCY_BUCKETS ((64 - LATENCY_SUB_BITS + 1) << LATENCY_SUB_BITS)
 
 struct latency {
 	uint64_t count;

@@ -47,15 +47,15 @@ static void plan_read(void)
 	while (at != NULL && *at != '\0') {
 		equals = strchr(at, '=');
 		if (equals == NULL || !item_parse(at, (size_t)(equals - at), equals + 1)) {
-			SF_LOG_ERR("cannot understand SOFTFIELD_FAULTY from '%s' on: name=number, with a comma between; numbers "
-				   "are out of "
+			SF_LOG_ERR("cannot understand SOFTFIELD_FAULTY from '%s' on: name=number, with a comma between; numbers are out of "
 				   "1000, names are seed, again, delay, fail, close, refuse, memory",
 				   at);
 			plan_status = DOCA_ERROR_BAD_CONFIG;
 			return;
 		}
 		at = strchr(equals, ',');
-		at += at != NULL;
+		if (at != NULL)
+			at++;
 	}
 	SF_LOG_INFO("faulty fabric with seed %llu", (unsigned long long)seed);
 }

@@ -35,7 +35,7 @@ static bool attached_check(const struct shm_msg_attached *msg, unsigned num)
 			return false;
 		if (run->addr % SHM_PAGE != 0 || run->len % SHM_PAGE != 0 || run->offset % SHM_PAGE != 0)
 			return false;
-		if (run->fd >= num || run->offset > INT64_MAX - run->len)
+		if (run->fd >= num || run->len > INT64_MAX || run->offset > INT64_MAX - run->len)
 			return false;
 		end = run->addr + run->len;
 	}
