@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Mailboxes: both sides in one thread, the kernel's being the device functions compiled as C. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <softfield/gpu_consumer.h>
+#include <softfield/gpu_producer.h>
+
+#include "comch/gpu_mailbox.h"
+
+#define DEPTH 16u
+#define ARENA 4096u
+#define ARENA_OFFSET 8192u
+#define SIZE (ARENA_OFFSET + ARENA)
+
+static uint8_t *memory;
+
+static int make_memory(void **state)
+{
+	memory = aligned_alloc(4096, SIZE);
+	memset(memory, 0, SIZE);
+	return 0;
+}
+
+static int drop_memory(void **state)
+{
+	free(memory);
+	return 0;
+}
+
+/* ---- a kernel's consumer, with the CPU's sender ---- */
+
+struct to_kernel {
+	struct gpu_mailbox box;
+	struct gpu_sender sender;
+	struct doca_comch_gpu_consumer consumer;
+	struct softfield_gpu_recv recvs[DEPTH];
+	uint8_t imm[DEPTH * SOFTFIELD_IMM_MAX];
+	uint8_t buffers[DEPTH][2048];
+};
+
+static struct to_kernel *to_kernel(uint32_t first)
+{
+	struct to_kernel *t = aligned_alloc(128, (sizeof(*t) + 127) / 128 * 128);
+	struct gpu_mailbox seen;
+
+	memset(t, 0, sizeof(*t));
+	gpu_mailbox_init(memory, 0, ARENA_OFFSET, ARENA, DEPTH, SOFTFIELD_MAILBOX_TO_KERNEL, 1, &t->box);
+	assert_int_equal(gpu_mailbox_view(memory, SIZE, 0, true, &seen), DOCA_SUCCESS);
+	assert_int_equal(gpu_sender_init(&t->sender, &seen), DOCA_SUCCESS);
+	t->consumer.mailbox = t->box.head;
+	t->consumer.lines = t->box.lines;
+	t->consumer.arena = t->box.arena;
+	t->consumer.recvs = t->recvs;
+	t->consumer.imm = t->imm;
+	t->consumer.arena_size = ARENA;
+	t->consumer.depth = DEPTH;
+	t->consumer.shift = t->box.shift;
+	t->consumer.recv_max = DEPTH;
+	/* as after that many messages */
+	t->consumer.head = t->consumer.delivered = t->consumer.posted = t->consumer.granted = first;
+	t->sender.seq = t->sender.count = t->sender.done = first;
+	return t;
+}
+
+static void drop_to_kernel(struct to_kernel *t)
+{
+	gpu_sender_fini(&t->sender);
+	free(t);
+}
+
+static void post(struct to_kernel *t, uint32_t n, uint32_t len)
+{
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(softfield_consumer_post(&t->consumer, i, (uintptr_t)t->buffers[t->consumer.posted % DEPTH], len), DOCA_SUCCESS);
+}
+
+static doca_error_t send(struct to_kernel *t, const void *bytes, size_t len, const void *imm, uint32_t imm_len)
+{
+	struct sf_iov iov = {(void *)(uintptr_t)bytes, len};
+
+	return gpu_sender_send(&t->sender, &iov, 1, imm, imm_len);
+}
+
+static void expect(struct to_kernel *t, const uint8_t *bytes, uint32_t len, const uint8_t *imm, uint32_t imm_len)
+{
+	uint32_t mkey, got, got_imm_len;
+	uint8_t *got_imm;
+	uintptr_t addr;
+
+	assert_int_equal(softfield_consumer_try(&t->consumer, &mkey, &addr, &got, &got_imm, &got_imm_len), DOCA_SUCCESS);
+	assert_int_equal(got, len);
+	assert_memory_equal((const uint8_t *)addr, bytes, len);
+	assert_int_equal(got_imm_len, imm_len);
+	if (imm_len != 0)
+		assert_memory_equal(got_imm, imm, imm_len);
+	else
+		assert_null(got_imm);
+}
+
+static void fill(uint8_t *bytes, size_t len, uint32_t seed)
+{
+	for (size_t i = 0; i < len; i++)
+		bytes[i] = (uint8_t)(seed * 31 + i * 7 + 1);
+}
+
+static void every_length_and_immediate_arrives(void **state)
+{
+	struct to_kernel *t = to_kernel(0);
+	uint8_t bytes[2048], imm[SOFTFIELD_IMM_MAX];
+
+	for (uint32_t len = 0; len <= 130; len++) {
+		for (uint32_t imm_len = 0; imm_len <= SOFTFIELD_IMM_MAX; imm_len += 4) {
+			fill(bytes, len, len);
+			fill(imm, imm_len, imm_len + 5);
+			post(t, 1, 2048);
+			assert_int_equal(send(t, bytes, len, imm, imm_len), DOCA_SUCCESS);
+			expect(t, bytes, len, imm, imm_len);
+		}
+	}
+	drop_to_kernel(t);
+}
+
+static void numbers_wrap(void **state)
+{
+	struct to_kernel *t = to_kernel(UINT32_MAX - 100);
+	uint8_t bytes[1500];
+
+	for (uint32_t i = 0; i < 300; i++) {
+		uint32_t len = i % 3 == 0 ? 1500 : 20;
+
+		fill(bytes, len, i);
+		post(t, 1, 2048);
+		assert_int_equal(send(t, bytes, len, NULL, 0), DOCA_SUCCESS);
+		expect(t, bytes, len, NULL, 0);
+	}
+	drop_to_kernel(t);
+}
+
+static void nothing_is_sent_without_a_receive(void **state)
+{
+	struct to_kernel *t = to_kernel(0);
+	uint8_t byte = 1;
+
+	assert_int_equal(send(t, &byte, 1, NULL, 0), DOCA_ERROR_AGAIN);
+	post(t, 2, 64);
+	assert_int_equal(send(t, &byte, 1, NULL, 0), DOCA_SUCCESS);
+	assert_int_equal(send(t, &byte, 1, NULL, 0), DOCA_SUCCESS);
+	assert_int_equal(send(t, &byte, 1, NULL, 0), DOCA_ERROR_AGAIN);
+	drop_to_kernel(t);
+}
+
+static void ring_of_receives_is_bounded(void **state)
+{
+	struct to_kernel *t = to_kernel(0);
+
+	post(t, DEPTH, 64);
+	assert_int_equal(softfield_consumer_post(&t->consumer, 0, (uintptr_t)t->buffers[0], 64), DOCA_ERROR_AGAIN);
+	assert_int_equal(softfield_consumer_post(&t->consumer, 0, 0, 64), DOCA_ERROR_INVALID_VALUE);
+	drop_to_kernel(t);
+}
+
+/* Message n goes to receive n, also when their lengths differ. */
+static void receives_of_several_lengths_keep_their_order(void **state)
+{
+	struct to_kernel *t = to_kernel(0);
+	uint8_t bytes[1000];
+
+	fill(bytes, sizeof(bytes), 3);
+	post(t, 2, 16);
+	post(t, 1, 1000);
+	post(t, 1, 16);
+	assert_int_equal(send(t, bytes, 17, NULL, 0), DOCA_ERROR_TOO_BIG);
+	assert_int_equal(send(t, bytes, 16, NULL, 0), DOCA_SUCCESS);
+	assert_int_equal(send(t, bytes, 1, NULL, 0), DOCA_SUCCESS);
+	assert_int_equal(send(t, bytes, 1000, NULL, 0), DOCA_ERROR_AGAIN); /* granted when the first two are used up */
+	expect(t, bytes, 16, NULL, 0);
+	expect(t, bytes, 1, NULL, 0);
+	assert_int_equal(send(t, bytes, 1000, NULL, 0), DOCA_SUCCESS);
+	assert_int_equal(send(t, bytes, 17, NULL, 0), DOCA_ERROR_AGAIN);
+	expect(t, bytes, 1000, NULL, 0);
+	assert_int_equal(send(t, bytes, 17, NULL, 0), DOCA_ERROR_TOO_BIG);
+	drop_to_kernel(t);
+}
+
+static void full_arena_clears_by_receiving(void **state)
+{
+	struct to_kernel *t = to_kernel(0);
+	uint8_t bytes[1500];
+
+	fill(bytes, sizeof(bytes), 9);
+	post(t, 8, 2048);
+	assert_int_equal(send(t, bytes, 1500, NULL, 0), DOCA_SUCCESS);
+	assert_int_equal(send(t, bytes, 1500, NULL, 0), DOCA_SUCCESS);
+	assert_int_equal(send(t, bytes, 1500, NULL, 0), DOCA_ERROR_AGAIN);
+	expect(t, bytes, 1500, NULL, 0);
+	expect(t, bytes, 1500, NULL, 0);
+	assert_int_equal(send(t, bytes, 1500, NULL, 0), DOCA_SUCCESS);
+	drop_to_kernel(t);
+}
+
+static void kernel_refuses_a_line_that_lies(void **state)
+{
+	static const uint32_t places[][2] = {{ARENA, 1}, {0, ARENA + 1}, {UINT32_MAX & ~63u, 64}, {ARENA - 64, 65}, {0, 2049}};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		struct to_kernel *t = to_kernel(0);
+		uint32_t mkey, len, lap = softfield_lap(0, t->box.shift);
+		uintptr_t addr;
+
+		post(t, 1, 2048);
+		for (uint32_t q = 0; q < 4; q++)
+			t->box.lines[0].quad[q].w[3] = lap;
+		t->box.lines[0].quad[0].w[0] = places[i][0];
+		t->box.lines[0].quad[0].w[1] = places[i][1];
+		t->box.lines[0].quad[0].w[3] = softfield_tag(lap, 0, 0, SOFTFIELD_TAG_ARENA);
+		assert_int_equal(softfield_consumer_try(&t->consumer, &mkey, &addr, &len, NULL, NULL), DOCA_ERROR_IO_FAILED);
+		assert_int_equal(softfield_consumer_try(&t->consumer, &mkey, &addr, &len, NULL, NULL), DOCA_ERROR_IO_FAILED);
+		assert_int_equal(softfield_consumer_post(&t->consumer, 0, 1, 1), DOCA_ERROR_BAD_STATE);
+		drop_to_kernel(t);
+		memset(memory, 0, SIZE);
+	}
+}
+
+static void sender_believes_no_mad_grant(void **state)
+{
+	struct to_kernel *t = to_kernel(0);
+	struct softfield_quad mad = {{DEPTH + 1, 4096, 5, 0}};
+	uint8_t byte = 1;
+
+	softfield_store_quad(&t->box.head->grant, mad); /* more than the ring, and done with what was not sent */
+	assert_int_equal(send(t, &byte, 1, NULL, 0), DOCA_ERROR_AGAIN);
+	mad = (struct softfield_quad){{2, 4096, 0, 1}};
+	softfield_store_quad(&t->box.head->grant, mad);
+	assert_int_equal(send(t, &byte, 1, NULL, 0), DOCA_ERROR_NOT_CONNECTED);
+	drop_to_kernel(t);
+}
+
+static void stopped_consumer_says_so(void **state)
+{
+	struct to_kernel *t = to_kernel(0);
+	doca_error_t result = DOCA_ERROR_AGAIN;
+	uint32_t mkey, len;
+	uintptr_t addr;
+
+	post(t, 1, 64);
+	gpu_mailbox_close(t->box.head, SOFTFIELD_MAILBOX_STOPPED);
+	for (int i = 0; i < SOFTFIELD_CONTROL_EVERY && result == DOCA_ERROR_AGAIN; i++)
+		result = softfield_consumer_try(&t->consumer, &mkey, &addr, &len, NULL, NULL);
+	assert_int_equal(result, DOCA_ERROR_BAD_STATE);
+	drop_to_kernel(t);
+}
+
+/* ---- a kernel's producer, with the CPU's receiver ---- */
+
+struct from_kernel {
+	struct doca_comch_gpu_producer producer;
+	struct softfield_gpu_peer peers[SOFTFIELD_GPU_PEERS_MAX];
+	struct softfield_gpu_dest dests[SOFTFIELD_GPU_PEERS_MAX];
+	struct softfield_gpu_send sends[2 * DEPTH];
+	struct softfield_mailbox control;
+	struct gpu_receiver receiver;
+};
+
+static struct from_kernel *from_kernel(void)
+{
+	struct from_kernel *f = aligned_alloc(128, (sizeof(*f) + 127) / 128 * 128);
+	struct gpu_mailbox box;
+
+	memset(f, 0, sizeof(*f));
+	gpu_mailbox_init(memory, 0, ARENA_OFFSET, ARENA, DEPTH, 0, 1, &box);
+	assert_int_equal(gpu_mailbox_view(memory, SIZE, 0, false, &f->receiver.box), DOCA_SUCCESS);
+	f->producer.control = &f->control;
+	f->producer.peers = f->peers;
+	f->producer.dests = f->dests;
+	f->producer.sends = f->sends;
+	f->producer.arena = box.arena;
+	f->producer.arena_size = ARENA;
+	f->producer.send_ring = 2 * DEPTH;
+	f->producer.send_max = DEPTH;
+	f->peers[3] = (struct softfield_gpu_peer){.consumer_id = 7, .depth = DEPTH, .shift = box.shift, .arena_size = ARENA,
+						  .mailbox = box.head, .lines = box.lines};
+	return f;
+}
+
+static doca_error_t kernel_send(struct from_kernel *f, const uint8_t *bytes, uint32_t len, uint64_t id)
+{
+	return softfield_producer_send(&f->producer, (uintptr_t)bytes, len, NULL, 0, 7, id);
+}
+
+static void kernel_sends_what_is_granted(void **state)
+{
+	struct from_kernel *f = from_kernel();
+	struct gpu_arrival arrival;
+	uint8_t bytes[1500];
+	uint64_t id;
+
+	assert_int_equal(kernel_send(f, bytes, 1, 0), DOCA_ERROR_AGAIN);
+	for (uint32_t i = 0; i < 200; i++) {
+		uint32_t len = i % 4 == 0 ? 1500 : i % 49;
+
+		fill(bytes, len, i);
+		gpu_receiver_grant(&f->receiver, 2, 1500);
+		assert_int_equal(kernel_send(f, bytes, 1501, i), DOCA_ERROR_INVALID_VALUE);
+		assert_int_equal(kernel_send(f, bytes, len, i), DOCA_SUCCESS);
+		assert_true(gpu_receiver_ready(&f->receiver));
+		assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_SUCCESS);
+		assert_int_equal(arrival.len, len);
+		assert_memory_equal(arrival.arena != NULL ? arrival.arena : arrival.line, bytes, len);
+		gpu_receiver_next(&f->receiver);
+		assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_AGAIN);
+		assert_int_equal(softfield_producer_try(&f->producer, &id), DOCA_SUCCESS);
+		assert_int_equal(id, i);
+		assert_int_equal(softfield_producer_try(&f->producer, &id), DOCA_ERROR_AGAIN);
+	}
+	free(f);
+}
+
+static void sends_wait_for_polls_and_for_the_arena(void **state)
+{
+	struct from_kernel *f = from_kernel();
+	struct gpu_arrival arrival;
+	uint8_t bytes[1500] = {0};
+	uint64_t id;
+
+	gpu_receiver_grant(&f->receiver, DEPTH, 1500);
+	assert_int_equal(kernel_send(f, bytes, 1500, 0), DOCA_SUCCESS);
+	assert_int_equal(kernel_send(f, bytes, 1500, 1), DOCA_SUCCESS);
+	assert_int_equal(kernel_send(f, bytes, 1500, 2), DOCA_ERROR_AGAIN); /* the arena */
+	assert_int_equal(kernel_send(f, bytes, 40, 2), DOCA_SUCCESS);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_SUCCESS);
+		gpu_receiver_next(&f->receiver);
+	}
+	gpu_receiver_grant(&f->receiver, DEPTH, 1500);
+	assert_int_equal(kernel_send(f, bytes, 1500, 3), DOCA_SUCCESS);
+	for (uint32_t i = 4; i < DEPTH; i++)
+		assert_int_equal(kernel_send(f, bytes, 1, i), DOCA_SUCCESS);
+	assert_int_equal(kernel_send(f, bytes, 1, DEPTH), DOCA_ERROR_AGAIN); /* as many as were configured wait to be polled for */
+	assert_int_equal(softfield_producer_try(&f->producer, &id), DOCA_SUCCESS);
+	assert_int_equal(kernel_send(f, bytes, 1, DEPTH), DOCA_SUCCESS);
+	free(f);
+}
+
+static void unknown_and_ended_consumers(void **state)
+{
+	struct from_kernel *f = from_kernel();
+	uint8_t byte = 0;
+
+	assert_int_equal(softfield_producer_send(&f->producer, (uintptr_t)&byte, 1, NULL, 0, 8, 0), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(softfield_producer_send(&f->producer, (uintptr_t)&byte, 1, NULL, 0, 0, 0), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(softfield_producer_send(&f->producer, 0, 1, NULL, 0, 7, 0), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(softfield_producer_send(&f->producer, (uintptr_t)&byte, 1, &byte, 33, 7, 0), DOCA_ERROR_INVALID_VALUE);
+	gpu_receiver_grant(&f->receiver, 1, 64);
+	assert_int_equal(kernel_send(f, &byte, 1, 0), DOCA_SUCCESS);
+	gpu_receiver_close(&f->receiver);
+	assert_int_equal(kernel_send(f, &byte, 1, 0), DOCA_ERROR_BAD_STATE);
+	f->peers[3].consumer_id = 0;
+	assert_int_equal(kernel_send(f, &byte, 1, 0), DOCA_ERROR_INVALID_VALUE);
+	free(f);
+}
+
+static void lost_peer_ends_the_producer(void **state)
+{
+	struct from_kernel *f = from_kernel();
+	doca_error_t result = DOCA_ERROR_AGAIN;
+	uint8_t byte = 0;
+	uint64_t id;
+
+	gpu_mailbox_close(&f->control, SOFTFIELD_MAILBOX_LOST);
+	for (int i = 0; i < SOFTFIELD_CONTROL_EVERY && result == DOCA_ERROR_AGAIN; i++)
+		result = softfield_producer_try(&f->producer, &id);
+	assert_int_equal(result, DOCA_ERROR_IO_FAILED);
+	assert_int_equal(kernel_send(f, &byte, 1, 0), DOCA_ERROR_BAD_STATE);
+	free(f);
+}
+
+static void receiver_refuses_what_was_not_granted(void **state)
+{
+	struct from_kernel *f = from_kernel();
+	struct gpu_arrival arrival;
+	uint32_t lap = softfield_lap(0, f->receiver.box.shift);
+
+	for (uint32_t q = 0; q < 4; q++)
+		f->receiver.box.lines[0].quad[q].w[3] = lap;
+	f->receiver.box.lines[0].quad[0].w[3] = softfield_tag(lap, 4, 0, 0);
+	assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_IO_FAILED);
+	gpu_receiver_grant(&f->receiver, 1, 3);
+	assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_IO_FAILED);
+	free(f);
+}
+
+/* ---- heads ---- */
+
+static void heads_that_lie_are_refused(void **state)
+{
+	struct softfield_mailbox *head = (struct softfield_mailbox *)memory;
+	struct gpu_mailbox box;
+
+	gpu_mailbox_init(memory, 0, ARENA_OFFSET, ARENA, DEPTH, 0, 1, &box);
+	assert_int_equal(gpu_mailbox_view(memory, SIZE, 0, true, &box), DOCA_ERROR_INVALID_VALUE); /* the other way */
+	assert_int_equal(gpu_mailbox_view(memory, SIZE - 1, 0, false, &box), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(gpu_mailbox_view(memory, SIZE, SIZE, false, &box), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(gpu_mailbox_view(memory, SIZE, 1, false, &box), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(gpu_mailbox_view(memory, SIZE, 64, false, &box), DOCA_ERROR_INVALID_VALUE);
+	head->depth = 24;
+	assert_int_equal(gpu_mailbox_view(memory, SIZE, 0, false, &box), DOCA_ERROR_INVALID_VALUE);
+	head->depth = SOFTFIELD_MAILBOX_DEPTH_MAX;
+	assert_int_equal(gpu_mailbox_view(memory, SIZE, 0, false, &box), DOCA_ERROR_INVALID_VALUE);
+	head->depth = DEPTH;
+	head->lines_offset = UINT64_MAX - 63;
+	assert_int_equal(gpu_mailbox_view(memory, SIZE, 0, false, &box), DOCA_ERROR_INVALID_VALUE);
+	head->lines_offset = 256;
+	head->arena_size = ARENA * 2;
+	assert_int_equal(gpu_mailbox_view(memory, SIZE, 0, false, &box), DOCA_ERROR_INVALID_VALUE);
+	head->arena_size = ARENA;
+	head->version++;
+	assert_int_equal(gpu_mailbox_view(memory, SIZE, 0, false, &box), DOCA_ERROR_UNSUPPORTED_VERSION);
+	head->version--;
+	assert_int_equal(gpu_mailbox_view(memory, SIZE, 0, false, &box), DOCA_SUCCESS);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_memory, drop_memory)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(every_length_and_immediate_arrives),
+		TEST(numbers_wrap),
+		TEST(nothing_is_sent_without_a_receive),
+		TEST(ring_of_receives_is_bounded),
+		TEST(receives_of_several_lengths_keep_their_order),
+		TEST(full_arena_clears_by_receiving),
+		TEST(kernel_refuses_a_line_that_lies),
+		TEST(sender_believes_no_mad_grant),
+		TEST(stopped_consumer_says_so),
+		TEST(kernel_sends_what_is_granted),
+		TEST(sends_wait_for_polls_and_for_the_arena),
+		TEST(unknown_and_ended_consumers),
+		TEST(lost_peer_ends_the_producer),
+		TEST(receiver_refuses_what_was_not_granted),
+		TEST(heads_that_lie_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
