@@ -16,11 +16,13 @@
 #include <doca_log.h>
 
 #include "remote_offload/devices.h"
+#include "remote_offload/directory.h"
 #include "remote_offload/frame.h"
 
 DOCA_LOG_REGISTER(ORCHESTRATOR);
 
 #define EXCHANGE_TIMEOUT_MS 10000
+#define SECOND_SIGNAL_MS 1000
 #define CLOSE_TIMEOUT_MS 10000
 #define RETRY_MS_MIN 20
 #define RETRY_MS_MAX 500
@@ -63,14 +65,27 @@ static struct control_terms own_terms(const struct orchestrator *orchestrator)
 
 /* Connecting: the server may start a little later than we do. */
 
+static void give_up_connecting(struct orchestrator *orchestrator)
+{
+	const struct orchestrator_config *config = orchestrator->config;
+	char other[OPTION_TEXT_MAX];
+
+	if (directory_ask(orchestrator->dev, other, sizeof(other)))
+		DOCA_LOG_ERR("no server on channel %s of device %s: the server there has channel %s; give both the same "
+			     "--comch-channel-name",
+			     config->channel_name, config->device_id, other);
+	else
+		DOCA_LOG_ERR("no server on channel %s of device %s within %u s: start the server first, with the same channel name",
+			     config->channel_name, config->device_id, config->wait_server_s);
+	end(orchestrator, true);
+}
+
 static void connect_again(struct orchestrator *orchestrator)
 {
 	const struct orchestrator_config *config = orchestrator->config;
 
 	if (is_late(orchestrator)) {
-		DOCA_LOG_ERR("no server on channel %s of device %s within %u s: start the server first, with the same channel name",
-			     config->channel_name, config->device_id, config->wait_server_s);
-		end(orchestrator, true);
+		give_up_connecting(orchestrator);
 		return;
 	}
 	if (now_ms() < orchestrator->retry_at_ms)
@@ -266,10 +281,14 @@ static void take_signal(struct orchestrator *orchestrator)
 
 	if (read(orchestrator->signal_fd, &info, sizeof(info)) != sizeof(info))
 		return;
+	/* One key press may come twice, through the terminal and through a parent: only a later one means it. */
 	if (orchestrator->stop_requested) {
+		if (now_ms() - orchestrator->signalled_ms < SECOND_SIGNAL_MS)
+			return;
 		DOCA_LOG_WARN("second signal: ending at once");
 		_exit(EXIT_FAILURE);
 	}
+	orchestrator->signalled_ms = now_ms();
 	DOCA_LOG_INFO("signal %s: shutting down", strsignal((int)info.ssi_signo));
 	request_stop(orchestrator);
 }

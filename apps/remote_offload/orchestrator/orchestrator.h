@@ -40,6 +40,7 @@ struct orchestrator {
 	uint64_t deadline_ms;
 	uint64_t retry_ms, retry_at_ms; /* of connecting */
 	uint32_t sdk_log_level;		 /* quiet while we try again */
+	uint64_t signalled_ms;
 	bool stop_requested;
 	bool failed; /* the exit status */
 };

@@ -156,6 +156,8 @@ doca_error_t link_open(struct link *link, const char *device_id, const char *rep
 		result = doca_pe_create(&link->pe);
 		if (result == DOCA_SUCCESS)
 			result = start_server(link, channel_name);
+		if (result == DOCA_SUCCESS)
+			directory_open(&link->directory, link->dev, link->rep, link->pe, channel_name);
 		if (result != DOCA_SUCCESS)
 			DOCA_LOG_ERR("channel %s on device %s not opened: %s", channel_name, device_id, doca_error_get_descr(result));
 	}
@@ -185,6 +187,7 @@ static void stop_server(struct link *link)
 
 void link_close(struct link *link)
 {
+	directory_close(&link->directory);
 	if (link->server)
 		stop_server(link);
 	if (link->pe)

@@ -14,6 +14,7 @@
 #include <doca_pe.h>
 
 #include "remote_offload/control_message.h"
+#include "remote_offload/directory.h"
 
 #define LINK_EVENTS_MAX 1024
 #define LINK_SENDS_MAX 8
@@ -37,6 +38,7 @@ struct link {
 	struct doca_dev_rep *rep;
 	struct doca_pe *pe;
 	struct doca_comch_server *server;
+	struct directory directory;
 	struct doca_comch_connection *connection; /* the orchestrator, or NULL */
 	struct doca_comch_connection *refused;	  /* came while there was one: to be disconnected */
 	struct link_event events[LINK_EVENTS_MAX];

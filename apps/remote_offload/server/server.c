@@ -19,6 +19,7 @@
 DOCA_LOG_REGISTER(SERVER);
 
 #define CONNECT_TIMEOUT_MS 10000
+#define SECOND_SIGNAL_MS 1000
 #define CLOSE_TIMEOUT_MS 5000
 #define ACCEPT_PAUSE_MS 100
 #define ACCEPTS_PER_TURN 64
@@ -328,6 +329,10 @@ static void take_disconnect(struct server *server)
 		DOCA_LOG_ERR("the orchestrator is lost; clients are served again when one connects");
 		abandon(server);
 		break;
+	case SERVER_ABANDONING: /* its consumers went first */
+		if (!server->told_to_stop)
+			DOCA_LOG_ERR("the orchestrator is lost; clients are served again when one connects");
+		break;
 	case SERVER_DRAINING:
 		DOCA_LOG_ERR("the orchestrator is lost");
 		order_all(server, WORKER_ABANDON);
@@ -348,7 +353,7 @@ static void take_expired(struct server *server, uint32_t id)
 			order_all(server, WORKER_ABANDON);
 			return;
 		}
-		DOCA_LOG_WARN("the orchestrator has closed queue %u", i);
+		DOCA_LOG_DBG("the orchestrator has closed queue %u", i);
 		abandon(server);
 		return;
 	}
@@ -429,10 +434,14 @@ static void take_signal(struct server *server)
 
 	if (read(server->signal_fd, &info, sizeof(info)) != sizeof(info))
 		return;
+	/* One key press may come twice, through the terminal and through a parent: only a later one means it. */
 	if (server->stop_requested) {
+		if (now_ms() - server->signalled_ms < SECOND_SIGNAL_MS)
+			return;
 		DOCA_LOG_WARN("second signal: ending at once");
 		_exit(EXIT_FAILURE);
 	}
+	server->signalled_ms = now_ms();
 	DOCA_LOG_INFO("signal %s: shutting down", strsignal((int)info.ssi_signo));
 	request_stop(server);
 }

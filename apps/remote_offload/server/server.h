@@ -38,6 +38,7 @@ struct server {
 	enum server_state state;
 	uint64_t deadline_ms;	    /* of connecting, abandoning, closing */
 	uint64_t accept_after_ms;   /* descriptors ran out */
+	uint64_t signalled_ms;
 	bool stop_requested;	    /* by a signal */
 	bool told_to_stop;	    /* by the orchestrator */
 	bool next_waits;	    /* another one has connected while the last was let go */

@@ -278,15 +278,15 @@ static void pump(struct worker *worker, struct connection *connection)
 	traffic_ready(worker, connection);
 }
 
-/* True when some connection had its turn. */
 bool traffic_send_requests(struct worker *worker)
 {
+	uint64_t before = worker->stats.requests;
 	bool any = false;
 
-	worker->send_blocked = false;
 	for (int turn = 0; turn < READS_PER_TURN && worker->ready_head && may_send(worker); turn++) {
 		pump(worker, worker->ready_head);
-		any = true;
+		/* A turn that the queue refused at once is no progress. */
+		any |= !worker->send_blocked || worker->stats.requests != before;
 	}
 	if (worker->submitted) {
 		datapath_flush(worker->dp);

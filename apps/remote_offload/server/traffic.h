@@ -23,7 +23,7 @@ void traffic_release(struct worker *worker, struct connection *connection);
 /* Requests at the GPU. */
 uint32_t traffic_inflight(const struct worker *worker);
 
-/* Reads and submits what the queue takes: true when some connection had its turn. */
+/* Reads and submits what the queue takes: true when anything moved. */
 bool traffic_send_requests(struct worker *worker);
 /* The queue's answer callback; user is the worker. */
 void traffic_take_answer(void *user, const uint8_t *bytes, size_t len);

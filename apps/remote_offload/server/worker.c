@@ -25,6 +25,7 @@ DOCA_LOG_REGISTER(SERVER::WORKER);
 #define COMPLETIONS_PER_TURN 256
 #define TURNS_BETWEEN_POLLS 8 /* of busy turns: the sockets are asked at least this often */
 #define RETRY_MS 1	      /* the orchestrator posted no receive and nothing is in flight that would wake us */
+#define OWED_MS 100	      /* between looks at a queue that owes answers and rings no bell */
 #define DRAIN_TIMEOUT_MS 5000
 #define LINGER_MS 500
 
@@ -264,7 +265,7 @@ static int sleep_ms(const struct worker *worker)
 {
 	if (worker->drain_deadline_ms || worker->send_blocked)
 		return RETRY_MS;
-	return -1;
+	return traffic_inflight(worker) > 0 ? OWED_MS : -1;
 }
 
 /* Sleeps until a socket, the queue or the main thread has something. */
@@ -276,6 +277,7 @@ static void sleep_until_event(struct worker *worker)
 		return;
 	worker->stats.sleeps++;
 	poll_sockets(worker, sleep_ms(worker));
+	worker->send_blocked = false; /* what refused may have been time alone */
 	if (armed)
 		doca_pe_clear_notification(worker->dp->pe, 0);
 }
@@ -300,6 +302,7 @@ static void serve(struct worker *worker)
 
 		if (worker->current != WORKER_IDLE)
 			busy = datapath_progress(worker->dp, COMPLETIONS_PER_TURN);
+		worker->send_blocked &= !busy;
 		traffic_write_answers(worker);
 		busy |= traffic_send_requests(worker);
 		if (!busy || ++turn % TURNS_BETWEEN_POLLS == 0)
