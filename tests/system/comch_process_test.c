@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Comch between two processes. The other process is this program again, with a role as its argument; it is a client unless the
- * role says otherwise, and ends when the connection does.
- */
+/* Comch between two processes. The other process is this program again, with a role as its argument. */
 #include <dirent.h>
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -20,14 +16,9 @@
 
 #include <cmocka.h>
 
-#include "support/comch_side.h"
+#include "comch_roles.h"
 
-#define NAME_MAX_LEN 64
 #define NS_PER_S UINT64_C(1000000000)
-
-static char server_name[NAME_MAX_LEN];
-static struct comch_side own;
-static struct data_side consumer, producer;
 
 /* ---- the other process ---- */
 
@@ -73,176 +64,7 @@ static int end_child(void **state)
 	return 0;
 }
 
-static void new_name(void)
-{
-	static unsigned int number;
-
-	snprintf(server_name, sizeof(server_name), "process test %d.%u", (int)getpid(), number++);
-}
-
-static void echo_message(struct comch_side *side, const uint8_t *msg, uint32_t len, struct doca_comch_connection *connection)
-{
-	(void)connection;
-	assert_int_equal(side_send(side, msg, len), DOCA_SUCCESS);
-}
-
-/* Receives on its consumer and sends each message back, by its producer, to the peer's last consumer. */
-static void echo_data(struct data_side *side, struct doca_task *task)
-{
-	(void)task;
-	memcpy(producer.memory.bytes, side->memory.bytes, side->data_len);
-	assert_int_equal(data_send(&producer, 0, side->data_len, own.new_consumer_id, side->imm, side->imm_len, false),
-			 DOCA_SUCCESS);
-}
-
-static bool connected(void)
-{
-	return side_state(own.ctx) == DOCA_CTX_STATE_RUNNING;
-}
-
-typedef void (*message_fn)(struct comch_side *side, const uint8_t *msg, uint32_t len, struct doca_comch_connection *connection);
-
-/* The first message may come with the poll that connects, so whoever wants it says so before. */
-static void role_connect(message_fn on_msg)
-{
-	side_init_client(&own, server_name);
-	own.on_msg = on_msg;
-	assert_int_equal(doca_ctx_start(own.ctx), DOCA_ERROR_IN_PROGRESS);
-	SIDE_WAIT(side_state(own.ctx) != DOCA_CTX_STATE_STARTING, own.pe, NULL, NULL, NULL);
-	assert_true(connected());
-}
-
-static void role_echo(void)
-{
-	role_connect(echo_message);
-	while (connected())
-		doca_pe_progress(own.pe);
-}
-
-static void role_data_echo(size_t memory_len)
-{
-	role_connect(NULL);
-	data_init_consumer(&consumer, &own, NULL, 1, memory_len);
-	data_init_producer(&producer, &own, NULL, 1, memory_len);
-	data_start(&producer, NULL, NULL);
-	data_start(&consumer, own.pe, NULL);
-	consumer.on_done = echo_data;
-	consumer.repost = true;
-	data_post(&consumer, 0, memory_len);
-	while (connected()) {
-		doca_pe_progress(own.pe);
-		doca_pe_progress(consumer.pe);
-		doca_pe_progress(producer.pe);
-	}
-}
-
-static void role_huge_echo(void)
-{
-	side_wait_s = 60;
-	role_data_echo((size_t)1 << 30);
-}
-
-/* Keeps everything busy, to be killed in the middle of something. */
-static void role_busy(void)
-{
-	uint32_t posted = 0;
-
-	role_connect(NULL);
-	data_init_consumer(&consumer, &own, NULL, 16, 65536);
-	data_init_producer(&producer, &own, NULL, 16, 65536);
-	data_start(&producer, NULL, NULL);
-	assert_int_equal(doca_ctx_start(consumer.ctx), DOCA_ERROR_IN_PROGRESS);
-	consumer.repost = true;
-	while (connected()) {
-		doca_pe_progress(own.pe);
-		doca_pe_progress(consumer.pe);
-		doca_pe_progress(producer.pe);
-		if (connected() && own.num_sent % 4 == 0)
-			(void)side_send(&own, "busy", 4);
-		if (posted < 16 && side_state(consumer.ctx) == DOCA_CTX_STATE_RUNNING)
-			data_post(&consumer, 4096 * posted++, 4096);
-		if (own.num_new_consumers > own.num_expired_consumers && side_state(producer.ctx) == DOCA_CTX_STATE_RUNNING)
-			(void)data_send(&producer, 0, 3000, own.new_consumer_id, NULL, 0, true);
-	}
-}
-
-/* A server that echoes, until it is killed. */
-static void role_server(void)
-{
-	side_init_server(&own, server_name);
-	own.on_msg = echo_message;
-	assert_int_equal(doca_ctx_start(own.ctx), DOCA_SUCCESS);
-	for (;;)
-		doca_pe_progress(own.pe);
-}
-
-static void sleep_until_due(struct doca_pe *pe)
-{
-	doca_notification_handle_t handle;
-	struct pollfd wait;
-
-	assert_int_equal(doca_pe_get_notification_handle(pe, &handle), DOCA_SUCCESS);
-	assert_int_equal(doca_pe_request_notification(pe), DOCA_SUCCESS);
-	wait = (struct pollfd){.fd = handle, .events = POLLIN};
-	if (poll(&wait, 1, (int)side_wait_s * 1000) != 1)
-		fail_msg("nothing woke the progress engine");
-	assert_int_equal(doca_pe_clear_notification(pe, 0), DOCA_SUCCESS);
-}
-
-/* Echoes data from one engine for all, asleep whenever nothing is due. */
-static void role_sleeper(void)
-{
-	role_connect(NULL);
-	data_init_consumer(&consumer, &own, own.pe, 4, 4096);
-	data_init_producer(&producer, &own, own.pe, 4, 4096);
-	data_start(&producer, NULL, NULL);
-	data_start(&consumer, own.pe, NULL);
-	consumer.on_done = echo_data;
-	consumer.repost = true;
-	data_post(&consumer, 0, 4096);
-	while (connected()) {
-		while (doca_pe_progress(own.pe))
-			;
-		if (connected())
-			sleep_until_due(own.pe);
-	}
-}
-
-static int run_role(const char *role)
-{
-	alarm(120);
-	if (strcmp(role, "echo") == 0)
-		role_echo();
-	else if (strcmp(role, "data_echo") == 0)
-		role_data_echo(1 << 20);
-	else if (strcmp(role, "huge_echo") == 0)
-		role_huge_echo();
-	else if (strcmp(role, "busy") == 0)
-		role_busy();
-	else if (strcmp(role, "server") == 0)
-		role_server();
-	else if (strcmp(role, "sleeper") == 0)
-		role_sleeper();
-	else
-		return 2;
-	return 0;
-}
-
 /* ---- this process ---- */
-
-static void serve(void)
-{
-	new_name();
-	side_init_server(&own, server_name);
-	assert_int_equal(doca_ctx_start(own.ctx), DOCA_SUCCESS);
-}
-
-static void wait_for_client(void)
-{
-	uint32_t before = own.num_connects;
-
-	SIDE_WAIT(own.num_connects == before + 1, own.pe, NULL, NULL, NULL);
-}
 
 static unsigned int num_fds(void)
 {
@@ -275,38 +97,6 @@ static void messages_both_ways(void **state)
 	}
 	side_fini(&own, NULL);
 	expect_exit(pid);
-}
-
-static void start_data(size_t memory_len)
-{
-	data_init_consumer(&consumer, &own, NULL, 1, memory_len);
-	data_init_producer(&producer, &own, NULL, 1, memory_len);
-	data_start(&producer, NULL, NULL);
-	data_start(&consumer, own.pe, NULL);
-	SIDE_WAIT(own.num_new_consumers > 0, own.pe, NULL, NULL, NULL);
-}
-
-static void end_data(void)
-{
-	data_fini(&producer);
-	data_fini(&consumer);
-}
-
-static void echo_once(size_t len, uint32_t number)
-{
-	uint8_t *out = producer.memory.bytes;
-	uint32_t done = consumer.num_done;
-
-	for (size_t i = 0; i < len; i += 1 + i / 64) /* every byte of a short message, samples of a long one */
-		out[i] = (uint8_t)(i * 131 + number);
-	out[len - 1] = (uint8_t)number;
-	data_post(&consumer, 0, len);
-	assert_int_equal(data_send(&producer, 0, len, own.new_consumer_id, &number, sizeof(number), false), DOCA_SUCCESS);
-	SIDE_WAIT(consumer.num_done == done + 1, consumer.pe, producer.pe, NULL, NULL);
-	assert_int_equal(consumer.data_len, len);
-	assert_int_equal(consumer.imm_len, sizeof(number));
-	assert_memory_equal(consumer.imm, &number, sizeof(number));
-	assert_memory_equal(consumer.memory.bytes, out, len);
 }
 
 static void data_of_all_sizes(void **state)
