@@ -274,6 +274,7 @@ doca_error_t doca_comch_consumer_destroy(struct doca_comch_consumer *consumer)
 	}
 	if (sf_ctx_fini(&consumer->child.ctx) != DOCA_SUCCESS)
 		return DOCA_ERROR_INITIALIZATION;
+	comch_gpu_consumer_release(consumer);
 	comch_consumer_completion_forget(consumer->completion);
 	comch_connection_leave(&consumer->child);
 	sf_mmap_release(consumer->mmap);

@@ -61,10 +61,12 @@ static doca_error_t fill_handle(struct doca_comch_consumer *consumer, struct gpu
 	return device->ops->copy_to(device, gpu->block.addr, &handle, sizeof(handle));
 }
 
-static void free_all(struct doca_comch_consumer *consumer)
+void comch_gpu_consumer_release(struct doca_comch_consumer *consumer)
 {
 	struct gpu_consumer *gpu = consumer->gpu;
 
+	if (gpu == NULL)
+		return;
 	gpu_block_free(&gpu->block);
 	gpu_memory_destroy(&gpu->memory);
 	free(gpu);
@@ -157,6 +159,7 @@ static doca_error_t gpu_start(struct doca_comch_consumer *consumer, struct comch
 			   consumer->child.id);
 		return DOCA_ERROR_BAD_STATE;
 	}
+	comch_gpu_consumer_release(consumer); /* of the run before */
 	gpu = calloc(1, sizeof(*gpu));
 	if (gpu == NULL)
 		return DOCA_ERROR_NO_MEMORY;
@@ -165,7 +168,7 @@ static doca_error_t gpu_start(struct doca_comch_consumer *consumer, struct comch
 	if (result == DOCA_SUCCESS)
 		result = comch_consumer_listen(consumer, &gpu_consumer_handler, 1, ad);
 	if (result != DOCA_SUCCESS) {
-		free_all(consumer);
+		comch_gpu_consumer_release(consumer);
 		return result;
 	}
 	ad->path = COMCH_PATH_MAILBOX;
@@ -184,6 +187,7 @@ static void gpu_cancel(struct doca_comch_consumer *consumer)
 
 static bool gpu_drained(struct doca_comch_consumer *consumer) { return true; }
 
+/* The handle and the mailbox stay for a kernel that has not noticed yet: until destroy, or the next start. */
 static void gpu_stop(struct doca_comch_consumer *consumer)
 {
 	struct gpu_consumer *gpu = consumer->gpu;
@@ -195,7 +199,6 @@ static void gpu_stop(struct doca_comch_consumer *consumer)
 		sf_link_close(link);
 	}
 	comch_consumer_unlisten(consumer);
-	free_all(consumer);
 }
 
 static bool gpu_progress(struct doca_comch_consumer *consumer) { return sf_port_poll(consumer->port, COMCH_POLL_BUDGET) > 0; }

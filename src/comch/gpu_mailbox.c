@@ -43,10 +43,12 @@ doca_error_t gpu_memory_create(struct gpu_memory *memory, struct doca_gpu *gpu, 
 
 	memset(memory, 0, sizeof(*memory));
 	memory->gpu = gpu;
+	__atomic_add_fetch(&gpu->users, 1, __ATOMIC_RELAXED);
 	len = (len + page - 1) / page * page;
 	addr = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (addr == MAP_FAILED) {
 		SF_LOG_ERR("no memory for %zu bytes of mailboxes: %s", len, strerror(errno));
+		gpu_memory_destroy(memory);
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	memory->addr = addr;
@@ -65,6 +67,8 @@ void gpu_memory_destroy(struct gpu_memory *memory)
 		sf_region_close(memory->region);
 	if (memory->addr != NULL)
 		munmap(memory->addr, memory->len);
+	if (memory->gpu != NULL)
+		__atomic_sub_fetch(&memory->gpu->users, 1, __ATOMIC_RELEASE);
 	memset(memory, 0, sizeof(*memory));
 }
 

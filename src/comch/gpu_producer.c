@@ -21,6 +21,7 @@ struct gpu_slot {
 	struct sf_link *link;
 	struct gpu_mailbox box;
 	bool lost;
+	uint32_t ring_lock; /* spin: a kernel's thread rings the link, which the host closes */
 };
 
 struct gpu_producer {
@@ -114,10 +115,12 @@ static doca_error_t make_handle(struct doca_comch_producer *producer, struct gpu
 	return device->ops->copy_to(device, gpu->block.addr, &handle, sizeof(handle));
 }
 
-static void free_all(struct doca_comch_producer *producer)
+void comch_gpu_producer_release(struct doca_comch_producer *producer)
 {
 	struct gpu_producer *gpu = producer->gpu;
 
+	if (gpu == NULL)
+		return;
 	gpu_block_free(&gpu->block);
 	if (gpu->peers_gpu != NULL)
 		gpu->memory.gpu->ops->mem_free(gpu->memory.gpu, gpu->peers_gpu);
@@ -128,7 +131,24 @@ static void free_all(struct doca_comch_producer *producer)
 
 /* ---- consumers of the peer ---- */
 
-static void ring_link(void *link) { sf_link_ring(link); }
+static void lock_ring(struct gpu_slot *slot)
+{
+	while (__atomic_exchange_n(&slot->ring_lock, 1, __ATOMIC_ACQUIRE) != 0)
+		softfield_relax();
+}
+
+static void unlock_ring(struct gpu_slot *slot) { __atomic_store_n(&slot->ring_lock, 0, __ATOMIC_RELEASE); }
+
+/* Runs on a thread of the software GPU. */
+static void ring_slot(void *arg)
+{
+	struct gpu_slot *slot = arg;
+
+	lock_ring(slot);
+	if (slot->link != NULL)
+		sf_link_ring(slot->link);
+	unlock_ring(slot);
+}
 
 static void publish(struct gpu_producer *gpu, struct gpu_slot *slot)
 {
@@ -140,13 +160,13 @@ static void publish(struct gpu_producer *gpu, struct gpu_slot *slot)
 	peer->arena_size = slot->box.arena_size;
 	peer->mailbox = (struct softfield_mailbox *)(gpu->memory.gpu_addr + (head - gpu->memory.addr));
 	peer->lines = (struct softfield_line *)(gpu->memory.gpu_addr + (lines - gpu->memory.addr));
-	peer->ring = ring_link;
-	peer->ring_arg = slot->link;
+	peer->ring = ring_slot;
+	peer->ring_arg = slot;
 	softfield_published(peer);
 	__atomic_store_n(&peer->consumer_id, slot->consumer->id, __ATOMIC_RELEASE);
 }
 
-/* The kernel sends to it no more. Mailbox and link stay as they are until stop: the kernel may be about to use them. */
+/* The kernel sends to it no more. Its mailbox is not used again: the kernel may be about to write to it. */
 static void retire(struct gpu_producer *gpu, struct gpu_slot *slot)
 {
 	struct softfield_quad over = {{0, 0, 0, 1}};
@@ -158,9 +178,13 @@ static void retire(struct gpu_producer *gpu, struct gpu_slot *slot)
 
 static void release(struct gpu_slot *slot)
 {
-	sf_link_close(slot->link);
-	comch_remote_consumer_unref(slot->consumer);
+	struct sf_link *link = slot->link;
+
+	lock_ring(slot);
 	slot->link = NULL;
+	unlock_ring(slot);
+	sf_link_close(link);
+	comch_remote_consumer_unref(slot->consumer);
 	slot->consumer = NULL;
 }
 
@@ -311,6 +335,7 @@ static doca_error_t gpu_start(struct doca_comch_producer *producer)
 			   producer->child.id);
 		return DOCA_ERROR_BAD_STATE;
 	}
+	comch_gpu_producer_release(producer); /* of the run before */
 	gpu = calloc(1, sizeof(*gpu));
 	if (gpu == NULL)
 		return DOCA_ERROR_NO_MEMORY;
@@ -321,7 +346,7 @@ static doca_error_t gpu_start(struct doca_comch_producer *producer)
 	if (result == DOCA_SUCCESS)
 		result = open_port(producer);
 	if (result != DOCA_SUCCESS) {
-		free_all(producer);
+		comch_gpu_producer_release(producer);
 		return result;
 	}
 	add_new_consumers(producer);
@@ -342,6 +367,7 @@ static void gpu_cancel(struct doca_comch_producer *producer)
 
 static bool gpu_drained(struct doca_comch_producer *producer) { return true; }
 
+/* What the kernel uses stays for one that has not noticed yet: until destroy, or the next start. */
 static void gpu_stop(struct doca_comch_producer *producer)
 {
 	struct gpu_producer *gpu = producer->gpu;
@@ -352,7 +378,6 @@ static void gpu_stop(struct doca_comch_producer *producer)
 	}
 	sf_port_close(producer->port);
 	producer->port = NULL;
-	free_all(producer);
 }
 
 static bool gpu_progress(struct doca_comch_producer *producer)

@@ -114,6 +114,7 @@ doca_error_t doca_comch_producer_destroy(struct doca_comch_producer *producer)
 	}
 	if (sf_ctx_fini(&producer->child.ctx) != DOCA_SUCCESS)
 		return DOCA_ERROR_INITIALIZATION;
+	comch_gpu_producer_release(producer);
 	comch_connection_leave(&producer->child);
 	free(producer);
 	return DOCA_SUCCESS;
