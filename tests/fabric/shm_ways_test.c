@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -14,9 +15,12 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +28,7 @@
 #include "fabric/shm/link.h"
 
 #define CASE_SECONDS 120
+#define OTHER_USER 65534
 #define SHARED_MEMORY ((size_t)1 << 20)
 #define EDGE 24 /* the region begins inside a word line, not on a page */
 
@@ -326,6 +331,104 @@ static void a_folder_open_to_others_is_refused(void)
 	folder_remove(folder);
 }
 
+static void exporter(int sock)
+{
+	char descriptor[SF_DESCRIPTOR_MAX] = {0};
+	size_t len = sizeof(descriptor);
+	struct end end;
+
+	end_open(&end, "dpu0/0000:03:00.0", 1);
+	CHECK_OK(sf_region_export(end.region, descriptor, &len));
+	say(sock, descriptor, sizeof(descriptor));
+	hear_word(sock, 'x');
+	end_close(&end);
+}
+
+/* Sound in form, so that it is the owner who refuses it. */
+static void a_wrong_token_is_refused(void)
+{
+	char bytes[SF_DESCRIPTOR_MAX];
+	struct shm_descriptor descriptor;
+	struct sf_region *region;
+	struct peer peer;
+	struct end end;
+
+	peer_fork(&peer, exporter);
+	end_open(&end, "host0/0000:d8:00.0", 1);
+	hear(peer.sock, bytes, sizeof(bytes));
+	CHECK_OK(sf_shm_descriptor_unpack(bytes, SHM_DESCRIPTOR_SIZE, &descriptor));
+	for (int bit = 0; bit < 8 * SHM_KEY_SIZE; bit += 9) {
+		descriptor.token.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		sf_shm_descriptor_pack(&descriptor, (uint8_t *)bytes);
+		CHECK_RESULT(sf_region_import(end.domain, bytes, SHM_DESCRIPTOR_SIZE, &region), DOCA_ERROR_NOT_PERMITTED);
+		descriptor.token.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+	}
+	sf_shm_descriptor_pack(&descriptor, (uint8_t *)bytes);
+	CHECK_OK(sf_region_import(end.domain, bytes, SHM_DESCRIPTOR_SIZE, &region));
+	sf_region_close(region);
+	say_word(peer.sock, 'x');
+	peer_end(&peer);
+	end_close(&end);
+}
+
+/* Every socket of the folder, in a folder that lets everybody in. */
+static void knock_as_another_user(int sock)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct timeval deadline = {.tv_sec = WAIT_MS / 1000};
+	char byte;
+	int fd;
+
+	CHECK(setuid(OTHER_USER) == 0);
+	for (;;) {
+		hear(sock, address.sun_path, sizeof(address.sun_path));
+		if (address.sun_path[0] == '\0')
+			return;
+		fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+		CHECK(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &deadline, sizeof(deadline)) == 0);
+		CHECK(connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
+		CHECK(recv(fd, &byte, 1, 0) == 0); /* let in, it would be waited for */
+		close(fd);
+		say_word(sock, 'c');
+	}
+}
+
+static void a_process_of_another_user_is_sent_away(void)
+{
+	char folder[] = "/tmp/softfield-test-XXXXXX", path[sizeof(((struct sockaddr_un *)0)->sun_path)] = {0};
+	struct dirent *entry;
+	struct peer peer;
+	struct end end;
+	int sockets = 0;
+	DIR *dir;
+
+	if (geteuid() != 0) /* nobody else can take another's number */
+		return;
+	peer_fork(&peer, knock_as_another_user);
+	CHECK(mkdtemp(folder) != NULL && setenv("SOFTFIELD_RUNTIME", folder, 1) == 0);
+	end_open(&end, "host0/0000:d8:00.0", 1);
+	end_listen(&end, SF_LISTEN_AUTO);
+	CHECK(chmod(folder, 0755) == 0);
+	dir = opendir(folder);
+	while ((entry = readdir(dir)) != NULL) {
+		if (entry->d_type != DT_SOCK)
+			continue;
+		snprintf(path, sizeof(path), "%s/%.60s", folder, entry->d_name);
+		CHECK(chmod(path, 0777) == 0);
+		say(peer.sock, path, sizeof(path));
+		hear_word(peer.sock, 'c');
+		sockets++;
+	}
+	closedir(dir);
+	CHECK(sockets == 2); /* the agent's and the listener's */
+	memset(path, 0, sizeof(path));
+	say(peer.sock, path, sizeof(path));
+	peer_end(&peer);
+	CHECK(end.requests == 0 && chmod(folder, 0700) == 0);
+	end_close(&end);
+	folder_remove(folder);
+}
+
 static void run(void **state)
 {
 	void (*test)(void) = *(void (**)(void)) * state;
@@ -353,6 +456,8 @@ int main(void)
 		a_killed_senders_receive_is_posted_again,
 		a_stopped_sender_holds_one_receive_and_nobody_else,
 		a_folder_open_to_others_is_refused,
+		a_wrong_token_is_refused,
+		a_process_of_another_user_is_sent_away,
 	};
 #define TEST(number, test)                                                                                                       \
 	{                                                                                                                        \
@@ -364,6 +469,8 @@ int main(void)
 		TEST(2, a_killed_senders_receive_is_posted_again),
 		TEST(3, a_stopped_sender_holds_one_receive_and_nobody_else),
 		TEST(4, a_folder_open_to_others_is_refused),
+		TEST(5, a_wrong_token_is_refused),
+		TEST(6, a_process_of_another_user_is_sent_away),
 	};
 
 	return cmocka_run_group_tests_name("shm", cases, NULL, NULL);
