@@ -45,6 +45,12 @@ static doca_error_t register_option(const struct option_spec *spec)
 
 doca_error_t options_parse(int argc, char **argv, const struct option_spec *specs, size_t spec_count, void *config)
 {
+	return options_parse_validated(argc, argv, specs, spec_count, config, NULL);
+}
+
+doca_error_t options_parse_validated(int argc, char **argv, const struct option_spec *specs, size_t spec_count, void *config,
+				     doca_argp_validation_cb_t validate)
+{
 	doca_error_t result = doca_argp_init(NULL, config);
 
 	if (result != DOCA_SUCCESS) {
@@ -58,6 +64,11 @@ doca_error_t options_parse(int argc, char **argv, const struct option_spec *spec
 	}
 	if (result == DOCA_SUCCESS)
 		result = doca_argp_start(argc, argv);
+	if (result == DOCA_SUCCESS && validate != NULL) {
+		result = validate(config);
+		if (result != DOCA_SUCCESS)
+			doca_argp_usage();
+	}
 	doca_argp_destroy();
 	return result;
 }

@@ -368,6 +368,27 @@ static void bad_flags_fail_with_the_value(void **state)
 	}
 }
 
+static void missing_messages_fail_with_the_usage(void **state)
+{
+	static const struct {
+		const char *flag, *value, *line;
+	} given[] = {
+		{NULL, NULL, "-m, --message-string and -e, --expected-response are missing"},
+		{"-m", "ABCD", "-e, --expected-response is missing"},
+		{"-e", "ABCD", "-m, --message-string is missing"},
+	};
+
+	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
+		const char *argv[] = {getenv("CLIENT"), "-s",		"127.0.0.1", "-p", port, "-t", "1", "-i", "1",
+				      given[i].flag,	given[i].value, NULL};
+
+		assert_true(program_start(&client, argv));
+		assert_int_equal(program_wait(&client), EXIT_FAILURE);
+		if (strstr(client.output, given[i].line) == NULL || strstr(client.output, "Usage:") == NULL)
+			fail_msg("'%s' and the usage are not in: %s", given[i].line, client.output);
+	}
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -392,6 +413,7 @@ int main(void)
 		CASE(interrupt_lets_requests_in_flight_end),
 		CASE(second_interrupt_does_not_wait),
 		CASE(bad_flags_fail_with_the_value),
+		CASE(missing_messages_fail_with_the_usage),
 	};
 
 	return cmocka_run_group_tests_name("client", tests, NULL, NULL);

@@ -97,16 +97,19 @@ static doca_error_t set_json_stats(void *param, void *config)
 }
 
 /* -m and -e are mandatory unless the messages are generated, so argp is not told that they are. */
-static doca_error_t messages_check(const struct client_config *config)
+static doca_error_t messages_check(void *parsed)
 {
-	const char *missing = config->message == NULL ? "m, --message-string" : "e, --expected-response";
+	const struct client_config *config = parsed;
+	const char *missing = config->message != NULL	 ? "-e, --expected-response is"
+			      : config->expected != NULL ? "-m, --message-string is"
+							 : "-m, --message-string and -e, --expected-response are";
 
 	if (config->generate && (config->message != NULL || config->expected != NULL)) {
 		DOCA_LOG_ERR("--message-size generates the messages: leave out -m and -e");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!config->generate && (config->message == NULL || config->expected == NULL)) {
-		DOCA_LOG_ERR("-%s is missing: give -m and -e, or --message-size to generate messages", missing);
+		DOCA_LOG_ERR("%s missing: give -m and -e, or --message-size to generate messages", missing);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!config->generate && config->kernel[0] != '\0') {
@@ -148,9 +151,7 @@ doca_error_t client_config_parse(struct client_config *config, int argc, char **
 	doca_error_t result;
 
 	*config = (struct client_config){.depth = DEFAULT_DEPTH, .connections = 1, .timeout_s = DEFAULT_TIMEOUT_S};
-	result = options_parse(argc, argv, options, sizeof(options) / sizeof(options[0]), config);
-	if (result == DOCA_SUCCESS)
-		result = messages_check(config);
+	result = options_parse_validated(argc, argv, options, sizeof(options) / sizeof(options[0]), config, messages_check);
 	if (result == DOCA_SUCCESS && config->kernel[0] == '\0')
 		strcpy(config->kernel, "reverse");
 	return result;
