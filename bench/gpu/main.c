@@ -60,7 +60,7 @@ static void gpu_side(const struct point *point, struct shared *shared, const cha
 		setup_progress(&end);
 		nanosleep(&step, NULL);
 	}
-	*end.stop_cpu = 1;
+	__atomic_store_n(end.stop_cpu, 1, __ATOMIC_RELEASE);
 	OK(softfield_gpu_launch_wait(l, 2000));
 	OK(softfield_gpu_launch_destroy(l));
 	setup_teardown(&end);

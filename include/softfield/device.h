@@ -89,6 +89,11 @@ SOFTFIELD_DEVICE void softfield_store_quad(struct softfield_quad *to, struct sof
 	asm volatile("st.volatile.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(q.w[0]), "r"(q.w[1]), "r"(q.w[2]), "r"(q.w[3]) : "memory");
 }
 
+/** Reads a word that the CPU or another kernel writes, a stop flag say. */
+SOFTFIELD_DEVICE uint32_t softfield_load_word(const volatile uint32_t *from) { return *from; }
+/** Writes one. */
+SOFTFIELD_DEVICE void softfield_store_word(volatile uint32_t *to, uint32_t value) { *to = value; }
+
 /** Tells a race detector that what was written before softfield_published(word) happened before. No code on a GPU. */
 SOFTFIELD_DEVICE void softfield_observed(const void *word) { (void)word; }
 /** The other half of softfield_observed. */
@@ -151,8 +156,27 @@ SOFTFIELD_DEVICE void softfield_block_sync(void) { softfield_soft_block_sync(sof
 SOFTFIELD_DEVICE void softfield_warp_sync(void) {}
 SOFTFIELD_DEVICE int softfield_block_any(int predicate) { return predicate; }
 SOFTFIELD_DEVICE int softfield_warp_any(int predicate) { return predicate; }
-SOFTFIELD_DEVICE void softfield_fence_system(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-SOFTFIELD_DEVICE void softfield_after_load(void) { __atomic_thread_fence(__ATOMIC_ACQUIRE); }
+SOFTFIELD_DEVICE uint32_t softfield_load_word(const volatile uint32_t *from) { return __atomic_load_n(from, __ATOMIC_ACQUIRE); }
+SOFTFIELD_DEVICE void softfield_store_word(volatile uint32_t *to, uint32_t value) { __atomic_store_n(to, value, __ATOMIC_RELEASE); }
+
+/* Assembly here too: a race detector knows no fences, and is told by softfield_observed and softfield_published instead. */
+SOFTFIELD_DEVICE void softfield_fence_system(void)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("lock; orl $0, (%%rsp)" ::: "memory", "cc");
+#elif defined(__aarch64__)
+	__asm__ volatile("dmb ish" ::: "memory");
+#endif
+}
+
+SOFTFIELD_DEVICE void softfield_after_load(void)
+{
+#if defined(__aarch64__)
+	__asm__ volatile("dmb ishld" ::: "memory");
+#else
+	__asm__ volatile("" ::: "memory");
+#endif
+}
 
 /* In assembly, so that 16 bytes stay one access whatever the compiler thinks. */
 SOFTFIELD_DEVICE struct softfield_quad softfield_load_quad(const struct softfield_quad *from)

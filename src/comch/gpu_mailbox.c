@@ -260,8 +260,7 @@ static doca_error_t send_arena(struct gpu_sender *sender, struct softfield_line 
 	memcpy(bytes + 4, &len, 4);
 	if (imm_len != 0)
 		memcpy(bytes + SOFTFIELD_QUAD_PAYLOAD, imm, imm_len);
-	__atomic_thread_fence(__ATOMIC_RELEASE); /* the arena before the line */
-	softfield_published(line);
+	softfield_published(line); /* and the quad's store is behind all that was stored before */
 	fill_line(line, lap, softfield_tag(lap, 0, imm_len, SOFTFIELD_TAG_ARENA), bytes, sizeof(bytes));
 	return DOCA_SUCCESS;
 }

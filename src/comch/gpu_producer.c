@@ -21,7 +21,8 @@ struct gpu_slot {
 	struct sf_link *link;
 	struct gpu_mailbox box;
 	bool lost;
-	uint32_t ring_lock; /* spin: a kernel's thread rings the link, which the host closes */
+	bool connected;	    /* guarded by ring_lock */
+	uint32_t ring_lock; /* spin: a kernel's thread rings the link, which the host connects and closes */
 };
 
 struct gpu_producer {
@@ -145,7 +146,7 @@ static void ring_slot(void *arg)
 	struct gpu_slot *slot = arg;
 
 	lock_ring(slot);
-	if (slot->link != NULL)
+	if (slot->connected)
 		sf_link_ring(slot->link);
 	unlock_ring(slot);
 }
@@ -182,6 +183,7 @@ static void release(struct gpu_slot *slot)
 
 	lock_ring(slot);
 	slot->link = NULL;
+	slot->connected = false;
 	unlock_ring(slot);
 	sf_link_close(link);
 	comch_remote_consumer_unref(slot->consumer);
@@ -214,7 +216,7 @@ static void add_consumer(struct doca_comch_producer *producer, struct comch_remo
 	gpu_mailbox_init(gpu->memory.addr, offset, gpu->arena_offset, gpu->arena_size, gpu->depth, gpu->flags, consumer->id, &slot->box);
 	slot->producer = producer;
 	slot->consumer = consumer;
-	slot->lost = false;
+	slot->lost = slot->connected = false;
 	result = connect_slot(producer, slot, offset);
 	if (result != DOCA_SUCCESS) {
 		SF_LOG_ERR("producer %u on the GPU cannot connect to consumer %u: %s", producer->child.id, consumer->id,
@@ -295,8 +297,13 @@ static void link_connected(struct sf_link *link, doca_error_t status, const void
 {
 	struct gpu_slot *slot = link->user;
 
-	if (status == DOCA_SUCCESS)
+	if (status == DOCA_SUCCESS) {
+		lock_ring(slot);
+		slot->connected = true;
+		unlock_ring(slot);
+		ring_slot(slot); /* the peer may have asked before the kernel could ring */
 		return;
+	}
 	if (slot->producer->child.ctx.state == DOCA_CTX_STATE_RUNNING)
 		SF_LOG_WARN("producer %u on the GPU cannot reach consumer %u: %s", slot->producer->child.id, slot->consumer->id,
 			    doca_error_get_name(status));

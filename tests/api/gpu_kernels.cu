@@ -31,7 +31,7 @@ SOFTFIELD_KERNEL(sum_by_rounds, struct kernel_args, args)
 
 SOFTFIELD_KERNEL(until_stopped, struct kernel_args, args)
 {
-	while (args->words[0] == 0)
+	while (softfield_load_word(&args->words[0]) == 0)
 		;
 }
 

@@ -230,7 +230,7 @@ static void persistent_kernel_stops_within_100_ms(void **state)
 	assert_int_equal(softfield_gpu_launch_wait(launch, 20), DOCA_ERROR_TIME_OUT);
 	assert_int_equal(softfield_gpu_launch_destroy(launch), DOCA_ERROR_IN_USE);
 	assert_int_equal(doca_gpu_destroy(gpu), DOCA_ERROR_IN_USE);
-	words[0] = 1;
+	__atomic_store_n(words, 1, __ATOMIC_RELEASE);
 	begin = now();
 	assert_int_equal(softfield_gpu_launch_wait(launch, DEADLINE_MS), DOCA_SUCCESS);
 	assert_true(now() - begin < 0.1);

@@ -85,7 +85,7 @@ static void gpu_echo(const struct scenario *scenario, const char *name)
 		nap();
 	}
 	CHECK(softfield_gpu_launch_query(launch) == DOCA_ERROR_IN_PROGRESS);
-	*end.stop_cpu = 1;
+	__atomic_store_n(end.stop_cpu, 1, __ATOMIC_RELEASE);
 	CHECK_OK(softfield_gpu_launch_wait(launch, 2000));
 	CHECK_OK(softfield_gpu_launch_destroy(launch));
 	setup_teardown(&end);
@@ -429,7 +429,7 @@ static void gpu_is_idle(const struct scenario *scenario, const char *name)
 	nanosleep(&second, NULL);
 	used = cpu_seconds() - before;
 	begun = setup_now();
-	*end.stop_cpu = 1;
+	__atomic_store_n(end.stop_cpu, 1, __ATOMIC_RELEASE);
 	CHECK_OK(softfield_gpu_launch_wait(launch, 2000));
 	CHECK(setup_now() - begun < 0.1);
 	if (strcmp(softfield_gpu_backend(end.gpu), "soft") == 0 && used > 0.01)

@@ -22,12 +22,12 @@ SOFTFIELD_KERNEL(echo_thread, struct echo_args, args)
 
 	for (i = 0; i < queue->num_bufs; i++)
 		doca_dev_gpu_comch_consumer_post_recv(consumer, 0, queue->memory + (uint64_t)i * queue->buf_size, queue->buf_size);
-	while (!*args->stop) {
+	while (!softfield_load_word(args->stop)) {
 		status = doca_dev_gpu_comch_consumer_recv_wait(consumer, &mkey, &addr, &len, &imm, &imm_len, DOCA_GPU_COMCH_WAIT_FLAG_NB);
 		if (status == DOCA_SUCCESS) {
 			do
 				status = doca_dev_gpu_comch_producer_send(producer, mkey, addr, len, imm, imm_len, queue->consumer_id, addr);
-			while (status == DOCA_ERROR_AGAIN && !*args->stop);
+			while (status == DOCA_ERROR_AGAIN && !softfield_load_word(args->stop));
 		}
 		if (status != DOCA_SUCCESS && status != DOCA_ERROR_AGAIN)
 			break;
@@ -59,7 +59,7 @@ SOFTFIELD_KERNEL_THREADS(echo_block, 512, struct echo_args, args)
 		doca_dev_gpu_comch_consumer_post_recv_block(
 			consumer, 0, i < queue->num_bufs ? queue->memory + (uint64_t)i * queue->buf_size : 0, queue->buf_size);
 	for (;;) {
-		if (++turn % STOP_EVERY == 0 && softfield_block_any(*args->stop))
+		if (++turn % STOP_EVERY == 0 && softfield_block_any(softfield_load_word(args->stop)))
 			break;
 		status = doca_dev_gpu_comch_consumer_recv_wait_block(consumer, &mkey, &addr, &len, &imm, &imm_len, DOCA_GPU_COMCH_WAIT_FLAG_NB);
 		pending = status == DOCA_SUCCESS;
@@ -70,7 +70,7 @@ SOFTFIELD_KERNEL_THREADS(echo_block, 512, struct echo_args, args)
 		do {
 			status = doca_dev_gpu_comch_producer_send_block(producer, mkey, addr, len, imm, imm_len, pending ? queue->consumer_id : 0, addr);
 			pending = pending && status == DOCA_ERROR_AGAIN;
-			if (++turn % STOP_EVERY == 0 && softfield_block_any(*args->stop))
+			if (++turn % STOP_EVERY == 0 && softfield_block_any(softfield_load_word(args->stop)))
 				break;
 		} while (softfield_block_any(pending));
 		status = doca_dev_gpu_comch_producer_poll_block(producer, &id, DOCA_GPU_COMCH_WAIT_FLAG_NB);
@@ -96,7 +96,7 @@ SOFTFIELD_KERNEL(echo_warp, struct echo_args, args)
 		doca_dev_gpu_comch_consumer_post_recv_warp(
 			consumer, 0, i < queue->num_bufs ? queue->memory + (uint64_t)i * queue->buf_size : 0, queue->buf_size);
 	for (;;) {
-		if (++turn % STOP_EVERY == 0 && softfield_warp_any(*args->stop))
+		if (++turn % STOP_EVERY == 0 && softfield_warp_any(softfield_load_word(args->stop)))
 			break;
 		status = doca_dev_gpu_comch_consumer_recv_wait_warp(consumer, &mkey, &addr, &len, &imm, &imm_len, DOCA_GPU_COMCH_WAIT_FLAG_NB);
 		pending = status == DOCA_SUCCESS;
@@ -107,7 +107,7 @@ SOFTFIELD_KERNEL(echo_warp, struct echo_args, args)
 		do {
 			status = doca_dev_gpu_comch_producer_send_warp(producer, mkey, addr, len, imm, imm_len, pending ? queue->consumer_id : 0, addr);
 			pending = pending && status == DOCA_ERROR_AGAIN;
-			if (++turn % STOP_EVERY == 0 && softfield_warp_any(*args->stop))
+			if (++turn % STOP_EVERY == 0 && softfield_warp_any(softfield_load_word(args->stop)))
 				break;
 		} while (softfield_warp_any(pending));
 		status = doca_dev_gpu_comch_producer_poll_warp(producer, &id, DOCA_GPU_COMCH_WAIT_FLAG_NB);
