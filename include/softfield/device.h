@@ -67,6 +67,10 @@ SOFTFIELD_DEVICE int softfield_block_any(int predicate) { return __syncthreads_o
 SOFTFIELD_DEVICE int softfield_warp_any(int predicate) { return __any_sync(0xffffffffu, predicate); }
 /** Orders the calling thread's memory accesses before and after, as every CPU and GPU sees them. */
 SOFTFIELD_DEVICE void softfield_fence_system(void) { __threadfence_system(); }
+/** Keeps what was written before it ahead of what is written after. */
+SOFTFIELD_DEVICE void softfield_fence_release(void) { __threadfence_system(); }
+/** The line will be written soon. No code on a GPU, whose writes are posted. */
+SOFTFIELD_DEVICE void softfield_prefetch_write(const void *line) { (void)line; }
 
 /**
  * Keeps loads that follow a load, and use what it gave, behind it. On a GPU such loads go past its caches and are not issued before
@@ -129,6 +133,9 @@ void softfield_soft_block_sync(struct softfield_thread *self);
 /** Sleeps until *word is no longer 1, somebody wakes it, or the time is over. word may be shared with other processes; NULL just sleeps. */
 void softfield_soft_sleep(uint32_t *word, uint32_t timeout_us);
 
+/** A full fence here and, where the kernel offers it, in every other process that takes part (see softfield_mailbox.barriers). */
+void softfield_soft_barrier(void);
+
 #ifdef __cplusplus
 }
 #endif
@@ -175,6 +182,25 @@ SOFTFIELD_DEVICE void softfield_after_load(void)
 	__asm__ volatile("dmb ishld" ::: "memory");
 #else
 	__asm__ volatile("" ::: "memory");
+#endif
+}
+
+SOFTFIELD_DEVICE void softfield_fence_release(void)
+{
+#if defined(__aarch64__)
+	__asm__ volatile("dmb ish" ::: "memory");
+#else
+	__asm__ volatile("" ::: "memory");
+#endif
+}
+
+/* The compiler's builtin asks for a shared line, which the store then waits for once more. */
+SOFTFIELD_DEVICE void softfield_prefetch_write(const void *line)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("prefetchw %0" : : "m"(*(const volatile char *)line));
+#else
+	__builtin_prefetch(line, 1);
 #endif
 }
 

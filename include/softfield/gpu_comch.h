@@ -65,7 +65,8 @@ struct softfield_gpu_peer {
 	struct softfield_line *lines;
 	void (*ring)(void *ring_arg);	  /**< software GPU: wakes the peer */
 	void *ring_arg;
-	uint32_t reserved[4];
+	uint32_t registered;		  /**< this process takes part in barriers (softfield_mailbox.barriers) */
+	uint32_t reserved[3];
 };
 
 /** The producer's own account of such a consumer. */

@@ -51,7 +51,7 @@ SOFTFIELD_DEVICE void softfield_consumer_idle(struct doca_comch_gpu_consumer *c)
 	if (us == 0)
 		return;
 	__atomic_store_n(&c->mailbox->sleeping, 1, __ATOMIC_RELAXED);
-	softfield_fence_system(); /* the word before the look; the sender has the line before its look at the word */
+	softfield_soft_barrier(); /* the word before the look; the sender has the line before its look at the word */
 	if (softfield_tag_lap(softfield_load_quad(&c->lines[seq & (c->depth - 1)].quad[0]).w[3]) != softfield_lap(seq, c->shift) &&
 	    softfield_load_quad(&c->mailbox->control).w[0] == SOFTFIELD_MAILBOX_OPEN)
 		softfield_soft_sleep(&c->mailbox->sleeping, us);

@@ -35,6 +35,8 @@
 #define SOFTFIELD_LINE_PAYLOAD 48		      /**< bytes of payload and immediate data that a line holds */
 #define SOFTFIELD_QUAD_PAYLOAD 12		      /**< of these, in each quad */
 #define SOFTFIELD_IMM_MAX 32			      /**< bytes of immediate data */
+#define SOFTFIELD_AHEAD 8			      /**< messages before its turn, a CPU asks for the memory of one */
+#define SOFTFIELD_AHEAD_LINES 4			      /**< cache lines of the arena that it asks for, at most */
 #define SOFTFIELD_ARENA_ALIGN 64		      /**< where a message begins in the arena */
 
 /** A message's place in the ring. */
@@ -72,6 +74,11 @@ struct softfield_mailbox {
 	/* the receiver sets, the sender clears and wakes */
 	uint32_t sleeping __attribute__((aligned(64))); /**< a software GPU's thread sleeps on this word */
 	uint32_t armed;					/**< the CPU asks to be woken */
+	/**
+	 * 1: the receiver, before it sleeps, makes a memory barrier in all processes that registered for it (membarrier), so a
+	 * registered sender needs no fence between a message and its look at the words above. Set once, by the receiver's host code.
+	 */
+	uint32_t barriers;
 } __attribute__((aligned(64)));
 
 /** Words of the grant. */
@@ -117,6 +124,18 @@ SOFTFIELD_DEVICE int softfield_arena_take(uint64_t *head, uint64_t tail, uint32_
 	*offset = (uint32_t)begin & (size - 1);
 	*head = begin + room;
 	return 1;
+}
+
+/** Asks for the lines of a message to come, if it will be as long as this one. */
+SOFTFIELD_DEVICE void softfield_arena_prefetch_write(const uint8_t *arena, uint32_t size, uint32_t offset, uint32_t len)
+{
+	uint32_t room = softfield_arena_room(len), lines = room / SOFTFIELD_ARENA_ALIGN, i;
+	uint64_t at = offset + (uint64_t)SOFTFIELD_AHEAD * room;
+
+	if (lines > SOFTFIELD_AHEAD_LINES || at + room > size)
+		return;
+	for (i = 0; i < lines; i++)
+		softfield_prefetch_write(arena + at + i * SOFTFIELD_ARENA_ALIGN);
 }
 
 /** Bytes that a ring of messages uses at first, and how many of the largest message it shall hold: more only makes it cold. */

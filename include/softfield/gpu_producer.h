@@ -164,7 +164,8 @@ SOFTFIELD_DEVICE struct softfield_quad softfield_send_quad(const struct softfiel
 SOFTFIELD_DEVICE void softfield_producer_ring(const struct softfield_gpu_dest *d)
 {
 #if !defined(__CUDACC__)
-	softfield_fence_system(); /* the line before the look: the peer arms, then looks at the line */
+	if (d->peer.registered == 0 || __atomic_load_n(&d->peer.mailbox->barriers, __ATOMIC_RELAXED) == 0)
+		softfield_fence_system(); /* the line before the look: the peer arms, then looks at the line */
 	if (__atomic_load_n(&d->peer.mailbox->armed, __ATOMIC_RELAXED) != 0 &&
 	    __atomic_exchange_n(&d->peer.mailbox->armed, 0, __ATOMIC_ACQ_REL) != 0 && d->peer.ring != 0)
 		d->peer.ring(d->peer.ring_arg);
@@ -207,8 +208,10 @@ SOFTFIELD_DEVICE doca_error_t softfield_producer_send(struct doca_comch_gpu_prod
 		if (!softfield_producer_take(p, len, &s->offset))
 			return p->status != 0 ? DOCA_ERROR_BAD_STATE : DOCA_ERROR_AGAIN;
 		softfield_copy_out(p->arena + s->offset, (const uint8_t *)addr, len, 0, 1);
-		softfield_fence_system(); /* the arena before the line */
+		softfield_arena_prefetch_write(p->arena, p->arena_size, s->offset, len);
+		softfield_fence_release(); /* the arena before the line */
 	}
+	softfield_prefetch_write(&d->peer.lines[(d->seq + SOFTFIELD_AHEAD) & (d->peer.depth - 1)]);
 	softfield_published(line);
 	s->user_msg_id = user_msg_id;
 	s->addr = addr;

@@ -14,7 +14,8 @@
 #include "comch/gpu_mailbox.h"
 #include "comch/gpu_path.h"
 
-#define PREFETCH_LINES 4
+#define PREFETCH_LINES 4   /* messages ahead */
+#define PREFETCH_ARENA 256 /* bytes of one */
 #define LOOK_NS 1000000 /* between two looks at a real GPU's mailbox, which cannot ring, in event-driven mode */
 
 struct gpu_inbound {
@@ -72,6 +73,19 @@ static void grant(struct gpu_inbound *in)
 	gpu_receiver_grant(&in->receiver, count, room < UINT32_MAX ? (uint32_t)room : UINT32_MAX);
 }
 
+/* A kernel's messages come in bursts, one behind the other in the arena. */
+static inline void prefetch(const struct gpu_mailbox *box, uint32_t seq, const struct gpu_arrival *arrival)
+{
+	const uint8_t *next = arrival->arena;
+	uint32_t room = softfield_arena_room(arrival->len);
+
+	__builtin_prefetch(&box->lines[(seq + PREFETCH_LINES) & (box->depth - 1)]);
+	if (next == NULL || room > PREFETCH_ARENA || (size_t)(box->arena + box->arena_size - next) < (PREFETCH_LINES + 1) * (size_t)room)
+		return;
+	for (uint32_t i = 0; i < room; i += SOFTFIELD_ARENA_ALIGN)
+		__builtin_prefetch(next + PREFETCH_LINES * (size_t)room + i);
+}
+
 static uint32_t take_in(struct gpu_inbound *in, uint32_t budget)
 {
 	struct doca_comch_consumer *consumer = in->base.consumer;
@@ -89,7 +103,7 @@ static uint32_t take_in(struct gpu_inbound *in, uint32_t budget)
 			cut(in);
 			break;
 		}
-		__builtin_prefetch(&box->lines[(in->receiver.seq + PREFETCH_LINES) & (box->depth - 1)]);
+		prefetch(box, in->receiver.seq, &arrival);
 		task = comch_consumer_take_recv(consumer, arrival.len);
 		if (task == NULL)
 			break;
@@ -147,6 +161,7 @@ static bool inbound_arm(struct comch_inbound *inbound)
 		return gpu_receiver_ready(&in->receiver) || arm_timer(in);
 	__atomic_store_n(&in->receiver.box.head->armed, 1, __ATOMIC_RELAXED);
 	softfield_fence_system(); /* the word before the look; the kernel writes the line before its look at the word */
+	gpu_barrier_now(&in->receiver.box);
 	return gpu_receiver_ready(&in->receiver);
 }
 
@@ -192,6 +207,8 @@ static doca_error_t map_mailbox(struct gpu_inbound *in, struct sf_domain *domain
 	result = sf_region_map(in->region, &addr);
 	if (result == DOCA_SUCCESS)
 		result = gpu_mailbox_view(addr, in->region->len, offset, false, &in->receiver.box);
+	if (result == DOCA_SUCCESS)
+		__atomic_store_n(&in->receiver.box.head->barriers, in->receiver.box.registered, __ATOMIC_RELAXED);
 	return result;
 }
 

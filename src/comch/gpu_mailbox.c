@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,6 +13,29 @@
 #include <unistd.h>
 
 #include "base/log.h"
+
+/* ---- barriers ---- */
+
+static bool registered;
+
+static void register_once(void)
+{
+	registered = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+}
+
+bool gpu_barriers(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, register_once);
+	return registered;
+}
+
+void gpu_barrier_now(const struct gpu_mailbox *mailbox)
+{
+	if (mailbox->registered)
+		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+}
 
 /* ---- memory ---- */
 
@@ -95,6 +120,8 @@ void gpu_mailbox_init(uint8_t *base, size_t offset, size_t arena_offset, uint32_
 	head->arena_offset = arena_offset;
 	head->arena_size = arena_size;
 	head->number = number;
+	if ((flags & SOFTFIELD_MAILBOX_TO_KERNEL) != 0 && (flags & SOFTFIELD_MAILBOX_HARDWARE) == 0)
+		head->barriers = gpu_barriers();
 	head->magic = SOFTFIELD_MAILBOX_MAGIC;
 	*mailbox = (struct gpu_mailbox){.head = head, .lines = (struct softfield_line *)(base + head->lines_offset),
 					.arena = base + arena_offset, .depth = depth, .shift = (uint32_t)__builtin_ctz(depth),
@@ -131,7 +158,7 @@ doca_error_t gpu_mailbox_view(uint8_t *base, size_t len, size_t offset, bool to_
 	*mailbox = (struct gpu_mailbox){.head = (struct softfield_mailbox *)(base + offset),
 					.lines = (struct softfield_line *)(base + head.lines_offset), .arena = base + head.arena_offset,
 					.depth = head.depth, .shift = (uint32_t)__builtin_ctz(head.depth), .arena_size = head.arena_size,
-					.flags = head.flags};
+					.flags = head.flags, .registered = gpu_barriers()};
 	return DOCA_SUCCESS;
 }
 
@@ -256,6 +283,7 @@ static doca_error_t send_arena(struct gpu_sender *sender, struct softfield_line 
 	if (!take_arena(sender, len, &offset))
 		return DOCA_ERROR_AGAIN;
 	gather(sender->box.arena + offset, iov, iov_num);
+	softfield_arena_prefetch_write(sender->box.arena, sender->box.arena_size, offset, len);
 	memcpy(bytes, &offset, 4);
 	memcpy(bytes + 4, &len, 4);
 	if (imm_len != 0)
@@ -278,6 +306,7 @@ static doca_error_t send_locked(struct gpu_sender *sender, const struct sf_iov *
 		if (sender->seq == sender->count)
 			return DOCA_ERROR_AGAIN;
 	}
+	softfield_prefetch_write(&sender->box.lines[(sender->seq + SOFTFIELD_AHEAD) & (sender->box.depth - 1)]);
 	if (__builtin_expect(len > sender->len || len > sender->box.arena_size, 0))
 		return DOCA_ERROR_TOO_BIG;
 	if (len + imm_len <= SOFTFIELD_LINE_PAYLOAD)
@@ -302,7 +331,8 @@ doca_error_t gpu_sender_send(struct gpu_sender *sender, const struct sf_iov *iov
 	result = send_locked(sender, iov, iov_num, len, imm, imm_len);
 	sender_unlock(sender);
 	if (result == DOCA_SUCCESS)
-		gpu_mailbox_wake(&sender->box);
+		gpu_mailbox_wake(&sender->box,
+				 sender->box.registered && __atomic_load_n(&sender->box.head->barriers, __ATOMIC_RELAXED) != 0);
 	return result;
 }
 
@@ -369,7 +399,7 @@ void gpu_receiver_grant(struct gpu_receiver *receiver, uint32_t count, uint32_t 
 	grant = (struct softfield_quad){{receiver->count, receiver->len, receiver->seq, 0}};
 	softfield_published(&receiver->box.head->grant);
 	softfield_store_quad(&receiver->box.head->grant, grant);
-	gpu_mailbox_wake(&receiver->box);
+	gpu_mailbox_wake(&receiver->box, false);
 }
 
 void gpu_receiver_close(struct gpu_receiver *receiver)
@@ -377,5 +407,5 @@ void gpu_receiver_close(struct gpu_receiver *receiver)
 	struct softfield_quad grant = {{receiver->count, receiver->len, receiver->seq, 1}};
 
 	softfield_store_quad(&receiver->box.head->grant, grant);
-	gpu_mailbox_wake(&receiver->box);
+	gpu_mailbox_wake(&receiver->box, false);
 }

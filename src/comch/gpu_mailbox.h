@@ -54,7 +54,13 @@ struct gpu_mailbox {
 	uint8_t *arena;
 	uint32_t depth, shift, arena_size;
 	uint32_t flags;
+	bool registered; /* this process takes part in barriers (softfield_mailbox.barriers) */
 };
+
+/* Whether this process takes part in expedited memory barriers; registers it the first time. */
+bool gpu_barriers(void);
+/* Stands for the fences of the mailbox's sender (softfield_mailbox.barriers). */
+void gpu_barrier_now(const struct gpu_mailbox *mailbox);
 
 /* Bytes of a head and its lines. */
 static inline size_t gpu_mailbox_size(uint32_t depth)
@@ -73,13 +79,15 @@ doca_error_t gpu_mailbox_view(uint8_t *base, size_t len, size_t offset, bool to_
 /* The owner's word to its kernel: the mailbox ends. Wakes a kernel that sleeps on it. */
 void gpu_mailbox_close(struct softfield_mailbox *head, enum softfield_mailbox_closed why);
 
-/* Wakes a software GPU's threads that sleep on the mailbox, after something was written to it. */
+/* Wakes a software GPU's threads that sleep on the mailbox, after something was written to it. barriers: they make one. */
 void gpu_mailbox_wake_now(struct softfield_mailbox *head);
-static inline void gpu_mailbox_wake(const struct gpu_mailbox *mailbox)
+static inline void gpu_mailbox_wake(const struct gpu_mailbox *mailbox, bool barriers)
 {
 	if (mailbox->flags & SOFTFIELD_MAILBOX_HARDWARE)
 		return;
-	softfield_fence_system(); /* what was written before the look; the sleeper sets the word, then looks */
+	if (!barriers)
+		softfield_fence_system(); /* what was written before the look; the sleeper sets the word, then looks */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (__builtin_expect(__atomic_load_n(&mailbox->head->sleeping, __ATOMIC_RELAXED) != 0, 0))
 		gpu_mailbox_wake_now(mailbox->head);
 }

@@ -163,6 +163,7 @@ static void publish(struct gpu_producer *gpu, struct gpu_slot *slot)
 	peer->lines = (struct softfield_line *)(gpu->memory.gpu_addr + (lines - gpu->memory.addr));
 	peer->ring = ring_slot;
 	peer->ring_arg = slot;
+	peer->registered = gpu_barriers();
 	softfield_published(peer);
 	__atomic_store_n(&peer->consumer_id, slot->consumer->id, __ATOMIC_RELEASE);
 }
@@ -174,7 +175,7 @@ static void retire(struct gpu_producer *gpu, struct gpu_slot *slot)
 
 	__atomic_store_n(&gpu->peers[slot - gpu->slots].consumer_id, 0, __ATOMIC_RELEASE);
 	softfield_store_quad(&slot->box.head->grant, over);
-	gpu_mailbox_wake(&slot->box);
+	gpu_mailbox_wake(&slot->box, false);
 }
 
 static void release(struct gpu_slot *slot)

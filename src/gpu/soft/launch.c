@@ -2,6 +2,7 @@
 /* Kernels of the software GPU: a CPU thread for each GPU thread of the launch. */
 #include <limits.h>
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -94,6 +95,12 @@ DOCA_EXPERIMENTAL void softfield_soft_sleep(uint32_t *word, uint32_t timeout_us)
 		nanosleep(&timeout, NULL);
 	else
 		futex_wait(word, 1, &timeout);
+}
+
+DOCA_EXPERIMENTAL void softfield_soft_barrier(void)
+{
+	softfield_fence_system();
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0); /* where it fails nobody was told to rely on it */
 }
 
 DOCA_EXPERIMENTAL void softfield_soft_block_sync(struct softfield_thread *self)
