@@ -29,6 +29,7 @@ def arguments():
     parser.add_argument("--runs", type=int, default=5, help="runs of each side for a number, at least 5 for one to quote")
     parser.add_argument("--connections", default="1,4,16,64,256,1024", help="counts, with commas")
     parser.add_argument("--depth", type=int, default=32)
+    parser.add_argument("--concurrent", type=int, default=512, help="--max-concurrent-messages of server and orchestrator")
     parser.add_argument("--size", type=int, default=64, help="bytes of a message")
     parser.add_argument("--requests", type=int, default=1000000, help="requests of a run")
     parser.add_argument("--server-cpus", default="1", help="CPUs of the server threads, with commas")
@@ -102,7 +103,7 @@ def start_offload(programs, options):
     port = free_port()
     softfield = f"{options.build}/tools/softfield/softfield"
     apps = f"{options.build}/apps/remote_offload"
-    limits = ["--max-message-length", str(options.size + 4)]
+    limits = ["--max-message-length", str(options.size + 4), "--max-concurrent-messages", str(options.concurrent)]
     server = [softfield, "run", "--node", "dpu0", "--", f"{apps}/doca_dpu_gpu_remote_offload_server", "--device-id", "03:00.0",
               "--representor-id", "d8:00.0", "-p", str(port)] + limits
     cpus = options.server_cpus.split(",")
@@ -161,7 +162,7 @@ def main():
             programs.stop()
     if options.json:
         with open(options.json, "w") as stream:
-            json.dump({"depth": options.depth, "message_bytes": options.size, "runs": options.runs, "cpus": options.cpus,
+            json.dump({"depth": options.depth, "concurrent": options.concurrent, "message_bytes": options.size, "runs": options.runs, "cpus": options.cpus,
                        "server_cpus": options.server_cpus, "points": points}, stream, indent=1)
             stream.write("\n")
 

@@ -16,6 +16,8 @@ DOCA_LOG_REGISTER(SERVER::TRAFFIC);
 #define READS_PER_TURN 64
 #define READS_PER_CONNECTION 4
 #define WHY_MAX 256
+#define UNWRITTEN_MAX 512u	       /* answers that may wait for others of their connections */
+#define UNWRITTEN_BYTES_MAX (16u << 10) /* of one connection */
 
 /* Lists of connections */
 
@@ -144,6 +146,7 @@ void traffic_take_answer(void *user, const uint8_t *bytes, size_t len)
 		close_bad(worker, connection, "no memory for its answers");
 	} else {
 		worker->stats.bytes_out += len;
+		worker->unwritten++;
 		traffic_dirty(worker, connection);
 	}
 }
@@ -165,28 +168,42 @@ static void close_if_finished(struct worker *worker, struct connection *connecti
 	}
 }
 
-void traffic_write_answers(struct worker *worker)
+static void write_to(struct worker *worker, struct connection *connection)
 {
-	while (worker->dirty) {
-		struct connection *connection = worker->dirty;
-
-		worker->dirty = connection->dirty_next;
-		connection->in_dirty = false;
-		if (connection->fd < 0) {
-			traffic_release(worker, connection);
-			continue;
-		}
-		if (connection_flush(connection, &worker->pool) != 0) {
-			traffic_close_failed(worker, connection, "writing failed");
-			continue;
-		}
-		if (connection->held && connection->out_bytes < worker->out_bytes_max / 2) {
-			connection->held = false;
-			traffic_ready(worker, connection);
-		}
-		if (!connection->in && (connection->input_ended || worker->drain_deadline_ms))
-			close_if_finished(worker, connection);
+	if (connection_flush(connection, &worker->pool) != 0) {
+		traffic_close_failed(worker, connection, "writing failed");
+		return;
 	}
+	if (connection->held && connection->out_bytes < worker->out_bytes_max / 2) {
+		connection->held = false;
+		traffic_ready(worker, connection);
+	}
+	if (!connection->in && (connection->input_ended || worker->drain_deadline_ms))
+		close_if_finished(worker, connection);
+}
+
+void traffic_write_answers(struct worker *worker, bool all)
+{
+	struct connection *waiting = NULL, *connection;
+
+	/* One call of the system writes many answers, so a connection waits for the last of those it has asked for. */
+	all |= worker->unwritten >= UNWRITTEN_MAX;
+	while ((connection = worker->dirty) != NULL) {
+		worker->dirty = connection->dirty_next;
+		if (!all && connection->fd >= 0 && connection->inflight > 0 && connection->out_bytes < UNWRITTEN_BYTES_MAX) {
+			connection->dirty_next = waiting;
+			waiting = connection;
+			continue;
+		}
+		connection->in_dirty = false;
+		if (connection->fd < 0)
+			traffic_release(worker, connection);
+		else
+			write_to(worker, connection);
+	}
+	worker->dirty = waiting;
+	if (!waiting)
+		worker->unwritten = 0;
 }
 
 /* Requests */

@@ -24,6 +24,7 @@ DOCA_LOG_REGISTER(SERVER::WORKER);
 #define EVENTS_MAX 256
 #define COMPLETIONS_PER_TURN 256
 #define TURNS_BETWEEN_POLLS 8 /* of busy turns: the sockets are asked at least this often */
+#define WRITE_AFTER_TURNS 8   /* without work: answers wait no longer for others of their connections */
 #define RETRY_MS 1	      /* the orchestrator posted no receive and nothing is in flight that would wake us */
 #define OWED_MS 100	      /* between looks at a queue that owes answers and rings no bell */
 #define DRAIN_TIMEOUT_MS 5000
@@ -295,7 +296,7 @@ static void report_failed_queue(struct worker *worker)
 static void serve(struct worker *worker)
 {
 	uint64_t idle_since_us = 0;
-	uint32_t turn = 0;
+	uint32_t turn = 0, idle_turns = 0;
 
 	while (!worker->stopping) {
 		bool busy = false;
@@ -303,8 +304,8 @@ static void serve(struct worker *worker)
 		if (worker->current != WORKER_IDLE)
 			busy = datapath_progress(worker->dp, COMPLETIONS_PER_TURN);
 		worker->send_blocked &= !busy;
-		traffic_write_answers(worker);
 		busy |= traffic_send_requests(worker);
+		traffic_write_answers(worker, idle_turns >= WRITE_AFTER_TURNS);
 		if (!busy || ++turn % TURNS_BETWEEN_POLLS == 0)
 			busy |= poll_sockets(worker, 0);
 		if (worker->current == WORKER_IDLE)
@@ -315,8 +316,11 @@ static void serve(struct worker *worker)
 			progress_drain(worker);
 		if (busy) {
 			idle_since_us = 0;
+			idle_turns = 0;
 			continue;
 		}
+		if (++idle_turns <= WRITE_AFTER_TURNS && !traffic_is_written(worker))
+			continue;
 		if (worker->limits.spin_us > 0) {
 			uint64_t now = now_us();
 
@@ -329,6 +333,7 @@ static void serve(struct worker *worker)
 		}
 		sleep_until_event(worker);
 		idle_since_us = 0;
+		idle_turns = 0;
 	}
 	close_all(worker);
 }

@@ -60,6 +60,7 @@ struct worker {
 	struct connection **inflight; /* the askers, oldest first */
 	uint32_t inflight_mask, inflight_head, inflight_tail;
 	size_t out_bytes_max;
+	uint32_t unwritten; /* answers taken since all were written */
 	bool send_blocked;
 	bool submitted; /* something to flush to the producer */
 	bool stopping;
