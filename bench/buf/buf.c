@@ -2,12 +2,12 @@
 /* What taking a buf from an inventory and releasing it costs. Prints the median of several runs in ns a buf. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include <doca_buf.h>
 #include <doca_buf_inventory.h>
 #include <doca_mmap.h>
 
+#include "measure.h"
 #include "support/test_dev.h"
 
 #define RUNS 9
@@ -17,25 +17,10 @@
 
 static char memory[BUFS * BUF_SIZE];
 
-static void check(doca_error_t result, const char *what)
-{
-	if (result == DOCA_SUCCESS)
-		return;
-	fprintf(stderr, "%s: %s\n", what, doca_error_get_name(result));
-	exit(1);
-}
-
-static double now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
 static double run(struct doca_buf_inventory *inventory, struct doca_mmap *mmap)
 {
 	struct doca_buf *bufs[BUFS];
-	double begin = now_ns();
+	uint64_t begin = now_ns();
 	for (int round = 0; round < ROUNDS; round++) {
 		for (int i = 0; i < BUFS; i++)
 			check(doca_buf_inventory_buf_get_by_data(inventory, mmap, memory + i * BUF_SIZE, BUF_SIZE, &bufs[i]),
@@ -43,13 +28,7 @@ static double run(struct doca_buf_inventory *inventory, struct doca_mmap *mmap)
 		for (int i = 0; i < BUFS; i++)
 			check(doca_buf_dec_refcount(bufs[i], NULL), "release");
 	}
-	return (now_ns() - begin) / ((double)ROUNDS * BUFS);
-}
-
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
+	return (double)(now_ns() - begin) / ((double)ROUNDS * BUFS);
 }
 
 int main(void)

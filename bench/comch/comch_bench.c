@@ -19,7 +19,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <doca_buf.h>
@@ -32,6 +31,8 @@
 #include <doca_error.h>
 #include <doca_mmap.h>
 #include <doca_pe.h>
+
+#include "measure.h"
 
 #define TASKS_MAX 4096
 #define WARM_UP 10 /* a tenth of the count */
@@ -71,22 +72,6 @@ struct side {
 	uint64_t last_ns, to_answer;
 	bool owed; /* an answer that could not be sent yet */
 };
-
-static void check(doca_error_t result, const char *what)
-{
-	if (result == DOCA_SUCCESS)
-		return;
-	fprintf(stderr, "comch_bench: %s: %s\n", what, doca_error_get_descr(result));
-	exit(1);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static void pin(int cpu)
 {
@@ -398,13 +383,6 @@ static void wait_received(uint64_t number)
 		if (polls % LOOK == 0)
 			check_peer();
 	}
-}
-
-static int by_value(const void *a, const void *b)
-{
-	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-	return left < right ? -1 : left > right;
 }
 
 static void ping(void)

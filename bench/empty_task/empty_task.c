@@ -5,8 +5,8 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "measure.h"
 #include "support/test_ctx.h"
 
 #define RUNS 9
@@ -24,37 +24,16 @@ static void completed(struct doca_task *task, union doca_data task_user_data, un
 	num_completed++;
 }
 
-static void check(doca_error_t result, const char *what)
-{
-	if (result == DOCA_SUCCESS)
-		return;
-	fprintf(stderr, "%s: %s\n", what, doca_error_get_name(result));
-	exit(1);
-}
-
-static double now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
 /* So many tasks submitted before each progress call. */
 static double run(struct doca_pe *pe, struct doca_task **tasks, int depth)
 {
-	double begin = now_ns();
+	uint64_t begin = now_ns();
 	for (int round = 0; round < SUBMITS / depth; round++) {
 		for (int i = 0; i < depth; i++)
 			check(doca_task_submit(tasks[i]), "submit");
 		doca_pe_progress(pe);
 	}
-	return (now_ns() - begin) / SUBMITS;
-}
-
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
+	return (double)(now_ns() - begin) / SUBMITS;
 }
 
 /* Measures, prints and returns the median. */
