@@ -16,44 +16,17 @@
 #include <doca_buf.h>
 #include <doca_buf_inventory.h>
 
+#include "mmap_fixture.h"
 #include "mem/mmap.h"
 #include "mem/mmap_descriptor.h"
-#include "support/test_dev.h"
 
-#define SIZE 65536
-
-struct fixture {
-	struct doca_dev *dev, *dev2;
-	struct doca_mmap *mmap; /* has a device and a range, not started */
-	char *memory;
-};
-
-static int setup(void **state)
+static int exportable_setup(void **state)
 {
-	static struct fixture fixture;
-	struct fixture *f = &fixture;
-	f->dev = test_dev_open(0);
-	f->dev2 = test_dev_open(1);
-	assert_non_null(f->dev);
-	assert_non_null(f->dev2);
-	f->memory = aligned_alloc(4096, SIZE);
-	assert_int_equal(doca_mmap_create(&f->mmap), DOCA_SUCCESS);
-	assert_int_equal(doca_mmap_add_dev(f->mmap, f->dev), DOCA_SUCCESS);
-	assert_int_equal(doca_mmap_set_memrange(f->mmap, f->memory, SIZE), DOCA_SUCCESS);
+	struct fixture *f;
+	int error = setup(state);
+	f = *state;
 	assert_int_equal(doca_mmap_set_permissions(f->mmap, DOCA_ACCESS_FLAG_PCI_READ_WRITE), DOCA_SUCCESS);
-	*state = f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-	if (f->mmap != NULL)
-		assert_int_equal(doca_mmap_destroy(f->mmap), DOCA_SUCCESS);
-	free(f->memory);
-	assert_int_equal(doca_dev_close(f->dev), DOCA_SUCCESS);
-	assert_int_equal(doca_dev_close(f->dev2), DOCA_SUCCESS);
-	return 0;
+	return error;
 }
 
 static void null_arguments(void **state)
@@ -271,7 +244,7 @@ static void memory_is_shared_between_two_processes(void **state)
 	assert_string_equal(f->memory + 9000, "answer");
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, exportable_setup, teardown)
 
 int main(void)
 {
