@@ -134,7 +134,7 @@ void sf_shm_link_reclaim(struct shm_link *link);
 /* The link has ended, for the reason; reports closed if that is due. Returns callbacks run. */
 uint32_t sf_shm_link_end(struct shm_link *link, doca_error_t reason);
 
-/* submit.c */
+/* submit.c and transfer.c */
 doca_error_t sf_shm_link_submit(struct sf_link *link, struct sf_op *op);
 /* Goes on with what keeps the link busy, as far as that goes now. */
 void sf_shm_link_progress(struct shm_link *link);

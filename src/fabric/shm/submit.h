@@ -15,4 +15,7 @@ void sf_shm_publish(struct shm_link *link, const struct shm_head *head, const ui
 void sf_shm_accept_done(struct shm_link *link, struct sf_op *op, doca_error_t status);
 void sf_shm_accept_busy(struct shm_link *link, struct sf_op *op, enum shm_link_busy busy);
 
+/* transfer.c: a message that no record holds; AGAIN when it cannot begin. */
+doca_error_t sf_shm_send_long(struct shm_link *link, struct sf_op *op, uint64_t len);
+
 #endif

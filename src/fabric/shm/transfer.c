@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages that are longer than a record:
+ *
+ *   mapped memory    the sender copies straight into the peer's buffer, then writes the record
+ *   other memory     process_vm_writev for long stretches where that is allowed; else in parts through the ring, which the
+ *                    peer's poll puts in place; a message larger than the ring's room goes on from our poll and submit
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "base/log.h"
+#include "fabric/shm/connect.h"
+#include "fabric/shm/link.h"
+#include "fabric/shm/submit.h"
+
+#define PART_MAX 2048 /* data bytes of one part, so that sender and reader work at the same time */
+#define VM_MIN 8192   /* shorter stretches are faster in parts than by system call */
+#define VM_IOV_MAX 16 /* local pieces of one system call */
+
+/* The process on the other end, as an owner of memory; NULL when its agent does not answer. */
+static struct shm_peer *link_peer(struct shm_link *link)
+{
+	if (link->peer != NULL || link->peer_unknown)
+		return link->peer;
+	pthread_mutex_lock(&sf_shm_lock);
+	if (sf_shm_peer_get(&link->peer_id, &link->peer) != DOCA_SUCCESS)
+		link->peer_unknown = true;
+	pthread_mutex_unlock(&sf_shm_lock);
+	return link->peer;
+}
+
+/* Asks for a region that the link has not met; it may be ready at once or later. */
+static struct shm_attach *lend_new(struct shm_link *link, uint64_t region)
+{
+	struct shm_peer *peer = link_peer(link);
+	struct shm_attach *attach;
+	doca_error_t error;
+	uint32_t at;
+
+	if (peer == NULL)
+		return NULL;
+	pthread_mutex_lock(&sf_shm_lock);
+	error = sf_shm_attach_get(peer, region, &link->peer_key, true, &attach);
+	if (error == DOCA_SUCCESS) {
+		if (link->lent_num < SHM_LENT_MAX) {
+			at = link->lent_num++;
+		} else { /* the table is full: the place after the last used one */
+			at = (link->lent_last + 1) % SHM_LENT_MAX;
+			sf_shm_attach_put(link->lent[at]);
+		}
+		link->lent[at] = attach;
+		link->lent_last = at;
+	}
+	pthread_mutex_unlock(&sf_shm_lock);
+	return error == DOCA_SUCCESS ? attach : NULL;
+}
+
+/* Where the claimed receive's memory is here; NULL when it is not (yet) mapped. */
+static struct shm_attach *lend(struct shm_link *link, uint64_t region)
+{
+	struct shm_attach *attach = NULL;
+
+	if (region == 0)
+		return NULL;
+	if (link->lent_last < link->lent_num && link->lent[link->lent_last]->region == region) {
+		attach = link->lent[link->lent_last];
+	} else {
+		for (uint32_t i = 0; i < link->lent_num && attach == NULL; i++) {
+			if (link->lent[i]->region != region)
+				continue;
+			attach = link->lent[i];
+			link->lent_last = i;
+		}
+		if (attach == NULL)
+			attach = lend_new(link, region);
+	}
+	return attach != NULL && shm_attach_ready(attach) ? attach : NULL;
+}
+
+void sf_shm_link_forget(struct shm_link *link)
+{
+	uint32_t kept = 0;
+
+	if (link->busy == SHM_BUSY_TRANSFER)
+		link->transfer.attach = NULL;
+	pthread_mutex_lock(&sf_shm_lock);
+	for (uint32_t i = 0; i < link->lent_num; i++) {
+		struct shm_attach *attach = link->lent[i];
+
+		if (attach->peer->generations != NULL &&
+		    attach->peer->generations[attach->region % SHM_REGIONS_MAX] == attach->region)
+			link->lent[kept++] = attach;
+		else
+			sf_shm_attach_put(attach);
+	}
+	link->lent_num = kept;
+	pthread_mutex_unlock(&sf_shm_lock);
+}
+
+/* Our next len bytes as pieces for a system call or a copy; moves on by what they hold, which is returned. */
+static uint64_t take_local(struct shm_transfer *t, uint64_t len, struct iovec *iov, int room, int *num)
+{
+	uint64_t taken = 0;
+
+	*num = 0;
+	while (taken < len && *num < room && t->iov < t->op->iov_num) {
+		const struct sf_iov *piece = &t->op->iov[t->iov];
+		uint64_t part = piece->len - t->iov_at < len - taken ? piece->len - t->iov_at : len - taken;
+
+		if (part != 0)
+			iov[(*num)++] = (struct iovec){.iov_base = (uint8_t *)piece->addr + t->iov_at, .iov_len = part};
+		taken += part;
+		t->iov_at += part;
+		if (t->iov_at == piece->len) {
+			t->iov++;
+			t->iov_at = 0;
+		}
+	}
+	return taken;
+}
+
+/* Copies from our pieces to memory that is mapped here, or into a record. */
+static void copy_local(struct shm_transfer *t, uint8_t *to, uint64_t len)
+{
+	struct iovec iov;
+	int num;
+
+	while (len != 0) {
+		uint64_t part = take_local(t, len, &iov, 1, &num);
+
+		if (num == 0)
+			return;
+		memcpy(to, iov.iov_base, part);
+		to += part;
+		len -= part;
+	}
+}
+
+/* Writes by system call. Returns the bytes written; 0 when that is not allowed. */
+static uint64_t write_vm(struct shm_link *link, struct shm_transfer *t, uint64_t addr, uint64_t len)
+{
+	struct shm_peer *peer = link_peer(link);
+	struct shm_transfer before = *t;
+	struct iovec local[VM_IOV_MAX], remote = {.iov_base = (void *)(uintptr_t)addr};
+	int num;
+
+	if (peer == NULL || peer->pid == 0 || atomic_load_explicit(&peer->no_vm, memory_order_relaxed))
+		return 0;
+	remote.iov_len = take_local(t, len, local, VM_IOV_MAX, &num);
+
+	ssize_t done = process_vm_writev(peer->pid, local, (unsigned long)num, &remote, 1, 0);
+
+	if (done == (ssize_t)remote.iov_len)
+		return remote.iov_len;
+	*t = before;
+	if (done < 0 && errno != EFAULT && !atomic_exchange(&peer->no_vm, true))
+		SF_LOG_INFO("cannot write into process %d directly (%s): memory that is not whole pages takes a slower way",
+			    peer->pid, strerror(errno));
+	return 0;
+}
+
+/* Sends up to len bytes through the ring. Returns how many, 0 when it has no room. */
+static uint64_t write_part(struct shm_link *link, struct shm_transfer *t, uint64_t len)
+{
+	struct shm_record *record = shm_tx_next(&link->tx);
+	uint32_t part = len < PART_MAX ? (uint32_t)len : PART_MAX;
+	struct shm_head head = {.kind = SHM_RECORD_PART,
+				.data_len = part,
+				.msg_len = (uint32_t)t->at,
+				.slot = t->claim.slot,
+				.ticket = t->claim.ticket};
+
+	if (!shm_tx_room(&link->tx, shm_head_lines(&head)))
+		return 0;
+	copy_local(t, record->bytes, part);
+	sf_shm_publish(link, &head, NULL);
+	return part;
+}
+
+/* One step: a stretch of the receive that is reached in one way. Returns the bytes moved. */
+static uint64_t transfer_step(struct shm_link *link, struct shm_transfer *t)
+{
+	uint64_t len = t->claim.piece[t->piece].len - t->piece_at, addr = t->claim.piece[t->piece].addr + t->piece_at, moved = 0;
+	uint8_t *to = NULL;
+
+	if (len > t->len - t->at)
+		len = t->len - t->at;
+	if (t->attach != NULL)
+		to = shm_attach_at(t->attach, addr, &len);
+	if (to != NULL) {
+		copy_local(t, to, len);
+		return len;
+	}
+	if (len >= VM_MIN)
+		moved = write_vm(link, t, addr, len);
+	return moved != 0 ? moved : write_part(link, t, len);
+}
+
+/* Goes on with the message. Returns whether it is sent. */
+static bool transfer_run(struct shm_link *link)
+{
+	struct shm_transfer *t = &link->transfer;
+	struct shm_head head = {.kind = SHM_RECORD_SEND,
+				.header_len = t->op->header_len,
+				.msg_len = (uint32_t)t->len,
+				.slot = t->claim.slot,
+				.ticket = t->claim.ticket};
+
+	while (t->at < t->len) {
+		uint64_t moved = 0;
+
+		if (t->piece < t->claim.pieces && t->piece_at < t->claim.piece[t->piece].len)
+			moved = transfer_step(link, t);
+		else if (t->piece + 1 < t->claim.pieces) {
+			t->piece++;
+			t->piece_at = 0;
+			continue;
+		}
+		if (moved == 0)
+			return false; /* no room, or the receive's pieces are fewer bytes than it said: then until the link ends
+				       */
+		t->at += moved;
+		t->piece_at += moved;
+	}
+	if (!shm_tx_room(&link->tx, shm_head_lines(&head)))
+		return false;
+	if (t->op->header_len != 0)
+		memcpy(shm_tx_next(&link->tx)->bytes, t->op->header, t->op->header_len);
+	sf_shm_publish(link, &head, NULL);
+	return true;
+}
+
+doca_error_t sf_shm_send_long(struct shm_link *link, struct sf_op *op, uint64_t len)
+{
+	struct shm_transfer *t = &link->transfer;
+	doca_error_t error;
+
+	/* At least the end of the message must find room now, or nothing is claimed. */
+	if (!shm_tx_room(&link->tx, shm_record_lines(op->header_len, 0)))
+		return DOCA_ERROR_AGAIN;
+	error = sf_shm_claim(link, len, true, &t->claim);
+	if (error != DOCA_SUCCESS)
+		return error;
+	t->op = op;
+	t->len = len;
+	t->at = t->piece_at = t->iov_at = 0;
+	t->piece = t->iov = 0;
+	t->attach = lend(link, t->claim.region);
+	if (transfer_run(link))
+		sf_shm_accept_done(link, op, DOCA_SUCCESS);
+	else
+		sf_shm_accept_busy(link, op, SHM_BUSY_TRANSFER);
+	return DOCA_SUCCESS;
+}
+
+void sf_shm_link_progress(struct shm_link *link)
+{
+	if (link->busy == SHM_BUSY_JOB) {
+		sf_shm_link_job_progress(link);
+	} else if (link->busy == SHM_BUSY_TRANSFER && transfer_run(link)) {
+		link->busy = SHM_BUSY_NOT;
+		shm_link_complete(link, link->transfer.op, DOCA_SUCCESS);
+	}
+}
+
+void sf_shm_link_abort_busy(struct shm_link *link)
+{
+	struct sf_op *op = link->busy == SHM_BUSY_JOB ? link->job.op : link->transfer.op;
+
+	if (link->busy == SHM_BUSY_NOT)
+		return;
+	sf_shm_link_progress(link);
+	if (link->busy == SHM_BUSY_NOT)
+		return;
+	if (link->busy == SHM_BUSY_JOB) {
+		pthread_mutex_lock(&sf_shm_lock);
+		sf_shm_job_cancel(&link->job);
+		pthread_mutex_unlock(&sf_shm_lock);
+	}
+	link->busy = SHM_BUSY_NOT;
+	shm_link_complete(link, op, DOCA_ERROR_CONNECTION_ABORTED);
+}
