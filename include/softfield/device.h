@@ -31,6 +31,8 @@ struct softfield_quad {
 
 /** Marks a function that kernels call. */
 #define SOFTFIELD_DEVICE static __device__ __forceinline__
+/** The same for what is seldom called: apart, so that what is called often stays in the GPU's small instruction cache. */
+#define SOFTFIELD_COLD static __device__ __noinline__
 
 /** Defines a kernel: its name, the type of its one argument, and how the body calls a pointer to it. */
 #define SOFTFIELD_KERNEL(name, type, args) SOFTFIELD_KERNEL_THREADS(name, 256, type, args)
@@ -141,6 +143,7 @@ void softfield_soft_barrier(void);
 #endif
 
 #define SOFTFIELD_DEVICE static inline __attribute__((unused))
+#define SOFTFIELD_COLD static inline __attribute__((unused))
 
 #define SOFTFIELD_KERNEL(name, type, args)          \
 	static void name##_body(const type *args);  \

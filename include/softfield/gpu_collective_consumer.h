@@ -154,7 +154,7 @@ template <int S> SOFTFIELD_DEVICE bool softfield_collective_deliver(struct doca_
 }
 
 /** Copies the large ones of total messages out of the arena. Each warp loads what 32 messages say of themselves at once. */
-template <int S> SOFTFIELD_DEVICE void softfield_collective_copy_in(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
+template <int S> SOFTFIELD_COLD void softfield_collective_copy_in(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
 {
 	uint32_t lane = threadIdx.x & 31, base, j, turn = 0;
 
@@ -235,7 +235,7 @@ template <int S> SOFTFIELD_DEVICE bool softfield_collective_account(struct doca_
 	if (!fresh)
 		return false;
 	c->delivered += total;
-	return softfield_consumer_grant(c);
+	return c->granted != c->posted && softfield_consumer_grant(c);
 }
 
 /** One look for messages, all threads. @return how many were handed out; the caller's, if any, is in *mine and has number *seq */

@@ -41,12 +41,15 @@ struct softfield_ahead {
 	uint32_t votes; /**< of the lanes whose messages they are */
 };
 
+/** Where the votes have gaps. */
+SOFTFIELD_COLD uint32_t softfield_nth_vote(uint32_t votes, uint32_t n) { return __fns(votes, 0, (int)n + 1); }
+
 /** The lane that has the n-th message of those that voted. */
 SOFTFIELD_DEVICE uint32_t softfield_nth_lane(uint32_t votes, uint32_t n)
 {
 	if (n >= (uint32_t)__popc(votes))
 		return 0;
-	return (votes & (votes + 1)) == 0 ? n : __fns(votes, 0, (int)n + 1);
+	return (votes & (votes + 1)) == 0 ? n : softfield_nth_vote(votes, n);
 }
 
 SOFTFIELD_DEVICE struct softfield_quad softfield_collective_gather(const struct softfield_outgoing *m, uint32_t votes, uint32_t n)
@@ -69,6 +72,7 @@ SOFTFIELD_DEVICE void softfield_collective_lines(const struct softfield_gpu_dest
 {
 	uint32_t count = __popc(votes), lane = threadIdx.x & 31, k;
 
+#pragma unroll 1
 	for (k = 0; k < count; k += 8) {
 		uint32_t nth = k + lane / 4, number = __shfl_sync(SOFTFIELD_WARP_MASK, seq, softfield_nth_lane(votes, nth));
 		struct softfield_quad quad;
@@ -84,7 +88,7 @@ SOFTFIELD_DEVICE void softfield_collective_lines(const struct softfield_gpu_dest
 }
 
 /** softfield_producer_reclaim by a whole warp, 32 messages at a time. */
-SOFTFIELD_DEVICE void softfield_warp_reclaim(struct doca_comch_gpu_producer *p)
+SOFTFIELD_COLD void softfield_warp_reclaim(struct doca_comch_gpu_producer *p)
 {
 	uint32_t lane = threadIdx.x & 31, freed = p->freed, sent = p->sent, count, votes, large, prefix;
 	uint64_t tail = p->arena_tail;
@@ -122,7 +126,7 @@ SOFTFIELD_DEVICE void softfield_warp_reclaim(struct doca_comch_gpu_producer *p)
 }
 
 /** The first warp's part before a send: who is it for, and is there room. */
-SOFTFIELD_DEVICE void softfield_warp_prepare(struct doca_comch_gpu_producer *p, uint32_t id, uint32_t wanted)
+SOFTFIELD_COLD void softfield_warp_prepare(struct doca_comch_gpu_producer *p, uint32_t id, uint32_t wanted)
 {
 	if ((threadIdx.x & 31) == 0) {
 		p->plan = softfield_producer_find(p, id);
@@ -135,7 +139,7 @@ SOFTFIELD_DEVICE void softfield_warp_prepare(struct doca_comch_gpu_producer *p, 
 }
 
 /** The first warp's part of a send with large messages: arena bytes for each of n, in order, 32 at a time. p->plan: how many got any. */
-SOFTFIELD_DEVICE void softfield_warp_take(struct doca_comch_gpu_producer *p, uint32_t n)
+SOFTFIELD_COLD void softfield_warp_take(struct doca_comch_gpu_producer *p, uint32_t n)
 {
 	uint32_t lane = threadIdx.x & 31, base, j, used = p->arena_used, planned = 0;
 	uint64_t head = p->arena_head, tail = p->arena_tail;
@@ -178,7 +182,7 @@ SOFTFIELD_DEVICE void softfield_warp_take(struct doca_comch_gpu_producer *p, uin
 }
 
 /** Sends messages of which some are large, or too large: number by number, with arena bytes for each. @return how many were sent */
-template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_send_large(struct doca_comch_gpu_producer *p, struct softfield_gpu_dest *d,
+template <int S> SOFTFIELD_COLD uint32_t softfield_collective_send_large(struct doca_comch_gpu_producer *p, struct softfield_gpu_dest *d,
 									    const struct softfield_outgoing *m, bool mine, uint32_t room,
 									    uint32_t *number)
 {

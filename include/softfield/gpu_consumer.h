@@ -29,7 +29,7 @@ SOFTFIELD_DEVICE void softfield_consumer_publish(struct doca_comch_gpu_consumer 
 }
 
 /** Grants what may be: all receives of one length, once those of another length are used up. @return whether there was any */
-SOFTFIELD_DEVICE int softfield_consumer_grant(struct doca_comch_gpu_consumer *c)
+SOFTFIELD_COLD int softfield_consumer_grant(struct doca_comch_gpu_consumer *c)
 {
 	uint32_t mask = c->depth - 1, before = c->granted;
 
@@ -41,7 +41,7 @@ SOFTFIELD_DEVICE int softfield_consumer_grant(struct doca_comch_gpu_consumer *c)
 }
 
 /** Ends the consumer if the host or the peer said so. */
-SOFTFIELD_DEVICE void softfield_consumer_check_control(struct doca_comch_gpu_consumer *c)
+SOFTFIELD_COLD void softfield_consumer_check_control(struct doca_comch_gpu_consumer *c)
 {
 	uint32_t closed = softfield_load_quad(&c->mailbox->control).w[0];
 

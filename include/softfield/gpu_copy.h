@@ -17,23 +17,44 @@
 #include <string.h>
 #endif
 
+/** A word at payload byte at, which is not a whole and aligned part of the buffer: byte by byte. */
+SOFTFIELD_COLD void softfield_scatter_word(uint32_t word, uint32_t at, uint8_t *buf, uint32_t len, uint8_t *imm, uint32_t imm_len)
+{
+	uint32_t b;
+
+	for (b = 0; b < 4; b++, at++, word >>= 8) {
+		if (at < len)
+			buf[at] = (uint8_t)word;
+		else if (at < len + imm_len)
+			imm[at - len] = (uint8_t)word;
+	}
+}
+
+/** The opposite. */
+SOFTFIELD_COLD uint32_t softfield_gather_word(uint32_t at, const uint8_t *buf, uint32_t len, const uint8_t *imm, uint32_t imm_len)
+{
+	uint32_t word = 0, b;
+
+	for (b = 0; b < 4; b++, at++) {
+		if (at < len)
+			word |= (uint32_t)buf[at] << 8 * b;
+		else if (at < len + imm_len)
+			word |= (uint32_t)imm[at - len] << 8 * b;
+	}
+	return word;
+}
+
 /** Writes payload bytes 12q and on, as far as they belong to the message, to the buffer; those behind it, to imm. */
 SOFTFIELD_DEVICE void softfield_scatter(struct softfield_quad quad, uint32_t q, uint8_t *buf, uint32_t len, uint8_t *imm, uint32_t imm_len)
 {
-	uint32_t k, b, at;
+	uint32_t k, at;
 
 	for (k = 0; k < 3; k++) {
 		at = q * SOFTFIELD_QUAD_PAYLOAD + 4 * k;
-		if (at + 4 <= len && ((uintptr_t)buf & 3) == 0) {
+		if (at + 4 <= len && ((uintptr_t)buf & 3) == 0)
 			*(uint32_t *)(buf + at) = quad.w[k];
-			continue;
-		}
-		for (b = 0; b < 4; b++, at++) {
-			if (at < len)
-				buf[at] = (uint8_t)(quad.w[k] >> 8 * b);
-			else if (at < len + imm_len)
-				imm[at - len] = (uint8_t)(quad.w[k] >> 8 * b);
-		}
+		else if (at < len + imm_len)
+			softfield_scatter_word(quad.w[k], at, buf, len, imm, imm_len);
 	}
 }
 
@@ -41,25 +62,43 @@ SOFTFIELD_DEVICE void softfield_scatter(struct softfield_quad quad, uint32_t q, 
 SOFTFIELD_DEVICE struct softfield_quad softfield_gather(uint32_t q, const uint8_t *buf, uint32_t len, const uint8_t *imm, uint32_t imm_len)
 {
 	struct softfield_quad quad = {{0, 0, 0, 0}};
-	uint32_t k, b, at;
+	uint32_t k, at;
 
 	for (k = 0; k < 3; k++) {
 		at = q * SOFTFIELD_QUAD_PAYLOAD + 4 * k;
-		if (at + 4 <= len && ((uintptr_t)buf & 3) == 0) {
+		if (at + 4 <= len && ((uintptr_t)buf & 3) == 0)
 			quad.w[k] = *(const uint32_t *)(buf + at);
-			continue;
-		}
-		for (b = 0; b < 4; b++, at++) {
-			if (at < len)
-				quad.w[k] |= (uint32_t)buf[at] << 8 * b;
-			else if (at < len + imm_len)
-				quad.w[k] |= (uint32_t)imm[at - len] << 8 * b;
-		}
+		else if (at < len + imm_len)
+			quad.w[k] = softfield_gather_word(at, buf, len, imm, imm_len);
 	}
 	return quad;
 }
 
 #if defined(__CUDACC__)
+
+/** The first len bytes of a quad, to any address. */
+SOFTFIELD_COLD void softfield_store_bytes(uint8_t *to, struct softfield_quad quad, uint32_t len)
+{
+	uint32_t i;
+
+#pragma unroll
+	for (i = 0; i < 16; i++)
+		if (i < len)
+			to[i] = (uint8_t)(quad.w[i / 4] >> 8 * (i & 3));
+}
+
+/** The opposite. */
+SOFTFIELD_COLD struct softfield_quad softfield_load_bytes(const uint8_t *from, uint32_t len)
+{
+	struct softfield_quad quad = {{0, 0, 0, 0}};
+	uint32_t i;
+
+#pragma unroll
+	for (i = 0; i < 16; i++)
+		if (i < len)
+			quad.w[i / 4] |= (uint32_t)from[i] << 8 * (i & 3);
+	return quad;
+}
 
 /** Stores a quad, or the first len bytes of it, to any address. */
 SOFTFIELD_DEVICE void softfield_store_any(uint8_t *to, struct softfield_quad quad, uint32_t len)
@@ -72,10 +111,7 @@ SOFTFIELD_DEVICE void softfield_store_any(uint8_t *to, struct softfield_quad qua
 		for (i = 0; i < 4; i++)
 			((uint32_t *)to)[i] = quad.w[i];
 	} else {
-#pragma unroll
-		for (i = 0; i < 16; i++)
-			if (i < len)
-				to[i] = (uint8_t)(quad.w[i / 4] >> 8 * (i & 3));
+		softfield_store_bytes(to, quad, len);
 	}
 }
 
@@ -95,16 +131,13 @@ SOFTFIELD_DEVICE struct softfield_quad softfield_load_any(const uint8_t *from, u
 		for (i = 0; i < 4; i++)
 			quad.w[i] = ((const uint32_t *)from)[i];
 	} else {
-#pragma unroll
-		for (i = 0; i < 16; i++)
-			if (i < len)
-				quad.w[i / 4] |= (uint32_t)from[i] << 8 * (i & 3);
+		quad = softfield_load_bytes(from, len);
 	}
 	return quad;
 }
 
 /** Copies a message out of the arena; n threads do it together, of which the caller is number rank. */
-SOFTFIELD_DEVICE void softfield_copy_in(uint8_t *to, const uint8_t *arena, uint32_t len, uint32_t rank, uint32_t n)
+SOFTFIELD_COLD void softfield_copy_in(uint8_t *to, const uint8_t *arena, uint32_t len, uint32_t rank, uint32_t n)
 {
 	const struct softfield_quad *from = (const struct softfield_quad *)arena;
 	uint32_t quads = (len + 15) / 16, i = rank, k;
@@ -123,7 +156,7 @@ SOFTFIELD_DEVICE void softfield_copy_in(uint8_t *to, const uint8_t *arena, uint3
 }
 
 /** Copies a message into the arena, likewise. */
-SOFTFIELD_DEVICE void softfield_copy_out(uint8_t *arena, const uint8_t *from, uint32_t len, uint32_t rank, uint32_t n)
+SOFTFIELD_COLD void softfield_copy_out(uint8_t *arena, const uint8_t *from, uint32_t len, uint32_t rank, uint32_t n)
 {
 	struct softfield_quad *to = (struct softfield_quad *)arena;
 	uint32_t quads = (len + 15) / 16, i = rank, k;

@@ -18,7 +18,7 @@
 #define SOFTFIELD_NOT_INLINE UINT32_C(0xffffffff)
 
 /** Copies the host's entry, whose id is written last. */
-SOFTFIELD_DEVICE int softfield_peer_copy(struct softfield_gpu_peer *to, const struct softfield_gpu_peer *from, uint32_t id)
+SOFTFIELD_COLD int softfield_peer_copy(struct softfield_gpu_peer *to, const struct softfield_gpu_peer *from, uint32_t id)
 {
 	const struct softfield_quad *quads = (const struct softfield_quad *)from;
 	struct softfield_quad copy[sizeof(*from) / sizeof(struct softfield_quad)];
@@ -47,14 +47,12 @@ SOFTFIELD_DEVICE int softfield_dest_is(const struct softfield_gpu_dest *d, uint3
 	return d->peer.consumer_id == consumer_id && d->closed == 0;
 }
 
-/** Makes the account of a consumer the current one. @return 0 when there is no such consumer */
-SOFTFIELD_DEVICE int softfield_producer_find(struct doca_comch_gpu_producer *p, uint32_t consumer_id)
+/** Looks for the account of another consumer than the current one's. @return 0 when there is none */
+SOFTFIELD_COLD int softfield_producer_switch(struct doca_comch_gpu_producer *p, uint32_t consumer_id)
 {
 	struct softfield_gpu_peer peer;
 	uint32_t i;
 
-	if (softfield_dest_is(&p->current, consumer_id))
-		return 1;
 	p->dests[p->last_dest] = p->current;
 	for (i = 0; i < SOFTFIELD_GPU_PEERS_MAX && !softfield_dest_is(&p->dests[i], consumer_id); i++)
 		;
@@ -71,6 +69,12 @@ SOFTFIELD_DEVICE int softfield_producer_find(struct doca_comch_gpu_producer *p, 
 	return 1;
 }
 
+/** Makes the account of a consumer the current one. @return 0 when there is no such consumer */
+SOFTFIELD_DEVICE int softfield_producer_find(struct doca_comch_gpu_producer *p, uint32_t consumer_id)
+{
+	return softfield_dest_is(&p->current, consumer_id) || softfield_producer_switch(p, consumer_id);
+}
+
 /** Ends the producer if the host said so. */
 SOFTFIELD_DEVICE void softfield_producer_check_control(struct doca_comch_gpu_producer *p)
 {
@@ -81,7 +85,7 @@ SOFTFIELD_DEVICE void softfield_producer_check_control(struct doca_comch_gpu_pro
 }
 
 /** Reads what the consumer granted, and whether the producer or the consumer ended. */
-SOFTFIELD_DEVICE void softfield_producer_refresh(struct doca_comch_gpu_producer *p, struct softfield_gpu_dest *d)
+SOFTFIELD_COLD void softfield_producer_refresh(struct doca_comch_gpu_producer *p, struct softfield_gpu_dest *d)
 {
 	struct softfield_quad grant = softfield_load_quad(&d->peer.mailbox->grant);
 
@@ -97,7 +101,7 @@ SOFTFIELD_DEVICE void softfield_producer_refresh(struct doca_comch_gpu_producer 
 }
 
 /** Takes back the arena bytes of messages that their consumers are done with, in the order of sending. */
-SOFTFIELD_DEVICE void softfield_producer_reclaim(struct doca_comch_gpu_producer *p)
+SOFTFIELD_COLD void softfield_producer_reclaim(struct doca_comch_gpu_producer *p)
 {
 	if (p->arena_head == p->arena_tail)
 		p->freed = p->sent;
@@ -129,7 +133,7 @@ SOFTFIELD_DEVICE int softfield_producer_has_slot(struct doca_comch_gpu_producer 
 }
 
 /** Takes arena bytes for a message. @return 0 when there are none now */
-SOFTFIELD_DEVICE int softfield_producer_take(struct doca_comch_gpu_producer *p, uint32_t len, uint32_t *offset)
+SOFTFIELD_COLD int softfield_producer_take(struct doca_comch_gpu_producer *p, uint32_t len, uint32_t *offset)
 {
 	if (softfield_arena_take_some(&p->arena_head, p->arena_tail, &p->arena_used, p->arena_size, len, offset))
 		return 1;
