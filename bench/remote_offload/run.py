@@ -23,8 +23,9 @@ import time
 DEADLINE_S = 60
 
 
-def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parser(description):
+    """The options that the benchmarks of this folder share."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build", help="build folder")
     parser.add_argument("--runs", type=int, default=5, help="runs of each side for a number, at least 5 for one to quote")
     parser.add_argument("--connections", default="1,4,16,64,256,1024", help="counts, with commas")
@@ -35,7 +36,7 @@ def arguments():
     parser.add_argument("--server-cpus", default="1", help="CPUs of the server threads, with commas")
     parser.add_argument("--cpus", default="0,1", help="all CPUs that anything may use")
     parser.add_argument("--json", help="write the result here")
-    return parser.parse_args()
+    return parser
 
 
 def free_port():
@@ -139,7 +140,7 @@ def median_of(results):
 
 
 def main():
-    options = arguments()
+    options = parser(__doc__).parse_args()
     os.sched_setaffinity(0, {int(cpu) for cpu in options.cpus.split(",")})
     points = []
     with tempfile.TemporaryDirectory() as folder:

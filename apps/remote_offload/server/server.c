@@ -602,10 +602,13 @@ int server_run(const struct server_config *config)
 	if (result == DOCA_SUCCESS) {
 		wait_for_orchestrator(&server);
 		loop(&server);
-		server_report(&server);
 	}
 	for (uint32_t i = 0; i < server.worker_count; i++)
 		worker_stop(server.workers[i]);
+	if (result == DOCA_SUCCESS)
+		server_report(&server);
+	for (uint32_t i = 0; i < server.worker_count; i++)
+		worker_destroy(server.workers[i]);
 	link_close(&server.link);
 	listener_close(&server.listener);
 	close(server.notify_fd);

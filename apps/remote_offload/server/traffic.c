@@ -16,7 +16,7 @@ DOCA_LOG_REGISTER(SERVER::TRAFFIC);
 #define READS_PER_TURN 64
 #define READS_PER_CONNECTION 4
 #define WHY_MAX 256
-#define UNWRITTEN_MAX 512u	       /* answers that may wait for others of their connections */
+#define UNWRITTEN_MAX 256u	       /* answers that wait for more, so that one wake-up of a client takes many */
 #define UNWRITTEN_BYTES_MAX (16u << 10) /* of one connection */
 
 /* Lists of connections */
@@ -186,11 +186,11 @@ void traffic_write_answers(struct worker *worker, bool all)
 {
 	struct connection *waiting = NULL, *connection;
 
-	/* One call of the system writes many answers, so a connection waits for the last of those it has asked for. */
-	all |= worker->unwritten >= UNWRITTEN_MAX;
+	/* One call of the system writes many answers, and one wake-up serves many calls: answers wait while more are coming. */
+	all |= worker->unwritten >= UNWRITTEN_MAX || traffic_inflight(worker) == 0;
 	while ((connection = worker->dirty) != NULL) {
 		worker->dirty = connection->dirty_next;
-		if (!all && connection->fd >= 0 && connection->inflight > 0 && connection->out_bytes < UNWRITTEN_BYTES_MAX) {
+		if (!all && connection->fd >= 0 && connection->out_bytes < UNWRITTEN_BYTES_MAX) {
 			connection->dirty_next = waiting;
 			waiting = connection;
 			continue;

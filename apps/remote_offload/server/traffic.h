@@ -27,7 +27,7 @@ uint32_t traffic_inflight(const struct worker *worker);
 bool traffic_send_requests(struct worker *worker);
 /* The queue's answer callback; user is the worker. */
 void traffic_take_answer(void *user, const uint8_t *bytes, size_t len);
-/* Writes to connections that wait for no further answer, or to all that have one. */
+/* Writes to connections that have much to write, or to all when enough has come or all is asked for. */
 void traffic_write_answers(struct worker *worker, bool all);
 /* All that were taken are written, or their sockets are full. */
 static inline bool traffic_is_written(const struct worker *worker)

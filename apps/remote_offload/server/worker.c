@@ -272,7 +272,7 @@ static int sleep_ms(const struct worker *worker)
 /* Sleeps until a socket, the queue or the main thread has something. */
 static void sleep_until_event(struct worker *worker)
 {
-	bool armed = worker->dp->producer && worker->current != WORKER_IDLE;
+	bool armed = worker->current != WORKER_IDLE; /* else the main thread has the queue */
 
 	if (armed && doca_pe_request_notification(worker->dp->pe) != DOCA_SUCCESS)
 		return;
@@ -446,6 +446,10 @@ void worker_stop(struct worker *worker)
 {
 	worker_order(worker, WORKER_EXIT);
 	pthread_join(worker->thread, NULL);
+}
+
+void worker_destroy(struct worker *worker)
+{
 	while (worker->inbox) {
 		struct connection *connection = worker->inbox;
 

@@ -74,8 +74,9 @@ struct worker {
 doca_error_t worker_start(uint32_t index, uint32_t cpu, const struct worker_limits *limits, struct doca_dev *dev, int notify_fd,
 			  struct worker **worker);
 
-/* Ends the thread and frees everything. */
+/* Ends the thread, after which its stats may be read. */
 void worker_stop(struct worker *worker);
+void worker_destroy(struct worker *worker);
 
 /* Takes over the socket. */
 void worker_add(struct worker *worker, int fd);
