@@ -33,6 +33,7 @@ def parser(description):
     parser.add_argument("--concurrent", type=int, default=512, help="--max-concurrent-messages of server and orchestrator")
     parser.add_argument("--size", type=int, default=64, help="bytes of a message")
     parser.add_argument("--requests", type=int, default=1000000, help="requests of a run")
+    parser.add_argument("--client-threads", type=int, default=1, help="threads of the client, which share the connections and requests")
     parser.add_argument("--server-cpus", default="1", help="CPUs of the server threads, with commas")
     parser.add_argument("--cpus", default="0,1", help="all CPUs that anything may use")
     parser.add_argument("--json", help="write the result here")
@@ -119,9 +120,10 @@ def start_offload(programs, options):
 
 
 def measure(options, port, connections):
-    argv = [f"{options.build}/apps/remote_offload/doca_dpu_gpu_remote_offload_client", "-s", "127.0.0.1", "-p", str(port), "-t", "1",
-            "-i", str(options.requests), "--connections", str(connections), "--max-concurrent-messages", str(options.depth),
-            "--message-size", str(options.size), "--warm-up", str(options.requests // 10), "--json-stats"]
+    argv = [f"{options.build}/apps/remote_offload/doca_dpu_gpu_remote_offload_client", "-s", "127.0.0.1", "-p", str(port),
+            "-t", str(options.client_threads), "-i", str(options.requests // options.client_threads),
+            "--connections", str(max(1, connections // options.client_threads)), "--max-concurrent-messages", str(options.depth),
+            "--message-size", str(options.size), "--warm-up", str(options.requests // options.client_threads // 10), "--json-stats"]
     done = subprocess.run(argv, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"the client failed:\n{done.stdout}{done.stderr}")
