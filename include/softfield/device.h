@@ -230,9 +230,9 @@ SOFTFIELD_DEVICE struct softfield_quad softfield_load_quad(const struct softfiel
 SOFTFIELD_DEVICE void softfield_store_quad(struct softfield_quad *to, struct softfield_quad q)
 {
 #if defined(__x86_64__)
+	/* By halves: four words stored and loaded as one would wait for the store buffer. */
 	__extension__ typedef long long vec __attribute__((vector_size(16)));
-	vec v;
-	__builtin_memcpy(&v, &q, sizeof(q));
+	vec v = {(long long)((uint64_t)q.w[0] | (uint64_t)q.w[1] << 32), (long long)((uint64_t)q.w[2] | (uint64_t)q.w[3] << 32)};
 	__asm__ volatile("movdqa %1, %0" : "=m"(*to) : "x"(v) : "memory");
 #elif defined(__aarch64__)
 	uint64_t a, b;
