@@ -18,6 +18,7 @@
 
 DOCA_LOG_REGISTER(SERVER);
 
+#define ANSWER_SPIN_US 500
 #define CONNECT_TIMEOUT_MS 10000
 #define SECOND_SIGNAL_MS 1000
 #define CLOSE_TIMEOUT_MS 5000
@@ -545,6 +546,14 @@ static doca_error_t watch(struct server *server, int fd)
 	return DOCA_SUCCESS;
 }
 
+/* With as many CPUs again for the other parts, polling takes time from nobody. */
+static bool has_spare_cpus(const struct server_config *config)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return cpus > 2 && cpus >= 2 * (long)config->cpu_count;
+}
+
 static doca_error_t start_workers(struct server *server)
 {
 	const struct server_config *config = server->config;
@@ -552,7 +561,11 @@ static doca_error_t start_workers(struct server *server)
 		.frame_max = frame_size_max(config->max_message_length),
 		.depth = config->max_concurrent_messages,
 		.spin_us = config->spin_us,
+		.answer_spin_us = config->spin_us,
 	};
+
+	if (has_spare_cpus(config) && limits.answer_spin_us > 0 && limits.answer_spin_us < ANSWER_SPIN_US)
+		limits.answer_spin_us = ANSWER_SPIN_US;
 
 	for (uint32_t i = 0; i < config->cpu_count; i++) {
 		doca_error_t result = worker_start(i, config->cpus[i], &limits, server->link.dev, server->notify_fd, &server->workers[i]);

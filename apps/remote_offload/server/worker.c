@@ -293,6 +293,11 @@ static void report_failed_queue(struct worker *worker)
 		DOCA_LOG_DBG("notification not written: %s", strerror(errno));
 }
 
+static uint32_t spin_us(const struct worker *worker)
+{
+	return worker->inflight_head != worker->inflight_tail ? worker->limits.answer_spin_us : worker->limits.spin_us;
+}
+
 static void serve(struct worker *worker)
 {
 	uint64_t idle_since_us = 0;
@@ -321,12 +326,12 @@ static void serve(struct worker *worker)
 		}
 		if (++idle_turns <= WRITE_AFTER_TURNS && !traffic_is_written(worker))
 			continue;
-		if (worker->limits.spin_us > 0) {
+		if (spin_us(worker) > 0) {
 			uint64_t now = now_us();
 
 			if (idle_since_us == 0)
 				idle_since_us = now;
-			if (now - idle_since_us < worker->limits.spin_us) {
+			if (now - idle_since_us < spin_us(worker)) {
 				sched_yield();
 				continue;
 			}

@@ -36,7 +36,8 @@ struct worker_stats {
 struct worker_limits {
 	uint32_t frame_max; /* whole frame */
 	uint32_t depth;	    /* requests at the GPU at once */
-	uint32_t spin_us;
+	uint32_t spin_us;	 /* polled before a sleep */
+	uint32_t answer_spin_us; /* likewise while the GPU owes an answer: a real one cannot wake a sleeper at once */
 };
 
 struct worker {
