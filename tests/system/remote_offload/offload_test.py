@@ -29,6 +29,17 @@ class Chain(unittest.TestCase):
             site.start_both()
             self.assertEqual(site.connect().ask(b"ABCD"), b"DCBA")
 
+    def test_client_program_gets_its_answers(self):
+        with Site() as site:
+            site.start_both()
+            one = site.start("client", "-s", "127.0.0.1", "-p", site.port, "-t", 1, "-i", 1, "-m", "ABCD", "-e", "DCBA")
+            self.assertEqual(one.wait_exit(), 0)
+            many = site.start("client", "-s", "127.0.0.1", "-p", site.port, "-t", 2, "--connections", 8, "-i", 20000,
+                              "--max-concurrent-messages", 32, "--message-size", 200)
+            self.assertEqual(many.wait_exit(), 0)
+            wrong = site.start("client", "-s", "127.0.0.1", "-p", site.port, "-t", 1, "-i", 1, "-m", "ABCD", "-e", "ABCD")
+            self.assertEqual(wrong.wait_exit(), 1)
+
     def test_takes_every_length_up_to_the_limit(self):
         with Site() as site:
             site.start_both("--max-message-length", 256)
