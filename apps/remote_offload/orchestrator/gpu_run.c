@@ -13,7 +13,7 @@ DOCA_LOG_REGISTER(ORCHESTRATOR::GPU);
 
 /* The kernels for a CUDA GPU, where the build had a CUDA compiler. */
 #ifdef OFFLOAD_FATBIN
-SOFTFIELD_EMBED(offload_fatbin, OFFLOAD_FATBIN);
+extern const unsigned char offload_fatbin[], offload_fatbin_end[];
 #define IMAGE offload_fatbin
 #define IMAGE_SIZE ((size_t)(offload_fatbin_end - offload_fatbin))
 #else
