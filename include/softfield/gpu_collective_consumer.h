@@ -153,6 +153,36 @@ template <int S> SOFTFIELD_DEVICE bool softfield_collective_deliver(struct doca_
 	return large;
 }
 
+/** Copies messages of at most SOFTFIELD_SMALL bytes out of the arena. */
+template <int S> SOFTFIELD_COLD void softfield_collective_copy_in_small(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
+{
+	uint32_t groups = softfield_scope_size<S>() / SOFTFIELD_SMALL_THREADS, m, u;
+	struct softfield_piece piece[SOFTFIELD_SMALL_FLIGHT];
+
+	softfield_after_load(); /* the arena after the lines */
+	for (m = softfield_scope_rank<S>() / SOFTFIELD_SMALL_THREADS; m < total; m += groups * SOFTFIELD_SMALL_FLIGHT) {
+#pragma unroll
+		for (u = 0; u < SOFTFIELD_SMALL_FLIGHT; u++) {
+			const struct softfield_gpu_recv *recv = &c->recvs[(first + m + u * groups) & (c->depth - 1)];
+			uint32_t offset = m + u * groups < total ? recv->offset : SOFTFIELD_IN_LINE;
+
+			piece[u].len = offset != SOFTFIELD_IN_LINE ? recv->got : 0;
+			piece[u].to = (uint8_t *)recv->addr;
+			piece[u].from = c->arena + offset;
+		}
+		softfield_small_copy<true>(piece);
+	}
+	softfield_scope_sync<S>();
+}
+
+/** Are all of total messages small? The same answer for all threads. */
+template <int S> SOFTFIELD_DEVICE bool softfield_collective_all_small(const struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
+{
+	uint32_t rank = softfield_scope_rank<S>();
+
+	return softfield_scope_all<S>(rank >= total || c->recvs[(first + rank) & (c->depth - 1)].got <= SOFTFIELD_SMALL);
+}
+
 /** Copies the large ones of total messages out of the arena. Each warp loads what 32 messages say of themselves at once. */
 template <int S> SOFTFIELD_COLD void softfield_collective_copy_in(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
 {
@@ -264,7 +294,9 @@ template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_receive(struct d
 	if (rank == 0)
 		publish = softfield_collective_account<S>(c, total, polled, fresh);
 	large = softfield_scope_any<S>(large);
-	if (large)
+	if (large && softfield_collective_all_small<S>(c, delivered, total))
+		softfield_collective_copy_in_small<S>(c, delivered, total);
+	else if (large)
 		softfield_collective_copy_in<S>(c, delivered, total);
 	if (rank == 0 && (publish || large))
 		softfield_consumer_publish(c);

@@ -181,12 +181,33 @@ SOFTFIELD_COLD void softfield_warp_take(struct doca_comch_gpu_producer *p, uint3
 	}
 }
 
+/** Copies messages of at most SOFTFIELD_SMALL bytes into the arena. */
+template <int S> SOFTFIELD_COLD void softfield_collective_copy_out_small(struct doca_comch_gpu_producer *p, uint32_t sent, uint32_t n)
+{
+	uint32_t groups = softfield_scope_size<S>() / SOFTFIELD_SMALL_THREADS, m, u;
+	struct softfield_piece piece[SOFTFIELD_SMALL_FLIGHT];
+
+	for (m = softfield_scope_rank<S>() / SOFTFIELD_SMALL_THREADS; m < n; m += groups * SOFTFIELD_SMALL_FLIGHT) {
+#pragma unroll
+		for (u = 0; u < SOFTFIELD_SMALL_FLIGHT; u++) {
+			const struct softfield_gpu_send *s = &p->sends[(sent + m + u * groups) & (p->send_ring - 1)];
+			bool large = m + u * groups < n && s->inline_len == SOFTFIELD_NOT_INLINE;
+
+			piece[u].len = large ? s->len : 0;
+			piece[u].to = p->arena + s->offset;
+			piece[u].from = (const uint8_t *)s->addr;
+		}
+		softfield_small_copy<false>(piece);
+	}
+}
+
 /** Sends messages of which some are large, or too large: number by number, with arena bytes for each. @return how many were sent */
 template <int S> SOFTFIELD_COLD uint32_t softfield_collective_send_large(struct doca_comch_gpu_producer *p, struct softfield_gpu_dest *d,
 									    const struct softfield_outgoing *m, bool mine, uint32_t room,
 									    uint32_t *number)
 {
 	uint32_t sent = p->sent, seq = d->seq, lane = threadIdx.x & 31, n, i, base, turn = 0, ring = p->send_ring - 1;
+	bool small;
 
 	*number = softfield_scope_number<S>(mine, &n);
 	n = min(n, room);
@@ -197,7 +218,11 @@ template <int S> SOFTFIELD_COLD uint32_t softfield_collective_send_large(struct 
 		softfield_warp_take(p, n);
 	softfield_scope_sync<S>();
 	n = p->plan;
-	for (base = 0; base < n; base += 32) {
+	small = softfield_scope_all<S>(softfield_scope_rank<S>() >= n ||
+				       p->sends[(sent + softfield_scope_rank<S>()) & ring].len <= SOFTFIELD_SMALL);
+	if (small)
+		softfield_collective_copy_out_small<S>(p, sent, n);
+	for (base = 0; base < n && !small; base += 32) {
 		const struct softfield_gpu_send *s = &p->sends[(sent + base + lane) & ring];
 		uint32_t large = __ballot_sync(SOFTFIELD_WARP_MASK, base + lane < n && s->inline_len == SOFTFIELD_NOT_INLINE);
 		uint32_t offset = s->offset, len = s->len;

@@ -168,4 +168,46 @@ template <int S> SOFTFIELD_DEVICE uint32_t softfield_scope_copy_out(uint8_t *are
 	return (turn + pieces) % warps;
 }
 
+/**
+ * Small messages are copied by eight threads each, several messages of a thread's in flight: reading across PCIe costs the same
+ * microsecond for one as for all.
+ */
+#define SOFTFIELD_SMALL 512u	   /**< bytes, at most */
+#define SOFTFIELD_SMALL_THREADS 8u /**< for a message */
+#define SOFTFIELD_SMALL_FLIGHT 4u  /**< messages in flight a thread */
+
+/** One message of a batch: from where, to where. len 0: none. */
+struct softfield_piece {
+	uint8_t *to;
+	const uint8_t *from;
+	uint32_t len;
+};
+
+/** Copies the calling thread's part of SMALL_FLIGHT messages. in: out of an arena, else into one. */
+template <bool in> SOFTFIELD_DEVICE void softfield_small_copy(const struct softfield_piece piece[SOFTFIELD_SMALL_FLIGHT])
+{
+	uint32_t k, u;
+	struct softfield_quad quad[SOFTFIELD_SMALL_FLIGHT];
+	bool more = true;
+
+	for (k = threadIdx.x % SOFTFIELD_SMALL_THREADS * 16; more && k < SOFTFIELD_SMALL; k += SOFTFIELD_SMALL_THREADS * 16) {
+		more = false;
+#pragma unroll
+		for (u = 0; u < SOFTFIELD_SMALL_FLIGHT; u++)
+			if (k < piece[u].len)
+				quad[u] = in ? softfield_load_quad((const struct softfield_quad *)(piece[u].from + k)) :
+					       softfield_load_any(piece[u].from + k, piece[u].len - k);
+#pragma unroll
+		for (u = 0; u < SOFTFIELD_SMALL_FLIGHT; u++) {
+			if (k >= piece[u].len)
+				continue;
+			more = true;
+			if (in)
+				softfield_store_any(piece[u].to + k, quad[u], piece[u].len - k);
+			else
+				softfield_store_quad((struct softfield_quad *)(piece[u].to + k), quad[u]);
+		}
+	}
+}
+
 #endif /* SOFTFIELD_GPU_SCOPE_H_ */
