@@ -53,17 +53,6 @@ struct softfield_kernel {
 #define SOFTFIELD_ARGS_MAX 4000
 
 /**
- * Puts the bytes of a file into the program: declares them as NAME[] and NAME_end[]. At file scope, in C. Tell the build that the
- * source depends on the file: the compiler does not.
- */
-#define SOFTFIELD_EMBED(name, file)                                       \
-	__asm__(".section .rodata\n.balign 64\n.global " #name "\n" #name \
-		":\n.incbin \"" file "\"\n.global " #name "_end\n" #name  \
-		"_end:\n.byte 0\n.previous\n");                           \
-	extern const unsigned char name[];                                \
-	extern const unsigned char name##_end[]
-
-/**
  * Which kind of GPU this is.
  * @return "soft" or "cuda"; NULL for a NULL gpu
  */

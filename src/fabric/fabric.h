@@ -325,7 +325,8 @@ static inline void sf_link_close(struct sf_link *link) { link->ops->link_close(l
  * ended under way. */
 static inline doca_error_t sf_link_submit(struct sf_link *link, struct sf_op *op) { return link->ops->link_submit(link, op); }
 
-/* Wakes the peer's armed port, for a library that put a message into shared memory of its own. Any thread. */
+/* Wakes the peer's armed port, for a library that put a message into shared memory of its own. Any thread, once
+ * the link was reported connected or accepted. */
 static inline void sf_link_ring(struct sf_link *link) { link->ops->link_ring(link); }
 
 /* For providers: the checks that are the same everywhere. */
