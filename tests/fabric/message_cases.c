@@ -119,6 +119,7 @@ struct stream {
 	struct pair pair;
 	struct slot slots[STREAM_SLOTS];
 	struct send sends[STREAM_SENDS];
+	uint32_t numbers[STREAM_SENDS]; /* each send's header, which must stay until it is done */
 	uint32_t seed;
 	uint32_t sent, received, finished;
 	size_t sizes[STREAM_MESSAGES];
@@ -158,12 +159,10 @@ static void stream_send_some(void)
 		stream->sizes[n] = 1 + random_below(&stream->seed, random_below(&stream->seed, 20) == 0 ? STREAM_ROOM - 1 : 300);
 	fill(data, stream->sizes[n], n);
 	send_set(send, data, stream->sizes[n]);
-	send->op.header = &stream->sent;
-	send->op.header_len = sizeof(stream->sent);
+	stream->numbers[n % STREAM_SENDS] = n;
+	send->op.header = &stream->numbers[n % STREAM_SENDS];
+	send->op.header_len = sizeof(n);
 	send->then = stream_finished;
-	/* The header must stay until done: keep a copy beside the data. */
-	memcpy(data + STREAM_ROOM - 4, &n, sizeof(n));
-	send->op.header = data + STREAM_ROOM - 4;
 	result = submit(stream->pair.ab, send);
 	CHECK(result == DOCA_SUCCESS || result == DOCA_ERROR_AGAIN);
 	stream->sent += result == DOCA_SUCCESS;
