@@ -45,6 +45,11 @@ static doca_error_t no_region_map(struct sf_region *region, void **addr)
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
+static doca_error_t no_region_access(struct sf_region *region, struct sf_op *op)
+{
+	return DOCA_ERROR_NOT_SUPPORTED;
+}
+
 static doca_error_t no_port_open(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max, int event_fd,
 				 struct sf_port **port)
 {
@@ -109,6 +114,7 @@ static void fill(struct sf_fabric_ops *ops, const struct sf_fabric_ops *provider
 	FILL(region_export, no_region_export);
 	FILL(region_import, no_region_import);
 	FILL(region_map, no_region_map);
+	FILL(region_access, no_region_access);
 	FILL(port_open, no_port_open);
 	FILL(port_close, no_port_close);
 	FILL(port_poll, no_port_poll);
@@ -168,10 +174,8 @@ const struct sf_fabric_ops *sf_fabric_find(const char *name)
 
 static const char *const kind_names[] = {"send", "write", "read", "compare and swap", "fetch and add"};
 
-static doca_error_t remote_check(const struct sf_op *op, uint64_t len, bool atomic)
+static doca_error_t remote_check(const struct sf_region *region, const struct sf_op *op, uint64_t len, bool atomic)
 {
-	const struct sf_region *region = op->region;
-
 	if (region == NULL) {
 		SF_LOG_ERR("%s without a region", kind_names[op->kind]);
 		return DOCA_ERROR_INVALID_VALUE;
@@ -190,38 +194,61 @@ static doca_error_t remote_check(const struct sf_op *op, uint64_t len, bool atom
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t one_sided_check(const struct sf_link *link, const struct sf_op *op, uint64_t len)
+static doca_error_t one_sided_check(const struct sf_fabric_ops *ops, const struct sf_region *region, const struct sf_op *op,
+				    uint64_t len)
 {
 	const bool atomic = op->kind == SF_OP_CAS || op->kind == SF_OP_FAA;
 	const uint32_t need = atomic ? SF_RIGHT_ATOMIC : op->kind == SF_OP_WRITE ? SF_RIGHT_WRITE : SF_RIGHT_READ;
 	doca_error_t result;
 
-	if ((link->ops->caps & (atomic ? SF_CAP_ATOMIC : SF_CAP_ONE_SIDED)) == 0) {
-		SF_LOG_ERR("fabric provider %s has no %s", link->ops->name, kind_names[op->kind]);
+	if ((ops->caps & (atomic ? SF_CAP_ATOMIC : SF_CAP_ONE_SIDED)) == 0) {
+		SF_LOG_ERR("fabric provider %s has no %s", ops->name, kind_names[op->kind]);
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
-	result = remote_check(op, len, atomic);
-	if (result == DOCA_SUCCESS && op->region->imported && (op->region->rights & need) == 0) {
+	result = remote_check(region, op, len, atomic);
+	if (result == DOCA_SUCCESS && region->imported && (region->rights & need) == 0) {
 		SF_LOG_ERR("the owner of the region does not permit a %s", kind_names[op->kind]);
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	return result;
 }
 
-doca_error_t sf_op_check(const struct sf_link *link, const struct sf_op *op, uint64_t *len)
+static doca_error_t shape_check(const struct sf_fabric_ops *ops, const struct sf_op *op, uint64_t *len)
 {
-	if (op->kind > SF_OP_FAA || op->iov_num > link->ops->iov_max || op->header_len > SF_HEADER_MAX ||
+	if (op->kind > SF_OP_FAA || op->iov_num > ops->iov_max || op->header_len > SF_HEADER_MAX ||
 	    (op->iov_num != 0 && op->iov == NULL) || (op->header_len != 0 && op->header == NULL)) {
 		SF_LOG_ERR("operation of kind %d with %u pieces and %u header bytes: at most %u and %u", (int)op->kind,
-			   op->iov_num, op->header_len, link->ops->iov_max, SF_HEADER_MAX);
+			   op->iov_num, op->header_len, ops->iov_max, SF_HEADER_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*len = sf_iov_len(op->iov, op->iov_num);
-	if (*len == UINT64_MAX) {
-		SF_LOG_ERR("%s of more than %u bytes", kind_names[op->kind], SF_TRANSFER_MAX);
+	if (*len != UINT64_MAX)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("%s of more than %u bytes", kind_names[op->kind], SF_TRANSFER_MAX);
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
+doca_error_t sf_op_check(const struct sf_link *link, const struct sf_op *op, uint64_t *len)
+{
+	doca_error_t result = shape_check(link->ops, op, len);
+
+	if (result != DOCA_SUCCESS || op->kind == SF_OP_SEND)
+		return result;
+	return one_sided_check(link->ops, op->region, op, *len);
+}
+
+doca_error_t sf_access_check(const struct sf_region *region, const struct sf_op *op, uint64_t *len)
+{
+	doca_error_t result = shape_check(region->ops, op, len);
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (op->kind == SF_OP_SEND || op->header_len != 0) {
+		SF_LOG_ERR("%s with %u header bytes has nobody to receive it without a link", kind_names[op->kind],
+			   op->header_len);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	return op->kind == SF_OP_SEND ? DOCA_SUCCESS : one_sided_check(link, op, *len);
+	return one_sided_check(region->ops, region, op, *len);
 }
 
 doca_error_t sf_recv_check(const struct sf_port *port, const struct sf_recv *recv, uint64_t *len)

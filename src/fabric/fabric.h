@@ -174,6 +174,7 @@ struct sf_fabric_ops {
 	doca_error_t (*region_export)(struct sf_region *region, void *descriptor, size_t *len);
 	doca_error_t (*region_import)(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
 	doca_error_t (*region_map)(struct sf_region *region, void **addr);
+	doca_error_t (*region_access)(struct sf_region *region, struct sf_op *op);
 
 	doca_error_t (*port_open)(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max, int event_fd,
 				  struct sf_port **port);
@@ -246,6 +247,17 @@ static inline doca_error_t sf_region_import(struct sf_domain *domain, const void
 /* Where an imported region's bytes can be loaded and stored directly in this process: *addr stands for region->addr.
  * NOT_SUPPORTED when not every byte can (an edge, another machine). Valid until the region is closed. */
 static inline doca_error_t sf_region_map(struct sf_region *region, void **addr) { return region->ops->region_map(region, addr); }
+
+/* Carries out a WRITE, READ, CAS or FAA on an imported region, or on one's own, before it returns: no link, no port, no done
+ * callback (op's next, done, link, region and status are not looked at), and any number of threads at a time. The owner's
+ * program takes no part. Atomics are atomic against the processor's own in every process that reaches the word.
+ *   INVALID_VALUE       a SEND, a header, outside the region, or more than SF_TRANSFER_MAX or iov_max
+ *   NOT_PERMITTED       the region's rights do not allow it
+ *   CONNECTION_ABORTED  the owner died (noticed within a second) or closed the region; part of it may have been done
+ *   TIME_OUT            only the owner's agent reaches these bytes, and did nothing for a second (is the owner stopped?); what
+ *                       it was asked may be done yet. The one case that blocks
+ *   NOT_SUPPORTED       the provider reaches the region by links only */
+static inline doca_error_t sf_region_access(struct sf_region *region, struct sf_op *op) { return region->ops->region_access(region, op); }
 
 /* Opens a port. At most recv_max receives are posted at a time. event_fd is an eventfd of the caller's, which outlives the
  * port: it is written when something is due on an armed port, by the provider or by a peer. */
@@ -353,6 +365,9 @@ static inline uint64_t sf_iov_len(const struct sf_iov *iov, uint32_t num)
 /* Decides INVALID_VALUE, NOT_SUPPORTED and NOT_PERMITTED of a submit, and logs them; *len is the bytes of iov. The state of
  * the link and of its peer (NOT_CONNECTED, AGAIN, TOO_BIG) is the provider's to decide, after this. */
 doca_error_t sf_op_check(const struct sf_link *link, const struct sf_op *op, uint64_t *len);
+
+/* The same for sf_region_access. */
+doca_error_t sf_access_check(const struct sf_region *region, const struct sf_op *op, uint64_t *len);
 
 /* Decides INVALID_VALUE of a post; *len is the room in iov. */
 doca_error_t sf_recv_check(const struct sf_port *port, const struct sf_recv *recv, uint64_t *len);

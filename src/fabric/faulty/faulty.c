@@ -9,14 +9,19 @@
 
 static uint64_t regions_stream; /* regions belong to no thread */
 
-static bool memory_fails(void)
+static bool region_fault(enum faulty_kind kind, const char *what)
 {
 	uint64_t stream = __atomic_add_fetch(&regions_stream, 1, __ATOMIC_RELAXED);
 
-	if (!faulty_happens(&stream, FAULTY_MEMORY))
+	if (!faulty_happens(&stream, kind))
 		return false;
-	SF_LOG_INFO("faulty fabric: out of memory, as asked");
+	SF_LOG_INFO("faulty fabric: %s, as asked", what);
 	return true;
+}
+
+static bool memory_fails(void)
+{
+	return region_fault(FAULTY_MEMORY, "out of memory");
 }
 
 static doca_error_t faulty_domain_open(const struct sf_fabric_ops *ops, const char *device, struct sf_domain **out)
@@ -103,6 +108,16 @@ static doca_error_t faulty_region_map(struct sf_region *region, void **addr)
 	return sf_region_map(((struct faulty_region *)region)->inner, addr);
 }
 
+static doca_error_t faulty_region_access(struct sf_region *region, struct sf_op *op)
+{
+	uint64_t len;
+	doca_error_t result = sf_access_check(region, op, &len);
+
+	if (result == DOCA_SUCCESS && region_fault(FAULTY_FAIL, "an access is aborted"))
+		return DOCA_ERROR_CONNECTION_ABORTED;
+	return result == DOCA_SUCCESS ? sf_region_access(((struct faulty_region *)region)->inner, op) : result;
+}
+
 void sf_faulty_ops(const struct sf_fabric_ops *inner, const char *name, struct sf_fabric_ops *ops)
 {
 	*ops = (struct sf_fabric_ops){
@@ -117,6 +132,7 @@ void sf_faulty_ops(const struct sf_fabric_ops *inner, const char *name, struct s
 		.region_export = faulty_region_export,
 		.region_import = faulty_region_import,
 		.region_map = faulty_region_map,
+		.region_access = faulty_region_access,
 		.port_open = faulty_port_open,
 		.port_close = faulty_port_close,
 		.port_poll = faulty_port_poll,

@@ -17,6 +17,7 @@ const struct sf_fabric_ops sf_loop_ops = {
 	.region_export = loop_region_export,
 	.region_import = loop_region_import,
 	.region_map = loop_region_map,
+	.region_access = loop_region_access,
 	.port_open = loop_port_open,
 	.port_close = loop_port_close,
 	.port_poll = loop_port_poll,

@@ -117,5 +117,6 @@ void loop_link_ring(struct sf_link *link);
 
 /* submit.c */
 doca_error_t loop_link_submit(struct sf_link *link, struct sf_op *op);
+doca_error_t loop_region_access(struct sf_region *region, struct sf_op *op);
 
 #endif

@@ -59,24 +59,19 @@ static void atomic_run(const struct sf_op *op)
 	memcpy(op->iov[0].addr, &old, sizeof(old));
 }
 
-static doca_error_t one_sided_run(struct loop_link *peer, const struct sf_op *op, uint64_t len)
+static doca_error_t one_sided_run(const struct sf_region *base, const struct sf_op *op, uint64_t len)
 {
-	const struct loop_region *region = (const struct loop_region *)op->region;
+	const struct loop_region *region = (const struct loop_region *)base;
 	const struct sf_iov remote = {(void *)(uintptr_t)op->remote_addr, len};
 
-	if (region->base.imported && region->owner == NULL)
+	if (base->imported && region->owner == NULL)
 		return DOCA_ERROR_CONNECTION_ABORTED;
-	if (op->kind == SF_OP_WRITE) {
-		if (len != 0)
-			iov_copy(&remote, op->iov, len);
-		if (op->header_len != 0)
-			receive(peer, op, 0);
-	} else if (op->kind == SF_OP_READ) {
-		if (len != 0)
-			iov_copy(op->iov, &remote, len);
-	} else {
+	if (op->kind == SF_OP_CAS || op->kind == SF_OP_FAA)
 		atomic_run(op);
-	}
+	else if (len != 0 && op->kind == SF_OP_WRITE)
+		iov_copy(&remote, op->iov, len);
+	else if (len != 0)
+		iov_copy(op->iov, &remote, len);
 	return DOCA_SUCCESS;
 }
 
@@ -100,7 +95,9 @@ static doca_error_t submit(struct loop_link *link, struct sf_op *op, uint64_t le
 		op->status = DOCA_SUCCESS;
 		receive(link->peer, op, len);
 	} else {
-		op->status = one_sided_run(link->peer, op, len);
+		op->status = one_sided_run(op->region, op, len);
+		if (op->status == DOCA_SUCCESS && takes_receive)
+			receive(link->peer, op, 0);
 	}
 	loop_port_op_due((struct loop_port *)link->base.port, op);
 	return DOCA_SUCCESS;
@@ -115,6 +112,19 @@ doca_error_t loop_link_submit(struct sf_link *link, struct sf_op *op)
 		return result;
 	pthread_mutex_lock(&loop_lock);
 	result = submit((struct loop_link *)link, op, len);
+	pthread_mutex_unlock(&loop_lock);
+	return result;
+}
+
+doca_error_t loop_region_access(struct sf_region *region, struct sf_op *op)
+{
+	uint64_t len;
+	doca_error_t result = sf_access_check(region, op, &len);
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	pthread_mutex_lock(&loop_lock);
+	result = one_sided_run(region, op, len);
 	pthread_mutex_unlock(&loop_lock);
 	return result;
 }

@@ -34,6 +34,7 @@ static void peer_dead(struct shm_peer *peer)
 	sf_shm_conn_close(peer->conn);
 	peer->conn = NULL;
 	atomic_store_explicit(&peer->dead, true, memory_order_release);
+	peer->asking = false;
 	for (struct shm_attach *a = peer->attaches; a != NULL; a = a->next) {
 		if (atomic_load_explicit(&a->state, memory_order_relaxed) == SHM_ATTACH_PENDING)
 			attach_settle(a, SHM_ATTACH_FAILED, DOCA_ERROR_NOT_FOUND);
@@ -118,7 +119,7 @@ static void job_send(struct shm_peer *peer)
 	} out; /* guarded by sf_shm_lock */
 	struct shm_job *job = peer->jobs;
 
-	if (job == NULL)
+	if (job == NULL || peer->asking)
 		return;
 
 	struct sf_op *op = job->op;
@@ -127,6 +128,8 @@ static void job_send(struct shm_peer *peer)
 	uint32_t len = rest < SHM_MSG_OPERATE_MAX ? (uint32_t)rest : SHM_MSG_OPERATE_MAX;
 	size_t size = sizeof(out.operate) + (op->kind == SF_OP_WRITE ? len : 0);
 
+	peer->asking = true;
+	peer->asked = job;
 	peer->job_tag = ++peer->tag;
 	out.operate = (struct shm_msg_operate){.head = shm_msg_head(SHM_MSG_OPERATE, size, peer->job_tag),
 					       .region = job->region,
@@ -143,10 +146,16 @@ static void job_send(struct shm_peer *peer)
 
 static void operated(struct shm_peer *peer, const struct shm_msg_operated *msg)
 {
-	struct shm_job *job = peer->jobs;
+	struct shm_job *job = peer->asked;
 
-	if (job == NULL || msg->head.tag != peer->job_tag)
+	if (!peer->asking || msg->head.tag != peer->job_tag)
 		return;
+	peer->asking = false;
+	peer->asked = NULL;
+	if (job == NULL) {
+		job_send(peer);
+		return;
+	}
 	if (msg->status != DOCA_SUCCESS) {
 		job_end(job, DOCA_ERROR_CONNECTION_ABORTED);
 		return;
@@ -365,7 +374,8 @@ void sf_shm_peers_after_fork(void)
 {
 	for (struct shm_peer *peer = peers; peer != NULL; peer = peer->next) {
 		peer->conn = NULL;
-		peer->jobs = NULL;
+		peer->jobs = peer->asked = NULL;
+		peer->asking = false;
 		peer->jobs_end = &peer->jobs;
 		atomic_store(&peer->dead, true);
 	}
@@ -435,6 +445,8 @@ void sf_shm_job_cancel(struct shm_job *job)
 	if (*at == NULL)
 		peer->jobs_end = at;
 	job->active = false;
+	if (peer->asked == job)
+		peer->asked = NULL;
 	if (first && peer->conn != NULL)
 		job_send(peer);
 }

@@ -29,7 +29,9 @@ struct shm_peer {
 	const _Atomic uint64_t *generations;
 	struct shm_conn *conn; /* NULL for self and for the dead */
 	struct shm_attach *attaches;
-	struct shm_job *jobs, **jobs_end; /* the first is the one that the agent works on */
+	struct shm_job *jobs, **jobs_end; /* the first is the next that the agent is asked for */
+	struct shm_job *asked;		  /* whom the question under way is for; NULL also when that was cancelled */
+	bool asking;			  /* a question is under way: one at a time, also at an agent that is stopped */
 	uint32_t tag;			  /* of the last question */
 	uint32_t job_tag;
 	uint32_t refs;

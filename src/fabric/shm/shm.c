@@ -7,12 +7,14 @@
  *   link  submit  onesided   a link's receiving and end; sending; remote memory
  *   connect  listener        how links come to be
  *   region  peer  pages      memory: the owner's, the importers', the mover of pages
+ *   access                   how an importer reaches the bytes
  *   agent  serve  proto      the process's one thread, what it answers, in which words
  *   runtime  fds  descriptor the folder of sockets, shared memory by descriptor, the exported bytes
  */
 #include <stdlib.h>
 
 #include "fabric/fabric.h"
+#include "fabric/shm/access.h"
 #include "fabric/shm/connect.h"
 #include "fabric/shm/link.h"
 #include "fabric/shm/listener.h"
@@ -51,6 +53,7 @@ const struct sf_fabric_ops sf_shm_ops = {
 	.region_export = sf_shm_region_export,
 	.region_import = sf_shm_region_import,
 	.region_map = sf_shm_region_map,
+	.region_access = sf_shm_region_access,
 	.port_open = sf_shm_port_open,
 	.port_close = sf_shm_port_close,
 	.port_poll = sf_shm_port_poll,

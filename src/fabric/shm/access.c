@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reaching the bytes of a region: loads and stores where its pages are mapped, process_vm_* where they are not, and the
+ * owner's agent for the rest. The owner's program takes no part, and may be stopped, in the first two cases.
+ */
+#include "fabric/shm/access.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "fabric/shm/region.h"
+
+#define AGENT_TIMEOUT_S 1 /* without a step forward */
+#define VM_IOV_MAX 16
+
+/* One stretch of the region and the local piece it meets. */
+static void copy_here(const struct sf_op *op, uint8_t *remote, uint64_t at, uint64_t len)
+{
+	if (op->kind == SF_OP_WRITE)
+		sf_shm_iov_gather(remote, op->iov, op->iov_num, at, len);
+	else
+		sf_shm_iov_scatter(op->iov, op->iov_num, at, remote, len);
+}
+
+static int local_pieces(const struct sf_op *op, uint64_t at, uint64_t *len, struct iovec *local)
+{
+	uint64_t taken = 0;
+	int num = 0;
+
+	for (uint32_t i = 0; i < op->iov_num && taken < *len && num < VM_IOV_MAX; i++) {
+		if (at >= op->iov[i].len) {
+			at -= op->iov[i].len;
+			continue;
+		}
+		uint64_t part = op->iov[i].len - at < *len - taken ? op->iov[i].len - at : *len - taken;
+
+		local[num++] = (struct iovec){.iov_base = (uint8_t *)op->iov[i].addr + at, .iov_len = part};
+		taken += part;
+		at = 0;
+	}
+	*len = taken;
+	return num;
+}
+
+static enum shm_reach copy_vm(const struct sf_op *op, struct shm_peer *peer, uint64_t at, uint64_t *len)
+{
+	struct iovec local[VM_IOV_MAX], remote = {.iov_base = (void *)(uintptr_t)(op->remote_addr + at)};
+	int num = local_pieces(op, at, len, local);
+	ssize_t done;
+
+	if (peer->pid == 0 || atomic_load_explicit(&peer->no_vm, memory_order_relaxed))
+		return SHM_UNREACHED;
+	remote.iov_len = *len;
+	if (op->kind == SF_OP_WRITE)
+		done = process_vm_writev(peer->pid, local, (unsigned long)num, &remote, 1, 0);
+	else
+		done = process_vm_readv(peer->pid, local, (unsigned long)num, &remote, 1, 0);
+	if (done == (ssize_t)*len)
+		return SHM_REACHED;
+	if (done < 0 && errno == ESRCH)
+		return SHM_ENDED;
+	if (done < 0 && errno != EFAULT && !atomic_exchange(&peer->no_vm, true))
+		SF_LOG_INFO("cannot reach into process %d directly (%s): memory that is not whole pages is left to its agent",
+			    peer->pid, strerror(errno));
+	return SHM_UNREACHED;
+}
+
+static enum shm_reach copy(const struct sf_op *op, const struct shm_attach *attach, uint64_t len)
+{
+	uint64_t part;
+
+	for (uint64_t at = 0; at < len; at += part) {
+		part = len - at;
+
+		uint8_t *remote = shm_attach_at(attach, op->remote_addr + at, &part);
+
+		if (remote != NULL) {
+			copy_here(op, remote, at, part);
+			continue;
+		}
+
+		enum shm_reach reach = copy_vm(op, attach->peer, at, &part);
+
+		if (reach != SHM_REACHED)
+			return reach;
+	}
+	return SHM_REACHED;
+}
+
+static void atomic_here(const struct sf_op *op, uint64_t *word)
+{
+	uint64_t old = op->compare;
+
+	if (op->kind == SF_OP_FAA)
+		old = __atomic_fetch_add(word, op->value, __ATOMIC_SEQ_CST);
+	else
+		__atomic_compare_exchange_n(word, &old, op->value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	memcpy(op->iov[0].addr, &old, sizeof(old));
+}
+
+static enum shm_reach atomic(const struct sf_op *op, const struct shm_attach *attach)
+{
+	uint64_t len = sizeof(uint64_t);
+	uint64_t *word = (uint64_t *)(void *)shm_attach_at(attach, op->remote_addr, &len);
+
+	if (word == NULL)
+		return SHM_UNREACHED;
+	atomic_here(op, word);
+	return SHM_REACHED;
+}
+
+enum shm_reach sf_shm_attach_access(const struct shm_attach *attach, const struct sf_op *op, uint64_t len)
+{
+	enum shm_reach reach;
+
+	if (!sf_shm_attach_enter(attach))
+		return SHM_ENDED;
+	reach = op->kind == SF_OP_WRITE || op->kind == SF_OP_READ ? copy(op, attach, len) : atomic(op, attach);
+	return sf_shm_attach_leave(attach) ? reach : SHM_ENDED;
+}
+
+static void job_notify(struct shm_job *job)
+{
+	pthread_cond_broadcast(&sf_shm_changed);
+}
+
+static bool job_stands(const struct shm_job *job, uint64_t at)
+{
+	return !atomic_load_explicit(&job->finished, memory_order_relaxed) && job->at == at;
+}
+
+/* Asks the owner's agent and waits for it, as long as it gets on with it. */
+static doca_error_t by_agent(const struct shm_attach *attach, struct sf_op *op, uint64_t len)
+{
+	struct shm_job job = {.peer = attach->peer, .op = op, .region = attach->region, .len = len, .notify = job_notify};
+
+	pthread_mutex_lock(&sf_shm_lock);
+	sf_shm_job_start(&job);
+	while (!atomic_load_explicit(&job.finished, memory_order_relaxed)) {
+		uint64_t at = job.at;
+		struct timespec deadline;
+		int error = 0;
+
+		clock_gettime(CLOCK_REALTIME, &deadline);
+		deadline.tv_sec += AGENT_TIMEOUT_S;
+		while (job_stands(&job, at) && error == 0)
+			error = pthread_cond_timedwait(&sf_shm_changed, &sf_shm_lock, &deadline);
+		if (job_stands(&job, at)) {
+			SF_LOG_ERR(
+				"process %d does not answer for %lu bytes of its memory at 0x%lx that only it can reach; is it "
+				"stopped?",
+				attach->peer->pid, (unsigned long)len, (unsigned long)op->remote_addr);
+			sf_shm_job_cancel(&job);
+			job.status = DOCA_ERROR_TIME_OUT;
+			break;
+		}
+	}
+	pthread_mutex_unlock(&sf_shm_lock);
+	return job.status;
+}
+
+doca_error_t sf_shm_region_access(struct sf_region *region, struct sf_op *op)
+{
+	const struct shm_attach *attach;
+	uint64_t len;
+	doca_error_t error = sf_access_check(region, op, &len);
+
+	if (error != DOCA_SUCCESS)
+		return error;
+	if (!region->imported) {
+		if (op->kind == SF_OP_WRITE || op->kind == SF_OP_READ)
+			copy_here(op, (uint8_t *)(uintptr_t)op->remote_addr, 0, len);
+		else
+			atomic_here(op, (uint64_t *)(uintptr_t)op->remote_addr);
+		return DOCA_SUCCESS;
+	}
+	attach = shm_import(region)->attach;
+	switch (sf_shm_attach_access(attach, op, len)) {
+	case SHM_REACHED:
+		return DOCA_SUCCESS;
+	case SHM_UNREACHED:
+		return by_agent(attach, op, len);
+	default:
+		return DOCA_ERROR_CONNECTION_ABORTED;
+	}
+}

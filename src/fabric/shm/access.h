@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The bytes of an imported region, reached from this process: for links, and for sf_region_access, which needs none. */
+#ifndef SF_FABRIC_SHM_ACCESS_H
+#define SF_FABRIC_SHM_ACCESS_H
+
+#include "fabric/fabric.h"
+#include "fabric/shm/peer.h"
+
+enum shm_reach {
+	SHM_REACHED,
+	SHM_UNREACHED, /* not from here: the agent must do it, all of it */
+	SHM_ENDED,     /* the owner's memory is not there any more */
+};
+
+/* A checked WRITE, READ, CAS or FAA of len bytes, as far as it can be done without the owner's agent. Any thread. */
+enum shm_reach sf_shm_attach_access(const struct shm_attach *attach, const struct sf_op *op, uint64_t len);
+
+doca_error_t sf_shm_region_access(struct sf_region *region, struct sf_op *op);
+
+#endif
