@@ -48,6 +48,13 @@ doca_error_t sf_ctx_fini(struct doca_ctx *ctx)
 			   ctx->ops->name, state_name(ctx->state));
 		return DOCA_ERROR_IN_USE;
 	}
+	if (ctx->hold != NULL && ctx->hold->num_users > 0) {
+		SF_LOG_ERR("%s cannot be destroyed: %s has a node for it, stop that first", ctx->ops->name, ctx->hold->user_name);
+		return DOCA_ERROR_IN_USE;
+	}
+	if (ctx->hold != NULL)
+		ctx->hold->ctx = NULL;
+	ctx->hold = NULL;
 	for (uint32_t i = 0; i < ctx->num_pools; i++)
 		sf_task_pool_free(&ctx->pools[i]);
 	gpu_drop(ctx);
@@ -200,6 +207,7 @@ doca_error_t doca_ctx_start(struct doca_ctx *ctx)
 	ctx->num_inflight = 0;
 	ctx->num_allocated = 0;
 	ctx->cancelled = false;
+	ctx->run++;
 	result = ctx->ops->start(ctx);
 	if (result != DOCA_SUCCESS && result != DOCA_ERROR_IN_PROGRESS)
 		return result;

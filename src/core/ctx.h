@@ -24,6 +24,7 @@
 #include "base/visibility.h"
 
 struct doca_gpu;
+struct sf_ctx_hold;
 struct sf_task_pool;
 
 struct sf_ctx_ops {
@@ -62,14 +63,24 @@ struct doca_ctx {
 	uint32_t num_pools;
 	size_t num_inflight;	      /* submitted, callback not yet returned */
 	size_t num_allocated;	      /* tasks the user holds, in flight or not */
+	uint32_t run;		      /* counts the starts: a task of an earlier run is gone */
+	struct sf_ctx_hold *hold;     /* what others keep about the ctx, or NULL */
 	struct doca_ctx *next_in_pe;  /* pe.c's */
 	struct doca_ctx *next_active; /* pe.c's */
+};
+
+/* A reference to a ctx from outside (a graph's nodes), one a ctx: it outlives the ctx, and can keep it from being destroyed. */
+struct sf_ctx_hold {
+	struct doca_ctx *ctx;  /* NULL once the ctx was destroyed */
+	uint32_t num_users;    /* sf_ctx_fini is IN_USE while there are any */
+	const char *user_name; /* "a started graph": for logs */
 };
 
 /* Initialises an embedded base. pools may be NULL. */
 SF_API void sf_ctx_init(struct doca_ctx *ctx, const struct sf_ctx_ops *ops, struct sf_task_pool *pools, uint32_t num_pools);
 
-/* Undoes init, from the library's destroy: disconnects from the progress engine. IN_USE, logged, unless the ctx is IDLE. */
+/* Undoes init, from the library's destroy: disconnects from the progress engine. IN_USE, logged, unless the ctx is IDLE and
+ * nobody holds it. */
 SF_API doca_error_t sf_ctx_fini(struct doca_ctx *ctx);
 
 /* BAD_STATE, logged with the name of the setter, unless the ctx is IDLE. */
@@ -96,7 +107,14 @@ SF_API void sf_ctx_unwatch_fd(struct doca_ctx *ctx, int fd);
 
 /* ---- tasks ---- */
 
-enum sf_task_state { SF_TASK_FREE, SF_TASK_ALLOCATED, SF_TASK_INFLIGHT };
+enum sf_task_state { SF_TASK_FREE, SF_TASK_ALLOCATED, SF_TASK_INFLIGHT, SF_TASK_CLAIMED };
+
+/* Who claims a task (a graph instance in flight) submits it in the program's place, and learns of its end in place of the
+ * callbacks. The program can neither free nor submit the task meanwhile, but may change its arguments. */
+struct sf_task_claim {
+	/* The task ended, with task->status, and is claimed still. From the ctx's progress. */
+	void (*completed)(struct sf_task_claim *claim, struct doca_task *task);
+};
 
 struct sf_task_class {
 	const char *name; /* "comch producer send": for logs */
@@ -117,6 +135,7 @@ struct doca_task {
 	union doca_data user_data;
 	doca_error_t status;
 	enum sf_task_state state;
+	struct sf_task_claim *claim; /* or NULL: the program's own */
 };
 
 /* The tasks of one type in one ctx: configured while IDLE, allocated by doca_ctx_start before ops->start, freed by sf_ctx_fini
@@ -142,7 +161,16 @@ SF_API doca_error_t sf_task_pool_configure(struct doca_ctx *ctx, struct sf_task_
 SF_API doca_error_t sf_task_alloc(struct doca_ctx *ctx, struct sf_task_pool *pool, struct doca_task **task);
 
 /* Ends a task in flight: from the ctx's progress only. Runs the user's callback (completed for SUCCESS, else failed), in which
- * the task may be freed or submitted again. */
+ * the task may be freed or submitted again; for a claimed task it runs the claim's. */
 SF_API void sf_task_complete(struct doca_task *task, doca_error_t status);
+
+/* Takes an allocated task from the program. IN_USE when it is in flight or claimed, INVALID_VALUE when it is free; logged. */
+SF_API doca_error_t sf_task_take(struct doca_task *task, struct sf_task_claim *claim);
+
+/* Gives it back. It is not in flight. */
+SF_API void sf_task_give_back(struct doca_task *task);
+
+/* As doca_task_submit, for a claimed task. claim may be another of the same holder's. */
+SF_API doca_error_t sf_task_submit_claimed(struct doca_task *task, struct sf_task_claim *claim);
 
 #endif

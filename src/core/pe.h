@@ -12,14 +12,16 @@
 #include <doca_pe.h>
 
 struct doca_ctx;
+struct sf_graph_engine;
 
 struct doca_pe {
-	struct doca_ctx *active;    /* contexts that are not IDLE, polled in this order; by next_active */
-	struct doca_ctx *cursor;    /* the next one to poll while a progress call runs: deactivating it moves it on */
-	struct doca_ctx *connected; /* all contexts, by next_in_pe */
-	bool in_progress;	    /* a progress call is on the stack */
-	bool armed;		    /* somebody may wait on the handle */
-	bool kicked;		    /* the next progress has something to do that no arm would find */
+	struct doca_ctx *active;	/* contexts that are not IDLE, polled in this order; by next_active */
+	struct doca_ctx *cursor;	/* the next one to poll while a progress call runs: deactivating it moves it on */
+	struct doca_ctx *connected;	/* all contexts, by next_in_pe */
+	struct sf_graph_engine *graphs; /* the context that runs graphs here, while there are any */
+	bool in_progress;		/* a progress call is on the stack */
+	bool armed;			/* somebody may wait on the handle */
+	bool kicked;			/* the next progress has something to do that no arm would find */
 	enum doca_pe_event_mode mode;
 	int event_fd; /* written when something becomes due while armed */
 	int epoll_fd; /* the notification handle: event_fd, and what contexts watch */

@@ -109,6 +109,10 @@ void doca_task_free(struct doca_task *task)
 			SF_LOG_ERR("no task given to free");
 		else if (task->state == SF_TASK_INFLIGHT)
 			SF_LOG_ERR("%s task is in flight and not freed: free it in or after its callback", task->cls->name);
+		else if (task->state == SF_TASK_CLAIMED)
+			SF_LOG_ERR("%s task belongs to a graph instance in flight and is not freed: free it after the instance's "
+				   "callback",
+				   task->cls->name);
 		else
 			SF_LOG_ERR("%s task is free already", task->cls->name);
 		return;
@@ -131,9 +135,13 @@ static __attribute__((noinline, cold)) doca_error_t submit_refused(const struct 
 		SF_LOG_ERR("no task given to submit");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
+	static const char *const names[] = {
+		[SF_TASK_FREE] = "not allocated",
+		[SF_TASK_INFLIGHT] = "in flight",
+		[SF_TASK_CLAIMED] = "part of a graph instance in flight",
+	};
 	if (task->state != SF_TASK_ALLOCATED)
-		SF_LOG_ERR("%s task is %s and cannot be submitted", task->cls->name,
-			   task->state == SF_TASK_INFLIGHT ? "in flight" : "not allocated");
+		SF_LOG_ERR("%s task is %s and cannot be submitted", task->cls->name, names[task->state]);
 	else
 		SF_LOG_ERR("%s task cannot be submitted: its %s does not run", task->cls->name, task->ctx->ops->name);
 	return DOCA_ERROR_BAD_STATE;
@@ -193,12 +201,63 @@ void sf_task_complete(struct doca_task *task, doca_error_t status)
 	struct doca_ctx *ctx = task->ctx;
 	const struct sf_task_pool *pool = task->pool;
 	task->status = status;
+	if (__builtin_expect(task->claim != NULL, 0)) {
+		task->state = SF_TASK_CLAIMED;
+		task->claim->completed(task->claim, task);
+		ctx->num_inflight--;
+		return;
+	}
 	task->state = SF_TASK_ALLOCATED;
 	if (__builtin_expect(status == DOCA_SUCCESS, 1))
 		pool->completed(task, task->user_data, ctx->user_data);
 	else
 		pool->failed(task, task->user_data, ctx->user_data);
 	ctx->num_inflight--;
+}
+
+/* ---- claimed tasks ---- */
+
+doca_error_t sf_task_take(struct doca_task *task, struct sf_task_claim *claim)
+{
+	if (__builtin_expect(task->state != SF_TASK_ALLOCATED, 0)) {
+		if (task->state == SF_TASK_FREE) {
+			SF_LOG_ERR("%s task of a graph node was freed: allocate one and set it anew", task->cls->name);
+			return DOCA_ERROR_INVALID_VALUE;
+		}
+		SF_LOG_ERR("%s task of a graph node is in flight %s: wait for its end", task->cls->name,
+			   task->claim != NULL ? "in another graph instance" : "by itself");
+		return DOCA_ERROR_IN_USE;
+	}
+	task->state = SF_TASK_CLAIMED;
+	task->claim = claim;
+	return DOCA_SUCCESS;
+}
+
+void sf_task_give_back(struct doca_task *task)
+{
+	task->state = SF_TASK_ALLOCATED;
+	task->claim = NULL;
+}
+
+doca_error_t sf_task_submit_claimed(struct doca_task *task, struct sf_task_claim *claim)
+{
+	struct doca_ctx *ctx = task->ctx;
+	if (__builtin_expect(task->state != SF_TASK_CLAIMED || ctx->state != DOCA_CTX_STATE_RUNNING, 0)) {
+		SF_LOG_ERR("%s task of a graph node cannot be submitted: %s", task->cls->name,
+			   task->state != SF_TASK_CLAIMED ? "another node of the instance has it in flight"
+							  : "its context does not run");
+		return DOCA_ERROR_BAD_STATE;
+	}
+	task->claim = claim;
+	task->state = SF_TASK_INFLIGHT;
+	doca_error_t result = task->cls->submit(task, DOCA_TASK_SUBMIT_FLAG_FLUSH);
+	if (__builtin_expect(result != DOCA_SUCCESS, 0)) {
+		task->state = SF_TASK_CLAIMED;
+		return result;
+	}
+	ctx->num_inflight++;
+	sf_ctx_wake(ctx);
+	return DOCA_SUCCESS;
 }
 
 /* ---- fields ---- */
