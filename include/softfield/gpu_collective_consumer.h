@@ -66,7 +66,7 @@ template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_load(const struc
 		if (i >= room)
 			continue;
 		tag = f->quad[r].w[3];
-		if (rank & 3 ? tag != softfield_lap(c->delivered + i, c->shift)
+		if (rank & 3 ? tag != softfield_mark(c->delivered + i, c->shift)
 			     : softfield_tag_lap(tag) != softfield_lap(c->delivered + i, c->shift))
 			missing = min(missing, i);
 	}
@@ -81,6 +81,7 @@ template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_load(const struc
 SOFTFIELD_DEVICE uint32_t softfield_watch(const struct doca_comch_gpu_consumer *c, uint32_t room, struct softfield_found *f)
 {
 	uint32_t lane = threadIdx.x & 31, i = lane / 4, seq = c->delivered + i, lap = softfield_lap(seq, c->shift), look, missing = 0;
+	uint32_t mark = softfield_mark(seq, c->shift);
 	const struct softfield_quad *at = &c->lines[seq & (c->depth - 1)].quad[lane & 3];
 	const struct softfield_gpu_recv *recv = &c->recvs[seq & (c->depth - 1)];
 	struct softfield_quad quad = softfield_load_quad(at);
@@ -89,7 +90,7 @@ SOFTFIELD_DEVICE uint32_t softfield_watch(const struct doca_comch_gpu_consumer *
 	f->handed[0].mkey = recv->mkey;
 	f->posted_len[0] = recv->len;
 	for (look = 0; look < SOFTFIELD_WATCH_LOOKS; look++) {
-		bool there = i < room && ((lane & 3) != 0 ? quad.w[3] == lap : softfield_tag_lap(quad.w[3]) == lap);
+		bool there = i < room && ((lane & 3) != 0 ? quad.w[3] == mark : softfield_tag_lap(quad.w[3]) == lap);
 
 		missing = softfield_warp_min(there ? room : min(i, room));
 		if (missing != 0 || look == SOFTFIELD_WATCH_LOOKS - 1)
@@ -100,8 +101,12 @@ SOFTFIELD_DEVICE uint32_t softfield_watch(const struct doca_comch_gpu_consumer *
 	return missing;
 }
 
-/** Puts one line into its receive; of a large message only the immediate data. @return whether it is large */
-template <int S> SOFTFIELD_DEVICE bool softfield_collective_place(struct doca_comch_gpu_consumer *c, uint32_t seq, uint32_t q,
+/** What a line leaves to do: its message goes on in the annex, or lies in the arena. */
+#define SOFTFIELD_GOES_ON 1u
+#define SOFTFIELD_IN_ARENA 2u
+
+/** Puts one line into its receive; of a large message only the immediate data. @return what is left to do */
+template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_place(struct doca_comch_gpu_consumer *c, uint32_t seq, uint32_t q,
 								  struct softfield_quad head, struct softfield_quad quad, uint32_t posted_len,
 								  struct softfield_handed *handed)
 {
@@ -125,15 +130,14 @@ template <int S> SOFTFIELD_DEVICE bool softfield_collective_place(struct doca_co
 		softfield_scatter(quad, q, (uint8_t *)handed->addr, handed->got, imm, handed->imm_len);
 	else if (q != 0)
 		softfield_scatter(quad, q - 1, 0, 0, imm, handed->imm_len);
-	return large;
+	return large ? SOFTFIELD_IN_ARENA : softfield_tag_goes_on(head.w[3]) ? SOFTFIELD_GOES_ON : 0;
 }
 
-/** Puts what the lines hold into the receives. @return whether there are large ones, whose bytes are still in the arena */
-template <int S> SOFTFIELD_DEVICE bool softfield_collective_deliver(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total,
+/** Puts what the lines hold into the receives. @return what is left to do, for the calling thread's lines */
+template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_deliver(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total,
 								    struct softfield_found *f, struct softfield_handed *table)
 {
-	uint32_t per_round = softfield_scope_size<S>() / 4, rank = softfield_scope_rank<S>(), r, i, k;
-	bool large = false;
+	uint32_t per_round = softfield_scope_size<S>() / 4, rank = softfield_scope_rank<S>(), left = 0, r, i, k;
 
 #pragma unroll
 	for (r = 0; r < softfield_rounds<S>(); r++) {
@@ -146,11 +150,64 @@ template <int S> SOFTFIELD_DEVICE bool softfield_collective_deliver(struct doca_
 		i = r * per_round + rank / 4;
 		if (i >= total)
 			continue;
-		large |= softfield_collective_place<S>(c, first + i, rank & 3, head, f->quad[r], f->posted_len[r], &f->handed[r]);
+		left |= softfield_collective_place<S>(c, first + i, rank & 3, head, f->quad[r], f->posted_len[r], &f->handed[r]);
 		if (S == SOFTFIELD_SCOPE_BLOCK && (rank & 3) == 0 && i < SOFTFIELD_HANDED_MAX)
 			table[i] = f->handed[r];
 	}
-	return large;
+	return left;
+}
+
+/**
+ * Puts what annexes hold into the receives: eight threads each, several messages of a thread's in flight.
+ * @return how many of total messages are complete; of the others an annex is still being written
+ */
+template <int S> SOFTFIELD_COLD uint32_t softfield_collective_annexes(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
+{
+	uint32_t groups = softfield_scope_size<S>() / SOFTFIELD_ANNEX_QUADS, q = threadIdx.x % SOFTFIELD_ANNEX_QUADS, missing = total, m, u;
+	struct softfield_quad quad[SOFTFIELD_SMALL_FLIGHT];
+
+	softfield_scope_sync<S>(); /* what the lines said is in the receives */
+	for (m = softfield_scope_rank<S>() / SOFTFIELD_ANNEX_QUADS; m < total; m += groups * SOFTFIELD_SMALL_FLIGHT) {
+		bool needed[SOFTFIELD_SMALL_FLIGHT];
+
+#pragma unroll
+		for (u = 0; u < SOFTFIELD_SMALL_FLIGHT; u++) {
+			uint32_t i = m + u * groups, slot = (first + i) & (c->depth - 1);
+			const struct softfield_gpu_recv *recv = &c->recvs[slot];
+
+			needed[u] = i < total && recv->offset == SOFTFIELD_IN_LINE &&
+				    SOFTFIELD_LINE_QUADS + q < softfield_inline_quads(recv->got + recv->imm_len);
+			if (needed[u])
+				quad[u] = softfield_load_quad(&softfield_annex_of(c->lines, c->depth, slot)->quad[q]);
+		}
+#pragma unroll
+		for (u = 0; u < SOFTFIELD_SMALL_FLIGHT; u++) {
+			uint32_t i = m + u * groups, slot = (first + i) & (c->depth - 1);
+			const struct softfield_gpu_recv *recv = &c->recvs[slot];
+
+			if (!needed[u])
+				continue;
+			if (quad[u].w[3] != softfield_mark(first + i, c->shift))
+				missing = min(missing, i);
+			else
+				softfield_scatter(quad[u], SOFTFIELD_LINE_QUADS + q, (uint8_t *)recv->addr, recv->got,
+						  c->imm + slot * SOFTFIELD_IMM_MAX, recv->imm_len);
+		}
+	}
+	return softfield_scope_min<S>(missing);
+}
+
+/** The annexes of total messages, which were counted before. @return how many are complete: the others are counted no more */
+template <int S> SOFTFIELD_COLD uint32_t softfield_collective_go_on(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
+{
+	uint32_t complete = softfield_collective_annexes<S>(c, first, total);
+
+	if (complete != total && softfield_scope_rank<S>() == 0) {
+		c->head -= total - complete;
+		c->delivered -= total - complete;
+	}
+	softfield_scope_sync<S>();
+	return complete;
 }
 
 /** Copies messages of at most SOFTFIELD_SMALL bytes out of the arena. */
@@ -275,6 +332,7 @@ template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_receive(struct d
 	__shared__ struct softfield_handed table[SOFTFIELD_HANDED_MAX];
 	uint32_t head = c->head, delivered = c->delivered, size = softfield_scope_size<S>(), rank = softfield_scope_rank<S>();
 	uint32_t polled = 0, total = delivered - head, closed = 0; /* total: left over by thread scope */
+	uint32_t left = 0;
 	bool fresh = head == delivered && c->status == 0, large, publish = false;
 	struct softfield_found f;
 
@@ -288,12 +346,19 @@ template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_receive(struct d
 		total = softfield_collective_load<S>(c, polled, &f);
 	}
 	total = softfield_scope_min<S>(min(total, size));
-	large = fresh && softfield_collective_deliver<S>(c, delivered, total, &f, table);
+	if (fresh)
+		left = softfield_collective_deliver<S>(c, delivered, total, &f, table);
 	if (closed != SOFTFIELD_MAILBOX_OPEN)
 		c->status = closed == SOFTFIELD_MAILBOX_LOST ? DOCA_ERROR_IO_FAILED : DOCA_ERROR_BAD_STATE;
 	if (rank == 0)
 		publish = softfield_collective_account<S>(c, total, polled, fresh);
-	large = softfield_scope_any<S>(large);
+	if (softfield_scope_any<S>(left != 0)) {
+		if (softfield_scope_any<S>(left & SOFTFIELD_GOES_ON))
+			total = softfield_collective_go_on<S>(c, delivered, total);
+		large = softfield_scope_any<S>(left & SOFTFIELD_IN_ARENA);
+	} else {
+		large = false;
+	}
 	if (large && softfield_collective_all_small<S>(c, delivered, total))
 		softfield_collective_copy_in_small<S>(c, delivered, total);
 	else if (large)

@@ -35,7 +35,7 @@ SOFTFIELD_DEVICE void softfield_collective_record(struct doca_comch_gpu_producer
 	s->imm_len = m->imm_len;
 }
 
-/** Bytes 12q and on of the small messages that are first in a warp, loaded ahead: four lanes each, up to eight messages. */
+/** Bytes 12q and on of the inline messages that are first in a warp, loaded ahead: four lanes each, up to eight messages. */
 struct softfield_ahead {
 	struct softfield_quad quad;
 	uint32_t votes; /**< of the lanes whose messages they are */
@@ -66,7 +66,28 @@ SOFTFIELD_DEVICE struct softfield_quad softfield_collective_gather(const struct 
 	return quad;
 }
 
-/** Writes the lines of a warp's small messages: eight at a time, four lanes each. votes: the lanes that have one. */
+/** Writes the annexes of a warp's messages: four at a time, eight lanes each. votes: the lanes whose messages have one. */
+SOFTFIELD_COLD void softfield_collective_annexes(const struct softfield_gpu_peer *peer, const struct softfield_outgoing *m, uint32_t seq,
+						 uint32_t votes)
+{
+	uint32_t count = __popc(votes), lane = threadIdx.x & 31, q = SOFTFIELD_LINE_QUADS + lane % SOFTFIELD_ANNEX_QUADS, k;
+
+	for (k = 0; k < count; k += 4) {
+		uint32_t nth = k + lane / 8, from = softfield_nth_lane(votes, nth), number = __shfl_sync(SOFTFIELD_WARP_MASK, seq, from);
+		uintptr_t addr = __shfl_sync(SOFTFIELD_WARP_MASK, m->addr, from), imm = __shfl_sync(SOFTFIELD_WARP_MASK, m->imm, from);
+		uint32_t len = __shfl_sync(SOFTFIELD_WARP_MASK, m->len, from), imm_len = __shfl_sync(SOFTFIELD_WARP_MASK, m->imm_len, from);
+		struct softfield_quad quad;
+
+		if (nth >= count || q >= softfield_inline_quads(len + imm_len))
+			continue;
+		quad = softfield_gather(q, (const uint8_t *)addr, len, (const uint8_t *)imm, imm_len);
+		quad.w[3] = softfield_mark(number, peer->shift);
+		softfield_store_quad(&softfield_annex_of(peer->lines, peer->depth, number & (peer->depth - 1))->quad[q - SOFTFIELD_LINE_QUADS],
+				     quad);
+	}
+}
+
+/** Writes the lines of a warp's inline messages: eight at a time, four lanes each. votes: the lanes that have one. */
 SOFTFIELD_DEVICE void softfield_collective_lines(const struct softfield_gpu_dest *d, const struct softfield_outgoing *m, uint32_t seq,
 						 uint32_t votes, const struct softfield_ahead *ahead)
 {
@@ -81,7 +102,7 @@ SOFTFIELD_DEVICE void softfield_collective_lines(const struct softfield_gpu_dest
 			quad = ahead->quad;
 		else
 			quad = softfield_collective_gather(m, votes, nth);
-		quad.w[3] |= softfield_lap(number, d->peer.shift);
+		quad.w[3] |= lane & 3 ? softfield_mark(number, d->peer.shift) : softfield_lap(number, d->peer.shift);
 		if (nth < count)
 			softfield_store_quad(&d->peer.lines[number & (d->peer.depth - 1)].quad[lane & 3], quad);
 	}
@@ -212,7 +233,7 @@ template <int S> SOFTFIELD_COLD uint32_t softfield_collective_send_large(struct 
 	*number = softfield_scope_number<S>(mine, &n);
 	n = min(n, room);
 	if (mine && *number < n)
-		softfield_collective_record(p, sent + *number, m, m->len + m->imm_len > SOFTFIELD_LINE_PAYLOAD, p->last_dest, seq + *number);
+		softfield_collective_record(p, sent + *number, m, m->len + m->imm_len > SOFTFIELD_INLINE_MAX, p->last_dest, seq + *number);
 	softfield_scope_sync<S>();
 	if (softfield_scope_warp<S>() == 0)
 		softfield_warp_take(p, n);
@@ -242,6 +263,8 @@ template <int S> SOFTFIELD_COLD uint32_t softfield_collective_send_large(struct 
 
 		softfield_store_quad(&d->peer.lines[s->seq & (d->peer.depth - 1)].quad[threadIdx.x & 3],
 				     softfield_send_quad(s, d->peer.shift, threadIdx.x & 3));
+		if (s->inline_len != SOFTFIELD_NOT_INLINE && s->len + s->imm_len > SOFTFIELD_LINE_PAYLOAD && (threadIdx.x & 3) == 0)
+			softfield_producer_annex(&d->peer, s);
 	}
 	return n;
 }
@@ -253,7 +276,7 @@ template <int S> SOFTFIELD_DEVICE void softfield_collective_send_to(struct doca_
 {
 	struct softfield_gpu_dest *d = &p->current;
 	uint32_t sent = p->sent, room, seq, number = a->number, total = a->total;
-	bool mine = a->mine, special;
+	bool mine = a->mine, mine_goes, special;
 
 	if (!softfield_dest_is(d, a->id) || d->count - d->seq < total || p->send_ring - (sent - p->freed) < total) {
 		softfield_scope_sync<S>();
@@ -271,7 +294,7 @@ template <int S> SOFTFIELD_DEVICE void softfield_collective_send_to(struct doca_
 	}
 	seq = d->seq;
 	room = min(min(d->count - seq, p->send_max - (sent - p->polled)), p->send_ring - (sent - p->freed));
-	special = mine && m->len + m->imm_len > SOFTFIELD_LINE_PAYLOAD;
+	special = mine && m->len + m->imm_len > SOFTFIELD_INLINE_MAX;
 	if (mine && room != 0 && (m->len > d->len || m->len > p->arena_size)) {
 		*pending = mine = false;
 		*result = DOCA_ERROR_INVALID_VALUE;
@@ -280,9 +303,15 @@ template <int S> SOFTFIELD_DEVICE void softfield_collective_send_to(struct doca_
 	if (softfield_scope_any<S>(special)) {
 		total = softfield_collective_send_large<S>(p, d, m, mine, room, &number);
 	} else {
+		uint32_t votes;
+
 		total = min(total, room);
-		softfield_collective_lines(d, m, seq + number, __ballot_sync(SOFTFIELD_WARP_MASK, mine && number < total), ahead);
-		if (mine && number < total)
+		mine_goes = mine && number < total;
+		softfield_collective_lines(d, m, seq + number, __ballot_sync(SOFTFIELD_WARP_MASK, mine_goes), ahead);
+		votes = __ballot_sync(SOFTFIELD_WARP_MASK, mine_goes && m->len + m->imm_len > SOFTFIELD_LINE_PAYLOAD);
+		if (votes != 0)
+			softfield_collective_annexes(&d->peer, m, seq + number, votes);
+		if (mine_goes)
 			softfield_collective_record(p, sent + number, m, false, p->last_dest, seq + number);
 	}
 	if (softfield_scope_rank<S>() == 0) {
@@ -313,7 +342,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_collective_send(struct doca_comch_gpu_pr
 		result = DOCA_ERROR_INVALID_VALUE;
 	}
 	softfield_scope_sync<S>(); /* other threads' messages are read below */
-	ahead.votes = __ballot_sync(SOFTFIELD_WARP_MASK, pending && len + imm_len <= SOFTFIELD_LINE_PAYLOAD);
+	ahead.votes = __ballot_sync(SOFTFIELD_WARP_MASK, pending && len + imm_len <= SOFTFIELD_INLINE_MAX);
 	ahead.quad = softfield_collective_gather(&m, ahead.votes, (threadIdx.x & 31) / 4);
 	if (p->status != 0)
 		return DOCA_ERROR_BAD_STATE; /* the same for all */

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <softfield/gpu_mailbox.h>
 
-/** The message's bytes were in the line. */
+/** The message's bytes were in the line and its annex. */
 #define SOFTFIELD_IN_LINE UINT32_C(0xffffffff)
 /** Consumers that one GPU producer can reach between its start and its stop. */
 #define SOFTFIELD_GPU_PEERS_MAX 64
@@ -33,7 +33,7 @@ struct softfield_gpu_recv {
 struct doca_comch_gpu_consumer {
 	/* fixed while the context runs */
 	struct softfield_mailbox *mailbox;
-	struct softfield_line *lines;
+	struct softfield_line *lines;	  /**< and behind them their annexes */
 	uint8_t *arena;
 	struct softfield_gpu_recv *recvs; /**< depth of them */
 	uint8_t *imm;			  /**< depth times SOFTFIELD_IMM_MAX bytes */
@@ -86,7 +86,7 @@ struct softfield_gpu_send {
 	uint64_t arena_end;	/**< where the arena's head stood behind it */
 	uint32_t len, imm_len;
 	uint32_t offset;	/**< in the arena */
-	uint32_t inline_len;	/**< bytes in the line, or UINT32_MAX: in the arena */
+	uint32_t inline_len;	/**< bytes in the line and its annex, or UINT32_MAX: in the arena */
 	uint32_t dest;
 	uint32_t seq;
 };

@@ -62,10 +62,41 @@ SOFTFIELD_DEVICE int softfield_line_check(const struct doca_comch_gpu_consumer *
 		       first.w[0] <= c->arena_size && *len <= c->arena_size - first.w[0];
 	}
 	*len = softfield_tag_len(tag);
-	return *len <= posted_len && *imm_len <= SOFTFIELD_IMM_MAX && *len + *imm_len <= SOFTFIELD_LINE_PAYLOAD;
+	return *len <= posted_len && *imm_len <= SOFTFIELD_IMM_MAX && *len + *imm_len <= SOFTFIELD_INLINE_MAX;
 }
 
-/** Puts the message of a complete line into its receive. @return whether its bytes came from the arena */
+/** Puts what the annex holds of a message into its receive, whose lengths are known. @return 0 when not all is there yet */
+SOFTFIELD_COLD int softfield_consumer_annex(struct doca_comch_gpu_consumer *c, uint32_t seq)
+{
+	uint32_t slot = seq & (c->depth - 1), mark = softfield_mark(seq, c->shift), q, quads;
+	const struct softfield_annex *annex = softfield_annex_of(c->lines, c->depth, slot);
+	const struct softfield_gpu_recv *r = &c->recvs[slot];
+	struct softfield_quad quad[SOFTFIELD_ANNEX_QUADS];
+
+	quads = softfield_inline_quads(r->got + r->imm_len) - SOFTFIELD_LINE_QUADS;
+#if defined(__CUDACC__)
+#pragma unroll
+#endif
+	for (q = 0; q < SOFTFIELD_ANNEX_QUADS; q++)
+		if (q < quads)
+			quad[q] = softfield_load_quad(&annex->quad[q]);
+#if defined(__CUDACC__)
+#pragma unroll
+#endif
+	for (q = 0; q < SOFTFIELD_ANNEX_QUADS; q++)
+		if (q < quads && quad[q].w[3] != mark)
+			return 0;
+#if defined(__CUDACC__)
+#pragma unroll
+#endif
+	for (q = 0; q < SOFTFIELD_ANNEX_QUADS; q++)
+		if (q < quads)
+			softfield_scatter(quad[q], SOFTFIELD_LINE_QUADS + q, (uint8_t *)r->addr, r->got, c->imm + slot * SOFTFIELD_IMM_MAX,
+					  r->imm_len);
+	return 1;
+}
+
+/** Puts the message of a complete line into its receive, but for what is in the annex. @return whether its bytes came from the arena */
 SOFTFIELD_DEVICE int softfield_consumer_deliver(struct doca_comch_gpu_consumer *c, uint32_t seq, const struct softfield_quad line[4])
 {
 	struct softfield_gpu_recv *r = &c->recvs[seq & (c->depth - 1)];
@@ -96,7 +127,7 @@ SOFTFIELD_DEVICE int softfield_consumer_deliver(struct doca_comch_gpu_consumer *
 SOFTFIELD_DEVICE uint32_t softfield_consumer_poll(struct doca_comch_gpu_consumer *c)
 {
 	struct softfield_quad line[SOFTFIELD_THREAD_LINES][4];
-	uint32_t first = c->delivered, room = c->granted - first, i, q, lap;
+	uint32_t first = c->delivered, room = c->granted - first, i, q, tag, mark;
 	int arena = 0;
 
 	if (room > SOFTFIELD_THREAD_LINES)
@@ -111,13 +142,16 @@ SOFTFIELD_DEVICE uint32_t softfield_consumer_poll(struct doca_comch_gpu_consumer
 #pragma unroll
 #endif
 	for (i = 0; i < SOFTFIELD_THREAD_LINES; i++) {
-		lap = softfield_lap(first + i, c->shift);
-		if (i >= room || softfield_tag_lap(line[i][0].w[3]) != lap || line[i][1].w[3] != lap || line[i][2].w[3] != lap ||
-		    line[i][3].w[3] != lap)
+		tag = line[i][0].w[3];
+		mark = softfield_mark(first + i, c->shift);
+		if (i >= room || softfield_tag_lap(tag) != softfield_lap(first + i, c->shift) || line[i][1].w[3] != mark ||
+		    line[i][2].w[3] != mark || line[i][3].w[3] != mark)
 			break;
 		arena |= softfield_consumer_deliver(c, first + i, line[i]);
 		if (c->status != 0)
 			return 0;
+		if (softfield_tag_goes_on(tag) && !softfield_consumer_annex(c, first + i))
+			break;
 		c->delivered++;
 	}
 	if (i != 0 && (softfield_consumer_grant(c) || arena))

@@ -9,8 +9,10 @@
  *
  *   line    64 bytes, four quads of 12 payload bytes and a 4-byte tag. The tag holds the lap of the ring, never 0, so each
  *           quad says by itself whether it is there: no counter to read first, no fence. Up to 48 bytes of payload and
- *           immediate data travel in the line. Of a larger message the line holds place and length, the bytes lie in
- *           the arena, and one fence stands between the two.
+ *           immediate data travel in the line.
+ *   annex   128 bytes for each line, eight more quads of the same kind, behind all lines. A message of up to 144 bytes goes
+ *           on in its line's annex, in as many quads as it needs; the line's first quad tells how long it is. Of a
+ *           larger message the line holds place and length, the bytes lie in the arena, and one fence stands between the two.
  *   grant   the receiver's one quad: how many receives it posted so far, how long they are, how many messages it is done
  *           with. A posted receive is also the permission to reuse the line of depth receives before, so the sender needs
  *           nothing else. Receives of another length are granted when the earlier ones are used up: all that is granted
@@ -28,12 +30,15 @@
 #include <softfield/device.h>
 
 #define SOFTFIELD_MAILBOX_MAGIC 0x78626d53u /**< "Smbx" */
-#define SOFTFIELD_MAILBOX_VERSION 1
+#define SOFTFIELD_MAILBOX_VERSION 2
 #define SOFTFIELD_MAILBOX_DEPTH_MIN 16		      /**< lines */
 #define SOFTFIELD_MAILBOX_DEPTH_MAX 65536	      /**< lines */
 #define SOFTFIELD_MAILBOX_ARENA_MAX (UINT32_C(1) << 30) /**< bytes */
-#define SOFTFIELD_LINE_PAYLOAD 48		      /**< bytes of payload and immediate data that a line holds */
-#define SOFTFIELD_QUAD_PAYLOAD 12		      /**< of these, in each quad */
+#define SOFTFIELD_QUAD_PAYLOAD 12		      /**< bytes of payload and immediate data that a quad holds */
+#define SOFTFIELD_LINE_PAYLOAD 48		      /**< likewise a line */
+#define SOFTFIELD_INLINE_MAX 144		      /**< likewise a line with its annex */
+#define SOFTFIELD_LINE_QUADS 4
+#define SOFTFIELD_ANNEX_QUADS 8
 #define SOFTFIELD_IMM_MAX 32			      /**< bytes of immediate data */
 #define SOFTFIELD_AHEAD 8			      /**< messages before its turn, a CPU asks for the memory of one */
 #define SOFTFIELD_AHEAD_LINES 4			      /**< cache lines of the arena that it asks for, at most */
@@ -41,7 +46,12 @@
 
 /** A message's place in the ring. */
 struct softfield_line {
-	struct softfield_quad quad[4];
+	struct softfield_quad quad[SOFTFIELD_LINE_QUADS];
+} __attribute__((aligned(64)));
+
+/** Where it goes on. */
+struct softfield_annex {
+	struct softfield_quad quad[SOFTFIELD_ANNEX_QUADS];
 } __attribute__((aligned(64)));
 
 /** What a mailbox is: fixed by the owner. */
@@ -62,7 +72,7 @@ struct softfield_mailbox {
 	/* the owner, once */
 	uint32_t magic, version, flags;
 	uint32_t depth;		/**< lines, a power of two */
-	uint64_t lines_offset;	/**< from the start of the region */
+	uint64_t lines_offset;	/**< from the start of the region; the annexes follow */
 	uint64_t arena_offset;	/**< from the start of the region */
 	uint32_t arena_size;	/**< bytes, a power of two */
 	uint32_t number;	/**< the consumer's or producer's number, to tell mailboxes of one region apart */
@@ -84,8 +94,8 @@ struct softfield_mailbox {
 /** Words of the grant. */
 enum { SOFTFIELD_GRANT_COUNT, SOFTFIELD_GRANT_LEN, SOFTFIELD_GRANT_DONE, SOFTFIELD_GRANT_CLOSED };
 
-/* The tag: lap in the top byte; in the first quad also what the line holds. */
-#define SOFTFIELD_TAG_ARENA (UINT32_C(1) << 12) /**< words 0 and 1 of the line are offset and length in the arena */
+/* The tag of a line's first quad: lap in the top byte, below it what the line holds. */
+#define SOFTFIELD_TAG_ARENA (UINT32_C(1) << 14) /**< words 0 and 1 of the line are offset and length in the arena */
 
 /** The lap byte of message number seq in a ring of 1 << shift lines: never 0, differs from the lap before. */
 SOFTFIELD_DEVICE uint32_t softfield_lap(uint32_t seq, uint32_t shift)
@@ -93,15 +103,36 @@ SOFTFIELD_DEVICE uint32_t softfield_lap(uint32_t seq, uint32_t shift)
 	return (0x80 | ((seq >> shift) & 0x7f)) << 24;
 }
 
-/** The tag of a line's first quad; the others hold the lap alone. */
+/** The tag of a line's first quad. */
 SOFTFIELD_DEVICE uint32_t softfield_tag(uint32_t lap, uint32_t inline_len, uint32_t imm_len, uint32_t arena)
 {
-	return lap | arena | imm_len << 6 | inline_len;
+	return lap | arena | imm_len << 8 | inline_len;
 }
 
-SOFTFIELD_DEVICE uint32_t softfield_tag_len(uint32_t tag) { return tag & 0x3f; }
-SOFTFIELD_DEVICE uint32_t softfield_tag_imm_len(uint32_t tag) { return (tag >> 6) & 0x3f; }
+SOFTFIELD_DEVICE uint32_t softfield_tag_len(uint32_t tag) { return tag & 0xff; }
+SOFTFIELD_DEVICE uint32_t softfield_tag_imm_len(uint32_t tag) { return (tag >> 8) & 0x3f; }
 SOFTFIELD_DEVICE uint32_t softfield_tag_lap(uint32_t tag) { return tag & 0xff000000u; }
+
+/** Does the message go on in the annex? */
+SOFTFIELD_DEVICE int softfield_tag_goes_on(uint32_t tag)
+{
+	return (tag & SOFTFIELD_TAG_ARENA) == 0 && softfield_tag_len(tag) + softfield_tag_imm_len(tag) > SOFTFIELD_LINE_PAYLOAD;
+}
+
+/** The tag of all other quads: the whole number of the lap, as an annex may be passed over for many laps. Never 0. */
+SOFTFIELD_DEVICE uint32_t softfield_mark(uint32_t seq, uint32_t shift) { return 0x80000000u | seq >> shift; }
+
+/** Quads of a message that travels in the line: all of the line's, and those of the annex that it needs. */
+SOFTFIELD_DEVICE uint32_t softfield_inline_quads(uint32_t bytes)
+{
+	return bytes <= SOFTFIELD_LINE_PAYLOAD ? SOFTFIELD_LINE_QUADS : (bytes + SOFTFIELD_QUAD_PAYLOAD - 1) / SOFTFIELD_QUAD_PAYLOAD;
+}
+
+/** The annex of line slot of depth. */
+SOFTFIELD_DEVICE struct softfield_annex *softfield_annex_of(struct softfield_line *lines, uint32_t depth, uint32_t slot)
+{
+	return (struct softfield_annex *)(lines + depth) + slot;
+}
 
 /** Bytes that a message of len takes in the arena. */
 SOFTFIELD_DEVICE uint32_t softfield_arena_room(uint32_t len)

@@ -141,10 +141,10 @@ SOFTFIELD_COLD int softfield_producer_take(struct doca_comch_gpu_producer *p, ui
 	return softfield_arena_take_some(&p->arena_head, p->arena_tail, &p->arena_used, p->arena_size, len, offset);
 }
 
-/** Quad q of the line of a message. */
+/** Quad q of a message: of its line, or from the fourth on of its annex. */
 SOFTFIELD_DEVICE struct softfield_quad softfield_send_quad(const struct softfield_gpu_send *s, uint32_t shift, uint32_t q)
 {
-	uint32_t lap = softfield_lap(s->seq, shift);
+	uint32_t lap = softfield_lap(s->seq, shift), mark = softfield_mark(s->seq, shift);
 	struct softfield_quad quad;
 
 	if (s->inline_len == SOFTFIELD_NOT_INLINE) {
@@ -156,12 +156,22 @@ SOFTFIELD_DEVICE struct softfield_quad softfield_send_quad(const struct softfiel
 			return quad;
 		}
 		quad = softfield_gather(q - 1, 0, 0, (const uint8_t *)s->imm, s->imm_len);
-		quad.w[3] = lap;
+		quad.w[3] = mark;
 		return quad;
 	}
 	quad = softfield_gather(q, (const uint8_t *)s->addr, s->len, (const uint8_t *)s->imm, s->imm_len);
-	quad.w[3] = q == 0 ? softfield_tag(lap, s->len, s->imm_len, 0) : lap;
+	quad.w[3] = q == 0 ? softfield_tag(lap, s->len, s->imm_len, 0) : mark;
 	return quad;
+}
+
+/** Writes what of a message goes into the annex. */
+SOFTFIELD_COLD void softfield_producer_annex(const struct softfield_gpu_peer *peer, const struct softfield_gpu_send *s)
+{
+	struct softfield_annex *annex = softfield_annex_of(peer->lines, peer->depth, s->seq & (peer->depth - 1));
+	uint32_t quads = softfield_inline_quads(s->len + s->imm_len), q;
+
+	for (q = SOFTFIELD_LINE_QUADS; q < quads; q++)
+		softfield_store_quad(&annex->quad[q - SOFTFIELD_LINE_QUADS], softfield_send_quad(s, peer->shift, q));
 }
 
 /** Wakes the peer's CPU, where the GPU can. */
@@ -206,7 +216,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_producer_send(struct doca_comch_gpu_prod
 	if (!softfield_producer_has_slot(p))
 		return DOCA_ERROR_AGAIN;
 	s = &p->sends[p->sent & (p->send_ring - 1)];
-	s->inline_len = len + imm_len <= SOFTFIELD_LINE_PAYLOAD ? len : SOFTFIELD_NOT_INLINE;
+	s->inline_len = len + imm_len <= SOFTFIELD_INLINE_MAX ? len : SOFTFIELD_NOT_INLINE;
 	line = &d->peer.lines[d->seq & (d->peer.depth - 1)];
 	if (s->inline_len == SOFTFIELD_NOT_INLINE) {
 		if (!softfield_producer_take(p, len, &s->offset))
@@ -227,6 +237,8 @@ SOFTFIELD_DEVICE doca_error_t softfield_producer_send(struct doca_comch_gpu_prod
 	s->arena_end = p->arena_head;
 	for (q = 0; q < 4; q++)
 		softfield_store_quad(&line->quad[q], softfield_send_quad(s, d->peer.shift, q));
+	if (s->inline_len != SOFTFIELD_NOT_INLINE && len + imm_len > SOFTFIELD_LINE_PAYLOAD)
+		softfield_producer_annex(&d->peer, s);
 	d->seq++;
 	p->sent++;
 	softfield_producer_ring(d);

@@ -77,9 +77,11 @@ static void grant(struct gpu_inbound *in)
 static inline void prefetch(const struct gpu_mailbox *box, uint32_t seq, const struct gpu_arrival *arrival)
 {
 	const uint8_t *next = arrival->arena;
-	uint32_t room = softfield_arena_room(arrival->len);
+	uint32_t room = softfield_arena_room(arrival->len), ahead = (seq + PREFETCH_LINES) & (box->depth - 1);
 
-	__builtin_prefetch(&box->lines[(seq + PREFETCH_LINES) & (box->depth - 1)]);
+	__builtin_prefetch(&box->lines[ahead]);
+	if (next == NULL && arrival->len + arrival->imm_len > SOFTFIELD_LINE_PAYLOAD)
+		__builtin_prefetch(softfield_annex_of(box->lines, box->depth, ahead));
 	if (next == NULL || room > PREFETCH_ARENA || (size_t)(box->arena + box->arena_size - next) < (PREFETCH_LINES + 1) * (size_t)room)
 		return;
 	for (uint32_t i = 0; i < room; i += SOFTFIELD_ARENA_ALIGN)

@@ -151,7 +151,7 @@ doca_error_t gpu_mailbox_view(uint8_t *base, size_t len, size_t offset, bool to_
 		return DOCA_ERROR_UNSUPPORTED_VERSION;
 	if (!power_of_two(head.depth, SOFTFIELD_MAILBOX_DEPTH_MIN, SOFTFIELD_MAILBOX_DEPTH_MAX) ||
 	    !power_of_two(head.arena_size, SOFTFIELD_ARENA_ALIGN, SOFTFIELD_MAILBOX_ARENA_MAX) ||
-	    !inside(head.lines_offset, (uint64_t)head.depth * sizeof(struct softfield_line), len, 64) ||
+	    !inside(head.lines_offset, gpu_mailbox_size(head.depth) - sizeof(head), len, 64) ||
 	    !inside(head.arena_offset, head.arena_size, len, SOFTFIELD_ARENA_ALIGN) ||
 	    ((head.flags & SOFTFIELD_MAILBOX_TO_KERNEL) != 0) != to_kernel)
 		return DOCA_ERROR_INVALID_VALUE;
@@ -231,22 +231,38 @@ static bool take_arena(struct gpu_sender *sender, uint32_t len, uint32_t *offset
 	return take_arena_now(sender, len, offset);
 }
 
-/* The bytes, 12 for each quad, from one buffer, which is not read beyond its end. */
-static inline void fill_line(struct softfield_line *line, uint32_t lap, uint32_t tag, const uint8_t *bytes, uint32_t len)
+/* 12 bytes, or what is left of them, and the tag. */
+static inline struct softfield_quad quad_of(const uint8_t *bytes, uint32_t len, uint32_t tag)
 {
-	struct softfield_quad quad;
+	struct softfield_quad quad = {{0, 0, 0, tag}};
 
-	for (uint32_t q = 0; q < 4; q++) {
+	if (len != 0)
+		memcpy(quad.w, bytes, len);
+	return quad;
+}
+
+/* The bytes from one buffer, which is not read beyond its end. */
+static inline void fill_line(struct softfield_line *line, uint32_t mark, uint32_t tag, const uint8_t *bytes, uint32_t len)
+{
+	for (uint32_t q = 0; q < SOFTFIELD_LINE_QUADS; q++) {
 		uint32_t at = q * SOFTFIELD_QUAD_PAYLOAD;
 
-		memset(&quad, 0, sizeof(quad));
 		if (__builtin_expect(at + SOFTFIELD_QUAD_PAYLOAD <= len, 1))
-			memcpy(quad.w, bytes + at, SOFTFIELD_QUAD_PAYLOAD);
-		else if (at < len)
-			memcpy(quad.w, bytes + at, len - at);
-		quad.w[3] = q == 0 ? tag : lap;
-		softfield_store_quad(&line->quad[q], quad);
+			softfield_store_quad(&line->quad[q], quad_of(bytes + at, SOFTFIELD_QUAD_PAYLOAD, q == 0 ? tag : mark));
+		else
+			softfield_store_quad(&line->quad[q], quad_of(at < len ? bytes + at : NULL, at < len ? len - at : 0, q == 0 ? tag : mark));
 	}
+}
+
+/* The bytes that the line did not take. */
+static inline void fill_annex(struct softfield_annex *annex, uint32_t mark, const uint8_t *bytes, uint32_t len)
+{
+	struct softfield_quad *quad = annex->quad;
+
+	for (; len >= SOFTFIELD_QUAD_PAYLOAD; len -= SOFTFIELD_QUAD_PAYLOAD, bytes += SOFTFIELD_QUAD_PAYLOAD)
+		softfield_store_quad(quad++, quad_of(bytes, SOFTFIELD_QUAD_PAYLOAD, mark));
+	if (len != 0)
+		softfield_store_quad(quad, quad_of(bytes, len, mark));
 }
 
 static void gather(uint8_t *to, const struct sf_iov *iov, uint32_t iov_num)
@@ -257,26 +273,41 @@ static void gather(uint8_t *to, const struct sf_iov *iov, uint32_t iov_num)
 	}
 }
 
-static void send_inline(struct gpu_sender *sender, struct softfield_line *line, const struct sf_iov *iov, uint32_t iov_num, uint32_t len,
-			const void *imm, uint32_t imm_len)
+static inline void put_inline(struct gpu_sender *sender, uint32_t slot, uint32_t tag, const uint8_t *bytes, uint32_t total)
 {
-	uint32_t lap = softfield_lap(sender->seq, sender->box.shift);
-	uint8_t bytes[SOFTFIELD_LINE_PAYLOAD];
+	struct softfield_line *line = &sender->box.lines[slot];
+	uint32_t mark = softfield_mark(sender->seq, sender->box.shift);
 
 	softfield_published(line);
+	fill_line(line, mark, tag, bytes, total);
+	if (total > SOFTFIELD_LINE_PAYLOAD)
+		fill_annex(softfield_annex_of(sender->box.lines, sender->box.depth, slot), mark, bytes + SOFTFIELD_LINE_PAYLOAD,
+			   total - SOFTFIELD_LINE_PAYLOAD);
+}
+
+static void send_inline(struct gpu_sender *sender, uint32_t slot, const struct sf_iov *iov, uint32_t iov_num, uint32_t len,
+			const void *imm, uint32_t imm_len)
+{
+	uint32_t tag = softfield_tag(softfield_lap(sender->seq, sender->box.shift), len, imm_len, 0);
+	uint32_t ahead = (sender->seq + SOFTFIELD_AHEAD) & (sender->box.depth - 1);
+	uint8_t bytes[SOFTFIELD_INLINE_MAX];
+
+	if (len + imm_len > SOFTFIELD_LINE_PAYLOAD)
+		softfield_prefetch_write(softfield_annex_of(sender->box.lines, sender->box.depth, ahead));
 	if (iov_num == 1 && imm_len == 0) {
-		fill_line(line, lap, softfield_tag(lap, len, 0, 0), iov[0].addr, len);
+		put_inline(sender, slot, tag, iov[0].addr, len);
 		return;
 	}
 	gather(bytes, iov, iov_num);
 	if (imm_len != 0)
 		memcpy(bytes + len, imm, imm_len);
-	fill_line(line, lap, softfield_tag(lap, len, imm_len, 0), bytes, len + imm_len);
+	put_inline(sender, slot, tag, bytes, len + imm_len);
 }
 
-static doca_error_t send_arena(struct gpu_sender *sender, struct softfield_line *line, const struct sf_iov *iov, uint32_t iov_num,
-			       uint32_t len, const void *imm, uint32_t imm_len)
+static doca_error_t send_arena(struct gpu_sender *sender, uint32_t slot, const struct sf_iov *iov, uint32_t iov_num, uint32_t len,
+			       const void *imm, uint32_t imm_len)
 {
+	struct softfield_line *line = &sender->box.lines[slot];
 	uint32_t lap = softfield_lap(sender->seq, sender->box.shift), offset;
 	uint8_t bytes[SOFTFIELD_LINE_PAYLOAD] = {0};
 
@@ -289,14 +320,14 @@ static doca_error_t send_arena(struct gpu_sender *sender, struct softfield_line 
 	if (imm_len != 0)
 		memcpy(bytes + SOFTFIELD_QUAD_PAYLOAD, imm, imm_len);
 	softfield_published(line); /* and the quad's store is behind all that was stored before */
-	fill_line(line, lap, softfield_tag(lap, 0, imm_len, SOFTFIELD_TAG_ARENA), bytes, sizeof(bytes));
+	fill_line(line, softfield_mark(sender->seq, sender->box.shift), softfield_tag(lap, 0, imm_len, SOFTFIELD_TAG_ARENA), bytes, sizeof(bytes));
 	return DOCA_SUCCESS;
 }
 
 static doca_error_t send_locked(struct gpu_sender *sender, const struct sf_iov *iov, uint32_t iov_num, uint64_t len, const void *imm,
 				uint32_t imm_len)
 {
-	struct softfield_line *line = &sender->box.lines[sender->seq & (sender->box.depth - 1)];
+	uint32_t slot = sender->seq & (sender->box.depth - 1);
 	doca_error_t result = DOCA_SUCCESS;
 
 	if (__builtin_expect(sender->seq == sender->count, 0)) {
@@ -309,13 +340,13 @@ static doca_error_t send_locked(struct gpu_sender *sender, const struct sf_iov *
 	softfield_prefetch_write(&sender->box.lines[(sender->seq + SOFTFIELD_AHEAD) & (sender->box.depth - 1)]);
 	if (__builtin_expect(len > sender->len || len > sender->box.arena_size, 0))
 		return DOCA_ERROR_TOO_BIG;
-	if (len + imm_len <= SOFTFIELD_LINE_PAYLOAD)
-		send_inline(sender, line, iov, iov_num, (uint32_t)len, imm, imm_len);
+	if (len + imm_len <= SOFTFIELD_INLINE_MAX)
+		send_inline(sender, slot, iov, iov_num, (uint32_t)len, imm, imm_len);
 	else
-		result = send_arena(sender, line, iov, iov_num, (uint32_t)len, imm, imm_len);
+		result = send_arena(sender, slot, iov, iov_num, (uint32_t)len, imm, imm_len);
 	if (result != DOCA_SUCCESS)
 		return result;
-	sender->arena_end[sender->seq & (sender->box.depth - 1)] = sender->arena_head;
+	sender->arena_end[slot] = sender->arena_head;
 	sender->seq++;
 	return DOCA_SUCCESS;
 }
@@ -345,41 +376,53 @@ bool gpu_receiver_ready(const struct gpu_receiver *receiver)
 	return softfield_tag_lap(softfield_load_quad(&line->quad[0]).w[3]) == softfield_lap(receiver->seq, receiver->box.shift);
 }
 
+/* Quads of a message that travels in the line: all are there, or none is taken. Each overwrites the tag of the one before. */
+static inline bool take_quads(uint8_t *to, const struct softfield_quad *from, uint32_t n, uint32_t mark)
+{
+	for (uint32_t q = 0; q < n; q++) {
+		struct softfield_quad quad = softfield_load_quad(from + q);
+
+		if (quad.w[3] != mark)
+			return false;
+		memcpy(to + q * SOFTFIELD_QUAD_PAYLOAD, quad.w, sizeof(quad));
+	}
+	return true;
+}
+
 doca_error_t gpu_receiver_peek(const struct gpu_receiver *receiver, struct gpu_arrival *arrival)
 {
-	const struct softfield_line *line = &receiver->box.lines[receiver->seq & (receiver->box.depth - 1)];
-	uint32_t lap = softfield_lap(receiver->seq, receiver->box.shift), tag, offset;
-	struct softfield_quad quad[4];
+	const struct gpu_mailbox *box = &receiver->box;
+	uint32_t slot = receiver->seq & (box->depth - 1), mark = softfield_mark(receiver->seq, box->shift), tag, bytes;
+	const struct softfield_line *line = &box->lines[slot];
+	struct softfield_quad first = softfield_load_quad(&line->quad[0]);
 
-	quad[0] = softfield_load_quad(&line->quad[0]);
-	tag = quad[0].w[3];
-	if (softfield_tag_lap(tag) != lap)
+	tag = first.w[3];
+	if (softfield_tag_lap(tag) != softfield_lap(receiver->seq, box->shift))
 		return DOCA_ERROR_AGAIN;
-	for (uint32_t q = 1; q < 4; q++) {
-		quad[q] = softfield_load_quad(&line->quad[q]);
-		if (quad[q].w[3] != lap)
-			return DOCA_ERROR_AGAIN;
-	}
-	softfield_observed(line);
-	if (receiver->seq == receiver->count)
-		return DOCA_ERROR_IO_FAILED; /* more than was granted */
 	arrival->imm_len = softfield_tag_imm_len(tag);
+	if (receiver->seq == receiver->count || arrival->imm_len > SOFTFIELD_IMM_MAX)
+		return DOCA_ERROR_IO_FAILED; /* more than was granted, or nonsense */
 	if (tag & SOFTFIELD_TAG_ARENA) {
-		offset = quad[0].w[0];
-		arrival->len = quad[0].w[1];
-		if (arrival->imm_len > SOFTFIELD_IMM_MAX || offset > receiver->box.arena_size || arrival->len > receiver->box.arena_size - offset)
+		if (!take_quads(arrival->line, &line->quad[1], SOFTFIELD_LINE_QUADS - 1, mark))
+			return DOCA_ERROR_AGAIN;
+		softfield_observed(line);
+		arrival->len = first.w[1];
+		if (first.w[0] > box->arena_size || arrival->len > box->arena_size - first.w[0] || arrival->len > receiver->len)
 			return DOCA_ERROR_IO_FAILED;
-		arrival->arena = receiver->box.arena + offset;
-		for (uint32_t q = 1; q < 4; q++)
-			memcpy(arrival->line + (q - 1) * SOFTFIELD_QUAD_PAYLOAD, quad[q].w, SOFTFIELD_QUAD_PAYLOAD);
-		return arrival->len <= receiver->len ? DOCA_SUCCESS : DOCA_ERROR_IO_FAILED;
+		arrival->arena = box->arena + first.w[0];
+		return DOCA_SUCCESS;
 	}
 	arrival->len = softfield_tag_len(tag);
 	arrival->arena = NULL;
-	if (arrival->len + arrival->imm_len > SOFTFIELD_LINE_PAYLOAD || arrival->imm_len > SOFTFIELD_IMM_MAX || arrival->len > receiver->len)
+	bytes = arrival->len + arrival->imm_len;
+	if (bytes > SOFTFIELD_INLINE_MAX || arrival->len > receiver->len)
 		return DOCA_ERROR_IO_FAILED;
-	for (uint32_t q = 0; q < 4; q++) /* whole quads: each overwrites the tag of the one before */
-		memcpy(arrival->line + q * SOFTFIELD_QUAD_PAYLOAD, quad[q].w, sizeof(quad[q]));
+	memcpy(arrival->line, first.w, sizeof(first));
+	if (!take_quads(arrival->line + SOFTFIELD_QUAD_PAYLOAD, &line->quad[1], SOFTFIELD_LINE_QUADS - 1, mark) ||
+	    !take_quads(arrival->line + SOFTFIELD_LINE_PAYLOAD, softfield_annex_of(box->lines, box->depth, slot)->quad,
+			softfield_inline_quads(bytes) - SOFTFIELD_LINE_QUADS, mark))
+		return DOCA_ERROR_AGAIN;
+	softfield_observed(line);
 	return DOCA_SUCCESS;
 }
 

@@ -62,10 +62,10 @@ bool gpu_barriers(void);
 /* Stands for the fences of the mailbox's sender (softfield_mailbox.barriers). */
 void gpu_barrier_now(const struct gpu_mailbox *mailbox);
 
-/* Bytes of a head and its lines. */
+/* Bytes of a head, its lines and their annexes. */
 static inline size_t gpu_mailbox_size(uint32_t depth)
 {
-	return sizeof(struct softfield_mailbox) + (size_t)depth * sizeof(struct softfield_line);
+	return sizeof(struct softfield_mailbox) + (size_t)depth * (sizeof(struct softfield_line) + sizeof(struct softfield_annex));
 }
 
 /* Writes the head at base + offset and gives the view. The memory is zero. */
@@ -118,7 +118,7 @@ doca_error_t gpu_sender_send(struct gpu_sender *sender, const struct sf_iov *iov
 struct gpu_arrival {
 	uint32_t len, imm_len;
 	const uint8_t *arena;			  /* its bytes, or NULL: they are in line */
-	uint8_t line[SOFTFIELD_LINE_PAYLOAD + 16]; /* its bytes and then its immediate data; or the latter only */
+	uint8_t line[SOFTFIELD_INLINE_MAX + 16]; /* its bytes and then its immediate data; or the latter only */
 };
 
 struct gpu_receiver {

@@ -115,7 +115,7 @@ static void every_length_and_immediate_arrives(void **state)
 	struct to_kernel *t = to_kernel(0);
 	uint8_t bytes[2048], imm[SOFTFIELD_IMM_MAX];
 
-	for (uint32_t len = 0; len <= 130; len++) {
+	for (uint32_t len = 0; len <= 210; len++) {
 		for (uint32_t imm_len = 0; imm_len <= SOFTFIELD_IMM_MAX; imm_len += 4) {
 			fill(bytes, len, len);
 			fill(imm, imm_len, imm_len + 5);
@@ -216,7 +216,7 @@ static void kernel_refuses_a_line_that_lies(void **state)
 
 		post(t, 1, 2048);
 		for (uint32_t q = 0; q < 4; q++)
-			t->box.lines[0].quad[q].w[3] = lap;
+			t->box.lines[0].quad[q].w[3] = softfield_mark(0, t->box.shift);
 		t->box.lines[0].quad[0].w[0] = places[i][0];
 		t->box.lines[0].quad[0].w[1] = places[i][1];
 		t->box.lines[0].quad[0].w[3] = softfield_tag(lap, 0, 0, SOFTFIELD_TAG_ARENA);
@@ -226,6 +226,55 @@ static void kernel_refuses_a_line_that_lies(void **state)
 		drop_to_kernel(t);
 		memset(memory, 0, SIZE);
 	}
+}
+
+/* What the peer says of lengths is checked before anything is read or written by it. */
+static void kernel_refuses_lengths_that_lie(void **state)
+{
+	static const uint32_t lengths[][2] = {{SOFTFIELD_INLINE_MAX + 1, 0}, {255, 0}, {120, 32}, {0, 33}, {101, 0}};
+
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		struct to_kernel *t = to_kernel(0);
+		uint32_t mkey, len;
+		uintptr_t addr;
+
+		post(t, 1, 100);
+		for (uint32_t q = 0; q < 4; q++)
+			t->box.lines[0].quad[q].w[3] = softfield_mark(0, t->box.shift);
+		t->box.lines[0].quad[0].w[3] = softfield_tag(softfield_lap(0, t->box.shift), lengths[i][0], lengths[i][1], 0);
+		assert_int_equal(softfield_consumer_try(&t->consumer, &mkey, &addr, &len, NULL, NULL), DOCA_ERROR_IO_FAILED);
+		drop_to_kernel(t);
+		memset(memory, 0, SIZE);
+	}
+}
+
+/* A sender that is between line and annex: the message is not there yet, whatever earlier laps left in the annex. */
+static void kernel_waits_for_the_annex(void **state)
+{
+	struct to_kernel *t = to_kernel(0);
+	struct softfield_annex *annex = softfield_annex_of(t->box.lines, DEPTH, 3);
+	struct softfield_quad stale, written;
+	uint8_t bytes[100];
+	uint32_t mkey, len;
+	uintptr_t addr;
+
+	for (uint32_t i = 0; i < 128 * DEPTH + 3; i++) { /* long enough for the lap byte to come round */
+		fill(bytes, sizeof(bytes), i);
+		post(t, 1, 100);
+		assert_int_equal(send(t, bytes, i == 3 ? 100 : 48, NULL, 0), DOCA_SUCCESS);
+		expect(t, bytes, i == 3 ? 100 : 48, NULL, 0);
+	}
+	fill(bytes, sizeof(bytes), 77);
+	stale = annex->quad[4];
+	post(t, 1, 100);
+	assert_int_equal(send(t, bytes, 100, NULL, 0), DOCA_SUCCESS);
+	written = annex->quad[4];
+	annex->quad[4] = stale;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(softfield_consumer_try(&t->consumer, &mkey, &addr, &len, NULL, NULL), DOCA_ERROR_AGAIN);
+	annex->quad[4] = written;
+	expect(t, bytes, 100, NULL, 0);
+	drop_to_kernel(t);
 }
 
 static void sender_believes_no_mad_grant(void **state)
@@ -303,7 +352,7 @@ static void kernel_sends_what_is_granted(void **state)
 
 	assert_int_equal(kernel_send(f, bytes, 1, 0), DOCA_ERROR_AGAIN);
 	for (uint32_t i = 0; i < 200; i++) {
-		uint32_t len = i % 4 == 0 ? 1500 : i % 49;
+		uint32_t len = i % 4 == 0 ? 1500 : i % 160;
 
 		fill(bytes, len, i);
 		gpu_receiver_grant(&f->receiver, 2, 1500);
@@ -319,6 +368,51 @@ static void kernel_sends_what_is_granted(void **state)
 		assert_int_equal(id, i);
 		assert_int_equal(softfield_producer_try(&f->producer, &id), DOCA_ERROR_AGAIN);
 	}
+	free(f);
+}
+
+static void kernel_sends_every_length_and_immediate(void **state)
+{
+	struct from_kernel *f = from_kernel();
+	uint8_t bytes[256], imm[SOFTFIELD_IMM_MAX];
+	struct gpu_arrival arrival;
+	uint64_t id;
+
+	for (uint32_t len = 0; len <= 160; len++) {
+		for (uint32_t imm_len = 0; imm_len <= SOFTFIELD_IMM_MAX; imm_len += 8) {
+			fill(bytes, len, len);
+			fill(imm, imm_len, imm_len + 5);
+			gpu_receiver_grant(&f->receiver, 2, 200);
+			assert_int_equal(softfield_producer_send(&f->producer, (uintptr_t)bytes, len, imm, imm_len, 7, len), DOCA_SUCCESS);
+			assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_SUCCESS);
+			assert_int_equal(arrival.len, len);
+			assert_int_equal(arrival.imm_len, imm_len);
+			assert_int_equal(arrival.arena != NULL, len + imm_len > SOFTFIELD_INLINE_MAX);
+			assert_memory_equal(arrival.arena != NULL ? arrival.arena : arrival.line, bytes, len);
+			assert_memory_equal(arrival.arena != NULL ? arrival.line : arrival.line + len, imm, imm_len);
+			gpu_receiver_next(&f->receiver);
+			assert_int_equal(softfield_producer_try(&f->producer, &id), DOCA_SUCCESS);
+		}
+	}
+	free(f);
+}
+
+static void receiver_waits_for_the_annex(void **state)
+{
+	struct from_kernel *f = from_kernel();
+	struct softfield_annex *annex = softfield_annex_of(f->receiver.box.lines, DEPTH, 0);
+	struct gpu_arrival arrival;
+	uint8_t bytes[100];
+
+	fill(bytes, sizeof(bytes), 4);
+	gpu_receiver_grant(&f->receiver, 1, 100);
+	assert_int_equal(kernel_send(f, bytes, 100, 0), DOCA_SUCCESS);
+	annex->quad[4].w[3]--;
+	assert_true(gpu_receiver_ready(&f->receiver)); /* whoever sees it looks again rather than sleeps */
+	assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_AGAIN);
+	annex->quad[4].w[3]++;
+	assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_SUCCESS);
+	assert_memory_equal(arrival.line, bytes, 100);
 	free(f);
 }
 
@@ -388,10 +482,17 @@ static void receiver_refuses_what_was_not_granted(void **state)
 	uint32_t lap = softfield_lap(0, f->receiver.box.shift);
 
 	for (uint32_t q = 0; q < 4; q++)
-		f->receiver.box.lines[0].quad[q].w[3] = lap;
+		f->receiver.box.lines[0].quad[q].w[3] = softfield_mark(0, f->receiver.box.shift);
 	f->receiver.box.lines[0].quad[0].w[3] = softfield_tag(lap, 4, 0, 0);
 	assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_IO_FAILED);
 	gpu_receiver_grant(&f->receiver, 1, 3);
+	assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_IO_FAILED);
+	f->receiver.len = 1000;
+	f->receiver.box.lines[0].quad[0].w[3] = softfield_tag(lap, SOFTFIELD_INLINE_MAX + 1, 0, 0);
+	assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_IO_FAILED);
+	f->receiver.box.lines[0].quad[0].w[3] = softfield_tag(lap, 120, 32, 0);
+	assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_IO_FAILED);
+	f->receiver.box.lines[0].quad[0].w[3] = softfield_tag(lap, 4, 33, 0);
 	assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_IO_FAILED);
 	free(f);
 }
@@ -438,9 +539,13 @@ int main(void)
 		TEST(receives_of_several_lengths_keep_their_order),
 		TEST(full_arena_clears_by_receiving),
 		TEST(kernel_refuses_a_line_that_lies),
+		TEST(kernel_refuses_lengths_that_lie),
+		TEST(kernel_waits_for_the_annex),
 		TEST(sender_believes_no_mad_grant),
 		TEST(stopped_consumer_says_so),
 		TEST(kernel_sends_what_is_granted),
+		TEST(kernel_sends_every_length_and_immediate),
+		TEST(receiver_waits_for_the_annex),
 		TEST(sends_wait_for_polls_and_for_the_arena),
 		TEST(unknown_and_ended_consumers),
 		TEST(lost_peer_ends_the_producer),

@@ -44,7 +44,7 @@ static void cpu_sides(uint8_t *memory, const uint8_t *data, size_t size)
 	}
 	if (gpu_mailbox_view(memory, SIZE, 0, true, &box) == DOCA_SUCCESS && gpu_sender_init(&sender, &box) == DOCA_SUCCESS) {
 		for (int i = 0; i < STEPS; i++) {
-			iov.len = i % 2 ? sizeof(bytes) : 20;
+			iov.len = i % 3 == 0 ? sizeof(bytes) : i % 3 == 1 ? 100 : 20;
 			(void)gpu_sender_send(&sender, &iov, 1, bytes, i % 5);
 			if (size > 80)
 				memcpy(memory + 64, data + (size_t)i % (size - 80), 16); /* another grant */
@@ -56,7 +56,7 @@ static void cpu_sides(uint8_t *memory, const uint8_t *data, size_t size)
 /* The kernel's: its geometry is the host's own, the lines are the peer's. */
 static void kernel_side(uint8_t *memory, const uint8_t *data, size_t size)
 {
-	enum { DEPTH = 16, ARENA = 4096 };
+	enum { DEPTH = 16, ARENA = 4096, LINES = DEPTH * (sizeof(struct softfield_line) + sizeof(struct softfield_annex)) };
 	static struct doca_comch_gpu_consumer consumer;
 	struct softfield_gpu_recv recvs[DEPTH];
 	uint8_t imm[DEPTH * SOFTFIELD_IMM_MAX], *buffer = malloc(RECV_SIZE);
@@ -64,7 +64,7 @@ static void kernel_side(uint8_t *memory, const uint8_t *data, size_t size)
 	uintptr_t addr;
 
 	memset(memory, 0, SIZE);
-	memcpy(memory + 256, data, size < DEPTH * 64 ? size : DEPTH * 64);
+	memcpy(memory + 256, data, size < LINES ? size : LINES);
 	memset(&consumer, 0, sizeof(consumer));
 	memset(recvs, 0, sizeof(recvs));
 	consumer.mailbox = (struct softfield_mailbox *)memory;

@@ -140,7 +140,7 @@ static void echo(enum setup_scope scope, uint32_t queues, uint32_t size, uint32_
 
 static void every_size_comes_back(void **state)
 {
-	static const uint32_t sizes[] = {1, 3, 8, 11, 12, 13, 47, 48, 49, 100, 4096, 4097, 65536};
+	static const uint32_t sizes[] = {1, 3, 8, 11, 12, 13, 47, 48, 49, 76, 100, 144, 145, 4096, 4097, 65536};
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 		echo(SETUP_THREAD, 1, sizes[i], 4, 0, 50);
@@ -148,7 +148,7 @@ static void every_size_comes_back(void **state)
 
 static void every_size_comes_back_at_block_scope(void **state)
 {
-	static const uint32_t sizes[] = {1, 12, 13, 48, 49, 4096, 5000, 65536};
+	static const uint32_t sizes[] = {1, 12, 13, 48, 49, 76, 144, 145, 4096, 5000, 65536};
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 		echo(SETUP_BLOCK, 1, sizes[i], 16, 0, 200);
@@ -156,7 +156,7 @@ static void every_size_comes_back_at_block_scope(void **state)
 
 static void every_size_comes_back_at_warp_scope(void **state)
 {
-	static const uint32_t sizes[] = {1, 12, 13, 48, 49, 4096, 65536};
+	static const uint32_t sizes[] = {1, 12, 13, 48, 49, 76, 144, 145, 4096, 65536};
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 		echo(SETUP_WARP, 1, sizes[i], 16, 0, 200);
@@ -171,7 +171,10 @@ static void rings_wrap_many_times(void **state)
 static void immediate_data_travels_with_any_size(void **state)
 {
 	echo(SETUP_THREAD, 1, 16, 4, 32, 100);  /* both in the line */
-	echo(SETUP_THREAD, 1, 40, 4, 32, 100);  /* too much for the line */
+	echo(SETUP_THREAD, 1, 40, 4, 32, 100);  /* in the annex */
+	echo(SETUP_BLOCK, 1, 60, 8, 32, 100);
+	echo(SETUP_WARP, 1, 112, 8, 32, 100);
+	echo(SETUP_THREAD, 1, 113, 4, 32, 100); /* too much for line and annex */
 	echo(SETUP_BLOCK, 1, 4000, 8, 7, 100);
 	echo(SETUP_WARP, 1, 20, 8, 5, 100);
 }
