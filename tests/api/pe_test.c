@@ -306,6 +306,19 @@ static void mode_all_clears_by_the_next_request(void **state)
 	assert_int_equal(doca_pe_set_event_mode(f->pe, DOCA_PE_EVENT_MODE_PROGRESS_SELECTIVE), DOCA_SUCCESS);
 }
 
+static void mode_selective_wakes_until_cleared(void **state)
+{
+	struct fixture *f = *state;
+	f->test.due = true;
+	assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
+	f->test.due = false;
+	assert_int_equal(doca_pe_progress(f->pe), 0);
+	assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
+	assert_true(wakes(f, 0));
+	assert_int_equal(doca_pe_clear_notification(f->pe, 0), DOCA_SUCCESS);
+	assert_false(wakes(f, 0));
+}
+
 static void watched_descriptor_wakes(void **state)
 {
 	struct fixture *f = *state;
@@ -348,6 +361,7 @@ int main(void)
 		T(kick_before_and_after_the_request_wakes),
 		T(kick_during_progress_asks_for_another_call),
 		T(mode_all_clears_by_the_next_request),
+		T(mode_selective_wakes_until_cleared),
 		T(watched_descriptor_wakes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

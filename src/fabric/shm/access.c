@@ -60,8 +60,10 @@ static enum shm_reach copy_vm(const struct sf_op *op, struct shm_peer *peer, uin
 		done = process_vm_readv(peer->pid, local, (unsigned long)num, &remote, 1, 0);
 	if (done == (ssize_t)*len)
 		return SHM_REACHED;
-	if (done < 0 && errno == ESRCH)
+	if (done < 0 && errno == ESRCH) { /* known here before the agent hears of it */
+		atomic_store_explicit(&peer->dead, true, memory_order_relaxed);
 		return SHM_ENDED;
+	}
 	if (done < 0 && errno != EFAULT && !atomic_exchange(&peer->no_vm, true))
 		SF_LOG_INFO("cannot reach into process %d directly (%s): memory that is not whole pages is left to its agent",
 			    peer->pid, strerror(errno));
