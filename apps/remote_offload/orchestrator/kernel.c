@@ -54,12 +54,35 @@ SOFTFIELD_DEVICE uint32_t kernel_answer(uint32_t function, uintptr_t addr, uint3
 	return answer_len == payload_len ? len : kernel_set_answer_len(addr, answer_len);
 }
 
+/*
+ * Is the kernel to end? A CUDA GPU reads the flag across PCIe, in a microsecond, and serves warps that read the same line one after
+ * the other. So it is looked at now and then, and one thread answers for its block; an idle loop turns in a few microseconds. On the
+ * software GPU a turn may sleep, and the flag costs nothing.
+ */
+#if defined(__CUDACC__)
+#define KERNEL_STOP_EVERY 32u
+#define KERNEL_STOP_ALONE 1
+#else
+#define KERNEL_STOP_EVERY 1u
+#define KERNEL_STOP_ALONE 0
+#endif
+
+SOFTFIELD_DEVICE int kernel_is_stopped(const struct kernel_args *args, uint32_t *turn)
+{
+	return ++*turn % KERNEL_STOP_EVERY == 0 && softfield_load_word(args->stop) != 0;
+}
+
+SOFTFIELD_DEVICE int kernel_block_is_stopped(const struct kernel_args *args, uint32_t *turn)
+{
+	return (!KERNEL_STOP_ALONE || softfield_thread_index() == 0) && kernel_is_stopped(args, turn);
+}
+
 /* A queue that fails ends all: the host sees the flag and the status. */
 SOFTFIELD_DEVICE void kernel_fail(const struct kernel_args *args, struct kernel_queue *queue, doca_error_t status)
 {
 	queue->status = (uint32_t)status;
 	softfield_fence_system();
-	*args->stop = 1;
+	softfield_store_word(args->stop, 1);
 }
 
 SOFTFIELD_DEVICE void kernel_buffer(const struct kernel_queue *queue, uint32_t index, uint32_t *mkey, uintptr_t *addr)
@@ -74,7 +97,7 @@ SOFTFIELD_DEVICE void kernel_buffer(const struct kernel_queue *queue, uint32_t i
 /* Thread scope: each GPU thread has a queue of its own, as the guide describes it. */
 SOFTFIELD_KERNEL(kernel_thread, struct kernel_args, args)
 {
-	uint32_t index = softfield_block_index() * softfield_block_size() + softfield_thread_index(), next = 0, sending = 0, i;
+	uint32_t index = softfield_block_index() * softfield_block_size() + softfield_thread_index(), next = 0, sending = 0, turn = 0, i;
 	struct kernel_queue *queue = args->queues + index;
 	uint64_t messages = 0, bytes = 0, id;
 	doca_error_t status = DOCA_SUCCESS;
@@ -87,7 +110,7 @@ SOFTFIELD_KERNEL(kernel_thread, struct kernel_args, args)
 		kernel_buffer(queue, i, &mkey, &addr);
 		status = doca_dev_gpu_comch_consumer_post_recv(queue->consumer, mkey, addr, args->frame_max);
 	}
-	while (status == DOCA_SUCCESS && *args->stop == 0) {
+	while (status == DOCA_SUCCESS && !kernel_is_stopped(args, &turn)) {
 		status = doca_dev_gpu_comch_consumer_recv_wait(queue->consumer, &mkey, &addr, &len, 0, 0, DOCA_GPU_COMCH_WAIT_FLAG_NB);
 		if (status == DOCA_SUCCESS) {
 			len = kernel_answer(args->function, addr, len);
@@ -96,7 +119,7 @@ SOFTFIELD_KERNEL(kernel_thread, struct kernel_args, args)
 			do
 				status = doca_dev_gpu_comch_producer_send(queue->producer, mkey, addr, len, 0, 0, queue->remote_consumer_id,
 									  next);
-			while (status == DOCA_ERROR_AGAIN && *args->stop == 0);
+			while (status == DOCA_ERROR_AGAIN && !kernel_is_stopped(args, &turn));
 			next = (next + 1) & queue->inflight_mask;
 			sending++;
 			messages++;
@@ -223,7 +246,7 @@ SOFTFIELD_DEVICE doca_error_t kernel_block_send(const struct kernel_args *args, 
 SOFTFIELD_KERNEL(kernel_block, struct kernel_args, args)
 {
 	struct kernel_queue *queue = args->queues + softfield_block_index();
-	uint32_t rank = softfield_thread_index(), size = softfield_block_size(), outstanding = 0, mkey = 0, got_mkey, len, waiting, i;
+	uint32_t rank = softfield_thread_index(), size = softfield_block_size(), outstanding = 0, mkey = 0, got_mkey, len, waiting, turn = 0, i;
 	doca_error_t status, error = DOCA_SUCCESS;
 	uint64_t messages = 0, bytes = 0;
 	uintptr_t addr;
@@ -237,7 +260,7 @@ SOFTFIELD_KERNEL(kernel_block, struct kernel_args, args)
 			error = status;
 	}
 	kernel_buffer(queue, 0, &mkey, &addr);
-	while (kernel_block_count(error != DOCA_SUCCESS || *args->stop != 0) == 0) {
+	while (kernel_block_count(error != DOCA_SUCCESS || kernel_block_is_stopped(args, &turn)) == 0) {
 		status = doca_dev_gpu_comch_consumer_recv_wait_block(queue->consumer, &got_mkey, &addr, &len, 0, 0,
 								     DOCA_GPU_COMCH_WAIT_FLAG_NB);
 		if (status != DOCA_SUCCESS) {
@@ -257,7 +280,8 @@ SOFTFIELD_KERNEL(kernel_block, struct kernel_args, args)
 			status = kernel_block_send(args, queue, mkey, &addr, len, &outstanding);
 			if (status != DOCA_SUCCESS)
 				error = status;
-		} while (kernel_block_count(addr != 0) != 0 && kernel_block_count(error != DOCA_SUCCESS || *args->stop != 0) == 0);
+		} while (kernel_block_count(addr != 0) != 0 &&
+			 kernel_block_count(error != DOCA_SUCCESS || kernel_block_is_stopped(args, &turn)) == 0);
 	}
 	kernel_add(&queue->messages, messages);
 	kernel_add(&queue->bytes, bytes);
