@@ -49,7 +49,10 @@ static bool complete_some(struct test_ctx *test)
 		test->first = task->next;
 		if (test->first == NULL)
 			test->last = &test->first;
-		sf_task_complete(task, cancelled ? DOCA_ERROR_BAD_STATE : test->task_status);
+		doca_error_t status = cancelled ? DOCA_ERROR_BAD_STATE : test->task_status;
+		if (__builtin_expect(test->status_of != NULL && !cancelled, 0))
+			status = test->status_of(task);
+		sf_task_complete(task, status);
 		n++;
 	}
 	return n > 0;
@@ -145,6 +148,8 @@ static doca_error_t submit(struct doca_task *task, uint32_t flags)
 	struct test_ctx *test = of(task->ctx);
 	if (test->submit_result != DOCA_SUCCESS)
 		return test->submit_result;
+	if (__builtin_expect(test->room != 0 && test->base.num_inflight >= test->room, 0))
+		return DOCA_ERROR_AGAIN;
 	test->num_submit++;
 	test->last_flags = flags;
 	task->next = NULL;

@@ -17,12 +17,14 @@ struct test_ctx {
 	/* set by the test */
 	doca_error_t start_result; /* SUCCESS, or IN_PROGRESS: then progress calls sf_ctx_started when start_done is set */
 	bool start_done, start_fail;
-	doca_error_t submit_result;   /* what submit answers */
-	doca_error_t validate_result; /* what validate answers */
-	doca_error_t task_status;     /* how tasks end */
-	bool hold_tasks;	      /* progress completes nothing, except after cancel */
-	bool fatal;		      /* the next progress calls sf_ctx_fail */
-	uint32_t budget;	      /* tasks that one progress call completes */
+	doca_error_t submit_result;				 /* what submit answers */
+	doca_error_t validate_result;				 /* what validate answers */
+	doca_error_t task_status;				 /* how tasks end */
+	doca_error_t (*status_of)(const struct doca_task *task); /* the same for each task, when set */
+	uint32_t room;	 /* tasks in flight beyond which submit answers AGAIN; 0: any number */
+	bool hold_tasks; /* progress completes nothing, except after cancel */
+	bool fatal;	 /* the next progress calls sf_ctx_fail */
+	uint32_t budget; /* tasks that one progress call completes */
 	bool not_drained;
 	bool due;				    /* arm answers this */
 	void (*in_progress)(struct test_ctx *test); /* called once by the next progress, as an event callback would be */

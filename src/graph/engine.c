@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What runs the graphs of one progress engine: a context of it, made with its first graph and gone with its last. */
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "core/pe.h"
+#include "graph/graph_private.h"
+
+static struct sf_graph_engine *of(struct doca_ctx *ctx)
+{
+	return (struct sf_graph_engine *)ctx;
+}
+
+/* ---- steps that wait for their context ---- */
+
+static void lane_init(struct sf_graph_lane *lane, struct doca_ctx *ctx)
+{
+	lane->hold = (struct sf_ctx_hold){.ctx = ctx, .user_name = "a started graph"};
+	TAILQ_INIT(&lane->waiting);
+}
+
+struct sf_graph_lane *sf_graph_lane_get(struct doca_ctx *ctx)
+{
+	struct sf_graph_lane *lane = (struct sf_graph_lane *)ctx->hold;
+	if (lane == NULL) {
+		lane = calloc(1, sizeof(*lane));
+		if (lane == NULL)
+			return NULL;
+		lane_init(lane, ctx);
+		ctx->hold = &lane->hold;
+	}
+	lane->num_nodes++;
+	return lane;
+}
+
+void sf_graph_lane_put(struct sf_graph_lane *lane)
+{
+	if (--lane->num_nodes > 0)
+		return;
+	if (lane->hold.ctx != NULL)
+		lane->hold.ctx->hold = NULL;
+	free(lane);
+}
+
+static void overloaded_add(struct sf_graph_engine *engine, struct sf_graph_lane *lane)
+{
+	lane->is_overloaded = true;
+	TAILQ_INSERT_TAIL(&engine->overloaded, lane, next);
+	engine->num_overloaded++;
+}
+
+static void overloaded_remove(struct sf_graph_engine *engine, struct sf_graph_lane *lane)
+{
+	lane->is_overloaded = false;
+	TAILQ_REMOVE(&engine->overloaded, lane, next);
+	engine->num_overloaded--;
+}
+
+void sf_graph_lane_push(struct sf_graph_lane *lane, struct sf_graph_engine *engine, struct sf_graph_step *step)
+{
+	TAILQ_INSERT_TAIL(&lane->waiting, step, next);
+	if (!lane->is_overloaded)
+		overloaded_add(engine, lane);
+}
+
+void sf_graph_lane_remove(struct sf_graph_lane *lane, struct sf_graph_engine *engine, struct sf_graph_step *step)
+{
+	TAILQ_REMOVE(&lane->waiting, step, next);
+	if (lane->is_overloaded && TAILQ_EMPTY(&lane->waiting))
+		overloaded_remove(engine, lane);
+}
+
+/* Starts what its context has room for now, first come first served. No callback of the program runs in here, so that what is
+ * walked here changes by failing steps alone. */
+static bool retry(struct sf_graph_engine *engine)
+{
+	bool moved = false;
+	for (uint32_t n = engine->num_overloaded; n > 0; n--) {
+		struct sf_graph_lane *lane = TAILQ_FIRST(&engine->overloaded);
+		if (lane == NULL)
+			break;
+		overloaded_remove(engine, lane);
+		struct sf_graph_step *step;
+		while ((step = TAILQ_FIRST(&lane->waiting)) != NULL && sf_graph_step_retry(lane, step))
+			moved = true;
+		if (!TAILQ_EMPTY(&lane->waiting))
+			overloaded_add(engine, lane);
+	}
+	return moved;
+}
+
+/* ---- instances that wait for a progress call ---- */
+
+void sf_graph_engine_due(struct sf_graph_engine *engine, struct doca_graph_instance *top)
+{
+	if (top->is_due)
+		return;
+	top->is_due = true;
+	TAILQ_INSERT_TAIL(&engine->due, top, next);
+	engine->num_due++;
+	if (engine->base.pe->armed)
+		sf_ctx_kick(&engine->base);
+}
+
+void sf_graph_engine_not_due(struct sf_graph_engine *engine, struct doca_graph_instance *top)
+{
+	if (!top->is_due)
+		return;
+	top->is_due = false;
+	TAILQ_REMOVE(&engine->due, top, next);
+	engine->num_due--;
+}
+
+/* No more than are due now: one that submits itself again from its callback waits for the next call. The callbacks may put the
+ * last user of the engine, which then goes after this call. */
+static bool drain(struct sf_graph_engine *engine)
+{
+	bool moved = false;
+	for (uint32_t n = engine->num_due; n > 0; n--) {
+		struct doca_graph_instance *top = TAILQ_FIRST(&engine->due);
+		if (top == NULL)
+			break;
+		sf_graph_engine_not_due(engine, top);
+		sf_graph_instance_drain(top);
+		moved = true;
+	}
+	return moved;
+}
+
+/* ---- the context ---- */
+
+static doca_error_t start(struct doca_ctx *ctx)
+{
+	return DOCA_SUCCESS;
+}
+
+static bool progress(struct doca_ctx *ctx)
+{
+	struct sf_graph_engine *engine = of(ctx);
+	bool moved = engine->num_overloaded > 0 && retry(engine);
+	return (engine->num_due > 0 && drain(engine)) || moved;
+}
+
+/* What a full context waits for may come without anything here being told (the peer's doing), so while steps wait the program
+ * does not sleep. */
+static bool arm(struct doca_ctx *ctx)
+{
+	return of(ctx)->num_due > 0 || of(ctx)->num_overloaded > 0;
+}
+
+static const struct sf_ctx_ops ops = {
+	.name = "graph",
+	.needs_pe = true,
+	.start = start,
+	.progress = progress,
+	.arm = arm,
+};
+
+static void state_changed(const union doca_data user_data, struct doca_ctx *ctx, enum doca_ctx_states prev,
+			  enum doca_ctx_states next)
+{
+	if (next != DOCA_CTX_STATE_IDLE)
+		return;
+	sf_ctx_fini(ctx);
+	free(of(ctx));
+}
+
+doca_error_t sf_graph_engine_get(struct doca_pe *pe, struct sf_graph_engine **engine)
+{
+	struct sf_graph_engine *here = pe->graphs;
+	if (here == NULL) {
+		here = calloc(1, sizeof(*here));
+		if (here == NULL) {
+			SF_LOG_ERR("no memory for the graphs of a progress engine");
+			return DOCA_ERROR_NO_MEMORY;
+		}
+		sf_ctx_init(&here->base, &ops, NULL, 0);
+		lane_init(&here->work, NULL);
+		TAILQ_INIT(&here->overloaded);
+		TAILQ_INIT(&here->due);
+		/* none of these can fail for a context of our own */
+		doca_ctx_set_state_changed_cb(&here->base, state_changed);
+		doca_pe_connect_ctx(pe, &here->base);
+		doca_ctx_start(&here->base);
+		pe->graphs = here;
+	}
+	here->num_users++;
+	*engine = here;
+	return DOCA_SUCCESS;
+}
+
+void sf_graph_engine_put(struct sf_graph_engine *engine)
+{
+	if (--engine->num_users > 0)
+		return;
+	engine->base.pe->graphs = NULL; /* should a callback that runs in here make another graph, it gets an engine anew */
+	doca_ctx_stop(&engine->base);	/* freed by state_changed, at once or when its progress returns */
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Instances: their data, and the claims on it while they are in flight. */
+#include "base/log.h"
+#include "graph/graph_private.h"
+
+/* INVALID_VALUE, logged: there is no instance there. */
+static doca_error_t check_given(const struct doca_graph_instance *instance)
+{
+	if (instance != NULL && instance->state != SF_GRAPH_INSTANCE_FREE)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR(instance == NULL ? "no graph instance given" : "the graph instance was destroyed before");
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
+doca_error_t doca_graph_instance_create(const struct doca_graph *graph, struct doca_graph_instance **graph_instance)
+{
+	if (graph == NULL || graph_instance == NULL) {
+		SF_LOG_ERR("no %s given for the new instance", graph == NULL ? "graph" : "place");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	struct doca_graph *of = (struct doca_graph *)graph; /* constant to the program, which sees nothing of its instances */
+	if (!of->is_started) {
+		SF_LOG_ERR("a graph has instances only while it is started: call doca_graph_start");
+		return DOCA_ERROR_BAD_STATE;
+	}
+	struct doca_graph_instance *instance = of->free;
+	if (instance == NULL) {
+		SF_LOG_ERR("all %u instances of the graph exist: destroy one, or allow more by doca_graph_set_conf",
+			   of->num_instances_max);
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	of->free = instance->free;
+	of->num_instances++;
+	instance->state = SF_GRAPH_INSTANCE_IDLE;
+	instance->user_data.u64 = 0;
+	instance->status = DOCA_SUCCESS;
+	for (uint32_t i = 0; i < of->num_nodes; i++) {
+		instance->steps[i].cookie = NULL;
+		instance->steps[i].state = SF_GRAPH_STEP_IDLE;
+	}
+	*graph_instance = instance;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_graph_instance_destroy(struct doca_graph_instance *graph_instance)
+{
+	doca_error_t result = check_given(graph_instance);
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (graph_instance->state == SF_GRAPH_INSTANCE_INFLIGHT) {
+		SF_LOG_ERR("the graph instance is in flight and cannot be destroyed: wait for its callback");
+		return DOCA_ERROR_IN_USE;
+	}
+	struct doca_graph *graph = graph_instance->graph;
+	graph_instance->state = SF_GRAPH_INSTANCE_FREE;
+	graph_instance->generation++;
+	graph_instance->free = graph->free;
+	graph->free = graph_instance;
+	graph->num_instances--;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_graph_instance_set_user_data(struct doca_graph_instance *graph_instance, union doca_data user_data)
+{
+	doca_error_t result = check_given(graph_instance);
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (graph_instance->state == SF_GRAPH_INSTANCE_INFLIGHT) {
+		SF_LOG_ERR("the graph instance is in flight: its user data can be set before, or from its callback on");
+		return DOCA_ERROR_IN_USE;
+	}
+	graph_instance->user_data = user_data;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_graph_instance_get_user_data(const struct doca_graph_instance *graph_instance, union doca_data *user_data)
+{
+	doca_error_t result = check_given(graph_instance);
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (user_data == NULL) {
+		SF_LOG_ERR("no place given for the user data of the graph instance");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	*user_data = graph_instance->user_data;
+	return DOCA_SUCCESS;
+}
+
+/* ---- the data of nodes ---- */
+
+static const char *kind_name(enum sf_graph_node_kind kind)
+{
+	static const char *const names[] = {"context", "user", "sub-graph", "job"};
+	return names[kind];
+}
+
+/* May the data of this node be set now, and as data of this kind? */
+static doca_error_t check_node(struct doca_graph_instance *instance, const struct doca_graph_node *node,
+			       enum sf_graph_node_kind kind)
+{
+	doca_error_t result = check_given(instance);
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (node == NULL) {
+		SF_LOG_ERR("no graph node given to set the data of");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (node->graph != instance->graph) {
+		SF_LOG_ERR("node %u belongs to another graph than the instance", node->index);
+		return DOCA_ERROR_NOT_PERMITTED;
+	}
+	if (node->kind != kind) {
+		SF_LOG_ERR("node %u is a %s node and takes no data of a %s node", node->index, kind_name(node->kind),
+			   kind_name(kind));
+		return DOCA_ERROR_NOT_PERMITTED;
+	}
+	if (instance->state == SF_GRAPH_INSTANCE_INFLIGHT) {
+		SF_LOG_ERR("node %u: the graph instance is in flight, its data can be set before, or from its callback on",
+			   node->index);
+		return DOCA_ERROR_BAD_STATE;
+	}
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_graph_instance_set_ctx_node_data(struct doca_graph_instance *graph_instance, struct doca_graph_node *node,
+						   struct doca_task *task)
+{
+	doca_error_t result = check_node(graph_instance, node, SF_GRAPH_NODE_CTX);
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (task == NULL || task->ctx != node->lane->hold.ctx) {
+		SF_LOG_ERR("node %u: %s", node->index,
+			   task == NULL ? "no task given" : "the task is one of another context than the node's");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	graph_instance->steps[node->index].task = task;
+	graph_instance->steps[node->index].data_run = task->ctx->run;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_graph_instance_set_user_node_data(struct doca_graph_instance *graph_instance, struct doca_graph_node *node,
+						    void *cookie)
+{
+	doca_error_t result = check_node(graph_instance, node, SF_GRAPH_NODE_USER);
+	if (result == DOCA_SUCCESS)
+		graph_instance->steps[node->index].cookie = cookie;
+	return result;
+}
+
+doca_error_t doca_graph_instance_set_sub_graph_node_data(struct doca_graph_instance *graph_instance, struct doca_graph_node *node,
+							 struct doca_graph_instance *sub_graph_instance)
+{
+	doca_error_t result = check_node(graph_instance, node, SF_GRAPH_NODE_SUB_GRAPH);
+	if (result == DOCA_SUCCESS)
+		result = check_given(sub_graph_instance);
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (sub_graph_instance->graph != node->sub_graph) {
+		SF_LOG_ERR("node %u: the instance is one of another graph than the node's", node->index);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	graph_instance->steps[node->index].sub = sub_graph_instance;
+	graph_instance->steps[node->index].data_run = sub_graph_instance->generation;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t sf_graph_instance_set_work_data(struct doca_graph_instance *instance, struct doca_graph_node *node, void *data)
+{
+	doca_error_t result = check_node(instance, node, SF_GRAPH_NODE_WORK);
+	if (result == DOCA_SUCCESS)
+		instance->steps[node->index].cookie = data;
+	return result;
+}
+
+/* ---- in flight ---- */
+
+static doca_error_t instance_claim(struct doca_graph_instance *instance, struct doca_graph_instance *top);
+
+/* A task may serve several nodes of the instance that was submitted, one after the other. */
+static inline bool is_claimed_by(const struct doca_task *task, const struct doca_graph_instance *top)
+{
+	if (task->state != SF_TASK_CLAIMED || task->claim->completed != sf_graph_task_completed)
+		return false;
+	return ((const struct sf_graph_step *)task->claim)->instance->top == top;
+}
+
+static inline doca_error_t task_claim(struct sf_graph_step *step, struct doca_graph_instance *top)
+{
+	struct doca_task *task = step->task;
+	if (__builtin_expect(step->data_run != step->node->lane->hold.ctx->run, 0)) {
+		SF_LOG_ERR("graph node %u: its context was started anew, and its task is one of before: set another",
+			   step->node->index);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (__builtin_expect(is_claimed_by(task, top), 0))
+		return DOCA_SUCCESS;
+	return sf_task_take(task, &step->claim);
+}
+
+static doca_error_t sub_graph_claim(struct sf_graph_step *step, struct doca_graph_instance *top)
+{
+	struct doca_graph_instance *sub = step->sub;
+	if (sub->state == SF_GRAPH_INSTANCE_FREE || sub->generation != step->data_run) {
+		SF_LOG_ERR("graph node %u: its sub-graph instance was destroyed, set another", step->node->index);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (sub->state == SF_GRAPH_INSTANCE_INFLIGHT && sub->top == top)
+		return DOCA_SUCCESS;
+	if (sub->state == SF_GRAPH_INSTANCE_INFLIGHT) {
+		SF_LOG_ERR("graph node %u: its sub-graph instance is in flight %s: wait for its end", step->node->index,
+			   sub->top == sub ? "by itself" : "in another instance");
+		return DOCA_ERROR_IN_USE;
+	}
+	return instance_claim(sub, top);
+}
+
+static inline doca_error_t step_claim(struct sf_graph_step *step, struct doca_graph_instance *top)
+{
+	if (step->node->kind == SF_GRAPH_NODE_USER)
+		return DOCA_SUCCESS;
+	if (__builtin_expect(step->cookie == NULL, 0)) {
+		SF_LOG_ERR("graph node %u has no data: set its task or instance before submit", step->node->index);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (step->node->kind == SF_GRAPH_NODE_CTX)
+		return task_claim(step, top);
+	return step->node->kind == SF_GRAPH_NODE_SUB_GRAPH ? sub_graph_claim(step, top) : DOCA_SUCCESS;
+}
+
+/* From here on, also when it fails, the instance is to be released. */
+static doca_error_t instance_claim(struct doca_graph_instance *instance, struct doca_graph_instance *top)
+{
+	instance->state = SF_GRAPH_INSTANCE_INFLIGHT;
+	instance->top = top;
+	instance->parent = NULL;
+	instance->num_running = 0;
+	instance->num_claimed = 0;
+	for (uint32_t i = 0; i < instance->graph->num_nodes; i++) {
+		struct sf_graph_step *step = &instance->steps[i];
+		doca_error_t result = step_claim(step, top);
+		if (__builtin_expect(result != DOCA_SUCCESS, 0)) {
+			if (step->node->kind == SF_GRAPH_NODE_SUB_GRAPH && step->sub != NULL && step->sub->top == top)
+				sf_graph_instance_release(step->sub);
+			return result;
+		}
+		instance->num_claimed++;
+	}
+	return DOCA_SUCCESS;
+}
+
+void sf_graph_instance_release(struct doca_graph_instance *instance)
+{
+	if (instance->state != SF_GRAPH_INSTANCE_INFLIGHT) /* it served several nodes */
+		return;
+	instance->state = SF_GRAPH_INSTANCE_IDLE;
+	for (uint32_t i = 0; i < instance->num_claimed; i++) {
+		struct sf_graph_step *step = &instance->steps[i];
+		if (step->node->kind == SF_GRAPH_NODE_CTX)
+			sf_task_give_back(step->task);
+		else if (step->node->kind == SF_GRAPH_NODE_SUB_GRAPH)
+			sf_graph_instance_release(step->sub);
+	}
+}
+
+static doca_error_t submit(struct doca_graph_instance *instance, struct sf_graph_engine *engine)
+{
+	if (instance->state == SF_GRAPH_INSTANCE_INFLIGHT) {
+		SF_LOG_ERR("the graph instance is in flight already: wait for its callback, or create another");
+		return DOCA_ERROR_IN_USE;
+	}
+	doca_error_t result = instance_claim(instance, instance);
+	if (result != DOCA_SUCCESS) {
+		sf_graph_instance_release(instance);
+		return result;
+	}
+	instance->engine = engine;
+	sf_graph_instance_begin(instance);
+	if (instance->is_ended || !TAILQ_EMPTY(&instance->ready))
+		sf_graph_engine_due(engine, instance);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_graph_instance_submit(struct doca_graph_instance *graph_instance)
+{
+	doca_error_t result = check_given(graph_instance);
+	return result != DOCA_SUCCESS ? result : submit(graph_instance, graph_instance->graph->engine);
+}
+
+doca_error_t sf_graph_instance_submit(struct doca_graph_instance *instance, struct sf_graph_engine *engine)
+{
+	doca_error_t result = check_given(instance);
+	return result != DOCA_SUCCESS ? result : submit(instance, engine);
+}
+
+/* ---- how the last run went ---- */
+
+doca_error_t sf_graph_instance_node_state(const struct doca_graph_instance *instance, const struct doca_graph_node *node,
+					  enum sf_graph_step_state *state, doca_error_t *status)
+{
+	doca_error_t result = check_given(instance);
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (node->graph != instance->graph) {
+		SF_LOG_ERR("node %u belongs to another graph than the instance", node->index);
+		return DOCA_ERROR_NOT_PERMITTED;
+	}
+	*state = instance->steps[node->index].state;
+	*status = instance->steps[node->index].status;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t sf_graph_instance_status(const struct doca_graph_instance *instance)
+{
+	return instance->status;
+}
+
+const struct doca_graph *sf_graph_instance_graph(const struct doca_graph_instance *instance)
+{
+	return instance->graph;
+}
