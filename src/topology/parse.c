@@ -15,6 +15,7 @@
 #define UPLINK_TEXT_MAX (NODE_NAME_MAX + ADDRESS_TEXT_MAX)
 #define RATE_GBPS_MAX 3200
 #define RATE_GBPS_DEFAULT 200
+#define ENGINE_THREADS_MAX 64
 
 /* A name that is safe in paths, keys and logs. */
 static bool is_name(const char *text)
@@ -184,18 +185,20 @@ static bool parse_function(struct sf_parse *parse, struct json_object *object, s
 {
 	struct sf_json *json = &parse->json;
 	const char *path = source->path, *ibdev = "", *iface = "";
-	uint64_t gbps = RATE_GBPS_DEFAULT;
+	uint64_t gbps = RATE_GBPS_DEFAULT, threads = 0;
 
 	if (!read_name(json, object, path, "ibdev", false, IBDEV_NAME_MAX, &ibdev) ||
 	    !read_name(json, object, path, "iface", false, IFACE_NAME_MAX, &iface) ||
 	    !parse_mac(json, object, path, device, &source->has_mac) ||
 	    !parse_ip(json, object, path, "ipv4", AF_INET, device->ipv4, &device->has_ipv4) ||
 	    !parse_ip(json, object, path, "ipv6", AF_INET6, device->ipv6, &source->has_ipv6) ||
-	    !sf_json_uint(json, object, path, "rate_gbps", false, 1, RATE_GBPS_MAX, &gbps))
+	    !sf_json_uint(json, object, path, "rate_gbps", false, 1, RATE_GBPS_MAX, &gbps) ||
+	    !sf_json_uint(json, object, path, "engine_threads", false, 0, ENGINE_THREADS_MAX, &threads))
 		return false;
 	snprintf(device->ibdev, sizeof(device->ibdev), "%s", ibdev);
 	snprintf(device->iface, sizeof(device->iface), "%s", iface);
 	device->rate_bps = gbps * 1000000000;
+	device->engine_threads = (uint32_t)threads;
 	return true;
 }
 
@@ -220,7 +223,7 @@ static bool parse_vf(struct sf_parse *parse, struct json_object *value, const st
 	snprintf(source->path, sizeof(source->path), "%.32s.vfs[%u]", path, index);
 	source->parent = pf;
 	source->vf_index = index;
-	return sf_json_object(&parse->json, value, source->path, "pci, ibdev, iface, mac, ipv4, ipv6, rate_gbps") &&
+	return sf_json_object(&parse->json, value, source->path, "pci, ibdev, iface, mac, ipv4, ipv6, rate_gbps, engine_threads") &&
 	       read_pci(&parse->json, value, source->path, vf->pci_addr) && parse_function(parse, value, vf, source);
 }
 
@@ -233,7 +236,7 @@ static bool parse_sf(struct sf_parse *parse, struct json_object *value, const st
 
 	snprintf(source->path, sizeof(source->path), "%.32s.sfs[%u]", path, index);
 	source->parent = pf;
-	if (!sf_json_object(&parse->json, value, source->path, "index, ibdev, iface, mac, ipv4, ipv6, rate_gbps") ||
+	if (!sf_json_object(&parse->json, value, source->path, "index, ibdev, iface, mac, ipv4, ipv6, rate_gbps, engine_threads") ||
 	    !sf_json_uint(&parse->json, value, source->path, "index", true, 0, UINT32_MAX, &sf_index) ||
 	    !parse_function(parse, value, sf, source))
 		return false;
@@ -269,7 +272,7 @@ static bool parse_device(struct sf_parse *parse, struct json_object *value, uint
 
 	snprintf(source->path, sizeof(source->path), "devices[%u]", index);
 	if (!sf_json_object(&parse->json, value, source->path,
-			    "node, pci, ibdev, iface, mac, ipv4, ipv6, rate_gbps, vfs, sfs, uplink") ||
+			    "node, pci, ibdev, iface, mac, ipv4, ipv6, rate_gbps, engine_threads, vfs, sfs, uplink") ||
 	    !read_node(parse, value, source->path, &node) || !read_pci(&parse->json, value, source->path, pf->pci_addr) ||
 	    !parse_function(parse, value, pf, source) ||
 	    !sf_json_string(&parse->json, value, source->path, "uplink", false, UPLINK_TEXT_MAX, &source->uplink))

@@ -47,6 +47,7 @@ struct sf_device {
 	uint32_t sf_index; /* SF_FUNCTION_SF only */
 	uint16_t vhca_id;
 	uint64_t rate_bps;
+	uint32_t engine_threads; /* of our own, that large DMA and SHA tasks on this device are spread over */
 	const struct sf_device *uplink; /* the DPU port that a host function, or a DPU's SF, is behind; or NULL */
 };
 
