@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mem/reach.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "core/dev.h"
+#include "mem/mmap_private.h"
+
+#define BOUNCE_SIZE 16384 /* on the stack, for bytes that are imported on both sides */
+
+/* A device that may write for others may write for its own process: as with a network card's memory keys. */
+#define WRITABLE (DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_PCI_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_WRITE)
+
+/* ---- memory maps ---- */
+
+void sf_reach_cache_init(struct sf_reach_cache *cache, const struct doca_dev *dev)
+{
+	memset(cache, 0, sizeof(*cache));
+	cache->dev = dev;
+}
+
+doca_error_t sf_reach_find(struct sf_reach_cache *cache, struct doca_mmap *mmap, const struct sf_reach **reach)
+{
+	struct sf_reach *slot = &cache->slot[sf_mmap_id(mmap) % SF_REACH_SLOTS];
+	const struct sf_mmap_dev *entry = sf_mmap_dev_find(mmap, cache->dev);
+
+	if (!mmap->started) {
+		SF_LOG_ERR("buffer's memory map is not started: call doca_mmap_start first");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (entry == NULL) {
+		SF_LOG_ERR("buffer's memory map lacks device %s: doca_mmap_add_dev it before start, or import with that device",
+			   sf_dev_desc(cache->dev)->pci_addr);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (mmap->is_gpu_memory) {
+		SF_LOG_ERR("buffer is memory of a GPU, which only kernels reach: copy it to host memory first");
+		return DOCA_ERROR_NOT_SUPPORTED;
+	}
+	*slot = (struct sf_reach){.id = sf_mmap_id(mmap), .addr = (uintptr_t)mmap->addr, .len = mmap->len};
+	slot->region = mmap->from_export ? entry->region : NULL;
+	slot->readable = !mmap->from_export || (slot->region->rights & SF_RIGHT_READ) != 0;
+	slot->writable = mmap->from_export ? (slot->region->rights & SF_RIGHT_WRITE) != 0 : (mmap->permissions & WRITABLE) != 0;
+	*reach = slot;
+	return DOCA_SUCCESS;
+}
+
+/* ---- lists of bufs ---- */
+
+static doca_error_t refuse_rights(const struct sf_reach *reach, const char *what)
+{
+	if (reach->region != NULL)
+		SF_LOG_ERR("imported memory cannot be a %s: its exporter did not permit it", what);
+	else
+		SF_LOG_ERR("memory cannot be a %s: its memory map has no DOCA_ACCESS_FLAG_LOCAL_READ_WRITE", what);
+	return DOCA_ERROR_NOT_PERMITTED;
+}
+
+static doca_error_t list_add(struct sf_reach_list *list, const struct sf_reach *reach, uint8_t *addr, size_t len)
+{
+	if (!sf_reach_contains(reach, addr, len)) {
+		SF_LOG_ERR("buffer's %zu bytes at %p reach out of its memory map, which has %zu at %p", len, (void *)addr,
+			   reach->len, (void *)reach->addr);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (len > SF_REACH_LEN_MAX - list->len) {
+		SF_LOG_ERR("buffers hold more than %llu bytes, the most of one task", (unsigned long long)SF_REACH_LEN_MAX);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (len != 0)
+		list->pieces[list->num++] = (struct sf_reach_piece){addr, len, reach->region};
+	list->len += len;
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t check_list_len(const struct doca_buf *buf)
+{
+	uint32_t num = 0;
+
+	for (; buf != NULL && num <= SF_REACH_LIST_MAX; buf = buf->next)
+		num++;
+	if (num <= SF_REACH_LIST_MAX)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("a list of more than %d buffers: shorten it", SF_REACH_LIST_MAX);
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
+doca_error_t sf_reach_source(struct sf_reach_cache *cache, const struct doca_buf *buf, struct sf_reach_list *list)
+{
+	doca_error_t result = check_list_len(buf);
+	const struct sf_reach *reach;
+
+	list->num = 0;
+	list->len = 0;
+	for (; result == DOCA_SUCCESS && buf != NULL; buf = buf->next) {
+		result = sf_reach_get(cache, buf->mmap, &reach);
+		if (result == DOCA_SUCCESS && !reach->readable)
+			result = refuse_rights(reach, "source");
+		if (result == DOCA_SUCCESS)
+			result = list_add(list, reach, buf->data, buf->data_len);
+	}
+	return result;
+}
+
+doca_error_t sf_reach_destination(struct sf_reach_cache *cache, const struct doca_buf *buf, uint64_t len,
+				  struct sf_reach_list *list)
+{
+	doca_error_t result = check_list_len(buf);
+	const struct sf_reach *reach;
+
+	list->num = 0;
+	list->len = 0;
+	for (; result == DOCA_SUCCESS && buf != NULL && list->len < len; buf = buf->next) {
+		size_t room = sf_buf_tailroom(buf);
+
+		result = sf_reach_get(cache, buf->mmap, &reach);
+		if (result == DOCA_SUCCESS && !reach->writable)
+			result = refuse_rights(reach, "destination");
+		if (result == DOCA_SUCCESS)
+			result =
+				list_add(list, reach, buf->data + buf->data_len, room < len - list->len ? room : len - list->len);
+	}
+	if (result == DOCA_SUCCESS && list->len < len) {
+		SF_LOG_ERR("destination has room for %llu bytes after its data, and %llu are due: give it more, or reset its "
+			   "data length",
+			   (unsigned long long)list->len, (unsigned long long)len);
+		result = DOCA_ERROR_INVALID_VALUE;
+	}
+	return result;
+}
+
+void sf_reach_grow(struct doca_buf *buf, uint64_t len)
+{
+	for (; buf != NULL && len != 0; buf = buf->next) {
+		size_t room = sf_buf_tailroom(buf), part = room < len ? room : (size_t)len;
+
+		buf->data_len += part;
+		len -= part;
+	}
+}
+
+/* ---- bytes ---- */
+
+/* Where byte number at of a list is, and how many follow it there. */
+struct place {
+	const struct sf_reach_piece *piece;
+	size_t offset;
+};
+
+static struct place place_at(const struct sf_reach_list *list, uint64_t at)
+{
+	const struct sf_reach_piece *piece = list->pieces;
+
+	for (; at >= piece->len; piece++)
+		at -= piece->len;
+	return (struct place){piece, (size_t)at};
+}
+
+static void place_advance(struct place *place, size_t len)
+{
+	place->offset += len;
+	if (place->offset == place->piece->len)
+		*place = (struct place){place->piece + 1, 0};
+}
+
+static size_t place_room(const struct place *place)
+{
+	return place->piece->len - place->offset;
+}
+
+static uint8_t *place_addr(const struct place *place)
+{
+	return place->piece->addr + place->offset;
+}
+
+/* Between imported memory and this process's. */
+static doca_error_t access_imported(struct sf_region *region, enum sf_op_kind kind, const uint8_t *remote, const void *here,
+				    size_t len)
+{
+	struct sf_iov iov = {.addr = (void *)(uintptr_t)here, .len = len};
+	struct sf_op op = {.kind = kind, .iov_num = 1, .iov = &iov, .remote_addr = (uintptr_t)remote};
+	doca_error_t result = sf_region_access(region, &op);
+
+	if (result != DOCA_ERROR_CONNECTION_ABORTED && result != DOCA_ERROR_TIME_OUT)
+		return result;
+	SF_LOG_ERR("imported memory at %p: %s", (const void *)remote,
+		   result == DOCA_ERROR_TIME_OUT ? "its owner does not answer; is it stopped?"
+						 : "its owner has ended the export, or is gone");
+	return DOCA_ERROR_IO_FAILED;
+}
+
+static doca_error_t copy_between_imported(const struct place *to, const struct place *from, size_t len)
+{
+	uint8_t bounce[BOUNCE_SIZE];
+	doca_error_t result = DOCA_SUCCESS;
+	size_t part;
+
+	for (size_t at = 0; at < len && result == DOCA_SUCCESS; at += part) {
+		part = len - at < sizeof(bounce) ? len - at : sizeof(bounce);
+		result = access_imported(from->piece->region, SF_OP_READ, place_addr(from) + at, bounce, part);
+		if (result == DOCA_SUCCESS)
+			result = access_imported(to->piece->region, SF_OP_WRITE, place_addr(to) + at, bounce, part);
+	}
+	return result;
+}
+
+static doca_error_t copy_stretch(const struct place *to, const struct place *from, size_t len)
+{
+	if (to->piece->region != NULL && from->piece->region != NULL)
+		return copy_between_imported(to, from, len);
+	if (to->piece->region != NULL)
+		return access_imported(to->piece->region, SF_OP_WRITE, place_addr(to), place_addr(from), len);
+	if (from->piece->region != NULL)
+		return access_imported(from->piece->region, SF_OP_READ, place_addr(from), place_addr(to), len);
+	memmove(place_addr(to), place_addr(from), len); /* a program may make them overlap */
+	return DOCA_SUCCESS;
+}
+
+doca_error_t sf_reach_copy(const struct sf_reach_list *to, const struct sf_reach_list *from, uint64_t at, uint64_t len)
+{
+	struct place source = place_at(from, at), destination = place_at(to, at);
+	doca_error_t result = DOCA_SUCCESS;
+
+	while (len != 0 && result == DOCA_SUCCESS) {
+		size_t part = place_room(&source);
+
+		if (part > place_room(&destination))
+			part = place_room(&destination);
+		if (part > len)
+			part = (size_t)len;
+		result = copy_stretch(&destination, &source, part);
+		len -= part;
+		if (len == 0)
+			break;
+		place_advance(&source, part);
+		place_advance(&destination, part);
+	}
+	return result;
+}
+
+static doca_error_t read_imported(const struct place *from, size_t len, bool (*take)(void *arg, const void *bytes, size_t len),
+				  void *arg)
+{
+	uint8_t bounce[BOUNCE_SIZE];
+	size_t part;
+
+	for (size_t at = 0; at < len; at += part) {
+		part = len - at < sizeof(bounce) ? len - at : sizeof(bounce);
+
+		doca_error_t result = access_imported(from->piece->region, SF_OP_READ, place_addr(from) + at, bounce, part);
+
+		if (result == DOCA_SUCCESS && !take(arg, bounce, part))
+			result = DOCA_ERROR_DRIVER;
+		if (result != DOCA_SUCCESS)
+			return result;
+	}
+	return DOCA_SUCCESS;
+}
+
+doca_error_t sf_reach_read(const struct sf_reach_list *from, uint64_t at, uint64_t len,
+			   bool (*take)(void *arg, const void *bytes, size_t len), void *arg)
+{
+	doca_error_t result = DOCA_SUCCESS;
+
+	if (len == 0)
+		return DOCA_SUCCESS;
+	for (struct place source = place_at(from, at); result == DOCA_SUCCESS;) {
+		size_t part = place_room(&source) < len ? place_room(&source) : (size_t)len;
+
+		if (source.piece->region != NULL)
+			result = read_imported(&source, part, take, arg);
+		else if (!take(arg, place_addr(&source), part))
+			result = DOCA_ERROR_DRIVER;
+		len -= part;
+		if (len == 0)
+			break;
+		place_advance(&source, part);
+	}
+	return result;
+}
+
+doca_error_t sf_reach_write(const struct sf_reach_list *to, const void *bytes, size_t len)
+{
+	const uint8_t *from = bytes;
+	doca_error_t result = DOCA_SUCCESS;
+
+	for (const struct sf_reach_piece *piece = to->pieces; len != 0 && result == DOCA_SUCCESS; piece++) {
+		size_t part = piece->len < len ? piece->len : len;
+
+		if (piece->region != NULL)
+			result = access_imported(piece->region, SF_OP_WRITE, piece->addr, from, part);
+		else
+			memcpy(piece->addr, from, part);
+		from += part;
+		len -= part;
+	}
+	return result;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How the CPU reaches the bytes of bufs, whether their memory maps are of this process or imported: what a memory map is gets
+ * looked up once and is remembered for as long as its sf_mmap_id stays the same. Lists of bufs are runs of bytes, which are
+ * copied from one to another, or to plain memory, as one.
+ */
+#ifndef SF_MEM_REACH_H
+#define SF_MEM_REACH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/visibility.h"
+#include "mem/buf.h"
+#include "mem/mmap.h"
+
+#define SF_REACH_SLOTS 32		     /* memory maps that are remembered at a time */
+#define SF_REACH_LIST_MAX 64		     /* bufs of a list */
+#define SF_REACH_LEN_MAX (UINT64_C(1) << 31) /* bytes of a list: what one operation of the fabric can carry */
+
+struct sf_reach {
+	uint64_t id; /* sf_mmap_id of the memory map, or 0 */
+	uintptr_t addr;
+	size_t len;
+	struct sf_region *region; /* imported memory; NULL: this process's own, for plain loads and stores */
+	bool readable, writable;
+};
+
+struct sf_reach_cache {
+	const struct doca_dev *dev;
+	struct sf_reach slot[SF_REACH_SLOTS];
+};
+
+SF_API void sf_reach_cache_init(struct sf_reach_cache *cache, const struct doca_dev *dev);
+
+/* Finds out and remembers. INVALID_VALUE: the mmap lacks the device, or is not started; NOT_SUPPORTED: memory of a GPU. */
+SF_API doca_error_t sf_reach_find(struct sf_reach_cache *cache, struct doca_mmap *mmap, const struct sf_reach **reach);
+
+/* What the mmap is, good until the next one is asked for. */
+static inline doca_error_t sf_reach_get(struct sf_reach_cache *cache, struct doca_mmap *mmap, const struct sf_reach **reach)
+{
+	uint64_t id = sf_mmap_id(mmap);
+	const struct sf_reach *slot = &cache->slot[id % SF_REACH_SLOTS];
+
+	if (__builtin_expect(slot->id != id || id == 0, 0))
+		return sf_reach_find(cache, mmap, reach);
+	*reach = slot;
+	return DOCA_SUCCESS;
+}
+
+static inline bool sf_reach_contains(const struct sf_reach *reach, const void *addr, size_t len)
+{
+	uintptr_t offset = (uintptr_t)addr - reach->addr;
+
+	return offset <= reach->len && len <= reach->len - offset;
+}
+
+/* ---- lists ---- */
+
+struct sf_reach_piece {
+	uint8_t *addr;		  /* in the mmap */
+	size_t len;		  /* not 0 */
+	struct sf_region *region; /* imported memory, or NULL */
+};
+
+/* The data sections of a source, or the tailrooms of a destination, one after the other. */
+struct sf_reach_list {
+	uint32_t num;
+	uint64_t len;
+	struct sf_reach_piece pieces[SF_REACH_LIST_MAX];
+};
+
+/* Take a list of bufs apart. INVALID_VALUE: more than SF_REACH_LIST_MAX bufs or SF_REACH_LEN_MAX bytes, or a buf that reaches out
+ * of its mmap; NOT_PERMITTED: the rights of the mmap; and what sf_reach_find says. What is wrong is logged. A destination is
+ * taken apart as far as it is needed for len bytes; INVALID_VALUE when it has fewer. */
+SF_API doca_error_t sf_reach_source(struct sf_reach_cache *cache, const struct doca_buf *buf, struct sf_reach_list *list);
+SF_API doca_error_t sf_reach_destination(struct sf_reach_cache *cache, const struct doca_buf *buf, uint64_t len,
+					 struct sf_reach_list *list);
+
+/* The bytes from at on, up to len of them; all of [at, at + len) is in every list. IO_FAILED, logged: imported memory whose owner
+ * died, ended the export, or does not answer. Any thread. */
+SF_API doca_error_t sf_reach_copy(const struct sf_reach_list *to, const struct sf_reach_list *from, uint64_t at, uint64_t len);
+
+/* Calls take for one stretch of the bytes [at, at + len) after the other. Those of imported memory are fetched before. */
+SF_API doca_error_t sf_reach_read(const struct sf_reach_list *from, uint64_t at, uint64_t len,
+				  bool (*take)(void *arg, const void *bytes, size_t len), void *arg);
+
+/* Writes plain memory to the beginning of the list. */
+SF_API doca_error_t sf_reach_write(const struct sf_reach_list *to, const void *bytes, size_t len);
+
+/* The destination took len bytes: the data sections grow. */
+SF_API void sf_reach_grow(struct doca_buf *buf, uint64_t len);
+
+#endif
