@@ -41,7 +41,7 @@ struct doca_mmap;
 typedef uint32_t doca_dpa_dev_mmap_t;
 
 /**
- * Creates a memory map without memory or devices, with the rights LOCAL_READ_ONLY.
+ * Creates a memory map without memory or devices, with the rights LOCAL_READ_WRITE.
  *
  * @param mmap  set to the new memory map
  *
@@ -191,14 +191,16 @@ doca_error_t doca_mmap_dev_get_dpa_handle(struct doca_mmap *mmap, const struct d
  * @param user_data  user data of the new memory map, or NULL
  * @param export_desc  the descriptor, copied from the exporter
  * @param export_desc_len  its bytes
- * @param dev   the device that will reach the memory
+ * @param dev   the device that will reach the memory. Memory exported over PCI: the one it was exported on; the DPU's port, for
+ *              memory of a host function (or SF) behind it; or a host function behind the port, for memory of that DPU. Memory
+ *              exported for RDMA: any
  * @param mmap  set to the new memory map
  *
  * @return DOCA_SUCCESS; else
  * - DOCA_ERROR_INVALID_VALUE: an argument other than user_data is NULL, or the descriptor is damaged
  * - DOCA_ERROR_NO_MEMORY: no memory for it
  * - DOCA_ERROR_NOT_SUPPORTED: the device cannot, see doca_mmap_cap_is_create_from_export_pci_supported()
- * - DOCA_ERROR_NOT_PERMITTED: the exporter does not allow it, or is gone
+ * - DOCA_ERROR_NOT_PERMITTED: the exporter does not allow it, or is gone; or dev does not reach its device
  * - DOCA_ERROR_DRIVER: the exporter did not answer
  */
 DOCA_STABLE

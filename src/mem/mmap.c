@@ -25,7 +25,7 @@ struct doca_mmap *sf_mmap_new(void)
 	}
 	sf_mmap_set_live(mmap, (void *)UINTPTR_MAX, 0);
 	mmap->max_devs = SF_MMAP_DEVICES_DEFAULT;
-	mmap->permissions = DOCA_ACCESS_FLAG_LOCAL_READ_ONLY;
+	mmap->permissions = DOCA_ACCESS_FLAG_LOCAL_READ_WRITE;
 	pthread_mutex_init(&mmap->lock, NULL);
 	return mmap;
 }

@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 
-#define VERSION 1
+#define VERSION 2
 
 static const uint8_t magic[8] = {'S', 'F', 'm', 'e', 'm', 'o', 'r', 'y'};
 
@@ -20,6 +20,7 @@ struct wire {
 	uint64_t addr, len;
 	uint32_t region_len;
 	uint32_t zero;
+	char device[SF_MMAP_DEVICE_MAX];
 	uint64_t checksum; /* of all bytes, with 0 here */
 };
 
@@ -56,10 +57,22 @@ size_t sf_mmap_descriptor_pack(const struct sf_mmap_descriptor *descriptor, uint
 		.region_len = (uint32_t)descriptor->region_len,
 	};
 	memcpy(wire.magic, magic, sizeof(magic));
+	memcpy(wire.device, descriptor->device, strnlen(descriptor->device, sizeof(wire.device) - 1));
 	wire.checksum = checksum(&wire, descriptor->region);
 	memcpy(bytes, &wire, sizeof(wire));
 	memcpy(bytes + sizeof(wire), descriptor->region, descriptor->region_len);
 	return sizeof(wire) + descriptor->region_len;
+}
+
+/* Text that ends, and nothing behind it. */
+static bool is_device_name(const char name[SF_MMAP_DEVICE_MAX])
+{
+	size_t len = strnlen(name, SF_MMAP_DEVICE_MAX);
+	for (size_t i = len; i < SF_MMAP_DEVICE_MAX; i++) {
+		if (name[i] != '\0')
+			return false;
+	}
+	return len < SF_MMAP_DEVICE_MAX;
 }
 
 /* What is wrong with the header, or NULL. */
@@ -75,6 +88,8 @@ static const char *fault_of(const struct wire *wire, const uint8_t *region, size
 		return "was altered on the way";
 	if (wire->kind >= SF_MMAP_EXPORTS || wire->zero != 0 || (wire->permissions & ~sf_mmap_export_flags(wire->kind)) != 0)
 		return "holds values that no export has";
+	if (!is_device_name(wire->device))
+		return "names a device by what is no name";
 	if (wire->len == 0 || wire->addr + wire->len < wire->addr)
 		return "holds an impossible range";
 	return NULL;
@@ -102,5 +117,6 @@ doca_error_t sf_mmap_descriptor_unpack(const void *bytes, size_t len, struct sf_
 		.region = region,
 		.region_len = wire.region_len,
 	};
+	memcpy(descriptor->device, wire.device, sizeof(wire.device));
 	return DOCA_SUCCESS;
 }

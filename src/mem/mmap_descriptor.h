@@ -13,17 +13,19 @@
 
 #include "fabric/fabric.h"
 
-#define SF_MMAP_DESCRIPTOR_HEADER 48
+#define SF_MMAP_DEVICE_MAX 96 /* a device's key, with its NUL */
+#define SF_MMAP_DESCRIPTOR_HEADER (48 + SF_MMAP_DEVICE_MAX)
 #define SF_MMAP_DESCRIPTOR_MAX (SF_MMAP_DESCRIPTOR_HEADER + SF_DESCRIPTOR_MAX)
 
 enum sf_mmap_export { SF_MMAP_EXPORT_PCI, SF_MMAP_EXPORT_RDMA, SF_MMAP_EXPORTS };
 
 struct sf_mmap_descriptor {
 	enum sf_mmap_export kind;
-	uint32_t permissions; /* enum doca_access_flag values of that kind */
-	uint64_t addr, len;   /* in the exporter */
-	const void *region;   /* the fabric's descriptor */
-	size_t region_len;    /* up to SF_DESCRIPTOR_MAX */
+	uint32_t permissions;		 /* enum doca_access_flag values of that kind */
+	uint64_t addr, len;		 /* in the exporter */
+	char device[SF_MMAP_DEVICE_MAX]; /* the key of the device that it was exported on */
+	const void *region;		 /* the fabric's descriptor */
+	size_t region_len;		 /* up to SF_DESCRIPTOR_MAX */
 };
 
 /* Returns how many of the SF_MMAP_DESCRIPTOR_MAX bytes were written. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory maps of one node in another: exported on one side as bytes, made of them on the other. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,7 @@ static doca_error_t export_make(struct doca_mmap *mmap, struct sf_mmap_dev *entr
 		.region = region,
 		.region_len = sizeof(region),
 	};
+	snprintf(descriptor.device, sizeof(descriptor.device), "%s", sf_dev_desc(entry->dev)->key);
 	uint8_t *bytes = malloc(SF_MMAP_DESCRIPTOR_MAX);
 	if (bytes == NULL) {
 		SF_LOG_ERR("no memory for an export descriptor");
@@ -136,6 +138,39 @@ static doca_error_t import_error(doca_error_t error)
 	}
 }
 
+static const struct sf_device *device_find(const char *key)
+{
+	const struct sf_topology *topology;
+	if (sf_topology_get(&topology) != DOCA_SUCCESS)
+		return NULL;
+	for (uint32_t i = 0; i < topology->num_devices; i++) {
+		if (strcmp(topology->devices[i].key, key) == 0)
+			return &topology->devices[i];
+	}
+	return NULL;
+}
+
+/* Memory crosses PCI between a host function and the port of the DPU that it is behind, and reaches the device itself. RDMA has
+ * no such bounds. */
+static doca_error_t check_devices_match(const struct sf_mmap_descriptor *descriptor, const struct sf_device *importer)
+{
+	if (descriptor->kind != SF_MMAP_EXPORT_PCI)
+		return DOCA_SUCCESS;
+	const struct sf_device *exporter = device_find(descriptor->device);
+	if (exporter == NULL) {
+		SF_LOG_ERR("memory was exported on device \"%.*s\", which is not in this process's topology: both sides must use "
+			   "the "
+			   "same",
+			   SF_MMAP_DEVICE_MAX, descriptor->device);
+		return DOCA_ERROR_NOT_PERMITTED;
+	}
+	if (importer == exporter || importer == exporter->uplink || importer->uplink == exporter)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("memory of device %s cannot be reached by device %s: import it with %s", exporter->key, importer->key,
+		   exporter->uplink != NULL ? exporter->uplink->key : exporter->key);
+	return DOCA_ERROR_NOT_PERMITTED;
+}
+
 static doca_error_t region_import(struct doca_dev *dev, const struct sf_mmap_descriptor *descriptor, struct sf_region **region)
 {
 	struct sf_domain *domain;
@@ -176,6 +211,8 @@ doca_error_t doca_mmap_create_from_export(const union doca_data *user_data, cons
 	}
 	struct sf_mmap_descriptor descriptor;
 	doca_error_t result = sf_mmap_descriptor_unpack(export_desc, export_desc_len, &descriptor);
+	if (result == DOCA_SUCCESS)
+		result = check_devices_match(&descriptor, sf_dev_desc(dev));
 	if (result != DOCA_SUCCESS)
 		return result;
 	struct doca_mmap *created = sf_mmap_new();

@@ -148,7 +148,7 @@ static void import_is_ready_and_has_no_setters(void **state)
 	void *addr;
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
-	assert_int_equal(doca_mmap_create_from_export(&data, desc, len, f->dev2, &mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_create_from_export(&data, desc, len, f->dev, &mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_get_from_export(mmap, &from_export), DOCA_SUCCESS);
 	assert_int_equal(from_export, 1);
 	data.u64 = 0;
@@ -163,7 +163,7 @@ static void import_is_ready_and_has_no_setters(void **state)
 	assert_int_equal(doca_mmap_set_memrange(mmap, f->memory, SIZE), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_mmap_set_permissions(mmap, 0), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_mmap_add_dev(mmap, f->dev), DOCA_ERROR_NOT_PERMITTED);
-	assert_int_equal(doca_mmap_export_pci(mmap, f->dev2, &desc, &len), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_mmap_export_pci(mmap, f->dev, &desc, &len), DOCA_ERROR_NOT_PERMITTED);
 	assert_int_equal(doca_buf_inventory_create(1, &inventory), DOCA_SUCCESS);
 	assert_int_equal(doca_buf_inventory_start(inventory), DOCA_SUCCESS);
 	assert_int_equal(doca_buf_inventory_buf_get_by_addr(inventory, mmap, f->memory + 100, 100, &buf), DOCA_SUCCESS);
@@ -188,6 +188,96 @@ static void import_of_a_map_that_is_gone_is_not_permitted(void **state)
 	assert_int_equal(doca_mmap_create_from_export(NULL, bytes, len, f->dev, &mmap), DOCA_ERROR_NOT_PERMITTED);
 }
 
+/* ---- which device reaches which ---- */
+
+static struct doca_dev *open_pci(const char *address)
+{
+	struct doca_devinfo **list;
+	struct doca_dev *dev = NULL;
+	uint32_t num;
+	assert_int_equal(doca_devinfo_create_list(&list, &num), DOCA_SUCCESS);
+	for (uint32_t i = 0; i < num && dev == NULL; i++) {
+		uint8_t is_equal = 0;
+		assert_int_equal(doca_devinfo_is_equal_pci_addr(list[i], address, &is_equal), DOCA_SUCCESS);
+		if (is_equal)
+			assert_int_equal(doca_dev_open(list[i], &dev), DOCA_SUCCESS);
+	}
+	doca_devinfo_destroy_list(list);
+	assert_non_null(dev);
+	return dev;
+}
+
+static doca_error_t import_across(struct fixture *f, const char *from, const char *to, uint32_t permissions)
+{
+	struct doca_dev *exporter = open_pci(from), *importer = open_pci(to);
+	struct doca_mmap *mmap, *imported;
+	const void *desc;
+	size_t len;
+	assert_int_equal(doca_mmap_create(&mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_add_dev(mmap, exporter), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_set_memrange(mmap, f->memory, SIZE), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_set_permissions(mmap, permissions), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_start(mmap), DOCA_SUCCESS);
+	if (permissions & DOCA_ACCESS_FLAG_PCI_READ_WRITE)
+		assert_int_equal(doca_mmap_export_pci(mmap, exporter, &desc, &len), DOCA_SUCCESS);
+	else
+		assert_int_equal(doca_mmap_export_rdma(mmap, exporter, &desc, &len), DOCA_SUCCESS);
+	doca_error_t result = doca_mmap_create_from_export(NULL, desc, len, importer, &imported);
+	if (result == DOCA_SUCCESS)
+		assert_int_equal(doca_mmap_destroy(imported), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_destroy(mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_dev_close(exporter), DOCA_SUCCESS);
+	assert_int_equal(doca_dev_close(importer), DOCA_SUCCESS);
+	return result;
+}
+
+/* The default topology: d8:00.0 with VFs d8:00.2 and .3 is behind port 03:00.0, d8:00.1 behind 03:00.1. */
+static void pci_memory_is_reached_through_the_port_only(void **state)
+{
+	static const struct {
+		const char *from, *to;
+		doca_error_t result;
+	} pairs[] = {
+		{"d8:00.0", "03:00.0", DOCA_SUCCESS},
+		{"d8:00.2", "03:00.0", DOCA_SUCCESS},
+		{"d8:00.3", "03:00.0", DOCA_SUCCESS},
+		{"d8:00.1", "03:00.1", DOCA_SUCCESS},
+		{"03:00.0", "d8:00.0", DOCA_SUCCESS},
+		{"d8:00.0", "d8:00.0", DOCA_SUCCESS},
+		{"d8:00.0", "03:00.1", DOCA_ERROR_NOT_PERMITTED},
+		{"d8:00.1", "03:00.0", DOCA_ERROR_NOT_PERMITTED},
+		{"d8:00.0", "d8:00.1", DOCA_ERROR_NOT_PERMITTED},
+		{"03:00.0", "03:00.1", DOCA_ERROR_NOT_PERMITTED},
+		{"d8:00.0", "d8:00.2", DOCA_ERROR_NOT_PERMITTED},
+		{"03:00.0", "d8:00.1", DOCA_ERROR_NOT_PERMITTED},
+	};
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+		assert_int_equal(import_across(*state, pairs[i].from, pairs[i].to, DOCA_ACCESS_FLAG_PCI_READ_WRITE),
+				 pairs[i].result);
+}
+
+static void rdma_memory_is_reached_from_any_device(void **state)
+{
+	assert_int_equal(import_across(*state, "d8:00.0", "03:00.1", DOCA_ACCESS_FLAG_RDMA_READ), DOCA_SUCCESS);
+	assert_int_equal(import_across(*state, "03:00.0", "d8:00.3", DOCA_ACCESS_FLAG_RDMA_WRITE), DOCA_SUCCESS);
+}
+
+static void descriptor_of_an_unknown_device_is_not_permitted(void **state)
+{
+	struct fixture *f = *state;
+	struct sf_mmap_descriptor descriptor;
+	struct doca_mmap *mmap;
+	uint8_t bytes[SF_MMAP_DESCRIPTOR_MAX];
+	const void *desc;
+	size_t len;
+	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
+	assert_int_equal(sf_mmap_descriptor_unpack(desc, len, &descriptor), DOCA_SUCCESS);
+	strcpy(descriptor.device, "host9/0000:00:00.0");
+	len = sf_mmap_descriptor_pack(&descriptor, bytes);
+	assert_int_equal(doca_mmap_create_from_export(NULL, bytes, len, f->dev, &mmap), DOCA_ERROR_NOT_PERMITTED);
+}
+
 /* ---- two processes ---- */
 
 #define CHECK(condition)                                                                                                         \
@@ -202,7 +292,7 @@ static void import_of_a_map_that_is_gone_is_not_permitted(void **state)
 static void importer(int socket)
 {
 	uint8_t bytes[SF_MMAP_DESCRIPTOR_MAX];
-	struct doca_dev *dev = test_dev_open(1);
+	struct doca_dev *dev = test_dev_open(0);
 	struct doca_mmap *mmap;
 	struct sf_region *region;
 	void *here;
@@ -258,6 +348,9 @@ int main(void)
 		T(lying_descriptor_is_invalid),
 		T(import_is_ready_and_has_no_setters),
 		T(import_of_a_map_that_is_gone_is_not_permitted),
+		T(pci_memory_is_reached_through_the_port_only),
+		T(rdma_memory_is_reached_from_any_device),
+		T(descriptor_of_an_unknown_device_is_not_permitted),
 	};
 	/* Before anything here has threads. The importer waits for the descriptor; it ends when the sockets close. */
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)

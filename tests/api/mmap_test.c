@@ -141,7 +141,7 @@ static void permissions_are_checked(void **state)
 {
 	struct fixture *f = *state;
 	const uint32_t all_but_read_only = 0x7f & ~DOCA_ACCESS_FLAG_PCI_READ_ONLY;
-	assert_int_equal(sf_mmap_permissions(f->mmap), DOCA_ACCESS_FLAG_LOCAL_READ_ONLY);
+	assert_int_equal(sf_mmap_permissions(f->mmap), DOCA_ACCESS_FLAG_LOCAL_READ_WRITE);
 	assert_int_equal(doca_mmap_set_permissions(f->mmap, 0x80), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_mmap_set_permissions(f->mmap, 0x80000001), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_mmap_set_permissions(f->mmap, DOCA_ACCESS_FLAG_PCI_READ_ONLY | DOCA_ACCESS_FLAG_PCI_READ_WRITE),

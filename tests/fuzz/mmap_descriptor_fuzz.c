@@ -36,11 +36,15 @@ static void from_fields(const uint8_t *data, size_t size)
 		.region = data + sizeof(fields),
 		.region_len = size - sizeof(fields) < SF_DESCRIPTOR_MAX ? size - sizeof(fields) : SF_DESCRIPTOR_MAX,
 	};
+	memcpy(descriptor.device, descriptor.region,
+	       descriptor.region_len < SF_MMAP_DEVICE_MAX ? descriptor.region_len : SF_MMAP_DEVICE_MAX);
 	size_t len = sf_mmap_descriptor_pack(&descriptor, bytes);
 	if (sf_mmap_descriptor_unpack(bytes, len, &back) != DOCA_SUCCESS)
 		return;
 	if (back.addr != descriptor.addr || back.len != descriptor.len || back.region_len != descriptor.region_len ||
-	    memcmp(back.region, descriptor.region, back.region_len) != 0 || back.len == 0 || back.addr + back.len < back.addr)
+	    memcmp(back.region, descriptor.region, back.region_len) != 0 ||
+	    strncmp(back.device, descriptor.device, SF_MMAP_DEVICE_MAX - 1) != 0 || back.len == 0 ||
+	    back.addr + back.len < back.addr)
 		abort();
 	bytes[size % len] ^= 1;
 	if (sf_mmap_descriptor_unpack(bytes, len, &back) == DOCA_SUCCESS)
