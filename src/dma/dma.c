@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The DMA context. What a task does is in task_memcpy.c. */
+#include "dma/dma.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "core/dev.h"
+
+/* ---- the ctx ---- */
+
+static doca_error_t dma_start(struct doca_ctx *ctx)
+{
+	struct doca_dma *dma = (struct doca_dma *)ctx;
+
+	if (ctx->gpu != NULL) {
+		SF_LOG_ERR("dma: no kernel can submit DMA tasks here; leave its data path on the CPU");
+		return DOCA_ERROR_NOT_SUPPORTED;
+	}
+	sf_reach_cache_init(&dma->reach, dma->dev);
+	return sf_offload_start(&dma->offload, ctx, dma->dev);
+}
+
+static void dma_cancel(struct doca_ctx *ctx)
+{
+	sf_offload_cancel(&((struct doca_dma *)ctx)->offload);
+}
+
+static bool dma_drained(struct doca_ctx *ctx)
+{
+	return sf_offload_drained(&((struct doca_dma *)ctx)->offload);
+}
+
+static void dma_stop(struct doca_ctx *ctx)
+{
+	sf_offload_stop(&((struct doca_dma *)ctx)->offload);
+}
+
+static bool dma_progress(struct doca_ctx *ctx)
+{
+	return sf_offload_progress(&((struct doca_dma *)ctx)->offload, ctx, &dma_memcpy_ops);
+}
+
+static bool dma_arm(struct doca_ctx *ctx)
+{
+	return sf_offload_arm(&((struct doca_dma *)ctx)->offload);
+}
+
+static const struct sf_ctx_ops dma_ops = {
+	.name = "dma",
+	.needs_pe = true,
+	.start = dma_start,
+	.cancel = dma_cancel,
+	.drained = dma_drained,
+	.stop = dma_stop,
+	.progress = dma_progress,
+	.arm = dma_arm,
+};
+
+/* ---- public ---- */
+
+doca_error_t doca_dma_create(struct doca_dev *dev, struct doca_dma **dma)
+{
+	if (dev == NULL || dma == NULL) {
+		SF_LOG_ERR("no %s given for the new DMA context", dev == NULL ? "device" : "place");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	struct doca_dma *created = calloc(1, sizeof(*created));
+	if (created == NULL) {
+		SF_LOG_ERR("no memory for a DMA context");
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	sf_ctx_init(&created->ctx, &dma_ops, &created->memcpy_pool, 1);
+	sf_dev_hold(dev);
+	created->dev = dev;
+	*dma = created;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_dma_destroy(struct doca_dma *dma)
+{
+	if (dma == NULL) {
+		SF_LOG_ERR("no DMA context given to destroy");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	doca_error_t result = sf_ctx_fini(&dma->ctx);
+	if (result != DOCA_SUCCESS)
+		return result;
+	sf_dev_release(dma->dev);
+	free(dma);
+	return DOCA_SUCCESS;
+}
+
+struct doca_ctx *doca_dma_as_ctx(struct doca_dma *dma)
+{
+	return dma != NULL ? &dma->ctx : NULL;
+}
+
+doca_error_t doca_dma_get_gpu_handle(struct doca_dma *dma, struct doca_gpu_dma **gpu_dma)
+{
+	if (dma == NULL || gpu_dma == NULL) {
+		SF_LOG_ERR("no %s given for the GPU handle", dma == NULL ? "DMA context" : "place");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	SF_LOG_ERR("the DMA context's data path is on the CPU: it has no GPU handle");
+	return DOCA_ERROR_BAD_STATE;
+}
+
+/* ---- capabilities ---- */
+
+doca_error_t doca_dma_cap_task_memcpy_is_supported(const struct doca_devinfo *devinfo)
+{
+	if (devinfo == NULL) {
+		SF_LOG_ERR("no device info given to ask for DMA");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_dma_cap_get_max_num_tasks(struct doca_dma *dma, uint32_t *max_num_tasks)
+{
+	if (dma == NULL || max_num_tasks == NULL) {
+		SF_LOG_ERR("no %s given for the number of DMA tasks", dma == NULL ? "DMA context" : "place");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	*max_num_tasks = DMA_TASKS_MAX;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_dma_cap_task_memcpy_get_max_buf_list_len(const struct doca_devinfo *devinfo, uint32_t *max_buf_list_len)
+{
+	if (devinfo == NULL || max_buf_list_len == NULL) {
+		SF_LOG_ERR("no %s given for the length of DMA lists", devinfo == NULL ? "device info" : "place");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	*max_buf_list_len = DMA_LIST_MAX;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_dma_cap_task_memcpy_get_max_buf_size(const struct doca_devinfo *devinfo, uint64_t *buf_size)
+{
+	if (devinfo == NULL || buf_size == NULL) {
+		SF_LOG_ERR("no %s given for the size of DMA buffers", devinfo == NULL ? "device info" : "place");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	*buf_size = DMA_LEN_MAX;
+	return DOCA_SUCCESS;
+}

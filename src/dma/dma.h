@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The inside of a DMA context and its tasks. */
+#ifndef DMA_DMA_H
+#define DMA_DMA_H
+
+#include <doca_dma.h>
+
+#include "core/offload.h"
+#include "mem/reach.h"
+
+/* Every bound of DMA. The capability calls answer with these. */
+#define DMA_TASKS_MAX 65536
+#define DMA_LIST_MAX SF_REACH_LIST_MAX
+#define DMA_LEN_MAX SF_REACH_LEN_MAX
+#define DMA_SLICE (UINT64_C(1) << 20)  /* bytes that one progress call copies of a task */
+#define DMA_PART (UINT64_C(256) << 10) /* bytes that an engine thread copies at a time; smaller tasks are not worth one */
+
+#define DMA_REFUSED UINT64_MAX /* the submit has found, and logged, what is wrong with the task: its status */
+
+struct doca_dma {
+	struct doca_ctx ctx;
+	struct doca_dev *dev;
+	struct sf_task_pool memcpy_pool;
+	struct sf_offload offload;
+	struct sf_reach_cache reach;
+};
+
+struct doca_dma_task_memcpy {
+	struct doca_task base;
+	const struct doca_buf *src;
+	struct doca_buf *dst;
+	uint64_t done; /* bytes that earlier slices copied, or DMA_REFUSED */
+};
+
+/* A task in a context whose device has engine threads. */
+struct dma_engine_task {
+	struct doca_dma_task_memcpy task;
+	struct sf_offload_job job;
+	struct sf_reach_list to, from;
+};
+
+extern const struct sf_offload_ops dma_memcpy_ops;
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The memcpy task. */
+#include <string.h>
+
+#include "base/log.h"
+#include "core/dev.h"
+#include "dma/dma.h"
+
+/* ---- what it does ---- */
+
+static struct doca_dma *task_dma(const struct doca_task *base)
+{
+	return (struct doca_dma *)base->ctx;
+}
+
+/* Both lists, or why the task cannot be done; logged. */
+static doca_error_t take_apart(struct doca_dma *dma, const struct doca_dma_task_memcpy *task, struct sf_reach_list *to,
+			       struct sf_reach_list *from)
+{
+	if (task->src == NULL || task->dst == NULL) {
+		SF_LOG_ERR("dma memcpy: the task has no %s", task->src == NULL ? "source" : "destination");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	doca_error_t result = sf_reach_source(&dma->reach, task->src, from);
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (from->len == 0) {
+		SF_LOG_ERR("dma memcpy: the source has no data: set its data length");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	return sf_reach_destination(&dma->reach, task->dst, from->len, to);
+}
+
+/* A slice of whatever the task is. */
+static __attribute__((noinline)) doca_error_t copy_slice(struct doca_dma_task_memcpy *task)
+{
+	struct sf_reach_list to, from;
+	if (task->done == DMA_REFUSED)
+		return task->base.status;
+	doca_error_t result = take_apart(task_dma(&task->base), task, &to, &from);
+	if (result != DOCA_SUCCESS)
+		return result;
+	uint64_t len = from.len - task->done < DMA_SLICE ? from.len - task->done : DMA_SLICE;
+	result = sf_reach_copy(&to, &from, task->done, len);
+	if (result != DOCA_SUCCESS)
+		return result;
+	task->done += len;
+	if (task->done < from.len)
+		return DOCA_ERROR_IN_PROGRESS;
+	sf_reach_grow(task->dst, from.len);
+	return DOCA_SUCCESS;
+}
+
+/* Most tasks: from one buf to another, both this process's memory, in one slice. */
+static inline doca_error_t memcpy_run(struct doca_task *base)
+{
+	struct doca_dma_task_memcpy *task = (struct doca_dma_task_memcpy *)base;
+	struct doca_dma *dma = task_dma(base);
+	const struct doca_buf *src = task->src;
+	struct doca_buf *dst = task->dst;
+	const struct sf_reach *from, *to;
+
+	if (__builtin_expect(src == NULL || dst == NULL || src->next != NULL || dst->next != NULL, 0))
+		return copy_slice(task);
+	from = &dma->reach.slot[sf_mmap_id(src->mmap) % SF_REACH_SLOTS];
+	to = &dma->reach.slot[sf_mmap_id(dst->mmap) % SF_REACH_SLOTS];
+
+	size_t len = src->data_len;
+	uint8_t *end = dst->data + dst->data_len;
+
+	if (__builtin_expect(from->id != sf_mmap_id(src->mmap) || to->id != sf_mmap_id(dst->mmap) || from->region != NULL ||
+				     to->region != NULL || !to->writable || len - 1 >= DMA_SLICE || len > sf_buf_tailroom(dst) ||
+				     !sf_reach_contains(from, src->data, len) || !sf_reach_contains(to, end, len),
+			     0))
+		return copy_slice(task);
+	memmove(end, src->data, len);
+	dst->data_len += len;
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t memcpy_engine_done(struct doca_task *base, doca_error_t status)
+{
+	struct dma_engine_task *task = (struct dma_engine_task *)base;
+	if (status == DOCA_SUCCESS)
+		sf_reach_grow(task->task.dst, task->from.len);
+	return status;
+}
+
+const struct sf_offload_ops dma_memcpy_ops = {.run = memcpy_run, .engine_done = memcpy_engine_done};
+
+static doca_error_t run_part(struct doca_task *base, uint32_t part, uint32_t thread)
+{
+	const struct dma_engine_task *task = (const struct dma_engine_task *)base;
+	uint64_t at = part * DMA_PART, left = task->from.len - at;
+	(void)thread;
+	return sf_reach_copy(&task->to, &task->from, at, left < DMA_PART ? left : DMA_PART);
+}
+
+/* Bytes of the source, as far as they matter: enough for the engine, or not. */
+static bool is_large(const struct doca_dma_task_memcpy *task)
+{
+	uint64_t len = 0;
+	uint32_t num = 0;
+	for (const struct doca_buf *buf = task->src; buf != NULL && num < DMA_LIST_MAX && len < DMA_PART; buf = buf->next, num++)
+		len += buf->data_len;
+	return len >= DMA_PART;
+}
+
+/* To the engine's threads, unless something is wrong with it: that is told from progress. */
+static bool hand_over(struct doca_dma *dma, struct dma_engine_task *task)
+{
+	if (!is_large(&task->task))
+		return false;
+	task->task.base.status = take_apart(dma, &task->task, &task->to, &task->from);
+	if (task->task.base.status != DOCA_SUCCESS) {
+		task->task.done = DMA_REFUSED;
+		return false;
+	}
+	uint32_t num_parts = (uint32_t)((task->from.len + DMA_PART - 1) / DMA_PART);
+	sf_offload_hand_over(&dma->offload, &task->job, &task->task.base, num_parts, run_part);
+	return true;
+}
+
+static doca_error_t memcpy_submit(struct doca_task *base, uint32_t flags)
+{
+	struct doca_dma_task_memcpy *task = (struct doca_dma_task_memcpy *)base;
+	struct doca_dma *dma = task_dma(base);
+	(void)flags;
+	task->done = 0;
+	if (__builtin_expect(dma->offload.engine != NULL, 0) && hand_over(dma, (struct dma_engine_task *)task))
+		return DOCA_SUCCESS;
+	sf_offload_queue(&dma->offload, base);
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t memcpy_validate(const struct doca_task *base)
+{
+	struct sf_reach_list to, from;
+	doca_error_t result = take_apart(task_dma(base), (const struct doca_dma_task_memcpy *)base, &to, &from);
+	return result == DOCA_SUCCESS ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
+}
+
+static const struct sf_task_class memcpy_class = {
+	.name = "dma memcpy",
+	.size = sizeof(struct doca_dma_task_memcpy),
+	.submit = memcpy_submit,
+	.validate = memcpy_validate,
+};
+
+static const struct sf_task_class memcpy_engine_class = {
+	.name = "dma memcpy",
+	.size = sizeof(struct dma_engine_task),
+	.submit = memcpy_submit,
+	.validate = memcpy_validate,
+};
+
+/* ---- public ---- */
+
+doca_error_t doca_dma_task_memcpy_set_conf(struct doca_dma *dma, doca_dma_task_memcpy_completion_cb_t task_completion_cb,
+					   doca_dma_task_memcpy_completion_cb_t task_error_cb, uint32_t num_memcpy_tasks)
+{
+	if (dma == NULL) {
+		SF_LOG_ERR("no DMA context given to configure memcpy tasks for");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	return sf_task_pool_configure(&dma->ctx, &dma->memcpy_pool,
+				      sf_dev_desc(dma->dev)->engine_threads != 0 ? &memcpy_engine_class : &memcpy_class,
+				      (doca_task_completion_cb_t)task_completion_cb, (doca_task_completion_cb_t)task_error_cb,
+				      num_memcpy_tasks, DMA_TASKS_MAX);
+}
+
+doca_error_t doca_dma_task_memcpy_alloc_init(struct doca_dma *dma, const struct doca_buf *src, struct doca_buf *dst,
+					     union doca_data user_data, struct doca_dma_task_memcpy **task)
+{
+	if (dma == NULL || task == NULL) {
+		SF_LOG_ERR("no %s given for the new memcpy task", dma == NULL ? "DMA context" : "place");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	struct doca_task *base;
+	doca_error_t result = sf_task_alloc(&dma->ctx, &dma->memcpy_pool, &base);
+	if (result != DOCA_SUCCESS)
+		return result;
+	struct doca_dma_task_memcpy *taken = (struct doca_dma_task_memcpy *)base;
+	base->user_data = user_data;
+	taken->src = src;
+	taken->dst = dst;
+	*task = taken;
+	return DOCA_SUCCESS;
+}
+
+struct doca_task *doca_dma_task_memcpy_as_task(struct doca_dma_task_memcpy *task)
+{
+	return task != NULL ? &task->base : NULL;
+}
+
+void doca_dma_task_memcpy_set_src(struct doca_dma_task_memcpy *task, const struct doca_buf *src)
+{
+	if (task == NULL)
+		SF_LOG_ERR("no memcpy task given to set the source of");
+	else
+		task->src = src;
+}
+
+const struct doca_buf *doca_dma_task_memcpy_get_src(const struct doca_dma_task_memcpy *task)
+{
+	return task != NULL ? task->src : NULL;
+}
+
+void doca_dma_task_memcpy_set_dst(struct doca_dma_task_memcpy *task, struct doca_buf *dst)
+{
+	if (task == NULL)
+		SF_LOG_ERR("no memcpy task given to set the destination of");
+	else
+		task->dst = dst;
+}
+
+struct doca_buf *doca_dma_task_memcpy_get_dst(const struct doca_dma_task_memcpy *task)
+{
+	return task != NULL ? task->dst : NULL;
+}

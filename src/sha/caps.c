@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What SHA can do: the same on every device. */
+#include "base/log.h"
+#include "sha/sha.h"
+
+static doca_error_t check_algorithm(const void *devinfo, enum doca_sha_algorithm algorithm)
+{
+	if (devinfo == NULL || !sha_algorithm_is_valid(algorithm)) {
+		if (devinfo == NULL)
+			SF_LOG_ERR("no device info given to ask for SHA");
+		else
+			SF_LOG_ERR("%d is no SHA algorithm", (int)algorithm);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	return DOCA_SUCCESS;
+}
+
+/* Not logged: programs ask one after the other. */
+static doca_error_t supported(const void *devinfo, enum doca_sha_algorithm algorithm)
+{
+	doca_error_t result = check_algorithm(devinfo, algorithm);
+
+	if (result == DOCA_SUCCESS && !sha_digest_is_supported(algorithm))
+		result = DOCA_ERROR_NOT_SUPPORTED;
+	return result;
+}
+
+static doca_error_t answer(const void *asked, uint64_t value, void *place, size_t size)
+{
+	if (asked == NULL || place == NULL) {
+		SF_LOG_ERR("no %s given to ask what SHA can do", asked == NULL ? "device info or context" : "place");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (size == sizeof(uint64_t))
+		*(uint64_t *)place = value;
+	else
+		*(uint32_t *)place = (uint32_t)value;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_sha_cap_task_hash_get_supported(struct doca_devinfo const *devinfo, enum doca_sha_algorithm algorithm)
+{
+	return supported(devinfo, algorithm);
+}
+
+doca_error_t doca_sha_cap_task_partial_hash_get_supported(struct doca_devinfo const *devinfo, enum doca_sha_algorithm algorithm)
+{
+	return supported(devinfo, algorithm);
+}
+
+doca_error_t doca_sha_cap_get_max_list_buf_num_elem(struct doca_devinfo const *devinfo, uint32_t *max_list_buf_num_elem)
+{
+	return answer(devinfo, SHA_LIST_MAX, max_list_buf_num_elem, sizeof(*max_list_buf_num_elem));
+}
+
+doca_error_t doca_sha_cap_get_max_src_buf_size(struct doca_devinfo const *devinfo, uint64_t *max_src_buf_size)
+{
+	return answer(devinfo, SHA_LEN_MAX, max_src_buf_size, sizeof(*max_src_buf_size));
+}
+
+doca_error_t doca_sha_cap_get_min_dst_buf_size(struct doca_devinfo const *devinfo, enum doca_sha_algorithm algorithm,
+					       uint32_t *min_dst_buf_size)
+{
+	doca_error_t result = check_algorithm(devinfo, algorithm);
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	return answer(devinfo, sha_digest_size(algorithm), min_dst_buf_size, sizeof(*min_dst_buf_size));
+}
+
+doca_error_t doca_sha_cap_get_partial_hash_block_size(struct doca_devinfo const *devinfo, enum doca_sha_algorithm algorithm,
+						      uint32_t *partial_block_size)
+{
+	doca_error_t result = check_algorithm(devinfo, algorithm);
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	return answer(devinfo, sha_block_size(algorithm), partial_block_size, sizeof(*partial_block_size));
+}
+
+doca_error_t doca_sha_cap_get_max_num_tasks(struct doca_sha *sha, uint32_t *max_num_tasks)
+{
+	return answer(sha, UINT64_C(1) << SHA_LOG_TASKS_MAX, max_num_tasks, sizeof(*max_num_tasks));
+}

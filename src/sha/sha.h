@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The inside of a SHA context and its tasks. */
+#ifndef SHA_SHA_H
+#define SHA_SHA_H
+
+#include <doca_sha.h>
+
+#include "core/offload.h"
+#include "mem/reach.h"
+#include "sha/digest.h"
+
+/* Every bound of SHA. The capability calls answer with these. */
+#define SHA_LOG_TASKS_MAX 13 /* of each type */
+#define SHA_LIST_MAX SF_REACH_LIST_MAX
+#define SHA_LEN_MAX SF_REACH_LEN_MAX
+#define SHA_SLICE (UINT64_C(256) << 10)	    /* bytes that one progress call digests of a task */
+#define SHA_ENGINE_MIN (UINT64_C(64) << 10) /* bytes from which on a task is worth an engine thread */
+
+enum sha_phase {
+	SHA_FRESH, /* nothing digested yet */
+	SHA_BEGUN, /* partial: some pieces were */
+	SHA_ENDED, /* partial: the destination has the result */
+};
+
+/* What both types of task are. */
+struct sha_task {
+	struct doca_task base;
+	const struct doca_buf *src;
+	struct doca_buf *dst;
+	uint64_t done; /* bytes of this submit that earlier slices digested, or SHA_REFUSED */
+	enum doca_sha_algorithm algorithm;
+	enum sha_phase phase;
+	bool is_partial;
+	bool is_final; /* the next submit brings the last piece */
+};
+
+#define SHA_REFUSED UINT64_MAX /* the submit has found, and logged, what is wrong with the task: its status */
+
+struct doca_sha_task_hash {
+	struct sha_task common;
+};
+
+struct doca_sha_task_partial_hash {
+	struct sha_task common;
+};
+
+/* A task in a context whose device has engine threads. */
+struct sha_engine_task {
+	struct sha_task common;
+	struct sf_offload_job job;
+	struct sf_reach_list from;
+	uint8_t digest[SHA_DIGEST_MAX];
+};
+
+enum { SHA_HASH_POOL, SHA_PARTIAL_POOL, SHA_POOLS };
+
+struct doca_sha {
+	struct doca_ctx ctx;
+	struct doca_dev *dev;
+	struct sf_task_pool pools[SHA_POOLS];
+	struct sf_offload offload;
+	struct sf_reach_cache reach;
+	struct sha_state *states; /* 0: for the hash tasks that progress digests; then one an engine thread, one a partial task */
+	uint32_t num_states;
+	uint32_t first_partial;
+};
+
+extern const struct sf_offload_ops sha_task_ops;
+
+/* For the set_conf of either type. */
+doca_error_t sha_task_configure(struct doca_sha *sha, int pool, doca_task_completion_cb_t completed,
+				doca_task_completion_cb_t failed, uint8_t log_num_tasks);
+
+/* For the alloc_init of either type: the task, FRESH. */
+doca_error_t sha_task_alloc(struct doca_sha *sha, int pool, enum doca_sha_algorithm algorithm, const struct doca_buf *src,
+			    struct doca_buf *dst, union doca_data user_data, struct sha_task **task);
+
+/* INVALID_VALUE, logged, unless all is given and, with a task, it is not in flight. */
+doca_error_t sha_task_check_setter(const struct sha_task *task, const void *value, const char *what);
+
+#endif
