@@ -4,9 +4,11 @@
  *
  *   comch_bench latency [--size 64] [--count 200000] [--cpus 0,1]
  *   comch_bench stream  [--size 64] [--count 2000000] [--depth 64] [--receives 256] [--cpus 0,1]
+ *   comch_bench copy    [the same]
  *
  * latency: ping-pong, each message answered from the callback that received it; half of the round trip, median and 99th
- * percentile. stream: one way, as fast as it goes, measured at the consumer. Prints one JSON object.
+ * percentile. stream: one way, as fast as it goes, measured at the consumer. copy: what one core's memcpy makes of the same
+ * buffers, which no stream of messages that are copied once can pass. Prints one JSON object.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -40,7 +42,7 @@
 #define LOOK (1 << 22) /* polls between two looks at the peer's life */
 
 struct options {
-	bool latency;
+	bool latency, copy;
 	uint32_t size, depth, receives;
 	uint64_t count;
 	int cpus[2];
@@ -427,6 +429,14 @@ static void stream_out(void)
 	}
 }
 
+static void print_rates(const char *test, uint64_t window, uint64_t whole_ns, uint64_t median_ns)
+{
+	printf("{\"test\": \"%s\", \"size\": %u, \"count\": %" PRIu64 ", \"msgs_per_s\": %.0f, \"bytes_per_s\": %.0f, "
+	       "\"median_window_msgs_per_s\": %.0f}\n",
+	       test, options.size, options.count, (double)(window * WINDOWS) * 1e9 / (double)whole_ns,
+	       (double)(window * WINDOWS) * options.size * 1e9 / (double)whole_ns, (double)window * 1e9 / (double)median_ns);
+}
+
 /* Both the whole and the median of its windows are told: on a machine that does other things as well, the windows in which one of
  * the two processes was not running say nothing about Comch. */
 static void stream_in(void)
@@ -444,12 +454,35 @@ static void stream_in(void)
 		windows[i] = end - from;
 	}
 	qsort(windows, WINDOWS, sizeof(windows[0]), by_value);
-	printf("{\"test\": \"stream\", \"size\": %u, \"count\": %" PRIu64 ", \"msgs_per_s\": %.0f, \"bytes_per_s\": %.0f, "
-	       "\"median_window_msgs_per_s\": %.0f}\n",
-	       options.size, options.count, (double)(window * WINDOWS) * 1e9 / (double)(end - begin),
-	       (double)(window * WINDOWS) * options.size * 1e9 / (double)(end - begin),
-	       (double)window * 1e9 / (double)windows[WINDOWS / 2]);
+	print_rates("stream", window, end - begin, windows[WINDOWS / 2]);
 	wait_received(options.count + options.count / WARM_UP);
+}
+
+/* As many buffers as depth and receives, in shared memory as those of a started mmap are, taken in turn as they are. */
+static int copy(void)
+{
+	size_t len = (size_t)(options.depth + options.receives) * options.size;
+	uint64_t window = options.count / WINDOWS, windows[WINDOWS], begin, end;
+	uint8_t *to, *from;
+
+	pin(options.cpus[0]);
+	to = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (to == MAP_FAILED)
+		check(DOCA_ERROR_NO_MEMORY, "memory");
+	memset(to, 1, len);
+	from = to + (size_t)options.receives * options.size;
+	begin = end = now_ns();
+	for (int i = 0; i < WINDOWS; i++) {
+		uint64_t since = end;
+
+		for (uint64_t n = 0; n < window; n++)
+			memcpy(to + n % options.receives * options.size, from + n % options.depth * options.size, options.size);
+		end = now_ns();
+		windows[i] = end - since;
+	}
+	qsort(windows, WINDOWS, sizeof(windows[0]), by_value);
+	print_rates("copy", window, end - begin, windows[WINDOWS / 2]);
+	return 0;
 }
 
 /* The server stays until the client has counted: its end is the client's message, or the client's end. */
@@ -504,10 +537,11 @@ static void parse(int argc, char **argv)
 			exit(2);
 	}
 	options.latency = optind < argc && strcmp(argv[optind], "latency") == 0;
-	if (optind >= argc || (!options.latency && strcmp(argv[optind], "stream") != 0) || options.size == 0 ||
+	options.copy = optind < argc && strcmp(argv[optind], "copy") == 0;
+	if (optind >= argc || (!options.latency && !options.copy && strcmp(argv[optind], "stream") != 0) || options.size == 0 ||
 	    options.depth == 0 || options.depth > TASKS_MAX || options.receives == 0 || options.receives > TASKS_MAX) {
-		fprintf(stderr,
-			"usage: comch_bench latency|stream [--size B] [--count N] [--depth N] [--receives N] [--cpus A,B]\n");
+		fprintf(stderr, "usage: comch_bench latency|stream|copy [--size B] [--count N] [--depth N] [--receives N] "
+				"[--cpus A,B]\n");
 		exit(2);
 	}
 	if (options.count == 0)
@@ -521,6 +555,8 @@ int main(int argc, char **argv)
 	pid_t child;
 
 	parse(argc, argv);
+	if (options.copy)
+		return copy();
 	snprintf(name, sizeof(name), "comch_bench.%d", (int)getpid());
 	if (pipe(ready) != 0)
 		return 1;
