@@ -36,28 +36,28 @@ static inline void ok(doca_error_t result)
 	assert_int_equal(result, DOCA_SUCCESS);
 }
 
-static void fixture_task_ended(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
+static inline void fixture_task_ended(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
 {
 	the_fixture.num_task_callbacks++;
 }
 
-static void fixture_completed(struct doca_graph_instance *instance, union doca_data instance_user_data,
-			      union doca_data graph_user_data)
+static inline void fixture_completed(struct doca_graph_instance *instance, union doca_data instance_user_data,
+				     union doca_data graph_user_data)
 {
 	the_fixture.num_completed++;
 	the_fixture.last = instance;
 	the_fixture.last_status = sf_graph_instance_status(instance);
 }
 
-static void fixture_failed(struct doca_graph_instance *instance, union doca_data instance_user_data,
-			   union doca_data graph_user_data)
+static inline void fixture_failed(struct doca_graph_instance *instance, union doca_data instance_user_data,
+				  union doca_data graph_user_data)
 {
 	the_fixture.num_failed++;
 	the_fixture.last = instance;
 	the_fixture.last_status = sf_graph_instance_status(instance);
 }
 
-static void fixture_ctx_start(struct fixture *f, struct test_ctx *test)
+static inline void fixture_ctx_start(struct fixture *f, struct test_ctx *test)
 {
 	test_ctx_init(test);
 	ok(doca_pe_connect_ctx(f->pe, &test->base));
@@ -65,7 +65,7 @@ static void fixture_ctx_start(struct fixture *f, struct test_ctx *test)
 	ok(doca_ctx_start(&test->base));
 }
 
-static int fixture_setup(void **state)
+static inline int fixture_setup(void **state)
 {
 	struct fixture *f = &the_fixture;
 	*f = (struct fixture){0};
@@ -88,7 +88,7 @@ static inline void fixture_drain(struct fixture *f)
 }
 
 /* Frees the tasks of a context that are not free. Tests leave theirs. */
-static void fixture_tasks_free(struct test_ctx *test)
+static inline void fixture_tasks_free(struct test_ctx *test)
 {
 	size_t slot = test->pool.slot_built;
 	for (uint32_t i = 0; i < test->pool.num_built; i++) {
@@ -98,7 +98,7 @@ static void fixture_tasks_free(struct test_ctx *test)
 	}
 }
 
-static void fixture_ctx_stop(struct fixture *f, struct test_ctx *test)
+static inline void fixture_ctx_stop(struct fixture *f, struct test_ctx *test)
 {
 	enum doca_ctx_states ctx_state;
 	doca_ctx_stop(&test->base);
@@ -111,7 +111,7 @@ static void fixture_ctx_stop(struct fixture *f, struct test_ctx *test)
 }
 
 /* Instances are destroyed by the tests; f->graph may be gone. */
-static int fixture_teardown(void **state)
+static inline int fixture_teardown(void **state)
 {
 	struct fixture *f = *state;
 	if (f->graph != NULL) {

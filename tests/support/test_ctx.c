@@ -150,6 +150,8 @@ static doca_error_t submit(struct doca_task *task, uint32_t flags)
 		return test->submit_result;
 	if (__builtin_expect(test->room != 0 && test->base.num_inflight >= test->room, 0))
 		return DOCA_ERROR_AGAIN;
+	if (__builtin_expect(test->on_submit != NULL, 0))
+		test->on_submit(task);
 	test->num_submit++;
 	test->last_flags = flags;
 	task->next = NULL;

@@ -21,6 +21,7 @@ struct test_ctx {
 	doca_error_t validate_result;				 /* what validate answers */
 	doca_error_t task_status;				 /* how tasks end */
 	doca_error_t (*status_of)(const struct doca_task *task); /* the same for each task, when set */
+	void (*on_submit)(const struct doca_task *task);	 /* called for each that submit takes */
 	uint32_t room;	 /* tasks in flight beyond which submit answers AGAIN; 0: any number */
 	bool hold_tasks; /* progress completes nothing, except after cancel */
 	bool fatal;	 /* the next progress calls sf_ctx_fail */

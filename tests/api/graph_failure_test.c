@@ -1,0 +1,788 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Graphs: nodes that fail, contexts without room or that stop, tasks in wrong hands, sub-graphs, event-driven mode. */
+#include "graph_fixture.h"
+
+#include <poll.h>
+
+static int num_calls;
+static doca_error_t call_result;
+
+static doca_error_t count_call(void *cookie)
+{
+	num_calls++;
+	return call_result;
+}
+
+static int setup(void **state)
+{
+	num_calls = 0;
+	call_result = DOCA_SUCCESS;
+	return fixture_setup(state);
+}
+
+static enum sf_graph_step_state state_of(struct doca_graph_instance *instance, struct doca_graph_node *node)
+{
+	enum sf_graph_step_state at;
+	doca_error_t status;
+	ok(sf_graph_instance_node_state(instance, node, &at, &status));
+	return at;
+}
+
+/* ---- failures ---- */
+
+static void a_failing_task_stops_new_nodes_and_running_ones_drain(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a), *b = fixture_ctx_node(f->graph, &f->b);
+	struct doca_graph_node *after_a = fixture_user_node(f->graph, count_call),
+			       *after_b = fixture_user_node(f->graph, count_call);
+	ok(doca_graph_add_dependency(f->graph, a, after_a));
+	ok(doca_graph_add_dependency(f->graph, b, after_b));
+	ok(doca_graph_start(f->graph));
+	struct doca_graph_instance *instance = fixture_instance(f->graph);
+	struct doca_task *task = fixture_task(instance, a, &f->a);
+	fixture_task(instance, b, &f->b);
+	f->a.task_status = DOCA_ERROR_IO_FAILED;
+	f->b.hold_tasks = true;
+	ok(doca_graph_instance_submit(instance));
+	fixture_drain(f);
+	assert_int_equal(f->num_failed, 0); /* b runs still */
+	assert_int_equal(doca_graph_instance_destroy(instance), DOCA_ERROR_IN_USE);
+	f->b.hold_tasks = false;
+	fixture_drain(f);
+	assert_int_equal(f->num_failed, 1);
+	assert_int_equal(f->num_completed, 0);
+	assert_int_equal(f->last_status, DOCA_ERROR_IO_FAILED);
+	assert_int_equal(num_calls, 0);
+	assert_int_equal(doca_task_get_status(task), DOCA_ERROR_IO_FAILED);
+	assert_int_equal(state_of(instance, a), SF_GRAPH_STEP_FAILED);
+	assert_int_equal(state_of(instance, b), SF_GRAPH_STEP_COMPLETED);
+	assert_int_equal(state_of(instance, after_a), SF_GRAPH_STEP_IDLE);
+	assert_int_equal(state_of(instance, after_b), SF_GRAPH_STEP_IDLE);
+	/* and it can be submitted again, with success */
+	f->a.task_status = DOCA_SUCCESS;
+	ok(doca_graph_instance_submit(instance));
+	fixture_drain(f);
+	assert_int_equal(f->num_completed, 1);
+	assert_int_equal(num_calls, 2);
+	ok(doca_graph_instance_destroy(instance));
+}
+
+static void the_result_of_a_user_node_is_the_instances(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_graph_node *user = fixture_user_node(f->graph, count_call), *after = fixture_ctx_node(f->graph, &f->a);
+	struct doca_graph_node *other = fixture_user_node(f->graph, count_call);
+	ok(doca_graph_add_dependency(f->graph, user, after));
+	ok(doca_graph_start(f->graph));
+	struct doca_graph_instance *instance = fixture_instance(f->graph);
+	fixture_task(instance, after, &f->a);
+	call_result = DOCA_ERROR_AUTHENTICATION;
+	ok(doca_graph_instance_submit(instance));
+	fixture_drain(f);
+	assert_int_equal(f->num_failed, 1);
+	assert_int_equal(f->last_status, DOCA_ERROR_AUTHENTICATION);
+	assert_int_equal(num_calls, 1); /* the other had its turn still to come */
+	assert_int_equal(state_of(instance, other), SF_GRAPH_STEP_IDLE);
+	assert_int_equal(f->a.num_submit, 0);
+	ok(doca_graph_instance_destroy(instance));
+}
+
+static void a_refused_submit_fails_the_instance(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_graph_node *first = fixture_ctx_node(f->graph, &f->a), *second = fixture_ctx_node(f->graph, &f->b);
+	ok(doca_graph_add_dependency(f->graph, first, second));
+	ok(doca_graph_start(f->graph));
+	struct doca_graph_instance *instance = fixture_instance(f->graph);
+	fixture_task(instance, first, &f->a);
+	fixture_task(instance, second, &f->b);
+	f->b.submit_result = DOCA_ERROR_INVALID_VALUE;
+	ok(doca_graph_instance_submit(instance));
+	fixture_drain(f);
+	assert_int_equal(f->num_failed, 1);
+	assert_int_equal(f->last_status, DOCA_ERROR_INVALID_VALUE);
+	ok(doca_graph_instance_destroy(instance));
+}
+
+static struct doca_task *the_failing;
+
+static doca_error_t fail_one(const struct doca_task *task)
+{
+	return task == the_failing ? DOCA_ERROR_IO_FAILED : DOCA_SUCCESS;
+}
+
+/* A chain of tasks and functions, each failing in turn. */
+static void each_node_of_a_chain_fails_in_turn(void **state)
+{
+	enum { LEN = 8 };
+	struct fixture *f = *state;
+	struct doca_graph_node *node[LEN];
+	struct doca_task *task[LEN];
+	for (int i = 0; i < LEN; i++) {
+		node[i] = fixture_ctx_node(f->graph, i % 2 ? &f->a : &f->b);
+		if (i > 0)
+			ok(doca_graph_add_dependency(f->graph, node[i - 1], node[i]));
+	}
+	ok(doca_graph_start(f->graph));
+	struct doca_graph_instance *instance = fixture_instance(f->graph);
+	for (int i = 0; i < LEN; i++)
+		task[i] = fixture_task(instance, node[i], i % 2 ? &f->a : &f->b);
+	f->a.status_of = f->b.status_of = fail_one;
+	for (int failing = 0; failing < LEN; failing++) {
+		the_failing = task[failing];
+		f->num_failed = 0;
+		ok(doca_graph_instance_submit(instance));
+		fixture_drain(f);
+		assert_int_equal(f->num_failed, 1);
+		for (int i = 0; i < LEN; i++) {
+			assert_int_equal(state_of(instance, node[i]), i < failing    ? SF_GRAPH_STEP_COMPLETED
+								      : i == failing ? SF_GRAPH_STEP_FAILED
+										     : SF_GRAPH_STEP_IDLE);
+		}
+	}
+	ok(doca_graph_instance_destroy(instance));
+}
+
+/* ---- contexts without room ---- */
+
+static void an_overloaded_context_makes_instances_wait_their_turn(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_graph_instance *instance[16];
+	struct doca_graph_node *first = fixture_ctx_node(f->graph, &f->a), *second = fixture_ctx_node(f->graph, &f->a);
+	ok(doca_graph_add_dependency(f->graph, first, second));
+	ok(doca_graph_start(f->graph));
+	f->a.room = 3;
+	for (int i = 0; i < 16; i++) {
+		instance[i] = fixture_instance(f->graph);
+		fixture_task(instance[i], first, &f->a);
+		fixture_task(instance[i], second, &f->a);
+		ok(doca_graph_instance_submit(instance[i]));
+	}
+	assert_int_equal(f->a.num_submit, 3);
+	assert_int_equal(state_of(instance[15], first), SF_GRAPH_STEP_WAITING);
+	fixture_drain(f);
+	assert_int_equal(f->num_completed, 16);
+	assert_int_equal(f->num_failed, 0);
+	for (int i = 0; i < 16; i++)
+		ok(doca_graph_instance_destroy(instance[i]));
+}
+
+static void a_context_that_never_has_room_ends_with_its_stop(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a);
+	ok(doca_graph_start(f->graph));
+	struct doca_graph_instance *instance = fixture_instance(f->graph);
+	fixture_task(instance, a, &f->a);
+	f->a.submit_result = DOCA_ERROR_AGAIN;
+	ok(doca_graph_instance_submit(instance));
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(doca_pe_progress(f->pe), 0);
+	assert_int_equal(doca_ctx_stop(&f->a.base), DOCA_ERROR_IN_PROGRESS);
+	fixture_drain(f);
+	assert_int_equal(f->num_failed, 1);
+	assert_int_equal(f->last_status, DOCA_ERROR_BAD_STATE);
+	ok(doca_graph_instance_destroy(instance));
+}
+
+static void a_failure_takes_waiting_nodes_out(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a), *b = fixture_ctx_node(f->graph, &f->b);
+	ok(doca_graph_start(f->graph));
+	struct doca_graph_instance *instance = fixture_instance(f->graph);
+	fixture_task(instance, a, &f->a);
+	fixture_task(instance, b, &f->b);
+	f->a.submit_result = DOCA_ERROR_AGAIN;
+	f->b.task_status = DOCA_ERROR_IO_FAILED;
+	ok(doca_graph_instance_submit(instance));
+	fixture_drain(f);
+	assert_int_equal(f->num_failed, 1);
+	assert_int_equal(f->last_status, DOCA_ERROR_IO_FAILED);
+	ok(doca_graph_instance_destroy(instance));
+	/* nothing waits any more */
+	f->a.submit_result = DOCA_SUCCESS;
+	fixture_drain(f);
+	assert_int_equal(f->a.num_submit, 0);
+}
+
+/* ---- contexts that stop ---- */
+
+static void free_all(struct doca_graph_instance *instance, union doca_data instance_user_data, union doca_data graph_user_data)
+{
+	fixture_failed(instance, instance_user_data, graph_user_data);
+	fixture_tasks_free(&the_fixture.a);
+}
+
+static void a_stopping_context_fails_the_instance_and_reaches_idle(void **state)
+{
+	struct fixture *f = *state;
+	enum doca_ctx_states ctx_state;
+	struct doca_graph_node *first = fixture_ctx_node(f->graph, &f->a), *second = fixture_ctx_node(f->graph, &f->a);
+	ok(doca_graph_add_dependency(f->graph, first, second));
+	ok(doca_graph_set_conf(f->graph, fixture_completed, free_all, 1));
+	ok(doca_graph_start(f->graph));
+	struct doca_graph_instance *instance = fixture_instance(f->graph);
+	fixture_task(instance, first, &f->a);
+	fixture_task(instance, second, &f->a);
+	f->a.hold_tasks = true;
+	ok(doca_graph_instance_submit(instance));
+	fixture_drain(f);
+	assert_int_equal(doca_ctx_stop(&f->a.base), DOCA_ERROR_IN_PROGRESS);
+	fixture_drain(f);
+	assert_int_equal(f->num_failed, 1);
+	assert_int_equal(f->last_status, DOCA_ERROR_BAD_STATE); /* what the context flushes with */
+	ok(doca_ctx_get_state(&f->a.base, &ctx_state));
+	assert_int_equal(ctx_state, DOCA_CTX_STATE_IDLE);
+	/* started anew, its tasks are others */
+	ok(doca_ctx_start(&f->a.base));
+	assert_int_equal(doca_graph_instance_submit(instance), DOCA_ERROR_INVALID_VALUE);
+	fixture_task(instance, first, &f->a);
+	fixture_task(instance, second, &f->a);
+	f->a.hold_tasks = false;
+	ok(doca_graph_instance_submit(instance));
+	fixture_drain(f);
+	assert_int_equal(f->num_completed, 1);
+	ok(doca_graph_instance_destroy(instance));
+}
+
+static void a_context_that_stopped_fails_later_nodes(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a), *b = fixture_ctx_node(f->graph, &f->b);
+	ok(doca_graph_add_dependency(f->graph, a, b));
+	ok(doca_graph_start(f->graph));
+	struct doca_graph_instance *instance = fixture_instance(f->graph);
+	fixture_task(instance, a, &f->a);
+	fixture_task(instance, b, &f->b);
+	ok(doca_graph_instance_submit(instance));
+	assert_int_equal(doca_ctx_stop(&f->b.base), DOCA_ERROR_IN_PROGRESS); /* its task is claimed, so it cannot become IDLE */
+	fixture_drain(f);
+	assert_int_equal(f->num_failed, 1);
+	assert_int_equal(f->last_status, DOCA_ERROR_BAD_STATE);
+	assert_int_equal(f->b.num_submit, 0);
+	ok(doca_graph_instance_destroy(instance));
+}
+
+/* ---- tasks in wrong hands ---- */
+
+static void a_task_in_an_instance_cannot_be_freed_or_submitted(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a), *b = fixture_ctx_node(f->graph, &f->b);
+	ok(doca_graph_add_dependency(f->graph, a, b));
+	ok(doca_graph_start(f->graph));
+	struct doca_graph_instance *instance = fixture_instance(f->graph);
+	struct doca_task *running = fixture_task(instance, a, &f->a), *later = fixture_task(instance, b, &f->b);
+	ok(doca_graph_instance_submit(instance));
+	assert_int_equal(doca_task_submit(running), DOCA_ERROR_BAD_STATE);
+	assert_int_equal(doca_task_submit(later), DOCA_ERROR_BAD_STATE);
+	assert_int_equal(doca_task_try_submit(later), DOCA_ERROR_BAD_STATE);
+	doca_task_free(running); /* logged, ignored */
+	doca_task_free(later);
+	fixture_drain(f);
+	assert_int_equal(f->num_completed, 1);
+	ok(doca_task_submit(later)); /* the program's again */
+	fixture_drain(f);
+	assert_int_equal(f->num_task_callbacks, 1);
+	doca_task_free(later);
+	assert_int_equal(doca_graph_instance_submit(instance), DOCA_ERROR_INVALID_VALUE);
+	ok(doca_task_submit(running)); /* the refused submit let go of it */
+	assert_int_equal(doca_graph_instance_submit(instance), DOCA_ERROR_IN_USE);
+	fixture_drain(f);
+	ok(doca_graph_instance_destroy(instance));
+}
+
+static void a_task_serves_one_instance_at_a_time(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a);
+	ok(doca_graph_start(f->graph));
+	struct doca_graph_instance *one = fixture_instance(f->graph), *two = fixture_instance(f->graph);
+	struct doca_task *task = fixture_task(one, a, &f->a);
+	ok(doca_graph_instance_set_ctx_node_data(two, a, task));
+	ok(doca_graph_instance_submit(one));
+	assert_int_equal(doca_graph_instance_submit(two), DOCA_ERROR_IN_USE);
+	fixture_drain(f);
+	ok(doca_graph_instance_submit(two));
+	assert_int_equal(doca_graph_instance_submit(one), DOCA_ERROR_IN_USE);
+	fixture_drain(f);
+	assert_int_equal(f->num_completed, 2);
+	ok(doca_graph_instance_destroy(one));
+	ok(doca_graph_instance_destroy(two));
+}
+
+static void a_task_serves_several_nodes_one_after_the_other(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_graph_node *first = fixture_ctx_node(f->graph, &f->a), *second = fixture_ctx_node(f->graph, &f->a);
+	ok(doca_graph_add_dependency(f->graph, first, second));
+	ok(doca_graph_start(f->graph));
+	struct doca_graph_instance *instance = fixture_instance(f->graph);
+	struct doca_task *task = fixture_task(instance, first, &f->a);
+	ok(doca_graph_instance_set_ctx_node_data(instance, second, task));
+	ok(doca_graph_instance_submit(instance));
+	fixture_drain(f);
+	assert_int_equal(f->num_completed, 1);
+	assert_int_equal(f->a.num_submit, 2);
+	ok(doca_task_submit(task));
+	fixture_drain(f);
+	ok(doca_graph_instance_destroy(instance));
+}
+
+static void a_task_of_two_nodes_at_once_fails_the_instance(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_graph_node *first = fixture_ctx_node(f->graph, &f->a), *second = fixture_ctx_node(f->graph, &f->a);
+	ok(doca_graph_start(f->graph));
+	struct doca_graph_instance *instance = fixture_instance(f->graph);
+	struct doca_task *task = fixture_task(instance, first, &f->a);
+	ok(doca_graph_instance_set_ctx_node_data(instance, second, task));
+	ok(doca_graph_instance_submit(instance));
+	fixture_drain(f);
+	assert_int_equal(f->num_failed, 1);
+	assert_int_equal(f->last_status, DOCA_ERROR_BAD_STATE);
+	ok(doca_graph_instance_destroy(instance));
+}
+
+/* ---- sub-graphs ---- */
+
+struct nest {
+	struct doca_graph *graph;
+	struct doca_graph_node *a, *user; /* a, then user */
+	struct doca_graph_instance *instance;
+};
+
+static uint32_t num_nest_callbacks;
+
+static void nest_ended(struct doca_graph_instance *instance, union doca_data instance_user_data, union doca_data graph_user_data)
+{
+	num_nest_callbacks++;
+}
+
+static void nest_create(struct fixture *f, struct nest *nest)
+{
+	num_nest_callbacks = 0;
+	ok(doca_graph_create(f->pe, &nest->graph));
+	ok(doca_graph_set_conf(nest->graph, nest_ended, nest_ended, 2));
+	nest->a = fixture_ctx_node(nest->graph, &f->a);
+	nest->user = fixture_user_node(nest->graph, count_call);
+	ok(doca_graph_add_dependency(nest->graph, nest->a, nest->user));
+	ok(doca_graph_start(nest->graph));
+	nest->instance = fixture_instance(nest->graph);
+	fixture_task(nest->instance, nest->a, &f->a);
+}
+
+static void nest_destroy(struct nest *nest)
+{
+	ok(doca_graph_instance_destroy(nest->instance));
+	ok(doca_graph_stop(nest->graph));
+	ok(doca_graph_destroy(nest->graph));
+}
+
+/* The fixture's graph, destroyed: before its sub-graphs. */
+static void graph_destroy(struct fixture *f, struct doca_graph_instance *instance)
+{
+	ok(doca_graph_instance_destroy(instance));
+	ok(doca_graph_stop(f->graph));
+	ok(doca_graph_destroy(f->graph));
+	f->graph = NULL;
+}
+
+static struct doca_graph_node *nest_node(struct fixture *f, struct nest *nest)
+{
+	struct doca_graph_node *node;
+	ok(doca_graph_node_create_from_graph(f->graph, nest->graph, &node));
+	return node;
+}
+
+static void a_sub_graph_runs_between_other_nodes(void **state)
+{
+	struct fixture *f = *state;
+	struct nest nest;
+	nest_create(f, &nest);
+	struct doca_graph_node *before = fixture_user_node(f->graph, count_call), *sub = nest_node(f, &nest);
+	struct doca_graph_node *after = fixture_ctx_node(f->graph, &f->b);
+	ok(doca_graph_add_dependency(f->graph, before, sub));
+	ok(doca_graph_add_dependency(f->graph, sub, after));
+	ok(doca_graph_start(f->graph));
+	struct doca_graph_instance *instance = fixture_instance(f->graph);
+	assert_int_equal(doca_graph_instance_submit(instance), DOCA_ERROR_INVALID_VALUE); /* no data */
+	fixture_task(instance, after, &f->b);
+	ok(doca_graph_instance_set_sub_graph_node_data(instance, sub, nest.instance));
+	for (int i = 1; i <= 3; i++) {
+		ok(doca_graph_instance_submit(instance));
+		assert_int_equal(doca_graph_instance_submit(nest.instance), DOCA_ERROR_IN_USE);
+		assert_int_equal(doca_graph_instance_destroy(nest.instance), DOCA_ERROR_IN_USE);
+		f->b.hold_tasks = true;
+		fixture_drain(f);
+		assert_int_equal(num_calls, 2 * i);
+		assert_int_equal(f->num_completed, i - 1);
+		f->b.hold_tasks = false;
+		fixture_drain(f);
+		assert_int_equal(f->num_completed, i);
+	}
+	assert_int_equal(num_nest_callbacks, 0);
+	ok(doca_graph_instance_submit(nest.instance)); /* by itself it has its callback */
+	assert_int_equal(doca_graph_instance_submit(instance), DOCA_ERROR_IN_USE);
+	fixture_drain(f);
+	assert_int_equal(num_nest_callbacks, 1);
+	graph_destroy(f, instance);
+	nest_destroy(&nest);
+}
+
+static void a_sub_graph_alone_is_context_node_enough(void **state)
+{
+	struct fixture *f = *state;
+	struct nest nest;
+	nest_create(f, &nest);
+	struct doca_graph_node *sub = nest_node(f, &nest);
+	ok(doca_graph_start(f->graph));
+	struct doca_graph_instance *instance = fixture_instance(f->graph);
+	ok(doca_graph_instance_set_sub_graph_node_data(instance, sub, nest.instance));
+	ok(doca_graph_instance_submit(instance));
+	fixture_drain(f);
+	assert_int_equal(f->num_completed, 1);
+	graph_destroy(f, instance);
+	nest_destroy(&nest);
+}
+
+static void sub_graph_arguments_and_states(void **state)
+{
+	struct fixture *f = *state;
+	struct nest nest;
+	struct doca_graph_node *node;
+	struct doca_graph *elsewhere;
+	struct doca_pe *pe;
+	assert_int_equal(doca_graph_node_create_from_graph(f->graph, f->graph, &node), DOCA_ERROR_NOT_PERMITTED);
+	ok(doca_pe_create(&pe));
+	ok(doca_graph_create(pe, &elsewhere));
+	assert_int_equal(doca_graph_node_create_from_graph(f->graph, elsewhere, &node), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_pe_destroy(pe), DOCA_ERROR_IN_USE);
+	ok(doca_graph_destroy(elsewhere));
+	ok(doca_pe_destroy(pe));
+	nest_create(f, &nest);
+	struct doca_graph_node *sub = nest_node(f, &nest), *a = fixture_ctx_node(f->graph, &f->a);
+	ok(doca_graph_instance_destroy(nest.instance));
+	ok(doca_graph_stop(nest.graph));
+	assert_int_equal(doca_graph_destroy(nest.graph), DOCA_ERROR_BAD_STATE);
+	assert_int_equal(doca_graph_start(f->graph), DOCA_ERROR_BAD_STATE);
+	ok(doca_graph_start(nest.graph));
+	ok(doca_graph_start(f->graph));
+	assert_int_equal(doca_graph_stop(nest.graph), DOCA_ERROR_IN_USE);
+	struct doca_graph_instance *instance = fixture_instance(f->graph);
+	nest.instance = fixture_instance(nest.graph);
+	struct doca_task *task = fixture_task(nest.instance, nest.a, &f->a);
+	assert_int_equal(doca_graph_instance_set_sub_graph_node_data(instance, sub, NULL), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_graph_instance_set_sub_graph_node_data(instance, sub, instance), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_graph_instance_set_sub_graph_node_data(instance, a, nest.instance), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_graph_instance_set_sub_graph_node_data(nest.instance, sub, nest.instance),
+			 DOCA_ERROR_NOT_PERMITTED);
+	ok(doca_graph_instance_set_sub_graph_node_data(instance, sub, nest.instance));
+	/* claims of a sub-graph are undone when a later node has no data */
+	assert_int_equal(doca_graph_instance_submit(instance), DOCA_ERROR_INVALID_VALUE);
+	ok(doca_task_submit(task));
+	fixture_drain(f);
+	fixture_task(instance, a, &f->a);
+	/* destroyed, and another one in its place */
+	ok(doca_graph_instance_destroy(nest.instance));
+	assert_int_equal(doca_graph_instance_set_sub_graph_node_data(instance, sub, nest.instance), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_graph_instance_submit(instance), DOCA_ERROR_INVALID_VALUE);
+	nest.instance = fixture_instance(nest.graph);
+	assert_int_equal(doca_graph_instance_submit(instance), DOCA_ERROR_INVALID_VALUE);
+	ok(doca_graph_instance_set_sub_graph_node_data(instance, sub, nest.instance));
+	assert_int_equal(doca_graph_instance_submit(instance), DOCA_ERROR_INVALID_VALUE); /* its own node has no data now */
+	fixture_task(nest.instance, nest.a, &f->a);
+	ok(doca_graph_instance_submit(instance));
+	fixture_drain(f);
+	assert_int_equal(f->num_completed, 1);
+	graph_destroy(f, instance);
+	nest_destroy(&nest);
+}
+
+static void a_failing_sub_graph_fails_its_parent(void **state)
+{
+	struct fixture *f = *state;
+	struct nest nest;
+	nest_create(f, &nest);
+	struct doca_graph_node *sub = nest_node(f, &nest), *after = fixture_ctx_node(f->graph, &f->b);
+	ok(doca_graph_add_dependency(f->graph, sub, after));
+	ok(doca_graph_start(f->graph));
+	struct doca_graph_instance *instance = fixture_instance(f->graph);
+	fixture_task(instance, after, &f->b);
+	ok(doca_graph_instance_set_sub_graph_node_data(instance, sub, nest.instance));
+	f->a.task_status = DOCA_ERROR_IO_FAILED;
+	ok(doca_graph_instance_submit(instance));
+	fixture_drain(f);
+	assert_int_equal(f->num_failed, 1);
+	assert_int_equal(f->last_status, DOCA_ERROR_IO_FAILED);
+	f->a.task_status = DOCA_SUCCESS;
+	call_result = DOCA_ERROR_TOO_BIG;
+	ok(doca_graph_instance_submit(instance));
+	fixture_drain(f);
+	assert_int_equal(f->num_failed, 2);
+	assert_int_equal(f->last_status, DOCA_ERROR_TOO_BIG);
+	f->a.submit_result = DOCA_ERROR_FULL; /* at once, from inside submit */
+	ok(doca_graph_instance_submit(instance));
+	assert_int_equal(f->num_failed, 2);
+	fixture_drain(f);
+	assert_int_equal(f->num_failed, 3);
+	assert_int_equal(f->last_status, DOCA_ERROR_FULL);
+	assert_int_equal(num_nest_callbacks, 0);
+	assert_int_equal(f->b.num_submit, 0);
+	graph_destroy(f, instance);
+	nest_destroy(&nest);
+}
+
+static void a_failure_beside_a_sub_graph_stops_it(void **state)
+{
+	struct fixture *f = *state;
+	struct nest nest;
+	nest_create(f, &nest);
+	struct doca_graph_node *sub = nest_node(f, &nest), *beside = fixture_ctx_node(f->graph, &f->b);
+	ok(doca_graph_start(f->graph));
+	struct doca_graph_instance *instance = fixture_instance(f->graph);
+	fixture_task(instance, beside, &f->b);
+	ok(doca_graph_instance_set_sub_graph_node_data(instance, sub, nest.instance));
+	f->a.hold_tasks = true;
+	f->b.task_status = DOCA_ERROR_IO_FAILED;
+	ok(doca_graph_instance_submit(instance));
+	fixture_drain(f);
+	assert_int_equal(f->num_failed, 0);
+	f->a.hold_tasks = false;
+	fixture_drain(f);
+	assert_int_equal(f->num_failed, 1);
+	assert_int_equal(num_calls, 0); /* the user node of the sub-graph did not start */
+	/* and one that waits for room ends at once */
+	f->a.submit_result = DOCA_ERROR_AGAIN;
+	ok(doca_graph_instance_submit(instance));
+	fixture_drain(f);
+	assert_int_equal(f->num_failed, 2);
+	graph_destroy(f, instance);
+	nest_destroy(&nest);
+}
+
+static void one_sub_graph_instance_serves_nodes_in_turn_but_not_at_once(void **state)
+{
+	struct fixture *f = *state;
+	struct nest nest;
+	nest_create(f, &nest);
+	struct doca_graph_node *one = nest_node(f, &nest), *two = nest_node(f, &nest);
+	ok(doca_graph_start(f->graph));
+	struct doca_graph_instance *instance = fixture_instance(f->graph);
+	ok(doca_graph_instance_set_sub_graph_node_data(instance, one, nest.instance));
+	ok(doca_graph_instance_set_sub_graph_node_data(instance, two, nest.instance));
+	ok(doca_graph_instance_submit(instance));
+	fixture_drain(f);
+	assert_int_equal(f->num_failed, 1);
+	assert_int_equal(f->last_status, DOCA_ERROR_IN_USE);
+	ok(doca_graph_instance_destroy(instance));
+	ok(doca_graph_stop(f->graph));
+	ok(doca_graph_add_dependency(f->graph, one, two));
+	ok(doca_graph_start(f->graph));
+	instance = fixture_instance(f->graph);
+	ok(doca_graph_instance_set_sub_graph_node_data(instance, one, nest.instance));
+	ok(doca_graph_instance_set_sub_graph_node_data(instance, two, nest.instance));
+	ok(doca_graph_instance_submit(instance));
+	fixture_drain(f);
+	assert_int_equal(f->num_completed, 1);
+	assert_int_equal(num_calls, 2);
+	graph_destroy(f, instance);
+	nest_destroy(&nest);
+}
+
+static void sub_graphs_go_as_deep_as_they_may_and_no_deeper(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_graph *graph[SF_GRAPH_DEPTH_MAX + 1];
+	struct doca_graph_node *node[SF_GRAPH_DEPTH_MAX + 1];
+	struct doca_graph_instance *instance[SF_GRAPH_DEPTH_MAX];
+	for (int i = 0; i <= SF_GRAPH_DEPTH_MAX; i++) {
+		ok(doca_graph_create(f->pe, &graph[i]));
+		ok(doca_graph_set_conf(graph[i], fixture_completed, fixture_failed, 1));
+		if (i == 0)
+			node[i] = fixture_ctx_node(graph[i], &f->a);
+		else
+			ok(doca_graph_node_create_from_graph(graph[i], graph[i - 1], &node[i]));
+		assert_int_equal(doca_graph_start(graph[i]), i < SF_GRAPH_DEPTH_MAX ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE);
+	}
+	for (int i = 0; i < SF_GRAPH_DEPTH_MAX; i++) {
+		instance[i] = fixture_instance(graph[i]);
+		if (i == 0)
+			fixture_task(instance[i], node[i], &f->a);
+		else
+			ok(doca_graph_instance_set_sub_graph_node_data(instance[i], node[i], instance[i - 1]));
+	}
+	for (uint32_t i = 1; i <= 2; i++) {
+		ok(doca_graph_instance_submit(instance[SF_GRAPH_DEPTH_MAX - 1]));
+		fixture_drain(f);
+		assert_int_equal(f->num_completed, i);
+	}
+	f->a.task_status = DOCA_ERROR_IO_FAILED;
+	ok(doca_graph_instance_submit(instance[SF_GRAPH_DEPTH_MAX - 1]));
+	fixture_drain(f);
+	assert_int_equal(f->num_failed, 1);
+	for (int i = SF_GRAPH_DEPTH_MAX; i >= 0; i--) {
+		if (i < SF_GRAPH_DEPTH_MAX)
+			ok(doca_graph_instance_destroy(instance[i]));
+		ok(doca_graph_stop(graph[i]));
+		ok(doca_graph_destroy(graph[i]));
+	}
+}
+
+/* ---- event-driven mode ---- */
+
+static bool wakes(struct fixture *f)
+{
+	doca_notification_handle_t handle;
+	ok(doca_pe_get_notification_handle(f->pe, &handle));
+	struct pollfd fd = {.fd = handle, .events = POLLIN};
+	return poll(&fd, 1, 0) == 1;
+}
+
+static void rest(struct fixture *f)
+{
+	fixture_drain(f);
+	ok(doca_pe_clear_notification(f->pe, 0));
+	ok(doca_pe_request_notification(f->pe));
+}
+
+static void a_user_node_that_is_due_wakes(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_graph_node *user = fixture_user_node(f->graph, count_call), *a = fixture_ctx_node(f->graph, &f->a);
+	ok(doca_graph_add_dependency(f->graph, user, a));
+	ok(doca_graph_start(f->graph));
+	struct doca_graph_instance *instance = fixture_instance(f->graph);
+	fixture_task(instance, a, &f->a);
+	rest(f);
+	assert_false(wakes(f));
+	ok(doca_graph_instance_submit(instance)); /* after the request */
+	assert_true(wakes(f));
+	rest(f);
+	assert_int_equal(f->num_completed, 1);
+	assert_false(wakes(f));
+	fixture_drain(f);
+	ok(doca_graph_instance_submit(instance)); /* before it */
+	ok(doca_pe_request_notification(f->pe));
+	assert_true(wakes(f));
+	rest(f);
+	assert_int_equal(f->num_completed, 2);
+	assert_false(wakes(f));
+	ok(doca_graph_instance_destroy(instance));
+}
+
+static void a_node_that_waits_for_room_keeps_the_program_awake(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a);
+	ok(doca_graph_start(f->graph));
+	struct doca_graph_instance *instance = fixture_instance(f->graph);
+	fixture_task(instance, a, &f->a);
+	f->a.submit_result = DOCA_ERROR_AGAIN;
+	rest(f);
+	ok(doca_graph_instance_submit(instance));
+	rest(f);
+	assert_true(wakes(f));
+	f->a.submit_result = DOCA_SUCCESS;
+	rest(f);
+	assert_int_equal(f->num_completed, 1);
+	assert_false(wakes(f));
+	ok(doca_graph_instance_destroy(instance));
+}
+
+/* ---- the 2.2 API's side ---- */
+
+static struct sf_graph_step *work_step;
+static doca_error_t work_result;
+static int num_starts;
+
+static doca_error_t work_start(struct sf_graph_step *step, void *data)
+{
+	num_starts++;
+	work_step = step;
+	*(int *)data += 1;
+	return work_result;
+}
+
+static uint32_t num_ended;
+
+static void node_ended(struct doca_graph_instance *instance, const struct doca_graph_node *node, doca_error_t status)
+{
+	assert_int_equal(sf_graph_node_index(node), num_ended);
+	assert_ptr_equal(sf_graph_node_at(sf_graph_instance_graph(instance), num_ended), node);
+	num_ended++;
+}
+
+static void work_nodes_of_a_graph_without_an_engine(void **state)
+{
+	static const struct sf_graph_work work = {.start = work_start};
+	struct fixture *f = *state;
+	struct sf_graph_engine *engine;
+	struct doca_graph *graph;
+	struct doca_graph_node *first, *second;
+	int data = 0;
+	num_ended = num_starts = 0;
+	ok(sf_graph_engine_get(f->pe, &engine));
+	ok(sf_graph_create(&graph));
+	ok(sf_graph_node_create_from_work(graph, &work, &first));
+	second = fixture_user_node(graph, count_call);
+	assert_int_equal(sf_graph_num_nodes(graph), 2);
+	ok(doca_graph_add_dependency(graph, first, second));
+	ok(doca_graph_set_conf(graph, fixture_completed, fixture_failed, 1));
+	sf_graph_set_node_ended(graph, node_ended);
+	ok(doca_graph_start(graph));
+	struct doca_graph_instance *instance = fixture_instance(graph);
+	assert_int_equal(sf_graph_instance_submit(instance, engine), DOCA_ERROR_INVALID_VALUE);
+	ok(sf_graph_instance_set_work_data(instance, first, &data));
+	work_result = DOCA_ERROR_AGAIN;
+	ok(sf_graph_instance_submit(instance, engine));
+	assert_int_equal(doca_pe_progress(f->pe), 0);
+	assert_int_equal(data, 2);
+	work_result = DOCA_SUCCESS;
+	fixture_drain(f);
+	assert_int_equal(data, 3);
+	assert_int_equal(f->num_completed, 0);
+	sf_graph_step_end(work_step, DOCA_SUCCESS);
+	assert_int_equal(num_calls, 1);
+	assert_int_equal(num_ended, 2);
+	assert_int_equal(f->num_completed, 1);
+	ok(doca_graph_instance_destroy(instance));
+	ok(doca_graph_stop(graph));
+	ok(doca_graph_destroy(graph));
+	sf_graph_engine_put(engine);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(a_failing_task_stops_new_nodes_and_running_ones_drain),
+		T(the_result_of_a_user_node_is_the_instances),
+		T(a_refused_submit_fails_the_instance),
+		T(each_node_of_a_chain_fails_in_turn),
+		T(an_overloaded_context_makes_instances_wait_their_turn),
+		T(a_context_that_never_has_room_ends_with_its_stop),
+		T(a_failure_takes_waiting_nodes_out),
+		T(a_stopping_context_fails_the_instance_and_reaches_idle),
+		T(a_context_that_stopped_fails_later_nodes),
+		T(a_task_in_an_instance_cannot_be_freed_or_submitted),
+		T(a_task_serves_one_instance_at_a_time),
+		T(a_task_serves_several_nodes_one_after_the_other),
+		T(a_task_of_two_nodes_at_once_fails_the_instance),
+		T(a_sub_graph_runs_between_other_nodes),
+		T(a_sub_graph_alone_is_context_node_enough),
+		T(sub_graph_arguments_and_states),
+		T(a_failing_sub_graph_fails_its_parent),
+		T(a_failure_beside_a_sub_graph_stops_it),
+		T(one_sub_graph_instance_serves_nodes_in_turn_but_not_at_once),
+		T(sub_graphs_go_as_deep_as_they_may_and_no_deeper),
+		T(a_user_node_that_is_due_wakes),
+		T(a_node_that_waits_for_room_keeps_the_program_awake),
+		T(work_nodes_of_a_graph_without_an_engine),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
