@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The word that an event is, wherever it lies, and the gate that sleepers wait at.
+ *
+ *   page   a page of the event's owner: the value (unless the user gave memory for it), the gate, the end mark. Exported,
+ *          and mapped by every importer, so that a set is one store that the other side's load sees.
+ *   word   the value: in the page, or in the user's memory. NULL in an importer of such memory, which reaches it by the fabric.
+ *
+ * The gate is even, or odd while somebody sleeps; its upper bits count how often it was opened. A sleeper makes it odd, looks
+ * at the value once more and waits for the count to change (watch.h). Whoever changes the value looks at the gate after that,
+ * and counts it up to even when it is odd. Both steps are full barriers, so one of the two sees the other.
+ *
+ * Others write to the page: any number in it is possible, and costs its own event only.
+ */
+#ifndef SF_SYNC_EVENT_CELL_H
+#define SF_SYNC_EVENT_CELL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <doca_error.h>
+
+#include "fabric/fabric.h"
+
+#define SF_CELL_PAGE_SIZE 4096
+
+struct sf_cell_page {
+	uint64_t value;
+	_Atomic uint32_t gate;
+	_Atomic uint32_t closed; /* the owner has stopped the event */
+};
+
+struct sf_cell {
+	struct sf_cell_page *page;
+	uint64_t *word;
+	struct sf_region *page_region; /* in an importer, else NULL */
+	struct sf_region *word_region; /* in an importer of the user's memory, else NULL */
+	uint64_t word_addr;	       /* the owner's */
+};
+
+/* The owner's: a page of its own, and the value in it or in the user's memory. NO_MEMORY, logged. */
+doca_error_t sf_cell_open(struct sf_cell *cell, uint64_t *user_word);
+/* Tells everybody that the event has ended, sleepers too. The regions of the page go after this and before close. */
+void sf_cell_end(struct sf_cell *cell);
+void sf_cell_close(struct sf_cell *cell);
+
+/* CONNECTION_ABORTED when the owner has stopped the event, or died (seen within a second). Not logged. */
+doca_error_t sf_cell_alive(const struct sf_cell *cell);
+
+/* By the fabric, for a word that is not mapped here. CONNECTION_ABORTED, TIME_OUT. A look may see half of a store that is
+ * just made; a get does not, and takes longer. */
+doca_error_t sf_cell_look_far(const struct sf_cell *cell, uint64_t *value);
+doca_error_t sf_cell_get_far(const struct sf_cell *cell, uint64_t *value);
+doca_error_t sf_cell_set_far(const struct sf_cell *cell, uint64_t value);
+doca_error_t sf_cell_add_far(const struct sf_cell *cell, uint64_t increment, uint64_t *fetched);
+
+/* Opens a gate that was found odd. */
+void sf_cell_wake(struct sf_cell_page *page, uint32_t gate);
+
+/* After each change of the value. */
+static inline void sf_cell_ring(struct sf_cell_page *page)
+{
+	uint32_t gate = atomic_load(&page->gate);
+
+	if (__builtin_expect((gate & 1) != 0, 0))
+		sf_cell_wake(page, gate);
+}
+
+/* Makes the gate odd: a change of the value from here on opens it. */
+static inline void sf_cell_arm(struct sf_cell_page *page)
+{
+	atomic_fetch_or(&page->gate, 1);
+}
+
+/* The value, as far as a wait needs it: what it says may be half a store when the word is far. */
+static inline doca_error_t sf_cell_look(const struct sf_cell *cell, uint64_t *value)
+{
+	if (__builtin_expect(cell->word == NULL, 0))
+		return sf_cell_look_far(cell, value);
+	*value = __atomic_load_n(cell->word, __ATOMIC_ACQUIRE);
+	return DOCA_SUCCESS;
+}
+
+static inline doca_error_t sf_cell_get(const struct sf_cell *cell, uint64_t *value)
+{
+	if (__builtin_expect(cell->word == NULL, 0))
+		return sf_cell_get_far(cell, value);
+	*value = __atomic_load_n(cell->word, __ATOMIC_ACQUIRE);
+	return sf_cell_alive(cell);
+}
+
+static inline doca_error_t sf_cell_set(const struct sf_cell *cell, uint64_t value)
+{
+	if (__builtin_expect(cell->word == NULL, 0))
+		return sf_cell_set_far(cell, value);
+	__atomic_exchange_n(cell->word, value, __ATOMIC_SEQ_CST); /* a store and the barrier before the gate is read */
+	sf_cell_ring(cell->page);
+	return sf_cell_alive(cell);
+}
+
+static inline doca_error_t sf_cell_add(const struct sf_cell *cell, uint64_t increment, uint64_t *fetched)
+{
+	if (__builtin_expect(cell->word == NULL, 0))
+		return sf_cell_add_far(cell, increment, fetched);
+	*fetched = __atomic_fetch_add(cell->word, increment, __ATOMIC_SEQ_CST);
+	sf_cell_ring(cell->page);
+	return sf_cell_alive(cell);
+}
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sync_event/descriptor.h"
+
+#include <string.h>
+
+#include "base/log.h"
+
+#define VERSION 1
+
+static const uint8_t magic[8] = {'S', 'F', 's', 'y', 'n', 'c', 'e', 'v'};
+
+/* As it travels; both ends are little-endian machines. */
+struct wire {
+	uint8_t magic[8];
+	uint16_t version;
+	uint16_t kind;
+	uint32_t zero;
+	char device[SF_EVENT_KEY_SIZE];
+	uint64_t word_addr;
+	uint32_t page_len;
+	uint32_t word_len;
+	uint64_t reserved;
+	uint64_t checksum; /* of all bytes, with 0 here */
+};
+
+_Static_assert(sizeof(struct wire) == SF_EVENT_DESCRIPTOR_HEADER, "the header has no gaps");
+
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+/* FNV-1a. Against damage on the way, not against an enemy: that is what the fabric's token is for. */
+static uint64_t checksum(const struct wire *wire, const void *regions, size_t len)
+{
+	struct wire copy = *wire;
+
+	copy.checksum = 0;
+	return hash_bytes(hash_bytes(UINT64_C(0xcbf29ce484222325), &copy, sizeof(copy)), regions, len);
+}
+
+size_t sf_event_descriptor_pack(const struct sf_event_descriptor *descriptor, uint8_t bytes[SF_EVENT_DESCRIPTOR_MAX])
+{
+	struct wire wire = {
+		.version = VERSION,
+		.kind = (uint16_t)descriptor->kind,
+		.word_addr = descriptor->word_addr,
+		.page_len = (uint32_t)descriptor->page_len,
+		.word_len = (uint32_t)descriptor->word_len,
+	};
+	size_t regions_len = descriptor->page_len + descriptor->word_len;
+
+	memcpy(wire.magic, magic, sizeof(magic));
+	memcpy(wire.device, descriptor->device, strnlen(descriptor->device, SF_EVENT_KEY_SIZE - 1));
+	memcpy(bytes + sizeof(wire), descriptor->page, descriptor->page_len);
+	if (descriptor->word_len != 0)
+		memcpy(bytes + sizeof(wire) + descriptor->page_len, descriptor->word, descriptor->word_len);
+	wire.checksum = checksum(&wire, bytes + sizeof(wire), regions_len);
+	memcpy(bytes, &wire, sizeof(wire));
+	return sizeof(wire) + regions_len;
+}
+
+/* What is wrong with it, or NULL. */
+static const char *fault_of(const struct wire *wire, const uint8_t *regions, size_t len, enum sf_event_export kind)
+{
+	if (memcmp(wire->magic, magic, sizeof(magic)) != 0)
+		return "is not one of a sync event";
+	if (wire->version != VERSION)
+		return "is of another version of Softfield";
+	if (wire->page_len == 0 || wire->page_len > SF_DESCRIPTOR_MAX || wire->word_len > SF_DESCRIPTOR_MAX ||
+	    (size_t)wire->page_len + wire->word_len != len)
+		return "was truncated, or has bytes too many";
+	if (wire->checksum != checksum(wire, regions, len))
+		return "was altered on the way";
+	if (wire->kind >= SF_EVENT_EXPORTS || wire->zero != 0 || wire->reserved != 0 ||
+	    memchr(wire->device, '\0', sizeof(wire->device)) == NULL || wire->word_addr % sizeof(uint64_t) != 0)
+		return "holds values that no export has";
+	if (wire->kind != kind)
+		return kind == SF_EVENT_EXPORT_PCI ? "was made by doca_sync_event_export_to_remote_net"
+						   : "was made by doca_sync_event_export_to_remote_pci";
+	return NULL;
+}
+
+doca_error_t sf_event_descriptor_unpack(const void *bytes, size_t len, enum sf_event_export kind,
+					struct sf_event_descriptor *descriptor)
+{
+	const uint8_t *regions = NULL;
+	const char *fault = "is too short";
+	struct wire wire;
+
+	if (len >= sizeof(wire)) {
+		memcpy(&wire, bytes, sizeof(wire));
+		regions = (const uint8_t *)bytes + sizeof(wire);
+		fault = fault_of(&wire, regions, len - sizeof(wire), kind);
+	}
+	if (fault != NULL) {
+		SF_LOG_ERR("sync event descriptor of %zu bytes %s", len, fault);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	*descriptor = (struct sf_event_descriptor){
+		.kind = kind,
+		.word_addr = wire.word_addr,
+		.page = regions,
+		.page_len = wire.page_len,
+		.word = regions + wire.page_len,
+		.word_len = wire.word_len,
+	};
+	memcpy(descriptor->device, wire.device, sizeof(descriptor->device));
+	return DOCA_SUCCESS;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of a sync event: create, memory, start, stop, destroy. */
+#include "sync_event/event.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "mem/buf.h"
+#include "mem/mmap.h"
+
+#define TICK_MS 500   /* others may die, or write to memory that is the user's */
+#define TICK_GPU_MS 1 /* a kernel's store opens no gate */
+
+doca_error_t sf_event_check(const struct doca_sync_event *event, const char *function)
+{
+	if (event != NULL)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("%s: event is NULL", function);
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
+doca_error_t sf_event_check_stopped(const struct doca_sync_event *event, const char *function)
+{
+	if (event == NULL)
+		return sf_event_check(event, function);
+	if (!sf_event_is_open(event))
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("%s: the sync event is started; call it before", function);
+	return DOCA_ERROR_BAD_STATE;
+}
+
+/* ---- create and destroy ---- */
+
+struct doca_sync_event *sf_event_new(void)
+{
+	struct doca_sync_event *event = calloc(1, sizeof(*event));
+
+	if (event == NULL) {
+		SF_LOG_ERR("no memory for a sync event");
+		return NULL;
+	}
+	sf_ctx_init(&event->ctx, &sf_event_ctx_ops, event->pools, SF_EVENT_TASKS);
+	event->watch.cell = &event->cell;
+	return event;
+}
+
+void sf_event_free(struct doca_sync_event *event)
+{
+	sf_event_place_clear(&event->publisher);
+	sf_event_place_clear(&event->subscriber);
+	free(event);
+}
+
+doca_error_t doca_sync_event_create(struct doca_sync_event **event)
+{
+	struct doca_sync_event *created;
+
+	if (event == NULL) {
+		SF_LOG_ERR("no place given for the new sync event");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	created = sf_event_new();
+	if (created == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	*event = created;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_sync_event_destroy(struct doca_sync_event *event)
+{
+	doca_error_t result = sf_event_check(event, __func__);
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (event->synchronous) {
+		SF_LOG_ERR("the sync event is started and cannot be destroyed: call doca_sync_event_stop first");
+		return DOCA_ERROR_BAD_STATE;
+	}
+	if (sf_ctx_fini(&event->ctx) != DOCA_SUCCESS)
+		return DOCA_ERROR_BAD_STATE;
+	if (event->imported_by != NULL)
+		sf_event_import_drop(event);
+	sf_event_free(event);
+	return DOCA_SUCCESS;
+}
+
+/* ---- the user's memory ---- */
+
+static doca_error_t check_memory(const struct doca_sync_event *event, const void *word, const char *function)
+{
+	doca_error_t result = sf_event_check_stopped(event, function);
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (word == NULL || (uintptr_t)word % sizeof(uint64_t) != 0) {
+		SF_LOG_ERR("%s: %p cannot be the word of a sync event: it has to be aligned to 8 bytes", function, word);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_sync_event_set_addr(struct doca_sync_event *event, uint64_t *addr)
+{
+	doca_error_t result = check_memory(event, addr, __func__);
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (event->imported_by != NULL || event->publisher.location == SF_EVENT_AT_GPU ||
+	    event->subscriber.location == SF_EVENT_AT_GPU) {
+		SF_LOG_ERR("a sync event that was made from an export, or is used by a GPU, has no memory of yours");
+		return DOCA_ERROR_NOT_SUPPORTED;
+	}
+	event->user_word = addr;
+	event->mmap = NULL;
+	return DOCA_SUCCESS;
+}
+
+/* What keeps the buf's memory from being an event's, or NULL. */
+static const char *buf_unfit(const struct doca_sync_event *event, const struct doca_buf *buf)
+{
+	uint8_t from_export = 0;
+
+	if (event->imported_by != NULL || event->publisher.location == SF_EVENT_AT_GPU ||
+	    event->subscriber.location == SF_EVENT_AT_GPU)
+		return "the sync event was made from an export, or is used by a GPU, and has its memory there";
+	if (doca_mmap_get_from_export(buf->mmap, &from_export) != DOCA_SUCCESS || from_export != 0)
+		return "the buffer's mmap was made from an export; give the buffer to the sync event on its own node";
+	if (sf_mmap_is_gpu_memory(buf->mmap))
+		return "the buffer is memory of a GPU";
+	if (sf_mmap_permissions(buf->mmap) == DOCA_ACCESS_FLAG_LOCAL_READ_ONLY)
+		return "the buffer's mmap may only be read; set DOCA_ACCESS_FLAG_LOCAL_READ_WRITE in its permissions";
+	return NULL;
+}
+
+doca_error_t doca_sync_event_set_doca_buf(struct doca_sync_event *event, struct doca_buf *buf)
+{
+	const char *unfit;
+	doca_error_t result;
+
+	if (buf == NULL || (size_t)(buf->head + buf->len - buf->data) < sizeof(uint64_t)) {
+		SF_LOG_ERR("%s: %s", __func__,
+			   buf == NULL ? "buf is NULL" : "the buffer has fewer than 8 bytes from its data on");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	result = check_memory(event, buf->data, __func__);
+	if (result != DOCA_SUCCESS)
+		return result;
+	unfit = buf_unfit(event, buf);
+	if (unfit != NULL) {
+		SF_LOG_ERR("%s: %s", __func__, unfit);
+		return DOCA_ERROR_NOT_PERMITTED;
+	}
+	event->user_word = (uint64_t *)(void *)buf->data;
+	event->mmap = buf->mmap;
+	return DOCA_SUCCESS;
+}
+
+/* ---- start and stop ---- */
+
+static doca_error_t check_places(const struct doca_sync_event *event)
+{
+	const struct sf_event_place *publisher = &event->publisher, *subscriber = &event->subscriber;
+	bool gpu = publisher->location == SF_EVENT_AT_GPU || subscriber->location == SF_EVENT_AT_GPU;
+	const char *wrong = NULL;
+
+	if (publisher->location == SF_EVENT_NOWHERE || subscriber->location == SF_EVENT_NOWHERE)
+		wrong = publisher->location == SF_EVENT_NOWHERE ? "has no publisher location" : "has no subscriber location";
+	else if (gpu && event->user_word != NULL)
+		wrong = "is used by a GPU and cannot have its value in memory of yours";
+	else if (publisher->gpu != NULL && subscriber->gpu != NULL && publisher->gpu != subscriber->gpu)
+		wrong = "is used by two GPUs";
+	if (wrong == NULL)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("the sync event cannot be started: it %s", wrong);
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
+static doca_error_t open_own(struct doca_sync_event *event)
+{
+	doca_error_t result = check_places(event);
+
+	if (result == DOCA_SUCCESS && event->mmap != NULL)
+		result = sf_mmap_hold(event->mmap);
+	if (result != DOCA_SUCCESS)
+		return result;
+	result = sf_cell_open(&event->cell, event->user_word);
+	if (result == DOCA_SUCCESS) {
+		result = sf_event_gpu_map(event);
+		if (result == DOCA_SUCCESS)
+			return result;
+		sf_cell_close(&event->cell);
+	}
+	if (event->mmap != NULL)
+		sf_mmap_release(event->mmap);
+	return result;
+}
+
+static doca_error_t open_imported(struct doca_sync_event *event)
+{
+	void *page;
+
+	/* The import made sure that it can be mapped. */
+	if (sf_region_map(event->page_region, &page) != DOCA_SUCCESS)
+		return DOCA_ERROR_NOT_SUPPORTED;
+	event->cell = (struct sf_cell){.page = page, .page_region = event->page_region, .word_region = event->word_region};
+	event->cell.word_addr = event->page_region->addr;
+	if (event->word_region == NULL)
+		event->cell.word = &event->cell.page->value;
+	else
+		event->cell.word_addr = event->word_region->addr;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t sf_event_open(struct doca_sync_event *event)
+{
+	doca_error_t result = event->imported_by != NULL ? open_imported(event) : open_own(event);
+
+	if (result == DOCA_SUCCESS)
+		sf_event_set_tick(event);
+	return result;
+}
+
+void sf_event_close(struct doca_sync_event *event)
+{
+	if (event->imported_by != NULL) {
+		event->cell = (struct sf_cell){.page = NULL};
+		return;
+	}
+	sf_cell_end(&event->cell);
+	sf_event_exports_drop(event);
+	sf_event_gpu_unmap(event);
+	sf_cell_close(&event->cell);
+	if (event->mmap != NULL)
+		sf_mmap_release(event->mmap);
+}
+
+void sf_event_set_tick(struct doca_sync_event *event)
+{
+	uint32_t tick_ms = 0;
+
+	if (event->imported_by != NULL || event->user_word != NULL || event->exports[SF_EVENT_EXPORT_PCI].bytes != NULL ||
+	    event->exports[SF_EVENT_EXPORT_NET].bytes != NULL)
+		tick_ms = TICK_MS;
+	if (event->publisher.location == SF_EVENT_AT_GPU)
+		tick_ms = TICK_GPU_MS;
+	atomic_store(&event->watch.tick_ms, tick_ms);
+}
+
+doca_error_t doca_sync_event_start(struct doca_sync_event *event)
+{
+	doca_error_t result = sf_event_check_stopped(event, __func__);
+
+	if (result == DOCA_SUCCESS)
+		result = sf_event_open(event);
+	if (result == DOCA_SUCCESS)
+		event->synchronous = true;
+	return result;
+}
+
+doca_error_t doca_sync_event_stop(struct doca_sync_event *event)
+{
+	doca_error_t result = sf_event_check(event, __func__);
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (!sf_event_is_open(event))
+		return DOCA_SUCCESS;
+	if (!event->synchronous) {
+		SF_LOG_ERR("the sync event was started as a context: stop it with doca_ctx_stop");
+		return DOCA_ERROR_BAD_STATE;
+	}
+	sf_event_close(event);
+	event->synchronous = false;
+	return DOCA_SUCCESS;
+}
+
+struct doca_ctx *doca_sync_event_as_ctx(struct doca_sync_event *event)
+{
+	if (sf_event_check(event, __func__) != DOCA_SUCCESS)
+		return NULL;
+	if (event->synchronous) {
+		SF_LOG_ERR("the sync event was started with doca_sync_event_start: a context it can only be before that");
+		return NULL;
+	}
+	return &event->ctx;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The inside of a sync event, for the files of src/sync_event. */
+#ifndef SF_SYNC_EVENT_EVENT_H
+#define SF_SYNC_EVENT_EVENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <doca_sync_event.h>
+
+#include "core/ctx.h"
+#include "sync_event/cell.h"
+#include "sync_event/descriptor.h"
+#include "sync_event/watch.h"
+
+#define SF_EVENT_TASKS_MAX (1u << 16) /* of one type in one event */
+
+enum sf_event_task {
+	SF_EVENT_TASK_GET,
+	SF_EVENT_TASK_NOTIFY_SET,
+	SF_EVENT_TASK_NOTIFY_ADD,
+	SF_EVENT_TASK_WAIT_EQ,
+	SF_EVENT_TASK_WAIT_NEQ,
+	SF_EVENT_TASKS,
+};
+
+enum sf_event_location {
+	SF_EVENT_NOWHERE,
+	SF_EVENT_AT_CPU,
+	SF_EVENT_AT_REMOTE_PCI,
+	SF_EVENT_AT_REMOTE_NET,
+	SF_EVENT_AT_GPU,
+};
+
+/* Where the publisher or the subscriber is. Holds its device or GPU. */
+struct sf_event_place {
+	enum sf_event_location location;
+	struct doca_dev *dev;
+	struct doca_gpu *gpu;
+};
+
+/* One kind of export: made on first use, valid until stop. */
+struct sf_event_exported {
+	struct doca_dev *dev;
+	struct sf_region *page_region, *word_region;
+	uint8_t *bytes;
+	size_t len;
+};
+
+struct doca_sync_event {
+	struct doca_ctx ctx;
+	struct sf_cell cell; /* page is NULL while stopped */
+	bool synchronous;    /* started by doca_sync_event_start */
+	struct sf_event_place publisher, subscriber;
+
+	uint64_t *user_word;		     /* the user's memory, or NULL */
+	doca_gpu_dev_sync_event_t *gpu_word; /* where kernels find the value; NULL without a GPU location, or stopped */
+	struct doca_mmap *mmap;		     /* that it lies in, when it is a buf's; held while started */
+	struct sf_event_exported exports[SF_EVENT_EXPORTS];
+
+	struct doca_dev *imported_by; /* of an import, which has its regions from create to destroy; NULL else */
+	struct sf_region *page_region, *word_region;
+
+	struct sf_task_pool pools[SF_EVENT_TASKS];
+	struct doca_task *done, **done_end;   /* carried out; to be completed by progress */
+	struct doca_task *waits, **waits_end; /* not yet true */
+	bool flushing;			      /* waits are to end with an error */
+	uint32_t polls;			      /* since the owner was last asked whether it lives */
+	bool watch_failed;
+	struct sf_watch watch;
+};
+
+/* How often who sleeps for an event looks for what cannot open its gate. */
+void sf_event_set_tick(struct doca_sync_event *event);
+
+/* INVALID_VALUE, logged with the function's name, for NULL. */
+doca_error_t sf_event_check(const struct doca_sync_event *event, const char *function);
+/* Also BAD_STATE when it is started. */
+doca_error_t sf_event_check_stopped(const struct doca_sync_event *event, const char *function);
+
+/* Releases what the place holds. */
+void sf_event_place_clear(struct sf_event_place *place);
+/* Ends all exports. */
+void sf_event_exports_drop(struct doca_sync_event *event);
+/* Ends an import, which is stopped. */
+void sf_event_import_drop(struct doca_sync_event *event);
+
+/* The ops of the event as a ctx (task.c). */
+extern const struct sf_ctx_ops sf_event_ctx_ops;
+
+/* Opens and closes the word, for either mode. */
+doca_error_t sf_event_open(struct doca_sync_event *event);
+void sf_event_close(struct doca_sync_event *event);
+
+static inline bool sf_event_is_open(const struct doca_sync_event *event)
+{
+	return event->cell.page != NULL;
+}
+
+/* An event object without anything, or NULL, logged. */
+struct doca_sync_event *sf_event_new(void);
+void sf_event_free(struct doca_sync_event *event);
+
+/* Makes the page reachable by the GPU of a location (gpu.c). */
+doca_error_t sf_event_gpu_map(struct doca_sync_event *event);
+void sf_event_gpu_unmap(struct doca_sync_event *event);
+
+#endif

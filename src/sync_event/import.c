@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Events of other nodes. */
+#include "sync_event/import.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "sync_event/event.h"
+
+/* The codes that the API has for what the fabric found. The fabric has logged it. */
+static doca_error_t import_error(doca_error_t error)
+{
+	return error == DOCA_ERROR_NO_MEMORY || error == DOCA_ERROR_NOT_SUPPORTED ? error : DOCA_ERROR_INVALID_VALUE;
+}
+
+static const struct sf_device *find_device(const char *key)
+{
+	const struct sf_topology *topology;
+
+	if (sf_topology_get(&topology) != DOCA_SUCCESS)
+		return NULL;
+	for (uint32_t i = 0; i < topology->num_devices; i++) {
+		if (strcmp(topology->devices[i].key, key) == 0)
+			return &topology->devices[i];
+	}
+	return NULL;
+}
+
+/* Across PCI: a host function and the DPU port that it is behind, in either direction, or the same device. */
+static doca_error_t check_pci(const struct doca_dev *dev, const char *key)
+{
+	const struct sf_device *importer = sf_dev_desc(dev), *exporter = find_device(key);
+
+	if (exporter == NULL) {
+		SF_LOG_ERR("the sync event was exported with a device that the topology here does not have: %s", key);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (exporter == importer || exporter->uplink == importer || importer->uplink == exporter)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("the sync event was exported with device %s, and %s is not the other end of its PCI: open %s", exporter->key,
+		   importer->key, exporter->uplink != NULL ? exporter->uplink->key : "a host function that is behind it");
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
+static bool is_usable(const struct sf_region *region, uint64_t addr, uint64_t len)
+{
+	const uint32_t rights = SF_RIGHT_READ | SF_RIGHT_WRITE | SF_RIGHT_ATOMIC;
+
+	return region->addr == addr && region->len == len && (region->rights & rights) == rights;
+}
+
+void sf_event_regions_close(struct sf_event_import *import)
+{
+	if (import->word != NULL)
+		sf_region_close(import->word);
+	if (import->page != NULL)
+		sf_region_close(import->page);
+	*import = (struct sf_event_import){.page = NULL};
+}
+
+static doca_error_t regions_open(struct doca_dev *dev, const struct sf_event_descriptor *descriptor,
+				 struct sf_event_import *import)
+{
+	struct sf_domain *domain;
+	doca_error_t result = sf_dev_domain(dev, &domain);
+
+	if (result == DOCA_SUCCESS)
+		result = sf_region_import(domain, descriptor->page, descriptor->page_len, &import->page);
+	if (result == DOCA_SUCCESS && descriptor->word_len != 0)
+		result = sf_region_import(domain, descriptor->word, descriptor->word_len, &import->word);
+	if (result != DOCA_SUCCESS)
+		return import_error(result);
+	import->word_addr = descriptor->word_addr;
+	if (import->page->addr % SF_CELL_PAGE_SIZE == 0 &&
+	    is_usable(import->page, import->word != NULL ? import->page->addr : import->word_addr, SF_CELL_PAGE_SIZE) &&
+	    (import->word == NULL || is_usable(import->word, import->word_addr, sizeof(uint64_t))))
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("the descriptor names memory that is no sync event's");
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
+doca_error_t sf_event_regions_import(struct doca_dev *dev, const void *bytes, size_t len, enum sf_event_export kind,
+				     struct sf_event_import *import)
+{
+	struct sf_event_descriptor descriptor;
+	doca_error_t result = sf_event_descriptor_unpack(bytes, len, kind, &descriptor);
+
+	if (result == DOCA_SUCCESS && kind == SF_EVENT_EXPORT_PCI)
+		result = check_pci(dev, descriptor.device);
+	if (result != DOCA_SUCCESS)
+		return result;
+	*import = (struct sf_event_import){.page = NULL};
+	result = regions_open(dev, &descriptor, import);
+	if (result != DOCA_SUCCESS)
+		sf_event_regions_close(import);
+	return result;
+}
+
+/* ---- an event made from an export ---- */
+
+static doca_error_t import_into(struct doca_sync_event *event, struct doca_dev *dev, const uint8_t *data, size_t sz)
+{
+	struct sf_event_import import;
+	void *page;
+	doca_error_t result = sf_event_regions_import(dev, data, sz, SF_EVENT_EXPORT_PCI, &import);
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (sf_region_map(import.page, &page) != DOCA_SUCCESS) {
+		SF_LOG_ERR("the page of the sync event cannot be mapped here: its owner is on another machine, or could not "
+			   "share it");
+		sf_event_regions_close(&import);
+		return DOCA_ERROR_NOT_SUPPORTED;
+	}
+	sf_dev_hold(dev);
+	event->imported_by = dev;
+	event->page_region = import.page;
+	event->word_region = import.word;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_sync_event_create_from_export(struct doca_dev *dev, const uint8_t *data, size_t sz,
+						struct doca_sync_event **event)
+{
+	struct doca_sync_event *created;
+	doca_error_t result;
+
+	if (dev == NULL || data == NULL || event == NULL) {
+		SF_LOG_ERR("%s: %s is NULL", __func__, dev == NULL ? "dev" : data == NULL ? "data" : "event");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	created = sf_event_new();
+	if (created == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	result = import_into(created, dev, data, sz);
+	if (result != DOCA_SUCCESS) {
+		sf_event_free(created);
+		return result;
+	}
+	*event = created;
+	return DOCA_SUCCESS;
+}
+
+void sf_event_import_drop(struct doca_sync_event *event)
+{
+	struct sf_event_import import = {.page = event->page_region, .word = event->word_region};
+
+	sf_event_regions_close(&import);
+	sf_dev_release(event->imported_by);
+	event->imported_by = NULL;
+}

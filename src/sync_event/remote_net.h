@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Events across the network, as the RDMA library uses them: a word to read, write or add to (one-sided operations of 8 bytes
+ * on a link, or sf_region_access), and a bell to ring after the word was changed.
+ */
+#ifndef SF_SYNC_EVENT_REMOTE_NET_H
+#define SF_SYNC_EVENT_REMOTE_NET_H
+
+#include <doca_sync_event.h>
+
+#include "base/visibility.h"
+#include "fabric/fabric.h"
+
+/* Where the word is: for struct sf_op's region and remote_addr. Valid until the event is destroyed. */
+SF_API void sf_sync_event_remote_net_word(const struct doca_sync_event_remote_net *event, struct sf_region **region,
+					  uint64_t *addr);
+
+/* Wakes whoever sleeps for the event. Call it when the operation is done. Where the owner's page cannot be mapped this does
+ * nothing: the owner looks for itself twice a second. Any thread. */
+SF_API void sf_sync_event_remote_net_ring(const struct doca_sync_event_remote_net *event);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the two kinds of waits have in common. */
+#ifndef SF_SYNC_EVENT_TASK_WAIT_H
+#define SF_SYNC_EVENT_TASK_WAIT_H
+
+#include "sync_event/task.h"
+
+/* Of a task class. */
+doca_error_t sf_event_wait_submit(struct doca_task *base, uint32_t flags);
+doca_error_t sf_event_wait_validate(const struct doca_task *base);
+
+#endif

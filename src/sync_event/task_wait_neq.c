@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sync_event/task_wait.h"
+
+struct doca_sync_event_task_wait_neq {
+	struct sf_event_wait wait;
+};
+
+static const struct sf_task_class wait_neq_class = {
+	.name = "sync event wait neq",
+	.size = sizeof(struct doca_sync_event_task_wait_neq),
+	.submit = sf_event_wait_submit,
+	.validate = sf_event_wait_validate,
+};
+
+doca_error_t doca_sync_event_task_wait_neq_set_conf(struct doca_sync_event *event,
+						    doca_sync_event_task_wait_neq_completion_cb_t completion_cb,
+						    doca_sync_event_task_wait_neq_completion_cb_t error_cb, uint32_t num_tasks)
+{
+	return sf_event_task_configure(event, SF_EVENT_TASK_WAIT_NEQ, &wait_neq_class, (doca_task_completion_cb_t)completion_cb,
+				       (doca_task_completion_cb_t)error_cb, num_tasks);
+}
+
+doca_error_t doca_sync_event_task_wait_neq_alloc_init(struct doca_sync_event *event, uint64_t wait_val, uint64_t mask,
+						      union doca_data user_data, struct doca_sync_event_task_wait_neq **task)
+{
+	struct doca_task *base;
+	doca_error_t result = sf_event_task_alloc(event, SF_EVENT_TASK_WAIT_NEQ, user_data, task, &base);
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	*task = (struct doca_sync_event_task_wait_neq *)base;
+	(*task)->wait.wait_val = wait_val;
+	(*task)->wait.mask = mask;
+	(*task)->wait.until_equal = false;
+	return DOCA_SUCCESS;
+}
+
+struct doca_task *doca_sync_event_task_wait_neq_as_doca_task(struct doca_sync_event_task_wait_neq *task)
+{
+	return task != NULL ? &task->wait.base : NULL;
+}
+
+void doca_sync_event_task_wait_neq_set_wait_val(struct doca_sync_event_task_wait_neq *task, uint64_t wait_val)
+{
+	task->wait.wait_val = wait_val;
+}
+
+uint64_t doca_sync_event_task_wait_neq_get_wait_val(const struct doca_sync_event_task_wait_neq *task)
+{
+	return task->wait.wait_val;
+}
+
+void doca_sync_event_task_wait_neq_set_mask(struct doca_sync_event_task_wait_neq *task, uint64_t mask)
+{
+	task->wait.mask = mask;
+}
+
+uint64_t doca_sync_event_task_wait_neq_get_mask(const struct doca_sync_event_task_wait_neq *task)
+{
+	return task->wait.mask;
+}

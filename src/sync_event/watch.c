@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sync_event/watch.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+#define GATES_MAX 127		/* of one thread: the kernel waits for 128 words at a time, one is the thread's own */
+#define TICK_WITHOUT_WAITV_MS 1 /* a kernel before 5.16 waits for one word only */
+
+struct sf_watcher {
+	pthread_t thread;
+	_Atomic uint32_t kick; /* changes when the thread has to look at its list again */
+	bool ending;
+	uint32_t num;
+	struct sf_watch *watches[GATES_MAX];
+	struct sf_watcher *next;
+};
+
+/* Guards the list, the watchers in it and the watches in those. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sf_watcher *watchers;
+static pid_t watchers_pid; /* threads do not follow into a child made by fork */
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void kick(struct sf_watcher *watcher)
+{
+	atomic_fetch_add(&watcher->kick, 1);
+	syscall(SYS_futex, &watcher->kick, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static void report(struct sf_watch *watch)
+{
+	if (atomic_exchange(&watch->armed, false))
+		eventfd_write(watch->event_fd, 1);
+}
+
+static bool word_changed(const struct sf_watch *watch)
+{
+	uint64_t value;
+
+	return sf_cell_alive(watch->cell) != DOCA_SUCCESS || sf_cell_look(watch->cell, &value) != DOCA_SUCCESS ||
+	       value != atomic_load(&watch->last);
+}
+
+/* Reports what is due. Returns when the watch wants to be looked at again, 0 for never. */
+static uint64_t look(struct sf_watch *watch, uint32_t gate, uint64_t now)
+{
+	uint32_t tick_ms = atomic_load(&watch->tick_ms);
+
+	if (gate >> 1 != watch->seen) {
+		watch->seen = gate >> 1;
+		report(watch);
+	}
+	if (tick_ms == 0)
+		return 0;
+	if (now >= watch->looked_ms + tick_ms) {
+		watch->looked_ms = now;
+		if (atomic_load(&watch->armed) && word_changed(watch))
+			report(watch);
+	}
+	return watch->looked_ms + tick_ms;
+}
+
+static void wait_for(struct futex_waitv *words, uint32_t num, uint64_t until_ms)
+{
+	const struct timespec until = {.tv_sec = (time_t)(until_ms / 1000), .tv_nsec = (long)(until_ms % 1000) * 1000000};
+	const struct timespec tick = {.tv_nsec = TICK_WITHOUT_WAITV_MS * 1000000};
+	long result = syscall(SYS_futex_waitv, words, num, 0, until_ms != 0 ? &until : NULL, CLOCK_MONOTONIC);
+
+	if (result < 0 && (errno == ENOSYS || errno == EPERM))
+		nanosleep(&tick, NULL);
+}
+
+static void *watcher_run(void *argument)
+{
+	struct sf_watcher *watcher = argument;
+	struct futex_waitv words[GATES_MAX + 1];
+
+	pthread_mutex_lock(&lock);
+	while (!watcher->ending) {
+		uint64_t now = now_ms(), until = 0;
+		uint32_t num = 0;
+
+		memset(words, 0, sizeof(words));
+		words[num++] = (struct futex_waitv){.val = atomic_load(&watcher->kick),
+						    .uaddr = (uintptr_t)&watcher->kick,
+						    .flags = FUTEX_32 | FUTEX_PRIVATE_FLAG};
+		for (uint32_t i = 0; i < watcher->num; i++) {
+			struct sf_watch *watch = watcher->watches[i];
+			uint32_t gate = atomic_load(&watch->cell->page->gate);
+			uint64_t next = look(watch, gate, now);
+
+			if (next != 0 && (until == 0 || next < until))
+				until = next;
+			words[num++] = (struct futex_waitv){
+				.val = gate, .uaddr = (uintptr_t)&watch->cell->page->gate, .flags = FUTEX_32};
+		}
+		pthread_mutex_unlock(&lock);
+		/* A page that goes now is no harm: whoever removed it has changed kick before. */
+		wait_for(words, num, until);
+		pthread_mutex_lock(&lock);
+	}
+	pthread_mutex_unlock(&lock);
+	return NULL;
+}
+
+/* With the lock. The program's signals are not for this thread. */
+static struct sf_watcher *watcher_start(void)
+{
+	struct sf_watcher *watcher = calloc(1, sizeof(*watcher));
+	sigset_t all, before;
+	int error;
+
+	if (watcher == NULL) {
+		SF_LOG_ERR("no memory to watch sync events");
+		return NULL;
+	}
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&watcher->thread, NULL, watcher_run, watcher);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (error != 0) {
+		SF_LOG_ERR("no thread to watch sync events: %s", strerror(error));
+		free(watcher);
+		return NULL;
+	}
+	watcher->next = watchers;
+	watchers = watcher;
+	return watcher;
+}
+
+doca_error_t sf_watch_add(struct sf_watch *watch)
+{
+	struct sf_watcher *watcher;
+
+	pthread_mutex_lock(&lock);
+	if (watchers_pid != getpid()) { /* what the parent had stays its own */
+		watchers = NULL;
+		watchers_pid = getpid();
+	}
+	for (watcher = watchers; watcher != NULL && watcher->num == GATES_MAX; watcher = watcher->next)
+		;
+	if (watcher == NULL)
+		watcher = watcher_start();
+	if (watcher != NULL) {
+		watch->seen = atomic_load(&watch->cell->page->gate) >> 1;
+		watch->looked_ms = now_ms();
+		watch->watcher = watcher;
+		watcher->watches[watcher->num++] = watch;
+		kick(watcher);
+	}
+	pthread_mutex_unlock(&lock);
+	return watcher != NULL ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
+}
+
+static void watcher_end(struct sf_watcher *watcher)
+{
+	pthread_join(watcher->thread, NULL);
+	free(watcher);
+}
+
+void sf_watch_remove(struct sf_watch *watch)
+{
+	struct sf_watcher *watcher = watch->watcher, **at = &watchers;
+	bool last;
+
+	if (watcher == NULL)
+		return;
+	watch->watcher = NULL;
+	pthread_mutex_lock(&lock);
+	if (watchers_pid != getpid()) {
+		pthread_mutex_unlock(&lock);
+		return;
+	}
+	for (uint32_t i = 0; i < watcher->num; i++) {
+		if (watcher->watches[i] == watch)
+			watcher->watches[i] = watcher->watches[--watcher->num];
+	}
+	last = watcher->num == 0;
+	if (last) {
+		watcher->ending = true;
+		while (*at != watcher)
+			at = &(*at)->next;
+		*at = watcher->next;
+	}
+	kick(watcher);
+	pthread_mutex_unlock(&lock);
+	if (last)
+		watcher_end(watcher);
+}
+
+void sf_watch_refresh(struct sf_watch *watch)
+{
+	pthread_mutex_lock(&lock);
+	if (watch->watcher != NULL && watchers_pid == getpid())
+		kick(watch->watcher);
+	pthread_mutex_unlock(&lock);
+}
