@@ -3,6 +3,8 @@
 
 #include <limits.h>
 #include <linux/futex.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,12 +12,79 @@
 #include "base/log.h"
 
 #define SET_TRIES_MAX 10000 /* somebody else changed the word each time */
+#define BUCKETS 1024
+
+/* The pages of this process. An import in the same process has no mapping of its own, but keeps the page from being given back.
+ */
+struct own_page {
+	struct sf_cell_page *page;
+	uint32_t users;
+	struct own_page *next;
+};
+
+static pthread_mutex_t pages_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct own_page *pages[BUCKETS]; /* GUARDED_BY(pages_lock), and what is in it */
+
+static struct own_page **page_find(const struct sf_cell_page *page)
+{
+	struct own_page **at = &pages[(uintptr_t)page / SF_CELL_PAGE_SIZE % BUCKETS];
+
+	while (*at != NULL && (*at)->page != page)
+		at = &(*at)->next;
+	return at;
+}
+
+static struct sf_cell_page *page_new(void)
+{
+	struct own_page *own = calloc(1, sizeof(*own)), **bucket;
+	void *page = mmap(NULL, SF_CELL_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (own == NULL || page == MAP_FAILED) {
+		free(own);
+		if (page != MAP_FAILED)
+			munmap(page, SF_CELL_PAGE_SIZE);
+		return NULL;
+	}
+	pthread_mutex_lock(&pages_lock);
+	bucket = page_find(page);
+	*own = (struct own_page){.page = page, .users = 1};
+	*bucket = own;
+	pthread_mutex_unlock(&pages_lock);
+	return page;
+}
+
+bool sf_cell_page_hold(struct sf_cell_page *page)
+{
+	struct own_page *own;
+
+	pthread_mutex_lock(&pages_lock);
+	own = *page_find(page);
+	if (own != NULL)
+		own->users++;
+	pthread_mutex_unlock(&pages_lock);
+	return own != NULL;
+}
+
+void sf_cell_page_release(struct sf_cell_page *page)
+{
+	struct own_page **at, *own;
+
+	pthread_mutex_lock(&pages_lock);
+	at = page_find(page);
+	own = *at;
+	if (--own->users == 0) {
+		*at = own->next;
+		munmap(page, SF_CELL_PAGE_SIZE);
+		free(own);
+	}
+	pthread_mutex_unlock(&pages_lock);
+}
 
 doca_error_t sf_cell_open(struct sf_cell *cell, uint64_t *user_word)
 {
-	void *page = mmap(NULL, SF_CELL_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct sf_cell_page *page = page_new();
 
-	if (page == MAP_FAILED) {
+	if (page == NULL) {
 		SF_LOG_ERR("no memory for the page of a sync event");
 		return DOCA_ERROR_NO_MEMORY;
 	}
@@ -33,7 +102,7 @@ void sf_cell_end(struct sf_cell *cell)
 
 void sf_cell_close(struct sf_cell *cell)
 {
-	munmap(cell->page, SF_CELL_PAGE_SIZE);
+	sf_cell_page_release(cell->page);
 	*cell = (struct sf_cell){.page = NULL};
 }
 
@@ -61,15 +130,20 @@ static doca_error_t access_word(struct sf_region *region, uint64_t addr, enum sf
 	return sf_region_access(region, &op);
 }
 
-doca_error_t sf_cell_alive(const struct sf_cell *cell)
+doca_error_t sf_cell_owner_lives(struct sf_region *page_region)
 {
 	uint64_t value;
 
+	return access_word(page_region, page_region->addr, SF_OP_READ, 0, 0, &value);
+}
+
+doca_error_t sf_cell_alive(const struct sf_cell *cell)
+{
 	if (cell->page_region == NULL)
 		return DOCA_SUCCESS;
 	if (atomic_load_explicit(&cell->page->closed, memory_order_relaxed) != 0)
 		return DOCA_ERROR_CONNECTION_ABORTED;
-	return access_word(cell->page_region, cell->page_region->addr, SF_OP_READ, 0, 0, &value);
+	return sf_cell_owner_lives(cell->page_region);
 }
 
 doca_error_t sf_cell_look_far(const struct sf_cell *cell, uint64_t *value)

@@ -45,8 +45,14 @@ doca_error_t sf_cell_open(struct sf_cell *cell, uint64_t *user_word);
 void sf_cell_end(struct sf_cell *cell);
 void sf_cell_close(struct sf_cell *cell);
 
+/* For an import, of what sf_region_map gave: true when it is a page of this very process, which then stays until release. */
+bool sf_cell_page_hold(struct sf_cell_page *page);
+void sf_cell_page_release(struct sf_cell_page *page);
+
 /* CONNECTION_ABORTED when the owner has stopped the event, or died (seen within a second). Not logged. */
 doca_error_t sf_cell_alive(const struct sf_cell *cell);
+/* The same of an imported page alone. */
+doca_error_t sf_cell_owner_lives(struct sf_region *page_region);
 
 /* By the fabric, for a word that is not mapped here. CONNECTION_ABORTED, TIME_OUT. A look may see half of a store that is
  * just made; a get does not, and takes longer. */

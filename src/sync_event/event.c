@@ -195,26 +195,27 @@ static doca_error_t open_own(struct doca_sync_event *event)
 	return result;
 }
 
-static doca_error_t open_imported(struct doca_sync_event *event)
+static void open_imported(struct doca_sync_event *event)
 {
-	void *page;
+	struct sf_event_import *import = &event->import;
 
-	/* The import made sure that it can be mapped. */
-	if (sf_region_map(event->page_region, &page) != DOCA_SUCCESS)
-		return DOCA_ERROR_NOT_SUPPORTED;
-	event->cell = (struct sf_cell){.page = page, .page_region = event->page_region, .word_region = event->word_region};
-	event->cell.word_addr = event->page_region->addr;
-	if (event->word_region == NULL)
-		event->cell.word = &event->cell.page->value;
-	else
-		event->cell.word_addr = event->word_region->addr;
-	return DOCA_SUCCESS;
+	event->cell = (struct sf_cell){
+		.page = import->mapped,
+		.word = import->word == NULL ? &import->mapped->value : NULL,
+		.page_region = import->page,
+		.word_region = import->word,
+		.word_addr = import->word_addr,
+	};
 }
 
 doca_error_t sf_event_open(struct doca_sync_event *event)
 {
-	doca_error_t result = event->imported_by != NULL ? open_imported(event) : open_own(event);
+	doca_error_t result = DOCA_SUCCESS;
 
+	if (event->imported_by != NULL)
+		open_imported(event);
+	else
+		result = open_own(event);
 	if (result == DOCA_SUCCESS)
 		sf_event_set_tick(event);
 	return result;

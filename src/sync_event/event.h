@@ -11,6 +11,7 @@
 #include "core/ctx.h"
 #include "sync_event/cell.h"
 #include "sync_event/descriptor.h"
+#include "sync_event/import.h"
 #include "sync_event/watch.h"
 
 #define SF_EVENT_TASKS_MAX (1u << 16) /* of one type in one event */
@@ -59,7 +60,7 @@ struct doca_sync_event {
 	struct sf_event_exported exports[SF_EVENT_EXPORTS];
 
 	struct doca_dev *imported_by; /* of an import, which has its regions from create to destroy; NULL else */
-	struct sf_region *page_region, *word_region;
+	struct sf_event_import import;
 
 	struct sf_task_pool pools[SF_EVENT_TASKS];
 	struct doca_task *done, **done_end;   /* carried out; to be completed by progress */

@@ -51,6 +51,8 @@ static bool is_usable(const struct sf_region *region, uint64_t addr, uint64_t le
 
 void sf_event_regions_close(struct sf_event_import *import)
 {
+	if (import->held)
+		sf_cell_page_release(import->mapped);
 	if (import->word != NULL)
 		sf_region_close(import->word);
 	if (import->page != NULL)
@@ -79,6 +81,21 @@ static doca_error_t regions_open(struct doca_dev *dev, const struct sf_event_des
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
+/* A page that is neither held nor of a living region was this process's own, and went just now. */
+static doca_error_t page_map(struct sf_event_import *import)
+{
+	void *page;
+
+	if (sf_region_map(import->page, &page) != DOCA_SUCCESS)
+		return DOCA_SUCCESS;
+	import->held = sf_cell_page_hold(page);
+	import->mapped = page;
+	if (import->held || sf_cell_owner_lives(import->page) == DOCA_SUCCESS)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("the owner of the sync event is just stopping it");
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
 doca_error_t sf_event_regions_import(struct doca_dev *dev, const void *bytes, size_t len, enum sf_event_export kind,
 				     struct sf_event_import *import)
 {
@@ -91,6 +108,8 @@ doca_error_t sf_event_regions_import(struct doca_dev *dev, const void *bytes, si
 		return result;
 	*import = (struct sf_event_import){.page = NULL};
 	result = regions_open(dev, &descriptor, import);
+	if (result == DOCA_SUCCESS)
+		result = page_map(import);
 	if (result != DOCA_SUCCESS)
 		sf_event_regions_close(import);
 	return result;
@@ -101,12 +120,11 @@ doca_error_t sf_event_regions_import(struct doca_dev *dev, const void *bytes, si
 static doca_error_t import_into(struct doca_sync_event *event, struct doca_dev *dev, const uint8_t *data, size_t sz)
 {
 	struct sf_event_import import;
-	void *page;
 	doca_error_t result = sf_event_regions_import(dev, data, sz, SF_EVENT_EXPORT_PCI, &import);
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (sf_region_map(import.page, &page) != DOCA_SUCCESS) {
+	if (import.mapped == NULL) {
 		SF_LOG_ERR("the page of the sync event cannot be mapped here: its owner is on another machine, or could not "
 			   "share it");
 		sf_event_regions_close(&import);
@@ -114,8 +132,7 @@ static doca_error_t import_into(struct doca_sync_event *event, struct doca_dev *
 	}
 	sf_dev_hold(dev);
 	event->imported_by = dev;
-	event->page_region = import.page;
-	event->word_region = import.word;
+	event->import = import;
 	return DOCA_SUCCESS;
 }
 
@@ -143,9 +160,7 @@ doca_error_t doca_sync_event_create_from_export(struct doca_dev *dev, const uint
 
 void sf_event_import_drop(struct doca_sync_event *event)
 {
-	struct sf_event_import import = {.page = event->page_region, .word = event->word_region};
-
-	sf_event_regions_close(&import);
+	sf_event_regions_close(&event->import);
 	sf_dev_release(event->imported_by);
 	event->imported_by = NULL;
 }

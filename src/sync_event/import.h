@@ -4,11 +4,14 @@
 #define SF_SYNC_EVENT_IMPORT_H
 
 #include "core/dev.h"
+#include "sync_event/cell.h"
 #include "sync_event/descriptor.h"
 
 struct sf_event_import {
 	struct sf_region *page, *word; /* word is NULL when it is in the page */
 	uint64_t word_addr;	       /* the owner's */
+	struct sf_cell_page *mapped;   /* the page here; NULL where it cannot be mapped */
+	bool held;		       /* it is this process's own */
 };
 
 /* Unpacks and imports. INVALID_VALUE: not such a descriptor, altered, stale, of a dead exporter, or of a device that dev has

@@ -11,7 +11,6 @@
 struct doca_sync_event_remote_net {
 	struct doca_dev *dev;
 	struct sf_event_import import;
-	struct sf_cell_page *page; /* NULL where it cannot be mapped */
 };
 
 void sf_sync_event_remote_net_word(const struct doca_sync_event_remote_net *event, struct sf_region **region, uint64_t *addr)
@@ -23,8 +22,8 @@ void sf_sync_event_remote_net_word(const struct doca_sync_event_remote_net *even
 void sf_sync_event_remote_net_ring(const struct doca_sync_event_remote_net *event)
 {
 	atomic_thread_fence(memory_order_seq_cst); /* the word was changed by whatever means; now the gate */
-	if (event->page != NULL)
-		sf_cell_ring(event->page);
+	if (event->import.mapped != NULL)
+		sf_cell_ring(event->import.mapped);
 }
 
 doca_error_t doca_sync_event_remote_net_create_from_export(struct doca_dev *dev, const uint8_t *data, size_t sz,
@@ -32,7 +31,6 @@ doca_error_t doca_sync_event_remote_net_create_from_export(struct doca_dev *dev,
 {
 	struct doca_sync_event_remote_net *created;
 	doca_error_t result;
-	void *page;
 
 	if (dev == NULL || data == NULL || event == NULL) {
 		SF_LOG_ERR("%s: %s is NULL", __func__, dev == NULL ? "dev" : data == NULL ? "data" : "event");
@@ -48,7 +46,6 @@ doca_error_t doca_sync_event_remote_net_create_from_export(struct doca_dev *dev,
 		free(created);
 		return result;
 	}
-	created->page = sf_region_map(created->import.page, &page) == DOCA_SUCCESS ? page : NULL;
 	sf_dev_hold(dev);
 	created->dev = dev;
 	*event = created;
