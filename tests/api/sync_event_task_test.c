@@ -2,6 +2,7 @@
 /* Sync events as contexts: the tasks, stop with waits in flight, and sleeping for the notification. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -52,7 +53,8 @@ static void on_failed(struct doca_task *task, union doca_data task_data, union d
 	doca_task_free(task);
 }
 
-#define CALLBACKS(type) (doca_sync_event_task_##type##_completion_cb_t)on_completed, (doca_sync_event_task_##type##_completion_cb_t)on_failed
+#define CALLBACKS(type)                                                                                                          \
+	(doca_sync_event_task_##type##_completion_cb_t) on_completed, (doca_sync_event_task_##type##_completion_cb_t)on_failed
 
 static void configure(struct doca_sync_event *event)
 {

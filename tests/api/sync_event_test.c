@@ -572,8 +572,10 @@ static void remote_net_event_is_reached_by_the_fabric(void **state)
 	OK(access_net(net, SF_OP_FAA, 1, &word));
 	assert_int_equal(word, 41);
 	assert_int_equal(value_of(event), 42);
-	assert_int_equal(doca_sync_event_remote_net_get_dpa_handle(net, (struct doca_dpa *)f, &dpa_handle), DOCA_ERROR_NOT_SUPPORTED);
-	assert_int_equal(doca_sync_event_remote_net_get_gpu_handle(net, (struct doca_gpu *)f, &gpu_handle), DOCA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(doca_sync_event_remote_net_get_dpa_handle(net, (struct doca_dpa *)f, &dpa_handle),
+			 DOCA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(doca_sync_event_remote_net_get_gpu_handle(net, (struct doca_gpu *)f, &gpu_handle),
+			 DOCA_ERROR_NOT_SUPPORTED);
 	OK(doca_sync_event_stop(event));
 	assert_int_equal(access_net(net, SF_OP_READ, 0, &word), DOCA_ERROR_CONNECTION_ABORTED);
 	OK(doca_sync_event_remote_net_destroy(net));
