@@ -28,7 +28,7 @@ doca_error_t sf_graph_create(struct doca_graph **graph)
 
 doca_error_t doca_graph_create(struct doca_pe *pe, struct doca_graph **graph)
 {
-	struct doca_graph *created;
+	struct doca_graph *created = NULL;
 	if (pe == NULL || graph == NULL) {
 		SF_LOG_ERR("no %s given for the new graph", pe == NULL ? "progress engine" : "place");
 		return DOCA_ERROR_INVALID_VALUE;
