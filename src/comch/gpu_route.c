@@ -52,25 +52,39 @@ static void sender_free(struct comch_mailbox_sender *shared)
 	free(shared);
 }
 
+/* The first one to come stays: the account of what was sent is one. */
+static struct comch_mailbox_sender *sender_keep(struct doca_comch_connection *connection, struct comch_remote_consumer *consumer,
+						struct comch_mailbox_sender *made)
+{
+	struct comch_mailbox_sender *kept;
+
+	pthread_mutex_lock(&connection->lock);
+	if (consumer->sender == NULL)
+		consumer->sender = made;
+	kept = consumer->sender;
+	pthread_mutex_unlock(&connection->lock);
+	return kept;
+}
+
+/* The import waits for the peer, up to a second when that is stopped: without the lock, which the connection's callbacks take. */
 static doca_error_t sender_get(struct doca_comch_producer *producer, struct comch_remote_consumer *consumer,
 			       struct comch_mailbox_sender **out)
 {
 	struct doca_comch_connection *connection = producer->child.connection;
-	struct comch_mailbox_sender *shared;
-	doca_error_t result = DOCA_SUCCESS;
+	struct comch_mailbox_sender *made;
+	doca_error_t result;
 
-	pthread_mutex_lock(&connection->lock);
-	shared = consumer->sender;
-	if (shared == NULL) {
-		shared = calloc(1, sizeof(*shared));
-		result = shared != NULL ? attach_sender(producer->port->domain, &consumer->ad, shared) : DOCA_ERROR_NO_MEMORY;
-		if (result == DOCA_SUCCESS)
-			consumer->sender = shared;
-		else if (shared != NULL)
-			sender_free(shared);
-	}
-	*out = consumer->sender;
-	pthread_mutex_unlock(&connection->lock);
+	*out = sender_keep(connection, consumer, NULL);
+	if (*out != NULL)
+		return DOCA_SUCCESS;
+	made = calloc(1, sizeof(*made));
+	if (made == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	result = attach_sender(producer->port->domain, &consumer->ad, made);
+	if (result == DOCA_SUCCESS)
+		*out = sender_keep(connection, consumer, made);
+	if (*out != made)
+		sender_free(made);
 	return result;
 }
 

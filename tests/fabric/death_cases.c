@@ -2,12 +2,12 @@
 /* Peers that are killed or stopped. */
 #include "conformance.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define OTHER SF_CAP_OTHER_PROCESS
@@ -81,7 +81,8 @@ static void killed_while_we_sleep(void)
 	struct sf_link *link;
 	struct peer peer;
 	struct end end;
-	uint64_t count, killed, left;
+	struct pollfd wait;
+	uint64_t killed, count;
 
 	peer_fork(&peer, idle_script);
 	end_open(&end, "host0/0000:d8:00.0", 16);
@@ -92,12 +93,10 @@ static void killed_while_we_sleep(void)
 	while (end.closes == 0) {
 		if (end_poll(&end, 16) != 0 || sf_port_arm(end.port))
 			continue;
-		/* event_fd does not block: wait for it the way programs do */
-		do {
-			left = now_ms() - killed;
-			CHECK(left < death_ms());
-			nanosleep(&(struct timespec){0, 1000000}, NULL);
-		} while (read(end.event_fd, &count, sizeof(count)) != sizeof(count));
+		CHECK(now_ms() - killed < death_ms());
+		wait = (struct pollfd){.fd = end.event_fd, .events = POLLIN};
+		CHECK(poll(&wait, 1, (int)(killed + death_ms() - now_ms())) == 1);
+		CHECK(read(end.event_fd, &count, sizeof(count)) == sizeof(count));
 	}
 	sf_link_close(link);
 	end_close(&end);

@@ -2,6 +2,7 @@
 /* A peer that writes nonsense wherever it can write. It may cost us its link; never a crash, a hang, or another's link. */
 #include "conformance.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,7 +100,7 @@ static void lying_script(int sock)
 		for (int i = 0; num != 0 && i < 1 + (int)random_below(&seed, 400); i++)
 			lie(&spans[random_below(&seed, num)], &seed);
 		if (random_below(&seed, 8) == 0)
-			usleep(100);
+			sched_yield();
 	}
 }
 
