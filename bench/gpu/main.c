@@ -116,12 +116,14 @@ static const struct point table[] = {
 	{SETUP_WARP, 1, 32, 1, 32},	 {SETUP_WARP, 8, 32, 128, 32},	  {SETUP_WARP, 8, 4096, 64, 32},    {SETUP_BLOCK, 1, 32, 1, 128},
 	{SETUP_BLOCK, 1, 48, 256, 128},	 {SETUP_BLOCK, 8, 48, 256, 128},  {SETUP_BLOCK, 8, 48, 512, 256},   {SETUP_BLOCK, 8, 4096, 64, 256},
 	{SETUP_BLOCK, 8, 4096, 128, 512}, {SETUP_BLOCK, 8, 65536, 16, 256}, {SETUP_BLOCK, 8, 65536, 32, 512},
+	{SETUP_PIPE, 8, 48, 256, 128},	 {SETUP_PIPE, 8, 4096, 128, 512}, {SETUP_PIPE, 8, 65536, 32, 512},
 };
 
 static void usage(const char *program)
 {
 	printf("usage: %s [--gpu PCI] [--seconds S] [--json] [--point SCOPE,QUEUES,SIZE,DEPTH,THREADS]...\n"
-	       "SCOPE is thread, warp or block. SOFTFIELD_GPU=cuda puts a CUDA GPU in the place of the topology's.\n",
+	       "SCOPE is thread, warp, block, or pipe: two blocks for each queue, of which one receives and the other sends.\n"
+	       "SOFTFIELD_GPU=cuda puts a CUDA GPU in the place of the topology's.\n",
 	       program);
 	exit(2);
 }
@@ -134,7 +136,7 @@ static struct point parse_point(const char *text, const char *program)
 	if (sscanf(text, "%15[a-z],%u,%u,%u,%u", scope, &p.queues, &p.size, &p.depth, &p.threads) != 5 || p.queues == 0 ||
 	    p.queues > SETUP_QUEUES_MAX || p.size == 0 || p.depth == 0)
 		usage(program);
-	for (p.scope = SETUP_THREAD; p.scope < SETUP_BLOCK && strcmp(setup_scope_names[p.scope], scope) != 0; p.scope++)
+	for (p.scope = SETUP_THREAD; p.scope < SETUP_SCOPES - 1 && strcmp(setup_scope_names[p.scope], scope) != 0; p.scope++)
 		;
 	if (strcmp(setup_scope_names[p.scope], scope) != 0)
 		usage(program);

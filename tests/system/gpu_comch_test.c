@@ -162,6 +162,15 @@ static void every_size_comes_back_at_warp_scope(void **state)
 		echo(SETUP_WARP, 1, sizes[i], 16, 0, 200);
 }
 
+static void every_size_comes_back_through_two_blocks(void **state)
+{
+	static const uint32_t sizes[] = {1, 48, 49, 144, 145, 4096, 65536};
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		echo(SETUP_PIPE, 2, sizes[i], 16, 0, 200);
+	echo(SETUP_PIPE, 1, 20, 8, 5, 100);
+}
+
 static void rings_wrap_many_times(void **state)
 {
 	echo(SETUP_THREAD, 1, 40, 16, 0, 20000);
@@ -568,6 +577,7 @@ int main(void)
 		cmocka_unit_test(every_size_comes_back),
 		cmocka_unit_test(every_size_comes_back_at_warp_scope),
 		cmocka_unit_test(every_size_comes_back_at_block_scope),
+		cmocka_unit_test(every_size_comes_back_through_two_blocks),
 		cmocka_unit_test(rings_wrap_many_times),
 		cmocka_unit_test(immediate_data_travels_with_any_size),
 		cmocka_unit_test(queues_do_not_mix),

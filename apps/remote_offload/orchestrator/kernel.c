@@ -98,7 +98,7 @@ SOFTFIELD_DEVICE void kernel_buffer(const struct kernel_queue *queue, uint32_t i
 SOFTFIELD_KERNEL(kernel_thread, struct kernel_args, args)
 {
 	uint32_t index = softfield_block_index() * softfield_block_size() + softfield_thread_index(), next = 0, sending = 0, turn = 0, i;
-	struct kernel_queue *queue = args->queues + index;
+	struct kernel_queue queue;
 	uint64_t messages = 0, bytes = 0, id;
 	doca_error_t status = DOCA_SUCCESS;
 	uint32_t mkey, len;
@@ -106,21 +106,22 @@ SOFTFIELD_KERNEL(kernel_thread, struct kernel_args, args)
 
 	if (index >= args->queue_count)
 		return;
+	queue = args->queues[index]; /* a copy: the host's memory is a microsecond away */
 	for (i = 0; i < args->depth && status == DOCA_SUCCESS; i++) {
-		kernel_buffer(queue, i, &mkey, &addr);
-		status = doca_dev_gpu_comch_consumer_post_recv(queue->consumer, mkey, addr, args->frame_max);
+		kernel_buffer(&queue, i, &mkey, &addr);
+		status = doca_dev_gpu_comch_consumer_post_recv(queue.consumer, mkey, addr, args->frame_max);
 	}
 	while (status == DOCA_SUCCESS && !kernel_is_stopped(args, &turn)) {
-		status = doca_dev_gpu_comch_consumer_recv_wait(queue->consumer, &mkey, &addr, &len, 0, 0, DOCA_GPU_COMCH_WAIT_FLAG_NB);
+		status = doca_dev_gpu_comch_consumer_recv_wait(queue.consumer, &mkey, &addr, &len, 0, 0, DOCA_GPU_COMCH_WAIT_FLAG_NB);
 		if (status == DOCA_SUCCESS) {
 			len = kernel_answer(args->function, addr, len);
-			queue->inflight[next].addr = addr;
-			queue->inflight[next].mkey = mkey;
+			queue.inflight[next].addr = addr;
+			queue.inflight[next].mkey = mkey;
 			do
-				status = doca_dev_gpu_comch_producer_send(queue->producer, mkey, addr, len, 0, 0, queue->remote_consumer_id,
+				status = doca_dev_gpu_comch_producer_send(queue.producer, mkey, addr, len, 0, 0, queue.remote_consumer_id,
 									  next);
 			while (status == DOCA_ERROR_AGAIN && !kernel_is_stopped(args, &turn));
-			next = (next + 1) & queue->inflight_mask;
+			next = (next + 1) & queue.inflight_mask;
 			sending++;
 			messages++;
 			bytes += len;
@@ -128,20 +129,20 @@ SOFTFIELD_KERNEL(kernel_thread, struct kernel_args, args)
 		if (status == DOCA_ERROR_AGAIN)
 			status = DOCA_SUCCESS;
 		while (sending > 0 && status == DOCA_SUCCESS) {
-			status = doca_dev_gpu_comch_producer_poll(queue->producer, &id, DOCA_GPU_COMCH_WAIT_FLAG_NB);
+			status = doca_dev_gpu_comch_producer_poll(queue.producer, &id, DOCA_GPU_COMCH_WAIT_FLAG_NB);
 			if (status != DOCA_SUCCESS)
 				break;
 			sending--;
-			status = doca_dev_gpu_comch_consumer_post_recv(queue->consumer, queue->inflight[id].mkey,
-								       (uintptr_t)queue->inflight[id].addr, args->frame_max);
+			status = doca_dev_gpu_comch_consumer_post_recv(queue.consumer, queue.inflight[id].mkey,
+								       (uintptr_t)queue.inflight[id].addr, args->frame_max);
 		}
 		if (status == DOCA_ERROR_AGAIN)
 			status = DOCA_SUCCESS;
 	}
-	queue->messages = messages;
-	queue->bytes = bytes;
+	args->queues[index].messages = messages;
+	args->queues[index].bytes = bytes;
 	if (status != DOCA_SUCCESS)
-		kernel_fail(args, queue, status);
+		kernel_fail(args, args->queues + index, status);
 }
 
 /* Block scope: a block has one queue, each of its threads a message. */
@@ -220,7 +221,7 @@ SOFTFIELD_DEVICE uint32_t kernel_block_answer(uint32_t function, uintptr_t addr,
 #endif
 
 /* Sends what the threads have, takes back the buffers that were sent and posts them again. All threads. */
-SOFTFIELD_DEVICE doca_error_t kernel_block_send(const struct kernel_args *args, struct kernel_queue *queue, uint32_t mkey, uintptr_t *addr,
+SOFTFIELD_DEVICE doca_error_t kernel_block_send(const struct kernel_args *args, const struct kernel_queue *queue, uint32_t mkey, uintptr_t *addr,
 						uint32_t len, uint32_t *outstanding)
 {
 	doca_error_t status, error = DOCA_SUCCESS;
@@ -245,7 +246,7 @@ SOFTFIELD_DEVICE doca_error_t kernel_block_send(const struct kernel_args *args, 
 
 SOFTFIELD_KERNEL(kernel_block, struct kernel_args, args)
 {
-	struct kernel_queue *queue = args->queues + softfield_block_index();
+	struct kernel_queue *origin = args->queues + softfield_block_index(), queue = *origin; /* a copy, as above */
 	uint32_t rank = softfield_thread_index(), size = softfield_block_size(), outstanding = 0, mkey = 0, got_mkey, len, waiting, turn = 0, i;
 	doca_error_t status, error = DOCA_SUCCESS;
 	uint64_t messages = 0, bytes = 0;
@@ -254,14 +255,14 @@ SOFTFIELD_KERNEL(kernel_block, struct kernel_args, args)
 	for (i = 0; i < args->depth; i += size) {
 		addr = 0;
 		if (i + rank < args->depth)
-			kernel_buffer(queue, i + rank, &mkey, &addr);
-		status = doca_dev_gpu_comch_consumer_post_recv_block(queue->consumer, mkey, addr, args->frame_max);
+			kernel_buffer(&queue, i + rank, &mkey, &addr);
+		status = doca_dev_gpu_comch_consumer_post_recv_block(queue.consumer, mkey, addr, args->frame_max);
 		if (addr != 0 && status != DOCA_SUCCESS)
 			error = status;
 	}
-	kernel_buffer(queue, 0, &mkey, &addr);
+	kernel_buffer(&queue, 0, &mkey, &addr);
 	while (kernel_block_count(error != DOCA_SUCCESS || kernel_block_is_stopped(args, &turn)) == 0) {
-		status = doca_dev_gpu_comch_consumer_recv_wait_block(queue->consumer, &got_mkey, &addr, &len, 0, 0,
+		status = doca_dev_gpu_comch_consumer_recv_wait_block(queue.consumer, &got_mkey, &addr, &len, 0, 0,
 								     DOCA_GPU_COMCH_WAIT_FLAG_NB);
 		if (status != DOCA_SUCCESS) {
 			addr = 0;
@@ -277,14 +278,14 @@ SOFTFIELD_KERNEL(kernel_block, struct kernel_args, args)
 		messages += addr != 0;
 		bytes += len;
 		do { /* a thread whose frame has gone takes part with none */
-			status = kernel_block_send(args, queue, mkey, &addr, len, &outstanding);
+			status = kernel_block_send(args, &queue, mkey, &addr, len, &outstanding);
 			if (status != DOCA_SUCCESS)
 				error = status;
 		} while (kernel_block_count(addr != 0) != 0 &&
 			 kernel_block_count(error != DOCA_SUCCESS || kernel_block_is_stopped(args, &turn)) == 0);
 	}
-	kernel_add(&queue->messages, messages);
-	kernel_add(&queue->bytes, bytes);
+	kernel_add(&origin->messages, messages);
+	kernel_add(&origin->bytes, bytes);
 	if (error != DOCA_SUCCESS)
-		kernel_fail(args, queue, error);
+		kernel_fail(args, origin, error);
 }

@@ -8,6 +8,23 @@
 struct doca_comch_gpu_consumer;
 struct doca_comch_gpu_producer;
 
+#define ECHO_PIPE_MAX 4096 /* buffers of a queue that two blocks pass on; a power of two */
+
+/* A message between the block that receives and the block that sends. */
+struct echo_passed {
+	uint64_t addr, imm;
+	uint32_t len, imm_len;
+	uint64_t reserved;
+} __attribute__((aligned(16)));
+
+/* In memory of the GPU, zero at first. Each count has one writer. */
+struct echo_pipe {
+	volatile uint32_t received __attribute__((aligned(128)));
+	volatile uint32_t sent __attribute__((aligned(128)));
+	struct echo_passed passed[ECHO_PIPE_MAX] __attribute__((aligned(128)));
+	uint64_t back[ECHO_PIPE_MAX][2]; /* buffers of sent messages, each in a quad */
+};
+
 struct echo_queue {
 	struct doca_comch_gpu_consumer *consumer;
 	struct doca_comch_gpu_producer *producer;
@@ -15,6 +32,7 @@ struct echo_queue {
 	uint32_t num_bufs, buf_size;
 	uint32_t consumer_id; /* whom to answer */
 	uint32_t reserved;
+	struct echo_pipe *pipe;
 };
 
 struct echo_args {

@@ -300,6 +300,9 @@ void setup_gpu_queues(struct setup_end *end, uint32_t num, const char *gpu_addr,
 		start(queue, (union doca_data){.ptr = end}, end->gpu);
 	}
 	run_queues(end);
+	if (num_bufs > ECHO_PIPE_MAX)
+		die("too many buffers for two blocks to pass on");
+	OK(doca_gpu_mem_alloc(end->gpu, num * sizeof(struct echo_pipe), 128, DOCA_GPU_MEM_TYPE_GPU, &end->pipes, NULL));
 	OK(doca_gpu_mem_alloc(end->gpu, num * sizeof(*echo), 0, DOCA_GPU_MEM_TYPE_GPU_CPU, &end->echo_queues, &cpu));
 	echo = cpu;
 	for (uint32_t i = 0; i < num; i++) {
@@ -307,6 +310,7 @@ void setup_gpu_queues(struct setup_end *end, uint32_t num, const char *gpu_addr,
 		echo[i].num_bufs = num_bufs;
 		echo[i].buf_size = buf_size;
 		echo[i].consumer_id = end->queues[i].remote_id;
+		echo[i].pipe = (struct echo_pipe *)end->pipes + i;
 		OK(doca_comch_consumer_get_gpu_handle(end->queues[i].consumer, &echo[i].consumer));
 		OK(doca_comch_producer_get_gpu_handle(end->queues[i].producer, &echo[i].producer));
 	}
@@ -320,6 +324,7 @@ void setup_gpu_queues(struct setup_end *end, uint32_t num, const char *gpu_addr,
 void echo_thread(const void *args);
 void echo_warp(const void *args);
 void echo_block(const void *args);
+void echo_pipe(const void *args);
 void fault(const void *args);
 
 #ifdef HAVE_CUDA_CODE
@@ -331,17 +336,17 @@ extern const unsigned char echo_image[], echo_image_end[];
 #define IMAGE_SIZE 0
 #endif
 
-const char *const setup_scope_names[3] = {"thread", "warp", "block"};
+const char *const setup_scope_names[SETUP_SCOPES] = {"thread", "warp", "block", "pipe"};
 
 void setup_launch(struct setup_end *end, enum setup_scope scope, uint32_t block_threads, struct softfield_launch **launch)
 {
 	static const struct {
 		const char *name;
 		softfield_kernel_fn soft;
-	} kernels[3] = {{"echo_thread", echo_thread}, {"echo_warp", echo_warp}, {"echo_block", echo_block}};
+	} kernels[SETUP_SCOPES] = {{"echo_thread", echo_thread}, {"echo_warp", echo_warp}, {"echo_block", echo_block}, {"echo_pipe", echo_pipe}};
 	struct softfield_kernel kernel = {kernels[scope].name, kernels[scope].soft, IMAGE, IMAGE_SIZE};
 	bool soft = strcmp(softfield_gpu_backend(end->gpu), "soft") == 0;
-	uint32_t grid = end->num_queues, block = 1;
+	uint32_t grid = scope == SETUP_PIPE ? 2 * end->num_queues : end->num_queues, block = 1;
 
 	if (scope == SETUP_THREAD) {
 		grid = 1;
@@ -425,6 +430,7 @@ void setup_teardown(struct setup_end *end)
 	OK(doca_dev_close(end->dev));
 	if (end->gpu != NULL) {
 		OK(doca_gpu_mem_free(end->gpu, end->echo_queues));
+		OK(doca_gpu_mem_free(end->gpu, end->pipes));
 		OK(doca_gpu_mem_free(end->gpu, (void *)(uintptr_t)end->args.stop));
 		OK(doca_gpu_destroy(end->gpu));
 	}

@@ -55,7 +55,7 @@ struct setup_end {
 	struct setup_queue queues[SETUP_QUEUES_MAX];
 	/* the GPU's process */
 	struct doca_gpu *gpu;
-	void *echo_queues;
+	void *echo_queues, *pipes;
 	volatile uint32_t *stop_cpu;
 	struct echo_args args;
 	const char *dev_addr;
@@ -81,12 +81,12 @@ void setup_gpu_queues(struct setup_end *end, uint32_t num, const char *gpu_addr,
 
 struct softfield_launch;
 
-/* Starts a kernel of echo.cu on end->args: one thread, warp or block for each queue. */
-enum setup_scope { SETUP_THREAD, SETUP_WARP, SETUP_BLOCK };
+/* Starts a kernel of echo.cu on end->args: one thread, warp or block for each queue, or two blocks (pipe). */
+enum setup_scope { SETUP_THREAD, SETUP_WARP, SETUP_BLOCK, SETUP_PIPE, SETUP_SCOPES };
 void setup_launch(struct setup_end *end, enum setup_scope scope, uint32_t block_threads, struct softfield_launch **launch);
 /* The kernel that writes to end->args.bad_address. */
 void setup_launch_fault(struct setup_end *end, struct softfield_launch **launch);
-extern const char *const setup_scope_names[3];
+extern const char *const setup_scope_names[SETUP_SCOPES];
 
 /* Polls everything once. */
 void setup_progress(struct setup_end *end);
