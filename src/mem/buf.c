@@ -229,6 +229,8 @@ doca_error_t doca_buf_chain_list(struct doca_buf *list1, struct doca_buf *list2)
 doca_error_t doca_buf_chain_list_tail(struct doca_buf *list1_head, struct doca_buf *list1_tail, struct doca_buf *list2)
 {
 	doca_error_t result = check_args(list1_head, list1_tail);
+	if (result == DOCA_SUCCESS)
+		result = check_args(list1_head, list2);
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (is_head(list1_head) && list1_head->last != list1_tail) {

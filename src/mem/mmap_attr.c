@@ -20,11 +20,11 @@ static doca_error_t check_get(const struct doca_mmap *mmap, const void *out, con
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
-/* For setters: also that the mmap is not started. */
-static doca_error_t check_set(const struct doca_mmap *mmap, const char *what)
+/* For setters: has_value is false when what they are given is NULL. Also that the mmap is not started. */
+static doca_error_t check_set(const struct doca_mmap *mmap, bool has_value, const char *what)
 {
-	if (mmap == NULL) {
-		SF_LOG_ERR("no memory map given to set the %s of", what);
+	if (mmap == NULL || !has_value) {
+		SF_LOG_ERR("no %s given to set the %s of a memory map", mmap == NULL ? "memory map" : "value", what);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (mmap->started) {
@@ -64,19 +64,15 @@ static doca_error_t range_set(struct doca_mmap *mmap, void *addr, size_t len)
 
 doca_error_t doca_mmap_set_memrange(struct doca_mmap *mmap, void *addr, size_t len)
 {
-	doca_error_t result = check_set(mmap, "memory range");
+	doca_error_t result = check_set(mmap, addr != NULL, "memory range");
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (addr == NULL) {
-		SF_LOG_ERR("memory range has no address");
-		return DOCA_ERROR_INVALID_VALUE;
-	}
 	return range_set(mmap, addr, len);
 }
 
 doca_error_t doca_mmap_set_dmabuf_memrange(struct doca_mmap *mmap, int dmabuf_fd, void *addr, size_t dmabuf_offset, size_t len)
 {
-	doca_error_t result = check_set(mmap, "memory range");
+	doca_error_t result = check_set(mmap, true, "memory range");
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (fcntl(dmabuf_fd, F_GETFD) < 0) {
@@ -97,13 +93,9 @@ doca_error_t doca_mmap_set_dmabuf_memrange(struct doca_mmap *mmap, int dmabuf_fd
 
 doca_error_t doca_mmap_set_dpa_memrange(struct doca_mmap *mmap, struct doca_dpa *dpa, uint64_t dpa_addr, size_t len)
 {
-	doca_error_t result = check_set(mmap, "memory range");
+	doca_error_t result = check_set(mmap, dpa != NULL, "memory range");
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (dpa == NULL) {
-		SF_LOG_ERR("no DPA given whose memory to map");
-		return DOCA_ERROR_INVALID_VALUE;
-	}
 	result = check_range(mmap, dpa_addr, len);
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -127,13 +119,9 @@ doca_error_t doca_mmap_get_memrange(const struct doca_mmap *mmap, void **addr, s
 
 doca_error_t doca_mmap_set_free_cb(struct doca_mmap *mmap, doca_mmap_memrange_free_cb_t *free_cb, void *opaque)
 {
-	doca_error_t result = check_set(mmap, "free callback");
+	doca_error_t result = check_set(mmap, free_cb != NULL, "free callback");
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (free_cb == NULL) {
-		SF_LOG_ERR("no free callback given");
-		return DOCA_ERROR_INVALID_VALUE;
-	}
 	mmap->free_cb = free_cb;
 	mmap->free_cookie = opaque;
 	mmap->free_due = false;
@@ -144,7 +132,7 @@ doca_error_t doca_mmap_set_free_cb(struct doca_mmap *mmap, doca_mmap_memrange_fr
 
 doca_error_t doca_mmap_set_permissions(struct doca_mmap *mmap, uint32_t access_mask)
 {
-	doca_error_t result = check_set(mmap, "permissions");
+	doca_error_t result = check_set(mmap, true, "permissions");
 	if (result != DOCA_SUCCESS)
 		return result;
 	if ((access_mask & ~(uint32_t)ACCESS_FLAGS) != 0) {
@@ -210,7 +198,7 @@ doca_error_t doca_mmap_enable_thread_safety(struct doca_mmap *mmap)
 
 doca_error_t doca_mmap_set_user_data(struct doca_mmap *mmap, union doca_data user_data)
 {
-	doca_error_t result = check_set(mmap, "user data");
+	doca_error_t result = check_set(mmap, true, "user data");
 	if (result == DOCA_SUCCESS)
 		mmap->user_data = user_data;
 	return result;

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Thousands of sequences of random calls; see abuse.h. After each one everything is destroyed, in an order by chance, and must be
+ * gone. At the end every public function of the headers was called, and has succeeded where it can.
+ *
+ * SOFTFIELD_TEST_SEED repeats a run; a failure tells the seed and the sequence, and SOFTFIELD_TEST_SEQUENCE runs that one alone.
+ * SOFTFIELD_TEST_VERBOSE prints how often each function was called and has succeeded.
+ */
+#include <dirent.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "abuse.h"
+#include "run.h"
+
+#define SEQUENCES 2000
+#define CALLS 250     /* of one sequence */
+#define PATIENCE 100000 /* calls within which everything must have been given back */
+#define HANG_SECONDS 20 /* that no sequence may take */
+#define WARM_UP 100   /* sequences after which the process's own descriptors exist */
+#define DEPTH_MAX 2   /* of calls inside callbacks */
+
+static const struct group *const groups[] = {&dev_group,   &mmap_group, &buf_group,   &pool_group,
+					     &array_group, &ctx_group,	&clock_group, &advise_group};
+#define NUM_GROUPS (sizeof(groups) / sizeof(groups[0]))
+
+struct tally *tallies;
+static uint64_t seed;
+static uint32_t sequence;
+static bool ending;
+static int depth;
+
+bool is_ending(void)
+{
+	return ending;
+}
+
+void abuse_fail(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fprintf(stderr, "\nsequence %u: repeat with SOFTFIELD_TEST_SEED=%llu SOFTFIELD_TEST_SEQUENCE=%u\n", sequence,
+		(unsigned long long)seed, sequence);
+	abort();
+}
+
+static void hung(int signal)
+{
+	static const char text[] = "a call does not return\n";
+
+	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+	abuse_fail("no end after %d seconds", HANG_SECONDS);
+}
+
+/* ---- running ---- */
+
+/* Every call of some groups as often as its weight. */
+struct deck {
+	const struct call **calls;
+	uint32_t num;
+};
+
+static struct deck all, endings, of_group[NUM_GROUPS], *focus;
+
+static void deck_add(struct deck *deck, const struct call *call)
+{
+	unsigned weight = call->weight != 0 ? call->weight : 1;
+
+	deck->calls = realloc(deck->calls, (deck->num + weight) * sizeof(*deck->calls));
+	for (unsigned i = 0; i < weight; i++)
+		deck->calls[deck->num++] = call;
+}
+
+static void decks_fill(void)
+{
+	for (size_t g = 0; g < NUM_GROUPS; g++) {
+		for (size_t i = 0; i < groups[g]->num_calls; i++) {
+			const struct call *call = &groups[g]->calls[i];
+
+			deck_add(&all, call);
+			deck_add(&of_group[g], call);
+			if (call->ends)
+				deck_add(&endings, call);
+		}
+	}
+}
+
+static void decks_free(void)
+{
+	free(all.calls);
+	free(endings.calls);
+	for (size_t g = 0; g < NUM_GROUPS; g++)
+		free(of_group[g].calls);
+}
+
+static void run_one(void)
+{
+	const struct deck *deck = ending ? &endings : chance(2) ? focus : &all;
+
+	verdict_take(); /* what an earlier call left that was not made in the end */
+	deck->calls[random_below(deck->num)]->run();
+}
+
+/* Most sequences begin with objects of most groups, so that the rest of the calls has something to work on. */
+static void prepare(void)
+{
+	focus = &of_group[random_below(NUM_GROUPS)];
+	for (size_t g = 0; g < NUM_GROUPS; g++) {
+		if (groups[g]->prepare != NULL && !chance(6))
+			groups[g]->prepare();
+	}
+}
+
+void act(void)
+{
+	if (depth >= DEPTH_MAX)
+		return;
+	depth++;
+	for (uint32_t i = random_below(4); i > 0; i--)
+		run_one();
+	depth--;
+}
+
+static uint32_t num_objects(void)
+{
+	uint32_t num = 0;
+
+	for (enum kind kind = 0; kind < KINDS; kind++)
+		num += object_count(kind);
+	return num;
+}
+
+static void clear_up(void)
+{
+	ending = true;
+	for (uint32_t i = 0; num_objects() > 0; i++) {
+		if (i == PATIENCE) {
+			for (enum kind kind = 0; kind < KINDS; kind++)
+				fprintf(stderr, "%u of kind %d\n", object_count(kind), kind);
+			abuse_fail("not everything could be given back");
+		}
+		run_one();
+	}
+	ending = false;
+}
+
+static uint32_t num_descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	uint32_t num = 0;
+
+	if (dir == NULL)
+		return 0;
+	while (readdir(dir) != NULL)
+		num++;
+	closedir(dir);
+	return num;
+}
+
+static void run_sequence(void)
+{
+	static uint32_t most_descriptors;
+
+	alarm(HANG_SECONDS);
+	random_seed(seed + sequence);
+	prepare();
+	for (int i = 0; i < CALLS; i++)
+		run_one();
+	clear_up();
+	uint32_t num = num_descriptors();
+
+	if (num > most_descriptors && sequence >= WARM_UP)
+		abuse_fail("%u descriptors are open, never more than %u were after a sequence", num, most_descriptors);
+	if (num > most_descriptors)
+		most_descriptors = num;
+}
+
+/* ---- was it all? ---- */
+
+struct reason {
+	const char *function, *reason;
+};
+
+/* No call makes these. A name that ends in * stands for all that begin with it. */
+static const struct reason excluded[] = {
+	{"doca_task_batch_*", "only producers and consumers make batches, see tests/api/comch_data_test.c"},
+	{"doca_gpu_*", "kernels and their memory, see tests/api/gpu_test.c"},
+};
+
+static const struct reason never_succeeds[] = {
+	{"doca_dev_accelerate_resource_reclaim", "nothing to accelerate"},
+	{"doca_devinfo_get_lid", "Ethernet"},
+	{"doca_devinfo_get_ipv4_addr", "the default topology has none"},
+	{"doca_devinfo_get_sf_index", "the default topology has no SF"},
+	{"doca_mmap_dev_get_dpa_handle", "no DPA"},
+	{"doca_mmap_set_dpa_memrange", "no DPA"},
+	{"doca_buf_arr_set_target_dpa", "no DPA"},
+	{"doca_buf_arr_get_dpa_handle", "no DPA"},
+	{"doca_ctx_set_datapath_on_dpa", "no DPA"},
+	{"doca_clock_cap_nic_dpa_timer_is_supported", "no DPA"},
+	{"doca_ctx_set_completion_vector", "there are none"},
+	{"doca_rdma_bridge_*", "software devices"},
+};
+
+static bool is_listed(const char *function, const struct reason *list, size_t num)
+{
+	for (size_t i = 0; i < num; i++) {
+		size_t len = strlen(list[i].function) - 1;
+
+		if (list[i].function[len] == '*' ? strncmp(function, list[i].function, len) == 0
+						 : strcmp(function, list[i].function) == 0)
+			return true;
+	}
+	return false;
+}
+#define IS_LISTED(function, list) is_listed(function, list, sizeof(list) / sizeof((list)[0]))
+
+static int report(void)
+{
+	uint64_t calls = 0;
+	uint32_t wrong = 0, called = 0;
+
+	for (size_t i = 0; i < num_documented; i++) {
+		const char *function = documented[i].function, *problem = NULL;
+
+		calls += tallies[i].calls;
+		if (getenv("SOFTFIELD_TEST_VERBOSE") != NULL)
+			printf("%8llu calls, %8llu successes: %s\n", (unsigned long long)tallies[i].calls,
+			       (unsigned long long)tallies[i].successes, function);
+		called += tallies[i].calls > 0;
+		if (tallies[i].calls == 0 && !IS_LISTED(function, excluded))
+			problem = "was never called";
+		else if (tallies[i].calls > 0 && tallies[i].successes == 0 && !IS_LISTED(function, never_succeeds))
+			problem = "never succeeded";
+		else if (tallies[i].successes > 0 && IS_LISTED(function, never_succeeds))
+			problem = "succeeded though it is listed as never doing so";
+		if (problem != NULL)
+			fprintf(stderr, "%s (%s) %s\n", function, documented[i].header, problem);
+		wrong += problem != NULL;
+	}
+	printf("%llu calls of %u functions in %u sequences, seed %llu\n", (unsigned long long)calls, called, sequence,
+	       (unsigned long long)seed);
+	return wrong == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int main(void)
+{
+	const char *given = getenv("SOFTFIELD_TEST_SEED"), *alone = getenv("SOFTFIELD_TEST_SEQUENCE");
+
+	if (given != NULL)
+		seed = strtoull(given, NULL, 0);
+	else if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+		return EXIT_FAILURE;
+	seed %= 1000000000;
+	printf("seed %llu\n", (unsigned long long)seed);
+	fflush(stdout);
+	signal(SIGALRM, hung);
+	tallies = calloc(num_documented, sizeof(*tallies));
+	decks_fill();
+	if (alone != NULL) {
+		sequence = (uint32_t)strtoul(alone, NULL, 0);
+		run_sequence();
+		free(tallies);
+		decks_free();
+		return EXIT_SUCCESS;
+	}
+	for (sequence = 0; sequence < SEQUENCES; sequence++)
+		run_sequence();
+	int code = report();
+
+	free(tallies);
+	decks_free();
+	return code;
+}
