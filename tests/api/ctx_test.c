@@ -442,6 +442,25 @@ static void stop_from_the_stopping_callback(void **state)
 	assert_int_equal(f->test.num_stop, 1);
 }
 
+static void progress_when_stopping(struct test_ctx *test, enum doca_ctx_states next)
+{
+	if (next != STOPPING)
+		return;
+	while (doca_pe_progress(test->base.pe))
+		;
+	assert_int_equal(test_ctx_fini(test), DOCA_ERROR_IN_USE);
+}
+
+/* Stop goes on after its callback, so the ctx must not end in it. */
+static void progress_from_the_stopping_callback_of_stop(void **state)
+{
+	struct fixture *f = *state;
+	f->test.on_state = progress_when_stopping;
+	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_SUCCESS);
+	assert_int_equal(doca_ctx_stop(&f->test.base), DOCA_SUCCESS);
+	EXPECT_STATES(&f->test, IDLE, RUNNING, STOPPING, IDLE);
+}
+
 static void submit_when_running(struct test_ctx *test, enum doca_ctx_states next)
 {
 	struct doca_task *task;
@@ -617,6 +636,7 @@ int main(void)
 		T(stop_from_the_running_callback_of_a_synchronous_start),
 		T(stop_from_the_running_callback_of_an_asynchronous_start),
 		T(stop_from_the_stopping_callback),
+		T(progress_from_the_stopping_callback_of_stop),
 		T(submit_from_the_running_callback),
 		T(start_from_the_idle_callback),
 		T(destroy_from_the_idle_callback),
