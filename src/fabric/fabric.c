@@ -40,6 +40,17 @@ static doca_error_t no_region_import(struct sf_domain *domain, const void *descr
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
+/* A provider whose import never waits needs no request. */
+static doca_error_t plain_region_request(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region)
+{
+	return sf_region_import(domain, descriptor, len, region);
+}
+
+static doca_error_t plain_region_ready(struct sf_region *region)
+{
+	return DOCA_SUCCESS;
+}
+
 static doca_error_t no_region_map(struct sf_region *region, void **addr)
 {
 	return DOCA_ERROR_NOT_SUPPORTED;
@@ -128,6 +139,8 @@ static void fill(struct sf_fabric_ops *ops, const struct sf_fabric_ops *provider
 	FILL(region_close, no_region_close);
 	FILL(region_export, no_region_export);
 	FILL(region_import, no_region_import);
+	FILL(region_request, plain_region_request);
+	FILL(region_ready, plain_region_ready);
 	FILL(region_map, no_region_map);
 	FILL(region_access, no_region_access);
 	FILL(domain_pd, no_domain_pd);

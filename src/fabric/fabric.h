@@ -174,6 +174,8 @@ struct sf_fabric_ops {
 	void (*region_close)(struct sf_region *region);
 	doca_error_t (*region_export)(struct sf_region *region, void *descriptor, size_t *len);
 	doca_error_t (*region_import)(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
+	doca_error_t (*region_request)(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
+	doca_error_t (*region_ready)(struct sf_region *region);
 	doca_error_t (*region_map)(struct sf_region *region, void **addr);
 	doca_error_t (*region_access)(struct sf_region *region, struct sf_op *op);
 
@@ -248,6 +250,17 @@ static inline doca_error_t sf_region_import(struct sf_domain *domain, const void
 {
 	return domain->ops->region_import(domain, descriptor, len, region);
 }
+
+/* The same without waiting for the owner: what can be seen at once fails here, and the region may be used when sf_region_ready
+ * says SUCCESS. */
+static inline doca_error_t sf_region_request(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region)
+{
+	return domain->ops->region_request(domain, descriptor, len, region);
+}
+
+/* AGAIN while the owner's answer to the request is on its way, for ever if the owner is stopped. Other errors are those of
+ * sf_region_import, and the region is good for closing only. Does not block. */
+static inline doca_error_t sf_region_ready(struct sf_region *region) { return region->ops->region_ready(region); }
 
 /* Where an imported region's bytes can be loaded and stored directly in this process: *addr stands for region->addr.
  * NOT_SUPPORTED when not every byte can (an edge, another machine). Valid until the region is closed. */

@@ -478,6 +478,48 @@ static void access_reaches_a_stopped_process(void)
 	peer_end(&peer);
 }
 
+/* Exports, then is stopped: who asks for the region is not held up, and gets it when the owner goes on, or learns of its end. */
+static void requests_do_not_wait_for_a_stopped_owner(void)
+{
+	char descriptor[SF_DESCRIPTOR_MAX];
+	struct sf_domain *domain;
+	struct sf_region *import;
+	doca_error_t result;
+	struct peer peer;
+	uint64_t begin, word;
+	size_t len;
+	int status;
+
+	for (int killed = 0; killed < 2; killed++) {
+		peer_fork(&peer, own_all);
+		domain = importer_open();
+		hear(peer.sock, &len, sizeof(len));
+		hear(peer.sock, descriptor, len);
+		CHECK(kill(peer.pid, SIGSTOP) == 0);
+		CHECK(waitpid(peer.pid, &status, WUNTRACED) == peer.pid && WIFSTOPPED(status));
+		begin = now_ms();
+		CHECK_OK(sf_region_request(domain, descriptor, len, &import));
+		for (int i = 0; i < 1000; i++)
+			CHECK_RESULT(sf_region_ready(import), DOCA_ERROR_AGAIN);
+		CHECK(now_ms() - begin < NOTICE_MS);
+		if (killed)
+			peer_kill(&peer);
+		else
+			CHECK(kill(peer.pid, SIGCONT) == 0);
+		WAIT((result = sf_region_ready(import)) != DOCA_ERROR_AGAIN);
+		CHECK_RESULT(result, killed ? DOCA_ERROR_NOT_FOUND : DOCA_SUCCESS);
+		if (!killed) {
+			CHECK_OK(reach(import, SF_OP_READ, WHOLE, &word, 8));
+			say_word(peer.sock, 'c');
+			hear_word(peer.sock, 'c');
+			say_word(peer.sock, 'e');
+			peer_end(&peer);
+		}
+		sf_region_close(import);
+		sf_domain_close(domain);
+	}
+}
+
 /* Where there is no link, the death of the owner must be noticed all the same; its pages stay until the import is closed. */
 static void access_is_aborted_by_the_owners_death(void)
 {
@@ -575,6 +617,7 @@ const struct conformance_case access_cases[] = {
 	CASE(access_reaches_another_process, REMOTE),
 	CASE(access_is_kept_from_writing_to_another_process, REMOTE),
 	CASE(access_reaches_a_stopped_process, REMOTE),
+	CASE(requests_do_not_wait_for_a_stopped_owner, REMOTE),
 	CASE(access_is_aborted_by_the_owners_death, REMOTE),
 	CASE(access_atomics_agree_with_the_processors, REMOTE | SF_CAP_ATOMIC),
 	{0},

@@ -378,6 +378,38 @@ static void damaged_descriptors_are_refused(void)
 	pair_close(&pair);
 }
 
+static void requested_regions_become_ready(void)
+{
+	char descriptor[SF_DESCRIPTOR_MAX];
+	size_t len = sizeof(descriptor);
+	struct sf_region *region, *import;
+	struct pair pair;
+	doca_error_t result;
+	uint64_t word = 5;
+
+	pair_open(&pair, 2);
+	CHECK_OK(sf_region_register(pair.b.domain, pair.b.memory, 8192, ALL_RIGHTS, &region));
+	CHECK_OK(sf_region_export(region, descriptor, &len));
+	CHECK_RESULT(sf_region_request(pair.a.domain, descriptor, len - 1, &import), DOCA_ERROR_INVALID_VALUE);
+	CHECK_OK(sf_region_request(pair.a.domain, descriptor, len, &import));
+	CHECK(import->imported && import->addr == region->addr && import->len == region->len);
+	WAIT((result = sf_region_ready(import)) != DOCA_ERROR_AGAIN);
+	CHECK_OK(result);
+	CHECK_OK(run(pair.ab, SF_OP_WRITE, import, import->addr, &word, 8));
+	CHECK(pair.b.memory[0] == 5);
+	sf_region_close(import);
+	CHECK_OK(sf_region_request(pair.a.domain, descriptor, len, &import));
+	sf_region_close(import); /* whether or not it was ready */
+	sf_region_close(region);
+	result = sf_region_request(pair.a.domain, descriptor, len, &import);
+	if (result == DOCA_SUCCESS) {
+		WAIT((result = sf_region_ready(import)) != DOCA_ERROR_AGAIN);
+		sf_region_close(import);
+	}
+	CHECK_RESULT(result, DOCA_ERROR_NOT_FOUND);
+	pair_close(&pair);
+}
+
 static void stale_descriptors_are_not_found(void)
 {
 	char descriptor[SF_DESCRIPTOR_MAX];
@@ -464,6 +496,7 @@ const struct conformance_case region_cases[] = {
 	CASE(receives_and_writes_meet_in_one_region, SIDED),
 	CASE(a_mapped_region_is_the_owners_memory, SF_CAP_MAP),
 	CASE(damaged_descriptors_are_refused, SIDED),
+	CASE(requested_regions_become_ready, SIDED),
 	CASE(stale_descriptors_are_not_found, SIDED),
 	CASE(a_region_is_imported_many_times, SIDED),
 	CASE(atomics_agree_with_the_owners_own, ATOMIC),

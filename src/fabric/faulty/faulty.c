@@ -90,6 +90,22 @@ static doca_error_t faulty_region_import(struct sf_domain *domain, const void *d
 	return result == DOCA_SUCCESS ? region_wrap(domain, inner, region) : result;
 }
 
+static doca_error_t faulty_region_request(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region)
+{
+	struct sf_region *inner;
+	doca_error_t result;
+
+	if (memory_fails())
+		return DOCA_ERROR_NO_MEMORY;
+	result = sf_region_request(((struct faulty_domain *)domain)->inner, descriptor, len, &inner);
+	return result == DOCA_SUCCESS ? region_wrap(domain, inner, region) : result;
+}
+
+static doca_error_t faulty_region_ready(struct sf_region *region)
+{
+	return sf_region_ready(((struct faulty_region *)region)->inner);
+}
+
 static void faulty_region_close(struct sf_region *region)
 {
 	sf_region_close(((struct faulty_region *)region)->inner);
@@ -131,6 +147,8 @@ void sf_faulty_ops(const struct sf_fabric_ops *inner, const char *name, struct s
 		.region_close = faulty_region_close,
 		.region_export = faulty_region_export,
 		.region_import = faulty_region_import,
+		.region_request = faulty_region_request,
+		.region_ready = faulty_region_ready,
 		.region_map = faulty_region_map,
 		.region_access = faulty_region_access,
 		.port_open = faulty_port_open,

@@ -5,6 +5,7 @@
  */
 #include "fabric/shm/access.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -118,6 +119,7 @@ enum shm_reach sf_shm_attach_access(const struct shm_attach *attach, const struc
 {
 	enum shm_reach reach;
 
+	assert(shm_attach_ready(attach));
 	if (!sf_shm_attach_enter(attach))
 		return SHM_ENDED;
 	reach = op->kind == SF_OP_WRITE || op->kind == SF_OP_READ ? copy(op, attach, len) : atomic(op, attach);

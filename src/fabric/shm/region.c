@@ -218,32 +218,53 @@ doca_error_t sf_shm_region_export(struct sf_region *base, void *bytes, size_t *l
 	return DOCA_SUCCESS;
 }
 
-/* Waits for the owner's agent. With sf_shm_lock, which is given up meanwhile. */
-static doca_error_t attach_wait(struct shm_attach *attach)
+/* What the owner's agent has answered, if it has. With sf_shm_lock. */
+static doca_error_t import_status(const struct shm_import *import)
 {
-	struct timespec deadline;
+	const struct shm_attach *attach = import->attach;
 
-	clock_gettime(CLOCK_REALTIME, &deadline);
-	deadline.tv_sec += IMPORT_TIMEOUT_S;
-	while (atomic_load(&attach->state) == SHM_ATTACH_PENDING) {
-		if (pthread_cond_timedwait(&sf_shm_changed, &sf_shm_lock, &deadline) == ETIMEDOUT) {
-			SF_LOG_ERR("the owner of the memory (process %d) does not answer; is it stopped?", attach->peer->pid);
-			return DOCA_ERROR_NOT_FOUND;
-		}
+	switch (atomic_load(&attach->state)) {
+	case SHM_ATTACH_PENDING:
+		return DOCA_ERROR_AGAIN;
+	case SHM_ATTACH_READY:
+		break;
+	default:
+		SF_LOG_ERR("the owner does not let the memory be imported: %s", attach->status == DOCA_ERROR_NOT_PERMITTED
+											? "the descriptor's token is wrong"
+											: "it has ended the export");
+		return attach->status;
 	}
-	if (atomic_load(&attach->state) == SHM_ATTACH_READY && sf_shm_attach_enter(attach) && sf_shm_attach_leave(attach))
-		return DOCA_SUCCESS;
-	if (atomic_load(&attach->state) == SHM_ATTACH_READY) {
+	if (!sf_shm_attach_enter(attach) || !sf_shm_attach_leave(attach)) {
 		/* Imported before, and ended since. */
 		SF_LOG_ERR("the owner has ended the export, or is gone");
 		return DOCA_ERROR_NOT_FOUND;
 	}
-	SF_LOG_ERR("the owner does not let the memory be imported: %s",
-		   attach->status == DOCA_ERROR_NOT_PERMITTED ? "the descriptor's token is wrong" : "it has ended the export");
-	return attach->status;
+	if (attach->addr != import->base.addr || attach->len != import->base.len || attach->rights != import->base.rights) {
+		SF_LOG_ERR("the descriptor differs from what its owner exports: it was altered");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	return DOCA_SUCCESS;
 }
 
-static doca_error_t attach_import(const struct shm_descriptor *descriptor, struct shm_attach **attach)
+static doca_error_t import_wait(const struct shm_import *import)
+{
+	struct timespec deadline;
+	doca_error_t error;
+
+	clock_gettime(CLOCK_REALTIME, &deadline);
+	deadline.tv_sec += IMPORT_TIMEOUT_S;
+	while ((error = import_status(import)) == DOCA_ERROR_AGAIN) {
+		if (pthread_cond_timedwait(&sf_shm_changed, &sf_shm_lock, &deadline) == ETIMEDOUT) {
+			SF_LOG_ERR("the owner of the memory (process %d) does not answer; is it stopped?",
+				   import->attach->peer->pid);
+			return DOCA_ERROR_NOT_FOUND;
+		}
+	}
+	return error;
+}
+
+/* Asks the owner's agent. With sf_shm_lock. */
+static doca_error_t import_ask(const struct shm_descriptor *descriptor, struct shm_attach **attach)
 {
 	struct shm_peer *peer;
 	doca_error_t error = sf_shm_peer_get(&descriptor->agent, &peer);
@@ -256,20 +277,10 @@ static doca_error_t attach_import(const struct shm_descriptor *descriptor, struc
 	}
 	error = sf_shm_attach_get(peer, descriptor->region, &descriptor->token, false, attach);
 	sf_shm_peer_put(peer);
-	if (error != DOCA_SUCCESS)
-		return error;
-	error = attach_wait(*attach);
-	if (error == DOCA_SUCCESS && ((*attach)->addr != descriptor->addr || (*attach)->len != descriptor->len ||
-				      (*attach)->rights != descriptor->rights)) {
-		SF_LOG_ERR("the descriptor differs from what its owner exports: it was altered");
-		error = DOCA_ERROR_INVALID_VALUE;
-	}
-	if (error != DOCA_SUCCESS)
-		sf_shm_attach_put(*attach);
 	return error;
 }
 
-doca_error_t sf_shm_region_import(struct sf_domain *domain, const void *bytes, size_t len, struct sf_region **region)
+doca_error_t sf_shm_region_request(struct sf_domain *domain, const void *bytes, size_t len, struct sf_region **region)
 {
 	struct shm_descriptor descriptor;
 	struct shm_import *import;
@@ -287,7 +298,7 @@ doca_error_t sf_shm_region_import(struct sf_domain *domain, const void *bytes, s
 	if (error != DOCA_SUCCESS)
 		goto free_import;
 	pthread_mutex_lock(&sf_shm_lock);
-	error = attach_import(&descriptor, &import->attach);
+	error = import_ask(&descriptor, &import->attach);
 	pthread_mutex_unlock(&sf_shm_lock);
 	if (error != DOCA_SUCCESS)
 		goto release_agent;
@@ -303,6 +314,35 @@ release_agent:
 	sf_shm_agent_release(import->hold);
 free_import:
 	free(import);
+	return error;
+}
+
+doca_error_t sf_shm_region_ready(struct sf_region *region)
+{
+	doca_error_t error = DOCA_SUCCESS;
+
+	if (region->imported) {
+		pthread_mutex_lock(&sf_shm_lock);
+		error = import_status(shm_import(region));
+		pthread_mutex_unlock(&sf_shm_lock);
+	}
+	return error;
+}
+
+doca_error_t sf_shm_region_import(struct sf_domain *domain, const void *bytes, size_t len, struct sf_region **region)
+{
+	struct sf_region *requested;
+	doca_error_t error = sf_shm_region_request(domain, bytes, len, &requested);
+
+	if (error != DOCA_SUCCESS)
+		return error;
+	pthread_mutex_lock(&sf_shm_lock);
+	error = import_wait(shm_import(requested));
+	pthread_mutex_unlock(&sf_shm_lock);
+	if (error == DOCA_SUCCESS)
+		*region = requested;
+	else
+		import_close(shm_import(requested));
 	return error;
 }
 

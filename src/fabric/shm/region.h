@@ -48,6 +48,8 @@ doca_error_t sf_shm_region_register(struct sf_domain *domain, void *addr, size_t
 void sf_shm_region_close(struct sf_region *region);
 doca_error_t sf_shm_region_export(struct sf_region *region, void *descriptor, size_t *len);
 doca_error_t sf_shm_region_import(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
+doca_error_t sf_shm_region_request(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
+doca_error_t sf_shm_region_ready(struct sf_region *region);
 doca_error_t sf_shm_region_map(struct sf_region *region, void **addr);
 
 /* A receive names the region for the first time: its pages are made mappable. Takes long once. */
