@@ -103,3 +103,8 @@ bool sha_state_end(struct sha_state *state, enum doca_sha_algorithm algorithm, u
 {
 	return check(EVP_DigestFinal_ex(state->contexts[algorithm], digest, NULL), algorithm);
 }
+
+bool sha_state_copy(struct sha_state *to, const struct sha_state *from, enum doca_sha_algorithm algorithm)
+{
+	return check(EVP_MD_CTX_copy_ex(to->contexts[algorithm], from->contexts[algorithm]), algorithm);
+}

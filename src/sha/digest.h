@@ -41,4 +41,7 @@ bool sha_state_begin(struct sha_state *state, enum doca_sha_algorithm algorithm)
 bool sha_state_update(struct sha_state *state, enum doca_sha_algorithm algorithm, const void *bytes, size_t len);
 bool sha_state_end(struct sha_state *state, enum doca_sha_algorithm algorithm, uint8_t digest[SHA_DIGEST_MAX]);
 
+/* Lets to stand where from stands. May allocate. false: libcrypto failed, logged. */
+bool sha_state_copy(struct sha_state *to, const struct sha_state *from, enum doca_sha_algorithm algorithm);
+
 #endif

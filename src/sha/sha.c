@@ -30,6 +30,11 @@ static struct sha_state *task_state(const struct sha_task *task, uint32_t worker
 	return &sha->states[sha->first_partial + (size_t)((const char *)task - (const char *)pool->memory) / pool->slot_built];
 }
 
+struct sha_state *sha_partial_state(const struct sha_task *task)
+{
+	return task_state(task, 0);
+}
+
 /* Partial tasks: may this piece come now? */
 static doca_error_t check_piece(const struct sha_task *task, uint64_t len)
 {

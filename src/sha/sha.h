@@ -75,6 +75,9 @@ doca_error_t sha_task_configure(struct doca_sha *sha, int pool, doca_task_comple
 doca_error_t sha_task_alloc(struct doca_sha *sha, int pool, enum doca_sha_algorithm algorithm, const struct doca_buf *src,
 			    struct doca_buf *dst, union doca_data user_data, struct sha_task **task);
 
+/* What a partial task has digested so far. */
+struct sha_state *sha_partial_state(const struct sha_task *task);
+
 /* INVALID_VALUE, logged, unless all is given and, with a task, it is not in flight. */
 doca_error_t sha_task_check_setter(const struct sha_task *task, const void *value, const char *what);
 

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file doca_buf_inventory.h
+ * Inventories of bufs: today's, with the functions that have other names or signatures since.
+ *
+ *     doca_buf_inventory_create(NULL, 16, DOCA_BUF_EXTENSION_NONE, &inventory);
+ *     doca_buf_inventory_start(inventory);
+ *     doca_buf_inventory_buf_by_data(inventory, mmap, addr, len, &buf);
+ *     ...
+ *     doca_buf_refcount_rm(buf, NULL);
+ */
+#ifndef DOCA_2_2_BUF_INVENTORY_H_
+#define DOCA_2_2_BUF_INVENTORY_H_
+
+/* Of these, the signatures are others today. */
+#define doca_buf_inventory_create doca_buf_inventory_create_of_today
+#define doca_buf_inventory_get_num_elements doca_buf_inventory_get_num_elements_of_today
+#define doca_buf_inventory_get_num_free_elements doca_buf_inventory_get_num_free_elements_of_today
+#define doca_buf_inventory_get_user_data doca_buf_inventory_get_user_data_of_today
+#include "../doca_buf_inventory.h"
+#undef doca_buf_inventory_create
+#undef doca_buf_inventory_get_num_elements
+#undef doca_buf_inventory_get_num_free_elements
+#undef doca_buf_inventory_get_user_data
+#include <doca_buf.h>
+#include <doca_error.h>
+#include <doca_types.h>
+#include "doca_2_2.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Makes an inventory.
+ * @param user_data kept with it, or NULL for none
+ * @param num_elements bufs that it can give out at a time
+ * @param extensions DOCA_BUF_EXTENSION_NONE
+ * @param buf_inventory where the new one goes; ended by doca_buf_inventory_destroy()
+ * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, no elements, or another extension; DOCA_ERROR_NO_MEMORY
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_buf_inventory_create(const union doca_data *user_data, size_t num_elements, uint32_t extensions,
+				       struct doca_buf_inventory **buf_inventory)
+	DOCA_2_2_SYMBOL(doca_2_2_buf_inventory_create);
+
+/**
+ * Takes a buf.
+ * @param inventory a started inventory
+ * @param mmap the memory map it lies in
+ * @param addr where its head goes
+ * @param len its bytes, headroom and tailroom included
+ * @param data where its data begin
+ * @param data_len their bytes
+ * @param buf where the buf goes, with one reference
+ * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: a range outside the map; DOCA_ERROR_NO_MEMORY: all are out
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_buf_inventory_buf_by_args(struct doca_buf_inventory *inventory, struct doca_mmap *mmap, void *addr, size_t len,
+					    void *data, size_t data_len, struct doca_buf **buf)
+	DOCA_2_2_SYMBOL(doca_buf_inventory_buf_get_by_args);
+
+/** Takes a buf of this range without data: a destination. As doca_buf_inventory_buf_by_args(). */
+static inline doca_error_t doca_buf_inventory_buf_by_addr(struct doca_buf_inventory *inventory, struct doca_mmap *mmap, void *addr,
+							  size_t len, struct doca_buf **buf)
+{
+	return doca_buf_inventory_buf_by_args(inventory, mmap, addr, len, addr, 0, buf);
+}
+
+/** Takes a buf whose data fill the range: a source. As doca_buf_inventory_buf_by_args(). */
+static inline doca_error_t doca_buf_inventory_buf_by_data(struct doca_buf_inventory *inventory, struct doca_mmap *mmap, void *data,
+							  size_t data_len, struct doca_buf **buf)
+{
+	return doca_buf_inventory_buf_by_args(inventory, mmap, data, data_len, data, data_len, buf);
+}
+
+/** Bufs that it has. DOCA_ERROR_INVALID_VALUE: NULL. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_buf_inventory_get_num_elements(struct doca_buf_inventory *inventory, uint32_t *num_of_elements);
+
+/** Bufs that are not out. DOCA_ERROR_INVALID_VALUE: NULL. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_buf_inventory_get_num_free_elements(struct doca_buf_inventory *inventory, uint32_t *num_of_free_elements);
+
+/** The user data given to create. DOCA_ERROR_INVALID_VALUE: NULL. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_buf_inventory_get_user_data(struct doca_buf_inventory *inventory, union doca_data *user_data);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* DOCA_2_2_BUF_INVENTORY_H_ */

@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file doca_compat.h
+ * The same in DOCA 2.2 as today. */
+#include "../doca_compat.h"

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file doca_log.h
+ * Log records of a program, in the words of DOCA 2.2.
+ *
+ *     DOCA_LOG_REGISTER(MY_APP::MAIN);           // once per source file, at file scope
+ *     ...
+ *     doca_log_create_standard_backend();        // stdout and stderr
+ *     DOCA_LOG_INFO("listening on %s", name);
+ *
+ * Records go where today's doca_log.h sends them, and a line looks alike, but for its place: these macros know no file and no
+ * function, so it shows the registered name of the source and the line. DOCA 2.2 has one kind of backend; the libraries' own
+ * records are shown by the SDK backends of today's header, which may be used beside this one.
+ *
+ * Rate limits: a record logged through DOCA_LOG_RATE_LIMIT belongs to a bucket of its place in the source. In each span of
+ * doca_log_get_bucket_time() seconds, a bucket lets doca_log_get_quantity() records through and drops the others.
+ *
+ * Every function may be called from any thread.
+ */
+#ifndef DOCA_2_2_LOG_H_
+#define DOCA_2_2_LOG_H_
+
+/* Today's doca_log() takes the file and the function too. */
+#define doca_log doca_log_of_today
+#include "../doca_log.h"
+#undef doca_log
+#include <doca_error.h>
+#include "doca_2_2.h"
+
+#undef DOCA_LOG
+#undef DOCA_LOG_CRIT
+#undef DOCA_LOG_ERR
+#undef DOCA_LOG_WARN
+#undef DOCA_LOG_INFO
+#undef DOCA_LOG_DBG
+#undef DOCA_LOG_TRC
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Logs a record, printf style, at CRIT, ERROR, WARNING, INFO or DEBUG. The file needs DOCA_LOG_REGISTER above. */
+#define DOCA_LOG(level, format, ...) doca_log(DOCA_LOG_LEVEL_##level, log_source, __LINE__, format, ##__VA_ARGS__)
+/** Logs that the program cannot go on. */
+#define DOCA_LOG_CRIT(format, ...) DOCA_LOG(CRIT, format, ##__VA_ARGS__)
+/** Logs that something failed. */
+#define DOCA_LOG_ERR(format, ...) DOCA_LOG(ERROR, format, ##__VA_ARGS__)
+/** Logs that something may go wrong, or went and was mended. */
+#define DOCA_LOG_WARN(format, ...) DOCA_LOG(WARNING, format, ##__VA_ARGS__)
+/** Logs what the program does; shown by default. */
+#define DOCA_LOG_INFO(format, ...) DOCA_LOG(INFO, format, ##__VA_ARGS__)
+/** Logs details for finding mistakes; not shown by default. */
+#define DOCA_LOG_DBG(format, ...) DOCA_LOG(DEBUG, format, ##__VA_ARGS__)
+
+/** Logs a record that is dropped when this place logs too often. */
+#define DOCA_LOG_RATE_LIMIT(level, format, ...) \
+	do { \
+		static int log_bucket = -1; \
+		if (log_bucket == -1) \
+			doca_log_rate_bucket_register(log_source, &log_bucket); \
+		doca_log_rate_limit(DOCA_LOG_LEVEL_##level, log_source, __LINE__, log_bucket, format, ##__VA_ARGS__); \
+	} while (0)
+/** The same, at CRIT, */
+#define DOCA_LOG_RATE_LIMIT_CRIT(format, ...) DOCA_LOG_RATE_LIMIT(CRIT, format, ##__VA_ARGS__)
+/** at ERROR, */
+#define DOCA_LOG_RATE_LIMIT_ERR(format, ...) DOCA_LOG_RATE_LIMIT(ERROR, format, ##__VA_ARGS__)
+/** at WARNING, */
+#define DOCA_LOG_RATE_LIMIT_WARN(format, ...) DOCA_LOG_RATE_LIMIT(WARNING, format, ##__VA_ARGS__)
+/** at INFO, */
+#define DOCA_LOG_RATE_LIMIT_INFO(format, ...) DOCA_LOG_RATE_LIMIT(INFO, format, ##__VA_ARGS__)
+/** and at DEBUG. */
+#define DOCA_LOG_RATE_LIMIT_DBG(format, ...) DOCA_LOG_RATE_LIMIT(DEBUG, format, ##__VA_ARGS__)
+
+/** Logs a developer's record. Compiled only where DOCA_LOGGING_ALLOW_DLOG is defined; nothing is evaluated otherwise. */
+#ifdef DOCA_LOGGING_ALLOW_DLOG
+#define DOCA_DLOG(level, format, ...) doca_log_developer(DOCA_LOG_LEVEL_##level, log_source, __LINE__, format, ##__VA_ARGS__)
+#else
+#define DOCA_DLOG(level, format, ...) \
+	do { \
+	} while (0)
+#endif
+/** The same, at CRIT, */
+#define DOCA_DLOG_CRIT(format, ...) DOCA_DLOG(CRIT, format, ##__VA_ARGS__)
+/** at ERROR, */
+#define DOCA_DLOG_ERR(format, ...) DOCA_DLOG(ERROR, format, ##__VA_ARGS__)
+/** at WARNING, */
+#define DOCA_DLOG_WARN(format, ...) DOCA_DLOG(WARNING, format, ##__VA_ARGS__)
+/** at INFO, */
+#define DOCA_DLOG_INFO(format, ...) DOCA_DLOG(INFO, format, ##__VA_ARGS__)
+/** and at DEBUG. */
+#define DOCA_DLOG_DBG(format, ...) DOCA_DLOG(DEBUG, format, ##__VA_ARGS__)
+
+/** A place where records go; today struct doca_log_backend. Opaque. */
+struct doca_logger_backend;
+
+/** Length of the spans that rate limits count in, seconds; 5 at first. */
+DOCA_EXPERIMENTAL
+uint16_t doca_log_get_bucket_time(void) DOCA_2_2_SYMBOL(doca_2_2_log_get_bucket_time);
+
+/** Sets the length of the spans, seconds, for all buckets. 0 lets every record through. */
+DOCA_EXPERIMENTAL
+void doca_log_set_bucket_time(uint16_t bucket_time) DOCA_2_2_SYMBOL(doca_2_2_log_set_bucket_time);
+
+/** Records that a bucket lets through in one span; 20 at first. */
+DOCA_EXPERIMENTAL
+uint16_t doca_log_get_quantity(void) DOCA_2_2_SYMBOL(doca_2_2_log_get_quantity);
+
+/** Sets how many records a bucket lets through in one span, for all buckets. */
+DOCA_EXPERIMENTAL
+void doca_log_set_quantity(uint16_t quantity) DOCA_2_2_SYMBOL(doca_2_2_log_set_quantity);
+
+/**
+ * Sets the least severe level that a backend shows.
+ * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, or no such level
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_log_backend_level_set(struct doca_logger_backend *logger, uint32_t level)
+	DOCA_2_2_SYMBOL(doca_log_backend_set_level_lower_limit);
+
+/**
+ * Sets the most severe level that a backend shows.
+ * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, or no such level
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_log_backend_set_upper_level_limit(struct doca_logger_backend *logger, uint32_t upper_level_limit)
+	DOCA_2_2_SYMBOL(doca_log_backend_set_level_upper_limit);
+
+/**
+ * Frees the least severe level of a backend from the global one.
+ * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_log_backend_set_lower_level_immutable(struct doca_logger_backend *logger)
+	DOCA_2_2_SYMBOL(doca_log_backend_set_level_lower_limit_strict);
+
+/**
+ * Frees the most severe level of a backend from the global one.
+ * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_log_backend_set_upper_level_immutable(struct doca_logger_backend *logger)
+	DOCA_2_2_SYMBOL(doca_log_backend_set_level_upper_limit_strict);
+
+/**
+ * Sets the least severe level of all backends, those to come included, except where it is immutable.
+ * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: no such level
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_log_global_level_set(uint32_t level) DOCA_2_2_SYMBOL(doca_log_level_set_global_lower_limit);
+
+/**
+ * Sets the most severe level of all backends, those to come included, except where it is immutable.
+ * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: no such level
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_log_global_set_upper_level_limit(uint32_t upper_level_limit)
+	DOCA_2_2_SYMBOL(doca_log_level_set_global_upper_limit);
+
+/** The least severe level that was last set for all backends; DOCA_LOG_LEVEL_INFO at first. */
+DOCA_EXPERIMENTAL
+uint32_t doca_log_global_level_get(void) DOCA_2_2_SYMBOL(doca_log_level_get_global_lower_limit);
+
+/**
+ * Gives a source of records a number. DOCA_LOG_REGISTER does it for a file, before main.
+ * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NO_MEMORY; DOCA_ERROR_FULL: too many are registered
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_log_source_register(const char *source_name, int *source) DOCA_2_2_SYMBOL(doca_2_2_log_source_register);
+
+/**
+ * Gives a source's number back.
+ * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: not registered
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_log_source_destroy(int source) DOCA_2_2_SYMBOL(doca_2_2_log_source_destroy);
+
+/* Names the records of a source file: as today's, but by the function above, so that lines can show the name. */
+#undef DOCA_LOG_REGISTER
+/** Names the records of a source file: once in each file that logs, at file scope. The name may contain "::". */
+#define DOCA_LOG_REGISTER(SOURCE) \
+	static int log_source; \
+	__attribute__((constructor(102), used)) static void doca_log_register_source_ctor(void) \
+	{ \
+		doca_log_source_register(#SOURCE, &log_source); \
+	}
+
+/**
+ * Makes a bucket for a rate limit. DOCA_LOG_RATE_LIMIT does it for its place. Buckets live until the process ends.
+ * @param source a number from doca_log_source_register()
+ * @param bucket where the bucket's number goes
+ * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL or no such source; DOCA_ERROR_NO_MEMORY: 4096 buckets are in use
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_log_rate_bucket_register(int source, int *bucket) DOCA_2_2_SYMBOL(doca_2_2_log_rate_bucket_register);
+
+/**
+ * Creates a backend that writes to a stream, which stays the caller's and open.
+ * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NO_MEMORY
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_log_create_file_backend(FILE *fptr, struct doca_logger_backend **backend)
+	DOCA_2_2_SYMBOL(doca_log_backend_create_with_file);
+
+/**
+ * Creates a backend that writes to a file descriptor, which stays the caller's and open.
+ * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, or not open for writing; DOCA_ERROR_NO_MEMORY
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_log_create_fd_backend(int fd, struct doca_logger_backend **backend)
+	DOCA_2_2_SYMBOL(doca_log_backend_create_with_fd);
+
+/**
+ * Creates a backend that writes each record to the start of a buffer and then calls a handler.
+ * @param buffer the caller's memory
+ * @param capacity its size in bytes, at least 2; a longer record is cut
+ * @param handler called after each record
+ * @param backend the new backend, owned by the library
+ * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, or no room; DOCA_ERROR_NO_MEMORY
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_log_create_buffer_backend(char *buffer, size_t capacity, log_flush_callback handler,
+					    struct doca_logger_backend **backend)
+	DOCA_2_2_SYMBOL(doca_log_backend_create_with_buf);
+
+/**
+ * Creates a backend that writes to the system log under a name, which is copied.
+ * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NO_MEMORY
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_log_create_syslog_backend(const char *name, struct doca_logger_backend **backend)
+	DOCA_2_2_SYMBOL(doca_log_backend_create_with_syslog);
+
+/**
+ * Creates the two usual backends: stdout for INFO and less severe levels, stderr for WARNING and more severe ones.
+ * @return DOCA_SUCCESS; DOCA_ERROR_NO_MEMORY
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_log_create_standard_backend(void) DOCA_2_2_SYMBOL(doca_log_backend_create_standard);
+
+/**
+ * Logs a record. Programs use the macros.
+ * @param level DOCA_LOG_LEVEL_CRIT to DOCA_LOG_LEVEL_DEBUG
+ * @param source a number from doca_log_source_register()
+ * @param line in the source file
+ * @param format printf style, with its arguments after it
+ * @return DOCA_SUCCESS, also when no backend shows the level; DOCA_ERROR_INVALID_VALUE: NULL, or no such level
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_log(uint32_t level, int source, int line, const char *format, ...) DOCA_2_2_SYMBOL(doca_2_2_log);
+
+/** Logs a developer's record: as doca_log(), in the name of DOCA_DLOG. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_log_developer(uint32_t level, int source, int line, const char *format, ...)
+	DOCA_2_2_SYMBOL(doca_2_2_log_developer);
+
+/**
+ * Logs a record unless its bucket has let enough through.
+ * @param bucket a number from doca_log_rate_bucket_register()
+ * @return as doca_log(), DOCA_SUCCESS for a dropped record too; DOCA_ERROR_INVALID_VALUE: no such bucket
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_log_rate_limit(uint32_t level, int source, int line, int bucket, const char *format, ...)
+	DOCA_2_2_SYMBOL(doca_2_2_log_rate_limit);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* DOCA_2_2_LOG_H_ */

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file doca_sha.h
+ * Hashes as jobs of a work queue (doca_ctx.h): SHA-1, SHA-256 and SHA-512, of one source or piece by piece.
+ *
+ *     struct doca_sha_job job = {
+ *             .base = {.type = DOCA_SHA_JOB_SHA256, .ctx = doca_sha_as_ctx(sha)},
+ *             .req_buf = src, .resp_buf = dst, .flags = DOCA_SHA_JOB_FLAGS_NONE};
+ *     doca_workq_submit(workq, &job.base);
+ *
+ * The digest is appended to the destination. Piece by piece: make a session of the context and a queue it was added to, submit
+ * DOCA_SHA_JOB_*_PARTIAL jobs of that session one after the other, and give the last the flag
+ * DOCA_SHA_JOB_FLAGS_SHA_PARTIAL_FINAL. Then the session may hash anew.
+ */
+#ifndef DOCA_2_2_SHA_H_
+#define DOCA_2_2_SHA_H_
+
+#include <inttypes.h>
+#include <doca_buf.h>
+#include <doca_compat.h>
+#include <doca_ctx.h>
+#include <doca_error.h>
+#include <doca_types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct doca_devinfo;
+
+/** Bytes of a SHA-1 digest. */
+#define DOCA_SHA1_BYTE_COUNT 20
+/** Bytes of a SHA-256 digest. */
+#define DOCA_SHA256_BYTE_COUNT 32
+/** Bytes of a SHA-512 digest. */
+#define DOCA_SHA512_BYTE_COUNT 64
+
+/** A SHA context. Opaque. */
+struct doca_sha;
+
+/** Makes one, without a device. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NO_MEMORY. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sha_create(struct doca_sha **ctx) DOCA_2_2_SYMBOL(doca_2_2_sha_create);
+
+/** Ends one. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_IN_USE: started. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sha_destroy(struct doca_sha *ctx) DOCA_2_2_SYMBOL(doca_2_2_sha_destroy);
+
+/** Can the device do jobs of this type? DOCA_ERROR_INVALID_VALUE: NULL or no such type; DOCA_ERROR_NOT_SUPPORTED: no. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sha_job_get_supported(const struct doca_devinfo *devinfo, enum doca_sha_job_type job_type)
+	DOCA_2_2_SYMBOL(doca_2_2_sha_job_get_supported);
+
+/** Bufs that a list may have. DOCA_ERROR_INVALID_VALUE: NULL. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sha_get_max_list_buf_num_elem(const struct doca_devinfo *devinfo, uint32_t *max_list_num_elem)
+	DOCA_2_2_SYMBOL(doca_sha_cap_get_max_list_buf_num_elem);
+
+/** Bytes that a source may have. DOCA_ERROR_INVALID_VALUE: NULL. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sha_get_max_src_buffer_size(const struct doca_devinfo *devinfo, uint64_t *max_buffer_size)
+	DOCA_2_2_SYMBOL(doca_sha_cap_get_max_src_buf_size);
+
+/** Bytes of room that a destination needs. DOCA_ERROR_INVALID_VALUE: NULL or no such type. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sha_get_min_dst_buffer_size(const struct doca_devinfo *devinfo, enum doca_sha_job_type job_type,
+					      uint32_t *min_buffer_size) DOCA_2_2_SYMBOL(doca_2_2_sha_get_min_dst_buffer_size);
+
+/** Does hardware hash? DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_SUPPORTED: software does. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sha_get_hardware_supported(const struct doca_devinfo *devinfo)
+	DOCA_2_2_SYMBOL(doca_2_2_sha_get_hardware_supported);
+
+/** The context of it, for doca_ctx.h; NULL for NULL. */
+DOCA_EXPERIMENTAL
+struct doca_ctx *doca_sha_as_ctx(struct doca_sha *ctx) DOCA_2_2_SYMBOL(doca_2_2_as_ctx);
+
+/**
+ * Makes a session, fresh.
+ * @param ctx a context
+ * @param workq a queue it was added to
+ * @param session where the session goes; ended before the queue is removed
+ * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, or not added to the queue; DOCA_ERROR_NO_MEMORY: as many sessions are
+ *         there as the queue is deep
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sha_partial_session_create(struct doca_sha *ctx, struct doca_workq *workq,
+					     struct doca_sha_partial_session **session)
+	DOCA_2_2_SYMBOL(doca_2_2_sha_partial_session_create);
+
+/** Ends a session. DOCA_ERROR_INVALID_VALUE: NULL, not of this context and queue, or a job of it is in the queue. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sha_partial_session_destroy(struct doca_sha *ctx, struct doca_workq *workq,
+					      struct doca_sha_partial_session *session)
+	DOCA_2_2_SYMBOL(doca_2_2_sha_partial_session_destroy);
+
+/**
+ * Lets a session stand where another stands: both may go on with different pieces.
+ * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, not of this context and queue, or a job of either is in the queue;
+ *         DOCA_ERROR_UNEXPECTED: the state could not be copied
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sha_partial_session_copy(struct doca_sha *ctx, struct doca_workq *workq,
+					   const struct doca_sha_partial_session *from_session,
+					   struct doca_sha_partial_session *to_session)
+	DOCA_2_2_SYMBOL(doca_2_2_sha_partial_session_copy);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* DOCA_2_2_SHA_H_ */

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file doca_sync_event.h
+ * Sync events: a 64-bit number by which a host and its DPU wait for each other.
+ *
+ *     doca_sync_event_create(&event);                              // the DPU: doca_sync_event_create_from_export()
+ *     doca_sync_event_publisher_add_location_cpu(event, dev);
+ *     doca_sync_event_subscriber_add_location_dpu(event);
+ *     doca_sync_event_start(event);                                // or doca_ctx_start(doca_sync_event_as_ctx(event))
+ *     doca_sync_event_export_to_dpu(event, dev, &descriptor, &size);
+ *     doca_sync_event_update_set(event, 1);
+ *
+ * Started by doca_sync_event_start() it is used by the calls below, which wait in place. Started as a context it is used by jobs
+ * of the one work queue that it is added to (doca_ctx.h). Not both.
+ *
+ * One publisher and one subscriber location are to be set before start, unless it was made from an export.
+ */
+#ifndef DOCA_2_2_SYNC_EVENT_H_
+#define DOCA_2_2_SYNC_EVENT_H_
+
+#include <stddef.h>
+#include <stdint.h>
+#include <doca_compat.h>
+#include <doca_ctx.h>
+#include <doca_error.h>
+#include <doca_types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct doca_dev;
+struct doca_devinfo;
+struct doca_dpa;
+struct doca_gpu;
+
+/** A sync event. Opaque. */
+struct doca_sync_event;
+
+/** The same in the hands of a DPA. Opaque; there is none here. */
+struct doca_dpa_sync_event;
+
+/** The same in the hands of a GPU. Opaque. */
+struct doca_gpu_sync_event;
+
+/** Handle of a sync event in a DPA kernel. */
+typedef uint64_t doca_dpa_dev_sync_event_t;
+
+/** Handle of a sync event in a GPU kernel. */
+typedef uint64_t doca_gpu_dev_sync_event_t;
+
+/** A sync event for the network: opaque bytes. */
+typedef struct doca_sync_event_remote {
+	uint64_t data[2]; /**< the library's */
+} doca_sync_event_remote_t;
+
+/** Makes one. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NO_MEMORY. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sync_event_create(struct doca_sync_event **event) DOCA_2_2_SYMBOL(doca_2_2_sync_event_create);
+
+/**
+ * Makes one from the other side's export. It is not configured, only started.
+ * @param dev the device on whose representor, or function, it was exported
+ * @param data what doca_sync_event_export_to_dpu() gave there
+ * @param sz its bytes
+ * @param event where the event goes
+ * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, or not such an export; DOCA_ERROR_NOT_SUPPORTED: the device cannot;
+ *         DOCA_ERROR_NO_MEMORY; others: what importing its memory failed with
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sync_event_create_from_export(struct doca_dev *dev, const uint8_t *data, size_t sz, struct doca_sync_event **event)
+	DOCA_2_2_SYMBOL(doca_2_2_sync_event_create_from_export);
+
+/** Can the device import sync events? DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_SUPPORTED: no. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sync_event_get_create_from_export_supported(const struct doca_devinfo *devinfo)
+	DOCA_2_2_SYMBOL(doca_sync_event_cap_is_create_from_export_supported);
+
+/** Ends one that is stopped. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_IN_USE: started. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sync_event_destroy(struct doca_sync_event *event) DOCA_2_2_SYMBOL(doca_2_2_sync_event_destroy);
+
+/** This CPU updates it, by that device. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: started. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sync_event_publisher_add_location_cpu(struct doca_sync_event *event, struct doca_dev *dev)
+	DOCA_2_2_SYMBOL(doca_2_2_sync_event_publisher_add_location_cpu);
+
+/** A DPA updates it: there is none. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_SUPPORTED. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sync_event_publisher_add_location_dpa(struct doca_sync_event *event, struct doca_dpa *dpa)
+	DOCA_2_2_SYMBOL(doca_2_2_sync_event_publisher_add_location_dpa);
+
+/** Kernels on that GPU update it. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: started. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sync_event_publisher_add_location_gpu(struct doca_sync_event *event, struct doca_gpu *gpu)
+	DOCA_2_2_SYMBOL(doca_2_2_sync_event_publisher_add_location_gpu);
+
+/** The other side of the PCI bus updates it. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: started. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sync_event_publisher_add_location_dpu(struct doca_sync_event *event)
+	DOCA_2_2_SYMBOL(doca_2_2_sync_event_publisher_add_location_dpu);
+
+/** This CPU waits for it, by that device. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: started. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sync_event_subscriber_add_location_cpu(struct doca_sync_event *event, struct doca_dev *dev)
+	DOCA_2_2_SYMBOL(doca_2_2_sync_event_subscriber_add_location_cpu);
+
+/** A DPA waits for it: there is none. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_SUPPORTED. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sync_event_subscriber_add_location_dpa(struct doca_sync_event *event, struct doca_dpa *dpa)
+	DOCA_2_2_SYMBOL(doca_2_2_sync_event_subscriber_add_location_dpa);
+
+/** Kernels on that GPU wait for it. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: started. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sync_event_subscriber_add_location_gpu(struct doca_sync_event *event, struct doca_gpu *gpu)
+	DOCA_2_2_SYMBOL(doca_2_2_sync_event_subscriber_add_location_gpu);
+
+/** The other side of the PCI bus waits for it. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: started. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sync_event_subscriber_add_location_dpu(struct doca_sync_event *event)
+	DOCA_2_2_SYMBOL(doca_2_2_sync_event_subscriber_add_location_dpu);
+
+/**
+ * Keeps the number in the program's memory: 8 bytes, 8-aligned, that live longer than the event. Between this CPU and the other
+ * side of the PCI bus only.
+ * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: started; DOCA_ERROR_NOT_SUPPORTED: other locations
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sync_event_set_addr(struct doca_sync_event *event, uint64_t *addr)
+	DOCA_2_2_SYMBOL(doca_2_2_sync_event_set_addr);
+
+/** Starts it for the calls that wait in place. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: locations are missing. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sync_event_start(struct doca_sync_event *event) DOCA_2_2_SYMBOL(doca_2_2_sync_event_start);
+
+/** Stops what doca_sync_event_start() started. DOCA_ERROR_INVALID_VALUE: NULL. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sync_event_stop(struct doca_sync_event *event) DOCA_2_2_SYMBOL(doca_2_2_sync_event_stop);
+
+/** Its context, to be started instead, for jobs; NULL for NULL. */
+DOCA_EXPERIMENTAL
+struct doca_ctx *doca_sync_event_as_ctx(struct doca_sync_event *event) DOCA_2_2_SYMBOL(doca_2_2_as_ctx);
+
+/** Can the device do jobs of this type? DOCA_ERROR_INVALID_VALUE: NULL or no such type; DOCA_ERROR_NOT_SUPPORTED: no. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sync_event_job_get_supported(struct doca_devinfo *devinfo, enum doca_sync_event_job_types type)
+	DOCA_2_2_SYMBOL(doca_2_2_sync_event_job_get_supported);
+
+/**
+ * Writes a descriptor by which the other side makes the same event.
+ * @param event a started event
+ * @param dev the device of one of its locations
+ * @param data where the descriptor goes; the event's, until it is destroyed
+ * @param sz where its bytes go
+ * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_SUPPORTED: the device cannot; DOCA_ERROR_NO_MEMORY;
+ *         others: what today's doca_sync_event_export_to_remote_pci() answers
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sync_event_export_to_dpu(struct doca_sync_event *event, struct doca_dev *dev, const uint8_t **data, size_t *sz)
+	DOCA_2_2_SYMBOL(doca_2_2_sync_event_export_to_dpu);
+
+/** Can the device export sync events? DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_SUPPORTED: no. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sync_event_get_export_to_dpu_supported(const struct doca_devinfo *devinfo)
+	DOCA_2_2_SYMBOL(doca_sync_event_cap_is_export_to_remote_pci_supported);
+
+/** A handle for a DPA: there is none. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_SUPPORTED. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sync_event_export_to_dpa(struct doca_sync_event *event, struct doca_dpa *dpa,
+					   doca_dpa_dev_sync_event_t *dpa_dev_se_handle)
+	DOCA_2_2_SYMBOL(doca_2_2_sync_event_export_to_dpa);
+
+/** DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_SUPPORTED. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sync_event_get_export_to_dpa_supported(const struct doca_devinfo *devinfo)
+	DOCA_2_2_SYMBOL(doca_sync_event_cap_is_export_to_dpa_supported);
+
+/** A handle for kernels on the GPU of a location. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_SUPPORTED: no such location. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sync_event_export_to_gpu(struct doca_sync_event *event, struct doca_gpu *gpu,
+					   doca_gpu_dev_sync_event_t **gpu_dev_se) DOCA_2_2_SYMBOL(doca_2_2_sync_event_export_to_gpu);
+
+/** DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_SUPPORTED. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sync_event_get_export_to_gpu_supported(const struct doca_devinfo *devinfo)
+	DOCA_2_2_SYMBOL(doca_sync_event_cap_is_export_to_gpu_supported);
+
+/** Would export to the network in 16 bytes. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_SUPPORTED. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sync_event_export_remote(struct doca_sync_event *event, doca_sync_event_remote_t *handle)
+	DOCA_2_2_SYMBOL(doca_2_2_sync_event_export_remote);
+
+/** Reads the number. DOCA_ERROR_INVALID_VALUE: NULL. Started by doca_sync_event_start(), as all below. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sync_event_get(struct doca_sync_event *event, uint64_t *value) DOCA_2_2_SYMBOL(doca_2_2_sync_event_get);
+
+/** Adds to the number; fetched gets what it was before. DOCA_ERROR_INVALID_VALUE: NULL. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sync_event_update_add(struct doca_sync_event *event, uint64_t value, uint64_t *fetched)
+	DOCA_2_2_SYMBOL(doca_2_2_sync_event_update_add);
+
+/** Sets the number. DOCA_ERROR_INVALID_VALUE: NULL. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sync_event_update_set(struct doca_sync_event *event, uint64_t value)
+	DOCA_2_2_SYMBOL(doca_2_2_sync_event_update_set);
+
+/** Waits, with this CPU busy, until the number's bits in mask are greater than value. DOCA_ERROR_INVALID_VALUE: NULL. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sync_event_wait_gt(struct doca_sync_event *event, uint64_t value, uint64_t mask)
+	DOCA_2_2_SYMBOL(doca_2_2_sync_event_wait_gt);
+
+/** The same, and lets other threads run between two looks. DOCA_ERROR_INVALID_VALUE: NULL. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_sync_event_wait_gt_yield(struct doca_sync_event *event, uint64_t value, uint64_t mask)
+	DOCA_2_2_SYMBOL(doca_2_2_sync_event_wait_gt_yield);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* DOCA_2_2_SYNC_EVENT_H_ */

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The event channels. The receive and the service channel are epoll sets of the engine's handle, which turns readable when it is
+ * armed and something is due, and of an eventfd, for what another call on the endpoint has found meanwhile. The send channel is a
+ * timer, for nobody tells when a full peer has room again.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "comm_channel/ep.h"
+
+/* ---- making ---- */
+
+static bool channel_open(int *channel, int *event, int handle)
+{
+	struct epoll_event on = {.events = EPOLLIN};
+
+	*channel = epoll_create1(EPOLL_CLOEXEC);
+	*event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return *channel >= 0 && *event >= 0 && epoll_ctl(*channel, EPOLL_CTL_ADD, *event, &on) == 0 &&
+	       epoll_ctl(*channel, EPOLL_CTL_ADD, handle, &on) == 0;
+}
+
+doca_error_t events_open(struct doca_comm_channel_ep_t *ep)
+{
+	doca_notification_handle_t handle;
+	doca_error_t result = doca_pe_get_notification_handle(ep->pe, &handle);
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	ep->send_timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (ep->send_timer >= 0 && channel_open(&ep->recv_channel, &ep->recv_event, handle) &&
+	    channel_open(&ep->service_channel, &ep->service_event, handle))
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("no file descriptors for the event channels: %s; raise the limit (ulimit -n)", strerror(errno));
+	return DOCA_ERROR_INITIALIZATION;
+}
+
+static void fd_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+void events_close(struct doca_comm_channel_ep_t *ep)
+{
+	fd_close(&ep->recv_channel);
+	fd_close(&ep->service_channel);
+	fd_close(&ep->recv_event);
+	fd_close(&ep->service_event);
+	fd_close(&ep->send_timer);
+	ep->send_armed = ep->recv_armed = ep->service_armed = false;
+}
+
+/* ---- at work ---- */
+
+void events_take(int *event_fd)
+{
+	uint64_t count;
+
+	if (read(*event_fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		SF_LOG_ERR("an event channel cannot be cleared: %s", strerror(errno));
+}
+
+static bool has_news(const struct doca_comm_channel_ep_t *ep)
+{
+	return ep->ring_num > 0 || (ep->role == EP_CLIENT && ep->peers->state != PEER_CONNECTED && ep->peers->state != PEER_CONNECTING);
+}
+
+void events_settle(struct doca_comm_channel_ep_t *ep)
+{
+	if (ep->recv_armed && has_news(ep)) {
+		ep->recv_armed = false;
+		eventfd_write(ep->recv_event, 1);
+	}
+	if (ep->service_armed && ep->service_changed) {
+		ep->service_armed = false;
+		eventfd_write(ep->service_event, 1);
+	}
+	if (ep->recv_armed || ep->service_armed)
+		doca_pe_request_notification(ep->pe); /* the turn of the engine has disarmed it */
+}
+
+/* ---- public ---- */
+
+doca_error_t doca_comm_channel_ep_get_event_channel(struct doca_comm_channel_ep_t *ep, doca_event_channel_t *send_event_channel,
+						    doca_event_channel_t *recv_event_channel)
+{
+	doca_error_t result = ep_check(__func__, ep, send_event_channel != NULL ? send_event_channel : recv_event_channel);
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	pthread_mutex_lock(&ep->lock);
+	if (ep->role == EP_UNUSED) {
+		SF_LOG_ERR("%s: the endpoint neither listens nor connects, so it has no channels yet", __func__);
+		result = DOCA_ERROR_BAD_STATE;
+	} else {
+		if (send_event_channel != NULL)
+			*send_event_channel = ep->send_timer;
+		if (recv_event_channel != NULL)
+			*recv_event_channel = ep->recv_channel;
+	}
+	pthread_mutex_unlock(&ep->lock);
+	return result;
+}
+
+doca_error_t doca_comm_channel_ep_get_service_event_channel(struct doca_comm_channel_ep_t *ep,
+							    doca_event_channel_t *service_event_channel)
+{
+	doca_error_t result = ep_check(__func__, ep, service_event_channel);
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	pthread_mutex_lock(&ep->lock);
+	if (ep->role != EP_SERVICE) {
+		SF_LOG_ERR("%s: the endpoint is no service%s", __func__, ep->role == EP_UNUSED ? " yet" : "");
+		result = ep->role == EP_UNUSED ? DOCA_ERROR_BAD_STATE : DOCA_ERROR_NOT_SUPPORTED;
+	} else {
+		*service_event_channel = ep->service_channel;
+		ep->service_armed = true;
+		events_settle(ep);
+	}
+	pthread_mutex_unlock(&ep->lock);
+	return result;
+}
+
+/* Locks an endpoint that has channels. INVALID_VALUE, logged, and not locked. */
+static doca_error_t arm_begin(struct doca_comm_channel_ep_t *ep, const char *function)
+{
+	doca_error_t result = ep_check(function, ep, ep);
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	pthread_mutex_lock(&ep->lock);
+	if (ep->role != EP_UNUSED)
+		return DOCA_SUCCESS;
+	pthread_mutex_unlock(&ep->lock);
+	SF_LOG_ERR("%s: the endpoint neither listens nor connects", function);
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
+doca_error_t doca_comm_channel_ep_event_handle_arm_send(struct doca_comm_channel_ep_t *ep)
+{
+	doca_error_t result = arm_begin(ep, __func__);
+	struct itimerspec when = {0};
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	when.it_value.tv_nsec = ep->send_refused ? SEND_RETRY_NS : 1;
+	ep->send_armed = true;
+	timerfd_settime(ep->send_timer, 0, &when, NULL);
+	pthread_mutex_unlock(&ep->lock);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_comm_channel_ep_event_handle_arm_recv(struct doca_comm_channel_ep_t *ep)
+{
+	doca_error_t result = arm_begin(ep, __func__);
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	ep->recv_armed = true;
+	events_settle(ep);
+	pthread_mutex_unlock(&ep->lock);
+	return DOCA_SUCCESS;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "comm_channel/ep.h"
+
+/* ---- what Comch tells ---- */
+
+static struct doca_comm_channel_addr_t *peer_of(struct doca_comch_connection *connection)
+{
+	return doca_comch_connection_get_user_data(connection).ptr;
+}
+
+void message_arrived(struct doca_comch_event_msg_recv *event, uint8_t *buffer, uint32_t len, struct doca_comch_connection *connection)
+{
+	struct doca_comm_channel_addr_t *peer = peer_of(connection);
+	struct doca_comm_channel_ep_t *ep = peer != NULL ? peer->ep : NULL;
+	uint32_t at;
+
+	(void)event;
+	if (ep == NULL || len > ep->max_msg_size) /* an address that was ended; Comch keeps the size */
+		return;
+	if (ep->ring_num == ep->ring_size) {
+		SF_LOG_ERR("%u messages arrived at once and the last is lost; set a larger receive queue", ep->ring_num);
+		return;
+	}
+	at = (ep->ring_head + ep->ring_num++) % ep->ring_size;
+	ep->entries[at] = (struct ring_entry){.from = peer, .len = len};
+	if (len > 0)
+		memcpy(ep->slots + (size_t)at * ep->max_msg_size, buffer, len);
+}
+
+void message_sent(struct doca_comch_task_send *task, union doca_data task_user_data, union doca_data ctx_user_data)
+{
+	struct doca_comm_channel_ep_t *ep = ctx_user_data.ptr;
+	struct doca_comm_channel_addr_t *peer = task_user_data.ptr;
+
+	peer->num_sending--;
+	ep->num_sending--;
+	doca_task_free(doca_comch_task_send_as_task(task));
+}
+
+/* ---- sending ---- */
+
+static doca_error_t check_send(const struct doca_comm_channel_ep_t *ep, const void *msg, size_t len, int flags,
+			       const struct doca_comm_channel_addr_t *peer)
+{
+	if (peer == NULL || !peer_is_of(peer, ep)) {
+		SF_LOG_ERR("doca_comm_channel_ep_sendto: not an address of this endpoint");
+		return DOCA_ERROR_NOT_CONNECTED;
+	}
+	if (flags != DOCA_CC_MSG_FLAG_NONE || len == 0 || len > ep->max_msg_size) {
+		SF_LOG_ERR("doca_comm_channel_ep_sendto: a message of %zu bytes, flags 0x%x; it has 1 to %u bytes, and there are no flags",
+			   len, (unsigned int)flags, ep->max_msg_size);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	(void)msg;
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t state_error(enum peer_state state)
+{
+	switch (state) {
+	case PEER_CONNECTED:
+		return DOCA_SUCCESS;
+	case PEER_CONNECTING:
+		return DOCA_ERROR_AGAIN;
+	case PEER_FAILED:
+		return DOCA_ERROR_NOT_CONNECTED;
+	default:
+		return DOCA_ERROR_CONNECTION_RESET;
+	}
+}
+
+static doca_error_t task_make(struct doca_comm_channel_ep_t *ep, struct doca_comm_channel_addr_t *peer, const void *msg, uint32_t len,
+			      struct doca_task **task)
+{
+	struct doca_comch_task_send *send;
+	doca_error_t result = ep->role == EP_SERVICE
+				      ? doca_comch_server_task_send_alloc_init(ep->server, peer->connection, msg, len, &send)
+				      : doca_comch_client_task_send_alloc_init(ep->client, peer->connection, msg, len, &send);
+
+	if (result == DOCA_SUCCESS) {
+		*task = doca_comch_task_send_as_task(send);
+		doca_task_set_user_data(*task, (union doca_data){.ptr = peer});
+	}
+	return result;
+}
+
+static doca_error_t send_now(struct doca_comm_channel_ep_t *ep, struct doca_comm_channel_addr_t *peer, const void *msg, size_t len)
+{
+	struct doca_task *task;
+	doca_error_t result;
+
+	if (ep->num_sending == ep->send_queue_size || peer->state == PEER_CONNECTING)
+		ep_progress(ep);
+	result = state_error(peer->state);
+	if (result == DOCA_SUCCESS && ep->num_sending == ep->send_queue_size)
+		result = DOCA_ERROR_AGAIN;
+	if (result == DOCA_SUCCESS)
+		result = task_make(ep, peer, msg, (uint32_t)len, &task);
+	if (result != DOCA_SUCCESS)
+		return result;
+	result = doca_task_submit(task);
+	if (result == DOCA_SUCCESS) {
+		ep->num_sending++;
+		peer->num_sending++;
+		return DOCA_SUCCESS;
+	}
+	doca_task_free(task);
+	ep_progress(ep); /* a peer that has gone is noticed here */
+	if (result == DOCA_ERROR_AGAIN && peer->state == PEER_CONNECTED)
+		return DOCA_ERROR_AGAIN;
+	return peer->state == PEER_CONNECTED ? result : state_error(peer->state);
+}
+
+doca_error_t doca_comm_channel_ep_sendto(struct doca_comm_channel_ep_t *ep, const void *msg, size_t len, int flags,
+					 struct doca_comm_channel_addr_t *peer_addr)
+{
+	doca_error_t result = ep_check(__func__, ep, msg);
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	pthread_mutex_lock(&ep->lock);
+	result = check_send(ep, msg, len, flags, peer_addr);
+	if (result == DOCA_SUCCESS) {
+		if (ep->send_armed)
+			events_take(&ep->send_timer);
+		ep->send_armed = false;
+		result = send_now(ep, peer_addr, msg, len);
+		ep->send_refused = result == DOCA_ERROR_AGAIN;
+		events_settle(ep);
+	}
+	pthread_mutex_unlock(&ep->lock);
+	return result;
+}
+
+/* ---- receiving ---- */
+
+static void ring_pop(struct doca_comm_channel_ep_t *ep)
+{
+	ep->ring_head = (ep->ring_head + 1) % ep->ring_size;
+	ep->ring_num--;
+}
+
+/* Messages of addresses that were ended are nobody's. */
+static void ring_skip(struct doca_comm_channel_ep_t *ep)
+{
+	while (ep->ring_num > 0 && ep->entries[ep->ring_head].from == NULL)
+		ring_pop(ep);
+}
+
+/* Why there is no message. */
+static doca_error_t nothing(const struct doca_comm_channel_ep_t *ep)
+{
+	if (ep->role == EP_SERVICE || ep->peers->state == PEER_CONNECTED)
+		return DOCA_ERROR_AGAIN;
+	return state_error(ep->peers->state);
+}
+
+static doca_error_t take(struct doca_comm_channel_ep_t *ep, void *msg, size_t *len, struct doca_comm_channel_addr_t **peer)
+{
+	const struct ring_entry *entry;
+
+	ring_skip(ep);
+	if (ep->ring_num == 0) {
+		ep_progress(ep);
+		ring_skip(ep);
+	}
+	if (ep->ring_num == 0)
+		return nothing(ep);
+	entry = &ep->entries[ep->ring_head];
+	if (entry->len > *len) {
+		SF_LOG_ERR("doca_comm_channel_ep_recvfrom: a message of %u bytes waits, and there is room for %zu", entry->len, *len);
+		*len = entry->len;
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	memcpy(msg, ep->slots + (size_t)ep->ring_head * ep->max_msg_size, entry->len);
+	*len = entry->len;
+	*peer = entry->from;
+	ring_pop(ep);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_comm_channel_ep_recvfrom(struct doca_comm_channel_ep_t *ep, void *msg, size_t *len, int flags,
+					   struct doca_comm_channel_addr_t **peer_addr)
+{
+	doca_error_t result = ep_check(__func__, ep, msg != NULL && len != NULL ? peer_addr : NULL);
+
+	if (result == DOCA_SUCCESS && flags != DOCA_CC_MSG_FLAG_NONE) {
+		SF_LOG_ERR("%s: flags 0x%x; there are none", __func__, (unsigned int)flags);
+		result = DOCA_ERROR_INVALID_VALUE;
+	}
+	if (result != DOCA_SUCCESS)
+		return result;
+	pthread_mutex_lock(&ep->lock);
+	if (ep->role == EP_UNUSED) {
+		SF_LOG_ERR("%s: the endpoint neither listens nor connects", __func__);
+		result = DOCA_ERROR_NOT_CONNECTED;
+	} else {
+		events_take(&ep->recv_event);
+		ep->recv_armed = false;
+		result = take(ep, msg, len, peer_addr);
+		events_settle(ep);
+	}
+	pthread_mutex_unlock(&ep->lock);
+	return result;
+}
