@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include <poll.h>
+
 #include <doca_graph.h>
 #include <doca_pe.h>
 
@@ -22,14 +24,18 @@ struct fixture {
 	struct doca_pe *pe;
 	struct test_ctx a, b;
 	uint32_t num_task_callbacks; /* of tasks that were submitted plainly */
-	struct doca_graph *graph;    /* with fixture_ended as both callbacks */
-	/* seen by fixture_ended */
+	struct doca_graph *graph;    /* calls fixture_completed and fixture_failed */
+	/* seen by those */
 	uint32_t num_completed, num_failed;
 	struct doca_graph_instance *last;
 	doca_error_t last_status;
 };
 
 static struct fixture the_fixture;
+
+/* What count_call saw, and what it answers. */
+static int num_calls;
+static doca_error_t call_result;
 
 static inline void ok(doca_error_t result)
 {
@@ -69,6 +75,8 @@ static inline int fixture_setup(void **state)
 {
 	struct fixture *f = &the_fixture;
 	*f = (struct fixture){0};
+	num_calls = 0;
+	call_result = DOCA_SUCCESS;
 	ok(doca_pe_create(&f->pe));
 	fixture_ctx_start(f, &f->a);
 	fixture_ctx_start(f, &f->b);
@@ -153,6 +161,38 @@ static inline struct doca_task *fixture_task(struct doca_graph_instance *instanc
 	ok(test_task_alloc(test, &task));
 	ok(doca_graph_instance_set_ctx_node_data(instance, node, task));
 	return task;
+}
+
+/* For user nodes. A cookie, if given, is set to the number of the call. */
+static inline doca_error_t count_call(void *cookie)
+{
+	num_calls++;
+	if (cookie != NULL)
+		*(int *)cookie = num_calls;
+	return call_result;
+}
+
+static inline enum sf_graph_step_state state_of(struct doca_graph_instance *instance, struct doca_graph_node *node)
+{
+	enum sf_graph_step_state at;
+	doca_error_t status;
+	ok(sf_graph_instance_node_state(instance, node, &at, &status));
+	return at;
+}
+
+static inline bool wakes(struct fixture *f)
+{
+	doca_notification_handle_t handle;
+	ok(doca_pe_get_notification_handle(f->pe, &handle));
+	struct pollfd fd = {.fd = handle, .events = POLLIN};
+	return poll(&fd, 1, 0) == 1;
+}
+
+static inline void rest(struct fixture *f)
+{
+	fixture_drain(f);
+	ok(doca_pe_clear_notification(f->pe, 0));
+	ok(doca_pe_request_notification(f->pe));
 }
 
 #endif

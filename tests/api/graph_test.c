@@ -2,29 +2,7 @@
 /* Graphs: every function and its errors, failures, stops, claims, event-driven mode. Orders are graph_random_test's. */
 #include "graph_fixture.h"
 
-#include <poll.h>
-
 #include <doca_log.h>
-
-/* ---- user nodes of the tests ---- */
-
-static int num_calls;
-static doca_error_t call_result;
-
-static doca_error_t count_call(void *cookie)
-{
-	num_calls++;
-	if (cookie != NULL)
-		*(int *)cookie = num_calls;
-	return call_result;
-}
-
-static int setup(void **state)
-{
-	num_calls = 0;
-	call_result = DOCA_SUCCESS;
-	return fixture_setup(state);
-}
 
 /* ---- arguments and states ---- */
 
@@ -419,6 +397,33 @@ static void an_instance_in_flight_cannot_be_changed(void **state)
 	ok(doca_graph_instance_destroy(instance));
 }
 
+/* As many nodes as there may be, in one row: a walk that is a recursion in disguise would need a deep stack. */
+static void the_longest_chain_runs_and_one_node_more_is_no_memory(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_graph_node *last = fixture_ctx_node(f->graph, &f->a), *first = last, *node;
+	for (int i = 1; i < SF_GRAPH_NODES_MAX; i++) {
+		node = fixture_user_node(f->graph, count_call);
+		ok(doca_graph_add_dependency(f->graph, last, node));
+		last = node;
+	}
+	assert_int_equal(doca_graph_node_create_from_user(f->graph, count_call, &node), DOCA_ERROR_NO_MEMORY);
+	assert_int_equal(doca_graph_node_create_from_ctx(f->graph, &f->a.base, &node), DOCA_ERROR_NO_MEMORY);
+	ok(doca_graph_set_conf(f->graph, fixture_completed, fixture_failed, 1));
+	ok(doca_graph_start(f->graph));
+	struct doca_graph_instance *instance = fixture_instance(f->graph);
+	fixture_task(instance, first, &f->a);
+	ok(doca_graph_instance_submit(instance));
+	fixture_drain(f);
+	assert_int_equal(f->num_completed, 1);
+	assert_int_equal(num_calls, SF_GRAPH_NODES_MAX - 1);
+	ok(doca_graph_instance_destroy(instance));
+	/* and closed to a circle */
+	ok(doca_graph_stop(f->graph));
+	ok(doca_graph_add_dependency(f->graph, last, first));
+	assert_int_equal(doca_graph_start(f->graph), DOCA_ERROR_INVALID_VALUE);
+}
+
 /* ---- what callbacks may do ---- */
 
 static int num_resubmits;
@@ -550,7 +555,7 @@ static void a_user_node_submits_another_instance(void **state)
 	ok(doca_graph_destroy(other));
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
 {
@@ -572,6 +577,7 @@ int main(void)
 		T(user_nodes_run_inside_progress_only),
 		T(instances_and_plain_tasks_share_an_engine),
 		T(an_instance_in_flight_cannot_be_changed),
+		T(the_longest_chain_runs_and_one_node_more_is_no_memory),
 		T(an_instance_is_submitted_again_from_its_callback),
 		T(resubmitting_what_fails_at_once_does_not_hang_progress),
 		T(everything_is_destroyed_from_the_callback_of_a_task),
