@@ -192,7 +192,7 @@ doca_error_t doca_pe_get_num_inflight_tasks(const struct doca_pe *pe, size_t *nu
  * @return DOCA_SUCCESS; else
  * - DOCA_ERROR_AGAIN: a queue is full; try again, it clears by the peer's doing
  * - DOCA_ERROR_INVALID_VALUE: task is NULL
- * - DOCA_ERROR_BAD_STATE: the context is not RUNNING, or the task is in flight or free
+ * - DOCA_ERROR_BAD_STATE: the context is not RUNNING, or the task is in flight, free, or part of a graph instance in flight
  * - Others as the library documents. The task still belongs to the program then.
  */
 DOCA_STABLE
@@ -249,8 +249,8 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_task_batch_try_submit(struct doca_task_batch *task_batch);
 
 /**
- * Gives a task back to its context. Allowed at any time but in flight, where it is ignored with a log line; the same for a
- * task that is free already. Does not touch the bufs that the task names. A stopping context becomes IDLE only after all
+ * Gives a task back to its context. Allowed at any time but in flight, by itself or in a graph instance, where it is ignored
+ * with a log line; the same for a task that is free already. Does not touch the bufs that the task names. A stopping context becomes IDLE only after all
  * its tasks were freed, also those never submitted.
  *
  * @param task  the task
