@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import re
+import shlex
 import signal
 import socket
 import statistics
@@ -36,6 +37,8 @@ def parser(description):
     parser.add_argument("--client-threads", type=int, default=1, help="threads of the client, which share the connections and requests")
     parser.add_argument("--server-cpus", default="1", help="CPUs of the server threads, with commas")
     parser.add_argument("--cpus", default="0,1", help="all CPUs that anything may use")
+    parser.add_argument("--server-flags", default="", help="more flags for the server")
+    parser.add_argument("--orchestrator-flags", default="", help="more flags for the orchestrator")
     parser.add_argument("--json", help="write the result here")
     return parser
 
@@ -107,14 +110,14 @@ def start_offload(programs, options):
     apps = f"{options.build}/apps/remote_offload"
     limits = ["--max-message-length", str(options.size + 4), "--max-concurrent-messages", str(options.concurrent)]
     server = [softfield, "run", "--node", "dpu0", "--", f"{apps}/doca_dpu_gpu_remote_offload_server", "--device-id", "03:00.0",
-              "--representor-id", "d8:00.0", "-p", str(port)] + limits
+              "--representor-id", "d8:00.0", "-p", str(port)] + limits + shlex.split(options.server_flags)
     cpus = options.server_cpus.split(",")
     for cpu in cpus:
         server += ["--cpu", cpu]
     programs.start("server", server)
     programs.start("orchestrator", [softfield, "run", "--node", "host0", "--", f"{apps}/doca_dpu_gpu_remote_offload_orchestrator",
                                     "--device-id", "d8:00.0", "--gpu-pci-addr", "b5:00.0", "--num-gpu-threads",
-                                    str(len(cpus))] + limits)
+                                    str(len(cpus))] + limits + shlex.split(options.orchestrator_flags))
     programs.wait_port(port)
     return port
 

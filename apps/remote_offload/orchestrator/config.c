@@ -6,6 +6,8 @@
 
 #include <doca_log.h>
 
+#include "kernel.h"
+
 DOCA_LOG_REGISTER(ORCHESTRATOR::CONFIG);
 
 #define CONCURRENT_MESSAGES_MAX 65536
@@ -13,7 +15,6 @@ DOCA_LOG_REGISTER(ORCHESTRATOR::CONFIG);
 #define WAIT_SERVER_S_MAX 86400
 #define LENGTH_FIELD_SIZE 4
 #define NAMES_MAX 128
-#define BLOCK_THREADS_MAX 384 /* that many have registers enough for the kernel */
 
 static const struct {
 	const char *name;
@@ -44,7 +45,7 @@ NUMBER_CALLBACK(set_queues, queues, "num-gpu-threads", 1, GPU_THREADS_MAX)
 NUMBER_CALLBACK(set_concurrent, max_concurrent_messages, "max-concurrent-messages", 1, CONCURRENT_MESSAGES_MAX)
 NUMBER_CALLBACK(set_length, max_message_length, "max-message-length", LENGTH_FIELD_SIZE, MESSAGE_LENGTH_MAX)
 NUMBER_CALLBACK(set_wait, wait_server_s, "wait-server", 0, WAIT_SERVER_S_MAX)
-NUMBER_CALLBACK(set_block_threads, block_threads, "block-threads", 32, BLOCK_THREADS_MAX)
+NUMBER_CALLBACK(set_block_threads, block_threads, "block-threads", 32, KERNEL_BLOCK_THREADS_MAX)
 
 static doca_error_t set_function(void *param, void *config)
 {

@@ -170,13 +170,12 @@ SOFTFIELD_DEVICE void kernel_add(uint64_t *counter, uint64_t value)
 
 /* Payloads up to this many bytes are one thread's work; longer ones are shared by the block. */
 #define KERNEL_ALONE_MAX 128u
-#define KERNEL_BLOCK_MAX 1024u
 
 /* All threads: the frames of all threads; addr 0 for none. */
 SOFTFIELD_DEVICE uint32_t kernel_block_answer(uint32_t function, uintptr_t addr, uint32_t len)
 {
-	__shared__ uintptr_t addrs[KERNEL_BLOCK_MAX];
-	__shared__ uint32_t lens[KERNEL_BLOCK_MAX];
+	__shared__ uintptr_t addrs[KERNEL_BLOCK_THREADS_MAX];
+	__shared__ uint32_t lens[KERNEL_BLOCK_THREADS_MAX];
 	uint32_t rank = threadIdx.x, warp = rank / 32, warps = blockDim.x / 32, answer_len, count, i;
 	int large = addr != 0 && len > KERNEL_ALONE_MAX + KERNEL_FRAME_OVERHEAD && kernel_is_request(addr, len);
 
@@ -244,7 +243,7 @@ SOFTFIELD_DEVICE doca_error_t kernel_block_send(const struct kernel_args *args, 
 	return polled && status != DOCA_SUCCESS ? status : error;
 }
 
-SOFTFIELD_KERNEL(kernel_block, struct kernel_args, args)
+SOFTFIELD_KERNEL_THREADS(kernel_block, KERNEL_BLOCK_THREADS_MAX, struct kernel_args, args)
 {
 	struct kernel_queue *origin = args->queues + softfield_block_index(), queue = *origin; /* a copy, as above */
 	uint32_t rank = softfield_thread_index(), size = softfield_block_size(), outstanding = 0, mkey = 0, got_mkey, len, waiting, turn = 0, i;

@@ -9,6 +9,8 @@ struct doca_comch_gpu_consumer;
 struct doca_comch_gpu_producer;
 struct doca_gpu_buf_arr;
 
+#define KERNEL_BLOCK_THREADS_MAX 512 /* of kernel_block: more threads would have too few registers each */
+
 /* A buffer whose answer is on its way to the server. */
 struct kernel_inflight {
 	uint64_t addr;

@@ -56,5 +56,18 @@ doca_error_t cuda_launch(struct doca_gpu *gpu, const struct softfield_kernel *ke
 doca_error_t cuda_launch_query(struct doca_gpu *gpu, void *state, const char **error);
 void cuda_launch_free(struct doca_gpu *gpu, void *state);
 void cuda_unload_images(struct cuda_gpu *gpu);
+/* The kernel's function, its image loaded on first use. With the context entered, as what follows. */
+cu_result cuda_kernel_load(struct cuda_gpu *gpu, const struct softfield_kernel *kernel, cu_function *function);
+
+/* fault.c. Prepared before the program's kernel starts: code is not loaded while a kernel runs. The stream is left to the context, as
+ * the kernel on it ends by its fault alone. */
+struct cuda_fault {
+	cu_function function; /* NULL: no fault is wanted */
+	cu_stream stream;
+	uint64_t delay_ns;
+};
+
+void cuda_fault_prepare(struct cuda_gpu *gpu, struct cuda_fault *fault);
+void cuda_fault_start(struct cuda_gpu *gpu, struct cuda_fault *fault);
 
 #endif

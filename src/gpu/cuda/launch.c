@@ -48,22 +48,31 @@ void cuda_unload_images(struct cuda_gpu *gpu)
 	}
 }
 
+cu_result cuda_kernel_load(struct cuda_gpu *gpu, const struct softfield_kernel *kernel, cu_function *function)
+{
+	cu_module module;
+	cu_result error = image_module(gpu, kernel->image, &module);
+
+	return error == CU_SUCCESS ? gpu->driver->module_get_function(function, module, kernel->name) : error;
+}
+
 static cu_result start(struct cuda_gpu *gpu, const struct softfield_kernel *kernel, uint32_t grid, uint32_t block, void *args,
 		       cu_stream *stream)
 {
-	cu_module module;
+	struct cuda_fault fault;
 	cu_function function;
 	void *params[] = {args};
-	cu_result error = image_module(gpu, kernel->image, &module);
+	cu_result error = cuda_kernel_load(gpu, kernel, &function);
 
-	if (error == CU_SUCCESS)
-		error = gpu->driver->module_get_function(&function, module, kernel->name);
 	if (error == CU_SUCCESS)
 		error = gpu->driver->stream_create(stream, CU_STREAM_NON_BLOCKING);
 	if (error != CU_SUCCESS)
 		return error;
+	cuda_fault_prepare(gpu, &fault);
 	error = gpu->driver->launch_kernel(function, grid, 1, 1, block, 1, 1, 0, *stream, params, NULL);
-	if (error != CU_SUCCESS)
+	if (error == CU_SUCCESS)
+		cuda_fault_start(gpu, &fault);
+	else
 		gpu->driver->stream_destroy(*stream);
 	return error;
 }
