@@ -137,10 +137,8 @@ doca_error_t sf_cell_owner_lives(struct sf_region *page_region)
 	return access_word(page_region, page_region->addr, SF_OP_READ, 0, 0, &value);
 }
 
-doca_error_t sf_cell_alive(const struct sf_cell *cell)
+doca_error_t sf_cell_ask(const struct sf_cell *cell)
 {
-	if (cell->page_region == NULL)
-		return DOCA_SUCCESS;
 	if (atomic_load_explicit(&cell->page->closed, memory_order_relaxed) != 0)
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	return sf_cell_owner_lives(cell->page_region);

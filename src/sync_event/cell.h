@@ -49,10 +49,15 @@ void sf_cell_close(struct sf_cell *cell);
 bool sf_cell_page_hold(struct sf_cell_page *page);
 void sf_cell_page_release(struct sf_cell_page *page);
 
-/* CONNECTION_ABORTED when the owner has stopped the event, or died (seen within a second). Not logged. */
-doca_error_t sf_cell_alive(const struct sf_cell *cell);
-/* The same of an imported page alone. */
+/* Of an importer: see sf_cell_alive; and of its page region alone. */
+doca_error_t sf_cell_ask(const struct sf_cell *cell);
 doca_error_t sf_cell_owner_lives(struct sf_region *page_region);
+
+/* CONNECTION_ABORTED when the owner has stopped the event, or died (seen within a second). Not logged. */
+static inline doca_error_t sf_cell_alive(const struct sf_cell *cell)
+{
+	return cell->page_region == NULL ? DOCA_SUCCESS : sf_cell_ask(cell);
+}
 
 /* By the fabric, for a word that is not mapped here. CONNECTION_ABORTED, TIME_OUT. A look may see half of a store that is
  * just made; a get does not, and takes longer. */
@@ -96,22 +101,33 @@ static inline doca_error_t sf_cell_get(const struct sf_cell *cell, uint64_t *val
 	return sf_cell_alive(cell);
 }
 
+/* The owner is asked before: once the update is there, the owner may well answer it by stopping. */
 static inline doca_error_t sf_cell_set(const struct sf_cell *cell, uint64_t value)
 {
+	doca_error_t status;
+
 	if (__builtin_expect(cell->word == NULL, 0))
 		return sf_cell_set_far(cell, value);
+	status = sf_cell_alive(cell);
+	if (__builtin_expect(status != DOCA_SUCCESS, 0))
+		return status;
 	__atomic_exchange_n(cell->word, value, __ATOMIC_SEQ_CST); /* a store and the barrier before the gate is read */
 	sf_cell_ring(cell->page);
-	return sf_cell_alive(cell);
+	return DOCA_SUCCESS;
 }
 
 static inline doca_error_t sf_cell_add(const struct sf_cell *cell, uint64_t increment, uint64_t *fetched)
 {
+	doca_error_t status;
+
 	if (__builtin_expect(cell->word == NULL, 0))
 		return sf_cell_add_far(cell, increment, fetched);
+	status = sf_cell_alive(cell);
+	if (__builtin_expect(status != DOCA_SUCCESS, 0))
+		return status;
 	*fetched = __atomic_fetch_add(cell->word, increment, __ATOMIC_SEQ_CST);
 	sf_cell_ring(cell->page);
-	return sf_cell_alive(cell);
+	return DOCA_SUCCESS;
 }
 
 #endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the two sides of the sync event sample share: their options, and signalling and waiting in either mode. */
+#ifndef SAMPLES_SYNC_EVENT_COMMON_H
+#define SAMPLES_SYNC_EVENT_COMMON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <doca_pe.h>
+#include <doca_sync_event.h>
+
+#define EXPORT_SIZE_MAX 1024
+
+struct options {
+	char pci_address[32];
+	char file[256]; /* by which the export travels */
+	bool async;	/* tasks on a progress engine, instead of calls that return when it is done */
+	bool atomic;	/* signal by adding, instead of setting */
+};
+
+/* Reads the command line. */
+doca_error_t options_read(int argc, char **argv, const char *name, struct options *options);
+
+/* An event in the mode of the options. */
+struct side {
+	const struct options *options;
+	struct doca_sync_event *event;
+	struct doca_pe *pe;  /* of the asynchronous mode */
+	bool done;	     /* the task in flight has ended, */
+	doca_error_t status; /* so */
+};
+
+doca_error_t side_start(struct side *side);
+
+/* Brings the event to the value, from one below. */
+doca_error_t side_signal(struct side *side, uint64_t value);
+
+/* Waits until the event has the value. */
+doca_error_t side_wait(struct side *side, uint64_t value);
+
+/* Stops the event and destroys it. */
+void side_end(struct side *side);
+
+#endif
