@@ -88,6 +88,7 @@ doca_error_t sf_cell_open(struct sf_cell *cell, uint64_t *user_word)
 		SF_LOG_ERR("no memory for the page of a sync event");
 		return DOCA_ERROR_NO_MEMORY;
 	}
+	atomic_store(&page->live, 1);
 	*cell = (struct sf_cell){.page = page};
 	cell->word = user_word != NULL ? user_word : &cell->page->value;
 	cell->word_addr = (uintptr_t)cell->word;
@@ -96,7 +97,7 @@ doca_error_t sf_cell_open(struct sf_cell *cell, uint64_t *user_word)
 
 void sf_cell_end(struct sf_cell *cell)
 {
-	atomic_store(&cell->page->closed, 1);
+	atomic_store(&cell->page->live, 0);
 	sf_cell_ring(cell->page);
 }
 
@@ -137,11 +138,18 @@ doca_error_t sf_cell_owner_lives(struct sf_region *page_region)
 	return access_word(page_region, page_region->addr, SF_OP_READ, 0, 0, &value);
 }
 
-doca_error_t sf_cell_ask(const struct sf_cell *cell)
+doca_error_t sf_cell_ask(struct sf_cell *cell)
 {
-	if (atomic_load_explicit(&cell->page->closed, memory_order_relaxed) != 0)
+	uint64_t now = sf_cell_clock();
+	doca_error_t status;
+
+	if (cell->page_region == NULL)
+		return DOCA_SUCCESS;
+	if (atomic_load_explicit(&cell->page->live, memory_order_relaxed) == 0)
 		return DOCA_ERROR_CONNECTION_ABORTED;
-	return sf_cell_owner_lives(cell->page_region);
+	status = sf_cell_owner_lives(cell->page_region);
+	atomic_store_explicit(&cell->asked, status == DOCA_SUCCESS ? now : 0, memory_order_relaxed);
+	return status;
 }
 
 doca_error_t sf_cell_look_far(const struct sf_cell *cell, uint64_t *value)

@@ -2,7 +2,7 @@
 /*
  * The word that an event is, wherever it lies, and the gate that sleepers wait at.
  *
- *   page   a page of the event's owner: the value (unless the user gave memory for it), the gate, the end mark. Exported,
+ *   page   a page of the event's owner: the value (unless the user gave memory for it), the gate, the mark of life. Exported,
  *          and mapped by every importer, so that a set is one store that the other side's load sees.
  *   word   the value: in the page, or in the user's memory. NULL in an importer of such memory, which reaches it by the fabric.
  *
@@ -28,7 +28,7 @@
 struct sf_cell_page {
 	uint64_t value;
 	_Atomic uint32_t gate;
-	_Atomic uint32_t closed; /* the owner has stopped the event */
+	_Atomic uint32_t live; /* 0: the owner has stopped the event. The fabric may clear the whole page after that */
 };
 
 struct sf_cell {
@@ -37,6 +37,7 @@ struct sf_cell {
 	struct sf_region *page_region; /* in an importer, else NULL */
 	struct sf_region *word_region; /* in an importer of the user's memory, else NULL */
 	uint64_t word_addr;	       /* the owner's */
+	_Atomic uint64_t asked;	       /* when an importer last asked whether the owner lives; sf_cell_clock's */
 };
 
 /* The owner's: a page of its own, and the value in it or in the user's memory. NO_MEMORY, logged. */
@@ -49,14 +50,33 @@ void sf_cell_close(struct sf_cell *cell);
 bool sf_cell_page_hold(struct sf_cell_page *page);
 void sf_cell_page_release(struct sf_cell_page *page);
 
-/* Of an importer: see sf_cell_alive; and of its page region alone. */
-doca_error_t sf_cell_ask(const struct sf_cell *cell);
+/* Asks the fabric whether the owner lives. */
+doca_error_t sf_cell_ask(struct sf_cell *cell);
 doca_error_t sf_cell_owner_lives(struct sf_region *page_region);
 
-/* CONNECTION_ABORTED when the owner has stopped the event, or died (seen within a second). Not logged. */
-static inline doca_error_t sf_cell_alive(const struct sf_cell *cell)
+#define SF_CELL_ASK_AGAIN 1000000 /* ticks of the clock; less than a millisecond */
+
+/* A clock that costs next to nothing; where there is none, it is always time to ask. */
+static inline uint64_t sf_cell_clock(void)
 {
-	return cell->page_region == NULL ? DOCA_SUCCESS : sf_cell_ask(cell);
+#if defined(__x86_64__)
+	return __builtin_ia32_rdtsc();
+#else
+	return UINT64_MAX;
+#endif
+}
+
+/* CONNECTION_ABORTED when the owner has stopped the event, or died (seen within a second). Not logged. To ask costs more than
+ * an update does, so who calls often asks once in a while; the owner's stop is seen at once. */
+static inline doca_error_t sf_cell_alive(struct sf_cell *cell)
+{
+	if (cell->page_region == NULL)
+		return DOCA_SUCCESS;
+	if (__builtin_expect(atomic_load_explicit(&cell->page->live, memory_order_relaxed) == 0, 0))
+		return DOCA_ERROR_CONNECTION_ABORTED;
+	if (__builtin_expect(sf_cell_clock() - atomic_load_explicit(&cell->asked, memory_order_relaxed) < SF_CELL_ASK_AGAIN, 1))
+		return DOCA_SUCCESS;
+	return sf_cell_ask(cell);
 }
 
 /* By the fabric, for a word that is not mapped here. CONNECTION_ABORTED, TIME_OUT. A look may see half of a store that is
@@ -84,16 +104,19 @@ static inline void sf_cell_arm(struct sf_cell_page *page)
 	atomic_fetch_or(&page->gate, 1);
 }
 
-/* The value, as far as a wait needs it: what it says may be half a store when the word is far. */
+/* The value, as far as a wait needs it: it may be half a store when the word is far. A 0 may be that of a page which was
+ * cleared, and counts only while the page lives; any other value was the event's, even if its owner has stopped it since. */
 static inline doca_error_t sf_cell_look(const struct sf_cell *cell, uint64_t *value)
 {
 	if (__builtin_expect(cell->word == NULL, 0))
 		return sf_cell_look_far(cell, value);
 	*value = __atomic_load_n(cell->word, __ATOMIC_ACQUIRE);
+	if (*value == 0 && cell->page_region != NULL && atomic_load_explicit(&cell->page->live, memory_order_relaxed) == 0)
+		return DOCA_ERROR_CONNECTION_ABORTED;
 	return DOCA_SUCCESS;
 }
 
-static inline doca_error_t sf_cell_get(const struct sf_cell *cell, uint64_t *value)
+static inline doca_error_t sf_cell_get(struct sf_cell *cell, uint64_t *value)
 {
 	if (__builtin_expect(cell->word == NULL, 0))
 		return sf_cell_get_far(cell, value);
@@ -102,7 +125,7 @@ static inline doca_error_t sf_cell_get(const struct sf_cell *cell, uint64_t *val
 }
 
 /* The owner is asked before: once the update is there, the owner may well answer it by stopping. */
-static inline doca_error_t sf_cell_set(const struct sf_cell *cell, uint64_t value)
+static inline doca_error_t sf_cell_set(struct sf_cell *cell, uint64_t value)
 {
 	doca_error_t status;
 
@@ -116,7 +139,7 @@ static inline doca_error_t sf_cell_set(const struct sf_cell *cell, uint64_t valu
 	return DOCA_SUCCESS;
 }
 
-static inline doca_error_t sf_cell_add(const struct sf_cell *cell, uint64_t increment, uint64_t *fetched)
+static inline doca_error_t sf_cell_add(struct sf_cell *cell, uint64_t increment, uint64_t *fetched)
 {
 	doca_error_t status;
 

@@ -90,7 +90,7 @@ static inline __attribute__((always_inline)) doca_error_t confirm(const struct s
 	return status;
 }
 
-static inline __attribute__((always_inline)) doca_error_t wait_loop(const struct sf_cell *cell, enum test test, uint64_t value,
+static inline __attribute__((always_inline)) doca_error_t wait_loop(struct sf_cell *cell, enum test test, uint64_t value,
 								    uint64_t mask, bool yield)
 {
 	const uint32_t between = yield ? YIELDS_BETWEEN_QUESTIONS : LOOKS_BETWEEN_QUESTIONS;
@@ -104,7 +104,7 @@ static inline __attribute__((always_inline)) doca_error_t wait_loop(const struct
 		if (status == DOCA_SUCCESS && is_true && cell->word == NULL)
 			status = confirm(cell, test, value, mask, &is_true);
 		if (status == DOCA_SUCCESS && !is_true && i % between == between - 1)
-			status = sf_cell_alive(cell);
+			status = sf_cell_ask(cell);
 		if (status != DOCA_SUCCESS || is_true)
 			return status;
 		if (yield)

@@ -126,8 +126,8 @@ static doca_error_t look(struct doca_sync_event *event, bool ask, uint64_t *valu
 	doca_error_t status = sf_cell_look(&event->cell, value);
 
 	if (status == DOCA_SUCCESS && (ask || ++event->polls >= POLLS_BETWEEN_QUESTIONS)) {
-		event->polls = 0;
-		status = sf_cell_alive(&event->cell);
+		status = sf_cell_ask(&event->cell);
+		event->polls = status == DOCA_SUCCESS ? 0 : POLLS_BETWEEN_QUESTIONS; /* the next progress is to see it, too */
 	}
 	return status;
 }

@@ -55,7 +55,7 @@ static bool word_changed(const struct sf_watch *watch)
 {
 	uint64_t value;
 
-	return sf_cell_alive(watch->cell) != DOCA_SUCCESS || sf_cell_look(watch->cell, &value) != DOCA_SUCCESS ||
+	return sf_cell_ask(watch->cell) != DOCA_SUCCESS || sf_cell_look(watch->cell, &value) != DOCA_SUCCESS ||
 	       value != atomic_load(&watch->last);
 }
 

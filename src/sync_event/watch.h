@@ -18,7 +18,7 @@
 struct sf_watcher;
 
 struct sf_watch {
-	const struct sf_cell *cell;
+	struct sf_cell *cell;
 	int event_fd;
 	_Atomic uint32_t tick_ms;   /* 0: only the gate */
 	_Atomic uint64_t last;	    /* the word when it was armed */
