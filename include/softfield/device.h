@@ -227,19 +227,32 @@ SOFTFIELD_DEVICE struct softfield_quad softfield_load_quad(const struct softfiel
 	return q;
 }
 
-SOFTFIELD_DEVICE void softfield_store_quad(struct softfield_quad *to, struct softfield_quad q)
+/* By halves: what was put together in memory from smaller pieces and is loaded as one would wait for the store buffer. */
+SOFTFIELD_DEVICE void softfield_store_halves(struct softfield_quad *to, uint64_t low, uint64_t high)
 {
 #if defined(__x86_64__)
-	/* By halves: four words stored and loaded as one would wait for the store buffer. */
 	__extension__ typedef long long vec __attribute__((vector_size(16)));
-	vec v = {(long long)((uint64_t)q.w[0] | (uint64_t)q.w[1] << 32), (long long)((uint64_t)q.w[2] | (uint64_t)q.w[3] << 32)};
+	vec v = {(long long)low, (long long)high};
 	__asm__ volatile("movdqa %1, %0" : "=m"(*to) : "x"(v) : "memory");
 #elif defined(__aarch64__)
-	uint64_t a, b;
-	__builtin_memcpy(&a, &q.w[0], 8);
-	__builtin_memcpy(&b, &q.w[2], 8);
-	__asm__ volatile("dmb ish\n\tstp %0, %1, [%2]" ::"r"(a), "r"(b), "r"(to) : "memory");
+	__asm__ volatile("dmb ish\n\tstp %0, %1, [%2]" ::"r"(low), "r"(high), "r"(to) : "memory");
 #endif
+}
+
+SOFTFIELD_DEVICE void softfield_store_quad(struct softfield_quad *to, struct softfield_quad q)
+{
+	softfield_store_halves(to, (uint64_t)q.w[0] | (uint64_t)q.w[1] << 32, (uint64_t)q.w[2] | (uint64_t)q.w[3] << 32);
+}
+
+/** Stores a quad of 12 bytes, from any address, and a last word. */
+SOFTFIELD_DEVICE void softfield_store_piece(struct softfield_quad *to, const uint8_t *from, uint32_t last)
+{
+	uint64_t low;
+	uint32_t high;
+
+	__builtin_memcpy(&low, from, 8);
+	__builtin_memcpy(&high, from + 8, 4);
+	softfield_store_halves(to, low, (uint64_t)last << 32 | high);
 }
 
 #if defined(__SANITIZE_THREAD__)

@@ -10,11 +10,14 @@
 #include <softfield/gpu_comch.h>
 #include <softfield/gpu_copy.h>
 
-/** Lines that one thread of a CUDA GPU loads at once; the next calls hand out what is found beyond the first. */
+/**
+ * Messages that one thread takes at once; the next calls hand out what is found beyond the first. A CUDA GPU has all their lines
+ * loaded before it looks at the first. On a CPU the bytes of one are written, and can be read again, while those of the others come.
+ */
 #if defined(__CUDACC__)
 #define SOFTFIELD_THREAD_LINES 4
 #else
-#define SOFTFIELD_THREAD_LINES 1
+#define SOFTFIELD_THREAD_LINES 8
 #endif
 /** Empty polls between two looks at the control word. */
 #define SOFTFIELD_CONTROL_EVERY 16
@@ -65,37 +68,6 @@ SOFTFIELD_DEVICE int softfield_line_check(const struct doca_comch_gpu_consumer *
 	return *len <= posted_len && *imm_len <= SOFTFIELD_IMM_MAX && *len + *imm_len <= SOFTFIELD_INLINE_MAX;
 }
 
-/** Puts what the annex holds of a message into its receive, whose lengths are known. @return 0 when not all is there yet */
-SOFTFIELD_COLD int softfield_consumer_annex(struct doca_comch_gpu_consumer *c, uint32_t seq)
-{
-	uint32_t slot = seq & (c->depth - 1), mark = softfield_mark(seq, c->shift), q, quads;
-	const struct softfield_annex *annex = softfield_annex_of(c->lines, c->depth, slot);
-	const struct softfield_gpu_recv *r = &c->recvs[slot];
-	struct softfield_quad quad[SOFTFIELD_ANNEX_QUADS];
-
-	quads = softfield_inline_quads(r->got + r->imm_len) - SOFTFIELD_LINE_QUADS;
-#if defined(__CUDACC__)
-#pragma unroll
-#endif
-	for (q = 0; q < SOFTFIELD_ANNEX_QUADS; q++)
-		if (q < quads)
-			quad[q] = softfield_load_quad(&annex->quad[q]);
-#if defined(__CUDACC__)
-#pragma unroll
-#endif
-	for (q = 0; q < SOFTFIELD_ANNEX_QUADS; q++)
-		if (q < quads && quad[q].w[3] != mark)
-			return 0;
-#if defined(__CUDACC__)
-#pragma unroll
-#endif
-	for (q = 0; q < SOFTFIELD_ANNEX_QUADS; q++)
-		if (q < quads)
-			softfield_scatter(quad[q], SOFTFIELD_LINE_QUADS + q, (uint8_t *)r->addr, r->got, c->imm + slot * SOFTFIELD_IMM_MAX,
-					  r->imm_len);
-	return 1;
-}
-
 /** Puts the message of a complete line into its receive, but for what is in the annex. @return whether its bytes came from the arena */
 SOFTFIELD_DEVICE int softfield_consumer_deliver(struct doca_comch_gpu_consumer *c, uint32_t seq, const struct softfield_quad line[4])
 {
@@ -123,41 +95,143 @@ SOFTFIELD_DEVICE int softfield_consumer_deliver(struct doca_comch_gpu_consumer *
 	return 0;
 }
 
+/** What became of a look for one message. */
+enum softfield_look { SOFTFIELD_LOOK_NONE, SOFTFIELD_LOOK_CAME, SOFTFIELD_LOOK_CAME_BY_ARENA };
+
+#if defined(__CUDACC__)
+
+/** Puts what the annex holds of a message into its receive, whose lengths are known. @return 0 when not all is there yet */
+SOFTFIELD_COLD int softfield_consumer_annex(struct doca_comch_gpu_consumer *c, uint32_t seq)
+{
+	uint32_t slot = seq & (c->depth - 1), mark = softfield_mark(seq, c->shift), q, quads;
+	const struct softfield_annex *annex = softfield_annex_of(c->lines, c->depth, slot);
+	const struct softfield_gpu_recv *r = &c->recvs[slot];
+	struct softfield_quad quad[SOFTFIELD_ANNEX_QUADS];
+
+	quads = softfield_inline_quads(r->got + r->imm_len) - SOFTFIELD_LINE_QUADS;
+#pragma unroll
+	for (q = 0; q < SOFTFIELD_ANNEX_QUADS; q++)
+		if (q < quads)
+			quad[q] = softfield_load_quad(&annex->quad[q]);
+#pragma unroll
+	for (q = 0; q < SOFTFIELD_ANNEX_QUADS; q++)
+		if (q < quads && quad[q].w[3] != mark)
+			return 0;
+#pragma unroll
+	for (q = 0; q < SOFTFIELD_ANNEX_QUADS; q++)
+		if (q < quads)
+			softfield_scatter(quad[q], SOFTFIELD_LINE_QUADS + q, (uint8_t *)r->addr, r->got, c->imm + slot * SOFTFIELD_IMM_MAX,
+					  r->imm_len);
+	return 1;
+}
+
+/** Puts message number seq, whose line was loaded, into its receive, if it is there. */
+SOFTFIELD_DEVICE enum softfield_look softfield_consumer_take(struct doca_comch_gpu_consumer *c, uint32_t seq,
+							      const struct softfield_quad line[4])
+{
+	uint32_t tag = line[0].w[3], mark = softfield_mark(seq, c->shift);
+	int arena;
+
+	if (softfield_tag_lap(tag) != softfield_lap(seq, c->shift) || line[1].w[3] != mark || line[2].w[3] != mark || line[3].w[3] != mark)
+		return SOFTFIELD_LOOK_NONE;
+	arena = softfield_consumer_deliver(c, seq, line);
+	if (c->status != 0 || (softfield_tag_goes_on(tag) && !softfield_consumer_annex(c, seq)))
+		return SOFTFIELD_LOOK_NONE;
+	return arena ? SOFTFIELD_LOOK_CAME_BY_ARENA : SOFTFIELD_LOOK_CAME;
+}
+
 /** Looks for messages and puts those that came into their receives. @return how many came */
 SOFTFIELD_DEVICE uint32_t softfield_consumer_poll(struct doca_comch_gpu_consumer *c)
 {
 	struct softfield_quad line[SOFTFIELD_THREAD_LINES][4];
-	uint32_t first = c->delivered, room = c->granted - first, i, q, tag, mark;
+	uint32_t first = c->delivered, room = min(c->granted - first, SOFTFIELD_THREAD_LINES), i, q;
+	enum softfield_look look;
 	int arena = 0;
 
-	if (room > SOFTFIELD_THREAD_LINES)
-		room = SOFTFIELD_THREAD_LINES;
-#if defined(__CUDACC__)
 #pragma unroll
-#endif
 	for (i = 0; i < SOFTFIELD_THREAD_LINES; i++)
 		for (q = 0; q < 4; q++)
 			line[i][q] = softfield_load_quad(&c->lines[(first + i) & (c->depth - 1)].quad[q]);
-#if defined(__CUDACC__)
 #pragma unroll
-#endif
 	for (i = 0; i < SOFTFIELD_THREAD_LINES; i++) {
-		tag = line[i][0].w[3];
-		mark = softfield_mark(first + i, c->shift);
-		if (i >= room || softfield_tag_lap(tag) != softfield_lap(first + i, c->shift) || line[i][1].w[3] != mark ||
-		    line[i][2].w[3] != mark || line[i][3].w[3] != mark)
+		look = i < room ? softfield_consumer_take(c, first + i, line[i]) : SOFTFIELD_LOOK_NONE;
+		if (look == SOFTFIELD_LOOK_NONE)
 			break;
-		arena |= softfield_consumer_deliver(c, first + i, line[i]);
-		if (c->status != 0)
-			return 0;
-		if (softfield_tag_goes_on(tag) && !softfield_consumer_annex(c, first + i))
-			break;
+		arena |= look == SOFTFIELD_LOOK_CAME_BY_ARENA;
 		c->delivered++;
 	}
 	if (i != 0 && (softfield_consumer_grant(c) || arena))
 		softfield_consumer_publish(c);
 	return i;
 }
+
+#else
+
+/** Asks for the lines of a message to come, if it will be as long as this one. */
+SOFTFIELD_DEVICE void softfield_consumer_prefetch(const struct doca_comch_gpu_consumer *c, uint32_t seq, int goes_on)
+{
+	uint32_t slot = (seq + SOFTFIELD_AHEAD) & (c->depth - 1);
+
+	__builtin_prefetch(&c->lines[slot]);
+	if (goes_on)
+		__builtin_prefetch(softfield_annex_of(c->lines, c->depth, slot));
+}
+
+/** Puts message number seq into its receive, if it is there. */
+SOFTFIELD_DEVICE enum softfield_look softfield_consumer_take(struct doca_comch_gpu_consumer *c, uint32_t seq)
+{
+	uint32_t slot = seq & (c->depth - 1), mark = softfield_mark(seq, c->shift), quads, q, tag, len, imm_len;
+	const struct softfield_quad *line = c->lines[slot].quad, *annex = softfield_annex_of(c->lines, c->depth, slot)->quad;
+	struct softfield_gpu_recv *r = &c->recvs[slot];
+	struct softfield_quad quad[4];
+
+	quad[0] = softfield_load_quad(line);
+	tag = quad[0].w[3];
+	if (softfield_tag_lap(tag) != softfield_lap(seq, c->shift))
+		return SOFTFIELD_LOOK_NONE;
+	softfield_consumer_prefetch(c, seq, softfield_tag_goes_on(tag));
+	if ((tag & SOFTFIELD_TAG_ARENA) || !softfield_line_check(c, quad[0], r->len, &len, &imm_len)) {
+		for (q = 1; q < SOFTFIELD_LINE_QUADS; q++) {
+			quad[q] = softfield_load_quad(line + q);
+			if (quad[q].w[3] != mark)
+				return SOFTFIELD_LOOK_NONE;
+		}
+		softfield_consumer_deliver(c, seq, quad);
+		return c->status != 0 ? SOFTFIELD_LOOK_NONE : SOFTFIELD_LOOK_CAME_BY_ARENA;
+	}
+	quads = softfield_inline_quads(len + imm_len);
+	for (q = 0; q < quads; q++) {
+		quad[0] = softfield_load_quad(q < SOFTFIELD_LINE_QUADS ? line + q : annex + q - SOFTFIELD_LINE_QUADS);
+		if (q != 0 && quad[0].w[3] != mark)
+			return SOFTFIELD_LOOK_NONE;
+		softfield_scatter(quad[0], q, (uint8_t *)r->addr, len, c->imm + slot * SOFTFIELD_IMM_MAX, imm_len);
+	}
+	softfield_observed(line);
+	r->got = len;
+	r->imm_len = imm_len;
+	return SOFTFIELD_LOOK_CAME;
+}
+
+/** Looks for messages and puts those that came into their receives. @return how many came */
+SOFTFIELD_DEVICE uint32_t softfield_consumer_poll(struct doca_comch_gpu_consumer *c)
+{
+	enum softfield_look look = SOFTFIELD_LOOK_CAME;
+	uint32_t room = c->granted - c->delivered, i;
+	int arena = 0;
+
+	for (i = 0; i < room && i < SOFTFIELD_THREAD_LINES; i++) {
+		look = softfield_consumer_take(c, c->delivered);
+		if (look == SOFTFIELD_LOOK_NONE)
+			break;
+		arena |= look == SOFTFIELD_LOOK_CAME_BY_ARENA;
+		c->delivered++;
+	}
+	if (i != 0 && (softfield_consumer_grant(c) || arena))
+		softfield_consumer_publish(c);
+	return i;
+}
+
+#endif
 
 /** doca_dev_gpu_comch_consumer_post_recv. */
 SOFTFIELD_DEVICE doca_error_t softfield_consumer_post(struct doca_comch_gpu_consumer *c, uint32_t mkey, uintptr_t addr, uint32_t len)

@@ -49,6 +49,12 @@ SOFTFIELD_DEVICE void softfield_scatter(struct softfield_quad quad, uint32_t q, 
 {
 	uint32_t k, at;
 
+#if !defined(__CUDACC__)
+	if ((q + 1) * SOFTFIELD_QUAD_PAYLOAD <= len) {
+		memcpy(buf + q * SOFTFIELD_QUAD_PAYLOAD, quad.w, SOFTFIELD_QUAD_PAYLOAD);
+		return;
+	}
+#endif
 	for (k = 0; k < 3; k++) {
 		at = q * SOFTFIELD_QUAD_PAYLOAD + 4 * k;
 		if (at + 4 <= len && ((uintptr_t)buf & 3) == 0)

@@ -14,7 +14,7 @@
 
 #define SOFTFIELD_SLEEP_US 20000	/**< of a thread that waits for one thing */
 #define SOFTFIELD_SLEEP_SEVERAL_US 1000 /**< of a thread that waits for one of several */
-#define SOFTFIELD_YIELD_EVERY 64	/**< polls */
+#define SOFTFIELD_YIELD_EVERY 4	/**< polls */
 
 /** Something was found: the thread is awake. */
 SOFTFIELD_DEVICE void softfield_busy(void)

@@ -164,6 +164,8 @@ SOFTFIELD_DEVICE struct softfield_quad softfield_send_quad(const struct softfiel
 	return quad;
 }
 
+#if defined(__CUDACC__)
+
 /** Writes what of a message goes into the annex. */
 SOFTFIELD_COLD void softfield_producer_annex(const struct softfield_gpu_peer *peer, const struct softfield_gpu_send *s)
 {
@@ -173,6 +175,44 @@ SOFTFIELD_COLD void softfield_producer_annex(const struct softfield_gpu_peer *pe
 	for (q = SOFTFIELD_LINE_QUADS; q < quads; q++)
 		softfield_store_quad(&annex->quad[q - SOFTFIELD_LINE_QUADS], softfield_send_quad(s, peer->shift, q));
 }
+
+/** Writes a message's line, and its annex. */
+SOFTFIELD_DEVICE void softfield_producer_put(const struct softfield_gpu_peer *peer, const struct softfield_gpu_send *s)
+{
+	struct softfield_line *line = &peer->lines[s->seq & (peer->depth - 1)];
+	uint32_t q;
+
+	for (q = 0; q < SOFTFIELD_LINE_QUADS; q++)
+		softfield_store_quad(&line->quad[q], softfield_send_quad(s, peer->shift, q));
+	if (s->inline_len != SOFTFIELD_NOT_INLINE && s->len + s->imm_len > SOFTFIELD_LINE_PAYLOAD)
+		softfield_producer_annex(peer, s);
+}
+
+#else
+
+SOFTFIELD_DEVICE void softfield_producer_put(const struct softfield_gpu_peer *peer, const struct softfield_gpu_send *s)
+{
+	uint32_t slot = s->seq & (peer->depth - 1), ahead = (s->seq + SOFTFIELD_AHEAD) & (peer->depth - 1), q, quads, len;
+	uint32_t tag = softfield_tag(softfield_lap(s->seq, peer->shift), s->len, s->imm_len, 0), mark = softfield_mark(s->seq, peer->shift);
+	struct softfield_quad *line = peer->lines[slot].quad, *annex = softfield_annex_of(peer->lines, peer->depth, slot)->quad, *to;
+	int is_inline = s->inline_len != SOFTFIELD_NOT_INLINE;
+
+	quads = softfield_inline_quads(is_inline ? s->len + s->imm_len : 0);
+	len = is_inline ? s->len : 0;
+	softfield_prefetch_write(&peer->lines[ahead]);
+	if (quads > SOFTFIELD_LINE_QUADS)
+		softfield_prefetch_write(softfield_annex_of(peer->lines, peer->depth, ahead));
+	softfield_published(line);
+	for (q = 0; q < quads; q++) {
+		to = q < SOFTFIELD_LINE_QUADS ? line + q : annex + q - SOFTFIELD_LINE_QUADS;
+		if ((q + 1) * SOFTFIELD_QUAD_PAYLOAD <= len)
+			softfield_store_piece(to, (const uint8_t *)s->addr + q * SOFTFIELD_QUAD_PAYLOAD, q == 0 ? tag : mark);
+		else
+			softfield_store_quad(to, softfield_send_quad(s, peer->shift, q));
+	}
+}
+
+#endif
 
 /** Wakes the peer's CPU, where the GPU can. */
 SOFTFIELD_DEVICE void softfield_producer_ring(const struct softfield_gpu_dest *d)
@@ -194,8 +234,6 @@ SOFTFIELD_DEVICE doca_error_t softfield_producer_send(struct doca_comch_gpu_prod
 {
 	struct softfield_gpu_dest *d;
 	struct softfield_gpu_send *s;
-	struct softfield_line *line;
-	uint32_t q;
 
 	if (consumer_id == 0 || (addr == 0 && len != 0) || imm_len > SOFTFIELD_IMM_MAX || (imm == 0 && imm_len != 0))
 		return DOCA_ERROR_INVALID_VALUE;
@@ -217,7 +255,6 @@ SOFTFIELD_DEVICE doca_error_t softfield_producer_send(struct doca_comch_gpu_prod
 		return DOCA_ERROR_AGAIN;
 	s = &p->sends[p->sent & (p->send_ring - 1)];
 	s->inline_len = len + imm_len <= SOFTFIELD_INLINE_MAX ? len : SOFTFIELD_NOT_INLINE;
-	line = &d->peer.lines[d->seq & (d->peer.depth - 1)];
 	if (s->inline_len == SOFTFIELD_NOT_INLINE) {
 		if (!softfield_producer_take(p, len, &s->offset))
 			return p->status != 0 ? DOCA_ERROR_BAD_STATE : DOCA_ERROR_AGAIN;
@@ -225,8 +262,6 @@ SOFTFIELD_DEVICE doca_error_t softfield_producer_send(struct doca_comch_gpu_prod
 		softfield_arena_prefetch_write(p->arena, p->arena_size, s->offset, len);
 		softfield_fence_release(); /* the arena before the line */
 	}
-	softfield_prefetch_write(&d->peer.lines[(d->seq + SOFTFIELD_AHEAD) & (d->peer.depth - 1)]);
-	softfield_published(line);
 	s->user_msg_id = user_msg_id;
 	s->addr = addr;
 	s->len = len;
@@ -235,10 +270,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_producer_send(struct doca_comch_gpu_prod
 	s->dest = p->last_dest;
 	s->seq = d->seq;
 	s->arena_end = p->arena_head;
-	for (q = 0; q < 4; q++)
-		softfield_store_quad(&line->quad[q], softfield_send_quad(s, d->peer.shift, q));
-	if (s->inline_len != SOFTFIELD_NOT_INLINE && len + imm_len > SOFTFIELD_LINE_PAYLOAD)
-		softfield_producer_annex(&d->peer, s);
+	softfield_producer_put(&d->peer, s);
 	d->seq++;
 	p->sent++;
 	softfield_producer_ring(d);

@@ -6,6 +6,7 @@
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -183,6 +184,7 @@ doca_error_t gpu_sender_init(struct gpu_sender *sender, const struct gpu_mailbox
 {
 	memset(sender, 0, sizeof(*sender));
 	sender->box = *box;
+	sender->shared = !box->registered;
 	sender->arena_end = calloc(box->depth, sizeof(*sender->arena_end));
 	return sender->arena_end != NULL ? DOCA_SUCCESS : DOCA_ERROR_NO_MEMORY;
 }
@@ -193,13 +195,37 @@ void gpu_sender_fini(struct gpu_sender *sender)
 	sender->arena_end = NULL;
 }
 
-static inline void sender_lock(struct gpu_sender *sender)
+/* The process takes part in barriers, so this is one for its own threads too. Where there are none, it was shared from the start. */
+void gpu_sender_join(struct gpu_sender *sender)
+{
+	if (sender->producers++ == 0 || sender->shared)
+		return;
+	__atomic_store_n(&sender->shared, 1, __ATOMIC_RELAXED);
+	softfield_fence_system();
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+	while (__atomic_load_n(&sender->busy, __ATOMIC_ACQUIRE) != 0)
+		sched_yield();
+}
+
+void gpu_sender_leave(struct gpu_sender *sender) { sender->producers--; }
+
+static void lock_shared(struct gpu_sender *sender)
 {
 	while (__builtin_expect(__atomic_exchange_n(&sender->lock, 1, __ATOMIC_ACQUIRE) != 0, 0))
 		softfield_relax();
 }
 
-static inline void sender_unlock(struct gpu_sender *sender) { __atomic_store_n(&sender->lock, 0, __ATOMIC_RELEASE); }
+/* @return whether under the lock */
+static inline bool sender_take(struct gpu_sender *sender)
+{
+	__atomic_store_n(&sender->busy, 1, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* the processor's order is the other's barrier to make */
+	if (__builtin_expect(__atomic_load_n(&sender->shared, __ATOMIC_RELAXED) == 0, 1))
+		return false;
+	__atomic_store_n(&sender->busy, 0, __ATOMIC_RELEASE);
+	lock_shared(sender);
+	return true;
+}
 
 /* The kernel wrote these, so no more is believed than can be: a ring of receives, nothing done that was not sent. */
 static void refresh(struct gpu_sender *sender)
@@ -231,38 +257,29 @@ static bool take_arena(struct gpu_sender *sender, uint32_t len, uint32_t *offset
 	return take_arena_now(sender, len, offset);
 }
 
-/* 12 bytes, or what is left of them, and the tag. */
-static inline struct softfield_quad quad_of(const uint8_t *bytes, uint32_t len, uint32_t tag)
+/* A quad of fewer bytes than it holds, or of none. */
+static void put_last(struct softfield_quad *to, const uint8_t *bytes, uint32_t len, uint32_t tag)
 {
-	struct softfield_quad quad = {{0, 0, 0, tag}};
+	uint8_t piece[SOFTFIELD_QUAD_PAYLOAD] = {0};
 
 	if (len != 0)
-		memcpy(quad.w, bytes, len);
-	return quad;
+		memcpy(piece, bytes, len);
+	softfield_store_piece(to, piece, tag);
 }
 
-/* The bytes from one buffer, which is not read beyond its end. */
-static inline void fill_line(struct softfield_line *line, uint32_t mark, uint32_t tag, const uint8_t *bytes, uint32_t len)
+/* The bytes from one buffer, which is not read beyond its end: as many as n quads take, or fewer. */
+static inline void put_quads(struct softfield_quad *quad, uint32_t n, uint32_t tag, uint32_t mark, const uint8_t *bytes, uint32_t len)
 {
-	for (uint32_t q = 0; q < SOFTFIELD_LINE_QUADS; q++) {
-		uint32_t at = q * SOFTFIELD_QUAD_PAYLOAD;
-
-		if (__builtin_expect(at + SOFTFIELD_QUAD_PAYLOAD <= len, 1))
-			softfield_store_quad(&line->quad[q], quad_of(bytes + at, SOFTFIELD_QUAD_PAYLOAD, q == 0 ? tag : mark));
-		else
-			softfield_store_quad(&line->quad[q], quad_of(at < len ? bytes + at : NULL, at < len ? len - at : 0, q == 0 ? tag : mark));
+	for (; n != 0; n--, quad++, tag = mark) {
+		if (__builtin_expect(len < SOFTFIELD_QUAD_PAYLOAD, 0)) {
+			put_last(quad, bytes, len, tag);
+			len = 0;
+			continue;
+		}
+		softfield_store_piece(quad, bytes, tag);
+		bytes += SOFTFIELD_QUAD_PAYLOAD;
+		len -= SOFTFIELD_QUAD_PAYLOAD;
 	}
-}
-
-/* The bytes that the line did not take. */
-static inline void fill_annex(struct softfield_annex *annex, uint32_t mark, const uint8_t *bytes, uint32_t len)
-{
-	struct softfield_quad *quad = annex->quad;
-
-	for (; len >= SOFTFIELD_QUAD_PAYLOAD; len -= SOFTFIELD_QUAD_PAYLOAD, bytes += SOFTFIELD_QUAD_PAYLOAD)
-		softfield_store_quad(quad++, quad_of(bytes, SOFTFIELD_QUAD_PAYLOAD, mark));
-	if (len != 0)
-		softfield_store_quad(quad, quad_of(bytes, len, mark));
 }
 
 static void gather(uint8_t *to, const struct sf_iov *iov, uint32_t iov_num)
@@ -279,10 +296,11 @@ static inline void put_inline(struct gpu_sender *sender, uint32_t slot, uint32_t
 	uint32_t mark = softfield_mark(sender->seq, sender->box.shift);
 
 	softfield_published(line);
-	fill_line(line, mark, tag, bytes, total);
+	put_quads(line->quad, SOFTFIELD_LINE_QUADS, tag, mark, bytes, total);
 	if (total > SOFTFIELD_LINE_PAYLOAD)
-		fill_annex(softfield_annex_of(sender->box.lines, sender->box.depth, slot), mark, bytes + SOFTFIELD_LINE_PAYLOAD,
-			   total - SOFTFIELD_LINE_PAYLOAD);
+		put_quads(softfield_annex_of(sender->box.lines, sender->box.depth, slot)->quad,
+			  softfield_inline_quads(total) - SOFTFIELD_LINE_QUADS, mark, mark, bytes + SOFTFIELD_LINE_PAYLOAD,
+			  total - SOFTFIELD_LINE_PAYLOAD);
 }
 
 static void send_inline(struct gpu_sender *sender, uint32_t slot, const struct sf_iov *iov, uint32_t iov_num, uint32_t len,
@@ -320,7 +338,8 @@ static doca_error_t send_arena(struct gpu_sender *sender, uint32_t slot, const s
 	if (imm_len != 0)
 		memcpy(bytes + SOFTFIELD_QUAD_PAYLOAD, imm, imm_len);
 	softfield_published(line); /* and the quad's store is behind all that was stored before */
-	fill_line(line, softfield_mark(sender->seq, sender->box.shift), softfield_tag(lap, 0, imm_len, SOFTFIELD_TAG_ARENA), bytes, sizeof(bytes));
+	put_quads(line->quad, SOFTFIELD_LINE_QUADS, softfield_tag(lap, 0, imm_len, SOFTFIELD_TAG_ARENA),
+		  softfield_mark(sender->seq, sender->box.shift), bytes, sizeof(bytes));
 	return DOCA_SUCCESS;
 }
 
@@ -355,12 +374,13 @@ doca_error_t gpu_sender_send(struct gpu_sender *sender, const struct sf_iov *iov
 {
 	uint64_t len = 0;
 	doca_error_t result;
+	bool locked;
 
 	for (uint32_t i = 0; i < iov_num; i++)
 		len += iov[i].len;
-	sender_lock(sender);
+	locked = sender_take(sender);
 	result = send_locked(sender, iov, iov_num, len, imm, imm_len);
-	sender_unlock(sender);
+	__atomic_store_n(locked ? &sender->lock : &sender->busy, 0, __ATOMIC_RELEASE);
 	if (result == DOCA_SUCCESS)
 		gpu_mailbox_wake(&sender->box,
 				 sender->box.registered && __atomic_load_n(&sender->box.head->barriers, __ATOMIC_RELAXED) != 0);

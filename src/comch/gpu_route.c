@@ -19,6 +19,7 @@ struct comch_mailbox_sender {
 struct route_mailbox {
 	struct comch_route base; /* first: comch_route_link_handler finds it by link->user */
 	struct sf_link *link;
+	struct doca_comch_connection *connection;
 	struct comch_mailbox_sender *shared;
 	struct doca_task *sent_first, *sent_last; /* done, to be told by poll */
 };
@@ -62,6 +63,8 @@ static struct comch_mailbox_sender *sender_keep(struct doca_comch_connection *co
 	if (consumer->sender == NULL)
 		consumer->sender = made;
 	kept = consumer->sender;
+	if (kept != NULL)
+		gpu_sender_join(&kept->sender);
 	pthread_mutex_unlock(&connection->lock);
 	return kept;
 }
@@ -86,6 +89,13 @@ static doca_error_t sender_get(struct doca_comch_producer *producer, struct comc
 	if (*out != made)
 		sender_free(made);
 	return result;
+}
+
+static void sender_put(struct doca_comch_connection *connection, struct comch_mailbox_sender *shared)
+{
+	pthread_mutex_lock(&connection->lock);
+	gpu_sender_leave(&shared->sender);
+	pthread_mutex_unlock(&connection->lock);
 }
 
 /* The account outlives the routes, for a later producer goes on where the last one stopped. It goes with the record. */
@@ -141,8 +151,11 @@ static void mailbox_cancel(struct comch_route *base) { sf_link_disconnect(((stru
 
 static void mailbox_close(struct comch_route *base)
 {
-	sf_link_close(((struct route_mailbox *)base)->link);
-	free(base);
+	struct route_mailbox *route = (struct route_mailbox *)base;
+
+	sf_link_close(route->link);
+	sender_put(route->connection, route->shared);
+	free(route);
 }
 
 static const struct comch_route_ops mailbox_ops = {
@@ -168,12 +181,15 @@ doca_error_t comch_route_mailbox_open(struct doca_comch_producer *producer, stru
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	route->base.ops = &mailbox_ops;
+	route->connection = producer->child.connection;
 	result = sender_get(producer, consumer, &route->shared);
 	if (result == DOCA_SUCCESS)
 		result = sf_link_connect(producer->port, consumer->ad.name, data, comch_attach_pack(&attach, data), route, &route->link);
 	if (result != DOCA_SUCCESS) {
 		SF_LOG_ERR("producer %u cannot reach the mailbox of consumer %u: %s", producer->child.id, consumer->id,
 			   doca_error_get_name(result));
+		if (route->shared != NULL)
+			sender_put(route->connection, route->shared);
 		free(route);
 		return result;
 	}
