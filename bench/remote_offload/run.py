@@ -5,7 +5,8 @@
     bench/remote_offload/run.py --build build --json result.json
     bench/remote_offload/plot.py result.json docs/remote_offload.svg
 
-Both servers run one thread on the same CPU, everything is held to the CPUs of --cpus. Each number is the median of --runs
+Both servers run one thread on the same CPU, and everything else is held to the other CPUs of --cpus: the client of either side,
+and the software GPU. Each number is the median of --runs
 runs; the two sides alternate, so that what else the machine does meets both.
 """
 import argparse
@@ -43,6 +44,12 @@ def parser(description):
     return parser
 
 
+def other_cpus(options):
+    """Those that no server thread is pinned to: for the client of either side, and the software GPU."""
+    cpus = {int(cpu) for cpu in options.cpus.split(",")}
+    return cpus - {int(cpu) for cpu in options.server_cpus.split(",")} or cpus
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -56,10 +63,11 @@ class Programs:
         self.folder = folder
         self.running = []
 
-    def start(self, name, argv):
+    def start(self, name, argv, cpus=None):
         log = os.path.join(self.folder, name + ".log")
+        pin = (lambda: os.sched_setaffinity(0, cpus)) if cpus else None
         with open(log, "w") as stream:
-            self.running.append((name, log, subprocess.Popen(argv, stdout=stream, stderr=subprocess.STDOUT)))
+            self.running.append((name, log, subprocess.Popen(argv, stdout=stream, stderr=subprocess.STDOUT, preexec_fn=pin)))
         return log
 
     def check(self):
@@ -117,7 +125,7 @@ def start_offload(programs, options):
     programs.start("server", server)
     programs.start("orchestrator", [softfield, "run", "--node", "host0", "--", f"{apps}/doca_dpu_gpu_remote_offload_orchestrator",
                                     "--device-id", "d8:00.0", "--gpu-pci-addr", "b5:00.0", "--num-gpu-threads",
-                                    str(len(cpus))] + limits + shlex.split(options.orchestrator_flags))
+                                    str(len(cpus))] + limits + shlex.split(options.orchestrator_flags), other_cpus(options))
     programs.wait_port(port)
     return port
 
@@ -127,7 +135,8 @@ def measure(options, port, connections):
             "-t", str(options.client_threads), "-i", str(options.requests // options.client_threads),
             "--connections", str(max(1, connections // options.client_threads)), "--max-concurrent-messages", str(options.depth),
             "--message-size", str(options.size), "--warm-up", str(options.requests // options.client_threads // 10), "--json-stats"]
-    done = subprocess.run(argv, capture_output=True, text=True)
+    cpus = other_cpus(options)
+    done = subprocess.run(argv, capture_output=True, text=True, preexec_fn=lambda: os.sched_setaffinity(0, cpus))
     if done.returncode != 0:
         sys.exit(f"the client failed:\n{done.stdout}{done.stderr}")
     return json.loads(done.stdout)

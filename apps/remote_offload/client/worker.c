@@ -2,6 +2,7 @@
 #include "worker.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,8 @@ DOCA_LOG_REGISTER(CLIENT::WORKER);
 #define OPENING_MAX 64
 /* How often a waiting thread looks at stop, failed and the time without progress. */
 #define TICK_MS 50
+/* How long a thread looks for answers before it sleeps: to wake it costs whoever answers more than this costs here. */
+#define SPIN_NS 50000
 /* Full buffers taken from one connection before the others have their turn. */
 #define RECEIVES_MAX 4
 
@@ -239,6 +242,22 @@ static void handle(struct worker *worker, const struct epoll_event *event)
 		send_granted(worker, connection, clock_ns());
 }
 
+/* Waits for answers, for a while without sleeping, but so that others on this CPU can run. */
+static int wait_for_answers(struct worker *worker, struct epoll_event *events)
+{
+	int ready = epoll_wait(worker->epoll_fd, events, EVENTS_MAX, 0);
+	uint64_t until_ns;
+
+	if (ready != 0)
+		return ready;
+	until_ns = clock_ns() + SPIN_NS;
+	while (ready == 0 && clock_ns() < until_ns) {
+		sched_yield();
+		ready = epoll_wait(worker->epoll_fd, events, EVENTS_MAX, 0);
+	}
+	return ready != 0 ? ready : epoll_wait(worker->epoll_fd, events, EVENTS_MAX, TICK_MS);
+}
+
 /* Sends `count` requests and takes their answers. */
 static void run_phase(struct worker *worker, uint64_t count)
 {
@@ -257,7 +276,7 @@ static void run_phase(struct worker *worker, uint64_t count)
 		send_granted(worker, &worker->connections[i], clock_ns());
 	}
 	while (worker->due > 0 && !control_failed(worker->control)) {
-		int ready = epoll_wait(worker->epoll_fd, events, EVENTS_MAX, TICK_MS);
+		int ready = wait_for_answers(worker, events);
 
 		for (int i = 0; i < ready && !control_failed(worker->control); i++)
 			handle(worker, &events[i]);
