@@ -257,29 +257,44 @@ static bool take_arena(struct gpu_sender *sender, uint32_t len, uint32_t *offset
 	return take_arena_now(sender, len, offset);
 }
 
-/* A quad of fewer bytes than it holds, or of none. */
-static void put_last(struct softfield_quad *to, const uint8_t *bytes, uint32_t len, uint32_t tag)
+/* A quad of fewer bytes than it holds. Where bytes lie before them, they are loaded with those and shifted out: a piece that was
+ * put together in memory would wait for the store buffer. */
+static inline void put_last(struct softfield_quad *to, uint32_t tag, const uint8_t *bytes, uint32_t len, bool before)
 {
-	uint8_t piece[SOFTFIELD_QUAD_PAYLOAD] = {0};
+	uint32_t missing = SOFTFIELD_QUAD_PAYLOAD - len, high = 0;
+	uint64_t low = 0;
+	unsigned __int128 both;
 
-	if (len != 0)
-		memcpy(piece, bytes, len);
-	softfield_store_piece(to, piece, tag);
+	if (__builtin_expect(!before, 0)) {
+		memcpy(&low, bytes, len < 8 ? len : 8);
+		memcpy(&high, bytes + 8, len < 8 ? 0 : len - 8);
+		softfield_store_halves(to, low, (uint64_t)tag << 32 | high);
+		return;
+	}
+	memcpy(&low, bytes - missing, 8);
+	memcpy(&high, bytes - missing + 8, 4);
+	both = ((unsigned __int128)high << 64 | low) >> 8 * missing;
+	softfield_store_halves(to, (uint64_t)both, (uint64_t)tag << 32 | (uint64_t)(both >> 64));
 }
 
-/* The bytes from one buffer, which is not read beyond its end: as many as n quads take, or fewer. */
-static inline void put_quads(struct softfield_quad *quad, uint32_t n, uint32_t tag, uint32_t mark, const uint8_t *bytes, uint32_t len)
+/* The quads of a message: tag is the first one's, mark the others'. The bytes are one buffer's, which is not read beyond its ends. */
+static inline void put_quads(struct softfield_line *line, struct softfield_annex *annex, uint32_t tag, uint32_t mark, const uint8_t *bytes,
+			     uint32_t len)
 {
-	for (; n != 0; n--, quad++, tag = mark) {
-		if (__builtin_expect(len < SOFTFIELD_QUAD_PAYLOAD, 0)) {
-			put_last(quad, bytes, len, tag);
-			len = 0;
-			continue;
-		}
-		softfield_store_piece(quad, bytes, tag);
-		bytes += SOFTFIELD_QUAD_PAYLOAD;
-		len -= SOFTFIELD_QUAD_PAYLOAD;
+	struct softfield_quad *quad = line->quad;
+	uint32_t at = 0;
+
+	for (; at + SOFTFIELD_QUAD_PAYLOAD <= len; at += SOFTFIELD_QUAD_PAYLOAD, tag = mark) {
+		softfield_store_piece(quad, bytes + at, tag);
+		quad = quad == &line->quad[SOFTFIELD_LINE_QUADS - 1] ? annex->quad : quad + 1;
 	}
+	if (at != len) {
+		put_last(quad++, tag, bytes + at, len - at, at != 0);
+		tag = mark;
+		at += SOFTFIELD_QUAD_PAYLOAD;
+	}
+	for (; at < SOFTFIELD_LINE_PAYLOAD; at += SOFTFIELD_QUAD_PAYLOAD, tag = mark)
+		softfield_store_halves(quad++, 0, (uint64_t)tag << 32);
 }
 
 static void gather(uint8_t *to, const struct sf_iov *iov, uint32_t iov_num)
@@ -296,11 +311,7 @@ static inline void put_inline(struct gpu_sender *sender, uint32_t slot, uint32_t
 	uint32_t mark = softfield_mark(sender->seq, sender->box.shift);
 
 	softfield_published(line);
-	put_quads(line->quad, SOFTFIELD_LINE_QUADS, tag, mark, bytes, total);
-	if (total > SOFTFIELD_LINE_PAYLOAD)
-		put_quads(softfield_annex_of(sender->box.lines, sender->box.depth, slot)->quad,
-			  softfield_inline_quads(total) - SOFTFIELD_LINE_QUADS, mark, mark, bytes + SOFTFIELD_LINE_PAYLOAD,
-			  total - SOFTFIELD_LINE_PAYLOAD);
+	put_quads(line, softfield_annex_of(sender->box.lines, sender->box.depth, slot), tag, mark, bytes, total);
 }
 
 static void send_inline(struct gpu_sender *sender, uint32_t slot, const struct sf_iov *iov, uint32_t iov_num, uint32_t len,
@@ -338,7 +349,7 @@ static doca_error_t send_arena(struct gpu_sender *sender, uint32_t slot, const s
 	if (imm_len != 0)
 		memcpy(bytes + SOFTFIELD_QUAD_PAYLOAD, imm, imm_len);
 	softfield_published(line); /* and the quad's store is behind all that was stored before */
-	put_quads(line->quad, SOFTFIELD_LINE_QUADS, softfield_tag(lap, 0, imm_len, SOFTFIELD_TAG_ARENA),
+	put_quads(line, softfield_annex_of(sender->box.lines, sender->box.depth, slot), softfield_tag(lap, 0, imm_len, SOFTFIELD_TAG_ARENA),
 		  softfield_mark(sender->seq, sender->box.shift), bytes, sizeof(bytes));
 	return DOCA_SUCCESS;
 }

@@ -182,19 +182,27 @@ static void drop_written(struct connection *connection, struct block_pool *pool,
 	}
 }
 
+/* Most often one block is all: that is the cheaper call. */
+static ssize_t write_blocks(const struct connection *connection)
+{
+	const struct block *block = connection->out_head;
+	struct iovec parts[WRITE_BLOCKS_MAX];
+	struct msghdr message = {.msg_iov = parts};
+
+	if (!block->next)
+		return send(connection->fd, block->data + block->start, block->end - block->start, MSG_DONTWAIT | MSG_NOSIGNAL);
+	for (; block && message.msg_iovlen < WRITE_BLOCKS_MAX; block = block->next) {
+		parts[message.msg_iovlen].iov_base = (void *)(block->data + block->start);
+		parts[message.msg_iovlen++].iov_len = block->end - block->start;
+	}
+	return sendmsg(connection->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 int connection_flush(struct connection *connection, struct block_pool *pool)
 {
 	while (connection->out_head && connection->writable) {
-		struct iovec parts[WRITE_BLOCKS_MAX];
-		struct msghdr message = {.msg_iov = parts};
-		ssize_t count;
+		ssize_t count = write_blocks(connection);
 
-		for (struct block *block = connection->out_head; block && message.msg_iovlen < WRITE_BLOCKS_MAX;
-		     block = block->next) {
-			parts[message.msg_iovlen].iov_base = block->data + block->start;
-			parts[message.msg_iovlen++].iov_len = block->end - block->start;
-		}
-		count = sendmsg(connection->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (count >= 0)
 			drop_written(connection, pool, (size_t)count);
 		else if (errno == EAGAIN)

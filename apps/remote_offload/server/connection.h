@@ -22,6 +22,7 @@ struct connection {
 	struct block *out_head, *out_tail;		   /* answers not yet written */
 	size_t out_bytes;
 	uint32_t inflight; /* requests at the GPU */
+	uint32_t unwritten; /* answers since something was written last */
 	int fd;		   /* -1 once closed, while answers are still due */
 	bool readable;	   /* the socket may have bytes: edge-triggered */
 	bool writable;

@@ -104,7 +104,7 @@ static void send_done(struct doca_comch_producer_task_send *task, union doca_dat
 {
 	struct datapath *dp = ctx_data.ptr;
 
-	dp->free_sends[dp->free_send_count++] = task;
+	dp->free_sends[dp->free_send_count++] = task_data.ptr;
 }
 
 static void send_failed(struct doca_comch_producer_task_send *task, union doca_data task_data, union doca_data ctx_data)
@@ -115,21 +115,19 @@ static void send_failed(struct doca_comch_producer_task_send *task, union doca_d
 		DOCA_LOG_DBG("a request did not reach the orchestrator: %s",
 			     doca_error_get_descr(doca_task_get_status(doca_comch_producer_task_send_as_task(task))));
 	dp->failed = true;
-	dp->free_sends[dp->free_send_count++] = task;
+	dp->free_sends[dp->free_send_count++] = task_data.ptr;
 }
 
 static void recv_done(struct doca_comch_consumer_task_post_recv *task, union doca_data task_data, union doca_data ctx_data)
 {
+	const struct datapath_recv *recv = task_data.ptr;
 	struct datapath *dp = ctx_data.ptr;
-	struct doca_buf *buf = doca_comch_consumer_task_post_recv_get_buf(task);
-	void *data = NULL;
 	size_t len = 0;
 
-	doca_buf_get_data(buf, &data);
-	doca_buf_get_data_len(buf, &len);
+	doca_buf_get_data_len(recv->buf, &len);
 	if (!dp->closing)
-		dp->answer(dp->user, data, len);
-	doca_buf_reset_data_len(buf);
+		dp->answer(dp->user, recv->bytes, len);
+	doca_buf_reset_data_len(recv->buf);
 	if (!dp->closing &&
 	    doca_task_submit_ex(doca_comch_consumer_task_post_recv_as_task(task), DOCA_TASK_SUBMIT_FLAG_FLUSH) != DOCA_SUCCESS)
 		dp->failed = true;
@@ -219,55 +217,49 @@ bool datapath_is_running(struct datapath *dp)
 	       state_of(doca_comch_producer_as_ctx(dp->producer)) == DOCA_CTX_STATE_RUNNING;
 }
 
-static doca_error_t make_sends(struct datapath *dp, uint32_t remote_consumer_id)
+static doca_error_t make_send(struct datapath *dp, struct datapath_send *send, uint8_t *bytes, uint32_t remote_consumer_id)
 {
-	for (uint32_t i = 0; i < dp->depth; i++) {
-		struct doca_buf *buf;
-		doca_error_t result = doca_buf_inventory_buf_get_by_addr(dp->inventory, dp->mmap,
-									 dp->memory + (size_t)i * dp->stride, dp->buffer_len, &buf);
+	doca_error_t result = doca_buf_inventory_buf_get_by_addr(dp->inventory, dp->mmap, bytes, dp->buffer_len, &send->buf);
 
-		if (result == DOCA_SUCCESS) {
-			result = doca_comch_producer_task_send_alloc_init(dp->producer, buf, NULL, 0, remote_consumer_id,
-									  &dp->sends[i]);
-			if (result != DOCA_SUCCESS)
-				doca_buf_dec_refcount(buf, NULL);
-		}
-		if (result != DOCA_SUCCESS)
-			return result;
-		dp->send_count++;
-		dp->free_sends[dp->free_send_count++] = dp->sends[i];
+	if (result != DOCA_SUCCESS)
+		return result;
+	result = doca_comch_producer_task_send_alloc_init(dp->producer, send->buf, NULL, 0, remote_consumer_id, &send->task);
+	if (result != DOCA_SUCCESS) {
+		doca_buf_dec_refcount(send->buf, NULL);
+		return result;
 	}
+	send->bytes = bytes;
+	doca_task_set_user_data(doca_comch_producer_task_send_as_task(send->task), (union doca_data){.ptr = send});
+	dp->send_count++;
+	dp->free_sends[dp->free_send_count++] = send;
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t make_recvs(struct datapath *dp)
+static doca_error_t make_recv(struct datapath *dp, struct datapath_recv *recv, uint8_t *bytes)
 {
-	for (uint32_t i = 0; i < dp->depth; i++) {
-		struct doca_buf *buf;
-		doca_error_t result = doca_buf_inventory_buf_get_by_addr(
-			dp->inventory, dp->mmap, dp->memory + (size_t)(dp->depth + i) * dp->stride, dp->buffer_len, &buf);
+	doca_error_t result = doca_buf_inventory_buf_get_by_addr(dp->inventory, dp->mmap, bytes, dp->buffer_len, &recv->buf);
 
-		if (result == DOCA_SUCCESS) {
-			result = doca_comch_consumer_task_post_recv_alloc_init(dp->consumer, buf, &dp->recvs[i]);
-			if (result != DOCA_SUCCESS)
-				doca_buf_dec_refcount(buf, NULL);
-		}
-		if (result == DOCA_SUCCESS) {
-			dp->recv_count++;
-			result = doca_task_submit(doca_comch_consumer_task_post_recv_as_task(dp->recvs[i]));
-		}
-		if (result != DOCA_SUCCESS)
-			return result;
+	if (result != DOCA_SUCCESS)
+		return result;
+	result = doca_comch_consumer_task_post_recv_alloc_init(dp->consumer, recv->buf, &recv->task);
+	if (result != DOCA_SUCCESS) {
+		doca_buf_dec_refcount(recv->buf, NULL);
+		return result;
 	}
-	return DOCA_SUCCESS;
+	recv->bytes = bytes;
+	doca_task_set_user_data(doca_comch_consumer_task_post_recv_as_task(recv->task), (union doca_data){.ptr = recv});
+	dp->recv_count++;
+	return doca_task_submit(doca_comch_consumer_task_post_recv_as_task(recv->task));
 }
 
 doca_error_t datapath_begin(struct datapath *dp, uint32_t remote_consumer_id)
 {
-	doca_error_t result = make_sends(dp, remote_consumer_id);
+	doca_error_t result = DOCA_SUCCESS;
 
-	if (result == DOCA_SUCCESS)
-		result = make_recvs(dp);
+	for (uint32_t i = 0; i < dp->depth && result == DOCA_SUCCESS; i++)
+		result = make_send(dp, &dp->sends[i], dp->memory + (size_t)i * dp->stride, remote_consumer_id);
+	for (uint32_t i = 0; i < dp->depth && result == DOCA_SUCCESS; i++)
+		result = make_recv(dp, &dp->recvs[i], dp->memory + (size_t)(dp->depth + i) * dp->stride);
 	if (result != DOCA_SUCCESS)
 		DOCA_LOG_ERR("tasks of a queue not set up: %s", doca_error_get_descr(result));
 	return result;
@@ -277,19 +269,15 @@ doca_error_t datapath_begin(struct datapath *dp, uint32_t remote_consumer_id)
 
 doca_error_t datapath_send(struct datapath *dp, const uint8_t *bytes, size_t len)
 {
-	struct doca_comch_producer_task_send *task;
-	struct doca_buf *buf;
+	const struct datapath_send *send;
 	doca_error_t result;
-	void *head;
 
 	if (dp->free_send_count == 0)
 		return DOCA_ERROR_AGAIN;
-	task = dp->free_sends[dp->free_send_count - 1];
-	buf = (struct doca_buf *)doca_comch_producer_task_send_get_buf(task);
-	doca_buf_get_head(buf, &head);
-	memcpy(head, bytes, len);
-	doca_buf_set_data(buf, head, len);
-	result = doca_task_submit_ex(doca_comch_producer_task_send_as_task(task), DOCA_TASK_SUBMIT_FLAG_NONE);
+	send = dp->free_sends[dp->free_send_count - 1];
+	memcpy(send->bytes, bytes, len);
+	doca_buf_set_data(send->buf, send->bytes, len);
+	result = doca_task_submit_ex(doca_comch_producer_task_send_as_task(send->task), DOCA_TASK_SUBMIT_FLAG_NONE);
 	if (result == DOCA_SUCCESS)
 		dp->free_send_count--;
 	return result;
@@ -348,8 +336,8 @@ static void end_ctx(struct datapath *dp, struct doca_ctx *ctx, uint32_t task_cou
 static void close_consumer(struct datapath *dp)
 {
 	for (uint32_t i = 0; i < dp->recv_count; i++) {
-		dp->ending_tasks[i] = doca_comch_consumer_task_post_recv_as_task(dp->recvs[i]);
-		dp->ending_bufs[i] = doca_comch_consumer_task_post_recv_get_buf(dp->recvs[i]);
+		dp->ending_tasks[i] = doca_comch_consumer_task_post_recv_as_task(dp->recvs[i].task);
+		dp->ending_bufs[i] = dp->recvs[i].buf;
 	}
 	end_ctx(dp, doca_comch_consumer_as_ctx(dp->consumer), dp->recv_count);
 	if (doca_comch_consumer_destroy(dp->consumer) != DOCA_SUCCESS)
@@ -361,8 +349,8 @@ static void close_consumer(struct datapath *dp)
 static void close_producer(struct datapath *dp)
 {
 	for (uint32_t i = 0; i < dp->send_count; i++) {
-		dp->ending_tasks[i] = doca_comch_producer_task_send_as_task(dp->sends[i]);
-		dp->ending_bufs[i] = (struct doca_buf *)doca_comch_producer_task_send_get_buf(dp->sends[i]);
+		dp->ending_tasks[i] = doca_comch_producer_task_send_as_task(dp->sends[i].task);
+		dp->ending_bufs[i] = dp->sends[i].buf;
 	}
 	end_ctx(dp, doca_comch_producer_as_ctx(dp->producer), dp->send_count);
 	if (doca_comch_producer_destroy(dp->producer) != DOCA_SUCCESS)

@@ -19,8 +19,22 @@
 /* One answer, valid only during the call. */
 typedef void (*datapath_answer_cb_t)(void *user, const uint8_t *bytes, size_t len);
 
+struct doca_buf;
 struct doca_comch_producer_task_send;
 struct doca_comch_consumer_task_post_recv;
+
+/* A task and what it moves: asked for once, not for each message. */
+struct datapath_send {
+	struct doca_comch_producer_task_send *task;
+	struct doca_buf *buf;
+	uint8_t *bytes;
+};
+
+struct datapath_recv {
+	struct doca_comch_consumer_task_post_recv *task;
+	struct doca_buf *buf;
+	uint8_t *bytes;
+};
 
 struct datapath {
 	struct doca_pe *pe;
@@ -34,8 +48,8 @@ struct datapath {
 
 	struct doca_comch_producer *producer; /* NULL while closed */
 	struct doca_comch_consumer *consumer;
-	struct doca_comch_producer_task_send **sends, **free_sends;
-	struct doca_comch_consumer_task_post_recv **recvs;
+	struct datapath_send *sends, **free_sends; /* the one used last is used next: it is still in the CPU's cache */
+	struct datapath_recv *recvs;
 	struct doca_task **ending_tasks; /* room for close */
 	struct doca_buf **ending_bufs;
 	uint32_t send_count, free_send_count, recv_count;

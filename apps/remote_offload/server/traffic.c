@@ -13,7 +13,7 @@
 
 DOCA_LOG_REGISTER(SERVER::TRAFFIC);
 
-#define READS_PER_TURN 64
+#define READS_PER_TURN 4
 #define READS_PER_CONNECTION 4
 #define WHY_MAX 256
 #define UNWRITTEN_MAX 256u	       /* answers that wait for more, so that one wake-up of a client takes many */
@@ -147,6 +147,7 @@ void traffic_take_answer(void *user, const uint8_t *bytes, size_t len)
 	} else {
 		worker->stats.bytes_out += len;
 		worker->unwritten++;
+		connection->unwritten++;
 		traffic_dirty(worker, connection);
 	}
 }
@@ -182,28 +183,39 @@ static void write_to(struct worker *worker, struct connection *connection)
 		close_if_finished(worker, connection);
 }
 
-void traffic_write_answers(struct worker *worker, bool all)
+/* Writes to those of the dirty connections that wait for no more answers, or to all. */
+static void write_dirty(struct worker *worker, bool all)
 {
 	struct connection *waiting = NULL, *connection;
 
-	/* One call of the system writes many answers, and one wake-up serves many calls: answers wait while more are coming. */
-	all |= worker->unwritten >= UNWRITTEN_MAX || traffic_inflight(worker) == 0;
+	worker->unwritten = 0;
 	while ((connection = worker->dirty) != NULL) {
 		worker->dirty = connection->dirty_next;
-		if (!all && connection->fd >= 0 && connection->out_bytes < UNWRITTEN_BYTES_MAX) {
+		if (!all && connection->fd >= 0 && connection->inflight > 0 && connection->out_bytes < UNWRITTEN_BYTES_MAX) {
 			connection->dirty_next = waiting;
 			waiting = connection;
+			worker->unwritten += connection->unwritten;
 			continue;
 		}
 		connection->in_dirty = false;
+		connection->unwritten = 0;
 		if (connection->fd < 0)
 			traffic_release(worker, connection);
 		else
 			write_to(worker, connection);
 	}
 	worker->dirty = waiting;
-	if (!waiting)
-		worker->unwritten = 0;
+}
+
+void traffic_write_answers(struct worker *worker, bool all)
+{
+	all |= traffic_inflight(worker) == 0;
+	if (!worker->dirty || (!all && worker->unwritten < UNWRITTEN_MAX))
+		return;
+	/* One call of the system writes many answers, and one wake-up serves many calls: answers wait while more are coming. */
+	write_dirty(worker, all);
+	if (worker->unwritten >= UNWRITTEN_MAX)
+		write_dirty(worker, true);
 }
 
 /* Requests */

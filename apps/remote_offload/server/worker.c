@@ -22,8 +22,8 @@ DOCA_LOG_REGISTER(SERVER::WORKER);
 #define OUT_BYTES_MIN (256u << 10)
 #define OUT_FRAMES_MIN 8u
 #define EVENTS_MAX 256
-#define COMPLETIONS_PER_TURN 256
-#define TURNS_BETWEEN_POLLS 8 /* of busy turns: the sockets are asked at least this often */
+#define COMPLETIONS_PER_TURN 2
+#define TURNS_BETWEEN_POLLS 16 /* of busy turns: the sockets are asked at least this often */
 #define WRITE_AFTER_TURNS 8   /* without work: answers wait no longer for others of their connections */
 #define RETRY_MS 1	      /* the orchestrator posted no receive and nothing is in flight that would wake us */
 #define OWED_MS 100	      /* between looks at a queue that owes answers and rings no bell */
