@@ -25,12 +25,16 @@ struct point {
 
 struct shared {
 	struct load_result result;
+	double rate; /* messages a second */
 	char backend[16];
 	volatile int done;
 };
 
+#define RUNS_MAX 99
+
 static const char *gpu_addr = "b5:00.0";
 static double measure_s = 1.0;
+static uint32_t runs = 1;
 static bool json;
 #define GPU_BUFS_EXTRA 16 /* posted beyond the messages under way */
 
@@ -91,10 +95,41 @@ static bool measure(const struct point *point, struct shared *shared)
 	return status_a == 0 && status_b == 0 && shared->result.wrong == 0;
 }
 
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static double median(double *values)
+{
+	qsort(values, runs, sizeof(*values), by_value);
+	return values[runs / 2];
+}
+
+/* Measures so many times; the result has the median of each number. */
+static bool measure_all(const struct point *point, struct shared *shared)
+{
+	double rate[RUNS_MAX], p50[RUNS_MAX], p99[RUNS_MAX];
+	bool good = true;
+
+	for (uint32_t i = 0; i < runs; i++) {
+		good = measure(point, shared) && good;
+		rate[i] = shared->result.seconds > 0 ? (double)shared->result.messages / shared->result.seconds : 0;
+		p50[i] = shared->result.p50_us;
+		p99[i] = shared->result.p99_us;
+	}
+	shared->rate = median(rate);
+	shared->result.p50_us = median(p50);
+	shared->result.p99_us = median(p99);
+	return good;
+}
+
 static void print(const struct point *point, const struct shared *shared, bool good, bool first)
 {
 	const struct load_result *r = &shared->result;
-	double rate = r->seconds > 0 ? (double)r->messages / r->seconds : 0;
+	double rate = shared->rate;
 
 	if (json) {
 		printf("%s\n  {\"backend\": \"%s\", \"scope\": \"%s\", \"threads\": %u, \"queues\": %u, \"size\": %u, \"depth\": %u, "
@@ -121,7 +156,8 @@ static const struct point table[] = {
 
 static void usage(const char *program)
 {
-	printf("usage: %s [--gpu PCI] [--seconds S] [--json] [--point SCOPE,QUEUES,SIZE,DEPTH,THREADS]...\n"
+	printf("usage: %s [--gpu PCI] [--seconds S] [--runs N] [--json] [--point SCOPE,QUEUES,SIZE,DEPTH,THREADS]...\n"
+	       "Each number is the median of --runs runs.\n"
 	       "SCOPE is thread, warp, block, or pipe: two blocks for each queue, of which one receives and the other sends.\n"
 	       "SOFTFIELD_GPU=cuda puts a CUDA GPU in the place of the topology's.\n",
 	       program);
@@ -146,7 +182,7 @@ static struct point parse_point(const char *text, const char *program)
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {{"gpu", 1, NULL, 'g'}, {"seconds", 1, NULL, 's'}, {"json", 0, NULL, 'j'},
-						{"point", 1, NULL, 'p'}, {NULL, 0, NULL, 0}};
+						{"runs", 1, NULL, 'r'}, {"point", 1, NULL, 'p'}, {NULL, 0, NULL, 0}};
 	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct point points[64];
 	uint32_t num = 0;
@@ -161,6 +197,8 @@ int main(int argc, char **argv)
 			measure_s = atof(optarg);
 		else if (c == 'j')
 			json = true;
+		else if (c == 'r' && atoi(optarg) > 0 && atoi(optarg) <= RUNS_MAX)
+			runs = (uint32_t)atoi(optarg);
 		else if (c == 'p' && num < 64)
 			points[num++] = parse_point(optarg, argv[0]);
 		else
@@ -177,7 +215,7 @@ int main(int argc, char **argv)
 	else
 		printf("gpu   scope  thr.  qu.  bytes depth  messages       each way\n");
 	for (uint32_t i = 0; i < num; i++) {
-		bool ok = measure(&points[i], shared);
+		bool ok = measure_all(&points[i], shared);
 
 		print(&points[i], shared, ok, i == 0);
 		good = good && ok;

@@ -66,24 +66,40 @@ SOFTFIELD_DEVICE struct softfield_quad softfield_collective_gather(const struct 
 	return quad;
 }
 
-/** Writes the annexes of a warp's messages: four at a time, eight lanes each. votes: the lanes whose messages have one. */
+/** Quads of annexes that a lane has in flight between the messages' buffers and the peer. */
+#define SOFTFIELD_ANNEX_FLIGHT 4u
+
+/** Writes the annexes of a warp's messages: eight lanes each, sixteen messages at a time. votes: the lanes whose messages have one. */
 SOFTFIELD_COLD void softfield_collective_annexes(const struct softfield_gpu_peer *peer, const struct softfield_outgoing *m, uint32_t seq,
 						 uint32_t votes)
 {
-	uint32_t count = __popc(votes), lane = threadIdx.x & 31, q = SOFTFIELD_LINE_QUADS + lane % SOFTFIELD_ANNEX_QUADS, k;
+	uint32_t count = __popc(votes), lane = threadIdx.x & 31, q = SOFTFIELD_LINE_QUADS + lane % SOFTFIELD_ANNEX_QUADS, k, u;
 
-	for (k = 0; k < count; k += 4) {
-		uint32_t nth = k + lane / 8, from = softfield_nth_lane(votes, nth), number = __shfl_sync(SOFTFIELD_WARP_MASK, seq, from);
-		uintptr_t addr = __shfl_sync(SOFTFIELD_WARP_MASK, m->addr, from), imm = __shfl_sync(SOFTFIELD_WARP_MASK, m->imm, from);
-		uint32_t len = __shfl_sync(SOFTFIELD_WARP_MASK, m->len, from), imm_len = __shfl_sync(SOFTFIELD_WARP_MASK, m->imm_len, from);
-		struct softfield_quad quad;
+	for (k = 0; k < count; k += 4 * SOFTFIELD_ANNEX_FLIGHT) {
+		struct softfield_quad quad[SOFTFIELD_ANNEX_FLIGHT];
+		uint32_t number[SOFTFIELD_ANNEX_FLIGHT];
 
-		if (nth >= count || q >= softfield_inline_quads(len + imm_len))
-			continue;
-		quad = softfield_gather(q, (const uint8_t *)addr, len, (const uint8_t *)imm, imm_len);
-		quad.w[3] = softfield_mark(number, peer->shift);
-		softfield_store_quad(&softfield_annex_of(peer->lines, peer->depth, number & (peer->depth - 1))->quad[q - SOFTFIELD_LINE_QUADS],
-				     quad);
+#pragma unroll
+		for (u = 0; u < SOFTFIELD_ANNEX_FLIGHT; u++) {
+			uint32_t nth = k + 4 * u + lane / 8, from = softfield_nth_lane(votes, nth);
+			uintptr_t addr = __shfl_sync(SOFTFIELD_WARP_MASK, m->addr, from), imm = __shfl_sync(SOFTFIELD_WARP_MASK, m->imm, from);
+			uint32_t len = __shfl_sync(SOFTFIELD_WARP_MASK, m->len, from);
+			uint32_t imm_len = __shfl_sync(SOFTFIELD_WARP_MASK, m->imm_len, from);
+
+			number[u] = __shfl_sync(SOFTFIELD_WARP_MASK, seq, from);
+			quad[u].w[3] = 0;
+			if (nth < count && q < softfield_inline_quads(len + imm_len)) {
+				quad[u] = softfield_gather(q, (const uint8_t *)addr, len, (const uint8_t *)imm, imm_len);
+				quad[u].w[3] = softfield_mark(number[u], peer->shift);
+			}
+		}
+#pragma unroll
+		for (u = 0; u < SOFTFIELD_ANNEX_FLIGHT; u++) {
+			struct softfield_annex *annex = softfield_annex_of(peer->lines, peer->depth, number[u] & (peer->depth - 1));
+
+			if (quad[u].w[3] != 0)
+				softfield_store_quad(&annex->quad[q - SOFTFIELD_LINE_QUADS], quad[u]);
+		}
 	}
 }
 

@@ -15,6 +15,7 @@ DOCA_LOG_REGISTER(ORCHESTRATOR::CONFIG);
 #define WAIT_SERVER_S_MAX 86400
 #define LENGTH_FIELD_SIZE 4
 #define NAMES_MAX 128
+#define BLOCK_THREADS 128 /* unless set */
 
 static const struct {
 	const char *name;
@@ -93,7 +94,8 @@ static const struct option_spec specs[] = {
 	 set_function},
 	{NULL, "gpu-scope", "<SCOPE>", "thread: one GPU thread a queue; block: one block a queue (optional, block on a hardware GPU).",
 	 DOCA_ARGP_TYPE_STRING, set_scope},
-	{NULL, "block-threads", "<NUM>", "Threads of a block at --gpu-scope block, a multiple of 32 (optional, 128).",
+	{NULL, "block-threads", "<NUM>", "Threads of a block at --gpu-scope block, a multiple of 32 (optional; 128, with more than 128 concurrent "
+	 "messages 256).",
 	 DOCA_ARGP_TYPE_INT, set_block_threads},
 	{NULL, "wait-server", "<SECONDS>", "How long to look for a server that is not there yet (optional, 10).", DOCA_ARGP_TYPE_INT,
 	 set_wait},
@@ -126,9 +128,12 @@ doca_error_t orchestrator_config_parse(int argc, char **argv, struct orchestrato
 	config->max_concurrent_messages = 128;
 	config->max_message_length = 256;
 	config->wait_server_s = 10;
-	config->block_threads = 128;
 	result = options_parse(argc, argv, specs, sizeof(specs) / sizeof(specs[0]), config);
-	return result == DOCA_SUCCESS ? check(config) : result;
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (config->block_threads == 0)
+		config->block_threads = config->max_concurrent_messages > BLOCK_THREADS ? 2 * BLOCK_THREADS : BLOCK_THREADS;
+	return check(config);
 }
 
 void orchestrator_config_log(const struct orchestrator_config *config)

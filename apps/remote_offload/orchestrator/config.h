@@ -25,7 +25,7 @@ struct orchestrator_config {
 	uint32_t max_concurrent_messages; /* per queue */
 	uint32_t max_message_length;	  /* payload and its length field */
 	uint32_t wait_server_s;
-	uint32_t block_threads;
+	uint32_t block_threads; /* of each queue's block */
 	enum offload_function function;
 	enum gpu_scope scope;
 };

@@ -101,8 +101,8 @@ doca_error_t cuda_mem_free(struct doca_gpu *gpu, void *gpu_addr)
 	cuda_enter(cuda);
 	error = free_base(cuda, a);
 	cuda_leave(cuda);
-	if (error != CU_SUCCESS) /* a lost GPU: the memory goes with the process */
-		SF_LOG_WARN("free of %zu bytes on gpu %s: %s", a->size, gpu->pci_addr, cuda_error_name(error));
+	if (error != CU_SUCCESS) /* a lost GPU, which was told: the memory goes with the process */
+		SF_LOG_DBG("free of %zu bytes on gpu %s: %s", a->size, gpu->pci_addr, cuda_error_name(error));
 	free(a);
 	return DOCA_SUCCESS;
 }
