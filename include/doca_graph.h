@@ -192,7 +192,8 @@ doca_error_t doca_graph_node_create_from_user(struct doca_graph *graph, doca_gra
  * - DOCA_ERROR_INVALID_VALUE: an argument is NULL
  * - DOCA_ERROR_BAD_STATE: the graph is started
  * - DOCA_ERROR_NO_MEMORY: no memory, or the graph has 65536 nodes
- * - DOCA_ERROR_NOT_PERMITTED: both are the same graph, or they use different progress engines
+ * - DOCA_ERROR_NOT_PERMITTED: both are the same graph, the other has a node for this one (or for a graph that has, and so
+ *   on), or they use different progress engines
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_node_create_from_graph(struct doca_graph *graph, struct doca_graph *sub_graph,

@@ -103,7 +103,7 @@ doca_error_t doca_mmap_advise_create(struct doca_dev *dev, struct doca_mmap_advi
  *
  * @return DOCA_SUCCESS; else
  * - DOCA_ERROR_INVALID_VALUE: mmap_advise is NULL
- * - DOCA_ERROR_IN_USE: it is not IDLE
+ * - DOCA_ERROR_IN_USE: it is not IDLE, or a graph that is started has a node for it
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_advise_destroy(struct doca_mmap_advise *mmap_advise);

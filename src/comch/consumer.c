@@ -198,6 +198,7 @@ static bool consumer_arm(struct doca_ctx *ctx)
 static const struct sf_ctx_ops consumer_ops = {
 	.name = "comch consumer",
 	.needs_pe = true,
+	.has_gpu_path = true,
 	.start = consumer_start,
 	.cancel = consumer_cancel,
 	.drained = consumer_drained,

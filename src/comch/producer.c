@@ -72,6 +72,7 @@ static bool producer_arm(struct doca_ctx *ctx)
 static const struct sf_ctx_ops producer_ops = {
 	.name = "comch producer",
 	.needs_pe = true,
+	.has_gpu_path = true,
 	.start = producer_start,
 	.cancel = producer_cancel,
 	.drained = producer_drained,

@@ -176,6 +176,10 @@ static doca_error_t check_startable(const struct doca_ctx *ctx)
 		SF_LOG_ERR("%s is %s already and cannot be started", ctx->ops->name, state_name(ctx->state));
 		return DOCA_ERROR_BAD_STATE;
 	}
+	if (ctx->gpu != NULL && !ctx->ops->has_gpu_path) {
+		SF_LOG_ERR("%s has no data path for kernels: leave it on the CPU", ctx->ops->name);
+		return DOCA_ERROR_NOT_SUPPORTED;
+	}
 	if (ctx->ops->needs_pe && ctx->pe == NULL && ctx->gpu == NULL) {
 		SF_LOG_ERR("%s has no progress engine: call doca_pe_connect_ctx before doca_ctx_start", ctx->ops->name);
 		return DOCA_ERROR_NOT_CONNECTED;

@@ -30,6 +30,7 @@ struct sf_task_pool;
 struct sf_ctx_ops {
 	const char *name; /* "comch consumer": for logs */
 	bool needs_pe;	  /* start without a progress engine, and without a GPU data path, is NOT_CONNECTED */
+	bool has_gpu_path; /* else start with a data path on a GPU is NOT_SUPPORTED */
 
 	/* Builds everything the data path needs. SUCCESS: running. IN_PROGRESS: sf_ctx_started or sf_ctx_fail follows from
 	 * progress (never from inside start). Any other code: nothing is left behind and the ctx stays IDLE. */

@@ -13,10 +13,6 @@ static doca_error_t dma_start(struct doca_ctx *ctx)
 {
 	struct doca_dma *dma = (struct doca_dma *)ctx;
 
-	if (ctx->gpu != NULL) {
-		SF_LOG_ERR("dma: no kernel can submit DMA tasks here; leave its data path on the CPU");
-		return DOCA_ERROR_NOT_SUPPORTED;
-	}
 	sf_reach_cache_init(&dma->reach, dma->dev);
 	return sf_offload_start(&dma->offload, ctx, dma->dev);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Graphs, their nodes and dependencies, before start. */
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -210,15 +211,44 @@ doca_error_t doca_graph_node_create_from_user(struct doca_graph *graph, doca_gra
 	return result;
 }
 
+/* Does from hold a node for wanted, itself or by the graphs of its nodes? Each graph is looked at once. */
+static bool holds(struct doca_graph *from, const struct doca_graph *wanted)
+{
+	static _Atomic uint64_t searches;
+	uint64_t search = atomic_fetch_add_explicit(&searches, 1, memory_order_relaxed) + 1;
+	struct doca_graph *stack = from;
+
+	from->seen_by = search;
+	from->to_look_at = NULL;
+	while (stack != NULL && stack != wanted) {
+		struct doca_graph *graph = stack;
+
+		stack = graph->to_look_at;
+		for (uint32_t i = 0; i < graph->num_nodes; i++) {
+			struct doca_graph *sub = graph->nodes[i]->sub_graph;
+
+			if (graph->nodes[i]->kind != SF_GRAPH_NODE_SUB_GRAPH || sub->seen_by == search)
+				continue;
+			sub->seen_by = search;
+			sub->to_look_at = stack;
+			stack = sub;
+		}
+	}
+	return stack == wanted;
+}
+
 doca_error_t doca_graph_node_create_from_graph(struct doca_graph *graph, struct doca_graph *sub_graph,
 					       struct doca_graph_node **node)
 {
 	doca_error_t result = check_node_arguments(graph, sub_graph != NULL, "sub-graph", node);
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (graph == sub_graph || graph->engine != sub_graph->engine) {
-		SF_LOG_ERR(graph == sub_graph ? "a graph cannot be a node of itself"
-					      : "a graph and its sub-graph need the same progress engine");
+	if (graph->engine != sub_graph->engine) {
+		SF_LOG_ERR("a graph and its sub-graph need the same progress engine");
+		return DOCA_ERROR_NOT_PERMITTED;
+	}
+	if (holds(sub_graph, graph)) { /* neither could ever be started, nor destroyed before the other */
+		SF_LOG_ERR("a graph cannot be a node of itself, or of a graph that is a node of it");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	result = node_create(graph, SF_GRAPH_NODE_SUB_GRAPH, node);

@@ -55,6 +55,9 @@ struct doca_graph {
 	bool is_started;
 	uint32_t num_nodes, room_nodes;
 	struct doca_graph_node **nodes;
+	/* of the search for circles of graphs */
+	uint64_t seen_by;
+	struct doca_graph *to_look_at;
 	uint32_t num_uses;	   /* nodes of other graphs that run this one */
 	uint32_t num_started_uses; /* those of them whose graph is started */
 	doca_graph_completion_cb_t completed, failed;

@@ -125,12 +125,15 @@ static doca_error_t check_node(struct doca_graph_instance *instance, const struc
 doca_error_t doca_graph_instance_set_ctx_node_data(struct doca_graph_instance *graph_instance, struct doca_graph_node *node,
 						   struct doca_task *task)
 {
+	if (task == NULL) {
+		SF_LOG_ERR("no task given to be run by a graph node");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
 	doca_error_t result = check_node(graph_instance, node, SF_GRAPH_NODE_CTX);
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (task == NULL || task->ctx != node->lane->hold.ctx) {
-		SF_LOG_ERR("node %u: %s", node->index,
-			   task == NULL ? "no task given" : "the task is one of another context than the node's");
+	if (task->ctx != node->lane->hold.ctx) {
+		SF_LOG_ERR("node %u: the task is one of another context than the node's", node->index);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	graph_instance->steps[node->index].task = task;
@@ -150,9 +153,9 @@ doca_error_t doca_graph_instance_set_user_node_data(struct doca_graph_instance *
 doca_error_t doca_graph_instance_set_sub_graph_node_data(struct doca_graph_instance *graph_instance, struct doca_graph_node *node,
 							 struct doca_graph_instance *sub_graph_instance)
 {
-	doca_error_t result = check_node(graph_instance, node, SF_GRAPH_NODE_SUB_GRAPH);
+	doca_error_t result = check_given(sub_graph_instance);
 	if (result == DOCA_SUCCESS)
-		result = check_given(sub_graph_instance);
+		result = check_node(graph_instance, node, SF_GRAPH_NODE_SUB_GRAPH);
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (sub_graph_instance->graph != node->sub_graph) {

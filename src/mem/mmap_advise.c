@@ -180,10 +180,6 @@ static doca_error_t advise_start(struct doca_ctx *ctx)
 {
 	struct doca_mmap_advise *advise = advise_of(ctx);
 
-	if (ctx->gpu != NULL) {
-		SF_LOG_ERR("memory advice has no data path on a GPU: leave it on the CPU");
-		return DOCA_ERROR_NOT_SUPPORTED;
-	}
 	advise->first = NULL;
 	advise->last = &advise->first;
 	return DOCA_SUCCESS;

@@ -88,15 +88,11 @@ doca_error_t doca_sync_event_destroy(struct doca_sync_event *event)
 
 static doca_error_t check_memory(const struct doca_sync_event *event, const void *word, const char *function)
 {
-	doca_error_t result = sf_event_check_stopped(event, function);
-
-	if (result != DOCA_SUCCESS)
-		return result;
 	if (word == NULL || (uintptr_t)word % sizeof(uint64_t) != 0) {
 		SF_LOG_ERR("%s: %p cannot be the word of a sync event: it has to be aligned to 8 bytes", function, word);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	return DOCA_SUCCESS;
+	return sf_event_check_stopped(event, function);
 }
 
 doca_error_t doca_sync_event_set_addr(struct doca_sync_event *event, uint64_t *addr)

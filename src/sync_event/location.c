@@ -14,8 +14,14 @@ void sf_event_place_clear(struct sf_event_place *place)
 	*place = (struct sf_event_place){.location = SF_EVENT_NOWHERE};
 }
 
-static doca_error_t check(const struct doca_sync_event *event, const struct sf_event_place *place, const char *function)
+/* what: the device at the place; the event itself where there is none to name. */
+static doca_error_t check(const struct doca_sync_event *event, const struct sf_event_place *place, const void *what,
+			  const char *function)
 {
+	if (event != NULL && what == NULL) {
+		SF_LOG_ERR("%s: the device of the location is NULL", function);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
 	doca_error_t result = sf_event_check_stopped(event, function);
 
 	if (result != DOCA_SUCCESS)
@@ -34,14 +40,10 @@ static doca_error_t check(const struct doca_sync_event *event, const struct sf_e
 static doca_error_t set_cpu(struct doca_sync_event *event, struct sf_event_place *place, struct doca_dev *dev,
 			    const char *function)
 {
-	doca_error_t result = check(event, place, function);
+	doca_error_t result = check(event, place, dev, function);
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (dev == NULL) {
-		SF_LOG_ERR("%s: dev is NULL", function);
-		return DOCA_ERROR_INVALID_VALUE;
-	}
 	sf_dev_hold(dev);
 	*place = (struct sf_event_place){.location = SF_EVENT_AT_CPU, .dev = dev};
 	return DOCA_SUCCESS;
@@ -50,7 +52,7 @@ static doca_error_t set_cpu(struct doca_sync_event *event, struct sf_event_place
 static doca_error_t set_remote(struct doca_sync_event *event, struct sf_event_place *place, enum sf_event_location location,
 			       const char *function)
 {
-	doca_error_t result = check(event, place, function);
+	doca_error_t result = check(event, place, event, function);
 
 	if (result == DOCA_SUCCESS)
 		place->location = location;
@@ -60,14 +62,10 @@ static doca_error_t set_remote(struct doca_sync_event *event, struct sf_event_pl
 static doca_error_t set_gpu(struct doca_sync_event *event, struct sf_event_place *place, struct doca_gpu *gpu,
 			    const char *function)
 {
-	doca_error_t result = check(event, place, function);
+	doca_error_t result = check(event, place, gpu, function);
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (gpu == NULL) {
-		SF_LOG_ERR("%s: gpu is NULL", function);
-		return DOCA_ERROR_INVALID_VALUE;
-	}
 	__atomic_fetch_add(&gpu->users, 1, __ATOMIC_RELAXED);
 	*place = (struct sf_event_place){.location = SF_EVENT_AT_GPU, .gpu = gpu};
 	return DOCA_SUCCESS;
@@ -76,12 +74,12 @@ static doca_error_t set_gpu(struct doca_sync_event *event, struct sf_event_place
 static doca_error_t refuse_dpa(const struct doca_sync_event *event, const struct sf_event_place *place,
 			       const struct doca_dpa *dpa, const char *function)
 {
-	doca_error_t result = check(event, place, function);
+	doca_error_t result = check(event, place, dpa, function);
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	SF_LOG_ERR("%s: %s", function, dpa == NULL ? "dpa is NULL" : "there is no DPA here; use a CPU or remote location");
-	return dpa == NULL ? DOCA_ERROR_INVALID_VALUE : DOCA_ERROR_NOT_SUPPORTED;
+	SF_LOG_ERR("%s: there is no DPA here; use a CPU or remote location", function);
+	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
 /* Of a place that may not be there. */

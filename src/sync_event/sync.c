@@ -36,23 +36,23 @@ static doca_error_t told(doca_error_t status, const char *function)
 
 doca_error_t doca_sync_event_get(struct doca_sync_event *event, uint64_t *value)
 {
-	if (!is_usable(event))
-		return refuse(event, __func__);
 	if (value == NULL) {
 		SF_LOG_ERR("%s: value is NULL", __func__);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
+	if (!is_usable(event))
+		return refuse(event, __func__);
 	return told(sf_cell_get(&event->cell, value), __func__);
 }
 
 doca_error_t doca_sync_event_update_add(struct doca_sync_event *event, uint64_t value, uint64_t *fetched)
 {
-	if (!is_usable(event))
-		return refuse(event, __func__);
 	if (fetched == NULL) {
 		SF_LOG_ERR("%s: fetched is NULL", __func__);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
+	if (!is_usable(event))
+		return refuse(event, __func__);
 	return told(sf_cell_add(&event->cell, value, fetched), __func__);
 }
 

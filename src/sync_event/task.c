@@ -15,7 +15,8 @@ doca_error_t sf_event_task_configure(struct doca_sync_event *event, enum sf_even
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (sf_event_is_open(event)) {
+	/* Arguments that are wrong in any state are refused below. */
+	if (sf_event_is_open(event) && completed != NULL && failed != NULL && num_tasks > 0) {
 		SF_LOG_ERR("%s tasks are configured before the sync event is started", cls->name);
 		return DOCA_ERROR_NOT_PERMITTED;
 	}

@@ -63,10 +63,13 @@ struct doca_task *doca_sync_event_task_get_as_doca_task(struct doca_sync_event_t
 
 void doca_sync_event_task_get_set_ret_val_ptr(struct doca_sync_event_task_get *task, uint64_t *ret_val_ptr)
 {
-	task->ret_val_ptr = ret_val_ptr;
+	if (task == NULL)
+		SF_LOG_ERR("no get task given to change");
+	else
+		task->ret_val_ptr = ret_val_ptr;
 }
 
 uint64_t *doca_sync_event_task_get_get_ret_val_ptr(const struct doca_sync_event_task_get *task)
 {
-	return task->ret_val_ptr;
+	return task != NULL ? task->ret_val_ptr : NULL;
 }

@@ -67,20 +67,26 @@ struct doca_task *doca_sync_event_task_notify_add_as_doca_task(struct doca_sync_
 
 void doca_sync_event_task_notify_add_set_inc_val(struct doca_sync_event_task_notify_add *task, uint64_t inc_val)
 {
-	task->inc_val = inc_val;
+	if (task == NULL)
+		SF_LOG_ERR("no notify add task given to change");
+	else
+		task->inc_val = inc_val;
 }
 
 uint64_t doca_sync_event_task_notify_add_get_inc_val(const struct doca_sync_event_task_notify_add *task)
 {
-	return task->inc_val;
+	return task != NULL ? task->inc_val : 0;
 }
 
 void doca_sync_event_task_notify_add_set_fetched_val_ptr(struct doca_sync_event_task_notify_add *task, uint64_t *fetched_val_ptr)
 {
-	task->fetched_val_ptr = fetched_val_ptr;
+	if (task == NULL)
+		SF_LOG_ERR("no notify add task given to change");
+	else
+		task->fetched_val_ptr = fetched_val_ptr;
 }
 
 uint64_t *doca_sync_event_task_notify_add_get_fetched_val_ptr(const struct doca_sync_event_task_notify_add *task)
 {
-	return task->fetched_val_ptr;
+	return task != NULL ? task->fetched_val_ptr : NULL;
 }

@@ -51,10 +51,13 @@ struct doca_task *doca_sync_event_task_notify_set_as_doca_task(struct doca_sync_
 
 void doca_sync_event_task_notify_set_set_set_val(struct doca_sync_event_task_notify_set *task, uint64_t set_val)
 {
-	task->set_val = set_val;
+	if (task == NULL)
+		SF_LOG_ERR("no notify set task given to change");
+	else
+		task->set_val = set_val;
 }
 
 uint64_t doca_sync_event_task_notify_set_get_set_val(const struct doca_sync_event_task_notify_set *task)
 {
-	return task->set_val;
+	return task != NULL ? task->set_val : 0;
 }

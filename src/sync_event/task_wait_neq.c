@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/log.h"
 #include "sync_event/task_wait.h"
 
 struct doca_sync_event_task_wait_neq {
@@ -42,20 +43,26 @@ struct doca_task *doca_sync_event_task_wait_neq_as_doca_task(struct doca_sync_ev
 
 void doca_sync_event_task_wait_neq_set_wait_val(struct doca_sync_event_task_wait_neq *task, uint64_t wait_val)
 {
-	task->wait.wait_val = wait_val;
+	if (task == NULL)
+		SF_LOG_ERR("no wait neq task given to change");
+	else
+		task->wait.wait_val = wait_val;
 }
 
 uint64_t doca_sync_event_task_wait_neq_get_wait_val(const struct doca_sync_event_task_wait_neq *task)
 {
-	return task->wait.wait_val;
+	return task != NULL ? task->wait.wait_val : 0;
 }
 
 void doca_sync_event_task_wait_neq_set_mask(struct doca_sync_event_task_wait_neq *task, uint64_t mask)
 {
-	task->wait.mask = mask;
+	if (task == NULL)
+		SF_LOG_ERR("no wait neq task given to change");
+	else
+		task->wait.mask = mask;
 }
 
 uint64_t doca_sync_event_task_wait_neq_get_mask(const struct doca_sync_event_task_wait_neq *task)
 {
-	return task->wait.mask;
+	return task != NULL ? task->wait.mask : 0;
 }

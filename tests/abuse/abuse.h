@@ -48,7 +48,8 @@ struct group {
 
 #define GROUP(calls, prepare) {calls, sizeof(calls) / sizeof((calls)[0]), prepare}
 
-extern const struct group dev_group, mmap_group, buf_group, pool_group, array_group, ctx_group, clock_group, advise_group;
+extern const struct group dev_group, mmap_group, buf_group, pool_group, array_group, ctx_group, clock_group, advise_group, dma_group,
+	sha_group, sync_event_group, graph_group;
 
 /* Calls function with arguments that were picked before, and judges its result, which is the value. */
 #define CALL(function, ...)                                                                                                        \
@@ -93,7 +94,8 @@ void *or_null(void *p);
 
 enum kind {
 	DEV_LIST, DEVINFO, DEV, REP_LIST, REPINFO, REP, MMAP, INVENTORY, POOL, ARRAY, BUF, PE, CTX, TASK, GPU, CLOCK, ADVISE, ADVISE_TASK,
-	KINDS,
+	DMA, DMA_TASK, SHA, HASH_TASK, PARTIAL_TASK, EVENT, EVENT_NET, GET_TASK, SET_TASK, ADD_TASK, EQ_TASK, NEQ_TASK, GRAPH, NODE,
+	INSTANCE, KINDS,
 };
 
 #define OBJECTS_MAX 8 /* of one kind */
@@ -102,6 +104,7 @@ struct object {
 	void *pointer;
 	uint64_t id;	/* never the same twice */
 	uint32_t users; /* of this test's objects that need it to stay */
+	uint32_t kept;	/* by objects that the library does not know to need it: it is not stopped or destroyed */
 	uint64_t of;	/* the id of what it was made from, or 0 */
 	bool flag;	/* its kind's */
 };
@@ -114,9 +117,13 @@ struct object *object_find(enum kind kind, const void *pointer);
 struct object *object_by_id(enum kind kind, uint64_t id);
 struct object *object_any(enum kind kind); /* one at random, or NULL */
 uint32_t object_count(enum kind kind);
+uint32_t object_count_of(enum kind kind, uint64_t of);
 
 /* The pointer of one at random; NULL, which the next CALL must refuse, sometimes and when there is none. */
 void *pick(enum kind kind);
+
+/* The same for an argument that may be NULL. */
+void *pick_or_none(enum kind kind);
 
 /* ---- contexts and tasks, for the libraries' groups ---- */
 
@@ -134,10 +141,15 @@ void ctx_run(struct doca_ctx *ctx);
 void task_add(struct doca_task *task, enum kind kind, void *typed);
 void task_uses(struct doca_task *task, int slot, void *buf); /* replaces what the slot held; NULL empties it */
 bool task_is_inflight(const struct doca_task *task);
+bool task_is_busy(const struct doca_task *task); /* in flight, or in an instance of a graph */
 void task_ended(struct doca_task *task); /* from a library's callbacks: may free it, submit it again, and call at random */
 
 /* A few random calls, from inside a callback. */
 void act(void);
+
+/* The id of the map that a buf is in. */
+struct doca_buf;
+uint64_t buf_map_id(const struct doca_buf *buf);
 
 /* Memory for ranges: MEMORY_SIZE bytes that always exist. */
 #define MEMORY_SIZE (1 << 16)

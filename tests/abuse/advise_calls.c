@@ -29,7 +29,6 @@ static void destroy(void)
 	struct doca_ctx *ctx = doca_mmap_advise_as_ctx(advise);
 
 	refuse_if(ctx != NULL && !ctx_is_idle(ctx));
-	expect_if(true);
 	if (CALL(doca_mmap_advise_destroy, advise) != DOCA_SUCCESS)
 		return;
 	object_drop(CTX, ctx);

@@ -33,6 +33,11 @@ uint32_t buf_index(const struct doca_buf *buf)
 	return i;
 }
 
+uint64_t buf_map_id(const struct doca_buf *buf)
+{
+	return map_of[buf_index(buf)];
+}
+
 void buf_made(struct doca_buf *buf, uint64_t source_id, uint64_t mmap_id)
 {
 	object_add(BUF, buf)->of = source_id;

@@ -20,7 +20,7 @@ DECLARATION = re.compile(
 
 def functions(text):
     for comment, returns, name in DECLARATION.findall(text):
-        if not returns.strip().startswith(('typedef', 'struct {', 'enum')):
+        if not returns.strip().startswith('typedef'):
             yield name, 'doca_error_t' in returns, comment
 
 

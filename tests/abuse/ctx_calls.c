@@ -290,6 +290,13 @@ bool task_is_inflight(const struct doca_task *task)
 	return object_find(TASK, task)->flag;
 }
 
+bool task_is_busy(const struct doca_task *task)
+{
+	const struct object *object = object_find(TASK, task);
+
+	return object->flag || object->users > 0;
+}
+
 static void forget(struct doca_task *task)
 {
 	uint32_t i = task_index(task);
@@ -345,6 +352,8 @@ static void task_free(void)
 	struct doca_task *task = pick(TASK);
 	bool freed = task != NULL && !task_is_inflight(task);
 
+	if (freed && task_is_busy(task))
+		return; /* the instance would be submitted without it */
 	if (freed)
 		forget(task);
 	CALL_VALUE(doca_task_free, task);
@@ -382,10 +391,10 @@ static void task_get_ctx(void)
 void task_ended(struct doca_task *task)
 {
 	object_find(TASK, task)->flag = false;
-	if (is_ending() || chance(2)) {
+	if (!task_is_busy(task) && (is_ending() || chance(2))) {
 		forget(task);
 		CALL_VALUE(doca_task_free, task);
-	} else if (chance(2)) {
+	} else if (!is_ending() && chance(2)) {
 		refuse_if(ctx_state(doca_task_get_ctx(task)) != DOCA_CTX_STATE_RUNNING);
 		submitted(task, CALL(doca_task_submit, task));
 	}

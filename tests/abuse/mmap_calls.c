@@ -10,7 +10,7 @@ static bool must_stay(const struct doca_mmap *mmap)
 {
 	const struct object *object = mmap != NULL ? object_find(MMAP, mmap) : NULL;
 
-	return object != NULL && object->users > 0 && object->flag;
+	return object != NULL && (object->kept > 0 || (object->users > 0 && object->flag));
 }
 
 static void create(void)

@@ -118,11 +118,27 @@ uint32_t object_count(enum kind kind)
 	return counts[kind];
 }
 
+uint32_t object_count_of(enum kind kind, uint64_t of)
+{
+	uint32_t num = 0;
+
+	for (uint32_t i = 0; i < counts[kind]; i++)
+		num += objects[kind][i].of == of;
+	return num;
+}
+
 void *pick(enum kind kind)
 {
 	struct object *object = object_any(kind);
 
 	return or_null(object != NULL ? object->pointer : NULL);
+}
+
+void *pick_or_none(enum kind kind)
+{
+	struct object *object = chance(24) ? NULL : object_any(kind);
+
+	return object != NULL ? object->pointer : NULL;
 }
 
 /* ---- the judge ---- */
@@ -195,12 +211,12 @@ doca_error_t judge(const char *function, struct verdict verdict, doca_error_t re
 	tally->calls++;
 	tally->successes += result == DOCA_SUCCESS;
 	if (!is_documented(entry, result))
-		abuse_fail("%s returned %s, which %s does not document", function, doca_error_get_name(result), entry->header);
+		abuse_complain(tally, "%s returned %s, which %s does not document", function, doca_error_get_name(result), entry->header);
 	if (verdict.null && result != DOCA_ERROR_INVALID_VALUE)
-		abuse_fail("%s returned %s for a NULL argument", function, doca_error_get_name(result));
+		abuse_complain(tally, "%s returned %s for a NULL argument", function, doca_error_get_name(result));
 	if (verdict.refuse && (result == DOCA_SUCCESS || result == DOCA_ERROR_IN_PROGRESS))
-		abuse_fail("%s returned %s in a state that forbids it", function, doca_error_get_name(result));
+		abuse_complain(tally, "%s returned %s in a state that forbids it", function, doca_error_get_name(result));
 	if (verdict.expect && !verdict.null && !verdict.refuse && result != DOCA_SUCCESS)
-		abuse_fail("%s returned %s though nothing was wrong", function, doca_error_get_name(result));
+		abuse_complain(tally, "%s returned %s though nothing was wrong", function, doca_error_get_name(result));
 	return result;
 }

@@ -86,6 +86,7 @@ static bool progress(struct doca_ctx *ctx)
 static const struct sf_ctx_ops ops = {
 	.name = "test",
 	.needs_pe = true,
+	.has_gpu_path = true,
 	.start = start,
 	.cancel = cancel,
 	.drained = drained,
@@ -98,6 +99,7 @@ static const struct sf_ctx_ops ops = {
 static const struct sf_ctx_ops unarmed_ops = {
 	.name = "unarmed test",
 	.needs_pe = true,
+	.has_gpu_path = true,
 	.start = start,
 	.stop = stop,
 	.progress = progress,
