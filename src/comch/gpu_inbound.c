@@ -22,8 +22,10 @@ struct gpu_inbound {
 	struct comch_inbound base;
 	struct sf_region *region;
 	struct gpu_receiver receiver;
-	int timer; /* -1 unless the GPU is real and the consumer was armed */
+	uint64_t offset; /* of the mailbox in the region */
+	int timer;	 /* -1 unless the consumer was armed and the GPU is real, or the mailbox not mapped yet */
 	bool timer_set;
+	bool mapped; /* the owner has answered: receiver is there */
 	bool broken;
 };
 
@@ -61,6 +63,33 @@ static void cut(struct gpu_inbound *in)
 		   in->base.producer_id);
 	in->broken = true;
 	sf_link_disconnect(in->base.link);
+}
+
+/* The owner may be stopped: its answer is not waited for, but looked for. Returns whether the mailbox can be read. */
+static bool is_mapped(struct gpu_inbound *in)
+{
+	doca_error_t result;
+	void *addr;
+
+	if (__builtin_expect(in->mapped || in->broken, 1))
+		return in->mapped;
+	result = sf_region_ready(in->region);
+	if (result == DOCA_ERROR_AGAIN)
+		return false;
+	if (result == DOCA_SUCCESS)
+		result = sf_region_map(in->region, &addr);
+	if (result == DOCA_SUCCESS)
+		result = gpu_mailbox_view(addr, in->region->len, in->offset, false, &in->receiver.box);
+	if (result != DOCA_SUCCESS) {
+		SF_LOG_ERR("consumer %u: the mailbox of producer %u cannot be used: %s; its link is cut", in->base.consumer->child.id,
+			   in->base.producer_id, doca_error_get_name(result));
+		in->broken = true;
+		sf_link_disconnect(in->base.link);
+		return false;
+	}
+	__atomic_store_n(&in->receiver.box.head->barriers, in->receiver.box.registered, __ATOMIC_RELAXED);
+	in->mapped = true;
+	return true;
 }
 
 static void grant(struct gpu_inbound *in)
@@ -128,10 +157,13 @@ static void drain_timer(struct gpu_inbound *in)
 static uint32_t inbound_poll(struct comch_inbound *inbound, uint32_t budget)
 {
 	struct gpu_inbound *in = (struct gpu_inbound *)inbound;
-	uint32_t moved = take_in(in, budget);
+	uint32_t moved = 0;
 
-	if (!in->broken)
-		grant(in);
+	if (is_mapped(in)) {
+		moved = take_in(in, budget);
+		if (!in->broken)
+			grant(in);
+	}
 	if (__builtin_expect(in->timer_set, 0))
 		drain_timer(in);
 	return moved;
@@ -158,6 +190,8 @@ static bool inbound_arm(struct comch_inbound *inbound)
 
 	if (in->broken)
 		return false;
+	if (!is_mapped(in))
+		return !in->broken && arm_timer(in);
 	grant(in);
 	if (in->receiver.box.flags & SOFTFIELD_MAILBOX_HARDWARE)
 		return gpu_receiver_ready(&in->receiver) || arm_timer(in);
@@ -171,9 +205,11 @@ static void inbound_close(struct comch_inbound *inbound)
 {
 	struct gpu_inbound *in = (struct gpu_inbound *)inbound;
 
-	while (take_in(in, COMCH_POLL_BUDGET) != 0) /* what the producer sent before it went */
-		;
-	gpu_receiver_close(&in->receiver);
+	if (in->mapped) {
+		while (take_in(in, COMCH_POLL_BUDGET) != 0) /* what the producer sent before it went */
+			;
+		gpu_receiver_close(&in->receiver);
+	}
 	if (in->timer >= 0) {
 		sf_ctx_unwatch_fd(&inbound->consumer->child.ctx, in->timer);
 		close(in->timer);
@@ -191,27 +227,13 @@ static const struct comch_inbound_ops gpu_inbound_ops = {
 
 /* ---- opening ---- */
 
-static doca_error_t map_mailbox(struct gpu_inbound *in, struct sf_domain *domain, const struct comch_attach *attach)
+static doca_error_t request_mailbox(struct gpu_inbound *in, struct sf_domain *domain, const struct comch_attach *attach)
 {
-	uint64_t offset;
-	doca_error_t result;
-	void *addr;
-
 	if (attach->descriptor_len <= COMCH_GPU_ATTACH_OFFSET_SIZE)
 		return DOCA_ERROR_INVALID_VALUE;
-	memcpy(&offset, attach->descriptor, sizeof(offset));
-	result = sf_region_import(domain, attach->descriptor + COMCH_GPU_ATTACH_OFFSET_SIZE,
-				  attach->descriptor_len - COMCH_GPU_ATTACH_OFFSET_SIZE, &in->region);
-	if (result != DOCA_SUCCESS) {
-		in->region = NULL;
-		return result;
-	}
-	result = sf_region_map(in->region, &addr);
-	if (result == DOCA_SUCCESS)
-		result = gpu_mailbox_view(addr, in->region->len, offset, false, &in->receiver.box);
-	if (result == DOCA_SUCCESS)
-		__atomic_store_n(&in->receiver.box.head->barriers, in->receiver.box.registered, __ATOMIC_RELAXED);
-	return result;
+	memcpy(&in->offset, attach->descriptor, sizeof(in->offset));
+	return sf_region_request(domain, attach->descriptor + COMCH_GPU_ATTACH_OFFSET_SIZE,
+				 attach->descriptor_len - COMCH_GPU_ATTACH_OFFSET_SIZE, &in->region);
 }
 
 doca_error_t comch_inbound_open(struct doca_comch_consumer *consumer, struct sf_link *link, const struct comch_attach *attach,
@@ -225,12 +247,10 @@ doca_error_t comch_inbound_open(struct doca_comch_consumer *consumer, struct sf_
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	in->timer = -1;
-	result = map_mailbox(in, consumer->port->domain, attach);
+	result = request_mailbox(in, consumer->port->domain, attach);
 	if (result != DOCA_SUCCESS) {
 		SF_LOG_ERR("consumer %u: the mailbox of producer %u cannot be used: %s", consumer->child.id, attach->producer_id,
 			   doca_error_get_name(result));
-		if (in->region != NULL)
-			sf_region_close(in->region);
 		free(in);
 		return result;
 	}

@@ -14,6 +14,7 @@
 struct comch_mailbox_sender {
 	struct gpu_sender sender;
 	struct sf_region *region;
+	bool attached; /* the region is ready and sender initialised; guarded by the connection's lock */
 };
 
 struct route_mailbox {
@@ -21,81 +22,58 @@ struct route_mailbox {
 	struct sf_link *link;
 	struct doca_comch_connection *connection;
 	struct comch_mailbox_sender *shared;
+	bool attached; /* shared is, and this route has joined it */
 	struct doca_task *sent_first, *sent_last; /* done, to be told by poll */
 };
 
 /* ---- the shared sender ---- */
 
-static doca_error_t attach_sender(struct sf_domain *domain, const struct comch_advertisement *ad, struct comch_mailbox_sender *shared)
-{
-	struct gpu_mailbox box;
-	doca_error_t result;
-	void *addr;
-
-	result = sf_region_import(domain, ad->descriptor, ad->descriptor_len, &shared->region);
-	if (result != DOCA_SUCCESS) {
-		shared->region = NULL;
-		return result;
-	}
-	result = sf_region_map(shared->region, &addr);
-	if (result == DOCA_SUCCESS)
-		result = gpu_mailbox_view(addr, shared->region->len, 0, true, &box);
-	if (result == DOCA_SUCCESS)
-		result = gpu_sender_init(&shared->sender, &box);
-	return result;
-}
-
 static void sender_free(struct comch_mailbox_sender *shared)
 {
 	gpu_sender_fini(&shared->sender);
-	if (shared->region != NULL)
-		sf_region_close(shared->region);
+	sf_region_close(shared->region);
 	free(shared);
 }
 
-/* The first one to come stays: the account of what was sent is one. */
-static struct comch_mailbox_sender *sender_keep(struct doca_comch_connection *connection, struct comch_remote_consumer *consumer,
-						struct comch_mailbox_sender *made)
+static struct comch_mailbox_sender *sender_new(struct sf_domain *domain, const struct comch_advertisement *ad, doca_error_t *result)
 {
-	struct comch_mailbox_sender *kept;
+	struct comch_mailbox_sender *shared = calloc(1, sizeof(*shared));
 
-	pthread_mutex_lock(&connection->lock);
-	if (consumer->sender == NULL)
-		consumer->sender = made;
-	kept = consumer->sender;
-	if (kept != NULL)
-		gpu_sender_join(&kept->sender);
-	pthread_mutex_unlock(&connection->lock);
-	return kept;
+	*result = shared != NULL ? sf_region_request(domain, ad->descriptor, ad->descriptor_len, &shared->region) : DOCA_ERROR_NO_MEMORY;
+	if (*result == DOCA_SUCCESS)
+		return shared;
+	free(shared);
+	return NULL;
 }
 
-/* The import waits for the peer, up to a second when that is stopped: without the lock, which the connection's callbacks take. */
 static doca_error_t sender_get(struct doca_comch_producer *producer, struct comch_remote_consumer *consumer,
 			       struct comch_mailbox_sender **out)
 {
 	struct doca_comch_connection *connection = producer->child.connection;
-	struct comch_mailbox_sender *made;
-	doca_error_t result;
+	doca_error_t result = DOCA_SUCCESS;
 
-	*out = sender_keep(connection, consumer, NULL);
-	if (*out != NULL)
-		return DOCA_SUCCESS;
-	made = calloc(1, sizeof(*made));
-	if (made == NULL)
-		return DOCA_ERROR_NO_MEMORY;
-	result = attach_sender(producer->port->domain, &consumer->ad, made);
-	if (result == DOCA_SUCCESS)
-		*out = sender_keep(connection, consumer, made);
-	if (*out != made)
-		sender_free(made);
+	pthread_mutex_lock(&connection->lock);
+	if (consumer->sender == NULL)
+		consumer->sender = sender_new(producer->port->domain, &consumer->ad, &result);
+	*out = consumer->sender;
+	pthread_mutex_unlock(&connection->lock);
 	return result;
 }
 
-static void sender_put(struct doca_comch_connection *connection, struct comch_mailbox_sender *shared)
+static doca_error_t sender_attach(struct comch_mailbox_sender *shared)
 {
-	pthread_mutex_lock(&connection->lock);
-	gpu_sender_leave(&shared->sender);
-	pthread_mutex_unlock(&connection->lock);
+	struct gpu_mailbox box;
+	doca_error_t result = sf_region_ready(shared->region);
+	void *addr;
+
+	if (result == DOCA_SUCCESS)
+		result = sf_region_map(shared->region, &addr);
+	if (result == DOCA_SUCCESS)
+		result = gpu_mailbox_view(addr, shared->region->len, 0, true, &box);
+	if (result == DOCA_SUCCESS)
+		result = gpu_sender_init(&shared->sender, &box);
+	shared->attached = result == DOCA_SUCCESS;
+	return result;
 }
 
 /* The account outlives the routes, for a later producer goes on where the last one stopped. It goes with the record. */
@@ -107,6 +85,29 @@ void comch_mailbox_sender_destroy(struct comch_mailbox_sender *shared)
 
 /* ---- the route ---- */
 
+/* AGAIN until the peer's agent has answered: a peer that is stopped holds no submit up. */
+static __attribute__((noinline)) doca_error_t route_attach(struct route_mailbox *route)
+{
+	doca_error_t result = DOCA_SUCCESS;
+
+	pthread_mutex_lock(&route->connection->lock);
+	if (!route->shared->attached)
+		result = sender_attach(route->shared);
+	if (result == DOCA_SUCCESS)
+		gpu_sender_join(&route->shared->sender);
+	pthread_mutex_unlock(&route->connection->lock);
+	route->attached = result == DOCA_SUCCESS;
+	return result;
+}
+
+static void route_detach(struct route_mailbox *route)
+{
+	pthread_mutex_lock(&route->connection->lock);
+	if (route->attached)
+		gpu_sender_leave(&route->shared->sender);
+	pthread_mutex_unlock(&route->connection->lock);
+}
+
 static doca_error_t mailbox_send(struct comch_route *base, struct doca_comch_producer_task_send *task)
 {
 	struct route_mailbox *route = (struct route_mailbox *)base;
@@ -114,6 +115,11 @@ static doca_error_t mailbox_send(struct comch_route *base, struct doca_comch_pro
 
 	if (__builtin_expect(base->failure != DOCA_SUCCESS, 0))
 		return base->failure;
+	if (__builtin_expect(!route->attached, 0)) {
+		result = route_attach(route);
+		if (result != DOCA_SUCCESS)
+			return result;
+	}
 	result = gpu_sender_send(&route->shared->sender, task->iov, task->op.iov_num, task->header.imm, task->header.imm_len);
 	if (__builtin_expect(result != DOCA_SUCCESS, 0))
 		return result;
@@ -154,7 +160,7 @@ static void mailbox_close(struct comch_route *base)
 	struct route_mailbox *route = (struct route_mailbox *)base;
 
 	sf_link_close(route->link);
-	sender_put(route->connection, route->shared);
+	route_detach(route);
 	free(route);
 }
 
@@ -188,8 +194,6 @@ doca_error_t comch_route_mailbox_open(struct doca_comch_producer *producer, stru
 	if (result != DOCA_SUCCESS) {
 		SF_LOG_ERR("producer %u cannot reach the mailbox of consumer %u: %s", producer->child.id, consumer->id,
 			   doca_error_get_name(result));
-		if (route->shared != NULL)
-			sender_put(route->connection, route->shared);
 		free(route);
 		return result;
 	}

@@ -328,6 +328,75 @@ static void message_larger_than_the_receive_is_refused(void **state)
 	wait_for(shared->gpu); /* its peer has gone without a word: that ending is another test's */
 }
 
+static bool is_stopped(pid_t pid)
+{
+	char path[64], state = '?';
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	file = fopen(path, "re");
+	CHECK(file != NULL && fscanf(file, "%*d (%*[^)]) %c", &state) == 1);
+	fclose(file);
+	return state == 'T';
+}
+
+/* Stops the GPU's process before the first message, when nothing of its memory is mapped here. */
+static void peer_sends_to_a_stopped_process(const struct scenario *scenario, const char *name)
+{
+	static struct setup_end end;
+	struct one_send one = {0};
+	void *user_data[] = {&one};
+	struct setup_tasks tasks = {.sends = 4, .recvs = 4, .memory_len = 8192, .sent = one_sent, .send_failed = one_failed,
+				    .received = no_recv, .recv_failed = no_recv, .one_pe = true};
+	struct doca_comch_producer_task_send *task;
+	struct doca_buf_inventory *inventory;
+	struct doca_buf *buf;
+	double since = setup_now(), begun;
+	doca_error_t result;
+
+	setup_serve(&end, name);
+	setup_cpu_queues(&end, 1, &tasks, user_data);
+	CHECK_OK(doca_buf_inventory_create(1, &inventory));
+	CHECK_OK(doca_buf_inventory_start(inventory));
+	CHECK_OK(doca_buf_inventory_buf_get_by_data(inventory, end.queues[0].mmap, end.queues[0].memory, 64, &buf));
+	while ((!shared->gpu_ready || shared->gpu == 0) && within_deadline(since))
+		setup_progress(&end);
+	CHECK(kill(shared->gpu, SIGSTOP) == 0);
+	while (!is_stopped(shared->gpu) && within_deadline(since))
+		setup_progress(&end);
+	begun = setup_now();
+	CHECK_OK(doca_comch_producer_task_send_alloc_init(end.queues[0].producer, buf, NULL, 0, 1, &task));
+	for (int i = 0; i < 20; i++) {
+		CHECK(doca_task_submit(doca_comch_producer_task_send_as_task(task)) == DOCA_ERROR_AGAIN);
+		setup_progress(&end);
+	}
+	CHECK(setup_now() - begun < 0.5);
+	CHECK(kill(shared->gpu, SIGCONT) == 0);
+	while ((result = doca_task_submit(doca_comch_producer_task_send_as_task(task))) == DOCA_ERROR_AGAIN && within_deadline(since))
+		;
+	CHECK_OK(result);
+	while (one.sent == 0 && within_deadline(since))
+		setup_progress(&end);
+	CHECK(one.sent == 1);
+	shared->peer_done = 1;
+	_exit(0);
+}
+
+static void submit_to_a_stopped_process_does_not_wait(void **state)
+{
+	const struct scenario scenario = {.scope = SETUP_THREAD, .load = {.queues = 1, .size = 64, .depth = 4},
+					  .peer = peer_sends_to_a_stopped_process};
+
+	int peer;
+
+	begin(&scenario);
+	peer = wait_for(shared->peer);
+	kill(shared->gpu, SIGCONT); /* also when the peer did not come to that */
+	shared->peer_done = 1;
+	wait_for(shared->gpu); /* its peer has gone without a word: that ending is another test's */
+	assert_int_equal(peer, 0);
+}
+
 /* Runs until the peer is gone, and sees everything end. */
 static void gpu_loses_peer(const struct scenario *scenario, const char *name)
 {
@@ -583,6 +652,7 @@ int main(void)
 		cmocka_unit_test(queues_do_not_mix),
 		cmocka_unit_test(handles_are_there_while_running_only),
 		cmocka_unit_test(message_larger_than_the_receive_is_refused),
+		cmocka_unit_test(submit_to_a_stopped_process_does_not_wait),
 		cmocka_unit_test(kernel_ends_when_the_peer_is_killed),
 		cmocka_unit_test(peer_sees_the_gpu_process_die),
 		cmocka_unit_test(kernel_ends_when_its_consumer_is_stopped),
