@@ -51,6 +51,13 @@ static struct doca_dev *open_device(const char *pci_addr)
 
 /* ---- one side of each exchange: first says 1, 3, 5, ...; the other answers 2, 4, 6, ... ---- */
 
+static inline void pause_briefly(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#endif
+}
+
 static void bare_side(volatile uint64_t *line, bool first, uint64_t exchanges)
 {
 	for (uint64_t i = 0; i < exchanges; i++) {
@@ -59,7 +66,7 @@ static void bare_side(volatile uint64_t *line, bool first, uint64_t exchanges)
 		if (first)
 			__atomic_store_n(line, mine, __ATOMIC_RELEASE);
 		while (__atomic_load_n(line, __ATOMIC_ACQUIRE) != theirs)
-			__builtin_ia32_pause();
+			pause_briefly();
 		if (!first)
 			__atomic_store_n(line, mine, __ATOMIC_RELEASE);
 	}

@@ -18,6 +18,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include <doca_error.h>
 
@@ -54,15 +55,18 @@ void sf_cell_page_release(struct sf_cell_page *page);
 doca_error_t sf_cell_ask(struct sf_cell *cell);
 doca_error_t sf_cell_owner_lives(struct sf_region *page_region);
 
-#define SF_CELL_ASK_AGAIN 1000000 /* ticks of the clock; less than a millisecond */
+#define SF_CELL_ASK_AGAIN 1000000 /* ticks of the clock; up to a millisecond */
 
-/* A clock that costs next to nothing; where there is none, it is always time to ask. */
+/* A clock that costs next to nothing. */
 static inline uint64_t sf_cell_clock(void)
 {
 #if defined(__x86_64__)
 	return __builtin_ia32_rdtsc();
 #else
-	return UINT64_MAX;
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 #endif
 }
 

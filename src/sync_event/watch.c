@@ -59,6 +59,18 @@ static bool word_changed(const struct sf_watch *watch)
 	       value != atomic_load(&watch->last);
 }
 
+/* Time to look. Nobody sleeps any more: then there is nothing to look for until sf_watch_arm says so. */
+static void tick(struct sf_watch *watch)
+{
+	if (!atomic_load(&watch->armed)) {
+		atomic_store(&watch->ticking, false);
+		if (atomic_load(&watch->armed))
+			atomic_store(&watch->ticking, true);
+	} else if (word_changed(watch)) {
+		report(watch);
+	}
+}
+
 /* Reports what is due. Returns when the watch wants to be looked at again, 0 for never. */
 static uint64_t look(struct sf_watch *watch, uint32_t gate, uint64_t now)
 {
@@ -68,14 +80,11 @@ static uint64_t look(struct sf_watch *watch, uint32_t gate, uint64_t now)
 		watch->seen = gate >> 1;
 		report(watch);
 	}
-	if (tick_ms == 0)
-		return 0;
-	if (now >= watch->looked_ms + tick_ms) {
+	if (tick_ms != 0 && atomic_load(&watch->ticking) && now >= watch->looked_ms + tick_ms) {
 		watch->looked_ms = now;
-		if (atomic_load(&watch->armed) && word_changed(watch))
-			report(watch);
+		tick(watch);
 	}
-	return watch->looked_ms + tick_ms;
+	return tick_ms != 0 && atomic_load(&watch->ticking) ? watch->looked_ms + tick_ms : 0;
 }
 
 static void wait_for(struct futex_waitv *words, uint32_t num, uint64_t until_ms)
@@ -204,6 +213,16 @@ void sf_watch_remove(struct sf_watch *watch)
 	pthread_mutex_unlock(&lock);
 	if (last)
 		watcher_end(watcher);
+}
+
+void sf_watch_arm(struct sf_watch *watch, uint64_t last)
+{
+	atomic_store(&watch->last, last);
+	atomic_store(&watch->armed, true);
+	if (atomic_load(&watch->tick_ms) == 0 || atomic_load(&watch->ticking))
+		return;
+	atomic_store(&watch->ticking, true);
+	sf_watch_refresh(watch);
 }
 
 void sf_watch_refresh(struct sf_watch *watch)

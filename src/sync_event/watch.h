@@ -22,6 +22,7 @@ struct sf_watch {
 	int event_fd;
 	_Atomic uint32_t tick_ms;   /* 0: only the gate */
 	_Atomic uint64_t last;	    /* the word when it was armed */
+	_Atomic bool ticking;	    /* the watcher looks now and then */
 	_Atomic bool armed;	    /* somebody sleeps */
 	uint32_t seen;		    /* the gate's count; the watcher's */
 	uint64_t looked_ms;	    /* the last tick; the watcher's */
@@ -30,6 +31,8 @@ struct sf_watch {
 
 /* Starts to watch. NO_MEMORY or OPERATING_SYSTEM, logged: no thread. */
 doca_error_t sf_watch_add(struct sf_watch *watch);
+/* Somebody is about to sleep, for whom the word is last. The gate is armed after this. */
+void sf_watch_arm(struct sf_watch *watch, uint64_t last);
 /* Ends it: nothing is written to event_fd afterwards. Does nothing when it is not watched. */
 void sf_watch_remove(struct sf_watch *watch);
 /* The page was moved into shared memory, or tick_ms changed: the thread has to wait anew. */
