@@ -355,13 +355,15 @@ static bool cpu_progress(struct doca_comch_consumer *consumer)
 	return moved > 0;
 }
 
+/* The port first: a source is told to ring, and its ring is lost on a port that is not armed. What a source begins when it is
+ * armed, taking receives back from the port, goes on by polling. */
 static bool cpu_arm(struct doca_comch_consumer *consumer)
 {
-	bool due = consumer->num_held > 0 && consumer->child.ctx.state == DOCA_CTX_STATE_STOPPING;
+	bool due = sf_port_arm(consumer->port);
 
 	for (struct comch_inbound *it = consumer->inbound; it != NULL; it = it->next)
 		due |= it->ops->arm == NULL || it->ops->arm(it);
-	return sf_port_arm(consumer->port) || due;
+	return due || consumer->reclaiming || (consumer->num_held > 0 && consumer->child.ctx.state == DOCA_CTX_STATE_STOPPING);
 }
 
 const struct comch_consumer_path comch_consumer_cpu_path = {

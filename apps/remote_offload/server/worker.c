@@ -26,7 +26,6 @@ DOCA_LOG_REGISTER(SERVER::WORKER);
 #define TURNS_BETWEEN_POLLS 16 /* of busy turns: the sockets are asked at least this often */
 #define WRITE_AFTER_TURNS 8   /* without work: answers wait no longer for others of their connections */
 #define RETRY_MS 1	      /* the orchestrator posted no receive and nothing is in flight that would wake us */
-#define OWED_MS 100	      /* between looks at a queue that owes answers and rings no bell */
 #define DRAIN_TIMEOUT_MS 5000
 #define LINGER_MS 500
 
@@ -266,7 +265,7 @@ static int sleep_ms(const struct worker *worker)
 {
 	if (worker->drain_deadline_ms || worker->send_blocked)
 		return RETRY_MS;
-	return traffic_inflight(worker) > 0 ? OWED_MS : -1;
+	return -1;
 }
 
 /* Sleeps until a socket, the queue or the main thread has something. */

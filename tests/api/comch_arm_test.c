@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How a consumer on the CPU goes to sleep: what comes meanwhile, through its port or from a source besides, wakes it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "comch/inbound.h"
+
+/* ---- what the path calls and these tests do not reach ---- */
+
+doca_error_t comch_attach_parse(const void *data, size_t len, struct comch_attach *attach) { return DOCA_ERROR_NOT_SUPPORTED; }
+doca_error_t comch_child_flush_status(const struct comch_child *child) { return DOCA_ERROR_BAD_STATE; }
+doca_error_t comch_consumer_listen(struct doca_comch_consumer *consumer, const struct sf_port_handler *handler, uint32_t recv_max,
+				   struct comch_advertisement *ad)
+{
+	return DOCA_ERROR_NOT_SUPPORTED;
+}
+void comch_consumer_unlisten(struct doca_comch_consumer *consumer) {}
+doca_error_t comch_inbound_open(struct doca_comch_consumer *consumer, struct sf_link *link, const struct comch_attach *attach,
+				struct comch_inbound **inbound)
+{
+	return DOCA_ERROR_NOT_SUPPORTED;
+}
+void comch_task_post_recv_arrived(struct doca_comch_consumer_task_post_recv *task, const struct comch_arrival *arrival) {}
+void comch_task_post_recv_flushed(struct doca_comch_consumer_task_post_recv *task, doca_error_t status) {}
+
+/* ---- a port that hears rings while it is armed, and a source whose producer rings as soon as it is asked to ---- */
+
+static bool port_armed, port_due, woken, source_ready;
+
+static bool port_arm(struct sf_port *port)
+{
+	port_armed = !port_due;
+	return port_due;
+}
+
+static void ring(void) { woken |= port_armed; }
+
+static void flush_recvs(struct sf_port *port) {}
+
+static const struct sf_fabric_ops provider = {.port_arm = port_arm, .port_flush_recvs = flush_recvs};
+static struct sf_port port = {.ops = &provider};
+
+static bool source_rings_at_once(struct comch_inbound *inbound)
+{
+	ring();
+	return source_ready;
+}
+
+static bool source_wants_receives(struct comch_inbound *inbound)
+{
+	comch_consumer_want_recvs(inbound->consumer);
+	return false;
+}
+
+static bool arm(bool (*source_arm)(struct comch_inbound *))
+{
+	const struct comch_inbound_ops ops = {.name = "test", .arm = source_arm};
+	struct doca_comch_consumer consumer = {.port = &port, .num_posted = 1};
+	struct comch_inbound source = {.ops = &ops, .consumer = &consumer};
+
+	consumer.child.ctx.state = DOCA_CTX_STATE_RUNNING;
+	consumer.inbound = &source;
+	port_armed = woken = false;
+	return comch_consumer_cpu_path.arm(&consumer);
+}
+
+static void ring_while_arming_wakes(void **state)
+{
+	port_due = source_ready = false;
+	assert_false(arm(source_rings_at_once));
+	assert_true(woken);
+}
+
+static void what_is_there_is_due(void **state)
+{
+	port_due = false;
+	source_ready = true;
+	assert_true(arm(source_rings_at_once));
+	port_due = true;
+	source_ready = false;
+	assert_true(arm(source_rings_at_once));
+}
+
+static void source_without_arm_is_always_due(void **state)
+{
+	port_due = source_ready = false;
+	assert_true(arm(NULL));
+}
+
+static void receives_asked_back_while_arming_are_due(void **state)
+{
+	port_due = source_ready = false;
+	assert_true(arm(source_wants_receives));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ring_while_arming_wakes),
+		cmocka_unit_test(what_is_there_is_due),
+		cmocka_unit_test(source_without_arm_is_always_due),
+		cmocka_unit_test(receives_asked_back_while_arming_are_due),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
