@@ -15,20 +15,19 @@
 #include <doca_log.h>
 
 #include "remote_offload/frame.h"
+#include "session.h"
 
 DOCA_LOG_REGISTER(SERVER);
 
 #define ANSWER_SPIN_US 500
-#define CONNECT_TIMEOUT_MS 10000
 #define SECOND_SIGNAL_MS 1000
-#define CLOSE_TIMEOUT_MS 5000
 #define ACCEPT_PAUSE_MS 100
 #define ACCEPTS_PER_TURN 64
 #define POLL_MS 1	   /* while queues start: their engines are looked at, not waited for */
 #define DEADLINE_POLL_MS 20 /* while a deadline runs */
 #define EVENTS_MAX 8
 
-static uint64_t now_ms(void)
+uint64_t server_now_ms(void)
 {
 	struct timespec now;
 
@@ -36,369 +35,7 @@ static uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static void enter(struct server *server, enum server_state state, uint64_t timeout_ms)
-{
-	server->state = state;
-	server->deadline_ms = timeout_ms ? now_ms() + timeout_ms : 0;
-}
-
-static bool is_late(const struct server *server)
-{
-	return server->deadline_ms && now_ms() >= server->deadline_ms;
-}
-
-static struct control_terms own_terms(const struct server *server)
-{
-	return (struct control_terms){
-		.queues = server->worker_count,
-		.max_concurrent_messages = server->config->max_concurrent_messages,
-		.max_message_length = server->config->max_message_length,
-	};
-}
-
-static void begin_connecting(struct server *server);
-
-static void wait_for_orchestrator(struct server *server)
-{
-	if (server->stop_requested) {
-		enter(server, SERVER_ENDED, 0);
-		return;
-	}
-	DOCA_LOG_INFO("waiting for an orchestrator on channel %s of device %s, representor %s", server->config->channel_name,
-		      server->config->device_id, server->config->representor_id);
-	enter(server, SERVER_WAITING, 0);
-	if (server->next_waits)
-		begin_connecting(server);
-}
-
-static void close_queues(struct server *server)
-{
-	for (uint32_t i = 0; i < server->worker_count && server->queues_open; i++)
-		datapath_close(server->workers[i]->dp);
-	server->queues_open = false;
-}
-
-static void order_all(struct server *server, enum worker_order order)
-{
-	for (uint32_t i = 0; i < server->worker_count; i++)
-		worker_order(server->workers[i], order);
-}
-
-static bool all_have_obeyed(const struct server *server)
-{
-	for (uint32_t i = 0; i < server->worker_count; i++) {
-		if (!worker_has_obeyed(server->workers[i]))
-			return false;
-	}
-	return true;
-}
-
-/* Connecting */
-
-static void drop_orchestrator(struct server *server)
-{
-	close_queues(server);
-	link_disconnect(&server->link);
-	wait_for_orchestrator(server);
-}
-
-/* Queues are set up one after the other: this side's consumer id goes out, the orchestrator's comes back. */
-static void exchange_next(struct server *server)
-{
-	struct control_message request = {
-		.id = CONTROL_EXCHANGE_CONSUMER_ID_REQUEST,
-		.has_terms = true,
-		.terms = own_terms(server),
-	};
-	struct datapath *dp = server->workers[server->exchanged]->dp;
-
-	server->queues_open = true;
-	if (datapath_open(dp, server->link.connection, &request.consumer_id) != DOCA_SUCCESS ||
-	    link_send(&server->link, &request) != DOCA_SUCCESS)
-		drop_orchestrator(server);
-}
-
-static void begin_connecting(struct server *server)
-{
-	server->exchanged = 0;
-	server->announced_count = 0;
-	server->has_peer_terms = false;
-	server->told_to_stop = false;
-	server->next_waits = false;
-	enter(server, SERVER_CONNECTING, CONNECT_TIMEOUT_MS);
-	DOCA_LOG_INFO("an orchestrator has connected");
-	exchange_next(server);
-}
-
-static void take_response(struct server *server, const struct control_message *response)
-{
-	struct control_terms own = own_terms(server);
-	char why[256];
-
-	if (response->has_terms && !control_terms_match(&own, &response->terms, why, sizeof(why))) {
-		DOCA_LOG_ERR("this orchestrator is refused: %s", why);
-		drop_orchestrator(server);
-		return;
-	}
-	if (response->consumer_id == CONTROL_CONSUMER_ID_NONE) {
-		DOCA_LOG_ERR("the orchestrator could not set up queue %u", server->exchanged);
-		drop_orchestrator(server);
-		return;
-	}
-	if (response->has_terms) {
-		server->has_peer_terms = true;
-		server->peer_terms = response->terms;
-	}
-	DOCA_LOG_DBG("queue %u on cpu %u sends to consumer %u", server->exchanged, server->workers[server->exchanged]->cpu,
-		     response->consumer_id);
-	server->remote_ids[server->exchanged++] = response->consumer_id;
-	if (server->exchanged < server->worker_count)
-		exchange_next(server);
-}
-
-static bool is_announced(const struct server *server, uint32_t id)
-{
-	for (uint32_t i = 0; i < server->announced_count; i++) {
-		if (server->announced[i] == id)
-			return true;
-	}
-	return false;
-}
-
-static bool queues_are_running(struct server *server)
-{
-	bool running = server->exchanged == server->worker_count;
-
-	/* The exchange leaves the queues' engines to this thread; workers get them with the order to serve. */
-	for (uint32_t i = 0; i < server->worker_count && i <= server->exchanged; i++) {
-		struct datapath *dp = server->workers[i]->dp;
-
-		if (!dp->consumer)
-			return false;
-		datapath_progress(dp, 16);
-		running = running && datapath_is_running(dp) && is_announced(server, server->remote_ids[i]);
-	}
-	return running;
-}
-
-static void begin_serving(struct server *server)
-{
-	const struct server_config *config = server->config;
-	uint32_t depth = config->max_concurrent_messages;
-
-	if (server->has_peer_terms && server->peer_terms.max_concurrent_messages < depth)
-		depth = server->peer_terms.max_concurrent_messages;
-	for (uint32_t i = 0; i < server->worker_count; i++) {
-		if (datapath_begin(server->workers[i]->dp, server->remote_ids[i]) != DOCA_SUCCESS) {
-			drop_orchestrator(server);
-			return;
-		}
-		worker_set_limits(server->workers[i], frame_size_max(config->max_message_length), depth);
-	}
-	if (listener_open(&server->listener) != DOCA_SUCCESS) {
-		server->stop_requested = true;
-		drop_orchestrator(server);
-		return;
-	}
-	order_all(server, WORKER_SERVE);
-	server->orchestrators++;
-	enter(server, SERVER_SERVING, 0);
-	DOCA_LOG_INFO("connected to the orchestrator: %u queues of %u messages", server->worker_count, depth);
-	DOCA_LOG_INFO("listening for clients on %s port %u", config->listen_address, server->listener.port);
-}
-
-static void progress_connecting(struct server *server)
-{
-	if (queues_are_running(server)) {
-		begin_serving(server);
-	} else if (is_late(server)) {
-		DOCA_LOG_ERR("the orchestrator set up %u of %u queues in %d s: it needs --num-gpu-threads %u", server->exchanged,
-			     server->worker_count, CONNECT_TIMEOUT_MS / 1000, server->worker_count);
-		drop_orchestrator(server);
-	}
-}
-
-/* Losing an orchestrator */
-
-static void abandon(struct server *server)
-{
-	order_all(server, WORKER_ABANDON);
-	enter(server, SERVER_ABANDONING, CLOSE_TIMEOUT_MS);
-}
-
-static void progress_abandoning(struct server *server)
-{
-	if (!all_have_obeyed(server))
-		return;
-	close_queues(server);
-	if (!server->link.connection || server->next_waits) {
-		wait_for_orchestrator(server);
-	} else if (server->told_to_stop) {
-		link_send(&server->link, &(struct control_message){.id = CONTROL_SHUTDOWN_COMPLETE});
-		enter(server, SERVER_CLOSING, CLOSE_TIMEOUT_MS);
-	} else if (is_late(server) || server->stop_requested) {
-		link_disconnect(&server->link);
-		wait_for_orchestrator(server);
-	}
-}
-
-/* The end */
-
-static void begin_drain(struct server *server)
-{
-	listener_close(&server->listener);
-	order_all(server, WORKER_DRAIN);
-	enter(server, SERVER_DRAINING, 0);
-	DOCA_LOG_INFO("finishing the requests in flight");
-}
-
-static void end_queues(struct server *server)
-{
-	close_queues(server);
-	link_send(&server->link, &(struct control_message){.id = CONTROL_SHUTDOWN_COMPLETE});
-	enter(server, SERVER_CLOSING, CLOSE_TIMEOUT_MS);
-}
-
-static void progress_draining(struct server *server)
-{
-	if (!all_have_obeyed(server))
-		return;
-	if (!server->link.connection) {
-		close_queues(server);
-		enter(server, SERVER_ENDED, 0);
-	} else if (server->told_to_stop) {
-		end_queues(server);
-	} else {
-		link_send(&server->link, &(struct control_message){.id = CONTROL_START_SHUTDOWN});
-		enter(server, SERVER_CLOSING, CLOSE_TIMEOUT_MS);
-	}
-}
-
-/* The orchestrator leaves once it has heard, or said, that the shutdown is complete. */
-static void progress_closing(struct server *server)
-{
-	if (server->link.connection && !is_late(server))
-		return;
-	if (server->link.connection)
-		DOCA_LOG_WARN("the orchestrator did not leave within %d s", CLOSE_TIMEOUT_MS / 1000);
-	close_queues(server);
-	enter(server, SERVER_ENDED, 0);
-}
-
-static void request_stop(struct server *server)
-{
-	server->stop_requested = true;
-	if (server->state == SERVER_WAITING)
-		enter(server, SERVER_ENDED, 0);
-	else if (server->state == SERVER_CONNECTING)
-		drop_orchestrator(server);
-	else if (server->state == SERVER_SERVING)
-		begin_drain(server);
-}
-
-/* Events */
-
-static void take_message(struct server *server, const struct control_message *message)
-{
-	if (message->id == CONTROL_START_SHUTDOWN) {
-		DOCA_LOG_INFO("the orchestrator is shutting down");
-		server->told_to_stop = true;
-		if (server->state == SERVER_SERVING)
-			begin_drain(server);
-		else if (server->state == SERVER_CLOSING)
-			end_queues(server);
-		else if (server->state == SERVER_CONNECTING)
-			drop_orchestrator(server);
-	} else if (message->id == CONTROL_SHUTDOWN_COMPLETE && server->state == SERVER_CLOSING) {
-		close_queues(server);
-	} else if (message->id == CONTROL_EXCHANGE_CONSUMER_ID_RESPONSE && server->state == SERVER_CONNECTING &&
-		   server->exchanged < server->worker_count) {
-		take_response(server, message);
-	} else {
-		DOCA_LOG_WARN("control message %d is out of place and ignored", message->id);
-	}
-}
-
-static void take_disconnect(struct server *server)
-{
-	switch (server->state) {
-	case SERVER_CONNECTING:
-		DOCA_LOG_ERR("the orchestrator left before its queues ran");
-		drop_orchestrator(server);
-		break;
-	case SERVER_SERVING:
-		DOCA_LOG_ERR("the orchestrator is lost; clients are served again when one connects");
-		abandon(server);
-		break;
-	case SERVER_ABANDONING: /* its consumers went first */
-		if (!server->told_to_stop)
-			DOCA_LOG_ERR("the orchestrator is lost; clients are served again when one connects");
-		break;
-	case SERVER_DRAINING:
-		DOCA_LOG_ERR("the orchestrator is lost");
-		order_all(server, WORKER_ABANDON);
-		break;
-	default:
-		break;
-	}
-}
-
-static void take_expired(struct server *server, uint32_t id)
-{
-	if (server->state != SERVER_SERVING && server->state != SERVER_DRAINING)
-		return;
-	for (uint32_t i = 0; i < server->worker_count; i++) {
-		if (server->remote_ids[i] != id)
-			continue;
-		if (server->state == SERVER_DRAINING) {
-			order_all(server, WORKER_ABANDON);
-			return;
-		}
-		DOCA_LOG_DBG("the orchestrator has closed queue %u", i);
-		abandon(server);
-		return;
-	}
-}
-
-static void take_link_events(struct server *server)
-{
-	struct link_event event;
-
-	link_progress(&server->link);
-	while (link_next_event(&server->link, &event)) {
-		switch (event.kind) {
-		case LINK_CONNECTED:
-			server->next_waits = server->link.connection != NULL;
-			if (server->state == SERVER_WAITING && server->next_waits)
-				begin_connecting(server);
-			break;
-		case LINK_DISCONNECTED:
-			server->next_waits = false;
-			take_disconnect(server);
-			break;
-		case LINK_MESSAGE:
-			take_message(server, &event.message);
-			break;
-		case LINK_CONSUMER_NEW:
-			if (server->announced_count < LINK_EVENTS_MAX)
-				server->announced[server->announced_count++] = event.consumer_id;
-			break;
-		case LINK_CONSUMER_EXPIRED:
-			take_expired(server, event.consumer_id);
-			break;
-		}
-	}
-}
-
-static void take_failed_queues(struct server *server)
-{
-	for (uint32_t i = 0; i < server->worker_count && server->state == SERVER_SERVING; i++) {
-		if (atomic_load(&server->workers[i]->queue_failed)) {
-			DOCA_LOG_ERR("queue %u has failed: the orchestrator is given up", i);
-			abandon(server);
-		}
-	}
-}
+/* Clients */
 
 static struct worker *least_loaded(struct server *server)
 {
@@ -421,13 +58,15 @@ static void accept_clients(struct server *server)
 			worker_add(least_loaded(server), fd);
 			break;
 		case LISTENER_EXHAUSTED:
-			server->accept_after_ms = now_ms() + ACCEPT_PAUSE_MS;
+			server->accept_after_ms = server_now_ms() + ACCEPT_PAUSE_MS;
 			return;
 		case LISTENER_NOBODY:
 			return;
 		}
 	}
 }
+
+/* Signals */
 
 static void take_signal(struct server *server)
 {
@@ -437,14 +76,14 @@ static void take_signal(struct server *server)
 		return;
 	/* One key press may come twice, through the terminal and through a parent: only a later one means it. */
 	if (server->stop_requested) {
-		if (now_ms() - server->signalled_ms < SECOND_SIGNAL_MS)
+		if (server_now_ms() - server->signalled_ms < SECOND_SIGNAL_MS)
 			return;
 		DOCA_LOG_WARN("second signal: ending at once");
 		_exit(EXIT_FAILURE);
 	}
-	server->signalled_ms = now_ms();
+	server->signalled_ms = server_now_ms();
 	DOCA_LOG_INFO("signal %s: shutting down", strsignal((int)info.ssi_signo));
-	request_stop(server);
+	session_request_stop(server);
 }
 
 /* Waiting */
@@ -463,7 +102,7 @@ static void watch_listener(struct server *server)
 {
 	struct epoll_event event = {.events = 0, .data.fd = server->listener.fd};
 
-	if (server->accept_after_ms && now_ms() >= server->accept_after_ms)
+	if (server->accept_after_ms && server_now_ms() >= server->accept_after_ms)
 		server->accept_after_ms = 0;
 	if (server->listener.open && !server->accept_after_ms)
 		event.events = EPOLLIN;
@@ -496,16 +135,8 @@ static void wait_for_events(struct server *server)
 static void loop(struct server *server)
 {
 	while (server->state != SERVER_ENDED) {
-		take_link_events(server);
-		take_failed_queues(server);
-		if (server->state == SERVER_CONNECTING)
-			progress_connecting(server);
-		if (server->state == SERVER_ABANDONING)
-			progress_abandoning(server);
-		if (server->state == SERVER_DRAINING)
-			progress_draining(server);
-		if (server->state == SERVER_CLOSING)
-			progress_closing(server);
+		session_take_events(server);
+		session_progress(server);
 		if (server->state != SERVER_ENDED)
 			wait_for_events(server);
 	}
@@ -613,7 +244,7 @@ int server_run(const struct server_config *config)
 	server.listener.fd = -1;
 	result = open_all(&server);
 	if (result == DOCA_SUCCESS) {
-		wait_for_orchestrator(&server);
+		session_wait(&server);
 		loop(&server);
 	}
 	for (uint32_t i = 0; i < server.worker_count; i++)

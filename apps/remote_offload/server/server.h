@@ -56,6 +56,9 @@ struct server {
 /* Runs until a signal or the orchestrator ends it; the program's exit status. */
 int server_run(const struct server_config *config);
 
+/* Of the monotonic clock. */
+uint64_t server_now_ms(void);
+
 /* One line, and the stats file where one was asked for. */
 void server_report(const struct server *server);
 
