@@ -85,10 +85,10 @@ if ! $quick; then
 		broken 'build with clang and sanitizers'
 	fi
 
-	title 'clang, ThreadSanitizer: fabric and GPU rings'
+	title 'clang, ThreadSanitizer: fabric, GPU rings and engine threads'
 	export TSAN_OPTIONS=halt_on_error=1
 	if configure tsan clang -Dbuildtype=debugoptimized -Db_sanitize=thread; then
-		run_tests tsan --timeout-multiplier 6 --suite fabric --suite gpu
+		run_tests tsan --timeout-multiplier 6 --suite fabric --suite gpu --suite engine
 	else
 		broken 'build with ThreadSanitizer'
 	fi

@@ -26,6 +26,7 @@
 #define HOST_DEVICE "d8:00.0"
 #define LEN (3 << 20)
 #define DESCRIPTOR_MAX 4096
+#define MANY 8 /* tasks under way, each large enough for engine threads */
 
 /* What an exporter sends. */
 struct exported {
@@ -431,22 +432,24 @@ static void killed_in_the_middle(void **state)
 {
 	struct fixture *f = *state;
 	uint8_t *there = meet(f, 0, 16, DOCA_ACCESS_FLAG_PCI_READ_WRITE);
-	struct doca_buf *src[16], *dst[16];
+	struct doca_buf *src[MANY], *dst[MANY];
 
 	for (int round = 0; round < 4; round++) {
-		for (int i = 0; i < 16; i++) {
+		for (int i = 0; i < MANY; i++) {
+			size_t len = LEN / MANY, at = (size_t)i * len; /* each its own, for they may run at the same time */
 			bool out = i % 2 == 0;
 
-			src[i] = rig_source(&f->rig, out ? f->mmap : f->imported[0], out ? f->memory : there, LEN);
-			dst[i] = rig_destination(&f->rig, out ? f->imported[0] : f->mmap, out ? there : f->memory + LEN, LEN);
+			src[i] = rig_source(&f->rig, out ? f->mmap : f->imported[0], (out ? f->memory : there) + at, len);
+			dst[i] = rig_destination(&f->rig, out ? f->imported[0] : f->mmap, (out ? there : f->memory + LEN) + at,
+						 len);
 			assert_int_equal(doca_task_submit(rig_task(&f->rig, src[i], dst[i])), DOCA_SUCCESS);
 		}
 		for (int i = 0; i < round * 4; i++)
 			(void)doca_pe_progress(f->rig.pe);
 		if (f->exporters[0].pid != 0 && round == 1)
 			exporter_kill(&f->exporters[0]);
-		RIG_WAIT(&f->rig, f->rig.num_good + f->rig.num_failed == (uint32_t)(round + 1) * 16);
-		for (int i = 0; i < 16; i++) {
+		RIG_WAIT(&f->rig, f->rig.num_good + f->rig.num_failed == (uint32_t)(round + 1) * MANY);
+		for (int i = 0; i < MANY; i++) {
 			rig_put(src[i]);
 			rig_put(dst[i]);
 		}
