@@ -140,9 +140,9 @@ doca_error_t doca_dev_open(struct doca_devinfo *devinfo, struct doca_dev **dev);
 
 /**
  * Takes one open back; the last one closes the device.
- * @param dev from doca_dev_open
+ * @param dev from doca_dev_open, or NULL, for which there is nothing to do
  * @return DOCA_SUCCESS; DOCA_ERROR_IN_USE: the last open, and objects made with the device still exist: it stays open;
- *         DOCA_ERROR_INVALID_VALUE: NULL
+ *         DOCA_ERROR_INVALID_VALUE: it is closed already
  */
 DOCA_STABLE
 doca_error_t doca_dev_close(struct doca_dev *dev);
