@@ -73,6 +73,7 @@ doca_error_t doca_graph_destroy(struct doca_graph *graph)
 		node_destroy(graph->nodes[i]);
 	if (graph->engine != NULL)
 		sf_graph_engine_put(graph->engine);
+	free(graph->memory);
 	free(graph->nodes);
 	free(graph);
 	return DOCA_SUCCESS;

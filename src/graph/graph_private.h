@@ -66,7 +66,7 @@ struct doca_graph {
 	union doca_data user_data;
 	/* since start */
 	uint32_t depth;
-	char *memory; /* of the instances */
+	char *memory; /* of the instances; until the next start, or destroy */
 	struct doca_graph_instance *free;
 	uint32_t num_instances;
 };

@@ -172,6 +172,7 @@ static doca_error_t instances_build(struct doca_graph *graph)
 {
 	size_t size = sizeof(struct doca_graph_instance) + graph->num_nodes * sizeof(struct sf_graph_step);
 	size = (size + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
+	free(graph->memory);
 	graph->memory = aligned_alloc(CACHE_LINE, size * graph->num_instances_max);
 	if (graph->memory == NULL) {
 		SF_LOG_ERR("no memory for %u graph instances of %zu bytes: allow fewer by doca_graph_set_conf",
@@ -231,8 +232,6 @@ doca_error_t doca_graph_stop(struct doca_graph *graph)
 	}
 	graph->is_started = false;
 	nodes_release(graph);
-	free(graph->memory);
-	graph->memory = NULL;
-	graph->free = NULL;
+	graph->free = NULL; /* the memory stays, so that who kept an instance is told that it was destroyed */
 	return DOCA_SUCCESS;
 }

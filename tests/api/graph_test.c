@@ -205,6 +205,9 @@ static void a_destroyed_instance_is_invalid(void **state)
 	assert_int_equal(doca_graph_instance_set_user_data(instance, data), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_graph_instance_get_user_data(instance, &data), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_graph_instance_set_ctx_node_data(instance, node, task), DOCA_ERROR_INVALID_VALUE);
+	ok(doca_graph_stop(f->graph));
+	assert_int_equal(doca_graph_instance_destroy(instance), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_graph_instance_submit(instance), DOCA_ERROR_INVALID_VALUE);
 }
 
 static void nodes_of_another_graph_or_kind_are_not_permitted(void **state)
