@@ -453,7 +453,7 @@ struct doca_task *doca_sync_event_task_get_as_doca_task(struct doca_sync_event_t
 /**
  * Changes where the value goes. Not while the task is in flight.
  *
- * @param task the task, not NULL
+ * @param task the task; NULL is logged, and nothing happens
  * @param ret_val_ptr where the value goes
  */
 DOCA_EXPERIMENTAL
@@ -462,8 +462,8 @@ void doca_sync_event_task_get_set_ret_val_ptr(struct doca_sync_event_task_get *t
 /**
  * Tells where the value goes.
  *
- * @param task the task, not NULL
- * @return where the value goes
+ * @param task the task
+ * @return for NULL 0, else where the value goes
  */
 DOCA_EXPERIMENTAL
 uint64_t *doca_sync_event_task_get_get_ret_val_ptr(const struct doca_sync_event_task_get *task);
@@ -527,7 +527,7 @@ struct doca_task *doca_sync_event_task_notify_set_as_doca_task(struct doca_sync_
 /**
  * Changes the value to set. Not while the task is in flight.
  *
- * @param task the task, not NULL
+ * @param task the task; NULL is logged, and nothing happens
  * @param set_val the value to set
  */
 DOCA_EXPERIMENTAL
@@ -536,8 +536,8 @@ void doca_sync_event_task_notify_set_set_set_val(struct doca_sync_event_task_not
 /**
  * Tells the value to set.
  *
- * @param task the task, not NULL
- * @return the value to set
+ * @param task the task
+ * @return for NULL 0, else the value to set
  */
 DOCA_EXPERIMENTAL
 uint64_t doca_sync_event_task_notify_set_get_set_val(const struct doca_sync_event_task_notify_set *task);
@@ -604,7 +604,7 @@ struct doca_task *doca_sync_event_task_notify_add_as_doca_task(struct doca_sync_
 /**
  * Changes what to add. Not while the task is in flight.
  *
- * @param task the task, not NULL
+ * @param task the task; NULL is logged, and nothing happens
  * @param inc_val what to add
  */
 DOCA_EXPERIMENTAL
@@ -613,8 +613,8 @@ void doca_sync_event_task_notify_add_set_inc_val(struct doca_sync_event_task_not
 /**
  * Tells what to add.
  *
- * @param task the task, not NULL
- * @return what to add
+ * @param task the task
+ * @return for NULL 0, else what to add
  */
 DOCA_EXPERIMENTAL
 uint64_t doca_sync_event_task_notify_add_get_inc_val(const struct doca_sync_event_task_notify_add *task);
@@ -622,7 +622,7 @@ uint64_t doca_sync_event_task_notify_add_get_inc_val(const struct doca_sync_even
 /**
  * Changes where the value before goes. Not while the task is in flight.
  *
- * @param task the task, not NULL
+ * @param task the task; NULL is logged, and nothing happens
  * @param fetched_val_ptr where the value before goes
  */
 DOCA_EXPERIMENTAL
@@ -631,8 +631,8 @@ void doca_sync_event_task_notify_add_set_fetched_val_ptr(struct doca_sync_event_
 /**
  * Tells where the value before goes.
  *
- * @param task the task, not NULL
- * @return where the value before goes
+ * @param task the task
+ * @return for NULL 0, else where the value before goes
  */
 DOCA_EXPERIMENTAL
 uint64_t *doca_sync_event_task_notify_add_get_fetched_val_ptr(const struct doca_sync_event_task_notify_add *task);
@@ -699,7 +699,7 @@ struct doca_task *doca_sync_event_task_wait_eq_as_doca_task(struct doca_sync_eve
 /**
  * Changes what (value & mask) is compared with. Not while the task is in flight.
  *
- * @param task the task, not NULL
+ * @param task the task; NULL is logged, and nothing happens
  * @param wait_val what (value & mask) is compared with
  */
 DOCA_EXPERIMENTAL
@@ -708,8 +708,8 @@ void doca_sync_event_task_wait_eq_set_wait_val(struct doca_sync_event_task_wait_
 /**
  * Tells what (value & mask) is compared with.
  *
- * @param task the task, not NULL
- * @return what (value & mask) is compared with
+ * @param task the task
+ * @return for NULL 0, else what (value & mask) is compared with
  */
 DOCA_EXPERIMENTAL
 uint64_t doca_sync_event_task_wait_eq_get_wait_val(const struct doca_sync_event_task_wait_eq *task);
@@ -717,7 +717,7 @@ uint64_t doca_sync_event_task_wait_eq_get_wait_val(const struct doca_sync_event_
 /**
  * Changes which bytes of the value are compared. Not while the task is in flight.
  *
- * @param task the task, not NULL
+ * @param task the task; NULL is logged, and nothing happens
  * @param mask which bytes of the value are compared
  */
 DOCA_EXPERIMENTAL
@@ -726,8 +726,8 @@ void doca_sync_event_task_wait_eq_set_mask(struct doca_sync_event_task_wait_eq *
 /**
  * Tells which bytes of the value are compared.
  *
- * @param task the task, not NULL
- * @return which bytes of the value are compared
+ * @param task the task
+ * @return for NULL 0, else which bytes of the value are compared
  */
 DOCA_EXPERIMENTAL
 uint64_t doca_sync_event_task_wait_eq_get_mask(const struct doca_sync_event_task_wait_eq *task);
@@ -794,7 +794,7 @@ struct doca_task *doca_sync_event_task_wait_neq_as_doca_task(struct doca_sync_ev
 /**
  * Changes what (value & mask) is compared with. Not while the task is in flight.
  *
- * @param task the task, not NULL
+ * @param task the task; NULL is logged, and nothing happens
  * @param wait_val what (value & mask) is compared with
  */
 DOCA_EXPERIMENTAL
@@ -803,8 +803,8 @@ void doca_sync_event_task_wait_neq_set_wait_val(struct doca_sync_event_task_wait
 /**
  * Tells what (value & mask) is compared with.
  *
- * @param task the task, not NULL
- * @return what (value & mask) is compared with
+ * @param task the task
+ * @return for NULL 0, else what (value & mask) is compared with
  */
 DOCA_EXPERIMENTAL
 uint64_t doca_sync_event_task_wait_neq_get_wait_val(const struct doca_sync_event_task_wait_neq *task);
@@ -812,7 +812,7 @@ uint64_t doca_sync_event_task_wait_neq_get_wait_val(const struct doca_sync_event
 /**
  * Changes which bytes of the value are compared. Not while the task is in flight.
  *
- * @param task the task, not NULL
+ * @param task the task; NULL is logged, and nothing happens
  * @param mask which bytes of the value are compared
  */
 DOCA_EXPERIMENTAL
@@ -821,8 +821,8 @@ void doca_sync_event_task_wait_neq_set_mask(struct doca_sync_event_task_wait_neq
 /**
  * Tells which bytes of the value are compared.
  *
- * @param task the task, not NULL
- * @return which bytes of the value are compared
+ * @param task the task
+ * @return for NULL 0, else which bytes of the value are compared
  */
 DOCA_EXPERIMENTAL
 uint64_t doca_sync_event_task_wait_neq_get_mask(const struct doca_sync_event_task_wait_neq *task);

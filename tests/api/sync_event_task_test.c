@@ -284,6 +284,33 @@ static void a_task_is_submitted_again_from_its_callback(void **state)
 	assert_int_equal(doca_pe_progress(t->pe), 0);
 }
 
+static void a_task_that_is_null_does_nothing(void **state)
+{
+	uint64_t value;
+
+	(void)state;
+	doca_sync_event_task_get_set_ret_val_ptr(NULL, &value);
+	assert_null(doca_sync_event_task_get_get_ret_val_ptr(NULL));
+	doca_sync_event_task_notify_set_set_set_val(NULL, 1);
+	assert_int_equal(doca_sync_event_task_notify_set_get_set_val(NULL), 0);
+	doca_sync_event_task_notify_add_set_inc_val(NULL, 1);
+	assert_int_equal(doca_sync_event_task_notify_add_get_inc_val(NULL), 0);
+	doca_sync_event_task_notify_add_set_fetched_val_ptr(NULL, &value);
+	assert_null(doca_sync_event_task_notify_add_get_fetched_val_ptr(NULL));
+	doca_sync_event_task_wait_eq_set_wait_val(NULL, 1);
+	doca_sync_event_task_wait_eq_set_mask(NULL, 1);
+	assert_int_equal(doca_sync_event_task_wait_eq_get_wait_val(NULL), 0);
+	assert_int_equal(doca_sync_event_task_wait_eq_get_mask(NULL), 0);
+	doca_sync_event_task_wait_neq_set_wait_val(NULL, 1);
+	doca_sync_event_task_wait_neq_set_mask(NULL, 1);
+	assert_int_equal(doca_sync_event_task_wait_neq_get_wait_val(NULL), 0);
+	assert_int_equal(doca_sync_event_task_wait_neq_get_mask(NULL), 0);
+	assert_null(doca_sync_event_task_notify_set_as_doca_task(NULL));
+	assert_null(doca_sync_event_task_notify_add_as_doca_task(NULL));
+	assert_null(doca_sync_event_task_wait_eq_as_doca_task(NULL));
+	assert_null(doca_sync_event_task_wait_neq_as_doca_task(NULL));
+}
+
 /* ---- waits ---- */
 
 static void waits_complete_when_true(void **state)
@@ -558,6 +585,7 @@ int main(void)
 		T(as_many_tasks_as_configured),
 		T(get_set_and_add),
 		T(a_task_is_submitted_again_from_its_callback),
+		T(a_task_that_is_null_does_nothing),
 		T(waits_complete_when_true),
 		T(a_wait_for_what_is_there_completes_at_once),
 		T(a_wait_with_a_bad_mask_is_refused),
