@@ -108,6 +108,17 @@ static void count_failures(void)
 		}
 	}
 	CHECK(failed > 100 && failed < 300 && done > 1500);
+	failed = 0;
+	for (word = 1; word <= 2000; word++) {
+		struct sf_iov piece = {&word, sizeof(word)};
+		struct sf_op op = {.kind = SF_OP_WRITE, .iov = &piece, .iov_num = 1, .remote_addr = import->addr};
+		doca_error_t result = sf_region_access(import, &op);
+
+		CHECK(result == DOCA_SUCCESS || result == DOCA_ERROR_CONNECTION_ABORTED);
+		CHECK((memcmp(pair.b.memory, &word, sizeof(word)) == 0) == (result == DOCA_SUCCESS));
+		failed += result != DOCA_SUCCESS;
+	}
+	CHECK(failed > 100 && failed < 300);
 	CHECK(pair.a.closes == 0);
 	sf_region_close(import);
 	pair_close(&pair);

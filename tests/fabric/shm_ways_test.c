@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,6 +206,114 @@ static void the_agent_reaches_what_nothing_else_does(void)
 	sf_link_close(link);
 	peer_end(&peer);
 	end_close(&end);
+}
+
+#define ACCESSORS 3
+#define ACCESS_LEN ((size_t)40000) /* several questions to the agent */
+#define ACCESS_ROUNDS 20u
+
+struct accessor {
+	pthread_t thread;
+	struct sf_region *region;
+	uint32_t number;
+	doca_error_t ended;
+};
+
+static doca_error_t reach(struct sf_region *region, enum sf_op_kind kind, uint64_t at, void *data, size_t len)
+{
+	struct sf_iov piece = {data, len};
+	struct sf_op op = {.kind = kind, .iov = &piece, .iov_num = 1, .remote_addr = region->addr + at, .value = 1};
+
+	return sf_region_access(region, &op);
+}
+
+static void *access_run(void *arg)
+{
+	struct accessor *accessor = arg;
+	uint64_t at = 8 + accessor->number * ACCESS_LEN, old;
+	char *data = malloc(ACCESS_LEN);
+
+	for (uint32_t i = 0; i < ACCESS_ROUNDS; i++) {
+		fill(data, ACCESS_LEN, accessor->number * ACCESS_ROUNDS + i);
+		CHECK_OK(reach(accessor->region, SF_OP_WRITE, at, data, ACCESS_LEN));
+		CHECK_OK(reach(accessor->region, SF_OP_FAA, 0, &old, sizeof(old)));
+		memset(data, 0, ACCESS_LEN);
+		CHECK_OK(reach(accessor->region, SF_OP_READ, at, data, ACCESS_LEN));
+		CHECK(filled(data, ACCESS_LEN, accessor->number * ACCESS_ROUNDS + i));
+	}
+	free(data);
+	return NULL;
+}
+
+static void *access_until_it_ends(void *arg)
+{
+	struct accessor *accessor = arg;
+	uint64_t old;
+
+	while ((accessor->ended = reach(accessor->region, SF_OP_FAA, 0, &old, sizeof(old))) == DOCA_SUCCESS)
+		;
+	return NULL;
+}
+
+static void linkless_owner(int sock)
+{
+	char descriptor[SF_DESCRIPTOR_MAX] = {0};
+	size_t len = sizeof(descriptor);
+	struct sf_region *region;
+	struct end end;
+	char *memory;
+
+	end_open(&end, "dpu0/0000:03:00.0", 1);
+	use_shared_memory(&end, &region, &memory);
+	memset(memory, 0, 8);
+	CHECK_OK(sf_region_export(region, descriptor, &len));
+	say(sock, descriptor, sizeof(descriptor));
+	hear_word(sock, 'e'); /* it does not come */
+}
+
+/* Without links, from several threads; the agent of the owner is stopped for a while, and killed in the end. */
+static void the_agent_serves_accesses_without_links(void)
+{
+	struct accessor accessors[ACCESSORS];
+	char descriptor[SF_DESCRIPTOR_MAX];
+	struct sf_domain *domain;
+	struct sf_region *region;
+	struct peer peer;
+	uint64_t old, begin;
+
+	peer_fork(&peer, linkless_owner);
+	forbid_process_vm();
+	CHECK_OK(sf_domain_open(fabric, "host0/0000:d8:00.0", &domain));
+	hear(peer.sock, descriptor, sizeof(descriptor));
+	CHECK_OK(sf_region_import(domain, descriptor, SHM_DESCRIPTOR_SIZE, &region));
+	for (uint32_t i = 0; i < ACCESSORS; i++) {
+		accessors[i] = (struct accessor){.region = region, .number = i};
+		CHECK(pthread_create(&accessors[i].thread, NULL, access_run, &accessors[i]) == 0);
+	}
+	for (uint32_t i = 0; i < ACCESSORS; i++)
+		CHECK(pthread_join(accessors[i].thread, NULL) == 0);
+	CHECK_OK(reach(region, SF_OP_READ, 0, &old, sizeof(old)));
+	CHECK(old == ACCESSORS * ACCESS_ROUNDS);
+
+	CHECK(kill(peer.pid, SIGSTOP) == 0);
+	CHECK(waitpid(peer.pid, NULL, WUNTRACED) == peer.pid);
+	begin = now_ms();
+	CHECK_RESULT(reach(region, SF_OP_READ, 0, &old, sizeof(old)), DOCA_ERROR_TIME_OUT);
+	CHECK_RESULT(reach(region, SF_OP_FAA, 0, &old, sizeof(old)), DOCA_ERROR_TIME_OUT);
+	CHECK(now_ms() - begin < 10000);
+	CHECK(kill(peer.pid, SIGCONT) == 0);
+	CHECK_OK(reach(region, SF_OP_FAA, 0, &old, sizeof(old)));
+	CHECK(old == ACCESSORS * ACCESS_ROUNDS); /* the other was never asked for: the read before was on its way still */
+
+	for (uint32_t i = 0; i < ACCESSORS; i++)
+		CHECK(pthread_create(&accessors[i].thread, NULL, access_until_it_ends, &accessors[i]) == 0);
+	peer_kill(&peer);
+	for (uint32_t i = 0; i < ACCESSORS; i++) {
+		CHECK(pthread_join(accessors[i].thread, NULL) == 0);
+		CHECK_RESULT(accessors[i].ended, DOCA_ERROR_CONNECTION_ABORTED);
+	}
+	sf_region_close(region);
+	sf_domain_close(domain);
 }
 
 /* Claims the first receive of the case's port, as a sender does just before it copies, and goes no further. */
@@ -453,6 +562,7 @@ int main(void)
 	static void (*const tests[])(void) = {
 		a_long_message_goes_in_parts,
 		the_agent_reaches_what_nothing_else_does,
+		the_agent_serves_accesses_without_links,
 		a_killed_senders_receive_is_posted_again,
 		a_stopped_sender_holds_one_receive_and_nobody_else,
 		a_folder_open_to_others_is_refused,
@@ -466,11 +576,12 @@ int main(void)
 	const struct CMUnitTest cases[] = {
 		TEST(0, a_long_message_goes_in_parts),
 		TEST(1, the_agent_reaches_what_nothing_else_does),
-		TEST(2, a_killed_senders_receive_is_posted_again),
-		TEST(3, a_stopped_sender_holds_one_receive_and_nobody_else),
-		TEST(4, a_folder_open_to_others_is_refused),
-		TEST(5, a_wrong_token_is_refused),
-		TEST(6, a_process_of_another_user_is_sent_away),
+		TEST(2, the_agent_serves_accesses_without_links),
+		TEST(3, a_killed_senders_receive_is_posted_again),
+		TEST(4, a_stopped_sender_holds_one_receive_and_nobody_else),
+		TEST(5, a_folder_open_to_others_is_refused),
+		TEST(6, a_wrong_token_is_refused),
+		TEST(7, a_process_of_another_user_is_sent_away),
 	};
 
 	return cmocka_run_group_tests_name("shm", cases, NULL, NULL);
