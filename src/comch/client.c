@@ -168,6 +168,7 @@ static bool client_arm(struct doca_ctx *ctx)
 static const struct sf_ctx_ops client_ops = {
 	.name = "comch client",
 	.needs_pe = true,
+	.has_gpu_path = true, /* it may be set before producers and consumers are; control messages stay with the CPU */
 	.start = client_start,
 	.cancel = client_cancel,
 	.drained = client_drained,

@@ -150,6 +150,7 @@ static bool server_arm(struct doca_ctx *ctx)
 static const struct sf_ctx_ops server_ops = {
 	.name = "comch server",
 	.needs_pe = true,
+	.has_gpu_path = true, /* it may be set before producers and consumers are; control messages stay with the CPU */
 	.start = server_start,
 	.cancel = server_cancel,
 	.drained = server_drained,
