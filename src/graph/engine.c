@@ -83,7 +83,7 @@ static bool retry(struct sf_graph_engine *engine)
 		struct sf_graph_step *step;
 		while ((step = TAILQ_FIRST(&lane->waiting)) != NULL && sf_graph_step_retry(lane, step))
 			moved = true;
-		if (!TAILQ_EMPTY(&lane->waiting))
+		if (!TAILQ_EMPTY(&lane->waiting) && !lane->is_overloaded)
 			overloaded_add(engine, lane);
 	}
 	return moved;

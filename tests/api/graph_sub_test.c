@@ -155,6 +155,23 @@ static void sub_graph_arguments_and_states(void **state)
 	nest_destroy(&nest);
 }
 
+static void graphs_cannot_be_nodes_of_each_other(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_graph *graph[3];
+	struct doca_graph_node *node;
+	for (int i = 0; i < 3; i++)
+		ok(doca_graph_create(f->pe, &graph[i]));
+	ok(doca_graph_node_create_from_graph(graph[0], graph[1], &node));
+	ok(doca_graph_node_create_from_graph(graph[1], graph[2], &node));
+	ok(doca_graph_node_create_from_graph(graph[0], graph[2], &node));
+	assert_int_equal(doca_graph_node_create_from_graph(graph[1], graph[0], &node), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_graph_node_create_from_graph(graph[2], graph[0], &node), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_graph_node_create_from_graph(graph[2], graph[2], &node), DOCA_ERROR_NOT_PERMITTED);
+	for (int i = 0; i < 3; i++)
+		ok(doca_graph_destroy(graph[i]));
+}
+
 static void a_failing_sub_graph_fails_its_parent(void **state)
 {
 	struct fixture *f = *state;
@@ -293,6 +310,7 @@ int main(void)
 		T(a_sub_graph_runs_between_other_nodes),
 		T(a_sub_graph_alone_is_context_node_enough),
 		T(sub_graph_arguments_and_states),
+		T(graphs_cannot_be_nodes_of_each_other),
 		T(a_failing_sub_graph_fails_its_parent),
 		T(a_failure_beside_a_sub_graph_stops_it),
 		T(one_sub_graph_instance_serves_nodes_in_turn_but_not_at_once),
