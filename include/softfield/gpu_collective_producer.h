@@ -103,25 +103,49 @@ SOFTFIELD_COLD void softfield_collective_annexes(const struct softfield_gpu_peer
 	}
 }
 
+/** Quads of lines likewise. */
+#define SOFTFIELD_LINE_FLIGHT 4u
+
+/** softfield_collective_lines from the k-th message on. */
+SOFTFIELD_COLD void softfield_collective_more_lines(const struct softfield_gpu_peer *peer, const struct softfield_outgoing *m, uint32_t seq,
+						    uint32_t votes, uint32_t k)
+{
+	uint32_t count = __popc(votes), lane = threadIdx.x & 31, u;
+
+	for (; k < count; k += 8 * SOFTFIELD_LINE_FLIGHT) {
+		struct softfield_quad quad[SOFTFIELD_LINE_FLIGHT];
+
+#pragma unroll
+		for (u = 0; u < SOFTFIELD_LINE_FLIGHT; u++)
+			quad[u] = softfield_collective_gather(m, votes, k + 8 * u + lane / 4);
+#pragma unroll
+		for (u = 0; u < SOFTFIELD_LINE_FLIGHT; u++) {
+			uint32_t nth = k + 8 * u + lane / 4, number = __shfl_sync(SOFTFIELD_WARP_MASK, seq, softfield_nth_lane(votes, nth));
+
+			quad[u].w[3] |= lane & 3 ? softfield_mark(number, peer->shift) : softfield_lap(number, peer->shift);
+			if (nth < count)
+				softfield_store_quad(&peer->lines[number & (peer->depth - 1)].quad[lane & 3], quad[u]);
+		}
+	}
+}
+
 /** Writes the lines of a warp's inline messages: eight at a time, four lanes each. votes: the lanes that have one. */
 SOFTFIELD_DEVICE void softfield_collective_lines(const struct softfield_gpu_dest *d, const struct softfield_outgoing *m, uint32_t seq,
 						 uint32_t votes, const struct softfield_ahead *ahead)
 {
-	uint32_t count = __popc(votes), lane = threadIdx.x & 31, k;
+	uint32_t count = __popc(votes), lane = threadIdx.x & 31, done = 0;
 
-#pragma unroll 1
-	for (k = 0; k < count; k += 8) {
-		uint32_t nth = k + lane / 4, number = __shfl_sync(SOFTFIELD_WARP_MASK, seq, softfield_nth_lane(votes, nth));
-		struct softfield_quad quad;
+	if (votes == ahead->votes) {
+		uint32_t nth = lane / 4, number = __shfl_sync(SOFTFIELD_WARP_MASK, seq, softfield_nth_lane(votes, nth));
+		struct softfield_quad quad = ahead->quad;
 
-		if (k == 0 && votes == ahead->votes)
-			quad = ahead->quad;
-		else
-			quad = softfield_collective_gather(m, votes, nth);
 		quad.w[3] |= lane & 3 ? softfield_mark(number, d->peer.shift) : softfield_lap(number, d->peer.shift);
 		if (nth < count)
 			softfield_store_quad(&d->peer.lines[number & (d->peer.depth - 1)].quad[lane & 3], quad);
+		done = 8;
 	}
+	if (done < count)
+		softfield_collective_more_lines(&d->peer, m, seq, votes, done);
 }
 
 /** softfield_producer_reclaim by a whole warp, 32 messages at a time. */
