@@ -197,6 +197,7 @@ LEGACY_API doca_error_t doca_2_2_ctx_workq_rm(struct legacy_ctx *ctx, struct doc
 {
 	doca_error_t result = legacy_check("doca_ctx_workq_rm", ctx, workq);
 	struct legacy_lane *lane;
+	uint32_t num_busy;
 
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -214,9 +215,10 @@ LEGACY_API doca_error_t doca_2_2_ctx_workq_rm(struct legacy_ctx *ctx, struct doc
 			   ctx->ops->name);
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
-	if (lane->num_busy > 0 || lane->num_sessions > 0) {
+	num_busy = legacy_lane_num_busy(lane);
+	if (num_busy > 0 || lane->num_sessions > 0) {
 		SF_LOG_ERR("%u jobs and %u sessions of the %s context are in the work queue: retrieve the jobs, end the sessions",
-			   lane->num_busy, lane->num_sessions, ctx->ops->name);
+			   num_busy, lane->num_sessions, ctx->ops->name);
 		return DOCA_ERROR_IN_USE;
 	}
 	pthread_mutex_lock(&ctx->lock);

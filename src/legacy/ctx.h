@@ -23,18 +23,25 @@ struct legacy_ctx;
 struct legacy_lane;
 struct sf_graph_step;
 
-/* A job on its way: its tasks, of which load chose one, and what its event will say. */
-struct legacy_slot {
-	struct legacy_slot *next; /* the lane's, while free */
-	struct legacy_lane *lane;
-	struct doca_task *task;
-	struct sf_graph_step *step; /* the job of a graph's node: it tells the graph instead of the queue */
-	void *session;		    /* of a library whose jobs belong together, or NULL */
-	int type;
+/* What an event will say, from submit to retrieve. */
+struct legacy_entry {
+	struct legacy_entry *next; /* the lane's while free, the queue's once ended */
+	struct legacy_lane *lane;  /* NULL: of a graph instance */
 	union doca_data user_data;
-	uint64_t words[3];		    /* a library's own */
-	struct doca_task *tasks[LEGACY_TASKS_MAX];
+	int type;
+	doca_error_t status;
 };
+
+/* A job on its way: its tasks, of which load chose one. What every job touches is in one cache line. */
+struct legacy_slot {
+	struct legacy_entry entry; /* first: the lane's and the queue's lists hold entries */
+	struct doca_task *task;
+	struct doca_workq *workq;
+	struct sf_graph_step *step; /* the job of a graph's node: it tells the graph instead of the queue */
+	void *session;		    /* a library's, while the job is more than its task: it is asked whether it goes on */
+	uint64_t words[3];	    /* a library's own */
+	struct doca_task *tasks[LEGACY_TASKS_MAX];
+} __attribute__((aligned(64)));
 
 /* What a library is to the 2.2 API. */
 struct legacy_ctx_ops {
@@ -56,7 +63,7 @@ struct legacy_ctx_ops {
 	doca_error_t (*slot_init)(struct legacy_lane *lane, struct legacy_slot *slot);
 	/* Chooses slot->task and puts the job into it. */
 	doca_error_t (*load)(struct legacy_slot *slot, const struct doca_job *job);
-	/* The slot's task ended. True: it was submitted again, the job goes on. *status may be changed. NULL: nothing to do. */
+	/* The task of a slot with a session ended. True: it was submitted again, the job goes on. *status may be changed. */
 	bool (*goes_on)(struct legacy_slot *slot, doca_error_t *status);
 };
 
@@ -75,9 +82,12 @@ struct legacy_lane {
 	struct doca_workq *workq;
 	struct doca_pe *pe; /* of today's context: the queue's, or the object's own */
 	void *object;	    /* of today's library */
-	struct legacy_slot *slots, *free;
+	int first_type, num_types; /* of its jobs */
+	doca_error_t (*load)(struct legacy_slot *slot, const struct doca_job *job);
+	bool (*goes_on)(struct legacy_slot *slot, doca_error_t *status);
+	struct legacy_entry *free;
+	struct legacy_slot *slots;
 	uint32_t num_slots;
-	uint32_t num_busy;   /* slots in use */
 	uint32_t num_graphs; /* of the queue, that have nodes of this context */
 	uint32_t num_sessions;
 	struct legacy_lane *next_in_ctx, *next_in_workq;

@@ -2,8 +2,7 @@
 /* DMA jobs: each slot is a memcpy task. */
 #include <stdlib.h>
 
-#include <doca_dma.h>
-
+#include "legacy/dma.h"
 #include "legacy/workq.h"
 
 #define DMA_SLOTS_MAX LEGACY_DEPTH_MAX
@@ -47,18 +46,15 @@ static doca_error_t dma_slot_init(struct legacy_lane *lane, struct legacy_slot *
 	return result;
 }
 
+doca_error_t legacy_dma_no_buf(const struct doca_dma_job_memcpy *job)
+{
+	SF_LOG_ERR("the DMA job has no %s", job->src_buff == NULL ? "source" : "destination");
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
 static doca_error_t dma_load(struct legacy_slot *slot, const struct doca_job *job)
 {
-	const struct doca_dma_job_memcpy *copy = (const struct doca_dma_job_memcpy *)job;
-	struct doca_dma_task_memcpy *task = (struct doca_dma_task_memcpy *)slot->task;
-
-	if (__builtin_expect(copy->src_buff == NULL || copy->dst_buff == NULL, 0)) {
-		SF_LOG_ERR("the DMA job has no %s", copy->src_buff == NULL ? "source" : "destination");
-		return DOCA_ERROR_INVALID_VALUE;
-	}
-	doca_dma_task_memcpy_set_src(task, copy->src_buff);
-	doca_dma_task_memcpy_set_dst(task, copy->dst_buff);
-	return DOCA_SUCCESS;
+	return legacy_dma_load(slot, (const struct doca_dma_job_memcpy *)job);
 }
 
 static const struct legacy_ctx_ops dma_ops = {

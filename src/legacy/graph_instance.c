@@ -67,13 +67,19 @@ void legacy_graph_instance_ended(struct doca_graph_instance *instance, union doc
 				 union doca_data graph_user_data)
 {
 	struct legacy_graph_instance *ended = instance_user_data.ptr;
-	struct doca_workq *workq = ended->workq;
 
 	(void)graph_user_data;
-	ended->lane->num_inflight--;
-	ended->lane = NULL;
-	instance_bind(ended, NULL);
-	legacy_workq_push(workq, DOCA_GRAPH_JOB, ended->user_data, sf_graph_instance_status(instance));
+	ended->entry.status = sf_graph_instance_status(instance);
+	legacy_workq_push(ended->workq, &ended->entry);
+}
+
+void legacy_graph_retrieved(struct legacy_entry *entry)
+{
+	struct legacy_graph_instance *instance = (struct legacy_graph_instance *)entry;
+
+	instance->lane->num_inflight--;
+	instance->lane = NULL;
+	instance_bind(instance, NULL);
 }
 
 /* ---- life ---- */
@@ -119,6 +125,10 @@ LEGACY_API doca_error_t doca_2_2_graph_instance_destroy(struct legacy_graph_inst
 	if (result == DOCA_SUCCESS && instance->num_uses > 0) {
 		SF_LOG_ERR("doca_graph_instance_destroy: the instance is the data of %u sub-graph nodes: destroy those instances first",
 			   instance->num_uses);
+		result = DOCA_ERROR_IN_USE;
+	}
+	if (result == DOCA_SUCCESS && instance->workq != NULL) {
+		SF_LOG_ERR("doca_graph_instance_destroy: the instance is in flight: retrieve its event first");
 		result = DOCA_ERROR_IN_USE;
 	}
 	if (result == DOCA_SUCCESS)
@@ -260,9 +270,10 @@ LEGACY_API doca_error_t doca_2_2_workq_graph_submit(struct doca_workq *workq, st
 		return DOCA_ERROR_NO_MEMORY; /* programs retrieve and try again: nothing to log */
 	instance_bind(instance, workq);
 	instance->lane = lane;
-	instance->user_data = user_data;
+	instance->entry = (struct legacy_entry){.type = DOCA_GRAPH_JOB, .user_data = user_data};
 	result = sf_graph_instance_submit(instance->instance, workq->graph_engine);
 	if (result != DOCA_SUCCESS) {
+		instance->lane = NULL;
 		instance_bind(instance, NULL);
 		return result;
 	}

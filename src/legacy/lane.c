@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A context in a queue: its slots, and jobs on their way. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "graph/graph.h"
 #include "legacy/workq.h"
@@ -32,12 +33,12 @@ static doca_error_t slots_make(struct legacy_lane *lane)
 		struct legacy_slot *slot = &lane->slots[i];
 		doca_error_t result;
 
-		slot->lane = lane;
+		slot->entry.lane = lane;
+		slot->workq = lane->workq;
 		result = lane->ctx->ops->slot_init(lane, slot);
 		if (result != DOCA_SUCCESS)
 			return result;
-		slot->next = lane->free;
-		lane->free = slot;
+		legacy_slot_give_back(slot);
 	}
 	return DOCA_SUCCESS;
 }
@@ -49,13 +50,18 @@ static struct legacy_lane *lane_new(struct legacy_ctx *ctx, struct doca_workq *w
 	if (lane == NULL)
 		return NULL;
 	lane->num_slots = workq->depth < ctx->ops->slots_max ? workq->depth : ctx->ops->slots_max;
-	lane->slots = calloc(lane->num_slots, sizeof(*lane->slots));
+	lane->slots = aligned_alloc(_Alignof(struct legacy_slot), lane->num_slots * sizeof(*lane->slots));
 	if (lane->slots == NULL) {
 		free(lane);
 		return NULL;
 	}
+	memset(lane->slots, 0, lane->num_slots * sizeof(*lane->slots));
 	lane->ctx = ctx;
 	lane->workq = workq;
+	lane->first_type = ctx->ops->first_type;
+	lane->num_types = ctx->ops->last_type - ctx->ops->first_type + 1;
+	lane->load = ctx->ops->load;
+	lane->goes_on = ctx->ops->goes_on;
 	lane->pe = workq->pe;
 	return lane;
 }
@@ -92,6 +98,7 @@ doca_error_t legacy_lane_add(struct legacy_ctx *ctx, struct doca_workq *workq)
 	lane->next_in_workq = workq->lanes;
 	workq->lanes = lane;
 	workq->num_lanes++;
+	legacy_workq_settle(workq);
 	return DOCA_SUCCESS;
 }
 
@@ -108,6 +115,7 @@ void legacy_lane_remove(struct legacy_lane *lane)
 		at = &(*at)->next_in_workq;
 	*at = lane->next_in_workq;
 	workq->num_lanes--;
+	legacy_workq_settle(workq);
 	if (workq->recent == lane)
 		workq->recent = NULL;
 	tasks_free(lane);
@@ -117,59 +125,43 @@ void legacy_lane_remove(struct legacy_lane *lane)
 
 /* ---- jobs ---- */
 
-static inline void slot_give_back(struct legacy_slot *slot)
+uint32_t legacy_lane_num_busy(const struct legacy_lane *lane)
 {
-	struct legacy_lane *lane = slot->lane;
+	uint32_t num_free = 0;
 
-	slot->next = lane->free;
-	lane->free = slot;
-	lane->num_busy--;
+	for (const struct legacy_entry *entry = lane->free; entry != NULL; entry = entry->next)
+		num_free++;
+	return lane->num_slots - num_free;
 }
 
-static __attribute__((noinline, cold)) doca_error_t wrong_type(const struct legacy_lane *lane, const struct doca_job *job)
+doca_error_t legacy_lane_wrong_type(const struct legacy_lane *lane, const struct doca_job *job)
 {
 	SF_LOG_ERR("a job of type 0x%x is none of the %s context's (0x%x to 0x%x)", (unsigned int)job->type, lane->ctx->ops->name,
 		   (unsigned int)lane->ctx->ops->first_type, (unsigned int)lane->ctx->ops->last_type);
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
-doca_error_t legacy_lane_submit(struct legacy_lane *lane, const struct doca_job *job, struct sf_graph_step *step)
+/* The job of a graph's node. */
+static __attribute__((noinline)) void step_ended(struct legacy_slot *slot, doca_error_t status)
 {
-	const struct legacy_ctx_ops *ops = lane->ctx->ops;
-	struct legacy_slot *slot = lane->free;
-	doca_error_t result;
+	struct sf_graph_step *step = slot->step;
 
-	if (__builtin_expect(job->type < ops->first_type || job->type > ops->last_type, 0))
-		return wrong_type(lane, job);
-	if (__builtin_expect(slot == NULL, 0))
-		return DOCA_ERROR_NO_MEMORY;
-	lane->free = slot->next;
-	lane->num_busy++;
-	slot->type = job->type;
-	slot->user_data = job->user_data;
-	slot->step = step;
-	result = ops->load(slot, job);
-	if (__builtin_expect(result == DOCA_SUCCESS, 1))
-		result = doca_task_submit(slot->task);
-	if (__builtin_expect(result == DOCA_SUCCESS, 1))
-		return DOCA_SUCCESS;
-	slot->session = NULL;
-	slot_give_back(slot);
-	return result == DOCA_ERROR_AGAIN ? DOCA_ERROR_NO_MEMORY : result;
+	legacy_slot_give_back(slot);
+	sf_graph_step_end(step, status);
 }
 
 void legacy_task_ended(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
 {
 	struct legacy_slot *slot = task_user_data.ptr;
-	struct legacy_lane *lane = slot->lane;
 	doca_error_t status = task->status;
 
 	(void)ctx_user_data;
-	if (lane->ctx->ops->goes_on != NULL && lane->ctx->ops->goes_on(slot, &status))
+	if (__builtin_expect(slot->session != NULL, 0) && slot->entry.lane->goes_on(slot, &status))
 		return;
-	slot_give_back(slot);
-	if (__builtin_expect(slot->step != NULL, 0))
-		sf_graph_step_end(slot->step, status);
-	else
-		legacy_workq_push(lane->workq, slot->type, slot->user_data, status);
+	if (__builtin_expect(slot->step != NULL, 0)) {
+		step_ended(slot, status);
+		return;
+	}
+	slot->entry.status = status;
+	legacy_workq_push(slot->workq, &slot->entry);
 }

@@ -19,7 +19,7 @@ static doca_error_t check_job(const struct legacy_slot *slot, const struct doca_
 {
 	const struct doca_sha_partial_session *session = job->session;
 
-	if (session == NULL || session->lane != slot->lane) {
+	if (session == NULL || session->lane != slot->entry.lane) {
 		SF_LOG_ERR("the partial SHA job has %s", session == NULL ? "no session" : "a session of another context or work queue");
 		return DOCA_ERROR_INVALID_VALUE;
 	}

@@ -27,7 +27,7 @@ static bool queue_progress(struct doca_ctx *ctx)
 static bool queue_arm(struct doca_ctx *ctx)
 {
 	struct doca_workq *workq = (struct doca_workq *)ctx;
-	bool due = workq->num_events > 0;
+	bool due = workq->events != NULL;
 
 	for (struct legacy_lane *lane = workq->lanes; lane != NULL; lane = lane->next_in_workq) {
 		if (lane->pe != workq->pe && (doca_pe_clear_notification(lane->pe, 0) != DOCA_SUCCESS ||
@@ -41,9 +41,34 @@ static const struct sf_ctx_ops queue_ops = {
 	.name = "work queue",
 	.needs_pe = true,
 	.start = queue_start,
+	.arm = queue_arm,
+};
+
+static const struct sf_ctx_ops queue_turning_ops = {
+	.name = "work queue",
+	.needs_pe = true,
+	.start = queue_start,
 	.progress = queue_progress,
 	.arm = queue_arm,
 };
+
+/* Most queues poll and have nothing to turn: those stay out of their engine's way. */
+void legacy_workq_settle(struct doca_workq *workq)
+{
+	bool foreign = false, needed;
+
+	for (const struct legacy_lane *lane = workq->lanes; lane != NULL; lane = lane->next_in_workq)
+		foreign |= lane->pe != workq->pe;
+	workq->base.ops = foreign ? &queue_turning_ops : &queue_ops;
+	needed = foreign || workq->event_driven;
+	if (needed == workq->is_running)
+		return;
+	if (needed)
+		doca_ctx_start(&workq->base); /* without tasks: nothing in it can fail */
+	else
+		legacy_ctx_end(workq->pe, &workq->base);
+	workq->is_running = needed;
+}
 
 /* ---- life ---- */
 
@@ -54,10 +79,7 @@ static doca_error_t engine_make(struct doca_workq *workq)
 	if (result != DOCA_SUCCESS)
 		return result;
 	sf_ctx_init(&workq->base, &queue_ops, NULL, 0);
-	result = doca_pe_connect_ctx(workq->pe, &workq->base);
-	if (result == DOCA_SUCCESS)
-		result = doca_ctx_start(&workq->base);
-	return result;
+	return doca_pe_connect_ctx(workq->pe, &workq->base);
 }
 
 LEGACY_API doca_error_t doca_2_2_workq_create(uint32_t depth, struct doca_workq **workq)
@@ -72,17 +94,14 @@ LEGACY_API doca_error_t doca_2_2_workq_create(uint32_t depth, struct doca_workq 
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	created = calloc(1, sizeof(*created));
-	if (created != NULL)
-		created->events = calloc(depth, sizeof(*created->events));
-	if (created == NULL || created->events == NULL) {
+	if (created == NULL) {
 		SF_LOG_ERR("no memory for a work queue of depth %u", depth);
-		free(created);
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	created->depth = depth;
+	created->events_end = &created->events;
 	result = engine_make(created);
 	if (result != DOCA_SUCCESS) {
-		free(created->events);
 		free(created);
 		return DOCA_ERROR_NO_MEMORY;
 	}
@@ -101,13 +120,13 @@ LEGACY_API doca_error_t doca_2_2_workq_destroy(struct doca_workq *workq)
 			   workq->graphs != NULL ? "a graph is" : "a context is");
 		return DOCA_ERROR_IN_USE;
 	}
-	legacy_ctx_end(workq->pe, &workq->base);
+	workq->event_driven = false;
+	legacy_workq_settle(workq);
 	result = sf_ctx_fini(&workq->base);
 	if (result == DOCA_SUCCESS)
 		result = doca_pe_destroy(workq->pe);
 	if (result != DOCA_SUCCESS)
 		return result;
-	free(workq->events);
 	free(workq);
 	return DOCA_SUCCESS;
 }
@@ -150,16 +169,6 @@ LEGACY_API doca_error_t doca_2_2_workq_submit(struct doca_workq *workq, struct d
 	return result;
 }
 
-void legacy_workq_push(struct doca_workq *workq, int type, union doca_data user_data, doca_error_t status)
-{
-	uint32_t at = workq->head + workq->num_events;
-	struct legacy_entry *entry = &workq->events[at < workq->depth ? at : at - workq->depth];
-
-	entry->event = (struct doca_event){.type = type, .user_data = user_data, .result.u64 = (uint64_t)status};
-	entry->failed = status != DOCA_SUCCESS;
-	workq->num_events++;
-}
-
 static __attribute__((noinline, cold)) doca_error_t retrieve_refused(const struct doca_workq *workq, const struct doca_event *ev,
 								     int flags)
 {
@@ -174,17 +183,24 @@ LEGACY_API doca_error_t doca_2_2_workq_progress_retrieve(struct doca_workq *work
 
 	if (__builtin_expect(workq == NULL || ev == NULL || flags != DOCA_WORKQ_RETRIEVE_FLAGS_NONE, 0))
 		return retrieve_refused(workq, ev, flags);
-	if (workq->num_events == 0) {
+	if (workq->events == NULL) {
 		doca_pe_progress(workq->pe);
-		if (workq->num_events == 0)
+		if (workq->events == NULL)
 			return DOCA_ERROR_AGAIN;
 	}
-	entry = &workq->events[workq->head];
-	*ev = entry->event;
-	workq->head = workq->head + 1 < workq->depth ? workq->head + 1 : 0;
-	workq->num_events--;
+	entry = workq->events;
+	workq->events = entry->next;
+	if (workq->events == NULL)
+		workq->events_end = &workq->events;
 	workq->num_busy--;
-	return __builtin_expect(entry->failed, 0) ? DOCA_ERROR_IO_FAILED : DOCA_SUCCESS;
+	ev->type = entry->type;
+	ev->user_data = entry->user_data;
+	ev->result.u64 = (uint64_t)entry->status;
+	if (__builtin_expect(entry->lane != NULL, 1))
+		legacy_slot_give_back((struct legacy_slot *)entry);
+	else
+		legacy_graph_retrieved(entry);
+	return __builtin_expect(ev->result.u64 == DOCA_SUCCESS, 1) ? DOCA_SUCCESS : DOCA_ERROR_IO_FAILED;
 }
 
 /* ---- event-driven mode ---- */
@@ -245,6 +261,7 @@ LEGACY_API doca_error_t doca_2_2_workq_set_event_driven_enable(struct doca_workq
 		return DOCA_ERROR_BAD_STATE;
 	}
 	workq->event_driven = enable != 0;
+	legacy_workq_settle(workq);
 	return DOCA_SUCCESS;
 }
 

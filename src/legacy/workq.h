@@ -8,14 +8,10 @@
 
 #include "core/ctx.h"
 #include "legacy/ctx.h"
+#include "legacy/dma.h"
 
 #define LEGACY_DEPTH_MAX 65536
 #define LEGACY_CTX_MAX 256 /* contexts in one queue */
-
-struct legacy_entry {
-	struct doca_event event;
-	bool failed;
-};
 
 struct legacy_graph_lane;
 struct sf_graph_engine;
@@ -27,13 +23,16 @@ struct doca_workq {
 	uint32_t num_busy; /* jobs and graph instances, from submit to retrieve */
 	uint32_t num_lanes;
 	bool event_driven;
-	uint32_t head, num_events;
-	struct legacy_lane *recent; /* the lane of the last job */
+	bool is_running; /* base is */
+	struct legacy_entry *events, **events_end; /* of what has ended */
+	struct legacy_lane *recent;		   /* the lane of the last job */
 	struct legacy_lane *lanes;
 	struct legacy_graph_lane *graphs;
 	struct sf_graph_engine *graph_engine; /* while it has graphs */
-	struct legacy_entry *events; /* depth of them, a ring */
 };
+
+/* Lanes were added or removed, or the mode changed: does the queue itself have to be polled? */
+void legacy_workq_settle(struct doca_workq *workq);
 
 /* The lane of a context in the queue, or NULL. */
 struct legacy_lane *legacy_workq_lane(const struct doca_workq *workq, const struct legacy_ctx *ctx);
@@ -42,10 +41,56 @@ struct legacy_lane *legacy_workq_lane(const struct doca_workq *workq, const stru
 doca_error_t legacy_lane_add(struct legacy_ctx *ctx, struct doca_workq *workq);
 void legacy_lane_remove(struct legacy_lane *lane);
 
-/* Takes a slot, loads the job and submits its task. NO_MEMORY: no slot is free. */
-doca_error_t legacy_lane_submit(struct legacy_lane *lane, const struct doca_job *job, struct sf_graph_step *step);
+/* Jobs of the lane that are in the queue. Walks its slots. */
+uint32_t legacy_lane_num_busy(const struct legacy_lane *lane);
 
-/* One more event. There is room: num_busy counts it. */
-void legacy_workq_push(struct doca_workq *workq, int type, union doca_data user_data, doca_error_t status);
+/* Why a job was not submitted; logged. */
+doca_error_t legacy_lane_wrong_type(const struct legacy_lane *lane, const struct doca_job *job);
+
+static inline void legacy_slot_give_back(struct legacy_slot *slot)
+{
+	struct legacy_lane *lane = slot->entry.lane;
+
+	slot->entry.next = lane->free;
+	lane->free = &slot->entry;
+}
+
+/* Takes a slot, loads the job and submits its task. NO_MEMORY: no slot is free. */
+static inline doca_error_t legacy_lane_submit(struct legacy_lane *lane, const struct doca_job *job, struct sf_graph_step *step)
+{
+	struct legacy_slot *slot = (struct legacy_slot *)lane->free;
+	doca_error_t result;
+
+	if (__builtin_expect((unsigned int)(job->type - lane->first_type) >= (unsigned int)lane->num_types, 0))
+		return legacy_lane_wrong_type(lane, job);
+	if (__builtin_expect(slot == NULL, 0))
+		return DOCA_ERROR_NO_MEMORY;
+	lane->free = slot->entry.next;
+	slot->entry.type = job->type;
+	slot->entry.user_data = job->user_data;
+	slot->step = step;
+	if (__builtin_expect(job->type == DOCA_DMA_JOB_MEMCPY, 1)) /* the commonest, and the one whose work is shortest */
+		result = legacy_dma_load(slot, (const struct doca_dma_job_memcpy *)job);
+	else
+		result = lane->load(slot, job);
+	if (__builtin_expect(result == DOCA_SUCCESS, 1))
+		result = doca_task_submit(slot->task);
+	if (__builtin_expect(result == DOCA_SUCCESS, 1))
+		return DOCA_SUCCESS;
+	slot->session = NULL;
+	legacy_slot_give_back(slot);
+	return result == DOCA_ERROR_AGAIN ? DOCA_ERROR_NO_MEMORY : result;
+}
+
+/* One more event, to be retrieved. */
+static inline void legacy_workq_push(struct doca_workq *workq, struct legacy_entry *entry)
+{
+	entry->next = NULL;
+	*workq->events_end = entry;
+	workq->events_end = &entry->next;
+}
+
+/* The event of a graph instance was retrieved. */
+void legacy_graph_retrieved(struct legacy_entry *entry);
 
 #endif
