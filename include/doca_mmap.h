@@ -357,6 +357,7 @@ doca_error_t doca_mmap_get_from_export(const struct doca_mmap *mmap, uint8_t *fr
  * @return DOCA_SUCCESS; else
  * - DOCA_ERROR_INVALID_VALUE: mmap is NULL, or the number is out of range or below the number of devices it has
  * - DOCA_ERROR_NOT_PERMITTED: it was started
+ * - DOCA_ERROR_NO_MEMORY: no memory for so many
  */
 DOCA_STABLE
 doca_error_t doca_mmap_set_max_num_devices(struct doca_mmap *mmap, uint32_t max_num_devices);

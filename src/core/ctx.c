@@ -191,7 +191,7 @@ static doca_error_t pools_build(struct doca_ctx *ctx)
 {
 	for (uint32_t i = 0; i < ctx->num_pools; i++) {
 		if (sf_task_pool_build(ctx, &ctx->pools[i]) != DOCA_SUCCESS)
-			return DOCA_ERROR_INITIALIZATION;
+			return DOCA_ERROR_NO_MEMORY;
 	}
 	return DOCA_SUCCESS;
 }

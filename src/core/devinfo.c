@@ -30,12 +30,13 @@ doca_error_t doca_devinfo_create_list(struct doca_devinfo ***dev_list, uint32_t 
 	}
 
 	struct doca_devinfo **list = malloc(count * (sizeof(*list) + sizeof(**list)));
-	struct doca_devinfo *infos = (struct doca_devinfo *)(list + count);
 
 	if (!list) {
 		SF_LOG_ERR("no memory for a list of %u devices", count);
 		return DOCA_ERROR_NO_MEMORY;
 	}
+	struct doca_devinfo *infos = (struct doca_devinfo *)(list + count);
+
 	for (uint32_t i = 0, at = 0; i < t->num_devices; i++) {
 		if (!sf_topology_sees(t, t->devices[i].node))
 			continue;

@@ -165,7 +165,7 @@ doca_error_t doca_mmap_set_max_num_devices(struct doca_mmap *mmap, uint32_t max_
 	struct sf_mmap_dev *devs = realloc(mmap->devs, max_num_devices * sizeof(*devs));
 	if (devs == NULL) {
 		SF_LOG_ERR("no memory for %u devices of a memory map", max_num_devices);
-		return DOCA_ERROR_INVALID_VALUE;
+		return DOCA_ERROR_NO_MEMORY;
 	}
 	mmap->devs = devs;
 	mmap->max_devs = max_num_devices;

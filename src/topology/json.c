@@ -28,6 +28,12 @@ bool sf_json_fail(struct sf_json *json, const char *path, const char *key, const
 	return false;
 }
 
+bool sf_json_no_memory(struct sf_json *json, const char *path, const char *key)
+{
+	json->no_memory = true;
+	return sf_json_fail(json, path, key, "no memory");
+}
+
 const char *sf_json_quoted(const char *text, char quoted[SF_JSON_QUOTED_MAX])
 {
 	size_t end = 0;

@@ -16,7 +16,8 @@
 #define SF_JSON_QUOTED_MAX 80 /* a value as messages show it */
 
 struct sf_json {
-	char *message; /* what is wrong, or NULL; the caller's to free */
+	char *message;	/* what is wrong, or NULL; the caller's to free */
+	bool no_memory; /* that is what is wrong, not the text */
 };
 
 /* Parses the text. line and column count from 1 in the message. */
@@ -25,6 +26,9 @@ struct json_object *sf_json_parse(struct sf_json *json, const char *text, size_t
 /* Notes what is wrong at path (with .key appended unless key is NULL), and returns false. */
 bool sf_json_fail(struct sf_json *json, const char *path, const char *key, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
+
+/* The same when it is memory that lacks. */
+bool sf_json_no_memory(struct sf_json *json, const char *path, const char *key);
 
 /* The text in quotes, shortened, with nothing in it that a terminal would obey. */
 const char *sf_json_quoted(const char *text, char quoted[SF_JSON_QUOTED_MAX]);

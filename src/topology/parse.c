@@ -79,7 +79,7 @@ static bool parse_node(struct sf_json *json, struct json_object *value, const ch
 	node->host = host ? strdup(host) : NULL;
 	node->address = address ? strdup(address) : NULL;
 	return (node->name && (node->host || !host) && (node->address || !address)) ||
-	       sf_json_fail(json, path, NULL, "no memory");
+	       sf_json_no_memory(json, path, NULL);
 }
 
 static bool check_hosts(struct sf_parse *parse)
@@ -115,7 +115,7 @@ static bool parse_nodes(struct sf_parse *parse, struct json_object *root)
 
 	t->nodes = calloc(len, sizeof(*t->nodes));
 	if (!t->nodes)
-		return sf_json_fail(&parse->json, "", "nodes", "no memory");
+		return sf_json_no_memory(&parse->json, "", "nodes");
 	for (t->num_nodes = 0; t->num_nodes < len;) {
 		uint32_t i = t->num_nodes++;
 
@@ -320,7 +320,7 @@ static bool parse_devices(struct sf_parse *parse, struct json_object *root)
 	t->devices = calloc(count ? count : 1, sizeof(*t->devices));
 	parse->sources = calloc(count ? count : 1, sizeof(*parse->sources));
 	if (!t->devices || !parse->sources)
-		return sf_json_fail(&parse->json, "", "devices", "no memory");
+		return sf_json_no_memory(&parse->json, "", "devices");
 	for (uint32_t i = 0; i < json_object_array_length(array); i++) {
 		if (!parse_device(parse, json_object_array_get_idx(array, i), i))
 			return false;
@@ -361,7 +361,7 @@ static bool parse_gpus(struct sf_parse *parse, struct json_object *root)
 	t->num_gpus = (uint32_t)json_object_array_length(array);
 	t->gpus = calloc(t->num_gpus ? t->num_gpus : 1, sizeof(*t->gpus));
 	if (!t->gpus)
-		return sf_json_fail(&parse->json, "", "gpus", "no memory");
+		return sf_json_no_memory(&parse->json, "", "gpus");
 	for (uint32_t i = 0; i < t->num_gpus; i++) {
 		snprintf(path, sizeof(path), "gpus[%u]", i);
 		if (!parse_gpu(parse, json_object_array_get_idx(array, i), path, &t->gpus[i]))
@@ -394,6 +394,8 @@ doca_error_t sf_topology_parse(const char *text, size_t len, struct sf_topology 
 		parse.topology = NULL;
 		result = DOCA_SUCCESS;
 	}
+	if (parse.json.no_memory)
+		result = DOCA_ERROR_NO_MEMORY;
 	*message = parse.json.message;
 	json_object_put(root);
 	free(parse.sources);

@@ -116,7 +116,8 @@ static doca_error_t load(struct sf_topology **topology)
 
 	if (result != DOCA_SUCCESS) {
 		SF_LOG_ERR("cannot read the topology file that SOFTFIELD_TOPOLOGY names: %s", message ? message : "no memory");
-		result = DOCA_ERROR_BAD_CONFIG;
+		if (result != DOCA_ERROR_NO_MEMORY)
+			result = DOCA_ERROR_BAD_CONFIG;
 	} else {
 		result = sf_topology_parse(text, len, topology, &message);
 		if (result != DOCA_SUCCESS)

@@ -292,15 +292,17 @@ void sf_shm_peer_put(struct shm_peer *peer)
 	free(peer);
 }
 
-static bool attach_self(struct shm_attach *a)
+static doca_error_t attach_self(struct shm_attach *a)
 {
 	struct shm_region *region = sf_shm_region_find(a->region);
 
-	if (region == NULL || (!a->by_port && !sf_shm_key_equal(&region->token, &a->key)))
-		return false;
+	if (region == NULL)
+		return DOCA_ERROR_NOT_FOUND;
+	if (!a->by_port && !sf_shm_key_equal(&region->token, &a->key))
+		return DOCA_ERROR_NOT_PERMITTED;
 	a->runs = calloc(1, sizeof(*a->runs));
 	if (a->runs == NULL)
-		return false;
+		return DOCA_ERROR_NO_MEMORY;
 	a->runs[0] = (struct shm_run){.addr = region->base.addr, .len = region->base.len};
 	a->run_num = 1;
 	a->origin = a->addr = region->base.addr;
@@ -308,7 +310,7 @@ static bool attach_self(struct shm_attach *a)
 	a->len = region->base.len;
 	a->rights = region->base.rights;
 	a->peer->generations = sf_shm_generations();
-	return true;
+	return DOCA_SUCCESS;
 }
 
 static void attach_ask(struct shm_attach *a)
@@ -341,13 +343,13 @@ doca_error_t sf_shm_attach_get(struct shm_peer *peer, uint64_t region, const str
 		peer->refs++;
 		a->next = peer->attaches;
 		peer->attaches = a;
-		if (!peer->self)
+		if (peer->self) {
+			doca_error_t error = attach_self(a);
+
+			attach_settle(a, error == DOCA_SUCCESS ? SHM_ATTACH_READY : SHM_ATTACH_FAILED, error);
+		} else {
 			attach_ask(a);
-		else if (attach_self(a))
-			attach_settle(a, SHM_ATTACH_READY, DOCA_SUCCESS);
-		else
-			attach_settle(a, SHM_ATTACH_FAILED,
-				      sf_shm_region_find(region) == NULL ? DOCA_ERROR_NOT_FOUND : DOCA_ERROR_NOT_PERMITTED);
+		}
 	}
 	a->refs++;
 	*attach = a;
