@@ -229,6 +229,15 @@ static void receive_message(struct doca_comch_connection *connection, uint8_t *p
 			   endpoint->msg_recv == NULL ? "no receive callback is registered" : "the context is stopping");
 }
 
+/* The kernels of producers on a GPU reach a consumer once their producer's progress has connected to it. With the lock. */
+static void wake_gpu_producers(const struct doca_comch_connection *connection)
+{
+	for (const struct comch_child *child = connection->children; child != NULL; child = child->next) {
+		if (!child->is_consumer && child->ctx.gpu != NULL)
+			comch_wake(&child->ctx);
+	}
+}
+
 static doca_error_t receive_advertisement(struct doca_comch_connection *connection, const struct comch_control *control,
 					  const uint8_t *payload, uint32_t len)
 {
@@ -242,6 +251,8 @@ static doca_error_t receive_advertisement(struct doca_comch_connection *connecti
 		return DOCA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&connection->lock);
 	result = comch_remote_consumers_add(&connection->remote, control->id, control->value, &ad);
+	if (result == DOCA_SUCCESS)
+		wake_gpu_producers(connection);
 	pthread_mutex_unlock(&connection->lock);
 	if (result == DOCA_ERROR_ALREADY_EXIST)
 		return result;
