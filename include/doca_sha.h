@@ -37,7 +37,6 @@
  * - DOCA_ERROR_NOT_PERMITTED: the source may not be read, or the destination not be written
  * - DOCA_ERROR_NOT_SUPPORTED: memory of a GPU that no CPU reaches
  * - DOCA_ERROR_IO_FAILED: imported memory whose owner died, destroyed its memory map, or does not answer
- * - DOCA_ERROR_DRIVER: libcrypto failed
  * - DOCA_ERROR_BAD_STATE: a partial task that has its result was not reset; or the task was flushed, because the context was
  *   stopped or another task failed first
  *
@@ -108,24 +107,22 @@ struct doca_ctx *doca_sha_as_ctx(struct doca_sha *sha);
 /* ---- capabilities ---- */
 
 /**
- * Can hash tasks use the algorithm?
+ * Can hash tasks use the algorithm? They can use every one.
  *
  * @param devinfo any device
  * @param algorithm the algorithm asked about
  * @return DOCA_SUCCESS when they can
- * @retval DOCA_ERROR_NOT_SUPPORTED libcrypto does not have it. Nothing is logged.
  * @retval DOCA_ERROR_INVALID_VALUE devinfo is NULL, or there is no such algorithm.
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sha_cap_task_hash_get_supported(struct doca_devinfo const *devinfo, enum doca_sha_algorithm algorithm);
 
 /**
- * Can partial hash tasks use the algorithm?
+ * Can partial hash tasks use the algorithm? They can use every one.
  *
  * @param devinfo any device
  * @param algorithm the algorithm asked about
  * @return DOCA_SUCCESS when they can
- * @retval DOCA_ERROR_NOT_SUPPORTED libcrypto does not have it. Nothing is logged.
  * @retval DOCA_ERROR_INVALID_VALUE devinfo is NULL, or there is no such algorithm.
  */
 DOCA_EXPERIMENTAL

@@ -239,7 +239,7 @@ doca_error_t sf_reach_copy(const struct sf_reach_list *to, const struct sf_reach
 	return result;
 }
 
-static doca_error_t read_imported(const struct place *from, size_t len, bool (*take)(void *arg, const void *bytes, size_t len),
+static doca_error_t read_imported(const struct place *from, size_t len, void (*take)(void *arg, const void *bytes, size_t len),
 				  void *arg)
 {
 	uint8_t bounce[BOUNCE_SIZE];
@@ -250,16 +250,15 @@ static doca_error_t read_imported(const struct place *from, size_t len, bool (*t
 
 		doca_error_t result = access_imported(from->piece->region, SF_OP_READ, place_addr(from) + at, bounce, part);
 
-		if (result == DOCA_SUCCESS && !take(arg, bounce, part))
-			result = DOCA_ERROR_DRIVER;
 		if (result != DOCA_SUCCESS)
 			return result;
+		take(arg, bounce, part);
 	}
 	return DOCA_SUCCESS;
 }
 
 doca_error_t sf_reach_read(const struct sf_reach_list *from, uint64_t at, uint64_t len,
-			   bool (*take)(void *arg, const void *bytes, size_t len), void *arg)
+			   void (*take)(void *arg, const void *bytes, size_t len), void *arg)
 {
 	doca_error_t result = DOCA_SUCCESS;
 
@@ -270,8 +269,8 @@ doca_error_t sf_reach_read(const struct sf_reach_list *from, uint64_t at, uint64
 
 		if (source.piece->region != NULL)
 			result = read_imported(&source, part, take, arg);
-		else if (!take(arg, place_addr(&source), part))
-			result = DOCA_ERROR_DRIVER;
+		else
+			take(arg, place_addr(&source), part);
 		len -= part;
 		if (len == 0)
 			break;

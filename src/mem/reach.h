@@ -83,7 +83,7 @@ SF_API doca_error_t sf_reach_copy(const struct sf_reach_list *to, const struct s
 
 /* Calls take for one stretch of the bytes [at, at + len) after the other. Those of imported memory are fetched before. */
 SF_API doca_error_t sf_reach_read(const struct sf_reach_list *from, uint64_t at, uint64_t len,
-				  bool (*take)(void *arg, const void *bytes, size_t len), void *arg);
+				  void (*take)(void *arg, const void *bytes, size_t len), void *arg);
 
 /* Writes plain memory to the beginning of the list. */
 SF_API doca_error_t sf_reach_write(const struct sf_reach_list *to, const void *bytes, size_t len);

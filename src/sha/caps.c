@@ -15,16 +15,6 @@ static doca_error_t check_algorithm(const void *devinfo, enum doca_sha_algorithm
 	return DOCA_SUCCESS;
 }
 
-/* Not logged: programs ask one after the other. */
-static doca_error_t supported(const void *devinfo, enum doca_sha_algorithm algorithm)
-{
-	doca_error_t result = check_algorithm(devinfo, algorithm);
-
-	if (result == DOCA_SUCCESS && !sha_digest_is_supported(algorithm))
-		result = DOCA_ERROR_NOT_SUPPORTED;
-	return result;
-}
-
 static doca_error_t answer(const void *asked, uint64_t value, void *place, size_t size)
 {
 	if (asked == NULL || place == NULL) {
@@ -40,12 +30,12 @@ static doca_error_t answer(const void *asked, uint64_t value, void *place, size_
 
 doca_error_t doca_sha_cap_task_hash_get_supported(struct doca_devinfo const *devinfo, enum doca_sha_algorithm algorithm)
 {
-	return supported(devinfo, algorithm);
+	return check_algorithm(devinfo, algorithm); /* every device has every one */
 }
 
 doca_error_t doca_sha_cap_task_partial_hash_get_supported(struct doca_devinfo const *devinfo, enum doca_sha_algorithm algorithm)
 {
-	return supported(devinfo, algorithm);
+	return check_algorithm(devinfo, algorithm); /* every device has every one */
 }
 
 doca_error_t doca_sha_cap_get_max_list_buf_num_elem(struct doca_devinfo const *devinfo, uint32_t *max_list_buf_num_elem)

@@ -1,110 +1,70 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define OPENSSL_API_COMPAT 0x10100000L /* from OpenSSL 3.0 on they are called deprecated, in favour of EVP */
+
 #include "sha/digest.h"
 
-#include <stdlib.h>
-
-#include <openssl/err.h>
-
-#include "base/log.h"
-
 static const struct {
-	const char *name;
 	uint32_t digest_size, block_size;
-} algorithms[SHA_ALGORITHMS] = {
-	[DOCA_SHA_ALGORITHM_SHA1] = {"SHA1", 20, 64},
-	[DOCA_SHA_ALGORITHM_SHA256] = {"SHA256", 32, 64},
-	[DOCA_SHA_ALGORITHM_SHA512] = {"SHA512", 64, 128},
+} sizes[SHA_ALGORITHMS] = {
+	[DOCA_SHA_ALGORITHM_SHA1] = {SHA_DIGEST_LENGTH, SHA_CBLOCK},
+	[DOCA_SHA_ALGORITHM_SHA256] = {SHA256_DIGEST_LENGTH, SHA256_CBLOCK},
+	[DOCA_SHA_ALGORITHM_SHA512] = {SHA512_DIGEST_LENGTH, SHA512_CBLOCK},
 };
 
 uint32_t sha_digest_size(enum doca_sha_algorithm algorithm)
 {
-	return algorithms[algorithm].digest_size;
+	return sizes[algorithm].digest_size;
 }
 
 uint32_t sha_block_size(enum doca_sha_algorithm algorithm)
 {
-	return algorithms[algorithm].block_size;
+	return sizes[algorithm].block_size;
 }
 
-bool sha_digest_is_supported(enum doca_sha_algorithm algorithm)
+/* None of libcrypto's calls below can fail: what they return is always 1. */
+
+void sha_state_begin(struct sha_state *state, enum doca_sha_algorithm algorithm)
 {
-	EVP_MD *digest = EVP_MD_fetch(NULL, algorithms[algorithm].name, NULL);
-
-	EVP_MD_free(digest);
-	ERR_clear_error();
-	return digest != NULL;
-}
-
-/* Beginning once makes libcrypto allocate what it needs; beginning again does not. */
-static bool states_init(struct sha_state *states, uint32_t num, int algorithm, const EVP_MD *digest)
-{
-	for (uint32_t i = 0; i < num; i++) {
-		EVP_MD_CTX *context = EVP_MD_CTX_new();
-
-		states[i].contexts[algorithm] = context;
-		if (context == NULL || EVP_DigestInit_ex2(context, digest, NULL) != 1)
-			return false;
+	state->algorithm = algorithm;
+	switch (algorithm) {
+	case DOCA_SHA_ALGORITHM_SHA1:
+		(void)SHA1_Init(&state->sha1);
+		break;
+	case DOCA_SHA_ALGORITHM_SHA256:
+		(void)SHA256_Init(&state->sha256);
+		break;
+	case DOCA_SHA_ALGORITHM_SHA512:
+		(void)SHA512_Init(&state->sha512);
+		break;
 	}
-	return true;
 }
 
-struct sha_state *sha_states_create(uint32_t num)
+void sha_state_update(struct sha_state *state, const void *bytes, size_t len)
 {
-	struct sha_state *states = calloc(num, sizeof(*states));
-	bool good = states != NULL;
-
-	for (int algorithm = 0; algorithm < SHA_ALGORITHMS && good; algorithm++) {
-		EVP_MD *digest = EVP_MD_fetch(NULL, algorithms[algorithm].name, NULL);
-
-		if (digest != NULL)
-			good = states_init(states, num, algorithm, digest);
-		EVP_MD_free(digest); /* the states hold it */
+	switch (state->algorithm) {
+	case DOCA_SHA_ALGORITHM_SHA1:
+		(void)SHA1_Update(&state->sha1, bytes, len);
+		break;
+	case DOCA_SHA_ALGORITHM_SHA256:
+		(void)SHA256_Update(&state->sha256, bytes, len);
+		break;
+	case DOCA_SHA_ALGORITHM_SHA512:
+		(void)SHA512_Update(&state->sha512, bytes, len);
+		break;
 	}
-	if (good)
-		return states;
-	SF_LOG_ERR("no memory for %u digests: configure fewer SHA tasks", num);
-	sha_states_destroy(states, num);
-	return NULL;
 }
 
-void sha_states_destroy(struct sha_state *states, uint32_t num)
+void sha_state_end(struct sha_state *state, uint8_t digest[SHA_DIGEST_MAX])
 {
-	for (uint32_t i = 0; states != NULL && i < num; i++) {
-		for (int algorithm = 0; algorithm < SHA_ALGORITHMS; algorithm++)
-			EVP_MD_CTX_free(states[i].contexts[algorithm]);
+	switch (state->algorithm) {
+	case DOCA_SHA_ALGORITHM_SHA1:
+		(void)SHA1_Final(digest, &state->sha1);
+		break;
+	case DOCA_SHA_ALGORITHM_SHA256:
+		(void)SHA256_Final(digest, &state->sha256);
+		break;
+	case DOCA_SHA_ALGORITHM_SHA512:
+		(void)SHA512_Final(digest, &state->sha512);
+		break;
 	}
-	free(states);
-}
-
-static bool check(int result, enum doca_sha_algorithm algorithm)
-{
-	if (__builtin_expect(result == 1, 1))
-		return true;
-	SF_LOG_ERR("libcrypto failed at %s: %s", algorithms[algorithm].name, ERR_reason_error_string(ERR_peek_last_error()));
-	ERR_clear_error();
-	return false;
-}
-
-bool sha_state_begin(struct sha_state *state, enum doca_sha_algorithm algorithm)
-{
-	if (state->contexts[algorithm] == NULL) {
-		SF_LOG_ERR("libcrypto has no %s here: ask the capability first", algorithms[algorithm].name);
-		return false;
-	}
-	return check(EVP_DigestInit_ex2(state->contexts[algorithm], NULL, NULL), algorithm);
-}
-
-bool sha_state_update(struct sha_state *state, enum doca_sha_algorithm algorithm, const void *bytes, size_t len)
-{
-	return check(EVP_DigestUpdate(state->contexts[algorithm], bytes, len), algorithm);
-}
-
-bool sha_state_end(struct sha_state *state, enum doca_sha_algorithm algorithm, uint8_t digest[SHA_DIGEST_MAX])
-{
-	return check(EVP_DigestFinal_ex(state->contexts[algorithm], digest, NULL), algorithm);
-}
-
-bool sha_state_copy(struct sha_state *to, const struct sha_state *from, enum doca_sha_algorithm algorithm)
-{
-	return check(EVP_MD_CTX_copy_ex(to->contexts[algorithm], from->contexts[algorithm]), algorithm);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Digests by libcrypto: looked up once, and with states that are made beforehand, so that a task allocates nothing. */
+/*
+ * A message being digested, by libcrypto. Its own functions for each algorithm are used, not EVP: those keep their state in
+ * memory of the caller's, where EVP allocates for each message.
+ */
 #ifndef SHA_DIGEST_H
 #define SHA_DIGEST_H
 
@@ -7,17 +10,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <openssl/evp.h>
+#include <openssl/sha.h>
 
-#include <doca_error.h>
 #include <doca_sha.h>
 
 #define SHA_ALGORITHMS 3
 #define SHA_DIGEST_MAX 64
 
-/* A message being digested, by whichever algorithm. */
 struct sha_state {
-	EVP_MD_CTX *contexts[SHA_ALGORITHMS]; /* NULL: libcrypto lacks the algorithm */
+	enum doca_sha_algorithm algorithm;
+	union {
+		SHA_CTX sha1;
+		SHA256_CTX sha256;
+		SHA512_CTX sha512;
+	};
 };
 
 static inline bool sha_algorithm_is_valid(enum doca_sha_algorithm algorithm)
@@ -29,19 +35,8 @@ static inline bool sha_algorithm_is_valid(enum doca_sha_algorithm algorithm)
 uint32_t sha_digest_size(enum doca_sha_algorithm algorithm);
 uint32_t sha_block_size(enum doca_sha_algorithm algorithm);
 
-/* Does libcrypto have it? */
-bool sha_digest_is_supported(enum doca_sha_algorithm algorithm);
-
-/* Makes states that are ready to begin. NULL, logged, without memory. */
-struct sha_state *sha_states_create(uint32_t num);
-void sha_states_destroy(struct sha_state *states, uint32_t num);
-
-/* Nothing here allocates. false: libcrypto failed, logged. */
-bool sha_state_begin(struct sha_state *state, enum doca_sha_algorithm algorithm);
-bool sha_state_update(struct sha_state *state, enum doca_sha_algorithm algorithm, const void *bytes, size_t len);
-bool sha_state_end(struct sha_state *state, enum doca_sha_algorithm algorithm, uint8_t digest[SHA_DIGEST_MAX]);
-
-/* Lets to stand where from stands. May allocate. false: libcrypto failed, logged. */
-bool sha_state_copy(struct sha_state *to, const struct sha_state *from, enum doca_sha_algorithm algorithm);
+void sha_state_begin(struct sha_state *state, enum doca_sha_algorithm algorithm);
+void sha_state_update(struct sha_state *state, const void *bytes, size_t len);
+void sha_state_end(struct sha_state *state, uint8_t digest[SHA_DIGEST_MAX]);
 
 #endif

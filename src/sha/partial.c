@@ -16,9 +16,7 @@ doca_error_t sf_sha_partial_copy(struct doca_sha_task_partial_hash *to, const st
 	}
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (from->common.phase == SHA_BEGUN &&
-	    !sha_state_copy(sha_partial_state(&to->common), sha_partial_state(&from->common), from->common.algorithm))
-		return DOCA_ERROR_UNEXPECTED;
+	to->common.state = from->common.state;
 	to->common.algorithm = from->common.algorithm;
 	to->common.phase = from->common.phase;
 	to->common.is_final = from->common.is_final;

@@ -8,8 +8,8 @@
 
 #include "base/visibility.h"
 
-/* to stands where from stands: algorithm, pieces so far, destination. Of one context, neither in flight, else INVALID_VALUE;
- * UNEXPECTED when libcrypto fails; logged. */
+/* to stands where from stands: algorithm, pieces so far, destination. Of one context, neither in flight, else INVALID_VALUE,
+ * logged. */
 SF_API doca_error_t sf_sha_partial_copy(struct doca_sha_task_partial_hash *to, const struct doca_sha_task_partial_hash *from);
 
 /* As doca_sha_task_partial_hash_set_dst, and between pieces too. */

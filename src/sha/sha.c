@@ -19,22 +19,6 @@ static bool is_last_submit(const struct sha_task *task)
 	return !task->is_partial || task->is_final;
 }
 
-/* The state that digests the task: its own if it is partial, else that of whoever works it off. */
-static struct sha_state *task_state(const struct sha_task *task, uint32_t worker)
-{
-	const struct doca_sha *sha = task_sha(task);
-	const struct sf_task_pool *pool = &sha->pools[SHA_PARTIAL_POOL];
-
-	if (!task->is_partial)
-		return &sha->states[worker];
-	return &sha->states[sha->first_partial + (size_t)((const char *)task - (const char *)pool->memory) / pool->slot_built];
-}
-
-struct sha_state *sha_partial_state(const struct sha_task *task)
-{
-	return task_state(task, 0);
-}
-
 /* Partial tasks: may this piece come now? */
 static doca_error_t check_piece(const struct sha_task *task, uint64_t len)
 {
@@ -78,32 +62,22 @@ static doca_error_t deliver(struct doca_sha *sha, struct sha_task *task, const u
 	return result;
 }
 
-struct update {
-	struct sha_state *state;
-	enum doca_sha_algorithm algorithm;
-};
-
-static bool update(void *arg, const void *bytes, size_t len)
+static void update(void *state, const void *bytes, size_t len)
 {
-	const struct update *to = arg;
-
-	return sha_state_update(to->state, to->algorithm, bytes, len);
+	sha_state_update(state, bytes, len);
 }
 
 /* So many bytes of the source, and the digest when they are the last. */
-static doca_error_t digest_bytes(struct sha_task *task, struct sha_state *state, const struct sf_reach_list *from, uint64_t at,
-				 uint64_t len, uint8_t *digest)
+static doca_error_t digest_bytes(struct sha_task *task, const struct sf_reach_list *from, uint64_t at, uint64_t len,
+				 uint8_t *digest)
 {
-	struct update to = {state, task->algorithm};
+	if (at == 0 && task->phase == SHA_FRESH)
+		sha_state_begin(&task->state, task->algorithm);
 
-	if (at == 0 && task->phase == SHA_FRESH && !sha_state_begin(state, task->algorithm))
-		return DOCA_ERROR_DRIVER;
+	doca_error_t result = sf_reach_read(from, at, len, update, &task->state);
 
-	doca_error_t result = sf_reach_read(from, at, len, update, &to);
-
-	if (result == DOCA_SUCCESS && at + len == from->len && is_last_submit(task) &&
-	    !sha_state_end(state, task->algorithm, digest))
-		result = DOCA_ERROR_DRIVER;
+	if (result == DOCA_SUCCESS && at + len == from->len && is_last_submit(task))
+		sha_state_end(&task->state, digest);
 	return result;
 }
 
@@ -133,7 +107,7 @@ static doca_error_t sha_run(struct doca_task *base)
 
 	uint64_t len = from.len - task->done < SHA_SLICE ? from.len - task->done : SHA_SLICE;
 
-	result = digest_bytes(task, task_state(task, 0), &from, task->done, len, digest);
+	result = digest_bytes(task, &from, task->done, len, digest);
 	if (result != DOCA_SUCCESS)
 		return result;
 	task->done += len;
@@ -154,7 +128,8 @@ static doca_error_t run_on_engine(struct doca_task *base, uint32_t part, uint32_
 	struct sha_engine_task *task = (struct sha_engine_task *)base;
 
 	(void)part; /* there is but one: a digest needs all bytes before */
-	return digest_bytes(&task->common, task_state(&task->common, 1 + thread), &task->from, 0, task->from.len, task->digest);
+	(void)thread;
+	return digest_bytes(&task->common, &task->from, 0, task->from.len, task->digest);
 }
 
 /* ---- tasks of both types ---- */
@@ -289,17 +264,7 @@ static doca_error_t sha_start(struct doca_ctx *ctx)
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	sf_reach_cache_init(&sha->reach, sha->dev);
-	sha->first_partial = 1 + sf_dev_desc(sha->dev)->engine_threads;
-	sha->num_states = sha->first_partial + sha->pools[SHA_PARTIAL_POOL].num_tasks;
-	sha->states = sha_states_create(sha->num_states);
-	if (sha->states == NULL)
-		return DOCA_ERROR_NO_MEMORY;
-
-	doca_error_t result = sf_offload_start(&sha->offload, ctx, sha->dev);
-
-	if (result != DOCA_SUCCESS)
-		sha_states_destroy(sha->states, sha->num_states);
-	return result;
+	return sf_offload_start(&sha->offload, ctx, sha->dev);
 }
 
 static void sha_cancel(struct doca_ctx *ctx)
@@ -314,11 +279,7 @@ static bool sha_drained(struct doca_ctx *ctx)
 
 static void sha_stop(struct doca_ctx *ctx)
 {
-	struct doca_sha *sha = (struct doca_sha *)ctx;
-
-	sf_offload_stop(&sha->offload);
-	sha_states_destroy(sha->states, sha->num_states);
-	sha->states = NULL;
+	sf_offload_stop(&((struct doca_sha *)ctx)->offload);
 }
 
 static bool sha_progress(struct doca_ctx *ctx)

@@ -32,6 +32,7 @@ struct sha_task {
 	enum sha_phase phase;
 	bool is_partial;
 	bool is_final; /* the next submit brings the last piece */
+	struct sha_state state;
 };
 
 #define SHA_REFUSED UINT64_MAX /* the submit has found, and logged, what is wrong with the task: its status */
@@ -60,9 +61,6 @@ struct doca_sha {
 	struct sf_task_pool pools[SHA_POOLS];
 	struct sf_offload offload;
 	struct sf_reach_cache reach;
-	struct sha_state *states; /* 0: for the hash tasks that progress digests; then one an engine thread, one a partial task */
-	uint32_t num_states;
-	uint32_t first_partial;
 };
 
 extern const struct sf_offload_ops sha_task_ops;
@@ -74,9 +72,6 @@ doca_error_t sha_task_configure(struct doca_sha *sha, int pool, doca_task_comple
 /* For the alloc_init of either type: the task, FRESH. */
 doca_error_t sha_task_alloc(struct doca_sha *sha, int pool, enum doca_sha_algorithm algorithm, const struct doca_buf *src,
 			    struct doca_buf *dst, union doca_data user_data, struct sha_task **task);
-
-/* What a partial task has digested so far. */
-struct sha_state *sha_partial_state(const struct sha_task *task);
 
 /* INVALID_VALUE, logged, unless all is given and, with a task, it is not in flight. */
 doca_error_t sha_task_check_setter(const struct sha_task *task, const void *value, const char *what);
