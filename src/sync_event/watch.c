@@ -219,16 +219,17 @@ void sf_watch_arm(struct sf_watch *watch, uint64_t last)
 {
 	atomic_store(&watch->last, last);
 	atomic_store(&watch->armed, true);
-	if (atomic_load(&watch->tick_ms) == 0 || atomic_load(&watch->ticking))
-		return;
-	atomic_store(&watch->ticking, true);
-	sf_watch_refresh(watch);
+	if (atomic_load(&watch->tick_ms) != 0 && !atomic_load(&watch->ticking))
+		sf_watch_refresh(watch);
 }
 
 void sf_watch_refresh(struct sf_watch *watch)
 {
 	pthread_mutex_lock(&lock);
-	if (watch->watcher != NULL && watchers_pid == getpid())
+	if (watch->watcher != NULL && watchers_pid == getpid()) {
+		if (atomic_load(&watch->tick_ms) != 0 && atomic_load(&watch->armed))
+			atomic_store(&watch->ticking, true); /* it may be the first that has something to look for */
 		kick(watch->watcher);
+	}
 	pthread_mutex_unlock(&lock);
 }

@@ -215,10 +215,26 @@ static void call_task_wait(struct slot *s)
 
 /* ---- life ---- */
 
+static void call_set_addr(struct slot *s);
+static void call_start(struct slot *s);
+static void call_ctx_start(struct slot *s);
+
 static void call_create(struct slot *s)
 {
 	memset(s, 0, sizeof(*s));
 	expect(doca_sync_event_create(&s->event), DOCA_SUCCESS);
+	if (maybe(4))
+		return;
+	/* Ready to be shared: chance alone seldom gets there. */
+	expect(doca_sync_event_add_publisher_location_remote_pci(s->event), DOCA_SUCCESS);
+	expect(doca_sync_event_add_subscriber_location_cpu(s->event, host), DOCA_SUCCESS);
+	s->publisher = s->remote = s->subscriber = true;
+	if (maybe(2))
+		call_set_addr(s);
+	if (maybe(2))
+		call_start(s);
+	else
+		call_ctx_start(s);
 }
 
 static void call_import(struct slot *s, struct slot *owner)
@@ -410,16 +426,16 @@ static void call_null(struct slot *s)
 static void random_call(void)
 {
 	static void (*const calls[])(struct slot *) = {
-		call_locations, call_locations, call_locations, call_set_addr,	call_start,   call_start,
-		call_ctx_start, call_ctx_start, call_stop,	call_ctx_stop,	call_destroy, call_set,
-		call_set,	call_add,	call_add,	call_get,	call_get,     call_wait,
-		call_task_get,	call_task_add,	call_task_wait, call_task_wait, call_null,
+		call_locations, call_set_addr, call_start,    call_start,    call_ctx_start, call_ctx_start, call_stop,
+		call_ctx_stop,	call_destroy,  call_set,      call_set,	     call_set,	     call_add,	     call_add,
+		call_add,	call_get,      call_get,      call_get,	     call_wait,	     call_wait,	     call_task_get,
+		call_task_get,	call_null,     call_task_add, call_task_add, call_task_wait, call_task_wait,
 	};
 	struct slot *s = &slots[below(SLOTS)];
 
 	if (s->event != NULL)
 		calls[below(sizeof(calls) / sizeof(calls[0]))](s);
-	else if (maybe(2))
+	else if (maybe(3))
 		call_create(s);
 	else
 		call_import(s, &slots[below(SLOTS)]);

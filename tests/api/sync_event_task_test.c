@@ -8,11 +8,12 @@
 #include <string.h>
 
 #include <poll.h>
-#include <pthread.h>
 #include <sys/resource.h>
 
 #include <cmocka.h>
 
+#include "fabric/fabric.h"
+#include "sync_event/remote_net.h"
 #include "sync_event_fixture.h"
 
 #define NUM_TASKS 8
@@ -438,28 +439,39 @@ static void sleep_until(struct tasks *t, const uint32_t *count, uint32_t wanted)
 	assert_int_equal(*count, wanted);
 }
 
-static void *set_later(void *argument)
+/* How long it takes until the handle says that something is due, with nobody progressing. */
+static double wake_time(struct doca_pe *pe)
 {
-	const struct timespec delay = {.tv_nsec = 20000000};
+	doca_notification_handle_t handle;
+	struct pollfd fd = {.events = POLLIN};
+	double begin = seconds_now();
 
-	nanosleep(&delay, NULL);
-	doca_sync_event_update_set(argument, 3);
-	return NULL;
+	OK(doca_pe_get_notification_handle(pe, &handle));
+	fd.fd = handle;
+	assert_int_equal(poll(&fd, 1, 1000 * DEADLINE_S), 1);
+	OK(doca_pe_clear_notification(pe, handle));
+	return seconds_now() - begin;
 }
+
+/* Sooner than those who look now and then would find it; on a busy machine perhaps not each time. */
+#define ATTEMPTS 5
+#define BY_THE_GATE_S 0.3
 
 static void a_sleeper_is_woken_by_the_other_side(void **state)
 {
 	struct tasks *t = *state;
-	pthread_t thread;
-	double begin;
+	double best = DEADLINE_S;
 
 	import_far(t);
-	OK(doca_task_submit(wait_eq(t, 3, UINT64_MAX)));
-	begin = seconds_now();
-	assert_int_equal(pthread_create(&thread, NULL, set_later, t->far), 0);
-	sleep_until(t, &seen.completed, 1);
-	assert_true(seconds_now() - begin < 0.4); /* by the gate, not by looking now and then */
-	pthread_join(thread, NULL);
+	for (uint32_t i = 1; i <= ATTEMPTS && best >= BY_THE_GATE_S; i++) {
+		OK(doca_task_submit(wait_eq(t, i, UINT64_MAX)));
+		doca_pe_progress(t->pe);
+		assert_false(sleep_for(t->pe, 0)); /* armed, and stays so */
+		OK(doca_sync_event_update_set(t->far, i));
+		best = wake_time(t->pe);
+		progress_until(t, &seen.completed, i);
+	}
+	assert_true(best < BY_THE_GATE_S);
 }
 
 static void arming_sees_what_is_true_already(void **state)
@@ -484,26 +496,32 @@ static void nobody_is_woken_without_a_wait(void **state)
 	assert_false(sleep_for(t->pe, 20));
 }
 
+/* The export moves the page at whose gate the watcher sleeps. */
 static void export_while_somebody_sleeps(void **state)
 {
 	struct tasks *t = *state;
-	double begin;
+	double best = DEADLINE_S;
 
-	OK(doca_task_submit(wait_eq(t, 3, UINT64_MAX)));
-	doca_pe_progress(t->pe);
-	assert_false(sleep_for(t->pe, 30)); /* the watcher sleeps at the gate, and stays armed */
-	import_far(t);			    /* the export moves the page */
-	begin = seconds_now();
-	OK(doca_sync_event_update_set(t->far, 3));
-	sleep_until(t, &seen.completed, 1);
-	assert_true(seconds_now() - begin < 0.4);
+	for (uint32_t i = 1; i <= ATTEMPTS && best >= BY_THE_GATE_S; i++) {
+		OK(doca_task_submit(wait_eq(t, 3, UINT64_MAX)));
+		doca_pe_progress(t->pe);
+		assert_false(sleep_for(t->pe, 30));
+		import_far(t);
+		OK(doca_sync_event_update_set(t->far, 3));
+		best = wake_time(t->pe);
+		progress_until(t, &seen.completed, i);
+		end_event(t->far);
+		t->far = NULL;
+		drain(t);
+		OK(doca_ctx_start(t->ctx));
+	}
+	assert_true(best < BY_THE_GATE_S);
 }
 
 static void a_sleeper_for_the_programs_memory_is_woken_in_time(void **state)
 {
 	struct tasks *t = *state;
 	static uint64_t word;
-	double begin;
 
 	word = 0;
 	drain(t);
@@ -512,10 +530,57 @@ static void a_sleeper_for_the_programs_memory_is_woken_in_time(void **state)
 	OK(doca_task_submit(wait_eq(t, 8, UINT64_MAX)));
 	doca_pe_progress(t->pe);
 	assert_false(sleep_for(t->pe, 0));
-	begin = seconds_now();
 	__atomic_store_n(&word, 8, __ATOMIC_RELEASE); /* a store opens no gate */
-	sleep_until(t, &seen.completed, 1);
-	assert_true(seconds_now() - begin < 1.0);
+	assert_true(wake_time(t->pe) < 3);
+	progress_until(t, &seen.completed, 1);
+}
+
+static void write_far(const struct doca_sync_event_remote_net *net, uint64_t offset, uint64_t value)
+{
+	const struct sf_iov piece = {.addr = &value, .len = sizeof(value)};
+	struct sf_op op = {.kind = SF_OP_WRITE, .iov = &piece, .iov_num = 1};
+
+	sf_sync_event_remote_net_word(net, &op.region, &op.remote_addr);
+	op.remote_addr += offset;
+	OK(sf_region_access(op.region, &op));
+}
+
+/* Whatever the other side writes beside the value: the sleeper wakes too often, and sees the value in the end. */
+static void garbage_at_the_gate_loses_nothing(void **state)
+{
+	struct tasks *t = *state;
+	struct doca_sync_event *event;
+	struct doca_sync_event_remote_net *net;
+	struct doca_sync_event_task_wait_eq *wait;
+	union doca_data none = {0};
+	const uint8_t *data;
+	uint64_t garbage = 88172645463325252;
+	size_t sz;
+
+	OK(doca_sync_event_create(&event));
+	OK(doca_sync_event_add_publisher_location_remote_net(event));
+	OK(doca_sync_event_add_subscriber_location_cpu(event, t->f->host));
+	start_ctx(event, t->pe);
+	OK(doca_sync_event_export_to_remote_net(event, &data, &sz));
+	OK(doca_sync_event_remote_net_create_from_export(t->f->other, data, sz, &net));
+	OK(doca_sync_event_task_wait_eq_alloc_init(event, 3, UINT64_MAX, none, &wait));
+	OK(doca_task_submit(doca_sync_event_task_wait_eq_as_doca_task(wait)));
+	for (int i = 0; i < 500; i++) {
+		garbage ^= garbage << 13;
+		garbage ^= garbage >> 7;
+		garbage ^= garbage << 17;
+		write_far(net, 8, garbage); /* the gate and the mark of life */
+		sf_sync_event_remote_net_ring(net);
+		assert_int_equal(doca_pe_progress(t->pe), 0);
+		sleep_for(t->pe, 0);
+	}
+	sleep_for(t->pe, 0);
+	write_far(net, 0, 3); /* and does not ring */
+	assert_true(wake_time(t->pe) < 3);
+	progress_until(t, &seen.completed, 1);
+	OK(doca_sync_event_remote_net_destroy(net));
+	OK(doca_ctx_stop(doca_sync_event_as_ctx(event)));
+	OK(doca_sync_event_destroy(event));
 }
 
 static double cpu_seconds(void)
@@ -597,6 +662,7 @@ int main(void)
 		T(nobody_is_woken_without_a_wait),
 		T(export_while_somebody_sleeps),
 		T(a_sleeper_for_the_programs_memory_is_woken_in_time),
+		T(garbage_at_the_gate_loses_nothing),
 		T(a_sleeping_wait_costs_nothing),
 		T(more_sleepers_than_one_thread_serves),
 	};
