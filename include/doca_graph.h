@@ -26,12 +26,13 @@
  *
  * Many instances of a graph can be in flight, together with plain tasks of the same contexts. Tasks of an instance in flight
  * belong to it: their own callbacks are not called, and they can be neither freed nor submitted by the program until the
- * instance's callback begins. They must not be freed while the instance is to be submitted again. The callbacks of an instance
+ * instance's callback begins. Nor may they be freed as long as it is to be submitted again. The callbacks of an instance
  * that is run by a sub-graph node are not called either.
  *
  * When a node fails no further node starts; those that run come to their end, and then the error callback of the instance is
- * called. A context without room for the task of a node (submit would answer DOCA_ERROR_AGAIN) fails nothing: the node waits
- * and is tried again by each progress call. In event-driven mode the notification handle stays readable while a node waits.
+ * called. A task that waits for something that never comes (a message, an event) therefore keeps its instance, until its
+ * context is stopped. A context without room for the task of a node (submit would answer DOCA_ERROR_AGAIN) fails nothing: the
+ * node waits and is tried again by each progress call. In event-driven mode the program is woken for it.
  *
  * Threads: as the progress engine. Everything is allocated by doca_graph_start(); submission and progress allocate nothing.
  * (Core guide, "DOCA Graph Execution")

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What runs the graphs of one progress engine: a context of it, made with its first graph and gone with its last. */
 #include <stdlib.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "core/pe.h"
 #include "graph/graph_private.h"
+
+#define RETRY_NS 100000 /* how soon a program that sleeps looks again whether a full context has room */
 
 static struct sf_graph_engine *of(struct doca_ctx *ctx)
 {
@@ -42,6 +46,13 @@ void sf_graph_lane_put(struct sf_graph_lane *lane)
 	free(lane);
 }
 
+/* Whoever waits on the handle wakes, because of what he was not told of when he asked. */
+static void wake(struct sf_graph_engine *engine)
+{
+	if (engine->base.pe->armed)
+		sf_ctx_kick(&engine->base);
+}
+
 static void overloaded_add(struct sf_graph_engine *engine, struct sf_graph_lane *lane)
 {
 	lane->is_overloaded = true;
@@ -59,8 +70,10 @@ static void overloaded_remove(struct sf_graph_engine *engine, struct sf_graph_la
 void sf_graph_lane_push(struct sf_graph_lane *lane, struct sf_graph_engine *engine, struct sf_graph_step *step)
 {
 	TAILQ_INSERT_TAIL(&lane->waiting, step, next);
-	if (!lane->is_overloaded)
-		overloaded_add(engine, lane);
+	if (lane->is_overloaded)
+		return;
+	overloaded_add(engine, lane);
+	wake(engine);
 }
 
 void sf_graph_lane_remove(struct sf_graph_lane *lane, struct sf_graph_engine *engine, struct sf_graph_step *step)
@@ -98,8 +111,7 @@ void sf_graph_engine_due(struct sf_graph_engine *engine, struct doca_graph_insta
 	top->is_due = true;
 	TAILQ_INSERT_TAIL(&engine->due, top, next);
 	engine->num_due++;
-	if (engine->base.pe->armed)
-		sf_ctx_kick(&engine->base);
+	wake(engine);
 }
 
 void sf_graph_engine_not_due(struct sf_graph_engine *engine, struct doca_graph_instance *top)
@@ -134,18 +146,35 @@ static doca_error_t start(struct doca_ctx *ctx)
 	return DOCA_SUCCESS;
 }
 
+static void timer_set(struct sf_graph_engine *engine, long ns)
+{
+	struct itimerspec spec = {.it_value.tv_nsec = ns};
+	timerfd_settime(engine->timer_fd, 0, &spec, NULL); /* 0 stops it; either takes back that it ran out before */
+	engine->is_timer_set = ns > 0;
+}
+
 static bool progress(struct doca_ctx *ctx)
 {
 	struct sf_graph_engine *engine = of(ctx);
+	if (__builtin_expect(engine->is_timer_set, 0))
+		timer_set(engine, 0);
 	bool moved = engine->num_overloaded > 0 && retry(engine);
 	return (engine->num_due > 0 && drain(engine)) || moved;
 }
 
-/* What a full context waits for may come without anything here being told (the peer's doing), so while steps wait the program
- * does not sleep. */
+/* A full context may get room by its own completions, which wake the program, or without anything here being told (the peer's
+ * doing): so while steps wait, it does not sleep for long. */
 static bool arm(struct doca_ctx *ctx)
 {
-	return of(ctx)->num_due > 0 || of(ctx)->num_overloaded > 0;
+	struct sf_graph_engine *engine = of(ctx);
+	if (engine->num_due > 0)
+		return true;
+	if (engine->num_overloaded == 0)
+		return false;
+	if (engine->timer_fd < 0)
+		return true;
+	timer_set(engine, RETRY_NS);
+	return false;
 }
 
 static const struct sf_ctx_ops ops = {
@@ -161,8 +190,22 @@ static void state_changed(const union doca_data user_data, struct doca_ctx *ctx,
 {
 	if (next != DOCA_CTX_STATE_IDLE)
 		return;
+	if (of(ctx)->timer_fd >= 0) {
+		sf_ctx_unwatch_fd(ctx, of(ctx)->timer_fd);
+		close(of(ctx)->timer_fd);
+	}
 	sf_ctx_fini(ctx);
 	free(of(ctx));
+}
+
+/* Without a descriptor to spare the program is kept awake instead. */
+static void timer_open(struct sf_graph_engine *engine)
+{
+	engine->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (engine->timer_fd < 0 || sf_ctx_watch_fd(&engine->base, engine->timer_fd) == DOCA_SUCCESS)
+		return;
+	close(engine->timer_fd);
+	engine->timer_fd = -1;
 }
 
 doca_error_t sf_graph_engine_get(struct doca_pe *pe, struct sf_graph_engine **engine)
@@ -182,6 +225,7 @@ doca_error_t sf_graph_engine_get(struct doca_pe *pe, struct sf_graph_engine **en
 		doca_ctx_set_state_changed_cb(&here->base, state_changed);
 		doca_pe_connect_ctx(pe, &here->base);
 		doca_ctx_start(&here->base);
+		timer_open(here);
 		pe->graphs = here;
 	}
 	here->num_users++;

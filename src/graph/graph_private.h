@@ -23,6 +23,8 @@ struct sf_graph_lane {
 struct sf_graph_engine {
 	struct doca_ctx base;
 	uint32_t num_users;
+	int timer_fd; /* wakes a program that sleeps while steps wait; -1 without */
+	bool is_timer_set;
 	struct sf_graph_lane work;		/* for nodes without a context */
 	TAILQ_HEAD(, sf_graph_lane) overloaded; /* each lane in which steps wait */
 	uint32_t num_overloaded;

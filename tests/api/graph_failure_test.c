@@ -381,7 +381,7 @@ static void a_user_node_that_is_due_wakes(void **state)
 	ok(doca_graph_instance_destroy(instance));
 }
 
-static void a_node_that_waits_for_room_keeps_the_program_awake(void **state)
+static void a_node_that_waits_for_room_wakes_the_program_now_and_then(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a);
@@ -390,13 +390,17 @@ static void a_node_that_waits_for_room_keeps_the_program_awake(void **state)
 	fixture_task(instance, a, &f->a);
 	f->a.submit_result = DOCA_ERROR_AGAIN;
 	rest(f);
-	ok(doca_graph_instance_submit(instance));
-	rest(f);
+	assert_false(wakes(f));
+	ok(doca_graph_instance_submit(instance)); /* after the request: what it waits for is not armed */
 	assert_true(wakes(f));
-	f->a.submit_result = DOCA_SUCCESS;
+	for (int i = 0; i < 3; i++) {
+		rest(f);
+		assert_true(wakes_within(f, 5000));
+	}
+	f->a.submit_result = DOCA_SUCCESS; /* the peer's doing: nothing tells */
 	rest(f);
 	assert_int_equal(f->num_completed, 1);
-	assert_false(wakes(f));
+	assert_false(wakes_within(f, 2)); /* and no timer is left */
 	ok(doca_graph_instance_destroy(instance));
 }
 
@@ -482,7 +486,7 @@ int main(void)
 		T(a_task_serves_several_nodes_one_after_the_other),
 		T(a_task_of_two_nodes_at_once_fails_the_instance),
 		T(a_user_node_that_is_due_wakes),
-		T(a_node_that_waits_for_room_keeps_the_program_awake),
+		T(a_node_that_waits_for_room_wakes_the_program_now_and_then),
 		T(work_nodes_of_a_graph_without_an_engine),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

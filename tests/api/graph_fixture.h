@@ -180,12 +180,17 @@ static inline enum sf_graph_step_state state_of(struct doca_graph_instance *inst
 	return at;
 }
 
-static inline bool wakes(struct fixture *f)
+static inline bool wakes_within(struct fixture *f, int timeout_ms)
 {
 	doca_notification_handle_t handle;
 	ok(doca_pe_get_notification_handle(f->pe, &handle));
 	struct pollfd fd = {.fd = handle, .events = POLLIN};
-	return poll(&fd, 1, 0) == 1;
+	return poll(&fd, 1, timeout_ms) == 1;
+}
+
+static inline bool wakes(struct fixture *f)
+{
+	return wakes_within(f, 0);
 }
 
 static inline void rest(struct fixture *f)
