@@ -343,8 +343,9 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_set_addr(struct doca_sync_event *event, uint64_t *addr);
 
 /**
- * Has the value in the first 8 bytes of a buffer's data section (which may still be empty). The buffer's mmap is kept from
- * being stopped while the event is started; the buffer itself may go. As doca_sync_event_set_addr() else.
+ * Has the value in the first 8 bytes of a buffer's data section (which may still be empty). From now on the buffer's mmap cannot
+ * be stopped, until the event's stop or destruction, which let go of it, or until the memory is set anew; the buffer itself may
+ * go. As doca_sync_event_set_addr() else.
  *
  * @param event the sync event
  * @param buf the buffer; its mmap is started
@@ -366,7 +367,7 @@ doca_error_t doca_sync_event_set_doca_buf(struct doca_sync_event *event, struct 
  * @param event the sync event
  * @return DOCA_SUCCESS
  * @retval DOCA_ERROR_INVALID_VALUE event is NULL, lacks a location, has two GPUs, or a GPU and memory of the program's.
- * @retval DOCA_ERROR_BAD_STATE it is started already, in either mode; or the mmap of its buffer is not started.
+ * @retval DOCA_ERROR_BAD_STATE it is started already, in either mode.
  * @retval DOCA_ERROR_NO_MEMORY no memory for it.
  * @retval DOCA_ERROR_NOT_SUPPORTED a GPU cannot reach it.
  */

@@ -31,6 +31,16 @@ doca_error_t sf_event_check_stopped(const struct doca_sync_event *event, const c
 
 /* ---- create and destroy ---- */
 
+/* Memory of a buf is its mmap's, which is held; what set_addr gave is the program's own to keep. */
+static void buf_drop(struct doca_sync_event *event)
+{
+	if (event->mmap == NULL)
+		return;
+	sf_mmap_release(event->mmap);
+	event->mmap = NULL;
+	event->user_word = NULL;
+}
+
 struct doca_sync_event *sf_event_new(void)
 {
 	struct doca_sync_event *event = calloc(1, sizeof(*event));
@@ -80,6 +90,7 @@ doca_error_t doca_sync_event_destroy(struct doca_sync_event *event)
 		return DOCA_ERROR_BAD_STATE;
 	if (event->imported_by != NULL)
 		sf_event_import_drop(event);
+	buf_drop(event);
 	sf_event_free(event);
 	return DOCA_SUCCESS;
 }
@@ -106,8 +117,8 @@ doca_error_t doca_sync_event_set_addr(struct doca_sync_event *event, uint64_t *a
 		SF_LOG_ERR("a sync event that was made from an export, or is used by a GPU, has no memory of yours");
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
+	buf_drop(event);
 	event->user_word = addr;
-	event->mmap = NULL;
 	return DOCA_SUCCESS;
 }
 
@@ -146,6 +157,10 @@ doca_error_t doca_sync_event_set_doca_buf(struct doca_sync_event *event, struct 
 		SF_LOG_ERR("%s: %s", __func__, unfit);
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
+	result = sf_mmap_hold(buf->mmap);
+	if (result != DOCA_SUCCESS)
+		return result;
+	buf_drop(event);
 	event->user_word = (uint64_t *)(void *)buf->data;
 	event->mmap = buf->mmap;
 	return DOCA_SUCCESS;
@@ -175,19 +190,13 @@ static doca_error_t open_own(struct doca_sync_event *event)
 {
 	doca_error_t result = check_places(event);
 
-	if (result == DOCA_SUCCESS && event->mmap != NULL)
-		result = sf_mmap_hold(event->mmap);
+	if (result == DOCA_SUCCESS)
+		result = sf_cell_open(&event->cell, event->user_word);
 	if (result != DOCA_SUCCESS)
 		return result;
-	result = sf_cell_open(&event->cell, event->user_word);
-	if (result == DOCA_SUCCESS) {
-		result = sf_event_gpu_map(event);
-		if (result == DOCA_SUCCESS)
-			return result;
+	result = sf_event_gpu_map(event);
+	if (result != DOCA_SUCCESS)
 		sf_cell_close(&event->cell);
-	}
-	if (event->mmap != NULL)
-		sf_mmap_release(event->mmap);
 	return result;
 }
 
@@ -227,8 +236,7 @@ void sf_event_close(struct doca_sync_event *event)
 	sf_event_exports_drop(event);
 	sf_event_gpu_unmap(event);
 	sf_cell_close(&event->cell);
-	if (event->mmap != NULL)
-		sf_mmap_release(event->mmap);
+	buf_drop(event);
 }
 
 void sf_event_set_tick(struct doca_sync_event *event)

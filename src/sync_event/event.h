@@ -56,7 +56,7 @@ struct doca_sync_event {
 
 	uint64_t *user_word;		     /* the user's memory, or NULL */
 	doca_gpu_dev_sync_event_t *gpu_word; /* where kernels find the value; NULL without a GPU location, or stopped */
-	struct doca_mmap *mmap;		     /* that it lies in, when it is a buf's; held while started */
+	struct doca_mmap *mmap;		     /* that it lies in, when it is a buf's; held */
 	struct sf_event_exported exports[SF_EVENT_EXPORTS];
 
 	struct doca_dev *imported_by; /* of an import, which has its regions from create to destroy; NULL else */

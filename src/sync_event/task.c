@@ -76,10 +76,6 @@ static doca_error_t event_start(struct doca_ctx *ctx)
 	struct doca_sync_event *event = (struct doca_sync_event *)ctx;
 	doca_error_t result = sf_event_check_stopped(event, "doca_ctx_start");
 
-	if (result == DOCA_SUCCESS && ctx->gpu != NULL) {
-		SF_LOG_ERR("a sync event has no data path on a GPU: give it a GPU location, and kernels its handle");
-		result = DOCA_ERROR_NOT_SUPPORTED;
-	}
 	if (result == DOCA_SUCCESS)
 		result = sf_event_open(event);
 	if (result != DOCA_SUCCESS)

@@ -319,6 +319,8 @@ static void value_in_a_buffer(void **state)
 
 	buffer_open(&b, f->host, DOCA_ACCESS_FLAG_PCI_READ_WRITE, 128);
 	OK(doca_sync_event_set_doca_buf(f->event, b.buf));
+	OK(doca_sync_event_set_doca_buf(f->event, b.buf)); /* and holds its mmap once */
+	assert_int_equal(doca_mmap_stop(b.mmap), DOCA_ERROR_NOT_PERMITTED);
 	OK(doca_sync_event_start(f->event));
 	assert_int_equal(doca_sync_event_set_doca_buf(f->event, b.buf), DOCA_ERROR_BAD_STATE);
 	imported = import_event(f);
@@ -351,6 +353,26 @@ static void buffers_that_are_refused(void **state)
 	OK(doca_sync_event_start(f->event));
 	assert_int_equal(doca_sync_event_export_to_remote_pci(f->event, f->host, &data, &sz), INVALID);
 	OK(doca_sync_event_stop(f->event));
+	buffer_close(&b);
+}
+
+static void memory_set_anew_or_never_used_is_let_go(void **state)
+{
+	struct fixture *f = *state;
+	struct buffer b;
+	uint64_t word = 4;
+
+	buffer_open(&b, f->host, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE, 0);
+	OK(doca_sync_event_set_doca_buf(f->event, b.buf));
+	OK(doca_sync_event_set_addr(f->event, &word));
+	buffer_close(&b);
+	OK(doca_sync_event_start(f->event));
+	assert_int_equal(value_of(f->event), 4);
+	OK(doca_sync_event_stop(f->event));
+	buffer_open(&b, f->host, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE, 0);
+	OK(doca_sync_event_set_doca_buf(f->event, b.buf));
+	OK(doca_sync_event_destroy(f->event));
+	f->event = NULL;
 	buffer_close(&b);
 }
 
@@ -628,6 +650,7 @@ int main(void)
 		T(far_value_is_updated_and_waited_for),
 		T(value_in_a_buffer),
 		T(buffers_that_are_refused),
+		T(memory_set_anew_or_never_used_is_let_go),
 		T(both_sides_are_one_counter),
 		T(the_dpu_exports_to_a_host_function),
 		T(importer_is_the_other_end_of_pci),
