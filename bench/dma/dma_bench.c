@@ -25,6 +25,7 @@
 #define SMALL 64
 #define SMALL_TASKS 2000000
 #define LARGE (1 << 20)
+#define HUGE (64 << 20)
 #define PAGE 4096
 #define LARGE_TASKS 200
 #define LIMIT_SMALL_MTASKS 20.0
@@ -172,6 +173,25 @@ static int large_tasks(const char *what, struct doca_mmap *from, uint8_t *src, s
 	return ratio < limit;
 }
 
+/* Larger than any cache: what engine threads are for (SOFTFIELD_TOPOLOGY, engine_threads). */
+static void huge_tasks(void)
+{
+	uint8_t *memory = aligned_alloc(PAGE, 2 * HUGE);
+	double ns[RUNS], plain[RUNS];
+	struct doca_mmap *mmap;
+
+	memset(memory, 4, 2 * HUGE);
+	mmap = map(memory, 2 * HUGE, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE);
+	for (int i = 0; i < RUNS; i++) {
+		ns[i] = run_dma(mmap, memory, mmap, memory + HUGE, HUGE, 1, 4);
+		plain[i] = run_memcpy(memory, memory + HUGE, HUGE, 4);
+	}
+	printf("64 MiB, within the process: %.2f GB/s, memcpy %.2f GB/s", HUGE / median(ns), HUGE / median(plain));
+	printf(", ratio %.3f\n", plain[RUNS / 2] / ns[RUNS / 2]);
+	check(doca_mmap_destroy(mmap), "destroy the mmap");
+	free(memory);
+}
+
 /* ---- the other process ---- */
 
 #define DESCRIPTOR_MAX 4096
@@ -251,6 +271,7 @@ int main(void)
 
 	missed = small_tasks(mmap, memory);
 	missed |= large_tasks("within the process", mmap, memory, mmap, memory + LARGE, memory, LIMIT_LARGE);
+	huge_tasks();
 	missed |= imported_memory(sockets[0], mmap, memory, true);
 	missed |= imported_memory(sockets[0], mmap, memory, false);
 	check(doca_ctx_stop(doca_dma_as_ctx(bench.dma)), "stop");

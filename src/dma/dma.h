@@ -12,8 +12,9 @@
 #define DMA_TASKS_MAX 65536
 #define DMA_LIST_MAX SF_REACH_LIST_MAX
 #define DMA_LEN_MAX SF_REACH_LEN_MAX
-#define DMA_SLICE (UINT64_C(1) << 20)  /* bytes that one progress call copies of a task */
-#define DMA_PART (UINT64_C(256) << 10) /* bytes that an engine thread copies at a time; smaller tasks are not worth one */
+#define DMA_SLICE (UINT64_C(1) << 20)	   /* bytes that one progress call copies of a task */
+#define DMA_PART (UINT64_C(256) << 10)	   /* bytes that an engine thread copies at a time */
+#define DMA_ENGINE_MIN (UINT64_C(2) << 20) /* bytes from which on waking threads pays */
 
 #define DMA_REFUSED UINT64_MAX /* the submit has found, and logged, what is wrong with the task: its status */
 

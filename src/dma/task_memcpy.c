@@ -101,9 +101,10 @@ static bool is_large(const struct doca_dma_task_memcpy *task)
 {
 	uint64_t len = 0;
 	uint32_t num = 0;
-	for (const struct doca_buf *buf = task->src; buf != NULL && num < DMA_LIST_MAX && len < DMA_PART; buf = buf->next, num++)
+	for (const struct doca_buf *buf = task->src; buf != NULL && num < DMA_LIST_MAX && len < DMA_ENGINE_MIN;
+	     buf = buf->next, num++)
 		len += buf->data_len;
-	return len >= DMA_PART;
+	return len >= DMA_ENGINE_MIN;
 }
 
 /* To the engine's threads, unless something is wrong with it: that is told from progress. */

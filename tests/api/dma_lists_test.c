@@ -251,7 +251,7 @@ static void large_lists(void **state)
 		source->used = 0;
 		destination->used = 0;
 		for (uint32_t i = 0; i < num; i++) {
-			from[i] = take(&f->rig, source, source->len / num);
+			from[i] = take(&f->rig, source, 2 * source->len / num);
 			from[i].data = from[i].offset;
 			from[i].data_len = from[i].len;
 			set_data(&from[i]);

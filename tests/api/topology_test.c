@@ -68,7 +68,8 @@ static void what_a_file_says_is_taken(void **state)
 		"{'nodes':[{'name':'h','kind':'host'},{'name':'d','kind':'dpu','host':'h','address':'dpu.example'}],"
 		"'devices':[{'node':'d','pci':'0001:AB:1f.7'},"
 		"{'node':'h','pci':'81:00.0','ibdev':'rdma9','iface':'eth9','mac':'06:00:00:00:00:0A','ipv4':'10.1.2.3',"
-		"'ipv6':'fd00::1','rate_gbps':25,'uplink':'d/0001:ab:1F.7','sfs':[{'index':4},{'index':70000}]}],"
+		"'ipv6':'fd00::1','rate_gbps':25,'engine_threads':5,'uplink':'d/"
+		"0001:ab:1F.7','sfs':[{'index':4},{'index':70000,'engine_threads':64}]}],"
 		"'gpus':[{'node':'h','pci':'65:00.0','name':'My GPU'}]}";
 	char json[sizeof(text)];
 	const uint8_t mac[6] = {6, 0, 0, 0, 0, 0x0a}, ipv4[4] = {10, 1, 2, 3};
@@ -88,6 +89,9 @@ static void what_a_file_says_is_taken(void **state)
 	assert_int_equal(pf->ipv6[0], 0xfd);
 	assert_int_equal(pf->ipv6[15], 1);
 	assert_int_equal(pf->rate_bps, UINT64_C(25000000000));
+	assert_int_equal(pf->engine_threads, 5);
+	assert_int_equal(sf->engine_threads, 64);
+	assert_int_equal(pf->uplink->engine_threads, 0);
 	assert_string_equal(pf->uplink->key, "d/0001:ab:1f.7");
 	assert_int_equal(sf->kind, SF_FUNCTION_SF);
 	assert_int_equal(sf->sf_index, 70000);
@@ -218,6 +222,8 @@ static const struct mistake {
 	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"ipv4\":\"1.2.3\"}"), "devices[0].ipv4: \"1.2.3\" is not an IPv4 address"},
 	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"ipv6\":\"::g\"}"), "devices[0].ipv6: \"::g\" is not an IPv6 address"},
 	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"rate_gbps\":0}"), "devices[0].rate_gbps: expected 1 to"},
+	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"engine_threads\":65}"), "devices[0].engine_threads: expected 0 to 64"},
+	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"engine_threads\":\"2\"}"), "devices[0].engine_threads: expected"},
 	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"uplink\":\"d/03:00.0\"}"), "devices[0].uplink: only a host's function"},
 	{FILE_OF("{\"node\":\"h\",\"pci\":\"03:00.0\",\"uplink\":\"d\"}"), "devices[0].uplink: expected NODE/PCI"},
 	{FILE_OF("{\"node\":\"h\",\"pci\":\"03:00.0\",\"uplink\":\"d/03:00.0\"}"),

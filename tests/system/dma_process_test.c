@@ -24,9 +24,9 @@
 #include "support/dma_rig.h"
 
 #define HOST_DEVICE "d8:00.0"
-#define LEN (3 << 20)
+#define LEN (8 << 20)
 #define DESCRIPTOR_MAX 4096
-#define MANY 8 /* tasks under way, each large enough for engine threads */
+#define MANY 4 /* tasks under way, each large enough for engine threads */
 
 /* What an exporter sends. */
 struct exported {
