@@ -2,6 +2,8 @@
 /* Graphs: nodes that fail, contexts without room or that stop, tasks in wrong hands, event-driven mode, the 2.2 API's side. */
 #include "graph_fixture.h"
 
+#include <sys/resource.h>
+
 /* ---- failures ---- */
 
 static void a_failing_task_stops_new_nodes_and_running_ones_drain(void **state)
@@ -404,6 +406,36 @@ static void a_node_that_waits_for_room_wakes_the_program_now_and_then(void **sta
 	ok(doca_graph_instance_destroy(instance));
 }
 
+/* Without a descriptor for the timer the program does not sleep at all. */
+static void a_node_that_waits_without_a_timer_keeps_the_program_awake(void **state)
+{
+	struct fixture *f = *state;
+	struct rlimit before, none = {0};
+	ok(doca_graph_destroy(f->graph)); /* the last one: the next has a timer of its own */
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none.rlim_max = before.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	doca_error_t result = doca_graph_create(f->pe, &f->graph);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	ok(result);
+	ok(doca_graph_set_conf(f->graph, fixture_completed, fixture_failed, 1));
+	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a);
+	ok(doca_graph_start(f->graph));
+	struct doca_graph_instance *instance = fixture_instance(f->graph);
+	fixture_task(instance, a, &f->a);
+	f->a.submit_result = DOCA_ERROR_AGAIN;
+	ok(doca_graph_instance_submit(instance));
+	for (int i = 0; i < 3; i++) {
+		rest(f);
+		assert_true(wakes(f));
+	}
+	f->a.submit_result = DOCA_SUCCESS;
+	rest(f);
+	assert_false(wakes(f));
+	assert_int_equal(f->num_completed, 1);
+	ok(doca_graph_instance_destroy(instance));
+}
+
 /* ---- the 2.2 API's side ---- */
 
 static struct sf_graph_step *work_step;
@@ -487,6 +519,7 @@ int main(void)
 		T(a_task_of_two_nodes_at_once_fails_the_instance),
 		T(a_user_node_that_is_due_wakes),
 		T(a_node_that_waits_for_room_wakes_the_program_now_and_then),
+		T(a_node_that_waits_without_a_timer_keeps_the_program_awake),
 		T(work_nodes_of_a_graph_without_an_engine),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
