@@ -83,6 +83,16 @@ class Program:
     def send_signal(self, number):
         self.process.send_signal(number)
 
+    def freeze(self):
+        """Stops every thread, and returns when they have stopped: the signal alone is only under way."""
+        self.send_signal(signal.SIGSTOP)
+        wait_until(lambda: all(state == "T" for state in self.thread_states()), "%s does not stop" % self.name)
+
+    def thread_states(self):
+        for thread in os.listdir("/proc/%d/task" % self.pid):
+            with open("/proc/%d/task/%s/stat" % (self.pid, thread)) as file:
+                yield file.read().rsplit(")", 1)[1].split()[0]
+
     def stop(self, number=signal.SIGTERM):
         self.send_signal(number)
         return self.wait_exit()

@@ -210,7 +210,7 @@ class Orchestrator(unittest.TestCase):
             idle, busy = site.connect(), site.connect()
             self.assertEqual(idle.ask(b"ABCD"), b"DCBA")
             self.assertEqual(busy.ask(b"ABCD"), b"DCBA")
-            orchestrator.send_signal(signal.SIGSTOP)
+            orchestrator.freeze()
             busy.send(frame(b"lost"))
             # The request is in flight once the server has taken its bytes from the socket.
             wait_until(lambda: unread(site.port, busy) == 0, "the request is not read")
