@@ -21,9 +21,9 @@ check() {
 	fi
 }
 
-alone() { # COMPILER LANGUAGE STANDARD HEADER
+alone() { # COMPILER LANGUAGE STANDARD HEADER [FOLDER]
 	echo "#include <$4>" |
-		"$1" -std="$3" -x "$2" -Wall -Wextra -Werror -DDOCA_ALLOW_EXPERIMENTAL_API -I"$prefix/include" -fsyntax-only -
+		"$1" -std="$3" -x "$2" -Wall -Wextra -Werror -DDOCA_ALLOW_EXPERIMENTAL_API -I"$prefix/include${5:-}" -fsyntax-only -
 }
 
 for header in "$prefix"/include/*.h; do
@@ -32,13 +32,21 @@ for header in "$prefix"/include/*.h; do
 	check "$name alone in C++" alone "${CXX:-g++}" c++ c++11 "$name"
 done
 
+for header in "$prefix"/include/doca-2.2/*.h; do
+	name=$(basename "$header")
+	check "2.2 $name alone in C" alone "${CC:-gcc}" c gnu11 "$name" /doca-2.2
+	check "2.2 $name alone in C++" alone "${CXX:-g++}" c++ c++11 "$name" /doca-2.2
+done
+
 export SOFTFIELD_RUNTIME="$work/runtime"
-build_outside() { # FOLDER PKG_CONFIG_PATH
-	PKG_CONFIG_PATH=$2 meson setup "$work/$1" "$here" && ninja -C "$work/$1" && meson test -C "$work/$1" --print-errorlogs
+build_outside() { # FOLDER PKG_CONFIG_PATH [SOURCES]
+	PKG_CONFIG_PATH=$2 meson setup "$work/$1" "$here/${3:-.}" && ninja -C "$work/$1" && meson test -C "$work/$1" --print-errorlogs
 }
 pc=$(dirname "$(find "$prefix" -path '*pkgconfig/doca-common.pc' ! -path '*/dpu/*' | head -n 1)")
 check "outside programs for the host" build_outside host "$pc"
 check "outside programs for the DPU" build_outside dpu "$pc/dpu:$pc"
+check "programs of DOCA 2.2 for the host" build_outside host-2.2 "$pc/2.2" 2.2
+check "programs of DOCA 2.2 for the DPU" build_outside dpu-2.2 "$pc/dpu/2.2" 2.2
 
 echo "outside: $passed passed, $failed failed"
 [ "$failed" = 0 ]
