@@ -47,9 +47,12 @@ static uint32_t list_max(bool receive)
 	return max < COMCH_LIST_MAX ? max : COMCH_LIST_MAX;
 }
 
+/* A server serves a representor of its device, and only a DPU's ports have any. */
 doca_error_t doca_comch_cap_server_is_supported(const struct doca_devinfo *devinfo)
 {
-	return is_on(devinfo, SF_NODE_DPU);
+	doca_error_t result = is_on(devinfo, SF_NODE_DPU);
+
+	return result == DOCA_SUCCESS && !sf_device_is_port(sf_devinfo_desc(devinfo)) ? DOCA_ERROR_NOT_SUPPORTED : result;
 }
 
 doca_error_t doca_comch_cap_client_is_supported(const struct doca_devinfo *devinfo)
