@@ -438,6 +438,116 @@ static void failure_flushes_what_waits_behind(void **state)
 	rig_put(empty);
 }
 
+/* ---- imported memory, of this very process ---- */
+
+static struct doca_mmap *export_and_import(struct fixture *f, uint32_t permissions, struct doca_mmap **exported)
+{
+	struct doca_mmap *imported;
+	const void *descriptor;
+	size_t len;
+
+	*exported = rig_mmap(&f->rig, f->memory + 4096, 65536, permissions);
+	if (permissions & (DOCA_ACCESS_FLAG_PCI_READ_ONLY | DOCA_ACCESS_FLAG_PCI_READ_WRITE))
+		assert_int_equal(doca_mmap_export_pci(*exported, f->rig.dev, &descriptor, &len), DOCA_SUCCESS);
+	else
+		assert_int_equal(doca_mmap_export_rdma(*exported, f->rig.dev, &descriptor, &len), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_create_from_export(NULL, descriptor, len, f->rig.dev, &imported), DOCA_SUCCESS);
+	return imported;
+}
+
+static void export_that_ended_is_neither_source_nor_destination(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_mmap *exported, *imported = export_and_import(f, DOCA_ACCESS_FLAG_PCI_READ_WRITE, &exported);
+	struct doca_buf *there = rig_source(&f->rig, imported, f->memory + 5000, 100), *room = destination(f, 1 << 20, 100);
+	struct doca_buf *here = source(f, 1 << 21, 100), *room_there = rig_destination(&f->rig, imported, f->memory + 6000, 100);
+	uint8_t before[100];
+
+	assert_int_equal(rig_copy(&f->rig, there, room), DOCA_SUCCESS);
+	assert_memory_equal(f->memory + (1 << 20), f->memory + 5000, 100);
+	assert_int_equal(doca_mmap_destroy(exported), DOCA_SUCCESS);
+	memcpy(before, f->memory + 6000, 100);
+	assert_int_equal(doca_buf_reset_data_len(room), DOCA_SUCCESS);
+	assert_int_equal(rig_copy(&f->rig, there, room), DOCA_ERROR_IO_FAILED);
+	RIG_WAIT(&f->rig, f->rig.state == DOCA_CTX_STATE_IDLE);
+	rig_start(&f->rig);
+	assert_int_equal(rig_copy(&f->rig, here, room_there), DOCA_ERROR_IO_FAILED);
+	RIG_WAIT(&f->rig, f->rig.state == DOCA_CTX_STATE_IDLE);
+	rig_start(&f->rig);
+	assert_memory_equal(f->memory + 6000, before, 100);
+	assert_int_equal(rig_data_len(room_there), 0);
+	rig_put(there);
+	rig_put(room);
+	rig_put(here);
+	rig_put(room_there);
+	assert_int_equal(doca_mmap_destroy(imported), DOCA_SUCCESS);
+}
+
+static void export_for_writing_is_no_source(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_mmap *exported, *imported = export_and_import(f, DOCA_ACCESS_FLAG_RDMA_WRITE, &exported);
+	struct doca_buf *there = rig_source(&f->rig, imported, f->memory + 5000, 100), *room = destination(f, 1 << 20, 100);
+	struct doca_buf *here = source(f, 1 << 21, 100), *room_there = rig_destination(&f->rig, imported, f->memory + 6000, 100);
+
+	expect_wrong(f, there, room, DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(rig_copy(&f->rig, here, room_there), DOCA_SUCCESS);
+	assert_memory_equal(f->memory + 6000, f->memory + (1 << 21), 100);
+	rig_put(there);
+	rig_put(room);
+	rig_put(here);
+	rig_put(room_there);
+	assert_int_equal(doca_mmap_destroy(imported), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_destroy(exported), DOCA_SUCCESS);
+}
+
+static void buf_outside_the_imported_range(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_mmap *exported, *imported = export_and_import(f, DOCA_ACCESS_FLAG_PCI_READ_WRITE, &exported);
+	struct doca_buf *there = rig_source(&f->rig, imported, f->memory + 4096, 100), *room = destination(f, 1 << 20, 1000);
+
+	assert_int_equal(doca_buf_set_data(there, f->memory + 4000, 500), DOCA_SUCCESS);
+	expect_wrong(f, there, room, DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_buf_set_data(there, f->memory + 4096 + 65000, 600), DOCA_SUCCESS);
+	expect_wrong(f, there, room, DOCA_ERROR_INVALID_VALUE);
+	rig_put(there);
+	rig_put(room);
+	assert_int_equal(doca_mmap_destroy(imported), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_destroy(exported), DOCA_SUCCESS);
+}
+
+/* More memory maps than a context remembers, each destroyed and made again: what it remembers of one is never another's. */
+static void more_memory_maps_than_are_remembered(void **state)
+{
+	struct fixture *f = *state;
+
+	for (int round = 0; round < 3; round++) {
+		struct doca_mmap *mmaps[50];
+
+		for (size_t i = 0; i < 50; i++)
+			mmaps[i] = rig_mmap(&f->rig, f->memory + i * 1000, 1000,
+					    (i + (size_t)round) % 3 == 0 ? DOCA_ACCESS_FLAG_LOCAL_READ_ONLY
+									 : DOCA_ACCESS_FLAG_LOCAL_READ_WRITE);
+		for (size_t i = 0; i < 50; i++) {
+			size_t j = (i * 7 + 3) % 50;
+			struct doca_buf *src = rig_source(&f->rig, mmaps[i], f->memory + i * 1000, 10);
+			struct doca_buf *dst = rig_destination(&f->rig, mmaps[j], f->memory + j * 1000 + 500, 10);
+
+			if ((j + (size_t)round) % 3 == 0) {
+				expect_wrong(f, src, dst, DOCA_ERROR_NOT_PERMITTED);
+			} else {
+				assert_int_equal(rig_copy(&f->rig, src, dst), DOCA_SUCCESS);
+				assert_memory_equal(f->memory + j * 1000 + 500, f->memory + i * 1000, 10);
+			}
+			rig_put(src);
+			rig_put(dst);
+		}
+		for (size_t i = 0; i < 50; i++)
+			assert_int_equal(doca_mmap_destroy(mmaps[i]), DOCA_SUCCESS);
+	}
+}
+
 /* ---- stop ---- */
 
 static void stop_with_tasks_in_flight(void **state)
@@ -600,6 +710,10 @@ int main(void)
 		T(destination_that_is_read_only),
 		T(memory_map_without_the_device),
 		T(failure_flushes_what_waits_behind),
+		T(export_that_ended_is_neither_source_nor_destination),
+		T(export_for_writing_is_no_source),
+		T(buf_outside_the_imported_range),
+		T(more_memory_maps_than_are_remembered),
 		T(stop_with_tasks_in_flight),
 		T(stop_waits_for_tasks_to_be_freed),
 		T(events_for_small_and_large),

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <openssl/evp.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,6 +30,7 @@
 #define BUFS 256
 #define LOG_TASKS 3
 #define WAIT_S 20
+#define WAKES 10000
 
 static const struct {
 	enum doca_sha_algorithm algorithm;
@@ -657,6 +659,38 @@ static void setters_in_flight(void **state)
 	put(dst);
 }
 
+/* Tasks that end between the last progress call and the request for a notification, thousands of times. */
+static void no_wake_up_is_lost(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_buf *src[2] = {piece(f, 0, 65536), piece(f, 0, 64)}, *dst = room(f, 64);
+	struct doca_task *tasks[2] = {doca_sha_task_hash_as_task(hash(f, 1, src[0], dst)),
+				      doca_sha_task_hash_as_task(hash(f, 1, src[1], dst))};
+	doca_notification_handle_t handle;
+
+	assert_int_equal(doca_pe_get_notification_handle(f->pe, &handle), DOCA_SUCCESS);
+	for (uint32_t i = 0; i < WAKES; i++) {
+		struct pollfd fd = {.fd = handle, .events = POLLIN};
+
+		assert_int_equal(doca_buf_reset_data_len(dst), DOCA_SUCCESS);
+		assert_int_equal(doca_task_submit(tasks[i % 8 == 7]), DOCA_SUCCESS);
+		while (f->num_good != i + 1) {
+			for (uint32_t spin = 0; spin < i % 64 * 16; spin++) /* ends at another point of the request each time */
+				__asm__ volatile("");
+			assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
+			assert_int_equal(poll(&fd, 1, WAIT_S * 1000), 1);
+			assert_int_equal(doca_pe_clear_notification(f->pe, 0), DOCA_SUCCESS);
+			while (doca_pe_progress(f->pe) != 0)
+				;
+		}
+	}
+	for (int i = 0; i < 2; i++) {
+		doca_task_free(tasks[i]);
+		put(src[i]);
+	}
+	put(dst);
+}
+
 static void stop_with_tasks_in_flight(void **state)
 {
 	struct fixture *f = *state;
@@ -700,6 +734,7 @@ int main(void)
 		T(destination_too_small),
 		T(destination_that_is_read_only),
 		T(setters_in_flight),
+		T(no_wake_up_is_lost),
 		T(stop_with_tasks_in_flight),
 	};
 
