@@ -70,6 +70,7 @@ static void overloaded_remove(struct sf_graph_engine *engine, struct sf_graph_la
 void sf_graph_lane_push(struct sf_graph_lane *lane, struct sf_graph_engine *engine, struct sf_graph_step *step)
 {
 	TAILQ_INSERT_TAIL(&lane->waiting, step, next);
+	lane->num_waiting++;
 	if (lane->is_overloaded)
 		return;
 	overloaded_add(engine, lane);
@@ -79,12 +80,38 @@ void sf_graph_lane_push(struct sf_graph_lane *lane, struct sf_graph_engine *engi
 void sf_graph_lane_remove(struct sf_graph_lane *lane, struct sf_graph_engine *engine, struct sf_graph_step *step)
 {
 	TAILQ_REMOVE(&lane->waiting, step, next);
+	lane->num_waiting--;
 	if (lane->is_overloaded && TAILQ_EMPTY(&lane->waiting))
 		overloaded_remove(engine, lane);
 }
 
-/* Starts what its context has room for now, first come first served. No callback of the program runs in here, so that what is
- * walked here changes by failing steps alone. */
+/* As many as their context has room for, first come first served. */
+static bool retry_in_turn(struct sf_graph_lane *lane)
+{
+	bool moved = false;
+	struct sf_graph_step *step;
+	while ((step = TAILQ_FIRST(&lane->waiting)) != NULL && sf_graph_step_retry(lane, step))
+		moved = true;
+	return moved;
+}
+
+/* Each of them once: works may wait for different contexts, and one that is full holds up no other. */
+static bool retry_each(struct sf_graph_lane *lane)
+{
+	bool moved = false;
+	struct sf_graph_step *step;
+	for (uint32_t n = lane->num_waiting; n > 0 && (step = TAILQ_FIRST(&lane->waiting)) != NULL; n--) {
+		if (sf_graph_step_retry(lane, step)) {
+			moved = true;
+			continue;
+		}
+		TAILQ_REMOVE(&lane->waiting, step, next);
+		TAILQ_INSERT_TAIL(&lane->waiting, step, next);
+	}
+	return moved;
+}
+
+/* No callback of the program runs in here, so that what is walked here changes by failing steps alone. */
 static bool retry(struct sf_graph_engine *engine)
 {
 	bool moved = false;
@@ -93,9 +120,7 @@ static bool retry(struct sf_graph_engine *engine)
 		if (lane == NULL)
 			break;
 		overloaded_remove(engine, lane);
-		struct sf_graph_step *step;
-		while ((step = TAILQ_FIRST(&lane->waiting)) != NULL && sf_graph_step_retry(lane, step))
-			moved = true;
+		moved |= lane == &engine->work ? retry_each(lane) : retry_in_turn(lane);
 		if (!TAILQ_EMPTY(&lane->waiting) && !lane->is_overloaded)
 			overloaded_add(engine, lane);
 	}

@@ -16,6 +16,7 @@ struct sf_graph_lane {
 	uint32_t num_nodes;	 /* context nodes that refer to it; the last frees it */
 	bool is_overloaded;	 /* in its engine's list, because steps wait */
 	struct sf_graph_steps waiting;
+	uint32_t num_waiting;
 	TAILQ_ENTRY(sf_graph_lane) next; /* in overloaded */
 };
 

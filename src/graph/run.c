@@ -61,13 +61,13 @@ static inline doca_error_t step_submit(struct sf_graph_step *step)
 	return step->node->work->start(step, step->cookie);
 }
 
-/* Those that wait already have their turn first. */
+/* Those that wait already for the same context have their turn first. */
 static void step_start_work(struct sf_graph_step *step)
 {
 	struct sf_graph_lane *lane = sf_graph_step_lane(step);
 	doca_error_t result = DOCA_ERROR_AGAIN;
 	step->state = SF_GRAPH_STEP_RUNNING;
-	if (TAILQ_EMPTY(&lane->waiting))
+	if (TAILQ_EMPTY(&lane->waiting) || step->node->kind == SF_GRAPH_NODE_WORK)
 		result = step_submit(step);
 	if (__builtin_expect(result == DOCA_SUCCESS, 1))
 		return;

@@ -498,6 +498,49 @@ static void work_nodes_of_a_graph_without_an_engine(void **state)
 	sf_graph_engine_put(engine);
 }
 
+static int full_starts, roomy_starts;
+
+static doca_error_t full_start(struct sf_graph_step *step, void *data)
+{
+	full_starts++;
+	return DOCA_ERROR_AGAIN;
+}
+
+static doca_error_t roomy_start(struct sf_graph_step *step, void *data)
+{
+	roomy_starts++;
+	work_step = step;
+	return roomy_starts > 2 ? DOCA_ERROR_IO_FAILED : roomy_starts > 1 ? DOCA_SUCCESS : DOCA_ERROR_AGAIN;
+}
+
+static void a_work_that_waits_holds_up_no_other(void **state)
+{
+	static const struct sf_graph_work full = {.start = full_start}, roomy = {.start = roomy_start};
+	struct fixture *f = *state;
+	struct doca_graph_node *first, *second;
+	int data = 0;
+	full_starts = roomy_starts = 0;
+	ok(sf_graph_node_create_from_work(f->graph, &full, &first));
+	ok(sf_graph_node_create_from_work(f->graph, &roomy, &second));
+	ok(doca_graph_start(f->graph));
+	struct doca_graph_instance *instance = fixture_instance(f->graph);
+	ok(sf_graph_instance_set_work_data(instance, first, &data));
+	ok(sf_graph_instance_set_work_data(instance, second, &data));
+	ok(doca_graph_instance_submit(instance));
+	assert_int_equal(full_starts, 1);
+	assert_int_equal(roomy_starts, 1);
+	fixture_drain(f);
+	assert_int_equal(roomy_starts, 2);
+	assert_int_equal(state_of(instance, second), SF_GRAPH_STEP_RUNNING);
+	assert_int_equal(state_of(instance, first), SF_GRAPH_STEP_WAITING);
+	sf_graph_step_end(work_step, DOCA_ERROR_IO_FAILED); /* which takes the other out */
+	assert_int_equal(f->num_failed, 1);
+	ok(doca_graph_instance_submit(instance));
+	fixture_drain(f);
+	assert_int_equal(f->num_failed, 2);
+	ok(doca_graph_instance_destroy(instance));
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -521,6 +564,7 @@ int main(void)
 		T(a_node_that_waits_for_room_wakes_the_program_now_and_then),
 		T(a_node_that_waits_without_a_timer_keeps_the_program_awake),
 		T(work_nodes_of_a_graph_without_an_engine),
+		T(a_work_that_waits_holds_up_no_other),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
