@@ -110,11 +110,6 @@ static doca_error_t client_start(struct doca_ctx *ctx)
 	doca_error_t result;
 
 	/* Programs set the GPU on the client as well as on its producers and consumers; control messages stay on the CPU. */
-	if (ctx->pe == NULL) {
-		SF_LOG_ERR("client %s has no progress engine, which it needs with a GPU too: call doca_pe_connect_ctx before doca_ctx_start",
-			   client->endpoint.name);
-		return DOCA_ERROR_NOT_CONNECTED;
-	}
 	result = comch_endpoint_open(&client->endpoint, &client_handler);
 	if (result != DOCA_SUCCESS)
 		return result;

@@ -122,6 +122,11 @@ doca_error_t comch_endpoint_open(struct comch_endpoint *endpoint, const struct s
 	struct sf_domain *domain;
 	doca_error_t result;
 
+	if (endpoint->ctx.pe == NULL) {
+		SF_LOG_ERR("%s %s has no progress engine, which it needs with a GPU too: call doca_pe_connect_ctx before doca_ctx_start",
+			   endpoint->is_server ? "server" : "client", endpoint->name);
+		return DOCA_ERROR_NOT_CONNECTED;
+	}
 	result = sf_dev_domain(endpoint->dev, &domain);
 	if (result != DOCA_SUCCESS)
 		return result;
