@@ -47,18 +47,22 @@ SOFTFIELD_KERNEL(echo_thread, struct echo_args, args)
 #define STOP_EVERY 1
 #endif
 
+/* Messages that come one by one: what was sent is taken back and posted again after so many, or when nothing comes. Until then the
+ * kernel looks for the next message instead, which is on its way already. */
+#define OWED_MAX 4
+
 /* One block for each queue. */
 SOFTFIELD_KERNEL_THREADS(echo_block, 512, struct echo_args, args)
 {
 	const struct echo_queue queue = args->queues[softfield_block_index()]; /* a copy: what it points to lies across PCIe */
 	struct doca_comch_gpu_consumer *consumer = queue.consumer;
 	struct doca_comch_gpu_producer *producer = queue.producer;
-	uint32_t mkey = 0, len = 0, imm_len = 0, size = softfield_block_size(), i, turn = 0;
+	uint32_t mkey = 0, len = 0, imm_len = 0, size = softfield_block_size(), i, turn = 0, owed = 0;
 	uintptr_t addr = 0;
 	uint8_t *imm = 0;
 	uint64_t id = 0;
 	doca_error_t status;
-	int pending;
+	int pending, more;
 
 	for (i = softfield_thread_index(); i - softfield_thread_index() < queue.num_bufs; i += size)
 		doca_dev_gpu_comch_consumer_post_recv_block(
@@ -68,18 +72,29 @@ SOFTFIELD_KERNEL_THREADS(echo_block, 512, struct echo_args, args)
 			break;
 		status = doca_dev_gpu_comch_consumer_recv_wait_block(consumer, &mkey, &addr, &len, &imm, &imm_len, DOCA_GPU_COMCH_WAIT_FLAG_NB);
 		pending = status == DOCA_SUCCESS;
+		more = pending && softfield_thread_index() != 0;
 		if (softfield_block_any(pending == 0 && status != DOCA_ERROR_AGAIN))
 			break;
-		if (!softfield_block_any(pending))
-			continue;
+		if (!softfield_block_any(pending)) {
+			if (owed == 0)
+				continue;
+			owed = 0;
+		} else {
+			do {
+				status = doca_dev_gpu_comch_producer_send_block(producer, mkey, addr, len, imm, imm_len, pending ? queue.consumer_id : 0, addr);
+				pending = pending && status == DOCA_ERROR_AGAIN;
+				if (++turn % STOP_EVERY == 0 && softfield_block_any((STOP_EVERY == 1 || softfield_thread_index() == 0) && softfield_load_word(args->stop)))
+					break;
+			} while (softfield_block_any(pending));
+			owed++;
+			if (!softfield_block_any(more) && owed < OWED_MAX)
+				continue;
+			owed = 0;
+		}
 		do {
-			status = doca_dev_gpu_comch_producer_send_block(producer, mkey, addr, len, imm, imm_len, pending ? queue.consumer_id : 0, addr);
-			pending = pending && status == DOCA_ERROR_AGAIN;
-			if (++turn % STOP_EVERY == 0 && softfield_block_any((STOP_EVERY == 1 || softfield_thread_index() == 0) && softfield_load_word(args->stop)))
-				break;
-		} while (softfield_block_any(pending));
-		status = doca_dev_gpu_comch_producer_poll_block(producer, &id, DOCA_GPU_COMCH_WAIT_FLAG_NB);
-		doca_dev_gpu_comch_consumer_post_recv_block(consumer, mkey, status == DOCA_SUCCESS ? (uintptr_t)id : 0, queue.buf_size);
+			status = doca_dev_gpu_comch_producer_poll_block(producer, &id, DOCA_GPU_COMCH_WAIT_FLAG_NB);
+			doca_dev_gpu_comch_consumer_post_recv_block(consumer, mkey, status == DOCA_SUCCESS ? (uintptr_t)id : 0, queue.buf_size);
+		} while (softfield_block_any(status == DOCA_SUCCESS && softfield_thread_index() == size - 1)); /* as many as one call takes: there may be more */
 	}
 }
 
@@ -90,12 +105,12 @@ SOFTFIELD_KERNEL(echo_warp, struct echo_args, args)
 		args->queues[(softfield_block_index() * softfield_block_size() + softfield_thread_index()) / softfield_warp_size()];
 	struct doca_comch_gpu_consumer *consumer = queue.consumer;
 	struct doca_comch_gpu_producer *producer = queue.producer;
-	uint32_t mkey = 0, len = 0, imm_len = 0, size = softfield_warp_size(), i, turn = 0;
+	uint32_t mkey = 0, len = 0, imm_len = 0, size = softfield_warp_size(), i, turn = 0, owed = 0;
 	uintptr_t addr = 0;
 	uint8_t *imm = 0;
 	uint64_t id = 0;
 	doca_error_t status;
-	int pending;
+	int pending, more;
 
 	for (i = softfield_lane(); i - softfield_lane() < queue.num_bufs; i += size)
 		doca_dev_gpu_comch_consumer_post_recv_warp(
@@ -105,18 +120,29 @@ SOFTFIELD_KERNEL(echo_warp, struct echo_args, args)
 			break;
 		status = doca_dev_gpu_comch_consumer_recv_wait_warp(consumer, &mkey, &addr, &len, &imm, &imm_len, DOCA_GPU_COMCH_WAIT_FLAG_NB);
 		pending = status == DOCA_SUCCESS;
+		more = pending && softfield_lane() != 0;
 		if (softfield_warp_any(pending == 0 && status != DOCA_ERROR_AGAIN))
 			break;
-		if (!softfield_warp_any(pending))
-			continue;
+		if (!softfield_warp_any(pending)) {
+			if (owed == 0)
+				continue;
+			owed = 0;
+		} else {
+			do {
+				status = doca_dev_gpu_comch_producer_send_warp(producer, mkey, addr, len, imm, imm_len, pending ? queue.consumer_id : 0, addr);
+				pending = pending && status == DOCA_ERROR_AGAIN;
+				if (++turn % STOP_EVERY == 0 && softfield_warp_any(softfield_load_word(args->stop)))
+					break;
+			} while (softfield_warp_any(pending));
+			owed++;
+			if (!softfield_warp_any(more) && owed < OWED_MAX)
+				continue;
+			owed = 0;
+		}
 		do {
-			status = doca_dev_gpu_comch_producer_send_warp(producer, mkey, addr, len, imm, imm_len, pending ? queue.consumer_id : 0, addr);
-			pending = pending && status == DOCA_ERROR_AGAIN;
-			if (++turn % STOP_EVERY == 0 && softfield_warp_any(softfield_load_word(args->stop)))
-				break;
-		} while (softfield_warp_any(pending));
-		status = doca_dev_gpu_comch_producer_poll_warp(producer, &id, DOCA_GPU_COMCH_WAIT_FLAG_NB);
-		doca_dev_gpu_comch_consumer_post_recv_warp(consumer, mkey, status == DOCA_SUCCESS ? (uintptr_t)id : 0, queue.buf_size);
+			status = doca_dev_gpu_comch_producer_poll_warp(producer, &id, DOCA_GPU_COMCH_WAIT_FLAG_NB);
+			doca_dev_gpu_comch_consumer_post_recv_warp(consumer, mkey, status == DOCA_SUCCESS ? (uintptr_t)id : 0, queue.buf_size);
+		} while (softfield_warp_any(status == DOCA_SUCCESS && softfield_lane() == size - 1)); /* as many as one call takes: there may be more */
 	}
 }
 
