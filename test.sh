@@ -85,10 +85,10 @@ if ! $quick; then
 		broken 'build with clang and sanitizers'
 	fi
 
-	title 'clang, ThreadSanitizer: fabric, GPU rings and engine threads'
+	title 'clang, ThreadSanitizer: fabric, GPU rings, engine threads and the watcher of sync events'
 	export TSAN_OPTIONS=halt_on_error=1
 	if configure tsan clang -Dbuildtype=debugoptimized -Db_sanitize=thread; then
-		run_tests tsan --timeout-multiplier 6 --suite fabric --suite gpu --suite engine
+		run_tests tsan --timeout-multiplier 6 --suite fabric --suite gpu --suite engine --suite watcher
 	else
 		broken 'build with ThreadSanitizer'
 	fi

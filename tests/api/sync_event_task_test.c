@@ -535,10 +535,11 @@ static void a_sleeper_for_the_programs_memory_is_woken_in_time(void **state)
 	progress_until(t, &seen.completed, 1);
 }
 
-static void write_far(const struct doca_sync_event_remote_net *net, uint64_t offset, uint64_t value)
+static void add_far(const struct doca_sync_event_remote_net *net, uint64_t offset, uint64_t increment)
 {
-	const struct sf_iov piece = {.addr = &value, .len = sizeof(value)};
-	struct sf_op op = {.kind = SF_OP_WRITE, .iov = &piece, .iov_num = 1};
+	uint64_t old;
+	const struct sf_iov piece = {.addr = &old, .len = sizeof(old)};
+	struct sf_op op = {.kind = SF_OP_FAA, .iov = &piece, .iov_num = 1, .value = increment};
 
 	sf_sync_event_remote_net_word(net, &op.region, &op.remote_addr);
 	op.remote_addr += offset;
@@ -569,13 +570,13 @@ static void garbage_at_the_gate_loses_nothing(void **state)
 		garbage ^= garbage << 13;
 		garbage ^= garbage >> 7;
 		garbage ^= garbage << 17;
-		write_far(net, 8, garbage); /* the gate and the mark of life */
+		add_far(net, 8, garbage); /* the gate and the mark of life */
 		sf_sync_event_remote_net_ring(net);
 		assert_int_equal(doca_pe_progress(t->pe), 0);
 		sleep_for(t->pe, 0);
 	}
 	sleep_for(t->pe, 0);
-	write_far(net, 0, 3); /* and does not ring */
+	add_far(net, 0, 3); /* and does not ring */
 	assert_true(wake_time(t->pe) < 3);
 	progress_until(t, &seen.completed, 1);
 	OK(doca_sync_event_remote_net_destroy(net));
