@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/offload.h"
 
+#include <sched.h>
 #include <sys/eventfd.h>
 
 doca_error_t sf_offload_start(struct sf_offload *offload, const struct doca_ctx *ctx, const struct doca_dev *dev)
@@ -15,9 +16,15 @@ void sf_offload_cancel(struct sf_offload *offload)
 	atomic_store_explicit(&offload->cancelled, true, memory_order_relaxed);
 }
 
+/* Programs count on IDLE coming in the very call in which the last task was freed, so the thread that finished it, and has but to
+ * let go of the ctx, is waited for. */
 bool sf_offload_drained(const struct sf_offload *offload)
 {
-	return atomic_load_explicit(&offload->num_busy, memory_order_acquire) == 0;
+	if (offload->num_handed != 0)
+		return false;
+	while (atomic_load_explicit(&offload->num_busy, memory_order_acquire) != 0)
+		sched_yield();
+	return true;
 }
 
 void sf_offload_stop(struct sf_offload *offload)
@@ -91,8 +98,8 @@ bool sf_offload_arm(struct sf_offload *offload)
 {
 	if (offload->first != NULL)
 		return true;
-	if (offload->num_handed == 0) /* the last thread is just about to let go of the ctx, and wakes nobody when it has */
-		return !sf_offload_drained(offload) && atomic_load(&offload->cancelled);
+	if (offload->num_handed == 0)
+		return false;
 	atomic_store(&offload->armed, true);
 	return atomic_load(&offload->finished) != NULL;
 }

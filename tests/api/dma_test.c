@@ -1,60 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DMA within one process: the rules of the API, each error, stop and restart, event-driven mode. Runs with and without engine
- * threads. */
+/* DMA within one process: what is copied, each error, imported memory. Runs with and without engine threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>
 
-#include <poll.h>
-#include <stdint.h>
-
-#include "support/dma_rig.h"
-
-#define SIZE (8 << 20)
-#define LARGE (3 << 20)
-
-struct fixture {
-	struct rig rig;
-	struct doca_mmap *mmap; /* of all of the memory */
-	uint8_t *memory;
-};
-
-static int setup(void **state)
-{
-	static struct fixture f;
-
-	f.memory = malloc(SIZE);
-	for (size_t i = 0; i < SIZE; i++)
-		f.memory[i] = (uint8_t)(i * 31 + (i >> 12));
-	rig_prepare(&f.rig, test_dev_open(0));
-	rig_start(&f.rig);
-	f.mmap = rig_mmap(&f.rig, f.memory, SIZE, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE);
-	*state = &f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	rig_stop(&f->rig);
-	assert_int_equal(doca_mmap_destroy(f->mmap), DOCA_SUCCESS);
-	rig_fini(&f->rig);
-	free(f->memory);
-	return 0;
-}
-
-static struct doca_buf *source(struct fixture *f, size_t offset, size_t len)
-{
-	return rig_source(&f->rig, f->mmap, f->memory + offset, len);
-}
-
-static struct doca_buf *destination(struct fixture *f, size_t offset, size_t len)
-{
-	return rig_destination(&f->rig, f->mmap, f->memory + offset, len);
-}
+#include "dma_fixture.h"
 
 /* ---- arguments and capabilities ---- */
 
@@ -294,33 +246,7 @@ static void destination_list_is_filled_in_order(void **state)
 	rig_put(dst);
 }
 
-static void resubmitted_from_its_callback(void **state)
-{
-	struct fixture *f = *state;
-	struct doca_buf *src = source(f, 1, 64), *dst = destination(f, 10000, 64);
-
-	f->rig.resubmits = 10000;
-	assert_int_equal(doca_task_submit(rig_task(&f->rig, src, dst)), DOCA_SUCCESS);
-	RIG_WAIT(&f->rig, f->rig.num_good == 10001);
-	assert_memory_equal(f->memory + 10000, f->memory + 1, 64);
-	rig_put(src);
-	rig_put(dst);
-}
-
 /* ---- what is wrong with a task ---- */
-
-/* try_submit refuses it and the context runs on; submit takes it, and it fails with status and ends the run. */
-static void expect_wrong(struct fixture *f, const struct doca_buf *src, struct doca_buf *dst, doca_error_t status)
-{
-	struct doca_task *task = rig_task(&f->rig, src, dst);
-
-	assert_int_equal(doca_task_try_submit(task), DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(f->rig.state, DOCA_CTX_STATE_RUNNING);
-	doca_task_free(task);
-	assert_int_equal(rig_copy(&f->rig, src, dst), status);
-	RIG_WAIT(&f->rig, f->rig.state == DOCA_CTX_STATE_IDLE);
-	rig_start(&f->rig);
-}
 
 static void source_without_data(void **state)
 {
@@ -408,34 +334,6 @@ static void memory_map_without_the_device(void **state)
 	rig_put(dst);
 	assert_int_equal(doca_mmap_destroy(mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_dev_close(other.dev), DOCA_SUCCESS);
-}
-
-static void failure_flushes_what_waits_behind(void **state)
-{
-	struct fixture *f = *state;
-	struct doca_buf *src = source(f, 0, 64), *empty = destination(f, 100, 64), *dst[5];
-	struct doca_task *left = rig_task(&f->rig, NULL, NULL);
-
-	for (int i = 0; i < 5; i++) {
-		dst[i] = destination(f, 1000 + 100 * (size_t)i, 64);
-		assert_int_equal(doca_task_submit(rig_task(&f->rig, i == 2 ? empty : src, dst[i])), DOCA_SUCCESS);
-	}
-	RIG_WAIT(&f->rig, f->rig.num_good + f->rig.num_failed == 5);
-	assert_int_equal(f->rig.num_good, 2);
-	assert_int_equal(f->rig.num_failed, 3);
-	assert_int_equal(f->rig.status, DOCA_ERROR_BAD_STATE); /* of those behind */
-	for (int i = 0; i < 5; i++) {
-		assert_int_equal(rig_data_len(dst[i]), i < 2 ? 64 : 0);
-		rig_put(dst[i]);
-	}
-	/* STOPPING until the task that was never submitted is freed, too. */
-	assert_int_equal(f->rig.state, DOCA_CTX_STATE_STOPPING);
-	assert_int_equal(doca_task_submit(left), DOCA_ERROR_BAD_STATE);
-	doca_task_free(left);
-	RIG_WAIT(&f->rig, f->rig.state == DOCA_CTX_STATE_IDLE);
-	rig_start(&f->rig);
-	rig_put(src);
-	rig_put(empty);
 }
 
 /* ---- imported memory, of this very process ---- */
@@ -548,144 +446,6 @@ static void more_memory_maps_than_are_remembered(void **state)
 	}
 }
 
-/* ---- stop ---- */
-
-static void stop_with_tasks_in_flight(void **state)
-{
-	struct fixture *f = *state;
-	struct doca_buf *src = source(f, 0, LARGE), *small = source(f, 0, 64), *dst[8];
-	size_t num;
-
-	for (int i = 0; i < 8; i++) {
-		bool large = i % 4 == 0;
-
-		dst[i] = large ? destination(f, LARGE + (size_t)i, LARGE) : destination(f, 7 << 20, 64);
-		assert_int_equal(doca_task_submit(rig_task(&f->rig, large ? src : small, dst[i])), DOCA_SUCCESS);
-	}
-	assert_int_equal(doca_ctx_get_num_inflight_tasks(f->rig.ctx, &num), DOCA_SUCCESS);
-	assert_int_equal(num, 8);
-	assert_int_equal(doca_ctx_stop(f->rig.ctx), DOCA_ERROR_IN_PROGRESS);
-	assert_int_equal(f->rig.state, DOCA_CTX_STATE_STOPPING);
-	RIG_WAIT(&f->rig, f->rig.state == DOCA_CTX_STATE_IDLE);
-	assert_int_equal(f->rig.num_good + f->rig.num_failed, 8);
-	assert_true(f->rig.num_failed >= 6); /* what engine threads had done already is good */
-	assert_int_equal(f->rig.status, DOCA_ERROR_BAD_STATE);
-	for (int i = 0; i < 8; i++)
-		rig_put(dst[i]);
-	rig_put(src);
-	rig_put(small);
-	rig_start(&f->rig);
-	src = source(f, 1, 64);
-	dst[0] = destination(f, 1000, 64);
-	assert_int_equal(rig_copy(&f->rig, src, dst[0]), DOCA_SUCCESS);
-	rig_put(src);
-	rig_put(dst[0]);
-}
-
-static void stop_waits_for_tasks_to_be_freed(void **state)
-{
-	struct fixture *f = *state;
-	struct doca_buf *src = source(f, 0, 64), *dst = destination(f, 1000, 64);
-	struct doca_task *task = rig_task(&f->rig, src, dst);
-
-	f->rig.keep = true;
-	assert_int_equal(doca_task_submit(task), DOCA_SUCCESS);
-	RIG_WAIT(&f->rig, f->rig.num_good == 1);
-	assert_int_equal(doca_ctx_stop(f->rig.ctx), DOCA_ERROR_IN_PROGRESS);
-	(void)doca_pe_progress(f->rig.pe);
-	assert_int_equal(f->rig.state, DOCA_CTX_STATE_STOPPING);
-	assert_int_equal(doca_task_submit(task), DOCA_ERROR_BAD_STATE);
-	doca_task_free(task);
-	RIG_WAIT(&f->rig, f->rig.state == DOCA_CTX_STATE_IDLE);
-	rig_put(src);
-	rig_put(dst);
-}
-
-/* ---- event-driven mode ---- */
-
-static bool readable(doca_notification_handle_t handle, int timeout_ms)
-{
-	struct pollfd fd = {.fd = handle, .events = POLLIN};
-
-	return poll(&fd, 1, timeout_ms) == 1;
-}
-
-static void wait_by_events(struct fixture *f, uint32_t num)
-{
-	doca_notification_handle_t handle;
-
-	assert_int_equal(doca_pe_get_notification_handle(f->rig.pe, &handle), DOCA_SUCCESS);
-	while (f->rig.num_good < num) {
-		while (doca_pe_progress(f->rig.pe) != 0)
-			;
-		if (f->rig.num_good >= num)
-			break;
-		assert_int_equal(doca_pe_request_notification(f->rig.pe), DOCA_SUCCESS);
-		assert_true(readable(handle, RIG_WAIT_S * 1000));
-		assert_int_equal(doca_pe_clear_notification(f->rig.pe, 0), DOCA_SUCCESS);
-	}
-}
-
-static void events_for_small_and_large(void **state)
-{
-	struct fixture *f = *state;
-	struct doca_buf *src[2] = {source(f, 0, 64), source(f, 0, LARGE)};
-	struct doca_buf *dst[2] = {destination(f, 7 << 20, 64), destination(f, LARGE, LARGE)};
-
-	for (uint32_t i = 0; i < 300; i++) {
-		int which = i % 3 == 0;
-
-		assert_int_equal(doca_buf_reset_data_len(dst[which]), DOCA_SUCCESS);
-		assert_int_equal(doca_task_submit(rig_task(&f->rig, src[which], dst[which])), DOCA_SUCCESS);
-		wait_by_events(f, i + 1);
-	}
-	for (int i = 0; i < 2; i++) {
-		rig_put(src[i]);
-		rig_put(dst[i]);
-	}
-}
-
-static void idle_context_wakes_nobody(void **state)
-{
-	struct fixture *f = *state;
-	struct doca_buf *src = source(f, 0, 64), *dst = destination(f, 1000, 64);
-	doca_notification_handle_t handle;
-
-	assert_int_equal(doca_pe_get_notification_handle(f->rig.pe, &handle), DOCA_SUCCESS);
-	assert_int_equal(doca_pe_request_notification(f->rig.pe), DOCA_SUCCESS);
-	assert_false(readable(handle, 20));
-	assert_int_equal(doca_task_submit(rig_task(&f->rig, src, dst)), DOCA_SUCCESS); /* after the request */
-	assert_true(readable(handle, 0));
-	assert_int_equal(doca_pe_clear_notification(f->rig.pe, 0), DOCA_SUCCESS);
-	RIG_WAIT(&f->rig, f->rig.num_good == 1);
-	rig_put(src);
-	rig_put(dst);
-}
-
-/* Stopped while asleep: the last flushed task and IDLE are events too. */
-static void stop_by_events(void **state)
-{
-	struct fixture *f = *state;
-	struct doca_buf *src = source(f, 0, LARGE), *dst = destination(f, LARGE, LARGE);
-	doca_notification_handle_t handle;
-
-	assert_int_equal(doca_pe_get_notification_handle(f->rig.pe, &handle), DOCA_SUCCESS);
-	for (int i = 0; i < 4; i++) {
-		assert_int_equal(doca_buf_reset_data_len(dst), DOCA_SUCCESS);
-		assert_int_equal(doca_task_submit(rig_task(&f->rig, src, dst)), DOCA_SUCCESS);
-		assert_int_equal(doca_ctx_stop(f->rig.ctx), DOCA_ERROR_IN_PROGRESS);
-		while (f->rig.state != DOCA_CTX_STATE_IDLE) {
-			assert_int_equal(doca_pe_request_notification(f->rig.pe), DOCA_SUCCESS);
-			assert_true(readable(handle, RIG_WAIT_S * 1000));
-			assert_int_equal(doca_pe_clear_notification(f->rig.pe, 0), DOCA_SUCCESS);
-			(void)doca_pe_progress(f->rig.pe);
-		}
-		rig_start(&f->rig);
-	}
-	rig_put(src);
-	rig_put(dst);
-}
-
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -702,23 +462,16 @@ int main(void)
 		T(overlapping_copy_is_a_move),
 		T(lists_up_to_the_capability),
 		T(destination_list_is_filled_in_order),
-		T(resubmitted_from_its_callback),
 		T(source_without_data),
 		T(buffer_missing),
 		T(destination_too_small),
 		T(buffer_outside_its_memory),
 		T(destination_that_is_read_only),
 		T(memory_map_without_the_device),
-		T(failure_flushes_what_waits_behind),
 		T(export_that_ended_is_neither_source_nor_destination),
 		T(export_for_writing_is_no_source),
 		T(buf_outside_the_imported_range),
 		T(more_memory_maps_than_are_remembered),
-		T(stop_with_tasks_in_flight),
-		T(stop_waits_for_tasks_to_be_freed),
-		T(events_for_small_and_large),
-		T(idle_context_wakes_nobody),
-		T(stop_by_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The run of a DMA context: tasks submitted again, failure, stop, event-driven mode. Runs with and without engine threads. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <poll.h>
+
+#include "dma_fixture.h"
+
+static void resubmitted_from_its_callback(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_buf *src = source(f, 1, 64), *dst = destination(f, 10000, 64);
+
+	f->rig.resubmits = 10000;
+	assert_int_equal(doca_task_submit(rig_task(&f->rig, src, dst)), DOCA_SUCCESS);
+	RIG_WAIT(&f->rig, f->rig.num_good == 10001);
+	assert_memory_equal(f->memory + 10000, f->memory + 1, 64);
+	rig_put(src);
+	rig_put(dst);
+}
+
+static void failure_flushes_what_waits_behind(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_buf *src = source(f, 0, 64), *empty = destination(f, 100, 64), *dst[5];
+	struct doca_task *left = rig_task(&f->rig, NULL, NULL);
+
+	for (int i = 0; i < 5; i++) {
+		dst[i] = destination(f, 1000 + 100 * (size_t)i, 64);
+		assert_int_equal(doca_task_submit(rig_task(&f->rig, i == 2 ? empty : src, dst[i])), DOCA_SUCCESS);
+	}
+	RIG_WAIT(&f->rig, f->rig.num_good + f->rig.num_failed == 5);
+	assert_int_equal(f->rig.num_good, 2);
+	assert_int_equal(f->rig.num_failed, 3);
+	assert_int_equal(f->rig.status, DOCA_ERROR_BAD_STATE); /* of those behind */
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(rig_data_len(dst[i]), i < 2 ? 64 : 0);
+		rig_put(dst[i]);
+	}
+	/* STOPPING until the task that was never submitted is freed, too. */
+	assert_int_equal(f->rig.state, DOCA_CTX_STATE_STOPPING);
+	assert_int_equal(doca_task_submit(left), DOCA_ERROR_BAD_STATE);
+	doca_task_free(left);
+	RIG_WAIT(&f->rig, f->rig.state == DOCA_CTX_STATE_IDLE);
+	rig_start(&f->rig);
+	rig_put(src);
+	rig_put(empty);
+}
+
+/* ---- stop ---- */
+
+static void stop_with_tasks_in_flight(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_buf *src = source(f, 0, LARGE), *small = source(f, 0, 64), *dst[8];
+	size_t num;
+
+	for (int i = 0; i < 8; i++) {
+		bool large = i % 4 == 0;
+
+		dst[i] = large ? destination(f, LARGE + (size_t)i, LARGE) : destination(f, 7 << 20, 64);
+		assert_int_equal(doca_task_submit(rig_task(&f->rig, large ? src : small, dst[i])), DOCA_SUCCESS);
+	}
+	assert_int_equal(doca_ctx_get_num_inflight_tasks(f->rig.ctx, &num), DOCA_SUCCESS);
+	assert_int_equal(num, 8);
+	assert_int_equal(doca_ctx_stop(f->rig.ctx), DOCA_ERROR_IN_PROGRESS);
+	assert_int_equal(f->rig.state, DOCA_CTX_STATE_STOPPING);
+	RIG_WAIT(&f->rig, f->rig.state == DOCA_CTX_STATE_IDLE);
+	assert_int_equal(f->rig.num_good + f->rig.num_failed, 8);
+	assert_true(f->rig.num_failed >= 6); /* what engine threads had done already is good */
+	assert_int_equal(f->rig.status, DOCA_ERROR_BAD_STATE);
+	for (int i = 0; i < 8; i++)
+		rig_put(dst[i]);
+	rig_put(src);
+	rig_put(small);
+	rig_start(&f->rig);
+	src = source(f, 1, 64);
+	dst[0] = destination(f, 1000, 64);
+	assert_int_equal(rig_copy(&f->rig, src, dst[0]), DOCA_SUCCESS);
+	rig_put(src);
+	rig_put(dst[0]);
+}
+
+static void stop_waits_for_tasks_to_be_freed(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_buf *src = source(f, 0, 64), *dst = destination(f, 1000, 64);
+	struct doca_task *task = rig_task(&f->rig, src, dst);
+
+	f->rig.keep = true;
+	assert_int_equal(doca_task_submit(task), DOCA_SUCCESS);
+	RIG_WAIT(&f->rig, f->rig.num_good == 1);
+	assert_int_equal(doca_ctx_stop(f->rig.ctx), DOCA_ERROR_IN_PROGRESS);
+	(void)doca_pe_progress(f->rig.pe);
+	assert_int_equal(f->rig.state, DOCA_CTX_STATE_STOPPING);
+	assert_int_equal(doca_task_submit(task), DOCA_ERROR_BAD_STATE);
+	doca_task_free(task);
+	RIG_WAIT(&f->rig, f->rig.state == DOCA_CTX_STATE_IDLE);
+	rig_put(src);
+	rig_put(dst);
+}
+
+/* ---- event-driven mode ---- */
+
+static bool readable(doca_notification_handle_t handle, int timeout_ms)
+{
+	struct pollfd fd = {.fd = handle, .events = POLLIN};
+
+	return poll(&fd, 1, timeout_ms) == 1;
+}
+
+static void wait_by_events(struct fixture *f, uint32_t num)
+{
+	doca_notification_handle_t handle;
+
+	assert_int_equal(doca_pe_get_notification_handle(f->rig.pe, &handle), DOCA_SUCCESS);
+	while (f->rig.num_good < num) {
+		while (doca_pe_progress(f->rig.pe) != 0)
+			;
+		if (f->rig.num_good >= num)
+			break;
+		assert_int_equal(doca_pe_request_notification(f->rig.pe), DOCA_SUCCESS);
+		assert_true(readable(handle, RIG_WAIT_S * 1000));
+		assert_int_equal(doca_pe_clear_notification(f->rig.pe, 0), DOCA_SUCCESS);
+	}
+}
+
+static void events_for_small_and_large(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_buf *src[2] = {source(f, 0, 64), source(f, 0, LARGE)};
+	struct doca_buf *dst[2] = {destination(f, 7 << 20, 64), destination(f, LARGE, LARGE)};
+
+	for (uint32_t i = 0; i < 300; i++) {
+		int which = i % 3 == 0;
+
+		assert_int_equal(doca_buf_reset_data_len(dst[which]), DOCA_SUCCESS);
+		assert_int_equal(doca_task_submit(rig_task(&f->rig, src[which], dst[which])), DOCA_SUCCESS);
+		wait_by_events(f, i + 1);
+	}
+	for (int i = 0; i < 2; i++) {
+		rig_put(src[i]);
+		rig_put(dst[i]);
+	}
+}
+
+static void idle_context_wakes_nobody(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_buf *src = source(f, 0, 64), *dst = destination(f, 1000, 64);
+	doca_notification_handle_t handle;
+
+	assert_int_equal(doca_pe_get_notification_handle(f->rig.pe, &handle), DOCA_SUCCESS);
+	assert_int_equal(doca_pe_request_notification(f->rig.pe), DOCA_SUCCESS);
+	assert_false(readable(handle, 20));
+	assert_int_equal(doca_task_submit(rig_task(&f->rig, src, dst)), DOCA_SUCCESS); /* after the request */
+	assert_true(readable(handle, 0));
+	assert_int_equal(doca_pe_clear_notification(f->rig.pe, 0), DOCA_SUCCESS);
+	RIG_WAIT(&f->rig, f->rig.num_good == 1);
+	rig_put(src);
+	rig_put(dst);
+}
+
+/* Stopped while asleep: the last flushed task and IDLE are events too. */
+static void stop_by_events(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_buf *src = source(f, 0, LARGE), *dst = destination(f, LARGE, LARGE);
+	doca_notification_handle_t handle;
+
+	assert_int_equal(doca_pe_get_notification_handle(f->rig.pe, &handle), DOCA_SUCCESS);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(doca_buf_reset_data_len(dst), DOCA_SUCCESS);
+		assert_int_equal(doca_task_submit(rig_task(&f->rig, src, dst)), DOCA_SUCCESS);
+		assert_int_equal(doca_ctx_stop(f->rig.ctx), DOCA_ERROR_IN_PROGRESS);
+		while (f->rig.state != DOCA_CTX_STATE_IDLE) {
+			assert_int_equal(doca_pe_request_notification(f->rig.pe), DOCA_SUCCESS);
+			assert_true(readable(handle, RIG_WAIT_S * 1000));
+			assert_int_equal(doca_pe_clear_notification(f->rig.pe, 0), DOCA_SUCCESS);
+			(void)doca_pe_progress(f->rig.pe);
+		}
+		rig_start(&f->rig);
+	}
+	rig_put(src);
+	rig_put(dst);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(stop_with_tasks_in_flight),
+		T(stop_waits_for_tasks_to_be_freed),
+		T(events_for_small_and_large),
+		T(idle_context_wakes_nobody),
+		T(stop_by_events),
+		T(resubmitted_from_its_callback),
+		T(failure_flushes_what_waits_behind),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
