@@ -30,6 +30,10 @@
 
 #define GPU "b5:00.0"
 #define KERNEL_THREADS 128
+#define ROUNDS_MIN 10u /* of a sleeper and the kernel that wakes it: so many, or as many as fit into the time */
+#define ROUNDS_MAX 20000u
+#define ROUNDS_S 1.0
+#define PAUSE_S 50e-6 /* at most, before the request */
 
 /* What the two processes and the test tell each other. */
 struct shared {
@@ -565,7 +569,7 @@ static void woken(struct doca_comch_consumer_task_post_recv *task, union doca_da
 
 static void still(struct doca_comch_producer_task_send *task, union doca_data task_data, union doca_data ctx_data) {}
 
-/* Sends, then sleeps in epoll until the kernel's answer wakes it: ten times. */
+/* Sends, then sleeps in epoll until the kernel's answer wakes it. The answers come at any time around the request. */
 static void peer_sleeps_until_answered(const struct scenario *scenario, const char *name)
 {
 	static struct setup_end end;
@@ -580,6 +584,7 @@ static void peer_sleeps_until_answered(const struct scenario *scenario, const ch
 	struct doca_buf *buf;
 	doca_notification_handle_t handle;
 	double since = setup_now();
+	uint32_t rounds = 0, seed = (uint32_t)getpid();
 	int epoll = epoll_create1(0);
 
 	setup_serve(&end, name);
@@ -593,20 +598,23 @@ static void peer_sleeps_until_answered(const struct scenario *scenario, const ch
 	CHECK_OK(doca_comch_producer_task_send_alloc_init(end.queues[0].producer, buf, NULL, 0, 1, &send));
 	CHECK_OK(doca_pe_get_notification_handle(end.pe, &handle));
 	CHECK(epoll_ctl(epoll, EPOLL_CTL_ADD, handle, &event) == 0);
-	for (uint32_t i = 0; i < 10; i++) {
+	for (double begun = setup_now(); rounds < ROUNDS_MIN || (rounds < ROUNDS_MAX && setup_now() - begun < ROUNDS_S); rounds++) {
 		while (doca_task_submit(doca_comch_producer_task_send_as_task(send)) != DOCA_SUCCESS && within_deadline(since))
 			doca_pe_progress(end.pe);
-		while (waiting.received == i && within_deadline(since)) {
+		while (waiting.received == rounds && within_deadline(since)) {
 			while (doca_pe_progress(end.pe) != 0)
 				;
-			if (waiting.received != i)
+			if (waiting.received != rounds)
 				break;
+			seed = seed * 1664525u + 1013904223u;
+			for (double until = setup_now() + PAUSE_S * (seed >> 8) / (1 << 24); setup_now() < until;)
+				;
 			CHECK_OK(doca_pe_request_notification(end.pe));
 			CHECK(epoll_wait(epoll, &event, 1, 5000) == 1);
 			CHECK_OK(doca_pe_clear_notification(end.pe, 0));
 		}
 	}
-	CHECK(waiting.received == 10);
+	CHECK(waiting.received == rounds);
 	shared->peer_done = 1;
 	_exit(0);
 }
