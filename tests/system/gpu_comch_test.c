@@ -488,6 +488,8 @@ static void gpu_stops_its_contexts_first(const struct scenario *scenario, const 
 
 /* ---- quiet ---- */
 
+#define IDLE_SECONDS 0.05 /* of a second, room for sanitizers and a loaded machine: a kernel that does not sleep uses it all */
+
 static double cpu_seconds(void)
 {
 	struct rusage usage;
@@ -517,9 +519,9 @@ static void gpu_is_idle(const struct scenario *scenario, const char *name)
 	__atomic_store_n(end.stop_cpu, 1, __ATOMIC_RELEASE);
 	CHECK_OK(softfield_gpu_launch_wait(launch, 2000));
 	CHECK(setup_now() - begun < 0.1);
-	if (strcmp(softfield_gpu_backend(end.gpu), "soft") == 0 && used > 0.01)
+	if (strcmp(softfield_gpu_backend(end.gpu), "soft") == 0 && used > IDLE_SECONDS)
 		dprintf(STDERR_FILENO, "an idle kernel used %.1f ms of a second\n", 1e3 * used);
-	CHECK(strcmp(softfield_gpu_backend(end.gpu), "soft") != 0 || used <= 0.01);
+	CHECK(strcmp(softfield_gpu_backend(end.gpu), "soft") != 0 || used <= IDLE_SECONDS);
 	CHECK_OK(softfield_gpu_launch_destroy(launch));
 	shared->peer_done = shared->gpu_done = 1;
 	setup_teardown(&end);
