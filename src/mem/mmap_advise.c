@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Advice about memory. The CPUs here keep their caches coherent and let no program invalidate them, so a task is judged when it is
- * submitted, while its buf is certain to be there, and ends with that verdict from the next progress call.
+ * Advice about memory. The CPUs here keep their caches coherent and let no program invalidate them, so a task is judged when it
+ * is submitted, while its buf is certain to be there, and ends with that verdict from the next progress call.
  */
 #include <doca_mmap_advise.h>
 
@@ -130,8 +130,8 @@ doca_error_t doca_mmap_advise_task_invalidate_cache_set_conf(struct doca_mmap_ad
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = sf_task_pool_configure(&mmap_advise->ctx, &mmap_advise->pool, &invalidate_class,
-						     (doca_task_completion_cb_t)completion_cb, (doca_task_completion_cb_t)error_cb,
-						     num_tasks, ADVISE_TASKS_MAX);
+						     (doca_task_completion_cb_t)completion_cb,
+						     (doca_task_completion_cb_t)error_cb, num_tasks, ADVISE_TASKS_MAX);
 	return result == DOCA_ERROR_BAD_STATE ? DOCA_ERROR_NOT_PERMITTED : result; /* this library's word for it */
 }
 
@@ -142,8 +142,9 @@ doca_error_t doca_mmap_advise_task_invalidate_cache_alloc_init(struct doca_mmap_
 	struct doca_task *base;
 
 	if (mmap_advise == NULL || buf == NULL || task == NULL) {
-		SF_LOG_ERR("no %s given to allocate a cache invalidate task",
-			   mmap_advise == NULL ? "memory advice context" : buf == NULL ? "buf" : "place");
+		SF_LOG_ERR("no %s given to allocate a cache invalidate task", mmap_advise == NULL ? "memory advice context"
+									      : buf == NULL	  ? "buf"
+												  : "place");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	doca_error_t result = sf_task_alloc(&mmap_advise->ctx, &mmap_advise->pool, &base);

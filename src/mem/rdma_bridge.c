@@ -119,7 +119,9 @@ static struct doca_dev *find_dev(const struct doca_mmap *mmap, const struct ibv_
 doca_error_t doca_rdma_bridge_get_mmap_mkey_from_pd(const struct doca_mmap *mmap, struct ibv_pd *pd, uint32_t *mkey)
 {
 	if (mmap == NULL || pd == NULL || mkey == NULL)
-		return refuse_null(mmap == NULL ? "the memory map" : pd == NULL ? "the protection domain" : "the place for the key");
+		return refuse_null(mmap == NULL ? "the memory map"
+				   : pd == NULL ? "the protection domain"
+						: "the place for the key");
 	if (!mmap->started) {
 		SF_LOG_ERR("memory map is not started, so no device knows its memory: call doca_mmap_start first");
 		return DOCA_ERROR_INVALID_VALUE;

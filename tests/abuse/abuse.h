@@ -4,8 +4,8 @@
  *
  * A group (one file for each kind of object) lists its calls. A call picks its arguments from the objects that exist, sometimes
  * NULL, sometimes an object in a state that forbids the call, never one whose memory is gone; makes the call by CALL, which
- * judges what it returned; and notes what came to be or went. What it may return is what its header comment says, read by codes.py;
- * NULL must be INVALID_VALUE; and where a call knows more (refuse_if, expect_if) that must hold too.
+ * judges what it returned; and notes what came to be or went. What it may return is what its header comment says, read by
+ * codes.py; NULL must be INVALID_VALUE; and where a call knows more (refuse_if, expect_if) that must hold too.
  */
 #ifndef ABUSE_H
 #define ABUSE_H
@@ -46,24 +46,27 @@ struct group {
 	void (*prepare)(void); /* makes an object of the group that can be used: by chance alone few ever would be */
 };
 
-#define GROUP(calls, prepare) {calls, sizeof(calls) / sizeof((calls)[0]), prepare}
+#define GROUP(calls, prepare)                                                                                                    \
+	{                                                                                                                        \
+		calls, sizeof(calls) / sizeof((calls)[0]), prepare                                                               \
+	}
 
-extern const struct group dev_group, mmap_group, buf_group, pool_group, array_group, ctx_group, clock_group, advise_group, dma_group,
-	sha_group, sync_event_group, graph_group;
+extern const struct group dev_group, mmap_group, buf_group, pool_group, array_group, ctx_group, clock_group, advise_group,
+	dma_group, sha_group, sync_event_group, graph_group;
 
 /* Calls function with arguments that were picked before, and judges its result, which is the value. */
-#define CALL(function, ...)                                                                                                        \
-	({                                                                                                                         \
-		struct verdict verdict_ = verdict_take();                                                                          \
-		judge(#function, verdict_, function(__VA_ARGS__));                                                                 \
+#define CALL(function, ...)                                                                                                      \
+	({                                                                                                                       \
+		struct verdict verdict_ = verdict_take();                                                                        \
+		judge(#function, verdict_, function(__VA_ARGS__));                                                               \
 	})
 
 /* The same for a function that returns no doca_error_t: the value is what it returns. */
-#define CALL_VALUE(function, ...)                                                                                                  \
-	({                                                                                                                         \
-		verdict_take();                                                                                                    \
-		count_call(#function);                                                                                             \
-		function(__VA_ARGS__);                                                                                             \
+#define CALL_VALUE(function, ...)                                                                                                \
+	({                                                                                                                       \
+		verdict_take();                                                                                                  \
+		count_call(#function);                                                                                           \
+		function(__VA_ARGS__);                                                                                           \
 	})
 
 /* What is known about the next CALL from the arguments picked since the last one. */
@@ -93,9 +96,40 @@ void *or_null(void *p);
 /* ---- objects ---- */
 
 enum kind {
-	DEV_LIST, DEVINFO, DEV, REP_LIST, REPINFO, REP, MMAP, INVENTORY, POOL, ARRAY, BUF, PE, CTX, TASK, GPU, CLOCK, ADVISE, ADVISE_TASK,
-	DMA, DMA_TASK, SHA, HASH_TASK, PARTIAL_TASK, EVENT, EVENT_NET, GET_TASK, SET_TASK, ADD_TASK, EQ_TASK, NEQ_TASK, GRAPH, NODE,
-	INSTANCE, KINDS,
+	DEV_LIST,
+	DEVINFO,
+	DEV,
+	REP_LIST,
+	REPINFO,
+	REP,
+	MMAP,
+	INVENTORY,
+	POOL,
+	ARRAY,
+	BUF,
+	PE,
+	CTX,
+	TASK,
+	GPU,
+	CLOCK,
+	ADVISE,
+	ADVISE_TASK,
+	DMA,
+	DMA_TASK,
+	SHA,
+	HASH_TASK,
+	PARTIAL_TASK,
+	EVENT,
+	EVENT_NET,
+	GET_TASK,
+	SET_TASK,
+	ADD_TASK,
+	EQ_TASK,
+	NEQ_TASK,
+	GRAPH,
+	NODE,
+	INSTANCE,
+	KINDS,
 };
 
 #define OBJECTS_MAX 8 /* of one kind */
@@ -128,7 +162,10 @@ void *pick_or_none(enum kind kind);
 /* ---- contexts and tasks, for the libraries' groups ---- */
 
 enum doca_ctx_states ctx_state(struct doca_ctx *ctx);
-static inline bool ctx_is_idle(struct doca_ctx *ctx) { return ctx != NULL && ctx_state(ctx) == DOCA_CTX_STATE_IDLE; }
+static inline bool ctx_is_idle(struct doca_ctx *ctx)
+{
+	return ctx != NULL && ctx_state(ctx) == DOCA_CTX_STATE_IDLE;
+}
 
 /* A library's context came to be or is about to go: its base is used by the ctx group. */
 void ctx_add(struct doca_ctx *ctx);

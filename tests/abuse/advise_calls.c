@@ -15,7 +15,8 @@ static void create(void)
 	struct doca_dev *dev = pick(DEV);
 	struct doca_mmap_advise **place = or_null(&advise);
 
-	refuse_if(dev != NULL && doca_mmap_advise_cap_task_cache_invalidate_is_supported(doca_dev_as_devinfo(dev)) != DOCA_SUCCESS);
+	refuse_if(dev != NULL &&
+		  doca_mmap_advise_cap_task_cache_invalidate_is_supported(doca_dev_as_devinfo(dev)) != DOCA_SUCCESS);
 	expect_if(true);
 	if (CALL(doca_mmap_advise_create, dev, place) != DOCA_SUCCESS)
 		return;
@@ -84,7 +85,8 @@ static void alloc_init(void)
 	struct doca_mmap_advise_task_invalidate_cache **place = or_null(&task);
 
 	refuse_if(advise != NULL && ctx_state(doca_mmap_advise_as_ctx(advise)) != DOCA_CTX_STATE_RUNNING);
-	if (CALL(doca_mmap_advise_task_invalidate_cache_alloc_init, advise, buf, (union doca_data){.u64 = 1}, place) != DOCA_SUCCESS)
+	if (CALL(doca_mmap_advise_task_invalidate_cache_alloc_init, advise, buf, (union doca_data){.u64 = 1}, place) !=
+	    DOCA_SUCCESS)
 		return;
 	struct doca_task *base = doca_mmap_advise_task_invalidate_cache_as_doca_task(task);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Inventories and bufs. A buf counts as a user of its map and is made "of" its inventory or pool; its flag says that it is inside a
- * list, not the head. Users of a buf are tasks: with them it is not given back, for a task has no reference of its own.
+ * Inventories and bufs. A buf counts as a user of its map and is made "of" its inventory or pool; its flag says that it is inside
+ * a list, not the head. Users of a buf are tasks: with them it is not given back, for a task has no reference of its own.
  */
 #include <doca_buf.h>
 #include <doca_buf_inventory.h>
@@ -127,14 +127,14 @@ static void set_user_data(void)
 	CALL(doca_buf_inventory_set_user_data, object, (union doca_data){.u64 = 3});
 }
 
-#define INVENTORY_GETTER(name, function, type)                                                                                     \
-	static void name(void)                                                                                                     \
-	{                                                                                                                          \
-		type value;                                                                                                        \
-		struct doca_buf_inventory *inventory = pick(INVENTORY);                                                            \
-		type *place = or_null(&value);                                                                                     \
-		expect_if(true);                                                                                                   \
-		CALL(function, inventory, place);                                                                                  \
+#define INVENTORY_GETTER(name, function, type)                                                                                   \
+	static void name(void)                                                                                                   \
+	{                                                                                                                        \
+		type value;                                                                                                      \
+		struct doca_buf_inventory *inventory = pick(INVENTORY);                                                          \
+		type *place = or_null(&value);                                                                                   \
+		expect_if(true);                                                                                                 \
+		CALL(function, inventory, place);                                                                                \
 	}
 INVENTORY_GETTER(get_num, doca_buf_inventory_get_num_elements, uint32_t)
 INVENTORY_GETTER(get_num_free, doca_buf_inventory_get_num_free_elements, uint32_t)
@@ -148,20 +148,20 @@ static uint64_t id_of(enum kind kind, const void *pointer)
 }
 
 /* The function's own arguments between the map and the buf. */
-#define TAKE(name, function, ...)                                                                                                  \
-	static void name(void)                                                                                                     \
-	{                                                                                                                          \
-		struct doca_buf *buf;                                                                                              \
-		uint8_t *addr;                                                                                                     \
-		size_t len;                                                                                                        \
-		if (!has_room(BUF))                                                                                                \
-			return;                                                                                                    \
-		random_range(&addr, &len);                                                                                         \
-		struct doca_buf_inventory *inventory = pick(INVENTORY);                                                            \
-		struct doca_mmap *mmap = pick(MMAP);                                                                               \
-		struct doca_buf **place = or_null(&buf);                                                                           \
-		if (CALL(function, inventory, mmap, __VA_ARGS__, place) == DOCA_SUCCESS)                                           \
-			buf_made(buf, id_of(INVENTORY, inventory), id_of(MMAP, mmap));                                             \
+#define TAKE(name, function, ...)                                                                                                \
+	static void name(void)                                                                                                   \
+	{                                                                                                                        \
+		struct doca_buf *buf;                                                                                            \
+		uint8_t *addr;                                                                                                   \
+		size_t len;                                                                                                      \
+		if (!has_room(BUF))                                                                                              \
+			return;                                                                                                  \
+		random_range(&addr, &len);                                                                                       \
+		struct doca_buf_inventory *inventory = pick(INVENTORY);                                                          \
+		struct doca_mmap *mmap = pick(MMAP);                                                                             \
+		struct doca_buf **place = or_null(&buf);                                                                         \
+		if (CALL(function, inventory, mmap, __VA_ARGS__, place) == DOCA_SUCCESS)                                         \
+			buf_made(buf, id_of(INVENTORY, inventory), id_of(MMAP, mmap));                                           \
 	}
 TAKE(get_by_args, doca_buf_inventory_buf_get_by_args, addr, len, addr + len / 4, len / 2)
 TAKE(get_by_addr, doca_buf_inventory_buf_get_by_addr, addr, len)
@@ -202,15 +202,15 @@ static bool can_reuse(const struct doca_buf *buf)
 	return mmap != NULL && object->users == 0;
 }
 
-#define REUSE(name, function)                                                                                                      \
-	static void name(void)                                                                                                     \
-	{                                                                                                                          \
-		uint8_t *addr;                                                                                                     \
-		size_t len;                                                                                                        \
-		struct doca_buf *buf = pick(BUF);                                                                                  \
-		random_range(&addr, &len);                                                                                         \
-		if (buf == NULL || can_reuse(buf))                                                                                 \
-			CALL(function, buf, addr, len);                                                                            \
+#define REUSE(name, function)                                                                                                    \
+	static void name(void)                                                                                                   \
+	{                                                                                                                        \
+		uint8_t *addr;                                                                                                   \
+		size_t len;                                                                                                      \
+		struct doca_buf *buf = pick(BUF);                                                                                \
+		random_range(&addr, &len);                                                                                       \
+		if (buf == NULL || can_reuse(buf))                                                                               \
+			CALL(function, buf, addr, len);                                                                          \
 	}
 REUSE(reuse_by_addr, doca_buf_inventory_buf_reuse_by_addr)
 REUSE(reuse_by_data, doca_buf_inventory_buf_reuse_by_data)
@@ -260,14 +260,14 @@ static void dec_refcount(void)
 
 /* ---- fields ---- */
 
-#define GETTER(name, function, type, sure)                                                                                         \
-	static void name(void)                                                                                                     \
-	{                                                                                                                          \
-		type value;                                                                                                        \
-		struct doca_buf *buf = pick(BUF);                                                                                  \
-		type *place = or_null(&value);                                                                                     \
-		expect_if(sure);                                                                                                   \
-		CALL(function, buf, place);                                                                                        \
+#define GETTER(name, function, type, sure)                                                                                       \
+	static void name(void)                                                                                                   \
+	{                                                                                                                        \
+		type value;                                                                                                      \
+		struct doca_buf *buf = pick(BUF);                                                                                \
+		type *place = or_null(&value);                                                                                   \
+		expect_if(sure);                                                                                                 \
+		CALL(function, buf, place);                                                                                      \
 	}
 GETTER(get_refcount, doca_buf_get_refcount, uint16_t, true)
 GETTER(get_len, doca_buf_get_len, size_t, true)

@@ -319,8 +319,7 @@ static struct doca_task *pick_to_submit(void)
 {
 	struct doca_task *task = pick(TASK);
 
-	refuse_if(task != NULL &&
-		  (task_is_inflight(task) || ctx_state(doca_task_get_ctx(task)) != DOCA_CTX_STATE_RUNNING));
+	refuse_if(task != NULL && (task_is_inflight(task) || ctx_state(doca_task_get_ctx(task)) != DOCA_CTX_STATE_RUNNING));
 	return task;
 }
 

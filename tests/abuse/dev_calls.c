@@ -77,13 +77,13 @@ static struct doca_devinfo *any_info(void)
 }
 
 /* Properties that are numbers: the device, and a place. */
-#define GETTER(name, function, type)                                                                                               \
-	static void name(void)                                                                                                     \
-	{                                                                                                                          \
-		type value;                                                                                                        \
-		struct doca_devinfo *info = any_info();                                                                            \
-		type *place = or_null(&value);                                                                                     \
-		CALL(function, info, place);                                                                                       \
+#define GETTER(name, function, type)                                                                                             \
+	static void name(void)                                                                                                   \
+	{                                                                                                                        \
+		type value;                                                                                                      \
+		struct doca_devinfo *info = any_info();                                                                          \
+		type *place = or_null(&value);                                                                                   \
+		CALL(function, info, place);                                                                                     \
 	}
 GETTER(get_lid, doca_devinfo_get_lid, uint16_t)
 GETTER(get_rate, doca_devinfo_get_active_rate, uint64_t)
@@ -98,15 +98,15 @@ GETTER(cap_net, doca_devinfo_rep_cap_is_filter_net_supported, uint8_t)
 GETTER(cap_emulated, doca_devinfo_rep_cap_is_filter_emulated_supported, uint8_t)
 
 /* Properties that are bytes: the device, a place and its size, which may be too small. */
-#define BYTES_GETTER(name, function, type, right)                                                                                  \
-	static void name(void)                                                                                                     \
-	{                                                                                                                          \
-		type value[256];                                                                                                   \
-		struct doca_devinfo *info = any_info();                                                                            \
-		type *place = or_null(value);                                                                                      \
-		uint32_t size = chance(3) ? random_below(right) : right;                                                           \
-		refuse_if(size < (right));                                                                                         \
-		CALL(function, info, place, size);                                                                                 \
+#define BYTES_GETTER(name, function, type, right)                                                                                \
+	static void name(void)                                                                                                   \
+	{                                                                                                                        \
+		type value[256];                                                                                                 \
+		struct doca_devinfo *info = any_info();                                                                          \
+		type *place = or_null(value);                                                                                    \
+		uint32_t size = chance(3) ? random_below(right) : right;                                                         \
+		refuse_if(size < (right));                                                                                       \
+		CALL(function, info, place, size);                                                                               \
 	}
 BYTES_GETTER(get_ipv4, doca_devinfo_get_ipv4_addr, uint8_t, DOCA_DEVINFO_IPV4_ADDR_SIZE)
 BYTES_GETTER(get_ipv6, doca_devinfo_get_ipv6_addr, uint8_t, DOCA_DEVINFO_IPV6_ADDR_SIZE)
@@ -211,14 +211,14 @@ static struct doca_devinfo_rep *any_rep_info(void)
 	return rep != NULL ? doca_dev_rep_as_devinfo(rep->pointer) : pick(REPINFO);
 }
 
-#define REP_GETTER(name, function, type)                                                                                           \
-	static void name(void)                                                                                                     \
-	{                                                                                                                          \
-		type value;                                                                                                        \
-		struct doca_devinfo_rep *info = any_rep_info();                                                                    \
-		type *place = or_null(&value);                                                                                     \
-		expect_if(true);                                                                                                   \
-		CALL(function, info, place);                                                                                       \
+#define REP_GETTER(name, function, type)                                                                                         \
+	static void name(void)                                                                                                   \
+	{                                                                                                                        \
+		type value;                                                                                                      \
+		struct doca_devinfo_rep *info = any_rep_info();                                                                  \
+		type *place = or_null(&value);                                                                                   \
+		expect_if(true);                                                                                                 \
+		CALL(function, info, place);                                                                                     \
 	}
 REP_GETTER(rep_type, doca_devinfo_rep_get_pci_func_type, enum doca_pci_func_type)
 REP_GETTER(rep_hotplug, doca_devinfo_rep_get_is_hotplug, uint8_t)

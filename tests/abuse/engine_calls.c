@@ -52,14 +52,14 @@ static void dma_cap_supported(void)
 }
 
 /* A capability or a number of a context, that always answers. */
-#define NUMBER(name, function, kind, object_type, type)                                                                            \
-	static void name(void)                                                                                                     \
-	{                                                                                                                          \
-		type value;                                                                                                        \
-		object_type *object = pick(kind);                                                                                  \
-		type *place = or_null(&value);                                                                                     \
-		expect_if(true);                                                                                                   \
-		CALL(function, object, place);                                                                                     \
+#define NUMBER(name, function, kind, object_type, type)                                                                          \
+	static void name(void)                                                                                                   \
+	{                                                                                                                        \
+		type value;                                                                                                      \
+		object_type *object = pick(kind);                                                                                \
+		type *place = or_null(&value);                                                                                   \
+		expect_if(true);                                                                                                 \
+		CALL(function, object, place);                                                                                   \
 	}
 NUMBER(dma_max_tasks, doca_dma_cap_get_max_num_tasks, DMA, struct doca_dma, uint32_t)
 NUMBER(dma_max_list, doca_dma_cap_task_memcpy_get_max_buf_list_len, DEVINFO, struct doca_devinfo, uint32_t)
@@ -105,8 +105,7 @@ static void dma_as_task(void)
 }
 
 /* A task whose arguments may change, or NULL; false for one of which they may not. */
-#define PICK_SETTABLE(task, kind, as_task)                                                                                         \
-	(((task) = pick(kind)) == NULL || !task_is_busy(as_task(task)))
+#define PICK_SETTABLE(task, kind, as_task) (((task) = pick(kind)) == NULL || !task_is_busy(as_task(task)))
 
 static void dma_set_src(void)
 {
@@ -165,7 +164,8 @@ static void dma_prepare(void)
 	CALL(doca_dma_task_memcpy_set_conf, dma, dma_done, dma_done, 4);
 	ctx_run(doca_dma_as_ctx(dma));
 	if (src == NULL || !has_room(TASK) ||
-	    CALL(doca_dma_task_memcpy_alloc_init, dma, src->pointer, dst->pointer, (union doca_data){.u64 = 1}, &task) != DOCA_SUCCESS)
+	    CALL(doca_dma_task_memcpy_alloc_init, dma, src->pointer, dst->pointer, (union doca_data){.u64 = 1}, &task) !=
+		    DOCA_SUCCESS)
 		return;
 	task_add(doca_dma_task_memcpy_as_task(task), DMA_TASK, task);
 	task_uses(doca_dma_task_memcpy_as_task(task), 0, src->pointer);
@@ -240,95 +240,95 @@ static enum doca_sha_algorithm any_algorithm(void)
 	return (enum doca_sha_algorithm)algorithm;
 }
 
-#define SHA_SUPPORTED(name, function)                                                                                              \
-	static void name(void)                                                                                                     \
-	{                                                                                                                          \
-		struct doca_devinfo *info = pick(DEVINFO);                                                                         \
-		enum doca_sha_algorithm algorithm = any_algorithm();                                                               \
-		expect_if(true);                                                                                                   \
-		CALL(function, info, algorithm);                                                                                   \
+#define SHA_SUPPORTED(name, function)                                                                                            \
+	static void name(void)                                                                                                   \
+	{                                                                                                                        \
+		struct doca_devinfo *info = pick(DEVINFO);                                                                       \
+		enum doca_sha_algorithm algorithm = any_algorithm();                                                             \
+		expect_if(true);                                                                                                 \
+		CALL(function, info, algorithm);                                                                                 \
 	}
 SHA_SUPPORTED(sha_cap_hash, doca_sha_cap_task_hash_get_supported)
 SHA_SUPPORTED(sha_cap_partial, doca_sha_cap_task_partial_hash_get_supported)
 
-#define SHA_NUMBER(name, function)                                                                                                 \
-	static void name(void)                                                                                                     \
-	{                                                                                                                          \
-		uint32_t value;                                                                                                    \
-		struct doca_devinfo *info = pick(DEVINFO);                                                                         \
-		uint32_t *place = or_null(&value);                                                                                 \
-		enum doca_sha_algorithm algorithm = any_algorithm();                                                               \
-		expect_if(true);                                                                                                   \
-		CALL(function, info, algorithm, place);                                                                            \
+#define SHA_NUMBER(name, function)                                                                                               \
+	static void name(void)                                                                                                   \
+	{                                                                                                                        \
+		uint32_t value;                                                                                                  \
+		struct doca_devinfo *info = pick(DEVINFO);                                                                       \
+		uint32_t *place = or_null(&value);                                                                               \
+		enum doca_sha_algorithm algorithm = any_algorithm();                                                             \
+		expect_if(true);                                                                                                 \
+		CALL(function, info, algorithm, place);                                                                          \
 	}
 SHA_NUMBER(sha_min_dst, doca_sha_cap_get_min_dst_buf_size)
 SHA_NUMBER(sha_block, doca_sha_cap_get_partial_hash_block_size)
 
 /* The calls that a hash and a partial hash have alike: task is one of the two words. */
-#define SHA_TASK(task, kind)                                                                                                       \
-	static void task##_done(struct doca_sha_task_##task *ended, union doca_data task_data, union doca_data ctx_data)           \
-	{                                                                                                                          \
-		task_ended(doca_sha_task_##task##_as_task(ended));                                                                 \
-	}                                                                                                                          \
-	static void task##_set_conf(void)                                                                                          \
-	{                                                                                                                          \
-		struct doca_sha *sha = pick(SHA);                                                                                  \
-		doca_sha_task_##task##_completion_cb_t completed = or_null(task##_done), failed = or_null(task##_done);            \
-		uint8_t log_num = chance(6) ? UINT8_MAX : (uint8_t)random_below(3);                                                \
-		refuse_if(log_num == UINT8_MAX || (sha != NULL && !ctx_is_idle(doca_sha_as_ctx(sha))));                            \
-		expect_if(true);                                                                                                   \
-		CALL(doca_sha_task_##task##_set_conf, sha, completed, failed, log_num);                                            \
-	}                                                                                                                          \
-	static void task##_alloc(void)                                                                                             \
-	{                                                                                                                          \
-		struct doca_sha_task_##task *made;                                                                                 \
-		if (!has_room(TASK))                                                                                               \
-			return;                                                                                                    \
-		struct doca_sha *sha = pick(SHA);                                                                                  \
-		struct doca_buf *src = pick(BUF), *dst = pick(BUF);                                                                \
-		struct doca_sha_task_##task **place = or_null(&made);                                                              \
-		enum doca_sha_algorithm algorithm = any_algorithm();                                                               \
-		refuse_if(sha != NULL && ctx_state(doca_sha_as_ctx(sha)) != DOCA_CTX_STATE_RUNNING);                               \
-		if (CALL(doca_sha_task_##task##_alloc_init, sha, algorithm, src, dst, (union doca_data){.u64 = 1}, place) !=       \
-		    DOCA_SUCCESS)                                                                                                  \
-			return;                                                                                                    \
-		task_add(doca_sha_task_##task##_as_task(made), kind, made);                                                        \
-		task_uses(doca_sha_task_##task##_as_task(made), 0, src);                                                           \
-		task_uses(doca_sha_task_##task##_as_task(made), 1, dst);                                                           \
-	}                                                                                                                          \
-	static void task##_as_task(void)                                                                                           \
-	{                                                                                                                          \
-		(void)CALL_VALUE(doca_sha_task_##task##_as_task, (struct doca_sha_task_##task *)pick(kind));                       \
-	}                                                                                                                          \
-	static void task##_set_src(void)                                                                                           \
-	{                                                                                                                          \
-		struct doca_sha_task_##task *picked;                                                                               \
-		struct doca_buf *buf = pick(BUF);                                                                                  \
-		if (PICK_SETTABLE(picked, kind, doca_sha_task_##task##_as_task) &&                                                 \
-		    CALL(doca_sha_task_##task##_set_src, picked, buf) == DOCA_SUCCESS)                                             \
-			task_uses(doca_sha_task_##task##_as_task(picked), 0, buf);                                                 \
-	}                                                                                                                          \
-	static void task##_set_dst(void)                                                                                           \
-	{                                                                                                                          \
-		struct doca_sha_task_##task *picked;                                                                               \
-		struct doca_buf *buf = pick(BUF);                                                                                  \
-		if (PICK_SETTABLE(picked, kind, doca_sha_task_##task##_as_task) &&                                                 \
-		    CALL(doca_sha_task_##task##_set_dst, picked, buf) == DOCA_SUCCESS)                                             \
-			task_uses(doca_sha_task_##task##_as_task(picked), 1, buf);                                                 \
-	}                                                                                                                          \
-	static void task##_set_algorithm(void)                                                                                     \
-	{                                                                                                                          \
-		struct doca_sha_task_##task *picked = pick(kind);                                                                  \
-		enum doca_sha_algorithm algorithm = any_algorithm();                                                               \
-		refuse_if(picked != NULL && object_find(TASK, doca_sha_task_##task##_as_task(picked))->flag);                      \
-		CALL(doca_sha_task_##task##_set_algorithm, picked, algorithm);                                                     \
-	}                                                                                                                          \
-	static void task##_get_fields(void)                                                                                        \
-	{                                                                                                                          \
-		struct doca_sha_task_##task *picked = pick(kind);                                                                  \
-		(void)CALL_VALUE(doca_sha_task_##task##_get_src, picked);                                                          \
-		(void)CALL_VALUE(doca_sha_task_##task##_get_dst, picked);                                                          \
-		(void)CALL_VALUE(doca_sha_task_##task##_get_algorithm, picked);                                                    \
+#define SHA_TASK(task, kind)                                                                                                     \
+	static void task##_done(struct doca_sha_task_##task *ended, union doca_data task_data, union doca_data ctx_data)         \
+	{                                                                                                                        \
+		task_ended(doca_sha_task_##task##_as_task(ended));                                                               \
+	}                                                                                                                        \
+	static void task##_set_conf(void)                                                                                        \
+	{                                                                                                                        \
+		struct doca_sha *sha = pick(SHA);                                                                                \
+		doca_sha_task_##task##_completion_cb_t completed = or_null(task##_done), failed = or_null(task##_done);          \
+		uint8_t log_num = chance(6) ? UINT8_MAX : (uint8_t)random_below(3);                                              \
+		refuse_if(log_num == UINT8_MAX || (sha != NULL && !ctx_is_idle(doca_sha_as_ctx(sha))));                          \
+		expect_if(true);                                                                                                 \
+		CALL(doca_sha_task_##task##_set_conf, sha, completed, failed, log_num);                                          \
+	}                                                                                                                        \
+	static void task##_alloc(void)                                                                                           \
+	{                                                                                                                        \
+		struct doca_sha_task_##task *made;                                                                               \
+		if (!has_room(TASK))                                                                                             \
+			return;                                                                                                  \
+		struct doca_sha *sha = pick(SHA);                                                                                \
+		struct doca_buf *src = pick(BUF), *dst = pick(BUF);                                                              \
+		struct doca_sha_task_##task **place = or_null(&made);                                                            \
+		enum doca_sha_algorithm algorithm = any_algorithm();                                                             \
+		refuse_if(sha != NULL && ctx_state(doca_sha_as_ctx(sha)) != DOCA_CTX_STATE_RUNNING);                             \
+		if (CALL(doca_sha_task_##task##_alloc_init, sha, algorithm, src, dst, (union doca_data){.u64 = 1}, place) !=     \
+		    DOCA_SUCCESS)                                                                                                \
+			return;                                                                                                  \
+		task_add(doca_sha_task_##task##_as_task(made), kind, made);                                                      \
+		task_uses(doca_sha_task_##task##_as_task(made), 0, src);                                                         \
+		task_uses(doca_sha_task_##task##_as_task(made), 1, dst);                                                         \
+	}                                                                                                                        \
+	static void task##_as_task(void)                                                                                         \
+	{                                                                                                                        \
+		(void)CALL_VALUE(doca_sha_task_##task##_as_task, (struct doca_sha_task_##task *)pick(kind));                     \
+	}                                                                                                                        \
+	static void task##_set_src(void)                                                                                         \
+	{                                                                                                                        \
+		struct doca_sha_task_##task *picked;                                                                             \
+		struct doca_buf *buf = pick(BUF);                                                                                \
+		if (PICK_SETTABLE(picked, kind, doca_sha_task_##task##_as_task) &&                                               \
+		    CALL(doca_sha_task_##task##_set_src, picked, buf) == DOCA_SUCCESS)                                           \
+			task_uses(doca_sha_task_##task##_as_task(picked), 0, buf);                                               \
+	}                                                                                                                        \
+	static void task##_set_dst(void)                                                                                         \
+	{                                                                                                                        \
+		struct doca_sha_task_##task *picked;                                                                             \
+		struct doca_buf *buf = pick(BUF);                                                                                \
+		if (PICK_SETTABLE(picked, kind, doca_sha_task_##task##_as_task) &&                                               \
+		    CALL(doca_sha_task_##task##_set_dst, picked, buf) == DOCA_SUCCESS)                                           \
+			task_uses(doca_sha_task_##task##_as_task(picked), 1, buf);                                               \
+	}                                                                                                                        \
+	static void task##_set_algorithm(void)                                                                                   \
+	{                                                                                                                        \
+		struct doca_sha_task_##task *picked = pick(kind);                                                                \
+		enum doca_sha_algorithm algorithm = any_algorithm();                                                             \
+		refuse_if(picked != NULL && object_find(TASK, doca_sha_task_##task##_as_task(picked))->flag);                    \
+		CALL(doca_sha_task_##task##_set_algorithm, picked, algorithm);                                                   \
+	}                                                                                                                        \
+	static void task##_get_fields(void)                                                                                      \
+	{                                                                                                                        \
+		struct doca_sha_task_##task *picked = pick(kind);                                                                \
+		(void)CALL_VALUE(doca_sha_task_##task##_get_src, picked);                                                        \
+		(void)CALL_VALUE(doca_sha_task_##task##_get_dst, picked);                                                        \
+		(void)CALL_VALUE(doca_sha_task_##task##_get_algorithm, picked);                                                  \
 	}
 SHA_TASK(hash, HASH_TASK)
 SHA_TASK(partial_hash, PARTIAL_TASK)

@@ -2,7 +2,8 @@
 /*
  * Memory that runs out. For every kind of object the calls that create, configure, start and export it are made again and again,
  * with the first, the second, ... allocation of the libraries failing, until none does. A failed call says NO_MEMORY; after that
- * everything can be destroyed, the device can be closed, and no descriptor is left. What was lost, the sanitizer finds at the end.
+ * everything can be destroyed, the device can be closed, and no descriptor is left. What was lost, the sanitizer finds at the
+ * end.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,6 +35,7 @@
 #include <doca_sync_event.h>
 
 #include "support/child.h"
+#include "support/comch_side.h"
 #include "support/starve.h"
 
 #define ALLOCATIONS_MAX 1000 /* of one scenario: more means that it never ends */
@@ -66,6 +68,10 @@ struct rig {
 	struct doca_graph_instance *instance;
 	struct doca_comch_server *server;
 	struct doca_comch_client *client;
+	struct doca_comch_producer *producer;
+	struct doca_comch_consumer *consumer;
+	struct doca_ctx *data_ctxs[2];
+	struct comch_side sides[2]; /* a connection that scenarios begin with */
 };
 
 /* ---- callbacks that do nothing ---- */
@@ -79,8 +85,15 @@ static void wait_done(struct doca_sync_event_task_wait_eq *task, union doca_data
 static void graph_done(struct doca_graph_instance *instance, union doca_data data, union doca_data graph_data) {}
 static void sent(struct doca_comch_task_send *task, union doca_data data, union doca_data ctx_data) {}
 static void received(struct doca_comch_event_msg_recv *event, uint8_t *msg, uint32_t len, struct doca_comch_connection *peer) {}
-static void connected(struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *peer, uint8_t good) {}
-static doca_error_t user_node(void *cookie) { return DOCA_SUCCESS; }
+static void connected(struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *peer, uint8_t good)
+{
+}
+static void data_sent(struct doca_comch_producer_task_send *task, union doca_data data, union doca_data ctx_data) {}
+static void data_received(struct doca_comch_consumer_task_post_recv *task, union doca_data data, union doca_data ctx_data) {}
+static doca_error_t user_node(void *cookie)
+{
+	return DOCA_SUCCESS;
+}
 
 /* ---- what scenarios begin with: not made to fail ---- */
 
@@ -128,13 +141,28 @@ static void begin_with_both_sides(struct rig *rig)
 	rig->host = open_dev("d8:00.0");
 }
 
+static void begin_with_connection(struct rig *rig)
+{
+	begin_with_pe(rig);
+	side_init_server(&rig->sides[0], "memory");
+	side_init_client(&rig->sides[1], "memory");
+	side_connect(&rig->sides[0], &rig->sides[1]);
+	assert_int_equal(doca_mmap_create(&rig->mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_add_dev(rig->mmap, rig->dev), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_set_memrange(rig->mmap, memory, MEMORY_SIZE), DOCA_SUCCESS);
+	assert_int_equal(
+		doca_mmap_set_permissions(rig->mmap, DOCA_ACCESS_FLAG_PCI_READ_WRITE | DOCA_ACCESS_FLAG_LOCAL_READ_WRITE),
+		DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_start(rig->mmap), DOCA_SUCCESS);
+}
+
 /* ---- what is made to fail: each makes calls until one fails, and returns what that said ---- */
 
-#define STEP(call)                                                                                                                 \
-	do {                                                                                                                       \
-		doca_error_t step_ = (call);                                                                                       \
-		if (step_ != DOCA_SUCCESS && step_ != DOCA_ERROR_IN_PROGRESS)                                                      \
-			return step_;                                                                                              \
+#define STEP(call)                                                                                                               \
+	do {                                                                                                                     \
+		doca_error_t step_ = (call);                                                                                     \
+		if (step_ != DOCA_SUCCESS && step_ != DOCA_ERROR_IN_PROGRESS)                                                    \
+			return step_;                                                                                            \
 	} while (0)
 
 static doca_error_t run_ctx(struct rig *rig, struct doca_ctx *ctx)
@@ -309,29 +337,59 @@ static doca_error_t make_client(struct rig *rig)
 	return run_ctx(rig, doca_comch_client_as_ctx(rig->client));
 }
 
+/* A consumer and a producer, on a GPU if the rig has one. */
+static doca_error_t make_data_path(struct rig *rig)
+{
+	struct doca_comch_connection *connection = rig->sides[0].connection;
+
+	STEP(doca_comch_consumer_create(connection, rig->mmap, &rig->consumer));
+	STEP(doca_comch_consumer_task_post_recv_set_conf(rig->consumer, data_received, data_received, 8));
+	rig->data_ctxs[0] = doca_comch_consumer_as_ctx(rig->consumer);
+	STEP(doca_pe_connect_ctx(rig->pe, rig->data_ctxs[0]));
+	if (rig->gpu != NULL)
+		STEP(doca_ctx_set_datapath_on_gpu(rig->data_ctxs[0], rig->gpu));
+	STEP(doca_ctx_start(rig->data_ctxs[0]));
+	STEP(doca_comch_producer_create(connection, &rig->producer));
+	STEP(doca_comch_producer_task_send_set_conf(rig->producer, data_sent, data_sent, 8));
+	rig->data_ctxs[1] = doca_comch_producer_as_ctx(rig->producer);
+	STEP(doca_pe_connect_ctx(rig->pe, rig->data_ctxs[1]));
+	if (rig->gpu != NULL)
+		STEP(doca_ctx_set_datapath_on_gpu(rig->data_ctxs[1], rig->gpu));
+	return doca_ctx_start(rig->data_ctxs[1]);
+}
+
+static doca_error_t make_data_path_on_gpu(struct rig *rig)
+{
+	STEP(doca_gpu_create("b5:00.0", &rig->gpu));
+	return make_data_path(rig);
+}
+
 /* ---- and the end ---- */
 
-static void ctx_end(struct rig *rig)
+static void ctx_end(struct rig *rig, struct doca_ctx *ctx)
 {
 	enum doca_ctx_states state;
-	uint32_t i = 0;
 
-	if (rig->ctx == NULL)
+	if (ctx == NULL)
 		return;
-	(void)doca_ctx_stop(rig->ctx);
-	for (;; i++) {
-		assert_int_equal(doca_ctx_get_state(rig->ctx, &state), DOCA_SUCCESS);
+	(void)doca_ctx_stop(ctx);
+	for (uint32_t i = 0;; i++) {
+		assert_int_equal(doca_ctx_get_state(ctx, &state), DOCA_SUCCESS);
 		if (state == DOCA_CTX_STATE_IDLE)
 			return;
 		assert_true(i < PROGRESS_MAX);
 		(void)doca_pe_progress(rig->pe);
+		for (int side = 0; side < 2; side++) {
+			if (rig->sides[side].pe != NULL)
+				(void)doca_pe_progress(rig->sides[side].pe);
+		}
 	}
 }
 
-#define END(pointer, destroy)                                                                                                      \
-	do {                                                                                                                       \
-		if ((pointer) != NULL)                                                                                             \
-			assert_int_equal(destroy(pointer), DOCA_SUCCESS);                                                          \
+#define END(pointer, destroy)                                                                                                    \
+	do {                                                                                                                     \
+		if ((pointer) != NULL)                                                                                           \
+			assert_int_equal(destroy(pointer), DOCA_SUCCESS);                                                        \
 	} while (0)
 
 static void rig_end(struct rig *rig)
@@ -339,7 +397,15 @@ static void rig_end(struct rig *rig)
 	END(rig->instance, doca_graph_instance_destroy);
 	END(rig->graph, doca_graph_stop);
 	END(rig->graph, doca_graph_destroy);
-	ctx_end(rig);
+	ctx_end(rig, rig->ctx);
+	ctx_end(rig, rig->data_ctxs[1]);
+	ctx_end(rig, rig->data_ctxs[0]);
+	END(rig->producer, doca_comch_producer_destroy);
+	END(rig->consumer, doca_comch_consumer_destroy);
+	if (rig->sides[0].pe != NULL) {
+		side_fini(&rig->sides[1], &rig->sides[0]);
+		side_fini(&rig->sides[0], NULL);
+	}
 	if (rig->ctx == NULL || rig->ctx != doca_sync_event_as_ctx(rig->event))
 		END(rig->event, doca_sync_event_stop);
 	END(rig->other_event, doca_sync_event_stop);
@@ -380,7 +446,8 @@ static uint32_t num_descriptors(void)
 
 /* ---- the loop ---- */
 
-/* max_without: allocations that the library can do without (pages are then copied, not shared). Else NO_MEMORY is the only answer. */
+/* max_without: allocations that the library can do without (pages are then copied, not shared). Else NO_MEMORY is the only
+ * answer. */
 static void run(void (*begin)(struct rig *rig), doca_error_t (*make)(struct rig *rig), uint32_t max_without)
 {
 	uint32_t num_without = 0;
@@ -408,8 +475,8 @@ static void run(void (*begin)(struct rig *rig), doca_error_t (*make)(struct rig 
 		if (has_failed && result == expected && num_without++ < max_without)
 			result = DOCA_ERROR_NO_MEMORY;
 		if (has_failed ? result != DOCA_ERROR_NO_MEMORY : result != expected)
-			fail_msg("allocation %llu %s, and the answer was %s", (unsigned long long)n, has_failed ? "failed" : "did not fail",
-				 doca_error_get_name(result));
+			fail_msg("allocation %llu %s, and the answer was %s", (unsigned long long)n,
+				 has_failed ? "failed" : "did not fail", doca_error_get_name(result));
 		rig_end(&rig);
 		assert_int_equal(num_descriptors(), descriptors);
 		if (!has_failed)
@@ -418,10 +485,10 @@ static void run(void (*begin)(struct rig *rig), doca_error_t (*make)(struct rig 
 	print_message("%llu allocations, %u of which may fail\n", (unsigned long long)n - 1, num_without);
 }
 
-#define TEST(name, begin, max_without)                                                                                             \
-	static void out_of_memory_for_##name(void **state)                                                                         \
-	{                                                                                                                          \
-		run(begin, make_##name, max_without);                                                                              \
+#define TEST(name, begin, max_without)                                                                                           \
+	static void out_of_memory_for_##name(void **state)                                                                       \
+	{                                                                                                                        \
+		run(begin, make_##name, max_without);                                                                            \
 	}
 TEST(devices, NULL, 0)
 TEST(mmap, begin_with_both_sides, 8) /* two exports */
@@ -439,6 +506,8 @@ TEST(event_for_pci, begin_with_both_sides, 4)
 TEST(graph, begin_with_pe, 0)
 TEST(server, begin_with_pe, 4)
 TEST(client, begin_with_both_sides, 4)
+TEST(data_path, begin_with_connection, 0)
+TEST(data_path_on_gpu, begin_with_connection, 8) /* two exports */
 
 /* In a process of its own each time, for the topology is read once: without memory for it, it is read by the next call. */
 static uint64_t topology_n;
@@ -482,14 +551,24 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(out_of_memory_for_the_topology), /* first: it forks */
-		cmocka_unit_test(out_of_memory_for_devices),	  cmocka_unit_test(out_of_memory_for_mmap),
-		cmocka_unit_test(out_of_memory_for_bufs),	  cmocka_unit_test(out_of_memory_for_array),
-		cmocka_unit_test(out_of_memory_for_pe),		  cmocka_unit_test(out_of_memory_for_clock),
-		cmocka_unit_test(out_of_memory_for_advise),	  cmocka_unit_test(out_of_memory_for_dma),
-		cmocka_unit_test(out_of_memory_for_sha),	  cmocka_unit_test(out_of_memory_for_event),
-		cmocka_unit_test(out_of_memory_for_event_as_ctx), cmocka_unit_test(out_of_memory_for_event_for_net),
-		cmocka_unit_test(out_of_memory_for_event_for_pci), cmocka_unit_test(out_of_memory_for_graph),
-		cmocka_unit_test(out_of_memory_for_server),	  cmocka_unit_test(out_of_memory_for_client),
+		cmocka_unit_test(out_of_memory_for_devices),
+		cmocka_unit_test(out_of_memory_for_mmap),
+		cmocka_unit_test(out_of_memory_for_bufs),
+		cmocka_unit_test(out_of_memory_for_array),
+		cmocka_unit_test(out_of_memory_for_pe),
+		cmocka_unit_test(out_of_memory_for_clock),
+		cmocka_unit_test(out_of_memory_for_advise),
+		cmocka_unit_test(out_of_memory_for_dma),
+		cmocka_unit_test(out_of_memory_for_sha),
+		cmocka_unit_test(out_of_memory_for_event),
+		cmocka_unit_test(out_of_memory_for_event_as_ctx),
+		cmocka_unit_test(out_of_memory_for_event_for_net),
+		cmocka_unit_test(out_of_memory_for_event_for_pci),
+		cmocka_unit_test(out_of_memory_for_graph),
+		cmocka_unit_test(out_of_memory_for_server),
+		cmocka_unit_test(out_of_memory_for_client),
+		cmocka_unit_test(out_of_memory_for_data_path),
+		cmocka_unit_test(out_of_memory_for_data_path_on_gpu),
 	};
 	return cmocka_run_group_tests(tests, install, NULL);
 }

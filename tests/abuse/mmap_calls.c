@@ -72,16 +72,16 @@ static void rm_dev(void)
 
 /* ---- exports ---- */
 
-#define EXPORT(name, function)                                                                                                     \
-	static void name(void)                                                                                                     \
-	{                                                                                                                          \
-		const void *descriptor;                                                                                            \
-		size_t len;                                                                                                        \
-		struct doca_mmap *mmap = pick(MMAP);                                                                               \
-		struct doca_dev *dev = pick(DEV);                                                                                  \
-		const void **place = or_null(&descriptor);                                                                         \
-		size_t *size = or_null(&len);                                                                                      \
-		CALL(function, mmap, dev, place, size);                                                                            \
+#define EXPORT(name, function)                                                                                                   \
+	static void name(void)                                                                                                   \
+	{                                                                                                                        \
+		const void *descriptor;                                                                                          \
+		size_t len;                                                                                                      \
+		struct doca_mmap *mmap = pick(MMAP);                                                                             \
+		struct doca_dev *dev = pick(DEV);                                                                                \
+		const void **place = or_null(&descriptor);                                                                       \
+		size_t *size = or_null(&len);                                                                                    \
+		CALL(function, mmap, dev, place, size);                                                                          \
 	}
 EXPORT(export_pci, doca_mmap_export_pci)
 EXPORT(export_rdma, doca_mmap_export_rdma)
@@ -188,14 +188,14 @@ static void set_free_cb(void)
 	CALL(doca_mmap_set_free_cb, mmap, cb, NULL);
 }
 
-#define GETTER(name, function, type)                                                                                               \
-	static void name(void)                                                                                                     \
-	{                                                                                                                          \
-		type value;                                                                                                        \
-		struct doca_mmap *mmap = pick(MMAP);                                                                               \
-		type *place = or_null(&value);                                                                                     \
-		expect_if(true);                                                                                                   \
-		CALL(function, mmap, place);                                                                                       \
+#define GETTER(name, function, type)                                                                                             \
+	static void name(void)                                                                                                   \
+	{                                                                                                                        \
+		type value;                                                                                                      \
+		struct doca_mmap *mmap = pick(MMAP);                                                                             \
+		type *place = or_null(&value);                                                                                   \
+		expect_if(true);                                                                                                 \
+		CALL(function, mmap, place);                                                                                     \
 	}
 GETTER(get_user_data, doca_mmap_get_user_data, union doca_data)
 GETTER(get_max_devs, doca_mmap_get_max_num_devices, uint32_t)
@@ -214,10 +214,13 @@ static void set_max_devs(void)
 
 static void set_permissions(void)
 {
-	static const uint32_t masks[] = {0, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE, DOCA_ACCESS_FLAG_PCI_READ_ONLY,
+	static const uint32_t masks[] = {0,
+					 DOCA_ACCESS_FLAG_LOCAL_READ_WRITE,
+					 DOCA_ACCESS_FLAG_PCI_READ_ONLY,
 					 DOCA_ACCESS_FLAG_PCI_READ_WRITE | DOCA_ACCESS_FLAG_LOCAL_READ_WRITE,
 					 DOCA_ACCESS_FLAG_RDMA_READ | DOCA_ACCESS_FLAG_RDMA_WRITE,
-					 DOCA_ACCESS_FLAG_PCI_READ_ONLY | DOCA_ACCESS_FLAG_PCI_READ_WRITE, UINT32_MAX};
+					 DOCA_ACCESS_FLAG_PCI_READ_ONLY | DOCA_ACCESS_FLAG_PCI_READ_WRITE,
+					 UINT32_MAX};
 	struct doca_mmap *mmap = pick(MMAP);
 	uint32_t i = random_below(sizeof(masks) / sizeof(masks[0]));
 
@@ -240,13 +243,13 @@ static void enable_thread_safety(void)
 		object_find(MMAP, mmap)->flag = true;
 }
 
-#define CAPABILITY(name, function)                                                                                                 \
-	static void name(void)                                                                                                     \
-	{                                                                                                                          \
-		uint8_t value;                                                                                                     \
-		struct doca_devinfo *info = pick(DEVINFO);                                                                         \
-		uint8_t *place = or_null(&value);                                                                                  \
-		CALL(function, info, place);                                                                                       \
+#define CAPABILITY(name, function)                                                                                               \
+	static void name(void)                                                                                                   \
+	{                                                                                                                        \
+		uint8_t value;                                                                                                   \
+		struct doca_devinfo *info = pick(DEVINFO);                                                                       \
+		uint8_t *place = or_null(&value);                                                                                \
+		CALL(function, info, place);                                                                                     \
 	}
 CAPABILITY(cap_export, doca_mmap_cap_is_export_pci_supported)
 CAPABILITY(cap_import, doca_mmap_cap_is_create_from_export_pci_supported)

@@ -211,7 +211,8 @@ doca_error_t judge(const char *function, struct verdict verdict, doca_error_t re
 	tally->calls++;
 	tally->successes += result == DOCA_SUCCESS;
 	if (!is_documented(entry, result))
-		abuse_complain(tally, "%s returned %s, which %s does not document", function, doca_error_get_name(result), entry->header);
+		abuse_complain(tally, "%s returned %s, which %s does not document", function, doca_error_get_name(result),
+			       entry->header);
 	if (verdict.null && result != DOCA_ERROR_INVALID_VALUE)
 		abuse_complain(tally, "%s returned %s for a NULL argument", function, doca_error_get_name(result));
 	if (verdict.refuse && (result == DOCA_SUCCESS || result == DOCA_ERROR_IN_PROGRESS))

@@ -143,35 +143,35 @@ static void as_ctx(void)
 
 /* ---- where it is, and its memory ---- */
 
-#define LOCATION(name, function, ...)                                                                                              \
-	static void name(void)                                                                                                     \
-	{                                                                                                                          \
-		struct doca_sync_event *event = pick(EVENT);                                                                       \
-		CALL(function, event);                                                                                             \
+#define LOCATION(name, function, ...)                                                                                            \
+	static void name(void)                                                                                                   \
+	{                                                                                                                        \
+		struct doca_sync_event *event = pick(EVENT);                                                                     \
+		CALL(function, event);                                                                                           \
 	}
 LOCATION(publisher_pci, doca_sync_event_add_publisher_location_remote_pci)
 LOCATION(publisher_net, doca_sync_event_add_publisher_location_remote_net)
 LOCATION(subscriber_pci, doca_sync_event_add_subscriber_location_remote_pci)
 
-#define LOCATION_OF(name, function, kind, type)                                                                                    \
-	static void name(void)                                                                                                     \
-	{                                                                                                                          \
-		struct doca_sync_event *event = pick(EVENT);                                                                       \
-		type *where = pick(kind);                                                                                          \
-		CALL(function, event, where);                                                                                      \
+#define LOCATION_OF(name, function, kind, type)                                                                                  \
+	static void name(void)                                                                                                   \
+	{                                                                                                                        \
+		struct doca_sync_event *event = pick(EVENT);                                                                     \
+		type *where = pick(kind);                                                                                        \
+		CALL(function, event, where);                                                                                    \
 	}
 LOCATION_OF(publisher_cpu, doca_sync_event_add_publisher_location_cpu, DEV, struct doca_dev)
 LOCATION_OF(subscriber_cpu, doca_sync_event_add_subscriber_location_cpu, DEV, struct doca_dev)
 LOCATION_OF(publisher_gpu, doca_sync_event_add_publisher_location_gpu, GPU, struct doca_gpu)
 LOCATION_OF(subscriber_gpu, doca_sync_event_add_subscriber_location_gpu, GPU, struct doca_gpu)
 
-#define LOCATION_DPA(name, function)                                                                                               \
-	static void name(void)                                                                                                     \
-	{                                                                                                                          \
-		struct doca_sync_event *event = pick(EVENT);                                                                       \
-		struct doca_dpa *dpa = or_null(memory);                                                                            \
-		refuse_if(true);                                                                                                   \
-		CALL(function, event, dpa);                                                                                        \
+#define LOCATION_DPA(name, function)                                                                                             \
+	static void name(void)                                                                                                   \
+	{                                                                                                                        \
+		struct doca_sync_event *event = pick(EVENT);                                                                     \
+		struct doca_dpa *dpa = or_null(memory);                                                                          \
+		refuse_if(true);                                                                                                 \
+		CALL(function, event, dpa);                                                                                      \
 	}
 LOCATION_DPA(publisher_dpa, doca_sync_event_add_publisher_location_dpa)
 LOCATION_DPA(subscriber_dpa, doca_sync_event_add_subscriber_location_dpa)
@@ -295,16 +295,16 @@ static bool present_value(struct doca_sync_event *event, uint64_t *value)
 	return event == NULL || doca_sync_event_get(event, value) != DOCA_SUCCESS || *value > 0;
 }
 
-#define WAIT(name, function, wanted)                                                                                               \
-	static void name(void)                                                                                                     \
-	{                                                                                                                          \
-		uint64_t value;                                                                                                    \
-		struct doca_sync_event *event = pick(EVENT);                                                                       \
-		bool is_bad = chance(6);                                                                                           \
-		if (!present_value(event, &value))                                                                                 \
-			return;                                                                                                    \
-		refuse_if(is_bad);                                                                                                 \
-		CALL(function, event, wanted, is_bad ? 0xff0 : UINT64_MAX);                                                        \
+#define WAIT(name, function, wanted)                                                                                             \
+	static void name(void)                                                                                                   \
+	{                                                                                                                        \
+		uint64_t value;                                                                                                  \
+		struct doca_sync_event *event = pick(EVENT);                                                                     \
+		bool is_bad = chance(6);                                                                                         \
+		if (!present_value(event, &value))                                                                               \
+			return;                                                                                                  \
+		refuse_if(is_bad);                                                                                               \
+		CALL(function, event, wanted, is_bad ? 0xff0 : UINT64_MAX);                                                      \
 	}
 WAIT(wait_gt, doca_sync_event_wait_gt, value - 1)
 WAIT(wait_gt_yield, doca_sync_event_wait_gt_yield, value - 1)
@@ -323,34 +323,34 @@ static bool is_running(struct doca_sync_event *event)
 }
 
 /* What all five have; task is their name, the rest are arguments of alloc_init. */
-#define TASK_CALLS(task, kind, ...)                                                                                                \
-	static void task##_done(struct doca_sync_event_task_##task *ended, union doca_data task_data, union doca_data ctx_data)    \
-	{                                                                                                                          \
-		task_ended(doca_sync_event_task_##task##_as_doca_task(ended));                                                     \
-	}                                                                                                                          \
-	static void task##_set_conf(void)                                                                                          \
-	{                                                                                                                          \
-		struct doca_sync_event *event = pick(EVENT);                                                                       \
-		doca_sync_event_task_##task##_completion_cb_t completed = or_null(task##_done), failed = or_null(task##_done);     \
-		uint32_t num = chance(6) ? UINT32_MAX : random_below(5);                                                           \
-		refuse_if(num == 0 || num == UINT32_MAX);                                                                          \
-		CALL(doca_sync_event_task_##task##_set_conf, event, completed, failed, num);                                       \
-	}                                                                                                                          \
-	static void task##_alloc(void)                                                                                             \
-	{                                                                                                                          \
-		struct doca_sync_event_task_##task *allocated;                                                                     \
-		if (!has_room(TASK))                                                                                               \
-			return;                                                                                                    \
-		struct doca_sync_event *event = pick(EVENT);                                                                       \
-		struct doca_sync_event_task_##task **place = or_null(&allocated);                                                  \
-		refuse_if(!is_running(event));                                                                                     \
-		if (CALL(doca_sync_event_task_##task##_alloc_init, event, __VA_ARGS__, (union doca_data){.u64 = 1}, place) ==      \
-		    DOCA_SUCCESS)                                                                                                  \
-			task_add(doca_sync_event_task_##task##_as_doca_task(allocated), kind, allocated);                          \
-	}                                                                                                                          \
-	static void task##_as_task(void)                                                                                           \
-	{                                                                                                                          \
-		(void)CALL_VALUE(doca_sync_event_task_##task##_as_doca_task, (struct doca_sync_event_task_##task *)pick(kind));    \
+#define TASK_CALLS(task, kind, ...)                                                                                              \
+	static void task##_done(struct doca_sync_event_task_##task *ended, union doca_data task_data, union doca_data ctx_data)  \
+	{                                                                                                                        \
+		task_ended(doca_sync_event_task_##task##_as_doca_task(ended));                                                   \
+	}                                                                                                                        \
+	static void task##_set_conf(void)                                                                                        \
+	{                                                                                                                        \
+		struct doca_sync_event *event = pick(EVENT);                                                                     \
+		doca_sync_event_task_##task##_completion_cb_t completed = or_null(task##_done), failed = or_null(task##_done);   \
+		uint32_t num = chance(6) ? UINT32_MAX : random_below(5);                                                         \
+		refuse_if(num == 0 || num == UINT32_MAX);                                                                        \
+		CALL(doca_sync_event_task_##task##_set_conf, event, completed, failed, num);                                     \
+	}                                                                                                                        \
+	static void task##_alloc(void)                                                                                           \
+	{                                                                                                                        \
+		struct doca_sync_event_task_##task *allocated;                                                                   \
+		if (!has_room(TASK))                                                                                             \
+			return;                                                                                                  \
+		struct doca_sync_event *event = pick(EVENT);                                                                     \
+		struct doca_sync_event_task_##task **place = or_null(&allocated);                                                \
+		refuse_if(!is_running(event));                                                                                   \
+		if (CALL(doca_sync_event_task_##task##_alloc_init, event, __VA_ARGS__, (union doca_data){.u64 = 1}, place) ==    \
+		    DOCA_SUCCESS)                                                                                                \
+			task_add(doca_sync_event_task_##task##_as_doca_task(allocated), kind, allocated);                        \
+	}                                                                                                                        \
+	static void task##_as_task(void)                                                                                         \
+	{                                                                                                                        \
+		(void)CALL_VALUE(doca_sync_event_task_##task##_as_doca_task, (struct doca_sync_event_task_##task *)pick(kind));  \
 	}
 TASK_CALLS(get, GET_TASK, chance(8) ? NULL : &words[0])
 TASK_CALLS(notify_set, SET_TASK, random_below(3))
@@ -359,13 +359,13 @@ TASK_CALLS(wait_eq, EQ_TASK, random_below(3), any_mask())
 TASK_CALLS(wait_neq, NEQ_TASK, random_below(3), any_mask())
 
 /* A field of a task: set unless it is in flight, and read. */
-#define FIELD(name, task, kind, set, get_field, value)                                                                             \
-	static void name(void)                                                                                                     \
-	{                                                                                                                          \
-		struct doca_sync_event_task_##task *picked = pick(kind);                                                           \
-		if (picked == NULL || !task_is_busy(doca_sync_event_task_##task##_as_doca_task(picked)))                           \
-			CALL_VALUE(doca_sync_event_task_##task##_##set, picked, value);                                            \
-		(void)CALL_VALUE(doca_sync_event_task_##task##_##get_field, picked);                                               \
+#define FIELD(name, task, kind, set, get_field, value)                                                                           \
+	static void name(void)                                                                                                   \
+	{                                                                                                                        \
+		struct doca_sync_event_task_##task *picked = pick(kind);                                                         \
+		if (picked == NULL || !task_is_busy(doca_sync_event_task_##task##_as_doca_task(picked)))                         \
+			CALL_VALUE(doca_sync_event_task_##task##_##set, picked, value);                                          \
+		(void)CALL_VALUE(doca_sync_event_task_##task##_##get_field, picked);                                             \
 	}
 FIELD(get_ptr, get, GET_TASK, set_ret_val_ptr, get_ret_val_ptr, &words[0])
 FIELD(set_val, notify_set, SET_TASK, set_set_val, get_set_val, 1)
@@ -379,28 +379,18 @@ FIELD(neq_mask, wait_neq, NEQ_TASK, set_mask, get_mask, 0xff)
 /* ---- capabilities ---- */
 
 static doca_error_t (*const caps[])(const struct doca_devinfo *) = {
-	doca_sync_event_cap_is_create_from_export_supported,
-	doca_sync_event_cap_remote_net_is_create_from_export_supported,
-	doca_sync_event_cap_task_get_is_supported,
-	doca_sync_event_cap_task_notify_set_is_supported,
-	doca_sync_event_cap_task_notify_add_is_supported,
-	doca_sync_event_cap_task_wait_eq_is_supported,
-	doca_sync_event_cap_task_wait_neq_is_supported,
-	doca_sync_event_cap_is_export_to_remote_pci_supported,
-	doca_sync_event_cap_is_export_to_gpu_supported,
-	doca_sync_event_cap_is_export_to_remote_net_supported,
+	doca_sync_event_cap_is_create_from_export_supported, doca_sync_event_cap_remote_net_is_create_from_export_supported,
+	doca_sync_event_cap_task_get_is_supported,	     doca_sync_event_cap_task_notify_set_is_supported,
+	doca_sync_event_cap_task_notify_add_is_supported,    doca_sync_event_cap_task_wait_eq_is_supported,
+	doca_sync_event_cap_task_wait_neq_is_supported,	     doca_sync_event_cap_is_export_to_remote_pci_supported,
+	doca_sync_event_cap_is_export_to_gpu_supported,	     doca_sync_event_cap_is_export_to_remote_net_supported,
 };
 static const char *const cap_names[] = {
-	"doca_sync_event_cap_is_create_from_export_supported",
-	"doca_sync_event_cap_remote_net_is_create_from_export_supported",
-	"doca_sync_event_cap_task_get_is_supported",
-	"doca_sync_event_cap_task_notify_set_is_supported",
-	"doca_sync_event_cap_task_notify_add_is_supported",
-	"doca_sync_event_cap_task_wait_eq_is_supported",
-	"doca_sync_event_cap_task_wait_neq_is_supported",
-	"doca_sync_event_cap_is_export_to_remote_pci_supported",
-	"doca_sync_event_cap_is_export_to_gpu_supported",
-	"doca_sync_event_cap_is_export_to_remote_net_supported",
+	"doca_sync_event_cap_is_create_from_export_supported", "doca_sync_event_cap_remote_net_is_create_from_export_supported",
+	"doca_sync_event_cap_task_get_is_supported",	       "doca_sync_event_cap_task_notify_set_is_supported",
+	"doca_sync_event_cap_task_notify_add_is_supported",    "doca_sync_event_cap_task_wait_eq_is_supported",
+	"doca_sync_event_cap_task_wait_neq_is_supported",      "doca_sync_event_cap_is_export_to_remote_pci_supported",
+	"doca_sync_event_cap_is_export_to_gpu_supported",      "doca_sync_event_cap_is_export_to_remote_net_supported",
 };
 
 static void cap(void)
@@ -411,12 +401,12 @@ static void cap(void)
 	judge(cap_names[i], verdict_take(), caps[i](info));
 }
 
-#define CAP_NEVER(name, function)                                                                                                  \
-	static void name(void)                                                                                                     \
-	{                                                                                                                          \
-		struct doca_devinfo *info = pick(DEVINFO);                                                                         \
-		refuse_if(true);                                                                                                   \
-		CALL(function, info);                                                                                              \
+#define CAP_NEVER(name, function)                                                                                                \
+	static void name(void)                                                                                                   \
+	{                                                                                                                        \
+		struct doca_devinfo *info = pick(DEVINFO);                                                                       \
+		refuse_if(true);                                                                                                 \
+		CALL(function, info);                                                                                            \
 	}
 CAP_NEVER(cap_dpa, doca_sync_event_cap_is_export_to_dpa_supported)
 CAP_NEVER(cap_net_dpa, doca_sync_event_cap_remote_net_is_export_to_dpa_supported)

@@ -15,8 +15,8 @@
 #define NSEC_PER_SEC UINT64_C(1000000000)
 
 static const uint64_t readable[] = {
-	DOCA_CLOCK_NIC_FREE_RUNNING,	DOCA_CLOCK_NIC_REAL_TIME,  DOCA_CLOCK_HOST_COUNTER_CYCLES,
-	DOCA_CLOCK_HOST_REAL_TIME,	DOCA_CLOCK_HOST_MONOTONIC, DOCA_CLOCK_HOST_MONOTONIC_RAW,
+	DOCA_CLOCK_NIC_FREE_RUNNING, DOCA_CLOCK_NIC_REAL_TIME,	DOCA_CLOCK_HOST_COUNTER_CYCLES,
+	DOCA_CLOCK_HOST_REAL_TIME,   DOCA_CLOCK_HOST_MONOTONIC, DOCA_CLOCK_HOST_MONOTONIC_RAW,
 };
 #define NUM_READABLE (sizeof(readable) / sizeof(readable[0]))
 
@@ -79,8 +79,8 @@ static void each_clock_lies_between_two_readings_of_the_system(void **state)
 		uint64_t type;
 		clockid_t id;
 	} pairs[] = {
-		{DOCA_CLOCK_NIC_FREE_RUNNING, CLOCK_MONOTONIC_RAW}, {DOCA_CLOCK_NIC_REAL_TIME, CLOCK_REALTIME},
-		{DOCA_CLOCK_HOST_REAL_TIME, CLOCK_REALTIME},	    {DOCA_CLOCK_HOST_MONOTONIC, CLOCK_MONOTONIC},
+		{DOCA_CLOCK_NIC_FREE_RUNNING, CLOCK_MONOTONIC_RAW},   {DOCA_CLOCK_NIC_REAL_TIME, CLOCK_REALTIME},
+		{DOCA_CLOCK_HOST_REAL_TIME, CLOCK_REALTIME},	      {DOCA_CLOCK_HOST_MONOTONIC, CLOCK_MONOTONIC},
 		{DOCA_CLOCK_HOST_MONOTONIC_RAW, CLOCK_MONOTONIC_RAW},
 	};
 
@@ -134,8 +134,8 @@ static void the_margin_holds(void **state)
 		union doca_clock_timespec_t primary, nic;
 		uint64_t margin;
 
-		assert_int_equal(doca_clock_get_crosstimestamp(f->clock, DOCA_CLOCK_HOST_MONOTONIC_RAW, DOCA_CLOCK_NIC_FREE_RUNNING,
-							       &primary, &nic, &margin),
+		assert_int_equal(doca_clock_get_crosstimestamp(f->clock, DOCA_CLOCK_HOST_MONOTONIC_RAW,
+							       DOCA_CLOCK_NIC_FREE_RUNNING, &primary, &nic, &margin),
 				 DOCA_SUCCESS);
 		uint64_t a = nsec(&primary.ts), b = nsec(&nic.ts);
 
@@ -145,8 +145,13 @@ static void the_margin_holds(void **state)
 
 static void wrong_types_are_refused_and_write_nothing(void **state)
 {
-	static const uint64_t wrong[] = {0, 1 << 2, 1 << 20, UINT64_C(1) << 63, DOCA_CLOCK_NIC_FREE_RUNNING | DOCA_CLOCK_NIC_REAL_TIME,
-					 DOCA_CLOCK_HOST_MONOTONIC | DOCA_CLOCK_NIC_REAL_TIME, UINT64_MAX};
+	static const uint64_t wrong[] = {0,
+					 1 << 2,
+					 1 << 20,
+					 UINT64_C(1) << 63,
+					 DOCA_CLOCK_NIC_FREE_RUNNING | DOCA_CLOCK_NIC_REAL_TIME,
+					 DOCA_CLOCK_HOST_MONOTONIC | DOCA_CLOCK_NIC_REAL_TIME,
+					 UINT64_MAX};
 	struct fixture *f = *state;
 	union doca_clock_timespec_t a = {.counter = 7}, b = {.counter = 7};
 	uint64_t margin = 7;
@@ -158,8 +163,9 @@ static void wrong_types_are_refused_and_write_nothing(void **state)
 		assert_int_equal(doca_clock_get_crosstimestamp(f->clock, DOCA_CLOCK_HOST_REAL_TIME, wrong[i], &a, &b, &margin),
 				 DOCA_ERROR_INVALID_VALUE);
 	}
-	assert_int_equal(doca_clock_get_crosstimestamp(f->clock, DOCA_CLOCK_HOST_REAL_TIME, DOCA_CLOCK_HOST_REAL_TIME, &a, &b, &margin),
-			 DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(
+		doca_clock_get_crosstimestamp(f->clock, DOCA_CLOCK_HOST_REAL_TIME, DOCA_CLOCK_HOST_REAL_TIME, &a, &b, &margin),
+		DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(a.counter, 7);
 	assert_int_equal(b.counter, 7);
 	assert_int_equal(margin, 7);
@@ -176,10 +182,12 @@ static void no_dpa_timer_as_its_capability_says(void **state)
 	assert_int_equal(doca_clock_cap_nic_real_time_is_supported(info), DOCA_SUCCESS);
 	assert_int_equal(doca_clock_cap_nic_dpa_timer_is_supported(info), DOCA_ERROR_NOT_SUPPORTED);
 	assert_int_equal(doca_clock_get_timestamp(f->clock, DOCA_CLOCK_NIC_DPA_TIMER, &a), DOCA_ERROR_NOT_SUPPORTED);
-	assert_int_equal(doca_clock_get_crosstimestamp(f->clock, DOCA_CLOCK_HOST_REAL_TIME, DOCA_CLOCK_NIC_DPA_TIMER, &a, &b, &margin),
-			 DOCA_ERROR_NOT_SUPPORTED);
-	assert_int_equal(doca_clock_get_crosstimestamp(f->clock, DOCA_CLOCK_NIC_DPA_TIMER, DOCA_CLOCK_NIC_REAL_TIME, &a, &b, &margin),
-			 DOCA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(
+		doca_clock_get_crosstimestamp(f->clock, DOCA_CLOCK_HOST_REAL_TIME, DOCA_CLOCK_NIC_DPA_TIMER, &a, &b, &margin),
+		DOCA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(
+		doca_clock_get_crosstimestamp(f->clock, DOCA_CLOCK_NIC_DPA_TIMER, DOCA_CLOCK_NIC_REAL_TIME, &a, &b, &margin),
+		DOCA_ERROR_NOT_SUPPORTED);
 }
 
 static void null_is_an_invalid_value(void **state)

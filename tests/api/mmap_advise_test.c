@@ -209,7 +209,8 @@ static void the_largest_task_is_the_one_that_the_capability_tells(void **state)
 	struct doca_buf *buf;
 	uint64_t max;
 
-	assert_int_equal(doca_mmap_advise_task_cache_invalidate_get_max_buf_size(doca_dev_as_devinfo(a->f->dev), &max), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_advise_task_cache_invalidate_get_max_buf_size(doca_dev_as_devinfo(a->f->dev), &max),
+			 DOCA_SUCCESS);
 	char *space = mmap64(NULL, max + 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	assert_ptr_not_equal(space, MAP_FAILED);
 	assert_int_equal(doca_mmap_create(&mmap), DOCA_SUCCESS);
@@ -268,7 +269,8 @@ static void set_conf_only_while_idle(void **state)
 			 DOCA_ERROR_NOT_PERMITTED);
 	assert_int_equal(doca_mmap_advise_task_invalidate_cache_set_conf(a->advise, NULL, failed, NUM_TASKS),
 			 DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(doca_mmap_advise_task_invalidate_cache_set_conf(a->advise, done, NULL, NUM_TASKS), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_mmap_advise_task_invalidate_cache_set_conf(a->advise, done, NULL, NUM_TASKS),
+			 DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_mmap_advise_task_invalidate_cache_set_conf(a->advise, done, failed, 0), DOCA_ERROR_INVALID_VALUE);
 }
 
@@ -320,7 +322,8 @@ static void a_host_device_takes_none_as_its_capability_says(void **state)
 	uint64_t max = 1;
 
 	assert_non_null(host);
-	assert_int_equal(doca_mmap_advise_cap_task_cache_invalidate_is_supported(doca_dev_as_devinfo(host)), DOCA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(doca_mmap_advise_cap_task_cache_invalidate_is_supported(doca_dev_as_devinfo(host)),
+			 DOCA_ERROR_NOT_SUPPORTED);
 	assert_int_equal(doca_mmap_advise_task_cache_invalidate_get_max_buf_size(doca_dev_as_devinfo(host), &max), DOCA_SUCCESS);
 	assert_int_equal(max, 0);
 	assert_int_equal(doca_mmap_advise_create(host, &advise), DOCA_ERROR_NOT_SUPPORTED);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The bridge to rdma-core: what it answers for a software device, and, on a provider that is only a table of this file's
- * functions, for devices that have a protection domain. For the latter the bridge is compiled into the test, which gives it its own
- * sf_dev_domain and sf_mmap_region; protection domains are addresses that nobody looks behind.
+ * functions, for devices that have a protection domain. For the latter the bridge is compiled into the test, which gives it its
+ * own sf_dev_domain and sf_mmap_region; protection domains are addresses that nobody looks behind.
  */
 #include <setjmp.h>
 #include <stdarg.h>

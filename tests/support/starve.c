@@ -67,25 +67,22 @@ static const struct {
 	const char *name;
 	void *function;
 } replacements[] = {
-	{"malloc", (void *)failing_malloc},
-	{"calloc", (void *)failing_calloc},
-	{"realloc", (void *)failing_realloc},
-	{"aligned_alloc", (void *)failing_aligned_alloc},
-	{"strdup", (void *)failing_strdup},
-	{"mmap", (void *)failing_mmap},
+	{"malloc", (void *)failing_malloc},   {"calloc", (void *)failing_calloc},
+	{"realloc", (void *)failing_realloc}, {"aligned_alloc", (void *)failing_aligned_alloc},
+	{"strdup", (void *)failing_strdup},   {"mmap", (void *)failing_mmap},
 	{"mmap64", (void *)failing_mmap},
 };
 
 /* ---- putting them in place ---- */
 
 struct imports { /* of one shared object */
-	const ElfW(Sym) *symbols;
+	const ElfW(Sym) * symbols;
 	const char *names;
-	const ElfW(Rela) *tables[2]; /* called functions, and addresses of functions */
+	const ElfW(Rela) * tables[2]; /* called functions, and addresses of functions */
 	size_t bytes[2];
 };
 
-static void imports_read(const ElfW(Dyn) *entry, struct imports *imports)
+static void imports_read(const ElfW(Dyn) * entry, struct imports *imports)
 {
 	for (; entry->d_tag != DT_NULL; entry++) {
 		if (entry->d_tag == DT_SYMTAB)
@@ -113,7 +110,7 @@ static void store(void **slot, void *function)
 		*slot = function;
 }
 
-static uint32_t replace(const struct imports *imports, ElfW(Addr) base, const ElfW(Rela) *entry)
+static uint32_t replace(const struct imports *imports, ElfW(Addr) base, const ElfW(Rela) * entry)
 {
 	const char *name = imports->names + imports->symbols[ELF64_R_SYM(entry->r_info)].st_name;
 

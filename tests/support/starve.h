@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Makes an allocation of Softfield's libraries fail: malloc, calloc, realloc, aligned_alloc, strdup and mmap as the shared objects
- * called libdoca_* call them, and nobody else. It replaces the addresses in their tables of imported functions, so it works under
- * sanitizers too. One thread may use it at a time; allocations of all threads are counted.
+ * Makes an allocation of Softfield's libraries fail: malloc, calloc, realloc, aligned_alloc, strdup and mmap as the shared
+ * objects called libdoca_* call them, and nobody else. It replaces the addresses in their tables of imported functions, so it
+ * works under sanitizers too. One thread may use it at a time; allocations of all threads are counted.
  */
 #ifndef SF_TEST_STARVE_H
 #define SF_TEST_STARVE_H

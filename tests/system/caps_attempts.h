@@ -22,8 +22,8 @@ struct attempt_entry {
 	void (*attempt)(const struct attempt *a); /* fails the test unless the answer is true */
 };
 
-extern const struct attempt_entry comch_attempts[];
-extern const size_t num_comch_attempts;
+extern const struct attempt_entry comch_attempts[], event_attempts[];
+extern const size_t num_comch_attempts, num_event_attempts;
 
 /* A value above 0 says that it works; then result is SUCCESS, or IN_PROGRESS, and else an error. */
 static inline void expect_agreed(const struct attempt *a, doca_error_t result)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Comch's capabilities, tried: on a server for a DPU's port, on a client else; producers and consumers on a connection of both. */
+/* Comch's capabilities, tried: on a server for a DPU's port, on a client else; producers and consumers on a connection of both.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -31,7 +32,8 @@ static void connected(struct doca_comch_event_connection_status_changed *event, 
 	server_connection = peer;
 }
 
-static void disconnected(struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *peer, uint8_t good)
+static void disconnected(struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *peer,
+			 uint8_t good)
 {
 }
 
@@ -184,18 +186,18 @@ static void try_name(const struct attempt *a)
 }
 
 /* A limit and one more, by the setter of the side that there is. */
-#define TRY_SETTER(name, server_set, client_set, ...)                                                                              \
-	static void name(const struct attempt *a)                                                                                  \
-	{                                                                                                                          \
-		struct side s;                                                                                                     \
-		create_own_side(a, &s);                                                                                            \
-		for (uint32_t more = 0; more < 2 && s.ctx != NULL; more++) {                                                       \
-			uint32_t number = (uint32_t)a->value + more;                                                               \
-			doca_error_t result = s.server != NULL ? server_set(s.server, __VA_ARGS__)                                 \
-							       : client_set(s.client, __VA_ARGS__);                                \
-			assert_int_equal(result, more ? DOCA_ERROR_INVALID_VALUE : DOCA_SUCCESS);                                  \
-		}                                                                                                                  \
-		end(&s, NULL);                                                                                                     \
+#define TRY_SETTER(name, server_set, client_set, ...)                                                                            \
+	static void name(const struct attempt *a)                                                                                \
+	{                                                                                                                        \
+		struct side s;                                                                                                   \
+		create_own_side(a, &s);                                                                                          \
+		for (uint32_t more = 0; more < 2 && s.ctx != NULL; more++) {                                                     \
+			uint32_t number = (uint32_t)a->value + more;                                                             \
+			doca_error_t result =                                                                                    \
+				s.server != NULL ? server_set(s.server, __VA_ARGS__) : client_set(s.client, __VA_ARGS__);        \
+			assert_int_equal(result, more ? DOCA_ERROR_INVALID_VALUE : DOCA_SUCCESS);                                \
+		}                                                                                                                \
+		end(&s, NULL);                                                                                                   \
 	}
 TRY_SETTER(try_msg_size, doca_comch_server_set_max_msg_size, doca_comch_client_set_max_msg_size, number)
 TRY_SETTER(try_queue_size, doca_comch_server_set_recv_queue_size, doca_comch_client_set_recv_queue_size, number)
@@ -275,7 +277,8 @@ static void try_producer_tasks(const struct attempt *a)
 	if (!pair_begin(a, &p))
 		return;
 	assert_int_equal(doca_comch_producer_create(p.own, &producer), DOCA_SUCCESS);
-	assert_int_equal(doca_comch_producer_task_send_set_conf(producer, data_sent, data_sent, (uint32_t)a->value), DOCA_SUCCESS);
+	assert_int_equal(doca_comch_producer_task_send_set_conf(producer, data_sent, data_sent, (uint32_t)a->value),
+			 DOCA_SUCCESS);
 	assert_int_equal(doca_comch_producer_task_send_set_conf(producer, data_sent, data_sent, (uint32_t)a->value + 1),
 			 DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_comch_producer_destroy(producer), DOCA_SUCCESS);
@@ -307,8 +310,9 @@ static void try_consumer_tasks(const struct attempt *a)
 	assert_int_equal(doca_comch_consumer_create(p.own, p.mmap, &consumer), DOCA_SUCCESS);
 	assert_int_equal(doca_comch_consumer_task_post_recv_set_conf(consumer, data_received, data_received, (uint32_t)a->value),
 			 DOCA_SUCCESS);
-	assert_int_equal(doca_comch_consumer_task_post_recv_set_conf(consumer, data_received, data_received, (uint32_t)a->value + 1),
-			 DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(
+		doca_comch_consumer_task_post_recv_set_conf(consumer, data_received, data_received, (uint32_t)a->value + 1),
+		DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_comch_consumer_destroy(consumer), DOCA_SUCCESS);
 	pair_end(&p);
 }

@@ -17,13 +17,12 @@
 #include <doca_buf.h>
 #include <doca_buf_inventory.h>
 #include <doca_clock.h>
+#include <doca_ctx.h>
 #include <doca_dma.h>
-#include <doca_gpunetio.h>
 #include <doca_mmap.h>
 #include <doca_mmap_advise.h>
 #include <doca_pe.h>
 #include <doca_sha.h>
-#include <doca_sync_event.h>
 
 #include "../../tools/doca_caps/capability.h"
 #include "caps_attempts.h"
@@ -142,8 +141,9 @@ static struct doca_buf *list_of(struct engine *e, uint8_t *from, uint32_t pieces
 	struct doca_buf *head = NULL, *buf;
 
 	for (uint32_t i = 0; i < pieces; i++) {
-		doca_error_t result = has_data ? doca_buf_inventory_buf_get_by_data(e->inventory, e->mmap, from + i * piece, piece, &buf)
-					       : doca_buf_inventory_buf_get_by_addr(e->inventory, e->mmap, from + i * piece, piece, &buf);
+		doca_error_t result =
+			has_data ? doca_buf_inventory_buf_get_by_data(e->inventory, e->mmap, from + i * piece, piece, &buf)
+				 : doca_buf_inventory_buf_get_by_addr(e->inventory, e->mmap, from + i * piece, piece, &buf);
 
 		assert_int_equal(result, DOCA_SUCCESS);
 		if (head == NULL)
@@ -227,9 +227,18 @@ static void try_filter(const struct attempt *a, int filter)
 		doca_devinfo_rep_destroy_list(reps);
 }
 
-static void try_filter_all(const struct attempt *a) { try_filter(a, DOCA_DEVINFO_REP_FILTER_ALL); }
-static void try_filter_net(const struct attempt *a) { try_filter(a, DOCA_DEVINFO_REP_FILTER_NET); }
-static void try_filter_emulated(const struct attempt *a) { try_filter(a, DOCA_DEVINFO_REP_FILTER_EMULATED); }
+static void try_filter_all(const struct attempt *a)
+{
+	try_filter(a, DOCA_DEVINFO_REP_FILTER_ALL);
+}
+static void try_filter_net(const struct attempt *a)
+{
+	try_filter(a, DOCA_DEVINFO_REP_FILTER_NET);
+}
+static void try_filter_emulated(const struct attempt *a)
+{
+	try_filter(a, DOCA_DEVINFO_REP_FILTER_EMULATED);
+}
 
 static void try_export_pci(const struct attempt *a)
 {
@@ -280,9 +289,18 @@ static void try_clock(const struct attempt *a, uint64_t type)
 	assert_int_equal(doca_clock_destroy(clock), DOCA_SUCCESS);
 }
 
-static void try_free_running(const struct attempt *a) { try_clock(a, DOCA_CLOCK_NIC_FREE_RUNNING); }
-static void try_real_time(const struct attempt *a) { try_clock(a, DOCA_CLOCK_NIC_REAL_TIME); }
-static void try_dpa_timer(const struct attempt *a) { try_clock(a, DOCA_CLOCK_NIC_DPA_TIMER); }
+static void try_free_running(const struct attempt *a)
+{
+	try_clock(a, DOCA_CLOCK_NIC_FREE_RUNNING);
+}
+static void try_real_time(const struct attempt *a)
+{
+	try_clock(a, DOCA_CLOCK_NIC_REAL_TIME);
+}
+static void try_dpa_timer(const struct attempt *a)
+{
+	try_clock(a, DOCA_CLOCK_NIC_DPA_TIMER);
+}
 
 static void advised(struct doca_mmap_advise_task_invalidate_cache *task, union doca_data data, union doca_data ctx_data)
 {
@@ -311,7 +329,8 @@ static doca_error_t try_advise_of(const struct attempt *a, size_t len)
 	engine_begin(&e, a->dev, doca_mmap_advise_as_ctx(advise), space, len);
 	e.src = list_of(&e, space, 1, len, true);
 	e.dst = list_of(&e, space, 1, 1, true);
-	assert_int_equal(doca_mmap_advise_task_invalidate_cache_alloc_init(advise, e.src, (union doca_data){0}, &task), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_advise_task_invalidate_cache_alloc_init(advise, e.src, (union doca_data){0}, &task),
+			 DOCA_SUCCESS);
 	result = run_task(&e, doca_mmap_advise_task_invalidate_cache_as_doca_task(task));
 	engine_end(&e, advise_destroy, advise);
 	munmap(space, len);
@@ -451,7 +470,8 @@ static void try_hash(const struct attempt *a)
 
 static void try_partial(const struct attempt *a)
 {
-	expect_agreed(a, try_message(a, &(struct message){.is_part = true, .pieces = 1, .piece = 128, .room = 64, .space = memory}));
+	expect_agreed(a,
+		      try_message(a, &(struct message){.is_part = true, .pieces = 1, .piece = 128, .room = 64, .space = memory}));
 }
 
 static void try_digest_room(const struct attempt *a)
@@ -505,138 +525,6 @@ static void try_sha_tasks(const struct attempt *a)
 	assert_int_equal(doca_sha_destroy(sha), DOCA_SUCCESS);
 }
 
-/* ---- sync events ---- */
-
-static struct doca_sync_event *event_at(struct doca_dev *dev)
-{
-	struct doca_sync_event *event;
-
-	assert_int_equal(doca_sync_event_create(&event), DOCA_SUCCESS);
-	assert_int_equal(doca_sync_event_add_subscriber_location_cpu(event, dev), DOCA_SUCCESS);
-	return event;
-}
-
-static void event_end(struct doca_sync_event *event)
-{
-	assert_int_equal(doca_sync_event_stop(event), DOCA_SUCCESS);
-	assert_int_equal(doca_sync_event_destroy(event), DOCA_SUCCESS);
-}
-
-static void try_event_export_pci(const struct attempt *a)
-{
-	struct doca_sync_event *event = event_at(a->dev);
-	const uint8_t *data;
-	size_t len;
-
-	assert_int_equal(doca_sync_event_add_publisher_location_remote_pci(event), DOCA_SUCCESS);
-	assert_int_equal(doca_sync_event_start(event), DOCA_SUCCESS);
-	expect_agreed(a, doca_sync_event_export_to_remote_pci(event, a->dev, &data, &len));
-	event_end(event);
-}
-
-static void try_event_import_pci(const struct attempt *a)
-{
-	struct doca_sync_event *event, *imported;
-	const uint8_t *data;
-	size_t len;
-
-	if (a->partner == NULL)
-		return; /* nobody is there to export */
-	event = event_at(a->partner);
-	assert_int_equal(doca_sync_event_add_publisher_location_remote_pci(event), DOCA_SUCCESS);
-	assert_int_equal(doca_sync_event_start(event), DOCA_SUCCESS);
-	assert_int_equal(doca_sync_event_export_to_remote_pci(event, a->partner, &data, &len), DOCA_SUCCESS);
-	doca_error_t result = doca_sync_event_create_from_export(a->dev, data, len, &imported);
-
-	expect_agreed(a, result);
-	if (result == DOCA_SUCCESS)
-		assert_int_equal(doca_sync_event_destroy(imported), DOCA_SUCCESS);
-	event_end(event);
-}
-
-/* The export, and the import of it, on one device: the capability that is asked about decides. */
-static void try_event_net(const struct attempt *a, bool is_import)
-{
-	struct doca_sync_event_remote_net *imported;
-	struct doca_sync_event *event = event_at(a->dev);
-	const uint8_t *data;
-	size_t len;
-
-	assert_int_equal(doca_sync_event_add_publisher_location_remote_net(event), DOCA_SUCCESS);
-	assert_int_equal(doca_sync_event_start(event), DOCA_SUCCESS);
-	doca_error_t result = doca_sync_event_export_to_remote_net(event, &data, &len);
-
-	if (is_import && result == DOCA_SUCCESS) {
-		result = doca_sync_event_remote_net_create_from_export(a->dev, data, len, &imported);
-		if (result == DOCA_SUCCESS)
-			assert_int_equal(doca_sync_event_remote_net_destroy(imported), DOCA_SUCCESS);
-	}
-	expect_agreed(a, result);
-	event_end(event);
-}
-
-static void try_event_export_net(const struct attempt *a) { try_event_net(a, false); }
-static void try_event_import_net(const struct attempt *a) { try_event_net(a, true); }
-
-/* There is no DPA whose handle could be asked for; a location at one is refused. */
-static void try_event_dpa(const struct attempt *a)
-{
-	struct doca_sync_event *event = event_at(a->dev);
-
-	expect_agreed(a, doca_sync_event_add_publisher_location_dpa(event, (struct doca_dpa *)memory));
-	assert_int_equal(doca_sync_event_destroy(event), DOCA_SUCCESS);
-}
-
-static void try_event_gpu(const struct attempt *a)
-{
-	struct doca_sync_event *event = event_at(a->dev);
-	doca_gpu_dev_sync_event_t *handle;
-	struct doca_gpu *gpu;
-
-	if (doca_gpu_create("b5:00.0", &gpu) == DOCA_SUCCESS) { /* not in every topology */
-		assert_int_equal(doca_sync_event_add_publisher_location_gpu(event, gpu), DOCA_SUCCESS);
-		assert_int_equal(doca_sync_event_start(event), DOCA_SUCCESS);
-		expect_agreed(a, doca_sync_event_get_gpu_handle(event, gpu, &handle));
-		event_end(event);
-		assert_int_equal(doca_gpu_destroy(gpu), DOCA_SUCCESS);
-	} else {
-		assert_int_equal(doca_sync_event_destroy(event), DOCA_SUCCESS);
-	}
-}
-
-static void try_event_net_handle(const struct attempt *a)
-{
-	assert_int_equal(a->value, 0); /* see tests/abuse: the calls for a handle answer NOT_SUPPORTED */
-}
-
-#define EVENT_TASK(name, ...)                                                                                                      \
-	static void name##_ended(struct doca_sync_event_task_##name *task, union doca_data data, union doca_data ctx_data) {}      \
-	static void try_event_##name(const struct attempt *a)                                                                      \
-	{                                                                                                                          \
-		struct doca_sync_event *event = event_at(a->dev);                                                                  \
-		struct doca_ctx *ctx = doca_sync_event_as_ctx(event);                                                              \
-		struct doca_sync_event_task_##name *task;                                                                          \
-		struct doca_pe *pe;                                                                                                \
-		assert_int_equal(doca_sync_event_add_publisher_location_cpu(event, a->dev), DOCA_SUCCESS);                         \
-		assert_int_equal(doca_pe_create(&pe), DOCA_SUCCESS);                                                               \
-		assert_int_equal(doca_pe_connect_ctx(pe, ctx), DOCA_SUCCESS);                                                      \
-		assert_int_equal(doca_sync_event_task_##name##_set_conf(event, name##_ended, name##_ended, 1), DOCA_SUCCESS);      \
-		assert_int_equal(doca_ctx_start(ctx), DOCA_SUCCESS);                                                               \
-		doca_error_t result =                                                                                              \
-			doca_sync_event_task_##name##_alloc_init(event, __VA_ARGS__, (union doca_data){0}, &task);                 \
-		expect_agreed(a, result);                                                                                          \
-		if (result == DOCA_SUCCESS)                                                                                        \
-			doca_task_free(doca_sync_event_task_##name##_as_doca_task(task));                                          \
-		assert_int_equal(doca_ctx_stop(ctx), DOCA_SUCCESS);                                                                \
-		assert_int_equal(doca_sync_event_destroy(event), DOCA_SUCCESS);                                                    \
-		assert_int_equal(doca_pe_destroy(pe), DOCA_SUCCESS);                                                               \
-	}
-EVENT_TASK(get, (uint64_t *)memory)
-EVENT_TASK(notify_set, 1)
-EVENT_TASK(notify_add, 1, (uint64_t *)memory)
-EVENT_TASK(wait_eq, 1, UINT64_MAX)
-EVENT_TASK(wait_neq, 1, UINT64_MAX)
-
 /* ---- all of them ---- */
 
 static const struct attempt_entry attempts[] = {
@@ -665,19 +553,6 @@ static const struct attempt_entry attempts[] = {
 	{"doca_sha_cap_get_max_list_buf_num_elem", try_sha_list},
 	{"doca_sha_cap_get_max_src_buf_size", try_sha_size},
 	{"doca_sha_cap_get_max_num_tasks", try_sha_tasks},
-	{"doca_sync_event_cap_is_export_to_remote_pci_supported", try_event_export_pci},
-	{"doca_sync_event_cap_is_create_from_export_supported", try_event_import_pci},
-	{"doca_sync_event_cap_is_export_to_remote_net_supported", try_event_export_net},
-	{"doca_sync_event_cap_remote_net_is_create_from_export_supported", try_event_import_net},
-	{"doca_sync_event_cap_is_export_to_dpa_supported", try_event_dpa},
-	{"doca_sync_event_cap_is_export_to_gpu_supported", try_event_gpu},
-	{"doca_sync_event_cap_remote_net_is_export_to_dpa_supported", try_event_net_handle},
-	{"doca_sync_event_cap_remote_net_is_export_to_gpu_supported", try_event_net_handle},
-	{"doca_sync_event_cap_task_get_is_supported", try_event_get},
-	{"doca_sync_event_cap_task_notify_set_is_supported", try_event_notify_set},
-	{"doca_sync_event_cap_task_notify_add_is_supported", try_event_notify_add},
-	{"doca_sync_event_cap_task_wait_eq_is_supported", try_event_wait_eq},
-	{"doca_sync_event_cap_task_wait_neq_is_supported", try_event_wait_neq},
 };
 
 static const struct attempt_entry *find(const struct attempt_entry *list, size_t num, const char *function)
@@ -705,6 +580,8 @@ static void each_capability_of_each_device_agrees_with_what_happens(void **state
 			const struct attempt_entry *entry =
 				find(attempts, sizeof(attempts) / sizeof(attempts[0]), capabilities[c].function);
 
+			if (entry == NULL)
+				entry = find(event_attempts, num_event_attempts, capabilities[c].function);
 			if (entry == NULL)
 				entry = find(comch_attempts, num_comch_attempts, capabilities[c].function);
 			if (entry == NULL)

@@ -15,60 +15,60 @@
 #include <doca_sha.h>
 #include <doca_sync_event.h>
 
-#define QUERIES(YES_NO, BYTE, U32, U64)                                                                                            \
-	BYTE(common, hotplug_manager, doca_devinfo_cap_is_hotplug_manager_supported)                                               \
-	BYTE(common, notification_moderation, doca_devinfo_cap_is_notification_moderation_supported)                               \
-	BYTE(common, accelerate_resource_reclaim, doca_devinfo_cap_is_accelerate_resource_reclaim_supported)                       \
-	BYTE(common, rep_filter_all, doca_devinfo_rep_cap_is_filter_all_supported)                                                 \
-	BYTE(common, rep_filter_net, doca_devinfo_rep_cap_is_filter_net_supported)                                                 \
-	BYTE(common, rep_filter_emulated, doca_devinfo_rep_cap_is_filter_emulated_supported)                                       \
-	BYTE(common, mmap_export_pci, doca_mmap_cap_is_export_pci_supported)                                                       \
-	BYTE(common, mmap_create_from_export_pci, doca_mmap_cap_is_create_from_export_pci_supported)                               \
-	U32(common, num_completion_vectors, doca_ctx_cap_get_num_completion_vectors)                                               \
-	YES_NO(clock, nic_free_running, doca_clock_cap_nic_free_running_is_supported)                                              \
-	YES_NO(clock, nic_real_time, doca_clock_cap_nic_real_time_is_supported)                                                    \
-	YES_NO(clock, nic_dpa_timer, doca_clock_cap_nic_dpa_timer_is_supported)                                                    \
-	YES_NO(mmap_advise, task_cache_invalidate, doca_mmap_advise_cap_task_cache_invalidate_is_supported)                        \
-	U64(mmap_advise, task_cache_invalidate_max_buf_size, doca_mmap_advise_task_cache_invalidate_get_max_buf_size)              \
-	YES_NO(comch, server, doca_comch_cap_server_is_supported)                                                                  \
-	YES_NO(comch, client, doca_comch_cap_client_is_supported)                                                                  \
-	U32(comch, max_name_len, doca_comch_cap_get_max_name_len)                                                                  \
-	U32(comch, max_msg_size, doca_comch_cap_get_max_msg_size)                                                                  \
-	U32(comch, max_recv_queue_size, doca_comch_cap_get_max_recv_queue_size)                                                    \
-	U32(comch, max_send_tasks, doca_comch_cap_get_max_send_tasks)                                                              \
-	U32(comch, max_clients, doca_comch_cap_get_max_clients)                                                                    \
-	YES_NO(comch_producer, supported, doca_comch_producer_cap_is_supported)                                                    \
-	U32(comch_producer, max_num_tasks, doca_comch_producer_cap_get_max_num_tasks)                                              \
-	U32(comch_producer, max_buf_size, doca_comch_producer_cap_get_max_buf_size)                                                \
-	U32(comch_producer, max_buf_list_len, doca_comch_producer_cap_get_max_buf_list_len)                                        \
-	U32(comch_producer, max_producers, doca_comch_producer_cap_get_max_producers)                                              \
-	YES_NO(comch_consumer, supported, doca_comch_consumer_cap_is_supported)                                                    \
-	U32(comch_consumer, max_num_tasks, doca_comch_consumer_cap_get_max_num_tasks)                                              \
-	U32(comch_consumer, max_buf_size, doca_comch_consumer_cap_get_max_buf_size)                                                \
-	U32(comch_consumer, max_buf_list_len, doca_comch_consumer_cap_get_max_buf_list_len)                                        \
-	U32(comch_consumer, max_consumers, doca_comch_consumer_cap_get_max_consumers)                                              \
-	U32(comch_consumer, max_imm_data_len, doca_comch_consumer_cap_get_max_imm_data_len)                                        \
-	YES_NO(sync_event, create_from_export, doca_sync_event_cap_is_create_from_export_supported)                                \
-	YES_NO(sync_event, remote_net_create_from_export, doca_sync_event_cap_remote_net_is_create_from_export_supported)          \
-	YES_NO(sync_event, export_to_remote_pci, doca_sync_event_cap_is_export_to_remote_pci_supported)                            \
-	YES_NO(sync_event, export_to_remote_net, doca_sync_event_cap_is_export_to_remote_net_supported)                            \
-	YES_NO(sync_event, export_to_dpa, doca_sync_event_cap_is_export_to_dpa_supported)                                          \
-	YES_NO(sync_event, export_to_gpu, doca_sync_event_cap_is_export_to_gpu_supported)                                          \
-	YES_NO(sync_event, remote_net_export_to_dpa, doca_sync_event_cap_remote_net_is_export_to_dpa_supported)                    \
-	YES_NO(sync_event, remote_net_export_to_gpu, doca_sync_event_cap_remote_net_is_export_to_gpu_supported)                    \
-	YES_NO(sync_event, task_get, doca_sync_event_cap_task_get_is_supported)                                                    \
-	YES_NO(sync_event, task_notify_set, doca_sync_event_cap_task_notify_set_is_supported)                                      \
-	YES_NO(sync_event, task_notify_add, doca_sync_event_cap_task_notify_add_is_supported)                                      \
-	YES_NO(sync_event, task_wait_eq, doca_sync_event_cap_task_wait_eq_is_supported)                                            \
-	YES_NO(sync_event, task_wait_neq, doca_sync_event_cap_task_wait_neq_is_supported)                                          \
-	U32(sha, max_list_buf_num_elem, doca_sha_cap_get_max_list_buf_num_elem)                                                    \
+#define QUERIES(YES_NO, BYTE, U32, U64)                                                                                          \
+	BYTE(common, hotplug_manager, doca_devinfo_cap_is_hotplug_manager_supported)                                             \
+	BYTE(common, notification_moderation, doca_devinfo_cap_is_notification_moderation_supported)                             \
+	BYTE(common, accelerate_resource_reclaim, doca_devinfo_cap_is_accelerate_resource_reclaim_supported)                     \
+	BYTE(common, rep_filter_all, doca_devinfo_rep_cap_is_filter_all_supported)                                               \
+	BYTE(common, rep_filter_net, doca_devinfo_rep_cap_is_filter_net_supported)                                               \
+	BYTE(common, rep_filter_emulated, doca_devinfo_rep_cap_is_filter_emulated_supported)                                     \
+	BYTE(common, mmap_export_pci, doca_mmap_cap_is_export_pci_supported)                                                     \
+	BYTE(common, mmap_create_from_export_pci, doca_mmap_cap_is_create_from_export_pci_supported)                             \
+	U32(common, num_completion_vectors, doca_ctx_cap_get_num_completion_vectors)                                             \
+	YES_NO(clock, nic_free_running, doca_clock_cap_nic_free_running_is_supported)                                            \
+	YES_NO(clock, nic_real_time, doca_clock_cap_nic_real_time_is_supported)                                                  \
+	YES_NO(clock, nic_dpa_timer, doca_clock_cap_nic_dpa_timer_is_supported)                                                  \
+	YES_NO(mmap_advise, task_cache_invalidate, doca_mmap_advise_cap_task_cache_invalidate_is_supported)                      \
+	U64(mmap_advise, task_cache_invalidate_max_buf_size, doca_mmap_advise_task_cache_invalidate_get_max_buf_size)            \
+	YES_NO(comch, server, doca_comch_cap_server_is_supported)                                                                \
+	YES_NO(comch, client, doca_comch_cap_client_is_supported)                                                                \
+	U32(comch, max_name_len, doca_comch_cap_get_max_name_len)                                                                \
+	U32(comch, max_msg_size, doca_comch_cap_get_max_msg_size)                                                                \
+	U32(comch, max_recv_queue_size, doca_comch_cap_get_max_recv_queue_size)                                                  \
+	U32(comch, max_send_tasks, doca_comch_cap_get_max_send_tasks)                                                            \
+	U32(comch, max_clients, doca_comch_cap_get_max_clients)                                                                  \
+	YES_NO(comch_producer, supported, doca_comch_producer_cap_is_supported)                                                  \
+	U32(comch_producer, max_num_tasks, doca_comch_producer_cap_get_max_num_tasks)                                            \
+	U32(comch_producer, max_buf_size, doca_comch_producer_cap_get_max_buf_size)                                              \
+	U32(comch_producer, max_buf_list_len, doca_comch_producer_cap_get_max_buf_list_len)                                      \
+	U32(comch_producer, max_producers, doca_comch_producer_cap_get_max_producers)                                            \
+	YES_NO(comch_consumer, supported, doca_comch_consumer_cap_is_supported)                                                  \
+	U32(comch_consumer, max_num_tasks, doca_comch_consumer_cap_get_max_num_tasks)                                            \
+	U32(comch_consumer, max_buf_size, doca_comch_consumer_cap_get_max_buf_size)                                              \
+	U32(comch_consumer, max_buf_list_len, doca_comch_consumer_cap_get_max_buf_list_len)                                      \
+	U32(comch_consumer, max_consumers, doca_comch_consumer_cap_get_max_consumers)                                            \
+	U32(comch_consumer, max_imm_data_len, doca_comch_consumer_cap_get_max_imm_data_len)                                      \
+	YES_NO(sync_event, create_from_export, doca_sync_event_cap_is_create_from_export_supported)                              \
+	YES_NO(sync_event, remote_net_create_from_export, doca_sync_event_cap_remote_net_is_create_from_export_supported)        \
+	YES_NO(sync_event, export_to_remote_pci, doca_sync_event_cap_is_export_to_remote_pci_supported)                          \
+	YES_NO(sync_event, export_to_remote_net, doca_sync_event_cap_is_export_to_remote_net_supported)                          \
+	YES_NO(sync_event, export_to_dpa, doca_sync_event_cap_is_export_to_dpa_supported)                                        \
+	YES_NO(sync_event, export_to_gpu, doca_sync_event_cap_is_export_to_gpu_supported)                                        \
+	YES_NO(sync_event, remote_net_export_to_dpa, doca_sync_event_cap_remote_net_is_export_to_dpa_supported)                  \
+	YES_NO(sync_event, remote_net_export_to_gpu, doca_sync_event_cap_remote_net_is_export_to_gpu_supported)                  \
+	YES_NO(sync_event, task_get, doca_sync_event_cap_task_get_is_supported)                                                  \
+	YES_NO(sync_event, task_notify_set, doca_sync_event_cap_task_notify_set_is_supported)                                    \
+	YES_NO(sync_event, task_notify_add, doca_sync_event_cap_task_notify_add_is_supported)                                    \
+	YES_NO(sync_event, task_wait_eq, doca_sync_event_cap_task_wait_eq_is_supported)                                          \
+	YES_NO(sync_event, task_wait_neq, doca_sync_event_cap_task_wait_neq_is_supported)                                        \
+	U32(sha, max_list_buf_num_elem, doca_sha_cap_get_max_list_buf_num_elem)                                                  \
 	U64(sha, max_src_buf_size, doca_sha_cap_get_max_src_buf_size)
 
 /* Queries that need more than the device: asked about a context, or about each algorithm. */
-#define SHA_QUERIES(PER_ALGORITHM)                                                                                                 \
-	PER_ALGORITHM(task_hash, doca_sha_cap_task_hash_get_supported, CAPABILITY_FLAG)                                            \
-	PER_ALGORITHM(task_partial_hash, doca_sha_cap_task_partial_hash_get_supported, CAPABILITY_FLAG)                            \
-	PER_ALGORITHM(min_dst_buf_size, doca_sha_cap_get_min_dst_buf_size, CAPABILITY_NUMBER)                                      \
+#define SHA_QUERIES(PER_ALGORITHM)                                                                                               \
+	PER_ALGORITHM(task_hash, doca_sha_cap_task_hash_get_supported, CAPABILITY_FLAG)                                          \
+	PER_ALGORITHM(task_partial_hash, doca_sha_cap_task_partial_hash_get_supported, CAPABILITY_FLAG)                          \
+	PER_ALGORITHM(min_dst_buf_size, doca_sha_cap_get_min_dst_buf_size, CAPABILITY_NUMBER)                                    \
 	PER_ALGORITHM(partial_hash_block_size, doca_sha_cap_get_partial_hash_block_size, CAPABILITY_NUMBER)
 
 /* ---- one function for each, all of one shape ---- */
@@ -80,18 +80,18 @@ static doca_error_t yes_no(doca_error_t result, uint64_t *value)
 }
 
 #define ASK(function) static doca_error_t ask_##function(struct doca_devinfo *devinfo, int argument, uint64_t *value)
-#define ASK_YES_NO(library, name, function)                                                                                        \
-	ASK(function)                                                                                                              \
-	{                                                                                                                          \
-		return yes_no(function(devinfo), value);                                                                           \
+#define ASK_YES_NO(library, name, function)                                                                                      \
+	ASK(function)                                                                                                            \
+	{                                                                                                                        \
+		return yes_no(function(devinfo), value);                                                                         \
 	}
-#define ASK_NUMBER(type, function)                                                                                                 \
-	ASK(function)                                                                                                              \
-	{                                                                                                                          \
-		type number = 0;                                                                                                   \
-		doca_error_t result = function(devinfo, &number);                                                                  \
-		*value = number;                                                                                                   \
-		return result;                                                                                                     \
+#define ASK_NUMBER(type, function)                                                                                               \
+	ASK(function)                                                                                                            \
+	{                                                                                                                        \
+		type number = 0;                                                                                                 \
+		doca_error_t result = function(devinfo, &number);                                                                \
+		*value = number;                                                                                                 \
+		return result;                                                                                                   \
 	}
 #define ASK_BYTE(library, name, function) ASK_NUMBER(uint8_t, function)
 #define ASK_U32(library, name, function) ASK_NUMBER(uint32_t, function)
@@ -110,36 +110,36 @@ ASK(doca_sha_cap_task_partial_hash_get_supported)
 	return yes_no(doca_sha_cap_task_partial_hash_get_supported(devinfo, (enum doca_sha_algorithm)argument), value);
 }
 
-#define ASK_ALGORITHM(function)                                                                                                    \
-	ASK(function)                                                                                                              \
-	{                                                                                                                          \
-		uint32_t number = 0;                                                                                               \
-		doca_error_t result = function(devinfo, (enum doca_sha_algorithm)argument, &number);                               \
-		*value = number;                                                                                                   \
-		return result;                                                                                                     \
+#define ASK_ALGORITHM(function)                                                                                                  \
+	ASK(function)                                                                                                            \
+	{                                                                                                                        \
+		uint32_t number = 0;                                                                                             \
+		doca_error_t result = function(devinfo, (enum doca_sha_algorithm)argument, &number);                             \
+		*value = number;                                                                                                 \
+		return result;                                                                                                   \
 	}
 ASK_ALGORITHM(doca_sha_cap_get_min_dst_buf_size)
 ASK_ALGORITHM(doca_sha_cap_get_partial_hash_block_size)
 
 /* ---- limits of a context, which is made on the device for the question ---- */
 
-#define ASK_CONTEXT(function, type, create, destroy)                                                                               \
-	ASK(function)                                                                                                              \
-	{                                                                                                                          \
-		struct doca_dev *dev;                                                                                              \
-		struct type *object;                                                                                               \
-		uint32_t number = 0;                                                                                               \
-		doca_error_t result = doca_dev_open(devinfo, &dev);                                                                \
-		if (result != DOCA_SUCCESS)                                                                                        \
-			return result;                                                                                             \
-		result = create(dev, &object);                                                                                     \
-		if (result == DOCA_SUCCESS) {                                                                                      \
-			result = function(object, &number);                                                                        \
-			destroy(object);                                                                                           \
-		}                                                                                                                  \
-		doca_dev_close(dev);                                                                                               \
-		*value = number;                                                                                                   \
-		return result;                                                                                                     \
+#define ASK_CONTEXT(function, type, create, destroy)                                                                             \
+	ASK(function)                                                                                                            \
+	{                                                                                                                        \
+		struct doca_dev *dev;                                                                                            \
+		struct type *object;                                                                                             \
+		uint32_t number = 0;                                                                                             \
+		doca_error_t result = doca_dev_open(devinfo, &dev);                                                              \
+		if (result != DOCA_SUCCESS)                                                                                      \
+			return result;                                                                                           \
+		result = create(dev, &object);                                                                                   \
+		if (result == DOCA_SUCCESS) {                                                                                    \
+			result = function(object, &number);                                                                      \
+			destroy(object);                                                                                         \
+		}                                                                                                                \
+		doca_dev_close(dev);                                                                                             \
+		*value = number;                                                                                                 \
+		return result;                                                                                                   \
 	}
 ASK_YES_NO(dma, task_memcpy, doca_dma_cap_task_memcpy_is_supported)
 ASK_U32(dma, task_memcpy_max_buf_list_len, doca_dma_cap_task_memcpy_get_max_buf_list_len)
@@ -152,20 +152,18 @@ ASK_CONTEXT(doca_sha_cap_get_max_num_tasks, doca_sha, doca_sha_create, doca_sha_
 #define FLAG(library, name, function) {#library, #name, #function, CAPABILITY_FLAG, 0, ask_##function},
 #define NUMBER(library, name, function) {#library, #name, #function, CAPABILITY_NUMBER, 0, ask_##function},
 
-#define PER_ALGORITHM(name, function, kind)                                                                                        \
-	{"sha", #name "_sha1", #function, kind, DOCA_SHA_ALGORITHM_SHA1, ask_##function},                                          \
-		{"sha", #name "_sha256", #function, kind, DOCA_SHA_ALGORITHM_SHA256, ask_##function},                              \
+#define PER_ALGORITHM(name, function, kind)                                                                                      \
+	{"sha", #name "_sha1", #function, kind, DOCA_SHA_ALGORITHM_SHA1, ask_##function},                                        \
+		{"sha", #name "_sha256", #function, kind, DOCA_SHA_ALGORITHM_SHA256, ask_##function},                            \
 		{"sha", #name "_sha512", #function, kind, DOCA_SHA_ALGORITHM_SHA512, ask_##function},
 
 const struct capability capabilities[] = {
 	QUERIES(FLAG, FLAG, NUMBER, NUMBER) /* ends with sha */
-	SHA_QUERIES(PER_ALGORITHM)
-	NUMBER(sha, max_num_tasks, doca_sha_cap_get_max_num_tasks)
-	FLAG(dma, task_memcpy, doca_dma_cap_task_memcpy_is_supported)
-	NUMBER(dma, task_memcpy_max_buf_list_len, doca_dma_cap_task_memcpy_get_max_buf_list_len)
-	NUMBER(dma, task_memcpy_max_buf_size, doca_dma_cap_task_memcpy_get_max_buf_size)
-	NUMBER(dma, max_num_tasks, doca_dma_cap_get_max_num_tasks)
-};
+	SHA_QUERIES(PER_ALGORITHM) NUMBER(sha, max_num_tasks, doca_sha_cap_get_max_num_tasks)
+		FLAG(dma, task_memcpy, doca_dma_cap_task_memcpy_is_supported)
+			NUMBER(dma, task_memcpy_max_buf_list_len, doca_dma_cap_task_memcpy_get_max_buf_list_len)
+				NUMBER(dma, task_memcpy_max_buf_size, doca_dma_cap_task_memcpy_get_max_buf_size)
+					NUMBER(dma, max_num_tasks, doca_dma_cap_get_max_num_tasks)};
 const size_t num_capabilities = sizeof(capabilities) / sizeof(capabilities[0]);
 
 const struct capability *capability_find_library(const char *library)

@@ -28,8 +28,8 @@ extern const size_t num_capabilities;
 /* The library's capabilities are next to each other. NULL when there is no library of that name. */
 const struct capability *capability_find_library(const char *library);
 
-/* SUCCESS and *value: what the device answers; "not supported" is the value 0 of a flag. Else the query failed: with NOT_SUPPORTED
- * when a limit has no meaning on this device. */
+/* SUCCESS and *value: what the device answers; "not supported" is the value 0 of a flag. Else the query failed: with
+ * NOT_SUPPORTED when a limit has no meaning on this device. */
 doca_error_t capability_ask(const struct capability *capability, struct doca_devinfo *devinfo, uint64_t *value);
 
 #endif

@@ -26,8 +26,9 @@ static doca_error_t print_representors(struct doca_devinfo *devinfo)
 
 	for (uint32_t i = 0; i < num; i++) {
 		representor_attributes(reps[i], &a);
-		table_row(table, attribute_find(&a, "pci_addr"), attribute_find(&a, "pci_func_type"), attribute_find(&a, "iface_name"),
-			  attribute_find(&a, "vuid"), attribute_find(&a, "vhca_id"), attribute_find(&a, "hotplug"));
+		table_row(table, attribute_find(&a, "pci_addr"), attribute_find(&a, "pci_func_type"),
+			  attribute_find(&a, "iface_name"), attribute_find(&a, "vuid"), attribute_find(&a, "vhca_id"),
+			  attribute_find(&a, "hotplug"));
 	}
 	table_print(table, "  Representors");
 	if (reps != NULL)

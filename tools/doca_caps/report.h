@@ -9,7 +9,7 @@
 
 struct report {
 	bool devices, representors, libraries, capabilities; /* what the command line asked for */
-	const char *library; /* capabilities of this one only, or NULL */
+	const char *library;				     /* capabilities of this one only, or NULL */
 	struct doca_devinfo **devs;
 	uint32_t num_devs;
 };
