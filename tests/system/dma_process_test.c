@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,6 +26,8 @@
 
 #define HOST_DEVICE "d8:00.0"
 #define LEN (8 << 20)
+#define MEMORY_LEN (LEN + 8192)
+#define SHARED SIZE_MAX /* an offset that stands for memory of that kind */
 #define DESCRIPTOR_MAX 4096
 #define MANY 4 /* tasks under way, each large enough for engine threads */
 
@@ -94,10 +97,23 @@ static struct doca_mmap *export_memory(int socket, struct doca_dev *dev, uint8_t
 	return mmap;
 }
 
-static int run_exporter(int socket, unsigned int seed, size_t offset, uint32_t permissions)
+/* Shared memory cannot be moved to where others could map it: the kernel carries all of it over. */
+static uint8_t *make_memory(bool is_shared)
+{
+	void *memory = aligned_alloc(4096, MEMORY_LEN);
+
+	if (is_shared) {
+		free(memory);
+		memory = mmap(NULL, MEMORY_LEN, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	}
+	CHECK(memory != NULL && memory != MAP_FAILED);
+	return memory;
+}
+
+static int run_exporter(int socket, unsigned int seed, size_t offset, uint32_t permissions, bool is_shared)
 {
 	struct doca_dev *dev = open_pci(HOST_DEVICE);
-	uint8_t *memory = aligned_alloc(4096, LEN + 8192), *start = memory + offset;
+	uint8_t *memory = make_memory(is_shared), *start = memory + offset;
 	struct doca_mmap *mmap;
 	char command;
 
@@ -120,7 +136,8 @@ static int run_exporter(int socket, unsigned int seed, size_t offset, uint32_t p
 	if (mmap != NULL)
 		CHECK(doca_mmap_destroy(mmap) == DOCA_SUCCESS);
 	CHECK(doca_dev_close(dev) == DOCA_SUCCESS);
-	free(memory);
+	if (!is_shared)
+		free(memory);
 	return 0;
 }
 
@@ -142,19 +159,21 @@ struct fixture {
 
 static void exporter_start(struct exporter *exporter, unsigned int seed, size_t offset, uint32_t permissions)
 {
-	char args[4][24];
+	bool is_shared = offset == SHARED;
+	char args[5][24];
 	int sockets[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets), 0);
 	assert_int_equal(fcntl(sockets[0], F_SETFD, FD_CLOEXEC), 0); /* else another exporter would keep it open */
 	snprintf(args[0], sizeof(args[0]), "%d", sockets[1]);
 	snprintf(args[1], sizeof(args[1]), "%u", seed);
-	snprintf(args[2], sizeof(args[2]), "%zu", offset);
+	snprintf(args[2], sizeof(args[2]), "%zu", is_shared ? 0 : offset);
+	snprintf(args[4], sizeof(args[4]), "%d", is_shared);
 	snprintf(args[3], sizeof(args[3]), "%u", permissions);
 	exporter->pid = fork();
 	assert_true(exporter->pid >= 0);
 	if (exporter->pid == 0) {
-		execl("/proc/self/exe", "dma_process_test", args[0], args[1], args[2], args[3], (char *)NULL);
+		execl("/proc/self/exe", "dma_process_test", args[0], args[1], args[2], args[3], args[4], (char *)NULL);
 		_exit(127);
 	}
 	close(sockets[1]);
@@ -289,6 +308,11 @@ static void whole_pages_both_ways(void **state)
 static void ragged_memory_both_ways(void **state)
 {
 	copy_both_ways(*state, 16);
+}
+
+static void memory_that_cannot_be_mapped_both_ways(void **state)
+{
+	copy_both_ways(*state, SHARED);
 }
 
 static void between_two_other_processes(void **state)
@@ -524,20 +548,14 @@ static void sha_of_imported_memory(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		T(whole_pages_both_ways),
-		T(ragged_memory_both_ways),
-		T(between_two_other_processes),
-		T(list_over_three_processes),
-		T(read_only_export_is_no_destination),
-		T(pool_over_imported_memory),
-		T(stopped_exporter_takes_no_part),
-		T(killed_exporter),
-		T(exporter_that_ends_the_export),
-		T(killed_in_the_middle),
-		T(sha_of_imported_memory),
+		T(whole_pages_both_ways),	  T(ragged_memory_both_ways),	     T(memory_that_cannot_be_mapped_both_ways),
+		T(between_two_other_processes),	  T(list_over_three_processes),	     T(read_only_export_is_no_destination),
+		T(pool_over_imported_memory),	  T(stopped_exporter_takes_no_part), T(killed_exporter),
+		T(exporter_that_ends_the_export), T(killed_in_the_middle),	     T(sha_of_imported_memory),
 	};
 
-	if (argc == 5)
-		return run_exporter(atoi(argv[1]), (unsigned int)atoi(argv[2]), (size_t)atoi(argv[3]), (uint32_t)atoi(argv[4]));
+	if (argc == 6)
+		return run_exporter(atoi(argv[1]), (unsigned int)atoi(argv[2]), (size_t)atoi(argv[3]), (uint32_t)atoi(argv[4]),
+				    atoi(argv[5]) != 0);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
