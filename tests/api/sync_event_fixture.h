@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A host function, the DPU port that it is behind, another port, and an event of the host for the DPU. Include it after cmocka.
- */
+/* A host function, the DPU's port that it is behind, another port, and an event of the host. Include it after cmocka. */
 #ifndef SYNC_EVENT_FIXTURE_H
 #define SYNC_EVENT_FIXTURE_H
 
