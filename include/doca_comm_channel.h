@@ -17,8 +17,8 @@
  *     doca_comm_channel_ep_sendto(ep, "hello", 5, DOCA_CC_MSG_FLAG_NONE, peer);
  *     doca_comm_channel_ep_recvfrom(ep, buffer, &len, DOCA_CC_MSG_FLAG_NONE, &peer);
  *
- * An endpoint is either a service or a client. No call waits for the peer but disconnect and destroy, which wait for messages
- * under way, at most a second. Things move inside the calls on the endpoint: a service accepts clients in recvfrom and in
+ * An endpoint is either a service or a client. No call waits for the peer but connect, at most 20 ms for news of a service that is
+ * not there, and disconnect and destroy, which wait for messages under way, at most a second. Things move inside the calls on the endpoint: a service accepts clients in recvfrom and in
  * doca_comm_channel_ep_update_service_state_info(). A service that nobody progresses keeps its clients connecting.
  *
  * Waiting. Both event channels are file descriptors for poll or epoll. When recvfrom says DOCA_ERROR_AGAIN: arm the receive

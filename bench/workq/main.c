@@ -36,7 +36,8 @@ static double compare(uint32_t depth)
 
 	double ratio = workq[RUNS / 2] / tasks[RUNS / 2];
 
-	printf("%d B copies, %2u in flight: work queue %.1f ns, task and progress engine %.1f ns, ratio %.2f (limit %.1f; medians of "
+	printf("%d B copies, %2u in flight: work queue %.1f ns, task and progress engine %.1f ns, ratio %.2f (limit %.1f; "
+	       "medians of "
 	       "%d runs of %d)\n",
 	       COPY_BYTES, depth, workq[RUNS / 2], tasks[RUNS / 2], ratio, RATIO_LIMIT, RUNS, NUM);
 	return ratio;

@@ -32,6 +32,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <doca_compat.h>
+#include <doca_dev.h>
 #include <doca_error.h>
 #include <doca_types.h>
 #include "doca_2_2.h"

@@ -66,7 +66,8 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_sha_get_min_dst_buffer_size(const struct doca_devinfo *devinfo, enum doca_sha_job_type job_type,
 					      uint32_t *min_buffer_size) DOCA_2_2_SYMBOL(doca_2_2_sha_get_min_dst_buffer_size);
 
-/** Does hardware hash? DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_SUPPORTED: software does. */
+/** Does the device hash, rather than the program's CPU? A software device says so too: programs of then take no other.
+ * DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_SUPPORTED: no. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sha_get_hardware_supported(const struct doca_devinfo *devinfo)
 	DOCA_2_2_SYMBOL(doca_2_2_sha_get_hardware_supported);
@@ -79,7 +80,7 @@ struct doca_ctx *doca_sha_as_ctx(struct doca_sha *ctx) DOCA_2_2_SYMBOL(doca_2_2_
  * Makes a session, fresh.
  * @param ctx a context
  * @param workq a queue it was added to
- * @param session where the session goes; ended before the queue is removed
+ * @param session where the session goes; once the queue is removed it can only be ended
  * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, or not added to the queue; DOCA_ERROR_NO_MEMORY: as many sessions are
  *         there as the queue is deep
  */

@@ -44,7 +44,8 @@ static uint16_t power_of_two_up(uint16_t size)
 	return size > 1 ? (uint16_t)(1u << (32 - __builtin_clz(size - 1u))) : 1;
 }
 
-static doca_error_t set_size(struct doca_comm_channel_ep_t *ep, uint16_t *place, uint16_t size, uint16_t size_max, const char *function)
+static doca_error_t set_size(struct doca_comm_channel_ep_t *ep, uint16_t *place, uint16_t size, uint16_t size_max,
+			     const char *function)
 {
 	doca_error_t result;
 
@@ -67,14 +68,16 @@ doca_error_t doca_comm_channel_ep_set_max_msg_size(struct doca_comm_channel_ep_t
 
 doca_error_t doca_comm_channel_ep_set_send_queue_size(struct doca_comm_channel_ep_t *ep, uint16_t send_queue_size)
 {
-	uint16_t size = send_queue_size <= SEND_QUEUE_MAX && send_queue_size > 0 ? power_of_two_up(send_queue_size) : send_queue_size;
+	uint16_t size =
+		send_queue_size <= SEND_QUEUE_MAX && send_queue_size > 0 ? power_of_two_up(send_queue_size) : send_queue_size;
 
 	return set_size(ep, ep != NULL ? &ep->send_queue_size : NULL, size, SEND_QUEUE_MAX, __func__);
 }
 
 doca_error_t doca_comm_channel_ep_set_recv_queue_size(struct doca_comm_channel_ep_t *ep, uint16_t recv_queue_size)
 {
-	uint16_t size = recv_queue_size <= RECV_QUEUE_MAX && recv_queue_size > 0 ? power_of_two_up(recv_queue_size) : recv_queue_size;
+	uint16_t size =
+		recv_queue_size <= RECV_QUEUE_MAX && recv_queue_size > 0 ? power_of_two_up(recv_queue_size) : recv_queue_size;
 
 	return set_size(ep, ep != NULL ? &ep->recv_queue_size : NULL, size, RECV_QUEUE_MAX, __func__);
 }

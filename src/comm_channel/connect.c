@@ -34,7 +34,8 @@ static doca_error_t check_ready(const struct doca_comm_channel_ep_t *ep, const c
 	}
 	supported = as_service ? doca_comch_cap_server_is_supported(devinfo) : doca_comch_cap_client_is_supported(devinfo);
 	if (supported != DOCA_SUCCESS) {
-		SF_LOG_ERR("%s: %s", function, as_service ? "a service runs on a DPU's device" : "a client runs on a host function");
+		SF_LOG_ERR("%s: %s", function,
+			   as_service ? "a service runs on a DPU's device" : "a client runs on a host function");
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	return DOCA_SUCCESS;

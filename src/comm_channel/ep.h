@@ -18,14 +18,14 @@
 
 #include "base/log.h"
 
-#define NAME_MAX_LEN 120	/* a service's name, with its NUL */
+#define NAME_MAX_LEN 120 /* a service's name, with its NUL */
 #define MSG_SIZE_DEFAULT 4080
 #define QUEUE_SIZE_DEFAULT 16
 #define SEND_QUEUE_MAX 8192
 #define RECV_QUEUE_MAX 8192
-#define RECV_SLACK 256		/* messages that one progress call may bring beyond the receive queue's size */
-#define CONNECT_WAIT_MS 20	/* how long connect waits for news of a service that is not there */
-#define SEND_RETRY_NS 200000	/* after which a full peer is worth another try */
+#define RECV_SLACK 256	     /* messages that one progress call may bring beyond the receive queue's size */
+#define CONNECT_WAIT_MS 20   /* how long connect waits for news of a service that is not there */
+#define SEND_RETRY_NS 200000 /* after which a full peer is worth another try */
 
 enum ep_role { EP_UNUSED, EP_SERVICE, EP_CLIENT };
 
@@ -37,7 +37,7 @@ struct peer_counters {
 
 struct doca_comm_channel_addr_t {
 	struct doca_comm_channel_ep_t *ep;
-	struct doca_comm_channel_addr_t *next; /* the endpoint's */
+	struct doca_comm_channel_addr_t *next;	  /* the endpoint's */
 	struct doca_comch_connection *connection; /* while PEER_CONNECTED */
 	enum peer_state state;
 	uint64_t user_data;
@@ -69,7 +69,7 @@ struct doca_comm_channel_ep_t {
 	uint8_t *slots;
 	uint32_t ring_size, ring_head, ring_num;
 
-	int send_timer;	 /* the send channel */
+	int send_timer;			   /* the send channel */
 	int recv_channel, service_channel; /* epoll sets of an eventfd and the engine's handle */
 	int recv_event, service_event;
 	bool send_armed, recv_armed, service_armed;
@@ -104,7 +104,8 @@ bool peer_is_of(const struct doca_comm_channel_addr_t *peer, const struct doca_c
 /* ---- messages ---- */
 
 /* Callbacks of Comch. */
-void message_arrived(struct doca_comch_event_msg_recv *event, uint8_t *buffer, uint32_t len, struct doca_comch_connection *connection);
+void message_arrived(struct doca_comch_event_msg_recv *event, uint8_t *buffer, uint32_t len,
+		     struct doca_comch_connection *connection);
 void message_sent(struct doca_comch_task_send *task, union doca_data task_user_data, union doca_data ctx_user_data);
 
 /* ---- events ---- */

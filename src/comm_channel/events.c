@@ -69,7 +69,8 @@ void events_take(int *event_fd)
 
 static bool has_news(const struct doca_comm_channel_ep_t *ep)
 {
-	return ep->ring_num > 0 || (ep->role == EP_CLIENT && ep->peers->state != PEER_CONNECTED && ep->peers->state != PEER_CONNECTING);
+	return ep->ring_num > 0 ||
+	       (ep->role == EP_CLIENT && ep->peers->state != PEER_CONNECTED && ep->peers->state != PEER_CONNECTING);
 }
 
 void events_settle(struct doca_comm_channel_ep_t *ep)

@@ -10,7 +10,8 @@ static struct doca_comm_channel_addr_t *peer_of(struct doca_comch_connection *co
 	return doca_comch_connection_get_user_data(connection).ptr;
 }
 
-void message_arrived(struct doca_comch_event_msg_recv *event, uint8_t *buffer, uint32_t len, struct doca_comch_connection *connection)
+void message_arrived(struct doca_comch_event_msg_recv *event, uint8_t *buffer, uint32_t len,
+		     struct doca_comch_connection *connection)
 {
 	struct doca_comm_channel_addr_t *peer = peer_of(connection);
 	struct doca_comm_channel_ep_t *ep = peer != NULL ? peer->ep : NULL;
@@ -49,7 +50,8 @@ static doca_error_t check_send(const struct doca_comm_channel_ep_t *ep, const vo
 		return DOCA_ERROR_NOT_CONNECTED;
 	}
 	if (flags != DOCA_CC_MSG_FLAG_NONE || len == 0 || len > ep->max_msg_size) {
-		SF_LOG_ERR("doca_comm_channel_ep_sendto: a message of %zu bytes, flags 0x%x; it has 1 to %u bytes, and there are no flags",
+		SF_LOG_ERR("doca_comm_channel_ep_sendto: a message of %zu bytes, flags 0x%x; it has 1 to %u bytes, and there are "
+			   "no flags",
 			   len, (unsigned int)flags, ep->max_msg_size);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -71,8 +73,8 @@ static doca_error_t state_error(enum peer_state state)
 	}
 }
 
-static doca_error_t task_make(struct doca_comm_channel_ep_t *ep, struct doca_comm_channel_addr_t *peer, const void *msg, uint32_t len,
-			      struct doca_task **task)
+static doca_error_t task_make(struct doca_comm_channel_ep_t *ep, struct doca_comm_channel_addr_t *peer, const void *msg,
+			      uint32_t len, struct doca_task **task)
 {
 	struct doca_comch_task_send *send;
 	doca_error_t result = ep->role == EP_SERVICE
@@ -86,7 +88,8 @@ static doca_error_t task_make(struct doca_comm_channel_ep_t *ep, struct doca_com
 	return result;
 }
 
-static doca_error_t send_now(struct doca_comm_channel_ep_t *ep, struct doca_comm_channel_addr_t *peer, const void *msg, size_t len)
+static doca_error_t send_now(struct doca_comm_channel_ep_t *ep, struct doca_comm_channel_addr_t *peer, const void *msg,
+			     size_t len)
 {
 	struct doca_task *task;
 	doca_error_t result;
@@ -170,7 +173,8 @@ static doca_error_t take(struct doca_comm_channel_ep_t *ep, void *msg, size_t *l
 		return nothing(ep);
 	entry = &ep->entries[ep->ring_head];
 	if (entry->len > *len) {
-		SF_LOG_ERR("doca_comm_channel_ep_recvfrom: a message of %u bytes waits, and there is room for %zu", entry->len, *len);
+		SF_LOG_ERR("doca_comm_channel_ep_recvfrom: a message of %u bytes waits, and there is room for %zu", entry->len,
+			   *len);
 		*len = entry->len;
 		return DOCA_ERROR_INVALID_VALUE;
 	}

@@ -96,7 +96,8 @@ doca_error_t doca_comm_channel_peer_addr_update_info(struct doca_comm_channel_ad
 	return result;
 }
 
-doca_error_t doca_comm_channel_peer_addr_get_send_messages(const struct doca_comm_channel_addr_t *peer_addr, uint64_t *send_messages)
+doca_error_t doca_comm_channel_peer_addr_get_send_messages(const struct doca_comm_channel_addr_t *peer_addr,
+							   uint64_t *send_messages)
 {
 	doca_error_t result = ep_check(__func__, peer_addr, send_messages);
 
@@ -114,7 +115,8 @@ doca_error_t doca_comm_channel_peer_addr_get_send_bytes(const struct doca_comm_c
 	return result;
 }
 
-doca_error_t doca_comm_channel_peer_addr_get_recv_messages(const struct doca_comm_channel_addr_t *peer_addr, uint64_t *recv_messages)
+doca_error_t doca_comm_channel_peer_addr_get_recv_messages(const struct doca_comm_channel_addr_t *peer_addr,
+							   uint64_t *recv_messages)
 {
 	doca_error_t result = ep_check(__func__, peer_addr, recv_messages);
 

@@ -124,7 +124,8 @@ LEGACY_API doca_error_t doca_2_2_buf_arr_destroy(struct legacy_buf_arr *buf_arr)
 	return result;
 }
 
-LEGACY_API doca_error_t doca_2_2_buf_arr_get_gpu_handle(const struct legacy_buf_arr *buf_arr, struct doca_gpu_buf_arr **gpu_buf_arr)
+LEGACY_API doca_error_t doca_2_2_buf_arr_get_gpu_handle(const struct legacy_buf_arr *buf_arr,
+							struct doca_gpu_buf_arr **gpu_buf_arr)
 {
 	doca_error_t result = legacy_check("doca_buf_arr_get_gpu_handle", buf_arr, gpu_buf_arr);
 

@@ -170,7 +170,8 @@ static doca_error_t check_add(struct legacy_ctx *ctx, struct doca_workq *workq)
 		return DOCA_ERROR_IN_USE;
 	}
 	if (workq->num_lanes == LEGACY_CTX_MAX) {
-		SF_LOG_ERR("the work queue has %d contexts, which is the most: remove one, or make another queue", LEGACY_CTX_MAX);
+		SF_LOG_ERR("the work queue has %d contexts, which is the most: remove one, or make another queue",
+			   LEGACY_CTX_MAX);
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	return DOCA_SUCCESS;
@@ -216,9 +217,8 @@ LEGACY_API doca_error_t doca_2_2_ctx_workq_rm(struct legacy_ctx *ctx, struct doc
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	num_busy = legacy_lane_num_busy(lane);
-	if (num_busy > 0 || lane->num_sessions > 0) {
-		SF_LOG_ERR("%u jobs and %u sessions of the %s context are in the work queue: retrieve the jobs, end the sessions",
-			   num_busy, lane->num_sessions, ctx->ops->name);
+	if (num_busy > 0) {
+		SF_LOG_ERR("%u jobs of the %s context are in the work queue: retrieve them", num_busy, ctx->ops->name);
 		return DOCA_ERROR_IN_USE;
 	}
 	pthread_mutex_lock(&ctx->lock);

@@ -20,6 +20,7 @@
 
 struct doca_workq;
 struct legacy_ctx;
+struct doca_sha_partial_session;
 struct legacy_lane;
 struct sf_graph_step;
 
@@ -49,7 +50,7 @@ struct legacy_ctx_ops {
 	int first_type, last_type; /* its jobs */
 	uint32_t slots_max;	   /* of one lane */
 	bool needs_dev;
-	bool one_queue;		   /* its object itself is the context: no second lane */
+	bool one_queue; /* its object itself is the context: no second lane */
 	/* Can the device do any of it? NOT_SUPPORTED if not. NULL without needs_dev. */
 	doca_error_t (*check_dev)(const struct doca_devinfo *devinfo);
 	/* With doca_ctx_start and doca_ctx_stop; either NULL. */
@@ -80,16 +81,16 @@ struct legacy_ctx {
 struct legacy_lane {
 	struct legacy_ctx *ctx;
 	struct doca_workq *workq;
-	struct doca_pe *pe; /* of today's context: the queue's, or the object's own */
-	void *object;	    /* of today's library */
+	struct doca_pe *pe;	   /* of today's context: the queue's, or the object's own */
+	void *object;		   /* of today's library */
 	int first_type, num_types; /* of its jobs */
 	doca_error_t (*load)(struct legacy_slot *slot, const struct doca_job *job);
 	bool (*goes_on)(struct legacy_slot *slot, doca_error_t *status);
 	struct legacy_entry *free;
 	struct legacy_slot *slots;
 	uint32_t num_slots;
-	uint32_t num_graphs; /* of the queue, that have nodes of this context */
-	uint32_t num_sessions;
+	uint32_t num_graphs;			   /* of the queue, that have nodes of this context */
+	struct doca_sha_partial_session *sessions; /* of a SHA lane */
 	struct legacy_lane *next_in_ctx, *next_in_workq;
 };
 

@@ -164,7 +164,8 @@ static doca_error_t check_contexts(const struct legacy_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->num_nodes; i++) {
 		if (graph->nodes[i].kind == LEGACY_NODE_CTX && !graph->nodes[i].ctx->started) {
-			SF_LOG_ERR("doca_graph_start: the %s context of node %u is not started", graph->nodes[i].ctx->ops->name, i);
+			SF_LOG_ERR("doca_graph_start: the %s context of node %u is not started", graph->nodes[i].ctx->ops->name,
+				   i);
 			return DOCA_ERROR_BAD_STATE;
 		}
 	}
@@ -183,7 +184,8 @@ LEGACY_API doca_error_t doca_2_2_graph_start(struct legacy_graph *graph)
 	if (num_instances > INSTANCES_MAX)
 		num_instances = INSTANCES_MAX;
 	if (result == DOCA_SUCCESS)
-		result = doca_graph_set_conf(graph->graph, legacy_graph_instance_ended, legacy_graph_instance_ended, num_instances);
+		result = doca_graph_set_conf(graph->graph, legacy_graph_instance_ended, legacy_graph_instance_ended,
+					     num_instances);
 	if (result == DOCA_SUCCESS)
 		result = doca_graph_start(graph->graph);
 	graph->started = result == DOCA_SUCCESS;
@@ -230,7 +232,8 @@ static bool has_contexts(const struct legacy_graph *graph, const struct doca_wor
 		const struct legacy_node *node = &graph->nodes[i];
 
 		if (node->kind == LEGACY_NODE_CTX && legacy_workq_lane(workq, node->ctx) == NULL) {
-			SF_LOG_ERR("doca_graph_workq_add: the %s context of node %u is not in the work queue", node->ctx->ops->name, i);
+			SF_LOG_ERR("doca_graph_workq_add: the %s context of node %u is not in the work queue",
+				   node->ctx->ops->name, i);
 			return false;
 		}
 		if (node->kind == LEGACY_NODE_SUB_GRAPH && !has_contexts(node->sub_graph, workq))
@@ -256,7 +259,8 @@ LEGACY_API doca_error_t doca_2_2_graph_workq_add(struct legacy_graph *graph, str
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (!graph->started || lane_find(graph, workq) != NULL) {
-		SF_LOG_ERR("doca_graph_workq_add: the graph is %s", graph->started ? "in this work queue already" : "not started");
+		SF_LOG_ERR("doca_graph_workq_add: the graph is %s",
+			   graph->started ? "in this work queue already" : "not started");
 		return DOCA_ERROR_BAD_STATE;
 	}
 	if (!has_contexts(graph, workq))

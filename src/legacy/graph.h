@@ -57,9 +57,9 @@ struct legacy_graph_instance {
 	struct legacy_entry entry; /* first: the queue's list holds entries */
 	struct legacy_graph *graph;
 	struct doca_graph_instance *instance;
-	struct doca_workq *workq; /* while in flight, by itself or in another */
+	struct doca_workq *workq;	/* while in flight, by itself or in another */
 	struct legacy_graph_lane *lane; /* while in flight by itself, until its event is retrieved */
-	uint32_t num_uses; /* sub-graph nodes whose data it is */
+	uint32_t num_uses;		/* sub-graph nodes whose data it is */
 	struct legacy_node_data data[];
 };
 

@@ -123,7 +123,8 @@ LEGACY_API doca_error_t doca_2_2_graph_instance_destroy(struct legacy_graph_inst
 	doca_error_t result = legacy_check("doca_graph_instance_destroy", instance, instance);
 
 	if (result == DOCA_SUCCESS && instance->num_uses > 0) {
-		SF_LOG_ERR("doca_graph_instance_destroy: the instance is the data of %u sub-graph nodes: destroy those instances first",
+		SF_LOG_ERR("doca_graph_instance_destroy: the instance is the data of %u sub-graph nodes: destroy those instances "
+			   "first",
 			   instance->num_uses);
 		result = DOCA_ERROR_IN_USE;
 	}
@@ -198,7 +199,8 @@ LEGACY_API doca_error_t doca_2_2_graph_instance_set_user_node_data(struct legacy
 								   struct doca_event *ev)
 {
 	doca_error_t result;
-	struct legacy_node_data *data = data_of(instance, node, LEGACY_NODE_USER, "doca_graph_instance_set_user_node_data", &result);
+	struct legacy_node_data *data =
+		data_of(instance, node, LEGACY_NODE_USER, "doca_graph_instance_set_user_node_data", &result);
 
 	if (data == NULL)
 		return result;
@@ -330,7 +332,8 @@ LEGACY_API doca_error_t doca_2_2_graph_instance_get_num_failed_nodes(const struc
 		return result;
 	*num_failed_nodes = 0;
 	for (uint32_t i = 0; i < instance->graph->num_nodes; i++)
-		*num_failed_nodes += state_of(instance, instance->graph->nodes[i].node, &status) == DOCA_GRAPH_INSTANCE_NODE_STATE_ERROR;
+		*num_failed_nodes +=
+			state_of(instance, instance->graph->nodes[i].node, &status) == DOCA_GRAPH_INSTANCE_NODE_STATE_ERROR;
 	return DOCA_SUCCESS;
 }
 

@@ -104,7 +104,7 @@ static doca_error_t log_text(uint32_t level, int source, int line, const char *t
 	char name[64] = "";
 
 	source_name(source, name, sizeof(name));
-	return doca_log(level, source, name, line, name, "%s", text);
+	return doca_log(level, source, name, line, "", "%s", text); /* no function: these macros know none */
 }
 
 static doca_error_t log_record(uint32_t level, int source, int line, const char *format, va_list args)
@@ -156,7 +156,8 @@ LEGACY_API doca_error_t doca_2_2_log_rate_bucket_register(int source, int *bucke
 	char name[2];
 
 	if (bucket == NULL || !source_name(source, name, sizeof(name))) {
-		SF_LOG_ERR("doca_log_rate_bucket_register: %s", bucket == NULL ? "no place for the bucket" : "no such log source");
+		SF_LOG_ERR("doca_log_rate_bucket_register: %s",
+			   bucket == NULL ? "no place for the bucket" : "no such log source");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	pthread_mutex_lock(&lock);

@@ -15,13 +15,15 @@ static uint8_t log2_up(uint32_t num)
 
 static doca_error_t configure(struct doca_sha *sha, uint32_t num_slots)
 {
-	doca_error_t result = doca_sha_task_hash_set_conf(sha, (doca_sha_task_hash_completion_cb_t)legacy_task_ended,
-							  (doca_sha_task_hash_completion_cb_t)legacy_task_ended, log2_up(num_slots));
+	doca_error_t result =
+		doca_sha_task_hash_set_conf(sha, (doca_sha_task_hash_completion_cb_t)legacy_task_ended,
+					    (doca_sha_task_hash_completion_cb_t)legacy_task_ended, log2_up(num_slots));
 
 	if (result != DOCA_SUCCESS)
 		return result;
 	return doca_sha_task_partial_hash_set_conf(sha, (doca_sha_task_partial_hash_completion_cb_t)legacy_task_ended,
-						   (doca_sha_task_partial_hash_completion_cb_t)legacy_task_ended, log2_up(num_slots));
+						   (doca_sha_task_partial_hash_completion_cb_t)legacy_task_ended,
+						   log2_up(num_slots));
 }
 
 static doca_error_t sha_open(struct legacy_lane *lane)
@@ -44,6 +46,7 @@ static doca_error_t sha_open(struct legacy_lane *lane)
 
 static void sha_close(struct legacy_lane *lane)
 {
+	legacy_sha_sessions_end(lane);
 	legacy_ctx_end(lane->pe, doca_sha_as_ctx(lane->object));
 	doca_sha_destroy(lane->object);
 }
@@ -185,5 +188,5 @@ LEGACY_API doca_error_t doca_2_2_sha_get_hardware_supported(const struct doca_de
 {
 	doca_error_t result = legacy_check("doca_sha_get_hardware_supported", devinfo, devinfo);
 
-	return result == DOCA_SUCCESS ? DOCA_ERROR_NOT_SUPPORTED : result;
+	return result == DOCA_SUCCESS ? check_any(devinfo) : result; /* the device plays the accelerator's part */
 }

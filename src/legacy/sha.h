@@ -20,6 +20,9 @@ doca_error_t legacy_sha_load_hash(struct legacy_slot *slot, const struct doca_sh
 /* Puts a job into the task of its session. */
 doca_error_t legacy_sha_load_partial(struct legacy_slot *slot, const struct doca_sha_partial_job *job);
 
+/* The lane goes: its sessions can be destroyed yet, and nothing else. */
+void legacy_sha_sessions_end(struct legacy_lane *lane);
+
 /* For legacy_ctx_ops.goes_on: the session is free for its next job. */
 bool legacy_sha_ended(struct legacy_slot *slot, doca_error_t *status);
 

@@ -6,7 +6,8 @@
 #include "sha/partial.h"
 
 struct doca_sha_partial_session {
-	struct legacy_lane *lane;
+	struct doca_sha_partial_session *next; /* the lane's */
+	struct legacy_lane *lane;	       /* NULL once the context was removed from the queue */
 	struct doca_sha_task_partial_hash *task;
 	int type;     /* of the jobs of this message; 0 between messages */
 	bool is_busy; /* a job of it is in the queue */
@@ -20,7 +21,8 @@ static doca_error_t check_job(const struct legacy_slot *slot, const struct doca_
 	const struct doca_sha_partial_session *session = job->session;
 
 	if (session == NULL || session->lane != slot->entry.lane) {
-		SF_LOG_ERR("the partial SHA job has %s", session == NULL ? "no session" : "a session of another context or work queue");
+		SF_LOG_ERR("the partial SHA job has %s",
+			   session == NULL ? "no session" : "a session of another context or work queue");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (session->is_busy) {
@@ -137,20 +139,43 @@ LEGACY_API doca_error_t doca_2_2_sha_partial_session_create(struct legacy_sha *s
 		free(created);
 		return result;
 	}
-	lane->num_sessions++;
+	created->next = lane->sessions;
+	lane->sessions = created;
 	*session = created;
 	return DOCA_SUCCESS;
 }
 
+/* Programs may remove the queue first and end their sessions after. */
+void legacy_sha_sessions_end(struct legacy_lane *lane)
+{
+	for (struct doca_sha_partial_session *session = lane->sessions; session != NULL; session = session->next) {
+		doca_task_free(doca_sha_task_partial_hash_as_task(session->task));
+		session->lane = NULL;
+	}
+	lane->sessions = NULL;
+}
+
+static void session_unlink(struct doca_sha_partial_session *session)
+{
+	struct doca_sha_partial_session **at = &session->lane->sessions;
+
+	while (*at != session)
+		at = &(*at)->next;
+	*at = session->next;
+	doca_task_free(doca_sha_task_partial_hash_as_task(session->task));
+}
+
 /* INVALID_VALUE, logged, unless the session is of the lane and at rest. */
-static doca_error_t check_session(const struct doca_sha_partial_session *session, const struct legacy_lane *lane, const char *function)
+static doca_error_t check_session(const struct doca_sha_partial_session *session, const struct legacy_lane *lane,
+				  const char *function)
 {
 	if (lane == NULL)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (session->lane == lane && !session->is_busy)
 		return DOCA_SUCCESS;
 	SF_LOG_ERR("%s: %s", function,
-		   session->is_busy ? "a job of the session is in the work queue" : "the session is of another context or work queue");
+		   session->is_busy ? "a job of the session is in the work queue"
+				    : "the session is of another context or work queue");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -160,14 +185,14 @@ LEGACY_API doca_error_t doca_2_2_sha_partial_session_destroy(struct legacy_sha *
 	const char *function = "doca_sha_partial_session_destroy";
 	doca_error_t result = legacy_check(function, sha, workq != NULL ? session : NULL);
 
-	if (result == DOCA_SUCCESS)
+	if (result == DOCA_SUCCESS && session->lane != NULL) {
 		result = check_session(session, lane_of(sha, workq, function), function);
-	if (result != DOCA_SUCCESS)
-		return result;
-	doca_task_free(doca_sha_task_partial_hash_as_task(session->task));
-	session->lane->num_sessions--;
-	free(session);
-	return DOCA_SUCCESS;
+		if (result == DOCA_SUCCESS)
+			session_unlink(session);
+	}
+	if (result == DOCA_SUCCESS)
+		free(session);
+	return result;
 }
 
 LEGACY_API doca_error_t doca_2_2_sha_partial_session_copy(struct legacy_sha *sha, struct doca_workq *workq,

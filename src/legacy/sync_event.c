@@ -32,9 +32,9 @@ static struct doca_sync_event *event_of(const struct legacy_lane *lane)
 
 static doca_error_t configure(struct doca_sync_event *event)
 {
-	doca_error_t result = doca_sync_event_task_get_set_conf(event, (doca_sync_event_task_get_completion_cb_t)legacy_task_ended,
-								(doca_sync_event_task_get_completion_cb_t)legacy_task_ended,
-								EVENT_SLOTS_MAX);
+	doca_error_t result =
+		doca_sync_event_task_get_set_conf(event, (doca_sync_event_task_get_completion_cb_t)legacy_task_ended,
+						  (doca_sync_event_task_get_completion_cb_t)legacy_task_ended, EVENT_SLOTS_MAX);
 
 	if (result == DOCA_SUCCESS)
 		result = doca_sync_event_task_notify_set_set_conf(
@@ -127,7 +127,8 @@ static doca_error_t event_slot_init(struct legacy_lane *lane, struct legacy_slot
 static doca_error_t load_wait(struct legacy_slot *slot, const struct doca_sync_event_job_wait *job)
 {
 	if (job->value > WAIT_VALUE_MAX) {
-		SF_LOG_ERR("a sync event wait for more than %lu; the value is 0 to %d", (unsigned long)job->value, WAIT_VALUE_MAX);
+		SF_LOG_ERR("a sync event wait for more than %lu; the value is 0 to %d", (unsigned long)job->value,
+			   WAIT_VALUE_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	slot->words[WORD_MASK] = job->mask;
@@ -259,7 +260,7 @@ LEGACY_API doca_error_t doca_2_2_sync_event_destroy(struct legacy_sync_event *ev
 
 	if (result == DOCA_SUCCESS)
 		result = legacy_ctx_check_stopped(&event->ctx, "doca_sync_event_destroy") == DOCA_SUCCESS ? DOCA_SUCCESS
-													   : DOCA_ERROR_IN_USE;
+													  : DOCA_ERROR_IN_USE;
 	if (result == DOCA_SUCCESS)
 		result = doca_sync_event_destroy(event->event);
 	if (result != DOCA_SUCCESS)
@@ -389,7 +390,8 @@ LEGACY_API doca_error_t doca_2_2_sync_event_wait_gt_yield(struct legacy_sync_eve
 
 /* ---- capabilities ---- */
 
-LEGACY_API doca_error_t doca_2_2_sync_event_job_get_supported(const struct doca_devinfo *devinfo, enum doca_sync_event_job_types type)
+LEGACY_API doca_error_t doca_2_2_sync_event_job_get_supported(const struct doca_devinfo *devinfo,
+							      enum doca_sync_event_job_types type)
 {
 	doca_error_t result = legacy_check("doca_sync_event_job_get_supported", devinfo, devinfo);
 

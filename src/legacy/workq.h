@@ -23,7 +23,7 @@ struct doca_workq {
 	uint32_t num_busy; /* jobs and graph instances, from submit to retrieve */
 	uint32_t num_lanes;
 	bool event_driven;
-	bool is_running; /* base is */
+	bool is_running;			   /* base is */
 	struct legacy_entry *events, **events_end; /* of what has ended */
 	struct legacy_lane *recent;		   /* the lane of the last job */
 	struct legacy_lane *lanes;

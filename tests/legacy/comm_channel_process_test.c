@@ -86,7 +86,8 @@ static doca_error_t await(struct doca_comm_channel_ep_t *ep, void *msg, size_t *
 	return result == DOCA_SUCCESS ? DOCA_ERROR_TIME_OUT : result;
 }
 
-static doca_error_t send_all(struct doca_comm_channel_ep_t *ep, struct doca_comm_channel_addr_t *peer, const void *msg, size_t len)
+static doca_error_t send_all(struct doca_comm_channel_ep_t *ep, struct doca_comm_channel_addr_t *peer, const void *msg,
+			     size_t len)
 {
 	double end = now_s() + SECONDS_MAX;
 	doca_error_t result;
@@ -438,7 +439,11 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(const char *name);
-	} roles[] = {{"echo", role_echo}, {"sleep", role_sleep}, {"outlive", role_outlive}, {"export", role_export}, {"serve", role_serve}};
+	} roles[] = {{"echo", role_echo},
+		     {"sleep", role_sleep},
+		     {"outlive", role_outlive},
+		     {"export", role_export},
+		     {"serve", role_serve}};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(messages_cross_between_processes, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_killed_client_is_noticed_and_may_come_back, setup, teardown),

@@ -218,7 +218,7 @@ static void roles_have_their_order(void **state)
 	assert_int_equal(doca_comm_channel_ep_disconnect(ep, NULL), DOCA_ERROR_NOT_CONNECTED);
 	assert_int_equal(doca_comm_channel_ep_update_service_state_info(ep), DOCA_ERROR_NOT_SUPPORTED);
 	assert_ok(doca_comm_channel_ep_set_device(ep, p.dpu));
-	assert_int_equal(doca_comm_channel_ep_listen(ep, "roles"), DOCA_ERROR_BAD_STATE); /* no representor */
+	assert_int_equal(doca_comm_channel_ep_listen(ep, "roles"), DOCA_ERROR_BAD_STATE);	      /* no representor */
 	assert_int_equal(doca_comm_channel_ep_connect(ep, "roles", &peer), DOCA_ERROR_NOT_SUPPORTED); /* a DPU's device */
 	assert_ok(doca_comm_channel_ep_set_device_rep(ep, p.rep));
 	assert_int_equal(doca_comm_channel_ep_listen(ep, long_name), DOCA_ERROR_INVALID_VALUE);

@@ -177,14 +177,14 @@ static void jobs_and_instances_share_a_queue(void **state)
 
 	side_open(&s, 3);
 	struct doca_buf *dst = room_at(&s.f, 60000, 64);
-	struct doca_dma_job_memcpy job = {.base = {.type = DOCA_DMA_JOB_MEMCPY, .ctx = s.dma_ctx},
-					  .src_buff = s.runs[3].src,
-					  .dst_buff = dst};
+	struct doca_dma_job_memcpy job = {
+		.base = {.type = DOCA_DMA_JOB_MEMCPY, .ctx = s.dma_ctx}, .src_buff = s.runs[3].src, .dst_buff = dst};
 
 	submit(&s, 0);
 	assert_ok(doca_workq_submit(s.f.workq, &job.base));
 	submit(&s, 1);
-	assert_int_equal(doca_workq_graph_submit(s.f.workq, s.runs[2].instance, (union doca_data){.u64 = 2}), DOCA_ERROR_NO_MEMORY);
+	assert_int_equal(doca_workq_graph_submit(s.f.workq, s.runs[2].instance, (union doca_data){.u64 = 2}),
+			 DOCA_ERROR_NO_MEMORY);
 	assert_int_equal(doca_ctx_workq_rm(s.dma_ctx, s.f.workq), DOCA_ERROR_NOT_PERMITTED);
 	for (int i = 0; i < 3; i++) {
 		assert_ok(retrieve(s.f.workq, &event));
@@ -255,7 +255,8 @@ static void instances_in_flight_are_left_alone(void **state)
 	submit(&s, 0);
 	assert_int_equal(doca_workq_graph_submit(s.f.workq, run->instance, (union doca_data){.u64 = 0}), DOCA_ERROR_IN_USE);
 	assert_int_equal(doca_graph_instance_destroy(run->instance), DOCA_ERROR_IN_USE);
-	assert_int_equal(doca_graph_instance_set_ctx_node_data(run->instance, s.copy, &run->copy.base, NULL), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_graph_instance_set_ctx_node_data(run->instance, s.copy, &run->copy.base, NULL),
+			 DOCA_ERROR_NOT_PERMITTED);
 	assert_int_equal(doca_graph_instance_set_user_node_data(run->instance, s.user, NULL, NULL), DOCA_ERROR_NOT_PERMITTED);
 	assert_int_equal(doca_graph_workq_rm(s.graph, s.f.workq), DOCA_ERROR_IN_USE);
 	assert_int_equal(doca_graph_stop(s.graph), DOCA_ERROR_IN_USE);
@@ -297,12 +298,14 @@ static void wrong_graphs_are_refused(void **state)
 	assert_int_equal(doca_graph_start(other), DOCA_ERROR_BAD_STATE); /* a circle */
 	assert_ok(doca_graph_destroy(other));
 	assert_int_equal(doca_graph_user_node_create(s.graph, look, &node), DOCA_ERROR_BAD_STATE); /* started */
-	assert_ok(doca_graph_start(s.graph)); /* again */
+	assert_ok(doca_graph_start(s.graph));							   /* again */
 	assert_int_equal(doca_graph_workq_add(s.graph, s.f.workq), DOCA_ERROR_BAD_STATE);
 	assert_ok(doca_graph_instance_create(s.graph, &instance)); /* without data */
 	assert_int_equal(doca_workq_graph_submit(s.f.workq, instance, (union doca_data){.u64 = 0}), DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(doca_graph_instance_set_ctx_node_data(instance, s.user, &s.runs[0].copy.base, NULL), DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(doca_graph_instance_set_ctx_node_data(instance, s.hash, &s.runs[0].copy.base, NULL), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_graph_instance_set_ctx_node_data(instance, s.user, &s.runs[0].copy.base, NULL),
+			 DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_graph_instance_set_ctx_node_data(instance, s.hash, &s.runs[0].copy.base, NULL),
+			 DOCA_ERROR_INVALID_VALUE);
 	assert_ok(doca_graph_instance_destroy(instance));
 	assert_ok(doca_ctx_stop(doca_dma_as_ctx(idle)));
 	assert_ok(doca_dma_destroy(idle));
@@ -318,7 +321,8 @@ static void a_graph_needs_its_contexts_in_the_queue(void **state)
 	side_open(&s, 8);
 	assert_ok(doca_workq_create(4, &other));
 	assert_int_equal(doca_graph_workq_add(s.graph, other), DOCA_ERROR_BAD_STATE);
-	assert_int_equal(doca_workq_graph_submit(other, s.runs[0].instance, (union doca_data){.u64 = 0}), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_workq_graph_submit(other, s.runs[0].instance, (union doca_data){.u64 = 0}),
+			 DOCA_ERROR_INVALID_VALUE);
 	assert_ok(doca_workq_destroy(other));
 	side_close(&s);
 	(void)state;

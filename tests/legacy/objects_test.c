@@ -389,18 +389,12 @@ static void flags_and_grpc_addresses_are_parsed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(errors_have_names_and_texts),
-		cmocka_unit_test(the_version_is_2_2),
-		cmocka_unit_test(devices_and_representors_are_listed),
-		cmocka_unit_test(memory_maps_have_user_data_and_devices),
-		cmocka_unit_test(a_host_exports_to_its_dpu),
-		cmocka_unit_test(a_descriptor_is_mapped),
-		cmocka_unit_test(bufs_are_counted_and_chained),
-		cmocka_unit_test(inventories_have_no_extensions),
-		cmocka_unit_test(pools_give_out_what_they_have),
-		cmocka_unit_test(arrays_say_what_is_missing),
-		cmocka_unit_test(records_name_their_source),
-		cmocka_unit_test(buckets_drop_what_is_too_much),
+		cmocka_unit_test(errors_have_names_and_texts),	       cmocka_unit_test(the_version_is_2_2),
+		cmocka_unit_test(devices_and_representors_are_listed), cmocka_unit_test(memory_maps_have_user_data_and_devices),
+		cmocka_unit_test(a_host_exports_to_its_dpu),	       cmocka_unit_test(a_descriptor_is_mapped),
+		cmocka_unit_test(bufs_are_counted_and_chained),	       cmocka_unit_test(inventories_have_no_extensions),
+		cmocka_unit_test(pools_give_out_what_they_have),       cmocka_unit_test(arrays_say_what_is_missing),
+		cmocka_unit_test(records_name_their_source),	       cmocka_unit_test(buckets_drop_what_is_too_much),
 		cmocka_unit_test(flags_and_grpc_addresses_are_parsed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

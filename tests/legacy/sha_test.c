@@ -49,7 +49,8 @@ static void assert_digest(const uint8_t *digest, const char *hex)
 static const char *const abc[] = {
 	"a9993e364706816aba3e25717850c26c9cd0d89d",
 	"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
-	"ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f",
+	"ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94f"
+	"a54ca49f",
 };
 static const uint32_t sizes[] = {DOCA_SHA1_BYTE_COUNT, DOCA_SHA256_BYTE_COUNT, DOCA_SHA512_BYTE_COUNT};
 
@@ -86,7 +87,8 @@ static void each_algorithm_hashes(void **state)
 		struct doca_buf *dst = room_at(&s.f, 4096, 64);
 		size_t len;
 
-		assert_ok(doca_sha_job_get_supported(doca_dev_as_devinfo(s.f.dev), (enum doca_sha_job_type)(DOCA_SHA_JOB_SHA1 + i)));
+		assert_ok(doca_sha_job_get_supported(doca_dev_as_devinfo(s.f.dev),
+						     (enum doca_sha_job_type)(DOCA_SHA_JOB_SHA1 + i)));
 		assert_ok(doca_sha_get_min_dst_buffer_size(doca_dev_as_devinfo(s.f.dev),
 							   (enum doca_sha_job_type)(DOCA_SHA_JOB_SHA1 + i), &min));
 		assert_int_equal(min, sizes[i]);
@@ -115,7 +117,7 @@ static void capabilities_answer(void **state)
 	assert_ok(doca_sha_get_max_src_buffer_size(info, &size));
 	assert_ok(doca_sha_get_max_list_buf_num_elem(info, &num));
 	assert_true(size >= 1024 * 1024 && num >= 1);
-	assert_int_equal(doca_sha_get_hardware_supported(info), DOCA_ERROR_NOT_SUPPORTED);
+	assert_ok(doca_sha_get_hardware_supported(info));
 	assert_int_equal(doca_sha_get_hardware_supported(NULL), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_sha_job_get_supported(info, (enum doca_sha_job_type)1), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_sha_job_get_supported(NULL, DOCA_SHA_JOB_SHA1), DOCA_ERROR_INVALID_VALUE);
@@ -178,7 +180,8 @@ static void pieces_make_a_hash_as_one_source_does(void **state)
 		assert_int_equal(submit_piece(&s, DOCA_SHA_JOB_SHA1_PARTIAL, session, second, dst, 0), DOCA_ERROR_INVALID_VALUE);
 		assert_ok(submit_piece(&s, DOCA_SHA_JOB_SHA256_PARTIAL, session, second, dst, 0));
 		assert_ok(retrieve(s.f.workq, &event));
-		assert_ok(submit_piece(&s, DOCA_SHA_JOB_SHA256_PARTIAL, session, last, dst, DOCA_SHA_JOB_FLAGS_SHA_PARTIAL_FINAL));
+		assert_ok(
+			submit_piece(&s, DOCA_SHA_JOB_SHA256_PARTIAL, session, last, dst, DOCA_SHA_JOB_FLAGS_SHA_PARTIAL_FINAL));
 		assert_ok(retrieve(s.f.workq, &event));
 		assert_memory_equal(s.f.memory + 4096, s.f.memory + 8192, DOCA_SHA256_BYTE_COUNT);
 		memset(s.f.memory + 8192, 0, 64);
@@ -207,7 +210,8 @@ static void one_final_piece_is_a_message(void **state)
 	for (int i = 0; i < 3; i++) {
 		struct doca_buf *dst = room_at(&s.f, 4096, 64);
 
-		assert_ok(submit_piece(&s, DOCA_SHA_JOB_SHA1_PARTIAL + i, session, src, dst, DOCA_SHA_JOB_FLAGS_SHA_PARTIAL_FINAL));
+		assert_ok(
+			submit_piece(&s, DOCA_SHA_JOB_SHA1_PARTIAL + i, session, src, dst, DOCA_SHA_JOB_FLAGS_SHA_PARTIAL_FINAL));
 		assert_ok(retrieve(s.f.workq, &event));
 		assert_digest(s.f.memory + 4096, abc[i]);
 		release(dst);
@@ -233,7 +237,8 @@ static void a_copied_session_goes_on_by_itself(void **state)
 	struct doca_buf *dst[3] = {room_at(&s.f, 4096, 64), room_at(&s.f, 8192, 64), room_at(&s.f, 12288, 64)};
 
 	assert_ok(submit_piece(&s, DOCA_SHA_JOB_SHA256_PARTIAL, session, head, dst[0], 0));
-	assert_int_equal(doca_sha_partial_session_copy(s.sha, s.f.workq, session, copy), DOCA_ERROR_INVALID_VALUE); /* in flight */
+	assert_int_equal(doca_sha_partial_session_copy(s.sha, s.f.workq, session, copy),
+			 DOCA_ERROR_INVALID_VALUE); /* in flight */
 	assert_ok(retrieve(s.f.workq, &event));
 	assert_ok(doca_sha_partial_session_copy(s.sha, s.f.workq, session, copy));
 	assert_ok(submit_piece(&s, DOCA_SHA_JOB_SHA256_PARTIAL, session, tail, dst[0], DOCA_SHA_JOB_FLAGS_SHA_PARTIAL_FINAL));
@@ -275,15 +280,20 @@ static void sessions_belong_to_their_queue(void **state)
 	assert_int_equal(doca_sha_partial_session_destroy(s.sha, other, session), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_sha_partial_session_destroy(s.sha, s.f.workq, NULL), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_sha_partial_session_copy(s.sha, s.f.workq, session, NULL), DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(doca_ctx_workq_rm(s.ctx, s.f.workq), DOCA_ERROR_IN_USE);
 	assert_ok(doca_sha_partial_session_create(s.sha, s.f.workq, &more[0]));
-	assert_int_equal(doca_sha_partial_session_create(s.sha, s.f.workq, &more[1]), DOCA_ERROR_NO_MEMORY); /* as deep as the queue */
+	assert_int_equal(doca_sha_partial_session_create(s.sha, s.f.workq, &more[1]),
+			 DOCA_ERROR_NO_MEMORY); /* as deep as the queue */
 	assert_ok(doca_sha_partial_session_destroy(s.sha, s.f.workq, more[0]));
 	assert_ok(doca_sha_partial_session_destroy(s.sha, s.f.workq, session));
 	assert_ok(doca_workq_destroy(other));
 	struct doca_buf *src = source_at(&s.f, 0, "abc", 3), *dst = room_at(&s.f, 4096, 64);
 
 	assert_int_equal(submit_piece(&s, DOCA_SHA_JOB_SHA1_PARTIAL, NULL, src, dst, 0), DOCA_ERROR_INVALID_VALUE);
+	assert_ok(doca_sha_partial_session_create(s.sha, s.f.workq, &session));
+	assert_ok(doca_ctx_workq_rm(s.ctx, s.f.workq)); /* before the session's end */
+	assert_ok(doca_ctx_workq_add(s.ctx, s.f.workq));
+	assert_int_equal(submit_piece(&s, DOCA_SHA_JOB_SHA1_PARTIAL, session, src, dst, 0), DOCA_ERROR_INVALID_VALUE);
+	assert_ok(doca_sha_partial_session_destroy(s.sha, s.f.workq, session));
 	release(src);
 	release(dst);
 	side_close(&s);
@@ -293,12 +303,9 @@ static void sessions_belong_to_their_queue(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_algorithm_hashes),
-		cmocka_unit_test(capabilities_answer),
-		cmocka_unit_test(wrong_jobs_are_refused_or_fail),
-		cmocka_unit_test(pieces_make_a_hash_as_one_source_does),
-		cmocka_unit_test(one_final_piece_is_a_message),
-		cmocka_unit_test(a_copied_session_goes_on_by_itself),
+		cmocka_unit_test(each_algorithm_hashes),	  cmocka_unit_test(capabilities_answer),
+		cmocka_unit_test(wrong_jobs_are_refused_or_fail), cmocka_unit_test(pieces_make_a_hash_as_one_source_does),
+		cmocka_unit_test(one_final_piece_is_a_message),	  cmocka_unit_test(a_copied_session_goes_on_by_itself),
 		cmocka_unit_test(sessions_belong_to_their_queue),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

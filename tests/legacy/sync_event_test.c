@@ -87,13 +87,15 @@ static void jobs_set_add_and_get(void **state)
 
 	side_open(&s, true);
 	struct doca_sync_event_job_update_set set = {
-		.base = {.type = DOCA_SYNC_EVENT_JOB_UPDATE_SET, .ctx = doca_sync_event_as_ctx(s.event), .user_data.u64 = 1}, .value = 41};
+		.base = {.type = DOCA_SYNC_EVENT_JOB_UPDATE_SET, .ctx = doca_sync_event_as_ctx(s.event), .user_data.u64 = 1},
+		.value = 41};
 	struct doca_sync_event_job_update_add add = {
 		.base = {.type = DOCA_SYNC_EVENT_JOB_UPDATE_ADD, .ctx = doca_sync_event_as_ctx(s.event), .user_data.u64 = 2},
 		.value = 1,
 		.fetched = &fetched};
 	struct doca_sync_event_job_get get = {
-		.base = {.type = DOCA_SYNC_EVENT_JOB_GET, .ctx = doca_sync_event_as_ctx(s.imported), .user_data.u64 = 3}, .value = &value};
+		.base = {.type = DOCA_SYNC_EVENT_JOB_GET, .ctx = doca_sync_event_as_ctx(s.imported), .user_data.u64 = 3},
+		.value = &value};
 
 	assert_ok(doca_workq_submit(s.workq, &set.base));
 	assert_ok(retrieve(s.workq, &event));
@@ -171,7 +173,9 @@ static void a_wait_wakes_an_event_driven_queue(void **state)
 	assert_ok(doca_workq_get_event_handle(waiting, &handle));
 	assert_ok(doca_ctx_workq_add(doca_sync_event_as_ctx(s.imported), waiting));
 	struct doca_sync_event_job_wait wait = {
-		.base = {.type = DOCA_SYNC_EVENT_JOB_WAIT_GT, .ctx = doca_sync_event_as_ctx(s.imported)}, .value = 0, .mask = UINT64_MAX};
+		.base = {.type = DOCA_SYNC_EVENT_JOB_WAIT_GT, .ctx = doca_sync_event_as_ctx(s.imported)},
+		.value = 0,
+		.mask = UINT64_MAX};
 	struct doca_sync_event_job_update_set set = {
 		.base = {.type = DOCA_SYNC_EVENT_JOB_UPDATE_SET, .ctx = doca_sync_event_as_ctx(s.event)}, .value = 1};
 

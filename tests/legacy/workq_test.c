@@ -196,7 +196,8 @@ static void a_failed_job_has_an_event(void **state)
 	doca_error_t result;
 
 	side_open(&s, 4);
-	struct doca_buf *src = source_at(&s.f, 0, "0123456789", 10), *small = room_at(&s.f, 4096, 4), *dst = room_at(&s.f, 8192, 64);
+	struct doca_buf *src = source_at(&s.f, 0, "0123456789", 10), *small = room_at(&s.f, 4096, 4),
+			*dst = room_at(&s.f, 8192, 64);
 	struct doca_dma_job_memcpy bad = job_of(&s, small, src, 13), good = job_of(&s, dst, src, 14);
 
 	assert_ok(doca_workq_submit(s.f.workq, &bad.base));
@@ -370,7 +371,8 @@ static void a_queue_has_its_most_contexts(void **state)
 		assert_ok(doca_dma_create(&dmas[i]));
 		assert_ok(doca_ctx_dev_add(doca_dma_as_ctx(dmas[i]), f.dev));
 		assert_ok(doca_ctx_start(doca_dma_as_ctx(dmas[i])));
-		assert_int_equal(doca_ctx_workq_add(doca_dma_as_ctx(dmas[i]), f.workq), i < max ? DOCA_SUCCESS : DOCA_ERROR_NO_MEMORY);
+		assert_int_equal(doca_ctx_workq_add(doca_dma_as_ctx(dmas[i]), f.workq),
+				 i < max ? DOCA_SUCCESS : DOCA_ERROR_NO_MEMORY);
 	}
 	for (uint32_t i = 0; i <= max; i++) {
 		if (i < max)

@@ -159,5 +159,6 @@ int main(int argc, char **argv)
 	doca_argp_destroy();
 	DOCA_LOG_INFO("built for the %s with %s: %s, copied: %s", built_for, doca_version(), doca_get_error_string(result),
 		      memory + sizeof(memory) / 2);
-	return result == DOCA_SUCCESS && strcmp(memory + sizeof(memory) / 2, memory) == 0 && strcmp(flavour, built_for) == 0 ? 0 : 1;
+	return result == DOCA_SUCCESS && strcmp(memory + sizeof(memory) / 2, memory) == 0 && strcmp(flavour, built_for) == 0 ? 0
+															     : 1;
 }
