@@ -40,6 +40,12 @@ static __attribute__((noinline)) doca_error_t copy_slice(struct doca_dma_task_me
 	doca_error_t result = take_apart(task_dma(&task->base), task, &to, &from);
 	if (result != DOCA_SUCCESS)
 		return result;
+	if (task->done >= from.len) {
+		SF_LOG_ERR(
+			"dma memcpy: the source became shorter while the task was in flight: leave its buffers alone until the "
+			"callback");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
 	uint64_t len = from.len - task->done < DMA_SLICE ? from.len - task->done : DMA_SLICE;
 	result = sf_reach_copy(&to, &from, task->done, len);
 	if (result != DOCA_SUCCESS)

@@ -105,6 +105,12 @@ static doca_error_t sha_run(struct doca_task *base)
 	if (result != DOCA_SUCCESS)
 		return result;
 
+	if (task->done > from.len) {
+		SF_LOG_ERR("sha: the source became shorter while the task was in flight: leave its buffers alone until the "
+			   "callback");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+
 	uint64_t len = from.len - task->done < SHA_SLICE ? from.len - task->done : SHA_SLICE;
 
 	result = digest_bytes(task, &from, task->done, len, digest);

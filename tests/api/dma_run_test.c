@@ -51,6 +51,22 @@ static void failure_flushes_what_waits_behind(void **state)
 	rig_put(empty);
 }
 
+/* A program's mistake, which must not become ours. Engine threads have taken the lists apart before. */
+static void source_cut_short_in_flight(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_buf *src = source(f, 0, LARGE), *dst = destination(f, LARGE, LARGE);
+
+	assert_int_equal(doca_task_submit(rig_task(&f->rig, src, dst)), DOCA_SUCCESS);
+	(void)doca_pe_progress(f->rig.pe);
+	assert_int_equal(doca_buf_set_data(src, f->memory, 64), DOCA_SUCCESS);
+	RIG_WAIT(&f->rig, f->rig.num_good + f->rig.num_failed == 1);
+	if (f->rig.num_failed == 1)
+		assert_int_equal(f->rig.status, DOCA_ERROR_INVALID_VALUE);
+	rig_put(src);
+	rig_put(dst);
+}
+
 /* ---- stop ---- */
 
 static void stop_with_tasks_in_flight(void **state)
@@ -201,6 +217,7 @@ int main(void)
 		T(stop_by_events),
 		T(resubmitted_from_its_callback),
 		T(failure_flushes_what_waits_behind),
+		T(source_cut_short_in_flight),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
