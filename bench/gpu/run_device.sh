@@ -6,4 +6,4 @@ build=${1:?usage: run_device.sh BUILD}
 export SOFTFIELD_GPU=cuda
 "$build/tests/api/gpu_test"
 "$build/tests/system/gpu_comch_test"
-exec "$build/bench/gpu/gpu_bench" --seconds 0.5
+exec "$build/bench/gpu/gpu_bench" --seconds 0.25 --runs 5
