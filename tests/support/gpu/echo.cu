@@ -47,6 +47,18 @@ SOFTFIELD_KERNEL(echo_thread, struct echo_args, args)
 #define STOP_EVERY 1
 #endif
 
+SOFTFIELD_DEVICE int echo_block_stopped(const struct echo_args *args, uint32_t *turn)
+{
+	int look = STOP_EVERY == 1 || softfield_thread_index() == 0;
+
+	return ++*turn % STOP_EVERY == 0 && softfield_block_any(look && softfield_load_word(args->stop));
+}
+
+SOFTFIELD_DEVICE int echo_warp_stopped(const struct echo_args *args, uint32_t *turn)
+{
+	return ++*turn % STOP_EVERY == 0 && softfield_warp_any(softfield_load_word(args->stop));
+}
+
 /* Messages that come one by one: what was sent is taken back and posted again after so many, or when nothing comes. Until then the
  * kernel looks for the next message instead, which is on its way already. */
 #define OWED_MAX 4
@@ -68,9 +80,10 @@ SOFTFIELD_KERNEL_THREADS(echo_block, 512, struct echo_args, args)
 		doca_dev_gpu_comch_consumer_post_recv_block(
 			consumer, 0, i < queue.num_bufs ? queue.memory + (uint64_t)i * queue.buf_size : 0, queue.buf_size);
 	for (;;) {
-		if (++turn % STOP_EVERY == 0 && softfield_block_any((STOP_EVERY == 1 || softfield_thread_index() == 0) && softfield_load_word(args->stop)))
+		if (echo_block_stopped(args, &turn))
 			break;
-		status = doca_dev_gpu_comch_consumer_recv_wait_block(consumer, &mkey, &addr, &len, &imm, &imm_len, DOCA_GPU_COMCH_WAIT_FLAG_NB);
+		status = doca_dev_gpu_comch_consumer_recv_wait_block(consumer, &mkey, &addr, &len, &imm, &imm_len,
+								     DOCA_GPU_COMCH_WAIT_FLAG_NB);
 		pending = status == DOCA_SUCCESS;
 		more = pending && softfield_thread_index() != 0;
 		if (softfield_block_any(pending == 0 && status != DOCA_ERROR_AGAIN))
@@ -81,9 +94,10 @@ SOFTFIELD_KERNEL_THREADS(echo_block, 512, struct echo_args, args)
 			owed = 0;
 		} else {
 			do {
-				status = doca_dev_gpu_comch_producer_send_block(producer, mkey, addr, len, imm, imm_len, pending ? queue.consumer_id : 0, addr);
+				status = doca_dev_gpu_comch_producer_send_block(producer, mkey, addr, len, imm, imm_len,
+									pending ? queue.consumer_id : 0, addr);
 				pending = pending && status == DOCA_ERROR_AGAIN;
-				if (++turn % STOP_EVERY == 0 && softfield_block_any((STOP_EVERY == 1 || softfield_thread_index() == 0) && softfield_load_word(args->stop)))
+				if (echo_block_stopped(args, &turn))
 					break;
 			} while (softfield_block_any(pending));
 			owed++;
@@ -93,8 +107,10 @@ SOFTFIELD_KERNEL_THREADS(echo_block, 512, struct echo_args, args)
 		}
 		do {
 			status = doca_dev_gpu_comch_producer_poll_block(producer, &id, DOCA_GPU_COMCH_WAIT_FLAG_NB);
-			doca_dev_gpu_comch_consumer_post_recv_block(consumer, mkey, status == DOCA_SUCCESS ? (uintptr_t)id : 0, queue.buf_size);
-		} while (softfield_block_any(status == DOCA_SUCCESS && softfield_thread_index() == size - 1)); /* as many as one call takes: there may be more */
+			doca_dev_gpu_comch_consumer_post_recv_block(consumer, mkey, status == DOCA_SUCCESS ? (uintptr_t)id : 0,
+								    queue.buf_size);
+			/* as many as one call takes: there may be more */
+		} while (softfield_block_any(status == DOCA_SUCCESS && softfield_thread_index() == size - 1));
 	}
 }
 
@@ -116,9 +132,10 @@ SOFTFIELD_KERNEL(echo_warp, struct echo_args, args)
 		doca_dev_gpu_comch_consumer_post_recv_warp(
 			consumer, 0, i < queue.num_bufs ? queue.memory + (uint64_t)i * queue.buf_size : 0, queue.buf_size);
 	for (;;) {
-		if (++turn % STOP_EVERY == 0 && softfield_warp_any(softfield_load_word(args->stop)))
+		if (echo_warp_stopped(args, &turn))
 			break;
-		status = doca_dev_gpu_comch_consumer_recv_wait_warp(consumer, &mkey, &addr, &len, &imm, &imm_len, DOCA_GPU_COMCH_WAIT_FLAG_NB);
+		status = doca_dev_gpu_comch_consumer_recv_wait_warp(consumer, &mkey, &addr, &len, &imm, &imm_len,
+								     DOCA_GPU_COMCH_WAIT_FLAG_NB);
 		pending = status == DOCA_SUCCESS;
 		more = pending && softfield_lane() != 0;
 		if (softfield_warp_any(pending == 0 && status != DOCA_ERROR_AGAIN))
@@ -129,9 +146,10 @@ SOFTFIELD_KERNEL(echo_warp, struct echo_args, args)
 			owed = 0;
 		} else {
 			do {
-				status = doca_dev_gpu_comch_producer_send_warp(producer, mkey, addr, len, imm, imm_len, pending ? queue.consumer_id : 0, addr);
+				status = doca_dev_gpu_comch_producer_send_warp(producer, mkey, addr, len, imm, imm_len,
+									pending ? queue.consumer_id : 0, addr);
 				pending = pending && status == DOCA_ERROR_AGAIN;
-				if (++turn % STOP_EVERY == 0 && softfield_warp_any(softfield_load_word(args->stop)))
+				if (echo_warp_stopped(args, &turn))
 					break;
 			} while (softfield_warp_any(pending));
 			owed++;
@@ -141,8 +159,10 @@ SOFTFIELD_KERNEL(echo_warp, struct echo_args, args)
 		}
 		do {
 			status = doca_dev_gpu_comch_producer_poll_warp(producer, &id, DOCA_GPU_COMCH_WAIT_FLAG_NB);
-			doca_dev_gpu_comch_consumer_post_recv_warp(consumer, mkey, status == DOCA_SUCCESS ? (uintptr_t)id : 0, queue.buf_size);
-		} while (softfield_warp_any(status == DOCA_SUCCESS && softfield_lane() == size - 1)); /* as many as one call takes: there may be more */
+			doca_dev_gpu_comch_consumer_post_recv_warp(consumer, mkey, status == DOCA_SUCCESS ? (uintptr_t)id : 0,
+								    queue.buf_size);
+			/* as many as one call takes: there may be more */
+		} while (softfield_warp_any(status == DOCA_SUCCESS && softfield_lane() == size - 1));
 	}
 }
 
@@ -209,7 +229,7 @@ SOFTFIELD_DEVICE void echo_pipe_receive(const struct echo_args *args, const stru
 	uint32_t rank = softfield_thread_index(), size = softfield_block_size(), mkey = 0, received = 0, posted = 0, turn = 0, count, i;
 	doca_error_t status = DOCA_ERROR_AGAIN;
 	struct echo_passed message = {0};
-	struct softfield_quad quad;
+	struct softfield_quad quad = {{0, 0, 0, 0}};
 	uintptr_t addr = 0;
 	uint8_t *imm = 0;
 
@@ -232,7 +252,7 @@ SOFTFIELD_DEVICE void echo_pipe_receive(const struct echo_args *args, const stru
 		if (count == 0)
 			continue;
 		if (rank < count)
-			quad = softfield_load_quad((const struct softfield_quad *)queue->pipe->back[(posted + rank) & (ECHO_PIPE_MAX - 1)]);
+			quad = softfield_load_quad(&queue->pipe->back[(posted + rank) & (ECHO_PIPE_MAX - 1)]);
 		addr = rank < count ? (uintptr_t)(quad.w[0] | (uint64_t)quad.w[1] << 32) : 0;
 		doca_dev_gpu_comch_consumer_post_recv_block(queue->consumer, 0, addr, queue->buf_size);
 		posted += count;
@@ -268,7 +288,7 @@ SOFTFIELD_DEVICE void echo_pipe_send(const struct echo_args *args, const struct 
 		if (status == DOCA_SUCCESS) {
 			struct softfield_quad quad = {{(uint32_t)id, (uint32_t)(id >> 32), 0, 0}};
 
-			softfield_store_quad((struct softfield_quad *)queue->pipe->back[(sent + rank) & (ECHO_PIPE_MAX - 1)], quad);
+			softfield_store_quad(&queue->pipe->back[(sent + rank) & (ECHO_PIPE_MAX - 1)], quad);
 		}
 		count = echo_count(status == DOCA_SUCCESS);
 		if (count != 0)

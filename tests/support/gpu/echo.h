@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include <softfield/device.h>
+
 struct doca_comch_gpu_consumer;
 struct doca_comch_gpu_producer;
 
@@ -22,7 +24,7 @@ struct echo_pipe {
 	volatile uint32_t received __attribute__((aligned(128)));
 	volatile uint32_t sent __attribute__((aligned(128)));
 	struct echo_passed passed[ECHO_PIPE_MAX] __attribute__((aligned(128)));
-	uint64_t back[ECHO_PIPE_MAX][2]; /* buffers of sent messages, each in a quad */
+	struct softfield_quad back[ECHO_PIPE_MAX]; /* addresses of the buffers of sent messages */
 };
 
 struct echo_queue {

@@ -343,7 +343,8 @@ void setup_launch(struct setup_end *end, enum setup_scope scope, uint32_t block_
 	static const struct {
 		const char *name;
 		softfield_kernel_fn soft;
-	} kernels[SETUP_SCOPES] = {{"echo_thread", echo_thread}, {"echo_warp", echo_warp}, {"echo_block", echo_block}, {"echo_pipe", echo_pipe}};
+	} kernels[SETUP_SCOPES] = {
+		{"echo_thread", echo_thread}, {"echo_warp", echo_warp}, {"echo_block", echo_block}, {"echo_pipe", echo_pipe}};
 	struct softfield_kernel kernel = {kernels[scope].name, kernels[scope].soft, IMAGE, IMAGE_SIZE};
 	bool soft = strcmp(softfield_gpu_backend(end->gpu), "soft") == 0;
 	uint32_t grid = scope == SETUP_PIPE ? 2 * end->num_queues : end->num_queues, block = 1;
