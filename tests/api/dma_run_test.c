@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <poll.h>
+#include <pthread.h>
 
 #include "dma_fixture.h"
 
@@ -65,6 +66,46 @@ static void source_cut_short_in_flight(void **state)
 		assert_int_equal(f->rig.status, DOCA_ERROR_INVALID_VALUE);
 	rig_put(src);
 	rig_put(dst);
+}
+
+/* Contexts of the same device in two threads: with engine threads they share those, which come and go with the contexts. */
+static void *copy_and_stop(void *arg)
+{
+	uint8_t *memory = malloc(2 * LARGE);
+
+	memset(memory, *(const char *)arg, LARGE);
+	for (int round = 0; round < 10; round++) {
+		struct rig rig;
+
+		rig_prepare(&rig, test_dev_open(0));
+		rig_start(&rig);
+
+		struct doca_mmap *mmap = rig_mmap(&rig, memory, 2 * LARGE, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE);
+		struct doca_buf *src = rig_source(&rig, mmap, memory, LARGE);
+		struct doca_buf *dst = rig_destination(&rig, mmap, memory + LARGE, LARGE);
+
+		memset(memory + LARGE, 0, LARGE);
+		assert_int_equal(rig_copy(&rig, src, dst), DOCA_SUCCESS);
+		assert_memory_equal(memory + LARGE, memory, LARGE);
+		rig_put(src);
+		rig_put(dst);
+		rig_stop(&rig);
+		assert_int_equal(doca_mmap_destroy(mmap), DOCA_SUCCESS);
+		rig_fini(&rig);
+	}
+	free(memory);
+	return NULL;
+}
+
+static void contexts_of_two_threads(void **state)
+{
+	pthread_t threads[2];
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, copy_and_stop, (void *)(uintptr_t) & "ab"[i]), 0);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
 }
 
 /* ---- stop ---- */
@@ -218,6 +259,7 @@ int main(void)
 		T(resubmitted_from_its_callback),
 		T(failure_flushes_what_waits_behind),
 		T(source_cut_short_in_flight),
+		cmocka_unit_test(contexts_of_two_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
