@@ -105,11 +105,14 @@ doca_error_t doca_comm_channel_ep_get_send_queue_size(struct doca_comm_channel_e
 DOCA_EXPERIMENTAL
 doca_error_t doca_comm_channel_ep_get_recv_queue_size(struct doca_comm_channel_ep_t *ep, uint16_t *recv_queue_size);
 
-/** Gives it its device: a service the DPU's, a client the host's. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: in use. */
+/**
+ * Gives it its device: a service the DPU's, a client the host's. It cannot be closed before the endpoint is destroyed.
+ * DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: in use.
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_comm_channel_ep_set_device(struct doca_comm_channel_ep_t *ep, struct doca_dev *device);
 
-/** Gives a service the representor of the host function it serves. Errors as above. */
+/** Gives a service the representor of the host function it serves. All as above. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_comm_channel_ep_set_device_rep(struct doca_comm_channel_ep_t *ep, struct doca_dev_rep *device_rep);
 

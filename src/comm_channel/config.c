@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is set before an endpoint listens or connects. */
 #include "comm_channel/ep.h"
+#include "core/dev.h"
 
 /* Locks the endpoint for a setter. INVALID_VALUE or BAD_STATE, logged, and not locked. */
 static doca_error_t set_begin(struct doca_comm_channel_ep_t *ep, const void *argument, const char *function)
@@ -23,6 +24,9 @@ doca_error_t doca_comm_channel_ep_set_device(struct doca_comm_channel_ep_t *ep, 
 
 	if (result != DOCA_SUCCESS)
 		return result;
+	sf_dev_hold(device);
+	if (ep->dev != NULL)
+		sf_dev_release(ep->dev);
 	ep->dev = device;
 	pthread_mutex_unlock(&ep->lock);
 	return DOCA_SUCCESS;
@@ -34,6 +38,9 @@ doca_error_t doca_comm_channel_ep_set_device_rep(struct doca_comm_channel_ep_t *
 
 	if (result != DOCA_SUCCESS)
 		return result;
+	sf_dev_rep_hold(device_rep);
+	if (ep->rep != NULL)
+		sf_dev_rep_release(ep->rep);
 	ep->rep = device_rep;
 	pthread_mutex_unlock(&ep->lock);
 	return DOCA_SUCCESS;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "comm_channel/ep.h"
+#include "core/dev.h"
 
 #include <stdlib.h>
 
@@ -46,6 +47,10 @@ doca_error_t doca_comm_channel_ep_destroy(struct doca_comm_channel_ep_t *ep)
 		ep_end(ep);
 	pthread_mutex_unlock(&ep->lock);
 	pthread_mutex_destroy(&ep->lock);
+	if (ep->rep != NULL)
+		sf_dev_rep_release(ep->rep);
+	if (ep->dev != NULL)
+		sf_dev_release(ep->dev);
 	free(ep);
 	return DOCA_SUCCESS;
 }

@@ -52,7 +52,7 @@ struct group {
 	}
 
 extern const struct group dev_group, mmap_group, buf_group, pool_group, array_group, ctx_group, clock_group, advise_group,
-	dma_group, sha_group, sync_event_group, graph_group;
+	dma_group, sha_group, sync_event_group, graph_group, comm_channel_group;
 
 /* Calls function with arguments that were picked before, and judges its result, which is the value. */
 #define CALL(function, ...)                                                                                                      \
@@ -129,6 +129,8 @@ enum kind {
 	GRAPH,
 	NODE,
 	INSTANCE,
+	CC_EP,
+	CC_ADDR,
 	KINDS,
 };
 
@@ -143,7 +145,8 @@ struct object {
 	bool flag;	/* its kind's */
 };
 
-bool has_room(enum kind kind);
+bool has_room(enum kind kind);				  /* false while the sequence ends: nothing is made then */
+bool object_room(enum kind kind);			  /* at any time */
 struct object *object_add(enum kind kind, void *pointer); /* there is room */
 void object_drop(enum kind kind, void *pointer);	  /* one entry of it */
 void object_drop_of(enum kind kind, uint64_t of);	  /* all that were made from it */

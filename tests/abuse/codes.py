@@ -4,7 +4,8 @@
 
     codes.py OUT.c HEADER...
 
-Only functions that return doca_error_t have codes. "as doca_x()" in a comment takes over what doca_x documents. Inline functions count
+Only functions that return doca_error_t have codes. "as doca_x()" in a comment takes over what doca_x documents,
+"as above" what the function above it does. Inline functions count
 too. A function without a comment is an error: nothing says what it may return.
 """
 import os
@@ -28,8 +29,12 @@ def main(out, headers):
     found = {}
     for header in headers:
         with open(header) as f:
+            above = ''
             for name, has_code, comment in functions(f.read()):
+                if 'as above' in comment:
+                    comment += above
                 found[name] = (os.path.basename(header), has_code, comment)
+                above = comment
 
     def codes(name, seen=()):
         _, _, comment = found[name]

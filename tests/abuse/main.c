@@ -18,16 +18,16 @@
 #include "abuse.h"
 #include "run.h"
 
-#define SEQUENCES 10000
+#define SEQUENCES 6000
 #define CALLS 250	/* of one sequence */
 #define PATIENCE 100000 /* calls within which everything must have been given back */
 #define HANG_SECONDS 20 /* that no sequence may take */
 #define WARM_UP 100	/* sequences after which the process's own descriptors exist */
 #define DEPTH_MAX 2	/* of calls inside callbacks */
 
-static const struct group *const groups[] = {&dev_group,   &mmap_group, &buf_group,	   &pool_group,
-					     &array_group, &ctx_group,	&clock_group,	   &advise_group,
-					     &dma_group,   &sha_group,	&sync_event_group, &graph_group};
+static const struct group *const groups[] = {&dev_group,	&mmap_group,  &buf_group,	  &pool_group, &array_group,
+					     &ctx_group,	&clock_group, &advise_group,	  &dma_group,  &sha_group,
+					     &sync_event_group, &graph_group, &comm_channel_group};
 #define NUM_GROUPS (sizeof(groups) / sizeof(groups[0]))
 
 struct tally *tallies;

@@ -53,9 +53,14 @@ void random_range(uint8_t **addr, size_t *len)
 
 /* ---- objects ---- */
 
+bool object_room(enum kind kind)
+{
+	return counts[kind] < OBJECTS_MAX;
+}
+
 bool has_room(enum kind kind)
 {
-	return counts[kind] < OBJECTS_MAX && !is_ending();
+	return object_room(kind) && !is_ending();
 }
 
 struct object *object_add(enum kind kind, void *pointer)
