@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Mailboxes: both sides in one thread, the kernel's being the device functions compiled as C. */
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -186,6 +190,66 @@ static void receives_of_several_lengths_keep_their_order(void **state)
 	assert_int_equal(send(t, bytes, 17, NULL, 0), DOCA_ERROR_AGAIN);
 	expect(t, bytes, 1000, NULL, 0);
 	assert_int_equal(send(t, bytes, 17, NULL, 0), DOCA_ERROR_TOO_BIG);
+	drop_to_kernel(t);
+}
+
+/* A second producer comes while the first, which takes no lock, is sending. */
+#define JOINED_SENDS 200000u
+
+struct joined {
+	struct to_kernel *t;
+	uint32_t seed;
+	atomic_uint *sent;
+};
+
+static void *send_joined(void *arg)
+{
+	struct joined *j = arg;
+	uint32_t message[2] = {j->seed, 0};
+
+	for (; message[1] < JOINED_SENDS; message[1]++) {
+		while (send(j->t, message, sizeof(message), NULL, 0) == DOCA_ERROR_AGAIN)
+			sched_yield();
+		atomic_fetch_add(j->sent, 1);
+	}
+	return NULL;
+}
+
+static void producers_that_join_do_not_mix(void **state)
+{
+	struct to_kernel *t = to_kernel(0);
+	atomic_uint sent = 0;
+	struct joined joined[2] = {{t, 0, &sent}, {t, 1, &sent}};
+	uint32_t next[2] = {0, 0}, mkey, len;
+	pthread_t threads[2];
+	bool second = false;
+	uintptr_t addr;
+
+	post(t, DEPTH, 64);
+	gpu_sender_join(&t->sender);
+	assert_int_equal(pthread_create(&threads[0], NULL, send_joined, &joined[0]), 0);
+	while (next[0] + next[1] < 2 * JOINED_SENDS) {
+		if (!second && atomic_load(&sent) > JOINED_SENDS / 4) {
+			gpu_sender_join(&t->sender);
+			assert_int_equal(pthread_create(&threads[1], NULL, send_joined, &joined[1]), 0);
+			second = true;
+		}
+		if (softfield_consumer_try(&t->consumer, &mkey, &addr, &len, NULL, NULL) == DOCA_SUCCESS) {
+			const uint32_t *message = (const uint32_t *)addr;
+
+			assert_int_equal(len, 8);
+			assert_true(message[0] < 2);
+			assert_int_equal(message[1], next[message[0]]);
+			next[message[0]]++;
+			post(t, 1, 64);
+		} else {
+			sched_yield();
+		}
+	}
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+	gpu_sender_leave(&t->sender);
+	gpu_sender_leave(&t->sender);
 	drop_to_kernel(t);
 }
 
@@ -537,6 +601,7 @@ int main(void)
 		TEST(nothing_is_sent_without_a_receive),
 		TEST(ring_of_receives_is_bounded),
 		TEST(receives_of_several_lengths_keep_their_order),
+		TEST(producers_that_join_do_not_mix),
 		TEST(full_arena_clears_by_receiving),
 		TEST(kernel_refuses_a_line_that_lies),
 		TEST(kernel_refuses_lengths_that_lie),
