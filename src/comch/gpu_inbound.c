@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "comch/gpu_mailbox.h"
 #include "comch/gpu_path.h"
+#include "comch/gpu_receiver.h"
 
 #define PREFETCH_LINES 4   /* messages ahead */
 #define PREFETCH_ARENA 256 /* bytes of one */
@@ -65,6 +65,16 @@ static void cut(struct gpu_inbound *in)
 	sf_link_disconnect(in->base.link);
 }
 
+static void drop_timer(struct gpu_inbound *in)
+{
+	if (in->timer < 0)
+		return;
+	sf_ctx_unwatch_fd(&in->base.consumer->child.ctx, in->timer);
+	close(in->timer);
+	in->timer = -1;
+	in->timer_set = false;
+}
+
 /* The owner may be stopped: its answer is not waited for, but looked for. Returns whether the mailbox can be read. */
 static bool is_mapped(struct gpu_inbound *in)
 {
@@ -89,6 +99,8 @@ static bool is_mapped(struct gpu_inbound *in)
 	}
 	__atomic_store_n(&in->receiver.box.head->barriers, in->receiver.box.registered, __ATOMIC_RELAXED);
 	in->mapped = true;
+	if ((in->receiver.box.flags & SOFTFIELD_MAILBOX_HARDWARE) == 0)
+		drop_timer(in); /* it waited for the owner's answer; a software GPU rings */
 	return true;
 }
 
@@ -210,10 +222,7 @@ static void inbound_close(struct comch_inbound *inbound)
 			;
 		gpu_receiver_close(&in->receiver);
 	}
-	if (in->timer >= 0) {
-		sf_ctx_unwatch_fd(&inbound->consumer->child.ctx, in->timer);
-		close(in->timer);
-	}
+	drop_timer(in);
 	sf_region_close(in->region);
 	free(in);
 }

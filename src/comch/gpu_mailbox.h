@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The CPU's side of mailboxes (softfield/gpu_mailbox.h says what one is): their memory, which the process that owns the GPU
- * makes and shares, and sending and receiving through one.
+ * makes and shares. gpu_sender.h and gpu_receiver.h send and receive through one.
  *
  * Whatever lies in a mailbox was written by another process or a kernel and is checked before use; what each side counts, it
  * keeps here, in memory of its own.
@@ -91,64 +91,5 @@ static inline void gpu_mailbox_wake(const struct gpu_mailbox *mailbox, bool barr
 	if (__builtin_expect(__atomic_load_n(&mailbox->head->sleeping, __ATOMIC_RELAXED) != 0, 0))
 		gpu_mailbox_wake_now(mailbox->head);
 }
-
-/* ---- sending to a kernel ---- */
-
-/*
- * The sender's account. All producers of the process that send to one consumer share it, from any thread.
- *
- * As long as there is one producer it takes no lock: a locked instruction would wait for the stores of the message before,
- * which have to fetch their lines from the kernel's CPU. It says that it is busy, looks whether it is alone, and goes on;
- * who joins it says so, makes a memory barrier in all threads of the process, and waits until it is not busy.
- */
-struct gpu_sender {
-	struct gpu_mailbox box;
-	uint32_t shared;		/* there have been several producers */
-	uint32_t busy;			/* the only producer is sending */
-	uint32_t lock;			/* of several: spin; held for one message */
-	uint32_t producers;		/* guarded by the caller's lock */
-	uint32_t seq;			/* the one's who sends, as is what follows */
-	uint32_t count, len, done;	/* the grant, as last read */
-	bool closed;
-	uint64_t arena_head, arena_tail;
-	uint32_t arena_used;		/* bytes of the arena in turn */
-	uint64_t *arena_end;		/* depth of them: where the arena's head stood behind each message */
-};
-
-doca_error_t gpu_sender_init(struct gpu_sender *sender, const struct gpu_mailbox *box);
-void gpu_sender_fini(struct gpu_sender *sender);
-
-/* One producer more, or less. Calls do not overlap, and between the two that producer sends from one thread at a time. */
-void gpu_sender_join(struct gpu_sender *sender);
-void gpu_sender_leave(struct gpu_sender *sender);
-
-/* AGAIN: no receive is posted, or no arena bytes are free. TOO_BIG: longer than the receive, which stays. NOT_CONNECTED: closed. */
-doca_error_t gpu_sender_send(struct gpu_sender *sender, const struct sf_iov *iov, uint32_t iov_num, const void *imm, uint32_t imm_len);
-
-/* ---- receiving from a kernel ---- */
-
-/* A message that arrived, inside the mailbox: copy it out. */
-struct gpu_arrival {
-	uint32_t len, imm_len;
-	const uint8_t *arena;			  /* its bytes, or NULL: they are in line */
-	uint8_t line[SOFTFIELD_INLINE_MAX + 16]; /* its bytes and then its immediate data; or the latter only */
-};
-
-struct gpu_receiver {
-	struct gpu_mailbox box;
-	uint32_t seq;	       /* messages taken */
-	uint32_t count, len;   /* granted */
-	uint32_t published;    /* seq as last written */
-};
-
-/* Looks at the next message. SUCCESS, AGAIN: none, IO_FAILED: what is there is not valid. */
-doca_error_t gpu_receiver_peek(const struct gpu_receiver *receiver, struct gpu_arrival *arrival);
-static inline void gpu_receiver_next(struct gpu_receiver *receiver) { receiver->seq++; }
-/* Is there anything to look at? */
-bool gpu_receiver_ready(const struct gpu_receiver *receiver);
-/* Grants receives so that count of len bytes are open, as far as the ring holds them and those of another length are used up. */
-void gpu_receiver_grant(struct gpu_receiver *receiver, uint32_t count, uint32_t len);
-/* Grants no more. */
-void gpu_receiver_close(struct gpu_receiver *receiver);
 
 #endif

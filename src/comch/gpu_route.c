@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "comch/gpu_mailbox.h"
 #include "comch/gpu_path.h"
+#include "comch/gpu_sender.h"
 #include "comch/producer_task_send.h"
 
 struct comch_mailbox_sender {

@@ -16,7 +16,8 @@
 #include <softfield/gpu_consumer.h>
 #include <softfield/gpu_producer.h>
 
-#include "comch/gpu_mailbox.h"
+#include "comch/gpu_receiver.h"
+#include "comch/gpu_sender.h"
 
 #define DEPTH 16u
 #define ARENA 4096u

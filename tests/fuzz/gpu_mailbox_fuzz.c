@@ -5,7 +5,8 @@
 
 #include <softfield/gpu_consumer.h>
 
-#include "comch/gpu_mailbox.h"
+#include "comch/gpu_receiver.h"
+#include "comch/gpu_sender.h"
 
 #define SIZE 16384u
 #define STEPS 32

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "comch/gpu_receiver.h"
+
+#include <string.h>
+
+bool gpu_receiver_ready(const struct gpu_receiver *receiver)
+{
+	const struct softfield_line *line = &receiver->box.lines[receiver->seq & (receiver->box.depth - 1)];
+
+	return softfield_tag_lap(softfield_load_quad(&line->quad[0]).w[3]) == softfield_lap(receiver->seq, receiver->box.shift);
+}
+
+/* Quads of a message that travels in the line: all are there, or none is taken. Each overwrites the tag of the one before. */
+static inline bool take_quads(uint8_t *to, const struct softfield_quad *from, uint32_t n, uint32_t mark)
+{
+	for (uint32_t q = 0; q < n; q++) {
+		struct softfield_quad quad = softfield_load_quad(from + q);
+
+		if (quad.w[3] != mark)
+			return false;
+		memcpy(to + q * SOFTFIELD_QUAD_PAYLOAD, quad.w, sizeof(quad));
+	}
+	return true;
+}
+
+doca_error_t gpu_receiver_peek(const struct gpu_receiver *receiver, struct gpu_arrival *arrival)
+{
+	const struct gpu_mailbox *box = &receiver->box;
+	uint32_t slot = receiver->seq & (box->depth - 1), mark = softfield_mark(receiver->seq, box->shift), tag, bytes;
+	const struct softfield_line *line = &box->lines[slot];
+	struct softfield_quad first = softfield_load_quad(&line->quad[0]);
+
+	tag = first.w[3];
+	if (softfield_tag_lap(tag) != softfield_lap(receiver->seq, box->shift))
+		return DOCA_ERROR_AGAIN;
+	arrival->imm_len = softfield_tag_imm_len(tag);
+	if (receiver->seq == receiver->count || arrival->imm_len > SOFTFIELD_IMM_MAX)
+		return DOCA_ERROR_IO_FAILED; /* more than was granted, or nonsense */
+	if (tag & SOFTFIELD_TAG_ARENA) {
+		if (!take_quads(arrival->line, &line->quad[1], SOFTFIELD_LINE_QUADS - 1, mark))
+			return DOCA_ERROR_AGAIN;
+		softfield_observed(line);
+		arrival->len = first.w[1];
+		if (first.w[0] > box->arena_size || arrival->len > box->arena_size - first.w[0] || arrival->len > receiver->len)
+			return DOCA_ERROR_IO_FAILED;
+		arrival->arena = box->arena + first.w[0];
+		return DOCA_SUCCESS;
+	}
+	arrival->len = softfield_tag_len(tag);
+	arrival->arena = NULL;
+	bytes = arrival->len + arrival->imm_len;
+	if (bytes > SOFTFIELD_INLINE_MAX || arrival->len > receiver->len)
+		return DOCA_ERROR_IO_FAILED;
+	memcpy(arrival->line, first.w, sizeof(first));
+	if (!take_quads(arrival->line + SOFTFIELD_QUAD_PAYLOAD, &line->quad[1], SOFTFIELD_LINE_QUADS - 1, mark) ||
+	    !take_quads(arrival->line + SOFTFIELD_LINE_PAYLOAD, softfield_annex_of(box->lines, box->depth, slot)->quad,
+			softfield_inline_quads(bytes) - SOFTFIELD_LINE_QUADS, mark))
+		return DOCA_ERROR_AGAIN;
+	softfield_observed(line);
+	return DOCA_SUCCESS;
+}
+
+void gpu_receiver_grant(struct gpu_receiver *receiver, uint32_t count, uint32_t len)
+{
+	uint32_t open = receiver->count - receiver->seq, wanted = count < receiver->box.depth ? count : receiver->box.depth;
+	struct softfield_quad grant;
+
+	if (open == 0)
+		receiver->len = len;
+	if (len == receiver->len && wanted > open)
+		open = wanted;
+	if (receiver->seq + open == receiver->count && receiver->seq == receiver->published)
+		return;
+	receiver->count = receiver->seq + open;
+	receiver->published = receiver->seq;
+	grant = (struct softfield_quad){{receiver->count, receiver->len, receiver->seq, 0}};
+	softfield_published(&receiver->box.head->grant);
+	softfield_store_quad(&receiver->box.head->grant, grant);
+	gpu_mailbox_wake(&receiver->box, false);
+}
+
+void gpu_receiver_close(struct gpu_receiver *receiver)
+{
+	struct softfield_quad grant = {{receiver->count, receiver->len, receiver->seq, 1}};
+
+	softfield_store_quad(&receiver->box.head->grant, grant);
+	gpu_mailbox_wake(&receiver->box, false);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The CPU receives from a kernel through a mailbox. */
+#ifndef COMCH_GPU_RECEIVER_H
+#define COMCH_GPU_RECEIVER_H
+
+#include "comch/gpu_mailbox.h"
+
+/* A message that arrived, inside the mailbox: copy it out. */
+struct gpu_arrival {
+	uint32_t len, imm_len;
+	const uint8_t *arena;			  /* its bytes, or NULL: they are in line */
+	uint8_t line[SOFTFIELD_INLINE_MAX + 16]; /* its bytes and then its immediate data; or the latter only */
+};
+
+struct gpu_receiver {
+	struct gpu_mailbox box;
+	uint32_t seq;	       /* messages taken */
+	uint32_t count, len;   /* granted */
+	uint32_t published;    /* seq as last written */
+};
+
+/* Looks at the next message. SUCCESS, AGAIN: none, IO_FAILED: what is there is not valid. */
+doca_error_t gpu_receiver_peek(const struct gpu_receiver *receiver, struct gpu_arrival *arrival);
+static inline void gpu_receiver_next(struct gpu_receiver *receiver) { receiver->seq++; }
+/* Is there anything to look at? */
+bool gpu_receiver_ready(const struct gpu_receiver *receiver);
+/* Grants receives so that count of len bytes are open, as far as the ring holds them and those of another length are used up. */
+void gpu_receiver_grant(struct gpu_receiver *receiver, uint32_t count, uint32_t len);
+/* Grants no more. */
+void gpu_receiver_close(struct gpu_receiver *receiver);
+
+#endif

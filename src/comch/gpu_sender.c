@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "comch/gpu_sender.h"
+
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+doca_error_t gpu_sender_init(struct gpu_sender *sender, const struct gpu_mailbox *box)
+{
+	memset(sender, 0, sizeof(*sender));
+	sender->box = *box;
+	sender->shared = !box->registered;
+	sender->arena_end = calloc(box->depth, sizeof(*sender->arena_end));
+	return sender->arena_end != NULL ? DOCA_SUCCESS : DOCA_ERROR_NO_MEMORY;
+}
+
+void gpu_sender_fini(struct gpu_sender *sender)
+{
+	free(sender->arena_end);
+	sender->arena_end = NULL;
+}
+
+/* The process takes part in barriers, so this is one for its own threads too. Where there are none, it was shared from the start. */
+void gpu_sender_join(struct gpu_sender *sender)
+{
+	if (sender->producers++ == 0 || sender->shared)
+		return;
+	__atomic_store_n(&sender->shared, 1, __ATOMIC_RELAXED);
+	softfield_fence_system();
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+	while (__atomic_load_n(&sender->busy, __ATOMIC_ACQUIRE) != 0)
+		sched_yield();
+}
+
+void gpu_sender_leave(struct gpu_sender *sender) { sender->producers--; }
+
+static void lock_shared(struct gpu_sender *sender)
+{
+	while (__builtin_expect(__atomic_exchange_n(&sender->lock, 1, __ATOMIC_ACQUIRE) != 0, 0))
+		softfield_relax();
+}
+
+/* @return whether under the lock */
+static inline bool sender_take(struct gpu_sender *sender)
+{
+	__atomic_store_n(&sender->busy, 1, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* the processor's order is the other's barrier to make */
+	if (__builtin_expect(__atomic_load_n(&sender->shared, __ATOMIC_RELAXED) == 0, 1))
+		return false;
+	__atomic_store_n(&sender->busy, 0, __ATOMIC_RELEASE);
+	lock_shared(sender);
+	return true;
+}
+
+/* The kernel wrote these, so no more is believed than can be: a ring of receives, nothing done that was not sent. */
+static void refresh(struct gpu_sender *sender)
+{
+	struct softfield_quad grant = softfield_load_quad(&sender->box.head->grant);
+	uint32_t done = grant.w[SOFTFIELD_GRANT_DONE];
+
+	softfield_observed(&sender->box.head->grant);
+	sender->closed = grant.w[SOFTFIELD_GRANT_CLOSED] != 0;
+	if (grant.w[SOFTFIELD_GRANT_COUNT] - sender->seq <= sender->box.depth)
+		sender->count = grant.w[SOFTFIELD_GRANT_COUNT];
+	sender->len = grant.w[SOFTFIELD_GRANT_LEN];
+	if (done - sender->done <= sender->seq - sender->done && done != sender->done) {
+		sender->done = done;
+		sender->arena_tail = sender->arena_end[(done - 1) & (sender->box.depth - 1)];
+	}
+}
+
+static bool take_arena_now(struct gpu_sender *sender, uint32_t len, uint32_t *offset)
+{
+	return softfield_arena_take_some(&sender->arena_head, sender->arena_tail, &sender->arena_used, sender->box.arena_size, len, offset);
+}
+
+static bool take_arena(struct gpu_sender *sender, uint32_t len, uint32_t *offset)
+{
+	if (take_arena_now(sender, len, offset))
+		return true;
+	refresh(sender);
+	return take_arena_now(sender, len, offset);
+}
+
+/* A quad of fewer bytes than it holds. Where bytes lie before them, they are loaded with those and shifted out: a piece that was
+ * put together in memory would wait for the store buffer. */
+static inline void put_last(struct softfield_quad *to, uint32_t tag, const uint8_t *bytes, uint32_t len, bool before)
+{
+	uint32_t missing = SOFTFIELD_QUAD_PAYLOAD - len, high = 0;
+	uint64_t low = 0;
+	unsigned __int128 both;
+
+	if (__builtin_expect(!before, 0)) {
+		memcpy(&low, bytes, len < 8 ? len : 8);
+		memcpy(&high, bytes + 8, len < 8 ? 0 : len - 8);
+		softfield_store_halves(to, low, (uint64_t)tag << 32 | high);
+		return;
+	}
+	memcpy(&low, bytes - missing, 8);
+	memcpy(&high, bytes - missing + 8, 4);
+	both = ((unsigned __int128)high << 64 | low) >> 8 * missing;
+	softfield_store_halves(to, (uint64_t)both, (uint64_t)tag << 32 | (uint64_t)(both >> 64));
+}
+
+/* The quads of a message: tag is the first one's, mark the others'. The bytes are one buffer's, which is not read beyond its ends. */
+static inline void put_quads(struct softfield_line *line, struct softfield_annex *annex, uint32_t tag, uint32_t mark, const uint8_t *bytes,
+			     uint32_t len)
+{
+	struct softfield_quad *quad = line->quad;
+	uint32_t at = 0;
+
+	for (; at + SOFTFIELD_QUAD_PAYLOAD <= len; at += SOFTFIELD_QUAD_PAYLOAD, tag = mark) {
+		softfield_store_piece(quad, bytes + at, tag);
+		quad = quad == &line->quad[SOFTFIELD_LINE_QUADS - 1] ? annex->quad : quad + 1;
+	}
+	if (at != len) {
+		put_last(quad++, tag, bytes + at, len - at, at != 0);
+		tag = mark;
+		at += SOFTFIELD_QUAD_PAYLOAD;
+	}
+	for (; at < SOFTFIELD_LINE_PAYLOAD; at += SOFTFIELD_QUAD_PAYLOAD, tag = mark)
+		softfield_store_halves(quad++, 0, (uint64_t)tag << 32);
+}
+
+static void gather(uint8_t *to, const struct sf_iov *iov, uint32_t iov_num)
+{
+	for (uint32_t i = 0; i < iov_num; i++) {
+		memcpy(to, iov[i].addr, iov[i].len);
+		to += iov[i].len;
+	}
+}
+
+static inline void put_inline(struct gpu_sender *sender, uint32_t slot, uint32_t tag, const uint8_t *bytes, uint32_t total)
+{
+	struct softfield_line *line = &sender->box.lines[slot];
+	uint32_t mark = softfield_mark(sender->seq, sender->box.shift);
+
+	softfield_published(line);
+	put_quads(line, softfield_annex_of(sender->box.lines, sender->box.depth, slot), tag, mark, bytes, total);
+}
+
+static void send_inline(struct gpu_sender *sender, uint32_t slot, const struct sf_iov *iov, uint32_t iov_num, uint32_t len,
+			const void *imm, uint32_t imm_len)
+{
+	uint32_t tag = softfield_tag(softfield_lap(sender->seq, sender->box.shift), len, imm_len, 0);
+	uint32_t ahead = (sender->seq + SOFTFIELD_AHEAD) & (sender->box.depth - 1);
+	uint8_t bytes[SOFTFIELD_INLINE_MAX];
+
+	if (len + imm_len > SOFTFIELD_LINE_PAYLOAD)
+		softfield_prefetch_write(softfield_annex_of(sender->box.lines, sender->box.depth, ahead));
+	if (iov_num == 1 && imm_len == 0) {
+		put_inline(sender, slot, tag, iov[0].addr, len);
+		return;
+	}
+	gather(bytes, iov, iov_num);
+	if (imm_len != 0)
+		memcpy(bytes + len, imm, imm_len);
+	put_inline(sender, slot, tag, bytes, len + imm_len);
+}
+
+static doca_error_t send_arena(struct gpu_sender *sender, uint32_t slot, const struct sf_iov *iov, uint32_t iov_num, uint32_t len,
+			       const void *imm, uint32_t imm_len)
+{
+	struct softfield_line *line = &sender->box.lines[slot];
+	uint32_t lap = softfield_lap(sender->seq, sender->box.shift), offset;
+	uint8_t bytes[SOFTFIELD_LINE_PAYLOAD] = {0};
+
+	if (!take_arena(sender, len, &offset))
+		return DOCA_ERROR_AGAIN;
+	gather(sender->box.arena + offset, iov, iov_num);
+	softfield_arena_prefetch_write(sender->box.arena, sender->box.arena_size, offset, len);
+	memcpy(bytes, &offset, 4);
+	memcpy(bytes + 4, &len, 4);
+	if (imm_len != 0)
+		memcpy(bytes + SOFTFIELD_QUAD_PAYLOAD, imm, imm_len);
+	softfield_published(line); /* and the quad's store is behind all that was stored before */
+	put_quads(line, softfield_annex_of(sender->box.lines, sender->box.depth, slot), softfield_tag(lap, 0, imm_len, SOFTFIELD_TAG_ARENA),
+		  softfield_mark(sender->seq, sender->box.shift), bytes, sizeof(bytes));
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t send_locked(struct gpu_sender *sender, const struct sf_iov *iov, uint32_t iov_num, uint64_t len, const void *imm,
+				uint32_t imm_len)
+{
+	uint32_t slot = sender->seq & (sender->box.depth - 1);
+	doca_error_t result = DOCA_SUCCESS;
+
+	if (__builtin_expect(sender->seq == sender->count, 0)) {
+		refresh(sender);
+		if (sender->closed)
+			return DOCA_ERROR_NOT_CONNECTED;
+		if (sender->seq == sender->count)
+			return DOCA_ERROR_AGAIN;
+	}
+	softfield_prefetch_write(&sender->box.lines[(sender->seq + SOFTFIELD_AHEAD) & (sender->box.depth - 1)]);
+	if (__builtin_expect(len > sender->len || len > sender->box.arena_size, 0))
+		return DOCA_ERROR_TOO_BIG;
+	if (len + imm_len <= SOFTFIELD_INLINE_MAX)
+		send_inline(sender, slot, iov, iov_num, (uint32_t)len, imm, imm_len);
+	else
+		result = send_arena(sender, slot, iov, iov_num, (uint32_t)len, imm, imm_len);
+	if (result != DOCA_SUCCESS)
+		return result;
+	sender->arena_end[slot] = sender->arena_head;
+	sender->seq++;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t gpu_sender_send(struct gpu_sender *sender, const struct sf_iov *iov, uint32_t iov_num, const void *imm, uint32_t imm_len)
+{
+	uint64_t len = 0;
+	doca_error_t result;
+	bool locked;
+
+	for (uint32_t i = 0; i < iov_num; i++)
+		len += iov[i].len;
+	locked = sender_take(sender);
+	result = send_locked(sender, iov, iov_num, len, imm, imm_len);
+	__atomic_store_n(locked ? &sender->lock : &sender->busy, 0, __ATOMIC_RELEASE);
+	if (result == DOCA_SUCCESS)
+		gpu_mailbox_wake(&sender->box,
+				 sender->box.registered && __atomic_load_n(&sender->box.head->barriers, __ATOMIC_RELAXED) != 0);
+	return result;
+}

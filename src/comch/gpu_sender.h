@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The CPU sends to a kernel through a mailbox. */
+#ifndef COMCH_GPU_SENDER_H
+#define COMCH_GPU_SENDER_H
+
+#include "comch/gpu_mailbox.h"
+
+/*
+ * The sender's account. All producers of the process that send to one consumer share it, from any thread.
+ *
+ * As long as there is one producer it takes no lock: a locked instruction would wait for the stores of the message before,
+ * which have to fetch their lines from the kernel's CPU. It says that it is busy, looks whether it is alone, and goes on;
+ * who joins it says so, makes a memory barrier in all threads of the process, and waits until it is not busy.
+ */
+struct gpu_sender {
+	struct gpu_mailbox box;
+	uint32_t shared;		/* there have been several producers */
+	uint32_t busy;			/* the only producer is sending */
+	uint32_t lock;			/* of several: spin; held for one message */
+	uint32_t producers;		/* guarded by the caller's lock */
+	uint32_t seq;			/* the one's who sends, as is what follows */
+	uint32_t count, len, done;	/* the grant, as last read */
+	bool closed;
+	uint64_t arena_head, arena_tail;
+	uint32_t arena_used;		/* bytes of the arena in turn */
+	uint64_t *arena_end;		/* depth of them: where the arena's head stood behind each message */
+};
+
+doca_error_t gpu_sender_init(struct gpu_sender *sender, const struct gpu_mailbox *box);
+void gpu_sender_fini(struct gpu_sender *sender);
+
+/* One producer more, or less. Calls do not overlap, and between the two that producer sends from one thread at a time. */
+void gpu_sender_join(struct gpu_sender *sender);
+void gpu_sender_leave(struct gpu_sender *sender);
+
+/* AGAIN: no receive is posted, or no arena bytes are free. TOO_BIG: longer than the receive, which stays. NOT_CONNECTED: closed. */
+doca_error_t gpu_sender_send(struct gpu_sender *sender, const struct sf_iov *iov, uint32_t iov_num, const void *imm, uint32_t imm_len);
+
+#endif
