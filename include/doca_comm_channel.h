@@ -17,8 +17,9 @@
  *     doca_comm_channel_ep_sendto(ep, "hello", 5, DOCA_CC_MSG_FLAG_NONE, peer);
  *     doca_comm_channel_ep_recvfrom(ep, buffer, &len, DOCA_CC_MSG_FLAG_NONE, &peer);
  *
- * An endpoint is either a service or a client. No call waits for the peer but connect, at most 20 ms for news of a service that is
- * not there, and disconnect and destroy, which wait for messages under way, at most a second. Things move inside the calls on the endpoint: a service accepts clients in recvfrom and in
+ * An endpoint is either a service or a client. No call waits for the peer but connect, at most 20 ms for news of a service that
+ * is not there, and disconnect and destroy, which wait for messages under way, at most a second. Things move inside the calls
+ * on the endpoint: a service accepts clients in recvfrom and in
  * doca_comm_channel_ep_update_service_state_info(). A service that nobody progresses keeps its clients connecting.
  *
  * Waiting. Both event channels are file descriptors for poll or epoll. When recvfrom says DOCA_ERROR_AGAIN: arm the receive
@@ -283,7 +284,8 @@ doca_error_t doca_comm_channel_ep_get_peer_addr_list(const struct doca_comm_chan
 						     struct doca_comm_channel_addr_t ***peer_addr_array,
 						     uint32_t *peer_addr_array_len);
 
-/** Clients that wait to be accepted: none after a picture. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_SUPPORTED: not a service. */
+/** Clients that wait to be accepted: none after a picture. DOCA_ERROR_INVALID_VALUE: NULL;
+ * DOCA_ERROR_NOT_SUPPORTED: not a service. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_comm_channel_ep_get_pending_connections(const struct doca_comm_channel_ep_t *local_ep,
 							  uint32_t *pending_connections);

@@ -61,15 +61,15 @@ doca_error_t doca_buf_inventory_buf_by_args(struct doca_buf_inventory *inventory
 	DOCA_2_2_SYMBOL(doca_buf_inventory_buf_get_by_args);
 
 /** Takes a buf of this range without data: a destination. As doca_buf_inventory_buf_by_args(). */
-static inline doca_error_t doca_buf_inventory_buf_by_addr(struct doca_buf_inventory *inventory, struct doca_mmap *mmap, void *addr,
-							  size_t len, struct doca_buf **buf)
+static inline doca_error_t doca_buf_inventory_buf_by_addr(struct doca_buf_inventory *inventory, struct doca_mmap *mmap,
+							  void *addr, size_t len, struct doca_buf **buf)
 {
 	return doca_buf_inventory_buf_by_args(inventory, mmap, addr, len, addr, 0, buf);
 }
 
 /** Takes a buf whose data fill the range: a source. As doca_buf_inventory_buf_by_args(). */
-static inline doca_error_t doca_buf_inventory_buf_by_data(struct doca_buf_inventory *inventory, struct doca_mmap *mmap, void *data,
-							  size_t data_len, struct doca_buf **buf)
+static inline doca_error_t doca_buf_inventory_buf_by_data(struct doca_buf_inventory *inventory, struct doca_mmap *mmap,
+							  void *data, size_t data_len, struct doca_buf **buf)
 {
 	return doca_buf_inventory_buf_by_args(inventory, mmap, data, data_len, data, data_len, buf);
 }

@@ -83,7 +83,8 @@ doca_error_t doca_graph_user_node_create(struct doca_graph *graph, doca_graph_us
  *         DOCA_ERROR_NOT_PERMITTED: a circle; DOCA_ERROR_NO_MEMORY
  */
 DOCA_EXPERIMENTAL
-doca_error_t doca_graph_sub_graph_node_create(struct doca_graph *graph, struct doca_graph *sub_graph, struct doca_graph_node **node)
+doca_error_t doca_graph_sub_graph_node_create(struct doca_graph *graph, struct doca_graph *sub_graph,
+					      struct doca_graph_node **node)
 	DOCA_2_2_SYMBOL(doca_2_2_graph_sub_graph_node_create);
 
 /**
@@ -174,7 +175,8 @@ doca_error_t doca_workq_graph_submit(struct doca_workq *workq, struct doca_graph
 
 /** Nodes that failed in the last run. DOCA_ERROR_INVALID_VALUE: NULL. */
 DOCA_EXPERIMENTAL
-doca_error_t doca_graph_instance_get_num_failed_nodes(const struct doca_graph_instance *graph_instance, uint32_t *num_failed_nodes)
+doca_error_t doca_graph_instance_get_num_failed_nodes(const struct doca_graph_instance *graph_instance,
+						      uint32_t *num_failed_nodes)
 	DOCA_2_2_SYMBOL(doca_2_2_graph_instance_get_num_failed_nodes);
 
 /**

@@ -68,7 +68,8 @@ doca_error_t doca_sync_event_create(struct doca_sync_event **event) DOCA_2_2_SYM
  *         DOCA_ERROR_NO_MEMORY; others: what importing its memory failed with
  */
 DOCA_EXPERIMENTAL
-doca_error_t doca_sync_event_create_from_export(struct doca_dev *dev, const uint8_t *data, size_t sz, struct doca_sync_event **event)
+doca_error_t doca_sync_event_create_from_export(struct doca_dev *dev, const uint8_t *data, size_t sz,
+						struct doca_sync_event **event)
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_create_from_export);
 
 /** Can the device import sync events? DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_SUPPORTED: no. */
