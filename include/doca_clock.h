@@ -22,15 +22,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
+#include <doca_dev.h> /* programs take its constants from here */
 #include <doca_error.h>
 #include <doca_types.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-struct doca_dev;
-struct doca_devinfo;
 
 /** The device's free-running clock: from an arbitrary beginning, never set. Read into `ts`. */
 #define DOCA_CLOCK_NIC_FREE_RUNNING 0x1

@@ -18,7 +18,7 @@
 #include "abuse.h"
 #include "run.h"
 
-#define SEQUENCES 6000
+#define SEQUENCES 4000
 #define CALLS 250	/* of one sequence */
 #define PATIENCE 100000 /* calls within which everything must have been given back */
 #define HANG_SECONDS 20 /* that no sequence may take */
