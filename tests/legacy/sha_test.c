@@ -49,8 +49,8 @@ static void assert_digest(const uint8_t *digest, const char *hex)
 static const char *const abc[] = {
 	"a9993e364706816aba3e25717850c26c9cd0d89d",
 	"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
-	"ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94f"
-	"a54ca49f",
+	("ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94f"
+	 "a54ca49f"),
 };
 static const uint32_t sizes[] = {DOCA_SHA1_BYTE_COUNT, DOCA_SHA256_BYTE_COUNT, DOCA_SHA512_BYTE_COUNT};
 
