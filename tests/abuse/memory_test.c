@@ -23,6 +23,7 @@
 #include <doca_buf_pool.h>
 #include <doca_clock.h>
 #include <doca_comch.h>
+#include <doca_comm_channel.h>
 #include <doca_ctx.h>
 #include <doca_dev.h>
 #include <doca_dma.h>
@@ -71,6 +72,7 @@ struct rig {
 	struct doca_comch_producer *producer;
 	struct doca_comch_consumer *consumer;
 	struct doca_ctx *data_ctxs[2];
+	struct doca_comm_channel_ep_t *service;
 	struct comch_side sides[2]; /* a connection that scenarios begin with */
 };
 
@@ -364,6 +366,20 @@ static doca_error_t make_data_path_on_gpu(struct rig *rig)
 	return make_data_path(rig);
 }
 
+/* A service. (A connect that runs out of memory under way is a failed connect: CONNECTION_ABORTED.) */
+static doca_error_t make_comm_channel(struct rig *rig)
+{
+	doca_event_channel_t event_channel;
+
+	STEP(doca_devinfo_rep_create_list(rig->dev, DOCA_DEVINFO_REP_FILTER_NET, &rig->reps, &rig->num_reps));
+	STEP(doca_dev_rep_open(rig->reps[0], &rig->rep));
+	STEP(doca_comm_channel_ep_create(&rig->service));
+	STEP(doca_comm_channel_ep_set_device(rig->service, rig->dev));
+	STEP(doca_comm_channel_ep_set_device_rep(rig->service, rig->rep));
+	STEP(doca_comm_channel_ep_listen(rig->service, "memory"));
+	return doca_comm_channel_ep_get_event_channel(rig->service, NULL, &event_channel);
+}
+
 /* ---- and the end ---- */
 
 static void ctx_end(struct rig *rig, struct doca_ctx *ctx)
@@ -412,6 +428,7 @@ static void rig_end(struct rig *rig)
 	END(rig->other_event, doca_sync_event_destroy);
 	END(rig->net_event, doca_sync_event_remote_net_destroy);
 	END(rig->event, doca_sync_event_destroy);
+	END(rig->service, doca_comm_channel_ep_destroy);
 	END(rig->server, doca_comch_server_destroy);
 	END(rig->client, doca_comch_client_destroy);
 	END(rig->advise, doca_mmap_advise_destroy);
@@ -507,6 +524,7 @@ TEST(graph, begin_with_pe, 0)
 TEST(server, begin_with_pe, 4)
 TEST(client, begin_with_both_sides, 4)
 TEST(data_path, begin_with_connection, 0)
+TEST(comm_channel, begin_with_pe, 4)
 TEST(data_path_on_gpu, begin_with_connection, 8) /* two exports */
 
 /* In a process of its own each time, for the topology is read once: without memory for it, it is read by the next call. */
@@ -569,6 +587,7 @@ int main(void)
 		cmocka_unit_test(out_of_memory_for_client),
 		cmocka_unit_test(out_of_memory_for_data_path),
 		cmocka_unit_test(out_of_memory_for_data_path_on_gpu),
+		cmocka_unit_test(out_of_memory_for_comm_channel),
 	};
 	return cmocka_run_group_tests(tests, install, NULL);
 }
