@@ -141,11 +141,19 @@ doca_error_t legacy_lane_wrong_type(const struct legacy_lane *lane, const struct
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
-/* The job of a graph's node. */
-static __attribute__((noinline)) void step_ended(struct legacy_slot *slot, doca_error_t status)
+/* Of a job that is more than its task: it may go on, or its end is a graph's. */
+static __attribute__((noinline)) void ended_specially(struct legacy_slot *slot, doca_error_t status)
 {
 	struct sf_graph_step *step = slot->step;
 
+	if (slot->session != NULL && slot->entry.lane->goes_on(slot, &status))
+		return;
+	if (step == NULL) {
+		slot->entry.status = status;
+		legacy_workq_push(slot->workq, &slot->entry);
+		return;
+	}
+	slot->step = NULL;
 	legacy_slot_give_back(slot);
 	sf_graph_step_end(step, status);
 }
@@ -153,15 +161,12 @@ static __attribute__((noinline)) void step_ended(struct legacy_slot *slot, doca_
 void legacy_task_ended(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
 {
 	struct legacy_slot *slot = task_user_data.ptr;
-	doca_error_t status = task->status;
 
 	(void)ctx_user_data;
-	if (__builtin_expect(slot->session != NULL, 0) && slot->entry.lane->goes_on(slot, &status))
-		return;
-	if (__builtin_expect(slot->step != NULL, 0)) {
-		step_ended(slot, status);
+	if (__builtin_expect(((uintptr_t)slot->session | (uintptr_t)slot->step) != 0, 0)) {
+		ended_specially(slot, task->status);
 		return;
 	}
-	slot->entry.status = status;
+	slot->entry.status = task->status;
 	legacy_workq_push(slot->workq, &slot->entry);
 }

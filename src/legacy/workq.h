@@ -68,7 +68,8 @@ static inline doca_error_t legacy_lane_submit(struct legacy_lane *lane, const st
 	lane->free = slot->entry.next;
 	slot->entry.type = job->type;
 	slot->entry.user_data = job->user_data;
-	slot->step = step;
+	if (step != NULL) /* else it is NULL already */
+		slot->step = step;
 	if (__builtin_expect(job->type == DOCA_DMA_JOB_MEMCPY, 1)) /* the commonest, and the one whose work is shortest */
 		result = legacy_dma_load(slot, (const struct doca_dma_job_memcpy *)job);
 	else
@@ -78,6 +79,7 @@ static inline doca_error_t legacy_lane_submit(struct legacy_lane *lane, const st
 	if (__builtin_expect(result == DOCA_SUCCESS, 1))
 		return DOCA_SUCCESS;
 	slot->session = NULL;
+	slot->step = NULL;
 	legacy_slot_give_back(slot);
 	return result == DOCA_ERROR_AGAIN ? DOCA_ERROR_NO_MEMORY : result;
 }
