@@ -85,10 +85,10 @@ if ! $quick; then
 		broken 'build with clang and sanitizers'
 	fi
 
-	title 'clang, ThreadSanitizer: fabric, GPU rings, engine threads and the watcher of sync events'
+	title 'clang, ThreadSanitizer: the fabric, GPU rings, engines and all else that has threads'
 	export TSAN_OPTIONS=halt_on_error=1
 	if configure tsan clang -Dbuildtype=debugoptimized -Db_sanitize=thread; then
-		run_tests tsan --timeout-multiplier 6 --suite fabric --suite gpu --suite engine --suite watcher
+		run_tests tsan --timeout-multiplier 6 --suite fabric --suite threads
 	else
 		broken 'build with ThreadSanitizer'
 	fi
