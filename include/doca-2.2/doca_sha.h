@@ -82,14 +82,14 @@ struct doca_ctx *doca_sha_as_ctx(struct doca_sha *ctx) DOCA_2_2_SYMBOL(doca_2_2_
  * @param workq a queue it was added to
  * @param session where the session goes; once the queue is removed it can only be ended
  * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, or not added to the queue; DOCA_ERROR_NO_MEMORY: as many sessions are
- *         there as the queue is deep
+ *         there as the queue is deep; DOCA_ERROR_BAD_STATE: the context has failed, take it out of the queue and add it again
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sha_partial_session_create(struct doca_sha *ctx, struct doca_workq *workq,
 					     struct doca_sha_partial_session **session)
 	DOCA_2_2_SYMBOL(doca_2_2_sha_partial_session_create);
 
-/** Ends a session. DOCA_ERROR_INVALID_VALUE: NULL, not of this context and queue, or a job of it is in the queue. */
+/** Ends a session. DOCA_ERROR_INVALID_VALUE: NULL, not of this context and queue, or a job of it has not ended. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sha_partial_session_destroy(struct doca_sha *ctx, struct doca_workq *workq,
 					      struct doca_sha_partial_session *session)
@@ -97,7 +97,7 @@ doca_error_t doca_sha_partial_session_destroy(struct doca_sha *ctx, struct doca_
 
 /**
  * Lets a session stand where another stands: both may go on with different pieces.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, not of this context and queue, or a job of either is in the queue;
+ * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, not of this context and queue, or a job of either has not ended;
  *         DOCA_ERROR_UNEXPECTED: the state could not be copied
  */
 DOCA_EXPERIMENTAL

@@ -86,7 +86,7 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_publisher_add_location_cpu(struct doca_sync_event *event, struct doca_dev *dev)
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_publisher_add_location_cpu);
 
-/** A DPA updates it: there is none. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_SUPPORTED. */
+/** A DPA updates it: there is none. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: started; DOCA_ERROR_NOT_SUPPORTED. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_publisher_add_location_dpa(struct doca_sync_event *event, struct doca_dpa *dpa)
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_publisher_add_location_dpa);
@@ -106,7 +106,7 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_subscriber_add_location_cpu(struct doca_sync_event *event, struct doca_dev *dev)
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_subscriber_add_location_cpu);
 
-/** A DPA waits for it: there is none. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_SUPPORTED. */
+/** A DPA waits for it: there is none. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: started; DOCA_ERROR_NOT_SUPPORTED. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_subscriber_add_location_dpa(struct doca_sync_event *event, struct doca_dpa *dpa)
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_subscriber_add_location_dpa);
@@ -134,7 +134,7 @@ doca_error_t doca_sync_event_set_addr(struct doca_sync_event *event, uint64_t *a
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_start(struct doca_sync_event *event) DOCA_2_2_SYMBOL(doca_2_2_sync_event_start);
 
-/** Stops what doca_sync_event_start() started. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Stops what doca_sync_event_start() started. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: started as a context. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_stop(struct doca_sync_event *event) DOCA_2_2_SYMBOL(doca_2_2_sync_event_stop);
 
@@ -176,7 +176,11 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_get_export_to_dpa_supported(const struct doca_devinfo *devinfo)
 	DOCA_2_2_SYMBOL(doca_sync_event_cap_is_export_to_dpa_supported);
 
-/** A handle for kernels on the GPU of a location. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_SUPPORTED: no such location. */
+/**
+ * A handle for kernels on the GPU of a location.
+ * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: not started; DOCA_ERROR_NOT_SUPPORTED: no such
+ *         location
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_export_to_gpu(struct doca_sync_event *event, struct doca_gpu *gpu,
 					   doca_gpu_dev_sync_event_t **gpu_dev_se) DOCA_2_2_SYMBOL(doca_2_2_sync_event_export_to_gpu);
@@ -191,26 +195,30 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_export_remote(struct doca_sync_event *event, doca_sync_event_remote_t *handle)
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_export_remote);
 
-/** Reads the number. DOCA_ERROR_INVALID_VALUE: NULL. Started by doca_sync_event_start(), as all below. */
+/**
+ * Reads the number.
+ * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: not started by doca_sync_event_start();
+ *         DOCA_ERROR_CONNECTION_ABORTED: it was imported, and its owner stopped it or is gone
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_get(struct doca_sync_event *event, uint64_t *value) DOCA_2_2_SYMBOL(doca_2_2_sync_event_get);
 
-/** Adds to the number; fetched gets what it was before. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Adds to the number; fetched gets what it was before. Errors as doca_sync_event_get(). */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_update_add(struct doca_sync_event *event, uint64_t value, uint64_t *fetched)
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_update_add);
 
-/** Sets the number. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Sets the number. Errors as doca_sync_event_get(). */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_update_set(struct doca_sync_event *event, uint64_t value)
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_update_set);
 
-/** Waits, with this CPU busy, until the number's bits in mask are greater than value. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Waits, with this CPU busy, until the number's bits in mask are greater than value. Errors as doca_sync_event_get(). */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_wait_gt(struct doca_sync_event *event, uint64_t value, uint64_t mask)
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_wait_gt);
 
-/** The same, and lets other threads run between two looks. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** The same, and lets other threads run between two looks. Errors as doca_sync_event_get(). */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_wait_gt_yield(struct doca_sync_event *event, uint64_t value, uint64_t mask)
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_wait_gt_yield);

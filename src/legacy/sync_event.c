@@ -51,20 +51,37 @@ static doca_error_t configure(struct doca_sync_event *event)
 	return result;
 }
 
+/* An event stays connected: it is started once and then destroyed. */
+static doca_error_t engine_make(struct legacy_sync_event *event, struct doca_ctx *ctx)
+{
+	doca_error_t result = doca_pe_create(&event->pe);
+
+	if (result != DOCA_SUCCESS) {
+		event->pe = NULL;
+		return result;
+	}
+	result = doca_pe_connect_ctx(event->pe, ctx);
+	if (result != DOCA_SUCCESS) {
+		doca_pe_destroy(event->pe);
+		event->pe = NULL;
+	}
+	return result;
+}
+
 static doca_error_t event_start(struct legacy_ctx *ctx)
 {
 	struct legacy_sync_event *event = (struct legacy_sync_event *)ctx;
+	struct doca_ctx *started = doca_sync_event_as_ctx(event->event);
 	doca_error_t result = DOCA_SUCCESS;
 
-	if (event->pe == NULL) { /* an event stays connected: it is started once and then destroyed */
-		result = doca_pe_create(&event->pe);
-		if (result == DOCA_SUCCESS)
-			result = doca_pe_connect_ctx(event->pe, doca_sync_event_as_ctx(event->event));
-	}
+	if (started == NULL)
+		return DOCA_ERROR_BAD_STATE; /* started by doca_sync_event_start; logged */
+	if (event->pe == NULL)
+		result = engine_make(event, started);
 	if (result == DOCA_SUCCESS)
 		result = configure(event->event);
 	if (result == DOCA_SUCCESS)
-		result = doca_ctx_start(doca_sync_event_as_ctx(event->event));
+		result = doca_ctx_start(started);
 	return result;
 }
 
@@ -264,7 +281,7 @@ LEGACY_API doca_error_t doca_2_2_sync_event_destroy(struct legacy_sync_event *ev
 	if (result == DOCA_SUCCESS)
 		result = doca_sync_event_destroy(event->event);
 	if (result != DOCA_SUCCESS)
-		return result;
+		return result == DOCA_ERROR_BAD_STATE ? DOCA_ERROR_IN_USE : result;
 	if (event->pe != NULL)
 		doca_pe_destroy(event->pe);
 	legacy_ctx_fini(&event->ctx);

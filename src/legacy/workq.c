@@ -79,7 +79,10 @@ static doca_error_t engine_make(struct doca_workq *workq)
 	if (result != DOCA_SUCCESS)
 		return result;
 	sf_ctx_init(&workq->base, &queue_ops, NULL, 0);
-	return doca_pe_connect_ctx(workq->pe, &workq->base);
+	result = doca_pe_connect_ctx(workq->pe, &workq->base);
+	if (result != DOCA_SUCCESS)
+		doca_pe_destroy(workq->pe);
+	return result;
 }
 
 LEGACY_API doca_error_t doca_2_2_workq_create(uint32_t depth, struct doca_workq **workq)

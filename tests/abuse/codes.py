@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes what public headers document as a C table: each function, and the DOCA_ERROR codes that its comment names.
 
-    codes.py OUT.c HEADER...
+    codes.py OUT.c HEADER... [--also HEADER...]
+
+Functions of the headers after --also may be called and need not be. A header before it may declare the same name anew; a comment
+in it that says "today's doca_x()" means the other one.
 
 Only functions that return doca_error_t have codes. "as doca_x()" in a comment takes over what doca_x documents,
 "as above" what the function above it does. Inline functions count
@@ -25,7 +28,7 @@ def functions(text):
             yield name, 'doca_error_t' in returns, comment
 
 
-def main(out, headers):
+def read(headers):
     found = {}
     for header in headers:
         with open(header) as f:
@@ -35,21 +38,32 @@ def main(out, headers):
                     comment += above
                 found[name] = (os.path.basename(header), has_code, comment)
                 above = comment
+    return found
 
-    def codes(name, seen=()):
-        _, _, comment = found[name]
-        result = set(re.findall(r'DOCA_ERROR_\w+', comment))
-        for other in re.findall(r'(?:[Aa]s|same as) (doca_\w+)', comment):
-            if other in found and other not in seen and other != name:
-                result |= codes(other, (*seen, name))
-        return result
 
+def codes(found, today, name, seen=()):
+    _, _, comment = found[name]
+    result = set(re.findall(r'DOCA_ERROR_\w+', comment))
+    for other in re.findall(r"today's (doca_\w+)", comment):
+        if other in today and today is not found:
+            result |= codes(today, today, other)
+    for other in re.findall(r'(?:[Aa]s|same as) (doca_\w+)', comment):
+        if other in found and other not in seen and other != name:
+            result |= codes(found, today, other, (*seen, name))
+    return result
+
+
+def main(out, headers):
+    split = headers.index('--also') if '--also' in headers else len(headers)
+    today = read(headers[split + 1:])
+    wanted = read(headers[:split])
+    found = {**today, **wanted}
     with open(out, 'w') as f:
-        f.write('/* Made by codes.py from the public headers. */\n#include "abuse.h"\n\n')
+        f.write('/* Made by codes.py from the public headers. */\n#include "core.h"\n\n')
         f.write('const struct documented documented[] = {\n')
         for name, (header, has_code, _) in sorted(found.items()):
-            listed = ', '.join(sorted(codes(name))) if has_code else ''
-            f.write(f'\t{{"{name}", "{header}", {int(has_code)}, {{{listed + ", " if listed else ""}DOCA_SUCCESS}}}},\n')
+            listed = ''.join(code + ', ' for code in sorted(codes(found, today, name))) if has_code else ''
+            f.write(f'\t{{"{name}", "{header}", {int(has_code)}, {int(name in wanted)}, {{{listed}DOCA_SUCCESS}}}},\n')
         f.write('};\nconst size_t num_documented = sizeof(documented) / sizeof(documented[0]);\n')
 
 

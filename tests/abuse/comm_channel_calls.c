@@ -7,7 +7,7 @@
 #include <doca_comm_channel.h>
 #include <doca_dev.h>
 
-#include "abuse.h"
+#include "core.h"
 
 #define EPS_MAX 4
 

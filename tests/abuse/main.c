@@ -15,20 +15,14 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "abuse.h"
+#include "core.h"
 #include "run.h"
 
-#define SEQUENCES 4000
 #define CALLS 250	/* of one sequence */
 #define PATIENCE 100000 /* calls within which everything must have been given back */
 #define HANG_SECONDS 20 /* that no sequence may take */
 #define WARM_UP 100	/* sequences after which the process's own descriptors exist */
 #define DEPTH_MAX 2	/* of calls inside callbacks */
-
-static const struct group *const groups[] = {&dev_group,	&mmap_group,  &buf_group,	  &pool_group, &array_group,
-					     &ctx_group,	&clock_group, &advise_group,	  &dma_group,  &sha_group,
-					     &sync_event_group, &graph_group, &comm_channel_group};
-#define NUM_GROUPS (sizeof(groups) / sizeof(groups[0]))
 
 struct tally *tallies;
 static uint64_t seed;
@@ -81,7 +75,7 @@ struct deck {
 	uint32_t num;
 };
 
-static struct deck all, endings, of_group[NUM_GROUPS], *focus;
+static struct deck all, endings, of_group[GROUPS_MAX], *focus;
 
 static void deck_add(struct deck *deck, const struct call *call)
 {
@@ -94,9 +88,9 @@ static void deck_add(struct deck *deck, const struct call *call)
 
 static void decks_fill(void)
 {
-	for (size_t g = 0; g < NUM_GROUPS; g++) {
-		for (size_t i = 0; i < groups[g]->num_calls; i++) {
-			const struct call *call = &groups[g]->calls[i];
+	for (size_t g = 0; g < suite.num_groups; g++) {
+		for (size_t i = 0; i < suite.groups[g]->num_calls; i++) {
+			const struct call *call = &suite.groups[g]->calls[i];
 
 			deck_add(&all, call);
 			deck_add(&of_group[g], call);
@@ -110,7 +104,7 @@ static void decks_free(void)
 {
 	free(all.calls);
 	free(endings.calls);
-	for (size_t g = 0; g < NUM_GROUPS; g++)
+	for (size_t g = 0; g < suite.num_groups; g++)
 		free(of_group[g].calls);
 }
 
@@ -126,10 +120,10 @@ static void run_one(void)
 /* Most sequences begin with objects of most groups, so that the rest of the calls has something to work on. */
 static void prepare(void)
 {
-	focus = &of_group[random_below(NUM_GROUPS)];
-	for (size_t g = 0; g < NUM_GROUPS; g++) {
-		if (groups[g]->prepare != NULL && !chance(6))
-			groups[g]->prepare();
+	focus = &of_group[random_below(suite.num_groups)];
+	for (size_t g = 0; g < suite.num_groups; g++) {
+		if (suite.groups[g]->prepare != NULL && !chance(6))
+			suite.groups[g]->prepare();
 	}
 }
 
@@ -199,40 +193,6 @@ static void run_sequence(void)
 
 /* ---- was it all? ---- */
 
-struct reason {
-	const char *function, *reason;
-};
-
-/* No call makes these. A name that ends in * stands for all that begin with it. */
-static const struct reason excluded[] = {
-	{"doca_task_batch_*", "only producers and consumers make batches, see tests/api/comch_data_test.c"},
-	{"doca_gpu_*", "kernels and their memory, see tests/api/gpu_test.c"},
-};
-
-static const struct reason never_succeeds[] = {
-	{"doca_dev_accelerate_resource_reclaim", "nothing to accelerate"},
-	{"doca_devinfo_get_lid", "Ethernet"},
-	{"doca_devinfo_get_ipv4_addr", "the default topology has none"},
-	{"doca_devinfo_get_sf_index", "the default topology has no SF"},
-	{"doca_mmap_dev_get_dpa_handle", "no DPA"},
-	{"doca_mmap_set_dpa_memrange", "no DPA"},
-	{"doca_buf_arr_set_target_dpa", "no DPA"},
-	{"doca_buf_arr_get_dpa_handle", "no DPA"},
-	{"doca_ctx_set_datapath_on_dpa", "no DPA"},
-	{"doca_clock_cap_nic_dpa_timer_is_supported", "no DPA"},
-	{"doca_ctx_set_completion_vector", "there are none"},
-	{"doca_dma_get_gpu_handle", "DMA is on the CPU"},
-	{"doca_sync_event_add_publisher_location_dpa", "no DPA"},
-	{"doca_sync_event_add_subscriber_location_dpa", "no DPA"},
-	{"doca_sync_event_get_dpa_handle", "no DPA"},
-	{"doca_sync_event_remote_net_get_dpa_handle", "no DPA"},
-	{"doca_sync_event_cap_is_export_to_dpa_supported", "no DPA"},
-	{"doca_sync_event_cap_remote_net_is_export_to_dpa_supported", "no DPA"},
-	{"doca_sync_event_cap_remote_net_is_export_to_gpu_supported", "kernels have no way to another node"},
-	{"doca_sync_event_remote_net_get_gpu_handle", "kernels have no way to another node"},
-	{"doca_rdma_bridge_*", "software devices"},
-};
-
 static bool is_listed(const char *function, const struct reason *list, size_t num)
 {
 	for (size_t i = 0; i < num; i++) {
@@ -244,8 +204,6 @@ static bool is_listed(const char *function, const struct reason *list, size_t nu
 	}
 	return false;
 }
-#define IS_LISTED(function, list) is_listed(function, list, sizeof(list) / sizeof((list)[0]))
-
 static int report(void)
 {
 	uint64_t calls = 0;
@@ -253,6 +211,7 @@ static int report(void)
 
 	for (size_t i = 0; i < num_documented; i++) {
 		const char *function = documented[i].function, *problem = tallies[i].complaints > 0 ? "answered wrong" : NULL;
+		bool is_never = is_listed(function, suite.never_succeeds, suite.num_never);
 
 		calls += tallies[i].calls;
 		if (getenv("SOFTFIELD_TEST_VERBOSE") != NULL)
@@ -261,11 +220,11 @@ static int report(void)
 		called += tallies[i].calls > 0;
 		if (problem != NULL)
 			; /* told already */
-		else if (tallies[i].calls == 0 && !IS_LISTED(function, excluded))
+		else if (tallies[i].calls == 0 && documented[i].is_wanted && !is_listed(function, suite.excluded, suite.num_excluded))
 			problem = "was never called";
-		else if (tallies[i].calls > 0 && tallies[i].successes == 0 && !IS_LISTED(function, never_succeeds))
+		else if (tallies[i].calls > 0 && tallies[i].successes == 0 && documented[i].is_wanted && !is_never)
 			problem = "never succeeded";
-		else if (tallies[i].successes > 0 && IS_LISTED(function, never_succeeds))
+		else if (tallies[i].successes > 0 && is_never)
 			problem = "succeeded though it is listed as never doing so";
 		if (problem != NULL)
 			fprintf(stderr, "%s (%s) %s\n", function, documented[i].header, problem);
@@ -297,7 +256,7 @@ int main(void)
 		decks_free();
 		return EXIT_SUCCESS;
 	}
-	for (sequence = 0; sequence < SEQUENCES; sequence++)
+	for (sequence = 0; sequence < suite.num_sequences; sequence++)
 		run_sequence();
 	int code = report();
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "abuse.h"
+#include "core.h"
 #include "run.h"
 
 uint8_t memory[MEMORY_SIZE] __attribute__((aligned(4096)));
