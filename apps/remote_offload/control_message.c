@@ -7,9 +7,11 @@
 
 #define HEADER_SIZE 8
 #define EXCHANGE_SIZE (HEADER_SIZE + 4)
-#define TERMS_SIZE 20
+#define TERMS_SIZE 20 /* of version 1 */
+#define TERMS_SIZE_BATCH 24 /* of version 2, with batch_bytes */
 #define TERMS_MAGIC 0x5346524fu /* "SFRO" */
-#define TERMS_VERSION 1
+#define TERMS_VERSION 1 /* the least */
+#define TERMS_VERSION_BATCH 2
 
 static uint8_t *put(uint8_t *at, uint32_t value)
 {
@@ -41,10 +43,11 @@ uint32_t control_message_pack(const struct control_message *message, uint8_t *bu
 		at = put(at, message->consumer_id);
 	if (message->has_terms) {
 		at = put(at, TERMS_MAGIC);
-		at = put(at, TERMS_VERSION);
+		at = put(at, TERMS_VERSION_BATCH);
 		at = put(at, message->terms.queues);
 		at = put(at, message->terms.max_concurrent_messages);
 		at = put(at, message->terms.max_message_length);
+		at = put(at, message->terms.batch_bytes);
 	}
 	return (uint32_t)(at - buffer);
 }
@@ -52,12 +55,18 @@ uint32_t control_message_pack(const struct control_message *message, uint8_t *bu
 /* Terms of a later version keep these fields in front. */
 static void unpack_terms(const uint8_t *at, size_t len, struct control_message *message)
 {
+	bool batch;
+
 	if (len < TERMS_SIZE || get(at) != TERMS_MAGIC || get(at + 4) < TERMS_VERSION)
+		return;
+	batch = get(at + 4) >= TERMS_VERSION_BATCH;
+	if (batch && len < TERMS_SIZE_BATCH)
 		return;
 	message->has_terms = true;
 	message->terms.queues = get(at + 8);
 	message->terms.max_concurrent_messages = get(at + 12);
 	message->terms.max_message_length = get(at + 16);
+	message->terms.batch_bytes = batch ? get(at + 20) : 0;
 }
 
 const char *control_message_unpack(const uint8_t *bytes, size_t len, struct control_message *message)

@@ -22,7 +22,7 @@ enum control_message_id {
 	CONTROL_EXCHANGE_CONSUMER_ID_RESPONSE = 3,
 };
 
-#define CONTROL_MESSAGE_MAX 32
+#define CONTROL_MESSAGE_MAX 36
 
 /* A response whose consumer id is this refuses the server; ids start at 1. */
 #define CONTROL_CONSUMER_ID_NONE 0
@@ -32,6 +32,12 @@ struct control_terms {
 	uint32_t queues;	      /* --cpu count of the server, --num-gpu-threads of the orchestrator */
 	uint32_t max_concurrent_messages; /* per queue */
 	uint32_t max_message_length;  /* bytes, without the frame's header */
+	/*
+	 * Bytes of a message on the queues that may hold several frames, each but the last a multiple of 4 bytes long; its answers
+	 * come back in one message too. 0: one frame a message. The server says what it can send, the orchestrator what it takes:
+	 * that, or 0. Version 1 of the terms lacks it.
+	 */
+	uint32_t batch_bytes;
 };
 
 struct control_message {

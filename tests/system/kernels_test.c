@@ -14,6 +14,7 @@
 #endif
 
 #include "remote_offload/kernels.h"
+#include "remote_offload/orchestrator/answer.h"
 
 #define LONG_LEN 1000000
 #define THREADS 3
@@ -126,6 +127,80 @@ static void answers_stay_within_the_tables_bound(void **state)
 	}
 }
 
+/* Messages of several frames */
+
+static uint8_t *put_frame(uint8_t *at, const char *text)
+{
+	uint32_t len = (uint32_t)strlen(text), header[3] = {kernel_swap(len + 12), kernel_swap(4), kernel_swap(len)};
+
+	memcpy(at, header, sizeof(header));
+	memcpy(at + sizeof(header), text, len);
+	return at + sizeof(header) + len;
+}
+
+static uint32_t put_frames(uint8_t *at, const char *const *texts)
+{
+	uint8_t *begin = at;
+
+	while (*texts)
+		at = put_frame(at, *texts++);
+	return (uint32_t)(at - begin);
+}
+
+static void expect_answers(uint32_t function, const char *const *requests, const char *const *answers, uint32_t expected_frames)
+{
+	static _Alignas(8) uint8_t expected[256];
+	uint32_t len = put_frames(payload, requests), expected_len = put_frames(expected, answers), frames = 0;
+
+	assert_int_equal(kernel_answer_all(function, (uintptr_t)payload, len, &frames), expected_len);
+	assert_memory_equal(payload, expected, expected_len);
+	assert_int_equal(frames, expected_frames);
+}
+
+static void each_frame_of_a_message_is_answered(void **state)
+{
+	(void)state;
+	expect_answers(OFFLOAD_REVERSE, (const char *const[]){"ABCD", "", "12345678", "abc", NULL},
+		       (const char *const[]){"DCBA", "", "87654321", "cba", NULL}, 4);
+}
+
+static void shorter_answers_lie_one_behind_the_other(void **state)
+{
+	(void)state; /* RFC 3720's check value, its most significant byte first */
+	expect_answers(OFFLOAD_CRC32C, (const char *const[]){"ABCDEFGHIJKL", "123456789", NULL},
+		       (const char *const[]){"\x21\x28\xc3\xee", "\xe3\x06\x92\x83", NULL}, 2);
+}
+
+static void what_follows_an_odd_frame_goes_back_as_it_came(void **state)
+{
+	(void)state;
+	expect_answers(OFFLOAD_REVERSE, (const char *const[]){"ABCDE", "1234", NULL}, (const char *const[]){"EDCBA", "1234", NULL}, 1);
+}
+
+static void what_is_no_frame_goes_back_as_it_came(void **state)
+{
+	static const uint32_t sizes[] = {0, 11, 17, UINT32_MAX};
+	uint8_t before[36];
+	uint32_t frames;
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		uint32_t size = kernel_swap(sizes[i]);
+
+		put_frame(put_frame(payload, "ABCD"), "1234");
+		memcpy(payload + 16, &size, sizeof(size));
+		memcpy(before, payload, sizeof(before));
+		assert_int_equal(kernel_answer_all(OFFLOAD_REVERSE, (uintptr_t)payload, 32, &frames), 32);
+		assert_int_equal(frames, 1);
+		assert_memory_equal(payload + 12, "DCBA", 4);
+		assert_memory_equal(payload + 16, before + 16, 16);
+	}
+	memcpy(payload, "short", 5);
+	assert_int_equal(kernel_answer_all(OFFLOAD_REVERSE, (uintptr_t)payload, 5, &frames), 5);
+	assert_memory_equal(payload, "short", 5);
+	assert_int_equal(frames, 1);
+}
+
 #ifdef HAVE_LIBCRYPTO
 static void sha256_is_that_of_openssl(void **state)
 {
@@ -148,6 +223,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sha256_of_published_messages),	 cmocka_unit_test(crc32c_of_published_messages),
+		cmocka_unit_test(each_frame_of_a_message_is_answered), cmocka_unit_test(shorter_answers_lie_one_behind_the_other),
+		cmocka_unit_test(what_follows_an_odd_frame_goes_back_as_it_came), cmocka_unit_test(what_is_no_frame_goes_back_as_it_came),
 		cmocka_unit_test(reverse_of_every_short_length), cmocka_unit_test(answers_stay_within_the_tables_bound),
 #ifdef HAVE_LIBCRYPTO
 		cmocka_unit_test(sha256_is_that_of_openssl),

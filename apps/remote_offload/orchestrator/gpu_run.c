@@ -7,6 +7,8 @@
 #include <doca_log.h>
 #include <softfield/gpu.h>
 
+#include "remote_offload/kernels.h"
+
 DOCA_LOG_REGISTER(ORCHESTRATOR::GPU);
 
 #define STOP_TIMEOUT_MS 5000
@@ -44,10 +46,28 @@ static doca_error_t open_memory(struct gpu_run *run, const struct queue *queues)
 	return result;
 }
 
-static doca_error_t launch(struct gpu_run *run, const struct orchestrator_config *config, uint32_t frame_max)
+static bool is_hardware(struct doca_gpu *gpu) { return strcmp(softfield_gpu_backend(gpu), "cuda") == 0; }
+
+static bool uses_blocks(struct doca_gpu *gpu, const struct orchestrator_config *config)
 {
-	bool hardware = strcmp(softfield_gpu_backend(run->gpu), "cuda") == 0;
-	bool blocks = config->scope == GPU_SCOPE_DEFAULT ? hardware : config->scope == GPU_SCOPE_BLOCK;
+	return config->scope == GPU_SCOPE_DEFAULT ? is_hardware(gpu) : config->scope == GPU_SCOPE_BLOCK;
+}
+
+bool gpu_run_takes_batches(struct doca_gpu *gpu, const struct orchestrator_config *config)
+{
+	static const uint32_t answer_max[] = {
+#define ANSWER_MAX(id, name, function, longest) [OFFLOAD_##id] = longest,
+		OFFLOAD_FUNCTIONS(ANSWER_MAX)
+#undef ANSWER_MAX
+	};
+
+	/* An answer longer than its request would lie on the next one. A real GPU shares messages out to its threads. */
+	return !is_hardware(gpu) && !uses_blocks(gpu, config) && answer_max[config->function] == 0;
+}
+
+static doca_error_t launch(struct gpu_run *run, const struct orchestrator_config *config, uint32_t message_max, bool batches)
+{
+	bool hardware = is_hardware(run->gpu), blocks = uses_blocks(run->gpu, config);
 	struct softfield_kernel kernel = {
 		.name = blocks ? "kernel_block" : "kernel_thread",
 		.soft = blocks ? kernel_block : kernel_thread,
@@ -59,8 +79,9 @@ static doca_error_t launch(struct gpu_run *run, const struct orchestrator_config
 		.queues = run->queues_gpu,
 		.queue_count = run->queue_count,
 		.depth = config->max_concurrent_messages,
-		.frame_max = frame_max,
+		.message_max = message_max,
 		.function = config->function,
+		.batches = batches,
 	};
 	/* A software block gets one thread: several would take turns in any order, and answers keep the order of requests. */
 	uint32_t grid = blocks ? run->queue_count : 1, block = blocks ? (hardware ? config->block_threads : 1) : run->queue_count;
@@ -77,7 +98,7 @@ static doca_error_t launch(struct gpu_run *run, const struct orchestrator_config
 }
 
 doca_error_t gpu_run_start(struct gpu_run *run, struct doca_gpu *gpu, const struct orchestrator_config *config,
-			   const struct queue *queues, uint32_t frame_max)
+			   const struct queue *queues, uint32_t message_max, bool batches)
 {
 	doca_error_t result;
 
@@ -86,7 +107,7 @@ doca_error_t gpu_run_start(struct gpu_run *run, struct doca_gpu *gpu, const stru
 	run->queue_count = config->queues;
 	result = open_memory(run, queues);
 	if (result == DOCA_SUCCESS)
-		result = launch(run, config, frame_max);
+		result = launch(run, config, message_max, batches);
 	if (result != DOCA_SUCCESS)
 		gpu_run_fini(run);
 	return result;

@@ -26,9 +26,12 @@ struct gpu_run {
 	bool faulted;
 };
 
-/* Errors are logged. */
+/* Can a message for the kernel hold several frames, whose answers go back in one? */
+bool gpu_run_takes_batches(struct doca_gpu *gpu, const struct orchestrator_config *config);
+
+/* message_max: bytes of a message; batches: they may hold several frames. Errors are logged. */
 doca_error_t gpu_run_start(struct gpu_run *run, struct doca_gpu *gpu, const struct orchestrator_config *config,
-			   const struct queue *queues, uint32_t frame_max);
+			   const struct queue *queues, uint32_t message_max, bool batches);
 /* False once the kernel has ended by itself, which it does not do in order: the reason is logged. */
 bool gpu_run_is_alive(struct gpu_run *run);
 /* Ends the kernel and waits. False when it had failed or does not end. */

@@ -9,50 +9,8 @@
 #include <softfield/device.h>
 
 #include "remote_offload/kernels.h"
+#include "remote_offload/orchestrator/answer.h"
 #include "remote_offload/orchestrator/kernel.h"
-
-/* As in frame.h, which is host code. */
-#define KERNEL_FRAME_OVERHEAD 12u
-#define KERNEL_REQUEST_ID 4u
-
-SOFTFIELD_DEVICE uint32_t kernel_swap(uint32_t value)
-{
-#if defined(__CUDACC__)
-	return __byte_perm(value, 0, 0x0123);
-#else
-	return __builtin_bswap32(value);
-#endif
-}
-
-/* Is this a request with a payload that fits it? What is not goes back as it came: who asked can tell. */
-SOFTFIELD_DEVICE int kernel_is_request(uintptr_t addr, uint32_t len)
-{
-	const uint32_t *header = (const uint32_t *)addr;
-
-	return len >= KERNEL_FRAME_OVERHEAD && kernel_swap(header[0]) == len && kernel_swap(header[1]) == KERNEL_REQUEST_ID &&
-	       kernel_swap(header[2]) == len - KERNEL_FRAME_OVERHEAD;
-}
-
-/* The header of the answer is the request's, but for its lengths. */
-SOFTFIELD_DEVICE uint32_t kernel_set_answer_len(uintptr_t addr, uint32_t payload_len)
-{
-	uint32_t *header = (uint32_t *)addr;
-
-	header[0] = kernel_swap(payload_len + KERNEL_FRAME_OVERHEAD);
-	header[2] = kernel_swap(payload_len);
-	return payload_len + KERNEL_FRAME_OVERHEAD;
-}
-
-/* One thread, one frame: the length of its answer. */
-SOFTFIELD_DEVICE uint32_t kernel_answer(uint32_t function, uintptr_t addr, uint32_t len)
-{
-	uint32_t payload_len = len - KERNEL_FRAME_OVERHEAD, answer_len;
-
-	if (!kernel_is_request(addr, len))
-		return len;
-	answer_len = offload_apply(function, (uint8_t *)(addr + KERNEL_FRAME_OVERHEAD), payload_len, 0, 1);
-	return answer_len == payload_len ? len : kernel_set_answer_len(addr, answer_len);
-}
 
 /*
  * Is the kernel to end? A CUDA GPU reads the flag across PCIe, in a microsecond, and serves warps that read the same line one after
@@ -101,7 +59,7 @@ SOFTFIELD_KERNEL(kernel_thread, struct kernel_args, args)
 	struct kernel_queue queue;
 	uint64_t messages = 0, bytes = 0, id;
 	doca_error_t status = DOCA_SUCCESS;
-	uint32_t mkey, len;
+	uint32_t mkey, len, frames;
 	uintptr_t addr;
 
 	if (index >= args->queue_count)
@@ -109,12 +67,13 @@ SOFTFIELD_KERNEL(kernel_thread, struct kernel_args, args)
 	queue = args->queues[index]; /* a copy: the host's memory is a microsecond away */
 	for (i = 0; i < args->depth && status == DOCA_SUCCESS; i++) {
 		kernel_buffer(&queue, i, &mkey, &addr);
-		status = doca_dev_gpu_comch_consumer_post_recv(queue.consumer, mkey, addr, args->frame_max);
+		status = doca_dev_gpu_comch_consumer_post_recv(queue.consumer, mkey, addr, args->message_max);
 	}
 	while (status == DOCA_SUCCESS && !kernel_is_stopped(args, &turn)) {
 		status = doca_dev_gpu_comch_consumer_recv_wait(queue.consumer, &mkey, &addr, &len, 0, 0, DOCA_GPU_COMCH_WAIT_FLAG_NB);
 		if (status == DOCA_SUCCESS) {
-			len = kernel_answer(args->function, addr, len);
+			frames = 1;
+			len = args->batches ? kernel_answer_all(args->function, addr, len, &frames) : kernel_answer(args->function, addr, len);
 			queue.inflight[next].addr = addr;
 			queue.inflight[next].mkey = mkey;
 			do
@@ -123,7 +82,7 @@ SOFTFIELD_KERNEL(kernel_thread, struct kernel_args, args)
 			while (status == DOCA_ERROR_AGAIN && !kernel_is_stopped(args, &turn));
 			next = (next + 1) & queue.inflight_mask;
 			sending++;
-			messages++;
+			messages += frames;
 			bytes += len;
 		}
 		if (status == DOCA_ERROR_AGAIN)
@@ -134,7 +93,7 @@ SOFTFIELD_KERNEL(kernel_thread, struct kernel_args, args)
 				break;
 			sending--;
 			status = doca_dev_gpu_comch_consumer_post_recv(queue.consumer, queue.inflight[id].mkey,
-								       (uintptr_t)queue.inflight[id].addr, args->frame_max);
+								       (uintptr_t)queue.inflight[id].addr, args->message_max);
 		}
 		if (status == DOCA_ERROR_AGAIN)
 			status = DOCA_SUCCESS;
@@ -239,7 +198,7 @@ SOFTFIELD_DEVICE doca_error_t kernel_block_send(const struct kernel_args *args, 
 	if (!polled && status != DOCA_ERROR_AGAIN)
 		error = status;
 	*outstanding += kernel_block_count(sent) - kernel_block_count(polled);
-	status = doca_dev_gpu_comch_consumer_post_recv_block(queue->consumer, mkey, polled ? (uintptr_t)id : 0, args->frame_max);
+	status = doca_dev_gpu_comch_consumer_post_recv_block(queue->consumer, mkey, polled ? (uintptr_t)id : 0, args->message_max);
 	return polled && status != DOCA_SUCCESS ? status : error;
 }
 
@@ -255,7 +214,7 @@ SOFTFIELD_KERNEL_THREADS(kernel_block, KERNEL_BLOCK_THREADS_MAX, struct kernel_a
 		addr = 0;
 		if (i + rank < args->depth)
 			kernel_buffer(&queue, i + rank, &mkey, &addr);
-		status = doca_dev_gpu_comch_consumer_post_recv_block(queue.consumer, mkey, addr, args->frame_max);
+		status = doca_dev_gpu_comch_consumer_post_recv_block(queue.consumer, mkey, addr, args->message_max);
 		if (addr != 0 && status != DOCA_SUCCESS)
 			error = status;
 	}

@@ -37,8 +37,9 @@ struct kernel_args {
 	struct kernel_queue *queues;
 	uint32_t queue_count;
 	uint32_t depth;	    /* receives posted for each queue */
-	uint32_t frame_max; /* their length */
+	uint32_t message_max; /* their length */
 	uint32_t function;  /* enum offload_function */
+	uint32_t batches;   /* a message may hold several frames: kernel_thread only */
 };
 
 #if !defined(__CUDACC__)

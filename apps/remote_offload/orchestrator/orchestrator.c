@@ -27,6 +27,7 @@ DOCA_LOG_REGISTER(ORCHESTRATOR);
 #define RETRY_MS_MIN 20
 #define RETRY_MS_MAX 500
 #define CONNECT_POLL_MS 5
+#define BATCH_BYTES_MAX 4096u /* of a message of several frames: its buffers are as many as those for one frame */
 #define WATCH_MS 100 /* between looks at a kernel that rings no bell */
 
 static uint64_t now_ms(void)
@@ -60,7 +61,27 @@ static struct control_terms own_terms(const struct orchestrator *orchestrator)
 		.queues = orchestrator->config->queues,
 		.max_concurrent_messages = orchestrator->config->max_concurrent_messages,
 		.max_message_length = orchestrator->config->max_message_length,
+		.batch_bytes = orchestrator->batch_bytes,
 	};
+}
+
+/* The length of all receives. */
+static uint32_t message_max(const struct orchestrator *orchestrator)
+{
+	uint32_t frame_max = frame_size_max(orchestrator->config->max_message_length);
+
+	return frame_max > orchestrator->batch_bytes ? frame_max : orchestrator->batch_bytes;
+}
+
+/* The first queue's request decides for all. */
+static void agree_on_batches(struct orchestrator *orchestrator, const struct control_message *request)
+{
+	if (orchestrator->queue_count > 0)
+		return;
+	orchestrator->batch_bytes = 0;
+	if (request->has_terms && request->terms.batch_bytes <= BATCH_BYTES_MAX &&
+	    gpu_run_takes_batches(orchestrator->gpu, orchestrator->config))
+		orchestrator->batch_bytes = request->terms.batch_bytes;
 }
 
 /* Connecting: the server may start a little later than we do. */
@@ -127,7 +148,7 @@ static doca_error_t open_queue(struct orchestrator *orchestrator, uint32_t remot
 		.gpu = orchestrator->gpu,
 		.pe = orchestrator->queue_pe,
 		.depth = config->max_concurrent_messages,
-		.frame_max = frame_size_max(config->max_message_length),
+		.message_max = message_max(orchestrator),
 	};
 	doca_error_t result;
 
@@ -148,11 +169,12 @@ static void take_exchange(struct orchestrator *orchestrator, const struct contro
 		.id = CONTROL_EXCHANGE_CONSUMER_ID_RESPONSE,
 		.consumer_id = CONTROL_CONSUMER_ID_NONE,
 		.has_terms = true,
-		.terms = own_terms(orchestrator),
 	};
 	char why[256];
 	bool refused = false;
 
+	agree_on_batches(orchestrator, request);
+	response.terms = own_terms(orchestrator);
 	if (request->has_terms && !control_terms_match(&request->terms, &response.terms, why, sizeof(why))) {
 		DOCA_LOG_ERR("this server is refused: %s", why);
 		refused = true;
@@ -185,7 +207,7 @@ static void progress_exchanging(struct orchestrator *orchestrator)
 
 	if (queues_are_running(orchestrator)) {
 		if (gpu_run_start(&orchestrator->run, orchestrator->gpu, config, orchestrator->queues,
-				  frame_size_max(config->max_message_length)) != DOCA_SUCCESS) {
+				  message_max(orchestrator), orchestrator->batch_bytes > 0) != DOCA_SUCCESS) {
 			end(orchestrator, true);
 			return;
 		}

@@ -33,6 +33,7 @@ struct orchestrator {
 	struct doca_pe *queue_pe;
 	struct queue queues[GPU_THREADS_MAX];
 	uint32_t queue_count; /* open ones */
+	uint32_t batch_bytes; /* agreed with the server for all queues */
 	struct gpu_run run;
 	bool launched;
 	int signal_fd, epoll_fd;

@@ -29,7 +29,7 @@ static void recv_cb(struct doca_comch_consumer_task_post_recv *task, union doca_
 
 static doca_error_t open_memory(struct queue *queue, const struct queue_setup *setup)
 {
-	size_t stride = ((size_t)setup->frame_max + BUFFER_ALIGN - 1) / BUFFER_ALIGN * BUFFER_ALIGN;
+	size_t stride = ((size_t)setup->message_max + BUFFER_ALIGN - 1) / BUFFER_ALIGN * BUFFER_ALIGN;
 	doca_error_t result;
 
 	queue->buffers = 1;
@@ -120,7 +120,7 @@ doca_error_t queue_open(struct queue *queue, const struct queue_setup *setup, st
 	queue->remote_consumer_id = remote_consumer_id;
 	result = open_memory(queue, setup);
 	if (result != DOCA_SUCCESS) {
-		DOCA_LOG_ERR("%u buffers of %u bytes on the gpu not set up: %s", setup->depth, setup->frame_max,
+		DOCA_LOG_ERR("%u buffers of %u bytes on the gpu not set up: %s", setup->depth, setup->message_max,
 			     doca_error_get_descr(result));
 	} else {
 		result = open_consumer(queue, connection, setup->depth);

@@ -20,7 +20,7 @@ struct queue_setup {
 	struct doca_gpu *gpu;
 	struct doca_pe *pe; /* of all queues, for their state changes */
 	uint32_t depth;	    /* messages at once */
-	uint32_t frame_max;
+	uint32_t message_max; /* bytes of one */
 };
 
 struct queue {

@@ -124,11 +124,28 @@ enum connection_frame connection_peek(const struct connection *connection, uint3
 	return CONNECTION_FRAME_BAD;
 }
 
-void connection_consume(struct connection *connection, struct block_pool *pool, uint32_t frame_len)
+uint32_t connection_peek_more(const struct connection *connection, uint32_t frame_max, uint32_t frames_max, uint32_t bytes_max,
+			      uint32_t *len)
+{
+	const struct block *block = connection->in;
+	const uint8_t *first = block->data + block->start;
+	uint32_t there = block->end - block->start, more = 0;
+	struct frame frame;
+
+	for (; more < frames_max && *len % 4 == 0; more++) {
+		if (frame_parse(first + *len, there - *len, frame_max, &frame) != FRAME_COMPLETE || frame.id != FRAME_CLIENT_REQUEST ||
+		    *len + frame.size > bytes_max)
+			break;
+		*len += frame.size;
+	}
+	return more;
+}
+
+void connection_consume(struct connection *connection, struct block_pool *pool, uint32_t len)
 {
 	struct block *block = connection->in;
 
-	block->start += frame_len;
+	block->start += len;
 	if (block->start == block->end) {
 		block_put(pool, block);
 		connection->in = NULL;

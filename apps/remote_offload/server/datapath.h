@@ -16,7 +16,10 @@
 #include <doca_error.h>
 #include <doca_pe.h>
 
-/* One answer, valid only during the call. */
+/* Bytes of a message that may hold several frames: so few that the buffers in turn stay in the CPU's cache. */
+#define DATAPATH_BATCH_BYTES 1024u
+
+/* One message from the peer, valid only during the call. */
 typedef void (*datapath_answer_cb_t)(void *user, const uint8_t *bytes, size_t len);
 
 struct doca_buf;

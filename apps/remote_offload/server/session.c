@@ -29,6 +29,7 @@ static struct control_terms own_terms(const struct server *server)
 		.queues = server->worker_count,
 		.max_concurrent_messages = server->config->max_concurrent_messages,
 		.max_message_length = server->config->max_message_length,
+		.batch_bytes = DATAPATH_BATCH_BYTES,
 	};
 }
 
@@ -160,16 +161,18 @@ static bool queues_are_running(struct server *server)
 static void begin_serving(struct server *server)
 {
 	const struct server_config *config = server->config;
-	uint32_t depth = config->max_concurrent_messages;
+	uint32_t depth = config->max_concurrent_messages, batch_bytes = 0;
 
 	if (server->has_peer_terms && server->peer_terms.max_concurrent_messages < depth)
 		depth = server->peer_terms.max_concurrent_messages;
+	if (server->has_peer_terms && server->peer_terms.batch_bytes <= DATAPATH_BATCH_BYTES)
+		batch_bytes = server->peer_terms.batch_bytes;
 	for (uint32_t i = 0; i < server->worker_count; i++) {
 		if (datapath_begin(server->workers[i]->dp, server->remote_ids[i]) != DOCA_SUCCESS) {
 			drop_orchestrator(server);
 			return;
 		}
-		worker_set_limits(server->workers[i], frame_size_max(config->max_message_length), depth);
+		worker_set_limits(server->workers[i], frame_size_max(config->max_message_length), depth, batch_bytes);
 	}
 	if (listener_open(&server->listener) != DOCA_SUCCESS) {
 		server->stop_requested = true;

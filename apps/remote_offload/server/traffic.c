@@ -113,41 +113,49 @@ static void close_truncated(struct worker *worker, struct connection *connection
 
 uint32_t traffic_inflight(const struct worker *worker)
 {
-	return worker->inflight_head - worker->inflight_tail;
+	return worker->inflight_frames;
 }
 
-static bool answer_is_frame(const uint8_t *bytes, size_t len)
+/* Is it as many whole frames as were asked for, and nothing else? */
+static bool answer_is_frames(const uint8_t *bytes, size_t len, uint32_t frames)
 {
 	struct frame frame;
 
-	return frame_parse(bytes, len, UINT32_MAX, &frame) == FRAME_COMPLETE && frame.size == len;
+	for (; frames > 0 && frame_parse(bytes, len, UINT32_MAX, &frame) == FRAME_COMPLETE; frames--) {
+		bytes += frame.size;
+		len -= frame.size;
+	}
+	return frames == 0 && len == 0;
 }
 
-/* From the data path: the oldest request in flight has its answer. */
+/* From the data path: the oldest message in flight has its answer. */
 void traffic_take_answer(void *user, const uint8_t *bytes, size_t len)
 {
 	struct worker *worker = user;
 	struct connection *connection;
+	struct asker asker;
 
 	if (traffic_inflight(worker) == 0) {
 		DOCA_LOG_ERR("the orchestrator sent an answer that nobody asked for");
 		worker->dp->failed = true;
 		return;
 	}
-	connection = worker->inflight[worker->inflight_tail++ & worker->inflight_mask];
-	connection->inflight--;
-	worker->stats.answers++;
+	asker = worker->inflight[worker->inflight_tail++ & worker->inflight_mask];
+	connection = asker.connection;
+	worker->inflight_frames -= asker.frames;
+	connection->inflight -= asker.frames;
+	worker->stats.answers += asker.frames;
 	if (connection->fd < 0) {
-		worker->stats.dropped_answers++;
+		worker->stats.dropped_answers += asker.frames;
 		traffic_release(worker, connection);
-	} else if (!answer_is_frame(bytes, len)) {
+	} else if (!answer_is_frames(bytes, len, asker.frames)) {
 		close_bad(worker, connection, "the orchestrator's answer to it is not a frame");
 	} else if (!connection_append(connection, &worker->pool, bytes, len)) {
 		close_bad(worker, connection, "no memory for its answers");
 	} else {
 		worker->stats.bytes_out += len;
-		worker->unwritten++;
-		connection->unwritten++;
+		worker->unwritten += asker.frames;
+		connection->unwritten += asker.frames;
 		traffic_dirty(worker, connection);
 	}
 }
@@ -231,6 +239,15 @@ static bool out_is_full(const struct worker *worker, const struct connection *co
 	return connection->out_bytes + (size_t)(connection->inflight + 1) * worker->limits.frame_max > worker->out_bytes_max;
 }
 
+/* How many frames may go with the next one: the queue and the connection have room for their answers. */
+static uint32_t more_frames_max(const struct worker *worker, const struct connection *connection)
+{
+	uint32_t queue = worker->limits.depth - traffic_inflight(worker) - 1;
+	size_t out = (worker->out_bytes_max - connection->out_bytes) / worker->limits.frame_max - connection->inflight - 1;
+
+	return out < queue ? (uint32_t)out : queue;
+}
+
 enum pump { PUMP_EMPTY, PUMP_BLOCKED, PUMP_CLOSED };
 
 /* Sends every complete frame that was read. EMPTY: more bytes are needed; BLOCKED: frames remain. */
@@ -238,7 +255,7 @@ static enum pump send_frames(struct worker *worker, struct connection *connectio
 {
 	for (;;) {
 		const uint8_t *frame;
-		uint32_t len;
+		uint32_t len, frames = 1;
 		char why[WHY_MAX];
 		enum connection_frame state = connection_peek(connection, worker->limits.frame_max, &frame, &len, why, sizeof(why));
 		doca_error_t result;
@@ -256,6 +273,10 @@ static enum pump send_frames(struct worker *worker, struct connection *connectio
 		}
 		if (!may_send(worker))
 			return PUMP_BLOCKED;
+		/* What came together goes together: one message for many small frames. */
+		if (len < worker->limits.batch_bytes)
+			frames += connection_peek_more(connection, worker->limits.frame_max, more_frames_max(worker, connection),
+						       worker->limits.batch_bytes, &len);
 		result = datapath_send(worker->dp, frame, len);
 		if (result != DOCA_SUCCESS) {
 			worker->send_blocked = true;
@@ -264,9 +285,10 @@ static enum pump send_frames(struct worker *worker, struct connection *connectio
 			return PUMP_BLOCKED;
 		}
 		worker->submitted = true;
-		worker->inflight[worker->inflight_head++ & worker->inflight_mask] = connection;
-		connection->inflight++;
-		worker->stats.requests++;
+		worker->inflight[worker->inflight_head++ & worker->inflight_mask] = (struct asker){connection, frames};
+		worker->inflight_frames += frames;
+		connection->inflight += frames;
+		worker->stats.requests += frames;
 		worker->stats.bytes_in += len;
 		connection_consume(connection, &worker->pool, len);
 	}

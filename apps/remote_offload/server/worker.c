@@ -61,9 +61,11 @@ static void abandon(struct worker *worker)
 	uint32_t requests = traffic_inflight(worker), clients = 0;
 
 	while (traffic_inflight(worker) > 0) {
-		struct connection *connection = worker->inflight[worker->inflight_tail++ & worker->inflight_mask];
+		const struct asker *asker = &worker->inflight[worker->inflight_tail++ & worker->inflight_mask];
+		struct connection *connection = asker->connection;
 
-		connection->inflight--;
+		worker->inflight_frames -= asker->frames;
+		connection->inflight -= asker->frames;
 		if (connection->fd >= 0) {
 			clients++;
 			traffic_close(worker, connection);
@@ -83,6 +85,7 @@ static void close_all(struct worker *worker)
 
 	worker->dirty = NULL;
 	worker->inflight_tail = worker->inflight_head;
+	worker->inflight_frames = 0;
 	for (struct connection *connection = worker->all; connection; connection = next) {
 		next = connection->next;
 		connection->inflight = 0;
@@ -294,7 +297,7 @@ static void report_failed_queue(struct worker *worker)
 
 static uint32_t spin_us(const struct worker *worker)
 {
-	return worker->inflight_head != worker->inflight_tail ? worker->limits.answer_spin_us : worker->limits.spin_us;
+	return traffic_inflight(worker) > 0 ? worker->limits.answer_spin_us : worker->limits.spin_us;
 }
 
 static void serve(struct worker *worker)
@@ -398,7 +401,8 @@ static doca_error_t prepare(struct worker *worker, struct doca_dev *dev)
 		DOCA_LOG_ERR("thread for cpu %u not set up: %s", worker->cpu, strerror(errno));
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	}
-	result = datapath_create(dev, worker->limits.depth, frame_max, traffic_take_answer, worker, &worker->dp);
+	result = datapath_create(dev, worker->limits.depth, frame_max > DATAPATH_BATCH_BYTES ? frame_max : DATAPATH_BATCH_BYTES,
+				 traffic_take_answer, worker, &worker->dp);
 	if (result != DOCA_SUCCESS)
 		return result;
 	result = doca_pe_get_notification_handle(worker->dp->pe, &pe_fd);
@@ -494,9 +498,10 @@ bool worker_has_obeyed(const struct worker *worker)
 	return atomic_load(&worker->obeyed) == atomic_load(&worker->ordered);
 }
 
-void worker_set_limits(struct worker *worker, uint32_t frame_max, uint32_t depth)
+void worker_set_limits(struct worker *worker, uint32_t frame_max, uint32_t depth, uint32_t batch_bytes)
 {
 	worker->limits.frame_max = frame_max;
 	worker->limits.depth = depth;
+	worker->limits.batch_bytes = batch_bytes;
 	atomic_store(&worker->queue_failed, false);
 }

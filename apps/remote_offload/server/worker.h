@@ -36,8 +36,15 @@ struct worker_stats {
 struct worker_limits {
 	uint32_t frame_max; /* whole frame */
 	uint32_t depth;	    /* requests at the GPU at once */
+	uint32_t batch_bytes; /* of a message to the GPU, which may hold several frames; 0: one frame each */
 	uint32_t spin_us;	 /* polled before a sleep */
 	uint32_t answer_spin_us; /* likewise while the GPU owes an answer: a real one cannot wake a sleeper at once */
+};
+
+/* Whose answers a message from the GPU will be. */
+struct asker {
+	struct connection *connection;
+	uint32_t frames;
 };
 
 struct worker {
@@ -58,8 +65,9 @@ struct worker {
 	enum worker_order current;
 	struct block_pool pool;
 	struct connection *all, *ready_head, *ready_tail, *dirty;
-	struct connection **inflight; /* the askers, oldest first */
+	struct asker *inflight; /* one for each message at the GPU, oldest first */
 	uint32_t inflight_mask, inflight_head, inflight_tail;
+	uint32_t inflight_frames; /* in those messages */
 	size_t out_bytes_max;
 	uint32_t unwritten; /* answers taken since all were written */
 	bool send_blocked;
@@ -86,6 +94,6 @@ void worker_order(struct worker *worker, enum worker_order order);
 bool worker_has_obeyed(const struct worker *worker);
 
 /* Before WORKER_SERVE only: what this orchestrator can take. */
-void worker_set_limits(struct worker *worker, uint32_t frame_max, uint32_t depth);
+void worker_set_limits(struct worker *worker, uint32_t frame_max, uint32_t depth, uint32_t batch_bytes);
 
 #endif

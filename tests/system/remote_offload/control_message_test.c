@@ -25,7 +25,7 @@ static void plain_exchange_is_understood(void **state)
 static void terms_lie_behind_the_declared_size(void **state)
 {
 	struct control_message message = {.id = CONTROL_EXCHANGE_CONSUMER_ID_REQUEST, .consumer_id = 7, .has_terms = true,
-					  .terms = {2, 128, 256}}, again;
+					  .terms = {2, 128, 256, 1024}}, again;
 	uint8_t bytes[CONTROL_MESSAGE_MAX];
 	uint32_t len = control_message_pack(&message, bytes);
 
@@ -36,6 +36,20 @@ static void terms_lie_behind_the_declared_size(void **state)
 	/* Cut short, the terms are ignored and the rest holds. */
 	assert_null(control_message_unpack(bytes, len - 1, &again));
 	assert_false(again.has_terms);
+}
+
+/* Several frames in a message are what version 2 has added. */
+static void terms_of_version_1_mean_one_frame_a_message(void **state)
+{
+	static const uint8_t old[] = {0, 0, 0, 12, 0, 0, 0, 2, 0, 0, 0, 7, 'S', 'F', 'R', 'O', 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 128, 0, 0, 1, 0};
+	struct control_message message;
+
+	assert_null(control_message_unpack(old, sizeof(old), &message));
+	assert_true(message.has_terms);
+	assert_int_equal(message.terms.queues, 2);
+	assert_int_equal(message.terms.max_concurrent_messages, 128);
+	assert_int_equal(message.terms.max_message_length, 256);
+	assert_int_equal(message.terms.batch_bytes, 0);
 }
 
 static void shutdown_messages_are_a_header(void **state)
@@ -81,6 +95,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plain_exchange_is_understood), cmocka_unit_test(terms_lie_behind_the_declared_size),
+		cmocka_unit_test(terms_of_version_1_mean_one_frame_a_message),
 		cmocka_unit_test(shutdown_messages_are_a_header), cmocka_unit_test(bad_messages_are_refused),
 		cmocka_unit_test(mismatches_name_both_values),
 	};

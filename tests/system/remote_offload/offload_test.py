@@ -48,6 +48,21 @@ class Chain(unittest.TestCase):
                 payload = bytes(random.randrange(256) for _ in range(length))
                 self.assertEqual(client.ask(payload), payload[::-1])
 
+    def test_small_messages_that_come_together(self):
+        """They cross the queue together where they can, and each is counted."""
+        with Site() as site:
+            server, orchestrator = site.start_both("--max-message-length", 4096, "--max-concurrent-messages", 64)
+            client = site.connect()
+            generator = random.Random(11)
+            for lengths in ((4,), (64,), (1000, 8), (1012, 4), (0,), (4, 5), (63, 64, 65), (4084, 4), range(0, 260)):
+                payloads = [os.urandom(generator.choice(lengths)) for _ in range(200)]
+                client.send(b"".join(frame(payload) for payload in payloads))
+                for payload in payloads:
+                    self.assertEqual(client.receive(), payload[::-1])
+            self.assertEqual(orchestrator.stop(signal.SIGTERM), 0)
+            self.assertEqual(server.wait_exit(), 0)
+            orchestrator.wait_log("the gpu answered 1800 messages")
+
     def test_large_messages(self):
         with Site() as site:
             site.start_both("--max-message-length", 1 << 20, "--max-concurrent-messages", 8)

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the kernel makes of a message: its frames' payloads become their answers, where they lie. Device code for both kinds of GPU. */
+#ifndef REMOTE_OFFLOAD_ORCHESTRATOR_ANSWER_H
+#define REMOTE_OFFLOAD_ORCHESTRATOR_ANSWER_H
+
+#include <stdint.h>
+
+#include <softfield/device.h>
+
+#include "remote_offload/kernels.h"
+
+/* As in frame.h, which is host code. */
+#define KERNEL_FRAME_OVERHEAD 12u
+#define KERNEL_REQUEST_ID 4u
+
+SOFTFIELD_DEVICE uint32_t kernel_swap(uint32_t value)
+{
+#if defined(__CUDACC__)
+	return __byte_perm(value, 0, 0x0123);
+#else
+	return __builtin_bswap32(value);
+#endif
+}
+
+/* Is this a request with a payload that fits it? What is not goes back as it came: who asked can tell. */
+SOFTFIELD_DEVICE int kernel_is_request(uintptr_t addr, uint32_t len)
+{
+	const uint32_t *header = (const uint32_t *)addr;
+
+	return len >= KERNEL_FRAME_OVERHEAD && kernel_swap(header[0]) == len && kernel_swap(header[1]) == KERNEL_REQUEST_ID &&
+	       kernel_swap(header[2]) == len - KERNEL_FRAME_OVERHEAD;
+}
+
+/* The header of the answer is the request's, but for its lengths. */
+SOFTFIELD_DEVICE uint32_t kernel_set_answer_len(uintptr_t addr, uint32_t payload_len)
+{
+	uint32_t *header = (uint32_t *)addr;
+
+	header[0] = kernel_swap(payload_len + KERNEL_FRAME_OVERHEAD);
+	header[2] = kernel_swap(payload_len);
+	return payload_len + KERNEL_FRAME_OVERHEAD;
+}
+
+/* One thread, one frame: the length of its answer. */
+SOFTFIELD_DEVICE uint32_t kernel_answer(uint32_t function, uintptr_t addr, uint32_t len)
+{
+	uint32_t payload_len = len - KERNEL_FRAME_OVERHEAD, answer_len;
+
+	if (!kernel_is_request(addr, len))
+		return len;
+	answer_len = offload_apply(function, (uint8_t *)(addr + KERNEL_FRAME_OVERHEAD), payload_len, 0, 1);
+	return answer_len == payload_len ? len : kernel_set_answer_len(addr, answer_len);
+}
+
+/*
+ * One thread, a message of one frame or several, each but the last a multiple of 4 bytes long: its answers, one behind the other.
+ * No answer is longer than its request. What is not a frame goes back as it came.
+ */
+SOFTFIELD_DEVICE uint32_t kernel_answer_all(uint32_t function, uintptr_t addr, uint32_t len, uint32_t *frames)
+{
+	uint32_t at = 0, out = 0, count = 0, size, answer, i;
+
+	while (at % 4 == 0 && len - at >= KERNEL_FRAME_OVERHEAD) {
+		size = kernel_swap(*(const uint32_t *)(addr + at));
+		if (size < KERNEL_FRAME_OVERHEAD || size > len - at)
+			break;
+		answer = kernel_answer(function, addr + at, size);
+		for (i = 0; out != at && i < answer; i++)
+			((uint8_t *)addr)[out + i] = ((const uint8_t *)addr)[at + i];
+		at += size;
+		out += answer;
+		count++;
+	}
+	for (i = 0; out != at && at + i < len; i++)
+		((uint8_t *)addr)[out + i] = ((const uint8_t *)addr)[at + i];
+	*frames = count != 0 ? count : 1;
+	return out + (len - at);
+}
+
+#endif
