@@ -25,7 +25,7 @@
 
 struct documented {
 	const char *function, *header;
-	bool has_code, is_wanted; /* wanted: it must be called */
+	bool has_code, is_wanted;      /* wanted: it must be called */
 	doca_error_t codes[CODES_MAX]; /* ends with DOCA_SUCCESS */
 };
 

@@ -220,7 +220,8 @@ static int report(void)
 		called += tallies[i].calls > 0;
 		if (problem != NULL)
 			; /* told already */
-		else if (tallies[i].calls == 0 && documented[i].is_wanted && !is_listed(function, suite.excluded, suite.num_excluded))
+		else if (tallies[i].calls == 0 && documented[i].is_wanted &&
+			 !is_listed(function, suite.excluded, suite.num_excluded))
 			problem = "was never called";
 		else if (tallies[i].calls > 0 && tallies[i].successes == 0 && documented[i].is_wanted && !is_never)
 			problem = "never succeeded";

@@ -39,7 +39,6 @@
 #include "support/comch_side.h"
 #include "support/starve.h"
 
-#define ALLOCATIONS_MAX 1000 /* of one scenario: more means that it never ends */
 #define PROGRESS_MAX 100000  /* calls within which a context must have ended */
 #define MEMORY_SIZE 65536
 
@@ -75,6 +74,8 @@ struct rig {
 	struct doca_comm_channel_ep_t *service;
 	struct comch_side sides[2]; /* a connection that scenarios begin with */
 };
+
+#include "starved.h"
 
 /* ---- callbacks that do nothing ---- */
 
@@ -159,13 +160,6 @@ static void begin_with_connection(struct rig *rig)
 }
 
 /* ---- what is made to fail: each makes calls until one fails, and returns what that said ---- */
-
-#define STEP(call)                                                                                                               \
-	do {                                                                                                                     \
-		doca_error_t step_ = (call);                                                                                     \
-		if (step_ != DOCA_SUCCESS && step_ != DOCA_ERROR_IN_PROGRESS)                                                    \
-			return step_;                                                                                            \
-	} while (0)
 
 static doca_error_t run_ctx(struct rig *rig, struct doca_ctx *ctx)
 {
@@ -402,12 +396,6 @@ static void ctx_end(struct rig *rig, struct doca_ctx *ctx)
 	}
 }
 
-#define END(pointer, destroy)                                                                                                    \
-	do {                                                                                                                     \
-		if ((pointer) != NULL)                                                                                           \
-			assert_int_equal(destroy(pointer), DOCA_SUCCESS);                                                        \
-	} while (0)
-
 static void rig_end(struct rig *rig)
 {
 	END(rig->instance, doca_graph_instance_destroy);
@@ -449,64 +437,6 @@ static void rig_end(struct rig *rig)
 	END(rig->list, doca_devinfo_destroy_list);
 }
 
-static uint32_t num_descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	uint32_t num = 0;
-
-	assert_non_null(dir);
-	while (readdir(dir) != NULL)
-		num++;
-	closedir(dir);
-	return num;
-}
-
-/* ---- the loop ---- */
-
-/* max_without: allocations that the library can do without (pages are then copied, not shared). Else NO_MEMORY is the only
- * answer. */
-static void run(void (*begin)(struct rig *rig), doca_error_t (*make)(struct rig *rig), uint32_t max_without)
-{
-	uint32_t num_without = 0;
-	uint64_t n;
-
-	/* Once without a failure: what a process keeps for good is there after that. */
-	struct rig first = {0};
-	if (begin != NULL)
-		begin(&first);
-	doca_error_t expected = make(&first);
-	assert_true(expected == DOCA_SUCCESS || expected == DOCA_ERROR_IN_PROGRESS);
-	rig_end(&first);
-	uint32_t descriptors = num_descriptors();
-
-	for (n = 1;; n++) {
-		struct rig rig = {0};
-
-		assert_true(n < ALLOCATIONS_MAX);
-		if (begin != NULL)
-			begin(&rig);
-		starve_begin(n);
-		doca_error_t result = make(&rig);
-		bool has_failed = starve_end();
-
-		if (has_failed && result == expected && num_without++ < max_without)
-			result = DOCA_ERROR_NO_MEMORY;
-		if (has_failed ? result != DOCA_ERROR_NO_MEMORY : result != expected)
-			fail_msg("allocation %llu %s, and the answer was %s", (unsigned long long)n,
-				 has_failed ? "failed" : "did not fail", doca_error_get_name(result));
-		rig_end(&rig);
-		assert_int_equal(num_descriptors(), descriptors);
-		if (!has_failed)
-			break;
-	}
-	print_message("%llu allocations, %u of which may fail\n", (unsigned long long)n - 1, num_without);
-}
-
-#define TEST(name, begin, max_without)                                                                                           \
-	static void out_of_memory_for_##name(void **state)                                                                       \
-	{                                                                                                                        \
-		run(begin, make_##name, max_without);                                                                            \
-	}
 TEST(devices, NULL, 0)
 TEST(mmap, begin_with_both_sides, 8) /* two exports */
 TEST(bufs, begin_with_mmap, 0)
@@ -558,11 +488,6 @@ static void out_of_memory_for_the_topology(void **state)
 		code = run_in_child(read_topology);
 	}
 	assert_int_equal(code, TOPOLOGY_WHOLE);
-}
-
-static int install(void **state)
-{
-	return starve_install() == 0;
 }
 
 int main(void)

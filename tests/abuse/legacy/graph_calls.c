@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Graphs of DOCA 2.2. Nodes and instances are made "of" a graph. A context is kept by its nodes, a graph by the nodes that run it,
- * until their graph goes. Jobs of an instance stay as they are until it goes or the node gets another.
+ * Graphs of DOCA 2.2. Nodes and instances are made "of" a graph. A context is kept by its nodes, a graph by the nodes that run
+ * it, until their graph goes. Jobs of an instance stay as they are until it goes or the node gets another.
  */
 #include <doca_graph.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 
 static struct node {
 	const void *node;
-	uint64_t graph;	       /* its id */
-	void *ctx;	       /* kept */
+	uint64_t graph;		/* its id */
+	void *ctx;		/* kept */
 	struct doca_graph *sub; /* kept */
 } nodes[OBJECTS_MAX];
 

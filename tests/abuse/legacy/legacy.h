@@ -50,7 +50,7 @@ union any_job {
 struct made_job {
 	union any_job job;
 	struct doca_buf *bufs[JOB_BUFS]; /* counted as used until job_release */
-	uint64_t word; /* where values go */
+	uint64_t word;			 /* where values go */
 	bool is_wait;
 };
 

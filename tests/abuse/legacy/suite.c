@@ -2,9 +2,9 @@
 /* What is tested of the API of DOCA 2.2. */
 #include "legacy.h"
 
-static const struct group *const groups[] = {&old_dev_group,  &old_mmap_group, &old_buf_group, &old_pool_group, &old_array_group,
-					     &workq_group,    &old_dma_group,  &old_sha_group, &old_event_group, &old_ctx_group,
-					     &old_graph_group, &log_group,     &comm_channel_group};
+static const struct group *const groups[] = {
+	&old_dev_group, &old_mmap_group,  &old_buf_group, &old_pool_group,  &old_array_group, &workq_group,	  &old_dma_group,
+	&old_sha_group, &old_event_group, &old_ctx_group, &old_graph_group, &log_group,	      &comm_channel_group};
 
 static const struct reason excluded[] = {
 	{"doca_log_backend_*", "today's, see tests/api/log_test.c"},

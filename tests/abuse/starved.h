@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What tests of memory that runs out share: a scenario is made again and again, each time with the next allocation failing. To be
+ * included after struct rig, which holds what a scenario makes, and is all zero at first.
+ */
+#ifndef ABUSE_STARVED_H
+#define ABUSE_STARVED_H
+
+#include <dirent.h>
+#include <doca_error.h>
+
+#include "support/starve.h"
+
+#define ALLOCATIONS_MAX 1000 /* of one scenario: more means that it never ends */
+
+/* Ends what there is of a rig. */
+static void rig_end(struct rig *rig);
+
+#define STEP(call)                                                                                                               \
+	do {                                                                                                                     \
+		doca_error_t step_ = (call);                                                                                     \
+		if (step_ != DOCA_SUCCESS && step_ != DOCA_ERROR_IN_PROGRESS)                                                    \
+			return step_;                                                                                            \
+	} while (0)
+
+#define END(pointer, destroy)                                                                                                    \
+	do {                                                                                                                     \
+		if ((pointer) != NULL)                                                                                           \
+			assert_int_equal(destroy(pointer), DOCA_SUCCESS);                                                        \
+	} while (0)
+
+static uint32_t num_descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	uint32_t num = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir) != NULL)
+		num++;
+	closedir(dir);
+	return num;
+}
+
+/* max_without: allocations that the library can do without (pages are then copied, not shared). Else NO_MEMORY is the only
+ * answer. */
+static void run(void (*begin)(struct rig *rig), doca_error_t (*make)(struct rig *rig), uint32_t max_without)
+{
+	uint32_t num_without = 0;
+	uint64_t n;
+
+	/* Once without a failure: what a process keeps for good is there after that. */
+	struct rig first = {0};
+	if (begin != NULL)
+		begin(&first);
+	doca_error_t expected = make(&first);
+	assert_true(expected == DOCA_SUCCESS || expected == DOCA_ERROR_IN_PROGRESS);
+	rig_end(&first);
+	uint32_t descriptors = num_descriptors();
+
+	for (n = 1;; n++) {
+		struct rig rig = {0};
+
+		assert_true(n < ALLOCATIONS_MAX);
+		if (begin != NULL)
+			begin(&rig);
+		starve_begin(n);
+		doca_error_t result = make(&rig);
+		bool has_failed = starve_end();
+
+		if (has_failed && result == expected && num_without++ < max_without)
+			result = DOCA_ERROR_NO_MEMORY;
+		if (has_failed ? result != DOCA_ERROR_NO_MEMORY : result != expected)
+			fail_msg("allocation %llu %s, and the answer was %s", (unsigned long long)n,
+				 has_failed ? "failed" : "did not fail", doca_error_get_name(result));
+		rig_end(&rig);
+		assert_int_equal(num_descriptors(), descriptors);
+		if (!has_failed)
+			break;
+	}
+	print_message("%llu allocations, %u of which may fail\n", (unsigned long long)n - 1, num_without);
+}
+
+#define TEST(name, begin, max_without)                                                                                           \
+	static void out_of_memory_for_##name(void **state)                                                                       \
+	{                                                                                                                        \
+		run(begin, make_##name, max_without);                                                                            \
+	}
+static int install(void **state)
+{
+	return starve_install() == 0;
+}
+
+#endif
