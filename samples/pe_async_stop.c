@@ -51,16 +51,12 @@ static void failed(struct doca_dma_task_memcpy *task, union doca_data task_user_
 
 static doca_error_t run(struct desk *desk, struct doca_dma *dma)
 {
-	struct doca_dma_task_memcpy *task;
 	doca_error_t status = doca_ctx_set_state_changed_cb(doca_dma_as_ctx(dma), state_changed);
 
 	if (status == DOCA_SUCCESS)
 		status = doca_ctx_start(doca_dma_as_ctx(dma));
-	for (int slot = 0; slot < NUM_SLOTS && status == DOCA_SUCCESS; slot++) {
-		status = desk_task(desk, dma, slot, SLOT_BYTES, &task);
-		if (status == DOCA_SUCCESS)
-			status = doca_task_submit(doca_dma_task_memcpy_as_task(task));
-	}
+	for (int slot = 0; slot < NUM_SLOTS && status == DOCA_SUCCESS; slot++)
+		status = desk_submit(desk, dma, slot, SLOT_BYTES);
 	if (status == DOCA_SUCCESS)
 		status = sample_progress_until(desk->pe, &is_idle);
 	if (status != DOCA_SUCCESS)

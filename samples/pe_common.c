@@ -126,6 +126,14 @@ doca_error_t desk_task(struct desk *desk, struct doca_dma *dma, int slot, size_t
 	return sample_failed("task", status);
 }
 
+doca_error_t desk_submit(struct desk *desk, struct doca_dma *dma, int slot, size_t len)
+{
+	struct doca_dma_task_memcpy *task;
+	doca_error_t status = desk_task(desk, dma, slot, len, &task);
+
+	return status == DOCA_SUCCESS ? doca_task_submit(doca_dma_task_memcpy_as_task(task)) : status;
+}
+
 void desk_task_free(struct doca_dma_task_memcpy *task)
 {
 	doca_buf_dec_refcount((struct doca_buf *)doca_dma_task_memcpy_get_src(task), NULL);

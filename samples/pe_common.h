@@ -46,6 +46,9 @@ doca_error_t desk_dma_destroy(struct desk *desk, struct doca_dma *dma);
 /* A task that copies len bytes of the slot's source. The slot is its user data. */
 doca_error_t desk_task(struct desk *desk, struct doca_dma *dma, int slot, size_t len, struct doca_dma_task_memcpy **task);
 
+/* Submits such a task. */
+doca_error_t desk_submit(struct desk *desk, struct doca_dma *dma, int slot, size_t len);
+
 /* Frees a task and what it copied from and to. */
 void desk_task_free(struct doca_dma_task_memcpy *task);
 

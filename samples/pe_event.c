@@ -42,18 +42,14 @@ static doca_error_t run(struct desk *desk, struct doca_dma *dma, int epoll)
 {
 	struct epoll_event event = {.events = EPOLLIN};
 	doca_notification_handle_t handle;
-	struct doca_dma_task_memcpy *task;
 	doca_error_t status = doca_pe_get_notification_handle(desk->pe, &handle);
 
 	if (status == DOCA_SUCCESS && epoll_ctl(epoll, EPOLL_CTL_ADD, handle, &event) != 0)
 		status = DOCA_ERROR_OPERATING_SYSTEM;
 	if (status == DOCA_SUCCESS)
 		status = doca_ctx_start(doca_dma_as_ctx(dma));
-	for (int slot = 0; slot < NUM_SLOTS && status == DOCA_SUCCESS; slot++) {
-		status = desk_task(desk, dma, slot, SLOT_BYTES, &task);
-		if (status == DOCA_SUCCESS)
-			status = doca_task_submit(doca_dma_task_memcpy_as_task(task));
-	}
+	for (int slot = 0; slot < NUM_SLOTS && status == DOCA_SUCCESS; slot++)
+		status = desk_submit(desk, dma, slot, SLOT_BYTES);
 	if (status == DOCA_SUCCESS)
 		status = sleep_until_ended(desk->pe, epoll);
 	if (status == DOCA_SUCCESS)

@@ -26,14 +26,10 @@ static void ended(struct doca_dma_task_memcpy *task, union doca_data task_user_d
 
 static doca_error_t run(struct desk *desk, struct doca_dma *dma)
 {
-	struct doca_dma_task_memcpy *task;
 	doca_error_t status = doca_ctx_start(doca_dma_as_ctx(dma));
 
-	for (int slot = 0; slot < NUM_SLOTS && status == DOCA_SUCCESS; slot++) {
-		status = desk_task(desk, dma, slot, slot == NUM_SLOTS - 1 ? 0 : SLOT_BYTES, &task);
-		if (status == DOCA_SUCCESS)
-			status = doca_task_submit(doca_dma_task_memcpy_as_task(task));
-	}
+	for (int slot = 0; slot < NUM_SLOTS && status == DOCA_SUCCESS; slot++)
+		status = desk_submit(desk, dma, slot, slot == NUM_SLOTS - 1 ? 0 : SLOT_BYTES);
 	if (status == DOCA_SUCCESS)
 		status = sample_progress_until(desk->pe, &all_ended);
 	if (status == DOCA_SUCCESS)

@@ -48,14 +48,10 @@ static void ended(struct doca_dma_task_memcpy *task, union doca_data task_user_d
 
 static doca_error_t run(struct work *work, struct doca_dma *dma)
 {
-	struct doca_dma_task_memcpy *task;
 	doca_error_t status = doca_ctx_start(doca_dma_as_ctx(dma));
 
-	while (work->next_slot < NUM_TASKS && status == DOCA_SUCCESS) {
-		status = desk_task(&work->desk, dma, work->next_slot++, SLOT_BYTES, &task);
-		if (status == DOCA_SUCCESS)
-			status = doca_task_submit(doca_dma_task_memcpy_as_task(task));
-	}
+	while (work->next_slot < NUM_TASKS && status == DOCA_SUCCESS)
+		status = desk_submit(&work->desk, dma, work->next_slot++, SLOT_BYTES);
 	if (status == DOCA_SUCCESS)
 		status = sample_progress_until(work->desk.pe, &work->all_ended);
 	if (status == DOCA_SUCCESS)

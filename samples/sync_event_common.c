@@ -63,7 +63,7 @@ static doca_error_t option_add(const char *short_name, const char *long_name, co
 	return doca_argp_register_param(param);
 }
 
-doca_error_t options_read(int argc, char **argv, const char *name, struct options *options)
+static doca_error_t options_read(int argc, char **argv, const char *name, struct options *options)
 {
 	doca_error_t status = doca_argp_init(name, options);
 
@@ -216,4 +216,20 @@ void side_end(struct side *side)
 	doca_sync_event_destroy(side->event);
 	if (side->pe != NULL)
 		doca_pe_destroy(side->pe);
+}
+
+int side_main(int argc, char **argv, const char *name, doca_error_t (*supports)(const struct doca_devinfo *devinfo),
+	      doca_error_t (*run)(const struct options *options, struct doca_dev *dev))
+{
+	struct options options = {.async = false};
+	struct doca_dev *dev;
+	doca_error_t status;
+
+	if (sample_log_to_stderr() != DOCA_SUCCESS || options_read(argc, argv, name, &options) != DOCA_SUCCESS)
+		return 1;
+	if (sample_open_device(options.pci_address, supports, &dev) != DOCA_SUCCESS)
+		return 1;
+	status = run(&options, dev);
+	doca_dev_close(dev);
+	return status == DOCA_SUCCESS ? 0 : 1;
 }

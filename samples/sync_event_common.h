@@ -18,8 +18,9 @@ struct options {
 	bool atomic;	/* signal by adding, instead of setting */
 };
 
-/* Reads the command line. */
-doca_error_t options_read(int argc, char **argv, const char *name, struct options *options);
+/* A main function: reads the options of the program of that name, opens their device, which supports is to accept, and runs. */
+int side_main(int argc, char **argv, const char *name, doca_error_t (*supports)(const struct doca_devinfo *devinfo),
+	      doca_error_t (*run)(const struct options *options, struct doca_dev *dev));
 
 /* An event in the mode of the options. */
 struct side {

@@ -46,15 +46,5 @@ static doca_error_t run(const struct options *options, struct doca_dev *dev)
 
 int main(int argc, char **argv)
 {
-	struct options options = {.async = false};
-	struct doca_dev *dev;
-	doca_error_t status;
-
-	if (sample_log_to_stderr() != DOCA_SUCCESS || options_read(argc, argv, "sync_event_remote_pci", &options) != DOCA_SUCCESS)
-		return 1;
-	if (sample_open_device(options.pci_address, doca_sync_event_cap_is_create_from_export_supported, &dev) != DOCA_SUCCESS)
-		return 1;
-	status = run(&options, dev);
-	doca_dev_close(dev);
-	return status == DOCA_SUCCESS ? 0 : 1;
+	return side_main(argc, argv, "sync_event_remote_pci", doca_sync_event_cap_is_create_from_export_supported, run);
 }

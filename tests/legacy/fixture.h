@@ -67,6 +67,25 @@ static inline void fixture_open(struct fixture *f, uint32_t depth)
 	assert_ok(doca_workq_create(depth, &f->workq));
 }
 
+/* Starts a context on the fixture's device and gives it the work queue; and takes both away. */
+static inline void fixture_start(struct fixture *f, struct doca_ctx *ctx)
+{
+	assert_ok(doca_ctx_dev_add(ctx, f->dev));
+	assert_ok(doca_ctx_start(ctx));
+	assert_ok(doca_ctx_workq_add(ctx, f->workq));
+}
+
+static inline void fixture_stop(struct fixture *f, struct doca_ctx *ctx)
+{
+	assert_ok(doca_ctx_workq_rm(ctx, f->workq));
+	assert_ok(doca_ctx_stop(ctx));
+}
+
+static inline void release(struct doca_buf *buf)
+{
+	assert_ok(doca_buf_refcount_rm(buf, NULL));
+}
+
 static inline void fixture_close(struct fixture *f)
 {
 	assert_ok(doca_workq_destroy(f->workq));

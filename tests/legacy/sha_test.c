@@ -18,22 +18,14 @@ static void side_open(struct side *s, uint32_t depth)
 	fixture_open(&s->f, depth);
 	assert_ok(doca_sha_create(&s->sha));
 	s->ctx = doca_sha_as_ctx(s->sha);
-	assert_ok(doca_ctx_dev_add(s->ctx, s->f.dev));
-	assert_ok(doca_ctx_start(s->ctx));
-	assert_ok(doca_ctx_workq_add(s->ctx, s->f.workq));
+	fixture_start(&s->f, s->ctx);
 }
 
 static void side_close(struct side *s)
 {
-	assert_ok(doca_ctx_workq_rm(s->ctx, s->f.workq));
-	assert_ok(doca_ctx_stop(s->ctx));
+	fixture_stop(&s->f, s->ctx);
 	assert_ok(doca_sha_destroy(s->sha));
 	fixture_close(&s->f);
-}
-
-static void release(struct doca_buf *buf)
-{
-	assert_ok(doca_buf_refcount_rm(buf, NULL));
 }
 
 static void assert_digest(const uint8_t *digest, const char *hex)
@@ -49,7 +41,8 @@ static void assert_digest(const uint8_t *digest, const char *hex)
 static const char *const abc[] = {
 	"a9993e364706816aba3e25717850c26c9cd0d89d",
 	"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
-	("ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94f"
+	("ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94"
+	 "f"
 	 "a54ca49f"),
 };
 static const uint32_t sizes[] = {DOCA_SHA1_BYTE_COUNT, DOCA_SHA256_BYTE_COUNT, DOCA_SHA512_BYTE_COUNT};

@@ -18,15 +18,12 @@ static void side_open(struct side *s, uint32_t depth)
 	fixture_open(&s->f, depth);
 	assert_ok(doca_dma_create(&s->dma));
 	s->ctx = doca_dma_as_ctx(s->dma);
-	assert_ok(doca_ctx_dev_add(s->ctx, s->f.dev));
-	assert_ok(doca_ctx_start(s->ctx));
-	assert_ok(doca_ctx_workq_add(s->ctx, s->f.workq));
+	fixture_start(&s->f, s->ctx);
 }
 
 static void side_close(struct side *s)
 {
-	assert_ok(doca_ctx_workq_rm(s->ctx, s->f.workq));
-	assert_ok(doca_ctx_stop(s->ctx));
+	fixture_stop(&s->f, s->ctx);
 	assert_ok(doca_ctx_dev_rm(s->ctx, s->f.dev));
 	assert_ok(doca_dma_destroy(s->dma));
 	fixture_close(&s->f);
@@ -38,11 +35,6 @@ static struct doca_dma_job_memcpy job_of(struct side *s, struct doca_buf *dst, s
 		.base = {.type = DOCA_DMA_JOB_MEMCPY, .flags = DOCA_JOB_FLAGS_NONE, .ctx = s->ctx, .user_data.u64 = user_data},
 		.dst_buff = dst,
 		.src_buff = src};
-}
-
-static void release(struct doca_buf *buf)
-{
-	assert_ok(doca_buf_refcount_rm(buf, NULL));
 }
 
 /* ---- queues ---- */
