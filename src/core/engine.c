@@ -185,11 +185,6 @@ void sf_engine_release(struct sf_engine *engine)
 	engine_free(engine);
 }
 
-uint32_t sf_engine_num_threads(const struct sf_engine *engine)
-{
-	return engine->num_threads;
-}
-
 void sf_engine_submit(struct sf_engine *engine, struct sf_engine_job *job)
 {
 	job->num_taken = 0;

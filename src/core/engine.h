@@ -17,8 +17,8 @@ struct sf_engine;
 
 /* Work of one or more parts, which may run at the same time and in any order. The caller's until the last part has run. */
 struct sf_engine_job {
-	/* On an engine thread, whose number is below sf_engine_num_threads; it runs one part at a time. The job may be gone as
-	 * soon as every part has said so in its own way. */
+	/* On an engine thread, whose number is below the device's engine_threads; it runs one part at a time. The job may be gone
+	 * as soon as every part has said so in its own way. */
 	void (*run)(struct sf_engine_job *job, uint32_t part, uint32_t thread);
 	uint32_t num_parts;
 	uint32_t num_taken;	    /* the engine's */
@@ -32,8 +32,6 @@ SF_API doca_error_t sf_engine_hold(const struct doca_dev *dev, struct sf_engine 
 /* The last release ends the threads. Nothing that the holder submitted is left. NULL does nothing. Any thread, but an engine's.
  */
 SF_API void sf_engine_release(struct sf_engine *engine);
-
-SF_API uint32_t sf_engine_num_threads(const struct sf_engine *engine);
 
 /* Queues a job, after those before it. Any thread. */
 SF_API void sf_engine_submit(struct sf_engine *engine, struct sf_engine_job *job);

@@ -100,13 +100,15 @@ doca_error_t sf_mmap_descriptor_unpack(const void *bytes, size_t len, struct sf_
 	struct wire wire;
 	const uint8_t *region = NULL;
 	const char *fault = "is too short";
+
 	if (len >= sizeof(wire)) {
 		memcpy(&wire, bytes, sizeof(wire));
 		region = (const uint8_t *)bytes + sizeof(wire);
 		fault = fault_of(&wire, region, len);
 	}
 	if (fault != NULL) {
-		SF_LOG_ERR("export descriptor of %zu bytes %s", len, fault);
+		SF_LOG_ERR("export descriptor of %zu bytes %s: pass on what the export call gave, all of it and unchanged", len,
+			   fault);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*descriptor = (struct sf_mmap_descriptor){

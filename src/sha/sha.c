@@ -223,9 +223,17 @@ doca_error_t sha_task_configure(struct doca_sha *sha, int pool, doca_task_comple
 doca_error_t sha_task_alloc(struct doca_sha *sha, int pool, enum doca_sha_algorithm algorithm, const struct doca_buf *src,
 			    struct doca_buf *dst, union doca_data user_data, struct sha_task **out)
 {
-	if (sha == NULL || src == NULL || dst == NULL || out == NULL || !sha_algorithm_is_valid(algorithm)) {
-		SF_LOG_ERR("a %s task needs a context, a source, a destination, a place and an algorithm that exists",
-			   classes[pool].name);
+	if (sha == NULL || src == NULL || dst == NULL || out == NULL) {
+		SF_LOG_ERR("%s task: the %s given is NULL", classes[pool].name,
+			   sha == NULL	 ? "context"
+			   : src == NULL ? "source"
+			   : dst == NULL ? "destination"
+					 : "place for the task");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (!sha_algorithm_is_valid(algorithm)) {
+		SF_LOG_ERR("%s task: there is no algorithm %d; use one of enum doca_sha_algorithm", classes[pool].name,
+			   algorithm);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 

@@ -96,7 +96,9 @@ doca_error_t sf_event_descriptor_unpack(const void *bytes, size_t len, enum sf_e
 		fault = fault_of(&wire, regions, len - sizeof(wire), kind);
 	}
 	if (fault != NULL) {
-		SF_LOG_ERR("sync event descriptor of %zu bytes %s", len, fault);
+		SF_LOG_ERR("sync event descriptor of %zu bytes %s: pass on what %s gave, all of it and unchanged", len, fault,
+			   kind == SF_EVENT_EXPORT_PCI ? "doca_sync_event_export_to_remote_pci"
+						       : "doca_sync_event_export_to_remote_net");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*descriptor = (struct sf_event_descriptor){

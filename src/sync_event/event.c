@@ -175,11 +175,13 @@ static doca_error_t check_places(const struct doca_sync_event *event)
 	const char *wrong = NULL;
 
 	if (publisher->location == SF_EVENT_NOWHERE || subscriber->location == SF_EVENT_NOWHERE)
-		wrong = publisher->location == SF_EVENT_NOWHERE ? "has no publisher location" : "has no subscriber location";
+		wrong = publisher->location == SF_EVENT_NOWHERE
+				? "has no publisher location; call a doca_sync_event_add_publisher_location function first"
+				: "has no subscriber location; call a doca_sync_event_add_subscriber_location function first";
 	else if (gpu && event->user_word != NULL)
 		wrong = "is used by a GPU and cannot have its value in memory of yours";
 	else if (publisher->gpu != NULL && subscriber->gpu != NULL && publisher->gpu != subscriber->gpu)
-		wrong = "is used by two GPUs";
+		wrong = "is used by two GPUs, and can be by one";
 	if (wrong == NULL)
 		return DOCA_SUCCESS;
 	SF_LOG_ERR("the sync event cannot be started: it %s", wrong);

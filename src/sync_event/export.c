@@ -122,7 +122,9 @@ static doca_error_t check_export(const struct doca_sync_event *event, enum sf_ev
 		return DOCA_ERROR_BAD_STATE;
 	}
 	if (!at(event, location))
-		wrong = kind == SF_EVENT_EXPORT_PCI ? "it has no remote PCI location" : "it has no remote net location";
+		wrong = kind == SF_EVENT_EXPORT_PCI
+				? "it has no remote PCI location; add one as publisher or subscriber before its start"
+				: "it has no remote net location; add one as publisher or subscriber before its start";
 	else
 		wrong = rights_missing(event, kind);
 	if (wrong == NULL)

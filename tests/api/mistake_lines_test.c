@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A mistake of the program's is answered by one line in the SDK's log, which says what is wrong and what to do. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <doca_ctx.h>
+#include <doca_dev.h>
+#include <doca_dma.h>
+#include <doca_log.h>
+#include <doca_mmap.h>
+#include <doca_pe.h>
+#include <doca_sha.h>
+#include <doca_sync_event.h>
+
+static struct doca_log_backend *backend;
+static struct doca_dev *dev;
+static char text[1024];
+static char last[1024];
+static int num_lines;
+
+static void written(char *line)
+{
+	strncpy(last, line, sizeof(last) - 1);
+	num_lines++;
+}
+
+static void quiet(void)
+{
+	num_lines = 0;
+	last[0] = '\0';
+}
+
+/* One line has come, with all of these words. */
+static void assert_line(const char *what, const char *advice)
+{
+	assert_int_equal(num_lines, 1);
+	if (strstr(last, what) == NULL || strstr(last, advice) == NULL)
+		fail_msg("\"%s\" and \"%s\" expected in: %s", what, advice, last);
+	quiet();
+}
+
+static int open_side(void **state)
+{
+	struct doca_devinfo **list;
+	uint32_t num;
+	uint8_t equal = 0;
+
+	(void)state;
+	assert_int_equal(doca_log_backend_create_with_buf_sdk(text, sizeof(text), written, &backend), DOCA_SUCCESS);
+	assert_int_equal(doca_log_backend_set_sdk_level(backend, DOCA_LOG_LEVEL_ERROR), DOCA_SUCCESS);
+	assert_int_equal(doca_devinfo_create_list(&list, &num), DOCA_SUCCESS);
+	for (uint32_t i = 0; i < num && dev == NULL; i++) {
+		assert_int_equal(doca_devinfo_is_equal_pci_addr(list[i], "03:00.0", &equal), DOCA_SUCCESS);
+		if (equal)
+			assert_int_equal(doca_dev_open(list[i], &dev), DOCA_SUCCESS);
+	}
+	assert_int_equal(doca_devinfo_destroy_list(list), DOCA_SUCCESS);
+	assert_non_null(dev);
+	quiet();
+	return 0;
+}
+
+static int close_side(void **state)
+{
+	(void)state;
+	assert_int_equal(doca_dev_close(dev), DOCA_SUCCESS);
+	return 0;
+}
+
+static void descriptor_of_a_mmap_cut_short(void **state)
+{
+	uint8_t bytes[20] = {0};
+	struct doca_mmap *mmap;
+
+	(void)state;
+	assert_int_equal(doca_mmap_create_from_export(NULL, bytes, sizeof(bytes), dev, &mmap), DOCA_ERROR_INVALID_VALUE);
+	assert_line("20 bytes is too short", "pass on what the export call gave");
+}
+
+static void descriptor_of_a_sync_event_cut_short(void **state)
+{
+	uint8_t bytes[20] = {0};
+	struct doca_sync_event *event;
+
+	(void)state;
+	assert_int_equal(doca_sync_event_create_from_export(dev, bytes, sizeof(bytes), &event), DOCA_ERROR_INVALID_VALUE);
+	assert_line("20 bytes is too short", "what doca_sync_event_export_to_remote_pci gave");
+}
+
+static void sync_event_without_locations(void **state)
+{
+	struct doca_sync_event *event;
+
+	(void)state;
+	assert_int_equal(doca_sync_event_create(&event), DOCA_SUCCESS);
+	assert_int_equal(doca_sync_event_start(event), DOCA_ERROR_INVALID_VALUE);
+	assert_line("no publisher location", "doca_sync_event_add_publisher_location");
+	assert_int_equal(doca_sync_event_add_publisher_location_cpu(event, dev), DOCA_SUCCESS);
+	assert_int_equal(doca_sync_event_start(event), DOCA_ERROR_INVALID_VALUE);
+	assert_line("no subscriber location", "doca_sync_event_add_subscriber_location");
+	assert_int_equal(doca_sync_event_destroy(event), DOCA_SUCCESS);
+}
+
+static void sync_event_exported_without_a_remote_location(void **state)
+{
+	struct doca_sync_event *event;
+	const uint8_t *bytes;
+	size_t len;
+
+	(void)state;
+	assert_int_equal(doca_sync_event_create(&event), DOCA_SUCCESS);
+	assert_int_equal(doca_sync_event_add_publisher_location_cpu(event, dev), DOCA_SUCCESS);
+	assert_int_equal(doca_sync_event_add_subscriber_location_cpu(event, dev), DOCA_SUCCESS);
+	assert_int_equal(doca_sync_event_start(event), DOCA_SUCCESS);
+	assert_int_equal(doca_sync_event_export_to_remote_pci(event, dev, &bytes, &len), DOCA_ERROR_INVALID_VALUE);
+	assert_line("no remote PCI location", "add one as publisher or subscriber");
+	assert_int_equal(doca_sync_event_export_to_remote_net(event, &bytes, &len), DOCA_ERROR_INVALID_VALUE);
+	assert_line("no remote net location", "add one as publisher or subscriber");
+	assert_int_equal(doca_sync_event_stop(event), DOCA_SUCCESS);
+	assert_int_equal(doca_sync_event_destroy(event), DOCA_SUCCESS);
+}
+
+static void sha_task_of_no_algorithm_or_without_a_source(void **state)
+{
+	uint8_t memory[64];
+	struct doca_buf *buf = (struct doca_buf *)memory; /* never looked into */
+	struct doca_sha_task_hash *task;
+	struct doca_sha *sha;
+
+	(void)state;
+	assert_int_equal(doca_sha_create(dev, &sha), DOCA_SUCCESS);
+	assert_int_equal(doca_sha_task_hash_alloc_init(sha, (enum doca_sha_algorithm)77, buf, buf, (union doca_data){0}, &task),
+			 DOCA_ERROR_INVALID_VALUE);
+	assert_line("no algorithm 77", "use one of enum doca_sha_algorithm");
+	assert_int_equal(doca_sha_task_hash_alloc_init(sha, DOCA_SHA_ALGORITHM_SHA1, NULL, buf, (union doca_data){0}, &task),
+			 DOCA_ERROR_INVALID_VALUE);
+	assert_line("sha hash", "the source given is NULL");
+	assert_int_equal(doca_sha_destroy(sha), DOCA_SUCCESS);
+}
+
+static void dma_started_without_a_progress_engine(void **state)
+{
+	struct doca_dma *dma;
+
+	(void)state;
+	assert_int_equal(doca_dma_create(dev, &dma), DOCA_SUCCESS);
+	assert_int_equal(doca_ctx_start(doca_dma_as_ctx(dma)), DOCA_ERROR_NOT_CONNECTED);
+	assert_line("no progress engine", "call doca_pe_connect_ctx");
+	assert_int_equal(doca_dma_destroy(dma), DOCA_SUCCESS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(descriptor_of_a_mmap_cut_short),
+		cmocka_unit_test(descriptor_of_a_sync_event_cut_short),
+		cmocka_unit_test(sync_event_without_locations),
+		cmocka_unit_test(sync_event_exported_without_a_remote_location),
+		cmocka_unit_test(sha_task_of_no_algorithm_or_without_a_source),
+		cmocka_unit_test(dma_started_without_a_progress_engine),
+	};
+
+	return cmocka_run_group_tests(tests, open_side, close_side);
+}
