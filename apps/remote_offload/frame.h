@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The frames that clients and server exchange over TCP, and that cross Comch as they are. All numbers are big-endian u32:
+ * The frames that clients and server exchange over TCP, and that cross Comch as they are,
+ * one or several in a message. All numbers are big-endian u32:
  *
  *     size   id   payload length   payload
  *

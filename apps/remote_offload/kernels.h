@@ -9,7 +9,8 @@
  * and add its line to OFFLOAD_FUNCTIONS. It finds the request in payload, writes the answer over it and returns the answer's
  * length, at most the larger of the request and the table's bound. `threads` GPU threads call it together for one message,
  * `rank` being 0 to threads - 1; nothing orders them, so each byte has one thread that reads and writes it. A function that
- * cannot be divided lets rank 0 do everything. All return the same length. payload is aligned to 4 bytes.
+ * cannot be divided lets rank 0 do everything. All return the same length. payload is aligned to 4 bytes. Where the table's bound is 0,
+ * so that no answer is longer than its request, the software GPU takes several requests in one message.
  */
 #ifndef REMOTE_OFFLOAD_KERNELS_H
 #define REMOTE_OFFLOAD_KERNELS_H
