@@ -149,7 +149,7 @@ void traffic_take_answer(void *user, const uint8_t *bytes, size_t len)
 		worker->stats.dropped_answers += asker.frames;
 		traffic_release(worker, connection);
 	} else if (!answer_is_frames(bytes, len, asker.frames)) {
-		close_bad(worker, connection, "the orchestrator's answer to it is not a frame");
+		close_bad(worker, connection, "the orchestrator's answer is not a frame for each of its requests");
 	} else if (!connection_append(connection, &worker->pool, bytes, len)) {
 		close_bad(worker, connection, "no memory for its answers");
 	} else {

@@ -16,7 +16,9 @@
 #include <doca_mmap.h>
 #include <doca_pe.h>
 
+#include "remote_offload/control_message.h"
 #include "remote_offload/devices.h"
+#include "remote_offload/frame.h"
 
 #define QUEUES_MAX 8
 #define PENDING_MAX 64
@@ -235,6 +237,24 @@ static void send_control(struct plain *plain, uint32_t size, uint32_t id, uint32
 		check(plain, doca_task_submit(doca_comch_task_send_as_task(task)), "send control message");
 }
 
+/* As our own orchestrator does, with its terms behind the message. */
+static void send_claim(struct plain *plain, uint32_t consumer_id)
+{
+	struct control_message message = {
+		.id = CONTROL_EXCHANGE_CONSUMER_ID_RESPONSE,
+		.consumer_id = consumer_id,
+		.has_terms = true,
+		.terms = {plain->setup->queues, plain->setup->depth, plain->setup->frame_max - FRAME_HEADER_SIZE, plain->setup->batch_bytes},
+	};
+	uint8_t bytes[CONTROL_MESSAGE_MAX];
+	uint32_t len = control_message_pack(&message, bytes);
+	struct doca_comch_task_send *task;
+
+	check(plain, doca_comch_client_task_send_alloc_init(plain->client, plain->connection, bytes, len, &task), "control message");
+	if (!plain->failed)
+		check(plain, doca_task_submit(doca_comch_task_send_as_task(task)), "send control message");
+}
+
 /* The id of the message that was handled, or ~0 for none. */
 static uint32_t handle_control(struct plain *plain)
 {
@@ -246,7 +266,9 @@ static uint32_t handle_control(struct plain *plain)
 		return UINT32_MAX;
 	memcpy(message, plain->pending[plain->pending_tail++ % PENDING_MAX], sizeof(message));
 	id = be32toh(message[1]);
-	if (id == 2 && plain->queue_count < QUEUES_MAX)
+	if (id == 2 && plain->queue_count < QUEUES_MAX && plain->setup->batch_bytes > 0)
+		send_claim(plain, open_queue(plain, be32toh(message[2])));
+	else if (id == 2 && plain->queue_count < QUEUES_MAX)
 		send_control(plain, be32toh(message[0]), 3, open_queue(plain, be32toh(message[2])), 12);
 	if (id == 0) {
 		close_queues(plain);

@@ -16,6 +16,7 @@ struct plain_orchestrator {
 	atomic_bool stop;    /* asks it to end */
 	atomic_bool serving; /* all queues run */
 	bool vanish;	     /* end without a word, as a killed one does */
+	uint32_t batch_bytes; /* not 0: says that it takes messages of several frames, and takes each for one */
 };
 
 /* Connects, serves until stop or until the server ends it. 0, or 1 when something failed. */

@@ -122,7 +122,7 @@ static void await_server(struct site *site)
 	} while (!atomic_load(&site->orchestrator.serving));
 }
 
-static void start(struct site *site, uint32_t queues, uint32_t depth)
+static void start_claiming(struct site *site, uint32_t queues, uint32_t depth, uint32_t batch_bytes)
 {
 	static int number;
 
@@ -141,8 +141,14 @@ static void start(struct site *site, uint32_t queues, uint32_t depth)
 	site->orchestrator.queues = queues;
 	site->orchestrator.depth = depth;
 	site->orchestrator.frame_max = frame_size_max(256);
+	site->orchestrator.batch_bytes = batch_bytes;
 	assert_int_equal(pthread_create(&site->server_thread, NULL, server_main, site), 0);
 	await_server(site);
+}
+
+static void start(struct site *site, uint32_t queues, uint32_t depth)
+{
+	start_claiming(site, queues, depth, 0);
 }
 
 /* The server is told by a signal, as it is in life. */
@@ -251,6 +257,30 @@ static void bad_frame_closes_its_connection_only(void **state)
 	stop(&site);
 }
 
+/* Two requests that come together, and an orchestrator that takes them for one in spite of what it said. */
+static void answers_to_fewer_requests_close_their_connection_only(void **state)
+{
+	uint8_t bytes[2 * (FRAME_OVERHEAD + 4)], *at = bytes, byte;
+	struct site site;
+	int good, bad;
+
+	start_claiming(&site, 1, 16, 128);
+	good = connect_client(&site);
+	ask(good, "ABCD");
+	for (int i = 0; i < 2; i++) {
+		frame_put_header(at, FRAME_CLIENT_REQUEST, 4);
+		memcpy(at + FRAME_OVERHEAD, "1234", 4);
+		at += FRAME_OVERHEAD + 4;
+	}
+	bad = connect_client(&site);
+	assert_int_equal(send(bad, bytes, sizeof(bytes), MSG_NOSIGNAL), sizeof(bytes));
+	assert_true(recv(bad, &byte, 1, 0) <= 0);
+	ask(good, "EFGH");
+	close(bad);
+	close(good);
+	stop(&site);
+}
+
 static void serves_again_after_an_orchestrator_vanished(void **state)
 {
 	struct site site;
@@ -315,6 +345,7 @@ int main(void)
 		cmocka_unit_test(answers_a_request),
 		cmocka_unit_test(keeps_order_over_many_connections),
 		cmocka_unit_test(bad_frame_closes_its_connection_only),
+		cmocka_unit_test(answers_to_fewer_requests_close_their_connection_only),
 		cmocka_unit_test(serves_again_after_an_orchestrator_vanished),
 		cmocka_unit_test(ends_with_an_orchestrator_that_ends),
 	};
