@@ -9,8 +9,8 @@
  *     DOCA_LOG_INFO("listening on %s", name);
  *
  * Records go where today's doca_log.h sends them, and a line looks alike, but for its place: these macros know no file and no
- * function, so it shows the registered name of the source and the line. DOCA 2.2 has one kind of backend; the libraries' own
- * records are shown by the SDK backends of today's header, which may be used beside this one.
+ * function, so it shows the registered name of the source and the line. The libraries' own warnings and errors are shown on
+ * stderr once the program has called doca_log_create_standard_backend.
  *
  * Rate limits: a record logged through DOCA_LOG_RATE_LIMIT belongs to a bucket of its place in the source. In each span of
  * doca_log_get_bucket_time() seconds, a bucket lets doca_log_get_quantity() records through and drops the others.
@@ -231,11 +231,12 @@ doca_error_t doca_log_create_syslog_backend(const char *name, struct doca_logger
 	DOCA_2_2_SYMBOL(doca_log_backend_create_with_syslog);
 
 /**
- * Creates the two usual backends: stdout for INFO and less severe levels, stderr for WARNING and more severe ones.
+ * Creates the two usual backends: stdout for INFO and less severe levels, stderr for WARNING and more severe ones. The libraries'
+ * own records of level WARNING and more severe go to stderr from then on. Another call changes nothing.
  * @return DOCA_SUCCESS; DOCA_ERROR_NO_MEMORY
  */
 DOCA_EXPERIMENTAL
-doca_error_t doca_log_create_standard_backend(void) DOCA_2_2_SYMBOL(doca_log_backend_create_standard);
+doca_error_t doca_log_create_standard_backend(void) DOCA_2_2_SYMBOL(doca_2_2_log_create_standard_backend);
 
 /**
  * Logs a record. Programs use the macros.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records of programs of the 2.2 API: they name no file, so a line shows the source's name; and rate limits. */
+/* Records of programs of the 2.2 API: they name no file, so a line shows the source's name; rate limits; the usual backends. */
 #include <doca_log.h>
 
 #include <pthread.h>
@@ -29,6 +29,7 @@ static struct bucket buckets[BUCKETS_MAX];
 static int num_buckets;
 static uint16_t bucket_seconds = BUCKET_SECONDS_DEFAULT;
 static uint16_t bucket_records = BUCKET_RECORDS_DEFAULT;
+static struct doca_log_backend *libraries; /* shows what the libraries log */
 
 /* ---- sources ---- */
 
@@ -225,4 +226,21 @@ LEGACY_API uint16_t doca_2_2_log_get_quantity(void)
 LEGACY_API void doca_2_2_log_set_quantity(uint16_t quantity)
 {
 	__atomic_store_n(&bucket_records, quantity, __ATOMIC_RELAXED);
+}
+
+/* ---- backends ---- */
+
+/* DOCA 2.2 knows no backends of the SDK's, so without this its programs would never read why a call failed. */
+LEGACY_API doca_error_t doca_2_2_log_create_standard_backend(void)
+{
+	doca_error_t result = doca_log_backend_create_standard();
+
+	pthread_mutex_lock(&lock);
+	if (result == DOCA_SUCCESS && libraries == NULL) {
+		result = doca_log_backend_create_with_file_sdk(stderr, &libraries);
+		if (result == DOCA_SUCCESS)
+			result = doca_log_backend_set_sdk_level(libraries, DOCA_LOG_LEVEL_WARNING);
+	}
+	pthread_mutex_unlock(&lock);
+	return result;
 }
