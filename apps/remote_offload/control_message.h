@@ -33,7 +33,7 @@ struct control_terms {
 	uint32_t max_concurrent_messages; /* per queue */
 	uint32_t max_message_length;  /* bytes, without the frame's header */
 	/*
-	 * Bytes of a message on the queues that may hold several frames, each but the last a multiple of 4 bytes long; its answers
+	 * Bytes of a message on the queues that may hold several frames, each of which begins at a multiple of 4 bytes; its answers
 	 * come back in one message too. 0: one frame a message. The server says what it can send, the orchestrator what it takes:
 	 * that, or 0. Version 1 of the terms lacks it.
 	 */

@@ -135,6 +135,7 @@ static uint8_t *put_frame(uint8_t *at, const char *text)
 
 	memcpy(at, header, sizeof(header));
 	memcpy(at + sizeof(header), text, len);
+	memset(at + sizeof(header) + len, 0, (4 - len % 4) % 4);
 	return at + sizeof(header) + len;
 }
 
@@ -143,7 +144,7 @@ static uint32_t put_frames(uint8_t *at, const char *const *texts)
 	uint8_t *begin = at;
 
 	while (*texts)
-		at = put_frame(at, *texts++);
+		at = put_frame(begin + (at - begin + 3) / 4 * 4, *texts++);
 	return (uint32_t)(at - begin);
 }
 
@@ -171,10 +172,11 @@ static void shorter_answers_lie_one_behind_the_other(void **state)
 		       (const char *const[]){"\x21\x28\xc3\xee", "\xe3\x06\x92\x83", NULL}, 2);
 }
 
-static void what_follows_an_odd_frame_goes_back_as_it_came(void **state)
+static void frames_of_odd_lengths_begin_aligned(void **state)
 {
 	(void)state;
-	expect_answers(OFFLOAD_REVERSE, (const char *const[]){"ABCDE", "1234", NULL}, (const char *const[]){"EDCBA", "1234", NULL}, 1);
+	expect_answers(OFFLOAD_REVERSE, (const char *const[]){"ABCDE", "1234", "x", "12", "abc", NULL},
+		       (const char *const[]){"EDCBA", "4321", "x", "21", "cba", NULL}, 5);
 }
 
 static void what_is_no_frame_goes_back_as_it_came(void **state)
@@ -224,7 +226,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sha256_of_published_messages),	 cmocka_unit_test(crc32c_of_published_messages),
 		cmocka_unit_test(each_frame_of_a_message_is_answered), cmocka_unit_test(shorter_answers_lie_one_behind_the_other),
-		cmocka_unit_test(what_follows_an_odd_frame_goes_back_as_it_came), cmocka_unit_test(what_is_no_frame_goes_back_as_it_came),
+		cmocka_unit_test(frames_of_odd_lengths_begin_aligned), cmocka_unit_test(what_is_no_frame_goes_back_as_it_came),
 		cmocka_unit_test(reverse_of_every_short_length), cmocka_unit_test(answers_stay_within_the_tables_bound),
 #ifdef HAVE_LIBCRYPTO
 		cmocka_unit_test(sha256_is_that_of_openssl),

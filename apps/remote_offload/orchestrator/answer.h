@@ -12,6 +12,7 @@
 /* As in frame.h, which is host code. */
 #define KERNEL_FRAME_OVERHEAD 12u
 #define KERNEL_REQUEST_ID 4u
+#define KERNEL_FRAME_ALIGN 4u
 
 SOFTFIELD_DEVICE uint32_t kernel_swap(uint32_t value)
 {
@@ -52,29 +53,33 @@ SOFTFIELD_DEVICE uint32_t kernel_answer(uint32_t function, uintptr_t addr, uint3
 	return answer_len == payload_len ? len : kernel_set_answer_len(addr, answer_len);
 }
 
+/* From one frame of a message to the next. */
+SOFTFIELD_DEVICE uint32_t kernel_stride(uint32_t size) { return (size + KERNEL_FRAME_ALIGN - 1) & ~(KERNEL_FRAME_ALIGN - 1); }
+
 /*
- * One thread, a message of one frame or several, each but the last a multiple of 4 bytes long: its answers, one behind the other.
- * No answer is longer than its request. What is not a frame goes back as it came.
+ * One thread, a message of one frame or several, each of which begins at a multiple of 4 bytes: its answers, in the same way. No answer
+ * is longer than its request. What is not a frame goes back as it came.
  */
 SOFTFIELD_DEVICE uint32_t kernel_answer_all(uint32_t function, uintptr_t addr, uint32_t len, uint32_t *frames)
 {
-	uint32_t at = 0, out = 0, count = 0, size, answer, i;
+	uint32_t at = 0, out = 0, end = 0, count = 0, size, answer, i;
 
-	while (at % 4 == 0 && len - at >= KERNEL_FRAME_OVERHEAD) {
+	while (at < len && len - at >= KERNEL_FRAME_OVERHEAD) {
 		size = kernel_swap(*(const uint32_t *)(addr + at));
 		if (size < KERNEL_FRAME_OVERHEAD || size > len - at)
 			break;
 		answer = kernel_answer(function, addr + at, size);
 		for (i = 0; out != at && i < answer; i++)
 			((uint8_t *)addr)[out + i] = ((const uint8_t *)addr)[at + i];
-		at += size;
-		out += answer;
+		at += kernel_stride(size);
+		end = out + answer;
+		out = kernel_stride(end);
 		count++;
 	}
 	for (i = 0; out != at && at + i < len; i++)
 		((uint8_t *)addr)[out + i] = ((const uint8_t *)addr)[at + i];
 	*frames = count != 0 ? count : 1;
-	return out + (len - at);
+	return at < len ? out + (len - at) : end;
 }
 
 #endif

@@ -125,18 +125,21 @@ enum connection_frame connection_peek(const struct connection *connection, uint3
 }
 
 uint32_t connection_peek_more(const struct connection *connection, uint32_t frame_max, uint32_t frames_max, uint32_t bytes_max,
-			      uint32_t *len)
+			      uint32_t *len, uint32_t *message_len)
 {
 	const struct block *block = connection->in;
 	const uint8_t *first = block->data + block->start;
 	uint32_t there = block->end - block->start, more = 0;
 	struct frame frame;
 
-	for (; more < frames_max && *len % 4 == 0; more++) {
+	for (*message_len = *len; more < frames_max; more++) {
+		uint32_t at = frame_stride(*message_len);
+
 		if (frame_parse(first + *len, there - *len, frame_max, &frame) != FRAME_COMPLETE || frame.id != FRAME_CLIENT_REQUEST ||
-		    *len + frame.size > bytes_max)
+		    at + frame.size > bytes_max)
 			break;
 		*len += frame.size;
+		*message_len = at + frame.size;
 	}
 	return more;
 }

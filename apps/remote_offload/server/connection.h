@@ -50,10 +50,10 @@ long connection_read(struct connection *connection, struct block_pool *pool);
 /* The next request in the in block. A bad one is explained in why. frame_max bounds the whole frame. */
 enum connection_frame connection_peek(const struct connection *connection, uint32_t frame_max, const uint8_t **frame,
 				      uint32_t *frame_len, char *why, size_t why_size);
-/* How many more requests lie whole behind the first *len bytes of that one: at most frames_max, in bytes_max bytes with it, each but
- * the last a multiple of 4 bytes long. *len grows by them. */
+/* How many more requests lie whole behind that one of *len bytes: at most frames_max, all in one message of bytes_max bytes. *len grows
+ * by them; message_len is that of the message, where each frame is aligned. */
 uint32_t connection_peek_more(const struct connection *connection, uint32_t frame_max, uint32_t frames_max, uint32_t bytes_max,
-			      uint32_t *len);
+			      uint32_t *len, uint32_t *message_len);
 void connection_consume(struct connection *connection, struct block_pool *pool, uint32_t len);
 
 /* Queues bytes for the client; false when there is no memory. */

@@ -267,15 +267,16 @@ doca_error_t datapath_begin(struct datapath *dp, uint32_t remote_consumer_id)
 
 /* Use */
 
-doca_error_t datapath_send(struct datapath *dp, const uint8_t *bytes, size_t len)
+uint8_t *datapath_room(const struct datapath *dp)
 {
-	const struct datapath_send *send;
+	return dp->free_send_count > 0 ? dp->free_sends[dp->free_send_count - 1]->bytes : NULL;
+}
+
+doca_error_t datapath_send(struct datapath *dp, size_t len)
+{
+	const struct datapath_send *send = dp->free_sends[dp->free_send_count - 1];
 	doca_error_t result;
 
-	if (dp->free_send_count == 0)
-		return DOCA_ERROR_AGAIN;
-	send = dp->free_sends[dp->free_send_count - 1];
-	memcpy(send->bytes, bytes, len);
 	doca_buf_set_data(send->buf, send->bytes, len);
 	result = doca_task_submit_ex(doca_comch_producer_task_send_as_task(send->task), DOCA_TASK_SUBMIT_FLAG_NONE);
 	if (result == DOCA_SUCCESS)

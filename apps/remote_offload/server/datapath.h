@@ -74,8 +74,10 @@ bool datapath_is_running(struct datapath *datapath);
 /* Tasks for requests to that consumer of the peer, and all receives posted. */
 doca_error_t datapath_begin(struct datapath *datapath, uint32_t remote_consumer_id);
 
-/* Copies the bytes and submits. AGAIN: every task is in use, or the peer has no receive posted; try after progress. */
-doca_error_t datapath_send(struct datapath *datapath, const uint8_t *bytes, size_t len);
+/* Where the next message is to be written, or NULL while every task is in use; try after progress. */
+uint8_t *datapath_room(const struct datapath *datapath);
+/* Submits what was written there. AGAIN: the peer has no receive posted; write and try again after progress. */
+doca_error_t datapath_send(struct datapath *datapath, size_t len);
 /* What datapath_send may have held back goes out. */
 void datapath_flush(struct datapath *datapath);
 

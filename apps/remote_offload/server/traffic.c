@@ -116,16 +116,40 @@ uint32_t traffic_inflight(const struct worker *worker)
 	return worker->inflight_frames;
 }
 
-/* Is it as many whole frames as were asked for, and nothing else? */
-static bool answer_is_frames(const uint8_t *bytes, size_t len, uint32_t frames)
+/* Is it as many whole frames as were asked for, and nothing else? Then total is the sum of their bytes. */
+static bool answer_is_frames(const uint8_t *bytes, size_t len, uint32_t frames, size_t *total)
 {
 	struct frame frame;
 
-	for (; frames > 0 && frame_parse(bytes, len, UINT32_MAX, &frame) == FRAME_COMPLETE; frames--) {
-		bytes += frame.size;
-		len -= frame.size;
+	*total = 0;
+	while (frames-- > 0) {
+		if (frame_parse(bytes, len, UINT32_MAX, &frame) != FRAME_COMPLETE)
+			return false;
+		*total += frame.size;
+		if (frames == 0)
+			return frame.size == len;
+		if (frame_stride(frame.size) > len)
+			return false;
+		bytes += frame_stride(frame.size);
+		len -= frame_stride(frame.size);
 	}
-	return frames == 0 && len == 0;
+	return false;
+}
+
+/* Queues them for the client, without what aligns them. */
+static bool append_answers(struct worker *worker, struct connection *connection, const uint8_t *bytes, size_t len, size_t total)
+{
+	struct frame frame;
+
+	if (total == len)
+		return connection_append(connection, &worker->pool, bytes, len);
+	for (; total > 0; total -= frame.size) {
+		frame_parse(bytes, total, UINT32_MAX, &frame);
+		if (!connection_append(connection, &worker->pool, bytes, frame.size))
+			return false;
+		bytes += frame_stride(frame.size);
+	}
+	return true;
 }
 
 /* From the data path: the oldest message in flight has its answer. */
@@ -134,6 +158,7 @@ void traffic_take_answer(void *user, const uint8_t *bytes, size_t len)
 	struct worker *worker = user;
 	struct connection *connection;
 	struct asker asker;
+	size_t total;
 
 	if (traffic_inflight(worker) == 0) {
 		DOCA_LOG_ERR("the orchestrator sent an answer that nobody asked for");
@@ -148,12 +173,12 @@ void traffic_take_answer(void *user, const uint8_t *bytes, size_t len)
 	if (connection->fd < 0) {
 		worker->stats.dropped_answers += asker.frames;
 		traffic_release(worker, connection);
-	} else if (!answer_is_frames(bytes, len, asker.frames)) {
+	} else if (!answer_is_frames(bytes, len, asker.frames, &total)) {
 		close_bad(worker, connection, "the orchestrator's answer is not a frame for each of its requests");
-	} else if (!connection_append(connection, &worker->pool, bytes, len)) {
+	} else if (!append_answers(worker, connection, bytes, len, total)) {
 		close_bad(worker, connection, "no memory for its answers");
 	} else {
-		worker->stats.bytes_out += len;
+		worker->stats.bytes_out += total;
 		worker->unwritten += asker.frames;
 		connection->unwritten += asker.frames;
 		traffic_dirty(worker, connection);
@@ -248,6 +273,25 @@ static uint32_t more_frames_max(const struct worker *worker, const struct connec
 	return out < queue ? (uint32_t)out : queue;
 }
 
+/* Writes a message of frames that lie one behind the other. */
+static void put_message(uint8_t *to, const uint8_t *frames, uint32_t len, uint32_t message_len)
+{
+	struct frame frame;
+
+	if (len == message_len) {
+		memcpy(to, frames, len);
+		return;
+	}
+	for (; len > 0; len -= frame.size) {
+		frame_parse(frames, len, UINT32_MAX, &frame);
+		memcpy(to, frames, frame.size);
+		if (len > frame.size)
+			memset(to + frame.size, 0, frame_stride(frame.size) - frame.size);
+		to += frame_stride(frame.size);
+		frames += frame.size;
+	}
+}
+
 enum pump { PUMP_EMPTY, PUMP_BLOCKED, PUMP_CLOSED };
 
 /* Sends every complete frame that was read. EMPTY: more bytes are needed; BLOCKED: frames remain. */
@@ -255,7 +299,8 @@ static enum pump send_frames(struct worker *worker, struct connection *connectio
 {
 	for (;;) {
 		const uint8_t *frame;
-		uint32_t len, frames = 1;
+		uint32_t len, message_len, frames = 1;
+		uint8_t *room;
 		char why[WHY_MAX];
 		enum connection_frame state = connection_peek(connection, worker->limits.frame_max, &frame, &len, why, sizeof(why));
 		doca_error_t result;
@@ -273,11 +318,18 @@ static enum pump send_frames(struct worker *worker, struct connection *connectio
 		}
 		if (!may_send(worker))
 			return PUMP_BLOCKED;
+		room = datapath_room(worker->dp);
+		if (!room) {
+			worker->send_blocked = true;
+			return PUMP_BLOCKED;
+		}
 		/* What came together goes together: one message for many small frames. */
+		message_len = len;
 		if (len < worker->limits.batch_bytes)
 			frames += connection_peek_more(connection, worker->limits.frame_max, more_frames_max(worker, connection),
-						       worker->limits.batch_bytes, &len);
-		result = datapath_send(worker->dp, frame, len);
+						       worker->limits.batch_bytes, &len, &message_len);
+		put_message(room, frame, len, message_len);
+		result = datapath_send(worker->dp, message_len);
 		if (result != DOCA_SUCCESS) {
 			worker->send_blocked = true;
 			if (result != DOCA_ERROR_AGAIN)
