@@ -18,7 +18,7 @@
 /* Says on stderr what failed and why, and ends the program. */
 void legacy_must(doca_error_t status, const char *what);
 
-/* Opens the device of that address. */
+/* Opens the device of that address. From then on the libraries say on stderr why a call fails. */
 struct doca_dev *legacy_open_device(const char *pci_address);
 
 /* A work queue, memory, and bufs of it. */

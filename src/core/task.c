@@ -143,7 +143,8 @@ static __attribute__((noinline, cold)) doca_error_t submit_refused(const struct 
 	if (task->state != SF_TASK_ALLOCATED)
 		SF_LOG_ERR("%s task is %s and cannot be submitted", task->cls->name, names[task->state]);
 	else
-		SF_LOG_ERR("%s task cannot be submitted: its %s does not run", task->cls->name, task->ctx->ops->name);
+		SF_LOG_ERR("%s task cannot be submitted: its %s does not run; start it, after a failed task once it is IDLE",
+			   task->cls->name, task->ctx->ops->name);
 	return DOCA_ERROR_BAD_STATE;
 }
 

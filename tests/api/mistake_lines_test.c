@@ -154,6 +154,36 @@ static void dma_started_without_a_progress_engine(void **state)
 	assert_int_equal(doca_dma_destroy(dma), DOCA_SUCCESS);
 }
 
+static void never(struct doca_dma_task_memcpy *task, union doca_data task_user_data, union doca_data ctx_user_data)
+{
+	(void)task;
+	(void)task_user_data;
+	(void)ctx_user_data;
+	fail();
+}
+
+static void task_submitted_while_its_context_stops(void **state)
+{
+	struct doca_dma_task_memcpy *task;
+	struct doca_dma *dma;
+	struct doca_pe *pe;
+
+	(void)state;
+	assert_int_equal(doca_pe_create(&pe), DOCA_SUCCESS);
+	assert_int_equal(doca_dma_create(dev, &dma), DOCA_SUCCESS);
+	assert_int_equal(doca_pe_connect_ctx(pe, doca_dma_as_ctx(dma)), DOCA_SUCCESS);
+	assert_int_equal(doca_dma_task_memcpy_set_conf(dma, never, never, 1), DOCA_SUCCESS);
+	assert_int_equal(doca_ctx_start(doca_dma_as_ctx(dma)), DOCA_SUCCESS);
+	assert_int_equal(doca_dma_task_memcpy_alloc_init(dma, NULL, NULL, (union doca_data){0}, &task), DOCA_SUCCESS);
+	assert_int_equal(doca_ctx_stop(doca_dma_as_ctx(dma)), DOCA_ERROR_IN_PROGRESS);
+	assert_int_equal(doca_task_submit(doca_dma_task_memcpy_as_task(task)), DOCA_ERROR_BAD_STATE);
+	assert_line("its dma does not run", "start it");
+	doca_task_free(doca_dma_task_memcpy_as_task(task));
+	doca_pe_progress(pe); /* STOPPING to IDLE */
+	assert_int_equal(doca_dma_destroy(dma), DOCA_SUCCESS);
+	assert_int_equal(doca_pe_destroy(pe), DOCA_SUCCESS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -163,6 +193,7 @@ int main(void)
 		cmocka_unit_test(sync_event_exported_without_a_remote_location),
 		cmocka_unit_test(sha_task_of_no_algorithm_or_without_a_source),
 		cmocka_unit_test(dma_started_without_a_progress_engine),
+		cmocka_unit_test(task_submitted_while_its_context_stops),
 	};
 
 	return cmocka_run_group_tests(tests, open_side, close_side);
