@@ -514,5 +514,5 @@ int main(void)
 		cmocka_unit_test(out_of_memory_for_data_path_on_gpu),
 		cmocka_unit_test(out_of_memory_for_comm_channel),
 	};
-	return cmocka_run_group_tests(tests, install, NULL);
+	return cmocka_run_group_tests(tests, install, uninstall);
 }

@@ -85,9 +85,22 @@ static void run(void (*begin)(struct rig *rig), doca_error_t (*make)(struct rig 
 	{                                                                                                                        \
 		run(begin, make_##name, max_without);                                                                            \
 	}
+/* A runtime folder of its own: the names of its services are those of other runs at the same time. */
+static char folder[] = "/tmp/softfield-memory-XXXXXX";
+
 static int install(void **state)
 {
+	if (mkdtemp(folder) == NULL || setenv("SOFTFIELD_RUNTIME", folder, 1) != 0)
+		return -1;
 	return starve_install() == 0;
+}
+
+static int uninstall(void **state)
+{
+	char command[sizeof(folder) + 16];
+
+	snprintf(command, sizeof(command), "rm -r '%s'", folder);
+	return system(command);
 }
 
 #endif
