@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What doca_rdma_export gives: where a connection's peer finds it. And the greeting with which the peer's link arrives. Both
+ * come from another process: they are checked whole before anything of them is used.
+ */
+#ifndef RDMA_DESCRIPTOR_H
+#define RDMA_DESCRIPTOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <doca_error.h>
+
+#define RDMA_TOKEN_SIZE 16
+#define RDMA_NAME_MAX 48 /* a listener's name, with its NUL */
+#define RDMA_DESCRIPTOR_SIZE 88
+#define RDMA_GREETING_SIZE 40
+
+struct rdma_descriptor {
+	uint32_t transport;		/* enum doca_rdma_transport_type */
+	uint32_t permissions;		/* of the instance, for its peers */
+	uint8_t token[RDMA_TOKEN_SIZE]; /* the connection's: random */
+	char name[RDMA_NAME_MAX];
+};
+
+struct rdma_greeting {
+	uint8_t to[RDMA_TOKEN_SIZE];   /* the connection that is called */
+	uint8_t from[RDMA_TOKEN_SIZE]; /* the caller's */
+};
+
+void rdma_descriptor_pack(const struct rdma_descriptor *descriptor, uint8_t out[RDMA_DESCRIPTOR_SIZE]);
+
+/* INVALID_VALUE, logged: truncated, altered, of another version. */
+doca_error_t rdma_descriptor_parse(const void *data, size_t len, struct rdma_descriptor *descriptor);
+
+void rdma_greeting_pack(const struct rdma_greeting *greeting, uint8_t out[RDMA_GREETING_SIZE]);
+doca_error_t rdma_greeting_parse(const void *data, size_t len, struct rdma_greeting *greeting);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Every bound of RDMA. The capability calls answer with these. */
+#ifndef RDMA_LIMITS_H
+#define RDMA_LIMITS_H
+
+#include <stdint.h>
+
+#define RDMA_TASKS_MAX 65536 /* of one type in one instance */
+#define RDMA_QUEUE_MAX 32768 /* a queue size that can be set */
+#define RDMA_QUEUE_DEFAULT 128
+#define RDMA_LIST_MAX 16		     /* buffers of a local list */
+#define RDMA_RECV_LIST_MAX 6		     /* buffers of a receive: what a receive of the fabric holds */
+#define RDMA_MESSAGE_MAX (UINT32_C(1) << 31) /* bytes */
+#define RDMA_CONNECTIONS_MAX 1024	     /* of one instance */
+#define RDMA_SL_MAX 15
+#define RDMA_GIDS_MAX 4
+#define RDMA_RNR_MAX 7			    /* a retry count: without end */
+#define RDMA_RNR_WAIT_NS UINT64_C(10000000) /* of one retry */
+#define RDMA_RETRY_NS 1000000		    /* how often a sleeping progress engine looks whether a held back task can go */
+#define RDMA_POLL_BUDGET 64		    /* completions of one progress call */
+
+#endif

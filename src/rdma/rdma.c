@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The RDMA instance and its context. */
+#include "rdma/rdma.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "core/dev.h"
+
+doca_error_t rdma_check_given(const void *pointer, const char *what)
+{
+	if (pointer != NULL)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("rdma: no %s given", what);
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
+/* ---- start and stop ---- */
+
+static doca_error_t open_retry_timer(struct doca_rdma *rdma)
+{
+	rdma->retry_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (rdma->retry_fd < 0) {
+		SF_LOG_ERR("rdma: no timer for tasks that wait: too many open files?");
+		return DOCA_ERROR_OPERATING_SYSTEM;
+	}
+	doca_error_t result = sf_ctx_watch_fd(&rdma->ctx, rdma->retry_fd);
+	if (result != DOCA_SUCCESS)
+		close(rdma->retry_fd);
+	rdma->retry_set = false;
+	return result;
+}
+
+static void close_retry_timer(struct doca_rdma *rdma)
+{
+	sf_ctx_unwatch_fd(&rdma->ctx, rdma->retry_fd);
+	close(rdma->retry_fd);
+}
+
+static doca_error_t open_listener(struct doca_rdma *rdma)
+{
+	uint64_t name[2];
+	if (getrandom(name, sizeof(name), 0) != sizeof(name)) {
+		SF_LOG_ERR("rdma: no random bytes for the instance's name");
+		return DOCA_ERROR_OPERATING_SYSTEM;
+	}
+	snprintf(rdma->name, sizeof(rdma->name), "rdma-%016" PRIx64 "%016" PRIx64, name[0], name[1]);
+	return sf_listener_open(rdma->port, rdma->name, SF_LISTEN_AUTO, rdma, &rdma->listener);
+}
+
+static doca_error_t open_port(struct doca_rdma *rdma)
+{
+	struct sf_domain *domain;
+	doca_error_t result = sf_dev_domain(rdma->dev, &domain);
+	if (result != DOCA_SUCCESS)
+		return result;
+	uint32_t num_receives = rdma->pools[RDMA_POOL_RECEIVE].num_tasks;
+	result = sf_port_open(domain, &rdma_port_handler, num_receives != 0 ? num_receives : 1, sf_ctx_event_fd(&rdma->ctx),
+			      &rdma->port);
+	if (result != DOCA_SUCCESS)
+		return result;
+	result = open_listener(rdma);
+	if (result != DOCA_SUCCESS)
+		sf_port_close(rdma->port);
+	return result;
+}
+
+static doca_error_t rdma_start(struct doca_ctx *ctx)
+{
+	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
+	struct doca_rdma_connection *connections = calloc(rdma->max_num_connections, sizeof(*connections));
+	if (connections == NULL) {
+		SF_LOG_ERR("no memory for %u RDMA connections", rdma->max_num_connections);
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	doca_error_t result = open_retry_timer(rdma);
+	if (result == DOCA_SUCCESS) {
+		result = open_port(rdma);
+		if (result != DOCA_SUCCESS)
+			close_retry_timer(rdma);
+	}
+	if (result != DOCA_SUCCESS) {
+		free(connections);
+		return result;
+	}
+	free(rdma->connections);
+	rdma->connections = connections;
+	rdma->num_connections = rdma->num_waiting = 0;
+	rdma->fatal = false;
+	sf_reach_cache_init(&rdma->reach, rdma->dev);
+	return DOCA_SUCCESS;
+}
+
+static void rdma_cancel(struct doca_ctx *ctx)
+{
+	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
+	rdma_connections_cancel(rdma);
+	sf_port_flush_recvs(rdma->port);
+	sf_ctx_kick(ctx);
+}
+
+static void rdma_stop(struct doca_ctx *ctx)
+{
+	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
+	/* Peers that were accepted without us knowing are told of by a poll: only then are all links known. */
+	sf_listener_close(rdma->listener);
+	rdma->listener = NULL;
+	while (sf_port_poll(rdma->port, RDMA_POLL_BUDGET) > 0)
+		;
+	rdma_connections_close(rdma);
+	sf_port_close(rdma->port);
+	close_retry_timer(rdma);
+	rdma->port = NULL;
+}
+
+/* ---- progress ---- */
+
+static bool tell_ended(struct doca_rdma *rdma)
+{
+	struct doca_task *task = rdma->ended;
+	bool any = task != NULL;
+	rdma->ended = rdma->ended_last = NULL; /* what callbacks add is for the next call */
+	for (struct doca_task *next; task != NULL; task = next) {
+		next = task->next;
+		sf_task_complete(task, task->status);
+	}
+	return any;
+}
+
+static void drain_retry_timer(struct doca_rdma *rdma)
+{
+	const struct itimerspec never = {{0, 0}, {0, 0}};
+	(void)timerfd_settime(rdma->retry_fd, 0, &never, NULL);
+	rdma->retry_set = false;
+}
+
+static bool rdma_progress(struct doca_ctx *ctx)
+{
+	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
+	bool moved = false;
+	if (__builtin_expect(rdma->ended != NULL, 0)) /* before the poll: what was decided then is older than what it reports */
+		moved = tell_ended(rdma);
+	moved |= sf_port_poll(rdma->port, RDMA_POLL_BUDGET) > 0;
+	if (__builtin_expect(rdma->retry_set, 0))
+		drain_retry_timer(rdma);
+	if (__builtin_expect(rdma->num_waiting != 0, 0))
+		moved |= rdma_requests_pump(rdma);
+	if (__builtin_expect(rdma->fatal && rdma->ended == NULL, 0)) {
+		rdma->fatal = false;
+		if (ctx->state == DOCA_CTX_STATE_RUNNING)
+			sf_ctx_fail(ctx);
+		moved = true;
+	}
+	return moved;
+}
+
+static bool rdma_arm(struct doca_ctx *ctx)
+{
+	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
+	const struct itimerspec soon = {{0, 0}, {0, RDMA_RETRY_NS}};
+	if (rdma->ended != NULL || rdma->fatal)
+		return true;
+	if (rdma->num_waiting != 0 && !rdma->retry_set) {
+		if (timerfd_settime(rdma->retry_fd, 0, &soon, NULL) != 0)
+			return true;
+		rdma->retry_set = true;
+	}
+	return sf_port_arm(rdma->port);
+}
+
+static const struct sf_ctx_ops rdma_ops = {
+	.name = "rdma",
+	.needs_pe = true,
+	.start = rdma_start,
+	.cancel = rdma_cancel,
+	.stop = rdma_stop,
+	.progress = rdma_progress,
+	.arm = rdma_arm,
+};
+
+/* ---- public ---- */
+
+doca_error_t doca_rdma_create(struct doca_dev *dev, struct doca_rdma **rdma)
+{
+	if (dev == NULL || rdma == NULL)
+		return rdma_check_given(NULL, dev == NULL ? "device" : "place for the instance");
+	struct doca_rdma *created = calloc(1, sizeof(*created));
+	if (created == NULL) {
+		SF_LOG_ERR("no memory for an RDMA instance");
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	sf_ctx_init(&created->ctx, &rdma_ops, created->pools, RDMA_POOLS);
+	sf_dev_hold(dev);
+	created->dev = dev;
+	created->send_queue_size = RDMA_QUEUE_DEFAULT;
+	created->list_len = created->recv_list_len = 1;
+	created->mtu = DOCA_MTU_SIZE_1K_BYTES;
+	created->max_num_connections = 1;
+	created->rnr_retry_count = RDMA_RNR_MAX;
+	*rdma = created;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_rdma_destroy(struct doca_rdma *rdma)
+{
+	doca_error_t result = rdma_check_given(rdma, "instance to destroy");
+	if (result != DOCA_SUCCESS)
+		return result;
+	result = sf_ctx_fini(&rdma->ctx);
+	if (result != DOCA_SUCCESS)
+		return result == DOCA_ERROR_IN_USE ? DOCA_ERROR_BAD_STATE : result;
+	sf_dev_release(rdma->dev);
+	free(rdma->connections);
+	free(rdma);
+	return DOCA_SUCCESS;
+}
+
+struct doca_ctx *doca_rdma_as_ctx(struct doca_rdma *rdma)
+{
+	return rdma != NULL ? &rdma->ctx : NULL;
+}

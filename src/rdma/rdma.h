@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The inside of an RDMA instance.
+ *
+ *   rdma.c         the instance and its context       properties.c   what can be set and asked
+ *   connection.c   export, connect, links             caps.c         what a device can do
+ *   request.c      tasks that go out by a connection  receive.c      receives
+ *   task_X.c       the public face of one task type   descriptor.c   what travels out of band
+ *
+ * An instance has one port and one listener. A connection has two links: its own, by which it sends, reads and writes, and the
+ * peer's, by which it receives. So each side connects without waiting for the other, and the descriptors may be exchanged in
+ * either order and at any time: the peer's listener is there since its export.
+ *
+ * Tasks of a connection go out in order. What the fabric does not take now (no receive there, the link not there yet, a queue
+ * full) waits in the connection, with all that comes after it, and is tried from progress.
+ */
+#ifndef RDMA_RDMA_H
+#define RDMA_RDMA_H
+
+#include <doca_rdma.h>
+
+#include "core/ctx.h"
+#include "fabric/fabric.h"
+#include "mem/reach.h"
+#include "rdma/descriptor.h"
+#include "rdma/limits.h"
+
+/* What goes with an immediate: its four bytes as they are, and the receive's opcode. */
+#define RDMA_HEADER_SIZE 5
+
+enum rdma_pool {
+	RDMA_POOL_RECEIVE,
+	RDMA_POOL_SEND,
+	RDMA_POOL_SEND_IMM,
+	RDMA_POOL_READ,
+	RDMA_POOL_WRITE,
+	RDMA_POOL_WRITE_IMM,
+	RDMA_POOL_CMP_SWP,
+	RDMA_POOL_FETCH_ADD,
+	RDMA_POOLS,
+};
+
+enum rdma_connection_state {
+	RDMA_CONNECTION_FREE,
+	RDMA_CONNECTION_EXPORTED,
+	RDMA_CONNECTION_CONNECTED, /* tasks are taken, whether or not the link is there yet */
+	RDMA_CONNECTION_LOST,	   /* the peer is gone, which the next task will tell */
+	RDMA_CONNECTION_FAILED,	   /* a task failed: the others are flushed */
+};
+
+struct doca_rdma_connection {
+	struct doca_rdma *rdma;
+	uint32_t id; /* from 0 on, in the order of export */
+	enum rdma_connection_state state;
+	union doca_data user_data;
+	uint8_t token[RDMA_TOKEN_SIZE];
+	uint8_t descriptor[RDMA_DESCRIPTOR_SIZE]; /* the program's to read */
+	struct rdma_descriptor peer;		  /* CONNECTED and later */
+	struct sf_link *out;			  /* ours to the peer, or NULL */
+	struct sf_link *in;			  /* the peer's to us, or NULL */
+	uint8_t in_token[RDMA_TOKEN_SIZE];	  /* whose link in is */
+	struct doca_task *waiting, *waiting_last; /* by next */
+	uint32_t num_out;			  /* tasks that the link has */
+	uint64_t not_ready_since;		  /* the first waiting task has no receive since then, ns; or 0 */
+};
+
+struct doca_rdma {
+	struct doca_ctx ctx;
+	struct doca_dev *dev;
+	struct sf_task_pool pools[RDMA_POOLS];
+	/* properties */
+	uint32_t send_queue_size, list_len, recv_list_len, permissions, gid_index, sl;
+	enum doca_mtu_size mtu;
+	uint16_t max_num_connections;
+	uint8_t rnr_retry_count;
+	/* from start on */
+	struct sf_reach_cache reach;
+	struct sf_port *port;
+	struct sf_listener *listener;
+	char name[RDMA_NAME_MAX];
+	int retry_fd; /* a timerfd: event-driven, while tasks wait */
+	bool retry_set;
+	struct doca_rdma_connection *connections; /* kept until the next start, or destroy */
+	uint32_t num_connections;
+	uint32_t num_waiting;		      /* connections with tasks that wait */
+	struct doca_task *ended, *ended_last; /* decided outside a poll, told by progress */
+	bool fatal;			      /* no connection is left that works */
+};
+
+/* A task that goes out by a connection: the beginning of every type but the receive. */
+struct rdma_request {
+	struct doca_task base;
+	struct doca_rdma_connection *connection;
+	const struct doca_buf *src;
+	struct doca_buf *dst; /* an atomic's remote operand too */
+	struct doca_buf *result;
+	doca_be32_t immediate;
+	uint64_t compare, value;
+	uint32_t result_len;
+	uint64_t len;
+	doca_error_t verdict; /* not SUCCESS: it will end so, once those before it have */
+	uint8_t header[RDMA_HEADER_SIZE];
+	struct sf_op op;
+	struct sf_iov iov[RDMA_LIST_MAX];
+};
+
+struct doca_rdma_task_receive {
+	struct doca_task base;
+	struct doca_buf *dst;
+	const struct doca_rdma_connection *connection;
+	enum doca_rdma_opcode opcode;
+	uint32_t result_len;
+	doca_be32_t immediate;
+	struct sf_recv recv;
+	struct sf_iov iov[RDMA_RECV_LIST_MAX];
+};
+
+/* ---- connection.c ---- */
+
+extern const struct sf_port_handler rdma_port_handler;
+
+/* A task ended badly, or is about to: the connection takes no more, and those that wait are flushed. */
+void rdma_connection_fail(struct doca_rdma_connection *connection);
+/* Begins the end of all connections. */
+void rdma_connections_cancel(struct doca_rdma *rdma);
+/* Closes their links. Nothing is in flight. */
+void rdma_connections_close(struct doca_rdma *rdma);
+
+/* ---- request.c ---- */
+
+struct rdma_verb {
+	struct sf_task_class cls;
+	enum sf_op_kind kind;
+	bool immediate;
+	uint32_t need; /* the right that the peer's instance must give, or 0 */
+};
+
+/* cls.submit of every verb. */
+doca_error_t rdma_request_submit(struct doca_task *base, uint32_t flags);
+/* For the *_allocate_init: the base and the connection are set, all else is 0. */
+doca_error_t rdma_request_alloc(struct doca_rdma *rdma, enum rdma_pool pool, struct doca_rdma_connection *connection,
+				union doca_data user_data, const void *place, struct rdma_request **request);
+/* For the *_set_conf. */
+doca_error_t rdma_pool_configure(struct doca_rdma *rdma, enum rdma_pool pool, const struct sf_task_class *cls,
+				 doca_task_completion_cb_t completed, doca_task_completion_cb_t failed, uint32_t num_tasks);
+
+/* Tries what waits; true when something moved. */
+bool rdma_requests_pump(struct doca_rdma *rdma);
+/* The task ends with status from the next progress call. */
+void rdma_end_later(struct doca_rdma *rdma, struct doca_task *task, doca_error_t status);
+
+/* ---- rdma.c ---- */
+
+/* NULL is INVALID_VALUE, logged with what the thing is. */
+doca_error_t rdma_check_given(const void *pointer, const char *what);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The receive task: posted on the instance's port, for the messages of all connections. */
+#include <string.h>
+
+#include "base/log.h"
+#include "mem/mmap.h"
+#include "rdma/rdma.h"
+
+/* ---- what it does ---- */
+
+/* The immediate comes from the peer. */
+static doca_error_t read_header(struct doca_rdma_task_receive *task)
+{
+	const struct sf_recv *recv = &task->recv;
+	uint8_t opcode = recv->header[RDMA_HEADER_SIZE - 1];
+	task->immediate = 0;
+	task->opcode = DOCA_RDMA_OPCODE_RECV_SEND;
+	if (recv->header_len == 0 && recv->kind == SF_OP_SEND)
+		return DOCA_SUCCESS;
+	if (recv->header_len != RDMA_HEADER_SIZE || opcode < DOCA_RDMA_OPCODE_RECV_SEND_WITH_IMM ||
+	    opcode > DOCA_RDMA_OPCODE_RECV_WRITE_WITH_IMM) {
+		SF_LOG_ERR("rdma receive: the peer sent %u header bytes that are not RDMA's", recv->header_len);
+		return DOCA_ERROR_IO_FAILED;
+	}
+	memcpy(&task->immediate, recv->header, sizeof(task->immediate));
+	task->opcode = (enum doca_rdma_opcode)opcode;
+	return DOCA_SUCCESS;
+}
+
+static void receive_done(struct sf_recv *recv)
+{
+	struct doca_rdma_task_receive *task =
+		(struct doca_rdma_task_receive *)(void *)((char *)recv - offsetof(struct doca_rdma_task_receive, recv));
+	doca_error_t status = recv->status;
+	if (status == DOCA_SUCCESS)
+		status = read_header(task);
+	else if (task->base.ctx->state != DOCA_CTX_STATE_RUNNING)
+		status = DOCA_ERROR_BAD_STATE;
+	if (status == DOCA_SUCCESS) {
+		task->connection = (const struct doca_rdma_connection *)recv->link->user;
+		task->result_len = recv->len;
+		sf_reach_grow(task->dst, recv->len);
+	}
+	sf_task_complete(&task->base, status);
+}
+
+static doca_error_t add_piece(struct doca_rdma_task_receive *task, const struct doca_buf *buf)
+{
+	struct doca_rdma *rdma = (struct doca_rdma *)task->base.ctx;
+	const struct sf_reach *reach;
+	uint8_t *tail = buf->data + buf->data_len;
+	size_t room = sf_buf_tailroom(buf);
+	doca_error_t result = sf_reach_get(&rdma->reach, buf->mmap, &reach);
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (reach->region != NULL || !reach->writable || !sf_reach_contains(reach, tail, room) || buf->mmap != task->dst->mmap) {
+		SF_LOG_ERR("rdma receive: a buffer %s",
+			   buf->mmap != task->dst->mmap ? "of another memory map than the first of its list"
+			   : reach->region != NULL	? "is imported memory, not this process's own"
+			   : !reach->writable		? "lacks DOCA_ACCESS_FLAG_LOCAL_READ_WRITE in its memory map"
+							: "reaches out of its memory map");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (room != 0)
+		task->iov[task->recv.iov_num++] = (struct sf_iov){tail, room};
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t take_apart(struct doca_rdma_task_receive *task)
+{
+	struct doca_rdma *rdma = (struct doca_rdma *)task->base.ctx;
+	uint32_t num = 0;
+	task->recv.iov_num = 0;
+	task->recv.region = NULL;
+	for (const struct doca_buf *buf = task->dst; buf != NULL; buf = buf->next) {
+		if (++num > rdma->recv_list_len) {
+			SF_LOG_ERR("rdma receive: a list of more than the %u buffers that are configured: "
+				   "doca_rdma_task_receive_set_dst_buf_list_len",
+				   rdma->recv_list_len);
+			return DOCA_ERROR_INVALID_VALUE;
+		}
+		doca_error_t result = add_piece(task, buf);
+		if (result != DOCA_SUCCESS)
+			return result;
+	}
+	if (task->recv.iov_num == 0)
+		return DOCA_SUCCESS;
+	return sf_mmap_region(task->dst->mmap, rdma->dev, &task->recv.region);
+}
+
+static doca_error_t receive_submit(struct doca_task *base, uint32_t flags)
+{
+	struct doca_rdma_task_receive *task = (struct doca_rdma_task_receive *)base;
+	struct doca_rdma *rdma = (struct doca_rdma *)base->ctx;
+	(void)flags;
+	doca_error_t result = take_apart(task);
+	if (result != DOCA_SUCCESS)
+		return result;
+	task->connection = NULL;
+	task->result_len = 0;
+	task->recv.iov = task->iov;
+	task->recv.done = receive_done;
+	return sf_port_post_recv(rdma->port, &task->recv);
+}
+
+static const struct sf_task_class receive_class = {
+	.name = "rdma receive",
+	.size = sizeof(struct doca_rdma_task_receive),
+	.submit = receive_submit,
+};
+
+/* ---- public ---- */
+
+doca_error_t doca_rdma_task_receive_set_conf(struct doca_rdma *rdma,
+					     doca_rdma_task_receive_completion_cb_t successful_task_completion_cb,
+					     doca_rdma_task_receive_completion_cb_t error_task_completion_cb, uint32_t num_tasks)
+{
+	return rdma_pool_configure(rdma, RDMA_POOL_RECEIVE, &receive_class,
+				   (doca_task_completion_cb_t)successful_task_completion_cb,
+				   (doca_task_completion_cb_t)error_task_completion_cb, num_tasks);
+}
+
+doca_error_t doca_rdma_task_receive_set_dst_buf_list_len(struct doca_rdma *rdma, uint32_t buf_list_len)
+{
+	if (rdma == NULL)
+		return rdma_check_given(NULL, "instance");
+	doca_error_t result = sf_ctx_check_idle(&rdma->ctx, __func__);
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (buf_list_len == 0 || buf_list_len > RDMA_RECV_LIST_MAX) {
+		SF_LOG_ERR("rdma receive: lists of %u buffers asked for, 1 to %d are possible", buf_list_len, RDMA_RECV_LIST_MAX);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	rdma->recv_list_len = buf_list_len;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_rdma_task_receive_get_dst_buf_list_len(const struct doca_rdma *rdma, uint32_t *buf_list_len)
+{
+	if (rdma == NULL || buf_list_len == NULL)
+		return rdma_check_given(NULL, rdma == NULL ? "instance" : "place for the list length");
+	*buf_list_len = rdma->recv_list_len;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_rdma_task_receive_allocate_init(struct doca_rdma *rdma, struct doca_buf *dst_buf, union doca_data user_data,
+						  struct doca_rdma_task_receive **task)
+{
+	struct doca_task *base;
+	if (rdma == NULL || task == NULL)
+		return rdma_check_given(NULL, rdma == NULL ? "instance" : "place for the task");
+	doca_error_t result = sf_task_alloc(&rdma->ctx, &rdma->pools[RDMA_POOL_RECEIVE], &base);
+	if (result != DOCA_SUCCESS)
+		return result;
+	base->user_data = user_data;
+	*task = (struct doca_rdma_task_receive *)base;
+	(*task)->dst = dst_buf;
+	(*task)->connection = NULL;
+	(*task)->opcode = DOCA_RDMA_OPCODE_RECV_SEND;
+	(*task)->result_len = 0;
+	(*task)->immediate = 0;
+	return DOCA_SUCCESS;
+}
+
+struct doca_task *doca_rdma_task_receive_as_task(struct doca_rdma_task_receive *task)
+{
+	return task != NULL ? &task->base : NULL;
+}
+
+void doca_rdma_task_receive_set_dst_buf(struct doca_rdma_task_receive *task, struct doca_buf *dst_buf)
+{
+	if (task != NULL)
+		task->dst = dst_buf;
+}
+
+struct doca_buf *doca_rdma_task_receive_get_dst_buf(const struct doca_rdma_task_receive *task)
+{
+	return task != NULL ? task->dst : NULL;
+}
+
+enum doca_rdma_opcode doca_rdma_task_receive_get_result_opcode(const struct doca_rdma_task_receive *task)
+{
+	return task != NULL ? task->opcode : DOCA_RDMA_OPCODE_RECV_SEND;
+}
+
+uint32_t doca_rdma_task_receive_get_result_len(const struct doca_rdma_task_receive *task)
+{
+	return task != NULL ? task->result_len : 0;
+}
+
+doca_be32_t doca_rdma_task_receive_get_result_immediate_data(const struct doca_rdma_task_receive *task)
+{
+	return task != NULL ? task->immediate : 0;
+}
+
+const struct doca_rdma_connection *doca_rdma_task_receive_get_result_rdma_connection(const struct doca_rdma_task_receive *task)
+{
+	return task != NULL ? task->connection : NULL;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The fetch and add task's public face. What it does is in request.c. */
+#include "rdma/rdma.h"
+
+struct doca_rdma_task_atomic_fetch_add {
+	struct rdma_request request;
+};
+
+static const struct rdma_verb verb = {
+	.cls = {.name = "rdma fetch and add",
+		.size = sizeof(struct doca_rdma_task_atomic_fetch_add),
+		.submit = rdma_request_submit},
+	.kind = SF_OP_FAA,
+	.immediate = false,
+	.need = DOCA_ACCESS_FLAG_RDMA_ATOMIC,
+};
+
+doca_error_t doca_rdma_task_atomic_fetch_add_set_conf(
+	struct doca_rdma *rdma, doca_rdma_task_atomic_fetch_add_completion_cb_t successful_task_completion_cb,
+	doca_rdma_task_atomic_fetch_add_completion_cb_t error_task_completion_cb, uint32_t num_tasks)
+{
+	return rdma_pool_configure(rdma, RDMA_POOL_FETCH_ADD, &verb.cls, (doca_task_completion_cb_t)successful_task_completion_cb,
+				   (doca_task_completion_cb_t)error_task_completion_cb, num_tasks);
+}
+
+doca_error_t doca_rdma_task_atomic_fetch_add_allocate_init(struct doca_rdma *rdma, struct doca_rdma_connection *rdma_connection,
+							   struct doca_buf *dst_buf, struct doca_buf *result_buf,
+							   uint64_t add_data, union doca_data user_data,
+							   struct doca_rdma_task_atomic_fetch_add **task)
+{
+	struct rdma_request *request;
+	doca_error_t result = rdma_request_alloc(rdma, RDMA_POOL_FETCH_ADD, rdma_connection, user_data, task, &request);
+	if (result != DOCA_SUCCESS)
+		return result;
+	request->dst = dst_buf;
+	request->result = result_buf;
+	request->value = add_data;
+	*task = (struct doca_rdma_task_atomic_fetch_add *)request;
+	return DOCA_SUCCESS;
+}
+
+struct doca_task *doca_rdma_task_atomic_fetch_add_as_task(struct doca_rdma_task_atomic_fetch_add *task)
+{
+	return task != NULL ? &task->request.base : NULL;
+}
+
+void doca_rdma_task_atomic_fetch_add_set_dst_buf(struct doca_rdma_task_atomic_fetch_add *task, struct doca_buf *dst_buf)
+{
+	if (task != NULL)
+		task->request.dst = dst_buf;
+}
+
+struct doca_buf *doca_rdma_task_atomic_fetch_add_get_dst_buf(const struct doca_rdma_task_atomic_fetch_add *task)
+{
+	return task != NULL ? task->request.dst : NULL;
+}
+
+void doca_rdma_task_atomic_fetch_add_set_result_buf(struct doca_rdma_task_atomic_fetch_add *task, struct doca_buf *result_buf)
+{
+	if (task != NULL)
+		task->request.result = result_buf;
+}
+
+struct doca_buf *doca_rdma_task_atomic_fetch_add_get_result_buf(const struct doca_rdma_task_atomic_fetch_add *task)
+{
+	return task != NULL ? task->request.result : NULL;
+}
+
+void doca_rdma_task_atomic_fetch_add_set_add_data(struct doca_rdma_task_atomic_fetch_add *task, uint64_t add_data)
+{
+	if (task != NULL)
+		task->request.value = add_data;
+}
+
+uint64_t doca_rdma_task_atomic_fetch_add_get_add_data(const struct doca_rdma_task_atomic_fetch_add *task)
+{
+	return task != NULL ? task->request.value : 0;
+}
+
+void doca_rdma_task_atomic_fetch_add_set_rdma_connection(struct doca_rdma_task_atomic_fetch_add *task,
+							 struct doca_rdma_connection *rdma_connection)
+{
+	if (task != NULL)
+		task->request.connection = rdma_connection;
+}
+
+const struct doca_rdma_connection *
+doca_rdma_task_atomic_fetch_add_get_rdma_connection(const struct doca_rdma_task_atomic_fetch_add *task)
+{
+	return task != NULL ? task->request.connection : NULL;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The read task's public face. What it does is in request.c. */
+#include "rdma/rdma.h"
+
+struct doca_rdma_task_read {
+	struct rdma_request request;
+};
+
+static const struct rdma_verb verb = {
+	.cls = {.name = "rdma read", .size = sizeof(struct doca_rdma_task_read), .submit = rdma_request_submit},
+	.kind = SF_OP_READ,
+	.immediate = false,
+	.need = DOCA_ACCESS_FLAG_RDMA_READ,
+};
+
+doca_error_t doca_rdma_task_read_set_conf(struct doca_rdma *rdma,
+					  doca_rdma_task_read_completion_cb_t successful_task_completion_cb,
+					  doca_rdma_task_read_completion_cb_t error_task_completion_cb, uint32_t num_tasks)
+{
+	return rdma_pool_configure(rdma, RDMA_POOL_READ, &verb.cls, (doca_task_completion_cb_t)successful_task_completion_cb,
+				   (doca_task_completion_cb_t)error_task_completion_cb, num_tasks);
+}
+
+doca_error_t doca_rdma_task_read_allocate_init(struct doca_rdma *rdma, struct doca_rdma_connection *rdma_connection,
+					       const struct doca_buf *src_buf, struct doca_buf *dst_buf,
+					       union doca_data user_data, struct doca_rdma_task_read **task)
+{
+	struct rdma_request *request;
+	doca_error_t result = rdma_request_alloc(rdma, RDMA_POOL_READ, rdma_connection, user_data, task, &request);
+	if (result != DOCA_SUCCESS)
+		return result;
+	request->src = src_buf;
+	request->dst = dst_buf;
+	*task = (struct doca_rdma_task_read *)request;
+	return DOCA_SUCCESS;
+}
+
+struct doca_task *doca_rdma_task_read_as_task(struct doca_rdma_task_read *task)
+{
+	return task != NULL ? &task->request.base : NULL;
+}
+
+void doca_rdma_task_read_set_src_buf(struct doca_rdma_task_read *task, const struct doca_buf *src_buf)
+{
+	if (task != NULL)
+		task->request.src = src_buf;
+}
+
+const struct doca_buf *doca_rdma_task_read_get_src_buf(const struct doca_rdma_task_read *task)
+{
+	return task != NULL ? task->request.src : NULL;
+}
+
+void doca_rdma_task_read_set_dst_buf(struct doca_rdma_task_read *task, struct doca_buf *dst_buf)
+{
+	if (task != NULL)
+		task->request.dst = dst_buf;
+}
+
+struct doca_buf *doca_rdma_task_read_get_dst_buf(const struct doca_rdma_task_read *task)
+{
+	return task != NULL ? task->request.dst : NULL;
+}
+
+void doca_rdma_task_read_set_rdma_connection(struct doca_rdma_task_read *task, struct doca_rdma_connection *rdma_connection)
+{
+	if (task != NULL)
+		task->request.connection = rdma_connection;
+}
+
+const struct doca_rdma_connection *doca_rdma_task_read_get_rdma_connection(const struct doca_rdma_task_read *task)
+{
+	return task != NULL ? task->request.connection : NULL;
+}
+
+uint32_t doca_rdma_task_read_get_result_len(const struct doca_rdma_task_read *task)
+{
+	return task != NULL ? task->request.result_len : 0;
+}
