@@ -411,7 +411,7 @@ doca_error_t doca_comch_consumer_task_post_recv_set_conf(struct doca_comch_consu
  * @retval DOCA_ERROR_INVALID_VALUE an argument is NULL. (A buffer of another mmap, or a list that is too long: submit
  *   says so.)
  * @retval DOCA_ERROR_NO_MEMORY every configured task is allocated, or none was configured.
- * @retval DOCA_ERROR_BAD_STATE the consumer is not RUNNING.
+ * @retval DOCA_ERROR_BAD_STATE the consumer is not RUNNING, or its data path is on a GPU.
  */
 DOCA_STABLE
 doca_error_t doca_comch_consumer_task_post_recv_alloc_init(struct doca_comch_consumer *consumer, struct doca_buf *buf, struct doca_comch_consumer_task_post_recv **task);

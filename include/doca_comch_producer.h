@@ -231,7 +231,7 @@ doca_error_t doca_comch_producer_task_send_set_conf(struct doca_comch_producer *
  * @retval DOCA_ERROR_INVALID_VALUE producer or task is NULL, the immediate data is too long or NULL, or buf is NULL
  *   without immediate data.
  * @retval DOCA_ERROR_NO_MEMORY every configured task is allocated, or none was configured.
- * @retval DOCA_ERROR_BAD_STATE the producer is not RUNNING.
+ * @retval DOCA_ERROR_BAD_STATE the producer is not RUNNING, or its data path is on a GPU.
  */
 DOCA_STABLE
 doca_error_t doca_comch_producer_task_send_alloc_init(struct doca_comch_producer *producer, const struct doca_buf *buf, uint8_t *imm_data, uint32_t imm_data_len, uint32_t consumer_id, struct doca_comch_producer_task_send **task);

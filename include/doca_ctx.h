@@ -77,6 +77,7 @@ typedef void (*doca_ctx_state_changed_callback_t)(const union doca_data user_dat
  * - DOCA_ERROR_BAD_STATE: the context is not IDLE
  * - DOCA_ERROR_NOT_CONNECTED: neither a progress engine nor a GPU data path was set
  * - DOCA_ERROR_NOT_SUPPORTED: the device cannot do this
+ * - DOCA_ERROR_ALREADY_EXIST: there is one of that name already
  * - DOCA_ERROR_NO_MEMORY: not enough memory or descriptors
  * - Others as the library documents. The context stays IDLE then.
  */

@@ -98,6 +98,7 @@ static doca_error_t connect_server(struct doca_comch_client *client)
 	connection->next = NULL;
 	endpoint->connections = connection;
 	endpoint->num_connections = 1;
+	atomic_fetch_add(&connection->refs, 1); /* the program may use it until the context is idle */
 	client->connection = connection;
 	return DOCA_SUCCESS;
 }
@@ -140,8 +141,10 @@ static void client_stop(struct doca_ctx *ctx)
 {
 	struct doca_comch_client *client = (struct doca_comch_client *)ctx;
 
-	client->connection = NULL;
 	comch_endpoint_close(&client->endpoint);
+	if (client->connection != NULL)
+		comch_connection_unref(client->connection);
+	client->connection = NULL;
 }
 
 static bool client_progress(struct doca_ctx *ctx)

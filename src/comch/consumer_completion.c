@@ -101,6 +101,9 @@ doca_error_t doca_comch_consumer_completion_get_dpa_handle(struct doca_comch_con
 	return no_dpa(completion, handle);
 }
 
+/* NULL of NULL. */
+#define FIELD(completion, field) ((completion) != NULL ? &(completion)->field : NULL)
+
 static doca_error_t set_number(struct doca_comch_consumer_completion *completion, uint32_t *field, uint32_t value, uint32_t min,
 			       uint32_t max, const char *what)
 {
@@ -128,36 +131,36 @@ static doca_error_t get_number(const struct doca_comch_consumer_completion *comp
 doca_error_t doca_comch_consumer_completion_set_max_num_consumers(struct doca_comch_consumer_completion *completion,
 								  uint32_t max_num_consumers)
 {
-	return set_number(completion, &completion->max_num_consumers, max_num_consumers, 1, COMCH_CONSUMERS_MAX,
+	return set_number(completion, FIELD(completion, max_num_consumers), max_num_consumers, 1, COMCH_CONSUMERS_MAX,
 			  "max_num_consumers");
 }
 
 doca_error_t doca_comch_consumer_completion_get_max_num_consumers(const struct doca_comch_consumer_completion *completion,
 								  uint32_t *max_num_consumers)
 {
-	return get_number(completion, &completion->max_num_consumers, max_num_consumers);
+	return get_number(completion, FIELD(completion, max_num_consumers), max_num_consumers);
 }
 
 doca_error_t doca_comch_consumer_completion_set_max_num_recv(struct doca_comch_consumer_completion *completion,
 							     uint32_t max_num_recv)
 {
-	return set_number(completion, &completion->max_num_recv, max_num_recv, 1, COMCH_DATA_TASKS_MAX, "max_num_recv");
+	return set_number(completion, FIELD(completion, max_num_recv), max_num_recv, 1, COMCH_DATA_TASKS_MAX, "max_num_recv");
 }
 
 doca_error_t doca_comch_consumer_completion_get_max_num_recv(const struct doca_comch_consumer_completion *completion,
 							     uint32_t *max_num_recv)
 {
-	return get_number(completion, &completion->max_num_recv, max_num_recv);
+	return get_number(completion, FIELD(completion, max_num_recv), max_num_recv);
 }
 
 doca_error_t doca_comch_consumer_completion_set_imm_data_len(struct doca_comch_consumer_completion *completion,
 							     uint32_t imm_data_len)
 {
-	return set_number(completion, &completion->imm_data_len, imm_data_len, 0, COMCH_IMM_MAX, "imm_data_len");
+	return set_number(completion, FIELD(completion, imm_data_len), imm_data_len, 0, COMCH_IMM_MAX, "imm_data_len");
 }
 
 doca_error_t doca_comch_consumer_completion_get_imm_data_len(const struct doca_comch_consumer_completion *completion,
 							     uint32_t *imm_data_len)
 {
-	return get_number(completion, &completion->imm_data_len, imm_data_len);
+	return get_number(completion, FIELD(completion, imm_data_len), imm_data_len);
 }

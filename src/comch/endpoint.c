@@ -193,6 +193,7 @@ static uint32_t reap(struct comch_endpoint *endpoint)
 		endpoint->num_connections--;
 		endpoint->num_ending--;
 		closed++;
+		comch_task_send_forget(endpoint, connection);
 		comch_connection_unref(connection);
 	}
 	return closed;

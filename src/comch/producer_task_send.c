@@ -282,6 +282,10 @@ doca_error_t doca_comch_producer_task_send_alloc_init(struct doca_comch_producer
 	doca_error_t result;
 
 	result = check_alloc(producer, buf, imm_data, imm_data_len, out);
+	if (result == DOCA_SUCCESS && producer->child.ctx.gpu != NULL) {
+		SF_LOG_ERR("producer %u has its data path on a GPU, whose kernels send: it has no tasks", producer->child.id);
+		result = DOCA_ERROR_BAD_STATE;
+	}
 	if (result != DOCA_SUCCESS)
 		return result;
 	result = sf_task_alloc(&producer->child.ctx, &producer->send_pool, &base);

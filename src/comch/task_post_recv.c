@@ -129,6 +129,10 @@ doca_error_t doca_comch_consumer_task_post_recv_alloc_init(struct doca_comch_con
 		SF_LOG_ERR("%s is NULL", consumer == NULL ? "consumer" : buf == NULL ? "buf" : "task");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
+	if (consumer->child.ctx.gpu != NULL) {
+		SF_LOG_ERR("consumer %u has its data path on a GPU, whose kernels receive: it has no tasks", consumer->child.id);
+		return DOCA_ERROR_BAD_STATE;
+	}
 	result = sf_task_alloc(&consumer->child.ctx, &consumer->recv_pool, &base);
 	if (result != DOCA_SUCCESS)
 		return result;

@@ -28,7 +28,7 @@ static doca_error_t send_submit(struct doca_task *base, uint32_t flags)
 	uint32_t sent = 0;
 	doca_error_t result;
 
-	if (connection->ending || connection->link == NULL) {
+	if (connection == NULL || connection->ending || connection->link == NULL) {
 		SF_LOG_ERR("the connection has ended; the message is not sent");
 		return DOCA_ERROR_NOT_CONNECTED;
 	}
@@ -44,6 +44,18 @@ static doca_error_t send_submit(struct doca_task *base, uint32_t flags)
 	if (result != DOCA_ERROR_AGAIN)
 		SF_LOG_ERR("a control message of %zu bytes was refused: %s", task->iov.len, doca_error_get_name(result));
 	return result;
+}
+
+void comch_task_send_forget(struct comch_endpoint *endpoint, const struct doca_comch_connection *connection)
+{
+	const struct sf_task_pool *pool = &endpoint->send_pool;
+
+	for (uint32_t i = 0; i < pool->num_built; i++) {
+		struct doca_comch_task_send *task = (void *)((uint8_t *)pool->memory + i * pool->slot_built);
+
+		if (task->connection == connection)
+			task->connection = NULL;
+	}
 }
 
 void comch_task_send_class_init(struct sf_task_class *cls, uint32_t max_msg_size)
@@ -90,6 +102,10 @@ static doca_error_t check_alloc(const struct comch_endpoint *endpoint, const str
 	}
 	if (peer->endpoint != endpoint) {
 		SF_LOG_ERR("the connection belongs to another server or client");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (peer->ending && peer->link == NULL) {
+		SF_LOG_ERR("the connection has ended");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (len > peer->max_msg_size) {

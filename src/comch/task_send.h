@@ -7,6 +7,7 @@
 #include "core/ctx.h"
 #include "fabric/fabric.h"
 
+struct comch_endpoint;
 struct doca_comch_connection;
 
 struct doca_comch_task_send {
@@ -17,6 +18,9 @@ struct doca_comch_task_send {
 	uint8_t header[COMCH_CONTROL_HEADER_SIZE];
 	uint8_t message[]; /* max_msg_size of the server or client */
 };
+
+/* The connection goes: tasks that the program holds for it are refused from now on. None of them is in flight. */
+void comch_task_send_forget(struct comch_endpoint *endpoint, const struct doca_comch_connection *connection);
 
 void comch_task_send_class_init(struct sf_task_class *cls, uint32_t max_msg_size);
 

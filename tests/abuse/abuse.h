@@ -10,7 +10,7 @@
 #include "core.h"
 
 extern const struct group dev_group, mmap_group, buf_group, pool_group, array_group, ctx_group, clock_group, advise_group,
-	dma_group, sha_group, sync_event_group, graph_group, comm_channel_group;
+	dma_group, sha_group, sync_event_group, graph_group, comm_channel_group, comch_group, consumer_group, producer_group;
 
 /* ---- contexts and tasks, for the libraries' groups ---- */
 

@@ -63,6 +63,7 @@ struct suite {
 	size_t num_excluded, num_never;
 	const struct reason *excluded;	     /* no call makes these */
 	const struct reason *never_succeeds; /* these are called in vain */
+	void (*ctx_changed)(void *ctx);	     /* the state of a context of today did, or NULL */
 };
 extern const struct suite suite;
 #define GROUPS_MAX 32
@@ -144,6 +145,16 @@ enum kind {
 	INSTANCE,
 	CC_EP,
 	CC_ADDR,
+	/* of Comch */
+	SERVER,
+	CLIENT,
+	CONNECTION,
+	SEND_TASK,
+	CONSUMER,
+	PRODUCER,
+	RECV_TASK,
+	DATA_TASK,
+	COMPLETION,
 	/* of DOCA 2.2 */
 	WORKQ,
 	OLD_CTX,
@@ -178,7 +189,9 @@ void object_drop(enum kind kind, void *pointer);	  /* one entry of it */
 void object_drop_of(enum kind kind, uint64_t of);	  /* all that were made from it */
 struct object *object_find(enum kind kind, const void *pointer);
 struct object *object_by_id(enum kind kind, uint64_t id);
-struct object *object_any(enum kind kind); /* one at random, or NULL */
+struct object *object_any(enum kind kind);	       /* one at random, or NULL */
+struct object *object_of(enum kind kind, uint64_t of); /* one made from it, or NULL */
+struct object *object_at(enum kind kind, uint32_t i);  /* by its place, which changes when objects go */
 uint32_t object_count(enum kind kind);
 uint32_t object_count_of(enum kind kind, uint64_t of);
 

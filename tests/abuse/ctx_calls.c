@@ -106,12 +106,16 @@ enum doca_ctx_states ctx_state(struct doca_ctx *ctx)
 static void state_changed(const union doca_data user_data, struct doca_ctx *ctx, enum doca_ctx_states prev,
 			  enum doca_ctx_states next)
 {
+	if (suite.ctx_changed != NULL)
+		suite.ctx_changed(ctx);
 	act();
 }
 
 void ctx_add(struct doca_ctx *ctx)
 {
 	object_add(CTX, ctx);
+	if (suite.ctx_changed != NULL)
+		CALL(doca_ctx_set_state_changed_cb, ctx, state_changed);
 }
 
 static void start(void)

@@ -39,7 +39,7 @@
 #include "support/comch_side.h"
 #include "support/starve.h"
 
-#define PROGRESS_MAX 100000  /* calls within which a context must have ended */
+#define PROGRESS_MAX 100000 /* calls within which a context must have ended */
 #define MEMORY_SIZE 65536
 
 static uint8_t memory[MEMORY_SIZE] __attribute__((aligned(4096)));

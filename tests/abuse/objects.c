@@ -118,6 +118,20 @@ struct object *object_any(enum kind kind)
 	return counts[kind] > 0 ? &objects[kind][random_below(counts[kind])] : NULL;
 }
 
+struct object *object_of(enum kind kind, uint64_t of)
+{
+	for (uint32_t i = 0; i < counts[kind]; i++) {
+		if (objects[kind][i].of == of)
+			return &objects[kind][i];
+	}
+	return NULL;
+}
+
+struct object *object_at(enum kind kind, uint32_t i)
+{
+	return &objects[kind][i];
+}
+
 uint32_t object_count(enum kind kind)
 {
 	return counts[kind];
