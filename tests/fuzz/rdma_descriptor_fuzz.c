@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What RDMA reads from a peer: connection details, and the greeting of a link. */
+#include <assert.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "rdma/descriptor.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void try_details(const uint8_t *data, size_t size)
+{
+	struct rdma_descriptor descriptor;
+
+	if (rdma_descriptor_parse(data, size, &descriptor) == DOCA_SUCCESS)
+		assert(descriptor.name[0] != '\0' && memchr(descriptor.name, '\0', RDMA_NAME_MAX) != NULL);
+}
+
+static void try_greeting(const uint8_t *data, size_t size)
+{
+	struct rdma_greeting greeting;
+	uint8_t again[RDMA_GREETING_SIZE];
+
+	if (rdma_greeting_parse(data, size, &greeting) != DOCA_SUCCESS)
+		return;
+	rdma_greeting_pack(&greeting, again);
+	assert(size == sizeof(again) && memcmp(again, data, size) == 0);
+}
+
+/* Details of these fields come through as they were, and not with one bit changed. */
+static void try_fields(const uint8_t *data, size_t size)
+{
+	struct rdma_descriptor descriptor, parsed;
+	uint8_t packed[RDMA_DESCRIPTOR_SIZE];
+	bool whole;
+
+	memset(&descriptor, 0, sizeof(descriptor));
+	if (size < 5 + sizeof(descriptor.token) + sizeof(descriptor.name))
+		return;
+	descriptor.transport = data[0];
+	descriptor.permissions = (uint32_t)data[1] << 8 | data[2];
+	memcpy(descriptor.token, data + 5, sizeof(descriptor.token));
+	memcpy(descriptor.name, data + 5 + sizeof(descriptor.token), sizeof(descriptor.name));
+	rdma_descriptor_pack(&descriptor, packed);
+	whole = descriptor.name[0] != '\0' && memchr(descriptor.name, '\0', RDMA_NAME_MAX) != NULL;
+	assert((rdma_descriptor_parse(packed, sizeof(packed), &parsed) == DOCA_SUCCESS) == whole);
+	if (whole)
+		assert(memcmp(&parsed, &descriptor, sizeof(parsed)) == 0);
+	packed[data[3] % sizeof(packed)] ^= (uint8_t)(1u << (data[4] % 8));
+	assert(rdma_descriptor_parse(packed, sizeof(packed), &parsed) != DOCA_SUCCESS);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	try_details(data, size);
+	try_greeting(data, size);
+	try_fields(data, size);
+	return 0;
+}
