@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "core/ctx_private.h"
+#include "core/submit.h"
 #include "core/gpu.h"
 
 static const char *state_name(enum doca_ctx_states state)

@@ -28,13 +28,6 @@ static inline bool sf_ctx_poll(struct doca_ctx *ctx)
 /* Arms the ctx; true when something is due already. */
 bool sf_ctx_arm(struct doca_ctx *ctx);
 
-/* A submit or a free that happened while somebody may wait: nothing armed would report it. */
-static inline void sf_ctx_wake(struct doca_ctx *ctx)
-{
-	if (ctx->pe != NULL && __builtin_expect(ctx->pe->armed, 0))
-		sf_pe_kick(ctx->pe);
-}
-
 /* The pool's tasks exist and all are free. NO_MEMORY, logged. */
 doca_error_t sf_task_pool_build(struct doca_ctx *ctx, struct sf_task_pool *pool);
 void sf_task_pool_free(struct sf_task_pool *pool);

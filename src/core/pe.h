@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The progress engine as ctx.c and task.c see it. All of it belongs to one thread at a time; the eventfd alone may be
+ * The progress engine as those see it who drive contexts and submit tasks. All of it belongs to one thread at a time; the eventfd alone may be
  * written from anywhere.
  */
 #ifndef SF_CORE_PE_H
@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 #include <doca_pe.h>
+
+#include "base/visibility.h"
 
 struct doca_ctx;
 struct sf_graph_engine;
@@ -35,7 +37,7 @@ void sf_pe_deactivate(struct doca_pe *pe, struct doca_ctx *ctx);
 void sf_pe_detach(struct doca_pe *pe, struct doca_ctx *ctx);
 
 /* Something is due that no arm would find: whoever waits on the handle wakes, the next request does not wait. */
-void sf_pe_kick(struct doca_pe *pe);
+SF_API void sf_pe_kick(struct doca_pe *pe);
 
 doca_error_t sf_pe_watch_fd(struct doca_pe *pe, int fd);
 void sf_pe_unwatch_fd(struct doca_pe *pe, int fd);

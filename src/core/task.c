@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "core/ctx.h"
 #include "core/ctx_private.h"
+#include "core/submit.h"
 
 #define CACHE_LINE 64
 #define SUBMIT_FLAGS (DOCA_TASK_SUBMIT_FLAG_FLUSH | DOCA_TASK_SUBMIT_FLAG_OPTIMIZE_REPORTS)
@@ -128,8 +129,7 @@ void doca_task_free(struct doca_task *task)
 
 /* ---- submission and completion ---- */
 
-/* Kept out of the fast path: why a submit was refused before the library saw it. */
-static __attribute__((noinline, cold)) doca_error_t submit_refused(const struct doca_task *task)
+__attribute__((cold)) doca_error_t sf_task_submit_refused(const struct doca_task *task)
 {
 	if (task == NULL) {
 		SF_LOG_ERR("no task given to submit");
@@ -148,30 +148,9 @@ static __attribute__((noinline, cold)) doca_error_t submit_refused(const struct 
 	return DOCA_ERROR_BAD_STATE;
 }
 
-static inline bool is_submittable(const struct doca_task *task)
-{
-	return task != NULL && task->state == SF_TASK_ALLOCATED && task->ctx->state == DOCA_CTX_STATE_RUNNING;
-}
-
-static inline doca_error_t submit(struct doca_task *task, uint32_t flags)
-{
-	if (__builtin_expect(!is_submittable(task), 0))
-		return submit_refused(task);
-	struct doca_ctx *ctx = task->ctx;
-	task->state = SF_TASK_INFLIGHT;
-	doca_error_t result = task->cls->submit(task, flags);
-	if (__builtin_expect(result != DOCA_SUCCESS, 0)) {
-		task->state = SF_TASK_ALLOCATED;
-		return result;
-	}
-	ctx->num_inflight++;
-	sf_ctx_wake(ctx);
-	return DOCA_SUCCESS;
-}
-
 doca_error_t doca_task_submit(struct doca_task *task)
 {
-	return submit(task, DOCA_TASK_SUBMIT_FLAG_FLUSH);
+	return sf_task_submit(task, DOCA_TASK_SUBMIT_FLAG_FLUSH);
 }
 
 doca_error_t doca_task_submit_ex(struct doca_task *task, uint32_t flags)
@@ -180,19 +159,19 @@ doca_error_t doca_task_submit_ex(struct doca_task *task, uint32_t flags)
 		SF_LOG_ERR("submit flags 0x%x hold bits that no flag has", flags);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	return submit(task, flags);
+	return sf_task_submit(task, flags);
 }
 
 doca_error_t doca_task_try_submit(struct doca_task *task)
 {
-	if (!is_submittable(task))
-		return submit_refused(task);
+	if (!sf_task_is_submittable(task))
+		return sf_task_submit_refused(task);
 	if (task->cls->validate != NULL) {
 		doca_error_t result = task->cls->validate(task);
 		if (result != DOCA_SUCCESS)
 			return result;
 	}
-	return submit(task, DOCA_TASK_SUBMIT_FLAG_FLUSH);
+	return sf_task_submit(task, DOCA_TASK_SUBMIT_FLAG_FLUSH);
 }
 
 void sf_task_complete(struct doca_task *task, doca_error_t status)

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "core/ctx_private.h"
+#include "core/submit.h"
 
 doca_error_t sf_task_batch_pool_init(struct sf_task_batch_pool *pool, struct doca_ctx *ctx, const struct sf_task_batch_class *cls,
 				     uint32_t num, enum doca_task_batch_max_tasks_number num_tasks_max,

@@ -7,6 +7,7 @@
 #define LEGACY_WORKQ_H
 
 #include "core/ctx.h"
+#include "core/submit.h"
 #include "legacy/ctx.h"
 #include "legacy/dma.h"
 
@@ -75,7 +76,7 @@ static inline doca_error_t legacy_lane_submit(struct legacy_lane *lane, const st
 	else
 		result = lane->load(slot, job);
 	if (__builtin_expect(result == DOCA_SUCCESS, 1))
-		result = doca_task_submit(slot->task);
+		result = sf_task_submit(slot->task, DOCA_TASK_SUBMIT_FLAG_FLUSH);
 	if (__builtin_expect(result == DOCA_SUCCESS, 1))
 		return DOCA_SUCCESS;
 	slot->session = NULL;

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How a task gets to its library: inline, for doca_task_submit and for libraries that submit in a program's place. */
+#ifndef SF_CORE_SUBMIT_H
+#define SF_CORE_SUBMIT_H
+
+#include "core/ctx.h"
+#include "core/pe.h"
+
+/* A submit or a free that happened while somebody may wait: nothing armed would report it. */
+static inline void sf_ctx_wake(struct doca_ctx *ctx)
+{
+	if (ctx->pe != NULL && __builtin_expect(ctx->pe->armed, 0))
+		sf_pe_kick(ctx->pe);
+}
+
+static inline bool sf_task_is_submittable(const struct doca_task *task)
+{
+	return task != NULL && task->state == SF_TASK_ALLOCATED && task->ctx->state == DOCA_CTX_STATE_RUNNING;
+}
+
+/* Says in the log why a task is not submittable. INVALID_VALUE: none was given; BAD_STATE else. */
+SF_API doca_error_t sf_task_submit_refused(const struct doca_task *task);
+
+/* As doca_task_submit_ex, but for flags, which are not checked. */
+static inline doca_error_t sf_task_submit(struct doca_task *task, uint32_t flags)
+{
+	if (__builtin_expect(!sf_task_is_submittable(task), 0))
+		return sf_task_submit_refused(task);
+	struct doca_ctx *ctx = task->ctx;
+	task->state = SF_TASK_INFLIGHT;
+	doca_error_t result = task->cls->submit(task, flags);
+	if (__builtin_expect(result != DOCA_SUCCESS, 0)) {
+		task->state = SF_TASK_ALLOCATED;
+		return result;
+	}
+	ctx->num_inflight++;
+	sf_ctx_wake(ctx);
+	return DOCA_SUCCESS;
+}
+
+#endif
