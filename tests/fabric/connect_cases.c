@@ -157,6 +157,22 @@ static void an_answered_link_ends_before_a_poll(void)
 	pair_close(&pair);
 }
 
+static void a_port_closes_with_a_link_that_no_poll_reported(void)
+{
+	struct pair pair;
+
+	two_ends(&pair, SF_LISTEN_AUTO);
+	pair.ab = end_connect(&pair.a, pair.b.name);
+	for (uint64_t end = now_ms() + WAIT_MS; pair.a.connects == 0; CHECK(now_ms() < end))
+		end_poll(&pair.a, 1);
+	CHECK_OK(pair.a.connect_status);
+	CHECK(pair.b.accepts == 0);
+	end_close(&pair.b);
+	WAIT(pair.a.closes == 1);
+	sf_link_close(pair.ab);
+	end_close(&pair.a);
+}
+
 static void unknown_name_is_not_found(void)
 {
 	struct pair pair;
@@ -442,6 +458,7 @@ const struct conformance_case connect_cases[] = {
 	CASE(auto_accept_needs_no_poll_of_the_listener, 0),
 	CASE(an_answered_link_takes_operations_before_a_poll, 0),
 	CASE(an_answered_link_ends_before_a_poll, 0),
+	CASE(a_port_closes_with_a_link_that_no_poll_reported, 0),
 	CASE(unknown_name_is_not_found, 0),
 	CASE(name_is_taken_until_its_listener_closes, 0),
 	CASE(names_and_private_data_have_bounds, 0),

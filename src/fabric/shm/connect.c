@@ -502,6 +502,15 @@ void sf_shm_links_orphan(const struct sf_listener *listener)
 	}
 }
 
+void sf_shm_links_drop(const struct shm_port *port)
+{
+	for (struct shm_link *link = links, *next; link != NULL; link = next) {
+		next = link->next_all;
+		if (link->base.port == &port->base)
+			link_free_locked(link);
+	}
+}
+
 void sf_shm_links_forget(const struct shm_peer *peer)
 {
 	for (struct shm_link *link = links; link != NULL; link = link->next_all) {

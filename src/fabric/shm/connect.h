@@ -21,6 +21,8 @@ void sf_shm_connect_arrived(struct shm_conn *conn, const struct shm_msg_connect 
 /* Puts an event into the port's inbox and wakes the port. With sf_shm_lock. */
 void sf_shm_link_post(struct shm_link *link, uint32_t events);
 
+/* The port goes, and with it the links that the agent accepted and no poll has reported. With sf_shm_lock. */
+void sf_shm_links_drop(const struct shm_port *port);
 /* The listener closes: its unanswered requests are refused, links that nobody was told of go. With sf_shm_lock. */
 void sf_shm_links_orphan(const struct sf_listener *listener);
 

@@ -79,6 +79,7 @@ void sf_shm_port_close(struct sf_port *base)
 	while (port->link_num != 0)
 		remove_link(port, port->link_num - 1);
 	pthread_mutex_lock(&sf_shm_lock);
+	sf_shm_links_drop(port);
 	while (*at != port)
 		at = &(*at)->next;
 	*at = port->next;
