@@ -26,6 +26,7 @@ struct gpu_inbound {
 	int timer;	 /* -1 unless the consumer was armed and the GPU is real, or the mailbox not mapped yet */
 	bool timer_set;
 	bool mapped; /* the owner has answered: receiver is there */
+	const void *held; /* memory of this very process that is held, or NULL */
 	bool broken;
 };
 
@@ -88,6 +89,8 @@ static bool is_mapped(struct gpu_inbound *in)
 		return false;
 	if (result == DOCA_SUCCESS)
 		result = sf_region_map(in->region, &addr);
+	if (result == DOCA_SUCCESS)
+		in->held = gpu_memory_hold(addr) ? addr : NULL;
 	if (result == DOCA_SUCCESS)
 		result = gpu_mailbox_view(addr, in->region->len, in->offset, false, &in->receiver.box);
 	if (result != DOCA_SUCCESS) {
@@ -224,6 +227,8 @@ static void inbound_close(struct comch_inbound *inbound)
 	}
 	drop_timer(in);
 	sf_region_close(in->region);
+	if (in->held != NULL)
+		gpu_memory_release(in->held);
 	free(in);
 }
 

@@ -6,6 +6,7 @@
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -38,6 +39,69 @@ void gpu_barrier_now(const struct gpu_mailbox *mailbox)
 
 /* ---- memory ---- */
 
+/* What this process has mapped for mailboxes of its own. */
+struct own_memory {
+	void *addr;
+	size_t len;
+	uint32_t users;
+	struct own_memory *next;
+};
+
+static pthread_mutex_t own_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct own_memory *own_memories; /* GUARDED_BY(own_lock) */
+
+static void *own_map(size_t len)
+{
+	struct own_memory *own = calloc(1, sizeof(*own));
+	void *addr = own != NULL ? mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
+
+	if (addr == MAP_FAILED) {
+		free(own);
+		return NULL;
+	}
+	pthread_mutex_lock(&own_lock);
+	*own = (struct own_memory){.addr = addr, .len = len, .users = 1, .next = own_memories};
+	own_memories = own;
+	pthread_mutex_unlock(&own_lock);
+	return addr;
+}
+
+static struct own_memory **own_find(const void *addr)
+{
+	struct own_memory **at = &own_memories;
+
+	while (*at != NULL && (*at)->addr != addr)
+		at = &(*at)->next;
+	return at;
+}
+
+bool gpu_memory_hold(const void *addr)
+{
+	struct own_memory *own;
+
+	pthread_mutex_lock(&own_lock);
+	own = *own_find(addr);
+	if (own != NULL)
+		own->users++;
+	pthread_mutex_unlock(&own_lock);
+	return own != NULL;
+}
+
+void gpu_memory_release(const void *addr)
+{
+	struct own_memory **at, *own;
+
+	pthread_mutex_lock(&own_lock);
+	at = own_find(addr);
+	own = *at;
+	if (--own->users == 0) {
+		*at = own->next;
+		munmap(own->addr, own->len);
+		free(own);
+	}
+	pthread_mutex_unlock(&own_lock);
+}
+
 /* The fabric moves the pages when it exports them; only then may the GPU pin them. */
 static doca_error_t share(struct gpu_memory *memory, struct sf_domain *domain)
 {
@@ -69,8 +133,8 @@ doca_error_t gpu_memory_create(struct gpu_memory *memory, struct doca_gpu *gpu, 
 	memory->gpu = gpu;
 	__atomic_add_fetch(&gpu->users, 1, __ATOMIC_RELAXED);
 	len = (len + page - 1) / page * page;
-	addr = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (addr == MAP_FAILED) {
+	addr = own_map(len);
+	if (addr == NULL) {
 		SF_LOG_ERR("no memory for %zu bytes of mailboxes: %s", len, strerror(errno));
 		gpu_memory_destroy(memory);
 		return DOCA_ERROR_NO_MEMORY;
@@ -90,7 +154,7 @@ void gpu_memory_destroy(struct gpu_memory *memory)
 	if (memory->region != NULL)
 		sf_region_close(memory->region);
 	if (memory->addr != NULL)
-		munmap(memory->addr, memory->len);
+		gpu_memory_release(memory->addr);
 	if (memory->gpu != NULL)
 		__atomic_sub_fetch(&memory->gpu->users, 1, __ATOMIC_RELEASE);
 	memset(memory, 0, sizeof(*memory));

@@ -42,6 +42,11 @@ doca_error_t gpu_memory_create(struct gpu_memory *memory, struct doca_gpu *gpu, 
 /* Also of one that create refused. No kernel may use it any more. */
 void gpu_memory_destroy(struct gpu_memory *memory);
 
+/* A view in the process that owns the memory has no mapping of its own. It keeps the memory from being given back: true when addr
+ * is the beginning of such memory, which gpu_memory_release then ends. */
+bool gpu_memory_hold(const void *addr);
+void gpu_memory_release(const void *addr);
+
 /* The power of two that holds value, within bounds that are powers of two. */
 uint32_t gpu_pow2(uint64_t value, uint32_t min, uint32_t max);
 

@@ -15,6 +15,7 @@ struct comch_mailbox_sender {
 	struct gpu_sender sender;
 	struct sf_region *region;
 	bool attached; /* the region is ready and sender initialised; guarded by the connection's lock */
+	const void *held; /* memory of this very process that is held, or NULL */
 };
 
 struct route_mailbox {
@@ -32,6 +33,8 @@ static void sender_free(struct comch_mailbox_sender *shared)
 {
 	gpu_sender_fini(&shared->sender);
 	sf_region_close(shared->region);
+	if (shared->held != NULL)
+		gpu_memory_release(shared->held);
 	free(shared);
 }
 
@@ -68,6 +71,8 @@ static doca_error_t sender_attach(struct comch_mailbox_sender *shared)
 
 	if (result == DOCA_SUCCESS)
 		result = sf_region_map(shared->region, &addr);
+	if (result == DOCA_SUCCESS && shared->held == NULL && gpu_memory_hold(addr))
+		shared->held = addr;
 	if (result == DOCA_SUCCESS)
 		result = gpu_mailbox_view(addr, shared->region->len, 0, true, &box);
 	if (result == DOCA_SUCCESS)

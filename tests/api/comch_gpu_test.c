@@ -15,6 +15,7 @@
 
 #define GPU "b5:00.0"
 #define LOST_MS 5000
+#define SETTLE_NS UINT64_C(50000000)
 
 static struct comch_side server, client;
 
@@ -68,10 +69,40 @@ static void new_consumer_wakes_a_producer_on_a_gpu(void **state)
 	assert_int_equal(doca_gpu_destroy(gpu), DOCA_SUCCESS);
 }
 
+/* Both in one process: the consumer looks into the producer's mailbox itself, not into a mapping of its own. */
+static void consumer_outlives_a_producer_on_a_gpu_of_its_process(void **state)
+{
+	struct data_side producer, consumer;
+	struct doca_gpu *gpu;
+	uint64_t deadline;
+
+	(void)state;
+	assert_int_equal(doca_gpu_create(GPU, &gpu), DOCA_SUCCESS);
+	data_init_producer(&producer, &client, NULL, 4, 4096);
+	assert_int_equal(doca_ctx_set_datapath_on_gpu(producer.ctx, gpu), DOCA_SUCCESS);
+	data_start(&producer, NULL, NULL);
+	data_init_consumer(&consumer, &server, NULL, 1, 4096);
+	data_start(&consumer, server.pe, client.pe);
+	assert_non_null(data_post(&consumer, 0, 64));
+	/* The producer connects, then the consumer opens the mailbox. */
+	for (deadline = side_now_ns() + SETTLE_NS; side_now_ns() < deadline;) {
+		doca_pe_progress(client.pe);
+		doca_pe_progress(server.pe);
+		doca_pe_progress(producer.pe);
+		doca_pe_progress(consumer.pe);
+	}
+	data_fini(&producer);
+	assert_int_equal(doca_gpu_destroy(gpu), DOCA_SUCCESS);
+	while (doca_pe_progress(consumer.pe))
+		;
+	data_fini(&consumer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(new_consumer_wakes_a_producer_on_a_gpu, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(consumer_outlives_a_producer_on_a_gpu_of_its_process, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
