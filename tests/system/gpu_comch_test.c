@@ -488,7 +488,17 @@ static void gpu_stops_its_contexts_first(const struct scenario *scenario, const 
 
 /* ---- quiet ---- */
 
-#define IDLE_SECONDS 0.05 /* of a second, room for sanitizers and a loaded machine: a kernel that does not sleep uses it all */
+/* Of a second: what an idle kernel may use. A sanitizer makes each look of the sleeper dearer. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IDLE_SECONDS 0.05
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define IDLE_SECONDS 0.05
+#endif
+#endif
+#ifndef IDLE_SECONDS
+#define IDLE_SECONDS 0.01
+#endif
 
 static double cpu_seconds(void)
 {
