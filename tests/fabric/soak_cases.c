@@ -31,7 +31,6 @@ struct life {
 	struct slot slots[LIFE_ENDS][LIFE_SLOTS];
 	struct life_link out[LIFE_LINKS], in[LIFE_LINKS]; /* connecters and accepters; those of one number talk */
 	uint32_t seed, numbers, arrived;
-	bool listening;
 };
 
 static struct life *life;
@@ -85,9 +84,7 @@ static void life_closed(struct end *end, struct sf_link *link)
 	struct life_link *it = life_find(link);
 
 	CHECK(it != NULL && it->ready && !it->closed && !it->left);
-	/* A link that no poll had reported goes with its listener, as if its end had died. */
-	if (life->listening || end->close_reason != DOCA_ERROR_CONNECTION_ABORTED)
-		CHECK_RESULT(end->close_reason, DOCA_ERROR_CONNECTION_RESET);
+	CHECK_RESULT(end->close_reason, DOCA_ERROR_CONNECTION_RESET);
 	it->closed = true;
 }
 
@@ -197,19 +194,26 @@ static void life_step(void)
 
 static void life_finish(void)
 {
-	/* First the listeners: what is on its way is reported to nobody any more, so that no link comes when all are ended. */
-	life->listening = false;
-	for (int i = 0; i < LIFE_ENDS; i++) {
-		sf_listener_close(life->ends[i].listener);
-		life->ends[i].listener = NULL;
-	}
+	bool ended;
+
 	for (int i = 0; i < LIFE_LINKS; i++) {
 		if (life->out[i].link != NULL)
 			life_end(&life->out[i]);
 	}
-	for (int i = 0; i < LIFE_LINKS; i++) {
-		if (life->in[i].link != NULL)
+	/* Ending polls, and so may report one more link. */
+	do {
+		ended = false;
+		for (int i = 0; i < LIFE_LINKS; i++) {
+			if (life->in[i].link == NULL)
+				continue;
 			life_end(&life->in[i]);
+			ended = true;
+		}
+	} while (ended);
+	/* Before the next poll: what was accepted and not yet reported is reported to nobody. */
+	for (int i = 0; i < LIFE_ENDS; i++) {
+		sf_listener_close(life->ends[i].listener);
+		life->ends[i].listener = NULL;
 	}
 	for (int i = 0; i < LIFE_ENDS; i++)
 		end_close(&life->ends[i]);
@@ -225,7 +229,6 @@ static void a_random_life(void)
 {
 	life = calloc(1, sizeof(*life));
 	life->seed = seed_new();
-	life->listening = true;
 	for (int i = 0; i < LIFE_LINKS * LIFE_SENDS; i++) {
 		life->out[i / LIFE_SENDS].buffers[i % LIFE_SENDS] = malloc(LIFE_ROOM + sizeof(struct life_header));
 		life->in[i / LIFE_SENDS].buffers[i % LIFE_SENDS] = malloc(LIFE_ROOM + sizeof(struct life_header));
