@@ -37,6 +37,9 @@ enum rdma_pool {
 	RDMA_POOL_WRITE_IMM,
 	RDMA_POOL_CMP_SWP,
 	RDMA_POOL_FETCH_ADD,
+	RDMA_POOL_EVENT_GET,
+	RDMA_POOL_EVENT_SET,
+	RDMA_POOL_EVENT_ADD,
 	RDMA_POOLS,
 };
 
@@ -94,6 +97,7 @@ struct rdma_request {
 	const struct doca_buf *src;
 	struct doca_buf *dst; /* an atomic's remote operand too */
 	struct doca_buf *result;
+	const struct doca_sync_event_remote_net *event; /* the remote operand of tasks of sync events */
 	doca_be32_t immediate;
 	uint64_t compare, value;
 	uint32_t result_len;
@@ -133,7 +137,17 @@ struct rdma_verb {
 	enum sf_op_kind kind;
 	bool immediate;
 	uint32_t need; /* the right that the peer's instance must give, or 0 */
+	/* For a verb whose remote operand is no buffer. take fills op's region and address, iov and len, as the kind has it, and
+	 * refuses what is wrong with the task; settle follows a success. */
+	doca_error_t (*take)(struct rdma_request *request);
+	void (*settle)(struct rdma_request *request);
 };
+
+/* Local operands, for take: the pieces of a list into iov and len; 8 bytes for the value before an atomic into iov. */
+doca_error_t rdma_request_take_list(struct rdma_request *request, const struct sf_reach_list *list);
+doca_error_t rdma_request_take_result(struct rdma_request *request);
+/* INVALID_VALUE, logged. */
+doca_error_t rdma_request_missing(const struct rdma_request *request, const char *what);
 
 /* cls.submit of every verb. */
 doca_error_t rdma_request_submit(struct doca_task *base, uint32_t flags);

@@ -37,9 +37,12 @@ void rdma_end_later(struct doca_rdma *rdma, struct doca_task *task, doca_error_t
 /* What a success changes in the buffers. */
 static void settle(struct rdma_request *request)
 {
-	enum sf_op_kind kind = verb_of(&request->base)->kind;
+	const struct rdma_verb *verb = verb_of(&request->base);
+	enum sf_op_kind kind = verb->kind;
 	request->result_len = (uint32_t)request->len;
-	if (kind == SF_OP_CAS || kind == SF_OP_FAA) {
+	if (verb->settle != NULL) {
+		verb->settle(request);
+	} else if (kind == SF_OP_CAS || kind == SF_OP_FAA) {
 		if (request->result->data_len < sizeof(uint64_t))
 			request->result->data_len = sizeof(uint64_t);
 	} else if (kind == SF_OP_READ || kind == SF_OP_WRITE) {
@@ -58,8 +61,9 @@ static void request_done(struct sf_op *op)
 	} else if (connection->state == RDMA_CONNECTION_FAILED) {
 		status = DOCA_ERROR_BAD_STATE;
 	} else {
-		SF_LOG_ERR("%s on connection %u: the peer is gone, or ended the export of its memory, with the task under way",
-			   request->base.cls->name, connection->id);
+		SF_LOG_ERR("%s on connection %u: %s, with the task under way", request->base.cls->name, connection->id,
+			   request->event != NULL ? "the sync event's owner has stopped it, or is gone"
+						  : "the peer is gone, or ended the export of its memory");
 		rdma_connection_fail(connection);
 	}
 	sf_task_complete(&request->base, status);
@@ -67,7 +71,7 @@ static void request_done(struct sf_op *op)
 
 /* ---- what a task says ---- */
 
-static doca_error_t take_local(struct rdma_request *request, const struct sf_reach_list *list)
+doca_error_t rdma_request_take_list(struct rdma_request *request, const struct sf_reach_list *list)
 {
 	const struct doca_rdma *rdma = rdma_of(&request->base);
 	if (list->num > rdma->list_len) {
@@ -110,7 +114,7 @@ static doca_error_t take_remote(struct rdma_request *request, const struct doca_
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t missing(const struct rdma_request *request, const char *what)
+doca_error_t rdma_request_missing(const struct rdma_request *request, const char *what)
 {
 	SF_LOG_ERR("%s: the task has no %s", request->base.cls->name, what);
 	return DOCA_ERROR_INVALID_VALUE;
@@ -120,7 +124,7 @@ static doca_error_t take_send(struct rdma_request *request)
 {
 	struct sf_reach_list list;
 	doca_error_t result = sf_reach_source(&rdma_of(&request->base)->reach, request->src, &list);
-	return result == DOCA_SUCCESS ? take_local(request, &list) : result;
+	return result == DOCA_SUCCESS ? rdma_request_take_list(request, &list) : result;
 }
 
 static doca_error_t take_write(struct rdma_request *request)
@@ -129,7 +133,7 @@ static doca_error_t take_write(struct rdma_request *request)
 	if (result != DOCA_SUCCESS || request->len == 0)
 		return result;
 	if (request->dst == NULL)
-		return missing(request, "remote destination");
+		return rdma_request_missing(request, "remote destination");
 	return take_remote(request, request->dst, request->dst->data + request->dst->data_len, request->len);
 }
 
@@ -141,19 +145,19 @@ static doca_error_t take_read(struct rdma_request *request)
 	if (len == 0)
 		return DOCA_SUCCESS;
 	if (request->dst == NULL)
-		return missing(request, "destination");
+		return rdma_request_missing(request, "destination");
 	doca_error_t result = sf_reach_destination(&rdma_of(&request->base)->reach, request->dst, len, &list);
 	if (result == DOCA_SUCCESS)
-		result = take_local(request, &list);
+		result = rdma_request_take_list(request, &list);
 	return result == DOCA_SUCCESS ? take_remote(request, request->src, request->src->data, len) : result;
 }
 
-static doca_error_t take_atomic(struct rdma_request *request)
+doca_error_t rdma_request_take_result(struct rdma_request *request)
 {
 	const struct doca_buf *result_buf = request->result;
 	const struct sf_reach *reach;
-	if (request->dst == NULL || result_buf == NULL)
-		return missing(request, request->dst == NULL ? "remote destination" : "result buffer");
+	if (result_buf == NULL)
+		return rdma_request_missing(request, "result buffer");
 	doca_error_t result = sf_reach_get(&rdma_of(&request->base)->reach, result_buf->mmap, &reach);
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -164,21 +168,34 @@ static doca_error_t take_atomic(struct rdma_request *request)
 			   request->base.cls->name);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
+	request->iov[0] = (struct sf_iov){result_buf->data, sizeof(uint64_t)};
+	request->op.iov_num = 1;
+	request->len = sizeof(uint64_t);
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t take_atomic(struct rdma_request *request)
+{
+	if (request->dst == NULL)
+		return rdma_request_missing(request, "remote destination");
+	doca_error_t result = rdma_request_take_result(request);
+	if (result != DOCA_SUCCESS)
+		return result;
 	if ((uintptr_t)request->dst->data % sizeof(uint64_t) != 0) {
 		SF_LOG_ERR("%s: remote address %p is not divisible by 8", request->base.cls->name, (void *)request->dst->data);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	request->iov[0] = (struct sf_iov){result_buf->data, sizeof(uint64_t)};
-	request->op.iov_num = 1;
 	request->op.compare = request->compare;
 	request->op.value = request->value;
-	request->len = sizeof(uint64_t);
 	return take_remote(request, request->dst, request->dst->data, sizeof(uint64_t));
 }
 
 static doca_error_t take_apart(struct rdma_request *request)
 {
-	switch (verb_of(&request->base)->kind) {
+	const struct rdma_verb *verb = verb_of(&request->base);
+	if (verb->take != NULL)
+		return verb->take(request);
+	switch (verb->kind) {
 	case SF_OP_SEND:
 		return take_send(request);
 	case SF_OP_WRITE:
@@ -354,7 +371,7 @@ static doca_error_t check_connection(const struct rdma_request *request)
 {
 	const struct doca_rdma_connection *connection = request->connection;
 	if (connection == NULL)
-		return missing(request, "connection");
+		return rdma_request_missing(request, "connection");
 	if (connection->rdma == rdma_of(&request->base) && connection->state >= RDMA_CONNECTION_CONNECTED)
 		return DOCA_SUCCESS;
 	SF_LOG_ERR("%s: the connection is %s", request->base.cls->name,
@@ -406,6 +423,7 @@ doca_error_t rdma_request_alloc(struct doca_rdma *rdma, enum rdma_pool pool, str
 	taken->connection = connection;
 	taken->src = NULL;
 	taken->dst = taken->result = NULL;
+	taken->event = NULL;
 	taken->immediate = 0;
 	taken->compare = taken->value = 0;
 	taken->result_len = 0;
