@@ -25,9 +25,9 @@
  *
  * A submit refuses, with DOCA_ERROR_INVALID_VALUE and one line in the log, what is wrong with the task itself: no connection or
  * one that is not connected, a missing buffer, one outside its memory map or too small, a list longer than configured, imported
- * memory as a local buffer or the other way round, an atomic's address that 8 does not divide; DOCA_ERROR_NOT_PERMITTED: a local
- * destination of a read without DOCA_ACCESS_FLAG_LOCAL_READ_WRITE. What only
- * the peer makes impossible is taken, and ends in the error callback with one of these statuses:
+ * memory as a local buffer or the other way round, an atomic's address that 8 does not divide; with DOCA_ERROR_NOT_PERMITTED,
+ * what writes into a local buffer (receives, reads, atomics' results) whose memory map lacks DOCA_ACCESS_FLAG_LOCAL_READ_WRITE.
+ * What only the peer makes impossible is taken, and ends in the error callback with one of these statuses:
  *
  * - DOCA_ERROR_NOT_PERMITTED: the peer's instance, or its memory map, does not permit the operation
  * - DOCA_ERROR_IO_FAILED: the message is longer than the peer's receive; or no receive came in all retries

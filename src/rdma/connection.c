@@ -36,7 +36,7 @@ static void lose(struct doca_rdma_connection *connection, doca_error_t why)
 		return;
 	connection->state = RDMA_CONNECTION_LOST;
 	SF_LOG_WARN("rdma connection %u: %s", connection->id,
-		    why == DOCA_ERROR_CONNECTION_RESET ? "the peer has stopped its instance"
+		    why == DOCA_ERROR_CONNECTION_RESET ? "the peer has ended it, or stopped its instance"
 		    : why == DOCA_ERROR_NOT_FOUND      ? "the peer's instance is not there: it has stopped since its export"
 						       : "the peer is gone or does not answer");
 }

@@ -53,11 +53,14 @@ static doca_error_t add_piece(struct doca_rdma_task_receive *task, const struct 
 	doca_error_t result = sf_reach_get(&rdma->reach, buf->mmap, &reach);
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (reach->region != NULL || !reach->writable || !sf_reach_contains(reach, tail, room) || buf->mmap != task->dst->mmap) {
+	if (reach->region == NULL && !reach->writable) {
+		SF_LOG_ERR("rdma receive: a buffer's memory map lacks DOCA_ACCESS_FLAG_LOCAL_READ_WRITE");
+		return DOCA_ERROR_NOT_PERMITTED;
+	}
+	if (reach->region != NULL || !sf_reach_contains(reach, tail, room) || buf->mmap != task->dst->mmap) {
 		SF_LOG_ERR("rdma receive: a buffer %s",
 			   buf->mmap != task->dst->mmap ? "of another memory map than the first of its list"
 			   : reach->region != NULL	? "is imported memory, not this process's own"
-			   : !reach->writable		? "lacks DOCA_ACCESS_FLAG_LOCAL_READ_WRITE in its memory map"
 							: "reaches out of its memory map");
 		return DOCA_ERROR_INVALID_VALUE;
 	}

@@ -161,12 +161,14 @@ doca_error_t rdma_request_take_result(struct rdma_request *request)
 	doca_error_t result = sf_reach_get(&rdma_of(&request->base)->reach, result_buf->mmap, &reach);
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (reach->region != NULL || !reach->writable || !sf_reach_contains(reach, result_buf->data, sizeof(uint64_t)) ||
+	if (reach->region != NULL || !sf_reach_contains(reach, result_buf->data, sizeof(uint64_t)) ||
 	    result_buf->head + result_buf->len - result_buf->data < (ptrdiff_t)sizeof(uint64_t)) {
-		SF_LOG_ERR("%s: the result buffer is not 8 bytes of this process's own memory with "
-			   "DOCA_ACCESS_FLAG_LOCAL_READ_WRITE",
-			   request->base.cls->name);
+		SF_LOG_ERR("%s: the result buffer is not 8 bytes of this process's own memory", request->base.cls->name);
 		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (!reach->writable) {
+		SF_LOG_ERR("%s: the result buffer's memory map lacks DOCA_ACCESS_FLAG_LOCAL_READ_WRITE", request->base.cls->name);
+		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	request->iov[0] = (struct sf_iov){result_buf->data, sizeof(uint64_t)};
 	request->op.iov_num = 1;
@@ -354,16 +356,49 @@ bool rdma_requests_pump(struct doca_rdma *rdma)
 
 /* ---- submit ---- */
 
+/* The right that the peer's memory map must give. */
+static uint32_t region_right(enum sf_op_kind kind)
+{
+	switch (kind) {
+	case SF_OP_READ:
+		return SF_RIGHT_READ;
+	case SF_OP_WRITE:
+		return SF_RIGHT_WRITE;
+	case SF_OP_CAS:
+	case SF_OP_FAA:
+		return SF_RIGHT_ATOMIC;
+	case SF_OP_SEND:
+		break;
+	}
+	return 0;
+}
+
+static const char *flag_name(uint32_t need)
+{
+	return need == DOCA_ACCESS_FLAG_RDMA_READ    ? "DOCA_ACCESS_FLAG_RDMA_READ"
+	       : need == DOCA_ACCESS_FLAG_RDMA_WRITE ? "DOCA_ACCESS_FLAG_RDMA_WRITE"
+						     : "DOCA_ACCESS_FLAG_RDMA_ATOMIC";
+}
+
+/* Both must give the right: the peer's instance, and its memory map. */
 static bool is_permitted(const struct rdma_request *request)
 {
 	const struct rdma_verb *verb = verb_of(&request->base);
-	if ((request->connection->peer.permissions & verb->need) == verb->need || request->len == 0 ||
-	    request->connection->state != RDMA_CONNECTION_CONNECTED)
+	const struct doca_rdma_connection *connection = request->connection;
+	if (verb->need == 0 || request->len == 0 || connection->state != RDMA_CONNECTION_CONNECTED)
 		return true;
-	SF_LOG_ERR(
-		"%s on connection %u: the peer's instance does not permit it: doca_rdma_set_permissions there gave 0x%x, 0x%x is "
-		"needed",
-		verb->cls.name, request->connection->id, request->connection->peer.permissions, verb->need);
+	bool by_instance = (connection->peer.permissions & verb->need) == verb->need;
+	bool by_memory = verb->take != NULL || (request->op.region->rights & region_right(verb->kind)) != 0;
+	if (__builtin_expect(by_instance && by_memory, 1))
+		return true;
+	SF_LOG_ERR("%s on connection %u: the peer's %s not permit it: give %s there to %s", verb->cls.name, connection->id,
+		   by_instance ? "memory map does"
+		   : by_memory ? "instance does"
+			       : "instance and its memory map do",
+		   flag_name(verb->need),
+		   by_instance ? "doca_mmap_set_permissions"
+		   : by_memory ? "doca_rdma_set_permissions"
+			       : "doca_rdma_set_permissions and doca_mmap_set_permissions");
 	return false;
 }
 
