@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the libraries log, kept: for tests that a mistake is answered by one line which says what is wrong. Include it after
+ * cmocka. */
+#ifndef TEST_LOG_LINES_H
+#define TEST_LOG_LINES_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include <doca_log.h>
+
+#define LOG_LINES_ROOM 1024
+
+static char log_lines_text[LOG_LINES_ROOM], log_lines_last[LOG_LINES_ROOM];
+static int log_lines_num;
+
+static inline void log_lines_written(char *line)
+{
+	snprintf(log_lines_last, sizeof(log_lines_last), "%s", line);
+	log_lines_num++;
+}
+
+/* Errors only, from here on. Once a process. */
+static inline void log_lines_open(void)
+{
+	struct doca_log_backend *backend;
+
+	assert_int_equal(
+		doca_log_backend_create_with_buf_sdk(log_lines_text, sizeof(log_lines_text), log_lines_written, &backend),
+		DOCA_SUCCESS);
+	assert_int_equal(doca_log_backend_set_sdk_level(backend, DOCA_LOG_LEVEL_ERROR), DOCA_SUCCESS);
+}
+
+static inline void log_lines_forget(void)
+{
+	log_lines_num = 0;
+	log_lines_last[0] = '\0';
+}
+
+/* One line has come since, with all of these words; a word may be "". */
+static inline void log_lines_expect(const char *what, const char *by, const char *advice)
+{
+	if (log_lines_num != 1)
+		fail_msg("%d lines, the last: %s", log_lines_num, log_lines_last);
+	if (strstr(log_lines_last, what) == NULL || strstr(log_lines_last, by) == NULL || strstr(log_lines_last, advice) == NULL)
+		fail_msg("\"%s\", \"%s\" and \"%s\" expected in: %s", what, by, advice, log_lines_last);
+	log_lines_forget();
+}
+
+#endif
