@@ -32,7 +32,7 @@ void rdma_connection_fail(struct doca_rdma_connection *connection)
 /* The peer is gone. Tasks that wait learn of it, else the next one will. */
 static void lose(struct doca_rdma_connection *connection, doca_error_t why)
 {
-	if (connection->state != RDMA_CONNECTION_CONNECTED || connection->rdma->ctx.state != DOCA_CTX_STATE_RUNNING)
+	if (connection->state != RDMA_CONNECTION_CONNECTED || connection->rdma->ctx.state == DOCA_CTX_STATE_STOPPING)
 		return;
 	connection->state = RDMA_CONNECTION_LOST;
 	SF_LOG_WARN("rdma connection %u: %s", connection->id,
@@ -129,11 +129,11 @@ void rdma_connections_close(struct doca_rdma *rdma)
 
 /* ---- public ---- */
 
-static doca_error_t check_running(const struct doca_rdma *rdma, const char *what)
+static doca_error_t check_started(const struct doca_rdma *rdma, const char *what)
 {
-	if (rdma->ctx.state == DOCA_CTX_STATE_RUNNING)
+	if (rdma->ctx.state == DOCA_CTX_STATE_RUNNING || rdma->ctx.state == DOCA_CTX_STATE_STARTING)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("rdma %s: the context is not running: call doca_ctx_start first", what);
+	SF_LOG_ERR("rdma %s: the context is not started: call doca_ctx_start first", what);
 	return DOCA_ERROR_BAD_STATE;
 }
 
@@ -142,7 +142,7 @@ doca_error_t doca_rdma_export(struct doca_rdma *rdma, const void **local_rdma_co
 {
 	if (rdma == NULL || local_rdma_conn_details == NULL || local_rdma_conn_details_size == NULL || rdma_connection == NULL)
 		return rdma_check_given(NULL, rdma == NULL ? "instance to export" : "place for the connection or its details");
-	doca_error_t result = check_running(rdma, "export");
+	doca_error_t result = check_started(rdma, "export");
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (rdma->num_connections == rdma->max_num_connections) {
@@ -197,7 +197,7 @@ doca_error_t doca_rdma_connect(struct doca_rdma *rdma, const void *remote_rdma_c
 	struct rdma_descriptor peer;
 	if (rdma == NULL || remote_rdma_conn_details == NULL || rdma_connection == NULL)
 		return rdma_check_given(NULL, rdma == NULL ? "instance to connect" : "connection or remote details to connect");
-	doca_error_t result = check_running(rdma, "connect");
+	doca_error_t result = check_started(rdma, "connect");
 	if (result == DOCA_SUCCESS)
 		result = check_connection(rdma, rdma_connection);
 	if (result == DOCA_SUCCESS)

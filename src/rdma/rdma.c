@@ -93,7 +93,9 @@ static doca_error_t rdma_start(struct doca_ctx *ctx)
 	rdma->num_connections = rdma->num_waiting = 0;
 	rdma->fatal = false;
 	sf_reach_cache_init(&rdma->reach, rdma->dev);
-	return DOCA_SUCCESS;
+	rdma->one.connection = NULL;
+	rdma->one.due = false;
+	return rdma->one.wanted ? DOCA_ERROR_IN_PROGRESS : DOCA_SUCCESS;
 }
 
 static void rdma_cancel(struct doca_ctx *ctx)
@@ -150,6 +152,10 @@ static bool rdma_progress(struct doca_ctx *ctx)
 		drain_retry_timer(rdma);
 	if (__builtin_expect(rdma->num_waiting != 0, 0))
 		moved |= rdma_requests_pump(rdma);
+	if (__builtin_expect(rdma->one.due, 0)) {
+		rdma_one_run(rdma);
+		moved = true;
+	}
 	if (__builtin_expect(rdma->fatal && rdma->ended == NULL, 0)) {
 		rdma->fatal = false;
 		if (ctx->state == DOCA_CTX_STATE_RUNNING)
@@ -163,7 +169,7 @@ static bool rdma_arm(struct doca_ctx *ctx)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
 	const struct itimerspec soon = {{0, 0}, {0, RDMA_RETRY_NS}};
-	if (rdma->ended != NULL || rdma->fatal)
+	if (rdma->ended != NULL || rdma->fatal || rdma->one.due)
 		return true;
 	if (rdma->num_waiting != 0 && !rdma->retry_set) {
 		if (timerfd_settime(rdma->retry_fd, 0, &soon, NULL) != 0)

@@ -6,6 +6,7 @@
  *   connection.c   export, connect, links             caps.c         what a device can do
  *   request.c      tasks that go out by a connection  receive.c      receives
  *   task_X.c       the public face of one task type   descriptor.c   what travels out of band
+ *   one_connection.c  an instance as DOCA 2.5 has it
  *
  * An instance has one port and one listener. A connection has two links: its own, by which it sends, reads and writes, and the
  * peer's, by which it receives. So each side connects without waiting for the other, and the descriptors may be exchanged in
@@ -67,6 +68,15 @@ struct doca_rdma_connection {
 	uint64_t not_ready_since;		  /* the first waiting task has no receive since then, ns; or 0 */
 };
 
+/* Of an instance that starts by being connected (one_connection.h). */
+struct rdma_one {
+	bool wanted;
+	bool due;				 /* connected while STARTING: the next progress makes it run */
+	struct doca_rdma_connection *connection; /* of this run, or NULL */
+	const void *details;			 /* what its export gave */
+	size_t size;
+};
+
 struct doca_rdma {
 	struct doca_ctx ctx;
 	struct doca_dev *dev;
@@ -88,6 +98,7 @@ struct doca_rdma {
 	uint32_t num_waiting;		      /* connections with tasks that wait */
 	struct doca_task *ended, *ended_last; /* decided outside a poll, told by progress */
 	bool fatal;			      /* no connection is left that works */
+	struct rdma_one one;
 };
 
 /* A task that goes out by a connection: the beginning of every type but the receive. */
@@ -162,6 +173,11 @@ doca_error_t rdma_pool_configure(struct doca_rdma *rdma, enum rdma_pool pool, co
 bool rdma_requests_pump(struct doca_rdma *rdma);
 /* The task ends with status from the next progress call. */
 void rdma_end_later(struct doca_rdma *rdma, struct doca_task *task, doca_error_t status);
+
+/* ---- one_connection.c ---- */
+
+/* From progress, when one.due. Runs the program's state callback. */
+void rdma_one_run(struct doca_rdma *rdma);
 
 /* ---- rdma.c ---- */
 
