@@ -55,6 +55,7 @@ struct doca_buf;
 struct doca_ctx;
 struct doca_dev;
 struct doca_devinfo;
+struct doca_sync_event_remote_net;
 struct doca_task;
 
 /** How an instance's connections carry data. */
@@ -1291,6 +1292,325 @@ void doca_rdma_task_atomic_fetch_add_set_rdma_connection(struct doca_rdma_task_a
 DOCA_EXPERIMENTAL
 const struct doca_rdma_connection *
 doca_rdma_task_atomic_fetch_add_get_rdma_connection(const struct doca_rdma_task_atomic_fetch_add *task);
+
+/* ---- remote sync events ---- */
+
+/*
+ * Tasks on an event of the peer's node, made with the instance's device by doca_sync_event_remote_net_create_from_export(). They
+ * keep their place among the connection's other tasks: who sees the value set sees what was written before it. They need nothing
+ * of the peer's program, and wake what waits for the event there, be it asleep. The rights on the event come with its export;
+ * the peer's instance must permit RDMA read for get, RDMA write for notify set, RDMA atomic for notify add.
+ *
+ * A submit answers DOCA_ERROR_INVALID_VALUE also for a missing event, and one that was imported with another device. Once the
+ * event's owner has stopped or destroyed it, or died, tasks on it end with DOCA_ERROR_CONNECTION_ABORTED, and take the connection
+ * with them as any failure does. (RDMA guide, the remote sync event tasks)
+ */
+
+/** A task that reads the value of a remote sync event. */
+struct doca_rdma_task_remote_net_sync_event_get;
+
+/**
+ * Told when a get ended, from doca_pe_progress(). The task is the program's again: to be freed, kept, or submitted once
+ * more, from inside the callback too.
+ *
+ * @param task the task; doca_task_get_status() of it says how it ended
+ * @param task_user_data the task's
+ * @param ctx_user_data the context's, see doca_ctx_set_user_data()
+ */
+typedef void (*doca_rdma_task_remote_net_sync_event_get_completion_cb_t)(struct doca_rdma_task_remote_net_sync_event_get *task,
+									 union doca_data task_user_data,
+									 union doca_data ctx_user_data);
+
+/**
+ * Can get tasks of remote sync events run on the device? They can on every device.
+ *
+ * @param devinfo the device asked about
+ * @return DOCA_SUCCESS when they can
+ * @retval DOCA_ERROR_INVALID_VALUE devinfo is NULL.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_cap_task_remote_net_sync_event_get_is_supported(const struct doca_devinfo *devinfo);
+
+/**
+ * Sets how many get tasks there are, and who is told of their end. Configuring again replaces.
+ *
+ * @param rdma an instance whose context is IDLE
+ * @param successful_task_completion_cb told of success
+ * @param error_task_completion_cb told of everything else
+ * @param num_tasks tasks that can be allocated at a time, 1 to 65536
+ * @return DOCA_SUCCESS
+ * @retval DOCA_ERROR_INVALID_VALUE an argument is NULL, or the number is out of range.
+ * @retval DOCA_ERROR_BAD_STATE the context is not IDLE.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_task_remote_net_sync_event_get_set_conf(
+	struct doca_rdma *rdma, doca_rdma_task_remote_net_sync_event_get_completion_cb_t successful_task_completion_cb,
+	doca_rdma_task_remote_net_sync_event_get_completion_cb_t error_task_completion_cb, uint32_t num_tasks);
+
+/**
+ * Allocates a read of a remote sync event. On success 8 bytes in host byte order, one whole value that the event had while the
+ * task was under way, are appended to the data of the destination.
+ *
+ * @param rdma an instance whose context is RUNNING
+ * @param rdma_connection the connection it goes by, to the event's owner
+ * @param event the event, which must not be destroyed while the task is in flight
+ * @param dst_buf a local buffer, or a list of them, with room for 8 bytes behind its data, whose memory map has
+ * DOCA_ACCESS_FLAG_LOCAL_READ_WRITE
+ * @param user_data handed to the callbacks
+ * @param[out] task the task
+ * @return DOCA_SUCCESS
+ * @retval DOCA_ERROR_INVALID_VALUE rdma, rdma_connection or task is NULL.
+ * @retval DOCA_ERROR_NO_MEMORY as many as configured are allocated.
+ * @retval DOCA_ERROR_BAD_STATE the context is not RUNNING.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_task_remote_net_sync_event_get_allocate_init(struct doca_rdma *rdma,
+								    struct doca_rdma_connection *rdma_connection,
+								    const struct doca_sync_event_remote_net *event,
+								    struct doca_buf *dst_buf, union doca_data user_data,
+								    struct doca_rdma_task_remote_net_sync_event_get **task);
+
+/** The task's base, for doca_task_submit() and its kin. NULL for NULL. */
+DOCA_EXPERIMENTAL
+struct doca_task *doca_rdma_task_remote_net_sync_event_get_as_task(struct doca_rdma_task_remote_net_sync_event_get *task);
+
+/** Sets another event. The task is not in flight. Nothing happens to NULL. */
+DOCA_EXPERIMENTAL
+void doca_rdma_task_remote_net_sync_event_get_set_sync_event(struct doca_rdma_task_remote_net_sync_event_get *task,
+							     const struct doca_sync_event_remote_net *event);
+
+/** The event that was set last. Also just after the task was freed. NULL for NULL. */
+DOCA_EXPERIMENTAL
+const struct doca_sync_event_remote_net *
+doca_rdma_task_remote_net_sync_event_get_get_sync_event(const struct doca_rdma_task_remote_net_sync_event_get *task);
+
+/** Sets another destination. The task is not in flight. Nothing happens to NULL. */
+DOCA_EXPERIMENTAL
+void doca_rdma_task_remote_net_sync_event_get_set_dst_buf(struct doca_rdma_task_remote_net_sync_event_get *task,
+							  struct doca_buf *dst_buf);
+
+/** The destination that was set last. Also just after the task was freed. NULL for NULL. */
+DOCA_EXPERIMENTAL
+struct doca_buf *
+doca_rdma_task_remote_net_sync_event_get_get_dst_buf(const struct doca_rdma_task_remote_net_sync_event_get *task);
+
+/** Bytes that were read: 8. Valid in the success callback. 0 for NULL. */
+DOCA_EXPERIMENTAL
+uint32_t doca_rdma_task_remote_net_sync_event_get_get_result_len(const struct doca_rdma_task_remote_net_sync_event_get *task);
+
+/** Sets another connection. The task is not in flight. Nothing happens to NULL. */
+DOCA_EXPERIMENTAL
+void doca_rdma_task_remote_net_sync_event_get_set_rdma_connection(struct doca_rdma_task_remote_net_sync_event_get *task,
+								  struct doca_rdma_connection *rdma_connection);
+
+/** The connection that was set last. Also just after the task was freed. NULL for NULL. */
+DOCA_EXPERIMENTAL
+const struct doca_rdma_connection *
+doca_rdma_task_remote_net_sync_event_get_get_rdma_connection(const struct doca_rdma_task_remote_net_sync_event_get *task);
+
+/** A task that sets a remote sync event. */
+struct doca_rdma_task_remote_net_sync_event_notify_set;
+
+/**
+ * Told when a notify set ended, from doca_pe_progress(). The task is the program's again: to be freed, kept, or submitted once
+ * more, from inside the callback too.
+ *
+ * @param task the task; doca_task_get_status() of it says how it ended
+ * @param task_user_data the task's
+ * @param ctx_user_data the context's, see doca_ctx_set_user_data()
+ */
+typedef void (*doca_rdma_task_remote_net_sync_event_notify_set_completion_cb_t)(
+	struct doca_rdma_task_remote_net_sync_event_notify_set *task, union doca_data task_user_data,
+	union doca_data ctx_user_data);
+
+/**
+ * Can notify set tasks of remote sync events run on the device? They can on every device.
+ *
+ * @param devinfo the device asked about
+ * @return DOCA_SUCCESS when they can
+ * @retval DOCA_ERROR_INVALID_VALUE devinfo is NULL.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_cap_task_remote_net_sync_event_notify_set_is_supported(const struct doca_devinfo *devinfo);
+
+/**
+ * Sets how many notify set tasks there are, and who is told of their end. Configuring again replaces.
+ *
+ * @param rdma an instance whose context is IDLE
+ * @param successful_task_completion_cb told of success
+ * @param error_task_completion_cb told of everything else
+ * @param num_tasks tasks that can be allocated at a time, 1 to 65536
+ * @return DOCA_SUCCESS
+ * @retval DOCA_ERROR_INVALID_VALUE an argument is NULL, or the number is out of range.
+ * @retval DOCA_ERROR_BAD_STATE the context is not IDLE.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_task_remote_net_sync_event_notify_set_set_conf(
+	struct doca_rdma *rdma, doca_rdma_task_remote_net_sync_event_notify_set_completion_cb_t successful_task_completion_cb,
+	doca_rdma_task_remote_net_sync_event_notify_set_completion_cb_t error_task_completion_cb, uint32_t num_tasks);
+
+/**
+ * Allocates a task that sets a remote sync event to the value in a buffer. The value is taken by the submit; the buffer stays as
+ * it is until the task has ended.
+ *
+ * @param rdma an instance whose context is RUNNING
+ * @param rdma_connection the connection it goes by, to the event's owner
+ * @param event the event, which must not be destroyed while the task is in flight
+ * @param src_buf a local buffer, or a list of them, with 8 bytes of data in all: the value in host byte order
+ * @param user_data handed to the callbacks
+ * @param[out] task the task
+ * @return DOCA_SUCCESS
+ * @retval DOCA_ERROR_INVALID_VALUE rdma, rdma_connection or task is NULL.
+ * @retval DOCA_ERROR_NO_MEMORY as many as configured are allocated.
+ * @retval DOCA_ERROR_BAD_STATE the context is not RUNNING.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_task_remote_net_sync_event_notify_set_allocate_init(
+	struct doca_rdma *rdma, struct doca_rdma_connection *rdma_connection, struct doca_sync_event_remote_net *event,
+	const struct doca_buf *src_buf, union doca_data user_data, struct doca_rdma_task_remote_net_sync_event_notify_set **task);
+
+/** The task's base, for doca_task_submit() and its kin. NULL for NULL. */
+DOCA_EXPERIMENTAL
+struct doca_task *
+doca_rdma_task_remote_net_sync_event_notify_set_as_task(struct doca_rdma_task_remote_net_sync_event_notify_set *task);
+
+/** Sets another event. The task is not in flight. Nothing happens to NULL. */
+DOCA_EXPERIMENTAL
+void doca_rdma_task_remote_net_sync_event_notify_set_set_sync_event(struct doca_rdma_task_remote_net_sync_event_notify_set *task,
+								    struct doca_sync_event_remote_net *event);
+
+/** The event that was set last. Also just after the task was freed. NULL for NULL. */
+DOCA_EXPERIMENTAL
+struct doca_sync_event_remote_net *doca_rdma_task_remote_net_sync_event_notify_set_get_sync_event(
+	const struct doca_rdma_task_remote_net_sync_event_notify_set *task);
+
+/** Sets another source. The task is not in flight. Nothing happens to NULL. */
+DOCA_EXPERIMENTAL
+void doca_rdma_task_remote_net_sync_event_notify_set_set_src_buf(struct doca_rdma_task_remote_net_sync_event_notify_set *task,
+								 const struct doca_buf *src_buf);
+
+/** The source that was set last. Also just after the task was freed. NULL for NULL. */
+DOCA_EXPERIMENTAL
+const struct doca_buf *
+doca_rdma_task_remote_net_sync_event_notify_set_get_src_buf(const struct doca_rdma_task_remote_net_sync_event_notify_set *task);
+
+/** Sets another connection. The task is not in flight. Nothing happens to NULL. */
+DOCA_EXPERIMENTAL
+void doca_rdma_task_remote_net_sync_event_notify_set_set_rdma_connection(
+	struct doca_rdma_task_remote_net_sync_event_notify_set *task, struct doca_rdma_connection *rdma_connection);
+
+/** The connection that was set last. Also just after the task was freed. NULL for NULL. */
+DOCA_EXPERIMENTAL
+const struct doca_rdma_connection *doca_rdma_task_remote_net_sync_event_notify_set_get_rdma_connection(
+	const struct doca_rdma_task_remote_net_sync_event_notify_set *task);
+
+/** A task that adds to a remote sync event. */
+struct doca_rdma_task_remote_net_sync_event_notify_add;
+
+/**
+ * Told when a notify add ended, from doca_pe_progress(). The task is the program's again: to be freed, kept, or submitted once
+ * more, from inside the callback too.
+ *
+ * @param task the task; doca_task_get_status() of it says how it ended
+ * @param task_user_data the task's
+ * @param ctx_user_data the context's, see doca_ctx_set_user_data()
+ */
+typedef void (*doca_rdma_task_remote_net_sync_event_notify_add_completion_cb_t)(
+	struct doca_rdma_task_remote_net_sync_event_notify_add *task, union doca_data task_user_data,
+	union doca_data ctx_user_data);
+
+/**
+ * Can notify add tasks of remote sync events run on the device? They can on every device.
+ *
+ * @param devinfo the device asked about
+ * @return DOCA_SUCCESS when they can
+ * @retval DOCA_ERROR_INVALID_VALUE devinfo is NULL.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_cap_task_remote_net_sync_event_notify_add_is_supported(const struct doca_devinfo *devinfo);
+
+/**
+ * Sets how many notify add tasks there are, and who is told of their end. Configuring again replaces.
+ *
+ * @param rdma an instance whose context is IDLE
+ * @param successful_task_completion_cb told of success
+ * @param error_task_completion_cb told of everything else
+ * @param num_tasks tasks that can be allocated at a time, 1 to 65536
+ * @return DOCA_SUCCESS
+ * @retval DOCA_ERROR_INVALID_VALUE an argument is NULL, or the number is out of range.
+ * @retval DOCA_ERROR_BAD_STATE the context is not IDLE.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_task_remote_net_sync_event_notify_add_set_conf(
+	struct doca_rdma *rdma, doca_rdma_task_remote_net_sync_event_notify_add_completion_cb_t successful_task_completion_cb,
+	doca_rdma_task_remote_net_sync_event_notify_add_completion_cb_t error_task_completion_cb, uint32_t num_tasks);
+
+/**
+ * Allocates an addition to a remote sync event, atomic with every other update of it.
+ *
+ * @param rdma an instance whose context is RUNNING
+ * @param rdma_connection the connection it goes by, to the event's owner
+ * @param event the event, which must not be destroyed while the task is in flight
+ * @param result_buf a local buffer: the value before is written to the beginning of its data, which becomes 8 bytes if it was
+ * less
+ * @param add_data what is added
+ * @param user_data handed to the callbacks
+ * @param[out] task the task
+ * @return DOCA_SUCCESS
+ * @retval DOCA_ERROR_INVALID_VALUE rdma, rdma_connection or task is NULL.
+ * @retval DOCA_ERROR_NO_MEMORY as many as configured are allocated.
+ * @retval DOCA_ERROR_BAD_STATE the context is not RUNNING.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_task_remote_net_sync_event_notify_add_allocate_init(
+	struct doca_rdma *rdma, struct doca_rdma_connection *rdma_connection, struct doca_sync_event_remote_net *event,
+	struct doca_buf *result_buf, uint64_t add_data, union doca_data user_data,
+	struct doca_rdma_task_remote_net_sync_event_notify_add **task);
+
+/** The task's base, for doca_task_submit() and its kin. NULL for NULL. */
+DOCA_EXPERIMENTAL
+struct doca_task *
+doca_rdma_task_remote_net_sync_event_notify_add_as_task(struct doca_rdma_task_remote_net_sync_event_notify_add *task);
+
+/** Sets another event. The task is not in flight. Nothing happens to NULL. */
+DOCA_EXPERIMENTAL
+void doca_rdma_task_remote_net_sync_event_notify_add_set_sync_event(struct doca_rdma_task_remote_net_sync_event_notify_add *task,
+								    struct doca_sync_event_remote_net *event);
+
+/** The event that was set last. Also just after the task was freed. NULL for NULL. */
+DOCA_EXPERIMENTAL
+struct doca_sync_event_remote_net *doca_rdma_task_remote_net_sync_event_notify_add_get_sync_event(
+	const struct doca_rdma_task_remote_net_sync_event_notify_add *task);
+
+/** Sets another result buffer. The task is not in flight. Nothing happens to NULL. */
+DOCA_EXPERIMENTAL
+void doca_rdma_task_remote_net_sync_event_notify_add_set_result_buf(struct doca_rdma_task_remote_net_sync_event_notify_add *task,
+								    struct doca_buf *result_buf);
+
+/** The result buffer that was set last. Also just after the task was freed. NULL for NULL. */
+DOCA_EXPERIMENTAL
+struct doca_buf *doca_rdma_task_remote_net_sync_event_notify_add_get_result_buf(
+	const struct doca_rdma_task_remote_net_sync_event_notify_add *task);
+
+/** Sets another value to add. The task is not in flight. Nothing happens to NULL. */
+DOCA_EXPERIMENTAL
+void doca_rdma_task_remote_net_sync_event_notify_add_set_add_data(struct doca_rdma_task_remote_net_sync_event_notify_add *task,
+								  uint64_t add_data);
+
+/** The value to add that was set last. Also just after the task was freed. 0 for NULL. */
+DOCA_EXPERIMENTAL
+uint64_t
+doca_rdma_task_remote_net_sync_event_notify_add_get_add_data(const struct doca_rdma_task_remote_net_sync_event_notify_add *task);
+
+/** Sets another connection. The task is not in flight. Nothing happens to NULL. */
+DOCA_EXPERIMENTAL
+void doca_rdma_task_remote_net_sync_event_notify_add_set_rdma_connection(
+	struct doca_rdma_task_remote_net_sync_event_notify_add *task, struct doca_rdma_connection *rdma_connection);
+
+/** The connection that was set last. Also just after the task was freed. NULL for NULL. */
+DOCA_EXPERIMENTAL
+const struct doca_rdma_connection *doca_rdma_task_remote_net_sync_event_notify_add_get_rdma_connection(
+	const struct doca_rdma_task_remote_net_sync_event_notify_add *task);
 
 #ifdef __cplusplus
 }

@@ -131,3 +131,18 @@ doca_error_t doca_rdma_cap_task_atomic_fetch_add_is_supported(const struct doca_
 {
 	return is_supported(devinfo);
 }
+
+doca_error_t doca_rdma_cap_task_remote_net_sync_event_get_is_supported(const struct doca_devinfo *devinfo)
+{
+	return is_supported(devinfo);
+}
+
+doca_error_t doca_rdma_cap_task_remote_net_sync_event_notify_set_is_supported(const struct doca_devinfo *devinfo)
+{
+	return is_supported(devinfo);
+}
+
+doca_error_t doca_rdma_cap_task_remote_net_sync_event_notify_add_is_supported(const struct doca_devinfo *devinfo)
+{
+	return is_supported(devinfo);
+}
