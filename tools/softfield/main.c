@@ -12,6 +12,7 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{"devices", tool_devices},
+	{"rdma", tool_rdma},
 	{"run", tool_run},
 	{"topology", tool_topology},
 };
@@ -20,6 +21,7 @@ static const char usage[] =
 	"Usage: softfield COMMAND\n"
 	"\n"
 	"  devices [--json]                    nodes, devices, representors and GPUs that a program here sees\n"
+	"  rdma bench [--help] [OPTION ...]    how fast RDMA is here between two processes\n"
 	"  run --node NAME [--] PROGRAM ...    run a program that sees what that node sees\n"
 	"  topology check FILE                 is the topology file usable? If not, what is wrong and where\n"
 	"  topology show                       the topology in use, as JSON (a start for a file of your own)\n"

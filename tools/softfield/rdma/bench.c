@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * softfield rdma bench: both sides or one of them, and the report.
+ *
+ *   options.c   what is asked for        side.c    an instance with memory and connections
+ *   channel.c   how the sides talk       tasks.c   tasks and receives
+ *   measure.c   latency and bandwidth
+ */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "rdma/measure.h"
+#include "tool.h"
+
+#define HELLO UINT64_C(0x3168636e65626673) /* before the plan: "sfbench1" */
+
+struct report {
+	struct bench_result results[2 * BENCH_SIZES_MAX];
+	uint32_t num;
+	double idle_progress_ns;
+	double connection_bytes; /* of each connection, both sides together */
+};
+
+static void pin(int cpu)
+{
+	cpu_set_t set;
+	if (cpu < 0)
+		return;
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set) != 0)
+		fprintf(stderr, "softfield: rdma bench: not on CPU %d: %s\n", cpu, strerror(errno));
+}
+
+/* A connection takes a few descriptors. */
+static void raise_open_files(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* ---- one side ---- */
+
+/* The server's memory goes to the client. */
+static double connection_bytes(struct bench_side *side)
+{
+	uint64_t mine = side->memory_after - side->memory_before, other = 0;
+	if (side->client)
+		bench_channel_receive(side->channel, &other, sizeof(other));
+	else
+		bench_channel_send(side->channel, &mine, sizeof(mine));
+	return (double)(mine + other) / (side->plan.connections + side->plan.idle);
+}
+
+static void measure(struct bench_side *side, struct report *report)
+{
+	report->connection_bytes = connection_bytes(side);
+	bench_channel_meet(side->channel);
+	report->idle_progress_ns = bench_idle_progress(side);
+	bench_channel_meet(side->channel);
+	for (uint32_t i = 0; i < side->plan.num_sizes; i++) {
+		if (side->plan.tests & BENCH_LATENCY)
+			bench_latency(side, side->plan.sizes[i], &report->results[report->num++]);
+		if (side->plan.tests & BENCH_BANDWIDTH)
+			bench_bandwidth(side, side->plan.sizes[i], &report->results[report->num++]);
+	}
+}
+
+/* The server takes the plan from the client, and checks it as if it had been typed. */
+static void agree(struct bench_side *side, const struct bench_options *options)
+{
+	uint64_t hello = HELLO;
+	const char *refused;
+	side->plan = options->plan;
+	bench_channel_send(side->channel, &hello, sizeof(hello));
+	bench_channel_receive(side->channel, &hello, sizeof(hello));
+	if (hello != HELLO)
+		bench_die("the other side is not this release of softfield rdma bench");
+	if (side->client) {
+		bench_channel_send(side->channel, &side->plan, sizeof(side->plan));
+		return;
+	}
+	bench_channel_receive(side->channel, &side->plan, sizeof(side->plan));
+	refused = bench_plan_refused(&side->plan);
+	if (refused != NULL)
+		bench_die("the client asks for what cannot be run: %s", refused);
+}
+
+static void run_side(const struct bench_options *options, bool client, int channel, struct report *report)
+{
+	struct bench_side *side = calloc(1, sizeof(*side));
+	if (side == NULL)
+		bench_die("no memory");
+	side->channel = channel;
+	side->client = client;
+	raise_open_files();
+	pin(options->cpus[client]);
+	agree(side, options);
+	bench_side_open(side, options->device);
+	measure(side, report);
+	bench_side_close(side);
+	free(side);
+	close(channel);
+}
+
+/* ---- the report ---- */
+
+static const char *test_name(enum bench_test test)
+{
+	return test == BENCH_LATENCY ? "latency" : "bandwidth";
+}
+
+static void print_table(const struct bench_plan *plan, const struct report *report)
+{
+	printf("%s, %u connection%s and %u idle, lists of %u, %s\n", bench_op_names[plan->op], plan->connections,
+	       plan->connections == 1 ? "" : "s", plan->idle, plan->list, plan->events ? "events" : "polling");
+	printf("a connection takes %.1f KiB on both sides together; progress that finds nothing takes %.1f ns\n\n",
+	       report->connection_bytes / 1024, report->idle_progress_ns);
+	if (plan->tests & BENCH_LATENCY)
+		printf("%10s %10s %10s %10s %10s %10s %10s %10s %10s\n", "bytes", "count", "mean ns", "min", "50 %", "90 %", "99 %",
+		       "99.9 %", "max");
+	for (uint32_t i = 0; i < report->num; i++) {
+		const struct bench_result *r = &report->results[i];
+		if (r->test == BENCH_LATENCY)
+			printf("%10u %10llu %10.1f %10.1f %10.1f %10.1f %10.1f %10.1f %10.1f\n", r->size, (unsigned long long)r->count,
+			       r->mean, r->min, r->p50, r->p90, r->p99, r->p999, r->max);
+	}
+	if (plan->tests & BENCH_BANDWIDTH)
+		printf("%10s %10s %14s %14s   %u in flight\n", "bytes", "count", "Mops/s", "GB/s", plan->depth);
+	for (uint32_t i = 0; i < report->num; i++) {
+		const struct bench_result *r = &report->results[i];
+		if (r->test == BENCH_BANDWIDTH)
+			printf("%10u %10llu %14.3f %14.3f\n", r->size, (unsigned long long)r->count, r->ops_per_s / 1e6,
+			       r->bytes_per_s / 1e9);
+	}
+}
+
+static void print_json(const struct bench_plan *plan, const struct report *report)
+{
+	printf("{\"op\": \"%s\", \"depth\": %u, \"receives\": %u, \"list\": %u, \"connections\": %u, \"idle\": %u, \"mode\": \"%s\",\n",
+	       bench_op_names[plan->op], plan->depth, plan->receives, plan->list, plan->connections, plan->idle,
+	       plan->events ? "events" : "polling");
+	printf(" \"connection_bytes\": %.0f, \"idle_progress_ns\": %.2f, \"results\": [", report->connection_bytes,
+	       report->idle_progress_ns);
+	for (uint32_t i = 0; i < report->num; i++) {
+		const struct bench_result *r = &report->results[i];
+		printf("%s\n  {\"test\": \"%s\", \"size\": %u, \"count\": %llu, ", i == 0 ? "" : ",", test_name(r->test), r->size,
+		       (unsigned long long)r->count);
+		if (r->test == BENCH_LATENCY)
+			printf("\"mean_ns\": %.2f, \"min_ns\": %.2f, \"p50_ns\": %.2f, \"p90_ns\": %.2f, \"p99_ns\": %.2f, "
+			       "\"p99_9_ns\": %.2f, \"max_ns\": %.2f}",
+			       r->mean, r->min, r->p50, r->p90, r->p99, r->p999, r->max);
+		else
+			printf("\"ops_per_s\": %.0f, \"bytes_per_s\": %.0f}", r->ops_per_s, r->bytes_per_s);
+	}
+	printf("]}\n");
+}
+
+/* ---- the command ---- */
+
+static int run_both(const struct bench_options *options, struct report *report)
+{
+	int sockets[2], status;
+	pid_t child;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
+		return tool_fail("rdma bench: no socket: %s", strerror(errno));
+	child = fork();
+	if (child < 0)
+		return tool_fail("rdma bench: no second process: %s", strerror(errno));
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(sockets[1]);
+		run_side(options, false, sockets[0], report);
+		exit(TOOL_OK);
+	}
+	close(sockets[0]);
+	run_side(options, true, sockets[1], report);
+	if (waitpid(child, &status, 0) != child || status != 0)
+		return tool_fail("rdma bench: the server did not end well");
+	return TOOL_OK;
+}
+
+static int tool_rdma_bench(int argc, char **argv)
+{
+	static struct report report;
+	struct bench_options options;
+	bool help;
+	int code = bench_options_parse(argc, argv, &options, &help);
+	if (code != TOOL_OK || help)
+		return code;
+	if (options.role == BENCH_BOTH)
+		code = run_both(&options, &report);
+	else if (options.role == BENCH_SERVER)
+		run_side(&options, false, bench_channel_serve(options.port), &report);
+	else
+		run_side(&options, true, bench_channel_connect(options.host, options.port), &report);
+	if (code != TOOL_OK || options.role == BENCH_SERVER)
+		return code;
+	if (options.json)
+		print_json(&options.plan, &report);
+	else
+		print_table(&options.plan, &report);
+	return TOOL_OK;
+}
+
+int tool_rdma(int argc, char **argv)
+{
+	if (argc >= 2 && strcmp(argv[1], "bench") == 0)
+		return tool_rdma_bench(argc - 1, argv + 1);
+	return tool_usage_error(argc < 2 ? "rdma needs to be told what: bench" : "rdma does not do %s: bench is what there is",
+				argc < 2 ? "" : argv[1]);
+}

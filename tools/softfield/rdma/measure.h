@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The measurements. Both sides call the same function at the same time; the client's result is the one that counts. */
+#ifndef BENCH_RDMA_MEASURE_H
+#define BENCH_RDMA_MEASURE_H
+
+#include "rdma/side.h"
+
+struct bench_result {
+	enum bench_test test;
+	uint32_t size;
+	uint64_t count;
+	/* latency, ns */
+	double mean, min, p50, p90, p99, p999, max;
+	/* bandwidth */
+	double ops_per_s, bytes_per_s;
+};
+
+void bench_latency(struct bench_side *side, uint32_t size, struct bench_result *result);
+void bench_bandwidth(struct bench_side *side, uint32_t size, struct bench_result *result);
+
+/* What one doca_pe_progress costs that finds nothing, ns. */
+double bench_idle_progress(struct bench_side *side);
+
+#endif

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rdma/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+#define LATENCY_COUNT 100000
+#define BANDWIDTH_COUNT 2000000
+#define BANDWIDTH_BYTES (UINT64_C(8) << 30) /* no more than these by default */
+#define LATENCY_BYTES (UINT64_C(2) << 30)
+#define COUNT_MIN 100
+
+const char *const bench_op_names[BENCH_OPS] = {"write", "read", "send", "write_imm", "cas", "faa"};
+
+static const char usage[] =
+	"Usage: softfield rdma bench [OPTION ...]\n"
+	"\n"
+	"Measures one kind of RDMA task between two processes, and prints latencies and rates.\n"
+	"\n"
+	"  --op write|read|send|write_imm|cas|faa   what is measured (write)\n"
+	"  --test latency|bandwidth|both            one at a time, or as many as --depth at a time (both)\n"
+	"  --sizes LIST          bytes of a message: 64, 8,4K,1M or FROM:TO by doubling (8:64K; cas and faa: 8)\n"
+	"  --count N             operations of each test and size (by the size)\n"
+	"  --depth N             bandwidth: tasks in flight (64)\n"
+	"  --receives N          posted receives of send and write_imm (256)\n"
+	"  --list N              buffers of each local list, 1 to 16; with send 1 to 6 (1)\n"
+	"  --connections N       connections of the one instance, used in turn (1)\n"
+	"  --idle N              connections besides these that nothing is sent on (0)\n"
+	"  --events              sleep until something completes, instead of polling\n"
+	"  --cpus A,B            CPUs of the server and of the client (the first two; any: -1)\n"
+	"  --device PCI          device of this side (the first that has RDMA)\n"
+	"  --server PORT         only the server, for one client by TCP on the loopback interface; PORT 0: a free one, printed\n"
+	"  --client HOST:PORT    only the client: the server takes all but --cpus and --device from here\n"
+	"  --json                one JSON object\n"
+	"  --help\n"
+	"\n"
+	"Latency of write, send and write_imm is half of a round trip in which each side answers the other: a write is seen by polling\n"
+	"the memory, a send and a write_imm by the receive's callback. Latency of read, cas and faa is from the submit to the callback.\n"
+	"Memory is whole pages out of malloc.\n";
+
+/* ---- numbers ---- */
+
+static int refuse(const char *option, const char *value, const char *wanted)
+{
+	fprintf(stderr, "softfield: rdma bench: --%s takes %s, not %s\n", option, wanted, value);
+	return TOOL_USAGE;
+}
+
+/* A number with an optional K, M or G, up to the separator or the end. */
+static bool parse_size(const char *text, const char **end, uint64_t *size)
+{
+	char *after;
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	*size = strtoull(text, &after, 10);
+	if (errno != 0 || *size > UINT64_MAX >> 30)
+		return false;
+	if (*after == 'K')
+		*size <<= 10;
+	else if (*after == 'M')
+		*size <<= 20;
+	else if (*after == 'G')
+		*size <<= 30;
+	*end = after + (*after == 'K' || *after == 'M' || *after == 'G');
+	return true;
+}
+
+static int parse_number(const char *option, const char *value, uint64_t min, uint64_t max, uint64_t *number)
+{
+	const char *end;
+	char wanted[64];
+	if (parse_size(value, &end, number) && *end == '\0' && *number >= min && *number <= max)
+		return TOOL_OK;
+	snprintf(wanted, sizeof(wanted), "a number from %llu to %llu", (unsigned long long)min, (unsigned long long)max);
+	return refuse(option, value, wanted);
+}
+
+static int parse_number32(const char *option, const char *value, uint32_t min, uint32_t max, uint32_t *number)
+{
+	uint64_t wide;
+	int code = parse_number(option, value, min, max, &wide);
+	if (code == TOOL_OK)
+		*number = (uint32_t)wide;
+	return code;
+}
+
+static bool add_size(struct bench_plan *plan, uint64_t size)
+{
+	if (size == 0 || size > BENCH_SIZE_MAX || plan->num_sizes == BENCH_SIZES_MAX)
+		return false;
+	plan->sizes[plan->num_sizes++] = (uint32_t)size;
+	return true;
+}
+
+static int parse_sizes(const char *value, struct bench_plan *plan)
+{
+	static const char wanted[] = "up to 32 sizes from 1 to 1G such as 8,4K or 8:64K";
+	const char *at = value;
+	plan->num_sizes = 0;
+	do {
+		uint64_t from, to;
+		if (!parse_size(at, &at, &from))
+			return refuse("sizes", value, wanted);
+		to = from;
+		if (*at == ':' && (!parse_size(at + 1, &at, &to) || to < from))
+			return refuse("sizes", value, wanted);
+		for (uint64_t size = from; size <= to; size *= 2) {
+			if (!add_size(plan, size))
+				return refuse("sizes", value, wanted);
+		}
+	} while (*at == ',' && *++at != '\0');
+	return *at == '\0' && at[-1] != ',' ? TOOL_OK : refuse("sizes", value, wanted);
+}
+
+/* ---- words ---- */
+
+static int parse_op(const char *value, struct bench_plan *plan)
+{
+	for (uint32_t i = 0; i < BENCH_OPS; i++) {
+		if (strcmp(value, bench_op_names[i]) == 0) {
+			plan->op = i;
+			return TOOL_OK;
+		}
+	}
+	return refuse("op", value, "write, read, send, write_imm, cas or faa");
+}
+
+static int parse_test(const char *value, struct bench_plan *plan)
+{
+	if (strcmp(value, "latency") == 0)
+		plan->tests = BENCH_LATENCY;
+	else if (strcmp(value, "bandwidth") == 0)
+		plan->tests = BENCH_BANDWIDTH;
+	else if (strcmp(value, "both") == 0)
+		plan->tests = BENCH_LATENCY | BENCH_BANDWIDTH;
+	else
+		return refuse("test", value, "latency, bandwidth or both");
+	return TOOL_OK;
+}
+
+static int parse_cpus(const char *value, int cpus[2])
+{
+	char end;
+	if (sscanf(value, "%d,%d%c", &cpus[0], &cpus[1], &end) != 2 || cpus[0] < -1 || cpus[1] < -1 || cpus[0] >= CPU_SETSIZE ||
+	    cpus[1] >= CPU_SETSIZE)
+		return refuse("cpus", value, "two CPU numbers such as 0,1");
+	return TOOL_OK;
+}
+
+static int parse_role(struct bench_options *options, enum bench_role role, char *value)
+{
+	char *colon = strrchr(value, ':');
+	uint32_t port;
+	if (options->role != BENCH_BOTH) {
+		fprintf(stderr, "softfield: rdma bench: --server and --client are given once, and not both\n");
+		return TOOL_USAGE;
+	}
+	options->role = role;
+	options->port = value;
+	if (role == BENCH_CLIENT) {
+		if (colon == NULL || colon == value)
+			return refuse("client", value, "HOST:PORT");
+		*colon = '\0';
+		options->host = value;
+		options->port = colon + 1;
+	}
+	return parse_number32(role == BENCH_CLIENT ? "client (the port)" : "server", options->port, role == BENCH_CLIENT, 65535, &port);
+}
+
+/* The first two CPUs that this process may use, or nowhere in particular when there is one only. */
+static void default_cpus(int cpus[2])
+{
+	cpu_set_t set;
+	int num = 0;
+	cpus[0] = cpus[1] = -1;
+	if (sched_getaffinity(0, sizeof(set), &set) != 0 || CPU_COUNT(&set) < 2)
+		return;
+	for (int i = 0; i < CPU_SETSIZE && num < 2; i++) {
+		if (CPU_ISSET(i, &set))
+			cpus[num++] = i;
+	}
+}
+
+/* ---- all of it ---- */
+
+enum option_id {
+	OPT_OP = 1,
+	OPT_TEST,
+	OPT_SIZES,
+	OPT_COUNT,
+	OPT_DEPTH,
+	OPT_RECEIVES,
+	OPT_LIST,
+	OPT_CONNECTIONS,
+	OPT_IDLE,
+	OPT_EVENTS,
+	OPT_CPUS,
+	OPT_DEVICE,
+	OPT_SERVER,
+	OPT_CLIENT,
+	OPT_JSON,
+	OPT_HELP,
+};
+
+static const struct option names[] = {
+	{"op", required_argument, NULL, OPT_OP},
+	{"test", required_argument, NULL, OPT_TEST},
+	{"sizes", required_argument, NULL, OPT_SIZES},
+	{"count", required_argument, NULL, OPT_COUNT},
+	{"depth", required_argument, NULL, OPT_DEPTH},
+	{"receives", required_argument, NULL, OPT_RECEIVES},
+	{"list", required_argument, NULL, OPT_LIST},
+	{"connections", required_argument, NULL, OPT_CONNECTIONS},
+	{"idle", required_argument, NULL, OPT_IDLE},
+	{"events", no_argument, NULL, OPT_EVENTS},
+	{"cpus", required_argument, NULL, OPT_CPUS},
+	{"device", required_argument, NULL, OPT_DEVICE},
+	{"server", required_argument, NULL, OPT_SERVER},
+	{"client", required_argument, NULL, OPT_CLIENT},
+	{"json", no_argument, NULL, OPT_JSON},
+	{"help", no_argument, NULL, OPT_HELP},
+	{NULL, 0, NULL, 0},
+};
+
+static int parse_one(int option, struct bench_options *options)
+{
+	struct bench_plan *plan = &options->plan;
+	switch (option) {
+	case OPT_OP:
+		return parse_op(optarg, plan);
+	case OPT_TEST:
+		return parse_test(optarg, plan);
+	case OPT_SIZES:
+		return parse_sizes(optarg, plan);
+	case OPT_COUNT:
+		return parse_number("count", optarg, 1, BENCH_COUNT_MAX, &plan->count);
+	case OPT_DEPTH:
+		return parse_number32("depth", optarg, 1, BENCH_DEPTH_MAX, &plan->depth);
+	case OPT_RECEIVES:
+		return parse_number32("receives", optarg, 1, BENCH_RECEIVES_MAX, &plan->receives);
+	case OPT_LIST:
+		return parse_number32("list", optarg, 1, BENCH_LIST_MAX, &plan->list);
+	case OPT_CONNECTIONS:
+		return parse_number32("connections", optarg, 1, BENCH_CONNECTIONS_MAX, &plan->connections);
+	case OPT_IDLE:
+		return parse_number32("idle", optarg, 0, BENCH_CONNECTIONS_MAX, &plan->idle);
+	case OPT_CPUS:
+		return parse_cpus(optarg, options->cpus);
+	case OPT_SERVER:
+		return parse_role(options, BENCH_SERVER, optarg);
+	case OPT_CLIENT:
+		return parse_role(options, BENCH_CLIENT, optarg);
+	case OPT_EVENTS:
+		plan->events = 1;
+		return TOOL_OK;
+	case OPT_DEVICE:
+		options->device = optarg;
+		return TOOL_OK;
+	case OPT_JSON:
+		options->json = true;
+		return TOOL_OK;
+	default: /* getopt has said what is wrong */
+		return TOOL_USAGE;
+	}
+}
+
+const char *bench_plan_refused(const struct bench_plan *plan)
+{
+	enum bench_op op = (enum bench_op)plan->op;
+	if (plan->op >= BENCH_OPS || plan->tests == 0 || plan->tests > (BENCH_LATENCY | BENCH_BANDWIDTH) || plan->num_sizes == 0 ||
+	    plan->num_sizes > BENCH_SIZES_MAX || plan->count > BENCH_COUNT_MAX || plan->depth == 0 || plan->depth > BENCH_DEPTH_MAX ||
+	    plan->receives == 0 || plan->receives > BENCH_RECEIVES_MAX || plan->list == 0 || plan->list > BENCH_LIST_MAX ||
+	    plan->connections == 0 || plan->connections > BENCH_CONNECTIONS_MAX || plan->idle > BENCH_CONNECTIONS_MAX)
+		return "a number is out of its range";
+	if (plan->connections + plan->idle > BENCH_CONNECTIONS_MAX)
+		return "--connections and --idle are more than 1024 together";
+	for (uint32_t i = 0; i < plan->num_sizes; i++) {
+		if (plan->sizes[i] == 0 || plan->sizes[i] > BENCH_SIZE_MAX)
+			return "a size is not from 1 to 1G";
+		if (bench_op_is_atomic(op) && plan->sizes[i] != 8)
+			return "cas and faa have 8 bytes: no other --sizes";
+		if (plan->sizes[i] < plan->list)
+			return "a size has fewer bytes than --list has buffers";
+	}
+	if (bench_op_is_atomic(op) && plan->list != 1)
+		return "cas and faa have one buffer: no --list";
+	if (op == BENCH_SEND && plan->list > BENCH_RECEIVE_LIST_MAX)
+		return "a receive has at most 6 buffers: a smaller --list for send";
+	if (op == BENCH_WRITE && plan->events && (plan->tests & BENCH_LATENCY))
+		return "no event tells that a write arrived: with --events measure write_imm, or --test bandwidth";
+	return NULL;
+}
+
+int bench_options_parse(int argc, char **argv, struct bench_options *options, bool *help)
+{
+	int option, code = TOOL_OK;
+	*help = false;
+	*options = (struct bench_options){.plan = {.tests = BENCH_LATENCY | BENCH_BANDWIDTH,
+						   .depth = 64,
+						   .receives = 256,
+						   .list = 1,
+						   .connections = 1}};
+	default_cpus(options->cpus);
+	optind = 0;
+	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
+		if (option == OPT_HELP) {
+			fputs(usage, stdout);
+			*help = true;
+			return TOOL_OK;
+		}
+		code = parse_one(option, options);
+		if (code != TOOL_OK)
+			return code;
+	}
+	if (optind < argc) {
+		fprintf(stderr, "softfield: rdma bench takes no argument %s: see softfield rdma bench --help\n", argv[optind]);
+		return TOOL_USAGE;
+	}
+	if (options->plan.num_sizes == 0)
+		(void)parse_sizes(bench_op_is_atomic((enum bench_op)options->plan.op) ? "8" : "8:64K", &options->plan);
+	const char *refused = bench_plan_refused(&options->plan);
+	if (refused != NULL)
+		fprintf(stderr, "softfield: rdma bench: %s\n", refused);
+	return refused != NULL ? TOOL_USAGE : TOOL_OK;
+}
+
+uint64_t bench_plan_count(const struct bench_plan *plan, enum bench_test test, uint32_t size)
+{
+	uint64_t most = test == BENCH_LATENCY ? LATENCY_COUNT : BANDWIDTH_COUNT;
+	uint64_t count = (test == BENCH_LATENCY ? LATENCY_BYTES : BANDWIDTH_BYTES) / size;
+	if (plan->count != 0)
+		return plan->count;
+	return count > most ? most : count < COUNT_MIN ? COUNT_MIN : count;
+}
+
+uint32_t bench_plan_largest(const struct bench_plan *plan)
+{
+	uint32_t largest = 0;
+	for (uint32_t i = 0; i < plan->num_sizes; i++)
+		largest = plan->sizes[i] > largest ? plan->sizes[i] : largest;
+	return largest;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the benchmark is asked for: by the command line, or at a server by its client. */
+#ifndef BENCH_RDMA_OPTIONS_H
+#define BENCH_RDMA_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BENCH_SIZES_MAX 32
+#define BENCH_SIZE_MAX (UINT32_C(1) << 30)
+#define BENCH_COUNT_MAX UINT64_C(1000000000)
+#define BENCH_DEPTH_MAX 4096
+#define BENCH_RECEIVES_MAX 16384
+#define BENCH_LIST_MAX 16
+#define BENCH_RECEIVE_LIST_MAX 6
+#define BENCH_CONNECTIONS_MAX 1024
+#define BENCH_DEVICE_MAX 32
+
+enum bench_op {
+	BENCH_WRITE,
+	BENCH_READ,
+	BENCH_SEND,
+	BENCH_WRITE_IMM,
+	BENCH_CAS,
+	BENCH_FAA,
+	BENCH_OPS,
+};
+
+enum bench_test {
+	BENCH_LATENCY = 1 << 0,
+	BENCH_BANDWIDTH = 1 << 1,
+};
+
+enum bench_role {
+	BENCH_BOTH, /* this process and a child */
+	BENCH_SERVER,
+	BENCH_CLIENT,
+};
+
+/* What both sides must agree on. Travels from the client to the server as it is. */
+struct bench_plan {
+	uint32_t op, tests; /* enum bench_op, bits of enum bench_test */
+	uint32_t num_sizes;
+	uint32_t sizes[BENCH_SIZES_MAX];
+	uint64_t count; /* 0: by the size */
+	uint32_t depth, receives, list, connections, idle, events;
+};
+
+struct bench_options {
+	struct bench_plan plan;
+	enum bench_role role;
+	const char *host, *port; /* of a pair */
+	const char *device;	 /* PCI address, or NULL: the first that can */
+	int cpus[2];		 /* server's, client's; -1: anywhere */
+	bool json;
+};
+
+extern const char *const bench_op_names[BENCH_OPS];
+
+static inline bool bench_op_is_atomic(enum bench_op op)
+{
+	return op == BENCH_CAS || op == BENCH_FAA;
+}
+
+/* Do receives take part in it? */
+static inline bool bench_op_receives(enum bench_op op)
+{
+	return op == BENCH_SEND || op == BENCH_WRITE_IMM;
+}
+
+/* Returns an exit code; TOOL_OK with *help set: nothing is to be run. What is wrong is told on stderr. */
+int bench_options_parse(int argc, char **argv, struct bench_options *options, bool *help);
+
+/* Why the plan cannot be run, or NULL. */
+const char *bench_plan_refused(const struct bench_plan *plan);
+
+/* Operations of one test with messages of size bytes. */
+uint64_t bench_plan_count(const struct bench_plan *plan, enum bench_test test, uint32_t size);
+
+uint32_t bench_plan_largest(const struct bench_plan *plan);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One process's side of the benchmark: a device, an instance with its connections, memory, and tasks that are used again. */
+#ifndef BENCH_RDMA_SIDE_H
+#define BENCH_RDMA_SIDE_H
+
+#include <doca_buf.h>
+#include <doca_buf_inventory.h>
+#include <doca_ctx.h>
+#include <doca_dev.h>
+#include <doca_mmap.h>
+#include <doca_pe.h>
+#include <doca_rdma.h>
+
+#include "rdma/channel.h"
+#include "rdma/options.h"
+
+/* A task with its buffers, or a receive. */
+struct bench_slot {
+	struct doca_task *task;
+	struct doca_buf *local, *remote; /* head of a list; NULL: none */
+	struct doca_buf *grows;		 /* what a completion makes longer, to be set back before the next submit */
+	struct bench_slot *next;
+};
+
+struct bench_side {
+	struct bench_plan plan;
+	int channel;
+	bool client;
+	struct doca_dev *dev;
+	struct doca_pe *pe;
+	doca_notification_handle_t handle;
+	struct doca_rdma *rdma;
+	struct doca_ctx *ctx;
+	enum doca_ctx_states state;
+	struct doca_buf_inventory *inventory;
+	struct doca_mmap *mmap, *remote_mmap;
+	void *block;		  /* of malloc */
+	uint8_t *local, *target;  /* of this side's tasks; of the other's, and of receives */
+	uint8_t *remote;	  /* the other side's target */
+	size_t size;		  /* of each, whole pages */
+	struct doca_rdma_connection *connections[BENCH_CONNECTIONS_MAX];
+	uint32_t num_connections, next_connection; /* without the idle ones */
+	/* tasks */
+	struct bench_slot slots[BENCH_DEPTH_MAX], receives[BENCH_RECEIVES_MAX];
+	struct bench_slot *free;    /* slots that are not in flight */
+	struct bench_slot *to_post; /* receives that are to be posted again, where that is put off */
+	uint32_t num_slots;
+	uint32_t size_now;		/* bytes of a message */
+	bool puts_off;			/* receives go to to_post */
+	uint64_t to_submit;		/* a completion submits again as long as this is not 0 */
+	uint64_t completed, received;
+	uint64_t mark, marked_ns;	/* when the receive number mark came */
+	uint64_t memory_before, memory_after; /* this process's, by what its connections take */
+};
+
+void bench_check(doca_error_t result, const char *what);
+uint64_t bench_now_ns(void);
+
+/* Everything up to connections that work. */
+void bench_side_open(struct bench_side *side, const char *device);
+void bench_side_close(struct bench_side *side);
+
+/* Tasks of the plan's kind with messages of that size, and with receives if the plan wants them: side->free holds them all. */
+void bench_side_prepare(struct bench_side *side, uint32_t size, uint32_t num_slots);
+void bench_side_release(struct bench_side *side);
+
+/* Does what is due; sleeps before if there is nothing and events are asked for. */
+void bench_side_progress(struct bench_side *side);
+
+/* Submits a slot that was taken from side->free, or a receive. */
+void bench_slot_submit(struct bench_side *side, struct bench_slot *slot);
+void bench_receive_post(struct bench_side *side, struct bench_slot *slot);
+
+static inline struct bench_slot *bench_side_take(struct bench_side *side)
+{
+	struct bench_slot *slot = side->free;
+	side->free = slot->next;
+	return slot;
+}
+
+#endif
