@@ -55,8 +55,12 @@ struct doca_buf;
 struct doca_ctx;
 struct doca_dev;
 struct doca_devinfo;
+struct doca_dpa_completion;
 struct doca_sync_event_remote_net;
 struct doca_task;
+
+/** An instance in the hands of a DPA's code. */
+typedef uint64_t doca_dpa_dev_rdma_t;
 
 /** How an instance's connections carry data. */
 enum doca_rdma_transport_type {
@@ -1611,6 +1615,33 @@ void doca_rdma_task_remote_net_sync_event_notify_add_set_rdma_connection(
 DOCA_EXPERIMENTAL
 const struct doca_rdma_connection *doca_rdma_task_remote_net_sync_event_notify_add_get_rdma_connection(
 	const struct doca_rdma_task_remote_net_sync_event_notify_add *task);
+
+/* ---- data path on a DPA ---- */
+
+/**
+ * An instance's handle for the code of a DPA, of an instance whose data path is there (doca_ctx_set_datapath_on_dpa()).
+ *
+ * @param rdma the instance, started
+ * @param[out] dpa_rdma the handle
+ * @return DOCA_SUCCESS on success
+ * @retval DOCA_ERROR_INVALID_VALUE an argument is NULL.
+ * @retval DOCA_ERROR_BAD_STATE the data path is not on a DPA; here it never is (doca_dpa_cap_is_supported()).
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_get_dpa_handle(struct doca_rdma *rdma, doca_dpa_dev_rdma_t *dpa_rdma);
+
+/**
+ * Lets a completion of a DPA report what the instance's operations did. Before start.
+ *
+ * @param rdma the instance
+ * @param dpa_comp the completion
+ * @return DOCA_SUCCESS on success
+ * @retval DOCA_ERROR_INVALID_VALUE an argument is NULL.
+ * @retval DOCA_ERROR_BAD_STATE the instance is started.
+ * @retval DOCA_ERROR_NOT_SUPPORTED no device here has a DPA.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_dpa_completion_attach(struct doca_rdma *rdma, struct doca_dpa_completion *dpa_comp);
 
 #ifdef __cplusplus
 }
