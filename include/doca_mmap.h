@@ -73,20 +73,21 @@ doca_error_t doca_mmap_destroy(struct doca_mmap *mmap);
  *
  * @return DOCA_SUCCESS; else
  * - DOCA_ERROR_INVALID_VALUE: mmap is NULL, or it has no memory range or no device
- * - DOCA_ERROR_NOT_PERMITTED: it was exported, or made from an export
+ * - DOCA_ERROR_NOT_PERMITTED: it is started and was exported, or it was made from an export
  */
 DOCA_STABLE
 doca_error_t doca_mmap_start(struct doca_mmap *mmap);
 
 /**
- * Stops a memory map, so that its attributes can change. Devices forget the memory, memory keys end. One that is not
- * started stays as it is.
+ * Stops a memory map, so that its attributes can change. Devices forget the memory, memory keys end. Exports for RDMA end, with
+ * their descriptors: peers' tasks in this memory fail from here on, those under way too, and what they wrote by tasks that
+ * succeeded stays. One that is not started stays as it is.
  *
  * @param mmap  the memory map
  *
  * @return DOCA_SUCCESS; else
  * - DOCA_ERROR_INVALID_VALUE: mmap is NULL
- * - DOCA_ERROR_NOT_PERMITTED: bufs of it, or contexts, still use it; or it was exported, or made from an export
+ * - DOCA_ERROR_NOT_PERMITTED: bufs of it, or contexts, still use it; or it was exported over PCI, or made from an export
  */
 DOCA_STABLE
 doca_error_t doca_mmap_stop(struct doca_mmap *mmap);
@@ -150,11 +151,12 @@ doca_error_t doca_mmap_export_pci(struct doca_mmap *mmap, const struct doca_dev 
 				  size_t *export_desc_len);
 
 /**
- * Describes the memory map to peers on the network. As doca_mmap_export_pci(), with RDMA rights.
+ * Describes the memory map to peers on the network. As doca_mmap_export_pci(), with RDMA rights; but the memory map may be
+ * stopped, which ends the export.
  *
  * @param mmap  the memory map
  * @param dev   one of its devices
- * @param export_desc  set to the descriptor, which belongs to the memory map and dies with it
+ * @param export_desc  set to the descriptor, which belongs to the memory map and dies with its stop or destruction
  * @param export_desc_len  set to its bytes
  *
  * @return DOCA_SUCCESS; else

@@ -30,17 +30,10 @@ struct doca_mmap *sf_mmap_new(void)
 	return mmap;
 }
 
-static void dev_fini(struct sf_mmap_dev *entry)
-{
-	for (int kind = 0; kind < SF_MMAP_EXPORTS; kind++)
-		free(entry->exports[kind].descriptor);
-	sf_dev_release(entry->dev);
-}
-
 void sf_mmap_free(struct doca_mmap *mmap)
 {
 	for (uint32_t i = 0; i < mmap->num_devs; i++)
-		dev_fini(&mmap->devs[i]);
+		sf_dev_release(mmap->devs[i].dev);
 	pthread_mutex_destroy(&mmap->lock);
 	free(mmap->devs);
 	free(mmap);
@@ -83,14 +76,24 @@ static void region_forget(struct sf_region **region)
 	*region = NULL;
 }
 
+/* From here on a peer's next access fails, one that is under way too. */
+static void exports_end(struct sf_mmap_dev *entry)
+{
+	for (int kind = 0; kind < SF_MMAP_EXPORTS; kind++) {
+		region_forget(&entry->exports[kind].region);
+		free(entry->exports[kind].descriptor);
+		entry->exports[kind].descriptor = NULL;
+	}
+}
+
 static void devices_forget_memory(struct doca_mmap *mmap)
 {
 	pthread_mutex_lock(&mmap->lock);
 	for (uint32_t i = 0; i < mmap->num_devs; i++) {
 		struct sf_mmap_dev *entry = &mmap->devs[i];
+		region_forget(&entry->mapped);
 		region_forget(&entry->region);
-		for (int kind = 0; kind < SF_MMAP_EXPORTS; kind++)
-			region_forget(&entry->exports[kind].region);
+		exports_end(entry);
 		if (entry->mkey != SF_MKEY_NONE)
 			sf_mkey_destroy(entry->mkey);
 		entry->mkey = SF_MKEY_NONE;
@@ -102,6 +105,7 @@ static void end(struct doca_mmap *mmap)
 {
 	sf_mmap_set_live(mmap, (void *)UINTPTR_MAX, 0);
 	devices_forget_memory(mmap);
+	mmap->exported[SF_MMAP_EXPORT_RDMA] = false;
 	mmap->started = false;
 	mmap->head.id = 0;
 }
@@ -131,9 +135,9 @@ doca_error_t doca_mmap_destroy(struct doca_mmap *mmap)
 
 static doca_error_t check_startable(const struct doca_mmap *mmap)
 {
-	if (mmap->from_export || mmap->exported) {
-		SF_LOG_ERR("memory map was %s and is started for its whole life",
-			   mmap->exported ? "exported" : "made from an export");
+	if (mmap->from_export || sf_mmap_is_exported(mmap)) {
+		SF_LOG_ERR("memory map was %s and is started already",
+			   mmap->from_export ? "made from an export" : "exported");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	if (!mmap->started && !mmap->has_range) {
@@ -178,9 +182,9 @@ doca_error_t doca_mmap_stop(struct doca_mmap *mmap)
 		SF_LOG_ERR("no memory map given to stop");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (mmap->from_export || mmap->exported) {
+	if (mmap->from_export || mmap->exported[SF_MMAP_EXPORT_PCI]) {
 		SF_LOG_ERR("memory map was %s and cannot be stopped, only destroyed",
-			   mmap->exported ? "exported" : "made from an export");
+			   mmap->from_export ? "made from an export" : "exported over PCI");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	doca_error_t result = check_unused(mmap, "stopped");
@@ -243,7 +247,7 @@ doca_error_t doca_mmap_rm_dev(struct doca_mmap *mmap, struct doca_dev *dev)
 		SF_LOG_ERR("memory map does not have device %s", sf_dev_desc(dev)->pci_addr);
 		return DOCA_ERROR_NOT_FOUND;
 	}
-	dev_fini(entry);
+	sf_dev_release(entry->dev);
 	*entry = mmap->devs[--mmap->num_devs];
 	return DOCA_SUCCESS;
 }
@@ -332,6 +336,31 @@ doca_error_t sf_mmap_region(struct doca_mmap *mmap, struct doca_dev *dev, struct
 		result = region_open(mmap, entry);
 	if (result == DOCA_SUCCESS)
 		*region = entry->region;
+	pthread_mutex_unlock(&mmap->lock);
+	return result;
+}
+
+/* With the lock. */
+static doca_error_t mapped_open(const struct doca_mmap *mmap, struct sf_mmap_dev *entry)
+{
+	void *addr;
+	doca_error_t result = sf_region_map(entry->region, &addr);
+	if (result != DOCA_SUCCESS)
+		SF_LOG_ERR("imported memory at %p cannot be mapped here: it must be whole pages of its owner", mmap->addr);
+	else
+		result = sf_region_register(entry->region->domain, addr, mmap->len, 0, &entry->mapped);
+	return result;
+}
+
+doca_error_t sf_mmap_mapped_region(struct doca_mmap *mmap, struct doca_dev *dev, struct sf_region **region)
+{
+	struct sf_mmap_dev *entry = sf_mmap_dev_find(mmap, dev);
+	doca_error_t result = entry != NULL && mmap->from_export ? DOCA_SUCCESS : DOCA_ERROR_NOT_FOUND;
+	pthread_mutex_lock(&mmap->lock);
+	if (result == DOCA_SUCCESS && entry->mapped == NULL)
+		result = mapped_open(mmap, entry);
+	if (result == DOCA_SUCCESS)
+		*region = entry->mapped;
 	pthread_mutex_unlock(&mmap->lock);
 	return result;
 }

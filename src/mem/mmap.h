@@ -36,5 +36,7 @@ SF_API bool sf_mmap_is_gpu_memory(const struct doca_mmap *mmap);
 /* The region of the whole range in the device's domain, with the rights that the permissions give; registered on first
  * use, closed by stop. NOT_FOUND when the mmap has no such device. */
 SF_API doca_error_t sf_mmap_region(struct doca_mmap *mmap, struct doca_dev *dev, struct sf_region **region);
+/* Of memory exported over PCI: a region of this process's mapping of it, for receives. NOT_SUPPORTED, logged: no mapping. */
+SF_API doca_error_t sf_mmap_mapped_region(struct doca_mmap *mmap, struct doca_dev *dev, struct sf_region **region);
 
 #endif

@@ -224,7 +224,7 @@ doca_error_t doca_mmap_get_exported(const struct doca_mmap *mmap, uint8_t *expor
 {
 	doca_error_t result = check_get(mmap, exported, "export state");
 	if (result == DOCA_SUCCESS)
-		*exported = mmap->exported;
+		*exported = sf_mmap_is_exported(mmap);
 	return result;
 }
 

@@ -98,7 +98,7 @@ static doca_error_t export_get(struct doca_mmap *mmap, const struct doca_dev *de
 	if (entry->exports[kind].descriptor == NULL)
 		result = export_make(mmap, entry, kind);
 	if (result == DOCA_SUCCESS) {
-		mmap->exported = true;
+		mmap->exported[kind] = true;
 		*desc = entry->exports[kind].descriptor;
 		*len = entry->exports[kind].descriptor_len;
 	}

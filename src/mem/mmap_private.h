@@ -15,12 +15,13 @@
 struct sf_mmap_dev {
 	struct doca_dev *dev;
 	struct sf_region *region; /* registered on first use, or imported; closed by stop */
+	struct sf_region *mapped; /* of where imported memory is in this process; made on first use */
 	uint32_t mkey;		  /* made on first use; given back by stop */
 	struct {
 		struct sf_region *region; /* its rights are those of the kind of export */
 		void *descriptor;
 		size_t descriptor_len;
-	} exports[SF_MMAP_EXPORTS]; /* made on first use, valid until destroy */
+	} exports[SF_MMAP_EXPORTS]; /* made on first use, valid until stop */
 };
 
 struct doca_mmap {
@@ -35,7 +36,7 @@ struct doca_mmap {
 	bool started;
 	bool was_started; /* once at least */
 	bool from_export;
-	bool exported;
+	bool exported[SF_MMAP_EXPORTS];
 	bool is_gpu_memory;
 	bool has_range;
 	void *addr;
@@ -84,6 +85,11 @@ static inline void sf_mmap_buf_gone(struct doca_mmap *mmap)
 
 /* The device's entry, or NULL. */
 struct sf_mmap_dev *sf_mmap_dev_find(const struct doca_mmap *mmap, const struct doca_dev *dev);
+
+static inline bool sf_mmap_is_exported(const struct doca_mmap *mmap)
+{
+	return mmap->exported[SF_MMAP_EXPORT_PCI] || mmap->exported[SF_MMAP_EXPORT_RDMA];
+}
 
 /* What others may do in the fabric with memory of these permissions. */
 uint32_t sf_mmap_rights(uint32_t permissions);

@@ -98,6 +98,59 @@ static void exported_map_stays_started(void **state)
 	assert_int_equal(doca_mmap_set_permissions(f->mmap, 0), DOCA_ERROR_BAD_STATE);
 }
 
+static void export_for_rdma_ends_with_the_stop(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_mmap *imported, *again;
+	uint8_t first[SF_MMAP_DESCRIPTOR_MAX];
+	const void *desc;
+	uint8_t exported = 1;
+	size_t len;
+	assert_int_equal(doca_mmap_set_permissions(f->mmap, DOCA_ACCESS_FLAG_PCI_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_WRITE),
+			 DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_export_rdma(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
+	memcpy(first, desc, len);
+	assert_int_equal(doca_mmap_create_from_export(NULL, first, len, f->dev, &imported), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_stop(imported), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_mmap_start(f->mmap), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_mmap_stop(f->mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_get_exported(f->mmap, &exported), DOCA_SUCCESS);
+	assert_int_equal(exported, 0);
+	assert_int_equal(doca_mmap_create_from_export(NULL, first, len, f->dev, &again), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_mmap_export_rdma(f->mmap, f->dev, &desc, &len), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_export_rdma(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_create_from_export(NULL, first, sizeof(first), f->dev, &again), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_mmap_create_from_export(NULL, desc, len, f->dev, &again), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_stop(f->mmap), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_mmap_destroy(imported), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_destroy(again), DOCA_SUCCESS);
+}
+
+static void export_for_rdma_stays_while_bufs_are_out(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_buf_inventory *inventory;
+	struct doca_buf *buf;
+	const void *desc;
+	void *addr;
+	size_t len;
+	assert_int_equal(doca_mmap_set_permissions(f->mmap, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_WRITE),
+			 DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_export_rdma(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_get_memrange(f->mmap, &addr, &len), DOCA_SUCCESS);
+	assert_int_equal(doca_buf_inventory_create(1, &inventory), DOCA_SUCCESS);
+	assert_int_equal(doca_buf_inventory_start(inventory), DOCA_SUCCESS);
+	assert_int_equal(doca_buf_inventory_buf_get_by_addr(inventory, f->mmap, addr, 1, &buf), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_stop(f->mmap), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_buf_dec_refcount(buf, NULL), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_stop(f->mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_buf_inventory_destroy(inventory), DOCA_SUCCESS);
+}
+
 static void damaged_descriptor_is_invalid(void **state)
 {
 	struct fixture *f = *state;
@@ -344,6 +397,8 @@ int main(void)
 		T(capabilities_say_yes),
 		T(export_is_refused),
 		T(exported_map_stays_started),
+		T(export_for_rdma_ends_with_the_stop),
+		T(export_for_rdma_stays_while_bufs_are_out),
 		T(damaged_descriptor_is_invalid),
 		T(lying_descriptor_is_invalid),
 		T(import_is_ready_and_has_no_setters),
