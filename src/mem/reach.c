@@ -40,10 +40,36 @@ doca_error_t sf_reach_find(struct sf_reach_cache *cache, struct doca_mmap *mmap,
 	}
 	*slot = (struct sf_reach){.id = sf_mmap_id(mmap), .addr = (uintptr_t)mmap->addr, .len = mmap->len};
 	slot->region = mmap->from_export ? entry->region : NULL;
+	slot->network = mmap->from_export && (mmap->permissions & sf_mmap_export_flags(SF_MMAP_EXPORT_RDMA)) != 0;
 	slot->readable = !mmap->from_export || (slot->region->rights & SF_RIGHT_READ) != 0;
 	slot->writable = mmap->from_export ? (slot->region->rights & SF_RIGHT_WRITE) != 0 : (mmap->permissions & WRITABLE) != 0;
 	*reach = slot;
 	return DOCA_SUCCESS;
+}
+
+static doca_error_t reach_check_owner(const struct sf_reach *reach)
+{
+	return reach->region == NULL || sf_region_ready(reach->region) == DOCA_SUCCESS ? DOCA_SUCCESS : DOCA_ERROR_IO_FAILED;
+}
+
+doca_error_t sf_reach_map(const struct sf_reach *reach, uint8_t **addr)
+{
+	void *mapped;
+
+	if (reach->region == NULL)
+		return DOCA_SUCCESS;
+	if (reach->network) {
+		SF_LOG_ERR("the local buffer is a peer's memory: use this process's own, or memory that was exported over PCI");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (sf_region_map(reach->region, &mapped) != DOCA_SUCCESS) {
+		SF_LOG_ERR("the local buffer is imported memory that cannot be mapped here: its owner must export whole pages, "
+			   "%zu bytes at 0x%zx are not",
+			   reach->len, (size_t)reach->addr);
+		return DOCA_ERROR_NOT_SUPPORTED;
+	}
+	*addr = (uint8_t *)mapped + ((uintptr_t)*addr - reach->addr);
+	return reach_check_owner(reach);
 }
 
 /* ---- lists of bufs ---- */
@@ -126,6 +152,37 @@ doca_error_t sf_reach_destination(struct sf_reach_cache *cache, const struct doc
 			   "data length",
 			   (unsigned long long)list->len, (unsigned long long)len);
 		result = DOCA_ERROR_INVALID_VALUE;
+	}
+	return result;
+}
+
+/* Pieces and bufs are in one order; a buf without bytes has no piece. */
+doca_error_t sf_reach_map_list(struct sf_reach_cache *cache, const struct doca_buf *buf, bool destination,
+			       struct sf_reach_list *list)
+{
+	const struct sf_reach *reach;
+	doca_error_t result = DOCA_SUCCESS;
+
+	for (uint32_t i = 0; i < list->num && result == DOCA_SUCCESS; buf = buf->next) {
+		if ((destination ? sf_buf_tailroom(buf) : buf->data_len) == 0)
+			continue;
+		result = sf_reach_get(cache, buf->mmap, &reach);
+		if (result == DOCA_SUCCESS)
+			result = sf_reach_map(reach, &list->pieces[i].addr);
+		list->pieces[i++].region = NULL;
+	}
+	return result;
+}
+
+doca_error_t sf_reach_stands(struct sf_reach_cache *cache, const struct doca_buf *buf)
+{
+	const struct sf_reach *reach;
+	doca_error_t result = DOCA_SUCCESS;
+
+	for (; buf != NULL && result == DOCA_SUCCESS; buf = buf->next) {
+		result = sf_reach_get(cache, buf->mmap, &reach);
+		if (result == DOCA_SUCCESS)
+			result = reach_check_owner(reach);
 	}
 	return result;
 }

@@ -24,6 +24,7 @@ struct sf_reach {
 	size_t len;
 	struct sf_region *region; /* imported memory; NULL: this process's own, for plain loads and stores */
 	bool readable, writable;
+	bool network;	/* imported from an export for RDMA: a peer's memory, never a local operand */
 };
 
 struct sf_reach_cache {
@@ -55,6 +56,11 @@ static inline bool sf_reach_contains(const struct sf_reach *reach, const void *a
 	return offset <= reach->len && len <= reach->len - offset;
 }
 
+/* Where *addr, an address of the mmap, is in this process: the local operand of a network operation. Memory that was exported over
+ * PCI is reached through a mapping. Logged: INVALID_VALUE, exported for RDMA; NOT_SUPPORTED, not whole pages of its owner;
+ * IO_FAILED, its owner ended the export. */
+SF_API doca_error_t sf_reach_map(const struct sf_reach *reach, uint8_t **addr);
+
 /* ---- lists ---- */
 
 struct sf_reach_piece {
@@ -76,6 +82,12 @@ struct sf_reach_list {
 SF_API doca_error_t sf_reach_source(struct sf_reach_cache *cache, const struct doca_buf *buf, struct sf_reach_list *list);
 SF_API doca_error_t sf_reach_destination(struct sf_reach_cache *cache, const struct doca_buf *buf, uint64_t len,
 					 struct sf_reach_list *list);
+
+/* Makes every piece one of this process, as sf_reach_map does; buf is the source or destination that the list was made of. */
+SF_API doca_error_t sf_reach_map_list(struct sf_reach_cache *cache, const struct doca_buf *buf, bool destination,
+				      struct sf_reach_list *list);
+/* Afterwards: did the mapped memory stay its owner's to the end? IO_FAILED if not. */
+SF_API doca_error_t sf_reach_stands(struct sf_reach_cache *cache, const struct doca_buf *buf);
 
 /* The bytes from at on, up to len of them; all of [at, at + len) is in every list. IO_FAILED, logged: imported memory whose owner
  * died, ended the export, or does not answer. Any thread. */

@@ -113,6 +113,7 @@ struct rdma_request {
 	uint64_t compare, value;
 	uint32_t result_len;
 	uint64_t len;
+	bool mapped;	      /* the local operand is another process's memory, mapped here */
 	doca_error_t verdict; /* not SUCCESS: it will end so, once those before it have */
 	uint8_t header[RDMA_HEADER_SIZE];
 	struct sf_op op;
@@ -125,6 +126,7 @@ struct doca_rdma_task_receive {
 	const struct doca_rdma_connection *connection;
 	enum doca_rdma_opcode opcode;
 	uint32_t result_len;
+	bool mapped; /* dst is another process's memory, mapped here */
 	doca_be32_t immediate;
 	struct sf_recv recv;
 	struct sf_iov iov[RDMA_RECV_LIST_MAX];
@@ -155,7 +157,7 @@ struct rdma_verb {
 };
 
 /* Local operands, for take: the pieces of a list into iov and len; 8 bytes for the value before an atomic into iov. */
-doca_error_t rdma_request_take_list(struct rdma_request *request, const struct sf_reach_list *list);
+doca_error_t rdma_request_take_list(struct rdma_request *request, struct sf_reach_list *list);
 doca_error_t rdma_request_take_result(struct rdma_request *request);
 /* INVALID_VALUE, logged. */
 doca_error_t rdma_request_missing(const struct rdma_request *request, const char *what);

@@ -36,6 +36,8 @@ static void receive_done(struct sf_recv *recv)
 		status = read_header(task);
 	else if (task->base.ctx->state != DOCA_CTX_STATE_RUNNING)
 		status = DOCA_ERROR_BAD_STATE;
+	if (__builtin_expect(task->mapped, 0) && status == DOCA_SUCCESS)
+		status = sf_reach_stands(&((struct doca_rdma *)task->base.ctx)->reach, task->dst);
 	if (status == DOCA_SUCCESS) {
 		task->connection = (const struct doca_rdma_connection *)recv->link->user;
 		task->result_len = recv->len;
@@ -53,20 +55,23 @@ static doca_error_t add_piece(struct doca_rdma_task_receive *task, const struct 
 	doca_error_t result = sf_reach_get(&rdma->reach, buf->mmap, &reach);
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (reach->region == NULL && !reach->writable) {
-		SF_LOG_ERR("rdma receive: a buffer's memory map lacks DOCA_ACCESS_FLAG_LOCAL_READ_WRITE");
+	if (!reach->network && !reach->writable) {
+		SF_LOG_ERR("rdma receive: a buffer's memory map lacks %s",
+			   reach->region != NULL ? "its exporter's DOCA_ACCESS_FLAG_PCI_READ_WRITE"
+						 : "DOCA_ACCESS_FLAG_LOCAL_READ_WRITE");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
-	if (reach->region != NULL || !sf_reach_contains(reach, tail, room) || buf->mmap != task->dst->mmap) {
+	if (!sf_reach_contains(reach, tail, room) || buf->mmap != task->dst->mmap) {
 		SF_LOG_ERR("rdma receive: a buffer %s",
 			   buf->mmap != task->dst->mmap ? "of another memory map than the first of its list"
-			   : reach->region != NULL	? "is imported memory, not this process's own"
 							: "reaches out of its memory map");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (room != 0)
+	task->mapped = reach->region != NULL;
+	result = sf_reach_map(reach, &tail);
+	if (result == DOCA_SUCCESS && room != 0)
 		task->iov[task->recv.iov_num++] = (struct sf_iov){tail, room};
-	return DOCA_SUCCESS;
+	return result;
 }
 
 static doca_error_t take_apart(struct doca_rdma_task_receive *task)
@@ -75,6 +80,7 @@ static doca_error_t take_apart(struct doca_rdma_task_receive *task)
 	uint32_t num = 0;
 	task->recv.iov_num = 0;
 	task->recv.region = NULL;
+	task->mapped = false;
 	for (const struct doca_buf *buf = task->dst; buf != NULL; buf = buf->next) {
 		if (++num > rdma->recv_list_len) {
 			SF_LOG_ERR("rdma receive: a list of more than the %u buffers that are configured: "
@@ -88,6 +94,8 @@ static doca_error_t take_apart(struct doca_rdma_task_receive *task)
 	}
 	if (task->recv.iov_num == 0)
 		return DOCA_SUCCESS;
+	if (task->mapped)
+		return sf_mmap_mapped_region(task->dst->mmap, rdma->dev, &task->recv.region);
 	return sf_mmap_region(task->dst->mmap, rdma->dev, &task->recv.region);
 }
 

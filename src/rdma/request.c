@@ -50,13 +50,25 @@ static void settle(struct rdma_request *request)
 	}
 }
 
+static const struct doca_buf *local_of(const struct rdma_request *request)
+{
+	enum sf_op_kind kind = verb_of(&request->base)->kind;
+	if (kind == SF_OP_CAS || kind == SF_OP_FAA)
+		return request->result;
+	return kind == SF_OP_READ ? request->dst : request->src;
+}
+
 static void request_done(struct sf_op *op)
 {
 	struct rdma_request *request = request_of(op);
 	struct doca_rdma_connection *connection = request->connection;
 	doca_error_t status = op->status;
 	connection->num_out--;
-	if (status == DOCA_SUCCESS) {
+	if (__builtin_expect(request->mapped, 0) && status == DOCA_SUCCESS &&
+	    sf_reach_stands(&connection->rdma->reach, local_of(request)) != DOCA_SUCCESS) {
+		status = DOCA_ERROR_IO_FAILED;
+		rdma_connection_fail(connection);
+	} else if (status == DOCA_SUCCESS) {
 		settle(request);
 	} else if (connection->state == RDMA_CONNECTION_FAILED) {
 		status = DOCA_ERROR_BAD_STATE;
@@ -71,7 +83,15 @@ static void request_done(struct sf_op *op)
 
 /* ---- what a task says ---- */
 
-doca_error_t rdma_request_take_list(struct rdma_request *request, const struct sf_reach_list *list)
+/* Some pieces are imported memory. */
+static doca_error_t take_mapped(struct rdma_request *request, struct sf_reach_list *list)
+{
+	bool destination = verb_of(&request->base)->kind == SF_OP_READ;
+	request->mapped = true;
+	return sf_reach_map_list(&rdma_of(&request->base)->reach, local_of(request), destination, list);
+}
+
+doca_error_t rdma_request_take_list(struct rdma_request *request, struct sf_reach_list *list)
 {
 	const struct doca_rdma *rdma = rdma_of(&request->base);
 	if (list->num > rdma->list_len) {
@@ -80,10 +100,10 @@ doca_error_t rdma_request_take_list(struct rdma_request *request, const struct s
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	for (uint32_t i = 0; i < list->num; i++) {
-		if (list->pieces[i].region != NULL) {
-			SF_LOG_ERR("%s: the local buffer is imported memory: use one of this process's own",
-				   request->base.cls->name);
-			return DOCA_ERROR_INVALID_VALUE;
+		if (__builtin_expect(list->pieces[i].region != NULL, 0)) {
+			doca_error_t result = take_mapped(request, list);
+			if (result != DOCA_SUCCESS)
+				return result;
 		}
 		request->iov[i] = (struct sf_iov){list->pieces[i].addr, list->pieces[i].len};
 	}
@@ -156,21 +176,27 @@ doca_error_t rdma_request_take_result(struct rdma_request *request)
 {
 	const struct doca_buf *result_buf = request->result;
 	const struct sf_reach *reach;
+	uint8_t *addr;
 	if (result_buf == NULL)
 		return rdma_request_missing(request, "result buffer");
 	doca_error_t result = sf_reach_get(&rdma_of(&request->base)->reach, result_buf->mmap, &reach);
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (reach->region != NULL || !sf_reach_contains(reach, result_buf->data, sizeof(uint64_t)) ||
-	    result_buf->head + result_buf->len - result_buf->data < (ptrdiff_t)sizeof(uint64_t)) {
-		SF_LOG_ERR("%s: the result buffer is not 8 bytes of this process's own memory", request->base.cls->name);
+	addr = result_buf->data;
+	if (!sf_reach_contains(reach, addr, sizeof(uint64_t)) ||
+	    result_buf->head + result_buf->len - addr < (ptrdiff_t)sizeof(uint64_t)) {
+		SF_LOG_ERR("%s: the result buffer has no 8 bytes from its data on", request->base.cls->name);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!reach->writable) {
 		SF_LOG_ERR("%s: the result buffer's memory map lacks DOCA_ACCESS_FLAG_LOCAL_READ_WRITE", request->base.cls->name);
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
-	request->iov[0] = (struct sf_iov){result_buf->data, sizeof(uint64_t)};
+	request->mapped = reach->region != NULL;
+	result = sf_reach_map(reach, &addr);
+	if (result != DOCA_SUCCESS)
+		return result;
+	request->iov[0] = (struct sf_iov){addr, sizeof(uint64_t)};
 	request->op.iov_num = 1;
 	request->len = sizeof(uint64_t);
 	return DOCA_SUCCESS;
@@ -421,6 +447,7 @@ doca_error_t rdma_request_submit(struct doca_task *base, uint32_t flags)
 	struct doca_rdma_connection *connection = request->connection;
 	(void)flags;
 	doca_error_t result = check_connection(request);
+	request->mapped = false;
 	if (result == DOCA_SUCCESS)
 		result = take_apart(request);
 	if (__builtin_expect(result != DOCA_SUCCESS, 0))
