@@ -106,7 +106,7 @@ struct sf_op {
 	struct sf_op *next;		 /* the provider's while submitted */
 	void (*done)(struct sf_op *op);
 	struct sf_link *link;		 /* set by the submitting call */
-	doca_error_t status;		 /* result, valid in done */
+	doca_error_t status;		 /* result, valid in done; an operation that failed at once may have it after the submit */
 	enum sf_op_kind kind;
 	uint32_t iov_num;		 /* up to sf_fabric_ops.iov_max; 0 for an empty message */
 	const struct sf_iov *iov;	 /* CAS, FAA: one piece of 8 bytes */

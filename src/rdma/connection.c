@@ -12,7 +12,7 @@
 static void note_if_last(struct doca_rdma *rdma)
 {
 	for (uint32_t i = 0; i < rdma->num_connections; i++) {
-		if (rdma->connections[i].state <= RDMA_CONNECTION_CONNECTED)
+		if (rdma->connections[i].state <= RDMA_CONNECTION_FAILING)
 			return;
 	}
 	rdma->fatal = true;

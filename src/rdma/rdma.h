@@ -48,6 +48,7 @@ enum rdma_connection_state {
 	RDMA_CONNECTION_FREE,
 	RDMA_CONNECTION_EXPORTED,
 	RDMA_CONNECTION_CONNECTED, /* tasks are taken, whether or not the link is there yet */
+	RDMA_CONNECTION_FAILING,   /* a task failed, as its done will tell: what is behind it is held back */
 	RDMA_CONNECTION_LOST,	   /* the peer is gone, which the next task will tell */
 	RDMA_CONNECTION_FAILED,	   /* a task failed: the others are flushed */
 };

@@ -303,11 +303,15 @@ static doca_error_t send_out(struct doca_rdma_connection *connection, struct rdm
 		rdma_end_later(connection->rdma, &request->base, DOCA_SUCCESS);
 		return DOCA_SUCCESS;
 	}
+	request->op.status = DOCA_SUCCESS;
 	result = sf_link_submit(connection->out, &request->op);
-	if (__builtin_expect(result == DOCA_SUCCESS, 1))
+	if (__builtin_expect(result == DOCA_SUCCESS, 1)) {
 		connection->num_out++;
-	else if (result != DOCA_ERROR_AGAIN)
+		if (__builtin_expect(request->op.status != DOCA_SUCCESS, 0))
+			connection->state = RDMA_CONNECTION_FAILING;
+	} else if (result != DOCA_ERROR_AGAIN) {
 		request->verdict = never(request, result);
+	}
 	return request->verdict != DOCA_SUCCESS && connection->num_out != 0 ? DOCA_ERROR_AGAIN
 	       : request->verdict != DOCA_SUCCESS			    ? request->verdict
 									    : result;
