@@ -94,6 +94,9 @@ RIG_CALLBACKS(write)
 RIG_CALLBACKS(write_imm)
 RIG_CALLBACKS(atomic_cmp_swp)
 RIG_CALLBACKS(atomic_fetch_add)
+RIG_CALLBACKS(remote_net_sync_event_get)
+RIG_CALLBACKS(remote_net_sync_event_notify_set)
+RIG_CALLBACKS(remote_net_sync_event_notify_add)
 
 static inline void rdma_rig_received(struct doca_rdma_task_receive *task, union doca_data data, union doca_data ctx_data)
 {
@@ -150,6 +153,9 @@ static inline void rdma_rig_prepare(struct rdma_rig *rig, uint32_t device, size_
 	RIG_CONF(write_imm);
 	RIG_CONF(atomic_cmp_swp);
 	RIG_CONF(atomic_fetch_add);
+	RIG_CONF(remote_net_sync_event_get);
+	RIG_CONF(remote_net_sync_event_notify_set);
+	RIG_CONF(remote_net_sync_event_notify_add);
 	OK(doca_rdma_task_receive_set_conf(rig->rdma, rdma_rig_received, rdma_rig_receive_failed, RIG_TASKS));
 	OK(doca_buf_inventory_create(512, &rig->inventory));
 	OK(doca_buf_inventory_start(rig->inventory));
@@ -330,6 +336,37 @@ static inline doca_error_t rig_add(struct rdma_rig *rig, struct doca_rdma_connec
 	OK(doca_rdma_task_atomic_fetch_add_allocate_init(rig->rdma, to, dst, result, value, (union doca_data){.u64 = mark},
 							 &task));
 	return rig_submit(doca_rdma_task_atomic_fetch_add_as_task(task));
+}
+
+static inline doca_error_t rig_event_get(struct rdma_rig *rig, struct doca_rdma_connection *to,
+					 const struct doca_sync_event_remote_net *event, struct doca_buf *dst, uint64_t mark)
+{
+	struct doca_rdma_task_remote_net_sync_event_get *task;
+
+	OK(doca_rdma_task_remote_net_sync_event_get_allocate_init(rig->rdma, to, event, dst, (union doca_data){.u64 = mark},
+								  &task));
+	return rig_submit(doca_rdma_task_remote_net_sync_event_get_as_task(task));
+}
+
+static inline doca_error_t rig_event_set(struct rdma_rig *rig, struct doca_rdma_connection *to,
+					 struct doca_sync_event_remote_net *event, const struct doca_buf *src, uint64_t mark)
+{
+	struct doca_rdma_task_remote_net_sync_event_notify_set *task;
+
+	OK(doca_rdma_task_remote_net_sync_event_notify_set_allocate_init(rig->rdma, to, event, src,
+									 (union doca_data){.u64 = mark}, &task));
+	return rig_submit(doca_rdma_task_remote_net_sync_event_notify_set_as_task(task));
+}
+
+static inline doca_error_t rig_event_add(struct rdma_rig *rig, struct doca_rdma_connection *to,
+					 struct doca_sync_event_remote_net *event, struct doca_buf *result, uint64_t value,
+					 uint64_t mark)
+{
+	struct doca_rdma_task_remote_net_sync_event_notify_add *task;
+
+	OK(doca_rdma_task_remote_net_sync_event_notify_add_allocate_init(rig->rdma, to, event, result, value,
+									 (union doca_data){.u64 = mark}, &task));
+	return rig_submit(doca_rdma_task_remote_net_sync_event_notify_add_as_task(task));
 }
 
 #endif
