@@ -19,6 +19,10 @@
  * order, any time apart. One instance can have several connections. A peer's memory is reached by a memory map that is made of
  * its doca_mmap_export_rdma(); remote buffers lie in it.
  *
+ * Or by address: one instance calls doca_rdma_start_listen_to_port(), others doca_rdma_connect_to_addr() with an address of its
+ * device, and callbacks tell of requests, connections and their ends (doca_rdma_set_connection_state_callbacks()). The end of such
+ * a connection leaves the context running, and makes room for another.
+ *
  * Tasks of one connection take effect and complete in the order of their submission. Reads, writes and atomics need nothing of
  * the peer's program, which may be busy or stopped. Sends and writes with immediate need a receive there, and wait for one
  * (doca_rdma_set_rnr_retry_count()), with all tasks behind them. No task allocates memory.
@@ -35,13 +39,19 @@
  * - DOCA_ERROR_BAD_STATE: flushed, because the context was stopped or a task before it failed
  *
  * As on hardware, a task that fails ends its connection: all behind it are flushed. The other connections go on. When a task has
- * failed and no working connection is left, the context goes to STOPPING, and to IDLE when all tasks are freed. That a peer is
- * gone is told by the next task, not by itself. Posted receives belong to all connections, and stay.
+ * failed, no working connection is left and no port is listened to, the context goes to STOPPING, and to IDLE when all tasks are
+ * freed; not when a peer by address went away, which its callback tells. That a peer by descriptor is gone is told by the next
+ * task, not by itself. Posted receives belong to all connections, and stay.
  *
  * Threads: an instance belongs to the thread of its progress engine. (RDMA guide)
  */
 #ifndef DOCA_RDMA_H_
 #define DOCA_RDMA_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rdma/rdma_cma.h>
 
 #include <doca_compat.h>
 #include <doca_error.h>
@@ -65,7 +75,14 @@ typedef uint64_t doca_dpa_dev_rdma_t;
 /** How an instance's connections carry data. */
 enum doca_rdma_transport_type {
 	DOCA_RDMA_TRANSPORT_TYPE_RC = 0, /**< reliable connections */
-	DOCA_RDMA_TRANSPORT_TYPE_DC = 1, /**< dynamically connected: not here */
+	DOCA_RDMA_TRANSPORT_TYPE_DC = 1, /**< dynamically connected: one side of many peers */
+};
+
+/** The forms of a device's address. */
+enum doca_rdma_addr_type {
+	DOCA_RDMA_ADDR_TYPE_IPv4 = 0, /**< four numbers */
+	DOCA_RDMA_ADDR_TYPE_IPv6 = 1, /**< as RFC 4291 writes it */
+	DOCA_RDMA_ADDR_TYPE_GID = 2,  /**< an entry of the device's table of GIDs, written as an IPv6 address */
 };
 
 /** An entry of a device's table of GIDs. */
@@ -78,6 +95,9 @@ struct doca_rdma;
 
 /** A connection to one peer. It belongs to its instance, and to one run of its context. */
 struct doca_rdma_connection;
+
+/** An address and a port: where a peer listens, or who called. */
+struct doca_rdma_addr;
 
 /* ---- the instance ---- */
 
@@ -173,7 +193,8 @@ doca_error_t doca_rdma_connection_get_user_data(const struct doca_rdma_connectio
 						union doca_data *connection_user_data);
 
 /**
- * Gives the number of a connection in its instance: 0 for the first that was exported in a run, then 1, and so on.
+ * Gives the number of a connection in its instance: 0 for the first of a run, then 1, and so on; from the configured number of
+ * connections on, those of connections that have ended come again.
  *
  * @param rdma_connection the connection
  * @param[out] connection_id the number
@@ -182,6 +203,252 @@ doca_error_t doca_rdma_connection_get_user_data(const struct doca_rdma_connectio
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_rdma_connection_get_id(const struct doca_rdma_connection *rdma_connection, uint32_t *connection_id);
+
+/**
+ * Ends a connection, however it was made. Tasks that wait or are under way end in their error callbacks, with DOCA_ERROR_BAD_STATE
+ * unless they took effect; what was sent before reaches the peer. Then, for a connection by address, the disconnection callback
+ * runs on both sides, and the connection's place may be used again: by an export, a call or a caller. The context goes on.
+ *
+ * Disconnecting a connection that has ended, or whose end has begun, does nothing, so the disconnection callback of either side may
+ * call it. If a connection that was just accepted is ended before its established callback, the failure callback tells it.
+ *
+ * @param rdma_connection the connection
+ * @return DOCA_SUCCESS
+ * @retval DOCA_ERROR_INVALID_VALUE rdma_connection is NULL, of an earlier run of the context, or a request that is not answered.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_connection_disconnect(struct doca_rdma_connection *rdma_connection);
+
+/* ---- connections by address ---- */
+
+/**
+ * Runs when a peer calls at a port that the instance listens to. The program answers here or later, by
+ * doca_rdma_connection_accept() or doca_rdma_connection_reject(); until then the connection takes one of the instance's places.
+ *
+ * @param rdma_connection the connection that it may become
+ * @param ctx_user_data the user data of the context
+ */
+typedef void (*doca_rdma_connection_request_cb_t)(struct doca_rdma_connection *rdma_connection, union doca_data ctx_user_data);
+
+/**
+ * Runs on both sides when a connection stands: after doca_rdma_connect_to_addr() was accepted there, and after
+ * doca_rdma_connection_accept() here. No message of the connection is received before. Tasks may be submitted from here on.
+ *
+ * @param rdma_connection the connection
+ * @param connection_user_data of doca_rdma_connect_to_addr() or doca_rdma_connection_set_user_data(); 0 if none
+ * @param ctx_user_data the user data of the context
+ */
+typedef void (*doca_rdma_connection_established_cb_t)(struct doca_rdma_connection *rdma_connection,
+						      union doca_data connection_user_data, union doca_data ctx_user_data);
+
+/**
+ * Runs in place of the established callback when a connection does not come to be: the log says why. The connection is gone when
+ * it returns.
+ *
+ * @param rdma_connection the connection
+ * @param connection_user_data of doca_rdma_connect_to_addr() or doca_rdma_connection_set_user_data(); 0 if none
+ * @param ctx_user_data the user data of the context
+ */
+typedef void (*doca_rdma_connection_failure_cb_t)(struct doca_rdma_connection *rdma_connection, union doca_data connection_user_data,
+						  union doca_data ctx_user_data);
+
+/**
+ * Runs once, on both sides, when an established connection has ended: either side disconnected, a task of it failed, or the peer
+ * stopped its context, exited or died (noticed within a second). All its tasks have ended before. It may call
+ * doca_rdma_connection_disconnect(), which does nothing more. When it returns, the connection's place may be used again. Stopping
+ * the context ends its connections without this callback.
+ *
+ * @param rdma_connection the connection
+ * @param connection_user_data of doca_rdma_connect_to_addr() or doca_rdma_connection_set_user_data(); 0 if none
+ * @param ctx_user_data the user data of the context
+ */
+typedef void (*doca_rdma_connection_disconnection_cb_t)(struct doca_rdma_connection *rdma_connection,
+							union doca_data connection_user_data, union doca_data ctx_user_data);
+
+/**
+ * Sets what runs when connections by address begin and end. All of it runs from doca_pe_progress(). Needed for
+ * doca_rdma_start_listen_to_port() and doca_rdma_connect_to_addr().
+ *
+ * @param rdma an instance whose context is IDLE
+ * @param doca_rdma_connect_request_cb a peer calls; NULL for an instance that does not listen
+ * @param doca_rdma_connect_established_cb a connection stands
+ * @param doca_rdma_connect_failure_cb a connection did not come to be
+ * @param doca_rdma_disconnect_cb a connection has ended
+ * @return DOCA_SUCCESS
+ * @retval DOCA_ERROR_INVALID_VALUE rdma or one of the last three callbacks is NULL.
+ * @retval DOCA_ERROR_BAD_STATE the context is not IDLE.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_set_connection_state_callbacks(struct doca_rdma *rdma,
+						      doca_rdma_connection_request_cb_t doca_rdma_connect_request_cb,
+						      doca_rdma_connection_established_cb_t doca_rdma_connect_established_cb,
+						      doca_rdma_connection_failure_cb_t doca_rdma_connect_failure_cb,
+						      doca_rdma_connection_disconnection_cb_t doca_rdma_disconnect_cb);
+
+/**
+ * Makes an address out of its text, for doca_rdma_connect_to_addr(). The text's form is checked here, and whether a device has
+ * the address by the connect.
+ *
+ * @param addr_type the form of the address
+ * @param address "192.168.100.1"; "fe80::ac0:ebff:fe12:3456", a scope such as "%eth0" is passed over;
+ * or a GID, as "fe80:0000:0000:0000:0ac0:ebff:fe12:3456" or with zeros left out; copied
+ * @param port the port that the peer listens to, 1 to 65535
+ * @param[out] addr the address, for doca_rdma_addr_destroy()
+ * @return DOCA_SUCCESS
+ * @retval DOCA_ERROR_INVALID_VALUE a pointer is NULL, the type is unknown, the text is not an address of it, or the port is 0.
+ * @retval DOCA_ERROR_NO_MEMORY no memory.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_addr_create(enum doca_rdma_addr_type addr_type, const char *address, uint16_t port,
+				   struct doca_rdma_addr **addr);
+
+/**
+ * Destroys an address. Connections that were made by it have a copy.
+ *
+ * @param addr the address
+ * @return DOCA_SUCCESS
+ * @retval DOCA_ERROR_INVALID_VALUE addr is NULL.
+ * @retval DOCA_ERROR_BAD_STATE it was given by doca_rdma_connection_get_addr(): it is the connection's.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_addr_destroy(struct doca_rdma_addr *addr);
+
+/**
+ * Gives what an address is made of.
+ *
+ * @param addr the address
+ * @param[out] addr_type its form
+ * @param[out] address its text, which lives as long as the address
+ * @param[out] port its port; 0 for a caller's address, which has none
+ * @return DOCA_SUCCESS
+ * @retval DOCA_ERROR_INVALID_VALUE a pointer is NULL.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_addr_get_params(struct doca_rdma_addr *addr, enum doca_rdma_addr_type *addr_type, const char **address,
+				       uint16_t *port);
+
+/**
+ * Listens to a port of the instance's device, at all of its addresses. The request callback runs for each peer that calls. One
+ * instance may listen to 16 ports; stopping the context ends it.
+ *
+ * @param rdma an instance whose context is RUNNING, with a request callback
+ * @param port 1 to 65535
+ * @return DOCA_SUCCESS
+ * @retval DOCA_ERROR_INVALID_VALUE rdma is NULL, the port is 0, or the instance listens to it already.
+ * @retval DOCA_ERROR_BAD_STATE the context is not RUNNING, no request callback was set, or too many ports are listened to.
+ * @retval DOCA_ERROR_CONNECTION_ABORTED another instance listens to that port of the device, or the system refuses.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_start_listen_to_port(struct doca_rdma *rdma, uint16_t port);
+
+/**
+ * Stops to listen to a port. Connections stay. Requests from there that are not answered yet are refused, and their failure
+ * callbacks run.
+ *
+ * @param rdma the instance
+ * @param port a port that it listens to
+ * @return DOCA_SUCCESS
+ * @retval DOCA_ERROR_INVALID_VALUE rdma is NULL, or the instance does not listen to the port.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_stop_listen_to_port(struct doca_rdma *rdma, uint16_t port);
+
+/**
+ * Calls a peer. Returns at once: the established or the failure callback tells the end, within the time of
+ * doca_rdma_set_connection_request_timeout().
+ *
+ * @param rdma an instance whose context is RUNNING, with connection state callbacks
+ * @param addr an address that a device of the topology has; copied
+ * @param connection_user_data for the callbacks of this connection
+ * @return DOCA_SUCCESS
+ * @retval DOCA_ERROR_INVALID_VALUE a pointer is NULL.
+ * @retval DOCA_ERROR_BAD_STATE the context is not RUNNING, no callbacks were set, or all connections of the instance are in use.
+ * @retval DOCA_ERROR_CONNECTION_ABORTED no device has the address, or the call cannot be begun.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_connect_to_addr(struct doca_rdma *rdma, struct doca_rdma_addr *addr, union doca_data connection_user_data);
+
+/**
+ * Accepts a peer: in the request callback or later. The established callback follows from progress.
+ *
+ * @param rdma_connection a connection that was requested
+ * @param private_data bytes that go to the peer with the answer; NULL for none; copied
+ * @param private_data_len how many, up to 196
+ * @return DOCA_SUCCESS
+ * @retval DOCA_ERROR_INVALID_VALUE rdma_connection is NULL or has no request that waits, or the private data is NULL or too long.
+ * @retval DOCA_ERROR_CONNECTION_ABORTED the peer has gone meanwhile: the connection is gone too.
+ * @retval DOCA_ERROR_NO_MEMORY no memory: the connection is gone.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_connection_accept(struct doca_rdma_connection *rdma_connection, void *private_data, uint8_t private_data_len);
+
+/**
+ * Refuses a peer: in the request callback or later. Its failure callback runs; here the connection is gone, without one.
+ *
+ * @param rdma_connection a connection that was requested
+ * @return DOCA_SUCCESS
+ * @retval DOCA_ERROR_INVALID_VALUE rdma_connection is NULL, or has no request that waits.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_connection_reject(struct doca_rdma_connection *rdma_connection);
+
+/**
+ * Gives the address of the peer: for the caller the one it called, for the other side the caller's, in the form that the caller
+ * used (an IPv6 address where its device has no IPv4 address) and with port 0.
+ *
+ * @param rdma_connection a connection by address
+ * @param[out] addr the address, which belongs to the connection
+ * @return DOCA_SUCCESS
+ * @retval DOCA_ERROR_INVALID_VALUE a pointer is NULL, or the connection was not made by address.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_connection_get_addr(const struct doca_rdma_connection *rdma_connection, struct doca_rdma_addr **addr);
+
+/* ---- connections over a program's own rdma_cm ---- */
+
+/**
+ * Makes a connection of a request that a program's own rdma_cm listener got. Only real RDMA devices have that; on others the answer
+ * is DOCA_ERROR_NOT_SUPPORTED, and doca_rdma_start_listen_to_port() does the same.
+ *
+ * @param rdma an instance whose context is RUNNING
+ * @param cm_id the id of the request, which the library owns from a success on
+ * @param[out] rdma_connection the connection
+ * @return DOCA_SUCCESS
+ * @retval DOCA_ERROR_INVALID_VALUE an argument is NULL.
+ * @retval DOCA_ERROR_BAD_STATE the context is not RUNNING.
+ * @retval DOCA_ERROR_NOT_SUPPORTED the device is not a real RDMA device.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_bridge_prepare_connection(struct doca_rdma *rdma, struct rdma_cm_id *cm_id,
+						 struct doca_rdma_connection **rdma_connection);
+
+/**
+ * Accepts a connection that was prepared.
+ *
+ * @param rdma the instance
+ * @param private_data bytes that go to the peer with the answer; NULL for none
+ * @param private_data_len how many
+ * @param rdma_connection the connection
+ * @return DOCA_SUCCESS
+ * @retval DOCA_ERROR_INVALID_VALUE a pointer is NULL.
+ * @retval DOCA_ERROR_BAD_STATE the context is not RUNNING.
+ * @retval DOCA_ERROR_NOT_SUPPORTED the device is not a real RDMA device.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_bridge_accept(struct doca_rdma *rdma, void *private_data, uint8_t private_data_len,
+				     struct doca_rdma_connection *rdma_connection);
+
+/**
+ * Tells that the program's listener heard that the connection is established.
+ *
+ * @param rdma the instance
+ * @param rdma_connection the connection
+ * @return DOCA_SUCCESS
+ * @retval DOCA_ERROR_INVALID_VALUE a pointer is NULL.
+ * @retval DOCA_ERROR_NOT_SUPPORTED the device is not a real RDMA device.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_bridge_established(struct doca_rdma *rdma, struct doca_rdma_connection *rdma_connection);
 
 /* ---- capabilities ---- */
 
@@ -255,7 +522,7 @@ doca_error_t doca_rdma_cap_get_gid(const struct doca_devinfo *devinfo, uint32_t 
 				   struct doca_rdma_gid *gid_array);
 
 /**
- * Can instances on the device be of a transport type? RC can, DC cannot.
+ * Can instances on the device be of a transport type? RC and DC both can.
  *
  * @param devinfo the device asked about
  * @param transport_type the type
@@ -317,13 +584,13 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_rdma_get_max_send_buf_list_len(const struct doca_rdma *rdma, uint32_t *max_send_buf_list_len);
 
 /**
- * Chooses the transport. All there is here is RC, which is what an instance has if nothing is set.
+ * Chooses the transport, the same on both sides of every connection. What tasks do is the same. With RC one peer connects with the
+ * details of an export; with DC any number can, all of whose messages arrive on that connection.
  *
  * @param rdma an instance whose context is IDLE
- * @param transport_type DOCA_RDMA_TRANSPORT_TYPE_RC
+ * @param transport_type RC (if nothing is set) or DC
  * @return DOCA_SUCCESS
  * @retval DOCA_ERROR_INVALID_VALUE rdma is NULL, or the value is not possible.
- * @retval DOCA_ERROR_NOT_SUPPORTED the type is DC.
  * @retval DOCA_ERROR_BAD_STATE the context is not IDLE.
  */
 DOCA_EXPERIMENTAL
@@ -339,6 +606,29 @@ doca_error_t doca_rdma_set_transport_type(struct doca_rdma *rdma, enum doca_rdma
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_rdma_get_transport_type(const struct doca_rdma *rdma, enum doca_rdma_transport_type *transport_type);
+
+/**
+ * Sets how long doca_rdma_connect_to_addr() waits for the peer's answer before the failure callback runs.
+ *
+ * @param rdma an instance whose context is IDLE
+ * @param timeout milliseconds from 1 on; 10000 if never set
+ * @return DOCA_SUCCESS
+ * @retval DOCA_ERROR_INVALID_VALUE rdma is NULL, or the value is 0.
+ * @retval DOCA_ERROR_BAD_STATE the context is not IDLE.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_set_connection_request_timeout(struct doca_rdma *rdma, uint16_t timeout);
+
+/**
+ * Gives the timeout of a call in milliseconds.
+ *
+ * @param rdma the instance
+ * @param[out] timeout the answer
+ * @return DOCA_SUCCESS
+ * @retval DOCA_ERROR_INVALID_VALUE an argument is NULL.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_get_connection_request_timeout(const struct doca_rdma *rdma, uint16_t *timeout);
 
 /**
  * Sets the largest packet. A software device sends no packets: the value is kept for programs that ask.
@@ -534,10 +824,10 @@ doca_error_t doca_rdma_cap_task_receive_is_supported(const struct doca_devinfo *
  * The longest list of buffers that a receive can have.
  *
  * @param devinfo the device asked about
- * @param transport_type DOCA_RDMA_TRANSPORT_TYPE_RC
+ * @param transport_type RC or DC
  * @param[out] max_buf_list_len the answer
  * @return DOCA_SUCCESS
- * @retval DOCA_ERROR_INVALID_VALUE a pointer is NULL, or the transport is not supported.
+ * @retval DOCA_ERROR_INVALID_VALUE a pointer is NULL, or the transport is neither.
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_rdma_cap_task_receive_get_max_dst_buf_list_len(const struct doca_devinfo *devinfo,

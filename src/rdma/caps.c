@@ -20,7 +20,7 @@ static doca_error_t is_supported(const struct doca_devinfo *devinfo)
 }
 
 /* RoCE's table: the link-local address, then the mapped IPv4 address, each for both of its versions. */
-static uint32_t fill_gids(const struct sf_device *device, struct doca_rdma_gid gids[RDMA_GIDS_MAX])
+uint32_t rdma_device_gids(const struct sf_device *device, struct doca_rdma_gid gids[RDMA_GIDS_MAX])
 {
 	const uint8_t *mac = device->mac;
 	const uint8_t local[DOCA_GID_BYTE_LENGTH] = {0xfe,	 0x80,	 0,	 0,    0,    0,	     0,	     0,
@@ -55,7 +55,7 @@ doca_error_t doca_rdma_cap_get_max_message_size(const struct doca_devinfo *devin
 doca_error_t doca_rdma_cap_get_gid_table_size(const struct doca_devinfo *devinfo, uint32_t *gid_table_size)
 {
 	struct doca_rdma_gid gids[RDMA_GIDS_MAX];
-	return answer(devinfo, gid_table_size, devinfo != NULL ? fill_gids(sf_devinfo_desc(devinfo), gids) : 0);
+	return answer(devinfo, gid_table_size, devinfo != NULL ? rdma_device_gids(sf_devinfo_desc(devinfo), gids) : 0);
 }
 
 doca_error_t doca_rdma_cap_get_gid(const struct doca_devinfo *devinfo, uint32_t start_index, uint32_t num_entries,
@@ -64,7 +64,7 @@ doca_error_t doca_rdma_cap_get_gid(const struct doca_devinfo *devinfo, uint32_t 
 	struct doca_rdma_gid gids[RDMA_GIDS_MAX];
 	if (devinfo == NULL || gid_array == NULL)
 		return rdma_check_given(NULL, devinfo == NULL ? "device info to ask about" : "place for GIDs");
-	uint32_t num = fill_gids(sf_devinfo_desc(devinfo), gids);
+	uint32_t num = rdma_device_gids(sf_devinfo_desc(devinfo), gids);
 	if (num_entries == 0 || start_index >= num || num_entries > num - start_index) {
 		SF_LOG_ERR("rdma: %u GIDs from %u on asked for, the device has %u", num_entries, start_index, num);
 		return DOCA_ERROR_INVALID_VALUE;
@@ -78,15 +78,15 @@ doca_error_t doca_rdma_cap_transport_type_is_supported(const struct doca_devinfo
 {
 	if (devinfo == NULL)
 		return is_supported(NULL);
-	return transport_type == DOCA_RDMA_TRANSPORT_TYPE_RC ? DOCA_SUCCESS : DOCA_ERROR_NOT_SUPPORTED;
+	return (unsigned int)transport_type <= DOCA_RDMA_TRANSPORT_TYPE_DC ? DOCA_SUCCESS : DOCA_ERROR_NOT_SUPPORTED;
 }
 
 doca_error_t doca_rdma_cap_task_receive_get_max_dst_buf_list_len(const struct doca_devinfo *devinfo,
 								 enum doca_rdma_transport_type transport_type,
 								 uint32_t *max_buf_list_len)
 {
-	if (devinfo != NULL && transport_type != DOCA_RDMA_TRANSPORT_TYPE_RC) {
-		SF_LOG_ERR("rdma: transport type %d is not supported, only RC is", (int)transport_type);
+	if (devinfo != NULL && (unsigned int)transport_type > DOCA_RDMA_TRANSPORT_TYPE_DC) {
+		SF_LOG_ERR("rdma: transport type %d is not RC or DC", (int)transport_type);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return answer(devinfo, max_buf_list_len, RDMA_RECV_LIST_MAX);

@@ -18,10 +18,11 @@ enum {
 	AT_TOKEN = 12,
 	AT_NAME = AT_TOKEN + RDMA_TOKEN_SIZE,
 	AT_SUM = AT_NAME + RDMA_NAME_MAX,
-	AT_END = AT_SUM + 8,
+	AT_SLOT = AT_SUM + 8,
+	AT_END = AT_SLOT + 4,
 };
 
-_Static_assert(AT_END + 4 == RDMA_DESCRIPTOR_SIZE, "four bytes are reserved at the end");
+_Static_assert(AT_END == RDMA_DESCRIPTOR_SIZE, "a descriptor is as long as its fields");
 
 static void put16(uint8_t *out, uint32_t value)
 {
@@ -54,7 +55,7 @@ static uint64_t checksum(const uint8_t *bytes)
 {
 	uint64_t sum = UINT64_C(0xcbf29ce484222325);
 	for (size_t i = 0; i < RDMA_DESCRIPTOR_SIZE; i++) {
-		if (i < AT_SUM || i >= AT_END)
+		if (i < AT_SUM || i >= AT_SLOT)
 			sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3);
 	}
 	return sum;
@@ -69,6 +70,7 @@ void rdma_descriptor_pack(const struct rdma_descriptor *descriptor, uint8_t out[
 	put16(out + AT_PERMISSIONS, descriptor->permissions);
 	memcpy(out + AT_TOKEN, descriptor->token, RDMA_TOKEN_SIZE);
 	memcpy(out + AT_NAME, descriptor->name, RDMA_NAME_MAX);
+	put32(out + AT_SLOT, descriptor->slot);
 	uint64_t sum = htole64(checksum(out));
 	memcpy(out + AT_SUM, &sum, sizeof(sum));
 }
@@ -100,6 +102,7 @@ doca_error_t rdma_descriptor_parse(const void *data, size_t len, struct rdma_des
 	descriptor->permissions = get16(in + AT_PERMISSIONS);
 	memcpy(descriptor->token, in + AT_TOKEN, RDMA_TOKEN_SIZE);
 	memcpy(descriptor->name, in + AT_NAME, RDMA_NAME_MAX);
+	descriptor->slot = get32(in + AT_SLOT);
 	return DOCA_SUCCESS;
 }
 
@@ -109,6 +112,7 @@ void rdma_greeting_pack(const struct rdma_greeting *greeting, uint8_t out[RDMA_G
 	put32(out + 4, WIRE_VERSION);
 	memcpy(out + 8, greeting->to, RDMA_TOKEN_SIZE);
 	memcpy(out + 8 + RDMA_TOKEN_SIZE, greeting->from, RDMA_TOKEN_SIZE);
+	put32(out + 8 + 2 * RDMA_TOKEN_SIZE, greeting->slot);
 }
 
 doca_error_t rdma_greeting_parse(const void *data, size_t len, struct rdma_greeting *greeting)
@@ -118,5 +122,6 @@ doca_error_t rdma_greeting_parse(const void *data, size_t len, struct rdma_greet
 		return DOCA_ERROR_INVALID_VALUE;
 	memcpy(greeting->to, in + 8, RDMA_TOKEN_SIZE);
 	memcpy(greeting->from, in + 8 + RDMA_TOKEN_SIZE, RDMA_TOKEN_SIZE);
+	greeting->slot = get32(in + 8 + 2 * RDMA_TOKEN_SIZE);
 	return DOCA_SUCCESS;
 }

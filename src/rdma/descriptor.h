@@ -14,18 +14,20 @@
 #define RDMA_TOKEN_SIZE 16
 #define RDMA_NAME_MAX 48 /* a listener's name, with its NUL */
 #define RDMA_DESCRIPTOR_SIZE 88
-#define RDMA_GREETING_SIZE 40
+#define RDMA_GREETING_SIZE 44
 
 struct rdma_descriptor {
 	uint32_t transport;		/* enum doca_rdma_transport_type */
 	uint32_t permissions;		/* of the instance, for its peers */
 	uint8_t token[RDMA_TOKEN_SIZE]; /* the connection's: random */
 	char name[RDMA_NAME_MAX];
+	uint32_t slot; /* where the instance finds the connection */
 };
 
 struct rdma_greeting {
 	uint8_t to[RDMA_TOKEN_SIZE];   /* the connection that is called */
 	uint8_t from[RDMA_TOKEN_SIZE]; /* the caller's */
+	uint32_t slot;		       /* of the descriptor that is called */
 };
 
 void rdma_descriptor_pack(const struct rdma_descriptor *descriptor, uint8_t out[RDMA_DESCRIPTOR_SIZE]);

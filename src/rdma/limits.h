@@ -12,6 +12,11 @@
 #define RDMA_RECV_LIST_MAX 6		     /* buffers of a receive: what a receive of the fabric holds */
 #define RDMA_MESSAGE_MAX (UINT32_C(1) << 31) /* bytes */
 #define RDMA_CONNECTIONS_MAX 1024	     /* of one instance */
+#define RDMA_LISTENERS_MAX 16		     /* ports that one instance listens to */
+#define RDMA_CALLS_MAX 1024		     /* of peers that have no connection yet */
+#define RDMA_CALL_TRIES 16		     /* progress calls in which a full instance may get room for one */
+#define RDMA_GUESTS_MAX 1024		     /* further peers of an instance's DC exports */
+#define RDMA_REQUEST_TIMEOUT_MS 10000	     /* of a connect by address, if none is set */
 #define RDMA_SL_MAX 15
 #define RDMA_GIDS_MAX 4
 #define RDMA_RNR_MAX 7			    /* a retry count: without end */

@@ -206,21 +206,69 @@ doca_error_t doca_rdma_get_rnr_retry_count(const struct doca_rdma *rdma, uint8_t
 	return result;
 }
 
+const char *rdma_transport_name(uint32_t transport)
+{
+	return transport == DOCA_RDMA_TRANSPORT_TYPE_RC ? "RC" : transport == DOCA_RDMA_TRANSPORT_TYPE_DC ? "DC" : "unknown";
+}
+
 doca_error_t doca_rdma_set_transport_type(struct doca_rdma *rdma, enum doca_rdma_transport_type transport_type)
 {
 	doca_error_t result = check_set(rdma, __func__);
-	if (result != DOCA_SUCCESS || transport_type == DOCA_RDMA_TRANSPORT_TYPE_RC)
+	if (result != DOCA_SUCCESS)
 		return result;
-	SF_LOG_ERR("rdma: transport type %d is not supported, only RC is", (int)transport_type);
-	return transport_type == DOCA_RDMA_TRANSPORT_TYPE_DC ? DOCA_ERROR_NOT_SUPPORTED : DOCA_ERROR_INVALID_VALUE;
+	if ((unsigned int)transport_type > DOCA_RDMA_TRANSPORT_TYPE_DC) {
+		SF_LOG_ERR("rdma: transport type %d is not RC or DC", (int)transport_type);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	rdma->transport = transport_type;
+	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_rdma_get_transport_type(const struct doca_rdma *rdma, enum doca_rdma_transport_type *transport_type)
 {
 	doca_error_t result = check_get(rdma, transport_type);
 	if (result == DOCA_SUCCESS)
-		*transport_type = DOCA_RDMA_TRANSPORT_TYPE_RC;
+		*transport_type = rdma->transport;
 	return result;
+}
+
+doca_error_t doca_rdma_set_connection_request_timeout(struct doca_rdma *rdma, uint16_t timeout)
+{
+	doca_error_t result = check_set(rdma, __func__);
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (timeout == 0) {
+		SF_LOG_ERR("rdma: a connection request timeout of 0: give milliseconds from 1 on");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	rdma->request_timeout_ms = timeout;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_rdma_get_connection_request_timeout(const struct doca_rdma *rdma, uint16_t *timeout)
+{
+	doca_error_t result = check_get(rdma, timeout);
+	if (result == DOCA_SUCCESS)
+		*timeout = rdma->request_timeout_ms;
+	return result;
+}
+
+doca_error_t doca_rdma_set_connection_state_callbacks(struct doca_rdma *rdma,
+						      doca_rdma_connection_request_cb_t doca_rdma_connect_request_cb,
+						      doca_rdma_connection_established_cb_t doca_rdma_connect_established_cb,
+						      doca_rdma_connection_failure_cb_t doca_rdma_connect_failure_cb,
+						      doca_rdma_connection_disconnection_cb_t doca_rdma_disconnect_cb)
+{
+	doca_error_t result = check_set(rdma, __func__);
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (doca_rdma_connect_established_cb == NULL || doca_rdma_connect_failure_cb == NULL || doca_rdma_disconnect_cb == NULL)
+		return rdma_check_given(NULL, "callback for established, failed or disconnected connections");
+	rdma->request_cb = doca_rdma_connect_request_cb;
+	rdma->established_cb = doca_rdma_connect_established_cb;
+	rdma->failure_cb = doca_rdma_connect_failure_cb;
+	rdma->disconnection_cb = doca_rdma_disconnect_cb;
+	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_rdma_set_grh_enabled(struct doca_rdma *rdma, uint8_t grh_enabled)

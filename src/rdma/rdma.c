@@ -91,6 +91,7 @@ static doca_error_t rdma_start(struct doca_ctx *ctx)
 	free(rdma->connections);
 	rdma->connections = connections;
 	rdma->num_connections = rdma->num_waiting = 0;
+	rdma->ended_slots = rdma->changing = (struct rdma_connection_list){NULL, NULL};
 	rdma->fatal = false;
 	sf_reach_cache_init(&rdma->reach, rdma->dev);
 	rdma->one.connection = NULL;
@@ -147,6 +148,8 @@ static bool rdma_progress(struct doca_ctx *ctx)
 	bool moved = false;
 	if (__builtin_expect(rdma->ended != NULL, 0)) /* before the poll: what was decided then is older than what it reports */
 		moved = tell_ended(rdma);
+	if (__builtin_expect(rdma->changing.first != NULL || rdma->calls != NULL, 0))
+		moved |= rdma_cm_progress(rdma);
 	moved |= sf_port_poll(rdma->port, RDMA_POLL_BUDGET) > 0;
 	if (__builtin_expect(rdma->retry_set, 0))
 		drain_retry_timer(rdma);
@@ -168,10 +171,13 @@ static bool rdma_progress(struct doca_ctx *ctx)
 static bool rdma_arm(struct doca_ctx *ctx)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
-	const struct itimerspec soon = {{0, 0}, {0, RDMA_RETRY_NS}};
-	if (rdma->ended != NULL || rdma->fatal || rdma->one.due)
+	uint64_t wait_ns;
+	if (rdma->ended != NULL || rdma->fatal || rdma->one.due || rdma_cm_is_due(rdma, &wait_ns))
 		return true;
-	if (rdma->num_waiting != 0 && !rdma->retry_set) {
+	if (rdma->num_waiting != 0)
+		wait_ns = RDMA_RETRY_NS;
+	if (wait_ns != 0) {
+		const struct itimerspec soon = {{0, 0}, {(time_t)(wait_ns / 1000000000), (long)(wait_ns % 1000000000)}};
 		if (timerfd_settime(rdma->retry_fd, 0, &soon, NULL) != 0)
 			return true;
 		rdma->retry_set = true;
@@ -208,6 +214,7 @@ doca_error_t doca_rdma_create(struct doca_dev *dev, struct doca_rdma **rdma)
 	created->mtu = DOCA_MTU_SIZE_1K_BYTES;
 	created->max_num_connections = 1;
 	created->rnr_retry_count = RDMA_RNR_MAX;
+	created->request_timeout_ms = RDMA_REQUEST_TIMEOUT_MS;
 	*rdma = created;
 	return DOCA_SUCCESS;
 }

@@ -3,14 +3,18 @@
  * The inside of an RDMA instance.
  *
  *   rdma.c         the instance and its context       properties.c   what can be set and asked
- *   connection.c   export, connect, links             caps.c         what a device can do
+ *   connection.c   connections: slots, ends, links    caps.c         what a device can do
+ *   export.c       connecting by descriptors          descriptor.c   what travels out of band
+ *   cm.c           connecting by address              cm_listen.c    ports that are listened to, and who calls there
+ *   cm_wire.c      what travels with a call           addr.c         addresses
  *   request.c      tasks that go out by a connection  receive.c      receives
- *   task_X.c       the public face of one task type   descriptor.c   what travels out of band
+ *   task_X.c       the public face of one task type   bridge.c       connecting by a program's own rdma_cm_id
  *   one_connection.c  an instance as DOCA 2.5 has it
  *
- * An instance has one port and one listener. A connection has two links: its own, by which it sends, reads and writes, and the
- * peer's, by which it receives. So each side connects without waiting for the other, and the descriptors may be exchanged in
- * either order and at any time: the peer's listener is there since its export.
+ * An instance has one port and one listener for its exports. A connection has two links: its own, by which it sends, reads and
+ * writes (out), and the peer's, by which it receives (in). So each side connects without waiting for the other, and the
+ * descriptors may be exchanged in either order and at any time: the peer's listener is there since its export. A connection by
+ * address is one link, which is both.
  *
  * Tasks of a connection go out in order. What the fabric does not take now (no receive there, the link not there yet, a queue
  * full) waits in the connection, with all that comes after it, and is tried from progress.
@@ -23,6 +27,8 @@
 #include "core/ctx.h"
 #include "fabric/fabric.h"
 #include "mem/reach.h"
+#include "rdma/addr.h"
+#include "rdma/cm_wire.h"
 #include "rdma/descriptor.h"
 #include "rdma/limits.h"
 
@@ -44,18 +50,23 @@ enum rdma_pool {
 	RDMA_POOLS,
 };
 
+/* In this order: what has ended, what may still be connected, what is, what was. */
 enum rdma_connection_state {
 	RDMA_CONNECTION_FREE,
+	RDMA_CONNECTION_ENDED,	    /* of a slot that will be used again */
+	RDMA_CONNECTION_REQUESTED,  /* by address: a peer asks, the program is to answer */
+	RDMA_CONNECTION_ACCEPTED,   /* the program did, and hears of it by the next progress */
+	RDMA_CONNECTION_CONNECTING, /* by address: we ask */
 	RDMA_CONNECTION_EXPORTED,
 	RDMA_CONNECTION_CONNECTED, /* tasks are taken, whether or not the link is there yet */
 	RDMA_CONNECTION_FAILING,   /* a task failed, as its done will tell: what is behind it is held back */
 	RDMA_CONNECTION_LOST,	   /* the peer is gone, which the next task will tell */
-	RDMA_CONNECTION_FAILED,	   /* a task failed: the others are flushed */
+	RDMA_CONNECTION_FAILED,	   /* a task failed, or the program disconnected: the others are flushed */
 };
 
 struct doca_rdma_connection {
 	struct doca_rdma *rdma;
-	uint32_t id; /* from 0 on, in the order of export */
+	uint32_t id; /* its slot */
 	enum rdma_connection_state state;
 	union doca_data user_data;
 	uint8_t token[RDMA_TOKEN_SIZE];
@@ -67,6 +78,28 @@ struct doca_rdma_connection {
 	struct doca_task *waiting, *waiting_last; /* by next */
 	uint32_t num_out;			  /* tasks that the link has */
 	uint64_t not_ready_since;		  /* the first waiting task has no receive since then, ns; or 0 */
+	/* by address */
+	bool by_addr;
+	bool asked;	  /* the request callback ran */
+	bool established; /* its callback ran: the end is a disconnection, else a failure */
+	struct sf_request *request;
+	struct sf_listener *listener; /* of the request */
+	uint8_t answer_len;
+	uint8_t answer[RDMA_CM_PRIVATE_MAX]; /* private data of an accept that waits for the end of a poll */
+	uint64_t deadline_ns;
+	struct doca_rdma_addr addr; /* the peer's */
+	bool changing;		    /* on the instance's list of that name */
+	struct doca_rdma_connection *next_changing, *next_free;
+};
+
+/* A further peer of an exported DC connection. */
+struct rdma_guest {
+	struct sf_link *link;
+	struct rdma_guest *next;
+};
+
+struct rdma_connection_list {
+	struct doca_rdma_connection *first, *last;
 };
 
 /* Of an instance that starts by being connected (one_connection.h). */
@@ -87,6 +120,12 @@ struct doca_rdma {
 	enum doca_mtu_size mtu;
 	uint16_t max_num_connections;
 	uint8_t rnr_retry_count;
+	enum doca_rdma_transport_type transport;
+	uint16_t request_timeout_ms;
+	doca_rdma_connection_request_cb_t request_cb;
+	doca_rdma_connection_established_cb_t established_cb;
+	doca_rdma_connection_failure_cb_t failure_cb;
+	doca_rdma_connection_disconnection_cb_t disconnection_cb;
 	/* from start on */
 	struct sf_reach_cache reach;
 	struct sf_port *port;
@@ -95,7 +134,15 @@ struct doca_rdma {
 	int retry_fd; /* a timerfd: event-driven, while tasks wait */
 	bool retry_set;
 	struct doca_rdma_connection *connections; /* kept until the next start, or destroy */
-	uint32_t num_connections;
+	uint32_t num_connections;		  /* slots that were used */
+	struct rdma_connection_list ended_slots;  /* by next_free: the one that ended first is used again first */
+	struct rdma_connection_list changing;	  /* by next_changing: what rdma_cm_progress has to look at */
+	struct rdma_listener *listeners;
+	struct rdma_call *calls, *calls_last; /* of peers that are to get a connection */
+	uint32_t num_calls;
+	struct rdma_guest *guests;
+	uint32_t num_guests;
+	bool telling; /* rdma_cm_progress is on the stack */
 	uint32_t num_waiting;		      /* connections with tasks that wait */
 	struct doca_task *ended, *ended_last; /* decided outside a poll, told by progress */
 	bool fatal;			      /* no connection is left that works */
@@ -137,12 +184,53 @@ struct doca_rdma_task_receive {
 
 extern const struct sf_port_handler rdma_port_handler;
 
-/* A task ended badly, or is about to: the connection takes no more, and those that wait are flushed. */
-void rdma_connection_fail(struct doca_rdma_connection *connection);
+/* A connection in a slot that nothing uses, all fields anew, state ENDED; NULL when there is none. */
+struct doca_rdma_connection *rdma_connection_take(struct doca_rdma *rdma);
+/* The slot may be used again. */
+void rdma_connection_release(struct doca_rdma_connection *connection);
+/* A task ended with that status, or is about to: the connection takes no more, and those that wait are flushed. */
+void rdma_connection_fail(struct doca_rdma_connection *connection, doca_error_t why);
+/* The peer is gone. */
+void rdma_connection_lose(struct doca_rdma_connection *connection, doca_error_t why);
+/* Progress has to look at it. */
+void rdma_connection_changes(struct doca_rdma_connection *connection);
+/* Closes what links there are. No operation of theirs is in flight. */
+void rdma_connection_close_links(struct doca_rdma_connection *connection);
 /* Begins the end of all connections. */
 void rdma_connections_cancel(struct doca_rdma *rdma);
 /* Closes their links. Nothing is in flight. */
 void rdma_connections_close(struct doca_rdma *rdma);
+/* BAD_STATE, logged, where connections cannot be made now. */
+doca_error_t rdma_check_started(const struct doca_rdma *rdma, const char *what);
+
+/* ---- export.c ---- */
+
+/* A peer's link arrived for an export. */
+void rdma_export_accepted(struct doca_rdma *rdma, struct sf_link *link, const void *data, size_t len);
+/* A further peer's link was closed. */
+void rdma_guest_forget(struct doca_rdma *rdma, const struct sf_link *link);
+/* Closes the links of a connection's further peers. */
+void rdma_guests_close(struct doca_rdma *rdma, const struct doca_rdma_connection *connection);
+
+/* ---- cm.c ---- */
+
+void rdma_cm_connected(struct doca_rdma_connection *connection, doca_error_t status, const void *data, size_t len);
+/* Runs the callbacks that are due, outside of a poll; true when any was. */
+bool rdma_cm_progress(struct doca_rdma *rdma);
+/* Is one due? If not, *wait_ns is when one may be: nanoseconds from now, or 0. */
+bool rdma_cm_is_due(const struct doca_rdma *rdma, uint64_t *wait_ns);
+
+/* ---- cm_listen.c ---- */
+
+void rdma_cm_requested(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
+/* Gives callers their connections. */
+bool rdma_cm_take_calls(struct doca_rdma *rdma);
+/* Turns down the request that a connection has. */
+void rdma_cm_refuse(struct doca_rdma_connection *connection, enum rdma_cm_reason reason);
+/* Writes the name under which a device's port is listened to. */
+void rdma_cm_name(const struct sf_device *device, uint16_t port, char name[SF_NAME_MAX]);
+/* Closes all ports that are listened to; who calls there is refused. */
+void rdma_cm_close_listeners(struct doca_rdma *rdma);
 
 /* ---- request.c ---- */
 
@@ -186,5 +274,7 @@ void rdma_one_run(struct doca_rdma *rdma);
 
 /* NULL is INVALID_VALUE, logged with what the thing is. */
 doca_error_t rdma_check_given(const void *pointer, const char *what);
+/* For logs; any number. */
+const char *rdma_transport_name(uint32_t transport);
 
 #endif

@@ -32,6 +32,10 @@ static void receive_done(struct sf_recv *recv)
 	struct doca_rdma_task_receive *task =
 		(struct doca_rdma_task_receive *)(void *)((char *)recv - offsetof(struct doca_rdma_task_receive, recv));
 	doca_error_t status = recv->status;
+	/* A message that its connection's end cut off: the receive is the instance's, and waits for another. */
+	if (status != DOCA_SUCCESS && task->base.ctx->state == DOCA_CTX_STATE_RUNNING &&
+	    sf_port_post_recv(((struct doca_rdma *)task->base.ctx)->port, recv) == DOCA_SUCCESS)
+		return;
 	if (status == DOCA_SUCCESS)
 		status = read_header(task);
 	else if (task->base.ctx->state != DOCA_CTX_STATE_RUNNING)

@@ -67,7 +67,7 @@ static void request_done(struct sf_op *op)
 	if (__builtin_expect(request->mapped, 0) && status == DOCA_SUCCESS &&
 	    sf_reach_stands(&connection->rdma->reach, local_of(request)) != DOCA_SUCCESS) {
 		status = DOCA_ERROR_IO_FAILED;
-		rdma_connection_fail(connection);
+		rdma_connection_fail(connection, status);
 	} else if (status == DOCA_SUCCESS) {
 		settle(request);
 	} else if (connection->state == RDMA_CONNECTION_FAILED) {
@@ -76,7 +76,7 @@ static void request_done(struct sf_op *op)
 		SF_LOG_ERR("%s on connection %u: %s, with the task under way", request->base.cls->name, connection->id,
 			   request->event != NULL ? "the sync event's owner has stopped it, or is gone"
 						  : "the peer is gone, or ended the export of its memory");
-		rdma_connection_fail(connection);
+		rdma_connection_fail(connection, status);
 	}
 	sf_task_complete(&request->base, status);
 }
@@ -363,7 +363,7 @@ static bool pump_connection(struct doca_rdma_connection *connection)
 			result = never(request, DOCA_ERROR_TIME_OUT);
 		if (result != DOCA_SUCCESS) {
 			rdma_end_later(connection->rdma, &request->base, result);
-			rdma_connection_fail(connection);
+			rdma_connection_fail(connection, result);
 		}
 		moved = true;
 		connection->not_ready_since = 0;
@@ -466,7 +466,7 @@ doca_error_t rdma_request_submit(struct doca_task *base, uint32_t flags)
 		wait_for_room(connection, base);
 	} else { /* taken all the same: it ends by its error callback */
 		rdma_end_later(connection->rdma, base, result);
-		rdma_connection_fail(connection);
+		rdma_connection_fail(connection, result);
 	}
 	if (connection->rdma->ended != NULL)
 		sf_ctx_kick(&connection->rdma->ctx);

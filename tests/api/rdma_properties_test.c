@@ -57,7 +57,8 @@ static void properties_are_checked(void **state)
 	OK(doca_rdma_set_permissions(rdma, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE));
 	OK(doca_rdma_get_permissions(rdma, &number));
 	assert_int_equal(number, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE);
-	assert_int_equal(doca_rdma_set_transport_type(rdma, DOCA_RDMA_TRANSPORT_TYPE_DC), DOCA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(doca_rdma_set_transport_type(rdma, (enum doca_rdma_transport_type)2), DOCA_ERROR_INVALID_VALUE);
+	OK(doca_rdma_set_transport_type(rdma, DOCA_RDMA_TRANSPORT_TYPE_DC));
 	OK(doca_rdma_set_transport_type(rdma, DOCA_RDMA_TRANSPORT_TYPE_RC));
 	OK(doca_rdma_get_transport_type(rdma, &transport));
 	assert_int_equal(transport, DOCA_RDMA_TRANSPORT_TYPE_RC);

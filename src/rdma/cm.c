@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Connecting by address. A connection by address is one link of the fabric.
+ *
+ *   the caller: CONNECTING --the answer--> CONNECTED          the callee: REQUESTED --accept--> ACCEPTED --progress--> CONNECTED
+ *               CONNECTING --refusal, time--> FAILED                      REQUESTED --reject--> ENDED
+ *
+ *   CONNECTED --a task fails, disconnect--> FAILED, --the peer's end--> LOST;  FAILED, LOST --its tasks told--> ENDED
+ *
+ * The program's callbacks run from progress. The caller's established callback runs inside the poll, for messages of the same
+ * poll must come after it; all others run between polls, from the list of connections that change. So an established callback
+ * comes before the first message, and a disconnection callback after the last task.
+ */
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "core/dev.h"
+#include "rdma/rdma.h"
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static bool is_started(const struct doca_rdma *rdma)
+{
+	return rdma->ctx.state == DOCA_CTX_STATE_RUNNING || rdma->ctx.state == DOCA_CTX_STATE_STARTING;
+}
+
+/* ---- callbacks ---- */
+
+static void tell_established(struct doca_rdma_connection *connection)
+{
+	struct doca_rdma *rdma = connection->rdma;
+	connection->state = RDMA_CONNECTION_CONNECTED;
+	connection->established = true;
+	rdma->established_cb(connection, connection->user_data, rdma->ctx.user_data);
+}
+
+/* The last of a connection. Its state refuses tasks, and lets the callback disconnect it once more. */
+static void tell_end(struct doca_rdma_connection *connection)
+{
+	struct doca_rdma *rdma = connection->rdma;
+	rdma_connection_close_links(connection);
+	connection->state = RDMA_CONNECTION_ENDED;
+	if (connection->established)
+		rdma->disconnection_cb(connection, connection->user_data, rdma->ctx.user_data);
+	else if (connection->asked)
+		rdma->failure_cb(connection, connection->user_data, rdma->ctx.user_data);
+	rdma_connection_release(connection);
+}
+
+/* Have all its tasks been told of? */
+static bool is_drained(const struct doca_rdma_connection *connection)
+{
+	if (connection->num_out != 0 || connection->waiting != NULL)
+		return false;
+	for (const struct doca_task *task = connection->rdma->ended; task != NULL; task = task->next) {
+		if (((const struct rdma_request *)task)->connection == connection)
+			return false;
+	}
+	return true;
+}
+
+/* ---- the callee ---- */
+
+static doca_error_t accept_request(struct doca_rdma_connection *connection, const uint8_t *private_data, uint32_t private_len)
+{
+	const struct doca_rdma *rdma = connection->rdma;
+	uint8_t data[RDMA_CM_ANSWER_SIZE + RDMA_CM_PRIVATE_MAX];
+	struct rdma_cm_answer answer = {.transport = rdma->transport,
+					.permissions = rdma->permissions,
+					.private_len = private_len,
+					.private_data = private_data};
+	size_t len = rdma_cm_answer_pack(&answer, data);
+	struct sf_request *request = connection->request;
+	struct sf_listener *listener = connection->listener;
+	connection->request = NULL;
+	connection->listener = NULL;
+	doca_error_t result = sf_link_accept(listener, request, data, len, connection, &connection->out);
+	if (result != DOCA_SUCCESS) {
+		SF_LOG_ERR("rdma accept: the peer at %s %s", connection->addr.text,
+			   result == DOCA_ERROR_NOT_CONNECTED ? "has gone" : doca_error_get_descr(result));
+		return result == DOCA_ERROR_NO_MEMORY ? result : DOCA_ERROR_CONNECTION_ABORTED;
+	}
+	connection->in = connection->out;
+	return DOCA_SUCCESS;
+}
+
+/* Then an accept waits for the end of the poll, in which the peer's first message would come before the established callback. */
+static bool is_polling(const struct doca_rdma *rdma)
+{
+	return rdma->ctx.in_progress_call && !rdma->telling;
+}
+
+static void step_accepted(struct doca_rdma_connection *connection)
+{
+	if (connection->request != NULL &&
+	    accept_request(connection, connection->answer, connection->answer_len) != DOCA_SUCCESS)
+		tell_end(connection);
+	else
+		tell_established(connection);
+}
+
+/* ---- the caller ---- */
+
+static const char *const refusals[RDMA_CM_REASONS] = {
+	[RDMA_CM_REJECTED] = "the program there rejected it",
+	[RDMA_CM_FULL] = "all connections there are in use",
+	[RDMA_CM_TRANSPORT] = "the transport there is another: set the same on both sides",
+	[RDMA_CM_NONSENSE] = "it was not understood there: is the peer of another release?",
+};
+
+static const char *why_not(doca_error_t status, const void *data, size_t len)
+{
+	enum rdma_cm_reason reason;
+	switch (status) {
+	case DOCA_ERROR_NOT_FOUND:
+		return "nobody listens there: doca_rdma_start_listen_to_port on that device";
+	case DOCA_ERROR_NOT_PERMITTED:
+		return "another user's process listens there";
+	case DOCA_ERROR_TIME_OUT:
+		return "the process that listens there does not answer: is it stopped?";
+	case DOCA_ERROR_FULL:
+		return "too many call there at a time";
+	default:
+		return rdma_cm_refusal_parse(data, len, &reason) == DOCA_SUCCESS
+			       ? refusals[reason]
+			       : "the peer has stopped listening, or is gone";
+	}
+}
+
+static void fail_to_connect(struct doca_rdma_connection *connection, const char *why)
+{
+	SF_LOG_ERR("rdma: no connection to %s port %u: %s", connection->addr.text, connection->addr.port, why);
+	sf_link_close(connection->out);
+	connection->out = NULL;
+	connection->state = RDMA_CONNECTION_FAILED;
+	rdma_connection_changes(connection);
+}
+
+void rdma_cm_connected(struct doca_rdma_connection *connection, doca_error_t status, const void *data, size_t len)
+{
+	struct rdma_cm_answer answer;
+	if (connection->state != RDMA_CONNECTION_CONNECTING)
+		return;
+	if (status != DOCA_SUCCESS) {
+		fail_to_connect(connection, why_not(status, data, len));
+		return;
+	}
+	if (rdma_cm_answer_parse(data, len, &answer) != DOCA_SUCCESS || answer.transport != connection->rdma->transport) {
+		fail_to_connect(connection, "the answer is not understood: is the peer of another release?");
+		return;
+	}
+	connection->peer.transport = answer.transport;
+	connection->peer.permissions = answer.permissions;
+	connection->in = connection->out;
+	tell_established(connection);
+}
+
+/* ---- progress ---- */
+
+/* Does what is due; true when anything was. */
+static bool step(struct doca_rdma_connection *connection)
+{
+	switch (connection->state) {
+	case RDMA_CONNECTION_REQUESTED:
+		if (connection->asked)
+			return false;
+		connection->asked = true;
+		connection->rdma->request_cb(connection, connection->rdma->ctx.user_data);
+		return true;
+	case RDMA_CONNECTION_ACCEPTED:
+		step_accepted(connection);
+		return true;
+	case RDMA_CONNECTION_CONNECTING:
+		if (now_ns() < connection->deadline_ns)
+			return false;
+		fail_to_connect(connection, "no answer within doca_rdma_set_connection_request_timeout");
+		return true;
+	case RDMA_CONNECTION_LOST:
+	case RDMA_CONNECTION_FAILED:
+		if (!is_drained(connection))
+			return false;
+		tell_end(connection);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Must it be looked at again? */
+static bool goes_on(const struct doca_rdma_connection *connection)
+{
+	return connection->state == RDMA_CONNECTION_CONNECTING || connection->state == RDMA_CONNECTION_LOST ||
+	       connection->state == RDMA_CONNECTION_FAILED;
+}
+
+static bool walk(struct doca_rdma *rdma, struct rdma_connection_list *later)
+{
+	bool any = false;
+	struct doca_rdma_connection *connection;
+	while (is_started(rdma) && (connection = rdma->changing.first) != NULL) {
+		rdma->changing.first = connection->next_changing;
+		connection->changing = false;
+		any |= step(connection);
+		if (connection->changing || !goes_on(connection))
+			continue;
+		connection->changing = true;
+		connection->next_changing = NULL;
+		if (later->first != NULL)
+			later->last->next_changing = connection;
+		else
+			later->first = connection;
+		later->last = connection;
+	}
+	return any;
+}
+
+bool rdma_cm_progress(struct doca_rdma *rdma)
+{
+	struct rdma_connection_list later = {NULL, NULL};
+	bool any = false;
+	rdma->telling = true;
+	do
+		any |= walk(rdma, &later);
+	while (is_started(rdma) && rdma->calls != NULL && rdma_cm_take_calls(rdma));
+	rdma->telling = false;
+	if (is_started(rdma))
+		rdma->changing = later;
+	return any;
+}
+
+static bool is_due(const struct doca_rdma_connection *connection)
+{
+	return (connection->state == RDMA_CONNECTION_REQUESTED && !connection->asked) ||
+	       connection->state == RDMA_CONNECTION_ACCEPTED || (connection->state >= RDMA_CONNECTION_LOST && is_drained(connection));
+}
+
+bool rdma_cm_is_due(const struct doca_rdma *rdma, uint64_t *wait_ns)
+{
+	uint64_t now = 0;
+	*wait_ns = 0;
+	if (!is_started(rdma))
+		return false;
+	if (rdma->calls != NULL)
+		return true;
+	for (const struct doca_rdma_connection *c = rdma->changing.first; c != NULL; c = c->next_changing) {
+		if (is_due(c))
+			return true;
+		if (c->state != RDMA_CONNECTION_CONNECTING)
+			continue;
+		if (now == 0)
+			now = now_ns();
+		if (now >= c->deadline_ns)
+			return true;
+		if (*wait_ns == 0 || c->deadline_ns - now < *wait_ns)
+			*wait_ns = c->deadline_ns - now;
+	}
+	return false;
+}
+
+/* ---- public ---- */
+
+static doca_error_t check_request(const struct doca_rdma_connection *connection, const char *what)
+{
+	if (connection == NULL)
+		return rdma_check_given(NULL, "connection to answer");
+	if (connection->state == RDMA_CONNECTION_REQUESTED)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("rdma %s: connection %u has no request that waits for an answer", what, connection->id);
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
+doca_error_t doca_rdma_connection_accept(struct doca_rdma_connection *rdma_connection, void *private_data,
+					 uint8_t private_data_len)
+{
+	doca_error_t result = check_request(rdma_connection, "accept");
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (private_data_len > RDMA_CM_PRIVATE_MAX || (private_data_len != 0 && private_data == NULL)) {
+		SF_LOG_ERR("rdma accept: %u bytes of private data%s, up to %d are possible", private_data_len,
+			   private_data == NULL ? " without an address" : "", RDMA_CM_PRIVATE_MAX);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (is_polling(rdma_connection->rdma)) {
+		if (private_data_len != 0)
+			memcpy(rdma_connection->answer, private_data, private_data_len);
+		rdma_connection->answer_len = private_data_len;
+	} else {
+		result = accept_request(rdma_connection, (const uint8_t *)private_data, private_data_len);
+		if (result != DOCA_SUCCESS) {
+			rdma_connection_release(rdma_connection);
+			return result;
+		}
+	}
+	rdma_connection->state = RDMA_CONNECTION_ACCEPTED;
+	rdma_connection_changes(rdma_connection);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_rdma_connection_reject(struct doca_rdma_connection *rdma_connection)
+{
+	doca_error_t result = check_request(rdma_connection, "reject");
+	if (result != DOCA_SUCCESS)
+		return result;
+	rdma_cm_refuse(rdma_connection, RDMA_CM_REJECTED);
+	rdma_connection_release(rdma_connection);
+	return DOCA_SUCCESS;
+}
+
+static void pack_call(const struct doca_rdma *rdma, enum doca_rdma_addr_type type, uint8_t out[RDMA_CM_CALL_SIZE])
+{
+	struct doca_rdma_addr own;
+	struct rdma_cm_call call = {.transport = rdma->transport, .permissions = rdma->permissions};
+	rdma_addr_of_device(sf_dev_desc(rdma->dev), type, rdma->gid_index, &own);
+	call.addr_type = own.type;
+	memcpy(call.addr, own.bytes, sizeof(call.addr));
+	rdma_cm_call_pack(&call, out);
+}
+
+static doca_error_t open_link(struct doca_rdma_connection *connection, const struct sf_device *device)
+{
+	char name[SF_NAME_MAX];
+	uint8_t call[RDMA_CM_CALL_SIZE];
+	rdma_cm_name(device, connection->addr.port, name);
+	pack_call(connection->rdma, connection->addr.type, call);
+	doca_error_t result = sf_link_connect(connection->rdma->port, name, call, sizeof(call), connection, &connection->out);
+	if (result == DOCA_SUCCESS)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("rdma: cannot call %s port %u: %s", connection->addr.text, connection->addr.port,
+		   doca_error_get_descr(result));
+	return DOCA_ERROR_CONNECTION_ABORTED;
+}
+
+doca_error_t doca_rdma_connect_to_addr(struct doca_rdma *rdma, struct doca_rdma_addr *addr, union doca_data connection_user_data)
+{
+	if (rdma == NULL || addr == NULL)
+		return rdma_check_given(NULL, rdma == NULL ? "instance to connect" : "address to connect to");
+	doca_error_t result = rdma_check_started(rdma, "connect to an address");
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (rdma->established_cb == NULL) {
+		SF_LOG_ERR("rdma connect: the program would not hear of the connection: call "
+			   "doca_rdma_set_connection_state_callbacks before start");
+		return DOCA_ERROR_BAD_STATE;
+	}
+	const struct sf_device *device = rdma_addr_device(addr);
+	if (device == NULL)
+		return DOCA_ERROR_CONNECTION_ABORTED;
+	struct doca_rdma_connection *connection = rdma_connection_take(rdma);
+	if (connection == NULL) {
+		SF_LOG_ERR("rdma connect: the instance has its %u connections: doca_rdma_set_max_num_connections before start",
+			   rdma->max_num_connections);
+		return DOCA_ERROR_BAD_STATE;
+	}
+	connection->by_addr = connection->asked = true;
+	connection->user_data = connection_user_data;
+	connection->addr = *addr;
+	connection->addr.embedded = true;
+	connection->deadline_ns = now_ns() + rdma->request_timeout_ms * UINT64_C(1000000);
+	result = open_link(connection, device);
+	if (result != DOCA_SUCCESS) {
+		rdma_connection_release(connection);
+		return result;
+	}
+	connection->state = RDMA_CONNECTION_CONNECTING;
+	rdma_connection_changes(connection);
+	return DOCA_SUCCESS;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ports that are listened to, and the peers that call there. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "core/dev.h"
+#include "rdma/rdma.h"
+
+struct rdma_listener {
+	struct doca_rdma *rdma;
+	struct sf_listener *listener;
+	uint16_t port;
+	struct rdma_listener *next;
+};
+
+/* A peer whose call has arrived, and who has no connection yet. */
+struct rdma_call {
+	struct sf_request *request;
+	struct rdma_listener *listener;
+	struct rdma_cm_call said;
+	uint32_t tries;
+	struct rdma_call *next;
+};
+
+void rdma_cm_name(const struct sf_device *device, uint16_t port, char name[SF_NAME_MAX])
+{
+	snprintf(name, SF_NAME_MAX, "rdma-cm/%s/%u", device->key, port);
+}
+
+/* ---- calls ---- */
+
+static void refuse(struct sf_listener *listener, struct sf_request *request, enum rdma_cm_reason reason)
+{
+	uint8_t refusal[RDMA_CM_REFUSAL_SIZE];
+	rdma_cm_refusal_pack(reason, refusal);
+	sf_link_reject(listener, request, refusal, sizeof(refusal));
+}
+
+void rdma_cm_refuse(struct doca_rdma_connection *connection, enum rdma_cm_reason reason)
+{
+	refuse(connection->listener, connection->request, reason);
+	connection->request = NULL;
+	connection->listener = NULL;
+}
+
+/* What the peer said is its own word. */
+static bool is_good(const struct rdma_listener *listener, const void *data, size_t len, struct rdma_cm_call *said,
+		    enum rdma_cm_reason *reason)
+{
+	const struct doca_rdma *rdma = listener->rdma;
+	*reason = RDMA_CM_NONSENSE;
+	if (rdma_cm_call_parse(data, len, said) != DOCA_SUCCESS) {
+		SF_LOG_WARN("rdma port %u: a call of %zu bytes is not understood, and refused: is the peer of another release?",
+			    listener->port, len);
+		return false;
+	}
+	*reason = RDMA_CM_TRANSPORT;
+	if (said->transport != rdma->transport) {
+		SF_LOG_WARN("rdma port %u: a peer with transport %s is refused, this instance's is %s: set the same on both sides",
+			    listener->port, rdma_transport_name(said->transport), rdma_transport_name(rdma->transport));
+		return false;
+	}
+	*reason = RDMA_CM_FULL;
+	if (rdma->num_calls == RDMA_CALLS_MAX) {
+		SF_LOG_WARN("rdma port %u: a peer is refused, %d wait already", listener->port, RDMA_CALLS_MAX);
+		return false;
+	}
+	return true;
+}
+
+/* In a poll: the connection is found by the next progress, when those that end with this poll have made room. */
+void rdma_cm_requested(struct sf_listener *base, struct sf_request *request, const void *data, size_t len)
+{
+	struct rdma_listener *listener = (struct rdma_listener *)base->user;
+	struct doca_rdma *rdma = listener->rdma;
+	enum rdma_cm_reason reason;
+	struct rdma_cm_call said;
+	struct rdma_call *call = is_good(listener, data, len, &said, &reason) ? malloc(sizeof(*call)) : NULL;
+	if (call == NULL) {
+		refuse(base, request, reason);
+		return;
+	}
+	*call = (struct rdma_call){.request = request, .listener = listener, .said = said};
+	if (rdma->calls != NULL)
+		rdma->calls_last->next = call;
+	else
+		rdma->calls = call;
+	rdma->calls_last = call;
+	rdma->num_calls++;
+}
+
+/* Takes the call out of the queue; before is the one before it, or NULL. */
+static void drop_call(struct doca_rdma *rdma, struct rdma_call **at, struct rdma_call *before)
+{
+	struct rdma_call *call = *at;
+	*at = call->next;
+	if (rdma->calls_last == call)
+		rdma->calls_last = before;
+	rdma->num_calls--;
+	free(call);
+}
+
+static void connect_call(const struct rdma_call *call, struct doca_rdma_connection *connection)
+{
+	connection->by_addr = true;
+	connection->request = call->request;
+	connection->listener = call->listener->listener;
+	connection->peer.transport = call->said.transport;
+	connection->peer.permissions = call->said.permissions;
+	connection->addr.type = (enum doca_rdma_addr_type)call->said.addr_type;
+	connection->addr.port = call->said.port;
+	connection->addr.embedded = true;
+	memcpy(connection->addr.bytes, call->said.addr, RDMA_ADDR_SIZE);
+	rdma_addr_format(&connection->addr);
+	connection->state = RDMA_CONNECTION_REQUESTED;
+	rdma_connection_changes(connection);
+}
+
+bool rdma_cm_take_calls(struct doca_rdma *rdma)
+{
+	struct rdma_call **at = &rdma->calls, *before = NULL;
+	bool any = false;
+	while (*at != NULL) {
+		struct rdma_call *call = *at;
+		struct doca_rdma_connection *connection = rdma_connection_take(rdma);
+		/* The end of an earlier connection may be on its way: a peer that reconnects at once is not to be refused. */
+		if (connection == NULL && call->tries++ < RDMA_CALL_TRIES) {
+			before = call;
+			at = &call->next;
+			continue;
+		}
+		if (connection != NULL) {
+			connect_call(call, connection);
+		} else {
+			SF_LOG_WARN("rdma port %u: a peer is refused, all %u connections are in use: "
+				    "doca_rdma_set_max_num_connections gives more",
+				    call->listener->port, rdma->max_num_connections);
+			refuse(call->listener->listener, call->request, RDMA_CM_FULL);
+		}
+		drop_call(rdma, at, before);
+		any = true;
+	}
+	return any;
+}
+
+/* ---- listeners ---- */
+
+/* The fabric refuses whoever called there: what we know of them is void. */
+static void forget_callers(struct rdma_listener *listener)
+{
+	struct doca_rdma *rdma = listener->rdma;
+	struct rdma_call **at = &rdma->calls, *before = NULL;
+	while (*at != NULL) {
+		if ((*at)->listener == listener) {
+			drop_call(rdma, at, before);
+		} else {
+			before = *at;
+			at = &before->next;
+		}
+	}
+	for (uint32_t i = 0; i < rdma->num_connections; i++) {
+		struct doca_rdma_connection *connection = &rdma->connections[i];
+		if (connection->listener != listener->listener)
+			continue;
+		connection->listener = NULL;
+		connection->request = NULL;
+		connection->state = RDMA_CONNECTION_FAILED;
+		rdma_connection_changes(connection);
+	}
+}
+
+static void close_listener(struct rdma_listener **at)
+{
+	struct rdma_listener *listener = *at;
+	*at = listener->next;
+	forget_callers(listener);
+	sf_listener_close(listener->listener);
+	free(listener);
+}
+
+void rdma_cm_close_listeners(struct doca_rdma *rdma)
+{
+	while (rdma->listeners != NULL)
+		close_listener(&rdma->listeners);
+}
+
+static struct rdma_listener **find(struct doca_rdma *rdma, uint16_t port, uint32_t *num)
+{
+	struct rdma_listener **at = &rdma->listeners;
+	for (*num = 0; *at != NULL && (*at)->port != port; at = &(*at)->next)
+		(*num)++;
+	return at;
+}
+
+static doca_error_t check_listen(struct doca_rdma *rdma, uint16_t port)
+{
+	uint32_t num;
+	doca_error_t result = rdma_check_started(rdma, "listen");
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (rdma->request_cb == NULL) {
+		SF_LOG_ERR("rdma listen: nothing would answer a peer: give doca_rdma_set_connection_state_callbacks a request "
+			   "callback before start");
+		return DOCA_ERROR_BAD_STATE;
+	}
+	if (port == 0 || *find(rdma, port, &num) != NULL) {
+		SF_LOG_ERR("rdma listen: port %u %s", port, port == 0 ? "is none: 1 to 65535" : "is listened to already");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (num >= RDMA_LISTENERS_MAX) {
+		SF_LOG_ERR("rdma listen: the instance listens to %d ports: doca_rdma_stop_listen_to_port first",
+			   RDMA_LISTENERS_MAX);
+		return DOCA_ERROR_BAD_STATE;
+	}
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_rdma_start_listen_to_port(struct doca_rdma *rdma, uint16_t port)
+{
+	char name[SF_NAME_MAX];
+	if (rdma == NULL)
+		return rdma_check_given(NULL, "instance to listen");
+	doca_error_t result = check_listen(rdma, port);
+	if (result != DOCA_SUCCESS)
+		return result;
+	struct rdma_listener *listener = calloc(1, sizeof(*listener));
+	if (listener == NULL) {
+		SF_LOG_ERR("no memory to listen to RDMA port %u", port);
+		return DOCA_ERROR_CONNECTION_ABORTED;
+	}
+	listener->rdma = rdma;
+	listener->port = port;
+	rdma_cm_name(sf_dev_desc(rdma->dev), port, name);
+	/* A port in use is logged by the fabric. */
+	if (sf_listener_open(rdma->port, name, 0, listener, &listener->listener) != DOCA_SUCCESS) {
+		free(listener);
+		return DOCA_ERROR_CONNECTION_ABORTED;
+	}
+	listener->next = rdma->listeners;
+	rdma->listeners = listener;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_rdma_stop_listen_to_port(struct doca_rdma *rdma, uint16_t port)
+{
+	uint32_t num;
+	if (rdma == NULL)
+		return rdma_check_given(NULL, "instance to stop listening");
+	struct rdma_listener **at = find(rdma, port, &num);
+	if (*at == NULL) {
+		SF_LOG_ERR("rdma: port %u is not listened to", port);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	close_listener(at);
+	return DOCA_SUCCESS;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Connecting by descriptors that the programs exchange. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/log.h"
+#include "rdma/rdma.h"
+
+/* ---- peers that arrive ---- */
+
+/* In a time that does not tell how much of the token was right. */
+static bool is_token(const uint8_t a[RDMA_TOKEN_SIZE], const uint8_t b[RDMA_TOKEN_SIZE])
+{
+	uint8_t differ = 0;
+	for (uint32_t i = 0; i < RDMA_TOKEN_SIZE; i++)
+		differ |= a[i] ^ b[i];
+	return differ == 0;
+}
+
+static struct doca_rdma_connection *find_connection(struct doca_rdma *rdma, const struct rdma_greeting *greeting)
+{
+	struct doca_rdma_connection *connection;
+	if (greeting->slot >= rdma->num_connections)
+		return NULL;
+	connection = &rdma->connections[greeting->slot];
+	if (connection->by_addr || connection->state < RDMA_CONNECTION_EXPORTED || connection->state == RDMA_CONNECTION_FAILED)
+		return NULL;
+	return is_token(connection->token, greeting->to) ? connection : NULL;
+}
+
+static bool is_peer(const struct doca_rdma_connection *connection, const struct rdma_greeting *greeting)
+{
+	return connection->in == NULL && (connection->state == RDMA_CONNECTION_EXPORTED ||
+					  memcmp(connection->peer.token, greeting->from, RDMA_TOKEN_SIZE) == 0);
+}
+
+/* With DC anybody who has the details may come. */
+static bool add_guest(struct doca_rdma_connection *connection, struct sf_link *link)
+{
+	struct doca_rdma *rdma = connection->rdma;
+	struct rdma_guest *guest;
+	if (rdma->transport != DOCA_RDMA_TRANSPORT_TYPE_DC || rdma->num_guests == RDMA_GUESTS_MAX)
+		return false;
+	guest = malloc(sizeof(*guest));
+	if (guest == NULL)
+		return false;
+	guest->link = link;
+	guest->next = rdma->guests;
+	rdma->guests = guest;
+	rdma->num_guests++;
+	return true;
+}
+
+void rdma_export_accepted(struct doca_rdma *rdma, struct sf_link *link, const void *data, size_t len)
+{
+	struct doca_rdma_connection *connection = NULL;
+	struct rdma_greeting greeting;
+	if (rdma_greeting_parse(data, len, &greeting) == DOCA_SUCCESS)
+		connection = find_connection(rdma, &greeting);
+	link->user = connection;
+	if (connection != NULL && is_peer(connection, &greeting)) {
+		connection->in = link;
+		memcpy(connection->in_token, greeting.from, RDMA_TOKEN_SIZE);
+	} else if (connection == NULL || !add_guest(connection, link)) {
+		SF_LOG_WARN("rdma: a peer that no connection waits for was turned away");
+		sf_link_close(link);
+	}
+}
+
+static void drop_guest(struct doca_rdma *rdma, struct rdma_guest **at)
+{
+	struct rdma_guest *guest = *at;
+	*at = guest->next;
+	rdma->num_guests--;
+	free(guest);
+}
+
+void rdma_guest_forget(struct doca_rdma *rdma, const struct sf_link *link)
+{
+	for (struct rdma_guest **at = &rdma->guests; *at != NULL; at = &(*at)->next) {
+		if ((*at)->link != link)
+			continue;
+		drop_guest(rdma, at);
+		return;
+	}
+}
+
+void rdma_guests_close(struct doca_rdma *rdma, const struct doca_rdma_connection *connection)
+{
+	struct rdma_guest **at = &rdma->guests;
+	while (*at != NULL) {
+		if ((*at)->link->user != connection) {
+			at = &(*at)->next;
+			continue;
+		}
+		sf_link_close((*at)->link);
+		drop_guest(rdma, at);
+	}
+}
+
+/* ---- public ---- */
+
+doca_error_t doca_rdma_export(struct doca_rdma *rdma, const void **local_rdma_conn_details, size_t *local_rdma_conn_details_size,
+			      struct doca_rdma_connection **rdma_connection)
+{
+	if (rdma == NULL || local_rdma_conn_details == NULL || local_rdma_conn_details_size == NULL || rdma_connection == NULL)
+		return rdma_check_given(NULL, rdma == NULL ? "instance to export" : "place for the connection or its details");
+	doca_error_t result = rdma_check_started(rdma, "export");
+	if (result != DOCA_SUCCESS)
+		return result;
+	struct rdma_descriptor descriptor = {.transport = rdma->transport, .permissions = rdma->permissions};
+	if (getrandom(descriptor.token, RDMA_TOKEN_SIZE, 0) != RDMA_TOKEN_SIZE) {
+		SF_LOG_ERR("rdma export: no random bytes for the connection");
+		return DOCA_ERROR_CONNECTION_ABORTED;
+	}
+	struct doca_rdma_connection *connection = rdma_connection_take(rdma);
+	if (connection == NULL) {
+		SF_LOG_ERR("rdma export: the instance has its %u connections: doca_rdma_set_max_num_connections before start",
+			   rdma->max_num_connections);
+		return DOCA_ERROR_FULL;
+	}
+	descriptor.slot = connection->id;
+	memcpy(connection->token, descriptor.token, RDMA_TOKEN_SIZE);
+	memcpy(descriptor.name, rdma->name, RDMA_NAME_MAX);
+	rdma_descriptor_pack(&descriptor, connection->descriptor);
+	connection->state = RDMA_CONNECTION_EXPORTED;
+	*local_rdma_conn_details = connection->descriptor;
+	*local_rdma_conn_details_size = RDMA_DESCRIPTOR_SIZE;
+	*rdma_connection = connection;
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t check_connection(const struct doca_rdma *rdma, const struct doca_rdma_connection *connection)
+{
+	if (connection->rdma != rdma) {
+		SF_LOG_ERR("rdma connect: the connection is another instance's");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (connection->state == RDMA_CONNECTION_EXPORTED)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("rdma connect: connection %u was %s", connection->id,
+		   connection->by_addr			      ? "made by address"
+		   : connection->state == RDMA_CONNECTION_FREE	? "of an earlier run: export again"
+		   : connection->state == RDMA_CONNECTION_ENDED ? "disconnected: export again"
+								: "connected already");
+	return DOCA_ERROR_BAD_STATE;
+}
+
+static doca_error_t check_peer(const struct doca_rdma_connection *connection, const struct rdma_descriptor *peer)
+{
+	const struct doca_rdma *rdma = connection->rdma;
+	if (peer->transport != rdma->transport) {
+		SF_LOG_ERR("rdma connect: the peer's transport is %s, this instance's is %s: set the same on both sides",
+			   rdma_transport_name(peer->transport), rdma_transport_name(rdma->transport));
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (memcmp(peer->token, connection->token, RDMA_TOKEN_SIZE) == 0) {
+		SF_LOG_ERR("rdma connect: the details are this connection's own: exchange them with the peer's");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t open_link(struct doca_rdma_connection *connection)
+{
+	struct rdma_greeting greeting = {.slot = connection->peer.slot};
+	uint8_t data[RDMA_GREETING_SIZE];
+	memcpy(greeting.to, connection->peer.token, RDMA_TOKEN_SIZE);
+	memcpy(greeting.from, connection->token, RDMA_TOKEN_SIZE);
+	rdma_greeting_pack(&greeting, data);
+	return sf_link_connect(connection->rdma->port, connection->peer.name, data, sizeof(data), connection, &connection->out);
+}
+
+/* Whoever came before we knew the peer, and is not it. */
+static void turn_away_others(struct doca_rdma_connection *connection)
+{
+	if (connection->in == NULL || memcmp(connection->in_token, connection->peer.token, RDMA_TOKEN_SIZE) == 0)
+		return;
+	if (add_guest(connection, connection->in)) {
+		connection->in = NULL;
+		return;
+	}
+	SF_LOG_WARN("rdma connection %u: another than its peer had connected to it", connection->id);
+	sf_link_close(connection->in);
+	connection->in = NULL;
+}
+
+doca_error_t doca_rdma_connect(struct doca_rdma *rdma, const void *remote_rdma_conn_details, size_t remote_rdma_conn_details_size,
+			       struct doca_rdma_connection *rdma_connection)
+{
+	struct rdma_descriptor peer;
+	if (rdma == NULL || remote_rdma_conn_details == NULL || rdma_connection == NULL)
+		return rdma_check_given(NULL, rdma == NULL ? "instance to connect" : "connection or remote details to connect");
+	doca_error_t result = rdma_check_started(rdma, "connect");
+	if (result == DOCA_SUCCESS)
+		result = check_connection(rdma, rdma_connection);
+	if (result == DOCA_SUCCESS)
+		result = rdma_descriptor_parse(remote_rdma_conn_details, remote_rdma_conn_details_size, &peer);
+	if (result == DOCA_SUCCESS)
+		result = check_peer(rdma_connection, &peer);
+	if (result != DOCA_SUCCESS)
+		return result;
+	rdma_connection->peer = peer;
+	turn_away_others(rdma_connection);
+	result = open_link(rdma_connection);
+	if (result != DOCA_SUCCESS) {
+		SF_LOG_ERR("rdma connection %u: cannot connect to the peer: %s", rdma_connection->id,
+			   doca_error_get_name(result));
+		return DOCA_ERROR_CONNECTION_ABORTED;
+	}
+	rdma_connection->state = RDMA_CONNECTION_CONNECTED;
+	return DOCA_SUCCESS;
+}
