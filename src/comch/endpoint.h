@@ -16,6 +16,7 @@
 
 #include "comch/control.h"
 #include "comch/limits.h"
+#include "comch/sized.h"
 #include "core/ctx.h"
 #include "core/dev.h"
 #include "fabric/fabric.h"
@@ -49,6 +50,7 @@ struct comch_endpoint {
 	struct sf_task_pool send_pool;
 	struct sf_task_class send_class; /* its size depends on max_msg_size: the message lies in the task */
 	doca_comch_event_msg_recv_cb_t msg_recv;
+	sf_comch_recv_cb msg_recv_sized; /* the program's, if it was registered so */
 	doca_comch_event_connection_status_changed_cb_t connected, disconnected;
 	doca_comch_event_consumer_cb_t new_consumer, expired_consumer;
 

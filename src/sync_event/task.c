@@ -103,7 +103,11 @@ static void event_stop(struct doca_ctx *ctx)
 
 static bool is_true(const struct sf_event_wait *wait, uint64_t value)
 {
-	return ((value & wait->mask) == wait->wait_val) == wait->until_equal;
+	uint64_t seen = value & wait->mask;
+
+	if (__builtin_expect(wait->until == SF_EVENT_UNTIL_GREATER, 0))
+		return seen > wait->wait_val;
+	return (seen == wait->wait_val) == (wait->until == SF_EVENT_UNTIL_EQUAL);
 }
 
 static bool complete_done(struct doca_sync_event *event)

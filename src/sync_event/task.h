@@ -5,11 +5,13 @@
 
 #include "sync_event/event.h"
 
-/* A wait, for one value or for any other. */
+enum sf_event_until { SF_EVENT_UNTIL_EQUAL, SF_EVENT_UNTIL_OTHER, SF_EVENT_UNTIL_GREATER };
+
+/* A wait, for one value, for any other, or for a greater one. */
 struct sf_event_wait {
 	struct doca_task base;
 	uint64_t wait_val, mask;
-	bool until_equal;
+	enum sf_event_until until;
 };
 
 /* For set_conf: INVALID_VALUE, or NOT_PERMITTED once started. */

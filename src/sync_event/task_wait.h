@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the two kinds of waits have in common. */
+/* What the kinds of waits have in common. */
 #ifndef SF_SYNC_EVENT_TASK_WAIT_H
 #define SF_SYNC_EVENT_TASK_WAIT_H
 

@@ -32,7 +32,7 @@ doca_error_t doca_sync_event_task_wait_eq_alloc_init(struct doca_sync_event *eve
 	*task = (struct doca_sync_event_task_wait_eq *)base;
 	(*task)->wait.wait_val = wait_val;
 	(*task)->wait.mask = mask;
-	(*task)->wait.until_equal = true;
+	(*task)->wait.until = SF_EVENT_UNTIL_EQUAL;
 	return DOCA_SUCCESS;
 }
 

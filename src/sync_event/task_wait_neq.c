@@ -32,7 +32,7 @@ doca_error_t doca_sync_event_task_wait_neq_alloc_init(struct doca_sync_event *ev
 	*task = (struct doca_sync_event_task_wait_neq *)base;
 	(*task)->wait.wait_val = wait_val;
 	(*task)->wait.mask = mask;
-	(*task)->wait.until_equal = false;
+	(*task)->wait.until = SF_EVENT_UNTIL_OTHER;
 	return DOCA_SUCCESS;
 }
 

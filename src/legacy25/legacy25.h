@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The 2.5 API as the library defines it. Its headers (include/doca-2.5) link each function that is not today's to a symbol
+ * doca_2_5_<name>; here these are defined, over today's headers. The few of a library's own inside are defined there.
+ */
+#ifndef LEGACY25_LEGACY25_H
+#define LEGACY25_LEGACY25_H
+
+#include <doca_error.h>
+#include <doca_types.h>
+
+#include "base/log.h"
+
+/* Before each exported definition. */
+#define LEGACY_API __attribute__((visibility("default")))
+
+/* INVALID_VALUE, logged with the 2.5 function's name, when one of the arguments that it needs is NULL. */
+static inline doca_error_t legacy_check(const char *function, const void *object, const void *argument)
+{
+	if (object != NULL && argument != NULL)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("%s: %s is NULL", function, object == NULL ? "the object" : "an argument");
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
+#endif
