@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages that the peer has no receive for, or a receive that is too short: how long they wait, and how they end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "support/log_lines.h"
+#include "support/rdma_pair.h"
+
+#define RETRY_MS 10	 /* of one retry, as docs/rdma.md has it */
+#define SLACK_MS 2000	 /* that a busy machine may take longer */
+#define FOR_EVER_MS 250	 /* longer than any count but 7 waits */
+#define FOR_EVER_COUNT 7
+
+static const enum verb takers[] = {VERB_SEND, VERB_SEND_IMM, VERB_WRITE_IMM};
+static const char *const names[] = {"rdma send on", "rdma send with immediate on", "rdma write with immediate on"};
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void begin(struct pair *pair, uint8_t count, uint32_t num_connections)
+{
+	pair_prepare(pair, RIG_ALL, RIG_ALL, RIG_ALL);
+	OK(doca_rdma_set_rnr_retry_count(pair->a.rdma, count));
+	pair_start(pair, num_connections);
+	log_lines_forget();
+}
+
+static void without_a_receive(size_t taker, uint8_t count)
+{
+	static struct pair pair;
+	struct doca_buf *here, *there;
+	uint64_t began;
+	char retries[32];
+
+	begin(&pair, count, 2);
+	here = rig_source(&pair.a, 0, 8);
+	there = rig_remote_room(&pair.a, 4096, 8);
+	/* The wait is counted from when the peer was there to have no receive. */
+	OK(rig_write(&pair.a, pair.ab[0], here, there, 9));
+	PAIR_WAIT(&pair, pair.a.num_good == 1);
+	OK(doca_buf_reset_data_len(there));
+	began = now_ms();
+	OK(verb_submit(takers[taker], &pair.a, pair.ab[0], here, there, 0));
+	OK(rig_read(&pair.a, pair.ab[0], NULL, NULL, 1)); /* keeps its place behind it */
+	PAIR_WAIT(&pair, pair.a.num_ended == 3);
+	uint64_t took = now_ms() - began;
+
+	assert_in_range(took, (count + 1) * RETRY_MS - 1, (count + 1) * RETRY_MS + SLACK_MS);
+	assert_int_equal(pair.a.statuses[1], DOCA_ERROR_IO_FAILED);
+	assert_int_equal(pair.a.order[1], 0);
+	assert_int_equal(pair.a.statuses[2], DOCA_ERROR_BAD_STATE);
+	snprintf(retries, sizeof(retries), "in %u retries", count);
+	log_lines_expect(names[taker], "the peer posted no receive", retries);
+	assert_int_equal(pair.a.state, DOCA_CTX_STATE_RUNNING);
+	OK(rig_receive(&pair.b, NULL, 0));
+	OK(rig_send(&pair.a, pair.ab[1], NULL, 2));
+	PAIR_WAIT(&pair, pair.b.num_received == 1 && pair.a.num_good == 2);
+	rig_put(here);
+	rig_put(there);
+	pair_fini(&pair);
+}
+
+static void each_count_waits_as_long_as_it_says(void **state)
+{
+	(void)state;
+	for (size_t taker = 0; taker < 3; taker++) {
+		for (uint8_t count = 0; count < FOR_EVER_COUNT; count++)
+			without_a_receive(taker, count);
+	}
+}
+
+static void seven_waits_for_ever(void **state)
+{
+	static struct pair pair;
+	struct doca_buf *here, *there, *into;
+
+	(void)state;
+	for (size_t taker = 0; taker < 3; taker++) {
+		begin(&pair, FOR_EVER_COUNT, 1);
+		into = rig_room(&pair.b, 64, 8);
+		here = rig_source(&pair.a, 0, 8);
+		there = rig_remote_room(&pair.a, 4096, 8);
+		uint64_t began = now_ms();
+
+		OK(verb_submit(takers[taker], &pair.a, pair.ab[0], here, there, 0));
+		PAIR_WAIT(&pair, now_ms() - began >= FOR_EVER_MS);
+		assert_int_equal(pair.a.num_ended, 0);
+		OK(rig_receive(&pair.b, into, 0));
+		PAIR_WAIT(&pair, pair.a.num_good == 1 && pair.b.num_received == 1);
+		assert_int_equal(log_lines_num, 0);
+		rig_put(into);
+		rig_put(here);
+		rig_put(there);
+		pair_fini(&pair);
+	}
+}
+
+/* A receive that comes within the time is taken, and the count begins anew with the next message. */
+static void a_receive_in_time(void **state)
+{
+	static struct pair pair;
+
+	(void)state;
+	begin(&pair, 6, 1);
+	for (uint32_t i = 0; i < 4; i++) {
+		uint64_t began = now_ms();
+
+		OK(rig_send(&pair.a, pair.ab[0], NULL, i));
+		PAIR_WAIT(&pair, now_ms() - began >= 3 * RETRY_MS);
+		OK(rig_receive(&pair.b, NULL, 0));
+		PAIR_WAIT(&pair, pair.a.num_good == i + 1 && pair.b.num_received == i + 1);
+	}
+	pair_fini(&pair);
+}
+
+/* At once, whatever the count: waiting does not make the receive longer. It stays posted, for a message that fits. */
+static void longer_than_the_receive(void **state)
+{
+	static struct pair pair;
+
+	(void)state;
+	for (enum verb verb = VERB_SEND; verb <= VERB_SEND_IMM; verb++) {
+		struct doca_buf *too_long, *fits, *into;
+
+		begin(&pair, FOR_EVER_COUNT, 2);
+		too_long = rig_source(&pair.a, 0, 101);
+		fits = rig_source(&pair.a, 500, 100);
+		into = rig_room(&pair.b, 1000, 100);
+		OK(rig_receive(&pair.b, into, 0));
+		OK(verb_submit(verb, &pair.a, pair.ab[0], too_long, NULL, 0));
+		OK(rig_send(&pair.a, pair.ab[0], fits, 1));
+		PAIR_WAIT(&pair, pair.a.num_ended == 2);
+		assert_int_equal(pair.a.statuses[0], DOCA_ERROR_IO_FAILED);
+		assert_int_equal(pair.a.statuses[1], DOCA_ERROR_BAD_STATE);
+		log_lines_expect(names[verb], "101 bytes are more than the peer's receive takes", "post larger ones");
+		assert_int_equal(pair.a.state, DOCA_CTX_STATE_RUNNING);
+		OK(rig_send(&pair.a, pair.ab[1], fits, 2));
+		PAIR_WAIT(&pair, pair.b.num_received == 1 && pair.a.num_good == 1);
+		assert_memory_equal(pair.b.memory + 1000, pair.a.memory + 500, 100);
+		assert_int_equal(pair.b.num_failed, 0);
+		rig_put(too_long);
+		rig_put(fits);
+		rig_put(into);
+		pair_fini(&pair);
+	}
+}
+
+/* The bytes of a write with immediate go to the memory that it names, and need no room in the receive. */
+static void a_write_with_immediate_takes_a_receive_of_nothing(void **state)
+{
+	static struct pair pair;
+	struct doca_buf *here, *there;
+
+	(void)state;
+	begin(&pair, 0, 1);
+	here = rig_source(&pair.a, 0, 5000);
+	there = rig_remote_room(&pair.a, 8192, 5000);
+	OK(rig_receive(&pair.b, NULL, 0));
+	OK(rig_write_imm(&pair.a, pair.ab[0], here, there, 1, 0));
+	PAIR_WAIT(&pair, pair.a.num_good == 1 && pair.b.num_received == 1);
+	assert_memory_equal(pair.b.memory + 8192, pair.a.memory, 5000);
+	rig_put(here);
+	rig_put(there);
+	pair_fini(&pair);
+}
+
+static int open_log(void **state)
+{
+	(void)state;
+	log_lines_open();
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_count_waits_as_long_as_it_says),
+		cmocka_unit_test(seven_waits_for_ever),
+		cmocka_unit_test(a_receive_in_time),
+		cmocka_unit_test(longer_than_the_receive),
+		cmocka_unit_test(a_write_with_immediate_takes_a_receive_of_nothing),
+	};
+
+	return cmocka_run_group_tests_name("rdma retries", tests, open_log, NULL);
+}

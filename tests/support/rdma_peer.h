@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * RDMA between processes: the test's program again, in a role, at the other end of a socket. The role's process tells and hears
+ * bytes over it, and both exchange connection details and memory maps so. A CHECK that fails ends the process.
+ */
+#ifndef TEST_RDMA_PEER_H
+#define TEST_RDMA_PEER_H
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static inline void child_check(bool good, const char *what, int line)
+{
+	if (good)
+		return;
+	fprintf(stderr, "line %d of the test: %s\n", line, what);
+	_exit(1);
+}
+
+#ifndef CHECK
+#define CHECK(condition) child_check(condition, #condition, __LINE__)
+#endif
+
+#include "support/rdma_rig.h"
+
+#define PEER_DETAILS_MAX 2048
+#define PEER_LIFE_S 120 /* of a process that nobody ended */
+
+struct peer {
+	pid_t pid;
+	int socket;
+};
+
+struct peer_introduction {
+	size_t details_len, descriptor_len;
+	uint8_t details[PEER_DETAILS_MAX], descriptor[PEER_DETAILS_MAX];
+};
+
+static inline void peer_say(int socket, const void *bytes, size_t len)
+{
+	CHECK(send(socket, bytes, len, MSG_NOSIGNAL) == (ssize_t)len);
+}
+
+static inline void peer_hear(int socket, void *bytes, size_t len)
+{
+	CHECK(recv(socket, bytes, len, MSG_WAITALL) == (ssize_t)len);
+}
+
+static inline void peer_tell(int socket, char word)
+{
+	peer_say(socket, &word, 1);
+}
+
+static inline void peer_expect(int socket, char word)
+{
+	char heard = 0;
+
+	peer_hear(socket, &heard, 1);
+	CHECK(heard == word);
+}
+
+/* Has something come? */
+static inline bool peer_has_said(int socket, char *word)
+{
+	return recv(socket, word, 1, MSG_DONTWAIT) == 1;
+}
+
+static inline void peer_spawn(struct peer *peer, const char *role)
+{
+	int sockets[2];
+	char number[16];
+
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) == 0);
+	fflush(NULL);
+	peer->pid = fork();
+	CHECK(peer->pid >= 0);
+	if (peer->pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		snprintf(number, sizeof(number), "%d", dup(sockets[1]));
+		execl("/proc/self/exe", "peer", role, number, (char *)NULL);
+		_exit(1);
+	}
+	close(sockets[1]);
+	peer->socket = sockets[0];
+}
+
+static inline void peer_kill(const struct peer *peer)
+{
+	CHECK(kill(peer->pid, SIGKILL) == 0);
+}
+
+/* It has ended, or does now: as it should, or killed. */
+static inline void peer_wait(struct peer *peer)
+{
+	int status;
+
+	CHECK(waitpid(peer->pid, &status, 0) == peer->pid);
+	CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0) || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
+	close(peer->socket);
+	peer->pid = 0;
+}
+
+static inline void peer_stop(const struct peer *peer)
+{
+	int status;
+
+	CHECK(kill(peer->pid, SIGSTOP) == 0);
+	CHECK(waitpid(peer->pid, &status, WUNTRACED) == peer->pid && WIFSTOPPED(status));
+}
+
+/* Both sides at the same time: a connection of the rig to the other's, and the other's memory map. */
+static inline void peer_meet(int socket, struct rdma_rig *rig, struct doca_rdma_connection **connection)
+{
+	static struct peer_introduction mine, theirs;
+	const void *details, *descriptor;
+
+	OK(doca_rdma_export(rig->rdma, &details, &mine.details_len, connection));
+	OK(doca_mmap_export_rdma(rig->mmap, rig->dev, &descriptor, &mine.descriptor_len));
+	CHECK(mine.details_len <= PEER_DETAILS_MAX && mine.descriptor_len <= PEER_DETAILS_MAX);
+	memcpy(mine.details, details, mine.details_len);
+	memcpy(mine.descriptor, descriptor, mine.descriptor_len);
+	peer_say(socket, &mine, sizeof(mine));
+	peer_hear(socket, &theirs, sizeof(theirs));
+	OK(doca_rdma_connect(rig->rdma, theirs.details, theirs.details_len, *connection));
+	rdma_rig_import(rig, theirs.descriptor, theirs.descriptor_len);
+}
+
+/* ---- what is left behind ---- */
+
+static inline uint32_t count_entries(const char *path)
+{
+	DIR *dir = opendir(path);
+	uint32_t num = 0;
+
+	if (dir == NULL)
+		return 0;
+	while (readdir(dir) != NULL)
+		num++;
+	closedir(dir);
+	return num;
+}
+
+#endif
