@@ -9,9 +9,9 @@
 #include "support/log_lines.h"
 #include "support/rdma_pair.h"
 
-#define RETRY_MS 10	 /* of one retry, as docs/rdma.md has it */
-#define SLACK_MS 2000	 /* that a busy machine may take longer */
-#define FOR_EVER_MS 250	 /* longer than any count but 7 waits */
+#define RETRY_MS 10	/* of one retry, as docs/rdma.md has it */
+#define SLACK_MS 2000	/* that a busy machine may take longer */
+#define FOR_EVER_MS 250 /* longer than any count but 7 waits */
 #define FOR_EVER_COUNT 7
 
 static const enum verb takers[] = {VERB_SEND, VERB_SEND_IMM, VERB_WRITE_IMM};

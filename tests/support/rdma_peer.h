@@ -131,7 +131,27 @@ static inline void peer_meet(int socket, struct rdma_rig *rig, struct doca_rdma_
 	rdma_rig_import(rig, theirs.descriptor, theirs.descriptor_len);
 }
 
-/* ---- what is left behind ---- */
+/* ---- a runtime folder of the test's own, and what is left behind ---- */
+
+static char peer_folder[] = "/tmp/softfield-rdma-XXXXXX";
+
+static inline void peer_folder_make(void)
+{
+	CHECK(mkdtemp(peer_folder) != NULL);
+	CHECK(setenv("SOFTFIELD_RUNTIME", peer_folder, 1) == 0);
+}
+
+static inline void peer_folder_remove(void)
+{
+	DIR *dir = opendir(peer_folder);
+	struct dirent *entry;
+
+	while (dir != NULL && (entry = readdir(dir)) != NULL)
+		(void)unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir != NULL)
+		closedir(dir);
+	(void)rmdir(peer_folder);
+}
 
 static inline uint32_t count_entries(const char *path)
 {
