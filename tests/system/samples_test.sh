@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Runs a sample as one, two or more processes. Usage: samples_test.sh FOLDER 'NODE: COMMAND'... ['expect: TEXT'...]
 #   NODE: COMMAND   starts COMMAND (from FOLDER) as a process of that node; all run at once and must end with 0
+#   $MEETING        in COMMAND: a HOST:PORT for --peer
 #   expect: TEXT    a line that one of them must print
 set -u
 PATH=$1:$PATH
@@ -10,7 +11,9 @@ work=$(mktemp -d)
 pids=
 trap 'for pid in $pids; do kill "$pid" 2>/dev/null; done; rm -rf "$work"' EXIT
 SOFTFIELD_RUNTIME=$work/runtime
-export PATH SOFTFIELD_RUNTIME
+# An address of this machine that no other test uses, for samples that meet by a socket.
+MEETING=127.$(($$ / 65536 % 250 + 1)).$(($$ / 256 % 256)).$(($$ % 256)):4711
+export PATH SOFTFIELD_RUNTIME MEETING
 cd "$work" || exit 1
 
 number=0

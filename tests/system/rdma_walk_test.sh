@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Does what docs/rdma_samples.md says, with the commands that are printed there (but for the port, which another test might use).
+# Usage: rdma_walk_test.sh PAGE BUILD-FOLDER
+set -u
+page=$1
+work=$(mktemp -d)
+trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$work"' EXIT
+SOFTFIELD_RUNTIME=$work/runtime
+export SOFTFIELD_RUNTIME
+cd "$work" || exit 1
+ln -s "$2" build
+
+port=$((10000 + $$ % 20000))
+
+# block NUMBER: the commands of an indented block of the page
+block() {
+	awk -v wanted="$1" '/^    /{ if (!inside) { inside = 1; count++ } if (count == wanted) print substr($0, 5); next } { inside = 0 }' \
+		"$page" | sed "s/4711/$port/"
+}
+
+# printed FILE NUMBER: the file has the line of that block
+printed() {
+	grep -qxF -- "$(block "$2")" "$1" || { echo "nobody printed: $(block "$2")"; cat "$work"/out.*; exit 1; }
+}
+
+asked() {
+	tries=0
+	until grep -q 'press Enter' "$1" 2>/dev/null; do
+		tries=$((tries + 1))
+		[ $tries -lt 1500 ] || { echo "$1 asks for nothing"; cat "$work"/out.*; exit 1; }
+		sleep 0.02
+	done
+}
+
+ended() {
+	wait "$1" || { echo "a program ended with $?"; cat "$work"/out.*; exit 1; }
+}
+
+# As the guide has it.
+mkfifo keys.1 keys.2
+sh -c "$(block 1)" <keys.1 >out.1 2>&1 &
+responder=$!
+exec 7>keys.1
+asked out.1
+sh -c "$(block 2)" <keys.2 >out.2 2>&1 &
+requester=$!
+exec 8>keys.2
+asked out.2
+sh -c "$(block 3)" || exit 1
+echo >&7
+echo >&8
+ended $requester
+printed out.2 4
+echo >&7
+ended $responder
+
+# Without copying, and by address: in one terminal, which has the path.
+for number in 5; do
+	[ -n "$(block $number)" ] || { echo "the page has no block $number"; exit 1; }
+	sh -c "$(block 2 | head -n 1)
+$(block $number)
+status=\$?
+wait
+exit \$status" >out.$number 2>&1 || { echo "block $number ended with $?"; cat out.$number; exit 1; }
+	printed out.$number $((number + 1))
+done
