@@ -49,6 +49,15 @@ static inline doca_error_t sf_reach_get(struct sf_reach_cache *cache, struct doc
 	return DOCA_SUCCESS;
 }
 
+/* The same if it is remembered, else NULL: says nothing about why. */
+static inline const struct sf_reach *sf_reach_known(const struct sf_reach_cache *cache, const struct doca_mmap *mmap)
+{
+	uint64_t id = sf_mmap_id(mmap);
+	const struct sf_reach *slot = &cache->slot[id % SF_REACH_SLOTS];
+
+	return slot->id == id && id != 0 ? slot : NULL;
+}
+
 static inline bool sf_reach_contains(const struct sf_reach *reach, const void *addr, size_t len)
 {
 	uintptr_t offset = (uintptr_t)addr - reach->addr;

@@ -90,8 +90,10 @@ static doca_error_t rdma_start(struct doca_ctx *ctx)
 	}
 	free(rdma->connections);
 	rdma->connections = connections;
-	rdma->num_connections = rdma->num_waiting = 0;
+	rdma->num_connections = 0;
 	rdma->ended_slots = rdma->changing = (struct rdma_connection_list){NULL, NULL};
+	rdma->waiting = NULL;
+	rdma->waiting_end = &rdma->waiting;
 	rdma->fatal = false;
 	sf_reach_cache_init(&rdma->reach, rdma->dev);
 	rdma->one.connection = NULL;
@@ -153,7 +155,7 @@ static bool rdma_progress(struct doca_ctx *ctx)
 	moved |= sf_port_poll(rdma->port, RDMA_POLL_BUDGET) > 0;
 	if (__builtin_expect(rdma->retry_set, 0))
 		drain_retry_timer(rdma);
-	if (__builtin_expect(rdma->num_waiting != 0, 0))
+	if (__builtin_expect(rdma->waiting != NULL, 0))
 		moved |= rdma_requests_pump(rdma);
 	if (__builtin_expect(rdma->one.due, 0)) {
 		rdma_one_run(rdma);
@@ -174,7 +176,7 @@ static bool rdma_arm(struct doca_ctx *ctx)
 	uint64_t wait_ns;
 	if (rdma->ended != NULL || rdma->fatal || rdma->one.due || rdma_cm_is_due(rdma, &wait_ns))
 		return true;
-	if (rdma->num_waiting != 0)
+	if (rdma->waiting != NULL)
 		wait_ns = RDMA_RETRY_NS;
 	if (wait_ns != 0) {
 		const struct itimerspec soon = {{0, 0}, {(time_t)(wait_ns / 1000000000), (long)(wait_ns % 1000000000)}};

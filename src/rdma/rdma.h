@@ -76,6 +76,7 @@ struct doca_rdma_connection {
 	struct sf_link *in;			  /* the peer's to us, or NULL */
 	uint8_t in_token[RDMA_TOKEN_SIZE];	  /* whose link in is */
 	struct doca_task *waiting, *waiting_last; /* by next */
+	struct doca_rdma_connection *next_waiting; /* of those with tasks that wait */
 	uint32_t num_out;			  /* tasks that the link has */
 	uint64_t not_ready_since;		  /* the first waiting task has no receive since then, ns; or 0 */
 	/* by address */
@@ -143,7 +144,7 @@ struct doca_rdma {
 	struct rdma_guest *guests;
 	uint32_t num_guests;
 	bool telling; /* rdma_cm_progress is on the stack */
-	uint32_t num_waiting;		      /* connections with tasks that wait */
+	struct doca_rdma_connection *waiting, **waiting_end; /* connections with tasks that wait; by next_waiting */
 	struct doca_task *ended, *ended_last; /* decided outside a poll, told by progress */
 	bool fatal;			      /* no connection is left that works */
 	struct rdma_one one;

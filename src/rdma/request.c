@@ -46,7 +46,10 @@ static void settle(struct rdma_request *request)
 		if (request->result->data_len < sizeof(uint64_t))
 			request->result->data_len = sizeof(uint64_t);
 	} else if (kind == SF_OP_READ || kind == SF_OP_WRITE) {
-		sf_reach_grow(request->dst, request->len);
+		if (__builtin_expect(request->dst != NULL && request->len <= sf_buf_tailroom(request->dst), 1))
+			request->dst->data_len += request->len;
+		else
+			sf_reach_grow(request->dst, request->len);
 	}
 }
 
@@ -112,8 +115,25 @@ doca_error_t rdma_request_take_list(struct rdma_request *request, struct sf_reac
 	return DOCA_SUCCESS;
 }
 
+/* One buffer of memory that is known already, as most are: the whole local operand in a few steps. False: something is out of the
+ * ordinary or wrong, and nothing was taken. */
+static inline bool take_one(struct rdma_request *request, const struct doca_buf *buf, uint8_t *addr, uint64_t len, bool written)
+{
+	const struct sf_reach *reach;
+	if (buf->next != NULL || len - 1 >= SF_REACH_LEN_MAX)
+		return false;
+	reach = sf_reach_known(&rdma_of(&request->base)->reach, buf->mmap);
+	if (reach == NULL || reach->region != NULL || !(written ? reach->writable : reach->readable) ||
+	    !sf_reach_contains(reach, addr, len))
+		return false;
+	request->iov[0] = (struct sf_iov){addr, len};
+	request->op.iov_num = 1;
+	request->len = len;
+	return true;
+}
+
 /* The remote operand: one buffer of imported memory. */
-static doca_error_t take_remote(struct rdma_request *request, const struct doca_buf *buf, const uint8_t *addr, uint64_t len)
+static inline doca_error_t take_remote(struct rdma_request *request, const struct doca_buf *buf, const uint8_t *addr, uint64_t len)
 {
 	const struct sf_reach *reach;
 	doca_error_t result = sf_reach_get(&rdma_of(&request->base)->reach, buf->mmap, &reach);
@@ -140,11 +160,27 @@ doca_error_t rdma_request_missing(const struct rdma_request *request, const char
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
-static doca_error_t take_send(struct rdma_request *request)
+/* A list's pieces take room on the stack that the usual case does without. */
+static __attribute__((noinline)) doca_error_t take_source_list(struct rdma_request *request)
 {
 	struct sf_reach_list list;
 	doca_error_t result = sf_reach_source(&rdma_of(&request->base)->reach, request->src, &list);
 	return result == DOCA_SUCCESS ? rdma_request_take_list(request, &list) : result;
+}
+
+static __attribute__((noinline)) doca_error_t take_destination_list(struct rdma_request *request, uint64_t len)
+{
+	struct sf_reach_list list;
+	doca_error_t result = sf_reach_destination(&rdma_of(&request->base)->reach, request->dst, len, &list);
+	return result == DOCA_SUCCESS ? rdma_request_take_list(request, &list) : result;
+}
+
+static inline doca_error_t take_send(struct rdma_request *request)
+{
+	const struct doca_buf *src = request->src;
+	if (__builtin_expect(src != NULL && take_one(request, src, src->data, src->data_len, false), 1))
+		return DOCA_SUCCESS;
+	return take_source_list(request);
 }
 
 static doca_error_t take_write(struct rdma_request *request)
@@ -159,16 +195,16 @@ static doca_error_t take_write(struct rdma_request *request)
 
 static doca_error_t take_read(struct rdma_request *request)
 {
-	struct sf_reach_list list;
 	uint64_t len = request->src != NULL ? request->src->data_len : 0;
 	request->len = 0;
 	if (len == 0)
 		return DOCA_SUCCESS;
 	if (request->dst == NULL)
 		return rdma_request_missing(request, "destination");
-	doca_error_t result = sf_reach_destination(&rdma_of(&request->base)->reach, request->dst, len, &list);
-	if (result == DOCA_SUCCESS)
-		result = rdma_request_take_list(request, &list);
+	struct doca_buf *dst = request->dst;
+	if (__builtin_expect(len <= sf_buf_tailroom(dst) && take_one(request, dst, dst->data + dst->data_len, len, true), 1))
+		return take_remote(request, request->src, request->src->data, len);
+	doca_error_t result = take_destination_list(request, len);
 	return result == DOCA_SUCCESS ? take_remote(request, request->src, request->src->data, len) : result;
 }
 
@@ -240,10 +276,7 @@ static doca_error_t take_apart(struct rdma_request *request)
 static void fill_op(struct rdma_request *request)
 {
 	const struct rdma_verb *verb = verb_of(&request->base);
-	request->op.done = request_done;
 	request->op.kind = verb->kind;
-	request->op.iov = request->iov;
-	request->op.header = request->header;
 	request->op.header_len = verb->immediate ? RDMA_HEADER_SIZE : 0;
 	if (!verb->immediate)
 		return;
@@ -324,8 +357,10 @@ static void wait_for_room(struct doca_rdma_connection *connection, struct doca_t
 		connection->waiting_last->next = task;
 	} else {
 		connection->waiting = task;
-		connection->rdma->num_waiting++;
 		connection->not_ready_since = 0;
+		connection->next_waiting = NULL;
+		*connection->rdma->waiting_end = connection;
+		connection->rdma->waiting_end = &connection->next_waiting;
 	}
 	connection->waiting_last = task;
 }
@@ -368,19 +403,25 @@ static bool pump_connection(struct doca_rdma_connection *connection)
 		moved = true;
 		connection->not_ready_since = 0;
 		connection->waiting = next;
-		if (next == NULL) {
+		if (next == NULL)
 			connection->waiting_last = NULL;
-			connection->rdma->num_waiting--;
-		}
 	}
 	return moved;
 }
 
 bool rdma_requests_pump(struct doca_rdma *rdma)
 {
+	struct doca_rdma_connection **at = &rdma->waiting;
 	bool moved = false;
-	for (uint32_t i = 0; i < rdma->num_connections && rdma->num_waiting != 0; i++)
-		moved |= pump_connection(&rdma->connections[i]);
+	while (*at != NULL) {
+		struct doca_rdma_connection *connection = *at;
+		moved |= pump_connection(connection);
+		if (connection->waiting != NULL)
+			at = &connection->next_waiting;
+		else
+			*at = connection->next_waiting;
+	}
+	rdma->waiting_end = at;
 	return moved;
 }
 
@@ -493,6 +534,9 @@ doca_error_t rdma_request_alloc(struct doca_rdma *rdma, enum rdma_pool pool, str
 	taken->immediate = 0;
 	taken->compare = taken->value = 0;
 	taken->result_len = 0;
+	taken->op.done = request_done;
+	taken->op.iov = taken->iov;
+	taken->op.header = taken->header;
 	*request = taken;
 	return DOCA_SUCCESS;
 }

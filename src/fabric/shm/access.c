@@ -20,10 +20,15 @@
 /* One stretch of the region and the local piece it meets. */
 static void copy_here(const struct sf_op *op, uint8_t *remote, uint64_t at, uint64_t len)
 {
-	if (op->kind == SF_OP_WRITE)
-		sf_shm_iov_gather(remote, op->iov, op->iov_num, at, len);
-	else
+	if (op->kind == SF_OP_READ) {
 		sf_shm_iov_scatter(op->iov, op->iov_num, at, remote, len);
+	} else if (op->iov_num == 1) {
+		shm_write_here(remote, (const uint8_t *)op->iov[0].addr + at, len);
+	} else if (len != 0) { /* the last byte last here too */
+		sf_shm_iov_gather(remote, op->iov, op->iov_num, at, len - 1);
+		SHM_FENCE(memory_order_release);
+		sf_shm_iov_gather(remote + len - 1, op->iov, op->iov_num, at + len - 1, 1);
+	}
 }
 
 static int local_pieces(const struct sf_op *op, uint64_t at, uint64_t *len, struct iovec *local)
@@ -93,17 +98,6 @@ static enum shm_reach copy(const struct sf_op *op, const struct shm_attach *atta
 	return SHM_REACHED;
 }
 
-static void atomic_here(const struct sf_op *op, uint64_t *word)
-{
-	uint64_t old = op->compare;
-
-	if (op->kind == SF_OP_FAA)
-		old = __atomic_fetch_add(word, op->value, __ATOMIC_SEQ_CST);
-	else
-		__atomic_compare_exchange_n(word, &old, op->value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-	memcpy(op->iov[0].addr, &old, sizeof(old));
-}
-
 static enum shm_reach atomic(const struct sf_op *op, const struct shm_attach *attach)
 {
 	uint64_t len = sizeof(uint64_t);
@@ -111,7 +105,7 @@ static enum shm_reach atomic(const struct sf_op *op, const struct shm_attach *at
 
 	if (word == NULL)
 		return SHM_UNREACHED;
-	atomic_here(op, word);
+	shm_atomic_here(op, word);
 	return SHM_REACHED;
 }
 
@@ -178,7 +172,7 @@ doca_error_t sf_shm_region_access(struct sf_region *region, struct sf_op *op)
 		if (op->kind == SF_OP_WRITE || op->kind == SF_OP_READ)
 			copy_here(op, (uint8_t *)(uintptr_t)op->remote_addr, 0, len);
 		else
-			atomic_here(op, (uint64_t *)(uintptr_t)op->remote_addr);
+			shm_atomic_here(op, (uint64_t *)(uintptr_t)op->remote_addr);
 		return DOCA_SUCCESS;
 	}
 	attach = shm_import(region)->attach;

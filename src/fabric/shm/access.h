@@ -3,14 +3,55 @@
 #ifndef SF_FABRIC_SHM_ACCESS_H
 #define SF_FABRIC_SHM_ACCESS_H
 
+#include <string.h>
+
 #include "fabric/fabric.h"
 #include "fabric/shm/peer.h"
+#include "fabric/shm/ring.h"
 
 enum shm_reach {
 	SHM_REACHED,
 	SHM_UNREACHED, /* not from here: the agent must do it, all of it */
 	SHM_ENDED,     /* the owner's memory is not there any more */
 };
+
+/* A word at one go; of anything longer the last byte last, so that whoever polls it finds the rest there. */
+static inline void shm_write_here(uint8_t *to, const uint8_t *from, uint64_t len)
+{
+	uint64_t word;
+
+	if (len == sizeof(word)) {
+		memcpy(&word, from, sizeof(word));
+		memcpy(to, &word, sizeof(word));
+	} else if (len != 0) {
+		memcpy(to, from, len - 1);
+		SHM_FENCE(memory_order_release);
+		*(volatile uint8_t *)(to + len - 1) = from[len - 1];
+	}
+}
+
+static inline void shm_read_here(uint8_t *to, const uint8_t *from, uint64_t len)
+{
+	uint64_t word;
+
+	if (len == sizeof(word)) {
+		memcpy(&word, from, sizeof(word));
+		memcpy(to, &word, sizeof(word));
+	} else {
+		memcpy(to, from, len);
+	}
+}
+
+static inline void shm_atomic_here(const struct sf_op *op, uint64_t *word)
+{
+	uint64_t old = op->compare;
+
+	if (op->kind == SF_OP_FAA)
+		old = __atomic_fetch_add(word, op->value, __ATOMIC_SEQ_CST);
+	else
+		__atomic_compare_exchange_n(word, &old, op->value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	memcpy(op->iov[0].addr, &old, sizeof(old));
+}
 
 /* A checked WRITE, READ, CAS or FAA of len bytes, as far as it can be done without the owner's agent. Any thread. */
 enum shm_reach sf_shm_attach_access(const struct shm_attach *attach, const struct sf_op *op, uint64_t len);

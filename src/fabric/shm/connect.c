@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "fabric/shm/fds.h"
 #include "fabric/shm/listener.h"
+#include "fabric/shm/peer_port.h"
 #include "fabric/shm/serve.h"
 
 #define ANSWER_LIMIT_NS UINT64_C(5000000000) /* for the peer's agent to say anything; its program may take its time */
@@ -60,6 +61,10 @@ static struct shm_link *link_make(struct shm_port *port, enum shm_link_life life
 
 	if (link == NULL)
 		return NULL;
+	if (!sf_shm_due_take_slot(port, &link->slot)) {
+		free(link);
+		return NULL;
+	}
 	link->base = (struct sf_link){.ops = port->base.ops, .port = &port->base, .state = SF_LINK_CONNECTING};
 	link->life = life;
 	link->id = new_id(port);
@@ -76,7 +81,7 @@ static void link_unmap(struct shm_link *link)
 	if (link->segment != NULL)
 		munmap(link->segment, SHM_PAGE + 4 * SHM_RING_SIZE);
 	if (link->peer_port != NULL)
-		munmap(link->peer_port, shm_port_segment_size(link->peer_entries));
+		sf_shm_peer_port_put(link->peer_port);
 	if (link->peer_event >= 0)
 		close(link->peer_event);
 	if (link->segment_fd >= 0)
@@ -89,6 +94,8 @@ static void link_free_locked(struct shm_link *link)
 	struct shm_link **at = &links;
 
 	sf_shm_port_forget_link(shm_port(link->base.port), link);
+	sf_shm_due_remove(shm_port(link->base.port), link);
+	sf_shm_due_put_slot(shm_port(link->base.port), link->slot);
 	while (*at != NULL && *at != link)
 		at = &(*at)->next_all;
 	if (*at == link)
@@ -139,15 +146,12 @@ static bool map_segment(struct shm_link *link, int fd, int side)
 /* What the peer told of its port, with its two descriptors. The eventfd becomes the link's. */
 static bool meet_port(struct shm_link *link, const struct shm_msg_port *port, int segment, int event)
 {
-	size_t size = shm_port_segment_size(port->entries);
-	void *map;
-
-	if (!sf_shm_memfd_check(segment, size) || !sf_shm_eventfd_check(event))
+	if (port->slot >= SHM_LINKS_MAX || !sf_shm_eventfd_check(event))
 		return false;
-	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, segment, 0);
-	if (map == MAP_FAILED)
+	link->peer_port = sf_shm_peer_port_get(segment, port->entries);
+	if (link->peer_port == NULL)
 		return false;
-	link->peer_port = map;
+	link->peer_slot = port->slot;
 	link->peer_entries = port->entries;
 	link->peer_link = port->link;
 	link->peer_id = port->agent;
@@ -170,6 +174,7 @@ static struct shm_msg_port tell_port(const struct shm_link *link, int fds[SHM_MS
 				     .ticket = (ticket - port->recvq.entries) & SHM_TICKET_MASK,
 				     .entries = port->recvq.entries,
 				     .link = link->id,
+				     .slot = link->slot,
 				     .barriers = sf_shm_agent_has_barriers()};
 }
 

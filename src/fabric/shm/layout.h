@@ -89,11 +89,18 @@ struct shm_entry {
 
 _Static_assert(sizeof(struct shm_entry) == 2 * SHM_LINE, "an entry is two lines");
 
+#define SHM_TOP_SLOTS (SHM_LINKS_MAX / 64) /* links behind one bit of ready_top */
+
 struct shm_port_segment {
 	/* 0, or the number of this arming: a peer writes the port's eventfd once for each number it sees. */
 	alignas(SHM_LINE) _Atomic uint32_t armed;
 	/* About the next ticket to claim: saves a sender the walk past what others took. A wrong one costs time only. */
 	alignas(2 * SHM_LINE) _Atomic uint64_t hint;
+	/* The owner does not look at the rings of cold links (one bit a link, the owner's to write). A sender that finds its
+	 * link's bit set after it has published sets the link's bit in ready, and the bit of ready_top that says where. */
+	alignas(2 * SHM_LINE) _Atomic uint64_t ready_top;
+	alignas(SHM_PAGE) _Atomic uint64_t cold[SHM_LINKS_MAX / 64];
+	alignas(SHM_PAGE) _Atomic uint64_t ready[SHM_LINKS_MAX / 64];
 	alignas(SHM_PAGE) struct shm_entry entry[];
 };
 

@@ -78,7 +78,7 @@ static int handle_record(struct shm_link *link, uint32_t mark)
 		return -1;
 	if (record.kind == SHM_RECORD_BYE) {
 		link->bye = true;
-		link->attention = true;
+		sf_shm_link_attend(link);
 		link->sending = false;
 		return 0;
 	}
@@ -120,7 +120,7 @@ static uint32_t link_receive(struct shm_link *link, uint32_t budget)
 		if (handled < 0) {
 			SF_LOG_WARN("a peer wrote what no sender of ours writes: its link is ended");
 			link->broken = true;
-			link->attention = true;
+			sf_shm_link_attend(link);
 			break;
 		}
 		ran += (uint32_t)handled;
@@ -240,6 +240,7 @@ static void cancel_connecting(struct shm_link *link)
 static void leave(struct shm_link *link)
 {
 	say_bye(link);
+	shm_ready_set(link->peer_port, link->peer_slot);
 	link->rang = 0;
 	sf_shm_link_ring(&link->base);
 	pthread_mutex_lock(&sf_shm_lock);
@@ -261,7 +262,7 @@ void sf_shm_link_disconnect(struct sf_link *base)
 	sf_shm_link_abort_busy(link);
 	link->sending = false;
 	link->life = SHM_LIFE_ENDING;
-	link->attention = true;
+	sf_shm_link_attend(link);
 	link->end_deadline_ns = sf_shm_now_ns() + END_LIMIT_NS;
 	base->state = SF_LINK_CLOSED;
 	leave(link);
@@ -300,7 +301,7 @@ void sf_shm_link_close(struct sf_link *base)
 	if (link->life == SHM_LIFE_ENDING)
 		drop_unread(link);
 	link->released = true;
-	link->attention = true;
+	sf_shm_link_attend(link);
 	port->reap = true;
 	if (port->polling)
 		return;

@@ -69,12 +69,18 @@ struct shm_link {
 	struct sf_link base;
 	/* What an idle poll looks at. */
 	struct shm_rx rx;
-	bool attention; /* more to do in poll than to read the ring */
+	bool attention; /* more to do in poll than to read the ring; set by sf_shm_link_attend */
 	bool bye;	/* the peer's last record was read */
 	bool hangup;	/* the socket ended */
 	bool broken;	/* the peer wrote nonsense: nothing more of it is read */
 	bool released;	/* closed by the program: free when the peer cannot touch us any more */
 	enum shm_link_life life;
+	/* due.c's */
+	bool added, hot, is_ready, in_attentive;
+	uint32_t slot;
+	uint32_t streak; /* messages of the link that a bit told */
+	uint64_t streak_begin, hit;
+	struct shm_link *next_ready, *next_attentive;
 	uint32_t id; /* the peer's senders write it into state words of our receives */
 	/* What a send looks at. */
 	bool sending; /* operations are accepted */
@@ -84,6 +90,7 @@ struct shm_link {
 	struct shm_port_segment *peer_port;
 	uint32_t peer_entries;
 	uint32_t peer_link; /* our number at the peer */
+	uint32_t peer_slot; /* our bit there */
 	uint32_t rang;	    /* the arming for which the peer was woken last */
 	uint64_t cursor;    /* where to look for a receive */
 	uint32_t in_flight; /* operations accepted and not yet done */
@@ -143,6 +150,9 @@ void sf_shm_link_abort_busy(struct shm_link *link);
 void sf_shm_link_forget(struct shm_link *link);
 
 /* onesided.c */
+/* A one-sided operation of one piece, without a header, on a link that sends and is not busy: done if all of it is mapped here and
+ * nothing is wrong with it. False: nothing happened. */
+bool sf_shm_one_sided_at_once(struct shm_link *link, struct sf_op *op);
 doca_error_t sf_shm_link_submit_one_sided(struct shm_link *link, struct sf_op *op, uint64_t len);
 void sf_shm_link_job_progress(struct shm_link *link);
 

@@ -388,20 +388,13 @@ static uint32_t region_index(const struct shm_attach *attach)
 	return attach->region % SHM_REGIONS_MAX;
 }
 
-static bool attach_valid(const struct shm_attach *attach)
-{
-	const _Atomic uint64_t *generation = &attach->peer->generations[region_index(attach)];
-
-	return !atomic_load_explicit(&attach->peer->dead, memory_order_relaxed) && atomic_load(generation) == attach->region;
-}
-
 bool sf_shm_attach_enter(const struct shm_attach *attach)
 {
 	if (!attach->peer->self)
-		return attach_valid(attach);
+		return shm_attach_valid(attach);
 	/* In this process the owner gives the memory back to the program: it waits for whoever is inside. */
 	atomic_fetch_add(&sf_shm_region_users[region_index(attach)], 1);
-	if (attach_valid(attach))
+	if (shm_attach_valid(attach))
 		return true;
 	atomic_fetch_sub(&sf_shm_region_users[region_index(attach)], 1);
 	return false;
@@ -411,7 +404,7 @@ bool sf_shm_attach_leave(const struct shm_attach *attach)
 {
 	SHM_FENCE(memory_order_acquire);
 
-	bool valid = attach_valid(attach);
+	bool valid = shm_attach_valid(attach);
 
 	if (attach->peer->self)
 		atomic_fetch_sub(&sf_shm_region_users[region_index(attach)], 1);

@@ -20,6 +20,8 @@
 #include "fabric/shm/agent.h"
 #include "fabric/shm/proto.h"
 
+#define SHM_REGIONS_MAX (1u << 16) /* of one process at a time */
+
 struct shm_peer {
 	struct shm_key id;
 	bool self;
@@ -117,6 +119,14 @@ static inline uint8_t *shm_attach_at(const struct shm_attach *attach, uint64_t a
 static inline bool shm_attach_ready(const struct shm_attach *attach)
 {
 	return atomic_load_explicit(&attach->state, memory_order_acquire) == SHM_ATTACH_READY;
+}
+
+/* Have neither the region nor its owner ended? */
+static inline bool shm_attach_valid(const struct shm_attach *attach)
+{
+	const _Atomic uint64_t *generation = &attach->peer->generations[attach->region % SHM_REGIONS_MAX];
+
+	return !atomic_load_explicit(&attach->peer->dead, memory_order_relaxed) && atomic_load(generation) == attach->region;
 }
 
 /* Before and after touching the region's bytes; false: the region or its owner has ended. */

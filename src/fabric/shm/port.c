@@ -33,6 +33,7 @@ doca_error_t sf_shm_port_open(struct sf_domain *domain, const struct sf_port_han
 	p->base = (struct sf_port){.ops = domain->ops, .domain = domain};
 	p->handler = *handler;
 	p->event_fd = event_fd;
+	sf_shm_due_init(p);
 	p->done_end = &p->done;
 	p->flushed_end = &p->flushed;
 	p->todo_end = &p->todo;
@@ -88,6 +89,7 @@ void sf_shm_port_close(struct sf_port *base)
 		sf_shm_agent_release(port->hold);
 	sf_shm_recvq_fini(&port->recvq);
 	close(port->segment_fd);
+	sf_shm_due_fini(port);
 	free(port->links);
 	free(port);
 }
@@ -117,8 +119,11 @@ doca_error_t sf_shm_port_add_link(struct shm_port *port, struct shm_link *link)
 		port->links = more;
 		port->link_room = room;
 	}
-	port->links[port->link_num++] = link;
-	return DOCA_SUCCESS;
+	doca_error_t error = sf_shm_due_add(port, link);
+
+	if (error == DOCA_SUCCESS)
+		port->links[port->link_num++] = link;
+	return error;
 }
 
 bool sf_shm_port_lends(const struct shm_key *key, const struct shm_region *region)
@@ -215,7 +220,7 @@ static uint32_t handle_events(struct shm_port *port, struct shm_link *link, uint
 	if (events & SHM_EVENT_FORGET)
 		sf_shm_link_forget(link);
 	if (events & (SHM_EVENT_HANGUP | SHM_EVENT_JOB))
-		link->attention = true;
+		sf_shm_link_attend(link);
 	if (events & SHM_EVENT_HANGUP)
 		link->hangup = true;
 	if (events & SHM_EVENT_ACCEPTED)
@@ -323,7 +328,7 @@ static void flush_overdue(struct shm_slot *slot, uint32_t holder, void *user)
 			continue;
 		SF_LOG_WARN("a peer has held a receive for more than a second while it was flushed: its link is ended");
 		link->hangup = true;
-		link->attention = true;
+		sf_shm_link_attend(link);
 	}
 	sf_shm_port_abort_recv(port, shm_recvq_finish(&port->recvq, slot));
 }
@@ -359,19 +364,8 @@ uint32_t sf_shm_port_poll(struct sf_port *base, uint32_t budget)
 		ran += run_done(port, budget - ran);
 	if (port->recvq.flushing != 0)
 		check_flushing(port, &now_ns);
-	if (port->first >= port->link_num)
-		port->first = 0;
-	/* Links that come in meanwhile wait for the next poll; none leaves before reap. */
-	for (uint32_t i = 0, at = port->first, num = port->link_num; i < num && ran < budget; i++) {
-		struct shm_link *link = port->links[at];
-
-		if (shm_rx_mark(&link->rx) != 0 || link->attention)
-			ran += sf_shm_link_poll(link, budget - ran, &now_ns);
-		if (++at >= num)
-			at = 0;
-		if (ran >= budget)
-			port->first = at;
-	}
+	if (ran < budget)
+		ran += sf_shm_due_poll(port, budget - ran, &now_ns);
 	if (port->flushed != NULL)
 		ran += run_flushed(port, budget - ran);
 	port->polling = false;
@@ -385,11 +379,16 @@ static bool something_due(const struct shm_port *port)
 	if (port->done != NULL || port->flushed != NULL || port->todo != NULL || port->recvq.flushing != 0 ||
 	    atomic_load_explicit(&port->news, memory_order_relaxed))
 		return true;
-	for (uint32_t i = 0; i < port->link_num; i++) {
-		if (sf_shm_link_due(port->links[i]))
-			return true;
-	}
-	return false;
+	return sf_shm_due_any(port);
+}
+
+void sf_shm_port_barrier(const struct shm_port *port)
+{
+	SHM_FENCE(memory_order_seq_cst);
+#ifdef SYS_membarrier
+	if (port->link_num != 0 && sf_shm_agent_has_barriers())
+		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+#endif
 }
 
 bool sf_shm_port_arm(struct sf_port *base)
@@ -402,11 +401,7 @@ bool sf_shm_port_arm(struct sf_port *base)
 		port->arming = 1;
 	port->armed = true;
 	atomic_store_explicit(&port->recvq.segment->armed, port->arming, memory_order_relaxed);
-	SHM_FENCE(memory_order_seq_cst);
-#ifdef SYS_membarrier
-	if (port->link_num != 0 && sf_shm_agent_has_barriers())
-		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
-#endif
+	sf_shm_port_barrier(port);
 	if (!something_due(port))
 		return false;
 	disarm(port);

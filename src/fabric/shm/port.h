@@ -10,6 +10,7 @@
 #define SF_FABRIC_SHM_PORT_H
 
 #include "fabric/fabric.h"
+#include "fabric/shm/due.h"
 #include "fabric/shm/recvq.h"
 #include "fabric/shm/region.h"
 #include "fabric/shm/runtime.h"
@@ -22,7 +23,7 @@ struct shm_port {
 	struct shm_recvq recvq;
 	struct shm_link **links; /* open ones, and those that end */
 	uint32_t link_num, link_room;
-	uint32_t first; /* link to begin the next poll with */
+	struct shm_due due; /* which of them a poll looks at */
 	struct sf_op *done, **done_end;
 	struct sf_recv *flushed, **flushed_end;
 	struct shm_link *todo, **todo_end; /* events taken from the inbox */
@@ -59,6 +60,9 @@ doca_error_t sf_shm_port_hold_agent(struct shm_port *port);
 
 /* Counts a link among those that poll looks at. */
 doca_error_t sf_shm_port_add_link(struct shm_port *port, struct shm_link *link);
+
+/* After a store that senders must see, before a look at what they may have written: see the beginning. */
+void sf_shm_port_barrier(const struct shm_port *port);
 
 /* Frees what was released and is over; takes a link out of the lists of events (the latter with sf_shm_lock). */
 void sf_shm_port_reap(struct shm_port *port);

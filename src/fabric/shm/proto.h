@@ -22,7 +22,7 @@
 #include "fabric/shm/runtime.h"
 
 #define SHM_MSG_MAGIC UINT32_C(0x6d687366)
-#define SHM_MSG_VERSION 1
+#define SHM_MSG_VERSION 2
 #define SHM_MSG_RUNS_MAX 64	  /* stretches of a region that one ATTACHED tells */
 #define SHM_MSG_OPERATE_MAX 16384 /* data bytes of one OPERATE */
 #define SHM_MSG_SIZE_MAX (SHM_MSG_OPERATE_MAX + 256)
@@ -57,7 +57,7 @@ struct shm_msg_port {
 	uint32_t entries;   /* a power of two */
 	uint32_t link;	    /* the port's number of the link */
 	uint32_t barriers;  /* the process has registered for expedited global memory barriers */
-	uint32_t unused;
+	uint32_t slot;	    /* the link's bit in the segment's words */
 };
 
 #define SHM_MSG_PORT_FDS 2

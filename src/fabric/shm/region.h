@@ -16,8 +16,6 @@
 #include "fabric/shm/peer.h"
 #include "fabric/shm/runtime.h"
 
-#define SHM_REGIONS_MAX (1u << 16) /* of one process at a time */
-
 struct shm_region {
 	struct sf_region base;
 	uint64_t id;

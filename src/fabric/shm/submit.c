@@ -102,13 +102,17 @@ doca_error_t sf_shm_claim(struct shm_link *link, uint64_t len, bool pieces, stru
 	return DOCA_SUCCESS;
 }
 
-/* After a publication: wakes the peer if it has armed itself, once for each arming. */
-static inline void ring_if_armed(struct shm_link *link)
+/* After a publication: tells the peer where it does not look by itself, and wakes it if it has armed itself, once for each
+ * arming. */
+static inline void tell_peer(struct shm_link *link)
 {
 	if (link->fence)
 		SHM_FENCE(memory_order_seq_cst);
 	else
 		atomic_signal_fence(memory_order_seq_cst);
+
+	if (__builtin_expect(shm_is_cold(link->peer_port, link->peer_slot), 0))
+		shm_ready_set(link->peer_port, link->peer_slot);
 
 	uint32_t armed = atomic_load_explicit(&link->peer_port->armed, memory_order_relaxed);
 
@@ -121,7 +125,7 @@ static inline void ring_if_armed(struct shm_link *link)
 void sf_shm_publish(struct shm_link *link, const struct shm_head *head, const uint8_t *first)
 {
 	shm_tx_publish(&link->tx, head, first);
-	ring_if_armed(link);
+	tell_peer(link);
 }
 
 static void accept_op(struct shm_link *link, struct sf_op *op)
@@ -140,7 +144,7 @@ void sf_shm_accept_busy(struct shm_link *link, struct sf_op *op, enum shm_link_b
 {
 	accept_op(link, op);
 	link->busy = busy;
-	link->attention = true;
+	sf_shm_link_attend(link);
 }
 
 static doca_error_t send_inline(struct shm_link *link, struct sf_op *op, uint32_t len)
@@ -174,8 +178,12 @@ doca_error_t sf_shm_link_submit(struct sf_link *base, struct sf_op *op)
 {
 	struct shm_link *link = shm_link(base);
 	uint64_t len;
-	doca_error_t error = sf_op_check(base, op, &len);
+	doca_error_t error;
 
+	if (op->kind != SF_OP_SEND && op->iov_num == 1 && op->header_len == 0 && link->sending && link->busy == SHM_BUSY_NOT &&
+	    sf_shm_one_sided_at_once(link, op))
+		return DOCA_SUCCESS;
+	error = sf_op_check(base, op, &len);
 	if (error != DOCA_SUCCESS)
 		return error;
 	if (!link->sending) {

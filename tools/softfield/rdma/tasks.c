@@ -119,19 +119,22 @@ void bench_tasks_configure(struct bench_side *side)
 
 /* ---- submitting ---- */
 
-static inline void set_back(struct doca_buf *buf)
+static inline void set_back(const struct bench_side *side, struct doca_buf *buf)
 {
-	struct doca_buf *next = NULL;
-	for (; buf != NULL; buf = next) {
-		(void)doca_buf_reset_data_len(buf);
+	(void)doca_buf_reset_data_len(buf);
+	for (uint32_t i = 1; i < side->plan.list && buf != NULL; i++) {
+		struct doca_buf *next = NULL;
 		(void)doca_buf_get_next_in_list(buf, &next);
+		buf = next;
+		if (buf != NULL)
+			(void)doca_buf_reset_data_len(buf);
 	}
 }
 
 void bench_slot_submit(struct bench_side *side, struct bench_slot *slot)
 {
 	if (slot->grows != NULL)
-		set_back(slot->grows);
+		set_back(side, slot->grows);
 	if (side->num_connections > 1) {
 		kinds[side->plan.op].set_connection(slot->task, side->connections[side->next_connection]);
 		if (++side->next_connection == side->num_connections)
@@ -142,9 +145,8 @@ void bench_slot_submit(struct bench_side *side, struct bench_slot *slot)
 
 void bench_receive_post(struct bench_side *side, struct bench_slot *slot)
 {
-	(void)side;
 	if (slot->local != NULL)
-		set_back(slot->local);
+		set_back(side, slot->local);
 	bench_check(doca_task_submit(slot->task), "posting a receive");
 }
 

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/shm/due.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "fabric/shm/link.h"
+#include "fabric/shm/port.h"
+
+#define STREAK 64 /* messages told by a bit, while a hot link had none, that make a link hot in its place */
+
+void sf_shm_due_init(struct shm_port *port)
+{
+	port->due.ready_end = &port->due.ready;
+}
+
+void sf_shm_due_fini(struct shm_port *port)
+{
+	free(port->due.by_slot);
+}
+
+/* ---- slots ---- */
+
+bool sf_shm_due_take_slot(struct shm_port *port, uint32_t *slot)
+{
+	uint64_t *taken = port->due.slots_taken;
+
+	for (uint32_t word = 0; word < SHM_LINKS_MAX / 64; word++) {
+		if (taken[word] == UINT64_MAX)
+			continue;
+		uint32_t bit = (uint32_t)__builtin_ctzll(~taken[word]);
+
+		taken[word] |= UINT64_C(1) << bit;
+		*slot = word * 64 + bit;
+		atomic_fetch_or(&port->recvq.segment->cold[word], UINT64_C(1) << bit);
+		return true;
+	}
+	SF_LOG_ERR("a port has %u links, more there cannot be", SHM_LINKS_MAX);
+	return false;
+}
+
+void sf_shm_due_put_slot(struct shm_port *port, uint32_t slot)
+{
+	port->due.slots_taken[slot / 64] &= ~(UINT64_C(1) << slot % 64);
+}
+
+/* ---- lists ---- */
+
+static void append_ready(struct shm_due *due, struct shm_link *link)
+{
+	if (link->is_ready)
+		return;
+	link->is_ready = true;
+	link->next_ready = NULL;
+	*due->ready_end = link;
+	due->ready_end = &link->next_ready;
+}
+
+doca_error_t sf_shm_due_add(struct shm_port *port, struct shm_link *link)
+{
+	struct shm_due *due = &port->due;
+
+	if (link->slot >= due->slot_room) {
+		uint32_t room = due->slot_room == 0 ? 4 : due->slot_room;
+
+		while (room <= link->slot)
+			room *= 2;
+
+		struct shm_link **more = realloc(due->by_slot, room * sizeof(struct shm_link *));
+
+		if (more == NULL)
+			return DOCA_ERROR_NO_MEMORY;
+		memset(more + due->slot_room, 0, (room - due->slot_room) * sizeof(struct shm_link *));
+		due->by_slot = more;
+		due->slot_room = room;
+	}
+	due->by_slot[link->slot] = link;
+	link->added = true;
+	append_ready(due, link); /* the peer's first records, and their bits, may have come before */
+	return DOCA_SUCCESS;
+}
+
+static void remove_hot(struct shm_due *due, struct shm_link *link)
+{
+	uint32_t at = 0;
+
+	while (due->hot[at] != link)
+		at++;
+	due->hot[at] = due->hot[--due->hot_num];
+	link->hot = false;
+}
+
+void sf_shm_due_remove(struct shm_port *port, struct shm_link *link)
+{
+	struct shm_due *due = &port->due;
+	struct shm_link **at;
+
+	if (link->hot)
+		remove_hot(due, link);
+	if (link->is_ready) {
+		for (at = &due->ready; *at != link; at = &(*at)->next_ready)
+			;
+		*at = link->next_ready;
+		if (*at == NULL)
+			due->ready_end = at;
+	}
+	if (link->in_attentive) {
+		for (at = &due->attentive; *at != link; at = &(*at)->next_attentive)
+			;
+		*at = link->next_attentive;
+	}
+	if (link->added)
+		due->by_slot[link->slot] = NULL;
+	link->is_ready = link->in_attentive = link->added = false;
+}
+
+void sf_shm_link_attend(struct shm_link *link)
+{
+	struct shm_due *due = &shm_port(link->base.port)->due;
+
+	link->attention = true;
+	if (link->in_attentive)
+		return;
+	link->in_attentive = true;
+	link->next_attentive = due->attentive;
+	due->attentive = link;
+}
+
+/* ---- hot and cold ---- */
+
+static _Atomic uint64_t *cold_word(struct shm_port *port, const struct shm_link *link)
+{
+	return &port->recvq.segment->cold[link->slot / 64];
+}
+
+/* A sender that has not seen it yet sets a bit for nothing. */
+static void heat(struct shm_port *port, struct shm_link *link)
+{
+	link->hot = true;
+	link->hit = port->due.polls;
+	port->due.hot[port->due.hot_num++] = link;
+	atomic_fetch_and(cold_word(port, link), ~(UINT64_C(1) << link->slot % 64));
+}
+
+/* A sender that has not seen it yet has its record in the ring by the time we look. */
+static void cool(struct shm_port *port, struct shm_link *link)
+{
+	remove_hot(&port->due, link);
+	atomic_fetch_or(cold_word(port, link), UINT64_C(1) << link->slot % 64);
+	sf_shm_port_barrier(port);
+	if (shm_rx_mark(&link->rx) != 0)
+		append_ready(&port->due, link);
+}
+
+static struct shm_link *coolest(const struct shm_due *due)
+{
+	struct shm_link *found = due->hot[0];
+
+	for (uint32_t i = 1; i < due->hot_num; i++) {
+		if (due->hot[i]->hit < found->hit)
+			found = due->hot[i];
+	}
+	return found;
+}
+
+/* A bit told of the link. */
+static void warm(struct shm_port *port, struct shm_link *link)
+{
+	struct shm_due *due = &port->due;
+
+	if (link->hot || link->life != SHM_LIFE_READY)
+		return;
+	if (link->streak++ == 0)
+		link->streak_begin = due->polls;
+	if (due->hot_num == SHM_HOT_MAX) {
+		if (link->streak < STREAK)
+			return;
+		link->streak = 0;
+		struct shm_link *victim = coolest(due);
+
+		if (victim->hit >= link->streak_begin)
+			return;
+		cool(port, victim);
+	}
+	heat(port, link);
+}
+
+/* ---- poll ---- */
+
+static uint32_t poll_hot(struct shm_port *port, uint32_t budget, uint64_t *now_ns)
+{
+	struct shm_due *due = &port->due;
+	uint32_t ran = 0;
+
+	if (due->first >= due->hot_num)
+		due->first = 0;
+	for (uint32_t i = 0, at = due->first, num = due->hot_num; i < num && ran < budget; i++) {
+		struct shm_link *link = due->hot[at];
+
+		if (shm_rx_mark(&link->rx) != 0) {
+			link->hit = due->polls;
+			ran += sf_shm_link_poll(link, budget - ran, now_ns);
+		}
+		if (++at >= num)
+			at = 0;
+		if (ran >= budget)
+			due->first = at;
+	}
+	return ran;
+}
+
+static void harvest_word(struct shm_port *port, uint32_t word)
+{
+	struct shm_due *due = &port->due;
+	_Atomic uint64_t *ready = &port->recvq.segment->ready[word];
+	uint64_t bits = atomic_load_explicit(ready, memory_order_relaxed) != 0 ? atomic_exchange(ready, 0) : 0;
+
+	for (; bits != 0; bits &= bits - 1) {
+		uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(bits);
+
+		/* A slot without a link: one that has ended, one that is to be added, or a peer's nonsense. */
+		if (slot < due->slot_room && due->by_slot[slot] != NULL)
+			append_ready(due, due->by_slot[slot]);
+	}
+}
+
+static void harvest(struct shm_port *port)
+{
+	uint64_t top = atomic_exchange(&port->recvq.segment->ready_top, 0);
+
+	for (; top != 0; top &= top - 1) {
+		uint32_t word = (uint32_t)__builtin_ctzll(top) * (SHM_TOP_SLOTS / 64);
+
+		for (uint32_t i = 0; i < SHM_TOP_SLOTS / 64; i++)
+			harvest_word(port, word + i);
+	}
+}
+
+/* Each link that was ready at the beginning once; those that have more then wait behind the others. */
+static uint32_t poll_ready(struct shm_port *port, uint32_t budget, uint64_t *now_ns)
+{
+	struct shm_due *due = &port->due;
+	const struct shm_link *last = NULL;
+	uint32_t ran = 0;
+
+	for (struct shm_link *link = due->ready; link != NULL; link = link->next_ready)
+		last = link->next_ready == NULL ? link : last;
+	while (due->ready != NULL && ran < budget) {
+		struct shm_link *link = due->ready;
+
+		due->ready = link->next_ready;
+		if (due->ready == NULL)
+			due->ready_end = &due->ready;
+		link->is_ready = false;
+		ran += sf_shm_link_poll(link, budget - ran, now_ns);
+		if (sf_shm_link_due(link))
+			append_ready(due, link);
+		warm(port, link);
+		if (link == last)
+			break;
+	}
+	return ran;
+}
+
+static uint32_t poll_attentive(struct shm_port *port, uint32_t budget, uint64_t *now_ns)
+{
+	struct shm_link *link = port->due.attentive, *next;
+	uint32_t ran = 0;
+
+	port->due.attentive = NULL;
+	for (; link != NULL; link = next) {
+		next = link->next_attentive;
+		link->in_attentive = false;
+		if (link->attention && ran < budget)
+			ran += sf_shm_link_poll(link, budget - ran, now_ns);
+		if (link->attention)
+			sf_shm_link_attend(link);
+	}
+	return ran;
+}
+
+uint32_t sf_shm_due_poll(struct shm_port *port, uint32_t budget, uint64_t *now_ns)
+{
+	struct shm_due *due = &port->due;
+	uint32_t ran = 0;
+
+	due->polls++;
+	if (due->hot_num != 0)
+		ran += poll_hot(port, budget, now_ns);
+	/* What was found before goes first: so no link waits for ever behind others. */
+	if (due->ready == NULL && atomic_load_explicit(&port->recvq.segment->ready_top, memory_order_relaxed) != 0)
+		harvest(port);
+	if (due->ready != NULL && ran < budget)
+		ran += poll_ready(port, budget - ran, now_ns);
+	if (due->attentive != NULL && ran < budget)
+		ran += poll_attentive(port, budget - ran, now_ns);
+	return ran;
+}
+
+bool sf_shm_due_any(const struct shm_port *port)
+{
+	const struct shm_due *due = &port->due;
+
+	if (due->ready != NULL || atomic_load_explicit(&port->recvq.segment->ready_top, memory_order_relaxed) != 0)
+		return true;
+	for (uint32_t i = 0; i < due->hot_num; i++) {
+		if (shm_rx_mark(&due->hot[i]->rx) != 0)
+			return true;
+	}
+	for (const struct shm_link *link = due->attentive; link != NULL; link = link->next_attentive) {
+		if (sf_shm_link_due(link))
+			return true;
+	}
+	return false;
+}

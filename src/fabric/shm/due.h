@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which links of a port a poll looks at, so that a poll costs the same whatever the number of links that nothing happens on.
+ *
+ *   hot        a few links whose rings each poll looks at: a message there costs its sender nothing more
+ *   cold       all others. Their senders set a bit of the port's segment behind each record, see layout.h
+ *   attentive  links on which there is more to do than to read the ring
+ *
+ * A link begins cold and becomes hot with its first message, as long as there is room; after that when many messages came on it
+ * while a hot one had none, which takes its place. All functions belong to the port's thread but for those of slots.
+ */
+#ifndef SF_FABRIC_SHM_DUE_H
+#define SF_FABRIC_SHM_DUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <doca_error.h>
+
+#include "fabric/shm/layout.h"
+
+#define SHM_HOT_MAX 8
+
+struct shm_link;
+struct shm_port;
+
+struct shm_due {
+	struct shm_link *hot[SHM_HOT_MAX];
+	uint32_t hot_num;
+	uint32_t first; /* hot link to begin the next poll with */
+	struct shm_link *ready, **ready_end; /* a bit told of them; by next_ready */
+	struct shm_link *attentive;	     /* by next_attentive */
+	struct shm_link **by_slot;
+	uint32_t slot_room;
+	uint64_t polls;
+	uint64_t slots_taken[SHM_LINKS_MAX / 64]; /* guarded by sf_shm_lock */
+};
+
+void sf_shm_due_init(struct shm_port *port);
+void sf_shm_due_fini(struct shm_port *port);
+
+/* The link's place among the port's bits. With sf_shm_lock. False: SHM_LINKS_MAX links are there. */
+bool sf_shm_due_take_slot(struct shm_port *port, uint32_t *slot);
+void sf_shm_due_put_slot(struct shm_port *port, uint32_t slot);
+
+/* The link is polled from now on: NO_MEMORY. And no longer. */
+doca_error_t sf_shm_due_add(struct shm_port *port, struct shm_link *link);
+void sf_shm_due_remove(struct shm_port *port, struct shm_link *link);
+
+/* More is to be done on the link than to read its ring, until link->attention is false. */
+void sf_shm_link_attend(struct shm_link *link);
+
+/* Polls what is due; returns callbacks run. */
+uint32_t sf_shm_due_poll(struct shm_port *port, uint32_t budget, uint64_t *now_ns);
+bool sf_shm_due_any(const struct shm_port *port);
+
+/* For the sender on a cold link, and for the owner itself: a bit of the owner's segment, and the one that says where. The
+ * owner clears the latter first. */
+static inline void shm_ready_set(struct shm_port_segment *segment, uint32_t slot)
+{
+	uint64_t top = UINT64_C(1) << slot / SHM_TOP_SLOTS;
+
+	atomic_fetch_or(&segment->ready[slot / 64], UINT64_C(1) << slot % 64);
+	if ((atomic_load(&segment->ready_top) & top) == 0)
+		atomic_fetch_or(&segment->ready_top, top);
+}
+
+static inline bool shm_is_cold(const struct shm_port_segment *segment, uint32_t slot)
+{
+	return (atomic_load_explicit(&segment->cold[slot / 64], memory_order_relaxed) >> slot % 64 & 1) != 0;
+}
+
+#endif
