@@ -14,7 +14,7 @@ struct doca_rdma_connection *rdma_connection_take(struct doca_rdma *rdma)
 	uint32_t id = rdma->num_connections;
 	if (id < rdma->max_num_connections) {
 		connection = &rdma->connections[rdma->num_connections++];
-	} else if (connection != NULL) {
+	} else if (connection != NULL && connection->waiting == NULL) { /* its last tasks have been told of */
 		id = connection->id;
 		rdma->ended_slots.first = connection->next_free;
 	} else {
