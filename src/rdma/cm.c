@@ -18,7 +18,7 @@
 #include "core/dev.h"
 #include "rdma/rdma.h"
 
-static uint64_t now_ns(void)
+uint64_t rdma_now_ns(void)
 {
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
@@ -177,7 +177,7 @@ static bool step(struct doca_rdma_connection *connection)
 		step_accepted(connection);
 		return true;
 	case RDMA_CONNECTION_CONNECTING:
-		if (now_ns() < connection->deadline_ns)
+		if (rdma_now_ns() < connection->deadline_ns)
 			return false;
 		fail_to_connect(connection, "no answer within doca_rdma_set_connection_request_timeout");
 		return true;
@@ -242,22 +242,16 @@ static bool is_due(const struct doca_rdma_connection *connection)
 
 bool rdma_cm_is_due(const struct doca_rdma *rdma, uint64_t *wait_ns)
 {
-	uint64_t now = 0;
 	*wait_ns = 0;
-	if (!is_started(rdma))
+	if (!is_started(rdma) || (rdma->calls == NULL && rdma->changing.first == NULL))
 		return false;
-	if (rdma->calls != NULL)
+	uint64_t now = rdma_now_ns();
+	if (rdma_cm_calls_due(rdma, now, wait_ns))
 		return true;
 	for (const struct doca_rdma_connection *c = rdma->changing.first; c != NULL; c = c->next_changing) {
-		if (is_due(c))
+		if (is_due(c) || (c->state == RDMA_CONNECTION_CONNECTING && now >= c->deadline_ns))
 			return true;
-		if (c->state != RDMA_CONNECTION_CONNECTING)
-			continue;
-		if (now == 0)
-			now = now_ns();
-		if (now >= c->deadline_ns)
-			return true;
-		if (*wait_ns == 0 || c->deadline_ns - now < *wait_ns)
+		if (c->state == RDMA_CONNECTION_CONNECTING && (*wait_ns == 0 || c->deadline_ns - now < *wait_ns))
 			*wait_ns = c->deadline_ns - now;
 	}
 	return false;
@@ -361,7 +355,7 @@ doca_error_t doca_rdma_connect_to_addr(struct doca_rdma *rdma, struct doca_rdma_
 	connection->user_data = connection_user_data;
 	connection->addr = *addr;
 	connection->addr.embedded = true;
-	connection->deadline_ns = now_ns() + rdma->request_timeout_ms * UINT64_C(1000000);
+	connection->deadline_ns = rdma_now_ns() + rdma->request_timeout_ms * UINT64_C(1000000);
 	result = open_link(connection, device);
 	if (result != DOCA_SUCCESS) {
 		rdma_connection_release(connection);

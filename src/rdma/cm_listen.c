@@ -20,7 +20,8 @@ struct rdma_call {
 	struct sf_request *request;
 	struct rdma_listener *listener;
 	struct rdma_cm_call said;
-	uint32_t tries;
+	bool tried;
+	uint64_t deadline_ns; /* then it is refused, if there is no room */
 	struct rdma_call *next;
 };
 
@@ -82,7 +83,7 @@ void rdma_cm_requested(struct sf_listener *base, struct sf_request *request, con
 		refuse(base, request, reason);
 		return;
 	}
-	*call = (struct rdma_call){.request = request, .listener = listener, .said = said};
+	*call = (struct rdma_call){.request = request, .listener = listener, .said = said, .deadline_ns = rdma_now_ns() + RDMA_CALL_WAIT_NS};
 	if (rdma->calls != NULL)
 		rdma->calls_last->next = call;
 	else
@@ -126,7 +127,8 @@ bool rdma_cm_take_calls(struct doca_rdma *rdma)
 		struct rdma_call *call = *at;
 		struct doca_rdma_connection *connection = rdma_connection_take(rdma);
 		/* The end of an earlier connection may be on its way: a peer that reconnects at once is not to be refused. */
-		if (connection == NULL && call->tries++ < RDMA_CALL_TRIES) {
+		if (connection == NULL && rdma_now_ns() < call->deadline_ns) {
+			call->tried = true;
 			before = call;
 			at = &call->next;
 			continue;
@@ -143,6 +145,17 @@ bool rdma_cm_take_calls(struct doca_rdma *rdma)
 		any = true;
 	}
 	return any;
+}
+
+bool rdma_cm_calls_due(const struct doca_rdma *rdma, uint64_t now_ns, uint64_t *wait_ns)
+{
+	const struct rdma_call *first = rdma->calls; /* the oldest */
+	if (first == NULL)
+		return false;
+	if (!rdma->calls_last->tried || now_ns >= first->deadline_ns)
+		return true;
+	*wait_ns = first->deadline_ns - now_ns;
+	return false;
 }
 
 /* ---- listeners ---- */

@@ -14,7 +14,7 @@
 #define RDMA_CONNECTIONS_MAX 1024	     /* of one instance */
 #define RDMA_LISTENERS_MAX 16		     /* ports that one instance listens to */
 #define RDMA_CALLS_MAX 1024		     /* of peers that have no connection yet */
-#define RDMA_CALL_TRIES 16		     /* progress calls in which a full instance may get room for one */
+#define RDMA_CALL_WAIT_NS UINT64_C(50000000) /* in which a full instance may get room for one */
 #define RDMA_GUESTS_MAX 1024		     /* further peers of an instance's DC exports */
 #define RDMA_REQUEST_TIMEOUT_MS 10000	     /* of a connect by address, if none is set */
 #define RDMA_SL_MAX 15

@@ -163,6 +163,7 @@ static bool rdma_progress(struct doca_ctx *ctx)
 	}
 	if (__builtin_expect(rdma->fatal && rdma->ended == NULL, 0)) {
 		rdma->fatal = false;
+		(void)rdma_cm_progress(rdma); /* a disconnection is told while the context runs */
 		if (ctx->state == DOCA_CTX_STATE_RUNNING)
 			sf_ctx_fail(ctx);
 		moved = true;

@@ -215,6 +215,8 @@ void rdma_guests_close(struct doca_rdma *rdma, const struct doca_rdma_connection
 
 /* ---- cm.c ---- */
 
+uint64_t rdma_now_ns(void);
+
 void rdma_cm_connected(struct doca_rdma_connection *connection, doca_error_t status, const void *data, size_t len);
 /* Runs the callbacks that are due, outside of a poll; true when any was. */
 bool rdma_cm_progress(struct doca_rdma *rdma);
@@ -224,6 +226,8 @@ bool rdma_cm_is_due(const struct doca_rdma *rdma, uint64_t *wait_ns);
 /* ---- cm_listen.c ---- */
 
 void rdma_cm_requested(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
+/* Is there one to be given or refused? If not, and one waits, *wait_ns is how long yet. */
+bool rdma_cm_calls_due(const struct doca_rdma *rdma, uint64_t now_ns, uint64_t *wait_ns);
 /* Gives callers their connections. */
 bool rdma_cm_take_calls(struct doca_rdma *rdma);
 /* Turns down the request that a connection has. */
