@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * RDMA's order against a model (rdma_order.h): "one" has both sides in this process, "two" has the other in a process of its own.
+ * Each life opens two sides anew; its seed is printed, and SOFTFIELD_TEST_SEED begins with that one. Exits with 1 when a check
+ * fails.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "rdma_order.h"
+
+#define LIVES 40
+#define ROUNDS 4
+#define TASKS_MIN 50
+#define TASKS_MAX 900
+
+static struct side sides[2];
+
+static uint64_t tasks_of(uint64_t seed, uint64_t round, uint32_t index)
+{
+	uint64_t state = seed + round * 2 + index;
+
+	return TASKS_MIN + random_below(&state, TASKS_MAX - TASKS_MIN);
+}
+
+static void open_sockets(int sockets[2])
+{
+	const int room = 1 << 20;
+
+	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets) == 0);
+	for (int i = 0; i < 2; i++)
+		CHECK(setsockopt(sockets[i], SOL_SOCKET, SO_SNDBUF, &room, sizeof(room)) == 0);
+}
+
+/* ---- in one process ---- */
+
+static void live_here(uint64_t seed)
+{
+	int sockets[2];
+	uint64_t turns = seed;
+
+	open_sockets(sockets);
+	for (uint32_t i = 0; i < 2; i++)
+		side_prepare(&sides[i], i, sockets[i], seed);
+	for (uint32_t i = 0; i < 2; i++)
+		side_join(&sides[i]);
+	for (uint64_t round = 1; round <= ROUNDS; round++) {
+		bool going[2] = {true, true};
+
+		for (uint32_t i = 0; i < 2; i++)
+			side_begin_round(&sides[i], tasks_of(seed, round, i));
+		while (going[0] || going[1]) {
+			uint32_t i = (uint32_t)random_below(&turns, 2);
+
+			if (going[i])
+				going[i] = side_step(&sides[i]);
+		}
+	}
+	for (uint32_t i = 0; i < 2; i++) {
+		side_end(&sides[i]);
+		close(sockets[i]);
+	}
+}
+
+/* ---- in two ---- */
+
+static void live_as(uint32_t index, int socket, uint64_t seed)
+{
+	struct side *side = &sides[index];
+	char byte;
+
+	side_prepare(side, index, socket, seed);
+	side->alone = true;
+	side_join(side);
+	for (uint64_t round = 1; round <= ROUNDS; round++) {
+		side_begin_round(side, tasks_of(seed, round, index));
+		while (side_step(side))
+			;
+	}
+	/* Nobody ends before both have come so far. */
+	CHECK(send(socket, "", 1, MSG_NOSIGNAL) == 1);
+	CHECK(recv(socket, &byte, 1, 0) == 1);
+	side_end(side);
+}
+
+static void live_apart(const char *program, uint64_t seed)
+{
+	int sockets[2], status;
+	pid_t pid;
+
+	open_sockets(sockets);
+	fflush(NULL);
+	pid = fork();
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		char socket_text[16], seed_text[32];
+
+		close(sockets[0]);
+		snprintf(socket_text, sizeof(socket_text), "%d", sockets[1]);
+		snprintf(seed_text, sizeof(seed_text), "%llu", (unsigned long long)seed);
+		execl("/proc/self/exe", program, "other", socket_text, seed_text, (char *)NULL);
+		_exit(1);
+	}
+	close(sockets[1]);
+	live_as(0, sockets[0], seed);
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	close(sockets[0]);
+}
+
+int main(int argc, char **argv)
+{
+	const char *given = getenv("SOFTFIELD_TEST_SEED");
+	uint64_t seed = given != NULL ? strtoull(given, NULL, 0) : (uint64_t)time(NULL) * 1000 + (uint64_t)getpid();
+	bool apart = argc > 1 && strcmp(argv[1], "two") == 0;
+
+	if (argc == 4) {
+		alarm(600);
+		live_as(1, atoi(argv[2]), strtoull(argv[3], NULL, 0));
+		return 0;
+	}
+	for (int i = 0; i < LIVES; i++, seed++) {
+		fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
+		if (apart)
+			live_apart(argv[0], seed);
+		else
+			live_here(seed);
+	}
+	return 0;
+}
