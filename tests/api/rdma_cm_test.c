@@ -234,7 +234,7 @@ static void arguments_and_states(void **state)
 	assert_int_equal(doca_rdma_start_listen_to_port(client, CM_PORT), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_rdma_start_listen_to_port(server, 0), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_rdma_start_listen_to_port(server, CM_PORT), DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(doca_rdma_stop_listen_to_port(server, CM_PORT + 1), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_rdma_stop_listen_to_port(server, (uint16_t)(CM_PORT + 1)), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_rdma_connect_to_addr(client, NULL, data), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_rdma_connect_to_addr(NULL, addr, data), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_rdma_connection_accept(NULL, NULL, 0), DOCA_ERROR_INVALID_VALUE);
@@ -257,7 +257,7 @@ static void a_port_in_use(void **state)
 	cm_side_prepare(&other, SERVER_DEVICE, 1);
 	rdma_rig_start(&other.rig);
 	assert_int_equal(doca_rdma_start_listen_to_port(other.rig.rdma, CM_PORT), DOCA_ERROR_CONNECTION_ABORTED);
-	OK(doca_rdma_start_listen_to_port(other.rig.rdma, CM_PORT + 1));
+	OK(doca_rdma_start_listen_to_port(other.rig.rdma, (uint16_t)(CM_PORT + 1)));
 	OK(doca_rdma_stop_listen_to_port(f->server.rig.rdma, CM_PORT));
 	OK(doca_rdma_start_listen_to_port(other.rig.rdma, CM_PORT));
 	rdma_rig_fini(&other.rig);
@@ -281,8 +281,8 @@ static void sixteen_ports(void **state)
 
 	for (uint16_t i = 1; i < 16; i++)
 		OK(doca_rdma_start_listen_to_port(f->server.rig.rdma, (uint16_t)(CM_PORT + i)));
-	assert_int_equal(doca_rdma_start_listen_to_port(f->server.rig.rdma, CM_PORT + 16), DOCA_ERROR_BAD_STATE);
-	OK(cm_call(&f->client, DOCA_RDMA_ADDR_TYPE_IPv4, "192.168.100.1", CM_PORT + 15, 0));
+	assert_int_equal(doca_rdma_start_listen_to_port(f->server.rig.rdma, (uint16_t)(CM_PORT + 16)), DOCA_ERROR_BAD_STATE);
+	OK(cm_call(&f->client, DOCA_RDMA_ADDR_TYPE_IPv4, "192.168.100.1", (uint16_t)(CM_PORT + 15), 0));
 	WAIT(f->server.num_established == 1 && f->client.num_established == 1);
 }
 
@@ -292,7 +292,7 @@ static void nobody_listens(void **state)
 {
 	struct fixture *f = *state;
 
-	OK(cm_call(&f->client, DOCA_RDMA_ADDR_TYPE_IPv4, "192.168.100.1", CM_PORT + 1, 5));
+	OK(cm_call(&f->client, DOCA_RDMA_ADDR_TYPE_IPv4, "192.168.100.1", (uint16_t)(CM_PORT + 1), 5));
 	WAIT(f->client.num_failed == 1);
 	assert_int_equal(f->client.end_data, 5);
 	cm_events_are(&f->client, "f");

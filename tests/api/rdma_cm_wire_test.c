@@ -13,7 +13,6 @@
 #include "rdma/cm_wire.h"
 #include "support/rdma_cm_side.h"
 
-#define SERVER_NAME "rdma-cm/host0/0000:d8:00.0/18515"
 #define SERVER_DEVICE 2
 
 /* The bare port. */
@@ -33,6 +32,7 @@ struct bare {
 };
 
 static struct bare bare;
+static char server_name[SF_NAME_MAX];
 
 static void connected(struct sf_link *link, doca_error_t status, const void *data, size_t len)
 {
@@ -72,6 +72,7 @@ static int setup(void **state)
 	static struct cm_side side;
 
 	memset(&bare, 0, sizeof(bare));
+	snprintf(server_name, sizeof(server_name), "rdma-cm/host0/0000:d8:00.0/%u", CM_PORT);
 	assert_int_equal(sf_domain_open(sf_fabric_find(NULL), "dpu0/0000:03:00.0", &bare.domain), DOCA_SUCCESS);
 	bare.event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	assert_true(bare.event_fd >= 0);
@@ -104,7 +105,7 @@ static void say(struct cm_side *side, const void *data, size_t len)
 
 	if (bare.link != NULL)
 		sf_link_close(bare.link);
-	assert_int_equal(sf_link_connect(bare.port, SERVER_NAME, data, len, NULL, &bare.link), DOCA_SUCCESS);
+	assert_int_equal(sf_link_connect(bare.port, server_name, data, len, NULL, &bare.link), DOCA_SUCCESS);
 	WAIT(bare.num_answers == answers + 1);
 }
 
@@ -136,7 +137,7 @@ static void private_data_arrives(void **state)
 		secret[i] = (uint8_t)(i * 7);
 	side->policy = CM_WAIT;
 	good_call(call);
-	assert_int_equal(sf_link_connect(bare.port, SERVER_NAME, call, sizeof(call), NULL, &bare.link), DOCA_SUCCESS);
+	assert_int_equal(sf_link_connect(bare.port, server_name, call, sizeof(call), NULL, &bare.link), DOCA_SUCCESS);
 	WAIT(side->num_requests == 1);
 	OK(doca_rdma_connection_accept(side->requested, secret, sizeof(secret)));
 	WAIT(bare.num_answers == 1 && side->num_established == 1);
@@ -203,10 +204,12 @@ static void wrong_answers_fail_the_call(void **state)
 	struct cm_side *side = *state;
 	struct sf_listener *listener;
 	uint8_t answer[RDMA_CM_ANSWER_SIZE + RDMA_CM_PRIVATE_MAX + 8] = {0};
+	char own_name[SF_NAME_MAX];
 	size_t len;
 	uint32_t failed = 0;
 
-	assert_int_equal(sf_listener_open(bare.port, "rdma-cm/dpu0/0000:03:00.0/7", 0, NULL, &listener), DOCA_SUCCESS);
+	snprintf(own_name, sizeof(own_name), "rdma-cm/dpu0/0000:03:00.0/%u", CM_PORT);
+	assert_int_equal(sf_listener_open(bare.port, own_name, 0, NULL, &listener), DOCA_SUCCESS);
 	len = rdma_cm_answer_pack(&(struct rdma_cm_answer){.private_len = 5, .private_data = (const uint8_t *)"12345"}, answer);
 	bare.answer = answer;
 	for (size_t cut = 0; cut <= len + 1; cut++) {
@@ -215,7 +218,7 @@ static void wrong_answers_fail_the_call(void **state)
 				continue;
 			bare.reject = reject != 0;
 			bare.answer_len = cut;
-			OK(cm_call(side, DOCA_RDMA_ADDR_TYPE_IPv4, "192.168.100.2", 7, cut));
+			OK(cm_call(side, DOCA_RDMA_ADDR_TYPE_IPv4, "192.168.100.2", CM_PORT, cut));
 			failed++;
 			WAIT(side->num_failed == failed && bare.link == NULL);
 			assert_int_equal(side->end_data, cut);
@@ -224,7 +227,7 @@ static void wrong_answers_fail_the_call(void **state)
 	assert_int_equal(side->num_established, 0);
 	bare.reject = false;
 	bare.answer_len = len;
-	OK(cm_call(side, DOCA_RDMA_ADDR_TYPE_IPv4, "192.168.100.2", 7, 0));
+	OK(cm_call(side, DOCA_RDMA_ADDR_TYPE_IPv4, "192.168.100.2", CM_PORT, 0));
 	WAIT(side->num_established == 1);
 	sf_listener_close(listener);
 }
@@ -238,7 +241,7 @@ static void callers_that_leave(void **state)
 	side->may_be_gone = true;
 	good_call(call);
 	for (uint32_t i = 0; i < 300; i++) {
-		assert_int_equal(sf_link_connect(bare.port, SERVER_NAME, call, sizeof(call), NULL, &bare.link), DOCA_SUCCESS);
+		assert_int_equal(sf_link_connect(bare.port, server_name, call, sizeof(call), NULL, &bare.link), DOCA_SUCCESS);
 		if (i % 3 != 0)
 			(void)doca_pe_progress(side->rig.pe);
 		if (i % 5 == 0)

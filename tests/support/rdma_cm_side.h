@@ -6,12 +6,20 @@
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "support/rdma_rig.h"
 
 #define CM_EVENTS 4096
 #define CM_CONNECTIONS 1024
-#define CM_PORT 18515
+
+/* Twenty ports from here on are this process's, though others run the same tests on the same devices now. */
+static inline uint16_t cm_port(void)
+{
+	return (uint16_t)(2000 + getpid() % 3000 * 20);
+}
+
+#define CM_PORT cm_port()
 
 enum cm_policy { CM_ACCEPT, CM_REJECT, CM_WAIT };
 
