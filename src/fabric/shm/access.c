@@ -16,6 +16,7 @@
 
 #define AGENT_TIMEOUT_S 1 /* without a step forward */
 #define VM_IOV_MAX 16
+#define VM_LEN_MAX (UINT64_C(1) << 30) /* bytes of one system call: the kernel moves a page less than 2 GiB at most */
 
 /* One stretch of the region and the local piece it meets. */
 static void copy_here(const struct sf_op *op, uint8_t *remote, uint64_t at, uint64_t len)
@@ -54,6 +55,8 @@ static int local_pieces(const struct sf_op *op, uint64_t at, uint64_t *len, stru
 static enum shm_reach copy_vm(const struct sf_op *op, struct shm_peer *peer, uint64_t at, uint64_t *len)
 {
 	struct iovec local[VM_IOV_MAX], remote = {.iov_base = (void *)(uintptr_t)(op->remote_addr + at)};
+	if (*len > VM_LEN_MAX)
+		*len = VM_LEN_MAX;
 	int num = local_pieces(op, at, len, local);
 	ssize_t done;
 

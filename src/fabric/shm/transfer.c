@@ -15,9 +15,10 @@
 #include "fabric/shm/link.h"
 #include "fabric/shm/submit.h"
 
-#define PART_MAX 2048 /* data bytes of one part, so that sender and reader work at the same time */
-#define VM_MIN 8192   /* shorter stretches are faster in parts than by system call */
-#define VM_IOV_MAX 16 /* local pieces of one system call */
+#define PART_MAX 2048		       /* data bytes of one part, so that sender and reader work at the same time */
+#define VM_MIN 8192		       /* shorter stretches are faster in parts than by system call */
+#define VM_IOV_MAX 16		       /* local pieces of one system call */
+#define VM_LEN_MAX (UINT64_C(1) << 30) /* its bytes: the kernel moves a page less than 2 GiB at most */
 
 /* The process on the other end, as an owner of memory; NULL when its agent does not answer. */
 static struct shm_peer *link_peer(struct shm_link *link)
@@ -148,7 +149,7 @@ static uint64_t write_vm(struct shm_link *link, struct shm_transfer *t, uint64_t
 
 	if (peer == NULL || peer->pid == 0 || atomic_load_explicit(&peer->no_vm, memory_order_relaxed))
 		return 0;
-	remote.iov_len = take_local(t, len, local, VM_IOV_MAX, &num);
+	remote.iov_len = take_local(t, len < VM_LEN_MAX ? len : VM_LEN_MAX, local, VM_IOV_MAX, &num);
 
 	ssize_t done = process_vm_writev(peer->pid, local, (unsigned long)num, &remote, 1, 0);
 
