@@ -20,6 +20,20 @@
 #define NEEDED (6L << 30) /* bytes that must be free */
 #define STEP 4096	  /* one word in so many bytes is looked at */
 
+/* The rig's memory, instead of what it had. */
+static void memory_make(struct rdma_rig *rig, bool shared)
+{
+	int flags = (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS | MAP_NORESERVE;
+
+	rig->memory = mmap(NULL, SPACE, PROT_READ | PROT_WRITE, flags, -1, 0);
+	CHECK(rig->memory != MAP_FAILED);
+	OK(doca_mmap_create(&rig->mmap));
+	OK(doca_mmap_set_memrange(rig->mmap, rig->memory, SPACE));
+	OK(doca_mmap_set_permissions(rig->mmap, RIG_ALL));
+	OK(doca_mmap_add_dev(rig->mmap, rig->dev));
+	OK(doca_mmap_start(rig->mmap));
+}
+
 /* ---- the peer ---- */
 
 static void peer_run(int socket, bool shared)
@@ -29,19 +43,10 @@ static void peer_run(int socket, bool shared)
 	struct doca_buf *into;
 	char word;
 
-	rdma_rig_prepare(&rig, 1, SPACE, RIG_ALL, RIG_ALL);
-	if (shared) {
-		void *memory = mmap(NULL, SPACE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-		CHECK(memory != MAP_FAILED);
-		OK(doca_mmap_destroy(rig.mmap));
-		OK(doca_mmap_create(&rig.mmap));
-		OK(doca_mmap_set_memrange(rig.mmap, memory, SPACE));
-		OK(doca_mmap_set_permissions(rig.mmap, RIG_ALL));
-		OK(doca_mmap_add_dev(rig.mmap, rig.dev));
-		OK(doca_mmap_start(rig.mmap));
-		rig.memory = memory;
-	}
+	rdma_rig_prepare(&rig, 1, 4096, RIG_ALL, RIG_ALL);
+	OK(doca_mmap_destroy(rig.mmap));
+	free(rig.memory);
+	memory_make(&rig, shared);
 	rdma_rig_start(&rig);
 	peer_meet(socket, &rig, &connection);
 	into = rig_room(&rig, 4, LARGEST);
@@ -74,14 +79,19 @@ static void there_and_back(bool shared)
 	struct rdma_rig *rig = &at;
 	struct doca_rdma_connection *connection;
 	struct doca_buf *source, *room, *there, *from, *too_large, *more_room;
+	struct doca_mmap *small;
+	uint8_t *small_memory;
 	struct peer peer;
 
 	if (sysconf(_SC_AVPHYS_PAGES) < NEEDED / sysconf(_SC_PAGESIZE))
 		skip();
 	peer_spawn(&peer, shared ? "shared" : "malloc");
-	rdma_rig_prepare(rig, 0, SPACE, RIG_ALL, RIG_ALL);
+	rdma_rig_prepare(rig, 0, 4096, RIG_ALL, RIG_ALL);
 	rdma_rig_start(rig);
 	peer_meet(peer.socket, rig, &connection);
+	small = rig->mmap; /* the peer was told of this; the rest is for sources and destinations here */
+	small_memory = rig->memory;
+	memory_make(rig, false);
 	peer_expect(peer.socket, 'p');
 	source = rig_source(rig, 8, LARGEST);
 	room = rig_room(rig, 8, LARGEST);
@@ -112,6 +122,10 @@ static void there_and_back(bool shared)
 	rig_put(from);
 	rig_put(too_large);
 	rig_put(more_room);
+	OK(doca_mmap_destroy(rig->mmap));
+	munmap(rig->memory, SPACE);
+	rig->mmap = small;
+	rig->memory = small_memory;
 	rdma_rig_fini(rig);
 }
 
