@@ -38,6 +38,17 @@ for header in "$prefix"/include/doca-2.2/*.h; do
 	check "2.2 $name alone in C++" alone "${CXX:-g++}" c++ c++11 "$name" /doca-2.2
 done
 
+# Today's headers stand behind those of 2.5.
+behind() { # COMPILER LANGUAGE STANDARD HEADER
+	echo "#include <$4>" | "$1" -std="$3" -x "$2" -Wall -Wextra -Werror -DDOCA_ALLOW_EXPERIMENTAL_API \
+		-I"$prefix/include/doca-2.5" -I"$prefix/include" -fsyntax-only -
+}
+for header in "$prefix"/include/doca-2.5/*.h; do
+	name=$(basename "$header")
+	check "2.5 $name alone in C" behind "${CC:-gcc}" c gnu11 "$name"
+	check "2.5 $name alone in C++" behind "${CXX:-g++}" c++ c++11 "$name"
+done
+
 export SOFTFIELD_RUNTIME="$work/runtime"
 build_outside() { # FOLDER PKG_CONFIG_PATH [SOURCES]
 	PKG_CONFIG_PATH=$2 meson setup "$work/$1" "$here/${3:-.}" && ninja -C "$work/$1" && meson test -C "$work/$1" --print-errorlogs
@@ -47,6 +58,8 @@ check "outside programs for the host" build_outside host "$pc"
 check "outside programs for the DPU" build_outside dpu "$pc/dpu:$pc"
 check "programs of DOCA 2.2 for the host" build_outside host-2.2 "$pc/2.2" 2.2
 check "programs of DOCA 2.2 for the DPU" build_outside dpu-2.2 "$pc/dpu/2.2" 2.2
+check "programs of DOCA 2.5 for the host" build_outside host-2.5 "$pc/2.5" 2.5
+check "programs of DOCA 2.5 for the DPU" build_outside dpu-2.5 "$pc/dpu/2.5" 2.5
 
 echo "outside: $passed passed, $failed failed"
 [ "$failed" = 0 ]
