@@ -81,13 +81,15 @@ doca_error_t doca_mmap_start(struct doca_mmap *mmap);
 /**
  * Stops a memory map, so that its attributes can change. Devices forget the memory, memory keys end. Exports for RDMA end, with
  * their descriptors: peers' tasks in this memory fail from here on, those under way too, and what they wrote by tasks that
- * succeeded stays. One that is not started stays as it is.
+ * succeeded stays. One that was made from an export for RDMA lets go of the peer's memory, and is good for its destruction only.
+ * One that is not started stays as it is.
  *
  * @param mmap  the memory map
  *
  * @return DOCA_SUCCESS; else
  * - DOCA_ERROR_INVALID_VALUE: mmap is NULL
  * - DOCA_ERROR_NOT_PERMITTED: bufs of it, or contexts, still use it; or it was exported over PCI, or made from an export
+ *   over PCI
  */
 DOCA_STABLE
 doca_error_t doca_mmap_stop(struct doca_mmap *mmap);

@@ -136,8 +136,9 @@ doca_error_t doca_mmap_destroy(struct doca_mmap *mmap)
 static doca_error_t check_startable(const struct doca_mmap *mmap)
 {
 	if (mmap->from_export || sf_mmap_is_exported(mmap)) {
-		SF_LOG_ERR("memory map was %s and is started already",
-			   mmap->from_export ? "made from an export" : "exported");
+		SF_LOG_ERR("memory map was %s",
+			   mmap->from_export ? "made from an export, which starts it once and for all: import it again"
+					     : "exported, and is started already");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	if (!mmap->started && !mmap->has_range) {
@@ -182,9 +183,10 @@ doca_error_t doca_mmap_stop(struct doca_mmap *mmap)
 		SF_LOG_ERR("no memory map given to stop");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (mmap->from_export || mmap->exported[SF_MMAP_EXPORT_PCI]) {
-		SF_LOG_ERR("memory map was %s and cannot be stopped, only destroyed",
-			   mmap->from_export ? "made from an export" : "exported over PCI");
+	bool pci_import = mmap->from_export && (mmap->permissions & sf_mmap_export_flags(SF_MMAP_EXPORT_RDMA)) == 0;
+	if (pci_import || mmap->exported[SF_MMAP_EXPORT_PCI]) {
+		SF_LOG_ERR("memory map was %s PCI and cannot be stopped, only destroyed",
+			   pci_import ? "made from an export over" : "exported over");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	doca_error_t result = check_unused(mmap, "stopped");

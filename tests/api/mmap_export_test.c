@@ -112,7 +112,6 @@ static void export_for_rdma_ends_with_the_stop(void **state)
 	assert_int_equal(doca_mmap_export_rdma(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
 	memcpy(first, desc, len);
 	assert_int_equal(doca_mmap_create_from_export(NULL, first, len, f->dev, &imported), DOCA_SUCCESS);
-	assert_int_equal(doca_mmap_stop(imported), DOCA_ERROR_NOT_PERMITTED);
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_ERROR_NOT_PERMITTED);
 	assert_int_equal(doca_mmap_stop(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_get_exported(f->mmap, &exported), DOCA_SUCCESS);
@@ -127,6 +126,34 @@ static void export_for_rdma_ends_with_the_stop(void **state)
 	assert_int_equal(doca_mmap_stop(f->mmap), DOCA_ERROR_NOT_PERMITTED);
 	assert_int_equal(doca_mmap_destroy(imported), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_destroy(again), DOCA_SUCCESS);
+}
+
+static void import_for_rdma_ends_with_its_stop(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_mmap *imported, *again;
+	uint8_t still_exported = 0;
+	const void *desc;
+	size_t len;
+	assert_int_equal(doca_mmap_set_permissions(f->mmap, DOCA_ACCESS_FLAG_PCI_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_WRITE),
+			 DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_export_rdma(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_create_from_export(NULL, desc, len, f->dev, &imported), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_create_from_export(NULL, desc, len, f->dev, &again), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_stop(imported), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_stop(imported), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_start(imported), DOCA_ERROR_NOT_PERMITTED);
+	assert_false(sf_mmap_contains(imported, f->memory, 1));
+	assert_true(sf_mmap_contains(again, f->memory, 1)); /* the others go on */
+	assert_int_equal(doca_mmap_get_exported(f->mmap, &still_exported), DOCA_SUCCESS);
+	assert_int_equal(still_exported, 1);
+	assert_int_equal(doca_mmap_destroy(imported), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_destroy(again), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_create_from_export(NULL, desc, len, f->dev, &imported), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_stop(imported), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_mmap_destroy(imported), DOCA_SUCCESS);
 }
 
 static void export_for_rdma_stays_while_bufs_are_out(void **state)
@@ -398,6 +425,7 @@ int main(void)
 		T(export_is_refused),
 		T(exported_map_stays_started),
 		T(export_for_rdma_ends_with_the_stop),
+		T(import_for_rdma_ends_with_its_stop),
 		T(export_for_rdma_stays_while_bufs_are_out),
 		T(damaged_descriptor_is_invalid),
 		T(lying_descriptor_is_invalid),
