@@ -63,6 +63,7 @@ SOFTFIELD_DEVICE void doca_gpu_dev_buf_create(uintptr_t addr, uint32_t mkey, str
 {
 	(*buf)->addr = addr;
 	(*buf)->mkey = mkey;
+	(*buf)->arr = 0;
 }
 
 #endif /* DOCA_GPUNETIO_DEV_BUF_CUH_ */

@@ -12,11 +12,23 @@
 
 #include <stdint.h>
 
+struct doca_gpu_buf_arr;
+
 /** One element of a buffer array. */
 struct doca_gpu_buf {
 	uint64_t addr; /**< where the element begins, an address for kernels */
 	uint32_t mkey; /**< the memory key of the array's mmap */
 	uint32_t reserved;
+	const struct doca_gpu_buf_arr *arr; /**< the array; NULL for a buffer that a kernel made itself */
+	uint64_t reserved_2;
+};
+
+/** What an array's memory is. */
+enum softfield_buf_arr_flags {
+	SOFTFIELD_BUF_REMOTE = 1 << 0,	 /**< made from an export: another process's memory */
+	SOFTFIELD_BUF_DIRECT = 1 << 1,	 /**< kernels load and store at addr; else only the host reaches it, by the owner's address */
+	SOFTFIELD_BUF_CPU = 1 << 2,	 /**< the CPU reaches it too, at to_cpu beyond the kernels' address */
+	SOFTFIELD_BUF_WRITABLE = 1 << 3, /**< this process may write to it: of its own memory that is local read-write */
 };
 
 /** The array, in front of its elements. */
@@ -27,6 +39,13 @@ struct doca_gpu_buf_arr {
 	uint32_t mkey;		   /**< the memory key of the array's mmap */
 	uint32_t reserved;
 	struct doca_gpu_buf *bufs; /**< the elements, num_elem of them, an address for kernels */
+	uint64_t range_addr;	   /**< the whole memory map: where it begins, an address as addr is */
+	uint64_t range_len;	   /**< bytes */
+	uint64_t to_cpu;	   /**< add to addr for the CPU's address */
+	uint32_t permissions;	   /**< remote: what the memory map's owner gave, enum doca_access_flag */
+	uint32_t id;		   /**< remote and not direct: by which the host finds the memory */
+	uint32_t flags;		   /**< enum softfield_buf_arr_flags */
+	uint32_t reserved_2;
 };
 
 #endif /* SOFTFIELD_GPU_BUF_H */

@@ -2,3 +2,4 @@
 #include "core/gpu.h"
 
 bool (*sf_gpu_owns_address)(const void *addr);
+doca_error_t (*sf_gpu_describe)(const void *addr, size_t len, void *descriptor, size_t *descriptor_len);

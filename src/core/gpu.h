@@ -44,6 +44,11 @@ struct sf_gpu_ops {
 	/* A file descriptor of the memory for other devices; NOT_SUPPORTED where there is none. */
 	doca_error_t (*dmabuf_fd)(struct doca_gpu *gpu, void *gpu_addr, size_t len, int *fd);
 
+	/* Lets kernels of this process use memory that another process described (sf_gpu_describe). NOT_SUPPORTED: not such a
+	 * descriptor, or another GPU's; NOT_PERMITTED, logged: the owner is gone, or is this process. */
+	doca_error_t (*open_shared)(struct doca_gpu *gpu, const void *descriptor, size_t len, void **gpu_addr);
+	void (*close_shared)(struct doca_gpu *gpu, const void *descriptor, void *gpu_addr);
+
 	/* Starts a kernel, asks after it (SUCCESS, IN_PROGRESS, IO_FAILED with *error the fault's name), and forgets it once it
 	 * ended. */
 	doca_error_t (*launch)(struct doca_gpu *gpu, const struct softfield_kernel *kernel, uint32_t grid, uint32_t block,
@@ -62,5 +67,9 @@ struct doca_gpu {
 
 /* Asked by mmaps for addresses they are given: set by libdoca_gpunetio while a hardware GPU is open, NULL else. */
 SF_API extern bool (*sf_gpu_owns_address)(const void *addr);
+
+/* Describes such memory for kernels of other processes (sf_gpu_ops.open_shared); *descriptor_len is room in, size out. Errors are
+ * logged. Set as sf_gpu_owns_address is. */
+SF_API extern doca_error_t (*sf_gpu_describe)(const void *addr, size_t len, void *descriptor, size_t *descriptor_len);
 
 #endif

@@ -18,4 +18,7 @@ void cuda_gpu_list(char *text, size_t size);
 /* Does a CUDA device that this process opened hold the address? */
 bool cuda_owns_address(const void *addr);
 
+/* sf_gpu_describe. */
+doca_error_t cuda_describe(const void *addr, size_t len, void *descriptor, size_t *descriptor_len);
+
 #endif

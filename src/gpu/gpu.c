@@ -95,6 +95,7 @@ doca_error_t doca_gpu_create(const char *gpu_bus_id, struct doca_gpu **gpu_dev)
 	if (result == DOCA_SUCCESS) {
 		snprintf((*gpu_dev)->pci_addr, sizeof((*gpu_dev)->pci_addr), "%s", addr);
 		sf_gpu_owns_address = cuda_owns_address;
+		sf_gpu_describe = cuda_describe;
 	}
 	return result;
 }

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "core/gpu.h"
+#include "mem/buf_remote.h"
 #include "mem/mmap_private.h"
 
 #define ELEMENTS_MAX (UINT32_C(1) << 28)
@@ -22,6 +23,7 @@ struct doca_buf_arr {
 	bool started;
 	struct doca_gpu_buf_arr *handle; /* the kernels' address of what start built */
 	void *mapped;			 /* host memory that was mapped for kernels, page-aligned, or NULL */
+	struct sf_buf_remote *remote;	 /* imported memory, or NULL */
 };
 
 static doca_error_t check_set(const struct doca_buf_arr *arr, const void *value, const char *what)
@@ -130,18 +132,33 @@ static doca_error_t check_startable(const struct doca_buf_arr *arr)
 	return DOCA_ERROR_BAD_STATE;
 }
 
-/* The kernels' address of element 0. Host memory is mapped for a real GPU first. */
-static doca_error_t memory_reach(struct doca_buf_arr *arr, uint64_t *base)
+/* Pages that the fabric will move are moved before a GPU pins them: what it pinned must stay where it is. */
+static doca_error_t settle_pages(struct doca_mmap *mmap)
 {
-	uintptr_t addr = (uintptr_t)arr->mmap->addr + arr->start_offset;
+	const void *descriptor;
+	size_t len;
+	if ((mmap->permissions & sf_mmap_export_flags(SF_MMAP_EXPORT_RDMA)) != 0)
+		return doca_mmap_export_rdma(mmap, mmap->devs[0].dev, &descriptor, &len);
+	if ((mmap->permissions & sf_mmap_export_flags(SF_MMAP_EXPORT_PCI)) != 0)
+		return doca_mmap_export_pci(mmap, mmap->devs[0].dev, &descriptor, &len);
+	return DOCA_SUCCESS;
+}
+
+/* This process's own memory: host memory is mapped for a real GPU first. */
+static doca_error_t own_reach(struct doca_buf_arr *arr, uint64_t *base)
+{
+	struct doca_mmap *mmap = arr->mmap;
+	uintptr_t addr = (uintptr_t)mmap->addr;
 	*base = addr;
-	if (!arr->gpu->ops->hardware || arr->mmap->is_gpu_memory)
+	if (!arr->gpu->ops->hardware || mmap->is_gpu_memory)
 		return DOCA_SUCCESS;
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	uintptr_t first = addr & ~(page - 1);
-	uintptr_t end = (addr + arr->num_elem * arr->elem_size + page - 1) & ~(page - 1);
+	uintptr_t end = (addr + mmap->len + page - 1) & ~(page - 1);
 	void *gpu_addr;
-	doca_error_t result = arr->gpu->ops->host_map(arr->gpu, (void *)first, end - first, &gpu_addr);
+	doca_error_t result = settle_pages(mmap);
+	if (result == DOCA_SUCCESS)
+		result = arr->gpu->ops->host_map(arr->gpu, (void *)first, end - first, &gpu_addr);
 	if (result != DOCA_SUCCESS)
 		return result;
 	arr->mapped = (void *)first;
@@ -149,15 +166,33 @@ static doca_error_t memory_reach(struct doca_buf_arr *arr, uint64_t *base)
 	return DOCA_SUCCESS;
 }
 
+/* What kernels use for the memory map's first byte, and what it is. */
+static doca_error_t memory_reach(struct doca_buf_arr *arr, uint64_t *base, uint32_t *flags)
+{
+	bool direct = true;
+	if (arr->mmap->from_export) {
+		doca_error_t result = sf_buf_remote_open(arr->mmap, arr->gpu, &arr->remote, base, &direct);
+		*flags = SOFTFIELD_BUF_REMOTE | (direct ? SOFTFIELD_BUF_DIRECT : 0);
+		return result;
+	}
+	*flags = SOFTFIELD_BUF_DIRECT | (arr->mmap->is_gpu_memory ? 0 : SOFTFIELD_BUF_CPU) |
+		 ((arr->mmap->permissions & DOCA_ACCESS_FLAG_LOCAL_READ_WRITE) != 0 ? SOFTFIELD_BUF_WRITABLE : 0);
+	return own_reach(arr, base);
+}
+
 static void memory_leave(struct doca_buf_arr *arr)
 {
 	if (arr->mapped != NULL)
 		arr->gpu->ops->host_unmap(arr->gpu, arr->mapped);
 	arr->mapped = NULL;
+	sf_buf_remote_close(arr->remote);
+	arr->remote = NULL;
 }
 
-static doca_error_t handle_build(struct doca_buf_arr *arr, uint64_t base, uint32_t mkey)
+/* base and flags are memory_reach's. */
+static doca_error_t handle_build(struct doca_buf_arr *arr, uint64_t base, uint32_t flags, uint32_t mkey)
 {
+	const struct doca_mmap *mmap = arr->mmap;
 	void *gpu_addr, *cpu_addr;
 	size_t size = sizeof(struct doca_gpu_buf_arr) + arr->num_elem * sizeof(struct doca_gpu_buf);
 	doca_error_t result =
@@ -166,31 +201,38 @@ static doca_error_t handle_build(struct doca_buf_arr *arr, uint64_t base, uint32
 		return DOCA_ERROR_NO_MEMORY;
 	struct doca_gpu_buf_arr *handle = cpu_addr;
 	struct doca_gpu_buf *bufs = (struct doca_gpu_buf *)(handle + 1);
-	for (size_t i = 0; i < arr->num_elem; i++)
-		bufs[i] = (struct doca_gpu_buf){.addr = base + i * arr->elem_size, .mkey = mkey};
-	*handle = (struct doca_gpu_buf_arr){.base = base, .elem_size = arr->elem_size, .num_elem = arr->num_elem, .mkey = mkey};
 	arr->handle = gpu_addr;
-	handle->bufs = (struct doca_gpu_buf *)(arr->handle + 1);
+	for (size_t i = 0; i < arr->num_elem; i++)
+		bufs[i] = (struct doca_gpu_buf){
+			.addr = base + arr->start_offset + i * arr->elem_size, .mkey = mkey, .arr = arr->handle};
+	*handle = (struct doca_gpu_buf_arr){
+		.base = base + arr->start_offset,
+		.elem_size = arr->elem_size,
+		.num_elem = arr->num_elem,
+		.mkey = mkey,
+		.bufs = (struct doca_gpu_buf *)(arr->handle + 1),
+		.range_addr = base,
+		.range_len = mmap->len,
+		.to_cpu = (uintptr_t)mmap->addr - base,
+		.permissions = mmap->permissions,
+		.id = arr->remote != NULL ? sf_buf_remote_id(arr->remote) : 0,
+		.flags = flags,
+	};
 	return DOCA_SUCCESS;
 }
 
 static doca_error_t layout(struct doca_buf_arr *arr)
 {
 	uint64_t base;
-	uint32_t mkey;
-	if (arr->mmap->from_export) {
-		SF_LOG_ERR("buf array over a memory map that was made from an export: its memory is another node's, out of a "
-			   "kernel's reach");
-		return DOCA_ERROR_INVALID_VALUE;
-	}
+	uint32_t mkey, flags = 0;
 	doca_error_t result = check_fit(arr, arr->mmap, arr->elem_size, arr->start_offset);
 	if (result == DOCA_SUCCESS)
 		result = doca_mmap_get_mkey(arr->mmap, arr->mmap->devs[0].dev, &mkey);
 	if (result == DOCA_SUCCESS)
-		result = memory_reach(arr, &base);
+		result = memory_reach(arr, &base, &flags);
 	if (result != DOCA_SUCCESS)
 		return result;
-	result = handle_build(arr, base, mkey);
+	result = handle_build(arr, base, flags, mkey);
 	if (result != DOCA_SUCCESS)
 		memory_leave(arr);
 	return result;

@@ -35,6 +35,7 @@ void sf_mmap_free(struct doca_mmap *mmap)
 	for (uint32_t i = 0; i < mmap->num_devs; i++)
 		sf_dev_release(mmap->devs[i].dev);
 	pthread_mutex_destroy(&mmap->lock);
+	free(mmap->origin);
 	free(mmap->devs);
 	free(mmap);
 }

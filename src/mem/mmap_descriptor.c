@@ -19,7 +19,7 @@ struct wire {
 	uint32_t permissions;
 	uint64_t addr, len;
 	uint32_t region_len;
-	uint32_t zero;
+	uint32_t is_gpu_memory;
 	char device[SF_MMAP_DEVICE_MAX];
 	uint64_t checksum; /* of all bytes, with 0 here */
 };
@@ -55,6 +55,7 @@ size_t sf_mmap_descriptor_pack(const struct sf_mmap_descriptor *descriptor, uint
 		.addr = descriptor->addr,
 		.len = descriptor->len,
 		.region_len = (uint32_t)descriptor->region_len,
+		.is_gpu_memory = descriptor->is_gpu_memory,
 	};
 	memcpy(wire.magic, magic, sizeof(magic));
 	memcpy(wire.device, descriptor->device, strnlen(descriptor->device, sizeof(wire.device) - 1));
@@ -86,7 +87,7 @@ static const char *fault_of(const struct wire *wire, const uint8_t *region, size
 		return "was truncated, or has bytes too many";
 	if (wire->checksum != checksum(wire, region))
 		return "was altered on the way";
-	if (wire->kind >= SF_MMAP_EXPORTS || wire->zero != 0 || (wire->permissions & ~sf_mmap_export_flags(wire->kind)) != 0)
+	if (wire->kind >= SF_MMAP_EXPORTS || wire->is_gpu_memory > 1 || (wire->permissions & ~sf_mmap_export_flags(wire->kind)) != 0)
 		return "holds values that no export has";
 	if (!is_device_name(wire->device))
 		return "names a device by what is no name";
@@ -114,6 +115,7 @@ doca_error_t sf_mmap_descriptor_unpack(const void *bytes, size_t len, struct sf_
 	*descriptor = (struct sf_mmap_descriptor){
 		.kind = wire.kind,
 		.permissions = wire.permissions,
+		.is_gpu_memory = wire.is_gpu_memory != 0,
 		.addr = wire.addr,
 		.len = wire.len,
 		.region = region,

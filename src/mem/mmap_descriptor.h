@@ -6,6 +6,7 @@
 #ifndef SF_MEM_MMAP_DESCRIPTOR_H
 #define SF_MEM_MMAP_DESCRIPTOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,7 @@ enum sf_mmap_export { SF_MMAP_EXPORT_PCI, SF_MMAP_EXPORT_RDMA, SF_MMAP_EXPORTS }
 struct sf_mmap_descriptor {
 	enum sf_mmap_export kind;
 	uint32_t permissions;		 /* enum doca_access_flag values of that kind */
+	bool is_gpu_memory;		 /* a real GPU's: region is the GPU library's descriptor */
 	uint64_t addr, len;		 /* in the exporter */
 	char device[SF_MMAP_DEVICE_MAX]; /* the key of the device that it was exported on */
 	const void *region;		 /* the fabric's descriptor */

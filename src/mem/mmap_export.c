@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "core/dev.h"
+#include "core/gpu.h"
 #include "mem/mmap_descriptor.h"
 #include "mem/mmap_private.h"
 
@@ -30,8 +31,8 @@ static doca_error_t check_export(const struct doca_mmap *mmap, const struct doca
 		SF_LOG_ERR("memory map cannot be exported: it %s", wrong);
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
-	if (mmap->is_gpu_memory) {
-		SF_LOG_ERR("memory map cannot be exported: it is memory of a GPU, which only kernels reach");
+	if (mmap->is_gpu_memory && kind == SF_MMAP_EXPORT_PCI) {
+		SF_LOG_ERR("memory map cannot be exported for PCI: it is memory of a GPU, which only kernels reach");
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	return DOCA_SUCCESS;
@@ -42,6 +43,8 @@ static doca_error_t region_describe(struct doca_mmap *mmap, struct sf_mmap_dev *
 {
 	struct sf_domain *domain;
 	uint32_t rights = sf_mmap_rights(mmap->permissions & sf_mmap_export_flags(kind));
+	if (mmap->is_gpu_memory)
+		return sf_gpu_describe(mmap->addr, mmap->len, bytes, len);
 	doca_error_t result = sf_dev_domain(entry->dev, &domain);
 	if (result == DOCA_SUCCESS)
 		result = sf_region_register(domain, mmap->addr, mmap->len, rights, &entry->exports[kind].region);
@@ -62,6 +65,7 @@ static doca_error_t export_make(struct doca_mmap *mmap, struct sf_mmap_dev *entr
 	struct sf_mmap_descriptor descriptor = {
 		.kind = kind,
 		.permissions = mmap->permissions & sf_mmap_export_flags(kind),
+		.is_gpu_memory = mmap->is_gpu_memory,
 		.addr = (uintptr_t)mmap->addr,
 		.len = mmap->len,
 		.region = region,
@@ -188,6 +192,18 @@ static doca_error_t region_import(struct doca_dev *dev, const struct sf_mmap_des
 	return DOCA_SUCCESS;
 }
 
+static doca_error_t origin_keep(struct doca_mmap *mmap, const struct sf_mmap_descriptor *descriptor)
+{
+	mmap->origin = malloc(descriptor->region_len + 1);
+	if (mmap->origin == NULL) {
+		SF_LOG_ERR("no memory for an imported memory map");
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	memcpy(mmap->origin, descriptor->region, descriptor->region_len);
+	mmap->origin_len = descriptor->region_len;
+	return DOCA_SUCCESS;
+}
+
 static void imported_init(struct doca_mmap *mmap, const struct sf_mmap_descriptor *descriptor, struct doca_dev *dev,
 			  struct sf_region *region)
 {
@@ -199,6 +215,7 @@ static void imported_init(struct doca_mmap *mmap, const struct sf_mmap_descripto
 	mmap->has_range = true;
 	mmap->permissions = descriptor->permissions;
 	mmap->from_export = true;
+	mmap->is_gpu_memory = descriptor->is_gpu_memory;
 	sf_mmap_set_started(mmap);
 }
 
@@ -219,7 +236,9 @@ doca_error_t doca_mmap_create_from_export(const union doca_data *user_data, cons
 	if (created == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	struct sf_region *region = NULL;
-	result = region_import(dev, &descriptor, &region);
+	result = origin_keep(created, &descriptor);
+	if (result == DOCA_SUCCESS && !descriptor.is_gpu_memory)
+		result = region_import(dev, &descriptor, &region);
 	if (result != DOCA_SUCCESS) {
 		sf_mmap_free(created);
 		return result;

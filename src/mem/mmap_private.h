@@ -52,6 +52,8 @@ struct doca_mmap {
 	uint32_t num_devs;
 	struct sf_mmap_dev *devs; /* regions, keys and descriptors in it GUARDED_BY(lock) */
 	uint32_t holds;		  /* GUARDED_BY(lock) */
+	void *origin;		  /* from_export: the descriptor of the memory, by which it can be imported once more */
+	size_t origin_len;
 	pthread_mutex_t lock;
 };
 

@@ -15,6 +15,14 @@ struct cuda_image {
 	cu_module module;
 };
 
+/* Host memory that was mapped for kernels, once however many ask for pages of it. */
+struct cuda_host_mapping {
+	struct cuda_host_mapping *next;
+	uint8_t *addr;
+	size_t len;
+	uint32_t users;
+};
+
 struct cuda_gpu {
 	struct doca_gpu base;
 	const struct cuda_driver *driver;
@@ -24,6 +32,7 @@ struct cuda_gpu {
 	struct allocations allocations;
 	pthread_mutex_t images_lock;
 	struct cuda_image *images; /* guarded by images_lock */
+	struct cuda_host_mapping *mappings; /* guarded by images_lock */
 	struct cuda_gpu *next;	   /* guarded by the list's lock, gpu.c */
 };
 
@@ -49,6 +58,11 @@ doca_error_t cuda_copy_from(struct doca_gpu *gpu, void *to, const void *gpu_addr
 doca_error_t cuda_dmabuf_fd(struct doca_gpu *gpu, void *gpu_addr, size_t len, int *fd);
 /* Frees what the program did not. */
 void cuda_mem_free_all(struct cuda_gpu *gpu);
+
+/* share.c: memory that kernels of other processes use. */
+doca_error_t cuda_describe_memory(struct cuda_gpu *gpu, const void *addr, size_t len, void *descriptor, size_t *descriptor_len);
+doca_error_t cuda_open_shared(struct doca_gpu *gpu, const void *descriptor, size_t len, void **gpu_addr);
+void cuda_close_shared(struct doca_gpu *gpu, const void *descriptor, void *gpu_addr);
 
 /* struct sf_gpu_ops: launch.c */
 doca_error_t cuda_launch(struct doca_gpu *gpu, const struct softfield_kernel *kernel, uint32_t grid, uint32_t block, const void *args,

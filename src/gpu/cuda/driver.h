@@ -35,11 +35,17 @@ enum {
 	CU_STREAM_NON_BLOCKING = 1,
 	CU_HOST_PORTABLE = 1, /* of cuMemHostAlloc and cuMemHostRegister alike */
 	CU_HOST_DEVICEMAP = 2,
+	CU_IPC_LAZY_PEER_ACCESS = 1,
 	CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
 	CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,
 	CU_MEMORYTYPE_DEVICE = 2,
 	CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED = 124,
 	CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD = 1,
+};
+
+/* cuIpcGetMemHandle's */
+struct cu_ipc_mem_handle {
+	uint8_t bytes[64];
 };
 
 struct cuda_driver {
@@ -66,6 +72,10 @@ struct cuda_driver {
 	cu_result (*memcpy_htod_async)(cu_deviceptr to, const void *from, size_t size, cu_stream stream);
 	cu_result (*memcpy_dtoh_async)(void *to, cu_deviceptr from, size_t size, cu_stream stream);
 	cu_result (*pointer_get_attribute)(void *value, int attribute, cu_deviceptr address);
+	cu_result (*mem_get_address_range)(cu_deviceptr *base, size_t *size, cu_deviceptr address);
+	cu_result (*ipc_get_mem_handle)(struct cu_ipc_mem_handle *handle, cu_deviceptr address);
+	cu_result (*ipc_open_mem_handle)(cu_deviceptr *address, struct cu_ipc_mem_handle handle, unsigned int flags);
+	cu_result (*ipc_close_mem_handle)(cu_deviceptr address);
 	cu_result (*stream_create)(cu_stream *stream, unsigned int flags);
 	cu_result (*stream_destroy)(cu_stream stream);
 	cu_result (*stream_synchronize)(cu_stream stream);

@@ -41,6 +41,8 @@ static const struct sf_gpu_ops cuda_ops = {
 	.copy_to = cuda_copy_to,
 	.copy_from = cuda_copy_from,
 	.dmabuf_fd = cuda_dmabuf_fd,
+	.open_shared = cuda_open_shared,
+	.close_shared = cuda_close_shared,
 	.launch = cuda_launch,
 	.launch_query = cuda_launch_query,
 	.launch_free = cuda_launch_free,
@@ -137,6 +139,20 @@ doca_error_t cuda_gpu_open(const char *pci_addr, uint32_t index, struct doca_gpu
 	pthread_mutex_unlock(&open_lock);
 	*gpu = &cuda->base;
 	return DOCA_SUCCESS;
+}
+
+doca_error_t cuda_describe(const void *addr, size_t len, void *descriptor, size_t *descriptor_len)
+{
+	struct cuda_gpu *owner;
+
+	pthread_mutex_lock(&open_lock);
+	for (owner = open_gpus; owner != NULL && !cuda_is_device_memory(&owner->base, addr); owner = owner->next)
+		;
+	pthread_mutex_unlock(&open_lock);
+	if (owner != NULL)
+		return cuda_describe_memory(owner, addr, len, descriptor, descriptor_len);
+	SF_LOG_ERR("%zu bytes at %p are no memory of an open gpu", len, addr);
+	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
 bool cuda_owns_address(const void *addr)

@@ -119,6 +119,39 @@ void cuda_mem_free_all(struct cuda_gpu *gpu)
 	allocations_fini(&gpu->allocations);
 }
 
+/* The mapping that holds the whole range; with images_lock. */
+static struct cuda_host_mapping **find_mapping(struct cuda_gpu *gpu, const void *addr, size_t len)
+{
+	struct cuda_host_mapping **at = &gpu->mappings;
+
+	while (*at != NULL && !((const uint8_t *)addr >= (*at)->addr && (const uint8_t *)addr + len <= (*at)->addr + (*at)->len))
+		at = &(*at)->next;
+	return at;
+}
+
+/* With images_lock. */
+static cu_result add_mapping(struct cuda_gpu *cuda, void *addr, size_t len)
+{
+	struct cuda_host_mapping **at = find_mapping(cuda, addr, len);
+	cu_result error;
+
+	if (*at == NULL) {
+		struct cuda_host_mapping *created = calloc(1, sizeof(*created));
+
+		if (created == NULL)
+			return CU_ERROR_OUT_OF_MEMORY;
+		error = cuda->driver->mem_host_register(addr, len, CU_HOST_PORTABLE | CU_HOST_DEVICEMAP);
+		if (error != CU_SUCCESS) {
+			free(created);
+			return error;
+		}
+		*created = (struct cuda_host_mapping){.addr = addr, .len = len};
+		*at = created;
+	}
+	(*at)->users++;
+	return CU_SUCCESS;
+}
+
 doca_error_t cuda_host_map(struct doca_gpu *gpu, void *addr, size_t len, void **gpu_addr)
 {
 	struct cuda_gpu *cuda = cuda_gpu(gpu);
@@ -131,12 +164,11 @@ doca_error_t cuda_host_map(struct doca_gpu *gpu, void *addr, size_t len, void **
 		return DOCA_SUCCESS;
 	}
 	cuda_enter(cuda);
-	error = cuda->driver->mem_host_register(addr, len, CU_HOST_PORTABLE | CU_HOST_DEVICEMAP);
-	if (error == CU_SUCCESS) {
+	pthread_mutex_lock(&cuda->images_lock);
+	error = add_mapping(cuda, addr, len);
+	pthread_mutex_unlock(&cuda->images_lock);
+	if (error == CU_SUCCESS)
 		error = cuda->driver->mem_host_get_device_pointer(&address, addr, 0);
-		if (error != CU_SUCCESS)
-			cuda->driver->mem_host_unregister(addr);
-	}
 	cuda_leave(cuda);
 	if (error != CU_SUCCESS)
 		return failed(error, "mapping of host memory", len, gpu);
@@ -152,7 +184,14 @@ void cuda_host_unmap(struct doca_gpu *gpu, void *addr)
 	if (allocations_find(&cuda->allocations, addr, 1, &a))
 		return;
 	cuda_enter(cuda);
-	cuda->driver->mem_host_unregister(addr);
+	pthread_mutex_lock(&cuda->images_lock);
+	struct cuda_host_mapping **at = find_mapping(cuda, addr, 1), *mapping = *at;
+	if (mapping != NULL && --mapping->users == 0) {
+		*at = mapping->next;
+		cuda->driver->mem_host_unregister(mapping->addr);
+		free(mapping);
+	}
+	pthread_mutex_unlock(&cuda->images_lock);
 	cuda_leave(cuda);
 }
 

@@ -77,6 +77,14 @@ static doca_error_t soft_dmabuf_fd(struct doca_gpu *gpu, void *gpu_addr, size_t 
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
+/* Memory of a software GPU is the process's own, which the fabric shares. */
+static doca_error_t soft_open_shared(struct doca_gpu *gpu, const void *descriptor, size_t len, void **gpu_addr)
+{
+	return DOCA_ERROR_NOT_SUPPORTED;
+}
+
+static void soft_close_shared(struct doca_gpu *gpu, const void *descriptor, void *gpu_addr) {}
+
 static void soft_close(struct doca_gpu *gpu)
 {
 	struct allocation *a;
@@ -100,6 +108,8 @@ static const struct sf_gpu_ops soft_ops = {
 	.copy_to = soft_copy,
 	.copy_from = soft_copy,
 	.dmabuf_fd = soft_dmabuf_fd,
+	.open_shared = soft_open_shared,
+	.close_shared = soft_close_shared,
 	.launch = soft_launch,
 	.launch_query = soft_launch_query,
 	.launch_free = soft_launch_free,

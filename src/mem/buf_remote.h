@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory of another process in a buffer array: the array imports it once more, for itself, as programs destroy the memory map
+ * first. Kernels reach it directly where all of it can be mapped (or is memory of the same real GPU); else the host
+ * does what kernels ask for, and finds the memory by its id.
+ */
+#ifndef SF_MEM_BUF_REMOTE_H
+#define SF_MEM_BUF_REMOTE_H
+
+#include "core/gpu.h"
+#include "mem/mmap.h"
+
+#define SF_BUF_REMOTES_MAX 4096 /* started arrays of imported memory in a process */
+
+struct sf_buf_remote;
+
+/* What kernels use for the memory map's first byte; direct is false where that is the owner's address. */
+doca_error_t sf_buf_remote_open(const struct doca_mmap *mmap, struct doca_gpu *gpu, struct sf_buf_remote **remote, uint64_t *addr,
+				bool *direct);
+uint32_t sf_buf_remote_id(const struct sf_buf_remote *remote);
+/* NULL does nothing. The memory goes when its last user has released it. */
+void sf_buf_remote_close(struct sf_buf_remote *remote);
+
+/* The region behind an id, until release. NOT_FOUND, not logged: the array was stopped, or kernels reach the memory. Any thread. */
+SF_API doca_error_t sf_buf_remote_hold(uint32_t id, struct sf_region **region);
+SF_API void sf_buf_remote_release(uint32_t id);
+
+#endif
