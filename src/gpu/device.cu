@@ -5,6 +5,7 @@
  */
 #include <doca_gpunetio_dev_buf.cuh>
 #include <doca_gpunetio_dev_comch.cuh>
+#include <doca_gpunetio_dev_rdma.cuh>
 #include <doca_gpunetio_dev_sem.cuh>
 
 extern "C" __device__ unsigned int softfield_device_mailbox_version;

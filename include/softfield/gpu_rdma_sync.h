@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file softfield/gpu_rdma_sync.h
+ * Words that the threads of kernels share: locks, positions that are reserved, and waiting. Internal to doca_gpunetio_dev_rdma.cuh.
+ */
+#ifndef SOFTFIELD_GPU_RDMA_SYNC_H_
+#define SOFTFIELD_GPU_RDMA_SYNC_H_
+
+#include <softfield/gpu_idle.h>
+#include <softfield/gpu_rdma.h>
+
+#define SOFTFIELD_RDMA_SLEEP_US 200 /**< of a software GPU's thread that has found nothing for a while */
+
+#if defined(__CUDACC__)
+
+SOFTFIELD_DEVICE void softfield_rdma_lock(uint32_t *lock)
+{
+	while (atomicCAS(lock, 0, 1) != 0)
+		;
+	__threadfence();
+}
+
+SOFTFIELD_DEVICE void softfield_rdma_unlock(uint32_t *lock)
+{
+	__threadfence();
+	atomicExch(lock, 0);
+}
+
+/** Sets *word to value if it is expected. @return whether it was */
+SOFTFIELD_DEVICE int softfield_rdma_swap(uint32_t *word, uint32_t expected, uint32_t value)
+{
+	return atomicCAS(word, expected, value) == expected;
+}
+
+/** What was written before is there for other threads of the GPU before what is written after. */
+SOFTFIELD_DEVICE void softfield_rdma_publish(void) { __threadfence(); }
+
+/** Nothing could be done. */
+SOFTFIELD_DEVICE void softfield_rdma_idle(const void *what) { (void)what; }
+/** Another thread is about to do it. */
+SOFTFIELD_DEVICE void softfield_rdma_relax(void) {}
+/** Tells the host's thread of a command or post. A real one looks. */
+SOFTFIELD_DEVICE void softfield_rdma_ring(struct doca_gpu_dev_rdma *rdma) { (void)rdma; }
+
+#else
+
+SOFTFIELD_DEVICE void softfield_rdma_lock(uint32_t *lock) { softfield_lock(lock); }
+SOFTFIELD_DEVICE void softfield_rdma_unlock(uint32_t *lock) { softfield_unlock(lock); }
+
+SOFTFIELD_DEVICE int softfield_rdma_swap(uint32_t *word, uint32_t expected, uint32_t value)
+{
+	return __atomic_compare_exchange_n(word, &expected, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+SOFTFIELD_DEVICE void softfield_rdma_publish(void) {}
+
+SOFTFIELD_DEVICE void softfield_rdma_idle(const void *what)
+{
+	uint32_t us = softfield_idle(what);
+
+	if (us != 0)
+		softfield_soft_sleep(0, SOFTFIELD_RDMA_SLEEP_US);
+}
+
+SOFTFIELD_DEVICE void softfield_rdma_relax(void) { softfield_soft_sleep(0, 0); }
+
+SOFTFIELD_DEVICE void softfield_rdma_ring(struct doca_gpu_dev_rdma *rdma)
+{
+	softfield_fence_system(); /* the command before the look; the host's thread says that it sleeps, then looks */
+	if (__atomic_load_n(rdma->sleeping, __ATOMIC_RELAXED) != 0)
+		rdma->ring(rdma->ring_arg);
+}
+
+#endif
+
+/** The next free position of a ring; done is what is over. @return 0 when it is full */
+SOFTFIELD_DEVICE int softfield_rdma_reserve(uint32_t *reserved, const uint32_t *done, uint32_t size, uint32_t *position)
+{
+	uint32_t at;
+
+	do {
+		at = softfield_load_word(reserved);
+		if (at - softfield_load_word(done) >= size)
+			return 0;
+	} while (!softfield_rdma_swap(reserved, at, at + 1));
+	*position = at;
+	return 1;
+}
+
+/** Committed positions are reserved too, whoever chose them. */
+SOFTFIELD_DEVICE void softfield_rdma_reserve_to(uint32_t *reserved, uint32_t position)
+{
+	uint32_t at;
+
+	do {
+		at = softfield_load_word(reserved);
+	} while ((int32_t)(position - at) > 0 && !softfield_rdma_swap(reserved, at, position));
+}
+
+/** The position that a caller of a weak function means by its number: the first from committed on that falls there. */
+SOFTFIELD_DEVICE uint32_t softfield_rdma_position(uint32_t committed, uint32_t size, uint32_t number)
+{
+	return committed + ((number - committed) & (size - 1));
+}
+
+/** Waits for a thread that has reserved a position to fill it in. */
+SOFTFIELD_DEVICE void softfield_rdma_wait_ready(const uint32_t *ready, uint32_t position)
+{
+	while (softfield_load_word(ready) != position + 1)
+		softfield_rdma_relax();
+}
+
+#endif /* SOFTFIELD_GPU_RDMA_SYNC_H_ */
