@@ -66,6 +66,7 @@ struct doca_ctx;
 struct doca_dev;
 struct doca_devinfo;
 struct doca_dpa_completion;
+struct doca_gpu_dev_rdma;
 struct doca_sync_event_remote_net;
 struct doca_task;
 
@@ -559,6 +560,31 @@ doca_error_t doca_rdma_set_send_queue_size(struct doca_rdma *rdma, uint32_t send
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_rdma_get_send_queue_size(const struct doca_rdma *rdma, uint32_t *send_queue_size);
+
+/**
+ * Sets the receives that kernels of an instance with a data path on a GPU can have posted. It is rounded up to a power of two.
+ *
+ * @param rdma an instance whose context is IDLE, after doca_ctx_set_datapath_on_gpu()
+ * @param recv_queue_size 1 to doca_rdma_cap_get_max_recv_queue_size(); 128 if never set
+ * @return DOCA_SUCCESS
+ * @retval DOCA_ERROR_INVALID_VALUE rdma is NULL, or the value is not possible.
+ * @retval DOCA_ERROR_NOT_SUPPORTED the data path is on the CPU, where doca_rdma_task_receive_set_conf() says how many.
+ * @retval DOCA_ERROR_BAD_STATE the context is not IDLE.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_set_recv_queue_size(struct doca_rdma *rdma, uint32_t recv_queue_size);
+
+/**
+ * Gives the rounded receive queue size.
+ *
+ * @param rdma an instance with a data path on a GPU
+ * @param[out] recv_queue_size the answer
+ * @return DOCA_SUCCESS
+ * @retval DOCA_ERROR_INVALID_VALUE an argument is NULL.
+ * @retval DOCA_ERROR_NOT_SUPPORTED the data path is on the CPU.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_get_recv_queue_size(const struct doca_rdma *rdma, uint32_t *recv_queue_size);
 
 /**
  * Sets how many buffers a list of local buffers may have, in every task but the receive.
@@ -1907,6 +1933,19 @@ const struct doca_rdma_connection *doca_rdma_task_remote_net_sync_event_notify_a
 	const struct doca_rdma_task_remote_net_sync_event_notify_add *task);
 
 /* ---- data path on a DPA ---- */
+
+/**
+ * Gives the handle by which kernels post operations and receives (doca_gpunetio_dev_rdma.cuh). Such an instance has no tasks: their
+ * allocation is DOCA_ERROR_NOT_SUPPORTED. It needs a progress engine for connections by address only.
+ *
+ * @param rdma an instance whose context runs, and whose data path was set on a GPU before its start
+ * @param[out] gpu_rdma the handle, an address for kernels; what is behind it stays until the instance is destroyed or started again
+ * @return DOCA_SUCCESS
+ * @retval DOCA_ERROR_INVALID_VALUE an argument is NULL.
+ * @retval DOCA_ERROR_BAD_STATE the context does not run, or its data path is not on a GPU.
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_rdma_get_gpu_handle(struct doca_rdma *rdma, struct doca_gpu_dev_rdma **gpu_rdma);
 
 /**
  * An instance's handle for the code of a DPA, of an instance whose data path is there (doca_ctx_set_datapath_on_dpa()).

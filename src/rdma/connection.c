@@ -53,7 +53,7 @@ void rdma_connection_changes(struct doca_rdma_connection *connection)
 	else
 		list->first = connection;
 	list->last = connection;
-	sf_ctx_kick(&connection->rdma->ctx);
+	rdma_kick(connection->rdma);
 }
 
 /* A run without a working connection is over, unless new ones may still be connected. */
@@ -67,7 +67,7 @@ static void note_if_last(struct doca_rdma *rdma)
 			return;
 	}
 	rdma->fatal = true;
-	sf_ctx_kick(&rdma->ctx);
+	rdma_kick(rdma);
 }
 
 void rdma_connection_fail(struct doca_rdma_connection *connection, doca_error_t why)
@@ -181,6 +181,7 @@ doca_error_t rdma_check_started(const struct doca_rdma *rdma, const char *what)
 
 doca_error_t doca_rdma_connection_disconnect(struct doca_rdma_connection *rdma_connection)
 {
+	struct doca_rdma *entered __attribute__((cleanup(rdma_leave))) = rdma_enter(rdma_connection != NULL ? rdma_connection->rdma : NULL);
 	struct doca_rdma_connection *connection = rdma_connection;
 	if (connection == NULL)
 		return rdma_check_given(NULL, "connection to disconnect");

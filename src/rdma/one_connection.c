@@ -36,7 +36,7 @@ doca_error_t sf_rdma_one_connect(struct doca_rdma *rdma, const void *details, si
 	if (result != DOCA_SUCCESS)
 		return result;
 	rdma->one.due = rdma->ctx.state == DOCA_CTX_STATE_STARTING;
-	sf_ctx_kick(&rdma->ctx);
+	rdma_kick(rdma);
 	return DOCA_SUCCESS;
 }
 

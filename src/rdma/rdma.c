@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "core/dev.h"
+#include "rdma/gpu.h"
 
 doca_error_t rdma_check_given(const void *pointer, const char *what)
 {
@@ -20,10 +21,22 @@ doca_error_t rdma_check_given(const void *pointer, const char *what)
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
+doca_error_t rdma_check_tasks(const struct doca_rdma *rdma)
+{
+	if (rdma->ctx.gpu == NULL)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("rdma: the instance's data path is on a GPU: its kernels do what tasks do");
+	return DOCA_ERROR_NOT_SUPPORTED;
+}
+
 /* ---- start and stop ---- */
 
 static doca_error_t open_retry_timer(struct doca_rdma *rdma)
 {
+	rdma->retry_set = false;
+	rdma->retry_fd = -1;
+	if (rdma->ctx.pe == NULL) /* a data path on a GPU, and connections by descriptors only */
+		return DOCA_SUCCESS;
 	rdma->retry_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (rdma->retry_fd < 0) {
 		SF_LOG_ERR("rdma: no timer for tasks that wait: too many open files?");
@@ -32,12 +45,13 @@ static doca_error_t open_retry_timer(struct doca_rdma *rdma)
 	doca_error_t result = sf_ctx_watch_fd(&rdma->ctx, rdma->retry_fd);
 	if (result != DOCA_SUCCESS)
 		close(rdma->retry_fd);
-	rdma->retry_set = false;
 	return result;
 }
 
 static void close_retry_timer(struct doca_rdma *rdma)
 {
+	if (rdma->retry_fd < 0)
+		return;
 	sf_ctx_unwatch_fd(&rdma->ctx, rdma->retry_fd);
 	close(rdma->retry_fd);
 }
@@ -59,15 +73,40 @@ static doca_error_t open_port(struct doca_rdma *rdma)
 	doca_error_t result = sf_dev_domain(rdma->dev, &domain);
 	if (result != DOCA_SUCCESS)
 		return result;
-	uint32_t num_receives = rdma->pools[RDMA_POOL_RECEIVE].num_tasks;
-	result = sf_port_open(domain, &rdma_port_handler, num_receives != 0 ? num_receives : 1, sf_ctx_event_fd(&rdma->ctx),
-			      &rdma->port);
+	uint32_t num_receives = rdma->ctx.gpu != NULL ? rdma->recv_queue_size : rdma->pools[RDMA_POOL_RECEIVE].num_tasks;
+	result = sf_port_open(domain, &rdma_port_handler, num_receives != 0 ? num_receives : 1,
+			      rdma->gpu != NULL ? rdma->gpu->event_fd : sf_ctx_event_fd(&rdma->ctx), &rdma->port);
 	if (result != DOCA_SUCCESS)
 		return result;
 	result = open_listener(rdma);
 	if (result != DOCA_SUCCESS)
 		sf_port_close(rdma->port);
 	return result;
+}
+
+static doca_error_t open_path(struct doca_rdma *rdma)
+{
+	doca_error_t result = open_retry_timer(rdma);
+	if (result != DOCA_SUCCESS)
+		return result;
+	rdma_gpu_release(rdma); /* of the run before */
+	if (rdma->ctx.gpu != NULL)
+		result = rdma_gpu_create(rdma);
+	if (result == DOCA_SUCCESS)
+		result = open_port(rdma);
+	if (result != DOCA_SUCCESS) {
+		rdma_gpu_release(rdma);
+		close_retry_timer(rdma);
+	}
+	return result;
+}
+
+static void close_path(struct doca_rdma *rdma)
+{
+	sf_listener_close(rdma->listener);
+	sf_port_close(rdma->port);
+	rdma_gpu_release(rdma);
+	close_retry_timer(rdma);
 }
 
 static doca_error_t rdma_start(struct doca_ctx *ctx)
@@ -78,12 +117,7 @@ static doca_error_t rdma_start(struct doca_ctx *ctx)
 		SF_LOG_ERR("no memory for %u RDMA connections", rdma->max_num_connections);
 		return DOCA_ERROR_NO_MEMORY;
 	}
-	doca_error_t result = open_retry_timer(rdma);
-	if (result == DOCA_SUCCESS) {
-		result = open_port(rdma);
-		if (result != DOCA_SUCCESS)
-			close_retry_timer(rdma);
-	}
+	doca_error_t result = open_path(rdma);
 	if (result != DOCA_SUCCESS) {
 		free(connections);
 		return result;
@@ -98,20 +132,43 @@ static doca_error_t rdma_start(struct doca_ctx *ctx)
 	sf_reach_cache_init(&rdma->reach, rdma->dev);
 	rdma->one.connection = NULL;
 	rdma->one.due = false;
+	if (rdma->gpu != NULL && (result = rdma_gpu_run(rdma->gpu)) != DOCA_SUCCESS) {
+		close_path(rdma);
+		return result;
+	}
 	return rdma->one.wanted ? DOCA_ERROR_IN_PROGRESS : DOCA_SUCCESS;
 }
 
 static void rdma_cancel(struct doca_ctx *ctx)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
+	struct doca_rdma *entered __attribute__((cleanup(rdma_leave))) = rdma_enter(rdma);
+	if (rdma->gpu != NULL)
+		rdma->gpu->flushing = true;
 	rdma_connections_cancel(rdma);
 	sf_port_flush_recvs(rdma->port);
-	sf_ctx_kick(ctx);
+	rdma_kick(rdma);
+}
+
+/* What kernels asked for ends before the context does. There may be no progress engine to come back with, so it is waited for. */
+static bool rdma_drained(struct doca_ctx *ctx)
+{
+	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
+	if (rdma->gpu == NULL)
+		return true;
+	for (uint32_t i = 0; i < RDMA_GPU_DRAIN_MS; i++) {
+		if (rdma_gpu_is_drained(rdma->gpu))
+			return true;
+		usleep(1000);
+	}
+	return false;
 }
 
 static void rdma_stop(struct doca_ctx *ctx)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
+	if (rdma->gpu != NULL)
+		rdma_gpu_join(rdma->gpu);
 	/* Peers that were accepted without us knowing are told of by a poll: only then are all links known. */
 	sf_listener_close(rdma->listener);
 	rdma->listener = NULL;
@@ -147,12 +204,13 @@ static void drain_retry_timer(struct doca_rdma *rdma)
 static bool rdma_progress(struct doca_ctx *ctx)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
+	struct doca_rdma *entered __attribute__((cleanup(rdma_leave))) = rdma_enter(rdma);
 	bool moved = false;
 	if (__builtin_expect(rdma->ended != NULL, 0)) /* before the poll: what was decided then is older than what it reports */
 		moved = tell_ended(rdma);
 	if (__builtin_expect(rdma->changing.first != NULL || rdma->calls != NULL, 0))
 		moved |= rdma_cm_progress(rdma);
-	moved |= sf_port_poll(rdma->port, RDMA_POLL_BUDGET) > 0;
+	moved |= rdma->gpu != NULL ? rdma_gpu_poll(rdma->gpu) : sf_port_poll(rdma->port, RDMA_POLL_BUDGET) > 0;
 	if (__builtin_expect(rdma->retry_set, 0))
 		drain_retry_timer(rdma);
 	if (__builtin_expect(rdma->waiting != NULL, 0))
@@ -175,6 +233,7 @@ static bool rdma_arm(struct doca_ctx *ctx)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
 	uint64_t wait_ns;
+	struct doca_rdma *entered __attribute__((cleanup(rdma_leave))) = rdma_enter(rdma);
 	if (rdma->ended != NULL || rdma->fatal || rdma->one.due || rdma_cm_is_due(rdma, &wait_ns))
 		return true;
 	if (rdma->waiting != NULL)
@@ -185,14 +244,16 @@ static bool rdma_arm(struct doca_ctx *ctx)
 			return true;
 		rdma->retry_set = true;
 	}
-	return sf_port_arm(rdma->port);
+	return rdma->gpu == NULL && sf_port_arm(rdma->port); /* a GPU's thread has the port, and writes the event */
 }
 
 static const struct sf_ctx_ops rdma_ops = {
 	.name = "rdma",
 	.needs_pe = true,
+	.has_gpu_path = true,
 	.start = rdma_start,
 	.cancel = rdma_cancel,
+	.drained = rdma_drained,
 	.stop = rdma_stop,
 	.progress = rdma_progress,
 	.arm = rdma_arm,
@@ -212,7 +273,7 @@ doca_error_t doca_rdma_create(struct doca_dev *dev, struct doca_rdma **rdma)
 	sf_ctx_init(&created->ctx, &rdma_ops, created->pools, RDMA_POOLS);
 	sf_dev_hold(dev);
 	created->dev = dev;
-	created->send_queue_size = RDMA_QUEUE_DEFAULT;
+	created->send_queue_size = created->recv_queue_size = RDMA_QUEUE_DEFAULT;
 	created->list_len = created->recv_list_len = 1;
 	created->mtu = DOCA_MTU_SIZE_1K_BYTES;
 	created->max_num_connections = 1;
@@ -230,6 +291,7 @@ doca_error_t doca_rdma_destroy(struct doca_rdma *rdma)
 	result = sf_ctx_fini(&rdma->ctx);
 	if (result != DOCA_SUCCESS)
 		return result == DOCA_ERROR_IN_USE ? DOCA_ERROR_BAD_STATE : result;
+	rdma_gpu_release(rdma);
 	sf_dev_release(rdma->dev);
 	free(rdma->connections);
 	free(rdma);

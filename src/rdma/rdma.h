@@ -5,6 +5,7 @@
  *   rdma.c         the instance and its context       properties.c   what can be set and asked
  *   connection.c   connections: slots, ends, links    caps.c         what a device can do
  *   export.c       connecting by descriptors          descriptor.c   what travels out of band
+ *   gpu*.c         the data path on a GPU (gpu.h)
  *   cm.c           connecting by address              cm_listen.c    ports that are listened to, and who calls there
  *   cm_wire.c      what travels with a call           addr.c         addresses
  *   request.c      tasks that go out by a connection  receive.c      receives
@@ -148,6 +149,8 @@ struct doca_rdma {
 	struct doca_task *ended, *ended_last; /* decided outside a poll, told by progress */
 	bool fatal;			      /* no connection is left that works */
 	struct rdma_one one;
+	uint32_t recv_queue_size; /* with a data path on a GPU */
+	struct rdma_gpu *gpu;	  /* that data path (gpu.h), kept until the next start, or destroy; or NULL */
 };
 
 /* A task that goes out by a connection: the beginning of every type but the receive. */
@@ -275,7 +278,32 @@ void rdma_end_later(struct doca_rdma *rdma, struct doca_task *task, doca_error_t
 /* From progress, when one.due. Runs the program's state callback. */
 void rdma_one_run(struct doca_rdma *rdma);
 
+/* ---- gpu_thread.c ---- */
+
+/* An instance with a data path on a GPU has a thread of its own, which shares the port and the connections with the program's: every
+ * public call that touches them begins with
+ *
+ *	struct doca_rdma *entered __attribute__((cleanup(rdma_leave))) = rdma_enter(rdma);
+ *
+ * It may be done again inside. For other instances, and NULL, it does nothing. */
+struct doca_rdma *rdma_gpu_enter(struct doca_rdma *rdma);
+void rdma_gpu_leave(struct doca_rdma *rdma);
+static inline struct doca_rdma *rdma_enter(struct doca_rdma *rdma)
+{
+	return __builtin_expect(rdma != NULL && rdma->gpu != NULL, 0) ? rdma_gpu_enter(rdma) : NULL;
+}
+static inline void rdma_leave(struct doca_rdma **entered)
+{
+	if (__builtin_expect(*entered != NULL, 0))
+		rdma_gpu_leave(*entered);
+}
+/* sf_ctx_kick, from either thread. */
+void rdma_kick(struct doca_rdma *rdma);
+
 /* ---- rdma.c ---- */
+
+/* NOT_SUPPORTED, logged, where the data path is on a GPU: there are no tasks then. */
+doca_error_t rdma_check_tasks(const struct doca_rdma *rdma);
 
 /* NULL is INVALID_VALUE, logged with what the thing is. */
 doca_error_t rdma_check_given(const void *pointer, const char *what);

@@ -164,7 +164,9 @@ doca_error_t doca_rdma_task_receive_allocate_init(struct doca_rdma *rdma, struct
 	struct doca_task *base;
 	if (rdma == NULL || task == NULL)
 		return rdma_check_given(NULL, rdma == NULL ? "instance" : "place for the task");
-	doca_error_t result = sf_task_alloc(&rdma->ctx, &rdma->pools[RDMA_POOL_RECEIVE], &base);
+	doca_error_t result = rdma_check_tasks(rdma);
+	if (result == DOCA_SUCCESS)
+		result = sf_task_alloc(&rdma->ctx, &rdma->pools[RDMA_POOL_RECEIVE], &base);
 	if (result != DOCA_SUCCESS)
 		return result;
 	base->user_data = user_data;

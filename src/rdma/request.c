@@ -522,7 +522,9 @@ doca_error_t rdma_request_alloc(struct doca_rdma *rdma, enum rdma_pool pool, str
 		return rdma_check_given(NULL, rdma == NULL	   ? "instance"
 					      : connection == NULL ? "connection"
 								   : "place for the task");
-	doca_error_t result = sf_task_alloc(&rdma->ctx, &rdma->pools[pool], &base);
+	doca_error_t result = rdma_check_tasks(rdma);
+	if (result == DOCA_SUCCESS)
+		result = sf_task_alloc(&rdma->ctx, &rdma->pools[pool], &base);
 	if (result != DOCA_SUCCESS)
 		return result;
 	struct rdma_request *taken = (struct rdma_request *)base;

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The data path on a GPU (softfield/gpu_rdma.h): what kernels of an instance cannot do themselves its thread does for them, by the
+ * fabric as tasks do.
+ *
+ *   gpu.c           memory, handle, start and stop; what kernels are told of connections
+ *   gpu_thread.c    the thread, and the lock that it and the program's calls share
+ *   gpu_commands.c  operations that kernels ask for
+ *   gpu_receives.c  receives that kernels post
+ *
+ * The instance's port, connections and all below belong to whoever has the lock: the program's thread for the length of a call, else
+ * the instance's own. The program's callbacks run in its own thread only.
+ */
+#ifndef RDMA_GPU_H
+#define RDMA_GPU_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <softfield/gpu_rdma.h>
+
+#include "core/gpu.h"
+#include "rdma/rdma.h"
+
+#define RDMA_GPU_DEPTH_MIN 16		      /* commands of a connection that the host has at a time */
+#define RDMA_GPU_DEPTH_MAX 1024
+#define RDMA_GPU_COMMANDS_MAX (UINT32_C(1) << 16) /* of all connections, as far as DEPTH_MIN allows */
+#define RDMA_GPU_ARENA_MIN (UINT32_C(1) << 16)	  /* bytes of a connection's arena */
+#define RDMA_GPU_ARENA_MAX (UINT32_C(1) << 22)	  /* likewise, and of all connections as far as ARENA_MIN allows */
+#define RDMA_GPU_RECV_ARENA_MIN (UINT32_C(1) << 22)
+#define RDMA_GPU_RECV_ARENA_MAX (UINT32_C(1) << 24)
+#define RDMA_GPU_DRAIN_MS 1500 /* what a stop waits for operations and receives that peers hold: they give up after a second */
+#define RDMA_GPU_RECV_ROOM 4096 /* bytes of the receives' arena for each, within these bounds */
+
+struct rdma_gpu;
+
+/* An operation that a kernel asked for; the next lap of the ring uses it again. */
+struct rdma_gpu_op {
+	struct sf_op op;
+	struct sf_iov iov;
+	struct rdma_gpu_queue *queue;
+	uint32_t remote_id; /* of memory that is held (mem/buf_remote.h), or 0 */
+	uint64_t len;
+	uint8_t header[RDMA_HEADER_SIZE];
+	uint8_t data[SOFTFIELD_RDMA_CMD_DATA];
+};
+
+struct rdma_gpu_queue {
+	struct rdma_gpu *gpu;
+	struct doca_rdma_connection *connection; /* in the slot of that number */
+	struct softfield_rdma_cmd *cmds;
+	struct softfield_quad *progress;
+	uint8_t *arena;
+	struct rdma_gpu_op *ops;	    /* depth of them */
+	uint32_t taken, submitted, finished; /* commands */
+	uint32_t told;			    /* finished as kernels know it */
+	doca_error_t status, told_status;   /* what ended it */
+	uint32_t told_state;		    /* SOFTFIELD_RDMA_NEW and on */
+	uint32_t num_lives;		    /* connections that there were in the slot */
+	uint64_t not_ready_since;	    /* ns, or 0: as a connection's */
+};
+
+struct rdma_gpu_recv {
+	struct sf_recv recv;
+	struct sf_iov iov;
+	struct rdma_gpu *gpu;
+	uint32_t seq;
+	uint32_t offset; /* in the arena */
+	uint64_t arena_end;
+};
+
+struct rdma_gpu {
+	struct doca_rdma *rdma;
+	struct doca_gpu *device;
+	/* kernels' memory */
+	uint8_t *handle;		/* the instance, its queues and their operations */
+	size_t ops_offset, recv_ops_offset;
+	struct softfield_rdma_queue *images; /* the queues as they are at first */
+	uint8_t *rings, *rings_gpu;	/* what both reach */
+	uint8_t *recv_arena, *recv_arena_gpu;
+	struct sf_region *recv_region;
+	uint32_t num_queues, depth, arena_size, recv_size, recv_arena_size;
+	size_t queue_stride;		/* bytes of rings for a connection */
+	/* connections */
+	struct rdma_gpu_queue *queues;
+	uint32_t told_state;		/* of the instance */
+	/* receives */
+	struct rdma_gpu_recv *recvs;
+	struct softfield_quad *posts;
+	struct softfield_rdma_arrival *arrivals;
+	uint32_t *freed;
+	uint32_t posted, reclaimed, num_posted; /* posted: of the kernels'; num_posted: at the port */
+	uint64_t recv_head, recv_tail;
+	bool flushing;
+	/* the thread */
+	pthread_mutex_t lock; /* recursive */
+	pthread_t thread;
+	bool has_thread;
+	_Atomic bool stopping;
+	_Atomic uint32_t wanted; /* calls that wait for the lock */
+	int event_fd;		 /* wakes the thread */
+	uint32_t *sleeping;	 /* in rings */
+};
+
+/* ---- gpu.c ---- */
+
+/* Makes what kernels use; those of an earlier run may not use it any more. The port is opened after it, with event_fd. */
+doca_error_t rdma_gpu_create(struct doca_rdma *rdma);
+/* Frees it: no kernel may use it. NULL does nothing. */
+void rdma_gpu_release(struct doca_rdma *rdma);
+/* Tells kernels what connections there are now. With the lock. */
+void rdma_gpu_tell(struct rdma_gpu *gpu);
+
+/* ---- gpu_thread.c ---- */
+
+doca_error_t rdma_gpu_run(struct rdma_gpu *gpu);
+/* The thread ends. Without the lock. */
+void rdma_gpu_join(struct rdma_gpu *gpu);
+/* For softfield_rdma_ring. */
+void rdma_gpu_ring(void *gpu);
+/* Does what is due once; true when anything was. With the lock. */
+bool rdma_gpu_step(struct rdma_gpu *gpu);
+/* The same from the program's progress, whose callbacks may run in it. With the lock. */
+bool rdma_gpu_poll(struct rdma_gpu *gpu);
+/* After a cancel: has the fabric given back all operations and receives? */
+bool rdma_gpu_is_drained(struct rdma_gpu *gpu);
+
+/* ---- gpu_commands.c ---- */
+
+bool rdma_gpu_commands(struct rdma_gpu_queue *queue);
+/* Is there one to look at? */
+bool rdma_gpu_commands_due(const struct rdma_gpu_queue *queue);
+/* The connection has ended: no operation is left but those that the fabric has. */
+void rdma_gpu_commands_flush(struct rdma_gpu_queue *queue);
+
+/* ---- gpu_receives.c ---- */
+
+bool rdma_gpu_receives(struct rdma_gpu *gpu);
+bool rdma_gpu_receives_due(const struct rdma_gpu *gpu);
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Operations that kernels ask for: from their command to the count that says that they are finished. */
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "mem/buf_remote.h"
+#include "rdma/gpu.h"
+
+#define WORDS (SOFTFIELD_RDMA_CMD_QUADS * 3)
+
+static const char *const names[] = {
+	[SOFTFIELD_RDMA_SEND] = "send",	     [SOFTFIELD_RDMA_WRITE] = "write",	   [SOFTFIELD_RDMA_READ] = "read",
+	[SOFTFIELD_RDMA_WRITTEN] = "write",  [SOFTFIELD_RDMA_REFUSED] = "refusal",
+};
+
+static struct rdma_gpu_op *op_at(struct rdma_gpu_queue *queue, uint32_t number)
+{
+	return &queue->ops[number & (queue->gpu->depth - 1)];
+}
+
+/* ---- the end ---- */
+
+static void release_remote(struct rdma_gpu_op *op)
+{
+	if (op->remote_id != 0)
+		sf_buf_remote_release(op->remote_id);
+	op->remote_id = 0;
+}
+
+void rdma_gpu_commands_flush(struct rdma_gpu_queue *queue)
+{
+	for (; queue->submitted != queue->taken; queue->submitted++) {
+		release_remote(op_at(queue, queue->submitted));
+		queue->finished++;
+	}
+}
+
+static void fail(struct rdma_gpu_queue *queue, doca_error_t status)
+{
+	if (queue->status == DOCA_SUCCESS)
+		queue->status = status;
+	rdma_connection_fail(queue->connection, status);
+	rdma_gpu_commands_flush(queue);
+}
+
+static void op_done(struct sf_op *base)
+{
+	struct rdma_gpu_op *op = (struct rdma_gpu_op *)(void *)base;
+	struct rdma_gpu_queue *queue = op->queue;
+	release_remote(op);
+	queue->finished++;
+	queue->connection->num_out--;
+	if (base->status == DOCA_SUCCESS || queue->connection->state == RDMA_CONNECTION_FAILED)
+		return;
+	SF_LOG_ERR("an operation of a kernel on connection %u: the peer is gone, or ended the export of its memory, with it under way",
+		   queue->connection->id);
+	fail(queue, DOCA_ERROR_CONNECTION_ABORTED);
+}
+
+/* The status of an operation that can never go out; the reason is logged once, here. */
+static doca_error_t never(const struct rdma_gpu_queue *queue, const struct rdma_gpu_op *op, doca_error_t why)
+{
+	uint32_t id = queue->connection->id;
+	switch (why) {
+	case DOCA_ERROR_TOO_BIG:
+		SF_LOG_ERR("a kernel's send on connection %u: %llu bytes are more than the peer's receive takes: post larger ones there",
+			   id, (unsigned long long)op->len);
+		return DOCA_ERROR_IO_FAILED;
+	case DOCA_ERROR_TIME_OUT:
+		SF_LOG_ERR("a kernel's send on connection %u: the peer posted no receive in %u retries: post receives there, or raise "
+			   "the retry count",
+			   id, queue->gpu->rdma->rnr_retry_count);
+		return DOCA_ERROR_IO_FAILED;
+	case DOCA_ERROR_NOT_PERMITTED:
+	case DOCA_ERROR_INVALID_VALUE:
+	case DOCA_ERROR_NOT_SUPPORTED:
+		return why; /* the fabric has said what is wrong */
+	default:
+		SF_LOG_ERR("an operation of a kernel on connection %u: the peer is gone", id);
+		return DOCA_ERROR_CONNECTION_ABORTED;
+	}
+}
+
+/* ---- from a command ---- */
+
+/* Copies a command; false while it is not all there. */
+static bool read_command(const struct rdma_gpu_queue *queue, uint32_t words[WORDS])
+{
+	uint32_t shift = (uint32_t)__builtin_ctz(queue->gpu->depth), mark = softfield_rdma_mark(queue->taken, shift), num = 1;
+	const struct softfield_quad *quads = queue->cmds[queue->taken & (queue->gpu->depth - 1)].quad;
+	for (uint32_t i = 0; i < num; i++) {
+		struct softfield_quad quad = softfield_load_quad(quads + i);
+		if (quad.w[3] != mark)
+			return false;
+		memcpy(words + 3 * i, quad.w, 3 * sizeof(uint32_t));
+		if (i == 0) {
+			uint32_t inline_len = words[SOFTFIELD_RDMA_CMD_KIND] >> 16;
+			num = (SOFTFIELD_RDMA_CMD_HEADER + inline_len + 11) / 12;
+			num = num > SOFTFIELD_RDMA_CMD_QUADS ? SOFTFIELD_RDMA_CMD_QUADS : num;
+		}
+	}
+	softfield_observed(quads);
+	return true;
+}
+
+/* The local bytes. */
+static void set_local(struct rdma_gpu_op *op, const uint32_t words[WORDS])
+{
+	struct rdma_gpu_queue *queue = op->queue;
+	uint32_t kind = words[SOFTFIELD_RDMA_CMD_KIND];
+	uint64_t at = words[SOFTFIELD_RDMA_CMD_AT] | (uint64_t)words[SOFTFIELD_RDMA_CMD_AT + 1] << 32;
+	op->len = words[SOFTFIELD_RDMA_CMD_LEN];
+	op->iov.len = op->len;
+	if (kind & SOFTFIELD_RDMA_IN_COMMAND) {
+		op->len = op->iov.len = kind >> 16 < sizeof(op->data) ? kind >> 16 : sizeof(op->data);
+		memcpy(op->data, words + SOFTFIELD_RDMA_CMD_HEADER / 4, op->len);
+		op->iov.addr = op->data;
+	} else if (kind & SOFTFIELD_RDMA_IN_ARENA) {
+		op->iov.addr = queue->arena + (at & (queue->gpu->arena_size - 1));
+	} else {
+		op->iov.addr = (void *)(uintptr_t)at;
+	}
+}
+
+/* The kernel says why it carries out no more: the peer's rights. */
+static void refused(struct rdma_gpu_queue *queue, const uint32_t words[WORDS])
+{
+	uint32_t kind = words[SOFTFIELD_RDMA_CMD_LEN];
+	SF_LOG_ERR("a kernel's %s on connection %u is not permitted: doca_rdma_set_permissions of the peer's instance gave 0x%x and "
+		   "doca_mmap_set_permissions of its memory 0x%x: both must give DOCA_ACCESS_FLAG_RDMA_%s",
+		   kind < sizeof(names) / sizeof(names[0]) && names[kind] != NULL ? names[kind] : "operation", queue->connection->id,
+		   words[SOFTFIELD_RDMA_CMD_ID], words[SOFTFIELD_RDMA_CMD_AT], kind == SOFTFIELD_RDMA_READ ? "READ" : "WRITE");
+	fail(queue, (doca_error_t)words[SOFTFIELD_RDMA_CMD_IMM]);
+}
+
+static doca_error_t fill_op(struct rdma_gpu_op *op, const uint32_t words[WORDS])
+{
+	uint32_t kind = words[SOFTFIELD_RDMA_CMD_KIND] & 0xff;
+	set_local(op, words);
+	op->op = (struct sf_op){.done = op_done,
+				.kind = kind == SOFTFIELD_RDMA_WRITE  ? SF_OP_WRITE
+					: kind == SOFTFIELD_RDMA_READ ? SF_OP_READ
+								      : SF_OP_SEND,
+				.iov = &op->iov,
+				.iov_num = op->len != 0 ? 1 : 0,
+				.header = op->header};
+	if (words[SOFTFIELD_RDMA_CMD_KIND] & SOFTFIELD_RDMA_HAS_IMM) {
+		op->op.header_len = RDMA_HEADER_SIZE;
+		memcpy(op->header, &words[SOFTFIELD_RDMA_CMD_IMM], sizeof(uint32_t));
+		op->header[RDMA_HEADER_SIZE - 1] =
+			kind == SOFTFIELD_RDMA_SEND ? DOCA_RDMA_OPCODE_RECV_SEND_WITH_IMM : DOCA_RDMA_OPCODE_RECV_WRITE_WITH_IMM;
+	}
+	if (kind != SOFTFIELD_RDMA_WRITE && kind != SOFTFIELD_RDMA_READ)
+		return DOCA_SUCCESS;
+	op->op.remote_addr = words[SOFTFIELD_RDMA_CMD_REMOTE] | (uint64_t)words[SOFTFIELD_RDMA_CMD_REMOTE + 1] << 32;
+	doca_error_t result = sf_buf_remote_hold(words[SOFTFIELD_RDMA_CMD_ID], &op->op.region);
+	if (result == DOCA_SUCCESS)
+		op->remote_id = words[SOFTFIELD_RDMA_CMD_ID];
+	return result;
+}
+
+static bool take_command(struct rdma_gpu_queue *queue)
+{
+	uint32_t words[WORDS];
+	struct rdma_gpu_op *op = op_at(queue, queue->taken);
+	if (queue->taken - queue->finished == queue->gpu->depth || !read_command(queue, words))
+		return false;
+	queue->taken++;
+	op->queue = queue;
+	op->remote_id = 0;
+	if ((words[SOFTFIELD_RDMA_CMD_KIND] & 0xff) == SOFTFIELD_RDMA_REFUSED) {
+		refused(queue, words);
+	} else if (fill_op(op, words) != DOCA_SUCCESS) {
+		SF_LOG_ERR("a kernel's operation on connection %u: the buf array of the remote memory was stopped", queue->connection->id);
+		fail(queue, DOCA_ERROR_INVALID_VALUE);
+	}
+	return true;
+}
+
+bool rdma_gpu_commands_due(const struct rdma_gpu_queue *queue)
+{
+	const struct softfield_quad *quad = queue->cmds[queue->taken & (queue->gpu->depth - 1)].quad;
+	return queue->submitted != queue->taken ||
+	       softfield_load_quad(quad).w[3] == softfield_rdma_mark(queue->taken, (uint32_t)__builtin_ctz(queue->gpu->depth));
+}
+
+/* ---- on its way ---- */
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+/* Has the peer gone without a receive for as long as the retry count allows? */
+static bool out_of_retries(struct rdma_gpu_queue *queue, const struct rdma_gpu_op *op)
+{
+	uint32_t count = queue->gpu->rdma->rnr_retry_count;
+	if (count == RDMA_RNR_MAX || queue->connection->num_out != 0 || queue->connection->out->state != SF_LINK_READY ||
+	    (op->op.kind != SF_OP_SEND && op->op.header_len == 0))
+		return false;
+	uint64_t now = now_ns();
+	if (queue->not_ready_since == 0)
+		queue->not_ready_since = now;
+	return now - queue->not_ready_since >= (count + 1) * RDMA_RNR_WAIT_NS;
+}
+
+/* SUCCESS: it went out. AGAIN: not now. Others: never. */
+static doca_error_t send_out(struct rdma_gpu_queue *queue, struct rdma_gpu_op *op)
+{
+	struct doca_rdma_connection *connection = queue->connection;
+	doca_error_t result;
+	if (connection->state != RDMA_CONNECTION_CONNECTED || connection->out == NULL)
+		return connection->num_out != 0 ? DOCA_ERROR_AGAIN : never(queue, op, DOCA_ERROR_NOT_CONNECTED);
+	result = sf_link_submit(connection->out, &op->op);
+	if (result == DOCA_ERROR_AGAIN && out_of_retries(queue, op))
+		result = DOCA_ERROR_TIME_OUT;
+	if (result != DOCA_SUCCESS && result != DOCA_ERROR_AGAIN) /* what is before it ends first */
+		return connection->num_out != 0 ? DOCA_ERROR_AGAIN : never(queue, op, result);
+	return result;
+}
+
+static bool submit_commands(struct rdma_gpu_queue *queue)
+{
+	bool moved = false;
+	while (queue->submitted != queue->taken) {
+		doca_error_t result = send_out(queue, op_at(queue, queue->submitted));
+		if (result == DOCA_ERROR_AGAIN)
+			return moved;
+		moved = true;
+		queue->not_ready_since = 0;
+		if (result != DOCA_SUCCESS) {
+			fail(queue, result);
+			return true;
+		}
+		queue->submitted++;
+		queue->connection->num_out++;
+	}
+	return moved;
+}
+
+static void tell_progress(struct rdma_gpu_queue *queue)
+{
+	struct softfield_quad progress = {{queue->finished, (uint32_t)queue->status, 0, 0}};
+	softfield_published(queue->progress);
+	softfield_fence_release(); /* what a read brought */
+	softfield_store_quad(queue->progress, progress);
+	queue->told = queue->finished;
+	queue->told_status = queue->status;
+}
+
+bool rdma_gpu_commands(struct rdma_gpu_queue *queue)
+{
+	bool moved = false;
+	while (queue->status == DOCA_SUCCESS && take_command(queue))
+		moved = true;
+	if (queue->submitted != queue->taken)
+		moved |= submit_commands(queue);
+	if (queue->told != queue->finished || queue->told_status != queue->status) {
+		tell_progress(queue);
+		moved = true;
+	}
+	return moved;
+}

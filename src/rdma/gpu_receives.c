@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Receives that kernels post: each gets room in the arena and goes to the port, where the peers fill it. What is in the arena is the
+ * kernels' until they say that they are done with it.
+ */
+#include <string.h>
+
+#include "base/log.h"
+#include "rdma/gpu.h"
+
+static struct rdma_gpu_recv *recv_at(struct rdma_gpu *gpu, uint32_t number)
+{
+	return &gpu->recvs[number & (gpu->recv_size - 1)];
+}
+
+/* ---- what came ---- */
+
+/* The peer wrote the header. */
+static bool read_header(const struct sf_recv *recv, uint32_t *kind, uint32_t *immediate)
+{
+	uint8_t opcode = recv->header[RDMA_HEADER_SIZE - 1];
+	*kind = DOCA_RDMA_OPCODE_RECV_SEND;
+	*immediate = 0;
+	if (recv->header_len == 0 && recv->kind == SF_OP_SEND)
+		return true;
+	if (recv->header_len != RDMA_HEADER_SIZE || opcode < DOCA_RDMA_OPCODE_RECV_SEND_WITH_IMM ||
+	    opcode > DOCA_RDMA_OPCODE_RECV_WRITE_WITH_IMM) {
+		SF_LOG_ERR("a kernel's receive: the peer sent %u header bytes that are not RDMA's", recv->header_len);
+		return false;
+	}
+	*kind = opcode;
+	memcpy(immediate, recv->header, sizeof(*immediate));
+	return true;
+}
+
+static void tell_arrival(struct rdma_gpu_recv *recv, uint32_t kind, uint32_t immediate, uint32_t connection)
+{
+	struct rdma_gpu *gpu = recv->gpu;
+	struct softfield_quad *quads = gpu->arrivals[recv->seq & (gpu->recv_size - 1)].quad;
+	uint32_t mark = softfield_rdma_mark(recv->seq, (uint32_t)__builtin_ctz(gpu->recv_size)), words[12] = {0};
+	words[SOFTFIELD_RDMA_ARR_LEN] = recv->recv.len;
+	words[SOFTFIELD_RDMA_ARR_IMM] = immediate;
+	words[SOFTFIELD_RDMA_ARR_CONNECTION] = connection;
+	if (recv->recv.len <= SOFTFIELD_RDMA_ARRIVAL_DATA) {
+		kind |= SOFTFIELD_RDMA_IN_COMMAND;
+		memcpy(words + SOFTFIELD_RDMA_ARR_DATA, gpu->recv_arena + recv->offset, recv->recv.len);
+	} else {
+		kind |= SOFTFIELD_RDMA_IN_ARENA;
+		words[SOFTFIELD_RDMA_ARR_DATA] = recv->offset;
+	}
+	words[SOFTFIELD_RDMA_ARR_KIND] = kind;
+	softfield_published(quads);
+	softfield_fence_release();
+	for (uint32_t i = 0; i < 4; i++) {
+		struct softfield_quad quad = {{words[3 * i], words[3 * i + 1], words[3 * i + 2], mark}};
+		softfield_store_quad(quads + i, quad);
+	}
+}
+
+static void recv_done(struct sf_recv *base)
+{
+	struct rdma_gpu_recv *recv = (struct rdma_gpu_recv *)(void *)base;
+	struct rdma_gpu *gpu = recv->gpu;
+	uint32_t kind, immediate;
+	gpu->num_posted--;
+	if (base->status == DOCA_SUCCESS && base->link != NULL && read_header(base, &kind, &immediate)) {
+		tell_arrival(recv, kind, immediate, ((const struct doca_rdma_connection *)base->link->user)->id);
+		return;
+	}
+	/* Its sender ended with it half filled, or sent what is not RDMA: the receive is still for others. */
+	if (!gpu->flushing && sf_port_post_recv(gpu->rdma->port, base) == DOCA_SUCCESS)
+		gpu->num_posted++;
+}
+
+/* ---- what is posted ---- */
+
+static void reclaim(struct rdma_gpu *gpu)
+{
+	uint32_t freed = softfield_load_word(gpu->freed);
+	softfield_observed(gpu->freed);
+	if (freed - gpu->reclaimed > gpu->posted - gpu->reclaimed)
+		return; /* no kernel of ours says so */
+	for (; gpu->reclaimed != freed; gpu->reclaimed++)
+		gpu->recv_tail = recv_at(gpu, gpu->reclaimed)->arena_end;
+	if (gpu->reclaimed == gpu->posted)
+		gpu->recv_head = gpu->recv_tail = 0;
+}
+
+/* false: not now */
+static bool post(struct rdma_gpu *gpu, uint32_t len)
+{
+	struct rdma_gpu_recv *recv = recv_at(gpu, gpu->posted);
+	uint64_t head = gpu->recv_head;
+	uint32_t offset = 0;
+	if (len != 0 && !softfield_rdma_take(&head, gpu->recv_tail, gpu->recv_arena_size, len, &offset))
+		return false;
+	recv->gpu = gpu;
+	recv->seq = gpu->posted;
+	recv->offset = offset;
+	recv->arena_end = head;
+	recv->iov = (struct sf_iov){gpu->recv_arena + offset, len};
+	recv->recv = (struct sf_recv){.done = recv_done,
+				      .region = len != 0 ? gpu->recv_region : NULL,
+				      .iov = &recv->iov,
+				      .iov_num = len != 0 ? 1 : 0};
+	if (sf_port_post_recv(gpu->rdma->port, &recv->recv) != DOCA_SUCCESS)
+		return false;
+	gpu->recv_head = head;
+	gpu->num_posted++;
+	gpu->posted++;
+	return true;
+}
+
+static bool is_posted(const struct rdma_gpu *gpu, uint32_t *len)
+{
+	const struct softfield_quad *quad = &gpu->posts[gpu->posted & (gpu->recv_size - 1)];
+	struct softfield_quad post = softfield_load_quad(quad);
+	*len = post.w[0];
+	return post.w[3] == softfield_rdma_mark(gpu->posted, (uint32_t)__builtin_ctz(gpu->recv_size));
+}
+
+bool rdma_gpu_receives_due(const struct rdma_gpu *gpu)
+{
+	uint32_t len;
+	return softfield_load_word(gpu->freed) != gpu->reclaimed || is_posted(gpu, &len);
+}
+
+bool rdma_gpu_receives(struct rdma_gpu *gpu)
+{
+	bool moved = false;
+	uint32_t len;
+	if (gpu->flushing)
+		return false;
+	if (softfield_load_word(gpu->freed) != gpu->reclaimed) {
+		reclaim(gpu);
+		moved = true;
+	}
+	while (is_posted(gpu, &len) && len <= gpu->recv_arena_size && post(gpu, len))
+		moved = true;
+	return moved;
+}

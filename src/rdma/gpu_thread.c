@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The instance's thread. As long as there is something to do it looks for more; then it sleeps until a peer or a kernel of a software
+ * GPU wakes it. A real GPU cannot wake anybody, so for one it looks again, at first often and then seldom.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "rdma/gpu.h"
+
+#define SPIN_NS 20000		/* software GPU: how long after the last thing to do it looks */
+#define SPIN_HARDWARE_NS 5000000
+#define SLEEP_HARDWARE_MIN_NS 50000
+#define SLEEP_HARDWARE_MAX_NS 1000000
+#define SLEEP_WAITING_MS 1	/* something waits that nobody rings for */
+#define SLEEP_MS 1000
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+/* ---- the lock ---- */
+
+struct doca_rdma *rdma_gpu_enter(struct doca_rdma *rdma)
+{
+	atomic_fetch_add(&rdma->gpu->wanted, 1);
+	pthread_mutex_lock(&rdma->gpu->lock);
+	atomic_fetch_sub(&rdma->gpu->wanted, 1);
+	return rdma;
+}
+
+void rdma_gpu_leave(struct doca_rdma *rdma)
+{
+	rdma_gpu_tell(rdma->gpu);
+	pthread_mutex_unlock(&rdma->gpu->lock);
+	if (__atomic_load_n(rdma->gpu->sleeping, __ATOMIC_RELAXED) != 0)
+		rdma_gpu_ring(rdma->gpu);
+}
+
+void rdma_kick(struct doca_rdma *rdma)
+{
+	if (rdma->gpu == NULL)
+		sf_ctx_kick(&rdma->ctx);
+	else if (rdma->ctx.pe != NULL)
+		eventfd_write(sf_ctx_event_fd(&rdma->ctx), 1);
+}
+
+/* ---- the thread ---- */
+
+void rdma_gpu_ring(void *arg)
+{
+	struct rdma_gpu *gpu = (struct rdma_gpu *)arg;
+	eventfd_write(gpu->event_fd, 1);
+}
+
+/* The answer to a call by address runs the program's callback inside the poll: those polls are its progress engine's. */
+static bool may_poll(const struct doca_rdma *rdma)
+{
+	for (uint32_t i = 0; i < rdma->num_connections; i++) {
+		if (rdma->connections[i].state == RDMA_CONNECTION_CONNECTING)
+			return false;
+	}
+	return true;
+}
+
+static bool look(struct rdma_gpu *gpu, bool poll_port)
+{
+	struct doca_rdma *rdma = gpu->rdma;
+	bool moved = poll_port && sf_port_poll(rdma->port, RDMA_POLL_BUDGET) > 0;
+	for (uint32_t i = 0; i < rdma->num_connections; i++) {
+		if (gpu->queues[i].told_state != SOFTFIELD_RDMA_NEW)
+			moved |= rdma_gpu_commands(&gpu->queues[i]);
+	}
+	moved |= rdma_gpu_receives(gpu);
+	rdma_gpu_tell(gpu);
+	return moved;
+}
+
+bool rdma_gpu_step(struct rdma_gpu *gpu)
+{
+	return look(gpu, may_poll(gpu->rdma));
+}
+
+bool rdma_gpu_poll(struct rdma_gpu *gpu)
+{
+	return look(gpu, true);
+}
+
+bool rdma_gpu_is_drained(struct rdma_gpu *gpu)
+{
+	struct doca_rdma *entered __attribute__((cleanup(rdma_leave))) = rdma_enter(gpu->rdma);
+	(void)look(gpu, true);
+	if (gpu->num_posted != 0)
+		return false;
+	for (uint32_t i = 0; i < gpu->rdma->num_connections; i++) {
+		if (gpu->rdma->connections[i].num_out != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Is there anything that nobody will ring for? */
+static bool is_waiting(const struct rdma_gpu *gpu)
+{
+	for (uint32_t i = 0; i < gpu->rdma->num_connections; i++) {
+		if (gpu->queues[i].submitted != gpu->queues[i].taken)
+			return true;
+	}
+	return !may_poll(gpu->rdma);
+}
+
+static bool is_due(const struct rdma_gpu *gpu)
+{
+	for (uint32_t i = 0; i < gpu->rdma->num_connections; i++) {
+		const struct rdma_gpu_queue *queue = &gpu->queues[i];
+		if (queue->told_state == SOFTFIELD_RDMA_OPEN && queue->submitted == queue->taken && rdma_gpu_commands_due(queue))
+			return true;
+	}
+	return rdma_gpu_receives_due(gpu);
+}
+
+/* Says that it sleeps, looks once more, and does. */
+static void sleep_soft(struct rdma_gpu *gpu)
+{
+	struct pollfd fd = {.fd = gpu->event_fd, .events = POLLIN};
+	eventfd_t count;
+	pthread_mutex_lock(&gpu->lock);
+	__atomic_store_n(gpu->sleeping, 1, __ATOMIC_RELAXED);
+	softfield_fence_system();
+	bool waiting = is_waiting(gpu), due = is_due(gpu) || (may_poll(gpu->rdma) && sf_port_arm(gpu->rdma->port));
+	pthread_mutex_unlock(&gpu->lock);
+	if (!due)
+		poll(&fd, 1, waiting ? SLEEP_WAITING_MS : SLEEP_MS);
+	__atomic_store_n(gpu->sleeping, 0, __ATOMIC_RELAXED);
+	(void)eventfd_read(gpu->event_fd, &count);
+}
+
+static void sleep_hardware(uint64_t idle_ns)
+{
+	uint64_t ns = idle_ns / 100;
+	ns = ns < SLEEP_HARDWARE_MIN_NS ? SLEEP_HARDWARE_MIN_NS : ns > SLEEP_HARDWARE_MAX_NS ? SLEEP_HARDWARE_MAX_NS : ns;
+	const struct timespec time = {0, (long)ns};
+	nanosleep(&time, NULL);
+}
+
+static void *thread_main(void *arg)
+{
+	struct rdma_gpu *gpu = (struct rdma_gpu *)arg;
+	uint64_t busy = now_ns(), spin = gpu->device->ops->hardware ? SPIN_HARDWARE_NS : SPIN_NS;
+	while (!atomic_load(&gpu->stopping)) {
+		while (atomic_load(&gpu->wanted) != 0)
+			sched_yield();
+		pthread_mutex_lock(&gpu->lock);
+		bool moved = rdma_gpu_step(gpu);
+		pthread_mutex_unlock(&gpu->lock);
+		uint64_t now = now_ns();
+		if (moved)
+			busy = now;
+		else if (now - busy >= spin && gpu->device->ops->hardware)
+			sleep_hardware(now - busy);
+		else if (now - busy >= spin)
+			sleep_soft(gpu);
+	}
+	return NULL;
+}
+
+doca_error_t rdma_gpu_run(struct rdma_gpu *gpu)
+{
+	sigset_t all, before;
+	sigfillset(&all); /* the program's signals are its own threads' */
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	atomic_store(&gpu->stopping, false);
+	int error = pthread_create(&gpu->thread, NULL, thread_main, gpu);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	gpu->has_thread = error == 0;
+	if (error == 0)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("rdma: no thread for the GPU's data path: too many threads?");
+	return DOCA_ERROR_OPERATING_SYSTEM;
+}
+
+void rdma_gpu_join(struct rdma_gpu *gpu)
+{
+	if (!gpu->has_thread)
+		return;
+	atomic_store(&gpu->stopping, true);
+	rdma_gpu_ring(gpu);
+	pthread_join(gpu->thread, NULL);
+	gpu->has_thread = false;
+}

@@ -1,0 +1,896 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * RDMA from kernels to another process: to tasks on a CPU there, and to kernels there. The peer is this program again; it obeys
+ * commands on a socket.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "rig.h"
+
+#define CHECK(condition) gpu_rig_check(condition, #condition, __FILE__, __LINE__)
+
+#include "support/rdma_rig.h"
+
+#define SIZE (8u << 20)
+#define LARGE (3u << 20)
+#define DETAILS_MAX 2048
+#define READ_WRITE (DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_READ | DOCA_ACCESS_FLAG_RDMA_WRITE)
+
+struct introduction {
+	size_t details_len, descriptor_len;
+	uint8_t details[DETAILS_MAX], descriptor[DETAILS_MAX];
+};
+
+enum order { RECEIVE, AWAIT_RECEIVES, VERIFY, FILL, SEND, WRITE, AWAIT_ENDS, LAUNCH, AWAIT_KERNEL, QUIT };
+
+struct command {
+	enum order order;
+	uint32_t num, seed, imm, has_imm;
+	uint64_t offset, len;
+};
+
+struct answer {
+	uint32_t ok, len, opcode, imm, good, failed, status;
+};
+
+/* What kind of peer, on its command line. */
+struct peer_kind {
+	bool gpu;
+	bool ragged; /* its memory does not begin at a page */
+	uint32_t permissions, mmap_permissions;
+};
+
+struct pair {
+	struct gpu_rig rig;
+	int socket;
+	pid_t peer;
+};
+
+static void send_all(int socket, const void *bytes, size_t len)
+{
+	CHECK(send(socket, bytes, len, MSG_NOSIGNAL) == (ssize_t)len);
+}
+
+static void receive_all(int socket, void *bytes, size_t len)
+{
+	CHECK(recv(socket, bytes, len, MSG_WAITALL) == (ssize_t)len);
+}
+
+static void introduce(int socket, struct doca_rdma *rdma, struct doca_mmap *mmap, struct doca_dev *dev,
+		      struct doca_rdma_connection **connection, struct introduction *theirs)
+{
+	struct introduction mine;
+	const void *details, *descriptor;
+	OK(doca_rdma_export(rdma, &details, &mine.details_len, connection));
+	OK(doca_mmap_export_rdma(mmap, dev, &descriptor, &mine.descriptor_len));
+	CHECK(mine.details_len <= DETAILS_MAX && mine.descriptor_len <= DETAILS_MAX);
+	memcpy(mine.details, details, mine.details_len);
+	memcpy(mine.descriptor, descriptor, mine.descriptor_len);
+	send_all(socket, &mine, sizeof(mine));
+	receive_all(socket, theirs, sizeof(*theirs));
+	OK(doca_rdma_connect(rdma, theirs->details, theirs->details_len, *connection));
+}
+
+/* ---- the peer on a CPU ---- */
+
+static void replace_memory(struct rdma_rig *rig, bool ragged, uint32_t permissions)
+{
+	void *block = NULL;
+	OK(doca_mmap_destroy(rig->mmap));
+	free(rig->memory);
+	CHECK(posix_memalign(&block, 4096, SIZE + 8192) == 0);
+	memset(block, 0, SIZE + 8192);
+	rig->memory = (uint8_t *)block + (ragged ? 640 : 0);
+	OK(doca_mmap_create(&rig->mmap));
+	OK(doca_mmap_set_memrange(rig->mmap, rig->memory, SIZE));
+	OK(doca_mmap_set_permissions(rig->mmap, permissions));
+	OK(doca_mmap_add_dev(rig->mmap, rig->dev));
+	OK(doca_mmap_start(rig->mmap));
+}
+
+static void cpu_obey(struct rdma_rig *rig, struct doca_rdma_connection *connection, const struct command *command, int socket)
+{
+	struct answer answer = {.ok = 1};
+	switch (command->order) {
+	case RECEIVE:
+		for (uint32_t i = 0; i < command->num; i++)
+			OK(rig_receive(rig, command->len != 0 ? rig_room(rig, command->offset + i * command->len, command->len) : NULL,
+				       0));
+		break;
+	case AWAIT_RECEIVES:
+		RDMA_RIG_WAIT(rig, NULL, rig->num_received >= command->num);
+		break;
+	case VERIFY:
+		for (uint64_t i = 0; i < command->len; i++)
+			answer.ok &= rig->memory[command->offset + i] == step_byte(command->seed, i);
+		break;
+	case FILL:
+		for (uint64_t i = 0; i < command->len; i++)
+			rig->memory[command->offset + i] = step_byte(command->seed, i);
+		break;
+	case SEND:
+		for (uint32_t i = 0; i < command->num; i++) {
+			struct doca_buf *buf = command->len != 0 ? rig_source(rig, command->offset, command->len) : NULL;
+			OK(command->has_imm ? rig_send_imm(rig, connection, buf, command->imm + i, 0) : rig_send(rig, connection, buf, 0));
+		}
+		break;
+	case WRITE:
+		OK(command->has_imm ? rig_write_imm(rig, connection, rig_source(rig, command->offset, command->len),
+						    rig_remote_room(rig, command->offset, command->len), command->imm, 0)
+				    : rig_write(rig, connection, rig_source(rig, command->offset, command->len),
+						rig_remote_room(rig, command->offset, command->len), 0));
+		break;
+	case AWAIT_ENDS:
+		RDMA_RIG_WAIT(rig, NULL, rig->num_ended >= command->num);
+		break;
+	default:
+		CHECK(!"a command");
+	}
+	answer.len = rig->len;
+	answer.opcode = rig->opcode;
+	answer.imm = rig->immediate;
+	answer.good = rig->num_good;
+	answer.failed = rig->num_failed;
+	answer.status = rig->status;
+	send_all(socket, &answer, sizeof(answer));
+}
+
+static void cpu_peer(const struct peer_kind *kind, int socket)
+{
+	static struct rdma_rig rig;
+	static struct introduction theirs;
+	struct doca_rdma_connection *connection;
+	struct command command;
+	rdma_rig_prepare(&rig, 1, 4096, kind->permissions, RIG_ALL);
+	replace_memory(&rig, kind->ragged, kind->mmap_permissions);
+	rdma_rig_start(&rig);
+	introduce(socket, rig.rdma, rig.mmap, rig.dev, &connection, &theirs);
+	if (getenv("SOFTFIELD_GPU") == NULL || strcmp(getenv("SOFTFIELD_GPU"), "cuda") != 0)
+		rdma_rig_import(&rig, theirs.descriptor, theirs.descriptor_len);
+	while (recv(socket, &command, sizeof(command), MSG_WAITALL) == sizeof(command) && command.order != QUIT)
+		cpu_obey(&rig, connection, &command, socket);
+	rdma_rig_stop(&rig);
+}
+
+/* ---- the peer on a GPU ---- */
+
+static void gpu_peer(const struct peer_kind *kind, int socket)
+{
+	static struct gpu_rig rig;
+	static struct introduction theirs;
+	static struct step steps[STEPS_MAX];
+	struct command command;
+	gpu_rig_prepare(&rig, SIZE, kind->permissions);
+	gpu_rig_start(&rig);
+	introduce(socket, rig.rdma, rig.mmaps[STEP_GPU_MEMORY], rig.dev, &rig.connection, &theirs);
+	gpu_rig_import(&rig, theirs.descriptor, theirs.descriptor_len);
+	while (recv(socket, &command, sizeof(command), MSG_WAITALL) == sizeof(command) && command.order != QUIT) {
+		if (command.order == LAUNCH) {
+			receive_all(socket, steps, command.num * sizeof(*steps));
+			gpu_rig_launch(&rig, steps, command.num, 1);
+		} else {
+			send_all(socket, gpu_rig_wait(&rig), command.num * sizeof(struct step_result));
+		}
+	}
+	gpu_rig_fini(&rig);
+}
+
+/* ---- this side ---- */
+
+static void spawn_peer(struct pair *pair, const struct peer_kind *kind)
+{
+	char words[5][16];
+	int sockets[2];
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0);
+	snprintf(words[0], sizeof(words[0]), "%d", sockets[1]);
+	snprintf(words[1], sizeof(words[1]), "%d", kind->gpu);
+	snprintf(words[2], sizeof(words[2]), "%d", kind->ragged);
+	snprintf(words[3], sizeof(words[3]), "%u", kind->permissions);
+	snprintf(words[4], sizeof(words[4]), "%u", kind->mmap_permissions);
+	fflush(NULL);
+	pair->peer = fork();
+	CHECK(pair->peer >= 0);
+	if (pair->peer == 0) {
+		close(sockets[0]);
+		execl("/proc/self/exe", "peer", words[0], words[1], words[2], words[3], words[4], (char *)NULL);
+		_exit(1);
+	}
+	close(sockets[1]);
+	pair->socket = sockets[0];
+}
+
+static void finish_opening(struct pair *pair, const struct peer_kind *kind)
+{
+	static struct introduction theirs;
+	gpu_rig_start(&pair->rig);
+	spawn_peer(pair, kind);
+	introduce(pair->socket, pair->rig.rdma, pair->rig.mmaps[STEP_GPU_MEMORY], pair->rig.dev, &pair->rig.connection, &theirs);
+	gpu_rig_import(&pair->rig, theirs.descriptor, theirs.descriptor_len);
+}
+
+static const struct peer_kind cpu_kind = {.permissions = READ_WRITE, .mmap_permissions = READ_WRITE};
+static const struct peer_kind ragged_kind = {.ragged = true, .permissions = READ_WRITE, .mmap_permissions = READ_WRITE};
+static const struct peer_kind gpu_kind = {.gpu = true, .permissions = READ_WRITE, .mmap_permissions = READ_WRITE};
+
+static void open_pair(struct pair *pair, const struct peer_kind *kind)
+{
+	gpu_rig_prepare(&pair->rig, SIZE, READ_WRITE);
+	finish_opening(pair, kind);
+}
+
+static struct answer ask(struct pair *pair, struct command command)
+{
+	struct answer answer;
+	send_all(pair->socket, &command, sizeof(command));
+	receive_all(pair->socket, &answer, sizeof(answer));
+	return answer;
+}
+
+static void verify_peer(struct pair *pair, uint64_t offset, uint64_t len, uint32_t seed)
+{
+	assert_true(ask(pair, (struct command){.order = VERIFY, .offset = offset, .len = len, .seed = seed}).ok);
+}
+
+static void reap(struct pair *pair, bool orderly)
+{
+	int status;
+	assert_int_equal(waitpid(pair->peer, &status, 0), pair->peer);
+	if (orderly)
+		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	close(pair->socket);
+}
+
+static void close_pair(struct pair *pair)
+{
+	const struct command quit = {.order = QUIT};
+	send_all(pair->socket, &quit, sizeof(quit));
+	reap(pair, true);
+	gpu_rig_fini(&pair->rig);
+}
+
+/* The steps end with these results; the last may be another. */
+static void run(struct pair *pair, const struct step *steps, uint32_t num, doca_error_t last)
+{
+	const struct step_result *results = gpu_rig_run(&pair->rig, steps, num);
+	for (uint32_t i = 0; i < num; i++) {
+		if (results[i].status != (uint32_t)(i + 1 == num ? last : DOCA_SUCCESS))
+			print_error("step %u of kind %u: %s\n", i, steps[i].what, doca_error_get_name(results[i].status));
+		assert_int_equal(results[i].status, i + 1 == num ? last : DOCA_SUCCESS);
+	}
+}
+#define RUN(pair, steps, last) run(pair, steps, sizeof(steps) / sizeof((steps)[0]), last)
+#define COMMIT {.what = STEP_COMMIT}
+#define WAIT {.what = STEP_WAIT}
+
+/* ---- one-sided ---- */
+
+static void check_writes(const struct peer_kind *kind)
+{
+	static const struct {
+		uint64_t from, to, len;
+	} pieces[] = {{0, 0, 8},	  {64, 128, 1},	      {99, 201, 3},	    {256, 320, 64},	{1001, 2003, 777},
+		      {4096, 8192, 4096}, {20480, 20480, 65536}, {100000, 100004, 30001}, {1 << 20, 1 << 20, LARGE}};
+	for (uint32_t local = STEP_GPU_MEMORY; local <= STEP_HOST_MEMORY; local++) {
+		struct pair pair;
+		open_pair(&pair, kind);
+		for (uint32_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+			const struct step steps[] = {
+				{.what = STEP_FILL, .local = local, .local_offset = pieces[i].from, .len = pieces[i].len, .seed = i + 1},
+				{.what = STEP_WRITE, .local = local, .local_offset = pieces[i].from, .remote = STEP_REMOTE,
+				 .remote_offset = pieces[i].to, .len = pieces[i].len},
+				COMMIT, WAIT};
+			RUN(&pair, steps, DOCA_SUCCESS);
+			assert_int_equal(pair.rig.results[3].num, 1);
+			verify_peer(&pair, pieces[i].to, pieces[i].len, i + 1);
+		}
+		close_pair(&pair);
+	}
+}
+
+static void write_lands_in_mapped_memory(void **state)
+{
+	(void)state;
+	check_writes(&cpu_kind);
+}
+
+static void write_lands_in_memory_that_is_no_whole_pages(void **state)
+{
+	(void)state;
+	check_writes(&ragged_kind);
+}
+
+static void check_reads(const struct peer_kind *kind)
+{
+	static const uint64_t lengths[] = {1, 8, 63, 300, 5000, LARGE};
+	for (uint32_t local = STEP_GPU_MEMORY; local <= STEP_HOST_MEMORY; local++) {
+		struct pair pair;
+		open_pair(&pair, kind);
+		for (uint32_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+			const struct step steps[] = {
+				{.what = STEP_READ, .local = local, .local_offset = 3 * i, .remote = STEP_REMOTE, .remote_offset = 16 * i,
+				 .len = lengths[i]},
+				COMMIT,
+				WAIT,
+				{.what = STEP_VERIFY, .local = local, .local_offset = 3 * i, .len = lengths[i], .seed = 40 + i}};
+			ask(&pair, (struct command){.order = FILL, .offset = 16 * i, .len = lengths[i], .seed = 40 + i});
+			RUN(&pair, steps, DOCA_SUCCESS);
+		}
+		close_pair(&pair);
+	}
+}
+
+static void read_brings_mapped_memory(void **state)
+{
+	(void)state;
+	check_reads(&cpu_kind);
+}
+
+static void read_brings_memory_that_is_no_whole_pages(void **state)
+{
+	(void)state;
+	check_reads(&ragged_kind);
+}
+
+static void check_inline(const struct peer_kind *kind)
+{
+	struct pair pair;
+	const struct step steps[] = {
+		{.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .remote_offset = 5, .len = 28, .seed = 7},
+		{.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .remote_offset = 64, .len = 8, .seed = 8},
+		COMMIT, WAIT,
+		{.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .len = 29}};
+	open_pair(&pair, kind);
+	RUN(&pair, steps, DOCA_ERROR_INVALID_VALUE);
+	verify_peer(&pair, 5, 28, 7);
+	verify_peer(&pair, 64, 8, 8);
+	close_pair(&pair);
+}
+
+static void inline_writes(void **state)
+{
+	(void)state;
+	check_inline(&cpu_kind);
+	check_inline(&ragged_kind);
+}
+
+static void nothing_goes_out_before_the_commit(void **state)
+{
+	struct pair pair;
+	const struct step post[] = {{.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .len = 8, .seed = 3}};
+	const struct step commit[] = {COMMIT, WAIT};
+	(void)state;
+	open_pair(&pair, &cpu_kind);
+	RUN(&pair, post, DOCA_SUCCESS);
+	assert_false(ask(&pair, (struct command){.order = VERIFY, .len = 8, .seed = 3}).ok);
+	RUN(&pair, commit, DOCA_SUCCESS); /* another kernel's */
+	verify_peer(&pair, 0, 8, 3);
+	close_pair(&pair);
+}
+
+/* ---- messages to tasks ---- */
+
+static void send_arrives_in_a_task(void **state)
+{
+	static const uint64_t lengths[] = {0, 1, 32, 64, 65, 1000, 4096, 5000, 70000, LARGE};
+	struct pair pair;
+	(void)state;
+	for (uint32_t local = STEP_GPU_MEMORY; local <= STEP_HOST_MEMORY; local++) {
+		open_pair(&pair, &cpu_kind);
+		for (uint32_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+			bool imm = i % 2 == 1;
+			const struct step steps[] = {
+				{.what = STEP_FILL, .local = local, .local_offset = i, .len = lengths[i], .seed = 60 + i},
+				{.what = STEP_SEND, .local = local, .local_offset = i, .len = lengths[i], .has_imm = imm, .imm = htonl(77 + i)},
+				COMMIT, WAIT};
+			ask(&pair, (struct command){.order = RECEIVE, .num = 1, .offset = 64, .len = LARGE});
+			RUN(&pair, steps, DOCA_SUCCESS);
+			struct answer answer = ask(&pair, (struct command){.order = AWAIT_RECEIVES, .num = i + 1});
+			assert_int_equal(answer.len, lengths[i]);
+			assert_int_equal(answer.opcode, imm ? DOCA_RDMA_OPCODE_RECV_SEND_WITH_IMM : DOCA_RDMA_OPCODE_RECV_SEND);
+			assert_int_equal(answer.imm, imm ? htonl(77 + i) : 0);
+			verify_peer(&pair, 64, lengths[i], 60 + i);
+		}
+		close_pair(&pair);
+	}
+}
+
+static void inline_sends(void **state)
+{
+	struct pair pair;
+	const struct step steps[] = {{.what = STEP_SEND_INLINE, .len = 44, .seed = 9, .has_imm = 1, .imm = 5},
+				     COMMIT,
+				     WAIT,
+				     {.what = STEP_SEND_INLINE, .len = 45}};
+	(void)state;
+	open_pair(&pair, &cpu_kind);
+	ask(&pair, (struct command){.order = RECEIVE, .num = 1, .len = 44});
+	RUN(&pair, steps, DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(ask(&pair, (struct command){.order = AWAIT_RECEIVES, .num = 1}).len, 44);
+	verify_peer(&pair, 0, 44, 9);
+	close_pair(&pair);
+}
+
+static void check_write_imm(const struct peer_kind *kind)
+{
+	struct pair pair;
+	const struct step steps[] = {
+		{.what = STEP_FILL, .local = STEP_GPU_MEMORY, .len = 3000, .seed = 11},
+		{.what = STEP_WRITE, .local = STEP_GPU_MEMORY, .remote = STEP_REMOTE, .remote_offset = 100, .len = 3000, .has_imm = 1,
+		 .imm = 0x01020304},
+		{.what = STEP_WRITE, .remote = STEP_REMOTE, .has_imm = 1, .imm = 9},
+		COMMIT, WAIT};
+	open_pair(&pair, kind);
+	ask(&pair, (struct command){.order = RECEIVE, .num = 2});
+	RUN(&pair, steps, DOCA_SUCCESS);
+	struct answer answer = ask(&pair, (struct command){.order = AWAIT_RECEIVES, .num = 2});
+	assert_int_equal(answer.opcode, DOCA_RDMA_OPCODE_RECV_WRITE_WITH_IMM);
+	assert_int_equal(answer.imm, 9);
+	verify_peer(&pair, 100, 3000, 11);
+	close_pair(&pair);
+}
+
+static void write_with_immediate_takes_a_receive(void **state)
+{
+	(void)state;
+	check_write_imm(&cpu_kind);
+	check_write_imm(&ragged_kind);
+}
+
+static void threads_post_and_one_commits(void **state)
+{
+	struct pair pair;
+	const struct step steps[] = {
+		{.what = STEP_FILL, .local = STEP_GPU_MEMORY, .len = 32 * 100, .seed = 21},
+		{.what = STEP_WRITE, .local = STEP_GPU_MEMORY, .remote = STEP_REMOTE, .len = 100, .all = 1},
+		{.what = STEP_SEND_INLINE, .len = 4, .seed = 2, .all = 1},
+		COMMIT, WAIT};
+	(void)state;
+	open_pair(&pair, &cpu_kind);
+	ask(&pair, (struct command){.order = RECEIVE, .num = 32, .offset = 1 << 20, .len = 4});
+	gpu_rig_launch(&pair.rig, steps, 5, 32);
+	const struct step_result *results = gpu_rig_wait(&pair.rig);
+	for (uint32_t i = 0; i < 5; i++)
+		assert_int_equal(results[i].status, DOCA_SUCCESS);
+	ask(&pair, (struct command){.order = AWAIT_RECEIVES, .num = 32});
+	verify_peer(&pair, 0, 32 * 100, 21);
+	for (uint32_t i = 0; i < 32; i++)
+		verify_peer(&pair, (1 << 20) + 4 * i, 4, 2);
+	close_pair(&pair);
+}
+
+static void weak_posts_at_places_of_the_callers(void **state)
+{
+	struct pair pair;
+	const struct step first[] = {{.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .len = 8, .seed = 1}, COMMIT, WAIT, {.what = STEP_INFO}};
+	(void)state;
+	open_pair(&pair, &cpu_kind);
+	for (uint32_t round = 0; round < 200; round++) { /* more than a lap of the queue */
+		RUN(&pair, first, DOCA_SUCCESS);
+		uint32_t at = pair.rig.results[3].num, mask = pair.rig.results[3].imms[0];
+		const struct step weak[] = {
+			{.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .remote_offset = 8, .len = 8, .seed = round, .weak = 1,
+			 .position = (at + 1) & mask},
+			{.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .len = 8, .seed = round + 1, .weak = 1, .position = at},
+			{.what = STEP_COMMIT, .weak = 1, .position = 2},
+			WAIT};
+		assert_int_equal(mask, 127);
+		RUN(&pair, weak, DOCA_SUCCESS);
+		assert_int_equal(pair.rig.results[3].num, 1);
+	}
+	verify_peer(&pair, 8, 8, 199);
+	verify_peer(&pair, 0, 8, 200);
+	close_pair(&pair);
+}
+
+/* ---- messages from tasks ---- */
+
+static void task_sends_to_a_kernel(void **state)
+{
+	static const uint64_t lengths[] = {0, 1, 32, 33, 5000, 300000, LARGE};
+	struct pair pair;
+	uint32_t ended = 0;
+	(void)state;
+	for (uint32_t local = STEP_GPU_MEMORY; local <= STEP_HOST_MEMORY; local++, ended = 0) {
+		open_pair(&pair, &cpu_kind);
+		for (uint32_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+			const struct step steps[] = {
+				{.what = STEP_RECV, .local = local, .local_offset = 10 * i, .len = LARGE},
+				{.what = STEP_RECV_COMMIT},
+				{.what = STEP_RECV_WAIT},
+				{.what = STEP_VERIFY, .local = local, .local_offset = 10 * i, .len = lengths[i], .seed = 80 + i}};
+			ask(&pair, (struct command){.order = FILL, .offset = 32, .len = lengths[i], .seed = 80 + i});
+			gpu_rig_launch(&pair.rig, steps, 4, 1);
+			ask(&pair, (struct command){.order = SEND, .num = 1, .offset = 32, .len = lengths[i], .has_imm = 1, .imm = 500 + i});
+			assert_int_equal(ask(&pair, (struct command){.order = AWAIT_ENDS, .num = ++ended}).failed, 0);
+			const struct step_result *results = gpu_rig_wait(&pair.rig);
+			for (uint32_t k = 0; k < 4; k++)
+				assert_int_equal(results[k].status, DOCA_SUCCESS);
+			assert_int_equal(results[2].num, 1);
+			assert_int_equal(results[2].imms[0], 500 + i);
+			assert_int_equal(results[2].connections[0], 0);
+		}
+		close_pair(&pair);
+	}
+}
+
+static void many_receives_come_in_order(void **state)
+{
+	struct pair pair;
+	struct step steps[10];
+	(void)state;
+	memset(steps, 0, sizeof(steps));
+	for (uint32_t i = 0; i < 8; i++)
+		steps[i] = (struct step){.what = STEP_RECV, .local = STEP_GPU_MEMORY, .local_offset = i * 1000, .len = 1000};
+	steps[8].what = STEP_RECV_COMMIT;
+	steps[9].what = STEP_RECV_WAIT;
+	open_pair(&pair, &cpu_kind);
+	ask(&pair, (struct command){.order = FILL, .len = 1000, .seed = 4});
+	for (uint32_t round = 0; round < 40; round++) {
+		gpu_rig_launch(&pair.rig, steps, 10, 1);
+		ask(&pair, (struct command){.order = SEND, .num = 8, .len = round % 2 ? 1000 : 20, .has_imm = 1, .imm = round * 8});
+		ask(&pair, (struct command){.order = AWAIT_ENDS, .num = (round + 1) * 8});
+		const struct step_result *results = gpu_rig_wait(&pair.rig);
+		assert_int_equal(results[9].status, DOCA_SUCCESS);
+		assert_int_equal(results[9].num, 8);
+		for (uint32_t i = 0; i < 8; i++)
+			assert_int_equal(results[9].imms[i], round * 8 + i);
+	}
+	close_pair(&pair);
+}
+
+static void a_look_for_receives_does_not_wait(void **state)
+{
+	struct pair pair;
+	const struct step steps[] = {{.what = STEP_RECV}, {.what = STEP_RECV_COMMIT}, {.what = STEP_RECV_TAKE}};
+	(void)state;
+	open_pair(&pair, &cpu_kind);
+	RUN(&pair, steps, DOCA_SUCCESS);
+	assert_int_equal(pair.rig.results[2].num, 0);
+	close_pair(&pair);
+}
+
+/* ---- order ---- */
+
+static void a_send_comes_after_the_write_before_it(void **state)
+{
+	struct pair pair;
+	struct step steps[4 * 8 + 2];
+	(void)state;
+	memset(steps, 0, sizeof(steps));
+	for (uint32_t i = 0; i < 8; i++) {
+		steps[4 * i] = (struct step){.what = STEP_FILL, .local = STEP_GPU_MEMORY, .local_offset = 10000 * i, .len = 9000, .seed = i};
+		steps[4 * i + 1] = (struct step){.what = STEP_WRITE, .local = STEP_GPU_MEMORY, .local_offset = 10000 * i, .remote = STEP_REMOTE,
+						 .remote_offset = 10000 * i, .len = 9000};
+		steps[4 * i + 2] = (struct step){.what = STEP_SEND_INLINE, .len = 4, .seed = i};
+		steps[4 * i + 3] = (struct step){.what = STEP_COMMIT};
+	}
+	steps[32].what = STEP_WAIT;
+	for (uint32_t kind = 0; kind < 2; kind++) {
+		open_pair(&pair, kind == 0 ? &cpu_kind : &ragged_kind);
+		gpu_rig_launch(&pair.rig, steps, 33, 1);
+		for (uint32_t i = 0; i < 8; i++) { /* each send has to wait for its receive, and the writes behind it with it */
+			if (i + 1 < 8)
+				assert_false(ask(&pair, (struct command){.order = VERIFY, .offset = 10000 * (i + 1), .len = 9000, .seed = i + 1}).ok);
+			ask(&pair, (struct command){.order = RECEIVE, .num = 1, .offset = 1 << 20, .len = 4});
+			ask(&pair, (struct command){.order = AWAIT_RECEIVES, .num = i + 1});
+			verify_peer(&pair, 10000 * i, 9000, i);
+			verify_peer(&pair, 1 << 20, 4, i);
+		}
+		assert_int_equal(gpu_rig_wait(&pair.rig)[32].status, DOCA_SUCCESS);
+		assert_int_equal(pair.rig.results[32].num, 8);
+		close_pair(&pair);
+	}
+}
+
+/* ---- failures ---- */
+
+static void no_receive_in_all_retries(void **state)
+{
+	struct pair pair;
+	const struct step steps[] = {{.what = STEP_SEND_INLINE, .len = 4}, COMMIT, WAIT};
+	const struct step late[] = {{.what = STEP_SEND_INLINE, .len = 4}};
+	(void)state;
+	gpu_rig_prepare(&pair.rig, SIZE, READ_WRITE);
+	OK(doca_rdma_set_rnr_retry_count(pair.rig.rdma, 0));
+	finish_opening(&pair, &cpu_kind);
+	RUN(&pair, steps, DOCA_ERROR_IO_FAILED);
+	RUN(&pair, late, DOCA_ERROR_IO_FAILED);
+	close_pair(&pair);
+}
+
+static void a_message_longer_than_the_receive(void **state)
+{
+	struct pair pair;
+	const struct step steps[] = {{.what = STEP_SEND, .local = STEP_GPU_MEMORY, .len = 101}, COMMIT, WAIT};
+	(void)state;
+	open_pair(&pair, &cpu_kind);
+	ask(&pair, (struct command){.order = RECEIVE, .num = 1, .len = 100});
+	RUN(&pair, steps, DOCA_ERROR_IO_FAILED);
+	close_pair(&pair);
+}
+
+static void a_task_sends_more_than_a_kernels_receive_takes(void **state)
+{
+	struct pair pair;
+	const struct step steps[] = {{.what = STEP_RECV, .local = STEP_GPU_MEMORY, .len = 100}, {.what = STEP_RECV_COMMIT}};
+	(void)state;
+	open_pair(&pair, &cpu_kind);
+	RUN(&pair, steps, DOCA_SUCCESS);
+	ask(&pair, (struct command){.order = SEND, .num = 1, .len = 101});
+	assert_int_equal(ask(&pair, (struct command){.order = AWAIT_ENDS, .num = 1}).status, DOCA_ERROR_IO_FAILED);
+	close_pair(&pair);
+}
+
+static void check_refused(const struct peer_kind *kind, uint32_t what)
+{
+	struct pair pair;
+	const struct step steps[] = {{.what = what, .local = STEP_GPU_MEMORY, .remote = STEP_REMOTE, .len = 8}, COMMIT, WAIT};
+	open_pair(&pair, kind);
+	RUN(&pair, steps, DOCA_ERROR_NOT_PERMITTED);
+	close_pair(&pair);
+}
+
+static void a_right_is_missing(void **state)
+{
+	static const uint32_t read_only = DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_READ;
+	static const uint32_t write_only = DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_WRITE;
+	(void)state;
+	for (uint32_t ragged = 0; ragged < 2; ragged++) {
+		check_refused(&(struct peer_kind){.ragged = ragged, .permissions = read_only, .mmap_permissions = READ_WRITE}, STEP_WRITE);
+		check_refused(&(struct peer_kind){.ragged = ragged, .permissions = READ_WRITE, .mmap_permissions = read_only}, STEP_WRITE);
+		check_refused(&(struct peer_kind){.ragged = ragged, .permissions = write_only, .mmap_permissions = READ_WRITE}, STEP_READ);
+		check_refused(&(struct peer_kind){.ragged = ragged, .permissions = READ_WRITE, .mmap_permissions = write_only}, STEP_READ);
+	}
+}
+
+static void what_can_never_be_is_refused_at_once(void **state)
+{
+	struct pair pair;
+	static const struct step wrong[] = {
+		{.what = STEP_WRITE, .connection = 1, .local = STEP_GPU_MEMORY, .remote = STEP_REMOTE, .len = 8},
+		{.what = STEP_WRITE, .local = STEP_GPU_MEMORY, .len = 8},
+		{.what = STEP_WRITE, .remote = STEP_REMOTE, .len = 8},
+		{.what = STEP_WRITE, .local = STEP_GPU_MEMORY, .remote = STEP_HOST_MEMORY, .len = 8},
+		{.what = STEP_WRITE, .local = STEP_REMOTE, .remote = STEP_REMOTE, .len = 8},
+		{.what = STEP_WRITE, .local = STEP_GPU_MEMORY, .remote = STEP_REMOTE, .remote_offset = SIZE - 7, .len = 8},
+		{.what = STEP_READ, .local = STEP_GPU_MEMORY, .local_offset = SIZE - 7, .remote = STEP_REMOTE, .len = 8},
+		{.what = STEP_WRITE, .local = STEP_GPU_MEMORY, .remote = STEP_REMOTE, .remote_offset = UINT64_MAX - 3, .len = 8},
+		{.what = STEP_SEND, .local = STEP_GPU_MEMORY, .len = SIZE + 1},
+		{.what = STEP_SEND, .local = STEP_GPU_MEMORY, .len = UINT64_C(1) << 32},
+		{.what = STEP_RECV, .local = STEP_GPU_MEMORY, .local_offset = 1, .len = SIZE},
+		{.what = STEP_RECV, .local = STEP_REMOTE, .len = 8},
+		{.what = STEP_COMMIT, .weak = 1, .position = 129},
+	};
+	(void)state;
+	open_pair(&pair, &cpu_kind);
+	const struct step_result *results = gpu_rig_run(&pair.rig, wrong, sizeof(wrong) / sizeof(wrong[0]));
+	for (uint32_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		if (results[i].status != DOCA_ERROR_INVALID_VALUE)
+			print_error("case %u\n", i);
+		assert_int_equal(results[i].status, DOCA_ERROR_INVALID_VALUE);
+	}
+	close_pair(&pair);
+}
+
+static void a_full_queue_says_again(void **state)
+{
+	struct pair pair;
+	struct step steps[STEPS_MAX];
+	(void)state;
+	gpu_rig_prepare(&pair.rig, SIZE, READ_WRITE);
+	OK(doca_rdma_set_send_queue_size(pair.rig.rdma, 16));
+	OK(doca_rdma_set_recv_queue_size(pair.rig.rdma, 16));
+	finish_opening(&pair, &cpu_kind);
+	memset(steps, 0, sizeof(steps));
+	for (uint32_t i = 0; i < 17; i++)
+		steps[i] = (struct step){.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .remote_offset = i, .len = 1, .seed = i};
+	run(&pair, steps, 17, DOCA_ERROR_AGAIN);
+	for (uint32_t i = 0; i < 17; i++)
+		steps[i] = (struct step){.what = STEP_RECV};
+	run(&pair, steps, 17, DOCA_ERROR_AGAIN);
+	const struct step go_on[] = {COMMIT, WAIT, {.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .len = 1}};
+	RUN(&pair, go_on, DOCA_SUCCESS);
+	close_pair(&pair);
+}
+
+/* A kernel that waits for the peer's receive, or for a message of its. Returns when it has posted. */
+static void launch_waiting(struct pair *pair, bool receives)
+{
+	static const struct step send[] = {{.what = STEP_SEND_INLINE, .len = 4}, COMMIT};
+	static const struct step receive[] = {{.what = STEP_RECV, .local = STEP_GPU_MEMORY, .len = 100}, {.what = STEP_RECV_COMMIT}};
+	const struct step steps[] = {receives ? receive[0] : send[0], receives ? receive[1] : send[1],
+				     {.what = STEP_FILL, .local = STEP_HOST_MEMORY, .len = 1, .seed = 1},
+				     {.what = receives ? STEP_RECV_WAIT : STEP_WAIT}};
+	volatile uint8_t *mark = pair->rig.host_memory;
+	struct timespec begin;
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	*mark = 0;
+	gpu_rig_launch(&pair->rig, steps, 4, 1);
+	while (*mark != step_byte(1, 0))
+		assert_false(rdma_rig_late(&begin));
+}
+
+static void a_killed_peer_ends_what_waits(void **state)
+{
+	struct pair pair;
+	(void)state;
+	for (uint32_t receives = 0; receives < 2; receives++) {
+		open_pair(&pair, &cpu_kind);
+		launch_waiting(&pair, receives);
+		kill(pair.peer, SIGKILL);
+		reap(&pair, false);
+		assert_int_equal(gpu_rig_wait(&pair.rig)[3].status, DOCA_ERROR_CONNECTION_ABORTED);
+		gpu_rig_fini(&pair.rig);
+	}
+}
+
+static void a_stop_ends_what_waits(void **state)
+{
+	struct pair pair;
+	(void)state;
+	for (uint32_t receives = 0; receives < 2; receives++) {
+		open_pair(&pair, &cpu_kind);
+		launch_waiting(&pair, receives);
+		gpu_rig_stop(&pair.rig);
+		assert_int_equal(gpu_rig_wait(&pair.rig)[3].status, DOCA_ERROR_BAD_STATE);
+		close_pair(&pair);
+	}
+}
+
+/* ---- kernels on both sides ---- */
+
+static void peer_launch(struct pair *pair, const struct step *steps, uint32_t num)
+{
+	const struct command launch = {.order = LAUNCH, .num = num};
+	send_all(pair->socket, &launch, sizeof(launch));
+	send_all(pair->socket, steps, num * sizeof(*steps));
+}
+
+static void peer_wait(struct pair *pair, struct step_result *results, uint32_t num)
+{
+	const struct command wait = {.order = AWAIT_KERNEL, .num = num};
+	send_all(pair->socket, &wait, sizeof(wait));
+	receive_all(pair->socket, results, num * sizeof(*results));
+}
+
+static void kernels_talk(void **state)
+{
+	static struct step_result theirs[8];
+	struct pair pair;
+	static const struct step here[] = {
+		{.what = STEP_AWAIT_BYTE, .local = STEP_GPU_MEMORY, .local_offset = 1 << 20, .seed = 1},
+		{.what = STEP_FILL, .local = STEP_GPU_MEMORY, .len = 70000, .seed = 5},
+		{.what = STEP_WRITE, .local = STEP_GPU_MEMORY, .remote = STEP_REMOTE, .remote_offset = 128, .len = 70000, .has_imm = 1,
+		 .imm = 31},
+		{.what = STEP_SEND, .local = STEP_GPU_MEMORY, .len = 5000, .has_imm = 1, .imm = 32},
+		COMMIT, WAIT};
+	static const struct step there[] = {
+		{.what = STEP_RECV},
+		{.what = STEP_RECV, .local = STEP_GPU_MEMORY, .local_offset = 2 << 20, .len = 5000},
+		{.what = STEP_RECV_COMMIT},
+		{.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .remote_offset = 1 << 20, .len = 1, .seed = 0},
+		COMMIT,
+		{.what = STEP_RECV_WAIT},
+		{.what = STEP_VERIFY, .local = STEP_GPU_MEMORY, .local_offset = 128, .len = 70000, .seed = 5},
+		{.what = STEP_VERIFY, .local = STEP_GPU_MEMORY, .local_offset = 2 << 20, .len = 5000, .seed = 5}};
+	struct step first[6];
+	(void)state;
+	memcpy(first, here, sizeof(here));
+	open_pair(&pair, &gpu_kind);
+	first[0].seed = step_byte(0, 0); /* what the peer's kernel writes */
+	const struct step mark[] = {{.what = STEP_FILL, .local = STEP_GPU_MEMORY, .local_offset = 1 << 20, .len = 1, .seed = 77}};
+	RUN(&pair, mark, DOCA_SUCCESS);
+	gpu_rig_launch(&pair.rig, first, 6, 1);
+	peer_launch(&pair, there, 8);
+	const struct step_result *results = gpu_rig_wait(&pair.rig);
+	for (uint32_t i = 0; i < 6; i++)
+		assert_int_equal(results[i].status, DOCA_SUCCESS);
+	peer_wait(&pair, theirs, 8);
+	for (uint32_t i = 0; i < 8; i++)
+		assert_int_equal(theirs[i].status, DOCA_SUCCESS);
+	assert_int_equal(theirs[5].num, 2);
+	assert_int_equal(theirs[5].imms[0], 31);
+	assert_int_equal(theirs[5].imms[1], 32);
+	close_pair(&pair);
+}
+
+/* ---- the host's calls ---- */
+
+static void host_calls(void **state)
+{
+	struct gpu_rig rig;
+	struct doca_rdma *cpu;
+	struct doca_rdma_connection *connection;
+	struct doca_rdma_task_receive *receive;
+	struct doca_gpu_dev_rdma *handle;
+	const void *details;
+	uint32_t size;
+	size_t len;
+	(void)state;
+	gpu_rig_prepare(&rig, SIZE, READ_WRITE);
+	assert_int_equal(doca_rdma_get_gpu_handle(rig.rdma, &handle), DOCA_ERROR_BAD_STATE);
+	assert_int_equal(doca_rdma_get_gpu_handle(NULL, &handle), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_rdma_get_gpu_handle(rig.rdma, NULL), DOCA_ERROR_INVALID_VALUE);
+	OK(doca_rdma_get_recv_queue_size(rig.rdma, &size));
+	assert_int_equal(size, 128);
+	OK(doca_rdma_set_recv_queue_size(rig.rdma, 100));
+	OK(doca_rdma_set_recv_queue_size(rig.rdma, 33));
+	OK(doca_rdma_get_recv_queue_size(rig.rdma, &size));
+	assert_int_equal(size, 64);
+	assert_int_equal(doca_rdma_set_recv_queue_size(rig.rdma, 0), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_rdma_set_recv_queue_size(rig.rdma, 1 << 30), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_rdma_set_recv_queue_size(NULL, 1), DOCA_ERROR_INVALID_VALUE);
+	OK(doca_rdma_create(rig.dev, &cpu));
+	assert_int_equal(doca_rdma_set_recv_queue_size(cpu, 100), DOCA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(doca_rdma_get_recv_queue_size(cpu, &size), DOCA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(doca_rdma_get_gpu_handle(cpu, &handle), DOCA_ERROR_BAD_STATE);
+	OK(doca_rdma_destroy(cpu));
+	OK(doca_rdma_task_receive_set_conf(rig.rdma, rdma_rig_received, rdma_rig_receive_failed, 4));
+	gpu_rig_start(&rig);
+	OK(doca_rdma_get_gpu_handle(rig.rdma, &handle));
+	assert_int_equal(doca_rdma_set_recv_queue_size(rig.rdma, 100), DOCA_ERROR_BAD_STATE);
+	assert_int_equal(doca_rdma_task_receive_allocate_init(rig.rdma, NULL, (union doca_data){0}, &receive), DOCA_ERROR_NOT_SUPPORTED);
+	OK(doca_rdma_export(rig.rdma, &details, &len, &connection));
+	gpu_rig_stop(&rig);
+	assert_int_equal(doca_rdma_get_gpu_handle(rig.rdma, &handle), DOCA_ERROR_BAD_STATE);
+	gpu_rig_start(&rig);
+	gpu_rig_fini(&rig);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(host_calls),
+		cmocka_unit_test(write_lands_in_mapped_memory),
+		cmocka_unit_test(write_lands_in_memory_that_is_no_whole_pages),
+		cmocka_unit_test(read_brings_mapped_memory),
+		cmocka_unit_test(read_brings_memory_that_is_no_whole_pages),
+		cmocka_unit_test(inline_writes),
+		cmocka_unit_test(nothing_goes_out_before_the_commit),
+		cmocka_unit_test(send_arrives_in_a_task),
+		cmocka_unit_test(inline_sends),
+		cmocka_unit_test(write_with_immediate_takes_a_receive),
+		cmocka_unit_test(threads_post_and_one_commits),
+		cmocka_unit_test(weak_posts_at_places_of_the_callers),
+		cmocka_unit_test(task_sends_to_a_kernel),
+		cmocka_unit_test(many_receives_come_in_order),
+		cmocka_unit_test(a_look_for_receives_does_not_wait),
+		cmocka_unit_test(a_send_comes_after_the_write_before_it),
+		cmocka_unit_test(no_receive_in_all_retries),
+		cmocka_unit_test(a_message_longer_than_the_receive),
+		cmocka_unit_test(a_task_sends_more_than_a_kernels_receive_takes),
+		cmocka_unit_test(a_right_is_missing),
+		cmocka_unit_test(what_can_never_be_is_refused_at_once),
+		cmocka_unit_test(a_full_queue_says_again),
+		cmocka_unit_test(a_killed_peer_ends_what_waits),
+		cmocka_unit_test(a_stop_ends_what_waits),
+		cmocka_unit_test(kernels_talk),
+	};
+	if (argc == 6 && strcmp(argv[0], "peer") == 0) {
+		const struct peer_kind kind = {.gpu = atoi(argv[2]) != 0,
+					       .ragged = atoi(argv[3]) != 0,
+					       .permissions = (uint32_t)atoi(argv[4]),
+					       .mmap_permissions = (uint32_t)atoi(argv[5])};
+		alarm(180);
+		if (kind.gpu)
+			gpu_peer(&kind, atoi(argv[1]));
+		else
+			cpu_peer(&kind, atoi(argv[1]));
+		_exit(0);
+	}
+	if (argc == 2)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
