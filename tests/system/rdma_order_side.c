@@ -50,7 +50,7 @@ static void lane_open(struct side *side, uint32_t index)
 
 static void introduce(struct side *side)
 {
-	static struct introduction mine;
+	static _Thread_local struct introduction mine;
 	const void *bytes;
 	const uint8_t *event;
 
@@ -96,7 +96,7 @@ void side_prepare(struct side *side, uint32_t index, int socket, uint64_t seed)
 
 void side_join(struct side *side)
 {
-	static struct introduction theirs;
+	static _Thread_local struct introduction theirs;
 
 	CHECK(recv(side->socket, &theirs, sizeof(theirs), MSG_WAITALL) == sizeof(theirs));
 	rdma_rig_import(&side->rig, theirs.descriptor, theirs.descriptor_len);

@@ -22,7 +22,7 @@ static bool fetches(enum verb verb)
 
 static void check_fetched(struct op *op)
 {
-	static uint8_t got[MESSAGE_MAX];
+	static _Thread_local uint8_t got[MESSAGE_MAX];
 	const struct chain *chain = &op->local;
 
 	chain_copy_out(chain, got, op->len);
@@ -252,7 +252,7 @@ static void write_submit(struct lane *lane, size_t at, const uint8_t *bytes, siz
 
 static void random_write(struct lane *lane)
 {
-	static uint8_t bytes[MESSAGE_MAX];
+	static _Thread_local uint8_t bytes[MESSAGE_MAX];
 	struct side *side = lane->side;
 	size_t len = random_len(&side->random), at = place_for(side, len);
 	uint8_t base = (uint8_t)random_next(&side->random);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * RDMA's order against a model (rdma_order.h): "one" has both sides in this process, "two" has the other in a process of its own.
- * Each life opens two sides anew; its seed is printed, and SOFTFIELD_TEST_SEED begins with that one. Exits with 1 when a check
- * fails.
+ * RDMA's order against a model (rdma_order.h): "one" has both sides in turns in this process, "threads" has a thread for each,
+ * "two" has the other in a process of its own. Each life opens two sides anew; its seed is printed, and SOFTFIELD_TEST_SEED
+ * begins with that one. Exits with 1 when a check fails.
  */
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +12,11 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include <doca_log.h>
+
 #include "rdma_order.h"
 
-#define LIVES 40
+#define LIVES 20
 #define ROUNDS 4
 #define TASKS_MIN 50
 #define TASKS_MAX 900
@@ -66,7 +69,7 @@ static void live_here(uint64_t seed)
 	}
 }
 
-/* ---- in two ---- */
+/* ---- each on its own ---- */
 
 static void live_as(uint32_t index, int socket, uint64_t seed)
 {
@@ -85,6 +88,34 @@ static void live_as(uint32_t index, int socket, uint64_t seed)
 	CHECK(send(socket, "", 1, MSG_NOSIGNAL) == 1);
 	CHECK(recv(socket, &byte, 1, 0) == 1);
 	side_end(side);
+}
+
+struct other {
+	int socket;
+	uint64_t seed;
+};
+
+static void *other_run(void *argument)
+{
+	const struct other *other = argument;
+
+	live_as(1, other->socket, other->seed);
+	return NULL;
+}
+
+static void live_in_threads(uint64_t seed)
+{
+	int sockets[2];
+	struct other other = {.seed = seed};
+	pthread_t thread;
+
+	open_sockets(sockets);
+	other.socket = sockets[1];
+	CHECK(pthread_create(&thread, NULL, other_run, &other) == 0);
+	live_as(0, sockets[0], seed);
+	CHECK(pthread_join(thread, NULL) == 0);
+	close(sockets[0]);
+	close(sockets[1]);
 }
 
 static void live_apart(const char *program, uint64_t seed)
@@ -112,12 +143,22 @@ static void live_apart(const char *program, uint64_t seed)
 	close(sockets[0]);
 }
 
+/* Why something failed. */
+static void log_errors(void)
+{
+	struct doca_log_backend *backend;
+
+	OK(doca_log_backend_create_with_fd_sdk(STDERR_FILENO, &backend));
+	OK(doca_log_backend_set_sdk_level(backend, DOCA_LOG_LEVEL_WARNING));
+}
+
 int main(int argc, char **argv)
 {
 	const char *given = getenv("SOFTFIELD_TEST_SEED");
 	uint64_t seed = given != NULL ? strtoull(given, NULL, 0) : (uint64_t)time(NULL) * 1000 + (uint64_t)getpid();
-	bool apart = argc > 1 && strcmp(argv[1], "two") == 0;
+	const char *mode = argc > 1 ? argv[1] : "one";
 
+	log_errors();
 	if (argc == 4) {
 		alarm(600);
 		live_as(1, atoi(argv[2]), strtoull(argv[3], NULL, 0));
@@ -125,8 +166,10 @@ int main(int argc, char **argv)
 	}
 	for (int i = 0; i < LIVES; i++, seed++) {
 		fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
-		if (apart)
+		if (strcmp(mode, "two") == 0)
 			live_apart(argv[0], seed);
+		else if (strcmp(mode, "threads") == 0)
+			live_in_threads(seed);
 		else
 			live_here(seed);
 	}
