@@ -62,6 +62,7 @@ int main(int argc, char **argv)
 	static const struct sample sample = {
 		.name = "rdma_multi_conn_receive",
 		.peer = "rdma_multi_conn_send",
+		.listens = true,
 		.options = OPTION_CONNECTIONS,
 		.supports = doca_rdma_cap_task_receive_is_supported,
 		.configure = configure,

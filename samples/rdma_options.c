@@ -7,6 +7,8 @@
 #include "common.h"
 #include "rdma_options.h"
 
+#define PORT_DEFAULT 13579
+
 static doca_error_t take_text(const char *text, char *place, size_t room)
 {
 	if (strlen(text) >= room) {
@@ -29,6 +31,8 @@ TAKE_TEXT(remote_path)
 TAKE_TEXT(resource_path)
 TAKE_TEXT(peer)
 TAKE_TEXT(string)
+TAKE_TEXT(server)
+TAKE_TEXT(server_type)
 
 static doca_error_t take_gid_index(void *value, void *config)
 {
@@ -38,6 +42,22 @@ static doca_error_t take_gid_index(void *value, void *config)
 		return sample_failed("GID index", DOCA_ERROR_INVALID_VALUE);
 	options->has_gid_index = true;
 	options->gid_index = (uint32_t) * (int *)value;
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t take_by_address(void *value, void *config)
+{
+	((struct options *)config)->by_address = *(bool *)value;
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t take_port(void *value, void *config)
+{
+	int port = *(int *)value;
+
+	if (port < 1 || port > UINT16_MAX)
+		return sample_failed("port", DOCA_ERROR_INVALID_VALUE);
+	((struct options *)config)->port = (uint16_t)port;
 	return DOCA_SUCCESS;
 }
 
@@ -68,6 +88,11 @@ static const struct option table[] = {
 	{"g", "gid-index", "GID index", DOCA_ARGP_TYPE_INT, take_gid_index, 0},
 	{NULL, "peer", "HOST:PORT to meet the peer at, which gives the same: no files, no Enter (HOST: 127.0.0.1)",
 	 DOCA_ARGP_TYPE_STRING, take_peer, 0},
+	{"cm", "use-rdma-cm", "connect by address", DOCA_ARGP_TYPE_BOOLEAN, take_by_address, 0},
+	{"lp", "listen-port", "port that the responder listens to (default: 13579)", DOCA_ARGP_TYPE_INT, take_port, 0},
+	{"sa", "server-addr", "address of the responder's device", DOCA_ARGP_TYPE_STRING, take_server, OPTION_SERVER},
+	{"sat", "server-addr-type", "ipv4, ipv6 or gid (default: ipv4 or ipv6, by its form)", DOCA_ARGP_TYPE_STRING,
+	 take_server_type, OPTION_SERVER},
 	{"r", "read-string", "text to be read (default: Hi DOCA RDMA!)", DOCA_ARGP_TYPE_STRING, take_string, OPTION_READ_STRING},
 	{"s", "send-string", "text to send (default: Hi DOCA RDMA!)", DOCA_ARGP_TYPE_STRING, take_string, OPTION_SEND_STRING},
 	{"w", "write-string", "text to write (default: Hi DOCA RDMA!)", DOCA_ARGP_TYPE_STRING, take_string, OPTION_WRITE_STRING},
@@ -91,15 +116,19 @@ static doca_error_t option_add(const struct option *option)
 	return doca_argp_register_param(param);
 }
 
-/* Files, or a place to meet. */
+/* An address, a place to meet, or files. */
 static doca_error_t check(const struct options *options, uint32_t set)
 {
 	bool has_files = options->local_path[0] != '\0' && options->remote_path[0] != '\0' &&
 			 (options->resource_path[0] != '\0' || (set & OPTION_RESOURCE) == 0);
 
-	if (options->peer[0] != '\0' || has_files)
+	if (options->by_address && (set & OPTION_SERVER) != 0 && options->server[0] == '\0') {
+		fprintf(stderr, "whom to call? give the address of the responder's device by -sa\n");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (options->by_address || options->peer[0] != '\0' || has_files)
 		return DOCA_SUCCESS;
-	fprintf(stderr, "how to find the peer? give -ld and -re%s, or --peer\n", set & OPTION_RESOURCE ? " and -m" : "");
+	fprintf(stderr, "how to find the peer? give -ld and -re%s, or --peer, or -cm\n", set & OPTION_RESOURCE ? " and -m" : "");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -107,7 +136,8 @@ doca_error_t options_read(int argc, char **argv, const char *name, uint32_t set,
 {
 	doca_error_t status = doca_argp_init(name, options);
 
-	*options = (struct options){.string = "Hi DOCA RDMA!", .num_connections = set & OPTION_CONNECTIONS ? 2 : 1};
+	*options = (struct options){
+		.string = "Hi DOCA RDMA!", .port = PORT_DEFAULT, .num_connections = set & OPTION_CONNECTIONS ? 2 : 1};
 	for (size_t i = 0; status == DOCA_SUCCESS && i < sizeof(table) / sizeof(table[0]); i++)
 		if (table[i].set == 0 || (table[i].set & set) != 0)
 			status = option_add(&table[i]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The flags of the RDMA samples: those of DOCA's guide, and --peer. */
+/* The flags of the RDMA samples: those of DOCA's guide, those of today's programs for connecting by address, and --peer. */
 #ifndef SAMPLES_RDMA_OPTIONS_H
 #define SAMPLES_RDMA_OPTIONS_H
 
@@ -19,6 +19,7 @@ enum option_set {
 	OPTION_WRITE_STRING = 1 << 2,
 	OPTION_RESOURCE = 1 << 3,    /* memory or an event of one side goes to the other */
 	OPTION_CONNECTIONS = 1 << 4, /* several */
+	OPTION_SERVER = 1 << 5,	     /* the requester's: whom to call */
 };
 
 struct options {
@@ -28,6 +29,10 @@ struct options {
 	char resource_path[PATH_ROOM]; /* the descriptor of the responder's memory or event */
 	char peer[PATH_ROOM];	       /* HOST:PORT, or "": by files */
 	char string[TEXT_MAX];
+	bool by_address; /* -cm */
+	uint16_t port;	 /* that the responder listens to */
+	char server[64]; /* its address, for the requester */
+	char server_type[8];
 	bool has_gid_index;
 	uint32_t gid_index;
 	uint32_t num_connections;

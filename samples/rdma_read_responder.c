@@ -12,7 +12,7 @@ static doca_error_t export_text(struct side *side, struct bytes *descriptor)
 
 static doca_error_t work(struct side *side)
 {
-	return exchange_wait(&side->exchange, "the requester has read");
+	return side_wait_for_peer(side, "the requester has read");
 }
 
 int main(int argc, char **argv)
@@ -20,6 +20,7 @@ int main(int argc, char **argv)
 	static const struct sample sample = {
 		.name = "rdma_read_responder",
 		.peer = "rdma_read_requester",
+		.listens = true,
 		.options = OPTION_RESOURCE | OPTION_READ_STRING,
 		.permissions = DOCA_ACCESS_FLAG_RDMA_READ,
 		.export = export_text,

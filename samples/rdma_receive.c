@@ -40,6 +40,7 @@ int main(int argc, char **argv)
 	static const struct sample sample = {
 		.name = "rdma_receive",
 		.peer = "rdma_send",
+		.listens = true,
 		.supports = doca_rdma_cap_task_receive_is_supported,
 		.configure = configure,
 		.work = work,

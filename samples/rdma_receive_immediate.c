@@ -46,6 +46,7 @@ int main(int argc, char **argv)
 	static const struct sample sample = {
 		.name = "rdma_receive_immediate",
 		.peer = "rdma_send_immediate",
+		.listens = true,
 		.supports = doca_rdma_cap_task_receive_is_supported,
 		.configure = configure,
 		.work = work,

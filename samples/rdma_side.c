@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "rdma_address.h"
 #include "rdma_side.h"
 
 /* ---- the device ---- */
@@ -142,6 +143,8 @@ static doca_error_t set_properties(struct side *side)
 		status = doca_rdma_set_gid_index(side->rdma, side->options.gid_index);
 	if (status == DOCA_SUCCESS)
 		status = doca_rdma_set_max_num_connections(side->rdma, (uint16_t)side->options.num_connections);
+	if (status == DOCA_SUCCESS && side->options.by_address)
+		status = address_configure(side);
 	if (status == DOCA_SUCCESS && sample->configure != NULL)
 		status = sample->configure(side);
 	return status == DOCA_SUCCESS ? status : sample_failed("properties of the instance", status);
@@ -205,6 +208,9 @@ static doca_error_t use_papers(struct side *side, const struct papers *papers)
 static doca_error_t connect_sides(struct side *side)
 {
 	static struct papers ours, theirs;
+
+	if (side->options.by_address)
+		return address_connect(side);
 	doca_error_t status = exchange_open(&side->exchange, &side->options, side->sample->name, side->sample->peer);
 
 	if (status == DOCA_SUCCESS)
@@ -227,16 +233,26 @@ void side_task_ended(union doca_data data, struct doca_task *task)
 	doca_task_free(task);
 }
 
-/* Without --peer a user is on the way, and takes the time that it takes. */
-doca_error_t side_wait(struct side *side, uint32_t num_tasks)
+/* Where a user is on the way, it takes the time that it takes. */
+doca_error_t side_progress_until(struct side *side, const uint32_t *count, uint32_t num)
 {
 	const time_t end = time(NULL) + SAMPLE_PATIENCE_SECONDS;
 
-	while (side->num_ended < num_tasks && side->status == DOCA_SUCCESS) {
+	while (*count < num && side->status == DOCA_SUCCESS) {
 		if (doca_pe_progress(side->pe) == 0 && side->exchange.socket >= 0 && time(NULL) > end)
-			return sample_failed("tasks", DOCA_ERROR_TIME_OUT);
+			return sample_failed("peer", DOCA_ERROR_TIME_OUT);
 	}
 	return side->status;
+}
+
+doca_error_t side_wait(struct side *side, uint32_t num_tasks)
+{
+	return side_progress_until(side, &side->num_ended, num_tasks);
+}
+
+doca_error_t side_wait_for_peer(struct side *side, const char *for_what)
+{
+	return side->options.by_address ? address_wait_for_end(side) : exchange_wait(&side->exchange, for_what);
 }
 
 doca_error_t side_run(struct side *side, struct doca_task *task)
@@ -274,6 +290,7 @@ static doca_error_t prepare(struct side *side)
 
 static void end(struct side *side)
 {
+	address_disconnect(side);
 	if (side->ctx != NULL && !side->idle)
 		(void)doca_ctx_stop(side->ctx);
 	while (side->ctx != NULL && !side->idle)
@@ -305,7 +322,8 @@ int side_main(int argc, char **argv, const struct sample *sample)
 
 	side.sample = sample;
 	if (status == DOCA_SUCCESS)
-		status = options_read(argc, argv, sample->name, sample->options, &side.options);
+		status = options_read(argc, argv, sample->name, sample->options | (sample->listens ? 0 : OPTION_SERVER),
+				      &side.options);
 	if (status != DOCA_SUCCESS)
 		return EXIT_FAILURE;
 	status = prepare(&side);

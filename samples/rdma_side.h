@@ -27,7 +27,8 @@ struct side;
 
 struct sample {
 	const char *name, *peer;				      /* the other side's program */
-	uint32_t options;					      /* enum option_set */
+	bool listens;						      /* called by address; the other side calls */
+	uint32_t options;					      /* enum option_set; OPTION_SERVER is seen to */
 	doca_error_t (*supports)(const struct doca_devinfo *devinfo); /* of the device; NULL: any */
 	uint32_t permissions; /* what the peer may do: with the instance, and with the memory beside local reading and writing */
 	doca_error_t (*configure)(struct side *side); /* before start: its tasks; or NULL */
@@ -53,9 +54,11 @@ struct side {
 	struct doca_rdma_connection *connections[CONNECTIONS_MAX];
 	struct doca_buf *bufs[BUFS_MAX];
 	uint32_t num_bufs;
-	bool idle;	     /* the context is */
-	uint32_t num_ended;  /* tasks */
-	doca_error_t status; /* of the first that failed */
+	uint32_t num_established, num_disconnected; /* by address */
+	uint32_t letter_len;			    /* of the descriptor that came by RDMA */
+	bool idle;				    /* the context is */
+	uint32_t num_ended;			    /* tasks */
+	doca_error_t status;			    /* of the first that failed */
 };
 
 /* A main function. */
@@ -76,6 +79,10 @@ doca_error_t side_remote_room(struct side *side, size_t len, struct doca_buf **b
 void side_task_ended(union doca_data side, struct doca_task *task);
 /* Progresses until that many tasks have ended, or one has failed, which is its answer. */
 doca_error_t side_wait(struct side *side, uint32_t num_tasks);
+/* The same for another number that callbacks count. */
+doca_error_t side_progress_until(struct side *side, const uint32_t *count, uint32_t num);
+/* Waits until the peer has finished, or the user says so. */
+doca_error_t side_wait_for_peer(struct side *side, const char *for_what);
 /* Submits, and waits for the end. */
 doca_error_t side_run(struct side *side, struct doca_task *task);
 

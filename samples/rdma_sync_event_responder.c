@@ -56,6 +56,7 @@ int main(int argc, char **argv)
 	static const struct sample sample = {
 		.name = "rdma_sync_event_responder",
 		.peer = "rdma_sync_event_requester",
+		.listens = true,
 		.options = OPTION_RESOURCE,
 		.supports = doca_sync_event_cap_is_export_to_remote_net_supported,
 		.permissions = DOCA_ACCESS_FLAG_RDMA_READ | DOCA_ACCESS_FLAG_RDMA_WRITE,

@@ -46,6 +46,7 @@ int main(int argc, char **argv)
 	static const struct sample sample = {
 		.name = "rdma_write_immediate_responder",
 		.peer = "rdma_write_immediate_requester",
+		.listens = true,
 		.options = OPTION_RESOURCE,
 		.supports = doca_rdma_cap_task_receive_is_supported,
 		.permissions = DOCA_ACCESS_FLAG_RDMA_WRITE,

@@ -4,7 +4,7 @@
 
 static doca_error_t work(struct side *side)
 {
-	doca_error_t status = exchange_wait(&side->exchange, "the requester has written");
+	doca_error_t status = side_wait_for_peer(side, "the requester has written");
 
 	if (status == DOCA_SUCCESS)
 		side_print("the requester has written", side->memory, TEXT_MAX);
@@ -16,6 +16,7 @@ int main(int argc, char **argv)
 	static const struct sample sample = {
 		.name = "rdma_write_responder",
 		.peer = "rdma_write_requester",
+		.listens = true,
 		.options = OPTION_RESOURCE,
 		.permissions = DOCA_ACCESS_FLAG_RDMA_WRITE,
 		.export = side_export_memory,

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Runs a pair of RDMA samples as a user does with DOCA's guide: each in a folder of its own, which stands for a machine; the user
-# copies the descriptors from one to the other when asked, and presses Enter.
+# copies the descriptors from one to the other when asked, and presses Enter. By address (-cm) there is nothing to do but to start the
+# responder first.
 # Usage: rdma_samples_test.sh FOLDER 'RESPONDER...' 'REQUESTER...' ['expect: TEXT'...]
 # The responder is what has memory or receives. It is asked first; a last "when ..., press Enter" is answered when the requester
 # has ended.
@@ -36,16 +37,23 @@ until_printed() {
 start responder host0 "$responder"
 responder_pid=$!
 exec 7>"$work/responder/keys"
-start requester host0 "$requester"
+case $responder in *' -cm'*) until_printed responder 'listening' ;; esac
+start requester dpu0 "$requester"
 requester_pid=$!
 exec 8>"$work/requester/keys"
 
-until_printed responder 'press Enter'
-until_printed requester 'press Enter'
-for file in "$work"/responder/*.desc*; do cp "$file" "$work/requester/"; done
-for file in "$work"/requester/requester.desc*; do cp "$file" "$work/responder/"; done
-echo >&7
-echo >&8
+# the user: copies, and presses Enter
+case $responder in
+*' -cm'*) ;;
+*)
+	until_printed responder 'press Enter'
+	until_printed requester 'press Enter'
+	cp "$work"/responder/*.desc* "$work/requester/"
+	cp "$work"/requester/requester.desc* "$work/responder/"
+	echo >&7
+	echo >&8
+	;;
+esac
 failed=0
 wait "$requester_pid" || { echo "requester ended with $?"; failed=1; }
 if grep -q '^when .*, press Enter$' "$work/responder/out"; then echo >&7; fi

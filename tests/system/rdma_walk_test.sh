@@ -24,11 +24,12 @@ printed() {
 	grep -qxF -- "$(block "$2")" "$1" || { echo "nobody printed: $(block "$2")"; cat "$work"/out.*; exit 1; }
 }
 
+# asked FILE WORDS: until the program says so
 asked() {
 	tries=0
-	until grep -q 'press Enter' "$1" 2>/dev/null; do
+	until grep -q "$2" "$1" 2>/dev/null; do
 		tries=$((tries + 1))
-		[ $tries -lt 1500 ] || { echo "$1 asks for nothing"; cat "$work"/out.*; exit 1; }
+		[ $tries -lt 1500 ] || { echo "$1 says nothing"; cat "$work"/out.*; exit 1; }
 		sleep 0.02
 	done
 }
@@ -42,11 +43,11 @@ mkfifo keys.1 keys.2
 sh -c "$(block 1)" <keys.1 >out.1 2>&1 &
 responder=$!
 exec 7>keys.1
-asked out.1
+asked out.1 'press Enter'
 sh -c "$(block 2)" <keys.2 >out.2 2>&1 &
 requester=$!
 exec 8>keys.2
-asked out.2
+asked out.2 'press Enter'
 sh -c "$(block 3)" || exit 1
 echo >&7
 echo >&8
@@ -55,13 +56,23 @@ printed out.2 4
 echo >&7
 ended $responder
 
-# Without copying, and by address: in one terminal, which has the path.
-for number in 5; do
-	[ -n "$(block $number)" ] || { echo "the page has no block $number"; exit 1; }
-	sh -c "$(block 2 | head -n 1)
-$(block $number)
+# The others are in terminals that have the path.
+path=$(block 2 | head -n 1)
+
+# Without copying.
+sh -c "$path
+$(block 5)
 status=\$?
 wait
-exit \$status" >out.$number 2>&1 || { echo "block $number ended with $?"; cat out.$number; exit 1; }
-	printed out.$number $((number + 1))
-done
+exit \$status" >out.3 2>&1 || { echo "block 5 ended with $?"; cat out.3; exit 1; }
+printed out.3 6
+
+# By address.
+sh -c "$path
+$(block 7)" >out.4 2>&1 &
+responder=$!
+asked out.4 listening
+sh -c "$path
+$(block 8)" >out.5 2>&1 || { echo "block 8 ended with $?"; cat out.4 out.5; exit 1; }
+ended $responder
+printed out.4 9
