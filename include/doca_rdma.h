@@ -25,7 +25,8 @@
  *
  * Tasks of one connection take effect and complete in the order of their submission. Reads, writes and atomics need nothing of
  * the peer's program, which may be busy or stopped. Sends and writes with immediate need a receive there, and wait for one
- * (doca_rdma_set_rnr_retry_count()), with all tasks behind them. No task allocates memory.
+ * (doca_rdma_set_rnr_retry_count()), with all tasks behind them. No task allocates memory, but the first receive into a memory map
+ * registers it: DOCA_ERROR_NO_MEMORY from its submit.
  *
  * A submit refuses, with DOCA_ERROR_INVALID_VALUE and one line in the log, what is wrong with the task itself: no connection or
  * one that is not connected, a missing buffer, one outside its memory map or too small, a list longer than configured, imported
