@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Exports that are good no more: their owner started its instance again, exited, destroyed the memory map, or never lived where
+ * this process looks for it; exports that were cut short or altered on the way. The first call or the first task that needs the
+ * owner says so, in one line, and the instance's other connection goes on.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "support/rdma_peer.h"
+
+#include "support/log_lines.h"
+#include "support/rdma_pair.h"
+
+#define SIZE (64 << 10)
+
+/* ---- the owner: tells its exports, does one thing, and says that it has ---- */
+
+enum deed {
+	DEED_RESTART = 'r',
+	DEED_MEMORY = 'm',
+	DEED_EXIT = 'x',
+	DEED_NOTHING = 'n',
+};
+
+static void owner_run(int socket, bool elsewhere)
+{
+	static struct rdma_rig rig;
+	static struct peer_introduction mine;
+	struct doca_rdma_connection *connection;
+	const void *details, *descriptor;
+	char word;
+
+	if (elsewhere) /* another machine's processes are not to be found in this one's folder */
+		peer_folder_make();
+	rdma_rig_prepare(&rig, 1, SIZE, RIG_ALL, RIG_ALL);
+	rdma_rig_start(&rig);
+	OK(doca_rdma_export(rig.rdma, &details, &mine.details_len, &connection));
+	OK(doca_mmap_export_rdma(rig.mmap, rig.dev, &descriptor, &mine.descriptor_len));
+	memcpy(mine.details, details, mine.details_len);
+	memcpy(mine.descriptor, descriptor, mine.descriptor_len);
+	peer_say(socket, &mine, sizeof(mine));
+	peer_hear(socket, &word, 1);
+	if (word == DEED_RESTART) {
+		rdma_rig_stop(&rig);
+		rdma_rig_start(&rig);
+		OK(doca_rdma_export(rig.rdma, &details, &mine.details_len, &connection));
+	}
+	if (word == DEED_MEMORY)
+		OK(doca_mmap_destroy(rig.mmap));
+	if (word != DEED_EXIT) {
+		peer_tell(socket, 'd');
+		while (!peer_has_said(socket, &word))
+			(void)doca_pe_progress(rig.pe);
+	}
+	if (elsewhere)
+		peer_folder_remove();
+	_exit(0);
+}
+
+/* ---- this side ---- */
+
+static struct pair pair; /* with a connection that goes on, and one for the owner */
+static struct doca_rdma_connection *connection;
+static struct peer owner;
+static struct peer_introduction theirs;
+
+static void begin(const char *role, enum deed deed)
+{
+	const void *details;
+	size_t len;
+
+	peer_spawn(&owner, role);
+	peer_hear(owner.socket, &theirs, sizeof(theirs));
+	peer_tell(owner.socket, (char)deed);
+	if (deed == DEED_EXIT)
+		CHECK(waitpid(owner.pid, NULL, 0) == owner.pid);
+	else
+		peer_expect(owner.socket, 'd');
+	pair_prepare(&pair, RIG_ALL, RIG_ALL, RIG_ALL);
+	pair_start(&pair, 1);
+	OK(doca_rdma_export(pair.a.rdma, &details, &len, &connection));
+	log_lines_forget();
+}
+
+static void end(enum deed deed)
+{
+	uint32_t good = pair.a.num_good;
+
+	OK(rig_receive(&pair.b, NULL, 0));
+	OK(rig_send(&pair.a, pair.ab[0], NULL, 0));
+	PAIR_WAIT(&pair, pair.b.num_received == 1 && pair.a.num_good == good + 1);
+	assert_int_equal(pair.a.state, DOCA_CTX_STATE_RUNNING);
+	if (deed == DEED_EXIT) {
+		close(owner.socket);
+	} else {
+		peer_tell(owner.socket, 'q');
+		peer_wait(&owner);
+	}
+	pair_fini(&pair);
+}
+
+/* The connect begins, for the owner is asked in the background; the first task ends. */
+static void expect_no_connection(void)
+{
+	OK(doca_rdma_connect(pair.a.rdma, theirs.details, theirs.details_len, connection));
+	OK(rig_send(&pair.a, connection, NULL, 7));
+	PAIR_WAIT(&pair, pair.a.num_failed == 1);
+	assert_int_equal(pair.a.status, DOCA_ERROR_CONNECTION_ABORTED);
+	log_lines_expect("rdma send on connection 1", "the peer is gone", "");
+}
+
+static void expect_no_memory_map(void)
+{
+	struct doca_mmap *mmap = NULL;
+	doca_error_t result = doca_mmap_create_from_export(NULL, theirs.descriptor, theirs.descriptor_len, pair.a.dev, &mmap);
+
+	if (result != DOCA_ERROR_NOT_PERMITTED)
+		fail_msg("an export of nobody's: %s", doca_error_get_name(result));
+	log_lines_expect("", "", "");
+}
+
+static void owner_started_again(void **state)
+{
+	(void)state;
+	begin("owner", DEED_RESTART);
+	expect_no_connection();
+	end(DEED_RESTART);
+}
+
+static void owner_exited(void **state)
+{
+	(void)state;
+	begin("owner", DEED_EXIT);
+	expect_no_connection();
+	expect_no_memory_map();
+	end(DEED_EXIT);
+}
+
+static void owner_destroyed_its_memory_map(void **state)
+{
+	(void)state;
+	begin("owner", DEED_MEMORY);
+	expect_no_memory_map();
+	end(DEED_MEMORY);
+}
+
+static void owner_is_of_another_machine(void **state)
+{
+	(void)state;
+	begin("stranger", DEED_NOTHING);
+	expect_no_connection();
+	expect_no_memory_map();
+	end(DEED_NOTHING);
+}
+
+/* Of every length but the right one, and with each byte altered; what is good is good all the same afterwards. */
+static void cut_short_or_altered(void **state)
+{
+	struct doca_mmap *mmap;
+
+	(void)state;
+	begin("owner", DEED_NOTHING);
+	for (size_t i = 0; i < theirs.details_len; i++) {
+		assert_int_equal(doca_rdma_connect(pair.a.rdma, theirs.details, i, connection), DOCA_ERROR_INVALID_VALUE);
+		log_lines_expect("remote connection details", "", "");
+		theirs.details[i] ^= 0x21;
+		assert_int_equal(doca_rdma_connect(pair.a.rdma, theirs.details, theirs.details_len, connection),
+				 DOCA_ERROR_INVALID_VALUE);
+		log_lines_expect("remote connection details", "", "");
+		theirs.details[i] ^= 0x21;
+	}
+	for (size_t i = 0; i < theirs.descriptor_len; i++) {
+		doca_error_t cut = doca_mmap_create_from_export(NULL, theirs.descriptor, i, pair.a.dev, &mmap);
+
+		assert_int_equal(cut, DOCA_ERROR_INVALID_VALUE);
+		log_lines_expect("", "", "");
+		theirs.descriptor[i] ^= 0x21;
+		doca_error_t altered =
+			doca_mmap_create_from_export(NULL, theirs.descriptor, theirs.descriptor_len, pair.a.dev, &mmap);
+
+		assert_int_not_equal(altered, DOCA_SUCCESS);
+		log_lines_expect("", "", "");
+		theirs.descriptor[i] ^= 0x21;
+	}
+	OK(doca_rdma_connect(pair.a.rdma, theirs.details, theirs.details_len, connection));
+	OK(doca_mmap_create_from_export(NULL, theirs.descriptor, theirs.descriptor_len, pair.a.dev, &mmap));
+	OK(doca_mmap_destroy(mmap));
+	end(DEED_NOTHING);
+}
+
+static int open_log(void **state)
+{
+	(void)state;
+	peer_folder_make();
+	log_lines_open();
+	return 0;
+}
+
+static int close_log(void **state)
+{
+	(void)state;
+	peer_folder_remove();
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3) {
+		alarm(PEER_LIFE_S);
+		owner_run(atoi(argv[2]), strcmp(argv[1], "stranger") == 0);
+		return 0;
+	}
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(owner_started_again),
+		cmocka_unit_test(owner_exited),
+		cmocka_unit_test(owner_destroyed_its_memory_map),
+		cmocka_unit_test(owner_is_of_another_machine),
+		cmocka_unit_test(cut_short_or_altered),
+	};
+
+	return cmocka_run_group_tests_name("rdma exports that are good no more", tests, open_log, close_log);
+}
