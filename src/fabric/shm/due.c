@@ -81,6 +81,11 @@ doca_error_t sf_shm_due_add(struct shm_port *port, struct shm_link *link)
 	return DOCA_SUCCESS;
 }
 
+void sf_shm_due_look(struct shm_link *link)
+{
+	append_ready(&shm_port(link->base.port)->due, link);
+}
+
 static void remove_hot(struct shm_due *due, struct shm_link *link)
 {
 	uint32_t at = 0;

@@ -47,6 +47,9 @@ void sf_shm_due_put_slot(struct shm_port *port, uint32_t slot);
 doca_error_t sf_shm_due_add(struct shm_port *port, struct shm_link *link);
 void sf_shm_due_remove(struct shm_port *port, struct shm_link *link);
 
+/* The link became READY: what told of earlier records may have been taken while it was not. */
+void sf_shm_due_look(struct shm_link *link);
+
 /* More is to be done on the link than to read its ring, until link->attention is false. */
 void sf_shm_link_attend(struct shm_link *link);
 

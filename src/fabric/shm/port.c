@@ -174,6 +174,7 @@ static uint32_t handle_connected(struct shm_port *port, struct shm_link *link)
 		link->life = SHM_LIFE_READY;
 		link->sending = true;
 		link->base.state = SF_LINK_READY;
+		sf_shm_due_look(link);
 	} else {
 		link->life = SHM_LIFE_OVER;
 		link->base.state = SF_LINK_CLOSED;
