@@ -272,7 +272,7 @@ static doca_error_t check_request(const struct doca_rdma_connection *connection,
 doca_error_t doca_rdma_connection_accept(struct doca_rdma_connection *rdma_connection, void *private_data,
 					 uint8_t private_data_len)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave))) = rdma_enter(rdma_connection != NULL ? rdma_connection->rdma : NULL);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma_connection != NULL ? rdma_connection->rdma : NULL);
 	doca_error_t result = check_request(rdma_connection, "accept");
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -299,7 +299,7 @@ doca_error_t doca_rdma_connection_accept(struct doca_rdma_connection *rdma_conne
 
 doca_error_t doca_rdma_connection_reject(struct doca_rdma_connection *rdma_connection)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave))) = rdma_enter(rdma_connection != NULL ? rdma_connection->rdma : NULL);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma_connection != NULL ? rdma_connection->rdma : NULL);
 	doca_error_t result = check_request(rdma_connection, "reject");
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -334,7 +334,7 @@ static doca_error_t open_link(struct doca_rdma_connection *connection, const str
 
 doca_error_t doca_rdma_connect_to_addr(struct doca_rdma *rdma, struct doca_rdma_addr *addr, union doca_data connection_user_data)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave))) = rdma_enter(rdma);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
 	if (rdma == NULL || addr == NULL)
 		return rdma_check_given(NULL, rdma == NULL ? "instance to connect" : "address to connect to");
 	doca_error_t result = rdma_check_started(rdma, "connect to an address");

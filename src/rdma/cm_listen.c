@@ -232,7 +232,7 @@ static doca_error_t check_listen(struct doca_rdma *rdma, uint16_t port)
 
 doca_error_t doca_rdma_start_listen_to_port(struct doca_rdma *rdma, uint16_t port)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave))) = rdma_enter(rdma);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
 	char name[SF_NAME_MAX];
 	if (rdma == NULL)
 		return rdma_check_given(NULL, "instance to listen");
@@ -259,7 +259,7 @@ doca_error_t doca_rdma_start_listen_to_port(struct doca_rdma *rdma, uint16_t por
 
 doca_error_t doca_rdma_stop_listen_to_port(struct doca_rdma *rdma, uint16_t port)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave))) = rdma_enter(rdma);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
 	uint32_t num;
 	if (rdma == NULL)
 		return rdma_check_given(NULL, "instance to stop listening");

@@ -104,7 +104,7 @@ void rdma_guests_close(struct doca_rdma *rdma, const struct doca_rdma_connection
 doca_error_t doca_rdma_export(struct doca_rdma *rdma, const void **local_rdma_conn_details, size_t *local_rdma_conn_details_size,
 			      struct doca_rdma_connection **rdma_connection)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave))) = rdma_enter(rdma);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
 	if (rdma == NULL || local_rdma_conn_details == NULL || local_rdma_conn_details_size == NULL || rdma_connection == NULL)
 		return rdma_check_given(NULL, rdma == NULL ? "instance to export" : "place for the connection or its details");
 	doca_error_t result = rdma_check_started(rdma, "export");
@@ -190,7 +190,7 @@ static void turn_away_others(struct doca_rdma_connection *connection)
 doca_error_t doca_rdma_connect(struct doca_rdma *rdma, const void *remote_rdma_conn_details, size_t remote_rdma_conn_details_size,
 			       struct doca_rdma_connection *rdma_connection)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave))) = rdma_enter(rdma);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
 	struct rdma_descriptor peer;
 	if (rdma == NULL || remote_rdma_conn_details == NULL || rdma_connection == NULL)
 		return rdma_check_given(NULL, rdma == NULL ? "instance to connect" : "connection or remote details to connect");

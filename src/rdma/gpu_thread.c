@@ -97,7 +97,7 @@ bool rdma_gpu_poll(struct rdma_gpu *gpu)
 
 bool rdma_gpu_is_drained(struct rdma_gpu *gpu)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave))) = rdma_enter(gpu->rdma);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(gpu->rdma);
 	(void)look(gpu, true);
 	if (gpu->num_posted != 0)
 		return false;

@@ -142,7 +142,7 @@ static doca_error_t rdma_start(struct doca_ctx *ctx)
 static void rdma_cancel(struct doca_ctx *ctx)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave))) = rdma_enter(rdma);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
 	if (rdma->gpu != NULL)
 		rdma->gpu->flushing = true;
 	rdma_connections_cancel(rdma);
@@ -204,7 +204,7 @@ static void drain_retry_timer(struct doca_rdma *rdma)
 static bool rdma_progress(struct doca_ctx *ctx)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave))) = rdma_enter(rdma);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
 	bool moved = false;
 	if (__builtin_expect(rdma->ended != NULL, 0)) /* before the poll: what was decided then is older than what it reports */
 		moved = tell_ended(rdma);
@@ -233,7 +233,7 @@ static bool rdma_arm(struct doca_ctx *ctx)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
 	uint64_t wait_ns;
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave))) = rdma_enter(rdma);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
 	if (rdma->ended != NULL || rdma->fatal || rdma->one.due || rdma_cm_is_due(rdma, &wait_ns))
 		return true;
 	if (rdma->waiting != NULL)

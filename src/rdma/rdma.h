@@ -283,7 +283,7 @@ void rdma_one_run(struct doca_rdma *rdma);
 /* An instance with a data path on a GPU has a thread of its own, which shares the port and the connections with the program's: every
  * public call that touches them begins with
  *
- *	struct doca_rdma *entered __attribute__((cleanup(rdma_leave))) = rdma_enter(rdma);
+ *	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
  *
  * It may be done again inside. For other instances, and NULL, it does nothing. */
 struct doca_rdma *rdma_gpu_enter(struct doca_rdma *rdma);
