@@ -51,7 +51,8 @@ static bool has_addr(const struct sf_device *device, const struct doca_rdma_addr
 	case DOCA_RDMA_ADDR_TYPE_IPv4:
 		return device->has_ipv4 && memcmp(device->ipv4, addr->bytes, sizeof(device->ipv4)) == 0;
 	case DOCA_RDMA_ADDR_TYPE_IPv6:
-		return memcmp(device->ipv6, addr->bytes, sizeof(device->ipv6)) == 0;
+		/* GIDs are IPv6 addresses too: the link-local one, and IPv4 in IPv6. */
+		return memcmp(device->ipv6, addr->bytes, sizeof(device->ipv6)) == 0 || has_gid(device, addr->bytes);
 	case DOCA_RDMA_ADDR_TYPE_GID:
 		return has_gid(device, addr->bytes);
 	}

@@ -14,7 +14,6 @@ static const struct reason excluded[] = {
 static const struct reason never_succeeds[] = {
 	{"doca_dev_accelerate_resource_reclaim", "nothing to accelerate"},
 	{"doca_devinfo_get_lid", "Ethernet"},
-	{"doca_devinfo_get_ipv4_addr", "the default topology has none"},
 	{"doca_devinfo_get_sf_index", "the default topology has no SF"},
 	{"doca_mmap_dev_get_dpa_handle", "no DPA"},
 	{"doca_mmap_set_dpa_memrange", "no DPA"},

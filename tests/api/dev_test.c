@@ -122,7 +122,9 @@ static void properties_of_a_device(void **state)
 	assert_int_equal(mac[0], 0x02);
 	assert_int_equal(doca_devinfo_get_ipv6_addr(port, ipv6, sizeof(ipv6)), DOCA_SUCCESS);
 	assert_int_equal(ipv6[0], 0xfe);
-	assert_int_equal(doca_devinfo_get_ipv4_addr(port, ipv4, sizeof(ipv4)), DOCA_ERROR_NOT_FOUND);
+	assert_int_equal(doca_devinfo_get_ipv4_addr(port, ipv4, sizeof(ipv4)), DOCA_SUCCESS);
+	assert_int_equal(ipv4[3], 2);
+	assert_int_equal(doca_devinfo_get_ipv4_addr(info("d8:00.2"), ipv4, sizeof(ipv4)), DOCA_ERROR_NOT_FOUND);
 	assert_int_equal(doca_devinfo_get_lid(port, &lid), DOCA_ERROR_NOT_SUPPORTED);
 	assert_int_equal(doca_devinfo_get_active_rate(port, &rate), DOCA_SUCCESS);
 	assert_int_equal(rate, UINT64_C(200000000000));

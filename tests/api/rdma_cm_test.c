@@ -184,13 +184,22 @@ static void by_gid(void **state)
 	connect_by(*state, DOCA_RDMA_ADDR_TYPE_GID);
 }
 
-/* The last two entries are the IPv4 address: as a GID, and as its long text. */
-static void by_gid_of_ipv4(void **state)
+/* The link-local address of a device that has another IPv6 address too; IPv4 as a GID, and in IPv6. */
+static void by_further_addresses(void **state)
 {
 	struct fixture *f = *state;
+	char text[64];
+
+	cm_text(f->server.rig.dev, DOCA_RDMA_ADDR_TYPE_GID, text);
+	for (int i = 0; i < 2; i++) {
+		OK(cm_call(&f->client, DOCA_RDMA_ADDR_TYPE_IPv6, i == 0 ? text : "::ffff:192.168.100.1", CM_PORT, 0));
+		WAIT(f->server.num_established == 1 + (uint32_t)i && f->client.num_established == 1 + (uint32_t)i);
+		OK(doca_rdma_connection_disconnect(f->client.established));
+		WAIT(f->server.num_ended == 1 + (uint32_t)i && f->client.num_ended == 1 + (uint32_t)i);
+	}
 
 	OK(cm_call(&f->client, DOCA_RDMA_ADDR_TYPE_GID, "0000:0000:0000:0000:0000:ffff:c0a8:6401", CM_PORT, 0));
-	WAIT(f->server.num_established == 1 && f->client.num_established == 1);
+	WAIT(f->server.num_established == 3 && f->client.num_established == 3);
 }
 
 static void no_such_device(void **state)
@@ -748,7 +757,7 @@ int main(void)
 		TEST(by_ipv4),
 		TEST(by_ipv6),
 		TEST(by_gid),
-		TEST(by_gid_of_ipv4),
+		TEST(by_further_addresses),
 		TEST(no_such_device),
 		TEST_IDLE(arguments_and_states),
 		TEST(a_port_in_use),
