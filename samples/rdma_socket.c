@@ -3,7 +3,9 @@
 #include <netdb.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -91,8 +93,11 @@ static doca_error_t resolve(const char *place, struct addrinfo **found)
 		place++;
 		len -= 2;
 	}
-	if (len >= sizeof(host))
-		return sample_failed("--peer", DOCA_ERROR_INVALID_VALUE);
+	char *rest;
+	unsigned long number = strtoul(port, &rest, 10);
+
+	if (len >= sizeof(host) || number == 0 || number > UINT16_MAX || *rest != '\0')
+		return sample_failed("--peer HOST:PORT", DOCA_ERROR_INVALID_VALUE);
 	if (len != 0)
 		snprintf(host, sizeof(host), "%.*s", (int)len, place);
 	int error = getaddrinfo(host, port, &hints, found);

@@ -142,7 +142,8 @@ static void obey(struct peer *peer, char command)
 		peer->exported[EXPORT_PAGES] = NULL;
 		break;
 	case 'p':
-		for (size_t sent = 0; sent < PAGES_SIZE; sent += (size_t)write(peer->socket, peer->pages + sent, PAGES_SIZE - sent))
+		for (size_t sent = 0; sent < PAGES_SIZE;
+		     sent += (size_t)write(peer->socket, peer->pages + sent, PAGES_SIZE - sent))
 			;
 		return;
 	case 'r':
@@ -229,7 +230,8 @@ static struct doca_mmap *import(struct side *side, const struct other *other, en
 	void *addr;
 	size_t size;
 
-	OK(doca_mmap_create_from_export(NULL, other->introduction.bytes[which], other->introduction.len[which], side->rig.dev, &mmap));
+	OK(doca_mmap_create_from_export(NULL, other->introduction.bytes[which], other->introduction.len[which], side->rig.dev,
+					&mmap));
 	OK(doca_mmap_get_memrange(mmap, &addr, &size));
 	*at = addr;
 	return mmap;
@@ -244,8 +246,8 @@ static void meet(struct side *side, struct other *other)
 	OK(doca_rdma_export(side->rig.rdma, &details, &len, &other->connection));
 	CHECK(send(other->socket, &len, sizeof(len), 0) == sizeof(len));
 	CHECK(send(other->socket, details, len, 0) == (ssize_t)len);
-	OK(doca_rdma_connect(side->rig.rdma, other->introduction.bytes[EXPORT_DETAILS],
-			     other->introduction.len[EXPORT_DETAILS], other->connection));
+	OK(doca_rdma_connect(side->rig.rdma, other->introduction.bytes[EXPORT_DETAILS], other->introduction.len[EXPORT_DETAILS],
+			     other->connection));
 	other->memory = import(side, other, EXPORT_RDMA, &other->at);
 }
 
@@ -381,7 +383,8 @@ static void sent_and_written_from_there(void **state)
 	struct other *peer = &side->others[0];
 	struct doca_buf *src = buf_of(side, side->pages, side->pages_at, PAGES_SIZE, true);
 	struct doca_buf *dst = buf_of(side, peer->memory, peer->at + PAGES_SIZE, PAGES_SIZE, false);
-	struct doca_buf *from = buf_of(side, peer->memory, peer->at, 2 * PAGES_SIZE, true), *here = rig_room(rig, 0, 2 * PAGES_SIZE);
+	struct doca_buf *from = buf_of(side, peer->memory, peer->at, 2 * PAGES_SIZE, true),
+			*here = rig_room(rig, 0, 2 * PAGES_SIZE);
 
 	tell(peer, 'r');
 	hear(peer, 'r');
@@ -463,7 +466,8 @@ static void what_cannot_be_local(void **state)
 	uint8_t *odd_at, *read_only_at;
 	struct doca_mmap *odd = import(side, peer, EXPORT_ODD, &odd_at);
 	struct doca_mmap *read_only = import(side, peer, EXPORT_READ_ONLY, &read_only_at);
-	struct doca_buf *unmapped = buf_of(side, odd, odd_at, 100, true), *network = buf_of(side, peer->memory, peer->at, 100, true);
+	struct doca_buf *unmapped = buf_of(side, odd, odd_at, 100, true),
+			*network = buf_of(side, peer->memory, peer->at, 100, true);
 	struct doca_buf *unwritable = buf_of(side, read_only, read_only_at, 100, false);
 	struct doca_buf *source = buf_of(side, read_only, read_only_at, 100, true);
 
