@@ -3,7 +3,7 @@
  * @file softfield/gpu_buf.h
  * A buffer array as a kernel sees it: filled by doca_buf_arr_start(), read by the doca_gpu_dev_buf_* device functions.
  *
- * Both structs lie in memory that kernels read (DOCA_GPU_MEM_TYPE_GPU_CPU), and every pointer in them is one that a kernel
+ * Both structs lie in the GPU's memory, and every pointer in them is one that a kernel
  * may use. Programs pass them on as they got them and do not look inside; the layout may change between releases.
  * Compiles as C, C++ and CUDA.
  */

@@ -189,19 +189,12 @@ static void memory_leave(struct doca_buf_arr *arr)
 	arr->remote = NULL;
 }
 
-/* base and flags are memory_reach's. */
-static doca_error_t handle_build(struct doca_buf_arr *arr, uint64_t base, uint32_t flags, uint32_t mkey)
+/* Fills in the handle at its address for kernels. base and flags are memory_reach's. */
+static void handle_fill(const struct doca_buf_arr *arr, uint64_t base, uint32_t flags, uint32_t mkey,
+			struct doca_gpu_buf_arr *handle)
 {
 	const struct doca_mmap *mmap = arr->mmap;
-	void *gpu_addr, *cpu_addr;
-	size_t size = sizeof(struct doca_gpu_buf_arr) + arr->num_elem * sizeof(struct doca_gpu_buf);
-	doca_error_t result =
-		arr->gpu->ops->mem_alloc(arr->gpu, size, HANDLE_ALIGNMENT, DOCA_GPU_MEM_TYPE_GPU_CPU, &gpu_addr, &cpu_addr);
-	if (result != DOCA_SUCCESS)
-		return DOCA_ERROR_NO_MEMORY;
-	struct doca_gpu_buf_arr *handle = cpu_addr;
 	struct doca_gpu_buf *bufs = (struct doca_gpu_buf *)(handle + 1);
-	arr->handle = gpu_addr;
 	for (size_t i = 0; i < arr->num_elem; i++)
 		bufs[i] = (struct doca_gpu_buf){
 			.addr = base + arr->start_offset + i * arr->elem_size, .mkey = mkey, .arr = arr->handle};
@@ -218,7 +211,26 @@ static doca_error_t handle_build(struct doca_buf_arr *arr, uint64_t base, uint32
 		.id = arr->remote != NULL ? sf_buf_remote_id(arr->remote) : 0,
 		.flags = flags,
 	};
-	return DOCA_SUCCESS;
+}
+
+/* In the GPU's memory: kernels read it with every operation. */
+static doca_error_t handle_build(struct doca_buf_arr *arr, uint64_t base, uint32_t flags, uint32_t mkey)
+{
+	const struct sf_gpu_ops *ops = arr->gpu->ops;
+	size_t size = sizeof(struct doca_gpu_buf_arr) + arr->num_elem * sizeof(struct doca_gpu_buf);
+	void *gpu_addr, *unused;
+	struct doca_gpu_buf_arr *handle = malloc(size);
+	doca_error_t result = handle != NULL ? ops->mem_alloc(arr->gpu, size, HANDLE_ALIGNMENT, DOCA_GPU_MEM_TYPE_GPU, &gpu_addr, &unused)
+					     : DOCA_ERROR_NO_MEMORY;
+	if (result == DOCA_SUCCESS) {
+		arr->handle = gpu_addr;
+		handle_fill(arr, base, flags, mkey, handle);
+		result = ops->copy_to(arr->gpu, gpu_addr, handle, size);
+		if (result != DOCA_SUCCESS)
+			ops->mem_free(arr->gpu, gpu_addr);
+	}
+	free(handle);
+	return result == DOCA_SUCCESS ? DOCA_SUCCESS : DOCA_ERROR_NO_MEMORY;
 }
 
 static doca_error_t layout(struct doca_buf_arr *arr)

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What both processes of the benchmark share. Errors end the process. */
+#ifndef BENCH_GPU_RDMA_SIDE_H
+#define BENCH_GPU_RDMA_SIDE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels.h"
+
+#define DESCRIPTION_MAX 2048
+#define SIDE_MEMORY (UINT32_C(2) << 20) /* bytes of a queue, on each side */
+#define OK(call) check(call, #call)
+
+/* A queue as one side describes it to the other. */
+struct description {
+	uint32_t ready;
+	uint32_t connection_len, memory_len;
+	uint8_t connection[DESCRIPTION_MAX], memory[DESCRIPTION_MAX];
+};
+
+struct point {
+	bool sends, ping;
+	uint32_t queues, size, depth;
+};
+
+struct shared {
+	struct description gpu[QUEUES_MAX], cpu[QUEUES_MAX];
+	uint64_t rounds;
+	uint32_t done; /* the kernel's end */
+	double seconds, p50_us, p99_us;
+	double copy_seconds, copy_p50_us, copy_p99_us; /* of the copy engine, for as many copies */
+	uint64_t copies;
+	char backend[16];
+};
+
+struct doca_dev;
+struct doca_mmap;
+struct doca_rdma;
+struct doca_rdma_connection;
+
+struct doca_dev *side_open_device(uint32_t index);
+/* Memory of a queue, whole pages, for the other side to read and write. */
+struct doca_mmap *side_share(struct doca_dev *dev, void *memory);
+/* Tells the other side of this one's queue, waits for its, and connects. */
+void side_connect(struct doca_rdma *rdma, struct doca_dev *dev, struct doca_mmap *mmap, struct description *mine,
+		  struct description *theirs, struct doca_rdma_connection **connection, struct doca_mmap **remote);
+
+void cpu_side(const struct point *point, struct shared *shared);
+void gpu_side(const struct point *point, struct shared *shared, const char *gpu_address);
+
+/* The same by the GPU's copy engine, as far as there is one. */
+void copy_engine(const struct point *point, struct shared *shared);
+
+#endif
