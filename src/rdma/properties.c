@@ -259,11 +259,11 @@ doca_error_t doca_rdma_set_connection_state_callbacks(struct doca_rdma *rdma,
 						      doca_rdma_connection_failure_cb_t doca_rdma_connect_failure_cb,
 						      doca_rdma_connection_disconnection_cb_t doca_rdma_disconnect_cb)
 {
+	if (doca_rdma_connect_established_cb == NULL || doca_rdma_connect_failure_cb == NULL || doca_rdma_disconnect_cb == NULL)
+		return rdma_check_given(NULL, "callback for established, failed or disconnected connections");
 	doca_error_t result = check_set(rdma, __func__);
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (doca_rdma_connect_established_cb == NULL || doca_rdma_connect_failure_cb == NULL || doca_rdma_disconnect_cb == NULL)
-		return rdma_check_given(NULL, "callback for established, failed or disconnected connections");
 	rdma->request_cb = doca_rdma_connect_request_cb;
 	rdma->established_cb = doca_rdma_connect_established_cb;
 	rdma->failure_cb = doca_rdma_connect_failure_cb;

@@ -18,7 +18,7 @@ import sys
 DECLARATION = re.compile(
     r'/\*\*((?:[^*]|\*(?!/))*)\*/\s*'  # its comment
     r'(?:DOCA_STABLE|DOCA_EXPERIMENTAL|DOCA_DEPRECATED)?\s*'
-    r'((?:static\s+inline\s+)?[\w\s]+?[\s*])'  # what it returns
+    r'((?:static\s+inline\s+)?[\w\s]+?[\s*]+)'  # what it returns
     r'(doca_\w+)\s*\(', re.S)
 
 
