@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/runtime_folder.h"
 
 #define BACKLOG 1024
 #define LOCK_TRIES 1000	   /* of a millisecond each */
@@ -55,48 +56,6 @@ _Bool sf_shm_key_equal(const struct shm_key *a, const struct shm_key *b)
 	return differ == 0;
 }
 
-static void folder_path(char path[PATH_MAX])
-{
-	const char *own = getenv("SOFTFIELD_RUNTIME"), *xdg = getenv("XDG_RUNTIME_DIR");
-
-	if (own != NULL && own[0] != '\0')
-		snprintf(path, PATH_MAX, "%s", own);
-	else if (xdg != NULL && xdg[0] != '\0')
-		snprintf(path, PATH_MAX, "%s/softfield", xdg);
-	else
-		snprintf(path, PATH_MAX, "/tmp/softfield-%u", (unsigned)geteuid());
-}
-
-/* Opens the folder, made if need be, and makes sure that nobody else can put sockets there. */
-static doca_error_t folder_open(int *fd)
-{
-	char path[PATH_MAX];
-	struct stat st;
-
-	folder_path(path);
-	if (mkdir(path, 0700) != 0 && errno != EEXIST) {
-		SF_LOG_ERR("cannot make the runtime folder %s: %s; set SOFTFIELD_RUNTIME to a folder of your own", path,
-			   strerror(errno));
-		return DOCA_ERROR_NOT_PERMITTED;
-	}
-	*fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (*fd < 0 || fstat(*fd, &st) != 0) {
-		SF_LOG_ERR("cannot open the runtime folder %s: %s; set SOFTFIELD_RUNTIME to a folder of your own", path,
-			   strerror(errno));
-		if (*fd >= 0)
-			close(*fd);
-		return DOCA_ERROR_NOT_PERMITTED;
-	}
-	if (st.st_uid == geteuid() && (st.st_mode & 077) == 0)
-		return DOCA_SUCCESS;
-	SF_LOG_ERR("the runtime folder %s has owner %u and mode %03o, needed are owner %u and mode 700; chmod it, or set "
-		   "SOFTFIELD_RUNTIME "
-		   "to a folder of your own",
-		   path, (unsigned)st.st_uid, (unsigned)st.st_mode & 0777, (unsigned)geteuid());
-	close(*fd);
-	return DOCA_ERROR_NOT_PERMITTED;
-}
-
 static void socket_name(char name[SOCKET_NAME_MAX], enum shm_socket_kind kind, const struct shm_key *key)
 {
 	int at = snprintf(name, SOCKET_NAME_MAX, "%c-", kind);
@@ -110,7 +69,7 @@ static void socket_address(struct sockaddr_un *address, int folder, const char *
 {
 	char path[PATH_MAX + SOCKET_NAME_MAX + 1];
 
-	folder_path(path);
+	sf_runtime_folder_path(path);
 	memset(address, 0, sizeof(*address));
 	address->sun_family = AF_UNIX;
 	if (strlen(path) + 1 + strlen(name) < sizeof(address->sun_path)) {
@@ -207,7 +166,7 @@ doca_error_t sf_shm_runtime_listen(enum shm_socket_kind kind, const struct shm_k
 {
 	char name[SOCKET_NAME_MAX];
 	int folder, lock;
-	doca_error_t error = folder_open(&folder);
+	doca_error_t error = sf_runtime_folder_open(&folder);
 
 	if (error != DOCA_SUCCESS)
 		return error;
@@ -234,7 +193,7 @@ void sf_shm_runtime_unlink(enum shm_socket_kind kind, const struct shm_key *key)
 {
 	char name[SOCKET_NAME_MAX], path[PATH_MAX];
 
-	folder_path(path);
+	sf_runtime_folder_path(path);
 	socket_name(name, kind, key);
 
 	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -283,7 +242,7 @@ doca_error_t sf_shm_runtime_connect(enum shm_socket_kind kind, const struct shm_
 	char name[SOCKET_NAME_MAX];
 	struct sockaddr_un address;
 	int folder;
-	doca_error_t error = folder_open(&folder);
+	doca_error_t error = sf_runtime_folder_open(&folder);
 
 	if (error != DOCA_SUCCESS)
 		return error;

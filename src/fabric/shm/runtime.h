@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The folder where processes find each other: $SOFTFIELD_RUNTIME, else $XDG_RUNTIME_DIR/softfield, else
- * /tmp/softfield-UID. It is ours alone (0700). In it are only Unix sockets, named by a kind and a 128-bit key:
+ * Sockets in the runtime folder (base/runtime_folder.h), by which processes find each other, named by a kind and a 128-bit key:
  * "l-..." is a listener, keyed by a hash of its name (names may be longer than a socket's path), "a-..." is a
  * process's agent, keyed by its random id. Containers that share the folder reach each other.
  */

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <doca_log.h>
+
+#include "daemon.h"
+
+DOCA_LOG_REGISTER(UROM_DAEMON::CLIENTS);
+
+/* ---- sending ---- */
+
+static void answer(struct daemon *daemon, const struct daemon_client *client, enum urom_kind kind, doca_error_t status, uint64_t request,
+		   uint64_t subject, const void *body, size_t len)
+{
+	struct urom_head head = urom_head_make(kind, status, request, subject);
+	doca_error_t result = sf_comm_send(daemon->comm, client->peer, &head, sizeof(head), body, len);
+	if (result != DOCA_SUCCESS && result != DOCA_ERROR_NOT_CONNECTED)
+		DOCA_LOG_WARN("%s cannot be answered: %s", client->peer->address, doca_error_get_name(result));
+}
+
+static void answer_text(struct daemon *daemon, const struct daemon_client *client, enum urom_kind kind, doca_error_t status,
+			uint64_t request, uint64_t subject, const char *text)
+{
+	uint8_t body[UROM_TEXT_MAX];
+	answer(daemon, client, kind, status, request, subject, body, urom_text_pack(text, body, sizeof(body)));
+}
+
+/* ---- the end of one ---- */
+
+static void drop(struct daemon *daemon, struct daemon_client *client)
+{
+	workers_forget(daemon, client);
+	TAILQ_REMOVE(&daemon->clients, client, next);
+	free(client);
+}
+
+static void refuse(struct daemon *daemon, struct daemon_client *client, doca_error_t status, const char *text)
+{
+	DOCA_LOG_WARN("%s was refused: %s", client->peer->address, text);
+	answer_text(daemon, client, UROM_REFUSED, status, 0, 0, text);
+	sf_comm_disconnect(daemon->comm, client->peer);
+	drop(daemon, client);
+}
+
+uint64_t clients_expire(struct daemon *daemon, uint64_t now)
+{
+	uint64_t next_time = UINT64_MAX;
+	for (struct daemon_client *client = TAILQ_FIRST(&daemon->clients), *next; client != NULL; client = next) {
+		next = TAILQ_NEXT(client, next);
+		if (client->state == CLIENT_KNOWN)
+			continue;
+		if (now >= client->until)
+			refuse(daemon, client, DOCA_ERROR_TIME_OUT, "it has not shown within two seconds that it knows the secret");
+		else if (client->until < next_time)
+			next_time = client->until;
+	}
+	return next_time;
+}
+
+/* ---- who is it? ---- */
+
+static doca_error_t challenge(struct daemon *daemon, struct daemon_client *client, const void *body, size_t len)
+{
+	struct urom_challenge out;
+	struct urom_hello hello;
+	uint8_t packed[128];
+	char text[UROM_TEXT_MAX];
+	doca_error_t result = urom_hello_parse(body, len, &hello);
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (hello.message_max > daemon->config.message_max) {
+		snprintf(text, sizeof(text), "it wants messages of %u bytes, --max-msg-size is %u", hello.message_max,
+			 daemon->config.message_max);
+		refuse(daemon, client, DOCA_ERROR_TOO_BIG, text);
+		return DOCA_SUCCESS;
+	}
+	memcpy(client->nonce, hello.nonce, sizeof(client->nonce));
+	result = urom_random(client->own_nonce, sizeof(client->own_nonce));
+	memcpy(out.nonce, client->own_nonce, sizeof(out.nonce));
+	if (result == DOCA_SUCCESS)
+		result = urom_proof_make(&daemon->secret, UROM_ROLE_DAEMON, client->nonce, client->own_nonce, out.proof);
+	if (result != DOCA_SUCCESS)
+		return result;
+	client->state = CLIENT_CHALLENGED;
+	answer(daemon, client, UROM_CHALLENGE, DOCA_SUCCESS, 0, 0, packed, urom_challenge_pack(&out, packed, sizeof(packed)));
+	return DOCA_SUCCESS;
+}
+
+static void welcome(struct daemon *daemon, const struct daemon_client *client)
+{
+	struct urom_welcome out = {.message_max = daemon->config.message_max, .num_plugins = daemon->num_plugins};
+	uint8_t packed[UROM_CONTROL_MAX / 4];
+	(void)sched_getaffinity(0, sizeof(out.cpuset), (cpu_set_t *)(void *)out.cpuset);
+	for (uint32_t i = 0; i < daemon->num_plugins; i++)
+		out.plugins[i] = daemon->plugins[i].info;
+	answer(daemon, client, UROM_WELCOME, DOCA_SUCCESS, 0, 0, packed, urom_welcome_pack(&out, packed, sizeof(packed)));
+}
+
+static doca_error_t check_proof(struct daemon *daemon, struct daemon_client *client, const void *body, size_t len)
+{
+	uint8_t proof[UROM_PROOF_SIZE];
+	doca_error_t result = urom_proof_make(&daemon->secret, UROM_ROLE_CLIENT, client->nonce, client->own_nonce, proof);
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (len != sizeof(proof) || !urom_bytes_equal(proof, body, sizeof(proof))) {
+		refuse(daemon, client, DOCA_ERROR_NOT_PERMITTED, "its secret is another than this service's");
+		return DOCA_SUCCESS;
+	}
+	client->state = CLIENT_KNOWN;
+	DOCA_LOG_INFO("%s connected", client->peer->address);
+	welcome(daemon, client);
+	return DOCA_SUCCESS;
+}
+
+/* ---- what it asks ---- */
+
+static doca_error_t spawn(struct daemon *daemon, struct daemon_client *client, const struct urom_head *head, const void *body, size_t len)
+{
+	struct urom_spawn *wanted = (struct urom_spawn *)malloc(sizeof(*wanted));
+	doca_error_t result = wanted != NULL ? urom_spawn_parse(body, len, wanted) : DOCA_ERROR_NO_MEMORY;
+	if (result == DOCA_SUCCESS)
+		workers_want(daemon, client, head->request, wanted);
+	free(wanted);
+	return result;
+}
+
+static void list_group(struct daemon *daemon, const struct daemon_client *client, const struct urom_head *head)
+{
+	static struct urom_group group;
+	static uint8_t packed[sizeof(group)];
+	const struct daemon_worker *worker;
+	group.num = 0;
+	TAILQ_FOREACH(worker, &daemon->workers, next) {
+		if (worker->state == WORKER_READY && worker->has_gid && worker->gid == head->subject && group.num < UROM_GROUP_MAX)
+			group.ids[group.num++] = worker->id;
+	}
+	answer(daemon, client, UROM_GROUP_IS, DOCA_SUCCESS, head->request, head->subject, packed,
+	       urom_group_pack(&group, packed, sizeof(packed)));
+}
+
+static doca_error_t take_request(struct daemon *daemon, struct daemon_client *client, const struct urom_head *head, const void *body,
+				 size_t len)
+{
+	switch (head->kind) {
+	case UROM_SPAWN:
+		return spawn(daemon, client, head, body, len);
+	case UROM_RELEASE:
+		workers_release(daemon, client, head->subject);
+		answer(daemon, client, UROM_RELEASED, DOCA_SUCCESS, head->request, head->subject, NULL, 0);
+		return DOCA_SUCCESS;
+	case UROM_GROUP:
+		list_group(daemon, client, head);
+		return DOCA_SUCCESS;
+	default:
+		return DOCA_ERROR_UNEXPECTED;
+	}
+}
+
+static doca_error_t take(struct daemon *daemon, struct daemon_client *client, const struct urom_head *head, const void *body, size_t len)
+{
+	if (client->state == CLIENT_NEW && head->kind == UROM_HELLO)
+		return challenge(daemon, client, body, len);
+	if (client->state == CLIENT_CHALLENGED && head->kind == UROM_PROOF)
+		return check_proof(daemon, client, body, len);
+	return client->state == CLIENT_KNOWN ? take_request(daemon, client, head, body, len) : DOCA_ERROR_UNEXPECTED;
+}
+
+/* ---- the comm's side ---- */
+
+static void arrived(void *user, struct sf_comm_peer *peer)
+{
+	struct daemon *daemon = (struct daemon *)user;
+	struct daemon_client *client = (struct daemon_client *)calloc(1, sizeof(*client));
+	if (client == NULL) {
+		DOCA_LOG_ERR("no memory for a client");
+		sf_comm_disconnect(daemon->comm, peer);
+		return;
+	}
+	client->peer = peer;
+	client->until = daemon_now_ns() + DAEMON_HELLO_NS;
+	peer->user = client;
+	LIST_INIT(&client->shares);
+	TAILQ_INSERT_TAIL(&daemon->clients, client, next);
+	if (daemon->draining)
+		refuse(daemon, client, DOCA_ERROR_SHUTDOWN, "the service is being ended");
+}
+
+static void message(void *user, struct sf_comm_peer *peer, const void *head_data, size_t head_len, const void *body, size_t len)
+{
+	struct daemon *daemon = (struct daemon *)user;
+	struct daemon_client *client = (struct daemon_client *)peer->user;
+	struct urom_head head;
+	char text[UROM_TEXT_MAX];
+	doca_error_t result = urom_head_parse(head_data, head_len, &head);
+	if (result == DOCA_SUCCESS)
+		result = take(daemon, client, &head, body, len);
+	if (result == DOCA_SUCCESS)
+		return;
+	if (result == DOCA_ERROR_UNSUPPORTED_VERSION)
+		snprintf(text, sizeof(text), "it speaks version %u of the protocol, this service %d: use the same release of both",
+			 head.version, UROM_PROTO_VERSION);
+	else
+		snprintf(text, sizeof(text), "it sent what is no message of UROM's, or not now");
+	refuse(daemon, client, result, text);
+}
+
+static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
+{
+	struct daemon_client *client = (struct daemon_client *)peer->user;
+	(void)why;
+	if (client->state == CLIENT_KNOWN)
+		DOCA_LOG_INFO("%s has left", peer->address);
+	drop((struct daemon *)user, client);
+}
+
+const struct sf_comm_handler daemon_handler = {.arrived = arrived, .message = message, .lost = lost};
+
+/* ---- for workers.c ---- */
+
+void client_answer_wish(struct daemon *daemon, struct daemon_worker *worker, const struct daemon_wish *wish, doca_error_t status,
+			const char *reason)
+{
+	struct urom_spawned spawned = {.worker_id = worker->id, .gid = worker->gid, .has_gid = worker->has_gid};
+	uint8_t packed[UROM_HEAD_SIZE + UROM_TOKEN_SIZE + 256];
+	if (status == DOCA_SUCCESS)
+		status = urom_random(spawned.token, sizeof(spawned.token));
+	if (status == DOCA_SUCCESS) {
+		struct urom_head admit = urom_head_make(UROM_ADMIT, DOCA_SUCCESS, 0, 0);
+		memcpy(packed, &admit, sizeof(admit));
+		memcpy(packed + sizeof(admit), spawned.token, UROM_TOKEN_SIZE);
+		if (send(worker->fd, packed, sizeof(admit) + UROM_TOKEN_SIZE, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+			status = DOCA_ERROR_AGAIN;
+			reason = "its process does not take new clients just now";
+		}
+	}
+	if (status != DOCA_SUCCESS) {
+		answer_text(daemon, wish->client, UROM_SPAWNED, status, wish->request, worker->id, reason);
+		return;
+	}
+	snprintf(spawned.address, sizeof(spawned.address), ":%u", worker->port);
+	answer(daemon, wish->client, UROM_SPAWNED, DOCA_SUCCESS, wish->request, worker->id, packed,
+	       urom_spawned_pack(&spawned, packed, sizeof(packed)));
+}
+
+void client_tell_died(struct daemon *daemon, struct daemon_client *client, uint64_t worker_id, const char *reason)
+{
+	answer_text(daemon, client, UROM_WORKER_DIED, DOCA_SUCCESS, 0, worker_id, reason);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <doca_log.h>
+
+DOCA_LOG_REGISTER(UROM_DAEMON);
+
+#define EVENTS_MAX 64
+
+uint64_t daemon_now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+/* ---- what comes ---- */
+
+static void take_signal(struct daemon *daemon)
+{
+	struct signalfd_siginfo info;
+	while (read(daemon->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD) {
+			workers_reap(daemon);
+			continue;
+		}
+		DOCA_LOG_INFO("%s: the workers are being ended", strsignal((int)info.ssi_signo));
+		daemon->draining = true;
+		workers_end_all(daemon);
+	}
+}
+
+static int patience_ms(struct daemon *daemon)
+{
+	uint64_t now = daemon_now_ns();
+	uint64_t workers = workers_expire(daemon, now), clients = clients_expire(daemon, now);
+	uint64_t next = workers < clients ? workers : clients;
+	if (next == UINT64_MAX)
+		return -1;
+	return next <= now ? 0 : (int)((next - now) / 1000000) + 1;
+}
+
+static void loop(struct daemon *daemon)
+{
+	struct epoll_event events[EVENTS_MAX];
+	while (!daemon->draining || daemon->num_workers != 0) {
+		while (sf_comm_poll(daemon->comm))
+			;
+		int wait = patience_ms(daemon);
+		if (sf_comm_arm(daemon->comm))
+			wait = 0;
+		int num = epoll_wait(daemon->epoll_fd, events, EVENTS_MAX, wait);
+		for (int i = 0; i < num; i++) {
+			if (events[i].data.ptr == &daemon->signal_fd)
+				continue;
+			if (events[i].data.ptr != &daemon->comm)
+				workers_read(daemon, (struct daemon_worker *)events[i].data.ptr);
+		}
+		take_signal(daemon); /* last: it frees workers that an event may name */
+	}
+}
+
+/* ---- start ---- */
+
+static doca_error_t block_signals(struct daemon *daemon)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	signal(SIGPIPE, SIG_IGN);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) == 0)
+		daemon->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return daemon->signal_fd >= 0 ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
+}
+
+static doca_error_t watch(struct daemon *daemon, int fd, void *what)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = what}};
+	return epoll_ctl(daemon->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0 ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
+}
+
+static doca_error_t listen_there(struct daemon *daemon)
+{
+	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(daemon->config.port)};
+	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_port = htons(daemon->config.port)};
+	struct sockaddr_storage bound;
+	doca_error_t result;
+	if (inet_pton(AF_INET, daemon->config.bind, &in.sin_addr) == 1)
+		result = sf_comm_listen(daemon->comm, (const struct sockaddr *)&in, sizeof(in), &bound);
+	else if (inet_pton(AF_INET6, daemon->config.bind, &in6.sin6_addr) == 1)
+		result = sf_comm_listen(daemon->comm, (const struct sockaddr *)&in6, sizeof(in6), &bound);
+	else
+		result = DOCA_ERROR_INVALID_VALUE;
+	if (result != DOCA_SUCCESS) {
+		DOCA_LOG_ERR("cannot listen on %s port %u: %s", daemon->config.bind, daemon->config.port, doca_error_get_name(result));
+		return result;
+	}
+	uint16_t port = bound.ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)&bound)->sin6_port
+						    : ((const struct sockaddr_in *)&bound)->sin_port;
+	DOCA_LOG_INFO("listening on %s port %u, %u plugins", daemon->config.bind, ntohs(port), daemon->num_plugins);
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t start(struct daemon *daemon)
+{
+	const struct sf_comm_options options = {.handler = &daemon_handler, .user = daemon, .body_max = UROM_CONTROL_MAX};
+	const char *secret_file = daemon->config.secret_file;
+	doca_error_t result = node_lock(&daemon->lock_fd);
+	if (result == DOCA_SUCCESS)
+		result = secret_file[0] != '\0' ? urom_secret_read(secret_file, &daemon->secret)
+						: urom_secret_of_user(true, &daemon->secret);
+	if (result != DOCA_SUCCESS)
+		return result;
+	plugins_discover(daemon);
+	daemon->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (daemon->epoll_fd < 0 || block_signals(daemon) != DOCA_SUCCESS || watch(daemon, daemon->signal_fd, &daemon->signal_fd) != DOCA_SUCCESS) {
+		DOCA_LOG_ERR("cannot start: %s", strerror(errno));
+		return DOCA_ERROR_OPERATING_SYSTEM;
+	}
+	result = sf_comm_open(&options, &daemon->comm);
+	if (result == DOCA_SUCCESS)
+		result = watch(daemon, sf_comm_fd(daemon->comm), &daemon->comm);
+	return result == DOCA_SUCCESS ? listen_there(daemon) : result;
+}
+
+int daemon_run(struct daemon *daemon)
+{
+	TAILQ_INIT(&daemon->clients);
+	TAILQ_INIT(&daemon->workers);
+	daemon->epoll_fd = daemon->signal_fd = daemon->lock_fd = -1;
+	doca_error_t result = start(daemon);
+	if (result == DOCA_SUCCESS)
+		loop(daemon);
+	for (struct daemon_client *client; (client = TAILQ_FIRST(&daemon->clients)) != NULL;) {
+		TAILQ_REMOVE(&daemon->clients, client, next);
+		free(client);
+	}
+	if (daemon->comm != NULL)
+		sf_comm_close(daemon->comm);
+	if (daemon->signal_fd >= 0)
+		close(daemon->signal_fd);
+	if (daemon->epoll_fd >= 0)
+		close(daemon->epoll_fd);
+	if (daemon->lock_fd >= 0)
+		close(daemon->lock_fd);
+	return result == DOCA_SUCCESS ? EXIT_SUCCESS : EXIT_FAILURE;
+}

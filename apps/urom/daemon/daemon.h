@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The inside of the UROM service.
+ *
+ *   main.c     the command line             plugins.c   what UROM_PLUGIN_PATH offers
+ *   daemon.c   the loop                     clients.c   who connected, and what they ask
+ *   node.c     one daemon a node            workers.c   processes: start, clients of, end
+ */
+#ifndef UROM_DAEMON_DAEMON_H
+#define UROM_DAEMON_DAEMON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include <doca_error.h>
+
+#include "urom/auth.h"
+#include "urom/comm/comm.h"
+#include "urom/proto.h"
+
+#define DAEMON_WORKERS_DEFAULT 256
+#define DAEMON_WORKERS_MAX 4096
+#define DAEMON_PATH_MAX 4096
+#define DAEMON_SPAWN_NS UINT64_C(10000000000) /* a worker that is not ready by then is ended */
+#define DAEMON_END_NS UINT64_C(2000000000)    /* and one that has not ended by then is killed */
+#define DAEMON_HELLO_NS UINT64_C(2000000000)  /* a client that has not shown who it is by then is disconnected */
+
+struct daemon_config {
+	char plugin_path[DAEMON_PATH_MAX]; /* folders, separated by ';' */
+	char secret_file[DAEMON_PATH_MAX]; /* empty: the user's own, and loopback only */
+	char worker_program[DAEMON_PATH_MAX];
+	char bind[64];
+	uint16_t port;
+	uint32_t message_max;
+	uint32_t workers_max;
+	uint32_t log_level;
+};
+
+struct daemon_plugin {
+	struct urom_plugin info;
+	char path[DAEMON_PATH_MAX];
+};
+
+/* A client's wish for a worker that is not ready yet. */
+struct daemon_wish {
+	TAILQ_ENTRY(daemon_wish) next;
+	struct daemon_client *client;
+	uint64_t request;
+};
+
+/* That a client may use a worker, or will. */
+struct daemon_share {
+	LIST_ENTRY(daemon_share) of_client, of_worker;
+	struct daemon_client *client;
+	struct daemon_worker *worker;
+	uint32_t count; /* worker contexts in that client's process */
+};
+
+enum daemon_worker_state { WORKER_STARTING, WORKER_READY, WORKER_ENDING };
+
+struct daemon_worker {
+	TAILQ_ENTRY(daemon_worker) next;
+	uint64_t id, plugins;
+	uint32_t gid;
+	bool has_gid;
+	pid_t pid;
+	int fd; /* its socket */
+	uint16_t port;
+	enum daemon_worker_state state;
+	bool asked;	/* to end */
+	bool killed;
+	uint64_t until; /* STARTING, ENDING: when patience ends, ns */
+	char reason[UROM_TEXT_MAX]; /* it said why it failed */
+	TAILQ_HEAD(, daemon_wish) wishes;
+	LIST_HEAD(, daemon_share) shares;
+};
+
+enum daemon_client_state { CLIENT_NEW, CLIENT_CHALLENGED, CLIENT_KNOWN };
+
+struct daemon_client {
+	TAILQ_ENTRY(daemon_client) next;
+	struct sf_comm_peer *peer;
+	enum daemon_client_state state;
+	uint64_t until; /* to become KNOWN, ns */
+	uint8_t nonce[UROM_NONCE_SIZE], own_nonce[UROM_NONCE_SIZE];
+	LIST_HEAD(, daemon_share) shares;
+};
+
+struct daemon {
+	struct daemon_config config;
+	struct urom_secret secret;
+	struct daemon_plugin plugins[UROM_PLUGINS_MAX];
+	uint32_t num_plugins;
+	struct sf_comm *comm;
+	TAILQ_HEAD(, daemon_client) clients;
+	TAILQ_HEAD(, daemon_worker) workers;
+	uint32_t num_workers;
+	uint64_t last_worker_id;
+	int epoll_fd, signal_fd, lock_fd;
+	bool draining; /* ended when the last worker is */
+};
+
+uint64_t daemon_now_ns(void);
+
+/* ---- node.c: the lock that keeps a second daemon off a node ---- */
+
+doca_error_t node_lock(int *fd);
+
+/* ---- plugins.c ---- */
+
+void plugins_discover(struct daemon *daemon);
+const struct daemon_plugin *plugins_find(const struct daemon *daemon, uint64_t id);
+
+/* ---- clients.c ---- */
+
+extern const struct sf_comm_handler daemon_handler;
+/* Answers a wish: SUCCESS, or why not. */
+void client_answer_wish(struct daemon *daemon, struct daemon_worker *worker, const struct daemon_wish *wish, doca_error_t status,
+			const char *reason);
+void client_tell_died(struct daemon *daemon, struct daemon_client *client, uint64_t worker_id, const char *reason);
+/* Disconnects those that have not shown who they are in time; the next such time, or UINT64_MAX. */
+uint64_t clients_expire(struct daemon *daemon, uint64_t now);
+
+/* ---- workers.c ---- */
+
+struct daemon_worker *workers_find(struct daemon *daemon, uint64_t id);
+/* Finds or starts the worker; the wish is answered then or later. */
+void workers_want(struct daemon *daemon, struct daemon_client *client, uint64_t request, const struct urom_spawn *spawn);
+/* One context of the client less; the worker ends with its last. */
+void workers_release(struct daemon *daemon, struct daemon_client *client, uint64_t id);
+/* The client is gone, with all its contexts. */
+void workers_forget(struct daemon *daemon, struct daemon_client *client);
+/* Children have ended, or a worker's socket has something. */
+void workers_reap(struct daemon *daemon);
+void workers_read(struct daemon *daemon, struct daemon_worker *worker);
+/* Ends those whose time is over; the next such time, or UINT64_MAX. */
+uint64_t workers_expire(struct daemon *daemon, uint64_t now);
+void workers_end_all(struct daemon *daemon);
+
+/* ---- daemon.c ---- */
+
+/* Runs until SIGTERM or SIGINT; EXIT_SUCCESS or EXIT_FAILURE. */
+int daemon_run(struct daemon *daemon);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * doca_urom_worker: one worker of the UROM service, started by doca_urom_daemon.
+ *
+ *   doca_urom_worker --fd N --id ID --bind ADDRESS --max-msg-size N --log-level N SO_PATH:ID ...
+ *   doca_urom_worker --probe SO_PATH          prints the plugin's version, or what is wrong with it
+ */
+#include <arpa/inet.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <doca_log.h>
+
+#include "worker.h"
+
+static int probe(const char *path)
+{
+	struct worker_plugin plugin = {.path = path};
+	char reason[UROM_TEXT_MAX];
+	if (plugin_load(&plugin, reason) != DOCA_SUCCESS) {
+		printf("%s\n", reason);
+		return EXIT_FAILURE;
+	}
+	printf("%" PRIu64 "\n", plugin.version);
+	return EXIT_SUCCESS;
+}
+
+static bool parse_bind(const char *text, struct worker *worker)
+{
+	struct sockaddr_in *in = (struct sockaddr_in *)&worker->bind;
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&worker->bind;
+	if (inet_pton(AF_INET, text, &in->sin_addr) == 1) {
+		in->sin_family = AF_INET;
+		worker->bind_len = sizeof(*in);
+		return true;
+	}
+	if (inet_pton(AF_INET6, text, &in6->sin6_addr) != 1)
+		return false;
+	in6->sin6_family = AF_INET6;
+	worker->bind_len = sizeof(*in6);
+	return true;
+}
+
+static bool parse_plugin(char *text, struct worker *worker)
+{
+	char *colon = strrchr(text, ':'), *end;
+	if (colon == NULL || worker->num_plugins == UROM_PLUGINS_MAX)
+		return false;
+	*colon = '\0';
+	worker->plugins[worker->num_plugins].path = text;
+	worker->plugins[worker->num_plugins].id = strtoull(colon + 1, &end, 10);
+	return *end == '\0' && end != colon + 1 && __builtin_popcountll(worker->plugins[worker->num_plugins++].id) == 1;
+}
+
+static bool parse(int argc, char **argv, struct worker *worker, uint32_t *log_level)
+{
+	static const struct option options[] = {
+		{"fd", required_argument, NULL, 'f'},	{"id", required_argument, NULL, 'i'},
+		{"bind", required_argument, NULL, 'b'}, {"max-msg-size", required_argument, NULL, 'm'},
+		{"log-level", required_argument, NULL, 'l'}, {NULL, 0, NULL, 0},
+	};
+	bool ok = true;
+	worker->parent_fd = -1;
+	for (int option; ok && (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+		switch (option) {
+		case 'f':
+			worker->parent_fd = atoi(optarg);
+			break;
+		case 'i':
+			worker->id = strtoull(optarg, NULL, 10);
+			break;
+		case 'b':
+			ok = parse_bind(optarg, worker);
+			break;
+		case 'm':
+			worker->message_max = strtoull(optarg, NULL, 10);
+			break;
+		case 'l':
+			*log_level = (uint32_t)atoi(optarg);
+			break;
+		default:
+			ok = false;
+		}
+	}
+	for (int i = optind; ok && i < argc; i++)
+		ok = parse_plugin(argv[i], worker);
+	return ok && worker->parent_fd >= 0 && worker->bind_len != 0 && worker->message_max >= UROM_MESSAGE_MIN && worker->num_plugins != 0;
+}
+
+int main(int argc, char **argv)
+{
+	static struct worker worker;
+	uint32_t log_level = DOCA_LOG_LEVEL_INFO;
+	struct doca_log_backend *sdk;
+	if (argc == 3 && strcmp(argv[1], "--probe") == 0)
+		return probe(argv[2]);
+	if (!parse(argc, argv, &worker, &log_level)) {
+		fprintf(stderr, "%s is started by doca_urom_daemon, not by hand\n", argv[0]);
+		return EXIT_FAILURE;
+	}
+	if (doca_log_backend_create_standard() != DOCA_SUCCESS || doca_log_backend_create_with_file_sdk(stderr, &sdk) != DOCA_SUCCESS)
+		return EXIT_FAILURE;
+	doca_log_level_set_global_lower_limit(log_level);
+	doca_log_backend_set_sdk_level(sdk, DOCA_LOG_LEVEL_WARNING);
+	signal(SIGPIPE, SIG_IGN);
+	return worker_run(&worker);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <doca_log.h>
+#include <doca_version.h>
+
+#include "worker.h"
+
+DOCA_LOG_REGISTER(UROM_WORKER::PLUGINS);
+
+/* ---- load ---- */
+
+static void *symbol(struct worker_plugin *plugin, const char *name, char reason[UROM_TEXT_MAX])
+{
+	void *found = dlsym(plugin->object, name);
+	if (found == NULL)
+		snprintf(reason, UROM_TEXT_MAX, "%s has no %s", plugin->path, name);
+	return found;
+}
+
+static doca_error_t read_version(struct worker_plugin *plugin, char reason[UROM_TEXT_MAX])
+{
+	doca_error_t (*get_version)(uint64_t *) = (doca_error_t(*)(uint64_t *))symbol(plugin, "urom_plugin_get_version", reason);
+	if (get_version == NULL)
+		return DOCA_ERROR_NOT_FOUND;
+	doca_error_t result = get_version(&plugin->version);
+	if (result != DOCA_SUCCESS)
+		snprintf(reason, UROM_TEXT_MAX, "urom_plugin_get_version of %s: %s", plugin->path, doca_error_get_name(result));
+	return result;
+}
+
+static doca_error_t check_iface(const struct worker_plugin *plugin, char reason[UROM_TEXT_MAX])
+{
+	const struct urom_plugin_iface *iface = &plugin->ctx.iface;
+	size_t version = DOCA_STRUCT_GET_VERSION(iface);
+	if (version >> 24 != DOCA_VERSION_MAJOR) {
+		snprintf(reason, UROM_TEXT_MAX, "%s was built with release %zu of the plugin interface, this is %d: build it again",
+			 plugin->path, version >> 24, DOCA_VERSION_MAJOR);
+		return DOCA_ERROR_UNSUPPORTED_VERSION;
+	}
+	if (iface->open == NULL || iface->close == NULL || iface->worker_cmd == NULL || iface->progress == NULL || iface->notif_pack == NULL) {
+		snprintf(reason, UROM_TEXT_MAX, "%s lacks one of open, close, worker_cmd, progress and notif_pack", plugin->path);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t read_iface(struct worker_plugin *plugin, char reason[UROM_TEXT_MAX])
+{
+	doca_error_t (*get_iface)(struct urom_plugin_iface *) =
+		(doca_error_t(*)(struct urom_plugin_iface *))symbol(plugin, "urom_plugin_get_iface", reason);
+	if (get_iface == NULL)
+		return DOCA_ERROR_NOT_FOUND;
+	memset(&plugin->ctx, 0, sizeof(plugin->ctx));
+	doca_error_t result = get_iface(&plugin->ctx.iface);
+	if (result != DOCA_SUCCESS)
+		snprintf(reason, UROM_TEXT_MAX, "urom_plugin_get_iface of %s: %s", plugin->path, doca_error_get_name(result));
+	else
+		result = check_iface(plugin, reason);
+	return result;
+}
+
+doca_error_t plugin_load(struct worker_plugin *plugin, char reason[UROM_TEXT_MAX])
+{
+	plugin->object = dlopen(plugin->path, RTLD_NOW | RTLD_LOCAL);
+	if (plugin->object == NULL) {
+		snprintf(reason, UROM_TEXT_MAX, "%s", dlerror());
+		return DOCA_ERROR_NOT_FOUND;
+	}
+	doca_error_t result = read_version(plugin, reason);
+	return result == DOCA_SUCCESS ? read_iface(plugin, reason) : result;
+}
+
+static doca_error_t add_address(struct worker *worker, struct worker_plugin *plugin, char reason[UROM_TEXT_MAX])
+{
+	size_t len = UROM_CONTROL_MAX / 2;
+	uint8_t *address = plugin->ctx.iface.addr != NULL ? (uint8_t *)malloc(len) : NULL;
+	if (plugin->ctx.iface.addr == NULL)
+		return DOCA_SUCCESS;
+	doca_error_t result = address != NULL ? plugin->ctx.iface.addr(&plugin->ctx, address, &len) : DOCA_ERROR_NO_MEMORY;
+	if (result == DOCA_SUCCESS && len <= UROM_CONTROL_MAX / 2) {
+		size_t end = urom_addresses_append(worker->addresses, sizeof(worker->addresses), worker->addresses_len, plugin->id, address, len);
+		result = end != 0 ? DOCA_SUCCESS : DOCA_ERROR_TOO_BIG;
+		worker->addresses_len = end;
+	}
+	if (result != DOCA_SUCCESS)
+		snprintf(reason, UROM_TEXT_MAX, "addr of %s: %s, %zu bytes", plugin->path, doca_error_get_name(result), len);
+	free(address);
+	return result;
+}
+
+doca_error_t plugin_open(struct worker *worker, struct worker_plugin *plugin, char reason[UROM_TEXT_MAX])
+{
+	ucs_list_head_init(&plugin->commands);
+	plugin->worker = worker;
+	plugin->ctx.domain_iface = domain_lookups;
+	doca_error_t result = plugin->ctx.iface.open(&plugin->ctx);
+	plugin->open = result == DOCA_SUCCESS;
+	if (plugin->open)
+		return add_address(worker, plugin, reason);
+	snprintf(reason, UROM_TEXT_MAX, "open of %s: %s", plugin->path, doca_error_get_name(result));
+	return result;
+}
+
+void plugin_close(struct worker_plugin *plugin)
+{
+	if (plugin->open)
+		plugin->ctx.iface.close(&plugin->ctx);
+	plugin->open = false;
+	/* The object stays: UCX, which plugins bring along, does not like to be unloaded. */
+}
+
+/* ---- run ---- */
+
+static void give_commands(struct worker_plugin *plugin)
+{
+	struct urom_worker_cmd_desc *command, *next;
+	doca_error_t result = plugin->ctx.iface.worker_cmd(&plugin->ctx, &plugin->commands);
+	if (result != DOCA_SUCCESS)
+		DOCA_LOG_WARN("worker_cmd of %s: %s", plugin->path, doca_error_get_name(result));
+	if (ucs_list_is_empty(&plugin->commands))
+		return;
+	DOCA_LOG_WARN("%s left commands in the list, which it is to take and free: they are dropped", plugin->path);
+	ucs_list_for_each_safe(command, next, &plugin->commands, entry) {
+		ucs_list_del(&command->entry);
+		free(command);
+	}
+}
+
+bool plugins_run(struct worker *worker)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < worker->num_plugins; i++) {
+		struct worker_plugin *plugin = &worker->plugins[i];
+		if (!ucs_list_is_empty(&plugin->commands)) {
+			give_commands(plugin);
+			any = true;
+		}
+		doca_error_t result = plugin->ctx.iface.progress(&plugin->ctx, &worker->notifications);
+		if (result != DOCA_SUCCESS && result != DOCA_ERROR_EMPTY)
+			DOCA_LOG_WARN("progress of %s: %s", plugin->path, doca_error_get_name(result));
+	}
+	return any || !ucs_list_is_empty(&worker->notifications);
+}

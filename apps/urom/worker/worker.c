@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "worker.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <doca_log.h>
+
+DOCA_LOG_REGISTER(UROM_WORKER);
+
+/* A plugin's own network has no descriptor that the worker could wait on, so an idle worker looks again and again, ever less often. */
+#define SPIN_NS UINT64_C(1000000)
+#define NAP_FIRST_NS UINT64_C(20000)
+#define NAP_BUSY_NS UINT64_C(1000000) /* the longest, while commands are unanswered */
+#define NAP_IDLE_NS UINT64_C(10000000)
+#define PARENT_EVERY 1024 /* turns of the loop */
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+/* Sleeps until something comes or the time is over. */
+static void nap(struct worker *worker, uint64_t ns)
+{
+	struct pollfd fds[2] = {{sf_comm_fd(worker->comm), POLLIN, 0}, {worker->parent_fd, POLLIN, 0}};
+	const struct timespec time = {0, (long)ns};
+	if (sf_comm_arm(worker->comm))
+		return;
+	if (ppoll(fds, 2, &time, NULL) > 0 && fds[1].revents != 0)
+		(void)parent_read(worker);
+}
+
+static void loop(struct worker *worker)
+{
+	uint64_t idle_since = 0, nap_ns = NAP_FIRST_NS;
+	for (uint32_t turn = 0; !worker->ending; turn++) {
+		bool any = sf_comm_poll(worker->comm);
+		any |= plugins_run(worker);
+		any |= clients_notify(worker);
+		if (turn % PARENT_EVERY == 0)
+			any |= parent_read(worker);
+		if (any) {
+			idle_since = 0;
+			nap_ns = NAP_FIRST_NS;
+			continue;
+		}
+		uint64_t now = now_ns();
+		if (idle_since == 0)
+			idle_since = now;
+		if (now - idle_since < SPIN_NS)
+			continue;
+		nap(worker, nap_ns);
+		uint64_t longest = worker->num_outstanding != 0 ? NAP_BUSY_NS : NAP_IDLE_NS;
+		nap_ns = nap_ns * 2 < longest ? nap_ns * 2 : longest;
+	}
+}
+
+static doca_error_t start(struct worker *worker, char reason[UROM_TEXT_MAX])
+{
+	const struct sf_comm_options options = {
+		.handler = &clients_handler,
+		.user = worker,
+		.body_max = worker->message_max > UROM_CONTROL_MAX ? worker->message_max : UROM_CONTROL_MAX,
+	};
+	struct sockaddr_storage bound;
+	for (uint32_t i = 0; i < worker->num_plugins; i++) {
+		doca_error_t result = plugin_load(&worker->plugins[i], reason);
+		if (result == DOCA_SUCCESS)
+			result = plugin_open(worker, &worker->plugins[i], reason);
+		if (result != DOCA_SUCCESS)
+			return result;
+	}
+	worker->packed = (uint8_t *)malloc(worker->message_max);
+	snprintf(reason, UROM_TEXT_MAX, "UCX cannot be started or listen there; see the worker's log");
+	if (worker->packed == NULL || sf_comm_open(&options, &worker->comm) != DOCA_SUCCESS)
+		return DOCA_ERROR_DRIVER;
+	if (sf_comm_listen(worker->comm, (const struct sockaddr *)&worker->bind, worker->bind_len, &bound) != DOCA_SUCCESS)
+		return DOCA_ERROR_DRIVER;
+	parent_ready(worker, ntohs(bound.ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)&bound)->sin6_port
+							       : ((const struct sockaddr_in *)&bound)->sin_port));
+	return DOCA_SUCCESS;
+}
+
+int worker_run(struct worker *worker)
+{
+	char reason[UROM_TEXT_MAX] = "";
+	TAILQ_INIT(&worker->clients);
+	LIST_INIT(&worker->domains);
+	ucs_list_head_init(&worker->notifications);
+	doca_error_t result = start(worker, reason);
+	if (result == DOCA_SUCCESS) {
+		loop(worker);
+	} else {
+		DOCA_LOG_ERR("%s", reason);
+		parent_failed(worker->parent_fd, reason);
+	}
+	for (uint32_t i = 0; i < worker->num_plugins; i++)
+		plugin_close(&worker->plugins[i]);
+	if (worker->comm != NULL)
+		sf_comm_close(worker->comm);
+	for (struct worker_client *client; (client = TAILQ_FIRST(&worker->clients)) != NULL;) {
+		TAILQ_REMOVE(&worker->clients, client, next);
+		domains_forget(worker, client->dest_id);
+		free(client);
+	}
+	free(worker->packed);
+	return result == DOCA_SUCCESS ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The inside of a worker process.
+ *
+ *   main.c     the command line            plugins.c  the shared objects
+ *   worker.c   the loop                    clients.c  hosts that joined, their commands and notifications
+ *   parent.c   the socket to the daemon     domains.c  what plugins can look up
+ */
+#ifndef UROM_WORKER_WORKER_H
+#define UROM_WORKER_WORKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+#include <sys/socket.h>
+
+#include <doca_urom_plugin.h>
+
+#include "urom/comm/comm.h"
+#include "urom/directory.h"
+#include "urom/proto.h"
+
+#define WORKER_TOKENS_MAX 64 /* admitted clients that have not joined yet */
+#define WORKER_DOMAINS_MAX 64
+
+struct worker_domain {
+	LIST_ENTRY(worker_domain) next;
+	uint64_t number, client; /* dest_id */
+	uint8_t *data;		 /* until it is whole */
+	size_t size, received;
+	struct urom_directory *directory;
+};
+
+struct worker_plugin {
+	struct worker *worker;
+	const char *path;
+	uint64_t id;
+	void *object;
+	uint64_t version;
+	bool open;
+	struct urom_worker_ctx ctx;
+	ucs_list_link_t commands;
+};
+
+struct worker_client {
+	TAILQ_ENTRY(worker_client) next;
+	struct sf_comm_peer *peer;
+	uint64_t dest_id; /* in the descriptors of its commands */
+	bool joined;
+};
+
+struct worker {
+	uint64_t id;
+	int parent_fd;
+	struct sockaddr_storage bind;
+	socklen_t bind_len;
+	size_t message_max;
+	struct worker_plugin plugins[UROM_PLUGINS_MAX];
+	uint32_t num_plugins;
+	struct sf_comm *comm;
+	TAILQ_HEAD(, worker_client) clients;
+	uint64_t last_dest_id;
+	uint8_t tokens[WORKER_TOKENS_MAX][UROM_TOKEN_SIZE];
+	uint32_t num_tokens;
+	uint64_t num_outstanding; /* commands that no notification has answered */
+	uint8_t addresses[UROM_CONTROL_MAX]; /* the plugins', packed: for clients that join */
+	size_t addresses_len;
+	LIST_HEAD(, worker_domain) domains;
+	uint32_t num_domains;
+	ucs_list_link_t notifications; /* the plugins', that are still to be sent */
+	uint8_t *packed;	       /* message_max bytes: the one being sent */
+	bool ending;
+};
+
+/* ---- plugins.c ---- */
+
+/* Loads the object and reads its version; reason says what is wrong with it. */
+doca_error_t plugin_load(struct worker_plugin *plugin, char reason[UROM_TEXT_MAX]);
+/* Opens it and takes its address. */
+doca_error_t plugin_open(struct worker *worker, struct worker_plugin *plugin, char reason[UROM_TEXT_MAX]);
+void plugin_close(struct worker_plugin *plugin);
+/* Gives plugins their commands and their time. True when anything moved. */
+bool plugins_run(struct worker *worker);
+
+/* ---- clients.c ---- */
+
+extern const struct sf_comm_handler clients_handler;
+void clients_admit(struct worker *worker, const uint8_t token[UROM_TOKEN_SIZE]);
+/* Sends what plugins have answered. True when anything moved. */
+bool clients_notify(struct worker *worker);
+
+/* ---- domains.c ---- */
+
+extern const struct urom_domain_lookups_iface domain_lookups;
+/* A piece of a directory; DOCA_SUCCESS when it is whole now, IN_PROGRESS when not yet. */
+doca_error_t domains_take_part(struct worker *worker, uint64_t client, const struct urom_head *head, const void *body, size_t len,
+			       const char **reason);
+void domains_leave(struct worker *worker, uint64_t client, uint64_t number);
+/* Those of a client that has left. */
+void domains_forget(struct worker *worker, uint64_t client);
+
+/* ---- parent.c ---- */
+
+void parent_ready(struct worker *worker, uint16_t port);
+void parent_failed(int fd, const char *reason);
+/* Takes what the daemon sent; the worker is ending when the daemon says so or is gone. True when anything came. */
+bool parent_read(struct worker *worker);
+
+/* ---- worker.c ---- */
+
+/* Runs until the daemon ends it; EXIT_SUCCESS or EXIT_FAILURE. */
+int worker_run(struct worker *worker);
+
+#endif

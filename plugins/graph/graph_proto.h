@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the two halves of the graph plugin say to each other. */
+#ifndef GRAPH_PROTO_H
+#define GRAPH_PROTO_H
+
+#include <stdint.h>
+
+#define GRAPH_VERSION 1
+
+enum graph_command_type { GRAPH_LOOPBACK = 1 };
+
+struct graph_command {
+	uint64_t type;
+	uint64_t value;
+};
+
+struct graph_notification {
+	uint64_t type;
+	uint64_t value; /* the command's */
+};
+
+#endif

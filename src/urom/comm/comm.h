@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * UROM's communication component: messages over UCX active messages between a host, the service and its workers.
+ *
+ * A comm is one UCP worker: whoever polls it is its one thread. It listens on a TCP address, or connects to one, or both. A peer
+ * is a connection, and looks the same from both ends. A message has a head and a body; both are copied when it is sent, and lie
+ * in UCX's memory while the receiver's callback runs. Messages of a connection arrive in order.
+ *
+ * UCX's own variables hold (UCX_NET_DEVICES, UCX_TLS, ...); where they say nothing, the transport is TCP.
+ */
+#ifndef UROM_COMM_COMM_H
+#define UROM_COMM_COMM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include <doca_error.h>
+
+#include "base/visibility.h"
+
+#define SF_COMM_HEAD_MAX 64 /* bytes of a message's head */
+#define SF_COMM_BODY_LIMIT (UINT32_C(1) << 30)
+#define SF_COMM_SENDS_MAX 1024 /* messages of one comm that UCX has not sent yet */
+#define SF_COMM_PEERS_MAX 4096
+
+struct sf_comm;
+
+/* The user's part of a connection; the rest is the comm's. */
+struct sf_comm_peer {
+	void *user;
+	char address[64]; /* the other end's, for logs: "10.0.0.1:18515" */
+};
+
+/* All run inside sf_comm_poll. They may send, and close this or another peer, but not poll. */
+struct sf_comm_handler {
+	/* A peer connected to our listener. peer->user is NULL. NULL: nobody can. */
+	void (*arrived)(void *user, struct sf_comm_peer *peer);
+	/* A message. body is aligned to 8 bytes or body_len is 0. Valid until the callback returns. */
+	void (*message)(void *user, struct sf_comm_peer *peer, const void *head, size_t head_len, const void *body, size_t body_len);
+	/* The other end is gone, or never was there. The peer is freed when this returns; it is not to be closed. */
+	void (*lost)(void *user, struct sf_comm_peer *peer, doca_error_t why);
+};
+
+struct sf_comm_options {
+	const struct sf_comm_handler *handler;
+	void *user;
+	size_t body_max;	 /* bytes of a message's body that are taken, of ours and of peers */
+	const char *net_devices; /* for UCX, unless UCX_NET_DEVICES says otherwise; NULL: all */
+};
+
+/* DRIVER: UCX cannot be started, logged with its reason. NOT_FOUND: none of the net devices is here. */
+SF_API doca_error_t sf_comm_open(const struct sf_comm_options *options, struct sf_comm **comm);
+
+/* Waits, at most a second, for what was sent to go out, and closes all peers; no callback runs. */
+SF_API void sf_comm_close(struct sf_comm *comm);
+
+/* Listens; port 0 lets the system choose. bound is filled with the address as it is now. ALREADY_EXIST: the port is taken. */
+SF_API doca_error_t sf_comm_listen(struct sf_comm *comm, const struct sockaddr *address, socklen_t len, struct sockaddr_storage *bound);
+
+/* Starts to connect. What is sent meanwhile goes out in order; that nobody is there is told by handler.lost. */
+SF_API doca_error_t sf_comm_connect(struct sf_comm *comm, const struct sockaddr *address, socklen_t len, void *user,
+				    struct sf_comm_peer **peer);
+
+/* Sends. AGAIN: SF_COMM_SENDS_MAX are under way: poll, and try again. TOO_BIG: more than body_max or SF_COMM_HEAD_MAX.
+ * NOT_CONNECTED: the peer is lost, which a callback tells of. */
+SF_API doca_error_t sf_comm_send(struct sf_comm *comm, struct sf_comm_peer *peer, const void *head, size_t head_len, const void *body,
+				 size_t body_len);
+
+/* Ends a connection once what was sent to it is out. The peer is gone for the caller, and no callback of it runs again. */
+SF_API void sf_comm_disconnect(struct sf_comm *comm, struct sf_comm_peer *peer);
+
+/* Does what is due; true when anything was. */
+SF_API bool sf_comm_poll(struct sf_comm *comm);
+
+/* A descriptor that is readable when something became due after sf_comm_arm said false. True: something is due now. */
+SF_API int sf_comm_fd(const struct sf_comm *comm);
+SF_API bool sf_comm_arm(struct sf_comm *comm);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What comm.c and peer.c share. */
+#ifndef UROM_COMM_COMM_PRIVATE_H
+#define UROM_COMM_COMM_PRIVATE_H
+
+#include <sys/queue.h>
+
+#include <ucp/api/ucp.h>
+
+#include "urom/comm/comm.h"
+
+#define COMM_BUCKETS 256
+#define COMM_AM_ID 1
+
+struct comm_send {
+	SLIST_ENTRY(comm_send) next;
+	struct sf_comm *comm;
+	uint8_t head[SF_COMM_HEAD_MAX];
+	uint8_t body[];
+};
+
+enum comm_peer_state {
+	COMM_PEER_OPEN,
+	COMM_PEER_LOST,	   /* UCX said so, the user is still to be told */
+	COMM_PEER_CLOSING, /* UCX is still sending */
+};
+
+struct comm_peer {
+	struct sf_comm_peer base;
+	struct sf_comm *comm;
+	LIST_ENTRY(comm_peer) in_bucket; /* by endpoint */
+	TAILQ_ENTRY(comm_peer) in_list;	 /* of its state */
+	enum comm_peer_state state;
+	doca_error_t why; /* LOST */
+	ucp_ep_h endpoint;
+	void *closing; /* UCX's request */
+};
+
+TAILQ_HEAD(comm_peers, comm_peer);
+
+struct sf_comm {
+	struct sf_comm_options options;
+	ucp_context_h context;
+	ucp_worker_h worker;
+	ucp_listener_h listener;
+	int fd;
+	LIST_HEAD(, comm_peer) buckets[COMM_BUCKETS];
+	struct comm_peers open, lost, closing;
+	uint32_t num_peers;
+	SLIST_HEAD(, comm_send) free_sends;
+	uint32_t num_sends; /* built: free or under way */
+};
+
+doca_error_t comm_error(ucs_status_t status);
+
+/* The peer of an endpoint, or NULL. */
+struct comm_peer *comm_peer_find(struct sf_comm *comm, ucp_ep_h endpoint);
+doca_error_t comm_peer_accept(struct sf_comm *comm, ucp_conn_request_h request);
+/* Tells the user of lost peers. True when there were any. */
+bool comm_peers_tell_lost(struct sf_comm *comm);
+/* Frees those that UCX has let go. True when there were any. */
+bool comm_peers_reap(struct sf_comm *comm);
+/* Begins the end of a peer's endpoint. */
+void comm_peer_end(struct comm_peer *peer, bool flush);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the members of a domain know of each other. A process packs an entry: its workers with their plugins' addresses, and the
+ * buffers that it shares. The entries of all processes, one behind the other, are the directory, which each worker gets and its
+ * plugins look things up in.
+ */
+#ifndef UROM_DIRECTORY_H
+#define UROM_DIRECTORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <doca_error.h>
+
+#include "base/visibility.h"
+
+/* ---- packing ---- */
+
+struct urom_blob {
+	const void *data;
+	size_t len;
+};
+
+struct urom_entry_worker {
+	uint64_t domain_id;
+	struct urom_blob addresses; /* as urom_addresses_* pack them */
+};
+
+struct urom_entry_buffer {
+	uint64_t va, len;
+	struct urom_blob memh, mkey;
+};
+
+/* Bytes that they take, or 0 when room is less. out may be NULL to count. */
+SF_API size_t urom_entry_pack(const struct urom_entry_worker *workers, uint32_t num_workers, const struct urom_entry_buffer *buffers,
+			      uint32_t num_buffers, void *out, size_t room);
+
+/* Appends an entry at offset used, or where used is 0 begins the directory of num entries; the new end, or 0 when it does not fit. */
+SF_API size_t urom_directory_append(void *directory, size_t room, size_t used, uint32_t num, const void *entry, size_t len);
+
+/* The addresses of one worker's plugins: appends one at offset used; the new end, or 0 when it does not fit. */
+SF_API size_t urom_addresses_append(void *addresses, size_t room, size_t used, uint64_t plugin, const void *address, size_t len);
+
+/* ---- looking up ---- */
+
+struct urom_directory;
+
+/* Takes a copy of what came over the wire, malloc'ed and aligned, and frees it at last. INVALID_VALUE, reason says why: it is no
+ * directory, or an id is there twice; data is the caller's then. */
+SF_API doca_error_t urom_directory_open(void *data, size_t len, struct urom_directory **directory, const char **reason);
+SF_API void urom_directory_close(struct urom_directory *directory);
+
+SF_API size_t urom_directory_num_workers(const struct urom_directory *directory);
+
+/* NOT_FOUND each, when there is no such thing. */
+SF_API doca_error_t urom_directory_address(const struct urom_directory *directory, uint64_t domain_id, uint64_t plugin,
+					   struct urom_blob *address);
+SF_API doca_error_t urom_directory_segment(const struct urom_directory *directory, uint64_t domain_id, uint64_t va, int *segment);
+SF_API doca_error_t urom_directory_keys(const struct urom_directory *directory, uint64_t domain_id, int segment, struct urom_blob *memh,
+					struct urom_blob *mkey);
+
+#endif

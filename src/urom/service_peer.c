@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A service's connection to the daemon: look-up, handshake, answers, and the errands of workers. */
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "urom/auth.h"
+#include "urom/urom.h"
+
+_Static_assert(sizeof(doca_cpu_set_t) == UROM_CPUSET_SIZE, "a cpuset goes over the wire as it lies in memory");
+
+/* ---- the session ---- */
+
+static void end_session(struct doca_urom_service *service, doca_error_t why)
+{
+	service->session = UROM_SESSION_ENDED;
+	service->why = why;
+	urom_gid_fail_all(service, DOCA_ERROR_CONNECTION_ABORTED);
+}
+
+doca_error_t urom_service_send(struct doca_urom_service *service, enum urom_kind kind, uint64_t request, uint64_t subject,
+			       const void *body, size_t body_len)
+{
+	struct urom_head head = urom_head_make(kind, DOCA_SUCCESS, request, subject);
+	if (service->peer == NULL)
+		return DOCA_ERROR_NOT_CONNECTED;
+	return sf_comm_send(service->comm, service->peer, &head, sizeof(head), body, body_len);
+}
+
+static doca_error_t read_secret(struct urom_secret *secret)
+{
+	const char *path = getenv("UROM_SECRET_FILE");
+	return path != NULL && path[0] != '\0' ? urom_secret_read(path, secret) : urom_secret_of_user(false, secret);
+}
+
+/* The daemon knows the secret; so do we. */
+static doca_error_t answer_challenge(struct doca_urom_service *service, const void *body, size_t len)
+{
+	struct urom_challenge challenge;
+	struct urom_secret secret;
+	uint8_t proof[UROM_PROOF_SIZE];
+	doca_error_t result = urom_challenge_parse(body, len, &challenge);
+	if (result == DOCA_SUCCESS && read_secret(&secret) != DOCA_SUCCESS)
+		result = DOCA_ERROR_NOT_PERMITTED;
+	if (result == DOCA_SUCCESS)
+		result = urom_proof_make(&secret, UROM_ROLE_DAEMON, service->nonce, challenge.nonce, proof);
+	if (result == DOCA_SUCCESS && !urom_bytes_equal(proof, challenge.proof, sizeof(proof))) {
+		SF_LOG_ERR("urom service: %s has another secret than this program: give both the same UROM_SECRET_FILE",
+			   service->peer->address);
+		result = DOCA_ERROR_NOT_PERMITTED;
+	}
+	if (result == DOCA_SUCCESS)
+		result = urom_proof_make(&secret, UROM_ROLE_CLIENT, service->nonce, challenge.nonce, proof);
+	if (result == DOCA_SUCCESS)
+		result = urom_service_send(service, UROM_PROOF, 0, 0, proof, sizeof(proof));
+	explicit_bzero(&secret, sizeof(secret));
+	service->session = UROM_SESSION_PROOF;
+	return result;
+}
+
+static doca_error_t take_welcome(struct doca_urom_service *service, const void *body, size_t len)
+{
+	struct urom_welcome welcome;
+	doca_error_t result = urom_welcome_parse(body, len, &welcome);
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (welcome.message_max < service->message_max) {
+		SF_LOG_ERR("urom service: %s takes messages of %u bytes, %zu are set: start it with a larger --max-msg-size, or call "
+			   "doca_urom_service_set_max_comm_msg_size with less",
+			   service->peer->address, welcome.message_max, service->message_max);
+		return DOCA_ERROR_TOO_BIG;
+	}
+	memcpy(&service->cpuset, welcome.cpuset, sizeof(service->cpuset));
+	service->num_plugins = welcome.num_plugins;
+	for (uint32_t i = 0; i < welcome.num_plugins; i++) {
+		service->plugins[i].id = welcome.plugins[i].id;
+		service->plugins[i].version = welcome.plugins[i].version;
+		memcpy(service->plugins[i].plugin_name, welcome.plugins[i].name, DOCA_UROM_PLUGIN_NAME_MAX_LEN);
+	}
+	service->session = UROM_SESSION_OPEN;
+	return DOCA_SUCCESS;
+}
+
+static void take_refusal(struct doca_urom_service *service, const struct urom_head *head, const void *body, size_t len)
+{
+	char text[UROM_TEXT_MAX];
+	urom_text_parse(body, len, text);
+	SF_LOG_ERR("urom service: %s refused this program: %s", service->peer->address, text);
+	end_session(service, head->status != DOCA_SUCCESS ? (doca_error_t)head->status : DOCA_ERROR_NOT_PERMITTED);
+}
+
+/* ---- errands ---- */
+
+static void finish(struct urom_errand *errand, doca_error_t status, const char *reason)
+{
+	const uint64_t one = 1;
+	int wake_fd = errand->wake_fd; /* the errand may be gone once it is DONE; whoever waits for it closes this one later */
+	errand->status = status;
+	snprintf(errand->reason, sizeof(errand->reason), "%s", reason);
+	atomic_store_explicit(&errand->state, UROM_ERRAND_DONE, memory_order_release);
+	(void)!write(wake_fd, &one, sizeof(one));
+}
+
+void urom_errand_post(struct doca_urom_service *service, struct urom_errand *errand)
+{
+	const uint64_t one = 1;
+	pthread_mutex_lock(&service->lock);
+	if (service->takes_errands) {
+		atomic_store_explicit(&errand->state, UROM_ERRAND_QUEUED, memory_order_relaxed);
+		TAILQ_INSERT_TAIL(&service->queued, errand, next);
+		atomic_store_explicit(&service->any_queued, true, memory_order_release);
+		(void)!write(service->wake_fd, &one, sizeof(one));
+	} else {
+		finish(errand, DOCA_ERROR_NOT_CONNECTED, "the service context is not RUNNING");
+	}
+	pthread_mutex_unlock(&service->lock);
+}
+
+static void finish_all(struct urom_errands *errands)
+{
+	for (struct urom_errand *errand; (errand = TAILQ_FIRST(errands)) != NULL;) {
+		TAILQ_REMOVE(errands, errand, next);
+		finish(errand, DOCA_ERROR_CONNECTION_ABORTED, "the connection to the service ended");
+	}
+}
+
+/* False: the daemon cannot be sent more just now. */
+static bool send_first(struct doca_urom_service *service)
+{
+	struct urom_errand *errand = TAILQ_FIRST(&service->queued);
+	errand->request = ++service->last_request;
+	doca_error_t result =
+		urom_service_send(service, errand->kind, errand->request, errand->subject, errand->body, errand->body_len);
+	if (result == DOCA_ERROR_AGAIN)
+		return false;
+	TAILQ_REMOVE(&service->queued, errand, next);
+	if (result == DOCA_SUCCESS) {
+		atomic_store_explicit(&errand->state, UROM_ERRAND_SENT, memory_order_relaxed);
+		TAILQ_INSERT_TAIL(&service->sent, errand, next);
+	} else {
+		finish(errand, result, "it cannot be sent to the service");
+	}
+	return true;
+}
+
+bool urom_service_run_errands(struct doca_urom_service *service)
+{
+	bool any = false;
+	pthread_mutex_lock(&service->lock);
+	if (service->session == UROM_SESSION_ENDED) {
+		service->takes_errands = false;
+		any = !TAILQ_EMPTY(&service->queued) || !TAILQ_EMPTY(&service->sent);
+		finish_all(&service->queued);
+		finish_all(&service->sent);
+	}
+	while (!TAILQ_EMPTY(&service->queued) && send_first(service))
+		any = true;
+	atomic_store_explicit(&service->any_queued, !TAILQ_EMPTY(&service->queued), memory_order_release);
+	pthread_mutex_unlock(&service->lock);
+	return any;
+}
+
+static void take_errand_answer(struct doca_urom_service *service, const struct urom_head *head, const void *body, size_t len)
+{
+	enum urom_kind kind = head->kind == UROM_SPAWNED ? UROM_SPAWN : UROM_RELEASE;
+	struct urom_errand *errand;
+	char reason[UROM_TEXT_MAX] = "";
+	doca_error_t status = (doca_error_t)head->status;
+	pthread_mutex_lock(&service->lock);
+	TAILQ_FOREACH(errand, &service->sent, next) {
+		if (errand->request == head->request && errand->kind == kind)
+			break;
+	}
+	if (errand != NULL) {
+		TAILQ_REMOVE(&service->sent, errand, next);
+		if (status != DOCA_SUCCESS)
+			urom_text_parse(body, len, reason);
+		else if (kind == UROM_SPAWN)
+			status = urom_spawned_parse(body, len, &errand->spawned);
+		memcpy(errand->service_host, service->entry.host, sizeof(errand->service_host));
+		finish(errand, status, status == DOCA_ERROR_INVALID_VALUE && reason[0] == '\0' ? "the service's answer is malformed" : reason);
+	}
+	pthread_mutex_unlock(&service->lock);
+}
+
+/* ---- what arrives ---- */
+
+/* Anything but what is awaited now is the end of the session. */
+static doca_error_t take_answer(struct doca_urom_service *service, const struct urom_head *head, const void *body, size_t len)
+{
+	char text[UROM_TEXT_MAX];
+	if (service->session == UROM_SESSION_HELLO && head->kind == UROM_CHALLENGE)
+		return answer_challenge(service, body, len);
+	if (service->session == UROM_SESSION_PROOF && head->kind == UROM_WELCOME)
+		return take_welcome(service, body, len);
+	if (service->session != UROM_SESSION_OPEN)
+		return DOCA_ERROR_UNEXPECTED;
+	switch (head->kind) {
+	case UROM_SPAWNED:
+	case UROM_RELEASED:
+		take_errand_answer(service, head, body, len);
+		return DOCA_SUCCESS;
+	case UROM_GROUP_IS:
+		urom_gid_answered(service, head, body, len);
+		return DOCA_SUCCESS;
+	case UROM_WORKER_DIED: /* its own connection says so too; the daemon knows why */
+		urom_text_parse(body, len, text);
+		SF_LOG_WARN("urom service: worker %llu died: %s", (unsigned long long)head->subject, text);
+		return DOCA_SUCCESS;
+	default:
+		return DOCA_ERROR_UNEXPECTED;
+	}
+}
+
+static void message(void *user, struct sf_comm_peer *peer, const void *head_data, size_t head_len, const void *body, size_t len)
+{
+	struct doca_urom_service *service = (struct doca_urom_service *)user;
+	struct urom_head head;
+	if (service->session == UROM_SESSION_ENDED)
+		return;
+	doca_error_t result = urom_head_parse(head_data, head_len, &head);
+	if (result == DOCA_SUCCESS && head.kind == UROM_REFUSED) {
+		take_refusal(service, &head, body, len);
+		return;
+	}
+	if (result == DOCA_ERROR_UNSUPPORTED_VERSION)
+		SF_LOG_ERR("urom service: %s speaks version %u of the protocol, this program %d: use the same release of both",
+			   peer->address, head.version, UROM_PROTO_VERSION);
+	if (result == DOCA_SUCCESS)
+		result = take_answer(service, &head, body, len);
+	if (result == DOCA_SUCCESS)
+		return;
+	if (result == DOCA_ERROR_UNEXPECTED || result == DOCA_ERROR_INVALID_VALUE)
+		SF_LOG_ERR("urom service: %s sent what is no message of UROM's, or not now", peer->address);
+	end_session(service, result);
+}
+
+static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
+{
+	struct doca_urom_service *service = (struct doca_urom_service *)user;
+	service->peer = NULL;
+	if (service->session == UROM_SESSION_ENDED)
+		return;
+	SF_LOG_ERR("urom service: %s %s", peer->address,
+		   service->session == UROM_SESSION_OPEN ? "is gone: is doca_urom_daemon still running there?"
+							 : "does not answer: is doca_urom_daemon running there?");
+	(void)why;
+	end_session(service, DOCA_ERROR_CONNECTION_ABORTED);
+}
+
+static const struct sf_comm_handler handler = {.message = message, .lost = lost};
+
+/* ---- connect ---- */
+
+static doca_error_t resolve(const struct urom_service_entry *entry, struct sockaddr_storage *address, socklen_t *len)
+{
+	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+	struct addrinfo *found;
+	char port[8];
+	snprintf(port, sizeof(port), "%u", entry->port);
+	int error = getaddrinfo(entry->host, port, &hints, &found);
+	if (error != 0) {
+		SF_LOG_ERR("urom service: %s of the service file is no host: %s", entry->host, gai_strerror(error));
+		return DOCA_ERROR_NOT_FOUND;
+	}
+	memcpy(address, found->ai_addr, found->ai_addrlen);
+	*len = found->ai_addrlen;
+	freeaddrinfo(found);
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t say_hello(struct doca_urom_service *service)
+{
+	struct urom_hello hello = {.message_max = (uint32_t)service->message_max};
+	uint8_t body[64];
+	doca_error_t result = urom_random(service->nonce, sizeof(service->nonce));
+	if (result != DOCA_SUCCESS)
+		return result;
+	memcpy(hello.nonce, service->nonce, sizeof(hello.nonce));
+	service->session = UROM_SESSION_HELLO;
+	return urom_service_send(service, UROM_HELLO, 0, 0, body, urom_hello_pack(&hello, body, sizeof(body)));
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static doca_error_t await_welcome(struct doca_urom_service *service)
+{
+	uint64_t until = now_ns() + UROM_CONNECT_NS;
+	while (service->session == UROM_SESSION_HELLO || service->session == UROM_SESSION_PROOF) {
+		if (!sf_comm_poll(service->comm) && now_ns() > until) {
+			SF_LOG_ERR("urom service: %s, port %u, has not answered for 2 seconds", service->entry.host, service->entry.port);
+			return DOCA_ERROR_TIME_OUT;
+		}
+	}
+	return service->session == UROM_SESSION_OPEN ? DOCA_SUCCESS : service->why;
+}
+
+doca_error_t urom_service_connect(struct doca_urom_service *service)
+{
+	const struct sf_comm_options options = {
+		.handler = &handler,
+		.user = service,
+		.body_max = UROM_CONTROL_MAX,
+		.net_devices = service->entry.net_devices,
+	};
+	struct sockaddr_storage address = {0};
+	socklen_t len;
+	service->session = UROM_SESSION_NONE;
+	service->peer = NULL;
+	service->comm = NULL;
+	doca_error_t result = resolve(&service->entry, &address, &len);
+	if (result == DOCA_SUCCESS)
+		result = sf_comm_open(&options, &service->comm);
+	if (result == DOCA_SUCCESS)
+		result = sf_comm_connect(service->comm, (const struct sockaddr *)&address, len, NULL, &service->peer);
+	if (result == DOCA_SUCCESS)
+		result = say_hello(service);
+	if (result == DOCA_SUCCESS)
+		result = await_welcome(service);
+	service->takes_errands = result == DOCA_SUCCESS;
+	return result;
+}
+
+void urom_service_disconnect(struct doca_urom_service *service)
+{
+	pthread_mutex_lock(&service->lock);
+	service->takes_errands = false;
+	finish_all(&service->queued);
+	finish_all(&service->sent);
+	atomic_store_explicit(&service->any_queued, false, memory_order_relaxed);
+	pthread_mutex_unlock(&service->lock);
+	if (service->comm != NULL)
+		sf_comm_close(service->comm);
+	service->comm = NULL;
+	service->peer = NULL;
+	service->num_plugins = 0;
+	service->session = UROM_SESSION_NONE;
+}

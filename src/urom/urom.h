@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The inside of the host library.
+ *
+ *   service.c        the service context, and what can be set and asked     worker.c       the worker context
+ *   service_peer.c   its connection to the daemon                           worker_peer.c  its connection to the process
+ *   service_task_gid.c                                                      worker_task_cmd.c
+ *   domain.c         the domain context                                     domain_exchange.c
+ *
+ * A service and its workers may belong to different threads: what a worker wants of the daemon is an errand, which it posts to
+ * the service, and which the service's progress carries out.
+ */
+#ifndef UROM_UROM_H
+#define UROM_UROM_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/queue.h>
+
+#include <doca_urom.h>
+
+#include "core/ctx.h"
+#include "mem/buf.h"
+#include "urom/comm/comm.h"
+#include "urom/directory.h"
+#include "urom/proto.h"
+#include "urom/service_file.h"
+
+#define UROM_GID_TASKS 32
+#define UROM_WORKERS_DEFAULT 64
+#define UROM_WORKERS_MAX 4096
+#define UROM_INFLIGHT_DEFAULT 128
+#define UROM_INFLIGHT_MAX 16384
+#define UROM_CONNECT_NS UINT64_C(2000000000) /* how long a service's start may take */
+#define UROM_TASK_USER_DATA 32
+
+/* ---- errands ---- */
+
+enum urom_errand_state { UROM_ERRAND_NONE, UROM_ERRAND_QUEUED, UROM_ERRAND_SENT, UROM_ERRAND_DONE };
+
+/* All but body under the service's lock, until DONE. */
+struct urom_errand {
+	TAILQ_ENTRY(urom_errand) next;
+	_Atomic(enum urom_errand_state) state; /* DONE is written last, and the errand is the worker's again */
+	enum urom_kind kind;		       /* UROM_SPAWN or UROM_RELEASE */
+	uint64_t request, subject;
+	uint8_t *body; /* the worker's */
+	size_t body_len;
+	int wake_fd; /* the worker's: an eventfd */
+	doca_error_t status;
+	char reason[UROM_TEXT_MAX]; /* when status is not SUCCESS */
+	struct urom_spawned spawned;
+	char service_host[UROM_HOST_MAX];
+};
+
+TAILQ_HEAD(urom_errands, urom_errand);
+
+/* ---- service ---- */
+
+enum urom_session {
+	UROM_SESSION_NONE,
+	UROM_SESSION_HELLO, /* said */
+	UROM_SESSION_PROOF, /* given */
+	UROM_SESSION_OPEN,
+	UROM_SESSION_ENDED, /* why says how */
+};
+
+struct doca_urom_service {
+	struct doca_ctx ctx;
+	struct sf_task_pool pool; /* of get-workers tasks */
+	struct doca_dev *dev;
+	size_t message_max;
+	uint32_t max_workers;
+	_Atomic uint32_t num_workers; /* that name it */
+	/* from start on */
+	struct urom_service_entry entry;
+	struct sf_comm *comm;
+	struct sf_comm_peer *peer;
+	enum urom_session session;
+	doca_error_t why;
+	uint8_t nonce[UROM_NONCE_SIZE];
+	struct doca_urom_service_plugin_info plugins[UROM_PLUGINS_MAX];
+	uint32_t num_plugins;
+	doca_cpu_set_t cpuset;
+	uint64_t last_request;
+	struct doca_task *asked, *ended; /* get-workers tasks: the daemon has them; to be told of */
+	/* errands */
+	pthread_mutex_t lock;
+	bool takes_errands;
+	struct urom_errands queued, sent;
+	_Atomic bool any_queued;
+	int wake_fd;
+};
+
+struct doca_urom_service_get_workers_by_gid_task {
+	struct doca_task base;
+	doca_urom_service_get_workers_by_gid_task_completion_cb_t cb;
+	uint32_t gid;
+	uint64_t request;
+	struct urom_group answer;
+};
+
+/* service_peer.c */
+doca_error_t urom_service_connect(struct doca_urom_service *service);
+void urom_service_disconnect(struct doca_urom_service *service);
+/* Sends what is queued, and ends all errands when the session ended. True when anything was done. */
+bool urom_service_run_errands(struct doca_urom_service *service);
+doca_error_t urom_service_send(struct doca_urom_service *service, enum urom_kind kind, uint64_t request, uint64_t subject,
+			       const void *body, size_t body_len);
+/* From any thread. Without a session it is DONE at once. */
+void urom_errand_post(struct doca_urom_service *service, struct urom_errand *errand);
+
+/* service_task_gid.c */
+extern const struct sf_task_class urom_gid_task_class;
+void urom_gid_task_done(struct doca_task *base, union doca_data task_user_data, union doca_data ctx_user_data);
+void urom_gid_answered(struct doca_urom_service *service, const struct urom_head *head, const void *body, size_t len);
+/* All that the daemon has end so. */
+void urom_gid_fail_all(struct doca_urom_service *service, doca_error_t status);
+bool urom_gid_tell_ended(struct doca_urom_service *service);
+
+/* ---- worker ---- */
+
+enum urom_worker_phase {
+	UROM_WORKER_OFF,
+	UROM_WORKER_SPAWNING, /* the service was asked */
+	UROM_WORKER_JOINING,  /* the process was asked */
+	UROM_WORKER_ON,
+	UROM_WORKER_LOST,     /* the process is gone, or never came */
+	UROM_WORKER_RELEASING,
+};
+
+struct doca_urom_worker {
+	struct doca_ctx ctx;
+	struct sf_task_pool pool; /* of command tasks */
+	struct doca_urom_service *service;
+	uint64_t wanted_id, id, plugins;
+	uint32_t gid, wanted_gid;
+	bool has_gid, wants_gid, has_cpuset;
+	doca_cpu_set_t cpuset;
+	uint32_t max_inflight;
+	char **env;
+	size_t num_env;
+	/* from start on */
+	enum urom_worker_phase phase;
+	bool granted; /* the service counts us among the process's clients */
+	bool told;    /* the end of this run was logged */
+	struct urom_errand errand;
+	struct sf_comm *comm;
+	struct sf_comm_peer *peer;
+	size_t message_max;
+	uint8_t *payloads; /* of all tasks: for each, message_max bytes of the command, then as many of the response */
+	struct doca_task *ended;
+	int wake_fd;
+	uint8_t *addresses; /* the process's plugins', packed */
+	size_t addresses_len;
+	LIST_HEAD(, urom_member) members;
+};
+
+struct doca_urom_worker_cmd_task {
+	struct doca_task base;
+	doca_urom_worker_cmd_task_completion_cb_t cb;
+	uint64_t plugin;
+	uint32_t index;	 /* in its worker */
+	uint32_t number; /* of the submit */
+	bool has_response;
+	struct doca_buf payload, response;
+	uint64_t user_data[UROM_TASK_USER_DATA / sizeof(uint64_t)];
+};
+
+/* worker_peer.c */
+doca_error_t urom_worker_connect(struct doca_urom_worker *worker);
+doca_error_t urom_worker_open_comm(struct doca_urom_worker *worker);
+/* The process is gone, or refused us. */
+void urom_worker_lose(struct doca_urom_worker *worker, doca_error_t why, const char *reason);
+
+/* worker_task_cmd.c */
+extern const struct sf_task_class urom_cmd_task_class;
+void urom_cmd_task_done(struct doca_task *base, union doca_data task_user_data, union doca_data ctx_user_data);
+/* Gives every task its index and its buffers. */
+doca_error_t urom_cmd_tasks_prepare(struct doca_urom_worker *worker);
+void urom_cmd_answered(struct doca_urom_worker *worker, const void *body, size_t len);
+void urom_cmd_fail_all(struct doca_urom_worker *worker, doca_error_t status);
+bool urom_cmd_tell_ended(struct doca_urom_worker *worker);
+
+/* ---- domain ---- */
+
+#define UROM_BUFFERS_MAX 1024
+#define UROM_KEY_MAX 65536 /* bytes of a packed handle or key */
+
+/* A worker of this process in a domain. */
+struct urom_member {
+	LIST_ENTRY(urom_member) of_worker;
+	struct doca_urom_domain *domain;
+	struct doca_urom_worker *worker; /* NULL once it has stopped */
+	uint64_t domain_id;
+	size_t told;			 /* bytes of the directory */
+	bool ready;
+};
+
+enum urom_domain_phase { UROM_DOMAIN_OFF, UROM_DOMAIN_SIZES, UROM_DOMAIN_ENTRIES, UROM_DOMAIN_TELLING, UROM_DOMAIN_ON, UROM_DOMAIN_FAILED };
+
+struct doca_urom_domain {
+	struct doca_ctx ctx;
+	struct doca_urom_domain_oob_coll oob;
+	bool has_oob;
+	struct urom_member *members;
+	size_t num_members;
+	struct urom_entry_buffer *buffers;
+	size_t num_buffers, max_buffers;
+	/* from start on */
+	enum urom_domain_phase phase;
+	uint64_t number;
+	void *request; /* a gathering's, while one is under way */
+	uint8_t *own, *gathered, *directory;
+	size_t own_len, gathered_len, directory_len;
+};
+
+/* domain_exchange.c */
+doca_error_t urom_domain_begin(struct doca_urom_domain *domain);
+/* Goes on; the phase says where it is. True when anything moved. */
+bool urom_domain_exchange(struct doca_urom_domain *domain);
+void urom_domain_free_exchange(struct doca_urom_domain *domain);
+/* A worker process has the directory, or cannot use it. */
+void urom_domain_answered(struct doca_urom_worker *worker, const struct urom_head *head, const void *body, size_t len);
+/* The worker stops: its domains forget it. */
+void urom_domains_forget(struct doca_urom_worker *worker);
+
+/* INVALID_VALUE, logged with what is missing. */
+doca_error_t urom_check_given(const void *pointer, const char *what);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A worker context's connection to its process. */
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "urom/urom.h"
+
+static void take_joined(struct doca_urom_worker *worker, const struct urom_head *head, const void *body, size_t len)
+{
+	char reason[UROM_TEXT_MAX];
+	if (head->status == DOCA_SUCCESS) {
+		worker->addresses = (uint8_t *)malloc(len + 1);
+		if (worker->addresses == NULL) {
+			urom_worker_lose(worker, DOCA_ERROR_NO_MEMORY, "no memory for its plugins' addresses");
+			return;
+		}
+		memcpy(worker->addresses, body, len);
+		worker->addresses_len = len;
+		worker->phase = UROM_WORKER_ON;
+		sf_ctx_started(&worker->ctx);
+		return;
+	}
+	urom_text_parse(body, len, reason);
+	urom_worker_lose(worker, (doca_error_t)head->status, reason);
+}
+
+static void message(void *user, struct sf_comm_peer *peer, const void *head_data, size_t head_len, const void *body, size_t len)
+{
+	struct doca_urom_worker *worker = (struct doca_urom_worker *)user;
+	struct urom_head head;
+	if (worker->phase != UROM_WORKER_JOINING && worker->phase != UROM_WORKER_ON)
+		return;
+	if (urom_head_parse(head_data, head_len, &head) != DOCA_SUCCESS)
+		head.kind = UROM_KINDS;
+	if (head.kind == UROM_NOTIFY && worker->phase == UROM_WORKER_ON)
+		urom_cmd_answered(worker, body, len);
+	else if (head.kind == UROM_JOINED && worker->phase == UROM_WORKER_JOINING)
+		take_joined(worker, &head, body, len);
+	else if (head.kind == UROM_DOMAIN_READY && worker->phase == UROM_WORKER_ON)
+		urom_domain_answered(worker, &head, body, len);
+	else
+		SF_LOG_WARN("urom worker %llu: %s sent what is no message of UROM's, or not now", (unsigned long long)worker->id,
+			    peer->address);
+}
+
+static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
+{
+	struct doca_urom_worker *worker = (struct doca_urom_worker *)user;
+	(void)peer;
+	(void)why;
+	worker->peer = NULL;
+	urom_worker_lose(worker, DOCA_ERROR_CONNECTION_ABORTED, "its process is gone; the daemon's log says why");
+}
+
+static const struct sf_comm_handler handler = {.message = message, .lost = lost};
+
+doca_error_t urom_worker_open_comm(struct doca_urom_worker *worker)
+{
+	const struct sf_comm_options options = {
+		.handler = &handler,
+		.user = worker,
+		.body_max = worker->message_max > UROM_CONTROL_MAX ? worker->message_max : UROM_CONTROL_MAX,
+		.net_devices = worker->service->entry.net_devices,
+	};
+	return sf_comm_open(&options, &worker->comm);
+}
+
+/* "host:port", where an empty host is the service's own. */
+static doca_error_t resolve(const struct urom_errand *errand, struct sockaddr_storage *address, socklen_t *len)
+{
+	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
+	const char *colon = strrchr(errand->spawned.address, ':');
+	char host[UROM_ADDRESS_MAX];
+	struct addrinfo *found;
+	if (colon == NULL)
+		return DOCA_ERROR_INVALID_VALUE;
+	snprintf(host, sizeof(host), "%.*s", (int)(colon - errand->spawned.address), errand->spawned.address);
+	if (getaddrinfo(host[0] != '\0' ? host : errand->service_host, colon + 1, &hints, &found) != 0)
+		return DOCA_ERROR_INVALID_VALUE;
+	memcpy(address, found->ai_addr, found->ai_addrlen);
+	*len = found->ai_addrlen;
+	freeaddrinfo(found);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t urom_worker_connect(struct doca_urom_worker *worker)
+{
+	const struct urom_head head = urom_head_make(UROM_JOIN, DOCA_SUCCESS, 0, worker->id);
+	struct sockaddr_storage address = {0};
+	socklen_t len;
+	doca_error_t result = resolve(&worker->errand, &address, &len);
+	if (result == DOCA_SUCCESS)
+		result = sf_comm_connect(worker->comm, (const struct sockaddr *)&address, len, NULL, &worker->peer);
+	if (result == DOCA_SUCCESS)
+		result = sf_comm_send(worker->comm, worker->peer, &head, sizeof(head), worker->errand.spawned.token, UROM_TOKEN_SIZE);
+	if (result == DOCA_SUCCESS)
+		worker->phase = UROM_WORKER_JOINING;
+	return result;
+}
