@@ -207,12 +207,12 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_rdma_connection_get_id(const struct doca_rdma_connection *rdma_connection, uint32_t *connection_id);
 
 /**
- * Ends a connection, however it was made. Tasks that wait or are under way end in their error callbacks, with DOCA_ERROR_BAD_STATE
- * unless they took effect; what was sent before reaches the peer. Then, for a connection by address, the disconnection callback
+ * Ends a connection, however it was made. Tasks that wait or are under way end in their error callbacks, with
+ * DOCA_ERROR_BAD_STATE unless they took effect; what was sent before reaches the peer. Then, for a connection by address, the disconnection callback
  * runs on both sides, and the connection's place may be used again: by an export, a call or a caller. The context goes on.
  *
- * Disconnecting a connection that has ended, or whose end has begun, does nothing, so the disconnection callback of either side may
- * call it. If a connection that was just accepted is ended before its established callback, the failure callback tells it.
+ * Disconnecting a connection that has ended, or whose end has begun, does nothing, so the disconnection callback of either side
+ * may call it. If a connection that was just accepted is ended before its established callback, the failure callback tells it.
  *
  * @param rdma_connection the connection
  * @return DOCA_SUCCESS
@@ -251,8 +251,8 @@ typedef void (*doca_rdma_connection_established_cb_t)(struct doca_rdma_connectio
  * @param connection_user_data of doca_rdma_connect_to_addr() or doca_rdma_connection_set_user_data(); 0 if none
  * @param ctx_user_data the user data of the context
  */
-typedef void (*doca_rdma_connection_failure_cb_t)(struct doca_rdma_connection *rdma_connection, union doca_data connection_user_data,
-						  union doca_data ctx_user_data);
+typedef void (*doca_rdma_connection_failure_cb_t)(struct doca_rdma_connection *rdma_connection,
+						  union doca_data connection_user_data, union doca_data ctx_user_data);
 
 /**
  * Runs once, on both sides, when an established connection has ended: either side disconnected, a task of it failed, or the peer
@@ -382,7 +382,8 @@ doca_error_t doca_rdma_connect_to_addr(struct doca_rdma *rdma, struct doca_rdma_
  * @retval DOCA_ERROR_NO_MEMORY no memory: the connection is gone.
  */
 DOCA_EXPERIMENTAL
-doca_error_t doca_rdma_connection_accept(struct doca_rdma_connection *rdma_connection, void *private_data, uint8_t private_data_len);
+doca_error_t doca_rdma_connection_accept(struct doca_rdma_connection *rdma_connection, void *private_data,
+					 uint8_t private_data_len);
 
 /**
  * Refuses a peer: in the request callback or later. Its failure callback runs; here the connection is gone, without one.
@@ -409,8 +410,8 @@ doca_error_t doca_rdma_connection_get_addr(const struct doca_rdma_connection *rd
 /* ---- connections over a program's own rdma_cm ---- */
 
 /**
- * Makes a connection of a request that a program's own rdma_cm listener got. Only real RDMA devices have that; on others the answer
- * is DOCA_ERROR_NOT_SUPPORTED, and doca_rdma_start_listen_to_port() does the same.
+ * Makes a connection of a request that a program's own rdma_cm listener got. Only real RDMA devices have that; on others the
+ * answer is DOCA_ERROR_NOT_SUPPORTED, and doca_rdma_start_listen_to_port() does the same.
  *
  * @param rdma an instance whose context is RUNNING
  * @param cm_id the id of the request, which the library owns from a success on
@@ -611,8 +612,8 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_rdma_get_max_send_buf_list_len(const struct doca_rdma *rdma, uint32_t *max_send_buf_list_len);
 
 /**
- * Chooses the transport, the same on both sides of every connection. What tasks do is the same. With RC one peer connects with the
- * details of an export; with DC any number can, all of whose messages arrive on that connection.
+ * Chooses the transport, the same on both sides of every connection. What tasks do is the same. With RC one peer connects with
+ * the details of an export; with DC any number can, all of whose messages arrive on that connection.
  *
  * @param rdma an instance whose context is IDLE
  * @param transport_type RC (if nothing is set) or DC

@@ -27,7 +27,7 @@ doca_error_t doca_rdma_bridge_prepare_connection(struct doca_rdma *rdma, struct 
 						 struct doca_rdma_connection **rdma_connection)
 {
 	if (rdma == NULL || cm_id == NULL || rdma_connection == NULL)
-		return rdma_check_given(NULL, rdma == NULL     ? "instance to bridge"
+		return rdma_check_given(NULL, rdma == NULL    ? "instance to bridge"
 					      : cm_id == NULL ? "rdma_cm_id to bridge"
 							      : "place for the connection");
 	doca_error_t result = rdma_check_started(rdma, "bridge");
@@ -38,7 +38,7 @@ doca_error_t doca_rdma_bridge_accept(struct doca_rdma *rdma, void *private_data,
 				     struct doca_rdma_connection *rdma_connection)
 {
 	if (rdma == NULL || rdma_connection == NULL || (private_data == NULL && private_data_len != 0))
-		return rdma_check_given(NULL, rdma == NULL	       ? "instance to bridge"
+		return rdma_check_given(NULL, rdma == NULL		? "instance to bridge"
 					      : rdma_connection == NULL ? "connection to accept"
 									: "private data");
 	doca_error_t result = rdma_check_started(rdma, "bridge");

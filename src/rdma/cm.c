@@ -98,8 +98,7 @@ static bool is_polling(const struct doca_rdma *rdma)
 
 static void step_accepted(struct doca_rdma_connection *connection)
 {
-	if (connection->request != NULL &&
-	    accept_request(connection, connection->answer, connection->answer_len) != DOCA_SUCCESS)
+	if (connection->request != NULL && accept_request(connection, connection->answer, connection->answer_len) != DOCA_SUCCESS)
 		tell_end(connection);
 	else
 		tell_established(connection);
@@ -127,9 +126,8 @@ static const char *why_not(doca_error_t status, const void *data, size_t len)
 	case DOCA_ERROR_FULL:
 		return "too many call there at a time";
 	default:
-		return rdma_cm_refusal_parse(data, len, &reason) == DOCA_SUCCESS
-			       ? refusals[reason]
-			       : "the peer has stopped listening, or is gone";
+		return rdma_cm_refusal_parse(data, len, &reason) == DOCA_SUCCESS ? refusals[reason]
+										 : "the peer has stopped listening, or is gone";
 	}
 }
 
@@ -237,7 +235,8 @@ bool rdma_cm_progress(struct doca_rdma *rdma)
 static bool is_due(const struct doca_rdma_connection *connection)
 {
 	return (connection->state == RDMA_CONNECTION_REQUESTED && !connection->asked) ||
-	       connection->state == RDMA_CONNECTION_ACCEPTED || (connection->state >= RDMA_CONNECTION_LOST && is_drained(connection));
+	       connection->state == RDMA_CONNECTION_ACCEPTED ||
+	       (connection->state >= RDMA_CONNECTION_LOST && is_drained(connection));
 }
 
 bool rdma_cm_is_due(const struct doca_rdma *rdma, uint64_t *wait_ns)
@@ -272,7 +271,8 @@ static doca_error_t check_request(const struct doca_rdma_connection *connection,
 doca_error_t doca_rdma_connection_accept(struct doca_rdma_connection *rdma_connection, void *private_data,
 					 uint8_t private_data_len)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma_connection != NULL ? rdma_connection->rdma : NULL);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) =
+		rdma_enter(rdma_connection != NULL ? rdma_connection->rdma : NULL);
 	doca_error_t result = check_request(rdma_connection, "accept");
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -299,7 +299,8 @@ doca_error_t doca_rdma_connection_accept(struct doca_rdma_connection *rdma_conne
 
 doca_error_t doca_rdma_connection_reject(struct doca_rdma_connection *rdma_connection)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma_connection != NULL ? rdma_connection->rdma : NULL);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) =
+		rdma_enter(rdma_connection != NULL ? rdma_connection->rdma : NULL);
 	doca_error_t result = check_request(rdma_connection, "reject");
 	if (result != DOCA_SUCCESS)
 		return result;

@@ -59,8 +59,9 @@ static bool is_good(const struct rdma_listener *listener, const void *data, size
 	}
 	*reason = RDMA_CM_TRANSPORT;
 	if (said->transport != rdma->transport) {
-		SF_LOG_WARN("rdma port %u: a peer with transport %s is refused, this instance's is %s: set the same on both sides",
-			    listener->port, rdma_transport_name(said->transport), rdma_transport_name(rdma->transport));
+		SF_LOG_WARN(
+			"rdma port %u: a peer with transport %s is refused, this instance's is %s: set the same on both sides",
+			listener->port, rdma_transport_name(said->transport), rdma_transport_name(rdma->transport));
 		return false;
 	}
 	*reason = RDMA_CM_FULL;
@@ -83,7 +84,8 @@ void rdma_cm_requested(struct sf_listener *base, struct sf_request *request, con
 		refuse(base, request, reason);
 		return;
 	}
-	*call = (struct rdma_call){.request = request, .listener = listener, .said = said, .deadline_ns = rdma_now_ns() + RDMA_CALL_WAIT_NS};
+	*call = (struct rdma_call){
+		.request = request, .listener = listener, .said = said, .deadline_ns = rdma_now_ns() + RDMA_CALL_WAIT_NS};
 	if (rdma->calls != NULL)
 		rdma->calls_last->next = call;
 	else

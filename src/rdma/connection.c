@@ -181,7 +181,8 @@ doca_error_t rdma_check_started(const struct doca_rdma *rdma, const char *what)
 
 doca_error_t doca_rdma_connection_disconnect(struct doca_rdma_connection *rdma_connection)
 {
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma_connection != NULL ? rdma_connection->rdma : NULL);
+	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) =
+		rdma_enter(rdma_connection != NULL ? rdma_connection->rdma : NULL);
 	struct doca_rdma_connection *connection = rdma_connection;
 	if (connection == NULL)
 		return rdma_check_given(NULL, "connection to disconnect");

@@ -141,7 +141,7 @@ static doca_error_t check_connection(const struct doca_rdma *rdma, const struct 
 	if (connection->state == RDMA_CONNECTION_EXPORTED)
 		return DOCA_SUCCESS;
 	SF_LOG_ERR("rdma connect: connection %u was %s", connection->id,
-		   connection->by_addr			      ? "made by address"
+		   connection->by_addr				? "made by address"
 		   : connection->state == RDMA_CONNECTION_FREE	? "of an earlier run: export again"
 		   : connection->state == RDMA_CONNECTION_ENDED ? "disconnected: export again"
 								: "connected already");

@@ -119,7 +119,8 @@ static void another_transport(void **state)
 	OK(doca_rdma_set_transport_type(client.rig.rdma, DOCA_RDMA_TRANSPORT_TYPE_DC));
 	start();
 	call_in_vain();
-	two_lines("the transport there is another", "set the same", "transport DC is refused, this instance's is RC", "set the same");
+	two_lines("the transport there is another", "set the same", "transport DC is refused, this instance's is RC",
+		  "set the same");
 	OK(doca_rdma_export(server.rig.rdma, &details, &size, &connection));
 	OK(doca_rdma_export(client.rig.rdma, &(const void *){NULL}, &(size_t){0}, &connection));
 	assert_int_equal(doca_rdma_connect(client.rig.rdma, details, size, connection), DOCA_ERROR_INVALID_VALUE);
@@ -133,6 +134,7 @@ static void no_answer(void **state)
 	start();
 	server.policy = CM_WAIT;
 	call_in_vain();
+	WAIT(server.num_requests == 1);
 	one_line("no answer within", "doca_rdma_set_connection_request_timeout");
 	if (doca_rdma_connection_accept(server.requested, NULL, 0) != DOCA_SUCCESS)
 		one_line("rdma accept: the peer at", "has gone");

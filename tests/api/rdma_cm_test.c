@@ -581,7 +581,8 @@ static void rights_are_known(void **state)
 	connect_both(f);
 	OK(doca_mmap_export_rdma(f->server.rig.mmap, f->server.rig.dev, &descriptor, &len));
 	rdma_rig_import(rig, descriptor, len);
-	struct doca_buf *there = rig_remote_source(rig, 0, 64), *here = rig_room(rig, 0, 64), *room = rig_remote_room(rig, 64, 64);
+	struct doca_buf *there = rig_remote_source(rig, 0, 64), *here = rig_room(rig, 0, 64),
+			*room = rig_remote_room(rig, 64, 64);
 	memset(f->server.rig.memory, 7, 64);
 	OK(rig_read(rig, f->client.established, there, here, 0));
 	WAIT(rig->num_good == 1);

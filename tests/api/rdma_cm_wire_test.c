@@ -120,7 +120,8 @@ static void expect_refusal(enum rdma_cm_reason reason)
 
 static void good_call(uint8_t data[RDMA_CM_CALL_SIZE])
 {
-	rdma_cm_call_pack(&(struct rdma_cm_call){.permissions = DOCA_ACCESS_FLAG_RDMA_READ, .addr = {10, 0, 0, 1}, .port = 99}, data);
+	rdma_cm_call_pack(&(struct rdma_cm_call){.permissions = DOCA_ACCESS_FLAG_RDMA_READ, .addr = {10, 0, 0, 1}, .port = 99},
+			  data);
 }
 
 static void private_data_arrives(void **state)

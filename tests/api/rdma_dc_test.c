@@ -142,7 +142,8 @@ static void by_address(void **state)
 	OK(doca_rdma_start_listen_to_port(f->server.rig.rdma, CM_PORT));
 	for (uint32_t i = 0; i < PEERS; i++) {
 		cm_call_device(&f->peers[i], f->server.rig.dev, i);
-		RDMA_RIG_WAIT(&f->server.rig, &f->peers[i].rig, f->server.num_established == i + 1 && f->peers[i].num_established == 1);
+		RDMA_RIG_WAIT(&f->server.rig, &f->peers[i].rig,
+			      f->server.num_established == i + 1 && f->peers[i].num_established == 1);
 		OK(rig_receive(&f->server.rig, NULL, 0));
 		OK(rig_send(&f->peers[i].rig, f->peers[i].established, NULL, 0));
 		RDMA_RIG_WAIT(&f->server.rig, &f->peers[i].rig, f->server.rig.num_received == i + 1);

@@ -24,11 +24,11 @@ static inline uint16_t cm_port(void)
 enum cm_policy { CM_ACCEPT, CM_REJECT, CM_WAIT };
 
 struct cm_side {
-	struct rdma_rig rig;			 /* first: it is the context's user data */
-	enum cm_policy policy;			 /* of the request callback */
-	bool may_be_gone;			 /* a caller, before its request is accepted */
-	bool end_again;				 /* the disconnection callback disconnects */
-	char events[CM_EVENTS + 1];		 /* q: request, e: established, f: failure, d: disconnection */
+	struct rdma_rig rig;	    /* first: it is the context's user data */
+	enum cm_policy policy;	    /* of the request callback */
+	bool may_be_gone;	    /* a caller, before its request is accepted */
+	bool end_again;		    /* the disconnection callback disconnects */
+	char events[CM_EVENTS + 1]; /* q: request, e: established, f: failure, d: disconnection */
 	uint32_t num_events;
 	uint32_t num_requests, num_established, num_failed, num_ended;
 	uint32_t ended_tasks; /* when the last disconnection callback ran */
@@ -118,8 +118,8 @@ static inline void cm_text(struct doca_dev *dev, enum doca_rdma_addr_type type, 
 		OK(doca_devinfo_get_ipv6_addr(devinfo, bytes, DOCA_DEVINFO_IPV6_ADDR_SIZE));
 	else
 		OK(doca_rdma_cap_get_gid(devinfo, 0, 1, &gid));
-	CHECK(inet_ntop(type == DOCA_RDMA_ADDR_TYPE_IPv4 ? AF_INET : AF_INET6, type == DOCA_RDMA_ADDR_TYPE_GID ? gid.raw : bytes, text,
-			64) != NULL);
+	CHECK(inet_ntop(type == DOCA_RDMA_ADDR_TYPE_IPv4 ? AF_INET : AF_INET6, type == DOCA_RDMA_ADDR_TYPE_GID ? gid.raw : bytes,
+			text, 64) != NULL);
 }
 
 static inline doca_error_t cm_call(struct cm_side *side, enum doca_rdma_addr_type type, const char *text, uint16_t port,
