@@ -39,9 +39,9 @@ static doca_error_t has_data_path(const struct doca_devinfo *devinfo)
 	return DOCA_SUCCESS;
 }
 
-static uint32_t list_max(bool receive)
+static uint32_t list_max(const struct doca_devinfo *devinfo, bool receive)
 {
-	const struct sf_fabric_ops *fabric = sf_fabric_find(NULL);
+	const struct sf_fabric_ops *fabric = devinfo == NULL ? NULL : sf_fabric_of(sf_devinfo_desc(devinfo)->key);
 	uint32_t max = fabric == NULL ? 1 : receive ? fabric->recv_iov_max : fabric->iov_max;
 
 	return max < COMCH_LIST_MAX ? max : COMCH_LIST_MAX;
@@ -102,7 +102,7 @@ doca_error_t doca_comch_producer_cap_get_max_buf_size(const struct doca_devinfo 
 
 doca_error_t doca_comch_producer_cap_get_max_buf_list_len(const struct doca_devinfo *devinfo, uint32_t *max_buf_list_len)
 {
-	return answer(devinfo, list_max(false), max_buf_list_len);
+	return answer(devinfo, list_max(devinfo, false), max_buf_list_len);
 }
 
 doca_error_t doca_comch_producer_cap_get_max_producers(const struct doca_devinfo *devinfo, uint32_t *max_producers)
@@ -127,7 +127,7 @@ doca_error_t doca_comch_consumer_cap_get_max_buf_size(const struct doca_devinfo 
 
 doca_error_t doca_comch_consumer_cap_get_max_buf_list_len(const struct doca_devinfo *devinfo, uint32_t *max_buf_list_len)
 {
-	return answer(devinfo, list_max(true), max_buf_list_len);
+	return answer(devinfo, list_max(devinfo, true), max_buf_list_len);
 }
 
 doca_error_t doca_comch_consumer_cap_get_max_consumers(const struct doca_devinfo *devinfo, uint32_t *max_consumers)

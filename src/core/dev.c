@@ -146,7 +146,7 @@ doca_error_t sf_dev_domain(struct doca_dev *dev, struct sf_domain **domain)
 	/* Not under sf_dev_lock: opening may block. Whoever asks has the device open or holds it. */
 	pthread_mutex_lock(&dev->domain_lock);
 	if (!dev->domain) {
-		const struct sf_fabric_ops *ops = sf_fabric_find(NULL);
+		const struct sf_fabric_ops *ops = sf_fabric_of(dev->info.desc->key);
 
 		result = ops ? sf_domain_open(ops, dev->info.desc->key, &dev->domain) : DOCA_ERROR_NOT_SUPPORTED;
 	}

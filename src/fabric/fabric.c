@@ -11,6 +11,7 @@
 
 extern const struct sf_fabric_ops sf_loop_ops;
 extern const struct sf_fabric_ops sf_shm_ops;
+extern const struct sf_fabric_ops sf_verbs_ops __attribute__((weak)); /* where it was built */
 void sf_faulty_ops(const struct sf_fabric_ops *inner, const char *name, struct sf_fabric_ops *ops);
 
 /* The default table: what a provider left out is not supported, and what only ends something does nothing. */
@@ -174,7 +175,7 @@ static pthread_once_t providers_once = PTHREAD_ONCE_INIT;
 
 static void providers_fill(void)
 {
-	const struct sf_fabric_ops *known[] = {&sf_loop_ops, &sf_shm_ops};
+	const struct sf_fabric_ops *known[] = {&sf_loop_ops, &sf_shm_ops, &sf_verbs_ops};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		if (known[i] != NULL)
@@ -201,8 +202,18 @@ const struct sf_fabric_ops *sf_fabric_find(const char *name)
 		if (strcmp(providers[i].name, name) == 0)
 			return &providers[i];
 	}
-	SF_LOG_ERR("no fabric provider %s: there are loop, shm, faulty:loop and faulty:shm (SOFTFIELD_FABRIC chooses)", name);
+	SF_LOG_ERR("no fabric provider %s: there are loop, shm, verbs where it was built, and faulty: before each (SOFTFIELD_FABRIC chooses)",
+		   name);
 	return NULL;
+}
+
+const struct sf_fabric_ops *sf_fabric_of(const char *key)
+{
+	const char *forced = getenv("SOFTFIELD_FABRIC");
+
+	if (forced != NULL && forced[0] != '\0')
+		return sf_fabric_find(forced);
+	return sf_fabric_find(strstr(key, SF_KEY_IBDEV) != NULL ? "verbs" : "shm");
 }
 
 static const char *const kind_names[] = {"send", "write", "read", "compare and swap", "fetch and add"};

@@ -209,13 +209,20 @@ enum sf_caps {
 	SF_CAP_ONE_SIDED = 1 << 2,     /* write and read */
 	SF_CAP_ATOMIC = 1 << 3,
 	SF_CAP_MAP = 1 << 4,	       /* sf_region_map of an imported region can succeed */
+	SF_CAP_ATOMIC_CPU = 1 << 5,    /* atomics are atomic against the processor's own too, not only against each other */
 };
 
 #define SF_PROVIDER_NAME_MAX 32 /* a provider's name, with its NUL */
 
+/* A device's key that holds this, followed by a name, is a real RDMA device of this machine. */
+#define SF_KEY_IBDEV "ibdev:"
+
 /* The provider of that name ("shm", "loop", "faulty:shm", ...), or NULL. The name NULL gives the default between processes:
  * SOFTFIELD_FABRIC, else shm. */
 SF_API const struct sf_fabric_ops *sf_fabric_find(const char *name);
+
+/* The provider of a device by its key: SOFTFIELD_FABRIC, else verbs for a real RDMA device, else shm. */
+SF_API const struct sf_fabric_ops *sf_fabric_of(const char *key);
 
 /* Opens the device (a key such as "host0/0000:d8:00.0") in a provider. May block briefly. */
 static inline doca_error_t sf_domain_open(const struct sf_fabric_ops *ops, const char *device, struct sf_domain **domain)
@@ -268,7 +275,8 @@ static inline doca_error_t sf_region_map(struct sf_region *region, void **addr) 
 
 /* Carries out a WRITE, READ, CAS or FAA on an imported region, or on one's own, before it returns: no link, no port, no done
  * callback (op's next, done, link, region and status are not looked at), and any number of threads at a time. The owner's
- * program takes no part. Atomics are atomic against the processor's own in every process that reaches the word.
+ * program takes no part. Atomics are atomic against each other, and with SF_CAP_ATOMIC_CPU against the processor's own in every
+ * process that reaches the word.
  *   INVALID_VALUE       a SEND, a header, outside the region, or more than SF_TRANSFER_MAX or iov_max
  *   NOT_PERMITTED       the region's rights do not allow it
  *   CONNECTION_ABORTED  the owner died (noticed within a second) or closed the region; part of it may have been done

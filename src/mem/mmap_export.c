@@ -273,7 +273,7 @@ static doca_error_t cap_get(const struct doca_devinfo *devinfo, uint8_t *support
 		SF_LOG_ERR("no %s given to ask for exports", devinfo == NULL ? "device info" : "place");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	const struct sf_fabric_ops *ops = sf_fabric_find(NULL);
+	const struct sf_fabric_ops *ops = sf_fabric_of(sf_devinfo_desc(devinfo)->key);
 	*supported = ops != NULL && (ops->caps & SF_CAP_ONE_SIDED) != 0;
 	return DOCA_SUCCESS;
 }

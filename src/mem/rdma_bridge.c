@@ -69,7 +69,7 @@ doca_error_t doca_rdma_bridge_open_dev_from_pd(struct ibv_pd *pd, struct doca_de
 
 	if (pd == NULL || dev == NULL)
 		return refuse_null(pd == NULL ? "the protection domain" : "the place for the device");
-	fabric = sf_fabric_find(NULL);
+	fabric = sf_fabric_of(SF_KEY_IBDEV);
 	if (fabric == NULL)
 		return DOCA_ERROR_NOT_SUPPORTED;
 	doca_error_t result = sf_pd_device(fabric, pd, &key);

@@ -20,7 +20,7 @@ static doca_error_t fabric_has(const struct doca_devinfo *devinfo, uint32_t caps
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	ops = sf_fabric_find(NULL);
+	ops = sf_fabric_of(sf_devinfo_desc(devinfo)->key);
 	return ops != NULL && (ops->caps & caps) == caps ? DOCA_SUCCESS : DOCA_ERROR_NOT_SUPPORTED;
 }
 

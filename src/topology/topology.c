@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/log.h"
+#include "topology/real.h"
 
 #define NODE_LIST_MAX 512 /* characters of a list of node names in a message */
 
@@ -107,6 +108,14 @@ static doca_error_t find_self(struct sf_topology *topology)
 	return DOCA_ERROR_NOT_FOUND;
 }
 
+/* A fabric chosen by hand reaches no real device, unless it is theirs. */
+static bool wants_real_devices(void)
+{
+	const char *fabric = getenv("SOFTFIELD_FABRIC");
+
+	return !fabric || !*fabric || strstr(fabric, "verbs");
+}
+
 static doca_error_t load(struct sf_topology **topology)
 {
 	char *text = NULL, *message;
@@ -127,6 +136,8 @@ static doca_error_t load(struct sf_topology **topology)
 	free(message);
 	if (result == DOCA_SUCCESS) {
 		result = find_self(*topology);
+		if (result == DOCA_SUCCESS && wants_real_devices())
+			result = sf_topology_add_real(*topology, "");
 		if (result != DOCA_SUCCESS)
 			sf_topology_free(*topology);
 	}

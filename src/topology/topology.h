@@ -20,6 +20,7 @@
 #define SF_TOPOLOGY_NODES_MAX 256
 #define SF_TOPOLOGY_DEVICES_MAX 1024 /* with VFs and SFs */
 #define SF_TOPOLOGY_GPUS_MAX 256
+#define SF_KEY_REAL "ibdev:" /* the fabric knows a real RDMA device by it (SF_KEY_IBDEV) */
 
 enum sf_node_kind { SF_NODE_HOST, SF_NODE_DPU };
 enum sf_function_kind { SF_FUNCTION_PF, SF_FUNCTION_VF, SF_FUNCTION_SF };
@@ -34,7 +35,7 @@ struct sf_node {
 /* A network function. On a DPU: a port, which carries the representors of the host functions behind it. */
 struct sf_device {
 	const struct sf_node *node;
-	char key[96]; /* "host0/0000:d8:00.0": unique, the same in every process of the topology */
+	char key[96]; /* "host0/0000:d8:00.0": unique, the same in every process of the topology; a real one: SF_KEY_REAL and its name */
 	char pci_addr[SF_PCI_ADDR_SIZE];
 	char ibdev[64], iface[64];
 	char rep_iface[64]; /* the interface of its representor on the DPU, "pf0vf1"; empty without uplink */

@@ -58,7 +58,7 @@ static const struct sf_fabric_ops provider = {
 static struct sf_domain domain_of_all = {.ops = &provider};
 static struct sf_region region_of_all = {.ops = &provider, .domain = &domain_of_all};
 
-const struct sf_fabric_ops *sf_fabric_find(const char *name)
+const struct sf_fabric_ops *sf_fabric_of(const char *key)
 {
 	return &provider;
 }

@@ -32,8 +32,15 @@ void check_result(const char *file, int line, const char *what, doca_error_t got
 	_exit(1);
 }
 
+bool slow_machine(void)
+{
+	return getenv("SOFTFIELD_TEST_SLOW") != NULL;
+}
+
 bool slow_build(void)
 {
+	if (slow_machine())
+		return true;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	return true;
 #elif defined(__has_feature)

@@ -46,7 +46,7 @@ void check_result(const char *file, int line, const char *what, doca_error_t got
 #define CHECK_RESULT(expression, want) check_result(__FILE__, __LINE__, #expression, expression, want)
 #define CHECK_OK(expression) CHECK_RESULT(expression, DOCA_SUCCESS)
 
-#define WAIT_MS 10000
+#define WAIT_MS (slow_build() ? 40000u : 10000u)
 /* Polls every end of this thread until the condition holds; fails after the time. */
 #define WAIT_WITHIN(ms, condition)                                                                                               \
 	do {                                                                                                                     \
@@ -160,6 +160,7 @@ bool word_waits(int sock);
 
 int fds_open(void);
 int mappings_num(void);
-bool slow_build(void); /* sanitizers */
+bool slow_build(void);   /* sanitizers, or: */
+bool slow_machine(void); /* SOFTFIELD_TEST_SLOW: it is emulated */
 
 #endif

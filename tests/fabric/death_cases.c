@@ -409,7 +409,7 @@ static void owner_of_a_region_killed(void)
 		CHECK(result == DOCA_SUCCESS || result == DOCA_ERROR_AGAIN || result == DOCA_ERROR_NOT_CONNECTED);
 		if (result == DOCA_SUCCESS)
 			WAIT(send.done == 1);
-		WAIT(true);
+		end_poll(&end, 16);
 	} while (end.closes == 0);
 	CHECK_RESULT(submit(link, &send), DOCA_ERROR_NOT_CONNECTED);
 	CHECK_RESULT(sf_region_import(end.domain, descriptor, len, &again), DOCA_ERROR_NOT_FOUND);

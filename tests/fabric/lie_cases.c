@@ -10,7 +10,7 @@
 
 #define OTHER_SIDED (SF_CAP_OTHER_PROCESS | SF_CAP_ONE_SIDED)
 
-enum { SLOTS = 8, ROOM = 30000, SPANS_MAX = 64, LIES = 12 };
+enum { SLOTS = 8, ROOM = 30000, SPANS_MAX = 64, LIES = 12, LIES_SLOW = 3 };
 
 struct span {
 	uint64_t *words;
@@ -29,7 +29,7 @@ static uint32_t shared_spans(struct span *spans, const char *word)
 	while (num < SPANS_MAX && fgets(line, sizeof(line), file) != NULL) {
 		if (sscanf(line, "%lx-%lx %4s", &start, &end, perms) != 3 || perms[1] != 'w' || perms[3] != 's')
 			continue;
-		if (strstr(line, word) == NULL)
+		if (strstr(line, word) == NULL || strstr(line, "/dev/") != NULL) /* a device's queues are between us and the kernel */
 			continue;
 		/* of large ones the beginning is what matters */
 		spans[num++] = (struct span){(uint64_t *)start, (end - start < 65536 ? end - start : 65536) / sizeof(uint64_t)};
@@ -189,6 +189,11 @@ static void honest_script(int sock)
 	end_close(&end);
 }
 
+static uint32_t liars_num(void)
+{
+	return slow_machine() ? LIES_SLOW : LIES;
+}
+
 static void lied_open(struct peer *honest)
 {
 	lied = calloc(1, sizeof(*lied));
@@ -256,10 +261,10 @@ static void lies_on_a_link_cost_that_link_only(void)
 	uint32_t echoes;
 
 	peer_fork(&honest, honest_script);
-	for (int i = 0; i < LIES; i++)
+	for (uint32_t i = 0; i < liars_num(); i++)
 		peer_fork(&liars[i], lying_script);
 	lied_open(&honest);
-	suffer(liars, LIES, "-link");
+	suffer(liars, liars_num(), "-link");
 	CHECK(lied->honest->state == SF_LINK_READY);
 	echoes = lied->echoes;
 	for (uint64_t until = now_ms() + WAIT_MS; lied->echoes < echoes + 100; CHECK(now_ms() < until)) {
@@ -275,10 +280,10 @@ static void lies_everywhere_do_no_harm(void)
 	struct peer honest, liars[LIES];
 
 	peer_fork(&honest, honest_script);
-	for (int i = 0; i < LIES; i++)
+	for (uint32_t i = 0; i < liars_num(); i++)
 		peer_fork(&liars[i], lying_script);
 	lied_open(&honest);
-	suffer(liars, LIES, "");
+	suffer(liars, liars_num(), "");
 	lied_close(&honest);
 }
 

@@ -411,7 +411,7 @@ const struct conformance_case process_cases[] = {
 	CASE(requests_between_processes, OTHER),
 	CASE(one_sided_between_processes, OTHER_SIDED),
 	CASE(mappings_are_as_wide_as_the_rights, OTHER_SIDED | SF_CAP_MAP),
-	CASE(atomics_agree_across_processes, OTHER_SIDED | SF_CAP_ATOMIC),
+	CASE(atomics_agree_across_processes, OTHER_SIDED | SF_CAP_ATOMIC | SF_CAP_ATOMIC_CPU),
 	CASE(a_live_process_keeps_its_name, OTHER),
 	CASE(a_peer_that_leaves_has_sent_everything, OTHER),
 	{0},

@@ -499,6 +499,6 @@ const struct conformance_case region_cases[] = {
 	CASE(requested_regions_become_ready, SIDED),
 	CASE(stale_descriptors_are_not_found, SIDED),
 	CASE(a_region_is_imported_many_times, SIDED),
-	CASE(atomics_agree_with_the_owners_own, ATOMIC),
+	CASE(atomics_agree_with_the_owners_own, ATOMIC | SF_CAP_ATOMIC_CPU),
 	{0},
 };

@@ -130,7 +130,7 @@ static void folder_sweep(int folder)
 		return;
 	}
 	for (int i = 0; i < STALE_SCAN_MAX && (entry = readdir(dir)) != NULL; i++) {
-		if ((strncmp(entry->d_name, "a-", 2) != 0 && strncmp(entry->d_name, "l-", 2) != 0) ||
+		if (strchr("alvw", entry->d_name[0]) == NULL || entry->d_name[1] != '-' ||
 		    strlen(entry->d_name) >= SOCKET_NAME_MAX)
 			continue;
 		socket_address(&address, folder, entry->d_name);
@@ -173,7 +173,7 @@ doca_error_t sf_shm_runtime_listen(enum shm_socket_kind kind, const struct shm_k
 	error = folder_lock(folder, &lock);
 	if (error != DOCA_SUCCESS)
 		goto close_folder;
-	if (kind == SHM_SOCKET_AGENT)
+	if (kind == SHM_SOCKET_AGENT || kind == SHM_SOCKET_VERBS_AGENT)
 		folder_sweep(folder);
 	error = socket_make(fd);
 	if (error != DOCA_SUCCESS)

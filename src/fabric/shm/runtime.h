@@ -20,6 +20,8 @@ struct shm_key {
 enum shm_socket_kind {
 	SHM_SOCKET_LISTENER = 'l',
 	SHM_SOCKET_AGENT = 'a',
+	SHM_SOCKET_VERBS_LISTENER = 'v', /* the same two of the verbs provider */
+	SHM_SOCKET_VERBS_AGENT = 'w',
 };
 
 struct shm_key sf_shm_key_of_name(const char *name);

@@ -43,7 +43,7 @@ static void domain_close(struct sf_domain *domain)
 
 const struct sf_fabric_ops sf_shm_ops = {
 	.name = "shm",
-	.caps = SF_CAP_OTHER_PROCESS | SF_CAP_ONE_SIDED | SF_CAP_ATOMIC | SF_CAP_MAP,
+	.caps = SF_CAP_OTHER_PROCESS | SF_CAP_ONE_SIDED | SF_CAP_ATOMIC | SF_CAP_ATOMIC_CPU | SF_CAP_MAP,
 	.iov_max = IOV_MAX_OF_OPERATION,
 	.recv_iov_max = SHM_PIECES_MAX,
 	.domain_open = domain_open,

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/verbs/import.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "fabric/verbs/region.h"
+
+#define ANSWER_LIMIT_S 1 /* for the owner's agent */
+#define ACCESS_DEPTH 16
+
+static LIST_HEAD(, vb_import) imports = LIST_HEAD_INITIALIZER(imports); /* GUARDED_BY(sf_verbs_lock) */
+
+/* With the lock. */
+static void settle(struct vb_import *import, doca_error_t status)
+{
+	import->status = status;
+	atomic_store(&import->state, status == DOCA_SUCCESS ? VB_IMPORT_READY : VB_IMPORT_FAILED);
+	pthread_cond_broadcast(&sf_verbs_changed);
+}
+
+static void import_ended(struct vb_conn *conn)
+{
+	struct vb_import *import = conn->owner;
+
+	import->conn = NULL;
+	atomic_store(&import->gone, true);
+	atomic_store(&import->dead, true);
+	if (atomic_load(&import->state) == VB_IMPORT_ASKED)
+		settle(import, DOCA_ERROR_NOT_FOUND);
+}
+
+static doca_error_t attached(struct vb_import *import, const struct vb_msg_attached *answer)
+{
+	doca_error_t status = sf_verbs_msg_status(answer->head.count);
+
+	if (status == DOCA_ERROR_NOT_FOUND)
+		SF_LOG_ERR("the region that the descriptor names is closed");
+	else if (status != DOCA_SUCCESS)
+		SF_LOG_ERR("the owner of the region refused the import: %s", doca_error_get_name(status));
+	if (status != DOCA_SUCCESS)
+		return status;
+	if (answer->addr != import->base.addr || answer->len != import->base.len || answer->rights != import->base.rights) {
+		SF_LOG_ERR("the owner's answer is about another region than the descriptor");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	import->owner = answer->end.domain;
+	import->rkey = answer->rkey;
+	return sf_verbs_qp_join(vb_domain(import->base.domain), import->qp, import->psn, &answer->end, VB_RNR_FOR_EVER);
+}
+
+static void answer_gone(struct vb_import *import)
+{
+	struct vb_msg seen;
+
+	if (atomic_load(&import->inflight) != 0) {
+		import->gone_unanswered = true;
+		sf_verbs_agent_wake();
+		return;
+	}
+	import->gone_unanswered = false;
+	(void)sf_verbs_conn_send(import->conn, VB_MSG_GONE_SEEN, &seen, sizeof(seen), 0);
+}
+
+static void import_message(struct vb_conn *conn, const union vb_msg_any *msg)
+{
+	struct vb_import *import = conn->owner;
+
+	if (msg->head.kind == VB_MSG_ATTACHED && atomic_load(&import->state) == VB_IMPORT_ASKED) {
+		settle(import, attached(import, &msg->attached));
+	} else if (msg->head.kind == VB_MSG_GONE) {
+		atomic_store(&import->gone, true);
+		answer_gone(import);
+	}
+}
+
+bool sf_verbs_imports_tick(void)
+{
+	struct vb_import *import;
+	bool timed = false;
+
+	LIST_FOREACH (import, &imports, entry) {
+		if (!import->gone_unanswered)
+			continue;
+		if (atomic_load(&import->inflight) == 0)
+			answer_gone(import);
+		else
+			timed = true;
+	}
+	return timed;
+}
+
+doca_error_t sf_verbs_import_enter(struct vb_import *import)
+{
+	switch (atomic_load(&import->state)) {
+	case VB_IMPORT_ASKED:
+		return DOCA_ERROR_AGAIN;
+	case VB_IMPORT_FAILED:
+		return DOCA_ERROR_CONNECTION_ABORTED;
+	default:
+		break;
+	}
+	/* Counted before the look: the agent looks the other way round. */
+	atomic_fetch_add(&import->inflight, 1);
+	if (!atomic_load(&import->gone))
+		return DOCA_SUCCESS;
+	sf_verbs_import_leave(import);
+	return DOCA_ERROR_CONNECTION_ABORTED;
+}
+
+static doca_error_t open_queues(struct vb_import *import)
+{
+	struct vb_domain *domain = vb_domain(import->base.domain);
+	uint32_t inline_max;
+
+	import->cq = sf_verbs_lib.create_cq(domain->context, 2 * ACCESS_DEPTH, NULL, NULL, 0);
+	if (import->cq == NULL) {
+		SF_LOG_ERR("the RDMA device gives no completion queue: %s", strerror(errno));
+		return DOCA_ERROR_DRIVER;
+	}
+	import->psn = sf_verbs_psn();
+	return sf_verbs_qp_create(domain, import->cq, NULL, ACCESS_DEPTH, &import->qp, &inline_max);
+}
+
+static doca_error_t ask(struct vb_import *import, const struct vb_descriptor *descriptor)
+{
+	struct vb_msg_attach msg = {.token = descriptor->token, .region = descriptor->region};
+	doca_error_t error;
+	int fd;
+
+	sf_verbs_domain_end(vb_domain(import->base.domain), import->qp, import->psn, &msg.end);
+	pthread_mutex_lock(&sf_verbs_lock);
+	error = sf_verbs_agent_connect(SHM_SOCKET_VERBS_AGENT, &descriptor->agent, descriptor->reach, &fd);
+	if (error == DOCA_SUCCESS) {
+		import->conn = sf_verbs_conn_open(fd, import);
+		if (import->conn == NULL) {
+			close(fd);
+			error = DOCA_ERROR_OPERATING_SYSTEM;
+		}
+	}
+	if (error == DOCA_SUCCESS) {
+		import->conn->message = import_message;
+		import->conn->ended = import_ended;
+		LIST_INSERT_HEAD(&imports, import, entry);
+		(void)sf_verbs_conn_send(import->conn, VB_MSG_ATTACH, &msg, sizeof(msg), 0);
+	}
+	pthread_mutex_unlock(&sf_verbs_lock);
+	if (error == DOCA_ERROR_NOT_FOUND)
+		SF_LOG_ERR("the process that exported the region is not there any more");
+	return error;
+}
+
+static void import_free(struct vb_import *import)
+{
+	if (import->qp != NULL)
+		sf_verbs_lib.destroy_qp(import->qp);
+	if (import->cq != NULL)
+		sf_verbs_lib.destroy_cq(import->cq);
+	sf_verbs_mr_put(import->bounce_mr);
+	free(import->bounce);
+	pthread_mutex_destroy(&import->access);
+	free(import);
+}
+
+doca_error_t sf_verbs_region_request(struct sf_domain *domain, const void *bytes, size_t len, struct sf_region **region)
+{
+	struct vb_descriptor descriptor;
+	struct vb_import *import;
+	doca_error_t error = sf_verbs_descriptor_unpack(bytes, len, &descriptor);
+
+	if (error != DOCA_SUCCESS)
+		return error;
+	import = calloc(1, sizeof(*import));
+	if (import == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	import->base = (struct sf_region){.ops = domain->ops,
+					  .domain = domain,
+					  .addr = descriptor.addr,
+					  .len = descriptor.len,
+					  .rights = descriptor.rights,
+					  .imported = true};
+	pthread_mutex_init(&import->access, NULL);
+	error = open_queues(import);
+	if (error == DOCA_SUCCESS)
+		error = ask(import, &descriptor);
+	if (error != DOCA_SUCCESS) {
+		import_free(import);
+		return error;
+	}
+	*region = &import->base;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t sf_verbs_region_ready(struct sf_region *region)
+{
+	struct vb_import *import = (struct vb_import *)region;
+
+	if (!region->imported)
+		return DOCA_SUCCESS;
+	switch (atomic_load(&import->state)) {
+	case VB_IMPORT_ASKED:
+		return DOCA_ERROR_AGAIN;
+	case VB_IMPORT_READY:
+		return DOCA_SUCCESS;
+	default:
+		return import->status;
+	}
+}
+
+doca_error_t sf_verbs_region_import(struct sf_domain *domain, const void *bytes, size_t len, struct sf_region **region)
+{
+	struct sf_region *asked;
+	struct timespec limit;
+	doca_error_t error = sf_verbs_region_request(domain, bytes, len, &asked);
+
+	if (error != DOCA_SUCCESS)
+		return error;
+	clock_gettime(CLOCK_MONOTONIC, &limit);
+	limit.tv_sec += ANSWER_LIMIT_S;
+	pthread_mutex_lock(&sf_verbs_lock);
+	while ((error = sf_verbs_region_ready(asked)) == DOCA_ERROR_AGAIN) {
+		if (pthread_cond_clockwait(&sf_verbs_changed, &sf_verbs_lock, CLOCK_MONOTONIC, &limit) == ETIMEDOUT)
+			break;
+	}
+	pthread_mutex_unlock(&sf_verbs_lock);
+	if (error == DOCA_SUCCESS) {
+		*region = asked;
+		return DOCA_SUCCESS;
+	}
+	if (error == DOCA_ERROR_AGAIN) {
+		SF_LOG_ERR("the owner of the region does not answer; is its process stopped?");
+		error = DOCA_ERROR_TIME_OUT;
+	}
+	sf_verbs_import_close(asked);
+	return error;
+}
+
+void sf_verbs_import_close(struct sf_region *region)
+{
+	struct vb_import *import = (struct vb_import *)region;
+
+	pthread_mutex_lock(&sf_verbs_lock);
+	if (vb_domain(region->domain)->generation == sf_verbs_generation())
+		LIST_REMOVE(import, entry);
+	sf_verbs_conn_close(import->conn);
+	pthread_mutex_unlock(&sf_verbs_lock);
+	import_free(import);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Regions of other domains. An import has a connection to its owner's agent, which tells of its end, and a queue pair of its own
+ * to the owner's device, by which sf_region_access reaches the memory; what a link does with the region goes by the link's.
+ */
+#ifndef SF_FABRIC_VERBS_IMPORT_H
+#define SF_FABRIC_VERBS_IMPORT_H
+
+#include <stdatomic.h>
+
+#include "fabric/verbs/agent.h"
+#include "fabric/verbs/device.h"
+
+struct vb_mr;
+
+enum vb_import_state { VB_IMPORT_ASKED, VB_IMPORT_READY, VB_IMPORT_FAILED };
+
+struct vb_import {
+	struct sf_region base;
+	LIST_ENTRY(vb_import) entry; /* of all. GUARDED_BY(sf_verbs_lock), as what follows */
+	struct vb_conn *conn;
+	bool gone_unanswered;
+	doca_error_t status; /* FAILED: why */
+	/* written before READY is */
+	struct shm_key owner; /* the domain */
+	uint32_t rkey;
+	_Atomic uint32_t state;	   /* enum vb_import_state */
+	_Atomic bool gone;	   /* the owner ended it, or is dead */
+	_Atomic bool dead;	   /* the owner is dead */
+	_Atomic uint32_t inflight; /* operations of links and threads */
+	/* for sf_region_access */
+	pthread_mutex_t access; /* guards the rest */
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+	uint32_t psn;
+	bool broken;
+	uint8_t *bounce;
+	struct vb_mr *bounce_mr;
+};
+
+doca_error_t sf_verbs_region_import(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
+doca_error_t sf_verbs_region_request(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
+doca_error_t sf_verbs_region_ready(struct sf_region *region);
+void sf_verbs_import_close(struct sf_region *region);
+
+/* Counts an operation in: SUCCESS; AGAIN, the owner has not answered; CONNECTION_ABORTED. Not counted but in SUCCESS. */
+doca_error_t sf_verbs_import_enter(struct vb_import *import);
+static inline void sf_verbs_import_leave(struct vb_import *import) { atomic_fetch_sub(&import->inflight, 1); }
+
+/* access.c */
+doca_error_t sf_verbs_region_access(struct sf_region *region, struct sf_op *op);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A link: one reliable queue pair, and the connection to the peer's agent that tells of its end. */
+#ifndef SF_FABRIC_VERBS_LINK_H
+#define SF_FABRIC_VERBS_LINK_H
+
+#include "fabric/verbs/import.h"
+#include "fabric/verbs/port.h"
+
+#define VB_LINK_OPS 64	  /* operations of a link at a time */
+#define VB_LINK_SENDS 128 /* work requests of a link at a time, */
+#define VB_LINK_SPARE 32  /* of which so many are for views and for fetching long messages */
+#define VB_BOUNCE_SIZE 64 /* bytes that are read through the link's own block, as results of atomics */
+
+enum vb_link_life {
+	VB_LINK_ASKING,	 /* the peer has not answered */
+	VB_LINK_JOINING, /* accepted; the peer's queue pair is not ready yet */
+	VB_LINK_UP,
+	VB_LINK_OVER, /* nothing can be posted any more */
+};
+
+struct vb_op {
+	struct sf_op *op;
+	struct vb_import *import;
+	struct vb_mr *mrs[VB_PIECES_MAX];
+	const struct sf_iov *iov; /* the operation's own, or stage */
+	uint32_t iov_num;
+	struct sf_iov stage; /* a copy in one piece, ours, where there are too many, or the peer is to fetch it */
+	uint64_t len, at;      /* bytes; posted so far */
+	uint32_t piece;	       /* of iov, where at is, */
+	uint64_t piece_at;     /* and where in it */
+	uint32_t out;	       /* work requests of it that are not done */
+	uint32_t pull_number;  /* of a long message: from 1 on, in order */
+	doca_error_t status;
+	bool posted;	       /* all of it */
+	bool bounced;	       /* the bytes read lie in the block */
+	bool pull;
+};
+
+enum vb_send_kind { VB_SEND_OP, VB_SEND_VIEW, VB_SEND_FLUSH_VIEW, VB_SEND_PULL };
+
+struct vb_send {
+	uint8_t kind;	/* enum vb_send_kind */
+	uint32_t index; /* of the operation, or the slot */
+};
+
+/* What the device reads and writes of a link. */
+struct vb_block {
+	struct vb_view view;	  /* the peer's receives; the peer writes it */
+	struct vb_view told[8];	  /* ours, as sent, where the device takes too little inline */
+	struct vb_record records[VB_LINK_OPS];
+	uint8_t bounces[VB_LINK_OPS][VB_BOUNCE_SIZE];
+};
+
+struct vb_link {
+	struct sf_link base;
+	LIST_ENTRY(vb_link) entry; /* of the port */
+	LIST_ENTRY(vb_link) hash;
+	LIST_ENTRY(vb_link) all; /* GUARDED_BY(sf_verbs_lock), as conn, asked_at and pending */
+	struct vb_conn *conn;
+	uint64_t asked_at; /* ns; a peer's agent that says nothing is not waited for for ever */
+	bool pending;	   /* it said that it has the question */
+	uint32_t generation;
+
+	enum vb_link_life life;
+	struct ibv_qp *qp;
+	uint32_t psn, inline_max;
+	struct vb_msg_end peer;
+	struct vb_block *block;
+	struct vb_mr *block_mr;
+	struct vb_view view; /* the peer's receives, as last read */
+	uint32_t view_number, view_slot;
+	uint8_t view_owed; /* one is to be written when there is room: 2 when a flush waits for it */
+	bool in_todo;
+	struct vb_link *todo_next;
+
+	struct vb_op ops[VB_LINK_OPS];
+	uint32_t ops_head, ops_tail, ops_posted; /* counting up */
+	struct vb_send sends[VB_LINK_SENDS];
+	uint32_t sends_head, sends_tail;
+	uint32_t sent;	/* messages */
+	uint32_t heard; /* messages of the peer */
+	uint32_t pulls_sent, pulls_done, pulls_made, pulls_told; /* long messages: sent, fetched by the peer; fetched by us */
+	uint64_t moved_at; /* ns; when an operation last ended, once leaving */
+
+	bool failed;  /* to connect */
+	bool leaving; /* by us */
+	bool said_bye;
+	bool broken;  /* the queue pair has failed */
+	doca_error_t gone; /* by the peer: RESET or ABORTED; or SUCCESS */
+	uint32_t gone_sent; /* with RESET: messages that the peer had sent */
+	uint64_t gone_at;
+	bool suspect; /* gone because an operation failed: the peer's own word, if it comes soon, says more */
+	struct vb_event opened, closed;
+	struct vb_listener *listener; /* AUTO, while accepted is not reported. GUARDED_BY(sf_verbs_lock) too */
+};
+
+static inline struct vb_link *vb_link(struct sf_link *link) { return (struct vb_link *)link; }
+static inline struct vb_port *vb_link_port(struct vb_link *link) { return vb_port(link->base.port); }
+
+/* ---- link.c: life and the send queue; with the port's lock but for new and free ---- */
+
+/* With a queue pair in INIT; not in the port yet. NULL, logged. */
+struct vb_link *sf_verbs_link_new(struct vb_port *port, void *user);
+/* Nothing refers to it any more. */
+void sf_verbs_link_free(struct vb_link *link);
+void sf_verbs_link_enter(struct vb_link *link);
+/* Out of the port: waits briefly until the device is done with it. */
+void sf_verbs_link_leave(struct vb_link *link);
+struct vb_link *sf_verbs_link_find(struct vb_port *port, uint32_t qpn);
+/* The queue pair is of no more use; what is posted comes back. */
+void sf_verbs_link_break(struct vb_link *link);
+/* Room for one more work request? spare: may it use what is kept for views? */
+bool sf_verbs_link_has_room(const struct vb_link *link, bool spare);
+bool sf_verbs_link_post(struct vb_link *link, struct ibv_send_wr *wr, enum vb_send_kind kind, uint32_t index);
+/* A completion of the send queue. */
+void sf_verbs_link_sent(struct vb_link *link, const struct ibv_wc *wc);
+/* Tells the peer what receives there are. */
+void sf_verbs_link_tell(struct vb_link *link, bool for_flush);
+/* It is to be stepped when the port settles. */
+void sf_verbs_link_touch(struct vb_link *link);
+/* The peer is gone, and how. ABORTED without its having said so is a suspicion. */
+void sf_verbs_link_lose(struct vb_link *link, doca_error_t why, uint32_t messages);
+void sf_verbs_link_suspect(struct vb_link *link);
+bool sf_verbs_link_is_suspect(const struct vb_link *link, uint64_t now_ns);
+/* Reports what ended, posts what waits, ends what is to end. */
+void sf_verbs_link_step(struct vb_link *link);
+
+/* ---- connect.c ---- */
+
+doca_error_t sf_verbs_link_connect(struct sf_port *port, const char *name, const void *data, size_t len, void *user,
+				   struct sf_link **link);
+doca_error_t sf_verbs_link_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **link);
+void sf_verbs_link_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
+void sf_verbs_link_disconnect(struct sf_link *link);
+void sf_verbs_link_close(struct sf_link *link);
+void sf_verbs_link_ring(struct sf_link *link);
+doca_error_t sf_verbs_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **listener);
+void sf_verbs_listener_close(struct sf_listener *listener);
+/* With sf_verbs_lock: somebody connects. */
+void sf_verbs_link_asked(struct vb_conn *conn, const struct vb_msg_connect *ask);
+
+/* ---- submit.c ---- */
+
+doca_error_t sf_verbs_link_submit(struct sf_link *link, struct sf_op *op);
+/* With the port's lock. Posts what was accepted and is not posted. */
+void sf_verbs_ops_pump(struct vb_link *link);
+void sf_verbs_op_sent(struct vb_link *link, uint32_t index, bool ok);
+/* Reports those that ended, in order. */
+void sf_verbs_ops_reap(struct vb_link *link);
+/* The peer has fetched so many long messages. */
+void sf_verbs_ops_pulled(struct vb_link *link, uint32_t done);
+/* Nothing more will come of those not posted. */
+void sf_verbs_ops_fail(struct vb_link *link);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A port: one completion queue, one shared receive queue that all its links take from, and lists of what is due.
+ *
+ * The port's lock guards everything here and in its links, but what is said otherwise. The port's thread takes it for each call,
+ * the agent when a peer says something or when the port sleeps: then the agent reads the completion queue in its place, and
+ * writes the event only if something came of it. Callbacks run without the lock.
+ *
+ * A sender must know whether there is a receive before it sends. So a port writes to each of its peers, through the device, a
+ * view of what it has posted (wire.h), after every change. Between the change and the peer's sight of it a message may be sent
+ * for which there is no receive any more: it waits in the device until one is posted, as messages do there.
+ */
+#ifndef SF_FABRIC_VERBS_PORT_H
+#define SF_FABRIC_VERBS_PORT_H
+
+#include "fabric/verbs/agent.h"
+#include "fabric/verbs/device.h"
+#include "fabric/verbs/region.h"
+
+struct vb_link;
+struct vb_listener;
+struct vb_request;
+
+#define VB_SENDS_MAX 2048 /* work requests of all links of a port at a time */
+#define VB_HASH_SIZE 256
+#define VB_SELF_DEPTH 32 /* receives that a flush takes back at a time */
+
+/* What a completion is about is in its wr_id. */
+#define VB_WR_RECEIVE (UINT64_C(1) << 63) /* and a slot */
+#define VB_WR_SELF (UINT64_C(1) << 62)
+
+enum vb_event_kind { VB_EVENT_REQUEST, VB_EVENT_ACCEPTED, VB_EVENT_CONNECTED, VB_EVENT_CLOSED };
+
+/* Something for a port's handler; due after what was queued before it, and before what was queued after it. */
+struct vb_event {
+	STAILQ_ENTRY(vb_event) entry;
+	enum vb_event_kind kind;
+	bool queued;
+	doca_error_t status;
+	struct vb_link *link;
+	struct vb_listener *listener;
+	struct vb_request *request;
+	uint64_t recvs_before, ops_before;
+	size_t len;
+	uint8_t *data; /* the event's own */
+};
+
+enum vb_slot_state {
+	VB_SLOT_FREE,
+	VB_SLOT_POSTED,
+	VB_SLOT_WAITS_PULL, /* arrived; its bytes are to be fetched */
+	VB_SLOT_PULLING,
+	VB_SLOT_READY, /* arrived, to be reported in its turn */
+};
+
+/* A posted receive. */
+struct vb_slot {
+	struct sf_recv *recv;
+	struct vb_mr *mr;
+	uint32_t len;
+	uint8_t state; /* enum vb_slot_state */
+	uint32_t place; /* in order */
+	struct vb_link *link;
+	uint64_t pull_addr, pulled, pull_posted; /* bytes */
+	uint32_t pull_rkey, pull_len, pull_out;
+};
+
+struct vb_run {
+	uint32_t num, len;
+};
+
+/* A ring of numbers; its size is a power of two. */
+struct vb_ring {
+	uint32_t *at;
+	uint32_t head, tail, mask;
+};
+
+struct vb_port {
+	struct sf_port base;
+	struct sf_port_handler handler;
+	int event_fd;
+	uint32_t recv_max;
+	pthread_mutex_t lock;
+	bool armed;
+	bool polling; /* in sf_port_poll: views are written at its end */
+	bool views_stale;
+
+	struct ibv_comp_channel *channel;
+	struct vb_conn *channel_conn; /* GUARDED_BY(sf_verbs_lock) */
+	struct ibv_cq *cq;
+	struct ibv_srq *srq;
+	uint32_t sends_out;
+
+	struct vb_slot *slots;
+	struct vb_record *records; /* one a slot */
+	struct vb_mr *records_mr;
+	struct vb_ring free_slots;
+	struct vb_ring order;	/* slots + 1 in the order of posting; 0: taken, while one before it is not */
+	struct vb_ring arrived; /* slots in the order of arrival, until reported */
+	struct vb_run *runs;	/* of what is in order: a ring of its size */
+	uint32_t runs_head, runs_num;
+	uint32_t posted; /* and not done */
+
+	struct sf_recv *recvs, **recvs_end; /* due */
+	struct sf_op *ops, **ops_end;	    /* due */
+	STAILQ_HEAD(, vb_event) events;
+	uint64_t recvs_queued, recvs_done, ops_queued, ops_done;
+
+	LIST_HEAD(, vb_link) links;
+	uint32_t links_num;
+	struct vb_link *todo; /* to be stepped; by todo_next */
+	LIST_HEAD(, vb_link) hash[VB_HASH_SIZE]; /* by the number of the queue pair */
+
+	/* Receives are taken back by messages of our own, from a queue pair to itself. */
+	struct ibv_qp *self;
+	uint32_t self_out;	   /* such messages */
+	bool self_broken;	   /* it found no receive, and is to be started anew */
+	bool flushing;
+	uint32_t flush_end;	   /* of order.tail */
+	uint64_t flush_limit_ns;   /* for those that a sender holds */
+	struct sf_recv *flushed, **flushed_end; /* due once every peer has seen the views that say so */
+	uint32_t flush_views;	   /* on their way */
+};
+
+static inline struct vb_port *vb_port(struct sf_port *port) { return (struct vb_port *)port; }
+
+doca_error_t sf_verbs_port_open(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max, int event_fd,
+				struct sf_port **port);
+void sf_verbs_port_close(struct sf_port *port);
+uint32_t sf_verbs_port_poll(struct sf_port *port, uint32_t budget);
+bool sf_verbs_port_arm(struct sf_port *port);
+
+/* The rest with the port's lock. */
+
+/* Takes what the completion queue holds to where it belongs, and does what follows from it. */
+void sf_verbs_port_drain(struct vb_port *port);
+/* What follows, without a look at the completion queue. */
+void sf_verbs_port_settle(struct vb_port *port);
+/* Wakes an armed port. */
+void sf_verbs_port_ring(struct vb_port *port);
+void sf_verbs_port_event_due(struct vb_port *port, struct vb_event *event);
+void sf_verbs_port_event_drop(struct vb_port *port, struct vb_event *event);
+void sf_verbs_port_op_due(struct vb_port *port, struct sf_op *op);
+void sf_verbs_port_recv_due(struct vb_port *port, struct sf_recv *recv);
+
+/* ---- receive.c ---- */
+
+doca_error_t sf_verbs_recvs_open(struct vb_port *port);
+void sf_verbs_recvs_close(struct vb_port *port);
+doca_error_t sf_verbs_port_post_recv(struct sf_port *port, struct sf_recv *recv);
+void sf_verbs_port_flush_recvs(struct sf_port *port);
+/* A completion of the shared receive queue. link is NULL when its link is closed, or it was our own message. */
+void sf_verbs_recv_arrived(struct vb_port *port, struct vb_link *link, const struct ibv_wc *wc);
+/* Part of a long message was fetched, or could not be. */
+void sf_verbs_recv_pulled(struct vb_port *port, uint32_t slot, bool ok);
+/* The link is about to go: what it sent and nobody saw is flushed. */
+void sf_verbs_recvs_forget(struct vb_port *port, struct vb_link *link);
+void sf_verbs_self_sent(struct vb_port *port, const struct ibv_wc *wc);
+void sf_verbs_flush_view_seen(struct vb_port *port);
+/* What is to be done again and again: takes back, reports in order. */
+void sf_verbs_recvs_step(struct vb_port *port);
+/* The first runs of receives. */
+uint32_t sf_verbs_recvs_view(const struct vb_port *port, struct vb_view *view);
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/verbs/region.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "fabric/verbs/import.h"
+
+#define GONE_LIMIT_MS 1000 /* for importers to see that a region ends */
+
+static LIST_HEAD(, vb_region) exports = LIST_HEAD_INITIALIZER(exports); /* GUARDED_BY(sf_verbs_lock) */
+static uint64_t next_id = 1;						/* GUARDED_BY(sf_verbs_lock) */
+
+/* ---- registrations ---- */
+
+struct vb_mr *sf_verbs_mr_make(struct vb_domain *domain, void *addr, size_t len, int access)
+{
+	struct vb_mr *mr = calloc(1, sizeof(*mr));
+
+	if (mr == NULL)
+		return NULL;
+	mr->mr = sf_verbs_lib.reg_mr(domain->pd, addr, len, access);
+	if (mr->mr == NULL && (access & IBV_ACCESS_REMOTE_WRITE) == 0 && (access & IBV_ACCESS_LOCAL_WRITE) != 0)
+		mr->mr = sf_verbs_lib.reg_mr(domain->pd, addr, len, access & ~IBV_ACCESS_LOCAL_WRITE); /* read-only pages */
+	if (mr->mr == NULL) {
+		SF_LOG_ERR("the RDMA device cannot take %zu bytes at %p: %s; raise the limit of locked memory (ulimit -l)", len, addr,
+			   strerror(errno));
+		free(mr);
+		return NULL;
+	}
+	atomic_init(&mr->refs, 1);
+	return mr;
+}
+
+void sf_verbs_mr_put(struct vb_mr *mr)
+{
+	if (mr == NULL || atomic_fetch_sub(&mr->refs, 1) != 1)
+		return;
+	sf_verbs_lib.dereg_mr(mr->mr);
+	free(mr);
+}
+
+static int access_of(uint32_t rights)
+{
+	int access = IBV_ACCESS_LOCAL_WRITE;
+
+	if ((rights & SF_RIGHT_READ) != 0)
+		access |= IBV_ACCESS_REMOTE_READ;
+	if ((rights & SF_RIGHT_WRITE) != 0)
+		access |= IBV_ACCESS_REMOTE_WRITE;
+	if ((rights & SF_RIGHT_ATOMIC) != 0)
+		access |= IBV_ACCESS_REMOTE_ATOMIC;
+	return access;
+}
+
+/* With the domain's lock. */
+static struct vb_mr *mr_take(struct vb_region *region)
+{
+	if (region->mr == NULL)
+		region->mr = sf_verbs_mr_make(vb_domain(region->base.domain), (void *)(uintptr_t)region->base.addr, // NOLINT: the program's own
+					      region->base.len, access_of(region->base.rights));
+	if (region->mr != NULL)
+		atomic_fetch_add(&region->mr->refs, 1);
+	return region->mr;
+}
+
+struct vb_mr *sf_verbs_region_mr(struct vb_region *region)
+{
+	struct vb_domain *domain = vb_domain(region->base.domain);
+
+	pthread_mutex_lock(&domain->lock);
+
+	struct vb_mr *mr = mr_take(region);
+
+	pthread_mutex_unlock(&domain->lock);
+	return mr;
+}
+
+struct vb_mr *sf_verbs_mr_find(struct vb_domain *domain, const void *addr, size_t len)
+{
+	struct vb_region *region;
+	struct vb_mr *mr = NULL;
+
+	pthread_mutex_lock(&domain->lock);
+	LIST_FOREACH (region, &domain->regions, entry) {
+		if (sf_range_inside((uintptr_t)addr, len, region->base.addr, region->base.len))
+			break;
+	}
+	if (region != NULL)
+		mr = mr_take(region);
+	pthread_mutex_unlock(&domain->lock);
+	return mr;
+}
+
+/* ---- regions ---- */
+
+doca_error_t sf_verbs_region_register(struct sf_domain *base, void *addr, size_t len, uint32_t rights, struct sf_region **out)
+{
+	struct vb_domain *domain = vb_domain(base);
+	struct vb_region *region;
+
+	if (addr == NULL || len == 0 || (uintptr_t)addr + len < len) {
+		SF_LOG_ERR("region of %zu bytes at %p is empty or wraps around", len, addr);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	region = calloc(1, sizeof(*region));
+	if (region == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	region->base = (struct sf_region){.ops = base->ops, .domain = base, .addr = (uintptr_t)addr, .len = len, .rights = rights};
+	LIST_INIT(&region->served);
+	pthread_mutex_lock(&domain->lock);
+	LIST_INSERT_HEAD(&domain->regions, region, entry);
+	pthread_mutex_unlock(&domain->lock);
+	*out = &region->base;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t sf_verbs_region_mkey(struct sf_region *base, uint32_t *mkey)
+{
+	struct vb_mr *mr;
+
+	if (base->imported)
+		return DOCA_ERROR_NOT_SUPPORTED;
+	mr = sf_verbs_region_mr((struct vb_region *)base);
+	if (mr == NULL)
+		return DOCA_ERROR_OPERATING_SYSTEM;
+	*mkey = mr->mr->lkey;
+	sf_verbs_mr_put(mr); /* the region has it */
+	return DOCA_SUCCESS;
+}
+
+doca_error_t sf_verbs_region_export(struct sf_region *base, void *out, size_t *len)
+{
+	struct vb_region *region = (struct vb_region *)base;
+	struct vb_descriptor descriptor = {.addr = base->addr, .len = base->len, .rights = base->rights};
+	doca_error_t error = DOCA_SUCCESS;
+	struct vb_mr *mr;
+
+	if (base->imported || *len < VB_DESCRIPTOR_SIZE) {
+		SF_LOG_ERR(base->imported ? "an imported region cannot be exported" : "no room for a descriptor of %d bytes",
+			   VB_DESCRIPTOR_SIZE);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	mr = sf_verbs_region_mr(region);
+	if (mr == NULL)
+		return DOCA_ERROR_OPERATING_SYSTEM;
+	sf_verbs_mr_put(mr); /* the region has it */
+	pthread_mutex_lock(&sf_verbs_lock);
+	if (!region->exported)
+		error = sf_shm_key_random(&region->token);
+	if (error == DOCA_SUCCESS && !region->exported) {
+		region->exported = true;
+		region->id = next_id++;
+		LIST_INSERT_HEAD(&exports, region, export);
+	}
+	descriptor.agent = *sf_verbs_agent_id();
+	descriptor.token = region->token;
+	descriptor.region = region->id;
+	memcpy(descriptor.reach, sf_verbs_agent_reach(), VB_REACH_SIZE);
+	pthread_mutex_unlock(&sf_verbs_lock);
+	if (error != DOCA_SUCCESS)
+		return error;
+	sf_verbs_descriptor_pack(&descriptor, out);
+	*len = VB_DESCRIPTOR_SIZE;
+	return DOCA_SUCCESS;
+}
+
+/* ---- importers ---- */
+
+static void served_end(struct vb_served *served)
+{
+	LIST_REMOVE(served, entry);
+	sf_verbs_conn_close(served->conn);
+	sf_verbs_lib.destroy_qp(served->qp);
+	free(served);
+	pthread_cond_broadcast(&sf_verbs_changed);
+}
+
+static void served_message(struct vb_conn *conn, const union vb_msg_any *msg)
+{
+	if (msg->head.kind == VB_MSG_GONE_SEEN)
+		served_end(conn->owner);
+}
+
+static void served_ended(struct vb_conn *conn)
+{
+	served_end(conn->owner);
+}
+
+static struct vb_region *export_find(uint64_t id)
+{
+	struct vb_region *region;
+
+	LIST_FOREACH (region, &exports, export) {
+		if (region->id == id)
+			return region;
+	}
+	return NULL;
+}
+
+static doca_error_t serve(struct vb_region *region, struct vb_conn *conn, const struct vb_msg_attach *ask, struct vb_msg_attached *answer)
+{
+	struct vb_domain *domain = vb_domain(region->base.domain);
+	struct vb_served *served = calloc(1, sizeof(*served));
+	uint32_t psn = sf_verbs_psn(), inline_max;
+	doca_error_t error = served != NULL ? DOCA_SUCCESS : DOCA_ERROR_NO_MEMORY;
+
+	if (error == DOCA_SUCCESS)
+		error = sf_verbs_qp_create(domain, domain->idle_cq, NULL, 1, &served->qp, &inline_max);
+	if (error != DOCA_SUCCESS) {
+		free(served);
+		return error;
+	}
+	error = sf_verbs_qp_join(domain, served->qp, psn, &ask->end, VB_RNR_FOR_EVER);
+	if (error != DOCA_SUCCESS) {
+		sf_verbs_lib.destroy_qp(served->qp);
+		free(served);
+		return error;
+	}
+	sf_verbs_domain_end(domain, served->qp, psn, &answer->end);
+	answer->addr = region->base.addr;
+	answer->len = region->base.len;
+	answer->rights = region->base.rights;
+	answer->rkey = region->mr->mr->rkey; /* exported, so it is there, until the region closes */
+	served->region = region;
+	served->conn = conn;
+	conn->owner = served;
+	conn->message = served_message;
+	conn->ended = served_ended;
+	LIST_INSERT_HEAD(&region->served, served, entry);
+	return DOCA_SUCCESS;
+}
+
+void sf_verbs_region_asked(struct vb_conn *conn, const struct vb_msg_attach *ask)
+{
+	struct vb_region *region = export_find(ask->region);
+	struct vb_msg_attached answer = {0};
+	doca_error_t status;
+
+	if (region == NULL)
+		status = DOCA_ERROR_NOT_FOUND;
+	else if (!sf_shm_key_equal(&region->token, &ask->token))
+		status = DOCA_ERROR_NOT_PERMITTED;
+	else
+		status = serve(region, conn, ask, &answer);
+	(void)sf_verbs_conn_send(conn, VB_MSG_ATTACHED, &answer, sizeof(answer), status);
+	if (status != DOCA_SUCCESS)
+		sf_verbs_conn_close(conn);
+}
+
+/* Tells the importers, and waits until each has answered, is gone, or the time is over. */
+static void importers_end(struct vb_region *region)
+{
+	struct vb_served *served, *next;
+	struct timespec limit;
+
+	for (served = LIST_FIRST(&region->served); served != NULL; served = next) {
+		struct vb_msg gone;
+
+		next = LIST_NEXT(served, entry);
+		if (!sf_verbs_conn_send(served->conn, VB_MSG_GONE, &gone, sizeof(gone), 0))
+			served_end(served);
+	}
+	clock_gettime(CLOCK_MONOTONIC, &limit);
+	limit.tv_sec += GONE_LIMIT_MS / 1000;
+	while (!LIST_EMPTY(&region->served)) {
+		if (pthread_cond_clockwait(&sf_verbs_changed, &sf_verbs_lock, CLOCK_MONOTONIC, &limit) == ETIMEDOUT)
+			break;
+	}
+	while (!LIST_EMPTY(&region->served))
+		served_end(LIST_FIRST(&region->served));
+}
+
+void sf_verbs_region_close(struct sf_region *base)
+{
+	struct vb_domain *domain = vb_domain(base->domain);
+	struct vb_region *region = (struct vb_region *)base;
+
+	if (base->imported) {
+		sf_verbs_import_close(base);
+		return;
+	}
+	pthread_mutex_lock(&sf_verbs_lock);
+	if (region->exported) {
+		LIST_REMOVE(region, export);
+		if (domain->generation == sf_verbs_generation())
+			importers_end(region);
+	}
+	pthread_mutex_unlock(&sf_verbs_lock);
+	pthread_mutex_lock(&domain->lock);
+	LIST_REMOVE(region, entry);
+	pthread_mutex_unlock(&domain->lock);
+	sf_verbs_mr_put(region->mr);
+	free(region);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Registered memory. A region is pinned when it is first used: exported, named in a receive, or the place an operation's bytes
+ * come from. The key by which importers reach it is told to whoever brings the token, so it is as secret as the token.
+ *
+ * The end of an exported region is told to its importers, who answer once nothing of theirs is in flight, before its key is
+ * withdrawn: so a queue pair does not break over it. An importer that does not answer within a second is not waited for; what
+ * it still does ends its connection, as with any stale key.
+ */
+#ifndef SF_FABRIC_VERBS_REGION_H
+#define SF_FABRIC_VERBS_REGION_H
+
+#include <stdatomic.h>
+
+#include "fabric/verbs/agent.h"
+#include "fabric/verbs/device.h"
+
+/* A registration, counted: by its region, and by what is in flight. */
+struct vb_mr {
+	struct ibv_mr *mr;
+	_Atomic uint32_t refs;
+};
+
+struct vb_region {
+	struct sf_region base;
+	LIST_ENTRY(vb_region) entry; /* of the domain's */
+	struct vb_mr *mr;	     /* NULL until used. GUARDED_BY(the domain's lock) */
+	/* once exported. GUARDED_BY(sf_verbs_lock) */
+	bool exported;
+	uint64_t id;
+	struct shm_key token;
+	LIST_ENTRY(vb_region) export;
+	LIST_HEAD(, vb_served) served;
+};
+
+/* An importer of a region of ours, and the queue pair by which it reaches it without a link. GUARDED_BY(sf_verbs_lock) */
+struct vb_served {
+	LIST_ENTRY(vb_served) entry;
+	struct vb_region *region;
+	struct vb_conn *conn;
+	struct ibv_qp *qp;
+};
+
+doca_error_t sf_verbs_region_register(struct sf_domain *domain, void *addr, size_t len, uint32_t rights, struct sf_region **region);
+void sf_verbs_region_close(struct sf_region *region);
+doca_error_t sf_verbs_region_export(struct sf_region *region, void *descriptor, size_t *len);
+doca_error_t sf_verbs_region_mkey(struct sf_region *region, uint32_t *mkey);
+
+/* The region's registration, the caller's to put; NULL, logged, when the memory cannot be registered. Any thread. */
+struct vb_mr *sf_verbs_region_mr(struct vb_region *region);
+/* That of whichever region holds all of these bytes; NULL if none does. */
+struct vb_mr *sf_verbs_mr_find(struct vb_domain *domain, const void *addr, size_t len);
+/* One for the caller alone. NULL, logged. */
+struct vb_mr *sf_verbs_mr_make(struct vb_domain *domain, void *addr, size_t len, int access);
+void sf_verbs_mr_put(struct vb_mr *mr);
+
+/* An importer asks. With sf_verbs_lock. */
+void sf_verbs_region_asked(struct vb_conn *conn, const struct vb_msg_attach *ask);
+
+#endif

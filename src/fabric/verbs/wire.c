@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/verbs/wire.h"
+
+#include <string.h>
+
+#include "base/log.h"
+
+/* ---- messages between agents ---- */
+
+static size_t size_of_kind(uint16_t kind)
+{
+	switch (kind) {
+	case VB_MSG_PENDING:
+	case VB_MSG_READY:
+	case VB_MSG_BYE:
+	case VB_MSG_RING:
+	case VB_MSG_PULLED:
+	case VB_MSG_GONE:
+	case VB_MSG_GONE_SEEN:
+		return sizeof(struct vb_msg);
+	case VB_MSG_CONNECT:
+		return sizeof(struct vb_msg_connect);
+	case VB_MSG_ACCEPT:
+		return sizeof(struct vb_msg_accept);
+	case VB_MSG_REFUSE:
+		return sizeof(struct vb_msg_refuse);
+	case VB_MSG_ATTACH:
+		return sizeof(struct vb_msg_attach);
+	case VB_MSG_ATTACHED:
+		return sizeof(struct vb_msg_attached);
+	default:
+		return 0;
+	}
+}
+
+size_t sf_verbs_msg_size(const void *bytes, size_t len)
+{
+	struct vb_msg head;
+
+	if (len < sizeof(head))
+		return 0;
+	memcpy(&head, bytes, sizeof(head));
+	if (head.magic != VB_MSG_MAGIC || head.version != VB_MSG_VERSION || head.size < sizeof(head))
+		return VB_MSG_SIZE_MAX + 1;
+	return head.size;
+}
+
+/* MTUs are IBV_MTU_256 to IBV_MTU_4096. */
+static bool end_check(const struct vb_msg_end *end)
+{
+	return end->mtu >= 1 && end->mtu <= 5 && end->qpn <= 0xffffff && end->psn <= 0xffffff;
+}
+
+static bool body_check(const union vb_msg_any *any)
+{
+	switch (any->head.kind) {
+	case VB_MSG_CONNECT:
+		return end_check(&any->connect.end) && any->connect.data_len <= SF_PRIVATE_MAX && any->connect.name[0] != '\0' &&
+		       memchr(any->connect.name, '\0', SF_NAME_MAX) != NULL;
+	case VB_MSG_ACCEPT:
+		return end_check(&any->accept.end) && any->accept.data_len <= SF_PRIVATE_MAX;
+	case VB_MSG_REFUSE:
+		return any->refuse.data_len <= SF_PRIVATE_MAX;
+	case VB_MSG_ATTACH:
+		return end_check(&any->attach.end);
+	case VB_MSG_ATTACHED:
+		return any->head.count != DOCA_SUCCESS || (end_check(&any->attached.end) && any->attached.len != 0 &&
+							   any->attached.len <= UINT64_MAX - any->attached.addr);
+	default:
+		return true;
+	}
+}
+
+bool sf_verbs_msg_check(const void *msg, size_t len)
+{
+	union vb_msg_any any;
+
+	if (len < sizeof(struct vb_msg) || len > sizeof(any) || sf_verbs_msg_size(msg, len) != len)
+		return false;
+	memset(&any, 0, sizeof(any));
+	memcpy(&any, msg, len);
+	return len == size_of_kind(any.head.kind) && body_check(&any);
+}
+
+doca_error_t sf_verbs_msg_status(uint32_t status)
+{
+	switch ((doca_error_t)status) {
+	case DOCA_SUCCESS:
+	case DOCA_ERROR_NOT_FOUND:
+	case DOCA_ERROR_NOT_PERMITTED:
+	case DOCA_ERROR_CONNECTION_ABORTED:
+	case DOCA_ERROR_NO_MEMORY:
+	case DOCA_ERROR_OPERATING_SYSTEM:
+	case DOCA_ERROR_DRIVER:
+		return (doca_error_t)status;
+	default:
+		return DOCA_ERROR_UNEXPECTED;
+	}
+}
+
+/* ---- records and views ---- */
+
+bool sf_verbs_record_check(const struct vb_record *record, uint64_t bytes)
+{
+	if (record->header_len > SF_HEADER_MAX)
+		return false;
+	switch (record->kind) {
+	case VB_RECORD_SEND:
+		return record->len == bytes;
+	case VB_RECORD_WRITE:
+		return record->len == 0 && bytes == 0;
+	case VB_RECORD_PULL:
+		return record->len != 0 && record->len <= SF_TRANSFER_MAX && bytes == 0 &&
+		       record->len <= UINT64_MAX - record->pull_addr;
+	default:
+		return false;
+	}
+}
+
+int64_t sf_verbs_view_room(const struct vb_view *view, uint32_t sent)
+{
+	uint32_t ahead = sent - view->heard; /* of ours, not counted off yet */
+
+	for (uint32_t i = 0; i < view->runs_num && i < VB_RUNS_MAX; i++) {
+		if (ahead < view->runs[i].num)
+			return view->runs[i].len;
+		ahead -= view->runs[i].num;
+	}
+	return -1;
+}
+
+bool sf_verbs_view_read(const struct vb_view *from, struct vb_view *to)
+{
+	struct vb_view copy;
+
+	/* The device writes upwards: who finds the old end, then reads the rest, then still finds the old begin, has one view. */
+	copy.end = __atomic_load_n(&from->end, __ATOMIC_ACQUIRE);
+	for (size_t i = 0; i < sizeof(copy) / sizeof(uint32_t) - 1; i++)
+		((uint32_t *)&copy)[i] = __atomic_load_n((const uint32_t *)from + i, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	copy.begin = __atomic_load_n(&from->begin, __ATOMIC_RELAXED);
+	if (copy.begin != copy.end)
+		return false;
+	*to = copy;
+	return true;
+}
+
+/* ---- descriptors ---- */
+
+#define DESCRIPTOR_MAGIC "SFVB"
+#define DESCRIPTOR_VERSION 1
+
+/* The bytes, little endian: magic, version, agent, token, region, addr, len, rights, reach, checksum of all before it. */
+enum offset {
+	AT_MAGIC = 0,
+	AT_VERSION = 4,
+	AT_AGENT = 8,
+	AT_TOKEN = 24,
+	AT_REGION = 40,
+	AT_ADDR = 48,
+	AT_LEN = 56,
+	AT_RIGHTS = 64,
+	AT_REACH = 72,
+	AT_CHECKSUM = 136,
+	AT_END = 144,
+};
+
+_Static_assert((int)AT_END == VB_DESCRIPTOR_SIZE && VB_DESCRIPTOR_SIZE <= SF_DESCRIPTOR_MAX, "the descriptor fits");
+
+static void put(uint8_t *at, uint64_t value, int bytes)
+{
+	for (int i = 0; i < bytes; i++)
+		at[i] = (uint8_t)(value >> (8 * i));
+}
+
+static uint64_t get(const uint8_t *at, int bytes)
+{
+	uint64_t value = 0;
+
+	for (int i = 0; i < bytes; i++)
+		value |= (uint64_t)at[i] << (8 * i);
+	return value;
+}
+
+/* Against accidents of transport; against guessing there is the token. */
+static uint64_t checksum(const uint8_t *bytes)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (int i = 0; i < AT_CHECKSUM; i++)
+		hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+void sf_verbs_descriptor_pack(const struct vb_descriptor *descriptor, uint8_t bytes[VB_DESCRIPTOR_SIZE])
+{
+	memset(bytes, 0, VB_DESCRIPTOR_SIZE);
+	memcpy(bytes + AT_MAGIC, DESCRIPTOR_MAGIC, 4);
+	put(bytes + AT_VERSION, DESCRIPTOR_VERSION, 4);
+	memcpy(bytes + AT_AGENT, descriptor->agent.bytes, SHM_KEY_SIZE);
+	memcpy(bytes + AT_TOKEN, descriptor->token.bytes, SHM_KEY_SIZE);
+	put(bytes + AT_REGION, descriptor->region, 8);
+	put(bytes + AT_ADDR, descriptor->addr, 8);
+	put(bytes + AT_LEN, descriptor->len, 8);
+	put(bytes + AT_RIGHTS, descriptor->rights, 4);
+	memcpy(bytes + AT_REACH, descriptor->reach, VB_REACH_SIZE);
+	put(bytes + AT_CHECKSUM, checksum(bytes), 8);
+}
+
+doca_error_t sf_verbs_descriptor_unpack(const void *data, size_t len, struct vb_descriptor *descriptor)
+{
+	const uint8_t *bytes = data;
+
+	if (len < AT_AGENT || memcmp(bytes + AT_MAGIC, DESCRIPTOR_MAGIC, 4) != 0) {
+		SF_LOG_ERR("the %zu bytes are no descriptor of memory exported on an RDMA device; pass all that the export gave",
+			   len);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (get(bytes + AT_VERSION, 4) != DESCRIPTOR_VERSION) {
+		SF_LOG_ERR("the descriptor has version %u, this library reads version %d; use one release on both sides",
+			   (unsigned)get(bytes + AT_VERSION, 4), DESCRIPTOR_VERSION);
+		return DOCA_ERROR_UNSUPPORTED_VERSION;
+	}
+	if (len != VB_DESCRIPTOR_SIZE || get(bytes + AT_CHECKSUM, 8) != checksum(bytes)) {
+		SF_LOG_ERR("the descriptor of %zu bytes is truncated or altered; pass all %d bytes that the export gave", len,
+			   VB_DESCRIPTOR_SIZE);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	memcpy(descriptor->agent.bytes, bytes + AT_AGENT, SHM_KEY_SIZE);
+	memcpy(descriptor->token.bytes, bytes + AT_TOKEN, SHM_KEY_SIZE);
+	descriptor->region = get(bytes + AT_REGION, 8);
+	descriptor->addr = get(bytes + AT_ADDR, 8);
+	descriptor->len = get(bytes + AT_LEN, 8);
+	descriptor->rights = (uint32_t)get(bytes + AT_RIGHTS, 4);
+	memcpy(descriptor->reach, bytes + AT_REACH, VB_REACH_SIZE);
+	if (descriptor->len != 0 && descriptor->len <= UINT64_MAX - descriptor->addr &&
+	    memchr(descriptor->reach, '\0', VB_REACH_SIZE) != NULL)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("the descriptor tells of an empty range, one past the end of memory, or no address");
+	return DOCA_ERROR_INVALID_VALUE;
+}

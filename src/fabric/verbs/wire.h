@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What two processes say to each other beside the RDMA device: over a Unix socket of the runtime folder, or TCP. The fixed
+ * layouts are of one byte order; sf_verbs_msg_check looks at a message before anything else does, and what it lets pass has
+ * every length inside its bounds.
+ *
+ *   to a listener        CONNECT ->   <- PENDING   <- ACCEPT or REFUSE   READY ->   then either way: BYE, RING, PULLED
+ *   to an owner's agent  ATTACH ->    <- ATTACHED  <- GONE               GONE_SEEN ->
+ *
+ * The end of the first kind of connection without a BYE is the death of the link's peer, of the second kind that of the owner.
+ * Also here: the record that begins every message on the wire, the view of its receives that a port writes to its senders, and
+ * the descriptor of an exported region.
+ */
+#ifndef SF_FABRIC_VERBS_WIRE_H
+#define SF_FABRIC_VERBS_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fabric/fabric.h"
+#include "fabric/shm/runtime.h"
+
+#define VB_MSG_MAGIC UINT32_C(0x62767366)
+#define VB_MSG_VERSION 1
+#define VB_MSG_SIZE_MAX 2048
+#define VB_REACH_SIZE 64 /* where an owner's agent is reached from other machines: HOST:PORT, or empty */
+
+enum vb_msg_kind {
+	VB_MSG_CONNECT = 1,
+	VB_MSG_PENDING,
+	VB_MSG_ACCEPT,
+	VB_MSG_REFUSE,
+	VB_MSG_READY,
+	VB_MSG_BYE,
+	VB_MSG_RING,
+	VB_MSG_PULLED,
+	VB_MSG_ATTACH,
+	VB_MSG_ATTACHED,
+	VB_MSG_GONE,
+	VB_MSG_GONE_SEEN,
+};
+
+struct vb_msg {
+	uint32_t magic;
+	uint16_t version;
+	uint16_t kind;
+	uint32_t size; /* of all of it */
+	uint32_t count; /* BYE: messages sent; PULLED: long messages fetched so far; REFUSE, ATTACHED: a status */
+};
+
+/* One side's queue pair, and the block where the other side writes its view. */
+struct vb_msg_end {
+	struct shm_key domain; /* random: whose keys the queue pair takes */
+	uint8_t gid[16];
+	uint64_t view_addr;
+	uint32_t view_rkey;
+	uint32_t qpn;
+	uint32_t psn;
+	uint16_t lid;
+	uint8_t mtu; /* enum ibv_mtu */
+	uint8_t unused;
+	uint32_t reads; /* reads and atomics that it takes at a time */
+	uint32_t unused2;
+};
+
+struct vb_msg_connect {
+	struct vb_msg head;
+	struct vb_msg_end end;
+	char name[SF_NAME_MAX];
+	uint32_t data_len;
+	uint8_t data[SF_PRIVATE_MAX];
+};
+
+struct vb_msg_accept {
+	struct vb_msg head;
+	struct vb_msg_end end;
+	uint32_t data_len;
+	uint8_t data[SF_PRIVATE_MAX];
+};
+
+struct vb_msg_refuse {
+	struct vb_msg head;
+	uint32_t data_len;
+	uint8_t data[SF_PRIVATE_MAX];
+};
+
+struct vb_msg_attach {
+	struct vb_msg head;
+	struct vb_msg_end end;
+	struct shm_key token;
+	uint64_t region;
+};
+
+struct vb_msg_attached {
+	struct vb_msg head;
+	struct vb_msg_end end;
+	uint64_t addr, len;
+	uint32_t rights;
+	uint32_t rkey;
+};
+
+/* The largest, for buffers. */
+union vb_msg_any {
+	struct vb_msg head;
+	struct vb_msg_connect connect;
+	struct vb_msg_accept accept;
+	struct vb_msg_refuse refuse;
+	struct vb_msg_attach attach;
+	struct vb_msg_attached attached;
+};
+
+_Static_assert(sizeof(union vb_msg_any) <= VB_MSG_SIZE_MAX, "every message fits");
+
+/* Of the bytes of a stream: how long is the message that begins here? 0: not all of the head is there yet; above
+ * VB_MSG_SIZE_MAX: this is none. */
+size_t sf_verbs_msg_size(const void *bytes, size_t len);
+
+/* Is this one whole message of a known kind, every count and length in it inside its bounds? */
+bool sf_verbs_msg_check(const void *msg, size_t len);
+
+/* A status that came in a message, or UNEXPECTED. */
+doca_error_t sf_verbs_msg_status(uint32_t status);
+
+static inline struct vb_msg vb_msg_head(enum vb_msg_kind kind, size_t size, uint32_t count)
+{
+	return (struct vb_msg){
+		.magic = VB_MSG_MAGIC, .version = VB_MSG_VERSION, .kind = (uint16_t)kind, .size = (uint32_t)size, .count = count};
+}
+
+/* ---- through the device ---- */
+
+enum vb_record_kind {
+	VB_RECORD_SEND = 1,
+	VB_RECORD_WRITE, /* was written before; the receive gets the header only */
+	VB_RECORD_PULL,	 /* longer than the device's messages: the receiver reads it from where it lies */
+};
+
+/* Begins every message; the bytes follow it. */
+struct vb_record {
+	uint8_t kind;
+	uint8_t header_len;
+	uint16_t unused;
+	uint32_t len;
+	uint64_t pull_addr;
+	uint32_t pull_rkey;
+	uint32_t unused2;
+	uint8_t header[SF_HEADER_MAX];
+};
+
+/* Is a record that came with bytes of message behind it possible? */
+bool sf_verbs_record_check(const struct vb_record *record, uint64_t bytes);
+
+#define VB_RUNS_MAX 14
+
+/* A port's receives as told to one sender: what is posted and not taken yet, first to last, and how many messages of that
+ * sender were counted off. Written whole by the port, read with vb_view_read. */
+struct vb_view {
+	uint32_t begin; /* equals end in a view that is whole */
+	uint32_t heard;
+	uint32_t runs_num;
+	struct {
+		uint32_t num; /* so many receives */
+		uint32_t len; /* of so many bytes */
+	} runs[VB_RUNS_MAX];
+	uint32_t end;
+};
+
+_Static_assert(sizeof(struct vb_view) == 128, "a view is two cache lines");
+
+/* How many bytes fits the receive that a sender's message number sent would take? -1: there is none. */
+int64_t sf_verbs_view_room(const struct vb_view *view, uint32_t sent);
+
+/* Copies a view that the device may be writing. False: not whole at the moment; to is unchanged. */
+bool sf_verbs_view_read(const struct vb_view *from, struct vb_view *to);
+
+/* ---- descriptors ---- */
+
+struct vb_descriptor {
+	struct shm_key agent;
+	struct shm_key token;
+	uint64_t region;
+	uint64_t addr, len;
+	uint32_t rights;
+	char reach[VB_REACH_SIZE];
+};
+
+#define VB_DESCRIPTOR_SIZE 144
+
+void sf_verbs_descriptor_pack(const struct vb_descriptor *descriptor, uint8_t bytes[VB_DESCRIPTOR_SIZE]);
+/* INVALID_VALUE: not one of ours, truncated or altered; UNSUPPORTED_VERSION. */
+doca_error_t sf_verbs_descriptor_unpack(const void *bytes, size_t len, struct vb_descriptor *descriptor);
+
+#endif
