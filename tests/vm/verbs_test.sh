@@ -1,0 +1,43 @@
+#!/bin/bash
+# The fabric on a real RDMA device, hardware or Soft-RoCE: the conformance suite, RDMA's tests with that provider, the bridge to
+# rdma-core. Skips (77) where this machine has none that this user may open and whose port is up.
+#
+#   verbs_test.sh BUILD-FOLDER        from `meson test --suite vm`, or by hand inside a virtual machine with an rxe device:
+#                                     rdma link add rxe0 type rxe netdev eth0
+#
+# SOFTFIELD_TEST_SLOW lengthens the limits and shortens the soaks, for a machine that is emulated.
+set -u
+build=$1
+
+usable() {
+	local device
+	for device in /sys/class/infiniband_verbs/uverbs*; do
+		[ -r "/dev/infiniband/${device##*/}" ] && [ -w "/dev/infiniband/${device##*/}" ] || continue
+		grep -q ACTIVE "/sys/class/infiniband/$(cat "$device/ibdev")/ports/1/state" && return 0
+	done
+	return 1
+}
+
+usable || { echo "no RDMA device that is up and may be opened"; exit 77; }
+runtime=$(mktemp -d)
+trap 'rm -rf "$runtime"' EXIT
+export SOFTFIELD_RUNTIME=$runtime
+failed=0
+
+run() { # ENVIRONMENT... PROGRAM
+	if env "${@:1:$#-1}" "$build/${!#}" >"$runtime/log" 2>&1; then
+		echo "ok: ${!#}"
+	else
+		echo "failed: ${!#}"
+		grep -v '^\[ *\(OK\|RUN\)' "$runtime/log" | tail -n 40
+		failed=1
+	fi
+}
+
+run SOFTFIELD_FABRIC= tests/fabric/fabric_verbs_test
+run SOFTFIELD_FABRIC= tests/vm/real_device_test
+for name in rdma_task rdma_connect; do
+	run SOFTFIELD_FABRIC=verbs "tests/api/${name}_test"
+done
+run SOFTFIELD_FABRIC=verbs tests/system/rdma_process_test
+exit $failed
