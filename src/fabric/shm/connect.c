@@ -477,6 +477,7 @@ doca_error_t sf_shm_link_accept(struct sf_request *request, const void *data, si
 	l->life = SHM_LIFE_READY;
 	l->sending = true;
 	l->listener = NULL;
+	sf_shm_due_look(l);
 	*link = &l->base;
 	return DOCA_SUCCESS;
 }

@@ -77,13 +77,17 @@ doca_error_t sf_shm_due_add(struct shm_port *port, struct shm_link *link)
 	}
 	due->by_slot[link->slot] = link;
 	link->added = true;
-	append_ready(due, link); /* the peer's first records, and their bits, may have come before */
 	return DOCA_SUCCESS;
 }
 
 void sf_shm_due_look(struct shm_link *link)
 {
-	append_ready(&shm_port(link->base.port)->due, link);
+	struct shm_due *due = &shm_port(link->base.port)->due;
+	uint64_t *told = &due->told[link->slot / 64], bit = UINT64_C(1) << link->slot % 64;
+
+	if ((*told & bit) != 0)
+		append_ready(due, link);
+	*told &= ~bit;
 }
 
 static void remove_hot(struct shm_due *due, struct shm_link *link)
@@ -223,10 +227,13 @@ static void harvest_word(struct shm_port *port, uint32_t word)
 
 	for (; bits != 0; bits &= bits - 1) {
 		uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(bits);
+		struct shm_link *link = slot < due->slot_room ? due->by_slot[slot] : NULL;
 
 		/* A slot without a link: one that has ended, one that is to be added, or a peer's nonsense. */
-		if (slot < due->slot_room && due->by_slot[slot] != NULL)
-			append_ready(due, due->by_slot[slot]);
+		if (link != NULL && (link->life == SHM_LIFE_READY || link->life == SHM_LIFE_ENDING))
+			append_ready(due, link);
+		else
+			due->told[word] |= UINT64_C(1) << slot % 64;
 	}
 }
 

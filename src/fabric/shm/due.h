@@ -33,6 +33,7 @@ struct shm_due {
 	struct shm_link **by_slot;
 	uint32_t slot_room;
 	uint64_t polls;
+	uint64_t told[SHM_LINKS_MAX / 64]; /* bits that came before their links were READY */
 	uint64_t slots_taken[SHM_LINKS_MAX / 64]; /* guarded by sf_shm_lock */
 };
 
@@ -47,7 +48,8 @@ void sf_shm_due_put_slot(struct shm_port *port, uint32_t slot);
 doca_error_t sf_shm_due_add(struct shm_port *port, struct shm_link *link);
 void sf_shm_due_remove(struct shm_port *port, struct shm_link *link);
 
-/* The link became READY: what told of earlier records may have been taken while it was not. */
+/* The link became READY: is polled if a bit told of records meanwhile. The ring of a link that never has any is not touched: it
+ * takes no memory. */
 void sf_shm_due_look(struct shm_link *link);
 
 /* More is to be done on the link than to read its ring, until link->attention is false. */

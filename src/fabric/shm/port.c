@@ -195,6 +195,7 @@ static uint32_t handle_accepted(struct shm_port *port, struct shm_link *link)
 	link->life = SHM_LIFE_READY;
 	link->sending = true;
 	link->base.state = SF_LINK_READY;
+	sf_shm_due_look(link);
 	if (port->handler.accepted == NULL)
 		return 0;
 	port->handler.accepted(link->listener, &link->base, link->data, link->data_len);
