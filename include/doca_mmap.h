@@ -154,7 +154,8 @@ doca_error_t doca_mmap_export_pci(struct doca_mmap *mmap, const struct doca_dev 
 
 /**
  * Describes the memory map to peers on the network. As doca_mmap_export_pci(), with RDMA rights; but the memory map may be
- * stopped, which ends the export.
+ * stopped, which ends the export. One that was made from an export over PCI can be described too: peers then reach the memory of its
+ * owner, for as long as that exports it.
  *
  * @param mmap  the memory map
  * @param dev   one of its devices
@@ -164,7 +165,7 @@ doca_error_t doca_mmap_export_pci(struct doca_mmap *mmap, const struct doca_dev 
  * @return DOCA_SUCCESS; else
  * - DOCA_ERROR_INVALID_VALUE: an argument is NULL
  * - DOCA_ERROR_NOT_FOUND: the memory map does not have this device
- * - DOCA_ERROR_NOT_PERMITTED: it is not started, was made from an export, or has no RDMA right
+ * - DOCA_ERROR_NOT_PERMITTED: it is not started, was made from an export for RDMA, or has no RDMA right
  * - DOCA_ERROR_NO_MEMORY: no memory for the descriptor
  * - DOCA_ERROR_NOT_SUPPORTED: the device cannot, or the memory is a GPU's
  */

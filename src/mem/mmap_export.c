@@ -12,6 +12,21 @@
 
 /* ---- export ---- */
 
+static bool came_over_network(const struct doca_mmap *mmap)
+{
+	return mmap->from_export && (mmap->permissions & sf_mmap_export_flags(SF_MMAP_EXPORT_RDMA)) != 0;
+}
+
+/* The permissions that an export gives. Memory that came over PCI has the network's rights that correspond to its own. */
+static uint32_t passed_on(const struct doca_mmap *mmap, enum sf_mmap_export kind)
+{
+	if (!mmap->from_export)
+		return mmap->permissions & sf_mmap_export_flags(kind);
+	if (mmap->permissions & DOCA_ACCESS_FLAG_PCI_READ_WRITE)
+		return DOCA_ACCESS_FLAG_RDMA_READ | DOCA_ACCESS_FLAG_RDMA_WRITE | DOCA_ACCESS_FLAG_RDMA_ATOMIC;
+	return mmap->permissions & DOCA_ACCESS_FLAG_PCI_READ_ONLY ? DOCA_ACCESS_FLAG_RDMA_READ : 0;
+}
+
 static doca_error_t check_export(const struct doca_mmap *mmap, const struct doca_dev *dev, enum sf_mmap_export kind)
 {
 	const char *wrong = NULL;
@@ -20,11 +35,11 @@ static doca_error_t check_export(const struct doca_mmap *mmap, const struct doca
 			   sf_dev_desc(dev)->pci_addr);
 		return DOCA_ERROR_NOT_FOUND;
 	}
-	if (mmap->from_export)
+	if (mmap->from_export && (kind == SF_MMAP_EXPORT_PCI || came_over_network(mmap)))
 		wrong = "was made from an export itself";
 	else if (!mmap->started)
 		wrong = "is not started: call doca_mmap_start first";
-	else if ((mmap->permissions & sf_mmap_export_flags(kind)) == 0)
+	else if (passed_on(mmap, kind) == 0)
 		wrong = kind == SF_MMAP_EXPORT_PCI ? "has no PCI right in its permissions"
 						   : "has no RDMA right in its permissions";
 	if (wrong != NULL) {
@@ -43,6 +58,11 @@ static doca_error_t region_describe(struct doca_mmap *mmap, struct sf_mmap_dev *
 {
 	struct sf_domain *domain;
 	uint32_t rights = sf_mmap_rights(mmap->permissions & sf_mmap_export_flags(kind));
+	if (mmap->from_export) { /* peers reach its owner, without this process */
+		memcpy(bytes, mmap->origin, mmap->origin_len);
+		*len = mmap->origin_len;
+		return DOCA_SUCCESS;
+	}
 	if (mmap->is_gpu_memory)
 		return sf_gpu_describe(mmap->addr, mmap->len, bytes, len);
 	doca_error_t result = sf_dev_domain(entry->dev, &domain);
@@ -64,7 +84,7 @@ static doca_error_t export_make(struct doca_mmap *mmap, struct sf_mmap_dev *entr
 	uint8_t region[SF_DESCRIPTOR_MAX];
 	struct sf_mmap_descriptor descriptor = {
 		.kind = kind,
-		.permissions = mmap->permissions & sf_mmap_export_flags(kind),
+		.permissions = passed_on(mmap, kind),
 		.is_gpu_memory = mmap->is_gpu_memory,
 		.addr = (uintptr_t)mmap->addr,
 		.len = mmap->len,

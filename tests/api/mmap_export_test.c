@@ -156,6 +156,37 @@ static void import_for_rdma_ends_with_its_stop(void **state)
 	assert_int_equal(doca_mmap_destroy(imported), DOCA_SUCCESS);
 }
 
+/* A host's memory that its DPU offers to the network. */
+static void import_over_pci_is_passed_on_for_rdma(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_mmap *imported, *remote, *again;
+	uint8_t bytes[SF_MMAP_DESCRIPTOR_MAX];
+	const void *desc;
+	void *addr;
+	size_t len, size;
+	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_create_from_export(NULL, desc, len, f->dev, &imported), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_export_pci(imported, f->dev, &desc, &len), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_mmap_export_rdma(imported, f->dev2, &desc, &len), DOCA_ERROR_NOT_FOUND);
+	assert_int_equal(doca_mmap_export_rdma(imported, f->dev, &desc, &len), DOCA_SUCCESS);
+	memcpy(bytes, desc, len);
+	assert_int_equal(doca_mmap_create_from_export(NULL, bytes, len, f->dev2, &remote), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_get_memrange(remote, &addr, &size), DOCA_SUCCESS);
+	assert_ptr_equal(addr, f->memory);
+	assert_int_equal(sf_mmap_permissions(remote),
+			 DOCA_ACCESS_FLAG_RDMA_READ | DOCA_ACCESS_FLAG_RDMA_WRITE | DOCA_ACCESS_FLAG_RDMA_ATOMIC);
+	assert_int_equal(doca_mmap_export_rdma(remote, f->dev2, &desc, &size), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_mmap_destroy(imported), DOCA_SUCCESS); /* who passed it on is not needed any more */
+	assert_int_equal(doca_mmap_create_from_export(NULL, bytes, len, f->dev2, &again), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_destroy(again), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_destroy(f->mmap), DOCA_SUCCESS); /* the owner's end is the end for all */
+	assert_int_equal(doca_mmap_create_from_export(NULL, bytes, len, f->dev2, &again), DOCA_ERROR_NOT_PERMITTED);
+	f->mmap = NULL;
+	assert_int_equal(doca_mmap_destroy(remote), DOCA_SUCCESS);
+}
+
 static void export_for_rdma_stays_while_bufs_are_out(void **state)
 {
 	struct fixture *f = *state;
@@ -426,6 +457,7 @@ int main(void)
 		T(exported_map_stays_started),
 		T(export_for_rdma_ends_with_the_stop),
 		T(import_for_rdma_ends_with_its_stop),
+		T(import_over_pci_is_passed_on_for_rdma),
 		T(export_for_rdma_stays_while_bufs_are_out),
 		T(damaged_descriptor_is_invalid),
 		T(lying_descriptor_is_invalid),
