@@ -425,7 +425,7 @@ doca_error_t doca_mmap_cap_is_create_from_export_pci_supported(const struct doca
  *
  * @return DOCA_SUCCESS; else
  * - DOCA_ERROR_INVALID_VALUE: mmap is NULL
- * - DOCA_ERROR_NOT_PERMITTED: the memory map is started
+ * - DOCA_ERROR_NOT_PERMITTED: the memory map is started; one made from an export: bufs of it are in use
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_enable_thread_safety(struct doca_mmap *mmap);

@@ -187,6 +187,27 @@ static void import_over_pci_is_passed_on_for_rdma(void **state)
 	assert_int_equal(doca_mmap_destroy(remote), DOCA_SUCCESS);
 }
 
+static void import_may_become_thread_safe(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_buf_inventory *inventory;
+	struct doca_mmap *imported;
+	struct doca_buf *buf;
+	const void *desc;
+	size_t len;
+	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_create_from_export(NULL, desc, len, f->dev, &imported), DOCA_SUCCESS);
+	assert_int_equal(doca_buf_inventory_create(1, &inventory), DOCA_SUCCESS);
+	assert_int_equal(doca_buf_inventory_start(inventory), DOCA_SUCCESS);
+	assert_int_equal(doca_buf_inventory_buf_get_by_addr(inventory, imported, f->memory, 1, &buf), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_enable_thread_safety(imported), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_buf_dec_refcount(buf, NULL), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_enable_thread_safety(imported), DOCA_SUCCESS);
+	assert_int_equal(doca_buf_inventory_destroy(inventory), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_destroy(imported), DOCA_SUCCESS);
+}
+
 static void export_for_rdma_stays_while_bufs_are_out(void **state)
 {
 	struct fixture *f = *state;
@@ -458,6 +479,7 @@ int main(void)
 		T(export_for_rdma_ends_with_the_stop),
 		T(import_for_rdma_ends_with_its_stop),
 		T(import_over_pci_is_passed_on_for_rdma),
+		T(import_may_become_thread_safe),
 		T(export_for_rdma_stays_while_bufs_are_out),
 		T(damaged_descriptor_is_invalid),
 		T(lying_descriptor_is_invalid),
