@@ -44,7 +44,7 @@ void sf_verbs_agent_release(uint32_t generation);
 const struct shm_key *sf_verbs_agent_id(void);
 const char *sf_verbs_agent_reach(void);
 
-/* Counts up in a child made by fork. */
+/* Counts up in a child made by fork: what was made under another number is the parent's, and its device is not to be touched. */
 uint32_t sf_verbs_generation(void);
 
 /* These with the lock held. open takes over fd when it succeeds. */

@@ -463,6 +463,8 @@ void sf_verbs_link_disconnect(struct sf_link *base)
 	struct vb_link *link = vb_link(base);
 	struct vb_port *port = vb_link_port(link);
 
+	if (!vb_port_is_ours(port))
+		return;
 	pthread_mutex_lock(&sf_verbs_lock);
 	pthread_mutex_lock(&port->lock);
 	if (link->life == VB_LINK_ASKING) {
@@ -485,7 +487,7 @@ void sf_verbs_link_disconnect(struct sf_link *base)
 	}
 	base->state = SF_LINK_CLOSED;
 	pthread_mutex_unlock(&port->lock);
-	if (link->generation == sf_verbs_generation() && link_tick(link, sf_verbs_now_ns()))
+	if (link_tick(link, sf_verbs_now_ns()))
 		sf_verbs_agent_wake(); /* which goes on with it */
 	pthread_mutex_unlock(&sf_verbs_lock);
 }
@@ -495,12 +497,13 @@ void sf_verbs_link_close(struct sf_link *base)
 	struct vb_link *link = vb_link(base);
 	struct vb_port *port = vb_link_port(link);
 
+	if (!vb_port_is_ours(port))
+		return;
 	sf_verbs_link_disconnect(base);
 	pthread_mutex_lock(&sf_verbs_lock);
 	sf_verbs_conn_close(link->conn);
 	link->conn = NULL;
-	if (link->generation == sf_verbs_generation())
-		LIST_REMOVE(link, all);
+	LIST_REMOVE(link, all);
 	pthread_mutex_lock(&port->lock);
 	sf_verbs_link_leave(link);
 	pthread_mutex_unlock(&port->lock);
@@ -512,6 +515,8 @@ void sf_verbs_link_ring(struct sf_link *base)
 {
 	struct vb_msg msg;
 
+	if (!vb_port_is_ours(vb_port(base->port)))
+		return;
 	pthread_mutex_lock(&sf_verbs_lock);
 	(void)sf_verbs_conn_send(vb_link(base)->conn, VB_MSG_RING, &msg, sizeof(msg), 0);
 	pthread_mutex_unlock(&sf_verbs_lock);
@@ -587,12 +592,12 @@ void sf_verbs_listener_close(struct sf_listener *base)
 	struct vb_listener *listener = (struct vb_listener *)base;
 	struct vb_link *link;
 
+	if (!vb_port_is_ours(vb_port(base->port)))
+		return;
 	pthread_mutex_lock(&sf_verbs_lock);
-	if (vb_domain(base->port->domain)->generation == sf_verbs_generation()) {
-		LIST_REMOVE(listener, entry);
-		sf_shm_runtime_unlink(SHM_SOCKET_VERBS_LISTENER, &listener->key);
-		sf_verbs_conn_close(listener->conn);
-	}
+	LIST_REMOVE(listener, entry);
+	sf_shm_runtime_unlink(SHM_SOCKET_VERBS_LISTENER, &listener->key);
+	sf_verbs_conn_close(listener->conn);
 	while (!LIST_EMPTY(&listener->requests))
 		request_refuse(LIST_FIRST(&listener->requests), NULL, 0);
 	pthread_mutex_unlock(&sf_verbs_lock);

@@ -239,6 +239,8 @@ void sf_verbs_domain_close(struct sf_domain *base)
 {
 	struct vb_domain *domain = vb_domain(base);
 
+	if (domain->generation != sf_verbs_generation())
+		return; /* the parent's */
 	sf_verbs_agent_release(domain->generation);
 	domain_free(domain);
 }

@@ -243,9 +243,10 @@ void sf_verbs_import_close(struct sf_region *region)
 {
 	struct vb_import *import = (struct vb_import *)region;
 
+	if (vb_domain(region->domain)->generation != sf_verbs_generation())
+		return; /* the parent's */
 	pthread_mutex_lock(&sf_verbs_lock);
-	if (vb_domain(region->domain)->generation == sf_verbs_generation())
-		LIST_REMOVE(import, entry);
+	LIST_REMOVE(import, entry);
 	sf_verbs_conn_close(import->conn);
 	pthread_mutex_unlock(&sf_verbs_lock);
 	import_free(import);

@@ -24,7 +24,6 @@ struct vb_link *sf_verbs_link_new(struct vb_port *port, void *user)
 	if (link == NULL)
 		return NULL;
 	link->base = (struct sf_link){.ops = port->base.ops, .port = &port->base, .user = user, .state = SF_LINK_CONNECTING};
-	link->generation = sf_verbs_generation();
 	link->opened.link = link;
 	link->opened.kind = VB_EVENT_CONNECTED;
 	link->closed.link = link;

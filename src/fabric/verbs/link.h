@@ -59,7 +59,6 @@ struct vb_link {
 	struct vb_conn *conn;
 	uint64_t asked_at; /* ns; a peer's agent that says nothing is not waited for for ever */
 	bool pending;	   /* it said that it has the question */
-	uint32_t generation;
 
 	enum vb_link_life life;
 	struct ibv_qp *qp;

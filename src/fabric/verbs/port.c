@@ -185,6 +185,8 @@ bool sf_verbs_port_arm(struct sf_port *base)
 	struct vb_port *port = vb_port(base);
 	bool due;
 
+	if (!vb_port_is_ours(port))
+		return false;
 	pthread_mutex_lock(&port->lock);
 	port->armed = false;
 	due = is_due(port);
@@ -262,6 +264,8 @@ uint32_t sf_verbs_port_poll(struct sf_port *base, uint32_t budget)
 	struct vb_port *port = vb_port(base);
 	uint32_t ran = 0;
 
+	if (!vb_port_is_ours(port))
+		return 0;
 	pthread_mutex_lock(&port->lock);
 	port->armed = false;
 	sf_verbs_port_drain(port);
@@ -354,12 +358,13 @@ void sf_verbs_port_close(struct sf_port *base)
 {
 	struct vb_port *port = vb_port(base);
 
-	/* What was accepted and no poll has shown to anyone. Its listener closes it, as its own links. */
+	if (!vb_port_is_ours(port))
+		return;
+	/* What was accepted and no poll has shown to anyone. */
 	while (!LIST_EMPTY(&port->links))
 		sf_verbs_link_close(&LIST_FIRST(&port->links)->base);
 	pthread_mutex_lock(&sf_verbs_lock);
-	if (vb_domain(base->domain)->generation == sf_verbs_generation())
-		sf_verbs_conn_close(port->channel_conn);
+	sf_verbs_conn_close(port->channel_conn);
 	pthread_mutex_unlock(&sf_verbs_lock);
 	port_free(port);
 }

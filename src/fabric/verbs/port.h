@@ -124,6 +124,12 @@ struct vb_port {
 
 static inline struct vb_port *vb_port(struct sf_port *port) { return (struct vb_port *)port; }
 
+/* Not so in a child of the process that opened it. */
+static inline bool vb_port_is_ours(const struct vb_port *port)
+{
+	return vb_domain(port->base.domain)->generation == sf_verbs_generation();
+}
+
 doca_error_t sf_verbs_port_open(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max, int event_fd,
 				struct sf_port **port);
 void sf_verbs_port_close(struct sf_port *port);

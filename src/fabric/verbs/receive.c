@@ -143,6 +143,8 @@ doca_error_t sf_verbs_port_post_recv(struct sf_port *base, struct sf_recv *recv)
 
 	if (error != DOCA_SUCCESS)
 		return error;
+	if (!vb_port_is_ours(port))
+		return DOCA_ERROR_FULL;
 	if (recv->iov_num != 0) {
 		mr = sf_verbs_region_mr((struct vb_region *)recv->region);
 		if (mr == NULL)
@@ -363,6 +365,8 @@ void sf_verbs_port_flush_recvs(struct sf_port *base)
 {
 	struct vb_port *port = vb_port(base);
 
+	if (!vb_port_is_ours(port))
+		return;
 	pthread_mutex_lock(&port->lock);
 	sf_verbs_port_drain(port);
 	if (port->posted != 0) {

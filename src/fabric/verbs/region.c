@@ -283,11 +283,12 @@ void sf_verbs_region_close(struct sf_region *base)
 		sf_verbs_import_close(base);
 		return;
 	}
+	if (domain->generation != sf_verbs_generation())
+		return; /* the parent's */
 	pthread_mutex_lock(&sf_verbs_lock);
 	if (region->exported) {
 		LIST_REMOVE(region, export);
-		if (domain->generation == sf_verbs_generation())
-			importers_end(region);
+		importers_end(region);
 	}
 	pthread_mutex_unlock(&sf_verbs_lock);
 	pthread_mutex_lock(&domain->lock);

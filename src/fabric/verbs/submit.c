@@ -388,6 +388,8 @@ doca_error_t sf_verbs_link_submit(struct sf_link *base, struct sf_op *op)
 		SF_LOG_ERR("an RDMA device reaches memory by a link only where its owner exported it: import the region");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
+	if (!vb_port_is_ours(port))
+		return DOCA_ERROR_NOT_CONNECTED;
 	pthread_mutex_lock(&port->lock);
 	error = submit(link, op, len);
 	if (error == DOCA_ERROR_AGAIN) {
