@@ -79,9 +79,14 @@ void rdma_cm_requested(struct sf_listener *base, struct sf_request *request, con
 	struct doca_rdma *rdma = listener->rdma;
 	enum rdma_cm_reason reason;
 	struct rdma_cm_call said;
-	struct rdma_call *call = is_good(listener, data, len, &said, &reason) ? malloc(sizeof(*call)) : NULL;
-	if (call == NULL) {
+	if (!is_good(listener, data, len, &said, &reason)) {
 		refuse(base, request, reason);
+		return;
+	}
+	struct rdma_call *call = malloc(sizeof(*call));
+	if (call == NULL) {
+		SF_LOG_ERR("rdma port %u: no memory for a peer that calls, which is refused", listener->port);
+		refuse(base, request, RDMA_CM_FULL);
 		return;
 	}
 	*call = (struct rdma_call){
