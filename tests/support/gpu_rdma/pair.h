@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A process with an RDMA instance on a GPU, and its peer in another, which obeys commands on a socket: an instance with tasks on a CPU,
+ * or one on a GPU as well. The peer is the test program again. For one test program to include, after cmocka.
+ */
+#ifndef TEST_GPU_RDMA_PAIR_H
+#define TEST_GPU_RDMA_PAIR_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "rig.h"
+
+#define CHECK(condition) gpu_rig_check(condition, #condition, __FILE__, __LINE__)
+
+#include "support/rdma_rig.h"
+
+#define SIZE (8u << 20)
+#define LARGE (3u << 20)
+#define DETAILS_MAX 2048
+#define READ_WRITE (DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_READ | DOCA_ACCESS_FLAG_RDMA_WRITE)
+
+struct introduction {
+	size_t details_len, descriptor_len;
+	uint8_t details[DETAILS_MAX], descriptor[DETAILS_MAX];
+};
+
+enum order { RECEIVE, AWAIT_RECEIVES, VERIFY, FILL, SEND, WRITE, AWAIT_ENDS, LAUNCH, AWAIT_KERNEL, QUIT };
+
+struct command {
+	enum order order;
+	uint32_t num, seed, imm, has_imm;
+	uint64_t offset, len;
+};
+
+struct answer {
+	uint32_t ok, len, opcode, imm, good, failed, status;
+};
+
+/* What kind of peer, on its command line. */
+struct peer_kind {
+	bool gpu;
+	bool ragged; /* its memory does not begin at a page */
+	uint32_t permissions, mmap_permissions;
+};
+
+struct pair {
+	struct gpu_rig rig;
+	int socket;
+	pid_t peer;
+};
+
+static inline void send_all(int socket, const void *bytes, size_t len)
+{
+	CHECK(send(socket, bytes, len, MSG_NOSIGNAL) == (ssize_t)len);
+}
+
+static inline void receive_all(int socket, void *bytes, size_t len)
+{
+	CHECK(recv(socket, bytes, len, MSG_WAITALL) == (ssize_t)len);
+}
+
+static inline void introduce(int socket, struct doca_rdma *rdma, struct doca_mmap *mmap, struct doca_dev *dev,
+		      struct doca_rdma_connection **connection, struct introduction *theirs)
+{
+	struct introduction mine;
+	const void *details, *descriptor;
+	OK(doca_rdma_export(rdma, &details, &mine.details_len, connection));
+	OK(doca_mmap_export_rdma(mmap, dev, &descriptor, &mine.descriptor_len));
+	CHECK(mine.details_len <= DETAILS_MAX && mine.descriptor_len <= DETAILS_MAX);
+	memcpy(mine.details, details, mine.details_len);
+	memcpy(mine.descriptor, descriptor, mine.descriptor_len);
+	send_all(socket, &mine, sizeof(mine));
+	receive_all(socket, theirs, sizeof(*theirs));
+	OK(doca_rdma_connect(rdma, theirs->details, theirs->details_len, *connection));
+}
+
+/* ---- the peer on a CPU ---- */
+
+static inline void replace_memory(struct rdma_rig *rig, bool ragged, uint32_t permissions)
+{
+	void *block = NULL;
+	OK(doca_mmap_destroy(rig->mmap));
+	free(rig->memory);
+	CHECK(posix_memalign(&block, 4096, SIZE + 8192) == 0);
+	memset(block, 0, SIZE + 8192);
+	rig->memory = (uint8_t *)block + (ragged ? 640 : 0);
+	OK(doca_mmap_create(&rig->mmap));
+	OK(doca_mmap_set_memrange(rig->mmap, rig->memory, SIZE));
+	OK(doca_mmap_set_permissions(rig->mmap, permissions));
+	OK(doca_mmap_add_dev(rig->mmap, rig->dev));
+	OK(doca_mmap_start(rig->mmap));
+}
+
+static inline void cpu_obey(struct rdma_rig *rig, struct doca_rdma_connection *connection, const struct command *command, int socket)
+{
+	struct answer answer = {.ok = 1};
+	switch (command->order) {
+	case RECEIVE:
+		for (uint32_t i = 0; i < command->num; i++)
+			OK(rig_receive(rig, command->len != 0 ? rig_room(rig, command->offset + i * command->len, command->len) : NULL,
+				       0));
+		break;
+	case AWAIT_RECEIVES:
+		RDMA_RIG_WAIT(rig, NULL, rig->num_received >= command->num);
+		break;
+	case VERIFY:
+		for (uint64_t i = 0; i < command->len; i++)
+			answer.ok &= rig->memory[command->offset + i] == step_byte(command->seed, i);
+		break;
+	case FILL:
+		for (uint64_t i = 0; i < command->len; i++)
+			rig->memory[command->offset + i] = step_byte(command->seed, i);
+		break;
+	case SEND:
+		for (uint32_t i = 0; i < command->num; i++) {
+			struct doca_buf *buf = command->len != 0 ? rig_source(rig, command->offset, command->len) : NULL;
+			OK(command->has_imm ? rig_send_imm(rig, connection, buf, command->imm + i, 0) : rig_send(rig, connection, buf, 0));
+		}
+		break;
+	case WRITE:
+		OK(command->has_imm ? rig_write_imm(rig, connection, rig_source(rig, command->offset, command->len),
+						    rig_remote_room(rig, command->offset, command->len), command->imm, 0)
+				    : rig_write(rig, connection, rig_source(rig, command->offset, command->len),
+						rig_remote_room(rig, command->offset, command->len), 0));
+		break;
+	case AWAIT_ENDS:
+		RDMA_RIG_WAIT(rig, NULL, rig->num_ended >= command->num);
+		break;
+	default:
+		CHECK(!"a command");
+	}
+	answer.len = rig->len;
+	answer.opcode = rig->opcode;
+	answer.imm = rig->immediate;
+	answer.good = rig->num_good;
+	answer.failed = rig->num_failed;
+	answer.status = rig->status;
+	send_all(socket, &answer, sizeof(answer));
+}
+
+static inline void cpu_peer(const struct peer_kind *kind, int socket)
+{
+	static struct rdma_rig rig;
+	static struct introduction theirs;
+	struct doca_rdma_connection *connection;
+	struct command command;
+	rdma_rig_prepare(&rig, 1, 4096, kind->permissions, RIG_ALL);
+	replace_memory(&rig, kind->ragged, kind->mmap_permissions);
+	rdma_rig_start(&rig);
+	introduce(socket, rig.rdma, rig.mmap, rig.dev, &connection, &theirs);
+	if (getenv("SOFTFIELD_GPU") == NULL || strcmp(getenv("SOFTFIELD_GPU"), "cuda") != 0)
+		rdma_rig_import(&rig, theirs.descriptor, theirs.descriptor_len);
+	while (recv(socket, &command, sizeof(command), MSG_WAITALL) == sizeof(command) && command.order != QUIT)
+		cpu_obey(&rig, connection, &command, socket);
+	rdma_rig_stop(&rig);
+}
+
+/* ---- the peer on a GPU ---- */
+
+static inline void gpu_peer(const struct peer_kind *kind, int socket)
+{
+	static struct gpu_rig rig;
+	static struct introduction theirs;
+	static struct step steps[STEPS_MAX];
+	struct command command;
+	gpu_rig_prepare(&rig, SIZE, kind->permissions);
+	gpu_rig_start(&rig);
+	introduce(socket, rig.rdma, rig.mmaps[STEP_GPU_MEMORY], rig.dev, &rig.connection, &theirs);
+	gpu_rig_import(&rig, theirs.descriptor, theirs.descriptor_len);
+	while (recv(socket, &command, sizeof(command), MSG_WAITALL) == sizeof(command) && command.order != QUIT) {
+		if (command.order == LAUNCH) {
+			receive_all(socket, steps, command.num * sizeof(*steps));
+			gpu_rig_launch(&rig, steps, command.num, 1);
+		} else {
+			send_all(socket, gpu_rig_wait(&rig), command.num * sizeof(struct step_result));
+		}
+	}
+	gpu_rig_fini(&rig);
+}
+
+/* ---- this side ---- */
+
+static inline void spawn_peer(struct pair *pair, const struct peer_kind *kind)
+{
+	char words[5][16];
+	int sockets[2];
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0);
+	snprintf(words[0], sizeof(words[0]), "%d", sockets[1]);
+	snprintf(words[1], sizeof(words[1]), "%d", kind->gpu);
+	snprintf(words[2], sizeof(words[2]), "%d", kind->ragged);
+	snprintf(words[3], sizeof(words[3]), "%u", kind->permissions);
+	snprintf(words[4], sizeof(words[4]), "%u", kind->mmap_permissions);
+	fflush(NULL);
+	pair->peer = fork();
+	CHECK(pair->peer >= 0);
+	if (pair->peer == 0) {
+		close(sockets[0]);
+		execl("/proc/self/exe", "peer", words[0], words[1], words[2], words[3], words[4], (char *)NULL);
+		_exit(1);
+	}
+	close(sockets[1]);
+	pair->socket = sockets[0];
+}
+
+static inline void finish_opening(struct pair *pair, const struct peer_kind *kind)
+{
+	static struct introduction theirs;
+	gpu_rig_start(&pair->rig);
+	spawn_peer(pair, kind);
+	introduce(pair->socket, pair->rig.rdma, pair->rig.mmaps[STEP_GPU_MEMORY], pair->rig.dev, &pair->rig.connection, &theirs);
+	gpu_rig_import(&pair->rig, theirs.descriptor, theirs.descriptor_len);
+}
+
+static const __attribute__((unused)) struct peer_kind cpu_kind = {.permissions = READ_WRITE, .mmap_permissions = READ_WRITE};
+static const __attribute__((unused)) struct peer_kind ragged_kind = {.ragged = true, .permissions = READ_WRITE, .mmap_permissions = READ_WRITE};
+static const __attribute__((unused)) struct peer_kind gpu_kind = {.gpu = true, .permissions = READ_WRITE, .mmap_permissions = READ_WRITE};
+
+static inline void open_pair(struct pair *pair, const struct peer_kind *kind)
+{
+	gpu_rig_prepare(&pair->rig, SIZE, READ_WRITE);
+	finish_opening(pair, kind);
+}
+
+static inline struct answer ask(struct pair *pair, struct command command)
+{
+	struct answer answer;
+	send_all(pair->socket, &command, sizeof(command));
+	receive_all(pair->socket, &answer, sizeof(answer));
+	return answer;
+}
+
+static inline void verify_peer(struct pair *pair, uint64_t offset, uint64_t len, uint32_t seed)
+{
+	assert_true(ask(pair, (struct command){.order = VERIFY, .offset = offset, .len = len, .seed = seed}).ok);
+}
+
+static inline void reap(struct pair *pair, bool orderly)
+{
+	int status;
+	assert_int_equal(waitpid(pair->peer, &status, 0), pair->peer);
+	if (orderly)
+		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	close(pair->socket);
+}
+
+static inline void close_pair(struct pair *pair)
+{
+	const struct command quit = {.order = QUIT};
+	send_all(pair->socket, &quit, sizeof(quit));
+	reap(pair, true);
+	gpu_rig_fini(&pair->rig);
+}
+
+/* The steps end with these results; the last may be another. */
+static inline void run(struct pair *pair, const struct step *steps, uint32_t num, doca_error_t last)
+{
+	const struct step_result *results = gpu_rig_run(&pair->rig, steps, num);
+	for (uint32_t i = 0; i < num; i++) {
+		if (results[i].status != (uint32_t)(i + 1 == num ? last : DOCA_SUCCESS))
+			print_error("step %u of kind %u: %s\n", i, steps[i].what, doca_error_get_name(results[i].status));
+		assert_int_equal(results[i].status, i + 1 == num ? last : DOCA_SUCCESS);
+	}
+}
+#define RUN(pair, steps, last) run(pair, steps, sizeof(steps) / sizeof((steps)[0]), last)
+#define COMMIT {.what = STEP_COMMIT}
+#define WAIT {.what = STEP_WAIT}
+
+/* main's first: the peer's whole life, when this is the peer. */
+static inline void be_peer_if_asked(int argc, char **argv)
+{
+	if (argc != 6 || strcmp(argv[0], "peer") != 0)
+		return;
+	const struct peer_kind kind = {.gpu = atoi(argv[2]) != 0,
+				       .ragged = atoi(argv[3]) != 0,
+				       .permissions = (uint32_t)atoi(argv[4]),
+				       .mmap_permissions = (uint32_t)atoi(argv[5])};
+	alarm(180);
+	if (kind.gpu)
+		gpu_peer(&kind, atoi(argv[1]));
+	else
+		cpu_peer(&kind, atoi(argv[1]));
+	_exit(0);
+}
+
+#endif
