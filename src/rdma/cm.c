@@ -134,7 +134,8 @@ static const char *why_not(doca_error_t status, const void *data, size_t len)
 static void fail_to_connect(struct doca_rdma_connection *connection, const char *why)
 {
 	SF_LOG_ERR("rdma: no connection to %s port %u: %s", connection->addr.text, connection->addr.port, why);
-	sf_link_close(connection->out);
+	if (connection->out != NULL)
+		sf_link_close(connection->out);
 	connection->out = NULL;
 	connection->state = RDMA_CONNECTION_FAILED;
 	rdma_connection_changes(connection);
@@ -145,6 +146,12 @@ void rdma_cm_connected(struct doca_rdma_connection *connection, doca_error_t sta
 	struct rdma_cm_answer answer;
 	if (connection->state != RDMA_CONNECTION_CONNECTING)
 		return;
+	if (status == DOCA_ERROR_NOT_FOUND && rdma_now_ns() < connection->give_up_ns) {
+		sf_link_close(connection->out);
+		connection->out = NULL;
+		connection->again_ns = rdma_now_ns() + RDMA_CM_AGAIN_NS;
+		return;
+	}
 	if (status != DOCA_SUCCESS) {
 		fail_to_connect(connection, why_not(status, data, len));
 		return;
@@ -157,6 +164,39 @@ void rdma_cm_connected(struct doca_rdma_connection *connection, doca_error_t sta
 	connection->peer.permissions = answer.permissions;
 	connection->in = connection->out;
 	tell_established(connection);
+}
+
+static void pack_call(const struct doca_rdma *rdma, enum doca_rdma_addr_type type, uint8_t out[RDMA_CM_CALL_SIZE])
+{
+	struct doca_rdma_addr own;
+	struct rdma_cm_call call = {.transport = rdma->transport, .permissions = rdma->permissions};
+	rdma_addr_of_device(sf_dev_desc(rdma->dev), type, rdma->gid_index, &own);
+	call.addr_type = own.type;
+	memcpy(call.addr, own.bytes, sizeof(call.addr));
+	rdma_cm_call_pack(&call, out);
+}
+
+static doca_error_t open_link(struct doca_rdma_connection *connection, const struct sf_device *device)
+{
+	char name[SF_NAME_MAX];
+	uint8_t call[RDMA_CM_CALL_SIZE];
+	rdma_cm_name(device, connection->addr.port, name);
+	pack_call(connection->rdma, connection->addr.type, call);
+	doca_error_t result = sf_link_connect(connection->rdma->port, name, call, sizeof(call), connection, &connection->out);
+	if (result == DOCA_SUCCESS)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("rdma: cannot call %s port %u: %s", connection->addr.text, connection->addr.port,
+		   doca_error_get_descr(result));
+	return DOCA_ERROR_CONNECTION_ABORTED;
+}
+
+static bool call_again(struct doca_rdma_connection *connection)
+{
+	const struct sf_device *device = rdma_addr_device(&connection->addr);
+	connection->again_ns = 0;
+	if (device == NULL || open_link(connection, device) != DOCA_SUCCESS)
+		fail_to_connect(connection, "the device of that address cannot be called");
+	return true;
 }
 
 /* ---- progress ---- */
@@ -175,6 +215,8 @@ static bool step(struct doca_rdma_connection *connection)
 		step_accepted(connection);
 		return true;
 	case RDMA_CONNECTION_CONNECTING:
+		if (connection->again_ns != 0 && rdma_now_ns() >= connection->again_ns)
+			return call_again(connection);
 		if (rdma_now_ns() < connection->deadline_ns)
 			return false;
 		fail_to_connect(connection, "no answer within doca_rdma_set_connection_request_timeout");
@@ -248,10 +290,11 @@ bool rdma_cm_is_due(const struct doca_rdma *rdma, uint64_t *wait_ns)
 	if (rdma_cm_calls_due(rdma, now, wait_ns))
 		return true;
 	for (const struct doca_rdma_connection *c = rdma->changing.first; c != NULL; c = c->next_changing) {
-		if (is_due(c) || (c->state == RDMA_CONNECTION_CONNECTING && now >= c->deadline_ns))
+		uint64_t due_ns = c->again_ns != 0 ? c->again_ns : c->deadline_ns;
+		if (is_due(c) || (c->state == RDMA_CONNECTION_CONNECTING && now >= due_ns))
 			return true;
-		if (c->state == RDMA_CONNECTION_CONNECTING && (*wait_ns == 0 || c->deadline_ns - now < *wait_ns))
-			*wait_ns = c->deadline_ns - now;
+		if (c->state == RDMA_CONNECTION_CONNECTING && (*wait_ns == 0 || due_ns - now < *wait_ns))
+			*wait_ns = due_ns - now;
 	}
 	return false;
 }
@@ -309,30 +352,6 @@ doca_error_t doca_rdma_connection_reject(struct doca_rdma_connection *rdma_conne
 	return DOCA_SUCCESS;
 }
 
-static void pack_call(const struct doca_rdma *rdma, enum doca_rdma_addr_type type, uint8_t out[RDMA_CM_CALL_SIZE])
-{
-	struct doca_rdma_addr own;
-	struct rdma_cm_call call = {.transport = rdma->transport, .permissions = rdma->permissions};
-	rdma_addr_of_device(sf_dev_desc(rdma->dev), type, rdma->gid_index, &own);
-	call.addr_type = own.type;
-	memcpy(call.addr, own.bytes, sizeof(call.addr));
-	rdma_cm_call_pack(&call, out);
-}
-
-static doca_error_t open_link(struct doca_rdma_connection *connection, const struct sf_device *device)
-{
-	char name[SF_NAME_MAX];
-	uint8_t call[RDMA_CM_CALL_SIZE];
-	rdma_cm_name(device, connection->addr.port, name);
-	pack_call(connection->rdma, connection->addr.type, call);
-	doca_error_t result = sf_link_connect(connection->rdma->port, name, call, sizeof(call), connection, &connection->out);
-	if (result == DOCA_SUCCESS)
-		return DOCA_SUCCESS;
-	SF_LOG_ERR("rdma: cannot call %s port %u: %s", connection->addr.text, connection->addr.port,
-		   doca_error_get_descr(result));
-	return DOCA_ERROR_CONNECTION_ABORTED;
-}
-
 doca_error_t doca_rdma_connect_to_addr(struct doca_rdma *rdma, struct doca_rdma_addr *addr, union doca_data connection_user_data)
 {
 	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
@@ -360,6 +379,7 @@ doca_error_t doca_rdma_connect_to_addr(struct doca_rdma *rdma, struct doca_rdma_
 	connection->addr = *addr;
 	connection->addr.embedded = true;
 	connection->deadline_ns = rdma_now_ns() + rdma->request_timeout_ms * UINT64_C(1000000);
+	connection->give_up_ns = rdma_now_ns() + RDMA_CM_GRACE_NS;
 	result = open_link(connection, device);
 	if (result != DOCA_SUCCESS) {
 		rdma_connection_release(connection);

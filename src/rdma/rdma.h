@@ -89,6 +89,7 @@ struct doca_rdma_connection {
 	uint8_t answer_len;
 	uint8_t answer[RDMA_CM_PRIVATE_MAX]; /* private data of an accept that waits for the end of a poll */
 	uint64_t deadline_ns;
+	uint64_t give_up_ns, again_ns; /* nobody listens: until when that is not believed; when to ask again, or 0 */
 	struct doca_rdma_addr addr; /* the peer's */
 	bool changing;		    /* on the instance's list of that name */
 	struct doca_rdma_connection *next_changing, *next_free;
