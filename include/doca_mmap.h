@@ -223,7 +223,7 @@ doca_error_t doca_mmap_create_from_export(const union doca_data *user_data, cons
  * @return DOCA_SUCCESS; else
  * - DOCA_ERROR_INVALID_VALUE: an argument is NULL, len is 0, or the range passes the end of the address space
  * - DOCA_ERROR_BAD_STATE: the memory map is started
- * - DOCA_ERROR_NOT_PERMITTED: it has a range already
+ * - DOCA_ERROR_NOT_PERMITTED: it has another range already
  */
 DOCA_STABLE
 doca_error_t doca_mmap_set_memrange(struct doca_mmap *mmap, void *addr, size_t len);

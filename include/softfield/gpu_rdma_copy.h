@@ -151,7 +151,7 @@ SOFTFIELD_DEVICE void softfield_rdma_copy(uint8_t *to, const uint8_t *from, uint
 		__atomic_store_n((uint64_t *)(uintptr_t)to, *(const uint64_t *)(uintptr_t)from, __ATOMIC_RELAXED);
 	else if (len == 4 && (((uintptr_t)to | (uintptr_t)from) & 3) == 0)
 		__atomic_store_n((uint32_t *)(uintptr_t)to, *(const uint32_t *)(uintptr_t)from, __ATOMIC_RELAXED);
-	else
+	else if (len != 0)
 		memcpy(to, from, len);
 }
 

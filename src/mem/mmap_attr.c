@@ -67,6 +67,9 @@ doca_error_t doca_mmap_set_memrange(struct doca_mmap *mmap, void *addr, size_t l
 	doca_error_t result = check_set(mmap, addr != NULL, "memory range");
 	if (result != DOCA_SUCCESS)
 		return result;
+	/* Programs name GPU memory once more, by its address, after its dmabuf or in its place. */
+	if (mmap->has_range && mmap->addr == addr && mmap->len == len)
+		return DOCA_SUCCESS;
 	return range_set(mmap, addr, len);
 }
 

@@ -76,6 +76,7 @@ static void range_is_checked(void **state)
 	assert_int_equal(doca_mmap_set_memrange(mmap, f->memory, SIZE_MAX), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_mmap_set_memrange(mmap, f->memory + 1, SIZE - 1), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_set_memrange(mmap, f->memory, SIZE), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_mmap_set_memrange(mmap, f->memory + 1, SIZE - 1), DOCA_SUCCESS); /* the same */
 	assert_int_equal(doca_mmap_get_memrange(mmap, &addr, &len), DOCA_SUCCESS);
 	assert_ptr_equal(addr, f->memory + 1);
 	assert_int_equal(len, SIZE - 1);
@@ -441,6 +442,7 @@ static void dmabuf_range(void **state)
 	assert_int_equal(doca_mmap_set_dmabuf_memrange(mmap, fd, NULL, 0, SIZE), DOCA_ERROR_NOT_SUPPORTED);
 	assert_int_equal(doca_mmap_set_dmabuf_memrange(mmap, fd, f->memory, 0, SIZE), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_set_dmabuf_memrange(mmap, fd, f->memory, 0, SIZE), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_mmap_set_memrange(mmap, f->memory, SIZE), DOCA_SUCCESS); /* the same */
 	assert_int_equal(doca_mmap_get_memrange(mmap, &addr, &len), DOCA_SUCCESS);
 	assert_ptr_equal(addr, f->memory);
 	assert_int_equal(doca_mmap_destroy(mmap), DOCA_SUCCESS);
