@@ -87,7 +87,7 @@ void rdma_connection_fail(struct doca_rdma_connection *connection, doca_error_t 
 /* Tasks that wait learn of it, else the next one will. */
 void rdma_connection_lose(struct doca_rdma_connection *connection, doca_error_t why)
 {
-	if (connection->state != RDMA_CONNECTION_CONNECTED || connection->rdma->ctx.state == DOCA_CTX_STATE_STOPPING)
+	if (connection->state != RDMA_CONNECTION_CONNECTED) /* a stop has ended it, say */
 		return;
 	connection->state = RDMA_CONNECTION_LOST;
 	if (connection->by_addr)

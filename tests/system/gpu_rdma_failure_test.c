@@ -126,12 +126,12 @@ static void launch_waiting(struct pair *pair, bool receives)
 	const struct step steps[] = {receives ? receive[0] : send[0], receives ? receive[1] : send[1],
 				     {.what = STEP_FILL, .local = STEP_HOST_MEMORY, .len = 1, .seed = 1},
 				     {.what = receives ? STEP_RECV_WAIT : STEP_WAIT}};
-	volatile uint8_t *mark = pair->rig.host_memory;
+	uint8_t *mark = pair->rig.host_memory;
 	struct timespec begin;
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	*mark = 0;
 	gpu_rig_launch(&pair->rig, steps, 4, 1);
-	while (*mark != step_byte(1, 0))
+	while (__atomic_load_n(mark, __ATOMIC_ACQUIRE) != step_byte(1, 0))
 		assert_false(rdma_rig_late(&begin));
 }
 

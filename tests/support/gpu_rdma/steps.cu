@@ -85,6 +85,15 @@ SOFTFIELD_COLD doca_error_t do_receive(const struct step_args *args, const struc
 	}
 }
 
+SOFTFIELD_DEVICE void store_byte(volatile uint8_t *at, uint8_t byte)
+{
+#if defined(__CUDACC__)
+	*at = byte;
+#else
+	__atomic_store_n(at, byte, __ATOMIC_RELEASE);
+#endif
+}
+
 SOFTFIELD_COLD doca_error_t touch_memory(const struct step_args *args, const struct step *s)
 {
 	volatile uint8_t *at = at_of(args, s);
@@ -98,7 +107,7 @@ SOFTFIELD_COLD doca_error_t touch_memory(const struct step_args *args, const str
 	}
 	for (i = 0; i < s->len; i++) {
 		if (s->what == STEP_FILL)
-			at[i] = step_byte(s->seed, i);
+			store_byte(&at[i], step_byte(s->seed, i));
 		else if (at[i] != step_byte(s->seed, i))
 			return DOCA_ERROR_IO_FAILED;
 	}
