@@ -458,6 +458,31 @@ static void received_into_there(void **state)
 	rig_put(second);
 }
 
+/* As a DPU offers its host's memory to the network: the writer reaches that process itself. */
+static void written_there_by_what_was_passed_on(void **state)
+{
+	struct side *side = *state;
+	struct rdma_rig *rig = &side->rig;
+	struct doca_buf *src = rig_source(rig, 0, 70000), *dst;
+	struct doca_mmap *remote;
+	const void *descriptor;
+	size_t len;
+	uint8_t *copy = malloc(PAGES_SIZE);
+
+	OK(doca_mmap_export_rdma(side->pages, rig->dev, &descriptor, &len));
+	OK(doca_mmap_create_from_export(NULL, descriptor, len, rig->dev, &remote));
+	dst = buf_of(side, remote, side->pages_at + 11, 70000, false);
+	OK(rig_write(rig, side->others[1].connection, src, dst, 0));
+	WAIT(rig->num_good == 1);
+	look_at_pages(side, copy);
+	assert_memory_equal(copy + 11, rig->memory, 70000);
+	CHECK(copy[10] == pattern(10) && copy[70011] == pattern(70011));
+	free(copy);
+	rig_put(src);
+	rig_put(dst);
+	OK(doca_mmap_destroy(remote));
+}
+
 static void what_cannot_be_local(void **state)
 {
 	struct side *side = *state;
@@ -524,6 +549,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(sent_and_written_from_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(read_into_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(received_into_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(written_there_by_what_was_passed_on, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_cannot_be_local, setup, teardown),
 		cmocka_unit_test_setup_teardown(its_owner_ends_it, setup, teardown),
 	};
