@@ -29,6 +29,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <doca_error.h>
 
@@ -96,7 +97,7 @@ struct sf_iov {
 enum sf_op_kind {
 	SF_OP_SEND,  /* into the receive that the peer port posted first */
 	SF_OP_WRITE, /* to remote memory; with header_len > 0 it also takes a receive, which gets the header and no bytes */
-	SF_OP_READ,
+	SF_OP_READ,  /* 8 bytes in one piece, and 8-aligned, are written and read whole where the memory is mapped */
 	SF_OP_CAS,   /* 8 bytes, 8-aligned: if equal to compare store value; the old value goes to iov[0] */
 	SF_OP_FAA,   /* 8 bytes, 8-aligned: add value; the old value goes to iov[0] */
 };
@@ -383,6 +384,29 @@ static inline doca_error_t sf_link_submit(struct sf_link *link, struct sf_op *op
 static inline void sf_link_ring(struct sf_link *link) { link->ops->link_ring(link); }
 
 /* For providers: the checks that are the same everywhere. */
+
+/* Copies 8 bytes; what is remote is one store, or one load, where its address allows that, in order with all before it or after. */
+static inline void sf_word_write(void *remote, const void *local)
+{
+	uint64_t word;
+
+	memcpy(&word, local, sizeof(word));
+	if (__builtin_expect((uintptr_t)remote % sizeof(word) == 0, 1))
+		__atomic_store_n((uint64_t *)remote, word, __ATOMIC_RELEASE);
+	else
+		memcpy(remote, &word, sizeof(word));
+}
+
+static inline void sf_word_read(void *local, const void *remote)
+{
+	uint64_t word;
+
+	if (__builtin_expect((uintptr_t)remote % sizeof(word) == 0, 1))
+		word = __atomic_load_n((const uint64_t *)remote, __ATOMIC_ACQUIRE);
+	else
+		memcpy(&word, remote, sizeof(word));
+	memcpy(local, &word, sizeof(word));
+}
 
 /* Is [addr, addr + len) inside [base, base + size)? Overflows are outside. */
 static inline bool sf_range_inside(uint64_t addr, uint64_t len, uint64_t base, uint64_t size)

@@ -93,7 +93,9 @@ static void check_mark(struct lane *lane, const struct message *message, uint64_
 		OK(doca_sync_event_get(lane->own, &seen));
 		seen >>= 32;
 	} else if (message->mark != MARK_NONE) {
-		memcpy(&seen, lane->side->rig.memory + (size_t)lane->index * (WINDOW + 8) + WINDOW, sizeof(seen));
+		const void *mark = lane->side->rig.memory + (size_t)lane->index * (WINDOW + 8) + WINDOW;
+
+		seen = *(const _Atomic uint64_t *)mark;
 	}
 	if (seen <= number)
 		fprintf(stderr, "lane %u, message %llu, mark %d: only %llu is visible\n", lane->index, (unsigned long long)number,

@@ -68,6 +68,10 @@ static doca_error_t one_sided_run(const struct sf_region *base, const struct sf_
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	if (op->kind == SF_OP_CAS || op->kind == SF_OP_FAA)
 		atomic_run(op);
+	else if (len == sizeof(uint64_t) && op->iov_num == 1 && op->kind == SF_OP_WRITE)
+		sf_word_write(remote.addr, op->iov[0].addr);
+	else if (len == sizeof(uint64_t) && op->iov_num == 1)
+		sf_word_read(op->iov[0].addr, remote.addr);
 	else if (len != 0 && op->kind == SF_OP_WRITE)
 		iov_copy(&remote, op->iov, len);
 	else if (len != 0)

@@ -21,7 +21,9 @@
 /* One stretch of the region and the local piece it meets. */
 static void copy_here(const struct sf_op *op, uint8_t *remote, uint64_t at, uint64_t len)
 {
-	if (op->kind == SF_OP_READ) {
+	if (op->kind == SF_OP_READ && op->iov_num == 1) {
+		shm_read_here((uint8_t *)op->iov[0].addr + at, remote, len);
+	} else if (op->kind == SF_OP_READ) {
 		sf_shm_iov_scatter(op->iov, op->iov_num, at, remote, len);
 	} else if (op->iov_num == 1) {
 		shm_write_here(remote, (const uint8_t *)op->iov[0].addr + at, len);

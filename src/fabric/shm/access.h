@@ -18,11 +18,8 @@ enum shm_reach {
 /* A word at one go; of anything longer the last byte last, so that whoever polls it finds the rest there. */
 static inline void shm_write_here(uint8_t *to, const uint8_t *from, uint64_t len)
 {
-	uint64_t word;
-
-	if (len == sizeof(word)) {
-		memcpy(&word, from, sizeof(word));
-		memcpy(to, &word, sizeof(word));
+	if (len == sizeof(uint64_t)) {
+		sf_word_write(to, from);
 	} else if (len != 0) {
 		memcpy(to, from, len - 1);
 		SHM_FENCE(memory_order_release);
@@ -32,11 +29,8 @@ static inline void shm_write_here(uint8_t *to, const uint8_t *from, uint64_t len
 
 static inline void shm_read_here(uint8_t *to, const uint8_t *from, uint64_t len)
 {
-	uint64_t word;
-
-	if (len == sizeof(word)) {
-		memcpy(&word, from, sizeof(word));
-		memcpy(to, &word, sizeof(word));
+	if (len == sizeof(uint64_t)) {
+		sf_word_read(to, from);
 	} else {
 		memcpy(to, from, len);
 	}

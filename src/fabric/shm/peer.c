@@ -309,7 +309,8 @@ static doca_error_t attach_self(struct shm_attach *a)
 	a->base = (uint8_t *)(uintptr_t)region->base.addr;
 	a->len = region->base.len;
 	a->rights = region->base.rights;
-	a->peer->generations = sf_shm_generations();
+	if (a->peer->generations == NULL) /* others may be reading it */
+		a->peer->generations = sf_shm_generations();
 	return DOCA_SUCCESS;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "fabric/shm/fds.h"
+#include "fabric/shm/ring.h"
 
 doca_error_t sf_shm_recvq_init(struct shm_recvq *queue, uint32_t recv_max, int *fd)
 {
@@ -91,6 +92,7 @@ static bool slot_post(struct shm_recvq *queue, struct shm_slot *slot, uint64_t r
 		atomic_store_explicit(&entry->piece[i].addr, (uintptr_t)recv->iov[i].addr, memory_order_relaxed);
 		atomic_store_explicit(&entry->piece[i].len, recv->iov[i].len, memory_order_relaxed);
 	}
+	SHM_ORDER();
 	atomic_store_explicit(&entry->state, shm_state(SHM_POSTED, 0, ticket), memory_order_release);
 	return true;
 }
