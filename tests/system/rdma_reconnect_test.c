@@ -246,7 +246,7 @@ static void restart(void)
 static size_t resident_bytes(void)
 {
 	FILE *file = fopen("/proc/self/statm", "re");
-	unsigned long size, resident;
+	unsigned long size = 0, resident = 0;
 
 	CHECK(file != NULL && fscanf(file, "%lu %lu", &size, &resident) == 2);
 	fclose(file);
