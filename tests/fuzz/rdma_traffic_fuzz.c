@@ -33,6 +33,7 @@ struct span {
 
 static struct span spans[SPANS_MAX];
 static uint32_t num_spans;
+static bool spans_may_differ; /* a link that ended is unmapped by progress */
 
 /* Port and link segments: what a peer may map for writing, and is no memory map. */
 static void find_spans(void)
@@ -43,8 +44,9 @@ static void find_spans(void)
 
 	CHECK(file != NULL);
 	num_spans = 0;
+	spans_may_differ = false;
 	while (num_spans < SPANS_MAX && fgets(line, sizeof(line), file) != NULL) {
-		if (sscanf(line, "%lx-%lx", &start, &end) == 2 &&
+		if (sscanf(line, "%lx-%lx", &start, &end) == 2 && strstr(line, "rw-s") != NULL &&
 		    (strstr(line, "softfield-port") != NULL || strstr(line, "softfield-link") != NULL))
 			spans[num_spans++] = (struct span){(uint8_t *)start, end - start};
 	}
@@ -53,6 +55,10 @@ static void find_spans(void)
 
 static void scribble(const uint8_t *step)
 {
+	if (spans_may_differ)
+		find_spans();
+	if (num_spans == 0)
+		return;
 	const struct span *span = &spans[step[1] % num_spans];
 	/* Near the beginnings of lines is where the words that count are. */
 	size_t lines = span->len / 64, at = ((size_t)step[2] | (size_t)step[3] << 8) % lines * 64 + step[4] % 8 * 4;
@@ -124,6 +130,7 @@ static void run_step(struct script *script, const uint8_t *step)
 	default:
 		(void)doca_pe_progress(script->pair.a.pe);
 		(void)doca_pe_progress(script->pair.b.pe);
+		spans_may_differ = true;
 	}
 }
 

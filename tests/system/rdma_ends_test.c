@@ -20,10 +20,12 @@
 #define WARM_UP_ENDS 1 /* after which the process's own descriptors exist */
 
 enum end {
-	END_EXIT = 'x',	  /* returns from main with everything open */
-	END_KILL = 'k',	  /* SIGKILL */
-	END_STOP = 's',	  /* stops its instance */
-	END_MEMORY = 'm', /* destroys the memory map, and with it the export */
+	END_EXIT = 'x',	      /* returns from main with everything open */
+	END_KILL = 'k',	      /* SIGKILL */
+	END_STOP = 's',	      /* stops its instance */
+	END_DISCONNECT = 'd', /* ends the connection, and lives on */
+	END_MEMORY = 'm',     /* destroys the memory map, and with it the export */
+	END_MMAP_STOP = 'p',  /* stops it */
 };
 
 /* ---- the peer: posts receives, with a buffer or without, until it is told how to end ---- */
@@ -43,23 +45,28 @@ static void peer_run(int socket)
 	bool takes = word != 'n';
 	into = word == 'r' ? rig_room(&rig, 100, LARGE) : NULL;
 
-	while (!peer_has_said(socket, &word)) {
+	while (word != 'q') {
 		if (takes && rig.num_ended == posted) {
 			if (into != NULL)
 				OK(doca_buf_reset_data_len(into));
 			OK(rig_receive(&rig, into, posted++));
 		}
 		(void)doca_pe_progress(rig.pe);
+		if (!peer_has_said(socket, &word))
+			continue;
+		if (word == END_EXIT)
+			break;
+		if (word == END_STOP) {
+			rdma_rig_stop(&rig);
+			takes = false;
+		}
+		if (word == END_DISCONNECT)
+			OK(doca_rdma_connection_disconnect(connection));
+		if (word == END_MEMORY)
+			OK(doca_mmap_destroy(rig.mmap));
+		if (word == END_MMAP_STOP)
+			OK(doca_mmap_stop(rig.mmap));
 	}
-	if (word == END_STOP)
-		rdma_rig_stop(&rig);
-	if (word == END_MEMORY) {
-		if (takes) /* the message under way may find none: the last one's place was not filled yet */
-			OK(rig_receive(&rig, into, posted++));
-		OK(doca_mmap_destroy(rig.mmap));
-	}
-	if (word != END_EXIT)
-		peer_hear(socket, &word, 1);
 	_exit(0);
 }
 
@@ -179,7 +186,7 @@ static void under_each_verb(enum end end)
 	static uint32_t descriptors, num;
 
 	for (enum verb verb = 0; verb < VERBS; verb++) {
-		if (end == END_MEMORY && !verb_is_one_sided(verb)) /* the receiver's buffer keeps it */
+		if ((end == END_MEMORY || end == END_MMAP_STOP) && !verb_is_one_sided(verb)) /* the receiver's buffer keeps it */
 			continue;
 		ends(verb, end);
 		if (++num <= WARM_UP_ENDS)
@@ -214,6 +221,18 @@ static void a_peer_that_ends_its_memory_map(void **state)
 	under_each_verb(END_MEMORY);
 }
 
+static void a_peer_that_stops_its_memory_map(void **state)
+{
+	(void)state;
+	under_each_verb(END_MMAP_STOP);
+}
+
+static void a_peer_that_disconnects(void **state)
+{
+	(void)state;
+	under_each_verb(END_DISCONNECT);
+}
+
 static int open_log(void **state)
 {
 	(void)state;
@@ -241,6 +260,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_peer_that_is_killed),
 		cmocka_unit_test(a_peer_that_stops_its_instance),
 		cmocka_unit_test(a_peer_that_ends_its_memory_map),
+		cmocka_unit_test(a_peer_that_stops_its_memory_map),
+		cmocka_unit_test(a_peer_that_disconnects),
 	};
 
 	return cmocka_run_group_tests_name("rdma peers that end", tests, open_log, close_log);
