@@ -232,14 +232,15 @@ static uint32_t handle_events(struct shm_port *port, struct shm_link *link, uint
 	return ran;
 }
 
-/* The link is freed: no list may have it. */
+/* The link is freed: no list may have it. The agent does this too, with a link that the port's thread never saw; what is to do is
+ * that thread's, so the list is left alone then. */
 void sf_shm_port_forget_link(struct shm_port *port, struct shm_link *link)
 {
 	struct shm_link **at;
 
-	for (at = &port->todo; *at != NULL && *at != link; at = &(*at)->next_todo)
-		;
-	if (*at == link) {
+	if (link->in_todo) {
+		for (at = &port->todo; *at != link; at = &(*at)->next_todo)
+			;
 		*at = link->next_todo;
 		if (*at == NULL)
 			port->todo_end = at;
