@@ -108,12 +108,12 @@ static doca_error_t find_self(struct sf_topology *topology)
 	return DOCA_ERROR_NOT_FOUND;
 }
 
-/* A fabric chosen by hand reaches no real device, unless it is theirs. */
+/* A fabric chosen by hand is that of the topology's own devices. */
 static bool wants_real_devices(void)
 {
 	const char *fabric = getenv("SOFTFIELD_FABRIC");
 
-	return !fabric || !*fabric || strstr(fabric, "verbs");
+	return !fabric || !*fabric;
 }
 
 static doca_error_t load(struct sf_topology **topology)

@@ -8,6 +8,7 @@
 # SOFTFIELD_TEST_SLOW lengthens the limits and shortens the soaks, for a machine that is emulated.
 set -u
 build=$1
+topology=$(realpath "$(dirname "$0")/../support/rdma_cm.json")
 
 usable() {
 	local device
@@ -35,9 +36,13 @@ run() { # ENVIRONMENT... PROGRAM
 }
 
 run SOFTFIELD_FABRIC= tests/fabric/fabric_verbs_test
+run SOFTFIELD_FABRIC= tests/vm/remote_name_test
 run SOFTFIELD_FABRIC= tests/vm/real_device_test
-for name in rdma_task rdma_connect; do
+for name in rdma_task rdma_connect rdma_failure rdma_permissions rdma_retry rdma_sync_event; do
 	run SOFTFIELD_FABRIC=verbs "tests/api/${name}_test"
 done
+run SOFTFIELD_FABRIC=verbs "SOFTFIELD_TOPOLOGY=$topology" tests/api/rdma_dc_test
 run SOFTFIELD_FABRIC=verbs tests/system/rdma_process_test
+run SOFTFIELD_FABRIC=verbs tests/system/dma_process_test
+run SOFTFIELD_FABRIC=verbs tests/api/comch_data_test
 exit $failed

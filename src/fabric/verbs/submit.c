@@ -68,6 +68,22 @@ static doca_error_t stage(struct vb_op *it)
 	return DOCA_SUCCESS;
 }
 
+/* Memory that the device does not take, such as a mapped file's, goes through a copy too. */
+static doca_error_t prepare_staged(struct vb_link *link, struct vb_op *it)
+{
+	doca_error_t error;
+
+	for (uint32_t i = 0; i < VB_PIECES_MAX; i++) {
+		sf_verbs_mr_put(it->mrs[i]);
+		it->mrs[i] = NULL;
+	}
+	error = stage(it);
+	if (error != DOCA_SUCCESS)
+		return error;
+	it->mrs[0] = sf_verbs_mr_make(vb_domain(link->base.port->domain), it->stage.addr, it->len, IBV_ACCESS_LOCAL_WRITE);
+	return it->mrs[0] != NULL ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
+}
+
 /* A long message is read by its receiver, so it must lie in one piece, in a registration of its own. */
 static doca_error_t prepare_pull(struct vb_link *link, struct vb_op *it)
 {
@@ -112,7 +128,7 @@ static doca_error_t prepare(struct vb_link *link, struct vb_op *it)
 		if (it->mrs[i] == NULL)
 			it->mrs[i] = sf_verbs_mr_make(domain, piece->addr, piece->len, IBV_ACCESS_LOCAL_WRITE);
 		if (it->mrs[i] == NULL)
-			return DOCA_ERROR_OPERATING_SYSTEM;
+			return it->stage.addr == NULL ? prepare_staged(link, it) : DOCA_ERROR_OPERATING_SYSTEM;
 	}
 	return DOCA_SUCCESS;
 }

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The verbs provider by address, as between machines: a listener and exported memory that are reached over TCP. Skips without an
+ * RDMA device. */
+#include "fabric/conformance.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "topology/sysfs.h"
+
+#define PORT_FIRST 20000
+#define PORTS 20000
+
+static char reach[64]; /* of the listening process, by its parent's number */
+
+/* Listens, receives one message, exports, and ends when the link does. */
+static void listening_script(int sock)
+{
+	char descriptor[SF_DESCRIPTOR_MAX] = {0};
+	size_t len = sizeof(descriptor);
+	char folder[] = "/tmp/softfield-far-XXXXXX", lock[sizeof(folder) + 8];
+	struct slot slot;
+	struct end end;
+
+	CHECK(mkdtemp(folder) != NULL); /* the two have no folder in common */
+	setenv("SOFTFIELD_RUNTIME", folder, 1);
+	setenv("SOFTFIELD_VERBS_LISTEN", reach, 1);
+	end_open(&end, "dpu0/0000:03:00.0", 4);
+	end_listen(&end, SF_LISTEN_AUTO);
+	CHECK_OK(slot_post(&end, &slot, 0, 4096));
+	CHECK_OK(sf_region_export(end.region, descriptor, &len));
+	say(sock, end.name, sizeof(end.name));
+	say(sock, &len, sizeof(len));
+	say(sock, descriptor, sizeof(descriptor));
+	WAIT(slot.done == 1);
+	CHECK_OK(slot.recv.status);
+	CHECK(slot.recv.len == 100 && filled(end.memory, 100, 1));
+	WAIT(end.closes == 1);
+	CHECK_RESULT(end.close_reason, DOCA_ERROR_CONNECTION_RESET);
+	CHECK(filled(end.memory + 8192, 5000, 2));
+	sf_link_close(end.accepted[0]);
+	end_close(&end);
+	(void)snprintf(lock, sizeof(lock), "%s/lock", folder);
+	CHECK(unlink(lock) == 0 && rmdir(folder) == 0); /* nothing else is left */
+}
+
+static void a_name_with_an_address_is_reached(void)
+{
+	char name[SF_NAME_MAX], far[SF_NAME_MAX + sizeof(reach)], descriptor[SF_DESCRIPTOR_MAX];
+	struct sf_region *import;
+	struct sf_link *link;
+	struct send send;
+	struct peer peer;
+	struct end end;
+	size_t len;
+
+	(void)snprintf(reach, sizeof(reach), "127.0.0.1:%d", PORT_FIRST + (int)getpid() % PORTS);
+	peer_fork(&peer, listening_script);
+	hear(peer.sock, name, sizeof(name));
+	hear(peer.sock, &len, sizeof(len));
+	hear(peer.sock, descriptor, sizeof(descriptor));
+	end_open(&end, "host0/0000:d8:00.0", 4);
+	(void)snprintf(far, sizeof(far), "%s@%s", name, reach);
+	link = end_connect(&end, far);
+	WAIT(end.connects == 1);
+	CHECK_OK(end.connect_status);
+	fill(end.memory, 100, 1);
+	send_wait(link, end.memory, 100);
+	CHECK_OK(sf_region_import(end.domain, descriptor, len, &import));
+	fill(end.memory, 5000, 2);
+	one_sided_set(&send, SF_OP_WRITE, import, import->addr + 8192, end.memory, 5000);
+	CHECK_OK(submit_wait(link, &send));
+	sf_region_close(import);
+	sf_link_close(link);
+	peer_end(&peer);
+	/* nobody is there now */
+	link = end_connect(&end, far);
+	WAIT(end.connects == 2);
+	CHECK(end.connect_status != DOCA_SUCCESS);
+	sf_link_close(link);
+	end_close(&end);
+}
+
+int main(void)
+{
+	struct sf_real_device devices[SF_REAL_DEVICES_MAX];
+
+	fabric = sf_fabric_find("verbs");
+	if (fabric == NULL || sf_sysfs_rdma("", devices) == 0)
+		return 77;
+	a_name_with_an_address_is_reached();
+	return 0;
+}
