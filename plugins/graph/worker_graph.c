@@ -44,7 +44,7 @@ static doca_error_t loop_back(struct graph *graph, const struct urom_worker_cmd_
 	notification->worker_notif.type = desc->worker_cmd.type;
 	notification->worker_notif.urom_context = desc->worker_cmd.urom_context;
 	notification->worker_notif.status = DOCA_ERROR_INVALID_VALUE;
-	if (desc->worker_cmd.len == sizeof(command)) {
+	if (desc->worker_cmd.len >= sizeof(command)) { /* what follows is ballast */
 		memcpy(&command, desc->worker_cmd.plugin_cmd, sizeof(command));
 		if (command.type == GRAPH_LOOPBACK) {
 			out = (struct graph_notification){GRAPH_LOOPBACK, command.value};

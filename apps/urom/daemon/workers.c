@@ -270,7 +270,7 @@ static const char *check(const struct daemon *daemon, const struct daemon_worker
 static void refuse_wish(struct daemon *daemon, const struct daemon_wish *wish, uint64_t id, doca_error_t status, const char *reason)
 {
 	struct daemon_worker nobody = {.id = id};
-	DOCA_LOG_WARN("no worker for a client: %s", reason);
+	DOCA_LOG_DBG("no worker for a client: %s", reason); /* whose log says so */
 	client_answer_wish(daemon, &nobody, wish, status, reason);
 }
 

@@ -41,9 +41,11 @@ static void loop(struct worker *worker)
 {
 	uint64_t idle_since = 0, nap_ns = NAP_FIRST_NS;
 	for (uint32_t turn = 0; !worker->ending; turn++) {
+		sf_comm_cork(worker->comm);
 		bool any = sf_comm_poll(worker->comm);
 		any |= plugins_run(worker);
 		any |= clients_notify(worker);
+		sf_comm_uncork(worker->comm);
 		if (turn % PARENT_EVERY == 0)
 			any |= parent_read(worker);
 		if (any) {

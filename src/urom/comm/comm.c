@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "urom/comm/comm_private.h"
+#include "urom/comm/frame.h"
 
 #define CLOSE_WAIT_NS UINT64_C(1000000000)
 
@@ -66,25 +67,37 @@ static doca_error_t open_context(struct sf_comm *comm)
 	return comm_error(status);
 }
 
+static void take_frames(struct sf_comm *comm, struct comm_peer *peer, const uint8_t *at, size_t left)
+{
+	struct comm_frame frame;
+	peer->reading = true;
+	while (left != 0 && peer->state == COMM_PEER_OPEN) {
+		if (!comm_frame_read(&at, &left, &frame) || frame.head_len > SF_COMM_HEAD_MAX || frame.body_len > comm->options.body_max) {
+			SF_LOG_WARN("urom: %s sent a message that is malformed, or of more than %zu bytes: it is disconnected",
+				    peer->base.address, comm->options.body_max);
+			comm_peer_lose(peer, DOCA_ERROR_INVALID_VALUE);
+			break;
+		}
+		comm->options.handler->message(comm->options.user, &peer->base, frame.head, frame.head_len, frame.body, frame.body_len);
+	}
+	comm_peer_read(peer);
+}
+
 static ucs_status_t take_message(void *arg, const void *head, size_t head_len, void *body, size_t body_len,
 				 const ucp_am_recv_param_t *param)
 {
 	struct sf_comm *comm = (struct sf_comm *)arg;
 	struct comm_peer *peer = NULL;
+	(void)head;
+	(void)head_len;
 	if ((param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) != 0)
 		peer = comm_peer_find(comm, param->reply_ep);
 	if (peer == NULL || peer->state != COMM_PEER_OPEN)
 		return UCS_OK;
-	if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 || head_len > SF_COMM_HEAD_MAX || body_len > comm->options.body_max) {
-		SF_LOG_WARN("urom: %s sent a message of %zu bytes, at most %zu are taken", peer->base.address, body_len,
-			    comm->options.body_max);
-		peer->state = COMM_PEER_LOST;
-		peer->why = DOCA_ERROR_TOO_BIG;
-		TAILQ_REMOVE(&comm->open, peer, in_list);
-		TAILQ_INSERT_TAIL(&comm->lost, peer, in_list);
-		return UCS_OK;
-	}
-	comm->options.handler->message(comm->options.user, &peer->base, head, head_len, body, body_len);
+	if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0)
+		comm_peer_lose(peer, DOCA_ERROR_TOO_BIG);
+	else
+		take_frames(comm, peer, (const uint8_t *)body, body_len);
 	return UCS_OK;
 }
 
@@ -216,9 +229,11 @@ doca_error_t sf_comm_listen(struct sf_comm *comm, const struct sockaddr *address
 
 bool sf_comm_poll(struct sf_comm *comm)
 {
+	sf_comm_cork(comm);
 	bool any = ucp_worker_progress(comm->worker) != 0;
 	if (__builtin_expect(!TAILQ_EMPTY(&comm->lost), 0))
 		any |= comm_peers_tell_lost(comm);
+	sf_comm_uncork(comm);
 	if (__builtin_expect(!TAILQ_EMPTY(&comm->closing), 0))
 		any |= comm_peers_reap(comm);
 	return any;

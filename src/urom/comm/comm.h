@@ -4,7 +4,8 @@
  *
  * A comm is one UCP worker: whoever polls it is its one thread. It listens on a TCP address, or connects to one, or both. A peer
  * is a connection, and looks the same from both ends. A message has a head and a body; both are copied when it is sent, and lie
- * in UCX's memory while the receiver's callback runs. Messages of a connection arrive in order.
+ * in UCX's memory while the receiver's callback runs. Messages of a connection arrive in order. Those that are sent from callbacks
+ * of a poll, or between cork and uncork, go out together at its end.
  *
  * UCX's own variables hold (UCX_NET_DEVICES, UCX_TLS, ...); where they say nothing, the transport is TCP.
  */
@@ -22,7 +23,8 @@
 
 #define SF_COMM_HEAD_MAX 64 /* bytes of a message's head */
 #define SF_COMM_BODY_LIMIT (UINT32_C(1) << 30)
-#define SF_COMM_SENDS_MAX 1024 /* messages of one comm that UCX has not sent yet */
+#define SF_COMM_SENDS_MAX 1024 /* active messages of one comm that UCX has not sent yet */
+#define SF_COMM_BATCH 16384    /* bytes of messages that go out together */
 #define SF_COMM_PEERS_MAX 4096
 
 struct sf_comm;
@@ -37,7 +39,7 @@ struct sf_comm_peer {
 struct sf_comm_handler {
 	/* A peer connected to our listener. peer->user is NULL. NULL: nobody can. */
 	void (*arrived)(void *user, struct sf_comm_peer *peer);
-	/* A message. body is aligned to 8 bytes or body_len is 0. Valid until the callback returns. */
+	/* A message, at any alignment, valid until the callback returns. */
 	void (*message)(void *user, struct sf_comm_peer *peer, const void *head, size_t head_len, const void *body, size_t body_len);
 	/* The other end is gone, or never was there. The peer is freed when this returns; it is not to be closed. */
 	void (*lost)(void *user, struct sf_comm_peer *peer, doca_error_t why);
@@ -67,6 +69,10 @@ SF_API doca_error_t sf_comm_connect(struct sf_comm *comm, const struct sockaddr 
  * NOT_CONNECTED: the peer is lost, which a callback tells of. */
 SF_API doca_error_t sf_comm_send(struct sf_comm *comm, struct sf_comm_peer *peer, const void *head, size_t head_len, const void *body,
 				 size_t body_len);
+
+/* What is sent between them goes out at the uncork. They nest. */
+SF_API void sf_comm_cork(struct sf_comm *comm);
+SF_API void sf_comm_uncork(struct sf_comm *comm);
 
 /* Ends a connection once what was sent to it is out. The peer is gone for the caller, and no callback of it runs again. */
 SF_API void sf_comm_disconnect(struct sf_comm *comm, struct sf_comm_peer *peer);

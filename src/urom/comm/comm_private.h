@@ -12,17 +12,19 @@
 #define COMM_BUCKETS 256
 #define COMM_AM_ID 1
 
+/* One active message, being filled or under way. */
 struct comm_send {
 	SLIST_ENTRY(comm_send) next;
 	struct sf_comm *comm;
-	uint8_t head[SF_COMM_HEAD_MAX];
-	uint8_t body[];
+	size_t room, used;
+	uint8_t bytes[];
 };
 
 enum comm_peer_state {
 	COMM_PEER_OPEN,
 	COMM_PEER_LOST,	   /* UCX said so, the user is still to be told */
 	COMM_PEER_CLOSING, /* UCX is still sending */
+	COMM_PEER_FREE,	   /* as soon as its message has been gone through */
 };
 
 struct comm_peer {
@@ -34,6 +36,9 @@ struct comm_peer {
 	doca_error_t why; /* LOST */
 	ucp_ep_h endpoint;
 	void *closing; /* UCX's request */
+	bool reading;  /* a message of its is being gone through */
+	struct comm_send *batch; /* what waits for the uncork, or NULL */
+	SLIST_ENTRY(comm_peer) in_batches;
 };
 
 TAILQ_HEAD(comm_peers, comm_peer);
@@ -47,8 +52,10 @@ struct sf_comm {
 	LIST_HEAD(, comm_peer) buckets[COMM_BUCKETS];
 	struct comm_peers open, lost, closing;
 	uint32_t num_peers;
-	SLIST_HEAD(, comm_send) free_sends;
-	uint32_t num_sends; /* built: free or under way */
+	SLIST_HEAD(, comm_send) free_sends; /* of SF_COMM_BATCH bytes */
+	uint32_t num_sends;		    /* built: free or under way */
+	SLIST_HEAD(, comm_peer) batches;    /* peers with one */
+	uint32_t corks;
 };
 
 doca_error_t comm_error(ucs_status_t status);
@@ -60,6 +67,10 @@ doca_error_t comm_peer_accept(struct sf_comm *comm, ucp_conn_request_h request);
 bool comm_peers_tell_lost(struct sf_comm *comm);
 /* Frees those that UCX has let go. True when there were any. */
 bool comm_peers_reap(struct sf_comm *comm);
+/* Its message, or its callbacks, have been gone through: frees it if it ended meanwhile. */
+void comm_peer_read(struct comm_peer *peer);
+/* The other end broke the protocol, or UCX says that it is gone. */
+void comm_peer_lose(struct comm_peer *peer, doca_error_t why);
 /* Begins the end of a peer's endpoint. */
 void comm_peer_end(struct comm_peer *peer, bool flush);
 

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "urom/comm/comm_private.h"
+#include "urom/comm/frame.h"
 
 static uint32_t bucket_of(ucp_ep_h endpoint)
 {
@@ -38,35 +39,162 @@ static void name_address(struct comm_peer *peer, const struct sockaddr_storage *
 	}
 }
 
+/* ---- sending ---- */
+
+static struct comm_send *take_send(struct sf_comm *comm, size_t room)
+{
+	struct comm_send *send = room <= SF_COMM_BATCH ? SLIST_FIRST(&comm->free_sends) : NULL;
+	if (send != NULL) {
+		SLIST_REMOVE_HEAD(&comm->free_sends, next);
+		send->used = 0;
+		return send;
+	}
+	if (comm->num_sends == SF_COMM_SENDS_MAX)
+		return NULL;
+	room = room > SF_COMM_BATCH ? room : SF_COMM_BATCH;
+	send = (struct comm_send *)malloc(sizeof(*send) + room);
+	if (send == NULL)
+		return NULL;
+	send->comm = comm;
+	send->room = room;
+	send->used = 0;
+	comm->num_sends++;
+	return send;
+}
+
+static void give_send_back(struct comm_send *send)
+{
+	if (send->room == SF_COMM_BATCH) {
+		SLIST_INSERT_HEAD(&send->comm->free_sends, send, next);
+		return;
+	}
+	send->comm->num_sends--;
+	free(send);
+}
+
+static void send_done(void *request, ucs_status_t status, void *user)
+{
+	(void)status; /* a failed peer is told of by its error handler */
+	give_send_back((struct comm_send *)user);
+	ucp_request_free(request);
+}
+
+static void send_out(struct comm_peer *peer, struct comm_send *send)
+{
+	const ucp_request_param_t param = {
+		.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
+		.flags = UCP_AM_SEND_FLAG_REPLY | UCP_AM_SEND_FLAG_EAGER,
+		.cb = {.send = send_done},
+		.user_data = send,
+	};
+	ucs_status_ptr_t request = ucp_am_send_nbx(peer->endpoint, COMM_AM_ID, NULL, 0, send->bytes, send->used, &param);
+	if (!UCS_PTR_IS_PTR(request))
+		give_send_back(send);
+	if (UCS_PTR_IS_ERR(request))
+		comm_peer_lose(peer, comm_error(UCS_PTR_STATUS(request)));
+}
+
+/* Sends what was collected, or drops it. */
+static void end_batch(struct comm_peer *peer, bool out)
+{
+	struct comm_send *batch = peer->batch;
+	SLIST_REMOVE(&peer->comm->batches, peer, comm_peer, in_batches);
+	peer->batch = NULL;
+	if (out && peer->state == COMM_PEER_OPEN)
+		send_out(peer, batch);
+	else
+		give_send_back(batch);
+}
+
+void sf_comm_cork(struct sf_comm *comm) { comm->corks++; }
+
+void sf_comm_uncork(struct sf_comm *comm)
+{
+	if (--comm->corks != 0)
+		return;
+	for (struct comm_peer *peer; (peer = SLIST_FIRST(&comm->batches)) != NULL;)
+		end_batch(peer, true);
+}
+
+static doca_error_t collect(struct comm_peer *peer, const struct comm_frame *frame)
+{
+	size_t size = comm_frame_size(frame->head_len, frame->body_len);
+	if (peer->batch != NULL && peer->batch->used + size > peer->batch->room)
+		end_batch(peer, true);
+	if (peer->batch == NULL) {
+		peer->batch = take_send(peer->comm, size);
+		if (peer->batch == NULL)
+			return DOCA_ERROR_AGAIN;
+		SLIST_INSERT_HEAD(&peer->comm->batches, peer, in_batches);
+	}
+	comm_frame_write(peer->batch->bytes + peer->batch->used, frame);
+	peer->batch->used += size;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t sf_comm_send(struct sf_comm *comm, struct sf_comm_peer *base, const void *head, size_t head_len, const void *body,
+			  size_t body_len)
+{
+	struct comm_peer *peer = (struct comm_peer *)base;
+	if (peer->state != COMM_PEER_OPEN)
+		return DOCA_ERROR_NOT_CONNECTED;
+	if (head_len > SF_COMM_HEAD_MAX || body_len > comm->options.body_max) {
+		SF_LOG_ERR("urom: a message of %zu bytes, at most %zu are possible", body_len, comm->options.body_max);
+		return DOCA_ERROR_TOO_BIG;
+	}
+	const struct comm_frame frame = {(const uint8_t *)head, (const uint8_t *)body, (uint32_t)head_len, (uint32_t)body_len};
+	sf_comm_cork(comm);
+	doca_error_t result = collect(peer, &frame);
+	sf_comm_uncork(comm);
+	return result;
+}
+
 /* ---- the end ---- */
 
-static void peer_failed(void *arg, ucp_ep_h endpoint, ucs_status_t status)
+void comm_peer_lose(struct comm_peer *peer, doca_error_t why)
 {
-	struct comm_peer *peer = (struct comm_peer *)arg;
-	(void)endpoint;
 	if (peer->state != COMM_PEER_OPEN)
 		return;
 	peer->state = COMM_PEER_LOST;
-	peer->why = comm_error(status);
+	peer->why = why;
 	TAILQ_REMOVE(&peer->comm->open, peer, in_list);
 	TAILQ_INSERT_TAIL(&peer->comm->lost, peer, in_list);
 }
 
+static void peer_failed(void *arg, ucp_ep_h endpoint, ucs_status_t status)
+{
+	(void)endpoint;
+	comm_peer_lose((struct comm_peer *)arg, comm_error(status));
+}
+
 static void free_peer(struct comm_peer *peer)
 {
+	if (peer->reading) {
+		peer->state = COMM_PEER_FREE;
+		return;
+	}
 	peer->comm->num_peers--;
 	free(peer);
+}
+
+void comm_peer_read(struct comm_peer *peer)
+{
+	peer->reading = false;
+	if (peer->state == COMM_PEER_FREE)
+		free_peer(peer);
 }
 
 void comm_peer_end(struct comm_peer *peer, bool flush)
 {
 	struct sf_comm *comm = peer->comm;
-	const ucp_request_param_t param = {
-		.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-		.flags = flush ? 0 : UCP_EP_CLOSE_FLAG_FORCE,
-	};
+	uint32_t flags = flush ? 0 : UCP_EP_CLOSE_FLAG_FORCE;
+	if (peer->batch != NULL)
+		end_batch(peer, flush);
+	if (peer->state == COMM_PEER_LOST) /* the batch may have told */
+		flags = UCP_EP_CLOSE_FLAG_FORCE;
 	TAILQ_REMOVE(peer->state == COMM_PEER_OPEN ? &comm->open : &comm->lost, peer, in_list);
 	LIST_REMOVE(peer, in_bucket);
+	const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = flags};
 	peer->state = COMM_PEER_CLOSING;
 	peer->closing = ucp_ep_close_nbx(peer->endpoint, &param);
 	if (UCS_PTR_IS_PTR(peer->closing))
@@ -175,62 +303,4 @@ doca_error_t sf_comm_connect(struct sf_comm *comm, const struct sockaddr *addres
 	peer->base.user = user;
 	*out = &peer->base;
 	return DOCA_SUCCESS;
-}
-
-/* ---- sending ---- */
-
-static struct comm_send *take_send(struct sf_comm *comm)
-{
-	struct comm_send *send = SLIST_FIRST(&comm->free_sends);
-	if (send != NULL) {
-		SLIST_REMOVE_HEAD(&comm->free_sends, next);
-		return send;
-	}
-	if (comm->num_sends == SF_COMM_SENDS_MAX)
-		return NULL;
-	send = (struct comm_send *)malloc(sizeof(*send) + comm->options.body_max);
-	if (send == NULL)
-		return NULL;
-	send->comm = comm;
-	comm->num_sends++;
-	return send;
-}
-
-static void send_done(void *request, ucs_status_t status, void *user)
-{
-	struct comm_send *send = (struct comm_send *)user;
-	(void)status; /* a failed peer is told of by its error handler */
-	SLIST_INSERT_HEAD(&send->comm->free_sends, send, next);
-	ucp_request_free(request);
-}
-
-doca_error_t sf_comm_send(struct sf_comm *comm, struct sf_comm_peer *base, const void *head, size_t head_len, const void *body,
-			  size_t body_len)
-{
-	struct comm_peer *peer = (struct comm_peer *)base;
-	if (peer->state != COMM_PEER_OPEN)
-		return DOCA_ERROR_NOT_CONNECTED;
-	if (head_len > SF_COMM_HEAD_MAX || body_len > comm->options.body_max) {
-		SF_LOG_ERR("urom: a message of %zu bytes, at most %zu are possible", body_len, comm->options.body_max);
-		return DOCA_ERROR_TOO_BIG;
-	}
-	struct comm_send *send = take_send(comm);
-	if (send == NULL)
-		return DOCA_ERROR_AGAIN;
-	const ucp_request_param_t param = {
-		.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-		.flags = UCP_AM_SEND_FLAG_REPLY | UCP_AM_SEND_FLAG_EAGER,
-		.cb = {.send = send_done},
-		.user_data = send,
-	};
-	memcpy(send->head, head, head_len);
-	if (body_len != 0)
-		memcpy(send->body, body, body_len);
-	ucs_status_ptr_t request = ucp_am_send_nbx(peer->endpoint, COMM_AM_ID, send->head, head_len, send->body, body_len, &param);
-	if (!UCS_PTR_IS_PTR(request))
-		SLIST_INSERT_HEAD(&comm->free_sends, send, next);
-	if (!UCS_PTR_IS_ERR(request))
-		return DOCA_SUCCESS;
-	peer_failed(peer, peer->endpoint, UCS_PTR_STATUS(request));
-	return DOCA_ERROR_NOT_CONNECTED;
 }
