@@ -181,6 +181,8 @@ struct doca_rdma_task_receive {
 	uint32_t result_len;
 	bool mapped; /* dst is another process's memory, mapped here */
 	doca_be32_t immediate;
+	uint64_t region_of; /* sf_mmap_id of the memory map whose region is known, or 0 */
+	struct sf_region *region;
 	struct sf_recv recv;
 	struct sf_iov iov[RDMA_RECV_LIST_MAX];
 };

@@ -78,6 +78,23 @@ static doca_error_t add_piece(struct doca_rdma_task_receive *task, const struct 
 	return result;
 }
 
+/* Looked up once for each memory map that the task has: a receive is posted again and again. */
+static doca_error_t take_region(struct doca_rdma_task_receive *task)
+{
+	struct doca_rdma *rdma = (struct doca_rdma *)task->base.ctx;
+	struct doca_mmap *mmap = task->dst->mmap;
+	doca_error_t result = DOCA_SUCCESS;
+	if (__builtin_expect(task->region_of != sf_mmap_id(mmap), 0)) {
+		task->region_of = 0;
+		result = task->mapped ? sf_mmap_mapped_region(mmap, rdma->dev, &task->region)
+				      : sf_mmap_region(mmap, rdma->dev, &task->region);
+		if (result == DOCA_SUCCESS)
+			task->region_of = sf_mmap_id(mmap);
+	}
+	task->recv.region = task->region;
+	return result;
+}
+
 static doca_error_t take_apart(struct doca_rdma_task_receive *task)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)task->base.ctx;
@@ -96,11 +113,7 @@ static doca_error_t take_apart(struct doca_rdma_task_receive *task)
 		if (result != DOCA_SUCCESS)
 			return result;
 	}
-	if (task->recv.iov_num == 0)
-		return DOCA_SUCCESS;
-	if (task->mapped)
-		return sf_mmap_mapped_region(task->dst->mmap, rdma->dev, &task->recv.region);
-	return sf_mmap_region(task->dst->mmap, rdma->dev, &task->recv.region);
+	return task->recv.iov_num != 0 ? take_region(task) : DOCA_SUCCESS;
 }
 
 static doca_error_t receive_submit(struct doca_task *base, uint32_t flags)

@@ -242,9 +242,14 @@ static doca_error_t take_atomic(struct rdma_request *request)
 {
 	if (request->dst == NULL)
 		return rdma_request_missing(request, "remote destination");
-	doca_error_t result = rdma_request_take_result(request);
-	if (result != DOCA_SUCCESS)
-		return result;
+	const struct doca_buf *into = request->result;
+	if (__builtin_expect(into == NULL || into->head + into->len - into->data < (ptrdiff_t)sizeof(uint64_t) ||
+				     !take_one(request, into, into->data, sizeof(uint64_t), true),
+			     0)) {
+		doca_error_t result = rdma_request_take_result(request);
+		if (result != DOCA_SUCCESS)
+			return result;
+	}
 	if ((uintptr_t)request->dst->data % sizeof(uint64_t) != 0) {
 		SF_LOG_ERR("%s: remote address %p is not divisible by 8", request->base.cls->name, (void *)request->dst->data);
 		return DOCA_ERROR_INVALID_VALUE;
