@@ -185,9 +185,9 @@ static doca_error_t mem_alloc(struct doca_gpu *gpu, size_t size, size_t alignmen
 {
 	if (alloc_result != DOCA_SUCCESS)
 		return alloc_result;
-	assert_int_equal(type, DOCA_GPU_MEM_TYPE_GPU_CPU);
+	assert_int_equal(type, DOCA_GPU_MEM_TYPE_GPU);
 	*gpu_addr = aligned_alloc(alignment, (size + alignment - 1) & ~(alignment - 1));
-	*cpu_addr = *gpu_addr;
+	*cpu_addr = NULL;
 	memset(*gpu_addr, 0, size);
 	num_allocated++;
 	return DOCA_SUCCESS;
@@ -197,6 +197,12 @@ static doca_error_t mem_free(struct doca_gpu *gpu, void *gpu_addr)
 {
 	num_allocated--;
 	free(gpu_addr);
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t copy_to(struct doca_gpu *gpu, void *gpu_addr, const void *from, size_t len)
+{
+	memcpy(gpu_addr, from, len);
 	return DOCA_SUCCESS;
 }
 
@@ -217,12 +223,17 @@ static void host_unmap(struct doca_gpu *gpu, void *addr)
 	num_mapped--;
 }
 
-static const struct sf_gpu_ops soft_ops = {
-	.name = "soft", .mem_alloc = mem_alloc, .mem_free = mem_free, .host_map = host_map, .host_unmap = host_unmap};
+static const struct sf_gpu_ops soft_ops = {.name = "soft",
+					   .mem_alloc = mem_alloc,
+					   .mem_free = mem_free,
+					   .copy_to = copy_to,
+					   .host_map = host_map,
+					   .host_unmap = host_unmap};
 static const struct sf_gpu_ops hard_ops = {.name = "hard",
 					   .hardware = true,
 					   .mem_alloc = mem_alloc,
 					   .mem_free = mem_free,
+					   .copy_to = copy_to,
 					   .host_map = host_map,
 					   .host_unmap = host_unmap};
 
