@@ -164,9 +164,12 @@ doca_error_t sf_topology_add_real(struct sf_topology *topology, const char *root
 {
 	struct sf_real_device *real = calloc(SF_REAL_DEVICES_MAX, sizeof(*real));
 	const struct sf_node *node = node_of(topology);
-	uint32_t num = real && node ? sf_sysfs_rdma(root, real) : 0, usable = 0;
 	struct sf_device *devices;
+	uint32_t num, usable = 0;
 
+	if (!real)
+		return DOCA_ERROR_NO_MEMORY;
+	num = node ? sf_sysfs_rdma(root, real) : 0;
 	for (uint32_t i = 0; i < num; i++) {
 		if (is_usable(root, real[i].name))
 			real[usable++] = real[i];
