@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ucx_side.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+doca_error_t ucx_side_error(ucs_status_t status)
+{
+	switch (status) {
+	case UCS_OK:
+		return DOCA_SUCCESS;
+	case UCS_ERR_NO_MEMORY:
+		return DOCA_ERROR_NO_MEMORY;
+	case UCS_ERR_MESSAGE_TRUNCATED:
+		return DOCA_ERROR_TOO_BIG;
+	case UCS_ERR_INVALID_PARAM:
+	case UCS_ERR_INVALID_ADDR:
+		return DOCA_ERROR_INVALID_VALUE;
+	case UCS_ERR_UNSUPPORTED:
+		return DOCA_ERROR_NOT_SUPPORTED;
+	case UCS_ERR_CANCELED:
+	case UCS_ERR_UNREACHABLE:
+	case UCS_ERR_CONNECTION_RESET:
+	case UCS_ERR_ENDPOINT_TIMEOUT:
+	case UCS_ERR_NOT_CONNECTED:
+		return DOCA_ERROR_CONNECTION_ABORTED;
+	default:
+		return DOCA_ERROR_IO_FAILED;
+	}
+}
+
+/* ---- open and close ---- */
+
+static ucs_status_t open_context(struct ucx_side *side, uint64_t features)
+{
+	const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = features};
+	ucp_config_t *config;
+	ucs_status_t status = ucp_config_read(NULL, NULL, &config);
+	if (status != UCS_OK)
+		return status;
+	status = ucp_init(&params, config, &side->context);
+	ucp_config_release(config);
+	return status;
+}
+
+doca_error_t ucx_side_open(struct ucx_side *side, uint64_t features)
+{
+	const ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE, .thread_mode = UCS_THREAD_MODE_SINGLE};
+	memset(side, 0, sizeof(*side));
+	ucs_status_t status = open_context(side, features);
+	if (status != UCS_OK)
+		return ucx_side_error(status);
+	status = ucp_worker_create(side->context, &params, &side->worker);
+	if (status != UCS_OK)
+		goto no_worker;
+	status = ucp_worker_get_address(side->worker, &side->address, &side->address_len);
+	if (status == UCS_OK)
+		return DOCA_SUCCESS;
+	ucp_worker_destroy(side->worker);
+no_worker:
+	ucp_cleanup(side->context);
+	return ucx_side_error(status);
+}
+
+static int64_t elapsed_ms(const struct timespec *from, const struct timespec *to)
+{
+	return (to->tv_sec - from->tv_sec) * 1000 + (to->tv_nsec - from->tv_nsec) / 1000000;
+}
+
+static void close_endpoint(struct ucx_side *side, struct ucx_endpoint *endpoint)
+{
+	const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_EP_CLOSE_FLAG_FORCE};
+	LIST_REMOVE(endpoint, next);
+	side->num_endpoints--;
+	ucs_status_ptr_t closing = ucp_ep_close_nbx(endpoint->ep, &param);
+	while (UCS_PTR_IS_PTR(closing) && ucp_request_check_status(closing) == UCS_INPROGRESS) /* forced: nobody else is asked */
+		(void)ucp_worker_progress(side->worker);
+	if (UCS_PTR_IS_PTR(closing))
+		ucp_request_free(closing);
+	free(endpoint);
+}
+
+/* What has been sent gets some time to leave. */
+static void flush(struct ucx_side *side)
+{
+	const ucp_request_param_t param = {.op_attr_mask = 0};
+	struct timespec now, begin;
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	now = begin;
+	ucs_status_ptr_t request = ucp_worker_flush_nbx(side->worker, &param);
+	if (!UCS_PTR_IS_PTR(request))
+		return;
+	while (ucp_request_check_status(request) == UCS_INPROGRESS && elapsed_ms(&begin, &now) < UCX_SIDE_FLUSH_MS) {
+		(void)ucp_worker_progress(side->worker);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	}
+	ucp_request_free(request);
+}
+
+void ucx_side_close(struct ucx_side *side)
+{
+	flush(side);
+	while (!LIST_EMPTY(&side->endpoints))
+		close_endpoint(side, LIST_FIRST(&side->endpoints));
+	ucp_worker_release_address(side->worker, side->address);
+	ucp_worker_destroy(side->worker);
+	ucp_cleanup(side->context);
+}
+
+/* ---- addresses and endpoints ---- */
+
+doca_error_t ucx_side_copy_address(const struct ucx_side *side, void *address, size_t *len)
+{
+	if (*len < side->address_len) {
+		*len = side->address_len;
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	memcpy(address, side->address, side->address_len);
+	*len = side->address_len;
+	return DOCA_SUCCESS;
+}
+
+static void endpoint_failed(void *arg, ucp_ep_h ep, ucs_status_t status)
+{
+	(void)ep;
+	(void)status;
+	((struct ucx_endpoint *)arg)->failed = true;
+}
+
+static struct ucx_endpoint *find_endpoint(struct ucx_side *side, uint64_t peer)
+{
+	struct ucx_endpoint *endpoint, *next;
+	for (endpoint = LIST_FIRST(&side->endpoints); endpoint != NULL; endpoint = next) {
+		next = LIST_NEXT(endpoint, next);
+		if (endpoint->peer != peer)
+			continue;
+		if (!endpoint->failed)
+			return endpoint;
+		close_endpoint(side, endpoint);
+	}
+	return NULL;
+}
+
+static doca_error_t open_endpoint(struct ucx_side *side, const void *address, uint64_t peer, struct ucx_endpoint **out)
+{
+	struct ucx_endpoint *endpoint = (struct ucx_endpoint *)calloc(1, sizeof(*endpoint));
+	if (endpoint == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	const ucp_ep_params_t params = {
+		.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER,
+		.address = (const ucp_address_t *)address,
+		.err_mode = UCP_ERR_HANDLING_MODE_PEER,
+		.err_handler = {endpoint_failed, endpoint},
+	};
+	ucs_status_t status = ucp_ep_create(side->worker, &params, &endpoint->ep);
+	if (status != UCS_OK) {
+		free(endpoint);
+		return ucx_side_error(status);
+	}
+	endpoint->peer = peer;
+	LIST_INSERT_HEAD(&side->endpoints, endpoint, next);
+	side->num_endpoints++;
+	*out = endpoint;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t ucx_side_reach(struct ucx_side *side, const void *address, struct ucx_endpoint **endpoint)
+{
+	ucp_worker_address_attr_t attr = {.field_mask = UCP_WORKER_ADDRESS_ATTR_FIELD_UID};
+	/* UCX takes the address without const, and only reads it. */
+	ucs_status_t status = ucp_worker_address_query((ucp_address_t *)(uintptr_t)address, &attr);
+	if (status != UCS_OK)
+		return ucx_side_error(status);
+	*endpoint = find_endpoint(side, attr.worker_uid);
+	if (*endpoint != NULL)
+		return DOCA_SUCCESS;
+	if (side->num_endpoints == UCX_SIDE_ENDPOINTS_MAX)
+		return DOCA_ERROR_FULL;
+	return open_endpoint(side, address, attr.worker_uid, endpoint);
+}

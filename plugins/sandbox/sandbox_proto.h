@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the two halves of the sandbox plugin say to each other. */
+#ifndef SANDBOX_PROTO_H
+#define SANDBOX_PROTO_H
+
+#include <stdint.h>
+
+#define SANDBOX_VERSION 1
+
+/* The most bytes that a receive asks for; the channel's own limit is usually far below. */
+#define SANDBOX_LEN_MAX (16u << 20)
+
+enum sandbox_command_type { SANDBOX_SEND = 1, SANDBOX_RECEIVE = 2 };
+
+struct sandbox_command {
+	uint64_t type;
+	uint64_t peer;	   /* of a send: the other worker's id in the domain */
+	uint64_t tag;
+	uint64_t tag_mask; /* of a receive: which bits of the tag matter */
+	uint64_t len;	   /* of a send: bytes of data; of a receive: the most that are wanted */
+	uint8_t data[];	   /* of a send */
+};
+
+struct sandbox_notification {
+	uint64_t type;
+	uint64_t tag; /* of a receive: the sender's */
+	uint64_t len; /* bytes of data */
+	uint8_t data[];
+};
+
+#endif

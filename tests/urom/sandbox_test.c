@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The sandbox plugin: tagged messages between the workers of a domain. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <doca_buf.h>
+
+#include "support/urom_rig.h"
+#include "urom_sandbox.h"
+
+#define SANDBOX "worker_sandbox"
+#define MESSAGE_MAX 4096 /* the channel's */
+#define MANY 64
+
+static struct urom_rig rig;
+static struct doca_urom_worker *workers[2];
+static struct doca_urom_domain *domain;
+static const uint64_t ids[2] = {4, 9};
+
+/* ---- a domain of one process ---- */
+
+static doca_error_t gather(void *sbuf, void *rbuf, size_t msglen, void *coll_info, void **req)
+{
+	(void)coll_info;
+	memcpy(rbuf, sbuf, msglen);
+	*req = rbuf;
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t gathered(void *req)
+{
+	(void)req;
+	return DOCA_SUCCESS;
+}
+
+static bool start_domain(void)
+{
+	struct doca_urom_domain_oob_coll oob = {gather, gathered, gathered, NULL, 1, 0};
+	uint64_t own[2] = {ids[0], ids[1]};
+	if (doca_urom_domain_create(&domain) != DOCA_SUCCESS)
+		return false;
+	struct doca_ctx *ctx = doca_urom_domain_as_ctx(domain);
+	return doca_pe_connect_ctx(rig.pe, ctx) == DOCA_SUCCESS && doca_urom_domain_set_oob(domain, &oob) == DOCA_SUCCESS &&
+	       doca_urom_domain_set_workers(domain, own, workers, 2) == DOCA_SUCCESS && doca_ctx_start(ctx) == DOCA_ERROR_IN_PROGRESS &&
+	       urom_rig_await(&rig, ctx, DOCA_CTX_STATE_RUNNING);
+}
+
+static void end_domain(void)
+{
+	(void)doca_ctx_stop(doca_urom_domain_as_ctx(domain));
+	(void)doca_urom_domain_destroy(domain);
+	domain = NULL;
+}
+
+static bool init_sandbox(void)
+{
+	const struct doca_urom_service_plugin_info *plugins;
+	size_t num;
+	if (doca_urom_service_get_plugins_list(rig.service, &plugins, &num) != DOCA_SUCCESS)
+		return false;
+	for (size_t i = 0; i < num; i++) {
+		if (strcmp(plugins[i].plugin_name, SANDBOX) == 0)
+			return urom_sandbox_init(plugins[i].id, plugins[i].version + 1) == DOCA_ERROR_UNSUPPORTED_VERSION &&
+			       urom_sandbox_init(plugins[i].id, plugins[i].version) == DOCA_SUCCESS;
+	}
+	return false;
+}
+
+static int open_rig(void **state)
+{
+	(void)state;
+	if (!urom_rig_open(&rig, NULL) || !init_sandbox())
+		return -1;
+	for (int i = 0; i < 2; i++) {
+		workers[i] = urom_rig_worker(&rig, DOCA_UROM_WORKER_ID_ANY, SANDBOX);
+		if (workers[i] == NULL || doca_urom_worker_set_max_inflight_tasks(workers[i], 2 * MANY) != DOCA_SUCCESS ||
+		    !urom_rig_start_worker(&rig, workers[i]))
+			return -1;
+	}
+	return start_domain() ? 0 : -1;
+}
+
+static int close_rig(void **state)
+{
+	(void)state;
+	if (domain != NULL)
+		end_domain();
+	for (int i = 0; i < 2; i++) {
+		if (workers[i] != NULL)
+			(void)urom_rig_stop_worker(&rig, workers[i]);
+	}
+	urom_rig_close(&rig);
+	return 0;
+}
+
+/* ---- messages ---- */
+
+struct end {
+	int done;
+	doca_error_t result;
+	size_t len;
+	uint64_t tag;
+	uint8_t data[MESSAGE_MAX];
+};
+
+static void sent(doca_error_t result, union doca_data cookie)
+{
+	struct end *end = (struct end *)cookie.ptr;
+	end->result = result;
+	end->done = 1;
+}
+
+static void received(doca_error_t result, union doca_data cookie, const void *data, size_t len, uint64_t tag)
+{
+	struct end *end = (struct end *)cookie.ptr;
+	end->result = result;
+	end->done = 1;
+	end->len = len;
+	end->tag = tag;
+	if (len != 0)
+		memcpy(end->data, data, len);
+}
+
+static void begin_send(int from, uint64_t peer, uint64_t tag, const void *data, size_t len, struct end *end)
+{
+	memset(end, 0, sizeof(*end));
+	assert_int_equal(urom_sandbox_task_send(workers[from], (union doca_data){.ptr = end}, peer, tag, data, len, sent), DOCA_SUCCESS);
+}
+
+static void begin_receive(int at, uint64_t tag, uint64_t mask, size_t len, struct end *end)
+{
+	memset(end, 0, sizeof(*end));
+	assert_int_equal(urom_sandbox_task_receive(workers[at], (union doca_data){.ptr = end}, tag, mask, len, received), DOCA_SUCCESS);
+}
+
+static doca_error_t await(struct end *end)
+{
+	assert_true(urom_rig_await_flag(&rig, &end->done));
+	return end->result;
+}
+
+static doca_error_t send(int from, uint64_t peer, uint64_t tag, const void *data, size_t len)
+{
+	struct end end;
+	begin_send(from, peer, tag, data, len, &end);
+	return await(&end);
+}
+
+/* ---- tests ---- */
+
+static void there_and_back(void **state)
+{
+	struct end ping, pong;
+	(void)state;
+	begin_receive(1, 7, UINT64_MAX, 100, &ping);
+	assert_int_equal(send(0, ids[1], 7, "ping", 4), DOCA_SUCCESS);
+	assert_int_equal(await(&ping), DOCA_SUCCESS);
+	assert_int_equal(ping.len, 4);
+	assert_int_equal(ping.tag, 7);
+	assert_memory_equal(ping.data, "ping", 4);
+	assert_int_equal(send(1, ids[0], 8, "pong!", 5), DOCA_SUCCESS); /* before anybody waits for it */
+	begin_receive(0, 8, UINT64_MAX, 100, &pong);
+	assert_int_equal(await(&pong), DOCA_SUCCESS);
+	assert_int_equal(pong.len, 5);
+	assert_int_equal(pong.tag, 8);
+	assert_memory_equal(pong.data, "pong!", 5);
+}
+
+static void a_worker_writes_to_itself(void **state)
+{
+	struct end end;
+	(void)state;
+	begin_receive(0, 1, UINT64_MAX, 100, &end);
+	assert_int_equal(send(0, ids[0], 1, "me", 2), DOCA_SUCCESS);
+	assert_int_equal(await(&end), DOCA_SUCCESS);
+	assert_memory_equal(end.data, "me", 2);
+}
+
+static void only_bits_of_the_mask_matter(void **state)
+{
+	struct end low, high;
+	(void)state;
+	begin_receive(1, 0x0100, 0xff00, 100, &low);
+	begin_receive(1, 0x0200, 0xff00, 100, &high);
+	assert_int_equal(send(0, ids[1], 0x0234, "high", 4), DOCA_SUCCESS);
+	assert_int_equal(await(&high), DOCA_SUCCESS);
+	assert_int_equal(high.tag, 0x0234);
+	assert_false(low.done);
+	assert_int_equal(send(0, ids[1], 0x0112, "low", 3), DOCA_SUCCESS);
+	assert_int_equal(await(&low), DOCA_SUCCESS);
+	assert_int_equal(low.tag, 0x0112);
+}
+
+static void an_empty_message(void **state)
+{
+	struct end end;
+	(void)state;
+	begin_receive(1, 1, UINT64_MAX, 0, &end);
+	assert_int_equal(send(0, ids[1], 1, NULL, 0), DOCA_SUCCESS);
+	assert_int_equal(await(&end), DOCA_SUCCESS);
+	assert_int_equal(end.len, 0);
+}
+
+static void the_largest_message(void **state)
+{
+	static uint8_t data[MESSAGE_MAX];
+	static struct end end;
+	size_t most = MESSAGE_MAX;
+	(void)state;
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(i * 7);
+	while (urom_sandbox_task_receive(workers[1], (union doca_data){.ptr = &end}, 5, UINT64_MAX, most, received) == DOCA_ERROR_TOO_BIG)
+		most--;
+	size_t sendable = MESSAGE_MAX;
+	doca_error_t result;
+	struct end out = {0};
+	while ((result = urom_sandbox_task_send(workers[0], (union doca_data){.ptr = &out}, ids[1], 5, data, sendable, sent)) ==
+	       DOCA_ERROR_TOO_BIG)
+		sendable--;
+	assert_int_equal(result, DOCA_SUCCESS);
+	assert_in_range(sendable, MESSAGE_MAX - 128, MESSAGE_MAX - 24);
+	assert_in_range(most, sendable, MESSAGE_MAX - 32);
+	assert_int_equal(await(&out), DOCA_SUCCESS);
+	assert_int_equal(await(&end), DOCA_SUCCESS);
+	assert_int_equal(end.len, sendable);
+	assert_memory_equal(end.data, data, sendable);
+}
+
+static void more_than_was_asked_for(void **state)
+{
+	struct end end;
+	(void)state;
+	begin_receive(1, 1, UINT64_MAX, 3, &end);
+	assert_int_equal(send(0, ids[1], 1, "four", 4), DOCA_SUCCESS);
+	assert_int_equal(await(&end), DOCA_ERROR_TOO_BIG);
+	assert_int_equal(send(0, ids[1], 1, "five5", 5), DOCA_SUCCESS); /* it had come before */
+	begin_receive(1, 1, UINT64_MAX, 3, &end);
+	assert_int_equal(await(&end), DOCA_ERROR_TOO_BIG);
+	begin_receive(1, 2, UINT64_MAX, 3, &end);
+	assert_int_equal(send(0, ids[1], 2, "3 b", 3), DOCA_SUCCESS);
+	assert_int_equal(await(&end), DOCA_SUCCESS);
+}
+
+static void nobody_of_that_id(void **state)
+{
+	(void)state;
+	assert_int_equal(send(0, 5, 1, "x", 1), DOCA_ERROR_NOT_FOUND);
+	end_domain();
+	assert_int_equal(doca_pe_progress(rig.pe) >= 0, 1);
+	for (doca_error_t result = DOCA_SUCCESS; result != DOCA_ERROR_NOT_FOUND;) /* the worker is told that the domain is gone */
+		result = send(0, ids[1], 1, "x", 1);
+}
+
+static void many_in_their_order(void **state)
+{
+	static struct end out[MANY], in[MANY];
+	(void)state;
+	for (uint32_t i = 0; i < MANY; i++) {
+		begin_receive(1, 3, UINT64_MAX, sizeof(i), &in[i]);
+		begin_send(0, ids[1], 3, &i, sizeof(i), &out[i]);
+	}
+	for (uint32_t i = 0; i < MANY; i++) {
+		assert_int_equal(await(&out[i]), DOCA_SUCCESS);
+		assert_int_equal(await(&in[i]), DOCA_SUCCESS);
+		assert_memory_equal(in[i].data, &i, sizeof(i));
+	}
+}
+
+static void a_worker_that_is_gone(void **state)
+{
+	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	doca_error_t result;
+	(void)state;
+	assert_int_equal(send(0, ids[1], 1, "x", 1), DOCA_SUCCESS);
+	assert_true(urom_rig_stop_worker(&rig, workers[1]));
+	workers[1] = NULL;
+	do
+		result = send(0, ids[1], 1, "x", 1);
+	while (result == DOCA_SUCCESS && urom_rig_now_ns() < until);
+	assert_int_not_equal(result, DOCA_SUCCESS);
+	struct end end;
+	begin_receive(0, 2, UINT64_MAX, 10, &end); /* the others go on */
+	assert_int_equal(send(0, ids[0], 2, "me", 2), DOCA_SUCCESS);
+	assert_int_equal(await(&end), DOCA_SUCCESS);
+}
+
+static void a_stop_while_receives_wait(void **state)
+{
+	struct end end;
+	(void)state;
+	begin_receive(0, 1, UINT64_MAX, 10, &end);
+	assert_int_equal(doca_ctx_stop(doca_urom_worker_as_ctx(workers[0])), DOCA_ERROR_IN_PROGRESS);
+	assert_true(urom_rig_await(&rig, doca_urom_worker_as_ctx(workers[0]), DOCA_CTX_STATE_IDLE));
+	assert_int_equal(await(&end), DOCA_ERROR_BAD_STATE);
+	assert_int_equal(doca_urom_worker_destroy(workers[0]), DOCA_SUCCESS);
+	workers[0] = NULL;
+}
+
+static void raw_done(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
+{
+	struct end *end = (struct end *)task_user_data.ptr;
+	(void)ctx_user_data;
+	end->result = doca_task_get_status(doca_urom_worker_cmd_task_as_task(task));
+	end->done = 1;
+	(void)doca_urom_worker_cmd_task_release(task);
+}
+
+static void what_is_no_command(void **state)
+{
+	static const uint64_t words[][5] = {{0}, {3, 4, 1, 0, 0}, {1, 4, 1, 0, 1}, {1, 4, 1, 0, UINT64_MAX}, {2, 0, 1, 0, UINT64_MAX}};
+	static const size_t lens[] = {40, 40, 40, 40, 40, 39, 8, 1};
+	(void)state;
+	for (size_t i = 0; i < sizeof(lens) / sizeof(lens[0]); i++) {
+		struct doca_urom_worker_cmd_task *task;
+		struct end end = {0};
+		void *place;
+		assert_int_equal(doca_urom_worker_cmd_task_allocate_init(workers[0], urom_rig_plugin(&rig, SANDBOX), &task), DOCA_SUCCESS);
+		struct doca_buf *payload = doca_urom_worker_cmd_task_get_payload(task);
+		assert_int_equal(doca_buf_get_data(payload, &place), DOCA_SUCCESS);
+		memcpy(place, words[i < 5 ? i : 4], 40);
+		assert_int_equal(doca_buf_set_data(payload, place, lens[i]), DOCA_SUCCESS);
+		doca_urom_worker_cmd_task_set_cb(task, raw_done);
+		doca_task_set_user_data(doca_urom_worker_cmd_task_as_task(task), (union doca_data){.ptr = &end});
+		assert_int_equal(doca_task_submit(doca_urom_worker_cmd_task_as_task(task)), DOCA_SUCCESS);
+		assert_int_equal(await(&end), DOCA_ERROR_INVALID_VALUE);
+	}
+}
+
+#define WITH_RIG(test) cmocka_unit_test_setup_teardown(test, open_rig, close_rig)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_RIG(there_and_back),
+		WITH_RIG(a_worker_writes_to_itself),
+		WITH_RIG(only_bits_of_the_mask_matter),
+		WITH_RIG(an_empty_message),
+		WITH_RIG(the_largest_message),
+		WITH_RIG(more_than_was_asked_for),
+		WITH_RIG(nobody_of_that_id),
+		WITH_RIG(many_in_their_order),
+		WITH_RIG(a_worker_that_is_gone),
+		WITH_RIG(a_stop_while_receives_wait),
+		WITH_RIG(what_is_no_command),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
