@@ -125,7 +125,9 @@ static doca_error_t receive_submit(struct doca_task *base, uint32_t flags)
 	if (result != DOCA_SUCCESS)
 		return result;
 	task->connection = NULL;
+	task->opcode = DOCA_RDMA_OPCODE_RECV_SEND;
 	task->result_len = 0;
+	task->immediate = 0;
 	task->recv.iov = task->iov;
 	task->recv.done = receive_done;
 	return sf_port_post_recv(rdma->port, &task->recv);
