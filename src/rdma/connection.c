@@ -90,14 +90,19 @@ void rdma_connection_lose(struct doca_rdma_connection *connection, doca_error_t 
 	if (connection->state != RDMA_CONNECTION_CONNECTED) /* a stop has ended it, say */
 		return;
 	connection->state = RDMA_CONNECTION_LOST;
+	connection->lost_by = why;
 	if (connection->by_addr)
 		rdma_connection_changes(connection);
-	if (connection->by_addr && why == DOCA_ERROR_CONNECTION_RESET)
-		return; /* an ordinary end, of which the program has a callback */
-	SF_LOG_WARN("rdma connection %u: %s", connection->id,
-		    why == DOCA_ERROR_CONNECTION_RESET ? "the peer has ended it, or stopped its instance"
-		    : why == DOCA_ERROR_NOT_FOUND      ? "the peer's instance is not there: it has stopped since its export"
-						       : "the peer is gone or does not answer");
+	/* The error is the next task's. Without one this is no failure, and by address the program has a callback. */
+	if (!connection->by_addr)
+		SF_LOG_INFO("rdma connection %u: %s", connection->id, rdma_loss(connection));
+}
+
+const char *rdma_loss(const struct doca_rdma_connection *connection)
+{
+	return connection->lost_by == DOCA_ERROR_CONNECTION_RESET ? "the peer has ended it, or stopped its instance"
+	       : connection->lost_by == DOCA_ERROR_NOT_FOUND	  ? "the peer is gone: its instance has stopped since its export"
+								  : "the peer is gone or does not answer";
 }
 
 void rdma_connection_close_links(struct doca_rdma_connection *connection)

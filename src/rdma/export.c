@@ -24,7 +24,7 @@ static struct doca_rdma_connection *find_connection(struct doca_rdma *rdma, cons
 	if (greeting->slot >= rdma->num_connections)
 		return NULL;
 	connection = &rdma->connections[greeting->slot];
-	if (connection->by_addr || connection->state < RDMA_CONNECTION_EXPORTED || connection->state == RDMA_CONNECTION_FAILED)
+	if (connection->by_addr || connection->state < RDMA_CONNECTION_EXPORTED)
 		return NULL;
 	return is_token(connection->token, greeting->to) ? connection : NULL;
 }
@@ -59,7 +59,9 @@ void rdma_export_accepted(struct doca_rdma *rdma, struct sf_link *link, const vo
 	if (rdma_greeting_parse(data, len, &greeting) == DOCA_SUCCESS)
 		connection = find_connection(rdma, &greeting);
 	link->user = connection;
-	if (connection != NULL && is_peer(connection, &greeting)) {
+	if (connection != NULL && connection->state == RDMA_CONNECTION_FAILED) {
+		sf_link_close(link); /* whoever is late for it: the log has said why it ended */
+	} else if (connection != NULL && is_peer(connection, &greeting)) {
 		connection->in = link;
 		memcpy(connection->in_token, greeting.from, RDMA_TOKEN_SIZE);
 	} else if (connection == NULL || !add_guest(connection, link)) {

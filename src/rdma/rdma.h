@@ -69,6 +69,7 @@ struct doca_rdma_connection {
 	struct doca_rdma *rdma;
 	uint32_t id; /* its slot */
 	enum rdma_connection_state state;
+	doca_error_t lost_by; /* what became of the peer, once LOST; or SUCCESS */
 	union doca_data user_data;
 	uint8_t token[RDMA_TOKEN_SIZE];
 	uint8_t descriptor[RDMA_DESCRIPTOR_SIZE]; /* the program's to read */
@@ -199,6 +200,8 @@ void rdma_connection_release(struct doca_rdma_connection *connection);
 void rdma_connection_fail(struct doca_rdma_connection *connection, doca_error_t why);
 /* The peer is gone. */
 void rdma_connection_lose(struct doca_rdma_connection *connection, doca_error_t why);
+/* For the log of a task on a connection that is LOST: what became of the peer. */
+const char *rdma_loss(const struct doca_rdma_connection *connection);
 /* Progress has to look at it. */
 void rdma_connection_changes(struct doca_rdma_connection *connection);
 /* Closes what links there are. No operation of theirs is in flight. */

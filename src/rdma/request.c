@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tasks that go out by a connection: from the submit to the callback. */
 #include <string.h>
-#include <time.h>
 
 #include "base/log.h"
 #include "rdma/rdma.h"
@@ -321,7 +320,7 @@ static doca_error_t never(const struct rdma_request *request, doca_error_t why)
 	case DOCA_ERROR_NOT_SUPPORTED:
 		return why; /* the fabric has said what is wrong */
 	default:
-		SF_LOG_ERR("%s on connection %u: the peer is gone", name, id);
+		SF_LOG_ERR("%s on connection %u: %s", name, id, rdma_loss(request->connection));
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	}
 }
@@ -370,13 +369,6 @@ static void wait_for_room(struct doca_rdma_connection *connection, struct doca_t
 	connection->waiting_last = task;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 /* Has the peer gone without a receive for as long as the retry count allows? */
 static bool out_of_retries(struct doca_rdma_connection *connection, const struct rdma_request *request)
 {
@@ -384,7 +376,7 @@ static bool out_of_retries(struct doca_rdma_connection *connection, const struct
 	if (count == RDMA_RNR_MAX || connection->num_out != 0 || connection->state != RDMA_CONNECTION_CONNECTED ||
 	    connection->out->state != SF_LINK_READY || (request->op.kind != SF_OP_SEND && request->op.header_len == 0))
 		return false;
-	uint64_t now = now_ns();
+	uint64_t now = rdma_now_ns();
 	if (connection->not_ready_since == 0)
 		connection->not_ready_since = now;
 	return now - connection->not_ready_since >= (count + 1) * RDMA_RNR_WAIT_NS;
@@ -486,8 +478,10 @@ static doca_error_t check_connection(const struct rdma_request *request)
 	if (connection->rdma == rdma_of(&request->base) && connection->state >= RDMA_CONNECTION_CONNECTED)
 		return DOCA_SUCCESS;
 	SF_LOG_ERR("%s: the connection is %s", request->base.cls->name,
-		   connection->rdma != rdma_of(&request->base) ? "another instance's"
-							       : "not connected: call doca_rdma_connect first");
+		   connection->rdma != rdma_of(&request->base)	? "another instance's"
+		   : connection->state == RDMA_CONNECTION_FREE	? "of an earlier run: connect again"
+		   : connection->state == RDMA_CONNECTION_ENDED ? "over, and its place free: connect again"
+								: "not connected yet");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 

@@ -20,7 +20,7 @@ static inline void log_lines_written(char *line)
 	log_lines_num++;
 }
 
-/* Errors only, from here on. Once a process. */
+/* Errors and warnings, from here on. Once a process. */
 static inline void log_lines_open(void)
 {
 	struct doca_log_backend *backend;
@@ -28,7 +28,7 @@ static inline void log_lines_open(void)
 	assert_int_equal(
 		doca_log_backend_create_with_buf_sdk(log_lines_text, sizeof(log_lines_text), log_lines_written, &backend),
 		DOCA_SUCCESS);
-	assert_int_equal(doca_log_backend_set_sdk_level(backend, DOCA_LOG_LEVEL_ERROR), DOCA_SUCCESS);
+	assert_int_equal(doca_log_backend_set_sdk_level(backend, DOCA_LOG_LEVEL_WARNING), DOCA_SUCCESS);
 }
 
 static inline void log_lines_forget(void)
