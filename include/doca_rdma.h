@@ -135,17 +135,18 @@ struct doca_ctx *doca_rdma_as_ctx(struct doca_rdma *rdma);
 /**
  * Makes a connection and the details by which one peer connects to it. Call it once for each peer.
  *
- * The details are opaque, versioned and checksummed. They belong to the connection and are readable until the context is started
- * again or destroyed; the program copies them to the peer, by a file, a socket or Comch. Stopping the context ends them.
+ * The details are opaque, versioned and checksummed. They belong to the connection and are readable until it has ended or the
+ * context is started again or destroyed; the program copies them to the peer, by a file, a socket or Comch. Stopping the context
+ * ends them.
  *
- * @param rdma an instance whose context is RUNNING
+ * @param rdma an instance whose context is RUNNING (of DOCA 2.5: or STARTING)
  * @param[out] local_rdma_conn_details the details
  * @param[out] local_rdma_conn_details_size their bytes
  * @param[out] rdma_connection the connection, which belongs to the instance
  * @return DOCA_SUCCESS
  * @retval DOCA_ERROR_INVALID_VALUE an argument is NULL.
  * @retval DOCA_ERROR_BAD_STATE the context is not RUNNING.
- * @retval DOCA_ERROR_FULL as many connections as doca_rdma_set_max_num_connections() allows were exported in this run.
+ * @retval DOCA_ERROR_FULL as many connections as doca_rdma_set_max_num_connections() allows are in use.
  * @retval DOCA_ERROR_CONNECTION_ABORTED the system gave no random numbers.
  */
 DOCA_EXPERIMENTAL
@@ -156,14 +157,15 @@ doca_error_t doca_rdma_export(struct doca_rdma *rdma, const void **local_rdma_co
  * Connects an exported connection to a peer's. Returns at once: tasks may be submitted right after it, before the peer has
  * connected, too. They go out when the connection stands; if the peer is gone, they end in their error callbacks.
  *
- * @param rdma an instance whose context is RUNNING
+ * @param rdma an instance whose context is RUNNING (of DOCA 2.5: or STARTING)
  * @param remote_rdma_conn_details what the peer's doca_rdma_export() gave; may be freed after the call
  * @param remote_rdma_conn_details_size its bytes
  * @param rdma_connection the connection whose own details the peer is given
  * @return DOCA_SUCCESS
  * @retval DOCA_ERROR_INVALID_VALUE an argument is NULL, the connection is another instance's, or the details are truncated,
  * altered, of another version or transport, or the connection's own.
- * @retval DOCA_ERROR_BAD_STATE the context is not RUNNING, or the connection was connected before.
+ * @retval DOCA_ERROR_BAD_STATE the context is not started, or the connection is of an earlier run, by address, or was connected
+ * before.
  * @retval DOCA_ERROR_CONNECTION_ABORTED the connection cannot be begun.
  */
 DOCA_EXPERIMENTAL
@@ -208,8 +210,9 @@ doca_error_t doca_rdma_connection_get_id(const struct doca_rdma_connection *rdma
 
 /**
  * Ends a connection, however it was made. Tasks that wait or are under way end in their error callbacks, with
- * DOCA_ERROR_BAD_STATE unless they took effect; what was sent before reaches the peer. Then, for a connection by address, the disconnection callback
- * runs on both sides, and the connection's place may be used again: by an export, a call or a caller. The context goes on.
+ * DOCA_ERROR_BAD_STATE unless they took effect; what was sent before reaches the peer. Then, for a connection by address, the
+ * disconnection callback runs on both sides, and the connection's place may be used again: by an export, a call or a caller. The
+ * context goes on.
  *
  * Disconnecting a connection that has ended, or whose end has begun, does nothing, so the disconnection callback of either side
  * may call it. If a connection that was just accepted is ended before its established callback, the failure callback tells it.
