@@ -127,6 +127,13 @@ static doca_error_t spawn(struct daemon *daemon, struct daemon_client *client, c
 	return result;
 }
 
+static int by_id(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* By id, whichever started first. */
 static void list_group(struct daemon *daemon, const struct daemon_client *client, const struct urom_head *head)
 {
 	static struct urom_group group;
@@ -137,6 +144,7 @@ static void list_group(struct daemon *daemon, const struct daemon_client *client
 		if (worker->state == WORKER_READY && worker->has_gid && worker->gid == head->subject && group.num < UROM_GROUP_MAX)
 			group.ids[group.num++] = worker->id;
 	}
+	qsort(group.ids, group.num, sizeof(group.ids[0]), by_id);
 	answer(daemon, client, UROM_GROUP_IS, DOCA_SUCCESS, head->request, head->subject, packed,
 	       urom_group_pack(&group, packed, sizeof(packed)));
 }
