@@ -98,7 +98,8 @@ struct urom_plugin_iface {
 	doca_error_t (*addr)(struct urom_worker_ctx *ctx, void *addr, size_t *addr_len);
 	/** Takes commands: removes and frees every struct urom_worker_cmd_desc of the list. */
 	doca_error_t (*worker_cmd)(struct urom_worker_ctx *ctx, ucs_list_link_t *cmd_list);
-	/** Goes on with what is under way, and appends finished commands' struct urom_worker_notif_desc. DOCA_ERROR_EMPTY: none. */
+	/** Goes on with what is under way, and appends finished commands' struct urom_worker_notif_desc. DOCA_ERROR_EMPTY: nothing has
+	 *  moved, and the worker may sleep a little. */
 	doca_error_t (*progress)(struct urom_worker_ctx *ctx, ucs_list_link_t *notif_list);
 	/** Writes a notification with its payload as it is to be sent: *packed_notif_len is the room, then the bytes. */
 	doca_error_t (*notif_pack)(struct urom_worker_notify *notif, size_t *packed_notif_len, void *packed_notif);

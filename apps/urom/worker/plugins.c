@@ -140,8 +140,9 @@ bool plugins_run(struct worker *worker)
 			any = true;
 		}
 		doca_error_t result = plugin->ctx.iface.progress(&plugin->ctx, &worker->notifications);
+		any |= result == DOCA_SUCCESS;
 		if (result != DOCA_SUCCESS && result != DOCA_ERROR_EMPTY)
 			DOCA_LOG_WARN("progress of %s: %s", plugin->path, doca_error_get_name(result));
 	}
-	return any || !ucs_list_is_empty(&worker->notifications);
+	return any;
 }

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The host's half of the allreduce plugin: a vector of each rank goes to the rank's worker, the workers reduce them among
+ * themselves, and each rank gets the result, while its own thread does something else and calls doca_pe_progress() now and then.
+ *
+ *   urom_allreduce_init(id, version);                  from the service's plugin list: "worker_allreduce"
+ *   ... workers RUNNING, in a RUNNING domain in which they have the ids 0 to n-1: their ranks ...
+ *   urom_allreduce_comm_create(worker, rank, n, UROM_ALLREDUCE_DEPTH, &comm);
+ *   urom_allreduce_task(comm, cookie, &args, finished);
+ *   ... doca_pe_progress() ...
+ *   urom_allreduce_comm_destroy(comm);
+ *
+ * A vector travels in commands of the channel's message size, which all ranks must have set alike: larger messages
+ * (doca_urom_service_set_max_comm_msg_size, 64 KiB say) make a faster allreduce. All calls belong to the thread of the worker's
+ * progress engine.
+ */
+#ifndef UROM_ALLREDUCE_H
+#define UROM_ALLREDUCE_H
+
+#include <doca_urom.h>
+
+#define UROM_ALLREDUCE_INFLIGHT_MAX 8 /* allreduces of one comm under way at once */
+#define UROM_ALLREDUCE_DEPTH 64	      /* commands of one comm under way at once, where the program has no other wish */
+
+enum urom_allreduce_type {
+	UROM_ALLREDUCE_FLOAT,
+	UROM_ALLREDUCE_DOUBLE,
+	UROM_ALLREDUCE_INT32, /* sums wrap around */
+	UROM_ALLREDUCE_INT64,
+};
+
+enum urom_allreduce_op { UROM_ALLREDUCE_SUM, UROM_ALLREDUCE_MIN, UROM_ALLREDUCE_MAX };
+
+enum urom_allreduce_algorithm {
+	UROM_ALLREDUCE_AUTO, /* by the size */
+	UROM_ALLREDUCE_TREE, /* few messages: for small vectors */
+	UROM_ALLREDUCE_RING, /* each worker reduces its share: for large ones */
+};
+
+/* tag, count, type, op and algorithm are the same on all ranks. */
+struct urom_allreduce_args {
+	uint64_t tag; /* which allreduce this is: no other that is under way, nor one that has failed, has the same */
+	const void *send;
+	void *receive; /* may be send; both are the plugin's until the end */
+	size_t count;  /* elements */
+	enum urom_allreduce_type type;
+	enum urom_allreduce_op op;
+	enum urom_allreduce_algorithm algorithm;
+};
+
+/*
+ * How an allreduce ended, once for each. DOCA_ERROR_CONNECTION_ABORTED: a worker of it is gone; INVALID_VALUE: the ranks do not
+ * agree on it, or the worker has another id in the domain; NOT_FOUND: a rank is not in the domain. What receive holds then is not said.
+ */
+typedef void (*urom_allreduce_finished)(doca_error_t result, union doca_data cookie);
+
+struct urom_allreduce_comm;
+
+/* UNSUPPORTED_VERSION: the halves do not belong together. */
+doca_error_t urom_allreduce_init(uint64_t plugin_id, uint64_t version);
+
+/* depth: commands under way at once, at most the worker's tasks in flight. INVALID_VALUE, NO_MEMORY. */
+doca_error_t urom_allreduce_comm_create(struct doca_urom_worker *worker, uint32_t rank, uint32_t num_ranks, uint32_t depth,
+					struct urom_allreduce_comm **comm);
+
+/* IN_USE: an allreduce is under way. */
+doca_error_t urom_allreduce_comm_destroy(struct urom_allreduce_comm *comm);
+
+/* Begins one; finished is told of it from doca_pe_progress() if this returns DOCA_SUCCESS, else not at all. AGAIN: as many as possible are
+ * under way; otherwise what a command's allocation or submit returns. */
+doca_error_t urom_allreduce_task(struct urom_allreduce_comm *comm, union doca_data cookie, const struct urom_allreduce_args *args,
+				 urom_allreduce_finished finished);
+
+#endif
