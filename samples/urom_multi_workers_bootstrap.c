@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -126,6 +127,26 @@ static void group_told(struct doca_urom_service_get_workers_by_gid_task *task, u
 	(void)task;
 }
 
+static int compare_ids(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+static void print_group(uint32_t group, const uint64_t *ids, size_t num)
+{
+	uint64_t sorted[NUM_WORKERS];
+
+	printf("group %u has %zu workers:", group, num);
+	num = num < NUM_WORKERS ? num : NUM_WORKERS; /* others may be in it, of other programs */
+	memcpy(sorted, ids, num * sizeof(*ids));
+	qsort(sorted, num, sizeof(*sorted), compare_ids);
+	for (size_t i = 0; i < num; i++)
+		printf(" %" PRIu64, sorted[i]);
+	printf("\n");
+}
+
 static doca_error_t show_group(struct doca_pe *pe, struct doca_urom_service *service, uint32_t group)
 {
 	struct doca_urom_service_get_workers_by_gid_task *task;
@@ -141,16 +162,9 @@ static doca_error_t show_group(struct doca_pe *pe, struct doca_urom_service *ser
 		status = sample_progress_until(pe, &told);
 	if (status == DOCA_SUCCESS)
 		status = doca_task_get_status(base);
-	if (status == DOCA_SUCCESS) {
-		const uint64_t *ids = doca_urom_service_get_workers_by_gid_task_get_worker_ids(task);
-		size_t num = doca_urom_service_get_workers_by_gid_task_get_workers_count(task);
-		char line[128];
-		int len = snprintf(line, sizeof(line), "group %u has %zu workers:", group, num);
-
-		for (size_t i = 0; i < num && i < NUM_WORKERS; i++)
-			len += snprintf(line + len, sizeof(line) - (size_t)len, " %" PRIu64, ids[i]);
-		puts(line);
-	}
+	if (status == DOCA_SUCCESS)
+		print_group(group, doca_urom_service_get_workers_by_gid_task_get_worker_ids(task),
+			    doca_urom_service_get_workers_by_gid_task_get_workers_count(task));
 	doca_urom_service_get_workers_by_gid_task_release(task);
 	return status == DOCA_SUCCESS ? status : sample_failed("group", status);
 }

@@ -71,7 +71,8 @@ static int64_t elapsed_ms(const struct timespec *from, const struct timespec *to
 static void close_endpoint(struct ucx_side *side, struct ucx_endpoint *endpoint)
 {
 	const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_EP_CLOSE_FLAG_FORCE};
-	LIST_REMOVE(endpoint, next);
+	if (!endpoint->replaced)
+		LIST_REMOVE(endpoint, next);
 	side->num_endpoints--;
 	ucs_status_ptr_t closing = ucp_ep_close_nbx(endpoint->ep, &param);
 	while (UCS_PTR_IS_PTR(closing) && ucp_request_check_status(closing) == UCS_INPROGRESS) /* forced: nobody else is asked */
@@ -98,11 +99,16 @@ static void flush(struct ucx_side *side)
 	ucp_request_free(request);
 }
 
-void ucx_side_close(struct ucx_side *side)
+void ucx_side_close_endpoints(struct ucx_side *side)
 {
 	flush(side);
 	while (!LIST_EMPTY(&side->endpoints))
 		close_endpoint(side, LIST_FIRST(&side->endpoints));
+}
+
+void ucx_side_close(struct ucx_side *side)
+{
+	ucx_side_close_endpoints(side);
 	ucp_worker_release_address(side->worker, side->address);
 	ucp_worker_destroy(side->worker);
 	ucp_cleanup(side->context);
@@ -137,9 +143,22 @@ static struct ucx_endpoint *find_endpoint(struct ucx_side *side, uint64_t peer)
 			continue;
 		if (!endpoint->failed)
 			return endpoint;
-		close_endpoint(side, endpoint);
+		if (endpoint->holders == 0) {
+			close_endpoint(side, endpoint);
+		} else {
+			LIST_REMOVE(endpoint, next);
+			endpoint->replaced = true;
+		}
 	}
 	return NULL;
+}
+
+void ucx_side_hold(struct ucx_endpoint *endpoint) { endpoint->holders++; }
+
+void ucx_side_release(struct ucx_side *side, struct ucx_endpoint *endpoint)
+{
+	if (--endpoint->holders == 0 && endpoint->replaced)
+		close_endpoint(side, endpoint);
 }
 
 static doca_error_t open_endpoint(struct ucx_side *side, const void *address, uint64_t peer, struct ucx_endpoint **out)

@@ -21,7 +21,9 @@ struct ucx_endpoint {
 	LIST_ENTRY(ucx_endpoint) next;
 	uint64_t peer; /* UCX's unique id of the other worker */
 	ucp_ep_h ep;
-	bool failed; /* it is closed when it is looked for again */
+	bool failed;	 /* nothing goes through it any more; it is replaced when it is looked for again */
+	bool replaced;	 /* out of the list: the last holder closes it */
+	uint32_t holders;
 };
 
 struct ucx_side {
@@ -35,7 +37,9 @@ struct ucx_side {
 
 /* features: UCP_FEATURE_... */
 doca_error_t ucx_side_open(struct ucx_side *side, uint64_t features);
-/* Endpoints first. What is still under way is told as cancelled before this returns. */
+/* Gives what has been sent some time to leave, and closes all endpoints. What is under way is told as cancelled. */
+void ucx_side_close_endpoints(struct ucx_side *side);
+/* The same first; what belongs to endpoints (keys) is to be gone by then. */
 void ucx_side_close(struct ucx_side *side);
 
 /* A urom_plugin_iface.addr. */
@@ -43,6 +47,9 @@ doca_error_t ucx_side_copy_address(const struct ucx_side *side, void *address, s
 
 /* The endpoint to the worker of that address: the same for the same worker until it fails. FULL: there are too many. */
 doca_error_t ucx_side_reach(struct ucx_side *side, const void *address, struct ucx_endpoint **endpoint);
+/* Whoever keeps an endpoint beyond the next ucx_side_reach holds it. */
+void ucx_side_hold(struct ucx_endpoint *endpoint);
+void ucx_side_release(struct ucx_side *side, struct ucx_endpoint *endpoint);
 
 doca_error_t ucx_side_error(ucs_status_t status);
 

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The DPU's half of the rdmo plugin: initiators ask the worker, and it reaches into the memory of its host's program. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "answer.h"
+#include "worker_rdmo.h"
+
+doca_error_t urom_plugin_get_version(uint64_t *version);
+doca_error_t urom_plugin_get_iface(struct urom_plugin_iface *iface);
+
+/* ---- a client's things ---- */
+
+struct rdmo_queue *rdmo_queue_find(const struct rdmo_client *client, uint64_t number)
+{
+	struct rdmo_queue *queue;
+	LIST_FOREACH(queue, &client->queues, next) {
+		if (queue->number == number)
+			return queue;
+	}
+	return NULL;
+}
+
+struct rdmo_region *rdmo_region_find(const struct rdmo_client *client, uint64_t number)
+{
+	struct rdmo_region *region;
+	LIST_FOREACH(region, &client->regions, next) {
+		if (region->number == number && !region->gone)
+			return region;
+	}
+	return NULL;
+}
+
+static void free_region(struct rdmo_client *client, struct rdmo_region *region)
+{
+	LIST_REMOVE(region, next);
+	client->num_regions--;
+	ucp_rkey_destroy(region->rkey);
+	free(region);
+}
+
+void rdmo_regions_sweep(struct rdmo_client *client)
+{
+	struct rdmo_region *region, *next;
+	if (client->num_puts != 0 || client->busy)
+		return;
+	for (region = LIST_FIRST(&client->regions); region != NULL; region = next) {
+		next = LIST_NEXT(region, next);
+		if (region->gone)
+			free_region(client, region);
+	}
+}
+
+static void free_queue(struct rdmo_client *client, struct rdmo_queue *queue)
+{
+	LIST_REMOVE(queue, next);
+	client->num_queues--;
+	free(queue);
+}
+
+static struct rdmo_client *client_of(const struct rdmo *rdmo, uint64_t dest_id)
+{
+	struct rdmo_client *client;
+	LIST_FOREACH(client, &rdmo->clients, next) {
+		if (client->dest_id == dest_id)
+			return client;
+	}
+	return NULL;
+}
+
+/* After the endpoints: nothing is under way. */
+static void free_client(struct rdmo_client *client)
+{
+	rdmo_requests_free(client);
+	while (!LIST_EMPTY(&client->queues))
+		free_queue(client, LIST_FIRST(&client->queues));
+	while (!LIST_EMPTY(&client->regions))
+		free_region(client, LIST_FIRST(&client->regions));
+	while (!LIST_EMPTY(&client->pointers))
+		rdmo_pointer_drop(client, LIST_FIRST(&client->pointers));
+	LIST_REMOVE(client, next);
+	free(client);
+}
+
+/* ---- commands ---- */
+
+static doca_error_t init_client(struct rdmo *rdmo, uint64_t dest_id, const struct rdmo_command *command)
+{
+	struct rdmo_client *client;
+	struct ucx_endpoint *endpoint;
+	if (client_of(rdmo, dest_id) != NULL)
+		return DOCA_ERROR_ALREADY_EXIST;
+	LIST_FOREACH(client, &rdmo->clients, next) {
+		if (client->id == command->number)
+			return DOCA_ERROR_ALREADY_EXIST;
+	}
+	if (rdmo->num_clients == RDMO_CLIENTS_MAX)
+		return DOCA_ERROR_FULL;
+	doca_error_t result = ucx_side_reach(&rdmo->ucx, command->blob, &endpoint);
+	if (result != DOCA_SUCCESS)
+		return result;
+	client = (struct rdmo_client *)calloc(1, sizeof(*client));
+	if (client == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	client->rdmo = rdmo;
+	client->id = command->number;
+	client->dest_id = dest_id;
+	client->endpoint = endpoint;
+	ucx_side_hold(endpoint);
+	TAILQ_INIT(&client->requests);
+	LIST_INSERT_HEAD(&rdmo->clients, client, next);
+	rdmo->num_clients++;
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t create_queue(struct rdmo_client *client, const struct rdmo_command *command, uint64_t *number)
+{
+	struct ucx_endpoint *endpoint;
+	if (client->num_queues == RDMO_QUEUES_MAX)
+		return DOCA_ERROR_FULL;
+	doca_error_t result = ucx_side_reach(&client->rdmo->ucx, command->blob, &endpoint);
+	if (result != DOCA_SUCCESS)
+		return result;
+	struct rdmo_queue *queue = (struct rdmo_queue *)calloc(1, sizeof(*queue));
+	if (queue == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	do { /* what cannot be guessed is as good as a permission */
+		if (getrandom(&queue->number, sizeof(queue->number), 0) != sizeof(queue->number)) {
+			free(queue);
+			return DOCA_ERROR_OPERATING_SYSTEM;
+		}
+	} while (queue->number == 0 || rdmo_queue_find(client, queue->number) != NULL);
+	queue->endpoint = endpoint;
+	ucx_side_hold(endpoint);
+	LIST_INSERT_HEAD(&client->queues, queue, next);
+	client->num_queues++;
+	*number = queue->number;
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t destroy_queue(struct rdmo_client *client, const struct rdmo_command *command, uint64_t *number)
+{
+	struct rdmo_queue *queue = rdmo_queue_find(client, command->number);
+	const struct rdmo_request *request;
+	if (queue == NULL)
+		return DOCA_ERROR_NOT_FOUND;
+	TAILQ_FOREACH(request, &client->requests, next) { /* those that wait are answered; the rest is carried out */
+		if (request->head.queue == queue->number && request->head.operation == RDMO_FLUSH)
+			rdmo_respond(queue->endpoint->ep, queue->number, request->head.number, DOCA_ERROR_NOT_FOUND);
+	}
+	*number = queue->number;
+	ucx_side_release(&client->rdmo->ucx, queue->endpoint);
+	free_queue(client, queue);
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t register_region(struct rdmo_client *client, const struct rdmo_command *command, uint64_t *number)
+{
+	if (command->len == 0 || command->va > UINT64_MAX - command->len)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (client->num_regions == RDMO_REGIONS_MAX)
+		return DOCA_ERROR_FULL;
+	struct rdmo_region *region = (struct rdmo_region *)calloc(1, sizeof(*region));
+	if (region == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	ucs_status_t status = ucp_ep_rkey_unpack(client->endpoint->ep, command->blob, &region->rkey);
+	if (status != UCS_OK) {
+		free(region);
+		return ucx_side_error(status);
+	}
+	region->number = ++client->last_region;
+	region->va = command->va;
+	region->len = command->len;
+	LIST_INSERT_HEAD(&client->regions, region, next);
+	client->num_regions++;
+	*number = region->number;
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t deregister_region(struct rdmo_client *client, const struct rdmo_command *command, uint64_t *number)
+{
+	struct rdmo_region *region = rdmo_region_find(client, command->number);
+	if (region == NULL)
+		return DOCA_ERROR_NOT_FOUND;
+	*number = region->number;
+	region->gone = true;
+	rdmo_regions_sweep(client);
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t carry_out(struct rdmo *rdmo, uint64_t dest_id, const struct rdmo_command *command, uint64_t *number)
+{
+	struct rdmo_client *client = client_of(rdmo, dest_id);
+	bool has_blob = command->type == RDMO_CLIENT_INIT || command->type == RDMO_RQ_CREATE || command->type == RDMO_MR_REGISTER;
+	if (command->type < RDMO_CLIENT_INIT || command->type > RDMO_MR_DEREGISTER || (command->blob_len != 0) != has_blob)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (command->type == RDMO_CLIENT_INIT)
+		return init_client(rdmo, dest_id, command);
+	if (client == NULL)
+		return DOCA_ERROR_BAD_STATE; /* no RDMO_CLIENT_INIT yet */
+	switch (command->type) {
+	case RDMO_RQ_CREATE:
+		return create_queue(client, command, number);
+	case RDMO_RQ_DESTROY:
+		return destroy_queue(client, command, number);
+	case RDMO_MR_REGISTER:
+		return register_region(client, command, number);
+	default:
+		return deregister_region(client, command, number);
+	}
+}
+
+static doca_error_t take(struct rdmo *rdmo, const struct urom_worker_cmd_desc *desc)
+{
+	const struct rdmo_command *command = (const struct rdmo_command *)(const void *)desc->worker_cmd.plugin_cmd;
+	const bool whole = desc->worker_cmd.len >= sizeof(*command) && command->blob_len == desc->worker_cmd.len - sizeof(*command);
+	struct urom_worker_notif_desc *answer = answer_create(desc, sizeof(struct rdmo_notification) + rdmo->ucx.address_len);
+	if (answer == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	struct rdmo_notification *body = (struct rdmo_notification *)(void *)answer->worker_notif.plugin_notif;
+	answer->worker_notif.len = sizeof(*body);
+	answer->worker_notif.status = whole ? carry_out(rdmo, desc->dest_id, command, &body->number) : DOCA_ERROR_INVALID_VALUE;
+	if (whole)
+		body->type = command->type;
+	if (whole && command->type == RDMO_CLIENT_INIT && answer->worker_notif.status == DOCA_SUCCESS) {
+		body->blob_len = rdmo->ucx.address_len;
+		memcpy(body->blob, rdmo->ucx.address, rdmo->ucx.address_len);
+		answer->worker_notif.len += body->blob_len;
+	}
+	ucs_list_add_tail(&rdmo->answers, &answer->entry);
+	return DOCA_SUCCESS;
+}
+
+/* ---- the interface ---- */
+
+static doca_error_t rdmo_open(struct urom_worker_ctx *ctx)
+{
+	struct rdmo *rdmo = (struct rdmo *)calloc(1, sizeof(*rdmo));
+	if (rdmo == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	LIST_INIT(&rdmo->clients);
+	ucs_list_head_init(&rdmo->answers);
+	doca_error_t result = ucx_side_open(&rdmo->ucx, UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_AMO64);
+	if (result != DOCA_SUCCESS) {
+		free(rdmo);
+		return result;
+	}
+	const ucp_am_handler_param_t param = {
+		.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG |
+			      UCP_AM_HANDLER_PARAM_FIELD_FLAGS,
+		.id = RDMO_AM_REQUEST,
+		.flags = UCP_AM_FLAG_WHOLE_MSG,
+		.cb = rdmo_receive,
+		.arg = rdmo,
+	};
+	ucs_status_t status = ucp_worker_set_am_recv_handler(rdmo->ucx.worker, &param);
+	if (status != UCS_OK) {
+		ucx_side_close(&rdmo->ucx);
+		free(rdmo);
+		return ucx_side_error(status);
+	}
+	ctx->plugin_ctx = rdmo;
+	return DOCA_SUCCESS;
+}
+
+static void rdmo_close(struct urom_worker_ctx *ctx)
+{
+	struct rdmo *rdmo = (struct rdmo *)ctx->plugin_ctx;
+	struct rdmo_client *client;
+	struct rdmo_queue *queue;
+	rdmo->closing = true;
+	LIST_FOREACH(client, &rdmo->clients, next) {
+		ucx_side_release(&rdmo->ucx, client->endpoint);
+		LIST_FOREACH(queue, &client->queues, next)
+			ucx_side_release(&rdmo->ucx, queue->endpoint);
+	}
+	ucx_side_close_endpoints(&rdmo->ucx);
+	while (!LIST_EMPTY(&rdmo->clients))
+		free_client(LIST_FIRST(&rdmo->clients));
+	ucx_side_close(&rdmo->ucx);
+	answers_free(&rdmo->answers);
+	free(rdmo);
+}
+
+static doca_error_t rdmo_addr(struct urom_worker_ctx *ctx, void *addr, size_t *addr_len)
+{
+	return ucx_side_copy_address(&((const struct rdmo *)ctx->plugin_ctx)->ucx, addr, addr_len);
+}
+
+static doca_error_t rdmo_worker_cmd(struct urom_worker_ctx *ctx, ucs_list_link_t *cmd_list)
+{
+	doca_error_t result = DOCA_SUCCESS;
+	while (!ucs_list_is_empty(cmd_list)) {
+		struct urom_worker_cmd_desc *desc = ucs_list_extract_head(cmd_list, struct urom_worker_cmd_desc, entry);
+		doca_error_t one = take((struct rdmo *)ctx->plugin_ctx, desc);
+		if (one != DOCA_SUCCESS)
+			result = one;
+		free(desc);
+	}
+	return result;
+}
+
+static doca_error_t rdmo_progress(struct urom_worker_ctx *ctx, ucs_list_link_t *notif_list)
+{
+	struct rdmo *rdmo = (struct rdmo *)ctx->plugin_ctx;
+	(void)ucp_worker_progress(rdmo->ucx.worker);
+	return answers_hand_over(&rdmo->answers, notif_list);
+}
+
+doca_error_t urom_plugin_get_version(uint64_t *version)
+{
+	if (version == NULL)
+		return DOCA_ERROR_INVALID_VALUE;
+	*version = RDMO_VERSION;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t urom_plugin_get_iface(struct urom_plugin_iface *iface)
+{
+	if (iface == NULL)
+		return DOCA_ERROR_INVALID_VALUE;
+	DOCA_STRUCT_CTOR(*iface);
+	iface->open = rdmo_open;
+	iface->close = rdmo_close;
+	iface->addr = rdmo_addr;
+	iface->worker_cmd = rdmo_worker_cmd;
+	iface->progress = rdmo_progress;
+	iface->notif_pack = answer_pack;
+	return DOCA_SUCCESS;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The inside of the rdmo plugin's DPU half.
+ *
+ *   worker_rdmo.c           the interface, and a target's commands
+ *   worker_rdmo_requests.c  what initiators send, in the order in which it is carried out
+ *   worker_rdmo_steps.c     how one request is carried out in the target's memory
+ *
+ * A client is a target's program. Requests of all its queues are carried out one after the other, but a put does not wait for the
+ * put before it; only a fence and a flush wait. A pointer is read when the first append needs it and belongs to the worker until a
+ * flush has written it back, after all data.
+ */
+#ifndef WORKER_RDMO_H
+#define WORKER_RDMO_H
+
+#include <sys/queue.h>
+
+#include <doca_urom_plugin.h>
+
+#include "rdmo_proto.h"
+#include "ucx_side.h"
+
+#define RDMO_CLIENTS_MAX 256
+#define RDMO_QUEUES_MAX 4096	/* of a client */
+#define RDMO_REGIONS_MAX 4096	/* of a client */
+#define RDMO_POINTERS_MAX 4096	/* of a client, between two flushes */
+#define RDMO_REQUESTS_MAX 65536 /* of all clients, that have come and are not done */
+#define RDMO_BYTES_MAX (256u << 20) /* of them */
+#define RDMO_COMPLAINTS_MAX 32 /* lines in the log about requests */
+#define RDMO_FLAG_FENCE 1u
+
+struct rdmo_region {
+	LIST_ENTRY(rdmo_region) next;
+	uint64_t number, va, len;
+	ucp_rkey_h rkey;
+	bool gone; /* freed once nothing is under way */
+};
+
+struct rdmo_queue {
+	LIST_ENTRY(rdmo_queue) next;
+	uint64_t number;
+	struct ucx_endpoint *endpoint; /* the initiator */
+	uint64_t last_request;
+	doca_error_t status; /* the first error since its last flush */
+};
+
+struct rdmo_pointer {
+	LIST_ENTRY(rdmo_pointer) next;
+	uint64_t address, region;
+	uint64_t base;	/* what was read */
+	uint64_t moved; /* bytes appended since */
+};
+
+struct rdmo_request {
+	TAILQ_ENTRY(rdmo_request) next;
+	struct rdmo_client *client;
+	struct rdmo_request_head head;
+	uint32_t num_puts; /* under way */
+	bool done;	   /* out of the client's list: the last put frees it */
+	size_t len;
+	uint8_t data[];
+};
+
+/* Of a client's first request. All but BEGIN and READY are reached when a step has ended. */
+enum rdmo_stage { RDMO_BEGIN, RDMO_FENCED, RDMO_READY, RDMO_READ, RDMO_WRITTEN };
+
+struct rdmo_client {
+	LIST_ENTRY(rdmo_client) next;
+	struct rdmo *rdmo;
+	uint64_t id, dest_id;
+	struct ucx_endpoint *endpoint; /* the target's program */
+	LIST_HEAD(, rdmo_region) regions;
+	LIST_HEAD(, rdmo_queue) queues;
+	LIST_HEAD(, rdmo_pointer) pointers;
+	uint32_t num_regions, num_queues, num_pointers;
+	uint64_t last_region;
+	TAILQ_HEAD(, rdmo_request) requests;
+	enum rdmo_stage stage;
+	uint64_t num_puts; /* under way */
+	/* of the one step that may be under way */
+	bool busy;
+	ucs_status_t step_status;
+	struct rdmo_pointer *step_pointer;
+	uint64_t operand, word;
+};
+
+struct rdmo {
+	struct ucx_side ucx;
+	LIST_HEAD(, rdmo_client) clients;
+	uint32_t num_clients;
+	uint32_t num_requests;
+	size_t num_bytes;
+	uint32_t num_complaints;
+	bool closing;
+	ucs_list_link_t answers; /* to be told by progress */
+};
+
+/* ---- worker_rdmo.c ---- */
+
+struct rdmo_queue *rdmo_queue_find(const struct rdmo_client *client, uint64_t number);
+struct rdmo_region *rdmo_region_find(const struct rdmo_client *client, uint64_t number);
+/* Frees regions that are gone, when nothing is under way. */
+void rdmo_regions_sweep(struct rdmo_client *client);
+
+/* ---- worker_rdmo_requests.c ---- */
+
+/* UCX's handler of RDMO_AM_REQUEST; arg is the struct rdmo. */
+ucs_status_t rdmo_receive(void *arg, const void *header, size_t header_len, void *data, size_t len, const ucp_am_recv_param_t *param);
+/* Carries out requests as far as they go. */
+void rdmo_run(struct rdmo_client *client);
+/* The request's queue remembers its first error. */
+void rdmo_note(const struct rdmo_request *request, doca_error_t status);
+void rdmo_requests_free(struct rdmo_client *client);
+/* Answers a flush through the endpoint. */
+void rdmo_respond(ucp_ep_h ep, uint64_t queue, uint64_t number, doca_error_t status);
+
+/* ---- worker_rdmo_steps.c ---- */
+
+/* One step of the client's first request; true when the request is done. */
+bool rdmo_step(struct rdmo_client *client, struct rdmo_request *request);
+void rdmo_request_free(struct rdmo_request *request);
+void rdmo_pointer_drop(struct rdmo_client *client, struct rdmo_pointer *pointer);
+
+#endif
