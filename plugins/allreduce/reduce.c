@@ -10,7 +10,7 @@ typedef uint32_t any_uint32 __attribute__((aligned(1), may_alias));
 typedef uint64_t any_uint64 __attribute__((aligned(1), may_alias));
 
 #define REDUCTION(name, type, expression)                                                                                                  \
-	__attribute__((optimize("O3"))) static void name(void *into, const void *from, size_t len)                                         \
+	static void name(void *into, const void *from, size_t len)                                                                         \
 	{                                                                                                                                  \
 		type *restrict a = (type *)into;                                                                                           \
 		const type *restrict b = (const type *)from;                                                                               \
