@@ -370,7 +370,8 @@ static inline void sf_link_close(struct sf_link *link) { link->ops->link_close(l
 /* Submits an operation.
  *   AGAIN          the peer has no receive posted, a queue is full, or the link is still connecting: try again later; it
  *                  clears by the peer's doing, without a poll of ours
- *                  (so a link whose peer accepted takes operations though no poll has reported it connected yet)
+ *                  (so a link whose peer accepted takes operations though no poll has reported it connected yet).
+ *                  op->status becomes EMPTY if it is the receive that is missing, and else stays as it was
  *   TOO_BIG        the message is larger than the peer's first receive, which stays posted
  *   NOT_CONNECTED  the link is closed
  *   NOT_PERMITTED  the region's rights do not allow it

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Operations that kernels ask for: from their command to the count that says that they are finished. */
 #include <string.h>
-#include <time.h>
 
 #include "base/log.h"
 #include "mem/buf_remote.h"
@@ -77,7 +76,7 @@ static doca_error_t never(const struct rdma_gpu_queue *queue, const struct rdma_
 	case DOCA_ERROR_NOT_SUPPORTED:
 		return why; /* the fabric has said what is wrong */
 	default:
-		SF_LOG_ERR("an operation of a kernel on connection %u: the peer is gone", id);
+		SF_LOG_ERR("an operation of a kernel on connection %u: %s", id, rdma_loss(queue->connection));
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	}
 }
@@ -187,21 +186,17 @@ bool rdma_gpu_commands_due(const struct rdma_gpu_queue *queue)
 
 /* ---- on its way ---- */
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 /* Has the peer gone without a receive for as long as the retry count allows? */
 static bool out_of_retries(struct rdma_gpu_queue *queue, const struct rdma_gpu_op *op)
 {
 	uint32_t count = queue->gpu->rdma->rnr_retry_count;
-	if (count == RDMA_RNR_MAX || queue->connection->num_out != 0 || queue->connection->out->state != SF_LINK_READY ||
-	    (op->op.kind != SF_OP_SEND && op->op.header_len == 0))
+	if (count == RDMA_RNR_MAX || queue->connection->num_out != 0)
 		return false;
-	uint64_t now = now_ns();
+	if (op->op.status != DOCA_ERROR_EMPTY) { /* it waits for something else: a peer that is slow, or stopped */
+		queue->not_ready_since = 0;
+		return false;
+	}
+	uint64_t now = rdma_now_ns();
 	if (queue->not_ready_since == 0)
 		queue->not_ready_since = now;
 	return now - queue->not_ready_since >= (count + 1) * RDMA_RNR_WAIT_NS;
@@ -214,6 +209,7 @@ static doca_error_t send_out(struct rdma_gpu_queue *queue, struct rdma_gpu_op *o
 	doca_error_t result;
 	if (connection->state != RDMA_CONNECTION_CONNECTED || connection->out == NULL)
 		return connection->num_out != 0 ? DOCA_ERROR_AGAIN : never(queue, op, DOCA_ERROR_NOT_CONNECTED);
+	op->op.status = DOCA_SUCCESS;
 	result = sf_link_submit(connection->out, &op->op);
 	if (result == DOCA_ERROR_AGAIN && out_of_retries(queue, op))
 		result = DOCA_ERROR_TIME_OUT;

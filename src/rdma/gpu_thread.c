@@ -21,13 +21,6 @@
 #define SLEEP_WAITING_MS 1	/* something waits that nobody rings for */
 #define SLEEP_MS 1000
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 /* ---- the lock ---- */
 
 struct doca_rdma *rdma_gpu_enter(struct doca_rdma *rdma)
@@ -155,14 +148,14 @@ static void sleep_hardware(uint64_t idle_ns)
 static void *thread_main(void *arg)
 {
 	struct rdma_gpu *gpu = (struct rdma_gpu *)arg;
-	uint64_t busy = now_ns(), spin = gpu->device->ops->hardware ? SPIN_HARDWARE_NS : SPIN_NS;
+	uint64_t busy = rdma_now_ns(), spin = gpu->device->ops->hardware ? SPIN_HARDWARE_NS : SPIN_NS;
 	while (!atomic_load(&gpu->stopping)) {
 		while (atomic_load(&gpu->wanted) != 0)
 			sched_yield();
 		pthread_mutex_lock(&gpu->lock);
 		bool moved = rdma_gpu_step(gpu);
 		pthread_mutex_unlock(&gpu->lock);
-		uint64_t now = now_ns();
+		uint64_t now = rdma_now_ns();
 		if (moved)
 			busy = now;
 		else if (now - busy >= spin && gpu->device->ops->hardware)

@@ -373,9 +373,12 @@ static void wait_for_room(struct doca_rdma_connection *connection, struct doca_t
 static bool out_of_retries(struct doca_rdma_connection *connection, const struct rdma_request *request)
 {
 	uint32_t count = connection->rdma->rnr_retry_count;
-	if (count == RDMA_RNR_MAX || connection->num_out != 0 || connection->state != RDMA_CONNECTION_CONNECTED ||
-	    connection->out->state != SF_LINK_READY || (request->op.kind != SF_OP_SEND && request->op.header_len == 0))
+	if (count == RDMA_RNR_MAX || connection->num_out != 0 || connection->state != RDMA_CONNECTION_CONNECTED)
 		return false;
+	if (request->op.status != DOCA_ERROR_EMPTY) { /* it waits for something else: a peer that is slow, or stopped */
+		connection->not_ready_since = 0;
+		return false;
+	}
 	uint64_t now = rdma_now_ns();
 	if (connection->not_ready_since == 0)
 		connection->not_ready_since = now;

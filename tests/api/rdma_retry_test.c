@@ -13,6 +13,7 @@
 #define SLACK_MS 2000	/* that a busy machine may take longer */
 #define FOR_EVER_MS 250 /* longer than any count but 7 waits */
 #define FOR_EVER_COUNT 7
+#define MANY 500 /* messages, more than a fabric keeps on the way */
 
 static const enum verb takers[] = {VERB_SEND, VERB_SEND_IMM, VERB_WRITE_IMM};
 static const char *const names[] = {"rdma send on", "rdma send with immediate on", "rdma write with immediate on"};
@@ -179,12 +180,40 @@ static int open_log(void **state)
 	return 0;
 }
 
+/* The peer has receives for all of it and does not look, for longer than the retries take: nothing is wrong. */
+static void a_slow_peer_with_receives(void **state)
+{
+	static struct pair pair;
+	uint32_t submitted = 0;
+
+	(void)state;
+	pair_prepare(&pair, RIG_ALL, RIG_ALL, RIG_ALL);
+	OK(doca_rdma_set_rnr_retry_count(pair.a.rdma, 0));
+	OK(doca_rdma_task_receive_set_conf(pair.b.rdma, rdma_rig_received, rdma_rig_receive_failed, MANY));
+	pair_start(&pair, 1);
+	log_lines_forget();
+	for (uint32_t i = 0; i < MANY; i++)
+		OK(rig_receive(&pair.b, NULL, 0));
+	OK(rig_send(&pair.a, pair.ab[0], NULL, submitted++));
+	PAIR_WAIT(&pair, pair.a.num_good == 1);
+	for (uint64_t began = now_ms(); now_ms() - began < FOR_EVER_MS;) {
+		if (submitted < MANY && submitted - pair.a.num_ended < RIG_TASKS)
+			OK(rig_send(&pair.a, pair.ab[0], NULL, submitted++));
+		(void)doca_pe_progress(pair.a.pe);
+	}
+	assert_int_equal(pair.a.num_failed, 0);
+	PAIR_WAIT(&pair, pair.a.num_good == submitted && pair.b.num_received == submitted);
+	assert_int_equal(log_lines_num, 0);
+	pair_fini(&pair);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_count_waits_as_long_as_it_says),
 		cmocka_unit_test(seven_waits_for_ever),
 		cmocka_unit_test(a_receive_in_time),
+		cmocka_unit_test(a_slow_peer_with_receives),
 		cmocka_unit_test(longer_than_the_receive),
 		cmocka_unit_test(a_write_with_immediate_takes_a_receive_of_nothing),
 	};

@@ -207,6 +207,7 @@ static void again_without_a_posted_receive(void)
 	send_set(&send, "late", 5);
 	for (int i = 0; i < 100; i++)
 		CHECK_RESULT(submit(pair.ab, &send), DOCA_ERROR_AGAIN);
+	CHECK_RESULT(send.op.status, DOCA_ERROR_EMPTY);
 	CHECK_OK(slot_post(&pair.b, &slot, 0, 16));
 	/* It clears by the peer's doing: nobody polls. */
 	for (uint64_t end = now_ms() + WAIT_MS; submit(pair.ab, &send) == DOCA_ERROR_AGAIN;)

@@ -155,6 +155,7 @@ static void write_with_a_header_takes_a_receive(void)
 	send.op.header = "imm";
 	send.op.header_len = 3;
 	CHECK_RESULT(submit(pair.ab, &send), DOCA_ERROR_AGAIN);
+	CHECK_RESULT(send.op.status, DOCA_ERROR_EMPTY);
 	CHECK(pair.b.memory[4096] == 0);
 	CHECK_OK(slot_post(&pair.b, &slots[0], 0, 0)); /* without room: no bytes come here */
 	CHECK_OK(slot_post(&pair.b, &slots[1], 0, 64));

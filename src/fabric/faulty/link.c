@@ -169,10 +169,12 @@ static doca_error_t submit_inner(struct faulty_link *link, struct sf_op *op)
 	wrapped->op = op;
 	op->link = &link->base;
 	result = sf_link_submit(link->inner, &wrapped->inner);
-	if (result == DOCA_SUCCESS)
+	if (result == DOCA_SUCCESS) {
 		link->in_flight++;
-	else
-		free(wrapped);
+		return result;
+	}
+	op->status = wrapped->inner.status; /* why AGAIN */
+	free(wrapped);
 	return result;
 }
 

@@ -89,8 +89,10 @@ static doca_error_t submit(struct loop_link *link, struct sf_op *op, uint64_t le
 		return link->base.state == SF_LINK_CONNECTING && !link->opened.queued ? DOCA_ERROR_AGAIN
 										      : DOCA_ERROR_NOT_CONNECTED;
 	peer_port = (const struct loop_port *)link->peer->base.port;
-	if (takes_receive && peer_port->posted == NULL)
+	if (takes_receive && peer_port->posted == NULL) {
+		op->status = DOCA_ERROR_EMPTY;
 		return DOCA_ERROR_AGAIN;
+	}
 	if (op->kind == SF_OP_SEND && len > peer_port->posted->cookie)
 		return DOCA_ERROR_TOO_BIG;
 

@@ -106,7 +106,7 @@ doca_error_t sf_shm_link_submit_one_sided(struct shm_link *link, struct sf_op *o
 			return DOCA_ERROR_AGAIN;
 		status = sf_shm_claim(link, 0, false, &link->transfer.claim);
 		if (status != DOCA_SUCCESS)
-			return status;
+			return sf_shm_unclaimed(op, status);
 	}
 	attach = shm_import(op->region)->attach;
 

@@ -158,7 +158,7 @@ static doca_error_t send_inline(struct shm_link *link, struct sf_op *op, uint32_
 		return DOCA_ERROR_AGAIN;
 	error = sf_shm_claim(link, len, false, &claim);
 	if (error != DOCA_SUCCESS)
-		return error;
+		return sf_shm_unclaimed(op, error);
 	head.slot = claim.slot;
 	head.ticket = claim.ticket;
 	if (op->header_len != 0)

@@ -7,6 +7,13 @@
 
 /* Takes the peer's first receive if it holds len bytes; pieces: with where they are. AGAIN, TOO_BIG. */
 doca_error_t sf_shm_claim(struct shm_link *link, uint64_t len, bool pieces, struct shm_claim *claim);
+/* What a submit answers whose claim ended so: it tells AGAIN for want of a receive from that for want of room. */
+static inline doca_error_t sf_shm_unclaimed(struct sf_op *op, doca_error_t error)
+{
+	if (error == DOCA_ERROR_AGAIN)
+		op->status = DOCA_ERROR_EMPTY;
+	return error;
+}
 
 /* Shows the record at shm_tx_next to the peer, and wakes it if it waits. */
 void sf_shm_publish(struct shm_link *link, const struct shm_head *head, const uint8_t *first);

@@ -243,7 +243,7 @@ doca_error_t sf_shm_send_long(struct shm_link *link, struct sf_op *op, uint64_t 
 		return DOCA_ERROR_AGAIN;
 	error = sf_shm_claim(link, len, true, &t->claim);
 	if (error != DOCA_SUCCESS)
-		return error;
+		return sf_shm_unclaimed(op, error);
 	t->op = op;
 	t->len = len;
 	t->at = t->piece_at = t->iov_at = 0;

@@ -367,6 +367,8 @@ static doca_error_t submit(struct vb_link *link, struct sf_op *op, uint64_t len)
 	if (link->life != VB_LINK_UP || link->ops_tail - link->ops_head == VB_LINK_OPS)
 		return DOCA_ERROR_AGAIN;
 	error = check_peer(link, op, len);
+	if (error == DOCA_ERROR_AGAIN)
+		op->status = DOCA_ERROR_EMPTY;
 	if (error != DOCA_SUCCESS)
 		return error;
 	memset(it, 0, sizeof(*it));
