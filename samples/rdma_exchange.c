@@ -155,7 +155,9 @@ doca_error_t exchange_wait(struct exchange *exchange, const char *for_what)
 	}
 	doca_error_t status = socket_read(exchange->socket, &said, sizeof(said));
 
-	return status == DOCA_SUCCESS && said != FINISHED ? DOCA_ERROR_INVALID_VALUE : status;
+	if (status == DOCA_SUCCESS && said != FINISHED)
+		return sample_failed("the peer's word that it has finished", DOCA_ERROR_INVALID_VALUE);
+	return status;
 }
 
 void exchange_finished(struct exchange *exchange)

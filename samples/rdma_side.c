@@ -33,7 +33,12 @@ static doca_error_t open_device(struct side *side)
 		if (device_fits(list[i], side))
 			status = doca_dev_open(list[i], &side->dev);
 	doca_devinfo_destroy_list(list);
-	return status == DOCA_SUCCESS ? status : sample_failed("IB device for this sample", status);
+	if (status == DOCA_ERROR_NOT_FOUND)
+		fprintf(stderr, "no IB device%s%s can do this here: `softfield devices` lists them\n",
+			side->options.device[0] != '\0' ? " " : "", side->options.device);
+	else if (status != DOCA_SUCCESS)
+		(void)sample_failed("IB device", status);
+	return status;
 }
 
 /* ---- memory ---- */
