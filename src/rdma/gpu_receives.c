@@ -15,24 +15,6 @@ static struct rdma_gpu_recv *recv_at(struct rdma_gpu *gpu, uint32_t number)
 
 /* ---- what came ---- */
 
-/* The peer wrote the header. */
-static bool read_header(const struct sf_recv *recv, uint32_t *kind, uint32_t *immediate)
-{
-	uint8_t opcode = recv->header[RDMA_HEADER_SIZE - 1];
-	*kind = DOCA_RDMA_OPCODE_RECV_SEND;
-	*immediate = 0;
-	if (recv->header_len == 0 && recv->kind == SF_OP_SEND)
-		return true;
-	if (recv->header_len != RDMA_HEADER_SIZE || opcode < DOCA_RDMA_OPCODE_RECV_SEND_WITH_IMM ||
-	    opcode > DOCA_RDMA_OPCODE_RECV_WRITE_WITH_IMM) {
-		SF_LOG_ERR("a kernel's receive: the peer sent %u header bytes that are not RDMA's", recv->header_len);
-		return false;
-	}
-	*kind = opcode;
-	memcpy(immediate, recv->header, sizeof(*immediate));
-	return true;
-}
-
 static void tell_arrival(struct rdma_gpu_recv *recv, uint32_t kind, uint32_t immediate, uint32_t connection)
 {
 	struct rdma_gpu *gpu = recv->gpu;
@@ -61,10 +43,11 @@ static void recv_done(struct sf_recv *base)
 {
 	struct rdma_gpu_recv *recv = (struct rdma_gpu_recv *)(void *)base;
 	struct rdma_gpu *gpu = recv->gpu;
-	uint32_t kind, immediate;
+	enum doca_rdma_opcode opcode;
+	doca_be32_t immediate;
 	gpu->num_posted--;
-	if (base->status == DOCA_SUCCESS && base->link != NULL && read_header(base, &kind, &immediate)) {
-		tell_arrival(recv, kind, immediate, ((const struct doca_rdma_connection *)base->link->user)->id);
+	if (base->status == DOCA_SUCCESS && base->link != NULL && rdma_header_read(base, &opcode, &immediate)) {
+		tell_arrival(recv, opcode, immediate, ((const struct doca_rdma_connection *)base->link->user)->id);
 		return;
 	}
 	/* Its sender ended with it half filled, or sent what is not RDMA: the receive is still for others. */

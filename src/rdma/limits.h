@@ -22,7 +22,8 @@
 #define RDMA_RNR_MAX 7			    /* a retry count: without end */
 #define RDMA_RNR_WAIT_NS UINT64_C(10000000) /* of one retry */
 #define RDMA_RETRY_NS 1000000		    /* how often a sleeping progress engine looks whether a held back task can go */
-#define RDMA_CM_GRACE_NS UINT64_C(100000000) /* a caller may be ahead of who will listen: resolving addresses and routes takes hardware a while */
+/* A caller may be ahead of who will listen: resolving addresses and routes takes hardware a while. */
+#define RDMA_CM_GRACE_NS UINT64_C(100000000)
 #define RDMA_CM_AGAIN_NS UINT64_C(1000000)   /* how soon it calls again */
 #define RDMA_POLL_BUDGET 64		    /* completions of one progress call */
 

@@ -279,6 +279,11 @@ bool rdma_requests_pump(struct doca_rdma *rdma);
 /* The task ends with status from the next progress call. */
 void rdma_end_later(struct doca_rdma *rdma, struct doca_task *task, doca_error_t status);
 
+/* ---- receive.c ---- */
+
+/* What a message's header says, which the peer wrote; false, logged: it is not RDMA's. */
+bool rdma_header_read(const struct sf_recv *recv, enum doca_rdma_opcode *opcode, doca_be32_t *immediate);
+
 /* ---- one_connection.c ---- */
 
 /* From progress, when one.due. Runs the program's state callback. */

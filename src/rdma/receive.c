@@ -8,23 +8,21 @@
 
 /* ---- what it does ---- */
 
-/* The immediate comes from the peer. */
-static doca_error_t read_header(struct doca_rdma_task_receive *task)
+bool rdma_header_read(const struct sf_recv *recv, enum doca_rdma_opcode *opcode, doca_be32_t *immediate)
 {
-	const struct sf_recv *recv = &task->recv;
-	uint8_t opcode = recv->header[RDMA_HEADER_SIZE - 1];
-	task->immediate = 0;
-	task->opcode = DOCA_RDMA_OPCODE_RECV_SEND;
+	uint8_t said = recv->header[RDMA_HEADER_SIZE - 1];
+	*opcode = DOCA_RDMA_OPCODE_RECV_SEND;
+	*immediate = 0;
 	if (recv->header_len == 0 && recv->kind == SF_OP_SEND)
-		return DOCA_SUCCESS;
-	if (recv->header_len != RDMA_HEADER_SIZE || opcode < DOCA_RDMA_OPCODE_RECV_SEND_WITH_IMM ||
-	    opcode > DOCA_RDMA_OPCODE_RECV_WRITE_WITH_IMM) {
+		return true;
+	if (recv->header_len != RDMA_HEADER_SIZE || said < DOCA_RDMA_OPCODE_RECV_SEND_WITH_IMM ||
+	    said > DOCA_RDMA_OPCODE_RECV_WRITE_WITH_IMM) {
 		SF_LOG_ERR("rdma receive: the peer sent %u header bytes that are not RDMA's", recv->header_len);
-		return DOCA_ERROR_IO_FAILED;
+		return false;
 	}
-	memcpy(&task->immediate, recv->header, sizeof(task->immediate));
-	task->opcode = (enum doca_rdma_opcode)opcode;
-	return DOCA_SUCCESS;
+	*opcode = (enum doca_rdma_opcode)said;
+	memcpy(immediate, recv->header, sizeof(*immediate));
+	return true;
 }
 
 static void receive_done(struct sf_recv *recv)
@@ -37,7 +35,7 @@ static void receive_done(struct sf_recv *recv)
 	    sf_port_post_recv(((struct doca_rdma *)task->base.ctx)->port, recv) == DOCA_SUCCESS)
 		return;
 	if (status == DOCA_SUCCESS)
-		status = read_header(task);
+		status = rdma_header_read(recv, &task->opcode, &task->immediate) ? DOCA_SUCCESS : DOCA_ERROR_IO_FAILED;
 	else if (task->base.ctx->state != DOCA_CTX_STATE_RUNNING)
 		status = DOCA_ERROR_BAD_STATE;
 	if (__builtin_expect(task->mapped, 0) && status == DOCA_SUCCESS)
