@@ -61,5 +61,8 @@ check "programs of DOCA 2.2 for the DPU" build_outside dpu-2.2 "$pc/dpu/2.2" 2.2
 check "programs of DOCA 2.5 for the host" build_outside host-2.5 "$pc/2.5" 2.5
 check "programs of DOCA 2.5 for the DPU" build_outside dpu-2.5 "$pc/dpu/2.5" 2.5
 
+build_plugin() { PATH="$prefix/bin:$PATH" PKG_CONFIG_PATH=$pc "$here/urom_guide.sh" "$work/plugin"; }
+check "a UROM plugin, as its guide has it" build_plugin
+
 echo "outside: $passed passed, $failed failed"
 [ "$failed" = 0 ]
