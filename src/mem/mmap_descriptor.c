@@ -5,6 +5,7 @@
 
 #include <doca_types.h>
 
+#include "base/little.h"
 #include "base/log.h"
 
 #define VERSION 2
@@ -26,17 +27,11 @@ struct wire {
 
 _Static_assert(sizeof(struct wire) == SF_MMAP_DESCRIPTOR_HEADER, "the header has no gaps");
 
-/* FNV-1a. Against damage on the way, not against an enemy: that is what the fabric's token is for. */
 static uint64_t checksum(const struct wire *wire, const uint8_t *region)
 {
 	struct wire copy = *wire;
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 	copy.checksum = 0;
-	for (size_t i = 0; i < sizeof(copy); i++)
-		hash = (hash ^ ((const uint8_t *)&copy)[i]) * UINT64_C(0x100000001b3);
-	for (size_t i = 0; i < wire->region_len; i++)
-		hash = (hash ^ region[i]) * UINT64_C(0x100000001b3);
-	return hash;
+	return sf_checksum(sf_checksum(SF_CHECKSUM_BEGIN, &copy, sizeof(copy)), region, wire->region_len);
 }
 
 uint32_t sf_mmap_export_flags(enum sf_mmap_export kind)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rdma/cm_wire.h"
 
-#include <endian.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include <doca_rdma.h>
+
+#include "base/little.h"
 
 #define CALL_MAGIC UINT32_C(0x434d4653)	   /* SFMC */
 #define ANSWER_MAGIC UINT32_C(0x414d4653)  /* SFMA */
@@ -24,50 +25,24 @@ enum {
 	AT_REASON = 8,
 };
 
-static void put16(uint8_t *out, uint32_t value)
-{
-	uint16_t little = htole16((uint16_t)value);
-	memcpy(out, &little, sizeof(little));
-}
-
-static void put32(uint8_t *out, uint32_t value)
-{
-	value = htole32(value);
-	memcpy(out, &value, sizeof(value));
-}
-
-static uint16_t get16(const uint8_t *in)
-{
-	uint16_t value;
-	memcpy(&value, in, sizeof(value));
-	return le16toh(value);
-}
-
-static uint32_t get32(const uint8_t *in)
-{
-	uint32_t value;
-	memcpy(&value, in, sizeof(value));
-	return le32toh(value);
-}
-
 static void put_head(uint8_t *out, uint32_t magic)
 {
-	put32(out + AT_MAGIC, magic);
-	put32(out + AT_VERSION, WIRE_VERSION);
+	sf_put_le32(out + AT_MAGIC, magic);
+	sf_put_le32(out + AT_VERSION, WIRE_VERSION);
 }
 
 static bool has_head(const uint8_t *in, size_t len, uint32_t magic, size_t len_min)
 {
-	return len >= len_min && get32(in + AT_MAGIC) == magic && get32(in + AT_VERSION) == WIRE_VERSION;
+	return len >= len_min && sf_get_le32(in + AT_MAGIC) == magic && sf_get_le32(in + AT_VERSION) == WIRE_VERSION;
 }
 
 void rdma_cm_call_pack(const struct rdma_cm_call *call, uint8_t out[RDMA_CM_CALL_SIZE])
 {
 	put_head(out, CALL_MAGIC);
-	put16(out + AT_TRANSPORT, call->transport);
-	put16(out + AT_PERMISSIONS, call->permissions);
-	put16(out + AT_ADDR_TYPE, call->addr_type);
-	put16(out + AT_PORT, call->port);
+	sf_put_le16(out + AT_TRANSPORT, call->transport);
+	sf_put_le16(out + AT_PERMISSIONS, call->permissions);
+	sf_put_le16(out + AT_ADDR_TYPE, call->addr_type);
+	sf_put_le16(out + AT_PORT, call->port);
 	memcpy(out + AT_ADDR, call->addr, sizeof(call->addr));
 }
 
@@ -75,12 +50,12 @@ doca_error_t rdma_cm_call_parse(const void *data, size_t len, struct rdma_cm_cal
 {
 	const uint8_t *in = (const uint8_t *)data;
 	if (!has_head(in, len, CALL_MAGIC, RDMA_CM_CALL_SIZE) || len != RDMA_CM_CALL_SIZE ||
-	    get16(in + AT_ADDR_TYPE) > DOCA_RDMA_ADDR_TYPE_GID)
+	    sf_get_le16(in + AT_ADDR_TYPE) > DOCA_RDMA_ADDR_TYPE_GID)
 		return DOCA_ERROR_INVALID_VALUE;
-	call->transport = get16(in + AT_TRANSPORT);
-	call->permissions = get16(in + AT_PERMISSIONS);
-	call->addr_type = get16(in + AT_ADDR_TYPE);
-	call->port = get16(in + AT_PORT);
+	call->transport = sf_get_le16(in + AT_TRANSPORT);
+	call->permissions = sf_get_le16(in + AT_PERMISSIONS);
+	call->addr_type = sf_get_le16(in + AT_ADDR_TYPE);
+	call->port = sf_get_le16(in + AT_PORT);
 	memcpy(call->addr, in + AT_ADDR, sizeof(call->addr));
 	return DOCA_SUCCESS;
 }
@@ -88,9 +63,9 @@ doca_error_t rdma_cm_call_parse(const void *data, size_t len, struct rdma_cm_cal
 size_t rdma_cm_answer_pack(const struct rdma_cm_answer *answer, uint8_t out[RDMA_CM_ANSWER_SIZE + RDMA_CM_PRIVATE_MAX])
 {
 	put_head(out, ANSWER_MAGIC);
-	put16(out + AT_TRANSPORT, answer->transport);
-	put16(out + AT_PERMISSIONS, answer->permissions);
-	put32(out + AT_PRIVATE_LEN, answer->private_len);
+	sf_put_le16(out + AT_TRANSPORT, answer->transport);
+	sf_put_le16(out + AT_PERMISSIONS, answer->permissions);
+	sf_put_le32(out + AT_PRIVATE_LEN, answer->private_len);
 	if (answer->private_len != 0)
 		memcpy(out + RDMA_CM_ANSWER_SIZE, answer->private_data, answer->private_len);
 	return RDMA_CM_ANSWER_SIZE + answer->private_len;
@@ -100,11 +75,11 @@ doca_error_t rdma_cm_answer_parse(const void *data, size_t len, struct rdma_cm_a
 {
 	const uint8_t *in = (const uint8_t *)data;
 	if (!has_head(in, len, ANSWER_MAGIC, RDMA_CM_ANSWER_SIZE) || len > RDMA_CM_ANSWER_SIZE + RDMA_CM_PRIVATE_MAX ||
-	    get32(in + AT_PRIVATE_LEN) != len - RDMA_CM_ANSWER_SIZE)
+	    sf_get_le32(in + AT_PRIVATE_LEN) != len - RDMA_CM_ANSWER_SIZE)
 		return DOCA_ERROR_INVALID_VALUE;
-	answer->transport = get16(in + AT_TRANSPORT);
-	answer->permissions = get16(in + AT_PERMISSIONS);
-	answer->private_len = get32(in + AT_PRIVATE_LEN);
+	answer->transport = sf_get_le16(in + AT_TRANSPORT);
+	answer->permissions = sf_get_le16(in + AT_PERMISSIONS);
+	answer->private_len = sf_get_le32(in + AT_PRIVATE_LEN);
 	answer->private_data = in + RDMA_CM_ANSWER_SIZE;
 	return DOCA_SUCCESS;
 }
@@ -112,15 +87,15 @@ doca_error_t rdma_cm_answer_parse(const void *data, size_t len, struct rdma_cm_a
 void rdma_cm_refusal_pack(enum rdma_cm_reason reason, uint8_t out[RDMA_CM_REFUSAL_SIZE])
 {
 	put_head(out, REFUSAL_MAGIC);
-	put32(out + AT_REASON, reason);
+	sf_put_le32(out + AT_REASON, reason);
 }
 
 doca_error_t rdma_cm_refusal_parse(const void *data, size_t len, enum rdma_cm_reason *reason)
 {
 	const uint8_t *in = (const uint8_t *)data;
 	if (!has_head(in, len, REFUSAL_MAGIC, RDMA_CM_REFUSAL_SIZE) || len != RDMA_CM_REFUSAL_SIZE ||
-	    get32(in + AT_REASON) >= RDMA_CM_REASONS)
+	    sf_get_le32(in + AT_REASON) >= RDMA_CM_REASONS)
 		return DOCA_ERROR_INVALID_VALUE;
-	*reason = (enum rdma_cm_reason)get32(in + AT_REASON);
+	*reason = (enum rdma_cm_reason)sf_get_le32(in + AT_REASON);
 	return DOCA_SUCCESS;
 }

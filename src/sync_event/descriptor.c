@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/little.h"
 #include "base/log.h"
 
 #define VERSION 1
@@ -25,20 +26,12 @@ struct wire {
 
 _Static_assert(sizeof(struct wire) == SF_EVENT_DESCRIPTOR_HEADER, "the header has no gaps");
 
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
-/* FNV-1a. Against damage on the way, not against an enemy: that is what the fabric's token is for. */
 static uint64_t checksum(const struct wire *wire, const void *regions, size_t len)
 {
 	struct wire copy = *wire;
 
 	copy.checksum = 0;
-	return hash_bytes(hash_bytes(UINT64_C(0xcbf29ce484222325), &copy, sizeof(copy)), regions, len);
+	return sf_checksum(sf_checksum(SF_CHECKSUM_BEGIN, &copy, sizeof(copy)), regions, len);
 }
 
 size_t sf_event_descriptor_pack(const struct sf_event_descriptor *descriptor, uint8_t bytes[SF_EVENT_DESCRIPTOR_MAX])

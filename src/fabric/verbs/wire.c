@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/little.h"
 #include "base/log.h"
 
 /* ---- messages between agents ---- */
@@ -167,44 +168,19 @@ enum offset {
 
 _Static_assert((int)AT_END == VB_DESCRIPTOR_SIZE && VB_DESCRIPTOR_SIZE <= SF_DESCRIPTOR_MAX, "the descriptor fits");
 
-static void put(uint8_t *at, uint64_t value, int bytes)
-{
-	for (int i = 0; i < bytes; i++)
-		at[i] = (uint8_t)(value >> (8 * i));
-}
-
-static uint64_t get(const uint8_t *at, int bytes)
-{
-	uint64_t value = 0;
-
-	for (int i = 0; i < bytes; i++)
-		value |= (uint64_t)at[i] << (8 * i);
-	return value;
-}
-
-/* Against accidents of transport; against guessing there is the token. */
-static uint64_t checksum(const uint8_t *bytes)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (int i = 0; i < AT_CHECKSUM; i++)
-		hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 void sf_verbs_descriptor_pack(const struct vb_descriptor *descriptor, uint8_t bytes[VB_DESCRIPTOR_SIZE])
 {
 	memset(bytes, 0, VB_DESCRIPTOR_SIZE);
 	memcpy(bytes + AT_MAGIC, DESCRIPTOR_MAGIC, 4);
-	put(bytes + AT_VERSION, DESCRIPTOR_VERSION, 4);
+	sf_put_little(bytes + AT_VERSION, DESCRIPTOR_VERSION, 4);
 	memcpy(bytes + AT_AGENT, descriptor->agent.bytes, SHM_KEY_SIZE);
 	memcpy(bytes + AT_TOKEN, descriptor->token.bytes, SHM_KEY_SIZE);
-	put(bytes + AT_REGION, descriptor->region, 8);
-	put(bytes + AT_ADDR, descriptor->addr, 8);
-	put(bytes + AT_LEN, descriptor->len, 8);
-	put(bytes + AT_RIGHTS, descriptor->rights, 4);
+	sf_put_little(bytes + AT_REGION, descriptor->region, 8);
+	sf_put_little(bytes + AT_ADDR, descriptor->addr, 8);
+	sf_put_little(bytes + AT_LEN, descriptor->len, 8);
+	sf_put_little(bytes + AT_RIGHTS, descriptor->rights, 4);
 	memcpy(bytes + AT_REACH, descriptor->reach, VB_REACH_SIZE);
-	put(bytes + AT_CHECKSUM, checksum(bytes), 8);
+	sf_put_little(bytes + AT_CHECKSUM, sf_checksum(SF_CHECKSUM_BEGIN, bytes, AT_CHECKSUM), 8);
 }
 
 doca_error_t sf_verbs_descriptor_unpack(const void *data, size_t len, struct vb_descriptor *descriptor)
@@ -216,22 +192,22 @@ doca_error_t sf_verbs_descriptor_unpack(const void *data, size_t len, struct vb_
 			   len);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (get(bytes + AT_VERSION, 4) != DESCRIPTOR_VERSION) {
+	if (sf_get_little(bytes + AT_VERSION, 4) != DESCRIPTOR_VERSION) {
 		SF_LOG_ERR("the descriptor has version %u, this library reads version %d; use one release on both sides",
-			   (unsigned)get(bytes + AT_VERSION, 4), DESCRIPTOR_VERSION);
+			   (unsigned)sf_get_little(bytes + AT_VERSION, 4), DESCRIPTOR_VERSION);
 		return DOCA_ERROR_UNSUPPORTED_VERSION;
 	}
-	if (len != VB_DESCRIPTOR_SIZE || get(bytes + AT_CHECKSUM, 8) != checksum(bytes)) {
+	if (len != VB_DESCRIPTOR_SIZE || sf_get_little(bytes + AT_CHECKSUM, 8) != sf_checksum(SF_CHECKSUM_BEGIN, bytes, AT_CHECKSUM)) {
 		SF_LOG_ERR("the descriptor of %zu bytes is truncated or altered; pass all %d bytes that the export gave", len,
 			   VB_DESCRIPTOR_SIZE);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	memcpy(descriptor->agent.bytes, bytes + AT_AGENT, SHM_KEY_SIZE);
 	memcpy(descriptor->token.bytes, bytes + AT_TOKEN, SHM_KEY_SIZE);
-	descriptor->region = get(bytes + AT_REGION, 8);
-	descriptor->addr = get(bytes + AT_ADDR, 8);
-	descriptor->len = get(bytes + AT_LEN, 8);
-	descriptor->rights = (uint32_t)get(bytes + AT_RIGHTS, 4);
+	descriptor->region = sf_get_little(bytes + AT_REGION, 8);
+	descriptor->addr = sf_get_little(bytes + AT_ADDR, 8);
+	descriptor->len = sf_get_little(bytes + AT_LEN, 8);
+	descriptor->rights = (uint32_t)sf_get_little(bytes + AT_RIGHTS, 4);
 	memcpy(descriptor->reach, bytes + AT_REACH, VB_REACH_SIZE);
 	if (descriptor->len != 0 && descriptor->len <= UINT64_MAX - descriptor->addr &&
 	    memchr(descriptor->reach, '\0', VB_REACH_SIZE) != NULL)
