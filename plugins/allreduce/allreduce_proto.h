@@ -31,6 +31,7 @@ struct allreduce_command {
 	uint64_t tag;
 	uint64_t offset; /* bytes, of the piece in the vector */
 	struct allreduce_shape shape;
+	uint64_t status; /* of a cancel: why, which the other ranks are told */
 };
 
 #endif

@@ -65,7 +65,7 @@ static struct message message_of(const struct piece *piece, uint32_t kind)
 static void fail(struct piece *piece, doca_error_t status)
 {
 	struct message message = message_of(piece, MESSAGE_ABORT);
-	message.status = status;
+	message.status = (uint32_t)status;
 	for (uint32_t rank = 0; rank < piece->command.shape.num_ranks; rank++) {
 		if (rank != piece->command.rank && network_connect(piece->allreduce, rank) == DOCA_SUCCESS)
 			(void)network_send(piece->allreduce, rank, &message, NULL, 0, NULL);
@@ -112,13 +112,18 @@ static struct kept *find_kept(const struct piece *piece, const struct step *step
 
 /* ---- steps ---- */
 
+/* What another process says. */
+static doca_error_t known_error(uint64_t status)
+{
+	return status > DOCA_SUCCESS && status <= DOCA_ERROR_SKIPPED ? (doca_error_t)status : DOCA_ERROR_UNEXPECTED;
+}
+
 /* False: the piece has ended, and may be gone. */
 static bool take_step(struct piece *piece, const struct step *step, const struct message *message, const void *data, size_t len)
 {
 	const struct allreduce_shape *shape = &piece->command.shape;
 	if (message->kind == MESSAGE_ABORT) {
-		bool known = message->status > DOCA_SUCCESS && message->status <= DOCA_ERROR_SKIPPED;
-		end(piece, known ? (doca_error_t)message->status : DOCA_ERROR_UNEXPECTED);
+		end(piece, known_error(message->status));
 		return false;
 	}
 	if (memcmp(&message->shape, shape, sizeof(*shape)) != 0 || len != step->len) {
@@ -267,13 +272,14 @@ void pieces_check_peers(struct allreduce *allreduce)
 	}
 }
 
-void pieces_cancel(struct allreduce *allreduce, uint64_t tag)
+void pieces_cancel(struct allreduce *allreduce, uint64_t tag, uint64_t why)
 {
+	doca_error_t status = known_error(why);
 	for (int i = 0; i < ALLREDUCE_BUCKETS; i++) {
 		for (struct piece *piece = LIST_FIRST(&allreduce->pieces[i]), *next; piece != NULL; piece = next) {
 			next = LIST_NEXT(piece, next);
 			if (!piece->ended && piece->command.tag == tag)
-				fail(piece, DOCA_ERROR_CONNECTION_ABORTED);
+				fail(piece, status);
 		}
 		for (struct kept *kept = LIST_FIRST(&allreduce->kept[i]), *next; kept != NULL; kept = next) {
 			next = LIST_NEXT(kept, next);

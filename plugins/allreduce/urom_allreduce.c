@@ -145,7 +145,8 @@ static doca_error_t submit_piece(struct allreduce *allreduce)
 /* What is under way elsewhere waits for pieces of this rank that will not come: each worker is told so by its own host. */
 static void cancel(struct allreduce *allreduce)
 {
-	struct allreduce_command command = {.kind = ALLREDUCE_CANCEL, .rank = allreduce->comm->rank, .tag = allreduce->command.tag};
+	struct allreduce_command command = {.kind = ALLREDUCE_CANCEL, .rank = allreduce->comm->rank, .tag = allreduce->command.tag,
+					    .status = (uint64_t)allreduce->result};
 	const struct pending pending = {allreduce, 0, 0};
 	struct doca_urom_worker_cmd_task *task;
 	uint8_t *place;

@@ -74,7 +74,7 @@ static doca_error_t take(struct allreduce *allreduce, const struct urom_worker_c
 		return result == DOCA_SUCCESS ? result : answer(allreduce, desc, result);
 	}
 	if (command.kind == ALLREDUCE_CANCEL)
-		pieces_cancel(allreduce, command.tag);
+		pieces_cancel(allreduce, command.tag, command.status);
 	return answer(allreduce, desc, command.kind == ALLREDUCE_CANCEL ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE);
 }
 

@@ -58,7 +58,7 @@ struct message {
 	uint32_t source; /* rank */
 	uint64_t tag, offset;
 	uint32_t number;
-	int32_t status; /* of an abort */
+	uint32_t status; /* of an abort */
 	struct allreduce_shape shape;
 };
 
@@ -134,7 +134,7 @@ void piece_sent(struct piece *piece);
 void pieces_take(struct allreduce *allreduce, const struct message *message, const void *data, size_t len);
 /* Fails those that still need a worker that has died. */
 void pieces_check_peers(struct allreduce *allreduce);
-void pieces_cancel(struct allreduce *allreduce, uint64_t tag);
+void pieces_cancel(struct allreduce *allreduce, uint64_t tag, uint64_t why);
 void pieces_free(struct allreduce *allreduce);
 
 #endif
