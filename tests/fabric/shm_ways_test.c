@@ -466,7 +466,7 @@ static void a_wrong_token_is_refused(void)
 	end_open(&end, "host0/0000:d8:00.0", 1);
 	hear(peer.sock, bytes, sizeof(bytes));
 	CHECK_OK(sf_shm_descriptor_unpack(bytes, SHM_DESCRIPTOR_SIZE, &descriptor));
-	for (int bit = 0; bit < 8 * SHM_KEY_SIZE; bit += 9) {
+	for (int bit = 0; bit < 8 * SF_KEY_SIZE; bit += 9) {
 		descriptor.token.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		sf_shm_descriptor_pack(&descriptor, (uint8_t *)bytes);
 		CHECK_RESULT(sf_region_import(end.domain, bytes, SHM_DESCRIPTOR_SIZE, &region), DOCA_ERROR_NOT_PERMITTED);

@@ -22,7 +22,7 @@ static void unpack_sealed(const uint8_t *data, size_t size)
 		return;
 	assert(again.len != 0 && again.addr + again.len > again.addr);
 	assert(again.region == descriptor.region && again.rights == descriptor.rights && again.addr == descriptor.addr);
-	assert(sf_shm_key_equal(&again.token, &descriptor.token) && sf_shm_key_equal(&again.agent, &descriptor.agent));
+	assert(sf_key_equal(&again.token, &descriptor.token) && sf_key_equal(&again.agent, &descriptor.agent));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

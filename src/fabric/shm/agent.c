@@ -33,7 +33,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct {
 	uint32_t holders; /* guarded by life_lock */
 	pthread_t thread;
-	struct shm_key id;
+	struct sf_key id;
 	int epoll, wake;
 	bool stop; /* from here on guarded by sf_shm_lock */
 	struct shm_conn *listener;
@@ -52,7 +52,7 @@ uint64_t sf_shm_now_ns(void)
 	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-const struct shm_key *sf_shm_agent_id(void)
+const struct sf_key *sf_shm_agent_id(void)
 {
 	return &agent.id;
 }
@@ -126,7 +126,7 @@ static void accept_all(struct shm_conn *listener)
 				SF_LOG_WARN("cannot take a connection: %s; raise the limit of open files", strerror(errno));
 			return;
 		}
-		if (sf_shm_runtime_check_peer(fd, &pid) == DOCA_SUCCESS)
+		if (sf_runtime_check_peer(fd, &pid) == DOCA_SUCCESS)
 			sf_shm_serve_accepted(fd, pid);
 		else
 			close(fd);
@@ -227,7 +227,7 @@ static void close_epoll(void)
 static doca_error_t open_socket(void)
 {
 	int fd;
-	doca_error_t error = sf_shm_runtime_listen(SHM_SOCKET_AGENT, &agent.id, &fd);
+	doca_error_t error = sf_runtime_listen(SF_SOCKET_AGENT, &agent.id, &fd);
 
 	if (error != DOCA_SUCCESS)
 		return error;
@@ -237,7 +237,7 @@ static doca_error_t open_socket(void)
 		agent.listener->listening = true;
 	pthread_mutex_unlock(&sf_shm_lock);
 	if (error != DOCA_SUCCESS) {
-		sf_shm_runtime_unlink(SHM_SOCKET_AGENT, &agent.id);
+		sf_runtime_unlink(SF_SOCKET_AGENT, &agent.id);
 		close(fd);
 	}
 	return error;
@@ -255,7 +255,7 @@ static void close_sockets(void)
 
 static doca_error_t agent_start(void)
 {
-	doca_error_t error = sf_shm_key_random(&agent.id);
+	doca_error_t error = sf_key_random(&agent.id);
 
 	if (error != DOCA_SUCCESS)
 		return error;
@@ -269,7 +269,7 @@ static doca_error_t agent_start(void)
 	error = start_thread();
 	if (error == DOCA_SUCCESS)
 		return DOCA_SUCCESS;
-	sf_shm_runtime_unlink(SHM_SOCKET_AGENT, &agent.id);
+	sf_runtime_unlink(SF_SOCKET_AGENT, &agent.id);
 	close_sockets();
 close_epoll:
 	close_epoll();
@@ -278,7 +278,7 @@ close_epoll:
 
 static void agent_stop(void)
 {
-	sf_shm_runtime_unlink(SHM_SOCKET_AGENT, &agent.id);
+	sf_runtime_unlink(SF_SOCKET_AGENT, &agent.id);
 	pthread_mutex_lock(&sf_shm_lock);
 	agent.stop = true;
 	sf_shm_agent_wake();

@@ -15,7 +15,7 @@
 
 #include <doca_error.h>
 
-#include "fabric/shm/runtime.h"
+#include "fabric/runtime.h"
 
 extern pthread_mutex_t sf_shm_lock;
 extern pthread_cond_t sf_shm_changed; /* broadcast when an attach ended; with sf_shm_lock */
@@ -38,7 +38,7 @@ doca_error_t sf_shm_agent_hold(uint32_t *generation);
 void sf_shm_agent_release(uint32_t generation);
 
 /* The process's random id, the name of its agent's socket. Valid while held. */
-const struct shm_key *sf_shm_agent_id(void);
+const struct sf_key *sf_shm_agent_id(void);
 
 /* Counts up in a child made by fork: what was made under another number is the parent's. */
 uint32_t sf_shm_generation(void);

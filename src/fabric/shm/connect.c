@@ -271,9 +271,9 @@ static void link_ready(struct shm_conn *conn)
 static void ask_to_connect(struct shm_link *link)
 {
 	static struct shm_msg_connect ask; /* guarded by sf_shm_lock */
-	struct shm_key key = sf_shm_key_of_name(link->name);
+	struct sf_key key = sf_key_of_name(link->name);
 	int fds[SHM_MSG_PORT_FDS + 1], fd, pid;
-	doca_error_t error = sf_shm_runtime_connect(SHM_SOCKET_LISTENER, &key, &fd, &pid);
+	doca_error_t error = sf_runtime_connect(SF_SOCKET_LISTENER, &key, &fd, &pid);
 
 	if (error == DOCA_ERROR_AGAIN)
 		return; /* the tick tries again */

@@ -31,8 +31,8 @@ void sf_shm_descriptor_pack(const struct shm_descriptor *descriptor, uint8_t byt
 	memset(bytes, 0, SHM_DESCRIPTOR_SIZE);
 	memcpy(bytes + AT_MAGIC, MAGIC, 4);
 	sf_put_little(bytes + AT_VERSION, VERSION, 4);
-	memcpy(bytes + AT_AGENT, descriptor->agent.bytes, SHM_KEY_SIZE);
-	memcpy(bytes + AT_TOKEN, descriptor->token.bytes, SHM_KEY_SIZE);
+	memcpy(bytes + AT_AGENT, descriptor->agent.bytes, SF_KEY_SIZE);
+	memcpy(bytes + AT_TOKEN, descriptor->token.bytes, SF_KEY_SIZE);
 	sf_put_little(bytes + AT_REGION, descriptor->region, 8);
 	sf_put_little(bytes + AT_ADDR, descriptor->addr, 8);
 	sf_put_little(bytes + AT_LEN, descriptor->len, 8);
@@ -59,8 +59,8 @@ doca_error_t sf_shm_descriptor_unpack(const void *data, size_t len, struct shm_d
 			   SHM_DESCRIPTOR_SIZE);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	memcpy(descriptor->agent.bytes, bytes + AT_AGENT, SHM_KEY_SIZE);
-	memcpy(descriptor->token.bytes, bytes + AT_TOKEN, SHM_KEY_SIZE);
+	memcpy(descriptor->agent.bytes, bytes + AT_AGENT, SF_KEY_SIZE);
+	memcpy(descriptor->token.bytes, bytes + AT_TOKEN, SF_KEY_SIZE);
 	descriptor->region = sf_get_little(bytes + AT_REGION, 8);
 	descriptor->addr = sf_get_little(bytes + AT_ADDR, 8);
 	descriptor->len = sf_get_little(bytes + AT_LEN, 8);

@@ -8,11 +8,11 @@
 
 #include <doca_error.h>
 
-#include "fabric/shm/runtime.h"
+#include "fabric/runtime.h"
 
 struct shm_descriptor {
-	struct shm_key agent;
-	struct shm_key token;
+	struct sf_key agent;
+	struct sf_key token;
 	uint64_t region;
 	uint64_t addr, len;
 	uint32_t rights;

@@ -101,7 +101,7 @@ struct shm_link {
 	struct shm_job job;
 	struct shm_peer *peer; /* written under sf_shm_lock; NULL until needed */
 	bool peer_unknown;     /* it was needed, and its agent does not answer */
-	struct shm_key peer_id, peer_key;
+	struct sf_key peer_id, peer_key;
 	/* Life. */
 	uint64_t end_deadline_ns;
 	struct shm_link_segment *segment; /* and behind it the rings */

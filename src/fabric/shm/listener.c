@@ -22,7 +22,7 @@ struct shm_listener *sf_shm_listener_find(const char *name)
 static doca_error_t start(struct shm_listener *listener)
 {
 	int fd;
-	doca_error_t error = sf_shm_runtime_listen(SHM_SOCKET_LISTENER, &listener->key, &fd);
+	doca_error_t error = sf_runtime_listen(SF_SOCKET_LISTENER, &listener->key, &fd);
 
 	if (error == DOCA_ERROR_ALREADY_EXIST)
 		SF_LOG_ERR("somebody listens at %s already; end that program, or use another name", listener->name);
@@ -37,7 +37,7 @@ static doca_error_t start(struct shm_listener *listener)
 	}
 	pthread_mutex_unlock(&sf_shm_lock);
 	if (error != DOCA_SUCCESS) {
-		sf_shm_runtime_unlink(SHM_SOCKET_LISTENER, &listener->key);
+		sf_runtime_unlink(SF_SOCKET_LISTENER, &listener->key);
 		close(fd);
 	}
 	return error;
@@ -58,7 +58,7 @@ doca_error_t sf_shm_listener_open(struct sf_port *port, const char *name, uint32
 		return DOCA_ERROR_NO_MEMORY;
 	l->base = (struct sf_listener){.ops = port->ops, .port = port, .user = user};
 	l->flags = flags;
-	l->key = sf_shm_key_of_name(name);
+	l->key = sf_key_of_name(name);
 	strcpy(l->name, name);
 	error = start(l);
 	if (error != DOCA_SUCCESS) {
@@ -78,7 +78,7 @@ void sf_shm_listener_close(struct sf_listener *base)
 		;
 	if (*at == listener) { /* not so in a child of the process that opened it */
 		*at = listener->next;
-		sf_shm_runtime_unlink(SHM_SOCKET_LISTENER, &listener->key);
+		sf_runtime_unlink(SF_SOCKET_LISTENER, &listener->key);
 		sf_shm_conn_close(listener->conn);
 		sf_shm_links_orphan(base);
 	}

@@ -8,7 +8,7 @@
 
 struct shm_listener {
 	struct sf_listener base;
-	struct shm_key key;
+	struct sf_key key;
 	struct shm_conn *conn; /* from here on guarded by sf_shm_lock */
 	uint32_t flags;
 	uint32_t requests; /* unanswered */

@@ -232,7 +232,7 @@ static doca_error_t peer_connect(struct shm_peer *peer)
 {
 	struct shm_msg hello = shm_msg_head(SHM_MSG_HELLO, sizeof(hello), 0);
 	int fd;
-	doca_error_t error = sf_shm_runtime_connect(SHM_SOCKET_AGENT, &peer->id, &fd, &peer->pid);
+	doca_error_t error = sf_runtime_connect(SF_SOCKET_AGENT, &peer->id, &fd, &peer->pid);
 
 	if (error != DOCA_SUCCESS)
 		return error;
@@ -246,7 +246,7 @@ static doca_error_t peer_connect(struct shm_peer *peer)
 	return error;
 }
 
-doca_error_t sf_shm_peer_get(const struct shm_key *id, struct shm_peer **found)
+doca_error_t sf_shm_peer_get(const struct sf_key *id, struct shm_peer **found)
 {
 	struct shm_peer *peer = peers;
 
@@ -298,7 +298,7 @@ static doca_error_t attach_self(struct shm_attach *a)
 
 	if (region == NULL)
 		return DOCA_ERROR_NOT_FOUND;
-	if (!a->by_port && !sf_shm_key_equal(&region->token, &a->key))
+	if (!a->by_port && !sf_key_equal(&region->token, &a->key))
 		return DOCA_ERROR_NOT_PERMITTED;
 	a->runs = calloc(1, sizeof(*a->runs));
 	if (a->runs == NULL)
@@ -324,13 +324,13 @@ static void attach_ask(struct shm_attach *a)
 		attach_settle(a, SHM_ATTACH_FAILED, DOCA_ERROR_NOT_FOUND);
 }
 
-doca_error_t sf_shm_attach_get(struct shm_peer *peer, uint64_t region, const struct shm_key *key, bool by_port,
+doca_error_t sf_shm_attach_get(struct shm_peer *peer, uint64_t region, const struct sf_key *key, bool by_port,
 			       struct shm_attach **attach)
 {
 	struct shm_attach *a = peer->attaches;
 
 	/* The key counts too: a wrong one must not be helped by somebody else's right one. */
-	while (a != NULL && (a->region != region || a->by_port != by_port || !sf_shm_key_equal(&a->key, key) ||
+	while (a != NULL && (a->region != region || a->by_port != by_port || !sf_key_equal(&a->key, key) ||
 			     atomic_load_explicit(&a->state, memory_order_relaxed) == SHM_ATTACH_FAILED))
 		a = a->next;
 	if (a == NULL) {

@@ -23,7 +23,7 @@
 #define SHM_REGIONS_MAX (1u << 16) /* of one process at a time */
 
 struct shm_peer {
-	struct shm_key id;
+	struct sf_key id;
 	bool self;
 	int pid; /* 0: cannot be named from here */
 	_Atomic bool dead;
@@ -62,7 +62,7 @@ struct shm_attach {
 	uint32_t rights;
 	bool by_port;
 	doca_error_t status; /* why it failed */
-	struct shm_key key;
+	struct sf_key key;
 	struct shm_peer *peer;
 	uint32_t tag;
 	uint32_t refs;
@@ -82,11 +82,11 @@ struct shm_job {
 };
 
 /* The peer with that agent's id. NOT_FOUND, NOT_PERMITTED, AGAIN. */
-doca_error_t sf_shm_peer_get(const struct shm_key *id, struct shm_peer **peer);
+doca_error_t sf_shm_peer_get(const struct sf_key *id, struct shm_peer **peer);
 void sf_shm_peer_put(struct shm_peer *peer);
 
 /* A region of the peer's, asked for with a key. It is PENDING, and sf_shm_changed tells when it is not any more. */
-doca_error_t sf_shm_attach_get(struct shm_peer *peer, uint64_t region, const struct shm_key *key, bool by_port,
+doca_error_t sf_shm_attach_get(struct shm_peer *peer, uint64_t region, const struct sf_key *key, bool by_port,
 			       struct shm_attach **attach);
 void sf_shm_attach_put(struct shm_attach *attach);
 

@@ -27,7 +27,7 @@ doca_error_t sf_shm_port_open(struct sf_domain *domain, const struct sf_port_han
 	error = sf_shm_recvq_init(&p->recvq, recv_max, &p->segment_fd);
 	if (error != DOCA_SUCCESS)
 		goto free_port;
-	error = sf_shm_key_random(&p->key);
+	error = sf_key_random(&p->key);
 	if (error != DOCA_SUCCESS)
 		goto fini_recvq;
 	p->base = (struct sf_port){.ops = domain->ops, .domain = domain};
@@ -126,10 +126,10 @@ doca_error_t sf_shm_port_add_link(struct shm_port *port, struct shm_link *link)
 	return error;
 }
 
-bool sf_shm_port_lends(const struct shm_key *key, const struct shm_region *region)
+bool sf_shm_port_lends(const struct sf_key *key, const struct shm_region *region)
 {
 	for (struct shm_port *port = ports; port != NULL; port = port->next) {
-		if (sf_shm_key_equal(&port->key, key))
+		if (sf_key_equal(&port->key, key))
 			return port->base.domain == region->base.domain &&
 			       atomic_load_explicit(&region->for_receives, memory_order_acquire);
 	}

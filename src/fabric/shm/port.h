@@ -13,7 +13,7 @@
 #include "fabric/shm/due.h"
 #include "fabric/shm/recvq.h"
 #include "fabric/shm/region.h"
-#include "fabric/shm/runtime.h"
+#include "fabric/runtime.h"
 
 struct shm_link;
 
@@ -35,7 +35,7 @@ struct shm_port {
 	int event_fd, segment_fd;
 	bool holds; /* the agent, from the first listener or connect on */
 	uint32_t hold;
-	struct shm_key key;
+	struct sf_key key;
 	_Atomic bool news;		     /* the inbox is not empty */
 	struct shm_link *inbox, **inbox_end; /* from here on guarded by sf_shm_lock */
 	uint32_t link_ids;
@@ -81,6 +81,6 @@ static inline void shm_port_done(struct shm_port *port, struct sf_op *op, doca_e
 }
 
 /* Has a port with that key the right to have the region written to? With sf_shm_lock. */
-bool sf_shm_port_lends(const struct shm_key *key, const struct shm_region *region);
+bool sf_shm_port_lends(const struct sf_key *key, const struct shm_region *region);
 
 #endif

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "fabric/fabric.h"
-#include "fabric/shm/runtime.h"
+#include "fabric/runtime.h"
 
 #define SHM_MSG_MAGIC UINT32_C(0x6d687366)
 #define SHM_MSG_VERSION 2
@@ -51,8 +51,8 @@ struct shm_msg {
 
 /* A port, told to whoever links to it: with its segment (first descriptor) and its eventfd (second). */
 struct shm_msg_port {
-	struct shm_key agent;
-	struct shm_key key; /* lets the peer attach the regions that the port's receives name */
+	struct sf_key agent;
+	struct sf_key key; /* lets the peer attach the regions that the port's receives name */
 	uint64_t ticket;    /* where to begin to look for a receive */
 	uint32_t entries;   /* a power of two */
 	uint32_t link;	    /* the port's number of the link */
@@ -93,7 +93,7 @@ struct shm_msg_welcome {
 struct shm_msg_attach {
 	struct shm_msg head;
 	uint64_t region;
-	struct shm_key key;
+	struct sf_key key;
 	uint32_t by_port; /* key is a port's, else the region's token */
 	uint32_t unused;
 };

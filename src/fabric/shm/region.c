@@ -103,7 +103,7 @@ doca_error_t sf_shm_region_register(struct sf_domain *domain, void *addr, size_t
 		return DOCA_ERROR_NO_MEMORY;
 	r->base = (struct sf_region){
 		.ops = domain->ops, .domain = domain, .addr = (uintptr_t)addr, .len = len, .rights = rights, .imported = false};
-	error = sf_shm_key_random(&r->token);
+	error = sf_key_random(&r->token);
 	pthread_mutex_lock(&sf_shm_lock);
 	if (error == DOCA_SUCCESS)
 		error = generations_make();

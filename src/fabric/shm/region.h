@@ -14,12 +14,12 @@
 #include "fabric/fabric.h"
 #include "fabric/shm/pages.h"
 #include "fabric/shm/peer.h"
-#include "fabric/shm/runtime.h"
+#include "fabric/runtime.h"
 
 struct shm_region {
 	struct sf_region base;
 	uint64_t id;
-	struct shm_key token;
+	struct sf_key token;
 	struct sf_pages *pages;	   /* written under sf_shm_lock */
 	_Atomic bool moved;	   /* pages is final */
 	_Atomic bool for_receives; /* peers of the domain's ports may write here */

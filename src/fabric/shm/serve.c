@@ -123,7 +123,7 @@ static doca_error_t attach_check(const struct shm_region *region, const struct s
 		return DOCA_ERROR_NOT_FOUND;
 	if (ask->by_port != 0)
 		return sf_shm_port_lends(&ask->key, region) ? DOCA_SUCCESS : DOCA_ERROR_NOT_PERMITTED;
-	return region->exported && sf_shm_key_equal(&region->token, &ask->key) ? DOCA_SUCCESS : DOCA_ERROR_NOT_PERMITTED;
+	return region->exported && sf_key_equal(&region->token, &ask->key) ? DOCA_SUCCESS : DOCA_ERROR_NOT_PERMITTED;
 }
 
 static doca_error_t serve_attach(struct session *session, const struct shm_msg_attach *ask)

@@ -36,7 +36,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct {
 	uint32_t holders; /* guarded by life_lock */
 	pthread_t thread;
-	struct shm_key id;
+	struct sf_key id;
 	char reach[VB_REACH_SIZE];
 	int epoll, wake;
 	bool stop; /* from here on guarded by sf_verbs_lock */
@@ -54,7 +54,7 @@ uint64_t sf_verbs_now_ns(void)
 	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-const struct shm_key *sf_verbs_agent_id(void)
+const struct sf_key *sf_verbs_agent_id(void)
 {
 	return &agent.id;
 }
@@ -280,13 +280,13 @@ static doca_error_t tcp_connect(const char *reach, int *fd)
 	return error == ECONNREFUSED ? DOCA_ERROR_NOT_FOUND : sf_error_from_errno(error);
 }
 
-doca_error_t sf_verbs_agent_connect(enum shm_socket_kind kind, const struct shm_key *key, const char *reach, int *fd)
+doca_error_t sf_verbs_agent_connect(enum sf_socket_kind kind, const struct sf_key *key, const char *reach, int *fd)
 {
 	int pid;
 
 	if (reach[0] != '\0' && strcmp(reach, agent.reach) != 0)
 		return tcp_connect(reach, fd);
-	return sf_shm_runtime_connect(kind, key, fd, &pid);
+	return sf_runtime_connect(kind, key, fd, &pid);
 }
 
 /* ---- the thread ---- */
@@ -315,7 +315,7 @@ static void accept_all(struct vb_conn *listener)
 		(void)getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &len);
 		if (family != AF_UNIX)
 			tcp_options(fd);
-		if ((family == AF_UNIX && sf_shm_runtime_check_peer(fd, &pid) != DOCA_SUCCESS) ||
+		if ((family == AF_UNIX && sf_runtime_check_peer(fd, &pid) != DOCA_SUCCESS) ||
 		    sf_verbs_conn_open(fd, NULL) == NULL)
 			close(fd);
 	}
@@ -467,7 +467,7 @@ static doca_error_t open_tcp(void)
 static doca_error_t open_sockets(void)
 {
 	int fd;
-	doca_error_t error = sf_shm_runtime_listen(SHM_SOCKET_VERBS_AGENT, &agent.id, &fd);
+	doca_error_t error = sf_runtime_listen(SF_SOCKET_VERBS_AGENT, &agent.id, &fd);
 
 	if (error == DOCA_SUCCESS)
 		error = listen_on(fd);
@@ -487,7 +487,7 @@ static void close_sockets(void)
 
 static doca_error_t agent_start(void)
 {
-	doca_error_t error = sf_shm_key_random(&agent.id);
+	doca_error_t error = sf_key_random(&agent.id);
 
 	if (error != DOCA_SUCCESS)
 		return error;
@@ -499,7 +499,7 @@ static doca_error_t agent_start(void)
 		error = start_thread();
 	if (error == DOCA_SUCCESS)
 		return DOCA_SUCCESS;
-	sf_shm_runtime_unlink(SHM_SOCKET_VERBS_AGENT, &agent.id);
+	sf_runtime_unlink(SF_SOCKET_VERBS_AGENT, &agent.id);
 	close_sockets();
 	close_epoll();
 	return error;
@@ -507,7 +507,7 @@ static doca_error_t agent_start(void)
 
 static void agent_stop(void)
 {
-	sf_shm_runtime_unlink(SHM_SOCKET_VERBS_AGENT, &agent.id);
+	sf_runtime_unlink(SF_SOCKET_VERBS_AGENT, &agent.id);
 	pthread_mutex_lock(&sf_verbs_lock);
 	agent.stop = true;
 	sf_verbs_agent_wake();

@@ -41,7 +41,7 @@ doca_error_t sf_verbs_agent_hold(uint32_t *generation);
 void sf_verbs_agent_release(uint32_t generation);
 
 /* The name of the agent's socket, and where it is reached from other machines (or empty). Valid while held. */
-const struct shm_key *sf_verbs_agent_id(void);
+const struct sf_key *sf_verbs_agent_id(void);
 const char *sf_verbs_agent_reach(void);
 
 /* Counts up in a child made by fork: what was made under another number is the parent's, and its device is not to be touched. */
@@ -56,7 +56,7 @@ void sf_verbs_conn_listen(struct vb_conn *conn);
 bool sf_verbs_conn_send(struct vb_conn *conn, enum vb_msg_kind kind, void *msg, size_t size, uint32_t count);
 
 /* To an owner's agent, or a listener: on this machine, or at HOST:PORT. */
-doca_error_t sf_verbs_agent_connect(enum shm_socket_kind kind, const struct shm_key *key, const char *reach, int *fd);
+doca_error_t sf_verbs_agent_connect(enum sf_socket_kind kind, const struct sf_key *key, const char *reach, int *fd);
 
 /* Asks for the ticks to run every few milliseconds while there is something to time. */
 void sf_verbs_agent_wake(void);

@@ -16,7 +16,7 @@
 
 struct vb_listener {
 	struct sf_listener base;
-	struct shm_key key;
+	struct sf_key key;
 	uint32_t flags;
 	/* GUARDED_BY(sf_verbs_lock) */
 	struct vb_conn *conn;
@@ -205,18 +205,18 @@ static doca_error_t link_ask(struct vb_link *link, const char *name, const void 
 {
 	struct vb_msg_connect ask = {.data_len = (uint32_t)len};
 	char reach[VB_REACH_SIZE];
-	struct shm_key key;
+	struct sf_key key;
 	doca_error_t error;
 	int fd;
 
 	name_split(name, ask.name, reach);
-	key = sf_shm_key_of_name(ask.name);
+	key = sf_key_of_name(ask.name);
 	if (len != 0)
 		memcpy(ask.data, data, len);
 	sf_verbs_domain_end(vb_domain(link->base.port->domain), link->qp, link->psn, &ask.end);
 	ask.end.view_addr = (uintptr_t)&link->block->view;
 	ask.end.view_rkey = link->block_mr->mr->rkey;
-	error = sf_verbs_agent_connect(SHM_SOCKET_VERBS_LISTENER, &key, reach, &fd);
+	error = sf_verbs_agent_connect(SF_SOCKET_VERBS_LISTENER, &key, reach, &fd);
 	if (error != DOCA_SUCCESS)
 		return error == DOCA_ERROR_AGAIN ? DOCA_ERROR_TIME_OUT : error;
 	link->conn = sf_verbs_conn_open(fd, link);
@@ -527,7 +527,7 @@ void sf_verbs_link_ring(struct sf_link *base)
 static doca_error_t listener_start(struct vb_listener *listener)
 {
 	int fd;
-	doca_error_t error = sf_shm_runtime_listen(SHM_SOCKET_VERBS_LISTENER, &listener->key, &fd);
+	doca_error_t error = sf_runtime_listen(SF_SOCKET_VERBS_LISTENER, &listener->key, &fd);
 
 	if (error == DOCA_ERROR_ALREADY_EXIST)
 		SF_LOG_ERR("somebody listens at %s already; end that program, or use another name", listener->name);
@@ -542,7 +542,7 @@ static doca_error_t listener_start(struct vb_listener *listener)
 	pthread_mutex_unlock(&sf_verbs_lock);
 	if (listener->conn != NULL)
 		return DOCA_SUCCESS;
-	sf_shm_runtime_unlink(SHM_SOCKET_VERBS_LISTENER, &listener->key);
+	sf_runtime_unlink(SF_SOCKET_VERBS_LISTENER, &listener->key);
 	close(fd);
 	return DOCA_ERROR_OPERATING_SYSTEM;
 }
@@ -559,7 +559,7 @@ doca_error_t sf_verbs_listener_open(struct sf_port *port, const char *name, uint
 		return DOCA_ERROR_NO_MEMORY;
 	listener->base = (struct sf_listener){.ops = port->ops, .port = port, .user = user};
 	listener->flags = flags;
-	listener->key = sf_shm_key_of_name(name);
+	listener->key = sf_key_of_name(name);
 	LIST_INIT(&listener->requests);
 	strcpy(listener->name, name);
 	error = listener_start(listener);
@@ -596,7 +596,7 @@ void sf_verbs_listener_close(struct sf_listener *base)
 		return;
 	pthread_mutex_lock(&sf_verbs_lock);
 	LIST_REMOVE(listener, entry);
-	sf_shm_runtime_unlink(SHM_SOCKET_VERBS_LISTENER, &listener->key);
+	sf_runtime_unlink(SF_SOCKET_VERBS_LISTENER, &listener->key);
 	sf_verbs_conn_close(listener->conn);
 	while (!LIST_EMPTY(&listener->requests))
 		request_refuse(LIST_FIRST(&listener->requests), NULL, 0);

@@ -224,7 +224,7 @@ doca_error_t sf_verbs_domain_open(const struct sf_fabric_ops *ops, const char *k
 	if (error == DOCA_SUCCESS)
 		error = look_up(domain);
 	if (error == DOCA_SUCCESS)
-		error = sf_shm_key_random(&domain->id);
+		error = sf_key_random(&domain->id);
 	if (error == DOCA_SUCCESS)
 		error = sf_verbs_agent_hold(&domain->generation);
 	if (error != DOCA_SUCCESS) {

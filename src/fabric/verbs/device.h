@@ -35,7 +35,7 @@ struct vb_domain {
 	struct ibv_pd *pd;
 	bool pd_is_ours;
 	struct ibv_cq *idle_cq; /* of queue pairs that only answer: nothing comes there */
-	struct shm_key id;
+	struct sf_key id;
 	uint32_t generation;
 	union ibv_gid gid;
 	int gid_index;

@@ -134,7 +134,7 @@ static doca_error_t ask(struct vb_import *import, const struct vb_descriptor *de
 
 	sf_verbs_domain_end(vb_domain(import->base.domain), import->qp, import->psn, &msg.end);
 	pthread_mutex_lock(&sf_verbs_lock);
-	error = sf_verbs_agent_connect(SHM_SOCKET_VERBS_AGENT, &descriptor->agent, descriptor->reach, &fd);
+	error = sf_verbs_agent_connect(SF_SOCKET_VERBS_AGENT, &descriptor->agent, descriptor->reach, &fd);
 	if (error == DOCA_SUCCESS) {
 		import->conn = sf_verbs_conn_open(fd, import);
 		if (import->conn == NULL) {

@@ -22,7 +22,7 @@ struct vb_import {
 	bool gone_unanswered;
 	doca_error_t status; /* FAILED: why */
 	/* written before READY is */
-	struct shm_key owner; /* the domain */
+	struct sf_key owner; /* the domain */
 	uint32_t rkey;
 	_Atomic uint32_t state;	   /* enum vb_import_state */
 	_Atomic bool gone;	   /* the owner ended it, or is dead */

@@ -150,7 +150,7 @@ doca_error_t sf_verbs_region_export(struct sf_region *base, void *out, size_t *l
 	sf_verbs_mr_put(mr); /* the region has it */
 	pthread_mutex_lock(&sf_verbs_lock);
 	if (!region->exported)
-		error = sf_shm_key_random(&region->token);
+		error = sf_key_random(&region->token);
 	if (error == DOCA_SUCCESS && !region->exported) {
 		region->exported = true;
 		region->id = next_id++;
@@ -242,7 +242,7 @@ void sf_verbs_region_asked(struct vb_conn *conn, const struct vb_msg_attach *ask
 
 	if (region == NULL)
 		status = DOCA_ERROR_NOT_FOUND;
-	else if (!sf_shm_key_equal(&region->token, &ask->token))
+	else if (!sf_key_equal(&region->token, &ask->token))
 		status = DOCA_ERROR_NOT_PERMITTED;
 	else
 		status = serve(region, conn, ask, &answer);

@@ -28,7 +28,7 @@ struct vb_region {
 	/* once exported. GUARDED_BY(sf_verbs_lock) */
 	bool exported;
 	uint64_t id;
-	struct shm_key token;
+	struct sf_key token;
 	LIST_ENTRY(vb_region) export;
 	LIST_HEAD(, vb_served) served;
 };

@@ -351,7 +351,7 @@ static doca_error_t check_region(struct vb_link *link, struct vb_op *it)
 	if (error != DOCA_SUCCESS)
 		return error;
 	it->import = import;
-	if (sf_shm_key_equal(&import->owner, &link->peer.domain))
+	if (sf_key_equal(&import->owner, &link->peer.domain))
 		return DOCA_SUCCESS;
 	SF_LOG_ERR("the region is of another device than the link's peer: an RDMA device reaches only what its peer registered");
 	return DOCA_ERROR_INVALID_VALUE;

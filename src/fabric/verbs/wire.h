@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "fabric/fabric.h"
-#include "fabric/shm/runtime.h"
+#include "fabric/runtime.h"
 
 #define VB_MSG_MAGIC UINT32_C(0x62767366)
 #define VB_MSG_VERSION 1
@@ -51,7 +51,7 @@ struct vb_msg {
 
 /* One side's queue pair, and the block where the other side writes its view. */
 struct vb_msg_end {
-	struct shm_key domain; /* random: whose keys the queue pair takes */
+	struct sf_key domain; /* random: whose keys the queue pair takes */
 	uint8_t gid[16];
 	uint64_t view_addr;
 	uint32_t view_rkey;
@@ -88,7 +88,7 @@ struct vb_msg_refuse {
 struct vb_msg_attach {
 	struct vb_msg head;
 	struct vb_msg_end end;
-	struct shm_key token;
+	struct sf_key token;
 	uint64_t region;
 };
 
@@ -177,8 +177,8 @@ bool sf_verbs_view_read(const struct vb_view *from, struct vb_view *to);
 /* ---- descriptors ---- */
 
 struct vb_descriptor {
-	struct shm_key agent;
-	struct shm_key token;
+	struct sf_key agent;
+	struct sf_key token;
 	uint64_t region;
 	uint64_t addr, len;
 	uint32_t rights;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fabric/shm/runtime.h"
+#include "fabric/runtime.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -25,21 +25,21 @@
 #define STALE_SCAN_MAX 256 /* sockets of dead agents looked for at a time */
 #define SOCKET_NAME_MAX 40 /* "l-" and 32 digits */
 
-struct shm_key sf_shm_key_of_name(const char *name)
+struct sf_key sf_key_of_name(const char *name)
 {
 	/* FNV-1a of 128 bits: it has to spread, not to hide. The full name is compared when a peer connects. */
 	const unsigned __int128 prime = (unsigned __int128)1 << 88 | 0x13b;
 	unsigned __int128 hash = (unsigned __int128)0x6c62272e07bb0142 << 64 | 0x62b821756295c58d;
-	struct shm_key key;
+	struct sf_key key;
 
 	for (const unsigned char *p = (const unsigned char *)name; *p != '\0'; p++)
 		hash = (hash ^ *p) * prime;
-	for (int i = 0; i < SHM_KEY_SIZE; i++)
-		key.bytes[i] = (uint8_t)(hash >> (8 * (SHM_KEY_SIZE - 1 - i)));
+	for (int i = 0; i < SF_KEY_SIZE; i++)
+		key.bytes[i] = (uint8_t)(hash >> (8 * (SF_KEY_SIZE - 1 - i)));
 	return key;
 }
 
-doca_error_t sf_shm_key_random(struct shm_key *key)
+doca_error_t sf_key_random(struct sf_key *key)
 {
 	if (getrandom(key->bytes, sizeof(key->bytes), 0) == (ssize_t)sizeof(key->bytes))
 		return DOCA_SUCCESS;
@@ -47,20 +47,20 @@ doca_error_t sf_shm_key_random(struct shm_key *key)
 	return DOCA_ERROR_OPERATING_SYSTEM;
 }
 
-_Bool sf_shm_key_equal(const struct shm_key *a, const struct shm_key *b)
+_Bool sf_key_equal(const struct sf_key *a, const struct sf_key *b)
 {
 	volatile uint8_t differ = 0;
 
-	for (int i = 0; i < SHM_KEY_SIZE; i++)
+	for (int i = 0; i < SF_KEY_SIZE; i++)
 		differ |= a->bytes[i] ^ b->bytes[i];
 	return differ == 0;
 }
 
-static void socket_name(char name[SOCKET_NAME_MAX], enum shm_socket_kind kind, const struct shm_key *key)
+static void socket_name(char name[SOCKET_NAME_MAX], enum sf_socket_kind kind, const struct sf_key *key)
 {
 	int at = snprintf(name, SOCKET_NAME_MAX, "%c-", kind);
 
-	for (int i = 0; i < SHM_KEY_SIZE; i++)
+	for (int i = 0; i < SF_KEY_SIZE; i++)
 		at += snprintf(name + at, SOCKET_NAME_MAX - (size_t)at, "%02x", key->bytes[i]);
 }
 
@@ -162,7 +162,7 @@ static doca_error_t bind_listen(int folder, const char *name, int fd)
 	return sf_error_from_errno(error);
 }
 
-doca_error_t sf_shm_runtime_listen(enum shm_socket_kind kind, const struct shm_key *key, int *fd)
+doca_error_t sf_runtime_listen(enum sf_socket_kind kind, const struct sf_key *key, int *fd)
 {
 	char name[SOCKET_NAME_MAX];
 	int folder, lock;
@@ -173,7 +173,7 @@ doca_error_t sf_shm_runtime_listen(enum shm_socket_kind kind, const struct shm_k
 	error = folder_lock(folder, &lock);
 	if (error != DOCA_SUCCESS)
 		goto close_folder;
-	if (kind == SHM_SOCKET_AGENT || kind == SHM_SOCKET_VERBS_AGENT)
+	if (kind == SF_SOCKET_AGENT || kind == SF_SOCKET_VERBS_AGENT)
 		folder_sweep(folder);
 	error = socket_make(fd);
 	if (error != DOCA_SUCCESS)
@@ -189,7 +189,7 @@ close_folder:
 	return error;
 }
 
-void sf_shm_runtime_unlink(enum shm_socket_kind kind, const struct shm_key *key)
+void sf_runtime_unlink(enum sf_socket_kind kind, const struct sf_key *key)
 {
 	char name[SOCKET_NAME_MAX], path[PATH_MAX];
 
@@ -204,7 +204,7 @@ void sf_shm_runtime_unlink(enum shm_socket_kind kind, const struct shm_key *key)
 	close(folder);
 }
 
-doca_error_t sf_shm_runtime_check_peer(int fd, int *pid)
+doca_error_t sf_runtime_check_peer(int fd, int *pid)
 {
 	struct ucred cred;
 	socklen_t len = sizeof(cred);
@@ -237,7 +237,7 @@ static doca_error_t connect_error(int error)
 	}
 }
 
-doca_error_t sf_shm_runtime_connect(enum shm_socket_kind kind, const struct shm_key *key, int *fd, int *pid)
+doca_error_t sf_runtime_connect(enum sf_socket_kind kind, const struct sf_key *key, int *fd, int *pid)
 {
 	char name[SOCKET_NAME_MAX];
 	struct sockaddr_un address;
@@ -254,7 +254,7 @@ doca_error_t sf_shm_runtime_connect(enum shm_socket_kind kind, const struct shm_
 	if (connect(*fd, (struct sockaddr *)&address, sizeof(address)) != 0)
 		error = connect_error(errno);
 	else
-		error = sf_shm_runtime_check_peer(*fd, pid);
+		error = sf_runtime_check_peer(*fd, pid);
 	if (error != DOCA_SUCCESS)
 		close(*fd);
 close_folder:
