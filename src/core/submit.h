@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a task gets to its library: inline, for doca_task_submit and for libraries that submit in a program's place. */
+/* How a task gets to its library, and back: inline, for doca_task_submit, for libraries that submit in a program's place, and for
+ * those to whom a call counts. */
 #ifndef SF_CORE_SUBMIT_H
 #define SF_CORE_SUBMIT_H
 
@@ -36,6 +37,28 @@ static inline doca_error_t sf_task_submit(struct doca_task *task, uint32_t flags
 	ctx->num_inflight++;
 	sf_ctx_wake(ctx);
 	return DOCA_SUCCESS;
+}
+
+/* As sf_task_complete. */
+static inline void sf_task_end(struct doca_task *task, doca_error_t status)
+{
+	/* The callback may free the task or submit it again, so what is needed after is fetched before. The ctx outlives it: it
+	 * cannot become IDLE with this task in flight. */
+	struct doca_ctx *ctx = task->ctx;
+	const struct sf_task_pool *pool = task->pool;
+	task->status = status;
+	if (__builtin_expect(task->claim != NULL, 0)) {
+		task->state = SF_TASK_CLAIMED;
+		task->claim->completed(task->claim, task);
+		ctx->num_inflight--;
+		return;
+	}
+	task->state = SF_TASK_ALLOCATED;
+	if (__builtin_expect(status == DOCA_SUCCESS, 1))
+		pool->completed(task, task->user_data, ctx->user_data);
+	else
+		pool->failed(task, task->user_data, ctx->user_data);
+	ctx->num_inflight--;
 }
 
 #endif

@@ -176,23 +176,7 @@ doca_error_t doca_task_try_submit(struct doca_task *task)
 
 void sf_task_complete(struct doca_task *task, doca_error_t status)
 {
-	/* The callback may free the task or submit it again, so what is needed after is fetched before. The ctx outlives it: it
-	 * cannot become IDLE with this task in flight. */
-	struct doca_ctx *ctx = task->ctx;
-	const struct sf_task_pool *pool = task->pool;
-	task->status = status;
-	if (__builtin_expect(task->claim != NULL, 0)) {
-		task->state = SF_TASK_CLAIMED;
-		task->claim->completed(task->claim, task);
-		ctx->num_inflight--;
-		return;
-	}
-	task->state = SF_TASK_ALLOCATED;
-	if (__builtin_expect(status == DOCA_SUCCESS, 1))
-		pool->completed(task, task->user_data, ctx->user_data);
-	else
-		pool->failed(task, task->user_data, ctx->user_data);
-	ctx->num_inflight--;
+	sf_task_end(task, status);
 }
 
 /* ---- claimed tasks ---- */

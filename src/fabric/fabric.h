@@ -34,6 +34,7 @@
 #include <doca_error.h>
 
 #include "base/visibility.h"
+#include "fabric/window.h"
 
 #define SF_NAME_MAX 256		/* a listener's name, with its NUL */
 #define SF_PRIVATE_MAX 1024	/* private data of a connect, accept or reject, bytes */
@@ -73,6 +74,7 @@ struct sf_region {
 	uint64_t len;
 	uint32_t rights;
 	bool imported;
+	struct sf_window window; /* of an imported region: what the provider lets one do without it */
 };
 
 enum sf_link_state {
@@ -385,29 +387,6 @@ static inline doca_error_t sf_link_submit(struct sf_link *link, struct sf_op *op
 static inline void sf_link_ring(struct sf_link *link) { link->ops->link_ring(link); }
 
 /* For providers: the checks that are the same everywhere. */
-
-/* Copies 8 bytes; what is remote is one store, or one load, where its address allows that, in order with all before it or after. */
-static inline void sf_word_write(void *remote, const void *local)
-{
-	uint64_t word;
-
-	memcpy(&word, local, sizeof(word));
-	if (__builtin_expect((uintptr_t)remote % sizeof(word) == 0, 1))
-		__atomic_store_n((uint64_t *)remote, word, __ATOMIC_RELEASE);
-	else
-		memcpy(remote, &word, sizeof(word));
-}
-
-static inline void sf_word_read(void *local, const void *remote)
-{
-	uint64_t word;
-
-	if (__builtin_expect((uintptr_t)remote % sizeof(word) == 0, 1))
-		word = __atomic_load_n((const uint64_t *)remote, __ATOMIC_ACQUIRE);
-	else
-		memcpy(&word, remote, sizeof(word));
-	memcpy(local, &word, sizeof(word));
-}
 
 /* Is [addr, addr + len) inside [base, base + size)? Overflows are outside. */
 static inline bool sf_range_inside(uint64_t addr, uint64_t len, uint64_t base, uint64_t size)

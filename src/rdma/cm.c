@@ -53,16 +53,19 @@ static void tell_end(struct doca_rdma_connection *connection)
 	rdma_connection_release(connection);
 }
 
+static bool is_among(const struct doca_task *task, const struct doca_rdma_connection *connection)
+{
+	while (task != NULL && ((const struct rdma_request *)task)->connection != connection)
+		task = task->next;
+	return task != NULL;
+}
+
 /* Have all its tasks been told of? */
 static bool is_drained(const struct doca_rdma_connection *connection)
 {
 	if (connection->num_out != 0 || connection->waiting != NULL)
 		return false;
-	for (const struct doca_task *task = connection->rdma->ended; task != NULL; task = task->next) {
-		if (((const struct rdma_request *)task)->connection == connection)
-			return false;
-	}
-	return true;
+	return !is_among(connection->rdma->ended, connection) && !is_among(connection->rdma->at_once, connection);
 }
 
 /* ---- the callee ---- */

@@ -187,6 +187,7 @@ static bool tell_ended(struct doca_rdma *rdma)
 	struct doca_task *task = rdma->ended;
 	bool any = task != NULL;
 	rdma->ended = rdma->ended_last = NULL; /* what callbacks add is for the next call */
+	(void)rdma_tell_at_once(rdma);	       /* those of the same connections are older */
 	for (struct doca_task *next; task != NULL; task = next) {
 		next = task->next;
 		sf_task_complete(task, task->status);
@@ -201,32 +202,61 @@ static void drain_retry_timer(struct doca_rdma *rdma)
 	rdma->retry_set = false;
 }
 
+/* Is there more for a progress call than what succeeded at once and what the fabric reports? */
+static inline bool has_more(const struct doca_rdma *rdma)
+{
+	return rdma->ended != NULL || rdma->changing.first != NULL || rdma->calls != NULL || rdma->waiting != NULL ||
+	       rdma->gpu != NULL || rdma->retry_set || rdma->one.due || rdma->fatal;
+}
+
+static __attribute__((noinline)) bool progress_before(struct doca_rdma *rdma)
+{
+	bool moved = false;
+	if (rdma->ended != NULL) /* before the poll: what was decided then is older than what it reports */
+		moved = tell_ended(rdma);
+	if (rdma->changing.first != NULL || rdma->calls != NULL)
+		moved |= rdma_cm_progress(rdma);
+	return moved;
+}
+
+static __attribute__((noinline)) bool progress_after(struct doca_rdma *rdma)
+{
+	bool moved = false;
+	if (rdma->retry_set)
+		drain_retry_timer(rdma);
+	if (rdma->waiting != NULL)
+		moved |= rdma_requests_pump(rdma);
+	if (rdma->one.due) {
+		rdma_one_run(rdma);
+		moved = true;
+	}
+	if (rdma->fatal && rdma->ended == NULL && rdma->at_once == NULL) {
+		rdma->fatal = false;
+		(void)rdma_cm_progress(rdma); /* a disconnection is told while the context runs */
+		if (rdma->ctx.state == DOCA_CTX_STATE_RUNNING)
+			sf_ctx_fail(&rdma->ctx);
+		moved = true;
+	}
+	return moved;
+}
+
 static bool rdma_progress(struct doca_ctx *ctx)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
 	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
+	uint32_t ran = 0;
 	bool moved = false;
-	if (__builtin_expect(rdma->ended != NULL, 0)) /* before the poll: what was decided then is older than what it reports */
-		moved = tell_ended(rdma);
-	if (__builtin_expect(rdma->changing.first != NULL || rdma->calls != NULL, 0))
-		moved |= rdma_cm_progress(rdma);
-	moved |= rdma->gpu != NULL ? rdma_gpu_poll(rdma->gpu) : sf_port_poll(rdma->port, RDMA_POLL_BUDGET) > 0;
-	if (__builtin_expect(rdma->retry_set, 0))
-		drain_retry_timer(rdma);
-	if (__builtin_expect(rdma->waiting != NULL, 0))
-		moved |= rdma_requests_pump(rdma);
-	if (__builtin_expect(rdma->one.due, 0)) {
-		rdma_one_run(rdma);
-		moved = true;
-	}
-	if (__builtin_expect(rdma->fatal && rdma->ended == NULL, 0)) {
-		rdma->fatal = false;
-		(void)rdma_cm_progress(rdma); /* a disconnection is told while the context runs */
-		if (ctx->state == DOCA_CTX_STATE_RUNNING)
-			sf_ctx_fail(ctx);
-		moved = true;
-	}
-	return moved;
+	while (rdma->at_once != NULL && ran < RDMA_POLL_BUDGET)
+		ran += rdma_tell_at_once(rdma);
+	if (__builtin_expect(has_more(rdma), 0))
+		moved = progress_before(rdma);
+	if (__builtin_expect(rdma->gpu != NULL, 0))
+		moved |= rdma_gpu_poll(rdma->gpu);
+	else
+		ran += sf_port_poll(rdma->port, RDMA_POLL_BUDGET);
+	if (__builtin_expect(has_more(rdma), 0))
+		moved |= progress_after(rdma);
+	return moved || ran != 0;
 }
 
 static bool rdma_arm(struct doca_ctx *ctx)
@@ -234,7 +264,7 @@ static bool rdma_arm(struct doca_ctx *ctx)
 	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
 	uint64_t wait_ns;
 	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
-	if (rdma->ended != NULL || rdma->fatal || rdma->one.due || rdma_cm_is_due(rdma, &wait_ns))
+	if (rdma->at_once != NULL || rdma->ended != NULL || rdma->fatal || rdma->one.due || rdma_cm_is_due(rdma, &wait_ns))
 		return true;
 	if (rdma->waiting != NULL)
 		wait_ns = RDMA_RETRY_NS;

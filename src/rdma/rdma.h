@@ -9,6 +9,7 @@
  *   cm.c           connecting by address              cm_listen.c    ports that are listened to, and who calls there
  *   cm_wire.c      what travels with a call           addr.c         addresses
  *   request.c      tasks that go out by a connection  receive.c      receives
+ *   at_once.c      those that end inside their submit
  *   task_X.c       the public face of one task type   bridge.c       connecting by a program's own rdma_cm_id
  *   one_connection.c  an instance as DOCA 2.5 has it
  *
@@ -147,6 +148,7 @@ struct doca_rdma {
 	struct rdma_guest *guests;
 	uint32_t num_guests;
 	bool telling; /* rdma_cm_progress is on the stack */
+	struct doca_task *at_once, *at_once_last; /* succeeded inside their submits, to be told by progress; by next */
 	struct doca_rdma_connection *waiting, **waiting_end; /* connections with tasks that wait; by next_waiting */
 	struct doca_task *ended, *ended_last; /* decided outside a poll, told by progress */
 	bool fatal;			      /* no connection is left that works */
@@ -265,14 +267,17 @@ doca_error_t rdma_request_take_result(struct rdma_request *request);
 /* INVALID_VALUE, logged. */
 doca_error_t rdma_request_missing(const struct rdma_request *request, const char *what);
 
-/* cls.submit of every verb. */
-doca_error_t rdma_request_submit(struct doca_task *base, uint32_t flags);
+/* The submit of a task that was not done at once: by the fabric, or with an error that says what is wrong. */
+doca_error_t rdma_request_send_out(struct rdma_request *request);
 /* For the *_allocate_init: the base and the connection are set, all else is 0. */
 doca_error_t rdma_request_alloc(struct doca_rdma *rdma, enum rdma_pool pool, struct doca_rdma_connection *connection,
 				union doca_data user_data, const void *place, struct rdma_request **request);
 /* For the *_set_conf. */
 doca_error_t rdma_pool_configure(struct doca_rdma *rdma, enum rdma_pool pool, const struct sf_task_class *cls,
 				 doca_task_completion_cb_t completed, doca_task_completion_cb_t failed, uint32_t num_tasks);
+
+/* A success: what it changes in the buffers. */
+void rdma_request_settle(struct rdma_request *request);
 
 /* Tries what waits; true when something moved. */
 bool rdma_requests_pump(struct doca_rdma *rdma);
@@ -283,6 +288,16 @@ void rdma_end_later(struct doca_rdma *rdma, struct doca_task *task, doca_error_t
 
 /* What a message's header says, which the peer wrote; false, logged: it is not RDMA's. */
 bool rdma_header_read(const struct sf_recv *recv, enum doca_rdma_opcode *opcode, doca_be32_t *immediate);
+
+/* ---- at_once.c ---- */
+
+/* cls.submit of every verb. */
+doca_error_t rdma_request_submit(struct doca_task *base, uint32_t flags);
+/* The task has succeeded; nothing of its connection is under way, nor waits. */
+void rdma_succeeded(struct rdma_request *request);
+/* Runs the callbacks of those, and returns how many. Before any other task of their connections is told of; it may be inside a
+ * poll. */
+uint32_t rdma_tell_at_once(struct doca_rdma *rdma);
 
 /* ---- one_connection.c ---- */
 

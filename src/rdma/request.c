@@ -33,8 +33,7 @@ void rdma_end_later(struct doca_rdma *rdma, struct doca_task *task, doca_error_t
 	rdma->ended_last = task;
 }
 
-/* What a success changes in the buffers. */
-static void settle(struct rdma_request *request)
+void rdma_request_settle(struct rdma_request *request)
 {
 	const struct rdma_verb *verb = verb_of(&request->base);
 	enum sf_op_kind kind = verb->kind;
@@ -65,13 +64,15 @@ static void request_done(struct sf_op *op)
 	struct rdma_request *request = request_of(op);
 	struct doca_rdma_connection *connection = request->connection;
 	doca_error_t status = op->status;
+	if (__builtin_expect(connection->rdma->at_once != NULL, 0)) /* those of this connection are older */
+		(void)rdma_tell_at_once(connection->rdma);
 	connection->num_out--;
 	if (__builtin_expect(request->mapped, 0) && status == DOCA_SUCCESS &&
 	    sf_reach_stands(&connection->rdma->reach, local_of(request)) != DOCA_SUCCESS) {
 		status = DOCA_ERROR_IO_FAILED;
 		rdma_connection_fail(connection, status);
 	} else if (status == DOCA_SUCCESS) {
-		settle(request);
+		rdma_request_settle(request);
 	} else if (connection->state == RDMA_CONNECTION_FAILED) {
 		status = DOCA_ERROR_BAD_STATE;
 	} else {
@@ -337,7 +338,7 @@ static doca_error_t send_out(struct doca_rdma_connection *connection, struct rdm
 	if (__builtin_expect(is_nothing(request), 0)) {
 		if (connection->num_out != 0)
 			return DOCA_ERROR_AGAIN;
-		rdma_end_later(connection->rdma, &request->base, DOCA_SUCCESS);
+		rdma_succeeded(request);
 		return DOCA_SUCCESS;
 	}
 	request->op.status = DOCA_SUCCESS;
@@ -488,11 +489,9 @@ static doca_error_t check_connection(const struct rdma_request *request)
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
-doca_error_t rdma_request_submit(struct doca_task *base, uint32_t flags)
+doca_error_t rdma_request_send_out(struct rdma_request *request)
 {
-	struct rdma_request *request = (struct rdma_request *)base;
 	struct doca_rdma_connection *connection = request->connection;
-	(void)flags;
 	doca_error_t result = check_connection(request);
 	request->mapped = false;
 	if (result == DOCA_SUCCESS)
@@ -506,9 +505,9 @@ doca_error_t rdma_request_submit(struct doca_task *base, uint32_t flags)
 	if (__builtin_expect(result == DOCA_SUCCESS, 1))
 		return DOCA_SUCCESS;
 	if (result == DOCA_ERROR_AGAIN) {
-		wait_for_room(connection, base);
+		wait_for_room(connection, &request->base);
 	} else { /* taken all the same: it ends by its error callback */
-		rdma_end_later(connection->rdma, base, result);
+		rdma_end_later(connection->rdma, &request->base, result);
 		rdma_connection_fail(connection, result);
 	}
 	if (connection->rdma->ended != NULL)

@@ -22,11 +22,11 @@
 static void copy_here(const struct sf_op *op, uint8_t *remote, uint64_t at, uint64_t len)
 {
 	if (op->kind == SF_OP_READ && op->iov_num == 1) {
-		shm_read_here((uint8_t *)op->iov[0].addr + at, remote, len);
+		sf_bytes_read((uint8_t *)op->iov[0].addr + at, remote, len);
 	} else if (op->kind == SF_OP_READ) {
 		sf_shm_iov_scatter(op->iov, op->iov_num, at, remote, len);
 	} else if (op->iov_num == 1) {
-		shm_write_here(remote, (const uint8_t *)op->iov[0].addr + at, len);
+		sf_bytes_write(remote, (const uint8_t *)op->iov[0].addr + at, len);
 	} else if (len != 0) { /* the last byte last here too */
 		sf_shm_iov_gather(remote, op->iov, op->iov_num, at, len - 1);
 		SHM_FENCE(memory_order_release);

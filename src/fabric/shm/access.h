@@ -15,27 +15,6 @@ enum shm_reach {
 	SHM_ENDED,     /* the owner's memory is not there any more */
 };
 
-/* A word at one go; of anything longer the last byte last, so that whoever polls it finds the rest there. */
-static inline void shm_write_here(uint8_t *to, const uint8_t *from, uint64_t len)
-{
-	if (len == sizeof(uint64_t)) {
-		sf_word_write(to, from);
-	} else if (len != 0) {
-		memcpy(to, from, len - 1);
-		SHM_FENCE(memory_order_release);
-		*(volatile uint8_t *)(to + len - 1) = from[len - 1];
-	}
-}
-
-static inline void shm_read_here(uint8_t *to, const uint8_t *from, uint64_t len)
-{
-	if (len == sizeof(uint64_t)) {
-		sf_word_read(to, from);
-	} else {
-		memcpy(to, from, len);
-	}
-}
-
 static inline void shm_atomic_here(const struct sf_op *op, uint64_t *word)
 {
 	uint64_t old = op->compare;

@@ -159,6 +159,21 @@ void sf_shm_link_job_progress(struct shm_link *link);
 /* connect.c: with sf_shm_lock held. */
 void sf_shm_links_forget(const struct shm_peer *peer);
 
+/* May sf_shm_due_poll find anything? */
+static inline bool shm_due_worth(const struct shm_port *port)
+{
+	const struct shm_due *due = &port->due;
+
+	if (due->ready != NULL || due->attentive != NULL ||
+	    atomic_load_explicit(&port->recvq.segment->ready_top, memory_order_relaxed) != 0)
+		return true;
+	for (uint32_t i = 0; i < due->hot_num; i++) {
+		if (shm_rx_mark(&due->hot[i]->rx) != 0)
+			return true;
+	}
+	return false;
+}
+
 static inline void shm_link_complete(struct shm_link *link, struct sf_op *op, doca_error_t status)
 {
 	shm_port_done(shm_port(link->base.port), op, status);

@@ -78,9 +78,9 @@ bool sf_shm_one_sided_at_once(struct shm_link *link, struct sf_op *op)
 	if (remote == NULL)
 		return false;
 	if (op->kind == SF_OP_WRITE)
-		shm_write_here(remote, op->iov[0].addr, len);
+		sf_bytes_write(remote, op->iov[0].addr, len);
 	else if (op->kind == SF_OP_READ)
-		shm_read_here(op->iov[0].addr, remote, len);
+		sf_bytes_read(op->iov[0].addr, remote, len);
 	else if (len == sizeof(uint64_t) && op->remote_addr % sizeof(uint64_t) == 0)
 		shm_atomic_here(op, (uint64_t *)(void *)remote);
 	else

@@ -329,6 +329,29 @@ doca_error_t sf_shm_region_ready(struct sf_region *region)
 	return error;
 }
 
+/* The longest stretch that is mapped. */
+static void open_window(struct shm_import *import)
+{
+	const struct shm_attach *attach = import->attach;
+	struct sf_window *window = &import->base.window;
+
+	for (uint32_t i = 0; i < attach->run_num && !attach->peer->self; i++) {
+		const struct shm_run *run = &attach->runs[i];
+		uint64_t addr = run->addr > attach->addr ? run->addr : attach->addr, end = attach->addr + attach->len;
+
+		if (run->addr + run->len < end)
+			end = run->addr + run->len;
+		if (end <= addr || end - addr <= window->len)
+			continue;
+		*window = (struct sf_window){.addr = addr,
+					     .len = end - addr,
+					     .base = attach->base + (addr - attach->origin),
+					     .generation = &attach->peer->generations[attach->region % SHM_REGIONS_MAX],
+					     .id = attach->region,
+					     .dead = &attach->peer->dead};
+	}
+}
+
 doca_error_t sf_shm_region_import(struct sf_domain *domain, const void *bytes, size_t len, struct sf_region **region)
 {
 	struct sf_region *requested;
@@ -338,6 +361,8 @@ doca_error_t sf_shm_region_import(struct sf_domain *domain, const void *bytes, s
 		return error;
 	pthread_mutex_lock(&sf_shm_lock);
 	error = import_wait(shm_import(requested));
+	if (error == DOCA_SUCCESS)
+		open_window(shm_import(requested));
 	pthread_mutex_unlock(&sf_shm_lock);
 	if (error == DOCA_SUCCESS)
 		*region = requested;

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A window: the bytes of an imported region that are mapped in this process, for one-sided operations without a call of the
+ * provider. Whoever uses it has seen to the rights and to the order among operations; what no window shows goes by sf_link_submit.
+ */
+#ifndef SF_FABRIC_WINDOW_H
+#define SF_FABRIC_WINDOW_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* ThreadSanitizer knows no fences, and a peer's memory is not its to see anyway. */
+#ifdef __SANITIZE_THREAD__
+#define SF_WINDOW_FENCE(order) atomic_signal_fence(order)
+#else
+#define SF_WINDOW_FENCE(order) atomic_thread_fence(order)
+#endif
+
+struct sf_window {
+	uint64_t addr, len; /* the owner's addresses; len 0: there is no window */
+	uint8_t *base;	    /* addr in this process */
+	const _Atomic uint64_t *generation; /* the region stands while this is id */
+	uint64_t id;
+	const _Atomic bool *dead; /* and its owner while this is false */
+};
+
+/* Where the owner's byte addr is here; NULL unless all of the len bytes (more than 0) are in the window. */
+static inline uint8_t *sf_window_at(const struct sf_window *window, uint64_t addr, uint64_t len)
+{
+	uint64_t offset = addr - window->addr;
+
+	return offset < window->len && len <= window->len - offset ? window->base + offset : NULL;
+}
+
+/* Before touching the bytes and after: once it is false it stays so. */
+static inline bool sf_window_stands(const struct sf_window *window)
+{
+	SF_WINDOW_FENCE(memory_order_acquire);
+	return atomic_load_explicit(window->generation, memory_order_acquire) == window->id &&
+	       !atomic_load_explicit(window->dead, memory_order_relaxed);
+}
+
+/* Copies 8 bytes; what is remote is one store, or one load, where its address allows that, in order with all before it or after. */
+static inline void sf_word_write(void *remote, const void *local)
+{
+	uint64_t word;
+
+	memcpy(&word, local, sizeof(word));
+	if (__builtin_expect((uintptr_t)remote % sizeof(word) == 0, 1))
+		__atomic_store_n((uint64_t *)remote, word, __ATOMIC_RELEASE);
+	else
+		memcpy(remote, &word, sizeof(word));
+}
+
+static inline void sf_word_read(void *local, const void *remote)
+{
+	uint64_t word;
+
+	if (__builtin_expect((uintptr_t)remote % sizeof(word) == 0, 1))
+		word = __atomic_load_n((const uint64_t *)remote, __ATOMIC_ACQUIRE);
+	else
+		memcpy(&word, remote, sizeof(word));
+	memcpy(local, &word, sizeof(word));
+}
+
+/* A word at one go; of anything longer the last byte last, so that whoever polls it finds the rest there. */
+static inline void sf_bytes_write(uint8_t *remote, const uint8_t *local, uint64_t len)
+{
+	if (__builtin_expect(len == sizeof(uint64_t), 1)) {
+		sf_word_write(remote, local);
+	} else if (len != 0) {
+		memcpy(remote, local, len - 1);
+		SF_WINDOW_FENCE(memory_order_release);
+		*(volatile uint8_t *)(remote + len - 1) = local[len - 1];
+	}
+}
+
+static inline void sf_bytes_read(uint8_t *local, const uint8_t *remote, uint64_t len)
+{
+	if (__builtin_expect(len == sizeof(uint64_t), 1))
+		sf_word_read(local, remote);
+	else
+		memcpy(local, remote, len);
+}
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reads, writes and atomics that end inside their submit: the peer's memory is mapped here, so all there is to them is a few checks
+ * and the bytes. What is out of the ordinary, or wrong, is left to request.c. Nothing of a task changes but its results.
+ *
+ * The order stays that of submission: a task is done here only when nothing of its connection is under way or waits, and those that
+ * were done are told of before anything that the fabric reports.
+ */
+#include "core/submit.h"
+#include "rdma/rdma.h"
+
+#define likely(condition) __builtin_expect(!!(condition), 1)
+
+/* ---- telling ---- */
+
+void rdma_succeeded(struct rdma_request *request)
+{
+	struct doca_rdma *rdma = (struct doca_rdma *)request->base.ctx;
+	struct doca_task *task = &request->base;
+	task->next = NULL;
+	if (rdma->at_once != NULL)
+		rdma->at_once_last->next = task;
+	else
+		rdma->at_once = task;
+	rdma->at_once_last = task;
+}
+
+static inline void settle(struct rdma_request *request)
+{
+	enum sf_op_kind kind = ((const struct rdma_verb *)request->base.cls)->kind;
+	struct doca_buf *dst = request->dst;
+	if (likely((kind == SF_OP_READ || kind == SF_OP_WRITE) && dst != NULL && request->len <= sf_buf_tailroom(dst))) {
+		request->result_len = (uint32_t)request->len;
+		dst->data_len += request->len;
+	} else {
+		rdma_request_settle(request);
+	}
+}
+
+uint32_t rdma_tell_at_once(struct doca_rdma *rdma)
+{
+	struct doca_task *task = rdma->at_once;
+	uint32_t told = 0;
+	rdma->at_once = NULL; /* what callbacks add is for the next call */
+	for (struct doca_task *next; task != NULL; task = next, told++) {
+		next = task->next;
+		settle((struct rdma_request *)task);
+		sf_task_end(task, DOCA_SUCCESS);
+	}
+	return told;
+}
+
+/* ---- doing ---- */
+
+/* Is [addr, addr + len) of a local buffer that is this process's own memory, known, and may be used so? */
+static inline bool is_local(const struct doca_rdma *rdma, const struct doca_buf *buf, const uint8_t *addr, uint64_t len, bool written)
+{
+	const struct sf_reach *reach = sf_reach_known(&rdma->reach, buf->mmap);
+	return likely(reach != NULL && buf->next == NULL && reach->region == NULL &&
+		      (written ? reach->writable : reach->readable) && sf_reach_contains(reach, addr, len));
+}
+
+/* The window that shows [addr, addr + len) of a remote buffer, if the peer's memory map gives the right; and where. */
+static inline const struct sf_window *window_of(const struct doca_rdma *rdma, const struct doca_buf *buf, const uint8_t *addr,
+						uint64_t len, uint32_t right, uint8_t **at)
+{
+	const struct sf_reach *reach = sf_reach_known(&rdma->reach, buf->mmap);
+	if (!likely(reach != NULL && reach->region != NULL && len <= (uint64_t)(buf->head + buf->len - addr) &&
+		    (reach->region->rights & right) != 0))
+		return NULL;
+	*at = sf_window_at(&reach->region->window, (uintptr_t)addr, len);
+	return likely(*at != NULL && sf_window_stands(&reach->region->window)) ? &reach->region->window : NULL;
+}
+
+static inline bool write_at_once(const struct doca_rdma *rdma, struct rdma_request *request)
+{
+	const struct doca_buf *src = request->src, *dst = request->dst;
+	uint64_t len;
+	uint8_t *remote;
+	if (!likely(src != NULL && dst != NULL && (len = src->data_len) - 1 < SF_REACH_LEN_MAX &&
+		    is_local(rdma, src, src->data, len, false)))
+		return false;
+	const struct sf_window *window = window_of(rdma, dst, dst->data + dst->data_len, len, SF_RIGHT_WRITE, &remote);
+	if (!likely(window != NULL))
+		return false;
+	sf_bytes_write(remote, src->data, len);
+	request->len = len;
+	return sf_window_stands(window);
+}
+
+static inline bool read_at_once(const struct doca_rdma *rdma, struct rdma_request *request)
+{
+	const struct doca_buf *src = request->src, *dst = request->dst;
+	uint64_t len;
+	uint8_t *remote;
+	if (!likely(src != NULL && dst != NULL && (len = src->data_len) - 1 < SF_REACH_LEN_MAX && len <= sf_buf_tailroom(dst) &&
+		    is_local(rdma, dst, dst->data + dst->data_len, len, true)))
+		return false;
+	const struct sf_window *window = window_of(rdma, src, src->data, len, SF_RIGHT_READ, &remote);
+	if (!likely(window != NULL))
+		return false;
+	sf_bytes_read(dst->data + dst->data_len, remote, len);
+	request->len = len;
+	return sf_window_stands(window);
+}
+
+static inline bool atomic_at_once(const struct doca_rdma *rdma, struct rdma_request *request, enum sf_op_kind kind)
+{
+	const struct doca_buf *dst = request->dst, *result = request->result;
+	uint64_t old = request->compare;
+	uint8_t *remote;
+	if (!likely(dst != NULL && result != NULL && (uintptr_t)dst->data % sizeof(old) == 0 &&
+		    result->head + result->len - result->data >= (ptrdiff_t)sizeof(old) &&
+		    is_local(rdma, result, result->data, sizeof(old), true)))
+		return false;
+	const struct sf_window *window = window_of(rdma, dst, dst->data, sizeof(old), SF_RIGHT_ATOMIC, &remote);
+	if (!likely(window != NULL))
+		return false;
+	uint64_t *word = (uint64_t *)(void *)remote;
+	if (kind == SF_OP_FAA)
+		old = __atomic_fetch_add(word, request->value, __ATOMIC_SEQ_CST);
+	else
+		__atomic_compare_exchange_n(word, &old, request->value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	memcpy(result->data, &old, sizeof(old));
+	request->len = sizeof(old);
+	return sf_window_stands(window);
+}
+
+static inline bool try_at_once(struct rdma_request *request)
+{
+	const struct rdma_verb *verb = (const struct rdma_verb *)request->base.cls;
+	const struct doca_rdma_connection *connection = request->connection;
+	const struct doca_rdma *rdma = (const struct doca_rdma *)request->base.ctx;
+	bool done = false;
+	if (!likely(connection != NULL && connection->rdma == rdma && connection->state == RDMA_CONNECTION_CONNECTED && connection->num_out == 0 &&
+		    connection->waiting == NULL && connection->out->state == SF_LINK_READY &&
+		    (connection->peer.permissions & verb->need) == verb->need) ||
+	    verb->take != NULL || verb->immediate)
+		return false;
+	switch (verb->kind) {
+	case SF_OP_SEND:
+		return false;
+	case SF_OP_WRITE:
+		done = write_at_once(rdma, request);
+		break;
+	case SF_OP_READ:
+		done = read_at_once(rdma, request);
+		break;
+	case SF_OP_CAS:
+	case SF_OP_FAA:
+		done = atomic_at_once(rdma, request, verb->kind);
+		break;
+	}
+	if (likely(done))
+		rdma_succeeded(request);
+	return done;
+}
+
+doca_error_t rdma_request_submit(struct doca_task *base, uint32_t flags)
+{
+	(void)flags;
+	return likely(try_at_once((struct rdma_request *)base)) ? DOCA_SUCCESS : rdma_request_send_out((struct rdma_request *)base);
+}
