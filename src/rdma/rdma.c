@@ -244,19 +244,20 @@ static bool rdma_progress(struct doca_ctx *ctx)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
 	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
-	uint32_t ran = 0;
+	uint32_t ran = 0, polled = 0;
 	bool moved = false;
 	while (rdma->at_once != NULL && ran < RDMA_POLL_BUDGET)
 		ran += rdma_tell_at_once(rdma);
-	if (__builtin_expect(has_more(rdma), 0))
+	bool more = __builtin_expect(has_more(rdma), 0);
+	if (more)
 		moved = progress_before(rdma);
 	if (__builtin_expect(rdma->gpu != NULL, 0))
 		moved |= rdma_gpu_poll(rdma->gpu);
 	else
-		ran += sf_port_poll(rdma->port, RDMA_POLL_BUDGET);
-	if (__builtin_expect(has_more(rdma), 0))
+		polled = sf_port_poll(rdma->port, RDMA_POLL_BUDGET);
+	if (more || (polled != 0 && has_more(rdma)))
 		moved |= progress_after(rdma);
-	return moved || ran != 0;
+	return moved || ran + polled != 0;
 }
 
 static bool rdma_arm(struct doca_ctx *ctx)
