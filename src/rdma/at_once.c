@@ -72,39 +72,67 @@ static inline const struct sf_window *window_of(const struct doca_rdma *rdma, co
 	return likely(*at != NULL && sf_window_stands(&reach->region->window)) ? &reach->region->window : NULL;
 }
 
-static inline bool write_at_once(const struct doca_rdma *rdma, struct rdma_request *request)
+/* The bytes were touched. If the memory has ended meanwhile, the long way finds that too, and does nothing more to it. */
+static inline doca_error_t finish(struct rdma_request *request, const struct sf_window *window, uint64_t len)
+{
+	if (!likely(sf_window_stands(window)))
+		return rdma_request_send_out(request);
+	request->len = len;
+	rdma_succeeded(request);
+	return DOCA_SUCCESS;
+}
+
+/* More than a word, or less: apart, so that a word needs no stack. */
+static __attribute__((noinline)) doca_error_t write_bytes(struct rdma_request *request, const struct sf_window *window, uint8_t *remote,
+							  uint64_t len)
+{
+	sf_bytes_write(remote, request->src->data, len);
+	return finish(request, window, len);
+}
+
+static __attribute__((noinline)) doca_error_t read_bytes(struct rdma_request *request, const struct sf_window *window,
+							 const uint8_t *remote, uint64_t len)
+{
+	struct doca_buf *dst = request->dst;
+	sf_bytes_read(dst->data + dst->data_len, remote, len);
+	return finish(request, window, len);
+}
+
+static inline doca_error_t write_at_once(const struct doca_rdma *rdma, struct rdma_request *request)
 {
 	const struct doca_buf *src = request->src, *dst = request->dst;
 	uint64_t len;
 	uint8_t *remote;
 	if (!likely(src != NULL && dst != NULL && (len = src->data_len) - 1 < SF_REACH_LEN_MAX &&
 		    is_local(rdma, src, src->data, len, false)))
-		return false;
+		return rdma_request_send_out(request);
 	const struct sf_window *window = window_of(rdma, dst, dst->data + dst->data_len, len, SF_RIGHT_WRITE, &remote);
 	if (!likely(window != NULL))
-		return false;
-	sf_bytes_write(remote, src->data, len);
-	request->len = len;
-	return sf_window_stands(window);
+		return rdma_request_send_out(request);
+	if (len != sizeof(uint64_t))
+		return write_bytes(request, window, remote, len);
+	sf_word_write(remote, src->data);
+	return finish(request, window, len);
 }
 
-static inline bool read_at_once(const struct doca_rdma *rdma, struct rdma_request *request)
+static inline doca_error_t read_at_once(const struct doca_rdma *rdma, struct rdma_request *request)
 {
 	const struct doca_buf *src = request->src, *dst = request->dst;
 	uint64_t len;
 	uint8_t *remote;
 	if (!likely(src != NULL && dst != NULL && (len = src->data_len) - 1 < SF_REACH_LEN_MAX && len <= sf_buf_tailroom(dst) &&
 		    is_local(rdma, dst, dst->data + dst->data_len, len, true)))
-		return false;
+		return rdma_request_send_out(request);
 	const struct sf_window *window = window_of(rdma, src, src->data, len, SF_RIGHT_READ, &remote);
 	if (!likely(window != NULL))
-		return false;
-	sf_bytes_read(dst->data + dst->data_len, remote, len);
-	request->len = len;
-	return sf_window_stands(window);
+		return rdma_request_send_out(request);
+	if (len != sizeof(uint64_t))
+		return read_bytes(request, window, remote, len);
+	sf_word_read(dst->data + dst->data_len, remote);
+	return finish(request, window, len);
 }
 
-static inline bool atomic_at_once(const struct doca_rdma *rdma, struct rdma_request *request, enum sf_op_kind kind)
+static inline doca_error_t atomic_at_once(const struct doca_rdma *rdma, struct rdma_request *request, enum sf_op_kind kind)
 {
 	const struct doca_buf *dst = request->dst, *result = request->result;
 	uint64_t old = request->compare;
@@ -112,52 +140,46 @@ static inline bool atomic_at_once(const struct doca_rdma *rdma, struct rdma_requ
 	if (!likely(dst != NULL && result != NULL && (uintptr_t)dst->data % sizeof(old) == 0 &&
 		    result->head + result->len - result->data >= (ptrdiff_t)sizeof(old) &&
 		    is_local(rdma, result, result->data, sizeof(old), true)))
-		return false;
+		return rdma_request_send_out(request);
 	const struct sf_window *window = window_of(rdma, dst, dst->data, sizeof(old), SF_RIGHT_ATOMIC, &remote);
 	if (!likely(window != NULL))
-		return false;
+		return rdma_request_send_out(request);
 	uint64_t *word = (uint64_t *)(void *)remote;
 	if (kind == SF_OP_FAA)
 		old = __atomic_fetch_add(word, request->value, __ATOMIC_SEQ_CST);
 	else
 		__atomic_compare_exchange_n(word, &old, request->value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 	memcpy(result->data, &old, sizeof(old));
-	request->len = sizeof(old);
-	return sf_window_stands(window);
+	return finish(request, window, sizeof(old));
 }
 
-static inline bool try_at_once(struct rdma_request *request)
+/* Is it a verb that may be done here, and does the connection allow it now? */
+static inline bool may_be_at_once(const struct doca_rdma_connection *connection, const struct rdma_verb *verb,
+				  const struct doca_rdma *rdma)
 {
-	const struct rdma_verb *verb = (const struct rdma_verb *)request->base.cls;
-	const struct doca_rdma_connection *connection = request->connection;
-	const struct doca_rdma *rdma = (const struct doca_rdma *)request->base.ctx;
-	bool done = false;
-	if (!likely(connection != NULL && connection->rdma == rdma && connection->state == RDMA_CONNECTION_CONNECTED && connection->num_out == 0 &&
-		    connection->waiting == NULL && connection->out->state == SF_LINK_READY &&
-		    (connection->peer.permissions & verb->need) == verb->need) ||
-	    verb->take != NULL || verb->immediate)
-		return false;
-	switch (verb->kind) {
-	case SF_OP_SEND:
-		return false;
-	case SF_OP_WRITE:
-		done = write_at_once(rdma, request);
-		break;
-	case SF_OP_READ:
-		done = read_at_once(rdma, request);
-		break;
-	case SF_OP_CAS:
-	case SF_OP_FAA:
-		done = atomic_at_once(rdma, request, verb->kind);
-		break;
-	}
-	if (likely(done))
-		rdma_succeeded(request);
-	return done;
+	return likely(connection != NULL && connection->rdma == rdma && connection->state == RDMA_CONNECTION_CONNECTED &&
+		      connection->num_out == 0 && connection->waiting == NULL && connection->out->state == SF_LINK_READY &&
+		      (connection->peer.permissions & verb->need) == verb->need && verb->take == NULL && !verb->immediate);
 }
 
 doca_error_t rdma_request_submit(struct doca_task *base, uint32_t flags)
 {
+	struct rdma_request *request = (struct rdma_request *)base;
+	const struct rdma_verb *verb = (const struct rdma_verb *)base->cls;
+	const struct doca_rdma *rdma = (const struct doca_rdma *)base->ctx;
 	(void)flags;
-	return likely(try_at_once((struct rdma_request *)base)) ? DOCA_SUCCESS : rdma_request_send_out((struct rdma_request *)base);
+	if (!may_be_at_once(request->connection, verb, rdma))
+		return rdma_request_send_out(request);
+	switch (verb->kind) {
+	case SF_OP_WRITE:
+		return write_at_once(rdma, request);
+	case SF_OP_READ:
+		return read_at_once(rdma, request);
+	case SF_OP_CAS:
+	case SF_OP_FAA:
+		return atomic_at_once(rdma, request, verb->kind);
+	case SF_OP_SEND:
+		break;
+	}
+	return rdma_request_send_out(request);
 }
