@@ -139,6 +139,7 @@ doca_error_t sf_comm_open(const struct sf_comm_options *options, struct sf_comm 
 	comm->options = *options;
 	TAILQ_INIT(&comm->open);
 	TAILQ_INIT(&comm->lost);
+	TAILQ_INIT(&comm->ending);
 	TAILQ_INIT(&comm->closing);
 	doca_error_t result = open_context(comm);
 	if (result == DOCA_SUCCESS) {
@@ -163,16 +164,31 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-static void end_peers(struct sf_comm *comm)
+static void drain(struct sf_comm *comm)
 {
 	uint64_t until = now_ns() + CLOSE_WAIT_NS;
+	while (!TAILQ_EMPTY(&comm->closing) && now_ns() < until) {
+		(void)ucp_worker_progress(comm->worker);
+		(void)comm_peers_reap(comm);
+	}
+}
+
+static void end_peers(struct sf_comm *comm)
+{
 	for (struct comm_peer *peer; (peer = TAILQ_FIRST(&comm->open)) != NULL;)
 		comm_peer_end(peer, true);
 	for (struct comm_peer *peer; (peer = TAILQ_FIRST(&comm->lost)) != NULL;)
 		comm_peer_end(peer, false);
-	while (!TAILQ_EMPTY(&comm->closing) && now_ns() < until) {
-		(void)ucp_worker_progress(comm->worker);
-		(void)comm_peers_reap(comm);
+	drain(comm);
+	comm_peers_force(comm);
+	drain(comm);
+}
+
+static void free_sends(struct sf_comm *comm)
+{
+	for (struct comm_send *send; (send = SLIST_FIRST(&comm->free_sends)) != NULL;) {
+		SLIST_REMOVE_HEAD(&comm->free_sends, next);
+		free(send);
 	}
 }
 
@@ -181,19 +197,14 @@ void sf_comm_close(struct sf_comm *comm)
 	if (comm->listener != NULL)
 		ucp_listener_destroy(comm->listener);
 	end_peers(comm);
-	struct comm_peer *left;
-	TAILQ_FOREACH(left, &comm->closing, in_list)
-		ucp_request_free(left->closing); /* it goes with the worker */
+	if (!TAILQ_EMPTY(&comm->closing)) { /* UCX aborts the process over endpoints that are still there */
+		SF_LOG_WARN("urom: UCX does not let go of a connection to %s: its memory is not given back",
+			    TAILQ_FIRST(&comm->closing)->base.address);
+		return;
+	}
 	ucp_worker_destroy(comm->worker);
 	ucp_cleanup(comm->context);
-	for (struct comm_peer *peer; (peer = TAILQ_FIRST(&comm->closing)) != NULL;) {
-		TAILQ_REMOVE(&comm->closing, peer, in_list);
-		free(peer);
-	}
-	for (struct comm_send *send; (send = SLIST_FIRST(&comm->free_sends)) != NULL;) {
-		SLIST_REMOVE_HEAD(&comm->free_sends, next);
-		free(send);
-	}
+	free_sends(comm);
 	free(comm);
 }
 
@@ -230,10 +241,14 @@ doca_error_t sf_comm_listen(struct sf_comm *comm, const struct sockaddr *address
 bool sf_comm_poll(struct sf_comm *comm)
 {
 	sf_comm_cork(comm);
+	comm->polling = true;
 	bool any = ucp_worker_progress(comm->worker) != 0;
 	if (__builtin_expect(!TAILQ_EMPTY(&comm->lost), 0))
 		any |= comm_peers_tell_lost(comm);
+	comm->polling = false;
 	sf_comm_uncork(comm);
+	if (__builtin_expect(!TAILQ_EMPTY(&comm->ending), 0))
+		comm_peers_end(comm);
 	if (__builtin_expect(!TAILQ_EMPTY(&comm->closing), 0))
 		any |= comm_peers_reap(comm);
 	return any;

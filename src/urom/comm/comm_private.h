@@ -23,7 +23,9 @@ struct comm_send {
 enum comm_peer_state {
 	COMM_PEER_OPEN,
 	COMM_PEER_LOST,	   /* UCX said so, the user is still to be told */
-	COMM_PEER_CLOSING, /* UCX is still sending */
+	COMM_PEER_ENDING,  /* the user let go of it inside a poll: UCX is told behind that */
+	COMM_PEER_FLUSHING, /* UCX is still sending */
+	COMM_PEER_CLOSING, /* UCX lets go of it */
 	COMM_PEER_FREE,	   /* as soon as its message has been gone through */
 };
 
@@ -35,7 +37,8 @@ struct comm_peer {
 	enum comm_peer_state state;
 	doca_error_t why; /* LOST */
 	ucp_ep_h endpoint;
-	void *closing; /* UCX's request */
+	void *closing; /* UCX's request, FLUSHING and CLOSING */
+	bool flush;    /* ENDING */
 	bool reading;  /* a message of its is being gone through */
 	struct comm_send *batch; /* what waits for the uncork, or NULL */
 	SLIST_ENTRY(comm_peer) in_batches;
@@ -50,7 +53,8 @@ struct sf_comm {
 	ucp_listener_h listener;
 	int fd;
 	LIST_HEAD(, comm_peer) buckets[COMM_BUCKETS];
-	struct comm_peers open, lost, closing;
+	struct comm_peers open, lost, ending, closing;
+	bool polling; /* inside UCX: what ends there waits */
 	uint32_t num_peers;
 	SLIST_HEAD(, comm_send) free_sends; /* of SF_COMM_BATCH bytes */
 	uint32_t num_sends;		    /* built: free or under way */
@@ -71,7 +75,11 @@ bool comm_peers_reap(struct sf_comm *comm);
 void comm_peer_read(struct comm_peer *peer);
 /* The other end broke the protocol, or UCX says that it is gone. */
 void comm_peer_lose(struct comm_peer *peer, doca_error_t why);
-/* Begins the end of a peer's endpoint. */
+/* Begins the end of a peer's endpoint: behind the poll, if it is called from one, for UCX does not like to lose one under its feet. */
 void comm_peer_end(struct comm_peer *peer, bool flush);
+/* The ends that waited. */
+void comm_peers_end(struct sf_comm *comm);
+/* Does not wait for what UCX still sends. */
+void comm_peers_force(struct sf_comm *comm);
 
 #endif

@@ -100,7 +100,7 @@ static void end_batch(struct comm_peer *peer, bool out)
 	struct comm_send *batch = peer->batch;
 	SLIST_REMOVE(&peer->comm->batches, peer, comm_peer, in_batches);
 	peer->batch = NULL;
-	if (out && peer->state == COMM_PEER_OPEN)
+	if (out && (peer->state == COMM_PEER_OPEN || (peer->state == COMM_PEER_ENDING && peer->flush)))
 		send_out(peer, batch);
 	else
 		give_send_back(batch);
@@ -184,23 +184,54 @@ void comm_peer_read(struct comm_peer *peer)
 		free_peer(peer);
 }
 
+/* UCX's request, or NULL: it is done. */
+static void *close_endpoint(struct comm_peer *peer)
+{
+	const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_EP_CLOSE_FLAG_FORCE};
+	void *request = ucp_ep_close_nbx(peer->endpoint, &param);
+	peer->state = COMM_PEER_CLOSING;
+	return UCS_PTR_IS_PTR(request) ? request : NULL;
+}
+
+/* The same. Flushed by hand, and then closed by force: an endpoint whose close still flushes cannot be ended otherwise. */
+static void *flush_endpoint(struct comm_peer *peer)
+{
+	const ucp_request_param_t param = {.op_attr_mask = 0};
+	void *request = ucp_ep_flush_nbx(peer->endpoint, &param);
+	peer->state = COMM_PEER_FLUSHING;
+	return UCS_PTR_IS_PTR(request) ? request : close_endpoint(peer);
+}
+
+static void end_now(struct comm_peer *peer)
+{
+	if (peer->batch != NULL)
+		end_batch(peer, peer->flush);
+	peer->closing = peer->flush ? flush_endpoint(peer) : close_endpoint(peer);
+	if (peer->closing != NULL)
+		TAILQ_INSERT_TAIL(&peer->comm->closing, peer, in_list);
+	else
+		free_peer(peer);
+}
+
 void comm_peer_end(struct comm_peer *peer, bool flush)
 {
 	struct sf_comm *comm = peer->comm;
-	uint32_t flags = flush ? 0 : UCP_EP_CLOSE_FLAG_FORCE;
-	if (peer->batch != NULL)
-		end_batch(peer, flush);
-	if (peer->state == COMM_PEER_LOST) /* the batch may have told */
-		flags = UCP_EP_CLOSE_FLAG_FORCE;
+	peer->flush = flush && peer->state == COMM_PEER_OPEN;
 	TAILQ_REMOVE(peer->state == COMM_PEER_OPEN ? &comm->open : &comm->lost, peer, in_list);
 	LIST_REMOVE(peer, in_bucket);
-	const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = flags};
-	peer->state = COMM_PEER_CLOSING;
-	peer->closing = ucp_ep_close_nbx(peer->endpoint, &param);
-	if (UCS_PTR_IS_PTR(peer->closing))
-		TAILQ_INSERT_TAIL(&comm->closing, peer, in_list);
+	peer->state = COMM_PEER_ENDING;
+	if (comm->polling)
+		TAILQ_INSERT_TAIL(&comm->ending, peer, in_list);
 	else
-		free_peer(peer);
+		end_now(peer);
+}
+
+void comm_peers_end(struct sf_comm *comm)
+{
+	for (struct comm_peer *peer; (peer = TAILQ_FIRST(&comm->ending)) != NULL;) {
+		TAILQ_REMOVE(&comm->ending, peer, in_list);
+		end_now(peer);
+	}
 }
 
 bool comm_peers_reap(struct sf_comm *comm)
@@ -211,11 +242,30 @@ bool comm_peers_reap(struct sf_comm *comm)
 		if (ucp_request_check_status(peer->closing) == UCS_INPROGRESS)
 			continue;
 		ucp_request_free(peer->closing);
+		peer->closing = peer->state == COMM_PEER_FLUSHING ? close_endpoint(peer) : NULL;
+		any = true;
+		if (peer->closing != NULL)
+			continue;
 		TAILQ_REMOVE(&comm->closing, peer, in_list);
 		free_peer(peer);
-		any = true;
 	}
 	return any;
+}
+
+void comm_peers_force(struct sf_comm *comm)
+{
+	for (struct comm_peer *peer = TAILQ_FIRST(&comm->closing), *next; peer != NULL; peer = next) {
+		next = TAILQ_NEXT(peer, in_list);
+		if (peer->state != COMM_PEER_FLUSHING)
+			continue;
+		void *flush = peer->closing;
+		peer->closing = close_endpoint(peer);
+		ucp_request_free(flush); /* which the close ends */
+		if (peer->closing != NULL)
+			continue;
+		TAILQ_REMOVE(&comm->closing, peer, in_list);
+		free_peer(peer);
+	}
 }
 
 bool comm_peers_tell_lost(struct sf_comm *comm)
