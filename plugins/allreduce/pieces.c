@@ -37,6 +37,9 @@ static void release(struct piece *piece)
 
 static void end(struct piece *piece, doca_error_t status)
 {
+	if (piece->ready)
+		TAILQ_REMOVE(&piece->allreduce->ready, piece, in_ready);
+	piece->ready = false;
 	piece->ended = true;
 	piece->notification->worker_notif.status = status;
 	piece->notification->worker_notif.len = status == DOCA_SUCCESS ? piece->len : 0;
@@ -177,13 +180,18 @@ static void run(struct piece *piece)
 void pieces_take(struct allreduce *allreduce, const struct message *message, const void *data, size_t len)
 {
 	struct piece *piece = find_piece(allreduce, message->tag, message->offset);
-	struct step step = piece != NULL ? step_of(piece, piece->step) : (struct step){.kind = STEP_END};
-	bool waits = piece != NULL && (message->kind == MESSAGE_ABORT || (message->source == step.rank && message->number == step.number));
-	if (waits) {
-		if (take_step(piece, &step, message, data, len))
-			run(piece);
-	} else if (!keep(allreduce, message, data, len) && piece != NULL) {
-		fail(piece, DOCA_ERROR_NO_MEMORY);
+	if (!keep(allreduce, message, data, len) || piece == NULL || piece->ready)
+		return;
+	piece->ready = true;
+	TAILQ_INSERT_TAIL(&allreduce->ready, piece, in_ready);
+}
+
+void pieces_run(struct allreduce *allreduce)
+{
+	for (struct piece *piece; (piece = TAILQ_FIRST(&allreduce->ready)) != NULL;) {
+		TAILQ_REMOVE(&allreduce->ready, piece, in_ready);
+		piece->ready = false;
+		run(piece);
 	}
 }
 

@@ -16,6 +16,7 @@ static doca_error_t allreduce_open(struct urom_worker_ctx *ctx)
 		return DOCA_ERROR_NO_MEMORY;
 	allreduce->ctx = ctx;
 	ucs_list_head_init(&allreduce->notifications);
+	TAILQ_INIT(&allreduce->ready);
 	doca_error_t result = network_open(allreduce);
 	if (result != DOCA_SUCCESS) {
 		free(allreduce);
@@ -97,8 +98,10 @@ static doca_error_t allreduce_progress(struct urom_worker_ctx *ctx, ucs_list_lin
 {
 	struct allreduce *allreduce = (struct allreduce *)ctx->plugin_ctx;
 	bool any = false;
-	for (int i = 0; i < PROGRESS_MAX && ucp_worker_progress(allreduce->network.worker) != 0; i++)
+	for (int i = 0; i < PROGRESS_MAX && ucp_worker_progress(allreduce->network.worker) != 0; i++) {
+		pieces_run(allreduce);
 		any = true;
+	}
 	if (allreduce->network.lost) {
 		allreduce->network.lost = false;
 		pieces_check_peers(allreduce);

@@ -105,6 +105,8 @@ struct piece {
 	uint32_t step;
 	uint32_t sends; /* that have not ended */
 	bool ended;	/* but for its sends */
+	bool ready;	/* in the list of those for which something came */
+	TAILQ_ENTRY(piece) in_ready;
 };
 
 struct allreduce {
@@ -113,6 +115,7 @@ struct allreduce {
 	LIST_HEAD(, piece) pieces[ALLREDUCE_BUCKETS];
 	LIST_HEAD(, kept) kept[ALLREDUCE_BUCKETS];
 	uint64_t kept_bytes;
+	TAILQ_HEAD(, piece) ready;
 	ucs_list_link_t notifications;
 };
 
@@ -132,6 +135,9 @@ doca_error_t network_send(struct allreduce *allreduce, uint32_t rank, const stru
 doca_error_t piece_start(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc);
 void piece_sent(struct piece *piece);
 void pieces_take(struct allreduce *allreduce, const struct message *message, const void *data, size_t len);
+/* Goes on with pieces for which something came. Not inside UCX: its TCP (1.13) fails an assertion when a send finds a connection
+ * broken while the events of that connection wait their turn. */
+void pieces_run(struct allreduce *allreduce);
 /* Fails those that still need a worker that has died. */
 void pieces_check_peers(struct allreduce *allreduce);
 void pieces_cancel(struct allreduce *allreduce, uint64_t tag, uint64_t why);
