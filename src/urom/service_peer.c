@@ -267,8 +267,16 @@ static doca_error_t resolve(const struct urom_service_entry *entry, struct socka
 		SF_LOG_ERR("urom service: %s of the service file is no host: %s", entry->host, gai_strerror(error));
 		return DOCA_ERROR_NOT_FOUND;
 	}
-	memcpy(address, found->ai_addr, found->ai_addrlen);
-	*len = found->ai_addrlen;
+	/* A name that stands for addresses of both kinds: a daemon listens on IPv4 unless it is told otherwise. */
+	const struct addrinfo *taken = found;
+	for (const struct addrinfo *at = found; at != NULL; at = at->ai_next) {
+		if (at->ai_family == AF_INET) {
+			taken = at;
+			break;
+		}
+	}
+	memcpy(address, taken->ai_addr, taken->ai_addrlen);
+	*len = taken->ai_addrlen;
 	freeaddrinfo(found);
 	return DOCA_SUCCESS;
 }

@@ -122,7 +122,7 @@ static void a_service_is_looked_up_by_host_and_device(void **state)
 	assert_int_equal(start_with_file("other.example dpu 127.0.0.1 d8:00.0 lo\n"), DOCA_ERROR_NOT_FOUND);
 	assert_int_equal(start_with_file("localhost dpu 127.0.0.1 d8:00.1 lo\n"), DOCA_ERROR_NOT_FOUND);
 	assert_int_equal(start_with_file(""), DOCA_ERROR_NOT_FOUND);
-	snprintf(text, sizeof(text), "bad line\nother dpu 10.1.1.1 d8:00.0 lo\n127.0.0.1 dpu localhost:%u 0000:d8:00.0 lo # here\n", rig.port);
+	snprintf(text, sizeof(text), "bad line\nother dpu 10.1.1.1 d8:00.0 lo\nlocalhost dpu 127.0.0.1:%u 0000:d8:00.0 lo # here\n", rig.port);
 	assert_int_equal(start_with_file(text), DOCA_SUCCESS);
 }
 
