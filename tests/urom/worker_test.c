@@ -17,6 +17,7 @@
 #include <doca_buf.h>
 
 #include "support/urom_rig.h"
+#include "urom_graph.h"
 
 #define ANY DOCA_UROM_WORKER_ID_ANY
 #define GRAPH "worker_graph"
@@ -310,6 +311,17 @@ static void a_stop_flushes_what_is_in_flight(void **state)
 	assert_int_equal(doca_urom_worker_destroy(worker), DOCA_SUCCESS);
 }
 
+static void an_answer_that_cannot_be_packed_fails_its_task(void **state)
+{
+	struct doca_urom_worker *worker = urom_rig_worker(&rig, ANY, "worker_unpackable");
+	(void)state;
+	assert_non_null(worker);
+	assert_int_equal(urom_graph_init(urom_rig_plugin(&rig, "worker_unpackable"), 1), DOCA_SUCCESS);
+	assert_true(urom_rig_start_worker(&rig, worker));
+	assert_int_equal(urom_rig_loopback(&rig, worker, 1), DOCA_ERROR_TOO_BIG);
+	assert_true(urom_rig_stop_worker(&rig, worker));
+}
+
 static void a_plugin_that_is_not_there(void **state)
 {
 	struct doca_urom_worker *worker = urom_rig_worker(&rig, ANY, GRAPH);
@@ -359,6 +371,7 @@ int main(void)
 		WITH_RIG(as_many_tasks_as_were_asked_for),
 		WITH_RIG(a_killed_worker_fails_its_tasks_alone),
 		WITH_RIG(a_stop_flushes_what_is_in_flight),
+		WITH_RIG(an_answer_that_cannot_be_packed_fails_its_task),
 		WITH_RIG(a_plugin_that_is_not_there),
 		WITH_RIG(a_killed_client_takes_its_workers_along),
 	};

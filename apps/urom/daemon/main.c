@@ -142,8 +142,7 @@ int main(int argc, char **argv)
 	static struct daemon daemon = {.config = {.bind = "127.0.0.1",
 						  .port = UROM_PORT_DEFAULT,
 						  .message_max = UROM_MESSAGE_DEFAULT,
-						  .workers_max = DAEMON_WORKERS_DEFAULT,
-						  .log_level = DOCA_LOG_LEVEL_INFO}};
+						  .workers_max = DAEMON_WORKERS_DEFAULT}};
 	struct doca_log_backend *sdk;
 	if (doca_log_backend_create_standard() != DOCA_SUCCESS || doca_log_backend_create_with_file_sdk(stderr, &sdk) != DOCA_SUCCESS)
 		return EXIT_FAILURE;
@@ -162,6 +161,7 @@ int main(int argc, char **argv)
 		result = find_worker_program(&daemon.config);
 	if (result != DOCA_SUCCESS)
 		return EXIT_FAILURE;
+	daemon.config.log_level = doca_log_level_get_global_lower_limit(); /* as --log-level left it: the workers' too */
 	DOCA_LOG_INFO("%s, DOCA %s", argv[0], doca_version_runtime());
 	return daemon_run(&daemon);
 }

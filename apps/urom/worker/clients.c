@@ -79,35 +79,53 @@ static void join(struct worker *worker, struct worker_client *client, const stru
 	drop(worker, client);
 }
 
+/* A command that no plugin will answer: its host's task ends with status. */
+static doca_error_t answer_for_plugin(struct worker *worker, const struct worker_client *client, uint64_t type, uint64_t urom_context,
+				      doca_error_t status)
+{
+	const struct urom_head head = urom_head_make(UROM_NOTIFY, DOCA_SUCCESS, 0, worker->id);
+	const struct urom_worker_notify notify = {.type = type, .urom_context = urom_context, .status = status};
+	return sf_comm_send(worker->comm, client->peer, &head, sizeof(head), &notify, sizeof(notify));
+}
+
+static doca_error_t give_command(struct worker *worker, const struct worker_client *client, const struct urom_worker_cmd *command,
+				 const void *body, size_t len)
+{
+	struct worker_plugin *plugin = NULL;
+	for (uint32_t i = 0; i < worker->num_plugins && plugin == NULL; i++) {
+		if (worker->plugins[i].id == command->type)
+			plugin = &worker->plugins[i];
+	}
+	if (plugin == NULL || command->len != len - sizeof(*command)) {
+		DOCA_LOG_WARN("%s sent a command for plugin 0x%llx of %llu bytes: %s", client->peer->address,
+			      (unsigned long long)command->type, (unsigned long long)command->len,
+			      plugin == NULL ? "it is not loaded here" : "the message holds another number");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	struct urom_worker_cmd_desc *desc = (struct urom_worker_cmd_desc *)malloc(sizeof(*desc) + command->len);
+	if (desc == NULL) {
+		DOCA_LOG_ERR("no memory for a command of %llu bytes", (unsigned long long)command->len);
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	desc->dest_id = client->dest_id;
+	memcpy(&desc->worker_cmd, body, len);
+	ucs_list_add_tail(&plugin->commands, &desc->entry);
+	worker->num_outstanding++;
+	return DOCA_SUCCESS;
+}
+
 static void take_command(struct worker *worker, const struct worker_client *client, const void *body, size_t len)
 {
 	struct urom_worker_cmd command;
-	struct worker_plugin *plugin = NULL;
 	if (len < sizeof(command) || len > worker->message_max) {
 		DOCA_LOG_WARN("%s sent a command of %zu bytes, possible are %zu to %zu", client->peer->address, len, sizeof(command),
 			      worker->message_max);
 		return;
 	}
 	memcpy(&command, body, sizeof(command));
-	for (uint32_t i = 0; i < worker->num_plugins && plugin == NULL; i++) {
-		if (worker->plugins[i].id == command.type)
-			plugin = &worker->plugins[i];
-	}
-	if (plugin == NULL || command.len != len - sizeof(command)) {
-		DOCA_LOG_WARN("%s sent a command for plugin 0x%llx of %llu bytes: %s", client->peer->address,
-			      (unsigned long long)command.type, (unsigned long long)command.len,
-			      plugin == NULL ? "it is not loaded here" : "the message holds another number");
-		return;
-	}
-	struct urom_worker_cmd_desc *desc = (struct urom_worker_cmd_desc *)malloc(sizeof(*desc) + command.len);
-	if (desc == NULL) {
-		DOCA_LOG_ERR("no memory for a command of %llu bytes", (unsigned long long)command.len);
-		return;
-	}
-	desc->dest_id = client->dest_id;
-	memcpy(&desc->worker_cmd, body, len);
-	ucs_list_add_tail(&plugin->commands, &desc->entry);
-	worker->num_outstanding++;
+	doca_error_t result = give_command(worker, client, &command, body, len);
+	if (result != DOCA_SUCCESS)
+		(void)answer_for_plugin(worker, client, command.type, command.urom_context, result);
 }
 
 static void take_part(struct worker *worker, const struct worker_client *client, const struct urom_head *head, const void *body,
@@ -197,7 +215,8 @@ static doca_error_t send_notification(struct worker *worker, struct urom_worker_
 	if (result != DOCA_SUCCESS || len < sizeof(struct urom_worker_notify) || len > worker->message_max) {
 		DOCA_LOG_WARN("notif_pack of %s: %s, %zu bytes: the largest message holds %zu", plugin->path, doca_error_get_name(result),
 			      len, worker->message_max);
-		return DOCA_SUCCESS;
+		return answer_for_plugin(worker, client, notification->worker_notif.type, notification->worker_notif.urom_context,
+					 result != DOCA_SUCCESS ? result : DOCA_ERROR_TOO_BIG);
 	}
 	return sf_comm_send(worker->comm, client->peer, &head, sizeof(head), worker->packed, len);
 }
