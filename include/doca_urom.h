@@ -159,13 +159,18 @@ doca_error_t doca_urom_service_set_dev(struct doca_urom_service *service_ctx, st
 
 /**
  * The context of a service. doca_ctx_start() looks the service up, connects and authenticates: it blocks until that is done, two
- * seconds at most, and the context is RUNNING. It answers
- * - DOCA_ERROR_NOT_FOUND: no line of the service file is for this host and device
- * - DOCA_ERROR_CONNECTION_ABORTED: no service answers there
+ * seconds at most once the host's name is resolved, and the context is RUNNING. Of a name's addresses the first eight are tried, in
+ * the resolver's order, each for its share of that time. It answers
+ * - DOCA_ERROR_NOT_FOUND: no line of the service file is for this host and device, or the line's host or net devices do not exist
+ * - DOCA_ERROR_CONNECTION_ABORTED: no service is there: nobody listens, or who does is none
+ * - DOCA_ERROR_TIME_OUT: an address says nothing: it cannot be reached, or who listens there does not answer
  * - DOCA_ERROR_NOT_PERMITTED: the service's secret is another, or there is none (UROM_SECRET_FILE)
  * - DOCA_ERROR_UNSUPPORTED_VERSION: the service speaks another version of the protocol
  * - DOCA_ERROR_TOO_BIG: the service takes no messages of that size
  * - DOCA_ERROR_BAD_STATE: no device is set
+ * - DOCA_ERROR_NO_MEMORY
+ * - DOCA_ERROR_OPERATING_SYSTEM: no file descriptor
+ * - DOCA_ERROR_DRIVER: UCX cannot be started
  *
  * @param service_ctx the service, or NULL
  * @return the context, or NULL
@@ -463,7 +468,11 @@ doca_error_t doca_urom_worker_get_gid(struct doca_urom_worker *worker_ctx, uint3
  * The context of a worker. doca_ctx_start() answers DOCA_ERROR_IN_PROGRESS: the context is STARTING, and RUNNING when the process is
  * there and takes commands; IDLE again, with a line in the log that says why, when it cannot be. doca_ctx_stop() answers
  * DOCA_ERROR_IN_PROGRESS too: the process ends when the last context that names it has stopped. It answers at once
- * - DOCA_ERROR_BAD_STATE: no service is set, it is not RUNNING, or no plugins are set
+ * - DOCA_ERROR_BAD_STATE: no service is set, or no plugins are
+ * - DOCA_ERROR_NO_MEMORY
+ * - DOCA_ERROR_OPERATING_SYSTEM: no file descriptor
+ * - DOCA_ERROR_DRIVER: UCX cannot be started
+ * - DOCA_ERROR_NOT_FOUND: the net devices of the service's line do not exist
  *
  * @param worker_ctx the worker, or NULL
  * @return the context, or NULL
@@ -698,7 +707,7 @@ doca_error_t doca_urom_domain_set_oob(struct doca_urom_domain *domain_ctx, struc
  * @param workers the workers, RUNNING when the domain starts
  * @param workers_cnt the number of both
  * @return DOCA_SUCCESS
- * - DOCA_ERROR_INVALID_VALUE: a NULL argument, no workers, or an id twice
+ * - DOCA_ERROR_INVALID_VALUE: a NULL argument, no workers, or an id or a worker twice
  * - DOCA_ERROR_BAD_STATE: the context is not IDLE
  * - DOCA_ERROR_NO_MEMORY
  * (UROM guide, "doca_urom_domain_set_workers")

@@ -73,11 +73,12 @@ static bool domain_progress(struct doca_ctx *ctx)
 	return any;
 }
 
-/* A gathering is the program's own and has no descriptor: it is asked again and again. */
+/* A gathering is the program's own and has no descriptor: it is asked again and again. What workers answer kicks the engine. */
 static bool domain_arm(struct doca_ctx *ctx)
 {
 	const struct doca_urom_domain *domain = (const struct doca_urom_domain *)ctx;
-	return domain->phase != UROM_DOMAIN_ON && domain->phase != UROM_DOMAIN_OFF;
+	return domain->phase == UROM_DOMAIN_TELLING ? urom_domain_has_to_tell(domain)
+						    : domain->phase != UROM_DOMAIN_ON && domain->phase != UROM_DOMAIN_OFF;
 }
 
 static const struct sf_ctx_ops domain_ops = {
@@ -230,9 +231,10 @@ static doca_error_t check_workers(const uint64_t *ids, struct doca_urom_worker *
 		if (workers[i] == NULL)
 			return urom_check_given(NULL, "worker in one of the places");
 		for (size_t j = 0; j < i; j++) {
-			if (ids[j] != ids[i])
+			if (ids[j] != ids[i] && workers[j] != workers[i])
 				continue;
-			SF_LOG_ERR("urom domain: the id %llu is given twice", (unsigned long long)ids[i]);
+			SF_LOG_ERR("urom domain: the %s is given twice, the second time for the id %llu",
+				   ids[j] == ids[i] ? "id" : "same worker", (unsigned long long)ids[i]);
 			return DOCA_ERROR_INVALID_VALUE;
 		}
 	}

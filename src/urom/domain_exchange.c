@@ -214,6 +214,18 @@ static bool tell(struct doca_urom_domain *domain, struct urom_member *member)
 	return any;
 }
 
+bool urom_domain_has_to_tell(const struct doca_urom_domain *domain)
+{
+	bool all_ready = true;
+	for (size_t i = 0; i < domain->num_members; i++) {
+		const struct urom_member *member = &domain->members[i];
+		if (member->told < domain->directory_len || member->worker == NULL || member->worker->phase != UROM_WORKER_ON)
+			return true;
+		all_ready &= member->ready;
+	}
+	return all_ready;
+}
+
 static bool tell_all(struct doca_urom_domain *domain)
 {
 	bool any = false, all_ready = true;
@@ -244,14 +256,23 @@ void urom_domain_answered(struct doca_urom_worker *worker, const struct urom_hea
 	if (member == NULL)
 		return;
 	member->ready = head->status == DOCA_SUCCESS;
+	sf_ctx_kick(&member->domain->ctx);
 	if (member->ready)
 		return;
 	urom_text_parse(body, len, reason);
 	fail(member->domain, reason, (doca_error_t)head->status);
 }
 
+void urom_domains_kick(const struct doca_urom_worker *worker)
+{
+	const struct urom_member *member;
+	LIST_FOREACH(member, &worker->members, of_worker)
+		sf_ctx_kick(&member->domain->ctx);
+}
+
 void urom_domains_forget(struct doca_urom_worker *worker)
 {
+	urom_domains_kick(worker);
 	for (struct urom_member *member; (member = LIST_FIRST(&worker->members)) != NULL;) {
 		LIST_REMOVE(member, of_worker);
 		member->worker = NULL;

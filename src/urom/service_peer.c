@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A service's connection to the daemon: look-up, handshake, answers, and the errands of workers. */
-#include <netdb.h>
+/* A service's connection to the daemon: handshake, answers, and the errands of workers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -15,10 +13,24 @@ _Static_assert(sizeof(doca_cpu_set_t) == UROM_CPUSET_SIZE, "a cpuset goes over t
 
 /* ---- the session ---- */
 
+/* What doca_ctx_start may answer: the other end chooses none of its own. */
+static doca_error_t documented(doca_error_t why)
+{
+	switch (why) {
+	case DOCA_ERROR_NOT_PERMITTED:
+	case DOCA_ERROR_UNSUPPORTED_VERSION:
+	case DOCA_ERROR_TOO_BIG:
+	case DOCA_ERROR_NO_MEMORY:
+		return why;
+	default:
+		return DOCA_ERROR_CONNECTION_ABORTED;
+	}
+}
+
 static void end_session(struct doca_urom_service *service, doca_error_t why)
 {
 	service->session = UROM_SESSION_ENDED;
-	service->why = why;
+	service->why = documented(why);
 	urom_gid_fail_all(service, DOCA_ERROR_CONNECTION_ABORTED);
 }
 
@@ -181,7 +193,7 @@ static void take_errand_answer(struct doca_urom_service *service, const struct u
 			urom_text_parse(body, len, reason);
 		else if (kind == UROM_SPAWN)
 			status = urom_spawned_parse(body, len, &errand->spawned);
-		memcpy(errand->service_host, service->entry.host, sizeof(errand->service_host));
+		memcpy(errand->service_host, service->reached, sizeof(errand->service_host));
 		finish(errand, status, status == DOCA_ERROR_INVALID_VALUE && reason[0] == '\0' ? "the service's answer is malformed" : reason);
 	}
 	pthread_mutex_unlock(&service->lock);
@@ -243,100 +255,14 @@ static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 {
 	struct doca_urom_service *service = (struct doca_urom_service *)user;
 	service->peer = NULL;
-	if (service->session == UROM_SESSION_ENDED)
-		return;
-	SF_LOG_ERR("urom service: %s %s", peer->address,
-		   service->session == UROM_SESSION_OPEN ? "is gone: is doca_urom_daemon still running there?"
-							 : "does not answer: is doca_urom_daemon running there?");
+	if (service->session == UROM_SESSION_OPEN)
+		SF_LOG_ERR("urom service: %s is gone: is doca_urom_daemon still running there?", peer->address);
 	(void)why;
-	end_session(service, DOCA_ERROR_CONNECTION_ABORTED);
+	if (service->session != UROM_SESSION_ENDED) /* before OPEN, start says what was tried */
+		end_session(service, DOCA_ERROR_CONNECTION_ABORTED);
 }
 
-static const struct sf_comm_handler handler = {.message = message, .lost = lost};
-
-/* ---- connect ---- */
-
-static doca_error_t resolve(const struct urom_service_entry *entry, struct sockaddr_storage *address, socklen_t *len)
-{
-	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-	struct addrinfo *found;
-	char port[8];
-	snprintf(port, sizeof(port), "%u", entry->port);
-	int error = getaddrinfo(entry->host, port, &hints, &found);
-	if (error != 0) {
-		SF_LOG_ERR("urom service: %s of the service file is no host: %s", entry->host, gai_strerror(error));
-		return DOCA_ERROR_NOT_FOUND;
-	}
-	/* A name that stands for addresses of both kinds: a daemon listens on IPv4 unless it is told otherwise. */
-	const struct addrinfo *taken = found;
-	for (const struct addrinfo *at = found; at != NULL; at = at->ai_next) {
-		if (at->ai_family == AF_INET) {
-			taken = at;
-			break;
-		}
-	}
-	memcpy(address, taken->ai_addr, taken->ai_addrlen);
-	*len = taken->ai_addrlen;
-	freeaddrinfo(found);
-	return DOCA_SUCCESS;
-}
-
-static doca_error_t say_hello(struct doca_urom_service *service)
-{
-	struct urom_hello hello = {.message_max = (uint32_t)service->message_max};
-	uint8_t body[64];
-	doca_error_t result = urom_random(service->nonce, sizeof(service->nonce));
-	if (result != DOCA_SUCCESS)
-		return result;
-	memcpy(hello.nonce, service->nonce, sizeof(hello.nonce));
-	service->session = UROM_SESSION_HELLO;
-	return urom_service_send(service, UROM_HELLO, 0, 0, body, urom_hello_pack(&hello, body, sizeof(body)));
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
-static doca_error_t await_welcome(struct doca_urom_service *service)
-{
-	uint64_t until = now_ns() + UROM_CONNECT_NS;
-	while (service->session == UROM_SESSION_HELLO || service->session == UROM_SESSION_PROOF) {
-		if (!sf_comm_poll(service->comm) && now_ns() > until) {
-			SF_LOG_ERR("urom service: %s, port %u, has not answered for 2 seconds", service->entry.host, service->entry.port);
-			return DOCA_ERROR_TIME_OUT;
-		}
-	}
-	return service->session == UROM_SESSION_OPEN ? DOCA_SUCCESS : service->why;
-}
-
-doca_error_t urom_service_connect(struct doca_urom_service *service)
-{
-	const struct sf_comm_options options = {
-		.handler = &handler,
-		.user = service,
-		.body_max = UROM_CONTROL_MAX,
-		.net_devices = service->entry.net_devices,
-	};
-	struct sockaddr_storage address = {0};
-	socklen_t len;
-	service->session = UROM_SESSION_NONE;
-	service->peer = NULL;
-	service->comm = NULL;
-	doca_error_t result = resolve(&service->entry, &address, &len);
-	if (result == DOCA_SUCCESS)
-		result = sf_comm_open(&options, &service->comm);
-	if (result == DOCA_SUCCESS)
-		result = sf_comm_connect(service->comm, (const struct sockaddr *)&address, len, NULL, &service->peer);
-	if (result == DOCA_SUCCESS)
-		result = say_hello(service);
-	if (result == DOCA_SUCCESS)
-		result = await_welcome(service);
-	service->takes_errands = result == DOCA_SUCCESS;
-	return result;
-}
+const struct sf_comm_handler urom_service_handler = {.message = message, .lost = lost};
 
 void urom_service_disconnect(struct doca_urom_service *service)
 {

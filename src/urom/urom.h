@@ -3,8 +3,9 @@
  * The inside of the host library.
  *
  *   service.c        the service context, and what can be set and asked     worker.c       the worker context
- *   service_peer.c   its connection to the daemon                           worker_peer.c  its connection to the process
- *   service_task_gid.c                                                      worker_task_cmd.c
+ *   service_connect.c  which address answers                                worker_peer.c  its connection to the process
+ *   service_peer.c   its connection to the daemon                           worker_task_cmd.c
+ *   service_task_gid.c
  *   domain.c         the domain context                                     domain_exchange.c
  *
  * A service and its workers may belong to different threads: what a worker wants of the daemon is an errand, which it posts to
@@ -32,6 +33,7 @@
 #define UROM_INFLIGHT_DEFAULT 128
 #define UROM_INFLIGHT_MAX 16384
 #define UROM_CONNECT_NS UINT64_C(2000000000) /* how long a service's start may take */
+#define UROM_ADDRESSES_MAX 8		     /* of a name that are tried */
 #define UROM_TASK_USER_DATA 32
 
 /* ---- errands ---- */
@@ -76,6 +78,7 @@ struct doca_urom_service {
 	struct urom_service_entry entry;
 	struct sf_comm *comm;
 	struct sf_comm_peer *peer;
+	char reached[UROM_HOST_MAX]; /* the address that answered, without its port */
 	enum urom_session session;
 	doca_error_t why;
 	uint8_t nonce[UROM_NONCE_SIZE];
@@ -100,8 +103,11 @@ struct doca_urom_service_get_workers_by_gid_task {
 	struct urom_group answer;
 };
 
-/* service_peer.c */
+/* service_connect.c: tries the host's addresses one after the other. Logged, with what became of each. */
 doca_error_t urom_service_connect(struct doca_urom_service *service);
+
+/* service_peer.c */
+extern const struct sf_comm_handler urom_service_handler;
 void urom_service_disconnect(struct doca_urom_service *service);
 /* Sends what is queued, and ends all errands when the session ended. True when anything was done. */
 bool urom_service_run_errands(struct doca_urom_service *service);
@@ -219,11 +225,15 @@ struct doca_urom_domain {
 doca_error_t urom_domain_begin(struct doca_urom_domain *domain);
 /* Goes on; the phase says where it is. True when anything moved. */
 bool urom_domain_exchange(struct doca_urom_domain *domain);
+/* While TELLING: is there anything to do but wait for answers? */
+bool urom_domain_has_to_tell(const struct doca_urom_domain *domain);
 void urom_domain_free_exchange(struct doca_urom_domain *domain);
 /* A worker process has the directory, or cannot use it. */
 void urom_domain_answered(struct doca_urom_worker *worker, const struct urom_head *head, const void *body, size_t len);
-/* The worker stops: its domains forget it. */
+/* The worker stops, or goes: its domains forget it. */
 void urom_domains_forget(struct doca_urom_worker *worker);
+/* Something became of it that its domains may wait for. */
+void urom_domains_kick(const struct doca_urom_worker *worker);
 
 /* INVALID_VALUE, logged with what is missing. */
 doca_error_t urom_check_given(const void *pointer, const char *what);

@@ -151,6 +151,7 @@ void urom_worker_lose(struct doca_urom_worker *worker, doca_error_t why, const c
 	worker->told = true;
 	worker->phase = UROM_WORKER_LOST;
 	sf_ctx_kick(&worker->ctx);
+	urom_domains_kick(worker);
 }
 
 static void spawn_ended(struct doca_urom_worker *worker)
@@ -270,6 +271,7 @@ doca_error_t doca_urom_worker_destroy(struct doca_urom_worker *worker)
 	doca_error_t result = sf_ctx_fini(&worker->ctx);
 	if (result != DOCA_SUCCESS)
 		return result;
+	urom_domains_forget(worker); /* it may never have run */
 	if (worker->service != NULL)
 		atomic_fetch_sub(&worker->service->num_workers, 1);
 	drop_env(worker);

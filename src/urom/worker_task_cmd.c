@@ -128,7 +128,8 @@ void urom_cmd_answered(struct doca_urom_worker *worker, const void *body, size_t
 	memcpy(response, (const uint8_t *)body + sizeof(notify), notify.len);
 	reset_buf(&task->response, response, notify.len);
 	task->has_response = true;
-	sf_task_complete(&task->base, notify.status);
+	bool is_status = (uint32_t)notify.status <= UROM_STATUS_MAX;
+	sf_task_complete(&task->base, is_status ? notify.status : DOCA_ERROR_UNEXPECTED);
 }
 
 void urom_cmd_fail_all(struct doca_urom_worker *worker, doca_error_t status)

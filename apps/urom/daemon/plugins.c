@@ -100,6 +100,10 @@ static void consider(struct daemon *daemon, const char *folder, const char *file
 	struct daemon_plugin *plugin = &daemon->plugins[daemon->num_plugins];
 	size_t len = strlen(file) - strlen(".so");
 	char text[UROM_TEXT_MAX];
+	if (daemon->num_plugins == UROM_PLUGINS_MAX) {
+		DOCA_LOG_WARN("%s/%s is passed over: there are %d plugins already", folder, file, UROM_PLUGINS_MAX);
+		return;
+	}
 	if (len >= UROM_PLUGIN_NAME_SIZE ||
 	    (size_t)snprintf(plugin->path, sizeof(plugin->path), "%s/%s", folder, file) >= sizeof(plugin->path)) {
 		DOCA_LOG_WARN("%s/%s is passed over: its name is longer than %d bytes", folder, file, UROM_PLUGIN_NAME_SIZE - 1);
@@ -109,10 +113,6 @@ static void consider(struct daemon *daemon, const char *folder, const char *file
 	plugin->info.name[len] = '\0';
 	if (is_known(daemon, plugin->info.name)) {
 		DOCA_LOG_WARN("%s is passed over: a plugin of that name is there already", plugin->path);
-		return;
-	}
-	if (daemon->num_plugins == UROM_PLUGINS_MAX) {
-		DOCA_LOG_WARN("%s is passed over: there are %d plugins already", plugin->path, UROM_PLUGINS_MAX);
 		return;
 	}
 	if (!probe(daemon, plugin->path, &plugin->info.version, text, sizeof(text))) {

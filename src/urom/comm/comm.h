@@ -77,6 +77,9 @@ SF_API void sf_comm_uncork(struct sf_comm *comm);
 /* Ends a connection once what was sent to it is out. The peer is gone for the caller, and no callback of it runs again. */
 SF_API void sf_comm_disconnect(struct sf_comm *comm, struct sf_comm_peer *peer);
 
+/* The same at once: what was sent to it, and is not out, is dropped. */
+SF_API void sf_comm_drop(struct sf_comm *comm, struct sf_comm_peer *peer);
+
 /* Does what is due; true when anything was. */
 SF_API bool sf_comm_poll(struct sf_comm *comm);
 

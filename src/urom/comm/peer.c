@@ -290,6 +290,12 @@ void sf_comm_disconnect(struct sf_comm *comm, struct sf_comm_peer *base)
 	comm_peer_end(peer, peer->state == COMM_PEER_OPEN);
 }
 
+void sf_comm_drop(struct sf_comm *comm, struct sf_comm_peer *base)
+{
+	(void)comm;
+	comm_peer_end((struct comm_peer *)base, false);
+}
+
 /* ---- the beginning ---- */
 
 static doca_error_t open_peer(struct sf_comm *comm, ucp_ep_params_t *params, struct comm_peer **out)
@@ -310,7 +316,7 @@ static doca_error_t open_peer(struct sf_comm *comm, ucp_ep_params_t *params, str
 	peer->comm = comm;
 	ucs_status_t status = ucp_ep_create(comm->worker, params, &peer->endpoint);
 	if (status != UCS_OK) {
-		SF_LOG_ERR("urom: no connection: %s", ucs_status_string(status));
+		SF_LOG_WARN("urom: no connection: %s", ucs_status_string(status)); /* there may be another address */
 		free(peer);
 		return comm_error(status);
 	}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A service's start: the addresses of its host are tried in the order that the resolver gives, each for its share of the time
+ * that is left, until one answers as a service does.
+ */
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "urom/auth.h"
+#include "urom/urom.h"
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+/* What became of each address, for the one line of a start that fails. */
+struct attempts {
+	uint32_t num;
+	bool any_silent;
+	size_t used;
+	char text[UROM_ADDRESSES_MAX * (INET6_ADDRSTRLEN + 32)];
+};
+
+static void note(struct attempts *attempts, const char *address, doca_error_t result)
+{
+	const char *what = result == DOCA_ERROR_TIME_OUT ? "says nothing" : "no service is there";
+	size_t room = sizeof(attempts->text) - attempts->used;
+	int len = snprintf(attempts->text + attempts->used, room, "%s%s: %s", attempts->num++ != 0 ? ", " : "", address, what);
+	attempts->used += len > 0 && (size_t)len < room ? (size_t)len : 0;
+	attempts->any_silent |= result == DOCA_ERROR_TIME_OUT;
+}
+
+/* ---- one address ---- */
+
+static doca_error_t say_hello(struct doca_urom_service *service)
+{
+	struct urom_hello hello = {.message_max = (uint32_t)service->message_max};
+	uint8_t body[64];
+	doca_error_t result = urom_random(service->nonce, sizeof(service->nonce));
+	if (result != DOCA_SUCCESS)
+		return result;
+	memcpy(hello.nonce, service->nonce, sizeof(hello.nonce));
+	service->session = UROM_SESSION_HELLO;
+	return urom_service_send(service, UROM_HELLO, 0, 0, body, urom_hello_pack(&hello, body, sizeof(body)));
+}
+
+static void sleep_for(struct sf_comm *comm, uint64_t ns)
+{
+	struct pollfd ready = {sf_comm_fd(comm), POLLIN, 0};
+	if (!sf_comm_arm(comm))
+		(void)poll(&ready, 1, (int)(ns / 1000000) + 1);
+}
+
+static doca_error_t await_welcome(struct doca_urom_service *service, uint64_t until)
+{
+	while (service->session == UROM_SESSION_HELLO || service->session == UROM_SESSION_PROOF) {
+		if (sf_comm_poll(service->comm))
+			continue;
+		uint64_t now = now_ns();
+		if (now >= until)
+			return DOCA_ERROR_TIME_OUT;
+		sleep_for(service->comm, until - now);
+	}
+	return service->session == UROM_SESSION_OPEN ? DOCA_SUCCESS : service->why;
+}
+
+static doca_error_t try_one(struct doca_urom_service *service, const struct addrinfo *at, uint64_t until)
+{
+	doca_error_t result = sf_comm_connect(service->comm, at->ai_addr, at->ai_addrlen, NULL, &service->peer);
+	if (result == DOCA_SUCCESS)
+		result = say_hello(service);
+	if (result == DOCA_SUCCESS)
+		result = await_welcome(service, until);
+	if (result != DOCA_SUCCESS && service->peer != NULL) { /* else its end was told */
+		sf_comm_drop(service->comm, service->peer);
+		service->peer = NULL;
+	}
+	return result;
+}
+
+/* Is it a service's own answer, which another address would only repeat? */
+static bool is_answer(doca_error_t result)
+{
+	return result == DOCA_SUCCESS || result == DOCA_ERROR_NOT_PERMITTED || result == DOCA_ERROR_UNSUPPORTED_VERSION ||
+	       result == DOCA_ERROR_TOO_BIG || result == DOCA_ERROR_NO_MEMORY;
+}
+
+/* ---- all of them ---- */
+
+static doca_error_t resolve(const struct urom_service_entry *entry, struct addrinfo **found)
+{
+	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+	char port[8];
+	snprintf(port, sizeof(port), "%u", entry->port);
+	int error = getaddrinfo(entry->host, port, &hints, found);
+	if (error == 0)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("urom service: %s of the service file is no host: %s", entry->host, gai_strerror(error));
+	return DOCA_ERROR_NOT_FOUND;
+}
+
+static doca_error_t try_all(struct doca_urom_service *service, const struct addrinfo *found)
+{
+	uint64_t end = now_ns() + UROM_CONNECT_NS;
+	struct attempts attempts = {.text = ""};
+	uint32_t left = 0;
+	for (const struct addrinfo *at = found; at != NULL && left < UROM_ADDRESSES_MAX; at = at->ai_next)
+		left++;
+	for (const struct addrinfo *at = found; left != 0; at = at->ai_next, left--) {
+		uint64_t now = now_ns(), share = now < end ? (end - now) / left : 0;
+		doca_error_t result = try_one(service, at, now + share);
+		(void)getnameinfo(at->ai_addr, at->ai_addrlen, service->reached, sizeof(service->reached), NULL, 0, NI_NUMERICHOST);
+		if (is_answer(result))
+			return result;
+		note(&attempts, service->reached, result);
+	}
+	SF_LOG_ERR("urom service: %s, port %u, cannot be reached (%s): is doca_urom_daemon running there?", service->entry.host,
+		   service->entry.port, attempts.text);
+	return attempts.any_silent ? DOCA_ERROR_TIME_OUT : DOCA_ERROR_CONNECTION_ABORTED;
+}
+
+doca_error_t urom_service_connect(struct doca_urom_service *service)
+{
+	const struct sf_comm_options options = {
+		.handler = &urom_service_handler,
+		.user = service,
+		.body_max = UROM_CONTROL_MAX,
+		.net_devices = service->entry.net_devices,
+	};
+	struct addrinfo *found = NULL;
+	service->session = UROM_SESSION_NONE;
+	service->peer = NULL;
+	service->comm = NULL;
+	doca_error_t result = resolve(&service->entry, &found);
+	if (result != DOCA_SUCCESS)
+		return result;
+	result = sf_comm_open(&options, &service->comm);
+	if (result == DOCA_SUCCESS)
+		result = try_all(service, found);
+	freeaddrinfo(found);
+	pthread_mutex_lock(&service->lock);
+	service->takes_errands = result == DOCA_SUCCESS;
+	pthread_mutex_unlock(&service->lock);
+	return result;
+}

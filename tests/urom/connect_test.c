@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The start of a service against what is no service: each kind of it has its code, in bounded time, and leaves nothing behind. */
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <doca_log.h>
+
+#include "support/urom_rig.h"
+
+#define BOUND_NS UINT64_C(2400000000) /* two seconds, and what a busy machine takes */
+#define NAME "several.test"
+
+static struct urom_rig rig;
+static FILE *lines;
+static char *all, *said; /* what was logged; and from the last start on */
+static size_t all_len;
+
+/* ---- a name with addresses of our choice ---- */
+
+typedef int (*getaddrinfo_fn)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+static const char *const *addresses; /* of NAME, to NULL */
+
+int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **found)
+{
+	getaddrinfo_fn real = (getaddrinfo_fn)dlsym(RTLD_NEXT, "getaddrinfo");
+	if (node == NULL || strcmp(node, NAME) != 0)
+		return real(node, service, hints, found);
+	struct addrinfo **last = found;
+	*found = NULL;
+	for (size_t i = 0; addresses[i] != NULL; i++) {
+		int error = real(addresses[i], service, hints, last);
+		if (error != 0)
+			return error;
+		last = &(*last)->ai_next;
+	}
+	return 0;
+}
+
+/* ---- somebody at the other end ---- */
+
+static struct {
+	int fd;
+	unsigned port;
+	const void *answer; /* to every connection; NULL: it is not even accepted */
+	size_t answer_len;
+	pthread_t thread;
+	atomic_bool ends;
+	int taken[64];
+	int num_taken;
+} other;
+
+static void *accept_and_answer(void *unused)
+{
+	(void)unused;
+	while (!atomic_load(&other.ends)) {
+		int fd = accept(other.fd, NULL, NULL);
+		if (fd < 0)
+			continue;
+		(void)!write(fd, other.answer, other.answer_len);
+		if (other.num_taken < 64)
+			other.taken[other.num_taken++] = fd;
+	}
+	return NULL;
+}
+
+static void other_listen(const void *answer, size_t len, int backlog)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	socklen_t size = sizeof(address);
+	const struct timeval soon = {.tv_usec = 20000};
+	other.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_true(other.fd >= 0);
+	assert_int_equal(bind(other.fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(listen(other.fd, backlog), 0);
+	assert_int_equal(getsockname(other.fd, (struct sockaddr *)&address, &size), 0);
+	assert_int_equal(setsockopt(other.fd, SOL_SOCKET, SO_RCVTIMEO, &soon, sizeof(soon)), 0);
+	other.port = ntohs(address.sin_port);
+	other.answer = answer;
+	other.answer_len = len;
+	other.num_taken = 0;
+	atomic_store(&other.ends, false);
+	if (answer != NULL)
+		assert_int_equal(pthread_create(&other.thread, NULL, accept_and_answer, NULL), 0);
+}
+
+static void other_close(void)
+{
+	atomic_store(&other.ends, true);
+	if (other.answer != NULL)
+		pthread_join(other.thread, NULL);
+	for (int i = 0; i < other.num_taken; i++)
+		close(other.taken[i]);
+	close(other.fd);
+}
+
+/* ---- a start ---- */
+
+static uint32_t num_descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	uint32_t num = 0;
+	while (readdir(dir) != NULL)
+		num++;
+	closedir(dir);
+	return num;
+}
+
+static size_t num_lines(void)
+{
+	size_t num = 0;
+	for (const char *at = said; (at = strchr(at, '\n')) != NULL; at++)
+		num++;
+	return num;
+}
+
+/* Starts a service of that host and port, and stops it again if it could. */
+static doca_error_t start(const char *host, unsigned port)
+{
+	struct doca_urom_service *service = urom_rig_service(&rig);
+	struct doca_ctx *ctx = doca_urom_service_as_ctx(service);
+	char path[128];
+	assert_non_null(service);
+	snprintf(path, sizeof(path), "%s/other", rig.folder);
+	FILE *file = fopen(path, "w");
+	assert_non_null(file);
+	fprintf(file, "localhost dpu %s:%u d8:00.0 lo\n", host, port);
+	fclose(file);
+	setenv("DOCA_UROM_SERVICE_FILE", path, 1);
+	fflush(lines);
+	size_t len = all_len;
+	uint64_t from = urom_rig_now_ns();
+	doca_error_t result = doca_ctx_start(ctx);
+	uint64_t took = urom_rig_now_ns() - from;
+	fflush(lines);
+	said = all + len;
+	print_message("%s after %llu ms\n", doca_error_get_name(result), (unsigned long long)took / 1000000);
+	assert_true(took < BOUND_NS);
+	if (result == DOCA_SUCCESS)
+		assert_int_equal(doca_ctx_stop(ctx), DOCA_SUCCESS);
+	assert_int_equal(doca_urom_service_destroy(service), DOCA_SUCCESS);
+	setenv("DOCA_UROM_SERVICE_FILE", rig.service_file, 1);
+	return result;
+}
+
+/* The code, one line, which says what, and no descriptor more than before. */
+static void fails(const char *host, unsigned port, doca_error_t code, const char *what)
+{
+	uint32_t before = num_descriptors();
+	assert_int_equal(start(host, port), code);
+	assert_int_equal(num_lines(), 1);
+	assert_non_null(strstr(said, what));
+	assert_int_equal(num_descriptors(), before);
+}
+
+static int open_rig(void **state)
+{
+	struct doca_log_backend *backend;
+	(void)state;
+	lines = open_memstream(&all, &all_len);
+	if (lines == NULL || doca_log_backend_create_with_file_sdk(lines, &backend) != DOCA_SUCCESS)
+		return -1;
+	if (!urom_rig_open(&rig, NULL))
+		return -1;
+	(void)start("127.0.0.1", rig.port); /* what UCX keeps for good is there after that */
+	return 0;
+}
+
+static int close_rig(void **state)
+{
+	(void)state;
+	urom_rig_close(&rig);
+	return 0;
+}
+
+/* ---- the tests ---- */
+
+static void nobody_listens(void **state)
+{
+	(void)state;
+	fails("127.0.0.1", 1, DOCA_ERROR_CONNECTION_ABORTED, "127.0.0.1: no service is there");
+}
+
+/* Its queue is full, and the kernel drops what asks for more: as if nothing were there at all. */
+static void a_host_that_cannot_be_reached(void **state)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	int fds[4];
+	(void)state;
+	other_listen(NULL, 0, 0);
+	address.sin_port = htons((uint16_t)other.port);
+	for (int i = 0; i < 4; i++) {
+		fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		(void)connect(fds[i], (struct sockaddr *)&address, sizeof(address));
+	}
+	fails("127.0.0.1", other.port, DOCA_ERROR_TIME_OUT, "127.0.0.1: says nothing");
+	for (int i = 0; i < 4; i++)
+		close(fds[i]);
+	other_close();
+}
+
+/* What listens there says that, and waits for more: no service, whichever way UCX comes to know it. */
+static void answers(const void *bytes, size_t len)
+{
+	uint32_t before = num_descriptors();
+	other_listen(bytes, len, 8);
+	doca_error_t result = start("127.0.0.1", other.port);
+	assert_true(result == DOCA_ERROR_TIME_OUT || result == DOCA_ERROR_CONNECTION_ABORTED);
+	assert_int_equal(num_lines(), 1);
+	other_close();
+	assert_int_equal(num_descriptors(), before);
+}
+
+static void a_listener_that_says_nothing(void **state)
+{
+	(void)state;
+	answers("", 0);
+	assert_non_null(strstr(said, "127.0.0.1: says nothing"));
+}
+
+/* UCX begins with a length and a status, then comes what its two ends tell each other. */
+static void half_an_answer(void **state)
+{
+	static const uint64_t header[8] = {200, 0, 1, 1, 1};
+	(void)state;
+	answers(header, 5);
+	answers(header, 8);
+	answers(header, sizeof(header));
+}
+
+static void another_protocol(void **state)
+{
+	static const char http[] = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
+	static char long_one[20000];
+	(void)state;
+	answers(http, sizeof(http) - 1);
+	memset(long_one, 'x', sizeof(long_one));
+	answers(long_one, sizeof(long_one));
+}
+
+static void no_such_host(void **state)
+{
+	(void)state;
+	fails("no.such.host.invalid", 18650, DOCA_ERROR_NOT_FOUND, "no.such.host.invalid");
+}
+
+/* ---- a name with several addresses ---- */
+
+static void the_second_address_answers(void **state)
+{
+	static const char *const refused_first[] = {"127.0.0.9", "127.0.0.1", NULL};
+	static const char *const other_kind_first[] = {"::1", "127.0.0.1", NULL};
+	(void)state;
+	addresses = refused_first;
+	assert_int_equal(start(NAME, rig.port), DOCA_SUCCESS);
+	assert_int_equal(num_lines(), 0);
+	addresses = other_kind_first;
+	assert_int_equal(start(NAME, rig.port), DOCA_SUCCESS);
+}
+
+/* The daemon listens on all addresses, the other one on 127.0.0.1 alone, at the same port number but one. */
+static void a_silent_first_address_leaves_time_for_the_second(void **state)
+{
+	static const char *const silent_first[] = {"127.0.0.8", "127.0.0.1", NULL};
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)rig.port)};
+	(void)state;
+	inet_pton(AF_INET, "127.0.0.8", &address.sin_addr);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(listen(fd, 8), 0);
+	addresses = silent_first;
+	assert_int_equal(start(NAME, rig.port), DOCA_SUCCESS);
+	close(fd);
+}
+
+static void each_address_is_told_of(void **state)
+{
+	static const char *const three[] = {"127.0.0.7", "127.0.0.8", "127.0.0.9", NULL};
+	(void)state;
+	addresses = three;
+	fails(NAME, 1, DOCA_ERROR_CONNECTION_ABORTED, "127.0.0.7: no service is there, 127.0.0.8: no service is there, 127.0.0.9: no");
+}
+
+static void as_many_addresses_as_are_tried(void **state)
+{
+	static const char *const many[] = {"127.0.0.11", "127.0.0.12", "127.0.0.13", "127.0.0.14", "127.0.0.15",
+					   "127.0.0.16", "127.0.0.17", "127.0.0.18", "127.0.0.1", NULL};
+	(void)state;
+	addresses = many;
+	assert_int_equal(start(NAME, rig.port), DOCA_ERROR_CONNECTION_ABORTED);
+	addresses = many + 1;
+	assert_int_equal(start(NAME, rig.port), DOCA_SUCCESS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nobody_listens),
+		cmocka_unit_test(a_host_that_cannot_be_reached),
+		cmocka_unit_test(a_listener_that_says_nothing),
+		cmocka_unit_test(half_an_answer),
+		cmocka_unit_test(another_protocol),
+		cmocka_unit_test(no_such_host),
+		cmocka_unit_test(the_second_address_answers),
+		cmocka_unit_test(a_silent_first_address_leaves_time_for_the_second),
+		cmocka_unit_test(each_address_is_told_of),
+		cmocka_unit_test(as_many_addresses_as_are_tried),
+	};
+	return cmocka_run_group_tests(tests, open_rig, close_rig);
+}
