@@ -161,6 +161,23 @@ void ucx_side_release(struct ucx_side *side, struct ucx_endpoint *endpoint)
 		close_endpoint(side, endpoint);
 }
 
+void ucx_side_drop(struct ucx_side *side, struct ucx_endpoint *endpoint)
+{
+	if (--endpoint->holders == 0)
+		close_endpoint(side, endpoint);
+}
+
+/* Those that failed, and that nobody has looked for since. */
+static void sweep(struct ucx_side *side)
+{
+	struct ucx_endpoint *endpoint, *next;
+	for (endpoint = LIST_FIRST(&side->endpoints); endpoint != NULL; endpoint = next) {
+		next = LIST_NEXT(endpoint, next);
+		if (endpoint->failed && endpoint->holders == 0)
+			close_endpoint(side, endpoint);
+	}
+}
+
 static doca_error_t open_endpoint(struct ucx_side *side, const void *address, uint64_t peer, struct ucx_endpoint **out)
 {
 	struct ucx_endpoint *endpoint = (struct ucx_endpoint *)calloc(1, sizeof(*endpoint));
@@ -194,6 +211,8 @@ doca_error_t ucx_side_reach(struct ucx_side *side, const void *address, struct u
 	*endpoint = find_endpoint(side, attr.worker_uid);
 	if (*endpoint != NULL)
 		return DOCA_SUCCESS;
+	if (side->num_endpoints == UCX_SIDE_ENDPOINTS_MAX)
+		sweep(side);
 	if (side->num_endpoints == UCX_SIDE_ENDPOINTS_MAX)
 		return DOCA_ERROR_FULL;
 	return open_endpoint(side, address, attr.worker_uid, endpoint);

@@ -50,6 +50,9 @@ doca_error_t ucx_side_reach(struct ucx_side *side, const void *address, struct u
 /* Whoever keeps an endpoint beyond the next ucx_side_reach holds it. */
 void ucx_side_hold(struct ucx_endpoint *endpoint);
 void ucx_side_release(struct ucx_side *side, struct ucx_endpoint *endpoint);
+/* The same, and where nobody else holds it the endpoint is closed: what is under way is told as cancelled, within the call. Not from
+ * a function that UCX calls, nor of an endpoint that is used without being held. */
+void ucx_side_drop(struct ucx_side *side, struct ucx_endpoint *endpoint);
 
 doca_error_t ucx_side_error(ucs_status_t status);
 

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include <softfield/urom_plugin.h>
+
 #include "answer.h"
 #include "worker_rdmo.h"
 
@@ -83,6 +85,42 @@ static void free_client(struct rdmo_client *client)
 	free(client);
 }
 
+/* Flushes that wait are answered; the rest is carried out, if its client still is there. */
+static void end_queue(struct rdmo_client *client, struct rdmo_queue *queue)
+{
+	const struct rdmo_request *request;
+	TAILQ_FOREACH(request, &client->requests, next) {
+		if (request->head.queue == queue->number && request->head.operation == RDMO_FLUSH)
+			rdmo_respond(queue->endpoint->ep, queue->number, request->head.number, DOCA_ERROR_NOT_FOUND);
+	}
+	ucx_side_release(&client->rdmo->ucx, queue->endpoint);
+	free_queue(client, queue);
+}
+
+static void sweep_left(struct rdmo *rdmo)
+{
+	struct rdmo_client *client, *next;
+	for (client = LIST_FIRST(&rdmo->left); client != NULL; client = next) {
+		next = LIST_NEXT(client, next);
+		if (client->num_puts == 0 && !client->busy)
+			free_client(client);
+	}
+}
+
+/* Its id is free at once; what is under way in its memory ends by itself, or with the endpoint. */
+static void remove_client(struct rdmo_client *client)
+{
+	struct rdmo *rdmo = client->rdmo;
+	while (!LIST_EMPTY(&client->queues))
+		end_queue(client, LIST_FIRST(&client->queues));
+	rdmo_requests_free(client);
+	LIST_REMOVE(client, next);
+	LIST_INSERT_HEAD(&rdmo->left, client, next);
+	rdmo->num_clients--;
+	ucx_side_drop(&rdmo->ucx, client->endpoint);
+	sweep_left(rdmo);
+}
+
 /* ---- commands ---- */
 
 static doca_error_t init_client(struct rdmo *rdmo, uint64_t dest_id, const struct rdmo_command *command)
@@ -142,16 +180,10 @@ static doca_error_t create_queue(struct rdmo_client *client, const struct rdmo_c
 static doca_error_t destroy_queue(struct rdmo_client *client, const struct rdmo_command *command, uint64_t *number)
 {
 	struct rdmo_queue *queue = rdmo_queue_find(client, command->number);
-	const struct rdmo_request *request;
 	if (queue == NULL)
 		return DOCA_ERROR_NOT_FOUND;
-	TAILQ_FOREACH(request, &client->requests, next) { /* those that wait are answered; the rest is carried out */
-		if (request->head.queue == queue->number && request->head.operation == RDMO_FLUSH)
-			rdmo_respond(queue->endpoint->ep, queue->number, request->head.number, DOCA_ERROR_NOT_FOUND);
-	}
 	*number = queue->number;
-	ucx_side_release(&client->rdmo->ucx, queue->endpoint);
-	free_queue(client, queue);
+	end_queue(client, queue);
 	return DOCA_SUCCESS;
 }
 
@@ -240,6 +272,7 @@ static doca_error_t rdmo_open(struct urom_worker_ctx *ctx)
 	if (rdmo == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	LIST_INIT(&rdmo->clients);
+	LIST_INIT(&rdmo->left);
 	ucs_list_head_init(&rdmo->answers);
 	doca_error_t result = ucx_side_open(&rdmo->ucx, UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_AMO64);
 	if (result != DOCA_SUCCESS) {
@@ -278,9 +311,18 @@ static void rdmo_close(struct urom_worker_ctx *ctx)
 	ucx_side_close_endpoints(&rdmo->ucx);
 	while (!LIST_EMPTY(&rdmo->clients))
 		free_client(LIST_FIRST(&rdmo->clients));
+	while (!LIST_EMPTY(&rdmo->left))
+		free_client(LIST_FIRST(&rdmo->left));
 	ucx_side_close(&rdmo->ucx);
 	answers_free(&rdmo->answers);
 	free(rdmo);
+}
+
+void softfield_urom_plugin_client_left(struct urom_worker_ctx *ctx, uint64_t dest_id)
+{
+	struct rdmo_client *client = client_of((const struct rdmo *)ctx->plugin_ctx, dest_id);
+	if (client != NULL)
+		remove_client(client);
 }
 
 static doca_error_t rdmo_addr(struct urom_worker_ctx *ctx, void *addr, size_t *addr_len)
@@ -305,6 +347,8 @@ static doca_error_t rdmo_progress(struct urom_worker_ctx *ctx, ucs_list_link_t *
 {
 	struct rdmo *rdmo = (struct rdmo *)ctx->plugin_ctx;
 	(void)ucp_worker_progress(rdmo->ucx.worker);
+	if (!LIST_EMPTY(&rdmo->left))
+		sweep_left(rdmo);
 	return answers_hand_over(&rdmo->answers, notif_list);
 }
 

@@ -86,8 +86,8 @@ struct rdmo_client {
 
 struct rdmo {
 	struct ucx_side ucx;
-	LIST_HEAD(, rdmo_client) clients;
-	uint32_t num_clients;
+	LIST_HEAD(, rdmo_client) clients, left; /* left: freed once nothing is under way */
+	uint32_t num_clients; /* of clients */
 	uint32_t num_requests;
 	size_t num_bytes;
 	uint32_t num_complaints;

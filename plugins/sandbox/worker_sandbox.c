@@ -5,7 +5,7 @@
 #include <sys/queue.h>
 
 #include <doca_log.h>
-#include <doca_urom_plugin.h>
+#include <softfield/urom_plugin.h>
 
 #include "answer.h"
 #include "sandbox_proto.h"
@@ -186,6 +186,18 @@ static doca_error_t sandbox_open(struct urom_worker_ctx *ctx)
 	else
 		ctx->plugin_ctx = sandbox;
 	return result;
+}
+
+/* What the client waits for is given up, so that a receive of its takes nobody else's message. What it has sent goes on. */
+void softfield_urom_plugin_client_left(struct urom_worker_ctx *ctx, uint64_t dest_id)
+{
+	struct sandbox *sandbox = (struct sandbox *)ctx->plugin_ctx;
+	struct operation *operation, *next;
+	for (operation = TAILQ_FIRST(&sandbox->pending); operation != NULL; operation = next) {
+		next = TAILQ_NEXT(operation, next); /* a receive ends within the call */
+		if (operation->command->dest_id == dest_id)
+			ucp_request_cancel(sandbox->ucx.worker, operation->request);
+	}
 }
 
 static void sandbox_close(struct urom_worker_ctx *ctx)

@@ -43,13 +43,15 @@ static uint8_t worker_address[4096];
 static struct region words, data;
 static uint64_t *word; /* the first of words: a pointer into data */
 static struct initiator initiators[2];
+static bool target_sleeps; /* its program calls UCX no more */
 
 /* ---- waiting ---- */
 
 static void progress(void)
 {
 	(void)doca_pe_progress(rig.pe);
-	(void)ucp_worker_progress(target.worker);
+	if (!target_sleeps)
+		(void)ucp_worker_progress(target.worker);
 	for (int i = 0; i < 2; i++) {
 		if (initiators[i].rdmo != NULL)
 			(void)ucp_worker_progress(initiators[i].ucx.worker);
@@ -188,6 +190,7 @@ static int open_worker(void **state)
 {
 	(void)state;
 	memset(initiators, 0, sizeof(initiators));
+	target_sleeps = false;
 	if (!urom_rig_open(&rig, NULL) || !init_plugin())
 		return -1;
 	worker = urom_rig_worker(&rig, DOCA_UROM_WORKER_ID_ANY, RDMO);
@@ -475,6 +478,69 @@ static void an_initiator_that_leaves(void **state)
 	assert_in_range(*word - before, 5, 5 + 20 * 6);
 }
 
+/* ---- clients of one worker ---- */
+
+static struct doca_urom_worker *second_client(void)
+{
+	uint64_t id;
+	assert_int_equal(doca_urom_worker_get_id(worker, &id), DOCA_SUCCESS);
+	struct doca_urom_worker *second = urom_rig_worker(&rig, id, RDMO);
+	assert_true(urom_rig_start_worker(&rig, second));
+	return second;
+}
+
+/* The worker learns that the first is gone when its connection ends. */
+static doca_error_t init_when_free(uint64_t id)
+{
+	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	doca_error_t result;
+	do
+		result = init_client(id);
+	while (result == DOCA_ERROR_ALREADY_EXIST && urom_rig_now_ns() < until);
+	return result;
+}
+
+static void a_client_that_leaves_gives_its_id_back(void **state)
+{
+	struct doca_urom_worker *first = worker, *second = second_client();
+	(void)state;
+	append(&initiators[0], 0, "first", 5);
+	assert_int_equal(flush(&initiators[0]), DOCA_SUCCESS);
+	worker = second;
+	assert_int_equal(init_client(CLIENT), DOCA_ERROR_ALREADY_EXIST);
+	assert_int_equal(create_queue(&initiators[0]), DOCA_ERROR_BAD_STATE); /* the first's client is not the second's */
+	assert_true(urom_rig_stop_worker(&rig, first));
+	assert_int_equal(init_when_free(CLIENT), DOCA_SUCCESS);
+	assert_int_equal(flush(&initiators[0]), DOCA_ERROR_NOT_FOUND); /* its queues are gone */
+	assert_int_equal(register_region(&words, words.len), DOCA_SUCCESS);
+	assert_int_equal(register_region(&data, data.len), DOCA_SUCCESS);
+	close_initiator(&initiators[0]);
+	assert_true(open_initiator(&initiators[0]));
+	append(&initiators[0], 0, "second", 6);
+	assert_int_equal(flush(&initiators[0]), DOCA_SUCCESS);
+	assert_memory_equal(data.memory, "firstsecond", 11);
+}
+
+static void a_client_that_leaves_while_its_memory_is_written(void **state)
+{
+	struct doca_urom_worker *first = worker, *second = second_client();
+	struct end end = {0};
+	(void)state;
+	append(&initiators[0], 0, "x", 1);
+	assert_int_equal(flush(&initiators[0]), DOCA_SUCCESS);
+	target_sleeps = true; /* what follows ends nowhere */
+	for (int i = 0; i < 50; i++)
+		append(&initiators[0], 0, "lost", 4);
+	assert_int_equal(urom_rdmo_flush(initiators[0].queue, (union doca_data){.ptr = &end}, flushed), DOCA_SUCCESS);
+	assert_true(urom_rig_stop_worker(&rig, first));
+	worker = second;
+	assert_true(await(&end.done));
+	assert_int_equal(end.result, DOCA_ERROR_NOT_FOUND);
+	assert_int_equal(init_when_free(CLIENT), DOCA_SUCCESS);
+	target_sleeps = false;
+	assert_int_equal(register_region(&words, words.len), DOCA_SUCCESS);
+}
+
 static void a_worker_that_ends(void **state)
 {
 	struct end end = {0};
@@ -513,6 +579,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(commands_out_of_their_order, open_worker, close_rig),
 		WITH_RIG(noise),
 		WITH_RIG(an_initiator_that_leaves),
+		WITH_RIG(a_client_that_leaves_gives_its_id_back),
+		WITH_RIG(a_client_that_leaves_while_its_memory_is_written),
 		WITH_RIG(a_worker_that_ends),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

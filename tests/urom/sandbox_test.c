@@ -301,6 +301,35 @@ static void a_stop_while_receives_wait(void **state)
 	workers[0] = NULL;
 }
 
+/* Its receives would take the messages of those that stay. */
+static void a_client_that_leaves_takes_its_receives_along(void **state)
+{
+	struct end waiting[MANY], end, mine;
+	struct doca_urom_worker *first = workers[0], *other;
+	uint64_t id, num_sent = 0, until;
+	(void)state;
+	assert_int_equal(doca_urom_worker_get_id(first, &id), DOCA_SUCCESS);
+	other = urom_rig_worker(&rig, id, SANDBOX);
+	assert_true(urom_rig_start_worker(&rig, other));
+	workers[0] = other;
+	for (int i = 0; i < MANY; i++)
+		begin_receive(0, 5, UINT64_MAX, 10, &waiting[i]);
+	begin_receive(0, 6, UINT64_MAX, 10, &end);
+	assert_int_equal(send(1, ids[0], 6, "there", 5), DOCA_SUCCESS);
+	assert_int_equal(await(&end), DOCA_SUCCESS); /* so the others are under way */
+	workers[0] = first;
+	assert_true(urom_rig_stop_worker(&rig, other));
+	begin_receive(0, 5, UINT64_MAX, 10, &mine);
+	while (!mine.done && num_sent++ < MANY) { /* the worker may learn of it a little later */
+		assert_int_equal(send(1, ids[0], 5, "mine", 4), DOCA_SUCCESS);
+		for (until = urom_rig_now_ns() + UINT64_C(100000000); !mine.done && urom_rig_now_ns() < until;)
+			(void)doca_pe_progress(rig.pe);
+	}
+	assert_true(mine.done);
+	assert_int_equal(mine.result, DOCA_SUCCESS);
+	assert_memory_equal(mine.data, "mine", 4);
+}
+
 static void raw_done(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
 {
 	struct end *end = (struct end *)task_user_data.ptr;
@@ -346,6 +375,7 @@ int main(void)
 		WITH_RIG(many_in_their_order),
 		WITH_RIG(a_worker_that_is_gone),
 		WITH_RIG(a_stop_while_receives_wait),
+		WITH_RIG(a_client_that_leaves_takes_its_receives_along),
 		WITH_RIG(what_is_no_command),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

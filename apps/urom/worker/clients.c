@@ -51,7 +51,10 @@ static void arrived(void *user, struct sf_comm_peer *peer)
 static void drop(struct worker *worker, struct worker_client *client)
 {
 	TAILQ_REMOVE(&worker->clients, client, next);
+	worker->num_outstanding -= client->num_outstanding;
 	domains_forget(worker, client->dest_id);
+	if (client->joined)
+		plugins_client_left(worker, client->dest_id);
 	free(client);
 }
 
@@ -88,7 +91,7 @@ static doca_error_t answer_for_plugin(struct worker *worker, const struct worker
 	return sf_comm_send(worker->comm, client->peer, &head, sizeof(head), &notify, sizeof(notify));
 }
 
-static doca_error_t give_command(struct worker *worker, const struct worker_client *client, const struct urom_worker_cmd *command,
+static doca_error_t give_command(struct worker *worker, struct worker_client *client, const struct urom_worker_cmd *command,
 				 const void *body, size_t len)
 {
 	struct worker_plugin *plugin = NULL;
@@ -111,10 +114,11 @@ static doca_error_t give_command(struct worker *worker, const struct worker_clie
 	memcpy(&desc->worker_cmd, body, len);
 	ucs_list_add_tail(&plugin->commands, &desc->entry);
 	worker->num_outstanding++;
+	client->num_outstanding++;
 	return DOCA_SUCCESS;
 }
 
-static void take_command(struct worker *worker, const struct worker_client *client, const void *body, size_t len)
+static void take_command(struct worker *worker, struct worker_client *client, const void *body, size_t len)
 {
 	struct urom_worker_cmd command;
 	if (len < sizeof(command) || len > worker->message_max) {
@@ -198,19 +202,16 @@ static struct worker_plugin *plugin_of(struct worker *worker, const struct urom_
 	return NULL;
 }
 
-static doca_error_t send_notification(struct worker *worker, struct urom_worker_notif_desc *notification)
+static doca_error_t send_notification(struct worker *worker, const struct worker_client *client, struct urom_worker_notif_desc *notification)
 {
 	const struct urom_head head = urom_head_make(UROM_NOTIFY, DOCA_SUCCESS, 0, worker->id);
 	struct worker_plugin *plugin = plugin_of(worker, notification);
-	struct worker_client *client = find_client(worker, notification->dest_id);
 	size_t len = worker->message_max;
 	if (plugin == NULL) {
 		DOCA_LOG_WARN("a plugin answered with type 0x%llx, which is none of those loaded: it must repeat the command's",
 			      (unsigned long long)notification->worker_notif.type);
 		return DOCA_SUCCESS;
 	}
-	if (client == NULL) /* it has left */
-		return DOCA_SUCCESS;
 	doca_error_t result = plugin->ctx.iface.notif_pack(&notification->worker_notif, &len, worker->packed);
 	if (result != DOCA_SUCCESS || len < sizeof(struct urom_worker_notify) || len > worker->message_max) {
 		DOCA_LOG_WARN("notif_pack of %s: %s, %zu bytes: the largest message holds %zu", plugin->path, doca_error_get_name(result),
@@ -226,12 +227,15 @@ bool clients_notify(struct worker *worker)
 	struct urom_worker_notif_desc *notification, *next;
 	bool any = false;
 	ucs_list_for_each_safe(notification, next, &worker->notifications, entry) {
-		if (send_notification(worker, notification) == DOCA_ERROR_AGAIN)
+		struct worker_client *client = find_client(worker, notification->dest_id); /* NULL: it has left */
+		if (client != NULL && send_notification(worker, client, notification) == DOCA_ERROR_AGAIN)
 			break;
 		ucs_list_del(&notification->entry);
 		free(notification);
-		if (worker->num_outstanding != 0)
+		if (client != NULL && client->num_outstanding != 0) {
+			client->num_outstanding--;
 			worker->num_outstanding--;
+		}
 		any = true;
 	}
 	return any;

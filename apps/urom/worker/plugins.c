@@ -70,6 +70,7 @@ doca_error_t plugin_load(struct worker_plugin *plugin, char reason[UROM_TEXT_MAX
 		snprintf(reason, UROM_TEXT_MAX, "%s", dlerror());
 		return DOCA_ERROR_NOT_FOUND;
 	}
+	plugin->client_left = (void (*)(struct urom_worker_ctx *, uint64_t))dlsym(plugin->object, "softfield_urom_plugin_client_left");
 	doca_error_t result = read_version(plugin, reason);
 	return result == DOCA_SUCCESS ? read_iface(plugin, reason) : result;
 }
@@ -145,4 +146,22 @@ bool plugins_run(struct worker *worker)
 			DOCA_LOG_WARN("progress of %s: %s", plugin->path, doca_error_get_name(result));
 	}
 	return any;
+}
+
+/* ---- clients that leave ---- */
+
+void plugins_client_left(struct worker *worker, uint64_t dest_id)
+{
+	for (uint32_t i = 0; i < worker->num_plugins; i++) {
+		struct worker_plugin *plugin = &worker->plugins[i];
+		struct urom_worker_cmd_desc *command, *next;
+		ucs_list_for_each_safe(command, next, &plugin->commands, entry) {
+			if (command->dest_id != dest_id)
+				continue;
+			ucs_list_del(&command->entry);
+			free(command);
+		}
+		if (plugin->client_left != NULL)
+			plugin->client_left(&plugin->ctx, dest_id);
+	}
 }

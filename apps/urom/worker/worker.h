@@ -38,6 +38,7 @@ struct worker_plugin {
 	void *object;
 	uint64_t version;
 	bool open;
+	void (*client_left)(struct urom_worker_ctx *ctx, uint64_t dest_id); /* softfield/urom_plugin.h; NULL: it has none */
 	struct urom_worker_ctx ctx;
 	ucs_list_link_t commands;
 };
@@ -46,6 +47,7 @@ struct worker_client {
 	TAILQ_ENTRY(worker_client) next;
 	struct sf_comm_peer *peer;
 	uint64_t dest_id; /* in the descriptors of its commands */
+	uint64_t num_outstanding; /* its commands that no notification has answered */
 	bool joined;
 };
 
@@ -62,7 +64,7 @@ struct worker {
 	uint64_t last_dest_id;
 	uint8_t tokens[WORKER_TOKENS_MAX][UROM_TOKEN_SIZE];
 	uint32_t num_tokens;
-	uint64_t num_outstanding; /* commands that no notification has answered */
+	uint64_t num_outstanding; /* of all clients */
 	uint8_t addresses[UROM_CONTROL_MAX]; /* the plugins', packed: for clients that join */
 	size_t addresses_len;
 	LIST_HEAD(, worker_domain) domains;
@@ -81,6 +83,8 @@ doca_error_t plugin_open(struct worker *worker, struct worker_plugin *plugin, ch
 void plugin_close(struct worker_plugin *plugin);
 /* Gives plugins their commands and their time. True when anything moved. */
 bool plugins_run(struct worker *worker);
+/* Drops the client's commands that they have not been given, and tells them. */
+void plugins_client_left(struct worker *worker, uint64_t dest_id);
 
 /* ---- clients.c ---- */
 
