@@ -200,7 +200,7 @@ void pieces_run(struct allreduce *allreduce)
 static doca_error_t check(struct allreduce *allreduce, const struct allreduce_command *command, size_t len)
 {
 	const struct allreduce_shape *shape = &command->shape;
-	if (shape->type >= ALLREDUCE_TYPES || shape->op >= ALLREDUCE_OPS || shape->algorithm >= ALLREDUCE_ALGORITHMS || len == 0 ||
+	if (shape->type >= ALLREDUCE_TYPES || shape->op >= ALLREDUCE_OPS || shape->algorithm > ALLREDUCE_RING || len == 0 ||
 	    len > UINT32_MAX || len % reduce_element_size(shape->type) != 0 || shape->num_ranks == 0 ||
 	    shape->num_ranks > ALLREDUCE_RANKS_MAX || command->rank >= shape->num_ranks || !network_is_self(allreduce, command->rank) ||
 	    find_piece(allreduce, command->tag, command->offset) != NULL)

@@ -123,7 +123,7 @@ static doca_error_t submit_piece(struct allreduce *allreduce)
 		return result;
 	if (command->offset == 0) { /* the first: only a task tells the message size */
 		command->shape.piece_max = room > HEADERS + PIECE_ALIGN ? (uint32_t)((room - HEADERS) & ~(size_t)(PIECE_ALIGN - 1)) : 0;
-		if (command->shape.algorithm == ALLREDUCE_ALGORITHMS) {
+		if (command->shape.algorithm == ALLREDUCE_AUTO) {
 			uint64_t largest = left < command->shape.piece_max ? left : command->shape.piece_max;
 			bool ring = largest >= RING_MIN && command->shape.num_ranks > 2;
 			command->shape.algorithm = ring ? ALLREDUCE_RING : ALLREDUCE_TREE;
@@ -239,7 +239,7 @@ doca_error_t urom_allreduce_task(struct urom_allreduce_comm *comm, union doca_da
 				 urom_allreduce_finished finished)
 {
 	static const uint8_t element[] = {sizeof(float), sizeof(double), sizeof(int32_t), sizeof(int64_t)};
-	static const uint8_t algorithm[] = {ALLREDUCE_ALGORITHMS, ALLREDUCE_TREE, ALLREDUCE_RING};
+	static const uint8_t algorithm[] = {ALLREDUCE_AUTO, ALLREDUCE_TREE, ALLREDUCE_RING};
 	if (!check(comm, args, finished) || is_under_way(comm, args->tag))
 		return DOCA_ERROR_INVALID_VALUE;
 	if (comm->num_inflight == comm->inflight_max)

@@ -23,7 +23,6 @@
 #include "allreduce_proto.h"
 
 #define ALLREDUCE_BUCKETS 256
-#define ALLREDUCE_RANKS_MAX 65536
 #define ALLREDUCE_KEPT_MAX (UINT64_C(512) << 20) /* bytes of messages that wait for their pieces */
 #define ALLREDUCE_ADDRESS_MAX 8192
 
@@ -60,13 +59,6 @@ struct message {
 	uint32_t number;
 	uint32_t status; /* of an abort */
 	struct allreduce_shape shape;
-};
-
-/* What this plugin's addr tells other workers. */
-struct allreduce_address {
-	uint64_t id; /* another worker in the same place has another */
-	uint32_t len;
-	uint8_t ucp[];
 };
 
 struct peer {
