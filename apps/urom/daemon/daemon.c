@@ -62,10 +62,10 @@ static void loop(struct daemon *daemon)
 			wait = 0;
 		int num = epoll_wait(daemon->epoll_fd, events, EVENTS_MAX, wait);
 		for (int i = 0; i < num; i++) {
-			if (events[i].data.ptr == &daemon->signal_fd)
+			if (events[i].data.ptr == &daemon->signal_fd || events[i].data.ptr == &daemon->comm)
 				continue;
-			if (events[i].data.ptr != &daemon->comm)
-				workers_read(daemon, (struct daemon_worker *)events[i].data.ptr);
+			const struct daemon_source *source = (const struct daemon_source *)events[i].data.ptr;
+			source->read(daemon, source->worker);
 		}
 		take_signal(daemon); /* last: it frees workers that an event may name */
 	}

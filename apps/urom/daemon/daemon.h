@@ -2,9 +2,11 @@
 /*
  * The inside of the UROM service.
  *
- *   main.c     the command line             plugins.c   what UROM_PLUGIN_PATH offers
- *   daemon.c   the loop                     clients.c   who connected, and what they ask
- *   node.c     one daemon a node            workers.c   processes: start, clients of, end
+ *   main.c     the command line             plugins.c    what UROM_PLUGIN_PATH offers
+ *   daemon.c   the loop                     clients.c    who connected, and what they ask
+ *   node.c     one daemon a node            workers.c    workers: clients of, end
+ *   output.c   what workers print           spawn.c      their processes
+ *                                           supervise.c  which of them hang, and of what they died
  */
 #ifndef UROM_DAEMON_DAEMON_H
 #define UROM_DAEMON_DAEMON_H
@@ -12,11 +14,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 
 #include <doca_error.h>
 
+#include "../log_rate.h"
+#include "../pulse.h"
 #include "urom/auth.h"
 #include "urom/comm/comm.h"
 #include "urom/proto.h"
@@ -24,6 +29,10 @@
 #define DAEMON_WORKERS_DEFAULT 256
 #define DAEMON_WORKERS_MAX 4096
 #define DAEMON_PATH_MAX 4096
+#define DAEMON_PLUGIN_TIMEOUT_S 10
+#define DAEMON_PLUGIN_TIMEOUT_MAX_S 3600
+#define DAEMON_MEMORY_MIN_MIB 16
+#define DAEMON_OUTPUT_LINE 4096
 #define DAEMON_SPAWN_NS UINT64_C(10000000000) /* a worker that is not ready by then is ended */
 #define DAEMON_END_NS UINT64_C(2000000000)    /* and one that has not ended by then is killed */
 #define DAEMON_HELLO_NS UINT64_C(2000000000)  /* a client that has not shown who it is by then is disconnected */
@@ -36,6 +45,8 @@ struct daemon_config {
 	uint16_t port;
 	uint32_t message_max;
 	uint32_t workers_max;
+	uint32_t memory_max_mib;   /* of one worker; 0: no limit */
+	uint32_t plugin_timeout_s; /* in which a worker has to move; 0: no limit */
 	uint32_t log_level;
 };
 
@@ -61,13 +72,40 @@ struct daemon_share {
 
 enum daemon_worker_state { WORKER_STARTING, WORKER_READY, WORKER_ENDING };
 
+struct daemon;
+struct daemon_worker;
+
+/* A descriptor that epoll watches for a worker, and who reads it. */
+struct daemon_source {
+	struct daemon_worker *worker;
+	void (*read)(struct daemon *daemon, struct daemon_worker *worker);
+};
+
+/* What a worker prints. */
+struct daemon_output {
+	struct daemon_source source;
+	int fd;
+	uint64_t window_end; /* ns */
+	size_t used;	     /* bytes, in this window */
+	bool waits;	     /* for the next window */
+	size_t len;
+	char bytes[DAEMON_OUTPUT_LINE]; /* that no line's end has come for */
+};
+
 struct daemon_worker {
 	TAILQ_ENTRY(daemon_worker) next;
 	uint64_t id, plugins;
+	char names[UROM_TEXT_MAX]; /* of the plugins */
 	uint32_t gid;
 	bool has_gid;
 	pid_t pid;
 	int fd; /* its socket */
+	struct daemon_source source;
+	struct daemon_output output;
+	struct pulse *pulse; /* in memory that is the process's too: not to be relied upon */
+	uint64_t last_word;  /* of the pulse */
+	uint32_t looks;	     /* that found the same since */
+	bool looked;
 	uint16_t port;
 	enum daemon_worker_state state;
 	bool asked;	/* to end */
@@ -100,6 +138,9 @@ struct daemon {
 	uint32_t num_workers;
 	uint64_t last_worker_id;
 	int epoll_fd, signal_fd, lock_fd;
+	struct rlimit worker_files; /* RLIMIT_NOFILE as the daemon found it */
+	uint64_t next_look;	    /* at the workers, ns */
+	struct log_rate refusals, arrivals;
 	bool draining; /* ended when the last worker is */
 };
 
@@ -136,9 +177,35 @@ void workers_forget(struct daemon *daemon, struct daemon_client *client);
 /* Children have ended, or a worker's socket has something. */
 void workers_reap(struct daemon *daemon);
 void workers_read(struct daemon *daemon, struct daemon_worker *worker);
-/* Ends those whose time is over; the next such time, or UINT64_MAX. */
+/* Ends those whose time is over; the next time at which something is due, or UINT64_MAX. */
 uint64_t workers_expire(struct daemon *daemon, uint64_t now);
 void workers_end_all(struct daemon *daemon);
+
+/* ---- spawn.c ---- */
+
+/* Starts the process, and sets pid, fd, output.fd and pulse. False: reason says why it could not. */
+bool spawn_worker(struct daemon *daemon, struct daemon_worker *worker, const struct urom_spawn *wanted, char reason[UROM_TEXT_MAX]);
+
+/* ---- output.c ---- */
+
+/* For the daemon's own: it never waits for who reads it. */
+void output_open_own(void);
+bool output_watch(struct daemon *daemon, struct daemon_worker *worker);
+void output_read(struct daemon *daemon, struct daemon_worker *worker);
+/* Goes on with one that printed too much; the time when that is due, or UINT64_MAX. */
+uint64_t output_expire(struct daemon *daemon, struct daemon_worker *worker, uint64_t now);
+/* Takes the last of it. */
+void output_close(struct daemon_worker *worker);
+
+/* ---- supervise.c ---- */
+
+/* Fills worker->names. */
+void supervise_name(const struct daemon *daemon, struct daemon_worker *worker);
+/* Ends workers that have not moved; the time of the next look, or UINT64_MAX. */
+uint64_t supervise(struct daemon *daemon, uint64_t now);
+/* Why the process is gone: for clients, and for the log also the path of the plugin that it was in, or NULL. */
+void supervise_explain(const struct daemon *daemon, const struct daemon_worker *worker, int status, const struct rusage *usage,
+		       char reason[UROM_TEXT_MAX], const char **path);
 
 /* ---- daemon.c ---- */
 

@@ -46,6 +46,20 @@ static doca_error_t set_workers_max(void *param, void *config)
 	return number("max-workers", param, 1, DAEMON_WORKERS_MAX, &((struct daemon_config *)config)->workers_max);
 }
 
+static doca_error_t set_memory_max(void *param, void *config)
+{
+	uint32_t *out = &((struct daemon_config *)config)->memory_max_mib;
+	if (*(const int *)param != 0)
+		return number("max-worker-memory", param, DAEMON_MEMORY_MIN_MIB, INT_MAX, out);
+	*out = 0;
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t set_plugin_timeout(void *param, void *config)
+{
+	return number("plugin-timeout", param, 0, DAEMON_PLUGIN_TIMEOUT_MAX_S, &((struct daemon_config *)config)->plugin_timeout_s);
+}
+
 static doca_error_t set_port(void *param, void *config)
 {
 	uint32_t port;
@@ -77,6 +91,10 @@ static const struct {
 } options[] = {
 	{"max-msg-size", "<bytes>", "largest command or notification (default 4096)", DOCA_ARGP_TYPE_INT, set_message_max},
 	{"max-workers", "<number>", "worker processes at a time (default 256)", DOCA_ARGP_TYPE_INT, set_workers_max},
+	{"max-worker-memory", "<MiB>", "memory of one worker (default half of the machine's; 0 is no limit)", DOCA_ARGP_TYPE_INT,
+	 set_memory_max},
+	{"plugin-timeout", "<seconds>", "how long a plugin may keep its worker from moving (default 10; 0 is no limit)", DOCA_ARGP_TYPE_INT,
+	 set_plugin_timeout},
 	{"bind", "<address>", "address to listen on (default 127.0.0.1; others need --secret-file)", DOCA_ARGP_TYPE_STRING, set_bind},
 	{"port", "<number>", "port to listen on (default 18650; 0 is any)", DOCA_ARGP_TYPE_INT, set_port},
 	{"secret-file", "<path>", "secret that clients must know (default UROM_SECRET_FILE, else this user's own)", DOCA_ARGP_TYPE_STRING,
@@ -137,13 +155,33 @@ static doca_error_t check(const struct daemon_config *config)
 	return DOCA_ERROR_NOT_PERMITTED;
 }
 
+static uint32_t half_of_memory_mib(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+	uint64_t mib = pages > 0 && size > 0 ? ((uint64_t)pages * (uint64_t)size) >> 21 : 0;
+	return mib < DAEMON_MEMORY_MIN_MIB ? 0 : mib > INT_MAX ? INT_MAX : (uint32_t)mib;
+}
+
+/* A worker is two descriptors and more here; how many itself may have is as it was. */
+static void raise_files(struct rlimit *found)
+{
+	if (getrlimit(RLIMIT_NOFILE, found) != 0)
+		return;
+	const struct rlimit all = {found->rlim_max, found->rlim_max};
+	(void)setrlimit(RLIMIT_NOFILE, &all);
+}
+
 int main(int argc, char **argv)
 {
 	static struct daemon daemon = {.config = {.bind = "127.0.0.1",
 						  .port = UROM_PORT_DEFAULT,
 						  .message_max = UROM_MESSAGE_DEFAULT,
-						  .workers_max = DAEMON_WORKERS_DEFAULT}};
+						  .workers_max = DAEMON_WORKERS_DEFAULT,
+						  .plugin_timeout_s = DAEMON_PLUGIN_TIMEOUT_S}};
 	struct doca_log_backend *sdk;
+	output_open_own();
+	raise_files(&daemon.worker_files);
+	daemon.config.memory_max_mib = half_of_memory_mib();
 	if (doca_log_backend_create_standard() != DOCA_SUCCESS || doca_log_backend_create_with_file_sdk(stderr, &sdk) != DOCA_SUCCESS)
 		return EXIT_FAILURE;
 	doca_log_backend_set_sdk_level(sdk, DOCA_LOG_LEVEL_WARNING);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,10 +17,7 @@
 DOCA_LOG_REGISTER(UROM_DAEMON::WORKERS);
 
 #define ANY_ID UINT64_MAX
-#define WORKER_FD 3 /* its socket, in the worker */
 #define PACKET_MAX (UROM_HEAD_SIZE + UROM_TEXT_MAX)
-
-extern char **environ;
 
 struct daemon_worker *workers_find(struct daemon *daemon, uint64_t id)
 {
@@ -78,8 +74,10 @@ static void end_worker(struct daemon_worker *worker)
 	worker->state = WORKER_ENDING;
 	worker->asked = true;
 	worker->until = daemon_now_ns() + DAEMON_END_NS;
-	if (send(worker->fd, &end, sizeof(end), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-		kill(worker->pid, SIGKILL);
+	if (send(worker->fd, &end, sizeof(end), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
+		return;
+	worker->killed = true;
+	kill(worker->pid, SIGKILL);
 }
 
 static void end_if_unused(struct daemon_worker *worker)
@@ -105,8 +103,11 @@ static void free_worker(struct daemon *daemon, struct daemon_worker *worker)
 		TAILQ_REMOVE(&worker->wishes, wish, next);
 		free(wish);
 	}
+	output_close(worker);
 	if (worker->fd >= 0)
 		close(worker->fd);
+	if (worker->pulse != NULL)
+		munmap(worker->pulse, PULSE_SIZE);
 	TAILQ_REMOVE(&daemon->workers, worker, next);
 	daemon->num_workers--;
 	free(worker);
@@ -123,130 +124,52 @@ static bool has_plugins(const struct daemon *daemon, uint64_t plugins)
 	return plugins != 0;
 }
 
-/* The arguments, each plugin's as so_path:id. */
-static char **make_args(const struct daemon *daemon, const struct daemon_worker *worker, char numbers[5][32])
-{
-	uint32_t num = 0;
-	char **args = (char **)calloc(12 + UROM_PLUGINS_MAX + 1, sizeof(char *));
-	if (args == NULL)
-		return NULL;
-	snprintf(numbers[0], sizeof(numbers[0]), "%d", WORKER_FD);
-	snprintf(numbers[1], sizeof(numbers[1]), "%" PRIu64, worker->id);
-	snprintf(numbers[2], sizeof(numbers[2]), "%u", daemon->config.message_max);
-	snprintf(numbers[3], sizeof(numbers[3]), "%u", daemon->config.log_level);
-	const char *const fixed[] = {daemon->config.worker_program, "--fd", numbers[0], "--id", numbers[1], "--bind", daemon->config.bind,
-				     "--max-msg-size", numbers[2], "--log-level", numbers[3]};
-	for (; num < sizeof(fixed) / sizeof(fixed[0]); num++)
-		args[num] = (char *)fixed[num];
-	for (uint64_t left = worker->plugins; left != 0; left &= left - 1) {
-		const struct daemon_plugin *plugin = plugins_find(daemon, left & -left);
-		if (asprintf(&args[num], "%s:%" PRIu64, plugin->path, plugin->info.id) < 0)
-			args[num] = NULL;
-		num++;
-	}
-	return args;
-}
-
-static void free_args(char **args)
-{
-	for (uint32_t i = 11; args != NULL && args[i] != NULL; i++)
-		free(args[i]);
-	free(args);
-}
-
-static bool sets(const char *variable, const char *const *env, uint32_t num)
-{
-	size_t len = strcspn(variable, "=") + 1;
-	for (uint32_t i = 0; i < num; i++) {
-		if (strncmp(env[i], variable, len) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* The daemon's environment with the client's variables in place of those of the same name. */
-static char **make_env(const struct urom_spawn *spawn)
-{
-	uint32_t num = 0, kept = 0;
-	while (environ[num] != NULL)
-		num++;
-	char **env = (char **)calloc(num + spawn->num_env + 1, sizeof(char *));
-	for (uint32_t i = 0; env != NULL && i < num; i++) {
-		if (!sets(environ[i], spawn->env, spawn->num_env))
-			env[kept++] = environ[i];
-	}
-	for (uint32_t i = 0; env != NULL && i < spawn->num_env; i++)
-		env[kept++] = (char *)spawn->env[i];
-	return env;
-}
-
-/* In the child, between vfork and exec: nothing but system calls. */
-static void become_worker(int fd, char **args, char **env, const struct urom_spawn *spawn)
-{
-	sigset_t none;
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	setsid();
-	if (spawn->has_cpuset && sched_setaffinity(0, UROM_CPUSET_SIZE, (const cpu_set_t *)(const void *)spawn->cpuset) != 0)
-		_exit(127);
-	if (fd == WORKER_FD ? fcntl(fd, F_SETFD, 0) == 0 : dup2(fd, WORKER_FD) == WORKER_FD)
-		execve(args[0], args, env);
-	_exit(127);
-}
-
-static __attribute__((noinline)) pid_t fork_worker(int fd, char **args, char **env, const struct urom_spawn *spawn)
-{
-	pid_t pid = vfork();
-	if (pid == 0)
-		become_worker(fd, args, env, spawn);
-	return pid;
-}
-
-static pid_t start_process(struct daemon *daemon, struct daemon_worker *worker, const struct urom_spawn *spawn, int fd)
-{
-	char numbers[5][32];
-	char **args = make_args(daemon, worker, numbers), **env = make_env(spawn);
-	pid_t pid = args != NULL && env != NULL ? fork_worker(fd, args, env, spawn) : -1;
-	free_args(args);
-	free(env);
-	return pid;
-}
-
 static bool watch(struct daemon *daemon, struct daemon_worker *worker)
 {
-	struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = worker}};
-	return epoll_ctl(daemon->epoll_fd, EPOLL_CTL_ADD, worker->fd, &event) == 0;
+	struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = &worker->source}};
+	worker->source = (struct daemon_source){worker, workers_read};
+	return epoll_ctl(daemon->epoll_fd, EPOLL_CTL_ADD, worker->fd, &event) == 0 && output_watch(daemon, worker);
 }
 
-static struct daemon_worker *start_worker(struct daemon *daemon, const struct urom_spawn *spawn)
+static struct daemon_worker *create_worker(struct daemon *daemon, const struct urom_spawn *spawn)
 {
 	struct daemon_worker *worker = (struct daemon_worker *)calloc(1, sizeof(*worker));
-	int fds[2];
 	if (worker == NULL)
 		return NULL;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0) {
-		free(worker);
-		return NULL;
-	}
 	worker->id = spawn->worker_id;
 	while (worker->id == ANY_ID || workers_find(daemon, worker->id) != NULL)
 		worker->id = ++daemon->last_worker_id;
 	worker->plugins = spawn->plugins;
 	worker->gid = spawn->gid;
 	worker->has_gid = spawn->has_gid;
-	worker->fd = fds[0];
+	worker->fd = worker->output.fd = -1;
 	worker->state = WORKER_STARTING;
 	worker->until = daemon_now_ns() + DAEMON_SPAWN_NS;
+	supervise_name(daemon, worker);
 	TAILQ_INIT(&worker->wishes);
 	LIST_INIT(&worker->shares);
 	TAILQ_INSERT_TAIL(&daemon->workers, worker, next);
 	daemon->num_workers++;
-	worker->pid = watch(daemon, worker) ? start_process(daemon, worker, spawn, fds[1]) : -1;
-	close(fds[1]);
-	if (worker->pid > 0)
-		return worker;
-	free_worker(daemon, worker);
-	return NULL;
+	return worker;
+}
+
+static struct daemon_worker *start_worker(struct daemon *daemon, const struct urom_spawn *spawn, char reason[UROM_TEXT_MAX])
+{
+	struct daemon_worker *worker = create_worker(daemon, spawn);
+	snprintf(reason, UROM_TEXT_MAX, "no memory");
+	if (worker == NULL)
+		return NULL;
+	if (!spawn_worker(daemon, worker, spawn, reason)) {
+		DOCA_LOG_WARN("worker %" PRIu64 " with %s does not start: %s", worker->id, worker->names, reason);
+		free_worker(daemon, worker);
+		return NULL;
+	}
+	if (!watch(daemon, worker)) { /* its end is noticed as any other's */
+		snprintf(worker->reason, sizeof(worker->reason), "it cannot be watched: %s", strerror(errno));
+		worker->killed = true;
+		kill(worker->pid, SIGKILL);
+	}
+	return worker;
 }
 
 /* ---- wishes ---- */
@@ -260,6 +183,9 @@ static const char *check(const struct daemon *daemon, const struct daemon_worker
 			return "the worker runs already, so its environment cannot be set: doca_urom_worker_set_env is for new ones";
 		return (spawn->plugins & ~worker->plugins) != 0 ? "the worker runs already, without one of these plugins" : NULL;
 	}
+	*status = DOCA_ERROR_SHUTDOWN;
+	if (daemon->draining)
+		return "the service is being ended";
 	*status = DOCA_ERROR_FULL;
 	if (daemon->num_workers >= daemon->config.workers_max)
 		return "the service has as many workers as --max-workers says";
@@ -279,11 +205,12 @@ void workers_want(struct daemon *daemon, struct daemon_client *client, uint64_t 
 	struct daemon_worker *worker = spawn->worker_id != ANY_ID ? workers_find(daemon, spawn->worker_id) : NULL;
 	struct daemon_wish *wish = (struct daemon_wish *)calloc(1, sizeof(*wish)), first = {.client = client, .request = request};
 	doca_error_t status = DOCA_ERROR_NO_MEMORY;
+	char text[UROM_TEXT_MAX];
 	const char *reason = wish != NULL ? check(daemon, worker, spawn, &status) : "no memory";
 	if (reason == NULL && worker == NULL) {
-		worker = start_worker(daemon, spawn);
+		worker = start_worker(daemon, spawn, text);
 		status = DOCA_ERROR_OPERATING_SYSTEM;
-		reason = worker == NULL ? "no process can be started" : NULL;
+		reason = worker == NULL ? text : NULL;
 	}
 	if (reason == NULL) {
 		status = add_share(client, worker);
@@ -373,38 +300,51 @@ void workers_read(struct daemon *daemon, struct daemon_worker *worker)
 		urom_text_parse(packet + sizeof(head), (size_t)len - sizeof(head), worker->reason);
 }
 
-static void worker_ended(struct daemon *daemon, struct daemon_worker *worker, int status)
+static void log_end(const struct daemon_worker *worker, int status, const char *reason, const char *path)
 {
-	char reason[UROM_TEXT_MAX];
-	struct daemon_share *share;
-	if (worker->reason[0] != '\0')
-		snprintf(reason, sizeof(reason), "%s", worker->reason);
-	else if (WIFSIGNALED(status))
-		snprintf(reason, sizeof(reason), "its process %d was ended by signal %d (%s)%s", worker->pid, WTERMSIG(status),
-			 strsignal(WTERMSIG(status)), worker->killed ? ": it had not ended, or not started, in time" : "");
-	else if (WEXITSTATUS(status) == 127)
-		snprintf(reason, sizeof(reason), "its process cannot be started, or none of its processors is here");
-	else
-		snprintf(reason, sizeof(reason), "its process %d ended by itself with status %d", worker->pid, WEXITSTATUS(status));
-	if (worker->asked && !worker->killed)
+	if (worker->asked && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS)
 		DOCA_LOG_INFO("worker %" PRIu64 " has ended", worker->id);
 	else
-		DOCA_LOG_WARN("worker %" PRIu64 " with plugins 0x%" PRIx64 " died: %s", worker->id, worker->plugins, reason);
+		DOCA_LOG_WARN("worker %" PRIu64 " with %s died: %s%s%s", worker->id, worker->names, reason, path != NULL ? ", " : "",
+			      path != NULL ? path : "");
+}
+
+static void worker_ended(struct daemon *daemon, struct daemon_worker *worker, int status, const struct rusage *usage)
+{
+	char reason[UROM_TEXT_MAX];
+	const char *path;
+	struct daemon_share *share;
+	output_close(worker);
+	supervise_explain(daemon, worker, status, usage, reason, &path);
+	log_end(worker, status, reason, path);
 	fail_wishes(daemon, worker, reason);
 	LIST_FOREACH(share, &worker->shares, of_worker)
 		client_tell_died(daemon, share->client, worker->id, reason);
 	free_worker(daemon, worker);
 }
 
+static struct daemon_worker *find_process(struct daemon *daemon, pid_t pid)
+{
+	struct daemon_worker *worker;
+	TAILQ_FOREACH(worker, &daemon->workers, next) {
+		if (worker->pid == pid)
+			return worker;
+	}
+	return NULL;
+}
+
 void workers_reap(struct daemon *daemon)
 {
-	for (struct daemon_worker *worker = TAILQ_FIRST(&daemon->workers), *next; worker != NULL; worker = next) {
+	for (siginfo_t info = {0}; waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0; info.si_pid = 0) {
+		struct daemon_worker *worker = find_process(daemon, info.si_pid);
+		struct rusage usage;
 		int status;
-		next = TAILQ_NEXT(worker, next);
-		if (waitpid(worker->pid, &status, WNOHANG) != worker->pid)
+		if (worker != NULL) /* what its plugins have started: its number is not given to another before it is reaped */
+			kill(-worker->pid, SIGKILL);
+		if (wait4(info.si_pid, &status, 0, &usage) != info.si_pid || worker == NULL)
 			continue;
 		workers_read(daemon, worker); /* what it said last */
-		worker_ended(daemon, worker, status);
+		worker_ended(daemon, worker, status, &usage);
 	}
 }
 
@@ -413,6 +353,8 @@ uint64_t workers_expire(struct daemon *daemon, uint64_t now)
 	uint64_t next_time = UINT64_MAX;
 	struct daemon_worker *worker;
 	TAILQ_FOREACH(worker, &daemon->workers, next) {
+		uint64_t again = output_expire(daemon, worker, now);
+		next_time = again < next_time ? again : next_time;
 		if (worker->state == WORKER_READY || worker->killed)
 			continue;
 		if (now >= worker->until) {
@@ -422,7 +364,8 @@ uint64_t workers_expire(struct daemon *daemon, uint64_t now)
 			next_time = worker->until;
 		}
 	}
-	return next_time;
+	uint64_t look = supervise(daemon, now);
+	return look < next_time ? look : next_time;
 }
 
 void workers_end_all(struct daemon *daemon)

@@ -212,7 +212,7 @@ static doca_error_t send_notification(struct worker *worker, const struct worker
 			      (unsigned long long)notification->worker_notif.type);
 		return DOCA_SUCCESS;
 	}
-	doca_error_t result = plugin->ctx.iface.notif_pack(&notification->worker_notif, &len, worker->packed);
+	doca_error_t result = plugin_pack(plugin, &notification->worker_notif, &len, worker->packed);
 	if (result != DOCA_SUCCESS || len < sizeof(struct urom_worker_notify) || len > worker->message_max) {
 		DOCA_LOG_WARN("notif_pack of %s: %s, %zu bytes: the largest message holds %zu", plugin->path, doca_error_get_name(result),
 			      len, worker->message_max);

@@ -2,10 +2,11 @@
 /*
  * doca_urom_worker: one worker of the UROM service, started by doca_urom_daemon.
  *
- *   doca_urom_worker --fd N --id ID --bind ADDRESS --max-msg-size N --log-level N SO_PATH:ID ...
+ *   doca_urom_worker --fd N --pulse-fd N --id ID --bind ADDRESS --max-msg-size N --log-level N --max-memory MIB -- SO_PATH:ID ...
  *   doca_urom_worker --probe SO_PATH          prints the plugin's version, or what is wrong with it
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <netinet/in.h>
@@ -13,10 +14,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <doca_log.h>
 
 #include "worker.h"
+
+DOCA_LOG_REGISTER(UROM_WORKER::MAIN);
 
 static int probe(const char *path)
 {
@@ -29,6 +35,51 @@ static int probe(const char *path)
 	printf("%" PRIu64 "\n", plugin.version);
 	return EXIT_SUCCESS;
 }
+
+/* ---- what the process may have ---- */
+
+static bool map_pulse(int fd, struct worker *worker)
+{
+	void *page = mmap(NULL, PULSE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED)
+		return false;
+	worker->pulse = (struct pulse *)page;
+	close(fd);
+	return true;
+}
+
+/* What the process has by now is not counted: a sanitizer's shadow is far more than any limit. */
+static void limit_memory(rlim_t mib)
+{
+	unsigned long has_kib = 0;
+	char line[128];
+	FILE *file = fopen("/proc/self/status", "re");
+	while (file != NULL && fgets(line, sizeof(line), file) != NULL && sscanf(line, "VmData: %lu kB", &has_kib) != 1)
+		;
+	if (file != NULL)
+		fclose(file);
+	const struct rlimit limit = {(mib << 20) + ((rlim_t)has_kib << 10), (mib << 20) + ((rlim_t)has_kib << 10)};
+	if (setrlimit(RLIMIT_DATA, &limit) != 0)
+		DOCA_LOG_WARN("its memory cannot be limited to %lu MiB: %s", (unsigned long)mib, strerror(errno));
+}
+
+/* When the machine has no memory left, the kernel is to end a worker rather than the daemon or a user's program. */
+static void offer_to_die_first(void)
+{
+	FILE *file = fopen("/proc/self/oom_score_adj", "we");
+	if (file == NULL)
+		return;
+	fprintf(file, "500\n");
+	(void)fclose(file);
+}
+
+/* ---- arguments ---- */
+
+struct arguments {
+	int pulse_fd;
+	uint32_t log_level;
+	rlim_t memory_mib;
+};
 
 static bool parse_bind(const char *text, struct worker *worker)
 {
@@ -52,17 +103,21 @@ static bool parse_plugin(char *text, struct worker *worker)
 	if (colon == NULL || worker->num_plugins == UROM_PLUGINS_MAX)
 		return false;
 	*colon = '\0';
-	worker->plugins[worker->num_plugins].path = text;
-	worker->plugins[worker->num_plugins].id = strtoull(colon + 1, &end, 10);
-	return *end == '\0' && end != colon + 1 && __builtin_popcountll(worker->plugins[worker->num_plugins++].id) == 1;
+	struct worker_plugin *plugin = &worker->plugins[worker->num_plugins];
+	plugin->worker = worker;
+	plugin->path = text;
+	plugin->index = worker->num_plugins++;
+	plugin->id = strtoull(colon + 1, &end, 10);
+	return *end == '\0' && end != colon + 1 && __builtin_popcountll(plugin->id) == 1;
 }
 
-static bool parse(int argc, char **argv, struct worker *worker, uint32_t *log_level)
+static bool parse(int argc, char **argv, struct worker *worker, struct arguments *arguments)
 {
 	static const struct option options[] = {
 		{"fd", required_argument, NULL, 'f'},	{"id", required_argument, NULL, 'i'},
 		{"bind", required_argument, NULL, 'b'}, {"max-msg-size", required_argument, NULL, 'm'},
-		{"log-level", required_argument, NULL, 'l'}, {NULL, 0, NULL, 0},
+		{"log-level", required_argument, NULL, 'l'}, {"pulse-fd", required_argument, NULL, 'p'},
+		{"max-memory", required_argument, NULL, 'M'}, {NULL, 0, NULL, 0},
 	};
 	bool ok = true;
 	worker->parent_fd = -1;
@@ -81,7 +136,13 @@ static bool parse(int argc, char **argv, struct worker *worker, uint32_t *log_le
 			worker->message_max = strtoull(optarg, NULL, 10);
 			break;
 		case 'l':
-			*log_level = (uint32_t)atoi(optarg);
+			arguments->log_level = (uint32_t)atoi(optarg);
+			break;
+		case 'p':
+			arguments->pulse_fd = atoi(optarg);
+			break;
+		case 'M':
+			arguments->memory_mib = (rlim_t)strtoull(optarg, NULL, 10);
 			break;
 		default:
 			ok = false;
@@ -95,18 +156,21 @@ static bool parse(int argc, char **argv, struct worker *worker, uint32_t *log_le
 int main(int argc, char **argv)
 {
 	static struct worker worker;
-	uint32_t log_level = DOCA_LOG_LEVEL_INFO;
+	struct arguments arguments = {.pulse_fd = -1, .log_level = DOCA_LOG_LEVEL_INFO};
 	struct doca_log_backend *sdk;
 	if (argc == 3 && strcmp(argv[1], "--probe") == 0)
 		return probe(argv[2]);
-	if (!parse(argc, argv, &worker, &log_level)) {
+	if (!parse(argc, argv, &worker, &arguments) || !map_pulse(arguments.pulse_fd, &worker)) {
 		fprintf(stderr, "%s is started by doca_urom_daemon, not by hand\n", argv[0]);
 		return EXIT_FAILURE;
 	}
 	if (doca_log_backend_create_standard() != DOCA_SUCCESS || doca_log_backend_create_with_file_sdk(stderr, &sdk) != DOCA_SUCCESS)
 		return EXIT_FAILURE;
-	doca_log_level_set_global_lower_limit(log_level);
+	doca_log_level_set_global_lower_limit(arguments.log_level);
 	doca_log_backend_set_sdk_level(sdk, DOCA_LOG_LEVEL_WARNING);
 	signal(SIGPIPE, SIG_IGN);
+	offer_to_die_first();
+	if (arguments.memory_mib != 0)
+		limit_memory(arguments.memory_mib);
 	return worker_run(&worker);
 }

@@ -11,6 +11,13 @@
 
 DOCA_LOG_REGISTER(UROM_WORKER::PLUGINS);
 
+/* What the worker is doing, should it not come back. */
+static void enter(const struct worker_plugin *plugin, enum pulse_call call)
+{
+	if (__builtin_expect(plugin->worker != NULL, 1)) /* else it is only looked at */
+		pulse_say(plugin->worker->pulse, plugin->index, call);
+}
+
 /* ---- load ---- */
 
 static void *symbol(struct worker_plugin *plugin, const char *name, char reason[UROM_TEXT_MAX])
@@ -63,7 +70,7 @@ static doca_error_t read_iface(struct worker_plugin *plugin, char reason[UROM_TE
 	return result;
 }
 
-doca_error_t plugin_load(struct worker_plugin *plugin, char reason[UROM_TEXT_MAX])
+static doca_error_t load(struct worker_plugin *plugin, char reason[UROM_TEXT_MAX])
 {
 	plugin->object = dlopen(plugin->path, RTLD_NOW | RTLD_LOCAL);
 	if (plugin->object == NULL) {
@@ -75,13 +82,23 @@ doca_error_t plugin_load(struct worker_plugin *plugin, char reason[UROM_TEXT_MAX
 	return result == DOCA_SUCCESS ? read_iface(plugin, reason) : result;
 }
 
+doca_error_t plugin_load(struct worker_plugin *plugin, char reason[UROM_TEXT_MAX])
+{
+	enter(plugin, PULSE_LOAD);
+	doca_error_t result = load(plugin, reason);
+	enter(plugin, PULSE_OWN);
+	return result;
+}
+
 static doca_error_t add_address(struct worker *worker, struct worker_plugin *plugin, char reason[UROM_TEXT_MAX])
 {
 	size_t len = UROM_CONTROL_MAX / 2;
 	uint8_t *address = plugin->ctx.iface.addr != NULL ? (uint8_t *)malloc(len) : NULL;
 	if (plugin->ctx.iface.addr == NULL)
 		return DOCA_SUCCESS;
+	enter(plugin, PULSE_ADDR);
 	doca_error_t result = address != NULL ? plugin->ctx.iface.addr(&plugin->ctx, address, &len) : DOCA_ERROR_NO_MEMORY;
+	enter(plugin, PULSE_OWN);
 	if (result == DOCA_SUCCESS && len <= UROM_CONTROL_MAX / 2) {
 		size_t end = urom_addresses_append(worker->addresses, sizeof(worker->addresses), worker->addresses_len, plugin->id, address, len);
 		result = end != 0 ? DOCA_SUCCESS : DOCA_ERROR_TOO_BIG;
@@ -96,9 +113,10 @@ static doca_error_t add_address(struct worker *worker, struct worker_plugin *plu
 doca_error_t plugin_open(struct worker *worker, struct worker_plugin *plugin, char reason[UROM_TEXT_MAX])
 {
 	ucs_list_head_init(&plugin->commands);
-	plugin->worker = worker;
 	plugin->ctx.domain_iface = domain_lookups;
+	enter(plugin, PULSE_OPEN);
 	doca_error_t result = plugin->ctx.iface.open(&plugin->ctx);
+	enter(plugin, PULSE_OWN);
 	plugin->open = result == DOCA_SUCCESS;
 	if (plugin->open)
 		return add_address(worker, plugin, reason);
@@ -106,10 +124,21 @@ doca_error_t plugin_open(struct worker *worker, struct worker_plugin *plugin, ch
 	return result;
 }
 
+doca_error_t plugin_pack(struct worker_plugin *plugin, struct urom_worker_notify *notify, size_t *len, void *out)
+{
+	enter(plugin, PULSE_NOTIF_PACK);
+	doca_error_t result = plugin->ctx.iface.notif_pack(notify, len, out);
+	enter(plugin, PULSE_OWN);
+	return result;
+}
+
 void plugin_close(struct worker_plugin *plugin)
 {
-	if (plugin->open)
+	if (plugin->open) {
+		enter(plugin, PULSE_CLOSE);
 		plugin->ctx.iface.close(&plugin->ctx);
+		enter(plugin, PULSE_OWN);
+	}
 	plugin->open = false;
 	/* The object stays: UCX, which plugins bring along, does not like to be unloaded. */
 }
@@ -119,7 +148,9 @@ void plugin_close(struct worker_plugin *plugin)
 static void give_commands(struct worker_plugin *plugin)
 {
 	struct urom_worker_cmd_desc *command, *next;
+	enter(plugin, PULSE_WORKER_CMD);
 	doca_error_t result = plugin->ctx.iface.worker_cmd(&plugin->ctx, &plugin->commands);
+	enter(plugin, PULSE_OWN);
 	if (result != DOCA_SUCCESS)
 		DOCA_LOG_WARN("worker_cmd of %s: %s", plugin->path, doca_error_get_name(result));
 	if (ucs_list_is_empty(&plugin->commands))
@@ -140,7 +171,9 @@ bool plugins_run(struct worker *worker)
 			give_commands(plugin);
 			any = true;
 		}
+		enter(plugin, PULSE_PROGRESS);
 		doca_error_t result = plugin->ctx.iface.progress(&plugin->ctx, &worker->notifications);
+		enter(plugin, PULSE_OWN);
 		any |= result == DOCA_SUCCESS;
 		if (result != DOCA_SUCCESS && result != DOCA_ERROR_EMPTY)
 			DOCA_LOG_WARN("progress of %s: %s", plugin->path, doca_error_get_name(result));
@@ -161,7 +194,10 @@ void plugins_client_left(struct worker *worker, uint64_t dest_id)
 			ucs_list_del(&command->entry);
 			free(command);
 		}
-		if (plugin->client_left != NULL)
-			plugin->client_left(&plugin->ctx, dest_id);
+		if (plugin->client_left == NULL)
+			continue;
+		enter(plugin, PULSE_CLIENT_LEFT);
+		plugin->client_left(&plugin->ctx, dest_id);
+		enter(plugin, PULSE_OWN);
 	}
 }

@@ -16,6 +16,8 @@
 
 #include <doca_urom_plugin.h>
 
+#include "../log_rate.h"
+#include "../pulse.h"
 #include "urom/comm/comm.h"
 #include "urom/directory.h"
 #include "urom/proto.h"
@@ -34,6 +36,7 @@ struct worker_domain {
 struct worker_plugin {
 	struct worker *worker;
 	const char *path;
+	uint32_t index; /* in the worker */
 	uint64_t id;
 	void *object;
 	uint64_t version;
@@ -54,6 +57,7 @@ struct worker_client {
 struct worker {
 	uint64_t id;
 	int parent_fd;
+	struct pulse *pulse; /* what it is doing, for the daemon */
 	struct sockaddr_storage bind;
 	socklen_t bind_len;
 	size_t message_max;
@@ -80,6 +84,8 @@ struct worker {
 doca_error_t plugin_load(struct worker_plugin *plugin, char reason[UROM_TEXT_MAX]);
 /* Opens it and takes its address. */
 doca_error_t plugin_open(struct worker *worker, struct worker_plugin *plugin, char reason[UROM_TEXT_MAX]);
+/* Its notif_pack: *len is the room, then the bytes. */
+doca_error_t plugin_pack(struct worker_plugin *plugin, struct urom_worker_notify *notify, size_t *len, void *out);
 void plugin_close(struct worker_plugin *plugin);
 /* Gives plugins their commands and their time. True when anything moved. */
 bool plugins_run(struct worker *worker);

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which workers still move, and of what the others died. */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <doca_log.h>
+
+#include "daemon.h"
+
+DOCA_LOG_REGISTER(UROM_DAEMON::SUPERVISE);
+
+/* A look that finds what the last one found counts. Time does not: if the machine, or the daemon, slept, so did the worker. */
+#define LOOKS 4
+#define LOOKS_STOPPED (10 * LOOKS) /* by SIGSTOP: somebody may have a reason */
+
+/* ---- what the pulse says ---- */
+
+static const struct daemon_plugin *nth_plugin(const struct daemon *daemon, const struct daemon_worker *worker, uint32_t index)
+{
+	uint64_t left = worker->plugins;
+	while (index-- > 0)
+		left &= left - 1;
+	return plugins_find(daemon, left & -left);
+}
+
+/* The plugin whose operation the worker is in, and that operation's name; NULL: none. What a plugin may have written is checked. */
+static const struct daemon_plugin *where(const struct daemon *daemon, const struct daemon_worker *worker, const char **call)
+{
+	static const char *const names[PULSE_CALLS] = {"",	   "the loading", "open",	 "addr", "worker_cmd",
+						       "progress", "notif_pack",  "client_left", "close"};
+	uint64_t word = atomic_load_explicit(&worker->pulse->word, memory_order_relaxed);
+	uint32_t index = (uint32_t)(word >> 8) & 0xff, number = (uint32_t)word & 0xff;
+	if (number == PULSE_OWN || number >= PULSE_CALLS || index >= (uint32_t)__builtin_popcountll(worker->plugins))
+		return NULL;
+	*call = names[number];
+	return nth_plugin(daemon, worker, index);
+}
+
+void supervise_name(const struct daemon *daemon, struct daemon_worker *worker)
+{
+	size_t used = 0;
+	for (uint64_t left = worker->plugins; left != 0 && used < sizeof(worker->names); left &= left - 1) {
+		const struct daemon_plugin *plugin = plugins_find(daemon, left & -left);
+		used += (size_t)snprintf(worker->names + used, sizeof(worker->names) - used, "%s%s", used != 0 ? ", " : "",
+					 plugin->info.name);
+	}
+}
+
+/* ---- looks ---- */
+
+/* The state letter of /proc, 'R', 'S', 'T', ...; 0 when there is none. */
+static char state_of(pid_t pid)
+{
+	char path[32], text[512];
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+	if (fd >= 0)
+		close(fd);
+	text[len > 0 ? len : 0] = '\0';
+	const char *end = strrchr(text, ')'); /* of its name, which may hold anything */
+	return end != NULL && end[1] == ' ' ? end[2] : '\0';
+}
+
+static void end_hanging(struct daemon *daemon, struct daemon_worker *worker, bool stopped)
+{
+	const char *call = NULL;
+	const struct daemon_plugin *plugin = where(daemon, worker, &call);
+	if (plugin != NULL)
+		snprintf(worker->reason, sizeof(worker->reason), "it was killed because it hung in %s of %s: --plugin-timeout is %u seconds",
+			 call, plugin->info.name, daemon->config.plugin_timeout_s);
+	else
+		snprintf(worker->reason, sizeof(worker->reason), "it was killed because it hung%s: --plugin-timeout is %u seconds",
+			 stopped ? ", stopped by a signal" : " outside of its plugins' operations", daemon->config.plugin_timeout_s);
+	worker->killed = true;
+	kill(worker->pid, SIGKILL);
+}
+
+static void look(struct daemon *daemon, struct daemon_worker *worker)
+{
+	uint64_t word = atomic_load_explicit(&worker->pulse->word, memory_order_relaxed);
+	if (worker->state == WORKER_ENDING || worker->killed)
+		return; /* that has a limit of its own */
+	if (word != worker->last_word || !worker->looked) {
+		worker->last_word = word;
+		worker->looked = true;
+		worker->looks = 0;
+		return;
+	}
+	char state = state_of(worker->pid);
+	if (state == 't') /* a debugger holds it */
+		worker->looks = 0;
+	else if (++worker->looks >= (state == 'T' ? LOOKS_STOPPED : LOOKS))
+		end_hanging(daemon, worker, state == 'T');
+}
+
+uint64_t supervise(struct daemon *daemon, uint64_t now)
+{
+	struct daemon_worker *worker;
+	if (daemon->config.plugin_timeout_s == 0 || TAILQ_EMPTY(&daemon->workers))
+		return UINT64_MAX;
+	if (now < daemon->next_look)
+		return daemon->next_look;
+	TAILQ_FOREACH(worker, &daemon->workers, next)
+		look(daemon, worker);
+	daemon->next_look = now + (uint64_t)daemon->config.plugin_timeout_s * (UINT64_C(1000000000) / LOOKS);
+	return daemon->next_look;
+}
+
+/* ---- deaths ---- */
+
+/* A worker that had nearly all the memory that it may have has likely died of that. */
+static void add_memory(const struct daemon *daemon, const struct rusage *usage, char *text, size_t room)
+{
+	long used_mib = usage->ru_maxrss / 1024, max_mib = (long)daemon->config.memory_max_mib;
+	if (max_mib != 0 && used_mib >= max_mib - max_mib / 8)
+		snprintf(text, room, "; it had %ld MiB of memory, --max-worker-memory is %ld", used_mib, max_mib);
+}
+
+void supervise_explain(const struct daemon *daemon, const struct daemon_worker *worker, int status, const struct rusage *usage,
+		       char reason[UROM_TEXT_MAX], const char **path)
+{
+	const char *call = "";
+	const struct daemon_plugin *plugin = where(daemon, worker, &call);
+	char place[UROM_PLUGIN_NAME_SIZE + 32] = "", memory[80] = "";
+	*path = plugin != NULL ? plugin->path : NULL;
+	if (worker->reason[0] != '\0') {
+		snprintf(reason, UROM_TEXT_MAX, "%s", worker->reason);
+		return;
+	}
+	if (plugin != NULL)
+		snprintf(place, sizeof(place), " in %s of %s", call, plugin->info.name);
+	add_memory(daemon, usage, memory, sizeof(memory));
+	if (WIFSIGNALED(status))
+		snprintf(reason, UROM_TEXT_MAX, "its process %d was ended by signal %d (%s)%s%s%s", worker->pid, WTERMSIG(status),
+			 strsignal(WTERMSIG(status)), place, memory, worker->killed ? ": it had not ended, or not started, in time" : "");
+	else
+		snprintf(reason, UROM_TEXT_MAX, "its process %d ended by itself with status %d%s%s", worker->pid, WEXITSTATUS(status), place,
+			 memory);
+}
