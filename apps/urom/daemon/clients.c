@@ -12,16 +12,15 @@ DOCA_LOG_REGISTER(UROM_DAEMON::CLIENTS);
 
 /* ---- sending ---- */
 
-static void answer(struct daemon *daemon, const struct daemon_client *client, enum urom_kind kind, doca_error_t status, uint64_t request,
+static void answer(struct daemon *daemon, struct daemon_client *client, enum urom_kind kind, doca_error_t status, uint64_t request,
 		   uint64_t subject, const void *body, size_t len)
 {
 	struct urom_head head = urom_head_make(kind, status, request, subject);
 	doca_error_t result = sf_comm_send(daemon->comm, client->peer, &head, sizeof(head), body, len);
-	if (result != DOCA_SUCCESS && result != DOCA_ERROR_NOT_CONNECTED)
-		DOCA_LOG_WARN("%s cannot be answered: %s", client->peer->address, doca_error_get_name(result));
+	client->broken |= result != DOCA_SUCCESS && result != DOCA_ERROR_NOT_CONNECTED; /* ends it when nobody goes through a list of it */
 }
 
-static void answer_text(struct daemon *daemon, const struct daemon_client *client, enum urom_kind kind, doca_error_t status,
+static void answer_text(struct daemon *daemon, struct daemon_client *client, enum urom_kind kind, doca_error_t status,
 			uint64_t request, uint64_t subject, const char *text)
 {
 	uint8_t body[UROM_TEXT_MAX];
@@ -39,9 +38,21 @@ static void drop(struct daemon *daemon, struct daemon_client *client)
 
 static void refuse(struct daemon *daemon, struct daemon_client *client, doca_error_t status, const char *text)
 {
-	DOCA_LOG_WARN("%s was refused: %s", client->peer->address, text);
+	char more[64];
+	const char *end = log_rate_next(&daemon->refusals, more);
+	if (end != NULL)
+		DOCA_LOG_WARN("%s was refused: %s%s", client->peer->address, text, end);
 	answer_text(daemon, client, UROM_REFUSED, status, 0, 0, text);
 	sf_comm_disconnect(daemon->comm, client->peer);
+	drop(daemon, client);
+}
+
+/* It has asked for much and takes nothing: no answer reaches it, so it is not told either. */
+static void disconnect(struct daemon *daemon, struct daemon_client *client)
+{
+	DOCA_LOG_WARN("%s is disconnected: %zu bytes of answers wait for it, or there is no memory for one", client->peer->address,
+		      sf_comm_backlog(client->peer));
+	sf_comm_drop(daemon->comm, client->peer);
 	drop(daemon, client);
 }
 
@@ -50,6 +61,10 @@ uint64_t clients_expire(struct daemon *daemon, uint64_t now)
 	uint64_t next_time = UINT64_MAX;
 	for (struct daemon_client *client = TAILQ_FIRST(&daemon->clients), *next; client != NULL; client = next) {
 		next = TAILQ_NEXT(client, next);
+		if (client->broken) {
+			disconnect(daemon, client);
+			continue;
+		}
 		if (client->state == CLIENT_KNOWN)
 			continue;
 		if (now >= client->until)
@@ -89,7 +104,7 @@ static doca_error_t challenge(struct daemon *daemon, struct daemon_client *clien
 	return DOCA_SUCCESS;
 }
 
-static void welcome(struct daemon *daemon, const struct daemon_client *client)
+static void welcome(struct daemon *daemon, struct daemon_client *client)
 {
 	struct urom_welcome out = {.message_max = daemon->config.message_max, .num_plugins = daemon->num_plugins};
 	uint8_t packed[UROM_CONTROL_MAX / 4];
@@ -110,7 +125,11 @@ static doca_error_t check_proof(struct daemon *daemon, struct daemon_client *cli
 		return DOCA_SUCCESS;
 	}
 	client->state = CLIENT_KNOWN;
-	DOCA_LOG_INFO("%s connected", client->peer->address);
+	char more[64];
+	const char *end = log_rate_next(&daemon->arrivals, more);
+	if (end != NULL)
+		DOCA_LOG_INFO("%s connected%s", client->peer->address, end);
+	client->announced = end != NULL;
 	welcome(daemon, client);
 	return DOCA_SUCCESS;
 }
@@ -134,7 +153,7 @@ static int by_id(const void *a, const void *b)
 }
 
 /* By id, whichever started first. */
-static void list_group(struct daemon *daemon, const struct daemon_client *client, const struct urom_head *head)
+static void list_group(struct daemon *daemon, struct daemon_client *client, const struct urom_head *head)
 {
 	static struct urom_group group;
 	static uint8_t packed[sizeof(group)];
@@ -219,7 +238,7 @@ static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 {
 	struct daemon_client *client = (struct daemon_client *)peer->user;
 	(void)why;
-	if (client->state == CLIENT_KNOWN)
+	if (client->announced)
 		DOCA_LOG_INFO("%s has left", peer->address);
 	drop((struct daemon *)user, client);
 }

@@ -67,7 +67,9 @@ static void loop(struct daemon *daemon)
 			const struct daemon_source *source = (const struct daemon_source *)events[i].data.ptr;
 			source->read(daemon, source->worker);
 		}
+		sf_comm_cork(daemon->comm); /* deaths of many workers are told in few messages */
 		take_signal(daemon); /* last: it frees workers that an event may name */
+		sf_comm_uncork(daemon->comm);
 	}
 }
 
@@ -116,7 +118,12 @@ static doca_error_t listen_there(struct daemon *daemon)
 
 static doca_error_t start(struct daemon *daemon)
 {
-	const struct sf_comm_options options = {.handler = &daemon_handler, .user = daemon, .body_max = UROM_CONTROL_MAX};
+	const struct sf_comm_options options = {
+		.handler = &daemon_handler,
+		.user = daemon,
+		.body_max = UROM_CONTROL_MAX,
+		.backlog_max = DAEMON_BACKLOG_MAX,
+	};
 	const char *secret_file = daemon->config.secret_file;
 	doca_error_t result = node_lock(&daemon->lock_fd);
 	if (result == DOCA_SUCCESS)

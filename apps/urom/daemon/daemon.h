@@ -33,6 +33,7 @@
 #define DAEMON_PLUGIN_TIMEOUT_MAX_S 3600
 #define DAEMON_MEMORY_MIN_MIB 16
 #define DAEMON_OUTPUT_LINE 4096
+#define DAEMON_BACKLOG_MAX (UINT32_C(1) << 20) /* bytes that wait for a client: one that takes them no more is disconnected */
 #define DAEMON_SPAWN_NS UINT64_C(10000000000) /* a worker that is not ready by then is ended */
 #define DAEMON_END_NS UINT64_C(2000000000)    /* and one that has not ended by then is killed */
 #define DAEMON_HELLO_NS UINT64_C(2000000000)  /* a client that has not shown who it is by then is disconnected */
@@ -123,6 +124,8 @@ struct daemon_client {
 	struct sf_comm_peer *peer;
 	enum daemon_client_state state;
 	uint64_t until; /* to become KNOWN, ns */
+	bool announced; /* in the log */
+	bool broken;	/* an answer to it was lost: it is to be disconnected */
 	uint8_t nonce[UROM_NONCE_SIZE], own_nonce[UROM_NONCE_SIZE];
 	LIST_HEAD(, daemon_share) shares;
 };

@@ -277,6 +277,16 @@ static void worker_is_ready(struct daemon *daemon, struct daemon_worker *worker,
 	}
 }
 
+/* It ends by itself, unless a plugin keeps it from that. */
+static void worker_fails(struct daemon_worker *worker, const void *text, size_t len)
+{
+	urom_text_parse(text, len, worker->reason);
+	if (worker->state == WORKER_ENDING)
+		return;
+	worker->state = WORKER_ENDING;
+	worker->until = daemon_now_ns() + DAEMON_END_NS;
+}
+
 void workers_read(struct daemon *daemon, struct daemon_worker *worker)
 {
 	uint8_t packet[PACKET_MAX];
@@ -297,7 +307,7 @@ void workers_read(struct daemon *daemon, struct daemon_worker *worker)
 	if (head.kind == UROM_READY)
 		worker_is_ready(daemon, worker, head.subject);
 	else if (head.kind == UROM_FAILED)
-		urom_text_parse(packet + sizeof(head), (size_t)len - sizeof(head), worker->reason);
+		worker_fails(worker, packet + sizeof(head), (size_t)len - sizeof(head));
 }
 
 static void log_end(const struct daemon_worker *worker, int status, const char *reason, const char *path)

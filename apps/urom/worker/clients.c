@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,17 +45,39 @@ static void arrived(void *user, struct sf_comm_peer *peer)
 	client->peer = peer;
 	client->dest_id = ++worker->last_dest_id;
 	peer->user = client;
+	ucs_list_head_init(&client->notifications);
 	TAILQ_INSERT_TAIL(&worker->clients, client, next);
 }
 
 static void drop(struct worker *worker, struct worker_client *client)
 {
 	TAILQ_REMOVE(&worker->clients, client, next);
+	notifications_drop(worker, client);
 	worker->num_outstanding -= client->num_outstanding;
 	domains_forget(worker, client->dest_id);
 	if (client->joined)
 		plugins_client_left(worker, client->dest_id);
+	if (client->mistakes.left_out != 0)
+		DOCA_LOG_WARN("%u more lines about a client that has left were left out", client->mistakes.left_out);
 	free(client);
+}
+
+void client_disconnect(struct worker *worker, struct worker_client *client)
+{
+	DOCA_LOG_WARN("%s is disconnected: more answers wait than it can have asked for, or there is no memory for one",
+		      client->peer->address);
+	sf_comm_drop(worker->comm, client->peer);
+	drop(worker, client);
+}
+
+void clients_drop_all(struct worker *worker)
+{
+	for (struct worker_client *client; (client = TAILQ_FIRST(&worker->clients)) != NULL;) {
+		TAILQ_REMOVE(&worker->clients, client, next);
+		notifications_drop(worker, client);
+		domains_forget(worker, client->dest_id);
+		free(client);
+	}
 }
 
 static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
@@ -66,6 +88,7 @@ static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 
 static void join(struct worker *worker, struct worker_client *client, const struct urom_head *head, const void *body, size_t len)
 {
+	char more[64];
 	static const char refusal[] = "the worker expects no such client: its token is another, or used";
 	while (parent_read(worker)) /* the daemon has sent the token before it told the client */
 		;
@@ -77,13 +100,16 @@ static void join(struct worker *worker, struct worker_client *client, const stru
 	client->joined |= may;
 	if (may)
 		return;
-	DOCA_LOG_WARN("%s was turned away: no such token", client->peer->address);
+	const char *end = log_rate_next(&worker->strangers, more);
+	if (end != NULL)
+		DOCA_LOG_WARN("%s was turned away: no such token%s", client->peer->address, end);
 	sf_comm_disconnect(worker->comm, client->peer);
 	drop(worker, client);
 }
 
-/* A command that no plugin will answer: its host's task ends with status. */
-static doca_error_t answer_for_plugin(struct worker *worker, const struct worker_client *client, uint64_t type, uint64_t urom_context,
+/* ---- commands ---- */
+
+doca_error_t client_answer_for_plugin(struct worker *worker, const struct worker_client *client, uint64_t type, uint64_t urom_context,
 				      doca_error_t status)
 {
 	const struct urom_head head = urom_head_make(UROM_NOTIFY, DOCA_SUCCESS, 0, worker->id);
@@ -91,58 +117,76 @@ static doca_error_t answer_for_plugin(struct worker *worker, const struct worker
 	return sf_comm_send(worker->comm, client->peer, &head, sizeof(head), &notify, sizeof(notify));
 }
 
-static doca_error_t give_command(struct worker *worker, struct worker_client *client, const struct urom_worker_cmd *command,
-				 const void *body, size_t len)
+static doca_error_t keep_command(struct worker *worker, struct worker_client *client, struct worker_plugin *plugin, const void *body,
+				 size_t len)
 {
-	struct worker_plugin *plugin = NULL;
-	for (uint32_t i = 0; i < worker->num_plugins && plugin == NULL; i++) {
-		if (worker->plugins[i].id == command->type)
-			plugin = &worker->plugins[i];
-	}
-	if (plugin == NULL || command->len != len - sizeof(*command)) {
-		DOCA_LOG_WARN("%s sent a command for plugin 0x%llx of %llu bytes: %s", client->peer->address,
-			      (unsigned long long)command->type, (unsigned long long)command->len,
-			      plugin == NULL ? "it is not loaded here" : "the message holds another number");
-		return DOCA_ERROR_INVALID_VALUE;
-	}
-	struct urom_worker_cmd_desc *desc = (struct urom_worker_cmd_desc *)malloc(sizeof(*desc) + command->len);
+	struct urom_worker_cmd_desc *desc = (struct urom_worker_cmd_desc *)malloc(offsetof(struct urom_worker_cmd_desc, worker_cmd) + len);
+	char more[64];
 	if (desc == NULL) {
-		DOCA_LOG_ERR("no memory for a command of %llu bytes", (unsigned long long)command->len);
+		const char *end = log_rate_next(&worker->no_memory, more);
+		if (end != NULL)
+			DOCA_LOG_ERR("no memory for a command of %zu bytes: the service's --max-worker-memory, or the machine's, is used%s",
+				     len, end);
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	desc->dest_id = client->dest_id;
 	memcpy(&desc->worker_cmd, body, len);
 	ucs_list_add_tail(&plugin->commands, &desc->entry);
+	plugin->num_commands++;
 	worker->num_outstanding++;
 	client->num_outstanding++;
 	return DOCA_SUCCESS;
 }
 
+static doca_error_t give_command(struct worker *worker, struct worker_client *client, const struct urom_worker_cmd *command,
+				 const void *body, size_t len)
+{
+	struct worker_plugin *plugin = worker_find_plugin(worker, command->type);
+	char more[64];
+	if (worker->ending)
+		return DOCA_ERROR_SHUTDOWN;
+	if (plugin != NULL && command->len == len - sizeof(*command))
+		return keep_command(worker, client, plugin, body, len);
+	const char *end = log_rate_next(&client->mistakes, more);
+	if (end != NULL)
+		DOCA_LOG_WARN("%s sent a command for plugin 0x%llx of %llu bytes: %s%s", client->peer->address,
+			      (unsigned long long)command->type, (unsigned long long)command->len,
+			      plugin == NULL ? "it is not loaded here" : "the message holds another number", end);
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
 static void take_command(struct worker *worker, struct worker_client *client, const void *body, size_t len)
 {
 	struct urom_worker_cmd command;
+	char more[64];
 	if (len < sizeof(command) || len > worker->message_max) {
-		DOCA_LOG_WARN("%s sent a command of %zu bytes, possible are %zu to %zu", client->peer->address, len, sizeof(command),
-			      worker->message_max);
+		const char *end = log_rate_next(&client->mistakes, more);
+		if (end != NULL)
+			DOCA_LOG_WARN("%s sent a command of %zu bytes, possible are %zu to %zu%s", client->peer->address, len,
+				      sizeof(command), worker->message_max, end);
 		return;
 	}
 	memcpy(&command, body, sizeof(command));
-	doca_error_t result = give_command(worker, client, &command, body, len);
+	doca_error_t result = client->num_outstanding < WORKER_COMMANDS_MAX ? give_command(worker, client, &command, body, len)
+									    : DOCA_ERROR_FULL;
 	if (result != DOCA_SUCCESS)
-		(void)answer_for_plugin(worker, client, command.type, command.urom_context, result);
+		result = client_answer_for_plugin(worker, client, command.type, command.urom_context, result);
+	client->broken |= result != DOCA_SUCCESS && result != DOCA_ERROR_NOT_CONNECTED;
 }
 
-static void take_part(struct worker *worker, const struct worker_client *client, const struct urom_head *head, const void *body,
-		      size_t len)
+static void take_part(struct worker *worker, struct worker_client *client, const struct urom_head *head, const void *body, size_t len)
 {
 	const char *reason = "";
+	char more[64];
 	doca_error_t result = domains_take_part(worker, client->dest_id, head, body, len, &reason);
 	struct urom_head answer = urom_head_make(UROM_DOMAIN_READY, result, head->request, head->subject);
 	if (result == DOCA_ERROR_IN_PROGRESS)
 		return;
-	if (result != DOCA_SUCCESS)
-		DOCA_LOG_WARN("%s sent a domain that cannot be used: %s", client->peer->address, reason);
-	(void)sf_comm_send(worker->comm, client->peer, &answer, sizeof(answer), reason, result != DOCA_SUCCESS ? strlen(reason) : 0);
+	const char *end = result != DOCA_SUCCESS ? log_rate_next(&client->mistakes, more) : NULL;
+	if (end != NULL)
+		DOCA_LOG_WARN("%s sent a domain that cannot be used: %s%s", client->peer->address, reason, end);
+	result = sf_comm_send(worker->comm, client->peer, &answer, sizeof(answer), reason, result != DOCA_SUCCESS ? strlen(reason) : 0);
+	client->broken |= result != DOCA_SUCCESS && result != DOCA_ERROR_NOT_CONNECTED;
 }
 
 static doca_error_t take(struct worker *worker, struct worker_client *client, const struct urom_head *head, const void *body, size_t len)
@@ -167,76 +211,22 @@ static void message(void *user, struct sf_comm_peer *peer, const void *head_data
 	struct worker *worker = (struct worker *)user;
 	struct worker_client *client = (struct worker_client *)peer->user;
 	struct urom_head head;
+	char more[64];
 	doca_error_t result = urom_head_parse(head_data, head_len, &head);
 	if (result == DOCA_SUCCESS && head.kind == UROM_JOIN) {
 		join(worker, client, &head, body, len);
 		return;
 	}
-	if (result == DOCA_SUCCESS && client->joined && take(worker, client, &head, body, len) == DOCA_SUCCESS)
+	if (result == DOCA_SUCCESS && client->joined && take(worker, client, &head, body, len) == DOCA_SUCCESS) {
+		if (client->broken)
+			client_disconnect(worker, client);
 		return;
-	DOCA_LOG_WARN("%s sent what is no message of UROM's, or not yet: it is disconnected", peer->address);
+	}
+	const char *end = log_rate_next(&worker->strangers, more);
+	if (end != NULL)
+		DOCA_LOG_WARN("%s sent what is no message of UROM's, or not yet: it is disconnected%s", peer->address, end);
 	sf_comm_disconnect(worker->comm, peer);
 	drop(worker, client);
 }
 
 const struct sf_comm_handler clients_handler = {.arrived = arrived, .message = message, .lost = lost};
-
-/* ---- notifications ---- */
-
-static struct worker_client *find_client(struct worker *worker, uint64_t dest_id)
-{
-	struct worker_client *client;
-	TAILQ_FOREACH(client, &worker->clients, next) {
-		if (client->dest_id == dest_id)
-			return client;
-	}
-	return NULL;
-}
-
-static struct worker_plugin *plugin_of(struct worker *worker, const struct urom_worker_notif_desc *notification)
-{
-	for (uint32_t i = 0; i < worker->num_plugins; i++) {
-		if (worker->plugins[i].id == notification->worker_notif.type)
-			return &worker->plugins[i];
-	}
-	return NULL;
-}
-
-static doca_error_t send_notification(struct worker *worker, const struct worker_client *client, struct urom_worker_notif_desc *notification)
-{
-	const struct urom_head head = urom_head_make(UROM_NOTIFY, DOCA_SUCCESS, 0, worker->id);
-	struct worker_plugin *plugin = plugin_of(worker, notification);
-	size_t len = worker->message_max;
-	if (plugin == NULL) {
-		DOCA_LOG_WARN("a plugin answered with type 0x%llx, which is none of those loaded: it must repeat the command's",
-			      (unsigned long long)notification->worker_notif.type);
-		return DOCA_SUCCESS;
-	}
-	doca_error_t result = plugin_pack(plugin, &notification->worker_notif, &len, worker->packed);
-	if (result != DOCA_SUCCESS || len < sizeof(struct urom_worker_notify) || len > worker->message_max) {
-		DOCA_LOG_WARN("notif_pack of %s: %s, %zu bytes: the largest message holds %zu", plugin->path, doca_error_get_name(result),
-			      len, worker->message_max);
-		return answer_for_plugin(worker, client, notification->worker_notif.type, notification->worker_notif.urom_context,
-					 result != DOCA_SUCCESS ? result : DOCA_ERROR_TOO_BIG);
-	}
-	return sf_comm_send(worker->comm, client->peer, &head, sizeof(head), worker->packed, len);
-}
-
-bool clients_notify(struct worker *worker)
-{
-	struct urom_worker_notif_desc *notification, *next;
-	bool any = false;
-	ucs_list_for_each_safe(notification, next, &worker->notifications, entry) {
-		struct worker_client *client = find_client(worker, notification->dest_id); /* NULL: it has left */
-		if (client != NULL && send_notification(worker, client, notification) == DOCA_ERROR_AGAIN)
-			break;
-		ucs_list_del(&notification->entry);
-		free(notification);
-		if (client != NULL && client->num_outstanding != 0) {
-			client->num_outstanding--;
-			worker->num_outstanding--;
-		}
-		any = true;
-	}
-	return any;
-}

@@ -44,12 +44,13 @@ bool parent_read(struct worker *worker)
 	if (len <= 0) {
 		bool news = !worker->ending;
 		worker->ending = true; /* the daemon is gone */
+		worker->drains = false;
 		return news;
 	}
 	if ((size_t)len < sizeof(head) || urom_head_parse(packet, sizeof(head), &head) != DOCA_SUCCESS)
 		return true;
 	if (head.kind == UROM_END)
-		worker->ending = true;
+		worker->ending = worker->drains = true;
 	else if (head.kind == UROM_ADMIT && (size_t)len == sizeof(head) + UROM_TOKEN_SIZE)
 		clients_admit(worker, packet + sizeof(head));
 	return true;

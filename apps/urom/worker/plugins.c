@@ -145,6 +145,24 @@ void plugin_close(struct worker_plugin *plugin)
 
 /* ---- run ---- */
 
+struct worker_plugin *worker_find_plugin(struct worker *worker, uint64_t id)
+{
+	for (uint32_t i = 0; i < worker->num_plugins; i++) {
+		if (worker->plugins[i].id == id)
+			return &worker->plugins[i];
+	}
+	return NULL;
+}
+
+/* An operation answered what it should not: a plugin may go on doing so. */
+static void warn(struct worker_plugin *plugin, const char *what, doca_error_t result)
+{
+	char more[64];
+	const char *end = log_rate_next(&plugin->mistakes, more);
+	if (end != NULL)
+		DOCA_LOG_WARN("%s of %s: %s%s", what, plugin->path, doca_error_get_name(result), end);
+}
+
 static void give_commands(struct worker_plugin *plugin)
 {
 	struct urom_worker_cmd_desc *command, *next;
@@ -152,10 +170,10 @@ static void give_commands(struct worker_plugin *plugin)
 	doca_error_t result = plugin->ctx.iface.worker_cmd(&plugin->ctx, &plugin->commands);
 	enter(plugin, PULSE_OWN);
 	if (result != DOCA_SUCCESS)
-		DOCA_LOG_WARN("worker_cmd of %s: %s", plugin->path, doca_error_get_name(result));
+		warn(plugin, "worker_cmd", result);
 	if (ucs_list_is_empty(&plugin->commands))
 		return;
-	DOCA_LOG_WARN("%s left commands in the list, which it is to take and free: they are dropped", plugin->path);
+	warn(plugin, "commands left in the list, which are dropped, by worker_cmd", result);
 	ucs_list_for_each_safe(command, next, &plugin->commands, entry) {
 		ucs_list_del(&command->entry);
 		free(command);
@@ -176,7 +194,9 @@ bool plugins_run(struct worker *worker)
 		enter(plugin, PULSE_OWN);
 		any |= result == DOCA_SUCCESS;
 		if (result != DOCA_SUCCESS && result != DOCA_ERROR_EMPTY)
-			DOCA_LOG_WARN("progress of %s: %s", plugin->path, doca_error_get_name(result));
+			warn(plugin, "progress", result);
+		if (!ucs_list_is_empty(&worker->notifications))
+			notifications_take(worker, plugin);
 	}
 	return any;
 }

@@ -37,14 +37,29 @@ static void nap(struct worker *worker, uint64_t ns)
 		(void)parent_read(worker);
 }
 
+/* Until the daemon ends it; then what is under way may still be answered. */
+static bool goes_on(struct worker *worker, uint64_t *drain_until)
+{
+	if (__builtin_expect(worker->failure[0] != '\0', 0))
+		return false;
+	if (__builtin_expect(!worker->ending, 1))
+		return true;
+	if (!worker->drains || worker->num_outstanding == 0)
+		return false;
+	uint64_t now = now_ns();
+	if (*drain_until == 0)
+		*drain_until = now + WORKER_DRAIN_NS;
+	return now < *drain_until;
+}
+
 static void loop(struct worker *worker)
 {
-	uint64_t idle_since = 0, nap_ns = NAP_FIRST_NS;
-	for (uint32_t turn = 0; !worker->ending; turn++) {
+	uint64_t idle_since = 0, nap_ns = NAP_FIRST_NS, drain_until = 0;
+	for (uint32_t turn = 0; goes_on(worker, &drain_until); turn++) {
 		sf_comm_cork(worker->comm);
 		bool any = sf_comm_poll(worker->comm);
 		any |= plugins_run(worker);
-		any |= clients_notify(worker);
+		any |= notifications_send(worker);
 		sf_comm_uncork(worker->comm);
 		if (turn % PARENT_EVERY == 0)
 			any |= parent_read(worker);
@@ -69,6 +84,7 @@ static doca_error_t start(struct worker *worker, char reason[UROM_TEXT_MAX])
 	const struct sf_comm_options options = {
 		.handler = &clients_handler,
 		.user = worker,
+		.backlog_max = WORKER_BACKLOG_MAX,
 		.body_max = worker->message_max > UROM_CONTROL_MAX ? worker->message_max : UROM_CONTROL_MAX,
 	};
 	struct sockaddr_storage bound;
@@ -92,26 +108,25 @@ static doca_error_t start(struct worker *worker, char reason[UROM_TEXT_MAX])
 
 int worker_run(struct worker *worker)
 {
-	char reason[UROM_TEXT_MAX] = "";
 	TAILQ_INIT(&worker->clients);
+	TAILQ_INIT(&worker->answered);
 	LIST_INIT(&worker->domains);
 	ucs_list_head_init(&worker->notifications);
-	doca_error_t result = start(worker, reason);
+	doca_error_t result = start(worker, worker->failure);
 	if (result == DOCA_SUCCESS) {
+		worker->failure[0] = '\0';
 		loop(worker);
-	} else {
-		DOCA_LOG_ERR("%s", reason);
-		parent_failed(worker->parent_fd, reason);
+	}
+	bool failed = worker->failure[0] != '\0';
+	if (failed) {
+		DOCA_LOG_ERR("%s", worker->failure);
+		parent_failed(worker->parent_fd, worker->failure);
 	}
 	for (uint32_t i = 0; i < worker->num_plugins; i++)
 		plugin_close(&worker->plugins[i]);
 	if (worker->comm != NULL)
 		sf_comm_close(worker->comm);
-	for (struct worker_client *client; (client = TAILQ_FIRST(&worker->clients)) != NULL;) {
-		TAILQ_REMOVE(&worker->clients, client, next);
-		domains_forget(worker, client->dest_id);
-		free(client);
-	}
+	clients_drop_all(worker);
 	free(worker->packed);
-	return result == DOCA_SUCCESS ? EXIT_SUCCESS : EXIT_FAILURE;
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -3,8 +3,9 @@
  * The inside of a worker process.
  *
  *   main.c     the command line            plugins.c  the shared objects
- *   worker.c   the loop                    clients.c  hosts that joined, their commands and notifications
- *   parent.c   the socket to the daemon     domains.c  what plugins can look up
+ *   worker.c   the loop                    clients.c  hosts that joined, and their commands
+ *   parent.c   the socket to the daemon    notify.c   notifications
+ *                                          domains.c  what plugins can look up
  */
 #ifndef UROM_WORKER_WORKER_H
 #define UROM_WORKER_WORKER_H
@@ -24,6 +25,11 @@
 
 #define WORKER_TOKENS_MAX 64 /* admitted clients that have not joined yet */
 #define WORKER_DOMAINS_MAX 64
+#define WORKER_COMMANDS_MAX 16384 /* of one client that are not answered: a worker context's most tasks */
+#define WORKER_UNASKED_MAX 1024	  /* notifications of one plugin beyond its commands */
+#define WORKER_NOTIFY_BACKLOG (UINT32_C(1) << 20) /* bytes that wait for a client: more stays in its queue */
+#define WORKER_BACKLOG_MAX (UINT32_C(4) << 20)	  /* and with all other answers to it */
+#define WORKER_DRAIN_NS UINT64_C(1000000000)	  /* for what is unanswered when the daemon ends the worker */
 
 struct worker_domain {
 	LIST_ENTRY(worker_domain) next;
@@ -44,6 +50,8 @@ struct worker_plugin {
 	void (*client_left)(struct urom_worker_ctx *ctx, uint64_t dest_id); /* softfield/urom_plugin.h; NULL: it has none */
 	struct urom_worker_ctx ctx;
 	ucs_list_link_t commands;
+	uint64_t num_commands, num_notifications; /* so far */
+	struct log_rate mistakes;
 };
 
 struct worker_client {
@@ -52,6 +60,10 @@ struct worker_client {
 	uint64_t dest_id; /* in the descriptors of its commands */
 	uint64_t num_outstanding; /* its commands that no notification has answered */
 	bool joined;
+	bool broken; /* an answer to it was lost: it is to be disconnected */
+	ucs_list_link_t notifications; /* that are still to be sent */
+	TAILQ_ENTRY(worker_client) in_answered;
+	struct log_rate mistakes;
 };
 
 struct worker {
@@ -64,7 +76,8 @@ struct worker {
 	struct worker_plugin plugins[UROM_PLUGINS_MAX];
 	uint32_t num_plugins;
 	struct sf_comm *comm;
-	TAILQ_HEAD(, worker_client) clients;
+	TAILQ_HEAD(worker_clients, worker_client) clients;
+	struct worker_clients answered; /* those with notifications */
 	uint64_t last_dest_id;
 	uint8_t tokens[WORKER_TOKENS_MAX][UROM_TOKEN_SIZE];
 	uint32_t num_tokens;
@@ -73,9 +86,11 @@ struct worker {
 	size_t addresses_len;
 	LIST_HEAD(, worker_domain) domains;
 	uint32_t num_domains;
-	ucs_list_link_t notifications; /* the plugins', that are still to be sent */
+	ucs_list_link_t notifications; /* the plugin's that is being called */
 	uint8_t *packed;	       /* message_max bytes: the one being sent */
-	bool ending;
+	bool ending, drains;	       /* at once; when all commands are answered, or WORKER_DRAIN_NS are over */
+	char failure[UROM_TEXT_MAX];   /* why it ends of itself */
+	struct log_rate mistakes, strangers, no_memory;
 };
 
 /* ---- plugins.c ---- */
@@ -87,6 +102,8 @@ doca_error_t plugin_open(struct worker *worker, struct worker_plugin *plugin, ch
 /* Its notif_pack: *len is the room, then the bytes. */
 doca_error_t plugin_pack(struct worker_plugin *plugin, struct urom_worker_notify *notify, size_t *len, void *out);
 void plugin_close(struct worker_plugin *plugin);
+/* NULL: no such plugin is loaded here. */
+struct worker_plugin *worker_find_plugin(struct worker *worker, uint64_t id);
 /* Gives plugins their commands and their time. True when anything moved. */
 bool plugins_run(struct worker *worker);
 /* Drops the client's commands that they have not been given, and tells them. */
@@ -96,8 +113,21 @@ void plugins_client_left(struct worker *worker, uint64_t dest_id);
 
 extern const struct sf_comm_handler clients_handler;
 void clients_admit(struct worker *worker, const uint8_t token[UROM_TOKEN_SIZE]);
-/* Sends what plugins have answered. True when anything moved. */
-bool clients_notify(struct worker *worker);
+/* A command that no plugin will answer: its host's task ends with status. */
+doca_error_t client_answer_for_plugin(struct worker *worker, const struct worker_client *client, uint64_t type, uint64_t urom_context,
+				      doca_error_t status);
+/* One that is broken. */
+void client_disconnect(struct worker *worker, struct worker_client *client);
+void clients_drop_all(struct worker *worker);
+
+/* ---- notify.c ---- */
+
+/* Moves worker->notifications, which the plugin has just made, to their clients. */
+void notifications_take(struct worker *worker, struct worker_plugin *plugin);
+/* Sends what clients can take. True when anything moved. */
+bool notifications_send(struct worker *worker);
+/* Those of a client that leaves. */
+void notifications_drop(struct worker *worker, struct worker_client *client);
 
 /* ---- domains.c ---- */
 

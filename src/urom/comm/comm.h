@@ -23,7 +23,8 @@
 
 #define SF_COMM_HEAD_MAX 64 /* bytes of a message's head */
 #define SF_COMM_BODY_LIMIT (UINT32_C(1) << 30)
-#define SF_COMM_SENDS_MAX 1024 /* active messages of one comm that UCX has not sent yet */
+#define SF_COMM_SENDS_MAX 1024 /* active messages to one peer that UCX has not sent yet */
+#define SF_COMM_SENDS_HELD 16  /* behind so many, small messages are collected until they fill one */
 #define SF_COMM_BATCH 16384    /* bytes of messages that go out together */
 #define SF_COMM_PEERS_MAX 4096
 
@@ -49,6 +50,7 @@ struct sf_comm_options {
 	const struct sf_comm_handler *handler;
 	void *user;
 	size_t body_max;	 /* bytes of a message's body that are taken, of ours and of peers */
+	size_t backlog_max;	 /* bytes that may wait for one peer, a message more or less; 0: as many as SF_COMM_SENDS_MAX hold */
 	const char *net_devices; /* for UCX, unless UCX_NET_DEVICES says otherwise; NULL: all */
 };
 
@@ -65,10 +67,13 @@ SF_API doca_error_t sf_comm_listen(struct sf_comm *comm, const struct sockaddr *
 SF_API doca_error_t sf_comm_connect(struct sf_comm *comm, const struct sockaddr *address, socklen_t len, void *user,
 				    struct sf_comm_peer **peer);
 
-/* Sends. AGAIN: SF_COMM_SENDS_MAX are under way: poll, and try again. TOO_BIG: more than body_max or SF_COMM_HEAD_MAX.
+/* Sends. AGAIN: SF_COMM_SENDS_MAX or backlog_max wait for this peer: poll, and try again. TOO_BIG: more than body_max or SF_COMM_HEAD_MAX.
  * NOT_CONNECTED: the peer is lost, which a callback tells of. */
 SF_API doca_error_t sf_comm_send(struct sf_comm *comm, struct sf_comm_peer *peer, const void *head, size_t head_len, const void *body,
 				 size_t body_len);
+
+/* Bytes that wait for the peer, in memory of which some may be unused. */
+SF_API size_t sf_comm_backlog(const struct sf_comm_peer *peer);
 
 /* What is sent between them goes out at the uncork. They nest. */
 SF_API void sf_comm_cork(struct sf_comm *comm);
@@ -78,6 +83,9 @@ SF_API void sf_comm_uncork(struct sf_comm *comm);
 SF_API void sf_comm_disconnect(struct sf_comm *comm, struct sf_comm_peer *peer);
 
 /* The same at once: what was sent to it, and is not out, is dropped. */
+SF_API void sf_comm_drop(struct sf_comm *comm, struct sf_comm_peer *peer);
+
+/* The same, at once: what waits for it is dropped, for it may never take it. */
 SF_API void sf_comm_drop(struct sf_comm *comm, struct sf_comm_peer *peer);
 
 /* Does what is due; true when anything was. */

@@ -15,7 +15,7 @@
 /* One active message, being filled or under way. */
 struct comm_send {
 	SLIST_ENTRY(comm_send) next;
-	struct sf_comm *comm;
+	struct comm_peer *peer;
 	size_t room, used;
 	uint8_t bytes[];
 };
@@ -26,7 +26,7 @@ enum comm_peer_state {
 	COMM_PEER_ENDING,  /* the user let go of it inside a poll: UCX is told behind that */
 	COMM_PEER_FLUSHING, /* UCX is still sending */
 	COMM_PEER_CLOSING, /* UCX lets go of it */
-	COMM_PEER_FREE,	   /* as soon as its message has been gone through */
+	COMM_PEER_FREE,	   /* as soon as its message has been gone through, and UCX has given back what was sent */
 };
 
 struct comm_peer {
@@ -40,6 +40,8 @@ struct comm_peer {
 	void *closing; /* UCX's request, FLUSHING and CLOSING */
 	bool flush;    /* ENDING */
 	bool reading;  /* a message of its is being gone through */
+	uint32_t num_sends;	 /* batch, and those that UCX has */
+	size_t backlog;		 /* their bytes */
 	struct comm_send *batch; /* what waits for the uncork, or NULL */
 	SLIST_ENTRY(comm_peer) in_batches;
 };
@@ -57,7 +59,7 @@ struct sf_comm {
 	bool polling; /* inside UCX: what ends there waits */
 	uint32_t num_peers;
 	SLIST_HEAD(, comm_send) free_sends; /* of SF_COMM_BATCH bytes */
-	uint32_t num_sends;		    /* built: free or under way */
+	uint32_t num_free;
 	SLIST_HEAD(, comm_peer) batches;    /* peers with one */
 	uint32_t corks;
 };

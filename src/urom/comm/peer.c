@@ -39,37 +39,67 @@ static void name_address(struct comm_peer *peer, const struct sockaddr_storage *
 	}
 }
 
+static void free_peer(struct comm_peer *peer)
+{
+	if (peer->reading || peer->num_sends != 0) {
+		peer->state = COMM_PEER_FREE;
+		return;
+	}
+	peer->comm->num_peers--;
+	free(peer);
+}
+
 /* ---- sending ---- */
 
-static struct comm_send *take_send(struct sf_comm *comm, size_t room)
+size_t sf_comm_backlog(const struct sf_comm_peer *base) { return ((const struct comm_peer *)base)->backlog; }
+
+static bool has_room(const struct comm_peer *peer)
+{
+	size_t backlog_max = peer->comm->options.backlog_max;
+	return peer->num_sends < SF_COMM_SENDS_MAX && (backlog_max == 0 || peer->backlog < backlog_max);
+}
+
+static struct comm_send *build_send(struct sf_comm *comm, size_t room)
 {
 	struct comm_send *send = room <= SF_COMM_BATCH ? SLIST_FIRST(&comm->free_sends) : NULL;
 	if (send != NULL) {
 		SLIST_REMOVE_HEAD(&comm->free_sends, next);
-		send->used = 0;
+		comm->num_free--;
 		return send;
 	}
-	if (comm->num_sends == SF_COMM_SENDS_MAX)
-		return NULL;
 	room = room > SF_COMM_BATCH ? room : SF_COMM_BATCH;
 	send = (struct comm_send *)malloc(sizeof(*send) + room);
+	if (send != NULL)
+		send->room = room;
+	return send;
+}
+
+static struct comm_send *take_send(struct comm_peer *peer, size_t room)
+{
+	struct comm_send *send = has_room(peer) ? build_send(peer->comm, room) : NULL;
 	if (send == NULL)
 		return NULL;
-	send->comm = comm;
-	send->room = room;
+	send->peer = peer;
 	send->used = 0;
-	comm->num_sends++;
+	peer->num_sends++;
+	peer->backlog += send->room;
 	return send;
 }
 
 static void give_send_back(struct comm_send *send)
 {
-	if (send->room == SF_COMM_BATCH) {
-		SLIST_INSERT_HEAD(&send->comm->free_sends, send, next);
+	struct comm_peer *peer = send->peer;
+	struct sf_comm *comm = peer->comm;
+	peer->num_sends--;
+	peer->backlog -= send->room;
+	if (peer->state == COMM_PEER_FREE)
+		free_peer(peer);
+	if (send->room != SF_COMM_BATCH || comm->num_free == SF_COMM_SENDS_MAX) {
+		free(send);
 		return;
 	}
-	send->comm->num_sends--;
-	free(send);
+	SLIST_INSERT_HEAD(&comm->free_sends, send, next);
+	comm->num_free++;
 }
 
 static void send_done(void *request, ucs_status_t status, void *user)
@@ -112,8 +142,11 @@ void sf_comm_uncork(struct sf_comm *comm)
 {
 	if (--comm->corks != 0)
 		return;
-	for (struct comm_peer *peer; (peer = SLIST_FIRST(&comm->batches)) != NULL;)
-		end_batch(peer, true);
+	for (struct comm_peer *peer = SLIST_FIRST(&comm->batches), *next; peer != NULL; peer = next) {
+		next = SLIST_NEXT(peer, in_batches);
+		if (peer->num_sends <= SF_COMM_SENDS_HELD) /* else one that is given back brings us here again */
+			end_batch(peer, true);
+	}
 }
 
 static doca_error_t collect(struct comm_peer *peer, const struct comm_frame *frame)
@@ -122,7 +155,7 @@ static doca_error_t collect(struct comm_peer *peer, const struct comm_frame *fra
 	if (peer->batch != NULL && peer->batch->used + size > peer->batch->room)
 		end_batch(peer, true);
 	if (peer->batch == NULL) {
-		peer->batch = take_send(peer->comm, size);
+		peer->batch = take_send(peer, size);
 		if (peer->batch == NULL)
 			return DOCA_ERROR_AGAIN;
 		SLIST_INSERT_HEAD(&peer->comm->batches, peer, in_batches);
@@ -165,16 +198,6 @@ static void peer_failed(void *arg, ucp_ep_h endpoint, ucs_status_t status)
 {
 	(void)endpoint;
 	comm_peer_lose((struct comm_peer *)arg, comm_error(status));
-}
-
-static void free_peer(struct comm_peer *peer)
-{
-	if (peer->reading) {
-		peer->state = COMM_PEER_FREE;
-		return;
-	}
-	peer->comm->num_peers--;
-	free(peer);
 }
 
 void comm_peer_read(struct comm_peer *peer)
