@@ -96,8 +96,8 @@ static doca_error_t watch(struct daemon *daemon, int fd, void *what)
 
 static doca_error_t listen_there(struct daemon *daemon)
 {
-	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(daemon->config.port)};
-	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_port = htons(daemon->config.port)};
+	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons((uint16_t)daemon->config.port)};
+	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)daemon->config.port)};
 	struct sockaddr_storage bound;
 	doca_error_t result;
 	if (inet_pton(AF_INET, daemon->config.bind, &in.sin_addr) == 1)
@@ -112,7 +112,8 @@ static doca_error_t listen_there(struct daemon *daemon)
 	}
 	uint16_t port = bound.ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)&bound)->sin6_port
 						    : ((const struct sockaddr_in *)&bound)->sin_port;
-	DOCA_LOG_INFO("listening on %s port %u, %u plugins", daemon->config.bind, ntohs(port), daemon->num_plugins);
+	DOCA_LOG_INFO("listening on %s port %u, %u plugins, at most %u workers, messages of %u bytes", daemon->config.bind, ntohs(port),
+		      daemon->num_plugins, daemon->config.workers_max, daemon->config.message_max);
 	return DOCA_SUCCESS;
 }
 

@@ -43,12 +43,12 @@ struct daemon_config {
 	char secret_file[DAEMON_PATH_MAX]; /* empty: the user's own, and loopback only */
 	char worker_program[DAEMON_PATH_MAX];
 	char bind[64];
-	uint16_t port;
+	uint32_t port;
 	uint32_t message_max;
 	uint32_t workers_max;
 	uint32_t memory_max_mib;   /* of one worker; 0: no limit */
 	uint32_t plugin_timeout_s; /* in which a worker has to move; 0: no limit */
-	uint32_t log_level;
+	uint32_t log_level, sdk_log_level;
 };
 
 struct daemon_plugin {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* doca_urom_daemon: the UROM service. See docs/urom.md. */
+#include <errno.h>
+#include <inttypes.h>
 #include <libgen.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,112 +18,170 @@
 
 DOCA_LOG_REGISTER(UROM_DAEMON::MAIN);
 
-static doca_error_t copy_text(const char *name, const void *param, char *out, size_t room)
+/* Each is settable by its flag, by the flag's long name in a JSON file, and by a variable, which counts least. */
+enum option_id {
+	MESSAGE_MAX,
+	WORKERS_MAX,
+	MEMORY_MAX,
+	PLUGIN_TIMEOUT,
+	BIND,
+	PORT,
+	SECRET_FILE,
+	PLUGIN_PATH,
+	LOG_LEVEL,
+	SDK_LOG_LEVEL,
+	OPTIONS
+};
+
+static const struct option {
+	const char *short_name, *name, *variable, *arguments, *description;
+	size_t offset, room; /* of its field in the configuration; room is 0 for a number */
+	int64_t min, max, step;
+	bool or_zero;
+} options[OPTIONS] = {
+#define TEXT(field) offsetof(struct daemon_config, field), sizeof(((struct daemon_config *)NULL)->field), 0, 0, 1
+#define NUMBER(field, min, max, step) offsetof(struct daemon_config, field), 0, min, max, step
+	[MESSAGE_MAX] = {"m", "max-msg-size", "UROM_MAX_MSG_SIZE", "<bytes>",
+			 "largest command or notification of the communication channel (default 4096)",
+			 NUMBER(message_max, UROM_MESSAGE_MIN, UROM_MESSAGE_MAX, 1)},
+	[WORKERS_MAX] = {NULL, "max-workers", "UROM_MAX_WORKERS", "<number>", "worker processes at a time (default 256)",
+			 NUMBER(workers_max, 1, DAEMON_WORKERS_MAX, 1)},
+	[MEMORY_MAX] = {NULL, "max-worker-memory", "UROM_MAX_WORKER_MEMORY", "<MiB>",
+			"memory of one worker (default half of the machine's; 0 is no limit)",
+			NUMBER(memory_max_mib, DAEMON_MEMORY_MIN_MIB, INT_MAX, 1), true},
+	[PLUGIN_TIMEOUT] = {NULL, "plugin-timeout", "UROM_PLUGIN_TIMEOUT", "<seconds>",
+			    "how long a plugin may keep its worker from moving (default 10; 0 is no limit)",
+			    NUMBER(plugin_timeout_s, 0, DAEMON_PLUGIN_TIMEOUT_MAX_S, 1)},
+	[BIND] = {NULL, "bind", "UROM_BIND", "<address>",
+		  "IPv4 or IPv6 address to listen on (default 127.0.0.1; one that is not loopback needs a secret file)", TEXT(bind)},
+	[PORT] = {NULL, "port", "UROM_PORT", "<number>", "TCP port to listen on (default 18650; 0 is any)",
+		  NUMBER(port, 0, UINT16_MAX, 1)},
+	[SECRET_FILE] = {NULL, "secret-file", "UROM_SECRET_FILE", "<path>",
+			 "file, of mode 0600, with the secret that clients must know (default: this user's own)", TEXT(secret_file)},
+	[PLUGIN_PATH] = {NULL, "plugin-path", "UROM_PLUGIN_PATH", "<folders>", "folders of plugins (*.so), separated by ';'",
+			 TEXT(plugin_path)},
+	/* These two are flags of every DOCA program, so they are not registered here. */
+	[LOG_LEVEL] = {NULL, "log-level", "UROM_LOG_LEVEL", NULL, NULL,
+		       NUMBER(log_level, DOCA_LOG_LEVEL_DISABLE, DOCA_LOG_LEVEL_TRACE, 10)},
+	[SDK_LOG_LEVEL] = {NULL, "sdk-log-level", "UROM_SDK_LOG_LEVEL", NULL, NULL,
+			   NUMBER(sdk_log_level, DOCA_LOG_LEVEL_DISABLE, DOCA_LOG_LEVEL_TRACE, 10)},
+#undef TEXT
+#undef NUMBER
+};
+
+/* ---- taking a value ---- */
+
+static doca_error_t take_text(const struct option *option, const char *said_by, const char *text, struct daemon_config *config)
 {
-	if (strlen((const char *)param) >= room) {
-		DOCA_LOG_ERR("--%s has more than %zu bytes", name, room - 1);
+	if (strlen(text) >= option->room) {
+		DOCA_LOG_ERR("%s has more than %zu bytes", said_by, option->room - 1);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	strcpy(out, (const char *)param);
+	strcpy((char *)config + option->offset, text);
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t number(const char *name, const void *param, int min, int max, uint32_t *out)
+static doca_error_t take_number(const struct option *option, const char *said_by, int64_t value, struct daemon_config *config)
 {
-	int value = *(const int *)param;
-	if (value < min || value > max) {
-		DOCA_LOG_ERR("--%s is %d, possible are %d to %d", name, value, min, max);
+	bool possible = value >= option->min && value <= option->max && value % option->step == 0;
+	if (!possible && !(value == 0 && option->or_zero)) {
+		DOCA_LOG_ERR("%s is %" PRId64 ", possible are %s%" PRId64 " to %" PRId64 "%s", said_by, value,
+			     option->or_zero ? "0 and " : "", option->min, option->max, option->step == 1 ? "" : " by tens");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	*out = (uint32_t)value;
+	*(uint32_t *)(void *)((char *)config + option->offset) = (uint32_t)value;
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t set_message_max(void *param, void *config)
+/* ---- from the environment ---- */
+
+static doca_error_t take_variable(const struct option *option, const char *text, struct daemon_config *config)
 {
-	return number("max-msg-size", param, UROM_MESSAGE_MIN, UROM_MESSAGE_MAX, &((struct daemon_config *)config)->message_max);
+	char *end;
+	if (option->room != 0)
+		return take_text(option, option->variable, text, config);
+	errno = 0;
+	long value = strtol(text, &end, 10);
+	if (end == text || *end != '\0' || errno != 0) {
+		DOCA_LOG_ERR("%s is \"%s\", which is no number", option->variable, text);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	return take_number(option, option->variable, value, config);
 }
 
-static doca_error_t set_workers_max(void *param, void *config)
+/* A variable that is empty says nothing. */
+static doca_error_t take_environment(struct daemon_config *config)
 {
-	return number("max-workers", param, 1, DAEMON_WORKERS_MAX, &((struct daemon_config *)config)->workers_max);
-}
-
-static doca_error_t set_memory_max(void *param, void *config)
-{
-	uint32_t *out = &((struct daemon_config *)config)->memory_max_mib;
-	if (*(const int *)param != 0)
-		return number("max-worker-memory", param, DAEMON_MEMORY_MIN_MIB, INT_MAX, out);
-	*out = 0;
-	return DOCA_SUCCESS;
-}
-
-static doca_error_t set_plugin_timeout(void *param, void *config)
-{
-	return number("plugin-timeout", param, 0, DAEMON_PLUGIN_TIMEOUT_MAX_S, &((struct daemon_config *)config)->plugin_timeout_s);
-}
-
-static doca_error_t set_port(void *param, void *config)
-{
-	uint32_t port;
-	doca_error_t result = number("port", param, 0, UINT16_MAX, &port);
-	if (result == DOCA_SUCCESS)
-		((struct daemon_config *)config)->port = (uint16_t)port;
+	doca_error_t result = DOCA_SUCCESS;
+	for (size_t i = 0; i < OPTIONS && result == DOCA_SUCCESS; i++) {
+		const char *text = getenv(options[i].variable);
+		if (text != NULL && text[0] != '\0')
+			result = take_variable(&options[i], text, config);
+	}
+	doca_log_level_set_global_lower_limit(config->log_level);
+	doca_log_level_set_global_sdk_limit(config->sdk_log_level);
 	return result;
 }
 
-static doca_error_t set_bind(void *param, void *config)
+/* ---- from the command line, and the file that it names ---- */
+
+static doca_error_t take_flag(enum option_id id, const void *value, void *config)
 {
-	return copy_text("bind", param, ((struct daemon_config *)config)->bind, sizeof(((struct daemon_config *)config)->bind));
+	char said_by[32];
+	snprintf(said_by, sizeof(said_by), "--%s", options[id].name);
+	if (options[id].room != 0)
+		return take_text(&options[id], said_by, (const char *)value, (struct daemon_config *)config);
+	return take_number(&options[id], said_by, *(const int *)value, (struct daemon_config *)config);
 }
 
-static doca_error_t set_secret_file(void *param, void *config)
-{
-	return copy_text("secret-file", param, ((struct daemon_config *)config)->secret_file, DAEMON_PATH_MAX);
-}
+static doca_error_t take_message_max(void *value, void *config) { return take_flag(MESSAGE_MAX, value, config); }
+static doca_error_t take_workers_max(void *value, void *config) { return take_flag(WORKERS_MAX, value, config); }
+static doca_error_t take_memory_max(void *value, void *config) { return take_flag(MEMORY_MAX, value, config); }
+static doca_error_t take_plugin_timeout(void *value, void *config) { return take_flag(PLUGIN_TIMEOUT, value, config); }
+static doca_error_t take_bind(void *value, void *config) { return take_flag(BIND, value, config); }
+static doca_error_t take_port(void *value, void *config) { return take_flag(PORT, value, config); }
+static doca_error_t take_secret_file(void *value, void *config) { return take_flag(SECRET_FILE, value, config); }
+static doca_error_t take_plugin_path(void *value, void *config) { return take_flag(PLUGIN_PATH, value, config); }
 
-static doca_error_t set_plugin_path(void *param, void *config)
+static doca_error_t register_option(const struct option *option, doca_argp_param_cb_t callback)
 {
-	return copy_text("plugin-path", param, ((struct daemon_config *)config)->plugin_path, DAEMON_PATH_MAX);
+	char description[160];
+	struct doca_argp_param *param;
+	doca_error_t result = doca_argp_param_create(&param);
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (option->short_name != NULL)
+		doca_argp_param_set_short_name(param, option->short_name);
+	snprintf(description, sizeof(description), "%s [%s]", option->description, option->variable);
+	doca_argp_param_set_long_name(param, option->name);
+	doca_argp_param_set_arguments(param, option->arguments);
+	doca_argp_param_set_description(param, description);
+	doca_argp_param_set_type(param, option->room != 0 ? DOCA_ARGP_TYPE_STRING : DOCA_ARGP_TYPE_INT);
+	doca_argp_param_set_callback(param, callback);
+	return doca_argp_register_param(param);
 }
-
-static const struct {
-	const char *name, *arguments, *description;
-	enum doca_argp_type type;
-	doca_argp_param_cb_t callback;
-} options[] = {
-	{"max-msg-size", "<bytes>", "largest command or notification (default 4096)", DOCA_ARGP_TYPE_INT, set_message_max},
-	{"max-workers", "<number>", "worker processes at a time (default 256)", DOCA_ARGP_TYPE_INT, set_workers_max},
-	{"max-worker-memory", "<MiB>", "memory of one worker (default half of the machine's; 0 is no limit)", DOCA_ARGP_TYPE_INT,
-	 set_memory_max},
-	{"plugin-timeout", "<seconds>", "how long a plugin may keep its worker from moving (default 10; 0 is no limit)", DOCA_ARGP_TYPE_INT,
-	 set_plugin_timeout},
-	{"bind", "<address>", "address to listen on (default 127.0.0.1; others need --secret-file)", DOCA_ARGP_TYPE_STRING, set_bind},
-	{"port", "<number>", "port to listen on (default 18650; 0 is any)", DOCA_ARGP_TYPE_INT, set_port},
-	{"secret-file", "<path>", "secret that clients must know (default UROM_SECRET_FILE, else this user's own)", DOCA_ARGP_TYPE_STRING,
-	 set_secret_file},
-	{"plugin-path", "<folders>", "folders of plugins, separated by ';' (default UROM_PLUGIN_PATH)", DOCA_ARGP_TYPE_STRING,
-	 set_plugin_path},
-};
 
 static doca_error_t register_options(void)
 {
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-		struct doca_argp_param *param;
-		doca_error_t result = doca_argp_param_create(&param);
-		if (result != DOCA_SUCCESS)
-			return result;
-		doca_argp_param_set_long_name(param, options[i].name);
-		doca_argp_param_set_arguments(param, options[i].arguments);
-		doca_argp_param_set_description(param, options[i].description);
-		doca_argp_param_set_type(param, options[i].type);
-		doca_argp_param_set_callback(param, options[i].callback);
-		result = doca_argp_register_param(param);
-		if (result != DOCA_SUCCESS)
-			return result;
+	static const doca_argp_param_cb_t callbacks[OPTIONS] = {
+		[MESSAGE_MAX] = take_message_max,
+		[WORKERS_MAX] = take_workers_max,
+		[MEMORY_MAX] = take_memory_max,
+		[PLUGIN_TIMEOUT] = take_plugin_timeout,
+		[BIND] = take_bind,
+		[PORT] = take_port,
+		[SECRET_FILE] = take_secret_file,
+		[PLUGIN_PATH] = take_plugin_path,
+	};
+	doca_error_t result = DOCA_SUCCESS;
+	for (size_t i = 0; i < OPTIONS && result == DOCA_SUCCESS; i++) {
+		if (callbacks[i] != NULL)
+			result = register_option(&options[i], callbacks[i]);
 	}
-	return DOCA_SUCCESS;
+	return result;
 }
+
+/* ---- what they make together ---- */
 
 /* The worker's program lies beside this one. */
 static doca_error_t find_worker_program(struct daemon_config *config)
@@ -137,21 +198,12 @@ static doca_error_t find_worker_program(struct daemon_config *config)
 	return DOCA_ERROR_NOT_FOUND;
 }
 
-static doca_error_t take_environment(struct daemon_config *config)
-{
-	const char *path = getenv("UROM_PLUGIN_PATH"), *secret = getenv("UROM_SECRET_FILE");
-	doca_error_t result = copy_text("plugin-path", path != NULL ? path : "", config->plugin_path, DAEMON_PATH_MAX);
-	if (result == DOCA_SUCCESS)
-		result = copy_text("secret-file", secret != NULL ? secret : "", config->secret_file, DAEMON_PATH_MAX);
-	return result;
-}
-
 static doca_error_t check(const struct daemon_config *config)
 {
 	bool loopback = strncmp(config->bind, "127.", 4) == 0 || strcmp(config->bind, "::1") == 0;
 	if (loopback || config->secret_file[0] != '\0')
 		return DOCA_SUCCESS;
-	DOCA_LOG_ERR("--bind %s reaches beyond this machine: give --secret-file, a file of mode 600 that clients have too", config->bind);
+	DOCA_LOG_ERR("--bind %s reaches beyond this machine: give --secret-file, a file of mode 0600 that clients have too", config->bind);
 	return DOCA_ERROR_NOT_PERMITTED;
 }
 
@@ -177,14 +229,15 @@ int main(int argc, char **argv)
 						  .port = UROM_PORT_DEFAULT,
 						  .message_max = UROM_MESSAGE_DEFAULT,
 						  .workers_max = DAEMON_WORKERS_DEFAULT,
-						  .plugin_timeout_s = DAEMON_PLUGIN_TIMEOUT_S}};
+						  .plugin_timeout_s = DAEMON_PLUGIN_TIMEOUT_S,
+						  .log_level = DOCA_LOG_LEVEL_INFO,
+						  .sdk_log_level = DOCA_LOG_LEVEL_WARNING}};
 	struct doca_log_backend *sdk;
 	output_open_own();
 	raise_files(&daemon.worker_files);
 	daemon.config.memory_max_mib = half_of_memory_mib();
 	if (doca_log_backend_create_standard() != DOCA_SUCCESS || doca_log_backend_create_with_file_sdk(stderr, &sdk) != DOCA_SUCCESS)
 		return EXIT_FAILURE;
-	doca_log_backend_set_sdk_level(sdk, DOCA_LOG_LEVEL_WARNING);
 	/* A service that is started again takes its port over from connections that are ending. */
 	(void)setenv("UCX_TCP_CM_REUSEADDR", "y", 0);
 	if (take_environment(&daemon.config) != DOCA_SUCCESS || doca_argp_init("doca_urom_daemon", &daemon.config) != DOCA_SUCCESS)
@@ -199,7 +252,8 @@ int main(int argc, char **argv)
 		result = find_worker_program(&daemon.config);
 	if (result != DOCA_SUCCESS)
 		return EXIT_FAILURE;
-	daemon.config.log_level = doca_log_level_get_global_lower_limit(); /* as --log-level left it: the workers' too */
+	daemon.config.log_level = doca_log_level_get_global_lower_limit(); /* as flags and file left them: the workers' too */
+	daemon.config.sdk_log_level = doca_log_level_get_global_sdk_limit();
 	DOCA_LOG_INFO("%s, DOCA %s", argv[0], doca_version_runtime());
 	return daemon_run(&daemon);
 }

@@ -126,17 +126,17 @@ static void consider(struct daemon *daemon, const char *folder, const char *file
 
 /* ---- folders ---- */
 
-static int is_plugin(const struct dirent *entry)
+/* Whatever its name begins with: plugins of others are called libucc_doca_urom_plugin.so, say. */
+static int is_module(const struct dirent *entry)
 {
 	size_t len = strlen(entry->d_name);
-	return strncmp(entry->d_name, "worker_", strlen("worker_")) == 0 && len > strlen("worker_.so") &&
-	       strcmp(entry->d_name + len - strlen(".so"), ".so") == 0;
+	return entry->d_name[0] != '.' && len > strlen(".so") && strcmp(entry->d_name + len - strlen(".so"), ".so") == 0;
 }
 
 static void look_in(struct daemon *daemon, const char *folder)
 {
 	struct dirent **files;
-	int num = scandir(folder, &files, is_plugin, alphasort);
+	int num = scandir(folder, &files, is_module, alphasort);
 	if (num < 0) {
 		DOCA_LOG_WARN("cannot read the plugin folder %s: %s", folder, strerror(errno));
 		return;
@@ -158,7 +158,7 @@ void plugins_discover(struct daemon *daemon)
 	}
 	free(all);
 	if (daemon->num_plugins == 0)
-		DOCA_LOG_WARN("there are no plugins: UROM_PLUGIN_PATH names the folders of worker_*.so files, separated by ';'");
+		DOCA_LOG_WARN("there are no plugins: name the folders of their .so files, separated by ';', in UROM_PLUGIN_PATH or --plugin-path");
 }
 
 const struct daemon_plugin *plugins_find(const struct daemon *daemon, uint64_t id)

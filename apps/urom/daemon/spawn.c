@@ -16,7 +16,7 @@
 
 #define SOCKET_FD 3 /* in the worker, beside standard output and error, which are one pipe */
 #define PULSE_FD 4
-#define NUMBERS 6
+#define NUMBERS 7
 
 extern char **environ;
 
@@ -26,7 +26,7 @@ struct numbers {
 	char text[NUMBERS][32];
 };
 
-#define FIXED_ARGS 16
+#define FIXED_ARGS 18
 
 /* Each plugin is named as so_path:id, behind all options. */
 static char **make_args(const struct daemon *daemon, const struct daemon_worker *worker, struct numbers *numbers)
@@ -41,10 +41,11 @@ static char **make_args(const struct daemon *daemon, const struct daemon_worker 
 	snprintf(numbers->text[3], sizeof(numbers->text[3]), "%u", daemon->config.message_max);
 	snprintf(numbers->text[4], sizeof(numbers->text[4]), "%u", daemon->config.log_level);
 	snprintf(numbers->text[5], sizeof(numbers->text[5]), "%u", daemon->config.memory_max_mib);
+	snprintf(numbers->text[6], sizeof(numbers->text[6]), "%u", daemon->config.sdk_log_level);
 	const char *const fixed[FIXED_ARGS] = {
 		daemon->config.worker_program, "--fd", numbers->text[0], "--pulse-fd", numbers->text[1], "--id", numbers->text[2],
 		"--bind", daemon->config.bind, "--max-msg-size", numbers->text[3], "--log-level", numbers->text[4],
-		"--max-memory", numbers->text[5], "--",
+		"--sdk-log-level", numbers->text[6], "--max-memory", numbers->text[5], "--",
 	};
 	memcpy((void *)args, (const void *)fixed, sizeof(fixed));
 	for (uint64_t left = worker->plugins; left != 0; left &= left - 1) {

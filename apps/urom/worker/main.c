@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * doca_urom_worker: one worker of the UROM service, started by doca_urom_daemon.
- *
- *   doca_urom_worker --fd N --pulse-fd N --id ID --bind ADDRESS --max-msg-size N --log-level N --max-memory MIB -- SO_PATH:ID ...
- *   doca_urom_worker --probe SO_PATH          prints the plugin's version, or what is wrong with it
- */
+/* doca_urom_worker: one worker of the UROM service, started by doca_urom_daemon. See usage below. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
@@ -77,7 +72,7 @@ static void offer_to_die_first(void)
 
 struct arguments {
 	int pulse_fd;
-	uint32_t log_level;
+	uint32_t log_level, sdk_log_level;
 	rlim_t memory_mib;
 };
 
@@ -117,7 +112,8 @@ static bool parse(int argc, char **argv, struct worker *worker, struct arguments
 		{"fd", required_argument, NULL, 'f'},	{"id", required_argument, NULL, 'i'},
 		{"bind", required_argument, NULL, 'b'}, {"max-msg-size", required_argument, NULL, 'm'},
 		{"log-level", required_argument, NULL, 'l'}, {"pulse-fd", required_argument, NULL, 'p'},
-		{"max-memory", required_argument, NULL, 'M'}, {NULL, 0, NULL, 0},
+		{"max-memory", required_argument, NULL, 'M'}, {"sdk-log-level", required_argument, NULL, 's'},
+		{NULL, 0, NULL, 0},
 	};
 	bool ok = true;
 	worker->parent_fd = -1;
@@ -138,6 +134,9 @@ static bool parse(int argc, char **argv, struct worker *worker, struct arguments
 		case 'l':
 			arguments->log_level = (uint32_t)atoi(optarg);
 			break;
+		case 's':
+			arguments->sdk_log_level = (uint32_t)atoi(optarg);
+			break;
 		case 'p':
 			arguments->pulse_fd = atoi(optarg);
 			break;
@@ -153,21 +152,40 @@ static bool parse(int argc, char **argv, struct worker *worker, struct arguments
 	return ok && worker->parent_fd >= 0 && worker->bind_len != 0 && worker->message_max >= UROM_MESSAGE_MIN && worker->num_plugins != 0;
 }
 
+static const char usage[] =
+	"Usage: doca_urom_worker --fd N --pulse-fd N --id ID --bind ADDRESS --max-msg-size N [OPTION]... [--] SO_PATH:ID ...\n"
+	"       doca_urom_worker --probe SO_PATH\n"
+	"\n"
+	"One worker of the UROM service. doca_urom_daemon starts it; by hand only --probe is of use.\n"
+	"\n"
+	"  --fd N              the socket, inherited, by which it reports to the daemon\n"
+	"  --pulse-fd N        memory shared with the daemon, in which it shows that it moves\n"
+	"  --id ID             the worker's id\n"
+	"  --bind ADDRESS      address to listen on for the clients that the daemon sends; the port is any that is free\n"
+	"  --max-msg-size N    largest command or notification, bytes\n"
+	"  --log-level N       its own messages and the plugins', 10 (none) to 70 (all), by tens\n"
+	"  --sdk-log-level N   the libraries' messages, likewise\n"
+	"  --max-memory MIB    memory that it may have; 0 is no limit\n"
+	"  SO_PATH:ID          a plugin and its id, a power of two\n"
+	"  --probe SO_PATH     loads the plugin and prints its version, or what is wrong with it\n";
+
 int main(int argc, char **argv)
 {
 	static struct worker worker;
-	struct arguments arguments = {.pulse_fd = -1, .log_level = DOCA_LOG_LEVEL_INFO};
+	struct arguments arguments = {.pulse_fd = -1, .log_level = DOCA_LOG_LEVEL_INFO, .sdk_log_level = DOCA_LOG_LEVEL_WARNING};
 	struct doca_log_backend *sdk;
 	if (argc == 3 && strcmp(argv[1], "--probe") == 0)
 		return probe(argv[2]);
+	if (argc == 2 && (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0))
+		return fputs(usage, stdout) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 	if (!parse(argc, argv, &worker, &arguments) || !map_pulse(arguments.pulse_fd, &worker)) {
-		fprintf(stderr, "%s is started by doca_urom_daemon, not by hand\n", argv[0]);
+		fprintf(stderr, "%s is started by doca_urom_daemon, not by hand (--help says more)\n", argv[0]);
 		return EXIT_FAILURE;
 	}
 	if (doca_log_backend_create_standard() != DOCA_SUCCESS || doca_log_backend_create_with_file_sdk(stderr, &sdk) != DOCA_SUCCESS)
 		return EXIT_FAILURE;
 	doca_log_level_set_global_lower_limit(arguments.log_level);
-	doca_log_backend_set_sdk_level(sdk, DOCA_LOG_LEVEL_WARNING);
+	doca_log_level_set_global_sdk_limit(arguments.sdk_log_level);
 	signal(SIGPIPE, SIG_IGN);
 	offer_to_die_first();
 	if (arguments.memory_mib != 0)

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Usage: options_test.py DAEMON WORKER PLUGIN_FOLDER. Each option of doca_urom_daemon by flag, by JSON file and by variable; what its
+help says; and what it says of wrong values."""
+import json, os, re, shutil, signal, subprocess, sys, tempfile, time
+
+daemon, worker, plugins = (os.path.abspath(path) for path in sys.argv[1:4])
+work = tempfile.mkdtemp()
+wrong = []
+VARIABLES = {
+    "max-msg-size": "UROM_MAX_MSG_SIZE", "max-workers": "UROM_MAX_WORKERS", "bind": "UROM_BIND", "port": "UROM_PORT",
+    "secret-file": "UROM_SECRET_FILE", "plugin-path": "UROM_PLUGIN_PATH", "log-level": "UROM_LOG_LEVEL",
+    "sdk-log-level": "UROM_SDK_LOG_LEVEL", "max-worker-memory": "UROM_MAX_WORKER_MEMORY", "plugin-timeout": "UROM_PLUGIN_TIMEOUT",
+}
+GENERAL = ("log-level", "sdk-log-level")
+
+
+def expect(condition, what):
+    if not condition:
+        wrong.append(what)
+
+
+def json_file(options):
+    path = os.path.join(work, "flags.json")
+    with open(path, "w") as file:
+        json.dump({"doca_general_flags": {name: value for name, value in options.items() if name in GENERAL},
+                   "doca_program_flags": {name: value for name, value in options.items() if name not in GENERAL}}, file)
+    return ["--json", path]
+
+
+def run(args, variables, until=None):
+    """The daemon's exit code, None when it was ended by SIGTERM after printing what is awaited, and what it printed."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("UROM_")}
+    environment.update(variables, SOFTFIELD_RUNTIME=os.path.join(work, "run"))
+    out = open(os.path.join(work, "out"), "w+")
+    process = subprocess.Popen([daemon] + args, env=environment, stdout=out, stderr=subprocess.STDOUT)
+    deadline = time.monotonic() + 30
+    text, code, ended_by_us = "", None, False
+    while time.monotonic() < deadline:
+        code = process.poll()
+        text = open(out.name).read()
+        if code is not None:
+            break
+        if until is not None and not ended_by_us and until(text, process):
+            process.send_signal(signal.SIGTERM)
+            ended_by_us = True
+        time.sleep(0.02)
+    if code is None:
+        process.kill()
+        process.wait()
+        wrong.append(f"{args} {variables}: still running: {text}")
+    return (None if ended_by_us and code == 0 else code), open(out.name).read()
+
+
+def listening(text, process):
+    return re.search(r"listening on .* bytes\n", text)
+
+
+def listens(pid, address):
+    rows = [row.split() for row in open(f"/proc/{pid}/net/tcp").read().splitlines()[1:]]
+    inodes = [row[9] for row in rows if row[1].startswith(address) and row[3] == "0A"]
+    links = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
+    return any(f"socket:[{inode}]" in links for inode in inodes)
+
+
+def said(way, options):
+    """The arguments and variables that say the options in one of the three ways."""
+    if way == "flag":
+        return [word for name, value in options.items() for word in (f"--{name}", str(value))], {}
+    if way == "file":
+        return json_file(options), {}
+    return [], {VARIABLES[name]: str(value) for name, value in options.items()}
+
+
+secret = os.path.join(work, "secret")
+with open(os.open(secret, os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
+    file.write("a secret of many bytes, the same for all who may")
+
+# ---- each of three ways ----
+everything = {"port": 0, "bind": "127.0.0.2", "max-msg-size": 8192, "max-workers": 7, "secret-file": secret, "plugin-path": plugins,
+              "max-worker-memory": 64, "plugin-timeout": 3}
+for way in ("flag", "file", "variable"):
+    args, variables = said(way, everything)
+    code, text = run(args, variables, listening)
+    expect(code is None, f"all by {way}: ended with {code}: {text}")
+    for part in (r"listening on 127\.0\.0\.2 port [1-9]\d*, 1 plugins, at most 7 workers, messages of 8192 bytes",
+                 r"plugin .*/worker_graph\.so, version \d+, id 0x1"):
+        expect(re.search(part, text), f"all by {way}: no {part} in: {text}")
+    # what a missing secret is called comes from the library, whose level is another
+    args, variables = said(way, {"secret-file": work + "/none", "port": 0})
+    code, text = run(args, variables)
+    expect(code == 1 and work + "/none" in text, f"a missing secret by {way}: {code}: {text}")
+    args, variables = said(way, {"secret-file": work + "/none", "port": 0, "sdk-log-level": 10})
+    code, text = run(args, variables)
+    expect(code == 1 and work + "/none" not in text, f"sdk-log-level by {way}: {code}: {text}")
+    # silence: what the daemon listens on is seen, not read
+    args, variables = said(way, {"log-level": 10, "sdk-log-level": 10, "bind": "127.0.0.2", "port": 0, "secret-file": secret})
+    code, text = run(args, variables, lambda text, process: listens(process.pid, "0200007F"))
+    expect(code is None and text == "", f"log-level by {way}: {code}: {text}")
+
+# ---- short names, as the UROM service has them ----
+code, text = run(["-l", "60", "-m", "16384", "--port", "0"], {}, listening)
+expect(code is None and "messages of 16384 bytes" in text, f"-l -m: {code}: {text}")
+
+# ---- which counts more: flag, file, variable ----
+for args, variables, found in ((["-m", "8192"] + json_file({"max-msg-size": 16384}), {"UROM_MAX_MSG_SIZE": "32768"}, 8192),
+                               (json_file({"max-msg-size": 16384}), {"UROM_MAX_MSG_SIZE": "32768"}, 16384),
+                               ([], {"UROM_MAX_MSG_SIZE": "32768"}, 32768), ([], {"UROM_MAX_MSG_SIZE": ""}, 4096)):
+    code, text = run(args + ["--port", "0"], variables, listening)
+    expect(code is None and f"messages of {found} bytes" in text, f"{args} {variables}: not {found}: {text}")
+code, text = run(["--port", "0", "-l", "50"], {"UROM_LOG_LEVEL": "10"}, listening)
+expect(code is None and "listening on" in text, f"-l against UROM_LOG_LEVEL: {code}: {text}")
+
+# ---- IPv6 ----
+if os.path.exists("/proc/net/if_inet6") and open("/proc/net/if_inet6").read():
+    code, text = run(["--bind", "::1", "--port", "0"], {}, listening)
+    expect(code is None and "listening on ::1 port" in text, f"IPv6: {code}: {text}")
+
+# ---- wrong values: refused, and said in one line what is wrong ----
+for name, value, text in (("port", "70000", "is 70000, possible are 0 to 65535"), ("max-msg-size", "10", "is 10, possible are"),
+                          ("max-workers", "0", "is 0, possible are 1 to"),
+                          ("max-worker-memory", "3", "is 3, possible are 0 and 16 to"), ("plugin-timeout", "-1", "is -1, possible are 0 to"), ("bind", "1" * 100, "has more than 63 bytes"),
+                          ("bind", "not.an.address", "not.an.address"), ("log-level", "55", "55"), ("port", "12x", "12x"),
+                          ("sdk-log-level", "200", "200")):
+    for way in ("flag", "variable"):
+        args, variables = said(way, {name: value})
+        code, out = run(args, variables)
+        lines = [line for line in out.splitlines() if text in line]
+        expect(code == 1 and len(lines) == 1, f"{name} {value} by {way}: {code}: {out}")
+        if way == "variable" and name != "bind":
+            expect(VARIABLES[name] in out and len(out.splitlines()) == 1, f"{VARIABLES[name]} is not named, alone: {out}")
+code, text = run(["--bind", "0.0.0.0"], {})
+expect(code == 1 and "--secret-file" in text and len(text.splitlines()) == 1, f"any address without a secret: {text}")
+
+# ---- help ----
+help_text = subprocess.run([daemon, "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
+for name, variable in VARIABLES.items():
+    lines = [line for line in help_text.splitlines() if f"--{name} " in line]
+    expect(len(lines) == 1 and (name in GENERAL or f"[{variable}]" in lines[0]), f"help of --{name}: {lines}")
+expect("-m, --max-msg-size" in help_text and "-l, --log-level" in help_text and "-j, --json" in help_text, "help: short names")
+found = subprocess.run([worker, "--help"], stdout=subprocess.PIPE, text=True)
+expect(found.returncode == 0 and all(f"  {flag}" in found.stdout for flag in ("--fd", "--probe", "SO_PATH:ID")), "the worker's help")
+found = subprocess.run([worker], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+expect(found.returncode == 1 and "--help" in found.stdout, "the worker without arguments")
+
+shutil.rmtree(work)
+print("\n".join(wrong))
+sys.exit(1 if wrong else 0)
