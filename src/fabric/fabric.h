@@ -37,6 +37,7 @@
 #include "fabric/window.h"
 
 #define SF_NAME_MAX 256		/* a listener's name, with its NUL */
+#define SF_REACH_MAX 200	/* where a listener is found by a network, with its NUL: NAME@REACH is less than SF_NAME_MAX */
 #define SF_PRIVATE_MAX 1024	/* private data of a connect, accept or reject, bytes */
 #define SF_HEADER_MAX 48	/* header bytes that travel with a send or a write and arrive with the receive */
 #define SF_DESCRIPTOR_MAX 1024	/* an exported region's descriptor, bytes */
@@ -159,6 +160,7 @@ struct sf_port_handler {
 
 enum sf_listen_flags {
 	SF_LISTEN_AUTO = 1 << 0, /* accepted without the port's thread: the peer's sf_link_connect completes though we do not poll */
+	SF_LISTEN_PORT = 1 << 1, /* at a port of the device's network addresses: see sf_listener_open */
 };
 
 /* What a provider implements. The inline functions below are how everybody calls it; each one's comment is its contract.
@@ -196,6 +198,7 @@ struct sf_fabric_ops {
 
 	doca_error_t (*listener_open)(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **listener);
 	void (*listener_close)(struct sf_listener *listener);
+	doca_error_t (*listener_reach)(struct sf_listener *listener, char reach[SF_REACH_MAX]);
 
 	doca_error_t (*link_connect)(struct sf_port *port, const char *name, const void *data, size_t len, void *user, struct sf_link **link);
 	doca_error_t (*link_accept)(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **link);
@@ -328,11 +331,20 @@ static inline doca_error_t sf_port_post_recv(struct sf_port *port, struct sf_rec
  * sender is just filling ends with its message, or with CONNECTION_ABORTED if that sender does not finish within a second. */
 static inline void sf_port_flush_recvs(struct sf_port *port) { port->ops->port_flush_recvs(port); }
 
-/* Listens on a name. ALREADY_EXIST: a live process (or this one) listens there. A name left by a dead process is taken over.
+/* Listens on a name. SF_LISTEN_PORT, with SF_CAP_OTHER_MACHINE only: the name is NAME@:PORT, a port of the device's own addresses,
+ * where anybody may call, as NAME@HOST:PORT, from this machine or another. ALREADY_EXIST: a live process (or this one) listens there. A name left by a dead process is taken over.
  * NOT_PERMITTED: the runtime folder is not ours. May block briefly. */
 static inline doca_error_t sf_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **listener)
 {
 	return port->ops->listener_open(port, name, flags, user, listener);
+}
+
+/* Where processes find the listener that do not share this one's runtime folder: they connect to NAME@REACH. Empty where none can,
+ * as with a provider without SF_CAP_OTHER_MACHINE. From here on it listens there; who comes has to bring what REACH holds.
+ * May block briefly. BAD_CONFIG: it cannot listen where the user wants it to. */
+static inline doca_error_t sf_listener_reach(struct sf_listener *listener, char reach[SF_REACH_MAX])
+{
+	return listener->ops->listener_reach(listener, reach);
 }
 
 /* Stops listening. Pending requests are refused; links stay. */

@@ -125,7 +125,7 @@ static const char *why_not(doca_error_t status, const void *data, size_t len)
 	case DOCA_ERROR_NOT_PERMITTED:
 		return "another user's process listens there";
 	case DOCA_ERROR_TIME_OUT:
-		return "the process that listens there does not answer: is it stopped?";
+		return "no way there, or the process that listens there does not answer: is it stopped?";
 	case DOCA_ERROR_FULL:
 		return "too many call there at a time";
 	default:
@@ -179,13 +179,15 @@ static void pack_call(const struct doca_rdma *rdma, enum doca_rdma_addr_type typ
 	rdma_cm_call_pack(&call, out);
 }
 
-static doca_error_t open_link(struct doca_rdma_connection *connection, const struct sf_device *device)
+static doca_error_t open_link(struct doca_rdma_connection *connection)
 {
 	char name[SF_NAME_MAX];
 	uint8_t call[RDMA_CM_CALL_SIZE];
-	rdma_cm_name(device, connection->addr.port, name);
+	doca_error_t result = rdma_cm_peer_name(connection->rdma, &connection->addr, name);
+	if (result != DOCA_SUCCESS)
+		return result;
 	pack_call(connection->rdma, connection->addr.type, call);
-	doca_error_t result = sf_link_connect(connection->rdma->port, name, call, sizeof(call), connection, &connection->out);
+	result = sf_link_connect(connection->rdma->port, name, call, sizeof(call), connection, &connection->out);
 	if (result == DOCA_SUCCESS)
 		return DOCA_SUCCESS;
 	SF_LOG_ERR("rdma: cannot call %s port %u: %s", connection->addr.text, connection->addr.port,
@@ -195,9 +197,8 @@ static doca_error_t open_link(struct doca_rdma_connection *connection, const str
 
 static bool call_again(struct doca_rdma_connection *connection)
 {
-	const struct sf_device *device = rdma_addr_device(&connection->addr);
 	connection->again_ns = 0;
-	if (device == NULL || open_link(connection, device) != DOCA_SUCCESS)
+	if (open_link(connection) != DOCA_SUCCESS)
 		fail_to_connect(connection, "the device of that address cannot be called");
 	return true;
 }
@@ -368,9 +369,6 @@ doca_error_t doca_rdma_connect_to_addr(struct doca_rdma *rdma, struct doca_rdma_
 			   "doca_rdma_set_connection_state_callbacks before start");
 		return DOCA_ERROR_BAD_STATE;
 	}
-	const struct sf_device *device = rdma_addr_device(addr);
-	if (device == NULL)
-		return DOCA_ERROR_CONNECTION_ABORTED;
 	struct doca_rdma_connection *connection = rdma_connection_take(rdma);
 	if (connection == NULL) {
 		SF_LOG_ERR("rdma connect: the instance has its %u connections: doca_rdma_set_max_num_connections before start",
@@ -383,7 +381,7 @@ doca_error_t doca_rdma_connect_to_addr(struct doca_rdma *rdma, struct doca_rdma_
 	connection->addr.embedded = true;
 	connection->deadline_ns = rdma_now_ns() + rdma->request_timeout_ms * UINT64_C(1000000);
 	connection->give_up_ns = rdma_now_ns() + RDMA_CM_GRACE_NS;
-	result = open_link(connection, device);
+	result = open_link(connection);
 	if (result != DOCA_SUCCESS) {
 		rdma_connection_release(connection);
 		return result;

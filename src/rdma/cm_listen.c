@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ports that are listened to, and the peers that call there. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
-#include "core/dev.h"
 #include "rdma/rdma.h"
 
 struct rdma_listener {
@@ -24,11 +22,6 @@ struct rdma_call {
 	uint64_t deadline_ns; /* then it is refused, if there is no room */
 	struct rdma_call *next;
 };
-
-void rdma_cm_name(const struct sf_device *device, uint16_t port, char name[SF_NAME_MAX])
-{
-	snprintf(name, SF_NAME_MAX, "rdma-cm/%s/%u", device->key, port);
-}
 
 /* ---- calls ---- */
 
@@ -253,9 +246,9 @@ doca_error_t doca_rdma_start_listen_to_port(struct doca_rdma *rdma, uint16_t por
 	}
 	listener->rdma = rdma;
 	listener->port = port;
-	rdma_cm_name(sf_dev_desc(rdma->dev), port, name);
+	uint32_t flags = rdma_cm_listen_name(rdma, port, name);
 	/* A port in use is logged by the fabric. */
-	if (sf_listener_open(rdma->port, name, 0, listener, &listener->listener) != DOCA_SUCCESS) {
+	if (sf_listener_open(rdma->port, name, flags, listener, &listener->listener) != DOCA_SUCCESS) {
 		free(listener);
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	}

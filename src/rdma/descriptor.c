@@ -9,6 +9,7 @@
 #define DESCRIPTOR_MAGIC UINT32_C(0x44524653) /* SFRD */
 #define GREETING_MAGIC UINT32_C(0x47524653)   /* SFRG */
 #define WIRE_VERSION 1
+#define DESCRIPTOR_VERSION 2
 
 enum {
 	AT_MAGIC = 0,
@@ -16,31 +17,33 @@ enum {
 	AT_TRANSPORT = 8,
 	AT_PERMISSIONS = 10,
 	AT_TOKEN = 12,
-	AT_NAME = AT_TOKEN + RDMA_TOKEN_SIZE,
-	AT_SUM = AT_NAME + RDMA_NAME_MAX,
-	AT_SLOT = AT_SUM + 8,
-	AT_END = AT_SLOT + 4,
+	AT_SLOT = AT_TOKEN + RDMA_TOKEN_SIZE,
+	AT_NAME_LEN = AT_SLOT + 4,
+	AT_SUM = AT_NAME_LEN + 4,
+	AT_NAME = AT_SUM + 8,
 };
 
-_Static_assert(AT_END == RDMA_DESCRIPTOR_SIZE, "a descriptor is as long as its fields");
+_Static_assert(AT_NAME == RDMA_DESCRIPTOR_HEAD, "a descriptor's head is as long as its fields");
 
 /* Over all bytes but the sum's own. */
-static uint64_t checksum(const uint8_t *bytes)
+static uint64_t checksum(const uint8_t *bytes, size_t len)
 {
-	return sf_checksum(sf_checksum(SF_CHECKSUM_BEGIN, bytes, AT_SUM), bytes + AT_SLOT, RDMA_DESCRIPTOR_SIZE - AT_SLOT);
+	return sf_checksum(sf_checksum(SF_CHECKSUM_BEGIN, bytes, AT_SUM), bytes + AT_NAME, len - AT_NAME);
 }
 
-void rdma_descriptor_pack(const struct rdma_descriptor *descriptor, uint8_t out[RDMA_DESCRIPTOR_SIZE])
+size_t rdma_descriptor_pack(const struct rdma_descriptor *descriptor, uint8_t out[RDMA_DESCRIPTOR_MAX])
 {
-	memset(out, 0, RDMA_DESCRIPTOR_SIZE);
+	const size_t name_len = strlen(descriptor->name), len = AT_NAME + name_len;
 	sf_put_le32(out + AT_MAGIC, DESCRIPTOR_MAGIC);
-	sf_put_le32(out + AT_VERSION, WIRE_VERSION);
+	sf_put_le32(out + AT_VERSION, DESCRIPTOR_VERSION);
 	sf_put_le16(out + AT_TRANSPORT, descriptor->transport);
 	sf_put_le16(out + AT_PERMISSIONS, descriptor->permissions);
 	memcpy(out + AT_TOKEN, descriptor->token, RDMA_TOKEN_SIZE);
-	memcpy(out + AT_NAME, descriptor->name, RDMA_NAME_MAX);
 	sf_put_le32(out + AT_SLOT, descriptor->slot);
-	sf_put_little(out + AT_SUM, checksum(out), 8);
+	sf_put_le32(out + AT_NAME_LEN, (uint32_t)name_len);
+	memcpy(out + AT_NAME, descriptor->name, name_len);
+	sf_put_little(out + AT_SUM, checksum(out, len), 8);
+	return len;
 }
 
 doca_error_t rdma_descriptor_parse(const void *data, size_t len, struct rdma_descriptor *descriptor)
@@ -50,25 +53,28 @@ doca_error_t rdma_descriptor_parse(const void *data, size_t len, struct rdma_des
 		SF_LOG_ERR("remote connection details of %zu bytes were not made by doca_rdma_export", len);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (sf_get_le32(in + AT_VERSION) != WIRE_VERSION) {
+	if (sf_get_le32(in + AT_VERSION) != DESCRIPTOR_VERSION) {
 		SF_LOG_ERR(
 			"remote connection details are of version %u, this library reads %d: use the same release on both sides",
-			sf_get_le32(in + AT_VERSION), WIRE_VERSION);
+			sf_get_le32(in + AT_VERSION), DESCRIPTOR_VERSION);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (len != RDMA_DESCRIPTOR_SIZE) {
-		SF_LOG_ERR("remote connection details have %zu bytes of %d: copy them whole", len, RDMA_DESCRIPTOR_SIZE);
+	const uint32_t name_len = len >= AT_NAME ? sf_get_le32(in + AT_NAME_LEN) : 0;
+	if (len < AT_NAME || (name_len < SF_NAME_MAX && len != AT_NAME + name_len)) {
+		SF_LOG_ERR("remote connection details have %zu bytes of %zu: copy them whole", len, (size_t)AT_NAME + name_len);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (sf_get_little(in + AT_SUM, 8) != checksum(in) || memchr(in + AT_NAME, '\0', RDMA_NAME_MAX) == NULL || in[AT_NAME] == '\0') {
+	if (name_len == 0 || name_len >= SF_NAME_MAX || sf_get_little(in + AT_SUM, 8) != checksum(in, len) ||
+	    memchr(in + AT_NAME, '\0', name_len) != NULL) {
 		SF_LOG_ERR("remote connection details were altered on their way");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
+	memset(descriptor, 0, sizeof(*descriptor));
 	descriptor->transport = sf_get_le16(in + AT_TRANSPORT);
 	descriptor->permissions = sf_get_le16(in + AT_PERMISSIONS);
 	memcpy(descriptor->token, in + AT_TOKEN, RDMA_TOKEN_SIZE);
-	memcpy(descriptor->name, in + AT_NAME, RDMA_NAME_MAX);
 	descriptor->slot = sf_get_le32(in + AT_SLOT);
+	memcpy(descriptor->name, in + AT_NAME, name_len);
 	return DOCA_SUCCESS;
 }
 

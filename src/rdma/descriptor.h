@@ -11,17 +11,19 @@
 
 #include <doca_error.h>
 
+#include "fabric/fabric.h"
+
 #define RDMA_TOKEN_SIZE 16
-#define RDMA_NAME_MAX 48 /* a listener's name, with its NUL */
-#define RDMA_DESCRIPTOR_SIZE 88
+#define RDMA_DESCRIPTOR_HEAD 44 /* and behind it the name, without a NUL */
+#define RDMA_DESCRIPTOR_MAX (RDMA_DESCRIPTOR_HEAD + SF_NAME_MAX - 1)
 #define RDMA_GREETING_SIZE 44
 
 struct rdma_descriptor {
 	uint32_t transport;		/* enum doca_rdma_transport_type */
 	uint32_t permissions;		/* of the instance, for its peers */
 	uint8_t token[RDMA_TOKEN_SIZE]; /* the connection's: random */
-	char name[RDMA_NAME_MAX];
-	uint32_t slot; /* where the instance finds the connection */
+	uint32_t slot;			/* where the instance finds the connection */
+	char name[SF_NAME_MAX];		/* its listener's, as the fabric finds it from wherever the descriptor goes */
 };
 
 struct rdma_greeting {
@@ -30,7 +32,8 @@ struct rdma_greeting {
 	uint32_t slot;		       /* of the descriptor that is called */
 };
 
-void rdma_descriptor_pack(const struct rdma_descriptor *descriptor, uint8_t out[RDMA_DESCRIPTOR_SIZE]);
+/* Returns how long it is. */
+size_t rdma_descriptor_pack(const struct rdma_descriptor *descriptor, uint8_t out[RDMA_DESCRIPTOR_MAX]);
 
 /* INVALID_VALUE, logged: truncated, altered, of another version. */
 doca_error_t rdma_descriptor_parse(const void *data, size_t len, struct rdma_descriptor *descriptor);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Connecting by descriptors that the programs exchange. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -103,6 +104,16 @@ void rdma_guests_close(struct doca_rdma *rdma, const struct doca_rdma_connection
 
 /* ---- public ---- */
 
+/* As the fabric finds it from another machine, where it reaches there. */
+static doca_error_t name_listener(struct doca_rdma *rdma, char name[SF_NAME_MAX])
+{
+	char reach[SF_REACH_MAX];
+	doca_error_t result = sf_listener_reach(rdma->listener, reach);
+	if (result == DOCA_SUCCESS)
+		snprintf(name, SF_NAME_MAX, "%s%s%s", rdma->name, reach[0] != '\0' ? "@" : "", reach);
+	return result;
+}
+
 doca_error_t doca_rdma_export(struct doca_rdma *rdma, const void **local_rdma_conn_details, size_t *local_rdma_conn_details_size,
 			      struct doca_rdma_connection **rdma_connection)
 {
@@ -117,6 +128,8 @@ doca_error_t doca_rdma_export(struct doca_rdma *rdma, const void **local_rdma_co
 		SF_LOG_ERR("rdma export: no random bytes for the connection");
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	}
+	if (name_listener(rdma, descriptor.name) != DOCA_SUCCESS) /* the fabric has said why */
+		return DOCA_ERROR_CONNECTION_ABORTED;
 	struct doca_rdma_connection *connection = rdma_connection_take(rdma);
 	if (connection == NULL) {
 		SF_LOG_ERR("rdma export: the instance has its %u connections: doca_rdma_set_max_num_connections before start",
@@ -125,11 +138,9 @@ doca_error_t doca_rdma_export(struct doca_rdma *rdma, const void **local_rdma_co
 	}
 	descriptor.slot = connection->id;
 	memcpy(connection->token, descriptor.token, RDMA_TOKEN_SIZE);
-	memcpy(descriptor.name, rdma->name, RDMA_NAME_MAX);
-	rdma_descriptor_pack(&descriptor, connection->descriptor);
+	*local_rdma_conn_details_size = rdma_descriptor_pack(&descriptor, connection->descriptor);
 	connection->state = RDMA_CONNECTION_EXPORTED;
 	*local_rdma_conn_details = connection->descriptor;
-	*local_rdma_conn_details_size = RDMA_DESCRIPTOR_SIZE;
 	*rdma_connection = connection;
 	return DOCA_SUCCESS;
 }
@@ -156,6 +167,11 @@ static doca_error_t check_peer(const struct doca_rdma_connection *connection, co
 	if (peer->transport != rdma->transport) {
 		SF_LOG_ERR("rdma connect: the peer's transport is %s, this instance's is %s: set the same on both sides",
 			   rdma_transport_name(peer->transport), rdma_transport_name(rdma->transport));
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (strchr(peer->name, '@') != NULL && (rdma->port->ops->caps & SF_CAP_OTHER_MACHINE) == 0) {
+		SF_LOG_ERR("rdma connect: the details are of an instance on a real RDMA device, this one's device is a software one: "
+			   "open a real device on both sides, or a software one");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (memcmp(peer->token, connection->token, RDMA_TOKEN_SIZE) == 0) {

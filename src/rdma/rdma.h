@@ -34,6 +34,10 @@
 #include "rdma/descriptor.h"
 #include "rdma/limits.h"
 
+#define RDMA_NAME_MAX 48 /* a listener's name inside the machine, with its NUL */
+
+_Static_assert(RDMA_NAME_MAX + SF_REACH_MAX <= SF_NAME_MAX, "a name with its reach is a name");
+
 /* What goes with an immediate: its four bytes as they are, and the receive's opcode. */
 #define RDMA_HEADER_SIZE 5
 
@@ -73,7 +77,7 @@ struct doca_rdma_connection {
 	doca_error_t lost_by; /* what became of the peer, once LOST; or SUCCESS */
 	union doca_data user_data;
 	uint8_t token[RDMA_TOKEN_SIZE];
-	uint8_t descriptor[RDMA_DESCRIPTOR_SIZE]; /* the program's to read */
+	uint8_t descriptor[RDMA_DESCRIPTOR_MAX];  /* the program's to read */
 	struct rdma_descriptor peer;		  /* CONNECTED and later */
 	struct sf_link *out;			  /* ours to the peer, or NULL */
 	struct sf_link *in;			  /* the peer's to us, or NULL */
@@ -135,7 +139,7 @@ struct doca_rdma {
 	struct sf_reach_cache reach;
 	struct sf_port *port;
 	struct sf_listener *listener;
-	char name[RDMA_NAME_MAX];
+	char name[RDMA_NAME_MAX]; /* of the listener */
 	int retry_fd; /* a timerfd: event-driven, while tasks wait */
 	bool retry_set;
 	struct doca_rdma_connection *connections; /* kept until the next start, or destroy */
@@ -234,6 +238,16 @@ bool rdma_cm_progress(struct doca_rdma *rdma);
 /* Is one due? If not, *wait_ns is when one may be: nanoseconds from now, or 0. */
 bool rdma_cm_is_due(const struct doca_rdma *rdma, uint64_t *wait_ns);
 
+/* ---- cm_name.c ---- */
+
+/* Is the instance on a device whose addresses are those of a network? Then peers on other machines call it, and it them. */
+bool rdma_is_on_network(const struct doca_rdma *rdma);
+/* The name under which the instance listens to a port, and the flags of the listener. */
+uint32_t rdma_cm_listen_name(const struct doca_rdma *rdma, uint16_t port, char name[SF_NAME_MAX]);
+/* The name under which a peer is called. CONNECTION_ABORTED, logged: no device of ours has the address, and it is none of a
+ * network for this instance. */
+doca_error_t rdma_cm_peer_name(const struct doca_rdma *rdma, const struct doca_rdma_addr *addr, char name[SF_NAME_MAX]);
+
 /* ---- cm_listen.c ---- */
 
 void rdma_cm_requested(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
@@ -243,8 +257,6 @@ bool rdma_cm_calls_due(const struct doca_rdma *rdma, uint64_t now_ns, uint64_t *
 bool rdma_cm_take_calls(struct doca_rdma *rdma);
 /* Turns down the request that a connection has. */
 void rdma_cm_refuse(struct doca_rdma_connection *connection, enum rdma_cm_reason reason);
-/* Writes the name under which a device's port is listened to. */
-void rdma_cm_name(const struct sf_device *device, uint16_t port, char name[SF_NAME_MAX]);
 /* Closes all ports that are listened to; who calls there is refused. */
 void rdma_cm_close_listeners(struct doca_rdma *rdma);
 

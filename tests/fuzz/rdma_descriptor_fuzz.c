@@ -13,7 +13,7 @@ static void try_details(const uint8_t *data, size_t size)
 	struct rdma_descriptor descriptor;
 
 	if (rdma_descriptor_parse(data, size, &descriptor) == DOCA_SUCCESS)
-		assert(descriptor.name[0] != '\0' && memchr(descriptor.name, '\0', RDMA_NAME_MAX) != NULL);
+		assert(descriptor.name[0] != '\0' && memchr(descriptor.name, '\0', SF_NAME_MAX) != NULL);
 }
 
 static void try_greeting(const uint8_t *data, size_t size)
@@ -27,27 +27,30 @@ static void try_greeting(const uint8_t *data, size_t size)
 	assert(size == sizeof(again) && memcmp(again, data, size) == 0);
 }
 
-/* Details of these fields come through as they were, and not with one bit changed. */
+/* Details of these fields come through as they were, and not with one bit changed, nor cut short. */
 static void try_fields(const uint8_t *data, size_t size)
 {
 	struct rdma_descriptor descriptor, parsed;
-	uint8_t packed[RDMA_DESCRIPTOR_SIZE];
-	bool whole;
+	uint8_t packed[RDMA_DESCRIPTOR_MAX];
+	size_t len, at = 5 + sizeof(descriptor.token);
 
 	memset(&descriptor, 0, sizeof(descriptor));
-	if (size < 5 + sizeof(descriptor.token) + sizeof(descriptor.name))
+	if (size < at)
 		return;
 	descriptor.transport = data[0];
 	descriptor.permissions = (uint32_t)data[1] << 8 | data[2];
 	memcpy(descriptor.token, data + 5, sizeof(descriptor.token));
-	memcpy(descriptor.name, data + 5 + sizeof(descriptor.token), sizeof(descriptor.name));
-	rdma_descriptor_pack(&descriptor, packed);
-	whole = descriptor.name[0] != '\0' && memchr(descriptor.name, '\0', RDMA_NAME_MAX) != NULL;
-	assert((rdma_descriptor_parse(packed, sizeof(packed), &parsed) == DOCA_SUCCESS) == whole);
-	if (whole)
+	len = size - at < SF_NAME_MAX - 1 ? size - at : SF_NAME_MAX - 1;
+	memcpy(descriptor.name, data + at, len);
+	len = rdma_descriptor_pack(&descriptor, packed);
+	assert((rdma_descriptor_parse(packed, len, &parsed) == DOCA_SUCCESS) == (descriptor.name[0] != '\0'));
+	if (descriptor.name[0] != '\0') {
+		memset(descriptor.name + strlen(descriptor.name), 0, sizeof(descriptor.name) - strlen(descriptor.name));
 		assert(memcmp(&parsed, &descriptor, sizeof(parsed)) == 0);
-	packed[data[3] % sizeof(packed)] ^= (uint8_t)(1u << (data[4] % 8));
-	assert(rdma_descriptor_parse(packed, sizeof(packed), &parsed) != DOCA_SUCCESS);
+	}
+	assert(rdma_descriptor_parse(packed, len - 1, &parsed) != DOCA_SUCCESS);
+	packed[data[3] % len] ^= (uint8_t)(1u << (data[4] % 8));
+	assert(rdma_descriptor_parse(packed, len, &parsed) != DOCA_SUCCESS);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * All that a peer of the verbs provider can send, without a device: messages between agents, as a stream cut anywhere; the record
- * that begins a message on the wire; the view of a port's receives, which the peer writes into our memory; exported descriptors.
+ * that begins a message on the wire; the view of a port's receives, which the peer writes into our memory; exported descriptors;
+ * where a process is found on a network.
  */
 #include <assert.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/verbs/reach.h"
 #include "fabric/verbs/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -92,16 +94,37 @@ static void descriptor(const uint8_t *data, size_t size)
 	if (sf_verbs_descriptor_unpack(data, size, &unpacked) != DOCA_SUCCESS)
 		return;
 	assert(unpacked.len != 0 && unpacked.addr + unpacked.len > unpacked.addr);
-	assert(strnlen(unpacked.reach, VB_REACH_SIZE) < VB_REACH_SIZE);
+	assert(strnlen(unpacked.reach, SF_REACH_MAX) < SF_REACH_MAX);
 	sf_verbs_descriptor_pack(&unpacked, again);
 	assert(size == sizeof(again));
 }
 
+/* What is parsed is written so that it is parsed the same. */
+static void reach(const uint8_t *data, size_t size)
+{
+	char text[SF_NAME_MAX] = {0}, plain[SF_NAME_MAX], place[SF_REACH_MAX], again[SF_REACH_MAX];
+	struct vb_reach parsed, reparsed;
+
+	memcpy(text, data, size < sizeof(text) - 1 ? size : sizeof(text) - 1);
+	sf_verbs_name_split(text, plain, place);
+	assert(plain[0] != '\0' || text[0] == '\0');
+	assert(place[0] == '\0' || sf_verbs_reach_parse(place, &parsed));
+	(void)sf_verbs_name_port(text);
+	if (!sf_verbs_reach_parse(text, &parsed))
+		return;
+	assert(parsed.num >= 1 && parsed.num <= VB_ADDRS_MAX);
+	sf_verbs_reach_format(&parsed, again);
+	assert(sf_verbs_reach_parse(again, &reparsed));
+	parsed.num = reparsed.num; /* IPv6 addresses may be written longer than they came */
+	memset(parsed.at + parsed.num, 0, (VB_ADDRS_MAX - parsed.num) * sizeof(parsed.at[0]));
+	assert(memcmp(&parsed, &reparsed, sizeof(parsed)) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static void (*const parsers[])(const uint8_t *, size_t) = {stream, record, view, descriptor};
+	static void (*const parsers[])(const uint8_t *, size_t) = {stream, record, view, descriptor, reach};
 
 	if (size != 0)
-		parsers[data[0] % 4](data + 1, size - 1);
+		parsers[data[0] % 5](data + 1, size - 1);
 	return 0;
 }

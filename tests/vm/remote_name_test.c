@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The verbs provider by address, as between machines: a listener and exported memory that are reached over TCP. Skips without an
- * RDMA device. */
+/* The verbs provider as between machines: a listener and exported memory that are reached over TCP, at an address that the user
+ * gives. Skips without an RDMA device. */
 #include "fabric/conformance.h"
 
 #include <stdio.h>
@@ -12,25 +12,29 @@
 #define PORT_FIRST 20000
 #define PORTS 20000
 
-static char reach[64]; /* of the listening process, by its parent's number */
+static char where[64]; /* the listening process listens, by its parent's number */
 
 /* Listens, receives one message, exports, and ends when the link does. */
 static void listening_script(int sock)
 {
 	char descriptor[SF_DESCRIPTOR_MAX] = {0};
 	size_t len = sizeof(descriptor);
+	char reach[SF_REACH_MAX];
 	char folder[] = "/tmp/softfield-far-XXXXXX", lock[sizeof(folder) + 8];
 	struct slot slot;
 	struct end end;
 
 	CHECK(mkdtemp(folder) != NULL); /* the two have no folder in common */
 	setenv("SOFTFIELD_RUNTIME", folder, 1);
-	setenv("SOFTFIELD_VERBS_LISTEN", reach, 1);
+	setenv("SOFTFIELD_VERBS_LISTEN", where, 1);
 	end_open(&end, "dpu0/0000:03:00.0", 4);
 	end_listen(&end, SF_LISTEN_AUTO);
 	CHECK_OK(slot_post(&end, &slot, 0, 4096));
 	CHECK_OK(sf_region_export(end.region, descriptor, &len));
+	CHECK_OK(sf_listener_reach(end.listener, reach));
+	CHECK(strncmp(reach, where, strlen(where)) == 0 && reach[strlen(where)] == '#');
 	say(sock, end.name, sizeof(end.name));
+	say(sock, reach, sizeof(reach));
 	say(sock, &len, sizeof(len));
 	say(sock, descriptor, sizeof(descriptor));
 	WAIT(slot.done == 1);
@@ -47,7 +51,7 @@ static void listening_script(int sock)
 
 static void a_name_with_an_address_is_reached(void)
 {
-	char name[SF_NAME_MAX], far[SF_NAME_MAX + sizeof(reach)], descriptor[SF_DESCRIPTOR_MAX];
+	char name[SF_NAME_MAX], reach[SF_REACH_MAX], far[SF_NAME_MAX + sizeof(reach)], descriptor[SF_DESCRIPTOR_MAX];
 	struct sf_region *import;
 	struct sf_link *link;
 	struct send send;
@@ -55,9 +59,10 @@ static void a_name_with_an_address_is_reached(void)
 	struct end end;
 	size_t len;
 
-	(void)snprintf(reach, sizeof(reach), "127.0.0.1:%d", PORT_FIRST + (int)getpid() % PORTS);
+	(void)snprintf(where, sizeof(where), "127.0.0.1:%d", PORT_FIRST + (int)getpid() % PORTS);
 	peer_fork(&peer, listening_script);
 	hear(peer.sock, name, sizeof(name));
+	hear(peer.sock, reach, sizeof(reach));
 	hear(peer.sock, &len, sizeof(len));
 	hear(peer.sock, descriptor, sizeof(descriptor));
 	end_open(&end, "host0/0000:d8:00.0", 4);

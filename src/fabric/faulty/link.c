@@ -46,6 +46,11 @@ void faulty_listener_close(struct sf_listener *base)
 	free(listener);
 }
 
+doca_error_t faulty_listener_reach(struct sf_listener *listener, char reach[SF_REACH_MAX])
+{
+	return sf_listener_reach(((struct faulty_listener *)listener)->inner, reach);
+}
+
 static struct faulty_link *link_new(struct sf_port *port, void *user)
 {
 	struct faulty_link *link = calloc(1, sizeof(*link));

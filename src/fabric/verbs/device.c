@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "fabric/verbs/agent.h"
+#include "fabric/verbs/net.h"
 
 #define GID_TYPE_SIZE 32
 #define ACK_TIMEOUT 14 /* 67 ms for an acknowledgement, */
@@ -172,6 +173,7 @@ static doca_error_t look_up(struct vb_domain *domain)
 	domain->srq_max = (uint32_t)device.max_srq_wr;
 	domain->cq_max = (uint32_t)device.max_cqe;
 	choose_gid(domain, port.gid_tbl_len);
+	domain->scope = sf_verbs_net_scope(domain->device->name, domain->gid_index);
 	return DOCA_SUCCESS;
 }
 

@@ -39,6 +39,7 @@ struct vb_domain {
 	uint32_t generation;
 	union ibv_gid gid;
 	int gid_index;
+	uint32_t scope; /* the interface of that GID, for link-local addresses; or 0 */
 	uint16_t lid;
 	uint8_t mtu;
 	uint32_t msg_max;  /* bytes of one message on the wire */

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "fabric/verbs/region.h"
 
-#define ANSWER_LIMIT_S 1 /* for the owner's agent */
+#define ANSWER_LIMIT_S 1     /* for the owner's agent */
+#define ANSWER_LIMIT_FAR_S 5 /* and to find a way to it, by several addresses */
 #define ACCESS_DEPTH 16
 
 static LIST_HEAD(, vb_import) imports = LIST_HEAD_INITIALIZER(imports); /* GUARDED_BY(sf_verbs_lock) */
@@ -23,6 +23,12 @@ static void settle(struct vb_import *import, doca_error_t status)
 	pthread_cond_broadcast(&sf_verbs_changed);
 }
 
+static void log_not_there(bool is_far)
+{
+	SF_LOG_ERR("the process that exported the memory is %s",
+		   is_far ? "not there any more" : "not there any more, or has another runtime folder and is not found by the network");
+}
+
 static void import_ended(struct vb_conn *conn)
 {
 	struct vb_import *import = conn->owner;
@@ -30,8 +36,13 @@ static void import_ended(struct vb_conn *conn)
 	import->conn = NULL;
 	atomic_store(&import->gone, true);
 	atomic_store(&import->dead, true);
-	if (atomic_load(&import->state) == VB_IMPORT_ASKED)
-		settle(import, DOCA_ERROR_NOT_FOUND);
+	if (atomic_load(&import->state) != VB_IMPORT_ASKED)
+		return;
+	if (conn->why == DOCA_ERROR_TIME_OUT)
+		SF_LOG_ERR("no way to the process that exported the memory, by none of its addresses");
+	else
+		log_not_there(true);
+	settle(import, DOCA_ERROR_NOT_FOUND);
 }
 
 static doca_error_t attached(struct vb_import *import, const struct vb_msg_attached *answer)
@@ -129,20 +140,14 @@ static doca_error_t open_queues(struct vb_import *import)
 static doca_error_t ask(struct vb_import *import, const struct vb_descriptor *descriptor)
 {
 	struct vb_msg_attach msg = {.token = descriptor->token, .region = descriptor->region};
+	struct vb_domain *domain = vb_domain(import->base.domain);
 	doca_error_t error;
-	int fd;
 
-	sf_verbs_domain_end(vb_domain(import->base.domain), import->qp, import->psn, &msg.end);
+	sf_verbs_domain_end(domain, import->qp, import->psn, &msg.end);
 	pthread_mutex_lock(&sf_verbs_lock);
-	error = sf_verbs_agent_connect(SF_SOCKET_VERBS_AGENT, &descriptor->agent, descriptor->reach, &fd);
+	error = sf_verbs_conn_call(SF_SOCKET_VERBS_AGENT, &descriptor->agent, descriptor->reach, domain->scope, import, &import->conn);
 	if (error == DOCA_SUCCESS) {
-		import->conn = sf_verbs_conn_open(fd, import);
-		if (import->conn == NULL) {
-			close(fd);
-			error = DOCA_ERROR_OPERATING_SYSTEM;
-		}
-	}
-	if (error == DOCA_SUCCESS) {
+		import->is_far = import->conn->dial != NULL;
 		import->conn->message = import_message;
 		import->conn->ended = import_ended;
 		LIST_INSERT_HEAD(&imports, import, entry);
@@ -150,7 +155,7 @@ static doca_error_t ask(struct vb_import *import, const struct vb_descriptor *de
 	}
 	pthread_mutex_unlock(&sf_verbs_lock);
 	if (error == DOCA_ERROR_NOT_FOUND)
-		SF_LOG_ERR("the process that exported the region is not there any more");
+		log_not_there(descriptor->reach[0] != '\0');
 	return error;
 }
 
@@ -220,7 +225,7 @@ doca_error_t sf_verbs_region_import(struct sf_domain *domain, const void *bytes,
 	if (error != DOCA_SUCCESS)
 		return error;
 	clock_gettime(CLOCK_MONOTONIC, &limit);
-	limit.tv_sec += ANSWER_LIMIT_S;
+	limit.tv_sec += ((struct vb_import *)asked)->is_far ? ANSWER_LIMIT_FAR_S : ANSWER_LIMIT_S;
 	pthread_mutex_lock(&sf_verbs_lock);
 	while ((error = sf_verbs_region_ready(asked)) == DOCA_ERROR_AGAIN) {
 		if (pthread_cond_clockwait(&sf_verbs_changed, &sf_verbs_lock, CLOCK_MONOTONIC, &limit) == ETIMEDOUT)

@@ -20,6 +20,7 @@ struct vb_import {
 	LIST_ENTRY(vb_import) entry; /* of all. GUARDED_BY(sf_verbs_lock), as what follows */
 	struct vb_conn *conn;
 	bool gone_unanswered;
+	bool is_far;	     /* asked by the network */
 	doca_error_t status; /* FAILED: why */
 	/* written before READY is */
 	struct sf_key owner; /* the domain */

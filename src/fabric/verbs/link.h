@@ -124,7 +124,7 @@ bool sf_verbs_link_is_suspect(const struct vb_link *link, uint64_t now_ns);
 /* Reports what ended, posts what waits, ends what is to end. */
 void sf_verbs_link_step(struct vb_link *link);
 
-/* ---- connect.c ---- */
+/* ---- connect.c, and listen.c: the other side ---- */
 
 doca_error_t sf_verbs_link_connect(struct sf_port *port, const char *name, const void *data, size_t len, void *user,
 				   struct sf_link **link);
@@ -135,8 +135,11 @@ void sf_verbs_link_close(struct sf_link *link);
 void sf_verbs_link_ring(struct sf_link *link);
 doca_error_t sf_verbs_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **listener);
 void sf_verbs_listener_close(struct sf_listener *listener);
-/* With sf_verbs_lock: somebody connects. */
-void sf_verbs_link_asked(struct vb_conn *conn, const struct vb_msg_connect *ask);
+doca_error_t sf_verbs_listener_reach(struct sf_listener *listener, char reach[SF_REACH_MAX]);
+/* These with sf_verbs_lock. What the peer's agent says is the link's from here on. */
+void sf_verbs_link_follow(struct vb_link *link, struct vb_conn *conn);
+/* The link is in the port, and in the list of all. */
+void sf_verbs_link_register(struct vb_link *link);
 
 /* ---- submit.c ---- */
 

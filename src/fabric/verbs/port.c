@@ -27,6 +27,16 @@ void sf_verbs_port_ring(struct vb_port *port)
 		return; /* full: a wake-up is already waiting there */
 }
 
+bool sf_verbs_event_set_data(struct vb_event *event, const void *data, size_t len)
+{
+	free(event->data);
+	event->len = len;
+	event->data = len != 0 ? malloc(len) : NULL;
+	if (event->data != NULL)
+		memcpy(event->data, data, len);
+	return len == 0 || event->data != NULL;
+}
+
 void sf_verbs_port_event_due(struct vb_port *port, struct vb_event *event)
 {
 	event->queued = true;

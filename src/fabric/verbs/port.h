@@ -144,6 +144,8 @@ void sf_verbs_port_drain(struct vb_port *port);
 void sf_verbs_port_settle(struct vb_port *port);
 /* Wakes an armed port. */
 void sf_verbs_port_ring(struct vb_port *port);
+/* Copies the data into the event. False: no memory. */
+bool sf_verbs_event_set_data(struct vb_event *event, const void *data, size_t len);
 void sf_verbs_port_event_due(struct vb_port *port, struct vb_event *event);
 void sf_verbs_port_event_drop(struct vb_port *port, struct vb_event *event);
 void sf_verbs_port_op_due(struct vb_port *port, struct sf_op *op);
@@ -154,18 +156,28 @@ void sf_verbs_port_recv_due(struct vb_port *port, struct sf_recv *recv);
 doca_error_t sf_verbs_recvs_open(struct vb_port *port);
 void sf_verbs_recvs_close(struct vb_port *port);
 doca_error_t sf_verbs_port_post_recv(struct sf_port *port, struct sf_recv *recv);
-void sf_verbs_port_flush_recvs(struct sf_port *port);
 /* A completion of the shared receive queue. link is NULL when its link is closed, or it was our own message. */
 void sf_verbs_recv_arrived(struct vb_port *port, struct vb_link *link, const struct ibv_wc *wc);
 /* Part of a long message was fetched, or could not be. */
 void sf_verbs_recv_pulled(struct vb_port *port, uint32_t slot, bool ok);
 /* The link is about to go: what it sent and nobody saw is flushed. */
 void sf_verbs_recvs_forget(struct vb_port *port, struct vb_link *link);
-void sf_verbs_self_sent(struct vb_port *port, const struct ibv_wc *wc);
-void sf_verbs_flush_view_seen(struct vb_port *port);
 /* What is to be done again and again: takes back, reports in order. */
 void sf_verbs_recvs_step(struct vb_port *port);
 /* The first runs of receives. */
 uint32_t sf_verbs_recvs_view(const struct vb_port *port, struct vb_view *view);
+/* The receive that was posted first is out of the order. */
+void sf_verbs_order_pop(struct vb_port *port);
+/* The slot's receive is one of the flushed. */
+void sf_verbs_slot_give_back(struct vb_port *port, uint32_t slot);
+
+/* ---- flush.c ---- */
+
+void sf_verbs_port_flush_recvs(struct sf_port *port);
+doca_error_t sf_verbs_self_join(struct vb_port *port);
+void sf_verbs_self_sent(struct vb_port *port, const struct ibv_wc *wc);
+void sf_verbs_flush_view_seen(struct vb_port *port);
+/* While flushing. */
+void sf_verbs_flush_step(struct vb_port *port);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The receives of a port: posting, arrival, the fetching of long messages, taking back. */
+/* The receives of a port: posting, arrival, the fetching of long messages. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,7 @@
 #include "base/log.h"
 #include "fabric/verbs/link.h"
 
-#define HELD_LIMIT_NS UINT64_C(1000000000) /* for a sender to finish what it has begun, when receives are taken back */
-#define PULLS_OUT 4			   /* work requests of one long message at a time */
+#define PULLS_OUT 4 /* work requests of one long message at a time */
 
 /* ---- rings ---- */
 
@@ -40,7 +39,7 @@ static uint32_t ring_num(const struct vb_ring *ring)
 
 /* ---- the order of posting, and its runs of equal lengths ---- */
 
-static void order_pop(struct vb_port *port)
+void sf_verbs_order_pop(struct vb_port *port)
 {
 	struct vb_run *first = &port->runs[port->runs_head & port->order.mask];
 
@@ -57,7 +56,7 @@ static void order_push(struct vb_port *port, uint32_t slot)
 	struct vb_run *last = &port->runs[(port->runs_head + port->runs_num - 1) & port->order.mask];
 
 	if (ring_num(&port->order) > port->order.mask) /* one that was posted long ago is still held: forget its place */
-		order_pop(port);
+		sf_verbs_order_pop(port);
 	port->slots[slot].place = port->order.tail;
 	ring_push(&port->order, slot + 1);
 	if (port->runs_num != 0 && last->len == len) {
@@ -74,7 +73,7 @@ static void order_take(struct vb_port *port, uint32_t slot)
 	if (place - port->order.head < ring_num(&port->order))
 		port->order.at[place & port->order.mask] = 0;
 	while (ring_num(&port->order) != 0 && port->order.at[port->order.head & port->order.mask] == 0)
-		order_pop(port);
+		sf_verbs_order_pop(port);
 	if (port->links_num > 1 || port->runs_num > VB_RUNS_MAX)
 		port->views_stale = true; /* what other senders know is too much, or what this one knows too little */
 }
@@ -183,7 +182,7 @@ static void recv_abort(struct sf_recv *recv)
 	recv->header_len = 0;
 }
 
-static void slot_give_back(struct vb_port *port, uint32_t index)
+void sf_verbs_slot_give_back(struct vb_port *port, uint32_t index)
 {
 	struct sf_recv *recv = port->slots[index].recv;
 
@@ -201,7 +200,7 @@ static void slot_again(struct vb_port *port, uint32_t index)
 		port->views_stale = true;
 		return;
 	}
-	slot_give_back(port, index);
+	sf_verbs_slot_give_back(port, index);
 	port->flushing = true; /* which reports it */
 }
 
@@ -254,7 +253,7 @@ void sf_verbs_recv_arrived(struct vb_port *port, struct vb_link *link, const str
 	order_take(port, index);
 	if (wc->qp_num == port->self->qp_num) {
 		if (port->flushing && (int32_t)(slot->place - port->flush_end) < 0)
-			slot_give_back(port, index);
+			sf_verbs_slot_give_back(port, index);
 		else
 			slot_again(port, index);
 		return;
@@ -359,124 +358,7 @@ void sf_verbs_recv_pulled(struct vb_port *port, uint32_t index, bool ok)
 		slot->pull_posted = 0; /* whatever else came: it is not whole; the link has broken */
 }
 
-/* ---- taking back ---- */
-
-void sf_verbs_port_flush_recvs(struct sf_port *base)
-{
-	struct vb_port *port = vb_port(base);
-
-	if (!vb_port_is_ours(port))
-		return;
-	pthread_mutex_lock(&port->lock);
-	sf_verbs_port_drain(port);
-	if (port->posted != 0) {
-		port->flushing = true;
-		port->flush_end = port->order.tail;
-		port->flush_limit_ns = sf_verbs_now_ns() + HELD_LIMIT_NS;
-		sf_verbs_port_settle(port);
-	}
-	pthread_mutex_unlock(&port->lock);
-}
-
-void sf_verbs_self_sent(struct vb_port *port, const struct ibv_wc *wc)
-{
-	port->self_out--;
-	if (wc->status != IBV_WC_SUCCESS)
-		port->self_broken = true; /* a peer was faster: there was no receive left */
-}
-
-static doca_error_t self_join(struct vb_port *port)
-{
-	struct vb_domain *domain = vb_domain(port->base.domain);
-	struct vb_msg_end end;
-
-	sf_verbs_domain_end(domain, port->self, 0, &end);
-	return sf_verbs_qp_join(domain, port->self, 0, &end, 0);
-}
-
-/* How many posted before the flush began are still out. */
-static uint32_t flush_left(const struct vb_port *port)
-{
-	uint32_t num = 0;
-
-	for (uint32_t i = port->order.head; (int32_t)(i - port->flush_end) < 0; i++)
-		num += port->order.at[i & port->order.mask] != 0;
-	return num;
-}
-
-static void self_send(struct vb_port *port)
-{
-	struct ibv_send_wr wr = {.wr_id = VB_WR_SELF, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED}, *bad;
-
-	if (ibv_post_send(port->self, &wr, &bad) == 0)
-		port->self_out++;
-	else
-		port->self_broken = true;
-}
-
-/* Those that a sender held for too long, or that went with a queue pair. */
-static void flush_give_up(struct vb_port *port)
-{
-	while ((int32_t)(port->order.head - port->flush_end) < 0) {
-		uint32_t entry = port->order.at[port->order.head & port->order.mask];
-
-		order_pop(port);
-		if (entry != 0)
-			slot_give_back(port, entry - 1);
-	}
-}
-
-static void flush_report(struct vb_port *port)
-{
-	while (port->flushed != NULL) {
-		struct sf_recv *recv = port->flushed;
-
-		port->flushed = recv->next;
-		sf_verbs_port_recv_due(port, recv);
-	}
-	port->flushed_end = &port->flushed;
-}
-
-/* All are back: the peers learn of it before the program does. */
-static void flush_tell(struct vb_port *port)
-{
-	struct vb_link *link;
-
-	port->flushing = false;
-	LIST_FOREACH (link, &port->links, entry) {
-		if (link->life == VB_LINK_UP)
-			sf_verbs_link_tell(link, true);
-	}
-	if (port->flush_views == 0)
-		flush_report(port);
-}
-
-void sf_verbs_flush_view_seen(struct vb_port *port)
-{
-	if (--port->flush_views == 0 && !port->flushing)
-		flush_report(port);
-}
-
-static void flush_step(struct vb_port *port)
-{
-	uint32_t left = flush_left(port);
-
-	if (left == 0) {
-		flush_tell(port);
-		return;
-	}
-	if (port->self_broken && port->self_out == 0) {
-		port->self_broken = false;
-		if (sf_verbs_qp_restart(port->self) != DOCA_SUCCESS || self_join(port) != DOCA_SUCCESS ||
-		    sf_verbs_now_ns() > port->flush_limit_ns) {
-			flush_give_up(port);
-			flush_tell(port);
-			return;
-		}
-	}
-	while (!port->self_broken && port->self_out < VB_SELF_DEPTH && port->self_out < left)
-		self_send(port);
-}
+/* ---- in order ---- */
 
 void sf_verbs_recvs_step(struct vb_port *port)
 {
@@ -496,7 +378,7 @@ void sf_verbs_recvs_step(struct vb_port *port)
 		sf_verbs_port_recv_due(port, recv);
 	}
 	if (port->flushing)
-		flush_step(port);
+		sf_verbs_flush_step(port);
 }
 
 /* ---- life ---- */
@@ -537,7 +419,7 @@ doca_error_t sf_verbs_recvs_open(struct vb_port *port)
 		return DOCA_ERROR_DRIVER;
 	}
 	error = sf_verbs_qp_create(domain, port->cq, port->srq, VB_SELF_DEPTH, &port->self, &inline_max);
-	return error == DOCA_SUCCESS ? self_join(port) : error;
+	return error == DOCA_SUCCESS ? sf_verbs_self_join(port) : error;
 }
 
 void sf_verbs_recvs_close(struct vb_port *port)

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "fabric/verbs/import.h"
+#include "fabric/verbs/net.h"
 
 #define GONE_LIMIT_MS 1000 /* for importers to see that a region ends */
 
@@ -136,7 +137,7 @@ doca_error_t sf_verbs_region_export(struct sf_region *base, void *out, size_t *l
 {
 	struct vb_region *region = (struct vb_region *)base;
 	struct vb_descriptor descriptor = {.addr = base->addr, .len = base->len, .rights = base->rights};
-	doca_error_t error = DOCA_SUCCESS;
+	doca_error_t error;
 	struct vb_mr *mr;
 
 	if (base->imported || *len < VB_DESCRIPTOR_SIZE) {
@@ -149,7 +150,8 @@ doca_error_t sf_verbs_region_export(struct sf_region *base, void *out, size_t *l
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	sf_verbs_mr_put(mr); /* the region has it */
 	pthread_mutex_lock(&sf_verbs_lock);
-	if (!region->exported)
+	error = sf_verbs_net_reach(vb_domain(base->domain), descriptor.reach);
+	if (error == DOCA_SUCCESS && !region->exported)
 		error = sf_key_random(&region->token);
 	if (error == DOCA_SUCCESS && !region->exported) {
 		region->exported = true;
@@ -159,7 +161,6 @@ doca_error_t sf_verbs_region_export(struct sf_region *base, void *out, size_t *l
 	descriptor.agent = *sf_verbs_agent_id();
 	descriptor.token = region->token;
 	descriptor.region = region->id;
-	memcpy(descriptor.reach, sf_verbs_agent_reach(), VB_REACH_SIZE);
 	pthread_mutex_unlock(&sf_verbs_lock);
 	if (error != DOCA_SUCCESS)
 		return error;

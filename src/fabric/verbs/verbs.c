@@ -5,9 +5,11 @@
  *   lib.c      libibverbs, loaded when used	   region.c   memory of ours, and who imports it
  *   device.c   devices, domains, queue pairs	   import.c   memory of others
  *   wire.c     all bytes that a peer can send	   access.c   reaching it without a link
- *   agent.c    the process's thread		   port.c     completions, what is due, poll and arm
- *   connect.c  listeners; how links begin, end   receive.c  posted receives
- *   link.c     a link's queue pair		   submit.c   operations
+ *   reach.c    where processes are, as text	   port.c     completions, what is due, poll and arm
+ *   agent.c    the process's thread		   receive.c  posted receives; flush.c takes them back
+ *   conn.c     its sockets and their messages	   link.c     a link's queue pair
+ *   net.c      TCP: who is found, and how	   connect.c  how links begin and end; listen.c the other side
+ *						   submit.c   operations
  */
 #include "fabric/verbs/link.h"
 
@@ -38,6 +40,7 @@ const struct sf_fabric_ops sf_verbs_ops = {
 	.port_flush_recvs = sf_verbs_port_flush_recvs,
 	.listener_open = sf_verbs_listener_open,
 	.listener_close = sf_verbs_listener_close,
+	.listener_reach = sf_verbs_listener_reach,
 	.link_connect = sf_verbs_link_connect,
 	.link_accept = sf_verbs_link_accept,
 	.link_reject = sf_verbs_link_reject,

@@ -5,6 +5,7 @@
 
 #include "base/little.h"
 #include "base/log.h"
+#include "fabric/verbs/reach.h"
 
 /* ---- messages between agents ---- */
 
@@ -19,6 +20,8 @@ static size_t size_of_kind(uint16_t kind)
 	case VB_MSG_GONE:
 	case VB_MSG_GONE_SEEN:
 		return sizeof(struct vb_msg);
+	case VB_MSG_HELLO:
+		return sizeof(struct vb_msg_hello);
 	case VB_MSG_CONNECT:
 		return sizeof(struct vb_msg_connect);
 	case VB_MSG_ACCEPT:
@@ -149,7 +152,7 @@ bool sf_verbs_view_read(const struct vb_view *from, struct vb_view *to)
 /* ---- descriptors ---- */
 
 #define DESCRIPTOR_MAGIC "SFVB"
-#define DESCRIPTOR_VERSION 1
+#define DESCRIPTOR_VERSION 2
 
 /* The bytes, little endian: magic, version, agent, token, region, addr, len, rights, reach, checksum of all before it. */
 enum offset {
@@ -162,8 +165,8 @@ enum offset {
 	AT_LEN = 56,
 	AT_RIGHTS = 64,
 	AT_REACH = 72,
-	AT_CHECKSUM = 136,
-	AT_END = 144,
+	AT_CHECKSUM = 272,
+	AT_END = 280,
 };
 
 _Static_assert((int)AT_END == VB_DESCRIPTOR_SIZE && VB_DESCRIPTOR_SIZE <= SF_DESCRIPTOR_MAX, "the descriptor fits");
@@ -179,8 +182,15 @@ void sf_verbs_descriptor_pack(const struct vb_descriptor *descriptor, uint8_t by
 	sf_put_little(bytes + AT_ADDR, descriptor->addr, 8);
 	sf_put_little(bytes + AT_LEN, descriptor->len, 8);
 	sf_put_little(bytes + AT_RIGHTS, descriptor->rights, 4);
-	memcpy(bytes + AT_REACH, descriptor->reach, VB_REACH_SIZE);
+	memcpy(bytes + AT_REACH, descriptor->reach, SF_REACH_MAX);
 	sf_put_little(bytes + AT_CHECKSUM, sf_checksum(SF_CHECKSUM_BEGIN, bytes, AT_CHECKSUM), 8);
+}
+
+static bool reach_check(const char *text)
+{
+	struct vb_reach reach;
+
+	return text[0] == '\0' || (sf_verbs_reach_parse(text, &reach) && reach.has_token);
 }
 
 doca_error_t sf_verbs_descriptor_unpack(const void *data, size_t len, struct vb_descriptor *descriptor)
@@ -208,9 +218,8 @@ doca_error_t sf_verbs_descriptor_unpack(const void *data, size_t len, struct vb_
 	descriptor->addr = sf_get_little(bytes + AT_ADDR, 8);
 	descriptor->len = sf_get_little(bytes + AT_LEN, 8);
 	descriptor->rights = (uint32_t)sf_get_little(bytes + AT_RIGHTS, 4);
-	memcpy(descriptor->reach, bytes + AT_REACH, VB_REACH_SIZE);
-	if (descriptor->len != 0 && descriptor->len <= UINT64_MAX - descriptor->addr &&
-	    memchr(descriptor->reach, '\0', VB_REACH_SIZE) != NULL)
+	memcpy(descriptor->reach, bytes + AT_REACH, SF_REACH_MAX);
+	if (descriptor->len != 0 && descriptor->len <= UINT64_MAX - descriptor->addr && reach_check(descriptor->reach))
 		return DOCA_SUCCESS;
 	SF_LOG_ERR("the descriptor tells of an empty range, one past the end of memory, or no address");
 	return DOCA_ERROR_INVALID_VALUE;

@@ -4,6 +4,7 @@
  * layouts are of one byte order; sf_verbs_msg_check looks at a message before anything else does, and what it lets pass has
  * every length inside its bounds.
  *
+ *   by TCP, first        HELLO -> (but not at a listener's own port: only CONNECT is heard there)
  *   to a listener        CONNECT ->   <- PENDING   <- ACCEPT or REFUSE   READY ->   then either way: BYE, RING, PULLED
  *   to an owner's agent  ATTACH ->    <- ATTACHED  <- GONE               GONE_SEEN ->
  *
@@ -22,9 +23,8 @@
 #include "fabric/runtime.h"
 
 #define VB_MSG_MAGIC UINT32_C(0x62767366)
-#define VB_MSG_VERSION 1
+#define VB_MSG_VERSION 2
 #define VB_MSG_SIZE_MAX 2048
-#define VB_REACH_SIZE 64 /* where an owner's agent is reached from other machines: HOST:PORT, or empty */
 
 enum vb_msg_kind {
 	VB_MSG_CONNECT = 1,
@@ -39,6 +39,7 @@ enum vb_msg_kind {
 	VB_MSG_ATTACHED,
 	VB_MSG_GONE,
 	VB_MSG_GONE_SEEN,
+	VB_MSG_HELLO,
 };
 
 struct vb_msg {
@@ -62,6 +63,11 @@ struct vb_msg_end {
 	uint8_t unused;
 	uint32_t reads; /* reads and atomics that it takes at a time */
 	uint32_t unused2;
+};
+
+struct vb_msg_hello {
+	struct vb_msg head;
+	struct sf_key token; /* of the process that is called */
 };
 
 struct vb_msg_connect {
@@ -103,6 +109,7 @@ struct vb_msg_attached {
 /* The largest, for buffers. */
 union vb_msg_any {
 	struct vb_msg head;
+	struct vb_msg_hello hello;
 	struct vb_msg_connect connect;
 	struct vb_msg_accept accept;
 	struct vb_msg_refuse refuse;
@@ -182,10 +189,10 @@ struct vb_descriptor {
 	uint64_t region;
 	uint64_t addr, len;
 	uint32_t rights;
-	char reach[VB_REACH_SIZE];
+	char reach[SF_REACH_MAX]; /* where the owner's agent is found by the network (reach.h), or empty */
 };
 
-#define VB_DESCRIPTOR_SIZE 144
+#define VB_DESCRIPTOR_SIZE 280
 
 void sf_verbs_descriptor_pack(const struct vb_descriptor *descriptor, uint8_t bytes[VB_DESCRIPTOR_SIZE]);
 /* INVALID_VALUE: not one of ours, truncated or altered; UNSUPPORTED_VERSION. */

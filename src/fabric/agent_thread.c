@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/agent_thread.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+#define STACK_SIZE (256 * 1024)
+
+uint64_t sf_agent_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+/* A program that polls on a core of its own does not want the agent beside it. */
+static void leave_pinned_core(pthread_attr_t *attr)
+{
+	cpu_set_t cpus;
+
+	if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0 || CPU_COUNT(&cpus) != 1)
+		return;
+	memset(&cpus, 0xff, sizeof(cpus)); /* the kernel leaves out what the process's cpuset does not have */
+	pthread_attr_setaffinity_np(attr, sizeof(cpus), &cpus);
+}
+
+static doca_error_t start_thread(struct sf_agent_thread *agent, const struct sf_agent_life *life)
+{
+	pthread_attr_t attr;
+	sigset_t all, before;
+
+	pthread_attr_init(&attr);
+	leave_pinned_core(&attr);
+	pthread_attr_setstacksize(&attr, STACK_SIZE);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are not for this thread */
+
+	int error = pthread_create(&agent->thread, &attr, life->run, NULL);
+
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	if (error != 0) {
+		SF_LOG_ERR("cannot start the agent's thread: %s", strerror(error));
+		return DOCA_ERROR_OPERATING_SYSTEM;
+	}
+	pthread_setname_np(agent->thread, life->name);
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t open_epoll(struct sf_agent_thread *agent)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+
+	agent->epoll = epoll_create1(EPOLL_CLOEXEC);
+	agent->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (agent->epoll >= 0 && agent->wake >= 0 && epoll_ctl(agent->epoll, EPOLL_CTL_ADD, agent->wake, &event) == 0)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("cannot wait on sockets: %s", strerror(errno));
+	return DOCA_ERROR_OPERATING_SYSTEM;
+}
+
+static void close_epoll(struct sf_agent_thread *agent)
+{
+	if (agent->epoll >= 0)
+		close(agent->epoll);
+	if (agent->wake >= 0)
+		close(agent->wake);
+	agent->epoll = agent->wake = -1;
+}
+
+static doca_error_t agent_start(struct sf_agent_thread *agent, const struct sf_agent_life *life)
+{
+	bool opened = false;
+	doca_error_t error = open_epoll(agent);
+
+	if (error == DOCA_SUCCESS) {
+		error = life->open();
+		opened = error == DOCA_SUCCESS;
+	}
+	if (error == DOCA_SUCCESS)
+		error = start_thread(agent, life);
+	if (error == DOCA_SUCCESS)
+		return DOCA_SUCCESS;
+	if (opened)
+		life->close();
+	close_epoll(agent);
+	return error;
+}
+
+doca_error_t sf_agent_thread_hold(struct sf_agent_thread *agent, const struct sf_agent_life *life, uint32_t *generation)
+{
+	doca_error_t error = DOCA_SUCCESS;
+
+	pthread_mutex_lock(&agent->life);
+	if (agent->holders == 0)
+		error = agent_start(agent, life);
+	if (error == DOCA_SUCCESS)
+		agent->holders++;
+	*generation = agent->generation;
+	pthread_mutex_unlock(&agent->life);
+	return error;
+}
+
+void sf_agent_thread_release(struct sf_agent_thread *agent, const struct sf_agent_life *life, uint32_t generation)
+{
+	pthread_mutex_lock(&agent->life);
+	if (generation == agent->generation && agent->holders != 0 && --agent->holders == 0) {
+		life->stop();
+		pthread_join(agent->thread, NULL);
+		life->close();
+		close_epoll(agent);
+	}
+	pthread_mutex_unlock(&agent->life);
+}
+
+void sf_agent_thread_wake(const struct sf_agent_thread *agent)
+{
+	const uint64_t one = 1;
+
+	if (write(agent->wake, &one, sizeof(one)) < 0)
+		return; /* full: it will wake */
+}
+
+void sf_agent_thread_drain(const struct sf_agent_thread *agent)
+{
+	uint64_t count;
+
+	(void)!read(agent->wake, &count, sizeof(count));
+}
+
+void sf_agent_thread_after_fork(struct sf_agent_thread *agent)
+{
+	agent->generation++;
+	if (agent->holders != 0)
+		close_epoll(agent);
+	agent->holders = 0;
+}
+
+int sf_agent_accept(int listening)
+{
+	for (;;) {
+		int fd = accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		if (fd >= 0 || (errno != ECONNABORTED && errno != EINTR)) {
+			if (fd < 0 && errno != EAGAIN)
+				SF_LOG_WARN("cannot take a connection: %s; raise the limit of open files", strerror(errno));
+			return fd;
+		}
+	}
+}
