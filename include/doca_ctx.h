@@ -79,8 +79,8 @@ typedef void (*doca_ctx_state_changed_callback_t)(const union doca_data user_dat
  * - DOCA_ERROR_NOT_SUPPORTED: the device cannot do this
  * - DOCA_ERROR_ALREADY_EXIST: there is one of that name already
  * - DOCA_ERROR_NO_MEMORY: not enough memory or descriptors
- * - Others as the library documents: for UROM, as doca_urom_service_as_ctx() and as doca_urom_worker_as_ctx(). The context stays
- *   IDLE then.
+ * - Others as the library documents: for UROM, as doca_urom_service_as_ctx(), as doca_urom_worker_as_ctx() and
+ *   as doca_urom_domain_as_ctx(). The context stays IDLE then.
  */
 DOCA_STABLE
 doca_error_t doca_ctx_start(struct doca_ctx *ctx);

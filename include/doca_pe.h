@@ -194,7 +194,8 @@ doca_error_t doca_pe_get_num_inflight_tasks(const struct doca_pe *pe, size_t *nu
  * - DOCA_ERROR_INVALID_VALUE: task is NULL
  * - DOCA_ERROR_BAD_STATE: the context is not RUNNING, or the task is in flight, free, or part of a graph instance in flight
  * - DOCA_ERROR_NOT_CONNECTED: the connection that it is for has ended
- * - Others as the library documents. The task still belongs to the program then.
+ * - Others as the library documents: for UROM, as doca_urom_worker_cmd_task_get_payload(). The task still belongs to the program
+ *   then.
  */
 DOCA_STABLE
 doca_error_t doca_task_submit(struct doca_task *task);

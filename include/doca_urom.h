@@ -617,7 +617,8 @@ typedef doca_error_t (*doca_urom_domain_req_test_cb_t)(void *req);
  */
 typedef doca_error_t (*doca_urom_domain_req_free_cb_t)(void *req);
 
-/** How the processes of a domain exchange what they must know of each other: by means of their own, MPI's for one. */
+/** How the processes of a domain exchange what they must know of each other: by means of their own, MPI's for one. The callbacks run
+ *  in doca_ctx_start(), doca_pe_progress() and doca_ctx_stop() of the domain, and must not stop it or destroy it. */
 struct doca_urom_domain_oob_coll {
 	doca_urom_domain_allgather_cb_t allgather; /**< starts a gathering */
 	doca_urom_domain_req_test_cb_t req_test;   /**< asks for its end */
@@ -720,6 +721,8 @@ doca_error_t doca_urom_domain_set_workers(struct doca_urom_domain *domain_ctx, u
  * The context of a domain. doca_ctx_start() answers DOCA_ERROR_IN_PROGRESS: progress of its engine gathers, and the context is
  * RUNNING when every worker of this process knows all. It answers at once
  * - DOCA_ERROR_BAD_STATE: no workers or no exchange are set, or a worker is not RUNNING
+ * - DOCA_ERROR_NO_MEMORY
+ * - DOCA_ERROR_IO_FAILED, or whatever else the exchange's allgather answered
  * doca_ctx_stop() answers DOCA_SUCCESS, and the domain may be destroyed right after.
  *
  * @param domain_ctx the domain, or NULL

@@ -182,7 +182,7 @@ static bool copy_blob(struct urom_blob *blob, const void *data, size_t len)
 doca_error_t doca_urom_domain_add_buffer(struct doca_urom_domain *domain, void *buffer, size_t buf_len, void *memh, size_t memh_len,
 					 void *mkey, size_t mkey_len)
 {
-	doca_error_t result = check_setter(domain, __func__);
+	doca_error_t result = urom_check_given(domain, "domain");
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (buffer == NULL || memh == NULL || mkey == NULL || buf_len == 0 || memh_len - 1 >= UROM_KEY_MAX || mkey_len - 1 >= UROM_KEY_MAX) {
@@ -190,6 +190,9 @@ doca_error_t doca_urom_domain_add_buffer(struct doca_urom_domain *domain, void *
 			   buf_len, memh_len, mkey_len, UROM_KEY_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
+	result = sf_ctx_check_idle(&domain->ctx, __func__);
+	if (result != DOCA_SUCCESS)
+		return result;
 	if (domain->max_buffers == 0 || domain->num_buffers == domain->max_buffers) {
 		SF_LOG_ERR("urom domain: %s", domain->max_buffers == 0 ? "call doca_urom_domain_set_buffers_count before buffers are added"
 									: "all buffers that doca_urom_domain_set_buffers_count told of are there");
@@ -244,9 +247,11 @@ static doca_error_t check_workers(const uint64_t *ids, struct doca_urom_worker *
 doca_error_t doca_urom_domain_set_workers(struct doca_urom_domain *domain, uint64_t *domain_worker_ids, struct doca_urom_worker **workers,
 					  size_t workers_cnt)
 {
-	doca_error_t result = check_setter(domain, __func__);
+	doca_error_t result = urom_check_given(domain, "domain");
 	if (result == DOCA_SUCCESS)
 		result = check_workers(domain_worker_ids, workers, workers_cnt);
+	if (result == DOCA_SUCCESS)
+		result = sf_ctx_check_idle(&domain->ctx, __func__);
 	if (result != DOCA_SUCCESS)
 		return result;
 	struct urom_member *members = (struct urom_member *)calloc(workers_cnt, sizeof(*members));

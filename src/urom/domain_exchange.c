@@ -34,7 +34,8 @@ static doca_error_t gather(struct doca_urom_domain *domain)
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	domain->request = NULL;
-	return domain->oob.allgather(domain->own, domain->gathered, domain->own_len, domain->oob.coll_info, &domain->request);
+	doca_error_t result = domain->oob.allgather(domain->own, domain->gathered, domain->own_len, domain->oob.coll_info, &domain->request);
+	return result == DOCA_ERROR_IN_PROGRESS ? DOCA_ERROR_UNEXPECTED : result; /* that it goes on is req_test's to say */
 }
 
 static doca_error_t gather_ended(struct doca_urom_domain *domain)

@@ -19,7 +19,7 @@ DECLARATION = re.compile(
     r'/\*\*((?:[^*]|\*(?!/))*)\*/\s*'  # its comment
     r'(?:DOCA_STABLE|DOCA_EXPERIMENTAL|DOCA_DEPRECATED)?\s*'
     r'((?:static\s+inline\s+)?[\w\s]+?[\s*]+)'  # what it returns
-    r'(doca_\w+)\s*\(', re.S)
+    r'(doca_\w+)\s*\((?!\*)', re.S)
 
 
 def functions(text):

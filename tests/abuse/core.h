@@ -21,7 +21,7 @@
 
 /* ---- what the headers say ---- */
 
-#define CODES_MAX 16
+#define CODES_MAX 24
 
 struct documented {
 	const char *function, *header;
@@ -64,6 +64,9 @@ struct suite {
 	const struct reason *excluded;	     /* no call makes these */
 	const struct reason *never_succeeds; /* these are called in vain */
 	void (*ctx_changed)(void *ctx);	     /* the state of a context of today did, or NULL */
+	bool (*open)(void);		     /* before the first sequence, or NULL; false: it cannot be tested */
+	const char *(*check)(void);	     /* after a sequence, when all is given back: what is wrong with the rest of the world? */
+	void (*close)(void);		     /* behind the last, or NULL */
 };
 extern const struct suite suite;
 #define GROUPS_MAX 32
@@ -170,6 +173,12 @@ enum kind {
 	RDMA_EVENT_GET,
 	RDMA_EVENT_SET,
 	RDMA_EVENT_ADD,
+	/* of UROM */
+	UROM_SERVICE,
+	UROM_WORKER,
+	UROM_DOMAIN,
+	UROM_GROUP_TASK,
+	UROM_COMMAND_TASK,
 	/* of DOCA 2.2 */
 	WORKQ,
 	OLD_CTX,

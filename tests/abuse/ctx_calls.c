@@ -301,7 +301,7 @@ bool task_is_busy(const struct doca_task *task)
 	return object->flag || object->users > 0;
 }
 
-static void forget(struct doca_task *task)
+void task_freed(struct doca_task *task)
 {
 	uint32_t i = task_index(task);
 
@@ -358,7 +358,7 @@ static void task_free(void)
 	if (freed && task_is_busy(task))
 		return; /* the instance would be submitted without it */
 	if (freed)
-		forget(task);
+		task_freed(task);
 	CALL_VALUE(doca_task_free, task);
 }
 
@@ -395,7 +395,7 @@ void task_ended(struct doca_task *task)
 {
 	object_find(TASK, task)->flag = false;
 	if (!task_is_busy(task) && (is_ending() || chance(2))) {
-		forget(task);
+		task_freed(task);
 		CALL_VALUE(doca_task_free, task);
 	} else if (!is_ending() && chance(2)) {
 		refuse_if(ctx_state(doca_task_get_ctx(task)) != DOCA_CTX_STATE_RUNNING);

@@ -188,6 +188,9 @@ static void run_sequence(void)
 	for (int i = 0; i < CALLS; i++)
 		run_one();
 	clear_up();
+	const char *wrong = suite.check != NULL ? suite.check() : NULL;
+	if (wrong != NULL)
+		abuse_fail("%s", wrong);
 	uint32_t num = num_descriptors();
 
 	/* A library's thread may hear of a connection's end a moment later. */
@@ -263,6 +266,13 @@ static int report(void)
 	return wrong == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+static void run_all(void)
+{
+	/* Chance may leave something out: then it gets more turns. */
+	for (sequence = 0; sequence < suite.num_sequences || (sequence < MORE_TURNS * suite.num_sequences && is_any_missing()); sequence++)
+		run_sequence();
+}
+
 int main(void)
 {
 	const char *given = getenv("SOFTFIELD_TEST_SEED"), *alone = getenv("SOFTFIELD_TEST_SEQUENCE");
@@ -277,18 +287,19 @@ int main(void)
 	signal(SIGALRM, hung);
 	tallies = calloc(num_documented, sizeof(*tallies));
 	decks_fill();
+	if (suite.open != NULL && !suite.open())
+		return EXIT_FAILURE;
+	int code = EXIT_SUCCESS;
 	if (alone != NULL) {
 		sequence = (uint32_t)strtoul(alone, NULL, 0);
 		run_sequence();
-		free(tallies);
-		decks_free();
-		return EXIT_SUCCESS;
+	} else {
+		run_all();
+		code = report();
 	}
-	/* Chance may leave something out: then it gets more turns. */
-	for (sequence = 0; sequence < suite.num_sequences || (sequence < MORE_TURNS * suite.num_sequences && is_any_missing()); sequence++)
-		run_sequence();
-	int code = report();
-
+	alarm(0);
+	if (suite.close != NULL)
+		suite.close();
 	free(tallies);
 	decks_free();
 	return code;

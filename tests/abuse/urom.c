@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is tested of UROM, against a daemon of its own, which has to survive it. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "urom_calls.h"
+
+#define WORKERS_MAX "16"
+#define SETTLE_NS UINT64_C(3000000)
+#define SETTLE_MAX_NS UINT64_C(3000000000)
+#define PATIENCE_NS UINT64_C(10000000000)
+#define IDLE_NS UINT64_C(500000000)
+#define IDLE_TICKS_MAX 5 /* of 10 ms, of the daemon in IDLE_NS */
+
+extern char **environ;
+
+static const struct group *const groups[] = {&ctx_group, &urom_service_group, &urom_worker_group, &urom_domain_group, &dev_group};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+/* ---- the daemon ---- */
+
+static char folder[] = "/tmp/urom-abuse-XXXXXX", log_path[64], services[64];
+static pid_t daemon_pid;
+static unsigned descriptors;
+
+static bool read_port(unsigned *port)
+{
+	char text[4096];
+	for (uint64_t until = now_ns() + PATIENCE_NS; now_ns() < until; usleep(1000)) {
+		FILE *file = fopen(log_path, "r");
+		size_t len = file != NULL ? fread(text, 1, sizeof(text) - 1, file) : 0;
+		if (file != NULL)
+			fclose(file);
+		text[len] = '\0';
+		const char *said = strstr(text, "listening on");
+		if (said != NULL && strstr(said, "plugins\n") != NULL)
+			return sscanf(said, "listening on %*s port %u", port) == 1;
+	}
+	return false;
+}
+
+/* The daemon's log goes to a file: nobody would read a pipe, and it would fill. */
+static bool start_daemon(void)
+{
+	char *args[] = {getenv("UROM_DAEMON"), (char *)"--port", (char *)"0", (char *)"--max-workers", (char *)WORKERS_MAX, NULL};
+	posix_spawn_file_actions_t actions;
+	if (args[0] == NULL)
+		return false;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log_path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+	int error = posix_spawn(&daemon_pid, args[0], &actions, NULL, args, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	return error == 0;
+}
+
+static unsigned num_entries(const char *what)
+{
+	char path[64];
+	unsigned num = 0;
+	snprintf(path, sizeof(path), "/proc/%d/%s", daemon_pid, what);
+	DIR *dir = opendir(path);
+	while (dir != NULL && readdir(dir) != NULL)
+		num++;
+	if (dir != NULL)
+		closedir(dir);
+	return num;
+}
+
+/* Of processor time, so far. */
+static unsigned long ticks(void)
+{
+	char path[64], text[1024];
+	unsigned long user = 0, system = 0;
+	snprintf(path, sizeof(path), "/proc/%d/stat", daemon_pid);
+	FILE *file = fopen(path, "r");
+	size_t len = file != NULL ? fread(text, 1, sizeof(text) - 1, file) : 0;
+	if (file != NULL)
+		fclose(file);
+	text[len] = '\0';
+	const char *behind_name = strrchr(text, ')');
+	if (behind_name != NULL)
+		(void)sscanf(behind_name + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system);
+	return user + system;
+}
+
+/* A child of the daemon is there while its parent is in /proc. */
+static unsigned num_workers(void)
+{
+	char path[64], text[256];
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", daemon_pid, daemon_pid);
+	FILE *file = fopen(path, "r");
+	unsigned num = 0;
+	while (file != NULL && fscanf(file, "%255s", text) == 1)
+		num++;
+	if (file != NULL)
+		fclose(file);
+	return num;
+}
+
+bool urom_daemon_open(void)
+{
+	unsigned port;
+	if (mkdtemp(folder) == NULL)
+		return false;
+	snprintf(log_path, sizeof(log_path), "%s/log", folder);
+	snprintf(services, sizeof(services), "%s/services", folder);
+	setenv("SOFTFIELD_RUNTIME", folder, 1);
+	setenv("DOCA_UROM_SERVICE_FILE", services, 1);
+	if (!start_daemon() || !read_port(&port))
+		return false;
+	FILE *file = fopen(services, "w");
+	if (file == NULL)
+		return false;
+	fprintf(file, "localhost dpu 127.0.0.1:%u d8:00.0 lo\n", port);
+	descriptors = num_entries("fd");
+	return fclose(file) == 0;
+}
+
+/* The same process, with as many descriptors as it began with once the last worker has gone. */
+const char *urom_daemon_check(void)
+{
+	int status;
+	if (!urom_gatherings_are_freed())
+		return "a gathering was not freed, or twice";
+	for (uint64_t until = now_ns() + PATIENCE_NS; now_ns() < until; usleep(500)) {
+		if (waitpid(daemon_pid, &status, WNOHANG) != 0)
+			return "the daemon has ended";
+		if (num_workers() == 0 && num_entries("fd") <= descriptors)
+			return NULL;
+	}
+	return num_workers() != 0 ? "a worker did not end with its contexts" : "the daemon has more descriptors than it began with";
+}
+
+void urom_daemon_close(void)
+{
+	char command[64];
+	int status;
+	unsigned long before = ticks();
+	usleep(IDLE_NS / 1000);
+	if (ticks() - before > IDLE_TICKS_MAX)
+		fprintf(stderr, "the daemon does not rest\n"), abort();
+	kill(daemon_pid, SIGTERM);
+	if (waitpid(daemon_pid, &status, 0) != daemon_pid || status != 0)
+		fprintf(stderr, "the daemon ended with status %d, see %s\n", status, log_path), abort();
+	snprintf(command, sizeof(command), "rm -r '%s'", folder);
+	(void)!system(command);
+}
+
+/* ---- waiting ---- */
+
+static bool progress_all(void)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < object_count(PE); i++)
+		any |= CALL_VALUE(doca_pe_progress, (struct doca_pe *)object_at(PE, i)->pointer) != 0;
+	return any;
+}
+
+void urom_settle(struct doca_ctx *ctx, enum doca_ctx_states state)
+{
+	uint64_t from = now_ns(), moved = from;
+	for (uint64_t now = from; now - from < SETTLE_MAX_NS; now = now_ns()) {
+		if (ctx != NULL && (object_find(CTX, ctx) == NULL || ctx_state(ctx) == state || ctx_is_idle(ctx)))
+			return;
+		if (progress_all())
+			moved = now;
+		else if (ctx == NULL && now - moved > SETTLE_NS)
+			return;
+	}
+}
+
+uint64_t urom_plugin(const char *name)
+{
+	const struct doca_urom_service_plugin_info *plugins;
+	size_t num;
+	for (uint32_t i = 0; i < object_count(UROM_SERVICE); i++) {
+		if (doca_urom_service_get_plugins_list(object_at(UROM_SERVICE, i)->pointer, &plugins, &num) != DOCA_SUCCESS)
+			continue;
+		for (size_t j = 0; j < num; j++) {
+			if (strcmp(plugins[j].plugin_name, name) == 0)
+				return plugins[j].id;
+		}
+	}
+	return 0;
+}
+
+uint64_t urom_any_plugin(void)
+{
+	uint64_t id = urom_plugin(chance(2) ? "worker_hostile" : "worker_graph");
+	return id != 0 && !chance(12) ? id : UINT64_C(1) << random_below(64);
+}
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+const struct suite suite = {
+	.num_sequences = 150,
+	.num_groups = COUNT(groups),
+	.groups = groups,
+	.open = urom_daemon_open,
+	.check = urom_daemon_check,
+	.close = urom_daemon_close,
+};
