@@ -38,7 +38,7 @@ def expect_to_listen(command, environment, where, found):
     with open(path, "w") as out:
         process = subprocess.Popen(command, env={**own, **environment, "UROM_PORT": "0"}, stdout=out, stderr=subprocess.STDOUT)
     deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and process.poll() is None and "listening on" not in open(path).read():
+    while time.monotonic() < deadline and process.poll() is None and "plugins\n" not in open(path).read().partition("listening on")[2]:
         time.sleep(0.02)
     process.send_signal(signal.SIGTERM)
     try:
@@ -66,7 +66,7 @@ expect_variables(settings, "unit")
 expect(settings["SOFTFIELD_RUNTIME"] == "/run/" + re.search(r"^RuntimeDirectory=(.*)$", unit, re.M)[1], "unit: RuntimeDirectory")
 command = shlex.split(here(re.search(r"^ExecStart=(.*)$", unit, re.M)[1]).replace("$SERVICE_ARGS", "-m 8192"))  # systemd splits it, too
 settings = {name: here(value) for name, value in settings.items()}
-expect_to_listen(command, {**settings, "SOFTFIELD_RUNTIME": work + "/unit"}, "unit", r"listening on 127\.0\.0\.1 .* 1 plugins.* 8192 bytes")
+expect_to_listen(command, {**settings, "SOFTFIELD_RUNTIME": work + "/unit"}, "unit", r"listening on 127\.0\.0\.1 .* 8192 bytes.* 1 plugins")
 
 # ---- the image ----
 containerfile = open(os.path.join(folder, "Containerfile")).read().replace("\\\n", " ")
@@ -79,7 +79,7 @@ entrypoint = [here(word) for word in json.loads(re.search(r"^ENTRYPOINT (.*)$", 
 image_settings = {name: here(value) for name, value in re.findall(r"^ENV (\w+)=(.*)$", containerfile, re.M)}
 expect_variables(image_settings, "Containerfile")
 expect_to_listen(entrypoint + ["--max-workers", "9"], {**image_settings, "SERVICE_ARGS": "-l 60 -m 8192", "SOFTFIELD_RUNTIME": work + "/image"},
-                 "Containerfile", r"listening on 127\.0\.0\.1 .* 1 plugins, at most 9 workers, messages of 8192 bytes")
+                 "Containerfile", r"listening on 127\.0\.0\.1 .* messages of 8192 bytes, at most 9 workers, 1 plugins")
 
 # ---- Kubernetes ----
 try:
@@ -111,7 +111,7 @@ try:
     settings = {name: here(str(entry["value"])) if "value" in entry else fields[entry["valueFrom"]["fieldRef"]["fieldPath"]]
                 for name, entry in environment.items()}
     command = [here(word) for word in container.get("command", entrypoint)] + container.get("args", [])
-    expect_to_listen(command, settings, "yaml", r"listening on 127\.0\.0\.2 .* 1 plugins.* 4096 bytes")
+    expect_to_listen(command, settings, "yaml", r"listening on 127\.0\.0\.2 .* 4096 bytes.* 1 plugins")
     if shutil.which("yamllint"):
         result = subprocess.run(["yamllint", "-d", "{extends: relaxed, rules: {line-length: disable}}", os.path.join(folder, "doca-urom.yaml")],
                                 stdout=subprocess.PIPE, text=True)

@@ -53,7 +53,7 @@ def run(args, variables, until=None):
 
 
 def listening(text, process):
-    return re.search(r"listening on .* bytes\n", text)
+    return re.search(r"listening on .* plugins\n", text)
 
 
 def listens(pid, address):
@@ -83,7 +83,7 @@ for way in ("flag", "file", "variable"):
     args, variables = said(way, everything)
     code, text = run(args, variables, listening)
     expect(code is None, f"all by {way}: ended with {code}: {text}")
-    for part in (r"listening on 127\.0\.0\.2 port [1-9]\d*, 1 plugins, at most 7 workers, messages of 8192 bytes",
+    for part in (r"listening on 127\.0\.0\.2 port [1-9]\d*, messages of 8192 bytes, at most 7 workers, 1 plugins",
                  r"plugin .*/worker_graph\.so, version \d+, id 0x1"):
         expect(re.search(part, text), f"all by {way}: no {part} in: {text}")
     # what a missing secret is called comes from the library, whose level is another

@@ -112,8 +112,8 @@ static doca_error_t listen_there(struct daemon *daemon)
 	}
 	uint16_t port = bound.ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)&bound)->sin6_port
 						    : ((const struct sockaddr_in *)&bound)->sin_port;
-	DOCA_LOG_INFO("listening on %s port %u, %u plugins, at most %u workers, messages of %u bytes", daemon->config.bind, ntohs(port),
-		      daemon->num_plugins, daemon->config.workers_max, daemon->config.message_max);
+	DOCA_LOG_INFO("listening on %s port %u, messages of %u bytes, at most %u workers, %u plugins", daemon->config.bind, ntohs(port),
+		      daemon->config.message_max, daemon->config.workers_max, daemon->num_plugins);
 	return DOCA_SUCCESS;
 }
 
