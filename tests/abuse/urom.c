@@ -47,7 +47,7 @@ static bool read_port(unsigned *port)
 			fclose(file);
 		text[len] = '\0';
 		const char *said = strstr(text, "listening on");
-		if (said != NULL && strstr(said, "plugins\n") != NULL)
+		if (said != NULL && strchr(said, '\n') != NULL)
 			return sscanf(said, "listening on %*s port %u", port) == 1;
 	}
 	return false;
