@@ -329,7 +329,7 @@ static void claimer(int sock)
 	end_open(&end, "dpu0/0000:03:00.0", 1);
 	link = shm_link(end_connect(&end, name));
 	WAIT(end.connects == 1);
-	entry = &link->peer_port->entry[shm_position(link->peer_port->hint, link->peer_entries)];
+	entry = &link->peer_port->segment->entry[shm_position(link->peer_port->segment->hint, link->peer_port->entries)];
 	state = atomic_load(&entry->state);
 	CHECK(shm_state_kind(state) == SHM_POSTED);
 	CHECK(atomic_compare_exchange_strong(&entry->state, &state,

@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "fabric/shm/fds.h"
 #include "fabric/shm/listener.h"
-#include "fabric/shm/peer_port.h"
 #include "fabric/shm/serve.h"
 
 #define ANSWER_LIMIT_NS UINT64_C(5000000000) /* for the peer's agent to say anything; its program may take its time */
@@ -148,15 +147,13 @@ static bool meet_port(struct shm_link *link, const struct shm_msg_port *port, in
 {
 	if (port->slot >= SHM_LINKS_MAX || !sf_shm_eventfd_check(event))
 		return false;
-	link->peer_port = sf_shm_peer_port_get(segment, port->entries);
+	link->peer_port = sf_shm_peer_port_get(segment, port->entries, port->ticket);
 	if (link->peer_port == NULL)
 		return false;
 	link->peer_slot = port->slot;
-	link->peer_entries = port->entries;
 	link->peer_link = port->link;
 	link->peer_id = port->agent;
 	link->peer_key = port->key;
-	link->cursor = port->ticket;
 	link->fence = port->barriers == 0 || !sf_shm_agent_has_barriers();
 	link->peer_event = event;
 	return true;

@@ -8,6 +8,7 @@
 #include "fabric/shm/link.h"
 #include "fabric/shm/port.h"
 
+#define AHEAD 4	  /* ready links whose records are fetched while another's is handled */
 #define STREAK 64 /* messages told by a bit, while a hot link had none, that make a link hot in its place */
 
 void sf_shm_due_init(struct shm_port *port)
@@ -111,6 +112,8 @@ void sf_shm_due_remove(struct shm_port *port, struct shm_link *link)
 		for (at = &due->ready; *at != link; at = &(*at)->next_ready)
 			;
 		*at = link->next_ready;
+		if (due->ahead == link)
+			due->ahead = link->next_ready;
 		if (*at == NULL)
 			due->ready_end = at;
 	}
@@ -249,6 +252,14 @@ static void harvest(struct shm_port *port)
 	}
 }
 
+static void fetch_ahead(struct shm_due *due)
+{
+	if (due->ahead == NULL)
+		return;
+	shm_rx_prefetch(&due->ahead->rx);
+	due->ahead = due->ahead->next_ready;
+}
+
 /* Each link that was ready at the beginning once; those that have more then wait behind the others. */
 static uint32_t poll_ready(struct shm_port *port, uint32_t budget, uint64_t *now_ns)
 {
@@ -256,6 +267,9 @@ static uint32_t poll_ready(struct shm_port *port, uint32_t budget, uint64_t *now
 	const struct shm_link *last = NULL;
 	uint32_t ran = 0;
 
+	due->ahead = due->ready;
+	for (uint32_t i = 0; i < AHEAD; i++)
+		fetch_ahead(due);
 	for (struct shm_link *link = due->ready; link != NULL; link = link->next_ready)
 		last = link->next_ready == NULL ? link : last;
 	while (due->ready != NULL && ran < budget) {
@@ -265,6 +279,7 @@ static uint32_t poll_ready(struct shm_port *port, uint32_t budget, uint64_t *now
 		if (due->ready == NULL)
 			due->ready_end = &due->ready;
 		link->is_ready = false;
+		fetch_ahead(due);
 		ran += sf_shm_link_poll(link, budget - ran, now_ns);
 		if (sf_shm_link_due(link))
 			append_ready(due, link);

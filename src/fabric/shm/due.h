@@ -29,6 +29,7 @@ struct shm_due {
 	uint32_t hot_num;
 	uint32_t first; /* hot link to begin the next poll with */
 	struct shm_link *ready, **ready_end; /* a bit told of them; by next_ready */
+	struct shm_link *ahead;		     /* the ready one whose record is fetched next, or NULL */
 	struct shm_link *attentive;	     /* by next_attentive */
 	struct shm_link **by_slot;
 	uint32_t slot_room;

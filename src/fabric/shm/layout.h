@@ -22,6 +22,7 @@
 
 #include <stdalign.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,6 +45,16 @@ static inline void shm_prefetch_write(const volatile void *line)
 	__asm__ volatile("prefetchw %0" : : "m"(*(const volatile char *)line));
 #else
 	__builtin_prefetch((const void *)line, 1);
+#endif
+}
+
+/* Fetches a line that will be read. Not the builtin: compilers drop calls of functions that do nothing else. */
+static inline void shm_prefetch_read(const volatile void *line)
+{
+#ifdef __x86_64__
+	__asm__ volatile("prefetcht0 %0" : : "m"(*(const volatile char *)line));
+#else
+	__builtin_prefetch((const void *)line, 0);
 #endif
 }
 
@@ -103,6 +114,12 @@ struct shm_port_segment {
 	alignas(SHM_PAGE) _Atomic uint64_t ready[SHM_LINKS_MAX / 64];
 	alignas(SHM_PAGE) struct shm_entry entry[];
 };
+
+/* Tickets are counted around: the half of them that follows a ticket is after it. */
+static inline bool shm_ticket_before(uint64_t a, uint64_t b)
+{
+	return ((b - a) & SHM_TICKET_MASK) - 1 < SHM_TICKET_MASK / 2;
+}
 
 /* Where the entry of a ticket is. */
 static inline uint32_t shm_position(uint64_t ticket, uint32_t entries)

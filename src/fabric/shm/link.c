@@ -240,7 +240,7 @@ static void cancel_connecting(struct shm_link *link)
 static void leave(struct shm_link *link)
 {
 	say_bye(link);
-	shm_ready_set(link->peer_port, link->peer_slot);
+	shm_ready_set(link->peer_port->segment, link->peer_slot);
 	link->rang = 0;
 	sf_shm_link_ring(&link->base);
 	pthread_mutex_lock(&sf_shm_lock);
@@ -316,6 +316,6 @@ void sf_shm_link_ring(struct sf_link *base)
 	if (link->peer_port == NULL)
 		return;
 	SHM_FENCE(memory_order_seq_cst);
-	if (atomic_load_explicit(&link->peer_port->armed, memory_order_relaxed) != 0)
+	if (atomic_load_explicit(&link->peer_port->segment->armed, memory_order_relaxed) != 0)
 		sf_shm_eventfd_write(link->peer_event);
 }

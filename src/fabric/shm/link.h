@@ -10,6 +10,7 @@
 
 #include "fabric/fabric.h"
 #include "fabric/shm/peer.h"
+#include "fabric/shm/peer_port.h"
 #include "fabric/shm/port.h"
 #include "fabric/shm/proto.h"
 #include "fabric/shm/ring.h"
@@ -87,12 +88,10 @@ struct shm_link {
 	bool fence;   /* a full barrier is needed before looking whether the peer is armed */
 	enum shm_link_busy busy;
 	struct shm_tx tx;
-	struct shm_port_segment *peer_port;
-	uint32_t peer_entries;
+	struct shm_peer_port *peer_port;
 	uint32_t peer_link; /* our number at the peer */
 	uint32_t peer_slot; /* our bit there */
 	uint32_t rang;	    /* the arming for which the peer was woken last */
-	uint64_t cursor;    /* where to look for a receive */
 	uint32_t in_flight; /* operations accepted and not yet done */
 	int peer_event;
 	uint32_t lent_num, lent_last;

@@ -7,21 +7,12 @@
 
 #include "fabric/shm/fds.h"
 
-struct peer_port {
-	dev_t dev;
-	ino_t ino; /* the file is the segment's identity: what a peer says of itself is not */
-	uint32_t entries;
-	uint32_t refs;
-	struct shm_port_segment *segment;
-	struct peer_port *next;
-};
+static struct shm_peer_port *peer_ports;
 
-static struct peer_port *peer_ports;
-
-static struct peer_port *map(int fd, const struct stat *stat, uint32_t entries)
+static struct shm_peer_port *map(int fd, const struct stat *stat, uint32_t entries, uint64_t ticket)
 {
 	size_t size = shm_port_segment_size(entries);
-	struct peer_port *port = calloc(1, sizeof(*port));
+	struct shm_peer_port *port = calloc(1, sizeof(*port));
 	void *at = MAP_FAILED;
 
 	if (port != NULL && sf_shm_memfd_check(fd, size))
@@ -30,15 +21,19 @@ static struct peer_port *map(int fd, const struct stat *stat, uint32_t entries)
 		free(port);
 		return NULL;
 	}
-	*port = (struct peer_port){
-		.dev = stat->st_dev, .ino = stat->st_ino, .entries = entries, .segment = at, .next = peer_ports};
+	*port = (struct shm_peer_port){.segment = at,
+				       .entries = entries,
+				       .cursor = ticket & SHM_TICKET_MASK,
+				       .dev = stat->st_dev,
+				       .ino = stat->st_ino,
+				       .next = peer_ports};
 	peer_ports = port;
 	return port;
 }
 
-struct shm_port_segment *sf_shm_peer_port_get(int fd, uint32_t entries)
+struct shm_peer_port *sf_shm_peer_port_get(int fd, uint32_t entries, uint64_t ticket)
 {
-	struct peer_port *port = peer_ports;
+	struct shm_peer_port *port = peer_ports;
 	struct stat stat;
 
 	if (fstat(fd, &stat) != 0)
@@ -46,23 +41,26 @@ struct shm_port_segment *sf_shm_peer_port_get(int fd, uint32_t entries)
 	while (port != NULL && (port->dev != stat.st_dev || port->ino != stat.st_ino || port->entries != entries))
 		port = port->next;
 	if (port == NULL)
-		port = map(fd, &stat, entries);
+		port = map(fd, &stat, entries, ticket);
 	if (port == NULL)
 		return NULL;
+	/* An owner begins a whole ring before its next posting, which no cursor is beyond: unless somebody who is not the owner had the
+	 * first word. */
+	if (shm_ticket_before(ticket, atomic_load_explicit(&port->cursor, memory_order_relaxed) - entries))
+		atomic_store_explicit(&port->cursor, ticket & SHM_TICKET_MASK, memory_order_relaxed);
 	port->refs++;
-	return port->segment;
+	return port;
 }
 
-void sf_shm_peer_port_put(struct shm_port_segment *segment)
+void sf_shm_peer_port_put(struct shm_peer_port *port)
 {
-	struct peer_port **at = &peer_ports, *port;
+	struct shm_peer_port **at = &peer_ports;
 
-	while ((*at)->segment != segment)
-		at = &(*at)->next;
-	port = *at;
 	if (--port->refs != 0)
 		return;
+	while (*at != port)
+		at = &(*at)->next;
 	*at = port->next;
-	munmap(segment, shm_port_segment_size(port->entries));
+	munmap(port->segment, shm_port_segment_size(port->entries));
 	free(port);
 }

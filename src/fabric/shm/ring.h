@@ -113,6 +113,13 @@ static inline uint32_t shm_rx_mark(const struct shm_rx *rx)
 	return atomic_load_explicit(&shm_rx_next(rx)->mark, memory_order_acquire);
 }
 
+/* Fetches the next record if it is a short one, and the mark behind it: the writer's core has all of them. */
+static inline void shm_rx_prefetch(const struct shm_rx *rx)
+{
+	for (uint32_t i = 0; i < 3; i++)
+		shm_prefetch_read((const char *)shm_rx_next(rx) + i * SHM_LINE);
+}
+
 static inline void shm_rx_credit(struct shm_rx *rx)
 {
 	rx->published = rx->count;

@@ -19,11 +19,6 @@
 atomic_uint sf_shm_tsan_order;
 #endif
 
-static inline bool ticket_before(uint64_t a, uint64_t b)
-{
-	return ((b - a) & SHM_TICKET_MASK) - 1 < SHM_TICKET_MASK / 2;
-}
-
 /* One's own copy of an entry; valid if the state is still the same afterwards. Returns whether it makes sense. */
 static bool entry_read(struct shm_entry *entry, bool pieces, struct shm_claim *claim)
 {
@@ -45,16 +40,19 @@ static bool entry_read(struct shm_entry *entry, bool pieces, struct shm_claim *c
 /* Claims the first posted receive from a ticket on. AGAIN: none is posted; *ticket is where to look next time. */
 static doca_error_t claim_from(struct shm_link *link, uint64_t *ticket, uint64_t len, bool pieces, struct shm_claim *claim)
 {
+	struct shm_port_segment *port = link->peer_port->segment;
+	uint32_t entries = link->peer_port->entries;
+
 	/* Every step passes a position or finds one changed under way, which costs whoever changed it a posting. */
-	for (uint32_t i = 0; i < 2 * link->peer_entries + 1; i++) {
-		struct shm_entry *entry = &link->peer_port->entry[shm_position(*ticket, link->peer_entries)];
+	for (uint32_t i = 0; i < 2 * entries + 1; i++) {
+		struct shm_entry *entry = &port->entry[shm_position(*ticket, entries)];
 		uint64_t state = atomic_load_explicit(&entry->state, memory_order_acquire), seen = shm_state_ticket(state);
 
 		if (seen != *ticket) {
-			if (ticket_before(seen, *ticket))
+			if (shm_ticket_before(seen, *ticket))
 				return DOCA_ERROR_AGAIN;
 			/* The position came around meanwhile: this ticket and those a whole ring before that one are gone. */
-			*ticket = (seen - link->peer_entries + 1) & SHM_TICKET_MASK;
+			*ticket = (seen - entries + 1) & SHM_TICKET_MASK;
 			continue;
 		}
 		if (shm_state_kind(state) == SHM_POSTED) {
@@ -81,24 +79,25 @@ static doca_error_t claim_from(struct shm_link *link, uint64_t *ticket, uint64_t
 
 doca_error_t sf_shm_claim(struct shm_link *link, uint64_t len, bool pieces, struct shm_claim *claim)
 {
-	struct shm_port_segment *port = link->peer_port;
-	uint64_t hint = atomic_load_explicit(&port->hint, memory_order_relaxed) & SHM_TICKET_MASK, ticket = link->cursor;
-	bool hinted = ticket_before(ticket, hint);
-	doca_error_t error;
+	struct shm_peer_port *peer = link->peer_port;
+	struct shm_port_segment *port = peer->segment;
+	uint64_t hint = atomic_load_explicit(&port->hint, memory_order_relaxed) & SHM_TICKET_MASK;
+	uint64_t cursor = atomic_load_explicit(&peer->cursor, memory_order_relaxed);
+	bool hinted = shm_ticket_before(cursor, hint);
+	uint64_t ticket = hinted ? hint : cursor;
+	doca_error_t error = claim_from(link, &ticket, len, pieces, claim);
 
-	if (hinted)
-		ticket = hint;
-	error = claim_from(link, &ticket, len, pieces, claim);
 	/* The hint is anybody's word: before saying that nothing is posted we look for ourselves. */
-	if (error == DOCA_ERROR_AGAIN && hinted)
-		error = claim_from(link, &link->cursor, len, pieces, claim);
-	else
-		link->cursor = ticket;
+	if (error == DOCA_ERROR_AGAIN && hinted) {
+		ticket = cursor;
+		error = claim_from(link, &ticket, len, pieces, claim);
+	}
+	atomic_store_explicit(&peer->cursor, ticket, memory_order_relaxed);
 	if (error != DOCA_SUCCESS)
 		return error;
-	if (hint != link->cursor && ticket_before(hint, link->cursor))
-		atomic_store_explicit(&port->hint, link->cursor, memory_order_relaxed);
-	shm_prefetch_write(&port->entry[shm_position(link->cursor, link->peer_entries)]);
+	if (shm_ticket_before(hint, ticket))
+		atomic_store_explicit(&port->hint, ticket, memory_order_relaxed);
+	shm_prefetch_write(&port->entry[shm_position(ticket, peer->entries)]);
 	return DOCA_SUCCESS;
 }
 
@@ -106,15 +105,17 @@ doca_error_t sf_shm_claim(struct shm_link *link, uint64_t len, bool pieces, stru
  * arming. */
 static inline void tell_peer(struct shm_link *link)
 {
+	struct shm_port_segment *port = link->peer_port->segment;
+
 	if (link->fence)
 		SHM_FENCE(memory_order_seq_cst);
 	else
 		atomic_signal_fence(memory_order_seq_cst);
 
-	if (__builtin_expect(shm_is_cold(link->peer_port, link->peer_slot), 0))
-		shm_ready_set(link->peer_port, link->peer_slot);
+	if (__builtin_expect(shm_is_cold(port, link->peer_slot), 0))
+		shm_ready_set(port, link->peer_slot);
 
-	uint32_t armed = atomic_load_explicit(&link->peer_port->armed, memory_order_relaxed);
+	uint32_t armed = atomic_load_explicit(&port->armed, memory_order_relaxed);
 
 	if (__builtin_expect(armed != 0, 0) && armed != link->rang) {
 		link->rang = armed;
