@@ -3,9 +3,16 @@
 
 #include <string.h>
 
+#define RING_MIN 32768 /* bytes of a piece: below, a ring's many messages cost more than they share out */
 #define ADDRESS_MAX (UINT64_C(1) << 47) /* of a process's own memory */
 
 uint32_t allreduce_element_size(uint8_t type) { return type == ALLREDUCE_FLOAT || type == ALLREDUCE_INT32 ? 4 : 8; }
+
+enum allreduce_algorithm allreduce_piece_algorithm(const struct allreduce_shape *shape)
+{
+	uint64_t largest = shape->total < shape->piece_max ? shape->total : shape->piece_max;
+	return largest >= RING_MIN && shape->num_ranks > 2 ? ALLREDUCE_RING : ALLREDUCE_TREE;
+}
 
 doca_error_t allreduce_known_error(uint64_t status)
 {
@@ -122,7 +129,7 @@ doca_error_t allreduce_done_parse(const void *data, size_t len, struct allreduce
 	if (data == NULL || len != sizeof(*done))
 		return DOCA_ERROR_UNEXPECTED;
 	memcpy(done, data, sizeof(*done));
-	if (done->as_pieces > 1 || done->algorithm >= ALLREDUCE_AUTO || (done->as_pieces != 0 && done->algorithm == ALLREDUCE_NEAR))
+	if (done->as_pieces > 1 || done->algorithm >= ALLREDUCE_AUTO || (done->as_pieces != 0 && done->algorithm == ALLREDUCE_DIRECT))
 		return DOCA_ERROR_UNEXPECTED;
 	return DOCA_SUCCESS;
 }
@@ -146,7 +153,7 @@ static bool is_message(const struct allreduce_message *message, size_t data_len)
 	case ALLREDUCE_PROOF:
 	case ALLREDUCE_VERDICT:
 	case ALLREDUCE_LEFT:
-		return is_shape(shape) && shape->num_ranks <= ALLREDUCE_NEAR_MAX && message->source < shape->num_ranks &&
+		return is_shape(shape) && shape->num_ranks <= ALLREDUCE_DIRECT_RANKS_MAX && message->source < shape->num_ranks &&
 		       data_len == (message->kind == ALLREDUCE_OFFER	     ? sizeof(struct allreduce_offer)
 				    : message->kind == ALLREDUCE_CHALLENGE ? ALLREDUCE_NUMBER_SIZE
 									     : 0);

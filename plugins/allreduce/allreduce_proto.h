@@ -12,10 +12,10 @@
 
 #include <doca_error.h>
 
-#define ALLREDUCE_VERSION 1
+#define ALLREDUCE_VERSION 2
 #define ALLREDUCE_RANKS_MAX 65536
-#define ALLREDUCE_NEAR_MAX 64	    /* ranks of an allreduce that reaches into all their memories */
-#define ALLREDUCE_NEAR_MIN 16384    /* bytes of a vector that stays where it is; smaller ones go in commands */
+#define ALLREDUCE_DIRECT_RANKS_MAX 64	    /* ranks of an allreduce that reaches into all their memories */
+#define ALLREDUCE_IN_PLACE_MIN 16384    /* bytes of a vector that stays where it is; smaller ones go in commands */
 #define ALLREDUCE_NUMBER_SIZE 16    /* bytes of a number that proves a process to be reached */
 #define ALLREDUCE_INFLIGHT_MAX 8    /* of one comm */
 #define ALLREDUCE_PIECE_MIN 64	    /* bytes of a piece that is not the last, of which it is a multiple */
@@ -23,8 +23,8 @@
 
 enum allreduce_type { ALLREDUCE_FLOAT, ALLREDUCE_DOUBLE, ALLREDUCE_INT32, ALLREDUCE_INT64, ALLREDUCE_TYPES };
 enum allreduce_op { ALLREDUCE_SUM, ALLREDUCE_MIN, ALLREDUCE_MAX, ALLREDUCE_OPS };
-/* NEAR: each worker reduces its share straight in the ranks' memories. AUTO is for vectors only: the workers find out. */
-enum allreduce_algorithm { ALLREDUCE_TREE, ALLREDUCE_RING, ALLREDUCE_NEAR, ALLREDUCE_AUTO, ALLREDUCE_ALGORITHMS };
+/* DIRECT: each worker reduces its share straight in the ranks' memories. AUTO is for vectors only: the workers find out. */
+enum allreduce_algorithm { ALLREDUCE_TREE, ALLREDUCE_RING, ALLREDUCE_DIRECT, ALLREDUCE_AUTO, ALLREDUCE_ALGORITHMS };
 
 /* What must be the same on all ranks. */
 struct allreduce_shape {
@@ -43,12 +43,12 @@ struct allreduce_shape {
  */
 struct allreduce_gate {
 	uint64_t serial;
-	uint32_t busy[ALLREDUCE_NEAR_MAX + 1]; /* by rank; the last: the rank's own worker, beyond that many ranks */
+	uint32_t busy[ALLREDUCE_DIRECT_RANKS_MAX + 1]; /* by rank; the last: the rank's own worker, beyond that many ranks */
 	uint32_t reserved;
 };
 
 struct allreduce_board {
-	uint8_t numbers[ALLREDUCE_NEAR_MAX + 1][ALLREDUCE_NUMBER_SIZE]; /* by rank; the last: the rank's own answer to an attach */
+	uint8_t numbers[ALLREDUCE_DIRECT_RANKS_MAX + 1][ALLREDUCE_NUMBER_SIZE]; /* by rank; the last: the rank's own answer to an attach */
 	struct allreduce_gate gates[ALLREDUCE_INFLIGHT_MAX];
 };
 
@@ -138,9 +138,13 @@ struct allreduce_address {
 	uint8_t ucp[];
 };
 
-/* ---- parse ---- */
+/* ---- what both halves decide alike ---- */
 
 uint32_t allreduce_element_size(uint8_t type);
+/* The way of a vector's pieces, where the program leaves it open. */
+enum allreduce_algorithm allreduce_piece_algorithm(const struct allreduce_shape *shape);
+
+/* ---- parse ---- */
 
 /* A whole command; what follows the head is *body of *body_len bytes. INVALID_VALUE: it means nothing. */
 doca_error_t allreduce_command_parse(const void *data, size_t len, struct allreduce_command *command, const void **body, size_t *body_len);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer.h"
 #include "worker_allreduce.h"
 
 static uint32_t bucket_of(uint64_t tag, uint64_t offset)
@@ -31,7 +32,10 @@ static void release(struct piece *piece)
 	if (piece->sends != 0)
 		return;
 	LIST_REMOVE(piece, next);
-	ucs_list_add_tail(&piece->allreduce->notifications, &piece->notification->entry);
+	if (piece->notification != NULL)
+		ucs_list_add_tail(&piece->allreduce->notifications, &piece->notification->entry);
+	else
+		free(piece->data);
 	free(piece);
 }
 
@@ -41,8 +45,12 @@ static void end(struct piece *piece, doca_error_t status)
 		TAILQ_REMOVE(&piece->allreduce->ready, piece, in_ready);
 	piece->ready = false;
 	piece->ended = true;
-	piece->notification->worker_notif.status = status;
-	piece->notification->worker_notif.len = status == DOCA_SUCCESS ? piece->len : 0;
+	if (piece->notification != NULL) {
+		piece->notification->worker_notif.status = status;
+		piece->notification->worker_notif.len = status == DOCA_SUCCESS ? piece->len : 0;
+	} else {
+		vector_piece_ended(piece->vector, piece->command.offset, piece->data, piece->len, status);
+	}
 	release(piece);
 }
 
@@ -53,101 +61,57 @@ void piece_sent(struct piece *piece)
 		release(piece);
 }
 
-static struct message message_of(const struct piece *piece, uint32_t kind)
-{
-	return (struct message){
-		.kind = kind,
-		.source = piece->command.rank,
-		.tag = piece->command.tag,
-		.offset = piece->command.offset,
-		.shape = piece->command.shape,
-	};
-}
-
-/* The others would wait for this rank. */
-static void fail(struct piece *piece, doca_error_t status)
-{
-	struct message message = message_of(piece, MESSAGE_ABORT);
-	message.status = (uint32_t)status;
-	for (uint32_t rank = 0; rank < piece->command.shape.num_ranks; rank++) {
-		if (rank != piece->command.rank && network_connect(piece->allreduce, rank) == DOCA_SUCCESS)
-			(void)network_send(piece->allreduce, rank, &message, NULL, 0, NULL);
-	}
-	end(piece, status);
-}
-
 /* ---- messages that came early ---- */
 
-static bool keep(struct allreduce *allreduce, const struct message *message, const void *data, size_t len)
+static void drop(struct allreduce *allreduce, struct inbound *inbound)
 {
-	struct kept *kept = NULL;
-	if (allreduce->kept_bytes + len + sizeof(*kept) <= ALLREDUCE_KEPT_MAX)
-		kept = (struct kept *)malloc(sizeof(*kept) + len);
-	if (kept == NULL)
-		return false;
-	kept->message = *message;
-	kept->len = (uint32_t)len;
-	memcpy(kept->data, data, len);
-	allreduce->kept_bytes += len + sizeof(*kept);
-	LIST_INSERT_HEAD(&allreduce->kept[bucket_of(message->tag, message->offset)], kept, next);
-	return true;
+	LIST_REMOVE(inbound, next);
+	inbound_free(allreduce, inbound);
 }
 
-static void drop(struct allreduce *allreduce, struct kept *kept)
+/* What the step waits for. */
+static struct inbound *find_kept(const struct piece *piece, const struct step *step)
 {
-	LIST_REMOVE(kept, next);
-	allreduce->kept_bytes -= kept->len + sizeof(*kept);
-	free(kept);
-}
-
-/* An abort, or what the step waits for. */
-static struct kept *find_kept(const struct piece *piece, const struct step *step)
-{
-	struct kept *kept;
-	LIST_FOREACH(kept, &piece->allreduce->kept[bucket_of(piece->command.tag, piece->command.offset)], next) {
-		const struct message *message = &kept->message;
-		if (message->tag == piece->command.tag && message->offset == piece->command.offset &&
-		    (message->kind == MESSAGE_ABORT || (message->source == step->rank && message->number == step->number)))
-			return kept;
+	struct inbound *inbound;
+	LIST_FOREACH(inbound, &piece->allreduce->kept[bucket_of(piece->command.tag, piece->command.offset)], next) {
+		const struct allreduce_message *message = &inbound->message;
+		if (message->tag == piece->command.tag && message->offset == piece->command.offset && message->source == step->rank &&
+		    message->number == step->number)
+			return inbound;
 	}
 	return NULL;
 }
 
-/* ---- steps ---- */
+/* ---- steps: each false when the piece has ended, and may be gone ---- */
 
-/* What another process says. */
-static doca_error_t known_error(uint64_t status)
-{
-	return status > DOCA_SUCCESS && status <= DOCA_ERROR_SKIPPED ? (doca_error_t)status : DOCA_ERROR_UNEXPECTED;
-}
-
-/* False: the piece has ended, and may be gone. */
-static bool take_step(struct piece *piece, const struct step *step, const struct message *message, const void *data, size_t len)
+static bool take_step(struct piece *piece, const struct step *step, const struct inbound *inbound)
 {
 	const struct allreduce_shape *shape = &piece->command.shape;
-	if (message->kind == MESSAGE_ABORT) {
-		end(piece, known_error(message->status));
-		return false;
-	}
-	if (memcmp(&message->shape, shape, sizeof(*shape)) != 0 || len != step->len) {
-		fail(piece, DOCA_ERROR_INVALID_VALUE);
+	if (memcmp(&inbound->message.shape, shape, sizeof(*shape)) != 0 || inbound->len != step->len) {
+		allreduce_fail(piece->allreduce, piece->command.tag, DOCA_ERROR_INVALID_VALUE, true);
 		return false;
 	}
 	if (step->kind == STEP_REDUCE)
-		reduce(shape->type, shape->op, piece->data + step->offset, data, len);
+		reduce(shape->type, shape->op, piece->data + step->offset, inbound->data, inbound->len);
 	else
-		memcpy(piece->data + step->offset, data, len);
+		memcpy(piece->data + step->offset, inbound->data, inbound->len);
 	piece->step++;
 	return true;
 }
 
 static bool send_step(struct piece *piece, const struct step *step)
 {
-	struct message message = message_of(piece, MESSAGE_DATA);
-	message.number = step->number;
+	const struct allreduce_message message = {
+		.kind = ALLREDUCE_DATA,
+		.source = piece->command.rank,
+		.tag = piece->command.tag,
+		.offset = piece->command.offset,
+		.number = step->number,
+		.shape = piece->command.shape,
+	};
 	doca_error_t result = network_send(piece->allreduce, step->rank, &message, piece->data + step->offset, step->len, piece);
 	if (result != DOCA_SUCCESS) {
-		fail(piece, result);
+		allreduce_fail(piece->allreduce, piece->command.tag, result, true);
 		return false;
 	}
 	piece->step++;
@@ -157,8 +121,7 @@ static bool send_step(struct piece *piece, const struct step *step)
 /* As far as it goes. */
 static void run(struct piece *piece)
 {
-	bool on = true;
-	while (on) {
+	for (bool on = true; on;) {
 		struct step step = step_of(piece, piece->step);
 		if (step.kind == STEP_END) {
 			end(piece, DOCA_SUCCESS);
@@ -169,18 +132,32 @@ static void run(struct piece *piece)
 			continue;
 		}
 		struct allreduce *allreduce = piece->allreduce;
-		struct kept *kept = find_kept(piece, &step);
-		if (kept == NULL)
+		struct inbound *inbound = find_kept(piece, &step);
+		if (inbound == NULL)
 			return;
-		on = take_step(piece, &step, &kept->message, kept->data, kept->len);
-		drop(allreduce, kept);
+		LIST_REMOVE(inbound, next); /* a failure drops those that are kept */
+		on = take_step(piece, &step, inbound);
+		inbound_free(allreduce, inbound);
 	}
 }
 
-void pieces_take(struct allreduce *allreduce, const struct message *message, const void *data, size_t len)
+void pieces_take(struct allreduce *allreduce, struct inbound *inbound)
 {
+	const struct allreduce_message *message = &inbound->message;
 	struct piece *piece = find_piece(allreduce, message->tag, message->offset);
-	if (!keep(allreduce, message, data, len) || piece == NULL || piece->ready)
+	if (piece == NULL && allreduce_failed(allreduce, message->tag) != DOCA_SUCCESS) {
+		inbound_free(allreduce, inbound);
+		return;
+	}
+	if (inbound->lacks_data) {
+		uint64_t tag = message->tag;
+		uint32_t num_ranks = message->shape.num_ranks;
+		inbound_free(allreduce, inbound);
+		allreduce_fail_among(allreduce, tag, DOCA_ERROR_NO_MEMORY, num_ranks);
+		return;
+	}
+	LIST_INSERT_HEAD(&allreduce->kept[bucket_of(message->tag, message->offset)], inbound, next);
+	if (piece == NULL || piece->ready)
 		return;
 	piece->ready = true;
 	TAILQ_INSERT_TAIL(&allreduce->ready, piece, in_ready);
@@ -197,17 +174,6 @@ void pieces_run(struct allreduce *allreduce)
 
 /* ---- the beginning ---- */
 
-static doca_error_t check(struct allreduce *allreduce, const struct allreduce_command *command, size_t len)
-{
-	const struct allreduce_shape *shape = &command->shape;
-	if (shape->type >= ALLREDUCE_TYPES || shape->op >= ALLREDUCE_OPS || shape->algorithm > ALLREDUCE_RING || len == 0 ||
-	    len > UINT32_MAX || len % reduce_element_size(shape->type) != 0 || shape->num_ranks == 0 ||
-	    shape->num_ranks > ALLREDUCE_RANKS_MAX || command->rank >= shape->num_ranks || !network_is_self(allreduce, command->rank) ||
-	    find_piece(allreduce, command->tag, command->offset) != NULL)
-		return DOCA_ERROR_INVALID_VALUE;
-	return DOCA_SUCCESS;
-}
-
 /* Those that the piece will send to, and those whose death it has to notice. */
 static doca_error_t connect_partners(const struct piece *piece)
 {
@@ -222,40 +188,52 @@ static doca_error_t connect_partners(const struct piece *piece)
 	return DOCA_SUCCESS;
 }
 
-doca_error_t piece_start(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc)
+static void start(struct piece *piece, struct allreduce *allreduce, const struct allreduce_command *command, uint8_t *data, size_t len)
 {
-	size_t len = desc->worker_cmd.len - sizeof(struct allreduce_command);
-	struct urom_worker_notif_desc *notification = (struct urom_worker_notif_desc *)malloc(sizeof(*notification) + len);
+	piece->allreduce = allreduce;
+	piece->command = *command;
+	piece->data = data;
+	piece->len = (uint32_t)len;
+	piece->element = allreduce_element_size(command->shape.type);
+	LIST_INSERT_HEAD(&allreduce->pieces[bucket_of(command->tag, command->offset)], piece, next);
+	doca_error_t result = connect_partners(piece);
+	if (result == DOCA_SUCCESS)
+		run(piece);
+	else
+		allreduce_fail(allreduce, command->tag, result, true);
+}
+
+doca_error_t piece_start(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc, const struct allreduce_command *command,
+			 const void *body, size_t len)
+{
+	struct urom_worker_notif_desc *notification = answer_create(desc, len);
 	struct piece *piece = (struct piece *)calloc(1, sizeof(*piece));
 	if (notification == NULL || piece == NULL) {
 		free(notification);
 		free(piece);
 		return DOCA_ERROR_NO_MEMORY;
 	}
-	memset(notification, 0, sizeof(*notification));
-	notification->dest_id = desc->dest_id;
-	notification->worker_notif.type = desc->worker_cmd.type;
-	notification->worker_notif.urom_context = desc->worker_cmd.urom_context;
-	memcpy(notification->worker_notif.plugin_notif, desc->worker_cmd.plugin_cmd + sizeof(struct allreduce_command), len);
-	memcpy(&piece->command, desc->worker_cmd.plugin_cmd, sizeof(piece->command));
-	piece->allreduce = allreduce;
+	memcpy(notification->worker_notif.plugin_notif, body, len);
 	piece->notification = notification;
-	piece->data = notification->worker_notif.plugin_notif;
-	piece->len = (uint32_t)len;
-	doca_error_t result = check(allreduce, &piece->command, len);
-	LIST_INSERT_HEAD(&allreduce->pieces[bucket_of(piece->command.tag, piece->command.offset)], piece, next);
-	if (result != DOCA_SUCCESS) {
-		end(piece, result); /* it is not known whom to tell */
-		return DOCA_SUCCESS;
-	}
-	piece->element = reduce_element_size(piece->command.shape.type);
-	result = connect_partners(piece);
-	if (result == DOCA_SUCCESS)
-		run(piece);
-	else
-		fail(piece, result);
+	piece->client = desc->dest_id;
+	start(piece, allreduce, command, notification->worker_notif.plugin_notif, len);
 	return DOCA_SUCCESS;
 }
+
+doca_error_t piece_start_of(struct vector *vector, const struct allreduce_command *command, uint8_t *data, size_t len)
+{
+	struct piece *piece = (struct piece *)calloc(1, sizeof(*piece));
+	if (piece == NULL) {
+		free(data);
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	piece->vector = vector;
+	piece->client = vector->client;
+	start(piece, vector->allreduce, command, data, len);
+	return DOCA_SUCCESS;
+}
+
+bool piece_exists(struct allreduce *allreduce, uint64_t tag, uint64_t offset) { return find_piece(allreduce, tag, offset) != NULL; }
 
 /* ---- all ---- */
 
@@ -269,30 +247,47 @@ static bool needs_dead(const struct piece *piece)
 	return false;
 }
 
-void pieces_check_peers(struct allreduce *allreduce)
+bool pieces_find_bereaved(const struct allreduce *allreduce, uint64_t *tag)
 {
+	const struct piece *piece;
 	for (int i = 0; i < ALLREDUCE_BUCKETS; i++) {
-		for (struct piece *piece = LIST_FIRST(&allreduce->pieces[i]), *next; piece != NULL; piece = next) {
-			next = LIST_NEXT(piece, next);
+		LIST_FOREACH(piece, &allreduce->pieces[i], next) {
+			*tag = piece->command.tag;
 			if (!piece->ended && needs_dead(piece))
-				fail(piece, DOCA_ERROR_CONNECTION_ABORTED);
+				return true;
 		}
 	}
+	return false;
 }
 
-void pieces_cancel(struct allreduce *allreduce, uint64_t tag, uint64_t why)
+bool pieces_find_of_client(const struct allreduce *allreduce, uint64_t client, uint64_t *tag)
 {
-	doca_error_t status = known_error(why);
+	const struct piece *piece;
+	for (int i = 0; i < ALLREDUCE_BUCKETS; i++) {
+		LIST_FOREACH(piece, &allreduce->pieces[i], next) {
+			*tag = piece->command.tag;
+			if (!piece->ended && piece->client == client)
+				return true;
+		}
+	}
+	return false;
+}
+
+void pieces_fail(struct allreduce *allreduce, uint64_t tag, doca_error_t status, uint32_t *num_ranks)
+{
 	for (int i = 0; i < ALLREDUCE_BUCKETS; i++) {
 		for (struct piece *piece = LIST_FIRST(&allreduce->pieces[i]), *next; piece != NULL; piece = next) {
 			next = LIST_NEXT(piece, next);
-			if (!piece->ended && piece->command.tag == tag)
-				fail(piece, status);
+			if (piece->ended || piece->command.tag != tag)
+				continue;
+			if (piece->command.shape.num_ranks > *num_ranks)
+				*num_ranks = piece->command.shape.num_ranks;
+			end(piece, status);
 		}
-		for (struct kept *kept = LIST_FIRST(&allreduce->kept[i]), *next; kept != NULL; kept = next) {
-			next = LIST_NEXT(kept, next);
-			if (kept->message.tag == tag)
-				drop(allreduce, kept);
+		for (struct inbound *inbound = LIST_FIRST(&allreduce->kept[i]), *next; inbound != NULL; inbound = next) {
+			next = LIST_NEXT(inbound, next);
+			if (inbound->message.tag == tag)
+				drop(allreduce, inbound);
 		}
 	}
 }
@@ -302,6 +297,8 @@ void pieces_free(struct allreduce *allreduce)
 	for (int i = 0; i < ALLREDUCE_BUCKETS; i++) {
 		for (struct piece *piece; (piece = LIST_FIRST(&allreduce->pieces[i])) != NULL;) {
 			LIST_REMOVE(piece, next);
+			if (piece->notification == NULL)
+				free(piece->data);
 			free(piece->notification);
 			free(piece);
 		}

@@ -39,6 +39,4 @@ static const reduction reductions[ALLREDUCE_OPS][ALLREDUCE_TYPES] = {
 	[ALLREDUCE_MAX] = {max_float, max_double, max_int32, max_int64},
 };
 
-uint32_t reduce_element_size(uint8_t type) { return type == ALLREDUCE_FLOAT || type == ALLREDUCE_INT32 ? 4 : 8; }
-
 void reduce(uint8_t type, uint8_t op, void *into, const void *from, size_t len) { reductions[op][type](into, from, len); }

@@ -3,7 +3,7 @@
 
 /* ---- ring: each rank reduces one share and passes it round, then the shares go round once more ---- */
 
-static struct step share_step(const struct allreduce_shape *shape, uint32_t len, uint32_t element, uint32_t share, struct step step)
+static struct step share_of(const struct allreduce_shape *shape, uint32_t len, uint32_t element, uint32_t share, struct step step)
 {
 	uint64_t elements = len / element;
 	uint32_t begin = (uint32_t)(elements * share / shape->num_ranks), end = (uint32_t)(elements * (share + 1) / shape->num_ranks);
@@ -19,8 +19,8 @@ static struct step ring_step(const struct allreduce_shape *shape, uint32_t rank,
 		return (struct step){.kind = STEP_END};
 	/* In round r goes on what came in round r - 1. */
 	if (i % 2 == 0)
-		return share_step(shape, len, element, (rank + 2 * n - round) % n, (struct step){STEP_SEND, right, round, 0, 0});
-	return share_step(shape, len, element, (left + 2 * n - round) % n,
+		return share_of(shape, len, element, (rank + 2 * n - round) % n, (struct step){STEP_SEND, right, round, 0, 0});
+	return share_of(shape, len, element, (left + 2 * n - round) % n,
 			  (struct step){round < n - 1 ? STEP_REDUCE : STEP_COPY, left, round, 0, 0});
 }
 

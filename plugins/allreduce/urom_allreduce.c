@@ -1,46 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "urom_allreduce.h"
-
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
 
 #include <doca_buf.h>
 #include <doca_pe.h>
 
-#include "allreduce_proto.h"
+#include "urom_allreduce_private.h"
 
 /* Each piece is reduced by itself, so the pieces of a vector follow each other through the workers. */
-#define RING_MIN 32768 /* bytes of a piece: below, a ring's many messages cost more than they share out */
-#define PIECE_ALIGN 64
 #define HEADERS (sizeof(struct allreduce_command) + sizeof(struct urom_worker_notify)) /* more than what either way takes */
-
-struct allreduce {
-	TAILQ_ENTRY(allreduce) next;
-	struct urom_allreduce_comm *comm;
-	struct allreduce_command command; /* of the next piece */
-	const uint8_t *send;
-	uint8_t *receive;
-	uint32_t outstanding; /* commands */
-	doca_error_t result;
-	urom_allreduce_finished finished;
-	union doca_data cookie;
-};
-
-struct urom_allreduce_comm {
-	struct doca_urom_worker *worker;
-	uint32_t rank, num_ranks;
-	uint32_t num_inflight, inflight_max;
-	uint32_t share; /* commands that one allreduce may have under way: so none can keep another from its next piece */
-	TAILQ_HEAD(, allreduce) inflight;
-};
-
-struct pending { /* in the task's 32 bytes */
-	struct allreduce *allreduce;
-	uint64_t offset;
-	uint64_t len;
-};
 
 static uint64_t allreduce_id;
 
@@ -52,41 +20,9 @@ doca_error_t urom_allreduce_init(uint64_t plugin_id, uint64_t version)
 	return DOCA_SUCCESS;
 }
 
-/* ---- the comm ---- */
-
-doca_error_t urom_allreduce_comm_create(struct doca_urom_worker *worker, uint32_t rank, uint32_t num_ranks, uint32_t depth,
-					struct urom_allreduce_comm **out)
-{
-	if (worker == NULL || out == NULL || rank >= num_ranks || depth == 0)
-		return DOCA_ERROR_INVALID_VALUE;
-	struct urom_allreduce_comm *comm = (struct urom_allreduce_comm *)calloc(1, sizeof(*comm));
-	if (comm == NULL)
-		return DOCA_ERROR_NO_MEMORY;
-	comm->worker = worker;
-	comm->rank = rank;
-	comm->num_ranks = num_ranks;
-	comm->inflight_max = depth < UROM_ALLREDUCE_INFLIGHT_MAX ? depth : UROM_ALLREDUCE_INFLIGHT_MAX;
-	comm->share = depth / comm->inflight_max;
-	TAILQ_INIT(&comm->inflight);
-	*out = comm;
-	return DOCA_SUCCESS;
-}
-
-doca_error_t urom_allreduce_comm_destroy(struct urom_allreduce_comm *comm)
-{
-	if (comm == NULL)
-		return DOCA_ERROR_INVALID_VALUE;
-	if (!TAILQ_EMPTY(&comm->inflight))
-		return DOCA_ERROR_IN_USE;
-	free(comm);
-	return DOCA_SUCCESS;
-}
-
 /* ---- commands ---- */
 
-static void command_done(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data, union doca_data ctx_user_data);
-
-static doca_error_t take_task(struct urom_allreduce_comm *comm, struct doca_urom_worker_cmd_task **task, uint8_t **place, size_t *room)
+doca_error_t take_task(struct urom_allreduce_comm *comm, struct doca_urom_worker_cmd_task **task, uint8_t **place, size_t *room)
 {
 	doca_error_t result = doca_urom_worker_cmd_task_allocate_init(comm->worker, allreduce_id, task);
 	if (result != DOCA_SUCCESS)
@@ -97,18 +33,38 @@ static doca_error_t take_task(struct urom_allreduce_comm *comm, struct doca_urom
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t submit(struct allreduce *allreduce, struct doca_urom_worker_cmd_task *task, uint8_t *place, size_t len,
-			   const struct pending *pending)
+doca_error_t submit(struct doca_urom_worker_cmd_task *task, uint8_t *place, const struct allreduce_command *command, size_t len,
+		    const struct pending *pending, command_done done)
 {
-	(void)doca_buf_set_data(doca_urom_worker_cmd_task_get_payload(task), place, len);
+	memcpy(place, command, sizeof(*command));
+	(void)doca_buf_set_data(doca_urom_worker_cmd_task_get_payload(task), place, sizeof(*command) + len);
 	memcpy(doca_urom_worker_cmd_task_get_user_data(task), pending, sizeof(*pending));
-	doca_urom_worker_cmd_task_set_cb(task, command_done);
+	doca_urom_worker_cmd_task_set_cb(task, done);
 	doca_error_t result = doca_task_submit(doca_urom_worker_cmd_task_as_task(task));
 	if (result != DOCA_SUCCESS)
 		(void)doca_urom_worker_cmd_task_release(task);
-	else
-		allreduce->outstanding++;
 	return result;
+}
+
+const void *response_of(struct doca_urom_worker_cmd_task *task, size_t *len)
+{
+	struct doca_buf *response = doca_urom_worker_cmd_task_get_response(task);
+	void *data;
+	*len = 0;
+	if (response == NULL || doca_buf_get_data(response, &data) != DOCA_SUCCESS || doca_buf_get_data_len(response, len) != DOCA_SUCCESS)
+		return NULL;
+	return data;
+}
+
+static void piece_done(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data, union doca_data ctx_user_data);
+static void vector_done(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data, union doca_data ctx_user_data);
+
+/* Only a task tells the message size, of which all ranks' pieces are cut. */
+static doca_error_t size_pieces(struct allreduce_shape *shape, size_t room)
+{
+	size_t most = room > HEADERS ? (room - HEADERS) & ~(size_t)(ALLREDUCE_PIECE_MIN - 1) : 0;
+	shape->piece_max = most < ALLREDUCE_PIECE_MAX ? (uint32_t)most : ALLREDUCE_PIECE_MAX;
+	return most != 0 ? DOCA_SUCCESS : DOCA_ERROR_TOO_BIG;
 }
 
 static doca_error_t submit_piece(struct allreduce *allreduce)
@@ -121,24 +77,50 @@ static doca_error_t submit_piece(struct allreduce *allreduce)
 	doca_error_t result = take_task(allreduce->comm, &task, &place, &room);
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (command->offset == 0) { /* the first: only a task tells the message size */
-		command->shape.piece_max = room > HEADERS + PIECE_ALIGN ? (uint32_t)((room - HEADERS) & ~(size_t)(PIECE_ALIGN - 1)) : 0;
-		if (command->shape.algorithm == ALLREDUCE_AUTO) {
-			uint64_t largest = left < command->shape.piece_max ? left : command->shape.piece_max;
-			bool ring = largest >= RING_MIN && command->shape.num_ranks > 2;
-			command->shape.algorithm = ring ? ALLREDUCE_RING : ALLREDUCE_TREE;
-		}
+	result = size_pieces(&command->shape, room);
+	if (result != DOCA_SUCCESS) {
+		(void)doca_urom_worker_cmd_task_release(task);
+		return result;
 	}
-	if (command->shape.piece_max == 0) {
+	if (command->shape.algorithm == ALLREDUCE_AUTO)
+		command->shape.algorithm = allreduce_piece_algorithm(&command->shape);
+	const struct pending pending = {allreduce, command->offset, left < command->shape.piece_max ? left : command->shape.piece_max};
+	memcpy(place + sizeof(*command), allreduce->send + command->offset, pending.len);
+	result = submit(task, place, command, pending.len, &pending, piece_done);
+	if (result != DOCA_SUCCESS)
+		return result;
+	allreduce->outstanding++;
+	command->offset += pending.len;
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t submit_vector(struct allreduce *allreduce)
+{
+	struct allreduce_command *command = &allreduce->command;
+	struct urom_allreduce_comm *comm = allreduce->comm;
+	struct allreduce_vector vector = {.attachment = 0};
+	const struct pending pending = {.owner = allreduce};
+	struct doca_urom_worker_cmd_task *task;
+	uint8_t *place = NULL;
+	size_t room = 0;
+	doca_error_t result = take_task(comm, &task, &place, &room);
+	if (result != DOCA_SUCCESS)
+		return result;
+	result = size_pieces(&command->shape, room);
+	if (result != DOCA_SUCCESS || room < sizeof(*command) + sizeof(vector)) {
 		(void)doca_urom_worker_cmd_task_release(task);
 		return DOCA_ERROR_TOO_BIG;
 	}
-	const struct pending pending = {allreduce, command->offset, left < command->shape.piece_max ? left : command->shape.piece_max};
-	memcpy(place, command, sizeof(*command));
-	memcpy(place + sizeof(*command), allreduce->send + command->offset, pending.len);
-	result = submit(allreduce, task, place, sizeof(*command) + pending.len, &pending);
+	if (comm->way == UROM_ALLREDUCE_BY_MEMORY) {
+		allreduce->gate = gate_open(comm);
+		vector.attachment = comm->attached.attachment;
+		vector.place = (struct allreduce_place){(uint64_t)(uintptr_t)allreduce->send, (uint64_t)(uintptr_t)allreduce->receive,
+							(uint64_t)(uintptr_t)allreduce->gate, allreduce->gate->serial};
+	}
+	memcpy(place + sizeof(*command), &vector, sizeof(vector));
+	result = submit(task, place, command, sizeof(vector), &pending, vector_done);
 	if (result == DOCA_SUCCESS)
-		command->offset += pending.len;
+		allreduce->outstanding++;
 	return result;
 }
 
@@ -146,15 +128,15 @@ static doca_error_t submit_piece(struct allreduce *allreduce)
 static void cancel(struct allreduce *allreduce)
 {
 	struct allreduce_command command = {.kind = ALLREDUCE_CANCEL, .rank = allreduce->comm->rank, .tag = allreduce->command.tag,
-					    .status = (uint64_t)allreduce->result};
-	const struct pending pending = {allreduce, 0, 0};
+					    .shape = {.num_ranks = allreduce->comm->num_ranks}, .status = (uint64_t)allreduce->result};
+	const struct pending pending = {.owner = allreduce};
 	struct doca_urom_worker_cmd_task *task;
 	uint8_t *place;
 	size_t room;
 	if (take_task(allreduce->comm, &task, &place, &room) != DOCA_SUCCESS)
 		return; /* the worker is gone, then */
-	memcpy(place, &command, sizeof(command));
-	(void)submit(allreduce, task, place, sizeof(command), &pending);
+	if (submit(task, place, &command, 0, &pending, piece_done) == DOCA_SUCCESS)
+		allreduce->outstanding++;
 }
 
 static void fail(struct allreduce *allreduce, doca_error_t result)
@@ -168,21 +150,42 @@ static void fail(struct allreduce *allreduce, doca_error_t result)
 
 static bool may_submit(const struct allreduce *allreduce)
 {
-	return allreduce->result == DOCA_SUCCESS && allreduce->outstanding < allreduce->comm->share &&
+	return allreduce->command.kind == ALLREDUCE_PIECE && allreduce->result == DOCA_SUCCESS && allreduce->outstanding < allreduce->comm->share &&
 	       allreduce->command.offset < allreduce->command.shape.total;
 }
 
 /* ---- the end of a command ---- */
 
+static void end_if_over(struct allreduce *allreduce)
+{
+	if (allreduce->outstanding != 0)
+		return;
+	if (allreduce->gate != NULL)
+		gate_close(allreduce->gate);
+	TAILQ_REMOVE(&allreduce->comm->inflight, allreduce, next);
+	allreduce->comm->num_inflight--;
+	const struct allreduce ended = *allreduce;
+	free(allreduce);
+	ended.finished(ended.result, ended.cookie);
+}
+
+static void submit_more(struct allreduce *allreduce)
+{
+	doca_error_t result = DOCA_SUCCESS;
+	while (result == DOCA_SUCCESS && may_submit(allreduce))
+		result = submit_piece(allreduce);
+	/* The program's own tasks may have taken the last: then the next end of a command tries again. */
+	if (result != DOCA_SUCCESS && !(result == DOCA_ERROR_NO_MEMORY && allreduce->outstanding != 0))
+		fail(allreduce, result);
+}
+
 static void take_result(struct allreduce *allreduce, struct doca_urom_worker_cmd_task *task, const struct pending *pending)
 {
 	doca_error_t status = doca_task_get_status(doca_urom_worker_cmd_task_as_task(task));
-	struct doca_buf *response = doca_urom_worker_cmd_task_get_response(task);
-	size_t len = 0;
-	void *data;
+	size_t len;
+	const void *data = response_of(task, &len);
 	if (status == DOCA_SUCCESS && pending->len != 0) {
-		if (response != NULL && doca_buf_get_data(response, &data) == DOCA_SUCCESS &&
-		    doca_buf_get_data_len(response, &len) == DOCA_SUCCESS && len == pending->len)
+		if (data != NULL && len == pending->len)
 			memcpy(allreduce->receive + pending->offset, data, len);
 		else
 			status = DOCA_ERROR_UNEXPECTED;
@@ -192,28 +195,42 @@ static void take_result(struct allreduce *allreduce, struct doca_urom_worker_cmd
 		fail(allreduce, status);
 }
 
-static void command_done(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
+static void piece_done(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
 {
-	doca_error_t result = DOCA_SUCCESS;
 	struct pending pending;
 	(void)task_user_data;
 	(void)ctx_user_data;
 	memcpy(&pending, doca_urom_worker_cmd_task_get_user_data(task), sizeof(pending));
-	struct allreduce *allreduce = pending.allreduce;
+	struct allreduce *allreduce = (struct allreduce *)pending.owner;
 	allreduce->outstanding--;
 	take_result(allreduce, task, &pending);
-	while (result == DOCA_SUCCESS && may_submit(allreduce))
-		result = submit_piece(allreduce);
-	/* The program's own tasks may have taken the last: then the next end of a command tries again. */
-	if (result != DOCA_SUCCESS && !(result == DOCA_ERROR_NO_MEMORY && allreduce->outstanding != 0))
-		fail(allreduce, result);
-	if (allreduce->outstanding != 0)
-		return;
-	TAILQ_REMOVE(&allreduce->comm->inflight, allreduce, next);
-	allreduce->comm->num_inflight--;
-	const struct allreduce ended = *allreduce;
-	free(allreduce);
-	ended.finished(ended.result, ended.cookie);
+	submit_more(allreduce);
+	end_if_over(allreduce);
+}
+
+static void vector_done(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
+{
+	doca_error_t status = doca_task_get_status(doca_urom_worker_cmd_task_as_task(task));
+	struct allreduce_done done = {.as_pieces = 0};
+	struct pending pending;
+	size_t len;
+	(void)task_user_data;
+	(void)ctx_user_data;
+	memcpy(&pending, doca_urom_worker_cmd_task_get_user_data(task), sizeof(pending));
+	struct allreduce *allreduce = (struct allreduce *)pending.owner;
+	const void *data = response_of(task, &len);
+	allreduce->outstanding--;
+	if (status == DOCA_SUCCESS)
+		status = allreduce_done_parse(data, len, &done);
+	(void)doca_urom_worker_cmd_task_release(task);
+	if (status != DOCA_SUCCESS) {
+		fail(allreduce, status);
+	} else if (done.as_pieces != 0) {
+		allreduce->command.kind = ALLREDUCE_PIECE;
+		allreduce->command.shape.algorithm = (uint8_t)done.algorithm;
+		submit_more(allreduce);
+	}
+	end_if_over(allreduce);
 }
 
 /* ---- the beginning ---- */
@@ -221,8 +238,8 @@ static void command_done(struct doca_urom_worker_cmd_task *task, union doca_data
 static bool check(const struct urom_allreduce_comm *comm, const struct urom_allreduce_args *args, urom_allreduce_finished finished)
 {
 	return comm != NULL && args != NULL && finished != NULL && args->send != NULL && args->receive != NULL && args->count != 0 &&
-	       args->count <= SIZE_MAX / sizeof(uint64_t) && (unsigned)args->type < ALLREDUCE_TYPES && (unsigned)args->op < ALLREDUCE_OPS &&
-	       (unsigned)args->algorithm <= UROM_ALLREDUCE_RING;
+	       args->count <= (SIZE_MAX >> 17) / sizeof(uint64_t) && (unsigned)args->type < ALLREDUCE_TYPES &&
+	       (unsigned)args->op < ALLREDUCE_OPS && (unsigned)args->algorithm <= UROM_ALLREDUCE_DIRECT;
 }
 
 static bool is_under_way(const struct urom_allreduce_comm *comm, uint64_t tag)
@@ -235,38 +252,80 @@ static bool is_under_way(const struct urom_allreduce_comm *comm, uint64_t tag)
 	return false;
 }
 
-doca_error_t urom_allreduce_task(struct urom_allreduce_comm *comm, union doca_data cookie, const struct urom_allreduce_args *args,
-				 urom_allreduce_finished finished)
+/* By what all ranks know alike: whether the workers are asked how the vector goes. */
+static bool is_whole(const struct allreduce *allreduce)
 {
-	static const uint8_t element[] = {sizeof(float), sizeof(double), sizeof(int32_t), sizeof(int64_t)};
-	static const uint8_t algorithm[] = {ALLREDUCE_AUTO, ALLREDUCE_TREE, ALLREDUCE_RING};
-	if (!check(comm, args, finished) || is_under_way(comm, args->tag))
-		return DOCA_ERROR_INVALID_VALUE;
-	if (comm->num_inflight == comm->inflight_max)
-		return DOCA_ERROR_AGAIN;
+	const struct allreduce_shape *shape = &allreduce->command.shape;
+	bool few = shape->num_ranks <= ALLREDUCE_DIRECT_RANKS_MAX || allreduce->comm->way == UROM_ALLREDUCE_BY_MEMORY;
+	return shape->num_ranks > 1 && few && (shape->total >= ALLREDUCE_IN_PLACE_MIN || shape->algorithm == ALLREDUCE_DIRECT);
+}
+
+static doca_error_t begin(struct allreduce *allreduce)
+{
+	bool whole = is_whole(allreduce);
+	allreduce->command.kind = whole ? ALLREDUCE_VECTOR : ALLREDUCE_PIECE;
+	doca_error_t result = whole ? submit_vector(allreduce) : submit_piece(allreduce);
+	while (result == DOCA_SUCCESS && may_submit(allreduce))
+		result = submit_piece(allreduce);
+	return allreduce->outstanding != 0 ? DOCA_SUCCESS : result; /* the rest follows as commands end */
+}
+
+void begin_waiting(struct urom_allreduce_comm *comm)
+{
+	for (struct allreduce *allreduce = TAILQ_FIRST(&comm->inflight), *next; allreduce != NULL; allreduce = next) {
+		next = TAILQ_NEXT(allreduce, next);
+		if (!allreduce->waiting)
+			continue;
+		allreduce->waiting = false;
+		allreduce->result = begin(allreduce);
+		end_if_over(allreduce);
+	}
+}
+
+static struct allreduce *make(struct urom_allreduce_comm *comm, union doca_data cookie, const struct urom_allreduce_args *args,
+			      urom_allreduce_finished finished)
+{
+	static const uint8_t algorithm[] = {ALLREDUCE_AUTO, ALLREDUCE_TREE, ALLREDUCE_RING, ALLREDUCE_DIRECT};
 	struct allreduce *allreduce = (struct allreduce *)calloc(1, sizeof(*allreduce));
 	if (allreduce == NULL)
-		return DOCA_ERROR_NO_MEMORY;
+		return NULL;
 	allreduce->comm = comm;
 	allreduce->send = (const uint8_t *)args->send;
 	allreduce->receive = (uint8_t *)args->receive;
 	allreduce->finished = finished;
 	allreduce->cookie = cookie;
 	allreduce->command = (struct allreduce_command){
-		.kind = ALLREDUCE_PIECE,
 		.rank = comm->rank,
 		.tag = args->tag,
 		.shape = {comm->num_ranks, (uint8_t)args->type, (uint8_t)args->op, algorithm[args->algorithm],
-			  .total = args->count * element[args->type]},
+			  .total = args->count * allreduce_element_size((uint8_t)args->type)},
 	};
-	doca_error_t result = submit_piece(allreduce);
+	if (comm->num_ranks == 1) /* any way is as good */
+		allreduce->command.shape.algorithm = ALLREDUCE_TREE;
+	return allreduce;
+}
+
+doca_error_t urom_allreduce_task(struct urom_allreduce_comm *comm, union doca_data cookie, const struct urom_allreduce_args *args,
+				 urom_allreduce_finished finished)
+{
+	if (!check(comm, args, finished) || is_under_way(comm, args->tag))
+		return DOCA_ERROR_INVALID_VALUE;
+	if (args->algorithm == UROM_ALLREDUCE_DIRECT && comm->num_ranks > ALLREDUCE_DIRECT_RANKS_MAX)
+		return DOCA_ERROR_NOT_SUPPORTED;
+	if (comm->num_inflight == comm->inflight_max)
+		return DOCA_ERROR_AGAIN;
+	struct allreduce *allreduce = make(comm, cookie, args, finished);
+	if (allreduce == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	allreduce->waiting = comm->way == UROM_ALLREDUCE_BY_UNKNOWN && (is_whole(allreduce) || allreduce->command.shape.total >= ALLREDUCE_IN_PLACE_MIN);
+	doca_error_t result = allreduce->waiting ? DOCA_SUCCESS : begin(allreduce);
 	if (result != DOCA_SUCCESS) {
+		if (allreduce->gate != NULL)
+			gate_close(allreduce->gate);
 		free(allreduce);
 		return result;
 	}
 	TAILQ_INSERT_TAIL(&comm->inflight, allreduce, next);
 	comm->num_inflight++;
-	while (result == DOCA_SUCCESS && may_submit(allreduce))
-		result = submit_piece(allreduce);
-	return DOCA_SUCCESS; /* the rest follows as commands end */
+	return DOCA_SUCCESS;
 }

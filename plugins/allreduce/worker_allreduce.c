@@ -3,11 +3,66 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <softfield/urom_plugin.h>
+
+#include "answer.h"
 
 #define PROGRESS_MAX 64 /* rounds of the network before the worker has its turn */
 
-__attribute__((visibility("default"))) doca_error_t urom_plugin_get_version(uint64_t *version);
-__attribute__((visibility("default"))) doca_error_t urom_plugin_get_iface(struct urom_plugin_iface *iface);
+#define EXPORT __attribute__((visibility("default")))
+EXPORT doca_error_t urom_plugin_get_version(uint64_t *version);
+EXPORT doca_error_t urom_plugin_get_iface(struct urom_plugin_iface *iface);
+EXPORT void softfield_urom_plugin_client_left(struct urom_worker_ctx *ctx, uint64_t dest_id);
+EXPORT doca_error_t softfield_urom_plugin_arm(struct urom_worker_ctx *ctx, int *fd);
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+/* ---- failures ---- */
+
+doca_error_t allreduce_failed(const struct allreduce *allreduce, uint64_t tag)
+{
+	for (uint32_t i = 0; i < ALLREDUCE_FAILED_MAX; i++) {
+		const struct failed *failed = &allreduce->failed[i];
+		if (failed->status != DOCA_SUCCESS && failed->tag == tag && now_ns() - failed->when_ns < ALLREDUCE_FAILED_NS)
+			return failed->status;
+	}
+	return DOCA_SUCCESS;
+}
+
+void allreduce_fail_among(struct allreduce *allreduce, uint64_t tag, doca_error_t status, uint32_t num_ranks)
+{
+	const struct allreduce_message message = {.kind = ALLREDUCE_ABORT, .tag = tag, .number = (uint32_t)status};
+	bool tell = num_ranks != 0;
+	if (allreduce_failed(allreduce, tag) == DOCA_SUCCESS)
+		allreduce->failed[allreduce->last_failed++ % ALLREDUCE_FAILED_MAX] = (struct failed){tag, now_ns(), status};
+	pieces_fail(allreduce, tag, status, &num_ranks);
+	vectors_fail(allreduce, tag, status, &num_ranks);
+	for (uint32_t rank = 0; tell && rank < num_ranks; rank++) {
+		if (!network_is_self(allreduce, rank) && network_connect(allreduce, rank) == DOCA_SUCCESS)
+			(void)network_send(allreduce, rank, &message, NULL, 0, NULL);
+	}
+}
+
+void allreduce_fail(struct allreduce *allreduce, uint64_t tag, doca_error_t status, bool tell)
+{
+	allreduce_fail_among(allreduce, tag, status, tell ? 1 : 0);
+}
+
+void inbound_free(struct allreduce *allreduce, struct inbound *inbound)
+{
+	allreduce->kept_bytes -= inbound->len + sizeof(*inbound);
+	free(inbound);
+}
+
+/* ---- open and close ---- */
 
 static doca_error_t allreduce_open(struct urom_worker_ctx *ctx)
 {
@@ -15,10 +70,14 @@ static doca_error_t allreduce_open(struct urom_worker_ctx *ctx)
 	if (allreduce == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	allreduce->ctx = ctx;
+	allreduce->chunks = (uint8_t *)aligned_alloc(4096, 2 * ALLREDUCE_CHUNK);
 	ucs_list_head_init(&allreduce->notifications);
+	STAILQ_INIT(&allreduce->inbox);
 	TAILQ_INIT(&allreduce->ready);
-	doca_error_t result = network_open(allreduce);
+	TAILQ_INIT(&allreduce->working);
+	doca_error_t result = allreduce->chunks != NULL ? network_open(allreduce) : DOCA_ERROR_NO_MEMORY;
 	if (result != DOCA_SUCCESS) {
+		free(allreduce->chunks);
 		free(allreduce);
 		return result;
 	}
@@ -29,54 +88,98 @@ static doca_error_t allreduce_open(struct urom_worker_ctx *ctx)
 static void allreduce_close(struct urom_worker_ctx *ctx)
 {
 	struct allreduce *allreduce = (struct allreduce *)ctx->plugin_ctx;
-	struct urom_worker_notif_desc *notification, *next;
+	vectors_free(allreduce); /* what others have in their memories is left alone first */
 	network_close(allreduce); /* ends sends, which still know their pieces */
 	pieces_free(allreduce);
-	ucs_list_for_each_safe(notification, next, &allreduce->notifications, entry)
-		free(notification);
+	for (struct inbound *inbound; (inbound = STAILQ_FIRST(&allreduce->inbox)) != NULL;) {
+		STAILQ_REMOVE_HEAD(&allreduce->inbox, in_inbox);
+		inbound_free(allreduce, inbound);
+	}
+	while (!LIST_EMPTY(&allreduce->hosts))
+		hosts_forget(allreduce, LIST_FIRST(&allreduce->hosts)->client);
+	processes_close(allreduce);
+	answers_free(&allreduce->notifications);
+	free(allreduce->chunks);
 	free(allreduce);
 }
 
 static doca_error_t allreduce_addr(struct urom_worker_ctx *ctx, void *addr, size_t *addr_len)
 {
 	const struct network *network = &((struct allreduce *)ctx->plugin_ctx)->network;
-	struct allreduce_address address = {.id = network->id, .len = (uint32_t)network->address_len};
-	size_t len = sizeof(address) + network->address_len;
+	struct allreduce_address address = {.id = network->id, .len = (uint32_t)network->side.address_len};
+	size_t len = sizeof(address) + network->side.address_len;
 	bool fits = *addr_len >= len;
 	*addr_len = len;
-	if (!fits || network->address_len > ALLREDUCE_ADDRESS_MAX)
+	if (!fits || network->side.address_len > ALLREDUCE_ADDRESS_MAX)
 		return DOCA_ERROR_INVALID_VALUE;
 	memcpy(addr, &address, sizeof(address));
-	memcpy((uint8_t *)addr + offsetof(struct allreduce_address, ucp), network->address, network->address_len);
+	memcpy((uint8_t *)addr + offsetof(struct allreduce_address, ucp), network->side.address, network->side.address_len);
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t answer(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc, doca_error_t status)
+/* ---- commands ---- */
+
+static doca_error_t answer(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc, doca_error_t status, const void *data,
+			   size_t len)
 {
-	struct urom_worker_notif_desc *notification = (struct urom_worker_notif_desc *)calloc(1, sizeof(*notification));
+	struct urom_worker_notif_desc *notification = answer_create(desc, len);
 	if (notification == NULL)
 		return DOCA_ERROR_NO_MEMORY;
-	notification->dest_id = desc->dest_id;
-	notification->worker_notif.type = desc->worker_cmd.type;
-	notification->worker_notif.urom_context = desc->worker_cmd.urom_context;
 	notification->worker_notif.status = status;
+	notification->worker_notif.len = len;
+	if (len != 0)
+		memcpy(notification->worker_notif.plugin_notif, data, len);
 	ucs_list_add_tail(&allreduce->notifications, &notification->entry);
 	return DOCA_SUCCESS;
+}
+
+static doca_error_t attach(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc, const void *body, size_t len)
+{
+	struct allreduce_attach wanted;
+	struct allreduce_attached attached = {.worker = (uint64_t)getpid(), .daemon = (uint64_t)getppid()};
+	doca_error_t result = allreduce_attach_parse(body, len, &wanted);
+	if (result == DOCA_SUCCESS)
+		result = hosts_attach(allreduce, desc->dest_id, &wanted, &attached);
+	return answer(allreduce, desc, result, &attached, result == DOCA_SUCCESS ? sizeof(attached) : 0);
+}
+
+static doca_error_t begin(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc, const struct allreduce_command *command,
+			  const void *body, size_t len)
+{
+	doca_error_t result = DOCA_ERROR_INVALID_VALUE; /* it is not known whom to tell */
+	if (network_is_self(allreduce, command->rank))
+		result = allreduce_failed(allreduce, command->tag);
+	if (result == DOCA_SUCCESS && command->kind == ALLREDUCE_VECTOR)
+		result = vector_start(allreduce, desc, command, body, len);
+	else if (result == DOCA_SUCCESS && piece_exists(allreduce, command->tag, command->offset))
+		result = DOCA_ERROR_INVALID_VALUE;
+	else if (result == DOCA_SUCCESS)
+		result = piece_start(allreduce, desc, command, body, len);
+	return result == DOCA_SUCCESS ? result : answer(allreduce, desc, result, NULL, 0);
 }
 
 static doca_error_t take(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc)
 {
 	struct allreduce_command command;
-	if (desc->worker_cmd.len < sizeof(command))
-		return answer(allreduce, desc, DOCA_ERROR_INVALID_VALUE);
-	memcpy(&command, desc->worker_cmd.plugin_cmd, sizeof(command));
-	if (command.kind == ALLREDUCE_PIECE) {
-		doca_error_t result = piece_start(allreduce, desc);
-		return result == DOCA_SUCCESS ? result : answer(allreduce, desc, result);
+	const void *body;
+	size_t len;
+	doca_error_t result = allreduce_command_parse(desc->worker_cmd.plugin_cmd, desc->worker_cmd.len, &command, &body, &len);
+	if (result != DOCA_SUCCESS)
+		return answer(allreduce, desc, result, NULL, 0);
+	switch (command.kind) {
+	case ALLREDUCE_PIECE:
+	case ALLREDUCE_VECTOR:
+		return begin(allreduce, desc, &command, body, len);
+	case ALLREDUCE_ATTACH:
+		return attach(allreduce, desc, body, len);
+	case ALLREDUCE_PROVE:
+		return answer(allreduce, desc, hosts_prove(allreduce, desc->dest_id, command.tag), NULL, 0);
+	case ALLREDUCE_DETACH:
+		return answer(allreduce, desc, hosts_detach(allreduce, desc->dest_id, command.tag), NULL, 0);
+	default:
+		allreduce_fail_among(allreduce, command.tag, allreduce_known_error(command.status), command.shape.num_ranks);
+		return answer(allreduce, desc, DOCA_SUCCESS, NULL, 0);
 	}
-	if (command.kind == ALLREDUCE_CANCEL)
-		pieces_cancel(allreduce, command.tag, command.status);
-	return answer(allreduce, desc, command.kind == ALLREDUCE_CANCEL ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE);
 }
 
 static doca_error_t allreduce_worker_cmd(struct urom_worker_ctx *ctx, ucs_list_link_t *cmd_list)
@@ -93,37 +196,65 @@ static doca_error_t allreduce_worker_cmd(struct urom_worker_ctx *ctx, ucs_list_l
 	return result;
 }
 
+void softfield_urom_plugin_client_left(struct urom_worker_ctx *ctx, uint64_t dest_id)
+{
+	struct allreduce *allreduce = (struct allreduce *)ctx->plugin_ctx;
+	uint64_t tag;
+	while (pieces_find_of_client(allreduce, dest_id, &tag) || vectors_find_of_client(allreduce, dest_id, &tag))
+		allreduce_fail(allreduce, tag, DOCA_ERROR_CONNECTION_ABORTED, true);
+	hosts_forget(allreduce, dest_id);
+}
+
+/* ---- progress ---- */
+
+static void take_messages(struct allreduce *allreduce)
+{
+	for (struct inbound *inbound; (inbound = STAILQ_FIRST(&allreduce->inbox)) != NULL;) {
+		STAILQ_REMOVE_HEAD(&allreduce->inbox, in_inbox);
+		if (inbound->message.kind == ALLREDUCE_DATA) {
+			pieces_take(allreduce, inbound);
+			continue;
+		}
+		if (inbound->message.kind == ALLREDUCE_ABORT)
+			allreduce_fail(allreduce, inbound->message.tag, allreduce_known_error(inbound->message.number), false);
+		else
+			vectors_take(allreduce, inbound);
+		inbound_free(allreduce, inbound);
+	}
+	pieces_run(allreduce);
+}
+
+static void check_peers(struct allreduce *allreduce)
+{
+	uint64_t tag;
+	while (pieces_find_bereaved(allreduce, &tag) || vectors_find_bereaved(allreduce, &tag))
+		allreduce_fail(allreduce, tag, DOCA_ERROR_CONNECTION_ABORTED, true);
+}
+
 /* DOCA_SUCCESS whenever anything moved: the worker looks again soon then. */
 static doca_error_t allreduce_progress(struct urom_worker_ctx *ctx, ucs_list_link_t *notif_list)
 {
 	struct allreduce *allreduce = (struct allreduce *)ctx->plugin_ctx;
 	bool any = false;
-	for (int i = 0; i < PROGRESS_MAX && ucp_worker_progress(allreduce->network.worker) != 0; i++) {
-		pieces_run(allreduce);
+	for (int i = 0; i < PROGRESS_MAX && ucp_worker_progress(allreduce->network.side.worker) != 0; i++)
+		any = true;
+	take_messages(allreduce);
+	if (network_lost_any(allreduce)) {
+		check_peers(allreduce);
 		any = true;
 	}
-	if (allreduce->network.lost) {
-		allreduce->network.lost = false;
-		pieces_check_peers(allreduce);
-		any = true;
-	}
-	while (!ucs_list_is_empty(&allreduce->notifications)) {
-		struct urom_worker_notif_desc *desc =
-			ucs_list_extract_head(&allreduce->notifications, struct urom_worker_notif_desc, entry);
-		ucs_list_add_tail(notif_list, &desc->entry);
-		any = true;
-	}
+	any |= vectors_run(allreduce);
+	any |= answers_hand_over(&allreduce->notifications, notif_list) == DOCA_SUCCESS;
 	return any ? DOCA_SUCCESS : DOCA_ERROR_EMPTY;
 }
 
-static doca_error_t allreduce_notif_pack(struct urom_worker_notify *notif, size_t *packed_notif_len, void *packed_notif)
+doca_error_t softfield_urom_plugin_arm(struct urom_worker_ctx *ctx, int *fd)
 {
-	size_t len = sizeof(*notif) + notif->len;
-	if (len > *packed_notif_len)
-		return DOCA_ERROR_TOO_BIG;
-	memcpy(packed_notif, notif, len);
-	*packed_notif_len = len;
-	return DOCA_SUCCESS;
+	struct allreduce *allreduce = (struct allreduce *)ctx->plugin_ctx;
+	ucp_worker_h worker = allreduce->network.side.worker;
+	if (!TAILQ_EMPTY(&allreduce->working) || !ucs_list_is_empty(&allreduce->notifications) || ucp_worker_arm(worker) != UCS_OK)
+		return DOCA_ERROR_AGAIN;
+	return ucp_worker_get_efd(worker, fd) == UCS_OK ? DOCA_SUCCESS : DOCA_ERROR_NOT_SUPPORTED;
 }
 
 doca_error_t urom_plugin_get_version(uint64_t *version)
@@ -144,6 +275,6 @@ doca_error_t urom_plugin_get_iface(struct urom_plugin_iface *iface)
 	iface->addr = allreduce_addr;
 	iface->worker_cmd = allreduce_worker_cmd;
 	iface->progress = allreduce_progress;
-	iface->notif_pack = allreduce_notif_pack;
+	iface->notif_pack = answer_pack;
 	return DOCA_SUCCESS;
 }

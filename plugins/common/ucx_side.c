@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ucx_side.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -32,23 +33,35 @@ doca_error_t ucx_side_error(ucs_status_t status)
 
 /* ---- open and close ---- */
 
-static ucs_status_t open_context(struct ucx_side *side, uint64_t features)
+static void set_unless_given(ucp_config_t *config, const struct ucx_side_setting *setting)
+{
+	char variable[64];
+	snprintf(variable, sizeof(variable), "UCX_%s", setting->name);
+	if (getenv(variable) == NULL)
+		(void)ucp_config_modify(config, setting->name, setting->value);
+}
+
+static ucs_status_t open_context(struct ucx_side *side, uint64_t features, const struct ucx_side_setting *settings, uint32_t num)
 {
 	const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = features};
 	ucp_config_t *config;
 	ucs_status_t status = ucp_config_read(NULL, NULL, &config);
 	if (status != UCS_OK)
 		return status;
+	for (uint32_t i = 0; i < num; i++)
+		set_unless_given(config, &settings[i]);
 	status = ucp_init(&params, config, &side->context);
 	ucp_config_release(config);
 	return status;
 }
 
-doca_error_t ucx_side_open(struct ucx_side *side, uint64_t features)
+doca_error_t ucx_side_open(struct ucx_side *side, uint64_t features) { return ucx_side_open_with(side, features, NULL, 0); }
+
+doca_error_t ucx_side_open_with(struct ucx_side *side, uint64_t features, const struct ucx_side_setting *settings, uint32_t num)
 {
 	const ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE, .thread_mode = UCS_THREAD_MODE_SINGLE};
 	memset(side, 0, sizeof(*side));
-	ucs_status_t status = open_context(side, features);
+	ucs_status_t status = open_context(side, features, settings, num);
 	if (status != UCS_OK)
 		return ucx_side_error(status);
 	status = ucp_worker_create(side->context, &params, &side->worker);
@@ -131,7 +144,9 @@ static void endpoint_failed(void *arg, ucp_ep_h ep, ucs_status_t status)
 {
 	(void)ep;
 	(void)status;
-	((struct ucx_endpoint *)arg)->failed = true;
+	struct ucx_endpoint *endpoint = (struct ucx_endpoint *)arg;
+	endpoint->failed = true;
+	endpoint->side->num_failures++;
 }
 
 static struct ucx_endpoint *find_endpoint(struct ucx_side *side, uint64_t peer)
@@ -189,6 +204,7 @@ static doca_error_t open_endpoint(struct ucx_side *side, const void *address, ui
 		.err_mode = UCP_ERR_HANDLING_MODE_PEER,
 		.err_handler = {endpoint_failed, endpoint},
 	};
+	endpoint->side = side;
 	ucs_status_t status = ucp_ep_create(side->worker, &params, &endpoint->ep);
 	if (status != UCS_OK) {
 		free(endpoint);

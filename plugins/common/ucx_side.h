@@ -17,8 +17,11 @@
 #define UCX_SIDE_ENDPOINTS_MAX 4096
 #define UCX_SIDE_FLUSH_MS 500 /* of a close: a worker has two seconds to end */
 
+struct ucx_side;
+
 struct ucx_endpoint {
 	LIST_ENTRY(ucx_endpoint) next;
+	struct ucx_side *side;
 	uint64_t peer; /* UCX's unique id of the other worker */
 	ucp_ep_h ep;
 	bool failed;	 /* nothing goes through it any more; it is replaced when it is looked for again */
@@ -33,10 +36,17 @@ struct ucx_side {
 	size_t address_len;
 	LIST_HEAD(, ucx_endpoint) endpoints;
 	uint32_t num_endpoints;
+	uint32_t num_failures; /* of endpoints, ever: whoever sees it grow looks for those that failed */
+};
+
+/* A setting of UCX's, "TLS" say, where the variable UCX_TLS does not say another. */
+struct ucx_side_setting {
+	const char *name, *value;
 };
 
 /* features: UCP_FEATURE_... */
 doca_error_t ucx_side_open(struct ucx_side *side, uint64_t features);
+doca_error_t ucx_side_open_with(struct ucx_side *side, uint64_t features, const struct ucx_side_setting *settings, uint32_t num);
 /* Gives what has been sent some time to leave, and closes all endpoints. What is under way is told as cancelled. */
 void ucx_side_close_endpoints(struct ucx_side *side);
 /* The same first; what belongs to endpoints (keys) is to be gone by then. */

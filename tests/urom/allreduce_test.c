@@ -126,7 +126,7 @@ static bool is_right(const struct run *run, uint32_t rank, uint32_t num)
 
 static bool open_comm(struct rank *rank, struct urom_allreduce_comm **comm)
 {
-	return urom_allreduce_init(rank->plugin, 1) == DOCA_SUCCESS &&
+	return urom_allreduce_init(rank->plugin, 2) == DOCA_SUCCESS &&
 	       urom_allreduce_comm_create(rank->worker, rank->index, rank->num, UROM_ALLREDUCE_DEPTH, comm) == DOCA_SUCCESS;
 }
 
@@ -301,7 +301,7 @@ static int bad_arguments(struct rank *rank, void *arg)
 	struct urom_allreduce_comm *comm, *wrong;
 	struct run run;
 	(void)arg;
-	EXPECT(urom_allreduce_init(rank->plugin, 2) == DOCA_ERROR_UNSUPPORTED_VERSION);
+	EXPECT(urom_allreduce_init(rank->plugin, 1) == DOCA_ERROR_UNSUPPORTED_VERSION);
 	EXPECT(open_comm(rank, &comm));
 	EXPECT(urom_allreduce_comm_create(rank->worker, 2, 2, 8, &wrong) == DOCA_ERROR_INVALID_VALUE);
 	fill(&run, 0, 1, 10, UROM_ALLREDUCE_INT32, UROM_ALLREDUCE_SUM, UROM_ALLREDUCE_AUTO);
@@ -395,8 +395,11 @@ static void a_worker_that_dies(void **state)
 	}
 }
 
-int main(void)
+/* The argument: which tests, as a pattern. */
+int main(int argc, char **argv)
 {
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_type_and_operation), cmocka_unit_test(a_large_vector), cmocka_unit_test(every_rank_has_the_same_bits),
 		cmocka_unit_test(several_in_any_order),	    cmocka_unit_test(ranks_that_do_not_agree), cmocka_unit_test(what_cannot_be),

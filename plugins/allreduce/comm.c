@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <doca_log.h>
+#include <doca_pe.h>
+
+#include "urom_allreduce_private.h"
+
+DOCA_LOG_REGISTER(UROM_ALLREDUCE);
+
+#define LEAVE_NS UINT64_C(2000000000) /* for a worker that is at a gate to leave: longer than what it does there takes */
+#define YAMA "/proc/sys/kernel/yama/ptrace_scope"
+
+/* ---- boards: a worker that comes late to a gate of a failed allreduce still writes there, so they are used again, but never freed ---- */
+
+struct free_board {
+	struct allreduce_board board; /* first */
+	SLIST_ENTRY(free_board) next;
+};
+
+static pthread_mutex_t boards_lock = PTHREAD_MUTEX_INITIALIZER;
+static SLIST_HEAD(, free_board) boards = SLIST_HEAD_INITIALIZER(boards);
+
+static struct allreduce_board *take_board(void)
+{
+	pthread_mutex_lock(&boards_lock);
+	struct free_board *taken = SLIST_FIRST(&boards);
+	if (taken != NULL)
+		SLIST_REMOVE_HEAD(&boards, next);
+	pthread_mutex_unlock(&boards_lock);
+	if (taken == NULL)
+		taken = (struct free_board *)calloc(1, sizeof(*taken));
+	return taken != NULL ? &taken->board : NULL;
+}
+
+static void give_board(struct allreduce_board *board)
+{
+	struct free_board *given = (struct free_board *)(void *)board;
+	if (board == NULL)
+		return;
+	pthread_mutex_lock(&boards_lock);
+	SLIST_INSERT_HEAD(&boards, given, next);
+	pthread_mutex_unlock(&boards_lock);
+}
+
+/* ---- gates ---- */
+
+struct allreduce_gate *gate_open(struct urom_allreduce_comm *comm)
+{
+	struct allreduce_gate *gate = comm->board->gates;
+	while (__atomic_load_n(&gate->serial, __ATOMIC_RELAXED) != 0)
+		gate++;
+	__atomic_store_n(&gate->serial, ++comm->serial != 0 ? comm->serial : ++comm->serial, __ATOMIC_SEQ_CST);
+	return gate;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+void gate_close(struct allreduce_gate *gate)
+{
+	uint64_t until = 0;
+	__atomic_store_n(&gate->serial, 0, __ATOMIC_SEQ_CST);
+	for (uint32_t i = 0; i <= ALLREDUCE_DIRECT_RANKS_MAX; i++) {
+		for (uint32_t pid; (pid = __atomic_load_n(&gate->busy[i], __ATOMIC_SEQ_CST)) != 0;) {
+			if (kill((pid_t)pid, 0) != 0 && errno == ESRCH) {
+				__atomic_store_n(&gate->busy[i], 0, __ATOMIC_SEQ_CST);
+				break;
+			}
+			until = until != 0 ? until : now_ns() + LEAVE_NS;
+			if (now_ns() > until) {
+				DOCA_LOG_ERR("allreduce: the worker with process %u does not leave a vector of this process: is it stopped?", pid);
+				break;
+			}
+			sched_yield();
+		}
+	}
+}
+
+/* ---- attach ---- */
+
+static void ask(struct urom_allreduce_comm *comm, enum allreduce_command_kind kind);
+
+static void dispose(struct urom_allreduce_comm *comm)
+{
+	give_board(comm->board);
+	free(comm);
+}
+
+static void decide(struct urom_allreduce_comm *comm, doca_error_t result)
+{
+	comm->way = result == DOCA_SUCCESS ? UROM_ALLREDUCE_BY_MEMORY : UROM_ALLREDUCE_BY_COMMANDS;
+	if (result == DOCA_SUCCESS)
+		DOCA_LOG_INFO("allreduce, rank %u: its worker reaches this process's memory", comm->rank);
+	else
+		DOCA_LOG_INFO("allreduce, rank %u: vectors go in commands: its worker does not reach this process's memory (%s)", comm->rank,
+			      doca_error_get_name(result));
+	begin_waiting(comm);
+}
+
+/* Yama allows it only to those whom a process names; naming one takes the place of another, so only if it has not been allowed yet.
+ * The daemon stands for all its workers. */
+static bool admit(struct urom_allreduce_comm *comm)
+{
+	int scope = 0;
+	FILE *file = fopen(YAMA, "r");
+	if (file != NULL) {
+		if (fscanf(file, "%d", &scope) != 1)
+			scope = 0;
+		fclose(file);
+	}
+	if (scope != 1 || comm->admitted)
+		return false;
+	comm->admitted = true;
+	uint64_t tracer = comm->attached.daemon > 1 ? comm->attached.daemon : comm->attached.worker;
+	return prctl(PR_SET_PTRACER, (unsigned long)tracer, 0, 0, 0) == 0;
+}
+
+static void proven(struct urom_allreduce_comm *comm, doca_error_t result)
+{
+	if (result == DOCA_ERROR_NOT_PERMITTED && admit(comm))
+		ask(comm, ALLREDUCE_PROVE);
+	else
+		decide(comm, result);
+}
+
+static void attached(struct urom_allreduce_comm *comm, doca_error_t result, const void *answer, size_t len)
+{
+	if (result == DOCA_SUCCESS)
+		result = allreduce_attached_parse(answer, len, &comm->attached);
+	if (result != DOCA_SUCCESS) {
+		decide(comm, result);
+		return;
+	}
+	memcpy(comm->board->numbers[ALLREDUCE_DIRECT_RANKS_MAX], comm->attached.number, ALLREDUCE_NUMBER_SIZE);
+	comm->proving = true;
+	ask(comm, ALLREDUCE_PROVE);
+}
+
+static void answered(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
+{
+	doca_error_t result = doca_task_get_status(doca_urom_worker_cmd_task_as_task(task));
+	struct allreduce_attached copy;
+	struct pending pending;
+	size_t len = 0;
+	(void)task_user_data;
+	(void)ctx_user_data;
+	memcpy(&pending, doca_urom_worker_cmd_task_get_user_data(task), sizeof(pending));
+	struct urom_allreduce_comm *comm = (struct urom_allreduce_comm *)pending.owner;
+	const void *answer = response_of(task, &len);
+	if (len == sizeof(copy))
+		answer = memcpy(&copy, answer, sizeof(copy));
+	(void)doca_urom_worker_cmd_task_release(task);
+	if (comm->destroyed)
+		dispose(comm);
+	else if (comm->proving)
+		proven(comm, result);
+	else
+		attached(comm, result, answer, len);
+}
+
+static doca_error_t try_to_ask(struct urom_allreduce_comm *comm, enum allreduce_command_kind kind)
+{
+	const struct allreduce_command command = {.kind = kind, .rank = comm->rank, .tag = comm->attached.attachment};
+	const struct allreduce_attach attach = {(uint64_t)getpid(), (uint64_t)(uintptr_t)comm->board};
+	const struct pending pending = {.owner = comm};
+	struct doca_urom_worker_cmd_task *task;
+	size_t room, len = kind == ALLREDUCE_ATTACH ? sizeof(attach) : 0;
+	uint8_t *place;
+	doca_error_t result = take_task(comm, &task, &place, &room);
+	if (result != DOCA_SUCCESS)
+		return result;
+	memcpy(place + sizeof(command), &attach, len);
+	return submit(task, place, &command, len, &pending, answered);
+}
+
+static void ask(struct urom_allreduce_comm *comm, enum allreduce_command_kind kind)
+{
+	doca_error_t result = try_to_ask(comm, kind);
+	if (result != DOCA_SUCCESS)
+		decide(comm, result);
+}
+
+/* ---- public ---- */
+
+doca_error_t urom_allreduce_comm_create(struct doca_urom_worker *worker, uint32_t rank, uint32_t num_ranks, uint32_t depth,
+					struct urom_allreduce_comm **out)
+{
+	if (worker == NULL || out == NULL || rank >= num_ranks || num_ranks > ALLREDUCE_RANKS_MAX || depth == 0)
+		return DOCA_ERROR_INVALID_VALUE;
+	struct urom_allreduce_comm *comm = (struct urom_allreduce_comm *)calloc(1, sizeof(*comm));
+	if (comm == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	comm->worker = worker;
+	comm->rank = rank;
+	comm->num_ranks = num_ranks;
+	comm->inflight_max = depth < UROM_ALLREDUCE_INFLIGHT_MAX ? depth : UROM_ALLREDUCE_INFLIGHT_MAX;
+	comm->share = depth / comm->inflight_max;
+	TAILQ_INIT(&comm->inflight);
+	comm->board = take_board();
+	if (comm->board == NULL || getrandom(&comm->serial, sizeof(comm->serial), 0) != sizeof(comm->serial)) {
+		dispose(comm);
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	*out = comm;
+	if (num_ranks == 1 || !allreduce_tls_allows_memory(getenv("UCX_TLS")))
+		decide(comm, DOCA_ERROR_NOT_SUPPORTED);
+	else
+		ask(comm, ALLREDUCE_ATTACH);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t urom_allreduce_comm_destroy(struct urom_allreduce_comm *comm)
+{
+	if (comm == NULL)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (!TAILQ_EMPTY(&comm->inflight))
+		return DOCA_ERROR_IN_USE;
+	comm->destroyed = true;
+	if (comm->way == UROM_ALLREDUCE_BY_UNKNOWN) /* its answer comes, and disposes of it */
+		return DOCA_SUCCESS;
+	if (comm->attached.attachment == 0 || try_to_ask(comm, ALLREDUCE_DETACH) != DOCA_SUCCESS)
+		dispose(comm);
+	return DOCA_SUCCESS;
+}
+
+enum urom_allreduce_way urom_allreduce_comm_get_way(const struct urom_allreduce_comm *comm)
+{
+	return comm != NULL ? comm->way : UROM_ALLREDUCE_BY_UNKNOWN;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A worker's share of a vector: read from all ranks' memories, reduced in the order of the ranks, and written to all. Each element is
+ * reduced once, so all get the same bits.
+ */
+#include <unistd.h>
+
+#include "worker_allreduce.h"
+
+#define STEP_BYTES (4 * ALLREDUCE_CHUNK) /* before the worker's other affairs have their turn */
+
+static const struct reach *reach_of(const struct vector *vector, uint32_t rank)
+{
+	return rank == vector->command.rank ? &vector->host->reach : &vector->allreduce->processes[rank].reach;
+}
+
+/* ---- gates ---- */
+
+static uint64_t busy_at(const struct allreduce_place *place, uint32_t slot)
+{
+	return place->gate + offsetof(struct allreduce_gate, busy) + slot * sizeof(uint32_t);
+}
+
+static doca_error_t enter(const struct reach *reach, const struct allreduce_place *place, uint32_t slot)
+{
+	const uint32_t pid = (uint32_t)getpid(), nobody = 0;
+	uint64_t serial;
+	if (!reach_is_alive(reach))
+		return DOCA_ERROR_CONNECTION_ABORTED;
+	doca_error_t result = reach_write(reach, busy_at(place, slot), &pid, sizeof(pid));
+	if (result == DOCA_SUCCESS)
+		result = reach_read(reach, &serial, place->gate + offsetof(struct allreduce_gate, serial), sizeof(serial));
+	if (result != DOCA_SUCCESS || serial == place->serial)
+		return result;
+	(void)reach_write(reach, busy_at(place, slot), &nobody, sizeof(nobody));
+	return DOCA_ERROR_CONNECTION_ABORTED; /* the rank has given it up */
+}
+
+static void leave(const struct reach *reach, const struct allreduce_place *place, uint32_t slot)
+{
+	const uint32_t nobody = 0;
+	(void)reach_write(reach, busy_at(place, slot), &nobody, sizeof(nobody));
+}
+
+doca_error_t share_enter(struct vector *vector)
+{
+	for (uint32_t rank = 0; rank < vector->shape.num_ranks; rank++) {
+		struct party *party = &vector->parties[rank];
+		doca_error_t result = enter(reach_of(vector, rank), &party->offer.place, vector->command.rank);
+		if (result != DOCA_SUCCESS)
+			return result;
+		party->entered = true;
+	}
+	return DOCA_SUCCESS;
+}
+
+void share_leave(struct vector *vector)
+{
+	for (uint32_t rank = 0; rank < vector->shape.num_ranks; rank++) {
+		struct party *party = &vector->parties[rank];
+		if (party->entered)
+			leave(reach_of(vector, rank), &party->offer.place, vector->command.rank);
+		party->entered = false;
+	}
+}
+
+doca_error_t own_enter(struct vector *vector)
+{
+	doca_error_t result = enter(&vector->host->reach, &vector->place, ALLREDUCE_DIRECT_RANKS_MAX);
+	vector->entered = result == DOCA_SUCCESS;
+	return result;
+}
+
+void own_leave(struct vector *vector)
+{
+	if (vector->entered)
+		leave(&vector->host->reach, &vector->place, ALLREDUCE_DIRECT_RANKS_MAX);
+	vector->entered = false;
+}
+
+/* ---- the share ---- */
+
+static doca_error_t reduce_chunk(struct vector *vector, size_t len)
+{
+	uint8_t *sum = vector->allreduce->chunks, *one = sum + ALLREDUCE_CHUNK;
+	doca_error_t result = DOCA_SUCCESS;
+	for (uint32_t rank = 0; rank < vector->shape.num_ranks && result == DOCA_SUCCESS; rank++) {
+		result = reach_read(reach_of(vector, rank), rank == 0 ? sum : one, vector->parties[rank].offer.place.send + vector->at, len);
+		if (rank != 0 && result == DOCA_SUCCESS)
+			reduce(vector->shape.type, vector->shape.op, sum, one, len);
+	}
+	for (uint32_t rank = 0; rank < vector->shape.num_ranks && result == DOCA_SUCCESS; rank++)
+		result = reach_write(reach_of(vector, rank), vector->parties[rank].offer.place.receive + vector->at, sum, len);
+	return result;
+}
+
+doca_error_t share_step(struct vector *vector)
+{
+	for (size_t done = 0, len; vector->at < vector->end; done += len, vector->at += len) {
+		if (done >= STEP_BYTES)
+			return DOCA_ERROR_AGAIN;
+		uint64_t left = vector->end - vector->at;
+		len = left < ALLREDUCE_CHUNK ? (size_t)left : ALLREDUCE_CHUNK;
+		doca_error_t result = reduce_chunk(vector, len);
+		if (result != DOCA_SUCCESS)
+			return result;
+	}
+	return DOCA_SUCCESS;
+}
