@@ -20,6 +20,10 @@
 
 #include <doca_urom.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define UROM_ALLREDUCE_INFLIGHT_MAX 8 /* allreduces of one comm under way at once */
 #define UROM_ALLREDUCE_DEPTH 64	      /* commands of one comm under way at once, where the program has no other wish */
 
@@ -84,5 +88,9 @@ enum urom_allreduce_way urom_allreduce_comm_get_way(const struct urom_allreduce_
  * under way; NOT_SUPPORTED: a direct one among more than 64 ranks; otherwise what a command's allocation or submit returns. */
 doca_error_t urom_allreduce_task(struct urom_allreduce_comm *comm, union doca_data cookie, const struct urom_allreduce_args *args,
 				 urom_allreduce_finished finished);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

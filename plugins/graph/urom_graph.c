@@ -57,6 +57,8 @@ doca_error_t urom_graph_task_loopback(struct doca_urom_worker *worker, union doc
 	const struct pending pending = {finished, cookie};
 	struct doca_urom_worker_cmd_task *task;
 	void *place;
+	if (finished == NULL)
+		return DOCA_ERROR_INVALID_VALUE;
 	doca_error_t result = doca_urom_worker_cmd_task_allocate_init(worker, graph_id, &task);
 	if (result != DOCA_SUCCESS)
 		return result;

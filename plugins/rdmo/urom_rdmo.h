@@ -28,6 +28,10 @@
 
 #include <doca_urom.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* From the service's plugin list: the id and version of "worker_rdmo". UNSUPPORTED_VERSION: the halves do not belong together. */
 doca_error_t urom_rdmo_init(uint64_t plugin_id, uint64_t version);
 
@@ -91,5 +95,9 @@ doca_error_t urom_rdmo_scatter(struct urom_rdmo_queue *queue, uint32_t flags, co
  * CONNECTION_ABORTED, the target or the worker is gone. */
 typedef void (*urom_rdmo_flush_finished)(doca_error_t result, union doca_data cookie);
 doca_error_t urom_rdmo_flush(struct urom_rdmo_queue *queue, union doca_data cookie, urom_rdmo_flush_finished finished);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

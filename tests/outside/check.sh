@@ -32,6 +32,17 @@ for header in "$prefix"/include/*.h; do
 	check "$name alone in C++" alone "${CXX:-g++}" c++ c++11 "$name"
 done
 
+# The host's halves of UROM's plugins; doca_urom.h brings UCX's headers.
+half() { # COMPILER LANGUAGE STANDARD HEADER
+	echo "#include <$4>" | "$1" -std="$3" -x "$2" -Wall -Wextra -Werror -DDOCA_ALLOW_EXPERIMENTAL_API \
+		-I"$prefix/include/urom-plugins" -I"$prefix/include" -fsyntax-only -
+}
+for header in "$prefix"/include/urom-plugins/*.h; do
+	name=$(basename "$header")
+	check "$name alone in C" half "${CC:-gcc}" c gnu11 "$name"
+	check "$name alone in C++" half "${CXX:-g++}" c++ c++11 "$name"
+done
+
 for header in "$prefix"/include/doca-2.2/*.h; do
 	name=$(basename "$header")
 	check "2.2 $name alone in C" alone "${CC:-gcc}" c gnu11 "$name" /doca-2.2
@@ -63,6 +74,19 @@ check "programs of DOCA 2.5 for the DPU" build_outside dpu-2.5 "$pc/dpu/2.5" 2.5
 
 build_plugin() { PATH="$prefix/bin:$PATH" PKG_CONFIG_PATH=$pc "$here/urom_guide.sh" "$work/plugin"; }
 check "a UROM plugin, as its guide has it" build_plugin
+
+# With the service that lies in the prefix, and its plugins.
+use_halves() (
+	PKG_CONFIG_PATH=$pc meson setup "$work/halves" "$here/plugins" && ninja -C "$work/halves" && "$work/halves/halves_cpp" || exit
+	"$prefix/bin/doca_urom_daemon" --port 0 --plugin-path "$(dirname "$pc")/urom-plugins" >"$work/daemon" 2>&1 &
+	daemon=$!
+	trap 'kill $daemon; wait $daemon' EXIT
+	for _ in $(seq 200); do grep -q 'listening on' "$work/daemon" && break; sleep 0.05; done
+	port=$(sed -n 's/.*listening on .* port \([0-9]*\).*/\1/p' "$work/daemon")
+	echo "localhost dpu 127.0.0.1:$port d8:00.0 lo" >"$work/services"
+	DOCA_UROM_SERVICE_FILE=$work/services timeout 60 "$work/halves/halves" || { cat "$work/daemon"; exit 1; }
+)
+check "the host's halves of the UROM plugins" use_halves
 
 echo "outside: $passed passed, $failed failed"
 [ "$failed" = 0 ]
