@@ -49,7 +49,8 @@ static doca_error_t say_hello(struct doca_urom_service *service)
 		return result;
 	memcpy(hello.nonce, service->nonce, sizeof(hello.nonce));
 	service->session = UROM_SESSION_HELLO;
-	return urom_service_send(service, UROM_HELLO, 0, 0, body, urom_hello_pack(&hello, body, sizeof(body)));
+	result = urom_service_send(service, UROM_HELLO, 0, 0, body, urom_hello_pack(&hello, body, sizeof(body)));
+	return result != DOCA_SUCCESS ? urom_service_why(result) : DOCA_SUCCESS;
 }
 
 static void sleep_for(struct sf_comm *comm, uint64_t ns)

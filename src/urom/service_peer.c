@@ -13,8 +13,7 @@ _Static_assert(sizeof(doca_cpu_set_t) == UROM_CPUSET_SIZE, "a cpuset goes over t
 
 /* ---- the session ---- */
 
-/* What doca_ctx_start may answer: the other end chooses none of its own. */
-static doca_error_t documented(doca_error_t why)
+doca_error_t urom_service_why(doca_error_t why)
 {
 	switch (why) {
 	case DOCA_ERROR_NOT_PERMITTED:
@@ -22,6 +21,8 @@ static doca_error_t documented(doca_error_t why)
 	case DOCA_ERROR_TOO_BIG:
 	case DOCA_ERROR_NO_MEMORY:
 		return why;
+	case DOCA_ERROR_AGAIN: /* the first messages of a connection find the queue empty: it is memory that was missing */
+		return DOCA_ERROR_NO_MEMORY;
 	default:
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	}
@@ -30,7 +31,7 @@ static doca_error_t documented(doca_error_t why)
 static void end_session(struct doca_urom_service *service, doca_error_t why)
 {
 	service->session = UROM_SESSION_ENDED;
-	service->why = documented(why);
+	service->why = urom_service_why(why);
 	urom_gid_fail_all(service, DOCA_ERROR_CONNECTION_ABORTED);
 }
 

@@ -33,6 +33,7 @@
 #define UROM_INFLIGHT_DEFAULT 128
 #define UROM_INFLIGHT_MAX 16384
 #define UROM_CONNECT_NS UINT64_C(2000000000) /* how long a service's start may take */
+#define UROM_JOIN_NS UINT64_C(10000000000)   /* and how long a worker process may take to let a context in */
 #define UROM_ADDRESSES_MAX 8		     /* of a name that are tried */
 #define UROM_TASK_USER_DATA 32
 
@@ -108,6 +109,8 @@ doca_error_t urom_service_connect(struct doca_urom_service *service);
 
 /* service_peer.c */
 extern const struct sf_comm_handler urom_service_handler;
+/* What a start may answer when a session ends so: the other end chooses none of its own. */
+doca_error_t urom_service_why(doca_error_t why);
 void urom_service_disconnect(struct doca_urom_service *service);
 /* Sends what is queued, and ends all errands when the session ended. True when anything was done. */
 bool urom_service_run_errands(struct doca_urom_service *service);
@@ -156,7 +159,9 @@ struct doca_urom_worker {
 	size_t message_max;
 	uint8_t *payloads; /* of all tasks: for each, message_max bytes of the command, then as many of the response */
 	struct doca_task *ended;
+	uint64_t num_strays; /* notifications that answered nothing */
 	int wake_fd;
+	int join_fd; /* a timer, while JOINING; else -1 */
 	uint8_t *addresses; /* the process's plugins', packed */
 	size_t addresses_len;
 	LIST_HEAD(, urom_member) members;
@@ -176,6 +181,9 @@ struct doca_urom_worker_cmd_task {
 /* worker_peer.c */
 doca_error_t urom_worker_connect(struct doca_urom_worker *worker);
 doca_error_t urom_worker_open_comm(struct doca_urom_worker *worker);
+/* While JOINING: it may have taken too long. True when it has. And: it is not to be waited for any longer. */
+bool urom_worker_check_join(struct doca_urom_worker *worker);
+void urom_worker_end_join(struct doca_urom_worker *worker);
 /* The process is gone, or refused us. */
 void urom_worker_lose(struct doca_urom_worker *worker, doca_error_t why, const char *reason);
 

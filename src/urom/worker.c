@@ -44,6 +44,7 @@ static doca_error_t pack_spawn(struct doca_urom_worker *worker)
 
 static void release_all(struct doca_urom_worker *worker)
 {
+	urom_worker_end_join(worker);
 	if (worker->comm != NULL)
 		sf_comm_close(worker->comm);
 	worker->comm = NULL;
@@ -81,6 +82,7 @@ static doca_error_t worker_start(struct doca_ctx *ctx)
 		return result;
 	worker->message_max = worker->service->message_max;
 	worker->ended = NULL;
+	worker->num_strays = 0;
 	worker->granted = worker->told = false;
 	worker->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (worker->wake_fd < 0) {
@@ -110,6 +112,7 @@ static doca_error_t worker_start(struct doca_ctx *ctx)
 
 static void release_process(struct doca_urom_worker *worker)
 {
+	urom_worker_end_join(worker);
 	worker->phase = UROM_WORKER_RELEASING;
 	worker->errand.kind = UROM_RELEASE;
 	worker->errand.subject = worker->id;
@@ -149,6 +152,7 @@ void urom_worker_lose(struct doca_urom_worker *worker, doca_error_t why, const c
 	if (!worker->told)
 		SF_LOG_ERR("urom worker %llu: %s (%s)", (unsigned long long)worker->id, reason, doca_error_get_name(why));
 	worker->told = true;
+	urom_worker_end_join(worker);
 	worker->phase = UROM_WORKER_LOST;
 	sf_ctx_kick(&worker->ctx);
 	urom_domains_kick(worker);
@@ -195,6 +199,7 @@ static bool worker_progress(struct doca_ctx *ctx)
 		any |= urom_cmd_tell_ended(worker);
 	if (__builtin_expect(worker->phase != UROM_WORKER_ON, 0)) {
 		any |= errand_ended(worker);
+		any |= urom_worker_check_join(worker);
 		if (worker->phase == UROM_WORKER_LOST && !ctx->cancelled) {
 			sf_ctx_fail(ctx);
 			any = true;
@@ -244,7 +249,7 @@ doca_error_t doca_urom_worker_create(struct doca_urom_worker **worker_ctx)
 	sf_ctx_init(&worker->ctx, &worker_ops, &worker->pool, 1);
 	LIST_INIT(&worker->members);
 	worker->wanted_id = worker->id = DOCA_UROM_WORKER_ID_ANY;
-	worker->wake_fd = -1;
+	worker->wake_fd = worker->join_fd = -1;
 	doca_error_t result = configure_tasks(worker, UROM_INFLIGHT_DEFAULT);
 	if (result != DOCA_SUCCESS) {
 		(void)sf_ctx_fini(&worker->ctx);

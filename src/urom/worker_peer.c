@@ -4,13 +4,49 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "urom/urom.h"
 
+/* ---- the time that joining may take ---- */
+
+static doca_error_t begin_join(struct doca_urom_worker *worker)
+{
+	const struct itimerspec time = {.it_value = {UROM_JOIN_NS / 1000000000, UROM_JOIN_NS % 1000000000}};
+	worker->phase = UROM_WORKER_JOINING;
+	worker->join_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (worker->join_fd < 0)
+		return DOCA_ERROR_OPERATING_SYSTEM;
+	(void)timerfd_settime(worker->join_fd, 0, &time, NULL);
+	return sf_ctx_watch_fd(&worker->ctx, worker->join_fd);
+}
+
+void urom_worker_end_join(struct doca_urom_worker *worker)
+{
+	if (worker->join_fd < 0)
+		return;
+	sf_ctx_unwatch_fd(&worker->ctx, worker->join_fd);
+	close(worker->join_fd);
+	worker->join_fd = -1;
+}
+
+bool urom_worker_check_join(struct doca_urom_worker *worker)
+{
+	uint64_t expirations;
+	if (worker->join_fd < 0 || read(worker->join_fd, &expirations, sizeof(expirations)) != sizeof(expirations))
+		return false;
+	urom_worker_lose(worker, DOCA_ERROR_TIME_OUT, "its process has not let this program in for 10 seconds");
+	return true;
+}
+
+/* ---- what arrives ---- */
+
 static void take_joined(struct doca_urom_worker *worker, const struct urom_head *head, const void *body, size_t len)
 {
 	char reason[UROM_TEXT_MAX];
+	urom_worker_end_join(worker);
 	if (head->status == DOCA_SUCCESS) {
 		worker->addresses = (uint8_t *)malloc(len + 1);
 		if (worker->addresses == NULL) {
@@ -31,6 +67,7 @@ static void message(void *user, struct sf_comm_peer *peer, const void *head_data
 {
 	struct doca_urom_worker *worker = (struct doca_urom_worker *)user;
 	struct urom_head head;
+	(void)peer;
 	if (worker->phase != UROM_WORKER_JOINING && worker->phase != UROM_WORKER_ON)
 		return;
 	if (urom_head_parse(head_data, head_len, &head) != DOCA_SUCCESS)
@@ -42,8 +79,7 @@ static void message(void *user, struct sf_comm_peer *peer, const void *head_data
 	else if (head.kind == UROM_DOMAIN_READY && worker->phase == UROM_WORKER_ON)
 		urom_domain_answered(worker, &head, body, len);
 	else
-		SF_LOG_WARN("urom worker %llu: %s sent what is no message of UROM's, or not now", (unsigned long long)worker->id,
-			    peer->address);
+		urom_worker_lose(worker, DOCA_ERROR_UNEXPECTED, "its process sent what is no message of UROM's, or not now");
 }
 
 static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
@@ -71,7 +107,7 @@ doca_error_t urom_worker_open_comm(struct doca_urom_worker *worker)
 /* "host:port", where an empty host is the service's own. */
 static doca_error_t resolve(const struct urom_errand *errand, struct sockaddr_storage *address, socklen_t *len)
 {
-	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
+	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
 	const char *colon = strrchr(errand->spawned.address, ':');
 	char host[UROM_ADDRESS_MAX];
 	struct addrinfo *found;
@@ -96,7 +132,5 @@ doca_error_t urom_worker_connect(struct doca_urom_worker *worker)
 		result = sf_comm_connect(worker->comm, (const struct sockaddr *)&address, len, NULL, &worker->peer);
 	if (result == DOCA_SUCCESS)
 		result = sf_comm_send(worker->comm, worker->peer, &head, sizeof(head), worker->errand.spawned.token, UROM_TOKEN_SIZE);
-	if (result == DOCA_SUCCESS)
-		worker->phase = UROM_WORKER_JOINING;
-	return result;
+	return result == DOCA_SUCCESS ? begin_join(worker) : result;
 }

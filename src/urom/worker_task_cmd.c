@@ -119,9 +119,10 @@ void urom_cmd_answered(struct doca_urom_worker *worker, const void *body, size_t
 		task = find_task(worker, notify.urom_context);
 	}
 	if (task == NULL || notify.type != task->plugin || notify.len > len - sizeof(notify)) {
-		SF_LOG_WARN("urom worker %llu: a notification of %zu bytes answers no command: its plugin must repeat the command's type and "
-			    "urom_context, and say its length",
-			    (unsigned long long)worker->id, len);
+		if (__builtin_popcountll(++worker->num_strays) == 1) /* the first, and then ever more rarely */
+			SF_LOG_WARN("urom worker %llu: a notification of %zu bytes, the %llu., answers no command: its plugin must repeat "
+				    "the command's type and urom_context, and say its length",
+				    (unsigned long long)worker->id, len, (unsigned long long)worker->num_strays);
 		return;
 	}
 	uint8_t *response = command_of(worker, task->index) + worker->message_max + HEADER_SIZE;
