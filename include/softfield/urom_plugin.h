@@ -11,6 +11,16 @@
  *     {
  *             drop_all_of(ctx->plugin_ctx, dest_id);
  *     }
+ *
+ * Nor does it say what a worker can sleep on while a plugin waits for its own network: the worker has to look again and again, and takes
+ * time from whoever shares its processor. A plugin with a descriptor for that (UCP_FEATURE_WAKEUP gives UCX's) can export
+ *
+ *     doca_error_t softfield_urom_plugin_arm(struct urom_worker_ctx *ctx, int *fd)
+ *     {
+ *             struct mine *mine = ctx->plugin_ctx;
+ *             *fd = mine->efd;
+ *             return ucp_worker_arm(mine->worker) == UCS_OK ? DOCA_SUCCESS : DOCA_ERROR_AGAIN;
+ *     }
  */
 #ifndef SOFTFIELD_UROM_PLUGIN_H_
 #define SOFTFIELD_UROM_PLUGIN_H_
@@ -33,6 +43,17 @@ extern "C" {
  * @param dest_id as in the descriptors of the client's commands
  */
 void softfield_urom_plugin_client_left(struct urom_worker_ctx *ctx, uint64_t dest_id);
+
+/**
+ * Exported by a plugin: the worker has found nothing to do and would sleep. Called after progress answered EMPTY, on the plugin's thread.
+ * A worker all of whose plugins have this sleeps soon, until something comes; others look again for a while first.
+ *
+ * @param ctx that of open
+ * @param fd set to a descriptor that becomes readable when progress has something to do; the plugin's, and asked for each time
+ * @return DOCA_SUCCESS
+ * - DOCA_ERROR_AGAIN: there is something to do already: progress is called again
+ */
+doca_error_t softfield_urom_plugin_arm(struct urom_worker_ctx *ctx, int *fd);
 
 #ifdef __cplusplus
 }

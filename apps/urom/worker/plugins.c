@@ -78,6 +78,7 @@ static doca_error_t load(struct worker_plugin *plugin, char reason[UROM_TEXT_MAX
 		return DOCA_ERROR_NOT_FOUND;
 	}
 	plugin->client_left = (void (*)(struct urom_worker_ctx *, uint64_t))dlsym(plugin->object, "softfield_urom_plugin_client_left");
+	plugin->arm = (doca_error_t(*)(struct urom_worker_ctx *, int *))dlsym(plugin->object, "softfield_urom_plugin_arm");
 	doca_error_t result = read_version(plugin, reason);
 	return result == DOCA_SUCCESS ? read_iface(plugin, reason) : result;
 }
@@ -199,6 +200,34 @@ bool plugins_run(struct worker *worker)
 			notifications_take(worker, plugin);
 	}
 	return any;
+}
+
+/* ---- sleep ---- */
+
+bool plugins_all_arm(const struct worker *worker)
+{
+	for (uint32_t i = 0; i < worker->num_plugins; i++) {
+		if (worker->plugins[i].arm == NULL)
+			return false;
+	}
+	return true;
+}
+
+bool plugins_arm(struct worker *worker, struct pollfd *fds, nfds_t *num)
+{
+	for (uint32_t i = 0; i < worker->num_plugins; i++) {
+		struct worker_plugin *plugin = &worker->plugins[i];
+		int fd = -1;
+		if (plugin->arm == NULL)
+			continue;
+		enter(plugin, PULSE_PROGRESS);
+		doca_error_t result = plugin->arm(&plugin->ctx, &fd);
+		enter(plugin, PULSE_OWN);
+		if (result != DOCA_SUCCESS)
+			return true;
+		fds[(*num)++] = (struct pollfd){fd, POLLIN, 0};
+	}
+	return false;
 }
 
 /* ---- clients that leave ---- */

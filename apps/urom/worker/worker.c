@@ -12,8 +12,11 @@
 
 DOCA_LOG_REGISTER(UROM_WORKER);
 
-/* A plugin's own network has no descriptor that the worker could wait on, so an idle worker looks again and again, ever less often. */
+/* A plugin's own network has no descriptor that the worker could wait on, so an idle worker looks again and again, ever less often;
+ * unless all its plugins give one, as softfield/urom_plugin.h has it: then it sleeps. */
 #define SPIN_NS UINT64_C(1000000)
+#define SPIN_WAITING_NS UINT64_C(20000)
+#define NAP_WAITING_NS UINT64_C(100000000)
 #define NAP_FIRST_NS UINT64_C(20000)
 #define NAP_BUSY_NS UINT64_C(1000000) /* the longest, while commands are unanswered */
 #define NAP_IDLE_NS UINT64_C(10000000)
@@ -29,11 +32,12 @@ static uint64_t now_ns(void)
 /* Sleeps until something comes or the time is over. */
 static void nap(struct worker *worker, uint64_t ns)
 {
-	struct pollfd fds[2] = {{sf_comm_fd(worker->comm), POLLIN, 0}, {worker->parent_fd, POLLIN, 0}};
+	struct pollfd fds[2 + UROM_PLUGINS_MAX] = {{sf_comm_fd(worker->comm), POLLIN, 0}, {worker->parent_fd, POLLIN, 0}};
 	const struct timespec time = {0, (long)ns};
-	if (sf_comm_arm(worker->comm))
+	nfds_t num = 2;
+	if (sf_comm_arm(worker->comm) || plugins_arm(worker, fds, &num))
 		return;
-	if (ppoll(fds, 2, &time, NULL) > 0 && fds[1].revents != 0)
+	if (ppoll(fds, num, &time, NULL) > 0 && fds[1].revents != 0)
 		(void)parent_read(worker);
 }
 
@@ -71,9 +75,9 @@ static void loop(struct worker *worker)
 		uint64_t now = now_ns();
 		if (idle_since == 0)
 			idle_since = now;
-		if (now - idle_since < SPIN_NS)
+		if (now - idle_since < (worker->waits ? SPIN_WAITING_NS : SPIN_NS))
 			continue;
-		nap(worker, nap_ns);
+		nap(worker, worker->waits ? NAP_WAITING_NS : nap_ns);
 		uint64_t longest = worker->num_outstanding != 0 ? NAP_BUSY_NS : NAP_IDLE_NS;
 		nap_ns = nap_ns * 2 < longest ? nap_ns * 2 : longest;
 	}
@@ -115,6 +119,7 @@ int worker_run(struct worker *worker)
 	doca_error_t result = start(worker, worker->failure);
 	if (result == DOCA_SUCCESS) {
 		worker->failure[0] = '\0';
+		worker->waits = plugins_all_arm(worker);
 		loop(worker);
 	}
 	bool failed = worker->failure[0] != '\0';

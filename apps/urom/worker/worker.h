@@ -10,6 +10,7 @@
 #ifndef UROM_WORKER_WORKER_H
 #define UROM_WORKER_WORKER_H
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
@@ -48,6 +49,7 @@ struct worker_plugin {
 	uint64_t version;
 	bool open;
 	void (*client_left)(struct urom_worker_ctx *ctx, uint64_t dest_id); /* softfield/urom_plugin.h; NULL: it has none */
+	doca_error_t (*arm)(struct urom_worker_ctx *ctx, int *fd);	    /* the same */
 	struct urom_worker_ctx ctx;
 	ucs_list_link_t commands;
 	uint64_t num_commands, num_notifications; /* so far */
@@ -75,6 +77,7 @@ struct worker {
 	size_t message_max;
 	struct worker_plugin plugins[UROM_PLUGINS_MAX];
 	uint32_t num_plugins;
+	bool waits; /* all plugins give a descriptor for it */
 	struct sf_comm *comm;
 	TAILQ_HEAD(worker_clients, worker_client) clients;
 	struct worker_clients answered; /* those with notifications */
@@ -106,6 +109,9 @@ void plugin_close(struct worker_plugin *plugin);
 struct worker_plugin *worker_find_plugin(struct worker *worker, uint64_t id);
 /* Gives plugins their commands and their time. True when anything moved. */
 bool plugins_run(struct worker *worker);
+bool plugins_all_arm(const struct worker *worker);
+/* Adds the descriptors that plugins give to fds, which has room for all. True: one has something to do. */
+bool plugins_arm(struct worker *worker, struct pollfd *fds, nfds_t *num);
 /* Drops the client's commands that they have not been given, and tells them. */
 void plugins_client_left(struct worker *worker, uint64_t dest_id);
 
