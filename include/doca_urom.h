@@ -609,7 +609,8 @@ typedef doca_error_t (*doca_urom_domain_allgather_cb_t)(void *sbuf, void *rbuf, 
 typedef doca_error_t (*doca_urom_domain_req_test_cb_t)(void *req);
 
 /**
- * Frees what a gathering used.
+ * Frees what a gathering used. Called once for each that was started: when it is done or has failed, and when the domain is stopped in
+ * the middle of it. Then it is to be abandoned: sbuf and rbuf are gone when this function returns.
  *
  * @param req its mark
  * @return DOCA_SUCCESS, or an error, which is logged
@@ -692,7 +693,7 @@ doca_error_t doca_urom_domain_add_buffer(struct doca_urom_domain *domain_ctx, vo
  * @param domain_ctx the domain, IDLE
  * @param oob copied
  * @return DOCA_SUCCESS
- * - DOCA_ERROR_INVALID_VALUE: a NULL argument or callback, or oob_index is not below n_oob_indexes
+ * - DOCA_ERROR_INVALID_VALUE: a NULL argument or callback, or oob_index is not below n_oob_indexes, or that above 1,048,576
  * - DOCA_ERROR_BAD_STATE: the context is not IDLE
  * - DOCA_ERROR_NO_MEMORY
  * (UROM guide, "doca_urom_domain_set_oob")
@@ -708,7 +709,7 @@ doca_error_t doca_urom_domain_set_oob(struct doca_urom_domain *domain_ctx, struc
  * @param workers the workers, RUNNING when the domain starts
  * @param workers_cnt the number of both
  * @return DOCA_SUCCESS
- * - DOCA_ERROR_INVALID_VALUE: a NULL argument, no workers, or an id or a worker twice
+ * - DOCA_ERROR_INVALID_VALUE: a NULL argument, no workers or more than 65,536, or an id or a worker twice
  * - DOCA_ERROR_BAD_STATE: the context is not IDLE
  * - DOCA_ERROR_NO_MEMORY
  * (UROM guide, "doca_urom_domain_set_workers")
@@ -723,7 +724,9 @@ doca_error_t doca_urom_domain_set_workers(struct doca_urom_domain *domain_ctx, u
  * - DOCA_ERROR_BAD_STATE: no workers or no exchange are set, or a worker is not RUNNING
  * - DOCA_ERROR_NO_MEMORY
  * - DOCA_ERROR_IO_FAILED, or whatever else the exchange's allgather answered
- * doca_ctx_stop() answers DOCA_SUCCESS, and the domain may be destroyed right after.
+ * Whatever fails later, a gathering, two workers of one id, a worker that ends meanwhile, makes the context IDLE again, and the log
+ * says why. A worker that ends later leaves the domain RUNNING. doca_ctx_stop() answers DOCA_SUCCESS, and the domain may be destroyed
+ * right after.
  *
  * @param domain_ctx the domain, or NULL
  * @return the context, or NULL

@@ -142,3 +142,8 @@ doca_error_t urom_proof_make(const struct urom_secret *secret, enum urom_role ro
 }
 
 bool urom_bytes_equal(const void *a, const void *b, size_t len) { return CRYPTO_memcmp(a, b, len) == 0; }
+
+doca_error_t urom_digest(const void *data, size_t len, uint8_t digest[UROM_DIGEST_SIZE])
+{
+	return EVP_Digest(data, len, digest, NULL, EVP_sha256(), NULL) == 1 ? DOCA_SUCCESS : DOCA_ERROR_DRIVER;
+}

@@ -32,6 +32,9 @@ SF_API doca_error_t urom_random(void *out, size_t len);
 SF_API doca_error_t urom_proof_make(const struct urom_secret *secret, enum urom_role role, const uint8_t client_nonce[UROM_NONCE_SIZE],
 				    const uint8_t daemon_nonce[UROM_NONCE_SIZE], uint8_t proof[UROM_PROOF_SIZE]);
 
+/* SHA-256. */
+SF_API doca_error_t urom_digest(const void *data, size_t len, uint8_t digest[UROM_DIGEST_SIZE]);
+
 /* Takes the same time wherever the first difference is. */
 SF_API bool urom_bytes_equal(const void *a, const void *b, size_t len);
 

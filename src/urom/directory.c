@@ -46,13 +46,22 @@ size_t urom_entry_pack(const struct urom_entry_worker *workers, uint32_t num_wor
 	return urom_written(&writer);
 }
 
-size_t urom_directory_append(void *directory, size_t room, size_t used, uint32_t num, const void *entry, size_t len)
+size_t urom_directory_begin(void *directory, uint32_t num)
 {
-	struct urom_writer writer = {(uint8_t *)directory, room, used, false};
-	if (used == 0)
-		urom_put_u32(&writer, num);
-	urom_put_aligned(&writer, entry, len);
-	return urom_written(&writer);
+	if (directory != NULL)
+		memcpy(directory, &num, sizeof(num));
+	return sizeof(num);
+}
+
+size_t urom_directory_place(void *directory, size_t used, size_t len)
+{
+	const uint32_t written = (uint32_t)len;
+	size_t place = aligned_size(used, 0);
+	if (directory != NULL) {
+		memset((uint8_t *)directory + used, 0, place - used);
+		memcpy((uint8_t *)directory + used, &written, sizeof(written));
+	}
+	return place;
 }
 
 size_t urom_addresses_append(void *addresses, size_t room, size_t used, uint64_t plugin, const void *address, size_t len)
@@ -70,8 +79,15 @@ struct segment {
 	struct urom_blob memh, mkey;
 };
 
+/* Where a segment lies. */
+struct span {
+	uint64_t va, end;
+	uint32_t segment;
+};
+
 struct process {
-	struct segment *segments;
+	struct segment *segments; /* in the order in which they were added */
+	struct span *spans;	  /* by va; NULL: some overlap */
 	uint32_t num_segments;
 };
 
@@ -113,6 +129,36 @@ static bool grow_members(struct urom_directory *directory, uint32_t more)
 	return true;
 }
 
+static int by_va(const void *a, const void *b)
+{
+	uint64_t x = ((const struct span *)a)->va, y = ((const struct span *)b)->va;
+	return (x > y) - (x < y);
+}
+
+static bool sort_segments(struct process *process)
+{
+	uint32_t num = process->num_segments, i;
+	process->spans = (struct span *)calloc(num + 1, sizeof(process->spans[0]));
+	if (process->spans == NULL)
+		return false;
+	for (i = 0; i < num; i++) {
+		const struct segment *segment = &process->segments[i];
+		process->spans[i] = (struct span){segment->va, segment->va + segment->len, i};
+	}
+	if (num > 1)
+		qsort(process->spans, num, sizeof(process->spans[0]), by_va);
+	for (i = 0; i < num; i++) {
+		const struct span *span = &process->spans[i];
+		if (span->end < span->va || (i > 0 && span->va < span[-1].end))
+			break;
+	}
+	if (i == num)
+		return true;
+	free(process->spans);
+	process->spans = NULL;
+	return true;
+}
+
 /* Each takes 16 bytes or more of the message, so a number that is too large does not make us allocate much. */
 static const char *parse_process(struct urom_directory *directory, struct process *process, const void *body, struct urom_blob entry)
 {
@@ -139,7 +185,9 @@ static const char *parse_process(struct urom_directory *directory, struct proces
 		segment->memh = get_blob(&reader, body);
 		segment->mkey = get_blob(&reader, body);
 	}
-	return urom_finished(&reader) == DOCA_SUCCESS ? NULL : malformed;
+	if (urom_finished(&reader) != DOCA_SUCCESS)
+		return malformed;
+	return sort_segments(process) ? NULL : no_memory;
 }
 
 static const char *parse_processes(struct urom_directory *directory, const void *data, size_t len)
@@ -167,7 +215,10 @@ static int by_id(const void *a, const void *b)
 
 static const char *sort_members(struct urom_directory *directory)
 {
-	if (directory->num_members != 0)
+	size_t in_order = 1; /* as they mostly are */
+	while (in_order < directory->num_members && by_id(&directory->members[in_order - 1], &directory->members[in_order]) < 0)
+		in_order++;
+	if (in_order < directory->num_members)
 		qsort(directory->members, directory->num_members, sizeof(directory->members[0]), by_id);
 	for (size_t i = 1; i < directory->num_members; i++) {
 		if (directory->members[i].domain_id == directory->members[i - 1].domain_id)
@@ -178,14 +229,16 @@ static const char *sort_members(struct urom_directory *directory)
 
 static void free_parsed(struct urom_directory *directory)
 {
-	for (uint32_t i = 0; i < directory->num_processes; i++)
+	for (uint32_t i = 0; i < directory->num_processes; i++) {
 		free(directory->processes[i].segments);
+		free(directory->processes[i].spans);
+	}
 	free(directory->processes);
 	free(directory->members);
 	free(directory);
 }
 
-doca_error_t urom_directory_open(void *data, size_t len, struct urom_directory **out, const char **reason)
+static doca_error_t parse(const void *data, size_t len, struct urom_directory **out, const char **reason)
 {
 	struct urom_directory *directory = (struct urom_directory *)calloc(1, sizeof(*directory));
 	*reason = no_memory;
@@ -198,9 +251,25 @@ doca_error_t urom_directory_open(void *data, size_t len, struct urom_directory *
 		free_parsed(directory);
 		return *reason == no_memory ? DOCA_ERROR_NO_MEMORY : DOCA_ERROR_INVALID_VALUE;
 	}
-	directory->data = data;
 	*out = directory;
 	return DOCA_SUCCESS;
+}
+
+doca_error_t urom_directory_open(void *data, size_t len, struct urom_directory **out, const char **reason)
+{
+	doca_error_t result = parse(data, len, out, reason);
+	if (result == DOCA_SUCCESS)
+		(*out)->data = data;
+	return result;
+}
+
+doca_error_t urom_directory_check(const void *data, size_t len, const char **reason)
+{
+	struct urom_directory *directory;
+	doca_error_t result = parse(data, len, &directory, reason);
+	if (result == DOCA_SUCCESS)
+		free_parsed(directory);
+	return result;
 }
 
 void urom_directory_close(struct urom_directory *directory)
@@ -240,17 +309,44 @@ doca_error_t urom_directory_address(const struct urom_directory *directory, uint
 	return DOCA_ERROR_NOT_FOUND;
 }
 
-doca_error_t urom_directory_segment(const struct urom_directory *directory, uint64_t domain_id, uint64_t va, int *segment)
+/* The last that begins at va or before. */
+static const struct span *find_span(const struct process *process, uint64_t va)
 {
-	const struct member *member = find_member(directory, domain_id);
-	for (uint32_t i = 0; member != NULL && i < member->process->num_segments && i < INT_MAX; i++) {
-		const struct segment *at = &member->process->segments[i];
+	uint32_t low = 0, high = process->num_segments;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (process->spans[middle].va <= va)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 && va < process->spans[low - 1].end ? &process->spans[low - 1] : NULL;
+}
+
+static doca_error_t search_segments(const struct process *process, uint64_t va, int *segment)
+{
+	for (uint32_t i = 0; i < process->num_segments && i < INT_MAX; i++) {
+		const struct segment *at = &process->segments[i];
 		if (va < at->va || va - at->va >= at->len)
 			continue;
 		*segment = (int)i;
 		return DOCA_SUCCESS;
 	}
 	return DOCA_ERROR_NOT_FOUND;
+}
+
+doca_error_t urom_directory_segment(const struct urom_directory *directory, uint64_t domain_id, uint64_t va, int *segment)
+{
+	const struct member *member = find_member(directory, domain_id);
+	if (member == NULL)
+		return DOCA_ERROR_NOT_FOUND;
+	if (member->process->spans == NULL)
+		return search_segments(member->process, va, segment);
+	const struct span *span = find_span(member->process, va);
+	if (span == NULL || span->segment > INT_MAX)
+		return DOCA_ERROR_NOT_FOUND;
+	*segment = (int)span->segment;
+	return DOCA_SUCCESS;
 }
 
 doca_error_t urom_directory_keys(const struct urom_directory *directory, uint64_t domain_id, int segment, struct urom_blob *memh,

@@ -35,8 +35,11 @@ struct urom_entry_buffer {
 SF_API size_t urom_entry_pack(const struct urom_entry_worker *workers, uint32_t num_workers, const struct urom_entry_buffer *buffers,
 			      uint32_t num_buffers, void *out, size_t room);
 
-/* Appends an entry at offset used, or where used is 0 begins the directory of num entries; the new end, or 0 when it does not fit. */
-SF_API size_t urom_directory_append(void *directory, size_t room, size_t used, uint32_t num, const void *entry, size_t len);
+/* Begins a directory of num entries; where its first entry's place begins. directory may be NULL: it only counts. */
+SF_API size_t urom_directory_begin(void *directory, uint32_t num);
+/* Makes a place for the next entry, of len bytes, behind what is used: it begins at what this returns, for the caller to fill, and the
+ * next place begins where it ends. */
+SF_API size_t urom_directory_place(void *directory, size_t used, size_t len);
 
 /* The addresses of one worker's plugins: appends one at offset used; the new end, or 0 when it does not fit. */
 SF_API size_t urom_addresses_append(void *addresses, size_t room, size_t used, uint64_t plugin, const void *address, size_t len);
@@ -49,10 +52,13 @@ struct urom_directory;
  * directory, or an id is there twice; data is the caller's then. */
 SF_API doca_error_t urom_directory_open(void *data, size_t len, struct urom_directory **directory, const char **reason);
 SF_API void urom_directory_close(struct urom_directory *directory);
+/* Whether open would take it. */
+SF_API doca_error_t urom_directory_check(const void *data, size_t len, const char **reason);
 
 SF_API size_t urom_directory_num_workers(const struct urom_directory *directory);
 
-/* NOT_FOUND each, when there is no such thing. */
+/* NOT_FOUND each, when there is no such thing. A segment is the number of a buffer among those of the worker's process, in the order in
+ * which they were added; of several that hold the address, the first. */
 SF_API doca_error_t urom_directory_address(const struct urom_directory *directory, uint64_t domain_id, uint64_t plugin,
 					   struct urom_blob *address);
 SF_API doca_error_t urom_directory_segment(const struct urom_directory *directory, uint64_t domain_id, uint64_t va, int *segment);

@@ -38,20 +38,10 @@ static doca_error_t domain_start(struct doca_ctx *ctx)
 	return result;
 }
 
-static void tell_workers(struct doca_urom_domain *domain)
-{
-	const struct urom_head head = urom_head_make(UROM_DOMAIN_LEAVE, DOCA_SUCCESS, 0, domain->number);
-	for (size_t i = 0; i < domain->num_members; i++) {
-		const struct doca_urom_worker *worker = domain->members[i].worker;
-		if (worker != NULL && worker->peer != NULL && domain->members[i].told != 0)
-			(void)sf_comm_send(worker->comm, worker->peer, &head, sizeof(head), NULL, 0);
-	}
-}
-
 static void domain_cancel(struct doca_ctx *ctx)
 {
 	struct doca_urom_domain *domain = (struct doca_urom_domain *)ctx;
-	tell_workers(domain);
+	urom_domain_leave(domain);
 	if (domain->request != NULL)
 		(void)domain->oob.req_free(domain->request);
 	domain->request = NULL;
@@ -221,27 +211,67 @@ doca_error_t doca_urom_domain_set_oob(struct doca_urom_domain *domain, struct do
 			   oob->oob_index, oob->n_oob_indexes);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
+	if (oob->n_oob_indexes > UROM_PROCESSES_MAX) {
+		SF_LOG_ERR("urom domain: %u processes take part, at most %u can", oob->n_oob_indexes, UROM_PROCESSES_MAX);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
 	domain->oob = *oob;
 	domain->has_oob = true;
 	return DOCA_SUCCESS;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Some value that is there twice; NULL: none is. Sorts them. */
+static const uint64_t *find_twice(uint64_t *values, size_t num)
+{
+	qsort(values, num, sizeof(*values), by_value);
+	for (size_t i = 1; i < num; i++) {
+		if (values[i] == values[i - 1])
+			return &values[i];
+	}
+	return NULL;
+}
+
+static doca_error_t check_unique(const uint64_t *ids, struct doca_urom_worker *const *workers, size_t num)
+{
+	uint64_t *sorted = (uint64_t *)malloc(num * sizeof(*sorted));
+	if (sorted == NULL) {
+		SF_LOG_ERR("urom domain: no memory for %zu workers", num);
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	memcpy(sorted, ids, num * sizeof(*sorted));
+	const uint64_t *twice = find_twice(sorted, num);
+	if (twice != NULL) {
+		SF_LOG_ERR("urom domain: the id %llu is given twice", (unsigned long long)*twice);
+	} else {
+		for (size_t i = 0; i < num; i++)
+			sorted[i] = (uintptr_t)workers[i];
+		twice = find_twice(sorted, num);
+		if (twice != NULL)
+			SF_LOG_ERR("urom domain: a worker is given twice, and has but one id in a domain");
+	}
+	free(sorted);
+	return twice == NULL ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
 }
 
 static doca_error_t check_workers(const uint64_t *ids, struct doca_urom_worker *const *workers, size_t num)
 {
 	if (ids == NULL || workers == NULL || num == 0)
 		return urom_check_given(NULL, "workers, or ids for them,");
+	if (num > UROM_DOMAIN_WORKERS_MAX) {
+		SF_LOG_ERR("urom domain: %zu workers of one process given, at most %u are possible", num, UROM_DOMAIN_WORKERS_MAX);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
 	for (size_t i = 0; i < num; i++) {
 		if (workers[i] == NULL)
 			return urom_check_given(NULL, "worker in one of the places");
-		for (size_t j = 0; j < i; j++) {
-			if (ids[j] != ids[i] && workers[j] != workers[i])
-				continue;
-			SF_LOG_ERR("urom domain: the %s is given twice, the second time for the id %llu",
-				   ids[j] == ids[i] ? "id" : "same worker", (unsigned long long)ids[i]);
-			return DOCA_ERROR_INVALID_VALUE;
-		}
 	}
-	return DOCA_SUCCESS;
+	return check_unique(ids, workers, num);
 }
 
 doca_error_t doca_urom_domain_set_workers(struct doca_urom_domain *domain, uint64_t *domain_worker_ids, struct doca_urom_worker **workers,

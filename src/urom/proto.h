@@ -15,12 +15,13 @@
 
 #include "base/visibility.h"
 
-#define UROM_PROTO_VERSION 1
+#define UROM_PROTO_VERSION 2
 #define UROM_PORT_DEFAULT 18650
 
 #define UROM_NONCE_SIZE 32
 #define UROM_PROOF_SIZE 32
 #define UROM_TOKEN_SIZE 16
+#define UROM_DIGEST_SIZE 32
 #define UROM_PLUGIN_NAME_SIZE 48 /* with its NUL */
 #define UROM_PLUGINS_MAX 62	 /* an id is one bit */
 #define UROM_CPUSET_SIZE 128	 /* bytes: 1024 processors */
@@ -55,8 +56,12 @@ enum urom_kind {
 	UROM_JOINED,
 	UROM_COMMAND,
 	UROM_NOTIFY,
-	UROM_DOMAIN_PART, /* a piece of a directory (directory.h): subject is the domain's number, request the offset, size the whole's */
-	UROM_DOMAIN_READY, /* the answer to the last */
+	/* A domain: subject is its number, size that of its directory (directory.h). Many clients of a worker may offer the same
+	 * directory; one of them is asked for it. */
+	UROM_DOMAIN_OFFER,  /* the body is the directory's digest */
+	UROM_DOMAIN_WANTED, /* perhaps: the client is to send it */
+	UROM_DOMAIN_PART,   /* a piece of it; request is its offset */
+	UROM_DOMAIN_READY,  /* the worker has it, or will not have it: status */
 	UROM_DOMAIN_LEAVE,
 	/* daemon and worker, by the worker's socket: a message is one packet */
 	UROM_READY, /* subject: the port that it listens on */
@@ -77,7 +82,7 @@ struct urom_head {
 	int32_t status;	  /* doca_error_t of an answer */
 	uint64_t request; /* the asker's number, which the answer repeats */
 	uint64_t subject; /* a worker's id, a group's */
-	uint64_t size;	  /* a DOMAIN_PART's */
+	uint64_t size;	  /* of a DOMAIN_OFFER or a DOMAIN_PART */
 };
 
 /* INVALID_VALUE: no head, or a kind that does not exist. UNSUPPORTED_VERSION: of another version (head is filled). Not logged. */

@@ -6,7 +6,7 @@
  *   service_connect.c  which address answers                                worker_peer.c  its connection to the process
  *   service_peer.c   its connection to the daemon                           worker_task_cmd.c
  *   service_task_gid.c
- *   domain.c         the domain context                                     domain_exchange.c
+ *   domain.c         the domain context    domain_exchange.c  what processes gather    domain_tell.c  what workers are told
  *
  * A service and its workers may belong to different threads: what a worker wants of the daemon is an errand, which it posts to
  * the service, and which the service's progress carries out.
@@ -201,17 +201,29 @@ bool urom_cmd_tell_ended(struct doca_urom_worker *worker);
 #define UROM_BUFFERS_MAX 1024
 #define UROM_KEY_MAX 65536 /* bytes of a packed handle or key */
 
+#define UROM_DOMAIN_WORKERS_MAX (UINT32_C(1) << 16) /* of one process in one domain */
+#define UROM_PROCESSES_MAX (UINT32_C(1) << 20) /* that take part in one domain */
+#define UROM_GATHER_BYTES (UINT32_C(16) << 20) /* what one gathering brings, of all processes */
+
 /* A worker of this process in a domain. */
 struct urom_member {
 	LIST_ENTRY(urom_member) of_worker;
 	struct doca_urom_domain *domain;
 	struct doca_urom_worker *worker; /* NULL once it has stopped */
 	uint64_t domain_id;
-	size_t told;			 /* bytes of the directory */
-	bool ready;
+	/* from TELLING on */
+	LIST_ENTRY(urom_member) of_telling; /* until the process is ready */
+	bool offered, wanted, ready;
+	size_t told; /* bytes of the directory */
 };
 
 enum urom_domain_phase { UROM_DOMAIN_OFF, UROM_DOMAIN_SIZES, UROM_DOMAIN_ENTRIES, UROM_DOMAIN_TELLING, UROM_DOMAIN_ON, UROM_DOMAIN_FAILED };
+
+/* What each process gives to the first gathering. */
+struct urom_domain_size {
+	uint64_t index;
+	uint64_t len; /* of its entry */
+};
 
 struct doca_urom_domain {
 	struct doca_ctx ctx;
@@ -224,19 +236,35 @@ struct doca_urom_domain {
 	/* from start on */
 	enum urom_domain_phase phase;
 	uint64_t number;
-	void *request; /* a gathering's, while one is under way */
-	uint8_t *own, *gathered, *directory;
-	size_t own_len, gathered_len, directory_len;
+	void *request;			/* a gathering's, while one is under way */
+	uint8_t *own;			/* this process's entry */
+	size_t own_len;
+	uint8_t *given, *gathered;	/* of the gathering that is under way: round_len bytes of each process */
+	size_t round_len;
+	struct urom_domain_size *sizes; /* of all processes */
+	size_t len_max, num_gathered;	/* of the longest entry; of each entry, so far */
+	uint8_t *directory;
+	size_t directory_len;
+	uint8_t digest[UROM_DIGEST_SIZE];
+	LIST_HEAD(, urom_member) telling;
 };
 
 /* domain_exchange.c */
 doca_error_t urom_domain_begin(struct doca_urom_domain *domain);
 /* Goes on; the phase says where it is. True when anything moved. */
 bool urom_domain_exchange(struct doca_urom_domain *domain);
+void urom_domain_fail(struct doca_urom_domain *domain, const char *what, doca_error_t why);
+void urom_domain_free_exchange(struct doca_urom_domain *domain);
+
+/* domain_tell.c */
+/* The directory is there: the workers are to have it. */
+void urom_domain_tell_begin(struct doca_urom_domain *domain);
+bool urom_domain_tell(struct doca_urom_domain *domain);
 /* While TELLING: is there anything to do but wait for answers? */
 bool urom_domain_has_to_tell(const struct doca_urom_domain *domain);
-void urom_domain_free_exchange(struct doca_urom_domain *domain);
-/* A worker process has the directory, or cannot use it. */
+/* They need it no more. */
+void urom_domain_leave(struct doca_urom_domain *domain);
+/* A worker process wants the directory, has it, or cannot use it. */
 void urom_domain_answered(struct doca_urom_worker *worker, const struct urom_head *head, const void *body, size_t len);
 /* The worker stops, or goes: its domains forget it. */
 void urom_domains_forget(struct doca_urom_worker *worker);

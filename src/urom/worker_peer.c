@@ -76,7 +76,7 @@ static void message(void *user, struct sf_comm_peer *peer, const void *head_data
 		urom_cmd_answered(worker, body, len);
 	else if (head.kind == UROM_JOINED && worker->phase == UROM_WORKER_JOINING)
 		take_joined(worker, &head, body, len);
-	else if (head.kind == UROM_DOMAIN_READY && worker->phase == UROM_WORKER_ON)
+	else if ((head.kind == UROM_DOMAIN_READY || head.kind == UROM_DOMAIN_WANTED) && worker->phase == UROM_WORKER_ON)
 		urom_domain_answered(worker, &head, body, len);
 	else
 		urom_worker_lose(worker, DOCA_ERROR_UNEXPECTED, "its process sent what is no message of UROM's, or not now");

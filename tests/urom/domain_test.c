@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Domains: what their processes exchange, and what is refused. What plugins see of them is the directory's test. */
+/* Domains: what their processes exchange, and what is refused. What plugins see of them is directory_test.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -62,6 +62,16 @@ static void drop(struct worker *worker, struct worker_client *client)
 	free(client);
 }
 
+doca_error_t clients_send(struct worker *worker, uint64_t dest_id, const struct urom_head *head)
+{
+	const struct worker_client *client;
+	TAILQ_FOREACH(client, &worker->clients, next) {
+		if (client->dest_id == dest_id)
+			return sf_comm_send(worker->comm, client->peer, head, sizeof(*head), NULL, 0);
+	}
+	return DOCA_SUCCESS;
+}
+
 void client_disconnect(struct worker *worker, struct worker_client *client)
 {
 	DOCA_LOG_WARN("%s is disconnected: more answers wait than it can have asked for, or there is no memory for one",
@@ -174,18 +184,20 @@ static void take_command(struct worker *worker, struct worker_client *client, co
 	client->broken |= result != DOCA_SUCCESS && result != DOCA_ERROR_NOT_CONNECTED;
 }
 
-static void take_part(struct worker *worker, struct worker_client *client, const struct urom_head *head, const void *body, size_t len)
+/* An offer or a piece. */
+static void take_domain(struct worker *worker, struct worker_client *client, const struct urom_head *head, const void *body, size_t len)
 {
 	const char *reason = "";
 	char more[64];
-	doca_error_t result = domains_take_part(worker, client->dest_id, head, body, len, &reason);
-	struct urom_head answer = urom_head_make(UROM_DOMAIN_READY, result, head->request, head->subject);
-	if (result == DOCA_ERROR_IN_PROGRESS)
+	doca_error_t result = head->kind == UROM_DOMAIN_OFFER ? domains_take_offer(worker, client->dest_id, head, body, len, &reason)
+							      : domains_take_part(worker, client->dest_id, head, body, len, &reason);
+	struct urom_head answer = urom_head_make(UROM_DOMAIN_READY, result, 0, head->subject);
+	if (result == DOCA_SUCCESS)
 		return;
-	const char *end = result != DOCA_SUCCESS ? log_rate_next(&client->mistakes, more) : NULL;
+	const char *end = log_rate_next(&client->mistakes, more);
 	if (end != NULL)
-		DOCA_LOG_WARN("%s sent a domain that cannot be used: %s%s", client->peer->address, reason, end);
-	result = sf_comm_send(worker->comm, client->peer, &answer, sizeof(answer), reason, result != DOCA_SUCCESS ? strlen(reason) : 0);
+		DOCA_LOG_WARN("%s has a domain that cannot be used: %s%s", client->peer->address, reason, end);
+	result = sf_comm_send(worker->comm, client->peer, &answer, sizeof(answer), reason, strlen(reason));
 	client->broken |= result != DOCA_SUCCESS && result != DOCA_ERROR_NOT_CONNECTED;
 }
 
@@ -195,8 +207,9 @@ static doca_error_t take(struct worker *worker, struct worker_client *client, co
 	case UROM_COMMAND:
 		take_command(worker, client, body, len);
 		return DOCA_SUCCESS;
+	case UROM_DOMAIN_OFFER:
 	case UROM_DOMAIN_PART:
-		take_part(worker, client, head, body, len);
+		take_domain(worker, client, head, body, len);
 		return DOCA_SUCCESS;
 	case UROM_DOMAIN_LEAVE:
 		domains_leave(worker, client->dest_id, head->subject);

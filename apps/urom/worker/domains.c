@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "urom/auth.h"
 #include "worker.h"
 
 /* ---- directories ---- */
@@ -16,62 +17,193 @@ static struct worker_domain *find_domain(const struct worker *worker, uint64_t c
 	return NULL;
 }
 
-static void free_domain(struct worker *worker, struct worker_domain *domain)
+static void set_due(struct worker *worker, struct worker_domain *domain, enum worker_domain_due due)
 {
-	LIST_REMOVE(domain, next);
-	urom_directory_close(domain->directory);
-	free(domain->data);
-	free(domain);
-	worker->num_domains--;
+	domain->due = due;
+	worker->domains_due = true;
 }
 
-static struct worker_domain *begin_domain(struct worker *worker, uint64_t client, const struct urom_head *head, const char **reason)
+static void ask(struct worker *worker, struct worker_directory *directory, struct worker_domain *sender)
 {
-	*reason = head->size > UROM_DIRECTORY_MAX ? "it is larger than 256 MiB" : "the worker is in as many domains as it can be";
-	if (head->size > UROM_DIRECTORY_MAX || worker->num_domains == WORKER_DOMAINS_MAX)
+	directory->sender = sender;
+	directory->received = 0;
+	set_due(worker, sender, WORKER_DOMAIN_WANTED);
+}
+
+/* The sender will not send the rest: another of those that offered it is asked. */
+static void ask_another(struct worker *worker, struct worker_directory *directory)
+{
+	struct worker_domain *domain;
+	LIST_FOREACH(domain, &worker->domains, next) {
+		if (domain->directory != directory)
+			continue;
+		ask(worker, directory, domain);
+		return;
+	}
+}
+
+static void free_directory(struct worker *worker, struct worker_directory *directory)
+{
+	LIST_REMOVE(directory, next);
+	worker->directory_bytes -= directory->size;
+	urom_directory_close(directory->directory);
+	free(directory->data);
+	free(directory);
+}
+
+static void free_domain(struct worker *worker, struct worker_domain *domain)
+{
+	struct worker_directory *directory = domain->directory;
+	LIST_REMOVE(domain, next);
+	worker->num_domains--;
+	if (--directory->num_domains == 0)
+		free_directory(worker, directory);
+	else if (directory->sender == domain)
+		ask_another(worker, directory);
+	free(domain);
+}
+
+/* ---- offers ---- */
+
+static struct worker_directory *find_directory(const struct worker *worker, const uint8_t *digest, size_t size)
+{
+	struct worker_directory *directory;
+	LIST_FOREACH(directory, &worker->directories, next) {
+		if (directory->size == size && memcmp(directory->digest, digest, UROM_DIGEST_SIZE) == 0)
+			return directory;
+	}
+	return NULL;
+}
+
+static struct worker_directory *begin_directory(struct worker *worker, const uint8_t *digest, size_t size)
+{
+	struct worker_directory *directory = (struct worker_directory *)calloc(1, sizeof(*directory));
+	if (directory == NULL)
 		return NULL;
-	struct worker_domain *domain = (struct worker_domain *)calloc(1, sizeof(*domain));
+	directory->data = (uint8_t *)malloc(size + 1);
+	if (directory->data == NULL) {
+		free(directory);
+		return NULL;
+	}
+	memcpy(directory->digest, digest, UROM_DIGEST_SIZE);
+	directory->size = size;
+	worker->directory_bytes += size;
+	LIST_INSERT_HEAD(&worker->directories, directory, next);
+	return directory;
+}
+
+static doca_error_t check_offer(const struct worker *worker, uint64_t client, const struct urom_head *head, size_t len,
+				const struct worker_directory *known, const char **reason)
+{
+	*reason = len != UROM_DIGEST_SIZE ? "an offer holds a digest" : "the client has offered one of that number before";
+	if (len != UROM_DIGEST_SIZE || find_domain(worker, client, head->subject) != NULL)
+		return DOCA_ERROR_INVALID_VALUE;
+	*reason = "what it is to know of its processes is larger than 256 MiB";
+	if (head->size > UROM_DIRECTORY_MAX)
+		return DOCA_ERROR_TOO_BIG;
+	*reason = "the worker is in 1024 domains, as many as it can be";
+	if (worker->num_domains == WORKER_DOMAINS_MAX)
+		return DOCA_ERROR_FULL;
+	*reason = "the worker's domains have 512 MiB with this one, more than it takes";
+	return known == NULL && head->size > WORKER_DIRECTORY_BYTES - worker->directory_bytes ? DOCA_ERROR_FULL : DOCA_SUCCESS;
+}
+
+doca_error_t domains_take_offer(struct worker *worker, uint64_t client, const struct urom_head *head, const void *body, size_t len,
+				const char **reason)
+{
+	const uint8_t *digest = (const uint8_t *)body;
+	struct worker_directory *directory = len == UROM_DIGEST_SIZE ? find_directory(worker, digest, head->size) : NULL;
+	doca_error_t result = check_offer(worker, client, head, len, directory, reason);
+	if (result != DOCA_SUCCESS)
+		return result;
 	*reason = "there is no memory for it";
-	if (domain == NULL)
-		return NULL;
+	struct worker_domain *domain = (struct worker_domain *)calloc(1, sizeof(*domain));
+	bool is_new = directory == NULL;
+	if (domain != NULL && is_new)
+		directory = begin_directory(worker, digest, head->size);
+	if (domain == NULL || directory == NULL) {
+		free(domain);
+		return DOCA_ERROR_NO_MEMORY;
+	}
 	domain->number = head->subject;
 	domain->client = client;
-	domain->size = head->size;
-	domain->data = (uint8_t *)malloc(head->size + 1);
+	domain->directory = directory;
+	directory->num_domains++;
 	LIST_INSERT_HEAD(&worker->domains, domain, next);
 	worker->num_domains++;
-	if (domain->data != NULL)
-		return domain;
-	free_domain(worker, domain);
-	return NULL;
+	if (is_new)
+		ask(worker, directory, domain);
+	else if (directory->directory != NULL)
+		set_due(worker, domain, WORKER_DOMAIN_READY);
+	return DOCA_SUCCESS;
+}
+
+/* ---- pieces ---- */
+
+/* It is whole: does it hold what was offered? */
+static doca_error_t finish(struct worker *worker, struct worker_directory *directory, const char **reason)
+{
+	uint8_t digest[UROM_DIGEST_SIZE];
+	struct worker_domain *domain;
+	doca_error_t result = urom_digest(directory->data, directory->size, digest);
+	*reason = "its bytes are others than were offered";
+	if (result == DOCA_SUCCESS && memcmp(digest, directory->digest, sizeof(digest)) != 0)
+		result = DOCA_ERROR_INVALID_VALUE;
+	if (result == DOCA_SUCCESS)
+		result = urom_directory_open(directory->data, directory->size, &directory->directory, reason);
+	if (result != DOCA_SUCCESS)
+		return result;
+	directory->data = NULL; /* the open one's */
+	directory->sender = NULL;
+	LIST_FOREACH(domain, &worker->domains, next) {
+		if (domain->directory == directory)
+			set_due(worker, domain, WORKER_DOMAIN_READY);
+	}
+	return DOCA_SUCCESS;
 }
 
 doca_error_t domains_take_part(struct worker *worker, uint64_t client, const struct urom_head *head, const void *body, size_t len,
 			       const char **reason)
 {
 	struct worker_domain *domain = find_domain(worker, client, head->subject);
-	if (domain == NULL && head->request == 0)
-		domain = begin_domain(worker, client, head, reason);
-	else if (domain == NULL)
-		return DOCA_ERROR_IN_PROGRESS; /* the rest of one that was refused */
+	struct worker_directory *directory = domain != NULL ? domain->directory : NULL;
+	doca_error_t result = DOCA_SUCCESS;
 	if (domain == NULL)
-		return DOCA_ERROR_NO_MEMORY;
-	if (domain->directory != NULL || head->size != domain->size || head->request != domain->received ||
-	    len > domain->size - domain->received) {
-		*reason = "its pieces do not fit each other";
-		free_domain(worker, domain);
-		return DOCA_ERROR_INVALID_VALUE;
+		return DOCA_SUCCESS; /* the rest of one that was refused, or left */
+	*reason = "its pieces do not fit each other";
+	if (directory->sender != domain || head->size != directory->size || head->request != directory->received ||
+	    len > directory->size - directory->received) {
+		result = DOCA_ERROR_INVALID_VALUE;
+	} else {
+		memcpy(directory->data + directory->received, body, len);
+		directory->received += len;
+		if (directory->received == directory->size)
+			result = finish(worker, directory, reason);
 	}
-	memcpy(domain->data + domain->received, body, len);
-	domain->received += len;
-	if (domain->received < domain->size)
-		return DOCA_ERROR_IN_PROGRESS;
-	doca_error_t result = urom_directory_open(domain->data, domain->size, &domain->directory, reason);
-	if (result == DOCA_SUCCESS)
-		domain->data = NULL; /* the directory's */
-	else
+	if (result != DOCA_SUCCESS)
 		free_domain(worker, domain);
 	return result;
+}
+
+/* ---- answers ---- */
+
+bool domains_run(struct worker *worker)
+{
+	struct worker_domain *domain;
+	if (!worker->domains_due)
+		return false;
+	worker->domains_due = false;
+	LIST_FOREACH(domain, &worker->domains, next) {
+		if (domain->due == WORKER_DOMAIN_NOTHING)
+			continue;
+		const struct urom_head head = urom_head_make(domain->due == WORKER_DOMAIN_READY ? UROM_DOMAIN_READY : UROM_DOMAIN_WANTED,
+							     DOCA_SUCCESS, 0, domain->number);
+		if (clients_send(worker, domain->client, &head) == DOCA_ERROR_AGAIN)
+			worker->domains_due = true;
+		else
+			domain->due = WORKER_DOMAIN_NOTHING;
+	}
+	return true;
 }
 
 void domains_leave(struct worker *worker, uint64_t client, uint64_t number)
@@ -100,12 +232,12 @@ static const struct worker_plugin *plugin_of(const struct urom_worker_ctx *ctx)
 static doca_error_t look_up_addr(struct urom_worker_ctx *ctx, uint64_t domain_id, void **addr)
 {
 	const struct worker_plugin *plugin = plugin_of(ctx);
-	const struct worker_domain *domain;
+	const struct worker_directory *known;
 	struct urom_blob address;
 	if (addr == NULL)
 		return DOCA_ERROR_INVALID_VALUE;
-	LIST_FOREACH(domain, &plugin->worker->domains, next) {
-		if (domain->directory == NULL || urom_directory_address(domain->directory, domain_id, plugin->id, &address) != DOCA_SUCCESS)
+	LIST_FOREACH(known, &plugin->worker->directories, next) {
+		if (known->directory == NULL || urom_directory_address(known->directory, domain_id, plugin->id, &address) != DOCA_SUCCESS)
 			continue;
 		*addr = (void *)address.data;
 		return DOCA_SUCCESS;
@@ -115,11 +247,11 @@ static doca_error_t look_up_addr(struct urom_worker_ctx *ctx, uint64_t domain_id
 
 static doca_error_t look_up_seg(struct urom_worker_ctx *ctx, uint64_t domain_id, uint64_t va, int *seg)
 {
-	const struct worker_domain *domain;
+	const struct worker_directory *known;
 	if (seg == NULL)
 		return DOCA_ERROR_INVALID_VALUE;
-	LIST_FOREACH(domain, &plugin_of(ctx)->worker->domains, next) {
-		if (domain->directory != NULL && urom_directory_segment(domain->directory, domain_id, va, seg) == DOCA_SUCCESS)
+	LIST_FOREACH(known, &plugin_of(ctx)->worker->directories, next) {
+		if (known->directory != NULL && urom_directory_segment(known->directory, domain_id, va, seg) == DOCA_SUCCESS)
 			return DOCA_SUCCESS;
 	}
 	return DOCA_ERROR_NOT_FOUND;
@@ -127,12 +259,12 @@ static doca_error_t look_up_seg(struct urom_worker_ctx *ctx, uint64_t domain_id,
 
 static doca_error_t look_up_key(struct urom_worker_ctx *ctx, uint64_t domain_id, int seg, bool want_memh, size_t *len, void **key)
 {
-	const struct worker_domain *domain;
+	const struct worker_directory *known;
 	struct urom_blob memh, mkey;
 	if (len == NULL || key == NULL)
 		return DOCA_ERROR_INVALID_VALUE;
-	LIST_FOREACH(domain, &plugin_of(ctx)->worker->domains, next) {
-		if (domain->directory == NULL || urom_directory_keys(domain->directory, domain_id, seg, &memh, &mkey) != DOCA_SUCCESS)
+	LIST_FOREACH(known, &plugin_of(ctx)->worker->directories, next) {
+		if (known->directory == NULL || urom_directory_keys(known->directory, domain_id, seg, &memh, &mkey) != DOCA_SUCCESS)
 			continue;
 		*key = (void *)(want_memh ? memh.data : mkey.data);
 		*len = want_memh ? memh.len : mkey.len;

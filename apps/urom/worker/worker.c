@@ -63,6 +63,7 @@ static void loop(struct worker *worker)
 		sf_comm_cork(worker->comm);
 		bool any = sf_comm_poll(worker->comm);
 		any |= plugins_run(worker);
+		any |= domains_run(worker);
 		any |= notifications_send(worker);
 		sf_comm_uncork(worker->comm);
 		if (turn % PARENT_EVERY == 0)
@@ -115,6 +116,7 @@ int worker_run(struct worker *worker)
 	TAILQ_INIT(&worker->clients);
 	TAILQ_INIT(&worker->answered);
 	LIST_INIT(&worker->domains);
+	LIST_INIT(&worker->directories);
 	ucs_list_head_init(&worker->notifications);
 	doca_error_t result = start(worker, worker->failure);
 	if (result == DOCA_SUCCESS) {

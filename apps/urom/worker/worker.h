@@ -25,19 +25,33 @@
 #include "urom/proto.h"
 
 #define WORKER_TOKENS_MAX 64 /* admitted clients that have not joined yet */
-#define WORKER_DOMAINS_MAX 64
+#define WORKER_DOMAINS_MAX 1024			  /* of all clients */
+#define WORKER_DIRECTORY_BYTES (UINT64_C(512) << 20) /* of all directories */
 #define WORKER_COMMANDS_MAX 16384 /* of one client that are not answered: a worker context's most tasks */
 #define WORKER_UNASKED_MAX 1024	  /* notifications of one plugin beyond its commands */
 #define WORKER_NOTIFY_BACKLOG (UINT32_C(1) << 20) /* bytes that wait for a client: more stays in its queue */
 #define WORKER_BACKLOG_MAX (UINT32_C(4) << 20)	  /* and with all other answers to it */
 #define WORKER_DRAIN_NS UINT64_C(1000000000)	  /* for what is unanswered when the daemon ends the worker */
 
+/* A directory, which several clients may have offered. */
+struct worker_directory {
+	LIST_ENTRY(worker_directory) next;
+	uint8_t digest[UROM_DIGEST_SIZE];
+	size_t size, received;
+	uint8_t *data;			  /* until it is whole */
+	struct urom_directory *directory; /* from then on */
+	struct worker_domain *sender;	  /* whose client was asked for it; NULL once it is whole */
+	uint32_t num_domains;
+};
+
+/* What a client is to be told of its domain. */
+enum worker_domain_due { WORKER_DOMAIN_NOTHING, WORKER_DOMAIN_WANTED, WORKER_DOMAIN_READY };
+
 struct worker_domain {
 	LIST_ENTRY(worker_domain) next;
 	uint64_t number, client; /* dest_id */
-	uint8_t *data;		 /* until it is whole */
-	size_t size, received;
-	struct urom_directory *directory;
+	struct worker_directory *directory;
+	enum worker_domain_due due;
 };
 
 struct worker_plugin {
@@ -88,7 +102,10 @@ struct worker {
 	uint8_t addresses[UROM_CONTROL_MAX]; /* the plugins', packed: for clients that join */
 	size_t addresses_len;
 	LIST_HEAD(, worker_domain) domains;
+	LIST_HEAD(, worker_directory) directories;
 	uint32_t num_domains;
+	uint64_t directory_bytes;
+	bool domains_due; /* something is, of some domain */
 	ucs_list_link_t notifications; /* the plugin's that is being called */
 	uint8_t *packed;	       /* message_max bytes: the one being sent */
 	bool ending, drains;	       /* at once; when all commands are answered, or WORKER_DRAIN_NS are over */
@@ -122,6 +139,8 @@ void clients_admit(struct worker *worker, const uint8_t token[UROM_TOKEN_SIZE]);
 /* A command that no plugin will answer: its host's task ends with status. */
 doca_error_t client_answer_for_plugin(struct worker *worker, const struct worker_client *client, uint64_t type, uint64_t urom_context,
 				      doca_error_t status);
+/* AGAIN as sf_comm_send; SUCCESS also when the client has left. */
+doca_error_t clients_send(struct worker *worker, uint64_t dest_id, const struct urom_head *head);
 /* One that is broken. */
 void client_disconnect(struct worker *worker, struct worker_client *client);
 void clients_drop_all(struct worker *worker);
@@ -138,9 +157,14 @@ void notifications_drop(struct worker *worker, struct worker_client *client);
 /* ---- domains.c ---- */
 
 extern const struct urom_domain_lookups_iface domain_lookups;
-/* A piece of a directory; DOCA_SUCCESS when it is whole now, IN_PROGRESS when not yet. */
+/* A client offers a directory, by its digest. Of what is refused reason says why. */
+doca_error_t domains_take_offer(struct worker *worker, uint64_t client, const struct urom_head *head, const void *body, size_t len,
+				const char **reason);
+/* A piece of one that it was asked for. */
 doca_error_t domains_take_part(struct worker *worker, uint64_t client, const struct urom_head *head, const void *body, size_t len,
 			       const char **reason);
+/* Tells clients what is due. True when anything was. */
+bool domains_run(struct worker *worker);
 void domains_leave(struct worker *worker, uint64_t client, uint64_t number);
 /* Those of a client that has left. */
 void domains_forget(struct worker *worker, uint64_t client);

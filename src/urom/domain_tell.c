@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How a process's workers come to know a domain: each is offered the directory by its digest, and told it in pieces when it asks for
+ * it. A worker that several contexts, or several processes, offer the same directory asks one of them.
+ */
+#include "base/log.h"
+#include "urom/urom.h"
+
+void urom_domain_tell_begin(struct doca_urom_domain *domain)
+{
+	domain->phase = UROM_DOMAIN_TELLING;
+	for (size_t i = 0; i < domain->num_members; i++) {
+		struct urom_member *member = &domain->members[i];
+		if (member->worker == NULL) {
+			urom_domain_fail(domain, "a worker ended while the domain started", DOCA_ERROR_CONNECTION_ABORTED);
+			return;
+		}
+		LIST_INSERT_HEAD(&domain->telling, member, of_telling);
+	}
+}
+
+static doca_error_t offer(struct urom_member *member)
+{
+	const struct doca_urom_domain *domain = member->domain;
+	struct urom_head head = urom_head_make(UROM_DOMAIN_OFFER, DOCA_SUCCESS, 0, domain->number);
+	head.size = domain->directory_len;
+	doca_error_t result =
+		sf_comm_send(member->worker->comm, member->worker->peer, &head, sizeof(head), domain->digest, sizeof(domain->digest));
+	member->offered = result == DOCA_SUCCESS;
+	return result;
+}
+
+static doca_error_t send_part(struct urom_member *member)
+{
+	const struct doca_urom_domain *domain = member->domain;
+	struct urom_head head = urom_head_make(UROM_DOMAIN_PART, DOCA_SUCCESS, member->told, domain->number);
+	size_t left = domain->directory_len - member->told, len = left < UROM_DIRECTORY_PART ? left : UROM_DIRECTORY_PART;
+	head.size = domain->directory_len;
+	doca_error_t result = sf_comm_send(member->worker->comm, member->worker->peer, &head, sizeof(head), domain->directory + member->told, len);
+	if (result == DOCA_SUCCESS)
+		member->told += len;
+	return result;
+}
+
+/* Nothing to do for it but to wait for its answer. */
+static bool waits(const struct urom_member *member)
+{
+	return member->worker != NULL && member->worker->phase == UROM_WORKER_ON && member->offered && !member->ready &&
+	       (!member->wanted || member->told == member->domain->directory_len);
+}
+
+bool urom_domain_has_to_tell(const struct doca_urom_domain *domain)
+{
+	const struct urom_member *member;
+	LIST_FOREACH(member, &domain->telling, of_telling) {
+		if (!waits(member))
+			return true;
+	}
+	return LIST_EMPTY(&domain->telling);
+}
+
+/* As far as the connection takes it. */
+static bool tell(struct urom_member *member)
+{
+	struct doca_urom_domain *domain = member->domain;
+	doca_error_t result = member->offered ? DOCA_SUCCESS : offer(member);
+	bool any = false;
+	while (result == DOCA_SUCCESS && member->wanted && member->told < domain->directory_len) {
+		result = send_part(member);
+		any = true;
+	}
+	if (result != DOCA_SUCCESS && result != DOCA_ERROR_AGAIN) {
+		urom_domain_fail(domain, "a worker cannot be told", result);
+		return true;
+	}
+	return any;
+}
+
+bool urom_domain_tell(struct doca_urom_domain *domain)
+{
+	bool any = false;
+	for (struct urom_member *member = LIST_FIRST(&domain->telling), *next; member != NULL; member = next) {
+		next = LIST_NEXT(member, of_telling);
+		if (member->worker == NULL || member->worker->phase != UROM_WORKER_ON) {
+			urom_domain_fail(domain, "a worker ended while the domain started", DOCA_ERROR_CONNECTION_ABORTED);
+			return true;
+		}
+		if (member->ready)
+			LIST_REMOVE(member, of_telling);
+		else
+			any |= tell(member);
+		if (domain->phase != UROM_DOMAIN_TELLING)
+			return true;
+	}
+	if (!LIST_EMPTY(&domain->telling))
+		return any;
+	urom_domain_free_exchange(domain);
+	domain->phase = UROM_DOMAIN_ON;
+	return true;
+}
+
+void urom_domain_leave(struct doca_urom_domain *domain)
+{
+	const struct urom_head head = urom_head_make(UROM_DOMAIN_LEAVE, DOCA_SUCCESS, 0, domain->number);
+	for (size_t i = 0; i < domain->num_members; i++) {
+		struct urom_member *member = &domain->members[i];
+		if (member->offered && member->worker != NULL && member->worker->peer != NULL)
+			(void)sf_comm_send(member->worker->comm, member->worker->peer, &head, sizeof(head), NULL, 0);
+		member->offered = false;
+	}
+}
+
+void urom_domain_answered(struct doca_urom_worker *worker, const struct urom_head *head, const void *body, size_t len)
+{
+	struct urom_member *member;
+	char reason[UROM_TEXT_MAX];
+	LIST_FOREACH(member, &worker->members, of_worker) {
+		if (member->domain->number == head->subject && member->domain->phase == UROM_DOMAIN_TELLING && member->offered)
+			break;
+	}
+	if (member == NULL)
+		return;
+	sf_ctx_kick(&member->domain->ctx);
+	if (head->status != DOCA_SUCCESS) {
+		urom_text_parse(body, len, reason);
+		urom_domain_fail(member->domain, reason, (doca_error_t)head->status);
+		return;
+	}
+	member->wanted = head->kind == UROM_DOMAIN_WANTED;
+	member->ready = head->kind == UROM_DOMAIN_READY;
+	member->told = 0;
+}
+
+void urom_domains_kick(const struct doca_urom_worker *worker)
+{
+	const struct urom_member *member;
+	LIST_FOREACH(member, &worker->members, of_worker)
+		sf_ctx_kick(&member->domain->ctx);
+}
+
+void urom_domains_forget(struct doca_urom_worker *worker)
+{
+	urom_domains_kick(worker);
+	for (struct urom_member *member; (member = LIST_FIRST(&worker->members)) != NULL;) {
+		LIST_REMOVE(member, of_worker);
+		member->worker = NULL;
+	}
+}
