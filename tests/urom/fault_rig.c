@@ -64,9 +64,12 @@ struct doca_urom_worker *fault_worker(struct urom_rig *rig, const char *at)
 	char variable[64];
 	char *env[] = {variable};
 	snprintf(variable, sizeof(variable), FAULT_ENV "=%s", at != NULL ? at : "");
-	if (worker == NULL || doca_urom_worker_set_env(worker, env, 1) != DOCA_SUCCESS || !urom_rig_start_worker(rig, worker))
+	if (worker == NULL || doca_urom_worker_set_env(worker, env, 1) != DOCA_SUCCESS)
 		return NULL;
-	return worker;
+	if (urom_rig_start_worker(rig, worker))
+		return worker;
+	(void)fault_await_end(rig, worker);
+	return NULL;
 }
 
 bool fault_await_end(struct urom_rig *rig, struct doca_urom_worker *worker)

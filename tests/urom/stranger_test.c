@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Clients that speak the protocol badly, or too much: the daemon refuses them and goes on. */
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,101 +10,9 @@
 
 #include <cmocka.h>
 
-#include "support/urom_rig.h"
-#include "urom/auth.h"
-#include "urom/comm/comm.h"
+#include "raw_client.h"
 
 static struct urom_rig rig;
-
-/* ---- a client of our own ---- */
-
-static struct {
-	struct sf_comm *comm;
-	struct sf_comm_peer *peer;
-	struct urom_head last;
-	char text[UROM_TEXT_MAX]; /* of the last, if it is one */
-	struct urom_challenge challenge;
-	uint32_t num_answers, num_spawned, num_full;
-	int lost;
-} client;
-
-static void message(void *user, struct sf_comm_peer *peer, const void *head, size_t head_len, const void *body, size_t len)
-{
-	(void)user;
-	(void)peer;
-	assert_int_equal(urom_head_parse(head, head_len, &client.last), DOCA_SUCCESS);
-	urom_text_parse(body, len, client.text);
-	client.num_answers++;
-	if (client.last.kind == UROM_CHALLENGE)
-		assert_int_equal(urom_challenge_parse(body, len, &client.challenge), DOCA_SUCCESS);
-	if (client.last.kind == UROM_SPAWNED && client.last.status == DOCA_SUCCESS)
-		client.num_spawned++;
-	if (client.last.kind == UROM_SPAWNED && client.last.status == DOCA_ERROR_FULL)
-		client.num_full++;
-}
-
-static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
-{
-	(void)user;
-	(void)peer;
-	(void)why;
-	client.peer = NULL;
-	client.lost = 1;
-}
-
-static const struct sf_comm_handler handler = {.message = message, .lost = lost};
-
-static void client_open(void)
-{
-	const struct sf_comm_options options = {.handler = &handler, .body_max = UROM_CONTROL_MAX, .net_devices = "lo"};
-	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)rig.port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
-	memset(&client, 0, sizeof(client));
-	assert_int_equal(sf_comm_open(&options, &client.comm), DOCA_SUCCESS);
-	assert_int_equal(sf_comm_connect(client.comm, (const struct sockaddr *)&address, sizeof(address), NULL, &client.peer), DOCA_SUCCESS);
-}
-
-static void client_send(const void *head, size_t head_len, const void *body, size_t len)
-{
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
-	while (client.peer != NULL && urom_rig_now_ns() < until &&
-	       sf_comm_send(client.comm, client.peer, head, head_len, body, len) == DOCA_ERROR_AGAIN)
-		(void)sf_comm_poll(client.comm);
-}
-
-static void client_say(enum urom_kind kind, uint64_t request, const void *body, size_t len)
-{
-	struct urom_head head = urom_head_make(kind, DOCA_SUCCESS, request, 0);
-	client_send(&head, sizeof(head), body, len);
-}
-
-static bool client_await(const int *flag, const uint32_t *count, uint32_t wanted)
-{
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
-	while ((flag == NULL || !*flag) && (count == NULL || *count < wanted)) {
-		if (!sf_comm_poll(client.comm) && urom_rig_now_ns() > until)
-			return false;
-	}
-	return true;
-}
-
-/* Authenticates as a program of this user does. */
-static void client_authenticate(void)
-{
-	struct urom_hello hello = {.message_max = UROM_MESSAGE_DEFAULT};
-	struct urom_secret secret;
-	uint8_t body[128], proof[UROM_PROOF_SIZE];
-	assert_int_equal(urom_random(hello.nonce, sizeof(hello.nonce)), DOCA_SUCCESS);
-	client_say(UROM_HELLO, 0, body, urom_hello_pack(&hello, body, sizeof(body)));
-	assert_true(client_await(&client.lost, &client.num_answers, 1));
-	assert_int_equal(client.last.kind, UROM_CHALLENGE);
-	assert_int_equal(urom_secret_of_user(false, &secret), DOCA_SUCCESS);
-	assert_int_equal(urom_proof_make(&secret, UROM_ROLE_CLIENT, hello.nonce, client.challenge.nonce, proof), DOCA_SUCCESS);
-	client_say(UROM_PROOF, 0, proof, sizeof(proof));
-	assert_true(client_await(&client.lost, &client.num_answers, 2));
-	assert_int_equal(client.last.kind, UROM_WELCOME);
-}
-
-static void client_close(void) { sf_comm_close(client.comm); }
 
 /* An honest program is still served. */
 static void assert_service_goes_on(void)
@@ -142,7 +48,7 @@ static void garbage_is_refused(void **state)
 	for (int round = 0; round < 20; round++) {
 		for (size_t i = 0; i < sizeof(bytes); i++)
 			bytes[i] = (uint8_t)rand();
-		client_open();
+		client_open(rig.port);
 		client_send(bytes, 1 + (size_t)rand() % SF_COMM_HEAD_MAX, bytes + SF_COMM_HEAD_MAX, (size_t)rand() % 100);
 		assert_true(client_await(&client.lost, NULL, 0));
 		client_close();
@@ -157,7 +63,7 @@ static void half_messages_are_refused(void **state)
 	size_t len = urom_hello_pack(&hello, body, sizeof(body));
 	(void)state;
 	for (size_t taken = 0; taken < len; taken += 7) {
-		client_open();
+		client_open(rig.port);
 		client_say(UROM_HELLO, 0, body, taken);
 		assert_true(client_await(&client.lost, NULL, 0));
 		assert_int_equal(client.last.kind, UROM_REFUSED);
@@ -170,7 +76,7 @@ static void another_version_is_told_both(void **state)
 {
 	struct urom_head head = urom_head_make(UROM_HELLO, DOCA_SUCCESS, 0, 0);
 	(void)state;
-	client_open();
+	client_open(rig.port);
 	head.version = 9;
 	client_send(&head, sizeof(head), NULL, 0);
 	assert_true(client_await(&client.lost, NULL, 0));
@@ -186,7 +92,7 @@ static void nothing_is_served_before_the_proof(void **state)
 	static const enum urom_kind early[] = {UROM_SPAWN, UROM_GROUP, UROM_RELEASE, UROM_PROOF};
 	(void)state;
 	for (size_t i = 0; i < sizeof(early) / sizeof(early[0]); i++) {
-		client_open();
+		client_open(rig.port);
 		client_say(early[i], 1, NULL, 0);
 		assert_true(client_await(&client.lost, NULL, 0));
 		assert_int_equal(client.last.kind, UROM_REFUSED);
@@ -199,7 +105,7 @@ static void a_wrong_proof_is_refused(void **state)
 	struct urom_hello hello = {.message_max = UROM_MESSAGE_DEFAULT};
 	uint8_t body[128], proof[UROM_PROOF_SIZE] = {0};
 	(void)state;
-	client_open();
+	client_open(rig.port);
 	client_say(UROM_HELLO, 0, body, urom_hello_pack(&hello, body, sizeof(body)));
 	assert_true(client_await(&client.lost, &client.num_answers, 1));
 	client_say(UROM_PROOF, 0, proof, sizeof(proof));
@@ -212,7 +118,7 @@ static void a_wrong_proof_is_refused(void **state)
 static void a_silent_client_is_disconnected(void **state)
 {
 	(void)state;
-	client_open();
+	client_open(rig.port);
 	assert_true(client_await(&client.lost, NULL, 0));
 	assert_int_equal(client.last.status, DOCA_ERROR_TIME_OUT);
 	client_close();
@@ -220,15 +126,11 @@ static void a_silent_client_is_disconnected(void **state)
 
 static void ten_thousand_wishes_make_four_workers(void **state)
 {
-	struct urom_spawn *spawn = (struct urom_spawn *)calloc(1, sizeof(*spawn));
 	uint8_t body[512];
 	(void)state;
-	client_open();
+	client_open(rig.port);
 	client_authenticate();
-	spawn->worker_id = UINT64_MAX;
-	spawn->plugins = urom_rig_plugin(&rig, "worker_graph");
-	size_t len = urom_spawn_pack(spawn, body, sizeof(body));
-	free(spawn);
+	size_t len = client_spawn_body(urom_rig_plugin(&rig, "worker_graph"), body, sizeof(body));
 	for (uint64_t i = 0; i < 10000; i++)
 		client_say(UROM_SPAWN, i, body, len);
 	assert_true(client_await(&client.lost, &client.num_answers, 10002));
@@ -244,6 +146,102 @@ static void ten_thousand_wishes_make_four_workers(void **state)
 	assert_service_goes_on();
 }
 
+#define GROUP 5
+#define QUESTIONS 1000 /* for each look at the answers, of which it then takes only a few */
+
+static void a_client_that_takes_no_answers_is_disconnected(void **state)
+{
+	const struct urom_head question = {UROM_PROTO_VERSION, UROM_GROUP, DOCA_SUCCESS, 1, GROUP, 0};
+	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	struct doca_urom_worker *workers[3]; /* so that an answer is longer than its question */
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		workers[i] = urom_rig_worker(&rig, DOCA_UROM_WORKER_ID_ANY, "worker_graph");
+		assert_int_equal(doca_urom_worker_set_gid(workers[i], GROUP), DOCA_SUCCESS);
+		assert_true(urom_rig_start_worker(&rig, workers[i]));
+	}
+	client_open(rig.port);
+	client_authenticate();
+	while (!client.lost && urom_rig_now_ns() < until) {
+		sf_comm_cork(client.comm);
+		for (int i = 0; i < QUESTIONS && client.peer != NULL; i++)
+			(void)sf_comm_send(client.comm, client.peer, &question, sizeof(question), NULL, 0);
+		sf_comm_uncork(client.comm);
+		(void)sf_comm_poll(client.comm);
+	}
+	assert_true(client.lost);
+	client_close();
+	assert_true(program_await(&rig.daemon, "bytes of answers wait for it"));
+	for (int i = 0; i < 3; i++)
+		assert_true(urom_rig_stop_worker(&rig, workers[i]));
+	assert_service_goes_on();
+}
+
+/* ---- a worker's client ---- */
+
+/* A worker of its own, which it has joined. */
+static struct raw_client join_worker(void)
+{
+	uint8_t body[512];
+	client_open(rig.port);
+	client_authenticate();
+	client_say(UROM_SPAWN, 1, body, client_spawn_body(urom_rig_plugin(&rig, "worker_graph"), body, sizeof(body)));
+	assert_true(client_await(&client.lost, &client.num_spawned, 1));
+	struct raw_client service = client;
+	client_open((unsigned)atoi(strrchr(service.spawned.address, ':') + 1));
+	client_say(UROM_JOIN, 1, service.spawned.token, UROM_TOKEN_SIZE);
+	assert_true(client_await(&client.lost, &client.num_answers, 1));
+	assert_int_equal(client.last.kind, UROM_JOINED);
+	assert_int_equal(client.last.status, DOCA_SUCCESS);
+	return service;
+}
+
+static uint32_t count(const char *text, const char *in)
+{
+	uint32_t num = 0;
+	while ((in = strstr(in, text)) != NULL) {
+		in += strlen(text);
+		num++;
+	}
+	return num;
+}
+
+static void leave_worker(struct raw_client service)
+{
+	client_close();
+	client = service;
+	client_close();
+	assert_true(program_await(&rig.daemon, "worker 1 has ended"));
+}
+
+static void bad_commands_are_answered_and_logged_ten_times(void **state)
+{
+	const struct urom_worker_cmd stranger = {.type = UINT64_C(1) << 61, .urom_context = 7};
+	struct raw_client service = join_worker();
+	(void)state;
+	for (int i = 0; i < 1000; i++)
+		client_say(UROM_COMMAND, 0, &stranger, sizeof(stranger));
+	assert_true(client_await(&client.lost, &client.num_answers, 1001));
+	assert_false(client.lost);
+	leave_worker(service);
+	assert_int_equal(count("sent a command for plugin", rig.daemon.output), 10);
+	assert_non_null(strstr(rig.daemon.output, "990 more lines about a client that has left were left out"));
+	assert_service_goes_on();
+}
+
+static void commands_too_short_are_logged_ten_times(void **state)
+{
+	struct raw_client service = join_worker();
+	(void)state;
+	for (int i = 0; i < 1000; i++)
+		client_say(UROM_COMMAND, 0, "half", 4);
+	client_say(UROM_PROOF, 0, NULL, 0); /* which ends it, behind all of them */
+	assert_true(client_await(&client.lost, NULL, 0));
+	leave_worker(service);
+	assert_int_equal(count("sent a command of 4 bytes", rig.daemon.output), 10);
+	assert_service_goes_on();
+}
+
 #define WITH_RIG(test) cmocka_unit_test_setup_teardown(test, open_rig, close_rig)
 
 int main(void)
@@ -256,6 +254,9 @@ int main(void)
 		WITH_RIG(a_wrong_proof_is_refused),
 		WITH_RIG(a_silent_client_is_disconnected),
 		WITH_RIG(ten_thousand_wishes_make_four_workers),
+		WITH_RIG(a_client_that_takes_no_answers_is_disconnected),
+		WITH_RIG(bad_commands_are_answered_and_logged_ten_times),
+		WITH_RIG(commands_too_short_are_logged_ten_times),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

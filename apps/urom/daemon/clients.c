@@ -39,7 +39,7 @@ static void drop(struct daemon *daemon, struct daemon_client *client)
 static void refuse(struct daemon *daemon, struct daemon_client *client, doca_error_t status, const char *text)
 {
 	char more[64];
-	const char *end = log_rate_next(&daemon->refusals, more);
+	const char *end = sf_log_rate_next(&daemon->refusals, more);
 	if (end != NULL)
 		DOCA_LOG_WARN("%s was refused: %s%s", client->peer->address, text, end);
 	answer_text(daemon, client, UROM_REFUSED, status, 0, 0, text);
@@ -126,7 +126,7 @@ static doca_error_t check_proof(struct daemon *daemon, struct daemon_client *cli
 	}
 	client->state = CLIENT_KNOWN;
 	char more[64];
-	const char *end = log_rate_next(&daemon->arrivals, more);
+	const char *end = sf_log_rate_next(&daemon->arrivals, more);
 	if (end != NULL)
 		DOCA_LOG_INFO("%s connected%s", client->peer->address, end);
 	client->announced = end != NULL;

@@ -163,6 +163,6 @@ int daemon_run(struct daemon *daemon)
 	if (daemon->epoll_fd >= 0)
 		close(daemon->epoll_fd);
 	if (daemon->lock_fd >= 0)
-		close(daemon->lock_fd);
+		node_unlock(daemon->lock_fd);
 	return result == DOCA_SUCCESS ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -20,8 +20,8 @@
 
 #include <doca_error.h>
 
-#include "../log_rate.h"
 #include "../pulse.h"
+#include "base/log_rate.h"
 #include "urom/auth.h"
 #include "urom/comm/comm.h"
 #include "urom/proto.h"
@@ -143,7 +143,7 @@ struct daemon {
 	int epoll_fd, signal_fd, lock_fd;
 	struct rlimit worker_files; /* RLIMIT_NOFILE as the daemon found it */
 	uint64_t next_look;	    /* at the workers, ns */
-	struct log_rate refusals, arrivals;
+	struct sf_log_rate refusals, arrivals;
 	bool draining; /* ended when the last worker is */
 };
 
@@ -152,6 +152,7 @@ uint64_t daemon_now_ns(void);
 /* ---- node.c: the lock that keeps a second daemon off a node ---- */
 
 doca_error_t node_lock(int *fd);
+void node_unlock(int fd);
 
 /* ---- plugins.c ---- */
 

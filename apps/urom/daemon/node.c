@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <doca_log.h>
@@ -14,22 +16,50 @@
 
 DOCA_LOG_REGISTER(UROM_DAEMON::NODE);
 
-/* The lock ends with the process, however that ends; the number in the file is for whoever is refused. */
-doca_error_t node_lock(int *lock)
+#define OPENS_MAX 100
+#define NAME_MAX_LEN 128
+
+static void make_name(char name[NAME_MAX_LEN])
 {
 	const char *node = getenv("SOFTFIELD_NODE");
-	char name[128], pid[32] = "";
-	int folder;
-	doca_error_t result = sf_runtime_folder_open(&folder);
-	if (result != DOCA_SUCCESS)
-		return result;
-	snprintf(name, sizeof(name), "urom-daemon%s%.64s", node != NULL ? "-" : "", node != NULL ? node : "");
+	snprintf(name, NAME_MAX_LEN, "urom-daemon%s%.64s", node != NULL ? "-" : "", node != NULL ? node : "");
 	for (char *at = name; *at != '\0'; at++)
 		*at = *at == '/' ? '_' : *at;
-	int fd = openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	close(folder);
+}
+
+/* A file that was removed between its opening and its locking locks nothing. */
+static int open_locked(int folder, const char *name, bool *made)
+{
+	for (int i = 0; i < OPENS_MAX; i++) {
+		struct stat st;
+		int fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		*made = fd >= 0;
+		if (fd < 0 && errno == EEXIST)
+			fd = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+		if (fd < 0 && errno == ENOENT)
+			continue;
+		if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) != 0 || (fstat(fd, &st) == 0 && st.st_nlink != 0))
+			return fd;
+		close(fd);
+	}
+	return -1;
+}
+
+/* errno says why not. */
+static bool write_number(int fd)
+{
+	char pid[32];
+	snprintf(pid, sizeof(pid), "%d", getpid());
+	return ftruncate(fd, 0) == 0 && write(fd, pid, strlen(pid)) == (ssize_t)strlen(pid);
+}
+
+static doca_error_t lock_in(int folder, const char *name, const char *path, int *lock)
+{
+	char pid[32] = "";
+	bool made;
+	int fd = open_locked(folder, name, &made);
 	if (fd < 0) {
-		DOCA_LOG_ERR("cannot open %s in the runtime folder: %s", name, strerror(errno));
+		DOCA_LOG_ERR("cannot open %s/%s: %s; set SOFTFIELD_RUNTIME to a folder that can be written", path, name, strerror(errno));
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	}
 	if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
@@ -38,9 +68,40 @@ doca_error_t node_lock(int *lock)
 		close(fd);
 		return DOCA_ERROR_IN_USE;
 	}
-	snprintf(pid, sizeof(pid), "%d", getpid());
-	if (ftruncate(fd, 0) != 0 || write(fd, pid, strlen(pid)) < 0)
-		DOCA_LOG_WARN("cannot write this process's number to %s: %s", name, strerror(errno));
-	*lock = fd;
-	return DOCA_SUCCESS;
+	if (write_number(fd)) {
+		*lock = fd;
+		return DOCA_SUCCESS;
+	}
+	DOCA_LOG_ERR("cannot write %s/%s: %s; make room there, or set SOFTFIELD_RUNTIME to another folder", path, name, strerror(errno));
+	if (made)
+		(void)unlinkat(folder, name, 0);
+	close(fd);
+	return DOCA_ERROR_OPERATING_SYSTEM;
+}
+
+/* The lock ends with the process, however that ends; the number in the file is for whoever is refused. */
+doca_error_t node_lock(int *lock)
+{
+	char name[NAME_MAX_LEN], path[PATH_MAX];
+	int folder;
+	doca_error_t result = sf_runtime_folder_open(&folder);
+	if (result != DOCA_SUCCESS)
+		return result;
+	sf_runtime_folder_path(path);
+	make_name(name);
+	result = lock_in(folder, name, path, lock);
+	close(folder);
+	return result;
+}
+
+void node_unlock(int lock)
+{
+	char name[NAME_MAX_LEN];
+	int folder;
+	make_name(name);
+	if (sf_runtime_folder_open(&folder) == DOCA_SUCCESS) {
+		(void)unlinkat(folder, name, 0);
+		close(folder);
+	}
+	close(lock);
 }

@@ -49,6 +49,13 @@ static void arrived(void *user, struct sf_comm_peer *peer)
 	TAILQ_INSERT_TAIL(&worker->clients, client, next);
 }
 
+static void free_client(struct worker_client *client)
+{
+	if (client->mistakes.left_out != 0)
+		DOCA_LOG_WARN("%u more lines about a client that has left were left out", client->mistakes.left_out);
+	free(client);
+}
+
 static void drop(struct worker *worker, struct worker_client *client)
 {
 	TAILQ_REMOVE(&worker->clients, client, next);
@@ -57,9 +64,7 @@ static void drop(struct worker *worker, struct worker_client *client)
 	domains_forget(worker, client->dest_id);
 	if (client->joined)
 		plugins_client_left(worker, client->dest_id);
-	if (client->mistakes.left_out != 0)
-		DOCA_LOG_WARN("%u more lines about a client that has left were left out", client->mistakes.left_out);
-	free(client);
+	free_client(client);
 }
 
 doca_error_t clients_send(struct worker *worker, uint64_t dest_id, const struct urom_head *head)
@@ -86,7 +91,7 @@ void clients_drop_all(struct worker *worker)
 		TAILQ_REMOVE(&worker->clients, client, next);
 		notifications_drop(worker, client);
 		domains_forget(worker, client->dest_id);
-		free(client);
+		free_client(client);
 	}
 }
 
@@ -110,7 +115,7 @@ static void join(struct worker *worker, struct worker_client *client, const stru
 	client->joined |= may;
 	if (may)
 		return;
-	const char *end = log_rate_next(&worker->strangers, more);
+	const char *end = sf_log_rate_next(&worker->strangers, more);
 	if (end != NULL)
 		DOCA_LOG_WARN("%s was turned away: no such token%s", client->peer->address, end);
 	sf_comm_disconnect(worker->comm, client->peer);
@@ -133,7 +138,7 @@ static doca_error_t keep_command(struct worker *worker, struct worker_client *cl
 	struct urom_worker_cmd_desc *desc = (struct urom_worker_cmd_desc *)malloc(offsetof(struct urom_worker_cmd_desc, worker_cmd) + len);
 	char more[64];
 	if (desc == NULL) {
-		const char *end = log_rate_next(&worker->no_memory, more);
+		const char *end = sf_log_rate_next(&worker->no_memory, more);
 		if (end != NULL)
 			DOCA_LOG_ERR("no memory for a command of %zu bytes: the service's --max-worker-memory, or the machine's, is used%s",
 				     len, end);
@@ -157,7 +162,7 @@ static doca_error_t give_command(struct worker *worker, struct worker_client *cl
 		return DOCA_ERROR_SHUTDOWN;
 	if (plugin != NULL && command->len == len - sizeof(*command))
 		return keep_command(worker, client, plugin, body, len);
-	const char *end = log_rate_next(&client->mistakes, more);
+	const char *end = sf_log_rate_next(&client->mistakes, more);
 	if (end != NULL)
 		DOCA_LOG_WARN("%s sent a command for plugin 0x%llx of %llu bytes: %s%s", client->peer->address,
 			      (unsigned long long)command->type, (unsigned long long)command->len,
@@ -170,7 +175,7 @@ static void take_command(struct worker *worker, struct worker_client *client, co
 	struct urom_worker_cmd command;
 	char more[64];
 	if (len < sizeof(command) || len > worker->message_max) {
-		const char *end = log_rate_next(&client->mistakes, more);
+		const char *end = sf_log_rate_next(&client->mistakes, more);
 		if (end != NULL)
 			DOCA_LOG_WARN("%s sent a command of %zu bytes, possible are %zu to %zu%s", client->peer->address, len,
 				      sizeof(command), worker->message_max, end);
@@ -194,7 +199,7 @@ static void take_domain(struct worker *worker, struct worker_client *client, con
 	struct urom_head answer = urom_head_make(UROM_DOMAIN_READY, result, 0, head->subject);
 	if (result == DOCA_SUCCESS)
 		return;
-	const char *end = log_rate_next(&client->mistakes, more);
+	const char *end = sf_log_rate_next(&client->mistakes, more);
 	if (end != NULL)
 		DOCA_LOG_WARN("%s has a domain that cannot be used: %s%s", client->peer->address, reason, end);
 	result = sf_comm_send(worker->comm, client->peer, &answer, sizeof(answer), reason, strlen(reason));
@@ -235,7 +240,7 @@ static void message(void *user, struct sf_comm_peer *peer, const void *head_data
 			client_disconnect(worker, client);
 		return;
 	}
-	const char *end = log_rate_next(&worker->strangers, more);
+	const char *end = sf_log_rate_next(&worker->strangers, more);
 	if (end != NULL)
 		DOCA_LOG_WARN("%s sent what is no message of UROM's, or not yet: it is disconnected%s", peer->address, end);
 	sf_comm_disconnect(worker->comm, peer);

@@ -41,7 +41,7 @@ static void queue(struct worker *worker, const struct worker_plugin *plugin, str
 	struct worker_client *client = wrong == NULL ? find_client(worker, desc->dest_id) : NULL;
 	char more[64];
 	if (client == NULL) { /* or it has left */
-		const char *end = wrong != NULL ? log_rate_next(&worker->mistakes, more) : NULL;
+		const char *end = wrong != NULL ? sf_log_rate_next(&worker->mistakes, more) : NULL;
 		if (end != NULL)
 			DOCA_LOG_WARN("%s made a notification %s: it must repeat the command's type, urom_context and dest_id%s",
 				      plugin->path, wrong, end);
@@ -83,7 +83,7 @@ static doca_error_t send_one(struct worker *worker, const struct worker_client *
 	doca_error_t result = plugin_pack(plugin, &desc->worker_notif, &len, worker->packed);
 	if (result == DOCA_SUCCESS && len >= sizeof(struct urom_worker_notify) && len <= worker->message_max)
 		return sf_comm_send(worker->comm, client->peer, &head, sizeof(head), worker->packed, len);
-	const char *end = log_rate_next(&plugin->mistakes, more);
+	const char *end = sf_log_rate_next(&plugin->mistakes, more);
 	if (end != NULL)
 		DOCA_LOG_WARN("notif_pack of %s: %s, %zu bytes: the largest message holds %zu%s", plugin->path,
 			      doca_error_get_name(result), len, worker->message_max, end);

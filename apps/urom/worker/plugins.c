@@ -159,7 +159,7 @@ struct worker_plugin *worker_find_plugin(struct worker *worker, uint64_t id)
 static void warn(struct worker_plugin *plugin, const char *what, doca_error_t result)
 {
 	char more[64];
-	const char *end = log_rate_next(&plugin->mistakes, more);
+	const char *end = sf_log_rate_next(&plugin->mistakes, more);
 	if (end != NULL)
 		DOCA_LOG_WARN("%s of %s: %s%s", what, plugin->path, doca_error_get_name(result), end);
 }

@@ -18,8 +18,8 @@
 
 #include <doca_urom_plugin.h>
 
-#include "../log_rate.h"
 #include "../pulse.h"
+#include "base/log_rate.h"
 #include "urom/comm/comm.h"
 #include "urom/directory.h"
 #include "urom/proto.h"
@@ -67,7 +67,7 @@ struct worker_plugin {
 	struct urom_worker_ctx ctx;
 	ucs_list_link_t commands;
 	uint64_t num_commands, num_notifications; /* so far */
-	struct log_rate mistakes;
+	struct sf_log_rate mistakes;
 };
 
 struct worker_client {
@@ -79,7 +79,7 @@ struct worker_client {
 	bool broken; /* an answer to it was lost: it is to be disconnected */
 	ucs_list_link_t notifications; /* that are still to be sent */
 	TAILQ_ENTRY(worker_client) in_answered;
-	struct log_rate mistakes;
+	struct sf_log_rate mistakes;
 };
 
 struct worker {
@@ -110,7 +110,7 @@ struct worker {
 	uint8_t *packed;	       /* message_max bytes: the one being sent */
 	bool ending, drains;	       /* at once; when all commands are answered, or WORKER_DRAIN_NS are over */
 	char failure[UROM_TEXT_MAX];   /* why it ends of itself */
-	struct log_rate mistakes, strangers, no_memory;
+	struct sf_log_rate mistakes, strangers, no_memory;
 };
 
 /* ---- plugins.c ---- */

@@ -70,11 +70,14 @@ static doca_error_t open_context(struct sf_comm *comm)
 static void take_frames(struct sf_comm *comm, struct comm_peer *peer, const uint8_t *at, size_t left)
 {
 	struct comm_frame frame;
+	char more[64];
 	peer->reading = true;
 	while (left != 0 && peer->state == COMM_PEER_OPEN) {
 		if (!comm_frame_read(&at, &left, &frame) || frame.head_len > SF_COMM_HEAD_MAX || frame.body_len > comm->options.body_max) {
-			SF_LOG_WARN("urom: %s sent a message that is malformed, or of more than %zu bytes: it is disconnected",
-				    peer->base.address, comm->options.body_max);
+			const char *end = sf_log_rate_next(&comm->malformed, more);
+			if (end != NULL)
+				SF_LOG_WARN("urom: %s sent a message that is malformed, or of more than %zu bytes: it is disconnected%s",
+					    peer->base.address, comm->options.body_max, end);
 			comm_peer_lose(peer, DOCA_ERROR_INVALID_VALUE);
 			break;
 		}

@@ -7,6 +7,7 @@
 
 #include <ucp/api/ucp.h>
 
+#include "base/log_rate.h"
 #include "urom/comm/comm.h"
 
 #define COMM_BUCKETS 256
@@ -60,6 +61,7 @@ struct sf_comm {
 	uint32_t num_peers;
 	SLIST_HEAD(, comm_send) free_sends; /* of SF_COMM_BATCH bytes */
 	uint32_t num_free;
+	struct sf_log_rate malformed;
 	SLIST_HEAD(, comm_peer) batches;    /* peers with one */
 	uint32_t corks;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Lines of one kind, of which somebody else decides how many there could be: so many in so much time are logged. */
-#ifndef UROM_LOG_RATE_H
-#define UROM_LOG_RATE_H
+#ifndef SF_LOG_RATE_H
+#define SF_LOG_RATE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,13 +11,13 @@
 #define LOG_RATE_LINES 10
 #define LOG_RATE_SECONDS 10
 
-struct log_rate {
+struct sf_log_rate {
 	time_t since;
 	uint32_t lines, left_out;
 };
 
 /* What to end a line with that is logged now: nothing, or how many were left out before it. NULL: it is left out. */
-static inline const char *log_rate_next(struct log_rate *rate, char text[64])
+static inline const char *sf_log_rate_next(struct sf_log_rate *rate, char text[64])
 {
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
