@@ -5,7 +5,8 @@
 #   verbs_test.sh BUILD-FOLDER        from `meson test --suite vm`, or by hand inside a virtual machine with an rxe device:
 #                                     rdma link add rxe0 type rxe netdev eth0
 #
-# SOFTFIELD_TEST_SLOW lengthens the limits and shortens the soaks, for a machine that is emulated.
+# SOFTFIELD_TEST_SLOW lengthens the limits and shortens the soaks, for a machine that is emulated. With SOFTFIELD_TEST_MAKE_DEVICES
+# two more devices are made (two_devices.sh), for the test between machines: in a virtual machine only.
 set -u
 build=$1
 topology=$(realpath "$(dirname "$0")/../support/rdma_cm.json")
@@ -38,6 +39,11 @@ run() { # ENVIRONMENT... PROGRAM
 run SOFTFIELD_FABRIC= tests/fabric/fabric_verbs_test
 run SOFTFIELD_FABRIC= tests/vm/remote_name_test
 run SOFTFIELD_FABRIC= tests/vm/real_device_test
+run SOFTFIELD_FABRIC= tests/vm/far_test
+if [ -n "${SOFTFIELD_TEST_MAKE_DEVICES:-}" ]; then
+	devices=$("$(dirname "$0")/two_devices.sh")
+	run SOFTFIELD_FABRIC= "SOFTFIELD_TEST_DEVICES=$devices" tests/vm/far_test
+fi
 for name in rdma_task rdma_connect rdma_failure rdma_permissions rdma_retry rdma_sync_event; do
 	run SOFTFIELD_FABRIC=verbs "tests/api/${name}_test"
 done
