@@ -101,7 +101,7 @@ void rdma_connection_lose(struct doca_rdma_connection *connection, doca_error_t 
 const char *rdma_loss(const struct doca_rdma_connection *connection)
 {
 	return connection->lost_by == DOCA_ERROR_CONNECTION_RESET ? "the peer has ended it, or stopped its instance"
-	       : connection->lost_by == DOCA_ERROR_NOT_FOUND	  ? "nobody is where its details say: its instance has stopped since, or does not share this runtime folder"
+	       : connection->lost_by == DOCA_ERROR_NOT_FOUND	  ? "the peer is gone: its instance has stopped since its export, or is not in this runtime folder"
 								  : "the peer is gone or does not answer";
 }
 
