@@ -59,7 +59,7 @@ doca_error_t loop_listener_open(struct sf_port *port, const char *name, uint32_t
 
 static void event_set_data(struct loop_event *event, const void *data, size_t len)
 {
-	event->len = len;
+	event->base.len = len;
 	if (len != 0)
 		memcpy(event->data, data, len);
 }
@@ -73,19 +73,19 @@ static struct loop_link *link_new(struct sf_port *port, void *user)
 	link->base.ops = port->ops;
 	link->base.port = port;
 	link->base.user = user;
-	link->opened.link = link;
-	link->opened.kind = LOOP_CONNECTED;
-	link->closed.link = link;
-	link->closed.kind = LOOP_CLOSED;
+	link->opened.base.link = &link->base;
+	link->opened.base.kind = SF_PORT_CONNECTED;
+	link->closed.base.link = &link->base;
+	link->closed.base.kind = SF_PORT_CLOSED;
 	return link;
 }
 
 static void connect_ended(struct loop_link *link, doca_error_t status, const void *data, size_t len)
 {
 	link->request = NULL;
-	link->opened.status = status;
+	link->opened.base.status = status;
 	event_set_data(&link->opened, data, len);
-	loop_port_event_due(port_of(link), &link->opened);
+	sf_port_queue_event(&port_of(link)->queue, &link->opened.base);
 }
 
 static void links_join(struct loop_link *connector, struct loop_link *accepter, const void *data, size_t len)
@@ -101,10 +101,10 @@ static doca_error_t connect_auto(struct loop_listener *listener, struct loop_lin
 
 	if (accepter == NULL)
 		return DOCA_ERROR_NO_MEMORY;
-	accepter->opened.kind = LOOP_ACCEPTED;
-	accepter->opened.listener = listener;
+	accepter->opened.base.kind = SF_PORT_ACCEPTED;
+	accepter->opened.base.listener = &listener->base;
 	event_set_data(&accepter->opened, data, len);
-	loop_port_event_due(port_of(accepter), &accepter->opened);
+	sf_port_queue_event(&port_of(accepter)->queue, &accepter->opened.base);
 	links_join(link, accepter, NULL, 0);
 	return DOCA_SUCCESS;
 }
@@ -117,13 +117,13 @@ static doca_error_t connect_ask(struct loop_listener *listener, struct loop_link
 		return DOCA_ERROR_NO_MEMORY;
 	request->listener = listener;
 	request->connector = link;
-	request->event.kind = LOOP_REQUEST;
-	request->event.listener = listener;
-	request->event.request = request;
+	request->event.base.kind = SF_PORT_REQUEST;
+	request->event.base.listener = &listener->base;
+	request->event.base.request = (struct sf_request *)request;
 	event_set_data(&request->event, data, len);
 	link->request = request;
 	LIST_INSERT_HEAD(&listener->requests, request, entry);
-	loop_port_event_due((struct loop_port *)listener->base.port, &request->event);
+	sf_port_queue_event(&((struct loop_port *)listener->base.port)->queue, &request->event.base);
 	return DOCA_SUCCESS;
 }
 
@@ -158,7 +158,7 @@ doca_error_t loop_link_connect(struct sf_port *port, const char *name, const voi
 
 static void request_free(struct loop_request *request)
 {
-	loop_port_event_drop((struct loop_port *)request->listener->base.port, &request->event);
+	sf_port_queue_drop(&((struct loop_port *)request->listener->base.port)->queue, &request->event.base);
 	LIST_REMOVE(request, entry);
 	free(request);
 }
@@ -211,18 +211,18 @@ static void link_end(struct loop_link *link)
 	if (link->request != NULL) {
 		link->request->connector = NULL;
 		connect_ended(link, DOCA_ERROR_CONNECTION_ABORTED, NULL, 0);
-	} else if (link->opened.queued && link->opened.status == DOCA_SUCCESS) {
-		link->opened.status = DOCA_ERROR_CONNECTION_ABORTED;
-		link->opened.len = 0;
+	} else if (link->opened.base.queued && link->opened.base.status == DOCA_SUCCESS) {
+		link->opened.base.status = DOCA_ERROR_CONNECTION_ABORTED;
+		link->opened.base.len = 0;
 	}
-	loop_port_event_drop(port_of(link), &link->closed);
+	sf_port_queue_drop(&port_of(link)->queue, &link->closed.base);
 	link->base.state = SF_LINK_CLOSED;
 	link->peer = NULL;
 	if (peer == NULL)
 		return;
 	peer->peer = NULL;
-	peer->closed.status = DOCA_ERROR_CONNECTION_RESET;
-	loop_port_event_due(port_of(peer), &peer->closed);
+	peer->closed.base.status = DOCA_ERROR_CONNECTION_RESET;
+	sf_port_queue_event(&port_of(peer)->queue, &peer->closed.base);
 }
 
 static void link_free(struct loop_link *link)
@@ -230,13 +230,8 @@ static void link_free(struct loop_link *link)
 	struct loop_port *port = port_of(link);
 
 	link_end(link);
-	loop_port_event_drop(port, &link->opened);
-	for (struct sf_recv *recv = port->recvs; recv != NULL; recv = recv->next) {
-		if (recv->link != &link->base)
-			continue;
-		recv->link = NULL;
-		recv->status = DOCA_ERROR_CONNECTION_ABORTED;
-	}
+	sf_port_queue_drop(&port->queue, &link->opened.base);
+	sf_port_queue_forget(&port->queue, &link->base);
 	free(link);
 }
 
@@ -254,29 +249,18 @@ void loop_link_close(struct sf_link *link)
 	pthread_mutex_unlock(&loop_lock);
 }
 
-/* A link accepted for the listener that no poll has shown to anyone. */
-static struct loop_link *unseen_link(const struct loop_listener *listener)
-{
-	struct loop_event *event;
-
-	STAILQ_FOREACH (event, &((struct loop_port *)listener->base.port)->events, entry) {
-		if (event->kind == LOOP_ACCEPTED && event->listener == listener)
-			return event->link;
-	}
-	return NULL;
-}
-
 void loop_listener_close(struct sf_listener *base)
 {
 	struct loop_listener *listener = (struct loop_listener *)base;
-	struct loop_link *link;
+	const struct sf_port_queue *queue = &((struct loop_port *)base->port)->queue;
+	struct sf_link *link;
 
 	pthread_mutex_lock(&loop_lock);
 	LIST_REMOVE(listener, entry);
 	while (!LIST_EMPTY(&listener->requests))
 		request_refuse(LIST_FIRST(&listener->requests), NULL, 0);
-	while ((link = unseen_link(listener)) != NULL)
-		link_free(link);
+	while ((link = sf_port_queue_unseen(queue, base)) != NULL)
+		link_free((struct loop_link *)link);
 	pthread_mutex_unlock(&loop_lock);
 	free(listener);
 }
@@ -288,6 +272,6 @@ void loop_link_ring(struct sf_link *link)
 	pthread_mutex_lock(&loop_lock);
 	peer = ((struct loop_link *)link)->peer;
 	if (peer != NULL)
-		loop_port_ring(port_of(peer));
+		sf_port_queue_ring(&port_of(peer)->queue);
 	pthread_mutex_unlock(&loop_lock);
 }

@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <sys/queue.h>
 
-#include "fabric/fabric.h"
+#include "fabric/port_queue.h"
 
 #define LOOP_IOV_MAX 64
 
@@ -25,35 +25,20 @@ struct loop_region {
 	uint8_t token[16];
 };
 
-enum loop_event_kind { LOOP_REQUEST, LOOP_ACCEPTED, LOOP_CONNECTED, LOOP_CLOSED };
-
-/* Something for a port's handler. Lies in the link or request it is about; due after what was queued before it. */
+/* An event with room for its data. */
 struct loop_event {
-	STAILQ_ENTRY(loop_event) entry;
-	enum loop_event_kind kind;
-	bool queued;
-	doca_error_t status;
-	struct loop_link *link;
-	struct loop_listener *listener;
-	struct loop_request *request;
-	uint64_t recvs_before, ops_before;
-	size_t len;
+	struct sf_port_event base;
 	uint8_t data[SF_PRIVATE_MAX];
 };
 
 struct loop_port {
 	struct sf_port base;
 	struct sf_port_handler handler;
-	int event_fd;
 	uint32_t recv_max;
 	/* GUARDED_BY(loop_lock) */
-	bool armed;
+	struct sf_port_queue queue;
 	uint32_t posted_num;
 	struct sf_recv *posted, **posted_end; /* a receive's cookie is its room in bytes */
-	struct sf_recv *recvs, **recvs_end;   /* due */
-	struct sf_op *ops, **ops_end;	      /* due */
-	STAILQ_HEAD(, loop_event) events;
-	uint64_t recvs_queued, recvs_done, ops_queued, ops_done;
 };
 
 struct loop_listener {
@@ -97,10 +82,6 @@ bool loop_port_arm(struct sf_port *port);
 doca_error_t loop_port_post_recv(struct sf_port *port, struct sf_recv *recv);
 void loop_port_flush_recvs(struct sf_port *port);
 /* With loop_lock held: */
-void loop_port_ring(struct loop_port *port);
-void loop_port_event_due(struct loop_port *port, struct loop_event *event);
-void loop_port_event_drop(struct loop_port *port, struct loop_event *event);
-void loop_port_op_due(struct loop_port *port, struct sf_op *op);
 void loop_port_recv_due(struct loop_port *port); /* the first posted one */
 
 /* connect.c */

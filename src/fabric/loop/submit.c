@@ -86,7 +86,7 @@ static doca_error_t submit(struct loop_link *link, struct sf_op *op, uint64_t le
 
 	/* The peer's answer counts from when it is there, not from when our poll reports it. */
 	if (link->peer == NULL)
-		return link->base.state == SF_LINK_CONNECTING && !link->opened.queued ? DOCA_ERROR_AGAIN
+		return link->base.state == SF_LINK_CONNECTING && !link->opened.base.queued ? DOCA_ERROR_AGAIN
 										      : DOCA_ERROR_NOT_CONNECTED;
 	peer_port = (const struct loop_port *)link->peer->base.port;
 	if (takes_receive && peer_port->posted == NULL) {
@@ -105,7 +105,7 @@ static doca_error_t submit(struct loop_link *link, struct sf_op *op, uint64_t le
 		if (op->status == DOCA_SUCCESS && takes_receive)
 			receive(link->peer, op, 0);
 	}
-	loop_port_op_due((struct loop_port *)link->base.port, op);
+	sf_port_queue_op(&((struct loop_port *)link->base.port)->queue, op);
 	return DOCA_SUCCESS;
 }
 

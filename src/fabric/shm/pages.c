@@ -8,45 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/queue.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/log.h"
+#include "fabric/shm/extents.h"
 #include "fabric/shm/guard.h"
 #include "fabric/shm/maps.h"
 
 /* Bytes for which writers are held off, and memory is needed twice, at a time. */
 #define CHUNK ((size_t)32 << 20)
 
-/* The memfd of one move. Its offset 0 is the first whole page of the range, moved or not. */
-struct pages_file {
-	int fd;
-	dev_t dev;
-	ino_t inode;
-	pid_t owner;   /* a forked child restores its own view, but the file is its parent's */
-	uint32_t refs; /* extents and runs */
-};
-
-/* Moved pages with the same users. Disjoint and ordered by address. */
-struct extent {
-	TAILQ_ENTRY(extent) entry;
-	uintptr_t start, end;
-	uint64_t offset;
-	struct pages_file *file;
-	uint32_t users;
-};
-
 struct sf_pages {
 	uint32_t num_runs;
 	struct sf_pages_run runs[SF_PAGES_RUNS_MAX];
-	struct pages_file *files[SF_PAGES_RUNS_MAX]; /* of each run */
+	struct sf_pages_file *files[SF_PAGES_RUNS_MAX]; /* of each run */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static TAILQ_HEAD(extent_list, extent) extents = TAILQ_HEAD_INITIALIZER(extents); /* GUARDED_BY(lock) */
 
 /* Libc's functions are not used where others' memory is touched: sanitizers would judge the program's bytes and our mapping
  * by the rules for our own. */
@@ -60,121 +39,7 @@ static size_t page_size(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static uint64_t offset_at(const struct extent *extent, uintptr_t addr)
-{
-	return extent->offset + (addr - extent->start);
-}
-
-static void file_unref(struct pages_file *file)
-{
-	if (--file->refs != 0)
-		return;
-	close(file->fd);
-	free(file);
-}
-
-/* One reference, the caller's. */
-static struct pages_file *file_new(size_t len)
-{
-	struct pages_file *file = calloc(1, sizeof(*file));
-	struct rlimit limit;
-	struct stat stat;
-
-	if (file == NULL)
-		return NULL;
-	file->refs = 1;
-	file->owner = getpid();
-	/* Above the limit there would be a signal instead of an error. */
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < len) {
-		SF_LOG_WARN("file size limit (ulimit -f) is below %zu bytes: this memory stays private, and slower to reach",
-			    len);
-		free(file);
-		return NULL;
-	}
-	file->fd = memfd_create("softfield", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	/* Sealed, or an importer could cut the file and have us killed by SIGBUS; not to be opened anew for writing. */
-	if (file->fd < 0 || ftruncate(file->fd, (off_t)len) != 0 || fchmod(file->fd, 0400) != 0 ||
-	    fcntl(file->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0 || fstat(file->fd, &stat) != 0) {
-		SF_LOG_WARN("no memfd of %zu bytes (%s): this memory stays private, and slower to reach", len, strerror(errno));
-		if (file->fd >= 0)
-			close(file->fd);
-		free(file);
-		return NULL;
-	}
-	file->dev = stat.st_dev;
-	file->inode = stat.st_ino;
-	return file;
-}
-
-/* Extents: the table of what is moved. */
-
-static struct extent *extent_add(struct extent *before, uintptr_t start, uintptr_t end, struct pages_file *file, uint64_t offset)
-{
-	struct extent *extent = calloc(1, sizeof(*extent));
-
-	if (extent == NULL)
-		return NULL;
-	extent->start = start;
-	extent->end = end;
-	extent->file = file;
-	extent->offset = offset;
-	extent->users = 1;
-	file->refs++;
-	if (before != NULL)
-		TAILQ_INSERT_BEFORE(before, extent, entry);
-	else
-		TAILQ_INSERT_TAIL(&extents, extent, entry);
-	return extent;
-}
-
-static void extent_remove(struct extent *extent)
-{
-	TAILQ_REMOVE(&extents, extent, entry);
-	file_unref(extent->file);
-	free(extent);
-}
-
-/* The first extent that ends after addr, or NULL. */
-static struct extent *extent_after(uintptr_t addr)
-{
-	struct extent *extent;
-
-	TAILQ_FOREACH (extent, &extents, entry) {
-		if (extent->end > addr)
-			break;
-	}
-	return extent;
-}
-
-/* Makes no extent reach across addr. */
-static bool extent_split(uintptr_t addr)
-{
-	struct extent *extent = extent_after(addr), *head;
-
-	if (extent == NULL || extent->start >= addr)
-		return true;
-	head = extent_add(extent, extent->start, addr, extent->file, extent->offset);
-	if (head == NULL)
-		return false;
-	head->users = extent->users;
-	extent->offset = offset_at(extent, addr);
-	extent->start = addr;
-	return true;
-}
-
-/* Forgets what once was moved there: the program has mapped something else since. */
-static bool extents_forget(uintptr_t start, uintptr_t end)
-{
-	struct extent *extent;
-
-	if (!extent_split(start) || !extent_split(end))
-		return false;
-	while ((extent = extent_after(start)) != NULL && extent->start < end)
-		extent_remove(extent);
-	return true;
-}
-
-static bool run_add(struct sf_pages *pages, uintptr_t start, uintptr_t end, struct pages_file *file, uint64_t offset)
+static bool run_add(struct sf_pages *pages, uintptr_t start, uintptr_t end, struct sf_pages_file *file, uint64_t offset)
 {
 	struct sf_pages_run *last = pages->num_runs != 0 ? &pages->runs[pages->num_runs - 1] : NULL;
 
@@ -257,17 +122,17 @@ static size_t chunk_len(uintptr_t start, uintptr_t end)
 }
 
 /* Moves one mapping's stretch, as far as it goes: a failure leaves the rest private. */
-static void stretch_move(struct sf_pages *pages, uintptr_t start, uintptr_t end, int prot, struct pages_file *file,
+static void stretch_move(struct sf_pages *pages, uintptr_t start, uintptr_t end, int prot, struct sf_pages_file *file,
 			 uint64_t offset)
 {
 	struct sf_guard guard;
-	struct extent *extent;
+	struct sf_extent *extent;
 	uintptr_t at;
 	size_t len;
 
-	if (pages->num_runs == SF_PAGES_RUNS_MAX || !extents_forget(start, end))
+	if (pages->num_runs == SF_PAGES_RUNS_MAX || !sf_extents_forget(start, end))
 		return;
-	extent = extent_add(extent_after(start), start, end, file, offset);
+	extent = sf_extent_add(sf_extent_after(start), start, end, file, offset);
 	if (extent == NULL)
 		return;
 	sf_guard_open(&guard);
@@ -284,17 +149,17 @@ static void stretch_move(struct sf_pages *pages, uintptr_t start, uintptr_t end,
 	if (at > start)
 		run_add(pages, start, at, file, offset);
 	else
-		extent_remove(extent);
+		sf_extent_remove(extent);
 }
 
 /* Becomes one more user of what an overlapping range has moved already. */
 static void stretch_share(struct sf_pages *pages, const struct sf_mapping *mapping)
 {
-	struct extent *extent;
+	struct sf_extent *extent;
 
-	if (!extent_split(mapping->start) || !extent_split(mapping->end))
+	if (!sf_extent_split(mapping->start) || !sf_extent_split(mapping->end))
 		return;
-	for (extent = extent_after(mapping->start); extent != NULL && extent->start < mapping->end;
+	for (extent = sf_extent_after(mapping->start); extent != NULL && extent->start < mapping->end;
 	     extent = TAILQ_NEXT(extent, entry)) {
 		if (extent->file->inode != mapping->inode || extent->file->dev != mapping->dev ||
 		    extent->offset != mapping->offset + (extent->start - mapping->start))
@@ -329,7 +194,7 @@ static bool is_movable(const struct sf_mapping *mapping)
 	return !mapping->shared && !mapping->special && mapping->inode == 0 && mapping->prot == (PROT_READ | PROT_WRITE);
 }
 
-static void range_move(struct sf_pages *pages, uintptr_t start, uintptr_t end, struct pages_file *file)
+static void range_move(struct sf_pages *pages, uintptr_t start, uintptr_t end, struct sf_pages_file *file)
 {
 	const struct span stack = own_stack();
 	struct sf_mapping *mappings;
@@ -358,7 +223,7 @@ doca_error_t sf_pages_move(void *addr, size_t len, struct sf_pages **out)
 {
 	const uintptr_t mask = page_size() - 1;
 	uintptr_t start = ((uintptr_t)addr + mask) & ~mask, end = ((uintptr_t)addr + len) & ~mask;
-	struct pages_file *file;
+	struct sf_pages_file *file;
 	struct sf_pages *pages;
 
 	if (addr == NULL || len == 0 || (uintptr_t)addr + len < len || out == NULL)
@@ -367,11 +232,11 @@ doca_error_t sf_pages_move(void *addr, size_t len, struct sf_pages **out)
 	if (pages == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	*out = pages;
-	if (start >= end || (file = file_new(end - start)) == NULL)
+	if (start >= end || (file = sf_pages_file_new(end - start)) == NULL)
 		return DOCA_SUCCESS;
 	pthread_mutex_lock(&lock);
 	range_move(pages, start, end, file);
-	file_unref(file);
+	sf_pages_file_unref(file);
 	pthread_mutex_unlock(&lock);
 	return DOCA_SUCCESS;
 }
@@ -447,7 +312,7 @@ static bool piece_restore(char *addr, size_t len, int prot, int fd, uint64_t off
 	return false;
 }
 
-static bool chunk_restore(const struct sf_guard *guard, uintptr_t start, size_t len, int prot, const struct pages_file *file,
+static bool chunk_restore(const struct sf_guard *guard, uintptr_t start, size_t len, int prot, const struct sf_pages_file *file,
 			  uint64_t offset)
 {
 	char *addr = (char *)start;
@@ -464,7 +329,7 @@ static bool chunk_restore(const struct sf_guard *guard, uintptr_t start, size_t 
 	return restored;
 }
 
-static void mapping_restore(const struct extent *extent, const struct sf_mapping *mapping)
+static void mapping_restore(const struct sf_extent *extent, const struct sf_mapping *mapping)
 {
 	uintptr_t start = mapping->start > extent->start ? mapping->start : extent->start;
 	uintptr_t end = mapping->end < extent->end ? mapping->end : extent->end, at;
@@ -472,12 +337,12 @@ static void mapping_restore(const struct extent *extent, const struct sf_mapping
 	size_t len;
 
 	if (start >= end || mapping->inode != extent->file->inode || mapping->dev != extent->file->dev ||
-	    mapping->offset + (start - mapping->start) != offset_at(extent, start))
+	    mapping->offset + (start - mapping->start) != sf_extent_offset(extent, start))
 		return;
 	sf_guard_open(&guard);
 	for (at = start; at < end; at += len) {
 		len = chunk_len(at, end);
-		if (!chunk_restore(&guard, at, len, mapping->prot, extent->file, offset_at(extent, at)))
+		if (!chunk_restore(&guard, at, len, mapping->prot, extent->file, sf_extent_offset(extent, at)))
 			break;
 	}
 	sf_guard_close(&guard);
@@ -486,7 +351,7 @@ static void mapping_restore(const struct extent *extent, const struct sf_mapping
 }
 
 /* What became of the extent's addresses is for the kernel to say: the program may have unmapped them. */
-static void extent_restore(struct extent *extent)
+static void extent_restore(struct sf_extent *extent)
 {
 	struct sf_mapping *mappings;
 	uint32_t num;
@@ -496,20 +361,20 @@ static void extent_restore(struct extent *extent)
 			mapping_restore(extent, &mappings[i]);
 		free(mappings);
 	}
-	extent_remove(extent);
+	sf_extent_remove(extent);
 }
 
-static void run_restore(const struct sf_pages_run *run, struct pages_file *file)
+static void run_restore(const struct sf_pages_run *run, struct sf_pages_file *file)
 {
 	const uintptr_t start = (uintptr_t)run->addr, end = start + run->len;
-	struct extent *extent, *next;
+	struct sf_extent *extent, *next;
 
-	for (extent = extent_after(start); extent != NULL && extent->start < end; extent = next) {
+	for (extent = sf_extent_after(start); extent != NULL && extent->start < end; extent = next) {
 		next = TAILQ_NEXT(extent, entry);
 		if (extent->file == file && --extent->users == 0)
 			extent_restore(extent);
 	}
-	file_unref(file);
+	sf_pages_file_unref(file);
 }
 
 void sf_pages_restore(struct sf_pages *pages)

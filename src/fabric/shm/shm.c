@@ -5,8 +5,9 @@
  *   layout.h  ring.h         what two processes share, and how it is written and read
  *   port  recvq              a port: what is due on it; its posted receives
  *   link  submit  onesided   a link's receiving and end; sending; remote memory
- *   connect  listener        how links come to be
- *   region  peer  pages      memory: the owner's, the importers', the mover of pages
+ *   links  connect  listener how links come to be
+ *   region  peer             memory: the owner's, the importers'
+ *   pages  extents           the mover of pages
  *   access                   how an importer reaches the bytes
  *   agent  serve  proto      the process's one thread, what it answers, in which words
  *   runtime  fds  descriptor the folder of sockets, shared memory by descriptor, the exported bytes

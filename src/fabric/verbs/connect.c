@@ -24,7 +24,7 @@ static void connect_ended(struct vb_link *link, doca_error_t status, const void 
 		link->failed = true;
 		link->life = VB_LINK_OVER;
 	}
-	sf_verbs_port_event_due(vb_link_port(link), &link->opened);
+	sf_port_queue_event(&vb_link_port(link)->queue, &link->opened);
 }
 
 static void link_up(struct vb_link *link)
@@ -91,7 +91,7 @@ static void link_message(struct vb_conn *conn, const union vb_msg_any *msg)
 		sf_verbs_port_drain(port); /* what was on its way, before the queue pair ends */
 		sf_verbs_link_lose(link, DOCA_ERROR_CONNECTION_RESET, msg->head.count);
 	} else if (msg->head.kind == VB_MSG_RING && !asking) {
-		sf_verbs_port_ring(port);
+		sf_port_queue_ring(&port->queue);
 	} else if (msg->head.kind == VB_MSG_PULLED && !asking) {
 		sf_verbs_ops_pulled(link, msg->head.count);
 	}
@@ -238,11 +238,11 @@ void sf_verbs_link_disconnect(struct sf_link *base)
 		link->conn = NULL;
 		connect_ended(link, DOCA_ERROR_CONNECTION_ABORTED, NULL, 0);
 	} else if (!link->leaving) {
-		if (link->opened.queued && link->opened.kind == VB_EVENT_CONNECTED && link->opened.status == DOCA_SUCCESS) {
+		if (link->opened.queued && link->opened.kind == SF_PORT_CONNECTED && link->opened.status == DOCA_SUCCESS) {
 			link->opened.status = DOCA_ERROR_CONNECTION_ABORTED;
 			link->opened.len = 0;
 		}
-		sf_verbs_port_event_drop(port, &link->closed);
+		sf_port_queue_drop(&port->queue, &link->closed);
 		link->leaving = true;
 		link->moved_at = sf_verbs_now_ns();
 		sf_verbs_link_touch(link);

@@ -24,10 +24,10 @@ struct vb_link *sf_verbs_link_new(struct vb_port *port, void *user)
 	if (link == NULL)
 		return NULL;
 	link->base = (struct sf_link){.ops = port->base.ops, .port = &port->base, .user = user, .state = SF_LINK_CONNECTING};
-	link->opened.link = link;
-	link->opened.kind = VB_EVENT_CONNECTED;
-	link->closed.link = link;
-	link->closed.kind = VB_EVENT_CLOSED;
+	link->opened.link = &link->base;
+	link->opened.kind = SF_PORT_CONNECTED;
+	link->closed.link = &link->base;
+	link->closed.kind = SF_PORT_CLOSED;
 	link->psn = sf_verbs_psn();
 	link->block = aligned_alloc(BLOCK_ALIGN, size);
 	if (link->block != NULL) {
@@ -134,8 +134,8 @@ void sf_verbs_link_leave(struct vb_link *link)
 	LIST_REMOVE(link, hash);
 	port->links_num--;
 	sf_verbs_recvs_forget(port, link);
-	sf_verbs_port_event_drop(port, &link->opened);
-	sf_verbs_port_event_drop(port, &link->closed);
+	sf_port_queue_drop(&port->queue, &link->opened);
+	sf_port_queue_drop(&port->queue, &link->closed);
 	sf_verbs_port_settle(port);
 }
 
@@ -288,5 +288,5 @@ void sf_verbs_link_step(struct vb_link *link)
 	if (!closed_is_due(link))
 		return;
 	link->closed.status = link->gone;
-	sf_verbs_port_event_due(port, &link->closed);
+	sf_port_queue_event(&port->queue, &link->closed);
 }

@@ -89,7 +89,7 @@ struct vb_link {
 	uint32_t gone_sent; /* with RESET: messages that the peer had sent */
 	uint64_t gone_at;
 	bool suspect; /* gone because an operation failed: the peer's own word, if it comes soon, says more */
-	struct vb_event opened, closed;
+	struct sf_port_event opened, closed;
 	struct vb_listener *listener; /* AUTO, while accepted is not reported. GUARDED_BY(sf_verbs_lock) too */
 };
 

@@ -29,7 +29,7 @@ struct vb_request {
 	struct vb_listener *listener;
 	struct vb_conn *conn; /* NULL once the peer went away */
 	struct vb_msg_end end;
-	struct vb_event event; /* GUARDED_BY(the port's lock) */
+	struct sf_port_event event; /* GUARDED_BY(the port's lock) */
 };
 
 static LIST_HEAD(, vb_listener) listeners = LIST_HEAD_INITIALIZER(listeners); /* GUARDED_BY(sf_verbs_lock) */
@@ -101,10 +101,10 @@ static void accept_auto(struct vb_listener *listener, struct vb_conn *conn, cons
 		return;
 	}
 	/* Due before the answer leaves: nothing of the link can come before it. */
-	link->opened.kind = VB_EVENT_ACCEPTED;
-	link->opened.listener = listener;
+	link->opened.kind = SF_PORT_ACCEPTED;
+	link->opened.listener = &listener->base;
 	pthread_mutex_lock(&port->lock);
-	sf_verbs_port_event_due(port, &link->opened);
+	sf_port_queue_event(&port->queue, &link->opened);
 	pthread_mutex_unlock(&port->lock);
 	link_answer(link, conn, NULL, 0);
 }
@@ -135,16 +135,16 @@ static void ask_program(struct vb_listener *listener, struct vb_conn *conn, cons
 	request->listener = listener;
 	request->end = ask->end;
 	request->conn = conn;
-	request->event.kind = VB_EVENT_REQUEST;
-	request->event.listener = listener;
-	request->event.request = request;
+	request->event.kind = SF_PORT_REQUEST;
+	request->event.listener = &listener->base;
+	request->event.request = (struct sf_request *)request;
 	conn->owner = request;
 	conn->ended = request_ended;
 	conn->message = request_message;
 	LIST_INSERT_HEAD(&listener->requests, request, entry);
 	(void)sf_verbs_conn_send(conn, VB_MSG_PENDING, &pending, sizeof(pending), 0);
 	pthread_mutex_lock(&port->lock);
-	sf_verbs_port_event_due(port, &request->event);
+	sf_port_queue_event(&port->queue, &request->event);
 	pthread_mutex_unlock(&port->lock);
 }
 
@@ -181,7 +181,7 @@ static void request_free(struct vb_request *request)
 	struct vb_port *port = vb_port(request->listener->base.port);
 
 	pthread_mutex_lock(&port->lock);
-	sf_verbs_port_event_drop(port, &request->event);
+	sf_port_queue_drop(&port->queue, &request->event);
 	pthread_mutex_unlock(&port->lock);
 	LIST_REMOVE(request, entry);
 	free(request->event.data);
@@ -292,26 +292,21 @@ doca_error_t sf_verbs_listener_open(struct sf_port *port, const char *name, uint
 	return DOCA_SUCCESS;
 }
 
-/* A link accepted for the listener that no poll has shown to anyone. */
-static struct vb_link *unseen_link(const struct vb_listener *listener)
+static struct sf_link *unseen_link(struct sf_listener *listener)
 {
-	struct vb_port *port = vb_port(listener->base.port);
-	struct vb_link *found = NULL;
-	struct vb_event *event;
+	struct vb_port *port = vb_port(listener->port);
+	struct sf_link *link;
 
 	pthread_mutex_lock(&port->lock);
-	STAILQ_FOREACH (event, &port->events, entry) {
-		if (event->kind == VB_EVENT_ACCEPTED && event->listener == listener)
-			found = event->link;
-	}
+	link = sf_port_queue_unseen(&port->queue, listener);
 	pthread_mutex_unlock(&port->lock);
-	return found;
+	return link;
 }
 
 void sf_verbs_listener_close(struct sf_listener *base)
 {
 	struct vb_listener *listener = (struct vb_listener *)base;
-	struct vb_link *link;
+	struct sf_link *link;
 
 	if (!vb_port_is_ours(vb_port(base->port)))
 		return;
@@ -324,8 +319,8 @@ void sf_verbs_listener_close(struct sf_listener *base)
 	while (!LIST_EMPTY(&listener->requests))
 		request_refuse(LIST_FIRST(&listener->requests), NULL, 0);
 	pthread_mutex_unlock(&sf_verbs_lock);
-	while ((link = unseen_link(listener)) != NULL)
-		sf_verbs_link_close(&link->base);
+	while ((link = unseen_link(base)) != NULL)
+		sf_verbs_link_close(link);
 	free(listener);
 }
 

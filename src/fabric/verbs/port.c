@@ -16,18 +16,7 @@
 
 /* ---- what is due ---- */
 
-void sf_verbs_port_ring(struct vb_port *port)
-{
-	uint64_t one = 1;
-
-	if (!port->armed)
-		return;
-	port->armed = false;
-	if (write(port->event_fd, &one, sizeof(one)) < 0)
-		return; /* full: a wake-up is already waiting there */
-}
-
-bool sf_verbs_event_set_data(struct vb_event *event, const void *data, size_t len)
+bool sf_verbs_event_set_data(struct sf_port_event *event, const void *data, size_t len)
 {
 	free(event->data);
 	event->len = len;
@@ -37,83 +26,10 @@ bool sf_verbs_event_set_data(struct vb_event *event, const void *data, size_t le
 	return len == 0 || event->data != NULL;
 }
 
-void sf_verbs_port_event_due(struct vb_port *port, struct vb_event *event)
-{
-	event->queued = true;
-	event->recvs_before = port->recvs_queued;
-	event->ops_before = port->ops_queued;
-	STAILQ_INSERT_TAIL(&port->events, event, entry);
-	sf_verbs_port_ring(port);
-}
-
-void sf_verbs_port_event_drop(struct vb_port *port, struct vb_event *event)
-{
-	if (event->queued)
-		STAILQ_REMOVE(&port->events, event, vb_event, entry);
-	event->queued = false;
-}
-
-void sf_verbs_port_op_due(struct vb_port *port, struct sf_op *op)
-{
-	op->next = NULL;
-	*port->ops_end = op;
-	port->ops_end = &op->next;
-	port->ops_queued++;
-	sf_verbs_port_ring(port);
-}
-
 void sf_verbs_port_recv_due(struct vb_port *port, struct sf_recv *recv)
 {
-	recv->next = NULL;
-	*port->recvs_end = recv;
-	port->recvs_end = &recv->next;
-	port->recvs_queued++;
 	port->posted--;
-	sf_verbs_port_ring(port);
-}
-
-static bool is_due(const struct vb_port *port)
-{
-	return port->recvs != NULL || port->ops != NULL || !STAILQ_EMPTY(&port->events);
-}
-
-static struct vb_event *event_pop(struct vb_port *port)
-{
-	struct vb_event *event = STAILQ_FIRST(&port->events);
-
-	if (event == NULL || port->recvs_done < event->recvs_before || port->ops_done < event->ops_before)
-		return NULL;
-	STAILQ_REMOVE_HEAD(&port->events, entry);
-	event->queued = false;
-	return event;
-}
-
-static struct sf_recv *recv_pop(struct vb_port *port)
-{
-	const struct vb_event *event = STAILQ_FIRST(&port->events);
-	struct sf_recv *recv = port->recvs;
-
-	if (recv == NULL || (event != NULL && port->recvs_done == event->recvs_before))
-		return NULL;
-	port->recvs = recv->next;
-	if (port->recvs == NULL)
-		port->recvs_end = &port->recvs;
-	port->recvs_done++;
-	return recv;
-}
-
-static struct sf_op *op_pop(struct vb_port *port)
-{
-	const struct vb_event *event = STAILQ_FIRST(&port->events);
-	struct sf_op *op = port->ops;
-
-	if (op == NULL || (event != NULL && port->ops_done == event->ops_before))
-		return NULL;
-	port->ops = op->next;
-	if (port->ops == NULL)
-		port->ops_end = &port->ops;
-	port->ops_done++;
-	return op;
+	sf_port_queue_recv(&port->queue, recv);
 }
 
 /* ---- the completion queue ---- */
@@ -180,9 +96,9 @@ static void channel_readable(struct vb_conn *conn)
 	if (num != 0)
 		sf_verbs_lib.ack_cq_events(port->cq, num);
 	pthread_mutex_lock(&port->lock);
-	if (port->armed) {
+	if (port->queue.armed) {
 		sf_verbs_port_drain(port);
-		if (port->armed) { /* nothing came of it: wait on */
+		if (port->queue.armed) { /* nothing came of it: wait on */
 			ibv_req_notify_cq(port->cq, 0);
 			sf_verbs_port_drain(port);
 		}
@@ -198,75 +114,42 @@ bool sf_verbs_port_arm(struct sf_port *base)
 	if (!vb_port_is_ours(port))
 		return false;
 	pthread_mutex_lock(&port->lock);
-	port->armed = false;
-	due = is_due(port);
-	if (!due) {
+	port->queue.armed = false;
+	if (!sf_port_queue_is_due(&port->queue)) {
 		ibv_req_notify_cq(port->cq, 0);
 		sf_verbs_port_drain(port); /* what came before the request makes no event */
-		due = is_due(port);
 	}
-	port->armed = !due;
+	due = sf_port_queue_arm(&port->queue);
 	pthread_mutex_unlock(&port->lock);
 	return due;
 }
 
 /* ---- poll ---- */
 
-static void event_run(struct vb_port *port, const struct vb_event *event)
-{
-	const struct sf_port_handler *handler = &port->handler;
-	struct sf_link *link = event->link != NULL ? &event->link->base : NULL;
-
-	switch (event->kind) {
-	case VB_EVENT_REQUEST:
-		if (handler->request != NULL)
-			handler->request((struct sf_listener *)event->listener, (struct sf_request *)event->request, event->data,
-					 event->len);
-		break;
-	case VB_EVENT_ACCEPTED:
-		link->state = SF_LINK_READY;
-		if (handler->accepted != NULL)
-			handler->accepted((struct sf_listener *)event->listener, link, event->data, event->len);
-		break;
-	case VB_EVENT_CONNECTED:
-		link->state = event->status == DOCA_SUCCESS ? SF_LINK_READY : SF_LINK_CLOSED;
-		if (handler->connected != NULL)
-			handler->connected(link, event->status, event->data, event->len);
-		break;
-	case VB_EVENT_CLOSED:
-		link->state = SF_LINK_CLOSED;
-		if (handler->closed != NULL)
-			handler->closed(link, event->status);
-		break;
-	}
-}
-
 /* Takes the next due thing under the lock and runs it without. */
 static bool poll_one(struct vb_port *port)
 {
-	struct vb_event *event, copy;
-	struct sf_recv *recv = NULL;
-	struct sf_op *op = NULL;
+	struct sf_port_event copy; /* the handler may close the link that holds it */
+	struct sf_port_due due;
+	bool any;
 
 	pthread_mutex_lock(&port->lock);
-	event = event_pop(port);
-	if (event != NULL) {
-		copy = *event; /* the handler may close the link that holds it */
-		event->data = NULL;
-	} else if ((recv = recv_pop(port)) == NULL) {
-		op = op_pop(port);
+	any = sf_port_queue_take(&port->queue, &due);
+	if (due.event != NULL) {
+		copy = *due.event;
+		due.event->data = NULL;
 	}
 	pthread_mutex_unlock(&port->lock);
 
-	if (event != NULL) {
-		event_run(port, &copy);
+	if (due.event != NULL) {
+		sf_port_event_run(&port->handler, &copy);
 		free(copy.data);
-	} else if (recv != NULL) {
-		recv->done(recv);
-	} else if (op != NULL) {
-		op->done(op);
+	} else if (due.recv != NULL) {
+		due.recv->done(due.recv);
+	} else if (due.op != NULL) {
+		due.op->done(due.op);
 	}
-	return event != NULL || recv != NULL || op != NULL;
+	return any;
 }
 
 uint32_t sf_verbs_port_poll(struct sf_port *base, uint32_t budget)
@@ -277,7 +160,7 @@ uint32_t sf_verbs_port_poll(struct sf_port *base, uint32_t budget)
 	if (!vb_port_is_ours(port))
 		return 0;
 	pthread_mutex_lock(&port->lock);
-	port->armed = false;
+	port->queue.armed = false;
 	sf_verbs_port_drain(port);
 	port->polling = true;
 	pthread_mutex_unlock(&port->lock);
@@ -345,12 +228,9 @@ doca_error_t sf_verbs_port_open(struct sf_domain *domain, const struct sf_port_h
 		return DOCA_ERROR_NO_MEMORY;
 	port->base = (struct sf_port){.ops = domain->ops, .domain = domain};
 	port->handler = *handler;
-	port->event_fd = event_fd;
 	port->recv_max = recv_max;
-	port->recvs_end = &port->recvs;
-	port->ops_end = &port->ops;
 	port->flushed_end = &port->flushed;
-	STAILQ_INIT(&port->events);
+	sf_port_queue_init(&port->queue, event_fd);
 	LIST_INIT(&port->links);
 	pthread_mutex_init(&port->lock, NULL);
 	error = open_queues(port);

@@ -13,13 +13,12 @@
 #ifndef SF_FABRIC_VERBS_PORT_H
 #define SF_FABRIC_VERBS_PORT_H
 
+#include "fabric/port_queue.h"
 #include "fabric/verbs/agent.h"
 #include "fabric/verbs/device.h"
 #include "fabric/verbs/region.h"
 
 struct vb_link;
-struct vb_listener;
-struct vb_request;
 
 #define VB_SENDS_MAX 2048 /* work requests of all links of a port at a time */
 #define VB_HASH_SIZE 256
@@ -28,22 +27,6 @@ struct vb_request;
 /* What a completion is about is in its wr_id. */
 #define VB_WR_RECEIVE (UINT64_C(1) << 63) /* and a slot */
 #define VB_WR_SELF (UINT64_C(1) << 62)
-
-enum vb_event_kind { VB_EVENT_REQUEST, VB_EVENT_ACCEPTED, VB_EVENT_CONNECTED, VB_EVENT_CLOSED };
-
-/* Something for a port's handler; due after what was queued before it, and before what was queued after it. */
-struct vb_event {
-	STAILQ_ENTRY(vb_event) entry;
-	enum vb_event_kind kind;
-	bool queued;
-	doca_error_t status;
-	struct vb_link *link;
-	struct vb_listener *listener;
-	struct vb_request *request;
-	uint64_t recvs_before, ops_before;
-	size_t len;
-	uint8_t *data; /* the event's own */
-};
 
 enum vb_slot_state {
 	VB_SLOT_FREE,
@@ -78,10 +61,9 @@ struct vb_ring {
 struct vb_port {
 	struct sf_port base;
 	struct sf_port_handler handler;
-	int event_fd;
 	uint32_t recv_max;
 	pthread_mutex_t lock;
-	bool armed;
+	struct sf_port_queue queue; /* what is due; its events have their data from malloc */
 	bool polling; /* in sf_port_poll: views are written at its end */
 	bool views_stale;
 
@@ -100,11 +82,6 @@ struct vb_port {
 	struct vb_run *runs;	/* of what is in order: a ring of its size */
 	uint32_t runs_head, runs_num;
 	uint32_t posted; /* and not done */
-
-	struct sf_recv *recvs, **recvs_end; /* due */
-	struct sf_op *ops, **ops_end;	    /* due */
-	STAILQ_HEAD(, vb_event) events;
-	uint64_t recvs_queued, recvs_done, ops_queued, ops_done;
 
 	LIST_HEAD(, vb_link) links;
 	uint32_t links_num;
@@ -142,13 +119,9 @@ bool sf_verbs_port_arm(struct sf_port *port);
 void sf_verbs_port_drain(struct vb_port *port);
 /* What follows, without a look at the completion queue. */
 void sf_verbs_port_settle(struct vb_port *port);
-/* Wakes an armed port. */
-void sf_verbs_port_ring(struct vb_port *port);
 /* Copies the data into the event. False: no memory. */
-bool sf_verbs_event_set_data(struct vb_event *event, const void *data, size_t len);
-void sf_verbs_port_event_due(struct vb_port *port, struct vb_event *event);
-void sf_verbs_port_event_drop(struct vb_port *port, struct vb_event *event);
-void sf_verbs_port_op_due(struct vb_port *port, struct sf_op *op);
+bool sf_verbs_event_set_data(struct sf_port_event *event, const void *data, size_t len);
+/* A posted receive is done. */
 void sf_verbs_port_recv_due(struct vb_port *port, struct sf_recv *recv);
 
 /* ---- receive.c ---- */

@@ -174,19 +174,11 @@ doca_error_t sf_verbs_port_post_recv(struct sf_port *base, struct sf_recv *recv)
 
 /* ---- the end of a receive ---- */
 
-static void recv_abort(struct sf_recv *recv)
-{
-	recv->status = DOCA_ERROR_CONNECTION_ABORTED;
-	recv->link = NULL;
-	recv->len = 0;
-	recv->header_len = 0;
-}
-
 void sf_verbs_slot_give_back(struct vb_port *port, uint32_t index)
 {
 	struct sf_recv *recv = port->slots[index].recv;
 
-	recv_abort(recv);
+	sf_recv_abort(recv);
 	slot_free(port, index);
 	recv->next = NULL;
 	*port->flushed_end = recv;
@@ -267,7 +259,7 @@ void sf_verbs_recv_arrived(struct vb_port *port, struct vb_link *link, const str
 		return;
 	}
 	if (link == NULL) { /* of a link that is closed */
-		recv_abort(slot->recv);
+		sf_recv_abort(slot->recv);
 		slot_ready(port, index);
 	} else if (message_is_sound(port, index, wc->byte_len)) {
 		message_arrived(port, link, index);
@@ -280,10 +272,7 @@ void sf_verbs_recv_arrived(struct vb_port *port, struct vb_link *link, const str
 
 void sf_verbs_recvs_forget(struct vb_port *port, struct vb_link *link)
 {
-	for (struct sf_recv *recv = port->recvs; recv != NULL; recv = recv->next) {
-		if (recv->link == &link->base)
-			recv_abort(recv);
-	}
+	sf_port_queue_forget(&port->queue, &link->base);
 	for (uint32_t i = port->arrived.head; i != port->arrived.tail; i++) {
 		struct vb_slot *slot = &port->slots[port->arrived.at[i & port->arrived.mask]];
 
@@ -291,7 +280,7 @@ void sf_verbs_recvs_forget(struct vb_port *port, struct vb_link *link)
 			continue;
 		slot->link = NULL;
 		slot->state = VB_SLOT_READY;
-		recv_abort(slot->recv);
+		sf_recv_abort(slot->recv);
 	}
 }
 
@@ -303,7 +292,7 @@ static void pull_end(struct vb_slot *slot, bool ok)
 	if (ok)
 		slot->link->pulls_made++; /* the agent tells the peer */
 	else
-		recv_abort(slot->recv);
+		sf_recv_abort(slot->recv);
 	sf_verbs_agent_wake();
 }
 

@@ -319,7 +319,7 @@ void sf_verbs_ops_reap(struct vb_link *link)
 		op_release(it);
 		link->ops_head++;
 		link->moved_at = sf_verbs_now_ns();
-		sf_verbs_port_op_due(vb_link_port(link), it->op);
+		sf_port_queue_op(&vb_link_port(link)->queue, it->op);
 	}
 }
 

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/port_queue.h"
+
+#include <unistd.h>
+
+void sf_port_queue_init(struct sf_port_queue *queue, int event_fd)
+{
+	queue->event_fd = event_fd;
+	queue->recvs_end = &queue->recvs;
+	queue->ops_end = &queue->ops;
+	STAILQ_INIT(&queue->events);
+}
+
+void sf_port_queue_ring(struct sf_port_queue *queue)
+{
+	const uint64_t one = 1;
+
+	if (!queue->armed)
+		return;
+	queue->armed = false;
+	if (write(queue->event_fd, &one, sizeof(one)) < 0)
+		return; /* full: a wake-up is already waiting there */
+}
+
+void sf_port_queue_event(struct sf_port_queue *queue, struct sf_port_event *event)
+{
+	event->queued = true;
+	event->recvs_before = queue->recvs_queued;
+	event->ops_before = queue->ops_queued;
+	STAILQ_INSERT_TAIL(&queue->events, event, entry);
+	sf_port_queue_ring(queue);
+}
+
+void sf_port_queue_drop(struct sf_port_queue *queue, struct sf_port_event *event)
+{
+	if (event->queued)
+		STAILQ_REMOVE(&queue->events, event, sf_port_event, entry);
+	event->queued = false;
+}
+
+void sf_port_queue_op(struct sf_port_queue *queue, struct sf_op *op)
+{
+	op->next = NULL;
+	*queue->ops_end = op;
+	queue->ops_end = &op->next;
+	queue->ops_queued++;
+	sf_port_queue_ring(queue);
+}
+
+void sf_port_queue_recv(struct sf_port_queue *queue, struct sf_recv *recv)
+{
+	recv->next = NULL;
+	*queue->recvs_end = recv;
+	queue->recvs_end = &recv->next;
+	queue->recvs_queued++;
+	sf_port_queue_ring(queue);
+}
+
+bool sf_port_queue_is_due(const struct sf_port_queue *queue)
+{
+	return queue->recvs != NULL || queue->ops != NULL || !STAILQ_EMPTY(&queue->events);
+}
+
+bool sf_port_queue_arm(struct sf_port_queue *queue)
+{
+	queue->armed = !sf_port_queue_is_due(queue);
+	return !queue->armed;
+}
+
+static struct sf_port_event *event_pop(struct sf_port_queue *queue)
+{
+	struct sf_port_event *event = STAILQ_FIRST(&queue->events);
+
+	if (event == NULL || queue->recvs_done < event->recvs_before || queue->ops_done < event->ops_before)
+		return NULL;
+	STAILQ_REMOVE_HEAD(&queue->events, entry);
+	event->queued = false;
+	return event;
+}
+
+static struct sf_recv *recv_pop(struct sf_port_queue *queue)
+{
+	const struct sf_port_event *event = STAILQ_FIRST(&queue->events);
+	struct sf_recv *recv = queue->recvs;
+
+	if (recv == NULL || (event != NULL && queue->recvs_done == event->recvs_before))
+		return NULL;
+	queue->recvs = recv->next;
+	if (queue->recvs == NULL)
+		queue->recvs_end = &queue->recvs;
+	queue->recvs_done++;
+	return recv;
+}
+
+static struct sf_op *op_pop(struct sf_port_queue *queue)
+{
+	const struct sf_port_event *event = STAILQ_FIRST(&queue->events);
+	struct sf_op *op = queue->ops;
+
+	if (op == NULL || (event != NULL && queue->ops_done == event->ops_before))
+		return NULL;
+	queue->ops = op->next;
+	if (queue->ops == NULL)
+		queue->ops_end = &queue->ops;
+	queue->ops_done++;
+	return op;
+}
+
+bool sf_port_queue_take(struct sf_port_queue *queue, struct sf_port_due *due)
+{
+	*due = (struct sf_port_due){.event = event_pop(queue)};
+	if (due->event == NULL)
+		due->recv = recv_pop(queue);
+	if (due->event == NULL && due->recv == NULL)
+		due->op = op_pop(queue);
+	return due->event != NULL || due->recv != NULL || due->op != NULL;
+}
+
+void sf_port_event_run(const struct sf_port_handler *handler, const struct sf_port_event *event)
+{
+	struct sf_link *link = event->link; /* NULL for a request */
+
+	switch (event->kind) {
+	case SF_PORT_REQUEST:
+		if (handler->request != NULL)
+			handler->request(event->listener, event->request, event->data, event->len);
+		break;
+	case SF_PORT_ACCEPTED:
+		link->state = SF_LINK_READY;
+		if (handler->accepted != NULL)
+			handler->accepted(event->listener, link, event->data, event->len);
+		break;
+	case SF_PORT_CONNECTED:
+		link->state = event->status == DOCA_SUCCESS ? SF_LINK_READY : SF_LINK_CLOSED;
+		if (handler->connected != NULL)
+			handler->connected(link, event->status, event->data, event->len);
+		break;
+	case SF_PORT_CLOSED:
+		link->state = SF_LINK_CLOSED;
+		if (handler->closed != NULL)
+			handler->closed(link, event->status);
+		break;
+	}
+}
+
+struct sf_link *sf_port_queue_unseen(const struct sf_port_queue *queue, const struct sf_listener *listener)
+{
+	const struct sf_port_event *event;
+
+	STAILQ_FOREACH (event, &queue->events, entry) {
+		if (event->kind == SF_PORT_ACCEPTED && event->listener == listener)
+			return event->link;
+	}
+	return NULL;
+}
+
+void sf_port_queue_forget(struct sf_port_queue *queue, const struct sf_link *link)
+{
+	for (struct sf_recv *recv = queue->recvs; recv != NULL; recv = recv->next) {
+		if (recv->link == link)
+			sf_recv_abort(recv);
+	}
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is due on a port, in its order: receives, operations, and events for the port's handler. An event is due after what was
+ * queued before it, and before what was queued after it. For providers whose ports collect it in one place; the provider's lock
+ * guards the queue and the events in it.
+ */
+#ifndef SF_FABRIC_PORT_QUEUE_H
+#define SF_FABRIC_PORT_QUEUE_H
+
+#include <sys/queue.h>
+
+#include "fabric/fabric.h"
+
+enum sf_port_event_kind { SF_PORT_REQUEST, SF_PORT_ACCEPTED, SF_PORT_CONNECTED, SF_PORT_CLOSED };
+
+/* Something for a port's handler. Lies in the link or request it is about. */
+struct sf_port_event {
+	STAILQ_ENTRY(sf_port_event) entry;
+	enum sf_port_event_kind kind;
+	bool queued;
+	doca_error_t status;
+	struct sf_link *link;
+	struct sf_listener *listener;
+	struct sf_request *request;
+	uint64_t recvs_before, ops_before;
+	size_t len;
+	uint8_t *data;
+};
+
+struct sf_port_queue {
+	int event_fd;
+	bool armed;
+	struct sf_recv *recvs, **recvs_end;
+	struct sf_op *ops, **ops_end;
+	STAILQ_HEAD(, sf_port_event) events;
+	uint64_t recvs_queued, recvs_done, ops_queued, ops_done;
+};
+
+/* One of them, or none. */
+struct sf_port_due {
+	struct sf_port_event *event;
+	struct sf_recv *recv;
+	struct sf_op *op;
+};
+
+void sf_port_queue_init(struct sf_port_queue *queue, int event_fd);
+
+/* Wakes the port if it is armed. */
+void sf_port_queue_ring(struct sf_port_queue *queue);
+
+void sf_port_queue_event(struct sf_port_queue *queue, struct sf_port_event *event);
+void sf_port_queue_drop(struct sf_port_queue *queue, struct sf_port_event *event);
+void sf_port_queue_op(struct sf_port_queue *queue, struct sf_op *op);
+void sf_port_queue_recv(struct sf_port_queue *queue, struct sf_recv *recv);
+
+bool sf_port_queue_is_due(const struct sf_port_queue *queue);
+
+/* Arms it unless something is due, which it returns. */
+bool sf_port_queue_arm(struct sf_port_queue *queue);
+
+/* Takes what is due next out of the queue. False: nothing. */
+bool sf_port_queue_take(struct sf_port_queue *queue, struct sf_port_due *due);
+
+/* Without the lock. The event is a copy: the handler may close the link that it lies in. */
+void sf_port_event_run(const struct sf_port_handler *handler, const struct sf_port_event *event);
+
+/* The accepted link of that listener that no poll has shown to anyone, or NULL. */
+struct sf_link *sf_port_queue_unseen(const struct sf_port_queue *queue, const struct sf_listener *listener);
+
+/* The link is about to go: what it sent and nobody saw is flushed. */
+void sf_port_queue_forget(struct sf_port_queue *queue, const struct sf_link *link);
+
+/* It ends without a message. */
+static inline void sf_recv_abort(struct sf_recv *recv)
+{
+	recv->status = DOCA_ERROR_CONNECTION_ABORTED;
+	recv->link = NULL;
+	recv->len = 0;
+	recv->header_len = 0;
+}
+
+#endif
