@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A stand-in for what UROM's plugins use of UCX: an operation is done at once, fails at once, or waits until the fuzz target ends it.
+ * As with the real one, callbacks run for those that waited, and never inside the call that began them.
+ */
+#ifndef UROM_FAKE_UCX_H
+#define UROM_FAKE_UCX_H
+
+#include <stdbool.h>
+
+#include "urom_fake_comm.h"
+
+/* Decides what becomes of operations, and what they bring. */
+extern struct fake_input *fake_ucx_input;
+
+/* Ends one of those that wait. False: there is none. */
+bool fake_ucx_progress(void);
+/* An active message of a plugin's network, to its handler if one is set. */
+void fake_ucx_am(const void *head, size_t head_len, const void *data, size_t len);
+/* Does nothing wait, and is all that was made gone? */
+bool fake_ucx_is_empty(void);
+
+#endif
