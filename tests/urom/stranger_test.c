@@ -75,7 +75,9 @@ static void half_messages_are_refused(void **state)
 static void another_version_is_told_both(void **state)
 {
 	struct urom_head head = urom_head_make(UROM_HELLO, DOCA_SUCCESS, 0, 0);
+	char own[32];
 	(void)state;
+	snprintf(own, sizeof(own), "service %d", UROM_PROTO_VERSION);
 	client_open(rig.port);
 	head.version = 9;
 	client_send(&head, sizeof(head), NULL, 0);
@@ -83,7 +85,7 @@ static void another_version_is_told_both(void **state)
 	assert_int_equal(client.last.kind, UROM_REFUSED);
 	assert_int_equal(client.last.status, DOCA_ERROR_UNSUPPORTED_VERSION);
 	assert_non_null(strstr(client.text, "version 9"));
-	assert_non_null(strstr(client.text, "service 1"));
+	assert_non_null(strstr(client.text, own));
 	client_close();
 }
 

@@ -40,6 +40,7 @@ static void crash(void)
 
 static void spin(void)
 {
+	fprintf(stderr, "a plugin hangs now\n");
 	for (volatile int turning = 1; turning;)
 		;
 }

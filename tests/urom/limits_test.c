@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A service at its end, or at the limits of its machine: what clients see, and that it goes on. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "fault_rig.h"
+
+#define ANY DOCA_UROM_WORKER_ID_ANY
+#define PIPE_FULL 60000 /* of 65536 bytes */
+
+static struct urom_rig rig;
+static char *real_daemon;
+
+static int open_rig(void **state)
+{
+	static const char *const limits[] = {"--plugin-timeout", "2", NULL};
+	(void)state;
+	return urom_rig_open(&rig, limits) ? 0 : -1;
+}
+
+static int close_rig(void **state)
+{
+	(void)state;
+	urom_rig_close(&rig);
+	setenv("UROM_DAEMON", real_daemon, 1);
+	return 0;
+}
+
+/* A folder for a daemon of the test's own. */
+static void start_over(void)
+{
+	urom_rig_close(&rig);
+	strcpy(rig.folder, "/tmp/urom-test-XXXXXX");
+	assert_non_null(mkdtemp(rig.folder));
+}
+
+static void __attribute__((format(printf, 3, 4))) write_file(const char *path, mode_t mode, const char *format, ...)
+{
+	va_list values;
+	FILE *file = fopen(path, "w");
+	assert_non_null(file);
+	va_start(values, format);
+	vfprintf(file, format, values);
+	va_end(values);
+	fclose(file);
+	assert_int_equal(chmod(path, mode), 0);
+}
+
+static void assert_goes_on(void)
+{
+	struct doca_urom_worker *next = fault_worker(&rig, NULL);
+	assert_non_null(next);
+	assert_int_equal(fault_ask(&rig, next, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
+	assert_true(urom_rig_stop_worker(&rig, next));
+}
+
+/* ---- the end ---- */
+
+static void assert_service_is_idle(void)
+{
+	assert_true(urom_rig_await(&rig, doca_urom_service_as_ctx(rig.service), DOCA_CTX_STATE_IDLE));
+	assert_int_equal(program_wait(&rig.daemon), 0);
+	rig.daemon.pid = 0;
+}
+
+static void what_is_under_way_is_answered_before_the_end(void **state)
+{
+	struct doca_urom_worker *worker = urom_rig_worker(&rig, ANY, FAULT_PLUGIN);
+	char path[128], variable[160];
+	char *env[] = {variable};
+	struct fault_ask ask;
+	(void)state;
+	snprintf(path, sizeof(path), "%s/awaited", rig.folder);
+	snprintf(variable, sizeof(variable), FAULT_FILE_ENV "=%s", path);
+	assert_int_equal(doca_urom_worker_set_env(worker, env, 1), DOCA_SUCCESS);
+	assert_true(urom_rig_start_worker(&rig, worker));
+	assert_int_equal(fault_submit(&rig, worker, FAULT_WHEN_FILE, FAULT_IN_CMD, &ask), DOCA_SUCCESS);
+	assert_true(program_await(&rig.daemon, "a file is waited for"));
+	kill(rig.daemon.pid, SIGTERM);
+	assert_true(program_await(&rig.daemon, "are being ended"));
+	close(open(path, O_CREAT | O_WRONLY, 0600));
+	assert_true(urom_rig_await_flag(&rig, &ask.done));
+	assert_int_equal(ask.status, DOCA_SUCCESS);
+	assert_true(fault_await_end(&rig, worker));
+	assert_service_is_idle();
+}
+
+static void what_is_never_answered_fails_at_the_end(void **state)
+{
+	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
+	uint64_t from;
+	struct fault_ask ask;
+	(void)state;
+	assert_non_null(worker);
+	assert_int_equal(fault_submit(&rig, worker, FAULT_SPIN, FAULT_IN_PROGRESS, &ask), DOCA_SUCCESS);
+	assert_true(program_await(&rig.daemon, "a plugin hangs now"));
+	from = urom_rig_now_ns();
+	kill(rig.daemon.pid, SIGTERM);
+	assert_true(fault_await_end(&rig, worker));
+	assert_service_is_idle();
+	assert_true(urom_rig_now_ns() - from < UINT64_C(8000000000)); /* 2 s until it is killed, 2 for the connections; and a slow machine */
+	assert_non_null(strstr(rig.daemon.output, "in progress of worker_fault"));
+}
+
+/* ---- the machine's limits ---- */
+
+/* One more than the highest that is open. */
+static rlim_t files_of_daemon(void)
+{
+	char path[64];
+	int highest = 0;
+	snprintf(path, sizeof(path), "/proc/%d/fd", rig.daemon.pid);
+	DIR *folder = opendir(path);
+	assert_non_null(folder);
+	for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+		highest = atoi(entry->d_name) > highest ? atoi(entry->d_name) : highest;
+	closedir(folder);
+	return (rlim_t)highest + 1;
+}
+
+static void too_many_open_files(void **state)
+{
+	struct rlimit before;
+	(void)state;
+	assert_int_equal(prlimit(rig.daemon.pid, RLIMIT_NOFILE, NULL, &before), 0);
+	for (rlim_t more = 0; more < 6; more++) { /* each of the descriptors that a worker costs */
+		const struct rlimit few = {files_of_daemon() + more, before.rlim_max};
+		assert_int_equal(prlimit(rig.daemon.pid, RLIMIT_NOFILE, &few, NULL), 0);
+		struct doca_urom_worker *worker = fault_worker(&rig, NULL);
+		if (worker != NULL)
+			assert_true(urom_rig_stop_worker(&rig, worker));
+		assert_true(worker == NULL || more > 3);
+	}
+	assert_int_equal(prlimit(rig.daemon.pid, RLIMIT_NOFILE, &before, NULL), 0);
+	assert_true(program_await(&rig.daemon, "Too many open files; the service has too many open files: end workers, or raise its limit"));
+	assert_goes_on();
+}
+
+#define NOBODY 65534
+#define AS_NOBODY "setpriv --reuid=65534 --regid=65534 --clear-groups"
+
+/* For root there is no such limit: its daemon is another user's then. False: that user cannot run it. */
+static bool restart_daemon_as_nobody(void)
+{
+	char command[512], path[128], theirs[] = "/tmp/urom-nobody-XXXXXX", secret[64];
+	static const char shared[] = "a secret that two users have";
+	snprintf(command, sizeof(command), AS_NOBODY " test -x '%s'", real_daemon);
+	if (system(command) != 0)
+		return false;
+	start_over();
+	assert_non_null(mkdtemp(theirs));
+	snprintf(secret, sizeof(secret), "%s/secret", theirs);
+	write_file(secret, 0600, "%s", shared);
+	assert_int_equal(chown(secret, NOBODY, NOBODY) | chown(theirs, NOBODY, NOBODY), 0);
+	snprintf(path, sizeof(path), "%s/secret", rig.folder);
+	write_file(path, 0600, "%s", shared);
+	setenv("UROM_SECRET_FILE", path, 1);
+	snprintf(path, sizeof(path), "%s/daemon", rig.folder);
+	write_file(path, 0700,
+		   "#!/bin/sh\nexport SOFTFIELD_RUNTIME='%s' UROM_SECRET_FILE='%s'\n"
+		   "exec " AS_NOBODY " '%s' \"$@\"\n",
+		   theirs, secret, real_daemon);
+	setenv("UROM_DAEMON", path, 1);
+	assert_true(urom_rig_open(&rig, NULL));
+	unsetenv("UROM_SECRET_FILE");
+	snprintf(command, sizeof(command), "rm -rf '%s'", theirs);
+	assert_int_equal(system(command), 0); /* all that it needs is open, or read */
+	return true;
+}
+
+static bool limit_processes(const char *limit)
+{
+	char command[256];
+	snprintf(command, sizeof(command), "%s prlimit --pid=%d --nproc=%s", geteuid() == 0 ? AS_NOBODY : "", rig.daemon.pid, limit);
+	return system(command) == 0;
+}
+
+static void too_many_processes(void **state)
+{
+	struct rlimit before;
+	char all[32];
+	(void)state;
+	if (geteuid() == 0 && !restart_daemon_as_nobody()) {
+		print_message("user %d cannot run %s, and root may have any number of processes\n", NOBODY, real_daemon);
+		skip();
+	}
+	assert_int_equal(getrlimit(RLIMIT_NPROC, &before), 0); /* the daemon's too */
+	snprintf(all, sizeof(all), "%llu:", (unsigned long long)before.rlim_cur);
+	assert_true(limit_processes("1:"));
+	assert_null(fault_worker(&rig, NULL));
+	assert_true(program_await(&rig.daemon, "its user has too many processes: end some, or raise the limit"));
+	assert_true(limit_processes(before.rlim_cur == RLIM_INFINITY ? "unlimited:" : all));
+	assert_goes_on();
+}
+
+/* ---- output ---- */
+
+static void nobody_takes_what_a_worker_prints(void **state)
+{
+	struct doca_urom_worker *worker = fault_worker(&rig, NULL), *next;
+	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	int waiting = 0;
+	(void)state;
+	assert_non_null(worker);
+	assert_int_equal(fault_ask(&rig, worker, FAULT_PRINT, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
+	while (waiting < PIPE_FULL && urom_rig_now_ns() < until) {
+		assert_int_equal(fault_ask(&rig, worker, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
+		assert_int_equal(ioctl(rig.daemon.output_fd, FIONREAD, &waiting), 0);
+	}
+	assert_true(waiting >= PIPE_FULL);
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(fault_ask(&rig, worker, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
+	next = fault_worker(&rig, NULL);
+	assert_non_null(next);
+	assert_int_equal(fault_ask(&rig, next, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
+	assert_true(urom_rig_stop_worker(&rig, next));
+	assert_true(urom_rig_stop_worker(&rig, worker));
+}
+
+/* Runs the daemon with its standard error, and what else the shell is told, as redirect says. */
+static void redirect_daemon(const char *redirect)
+{
+	char path[128];
+	start_over();
+	snprintf(path, sizeof(path), "%s/daemon", rig.folder);
+	write_file(path, 0700, "#!/bin/sh\ncd '%s'\nexec '%s' \"$@\" %s\n", rig.folder, real_daemon, redirect);
+	setenv("UROM_DAEMON", path, 1);
+	assert_true(urom_rig_open(&rig, NULL));
+}
+
+static bool file_holds(const char *name, const char *text)
+{
+	static char content[1 << 20];
+	char path[128];
+	snprintf(path, sizeof(path), "%s/%s", rig.folder, name);
+	FILE *file = fopen(path, "r");
+	assert_non_null(file);
+	size_t len = fread(content, 1, sizeof(content) - 1, file);
+	fclose(file);
+	content[len] = '\0';
+	return strstr(content, text) != NULL;
+}
+
+static void a_worker_that_prints_without_end_is_cut_short(void **state)
+{
+	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	struct stat st;
+	char path[128];
+	(void)state;
+	redirect_daemon("2>log");
+	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
+	assert_non_null(worker);
+	assert_int_equal(fault_ask(&rig, worker, FAULT_PRINT, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
+	while (!file_holds("log", "has printed 256 KiB within 4 seconds") && urom_rig_now_ns() < until)
+		assert_int_equal(fault_ask(&rig, worker, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
+	assert_true(urom_rig_stop_worker(&rig, worker));
+	assert_true(program_await(&rig.daemon, "has ended"));
+	snprintf(path, sizeof(path), "%s/log", rig.folder);
+	assert_int_equal(stat(path, &st), 0);
+	assert_true(st.st_size < 1 << 20); /* of the many that it wrote: one window's, its last words, and another window's should it be slow */
+}
+
+static void a_full_disk_under_the_log(void **state)
+{
+	(void)state;
+	redirect_daemon("2>/dev/full");
+	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
+	assert_non_null(worker);
+	assert_int_equal(fault_ask(&rig, worker, FAULT_PRINT, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
+	assert_int_equal(fault_ask(&rig, worker, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
+	assert_int_equal(fault_ask(&rig, worker, FAULT_CRASH, FAULT_IN_CMD, NULL), DOCA_ERROR_CONNECTION_ABORTED);
+	assert_true(fault_await_end(&rig, worker));
+	assert_goes_on();
+}
+
+static void a_service_without_standard_output(void **state)
+{
+	(void)state;
+	redirect_daemon("2>&- <&-");
+	assert_goes_on();
+}
+
+#define WITH_RIG(test) cmocka_unit_test_setup_teardown(test, open_rig, close_rig)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_RIG(what_is_under_way_is_answered_before_the_end),
+		WITH_RIG(what_is_never_answered_fails_at_the_end),
+		WITH_RIG(too_many_open_files),
+		WITH_RIG(too_many_processes),
+		WITH_RIG(nobody_takes_what_a_worker_prints),
+		WITH_RIG(a_worker_that_prints_without_end_is_cut_short),
+		WITH_RIG(a_full_disk_under_the_log),
+		WITH_RIG(a_service_without_standard_output),
+	};
+	real_daemon = strdup(getenv("UROM_DAEMON"));
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	free(real_daemon);
+	return failed;
+}
