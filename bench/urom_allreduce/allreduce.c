@@ -2,13 +2,17 @@
 /*
  * The allreduce plugin beside MPI_Iallreduce: sums of a vector of floats over all ranks. Rank 0 prints one JSON object.
  *
- *   mpirun -np 4 urom_allreduce_bench [--bytes 1048576] [--message 65536] [--count 50] [--seconds 2]
+ *   mpirun -np 4 urom_allreduce_bench [--bytes 1048576] [--message 65536] [--count 50] [--seconds 2] [--rate 50] [--factor 4]
  *
- * Latency: from the call until the result is there, the slowest rank's, median over so many. Computing: each rank computes in slices
- * of some 50 us and asks in between whether the allreduce is there, begins the next at once, and counts its slices: beside the same
- * without any allreduce, of the time that passes and of the processor's time that the rank itself takes.
+ * Latency: from the call until the result is there, the slowest rank's, median over so many.
+ * Kept: each rank computes in slices of some 50 us for so many seconds and asks in between whether the allreduce is there; the next begins
+ * at once ("without_pause"), or so often a second ("at_rate"). Its slices beside those without any allreduce in the same run, of the
+ * time that passes ("wall") and of the processor's time that the ranks themselves take ("cpu").
+ * Overlap: the pattern of osu_iallreduce. An allreduce begins, a rank computes for factor times the latency, and waits; the share
+ * of the latency that this hides. Asked in between ("overlap_asking"), or only in the end ("overlap").
  */
 #include <getopt.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -32,8 +36,9 @@
 static struct {
 	size_t bytes, message;
 	int count;
-	double seconds;
-} options = {.bytes = 1 << 20, .message = 1 << 16, .count = 50, .seconds = 2};
+	double seconds, rate, factor;
+	enum urom_allreduce_algorithm algorithm;
+} options = {.bytes = 1 << 20, .message = 1 << 16, .count = 50, .seconds = 2, .rate = 50, .factor = 4};
 
 static int rank, num_ranks;
 static struct doca_pe *pe;
@@ -154,6 +159,7 @@ struct side {
 	const char *name;
 	void (*begin)(struct side *side);
 	bool (*is_done)(struct side *side);
+	void (*rest)(struct side *side); /* it is not done, and there is nothing else to do */
 	float *in, *out;
 	size_t count;
 	uint64_t tag;
@@ -170,7 +176,7 @@ static void urom_finished(doca_error_t result, union doca_data cookie)
 static void urom_begin(struct side *side)
 {
 	const struct urom_allreduce_args args = {side->tag++, side->in, side->out, side->count, UROM_ALLREDUCE_FLOAT, UROM_ALLREDUCE_SUM,
-						 UROM_ALLREDUCE_AUTO};
+						 options.algorithm};
 	side->done = false;
 	CHECK(urom_allreduce_task(comm, (union doca_data){.ptr = side}, &args, urom_finished));
 }
@@ -180,6 +186,18 @@ static bool urom_is_done(struct side *side)
 	while (!side->done && doca_pe_progress(pe) != 0)
 		;
 	return side->done;
+}
+
+/* Sleeps, and leaves its core to others, the workers say. */
+static void urom_rest(struct side *side)
+{
+	struct pollfd fd = {.events = POLLIN};
+	(void)side;
+	CHECK(doca_pe_get_notification_handle(pe, &fd.fd));
+	if (doca_pe_request_notification(pe) != DOCA_SUCCESS)
+		return;
+	(void)poll(&fd, 1, 100);
+	CHECK(doca_pe_clear_notification(pe, fd.fd));
 }
 
 static void mpi_begin(struct side *side)
@@ -194,6 +212,12 @@ static bool mpi_is_done(struct side *side)
 	return done != 0;
 }
 
+static void mpi_rest(struct side *side)
+{
+	(void)side;
+	sched_yield();
+}
+
 static void none_begin(struct side *side) { (void)side; }
 
 /* ---- measuring ---- */
@@ -205,15 +229,20 @@ static double cpu_s(void)
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static double median_us(struct side *side)
+static void await_done(struct side *side)
+{
+	while (!side->is_done(side))
+		side->rest(side);
+}
+
+/* The median of what the slowest rank took each time. */
+static double median_us(void (*once)(struct side *side), struct side *side)
 {
 	double *times = (double *)malloc((size_t)options.count * sizeof(*times)), median;
 	for (int i = 0; i < options.count; i++) {
 		MPI_Barrier(MPI_COMM_WORLD);
 		uint64_t began = now_ns();
-		side->begin(side);
-		while (!side->is_done(side))
-			sched_yield(); /* to the workers, which have no cores of their own here */
+		once(side);
 		double mine = (double)(now_ns() - began) * 1e-3;
 		MPI_Allreduce(&mine, &times[i], 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 	}
@@ -221,6 +250,12 @@ static double median_us(struct side *side)
 	median = times[options.count / 2];
 	free(times);
 	return median;
+}
+
+static void pure(struct side *side)
+{
+	side->begin(side);
+	await_done(side);
 }
 
 static void slice(void)
@@ -232,37 +267,112 @@ static void slice(void)
 	keep = sum;
 }
 
-struct work {
-	double per_s, per_cpu_s; /* slices, all ranks together */
-	double allreduces_per_s;
+/* ---- so much computing for each allreduce ---- */
+
+static int num_slices;
+static bool asks; /* between slices, whether it is done */
+
+static void computed_alone(struct side *side)
+{
+	(void)side;
+	for (int i = 0; i < num_slices; i++)
+		slice();
+}
+
+static void overlapped(struct side *side)
+{
+	bool done = false;
+	side->begin(side);
+	for (int i = 0; i < num_slices; i++) {
+		slice();
+		done = done || (asks && side->is_done(side));
+	}
+	if (!done)
+		await_done(side);
+}
+
+/* The mean: of some that follow each other, as the ranks share cores and one alone is as long as the scheduler's turns. */
+static double mean_us(void (*once)(struct side *side), struct side *side)
+{
+	MPI_Barrier(MPI_COMM_WORLD);
+	uint64_t began = now_ns();
+	for (int i = 0; i < options.count; i++)
+		once(side);
+	double mine = (double)(now_ns() - began) * 1e-3 / options.count, slowest;
+	MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+	return slowest;
+}
+
+struct overlap {
+	double pure_us, compute_us, total_us, share; /* of the time for an allreduce that is hidden, as osu_iallreduce has it */
 };
 
-/* All ranks stop after the same number of allreduces, which rank 0's clock decides in the vector's place. */
-static struct work compute(struct side *side)
+/* Computing that takes all ranks together as long as factor times an allreduce alone. */
+static struct overlap overlap_of(struct side *side, bool asking)
 {
-	double sums[3] = {0, 0, 0}, mine[3];
-	int more = 1, round = 0;
+	struct overlap found = {.pure_us = mean_us(pure, side)};
+	num_slices = 64;
+	double each_us = mean_us(computed_alone, side) / num_slices;
+	asks = asking;
+	num_slices = (int)(options.factor * found.pure_us / each_us) + 1;
+	found.compute_us = mean_us(computed_alone, side);
+	found.total_us = mean_us(overlapped, side);
+	found.share = 1 - (found.total_us - found.compute_us) / found.pure_us;
+	return found;
+}
+
+/* ---- as much computing as there is time for ---- */
+
+struct work {
+	double slices, cpu_slices; /* a second, of all ranks together: of time, and of their processors' time */
+	double rounds;		   /* allreduces a second */
+};
+
+/* Begins an allreduce whenever period_s has passed and the last one is there. All ranks end after the same one: the first in which any
+ * of them found the time over. */
+static struct work compute(struct side *side, double period_s, double seconds)
+{
+	double mine[2], sums[2];
+	bool none = side->begin == none_begin, under_way = false, over = false;
+	int round = 0;
 	MPI_Barrier(MPI_COMM_WORLD);
 	uint64_t began = now_ns(), slices = 0;
 	double cpu = cpu_s();
-	for (; more; round++) {
-		int last = (double)(now_ns() - began) * 1e-9 > options.seconds;
-		if (side->begin != none_begin) {
-			side->in[0] = (float)last;
+	while (!over) {
+		double passed = (double)(now_ns() - began) * 1e-9;
+		if (!none && !under_way && passed >= round * period_s) {
+			side->in[0] = (float)(passed > seconds);
 			side->begin(side);
+			under_way = true;
+			round++;
 		}
-		do {
-			slice();
-			slices++;
-		} while (side->begin != none_begin && !side->is_done(side));
-		more = side->begin == none_begin ? !last : side->out[0] == 0.0f;
+		slice();
+		slices++;
+		if (under_way && side->is_done(side)) {
+			under_way = false;
+			over = side->out[0] != 0.0f;
+		}
+		over |= none && passed > seconds;
 	}
 	double wall = (double)(now_ns() - began) * 1e-9;
 	mine[0] = (double)slices / wall;
 	mine[1] = (double)slices / (cpu_s() - cpu);
-	mine[2] = round / wall;
-	MPI_Allreduce(mine, sums, 3, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-	return (struct work){sums[0], sums[1], sums[2] / num_ranks};
+	MPI_Allreduce(mine, sums, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+	return (struct work){sums[0], sums[1], round / wall};
+}
+
+struct kept {
+	double wall, cpu, per_s;
+};
+
+/* Beside computing without any: before and after, for machines change their pace. */
+static struct kept kept_of(struct side *side, double period_s)
+{
+	struct side none = {.name = "none", .begin = none_begin};
+	struct work before = compute(&none, 0, options.seconds / 2), with = compute(side, period_s, options.seconds),
+		    after = compute(&none, 0, options.seconds / 2);
+	return (struct kept){2 * with.slices / (before.slices + after.slices), 2 * with.cpu_slices / (before.cpu_slices + after.cpu_slices),
+			     with.rounds};
 }
 
 static void compare(const struct side *urom, const struct side *mpi)
@@ -284,7 +394,8 @@ static void parse(int argc, char **argv)
 {
 	static const struct option names[] = {
 		{"bytes", required_argument, NULL, 'b'}, {"message", required_argument, NULL, 'm'}, {"count", required_argument, NULL, 'c'},
-		{"seconds", required_argument, NULL, 's'}, {NULL, 0, NULL, 0},
+		{"seconds", required_argument, NULL, 's'}, {"rate", required_argument, NULL, 'r'}, {"factor", required_argument, NULL, 'f'},
+		{"algorithm", required_argument, NULL, 'a'}, {NULL, 0, NULL, 0},
 	};
 	for (int flag; (flag = getopt_long(argc, argv, "", names, NULL)) != -1;) {
 		if (flag == 'b')
@@ -295,16 +406,40 @@ static void parse(int argc, char **argv)
 			options.count = atoi(optarg);
 		else if (flag == 's')
 			options.seconds = atof(optarg);
+		else if (flag == 'r')
+			options.rate = atof(optarg);
+		else if (flag == 'f')
+			options.factor = atof(optarg);
+		else if (flag == 'a')
+			options.algorithm = (enum urom_allreduce_algorithm)atoi(optarg); /* as in urom_allreduce.h: 1 tree, 2 ring, 3 direct */
 		else
 			exit(1);
 	}
 }
 
+static void print_kept(const char *name, struct side *urom, struct side *mpi, double period_s)
+{
+	struct kept ours = kept_of(urom, period_s), theirs = kept_of(mpi, period_s);
+	if (rank == 0)
+		printf(", \"%s\": {\"urom\": {\"wall\": %.3f, \"cpu\": %.3f, \"per_s\": %.1f}, \"mpi\": {\"wall\": %.3f, \"cpu\": %.3f, "
+		       "\"per_s\": %.1f}}",
+		       name, ours.wall, ours.cpu, ours.per_s, theirs.wall, theirs.cpu, theirs.per_s);
+}
+
+static void print_overlap(const char *name, struct side *urom, struct side *mpi, bool asking)
+{
+	struct overlap ours = overlap_of(urom, asking), theirs = overlap_of(mpi, asking);
+	if (rank == 0)
+		printf(", \"%s\": {\"urom\": {\"pure_us\": %.0f, \"compute_us\": %.0f, \"total_us\": %.0f, \"share\": %.3f}, \"mpi\": {\"pure_us\": %.0f, "
+		       "\"compute_us\": %.0f, \"total_us\": %.0f, \"share\": %.3f}}",
+		       name, ours.pure_us, ours.compute_us, ours.total_us, ours.share, theirs.pure_us, theirs.compute_us, theirs.total_us,
+		       theirs.share);
+}
+
 int main(int argc, char **argv)
 {
-	struct side urom = {.name = "urom", .begin = urom_begin, .is_done = urom_is_done};
-	struct side mpi = {.name = "mpi", .begin = mpi_begin, .is_done = mpi_is_done};
-	struct side none = {.name = "none", .begin = none_begin};
+	struct side urom = {.name = "urom", .begin = urom_begin, .is_done = urom_is_done, .rest = urom_rest};
+	struct side mpi = {.name = "mpi", .begin = mpi_begin, .is_done = mpi_is_done, .rest = mpi_rest};
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
@@ -312,16 +447,21 @@ int main(int argc, char **argv)
 	open_worker();
 	prepare(&urom);
 	prepare(&mpi);
-	double urom_us = median_us(&urom), mpi_us = median_us(&mpi);
+	pure(&urom);
+	double urom_us = median_us(pure, &urom), mpi_us = median_us(pure, &mpi);
 	compare(&urom, &mpi);
-	struct work alone = compute(&none), with_urom = compute(&urom), with_mpi = compute(&mpi);
 	if (rank == 0)
-		printf("{\"ranks\": %d, \"bytes\": %zu, \"message\": %zu, \"urom_us\": %.0f, \"mpi_us\": %.0f, "
-		       "\"urom_cpu_share\": %.3f, \"mpi_cpu_share\": %.3f, \"urom_wall_share\": %.3f, \"mpi_wall_share\": %.3f, "
-		       "\"urom_per_s\": %.0f, \"mpi_per_s\": %.0f}\n",
-		       num_ranks, options.bytes, options.message, urom_us, mpi_us, with_urom.per_cpu_s / alone.per_cpu_s,
-		       with_mpi.per_cpu_s / alone.per_cpu_s, with_urom.per_s / alone.per_s, with_mpi.per_s / alone.per_s,
-		       with_urom.allreduces_per_s, with_mpi.allreduces_per_s);
+		printf("{\"ranks\": %d, \"bytes\": %zu, \"message\": %zu, \"way\": \"%s\", \"rate\": %.1f, \"factor\": %.1f, \"urom_us\": %.0f, "
+		       "\"mpi_us\": %.0f",
+		       num_ranks, options.bytes, options.message,
+		       urom_allreduce_comm_get_way(comm) == UROM_ALLREDUCE_BY_MEMORY ? "memory" : "commands", options.rate, options.factor,
+		       urom_us, mpi_us);
+	print_kept("without_pause", &urom, &mpi, 0);
+	print_kept("at_rate", &urom, &mpi, 1 / options.rate);
+	print_overlap("overlap_asking", &urom, &mpi, true);
+	print_overlap("overlap", &urom, &mpi, false);
+	if (rank == 0)
+		printf("}\n");
 	close_worker();
 	MPI_Finalize();
 	return 0;
