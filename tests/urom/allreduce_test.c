@@ -9,144 +9,30 @@
 
 #include <cmocka.h>
 
-#include "support/urom_ranks.h"
-#include "urom_allreduce.h"
-
-#define PLUGIN "worker_allreduce"
-#define BIG 65536 /* bytes of a message, where it matters */
-
-/* Its line is the status of the process. */
-#define EXPECT(condition)                                                                                                                  \
-	do {                                                                                                                               \
-		if (!(condition)) {                                                                                                        \
-			fprintf(stderr, "rank %u, line %d: %s\n", rank->index, __LINE__, #condition);                                      \
-			return 1;                                                                                                          \
-		}                                                                                                                          \
-	} while (0)
-
-/* ---- vectors ---- */
-
-static size_t element_of(enum urom_allreduce_type type)
-{
-	return type == UROM_ALLREDUCE_FLOAT || type == UROM_ALLREDUCE_INT32 ? 4 : 8;
-}
-
-/* Whole numbers, small for floats: so the order of a sum does not matter; large for integers: so sums wrap around. */
-static int64_t value_of(uint32_t rank, size_t i, enum urom_allreduce_type type)
-{
-	uint64_t mixed = (i + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ (rank + 1) * UINT64_C(0xc2b2ae3d27d4eb4f);
-	mixed ^= mixed >> 29;
-	if (type == UROM_ALLREDUCE_INT64)
-		return (int64_t)mixed;
-	return type == UROM_ALLREDUCE_INT32 ? (int32_t)mixed : (int64_t)(mixed % 20001) - 10000;
-}
-
-static void put(void *vector, size_t i, enum urom_allreduce_type type, int64_t value)
-{
-	switch (type) {
-	case UROM_ALLREDUCE_FLOAT:
-		((float *)vector)[i] = (float)value;
-		break;
-	case UROM_ALLREDUCE_DOUBLE:
-		((double *)vector)[i] = (double)value;
-		break;
-	case UROM_ALLREDUCE_INT32:
-		((int32_t *)vector)[i] = (int32_t)value;
-		break;
-	case UROM_ALLREDUCE_INT64:
-		((int64_t *)vector)[i] = value;
-	}
-}
-
-static int64_t expected(uint32_t num, size_t i, enum urom_allreduce_type type, enum urom_allreduce_op op)
-{
-	int64_t result = value_of(0, i, type);
-	for (uint32_t rank = 1; rank < num; rank++) {
-		int64_t value = value_of(rank, i, type);
-		if (op == UROM_ALLREDUCE_SUM)
-			result = (int64_t)((uint64_t)result + (uint64_t)value);
-		else if (op == UROM_ALLREDUCE_MIN ? value < result : value > result)
-			result = value;
-	}
-	return type == UROM_ALLREDUCE_INT32 ? (int32_t)(uint32_t)(uint64_t)result : result;
-}
-
-/* ---- one allreduce ---- */
-
-struct run {
-	struct urom_allreduce_args args;
-	uint8_t *vector;
-	int done;
-	doca_error_t result;
-};
-
-static void finished(doca_error_t result, union doca_data cookie)
-{
-	struct run *run = (struct run *)cookie.ptr;
-	run->done++;
-	run->result = result;
-}
-
-static void fill(struct run *run, uint32_t rank, uint64_t tag, size_t count, enum urom_allreduce_type type, enum urom_allreduce_op op,
-		 enum urom_allreduce_algorithm algorithm)
-{
-	size_t size = count * element_of(type);
-	run->vector = (uint8_t *)malloc(2 * size);
-	for (size_t i = 0; i < count; i++)
-		put(run->vector, i, type, value_of(rank, i, type));
-	memset(run->vector + size, 0xee, size);
-	run->args = (struct urom_allreduce_args){tag, run->vector, run->vector + size, count, type, op, algorithm};
-	run->done = 0;
-}
-
-static doca_error_t begin(struct urom_allreduce_comm *comm, struct run *run)
-{
-	return urom_allreduce_task(comm, (union doca_data){.ptr = run}, &run->args, finished);
-}
-
-/* Its result is the plain loop's, and what was sent is as it was. */
-static bool is_right(const struct run *run, uint32_t rank, uint32_t num)
-{
-	const struct urom_allreduce_args *args = &run->args;
-	size_t size = args->count * element_of(args->type);
-	uint8_t *plain = (uint8_t *)malloc(size);
-	bool right = run->done == 1 && run->result == DOCA_SUCCESS;
-	for (size_t i = 0; i < args->count; i++)
-		put(plain, i, args->type, expected(num, i, args->type, args->op));
-	right = right && memcmp(plain, args->receive, size) == 0;
-	for (size_t i = 0; args->send != args->receive && i < args->count; i++)
-		put(plain, i, args->type, value_of(rank, i, args->type));
-	right = right && (args->send == args->receive || memcmp(plain, args->send, size) == 0);
-	free(plain);
-	if (!right)
-		fprintf(stderr, "%zu of type %d, operation %d, algorithm %d: %s\n", args->count, (int)args->type, (int)args->op,
-			(int)args->algorithm, doca_error_get_name(run->result));
-	return right;
-}
-
-static bool open_comm(struct rank *rank, struct urom_allreduce_comm **comm)
-{
-	return urom_allreduce_init(rank->plugin, 2) == DOCA_SUCCESS &&
-	       urom_allreduce_comm_create(rank->worker, rank->index, rank->num, UROM_ALLREDUCE_DEPTH, comm) == DOCA_SUCCESS;
-}
+#include "allreduce_vectors.h"
 
 /* ---- results ---- */
 
+/* Several at once, for the time that each takes is spent on waiting. */
 static int all_kinds(struct rank *rank, void *arg)
 {
 	static const size_t counts[] = {1, 3, 1021, 4999};
+	struct run runs[UROM_ALLREDUCE_INFLIGHT_MAX];
 	struct urom_allreduce_comm *comm;
-	uint64_t tag = 0;
 	(void)arg;
 	EXPECT(open_comm(rank, &comm));
-	for (size_t which = 0; which < 4 * 3 * 3 * 4; which++) {
-		struct run run;
-		fill(&run, rank->index, tag++, counts[which / 36], (enum urom_allreduce_type)(which % 4), (enum urom_allreduce_op)(which / 4 % 3),
-		     (enum urom_allreduce_algorithm)(which / 12 % 3));
-		EXPECT(begin(comm, &run) == DOCA_SUCCESS);
-		EXPECT(urom_rig_await_flag(&rank->rig, &run.done));
-		EXPECT(is_right(&run, rank->index, rank->num));
-		free(run.vector);
+	for (size_t first = 0; first < 4 * 3 * 3 * 4; first += UROM_ALLREDUCE_INFLIGHT_MAX) {
+		for (size_t i = 0; i < UROM_ALLREDUCE_INFLIGHT_MAX; i++) {
+			size_t which = first + i;
+			fill(&runs[i], rank->index, which, counts[which / 36], (enum urom_allreduce_type)(which % 4),
+			     (enum urom_allreduce_op)(which / 4 % 3), (enum urom_allreduce_algorithm)(which / 12 % 3));
+			EXPECT(begin(comm, &runs[i]) == DOCA_SUCCESS);
+		}
+		for (size_t i = 0; i < UROM_ALLREDUCE_INFLIGHT_MAX; i++) {
+			EXPECT(urom_rig_await_flag(&rank->rig, &runs[i].done));
+			EXPECT(is_right(&runs[i], rank->index, rank->num));
+			free(runs[i].vector);
+		}
 	}
 	EXPECT(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
 	return 0;
