@@ -17,7 +17,6 @@
 #include "fabric/verbs/agent.h"
 #include "fabric/verbs/device.h"
 
-#define VARIABLE "SOFTFIELD_VERBS_LISTEN"
 #define BACKLOG 1024
 #define ALIVE_IDLE_S 1 /* a machine that says nothing is asked after this, */
 #define ALIVE_TRIES 3  /* and dead after so many questions a second apart */
@@ -238,7 +237,7 @@ enum wish { WISH_DEVICE, WISH_NONE, WISH_ADDRESS, WISH_NONSENSE };
 /* HOST, HOST:PORT or "none"; an IPv6 host is in brackets. Port 0: any. */
 static enum wish wish(struct vb_addr *addr)
 {
-	const char *text = getenv(VARIABLE);
+	const char *text = getenv("SOFTFIELD_VERBS_LISTEN");
 	char with_port[SF_REACH_MAX];
 	struct vb_reach reach;
 
@@ -263,7 +262,8 @@ doca_error_t sf_verbs_net_check(void)
 
 	if (wish(&addr) != WISH_NONSENSE)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR(VARIABLE " is %s: it is to be an address of this machine, HOST or HOST:PORT in numbers, or none", getenv(VARIABLE));
+	SF_LOG_ERR("SOFTFIELD_VERBS_LISTEN is %s: it is to be an address of this machine, HOST or HOST:PORT in numbers, or none",
+		   getenv("SOFTFIELD_VERBS_LISTEN"));
 	return DOCA_ERROR_BAD_CONFIG;
 }
 
@@ -327,12 +327,12 @@ static doca_error_t home_open(struct home *home, const struct vb_domain *domain,
 	int error = serve_all(reach, domain, NULL);
 
 	if (reach->num == 0 && wanted == WISH_ADDRESS) {
-		SF_LOG_ERR("cannot listen on %s (" VARIABLE "): %s", getenv(VARIABLE), strerror(error));
+		SF_LOG_ERR("cannot listen on %s (SOFTFIELD_VERBS_LISTEN): %s", getenv("SOFTFIELD_VERBS_LISTEN"), strerror(error));
 		return DOCA_ERROR_BAD_CONFIG;
 	}
 	if (reach->num == 0)
 		SF_LOG_WARN("RDMA device %s has no address on a network where this process could listen%s%s: only processes with this "
-			    "runtime folder can connect (give an address with " VARIABLE ")",
+			    "runtime folder can connect (give an address with SOFTFIELD_VERBS_LISTEN)",
 			    domain->device->name, error != 0 ? ", " : "", error != 0 ? strerror(error) : "");
 	reach->has_token = true;
 	reach->token = *sf_verbs_agent_token();
@@ -368,7 +368,7 @@ doca_error_t sf_verbs_net_listen(const struct vb_domain *domain, uint16_t port, 
 	int error;
 
 	if (wanted == WISH_NONE) {
-		SF_LOG_ERR("port %u of RDMA device %s cannot be listened to: " VARIABLE " is none", port, domain->device->name);
+		SF_LOG_ERR("port %u of RDMA device %s cannot be listened to: SOFTFIELD_VERBS_LISTEN is none", port, domain->device->name);
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	for (uint32_t i = 0; i < reach.num; i++)
