@@ -274,7 +274,10 @@ static doca_error_t rdmo_open(struct urom_worker_ctx *ctx)
 	LIST_INIT(&rdmo->clients);
 	LIST_INIT(&rdmo->left);
 	ucs_list_head_init(&rdmo->answers);
-	doca_error_t result = ucx_side_open(&rdmo->ucx, UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_AMO64);
+	/* By the protocols that are UCX's default since 1.16, what is emulated (puts and atomics over TCP) was seen not to end. */
+	const struct ucx_side_setting setting = {"PROTO_ENABLE", "n"};
+	doca_error_t result =
+		ucx_side_open_with(&rdmo->ucx, UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_AMO64, &setting, 1);
 	if (result != DOCA_SUCCESS) {
 		free(rdmo);
 		return result;
