@@ -36,6 +36,7 @@ static int host(void)
 		if (worker != NULL)
 			(void)urom_rig_stop_worker(&rig, worker);
 	}
+	urom_rig_close(&rig);
 	printf("host: %s\n", doca_error_get_name(result));
 	return result == DOCA_SUCCESS ? 0 : 1;
 }
@@ -135,8 +136,8 @@ static void a_folder_that_cannot_be_made(void **state)
 			      "cannot make the runtime folder", "set SOFTFIELD_RUNTIME to a folder of your own", "");
 }
 
-/* Whoever has started needs no more room: and a program needs none. */
-static void a_folder_that_becomes_read_only_later(void **state)
+/* Whoever has started needs no more room; and a program, which sees the folder read-only, needs none. */
+static void a_folder_that_fills_up_later(void **state)
 {
 	struct program program;
 	char script[1024];
@@ -146,8 +147,10 @@ static void a_folder_that_becomes_read_only_later(void **state)
 		 "mkfifo \"$dir/said\"; \"$daemon\" --port 0 >\"$dir/said\" & daemon=$!\n"
 		 "while read -r line; do case $line in *listening*) break;; esac; done <\"$dir/said\"\n"
 		 "port=${line#*port }; echo \"localhost dpu 127.0.0.1:${port%%%%,*} d8:00.0 lo\" >\"$dir/services\"\n"
-		 "mount -o remount,ro none \"$dir\"; export DOCA_UROM_SERVICE_FILE=\"$dir/services\"\n"
-		 "\"$self\" host; status=$?; kill $daemon; wait $daemon; exit $status\n",
+		 "mkdir \"$dir/view\"; cat /dev/zero >\"$dir/rest\" 2>/dev/null\n"
+		 "mount --bind \"$dir\" \"$dir/view\" && mount -o remount,bind,ro \"$dir/view\" && ! echo >\"$dir/view/x\" || exit 99\n"
+		 "DOCA_UROM_SERVICE_FILE=\"$dir/services\" SOFTFIELD_RUNTIME=\"$dir/view\" \"$self\" host; status=$?\n"
+		 "kill $daemon; wait $daemon || exit 98; exit $status\n",
 		 (int)(strrchr(graph, '/') - graph), graph);
 	if (!run_in_namespace(&program, script))
 		skip();
@@ -306,7 +309,7 @@ int main(int argc, char **argv)
 		IN_FOLDER(a_folder_that_takes_no_file),
 		IN_FOLDER(a_read_only_folder),
 		IN_FOLDER(a_folder_that_cannot_be_made),
-		IN_FOLDER(a_folder_that_becomes_read_only_later),
+		IN_FOLDER(a_folder_that_fills_up_later),
 		IN_FOLDER(a_program_without_a_secret_on_a_read_only_folder),
 		IN_FOLDER(a_folder_of_somebody_else),
 		cmocka_unit_test_teardown(odd_names_by_flags, close_rig),
