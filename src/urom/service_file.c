@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "urom/net_devices.h"
 #include "urom/proto.h"
 
 enum field { APP_HOST, SERVICE_TYPE, DEV_HOST, DEV_PCI, NET_DEVICES, FIELDS };
@@ -164,7 +165,7 @@ static doca_error_t read_file(const char *path, char **text, size_t *len)
 {
 	FILE *file = fopen(path, "re");
 	if (file == NULL) {
-		SF_LOG_ERR("urom: cannot open the service file %s: %s", path, strerror(errno));
+		SF_LOG_ERR("urom: cannot open the service file %s, which DOCA_UROM_SERVICE_FILE names: %s", path, strerror(errno));
 		return DOCA_ERROR_NOT_FOUND;
 	}
 	*text = (char *)malloc(UROM_SERVICE_FILE_MAX + 1);
@@ -192,6 +193,12 @@ doca_error_t urom_service_look_up(const char *pci_addr, struct urom_service_entr
 	result = urom_service_file_find(text, len, path, pci_addr, is_this_host, entry);
 	free(text);
 	if (result == DOCA_ERROR_NOT_FOUND)
-		SF_LOG_ERR("urom: %s has no line for this host and the device %s", path, pci_addr);
-	return result;
+		SF_LOG_ERR("urom: %s has no line for this host and the device %s: add \"<this host> dpu <service's host> %s <network device>\"",
+			   path, pci_addr, pci_addr);
+	if (result != DOCA_SUCCESS)
+		return result;
+	char named[UROM_NET_DEVICES_MAX];
+	memcpy(named, entry->net_devices, sizeof(named));
+	urom_net_devices_for_tcp(named, "/sys", entry->net_devices, sizeof(entry->net_devices));
+	return DOCA_SUCCESS;
 }

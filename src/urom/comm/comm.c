@@ -45,6 +45,12 @@ static void set_unless_given(ucp_config_t *config, const char *name, const char 
 		(void)ucp_config_modify(config, name, value);
 }
 
+static const char *said_or(const char *variable, const char *otherwise)
+{
+	const char *value = getenv(variable);
+	return value != NULL ? value : otherwise != NULL ? otherwise : "all";
+}
+
 static doca_error_t open_context(struct sf_comm *comm)
 {
 	const ucp_params_t params = {
@@ -62,8 +68,8 @@ static doca_error_t open_context(struct sf_comm *comm)
 		ucp_config_release(config);
 	}
 	if (status != UCS_OK)
-		SF_LOG_ERR("urom: UCX cannot be started: %s (net devices: %s)", ucs_status_string(status),
-			   comm->options.net_devices != NULL ? comm->options.net_devices : "all");
+		SF_LOG_ERR("urom: UCX cannot be started: %s (UCX_NET_DEVICES, or the service file's last field: %s; UCX_TLS: %s)",
+			   ucs_status_string(status), said_or("UCX_NET_DEVICES", comm->options.net_devices), said_or("UCX_TLS", "tcp"));
 	return comm_error(status);
 }
 

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "urom/net_devices.h"
+
+#include <dirent.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+
+#define NAME_MAX_BYTES 64
+
+static void add(const char *name, char *out, size_t room)
+{
+	size_t len = strlen(out);
+	if (len + 1 + strlen(name) < room)
+		snprintf(out + len, room - len, "%s%s", len == 0 ? "" : ",", name);
+	else
+		SF_LOG_WARN("urom: the network device %s is one too many", name);
+}
+
+/* The interfaces of an RDMA device's function. */
+static void add_interfaces(const char *device, const char *sys, char *out, size_t room)
+{
+	char path[512];
+	if (snprintf(path, sizeof(path), "%s/class/infiniband/%s/device/net", sys, device) >= (int)sizeof(path))
+		return;
+	DIR *dir = opendir(path);
+	if (dir == NULL)
+		return;
+	for (const struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+		if (entry->d_name[0] != '.')
+			add(entry->d_name, out, room);
+	}
+	closedir(dir);
+}
+
+static void take(char *name, const char *sys, char *out, size_t room)
+{
+	char *colon = strchr(name, ':');
+	if (colon == NULL || if_nametoindex(name) != 0) { /* an interface may have an alias, eth0:1 */
+		add(name, out, room);
+		return;
+	}
+	*colon = '\0';
+	if (strchr(name, '/') == NULL && name[0] != '.' && name[0] != '\0')
+		add_interfaces(name, sys, out, room);
+}
+
+void urom_net_devices_for_tcp(const char *list, const char *sys, char *out, size_t room)
+{
+	const char *at = list;
+	out[0] = '\0';
+	while (*at != '\0') {
+		char name[NAME_MAX_BYTES];
+		size_t len = strcspn(at, ",");
+		if (len >= sizeof(name)) {
+			SF_LOG_WARN("urom: %.32s... is no network device", at);
+		} else if (len != 0) {
+			memcpy(name, at, len);
+			name[len] = '\0';
+			take(name, sys, out, room);
+		}
+		at += len + (at[len] == ',');
+	}
+	if (out[0] != '\0')
+		return;
+	snprintf(out, room, "all");
+	SF_LOG_INFO("urom: none of the service file's network devices %s carries TCP here: UCX chooses", list);
+}
