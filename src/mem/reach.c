@@ -18,6 +18,8 @@ void sf_reach_cache_init(struct sf_reach_cache *cache, const struct doca_dev *de
 {
 	memset(cache, 0, sizeof(*cache));
 	cache->dev = dev;
+	for (uint32_t i = 0; i < SF_REACH_SLOTS; i++)
+		cache->slot[i].id = SF_REACH_NONE;
 }
 
 doca_error_t sf_reach_find(struct sf_reach_cache *cache, struct doca_mmap *mmap, const struct sf_reach **reach)

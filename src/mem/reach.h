@@ -18,8 +18,10 @@
 #define SF_REACH_LIST_MAX 64		     /* bufs of a list */
 #define SF_REACH_LEN_MAX (UINT64_C(1) << 31) /* bytes of a list: what one operation of the fabric can carry */
 
+#define SF_REACH_NONE UINT64_MAX /* no memory map's sf_mmap_id, and not that of a stopped one either */
+
 struct sf_reach {
-	uint64_t id; /* sf_mmap_id of the memory map, or 0 */
+	uint64_t id; /* sf_mmap_id of the memory map, or SF_REACH_NONE */
 	uintptr_t addr;
 	size_t len;
 	struct sf_region *region; /* imported memory; NULL: this process's own, for plain loads and stores */
@@ -43,7 +45,7 @@ static inline doca_error_t sf_reach_get(struct sf_reach_cache *cache, struct doc
 	uint64_t id = sf_mmap_id(mmap);
 	const struct sf_reach *slot = &cache->slot[id % SF_REACH_SLOTS];
 
-	if (__builtin_expect(slot->id != id || id == 0, 0))
+	if (__builtin_expect(slot->id != id, 0))
 		return sf_reach_find(cache, mmap, reach);
 	*reach = slot;
 	return DOCA_SUCCESS;
@@ -55,7 +57,22 @@ static inline const struct sf_reach *sf_reach_known(const struct sf_reach_cache 
 	uint64_t id = sf_mmap_id(mmap);
 	const struct sf_reach *slot = &cache->slot[id % SF_REACH_SLOTS];
 
-	return slot->id == id && id != 0 ? slot : NULL;
+	return slot->id == id ? slot : NULL;
+}
+
+/* The same for who has met memory maps before: *last is where the last one was found, any slot at first. That is tried without being
+ * looked for, so that what follows from it need not wait. */
+static inline const struct sf_reach *sf_reach_known_by(const struct sf_reach_cache *cache, const struct sf_reach **last,
+						       const struct doca_mmap *mmap)
+{
+	if (__builtin_expect((*last)->id == sf_mmap_id(mmap), 1))
+		return *last;
+
+	const struct sf_reach *slot = sf_reach_known(cache, mmap);
+
+	if (slot != NULL)
+		*last = slot;
+	return slot;
 }
 
 static inline bool sf_reach_contains(const struct sf_reach *reach, const void *addr, size_t len)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reads, writes and atomics that end inside their submit: the peer's memory is mapped here, so all there is to them is a few checks
- * and the bytes. What is out of the ordinary, or wrong, is left to request.c. Nothing of a task changes but its results.
+ * and the bytes. What is out of the ordinary, or wrong, is left to submit.c. Nothing of a task changes but its results.
  *
  * The order stays that of submission: a task is done here only when nothing of its connection is under way or waits, and those that
  * were done are told of before anything that the fabric reports.
@@ -53,18 +53,20 @@ uint32_t rdma_tell_at_once(struct doca_rdma *rdma)
 /* ---- doing ---- */
 
 /* Is [addr, addr + len) of a local buffer that is this process's own memory, known, and may be used so? */
-static inline bool is_local(const struct doca_rdma *rdma, const struct doca_buf *buf, const uint8_t *addr, uint64_t len, bool written)
+static inline bool is_local(const struct doca_rdma *rdma, struct rdma_request *request, const struct doca_buf *buf, const uint8_t *addr,
+			    uint64_t len, bool written)
 {
-	const struct sf_reach *reach = sf_reach_known(&rdma->reach, buf->mmap);
+	const struct sf_reach *reach = sf_reach_known_by(&rdma->reach, &request->local_reach, buf->mmap);
 	return likely(reach != NULL && buf->next == NULL && reach->region == NULL &&
 		      (written ? reach->writable : reach->readable) && sf_reach_contains(reach, addr, len));
 }
 
 /* The window that shows [addr, addr + len) of a remote buffer, if the peer's memory map gives the right; and where. */
-static inline const struct sf_window *window_of(const struct doca_rdma *rdma, const struct doca_buf *buf, const uint8_t *addr,
-						uint64_t len, uint32_t right, uint8_t **at)
+static inline const struct sf_window *window_of(const struct doca_rdma *rdma, struct rdma_request *request,
+						const struct doca_buf *buf, const uint8_t *addr, uint64_t len, uint32_t right,
+						uint8_t **at)
 {
-	const struct sf_reach *reach = sf_reach_known(&rdma->reach, buf->mmap);
+	const struct sf_reach *reach = sf_reach_known_by(&rdma->reach, &request->remote_reach, buf->mmap);
 	if (!likely(reach != NULL && reach->region != NULL && len <= (uint64_t)(buf->head + buf->len - addr) &&
 		    (reach->region->rights & right) != 0))
 		return NULL;
@@ -76,7 +78,7 @@ static inline const struct sf_window *window_of(const struct doca_rdma *rdma, co
 static inline doca_error_t finish(struct rdma_request *request, const struct sf_window *window, uint64_t len)
 {
 	if (!likely(sf_window_stands(window)))
-		return rdma_request_send_out(request);
+		return rdma_request_submit(&request->base, DOCA_TASK_SUBMIT_FLAG_FLUSH);
 	request->len = len;
 	rdma_succeeded(request);
 	return DOCA_SUCCESS;
@@ -98,54 +100,71 @@ static __attribute__((noinline)) doca_error_t read_bytes(struct rdma_request *re
 	return finish(request, window, len);
 }
 
-static inline doca_error_t write_at_once(const struct doca_rdma *rdma, struct rdma_request *request)
+/* Does the connection allow it now? */
+static inline bool may_be_at_once(const struct doca_rdma *rdma, const struct rdma_request *request, uint32_t need)
 {
+	const struct doca_rdma_connection *connection = request->connection;
+	return likely(connection != NULL && connection->rdma == rdma && connection->state == RDMA_CONNECTION_CONNECTED &&
+		      connection->num_out == 0 && connection->waiting == NULL && connection->out->state == SF_LINK_READY &&
+		      (connection->peer.permissions & need) == need);
+}
+
+doca_error_t rdma_write_submit(struct doca_task *base, uint32_t flags)
+{
+	struct rdma_request *request = (struct rdma_request *)base;
+	const struct doca_rdma *rdma = (const struct doca_rdma *)base->ctx;
 	const struct doca_buf *src = request->src, *dst = request->dst;
 	uint64_t len;
 	uint8_t *remote;
-	if (!likely(src != NULL && dst != NULL && (len = src->data_len) - 1 < SF_REACH_LEN_MAX &&
-		    is_local(rdma, src, src->data, len, false)))
-		return rdma_request_send_out(request);
-	const struct sf_window *window = window_of(rdma, dst, dst->data + dst->data_len, len, SF_RIGHT_WRITE, &remote);
+	if (!likely(may_be_at_once(rdma, request, DOCA_ACCESS_FLAG_RDMA_WRITE) && src != NULL && dst != NULL &&
+		    (len = src->data_len) - 1 < SF_REACH_LEN_MAX && is_local(rdma, request, src, src->data, len, false)))
+		return rdma_request_submit(base, flags);
+	const struct sf_window *window = window_of(rdma, request, dst, dst->data + dst->data_len, len, SF_RIGHT_WRITE, &remote);
 	if (!likely(window != NULL))
-		return rdma_request_send_out(request);
+		return rdma_request_submit(base, flags);
 	if (len != sizeof(uint64_t))
 		return write_bytes(request, window, remote, len);
 	sf_word_write(remote, src->data);
 	return finish(request, window, len);
 }
 
-static inline doca_error_t read_at_once(const struct doca_rdma *rdma, struct rdma_request *request)
+doca_error_t rdma_read_submit(struct doca_task *base, uint32_t flags)
 {
+	struct rdma_request *request = (struct rdma_request *)base;
+	const struct doca_rdma *rdma = (const struct doca_rdma *)base->ctx;
 	const struct doca_buf *src = request->src, *dst = request->dst;
 	uint64_t len;
 	uint8_t *remote;
-	if (!likely(src != NULL && dst != NULL && (len = src->data_len) - 1 < SF_REACH_LEN_MAX && len <= sf_buf_tailroom(dst) &&
-		    is_local(rdma, dst, dst->data + dst->data_len, len, true)))
-		return rdma_request_send_out(request);
-	const struct sf_window *window = window_of(rdma, src, src->data, len, SF_RIGHT_READ, &remote);
+	if (!likely(may_be_at_once(rdma, request, DOCA_ACCESS_FLAG_RDMA_READ) && src != NULL && dst != NULL &&
+		    (len = src->data_len) - 1 < SF_REACH_LEN_MAX && len <= sf_buf_tailroom(dst) &&
+		    is_local(rdma, request, dst, dst->data + dst->data_len, len, true)))
+		return rdma_request_submit(base, flags);
+	const struct sf_window *window = window_of(rdma, request, src, src->data, len, SF_RIGHT_READ, &remote);
 	if (!likely(window != NULL))
-		return rdma_request_send_out(request);
+		return rdma_request_submit(base, flags);
 	if (len != sizeof(uint64_t))
 		return read_bytes(request, window, remote, len);
 	sf_word_read(dst->data + dst->data_len, remote);
 	return finish(request, window, len);
 }
 
-static inline doca_error_t atomic_at_once(const struct doca_rdma *rdma, struct rdma_request *request, enum sf_op_kind kind)
+doca_error_t rdma_atomic_submit(struct doca_task *base, uint32_t flags)
 {
+	struct rdma_request *request = (struct rdma_request *)base;
+	const struct doca_rdma *rdma = (const struct doca_rdma *)base->ctx;
 	const struct doca_buf *dst = request->dst, *result = request->result;
 	uint64_t old = request->compare;
 	uint8_t *remote;
-	if (!likely(dst != NULL && result != NULL && (uintptr_t)dst->data % sizeof(old) == 0 &&
+	if (!likely(may_be_at_once(rdma, request, DOCA_ACCESS_FLAG_RDMA_ATOMIC) && dst != NULL && result != NULL &&
+		    (uintptr_t)dst->data % sizeof(old) == 0 &&
 		    result->head + result->len - result->data >= (ptrdiff_t)sizeof(old) &&
-		    is_local(rdma, result, result->data, sizeof(old), true)))
-		return rdma_request_send_out(request);
-	const struct sf_window *window = window_of(rdma, dst, dst->data, sizeof(old), SF_RIGHT_ATOMIC, &remote);
+		    is_local(rdma, request, result, result->data, sizeof(old), true)))
+		return rdma_request_submit(base, flags);
+	const struct sf_window *window = window_of(rdma, request, dst, dst->data, sizeof(old), SF_RIGHT_ATOMIC, &remote);
 	if (!likely(window != NULL))
-		return rdma_request_send_out(request);
+		return rdma_request_submit(base, flags);
 	uint64_t *word = (uint64_t *)(void *)remote;
-	if (kind == SF_OP_FAA)
+	if (((const struct rdma_verb *)base->cls)->kind == SF_OP_FAA)
 		old = __atomic_fetch_add(word, request->value, __ATOMIC_SEQ_CST);
 	else
 		__atomic_compare_exchange_n(word, &old, request->value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
@@ -153,33 +172,3 @@ static inline doca_error_t atomic_at_once(const struct doca_rdma *rdma, struct r
 	return finish(request, window, sizeof(old));
 }
 
-/* Is it a verb that may be done here, and does the connection allow it now? */
-static inline bool may_be_at_once(const struct doca_rdma_connection *connection, const struct rdma_verb *verb,
-				  const struct doca_rdma *rdma)
-{
-	return likely(connection != NULL && connection->rdma == rdma && connection->state == RDMA_CONNECTION_CONNECTED &&
-		      connection->num_out == 0 && connection->waiting == NULL && connection->out->state == SF_LINK_READY &&
-		      (connection->peer.permissions & verb->need) == verb->need && verb->take == NULL && !verb->immediate);
-}
-
-doca_error_t rdma_request_submit(struct doca_task *base, uint32_t flags)
-{
-	struct rdma_request *request = (struct rdma_request *)base;
-	const struct rdma_verb *verb = (const struct rdma_verb *)base->cls;
-	const struct doca_rdma *rdma = (const struct doca_rdma *)base->ctx;
-	(void)flags;
-	if (!may_be_at_once(request->connection, verb, rdma))
-		return rdma_request_send_out(request);
-	switch (verb->kind) {
-	case SF_OP_WRITE:
-		return write_at_once(rdma, request);
-	case SF_OP_READ:
-		return read_at_once(rdma, request);
-	case SF_OP_CAS:
-	case SF_OP_FAA:
-		return atomic_at_once(rdma, request, verb->kind);
-	case SF_OP_SEND:
-		break;
-	}
-	return rdma_request_send_out(request);
-}

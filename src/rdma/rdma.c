@@ -202,14 +202,14 @@ static void drain_retry_timer(struct doca_rdma *rdma)
 	rdma->retry_set = false;
 }
 
-/* Is there more for a progress call than what succeeded at once and what the fabric reports? */
+/* Is there more for a progress call than what succeeded at once and what the fabric reports? Hardly ever: so one branch for all. */
 static inline bool has_more(const struct doca_rdma *rdma)
 {
-	return rdma->ended != NULL || rdma->changing.first != NULL || rdma->calls != NULL || rdma->waiting != NULL ||
-	       rdma->gpu != NULL || rdma->retry_set || rdma->one.due || rdma->fatal;
+	uintptr_t any = (uintptr_t)rdma->ended | (uintptr_t)rdma->changing.first | (uintptr_t)rdma->calls | (uintptr_t)rdma->waiting;
+	return __builtin_expect((any | rdma->retry_set | rdma->one.due | rdma->fatal) != 0, 0);
 }
 
-static __attribute__((noinline)) bool progress_before(struct doca_rdma *rdma)
+static bool progress_before(struct doca_rdma *rdma)
 {
 	bool moved = false;
 	if (rdma->ended != NULL) /* before the poll: what was decided then is older than what it reports */
@@ -240,24 +240,33 @@ static __attribute__((noinline)) bool progress_after(struct doca_rdma *rdma)
 	return moved;
 }
 
+static __attribute__((noinline)) bool progress_all(struct doca_rdma *rdma)
+{
+	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
+	bool moved = progress_before(rdma);
+	moved |= rdma->gpu != NULL ? rdma_gpu_poll(rdma->gpu) : sf_port_poll(rdma->port, RDMA_POLL_BUDGET) != 0;
+	moved |= progress_after(rdma);
+	return moved;
+}
+
 static bool rdma_progress(struct doca_ctx *ctx)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
-	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
-	uint32_t ran = 0, polled = 0;
-	bool moved = false;
+	uint32_t ran = 0;
+	if (__builtin_expect(rdma->gpu != NULL, 0))
+		return progress_all(rdma);
 	while (rdma->at_once != NULL && ran < RDMA_POLL_BUDGET)
 		ran += rdma_tell_at_once(rdma);
-	bool more = __builtin_expect(has_more(rdma), 0);
-	if (more)
-		moved = progress_before(rdma);
-	if (__builtin_expect(rdma->gpu != NULL, 0))
-		moved |= rdma_gpu_poll(rdma->gpu);
-	else
-		polled = sf_port_poll(rdma->port, RDMA_POLL_BUDGET);
-	if (more || (polled != 0 && has_more(rdma)))
-		moved |= progress_after(rdma);
-	return moved || ran + polled != 0;
+	if (has_more(rdma))
+		return progress_all(rdma) || ran != 0;
+	/* Who was told of tasks comes back, and so the fabric may wait; but not for ever. */
+	if (ran != 0 && rdma->not_polled++ < RDMA_NOT_POLLED_MAX)
+		return true;
+	rdma->not_polled = 0;
+	uint32_t polled = sf_port_poll(rdma->port, RDMA_POLL_BUDGET);
+	if (polled != 0 && has_more(rdma))
+		(void)progress_after(rdma);
+	return ran + polled != 0;
 }
 
 static bool rdma_arm(struct doca_ctx *ctx)

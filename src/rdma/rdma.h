@@ -8,8 +8,9 @@
  *   gpu*.c         the data path on a GPU (gpu.h)
  *   cm.c           connecting by address              cm_listen.c    ports that are listened to, and who calls there
  *   cm_wire.c      what travels with a call           addr.c         addresses
- *   request.c      tasks that go out by a connection  receive.c      receives
- *   at_once.c      those that end inside their submit
+ *   request.c      tasks that go out by a connection  operands.c     what they name
+ *   submit.c       how they go out                    at_once.c      those that end inside their submit
+ *   receive.c      receives
  *   task_X.c       the public face of one task type   bridge.c       connecting by a program's own rdma_cm_id
  *   one_connection.c  an instance as DOCA 2.5 has it
  *
@@ -71,20 +72,21 @@ enum rdma_connection_state {
 };
 
 struct doca_rdma_connection {
+	/* What each task looks at. */
 	struct doca_rdma *rdma;
 	uint32_t id; /* its slot */
 	enum rdma_connection_state state;
-	doca_error_t lost_by; /* what became of the peer, once LOST; or SUCCESS */
+	struct sf_link *out;			  /* ours to the peer, or NULL */
+	struct doca_task *waiting, *waiting_last; /* by next */
+	uint32_t num_out;			  /* tasks that the link has */
+	doca_error_t lost_by;			  /* what became of the peer, once LOST; or SUCCESS */
+	struct rdma_descriptor peer;		  /* CONNECTED and later */
 	union doca_data user_data;
 	uint8_t token[RDMA_TOKEN_SIZE];
 	uint8_t descriptor[RDMA_DESCRIPTOR_MAX];  /* the program's to read */
-	struct rdma_descriptor peer;		  /* CONNECTED and later */
-	struct sf_link *out;			  /* ours to the peer, or NULL */
 	struct sf_link *in;			  /* the peer's to us, or NULL */
 	uint8_t in_token[RDMA_TOKEN_SIZE];	  /* whose link in is */
-	struct doca_task *waiting, *waiting_last; /* by next */
 	struct doca_rdma_connection *next_waiting; /* of those with tasks that wait */
-	uint32_t num_out;			  /* tasks that the link has */
 	uint64_t not_ready_since;		  /* the first waiting task has no receive since then, ns; or 0 */
 	/* by address */
 	bool by_addr;
@@ -152,6 +154,7 @@ struct doca_rdma {
 	struct rdma_guest *guests;
 	uint32_t num_guests;
 	bool telling; /* rdma_cm_progress is on the stack */
+	uint32_t not_polled; /* progress calls in a row that left the port alone */
 	struct doca_task *at_once, *at_once_last; /* succeeded inside their submits, to be told by progress; by next */
 	struct doca_rdma_connection *waiting, **waiting_end; /* connections with tasks that wait; by next_waiting */
 	struct doca_task *ended, *ended_last; /* decided outside a poll, told by progress */
@@ -168,6 +171,7 @@ struct rdma_request {
 	const struct doca_buf *src;
 	struct doca_buf *dst; /* an atomic's remote operand too */
 	struct doca_buf *result;
+	const struct sf_reach *local_reach, *remote_reach; /* for sf_reach_known_by */
 	const struct doca_sync_event_remote_net *event; /* the remote operand of tasks of sync events */
 	doca_be32_t immediate;
 	uint64_t compare, value;
@@ -273,14 +277,15 @@ struct rdma_verb {
 	void (*settle)(struct rdma_request *request);
 };
 
-/* Local operands, for take: the pieces of a list into iov and len; 8 bytes for the value before an atomic into iov. */
-doca_error_t rdma_request_take_list(struct rdma_request *request, struct sf_reach_list *list);
-doca_error_t rdma_request_take_result(struct rdma_request *request);
-/* INVALID_VALUE, logged. */
-doca_error_t rdma_request_missing(const struct rdma_request *request, const char *what);
+static inline const struct rdma_verb *rdma_verb_of(const struct rdma_request *request)
+{
+	return (const struct rdma_verb *)request->base.cls;
+}
+static inline struct doca_rdma *rdma_of(const struct rdma_request *request)
+{
+	return (struct doca_rdma *)request->base.ctx;
+}
 
-/* The submit of a task that was not done at once: by the fabric, or with an error that says what is wrong. */
-doca_error_t rdma_request_send_out(struct rdma_request *request);
 /* For the *_allocate_init: the base and the connection are set, all else is 0. */
 doca_error_t rdma_request_alloc(struct doca_rdma *rdma, enum rdma_pool pool, struct doca_rdma_connection *connection,
 				union doca_data user_data, const void *place, struct rdma_request **request);
@@ -290,11 +295,27 @@ doca_error_t rdma_pool_configure(struct doca_rdma *rdma, enum rdma_pool pool, co
 
 /* A success: what it changes in the buffers. */
 void rdma_request_settle(struct rdma_request *request);
-
-/* Tries what waits; true when something moved. */
-bool rdma_requests_pump(struct doca_rdma *rdma);
 /* The task ends with status from the next progress call. */
 void rdma_end_later(struct doca_rdma *rdma, struct doca_task *task, doca_error_t status);
+
+/* ---- operands.c ---- */
+
+/* Fills op's region and address, iov and len. What is wrong is logged. */
+doca_error_t rdma_request_take_apart(struct rdma_request *request);
+/* The local operand. */
+const struct doca_buf *rdma_request_local(const struct rdma_request *request);
+/* Local operands, for take: the pieces of a list into iov and len; 8 bytes for the value before an atomic into iov. */
+doca_error_t rdma_request_take_list(struct rdma_request *request, struct sf_reach_list *list);
+doca_error_t rdma_request_take_result(struct rdma_request *request);
+/* INVALID_VALUE, logged. */
+doca_error_t rdma_request_missing(const struct rdma_request *request, const char *what);
+
+/* ---- submit.c ---- */
+
+/* cls.submit: by the fabric, or with an error that says what is wrong. */
+doca_error_t rdma_request_submit(struct doca_task *base, uint32_t flags);
+/* Tries what waits; true when something moved. */
+bool rdma_requests_pump(struct doca_rdma *rdma);
 
 /* ---- receive.c ---- */
 
@@ -303,8 +324,10 @@ bool rdma_header_read(const struct sf_recv *recv, enum doca_rdma_opcode *opcode,
 
 /* ---- at_once.c ---- */
 
-/* cls.submit of every verb. */
-doca_error_t rdma_request_submit(struct doca_task *base, uint32_t flags);
+/* cls.submit of the verbs that may end there. */
+doca_error_t rdma_write_submit(struct doca_task *base, uint32_t flags);
+doca_error_t rdma_read_submit(struct doca_task *base, uint32_t flags);
+doca_error_t rdma_atomic_submit(struct doca_task *base, uint32_t flags);
 /* The task has succeeded; nothing of its connection is under way, nor waits. */
 void rdma_succeeded(struct rdma_request *request);
 /* Runs the callbacks of those, and returns how many. Before any other task of their connections is told of; it may be inside a

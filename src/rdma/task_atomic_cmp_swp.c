@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The compare and swap task's public face. What it does is in request.c. */
+/* The compare and swap task's public face. What it does is in submit.c. */
 #include "rdma/rdma.h"
 
 struct doca_rdma_task_atomic_cmp_swp {
@@ -9,7 +9,7 @@ struct doca_rdma_task_atomic_cmp_swp {
 static const struct rdma_verb verb = {
 	.cls = {.name = "rdma compare and swap",
 		.size = sizeof(struct doca_rdma_task_atomic_cmp_swp),
-		.submit = rdma_request_submit},
+		.submit = rdma_atomic_submit},
 	.kind = SF_OP_CAS,
 	.immediate = false,
 	.need = DOCA_ACCESS_FLAG_RDMA_ATOMIC,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The fetch and add task's public face. What it does is in request.c. */
+/* The fetch and add task's public face. What it does is in submit.c. */
 #include "rdma/rdma.h"
 
 struct doca_rdma_task_atomic_fetch_add {
@@ -9,7 +9,7 @@ struct doca_rdma_task_atomic_fetch_add {
 static const struct rdma_verb verb = {
 	.cls = {.name = "rdma fetch and add",
 		.size = sizeof(struct doca_rdma_task_atomic_fetch_add),
-		.submit = rdma_request_submit},
+		.submit = rdma_atomic_submit},
 	.kind = SF_OP_FAA,
 	.immediate = false,
 	.need = DOCA_ACCESS_FLAG_RDMA_ATOMIC,

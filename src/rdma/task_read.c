@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The read task's public face. What it does is in request.c. */
+/* The read task's public face. What it does is in submit.c. */
 #include "rdma/rdma.h"
 
 struct doca_rdma_task_read {
@@ -7,7 +7,7 @@ struct doca_rdma_task_read {
 };
 
 static const struct rdma_verb verb = {
-	.cls = {.name = "rdma read", .size = sizeof(struct doca_rdma_task_read), .submit = rdma_request_submit},
+	.cls = {.name = "rdma read", .size = sizeof(struct doca_rdma_task_read), .submit = rdma_read_submit},
 	.kind = SF_OP_READ,
 	.immediate = false,
 	.need = DOCA_ACCESS_FLAG_RDMA_READ,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The send task's public face. What it does is in request.c. */
+/* The send task's public face. What it does is in submit.c. */
 #include "rdma/rdma.h"
 
 struct doca_rdma_task_send {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The write task's public face. What it does is in request.c. */
+/* The write task's public face. What it does is in submit.c. */
 #include "rdma/rdma.h"
 
 struct doca_rdma_task_write {
@@ -7,7 +7,7 @@ struct doca_rdma_task_write {
 };
 
 static const struct rdma_verb verb = {
-	.cls = {.name = "rdma write", .size = sizeof(struct doca_rdma_task_write), .submit = rdma_request_submit},
+	.cls = {.name = "rdma write", .size = sizeof(struct doca_rdma_task_write), .submit = rdma_write_submit},
 	.kind = SF_OP_WRITE,
 	.immediate = false,
 	.need = DOCA_ACCESS_FLAG_RDMA_WRITE,

@@ -209,7 +209,7 @@ struct victim {
 	struct doca_mmap *honest_remote;
 	uint8_t *honest_memory;
 	struct doca_buf *here, *there, *back, *from, *into[RECEIVES];
-	uint32_t honest_rounds, submitted, honest_pending, num_received, all_received;
+	uint32_t honest_rounds, submitted, honest_pending, seen, num_received, all_received; /* seen of the rig's ended tasks */
 	uint64_t seed;
 };
 
@@ -299,7 +299,6 @@ static void honest_open(void)
 static void honest_step(void)
 {
 	struct rdma_rig *rig = &victim.rig;
-	static uint32_t good_before;
 
 	if (victim.honest_pending == 0) {
 		memset(victim.own.memory + 16, (int)(victim.honest_rounds + 1) & 0xff, LARGE);
@@ -309,10 +308,10 @@ static void honest_step(void)
 		OK(rig_read(rig, victim.to_honest, victim.from, victim.back, UINT64_MAX));
 		victim.honest_pending = 2;
 	}
-	for (; good_before != rig->num_ended; good_before++) {
-		if (rig->order[good_before % RIG_LOG] != UINT64_MAX)
+	for (; victim.seen != rig->num_ended; victim.seen++) {
+		if (rig->order[victim.seen % RIG_LOG] != UINT64_MAX)
 			continue;
-		CHECK(rig->statuses[good_before % RIG_LOG] == DOCA_SUCCESS);
+		CHECK(rig->statuses[victim.seen % RIG_LOG] == DOCA_SUCCESS);
 		if (--victim.honest_pending == 0) {
 			CHECK(memcmp(victim.own.memory + LARGE + 100, victim.own.memory + 16, LARGE) == 0);
 			victim.honest_rounds++;
@@ -391,6 +390,7 @@ static void honest_close(void)
 
 	rdma_rig_stop(rig);
 	victim.honest_pending = 0;
+	victim.seen = rig->num_ended; /* what ended since the last step is of no pair of the next run */
 	rig_put(victim.here);
 	rig_put(victim.there);
 	rig_put(victim.back);

@@ -25,7 +25,9 @@ struct shm_rx {
 	_Atomic uint64_t *consumed;
 };
 
-#define SHM_CREDIT_LINES (SHM_RING_LINES / 4) /* read lines are given back in such portions, or when the ring is empty */
+#define SHM_CREDIT_LINES (SHM_RING_LINES / 4) /* read lines are given back in such portions */
+
+_Static_assert(SHM_RECORD_LINES_MAX + 1 + SHM_CREDIT_LINES <= SHM_RING_LINES, "an empty ring has room for any record");
 
 /* ThreadSanitizer cannot see that the two mappings of a ring are one memory: it is told here that what was before a
  * publication is seen after its reading. */

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a task names: its buffers, checked and put into the words of the fabric. */
+#include "base/log.h"
+#include "rdma/rdma.h"
+
+const struct doca_buf *rdma_request_local(const struct rdma_request *request)
+{
+	enum sf_op_kind kind = rdma_verb_of(request)->kind;
+	if (kind == SF_OP_CAS || kind == SF_OP_FAA)
+		return request->result;
+	return kind == SF_OP_READ ? request->dst : request->src;
+}
+
+/* Some pieces are imported memory. */
+static doca_error_t take_mapped(struct rdma_request *request, struct sf_reach_list *list)
+{
+	bool destination = rdma_verb_of(request)->kind == SF_OP_READ;
+	request->mapped = true;
+	return sf_reach_map_list(&rdma_of(request)->reach, rdma_request_local(request), destination, list);
+}
+
+doca_error_t rdma_request_take_list(struct rdma_request *request, struct sf_reach_list *list)
+{
+	const struct doca_rdma *rdma = rdma_of(request);
+	if (list->num > rdma->list_len) {
+		SF_LOG_ERR("%s: a list of %u buffers, %u are configured: doca_rdma_set_max_send_buf_list_len",
+			   request->base.cls->name, list->num, rdma->list_len);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	for (uint32_t i = 0; i < list->num; i++) {
+		if (__builtin_expect(list->pieces[i].region != NULL, 0)) {
+			doca_error_t result = take_mapped(request, list);
+			if (result != DOCA_SUCCESS)
+				return result;
+		}
+		request->iov[i] = (struct sf_iov){list->pieces[i].addr, list->pieces[i].len};
+	}
+	request->op.iov_num = list->num;
+	request->len = list->len;
+	return DOCA_SUCCESS;
+}
+
+/* One buffer of memory that is known already, as most are: the whole local operand in a few steps. False: something is out of the
+ * ordinary or wrong, and nothing was taken. */
+static inline bool take_one(struct rdma_request *request, const struct doca_buf *buf, uint8_t *addr, uint64_t len, bool written)
+{
+	const struct sf_reach *reach;
+	if (buf->next != NULL || len - 1 >= SF_REACH_LEN_MAX)
+		return false;
+	reach = sf_reach_known(&rdma_of(request)->reach, buf->mmap);
+	if (reach == NULL || reach->region != NULL || !(written ? reach->writable : reach->readable) ||
+	    !sf_reach_contains(reach, addr, len))
+		return false;
+	request->iov[0] = (struct sf_iov){addr, len};
+	request->op.iov_num = 1;
+	request->len = len;
+	return true;
+}
+
+/* The remote operand: one buffer of imported memory. */
+static inline doca_error_t take_remote(struct rdma_request *request, const struct doca_buf *buf, const uint8_t *addr, uint64_t len)
+{
+	const struct sf_reach *reach;
+	doca_error_t result = sf_reach_get(&rdma_of(request)->reach, buf->mmap, &reach);
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (reach->region == NULL) {
+		SF_LOG_ERR("%s: the remote buffer is this process's own memory: make it of the peer's export",
+			   request->base.cls->name);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (!sf_reach_contains(reach, addr, len) || len > (uint64_t)(buf->head + buf->len - addr)) {
+		SF_LOG_ERR("%s: %llu bytes at %p are more than the remote buffer has there", request->base.cls->name,
+			   (unsigned long long)len, (const void *)addr);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	request->op.region = reach->region;
+	request->op.remote_addr = (uintptr_t)addr;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t rdma_request_missing(const struct rdma_request *request, const char *what)
+{
+	SF_LOG_ERR("%s: the task has no %s", request->base.cls->name, what);
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
+/* A list's pieces take room on the stack that the usual case does without. */
+static __attribute__((noinline)) doca_error_t take_source_list(struct rdma_request *request)
+{
+	struct sf_reach_list list;
+	doca_error_t result = sf_reach_source(&rdma_of(request)->reach, request->src, &list);
+	return result == DOCA_SUCCESS ? rdma_request_take_list(request, &list) : result;
+}
+
+static __attribute__((noinline)) doca_error_t take_destination_list(struct rdma_request *request, uint64_t len)
+{
+	struct sf_reach_list list;
+	doca_error_t result = sf_reach_destination(&rdma_of(request)->reach, request->dst, len, &list);
+	return result == DOCA_SUCCESS ? rdma_request_take_list(request, &list) : result;
+}
+
+static inline doca_error_t take_send(struct rdma_request *request)
+{
+	const struct doca_buf *src = request->src;
+	if (__builtin_expect(src != NULL && take_one(request, src, src->data, src->data_len, false), 1))
+		return DOCA_SUCCESS;
+	return take_source_list(request);
+}
+
+static doca_error_t take_write(struct rdma_request *request)
+{
+	doca_error_t result = take_send(request);
+	if (result != DOCA_SUCCESS || request->len == 0)
+		return result;
+	if (request->dst == NULL)
+		return rdma_request_missing(request, "remote destination");
+	return take_remote(request, request->dst, request->dst->data + request->dst->data_len, request->len);
+}
+
+static doca_error_t take_read(struct rdma_request *request)
+{
+	uint64_t len = request->src != NULL ? request->src->data_len : 0;
+	request->len = 0;
+	if (len == 0)
+		return DOCA_SUCCESS;
+	if (request->dst == NULL)
+		return rdma_request_missing(request, "destination");
+	struct doca_buf *dst = request->dst;
+	if (__builtin_expect(len <= sf_buf_tailroom(dst) && take_one(request, dst, dst->data + dst->data_len, len, true), 1))
+		return take_remote(request, request->src, request->src->data, len);
+	doca_error_t result = take_destination_list(request, len);
+	return result == DOCA_SUCCESS ? take_remote(request, request->src, request->src->data, len) : result;
+}
+
+doca_error_t rdma_request_take_result(struct rdma_request *request)
+{
+	const struct doca_buf *result_buf = request->result;
+	const struct sf_reach *reach;
+	uint8_t *addr;
+	if (result_buf == NULL)
+		return rdma_request_missing(request, "result buffer");
+	doca_error_t result = sf_reach_get(&rdma_of(request)->reach, result_buf->mmap, &reach);
+	if (result != DOCA_SUCCESS)
+		return result;
+	addr = result_buf->data;
+	if (!sf_reach_contains(reach, addr, sizeof(uint64_t)) ||
+	    result_buf->head + result_buf->len - addr < (ptrdiff_t)sizeof(uint64_t)) {
+		SF_LOG_ERR("%s: the result buffer has no 8 bytes from its data on", request->base.cls->name);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (!reach->writable) {
+		SF_LOG_ERR("%s: the result buffer's memory map lacks DOCA_ACCESS_FLAG_LOCAL_READ_WRITE", request->base.cls->name);
+		return DOCA_ERROR_NOT_PERMITTED;
+	}
+	request->mapped = reach->region != NULL;
+	result = sf_reach_map(reach, &addr);
+	if (result != DOCA_SUCCESS)
+		return result;
+	request->iov[0] = (struct sf_iov){addr, sizeof(uint64_t)};
+	request->op.iov_num = 1;
+	request->len = sizeof(uint64_t);
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t take_atomic(struct rdma_request *request)
+{
+	if (request->dst == NULL)
+		return rdma_request_missing(request, "remote destination");
+	const struct doca_buf *into = request->result;
+	if (__builtin_expect(into == NULL || into->head + into->len - into->data < (ptrdiff_t)sizeof(uint64_t) ||
+				     !take_one(request, into, into->data, sizeof(uint64_t), true),
+			     0)) {
+		doca_error_t result = rdma_request_take_result(request);
+		if (result != DOCA_SUCCESS)
+			return result;
+	}
+	if ((uintptr_t)request->dst->data % sizeof(uint64_t) != 0) {
+		SF_LOG_ERR("%s: remote address %p is not divisible by 8", request->base.cls->name, (void *)request->dst->data);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	request->op.compare = request->compare;
+	request->op.value = request->value;
+	return take_remote(request, request->dst, request->dst->data, sizeof(uint64_t));
+}
+
+doca_error_t rdma_request_take_apart(struct rdma_request *request)
+{
+	const struct rdma_verb *verb = rdma_verb_of(request);
+	if (verb->take != NULL)
+		return verb->take(request);
+	switch (verb->kind) {
+	case SF_OP_SEND:
+		return take_send(request);
+	case SF_OP_WRITE:
+		return take_write(request);
+	case SF_OP_READ:
+		return take_read(request);
+	case SF_OP_CAS:
+	case SF_OP_FAA:
+		return take_atomic(request);
+	}
+	return DOCA_ERROR_NOT_SUPPORTED;
+}

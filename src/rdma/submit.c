@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tasks on their way out: by the fabric, in order, once it takes them. */
+#include <string.h>
+
+#include "base/log.h"
+#include "rdma/rdma.h"
+
+/* ---- on its way ---- */
+
+/* A read or write of nothing touches no memory, and is over when all before it is. */
+static bool is_nothing(const struct rdma_request *request)
+{
+	return request->len == 0 && (request->op.kind == SF_OP_WRITE || request->op.kind == SF_OP_READ);
+}
+
+/* The status of a task that can never go out; the reason is logged once, here. */
+static doca_error_t never(const struct rdma_request *request, doca_error_t why)
+{
+	const char *name = request->base.cls->name;
+	uint32_t id = request->connection->id;
+	switch (why) {
+	case DOCA_ERROR_TOO_BIG:
+		SF_LOG_ERR("%s on connection %u: %llu bytes are more than the peer's receive takes: post larger ones there", name,
+			   id, (unsigned long long)request->len);
+		return DOCA_ERROR_IO_FAILED;
+	case DOCA_ERROR_TIME_OUT:
+		SF_LOG_ERR(
+			"%s on connection %u: the peer posted no receive in %u retries: post receives there, or raise the retry "
+			"count",
+			name, id, rdma_of(request)->rnr_retry_count);
+		return DOCA_ERROR_IO_FAILED;
+	case DOCA_ERROR_NOT_PERMITTED:
+	case DOCA_ERROR_INVALID_VALUE:
+	case DOCA_ERROR_NOT_SUPPORTED:
+		return why; /* the fabric has said what is wrong */
+	default:
+		SF_LOG_ERR("%s on connection %u: %s", name, id, rdma_loss(request->connection));
+		return DOCA_ERROR_CONNECTION_ABORTED;
+	}
+}
+
+/* SUCCESS: it went out, or has ended. AGAIN: not now. Others: never, and nothing before it is under way any more. */
+static doca_error_t send_out(struct doca_rdma_connection *connection, struct rdma_request *request)
+{
+	doca_error_t result;
+	if (__builtin_expect(connection->state != RDMA_CONNECTION_CONNECTED && request->verdict == DOCA_SUCCESS, 0))
+		request->verdict = connection->state == RDMA_CONNECTION_LOST ? never(request, DOCA_ERROR_NOT_CONNECTED)
+									     : DOCA_ERROR_BAD_STATE;
+	if (__builtin_expect(request->verdict != DOCA_SUCCESS, 0))
+		return connection->num_out != 0 ? DOCA_ERROR_AGAIN : request->verdict;
+	if (__builtin_expect(is_nothing(request), 0)) {
+		if (connection->num_out != 0)
+			return DOCA_ERROR_AGAIN;
+		rdma_succeeded(request);
+		return DOCA_SUCCESS;
+	}
+	request->op.status = DOCA_SUCCESS;
+	result = sf_link_submit(connection->out, &request->op);
+	if (__builtin_expect(result == DOCA_SUCCESS, 1)) {
+		connection->num_out++;
+		if (__builtin_expect(request->op.status != DOCA_SUCCESS, 0))
+			connection->state = RDMA_CONNECTION_FAILING;
+	} else if (result != DOCA_ERROR_AGAIN) {
+		request->verdict = never(request, result);
+	}
+	return request->verdict != DOCA_SUCCESS && connection->num_out != 0 ? DOCA_ERROR_AGAIN
+	       : request->verdict != DOCA_SUCCESS			    ? request->verdict
+									    : result;
+}
+
+static void wait_for_room(struct doca_rdma_connection *connection, struct doca_task *task)
+{
+	task->next = NULL;
+	if (connection->waiting != NULL) {
+		connection->waiting_last->next = task;
+	} else {
+		connection->waiting = task;
+		connection->not_ready_since = 0;
+		connection->next_waiting = NULL;
+		*connection->rdma->waiting_end = connection;
+		connection->rdma->waiting_end = &connection->next_waiting;
+	}
+	connection->waiting_last = task;
+}
+
+/* Has the peer gone without a receive for as long as the retry count allows? */
+static bool out_of_retries(struct doca_rdma_connection *connection, const struct rdma_request *request)
+{
+	uint32_t count = connection->rdma->rnr_retry_count;
+	if (count == RDMA_RNR_MAX || connection->num_out != 0 || connection->state != RDMA_CONNECTION_CONNECTED)
+		return false;
+	if (request->op.status != DOCA_ERROR_EMPTY) { /* it waits for something else: a peer that is slow, or stopped */
+		connection->not_ready_since = 0;
+		return false;
+	}
+	uint64_t now = rdma_now_ns();
+	if (connection->not_ready_since == 0)
+		connection->not_ready_since = now;
+	return now - connection->not_ready_since >= (count + 1) * RDMA_RNR_WAIT_NS;
+}
+
+static bool pump_connection(struct doca_rdma_connection *connection)
+{
+	bool moved = false;
+	while (connection->waiting != NULL) {
+		struct rdma_request *request = (struct rdma_request *)connection->waiting;
+		struct doca_task *next = request->base.next;
+		doca_error_t result = send_out(connection, request);
+		if (result == DOCA_ERROR_AGAIN && !out_of_retries(connection, request))
+			return moved;
+		if (result == DOCA_ERROR_AGAIN)
+			result = never(request, DOCA_ERROR_TIME_OUT);
+		if (result != DOCA_SUCCESS) {
+			rdma_end_later(connection->rdma, &request->base, result);
+			rdma_connection_fail(connection, result);
+		}
+		moved = true;
+		connection->not_ready_since = 0;
+		connection->waiting = next;
+		if (next == NULL)
+			connection->waiting_last = NULL;
+	}
+	return moved;
+}
+
+bool rdma_requests_pump(struct doca_rdma *rdma)
+{
+	struct doca_rdma_connection **at = &rdma->waiting;
+	bool moved = false;
+	while (*at != NULL) {
+		struct doca_rdma_connection *connection = *at;
+		moved |= pump_connection(connection);
+		if (connection->waiting != NULL)
+			at = &connection->next_waiting;
+		else
+			*at = connection->next_waiting;
+	}
+	rdma->waiting_end = at;
+	return moved;
+}
+
+/* ---- submit ---- */
+
+static void fill_op(struct rdma_request *request)
+{
+	const struct rdma_verb *verb = rdma_verb_of(request);
+	request->op.kind = verb->kind;
+	request->op.header_len = verb->immediate ? RDMA_HEADER_SIZE : 0;
+	if (!verb->immediate)
+		return;
+	memcpy(request->header, &request->immediate, sizeof(request->immediate));
+	request->header[RDMA_HEADER_SIZE - 1] =
+		verb->kind == SF_OP_WRITE ? DOCA_RDMA_OPCODE_RECV_WRITE_WITH_IMM : DOCA_RDMA_OPCODE_RECV_SEND_WITH_IMM;
+	if (verb->kind == SF_OP_WRITE && request->len == 0)
+		request->op.kind = SF_OP_SEND; /* nothing is written, so there is no remote memory to name */
+}
+
+/* The right that the peer's memory map must give. */
+static uint32_t region_right(enum sf_op_kind kind)
+{
+	switch (kind) {
+	case SF_OP_READ:
+		return SF_RIGHT_READ;
+	case SF_OP_WRITE:
+		return SF_RIGHT_WRITE;
+	case SF_OP_CAS:
+	case SF_OP_FAA:
+		return SF_RIGHT_ATOMIC;
+	case SF_OP_SEND:
+		break;
+	}
+	return 0;
+}
+
+static const char *flag_name(uint32_t need)
+{
+	return need == DOCA_ACCESS_FLAG_RDMA_READ    ? "DOCA_ACCESS_FLAG_RDMA_READ"
+	       : need == DOCA_ACCESS_FLAG_RDMA_WRITE ? "DOCA_ACCESS_FLAG_RDMA_WRITE"
+						     : "DOCA_ACCESS_FLAG_RDMA_ATOMIC";
+}
+
+/* Both must give the right: the peer's instance, and its memory map. */
+static bool is_permitted(const struct rdma_request *request)
+{
+	const struct rdma_verb *verb = rdma_verb_of(request);
+	const struct doca_rdma_connection *connection = request->connection;
+	if (verb->need == 0 || request->len == 0 || connection->state != RDMA_CONNECTION_CONNECTED)
+		return true;
+	bool by_instance = (connection->peer.permissions & verb->need) == verb->need;
+	bool by_memory = verb->take != NULL || (request->op.region->rights & region_right(verb->kind)) != 0;
+	if (__builtin_expect(by_instance && by_memory, 1))
+		return true;
+	SF_LOG_ERR("%s on connection %u: the peer's %s not permit it: give %s there to %s", verb->cls.name, connection->id,
+		   by_instance ? "memory map does"
+		   : by_memory ? "instance does"
+			       : "instance and its memory map do",
+		   flag_name(verb->need),
+		   by_instance ? "doca_mmap_set_permissions"
+		   : by_memory ? "doca_rdma_set_permissions"
+			       : "doca_rdma_set_permissions and doca_mmap_set_permissions");
+	return false;
+}
+
+static doca_error_t check_connection(const struct rdma_request *request)
+{
+	const struct doca_rdma_connection *connection = request->connection;
+	if (connection == NULL)
+		return rdma_request_missing(request, "connection");
+	if (connection->rdma == rdma_of(request) && connection->state >= RDMA_CONNECTION_CONNECTED)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("%s: the connection is %s", request->base.cls->name,
+		   connection->rdma != rdma_of(request)	? "another instance's"
+		   : connection->state == RDMA_CONNECTION_FREE	? "of an earlier run: connect again"
+		   : connection->state == RDMA_CONNECTION_ENDED ? "over, and its place free: connect again"
+								: "not connected yet");
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
+doca_error_t rdma_request_submit(struct doca_task *base, uint32_t flags)
+{
+	struct rdma_request *request = (struct rdma_request *)base;
+	struct doca_rdma_connection *connection = request->connection;
+	doca_error_t result = check_connection(request);
+	(void)flags;
+	request->mapped = false;
+	if (result == DOCA_SUCCESS)
+		result = rdma_request_take_apart(request);
+	if (__builtin_expect(result != DOCA_SUCCESS, 0))
+		return result;
+	fill_op(request);
+	request->result_len = 0;
+	request->verdict = is_permitted(request) ? DOCA_SUCCESS : DOCA_ERROR_NOT_PERMITTED;
+	result = connection->waiting == NULL ? send_out(connection, request) : DOCA_ERROR_AGAIN;
+	if (__builtin_expect(result == DOCA_SUCCESS, 1))
+		return DOCA_SUCCESS;
+	if (result == DOCA_ERROR_AGAIN) {
+		wait_for_room(connection, &request->base);
+	} else { /* taken all the same: it ends by its error callback */
+		rdma_end_later(connection->rdma, &request->base, result);
+		rdma_connection_fail(connection, result);
+	}
+	if (connection->rdma->ended != NULL)
+		sf_ctx_kick(&connection->rdma->ctx);
+	return DOCA_SUCCESS;
+}
