@@ -8,10 +8,11 @@
 #include <stdio.h>
 #include <time.h>
 
-#define LOG_RATE_LINES 10
+#define LOG_RATE_LINES 10 /* unless lines_max says otherwise */
 #define LOG_RATE_SECONDS 10
 
 struct sf_log_rate {
+	uint32_t lines_max;
 	time_t since;
 	uint32_t lines, left_out;
 };
@@ -19,10 +20,11 @@ struct sf_log_rate {
 /* What to end a line with that is logged now: nothing, or how many were left out before it. NULL: it is left out. */
 static inline const char *sf_log_rate_next(struct sf_log_rate *rate, char text[64])
 {
+	uint32_t lines_max = rate->lines_max != 0 ? rate->lines_max : LOG_RATE_LINES;
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
 	text[0] = '\0';
-	if (rate->lines >= LOG_RATE_LINES && now.tv_sec - rate->since < LOG_RATE_SECONDS) {
+	if (rate->lines >= lines_max && now.tv_sec - rate->since < LOG_RATE_SECONDS) {
 		rate->left_out++;
 		return NULL;
 	}

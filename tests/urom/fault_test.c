@@ -127,6 +127,19 @@ static void a_crash_while_it_ends(void **state)
 	assert_nothing_else_is_disturbed();
 }
 
+/* Not as a process that has ended and that nobody has looked at. */
+static bool is_there(pid_t pid)
+{
+	char path[64], text[512];
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	FILE *file = fopen(path, "r");
+	if (file == NULL)
+		return false;
+	bool read = fgets(text, sizeof(text), file) != NULL;
+	fclose(file);
+	return read && strstr(text, ") Z") == NULL;
+}
+
 static void what_a_plugin_started_ends_with_it(void **state)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
@@ -138,17 +151,8 @@ static void what_a_plugin_started_ends_with_it(void **state)
 	/* The child has the connections open too, yet the host learns of the end. */
 	assert_int_equal(fault_ask(&rig, worker, FAULT_CRASH, FAULT_IN_CMD, NULL), DOCA_ERROR_CONNECTION_ABORTED);
 	assert_true(fault_await_end(&rig, worker));
-	while (kill((pid_t)child, 0) == 0 && urom_rig_now_ns() < until) {
-		char path[64], text[64] = "";
-		snprintf(path, sizeof(path), "/proc/%d/stat", (int)child);
-		FILE *file = fopen(path, "r");
-		if (file == NULL)
-			break;
-		(void)!fgets(text, sizeof(text), file);
-		fclose(file);
-		if (strstr(text, ") Z") != NULL) /* only its parent has not looked yet */
-			break;
-	}
+	while (is_there((pid_t)child) && urom_rig_now_ns() < until)
+		;
 	assert_true(urom_rig_now_ns() < until);
 	assert_nothing_else_is_disturbed();
 }
@@ -290,6 +294,36 @@ static void the_socket_to_the_daemon(void **state)
 	assert_nothing_else_is_disturbed();
 }
 
+static void packets_without_end(void **state)
+{
+	(void)state;
+	assert_ends(FAULT_PACKETS, FAULT_IN_CMD, "it was killed because it sends the service more than a worker has to say");
+}
+
+/* ---- without a daemon ---- */
+
+static void a_hanging_worker_does_not_outlive_the_daemon(void **state)
+{
+	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
+	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	struct fault_ask ask;
+	(void)state;
+	assert_non_null(worker);
+	pid_t pid = fault_process_of(&rig, worker);
+	assert_int_equal(fault_submit(&rig, worker, FAULT_SPIN, FAULT_IN_CMD, &ask), DOCA_SUCCESS);
+	assert_true(program_await(&rig.daemon, "a plugin hangs now"));
+	kill(rig.daemon.pid, SIGKILL);
+	assert_true(urom_rig_await_flag(&rig, &ask.done));
+	assert_int_equal(ask.status, DOCA_ERROR_CONNECTION_ABORTED);
+	assert_true(fault_await_end(&rig, worker));
+	while (is_there(pid) && urom_rig_now_ns() < until)
+		;
+	assert_false(is_there(pid));
+	assert_true(urom_rig_await(&rig, doca_urom_worker_as_ctx(other), DOCA_CTX_STATE_IDLE));
+	assert_int_equal(program_wait(&rig.daemon), 128 + SIGKILL);
+	rig.daemon.pid = 0;
+}
+
 /* ---- a client that takes nothing ---- */
 
 #define SLOW_TASKS 16384
@@ -359,6 +393,8 @@ int main(void)
 		WITH_RIG(memory_without_end),
 		WITH_RIG(the_page_that_the_daemon_reads),
 		WITH_RIG(the_socket_to_the_daemon),
+		WITH_RIG(packets_without_end),
+		WITH_RIG(a_hanging_worker_does_not_outlive_the_daemon),
 		WITH_RIG(a_slow_client_stops_no_other),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -244,6 +244,19 @@ static void commands_too_short_are_logged_ten_times(void **state)
 	assert_service_goes_on();
 }
 
+static void a_stranger_that_does_not_join_a_worker_is_disconnected(void **state)
+{
+	struct raw_client service = join_worker(), joined = client;
+	(void)state;
+	client_open((unsigned)atoi(strrchr(service.spawned.address, ':') + 1));
+	assert_true(client_await(&client.lost, NULL, 0));
+	client_close();
+	client = joined;
+	assert_true(program_await(&rig.daemon, "has not joined within two seconds"));
+	leave_worker(service);
+	assert_service_goes_on();
+}
+
 #define WITH_RIG(test) cmocka_unit_test_setup_teardown(test, open_rig, close_rig)
 
 int main(void)
@@ -258,6 +271,7 @@ int main(void)
 		WITH_RIG(ten_thousand_wishes_make_four_workers),
 		WITH_RIG(a_client_that_takes_no_answers_is_disconnected),
 		WITH_RIG(bad_commands_are_answered_and_logged_ten_times),
+		WITH_RIG(a_stranger_that_does_not_join_a_worker_is_disconnected),
 		WITH_RIG(commands_too_short_are_logged_ten_times),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,6 +148,7 @@ int daemon_run(struct daemon *daemon)
 {
 	TAILQ_INIT(&daemon->clients);
 	TAILQ_INIT(&daemon->workers);
+	daemon->arrivals.lines_max = DAEMON_ARRIVALS_LOGGED;
 	daemon->epoll_fd = daemon->signal_fd = daemon->lock_fd = -1;
 	doca_error_t result = start(daemon);
 	if (result == DOCA_SUCCESS)

@@ -34,6 +34,8 @@
 #define DAEMON_MEMORY_MIN_MIB 16
 #define DAEMON_OUTPUT_LINE 4096
 #define DAEMON_BACKLOG_MAX (UINT32_C(1) << 20) /* bytes that wait for a client: one that takes them no more is disconnected */
+#define DAEMON_ARRIVALS_LOGGED 200 /* in LOG_RATE_SECONDS */
+#define DAEMON_PACKETS_MAX 16	   /* of one worker, by its socket: it has two to send */
 #define DAEMON_SPAWN_NS UINT64_C(10000000000) /* a worker that is not ready by then is ended */
 #define DAEMON_END_NS UINT64_C(2000000000)    /* and one that has not ended by then is killed */
 #define DAEMON_HELLO_NS UINT64_C(2000000000)  /* a client that has not shown who it is by then is disconnected */
@@ -108,6 +110,7 @@ struct daemon_worker {
 	uint32_t looks;	     /* that found the same since */
 	bool looked;
 	uint16_t port;
+	uint32_t num_packets; /* that it sent */
 	enum daemon_worker_state state;
 	bool asked;	/* to end */
 	bool killed;

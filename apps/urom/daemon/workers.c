@@ -287,6 +287,15 @@ static void worker_fails(struct daemon_worker *worker, const void *text, size_t 
 	worker->until = daemon_now_ns() + DAEMON_END_NS;
 }
 
+/* A plugin writes to the socket. */
+static void refuse_more(struct daemon *daemon, struct daemon_worker *worker)
+{
+	epoll_ctl(daemon->epoll_fd, EPOLL_CTL_DEL, worker->fd, NULL);
+	snprintf(worker->reason, sizeof(worker->reason), "it was killed because it sends the service more than a worker has to say");
+	worker->killed = true;
+	kill(worker->pid, SIGKILL);
+}
+
 void workers_read(struct daemon *daemon, struct daemon_worker *worker)
 {
 	uint8_t packet[PACKET_MAX];
@@ -300,6 +309,10 @@ void workers_read(struct daemon *daemon, struct daemon_worker *worker)
 			worker->state = WORKER_ENDING;
 			worker->until = daemon_now_ns() + DAEMON_END_NS;
 		}
+		return;
+	}
+	if (++worker->num_packets > DAEMON_PACKETS_MAX) {
+		refuse_more(daemon, worker);
 		return;
 	}
 	if ((size_t)len < sizeof(head) || urom_head_parse(packet, sizeof(head), &head) != DOCA_SUCCESS)

@@ -44,6 +44,8 @@ static void arrived(void *user, struct sf_comm_peer *peer)
 	}
 	client->peer = peer;
 	client->dest_id = ++worker->last_dest_id;
+	client->until = worker_now_ns() + WORKER_JOIN_NS;
+	worker->num_strangers++;
 	peer->user = client;
 	ucs_list_head_init(&client->notifications);
 	TAILQ_INSERT_TAIL(&worker->clients, client, next);
@@ -61,6 +63,7 @@ static void drop(struct worker *worker, struct worker_client *client)
 	TAILQ_REMOVE(&worker->clients, client, next);
 	notifications_drop(worker, client);
 	worker->num_outstanding -= client->num_outstanding;
+	worker->num_strangers -= !client->joined;
 	domains_forget(worker, client->dest_id);
 	if (client->joined)
 		plugins_client_left(worker, client->dest_id);
@@ -112,14 +115,32 @@ static void join(struct worker *worker, struct worker_client *client, const stru
 		urom_head_make(UROM_JOINED, may ? DOCA_SUCCESS : DOCA_ERROR_NOT_PERMITTED, head->request, worker->id);
 	(void)sf_comm_send(worker->comm, client->peer, &answer, sizeof(answer), may ? (const void *)worker->addresses : refusal,
 			   may ? worker->addresses_len : sizeof(refusal) - 1);
-	client->joined |= may;
-	if (may)
+	if (may) {
+		client->joined = true;
+		worker->num_strangers--;
 		return;
+	}
 	const char *end = sf_log_rate_next(&worker->strangers, more);
 	if (end != NULL)
 		DOCA_LOG_WARN("%s was turned away: no such token%s", client->peer->address, end);
 	sf_comm_disconnect(worker->comm, client->peer);
 	drop(worker, client);
+}
+
+void clients_expire(struct worker *worker)
+{
+	uint64_t now = worker->num_strangers != 0 ? worker_now_ns() : 0;
+	char more[64];
+	for (struct worker_client *client = TAILQ_FIRST(&worker->clients), *next; now != 0 && client != NULL; client = next) {
+		next = TAILQ_NEXT(client, next);
+		if (client->joined || now < client->until)
+			continue;
+		const char *end = sf_log_rate_next(&worker->strangers, more);
+		if (end != NULL)
+			DOCA_LOG_WARN("%s has not joined within two seconds: it is disconnected%s", client->peer->address, end);
+		sf_comm_disconnect(worker->comm, client->peer);
+		drop(worker, client);
+	}
 }
 
 /* ---- commands ---- */

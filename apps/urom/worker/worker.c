@@ -22,7 +22,7 @@ DOCA_LOG_REGISTER(UROM_WORKER);
 #define NAP_IDLE_NS UINT64_C(10000000)
 #define PARENT_EVERY 1024 /* turns of the loop */
 
-static uint64_t now_ns(void)
+uint64_t worker_now_ns(void)
 {
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
@@ -50,7 +50,7 @@ static bool goes_on(struct worker *worker, uint64_t *drain_until)
 		return true;
 	if (!worker->drains || worker->num_outstanding == 0)
 		return false;
-	uint64_t now = now_ns();
+	uint64_t now = worker_now_ns();
 	if (*drain_until == 0)
 		*drain_until = now + WORKER_DRAIN_NS;
 	return now < *drain_until;
@@ -66,18 +66,21 @@ static void loop(struct worker *worker)
 		any |= domains_run(worker);
 		any |= notifications_send(worker);
 		sf_comm_uncork(worker->comm);
-		if (turn % PARENT_EVERY == 0)
+		if (turn % PARENT_EVERY == 0) {
 			any |= parent_read(worker);
+			clients_expire(worker);
+		}
 		if (any) {
 			idle_since = 0;
 			nap_ns = NAP_FIRST_NS;
 			continue;
 		}
-		uint64_t now = now_ns();
+		uint64_t now = worker_now_ns();
 		if (idle_since == 0)
 			idle_since = now;
 		if (now - idle_since < (worker->waits ? SPIN_WAITING_NS : SPIN_NS))
 			continue;
+		clients_expire(worker);
 		nap(worker, worker->waits ? NAP_WAITING_NS : nap_ns);
 		uint64_t longest = worker->num_outstanding != 0 ? NAP_BUSY_NS : NAP_IDLE_NS;
 		nap_ns = nap_ns * 2 < longest ? nap_ns * 2 : longest;

@@ -28,6 +28,7 @@
 #define WORKER_DOMAINS_MAX 1024			  /* of all clients */
 #define WORKER_DIRECTORY_BYTES (UINT64_C(512) << 20) /* of all directories */
 #define WORKER_COMMANDS_MAX 16384 /* of one client that are not answered: a worker context's most tasks */
+#define WORKER_JOIN_NS UINT64_C(2000000000) /* a client that has not shown its token by then is disconnected */
 #define WORKER_UNASKED_MAX 1024	  /* notifications of one plugin beyond its commands */
 #define WORKER_NOTIFY_BACKLOG (UINT32_C(1) << 20) /* bytes that wait for a client: more stays in its queue */
 #define WORKER_BACKLOG_MAX (UINT32_C(4) << 20)	  /* and with all other answers to it */
@@ -76,6 +77,7 @@ struct worker_client {
 	uint64_t dest_id; /* in the descriptors of its commands */
 	uint64_t num_outstanding; /* its commands that no notification has answered */
 	bool joined;
+	uint64_t until; /* to join, ns */
 	bool broken; /* an answer to it was lost: it is to be disconnected */
 	ucs_list_link_t notifications; /* that are still to be sent */
 	TAILQ_ENTRY(worker_client) in_answered;
@@ -96,6 +98,7 @@ struct worker {
 	TAILQ_HEAD(worker_clients, worker_client) clients;
 	struct worker_clients answered; /* those with notifications */
 	uint64_t last_dest_id;
+	uint32_t num_strangers; /* clients that have not joined */
 	uint8_t tokens[WORKER_TOKENS_MAX][UROM_TOKEN_SIZE];
 	uint32_t num_tokens;
 	uint64_t num_outstanding; /* of all clients */
@@ -144,6 +147,8 @@ doca_error_t clients_send(struct worker *worker, uint64_t dest_id, const struct 
 /* One that is broken. */
 void client_disconnect(struct worker *worker, struct worker_client *client);
 void clients_drop_all(struct worker *worker);
+/* Disconnects those that have not joined in time. */
+void clients_expire(struct worker *worker);
 
 /* ---- notify.c ---- */
 
@@ -177,6 +182,8 @@ void parent_failed(int fd, const char *reason);
 bool parent_read(struct worker *worker);
 
 /* ---- worker.c ---- */
+
+uint64_t worker_now_ns(void);
 
 /* Runs until the daemon ends it; EXIT_SUCCESS or EXIT_FAILURE. */
 int worker_run(struct worker *worker);
