@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the verbs provider listens to on a network, without an RDMA device: who is heard there, what garbage and silence cost, and how
+ * an address is found that leads somewhere. And the texts that say where a process is.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fabric/verbs/agent.h"
+#include "fabric/verbs/device.h"
+#include "fabric/verbs/net.h"
+
+#define WAIT_MS 10000
+#define GARBAGE 200
+#define CROWD (3 * VB_STRANGERS_MAX)
+#define NO_REGION 77
+
+/* ---- texts ---- */
+
+static void good_places(void **state)
+{
+	static const char *const texts[] = {
+		"10.0.0.1:1",
+		"127.0.0.1:65535#000102030405060708090a0b0c0d0e0f",
+		"[fe80::1]:7,10.0.0.1:8",
+		"1.1.1.1:1,1.1.1.1:2,1.1.1.1:3,1.1.1.1:4,1.1.1.1:5,1.1.1.1:6,1.1.1.1:7,1.1.1.1:8#ffffffffffffffffffffffffffffffff",
+	};
+	char again[SF_REACH_MAX];
+	struct vb_reach reach;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		assert_true(sf_verbs_reach_parse(texts[i], &reach));
+		sf_verbs_reach_format(&reach, again);
+		assert_string_equal(again, texts[i]);
+	}
+	assert_int_equal(reach.num, VB_ADDRS_MAX);
+	assert_int_equal(reach.at[7].port, 8);
+	assert_true(reach.has_token && reach.token.bytes[15] == 0xff);
+}
+
+static void bad_places(void **state)
+{
+	static const char *const texts[] = {
+		"",
+		":1",
+		"10.0.0.1",
+		"10.0.0.1:",
+		"10.0.0.1:0",
+		"10.0.0.1:01",
+		"10.0.0.1:65536",
+		"10.0.0.1:+1",
+		"10.0.0.1:1 ",
+		"10.0.0:1",
+		"host:1",
+		"fe80::1:1",
+		"[fe80::1:1",
+		"[]:1",
+		"[10.0.0.1]:1",
+		"10.0.0.1:1,",
+		",10.0.0.1:1",
+		"10.0.0.1:1#",
+		"10.0.0.1:1#00",
+		"10.0.0.1:1#000102030405060708090a0b0c0d0e0g",
+		"10.0.0.1:1#000102030405060708090a0b0c0d0e0f0",
+		"#000102030405060708090a0b0c0d0e0f",
+		"1.1.1.1:1,1.1.1.1:2,1.1.1.1:3,1.1.1.1:4,1.1.1.1:5,1.1.1.1:6,1.1.1.1:7,1.1.1.1:8,1.1.1.1:9",
+	};
+	char endless[400];
+	struct vb_reach reach;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (sf_verbs_reach_parse(texts[i], &reach))
+			fail_msg("%s is taken for a place", texts[i]);
+	}
+	memset(endless, '1', sizeof(endless) - 1);
+	endless[sizeof(endless) - 1] = '\0';
+	assert_false(sf_verbs_reach_parse(endless, &reach));
+}
+
+static void addresses_without_room_are_left_out(void **state)
+{
+	struct vb_reach reach = {.num = VB_ADDRS_MAX, .has_token = true}, again;
+	char text[SF_REACH_MAX];
+
+	for (uint32_t i = 0; i < VB_ADDRS_MAX; i++) {
+		reach.at[i].is_ipv6 = true;
+		reach.at[i].port = 65535;
+		memset(reach.at[i].bytes, 0xab, sizeof(reach.at[i].bytes));
+	}
+	sf_verbs_reach_format(&reach, text);
+	assert_true(sf_verbs_reach_parse(text, &again));
+	assert_in_range(again.num, 3, VB_ADDRS_MAX - 1);
+	assert_true(again.has_token);
+}
+
+static void names_with_places(void **state)
+{
+	char plain[SF_NAME_MAX], reach[SF_REACH_MAX];
+
+	sf_verbs_name_split("rdma-cm@10.0.0.1:5", plain, reach);
+	assert_string_equal(plain, "rdma-cm");
+	assert_string_equal(reach, "10.0.0.1:5");
+	sf_verbs_name_split("who@where", plain, reach);
+	assert_string_equal(plain, "who@where");
+	assert_string_equal(reach, "");
+	sf_verbs_name_split("@10.0.0.1:5", plain, reach);
+	assert_string_equal(plain, "@10.0.0.1:5");
+	assert_int_equal(sf_verbs_name_port("rdma-cm@:18515"), 18515);
+	assert_int_equal(sf_verbs_name_port("rdma-cm@:0"), 0);
+	assert_int_equal(sf_verbs_name_port("rdma-cm@1:5"), 0);
+	assert_int_equal(sf_verbs_name_port("rdma-cm"), 0);
+	assert_int_equal(sf_verbs_name_port("@:5"), 0);
+}
+
+/* ---- an agent that listens on loopback ---- */
+
+static struct vb_device device = {.name = "none0"};
+static struct vb_domain domain = {.device = &device};
+
+struct agent {
+	uint32_t generation;
+	char text[SF_REACH_MAX];
+	struct vb_reach reach;
+};
+
+static int setup(void **state)
+{
+	static struct agent agent;
+
+	setenv("SOFTFIELD_VERBS_LISTEN", "127.0.0.1", 1);
+	assert_int_equal(sf_verbs_agent_hold(&agent.generation), DOCA_SUCCESS);
+	pthread_mutex_lock(&sf_verbs_lock);
+	assert_int_equal(sf_verbs_net_reach(&domain, agent.text), DOCA_SUCCESS);
+	pthread_mutex_unlock(&sf_verbs_lock);
+	assert_true(sf_verbs_reach_parse(agent.text, &agent.reach));
+	assert_int_equal(agent.reach.num, 1);
+	assert_true(agent.reach.has_token);
+	*state = &agent;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	sf_verbs_agent_release(((struct agent *)*state)->generation);
+	return 0;
+}
+
+static int dial(const struct agent *agent)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(agent->reach.at[0].port)};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	memcpy(&address.sin_addr, agent->reach.at[0].bytes, 4);
+	assert_true(fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
+	return fd;
+}
+
+/* True: it says so many bytes in time. False: it has closed. */
+static bool hears(int fd, void *bytes, size_t len)
+{
+	struct pollfd ready = {.fd = fd, .events = POLLIN};
+
+	assert_int_equal(poll(&ready, 1, WAIT_MS), 1);
+	return recv(fd, bytes, len, MSG_WAITALL) == (ssize_t)len;
+}
+
+static void expect_turned_away(int fd)
+{
+	char byte;
+
+	assert_false(hears(fd, &byte, 1));
+	close(fd);
+}
+
+static void hello(int fd, const struct sf_key *token)
+{
+	struct vb_msg_hello msg = {.head = vb_msg_head(VB_MSG_HELLO, sizeof(msg), 0), .token = *token};
+
+	assert_int_equal(send(fd, &msg, sizeof(msg), MSG_NOSIGNAL), sizeof(msg));
+}
+
+/* For memory that is not there: a good question with that answer. */
+static struct vb_msg_attach question(void)
+{
+	return (struct vb_msg_attach){.head = vb_msg_head(VB_MSG_ATTACH, sizeof(struct vb_msg_attach), 0),
+				      .end.mtu = 3,
+				      .region = NO_REGION};
+}
+
+static void attach(int fd)
+{
+	struct vb_msg_attach msg = question();
+
+	assert_int_equal(send(fd, &msg, sizeof(msg), MSG_NOSIGNAL), sizeof(msg));
+}
+
+static void expect_heard(const struct agent *agent)
+{
+	struct vb_msg_attached answer;
+	int fd = dial(agent);
+
+	hello(fd, &agent->reach.token);
+	attach(fd);
+	assert_true(hears(fd, &answer, sizeof(answer)));
+	assert_int_equal(answer.head.kind, VB_MSG_ATTACHED);
+	assert_int_equal(answer.head.count, DOCA_ERROR_NOT_FOUND);
+	close(fd);
+}
+
+static void who_brings_the_token_is_heard(void **state)
+{
+	expect_heard(*state);
+}
+
+static void every_byte_of_the_token_counts(void **state)
+{
+	struct agent *agent = *state;
+
+	for (int i = 0; i < SF_KEY_SIZE; i++) {
+		struct sf_key wrong = agent->reach.token;
+		int fd = dial(agent);
+
+		wrong.bytes[i] ^= 1;
+		hello(fd, &wrong);
+		expect_turned_away(fd);
+	}
+	expect_heard(agent);
+}
+
+static void nothing_is_heard_before_the_token(void **state)
+{
+	struct agent *agent = *state;
+	int fd = dial(agent);
+
+	attach(fd);
+	expect_turned_away(fd);
+	expect_heard(agent);
+}
+
+static void garbage_is_turned_away(void **state)
+{
+	struct agent *agent = *state;
+	uint8_t bytes[3 * VB_MSG_SIZE_MAX];
+	uint64_t random = (uint64_t)time(NULL);
+
+	print_message("seed %llu\n", (unsigned long long)random);
+	for (int i = 0; i < GARBAGE; i++) {
+		size_t len = sizeof(struct vb_msg) + random % (sizeof(bytes) - sizeof(struct vb_msg));
+		int fd = dial(agent);
+
+		for (size_t at = 0; at < len; at++) {
+			random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+			bytes[at] = (uint8_t)(random >> 33);
+		}
+		if (i % 2 == 0) { /* as far as a head it is one of ours */
+			struct vb_msg head = vb_msg_head((enum vb_msg_kind)(random % 20), len, 0);
+
+			memcpy(bytes, &head, sizeof(head));
+		}
+		(void)send(fd, bytes, len, MSG_NOSIGNAL);
+		(void)shutdown(fd, SHUT_WR);
+		if (i % 2 != 0)
+			expect_turned_away(fd);
+		else
+			close(fd);
+	}
+	expect_heard(agent);
+}
+
+static void half_a_hello_and_the_end(void **state)
+{
+	struct agent *agent = *state;
+	struct vb_msg_hello msg = {.head = vb_msg_head(VB_MSG_HELLO, sizeof(msg), 0), .token = agent->reach.token};
+	int fd = dial(agent);
+
+	assert_int_equal(send(fd, &msg, sizeof(msg) / 2, MSG_NOSIGNAL), sizeof(msg) / 2);
+	(void)shutdown(fd, SHUT_WR);
+	expect_turned_away(fd);
+}
+
+/* More than are kept: the oldest go, and whoever has something to say is heard all the same. The others' time ends too. */
+static void a_silent_crowd(void **state)
+{
+	struct agent *agent = *state;
+	static int fds[CROWD];
+	int gone = 0;
+
+	for (int i = 0; i < CROWD; i++)
+		fds[i] = dial(agent);
+	expect_heard(agent);
+	for (int i = 0; i < CROWD; i++) {
+		char byte;
+
+		gone += recv(fds[i], &byte, 1, MSG_DONTWAIT) == 0;
+	}
+	assert_in_range(gone, CROWD - VB_STRANGERS_MAX, CROWD);
+	for (int i = 0; i < CROWD; i++)
+		expect_turned_away(fds[i]);
+}
+
+/* ---- calling ---- */
+
+struct call {
+	bool answered, ended;
+	uint32_t status;
+	doca_error_t why;
+};
+
+static void answered(struct vb_conn *conn, const union vb_msg_any *msg)
+{
+	struct call *call = conn->owner;
+
+	call->answered = msg->head.kind == VB_MSG_ATTACHED;
+	call->status = msg->head.count;
+	pthread_cond_broadcast(&sf_verbs_changed);
+}
+
+static void ended(struct vb_conn *conn)
+{
+	struct call *call = conn->owner;
+
+	call->ended = true;
+	call->why = conn->why;
+	pthread_cond_broadcast(&sf_verbs_changed);
+}
+
+/* Calls, asks, and waits for the answer or the end. */
+static doca_error_t call(const char *reach, struct call *made)
+{
+	struct vb_msg_attach msg = question();
+	struct timespec limit;
+	struct vb_conn *conn;
+	struct sf_key nobody;
+	doca_error_t error;
+
+	memset(made, 0, sizeof(*made));
+	assert_int_equal(sf_key_random(&nobody), DOCA_SUCCESS);
+	clock_gettime(CLOCK_REALTIME, &limit);
+	limit.tv_sec += WAIT_MS / 1000;
+	pthread_mutex_lock(&sf_verbs_lock);
+	error = sf_verbs_conn_call(SF_SOCKET_VERBS_AGENT, &nobody, reach, 0, made, &conn);
+	if (error == DOCA_SUCCESS) {
+		conn->message = answered;
+		conn->ended = ended;
+		assert_true(sf_verbs_conn_send(conn, VB_MSG_ATTACH, &msg, sizeof(msg), 0));
+		while (!made->answered && !made->ended)
+			assert_int_equal(pthread_cond_timedwait(&sf_verbs_changed, &sf_verbs_lock, &limit), 0);
+		if (!made->ended)
+			sf_verbs_conn_close(conn);
+	}
+	pthread_mutex_unlock(&sf_verbs_lock);
+	return error;
+}
+
+/* A port of loopback where nobody listens. */
+static uint16_t dead_port(void)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof(address);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_true(bind(fd, (struct sockaddr *)&address, len) == 0 && getsockname(fd, (struct sockaddr *)&address, &len) == 0);
+	close(fd);
+	return ntohs(address.sin_port);
+}
+
+static void a_call_is_answered(void **state)
+{
+	struct agent *agent = *state;
+	struct call made;
+
+	assert_int_equal(call(agent->text, &made), DOCA_SUCCESS);
+	assert_true(made.answered);
+	assert_int_equal(made.status, DOCA_ERROR_NOT_FOUND);
+}
+
+static void a_dead_address_before_the_right_one(void **state)
+{
+	struct agent *agent = *state;
+	char text[SF_REACH_MAX + 32];
+	struct call made;
+
+	snprintf(text, sizeof(text), "127.0.0.1:%u,%s", dead_port(), agent->text);
+	assert_int_equal(call(text, &made), DOCA_SUCCESS);
+	assert_true(made.answered);
+}
+
+static void nobody_listens(void **state)
+{
+	char text[64];
+	struct call made;
+	doca_error_t error;
+
+	snprintf(text, sizeof(text), "127.0.0.1:%u#000102030405060708090a0b0c0d0e0f", dead_port());
+	error = call(text, &made);
+	assert_int_equal(error == DOCA_SUCCESS ? made.why : error, DOCA_ERROR_NOT_FOUND);
+}
+
+static void a_call_with_the_wrong_token_ends(void **state)
+{
+	struct agent *agent = *state;
+	char text[SF_REACH_MAX], *digit;
+	struct call made;
+
+	strcpy(text, agent->text);
+	digit = text + strlen(text) - 1;
+	*digit = *digit == '0' ? '1' : '0';
+	assert_int_equal(call(text, &made), DOCA_SUCCESS);
+	assert_true(made.ended && !made.answered);
+	assert_int_equal(made.why, DOCA_SUCCESS); /* somebody was there */
+}
+
+static void no_place_is_refused(void **state)
+{
+	struct call made;
+
+	assert_int_equal(call("nowhere:at:all", &made), DOCA_ERROR_INVALID_VALUE);
+}
+
+/* ---- ports, and what the user says ---- */
+
+static void a_port_that_is_taken(void **state)
+{
+	struct agent *agent = *state;
+	static char nobody; /* is never called */
+	doca_error_t error;
+
+	pthread_mutex_lock(&sf_verbs_lock);
+	error = sf_verbs_net_listen(&domain, agent->reach.at[0].port, (struct vb_listener *)(void *)&nobody);
+	pthread_mutex_unlock(&sf_verbs_lock);
+	assert_int_equal(error, DOCA_ERROR_ALREADY_EXIST);
+}
+
+static void none_means_none(void **state)
+{
+	char text[SF_REACH_MAX] = "x";
+	uint32_t generation;
+	doca_error_t error;
+
+	setenv("SOFTFIELD_VERBS_LISTEN", "none", 1);
+	assert_int_equal(sf_verbs_agent_hold(&generation), DOCA_SUCCESS);
+	pthread_mutex_lock(&sf_verbs_lock);
+	assert_int_equal(sf_verbs_net_reach(&domain, text), DOCA_SUCCESS);
+	error = sf_verbs_net_listen(&domain, 18515, NULL);
+	pthread_mutex_unlock(&sf_verbs_lock);
+	assert_string_equal(text, "");
+	assert_int_equal(error, DOCA_ERROR_NOT_PERMITTED);
+	sf_verbs_agent_release(generation);
+}
+
+/* Its process is found by the runtime folder only. */
+static void a_device_without_a_network(void **state)
+{
+	char text[SF_REACH_MAX] = "x";
+	uint32_t generation;
+	doca_error_t error;
+
+	unsetenv("SOFTFIELD_VERBS_LISTEN");
+	assert_int_equal(sf_verbs_agent_hold(&generation), DOCA_SUCCESS);
+	pthread_mutex_lock(&sf_verbs_lock);
+	assert_int_equal(sf_verbs_net_reach(&domain, text), DOCA_SUCCESS);
+	error = sf_verbs_net_listen(&domain, 18515, NULL);
+	pthread_mutex_unlock(&sf_verbs_lock);
+	assert_string_equal(text, "");
+	assert_int_equal(error, DOCA_ERROR_NOT_FOUND);
+	sf_verbs_agent_release(generation);
+}
+
+static void nonsense_in_the_environment(void **state)
+{
+	static const char *const texts[] = {"nonsense", "10.0.0.1:70000", "10.0.0.1:1,10.0.0.2:1", ":5", "[::1"};
+	uint32_t generation;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		setenv("SOFTFIELD_VERBS_LISTEN", texts[i], 1);
+		assert_int_equal(sf_verbs_agent_hold(&generation), DOCA_ERROR_BAD_CONFIG);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(good_places),
+		cmocka_unit_test(bad_places),
+		cmocka_unit_test(addresses_without_room_are_left_out),
+		cmocka_unit_test(names_with_places),
+		cmocka_unit_test_setup_teardown(who_brings_the_token_is_heard, setup, teardown),
+		cmocka_unit_test_setup_teardown(every_byte_of_the_token_counts, setup, teardown),
+		cmocka_unit_test_setup_teardown(nothing_is_heard_before_the_token, setup, teardown),
+		cmocka_unit_test_setup_teardown(garbage_is_turned_away, setup, teardown),
+		cmocka_unit_test_setup_teardown(half_a_hello_and_the_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_silent_crowd, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_call_is_answered, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_dead_address_before_the_right_one, setup, teardown),
+		cmocka_unit_test_setup_teardown(nobody_listens, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_call_with_the_wrong_token_ends, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_place_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_port_that_is_taken, setup, teardown),
+		cmocka_unit_test(none_means_none),
+		cmocka_unit_test(a_device_without_a_network),
+		cmocka_unit_test(nonsense_in_the_environment),
+	};
+	char folder[] = "/tmp/softfield-network-XXXXXX", lock[sizeof(folder) + 8];
+	int failed;
+
+	if (mkdtemp(folder) == NULL || setenv("SOFTFIELD_RUNTIME", folder, 1) != 0)
+		return 1;
+	failed = cmocka_run_group_tests_name("verbs on a network", tests, NULL, NULL);
+	(void)snprintf(lock, sizeof(lock), "%s/lock", folder);
+	(void)unlink(lock);
+	return rmdir(folder) == 0 ? failed : 1; /* nothing else is left there */
+}
