@@ -537,6 +537,27 @@ static void its_owner_ends_it(void **state)
 	rig_put(second);
 }
 
+/* As on an RDMA device. */
+static void where_nothing_is_mapped(void **state)
+{
+	struct side *side = *state;
+	struct rdma_rig *rig = &side->rig;
+	struct other *peer = &side->others[0];
+	struct doca_buf *src = buf_of(side, side->pages, side->pages_at, PAGES_SIZE, true);
+	struct doca_buf *from = buf_of(side, peer->memory, peer->at, PAGES_SIZE, true);
+	struct doca_buf *here = rig_room(rig, 0, PAGES_SIZE), *there = buf_of(side, side->pages, side->pages_at, PAGES_SIZE, false);
+
+	assert_int_equal(rig_send(rig, peer->connection, src, 0), DOCA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(rig_read(rig, peer->connection, from, there, 0), DOCA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(rig_receive(rig, there, 0), DOCA_ERROR_NOT_SUPPORTED);
+	OK(rig_read(rig, peer->connection, from, here, 1)); /* the connection goes on */
+	WAIT(rig->num_good == 1);
+	rig_put(src);
+	rig_put(from);
+	rig_put(here);
+	rig_put(there);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 2) {
@@ -554,5 +575,14 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(its_owner_ends_it, setup, teardown),
 	};
 
+	const struct CMUnitTest unmapped_tests[] = {
+		cmocka_unit_test_setup_teardown(an_export_that_ends_under_large_writes, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_export_that_has_ended, setup, teardown),
+		cmocka_unit_test_setup_teardown(where_nothing_is_mapped, setup, teardown),
+	};
+	const char *fabric = getenv("SOFTFIELD_FABRIC");
+
+	if (fabric != NULL && strcmp(fabric, "verbs") == 0)
+		return cmocka_run_group_tests_name("rdma with others' memory, not mapped", unmapped_tests, NULL, NULL);
 	return cmocka_run_group_tests_name("rdma with others' memory", tests, NULL, NULL);
 }

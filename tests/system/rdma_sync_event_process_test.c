@@ -19,8 +19,17 @@
 #define BLOCK 4096 /* bytes that are written before each set */
 #define NUM 20000
 #define WAKES 16
-#define WAKES_S 4 /* an owner that no bell wakes looks by itself, but takes twice as long for so many */
+#define WAKES_S 4	   /* an owner that no bell wakes looks by itself, but takes twice as long for so many */
+#define WAKES_NO_BELL_S 16 /* on an RDMA device there is none */
 #define DESCRIPTOR_MAX 4096
+
+/* Not so on an RDMA device: it rings no bell, writes words in pieces, and its atomics are atomic against each other only. */
+static bool is_mapped(void)
+{
+	const char *fabric = getenv("SOFTFIELD_FABRIC");
+
+	return fabric == NULL || strcmp(fabric, "verbs") != 0;
+}
 
 /* ---- the peer ---- */
 
@@ -270,7 +279,7 @@ static void who_sleeps_is_woken(void **state)
 	}
 	peer_expect(side->peer.socket, 's');
 	clock_gettime(CLOCK_MONOTONIC, &end);
-	assert_true(end.tv_sec - begin.tv_sec < WAKES_S);
+	assert_true(end.tv_sec - begin.tv_sec < (is_mapped() ? WAKES_S : WAKES_NO_BELL_S));
 	WAIT(rig->num_good == 1 + WAKES);
 	rig_put(src);
 	rig_put(result);
@@ -302,11 +311,15 @@ static void writes_are_seen_before_the_set(struct side *side, char kind)
 
 static void writes_are_seen_before_a_set(void **state)
 {
+	if (!is_mapped())
+		skip();
 	writes_are_seen_before_the_set(*state, 'p');
 }
 
 static void writes_are_seen_before_a_set_in_the_programs_memory(void **state)
 {
+	if (!is_mapped())
+		skip();
 	writes_are_seen_before_the_set(*state, 'w');
 }
 
@@ -351,11 +364,15 @@ static void both_add(struct side *side, char kind)
 
 static void adds_of_both_count(void **state)
 {
+	if (!is_mapped())
+		skip();
 	both_add(*state, 'p');
 }
 
 static void adds_of_both_count_in_the_programs_memory(void **state)
 {
+	if (!is_mapped())
+		skip();
 	both_add(*state, 'w');
 }
 

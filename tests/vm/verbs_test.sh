@@ -44,11 +44,15 @@ if [ -n "${SOFTFIELD_TEST_MAKE_DEVICES:-}" ]; then
 	devices=$("$(dirname "$0")/two_devices.sh")
 	run SOFTFIELD_FABRIC= "SOFTFIELD_TEST_DEVICES=$devices" tests/vm/far_test
 fi
-for name in rdma_task rdma_connect rdma_failure rdma_permissions rdma_retry rdma_sync_event; do
+for name in rdma_task rdma_connect rdma_failure rdma_permissions rdma_retry rdma_sync_event rdma_sync_event_wait; do
 	run SOFTFIELD_FABRIC=verbs "tests/api/${name}_test"
 done
-run SOFTFIELD_FABRIC=verbs "SOFTFIELD_TOPOLOGY=$topology" tests/api/rdma_dc_test
-run SOFTFIELD_FABRIC=verbs tests/system/rdma_process_test
+for name in api/rdma_dc api/rdma_cm api/rdma_cm_end system/rdma_cm_process; do
+	run SOFTFIELD_FABRIC=verbs "SOFTFIELD_TOPOLOGY=$topology" "tests/${name}_test"
+done
+for name in rdma_process rdma_sync_event_process rdma_memory; do
+	run SOFTFIELD_FABRIC=verbs "tests/system/${name}_test"
+done
 run SOFTFIELD_FABRIC=verbs tests/system/dma_process_test
 run SOFTFIELD_FABRIC=verbs tests/api/comch_data_test
 exit $failed
