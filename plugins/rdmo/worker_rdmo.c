@@ -349,10 +349,10 @@ static doca_error_t rdmo_worker_cmd(struct urom_worker_ctx *ctx, ucs_list_link_t
 static doca_error_t rdmo_progress(struct urom_worker_ctx *ctx, ucs_list_link_t *notif_list)
 {
 	struct rdmo *rdmo = (struct rdmo *)ctx->plugin_ctx;
-	(void)ucp_worker_progress(rdmo->ucx.worker);
+	bool moved = ucp_worker_progress(rdmo->ucx.worker) != 0;
 	if (!LIST_EMPTY(&rdmo->left))
 		sweep_left(rdmo);
-	return answers_hand_over(&rdmo->answers, notif_list);
+	return answers_hand_over(&rdmo->answers, notif_list) == DOCA_SUCCESS || moved ? DOCA_SUCCESS : DOCA_ERROR_EMPTY;
 }
 
 doca_error_t urom_plugin_get_version(uint64_t *version)

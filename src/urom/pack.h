@@ -22,7 +22,8 @@ static inline void urom_put(struct urom_writer *writer, const void *data, size_t
 		writer->failed = true;
 		return;
 	}
-	memcpy(writer->at + writer->used, data, len);
+	if (len != 0)
+		memcpy(writer->at + writer->used, data, len);
 	writer->used += len;
 }
 
