@@ -5,11 +5,11 @@
  *   mpirun -np 4 urom_allreduce_bench [--bytes 1048576] [--message 65536] [--count 50] [--seconds 2] [--rate 50] [--factor 4]
  *
  * Latency: from the call until the result is there, the slowest rank's, median over so many.
- * Kept: each rank computes in slices of some 50 us for so many seconds and asks in between whether the allreduce is there; the next begins
- * at once ("without_pause"), or so often a second ("at_rate"). Its slices beside those without any allreduce in the same run, of the
- * time that passes ("wall") and of the processor's time that the ranks themselves take ("cpu").
- * Overlap: the pattern of osu_iallreduce. An allreduce begins, a rank computes for factor times the latency, and waits; the share
- * of the latency that this hides. Asked in between ("overlap_asking"), or only in the end ("overlap").
+ * Kept: each rank computes in slices of some 50 us for so many seconds and asks in between whether the allreduce is there; the
+ * next begins at once ("without_pause"), or so often a second ("at_rate"). Its slices beside those without any allreduce in the
+ * same run, of the time that passes ("wall") and of the processor's time that the ranks themselves take ("cpu"). Overlap: the
+ * pattern of osu_iallreduce. An allreduce begins, a rank computes for factor times the latency, and waits; the share of the
+ * latency that this hides. Asked in between ("overlap_asking"), or only in the end ("overlap").
  */
 #include <getopt.h>
 #include <poll.h>
@@ -52,8 +52,8 @@ static void urom_finished(doca_error_t result, union doca_data cookie)
 
 static void urom_begin(struct side *side)
 {
-	const struct urom_allreduce_args args = {side->tag++, side->in, side->out, side->count, UROM_ALLREDUCE_FLOAT, UROM_ALLREDUCE_SUM,
-						 options.algorithm};
+	const struct urom_allreduce_args args = {side->tag++,	       side->in,	   side->out,	     side->count,
+						 UROM_ALLREDUCE_FLOAT, UROM_ALLREDUCE_SUM, options.algorithm};
 	side->done = false;
 	CHECK(urom_allreduce_task(comm, (union doca_data){.ptr = side}, &args, urom_finished));
 }
@@ -95,7 +95,10 @@ static void mpi_rest(struct side *side)
 	sched_yield();
 }
 
-static void none_begin(struct side *side) { (void)side; }
+static void none_begin(struct side *side)
+{
+	(void)side;
+}
 
 /* ---- measuring ---- */
 
@@ -205,8 +208,8 @@ struct work {
 	double rounds;		   /* allreduces a second */
 };
 
-/* Begins an allreduce whenever period_s has passed and the last one is there. All ranks end after the same one: the first in which any
- * of them found the time over. */
+/* Begins an allreduce whenever period_s has passed and the last one is there. All ranks end after the same one: the first in
+ * which any of them found the time over. */
 static struct work compute(struct side *side, double period_s, double seconds)
 {
 	double mine[2], sums[2];
@@ -248,8 +251,8 @@ static struct kept kept_of(struct side *side, double period_s)
 	struct side none = {.name = "none", .begin = none_begin};
 	struct work before = compute(&none, 0, options.seconds / 2), with = compute(side, period_s, options.seconds),
 		    after = compute(&none, 0, options.seconds / 2);
-	return (struct kept){2 * with.slices / (before.slices + after.slices), 2 * with.cpu_slices / (before.cpu_slices + after.cpu_slices),
-			     with.rounds};
+	return (struct kept){2 * with.slices / (before.slices + after.slices),
+			     2 * with.cpu_slices / (before.cpu_slices + after.cpu_slices), with.rounds};
 }
 
 static void compare(const struct side *urom, const struct side *mpi)
@@ -270,8 +273,9 @@ static void prepare(struct side *side)
 static void parse(int argc, char **argv)
 {
 	static const struct option names[] = {
-		{"bytes", required_argument, NULL, 'b'}, {"message", required_argument, NULL, 'm'}, {"count", required_argument, NULL, 'c'},
-		{"seconds", required_argument, NULL, 's'}, {"rate", required_argument, NULL, 'r'}, {"factor", required_argument, NULL, 'f'},
+		{"bytes", required_argument, NULL, 'b'},     {"message", required_argument, NULL, 'm'},
+		{"count", required_argument, NULL, 'c'},     {"seconds", required_argument, NULL, 's'},
+		{"rate", required_argument, NULL, 'r'},	     {"factor", required_argument, NULL, 'f'},
 		{"algorithm", required_argument, NULL, 'a'}, {NULL, 0, NULL, 0},
 	};
 	for (int flag; (flag = getopt_long(argc, argv, "", names, NULL)) != -1;) {
@@ -288,7 +292,8 @@ static void parse(int argc, char **argv)
 		else if (flag == 'f')
 			options.factor = atof(optarg);
 		else if (flag == 'a')
-			options.algorithm = (enum urom_allreduce_algorithm)atoi(optarg); /* as in urom_allreduce.h: 1 tree, 2 ring, 3 direct */
+			options.algorithm = (enum urom_allreduce_algorithm)atoi(
+				optarg); /* as in urom_allreduce.h: 1 tree, 2 ring, 3 direct */
 		else
 			exit(1);
 	}
@@ -298,7 +303,8 @@ static void print_kept(const char *name, struct side *urom, struct side *mpi, do
 {
 	struct kept ours = kept_of(urom, period_s), theirs = kept_of(mpi, period_s);
 	if (rank == 0)
-		printf(", \"%s\": {\"urom\": {\"wall\": %.3f, \"cpu\": %.3f, \"per_s\": %.1f}, \"mpi\": {\"wall\": %.3f, \"cpu\": %.3f, "
+		printf(", \"%s\": {\"urom\": {\"wall\": %.3f, \"cpu\": %.3f, \"per_s\": %.1f}, \"mpi\": {\"wall\": %.3f, "
+		       "\"cpu\": %.3f, "
 		       "\"per_s\": %.1f}}",
 		       name, ours.wall, ours.cpu, ours.per_s, theirs.wall, theirs.cpu, theirs.per_s);
 }
@@ -307,10 +313,11 @@ static void print_overlap(const char *name, struct side *urom, struct side *mpi,
 {
 	struct overlap ours = overlap_of(urom, asking), theirs = overlap_of(mpi, asking);
 	if (rank == 0)
-		printf(", \"%s\": {\"urom\": {\"pure_us\": %.0f, \"compute_us\": %.0f, \"total_us\": %.0f, \"share\": %.3f}, \"mpi\": {\"pure_us\": %.0f, "
+		printf(", \"%s\": {\"urom\": {\"pure_us\": %.0f, \"compute_us\": %.0f, \"total_us\": %.0f, \"share\": %.3f}, "
+		       "\"mpi\": {\"pure_us\": %.0f, "
 		       "\"compute_us\": %.0f, \"total_us\": %.0f, \"share\": %.3f}}",
-		       name, ours.pure_us, ours.compute_us, ours.total_us, ours.share, theirs.pure_us, theirs.compute_us, theirs.total_us,
-		       theirs.share);
+		       name, ours.pure_us, ours.compute_us, ours.total_us, ours.share, theirs.pure_us, theirs.compute_us,
+		       theirs.total_us, theirs.share);
 }
 
 int main(int argc, char **argv)
@@ -328,11 +335,12 @@ int main(int argc, char **argv)
 	double urom_us = median_us(pure, &urom), mpi_us = median_us(pure, &mpi);
 	compare(&urom, &mpi);
 	if (rank == 0)
-		printf("{\"ranks\": %d, \"bytes\": %zu, \"message\": %zu, \"way\": \"%s\", \"rate\": %.1f, \"factor\": %.1f, \"urom_us\": %.0f, "
+		printf("{\"ranks\": %d, \"bytes\": %zu, \"message\": %zu, \"way\": \"%s\", \"rate\": %.1f, \"factor\": %.1f, "
+		       "\"urom_us\": %.0f, "
 		       "\"mpi_us\": %.0f",
 		       num_ranks, options.bytes, options.message,
-		       urom_allreduce_comm_get_way(comm) == UROM_ALLREDUCE_BY_MEMORY ? "memory" : "commands", options.rate, options.factor,
-		       urom_us, mpi_us);
+		       urom_allreduce_comm_get_way(comm) == UROM_ALLREDUCE_BY_MEMORY ? "memory" : "commands", options.rate,
+		       options.factor, urom_us, mpi_us);
 	print_kept("without_pause", &urom, &mpi, 0);
 	print_kept("at_rate", &urom, &mpi, 1 / options.rate);
 	print_overlap("overlap_asking", &urom, &mpi, true);

@@ -27,7 +27,10 @@ static struct doca_urom_domain *domain;
 static struct urom_allreduce_comm *comm;
 
 /* A start or stop goes on by progress. */
-static inline doca_error_t begun(doca_error_t result) { return result == DOCA_ERROR_IN_PROGRESS ? DOCA_SUCCESS : result; }
+static inline doca_error_t begun(doca_error_t result)
+{
+	return result == DOCA_ERROR_IN_PROGRESS ? DOCA_SUCCESS : result;
+}
 
 /* ---- the service, the worker and the domain ---- */
 

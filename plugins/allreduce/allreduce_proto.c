@@ -3,10 +3,13 @@
 
 #include <string.h>
 
-#define RING_MIN 32768 /* bytes of a piece: below, a ring's many messages cost more than they share out */
+#define RING_MIN 32768			/* bytes of a piece: below, a ring's many messages cost more than they share out */
 #define ADDRESS_MAX (UINT64_C(1) << 47) /* of a process's own memory */
 
-uint32_t allreduce_element_size(uint8_t type) { return type == ALLREDUCE_FLOAT || type == ALLREDUCE_INT32 ? 4 : 8; }
+uint32_t allreduce_element_size(uint8_t type)
+{
+	return type == ALLREDUCE_FLOAT || type == ALLREDUCE_INT32 ? 4 : 8;
+}
 
 enum allreduce_algorithm allreduce_piece_algorithm(const struct allreduce_shape *shape)
 {
@@ -23,7 +26,8 @@ bool allreduce_tls_allows_memory(const char *tls)
 {
 	static const char *const names[] = {"cma", "sm", "shm"};
 	bool negated = tls != NULL && tls[0] == '^', named = tls == NULL;
-	for (const char *at = tls != NULL ? tls + negated : ""; *at != '\0' && !named; at += strcspn(at, ",") + (at[strcspn(at, ",")] != '\0')) {
+	for (const char *at = tls != NULL ? tls + negated : ""; *at != '\0' && !named;
+	     at += strcspn(at, ",") + (at[strcspn(at, ",")] != '\0')) {
 		size_t len = strcspn(at, ",");
 		named = !negated && len == 3 && strncmp(at, "all", len) == 0;
 		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -50,20 +54,27 @@ static bool is_piece(const struct allreduce_shape *shape, uint64_t offset, size_
 	       offset % shape->piece_max == 0 && len != 0 && len == (left < shape->piece_max ? left : shape->piece_max);
 }
 
-static bool is_range(uint64_t address, uint64_t len) { return address != 0 && address < ADDRESS_MAX && len <= ADDRESS_MAX - address; }
+static bool is_range(uint64_t address, uint64_t len)
+{
+	return address != 0 && address < ADDRESS_MAX && len <= ADDRESS_MAX - address;
+}
 
 static bool is_place(const struct allreduce_place *place, uint64_t total)
 {
-	return is_range(place->send, total) && is_range(place->receive, total) && is_range(place->gate, sizeof(struct allreduce_gate)) &&
-	       place->gate % sizeof(uint64_t) == 0 && place->serial != 0;
+	return is_range(place->send, total) && is_range(place->receive, total) &&
+	       is_range(place->gate, sizeof(struct allreduce_gate)) && place->gate % sizeof(uint64_t) == 0 && place->serial != 0;
 }
 
 static bool is_process(uint64_t process, uint64_t board)
 {
-	return process > 1 && process <= INT32_MAX && is_range(board, sizeof(struct allreduce_board)) && board % sizeof(uint64_t) == 0;
+	return process > 1 && process <= INT32_MAX && is_range(board, sizeof(struct allreduce_board)) &&
+	       board % sizeof(uint64_t) == 0;
 }
 
-static doca_error_t verdict(bool good) { return good ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE; }
+static doca_error_t verdict(bool good)
+{
+	return good ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
+}
 
 /* ---- commands ---- */
 
@@ -87,7 +98,8 @@ static bool is_command(const struct allreduce_command *command, size_t body_len)
 	}
 }
 
-doca_error_t allreduce_command_parse(const void *data, size_t len, struct allreduce_command *command, const void **body, size_t *body_len)
+doca_error_t allreduce_command_parse(const void *data, size_t len, struct allreduce_command *command, const void **body,
+				     size_t *body_len)
 {
 	if (len < sizeof(*command))
 		return DOCA_ERROR_INVALID_VALUE;
@@ -105,7 +117,8 @@ doca_error_t allreduce_attach_parse(const void *body, size_t len, struct allredu
 	return verdict(is_process(attach->process, attach->board));
 }
 
-doca_error_t allreduce_vector_parse(const void *body, size_t len, const struct allreduce_shape *shape, struct allreduce_vector *vector)
+doca_error_t allreduce_vector_parse(const void *body, size_t len, const struct allreduce_shape *shape,
+				    struct allreduce_vector *vector)
 {
 	if (len != sizeof(*vector))
 		return DOCA_ERROR_INVALID_VALUE;
@@ -120,8 +133,9 @@ doca_error_t allreduce_attached_parse(const void *data, size_t len, struct allre
 	if (data == NULL || len != sizeof(*attached))
 		return DOCA_ERROR_UNEXPECTED;
 	memcpy(attached, data, sizeof(*attached));
-	return attached->attachment != 0 && attached->worker <= INT32_MAX && attached->daemon <= INT32_MAX ? DOCA_SUCCESS
-													    : DOCA_ERROR_UNEXPECTED;
+	return attached->attachment != 0 && attached->worker <= INT32_MAX && attached->daemon <= INT32_MAX
+		       ? DOCA_SUCCESS
+		       : DOCA_ERROR_UNEXPECTED;
 }
 
 doca_error_t allreduce_done_parse(const void *data, size_t len, struct allreduce_done *done)
@@ -129,7 +143,8 @@ doca_error_t allreduce_done_parse(const void *data, size_t len, struct allreduce
 	if (data == NULL || len != sizeof(*done))
 		return DOCA_ERROR_UNEXPECTED;
 	memcpy(done, data, sizeof(*done));
-	if (done->as_pieces > 1 || done->algorithm >= ALLREDUCE_AUTO || (done->as_pieces != 0 && done->algorithm == ALLREDUCE_DIRECT))
+	if (done->as_pieces > 1 || done->algorithm >= ALLREDUCE_AUTO ||
+	    (done->as_pieces != 0 && done->algorithm == ALLREDUCE_DIRECT))
 		return DOCA_ERROR_UNEXPECTED;
 	return DOCA_SUCCESS;
 }
@@ -144,8 +159,8 @@ static bool is_message(const struct allreduce_message *message, size_t data_len)
 		return data_len == 0;
 	case ALLREDUCE_DATA: /* a share of a piece, perhaps an empty one */
 		return is_shape(shape) && shape->algorithm <= ALLREDUCE_RING && message->source < shape->num_ranks &&
-		       message->offset < shape->total && message->offset % shape->piece_max == 0 && data_len <= shape->piece_max &&
-		       data_len % allreduce_element_size(shape->type) == 0;
+		       message->offset < shape->total && message->offset % shape->piece_max == 0 &&
+		       data_len <= shape->piece_max && data_len % allreduce_element_size(shape->type) == 0;
 	case ALLREDUCE_ABORT:
 		return message->source < ALLREDUCE_RANKS_MAX && data_len == 0;
 	case ALLREDUCE_OFFER:
@@ -154,15 +169,16 @@ static bool is_message(const struct allreduce_message *message, size_t data_len)
 	case ALLREDUCE_VERDICT:
 	case ALLREDUCE_LEFT:
 		return is_shape(shape) && shape->num_ranks <= ALLREDUCE_DIRECT_RANKS_MAX && message->source < shape->num_ranks &&
-		       data_len == (message->kind == ALLREDUCE_OFFER	     ? sizeof(struct allreduce_offer)
+		       data_len == (message->kind == ALLREDUCE_OFFER	   ? sizeof(struct allreduce_offer)
 				    : message->kind == ALLREDUCE_CHALLENGE ? ALLREDUCE_NUMBER_SIZE
-									     : 0);
+									   : 0);
 	default:
 		return false;
 	}
 }
 
-doca_error_t allreduce_message_parse(const void *head, size_t head_len, size_t data_len, uint64_t key, struct allreduce_message *message)
+doca_error_t allreduce_message_parse(const void *head, size_t head_len, size_t data_len, uint64_t key,
+				     struct allreduce_message *message)
 {
 	if (head_len != sizeof(*message))
 		return DOCA_ERROR_INVALID_VALUE;
@@ -170,12 +186,14 @@ doca_error_t allreduce_message_parse(const void *head, size_t head_len, size_t d
 	return verdict(message->key == key && is_message(message, data_len));
 }
 
-doca_error_t allreduce_offer_parse(const void *data, size_t len, const struct allreduce_shape *shape, struct allreduce_offer *offer)
+doca_error_t allreduce_offer_parse(const void *data, size_t len, const struct allreduce_shape *shape,
+				   struct allreduce_offer *offer)
 {
 	if (len != sizeof(*offer))
 		return DOCA_ERROR_INVALID_VALUE;
 	memcpy(offer, data, sizeof(*offer));
-	return verdict(offer->attachment == 0 || (is_process(offer->process, offer->board) && is_place(&offer->place, shape->total)));
+	return verdict(offer->attachment == 0 ||
+		       (is_process(offer->process, offer->board) && is_place(&offer->place, shape->total)));
 }
 
 doca_error_t allreduce_address_parse(const void *data, size_t room, struct allreduce_address *address, const void **ucp)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the halves of the allreduce plugin say to each other, and the workers among themselves. All are of one byte order. The parse
- * functions take what came from another process, and copy it only if all of it can be meant.
+ * What the halves of the allreduce plugin say to each other, and the workers among themselves. All are of one byte order. The
+ * parse functions take what came from another process, and copy it only if all of it can be meant.
  */
 #ifndef ALLREDUCE_PROTO_H
 #define ALLREDUCE_PROTO_H
@@ -14,11 +14,11 @@
 
 #define ALLREDUCE_VERSION 2
 #define ALLREDUCE_RANKS_MAX 65536
-#define ALLREDUCE_DIRECT_RANKS_MAX 64	    /* ranks of an allreduce that reaches into all their memories */
-#define ALLREDUCE_IN_PLACE_MIN 16384    /* bytes of a vector that stays where it is; smaller ones go in commands */
-#define ALLREDUCE_NUMBER_SIZE 16    /* bytes of a number that proves a process to be reached */
-#define ALLREDUCE_INFLIGHT_MAX 8    /* of one comm */
-#define ALLREDUCE_PIECE_MIN 64	    /* bytes of a piece that is not the last, of which it is a multiple */
+#define ALLREDUCE_DIRECT_RANKS_MAX 64 /* ranks of an allreduce that reaches into all their memories */
+#define ALLREDUCE_IN_PLACE_MIN 16384  /* bytes of a vector that stays where it is; smaller ones go in commands */
+#define ALLREDUCE_NUMBER_SIZE 16      /* bytes of a number that proves a process to be reached */
+#define ALLREDUCE_INFLIGHT_MAX 8      /* of one comm */
+#define ALLREDUCE_PIECE_MIN 64	      /* bytes of a piece that is not the last, of which it is a multiple */
 #define ALLREDUCE_PIECE_MAX (1 << 26)
 
 enum allreduce_type { ALLREDUCE_FLOAT, ALLREDUCE_DOUBLE, ALLREDUCE_INT32, ALLREDUCE_INT64, ALLREDUCE_TYPES };
@@ -48,7 +48,8 @@ struct allreduce_gate {
 };
 
 struct allreduce_board {
-	uint8_t numbers[ALLREDUCE_DIRECT_RANKS_MAX + 1][ALLREDUCE_NUMBER_SIZE]; /* by rank; the last: the rank's own answer to an attach */
+	uint8_t numbers[ALLREDUCE_DIRECT_RANKS_MAX + 1]
+		       [ALLREDUCE_NUMBER_SIZE]; /* by rank; the last: the rank's own answer to an attach */
 	struct allreduce_gate gates[ALLREDUCE_INFLIGHT_MAX];
 };
 
@@ -58,9 +59,10 @@ enum allreduce_command_kind {
 	ALLREDUCE_PIECE = 1, /* a piece of a vector, which follows; answered with the piece's result */
 	ALLREDUCE_CANCEL,    /* fails what is under way under the tag; answered with nothing */
 	ALLREDUCE_ATTACH,    /* "this is my process"; answered with struct allreduce_attached */
-	ALLREDUCE_PROVE,     /* "your number is on my board"; answered with nothing: the worker reaches the rank's memory, or does not */
-	ALLREDUCE_DETACH,    /* "no more" */
-	ALLREDUCE_VECTOR,    /* a whole vector; answered with struct allreduce_done */
+	ALLREDUCE_PROVE, /* "your number is on my board"; answered with nothing: the worker reaches the rank's memory, or does not
+			  */
+	ALLREDUCE_DETACH, /* "no more" */
+	ALLREDUCE_VECTOR, /* a whole vector; answered with struct allreduce_done */
 };
 
 struct allreduce_command {
@@ -147,18 +149,22 @@ enum allreduce_algorithm allreduce_piece_algorithm(const struct allreduce_shape 
 /* ---- parse ---- */
 
 /* A whole command; what follows the head is *body of *body_len bytes. INVALID_VALUE: it means nothing. */
-doca_error_t allreduce_command_parse(const void *data, size_t len, struct allreduce_command *command, const void **body, size_t *body_len);
+doca_error_t allreduce_command_parse(const void *data, size_t len, struct allreduce_command *command, const void **body,
+				     size_t *body_len);
 doca_error_t allreduce_attach_parse(const void *body, size_t len, struct allreduce_attach *attach);
 /* The vector lies within a process's memory, as its shape says. */
-doca_error_t allreduce_vector_parse(const void *body, size_t len, const struct allreduce_shape *shape, struct allreduce_vector *vector);
+doca_error_t allreduce_vector_parse(const void *body, size_t len, const struct allreduce_shape *shape,
+				    struct allreduce_vector *vector);
 
 /* An answer's payload, for the host's half. */
 doca_error_t allreduce_attached_parse(const void *data, size_t len, struct allreduce_attached *attached);
 doca_error_t allreduce_done_parse(const void *data, size_t len, struct allreduce_done *done);
 
 /* The head of a message between workers with data_len bytes after it. key: the receiver's. */
-doca_error_t allreduce_message_parse(const void *head, size_t head_len, size_t data_len, uint64_t key, struct allreduce_message *message);
-doca_error_t allreduce_offer_parse(const void *data, size_t len, const struct allreduce_shape *shape, struct allreduce_offer *offer);
+doca_error_t allreduce_message_parse(const void *head, size_t head_len, size_t data_len, uint64_t key,
+				     struct allreduce_message *message);
+doca_error_t allreduce_offer_parse(const void *data, size_t len, const struct allreduce_shape *shape,
+				   struct allreduce_offer *offer);
 /* *ucp: the UCX address, of address->len bytes; room: of the whole as far as it is known. */
 doca_error_t allreduce_address_parse(const void *data, size_t room, struct allreduce_address *address, const void **ucp);
 

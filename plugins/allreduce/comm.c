@@ -21,7 +21,8 @@ DOCA_LOG_REGISTER(UROM_ALLREDUCE);
 #define LEAVE_NS UINT64_C(2000000000) /* for a worker that is at a gate to leave: longer than what it does there takes */
 #define YAMA "/proc/sys/kernel/yama/ptrace_scope"
 
-/* ---- boards: a worker that comes late to a gate of a failed allreduce still writes there, so they are used again, but never freed ---- */
+/* ---- boards: a worker that comes late to a gate of a failed allreduce still writes there, so they are used again, but never
+ * freed ---- */
 
 struct free_board {
 	struct allreduce_board board; /* first */
@@ -83,7 +84,9 @@ void gate_close(struct allreduce_gate *gate)
 			}
 			until = until != 0 ? until : now_ns() + LEAVE_NS;
 			if (now_ns() > until) {
-				DOCA_LOG_ERR("allreduce: the worker with process %u does not leave a vector of this process: is it stopped?", pid);
+				DOCA_LOG_ERR("allreduce: the worker with process %u does not leave a vector of this process: is "
+					     "it stopped?",
+					     pid);
 				break;
 			}
 			sched_yield();
@@ -93,6 +96,7 @@ void gate_close(struct allreduce_gate *gate)
 
 /* ---- attach ---- */
 
+static doca_error_t try_to_ask(struct urom_allreduce_comm *comm, enum allreduce_command_kind kind);
 static void ask(struct urom_allreduce_comm *comm, enum allreduce_command_kind kind);
 
 static void dispose(struct urom_allreduce_comm *comm)
@@ -107,13 +111,13 @@ static void decide(struct urom_allreduce_comm *comm, doca_error_t result)
 	if (result == DOCA_SUCCESS)
 		DOCA_LOG_INFO("allreduce, rank %u: its worker reaches this process's memory", comm->rank);
 	else
-		DOCA_LOG_INFO("allreduce, rank %u: vectors go in commands: its worker does not reach this process's memory (%s)", comm->rank,
-			      doca_error_get_name(result));
+		DOCA_LOG_INFO("allreduce, rank %u: vectors go in commands: its worker does not reach this process's memory (%s)",
+			      comm->rank, doca_error_get_name(result));
 	begin_waiting(comm);
 }
 
-/* Yama allows it only to those whom a process names; naming one takes the place of another, so only if it has not been allowed yet.
- * The daemon stands for all its workers. */
+/* Yama allows it only to those whom a process names; naming one takes the place of another, so only if it has not been allowed
+ * yet. The daemon stands for all its workers. */
 static bool admit(struct urom_allreduce_comm *comm)
 {
 	int scope = 0;
@@ -151,6 +155,17 @@ static void attached(struct urom_allreduce_comm *comm, doca_error_t result, cons
 	ask(comm, ALLREDUCE_PROVE);
 }
 
+/* It was destroyed meanwhile. */
+static void leave(struct urom_allreduce_comm *comm, doca_error_t result, const void *answer, size_t len)
+{
+	bool holds = comm->attached.attachment != 0 ||
+		     (result == DOCA_SUCCESS && allreduce_attached_parse(answer, len, &comm->attached) == DOCA_SUCCESS);
+	bool first = !comm->detaching;
+	comm->detaching = true;
+	if (!first || !holds || try_to_ask(comm, ALLREDUCE_DETACH) != DOCA_SUCCESS)
+		dispose(comm);
+}
+
 static void answered(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
 {
 	doca_error_t result = doca_task_get_status(doca_urom_worker_cmd_task_as_task(task));
@@ -166,7 +181,7 @@ static void answered(struct doca_urom_worker_cmd_task *task, union doca_data tas
 		answer = memcpy(&copy, answer, sizeof(copy));
 	(void)doca_urom_worker_cmd_task_release(task);
 	if (comm->destroyed)
-		dispose(comm);
+		leave(comm, result, answer, len);
 	else if (comm->proving)
 		proven(comm, result);
 	else
@@ -231,10 +246,8 @@ doca_error_t urom_allreduce_comm_destroy(struct urom_allreduce_comm *comm)
 	if (!TAILQ_EMPTY(&comm->inflight))
 		return DOCA_ERROR_IN_USE;
 	comm->destroyed = true;
-	if (comm->way == UROM_ALLREDUCE_BY_UNKNOWN) /* its answer comes, and disposes of it */
-		return DOCA_SUCCESS;
-	if (comm->attached.attachment == 0 || try_to_ask(comm, ALLREDUCE_DETACH) != DOCA_SUCCESS)
-		dispose(comm);
+	if (comm->way != UROM_ALLREDUCE_BY_UNKNOWN) /* else when its answer comes */
+		leave(comm, DOCA_ERROR_AGAIN, NULL, 0);
 	return DOCA_SUCCESS;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whose memory is touched. A process's id and an address are easily said, and a worker may be allowed more than who says them; so a
- * worker believes only after a number that it made up itself has appeared at that place in that process: whoever wrote it there
+ * Whose memory is touched. A process's id and an address are easily said, and a worker may be allowed more than who says them; so
+ * a worker believes only after a number that it made up itself has appeared at that place in that process: whoever wrote it there
  * may write to that memory anyway. The own rank's process writes its worker's number; other workers' numbers are written by the
  * worker of that rank, which its process has proven itself to, so no rank need do anything for it.
  */
@@ -34,7 +34,7 @@ static doca_error_t check_number(const struct reach *reach, uint64_t board, uint
 static struct host *find(struct allreduce *allreduce, uint64_t client, uint64_t attachment)
 {
 	struct host *host;
-	LIST_FOREACH(host, &allreduce->hosts, next) {
+	LIST_FOREACH (host, &allreduce->hosts, next) {
 		if (host->client == client && host->attachment == attachment)
 			return host;
 	}
@@ -97,7 +97,7 @@ doca_error_t hosts_detach(struct allreduce *allreduce, uint64_t client, uint64_t
 	if (host == NULL)
 		return DOCA_ERROR_INVALID_VALUE;
 	struct vector *vector;
-	LIST_FOREACH(vector, &allreduce->vectors, next) {
+	LIST_FOREACH (vector, &allreduce->vectors, next) {
 		if (vector->host == host)
 			return DOCA_ERROR_IN_USE;
 	}
@@ -116,8 +116,9 @@ void hosts_forget(struct allreduce *allreduce, uint64_t client)
 
 doca_error_t host_write_number(const struct host *host, uint32_t rank, const uint8_t number[ALLREDUCE_NUMBER_SIZE])
 {
-	return rank < ALLREDUCE_DIRECT_RANKS_MAX ? reach_write(&host->reach, number_at(host->board, rank), number, ALLREDUCE_NUMBER_SIZE)
-					 : DOCA_ERROR_INVALID_VALUE;
+	return rank < ALLREDUCE_DIRECT_RANKS_MAX
+		       ? reach_write(&host->reach, number_at(host->board, rank), number, ALLREDUCE_NUMBER_SIZE)
+		       : DOCA_ERROR_INVALID_VALUE;
 }
 
 /* ---- other workers' ---- */
@@ -126,7 +127,8 @@ static void refuse(struct process *process, uint32_t rank, doca_error_t why)
 {
 	process->refused = true;
 	process->proven = false;
-	DOCA_LOG_INFO("rank %u's memory is not within reach (%s): its vectors go between the workers", rank, doca_error_get_name(why));
+	DOCA_LOG_INFO("rank %u's memory is not within reach (%s): its vectors go between the workers", rank,
+		      doca_error_get_name(why));
 }
 
 const uint8_t *process_challenge(struct allreduce *allreduce, uint32_t rank, const struct allreduce_offer *offer)
@@ -150,7 +152,8 @@ void process_check(struct allreduce *allreduce, uint32_t rank, uint32_t my_rank,
 	struct process *process = &allreduce->processes[rank];
 	if (process->attachment == 0 || process->proven || process->refused)
 		return;
-	doca_error_t result = status == DOCA_SUCCESS ? check_number(&process->reach, process->board, my_rank, process->number) : status;
+	doca_error_t result =
+		status == DOCA_SUCCESS ? check_number(&process->reach, process->board, my_rank, process->number) : status;
 	process->proven = result == DOCA_SUCCESS;
 	if (result != DOCA_SUCCESS)
 		refuse(process, rank, result);

@@ -191,8 +191,8 @@ static void sent(void *request, ucs_status_t status, void *user)
 	SLIST_INSERT_HEAD(&send->allreduce->network.free_sends, send, next);
 }
 
-doca_error_t network_send(struct allreduce *allreduce, uint32_t rank, const struct allreduce_message *message, const void *data, size_t len,
-			  struct piece *piece)
+doca_error_t network_send(struct allreduce *allreduce, uint32_t rank, const struct allreduce_message *message, const void *data,
+			  size_t len, struct piece *piece)
 {
 	struct peer *peer = find_peer(allreduce, rank);
 	if (peer == NULL || peer->endpoint == NULL || peer->endpoint->failed)
@@ -212,7 +212,8 @@ doca_error_t network_send(struct allreduce *allreduce, uint32_t rank, const stru
 		.cb = {.send = sent},
 		.user_data = send,
 	};
-	ucs_status_ptr_t request = ucp_am_send_nbx(peer->endpoint->ep, AM_ID, &send->message, sizeof(send->message), data, len, &param);
+	ucs_status_ptr_t request =
+		ucp_am_send_nbx(peer->endpoint->ep, AM_ID, &send->message, sizeof(send->message), data, len, &param);
 	if (!UCS_PTR_IS_PTR(request))
 		SLIST_INSERT_HEAD(&allreduce->network.free_sends, send, next);
 	if (UCS_PTR_IS_ERR(request)) {

@@ -13,7 +13,7 @@ static uint32_t bucket_of(uint64_t tag, uint64_t offset)
 static struct piece *find_piece(struct allreduce *allreduce, uint64_t tag, uint64_t offset)
 {
 	struct piece *piece;
-	LIST_FOREACH(piece, &allreduce->pieces[bucket_of(tag, offset)], next) {
+	LIST_FOREACH (piece, &allreduce->pieces[bucket_of(tag, offset)], next) {
 		if (piece->command.tag == tag && piece->command.offset == offset && !piece->ended)
 			return piece;
 	}
@@ -73,10 +73,10 @@ static void drop(struct allreduce *allreduce, struct inbound *inbound)
 static struct inbound *find_kept(const struct piece *piece, const struct step *step)
 {
 	struct inbound *inbound;
-	LIST_FOREACH(inbound, &piece->allreduce->kept[bucket_of(piece->command.tag, piece->command.offset)], next) {
+	LIST_FOREACH (inbound, &piece->allreduce->kept[bucket_of(piece->command.tag, piece->command.offset)], next) {
 		const struct allreduce_message *message = &inbound->message;
-		if (message->tag == piece->command.tag && message->offset == piece->command.offset && message->source == step->rank &&
-		    message->number == step->number)
+		if (message->tag == piece->command.tag && message->offset == piece->command.offset &&
+		    message->source == step->rank && message->number == step->number)
 			return inbound;
 	}
 	return NULL;
@@ -188,7 +188,8 @@ static doca_error_t connect_partners(const struct piece *piece)
 	return DOCA_SUCCESS;
 }
 
-static void start(struct piece *piece, struct allreduce *allreduce, const struct allreduce_command *command, uint8_t *data, size_t len)
+static void start(struct piece *piece, struct allreduce *allreduce, const struct allreduce_command *command, uint8_t *data,
+		  size_t len)
 {
 	piece->allreduce = allreduce;
 	piece->command = *command;
@@ -203,8 +204,8 @@ static void start(struct piece *piece, struct allreduce *allreduce, const struct
 		allreduce_fail(allreduce, command->tag, result, true);
 }
 
-doca_error_t piece_start(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc, const struct allreduce_command *command,
-			 const void *body, size_t len)
+doca_error_t piece_start(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc,
+			 const struct allreduce_command *command, const void *body, size_t len)
 {
 	struct urom_worker_notif_desc *notification = answer_create(desc, len);
 	struct piece *piece = (struct piece *)calloc(1, sizeof(*piece));
@@ -233,7 +234,10 @@ doca_error_t piece_start_of(struct vector *vector, const struct allreduce_comman
 	return DOCA_SUCCESS;
 }
 
-bool piece_exists(struct allreduce *allreduce, uint64_t tag, uint64_t offset) { return find_piece(allreduce, tag, offset) != NULL; }
+bool piece_exists(struct allreduce *allreduce, uint64_t tag, uint64_t offset)
+{
+	return find_piece(allreduce, tag, offset) != NULL;
+}
 
 /* ---- all ---- */
 
@@ -251,7 +255,7 @@ bool pieces_find_bereaved(const struct allreduce *allreduce, uint64_t *tag)
 {
 	const struct piece *piece;
 	for (int i = 0; i < ALLREDUCE_BUCKETS; i++) {
-		LIST_FOREACH(piece, &allreduce->pieces[i], next) {
+		LIST_FOREACH (piece, &allreduce->pieces[i], next) {
 			*tag = piece->command.tag;
 			if (!piece->ended && needs_dead(piece))
 				return true;
@@ -264,7 +268,7 @@ bool pieces_find_of_client(const struct allreduce *allreduce, uint64_t client, u
 {
 	const struct piece *piece;
 	for (int i = 0; i < ALLREDUCE_BUCKETS; i++) {
-		LIST_FOREACH(piece, &allreduce->pieces[i], next) {
+		LIST_FOREACH (piece, &allreduce->pieces[i], next) {
 			*tag = piece->command.tag;
 			if (!piece->ended && piece->client == client)
 				return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * By process_vm_readv and process_vm_writev, which need nothing from the other process: UCX (1.13) has the same as its transport cma,
- * but uses it for long messages only, not for puts and gets.
+ * By process_vm_readv and process_vm_writev, which need nothing from the other process: UCX (1.13) has the same as its transport
+ * cma, but uses it for long messages only, not for puts and gets.
  */
 #include <errno.h>
 #include <poll.h>
@@ -54,8 +54,8 @@ static doca_error_t error_of(int error)
 	}
 }
 
-typedef ssize_t (*transfer)(pid_t pid, const struct iovec *here, unsigned long num_here, const struct iovec *there, unsigned long num_there,
-			    unsigned long flags);
+typedef ssize_t (*transfer)(pid_t pid, const struct iovec *here, unsigned long num_here, const struct iovec *there,
+			    unsigned long num_there, unsigned long flags);
 
 static doca_error_t move(const struct reach *reach, transfer way, void *here, uint64_t there, size_t len)
 {

@@ -9,13 +9,13 @@ typedef int64_t any_int64 __attribute__((aligned(1), may_alias));
 typedef uint32_t any_uint32 __attribute__((aligned(1), may_alias));
 typedef uint64_t any_uint64 __attribute__((aligned(1), may_alias));
 
-#define REDUCTION(name, type, expression)                                                                                                  \
-	static void name(void *into, const void *from, size_t len)                                                                         \
-	{                                                                                                                                  \
-		type *restrict a = (type *)into;                                                                                           \
-		const type *restrict b = (const type *)from;                                                                               \
-		for (size_t i = 0; i < len / sizeof(type); i++)                                                                            \
-			a[i] = expression;                                                                                                 \
+#define REDUCTION(name, type, expression)                                                                                        \
+	static void name(void *into, const void *from, size_t len)                                                               \
+	{                                                                                                                        \
+		type *restrict a = (type *)into;                                                                                 \
+		const type *restrict b = (const type *)from;                                                                     \
+		for (size_t i = 0; i < len / sizeof(type); i++)                                                                  \
+			a[i] = expression;                                                                                       \
 	}
 
 REDUCTION(sum_float, any_float, a[i] + b[i])
@@ -39,4 +39,7 @@ static const reduction reductions[ALLREDUCE_OPS][ALLREDUCE_TYPES] = {
 	[ALLREDUCE_MAX] = {max_float, max_double, max_int32, max_int64},
 };
 
-void reduce(uint8_t type, uint8_t op, void *into, const void *from, size_t len) { reductions[op][type](into, from, len); }
+void reduce(uint8_t type, uint8_t op, void *into, const void *from, size_t len)
+{
+	reductions[op][type](into, from, len);
+}

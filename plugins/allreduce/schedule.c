@@ -6,7 +6,8 @@
 static struct step share_of(const struct allreduce_shape *shape, uint32_t len, uint32_t element, uint32_t share, struct step step)
 {
 	uint64_t elements = len / element;
-	uint32_t begin = (uint32_t)(elements * share / shape->num_ranks), end = (uint32_t)(elements * (share + 1) / shape->num_ranks);
+	uint32_t begin = (uint32_t)(elements * share / shape->num_ranks),
+		 end = (uint32_t)(elements * (share + 1) / shape->num_ranks);
 	step.offset = begin * element;
 	step.len = (end - begin) * element;
 	return step;
@@ -21,7 +22,7 @@ static struct step ring_step(const struct allreduce_shape *shape, uint32_t rank,
 	if (i % 2 == 0)
 		return share_of(shape, len, element, (rank + 2 * n - round) % n, (struct step){STEP_SEND, right, round, 0, 0});
 	return share_of(shape, len, element, (left + 2 * n - round) % n,
-			  (struct step){round < n - 1 ? STEP_REDUCE : STEP_COPY, left, round, 0, 0});
+			(struct step){round < n - 1 ? STEP_REDUCE : STEP_COPY, left, round, 0, 0});
 }
 
 /* ---- tree: a binomial one with rank 0 at its root; up is message 0, down is message 1 ---- */

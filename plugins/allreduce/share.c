@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A worker's share of a vector: read from all ranks' memories, reduced in the order of the ranks, and written to all. Each element is
- * reduced once, so all get the same bits.
+ * A worker's share of a vector: read from all ranks' memories, reduced in the order of the ranks, and written to all. Each
+ * element is reduced once, so all get the same bits.
  */
 #include <unistd.h>
 
@@ -85,7 +85,8 @@ static doca_error_t reduce_chunk(struct vector *vector, size_t len)
 	uint8_t *sum = vector->allreduce->chunks, *one = sum + ALLREDUCE_CHUNK;
 	doca_error_t result = DOCA_SUCCESS;
 	for (uint32_t rank = 0; rank < vector->shape.num_ranks && result == DOCA_SUCCESS; rank++) {
-		result = reach_read(reach_of(vector, rank), rank == 0 ? sum : one, vector->parties[rank].offer.place.send + vector->at, len);
+		result = reach_read(reach_of(vector, rank), rank == 0 ? sum : one,
+				    vector->parties[rank].offer.place.send + vector->at, len);
 		if (rank != 0 && result == DOCA_SUCCESS)
 			reduce(vector->shape.type, vector->shape.op, sum, one, len);
 	}

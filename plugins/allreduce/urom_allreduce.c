@@ -51,7 +51,8 @@ const void *response_of(struct doca_urom_worker_cmd_task *task, size_t *len)
 	struct doca_buf *response = doca_urom_worker_cmd_task_get_response(task);
 	void *data;
 	*len = 0;
-	if (response == NULL || doca_buf_get_data(response, &data) != DOCA_SUCCESS || doca_buf_get_data_len(response, len) != DOCA_SUCCESS)
+	if (response == NULL || doca_buf_get_data(response, &data) != DOCA_SUCCESS ||
+	    doca_buf_get_data_len(response, len) != DOCA_SUCCESS)
 		return NULL;
 	return data;
 }
@@ -84,7 +85,8 @@ static doca_error_t submit_piece(struct allreduce *allreduce)
 	}
 	if (command->shape.algorithm == ALLREDUCE_AUTO)
 		command->shape.algorithm = allreduce_piece_algorithm(&command->shape);
-	const struct pending pending = {allreduce, command->offset, left < command->shape.piece_max ? left : command->shape.piece_max};
+	const struct pending pending = {allreduce, command->offset,
+					left < command->shape.piece_max ? left : command->shape.piece_max};
 	memcpy(place + sizeof(*command), allreduce->send + command->offset, pending.len);
 	result = submit(task, place, command, pending.len, &pending, piece_done);
 	if (result != DOCA_SUCCESS)
@@ -114,8 +116,9 @@ static doca_error_t submit_vector(struct allreduce *allreduce)
 	if (comm->way == UROM_ALLREDUCE_BY_MEMORY) {
 		allreduce->gate = gate_open(comm);
 		vector.attachment = comm->attached.attachment;
-		vector.place = (struct allreduce_place){(uint64_t)(uintptr_t)allreduce->send, (uint64_t)(uintptr_t)allreduce->receive,
-							(uint64_t)(uintptr_t)allreduce->gate, allreduce->gate->serial};
+		vector.place =
+			(struct allreduce_place){(uint64_t)(uintptr_t)allreduce->send, (uint64_t)(uintptr_t)allreduce->receive,
+						 (uint64_t)(uintptr_t)allreduce->gate, allreduce->gate->serial};
 	}
 	memcpy(place + sizeof(*command), &vector, sizeof(vector));
 	result = submit(task, place, command, sizeof(vector), &pending, vector_done);
@@ -127,8 +130,11 @@ static doca_error_t submit_vector(struct allreduce *allreduce)
 /* What is under way elsewhere waits for pieces of this rank that will not come: each worker is told so by its own host. */
 static void cancel(struct allreduce *allreduce)
 {
-	struct allreduce_command command = {.kind = ALLREDUCE_CANCEL, .rank = allreduce->comm->rank, .tag = allreduce->command.tag,
-					    .shape = {.num_ranks = allreduce->comm->num_ranks}, .status = (uint64_t)allreduce->result};
+	struct allreduce_command command = {.kind = ALLREDUCE_CANCEL,
+					    .rank = allreduce->comm->rank,
+					    .tag = allreduce->command.tag,
+					    .shape = {.num_ranks = allreduce->comm->num_ranks},
+					    .status = (uint64_t)allreduce->result};
 	const struct pending pending = {.owner = allreduce};
 	struct doca_urom_worker_cmd_task *task;
 	uint8_t *place;
@@ -150,8 +156,8 @@ static void fail(struct allreduce *allreduce, doca_error_t result)
 
 static bool may_submit(const struct allreduce *allreduce)
 {
-	return allreduce->command.kind == ALLREDUCE_PIECE && allreduce->result == DOCA_SUCCESS && allreduce->outstanding < allreduce->comm->share &&
-	       allreduce->command.offset < allreduce->command.shape.total;
+	return allreduce->command.kind == ALLREDUCE_PIECE && allreduce->result == DOCA_SUCCESS &&
+	       allreduce->outstanding < allreduce->comm->share && allreduce->command.offset < allreduce->command.shape.total;
 }
 
 /* ---- the end of a command ---- */
@@ -235,17 +241,18 @@ static void vector_done(struct doca_urom_worker_cmd_task *task, union doca_data 
 
 /* ---- the beginning ---- */
 
-static bool check(const struct urom_allreduce_comm *comm, const struct urom_allreduce_args *args, urom_allreduce_finished finished)
+static bool check(const struct urom_allreduce_comm *comm, const struct urom_allreduce_args *args,
+		  urom_allreduce_finished finished)
 {
-	return comm != NULL && args != NULL && finished != NULL && args->send != NULL && args->receive != NULL && args->count != 0 &&
-	       args->count <= (SIZE_MAX >> 17) / sizeof(uint64_t) && (unsigned)args->type < ALLREDUCE_TYPES &&
+	return comm != NULL && args != NULL && finished != NULL && args->send != NULL && args->receive != NULL &&
+	       args->count != 0 && args->count <= (SIZE_MAX >> 17) / sizeof(uint64_t) && (unsigned)args->type < ALLREDUCE_TYPES &&
 	       (unsigned)args->op < ALLREDUCE_OPS && (unsigned)args->algorithm <= UROM_ALLREDUCE_DIRECT;
 }
 
 static bool is_under_way(const struct urom_allreduce_comm *comm, uint64_t tag)
 {
 	const struct allreduce *other;
-	TAILQ_FOREACH(other, &comm->inflight, next) {
+	TAILQ_FOREACH (other, &comm->inflight, next) {
 		if (other->command.tag == tag)
 			return true;
 	}
@@ -317,7 +324,8 @@ doca_error_t urom_allreduce_task(struct urom_allreduce_comm *comm, union doca_da
 	struct allreduce *allreduce = make(comm, cookie, args, finished);
 	if (allreduce == NULL)
 		return DOCA_ERROR_NO_MEMORY;
-	allreduce->waiting = comm->way == UROM_ALLREDUCE_BY_UNKNOWN && (is_whole(allreduce) || allreduce->command.shape.total >= ALLREDUCE_IN_PLACE_MIN);
+	allreduce->waiting = comm->way == UROM_ALLREDUCE_BY_UNKNOWN &&
+			     (is_whole(allreduce) || allreduce->command.shape.total >= ALLREDUCE_IN_PLACE_MIN);
 	doca_error_t result = allreduce->waiting ? DOCA_SUCCESS : begin(allreduce);
 	if (result != DOCA_SUCCESS) {
 		if (allreduce->gate != NULL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The host's half of the allreduce plugin: the workers reduce the ranks' vectors, and each rank gets the result, while its own thread
- * does something else and calls doca_pe_progress() now and then.
+ * The host's half of the allreduce plugin: the workers reduce the ranks' vectors, and each rank gets the result, while its own
+ * thread does something else and calls doca_pe_progress() now and then.
  *
  *   urom_allreduce_init(id, version);                  from the service's plugin list: "worker_allreduce"
  *   ... workers RUNNING, in a RUNNING domain in which they have the ids 0 to n-1: their ranks ...
@@ -11,9 +11,9 @@
  *   urom_allreduce_comm_destroy(comm);
  *
  * A vector of 16 KiB or more stays where it is if the rank's worker reaches the rank's memory (docs/urom.md says when): one small
- * command goes there and one answer comes back. Otherwise vectors travel in commands of the channel's message size, which all ranks
- * must have set alike: larger messages (doca_urom_service_set_max_comm_msg_size, 64 KiB say) make a faster allreduce then. All calls
- * belong to the thread of the worker's progress engine.
+ * command goes there and one answer comes back. Otherwise vectors travel in commands of the channel's message size, which all
+ * ranks must have set alike: larger messages (doca_urom_service_set_max_comm_msg_size, 64 KiB say) make a faster allreduce then.
+ * All calls belong to the thread of the worker's progress engine.
  */
 #ifndef UROM_ALLREDUCE_H
 #define UROM_ALLREDUCE_H
@@ -37,22 +37,24 @@ enum urom_allreduce_type {
 enum urom_allreduce_op { UROM_ALLREDUCE_SUM, UROM_ALLREDUCE_MIN, UROM_ALLREDUCE_MAX };
 
 enum urom_allreduce_algorithm {
-	UROM_ALLREDUCE_AUTO, /* by the size */
-	UROM_ALLREDUCE_TREE, /* few messages: for small vectors */
-	UROM_ALLREDUCE_RING, /* each worker reduces its share, and passes it round: for large ones */
-	UROM_ALLREDUCE_DIRECT, /* each worker reduces its share straight in the memories of all ranks, up to 64: where it can, the fastest */
+	UROM_ALLREDUCE_AUTO,   /* by the size */
+	UROM_ALLREDUCE_TREE,   /* few messages: for small vectors */
+	UROM_ALLREDUCE_RING,   /* each worker reduces its share, and passes it round: for large ones */
+	UROM_ALLREDUCE_DIRECT, /* each worker reduces its share straight in the memories of all ranks, up to 64: where it can, the
+				  fastest */
 };
 
 /* How the vectors of a comm get to its worker. It is asked when the comm is created, and known after some progress. */
 enum urom_allreduce_way {
-	UROM_ALLREDUCE_BY_UNKNOWN,  /* not yet: allreduces of 16 KiB or more wait */
-	UROM_ALLREDUCE_BY_MEMORY,   /* the worker reads and writes this process's memory */
+	UROM_ALLREDUCE_BY_UNKNOWN, /* not yet: allreduces of 16 KiB or more wait */
+	UROM_ALLREDUCE_BY_MEMORY,  /* the worker reads and writes this process's memory */
 	UROM_ALLREDUCE_BY_COMMANDS,
 };
 
 /* tag, count, type, op and algorithm are the same on all ranks. */
 struct urom_allreduce_args {
-	uint64_t tag; /* which allreduce this is: no other that is under way, nor one that has failed lately (10 s), has the same */
+	uint64_t tag; /* which allreduce this is: no other that is under way, nor one that has failed lately (10 s), has the same
+		       */
 	const void *send;
 	void *receive; /* may be send, but not overlap it otherwise; both are the plugin's until the end */
 	size_t count;  /* elements */
@@ -64,9 +66,9 @@ struct urom_allreduce_args {
 /*
  * How an allreduce ended, once for each. DOCA_ERROR_CONNECTION_ABORTED: a worker of it is gone; INVALID_VALUE: the ranks do not
  * agree on it, or the worker has another id in the domain; NOT_FOUND: a rank is not in the domain;
- * NOT_SUPPORTED: it was to be a direct one, and not all workers reach all ranks' memories. What receive holds then is not said; but
- * nobody touches send or receive any more, whatever the reason: should a worker be at them in that moment, doca_pe_progress() waits for
- * it, two seconds at most.
+ * NOT_SUPPORTED: it was to be a direct one, and not all workers reach all ranks' memories. What receive holds then is not said;
+ * but nobody touches send or receive any more, whatever the reason: should a worker be at them in that moment, doca_pe_progress()
+ * waits for it, two seconds at most.
  */
 typedef void (*urom_allreduce_finished)(doca_error_t result, union doca_data cookie);
 
@@ -84,8 +86,9 @@ doca_error_t urom_allreduce_comm_destroy(struct urom_allreduce_comm *comm);
 
 enum urom_allreduce_way urom_allreduce_comm_get_way(const struct urom_allreduce_comm *comm);
 
-/* Begins one; finished is told of it from doca_pe_progress() if this returns DOCA_SUCCESS, else not at all. AGAIN: as many as possible are
- * under way; NOT_SUPPORTED: a direct one among more than 64 ranks; otherwise what a command's allocation or submit returns. */
+/* Begins one; finished is told of it from doca_pe_progress() if this returns DOCA_SUCCESS, else not at all. AGAIN: as many as
+ * possible are under way; NOT_SUPPORTED: a direct one among more than 64 ranks; otherwise what a command's allocation or submit
+ * returns. */
 doca_error_t urom_allreduce_task(struct urom_allreduce_comm *comm, union doca_data cookie, const struct urom_allreduce_args *args,
 				 urom_allreduce_finished finished);
 

@@ -38,10 +38,10 @@ struct urom_allreduce_comm {
 	struct allreduce_board *board;
 	struct allreduce_attached attached;
 	uint64_t serial; /* of the last gate */
-	bool proving, admitted, destroyed;
+	bool proving, admitted, destroyed, detaching;
 };
 
-struct pending { /* in the task's 32 bytes */
+struct pending {     /* in the task's 32 bytes */
 	void *owner; /* an allreduce, or the comm */
 	uint64_t offset;
 	uint64_t len;
@@ -49,7 +49,8 @@ struct pending { /* in the task's 32 bytes */
 
 /* ---- urom_allreduce.c ---- */
 
-typedef void (*command_done)(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data, union doca_data ctx_user_data);
+typedef void (*command_done)(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data,
+			     union doca_data ctx_user_data);
 
 doca_error_t take_task(struct urom_allreduce_comm *comm, struct doca_urom_worker_cmd_task **task, uint8_t **place, size_t *room);
 /* A command and len bytes after it, which lie at place already. */

@@ -25,7 +25,7 @@ DOCA_LOG_REGISTER(UROM_ALLREDUCE);
 static struct vector *find(const struct allreduce *allreduce, uint64_t tag, bool awaited)
 {
 	struct vector *vector;
-	LIST_FOREACH(vector, &allreduce->vectors, next) {
+	LIST_FOREACH (vector, &allreduce->vectors, next) {
 		if (vector->command.tag == tag && (vector->stage == VECTOR_AWAITED) == awaited)
 			return vector;
 	}
@@ -86,7 +86,8 @@ static void fail(struct vector *vector, doca_error_t status)
 
 /* ---- what the others are told ---- */
 
-static void tell(struct vector *vector, uint32_t rank, enum allreduce_message_kind kind, doca_error_t status, const void *data, size_t len)
+static void tell(struct vector *vector, uint32_t rank, enum allreduce_message_kind kind, doca_error_t status, const void *data,
+		 size_t len)
 {
 	const struct allreduce_message message = {
 		.kind = kind,
@@ -151,7 +152,8 @@ static void go_in_pieces(struct vector *vector, bool all_memories)
 {
 	struct allreduce_shape *shape = &vector->command.shape;
 	if (shape->algorithm == ALLREDUCE_DIRECT) {
-		DOCA_LOG_INFO("allreduce %llu: not all ranks' memories are within reach", (unsigned long long)vector->command.tag);
+		DOCA_LOG_INFO("allreduce %llu: not all ranks' memories are within reach",
+			      (unsigned long long)vector->command.tag);
 		fail(vector, DOCA_ERROR_NOT_SUPPORTED);
 		return;
 	}
@@ -236,7 +238,8 @@ static uint64_t digest_of_known(const struct vector *vector)
 		const struct process *process = &vector->allreduce->processes[rank];
 		if (vector->host == NULL || (rank != vector->command.rank && !process->proven))
 			return 0;
-		sum = (sum ^ (rank == vector->command.rank ? vector->host->attachment : process->attachment)) * UINT64_C(0x9e3779b97f4a7c15);
+		sum = (sum ^ (rank == vector->command.rank ? vector->host->attachment : process->attachment)) *
+		      UINT64_C(0x9e3779b97f4a7c15);
 		sum ^= sum >> 31;
 	}
 	return sum;
@@ -245,7 +248,8 @@ static uint64_t digest_of_known(const struct vector *vector)
 static void judge(struct vector *vector)
 {
 	bool good = true;
-	if (vector->ended || vector->stage != VECTOR_PROVING || vector->num_asked != 0 || vector->parties[vector->command.rank].judged)
+	if (vector->ended || vector->stage != VECTOR_PROVING || vector->num_asked != 0 ||
+	    vector->parties[vector->command.rank].judged)
 		return;
 	for (uint32_t rank = 0; rank < vector->shape.num_ranks; rank++)
 		good &= rank == vector->command.rank ||
@@ -332,13 +336,24 @@ static struct vector *make(struct allreduce *allreduce, uint64_t tag, const stru
 	return vector;
 }
 
+/* Of those that the host does not begin. */
+static void give_up_oldest(struct allreduce *allreduce)
+{
+	const struct vector *vector, *oldest = NULL;
+	LIST_FOREACH (vector, &allreduce->vectors, next)
+		oldest = vector->stage == VECTOR_AWAITED ? vector : oldest;
+	if (oldest != NULL)
+		allreduce_fail_among(allreduce, oldest->command.tag, DOCA_ERROR_NO_MEMORY, oldest->shape.num_ranks);
+}
+
 /* The first of an allreduce that this worker's host has not begun. */
 static struct vector *await(struct allreduce *allreduce, const struct allreduce_message *message)
 {
 	if (message->kind != ALLREDUCE_OFFER || allreduce_failed(allreduce, message->tag) != DOCA_SUCCESS)
 		return NULL;
-	struct vector *vector =
-		allreduce->num_awaited < ALLREDUCE_AWAITED_MAX ? make(allreduce, message->tag, &message->shape) : NULL;
+	if (allreduce->num_awaited == ALLREDUCE_AWAITED_MAX)
+		give_up_oldest(allreduce);
+	struct vector *vector = make(allreduce, message->tag, &message->shape);
 	if (vector == NULL)
 		allreduce_fail_among(allreduce, message->tag, DOCA_ERROR_NO_MEMORY, message->shape.num_ranks);
 	return vector;
@@ -395,16 +410,18 @@ static void take(struct vector *vector, struct party *party, const struct inboun
 void vectors_take(struct allreduce *allreduce, const struct inbound *inbound)
 {
 	const struct allreduce_message *message = &inbound->message;
+	if (inbound->lacks_data) {
+		allreduce_fail_among(allreduce, message->tag, DOCA_ERROR_NO_MEMORY, message->shape.num_ranks);
+		return;
+	}
 	struct vector *vector = find_for(allreduce, message);
-	if (vector == NULL && !inbound->lacks_data)
+	if (vector == NULL)
 		vector = await(allreduce, message);
 	if (vector == NULL)
 		return;
 	bool own = vector->stage != VECTOR_AWAITED && message->source == vector->command.rank;
 	vector->mismatched |= memcmp(&message->shape, &vector->shape, sizeof(vector->shape)) != 0;
-	if (inbound->lacks_data)
-		fail(vector, DOCA_ERROR_NO_MEMORY);
-	else if (!vector->mismatched && !own)
+	if (!vector->mismatched && !own)
 		take(vector, &vector->parties[message->source], inbound);
 	else
 		check_offers(vector);
@@ -467,8 +484,8 @@ static void adopt(struct vector *vector, const struct urom_worker_cmd_desc *desc
 		fail(vector, result);
 }
 
-doca_error_t vector_start(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc, const struct allreduce_command *command,
-			  const void *body, size_t len)
+doca_error_t vector_start(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc,
+			  const struct allreduce_command *command, const void *body, size_t len)
 {
 	struct allreduce_vector wanted;
 	struct vector *vector = find(allreduce, command->tag, true);
@@ -517,9 +534,11 @@ bool vectors_run(struct allreduce *allreduce)
 bool vectors_find_bereaved(const struct allreduce *allreduce, uint64_t *tag)
 {
 	const struct vector *vector;
-	LIST_FOREACH(vector, &allreduce->vectors, next) {
+	LIST_FOREACH (vector, &allreduce->vectors, next) {
 		*tag = vector->command.tag;
-		for (uint32_t rank = 0; vector->stage != VECTOR_PIECES && vector->stage != VECTOR_AWAITED && rank < vector->shape.num_ranks; rank++) {
+		for (uint32_t rank = 0;
+		     vector->stage != VECTOR_PIECES && vector->stage != VECTOR_AWAITED && rank < vector->shape.num_ranks;
+		     rank++) {
 			if (!vector->parties[rank].left && rank != vector->command.rank && network_is_dead(allreduce, rank))
 				return true;
 		}
@@ -530,7 +549,7 @@ bool vectors_find_bereaved(const struct allreduce *allreduce, uint64_t *tag)
 bool vectors_find_of_client(const struct allreduce *allreduce, uint64_t client, uint64_t *tag)
 {
 	const struct vector *vector;
-	LIST_FOREACH(vector, &allreduce->vectors, next) {
+	LIST_FOREACH (vector, &allreduce->vectors, next) {
 		*tag = vector->command.tag;
 		if (vector->stage != VECTOR_AWAITED && vector->client == client)
 			return true;

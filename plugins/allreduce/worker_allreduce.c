@@ -88,7 +88,7 @@ static doca_error_t allreduce_open(struct urom_worker_ctx *ctx)
 static void allreduce_close(struct urom_worker_ctx *ctx)
 {
 	struct allreduce *allreduce = (struct allreduce *)ctx->plugin_ctx;
-	vectors_free(allreduce); /* what others have in their memories is left alone first */
+	vectors_free(allreduce);  /* what others have in their memories is left alone first */
 	network_close(allreduce); /* ends sends, which still know their pieces */
 	pieces_free(allreduce);
 	for (struct inbound *inbound; (inbound = STAILQ_FIRST(&allreduce->inbox)) != NULL;) {
@@ -119,8 +119,8 @@ static doca_error_t allreduce_addr(struct urom_worker_ctx *ctx, void *addr, size
 
 /* ---- commands ---- */
 
-static doca_error_t answer(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc, doca_error_t status, const void *data,
-			   size_t len)
+static doca_error_t answer(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc, doca_error_t status,
+			   const void *data, size_t len)
 {
 	struct urom_worker_notif_desc *notification = answer_create(desc, len);
 	if (notification == NULL)
@@ -143,8 +143,8 @@ static doca_error_t attach(struct allreduce *allreduce, const struct urom_worker
 	return answer(allreduce, desc, result, &attached, result == DOCA_SUCCESS ? sizeof(attached) : 0);
 }
 
-static doca_error_t begin(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc, const struct allreduce_command *command,
-			  const void *body, size_t len)
+static doca_error_t begin(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc,
+			  const struct allreduce_command *command, const void *body, size_t len)
 {
 	doca_error_t result = DOCA_ERROR_INVALID_VALUE; /* it is not known whom to tell */
 	if (network_is_self(allreduce, command->rank))
@@ -252,7 +252,8 @@ doca_error_t softfield_urom_plugin_arm(struct urom_worker_ctx *ctx, int *fd)
 {
 	struct allreduce *allreduce = (struct allreduce *)ctx->plugin_ctx;
 	ucp_worker_h worker = allreduce->network.side.worker;
-	if (!TAILQ_EMPTY(&allreduce->working) || !ucs_list_is_empty(&allreduce->notifications) || ucp_worker_arm(worker) != UCS_OK)
+	if (!TAILQ_EMPTY(&allreduce->working) || !ucs_list_is_empty(&allreduce->notifications) ||
+	    ucp_worker_arm(worker) != UCS_OK)
 		return DOCA_ERROR_AGAIN;
 	return ucp_worker_get_efd(worker, fd) == UCS_OK ? DOCA_SUCCESS : DOCA_ERROR_NOT_SUPPORTED;
 }

@@ -9,8 +9,8 @@
  *   reach.c             their memory
  *
  * A vector comes in pieces, inside commands, or stays in its rank's memory where the worker reaches that. In the second case the
- * workers agree first (vectors.c): if each reaches all ranks' memories, each reduces its share there (share.c); otherwise the vector
- * goes in pieces after all, which a worker takes out of the memory or its host sends.
+ * workers agree first (vectors.c): if each reaches all ranks' memories, each reduces its share there (share.c); otherwise the
+ * vector goes in pieces after all, which a worker takes out of the memory or its host sends.
  *
  * A piece runs through the steps of its schedule as far as it can; a step that receives waits for its message. A message whose
  * piece has not come yet, or is not at that step, is kept.
@@ -28,8 +28,9 @@
 #include "ucx_side.h"
 
 #define ALLREDUCE_BUCKETS 256
-#define ALLREDUCE_KEPT_MAX (UINT64_C(128) << 20) /* bytes of messages that wait for their pieces; beyond, their allreduce fails */
-#define ALLREDUCE_FAILED_MAX 64			  /* tags that have failed lately */
+#define ALLREDUCE_KEPT_MAX (UINT64_C(128) << 20) /* bytes of messages that wait for their pieces; beyond, their allreduce fails  \
+						  */
+#define ALLREDUCE_FAILED_MAX 64			 /* tags that have failed lately */
 #define ALLREDUCE_FAILED_NS UINT64_C(10000000000)
 #define ALLREDUCE_ADDRESS_MAX 8192
 #define ALLREDUCE_HOSTS_MAX 64
@@ -45,8 +46,8 @@ enum step_kind { STEP_SEND, STEP_REDUCE, STEP_COPY, STEP_END };
 
 struct step {
 	enum step_kind kind;
-	uint32_t rank;	 /* the other */
-	uint32_t number; /* of the message, among those between the two for this piece */
+	uint32_t rank;	      /* the other */
+	uint32_t number;      /* of the message, among those between the two for this piece */
 	uint32_t offset, len; /* bytes of the piece */
 };
 
@@ -117,7 +118,7 @@ void processes_close(struct allreduce *allreduce);
 /* ---- network.c ---- */
 
 struct peer {
-	uint64_t id; /* in its address */
+	uint64_t id;		       /* in its address */
 	struct ucx_endpoint *endpoint; /* NULL: none yet */
 };
 
@@ -140,8 +141,8 @@ bool network_lost_any(struct allreduce *allreduce);
 /* The rank is this worker itself, as the domain has it. */
 bool network_is_self(struct allreduce *allreduce, uint32_t rank);
 /* The piece, whose data they are, is told of the end by piece_sent() unless it ends at once. NULL: data are few, and copied. */
-doca_error_t network_send(struct allreduce *allreduce, uint32_t rank, const struct allreduce_message *message, const void *data, size_t len,
-			  struct piece *piece);
+doca_error_t network_send(struct allreduce *allreduce, uint32_t rank, const struct allreduce_message *message, const void *data,
+			  size_t len, struct piece *piece);
 
 /* ---- pieces.c ---- */
 
@@ -172,8 +173,8 @@ struct piece {
 };
 
 /* body: its data. What is wrong is told by the answer. NO_MEMORY: there is none. */
-doca_error_t piece_start(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc, const struct allreduce_command *command,
-			 const void *body, size_t len);
+doca_error_t piece_start(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc,
+			 const struct allreduce_command *command, const void *body, size_t len);
 /* One of a vector: data is from malloc(), and the piece's from now on. */
 doca_error_t piece_start_of(struct vector *vector, const struct allreduce_command *command, uint8_t *data, size_t len);
 bool piece_exists(struct allreduce *allreduce, uint64_t tag, uint64_t offset);
@@ -219,13 +220,13 @@ struct vector {
 	struct allreduce_place place;
 	uint32_t num_offered, num_asked, num_judged, num_left;
 	bool mismatched, refused, working, ended, entered;
-	uint64_t at, end;  /* of the share, or of what is in pieces */
-	uint32_t num_pieces; /* under way */
+	uint64_t at, end;	/* of the share, or of what is in pieces */
+	uint32_t num_pieces;	/* under way */
 	struct party parties[]; /* by rank; none where they are too many */
 };
 
-doca_error_t vector_start(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc, const struct allreduce_command *command,
-			  const void *body, size_t len);
+doca_error_t vector_start(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc,
+			  const struct allreduce_command *command, const void *body, size_t len);
 void vectors_take(struct allreduce *allreduce, const struct inbound *inbound);
 /* True when anything was done. */
 bool vectors_run(struct allreduce *allreduce);

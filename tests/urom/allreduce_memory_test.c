@@ -39,11 +39,10 @@ static int large_ones(struct rank *rank, void *arg)
 	EXPECT(open_comm(rank, &comm));
 	for (uint64_t which = 0; which < 24; which++) {
 		enum urom_allreduce_algorithm algorithm = (enum urom_allreduce_algorithm)(which % 4);
-		fill(&run, rank->index, which, counts[which / 8], (enum urom_allreduce_type)(which / 2 % 4), (enum urom_allreduce_op)(which % 3),
-		     algorithm);
-		if (which % 5 == 0) {
+		fill(&run, rank->index, which, counts[which / 8], (enum urom_allreduce_type)(which / 2 % 4),
+		     (enum urom_allreduce_op)(which % 3), algorithm);
+		if (which % 5 == 0)
 			run.args.receive = run.vector;
-		}
 		EXPECT(begin(comm, &run) == DOCA_SUCCESS);
 		EXPECT(urom_rig_await_flag(&rank->rig, &run.done));
 		if (algorithm == UROM_ALLREDUCE_DIRECT && wanted->direct != DOCA_SUCCESS)
@@ -60,7 +59,8 @@ static int large_ones(struct rank *rank, void *arg)
 static void run_large_ones(const struct wanted *wanted, uint32_t num)
 {
 	static const char *const args[] = {"--max-msg-size", "65536", NULL};
-	const struct ranks_run run = {large_ones, .arg = (void *)(uintptr_t)wanted, .plugin = PLUGIN, .message_size = BIG, .daemon_args = args};
+	const struct ranks_run run = {large_ones, .arg = (void *)(uintptr_t)wanted, .plugin = PLUGIN, .message_size = BIG,
+				      .daemon_args = args};
 	assert_int_equal(ranks_run(num, &run), 0);
 }
 
@@ -108,7 +108,8 @@ static int many_comms(struct rank *rank, void *arg)
 		free(run.vector);
 		for (int i = 0; i < 4; i++)
 			EXPECT(urom_allreduce_comm_destroy(comms[i]) == DOCA_SUCCESS);
-		EXPECT(open_comm(rank, &comms[0]) && urom_allreduce_comm_destroy(comms[0]) == DOCA_SUCCESS);
+		for (int i = 0; i < 4; i++)
+			EXPECT(open_comm(rank, &comms[0]) && urom_allreduce_comm_destroy(comms[0]) == DOCA_SUCCESS);
 	}
 	return 0;
 }
@@ -140,7 +141,8 @@ static void command_done(struct doca_urom_worker_cmd_task *task, union doca_data
 }
 
 /* A command as a host of another make would send it; its status. */
-static doca_error_t send_command(struct rank *rank, const struct allreduce_command *command, const void *body, size_t len, void *answer)
+static doca_error_t send_command(struct rank *rank, const struct allreduce_command *command, const void *body, size_t len,
+				 void *answer)
 {
 	struct doca_urom_worker_cmd_task *task;
 	void *place;
@@ -180,8 +182,10 @@ static int claim(struct rank *rank, void *arg)
 		command.tag = attached.attachment;
 		EXPECT(send_command(rank, &command, NULL, 0, NULL) != DOCA_SUCCESS);
 		/* and without proof */
-		const struct allreduce_command begin_it = {.kind = ALLREDUCE_VECTOR, .tag = 7 + (uint64_t)i,
-							   .shape = {1, ALLREDUCE_INT32, ALLREDUCE_SUM, ALLREDUCE_DIRECT, .piece_max = 64, .total = 256}};
+		const struct allreduce_command begin_it = {
+			.kind = ALLREDUCE_VECTOR,
+			.tag = 7 + (uint64_t)i,
+			.shape = {1, ALLREDUCE_INT32, ALLREDUCE_SUM, ALLREDUCE_DIRECT, .piece_max = 64, .total = 256}};
 		vector.attachment = attached.attachment;
 		EXPECT(send_command(rank, &begin_it, &vector, sizeof(vector), NULL) == DOCA_ERROR_INVALID_VALUE);
 		command.kind = ALLREDUCE_DETACH;
@@ -193,8 +197,10 @@ static int claim(struct rank *rank, void *arg)
 	command = (struct allreduce_command){.kind = ALLREDUCE_PROVE, .tag = attached.attachment};
 	EXPECT(send_command(rank, &command, NULL, 0, NULL) == DOCA_SUCCESS);
 	/* its vector lies where nothing is */
-	const struct allreduce_command begin_it = {.kind = ALLREDUCE_VECTOR, .tag = 9,
-						   .shape = {1, ALLREDUCE_INT32, ALLREDUCE_SUM, ALLREDUCE_DIRECT, .piece_max = 64, .total = 256}};
+	const struct allreduce_command begin_it = {
+		.kind = ALLREDUCE_VECTOR,
+		.tag = 9,
+		.shape = {1, ALLREDUCE_INT32, ALLREDUCE_SUM, ALLREDUCE_DIRECT, .piece_max = 64, .total = 256}};
 	own_board.gates[0].serial = 5;
 	vector = (struct allreduce_vector){attached.attachment, {4096, 4096, (uint64_t)(uintptr_t)&own_board.gates[0], 5}};
 	EXPECT(send_command(rank, &begin_it, &vector, sizeof(vector), NULL) == DOCA_ERROR_INVALID_VALUE);
@@ -311,8 +317,8 @@ static int fail_often(struct rank *rank, void *arg)
 	for (uint64_t tag = 0; tag < 120; tag++) {
 		if (tag == 20)
 			before = resident_kib(attached.worker);
-		fill(&run, rank->index, tag, rank->index == 0 ? LARGE / 2 : LARGE / 2 - 1000, UROM_ALLREDUCE_INT64, UROM_ALLREDUCE_SUM,
-		     tag % 2 != 0 ? UROM_ALLREDUCE_RING : UROM_ALLREDUCE_TREE);
+		fill(&run, rank->index, tag, rank->index == 0 ? LARGE / 2 : LARGE / 2 - 1000, UROM_ALLREDUCE_INT64,
+		     UROM_ALLREDUCE_SUM, tag % 2 != 0 ? UROM_ALLREDUCE_RING : UROM_ALLREDUCE_TREE);
 		EXPECT(begin(comm, &run) == DOCA_SUCCESS);
 		EXPECT(urom_rig_await_flag(&rank->rig, &run.done));
 		EXPECT(run.result == DOCA_ERROR_INVALID_VALUE);
@@ -338,10 +344,10 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(memories_within_reach),	cmocka_unit_test(memories_out_of_reach),
-		cmocka_unit_test(one_memory_out_of_reach),	cmocka_unit_test(comms_come_and_go),
+		cmocka_unit_test(memories_within_reach),	  cmocka_unit_test(memories_out_of_reach),
+		cmocka_unit_test(one_memory_out_of_reach),	  cmocka_unit_test(comms_come_and_go),
 		cmocka_unit_test(another_process_is_not_touched), cmocka_unit_test(a_rank_that_stops_its_worker),
-		cmocka_unit_test(a_rank_that_is_killed),	cmocka_unit_test(failed_ones_leave_nothing),
+		cmocka_unit_test(a_rank_that_is_killed),	  cmocka_unit_test(failed_ones_leave_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The allreduce plugin's results beside MPI_Iallreduce's, both under way at once: the same bits, but for sums of floats, whose rounding
- * depends on an order that nobody promises; those are off by no more than the two orders may be.
+ * The allreduce plugin's results beside MPI_Iallreduce's, both under way at once: the same bits, but for sums of floats, whose
+ * rounding depends on an order that nobody promises; those are off by no more than the two orders may be.
  *
  *   mpirun -np 4 urom_allreduce_mpi_test [MESSAGE_SIZE]
  */
@@ -17,7 +17,10 @@ static const MPI_Op ops[] = {MPI_SUM, MPI_MIN, MPI_MAX};
 
 #define COUNT_MAX 70001
 
-static size_t size_of(int type) { return type == UROM_ALLREDUCE_FLOAT || type == UROM_ALLREDUCE_INT32 ? 4 : 8; }
+static size_t size_of(int type)
+{
+	return type == UROM_ALLREDUCE_FLOAT || type == UROM_ALLREDUCE_INT32 ? 4 : 8;
+}
 
 static uint64_t next_number(uint64_t *state)
 {
@@ -47,10 +50,12 @@ static double value_at(const void *vector, size_t i, int type)
 	return type == UROM_ALLREDUCE_FLOAT ? (double)((const float *)vector)[i] : ((const double *)vector)[i];
 }
 
-/* n - 1 additions each round by at most half a unit of the partial sum, which the sum of the magnitudes bounds, in both orders. */
+/* n - 1 additions each round by at most half a unit of the partial sum, which the sum of the magnitudes bounds, in both orders.
+ */
 static int sums_are_near(const void *ours, const void *theirs, const void *in, size_t count, int type)
 {
-	double unit = type == UROM_ALLREDUCE_FLOAT ? ldexp(1, -24) : ldexp(1, -53), *magnitudes = (double *)malloc(count * sizeof(double));
+	double unit = type == UROM_ALLREDUCE_FLOAT ? ldexp(1, -24) : ldexp(1, -53),
+	       *magnitudes = (double *)malloc(count * sizeof(double));
 	int near = 1;
 	for (size_t i = 0; i < count; i++)
 		magnitudes[i] = fabs(value_at(in, i, type));
@@ -98,13 +103,18 @@ int main(int argc, char **argv)
 	int by_memory = urom_allreduce_comm_get_way(comm) == UROM_ALLREDUCE_BY_MEMORY;
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		for (; tag < 48 * (i + 1); tag++) {
-			const struct urom_allreduce_args args = {tag, in, ours, counts[i], (enum urom_allreduce_type)(tag % 4),
-								 (enum urom_allreduce_op)(tag / 4 % 3), (enum urom_allreduce_algorithm)(tag / 12 % (by_memory ? 4 : 3))};
+			const struct urom_allreduce_args args = {tag,
+								 in,
+								 ours,
+								 counts[i],
+								 (enum urom_allreduce_type)(tag % 4),
+								 (enum urom_allreduce_op)(tag / 4 % 3),
+								 (enum urom_allreduce_algorithm)(tag / 12 % (by_memory ? 4 : 3))};
 			fill(in, args.count, (int)args.type, tag * 1000 + (uint64_t)rank);
 			if (is_same(&args, theirs))
 				continue;
-			printf("rank %d: %zu of type %d, operation %d, algorithm %d differ\n", rank, args.count, (int)args.type, (int)args.op,
-			       (int)args.algorithm);
+			printf("rank %d: %zu of type %d, operation %d, algorithm %d differ\n", rank, args.count, (int)args.type,
+			       (int)args.op, (int)args.algorithm);
 			differ++;
 		}
 	}

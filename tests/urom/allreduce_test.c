@@ -121,10 +121,11 @@ static int many(struct rank *rank, void *arg)
 	(void)arg;
 	EXPECT(open_comm(rank, &comm));
 	for (int round = 0; round < 10; round++) {
-		for (uint32_t i = 0; i < UROM_ALLREDUCE_INFLIGHT_MAX; i++) { /* each rank begins with another, and goes another way */
+		for (uint32_t i = 0; i < UROM_ALLREDUCE_INFLIGHT_MAX;
+		     i++) { /* each rank begins with another, and goes another way */
 			uint32_t which = (rank->index + (rank->index % 2 != 0 ? 8 - i : i)) % UROM_ALLREDUCE_INFLIGHT_MAX;
-			fill(&runs[which], rank->index, which, 100 + which * 3001, (enum urom_allreduce_type)(which % 4), UROM_ALLREDUCE_SUM,
-			     (enum urom_allreduce_algorithm)(which % 3));
+			fill(&runs[which], rank->index, which, 100 + which * 3001, (enum urom_allreduce_type)(which % 4),
+			     UROM_ALLREDUCE_SUM, (enum urom_allreduce_algorithm)(which % 3));
 			EXPECT(begin(comm, &runs[which]) == DOCA_SUCCESS);
 		}
 		runs[8] = runs[0];
@@ -275,7 +276,7 @@ static void a_worker_that_dies(void **state)
 	struct murder murder;
 	const struct ranks_run run = {.process = bereaved, .parent = kill_worker, .arg = &murder, .plugin = PLUGIN};
 	(void)state;
-	for (murder.algorithm = UROM_ALLREDUCE_TREE; murder.algorithm <= UROM_ALLREDUCE_RING; murder.algorithm++) {
+	for (murder.algorithm = UROM_ALLREDUCE_TREE; murder.algorithm <= UROM_ALLREDUCE_DIRECT; murder.algorithm++) {
 		for (murder.victim = 0; murder.victim < 4; murder.victim++)
 			assert_int_equal(ranks_run(4, &run), 0);
 	}
@@ -287,8 +288,9 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_type_and_operation), cmocka_unit_test(a_large_vector), cmocka_unit_test(every_rank_has_the_same_bits),
-		cmocka_unit_test(several_in_any_order),	    cmocka_unit_test(ranks_that_do_not_agree), cmocka_unit_test(what_cannot_be),
+		cmocka_unit_test(every_type_and_operation),	cmocka_unit_test(a_large_vector),
+		cmocka_unit_test(every_rank_has_the_same_bits), cmocka_unit_test(several_in_any_order),
+		cmocka_unit_test(ranks_that_do_not_agree),	cmocka_unit_test(what_cannot_be),
 		cmocka_unit_test(a_worker_that_dies),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

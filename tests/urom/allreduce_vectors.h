@@ -13,12 +13,12 @@
 #define BIG 65536 /* bytes of a message, where it matters */
 
 /* Its line is the status of the process. */
-#define EXPECT(condition)                                                                                                                  \
-	do {                                                                                                                               \
-		if (!(condition)) {                                                                                                        \
-			fprintf(stderr, "rank %u, line %d: %s\n", rank->index, __LINE__, #condition);                                      \
-			return 1;                                                                                                          \
-		}                                                                                                                          \
+#define EXPECT(condition)                                                                                                        \
+	do {                                                                                                                     \
+		if (!(condition)) {                                                                                              \
+			fprintf(stderr, "rank %u, line %d: %s\n", rank->index, __LINE__, #condition);                            \
+			return 1;                                                                                                \
+		}                                                                                                                \
 	} while (0)
 
 /* ---- vectors ---- */
@@ -84,8 +84,8 @@ static inline void finished(doca_error_t result, union doca_data cookie)
 	run->result = result;
 }
 
-static inline void fill(struct run *run, uint32_t rank, uint64_t tag, size_t count, enum urom_allreduce_type type, enum urom_allreduce_op op,
-		 enum urom_allreduce_algorithm algorithm)
+static inline void fill(struct run *run, uint32_t rank, uint64_t tag, size_t count, enum urom_allreduce_type type,
+			enum urom_allreduce_op op, enum urom_allreduce_algorithm algorithm)
 {
 	size_t size = count * element_of(type);
 	run->vector = (uint8_t *)malloc(2 * size);
