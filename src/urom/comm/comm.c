@@ -221,9 +221,7 @@ void sf_comm_close(struct sf_comm *comm)
 
 static void take_request(ucp_conn_request_h request, void *arg)
 {
-	struct sf_comm *comm = (struct sf_comm *)arg;
-	if (comm_peer_accept(comm, request) != DOCA_SUCCESS)
-		(void)ucp_listener_reject(comm->listener, request);
+	comm_peer_accept((struct sf_comm *)arg, request);
 }
 
 doca_error_t sf_comm_listen(struct sf_comm *comm, const struct sockaddr *address, socklen_t len, struct sockaddr_storage *bound)

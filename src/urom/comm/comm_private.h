@@ -70,7 +70,8 @@ doca_error_t comm_error(ucs_status_t status);
 
 /* The peer of an endpoint, or NULL. */
 struct comm_peer *comm_peer_find(struct sf_comm *comm, ucp_ep_h endpoint);
-doca_error_t comm_peer_accept(struct sf_comm *comm, ucp_conn_request_h request);
+/* Takes or refuses who wants to connect. */
+void comm_peer_accept(struct sf_comm *comm, ucp_conn_request_h request);
 /* Tells the user of lost peers. True when there were any. */
 bool comm_peers_tell_lost(struct sf_comm *comm);
 /* Frees those that UCX has let go. True when there were any. */

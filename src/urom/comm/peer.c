@@ -338,6 +338,7 @@ static doca_error_t open_peer(struct sf_comm *comm, ucp_ep_params_t *params, str
 	params->err_handler.arg = peer;
 	peer->comm = comm;
 	ucs_status_t status = ucp_ep_create(comm->worker, params, &peer->endpoint);
+	params->conn_request = NULL; /* UCX has taken it, and freed it if there is no endpoint */
 	if (status != UCS_OK) {
 		SF_LOG_WARN("urom: no connection: %s", ucs_status_string(status)); /* there may be another address */
 		free(peer);
@@ -350,19 +351,19 @@ static doca_error_t open_peer(struct sf_comm *comm, ucp_ep_params_t *params, str
 	return DOCA_SUCCESS;
 }
 
-doca_error_t comm_peer_accept(struct sf_comm *comm, ucp_conn_request_h request)
+/* A client that cannot be reached, over none of our networks, is let go by UCX itself. */
+void comm_peer_accept(struct sf_comm *comm, ucp_conn_request_h request)
 {
 	ucp_conn_request_attr_t attr = {.field_mask = UCP_CONN_REQUEST_ATTR_FIELD_CLIENT_ADDR};
 	ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_CONN_REQUEST, .conn_request = request};
 	struct comm_peer *peer;
-	if (comm->options.handler->arrived == NULL || ucp_conn_request_query(request, &attr) != UCS_OK)
-		return DOCA_ERROR_NOT_PERMITTED;
-	doca_error_t result = open_peer(comm, &params, &peer);
-	if (result != DOCA_SUCCESS)
-		return result;
-	name_address(peer, &attr.client_address);
-	comm->options.handler->arrived(comm->options.user, &peer->base);
-	return DOCA_SUCCESS;
+	if (comm->options.handler->arrived != NULL && ucp_conn_request_query(request, &attr) == UCS_OK &&
+	    open_peer(comm, &params, &peer) == DOCA_SUCCESS) {
+		name_address(peer, &attr.client_address);
+		comm->options.handler->arrived(comm->options.user, &peer->base);
+	} else if (params.conn_request != NULL) {
+		(void)ucp_listener_reject(comm->listener, request);
+	}
 }
 
 doca_error_t sf_comm_connect(struct sf_comm *comm, const struct sockaddr *address, socklen_t len, void *user, struct sf_comm_peer **out)
