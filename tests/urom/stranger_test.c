@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Clients that speak the protocol badly, or too much: the daemon refuses them and goes on. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -244,6 +245,27 @@ static void commands_too_short_are_logged_ten_times(void **state)
 	assert_service_goes_on();
 }
 
+static void a_client_is_told_why_its_worker_died(void **state)
+{
+	struct raw_client service = join_worker(), joined = client;
+	int pid = 0;
+	(void)state;
+	assert_true(program_await(&rig.daemon, "worker 1 runs, process "));
+	assert_true(program_await(&rig.daemon, "\n"));
+	assert_int_equal(sscanf(strstr(rig.daemon.output, "1 runs, process "), "1 runs, process %d", &pid), 1);
+	client = service;
+	uint32_t answers = client.num_answers;
+	kill(pid, SIGKILL);
+	assert_true(client_await(&client.lost, &client.num_answers, answers + 1));
+	assert_int_equal(client.last.kind, UROM_WORKER_DIED);
+	assert_int_equal(client.last.subject, 1);
+	assert_non_null(strstr(client.text, "was ended by signal 9 (Killed)"));
+	client_close();
+	client = joined;
+	client_close();
+	assert_service_goes_on();
+}
+
 static void a_stranger_that_does_not_join_a_worker_is_disconnected(void **state)
 {
 	struct raw_client service = join_worker(), joined = client;
@@ -271,6 +293,7 @@ int main(void)
 		WITH_RIG(ten_thousand_wishes_make_four_workers),
 		WITH_RIG(a_client_that_takes_no_answers_is_disconnected),
 		WITH_RIG(bad_commands_are_answered_and_logged_ten_times),
+		WITH_RIG(a_client_is_told_why_its_worker_died),
 		WITH_RIG(a_stranger_that_does_not_join_a_worker_is_disconnected),
 		WITH_RIG(commands_too_short_are_logged_ten_times),
 	};

@@ -207,11 +207,18 @@ static doca_error_t check(const struct daemon_config *config)
 	return DOCA_ERROR_NOT_PERMITTED;
 }
 
+/* Of the machine, or of the container that the service is in. */
 static uint32_t half_of_memory_mib(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-	uint64_t mib = pages > 0 && size > 0 ? ((uint64_t)pages * (uint64_t)size) >> 21 : 0;
-	return mib < DAEMON_MEMORY_MIN_MIB ? 0 : mib > INT_MAX ? INT_MAX : (uint32_t)mib;
+	unsigned long long all = pages > 0 && size > 0 ? (unsigned long long)pages * (unsigned long long)size : 0, own;
+	FILE *file = fopen("/sys/fs/cgroup/memory.max", "re");
+	if (file != NULL && fscanf(file, "%llu", &own) == 1 && own < all) /* "max": no number */
+		all = own;
+	if (file != NULL)
+		fclose(file);
+	all >>= 21;
+	return all < DAEMON_MEMORY_MIN_MIB ? 0 : all > INT_MAX ? INT_MAX : (uint32_t)all;
 }
 
 /* A worker is two descriptors and more here; how many itself may have is as it was. */

@@ -54,7 +54,11 @@ static void limit_memory(rlim_t mib)
 		;
 	if (file != NULL)
 		fclose(file);
-	const struct rlimit limit = {(mib << 20) + ((rlim_t)has_kib << 10), (mib << 20) + ((rlim_t)has_kib << 10)};
+	const rlim_t bytes = (mib << 20) + ((rlim_t)has_kib << 10);
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_max <= bytes)
+		return; /* somebody set less */
+	limit = (struct rlimit){bytes, bytes};
 	if (setrlimit(RLIMIT_DATA, &limit) != 0)
 		DOCA_LOG_WARN("its memory cannot be limited to %lu MiB: %s", (unsigned long)mib, strerror(errno));
 }
