@@ -54,7 +54,16 @@ static void must(bool good, const char *what)
 	exit(1);
 }
 
-/* Three processes may have two processors. */
+/* Three processes on two processors: the worker has the second, and the initiator, which puts by itself only while the worker sleeps,
+ * the other that the worker leaves. */
+static void run_on(int cpu)
+{
+	cpu_set_t cpus;
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	(void)sched_setaffinity(0, sizeof(cpus), &cpus);
+}
+
 static void progress(ucp_worker_h ucp)
 {
 	if (ucp_worker_progress(ucp) == 0)
@@ -189,9 +198,13 @@ static void initiate(void)
 	rdmo_flush();
 	put_operation();
 	put_flush();
-	uint64_t rdmo_ns = latency(rdmo_operation, rdmo_flush), put_ns = latency(put_operation, put_flush);
+	run_on(0);
+	uint64_t rdmo_ns = latency(rdmo_operation, rdmo_flush);
 	reset_pointer();
-	double rdmo_rate = rate(rdmo_operation, rdmo_flush), put_rate = rate(put_operation, put_flush);
+	double rdmo_rate = rate(rdmo_operation, rdmo_flush);
+	run_on(1);
+	uint64_t put_ns = latency(put_operation, put_flush);
+	double put_rate = rate(put_operation, put_flush);
 	printf("{\"kind\": \"%s\", \"size\": %zu, \"pieces\": %u, \"window\": %u, \"rdmo_ns\": %" PRIu64 ", \"put_ns\": %" PRIu64
 	       ", \"rdmo_per_s\": %.0f, \"put_per_s\": %.0f}\n",
 	       options.scatter ? "scatter" : "append", options.size, options.scatter ? options.pieces : 1, options.window, rdmo_ns, put_ns,
@@ -258,7 +271,11 @@ static void serve(pid_t child)
 	must(urom_rig_open(&rig, NULL), "the service");
 	check(urom_rdmo_init(urom_rig_plugin(&rig, PLUGIN), 1), "the plugin");
 	worker = urom_rig_worker(&rig, DOCA_UROM_WORKER_ID_ANY, PLUGIN);
-	must(worker != NULL && urom_rig_start_worker(&rig, worker), "the worker");
+	doca_cpu_set_t cpus;
+	DOCA_CPU_ZERO(&cpus);
+	DOCA_CPU_SET(1, &cpus);
+	must(worker != NULL && doca_urom_worker_set_cpuset(worker, cpus) == DOCA_SUCCESS && urom_rig_start_worker(&rig, worker), "the worker");
+	run_on(0);
 	check(ucx_side_open(&target, UCP_FEATURE_RMA | UCP_FEATURE_AMO64 | UCP_FEATURE_AM), "UCX");
 	must(target.address_len <= ADDRESS_MAX, "the address");
 	memcpy(board->target, target.address, target.address_len);
