@@ -252,8 +252,8 @@ static uint64_t *make_region(size_t len, bool shared, uint64_t *region)
 		.field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS, .length = len, .flags = UCP_MEM_MAP_ALLOCATE};
 	ucp_mem_attr_t attr = {.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS};
 	ucp_mem_h memh;
-	void *packed;
-	size_t packed_len;
+	void *packed = NULL;
+	size_t packed_len = 0;
 	must(ucp_mem_map(target.context, &params, &memh) == UCS_OK && ucp_mem_query(memh, &attr) == UCS_OK &&
 		     ucp_rkey_pack(target.context, memh, &packed, &packed_len) == UCS_OK && packed_len <= ADDRESS_MAX,
 	     "a region");
