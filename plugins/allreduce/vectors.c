@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Whole vectors. Each worker offers its rank's to all others; when all offers are there, all know the same:
- *
- *   every rank's memory is reached by its worker, and all say by the same digest that they have reached all of them before: each
- *   reduces its share at once;
- *   not so before: each challenges those it does not know, and tells all what it found; when all found all, the same;
- *   otherwise the vector goes in pieces, along a ring or a tree.
- */
+/* Whole vectors: their beginning, how they go after the workers have agreed on it (agree.c), and their end. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +18,7 @@ DOCA_LOG_REGISTER(UROM_ALLREDUCE);
 static struct vector *find(const struct allreduce *allreduce, uint64_t tag, bool awaited)
 {
 	struct vector *vector;
-	LIST_FOREACH (vector, &allreduce->vectors, next) {
+	LIST_FOREACH(vector, &allreduce->vectors, next) {
 		if (vector->command.tag == tag && (vector->stage == VECTOR_AWAITED) == awaited)
 			return vector;
 	}
@@ -78,7 +71,7 @@ static void end(struct vector *vector, doca_error_t status, bool as_pieces)
 	vector->notification = NULL;
 }
 
-static void fail(struct vector *vector, doca_error_t status)
+void vector_fail(struct vector *vector, doca_error_t status)
 {
 	if (!vector->ended)
 		allreduce_fail(vector->allreduce, vector->command.tag, status, true);
@@ -86,7 +79,7 @@ static void fail(struct vector *vector, doca_error_t status)
 
 /* ---- what the others are told ---- */
 
-static void tell(struct vector *vector, uint32_t rank, enum allreduce_message_kind kind, doca_error_t status, const void *data,
+void vector_tell(struct vector *vector, uint32_t rank, enum allreduce_message_kind kind, doca_error_t status, const void *data,
 		 size_t len)
 {
 	const struct allreduce_message message = {
@@ -98,13 +91,13 @@ static void tell(struct vector *vector, uint32_t rank, enum allreduce_message_ki
 	};
 	doca_error_t result = network_send(vector->allreduce, rank, &message, data, len, NULL);
 	if (result != DOCA_SUCCESS)
-		fail(vector, result);
+		vector_fail(vector, result);
 }
 
-static void tell_all(struct vector *vector, enum allreduce_message_kind kind, doca_error_t status, const void *data, size_t len)
+void vector_tell_all(struct vector *vector, enum allreduce_message_kind kind, doca_error_t status, const void *data, size_t len)
 {
 	for (uint32_t i = 1; i < vector->shape.num_ranks && !vector->ended; i++) /* not all the same one first */
-		tell(vector, (vector->command.rank + i) % vector->shape.num_ranks, kind, status, data, len);
+		vector_tell(vector, (vector->command.rank + i) % vector->shape.num_ranks, kind, status, data, len);
 }
 
 /* ---- in pieces ---- */
@@ -127,7 +120,7 @@ static void feed(struct vector *vector)
 			free(data);
 		}
 		if (result != DOCA_SUCCESS)
-			fail(vector, result);
+			vector_fail(vector, result);
 	}
 	if (!vector->ended && vector->num_pieces == 0)
 		end(vector, DOCA_SUCCESS, false);
@@ -141,20 +134,20 @@ void vector_piece_ended(struct vector *vector, uint64_t offset, const uint8_t *d
 	if (status == DOCA_SUCCESS) {
 		status = reach_write(&vector->host->reach, vector->place.receive + offset, data, len);
 		if (status != DOCA_SUCCESS)
-			fail(vector, status);
+			vector_fail(vector, status);
 	}
 	if (!vector->ended)
 		work(vector);
 }
 
 /* all_memories: no piece comes in a command. */
-static void go_in_pieces(struct vector *vector, bool all_memories)
+void vector_go_in_pieces(struct vector *vector, bool all_memories)
 {
 	struct allreduce_shape *shape = &vector->command.shape;
 	if (shape->algorithm == ALLREDUCE_DIRECT) {
 		DOCA_LOG_INFO("allreduce %llu: not all ranks' memories are within reach",
 			      (unsigned long long)vector->command.tag);
-		fail(vector, DOCA_ERROR_NOT_SUPPORTED);
+		vector_fail(vector, DOCA_ERROR_NOT_SUPPORTED);
 		return;
 	}
 	if (all_memories)
@@ -172,18 +165,18 @@ static void go_in_pieces(struct vector *vector, bool all_memories)
 	if (result == DOCA_SUCCESS)
 		work(vector);
 	else
-		fail(vector, result);
+		vector_fail(vector, result);
 }
 
 /* ---- a share of each ---- */
 
-static void check_left(struct vector *vector)
+void vector_check_left(struct vector *vector)
 {
 	if (!vector->ended && vector->stage == VECTOR_LEAVING && vector->num_left == vector->shape.num_ranks)
 		end(vector, DOCA_SUCCESS, false);
 }
 
-static void begin_share(struct vector *vector)
+void vector_begin_share(struct vector *vector)
 {
 	uint64_t total = vector->shape.total, parts = (total + SHARE_ALIGN - 1) / SHARE_ALIGN;
 	uint32_t rank = vector->command.rank, num = vector->shape.num_ranks;
@@ -197,7 +190,7 @@ static void begin_share(struct vector *vector)
 	if (result == DOCA_SUCCESS)
 		work(vector);
 	else
-		fail(vector, result);
+		vector_fail(vector, result);
 }
 
 static void share(struct vector *vector)
@@ -209,114 +202,13 @@ static void share(struct vector *vector)
 	}
 	share_leave(vector);
 	if (result != DOCA_SUCCESS) {
-		fail(vector, result);
+		vector_fail(vector, result);
 		return;
 	}
 	vector->stage = VECTOR_LEAVING;
 	vector->num_left++;
-	tell_all(vector, ALLREDUCE_LEFT, DOCA_SUCCESS, NULL, 0);
-	check_left(vector);
-}
-
-/* ---- agreement ---- */
-
-static uint64_t digest(const struct vector *vector)
-{
-	uint64_t sum = UINT64_C(0x51ed270b35ae2ac1);
-	for (uint32_t rank = 0; rank < vector->shape.num_ranks; rank++) {
-		sum = (sum ^ vector->parties[rank].offer.attachment) * UINT64_C(0x9e3779b97f4a7c15);
-		sum ^= sum >> 31;
-	}
-	return sum;
-}
-
-/* Of the processes as they are known, for an offer; 0: not of all. */
-static uint64_t digest_of_known(const struct vector *vector)
-{
-	uint64_t sum = UINT64_C(0x51ed270b35ae2ac1);
-	for (uint32_t rank = 0; rank < vector->shape.num_ranks; rank++) {
-		const struct process *process = &vector->allreduce->processes[rank];
-		if (vector->host == NULL || (rank != vector->command.rank && !process->proven))
-			return 0;
-		sum = (sum ^ (rank == vector->command.rank ? vector->host->attachment : process->attachment)) *
-		      UINT64_C(0x9e3779b97f4a7c15);
-		sum ^= sum >> 31;
-	}
-	return sum;
-}
-
-static void judge(struct vector *vector)
-{
-	bool good = true;
-	if (vector->ended || vector->stage != VECTOR_PROVING || vector->num_asked != 0 ||
-	    vector->parties[vector->command.rank].judged)
-		return;
-	for (uint32_t rank = 0; rank < vector->shape.num_ranks; rank++)
-		good &= rank == vector->command.rank ||
-			process_is_proven(vector->allreduce, rank, vector->parties[rank].offer.attachment);
-	vector->parties[vector->command.rank].judged = true;
-	vector->num_judged++;
-	vector->refused |= !good;
-	tell_all(vector, ALLREDUCE_VERDICT, good ? DOCA_SUCCESS : DOCA_ERROR_NOT_SUPPORTED, NULL, 0);
-}
-
-static void check_judged(struct vector *vector)
-{
-	if (vector->ended || vector->stage != VECTOR_PROVING || vector->num_judged != vector->shape.num_ranks)
-		return;
-	if (vector->refused)
-		go_in_pieces(vector, true);
-	else
-		begin_share(vector);
-}
-
-static void begin_proof(struct vector *vector)
-{
-	vector->stage = VECTOR_PROVING;
-	for (uint32_t rank = 0; rank < vector->shape.num_ranks && !vector->ended; rank++) {
-		struct party *party = &vector->parties[rank];
-		const uint8_t *number =
-			rank != vector->command.rank ? process_challenge(vector->allreduce, rank, &party->offer) : NULL;
-		if (number == NULL)
-			continue;
-		party->asked = true;
-		vector->num_asked++;
-		tell(vector, rank, ALLREDUCE_CHALLENGE, DOCA_SUCCESS, number, ALLREDUCE_NUMBER_SIZE);
-	}
-	judge(vector);
-	check_judged(vector);
-}
-
-static void check_offers(struct vector *vector)
-{
-	bool memories = true, known = true;
-	if (vector->ended || vector->stage != VECTOR_OFFERED)
-		return;
-	if (vector->mismatched) {
-		fail(vector, DOCA_ERROR_INVALID_VALUE);
-		return;
-	}
-	if (vector->num_offered != vector->shape.num_ranks)
-		return;
-	uint64_t all = digest(vector);
-	for (uint32_t rank = 0; rank < vector->shape.num_ranks; rank++) {
-		memories &= vector->parties[rank].offer.attachment != 0;
-		known &= vector->parties[rank].offer.known == all;
-	}
-	bool near = vector->shape.algorithm == ALLREDUCE_AUTO || vector->shape.algorithm == ALLREDUCE_DIRECT;
-	if (!memories || !near)
-		go_in_pieces(vector, memories);
-	else if (known)
-		begin_share(vector);
-	else
-		begin_proof(vector);
-}
-
-static void answer_challenge(struct vector *vector, uint32_t rank)
-{
-	doca_error_t result = vector->host != NULL ? host_write_number(vector->host, rank, vector->parties[rank].challenge)
-						   : DOCA_ERROR_NOT_SUPPORTED;
-	tell(vector, rank, ALLREDUCE_PROOF, result, NULL, 0);
+	vector_tell_all(vector, ALLREDUCE_LEFT, DOCA_SUCCESS, NULL, 0);
+	vector_check_left(vector);
 }
 
 /* ---- messages ---- */
@@ -340,7 +232,7 @@ static struct vector *make(struct allreduce *allreduce, uint64_t tag, const stru
 static void give_up_oldest(struct allreduce *allreduce)
 {
 	const struct vector *vector, *oldest = NULL;
-	LIST_FOREACH (vector, &allreduce->vectors, next)
+	LIST_FOREACH(vector, &allreduce->vectors, next)
 		oldest = vector->stage == VECTOR_AWAITED ? vector : oldest;
 	if (oldest != NULL)
 		allreduce_fail_among(allreduce, oldest->command.tag, DOCA_ERROR_NO_MEMORY, oldest->shape.num_ranks);
@@ -359,54 +251,6 @@ static struct vector *await(struct allreduce *allreduce, const struct allreduce_
 	return vector;
 }
 
-static void take_offer(struct vector *vector, struct party *party, const struct inbound *inbound)
-{
-	if (party->offered)
-		return;
-	party->offered = true;
-	vector->num_offered++;
-	if (allreduce_offer_parse(inbound->data, inbound->len, &inbound->message.shape, &party->offer) != DOCA_SUCCESS)
-		vector->mismatched = true;
-}
-
-static void take(struct vector *vector, struct party *party, const struct inbound *inbound)
-{
-	const struct allreduce_message *message = &inbound->message;
-	bool good = message->number == DOCA_SUCCESS;
-	switch (message->kind) {
-	case ALLREDUCE_OFFER:
-		take_offer(vector, party, inbound);
-		check_offers(vector);
-		break;
-	case ALLREDUCE_CHALLENGE:
-		party->challenges = true;
-		memcpy(party->challenge, inbound->data, sizeof(party->challenge));
-		if (vector->stage != VECTOR_AWAITED)
-			answer_challenge(vector, message->source);
-		break;
-	case ALLREDUCE_PROOF:
-		if (!party->asked)
-			break;
-		party->asked = false;
-		vector->num_asked--;
-		process_check(vector->allreduce, message->source, vector->command.rank,
-			      good ? DOCA_SUCCESS : allreduce_known_error(message->number));
-		judge(vector);
-		check_judged(vector);
-		break;
-	case ALLREDUCE_VERDICT:
-		vector->num_judged += !party->judged;
-		party->judged = true;
-		vector->refused |= !good;
-		check_judged(vector);
-		break;
-	default:
-		vector->num_left += !party->left;
-		party->left = true;
-		check_left(vector);
-	}
-}
-
 void vectors_take(struct allreduce *allreduce, const struct inbound *inbound)
 {
 	const struct allreduce_message *message = &inbound->message;
@@ -419,12 +263,7 @@ void vectors_take(struct allreduce *allreduce, const struct inbound *inbound)
 		vector = await(allreduce, message);
 	if (vector == NULL)
 		return;
-	bool own = vector->stage != VECTOR_AWAITED && message->source == vector->command.rank;
-	vector->mismatched |= memcmp(&message->shape, &vector->shape, sizeof(vector->shape)) != 0;
-	if (!vector->mismatched && !own)
-		take(vector, &vector->parties[message->source], inbound);
-	else
-		check_offers(vector);
+	agree_take(vector, inbound);
 }
 
 /* ---- the beginning ---- */
@@ -437,30 +276,6 @@ static doca_error_t connect_all(const struct vector *vector)
 			return result;
 	}
 	return DOCA_SUCCESS;
-}
-
-static void begin(struct vector *vector)
-{
-	struct party *own = vector->shape.num_ranks <= ALLREDUCE_DIRECT_RANKS_MAX ? &vector->parties[vector->command.rank] : NULL;
-	if (own == NULL) { /* too many to ask: each by itself, as if not all memories were reached */
-		go_in_pieces(vector, false);
-		return;
-	}
-	vector->stage = VECTOR_OFFERED;
-	vector->num_offered += !own->offered;
-	own->offered = true;
-	own->offer = (struct allreduce_offer){.known = digest_of_known(vector), .place = vector->place};
-	if (vector->host != NULL) {
-		own->offer.attachment = vector->host->attachment;
-		own->offer.process = (uint64_t)vector->host->reach.pid;
-		own->offer.board = vector->host->board;
-	}
-	tell_all(vector, ALLREDUCE_OFFER, DOCA_SUCCESS, &own->offer, sizeof(own->offer));
-	for (uint32_t rank = 0; rank < vector->shape.num_ranks && !vector->ended; rank++) {
-		if (vector->parties[rank].challenges)
-			answer_challenge(vector, rank);
-	}
-	check_offers(vector);
 }
 
 static void adopt(struct vector *vector, const struct urom_worker_cmd_desc *desc, const struct allreduce_command *command,
@@ -478,10 +293,12 @@ static void adopt(struct vector *vector, const struct urom_worker_cmd_desc *desc
 	doca_error_t result = command->shape.num_ranks <= ALLREDUCE_DIRECT_RANKS_MAX ? connect_all(vector) : DOCA_SUCCESS;
 	if (result == DOCA_SUCCESS && (!same || vector->mismatched || (body->attachment != 0 && vector->host == NULL)))
 		result = DOCA_ERROR_INVALID_VALUE;
-	if (result == DOCA_SUCCESS)
-		begin(vector);
-	else
-		fail(vector, result);
+	if (result != DOCA_SUCCESS)
+		vector_fail(vector, result);
+	else if (command->shape.num_ranks <= ALLREDUCE_DIRECT_RANKS_MAX)
+		agree_offer(vector);
+	else /* too many to ask: each by itself, as if not all memories were reached */
+		vector_go_in_pieces(vector, false);
 }
 
 doca_error_t vector_start(struct allreduce *allreduce, const struct urom_worker_cmd_desc *desc,
@@ -534,7 +351,7 @@ bool vectors_run(struct allreduce *allreduce)
 bool vectors_find_bereaved(const struct allreduce *allreduce, uint64_t *tag)
 {
 	const struct vector *vector;
-	LIST_FOREACH (vector, &allreduce->vectors, next) {
+	LIST_FOREACH(vector, &allreduce->vectors, next) {
 		*tag = vector->command.tag;
 		for (uint32_t rank = 0;
 		     vector->stage != VECTOR_PIECES && vector->stage != VECTOR_AWAITED && rank < vector->shape.num_ranks;
@@ -549,7 +366,7 @@ bool vectors_find_bereaved(const struct allreduce *allreduce, uint64_t *tag)
 bool vectors_find_of_client(const struct allreduce *allreduce, uint64_t client, uint64_t *tag)
 {
 	const struct vector *vector;
-	LIST_FOREACH (vector, &allreduce->vectors, next) {
+	LIST_FOREACH(vector, &allreduce->vectors, next) {
 		*tag = vector->command.tag;
 		if (vector->stage != VECTOR_AWAITED && vector->client == client)
 			return true;

@@ -3,13 +3,13 @@
  * The DPU's half of the allreduce plugin.
  *
  *   worker_allreduce.c  what the worker calls       pieces.c    pieces under way, along a schedule
- *   vectors.c           whole vectors: how they go   schedule.c  who sends what to whom, step by step
- *   share.c             a worker's share of one      reduce.c    sums, minima, maxima
- *   hosts.c             processes within reach       network.c   messages between workers
- *   reach.c             their memory
+ *   vectors.c           whole vectors                schedule.c  who sends what to whom, step by step
+ *   agree.c             how they go                  reduce.c    sums, minima, maxima
+ *   share.c             a worker's share of one      network.c   messages between workers
+ *   hosts.c             processes within reach       reach.c     their memory
  *
  * A vector comes in pieces, inside commands, or stays in its rank's memory where the worker reaches that. In the second case the
- * workers agree first (vectors.c): if each reaches all ranks' memories, each reduces its share there (share.c); otherwise the
+ * workers agree first (agree.c): if each reaches all ranks' memories, each reduces its share there (share.c); otherwise the
  * vector goes in pieces after all, which a worker takes out of the memory or its host sends.
  *
  * A piece runs through the steps of its schedule as far as it can; a step that receives waits for its message. A message whose
@@ -28,9 +28,10 @@
 #include "ucx_side.h"
 
 #define ALLREDUCE_BUCKETS 256
-#define ALLREDUCE_KEPT_MAX (UINT64_C(128) << 20) /* bytes of messages that wait for their pieces; beyond, their allreduce fails  \
-						  */
-#define ALLREDUCE_FAILED_MAX 64			 /* tags that have failed lately */
+#define ALLREDUCE_KEPT_MAX                                                                                                       \
+	(UINT64_C(128) << 20)	/* bytes of messages that wait for their pieces; beyond, their allreduce fails                   \
+				 */
+#define ALLREDUCE_FAILED_MAX 64 /* tags that have failed lately */
 #define ALLREDUCE_FAILED_NS UINT64_C(10000000000)
 #define ALLREDUCE_ADDRESS_MAX 8192
 #define ALLREDUCE_HOSTS_MAX 64
@@ -235,6 +236,23 @@ bool vectors_find_bereaved(const struct allreduce *allreduce, uint64_t *tag);
 void vectors_fail(struct allreduce *allreduce, uint64_t tag, doca_error_t status, uint32_t *num_ranks);
 bool vectors_find_of_client(const struct allreduce *allreduce, uint64_t client, uint64_t *tag);
 void vectors_free(struct allreduce *allreduce);
+
+/* Here and at the others. */
+void vector_fail(struct vector *vector, doca_error_t status);
+void vector_tell(struct vector *vector, uint32_t rank, enum allreduce_message_kind kind, doca_error_t status, const void *data,
+		 size_t len);
+void vector_tell_all(struct vector *vector, enum allreduce_message_kind kind, doca_error_t status, const void *data, size_t len);
+/* all_memories: no piece comes in a command. */
+void vector_go_in_pieces(struct vector *vector, bool all_memories);
+void vector_begin_share(struct vector *vector);
+/* Ends it when all have left. */
+void vector_check_left(struct vector *vector);
+
+/* ---- agree.c ---- */
+
+/* The host has begun it: tells all others. */
+void agree_offer(struct vector *vector);
+void agree_take(struct vector *vector, const struct inbound *inbound);
 
 /* ---- share.c ---- */
 

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How a vector goes. Each worker offers its rank's to all others; when all offers are there, all know the same:
+ *
+ *   every rank's memory is reached by its worker, and all say by the same digest that they have reached all of them before: each
+ *   reduces its share at once;
+ *   not so before: each challenges those it does not know, and tells all what it found; when all found all, the same;
+ *   otherwise the vector goes in pieces, along a ring or a tree.
+ */
+#include <string.h>
+
+#include "worker_allreduce.h"
+
+/* ---- agreement ---- */
+
+static uint64_t digest(const struct vector *vector)
+{
+	uint64_t sum = UINT64_C(0x51ed270b35ae2ac1);
+	for (uint32_t rank = 0; rank < vector->shape.num_ranks; rank++) {
+		sum = (sum ^ vector->parties[rank].offer.attachment) * UINT64_C(0x9e3779b97f4a7c15);
+		sum ^= sum >> 31;
+	}
+	return sum;
+}
+
+/* Of the processes as they are known, for an offer; 0: not of all. */
+static uint64_t digest_of_known(const struct vector *vector)
+{
+	uint64_t sum = UINT64_C(0x51ed270b35ae2ac1);
+	for (uint32_t rank = 0; rank < vector->shape.num_ranks; rank++) {
+		const struct process *process = &vector->allreduce->processes[rank];
+		if (vector->host == NULL || (rank != vector->command.rank && !process->proven))
+			return 0;
+		sum = (sum ^ (rank == vector->command.rank ? vector->host->attachment : process->attachment)) *
+		      UINT64_C(0x9e3779b97f4a7c15);
+		sum ^= sum >> 31;
+	}
+	return sum;
+}
+
+static void judge(struct vector *vector)
+{
+	bool good = true;
+	if (vector->ended || vector->stage != VECTOR_PROVING || vector->num_asked != 0 ||
+	    vector->parties[vector->command.rank].judged)
+		return;
+	for (uint32_t rank = 0; rank < vector->shape.num_ranks; rank++)
+		good &= rank == vector->command.rank ||
+			process_is_proven(vector->allreduce, rank, vector->parties[rank].offer.attachment);
+	vector->parties[vector->command.rank].judged = true;
+	vector->num_judged++;
+	vector->refused |= !good;
+	vector_tell_all(vector, ALLREDUCE_VERDICT, good ? DOCA_SUCCESS : DOCA_ERROR_NOT_SUPPORTED, NULL, 0);
+}
+
+static void check_judged(struct vector *vector)
+{
+	if (vector->ended || vector->stage != VECTOR_PROVING || vector->num_judged != vector->shape.num_ranks)
+		return;
+	if (vector->refused)
+		vector_go_in_pieces(vector, true);
+	else
+		vector_begin_share(vector);
+}
+
+static void begin_proof(struct vector *vector)
+{
+	vector->stage = VECTOR_PROVING;
+	for (uint32_t rank = 0; rank < vector->shape.num_ranks && !vector->ended; rank++) {
+		struct party *party = &vector->parties[rank];
+		const uint8_t *number =
+			rank != vector->command.rank ? process_challenge(vector->allreduce, rank, &party->offer) : NULL;
+		if (number == NULL)
+			continue;
+		party->asked = true;
+		vector->num_asked++;
+		vector_tell(vector, rank, ALLREDUCE_CHALLENGE, DOCA_SUCCESS, number, ALLREDUCE_NUMBER_SIZE);
+	}
+	judge(vector);
+	check_judged(vector);
+}
+
+static void check_offers(struct vector *vector)
+{
+	bool memories = true, known = true;
+	if (vector->ended || vector->stage != VECTOR_OFFERED)
+		return;
+	if (vector->mismatched) {
+		vector_fail(vector, DOCA_ERROR_INVALID_VALUE);
+		return;
+	}
+	if (vector->num_offered != vector->shape.num_ranks)
+		return;
+	uint64_t all = digest(vector);
+	for (uint32_t rank = 0; rank < vector->shape.num_ranks; rank++) {
+		memories &= vector->parties[rank].offer.attachment != 0;
+		known &= vector->parties[rank].offer.known == all;
+	}
+	bool near = vector->shape.algorithm == ALLREDUCE_AUTO || vector->shape.algorithm == ALLREDUCE_DIRECT;
+	if (!memories || !near)
+		vector_go_in_pieces(vector, memories);
+	else if (known)
+		vector_begin_share(vector);
+	else
+		begin_proof(vector);
+}
+
+static void answer_challenge(struct vector *vector, uint32_t rank)
+{
+	doca_error_t result = vector->host != NULL ? host_write_number(vector->host, rank, vector->parties[rank].challenge)
+						   : DOCA_ERROR_NOT_SUPPORTED;
+	vector_tell(vector, rank, ALLREDUCE_PROOF, result, NULL, 0);
+}
+
+/* ---- messages ---- */
+
+static void take_offer(struct vector *vector, struct party *party, const struct inbound *inbound)
+{
+	if (party->offered)
+		return;
+	party->offered = true;
+	vector->num_offered++;
+	if (allreduce_offer_parse(inbound->data, inbound->len, &inbound->message.shape, &party->offer) != DOCA_SUCCESS)
+		vector->mismatched = true;
+}
+
+static void take(struct vector *vector, struct party *party, const struct inbound *inbound)
+{
+	const struct allreduce_message *message = &inbound->message;
+	bool good = message->number == DOCA_SUCCESS;
+	switch (message->kind) {
+	case ALLREDUCE_OFFER:
+		take_offer(vector, party, inbound);
+		check_offers(vector);
+		break;
+	case ALLREDUCE_CHALLENGE:
+		party->challenges = true;
+		memcpy(party->challenge, inbound->data, sizeof(party->challenge));
+		if (vector->stage != VECTOR_AWAITED)
+			answer_challenge(vector, message->source);
+		break;
+	case ALLREDUCE_PROOF:
+		if (!party->asked)
+			break;
+		party->asked = false;
+		vector->num_asked--;
+		process_check(vector->allreduce, message->source, vector->command.rank,
+			      good ? DOCA_SUCCESS : allreduce_known_error(message->number));
+		judge(vector);
+		check_judged(vector);
+		break;
+	case ALLREDUCE_VERDICT:
+		vector->num_judged += !party->judged;
+		party->judged = true;
+		vector->refused |= !good;
+		check_judged(vector);
+		break;
+	default:
+		vector->num_left += !party->left;
+		party->left = true;
+		vector_check_left(vector);
+	}
+}
+
+void agree_take(struct vector *vector, const struct inbound *inbound)
+{
+	const struct allreduce_message *message = &inbound->message;
+	bool own = vector->stage != VECTOR_AWAITED && message->source == vector->command.rank;
+	vector->mismatched |= memcmp(&message->shape, &vector->shape, sizeof(vector->shape)) != 0;
+	if (!vector->mismatched && !own)
+		take(vector, &vector->parties[message->source], inbound);
+	else
+		check_offers(vector);
+}
+
+void agree_offer(struct vector *vector)
+{
+	struct party *own = &vector->parties[vector->command.rank];
+	vector->num_offered += !own->offered;
+	own->offered = true;
+	own->offer = (struct allreduce_offer){.known = digest_of_known(vector), .place = vector->place};
+	if (vector->host != NULL) {
+		own->offer.attachment = vector->host->attachment;
+		own->offer.process = (uint64_t)vector->host->reach.pid;
+		own->offer.board = vector->host->board;
+	}
+	vector_tell_all(vector, ALLREDUCE_OFFER, DOCA_SUCCESS, &own->offer, sizeof(own->offer));
+	for (uint32_t rank = 0; rank < vector->shape.num_ranks && !vector->ended; rank++) {
+		if (vector->parties[rank].challenges)
+			answer_challenge(vector, rank);
+	}
+	check_offers(vector);
+}
