@@ -200,7 +200,8 @@ static int teardown(void **state)
 	kill(side->peer.pid, SIGCONT);
 	(void)send(side->peer.socket, "q", 1, MSG_NOSIGNAL);
 	peer_wait(&side->peer);
-	OK(doca_sync_event_remote_net_destroy(side->event));
+	if (side->event != NULL)
+		OK(doca_sync_event_remote_net_destroy(side->event));
 	rdma_rig_fini(&side->rig);
 	return 0;
 }

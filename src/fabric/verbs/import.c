@@ -23,10 +23,12 @@ static void settle(struct vb_import *import, doca_error_t status)
 	pthread_cond_broadcast(&sf_verbs_changed);
 }
 
-static void log_not_there(bool is_far)
+static void log_not_there(bool is_far, doca_error_t why)
 {
 	SF_LOG_ERR("the process that exported the memory is %s",
-		   is_far ? "not there any more" : "not there any more, or has another runtime folder and is not found by the network");
+		   !is_far			 ? "not there any more, or has another runtime folder and no place on a network"
+		   : why == DOCA_ERROR_TIME_OUT ? "not reached by any of its addresses: is there a route, and no firewall between?"
+						 : "not there any more");
 }
 
 static void import_ended(struct vb_conn *conn)
@@ -38,10 +40,7 @@ static void import_ended(struct vb_conn *conn)
 	atomic_store(&import->dead, true);
 	if (atomic_load(&import->state) != VB_IMPORT_ASKED)
 		return;
-	if (conn->why == DOCA_ERROR_TIME_OUT)
-		SF_LOG_ERR("no way to the process that exported the memory, by none of its addresses");
-	else
-		log_not_there(true);
+	log_not_there(true, conn->why);
 	settle(import, DOCA_ERROR_NOT_FOUND);
 }
 
@@ -154,8 +153,10 @@ static doca_error_t ask(struct vb_import *import, const struct vb_descriptor *de
 		(void)sf_verbs_conn_send(import->conn, VB_MSG_ATTACH, &msg, sizeof(msg), 0);
 	}
 	pthread_mutex_unlock(&sf_verbs_lock);
-	if (error == DOCA_ERROR_NOT_FOUND)
-		log_not_there(descriptor->reach[0] != '\0');
+	if (error == DOCA_ERROR_NOT_FOUND || error == DOCA_ERROR_TIME_OUT)
+		log_not_there(descriptor->reach[0] != '\0', error);
+	if (error == DOCA_ERROR_TIME_OUT)
+		error = DOCA_ERROR_NOT_FOUND;
 	return error;
 }
 

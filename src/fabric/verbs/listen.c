@@ -12,6 +12,8 @@
 #include "fabric/verbs/link.h"
 #include "fabric/verbs/net.h"
 
+#define VB_REQUESTS_MAX 1024 /* unanswered ones of a listener */
+
 struct vb_listener {
 	struct sf_listener base;
 	struct sf_key key;
@@ -20,6 +22,7 @@ struct vb_listener {
 	struct vb_conn *conn; /* in the runtime folder; or NULL, and it listens at a port */
 	LIST_ENTRY(vb_listener) entry;
 	LIST_HEAD(, vb_request) requests; /* unanswered */
+	uint32_t requests_num;
 	char name[SF_NAME_MAX];
 };
 
@@ -124,9 +127,15 @@ static void request_message(struct vb_conn *conn, const union vb_msg_any *msg)
 static void ask_program(struct vb_listener *listener, struct vb_conn *conn, const struct vb_msg_connect *ask)
 {
 	struct vb_port *port = vb_port(listener->base.port);
-	struct vb_request *request = calloc(1, sizeof(*request));
+	struct vb_request *request;
 	struct vb_msg pending;
 
+	if (listener->requests_num == VB_REQUESTS_MAX) {
+		SF_LOG_WARN("a peer is refused at %s: %d wait for an answer already", listener->name, VB_REQUESTS_MAX);
+		refuse(conn, DOCA_ERROR_FULL, NULL, 0);
+		return;
+	}
+	request = calloc(1, sizeof(*request));
 	if (request == NULL || !sf_verbs_event_set_data(&request->event, ask->data, ask->data_len)) {
 		free(request);
 		refuse(conn, DOCA_ERROR_NO_MEMORY, NULL, 0);
@@ -142,6 +151,7 @@ static void ask_program(struct vb_listener *listener, struct vb_conn *conn, cons
 	conn->ended = request_ended;
 	conn->message = request_message;
 	LIST_INSERT_HEAD(&listener->requests, request, entry);
+	listener->requests_num++;
 	(void)sf_verbs_conn_send(conn, VB_MSG_PENDING, &pending, sizeof(pending), 0);
 	pthread_mutex_lock(&port->lock);
 	sf_port_queue_event(&port->queue, &request->event);
@@ -184,6 +194,7 @@ static void request_free(struct vb_request *request)
 	sf_port_queue_drop(&port->queue, &request->event);
 	pthread_mutex_unlock(&port->lock);
 	LIST_REMOVE(request, entry);
+	request->listener->requests_num--;
 	free(request->event.data);
 	free(request);
 }

@@ -29,7 +29,7 @@ struct home {
 	char reach[SF_REACH_MAX];
 };
 
-static struct home homes[VB_DEVICES_MAX];
+static struct home homes[VB_DEVICES_MAX + 1];
 
 /* ---- sockets ---- */
 
@@ -58,7 +58,7 @@ static socklen_t to_address(const struct vb_addr *addr, uint32_t scope, union ad
 
 bool sf_verbs_net_tune(int fd)
 {
-	const int on = 1, idle = ALIVE_IDLE_S, tries = ALIVE_TRIES;
+	const int on = 1, idle = ALIVE_IDLE_S, tries = ALIVE_TRIES, unheard_ms = (ALIVE_IDLE_S + ALIVE_TRIES) * 1000;
 	int family = AF_UNIX;
 	socklen_t len = sizeof(family);
 
@@ -70,6 +70,7 @@ bool sf_verbs_net_tune(int fd)
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &idle, sizeof(idle));
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &tries, sizeof(tries));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unheard_ms, sizeof(unheard_ms));
 	return true;
 }
 
@@ -317,7 +318,7 @@ static struct home *home_of(const char *device)
 {
 	uint32_t i = 0;
 
-	while (i < VB_DEVICES_MAX - 1 && homes[i].opened && strcmp(homes[i].device, device) != 0)
+	while (i < VB_DEVICES_MAX && homes[i].opened && strcmp(homes[i].device, device) != 0)
 		i++;
 	return &homes[i];
 }

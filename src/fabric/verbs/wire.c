@@ -94,6 +94,7 @@ doca_error_t sf_verbs_msg_status(uint32_t status)
 	case DOCA_ERROR_NOT_PERMITTED:
 	case DOCA_ERROR_CONNECTION_ABORTED:
 	case DOCA_ERROR_NO_MEMORY:
+	case DOCA_ERROR_FULL:
 	case DOCA_ERROR_OPERATING_SYSTEM:
 	case DOCA_ERROR_DRIVER:
 		return (doca_error_t)status;
