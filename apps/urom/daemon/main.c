@@ -200,7 +200,11 @@ static doca_error_t find_worker_program(struct daemon_config *config)
 
 static doca_error_t check(const struct daemon_config *config)
 {
-	bool loopback = strncmp(config->bind, "127.", 4) == 0 || strcmp(config->bind, "::1") == 0;
+	if (strcmp(config->bind, "::1") == 0) {
+		DOCA_LOG_ERR("--bind ::1: UCX has no IPv6 on the loopback device, use 127.0.0.1");
+		return DOCA_ERROR_NOT_SUPPORTED;
+	}
+	bool loopback = strncmp(config->bind, "127.", 4) == 0;
 	if (loopback || config->secret_file[0] != '\0')
 		return DOCA_SUCCESS;
 	DOCA_LOG_ERR("--bind %s reaches beyond this machine: give --secret-file, a file of mode 0600 that clients have too", config->bind);
@@ -255,6 +259,9 @@ int main(int argc, char **argv)
 	doca_argp_destroy();
 	if (result == DOCA_SUCCESS)
 		result = check(&daemon.config);
+	/* The workers' too. Where addresses of both kinds meet, UCX 1.13 writes beyond its memory. */
+	if (strchr(daemon.config.bind, ':') != NULL)
+		(void)setenv("UCX_TCP_AF_PRIO", "inet6,inet", 0);
 	if (result == DOCA_SUCCESS)
 		result = find_worker_program(&daemon.config);
 	if (result != DOCA_SUCCESS)
