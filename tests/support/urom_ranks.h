@@ -3,6 +3,7 @@
 #ifndef TEST_UROM_RANKS_H
 #define TEST_UROM_RANKS_H
 
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -75,6 +76,7 @@ static inline bool rank_barrier(struct rank *rank, uint32_t num_more)
 	while (__atomic_load_n(arrived, __ATOMIC_ACQUIRE) < rank->num + num_more) {
 		if (doca_pe_progress(rank->rig.pe) == 0 && urom_rig_now_ns() > until)
 			return false;
+		sched_yield();
 	}
 	return true;
 }

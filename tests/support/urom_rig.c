@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "support/urom_rig.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,8 +153,11 @@ bool urom_rig_await(struct urom_rig *rig, struct doca_ctx *ctx, enum doca_ctx_st
 	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
 	enum doca_ctx_states now;
 	while (doca_ctx_get_state(ctx, &now) == DOCA_SUCCESS && now != state) {
-		if (doca_pe_progress(rig->pe) == 0 && urom_rig_now_ns() > until)
+		if (doca_pe_progress(rig->pe) != 0)
+			continue;
+		if (urom_rig_now_ns() > until)
 			return false;
+		sched_yield(); /* to the workers, where cores are few */
 	}
 	return true;
 }
@@ -162,8 +166,11 @@ bool urom_rig_await_flag(struct urom_rig *rig, const int *flag)
 {
 	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
 	while (!*flag) {
-		if (doca_pe_progress(rig->pe) == 0 && urom_rig_now_ns() > until)
+		if (doca_pe_progress(rig->pe) != 0)
+			continue;
+		if (urom_rig_now_ns() > until)
 			return false;
+		sched_yield(); /* to the workers, where cores are few */
 	}
 	return true;
 }
