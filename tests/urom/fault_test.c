@@ -368,9 +368,51 @@ static void a_slow_client_stops_no_other(void **state)
 	free(asks);
 }
 
+/* A program of its own: asks for much, says so, and takes nothing more. */
+static int slow_client(void)
+{
+	static struct fault_ask asks[SLOW_TASKS];
+	if ((rig.service = urom_rig_service(&rig)) == NULL || doca_ctx_start(doca_urom_service_as_ctx(rig.service)) != DOCA_SUCCESS)
+		return 1;
+	struct doca_urom_worker *slow = urom_rig_worker(&rig, 42, FAULT_PLUGIN);
+	if (slow == NULL || doca_urom_worker_set_max_inflight_tasks(slow, SLOW_TASKS) != DOCA_SUCCESS || !urom_rig_start_worker(&rig, slow))
+		return 1;
+	for (int i = 0; i < SLOW_TASKS; i++) {
+		if (fault_submit(&rig, slow, FAULT_LARGE, FAULT_IN_CMD, &asks[i]) != DOCA_SUCCESS)
+			return 1;
+	}
+	printf("asked\n");
+	fflush(stdout);
+	for (;;)
+		pause();
+}
+
+#define SLOW_CLIENTS 5
+
+static void a_slow_client_that_dies_takes_nobody_along(void **state)
+{
+	const char *const args[] = {"/proc/self/exe", "slow-client", NULL};
+	struct doca_urom_worker *quick = urom_rig_worker(&rig, 42, FAULT_PLUGIN);
+	(void)state;
+	assert_true(urom_rig_start_worker(&rig, quick));
+	for (int i = 0; i < SLOW_CLIENTS; i++) {
+		struct program slow;
+		assert_true(program_start(&slow, args));
+		assert_true(program_await(&slow, "asked"));
+		for (int j = 0; j < 100; j++) /* while answers pile up */
+			assert_int_equal(fault_ask(&rig, quick, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
+		kill(slow.pid, SIGKILL);
+		assert_int_equal(program_wait(&slow), 128 + SIGKILL);
+		for (int j = 0; j < 100; j++)
+			assert_int_equal(fault_ask(&rig, quick, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
+	}
+	assert_true(urom_rig_stop_worker(&rig, quick));
+	assert_nothing_else_is_disturbed();
+}
+
 #define WITH_RIG(test) cmocka_unit_test_setup_teardown(test, open_rig, close_rig)
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_RIG(a_crash_names_signal_operation_and_plugin),
@@ -396,6 +438,9 @@ int main(void)
 		WITH_RIG(packets_without_end),
 		WITH_RIG(a_hanging_worker_does_not_outlive_the_daemon),
 		WITH_RIG(a_slow_client_stops_no_other),
+		WITH_RIG(a_slow_client_that_dies_takes_nobody_along),
 	};
+	if (argc == 2 && strcmp(argv[1], "slow-client") == 0)
+		return slow_client();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,6 +64,8 @@ static doca_error_t open_context(struct sf_comm *comm)
 		set_unless_given(config, "TLS", "UCX_TLS", "tcp");
 		set_unless_given(config, "NET_DEVICES", "UCX_NET_DEVICES", comm->options.net_devices);
 		set_unless_given(config, "RNDV_THRESH", "UCX_RNDV_THRESH", "inf"); /* messages are small, and bounded by body_max */
+		/* A connection that is reset while UCX sends from our memory ends one send twice, over which UCX 1.13 ends the process. */
+		set_unless_given(config, "ZCOPY_THRESH", "UCX_ZCOPY_THRESH", "inf");
 		status = ucp_init(&params, config, &comm->context);
 		ucp_config_release(config);
 	}
