@@ -177,7 +177,8 @@ bool urom_service_run_errands(struct doca_urom_service *service)
 	return any;
 }
 
-static void take_errand_answer(struct doca_urom_service *service, const struct urom_head *head, const void *body, size_t len)
+/* UNEXPECTED: nobody has asked that. The one who did would wait forever. */
+static doca_error_t take_errand_answer(struct doca_urom_service *service, const struct urom_head *head, const void *body, size_t len)
 {
 	enum urom_kind kind = head->kind == UROM_SPAWNED ? UROM_SPAWN : UROM_RELEASE;
 	struct urom_errand *errand;
@@ -188,7 +189,8 @@ static void take_errand_answer(struct doca_urom_service *service, const struct u
 		if (errand->request == head->request && errand->kind == kind)
 			break;
 	}
-	if (errand != NULL) {
+	bool found = errand != NULL;
+	if (found) {
 		TAILQ_REMOVE(&service->sent, errand, next);
 		if (status != DOCA_SUCCESS)
 			urom_text_parse(body, len, reason);
@@ -198,6 +200,7 @@ static void take_errand_answer(struct doca_urom_service *service, const struct u
 		finish(errand, status, status == DOCA_ERROR_INVALID_VALUE && reason[0] == '\0' ? "the service's answer is malformed" : reason);
 	}
 	pthread_mutex_unlock(&service->lock);
+	return found ? DOCA_SUCCESS : DOCA_ERROR_UNEXPECTED;
 }
 
 /* ---- what arrives ---- */
@@ -215,8 +218,7 @@ static doca_error_t take_answer(struct doca_urom_service *service, const struct 
 	switch (head->kind) {
 	case UROM_SPAWNED:
 	case UROM_RELEASED:
-		take_errand_answer(service, head, body, len);
-		return DOCA_SUCCESS;
+		return take_errand_answer(service, head, body, len);
 	case UROM_GROUP_IS:
 		urom_gid_answered(service, head, body, len);
 		return DOCA_SUCCESS;
