@@ -188,6 +188,11 @@ doca_error_t ucx_side_open(struct ucx_side *side, uint64_t features)
 	return side->address != NULL ? DOCA_SUCCESS : DOCA_ERROR_NO_MEMORY;
 }
 
+doca_error_t ucx_side_open_with(struct ucx_side *side, uint64_t features, const struct ucx_side_setting *settings, uint32_t num)
+{
+	return ucx_side_open(side, features);
+}
+
 static void close_endpoint(struct ucx_side *side, struct ucx_endpoint *endpoint)
 {
 	LIST_REMOVE(endpoint, next);

@@ -140,6 +140,9 @@ static bool answer(const struct fake_sent *asked, struct urom_head *head, uint8_
 	case UROM_COMMAND:
 		*len = answer_command(asked, head, body, room);
 		return true;
+	case UROM_DOMAIN_OFFER: /* another may have told the worker already */
+		head->kind = ending || fake_byte(&input) < 192 ? UROM_DOMAIN_WANTED : UROM_DOMAIN_READY;
+		return true;
 	case UROM_DOMAIN_PART:
 		head->kind = UROM_DOMAIN_READY;
 		return asked->head.request + asked->len == asked->head.size;

@@ -16,6 +16,7 @@
 #include "../../plugins/graph/graph_proto.h"
 #include "../../plugins/rdmo/rdmo_proto.h"
 #include "../../plugins/sandbox/sandbox_proto.h"
+#include "urom/auth.h"
 #include "urom_fake_ucx.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -38,6 +39,7 @@ static struct fake_input input;
 static struct worker worker;
 static struct pulse pulse;
 static int daemon_fd; /* the daemon's end */
+static volatile uint8_t sink;
 static uint64_t last_queue; /* that rdmo made, read from its notification */
 
 static const struct {
@@ -205,7 +207,7 @@ static void deliver_part(struct fake_peer *peer)
 	fake_deliver(peer, &head, body, len);
 }
 
-/* The one of a domain of two workers, as a host makes it. */
+/* The one of a domain of two workers, as a host makes it: offered, and told. */
 static void deliver_directory(struct fake_peer *peer)
 {
 	static uint8_t addresses[64], entry[512], directory[2048];
@@ -215,14 +217,20 @@ static void deliver_directory(struct fake_peer *peer)
 	struct urom_entry_buffer buffer = {.va = 4096, .len = 100, .memh = {"memh", 4}, .mkey = {"mkey", 4}};
 	size_t len = urom_entry_pack(workers, 2, &buffer, 1, entry, sizeof(entry));
 	CHECK(len != 0);
-	len = urom_directory_append(directory, sizeof(directory), 0, 1, entry, len);
-	len = fake_mutate(&input, directory, len, sizeof(directory));
-	struct urom_head head = urom_head_make(UROM_DOMAIN_PART, DOCA_SUCCESS, 0, fake_byte(&input) % 3);
+	size_t place = urom_directory_place(directory, urom_directory_begin(directory, 1), len);
+	CHECK(place + len <= sizeof(directory));
+	memcpy(directory + place, entry, len);
+	len = fake_mutate(&input, directory, place + len, sizeof(directory));
+	struct urom_head head = urom_head_make(UROM_DOMAIN_OFFER, DOCA_SUCCESS, 0, fake_byte(&input) % 3);
+	uint8_t digest[UROM_DIGEST_SIZE];
+	CHECK(urom_digest(directory, len, digest) == DOCA_SUCCESS);
 	head.size = len;
-	fake_deliver(peer, &head, directory, len / 2);
-	head.request = len / 2;
-	if (fake_is_there(worker.comm, peer))
-		fake_deliver(peer, &head, directory + len / 2, len - len / 2);
+	fake_deliver(peer, &head, digest, fake_mutate(&input, digest, sizeof(digest), sizeof(digest)));
+	for (size_t told = 0; told < len && fake_is_there(worker.comm, peer); told += len / 2 + 1) {
+		head.kind = UROM_DOMAIN_PART;
+		head.request = told;
+		fake_deliver(peer, &head, directory + told, len - told < len / 2 + 1 ? len - told : len / 2 + 1);
+	}
 }
 
 static void deliver_anything(struct fake_peer *peer)
@@ -246,6 +254,24 @@ static void daemon_says(void)
 	while (parent_read(&worker) && !worker.ending)
 		;
 	worker.ending = worker.drains = false;
+}
+
+/* What a plugin asks about domains, and reads of what it is told. */
+static void look_up(void)
+{
+	struct urom_worker_ctx *ctx = &worker.plugins[1].ctx;
+	uint64_t id = fake_byte(&input) % 4;
+	void *found;
+	size_t len;
+	int seg;
+	if (doca_urom_worker_domain_addr_lookup(ctx, id, &found) == DOCA_SUCCESS)
+		CHECK(((uintptr_t)found & 7) == 0);
+	if (doca_urom_worker_domain_seg_lookup(ctx, id, 4096 + fake_byte(&input), &seg) != DOCA_SUCCESS)
+		seg = fake_byte(&input);
+	if (doca_urom_worker_domain_memh_lookup(ctx, id, seg, &len, &found) == DOCA_SUCCESS && len != 0)
+		sink ^= ((const uint8_t *)found)[len - 1];
+	if (doca_urom_worker_domain_mkey_lookup(ctx, id, seg, &len, &found) == DOCA_SUCCESS && len != 0)
+		sink ^= ((const uint8_t *)found)[len - 1];
 }
 
 /* What the worker's loop does in a turn; its clients read their answers. */
@@ -286,6 +312,8 @@ static void act(uint8_t what)
 		daemon_says();
 	else if (what % 12 == 9)
 		(void)fake_ucx_progress();
+	else if (what % 12 == 10)
+		look_up();
 	else
 		turn();
 }
