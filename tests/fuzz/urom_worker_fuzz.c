@@ -47,6 +47,13 @@ static const struct {
 	void (*client_left)(struct urom_worker_ctx *ctx, uint64_t dest_id);
 } plugins[] = {{graph_get_iface, NULL}, {sandbox_get_iface, sandbox_client_left}, {rdmo_get_iface, rdmo_client_left}};
 
+static uint64_t now_ns;
+
+uint64_t worker_now_ns(void)
+{
+	return ++now_ns;
+}
+
 /* ---- what a worker has ---- */
 
 static void begin(void)
@@ -291,6 +298,12 @@ static void turn(void)
 	}
 }
 
+static void time_passes(void)
+{
+	now_ns += WORKER_JOIN_NS;
+	clients_expire(&worker);
+}
+
 static void act(uint8_t what)
 {
 	struct fake_peer *peer = any_peer();
@@ -310,6 +323,8 @@ static void act(uint8_t what)
 		fake_lose(peer);
 	else if (what == 20)
 		daemon_says();
+	else if (what == 32)
+		time_passes();
 	else if (what % 12 == 9)
 		(void)fake_ucx_progress();
 	else if (what % 12 == 10)
