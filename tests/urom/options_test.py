@@ -111,6 +111,18 @@ for args, variables, found in ((["-m", "8192"] + json_file({"max-msg-size": 1638
 code, text = run(["--port", "0", "-l", "50"], {"UROM_LOG_LEVEL": "10"}, listening)
 expect(code is None and "listening on" in text, f"-l against UROM_LOG_LEVEL: {code}: {text}")
 
+# ---- plugins of any name, in several folders; what is no plugin is passed over ----
+for folder in ("one", "two folders"):
+    os.mkdir(os.path.join(work, folder))
+shutil.copy(os.path.join(plugins, "worker_graph.so"), os.path.join(work, "one", "libother_plugin.so"))
+shutil.copy(os.path.join(plugins, "worker_graph.so"), os.path.join(work, "two folders", "worker_third.so"))
+with open(os.path.join(work, "one", "notes.so"), "w") as file:
+    file.write("no shared object")
+code, text = run(["--port", "0"], {"UROM_PLUGIN_PATH": f"{work}/one/;{work}/nowhere;;{work}/two folders"}, listening)
+expect(code is None and "2 plugins" in text and "libother_plugin.so, version" in text and "worker_third.so, version" in text,
+       f"two plugins: {code}: {text}")
+expect(len(re.findall(r"notes\.so is passed over", text)) == 1 and "nowhere: No such file" in text, f"what is no plugin: {text}")
+
 # ---- IPv6: what UCX cannot do is refused ----
 code, text = run(["--bind", "::1"], {})
 expect(code == 1 and "127.0.0.1" in text and len(text.splitlines()) == 1, f"IPv6 loopback: {code}: {text}")
