@@ -23,15 +23,16 @@ static uint32_t dials_num;     /* conns with a dial */
 
 /* ---- life ---- */
 
-static bool watch(struct vb_conn *conn, int how, uint32_t events)
+bool sf_verbs_conn_watch(struct vb_conn *conn, int how, uint32_t events)
 {
 	struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | events, .data.ptr = conn};
 
 	return epoll_ctl(sf_verbs_epoll(), how, conn->fd, &event) == 0;
 }
 
-static void enter(struct vb_conn *conn, void *owner)
+void sf_verbs_conn_enter(struct vb_conn *conn, void *owner)
 {
+	dials_num += conn->dial != NULL;
 	conn->open = true;
 	conn->owner = owner;
 	conn->next = conns;
@@ -47,12 +48,12 @@ struct vb_conn *sf_verbs_conn_open(int fd, void *owner)
 	if (conn == NULL)
 		return NULL;
 	conn->fd = fd;
-	if (!watch(conn, EPOLL_CTL_ADD, 0)) {
+	if (!sf_verbs_conn_watch(conn, EPOLL_CTL_ADD, 0)) {
 		SF_LOG_ERR("cannot wait on one more socket: %s", strerror(errno));
 		free(conn);
 		return NULL;
 	}
-	enter(conn, owner);
+	sf_verbs_conn_enter(conn, owner);
 	return conn;
 }
 
@@ -62,7 +63,7 @@ static void waited_end(struct vb_conn *conn)
 	conn->waited_for = false;
 }
 
-static void dial_end(struct vb_conn *conn)
+void sf_verbs_dial_end(struct vb_conn *conn)
 {
 	dials_num -= conn->dial != NULL;
 	free(conn->dial);
@@ -75,7 +76,7 @@ void sf_verbs_conn_close(struct vb_conn *conn)
 		return;
 	conn->open = false;
 	waited_end(conn);
-	dial_end(conn);
+	sf_verbs_dial_end(conn);
 	if (conn->fd >= 0)
 		epoll_ctl(sf_verbs_epoll(), EPOLL_CTL_DEL, conn->fd, NULL);
 	if (!conn->keep_fd && conn->fd >= 0)
@@ -119,7 +120,7 @@ void sf_verbs_conns_after_fork(void)
 	waited_num = dials_num = 0;
 }
 
-static void conn_end(struct vb_conn *conn)
+void sf_verbs_conn_end(struct vb_conn *conn)
 {
 	void (*ended)(struct vb_conn *) = conn->ended;
 
@@ -139,10 +140,10 @@ static bool conn_keep(struct vb_conn *conn, const void *msg, size_t size)
 		return false;
 	memcpy(conn->out + conn->out_len, msg, size);
 	conn->out_len += size;
-	return conn->dial != NULL || watch(conn, EPOLL_CTL_MOD, EPOLLOUT);
+	return conn->dial != NULL || sf_verbs_conn_watch(conn, EPOLL_CTL_MOD, EPOLLOUT);
 }
 
-static void conn_send_kept(struct vb_conn *conn)
+void sf_verbs_conn_send_kept(struct vb_conn *conn)
 {
 	ssize_t n = send(conn->fd, conn->out, conn->out_len, MSG_NOSIGNAL | MSG_DONTWAIT);
 
@@ -153,7 +154,7 @@ static void conn_send_kept(struct vb_conn *conn)
 	free(conn->out);
 	conn->out = NULL;
 	conn->out_len = 0;
-	(void)watch(conn, EPOLL_CTL_MOD, 0);
+	(void)sf_verbs_conn_watch(conn, EPOLL_CTL_MOD, 0);
 }
 
 bool sf_verbs_conn_send(struct vb_conn *conn, enum vb_msg_kind kind, void *msg, size_t size, uint32_t count)
@@ -251,7 +252,7 @@ static void conn_read(struct vb_conn *conn)
 			continue;
 		}
 		if (n <= 0) {
-			conn_end(conn);
+			sf_verbs_conn_end(conn);
 			return;
 		}
 		conn->have += (size_t)n;
@@ -260,7 +261,7 @@ static void conn_read(struct vb_conn *conn)
 				turn_away("says nothing that is known here");
 			else
 				SF_LOG_WARN("a peer's message is malformed; its connection is closed");
-			conn_end(conn);
+			sf_verbs_conn_end(conn);
 			return;
 		}
 	}
@@ -332,130 +333,6 @@ void sf_verbs_conn_listen(struct vb_conn *conn)
 	conn->readable = accept_all;
 }
 
-/* ---- calling ---- */
-
-static void dial_failed(struct vb_conn *conn, int error)
-{
-	if (conn->why != DOCA_ERROR_NOT_FOUND) /* a machine that answers knows most */
-		conn->why = error == ECONNREFUSED ? DOCA_ERROR_NOT_FOUND : DOCA_ERROR_TIME_OUT;
-}
-
-/* The next address, until one lets us begin. False: there is none left. */
-static bool dial_begin(struct vb_conn *conn)
-{
-	struct vb_dial *dial = conn->dial;
-
-	for (; dial->at < dial->reach.num; dial->at++) {
-		conn->fd = sf_verbs_net_connect(&dial->reach.at[dial->at], dial->scope);
-		if (conn->fd < 0) {
-			dial_failed(conn, errno);
-			continue;
-		}
-		dial->since_ns = sf_verbs_now_ns();
-		if (watch(conn, EPOLL_CTL_ADD, EPOLLOUT))
-			return true;
-		close(conn->fd);
-		conn->fd = -1;
-	}
-	return false;
-}
-
-/* This address leads nowhere: another, or the end. */
-static void dial_next(struct vb_conn *conn, int error)
-{
-	epoll_ctl(sf_verbs_epoll(), EPOLL_CTL_DEL, conn->fd, NULL);
-	close(conn->fd);
-	conn->fd = -1;
-	dial_failed(conn, error);
-	conn->dial->at++;
-	if (!dial_begin(conn))
-		conn_end(conn);
-}
-
-static void dial_event(struct vb_conn *conn, uint32_t events)
-{
-	int error = 0;
-	socklen_t len = sizeof(error);
-
-	if (getsockopt(conn->fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0)
-		error = errno;
-	if (error != 0) {
-		dial_next(conn, error);
-		return;
-	}
-	if ((events & (EPOLLOUT | EPOLLIN)) == 0)
-		return;
-	conn->why = DOCA_SUCCESS;
-	dial_end(conn);
-	if (conn->out != NULL)
-		conn_send_kept(conn);
-}
-
-static doca_error_t dial(const struct vb_reach *reach, uint32_t scope, void *owner, struct vb_conn **out)
-{
-	struct vb_conn *conn = calloc(1, sizeof(*conn));
-
-	if (conn != NULL)
-		conn->dial = calloc(1, sizeof(*conn->dial));
-	if (conn == NULL || conn->dial == NULL) {
-		free(conn);
-		return DOCA_ERROR_NO_MEMORY;
-	}
-	conn->fd = -1;
-	*conn->dial = (struct vb_dial){.reach = *reach, .scope = scope};
-	if (!dial_begin(conn)) {
-		doca_error_t why = conn->why;
-
-		free(conn->dial);
-		free(conn);
-		return why;
-	}
-	dials_num++;
-	enter(conn, owner);
-	sf_verbs_agent_wake(); /* to time it */
-	*out = conn;
-	return DOCA_SUCCESS;
-}
-
-static doca_error_t call_here(enum sf_socket_kind kind, const struct sf_key *key, void *owner, struct vb_conn **conn)
-{
-	int fd, pid;
-	doca_error_t error = sf_runtime_connect(kind, key, &fd, &pid);
-
-	if (error != DOCA_SUCCESS)
-		return error;
-	*conn = sf_verbs_conn_open(fd, owner);
-	if (*conn != NULL)
-		return DOCA_SUCCESS;
-	close(fd);
-	return DOCA_ERROR_OPERATING_SYSTEM;
-}
-
-doca_error_t sf_verbs_conn_call(enum sf_socket_kind kind, const struct sf_key *key, const char *reach, uint32_t scope, void *owner,
-				struct vb_conn **conn)
-{
-	struct vb_msg_hello hello = {0};
-	struct vb_reach to;
-	doca_error_t error = DOCA_ERROR_NOT_FOUND;
-
-	if (reach[0] == '\0')
-		return call_here(kind, key, owner, conn);
-	if (!sf_verbs_reach_parse(reach, &to)) {
-		SF_LOG_ERR("%.*s is no place on a network", SF_REACH_MAX, reach);
-		return DOCA_ERROR_INVALID_VALUE;
-	}
-	if (to.has_token) /* what has one has a random name too: it is meant if it is here */
-		error = call_here(kind, key, owner, conn);
-	if (error == DOCA_SUCCESS || error == DOCA_ERROR_AGAIN)
-		return error;
-	error = dial(&to, scope, owner, conn);
-	if (error != DOCA_SUCCESS || !to.has_token)
-		return error;
-	hello.token = to.token;
-	(void)sf_verbs_conn_send(*conn, VB_MSG_HELLO, &hello, sizeof(hello), 0);
-	return DOCA_SUCCESS;
-}
-
 /* ---- for the agent ---- */
 
 void sf_verbs_conn_event(struct vb_conn *conn, uint32_t events)
@@ -465,10 +342,10 @@ void sf_verbs_conn_event(struct vb_conn *conn, uint32_t events)
 	if (conn->readable != NULL) {
 		conn->readable(conn);
 	} else if (conn->dial != NULL) {
-		dial_event(conn, events);
+		sf_verbs_dial_event(conn, events);
 	} else {
 		if (conn->out != NULL && (events & EPOLLOUT) != 0)
-			conn_send_kept(conn);
+			sf_verbs_conn_send_kept(conn);
 		if ((events & ~(uint32_t)EPOLLOUT) != 0)
 			conn_read(conn);
 	}
@@ -478,12 +355,12 @@ static void conn_tick(struct vb_conn *conn, uint64_t now)
 {
 	if (conn->waited_for && now - conn->since_ns > VB_STRANGER_LIMIT_NS) {
 		turn_away("says nothing");
-		conn_end(conn);
+		sf_verbs_conn_end(conn);
 	} else if (conn->dial != NULL) {
 		const bool is_last = conn->dial->at + 1 == conn->dial->reach.num;
 
 		if (now - conn->dial->since_ns > (is_last ? VB_DIAL_LAST_NS : VB_DIAL_EACH_NS))
-			dial_next(conn, ETIMEDOUT);
+			sf_verbs_dial_next(conn, ETIMEDOUT);
 	}
 }
 

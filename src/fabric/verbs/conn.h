@@ -74,6 +74,21 @@ doca_error_t sf_verbs_conn_call(enum sf_socket_kind kind, const struct sf_key *k
 /* Provided by listen.c: somebody calls at a listener's own port. */
 void sf_verbs_listener_called(struct vb_listener *listener, struct vb_conn *conn, const struct vb_msg_connect *ask);
 
+/* ---- between conn.c and dial.c ---- */
+
+/* It is among the open ones. */
+void sf_verbs_conn_enter(struct vb_conn *conn, void *owner);
+/* For reading, and what is asked for besides. False, and errno. */
+bool sf_verbs_conn_watch(struct vb_conn *conn, int how, uint32_t events);
+void sf_verbs_conn_send_kept(struct vb_conn *conn);
+/* Closes it and tells its owner. */
+void sf_verbs_conn_end(struct vb_conn *conn);
+void sf_verbs_dial_event(struct vb_conn *conn, uint32_t events);
+/* This address leads nowhere, for that errno: another, or the end. */
+void sf_verbs_dial_next(struct vb_conn *conn, int error);
+/* There is a connection, or there will be none. */
+void sf_verbs_dial_end(struct vb_conn *conn);
+
 /* ---- for the agent ---- */
 
 void sf_verbs_conn_event(struct vb_conn *conn, uint32_t events);

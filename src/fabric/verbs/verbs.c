@@ -9,7 +9,7 @@
  *   agent.c    the process's thread		   receive.c  posted receives; flush.c takes them back
  *   conn.c     its sockets and their messages	   link.c     a link's queue pair
  *   net.c      TCP: who is found, and how	   connect.c  how links begin and end; listen.c the other side
- *						   submit.c   operations
+ *   dial.c     calling others			   submit.c   operations
  */
 #include "fabric/verbs/link.h"
 
