@@ -11,8 +11,8 @@
 
 #include <doca_buf.h>
 
-#include "allreduce_proto.h"
 #include "allreduce_vectors.h"
+#include "urom_allreduce_private.h"
 
 #define LARGE 300001 /* elements: some steps of every worker's share */
 
@@ -123,10 +123,10 @@ static void comms_come_and_go(void **state)
 
 /* ---- strangers ---- */
 
-static int command_ended;
+static int stranger_ended;
 static doca_error_t command_status;
 
-static void command_done(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
+static void stranger_done(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
 {
 	void *data;
 	size_t len;
@@ -137,7 +137,7 @@ static void command_done(struct doca_urom_worker_cmd_task *task, union doca_data
 	    doca_buf_get_data_len(response, &len) == DOCA_SUCCESS && len == sizeof(struct allreduce_attached))
 		memcpy(*(void **)doca_urom_worker_cmd_task_get_user_data(task), data, len);
 	(void)doca_urom_worker_cmd_task_release(task);
-	command_ended = 1;
+	stranger_ended = 1;
 }
 
 /* A command as a host of another make would send it; its status. */
@@ -155,10 +155,11 @@ static doca_error_t send_command(struct rank *rank, const struct allreduce_comma
 		memcpy((uint8_t *)place + sizeof(*command), body, len);
 	(void)doca_buf_set_data(payload, place, sizeof(*command) + len);
 	memcpy(doca_urom_worker_cmd_task_get_user_data(task), &answer, sizeof(answer));
-	doca_urom_worker_cmd_task_set_cb(task, command_done);
-	command_ended = 0;
+	doca_urom_worker_cmd_task_set_cb(task, stranger_done);
+	stranger_ended = 0;
 	doca_error_t result = doca_task_submit(doca_urom_worker_cmd_task_as_task(task));
-	return result == DOCA_SUCCESS && urom_rig_await_flag(&rank->rig, &command_ended) ? command_status : DOCA_ERROR_UNEXPECTED;
+	return result == DOCA_SUCCESS && urom_rig_await_flag(&rank->rig, &stranger_ended) ? command_status
+											  : DOCA_ERROR_UNEXPECTED;
 }
 
 static struct allreduce_board victims_board; /* at the same address in the parent, which is the victim */
@@ -286,6 +287,82 @@ static void a_rank_that_is_killed(void **state)
 		assert_int_equal(ranks_run(4, &run), 254); /* that of the killed one: the others' would come first */
 }
 
+/* Ends with true when the process has been stopped. */
+static bool stop_process(uint32_t pid)
+{
+	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	char path[64], state = '?';
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	if (kill((pid_t)pid, SIGSTOP) != 0)
+		return false;
+	while (state != 'T' && urom_rig_now_ns() < until) {
+		FILE *file = fopen(path, "r");
+		if (file == NULL || fscanf(file, "%*d %*s %c", &state) != 1)
+			state = '?';
+		if (file != NULL)
+			fclose(file);
+	}
+	return state == 'T';
+}
+
+/* After a while, by another process. */
+static void continue_process(uint32_t pid)
+{
+	if (fork() != 0)
+		return;
+	usleep(300000);
+	kill((pid_t)pid, SIGCONT);
+	_exit(0);
+}
+
+#define MANY 4000000 /* elements: a worker is at them for milliseconds */
+
+/* Rank 1 stops the worker of rank 0 while that is at its vector, and then its own: it gets its vector back when the other has
+ * gone on. */
+static int catch_worker(struct rank *rank, void *arg)
+{
+	struct urom_allreduce_comm *comm;
+	struct run run;
+	bool caught = false;
+	(void)arg;
+	EXPECT(open_comm(rank, &comm));
+	EXPECT(await_way(rank, comm) == UROM_ALLREDUCE_BY_MEMORY);
+	uint32_t *busy = &comm->board->gates[0].busy[0], pid = 0;
+	for (uint64_t tag = 0; tag < 50; tag++) {
+		fill(&run, rank->index, tag, MANY, UROM_ALLREDUCE_FLOAT, UROM_ALLREDUCE_MAX, UROM_ALLREDUCE_DIRECT);
+		EXPECT(begin(comm, &run) == DOCA_SUCCESS);
+		while (rank->index == 1 && !run.done && (pid = __atomic_load_n(busy, __ATOMIC_ACQUIRE)) == 0)
+			(void)doca_pe_progress(rank->rig.pe);
+		if (rank->index == 1 && pid != 0) {
+			EXPECT(stop_process(pid));
+			caught = __atomic_load_n(busy, __ATOMIC_ACQUIRE) != 0;
+			if (!caught)
+				kill((pid_t)pid, SIGCONT);
+		}
+		uint64_t began = urom_rig_now_ns();
+		if (caught) {
+			continue_process(pid);
+			(void)doca_ctx_stop(doca_urom_worker_as_ctx(rank->worker));
+		}
+		EXPECT(urom_rig_await_flag(&rank->rig, &run.done));
+		EXPECT(!caught || urom_rig_now_ns() - began > 250000000);
+		EXPECT(__atomic_load_n(busy, __ATOMIC_ACQUIRE) == 0);
+		free(run.vector);
+		if (run.result != DOCA_SUCCESS)
+			break;
+	}
+	EXPECT(run.result == (rank->index == 1 ? DOCA_ERROR_BAD_STATE : DOCA_ERROR_CONNECTION_ABORTED));
+	EXPECT(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
+	return 0;
+}
+
+static void a_worker_caught_at_a_vector(void **state)
+{
+	const struct ranks_run run = {.process = catch_worker, .plugin = PLUGIN};
+	(void)state;
+	assert_int_equal(ranks_run(2, &run), 0);
+}
+
 /* ---- what failed ones leave ---- */
 
 static long resident_kib(uint64_t pid)
@@ -347,7 +424,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(memories_within_reach),	  cmocka_unit_test(memories_out_of_reach),
 		cmocka_unit_test(one_memory_out_of_reach),	  cmocka_unit_test(comms_come_and_go),
 		cmocka_unit_test(another_process_is_not_touched), cmocka_unit_test(a_rank_that_stops_its_worker),
-		cmocka_unit_test(a_rank_that_is_killed),	  cmocka_unit_test(failed_ones_leave_nothing),
+		cmocka_unit_test(a_rank_that_is_killed),	  cmocka_unit_test(a_worker_caught_at_a_vector),
+		cmocka_unit_test(failed_ones_leave_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
