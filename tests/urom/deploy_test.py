@@ -99,13 +99,15 @@ try:
     expect({"SERVICE_ARGS", "UROM_PLUGIN_PATH", "UCX_NET_DEVICES"} <= set(environment), "yaml: a variable of the service is missing")
     expect(pod["enableServiceLinks"] is False, "yaml: a Service named urom would set UROM_PORT")
     expect(environment["UROM_SECRET_FILE"]["value"] == mounts["secret"], "yaml: where the secret is")
-    expect(environment["SOFTFIELD_RUNTIME"]["value"] == mounts["runtime"], "yaml: where the runtime folder is")
+    expect(environment["SOFTFIELD_RUNTIME"]["value"].startswith(mounts["runtime"] + "/"), "yaml: where the runtime folder is")
     expect(mounts["plugins"] in environment["UROM_PLUGIN_PATH"]["value"].split(";"), "yaml: where plugins are")
     expect(volumes["secret"]["secret"]["defaultMode"] == 0o600, "yaml: the secret's mode")
     secret = os.path.join(work, "secret")
     with open(os.open(secret, os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
         file.write("a secret of many bytes, the same for all who may")
     os.mkdir(work + "/plugins")
+    os.mkdir(work + "/run")
+    os.chmod(work + "/run", 0o777)  # as an emptyDir is
     installed.update({mounts["secret"]: secret, mounts["runtime"]: work + "/run", mounts["plugins"]: work + "/plugins"})
     fields = {"status.hostIP": "127.0.0.2"}
     settings = {name: here(str(entry["value"])) if "value" in entry else fields[entry["valueFrom"]["fieldRef"]["fieldPath"]]
