@@ -55,6 +55,7 @@ struct rdma_rig {
 	const struct doca_rdma_connection *from;
 	uint32_t resubmits;
 	bool keep;
+	void (*on_ended)(struct rdma_rig *rig); /* the last thing of every task's callback, or NULL */
 };
 
 static inline void rdma_rig_ended(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data,
@@ -74,6 +75,8 @@ static inline void rdma_rig_ended(struct doca_task *task, union doca_data task_u
 	} else if (!rig->keep) {
 		doca_task_free(task);
 	}
+	if (rig->on_ended != NULL)
+		rig->on_ended(rig);
 }
 
 #define RIG_CALLBACKS(name)                                                                                                      \
