@@ -24,13 +24,27 @@ static struct doca_urom_worker *other; /* which is to go on */
 
 static const char *const limits[] = {"--plugin-timeout", "1", "--max-worker-memory", "64", NULL};
 
-static int open_rig(void **state)
+/* What many unanswered commands take. */
+static const char *const much_memory[] = {"--plugin-timeout", "10", "--max-worker-memory", "2048", NULL};
+
+static int open_rig_with(const char *const *options)
 {
-	(void)state;
-	if (!urom_rig_open(&rig, limits))
+	if (!urom_rig_open(&rig, options))
 		return -1;
 	other = urom_rig_worker(&rig, ANY, "worker_graph");
 	return other != NULL && urom_rig_start_worker(&rig, other) ? 0 : -1;
+}
+
+static int open_rig(void **state)
+{
+	(void)state;
+	return open_rig_with(limits);
+}
+
+static int open_large_rig(void **state)
+{
+	(void)state;
+	return open_rig_with(much_memory);
 }
 
 static int close_rig(void **state)
@@ -328,6 +342,16 @@ static void a_hanging_worker_does_not_outlive_the_daemon(void **state)
 
 #define SLOW_TASKS 16384
 
+/* Takes answers only as far as it must to ask at all. */
+static doca_error_t submit_large(struct urom_rig *from, struct doca_urom_worker *slow, struct fault_ask *ask)
+{
+	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	doca_error_t result;
+	while ((result = fault_submit(from, slow, FAULT_LARGE, FAULT_IN_CMD, ask)) == DOCA_ERROR_AGAIN && urom_rig_now_ns() < until)
+		(void)doca_pe_progress(from->pe);
+	return result;
+}
+
 static void a_slow_client_stops_no_other(void **state)
 {
 	struct doca_urom_worker *slow = urom_rig_worker(&rig, 42, FAULT_PLUGIN), *quick = urom_rig_worker(&rig, 42, FAULT_PLUGIN);
@@ -348,7 +372,7 @@ static void a_slow_client_stops_no_other(void **state)
 	assert_int_equal(now, DOCA_CTX_STATE_RUNNING);
 	assert_true(urom_rig_start_worker(&rig, quick));
 	for (int i = 0; i < SLOW_TASKS; i++)
-		assert_int_equal(fault_submit(&apart, slow, FAULT_LARGE, FAULT_IN_CMD, &asks[i]), DOCA_SUCCESS);
+		assert_int_equal(submit_large(&apart, slow, &asks[i]), DOCA_SUCCESS);
 	for (int i = 0; i < 200; i++)
 		assert_int_equal(fault_ask(&rig, quick, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
 	for (int i = 0; i < SLOW_TASKS; i++) {
@@ -378,7 +402,7 @@ static int slow_client(void)
 	if (slow == NULL || doca_urom_worker_set_max_inflight_tasks(slow, SLOW_TASKS) != DOCA_SUCCESS || !urom_rig_start_worker(&rig, slow))
 		return 1;
 	for (int i = 0; i < SLOW_TASKS; i++) {
-		if (fault_submit(&rig, slow, FAULT_LARGE, FAULT_IN_CMD, &asks[i]) != DOCA_SUCCESS)
+		if (submit_large(&rig, slow, &asks[i]) != DOCA_SUCCESS)
 			return 1;
 	}
 	printf("asked\n");
@@ -437,8 +461,8 @@ int main(int argc, char **argv)
 		WITH_RIG(the_socket_to_the_daemon),
 		WITH_RIG(packets_without_end),
 		WITH_RIG(a_hanging_worker_does_not_outlive_the_daemon),
-		WITH_RIG(a_slow_client_stops_no_other),
-		WITH_RIG(a_slow_client_that_dies_takes_nobody_along),
+		cmocka_unit_test_setup_teardown(a_slow_client_stops_no_other, open_large_rig, close_rig),
+		cmocka_unit_test_setup_teardown(a_slow_client_that_dies_takes_nobody_along, open_large_rig, close_rig),
 	};
 	if (argc == 2 && strcmp(argv[1], "slow-client") == 0)
 		return slow_client();

@@ -149,8 +149,20 @@ static void ten_thousand_wishes_make_four_workers(void **state)
 	assert_service_goes_on();
 }
 
+/* A daemon under a sanitizer answers so slowly that no client can take less than it says. */
+#if defined(__SANITIZE_ADDRESS__)
+#define SLOW_DAEMON 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SLOW_DAEMON 1
+#endif
+#endif
+#ifndef SLOW_DAEMON
+#define SLOW_DAEMON 0
+#endif
+
 #define GROUP 5
-#define QUESTIONS 1000 /* for each look at the answers, of which it then takes only a few */
+#define QUESTIONS 1000 /* between two looks at the answers, of which it then takes only a few */
 
 static void a_client_that_takes_no_answers_is_disconnected(void **state)
 {
@@ -158,19 +170,25 @@ static void a_client_that_takes_no_answers_is_disconnected(void **state)
 	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
 	struct doca_urom_worker *workers[3]; /* so that an answer is longer than its question */
 	(void)state;
+	if (SLOW_DAEMON)
+		skip();
 	for (int i = 0; i < 3; i++) {
 		workers[i] = urom_rig_worker(&rig, DOCA_UROM_WORKER_ID_ANY, "worker_graph");
 		assert_int_equal(doca_urom_worker_set_gid(workers[i], GROUP), DOCA_SUCCESS);
 		assert_true(urom_rig_start_worker(&rig, workers[i]));
 	}
+	setenv("UCX_TCP_RX_SEG_SIZE", "8k", 1);
 	client_open(rig.port);
+	unsetenv("UCX_TCP_RX_SEG_SIZE");
 	client_authenticate();
 	while (!client.lost && urom_rig_now_ns() < until) {
+		doca_error_t result = DOCA_SUCCESS;
 		sf_comm_cork(client.comm);
-		for (int i = 0; i < QUESTIONS && client.peer != NULL; i++)
-			(void)sf_comm_send(client.comm, client.peer, &question, sizeof(question), NULL, 0);
+		for (int i = 0; i < QUESTIONS && result == DOCA_SUCCESS; i++)
+			result = sf_comm_send(client.comm, client.peer, &question, sizeof(question), NULL, 0);
 		sf_comm_uncork(client.comm);
-		(void)sf_comm_poll(client.comm);
+		if (result != DOCA_SUCCESS || sf_comm_backlog(client.peer) != 0) /* else its questions would not go out, either */
+			(void)sf_comm_poll(client.comm);
 	}
 	assert_true(client.lost);
 	client_close();
