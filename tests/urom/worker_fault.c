@@ -254,8 +254,11 @@ static doca_error_t fault_progress(struct urom_worker_ctx *ctx, ucs_list_link_t 
 	struct fault *fault = (struct fault *)ctx->plugin_ctx;
 	if (fault->in_progress.where == FAULT_IN_PROGRESS)
 		end(fault->in_progress.what);
-	for (int i = 0; fault->floods && i < 10; i++)
-		ucs_list_add_tail(&fault->answers, &copy(fault->flood)->entry);
+	for (int i = 0; fault->floods && i < 10; i++) {
+		struct urom_worker_notif_desc *desc = copy(fault->flood);
+		desc->dest_id = UINT64_MAX; /* for nobody: a client that gets what it has not asked for leaves, and the worker ends with it */
+		ucs_list_add_tail(&fault->answers, &desc->entry);
+	}
 	if (fault->prints) {
 		memset(line, 'x', sizeof(line));
 		line[sizeof(line) - 1] = '\n';
