@@ -33,8 +33,8 @@
  * To end: stop every domain and worker and progress until they are IDLE, then stop the service. A worker context needs its
  * service's engine to be progressed, by the same or another thread, while it starts and stops, not in between.
  *
- * When a worker process dies, its contexts go to STOPPING, their tasks fail with DOCA_ERROR_CONNECTION_ABORTED, and once these are
- * released they are IDLE; when the service dies or is unreachable, its context does the same, and may be started again.
+ * When a worker process dies, its contexts go to STOPPING, their tasks fail with DOCA_ERROR_CONNECTION_ABORTED, and once these
+ * are released they are IDLE; when the service dies or is unreachable, its context does the same, and may be started again.
  *
  * Threads: each context belongs to the thread of its progress engine. A service may be named by workers of other threads.
  * (UROM guide, "DOCA UROM")
@@ -117,8 +117,8 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_urom_service_destroy(struct doca_urom_service *service_ctx);
 
 /**
- * Sets the bytes of the largest command or notification, UROM's own header included: 4,096 if not set. The service may have a lower
- * limit of its own, with which start fails.
+ * Sets the bytes of the largest command or notification, UROM's own header included: 4,096 if not set. The service may have a
+ * lower limit of its own, with which start fails.
  *
  * @param service_ctx the service, IDLE
  * @param msg_size 256 bytes to 64 MiB
@@ -159,16 +159,17 @@ doca_error_t doca_urom_service_set_dev(struct doca_urom_service *service_ctx, st
 
 /**
  * The context of a service. doca_ctx_start() looks the service up, connects and authenticates: it blocks until that is done, two
- * seconds at most once the host's name is resolved, and the context is RUNNING. Of a name's addresses the first eight are tried, in
- * the resolver's order, each for its share of that time. It answers
- * - DOCA_ERROR_NOT_FOUND: no line of the service file is for this host and device, or the line's host or net devices do not exist
+ * seconds at most once the host's name is resolved, and the context is RUNNING. Of a name's addresses the first eight are tried,
+ * in the resolver's order, each for its share of that time. It answers
+ * - DOCA_ERROR_NOT_FOUND: there is no service file to read, none of its lines is for this host and device, or the line's host or
+ *   net devices do not exist
  * - DOCA_ERROR_CONNECTION_ABORTED: no service is there: nobody listens, or who does is none
  * - DOCA_ERROR_TIME_OUT: an address says nothing: it cannot be reached, or who listens there does not answer
  * - DOCA_ERROR_NOT_PERMITTED: the service's secret is another, or there is none (UROM_SECRET_FILE)
  * - DOCA_ERROR_UNSUPPORTED_VERSION: the service speaks another version of the protocol
  * - DOCA_ERROR_TOO_BIG: the service takes no messages of that size
  * - DOCA_ERROR_BAD_STATE: no device is set
- * - DOCA_ERROR_NO_MEMORY
+ * - DOCA_ERROR_NO_MEMORY: also for a service file of more than 1 MiB
  * - DOCA_ERROR_OPERATING_SYSTEM: no file descriptor
  * - DOCA_ERROR_DRIVER: UCX cannot be started
  *
@@ -271,7 +272,15 @@ void doca_urom_service_get_workers_by_gid_task_set_cb(struct doca_urom_service_g
 						      doca_urom_service_get_workers_by_gid_task_completion_cb_t cb);
 
 /**
- * The task as doca_task_submit() takes it.
+ * The task as doca_task_submit() takes it, which answers
+ * - DOCA_ERROR_INVALID_VALUE: it has no callback
+ * - DOCA_ERROR_BAD_STATE: the context is not RUNNING, or the task is in flight
+ * - DOCA_ERROR_AGAIN: too much waits for the service: progress, and try again
+ * - DOCA_ERROR_NOT_CONNECTED: the service is gone
+ * - DOCA_ERROR_NO_MEMORY
+ *
+ * It ends with DOCA_SUCCESS; DOCA_ERROR_BAD_STATE when the context was stopped, DOCA_ERROR_CONNECTION_ABORTED when the service is
+ * gone.
  *
  * @param task the task, or NULL
  * @return it, or NULL
@@ -309,8 +318,8 @@ struct doca_urom_worker;
 struct doca_urom_worker_cmd_task;
 
 /**
- * Told when a command was answered, or cannot be, from doca_pe_progress() of the worker's engine. The plugin's host half reads the
- * response here, and releases the task.
+ * Told when a command was answered, or cannot be, from doca_pe_progress() of the worker's engine. The plugin's host half reads
+ * the response here, and releases the task.
  *
  * @param task the task; doca_task_get_status() is what the notification says
  * @param task_user_data the task's
@@ -385,8 +394,8 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_urom_worker_set_plugins(struct doca_urom_worker *worker_ctx, uint64_t plugins);
 
 /**
- * Sets the processors that the process may run on: those of the service if not set. Start fails with DOCA_ERROR_INVALID_VALUE when
- * the service has none of them.
+ * Sets the processors that the process may run on: those of the service if not set. When the machine has none of them, the start
+ * ends in IDLE, with DOCA_ERROR_OPERATING_SYSTEM in the log.
  *
  * @param worker_ctx the worker, IDLE
  * @param cpuset the processors
@@ -425,8 +434,8 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_urom_worker_set_max_inflight_tasks(struct doca_urom_worker *worker_ctx, uint32_t max_tasks);
 
 /**
- * Sets environment variables of the process to be. Start fails with DOCA_ERROR_NOT_PERMITTED when a process of that id is there
- * already.
+ * Sets environment variables of the process to be. When a process of that id is there already, the start ends in IDLE, with
+ * DOCA_ERROR_NOT_PERMITTED in the log.
  *
  * @param worker_ctx the worker, IDLE
  * @param env entries "NAME=value" without blanks; copied
@@ -465,9 +474,11 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_urom_worker_get_gid(struct doca_urom_worker *worker_ctx, uint32_t *worker_gid);
 
 /**
- * The context of a worker. doca_ctx_start() answers DOCA_ERROR_IN_PROGRESS: the context is STARTING, and RUNNING when the process is
- * there and takes commands; IDLE again, with a line in the log that says why, when it cannot be. doca_ctx_stop() answers
- * DOCA_ERROR_IN_PROGRESS too: the process ends when the last context that names it has stopped. It answers at once
+ * The context of a worker. doca_ctx_start() answers DOCA_ERROR_IN_PROGRESS: the context is STARTING, and RUNNING when the process
+ * is there and takes commands; IDLE again, with a line in the log that says why, when it cannot be: the service gives the process
+ * ten seconds to be there, and the context gives it ten more to let it in.
+ * doca_ctx_stop() answers DOCA_ERROR_IN_PROGRESS too: the process ends when the last context that names it has stopped. It
+ * answers at once
  * - DOCA_ERROR_BAD_STATE: no service is set, or no plugins are
  * - DOCA_ERROR_NO_MEMORY
  * - DOCA_ERROR_OPERATING_SYSTEM: no file descriptor
@@ -541,8 +552,8 @@ void doca_urom_worker_cmd_task_set_cb(struct doca_urom_worker_cmd_task *task, do
 
 /**
  * The command's bytes: a buffer whose data section is, at first, the largest message's size. The plugin's host half packs its
- * command there and says how long it is by doca_buf_set_data(). Submit answers DOCA_ERROR_TOO_BIG when it, with UROM's header of 24
- * bytes, is longer than doca_urom_service_set_max_comm_msg_size().
+ * command there and says how long it is by doca_buf_set_data(). Submit answers DOCA_ERROR_TOO_BIG when it, with UROM's header of
+ * 24 bytes, is longer than doca_urom_service_set_max_comm_msg_size().
  *
  * @param task the task
  * @return the buffer, which is the task's
@@ -572,7 +583,21 @@ DOCA_EXPERIMENTAL
 void *doca_urom_worker_cmd_task_get_user_data(struct doca_urom_worker_cmd_task *task);
 
 /**
- * The task as doca_task_submit() takes it.
+ * The task as doca_task_submit() takes it, which answers
+ * - DOCA_ERROR_INVALID_VALUE: it has no callback, or a plugin that the worker was not asked to load
+ * - DOCA_ERROR_TOO_BIG: see doca_urom_worker_cmd_task_get_payload()
+ * - DOCA_ERROR_BAD_STATE: the context is not RUNNING, or the task is in flight
+ * - DOCA_ERROR_AGAIN: too much waits for the process: progress, and try again
+ * - DOCA_ERROR_NOT_CONNECTED: the process is gone
+ * - DOCA_ERROR_NO_MEMORY
+ *
+ * It ends with what the plugin's notification says (DOCA_ERROR_UNEXPECTED when that is no doca_error_t), or with
+ * - DOCA_ERROR_BAD_STATE: the context was stopped
+ * - DOCA_ERROR_CONNECTION_ABORTED: the process is gone
+ * - DOCA_ERROR_SHUTDOWN: the service is being ended, and the worker takes no more commands
+ * - DOCA_ERROR_FULL: 16,384 commands of this context wait in the worker
+ * - DOCA_ERROR_NO_MEMORY: the worker has none for it
+ * - DOCA_ERROR_TOO_BIG: the plugin's notification is larger than a message
  *
  * @param task the task, or NULL
  * @return it, or NULL
@@ -609,8 +634,8 @@ typedef doca_error_t (*doca_urom_domain_allgather_cb_t)(void *sbuf, void *rbuf, 
 typedef doca_error_t (*doca_urom_domain_req_test_cb_t)(void *req);
 
 /**
- * Frees what a gathering used. Called once for each that was started: when it is done or has failed, and when the domain is stopped in
- * the middle of it. Then it is to be abandoned: sbuf and rbuf are gone when this function returns.
+ * Frees what a gathering used. Called once for each that was started: when it is done or has failed, and when the domain is
+ * stopped in the middle of it. Then it is to be abandoned: sbuf and rbuf are gone when this function returns.
  *
  * @param req its mark
  * @return DOCA_SUCCESS, or an error, which is logged
@@ -674,13 +699,14 @@ doca_error_t doca_urom_domain_set_buffers_count(struct doca_urom_domain *domain_
  * @param buffer its first byte
  * @param buf_len its bytes
  * @param memh its packed memory handle, copied
- * @param memh_len the handle's bytes
+ * @param memh_len the handle's bytes, at most 65,536
  * @param mkey its packed remote key, copied
- * @param mkey_len the key's bytes
+ * @param mkey_len the key's bytes, at most 65,536
  * @return DOCA_SUCCESS
- * - DOCA_ERROR_INVALID_VALUE: a NULL argument or a length of 0
+ * - DOCA_ERROR_INVALID_VALUE: a NULL argument, a length of 0, or a handle or key that is too long
  * - DOCA_ERROR_BAD_STATE: the context is not IDLE, or no count is set
  * - DOCA_ERROR_FULL: that many are there already
+ * - DOCA_ERROR_NO_MEMORY
  * (UROM guide, "doca_urom_domain_add_buffer")
  */
 DOCA_EXPERIMENTAL
@@ -695,7 +721,6 @@ doca_error_t doca_urom_domain_add_buffer(struct doca_urom_domain *domain_ctx, vo
  * @return DOCA_SUCCESS
  * - DOCA_ERROR_INVALID_VALUE: a NULL argument or callback, or oob_index is not below n_oob_indexes, or that above 1,048,576
  * - DOCA_ERROR_BAD_STATE: the context is not IDLE
- * - DOCA_ERROR_NO_MEMORY
  * (UROM guide, "doca_urom_domain_set_oob")
  */
 DOCA_EXPERIMENTAL
@@ -724,9 +749,9 @@ doca_error_t doca_urom_domain_set_workers(struct doca_urom_domain *domain_ctx, u
  * - DOCA_ERROR_BAD_STATE: no workers or no exchange are set, or a worker is not RUNNING
  * - DOCA_ERROR_NO_MEMORY
  * - DOCA_ERROR_IO_FAILED, or whatever else the exchange's allgather answered
- * Whatever fails later, a gathering, two workers of one id, a worker that ends meanwhile, makes the context IDLE again, and the log
- * says why. A worker that ends later leaves the domain RUNNING. doca_ctx_stop() answers DOCA_SUCCESS, and the domain may be destroyed
- * right after.
+ * Whatever fails later, a gathering, two workers of one id, a worker that ends meanwhile, makes the context IDLE again, and the
+ * log says why. A worker that ends later leaves the domain RUNNING. doca_ctx_stop() answers DOCA_SUCCESS, and the domain may be
+ * destroyed right after.
  *
  * @param domain_ctx the domain, or NULL
  * @return the context, or NULL

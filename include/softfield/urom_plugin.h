@@ -12,8 +12,9 @@
  *             drop_all_of(ctx->plugin_ctx, dest_id);
  *     }
  *
- * Nor does it say what a worker can sleep on while a plugin waits for its own network: the worker has to look again and again, and takes
- * time from whoever shares its processor. A plugin with a descriptor for that (UCP_FEATURE_WAKEUP gives UCX's) can export
+ * Nor does it say what a worker can sleep on while a plugin waits for its own network: the worker has to look again and again,
+ * and takes time from whoever shares its processor. A plugin with a descriptor for that (UCP_FEATURE_WAKEUP gives UCX's) can
+ * export
  *
  *     doca_error_t softfield_urom_plugin_arm(struct urom_worker_ctx *ctx, int *fd)
  *     {
@@ -34,8 +35,8 @@ extern "C" {
 #endif
 
 /**
- * Exported by a plugin: a client has stopped its worker context, or died. The worker looks the symbol up when it loads the plugin and
- * calls it on the plugin's thread, between two other calls of the interface and not inside one. Commands of this client that
+ * Exported by a plugin: a client has stopped its worker context, or died. The worker looks the symbol up when it loads the plugin
+ * and calls it on the plugin's thread, between two other calls of the interface and not inside one. Commands of this client that
  * worker_cmd has not been given will not come any more; answers to it are dropped, so nothing need be answered. A dest_id is not
  * used again. A client that never sent this plugin a command is told of as well. Not called when the worker ends: close is.
  *
@@ -45,13 +46,14 @@ extern "C" {
 void softfield_urom_plugin_client_left(struct urom_worker_ctx *ctx, uint64_t dest_id);
 
 /**
- * Exported by a plugin: the worker has found nothing to do and would sleep. Called after progress answered EMPTY, on the plugin's thread.
- * A worker all of whose plugins have this sleeps soon, until something comes; others look again for a while first.
+ * Exported by a plugin: the worker has found nothing to do and would sleep. Called after progress answered EMPTY, on the plugin's
+ * thread. A worker all of whose plugins have this sleeps soon, until something comes, 100 ms at most; others look again for a
+ * while first, and then every 10 ms at the latest.
  *
  * @param ctx that of open
  * @param fd set to a descriptor that becomes readable when progress has something to do; the plugin's, and asked for each time
  * @return DOCA_SUCCESS
- * - DOCA_ERROR_AGAIN: there is something to do already: progress is called again
+ * - DOCA_ERROR_AGAIN, or any other error: there is something to do already, or no descriptor: progress is called again
  */
 doca_error_t softfield_urom_plugin_arm(struct urom_worker_ctx *ctx, int *fd);
 

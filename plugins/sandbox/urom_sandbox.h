@@ -14,27 +14,27 @@ extern "C" {
 
 /*
  * Told once how a send ended, from doca_pe_progress(). DOCA_SUCCESS says that the data has left, not that it has been received.
- * NOT_FOUND: no such worker in the domain; CONNECTION_ABORTED: the other worker, or this one's process, is gone; BAD_STATE: the worker
- * was stopped.
+ * NOT_FOUND: no such worker in the domain; CONNECTION_ABORTED: the other worker, or this one's process, is gone; BAD_STATE: the
+ * worker was stopped.
  */
 typedef void (*urom_sandbox_send_finished)(doca_error_t result, union doca_data cookie);
 
 /*
- * Told once how a receive ended. data, len bytes of it, is there until the function returns; tag is the message's. TOO_BIG: the message
- * has more bytes than were asked for; CONNECTION_ABORTED and BAD_STATE as above. On failure data is NULL.
+ * Told once how a receive ended. data, len bytes of it, is there until the function returns; tag is the message's. TOO_BIG: the
+ * message has more bytes than were asked for; CONNECTION_ABORTED and BAD_STATE as above. On failure data is NULL.
  */
 typedef void (*urom_sandbox_receive_finished)(doca_error_t result, union doca_data cookie, const void *data, size_t len, uint64_t tag);
 
 /*
- * Call it first, with the id and version that doca_urom_service_get_plugins_list() has of "worker_sandbox". UNSUPPORTED_VERSION: the
- * plugin in the service is of another release than this half.
+ * Call it first, with the id and version that doca_urom_service_get_plugins_list() has of "worker_sandbox". UNSUPPORTED_VERSION:
+ * the plugin in the service is of another release than this half.
  */
 doca_error_t urom_sandbox_init(uint64_t plugin_id, uint64_t version);
 
 /*
- * Both of the following want a worker that is RUNNING in a RUNNING domain, and belong to the thread of its progress engine. finished is
- * called if they return DOCA_SUCCESS, else not. Besides what is said below they return what doca_urom_worker_cmd_task_allocate_init()
- * and doca_task_submit() do.
+ * Both of the following want a worker that is RUNNING in a RUNNING domain, and belong to the thread of its progress engine.
+ * finished is called if they return DOCA_SUCCESS, else not. Besides what is said below they return what
+ * doca_urom_worker_cmd_task_allocate_init() and doca_task_submit() do.
  */
 
 /* Sends len bytes, which are copied, to the worker that has the id peer in the domain. TOO_BIG: they do not fit into a command. */
