@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* doca_urom_daemon: the UROM service. See docs/urom.md. */
+/* doca_urom_daemon: the UROM service. See docs/urom_service.md. */
 #include <errno.h>
 #include <inttypes.h>
 #include <libgen.h>
