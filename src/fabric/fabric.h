@@ -390,8 +390,8 @@ static inline void sf_link_close(struct sf_link *link) { link->ops->link_close(l
  *   NOT_CONNECTED  the link is closed
  *   NOT_PERMITTED  the region's rights do not allow it
  *   INVALID_VALUE  outside the region, or more than SF_TRANSFER_MAX or iov_max
- * These five are decided at once. The status in done is SUCCESS, or CONNECTION_ABORTED when the peer died or the region
- * ended under way. */
+ * These five are decided at once. SUCCESS leaves op->status as it was, unless the operation has failed at once. The status in
+ * done is SUCCESS, or CONNECTION_ABORTED when the peer died or the region ended under way. */
 static inline doca_error_t sf_link_submit(struct sf_link *link, struct sf_op *op) { return link->ops->link_submit(link, op); }
 
 /* Wakes the peer's armed port, for a library that put a message into shared memory of its own. Any thread, once

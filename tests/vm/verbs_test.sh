@@ -47,7 +47,7 @@ fi
 for name in rdma_task rdma_connect rdma_failure rdma_permissions rdma_retry rdma_sync_event rdma_sync_event_wait; do
 	run SOFTFIELD_FABRIC=verbs "tests/api/${name}_test"
 done
-for name in api/rdma_dc api/rdma_cm system/rdma_cm_process; do
+for name in api/rdma_dc api/rdma_cm api/rdma_cm_end system/rdma_cm_process; do
 	run SOFTFIELD_FABRIC=verbs "SOFTFIELD_TOPOLOGY=$topology" "tests/${name}_test"
 done
 for name in rdma_process rdma_sync_event_process rdma_memory; do

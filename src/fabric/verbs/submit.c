@@ -397,6 +397,7 @@ doca_error_t sf_verbs_link_submit(struct sf_link *base, struct sf_op *op)
 {
 	struct vb_link *link = vb_link(base);
 	struct vb_port *port = vb_link_port(link);
+	const doca_error_t before = op->status;
 	uint64_t len;
 	doca_error_t error = sf_op_check(base, op, &len);
 
@@ -412,10 +413,11 @@ doca_error_t sf_verbs_link_submit(struct sf_link *base, struct sf_op *op)
 	error = submit(link, op, len);
 	if (error == DOCA_ERROR_AGAIN) {
 		sf_verbs_port_drain(port); /* what is full clears by itself */
+		op->status = before;	   /* the peer's view may have come meanwhile: the first reason is none any more */
 		error = submit(link, op, len);
-	} else if (error == DOCA_SUCCESS && !port->polling) {
-		sf_verbs_port_settle(port);
 	}
+	if (error == DOCA_SUCCESS && !port->polling)
+		sf_verbs_port_settle(port);
 	pthread_mutex_unlock(&port->lock);
 	return error;
 }
