@@ -1,12 +1,27 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# docs/environment.md lists each variable that the code reads, and no other of ours. Usage: environment_doc_test.sh SOURCE
+# docs/environment.md lists each variable that the code reads, and no other of ours; docs/urom_service.md those of the UROM service.
+# Usage: environment_doc_test.sh SOURCE
 set -u
 cd "$1" || exit 1
+
+# Usage: same WHERE_READ READ WHERE_LISTED LISTED
+same() {
+	[ -n "$2" ] || { echo "found no variable in $1"; exit 1; }
+	[ "$2" = "$4" ] && return
+	printf '%s reads:\n%s\n\n%s lists:\n%s\n' "$1" "$2" "$3" "$4"
+	exit 1
+}
+
 read_by_code=$(grep -rhoE 'getenv\("SOFTFIELD_[A-Z_]+"\)' src apps tools bench tests | grep -oE 'SOFTFIELD_[A-Z_]+' | sort -u)
 listed=$(grep -oE '^\| `SOFTFIELD_[A-Z_]+`' docs/environment.md | grep -oE 'SOFTFIELD_[A-Z_]+' | sort -u)
-[ -n "$read_by_code" ] || { echo 'found no variable in the code'; exit 1; }
-if [ "$read_by_code" != "$listed" ]; then
-	printf 'the code reads:\n%s\n\ndocs/environment.md lists:\n%s\n' "$read_by_code" "$listed"
-	exit 1
-fi
+same 'the code' "$read_by_code" docs/environment.md "$listed"
+
+read_by_urom=$(grep -rhoE '"(DOCA_)?UROM_[A-Z_]+"' src/urom apps/urom | tr -d '"' | sort -u)
+first_fields=$(sed -n 's/^\(| `[A-Z_]*UROM_[^|]*\)|.*/\1/p' docs/environment.md)
+listed=$(echo "$first_fields" | grep -oE '(DOCA_)?UROM_[A-Z_]+' | sort -u)
+same UROM "$read_by_urom" docs/environment.md "$listed"
+
+read_by_daemon=$(grep -oE '"UROM_[A-Z_]+"' apps/urom/daemon/main.c | tr -d '"' | sort -u)
+listed=$(grep -oE '\| `UROM_[A-Z_]+` \|' docs/urom_service.md | grep -oE 'UROM_[A-Z_]+' | sort -u)
+same doca_urom_daemon "$read_by_daemon" docs/urom_service.md "$listed"
