@@ -73,6 +73,32 @@ static doca_error_t await_welcome(struct doca_urom_service *service, uint64_t un
 	return service->session == UROM_SESSION_OPEN ? DOCA_SUCCESS : service->why;
 }
 
+static void keep_devices(struct doca_urom_service *service, const char *devices)
+{
+	pthread_mutex_lock(&service->lock);
+	snprintf(service->net_devices, sizeof(service->net_devices), "%s", devices);
+	pthread_mutex_unlock(&service->lock);
+}
+
+/* A comm of the network devices by which the address is reached, unless the last address' had the same. */
+static doca_error_t open_for(struct doca_urom_service *service, const struct addrinfo *at)
+{
+	char names[SF_COMM_DEVICES_MAX];
+	const struct sf_comm_options options = {
+		.handler = &urom_service_handler,
+		.user = service,
+		.body_max = UROM_CONTROL_MAX,
+		.net_devices = sf_comm_devices_to(at->ai_addr, at->ai_addrlen, service->entry.net_devices, names, sizeof(names)),
+	};
+	if (service->comm != NULL && strcmp(options.net_devices, service->net_devices) == 0)
+		return DOCA_SUCCESS;
+	if (service->comm != NULL)
+		sf_comm_close(service->comm);
+	service->comm = NULL;
+	keep_devices(service, options.net_devices);
+	return sf_comm_open(&options, &service->comm);
+}
+
 static doca_error_t try_one(struct doca_urom_service *service, const struct addrinfo *at, uint64_t until)
 {
 	doca_error_t result = sf_comm_connect(service->comm, at->ai_addr, at->ai_addrlen, NULL, &service->peer);
@@ -117,7 +143,10 @@ static doca_error_t try_all(struct doca_urom_service *service, const struct addr
 		left++;
 	for (const struct addrinfo *at = found; left != 0; at = at->ai_next, left--) {
 		uint64_t now = now_ns(), share = now < end ? (end - now) / left : 0;
-		doca_error_t result = try_one(service, at, now + share);
+		doca_error_t result = open_for(service, at);
+		if (result != DOCA_SUCCESS)
+			return result;
+		result = try_one(service, at, now + share);
 		(void)getnameinfo(at->ai_addr, at->ai_addrlen, service->reached, sizeof(service->reached), NULL, 0, NI_NUMERICHOST);
 		if (is_answer(result))
 			return result;
@@ -130,12 +159,6 @@ static doca_error_t try_all(struct doca_urom_service *service, const struct addr
 
 doca_error_t urom_service_connect(struct doca_urom_service *service)
 {
-	const struct sf_comm_options options = {
-		.handler = &urom_service_handler,
-		.user = service,
-		.body_max = UROM_CONTROL_MAX,
-		.net_devices = service->entry.net_devices,
-	};
 	struct addrinfo *found = NULL;
 	service->session = UROM_SESSION_NONE;
 	service->peer = NULL;
@@ -143,9 +166,7 @@ doca_error_t urom_service_connect(struct doca_urom_service *service)
 	doca_error_t result = resolve(&service->entry, &found);
 	if (result != DOCA_SUCCESS)
 		return result;
-	result = sf_comm_open(&options, &service->comm);
-	if (result == DOCA_SUCCESS)
-		result = try_all(service, found);
+	result = try_all(service, found);
 	freeaddrinfo(found);
 	pthread_mutex_lock(&service->lock);
 	service->takes_errands = result == DOCA_SUCCESS;

@@ -91,6 +91,7 @@ struct doca_urom_service {
 	/* errands */
 	pthread_mutex_t lock;
 	bool takes_errands;
+	char net_devices[UROM_NET_DEVICES_MAX]; /* the comm's, and its workers' */
 	struct urom_errands queued, sent;
 	_Atomic bool any_queued;
 	int wake_fd;

@@ -95,12 +95,16 @@ static const struct sf_comm_handler handler = {.message = message, .lost = lost}
 
 doca_error_t urom_worker_open_comm(struct doca_urom_worker *worker)
 {
+	char devices[UROM_NET_DEVICES_MAX];
 	const struct sf_comm_options options = {
 		.handler = &handler,
 		.user = worker,
 		.body_max = worker->message_max > UROM_CONTROL_MAX ? worker->message_max : UROM_CONTROL_MAX,
-		.net_devices = worker->service->entry.net_devices,
+		.net_devices = devices,
 	};
+	pthread_mutex_lock(&worker->service->lock);
+	memcpy(devices, worker->service->net_devices, sizeof(devices));
+	pthread_mutex_unlock(&worker->service->lock);
 	return sf_comm_open(&options, &worker->comm);
 }
 

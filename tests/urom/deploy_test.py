@@ -96,7 +96,7 @@ try:
     expect(len(environment) == len(container["env"]), "yaml: a variable is there twice")
     expect(set(mounts) == set(volumes), "yaml: volumes and mounts are not the same")
     expect_variables(environment, "yaml")
-    expect({"SERVICE_ARGS", "UROM_PLUGIN_PATH", "UCX_NET_DEVICES"} <= set(environment), "yaml: a variable of the service is missing")
+    expect({"SERVICE_ARGS", "UROM_PLUGIN_PATH"} <= set(environment), "yaml: a variable of the service is missing")
     expect(pod["enableServiceLinks"] is False, "yaml: a Service named urom would set UROM_PORT")
     expect(environment["UROM_SECRET_FILE"]["value"] == mounts["secret"], "yaml: where the secret is")
     expect(environment["SOFTFIELD_RUNTIME"]["value"].startswith(mounts["runtime"] + "/"), "yaml: where the runtime folder is")

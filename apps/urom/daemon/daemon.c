@@ -94,18 +94,49 @@ static doca_error_t watch(struct daemon *daemon, int fd, void *what)
 	return epoll_ctl(daemon->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0 ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
 }
 
+static doca_error_t find_address(const struct daemon *daemon, struct sockaddr_storage *address, socklen_t *len)
+{
+	const in_port_t port = htons((uint16_t)daemon->config.port);
+	struct sockaddr_in *in = (struct sockaddr_in *)address;
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)address;
+	memset(address, 0, sizeof(*address));
+	if (inet_pton(AF_INET, daemon->config.bind, &in->sin_addr) == 1) {
+		in->sin_family = AF_INET;
+		in->sin_port = port;
+		*len = sizeof(*in);
+		return DOCA_SUCCESS;
+	}
+	if (inet_pton(AF_INET6, daemon->config.bind, &in6->sin6_addr) != 1)
+		return DOCA_ERROR_INVALID_VALUE;
+	in6->sin6_family = AF_INET6;
+	in6->sin6_port = port;
+	*len = sizeof(*in6);
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t open_comm(struct daemon *daemon, const struct sockaddr *address)
+{
+	char devices[SF_COMM_DEVICES_MAX];
+	const struct sf_comm_options options = {
+		.handler = &daemon_handler,
+		.user = daemon,
+		.body_max = UROM_CONTROL_MAX,
+		.backlog_max = DAEMON_BACKLOG_MAX,
+		.net_devices = sf_comm_devices_of(address, devices, sizeof(devices)),
+	};
+	doca_error_t result = sf_comm_open(&options, &daemon->comm);
+	return result == DOCA_SUCCESS ? watch(daemon, sf_comm_fd(daemon->comm), &daemon->comm) : result;
+}
+
 static doca_error_t listen_there(struct daemon *daemon)
 {
-	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons((uint16_t)daemon->config.port)};
-	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)daemon->config.port)};
-	struct sockaddr_storage bound;
-	doca_error_t result;
-	if (inet_pton(AF_INET, daemon->config.bind, &in.sin_addr) == 1)
-		result = sf_comm_listen(daemon->comm, (const struct sockaddr *)&in, sizeof(in), &bound);
-	else if (inet_pton(AF_INET6, daemon->config.bind, &in6.sin6_addr) == 1)
-		result = sf_comm_listen(daemon->comm, (const struct sockaddr *)&in6, sizeof(in6), &bound);
-	else
-		result = DOCA_ERROR_INVALID_VALUE;
+	struct sockaddr_storage address, bound;
+	socklen_t len;
+	doca_error_t result = find_address(daemon, &address, &len);
+	if (result == DOCA_SUCCESS)
+		result = open_comm(daemon, (const struct sockaddr *)&address);
+	if (result == DOCA_SUCCESS)
+		result = sf_comm_listen(daemon->comm, (const struct sockaddr *)&address, len, &bound);
 	if (result != DOCA_SUCCESS) {
 		DOCA_LOG_ERR("cannot listen on %s port %u: %s", daemon->config.bind, daemon->config.port, doca_error_get_name(result));
 		return result;
@@ -119,12 +150,6 @@ static doca_error_t listen_there(struct daemon *daemon)
 
 static doca_error_t start(struct daemon *daemon)
 {
-	const struct sf_comm_options options = {
-		.handler = &daemon_handler,
-		.user = daemon,
-		.body_max = UROM_CONTROL_MAX,
-		.backlog_max = DAEMON_BACKLOG_MAX,
-	};
 	const char *secret_file = daemon->config.secret_file;
 	doca_error_t result = node_lock(&daemon->lock_fd);
 	if (result == DOCA_SUCCESS)
@@ -138,10 +163,7 @@ static doca_error_t start(struct daemon *daemon)
 		DOCA_LOG_ERR("cannot start: %s", strerror(errno));
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	}
-	result = sf_comm_open(&options, &daemon->comm);
-	if (result == DOCA_SUCCESS)
-		result = watch(daemon, sf_comm_fd(daemon->comm), &daemon->comm);
-	return result == DOCA_SUCCESS ? listen_there(daemon) : result;
+	return listen_there(daemon);
 }
 
 int daemon_run(struct daemon *daemon)

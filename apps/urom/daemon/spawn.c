@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -174,6 +175,9 @@ static bool place_all(const struct ends *ends)
 	       place(ends->output[1], STDERR_FILENO) && place(ends->socket[1], SOCKET_FD) && place(ends->pulse, PULSE_FD);
 }
 
+/* UCX's sockets are the daemon's: a worker that has them too keeps the port, and clients from seeing that a connection ended. */
+static void close_others(void) { (void)close_range(PULSE_FD + 1, UINT_MAX, 0); }
+
 /* In the child, between vfork and exec: nothing but system calls. */
 static __attribute__((noreturn)) void become_worker(struct start *start)
 {
@@ -187,6 +191,7 @@ static __attribute__((noreturn)) void become_worker(struct start *start)
 	} else if (!place_all(start->ends)) {
 		start->failed = "it can be given no descriptors";
 	} else {
+		close_others();
 		(void)setrlimit(RLIMIT_NOFILE, start->files);
 		execve(start->args[0], start->args, start->env);
 		start->failed = "doca_urom_worker cannot be started";

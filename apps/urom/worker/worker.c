@@ -89,11 +89,13 @@ static void loop(struct worker *worker)
 
 static doca_error_t start(struct worker *worker, char reason[UROM_TEXT_MAX])
 {
+	char devices[SF_COMM_DEVICES_MAX];
 	const struct sf_comm_options options = {
 		.handler = &clients_handler,
 		.user = worker,
 		.backlog_max = WORKER_BACKLOG_MAX,
 		.body_max = worker->message_max > UROM_CONTROL_MAX ? worker->message_max : UROM_CONTROL_MAX,
+		.net_devices = sf_comm_devices_of((const struct sockaddr *)&worker->bind, devices, sizeof(devices)),
 	};
 	struct sockaddr_storage bound;
 	for (uint32_t i = 0; i < worker->num_plugins; i++) {

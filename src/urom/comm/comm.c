@@ -70,7 +70,7 @@ static doca_error_t open_context(struct sf_comm *comm)
 		ucp_config_release(config);
 	}
 	if (status != UCS_OK)
-		SF_LOG_ERR("urom: UCX cannot be started: %s (UCX_NET_DEVICES, or the service file's last field: %s; UCX_TLS: %s)",
+		SF_LOG_ERR("urom: UCX cannot be started: %s (UCX_NET_DEVICES, else the service file's last field or the devices of the address to listen on: %s; UCX_TLS: %s)",
 			   ucs_status_string(status), said_or("UCX_NET_DEVICES", comm->options.net_devices), said_or("UCX_TLS", "tcp"));
 	return comm_error(status);
 }
@@ -153,6 +153,7 @@ doca_error_t sf_comm_open(const struct sf_comm_options *options, struct sf_comm 
 	TAILQ_INIT(&comm->ending);
 	TAILQ_INIT(&comm->closing);
 	doca_error_t result = open_context(comm);
+	comm->options.net_devices = NULL; /* the caller's, for this call */
 	if (result == DOCA_SUCCESS) {
 		result = open_worker(comm);
 		if (result != DOCA_SUCCESS)

@@ -27,6 +27,7 @@
 #define SF_COMM_SENDS_HELD 16  /* behind so many, small messages are collected until they fill one */
 #define SF_COMM_BATCH 16384    /* bytes of messages that go out together */
 #define SF_COMM_PEERS_MAX 4096
+#define SF_COMM_DEVICES_MAX 256 /* bytes of the names of network devices */
 
 struct sf_comm;
 
@@ -57,6 +58,19 @@ struct sf_comm_options {
 /* DRIVER: UCX cannot be started, logged with its reason. NOT_FOUND: none of the net devices is here. */
 SF_API doca_error_t sf_comm_open(const struct sf_comm_options *options, struct sf_comm **comm);
 
+/*
+ * The network devices that have the address, for the net_devices of a comm that is to listen on it: UCX listens on each device that it
+ * uses, for the data of connections. names, of SF_COMM_DEVICES_MAX bytes, is what it returns. NULL, all devices: the address is any
+ * (0.0.0.0, ::), or no device has it.
+ */
+SF_API const char *sf_comm_devices_of(const struct sockaddr *address, char *names, size_t room);
+
+/*
+ * Those of the list (names with commas between, or "all") by which the address is reached, for a comm that is to connect to it: with
+ * more than them UCX may choose one from which there is no way to the other end. The list as it is: none of them. names as above.
+ */
+SF_API const char *sf_comm_devices_to(const struct sockaddr *address, socklen_t len, const char *list, char *names, size_t room);
+
 /* Waits, at most a second, for what was sent to go out, and closes all peers; no callback runs. */
 SF_API void sf_comm_close(struct sf_comm *comm);
 
@@ -81,9 +95,6 @@ SF_API void sf_comm_uncork(struct sf_comm *comm);
 
 /* Ends a connection once what was sent to it is out. The peer is gone for the caller, and no callback of it runs again. */
 SF_API void sf_comm_disconnect(struct sf_comm *comm, struct sf_comm_peer *peer);
-
-/* The same at once: what was sent to it, and is not out, is dropped. */
-SF_API void sf_comm_drop(struct sf_comm *comm, struct sf_comm_peer *peer);
 
 /* The same, at once: what waits for it is dropped, for it may never take it. */
 SF_API void sf_comm_drop(struct sf_comm *comm, struct sf_comm_peer *peer);
