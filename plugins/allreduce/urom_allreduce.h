@@ -53,8 +53,7 @@ enum urom_allreduce_way {
 
 /* tag, count, type, op and algorithm are the same on all ranks. */
 struct urom_allreduce_args {
-	uint64_t tag; /* which allreduce this is: no other that is under way, nor one that has failed lately (10 s), has the same
-		       */
+	uint64_t tag; /* which allreduce this is: no other that is under way, nor one of these workers' that has failed, has the same */
 	const void *send;
 	void *receive; /* may be send, but not overlap it otherwise; both are the plugin's until the end */
 	size_t count;  /* elements, at least 1 */

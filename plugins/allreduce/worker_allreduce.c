@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <softfield/urom_plugin.h>
@@ -18,31 +17,35 @@ EXPORT doca_error_t urom_plugin_get_iface(struct urom_plugin_iface *iface);
 EXPORT void softfield_urom_plugin_client_left(struct urom_worker_ctx *ctx, uint64_t dest_id);
 EXPORT doca_error_t softfield_urom_plugin_arm(struct urom_worker_ctx *ctx, int *fd);
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 /* ---- failures ---- */
+
+static uint32_t set_of(uint64_t tag) { return (uint32_t)((tag * UINT64_C(0x9e3779b97f4a7c15)) >> 32) % ALLREDUCE_FAILED_SETS; }
 
 doca_error_t allreduce_failed(const struct allreduce *allreduce, uint64_t tag)
 {
-	for (uint32_t i = 0; i < ALLREDUCE_FAILED_MAX; i++) {
-		const struct failed *failed = &allreduce->failed[i];
-		if (failed->status != DOCA_SUCCESS && failed->tag == tag && now_ns() - failed->when_ns < ALLREDUCE_FAILED_NS)
-			return failed->status;
+	const struct failed *set = allreduce->failed[set_of(tag)];
+	for (int i = 0; i < ALLREDUCE_FAILED_WAYS; i++) {
+		if (set[i].status != DOCA_SUCCESS && set[i].tag == tag)
+			return set[i].status;
 	}
 	return DOCA_SUCCESS;
+}
+
+/* In the place of the oldest of its set. */
+static void remember(struct allreduce *allreduce, uint64_t tag, doca_error_t status)
+{
+	struct failed *set = allreduce->failed[set_of(tag)];
+	if (allreduce_failed(allreduce, tag) != DOCA_SUCCESS)
+		return;
+	memmove(&set[1], &set[0], (ALLREDUCE_FAILED_WAYS - 1) * sizeof(set[0]));
+	set[0] = (struct failed){tag, status};
 }
 
 void allreduce_fail_among(struct allreduce *allreduce, uint64_t tag, doca_error_t status, uint32_t num_ranks)
 {
 	const struct allreduce_message message = {.kind = ALLREDUCE_ABORT, .tag = tag, .number = (uint32_t)status};
 	bool tell = num_ranks != 0;
-	if (allreduce_failed(allreduce, tag) == DOCA_SUCCESS)
-		allreduce->failed[allreduce->last_failed++ % ALLREDUCE_FAILED_MAX] = (struct failed){tag, now_ns(), status};
+	remember(allreduce, tag, status);
 	pieces_fail(allreduce, tag, status, &num_ranks);
 	vectors_fail(allreduce, tag, status, &num_ranks);
 	for (uint32_t rank = 0; tell && rank < num_ranks; rank++) {

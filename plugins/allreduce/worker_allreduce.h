@@ -28,11 +28,11 @@
 #include "ucx_side.h"
 
 #define ALLREDUCE_BUCKETS 256
-#define ALLREDUCE_KEPT_MAX                                                                                                       \
-	(UINT64_C(128) << 20)	/* bytes of messages that wait for their pieces; beyond, their allreduce fails                   \
-				 */
-#define ALLREDUCE_FAILED_MAX 64 /* tags that have failed lately */
-#define ALLREDUCE_FAILED_NS UINT64_C(10000000000)
+/* Bytes of messages that wait for their pieces; beyond, their allreduce fails. */
+#define ALLREDUCE_KEPT_MAX (UINT64_C(128) << 20)
+/* Tags that have failed, some 4096 of them: a rank may begin one long after the others have gone on to the next. */
+#define ALLREDUCE_FAILED_SETS 512
+#define ALLREDUCE_FAILED_WAYS 8
 #define ALLREDUCE_ADDRESS_MAX 8192
 #define ALLREDUCE_HOSTS_MAX 64
 #define ALLREDUCE_AWAITED_MAX 1024 /* vectors that others have begun */
@@ -268,8 +268,8 @@ void own_leave(struct vector *vector);
 /* ---- worker_allreduce.c ---- */
 
 struct failed {
-	uint64_t tag, when_ns;
-	doca_error_t status;
+	uint64_t tag;
+	doca_error_t status; /* SUCCESS: none is here */
 };
 
 struct allreduce {
@@ -287,8 +287,7 @@ struct allreduce {
 	LIST_HEAD(, host) hosts;
 	uint32_t num_hosts;
 	struct process processes[ALLREDUCE_DIRECT_RANKS_MAX]; /* by rank */
-	struct failed failed[ALLREDUCE_FAILED_MAX];
-	uint32_t last_failed;
+	struct failed failed[ALLREDUCE_FAILED_SETS][ALLREDUCE_FAILED_WAYS]; /* the latest first */
 	uint8_t *chunks; /* two */
 	ucs_list_link_t notifications;
 };
