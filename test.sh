@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs what the tests need, builds everything and tests it: gcc and clang, sanitizers, threads, fuzz targets, and an
 # installed copy as a stranger would use it. Usage: ./test.sh [--quick] (only the first step).
-#   FUZZ_SECONDS  how long each fuzz target runs (30)
+#   FUZZ_SECONDS  how long each fuzz target runs (20)
 #   BUILD_ROOT    where the builds go (build-test in this folder)
 set -uo pipefail
 cd "$(dirname "$(realpath "$0")")" || exit 1
@@ -10,7 +10,7 @@ cd "$(dirname "$(realpath "$0")")" || exit 1
 quick=false
 [ "${1:-}" = --quick ] && quick=true
 root=${BUILD_ROOT:-$PWD/build-test}
-fuzz_seconds=${FUZZ_SECONDS:-30}
+fuzz_seconds=${FUZZ_SECONDS:-20}
 passed=0 failed=0 skipped=0
 SOFTFIELD_RUNTIME=$(mktemp -d)
 export SOFTFIELD_RUNTIME
