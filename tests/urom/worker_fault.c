@@ -252,6 +252,7 @@ static doca_error_t fault_progress(struct urom_worker_ctx *ctx, ucs_list_link_t 
 {
 	static char line[1000];
 	struct fault *fault = (struct fault *)ctx->plugin_ctx;
+	const char *file = getenv(FAULT_FILE_ENV);
 	if (fault->in_progress.where == FAULT_IN_PROGRESS)
 		end(fault->in_progress.what);
 	for (int i = 0; fault->floods && i < 10; i++) {
@@ -265,7 +266,7 @@ static doca_error_t fault_progress(struct urom_worker_ctx *ctx, ucs_list_link_t 
 		for (int i = 0; i < 1000; i++)
 			(void)!write(STDERR_FILENO, line, sizeof(line));
 	}
-	if (!ucs_list_is_empty(&fault->late) && access(getenv(FAULT_FILE_ENV), F_OK) == 0)
+	if (!ucs_list_is_empty(&fault->late) && file != NULL && access(file, F_OK) == 0)
 		return answers_hand_over(&fault->late, notif_list);
 	return answers_hand_over(&fault->answers, notif_list);
 }
