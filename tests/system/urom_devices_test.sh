@@ -68,7 +68,7 @@ through() # PAIR FIELD VARIABLE
 	echo "localhost dpu 10.213.8$1.1:$port d8:00.0 $2" >"$work/services"
 	local own=$1 other=$((1 - $1)) own_before other_before
 	own_before=$(received "$own") other_before=$(received "$other")
-	env ${3:+"UCX_NET_DEVICES=$3"} ip netns exec "$far" "$program" --end >"$work/out" 2>&1 || { cat "$work/out"; failed=1; }
+	env ${3:+"UCX_NET_DEVICES=$3"} ip netns exec "$far" "$program" --end >"$work/out" 2>&1 || { cat "$work/out" "$work/daemon"; failed=1; }
 	local by_own=$(($(received "$own") - own_before)) by_other=$(($(received "$other") - other_before))
 	echo "pair $1, field $2, variable ${3:-unset}: $by_own bytes through it, $by_other through the other"
 	[ "$by_own" -gt 4000 ] && [ "$by_other" -lt 1000 ] || { echo "FAILED: not through pair $1"; failed=1; }
