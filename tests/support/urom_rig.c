@@ -46,8 +46,13 @@ bool urom_rig_start_daemon(struct urom_rig *rig, const char *const *more)
 	snprintf(port, sizeof(port), "%u", rig->port); /* 0 the first time, then the same again */
 	for (int i = 0; more != NULL && more[i] != NULL && i < 6; i++)
 		args[3 + i] = more[i];
-	if (!program_start(&rig->daemon, args) || !program_await(&rig->daemon, "listening on") || !program_await(&rig->daemon, " plugins\n"))
+	if (!program_start(&rig->daemon, args))
 		return false;
+	if (!program_await(&rig->daemon, "listening on") || !program_await(&rig->daemon, " plugins\n")) {
+		(void)urom_rig_end_daemon(rig); /* nobody else does: a test whose setup failed has no teardown */
+		rig->daemon.pid = 0;
+		return false;
+	}
 	const char *said = strstr(rig->daemon.output, "listening on");
 	return sscanf(said, "listening on %*s port %u", &rig->port) == 1 && write_service_file(rig);
 }
