@@ -25,6 +25,7 @@ enum fault_what {
 	FAULT_PACKETS,	    /* write to it, again and again */
 	FAULT_WHEN_FILE,    /* answer once the file that FAULT_FILE names is there */
 	FAULT_LARGE,	    /* an answer of 2,048 bytes */
+	FAULT_LEAVE,	    /* leave it in the list */
 };
 
 enum fault_where { FAULT_IN_CMD, FAULT_IN_PROGRESS };

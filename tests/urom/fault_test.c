@@ -262,6 +262,18 @@ static void an_answer_of_more_than_a_message_holds(void **state)
 	assert_true(urom_rig_stop_worker(&rig, worker));
 }
 
+static void a_command_left_in_the_list_fails_its_task(void **state)
+{
+	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
+	(void)state;
+	assert_non_null(worker);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(fault_ask(&rig, worker, FAULT_LEAVE, FAULT_IN_CMD, NULL), DOCA_ERROR_UNEXPECTED);
+	assert_int_equal(fault_ask(&rig, worker, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
+	assert_true(program_await(&rig.daemon, "commands left in the list"));
+	assert_true(urom_rig_stop_worker(&rig, worker));
+}
+
 static void descriptors_without_end(void **state)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
@@ -455,6 +467,7 @@ int main(int argc, char **argv)
 		WITH_RIG(notifications_in_one_call),
 		WITH_RIG(notifications_for_nobody),
 		WITH_RIG(an_answer_of_more_than_a_message_holds),
+		WITH_RIG(a_command_left_in_the_list_fails_its_task),
 		WITH_RIG(descriptors_without_end),
 		WITH_RIG(memory_without_end),
 		WITH_RIG(the_page_that_the_daemon_reads),

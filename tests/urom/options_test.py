@@ -4,6 +4,9 @@
 help says; and what it says of wrong values."""
 import json, os, re, shutil, signal, subprocess, sys, tempfile, time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../system"))
+import urom_listeners
+
 daemon, worker, plugins = (os.path.abspath(path) for path in sys.argv[1:4])
 work = tempfile.mkdtemp()
 wrong = []
@@ -56,11 +59,11 @@ def listening(text, process):
     return re.search(r"listening on .* plugins\n", text)
 
 
-def listens(pid, address):
-    rows = [row.split() for row in open(f"/proc/{pid}/net/tcp").read().splitlines()[1:]]
-    inodes = [row[9] for row in rows if row[1].startswith(address) and row[3] == "0A"]
-    links = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
-    return any(f"socket:[{inode}]" in links for inode in inodes)
+def listens(process, address):
+    try:
+        return any(at == address for at, _ in urom_listeners.listeners(process.pid))
+    except OSError:  # it has ended, which run finds out
+        return False
 
 
 def said(way, options):
@@ -95,7 +98,7 @@ for way in ("flag", "file", "variable"):
     expect(code == 1 and work + "/none" not in text, f"sdk-log-level by {way}: {code}: {text}")
     # silence: what the daemon listens on is seen, not read
     args, variables = said(way, {"log-level": 10, "sdk-log-level": 10, "bind": "127.0.0.2", "port": 0, "secret-file": secret})
-    code, text = run(args, variables, lambda text, process: listens(process.pid, "0200007F"))
+    code, text = run(args, variables, lambda text, process: listens(process, "127.0.0.2"))
     expect(code is None and text == "", f"log-level by {way}: {code}: {text}")
 
 # ---- short names, as the UROM service has them ----

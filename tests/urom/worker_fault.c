@@ -234,11 +234,23 @@ static void carry_out(struct fault *fault, const struct urom_worker_cmd_desc *de
 	answer(fault, desc, value, size);
 }
 
+static bool is_to_be_left(const struct urom_worker_cmd_desc *desc)
+{
+	struct fault_command command;
+	if (desc->worker_cmd.len < sizeof(command))
+		return false;
+	memcpy(&command, desc->worker_cmd.plugin_cmd, sizeof(command));
+	return command.what == FAULT_LEAVE;
+}
+
 static doca_error_t fault_worker_cmd(struct urom_worker_ctx *ctx, ucs_list_link_t *cmd_list)
 {
 	struct fault *fault = (struct fault *)ctx->plugin_ctx;
 	while (!ucs_list_is_empty(cmd_list)) {
-		struct urom_worker_cmd_desc *desc = ucs_list_extract_head(cmd_list, struct urom_worker_cmd_desc, entry);
+		struct urom_worker_cmd_desc *desc = ucs_list_head(cmd_list, struct urom_worker_cmd_desc, entry);
+		if (is_to_be_left(desc))
+			return DOCA_SUCCESS;
+		ucs_list_del(&desc->entry);
 		carry_out(fault, desc);
 		if (fault->floods && fault->flood == NULL)
 			fault->flood = desc;

@@ -70,14 +70,20 @@ static void drop(struct worker *worker, struct worker_client *client)
 	free_client(client);
 }
 
-doca_error_t clients_send(struct worker *worker, uint64_t dest_id, const struct urom_head *head)
+struct worker_client *clients_find(const struct worker *worker, uint64_t dest_id)
 {
-	const struct worker_client *client;
+	struct worker_client *client;
 	TAILQ_FOREACH(client, &worker->clients, next) {
 		if (client->dest_id == dest_id)
-			return sf_comm_send(worker->comm, client->peer, head, sizeof(*head), NULL, 0);
+			return client;
 	}
-	return DOCA_SUCCESS;
+	return NULL;
+}
+
+doca_error_t clients_send(struct worker *worker, uint64_t dest_id, const struct urom_head *head)
+{
+	const struct worker_client *client = clients_find(worker, dest_id);
+	return client != NULL ? sf_comm_send(worker->comm, client->peer, head, sizeof(*head), NULL, 0) : DOCA_SUCCESS;
 }
 
 void client_disconnect(struct worker *worker, struct worker_client *client)
@@ -151,6 +157,26 @@ doca_error_t client_answer_for_plugin(struct worker *worker, const struct worker
 	const struct urom_head head = urom_head_make(UROM_NOTIFY, DOCA_SUCCESS, 0, worker->id);
 	const struct urom_worker_notify notify = {.type = type, .urom_context = urom_context, .status = status};
 	return sf_comm_send(worker->comm, client->peer, &head, sizeof(head), &notify, sizeof(notify));
+}
+
+void clients_refuse(struct worker *worker, const struct urom_worker_cmd_desc *desc)
+{
+	struct worker_client *client = clients_find(worker, desc->dest_id);
+	if (client == NULL)
+		return;
+	client_answered(worker, client);
+	doca_error_t result = client_answer_for_plugin(worker, client, desc->worker_cmd.type, desc->worker_cmd.urom_context,
+						       DOCA_ERROR_UNEXPECTED);
+	if (result != DOCA_SUCCESS && result != DOCA_ERROR_NOT_CONNECTED)
+		client_disconnect(worker, client);
+}
+
+void client_answered(struct worker *worker, struct worker_client *client)
+{
+	if (client->num_outstanding == 0)
+		return;
+	client->num_outstanding--;
+	worker->num_outstanding--;
 }
 
 static doca_error_t keep_command(struct worker *worker, struct worker_client *client, struct worker_plugin *plugin, const void *body,

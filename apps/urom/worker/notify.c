@@ -15,16 +15,6 @@ DOCA_LOG_REGISTER(UROM_WORKER::NOTIFY);
 
 /* ---- from plugins ---- */
 
-static struct worker_client *find_client(const struct worker *worker, uint64_t dest_id)
-{
-	struct worker_client *client;
-	TAILQ_FOREACH(client, &worker->clients, next) {
-		if (client->dest_id == dest_id)
-			return client;
-	}
-	return NULL;
-}
-
 /* Why nobody can be given it; NULL: somebody can. */
 static const char *check(const struct worker *worker, const struct worker_plugin *plugin, const struct urom_worker_notif_desc *desc)
 {
@@ -38,7 +28,7 @@ static const char *check(const struct worker *worker, const struct worker_plugin
 static void queue(struct worker *worker, const struct worker_plugin *plugin, struct urom_worker_notif_desc *desc)
 {
 	const char *wrong = check(worker, plugin, desc);
-	struct worker_client *client = wrong == NULL ? find_client(worker, desc->dest_id) : NULL;
+	struct worker_client *client = wrong == NULL ? clients_find(worker, desc->dest_id) : NULL;
 	char more[64];
 	if (client == NULL) { /* or it has left */
 		const char *end = wrong != NULL ? sf_log_rate_next(&worker->mistakes, more) : NULL;
@@ -100,10 +90,7 @@ static bool send_to(struct worker *worker, struct worker_client *client)
 			ucs_list_extract_head(&client->notifications, struct urom_worker_notif_desc, entry);
 		doca_error_t result = send_one(worker, client, desc);
 		free(desc);
-		if (client->num_outstanding != 0) {
-			client->num_outstanding--;
-			worker->num_outstanding--;
-		}
+		client_answered(worker, client);
 		if (result == DOCA_ERROR_AGAIN || result == DOCA_ERROR_NO_MEMORY)
 			client->broken = true; /* it would wait for this answer forever */
 		any = true;

@@ -166,7 +166,6 @@ static void warn(struct worker_plugin *plugin, const char *what, doca_error_t re
 
 static void give_commands(struct worker_plugin *plugin)
 {
-	struct urom_worker_cmd_desc *command, *next;
 	enter(plugin, PULSE_WORKER_CMD);
 	doca_error_t result = plugin->ctx.iface.worker_cmd(&plugin->ctx, &plugin->commands);
 	enter(plugin, PULSE_OWN);
@@ -174,9 +173,10 @@ static void give_commands(struct worker_plugin *plugin)
 		warn(plugin, "worker_cmd", result);
 	if (ucs_list_is_empty(&plugin->commands))
 		return;
-	warn(plugin, "commands left in the list, which are dropped, by worker_cmd", result);
-	ucs_list_for_each_safe(command, next, &plugin->commands, entry) {
-		ucs_list_del(&command->entry);
+	warn(plugin, "commands left in the list, which are refused, by worker_cmd", result);
+	while (!ucs_list_is_empty(&plugin->commands)) { /* which a client that is disconnected shortens */
+		struct urom_worker_cmd_desc *command = ucs_list_extract_head(&plugin->commands, struct urom_worker_cmd_desc, entry);
+		clients_refuse(plugin->worker, command);
 		free(command);
 	}
 }

@@ -142,6 +142,12 @@ void clients_admit(struct worker *worker, const uint8_t token[UROM_TOKEN_SIZE]);
 /* A command that no plugin will answer: its host's task ends with status. */
 doca_error_t client_answer_for_plugin(struct worker *worker, const struct worker_client *client, uint64_t type, uint64_t urom_context,
 				      doca_error_t status);
+/* The same for one that a plugin left in its list. */
+void clients_refuse(struct worker *worker, const struct urom_worker_cmd_desc *desc);
+/* One command less is unanswered. */
+void client_answered(struct worker *worker, struct worker_client *client);
+/* NULL: it has left, or never was. */
+struct worker_client *clients_find(const struct worker *worker, uint64_t dest_id);
 /* AGAIN as sf_comm_send; SUCCESS also when the client has left. */
 doca_error_t clients_send(struct worker *worker, uint64_t dest_id, const struct urom_head *head);
 /* One that is broken. */
