@@ -90,8 +90,11 @@ class Program:
 
     def thread_states(self):
         for thread in os.listdir("/proc/%d/task" % self.pid):
-            with open("/proc/%d/task/%s/stat" % (self.pid, thread)) as file:
-                yield file.read().rsplit(")", 1)[1].split()[0]
+            try:
+                with open("/proc/%d/task/%s/stat" % (self.pid, thread)) as file:
+                    yield file.read().rsplit(")", 1)[1].split()[0]
+            except (FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+                pass
 
     def stop(self, number=signal.SIGTERM):
         self.send_signal(number)
