@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -60,8 +61,10 @@ bool program_await(struct program *program, const char *text)
 	int64_t deadline_ms = now_ms() + PROGRAM_DEADLINE_MS;
 
 	while (strstr(program->output, text) == NULL) {
-		if (!read_some(program, deadline_ms))
-			return false;
+		if (read_some(program, deadline_ms))
+			continue;
+		fprintf(stderr, "process %d did not print \"%s\", but:\n%s\n", (int)program->pid, text, program->output);
+		return false;
 	}
 	return true;
 }

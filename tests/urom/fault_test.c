@@ -141,6 +141,16 @@ static void a_crash_while_it_ends(void **state)
 	assert_nothing_else_is_disturbed();
 }
 
+static void a_plugin_that_ends_the_process_while_it_ends(void **state)
+{
+	(void)state;
+	struct doca_urom_worker *worker = fault_worker(&rig, "close-exit");
+	assert_non_null(worker);
+	assert_true(urom_rig_stop_worker(&rig, worker));
+	assert_true(program_await(&rig.daemon, "ended by itself with status 0 in close of worker_fault"));
+	assert_nothing_else_is_disturbed();
+}
+
 /* Not as a process that has ended and that nobody has looked at. */
 static bool is_there(pid_t pid)
 {
@@ -457,6 +467,7 @@ int main(int argc, char **argv)
 		WITH_RIG(a_crash_while_it_starts),
 		WITH_RIG(a_crash_while_it_packs),
 		WITH_RIG(a_crash_while_it_ends),
+		WITH_RIG(a_plugin_that_ends_the_process_while_it_ends),
 		WITH_RIG(what_a_plugin_started_ends_with_it),
 		WITH_RIG(a_plugin_that_turns_forever),
 		WITH_RIG(a_plugin_that_sleeps_forever),

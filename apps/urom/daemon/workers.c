@@ -323,9 +323,10 @@ void workers_read(struct daemon *daemon, struct daemon_worker *worker)
 		worker_fails(worker, packet + sizeof(head), (size_t)len - sizeof(head));
 }
 
+/* path: of the plugin that it was in, NULL: none. Where a plugin ends the process, its host may ask for the end before it is found. */
 static void log_end(const struct daemon_worker *worker, int status, const char *reason, const char *path)
 {
-	if (worker->asked && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS)
+	if (worker->asked && path == NULL && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS)
 		DOCA_LOG_INFO("worker %" PRIu64 " has ended", worker->id);
 	else
 		DOCA_LOG_WARN("worker %" PRIu64 " with %s died: %s%s%s", worker->id, worker->names, reason, path != NULL ? ", " : "",
