@@ -102,6 +102,7 @@ static void drop_members(struct doca_urom_domain *domain)
 	for (size_t i = 0; i < domain->num_members; i++) {
 		if (domain->members[i].worker != NULL)
 			LIST_REMOVE(&domain->members[i], of_worker);
+		free(domain->members[i].leave);
 	}
 	free(domain->members);
 	domain->members = NULL;

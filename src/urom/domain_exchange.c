@@ -79,8 +79,13 @@ doca_error_t urom_domain_begin(struct doca_urom_domain *domain)
 {
 	doca_error_t result = urom_random(&domain->number, sizeof(domain->number));
 	for (size_t i = 0; i < domain->num_members; i++) {
-		domain->members[i].told = 0;
-		domain->members[i].offered = domain->members[i].wanted = domain->members[i].ready = false;
+		struct urom_member *member = &domain->members[i];
+		member->told = 0;
+		member->offered = member->wanted = member->ready = false;
+		if (member->leave == NULL)
+			member->leave = (struct urom_leave *)malloc(sizeof(*member->leave));
+		if (member->leave == NULL)
+			result = DOCA_ERROR_NO_MEMORY;
 	}
 	LIST_INIT(&domain->telling);
 	if (result == DOCA_SUCCESS)

@@ -3,6 +3,8 @@
  * How a process's workers come to know a domain: each is offered the directory by its digest, and told it in pieces when it asks for
  * it. A worker that several contexts, or several processes, offer the same directory asks one of them.
  */
+#include <stdlib.h>
+
 #include "base/log.h"
 #include "urom/urom.h"
 
@@ -23,6 +25,8 @@ static doca_error_t offer(struct urom_member *member)
 {
 	const struct doca_urom_domain *domain = member->domain;
 	struct urom_head head = urom_head_make(UROM_DOMAIN_OFFER, DOCA_SUCCESS, 0, domain->number);
+	if (!STAILQ_EMPTY(&member->worker->leaves)) /* first: a process is in so many domains only */
+		return DOCA_ERROR_AGAIN;
 	head.size = domain->directory_len;
 	doca_error_t result =
 		sf_comm_send(member->worker->comm, member->worker->peer, &head, sizeof(head), domain->digest, sizeof(domain->digest));
@@ -99,15 +103,50 @@ bool urom_domain_tell(struct doca_urom_domain *domain)
 	return true;
 }
 
+static doca_error_t send_leave(struct doca_urom_worker *worker, uint64_t domain)
+{
+	const struct urom_head head = urom_head_make(UROM_DOMAIN_LEAVE, DOCA_SUCCESS, 0, domain);
+	return sf_comm_send(worker->comm, worker->peer, &head, sizeof(head), NULL, 0);
+}
+
+static void leave(struct urom_member *member)
+{
+	struct doca_urom_worker *worker = member->worker;
+	if (worker == NULL || worker->phase != UROM_WORKER_ON) /* the process forgets all of a client that goes */
+		return;
+	if (STAILQ_EMPTY(&worker->leaves) && send_leave(worker, member->domain->number) != DOCA_ERROR_AGAIN)
+		return;
+	member->leave->domain = member->domain->number;
+	STAILQ_INSERT_TAIL(&worker->leaves, member->leave, next);
+	member->leave = NULL;
+}
+
 void urom_domain_leave(struct doca_urom_domain *domain)
 {
-	const struct urom_head head = urom_head_make(UROM_DOMAIN_LEAVE, DOCA_SUCCESS, 0, domain->number);
 	for (size_t i = 0; i < domain->num_members; i++) {
 		struct urom_member *member = &domain->members[i];
-		if (member->offered && member->worker != NULL && member->worker->peer != NULL)
-			(void)sf_comm_send(member->worker->comm, member->worker->peer, &head, sizeof(head), NULL, 0);
+		if (member->offered)
+			leave(member);
 		member->offered = false;
 	}
+}
+
+bool urom_domains_tell_left(struct doca_urom_worker *worker)
+{
+	bool any = false;
+	for (struct urom_leave *first; worker->phase == UROM_WORKER_ON && (first = STAILQ_FIRST(&worker->leaves)) != NULL;) {
+		if (send_leave(worker, first->domain) == DOCA_ERROR_AGAIN)
+			break;
+		STAILQ_REMOVE_HEAD(&worker->leaves, next);
+		free(first);
+		any = true;
+	}
+	return any;
+}
+
+bool urom_domains_have_left(const struct doca_urom_worker *worker)
+{
+	return !STAILQ_EMPTY(&worker->leaves) && worker->phase == UROM_WORKER_ON && sf_comm_backlog(worker->peer) == 0;
 }
 
 void urom_domain_answered(struct doca_urom_worker *worker, const struct urom_head *head, const void *body, size_t len)
@@ -144,5 +183,9 @@ void urom_domains_forget(struct doca_urom_worker *worker)
 	for (struct urom_member *member; (member = LIST_FIRST(&worker->members)) != NULL;) {
 		LIST_REMOVE(member, of_worker);
 		member->worker = NULL;
+	}
+	for (struct urom_leave *first; (first = STAILQ_FIRST(&worker->leaves)) != NULL;) {
+		STAILQ_REMOVE_HEAD(&worker->leaves, next);
+		free(first);
 	}
 }

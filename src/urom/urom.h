@@ -166,6 +166,7 @@ struct doca_urom_worker {
 	uint8_t *addresses; /* the process's plugins', packed */
 	size_t addresses_len;
 	LIST_HEAD(, urom_member) members;
+	STAILQ_HEAD(, urom_leave) leaves; /* that the process is to be told of, once its queue has room */
 };
 
 struct doca_urom_worker_cmd_task {
@@ -206,6 +207,12 @@ bool urom_cmd_tell_ended(struct doca_urom_worker *worker);
 #define UROM_PROCESSES_MAX (UINT32_C(1) << 20) /* that take part in one domain */
 #define UROM_GATHER_BYTES (UINT32_C(16) << 20) /* what one gathering brings, of all processes */
 
+/* That a worker process is to forget a domain. */
+struct urom_leave {
+	STAILQ_ENTRY(urom_leave) next;
+	uint64_t domain;
+};
+
 /* A worker of this process in a domain. */
 struct urom_member {
 	LIST_ENTRY(urom_member) of_worker;
@@ -216,6 +223,7 @@ struct urom_member {
 	LIST_ENTRY(urom_member) of_telling; /* until the process is ready */
 	bool offered, wanted, ready;
 	size_t told; /* bytes of the directory */
+	struct urom_leave *leave; /* from start on: a stop needs no memory */
 };
 
 enum urom_domain_phase { UROM_DOMAIN_OFF, UROM_DOMAIN_SIZES, UROM_DOMAIN_ENTRIES, UROM_DOMAIN_TELLING, UROM_DOMAIN_ON, UROM_DOMAIN_FAILED };
@@ -263,8 +271,12 @@ void urom_domain_tell_begin(struct doca_urom_domain *domain);
 bool urom_domain_tell(struct doca_urom_domain *domain);
 /* While TELLING: is there anything to do but wait for answers? */
 bool urom_domain_has_to_tell(const struct doca_urom_domain *domain);
-/* They need it no more. */
+/* They need it no more. One that cannot be told just now is told later, by its context: a stop of a domain does not wait. */
 void urom_domain_leave(struct doca_urom_domain *domain);
+/* Tells the process of domains that are over. True when anything was told. */
+bool urom_domains_tell_left(struct doca_urom_worker *worker);
+/* Is there a place for it in the queue, so that no end of a send will come to go on by? */
+bool urom_domains_have_left(const struct doca_urom_worker *worker);
 /* A worker process wants the directory, has it, or cannot use it. */
 void urom_domain_answered(struct doca_urom_worker *worker, const struct urom_head *head, const void *body, size_t len);
 /* The worker stops, or goes: its domains forget it. */

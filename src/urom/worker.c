@@ -197,6 +197,8 @@ static bool worker_progress(struct doca_ctx *ctx)
 	bool any = sf_comm_poll(worker->comm);
 	if (__builtin_expect(worker->ended != NULL, 0))
 		any |= urom_cmd_tell_ended(worker);
+	if (__builtin_expect(!STAILQ_EMPTY(&worker->leaves), 0))
+		any |= urom_domains_tell_left(worker);
 	if (__builtin_expect(worker->phase != UROM_WORKER_ON, 0)) {
 		any |= errand_ended(worker);
 		any |= urom_worker_check_join(worker);
@@ -214,7 +216,8 @@ static bool worker_arm(struct doca_ctx *ctx)
 	uint64_t count;
 	(void)!read(worker->wake_fd, &count, sizeof(count));
 	return worker->ended != NULL || (worker->phase == UROM_WORKER_LOST && !ctx->cancelled) ||
-	       atomic_load_explicit(&worker->errand.state, memory_order_acquire) == UROM_ERRAND_DONE || sf_comm_arm(worker->comm);
+	       atomic_load_explicit(&worker->errand.state, memory_order_acquire) == UROM_ERRAND_DONE || urom_domains_have_left(worker) ||
+	       sf_comm_arm(worker->comm);
 }
 
 static const struct sf_ctx_ops worker_ops = {
@@ -248,6 +251,7 @@ doca_error_t doca_urom_worker_create(struct doca_urom_worker **worker_ctx)
 	}
 	sf_ctx_init(&worker->ctx, &worker_ops, &worker->pool, 1);
 	LIST_INIT(&worker->members);
+	STAILQ_INIT(&worker->leaves);
 	worker->wanted_id = worker->id = DOCA_UROM_WORKER_ID_ANY;
 	worker->wake_fd = worker->join_fd = -1;
 	doca_error_t result = configure_tasks(worker, UROM_INFLIGHT_DEFAULT);

@@ -23,6 +23,8 @@
 #define WORKERS 4
 #define DOMAINS_MAX 1024 /* of a worker */
 #define SHARED_ID 55
+#define NOBODY 77 /* no worker has this id */
+#define TASKS_MAX 16384 /* more than a connection takes */
 
 static struct urom_rig rig;
 static struct doca_urom_worker *workers[WORKERS]; /* the first two of one process */
@@ -417,6 +419,82 @@ static void a_worker_that_dies_later(void **state)
 	end(domain, &players);
 }
 
+/* ---- a queue that is full ---- */
+
+static int num_under_way, num_not_found;
+
+static void ended(doca_error_t result, union doca_data cookie)
+{
+	(void)cookie;
+	num_under_way--;
+	num_not_found += result == DOCA_ERROR_NOT_FOUND;
+}
+
+/* Commands to nobody, as many as the connection takes. */
+static void fill_queue(struct doca_urom_worker *worker)
+{
+	static const char much[3900];
+	doca_error_t result;
+	num_under_way = num_not_found = 0;
+	while ((result = urom_sandbox_task_send(worker, (union doca_data){0}, NOBODY, 1, much, sizeof(much), ended)) == DOCA_SUCCESS)
+		num_under_way++;
+	assert_int_equal(result, DOCA_ERROR_AGAIN);
+}
+
+static void restart_with_many_tasks(struct doca_urom_worker **worker)
+{
+	assert_true(urom_rig_stop_worker(&rig, *worker));
+	*worker = urom_rig_worker(&rig, DOCA_UROM_WORKER_ID_ANY, SANDBOX);
+	assert_non_null(*worker);
+	assert_int_equal(doca_urom_worker_set_max_inflight_tasks(*worker, TASKS_MAX), DOCA_SUCCESS);
+	assert_true(urom_rig_start_worker(&rig, *worker));
+}
+
+/* The domain is destroyed at once, as it may be; its workers forget it all the same. */
+static void a_stop_while_a_worker_takes_nothing(void **state)
+{
+	struct urom_players players;
+	(void)state;
+	restart_with_many_tasks(&workers[2]);
+	pid_t process = process_of(workers[2]);
+	deal(&players, 5);
+	struct doca_urom_domain *domain = make_domain(&players, WORKERS);
+	assert_int_equal(start(domain), DOCA_CTX_STATE_RUNNING);
+	assert_int_equal(send_to(workers[2], ids[3]), DOCA_SUCCESS);
+	assert_int_equal(kill(process, SIGSTOP), 0);
+	fill_queue(workers[2]);
+	int num = num_under_way;
+	end(domain, &players);
+	assert_int_equal(kill(process, SIGCONT), 0);
+	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	while (num_under_way != 0 && urom_rig_now_ns() < until)
+		(void)doca_pe_progress(rig.pe);
+	assert_int_equal(num_not_found, num);
+	assert_int_equal(send_to(workers[2], ids[3]), DOCA_ERROR_NOT_FOUND);
+	deal(&players, 5);
+	domain = make_domain(&players, WORKERS);
+	assert_int_equal(start(domain), DOCA_CTX_STATE_RUNNING);
+	end(domain, &players);
+}
+
+/* What it was still to be told goes with it. */
+static void a_worker_that_is_to_leave_a_domain_and_stops(void **state)
+{
+	struct urom_players players;
+	(void)state;
+	restart_with_many_tasks(&workers[2]);
+	pid_t process = process_of(workers[2]);
+	deal(&players, 5);
+	struct doca_urom_domain *domain = make_domain(&players, WORKERS);
+	assert_int_equal(start(domain), DOCA_CTX_STATE_RUNNING);
+	assert_int_equal(kill(process, SIGSTOP), 0);
+	fill_queue(workers[2]);
+	end(domain, &players);
+	assert_int_equal(kill(process, SIGKILL), 0);
+	assert_true(urom_rig_await(&rig, doca_urom_worker_as_ctx(workers[2]), DOCA_CTX_STATE_IDLE));
+	assert_int_equal(num_under_way, 0);
+}
+
 #define WITH_RIG(test) cmocka_unit_test_setup_teardown(test, open_rig, close_rig)
 
 int main(void)
@@ -436,6 +514,8 @@ int main(void)
 		WITH_RIG(a_stop_while_workers_are_told),
 		WITH_RIG(a_worker_that_dies_while_processes_gather),
 		WITH_RIG(a_worker_that_dies_later),
+		WITH_RIG(a_stop_while_a_worker_takes_nothing),
+		WITH_RIG(a_worker_that_is_to_leave_a_domain_and_stops),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
