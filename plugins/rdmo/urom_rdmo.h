@@ -60,8 +60,9 @@ typedef void (*urom_rdmo_finished)(doca_error_t result, union doca_data cookie, 
 
 /*
  * First of all, once for a worker context. addr: the address of the program's UCX worker, whose progress lets the worker reach
- * its memory. id: what initiators call this program. It all ends, queues and regions too, when the worker context stops.
- * finished: ALREADY_EXIST: the worker has another client of that id, or this context has done it; FULL: it has 256 clients;
+ * its memory. id: what initiators call this program. It all ends, queues and regions too, when the worker context stops; what
+ * has been begun may land after that, or be cut off, over which UCX 1.13 may end the program: so remove regions that are written
+ * first. finished: ALREADY_EXIST: the worker has another client of that id, or this context has done it; FULL: it has 256 clients;
  * INVALID_VALUE: no address.
  */
 doca_error_t urom_rdmo_task_client_init(struct doca_urom_worker *worker, union doca_data cookie, uint64_t id, const void *addr,
@@ -90,9 +91,11 @@ doca_error_t urom_rdmo_task_mr_register(struct doca_urom_worker *worker, union d
 					const void *rkey, uint64_t rkey_len, urom_rdmo_finished finished);
 
 /*
- * Removes a region. What has been asked for and not been begun fails with NOT_FOUND. What the worker has begun may still be
- * written after finished was called: where the memory is to be used otherwise, let the initiators flush first. finished:
- * NOT_FOUND: there is no such region; BAD_STATE: as above.
+ * Removes a region. What has been asked for and not been begun fails with NOT_FOUND. What the worker has begun is in the memory
+ * before finished is called: so the program has to progress its UCX worker until then, and nobody writes there afterwards.
+ * finished: NOT_FOUND: there is no such region; BAD_STATE: as above; CONNECTION_ABORTED: the region is removed, but the worker has
+ * lost the program's UCX worker, and what was under way there may still land while that is progressed; NO_MEMORY: in the worker,
+ * and the region is still there.
  */
 doca_error_t urom_rdmo_task_mr_deregister(struct doca_urom_worker *worker, union doca_data cookie, uint64_t region,
 					  urom_rdmo_finished finished);

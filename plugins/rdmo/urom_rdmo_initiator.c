@@ -156,6 +156,7 @@ void urom_rdmo_queue_close(struct urom_rdmo_queue *queue)
 {
 	const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_EP_CLOSE_FLAG_FORCE};
 	LIST_REMOVE(queue, next);
+	queue->failed = true; /* a flush's function may ask for more */
 	ucs_status_ptr_t closing = ucp_ep_close_nbx(queue->ep, &param);
 	while (UCS_PTR_IS_PTR(closing) && ucp_request_check_status(closing) == UCS_INPROGRESS) /* forced: nobody else is asked */
 		(void)ucp_worker_progress(queue->initiator->worker);

@@ -102,7 +102,7 @@ static void sweep_left(struct rdmo *rdmo)
 	struct rdmo_client *client, *next;
 	for (client = LIST_FIRST(&rdmo->left); client != NULL; client = next) {
 		next = LIST_NEXT(client, next);
-		if (client->num_puts == 0 && !client->busy)
+		if (client->num_puts == 0 && client->num_removals == 0 && !client->busy)
 			free_client(client);
 	}
 }
@@ -117,6 +117,7 @@ static void remove_client(struct rdmo_client *client)
 	LIST_REMOVE(client, next);
 	LIST_INSERT_HEAD(&rdmo->left, client, next);
 	rdmo->num_clients--;
+	client->has_left = true;
 	ucx_side_drop(&rdmo->ucx, client->endpoint);
 	sweep_left(rdmo);
 }
@@ -210,18 +211,62 @@ static doca_error_t register_region(struct rdmo_client *client, const struct rdm
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t deregister_region(struct rdmo_client *client, const struct rdmo_command *command, uint64_t *number)
+static void removed(void *request, ucs_status_t status, void *user_data)
+{
+	struct rdmo_removal *removal = (struct rdmo_removal *)user_data;
+	struct rdmo_client *client = removal->client;
+	ucp_request_free(request);
+	client->num_removals--;
+	if (client->has_left) {
+		free(removal->answer);
+	} else {
+		removal->answer->worker_notif.status = ucx_side_error(status);
+		ucs_list_add_tail(&client->rdmo->answers, &removal->answer->entry);
+	}
+	free(removal);
+}
+
+/* A put that UCX calls done has left, and lands some time later: the answer follows all of them. IN_PROGRESS: it will. */
+static doca_error_t await_landing(struct rdmo_client *client, struct urom_worker_notif_desc *answer)
+{
+	if (client->endpoint->failed) /* UCX does not know */
+		return DOCA_ERROR_CONNECTION_ABORTED;
+	struct rdmo_removal *removal = (struct rdmo_removal *)malloc(sizeof(*removal));
+	if (removal == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	*removal = (struct rdmo_removal){client, answer};
+	const ucp_request_param_t param = {
+		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
+		.cb.send = removed,
+		.user_data = removal,
+	};
+	ucs_status_ptr_t request = ucp_ep_flush_nbx(client->endpoint->ep, &param);
+	if (!UCS_PTR_IS_PTR(request)) {
+		free(removal);
+		return ucx_side_error(UCS_PTR_STATUS(request));
+	}
+	client->num_removals++;
+	return DOCA_ERROR_IN_PROGRESS;
+}
+
+static doca_error_t deregister_region(struct rdmo_client *client, const struct rdmo_command *command,
+				      struct urom_worker_notif_desc *answer, uint64_t *number)
 {
 	struct rdmo_region *region = rdmo_region_find(client, command->number);
 	if (region == NULL)
 		return DOCA_ERROR_NOT_FOUND;
 	*number = region->number;
+	doca_error_t result = region->used ? await_landing(client, answer) : DOCA_SUCCESS;
+	if (result == DOCA_ERROR_NO_MEMORY) /* it is still there */
+		return result;
 	region->gone = true;
 	rdmo_regions_sweep(client);
-	return DOCA_SUCCESS;
+	return result;
 }
 
-static doca_error_t carry_out(struct rdmo *rdmo, uint64_t dest_id, const struct rdmo_command *command, uint64_t *number)
+/* IN_PROGRESS: the answer is on its way by itself. */
+static doca_error_t carry_out(struct rdmo *rdmo, uint64_t dest_id, const struct rdmo_command *command,
+			      struct urom_worker_notif_desc *answer, uint64_t *number)
 {
 	struct rdmo_client *client = client_of(rdmo, dest_id);
 	bool has_blob = command->type == RDMO_CLIENT_INIT || command->type == RDMO_RQ_CREATE || command->type == RDMO_MR_REGISTER;
@@ -239,7 +284,7 @@ static doca_error_t carry_out(struct rdmo *rdmo, uint64_t dest_id, const struct 
 	case RDMO_MR_REGISTER:
 		return register_region(client, command, number);
 	default:
-		return deregister_region(client, command, number);
+		return deregister_region(client, command, answer, number);
 	}
 }
 
@@ -252,10 +297,13 @@ static doca_error_t take(struct rdmo *rdmo, const struct urom_worker_cmd_desc *d
 		return DOCA_ERROR_NO_MEMORY;
 	struct rdmo_notification *body = (struct rdmo_notification *)(void *)answer->worker_notif.plugin_notif;
 	answer->worker_notif.len = sizeof(*body);
-	answer->worker_notif.status = whole ? carry_out(rdmo, desc->dest_id, command, &body->number) : DOCA_ERROR_INVALID_VALUE;
 	if (whole)
 		body->type = command->type;
-	if (whole && command->type == RDMO_CLIENT_INIT && answer->worker_notif.status == DOCA_SUCCESS) {
+	doca_error_t result = whole ? carry_out(rdmo, desc->dest_id, command, answer, &body->number) : DOCA_ERROR_INVALID_VALUE;
+	if (result == DOCA_ERROR_IN_PROGRESS)
+		return DOCA_SUCCESS;
+	answer->worker_notif.status = result;
+	if (whole && command->type == RDMO_CLIENT_INIT && result == DOCA_SUCCESS) {
 		body->blob_len = rdmo->ucx.address_len;
 		memcpy(body->blob, rdmo->ucx.address, rdmo->ucx.address_len);
 		answer->worker_notif.len += body->blob_len;

@@ -33,7 +33,14 @@ struct rdmo_region {
 	LIST_ENTRY(rdmo_region) next;
 	uint64_t number, va, len;
 	ucp_rkey_h rkey;
+	bool used; /* something has been begun in it */
 	bool gone; /* freed once nothing is under way */
+};
+
+/* The answer to an RDMO_MR_DEREGISTER, which waits until nothing that was begun can land any more. */
+struct rdmo_removal {
+	struct rdmo_client *client;
+	struct urom_worker_notif_desc *answer;
 };
 
 struct rdmo_queue {
@@ -77,6 +84,8 @@ struct rdmo_client {
 	TAILQ_HEAD(, rdmo_request) requests;
 	enum rdmo_stage stage;
 	uint64_t num_puts; /* under way */
+	uint32_t num_removals; /* that wait */
+	bool has_left;
 	/* of the one step that may be under way */
 	bool busy;
 	ucs_status_t step_status;

@@ -53,7 +53,7 @@ static void begin_fence(struct rdmo_client *client)
 }
 
 /* word becomes what was in memory. For CSWAP, operand is what is expected there, and word what is to come there. */
-static void begin_atomic(struct rdmo_client *client, ucp_atomic_op_t operation, const struct rdmo_region *region,
+static void begin_atomic(struct rdmo_client *client, ucp_atomic_op_t operation, struct rdmo_region *region,
 			 struct rdmo_pointer *pointer, enum rdmo_stage then)
 {
 	ucp_request_param_t param;
@@ -62,6 +62,7 @@ static void begin_atomic(struct rdmo_client *client, ucp_atomic_op_t operation, 
 	param.datatype = ucp_dt_make_contig(sizeof(client->word));
 	param.reply_buffer = &client->word;
 	client->step_pointer = pointer;
+	region->used = true;
 	step_begun(client, ucp_atomic_op_nbx(client->endpoint->ep, operation, &client->operand, 1, pointer->address, region->rkey, &param), then);
 }
 
@@ -82,7 +83,7 @@ static void put_done(void *ucx_request, ucs_status_t status, void *user_data)
 }
 
 /* data lie in the request. */
-static doca_error_t put(struct rdmo_request *request, const struct rdmo_region *region, uint64_t address, const void *data, size_t len)
+static doca_error_t put(struct rdmo_request *request, struct rdmo_region *region, uint64_t address, const void *data, size_t len)
 {
 	struct rdmo_client *client = request->client;
 	const ucp_request_param_t param = {
@@ -92,6 +93,7 @@ static doca_error_t put(struct rdmo_request *request, const struct rdmo_region *
 	};
 	if (!holds(region, address, len))
 		return DOCA_ERROR_INVALID_VALUE;
+	region->used = true;
 	ucs_status_ptr_t status = ucp_put_nbx(client->endpoint->ep, data, len, address, region->rkey, &param);
 	if (!UCS_PTR_IS_PTR(status))
 		return ucx_side_error(UCS_PTR_STATUS(status));
@@ -121,7 +123,7 @@ static struct rdmo_pointer *find_pointer(const struct rdmo_client *client, const
 
 static doca_error_t read_pointer(struct rdmo_client *client, const struct rdmo_request_head *head)
 {
-	const struct rdmo_region *region = rdmo_region_find(client, head->pointer_region);
+	struct rdmo_region *region = rdmo_region_find(client, head->pointer_region);
 	if (region == NULL)
 		return DOCA_ERROR_NOT_FOUND;
 	if (!holds(region, head->pointer, sizeof(uint64_t)))
@@ -142,7 +144,7 @@ static doca_error_t read_pointer(struct rdmo_client *client, const struct rdmo_r
 
 static doca_error_t append(struct rdmo_request *request, struct rdmo_pointer *pointer)
 {
-	const struct rdmo_region *region = rdmo_region_find(request->client, request->head.data_region);
+	struct rdmo_region *region = rdmo_region_find(request->client, request->head.data_region);
 	if (region == NULL)
 		return DOCA_ERROR_NOT_FOUND;
 	doca_error_t result = put(request, region, pointer->base + pointer->moved, request->data, request->len);
@@ -175,7 +177,7 @@ static doca_error_t scatter(struct rdmo_request *request)
 		left -= sizeof(piece);
 		if (piece.len == 0 || piece.len > left)
 			return DOCA_ERROR_INVALID_VALUE;
-		const struct rdmo_region *region = rdmo_region_find(request->client, piece.region);
+		struct rdmo_region *region = rdmo_region_find(request->client, piece.region);
 		doca_error_t result =
 			region != NULL ? put(request, region, piece.address, place + sizeof(piece), piece.len) : DOCA_ERROR_NOT_FOUND;
 		if (result != DOCA_SUCCESS)
@@ -202,7 +204,7 @@ static bool step_flush(struct rdmo_client *client, struct rdmo_request *request)
 {
 	struct rdmo_pointer *pointer;
 	while ((pointer = LIST_FIRST(&client->pointers)) != NULL) {
-		const struct rdmo_region *region = rdmo_region_find(client, pointer->region);
+		struct rdmo_region *region = rdmo_region_find(client, pointer->region);
 		if (region != NULL && pointer->moved != 0) {
 			client->operand = pointer->base;
 			client->word = pointer->base + pointer->moved;
@@ -271,6 +273,8 @@ bool rdmo_step(struct rdmo_client *client, struct rdmo_request *request)
 	case RDMO_FENCED:
 		if (client->step_status != UCS_OK)
 			rdmo_note(request, ucx_side_error(client->step_status));
+		else if (client->endpoint->failed) /* UCX finds nothing to flush, and what was put may be lost */
+			rdmo_note(request, DOCA_ERROR_CONNECTION_ABORTED);
 		client->stage = RDMO_READY;
 		return false;
 	case RDMO_READ:

@@ -138,20 +138,20 @@ static doca_error_t deregister_region(uint64_t number)
 
 /* ---- the rig ---- */
 
+/* The memory outlives its registration: what a client that has left had begun may land while UCX is closed. */
 static bool make_region(struct region *region, size_t len)
 {
-	const ucp_mem_map_params_t params = {
-		.field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS,
-		.length = len,
-		.flags = UCP_MEM_MAP_ALLOCATE,
-	};
-	ucp_mem_attr_t attr = {.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS};
-	if (ucp_mem_map(target.context, &params, &region->memh) != UCS_OK || ucp_mem_query(region->memh, &attr) != UCS_OK)
-		return false;
-	region->memory = (uint8_t *)attr.address;
+	region->memory = (uint8_t *)aligned_alloc(4096, len);
 	region->len = len;
+	if (region->memory == NULL)
+		return false;
 	memset(region->memory, 0, len);
-	return true;
+	const ucp_mem_map_params_t params = {
+		.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH,
+		.address = region->memory,
+		.length = len,
+	};
+	return ucp_mem_map(target.context, &params, &region->memh) == UCS_OK;
 }
 
 static bool open_initiator(struct initiator *initiator)
@@ -222,6 +222,8 @@ static int close_rig(void **state)
 	(void)ucp_mem_unmap(target.context, words.memh);
 	(void)ucp_mem_unmap(target.context, data.memh);
 	ucx_side_close(&target);
+	free(words.memory);
+	free(data.memory);
 	urom_rig_close(&rig);
 	return 0;
 }
@@ -541,6 +543,91 @@ static void a_client_that_leaves_while_its_memory_is_written(void **state)
 	assert_int_equal(register_region(&words, words.len), DOCA_SUCCESS);
 }
 
+/* ---- a region that is removed while it is written ---- */
+
+#define PIECES 8
+#define PIECE_BYTES 100000u
+
+struct removal {
+	struct end end;
+	bool landed; /* all that was begun, when it was answered */
+};
+
+static bool has_landed(void)
+{
+	for (size_t i = 0; i < PIECES * PIECE_BYTES; i++) {
+		if (data.memory[i] != 'x')
+			return false;
+	}
+	return true;
+}
+
+static void removed(doca_error_t result, union doca_data cookie, uint64_t number)
+{
+	struct removal *removal = (struct removal *)cookie.ptr;
+	removal->landed = has_landed();
+	finished(result, (union doca_data){.ptr = &removal->end}, number);
+}
+
+static void scatter_pieces(void)
+{
+	struct urom_rdmo_piece pieces[PIECES];
+	uint8_t *bytes = (uint8_t *)malloc(PIECE_BYTES);
+	memset(bytes, 'x', PIECE_BYTES);
+	for (size_t i = 0; i < PIECES; i++)
+		pieces[i] = (struct urom_rdmo_piece){(uintptr_t)data.memory + i * PIECE_BYTES, data.number, bytes, PIECE_BYTES};
+	assert_int_equal(urom_rdmo_scatter(initiators[0].queue, 0, pieces, PIECES), DOCA_SUCCESS);
+	free(bytes);
+}
+
+static void a_region_is_removed_when_all_has_landed(void **state)
+{
+	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	struct removal removal = {.end = {0}};
+	(void)state;
+	scatter_pieces();
+	while (*(volatile uint8_t *)data.memory != 'x' && urom_rig_now_ns() < until)
+		progress();
+	target_sleeps = true; /* all pieces were begun with the first */
+	assert_int_equal(urom_rdmo_task_mr_deregister(worker, (union doca_data){.ptr = &removal}, data.number, removed), DOCA_SUCCESS);
+	assert_int_equal(destroy_queue(1), DOCA_ERROR_NOT_FOUND); /* a later command, which waits for nothing */
+	assert_int_equal(deregister_region(data.number), DOCA_ERROR_NOT_FOUND);
+	target_sleeps = false;
+	assert_true(await(&removal.end.done));
+	assert_int_equal(removal.end.result, DOCA_SUCCESS);
+	assert_int_equal(removal.end.number, data.number);
+	assert_true(removal.landed);
+	assert_int_equal(flush(&initiators[0]), DOCA_SUCCESS);
+	assert_int_equal(register_region(&data, data.len), DOCA_SUCCESS);
+	append(&initiators[0], 0, "again", 5);
+	assert_int_equal(flush(&initiators[0]), DOCA_SUCCESS);
+	assert_memory_equal(data.memory, "again", 5);
+}
+
+static doca_error_t asked_again;
+
+static void flushed_again(doca_error_t result, union doca_data cookie)
+{
+	const struct urom_rdmo_piece piece = {(uintptr_t)data.memory, data.number, "y", 1};
+	asked_again = urom_rdmo_scatter(initiators[1].queue, 0, &piece, 1);
+	if (asked_again == DOCA_ERROR_CONNECTION_ABORTED)
+		asked_again = urom_rdmo_flush(initiators[1].queue, cookie, flushed);
+	finished(result, cookie, 0);
+}
+
+static void a_queue_that_closes_takes_no_more(void **state)
+{
+	struct end end = {0};
+	(void)state;
+	assert_int_equal(flush(&initiators[1]), DOCA_SUCCESS);
+	asked_again = DOCA_SUCCESS;
+	assert_int_equal(urom_rdmo_flush(initiators[1].queue, (union doca_data){.ptr = &end}, flushed_again), DOCA_SUCCESS);
+	close_initiator(&initiators[1]);
+	assert_true(end.done);
+	assert_int_equal(end.result, DOCA_ERROR_CONNECTION_ABORTED);
+	assert_int_equal(asked_again, DOCA_ERROR_CONNECTION_ABORTED);
+}
+
 static void a_worker_that_ends(void **state)
 {
 	struct end end = {0};
@@ -581,6 +668,8 @@ int main(void)
 		WITH_RIG(an_initiator_that_leaves),
 		WITH_RIG(a_client_that_leaves_gives_its_id_back),
 		WITH_RIG(a_client_that_leaves_while_its_memory_is_written),
+		WITH_RIG(a_region_is_removed_when_all_has_landed),
+		WITH_RIG(a_queue_that_closes_takes_no_more),
 		WITH_RIG(a_worker_that_ends),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
