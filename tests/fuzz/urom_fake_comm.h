@@ -8,6 +8,7 @@
 
 #include "urom/comm/comm.h"
 #include "urom/proto.h"
+#include "urom_fake_input.h"
 
 #define FAKE_SENT_MAX 64 /* the oldest of a peer go first */
 
@@ -49,25 +50,7 @@ bool fake_take_sent(struct fake_peer *peer, struct fake_sent *sent);
 
 /* ---- the input ---- */
 
-struct fake_input {
-	const uint8_t *at, *end;
-};
-
-static inline uint8_t fake_byte(struct fake_input *input) { return input->at < input->end ? *input->at++ : 0; }
-
-/* Some of it as it is: at most max bytes. */
-static inline size_t fake_bytes(struct fake_input *input, const uint8_t **bytes, size_t max)
-{
-	size_t len = fake_byte(input) % (max + 1), left = (size_t)(input->end - input->at);
-	len = len < left ? len : left;
-	*bytes = input->at;
-	input->at += len;
-	return len;
-}
-
 /* A message's head as a peer might send it: kinds and statuses that are mostly in range. */
 struct urom_head fake_head(struct fake_input *input);
-/* Half of all: as it is. Else some bytes differ, or some are missing or too many (len is at most room). */
-size_t fake_mutate(struct fake_input *input, uint8_t *body, size_t len, size_t room);
 
 #endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A network of UCX workers in one process: what is sent by one arrives at another, some time. What happens when, and what breaks, is
+ * the input's to say: an operation is done at once, later or never; messages of an endpoint come in their order; a put that is done
+ * lands later, and a flush ends after all have. As with UCX, functions are called by ucp_worker_progress() and ucp_ep_close_nbx() only.
+ * It looks at what is sent when it is done, and ends the process if that has changed since.
+ */
+#ifndef UROM_FAKE_NET_H
+#define UROM_FAKE_NET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ucp/api/ucp.h>
+
+#include "urom_fake_input.h"
+
+#define FAKE_NET_ADDRESS_LEN 20 /* begins with the worker's id */
+
+void fake_net_begin(struct fake_input *input);
+/* From now on nothing breaks, and each ucp_worker_progress() does something if there is anything to do. */
+void fake_net_calm(void);
+/* Does nothing wait, and is all that was made gone? */
+bool fake_net_is_empty(void);
+
+/* An endpoint breaks, and what answers it. */
+void fake_net_break(void);
+/* A message that came before comes again, perhaps changed. */
+void fake_net_replay(void);
+/* One of a peer that says anything. */
+void fake_net_send(uint64_t from, uint64_t to, unsigned id, const void *head, size_t head_len, const void *data, size_t len);
+/* A put that has left lands; false: there is none. */
+bool fake_net_land(void);
+
+uint64_t fake_net_uid(ucp_worker_h worker);
+
+/* The target's: where a remote address is, for a key whose packed form began with that byte; it ends the process over what must not be
+ * touched. data: of a put; NULL: of an atomic operation. */
+void *fake_net_memory(uint8_t key, uint64_t address, const uint8_t *data, size_t len);
+
+#endif
