@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The sandbox plugin: tagged messages between the workers of a domain. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -16,6 +19,8 @@
 #define SANDBOX "worker_sandbox"
 #define MESSAGE_MAX 4096 /* the channel's */
 #define MANY 64
+#define LOAD_MESSAGE_MAX 65536
+#define LOAD_MANY 256 /* together more than a connection holds */
 
 static struct urom_rig rig;
 static struct doca_urom_worker *workers[2];
@@ -71,23 +76,49 @@ static bool init_sandbox(void)
 	return false;
 }
 
-static int open_rig(void **state)
+static int open_workers(uint32_t inflight)
 {
-	(void)state;
-	if (!urom_rig_open(&rig, NULL) || !init_sandbox())
+	if (!init_sandbox())
 		return -1;
 	for (int i = 0; i < 2; i++) {
 		workers[i] = urom_rig_worker(&rig, DOCA_UROM_WORKER_ID_ANY, SANDBOX);
-		if (workers[i] == NULL || doca_urom_worker_set_max_inflight_tasks(workers[i], 2 * MANY) != DOCA_SUCCESS ||
+		if (workers[i] == NULL || doca_urom_worker_set_max_inflight_tasks(workers[i], inflight) != DOCA_SUCCESS ||
 		    !urom_rig_start_worker(&rig, workers[i]))
 			return -1;
 	}
 	return start_domain() ? 0 : -1;
 }
 
+static int open_rig(void **state)
+{
+	(void)state;
+	return urom_rig_open(&rig, NULL) ? open_workers(2 * MANY) : -1;
+}
+
+/* Workers that reach each other by TCP alone, as on two machines, and messages of 64 KiB. */
+static int open_tcp_rig(void **state)
+{
+	static const char *const args[] = {"--max-msg-size", "65536", NULL};
+	(void)state;
+	setenv("UCX_TLS", "tcp", 1);
+	if (!urom_rig_start_daemon(&rig, args) || (rig.service = urom_rig_service(&rig)) == NULL ||
+	    doca_urom_service_set_max_comm_msg_size(rig.service, LOAD_MESSAGE_MAX) != DOCA_SUCCESS ||
+	    doca_ctx_start(doca_urom_service_as_ctx(rig.service)) != DOCA_SUCCESS)
+		return -1;
+	return open_workers(2 * LOAD_MANY);
+}
+
+static int open_eager_rig(void **state)
+{
+	setenv("UCX_RNDV_THRESH", "inf", 1);
+	return open_tcp_rig(state);
+}
+
 static int close_rig(void **state)
 {
 	(void)state;
+	unsetenv("UCX_TLS");
+	unsetenv("UCX_RNDV_THRESH");
 	if (domain != NULL)
 		end_domain();
 	for (int i = 0; i < 2; i++) {
@@ -105,7 +136,7 @@ struct end {
 	doca_error_t result;
 	size_t len;
 	uint64_t tag;
-	uint8_t data[MESSAGE_MAX];
+	uint8_t data[MESSAGE_MAX]; /* the first of them */
 };
 
 static void sent(doca_error_t result, union doca_data cookie)
@@ -123,7 +154,7 @@ static void received(doca_error_t result, union doca_data cookie, const void *da
 	end->len = len;
 	end->tag = tag;
 	if (len != 0)
-		memcpy(end->data, data, len);
+		memcpy(end->data, data, len < sizeof(end->data) ? len : sizeof(end->data));
 }
 
 static void begin_send(int from, uint64_t peer, uint64_t tag, const void *data, size_t len, struct end *end)
@@ -289,6 +320,117 @@ static void a_worker_that_is_gone(void **state)
 	assert_int_equal(await(&end), DOCA_SUCCESS);
 }
 
+/* ---- a worker that dies while much is on its way ---- */
+
+static pid_t process_of(struct doca_urom_worker *worker)
+{
+	char text[64];
+	uint64_t id;
+	int pid = 0;
+	assert_int_equal(doca_urom_worker_get_id(worker, &id), DOCA_SUCCESS);
+	snprintf(text, sizeof(text), "worker %llu runs, process ", (unsigned long long)id);
+	assert_true(program_await(&rig.daemon, text));
+	assert_int_equal(sscanf(strstr(rig.daemon.output, text) + strlen(text), "%d", &pid), 1);
+	assert_true(pid > 1);
+	return pid;
+}
+
+static void stop(pid_t pid)
+{
+	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	char name[64], state = 0;
+	snprintf(name, sizeof(name), "/proc/%d/stat", (int)pid);
+	kill(pid, SIGSTOP);
+	while (state != 'T' && urom_rig_now_ns() < until) {
+		FILE *file = fopen(name, "r");
+		assert_non_null(file);
+		assert_int_equal(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
+		fclose(file);
+	}
+	assert_int_equal(state, 'T');
+}
+
+static void write_to_itself(int worker)
+{
+	struct end end;
+	begin_receive(worker, 99, UINT64_MAX, 10, &end);
+	assert_int_equal(send(worker, ids[worker], 99, "me", 2), DOCA_SUCCESS);
+	assert_int_equal(await(&end), DOCA_SUCCESS);
+	assert_memory_equal(end.data, "me", 2);
+}
+
+static uint8_t load[LOAD_MESSAGE_MAX];
+static struct end out[LOAD_MANY], in[LOAD_MANY];
+
+static void begin_load(size_t len)
+{
+	for (int i = 0; i < LOAD_MANY; i++)
+		begin_send(0, ids[1], 2, load, len, &out[i]);
+}
+
+static void assert_sends_end(void)
+{
+	for (int i = 0; i < LOAD_MANY; i++) {
+		doca_error_t result = await(&out[i]);
+		assert_true(result == DOCA_SUCCESS || result == DOCA_ERROR_CONNECTION_ABORTED);
+	}
+	write_to_itself(0);
+}
+
+/* The other one is stopped, so that a send is in the middle; and what it has sent back is read before the reset is noticed, so
+ * that it is the send that finds it. */
+static void a_worker_that_dies_in_the_middle_of_a_send(void **state)
+{
+	struct end back[4];
+	pid_t survivor = process_of(workers[0]), victim = process_of(workers[1]);
+	(void)state;
+	assert_int_equal(send(0, ids[1], 1, "there", 5), DOCA_SUCCESS);
+	assert_int_equal(send(1, ids[0], 1, "back", 4), DOCA_SUCCESS);
+	stop(victim);
+	begin_load(30000);
+	write_to_itself(0); /* after those, so they are under way */
+	stop(survivor);
+	for (int i = 0; i < 4; i++)
+		begin_send(1, ids[0], 2, load, 8000, &back[i]);
+	kill(victim, SIGCONT);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(await(&back[i]), DOCA_SUCCESS);
+	kill(victim, SIGKILL);
+	assert_true(urom_rig_await(&rig, doca_urom_worker_as_ctx(workers[1]), DOCA_CTX_STATE_IDLE));
+	kill(survivor, SIGCONT);
+	assert_sends_end();
+}
+
+static void a_worker_that_dies_while_it_receives_much(void **state)
+{
+	pid_t victim = process_of(workers[1]);
+	(void)state;
+	for (int i = 0; i < LOAD_MANY; i++)
+		begin_receive(1, 2, UINT64_MAX, 60000, &in[i]);
+	begin_load(60000);
+	assert_int_equal(await(&in[LOAD_MANY / 4]), DOCA_SUCCESS);
+	kill(victim, SIGKILL);
+	assert_sends_end();
+}
+
+static void a_worker_that_dies_while_it_sends_much(void **state)
+{
+	pid_t victim = process_of(workers[0]);
+	(void)state;
+	for (int i = 0; i < LOAD_MANY; i++)
+		begin_receive(1, 2, UINT64_MAX, 60000, &in[i]);
+	begin_load(60000);
+	assert_int_equal(await(&in[LOAD_MANY / 4]), DOCA_SUCCESS);
+	kill(victim, SIGKILL);
+	assert_true(urom_rig_await(&rig, doca_urom_worker_as_ctx(workers[0]), DOCA_CTX_STATE_IDLE));
+	write_to_itself(1);
+	assert_true(urom_rig_stop_worker(&rig, workers[1]));
+	workers[1] = NULL;
+	for (int i = 0; i < LOAD_MANY; i++)
+		assert_true(in[i].done && (in[i].result == DOCA_SUCCESS || in[i].result == DOCA_ERROR_CONNECTION_ABORTED ||
+					   in[i].result == DOCA_ERROR_BAD_STATE));
+}
+
 static void a_stop_while_receives_wait(void **state)
 {
 	struct end end;
@@ -361,9 +503,13 @@ static void what_is_no_command(void **state)
 }
 
 #define WITH_RIG(test) cmocka_unit_test_setup_teardown(test, open_rig, close_rig)
+#define WITH_TCP(test) cmocka_unit_test_setup_teardown(test, open_tcp_rig, close_rig)
 
-int main(void)
+/* The argument: which tests, as a pattern. */
+int main(int argc, char **argv)
 {
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	const struct CMUnitTest tests[] = {
 		WITH_RIG(there_and_back),
 		WITH_RIG(a_worker_writes_to_itself),
@@ -374,6 +520,9 @@ int main(void)
 		WITH_RIG(nobody_of_that_id),
 		WITH_RIG(many_in_their_order),
 		WITH_RIG(a_worker_that_is_gone),
+		cmocka_unit_test_setup_teardown(a_worker_that_dies_in_the_middle_of_a_send, open_eager_rig, close_rig),
+		WITH_TCP(a_worker_that_dies_while_it_receives_much),
+		WITH_TCP(a_worker_that_dies_while_it_sends_much),
 		WITH_RIG(a_stop_while_receives_wait),
 		WITH_RIG(a_client_that_leaves_takes_its_receives_along),
 		WITH_RIG(what_is_no_command),
