@@ -231,8 +231,10 @@ static doca_error_t play_on_device(struct player *player, struct doca_dev *dev)
 
 static doca_error_t take_text(const char *what, const char *value, char *out, size_t room)
 {
-	if (strlen(value) >= room)
-		return sample_failed(what, DOCA_ERROR_TOO_BIG);
+	if (strlen(value) >= room) {
+		fprintf(stderr, "the %s has more than %zu bytes\n", what, room - 1);
+		return DOCA_ERROR_TOO_BIG;
+	}
 	strcpy(out, value);
 	return DOCA_SUCCESS;
 }
@@ -276,8 +278,10 @@ static doca_error_t run(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
 	if (sample_log_to_stderr() != DOCA_SUCCESS || read_options(argc, argv, &options) != DOCA_SUCCESS)
 		return DOCA_ERROR_INVALID_VALUE;
-	if (num_ranks != 2)
-		return sample_failed("this is for two ranks (mpirun -np 2)", DOCA_ERROR_INVALID_VALUE);
+	if (num_ranks != 2) {
+		fprintf(stderr, "urom_ping_pong is for two ranks (mpirun -np 2), not %d\n", num_ranks);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
 	doca_error_t status = urom_open_device(options.device, &dev);
 	if (status != DOCA_SUCCESS)
 		return status;

@@ -37,8 +37,8 @@ static doca_error_t check_file(int fd, const char *path)
 	}
 	if (st.st_uid == geteuid() && (st.st_mode & 077) == 0)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("urom: the secret %s has owner %u and mode %03o, needed are owner %u and mode 600: chmod 600 it", path,
-		   (unsigned)st.st_uid, (unsigned)st.st_mode & 0777, (unsigned)geteuid());
+	SF_LOG_ERR("urom: the secret %s has owner %u and mode %03o, needed are owner %u and mode 600: %s it", path, (unsigned)st.st_uid,
+		   (unsigned)st.st_mode & 0777, (unsigned)geteuid(), st.st_uid == geteuid() ? "chmod 600" : "chown");
 	return DOCA_ERROR_NOT_PERMITTED;
 }
 
@@ -61,7 +61,8 @@ static doca_error_t read_at(int folder, const char *name, const char *path, stru
 	if (fd < 0) {
 		if (errno == ENOENT)
 			return DOCA_ERROR_NOT_FOUND;
-		SF_LOG_ERR("urom: cannot open the secret %s: %s", path, strerror(errno));
+		SF_LOG_ERR("urom: cannot open the secret %s: %s", path,
+			   errno == ELOOP ? "it is a symbolic link, name the file itself" : strerror(errno));
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	doca_error_t result = check_file(fd, path);
@@ -75,7 +76,8 @@ doca_error_t urom_secret_read(const char *path, struct urom_secret *secret)
 {
 	doca_error_t result = read_at(AT_FDCWD, path, path, secret);
 	if (result == DOCA_ERROR_NOT_FOUND)
-		SF_LOG_ERR("urom: there is no secret %s", path);
+		SF_LOG_ERR("urom: there is no secret %s: make it, of mode 600 and with %d bytes or more that nobody guesses, for daemon and clients",
+			   path, UROM_SECRET_MIN);
 	return result;
 }
 

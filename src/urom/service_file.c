@@ -18,6 +18,7 @@
 enum field { APP_HOST, SERVICE_TYPE, DEV_HOST, DEV_PCI, NET_DEVICES, FIELDS };
 
 #define FIELD_MAX 256
+#define WRONG_LINES_MAX 16 /* that are told of */
 
 struct line {
 	char fields[FIELDS][FIELD_MAX];
@@ -110,6 +111,7 @@ doca_error_t urom_service_file_find(const char *text, size_t len, const char *pa
 				    bool (*is_here)(const char *hostname), struct urom_service_entry *entry)
 {
 	const char *end = text + len;
+	uint32_t num_wrong = 0;
 	for (uint32_t number = 1; text < end; number++) {
 		const char *newline = (const char *)memchr(text, '\n', (size_t)(end - text));
 		const char *line_end = newline != NULL ? newline : end;
@@ -119,9 +121,10 @@ doca_error_t urom_service_file_find(const char *text, size_t len, const char *pa
 		if (line.num == 0 && !line.too_long)
 			continue;
 		const char *wrong = check_line(&line, entry);
-		if (wrong != NULL)
-			SF_LOG_WARN("urom: line %u of %s is passed over: %s", number, path, wrong);
-		else if (same_pci(line.fields[DEV_PCI], pci_addr) && is_here(line.fields[APP_HOST]))
+		if (wrong != NULL && num_wrong++ < WRONG_LINES_MAX)
+			SF_LOG_WARN("urom: line %u of %s is passed over: %s%s", number, path, wrong,
+				    num_wrong == WRONG_LINES_MAX ? "; of others nothing is said" : "");
+		if (wrong == NULL && same_pci(line.fields[DEV_PCI], pci_addr) && is_here(line.fields[APP_HOST]))
 			return DOCA_SUCCESS;
 	}
 	return DOCA_ERROR_NOT_FOUND;
@@ -170,7 +173,13 @@ static doca_error_t read_file(const char *path, char **text, size_t *len)
 	}
 	*text = (char *)malloc(UROM_SERVICE_FILE_MAX + 1);
 	*len = *text != NULL ? fread(*text, 1, UROM_SERVICE_FILE_MAX + 1, file) : 0;
+	int error = ferror(file) != 0 ? errno : 0;
 	fclose(file);
+	if (*text != NULL && error != 0) { /* a folder, say */
+		SF_LOG_ERR("urom: cannot read the service file %s, which DOCA_UROM_SERVICE_FILE names: %s", path, strerror(error));
+		free(*text);
+		return DOCA_ERROR_NOT_FOUND;
+	}
 	if (*text != NULL && *len <= UROM_SERVICE_FILE_MAX)
 		return DOCA_SUCCESS;
 	SF_LOG_ERR("urom: the service file %s is %s", path, *text == NULL ? "more than memory holds" : "longer than 1 MiB");

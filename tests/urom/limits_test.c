@@ -2,6 +2,7 @@
 /* A service at its end, or at the limits of its machine: what clients see, and that it goes on. */
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,7 +20,6 @@
 #include "fault_rig.h"
 
 #define ANY DOCA_UROM_WORKER_ID_ANY
-#define PIPE_FULL 60000 /* of 65536 bytes */
 
 static struct urom_rig rig;
 static char *real_daemon;
@@ -209,19 +208,29 @@ static void too_many_processes(void **state)
 
 /* ---- output ---- */
 
+/* All its pages are taken; how many bytes that is depends on the writes. */
+static bool output_is_full(void)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", rig.daemon.pid, STDERR_FILENO);
+	struct pollfd room = {open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC), POLLOUT, 0};
+	assert_true(room.fd >= 0);
+	int num = poll(&room, 1, 0);
+	close(room.fd);
+	assert_true(num >= 0);
+	return num == 0;
+}
+
 static void nobody_takes_what_a_worker_prints(void **state)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL), *next;
 	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
-	int waiting = 0;
 	(void)state;
 	assert_non_null(worker);
 	assert_int_equal(fault_ask(&rig, worker, FAULT_PRINT, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
-	while (waiting < PIPE_FULL && urom_rig_now_ns() < until) {
+	while (!output_is_full() && urom_rig_now_ns() < until)
 		assert_int_equal(fault_ask(&rig, worker, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
-		assert_int_equal(ioctl(rig.daemon.output_fd, FIONREAD, &waiting), 0);
-	}
-	assert_true(waiting >= PIPE_FULL);
+	assert_true(output_is_full());
 	for (int i = 0; i < 20; i++)
 		assert_int_equal(fault_ask(&rig, worker, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
 	next = fault_worker(&rig, NULL);
@@ -231,16 +240,18 @@ static void nobody_takes_what_a_worker_prints(void **state)
 	assert_true(urom_rig_stop_worker(&rig, worker));
 }
 
-/* Runs the daemon with its standard error, and what else the shell is told, as redirect says. */
-static void redirect_daemon(const char *redirect)
+/* Runs the daemon after what the shell is told before, and with its standard error as redirect says. */
+static void run_daemon_after(const char *before, const char *redirect)
 {
 	char path[128];
 	start_over();
 	snprintf(path, sizeof(path), "%s/daemon", rig.folder);
-	write_file(path, 0700, "#!/bin/sh\ncd '%s'\nexec '%s' \"$@\" %s\n", rig.folder, real_daemon, redirect);
+	write_file(path, 0700, "#!/bin/sh\ncd '%s'\n%s\nexec '%s' \"$@\" %s\n", rig.folder, before, real_daemon, redirect);
 	setenv("UROM_DAEMON", path, 1);
 	assert_true(urom_rig_open(&rig, NULL));
 }
+
+static void redirect_daemon(const char *redirect) { run_daemon_after("", redirect); }
 
 static bool file_holds(const char *name, const char *text)
 {
@@ -287,6 +298,30 @@ static void a_full_disk_under_the_log(void **state)
 	assert_goes_on();
 }
 
+static void a_log_that_may_not_grow(void **state)
+{
+	(void)state;
+	run_daemon_after("ulimit -f 32", "2>log"); /* 16 KiB */
+	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
+	assert_non_null(worker);
+	assert_int_equal(fault_ask(&rig, worker, FAULT_PRINT, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
+	assert_int_equal(fault_ask(&rig, worker, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
+	assert_true(urom_rig_stop_worker(&rig, worker)); /* what it printed was taken by then */
+	assert_goes_on();
+}
+
+static void a_terminal_that_closes(void **state)
+{
+	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
+	(void)state;
+	assert_non_null(worker);
+	kill(rig.daemon.pid, SIGHUP);
+	assert_int_equal(fault_ask(&rig, worker, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
+	assert_true(urom_rig_stop_worker(&rig, worker));
+	assert_goes_on();
+	assert_null(strstr(rig.daemon.output, "UCX")); /* which takes the signal for a wish to hear more */
+}
+
 static void a_service_without_standard_output(void **state)
 {
 	(void)state;
@@ -306,6 +341,8 @@ int main(void)
 		WITH_RIG(nobody_takes_what_a_worker_prints),
 		WITH_RIG(a_worker_that_prints_without_end_is_cut_short),
 		WITH_RIG(a_full_disk_under_the_log),
+		WITH_RIG(a_log_that_may_not_grow),
+		WITH_RIG(a_terminal_that_closes),
 		WITH_RIG(a_service_without_standard_output),
 	};
 	real_daemon = strdup(getenv("UROM_DAEMON"));

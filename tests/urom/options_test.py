@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Usage: options_test.py DAEMON WORKER PLUGIN_FOLDER. Each option of doca_urom_daemon by flag, by JSON file and by variable; what its
+"""Usage: options_test.py DAEMON WORKER PLUGIN_FOLDER CHATTY_PLUGIN. Each option of doca_urom_daemon by flag, by JSON file and by variable; what its
 help says; and what it says of wrong values."""
-import json, os, re, shutil, signal, subprocess, sys, tempfile, time
+import json, os, re, shutil, signal, socket, subprocess, sys, tempfile, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../system"))
 import urom_listeners
 
-daemon, worker, plugins = (os.path.abspath(path) for path in sys.argv[1:4])
+daemon, worker, plugins, chatty = (os.path.abspath(path) for path in sys.argv[1:5])
 work = tempfile.mkdtemp()
 wrong = []
 VARIABLES = {
@@ -126,6 +126,14 @@ expect(code is None and "2 plugins" in text and "libother_plugin.so, version" in
        f"two plugins: {code}: {text}")
 expect(len(re.findall(r"notes\.so is passed over", text)) == 1 and "nowhere: No such file" in text, f"what is no plugin: {text}")
 
+# ---- a plugin that prints when it is loaded is one; one that ends the process is none ----
+os.mkdir(os.path.join(work, "chatty"))
+shutil.copy(chatty, os.path.join(work, "chatty", "worker_chatty.so"))
+code, text = run(["--port", "0", "--plugin-path", work + "/chatty"], {}, listening)
+expect(code is None and "1 plugins" in text and "worker_chatty.so, version 1, id 0x1" in text, f"a plugin that prints: {code}: {text}")
+code, text = run(["--port", "0", "--plugin-path", work + "/chatty"], {"CHATTY_EXIT": "1"}, listening)
+expect(code is None and "worker_chatty.so is passed over: loading it ended the process, with 0" in text, f"one that exits: {code}: {text}")
+
 # ---- IPv6: what UCX cannot do is refused ----
 code, text = run(["--bind", "::1"], {})
 expect(code == 1 and "127.0.0.1" in text and len(text.splitlines()) == 1, f"IPv6 loopback: {code}: {text}")
@@ -134,7 +142,7 @@ expect(code == 1 and "127.0.0.1" in text and len(text.splitlines()) == 1, f"IPv6
 for name, value, text in (("port", "70000", "is 70000, possible are 0 to 65535"), ("max-msg-size", "10", "is 10, possible are"),
                           ("max-workers", "0", "is 0, possible are 1 to"),
                           ("max-worker-memory", "3", "is 3, possible are 0 and 16 to"), ("plugin-timeout", "-1", "is -1, possible are 0 to"), ("bind", "1" * 100, "has more than 63 bytes"),
-                          ("bind", "not.an.address", "not.an.address"), ("log-level", "55", "55"), ("port", "12x", "12x"),
+                          ("bind", "not.an.address", '--bind is "not.an.address": it takes'), ("log-level", "55", "55"), ("port", "12x", "12x"),
                           ("sdk-log-level", "200", "200")):
     for way in ("flag", "variable"):
         args, variables = said(way, {name: value})
@@ -145,6 +153,17 @@ for name, value, text in (("port", "70000", "is 70000, possible are 0 to 65535")
             expect(VARIABLES[name] in out and len(out.splitlines()) == 1, f"{VARIABLES[name]} is not named, alone: {out}")
 code, text = run(["--bind", "0.0.0.0"], {})
 expect(code == 1 and "--secret-file" in text and len(text.splitlines()) == 1, f"any address without a secret: {text}")
+
+# ---- a port that somebody has, an address that is not ours: one line that says where, and what to do ----
+with socket.socket() as taken:
+    taken.bind(("127.0.0.1", 0))
+    taken.listen()
+    port = taken.getsockname()[1]
+    for args, where in (["--port", str(port)], f"127.0.0.1:{port}"), (["--bind", "192.0.2.1", "--secret-file", secret], "192.0.2.1:18650"):
+        code, text = run(args, {"UCX_LOG_LEVEL": "fatal"})
+        errors = [line for line in text.splitlines() if "[ERR]" in line]
+        expect(code == 1 and len(errors) == 1 and f"cannot listen on {where}: " in errors[0] and "a port that nobody has" in errors[0],
+               f"{args}: {code}: {text}")
 
 # ---- help ----
 help_text = subprocess.run([daemon, "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout

@@ -92,6 +92,23 @@ static void a_bad_line_is_passed_over_with_its_number(void **state)
 	}
 }
 
+static void of_many_bad_lines_the_first_are_told(void **state)
+{
+	enum { LINES = 10000 };
+	static const char bad[] = "host1 dpu\n", good[] = "host1 dpu good d8:00.0 lo";
+	static char text[LINES * (sizeof(bad) - 1) + sizeof(good)];
+	struct urom_service_entry entry;
+	(void)state;
+	for (size_t i = 0; i < LINES; i++)
+		memcpy(text + i * (sizeof(bad) - 1), bad, sizeof(bad) - 1);
+	strcpy(text + LINES * (sizeof(bad) - 1), good);
+	assert_int_equal(find(text, &entry), DOCA_SUCCESS);
+	assert_string_equal(entry.host, "good");
+	assert_int_equal(log_lines_num, 16);
+	assert_non_null(strstr(log_lines_last, "line 16 of services"));
+	assert_non_null(strstr(log_lines_last, "of others nothing is said"));
+}
+
 static void a_field_of_256_bytes(void **state)
 {
 	struct urom_service_entry entry;
@@ -157,6 +174,9 @@ static void nowhere_to_look(void **state)
 	assert_int_equal(look_up("/nowhere/services", &entry), DOCA_ERROR_NOT_FOUND);
 	assert_int_equal(log_lines_num, 1);
 	assert_non_null(strstr(log_lines_last, "/nowhere/services, which DOCA_UROM_SERVICE_FILE names: No such file"));
+	assert_int_equal(look_up("/", &entry), DOCA_ERROR_NOT_FOUND);
+	assert_int_equal(log_lines_num, 1);
+	assert_non_null(strstr(log_lines_last, "cannot read the service file /, which DOCA_UROM_SERVICE_FILE names: Is a directory"));
 	close(mkstemp(path));
 	write_file(path, "somebody-else dpu far d8:00.0 lo\n");
 	assert_int_equal(look_up(path, &entry), DOCA_ERROR_NOT_FOUND);
@@ -214,6 +234,7 @@ int main(void)
 		cmocka_unit_test(comments_blank_lines_and_other_hosts),
 		cmocka_unit_test(addresses_and_ports),
 		cmocka_unit_test(a_bad_line_is_passed_over_with_its_number),
+		cmocka_unit_test(of_many_bad_lines_the_first_are_told),
 		cmocka_unit_test(a_field_of_256_bytes),
 		cmocka_unit_test(by_name_address_and_node),
 		cmocka_unit_test(nowhere_to_look),

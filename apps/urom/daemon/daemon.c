@@ -83,6 +83,7 @@ static doca_error_t block_signals(struct daemon *daemon)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGHUP, SIG_IGN); /* a service outlives its terminal; UCX would begin to log all that it does */
 	if (sigprocmask(SIG_BLOCK, &set, NULL) == 0)
 		daemon->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return daemon->signal_fd >= 0 ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
@@ -137,10 +138,8 @@ static doca_error_t listen_there(struct daemon *daemon)
 		result = open_comm(daemon, (const struct sockaddr *)&address);
 	if (result == DOCA_SUCCESS)
 		result = sf_comm_listen(daemon->comm, (const struct sockaddr *)&address, len, &bound);
-	if (result != DOCA_SUCCESS) {
-		DOCA_LOG_ERR("cannot listen on %s port %u: %s", daemon->config.bind, daemon->config.port, doca_error_get_name(result));
+	if (result != DOCA_SUCCESS)
 		return result;
-	}
 	uint16_t port = bound.ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)&bound)->sin6_port
 						    : ((const struct sockaddr_in *)&bound)->sin_port;
 	DOCA_LOG_INFO("listening on %s port %u, messages of %u bytes, at most %u workers, %u plugins", daemon->config.bind, ntohs(port),

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* doca_urom_daemon: the UROM service. See docs/urom_service.md. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <libgen.h>
 #include <limits.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -198,11 +200,21 @@ static doca_error_t find_worker_program(struct daemon_config *config)
 	return DOCA_ERROR_NOT_FOUND;
 }
 
+static bool is_address(const char *text)
+{
+	struct in6_addr address;
+	return inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1;
+}
+
 static doca_error_t check(const struct daemon_config *config)
 {
 	if (strcmp(config->bind, "::1") == 0) {
 		DOCA_LOG_ERR("--bind ::1: UCX has no IPv6 on the loopback device, use 127.0.0.1");
 		return DOCA_ERROR_NOT_SUPPORTED;
+	}
+	if (!is_address(config->bind)) {
+		DOCA_LOG_ERR("--bind is \"%s\": it takes an IPv4 or IPv6 address of this machine", config->bind);
+		return DOCA_ERROR_INVALID_VALUE;
 	}
 	bool loopback = strncmp(config->bind, "127.", 4) == 0;
 	if (loopback || config->secret_file[0] != '\0')
@@ -245,6 +257,7 @@ int main(int argc, char **argv)
 						  .sdk_log_level = DOCA_LOG_LEVEL_WARNING}};
 	struct doca_log_backend *sdk;
 	output_open_own();
+	(void)signal(SIGXFSZ, SIG_IGN); /* what writes to a file that may not grow is told so */
 	raise_files(&daemon.worker_files);
 	daemon.config.memory_max_mib = half_of_memory_mib();
 	if (doca_log_backend_create_standard() != DOCA_SUCCESS || doca_log_backend_create_with_file_sdk(stderr, &sdk) != DOCA_SUCCESS)

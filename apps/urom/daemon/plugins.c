@@ -83,6 +83,8 @@ static bool probe(const struct daemon *daemon, const char *path, uint64_t *versi
 		snprintf(text, room, "it did not load within %d seconds", PROBE_MS / 1000);
 	else if (WIFSIGNALED(status))
 		snprintf(text, room, "loading it crashed: %s", strsignal(WTERMSIG(status)));
+	else if (text[0] == '\0')
+		snprintf(text, room, "loading it ended the process, with %d", WEXITSTATUS(status));
 	return false;
 }
 

@@ -2,6 +2,7 @@
 /* doca_urom_worker: one worker of the UROM service, started by doca_urom_daemon. See usage below. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <netinet/in.h>
@@ -24,12 +25,12 @@ static int probe(const char *path)
 {
 	struct worker_plugin plugin = {.path = path};
 	char reason[UROM_TEXT_MAX];
-	if (plugin_load(&plugin, reason) != DOCA_SUCCESS) {
-		printf("%s\n", reason);
-		return EXIT_FAILURE;
-	}
-	printf("%" PRIu64 "\n", plugin.version);
-	return EXIT_SUCCESS;
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a plugin that hangs does not outlive who wanted to know */
+	int answer = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	(void)dup2(STDERR_FILENO, STDOUT_FILENO); /* what the plugin prints is not the answer */
+	bool loaded = plugin_load(&plugin, reason) == DOCA_SUCCESS;
+	int len = loaded ? dprintf(answer, "%" PRIu64 "\n", plugin.version) : dprintf(answer, "%s\n", reason);
+	return loaded && len > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 /* ---- what the process may have ---- */

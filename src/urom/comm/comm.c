@@ -239,7 +239,10 @@ doca_error_t sf_comm_listen(struct sf_comm *comm, const struct sockaddr *address
 	if (status == UCS_OK)
 		status = ucp_listener_query(comm->listener, &attr);
 	if (status != UCS_OK) {
-		SF_LOG_ERR("urom: cannot listen: %s", ucs_status_string(status));
+		char name[SF_COMM_ADDRESS_MAX];
+		comm_address_name(address, name);
+		SF_LOG_ERR("urom: cannot listen on %s: %s; it takes an address of this machine and a port that nobody has", name,
+			   ucs_status_string(status));
 		return comm_error(status);
 	}
 	*bound = attr.sockaddr;

@@ -27,6 +27,7 @@
 #define SF_COMM_SENDS_HELD 16  /* behind so many, small messages are collected until they fill one */
 #define SF_COMM_BATCH 16384    /* bytes of messages that go out together */
 #define SF_COMM_PEERS_MAX 4096
+#define SF_COMM_ADDRESS_MAX 64
 #define SF_COMM_DEVICES_MAX 256 /* bytes of the names of network devices */
 
 struct sf_comm;
@@ -34,7 +35,7 @@ struct sf_comm;
 /* The user's part of a connection; the rest is the comm's. */
 struct sf_comm_peer {
 	void *user;
-	char address[64]; /* the other end's, for logs: "10.0.0.1:18515" */
+	char address[SF_COMM_ADDRESS_MAX]; /* the other end's, for logs: "10.0.0.1:18515" */
 };
 
 /* All run inside sf_comm_poll. They may send, and close this or another peer, but not poll. */

@@ -67,6 +67,8 @@ struct sf_comm {
 };
 
 doca_error_t comm_error(ucs_status_t status);
+/* For logs: "10.0.0.1:18515". */
+void comm_address_name(const struct sockaddr *address, char out[SF_COMM_ADDRESS_MAX]);
 
 /* The peer of an endpoint, or NULL. */
 struct comm_peer *comm_peer_find(struct sf_comm *comm, ucp_ep_h endpoint);

@@ -25,17 +25,17 @@ struct comm_peer *comm_peer_find(struct sf_comm *comm, ucp_ep_h endpoint)
 	return NULL;
 }
 
-static void name_address(struct comm_peer *peer, const struct sockaddr_storage *address)
+void comm_address_name(const struct sockaddr *address, char out[SF_COMM_ADDRESS_MAX])
 {
 	char host[INET6_ADDRSTRLEN] = "?";
-	if (address->ss_family == AF_INET6) {
-		const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
+	if (address->sa_family == AF_INET6) {
+		const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)(const void *)address;
 		inet_ntop(AF_INET6, &in6->sin6_addr, host, sizeof(host));
-		snprintf(peer->base.address, sizeof(peer->base.address), "[%s]:%u", host, ntohs(in6->sin6_port));
+		snprintf(out, SF_COMM_ADDRESS_MAX, "[%s]:%u", host, ntohs(in6->sin6_port));
 	} else {
-		const struct sockaddr_in *in = (const struct sockaddr_in *)address;
+		const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)address;
 		inet_ntop(AF_INET, &in->sin_addr, host, sizeof(host));
-		snprintf(peer->base.address, sizeof(peer->base.address), "%s:%u", host, ntohs(in->sin_port));
+		snprintf(out, SF_COMM_ADDRESS_MAX, "%s:%u", host, ntohs(in->sin_port));
 	}
 }
 
@@ -359,7 +359,7 @@ void comm_peer_accept(struct sf_comm *comm, ucp_conn_request_h request)
 	struct comm_peer *peer;
 	if (comm->options.handler->arrived != NULL && ucp_conn_request_query(request, &attr) == UCS_OK &&
 	    open_peer(comm, &params, &peer) == DOCA_SUCCESS) {
-		name_address(peer, &attr.client_address);
+		comm_address_name((const struct sockaddr *)&attr.client_address, peer->base.address);
 		comm->options.handler->arrived(comm->options.user, &peer->base);
 	} else if (params.conn_request != NULL) {
 		(void)ucp_listener_reject(comm->listener, request);
@@ -379,7 +379,7 @@ doca_error_t sf_comm_connect(struct sf_comm *comm, const struct sockaddr *addres
 	if (result != DOCA_SUCCESS)
 		return result;
 	memcpy(&copy, address, len < sizeof(copy) ? len : sizeof(copy));
-	name_address(peer, &copy);
+	comm_address_name((const struct sockaddr *)&copy, peer->base.address);
 	peer->base.user = user;
 	*out = &peer->base;
 	return DOCA_SUCCESS;
