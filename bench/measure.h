@@ -6,9 +6,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include <doca_error.h>
+
+#include "base/clock.h"
 
 static inline void check(doca_error_t result, const char *what)
 {
@@ -16,14 +17,6 @@ static inline void check(doca_error_t result, const char *what)
 		return;
 	fprintf(stderr, "%s: %s\n", what, doca_error_get_descr(result));
 	exit(1);
-}
-
-static inline uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 /* For qsort of uint64_t. */

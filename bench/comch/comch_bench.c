@@ -155,7 +155,7 @@ static void send_now(void)
 static void answer(void)
 {
 	if (self.samples != NULL) {
-		uint64_t now = now_ns();
+		uint64_t now = sf_now_ns();
 
 		self.samples[self.received - 1] = now - self.last_ns;
 		self.last_ns = now;
@@ -395,7 +395,7 @@ static void ping(void)
 	if (self.samples == NULL)
 		check(DOCA_ERROR_NO_MEMORY, "samples");
 	self.to_answer = total - 1;
-	self.last_ns = now_ns();
+	self.last_ns = sf_now_ns();
 	send_now();
 	wait_received(total);
 	samples = self.samples + warm_up;
@@ -444,13 +444,13 @@ static void stream_in(void)
 	uint64_t window = options.count / WINDOWS, windows[WINDOWS], begin, end;
 
 	wait_received(options.count / WARM_UP);
-	begin = now_ns();
+	begin = sf_now_ns();
 	end = begin;
 	for (int i = 0; i < WINDOWS; i++) {
 		uint64_t from = end;
 
 		wait_received(options.count / WARM_UP + (uint64_t)(i + 1) * window);
-		end = now_ns();
+		end = sf_now_ns();
 		windows[i] = end - from;
 	}
 	qsort(windows, WINDOWS, sizeof(windows[0]), by_value);
@@ -471,13 +471,13 @@ static int copy(void)
 		check(DOCA_ERROR_NO_MEMORY, "memory");
 	memset(to, 1, len);
 	from = to + (size_t)options.receives * options.size;
-	begin = end = now_ns();
+	begin = end = sf_now_ns();
 	for (int i = 0; i < WINDOWS; i++) {
 		uint64_t since = end;
 
 		for (uint64_t n = 0; n < window; n++)
 			memcpy(to + n % options.receives * options.size, from + n % options.depth * options.size, options.size);
-		end = now_ns();
+		end = sf_now_ns();
 		windows[i] = end - since;
 	}
 	qsort(windows, WINDOWS, sizeof(windows[0]), by_value);

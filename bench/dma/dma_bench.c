@@ -103,13 +103,13 @@ static double run_dma(struct doca_mmap *from, uint8_t *src, struct doca_mmap *to
 	}
 	bench.left = num - (uint64_t)depth;
 	bench.due = num;
-	begin = now_ns();
+	begin = sf_now_ns();
 	for (int i = 0; i < depth; i++)
 		check(doca_task_submit(doca_dma_task_memcpy_as_task(tasks[i])), "submit");
 	while (bench.due > 0)
 		(void)doca_pe_progress(bench.pe);
 
-	double ns = (double)(now_ns() - begin) / (double)num;
+	double ns = (double)(sf_now_ns() - begin) / (double)num;
 
 	for (int i = 0; i < depth; i++) {
 		check(doca_buf_dec_refcount(bufs[i][0], NULL), "release");
@@ -120,13 +120,13 @@ static double run_dma(struct doca_mmap *from, uint8_t *src, struct doca_mmap *to
 
 static double run_memcpy(const uint8_t *src, uint8_t *dst, size_t len, uint64_t num)
 {
-	uint64_t begin = now_ns();
+	uint64_t begin = sf_now_ns();
 
 	for (uint64_t i = 0; i < num; i++) {
 		memcpy(dst, src, len);
 		__asm__ volatile("" : : "r"(dst) : "memory");
 	}
-	return (double)(now_ns() - begin) / (double)num;
+	return (double)(sf_now_ns() - begin) / (double)num;
 }
 
 static double median(double *values)

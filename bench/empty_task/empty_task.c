@@ -27,13 +27,13 @@ static void completed(struct doca_task *task, union doca_data task_user_data, un
 /* So many tasks submitted before each progress call. */
 static double run(struct doca_pe *pe, struct doca_task **tasks, int depth)
 {
-	uint64_t begin = now_ns();
+	uint64_t begin = sf_now_ns();
 	for (int round = 0; round < SUBMITS / depth; round++) {
 		for (int i = 0; i < depth; i++)
 			check(doca_task_submit(tasks[i]), "submit");
 		doca_pe_progress(pe);
 	}
-	return (double)(now_ns() - begin) / SUBMITS;
+	return (double)(sf_now_ns() - begin) / SUBMITS;
 }
 
 /* Measures, prints and returns the median. */

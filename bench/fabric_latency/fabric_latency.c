@@ -13,9 +13,9 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "fabric/fabric.h"
 
 #define RECVS 256
@@ -48,14 +48,6 @@ static void must(doca_error_t error, const char *what)
 		return;
 	fprintf(stderr, "%s: %s\n", what, doca_error_get_descr(error));
 	exit(1);
-}
-
-static double seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
 static void op_done(struct sf_op *op)
@@ -182,7 +174,7 @@ static void peer(const char *provider, const char *name, size_t size, bool echo,
 
 static double ping_pong(uint64_t num)
 {
-	double start = seconds();
+	uint64_t start = sf_now_ns();
 
 	for (uint64_t i = 0; i < num; i++) {
 		uint64_t before = side.received;
@@ -192,12 +184,12 @@ static double ping_pong(uint64_t num)
 		while (side.received == before)
 			sf_port_poll(side.port, POLL_BUDGET);
 	}
-	return (seconds() - start) / (double)num / 2;
+	return (double)(sf_now_ns() - start) / 1e9 / (double)num / 2;
 }
 
 static double stream(uint64_t num)
 {
-	double start = seconds();
+	uint64_t start = sf_now_ns();
 
 	for (uint64_t i = 0; i < num;) {
 		if (send_one()) {
@@ -207,7 +199,7 @@ static double stream(uint64_t num)
 		}
 		sf_port_poll(side.port, POLL_BUDGET);
 	}
-	return (seconds() - start) / (double)num;
+	return (double)(sf_now_ns() - start) / 1e9 / (double)num;
 }
 
 /* The best of a few rounds: the machine has other work too. */

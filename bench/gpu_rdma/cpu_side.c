@@ -143,14 +143,14 @@ static void run_pings(struct queue *queue)
 	struct ping ping = {0};
 	make_ping(queue, &ping);
 	for (uint64_t number = 1; number <= queue->shared->rounds && !is_done(queue); number++) {
-		uint64_t begin = now_ns();
+		uint64_t begin = sf_now_ns();
 		memcpy(queue->memory + 64, &number, PING_SIZE);
 		if (ping.dst != NULL)
 			doca_buf_reset_data_len(ping.dst);
 		OK(doca_task_submit(ping.task));
 		while (!(is_answered(queue, number) && queue->ended == number) && !is_done(queue))
 			;
-		queue->samples[(number - 1) % SAMPLES_MAX] = now_ns() - begin;
+		queue->samples[(number - 1) % SAMPLES_MAX] = sf_now_ns() - begin;
 	}
 	while (!is_done(queue))
 		(void)doca_pe_progress(queue->pe);

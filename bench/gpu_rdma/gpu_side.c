@@ -85,11 +85,11 @@ void gpu_side(const struct point *point, struct shared *shared, const char *gpu_
 	OK(softfield_gpu_launch(gpu, &flood, point->queues, 1, &args, sizeof(args), &launch));
 	OK(softfield_gpu_launch_wait(launch, KERNEL_MS));
 	args.rounds = shared->rounds;
-	uint64_t begin = now_ns();
+	uint64_t begin = sf_now_ns();
 	OK(softfield_gpu_launch(gpu, point->ping ? &ping : &flood, point->queues, 1, &args, sizeof(args), &launch));
-	while (softfield_gpu_launch_query(launch) == DOCA_ERROR_IN_PROGRESS && now_ns() - begin < (uint64_t)KERNEL_MS * 1000000)
+	while (softfield_gpu_launch_query(launch) == DOCA_ERROR_IN_PROGRESS && sf_now_ns() - begin < (uint64_t)KERNEL_MS * 1000000)
 		nanosleep(&(struct timespec){0, 20000}, NULL);
-	shared->seconds = (double)(now_ns() - begin) / 1e9;
+	shared->seconds = (double)(sf_now_ns() - begin) / 1e9;
 	OK(softfield_gpu_launch_wait(launch, 0));
 	check((doca_error_t) * (volatile uint32_t *)failed, "an operation of a kernel");
 	__atomic_store_n(&shared->done, 1, __ATOMIC_RELEASE);
@@ -145,15 +145,15 @@ void copy_engine(const struct point *point, struct shared *shared)
 	if (strcmp(shared->backend, "cuda") != 0 || !open_engine(point, &engine))
 		return;
 	copy_rounds(point, &engine, 10);
-	uint64_t begin = now_ns();
+	uint64_t begin = sf_now_ns();
 	if (!point->ping)
 		copy_rounds(point, &engine, rounds);
 	for (uint64_t i = 0; i < num && point->ping; i++) {
-		uint64_t one = now_ns();
+		uint64_t one = sf_now_ns();
 		copy_rounds(point, &engine, 1);
-		samples[i] = now_ns() - one;
+		samples[i] = sf_now_ns() - one;
 	}
-	shared->copy_seconds = (double)(now_ns() - begin) / 1e9;
+	shared->copy_seconds = (double)(sf_now_ns() - begin) / 1e9;
 	shared->copies = rounds * point->depth * point->queues;
 	qsort(samples, num, sizeof(*samples), by_value);
 	shared->copy_p50_us = (double)samples[num / 2] / 1e3;

@@ -55,7 +55,7 @@ static void wait_for(struct doca_pe *pe, uint64_t num)
 static double run_plain(struct doca_pe *pe)
 {
 	num_ended = 0;
-	uint64_t begin = now_ns();
+	uint64_t begin = sf_now_ns();
 	for (int round = 1; round <= TOTAL / num_instances; round++) {
 		for (int i = 0; i < num_instances; i++) {
 			for (int j = 0; j < (is_chain ? 1 : NODES); j++)
@@ -63,20 +63,20 @@ static double run_plain(struct doca_pe *pe)
 		}
 		wait_for(pe, (uint64_t)round * (uint64_t)num_instances * NODES);
 	}
-	return (double)(now_ns() - begin) / TOTAL;
+	return (double)(sf_now_ns() - begin) / TOTAL;
 }
 
 /* ns for an instance of ten nodes */
 static double run_graph(struct doca_pe *pe)
 {
 	num_ended = 0;
-	uint64_t begin = now_ns();
+	uint64_t begin = sf_now_ns();
 	for (int round = 1; round <= TOTAL / num_instances; round++) {
 		for (int i = 0; i < num_instances; i++)
 			check(doca_graph_instance_submit(instances[i]), "submit an instance");
 		wait_for(pe, (uint64_t)round * (uint64_t)num_instances * NODES);
 	}
-	return (double)(now_ns() - begin) / TOTAL;
+	return (double)(sf_now_ns() - begin) / TOTAL;
 }
 
 static struct doca_graph *graph_create(struct doca_pe *pe, struct test_ctx *test)

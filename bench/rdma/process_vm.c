@@ -30,11 +30,11 @@ static void pin(int cpu)
 static uint64_t write_once(pid_t to, uint64_t *word, uint64_t value)
 {
 	struct iovec local = {.iov_base = &value, .iov_len = sizeof(value)}, remote = {.iov_base = word, .iov_len = sizeof(*word)};
-	uint64_t begin = now_ns();
+	uint64_t begin = sf_now_ns();
 
 	if (process_vm_writev(to, &local, 1, &remote, 1, 0) != sizeof(value))
 		check(DOCA_ERROR_OPERATING_SYSTEM, "process_vm_writev");
-	return now_ns() - begin;
+	return sf_now_ns() - begin;
 }
 
 int main(int argc, char **argv)

@@ -55,7 +55,7 @@ static void failed(struct doca_sha_task_hash *task, union doca_data task_user_da
 static double run_sha(struct doca_buf *const *src, struct doca_buf *const *dst)
 {
 	struct doca_sha_task_hash *task;
-	uint64_t begin = now_ns();
+	uint64_t begin = sf_now_ns();
 
 	bench.left = TASKS - (1 << LOG_DEPTH);
 	bench.due = TASKS;
@@ -68,19 +68,19 @@ static double run_sha(struct doca_buf *const *src, struct doca_buf *const *dst)
 	}
 	while (bench.due > 0)
 		(void)doca_pe_progress(bench.pe);
-	return (double)(now_ns() - begin) / TASKS;
+	return (double)(sf_now_ns() - begin) / TASKS;
 }
 
 static double run_evp(const uint8_t *message, const EVP_MD *algorithm)
 {
 	uint8_t digest[DIGEST];
-	uint64_t begin = now_ns();
+	uint64_t begin = sf_now_ns();
 
 	for (int i = 0; i < TASKS; i++) {
 		if (EVP_Digest(message, LEN, digest, NULL, algorithm, NULL) != 1)
 			exit(1);
 	}
-	return (double)(now_ns() - begin) / TASKS;
+	return (double)(sf_now_ns() - begin) / TASKS;
 }
 
 /* ns a message as openssl speed tells it, or 0 without that program, or when it is of another version than the library. */

@@ -200,14 +200,14 @@ static double round_of(struct run *run, enum kind kind, struct doca_sync_event *
 		}
 	}
 	meet(run);
-	begin = now_ns();
+	begin = sf_now_ns();
 	if (kind == BARE)
 		bare_side(run->line, run->first, exchanges);
 	else if (kind == CALLS)
 		sync_side(event, run->first, exchanges);
 	else
 		tasks_side(t, run->first, exchanges, kind == SLEEPING);
-	return (double)(now_ns() - begin) / (double)exchanges / 2;
+	return (double)(sf_now_ns() - begin) / (double)exchanges / 2;
 }
 
 static void rounds_run(struct run *run, struct doca_sync_event *calls, struct by_tasks *t, double results[KINDS][ROUNDS_MAX])

@@ -160,9 +160,9 @@ static void measure_latency(struct doca_urom_worker *worker)
 	for (uint64_t i = 0; i < options.count / WARM_UP; i++)
 		one(task);
 	for (uint64_t i = 0; i < options.count; i++) {
-		uint64_t from = now_ns();
+		uint64_t from = sf_now_ns();
 		one(task);
-		times[i] = now_ns() - from;
+		times[i] = sf_now_ns() - from;
 	}
 	qsort(times, options.count, sizeof(*times), by_value);
 	printf("{\"test\": \"latency\", \"size\": %u, \"p50_ns\": %" PRIu64 ", \"p99_ns\": %" PRIu64 "}\n", options.size, times[options.count / 2],
@@ -178,12 +178,12 @@ static void measure_rate(struct doca_urom_worker *worker)
 	left = options.count - options.depth;
 	for (uint32_t i = 0; i < options.depth; i++)
 		tasks[i] = make_task(worker);
-	uint64_t from = now_ns();
+	uint64_t from = sf_now_ns();
 	for (uint32_t i = 0; i < options.depth; i++)
 		CHECK(doca_task_submit(tasks[i]));
 	while (num_done < options.count)
 		(void)doca_pe_progress(pe);
-	uint64_t ns = now_ns() - from;
+	uint64_t ns = sf_now_ns() - from;
 	printf("{\"test\": \"rate\", \"size\": %u, \"depth\": %u, \"commands_per_s\": %.0f}\n", options.size, options.depth,
 	       (double)options.count * 1e9 / (double)ns);
 	for (uint32_t i = 0; i < options.depth; i++)
@@ -213,12 +213,12 @@ static void run_spawn(void)
 	struct doca_urom_worker *workers[WORKERS_MAX];
 	for (uint32_t i = 0; i < options.workers; i++)
 		workers[i] = make_worker();
-	uint64_t from = now_ns();
+	uint64_t from = sf_now_ns();
 	for (uint32_t i = 0; i < options.workers; i++)
 		CHECK(doca_ctx_start(doca_urom_worker_as_ctx(workers[i])));
 	for (uint32_t i = 0; i < options.workers; i++)
 		await_state(workers[i], DOCA_CTX_STATE_RUNNING);
-	uint64_t ns = now_ns() - from;
+	uint64_t ns = sf_now_ns() - from;
 	printf("{\"test\": \"spawn\", \"workers\": %u, \"ms\": %.1f}\n", options.workers, (double)ns / 1e6);
 	for (uint32_t i = 0; i < options.workers; i++)
 		CHECK(doca_ctx_stop(doca_urom_worker_as_ctx(workers[i])));

@@ -121,9 +121,9 @@ static double median_us(void (*once)(struct side *side), struct side *side)
 	double *times = (double *)malloc((size_t)options.count * sizeof(*times)), median;
 	for (int i = 0; i < options.count; i++) {
 		MPI_Barrier(MPI_COMM_WORLD);
-		uint64_t began = now_ns();
+		uint64_t began = sf_now_ns();
 		once(side);
-		double mine = (double)(now_ns() - began) * 1e-3;
+		double mine = (double)(sf_now_ns() - began) * 1e-3;
 		MPI_Allreduce(&mine, &times[i], 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 	}
 	qsort(times, (size_t)options.count, sizeof(*times), ascending);
@@ -175,10 +175,10 @@ static void overlapped(struct side *side)
 static double mean_us(void (*once)(struct side *side), struct side *side)
 {
 	MPI_Barrier(MPI_COMM_WORLD);
-	uint64_t began = now_ns();
+	uint64_t began = sf_now_ns();
 	for (int i = 0; i < options.count; i++)
 		once(side);
-	double mine = (double)(now_ns() - began) * 1e-3 / options.count, slowest;
+	double mine = (double)(sf_now_ns() - began) * 1e-3 / options.count, slowest;
 	MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 	return slowest;
 }
@@ -216,10 +216,10 @@ static struct work compute(struct side *side, double period_s, double seconds)
 	bool none = side->begin == none_begin, under_way = false, over = false;
 	int round = 0;
 	MPI_Barrier(MPI_COMM_WORLD);
-	uint64_t began = now_ns(), slices = 0;
+	uint64_t began = sf_now_ns(), slices = 0;
 	double cpu = cpu_s();
 	while (!over) {
-		double passed = (double)(now_ns() - began) * 1e-9;
+		double passed = (double)(sf_now_ns() - began) * 1e-9;
 		if (!none && !under_way && passed >= round * period_s) {
 			side->in[0] = (float)(passed > seconds);
 			side->begin(side);
@@ -234,7 +234,7 @@ static struct work compute(struct side *side, double period_s, double seconds)
 		}
 		over |= none && passed > seconds;
 	}
-	double wall = (double)(now_ns() - began) * 1e-9;
+	double wall = (double)(sf_now_ns() - began) * 1e-9;
 	mine[0] = (double)slices / wall;
 	mine[1] = (double)slices / (cpu_s() - cpu);
 	MPI_Allreduce(mine, sums, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);

@@ -98,9 +98,9 @@ static struct start start_domain(struct urom_players *players)
 	check(doca_pe_connect_ctx(rig.pe, ctx), "domain");
 	check(doca_urom_domain_set_oob(domain, &oob), "domain");
 	check(doca_urom_domain_set_workers(domain, ids, workers, options.workers), "domain");
-	uint64_t sent = loopback_bytes(), kib = reset_peak_kib(), from = now_ns();
+	uint64_t sent = loopback_bytes(), kib = reset_peak_kib(), from = sf_now_ns();
 	must(doca_ctx_start(ctx) == DOCA_ERROR_IN_PROGRESS && urom_rig_await(&rig, ctx, DOCA_CTX_STATE_RUNNING), "a domain's start");
-	start.ns = now_ns() - from;
+	start.ns = sf_now_ns() - from;
 	start.played_ns = players->ns;
 	start.gathered_bytes = players->bytes;
 	start.sent_bytes = loopback_bytes() - sent;
@@ -146,14 +146,14 @@ static uint64_t send_plainly(size_t len)
 	memset(pipe.bytes, 1, len);
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 	must(connect(fd, (struct sockaddr *)&address, size) == 0, "connect");
-	uint64_t from = now_ns();
+	uint64_t from = sf_now_ns();
 	for (size_t sent = 0; sent < len;) {
 		ssize_t one = write(fd, bytes + sent, len - sent);
 		must(one > 0, "write");
 		sent += (size_t)one;
 	}
 	must(read(fd, &answer, 1) == 1, "read");
-	uint64_t ns = now_ns() - from;
+	uint64_t ns = sf_now_ns() - from;
 	pthread_join(thread, NULL);
 	close(fd);
 	close(pipe.listener);

@@ -143,10 +143,10 @@ static uint64_t latency(void (*operation)(void), void (*flush)(void))
 {
 	static uint64_t times[LATENCIES];
 	for (int i = 0; i < LATENCIES; i++) {
-		uint64_t from = now_ns();
+		uint64_t from = sf_now_ns();
 		operation();
 		flush();
-		times[i] = now_ns() - from;
+		times[i] = sf_now_ns() - from;
 	}
 	qsort(times, LATENCIES, sizeof(times[0]), by_value);
 	return times[LATENCIES / 2];
@@ -154,14 +154,14 @@ static uint64_t latency(void (*operation)(void), void (*flush)(void))
 
 static double rate(void (*operation)(void), void (*flush)(void))
 {
-	uint64_t from = now_ns();
+	uint64_t from = sf_now_ns();
 	for (uint64_t i = 0; i < options.count; i++) {
 		operation();
 		if (i % options.window == options.window - 1)
 			flush();
 	}
 	flush();
-	return (double)options.count * 1e9 / (double)(now_ns() - from);
+	return (double)options.count * 1e9 / (double)(sf_now_ns() - from);
 }
 
 /* Between flushes the pointer is the target's to set. */
@@ -175,14 +175,14 @@ static void reset_pointer(void)
 static void connect_all(void)
 {
 	struct urom_rdmo_initiator *initiator;
-	uint64_t until = now_ns() + WAIT_NS;
+	uint64_t until = sf_now_ns() + WAIT_NS;
 	check(ucx_side_open(&own, UCP_FEATURE_AM | UCP_FEATURE_RMA), "UCX");
 	must(own.address_len <= ADDRESS_MAX, "the address");
 	memcpy(board->initiator, own.address, own.address_len);
 	board->initiator_len = own.address_len;
 	board->initiator_is_there = 1;
 	while (!board->target_is_there)
-		must(now_ns() < until, "waiting for the target");
+		must(sf_now_ns() < until, "waiting for the target");
 	check(urom_rdmo_initiator_create(own.worker, &initiator), "the initiator");
 	check(urom_rdmo_queue_open(initiator, board->worker, CLIENT, board->queue, &queue), "the queue");
 	check(ucx_side_reach(&own, board->target, &target_endpoint), "the target");

@@ -14,10 +14,10 @@
 
 static double measure(void (*run)(uint32_t num, uint32_t depth), uint32_t depth)
 {
-	uint64_t begin = now_ns();
+	uint64_t begin = sf_now_ns();
 
 	run(NUM, depth);
-	return (double)(now_ns() - begin) / NUM;
+	return (double)(sf_now_ns() - begin) / NUM;
 }
 
 /* The ratio of the medians. */

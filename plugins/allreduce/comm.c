@@ -8,12 +8,12 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <doca_log.h>
 #include <doca_pe.h>
 
+#include "base/clock.h"
 #include "urom_allreduce_private.h"
 
 DOCA_LOG_REGISTER(UROM_ALLREDUCE);
@@ -65,13 +65,6 @@ struct allreduce_gate *gate_open(struct urom_allreduce_comm *comm)
 	return gate;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 void gate_close(struct allreduce_gate *gate)
 {
 	uint64_t until = 0;
@@ -82,8 +75,8 @@ void gate_close(struct allreduce_gate *gate)
 				__atomic_store_n(&gate->busy[i], 0, __ATOMIC_SEQ_CST);
 				break;
 			}
-			until = until != 0 ? until : now_ns() + LEAVE_NS;
-			if (now_ns() > until) {
+			until = until != 0 ? until : sf_now_ns() + LEAVE_NS;
+			if (sf_now_ns() > until) {
 				DOCA_LOG_ERR("allreduce: the worker with process %u does not leave a vector of this process: is "
 					     "it stopped?",
 					     pid);

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 doca_error_t ucx_side_error(ucs_status_t status)
 {
@@ -78,11 +79,6 @@ no_worker:
 	return ucx_side_error(status);
 }
 
-static int64_t elapsed_ms(const struct timespec *from, const struct timespec *to)
-{
-	return (to->tv_sec - from->tv_sec) * 1000 + (to->tv_nsec - from->tv_nsec) / 1000000;
-}
-
 static void close_endpoint(struct ucx_side *side, struct ucx_endpoint *endpoint)
 {
 	const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_EP_CLOSE_FLAG_FORCE};
@@ -101,16 +97,12 @@ static void close_endpoint(struct ucx_side *side, struct ucx_endpoint *endpoint)
 static void flush(struct ucx_side *side)
 {
 	const ucp_request_param_t param = {.op_attr_mask = 0};
-	struct timespec now, begin;
-	clock_gettime(CLOCK_MONOTONIC, &begin);
-	now = begin;
+	uint64_t until = sf_now_ms() + UCX_SIDE_FLUSH_MS;
 	ucs_status_ptr_t request = ucp_worker_flush_nbx(side->worker, &param);
 	if (!UCS_PTR_IS_PTR(request))
 		return;
-	while (ucp_request_check_status(request) == UCS_INPROGRESS && elapsed_ms(&begin, &now) < UCX_SIDE_FLUSH_MS) {
+	while (ucp_request_check_status(request) == UCS_INPROGRESS && sf_now_ms() < until)
 		(void)ucp_worker_progress(side->worker);
-		clock_gettime(CLOCK_MONOTONIC, &now);
-	}
 	ucp_request_free(request);
 }
 

@@ -9,20 +9,11 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
 
 #define STACK_SIZE (256 * 1024)
-
-uint64_t sf_agent_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 /* A program that polls on a core of its own does not want the agent beside it. */
 static void leave_pinned_core(pthread_attr_t *attr)

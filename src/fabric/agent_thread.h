@@ -49,7 +49,4 @@ void sf_agent_thread_after_fork(struct sf_agent_thread *agent);
 /* Of a listening socket: the next connection, non-blocking; -1 when there is none now, or none can be taken, which is logged. */
 int sf_agent_accept(int fd);
 
-/* CLOCK_MONOTONIC */
-uint64_t sf_agent_now_ns(void);
-
 #endif

@@ -5,6 +5,7 @@
 
 #include <softfield/gpu.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "gpu/backend.h"
 
@@ -61,22 +62,14 @@ doca_error_t softfield_gpu_launch_query(struct softfield_launch *launch)
 	return launch->result;
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 doca_error_t softfield_gpu_launch_wait(struct softfield_launch *launch, int timeout_ms)
 {
-	int64_t deadline = now_ns() + (int64_t)timeout_ms * 1000000;
+	int64_t deadline = (int64_t)sf_now_ns() + (int64_t)timeout_ms * 1000000;
 	struct timespec step = {0, 1000};
 	doca_error_t result;
 
 	while ((result = softfield_gpu_launch_query(launch)) == DOCA_ERROR_IN_PROGRESS) {
-		if (timeout_ms >= 0 && now_ns() >= deadline)
+		if (timeout_ms >= 0 && (int64_t)sf_now_ns() >= deadline)
 			return DOCA_ERROR_TIME_OUT;
 		nanosleep(&step, NULL);
 		if (step.tv_nsec * 2 <= WAIT_STEP_MAX_NS)

@@ -12,18 +12,11 @@
  * comes before the first message, and a disconnection callback after the last task.
  */
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "core/dev.h"
 #include "rdma/rdma.h"
-
-uint64_t rdma_now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 static bool is_started(const struct doca_rdma *rdma)
 {
@@ -149,10 +142,10 @@ void rdma_cm_connected(struct doca_rdma_connection *connection, doca_error_t sta
 	struct rdma_cm_answer answer;
 	if (connection->state != RDMA_CONNECTION_CONNECTING)
 		return;
-	if (status == DOCA_ERROR_NOT_FOUND && rdma_now_ns() < connection->give_up_ns) {
+	if (status == DOCA_ERROR_NOT_FOUND && sf_now_ns() < connection->give_up_ns) {
 		sf_link_close(connection->out);
 		connection->out = NULL;
-		connection->again_ns = rdma_now_ns() + RDMA_CM_AGAIN_NS;
+		connection->again_ns = sf_now_ns() + RDMA_CM_AGAIN_NS;
 		return;
 	}
 	if (status != DOCA_SUCCESS) {
@@ -219,9 +212,9 @@ static bool step(struct doca_rdma_connection *connection)
 		step_accepted(connection);
 		return true;
 	case RDMA_CONNECTION_CONNECTING:
-		if (connection->again_ns != 0 && rdma_now_ns() >= connection->again_ns)
+		if (connection->again_ns != 0 && sf_now_ns() >= connection->again_ns)
 			return call_again(connection);
-		if (rdma_now_ns() < connection->deadline_ns)
+		if (sf_now_ns() < connection->deadline_ns)
 			return false;
 		fail_to_connect(connection, "no answer within doca_rdma_set_connection_request_timeout");
 		return true;
@@ -290,7 +283,7 @@ bool rdma_cm_is_due(const struct doca_rdma *rdma, uint64_t *wait_ns)
 	*wait_ns = 0;
 	if (!is_started(rdma) || (rdma->calls == NULL && rdma->changing.first == NULL))
 		return false;
-	uint64_t now = rdma_now_ns();
+	uint64_t now = sf_now_ns();
 	if (rdma_cm_calls_due(rdma, now, wait_ns))
 		return true;
 	for (const struct doca_rdma_connection *c = rdma->changing.first; c != NULL; c = c->next_changing) {
@@ -379,8 +372,8 @@ doca_error_t doca_rdma_connect_to_addr(struct doca_rdma *rdma, struct doca_rdma_
 	connection->user_data = connection_user_data;
 	connection->addr = *addr;
 	connection->addr.embedded = true;
-	connection->deadline_ns = rdma_now_ns() + rdma->request_timeout_ms * UINT64_C(1000000);
-	connection->give_up_ns = rdma_now_ns() + RDMA_CM_GRACE_NS;
+	connection->deadline_ns = sf_now_ns() + rdma->request_timeout_ms * UINT64_C(1000000);
+	connection->give_up_ns = sf_now_ns() + RDMA_CM_GRACE_NS;
 	result = open_link(connection);
 	if (result != DOCA_SUCCESS) {
 		rdma_connection_release(connection);

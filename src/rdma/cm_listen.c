@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "rdma/rdma.h"
 
@@ -83,7 +84,7 @@ void rdma_cm_requested(struct sf_listener *base, struct sf_request *request, con
 		return;
 	}
 	*call = (struct rdma_call){
-		.request = request, .listener = listener, .said = said, .deadline_ns = rdma_now_ns() + RDMA_CALL_WAIT_NS};
+		.request = request, .listener = listener, .said = said, .deadline_ns = sf_now_ns() + RDMA_CALL_WAIT_NS};
 	if (rdma->calls != NULL)
 		rdma->calls_last->next = call;
 	else
@@ -127,7 +128,7 @@ bool rdma_cm_take_calls(struct doca_rdma *rdma)
 		struct rdma_call *call = *at;
 		struct doca_rdma_connection *connection = rdma_connection_take(rdma);
 		/* The end of an earlier connection may be on its way: a peer that reconnects at once is not to be refused. */
-		if (connection == NULL && rdma_now_ns() < call->deadline_ns) {
+		if (connection == NULL && sf_now_ns() < call->deadline_ns) {
 			call->tried = true;
 			before = call;
 			at = &call->next;

@@ -2,6 +2,7 @@
 /* Operations that kernels ask for: from their command to the count that says that they are finished. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "mem/buf_remote.h"
 #include "rdma/gpu.h"
@@ -196,7 +197,7 @@ static bool out_of_retries(struct rdma_gpu_queue *queue, const struct rdma_gpu_o
 		queue->not_ready_since = 0;
 		return false;
 	}
-	uint64_t now = rdma_now_ns();
+	uint64_t now = sf_now_ns();
 	if (queue->not_ready_since == 0)
 		queue->not_ready_since = now;
 	return now - queue->not_ready_since >= (count + 1) * RDMA_RNR_WAIT_NS;

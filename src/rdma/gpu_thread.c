@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "rdma/gpu.h"
 
@@ -148,14 +149,14 @@ static void sleep_hardware(uint64_t idle_ns)
 static void *thread_main(void *arg)
 {
 	struct rdma_gpu *gpu = (struct rdma_gpu *)arg;
-	uint64_t busy = rdma_now_ns(), spin = gpu->device->ops->hardware ? SPIN_HARDWARE_NS : SPIN_NS;
+	uint64_t busy = sf_now_ns(), spin = gpu->device->ops->hardware ? SPIN_HARDWARE_NS : SPIN_NS;
 	while (!atomic_load(&gpu->stopping)) {
 		while (atomic_load(&gpu->wanted) != 0)
 			sched_yield();
 		pthread_mutex_lock(&gpu->lock);
 		bool moved = rdma_gpu_step(gpu);
 		pthread_mutex_unlock(&gpu->lock);
-		uint64_t now = rdma_now_ns();
+		uint64_t now = sf_now_ns();
 		if (moved)
 			busy = now;
 		else if (now - busy >= spin && gpu->device->ops->hardware)

@@ -234,8 +234,6 @@ void rdma_guests_close(struct doca_rdma *rdma, const struct doca_rdma_connection
 
 /* ---- cm.c ---- */
 
-uint64_t rdma_now_ns(void);
-
 void rdma_cm_connected(struct doca_rdma_connection *connection, doca_error_t status, const void *data, size_t len);
 /* Runs the callbacks that are due, outside of a poll; true when any was. */
 bool rdma_cm_progress(struct doca_rdma *rdma);

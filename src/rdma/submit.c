@@ -2,6 +2,7 @@
 /* Tasks on their way out: by the fabric, in order, once it takes them. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "rdma/rdma.h"
 
@@ -93,7 +94,7 @@ static bool out_of_retries(struct doca_rdma_connection *connection, const struct
 		connection->not_ready_since = 0;
 		return false;
 	}
-	uint64_t now = rdma_now_ns();
+	uint64_t now = sf_now_ns();
 	if (connection->not_ready_since == 0)
 		connection->not_ready_since = now;
 	return now - connection->not_ready_since >= (count + 1) * RDMA_RNR_WAIT_NS;

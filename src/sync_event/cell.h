@@ -18,10 +18,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
 
 #include <doca_error.h>
 
+#include "base/clock.h"
 #include "fabric/fabric.h"
 
 #define SF_CELL_PAGE_SIZE 4096
@@ -63,10 +63,7 @@ static inline uint64_t sf_cell_clock(void)
 #if defined(__x86_64__)
 	return __builtin_ia32_rdtsc();
 #else
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return sf_now_ns();
 #endif
 }
 

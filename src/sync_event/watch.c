@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 
 #define GATES_MAX 127		/* of one thread: the kernel waits for 128 words at a time, one is the thread's own */
@@ -30,14 +31,6 @@ struct sf_watcher {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sf_watcher *watchers;
 static pid_t watchers_pid; /* threads do not follow into a child made by fork */
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 static void kick(struct sf_watcher *watcher)
 {
@@ -104,7 +97,7 @@ static void *watcher_run(void *argument)
 
 	pthread_mutex_lock(&lock);
 	while (!watcher->ending) {
-		uint64_t now = now_ms(), until = 0;
+		uint64_t now = sf_now_ms(), until = 0;
 		uint32_t num = 0;
 
 		memset(words, 0, sizeof(words));
@@ -170,7 +163,7 @@ doca_error_t sf_watch_add(struct sf_watch *watch)
 		watcher = watcher_start();
 	if (watcher != NULL) {
 		watch->seen = atomic_load(&watch->cell->page->gate) >> 1;
-		watch->looked_ms = now_ms();
+		watch->looked_ms = sf_now_ms();
 		watch->watcher = watcher;
 		watcher->watches[watcher->num++] = watch;
 		kick(watcher);

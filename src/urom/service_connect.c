@@ -8,18 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "urom/auth.h"
 #include "urom/urom.h"
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 /* What became of each address, for the one line of a start that fails. */
 struct attempts {
@@ -65,7 +58,7 @@ static doca_error_t await_welcome(struct doca_urom_service *service, uint64_t un
 	while (service->session == UROM_SESSION_HELLO || service->session == UROM_SESSION_PROOF) {
 		if (sf_comm_poll(service->comm))
 			continue;
-		uint64_t now = now_ns();
+		uint64_t now = sf_now_ns();
 		if (now >= until)
 			return DOCA_ERROR_TIME_OUT;
 		sleep_for(service->comm, until - now);
@@ -136,13 +129,13 @@ static doca_error_t resolve(const struct urom_service_entry *entry, struct addri
 
 static doca_error_t try_all(struct doca_urom_service *service, const struct addrinfo *found)
 {
-	uint64_t end = now_ns() + UROM_CONNECT_NS;
+	uint64_t end = sf_now_ns() + UROM_CONNECT_NS;
 	struct attempts attempts = {.text = ""};
 	uint32_t left = 0;
 	for (const struct addrinfo *at = found; at != NULL && left < UROM_ADDRESSES_MAX; at = at->ai_next)
 		left++;
 	for (const struct addrinfo *at = found; left != 0; at = at->ai_next, left--) {
-		uint64_t now = now_ns(), share = now < end ? (end - now) / left : 0;
+		uint64_t now = sf_now_ns(), share = now < end ? (end - now) / left : 0;
 		doca_error_t result = open_for(service, at);
 		if (result != DOCA_SUCCESS)
 			return result;

@@ -9,10 +9,11 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <doca_log.h>
+
+#include "base/clock.h"
 
 DOCA_LOG_REGISTER(UROM_DAEMON);
 
@@ -20,9 +21,7 @@ DOCA_LOG_REGISTER(UROM_DAEMON);
 
 uint64_t daemon_now_ns(void)
 {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+	return sf_now_ns();
 }
 
 /* ---- what comes ---- */

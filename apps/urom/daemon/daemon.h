@@ -150,6 +150,7 @@ struct daemon {
 	bool draining; /* ended when the last worker is */
 };
 
+/* sf_now_ns; a test that plays with time puts another in its place. */
 uint64_t daemon_now_ns(void);
 
 /* ---- node.c: the lock that keeps a second daemon off a node ---- */

@@ -10,6 +10,8 @@
 
 #include <doca_log.h>
 
+#include "base/clock.h"
+
 DOCA_LOG_REGISTER(UROM_WORKER);
 
 /* A plugin's own network has no descriptor that the worker could wait on, so an idle worker looks again and again, ever less often;
@@ -24,9 +26,7 @@ DOCA_LOG_REGISTER(UROM_WORKER);
 
 uint64_t worker_now_ns(void)
 {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+	return sf_now_ns();
 }
 
 /* Sleeps until something comes or the time is over. */

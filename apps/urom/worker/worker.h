@@ -189,6 +189,7 @@ bool parent_read(struct worker *worker);
 
 /* ---- worker.c ---- */
 
+/* sf_now_ns; a test that plays with time puts another in its place. */
 uint64_t worker_now_ns(void);
 
 /* Runs until the daemon ends it; EXIT_SUCCESS or EXIT_FAILURE. */

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "fabric/agent_thread.h"
 #include "fabric/shm/serve.h"
@@ -30,11 +31,6 @@ static struct {
 } agent;
 
 static bool barriers;
-
-uint64_t sf_shm_now_ns(void)
-{
-	return sf_agent_now_ns();
-}
 
 const struct sf_key *sf_shm_agent_id(void)
 {
@@ -139,7 +135,7 @@ static void *agent_run(void *unused)
 			break;
 		handle(events, num);
 		free_closed();
-		timed = sf_shm_link_tick(sf_shm_now_ns());
+		timed = sf_shm_link_tick(sf_now_ns());
 		pthread_mutex_unlock(&sf_shm_lock);
 	}
 	pthread_mutex_unlock(&sf_shm_lock);

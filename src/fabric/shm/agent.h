@@ -58,6 +58,4 @@ void sf_shm_serve_accepted(int fd, int pid); /* serve.c: somebody connected to t
 bool sf_shm_link_tick(uint64_t now_ns);	     /* connect.c: returns whether anything is still timed */
 void sf_shm_child_after_fork(void);	     /* connect.c */
 
-uint64_t sf_shm_now_ns(void);
-
 #endif

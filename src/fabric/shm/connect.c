@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "fabric/shm/fds.h"
 #include "fabric/shm/listener.h"
@@ -186,7 +187,7 @@ doca_error_t sf_shm_link_connect(struct sf_port *base, const char *name, const v
 		goto unlock;
 	}
 	l->awaited = true;
-	l->answer_deadline_ns = sf_shm_now_ns() + ANSWER_LIMIT_NS;
+	l->answer_deadline_ns = sf_now_ns() + ANSWER_LIMIT_NS;
 	ask_to_connect(l);
 	sf_shm_agent_wake();
 	*link = &l->base;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "fabric/shm/connect.h"
 #include "fabric/shm/fds.h"
@@ -177,7 +178,7 @@ static bool link_over(struct shm_link *link, uint64_t *now_ns)
 	if (link->life != SHM_LIFE_ENDING || !link->released)
 		return false;
 	if (*now_ns == 0)
-		*now_ns = sf_shm_now_ns();
+		*now_ns = sf_now_ns();
 	return *now_ns >= link->end_deadline_ns;
 }
 
@@ -263,7 +264,7 @@ void sf_shm_link_disconnect(struct sf_link *base)
 	link->sending = false;
 	link->life = SHM_LIFE_ENDING;
 	sf_shm_link_attend(link);
-	link->end_deadline_ns = sf_shm_now_ns() + END_LIMIT_NS;
+	link->end_deadline_ns = sf_now_ns() + END_LIMIT_NS;
 	base->state = SF_LINK_CLOSED;
 	leave(link);
 }

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "fabric/shm/agent.h"
 #include "fabric/shm/connect.h"
@@ -339,7 +340,7 @@ static void flush_overdue(struct shm_slot *slot, uint32_t holder, void *user)
 static void check_flushing(struct shm_port *port, uint64_t *now_ns)
 {
 	if (*now_ns == 0)
-		*now_ns = sf_shm_now_ns();
+		*now_ns = sf_now_ns();
 	if (*now_ns >= port->flush_deadline_ns)
 		sf_shm_recvq_held(&port->recvq, SHM_NOBODY, flush_overdue, port);
 }
@@ -449,5 +450,5 @@ void sf_shm_port_flush_recvs(struct sf_port *base)
 
 	sf_shm_recvq_flush(&port->recvq, flush_taken, port);
 	if (port->recvq.flushing != 0)
-		port->flush_deadline_ns = sf_shm_now_ns() + FLUSH_LIMIT_NS;
+		port->flush_deadline_ns = sf_now_ns() + FLUSH_LIMIT_NS;
 }

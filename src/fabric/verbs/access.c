@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "fabric/verbs/import.h"
 #include "fabric/verbs/region.h"
@@ -43,23 +44,23 @@ static doca_error_t own_access(const struct sf_op *op)
 /* The queue pair is of no more use; what was posted is over when this returns. */
 static void give_up(struct vb_import *import)
 {
-	uint64_t limit = sf_verbs_now_ns() + DRAIN_LIMIT_NS;
+	uint64_t limit = sf_now_ns() + DRAIN_LIMIT_NS;
 	struct ibv_wc wc;
 
 	import->broken = true;
 	sf_verbs_qp_fail(import->qp);
-	while (ibv_poll_cq(import->cq, 1, &wc) == 0 && sf_verbs_now_ns() < limit)
+	while (ibv_poll_cq(import->cq, 1, &wc) == 0 && sf_now_ns() < limit)
 		;
 }
 
 static doca_error_t wait_done(struct vb_import *import)
 {
-	uint64_t limit = sf_verbs_now_ns() + STALL_LIMIT_NS;
+	uint64_t limit = sf_now_ns() + STALL_LIMIT_NS;
 	struct ibv_wc wc;
 	int num;
 
 	while ((num = ibv_poll_cq(import->cq, 1, &wc)) == 0) {
-		if (!atomic_load_explicit(&import->dead, memory_order_relaxed) && sf_verbs_now_ns() < limit)
+		if (!atomic_load_explicit(&import->dead, memory_order_relaxed) && sf_now_ns() < limit)
 			continue;
 		give_up(import);
 		if (atomic_load(&import->dead))

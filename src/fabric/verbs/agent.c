@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "fabric/agent_thread.h"
 #include "fabric/verbs/net.h"
 
@@ -19,11 +20,6 @@ static struct {
 	struct sf_key id, token;
 	bool stop; /* GUARDED_BY(sf_verbs_lock) */
 } agent;
-
-uint64_t sf_verbs_now_ns(void)
-{
-	return sf_agent_now_ns();
-}
 
 const struct sf_key *sf_verbs_agent_id(void)
 {
@@ -73,7 +69,7 @@ static void *agent_run(void *unused)
 		if (agent.stop)
 			break;
 		handle(events, num);
-		now = sf_verbs_now_ns();
+		now = sf_now_ns();
 		timed = sf_verbs_conns_tick(now);
 		timed = sf_verbs_links_tick(now) || timed;
 		timed = sf_verbs_imports_tick() || timed;

@@ -37,8 +37,6 @@ void sf_verbs_agent_wake(void);
 /* Of the agent's epoll set. */
 int sf_verbs_epoll(void);
 
-uint64_t sf_verbs_now_ns(void);
-
 /* Provided by those whom it serves; called with the lock held. */
 void sf_verbs_serve(struct vb_conn *conn, const union vb_msg_any *first); /* listen.c: a peer's first message */
 bool sf_verbs_links_tick(uint64_t now_ns);				   /* connect.c: is anything still timed? */

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "fabric/agent_thread.h"
 #include "fabric/verbs/agent.h"
@@ -182,7 +183,7 @@ bool sf_verbs_conn_send(struct vb_conn *conn, enum vb_msg_kind kind, void *msg, 
 static void turn_away(const char *what)
 {
 	static uint64_t warned_ns;
-	uint64_t now = sf_verbs_now_ns();
+	uint64_t now = sf_now_ns();
 
 	if (warned_ns != 0 && now - warned_ns < WARN_EVERY_NS)
 		return; /* whoever reaches the port could fill the log */
@@ -301,7 +302,7 @@ static void take(struct vb_conn *listener, int fd)
 		oldest_stranger_end();
 	conn->called = listener->called;
 	conn->trust = conn->called != NULL ? VB_TRUST_CALLER : VB_TRUST_STRANGER;
-	conn->since_ns = sf_verbs_now_ns();
+	conn->since_ns = sf_now_ns();
 	conn->waited_for = true;
 	waited_num++;
 }

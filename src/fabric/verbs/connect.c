@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "fabric/verbs/link.h"
 #include "fabric/verbs/reach.h"
@@ -188,7 +189,7 @@ static doca_error_t link_ask(struct vb_link *link, const char *name, const void 
 	if (error != DOCA_SUCCESS)
 		return error == DOCA_ERROR_AGAIN ? DOCA_ERROR_TIME_OUT : error;
 	sf_verbs_link_follow(link, link->conn);
-	link->asked_at = sf_verbs_now_ns();
+	link->asked_at = sf_now_ns();
 	(void)sf_verbs_conn_send(link->conn, VB_MSG_CONNECT, &ask, sizeof(ask), 0);
 	sf_verbs_agent_wake(); /* to time the answer */
 	return DOCA_SUCCESS;
@@ -244,13 +245,13 @@ void sf_verbs_link_disconnect(struct sf_link *base)
 		}
 		sf_port_queue_drop(&port->queue, &link->closed);
 		link->leaving = true;
-		link->moved_at = sf_verbs_now_ns();
+		link->moved_at = sf_now_ns();
 		sf_verbs_link_touch(link);
 		sf_verbs_port_drain(port);
 	}
 	base->state = SF_LINK_CLOSED;
 	pthread_mutex_unlock(&port->lock);
-	if (link_tick(link, sf_verbs_now_ns()))
+	if (link_tick(link, sf_now_ns()))
 		sf_verbs_agent_wake(); /* which goes on with it */
 	pthread_mutex_unlock(&sf_verbs_lock);
 }

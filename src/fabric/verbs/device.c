@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "fabric/verbs/agent.h"
 #include "fabric/verbs/net.h"
@@ -302,7 +303,7 @@ uint32_t sf_verbs_psn(void)
 	uint32_t psn = 0;
 
 	if (getrandom(&psn, sizeof(psn), 0) != sizeof(psn))
-		psn = (uint32_t)sf_verbs_now_ns();
+		psn = (uint32_t)sf_now_ns();
 	return psn & 0xffffff;
 }
 

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "fabric/verbs/agent.h"
 #include "fabric/verbs/net.h"
@@ -27,7 +28,7 @@ static bool dial_begin(struct vb_conn *conn)
 			dial_failed(conn, errno);
 			continue;
 		}
-		dial->since_ns = sf_verbs_now_ns();
+		dial->since_ns = sf_now_ns();
 		if (sf_verbs_conn_watch(conn, EPOLL_CTL_ADD, EPOLLOUT))
 			return true;
 		close(conn->fd);

@@ -3,6 +3,7 @@
  * Taking posted receives back. The device does not give a shared receive back: the port uses them up itself, by empty messages from
  * a queue pair to itself, and reports them once every peer has been told that they are gone.
  */
+#include "base/clock.h"
 #include "fabric/verbs/link.h"
 
 #define HELD_LIMIT_NS UINT64_C(1000000000) /* for a sender to finish what it has begun */
@@ -18,7 +19,7 @@ void sf_verbs_port_flush_recvs(struct sf_port *base)
 	if (port->posted != 0) {
 		port->flushing = true;
 		port->flush_end = port->order.tail;
-		port->flush_limit_ns = sf_verbs_now_ns() + HELD_LIMIT_NS;
+		port->flush_limit_ns = sf_now_ns() + HELD_LIMIT_NS;
 		sf_verbs_port_settle(port);
 	}
 	pthread_mutex_unlock(&port->lock);
@@ -114,7 +115,7 @@ void sf_verbs_flush_step(struct vb_port *port)
 	if (port->self_broken && port->self_out == 0) {
 		port->self_broken = false;
 		if (sf_verbs_qp_restart(port->self) != DOCA_SUCCESS || sf_verbs_self_join(port) != DOCA_SUCCESS ||
-		    sf_verbs_now_ns() > port->flush_limit_ns) {
+		    sf_now_ns() > port->flush_limit_ns) {
 			flush_give_up(port);
 			flush_tell(port);
 			return;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 
 #define LEAVE_LIMIT_NS UINT64_C(500000000)  /* without progress of what was sent before a disconnect */
@@ -113,7 +114,7 @@ void sf_verbs_link_break(struct vb_link *link)
 void sf_verbs_link_leave(struct vb_link *link)
 {
 	struct vb_port *port = vb_link_port(link);
-	uint64_t limit = sf_verbs_now_ns() + DRAIN_LIMIT_NS;
+	uint64_t limit = sf_now_ns() + DRAIN_LIMIT_NS;
 	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND};
 
 	sf_verbs_link_break(link);
@@ -121,7 +122,7 @@ void sf_verbs_link_leave(struct vb_link *link)
 	(void)sf_verbs_link_post(link, &wr, VB_SEND_VIEW, 0);
 	do {
 		sf_verbs_port_drain(port);
-	} while (link->sends_head != link->sends_tail && sf_verbs_now_ns() < limit);
+	} while (link->sends_head != link->sends_tail && sf_now_ns() < limit);
 	for (; link->sends_head != link->sends_tail; link->sends_head++) {
 		port->sends_out--;
 		if (link->sends[link->sends_head % VB_LINK_SENDS].kind == VB_SEND_FLUSH_VIEW)
@@ -234,7 +235,7 @@ void sf_verbs_link_lose(struct vb_link *link, doca_error_t why, uint32_t message
 	if (link->gone == DOCA_SUCCESS || (link->suspect && link->closed.status == DOCA_SUCCESS)) {
 		link->gone = why;
 		link->gone_sent = messages;
-		link->gone_at = sf_verbs_now_ns();
+		link->gone_at = sf_now_ns();
 		link->suspect = false;
 	}
 	sf_verbs_link_break(link);
@@ -261,10 +262,10 @@ static bool closed_is_due(const struct vb_link *link)
 	if (link->gone == DOCA_SUCCESS || link->leaving || link->closed.status != DOCA_SUCCESS ||
 	    link->ops_head != link->ops_tail)
 		return false;
-	if (sf_verbs_link_is_suspect(link, sf_verbs_now_ns()))
+	if (sf_verbs_link_is_suspect(link, sf_now_ns()))
 		return false;
 	return link->gone != DOCA_ERROR_CONNECTION_RESET || link->heard == link->gone_sent ||
-	       sf_verbs_now_ns() - link->gone_at > NEWS_LIMIT_NS;
+	       sf_now_ns() - link->gone_at > NEWS_LIMIT_NS;
 }
 
 void sf_verbs_link_step(struct vb_link *link)
@@ -283,7 +284,7 @@ void sf_verbs_link_step(struct vb_link *link)
 	sf_verbs_ops_reap(link);
 	if (link->leaving && link->ops_head == link->ops_tail && !link->said_bye)
 		sf_verbs_agent_wake(); /* which says it */
-	else if (link->leaving && link->ops_head != link->ops_tail && sf_verbs_now_ns() - link->moved_at > LEAVE_LIMIT_NS)
+	else if (link->leaving && link->ops_head != link->ops_tail && sf_now_ns() - link->moved_at > LEAVE_LIMIT_NS)
 		sf_verbs_link_break(link);
 	if (!closed_is_due(link))
 		return;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "fabric/verbs/link.h"
 
@@ -318,7 +319,7 @@ void sf_verbs_ops_reap(struct vb_link *link)
 			deliver(link, link->ops_head);
 		op_release(it);
 		link->ops_head++;
-		link->moved_at = sf_verbs_now_ns();
+		link->moved_at = sf_now_ns();
 		sf_port_queue_op(&vb_link_port(link)->queue, it->op);
 	}
 }

@@ -2,8 +2,8 @@
 /* A comm: the UCP context and worker, its listener, and what arrives. */
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "urom/comm/comm_private.h"
 #include "urom/comm/frame.h"
@@ -169,17 +169,10 @@ doca_error_t sf_comm_open(const struct sf_comm_options *options, struct sf_comm 
 
 /* ---- close ---- */
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 static void drain(struct sf_comm *comm)
 {
-	uint64_t until = now_ns() + CLOSE_WAIT_NS;
-	while (!TAILQ_EMPTY(&comm->closing) && now_ns() < until) {
+	uint64_t until = sf_now_ns() + CLOSE_WAIT_NS;
+	while (!TAILQ_EMPTY(&comm->closing) && sf_now_ns() < until) {
 		(void)ucp_worker_progress(comm->worker);
 		(void)comm_peers_reap(comm);
 	}

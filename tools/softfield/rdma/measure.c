@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/clock.h"
 #include "rdma/measure.h"
 
 #include <stdlib.h>
@@ -16,7 +17,7 @@ static inline uint64_t ticks(void)
 #ifdef __x86_64__
 	return __builtin_ia32_rdtsc();
 #else
-	return bench_now_ns();
+	return sf_now_ns();
 #endif
 }
 
@@ -39,7 +40,7 @@ static void timing_open(struct timing *timing, uint64_t count, bool measures)
 
 static inline void timing_begin(struct timing *timing)
 {
-	timing->begin_ns = bench_now_ns();
+	timing->begin_ns = sf_now_ns();
 	timing->begin_ticks = timing->last = ticks();
 }
 
@@ -62,7 +63,7 @@ static int by_value(const void *a, const void *b)
 /* halves: a sample is a round trip, of which the result is one way. */
 static void timing_close(struct timing *timing, bool halves, struct bench_result *result)
 {
-	uint64_t ns = bench_now_ns() - timing->begin_ns, num = timing->count;
+	uint64_t ns = sf_now_ns() - timing->begin_ns, num = timing->count;
 	double unit = (double)ns / (double)(ticks() - timing->begin_ticks) / (halves ? 2 : 1);
 	const uint64_t *samples = timing->samples;
 	if (samples == NULL)
@@ -216,7 +217,7 @@ static uint64_t take_stream(struct bench_side *side, uint64_t warm_up, uint64_t 
 	begin = side->marked_ns;
 	side->mark += count;
 	if (side->received >= side->mark) /* more than the warm-up came in one call, and all of it */
-		return bench_now_ns() - begin;
+		return sf_now_ns() - begin;
 	while (side->received < side->mark)
 		bench_side_progress(side);
 	return side->marked_ns - begin;
@@ -231,9 +232,9 @@ void bench_bandwidth(struct bench_side *side, uint32_t size, struct bench_result
 	if (side->client) {
 		uint64_t begin;
 		stream(side, warm_up);
-		begin = bench_now_ns();
+		begin = sf_now_ns();
 		stream(side, count);
-		ns = bench_now_ns() - begin;
+		ns = sf_now_ns() - begin;
 		if (receives)
 			bench_channel_receive(side->channel, &ns, sizeof(ns));
 	} else if (receives) {
@@ -251,8 +252,8 @@ void bench_bandwidth(struct bench_side *side, uint32_t size, struct bench_result
 
 double bench_idle_progress(struct bench_side *side)
 {
-	uint64_t begin = bench_now_ns();
+	uint64_t begin = sf_now_ns();
 	for (uint32_t i = 0; i < IDLE_CALLS; i++)
 		(void)doca_pe_progress(side->pe);
-	return (double)(bench_now_ns() - begin) / IDLE_CALLS;
+	return (double)(sf_now_ns() - begin) / IDLE_CALLS;
 }

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "rdma/tasks.h"
 
@@ -20,13 +19,6 @@ void bench_check(doca_error_t result, const char *what)
 {
 	if (result != DOCA_SUCCESS)
 		bench_die("%s: %s", what, doca_error_get_descr(result));
-}
-
-uint64_t bench_now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 /* ---- device, engine, instance, memory ---- */

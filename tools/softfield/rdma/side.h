@@ -54,7 +54,6 @@ struct bench_side {
 };
 
 void bench_check(doca_error_t result, const char *what);
-uint64_t bench_now_ns(void);
 
 /* Everything up to connections that work. */
 void bench_side_open(struct bench_side *side, const char *device);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/clock.h"
 #include "rdma/tasks.h"
 
 #include <doca_error.h>
@@ -29,7 +30,7 @@ static void received(struct doca_rdma_task_receive *task, union doca_data task_d
 	if (side->plan.op == BENCH_SEND && doca_rdma_task_receive_get_result_len(task) != side->size_now)
 		bench_die("a message of %u bytes came, %u were sent", doca_rdma_task_receive_get_result_len(task), side->size_now);
 	if (++side->received == side->mark)
-		side->marked_ns = bench_now_ns();
+		side->marked_ns = sf_now_ns();
 	if (!side->puts_off) {
 		bench_receive_post(side, slot);
 		return;
