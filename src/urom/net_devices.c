@@ -8,15 +8,13 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "urom/device_list.h"
 
 #define NAME_MAX_BYTES 64
 
 static void add(const char *name, char *out, size_t room)
 {
-	size_t len = strlen(out);
-	if (len + 1 + strlen(name) < room)
-		snprintf(out + len, room - len, "%s%s", len == 0 ? "" : ",", name);
-	else
+	if (!device_list_add(out, room, name, strlen(name)))
 		SF_LOG_WARN("urom: the network device %s is one too many", name);
 }
 
@@ -50,11 +48,10 @@ static void take(char *name, const char *sys, char *out, size_t room)
 
 void urom_net_devices_for_tcp(const char *list, const char *sys, char *out, size_t room)
 {
-	const char *at = list;
+	const char *rest = list, *at;
 	out[0] = '\0';
-	while (*at != '\0') {
+	for (size_t len; (at = device_list_next(&rest, &len)) != NULL;) {
 		char name[NAME_MAX_BYTES];
-		size_t len = strcspn(at, ",");
 		if (len >= sizeof(name)) {
 			SF_LOG_WARN("urom: %.32s... is no network device", at);
 		} else if (len != 0) {
@@ -62,7 +59,6 @@ void urom_net_devices_for_tcp(const char *list, const char *sys, char *out, size
 			name[len] = '\0';
 			take(name, sys, out, room);
 		}
-		at += len + (at[len] == ',');
 	}
 	if (out[0] != '\0')
 		return;

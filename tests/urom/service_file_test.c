@@ -205,6 +205,7 @@ static void an_rdma_device_becomes_its_interfaces(void **state)
 		{"eth5,lo", "eth5,lo"}, /* a name that is not here is UCX's to complain about */
 		{"mlx5_9:1", "ens1f0"},
 		{"mlx5_9:1,lo", "ens1f0,lo"},
+		{"mlx5_9:1,ens1f0,lo,lo", "ens1f0,lo"},
 		{"mlx5_8:1,lo", "lo"},
 		{"mlx5_8:1,mlx5_7:1", "all"},
 		{"../mlx5_9:1", "all"},

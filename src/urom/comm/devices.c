@@ -4,12 +4,12 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "urom/comm/comm.h"
+#include "urom/device_list.h"
 
 /* IPv4 within IPv6 is IPv4. NULL: another family. */
 static const void *bytes_of(const struct sockaddr *address, size_t *len)
@@ -44,26 +44,6 @@ static bool owns(const struct ifaddrs *at, const uint8_t *bytes, size_t len)
 	return memcmp(its, bytes, len) == 0;
 }
 
-static bool listed(const char *names, const char *name, size_t len)
-{
-	for (const char *at = names; *at != '\0'; at += strcspn(at, ","), at += *at == ',') {
-		if (strcspn(at, ",") == len && memcmp(at, name, len) == 0)
-			return true;
-	}
-	return false;
-}
-
-static bool add(const char *name, size_t len, char *names, size_t room)
-{
-	size_t used = strlen(names);
-	if (listed(names, name, len))
-		return true;
-	if (used + 1 + len >= room)
-		return false;
-	snprintf(names + used, room - used, "%s%.*s", used == 0 ? "" : ",", (int)len, name);
-	return true;
-}
-
 const char *sf_comm_devices_of(const struct sockaddr *address, char *names, size_t room)
 {
 	struct ifaddrs *all;
@@ -78,7 +58,7 @@ const char *sf_comm_devices_of(const struct sockaddr *address, char *names, size
 	}
 	for (const struct ifaddrs *at = all; at != NULL; at = at->ifa_next) {
 		/* An address' label, eth0:1, names the device before the colon. */
-		if (owns(at, bytes, len) && !add(at->ifa_name, strcspn(at->ifa_name, ":"), names, room))
+		if (owns(at, bytes, len) && !device_list_add(names, room, at->ifa_name, strcspn(at->ifa_name, ":")))
 			SF_LOG_WARN("urom: the network device %s is one too many", at->ifa_name);
 	}
 	freeifaddrs(all);
@@ -104,10 +84,10 @@ const char *sf_comm_devices_to(const struct sockaddr *address, socklen_t len, co
 	names[0] = '\0';
 	if (!find_source(address, len, &source) || sf_comm_devices_of((const struct sockaddr *)&source, all, sizeof(all)) == NULL)
 		return list;
-	for (const char *at = all; *at != '\0'; at += strcspn(at, ","), at += *at == ',') {
-		size_t its_len = strcspn(at, ",");
-		if (strcmp(list, "all") == 0 || listed(list, at, its_len))
-			(void)add(at, its_len, names, room);
+	const char *rest = all, *name;
+	for (size_t name_len; (name = device_list_next(&rest, &name_len)) != NULL;) {
+		if (strcmp(list, "all") == 0 || device_list_has(list, name, name_len))
+			(void)device_list_add(names, room, name, name_len);
 	}
 	return names[0] != '\0' ? names : list;
 }
