@@ -19,4 +19,9 @@ static inline uint64_t sf_now_ms(void)
 	return sf_now_ns() / 1000000;
 }
 
+static inline double sf_now_s(void)
+{
+	return (double)sf_now_ns() / 1e9;
+}
+
 #endif

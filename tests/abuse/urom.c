@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "urom_calls.h"
 
 #define WORKERS_MAX "16"
@@ -24,13 +24,6 @@ extern char **environ;
 
 static const struct group *const groups[] = {&ctx_group, &urom_service_group, &urom_worker_group, &urom_domain_group, &dev_group};
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 /* ---- the daemon ---- */
 
 static char folder[] = "/tmp/urom-abuse-XXXXXX", log_path[64], services[64];
@@ -40,7 +33,7 @@ static unsigned descriptors;
 static bool read_port(unsigned *port)
 {
 	char text[4096];
-	for (uint64_t until = now_ns() + PATIENCE_NS; now_ns() < until; usleep(1000)) {
+	for (uint64_t until = sf_now_ns() + PATIENCE_NS; sf_now_ns() < until; usleep(1000)) {
 		FILE *file = fopen(log_path, "r");
 		size_t len = file != NULL ? fread(text, 1, sizeof(text) - 1, file) : 0;
 		if (file != NULL)
@@ -137,7 +130,7 @@ const char *urom_daemon_check(void)
 	int status;
 	if (!urom_gatherings_are_freed())
 		return "a gathering was not freed, or twice";
-	for (uint64_t until = now_ns() + PATIENCE_NS; now_ns() < until; usleep(500)) {
+	for (uint64_t until = sf_now_ns() + PATIENCE_NS; sf_now_ns() < until; usleep(500)) {
 		if (waitpid(daemon_pid, &status, WNOHANG) != 0)
 			return "the daemon has ended";
 		if (num_workers() == 0 && num_entries("fd") <= descriptors)
@@ -173,8 +166,8 @@ static bool progress_all(void)
 
 void urom_settle(struct doca_ctx *ctx, enum doca_ctx_states state)
 {
-	uint64_t from = now_ns(), moved = from;
-	for (uint64_t now = from; now - from < SETTLE_MAX_NS; now = now_ns()) {
+	uint64_t from = sf_now_ns(), moved = from;
+	for (uint64_t now = from; now - from < SETTLE_MAX_NS; now = sf_now_ns()) {
 		if (ctx != NULL && (object_find(CTX, ctx) == NULL || ctx_state(ctx) == state || ctx_is_idle(ctx)))
 			return;
 		if (progress_all())

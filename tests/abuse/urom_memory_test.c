@@ -49,12 +49,12 @@ static doca_error_t make_service(struct rig *rig)
 /* A start that goes on ends in RUNNING or in IDLE. */
 static doca_error_t started(struct doca_ctx *ctx)
 {
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	enum doca_ctx_states state = DOCA_CTX_STATE_IDLE;
 	do {
 		(void)doca_pe_progress(urom.pe);
 		(void)doca_ctx_get_state(ctx, &state);
-	} while (state != DOCA_CTX_STATE_RUNNING && state != DOCA_CTX_STATE_IDLE && urom_rig_now_ns() < until);
+	} while (state != DOCA_CTX_STATE_RUNNING && state != DOCA_CTX_STATE_IDLE && sf_now_ns() < until);
 	assert_true(state == DOCA_CTX_STATE_RUNNING || state == DOCA_CTX_STATE_IDLE);
 	return state == DOCA_CTX_STATE_RUNNING ? DOCA_SUCCESS : DOCA_ERROR_NO_MEMORY;
 }

@@ -536,7 +536,7 @@ static void completion_before_arming_is_noticed(void **state)
 static void consumer_starts_between_sleeping_engines(void **state)
 {
 	struct doca_pe *engines[3];
-	uint64_t end = side_now_ns() + SIDE_WAIT_S * UINT64_C(1000000000);
+	uint64_t end = sf_now_ns() + SIDE_WAIT_S * UINT64_C(1000000000);
 
 	(void)state;
 	data_init_consumer(&consumer, &server, NULL, 4, MEMORY);
@@ -549,7 +549,7 @@ static void consumer_starts_between_sleeping_engines(void **state)
 		assert_int_equal(doca_pe_request_notification(engines[i]), DOCA_SUCCESS);
 	}
 	assert_int_equal(doca_ctx_start(consumer.ctx), DOCA_ERROR_IN_PROGRESS);
-	while (side_state(consumer.ctx) != DOCA_CTX_STATE_RUNNING && side_now_ns() < end) {
+	while (side_state(consumer.ctx) != DOCA_CTX_STATE_RUNNING && sf_now_ns() < end) {
 		for (int i = 0; i < 3; i++) {
 			doca_notification_handle_t handle;
 

@@ -85,7 +85,7 @@ static void consumer_outlives_a_producer_on_a_gpu_of_its_process(void **state)
 	data_start(&consumer, server.pe, client.pe);
 	assert_non_null(data_post(&consumer, 0, 64));
 	/* The producer connects, then the consumer opens the mailbox. */
-	for (deadline = side_now_ns() + SETTLE_NS; side_now_ns() < deadline;) {
+	for (deadline = sf_now_ns() + SETTLE_NS; sf_now_ns() < deadline;) {
 		doca_pe_progress(client.pe);
 		doca_pe_progress(server.pe);
 		doca_pe_progress(producer.pe);

@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -14,6 +13,7 @@
 #include <softfield/gpu.h>
 #include <softfield/gpu_sem.h>
 
+#include "base/clock.h"
 #include "core/gpu.h"
 #include "gpu_kernels.h"
 
@@ -37,14 +37,6 @@ static int open_gpu(void **state) { return doca_gpu_create(GPU, &gpu) != DOCA_SU
 static int close_gpu(void **state) { return doca_gpu_destroy(gpu) != DOCA_SUCCESS; }
 
 static bool is_soft(void) { return strcmp(softfield_gpu_backend(gpu), "soft") == 0; }
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void *shared(size_t size, void **for_gpu)
 {
@@ -231,9 +223,9 @@ static void persistent_kernel_stops_within_100_ms(void **state)
 	assert_int_equal(softfield_gpu_launch_destroy(launch), DOCA_ERROR_IN_USE);
 	assert_int_equal(doca_gpu_destroy(gpu), DOCA_ERROR_IN_USE);
 	__atomic_store_n(words, 1, __ATOMIC_RELEASE);
-	begin = now();
+	begin = sf_now_s();
 	assert_int_equal(softfield_gpu_launch_wait(launch, DEADLINE_MS), DOCA_SUCCESS);
-	assert_true(now() - begin < 0.1);
+	assert_true(sf_now_s() - begin < 0.1);
 	assert_string_equal(softfield_gpu_launch_error(launch), "");
 	assert_int_equal(softfield_gpu_launch_destroy(launch), DOCA_SUCCESS);
 	assert_int_equal(doca_gpu_mem_free(gpu, addr), DOCA_SUCCESS);

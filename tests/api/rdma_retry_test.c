@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "support/log_lines.h"
 #include "support/rdma_pair.h"
 
@@ -17,14 +18,6 @@
 
 static const enum verb takers[] = {VERB_SEND, VERB_SEND_IMM, VERB_WRITE_IMM};
 static const char *const names[] = {"rdma send on", "rdma send with immediate on", "rdma write with immediate on"};
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 static void begin(struct pair *pair, uint8_t count, uint32_t num_connections)
 {
@@ -48,11 +41,11 @@ static void without_a_receive(size_t taker, uint8_t count)
 	OK(rig_write(&pair.a, pair.ab[0], here, there, 9));
 	PAIR_WAIT(&pair, pair.a.num_good == 1);
 	OK(doca_buf_reset_data_len(there));
-	began = now_ms();
+	began = sf_now_ms();
 	OK(verb_submit(takers[taker], &pair.a, pair.ab[0], here, there, 0));
 	OK(rig_read(&pair.a, pair.ab[0], NULL, NULL, 1)); /* keeps its place behind it */
 	PAIR_WAIT(&pair, pair.a.num_ended == 3);
-	uint64_t took = now_ms() - began;
+	uint64_t took = sf_now_ms() - began;
 
 	assert_in_range(took, (count + 1) * RETRY_MS - 1, (count + 1) * RETRY_MS + SLACK_MS);
 	assert_int_equal(pair.a.statuses[1], DOCA_ERROR_IO_FAILED);
@@ -89,10 +82,10 @@ static void seven_waits_for_ever(void **state)
 		into = rig_room(&pair.b, 64, 8);
 		here = rig_source(&pair.a, 0, 8);
 		there = rig_remote_room(&pair.a, 4096, 8);
-		uint64_t began = now_ms();
+		uint64_t began = sf_now_ms();
 
 		OK(verb_submit(takers[taker], &pair.a, pair.ab[0], here, there, 0));
-		PAIR_WAIT(&pair, now_ms() - began >= FOR_EVER_MS);
+		PAIR_WAIT(&pair, sf_now_ms() - began >= FOR_EVER_MS);
 		assert_int_equal(pair.a.num_ended, 0);
 		OK(rig_receive(&pair.b, into, 0));
 		PAIR_WAIT(&pair, pair.a.num_good == 1 && pair.b.num_received == 1);
@@ -112,10 +105,10 @@ static void a_receive_in_time(void **state)
 	(void)state;
 	begin(&pair, 6, 1);
 	for (uint32_t i = 0; i < 4; i++) {
-		uint64_t began = now_ms();
+		uint64_t began = sf_now_ms();
 
 		OK(rig_send(&pair.a, pair.ab[0], NULL, i));
-		PAIR_WAIT(&pair, now_ms() - began >= 3 * RETRY_MS);
+		PAIR_WAIT(&pair, sf_now_ms() - began >= 3 * RETRY_MS);
 		OK(rig_receive(&pair.b, NULL, 0));
 		PAIR_WAIT(&pair, pair.a.num_good == i + 1 && pair.b.num_received == i + 1);
 	}
@@ -196,7 +189,7 @@ static void a_slow_peer_with_receives(void **state)
 		OK(rig_receive(&pair.b, NULL, 0));
 	OK(rig_send(&pair.a, pair.ab[0], NULL, submitted++));
 	PAIR_WAIT(&pair, pair.a.num_good == 1);
-	for (uint64_t began = now_ms(); now_ms() - began < FOR_EVER_MS;) {
+	for (uint64_t began = sf_now_ms(); sf_now_ms() - began < FOR_EVER_MS;) {
 		if (submitted < MANY && submitted - pair.a.num_ended < RIG_TASKS)
 			OK(rig_send(&pair.a, pair.ab[0], NULL, submitted++));
 		(void)doca_pe_progress(pair.a.pe);

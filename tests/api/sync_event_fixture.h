@@ -4,12 +4,13 @@
 #define SYNC_EVENT_FIXTURE_H
 
 #include <stdlib.h>
-#include <time.h>
 
 #include <doca_ctx.h>
 #include <doca_dev.h>
 #include <doca_pe.h>
 #include <doca_sync_event.h>
+
+#include "base/clock.h"
 
 #define OK(call) assert_int_equal(call, DOCA_SUCCESS)
 
@@ -90,14 +91,6 @@ static inline uint64_t value_of(struct doca_sync_event *event)
 
 	OK(doca_sync_event_get(event, &value));
 	return value;
-}
-
-static inline double seconds_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 #endif

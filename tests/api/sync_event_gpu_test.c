@@ -135,7 +135,7 @@ static void a_kernel_wakes_a_sleeper(void **state)
 	OK(doca_pe_request_notification(pe));
 	__atomic_store_n(word, 1, __ATOMIC_RELEASE); /* as another kernel would */
 	ended = false;
-	for (double end = seconds_now() + 10; !ended && seconds_now() < end;) {
+	for (double end = sf_now_s() + 10; !ended && sf_now_s() < end;) {
 		if (doca_pe_progress(pe) != 0)
 			continue;
 		OK(doca_pe_request_notification(pe));

@@ -102,13 +102,13 @@ static int tasks_setup(void **state)
 static void drain(struct tasks *t)
 {
 	enum doca_ctx_states ctx_state;
-	double end = seconds_now() + DEADLINE_S;
+	double end = sf_now_s() + DEADLINE_S;
 
 	doca_ctx_stop(t->ctx);
 	do {
 		doca_pe_progress(t->pe);
 		OK(doca_ctx_get_state(t->ctx, &ctx_state));
-	} while (ctx_state != DOCA_CTX_STATE_IDLE && seconds_now() < end);
+	} while (ctx_state != DOCA_CTX_STATE_IDLE && sf_now_s() < end);
 	assert_int_equal(ctx_state, DOCA_CTX_STATE_IDLE);
 }
 
@@ -135,9 +135,9 @@ static void import_far(struct tasks *t)
 
 static void progress_until(struct tasks *t, const uint32_t *count, uint32_t wanted)
 {
-	double end = seconds_now() + DEADLINE_S;
+	double end = sf_now_s() + DEADLINE_S;
 
-	while (*count < wanted && seconds_now() < end)
+	while (*count < wanted && sf_now_s() < end)
 		doca_pe_progress(t->pe);
 	assert_int_equal(*count, wanted);
 }
@@ -430,9 +430,9 @@ static bool sleep_for(struct doca_pe *pe, int timeout_ms)
 /* As a program does: progress until there is nothing, sleep, clear. */
 static void sleep_until(struct tasks *t, const uint32_t *count, uint32_t wanted)
 {
-	double end = seconds_now() + DEADLINE_S;
+	double end = sf_now_s() + DEADLINE_S;
 
-	while (*count < wanted && seconds_now() < end) {
+	while (*count < wanted && sf_now_s() < end) {
 		if (doca_pe_progress(t->pe) == 0)
 			sleep_for(t->pe, 1000 * DEADLINE_S);
 	}
@@ -444,13 +444,13 @@ static double wake_time(struct doca_pe *pe)
 {
 	doca_notification_handle_t handle;
 	struct pollfd fd = {.events = POLLIN};
-	double begin = seconds_now();
+	double begin = sf_now_s();
 
 	OK(doca_pe_get_notification_handle(pe, &handle));
 	fd.fd = handle;
 	assert_int_equal(poll(&fd, 1, 1000 * DEADLINE_S), 1);
 	OK(doca_pe_clear_notification(pe, handle));
-	return seconds_now() - begin;
+	return sf_now_s() - begin;
 }
 
 /* Sooner than those who look now and then would find it; on a busy machine perhaps not each time. */

@@ -446,7 +446,7 @@ static void access_reaches_a_stopped_process(void)
 	CHECK(kill(peer.pid, SIGSTOP) == 0);
 	CHECK(waitpid(peer.pid, &status, WUNTRACED) == peer.pid && WIFSTOPPED(status));
 	for (int i = 0; i < 100; i++) {
-		uint64_t begin = now_ms();
+		uint64_t begin = sf_now_ms();
 
 		CHECK_OK(reach(import, SF_OP_WRITE, WHOLE, &word, 8));
 		CHECK_OK(reach(import, SF_OP_READ, WHOLE, &old, 8));
@@ -454,19 +454,19 @@ static void access_reaches_a_stopped_process(void)
 		if ((fabric->caps & SF_CAP_ATOMIC) != 0)
 			CHECK_OK(atomic(import, SF_OP_FAA, WHOLE, 0, 2, &word));
 		word = i;
-		CHECK(now_ms() - begin < NOTICE_MS);
+		CHECK(sf_now_ms() - begin < NOTICE_MS);
 	}
 	/* An edge goes by system call where that is allowed, else by the agent, which does not run. */
 	edge = reach(import, SF_OP_WRITE, EDGE, &word, 8);
 	CHECK(edge == DOCA_SUCCESS || edge == DOCA_ERROR_TIME_OUT);
 	if ((fabric->caps & SF_CAP_ATOMIC) != 0) {
-		uint64_t begin = now_ms();
+		uint64_t begin = sf_now_ms();
 
 		for (int i = 0; i < 2; i++) {
 			edge = atomic(import, SF_OP_FAA, RAGGED_END, 0, 1, &old);
 			CHECK(edge == DOCA_ERROR_TIME_OUT || (edge == DOCA_SUCCESS && (fabric->caps & SF_CAP_OTHER_MACHINE) != 0));
 		}
-		CHECK(now_ms() - begin < 10 * NOTICE_MS);
+		CHECK(sf_now_ms() - begin < 10 * NOTICE_MS);
 	}
 	CHECK(kill(peer.pid, SIGCONT) == 0);
 	if ((fabric->caps & SF_CAP_ATOMIC) != 0)
@@ -499,11 +499,11 @@ static void requests_do_not_wait_for_a_stopped_owner(void)
 		hear(peer.sock, descriptor, len);
 		CHECK(kill(peer.pid, SIGSTOP) == 0);
 		CHECK(waitpid(peer.pid, &status, WUNTRACED) == peer.pid && WIFSTOPPED(status));
-		begin = now_ms();
+		begin = sf_now_ms();
 		CHECK_OK(sf_region_request(domain, descriptor, len, &import));
 		for (int i = 0; i < 1000; i++)
 			CHECK_RESULT(sf_region_ready(import), DOCA_ERROR_AGAIN);
-		CHECK(now_ms() - begin < NOTICE_MS);
+		CHECK(sf_now_ms() - begin < NOTICE_MS);
 		if (killed)
 			peer_kill(&peer);
 		else
@@ -540,9 +540,9 @@ static void access_is_aborted_by_the_owners_death(void)
 		import = descriptor_hear(peer.sock, domain);
 		CHECK_OK(reach(import, kind, places[i % 3], &word, 8));
 		peer_kill(&peer);
-		end = now_ms() + NOTICE_MS;
+		end = sf_now_ms() + NOTICE_MS;
 		while ((result = reach(import, kind, places[i % 3], &word, 8)) == DOCA_SUCCESS)
-			CHECK(now_ms() < end);
+			CHECK(sf_now_ms() < end);
 		CHECK_RESULT(result, DOCA_ERROR_CONNECTION_ABORTED);
 		CHECK_RESULT(reach(import, kind, WHOLE, &word, 8), DOCA_ERROR_CONNECTION_ABORTED);
 		sf_region_close(import);

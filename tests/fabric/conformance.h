@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "base/clock.h"
 #include "fabric/fabric.h"
 
 /* Runs the suite on a provider; returns the exit status of a test. */
@@ -50,13 +51,12 @@ void check_result(const char *file, int line, const char *what, doca_error_t got
 /* Polls every end of this thread until the condition holds; fails after the time. */
 #define WAIT_WITHIN(ms, condition)                                                                                               \
 	do {                                                                                                                     \
-		uint64_t wait_end_ = now_ms() + (ms);                                                                            \
+		uint64_t wait_end_ = sf_now_ms() + (ms);                                                                            \
 		while (!(condition))                                                                                             \
 			wait_step(wait_end_, __FILE__, __LINE__, #condition);                                                    \
 	} while (0)
 #define WAIT(condition) WAIT_WITHIN(WAIT_MS, condition)
 
-uint64_t now_ms(void);
 void wait_step(uint64_t end_ms, const char *file, int line, const char *what);
 
 #define LINKS_MAX 64

@@ -92,17 +92,17 @@ static void auto_accept_needs_no_poll_of_the_listener(void)
 	two_ends(&pair, SF_LISTEN_AUTO);
 	CHECK_OK(slot_post(&pair.b, &slot, 0, 64));
 	CHECK_OK(sf_link_connect(pair.a.port, pair.b.name, "hello", 6, NULL, &pair.ab));
-	for (uint64_t end = now_ms() + WAIT_MS; pair.a.connects == 0; CHECK(now_ms() < end))
+	for (uint64_t end = sf_now_ms() + WAIT_MS; pair.a.connects == 0; CHECK(sf_now_ms() < end))
 		end_poll(&pair.a, 1);
 	CHECK_OK(pair.a.connect_status);
 	send_set(&send, "first", 6);
-	for (uint64_t end = now_ms() + WAIT_MS; submit(pair.ab, &send) != DOCA_SUCCESS; CHECK(now_ms() < end))
+	for (uint64_t end = sf_now_ms() + WAIT_MS; submit(pair.ab, &send) != DOCA_SUCCESS; CHECK(sf_now_ms() < end))
 		end_poll(&pair.a, 1);
-	for (uint64_t end = now_ms() + WAIT_MS; send.done == 0; CHECK(now_ms() < end))
+	for (uint64_t end = sf_now_ms() + WAIT_MS; send.done == 0; CHECK(sf_now_ms() < end))
 		end_poll(&pair.a, 1);
 	CHECK(pair.b.accepts == 0 && slot.done == 0);
 	/* The accepted callback comes before the first receive. */
-	for (uint64_t end = now_ms() + WAIT_MS; pair.b.accepts == 0; CHECK(now_ms() < end)) {
+	for (uint64_t end = sf_now_ms() + WAIT_MS; pair.b.accepts == 0; CHECK(sf_now_ms() < end)) {
 		CHECK(slot.done == 0);
 		end_poll(&pair.b, 1);
 	}
@@ -123,10 +123,10 @@ static void an_answered_link_takes_operations_before_a_poll(void)
 	CHECK_OK(slot_post(&pair.b, &slot, 0, 64));
 	CHECK_OK(sf_link_connect(pair.a.port, pair.b.name, NULL, 0, NULL, &pair.ab));
 	send_set(&send, "early", 6);
-	for (uint64_t end = now_ms() + WAIT_MS; submit(pair.ab, &send) == DOCA_ERROR_AGAIN;)
-		CHECK(now_ms() < end);
+	for (uint64_t end = sf_now_ms() + WAIT_MS; submit(pair.ab, &send) == DOCA_ERROR_AGAIN;)
+		CHECK(sf_now_ms() < end);
 	CHECK(send.done == 0 && pair.ab->state == SF_LINK_CONNECTING);
-	for (uint64_t end = now_ms() + WAIT_MS; pair.a.connects == 0; CHECK(now_ms() < end)) {
+	for (uint64_t end = sf_now_ms() + WAIT_MS; pair.a.connects == 0; CHECK(sf_now_ms() < end)) {
 		CHECK(send.done == 0); /* connected comes before what was done on the link */
 		end_poll(&pair.a, 1);
 	}
@@ -145,8 +145,8 @@ static void an_answered_link_ends_before_a_poll(void)
 	CHECK_OK(slot_post(&pair.b, &slot, 0, 64));
 	CHECK_OK(sf_link_connect(pair.a.port, pair.b.name, NULL, 0, NULL, &pair.ab));
 	send_set(&send, "short", 6);
-	for (uint64_t end = now_ms() + WAIT_MS; submit(pair.ab, &send) == DOCA_ERROR_AGAIN;)
-		CHECK(now_ms() < end);
+	for (uint64_t end = sf_now_ms() + WAIT_MS; submit(pair.ab, &send) == DOCA_ERROR_AGAIN;)
+		CHECK(sf_now_ms() < end);
 	sf_link_disconnect(pair.ab);
 	WAIT(pair.a.connects == 1 && send.done == 1 && pair.b.closes == 1);
 	CHECK_RESULT(pair.a.connect_status, DOCA_ERROR_CONNECTION_ABORTED);
@@ -163,7 +163,7 @@ static void a_port_closes_with_a_link_that_no_poll_reported(void)
 
 	two_ends(&pair, SF_LISTEN_AUTO);
 	pair.ab = end_connect(&pair.a, pair.b.name);
-	for (uint64_t end = now_ms() + WAIT_MS; pair.a.connects == 0; CHECK(now_ms() < end))
+	for (uint64_t end = sf_now_ms() + WAIT_MS; pair.a.connects == 0; CHECK(sf_now_ms() < end))
 		end_poll(&pair.a, 1);
 	CHECK_OK(pair.a.connect_status);
 	CHECK(pair.b.accepts == 0);
@@ -349,9 +349,9 @@ static void accepter_sends_first(void)
 	WAIT(pair.b.requests == 1);
 	CHECK_OK(sf_link_accept(pair.b.listener, pair.b.request, NULL, 0, NULL, &pair.ba));
 	send_set(&send, "welcome", 8);
-	for (uint64_t end = now_ms() + WAIT_MS; submit(pair.ba, &send) == DOCA_ERROR_AGAIN; CHECK(now_ms() < end))
+	for (uint64_t end = sf_now_ms() + WAIT_MS; submit(pair.ba, &send) == DOCA_ERROR_AGAIN; CHECK(sf_now_ms() < end))
 		end_poll(&pair.b, 1);
-	for (uint64_t end = now_ms() + WAIT_MS; pair.a.connects == 0; CHECK(now_ms() < end)) {
+	for (uint64_t end = sf_now_ms() + WAIT_MS; pair.a.connects == 0; CHECK(sf_now_ms() < end)) {
 		CHECK(slot.done == 0); /* connected comes before what arrives on the link */
 		end_poll(&pair.a, 1);
 	}

@@ -89,13 +89,13 @@ static void killed_while_we_sleep(void)
 	link = reach(&end, &peer);
 	hear_word(peer.sock, 'i');
 	peer_kill(&peer);
-	killed = now_ms();
+	killed = sf_now_ms();
 	while (end.closes == 0) {
 		if (end_poll(&end, 16) != 0 || sf_port_arm(end.port))
 			continue;
-		CHECK(now_ms() - killed < death_ms());
+		CHECK(sf_now_ms() - killed < death_ms());
 		wait = (struct pollfd){.fd = end.event_fd, .events = POLLIN};
-		CHECK(poll(&wait, 1, (int)(killed + death_ms() - now_ms())) == 1);
+		CHECK(poll(&wait, 1, (int)(killed + death_ms() - sf_now_ms())) == 1);
 		CHECK(read(end.event_fd, &count, sizeof(count)) == sizeof(count));
 	}
 	sf_link_close(link);
@@ -177,10 +177,10 @@ static void kill_one_streaming_peer(uint32_t *seed)
 		CHECK_OK(slot_post_set(&streaming.slots[i]));
 	}
 	link = reach(&streaming.end, &peer);
-	until = now_ms() + random_below(seed, 40);
+	until = sf_now_ms() + random_below(seed, 40);
 	for (int i = 0; i < 4; i++)
 		sends[i].done = 1;
-	for (uint64_t i = 0; now_ms() < until || streaming.next < 10; i++) {
+	for (uint64_t i = 0; sf_now_ms() < until || streaming.next < 10; i++) {
 		struct send *send = &sends[i % 4];
 
 		if (send->done == 1) {
@@ -459,9 +459,9 @@ static void importer_killed_while_it_writes(void)
 	hear_word(peer.sock, 'i');
 	WAIT(((volatile char *)end.memory)[1000] != 0);
 	peer_kill(&peer);
-	begun = now_ms();
+	begun = sf_now_ms();
 	sf_region_close(region);
-	CHECK(now_ms() - begun < 2 * death_ms()); /* briefly */
+	CHECK(sf_now_ms() - begun < 2 * death_ms()); /* briefly */
 	fill(end.memory, 1 << 20, 4);
 	CHECK(filled(end.memory, 1 << 20, 4));
 	WAIT_WITHIN(death_ms(), end.closes == 1);
@@ -524,9 +524,9 @@ static void a_stopped_peer_never_blocks_us(void)
 	link = reach(&end, &peer);
 	hear_word(peer.sock, 'p');
 	stop(&peer);
-	until = now_ms() + 1500; /* longer than a dead peer's second: a stopped one is not dead */
-	while (now_ms() < until) {
-		uint64_t begun = now_ms();
+	until = sf_now_ms() + 1500; /* longer than a dead peer's second: a stopped one is not dead */
+	while (sf_now_ms() < until) {
+		uint64_t begun = sf_now_ms();
 		long waited = waits();
 		size_t len = sent % 3 == 0 ? 70000 : 100;
 
@@ -537,7 +537,7 @@ static void a_stopped_peer_never_blocks_us(void)
 		}
 		end_poll(&end, 16);
 		(void)sf_port_arm(end.port);
-		CHECK(now_ms() - begun < BLOCKED_MS || waits() == waited);
+		CHECK(sf_now_ms() - begun < BLOCKED_MS || waits() == waited);
 	}
 	CHECK(sent >= 16 && sent < total); /* all its receives were used, without it */
 	for (uint32_t i = 0; i < sent; i++)

@@ -14,7 +14,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define ENDS_MAX 16
@@ -24,14 +23,6 @@
 static __thread struct end *ends[ENDS_MAX];
 static __thread bool polling, submitting;
 static _Atomic uint64_t completions;
-
-uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 void wait_step(uint64_t end_ms, const char *file, int line, const char *what)
 {
@@ -43,7 +34,7 @@ void wait_step(uint64_t end_ms, const char *file, int line, const char *what)
 	}
 	if (ran != 0)
 		return;
-	if (now_ms() > end_ms)
+	if (sf_now_ms() > end_ms)
 		check_failed(file, line, what);
 	sched_yield();
 }
@@ -333,7 +324,7 @@ bool filled(const void *data, size_t len, uint32_t seed)
 uint32_t seed_new(void)
 {
 	const char *given = getenv("SOFTFIELD_TEST_SEED");
-	uint32_t seed = given != NULL ? (uint32_t)strtoul(given, NULL, 0) : (uint32_t)now_ms() * 2654435761u;
+	uint32_t seed = given != NULL ? (uint32_t)strtoul(given, NULL, 0) : (uint32_t)sf_now_ms() * 2654435761u;
 
 	fprintf(stderr, "seed %u\n", seed);
 	return seed;

@@ -136,11 +136,11 @@ static void ask(void)
 
 static void talk(struct sf_link *liar, uint32_t ms)
 {
-	uint64_t until = now_ms() + ms;
+	uint64_t until = sf_now_ms() + ms;
 
 	for (int i = 0; i < 6; i++)
 		lied->sends[i].done = 1;
-	for (uint32_t n = 0; now_ms() < until; n++) {
+	for (uint32_t n = 0; sf_now_ms() < until; n++) {
 		struct send *send = &lied->sends[n % 6];
 
 		if (send->done != 0 && liar->state == SF_LINK_READY) {
@@ -267,7 +267,7 @@ static void lies_on_a_link_cost_that_link_only(void)
 	suffer(liars, liars_num(), "-link");
 	CHECK(lied->honest->state == SF_LINK_READY);
 	echoes = lied->echoes;
-	for (uint64_t until = now_ms() + WAIT_MS; lied->echoes < echoes + 100; CHECK(now_ms() < until)) {
+	for (uint64_t until = sf_now_ms() + WAIT_MS; lied->echoes < echoes + 100; CHECK(sf_now_ms() < until)) {
 		ask();
 		end_poll(&lied->end, 8);
 	}

@@ -212,8 +212,8 @@ static void again_without_a_posted_receive(void)
 	CHECK_RESULT(send.op.status, DOCA_ERROR_EMPTY);
 	CHECK_OK(slot_post(&pair.b, &slot, 0, 16));
 	/* It clears by the peer's doing: nobody polls. */
-	for (uint64_t end = now_ms() + WAIT_MS; submit(pair.ab, &send) == DOCA_ERROR_AGAIN;)
-		CHECK(now_ms() < end);
+	for (uint64_t end = sf_now_ms() + WAIT_MS; submit(pair.ab, &send) == DOCA_ERROR_AGAIN;)
+		CHECK(sf_now_ms() < end);
 	CHECK(send.done == 0); /* never inside the submitting call */
 	WAIT(send.done == 1 && slot.done == 1);
 	CHECK_RESULT(submit(pair.ab, &send), DOCA_ERROR_AGAIN);
@@ -256,18 +256,18 @@ static void accepted_just_in_time(void)
 	posting->end = &pair.b;
 	CHECK(pthread_create(&thread, NULL, post_when_asked, posting) == 0);
 	for (uint32_t i = 0; i < LATE_ROUNDS; i++) {
-		uint64_t end = now_ms() + WAIT_MS;
+		uint64_t end = sf_now_ms() + WAIT_MS;
 
 		send_set(&send, "late", 5);
 		CHECK_RESULT(submit(pair.ab, &send), DOCA_ERROR_AGAIN);
 		atomic_store(&posting->asked, i + 1);
 		do {
-			CHECK(now_ms() < end);
+			CHECK(sf_now_ms() < end);
 			send.op.status = DOCA_SUCCESS;
 		} while (submit(pair.ab, &send) == DOCA_ERROR_AGAIN);
 		CHECK_RESULT(send.op.status, DOCA_SUCCESS);
 		while (atomic_load(&posting->posted) == i) /* only then is the port ours to poll */
-			CHECK(now_ms() < end);
+			CHECK(sf_now_ms() < end);
 		WAIT(send.done == 1 && posting->slots[i].done == 1);
 	}
 	pthread_join(thread, NULL);
@@ -379,7 +379,7 @@ static void poll_keeps_its_budget(void)
 		WAIT(submit(pair.ab, &sends[i]) == DOCA_SUCCESS);
 	}
 	CHECK(end_poll(&pair.b, 0) == 0);
-	for (uint64_t end = now_ms() + WAIT_MS; slots[9].done == 0; CHECK(now_ms() < end)) {
+	for (uint64_t end = sf_now_ms() + WAIT_MS; slots[9].done == 0; CHECK(sf_now_ms() < end)) {
 		uint32_t before = pair.b.posted;
 
 		ran = end_poll(&pair.b, 3);

@@ -146,7 +146,7 @@ static void disconnect_lets_all_data_through_first(void)
 	}
 	sf_link_disconnect(pair.ab);
 	sf_link_disconnect(pair.ab);
-	for (uint64_t end = now_ms() + WAIT_MS; pair.b.closes == 0; CHECK(now_ms() < end)) {
+	for (uint64_t end = sf_now_ms() + WAIT_MS; pair.b.closes == 0; CHECK(sf_now_ms() < end)) {
 		end_poll(&pair.b, 1);
 		end_poll(&pair.a, 1);
 	}
@@ -219,7 +219,7 @@ static void closing_a_link_flushes_what_it_has_not_reported(void)
 	for (int i = 0; i < 2; i++) {
 		send_set(&sends[i], "unseen", 7);
 		WAIT(submit(pair.ab, &sends[i]) == DOCA_SUCCESS);
-		for (uint64_t end = now_ms() + WAIT_MS; sends[i].done == 0; CHECK(now_ms() < end))
+		for (uint64_t end = sf_now_ms() + WAIT_MS; sends[i].done == 0; CHECK(sf_now_ms() < end))
 			end_poll(&pair.a, 4);
 	}
 	for (int i = 0; i < 2; i++)

@@ -134,7 +134,7 @@ static void peers_are_not_needed_for_one_sided_operations(void)
 	one_sided_set(&send, SF_OP_WRITE, import, import->addr, "alone", 6);
 	CHECK_OK(submit(pair.ab, &send));
 	CHECK(send.done == 0);
-	for (uint64_t end = now_ms() + WAIT_MS; send.done == 0; CHECK(now_ms() < end))
+	for (uint64_t end = sf_now_ms() + WAIT_MS; send.done == 0; CHECK(sf_now_ms() < end))
 		end_poll(&pair.a, 4);
 	CHECK_OK(send.op.status);
 	CHECK(memcmp(pair.b.memory, "alone", 6) == 0);

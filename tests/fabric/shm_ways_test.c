@@ -297,10 +297,10 @@ static void the_agent_serves_accesses_without_links(void)
 
 	CHECK(kill(peer.pid, SIGSTOP) == 0);
 	CHECK(waitpid(peer.pid, NULL, WUNTRACED) == peer.pid);
-	begin = now_ms();
+	begin = sf_now_ms();
 	CHECK_RESULT(reach(region, SF_OP_READ, 0, &old, sizeof(old)), DOCA_ERROR_TIME_OUT);
 	CHECK_RESULT(reach(region, SF_OP_FAA, 0, &old, sizeof(old)), DOCA_ERROR_TIME_OUT);
-	CHECK(now_ms() - begin < 10000);
+	CHECK(sf_now_ms() - begin < 10000);
 	CHECK(kill(peer.pid, SIGCONT) == 0);
 	CHECK_OK(reach(region, SF_OP_FAA, 0, &old, sizeof(old)));
 	CHECK(old == ACCESSORS * ACCESS_ROUNDS); /* the other was never asked for: the read before was on its way still */

@@ -27,7 +27,7 @@ static bool rings_within(const struct end *end, int ms)
 /* Polls until nothing is due, then arms. */
 static void arm_idle(struct end *end)
 {
-	for (uint64_t limit = now_ms() + WAIT_MS; sf_port_arm(end->port); CHECK(now_ms() < limit))
+	for (uint64_t limit = sf_now_ms() + WAIT_MS; sf_port_arm(end->port); CHECK(sf_now_ms() < limit))
 		end_poll(end, 16);
 	(void)rung(end);
 	CHECK(!sf_port_arm(end->port)); /* arming again changes nothing */
@@ -93,9 +93,9 @@ static void polling_disarms(void)
 	arm_idle(&pair.b);
 	end_poll(&pair.b, 16);
 	send_set(&send, "quiet", 6);
-	for (uint64_t limit = now_ms() + WAIT_MS; submit(pair.ab, &send) != DOCA_SUCCESS; CHECK(now_ms() < limit))
+	for (uint64_t limit = sf_now_ms() + WAIT_MS; submit(pair.ab, &send) != DOCA_SUCCESS; CHECK(sf_now_ms() < limit))
 		end_poll(&pair.a, 1);
-	for (uint64_t limit = now_ms() + WAIT_MS; send.done == 0; CHECK(now_ms() < limit))
+	for (uint64_t limit = sf_now_ms() + WAIT_MS; send.done == 0; CHECK(sf_now_ms() < limit))
 		end_poll(&pair.a, 1);
 	CHECK(!rung(&pair.b));
 	WAIT(slot.done == 1);

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -27,6 +26,8 @@
 #include <doca_mmap.h>
 #include <doca_pe.h>
 
+#include "base/clock.h"
+
 #define SECONDS_MAX 20
 #define assert_ok(call) assert_int_equal((call), DOCA_SUCCESS)
 
@@ -37,14 +38,6 @@ static void must(doca_error_t result, const char *what)
 		return;
 	fprintf(stderr, "%s: %s\n", what, doca_error_get_name(result));
 	exit(1);
-}
-
-static double now_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 static struct doca_dev *open_device(const char *pci_addr)
@@ -69,10 +62,10 @@ static doca_error_t await(struct doca_comm_channel_ep_t *ep, void *msg, size_t *
 {
 	doca_event_channel_t channel;
 	size_t room = *len;
-	double end = now_s() + SECONDS_MAX;
+	double end = sf_now_s() + SECONDS_MAX;
 	doca_error_t result = doca_comm_channel_ep_get_event_channel(ep, NULL, &channel);
 
-	while (result == DOCA_SUCCESS && now_s() < end) {
+	while (result == DOCA_SUCCESS && sf_now_s() < end) {
 		struct pollfd wait = {.fd = channel, .events = POLLIN};
 
 		*len = room;
@@ -89,12 +82,12 @@ static doca_error_t await(struct doca_comm_channel_ep_t *ep, void *msg, size_t *
 static doca_error_t send_all(struct doca_comm_channel_ep_t *ep, struct doca_comm_channel_addr_t *peer, const void *msg,
 			     size_t len)
 {
-	double end = now_s() + SECONDS_MAX;
+	double end = sf_now_s() + SECONDS_MAX;
 	doca_error_t result;
 
 	do {
 		result = doca_comm_channel_ep_sendto(ep, msg, len, DOCA_CC_MSG_FLAG_NONE, peer);
-	} while (result == DOCA_ERROR_AGAIN && now_s() < end);
+	} while (result == DOCA_ERROR_AGAIN && sf_now_s() < end);
 	return result;
 }
 
@@ -106,7 +99,7 @@ static struct doca_comm_channel_addr_t *service_addr;
 
 static void client_connect(const char *name)
 {
-	double end = now_s() + SECONDS_MAX;
+	double end = sf_now_s() + SECONDS_MAX;
 	doca_error_t result;
 
 	host = open_device("d8:00.0");
@@ -114,11 +107,11 @@ static void client_connect(const char *name)
 	must(doca_comm_channel_ep_set_device(client, host), "set device");
 	do { /* its process may not listen yet */
 		result = doca_comm_channel_ep_connect(client, name, &service_addr);
-	} while (result == DOCA_ERROR_CONNECTION_ABORTED && now_s() < end);
+	} while (result == DOCA_ERROR_CONNECTION_ABORTED && sf_now_s() < end);
 	must(result, "connect");
 	do {
 		result = doca_comm_channel_peer_addr_update_info(service_addr);
-	} while (result == DOCA_ERROR_CONNECTION_INPROGRESS && now_s() < end);
+	} while (result == DOCA_ERROR_CONNECTION_INPROGRESS && sf_now_s() < end);
 	must(result, "connected");
 }
 
@@ -322,13 +315,13 @@ static void a_killed_client_is_noticed_and_may_come_back(void **state)
 		child_start("sleep", "killed client");
 		hello_await();
 		child_kill();
-		begin = now_s();
+		begin = sf_now_s();
 		do {
 			assert_ok(doca_comm_channel_ep_update_service_state_info(service.ep));
 			result = doca_comm_channel_peer_addr_update_info(service.client);
-		} while (result == DOCA_SUCCESS && now_s() < begin + SECONDS_MAX);
+		} while (result == DOCA_SUCCESS && sf_now_s() < begin + SECONDS_MAX);
 		assert_int_equal(result, DOCA_ERROR_CONNECTION_ABORTED);
-		assert_true(now_s() - begin < 2);
+		assert_true(sf_now_s() - begin < 2);
 		assert_int_equal(doca_comm_channel_ep_sendto(service.ep, "x", 1, 0, service.client), DOCA_ERROR_CONNECTION_RESET);
 		assert_ok(doca_comm_channel_ep_disconnect(service.ep, service.client));
 	}
@@ -396,7 +389,7 @@ static void copy(struct doca_mmap *from, void *from_addr, struct doca_mmap *to, 
 	assert_ok(doca_ctx_start(doca_dma_as_ctx(dma)));
 	assert_ok(doca_dma_task_memcpy_alloc_init(dma, src, dst, (union doca_data){.ptr = &status}, &task));
 	assert_ok(doca_task_submit(doca_dma_task_memcpy_as_task(task)));
-	for (double end = now_s() + SECONDS_MAX; status == DOCA_ERROR_IN_PROGRESS && now_s() < end;)
+	for (double end = sf_now_s() + SECONDS_MAX; status == DOCA_ERROR_IN_PROGRESS && sf_now_s() < end;)
 		doca_pe_progress(pe);
 	assert_ok(status);
 	assert_ok(doca_ctx_stop(doca_dma_as_ctx(dma)));

@@ -76,14 +76,14 @@ static struct doca_comm_channel_ep_t *client_make(struct pair *p, uint16_t size,
 static struct doca_comm_channel_addr_t *connect_to(struct pair *p, struct doca_comm_channel_ep_t *client, const char *name)
 {
 	struct doca_comm_channel_addr_t *peer;
-	double end = now_s() + 10;
+	double end = sf_now_s() + 10;
 	doca_error_t result;
 
 	assert_ok(doca_comm_channel_ep_connect(client, name, &peer));
 	do {
 		assert_ok(doca_comm_channel_ep_update_service_state_info(p->service));
 		result = doca_comm_channel_peer_addr_update_info(peer);
-	} while (result == DOCA_ERROR_CONNECTION_INPROGRESS && now_s() < end);
+	} while (result == DOCA_ERROR_CONNECTION_INPROGRESS && sf_now_s() < end);
 	assert_ok(result);
 	return peer;
 }
@@ -96,14 +96,14 @@ static doca_error_t send_to(struct doca_comm_channel_ep_t *ep, struct doca_comm_
 /* The next message within ten seconds. */
 static doca_error_t receive(struct doca_comm_channel_ep_t *ep, char *text, size_t room, struct doca_comm_channel_addr_t **peer)
 {
-	double end = now_s() + 10;
+	double end = sf_now_s() + 10;
 	doca_error_t result;
 	size_t len;
 
 	do {
 		len = room;
 		result = doca_comm_channel_ep_recvfrom(ep, text, &len, DOCA_CC_MSG_FLAG_NONE, peer);
-	} while (result == DOCA_ERROR_AGAIN && now_s() < end);
+	} while (result == DOCA_ERROR_AGAIN && sf_now_s() < end);
 	return result;
 }
 
@@ -318,13 +318,13 @@ static void sizes_are_kept(void **state)
 	assert_int_equal(doca_comm_channel_ep_sendto(p.client, NULL, 1, 0, p.to_service), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_comm_channel_ep_sendto(p.client, text, 1, 0, p.to_client), DOCA_ERROR_NOT_CONNECTED);
 	assert_ok(doca_comm_channel_ep_sendto(p.client, text, 100, 0, p.to_service));
-	double end = now_s() + 10;
+	double end = sf_now_s() + 10;
 	doca_error_t result;
 
 	do {
 		len = 50;
 		result = doca_comm_channel_ep_recvfrom(p.service, text, &len, 0, &from);
-	} while (result == DOCA_ERROR_AGAIN && now_s() < end);
+	} while (result == DOCA_ERROR_AGAIN && sf_now_s() < end);
 	assert_int_equal(result, DOCA_ERROR_INVALID_VALUE); /* it does not fit, and stays */
 	assert_int_equal(len, 100);
 	assert_ok(doca_comm_channel_ep_recvfrom(p.service, text, &len, 0, &from));
@@ -352,11 +352,11 @@ static void a_full_peer_says_again(void **state)
 		memcpy(&got, text, sizeof(got));
 		assert_int_equal(got, i);
 	}
-	double end = now_s() + 10;
+	double end = sf_now_s() + 10;
 
 	do {
 		result = send_to(p.client, p.to_service, "more");
-	} while (result == DOCA_ERROR_AGAIN && now_s() < end);
+	} while (result == DOCA_ERROR_AGAIN && sf_now_s() < end);
 	assert_ok(result);
 	assert_ok(receive(p.service, text, sizeof(text), &from));
 	assert_string_equal(text, "more");
@@ -390,11 +390,11 @@ static void a_service_knows_its_clients(void **state)
 	assert_int_equal(doca_comm_channel_ep_get_peer_addr_list(p.service, NULL, &num), DOCA_ERROR_INVALID_VALUE);
 	assert_ok(doca_comm_channel_ep_disconnect(clients[0], peers[0]));
 	assert_ok(doca_comm_channel_ep_destroy(clients[1]));
-	end = now_s() + 10;
+	end = sf_now_s() + 10;
 	do {
 		assert_ok(doca_comm_channel_ep_update_service_state_info(p.service));
 		assert_ok(doca_comm_channel_ep_get_peer_addr_list(p.service, &list, &num));
-	} while (num != 1 && now_s() < end);
+	} while (num != 1 && sf_now_s() < end);
 	assert_int_equal(num, 1);
 	peers[0] = connect_to(&p, clients[0], "clients"); /* again */
 	assert_ok(doca_comm_channel_ep_destroy(clients[0]));
@@ -412,11 +412,11 @@ static void a_client_that_left_is_told(void **state)
 
 	pair_open(&p, "leaving", 100, 4);
 	assert_ok(doca_comm_channel_ep_disconnect(p.client, p.to_service));
-	end = now_s() + 10;
+	end = sf_now_s() + 10;
 	do {
 		assert_ok(doca_comm_channel_ep_update_service_state_info(p.service));
 		result = doca_comm_channel_ep_sendto(p.service, "x", 1, 0, p.to_client);
-	} while ((result == DOCA_SUCCESS || result == DOCA_ERROR_AGAIN) && now_s() < end);
+	} while ((result == DOCA_SUCCESS || result == DOCA_ERROR_AGAIN) && sf_now_s() < end);
 	assert_int_equal(result, DOCA_ERROR_CONNECTION_RESET);
 	assert_int_equal(doca_comm_channel_peer_addr_update_info(p.to_client), DOCA_ERROR_CONNECTION_ABORTED);
 	assert_ok(doca_comm_channel_ep_disconnect(p.service, p.to_client)); /* frees the address */
@@ -544,9 +544,9 @@ static void the_service_channel_tells_of_clients(void **state)
 	p.client = client_make(&p, 100, 4);
 	assert_ok(doca_comm_channel_ep_connect(p.client, "news", &p.to_service));
 	assert_true(is_readable(channel, 5000));
-	double end = now_s() + 10;
+	double end = sf_now_s() + 10;
 
-	while (doca_comm_channel_peer_addr_update_info(p.to_service) == DOCA_ERROR_CONNECTION_INPROGRESS && now_s() < end)
+	while (doca_comm_channel_peer_addr_update_info(p.to_service) == DOCA_ERROR_CONNECTION_INPROGRESS && sf_now_s() < end)
 		assert_ok(doca_comm_channel_ep_update_service_state_info(p.service));
 	assert_ok(doca_comm_channel_ep_update_service_state_info(p.service));
 	assert_int_equal(doca_comm_channel_ep_get_service_event_channel(p.client, &channel), DOCA_ERROR_NOT_SUPPORTED);
@@ -571,12 +571,12 @@ struct sender {
 static void *send_many(void *arg)
 {
 	struct sender *sender = arg;
-	double end = now_s() + 60;
+	double end = sf_now_s() + 60;
 
 	for (uint32_t i = 0; i < THREAD_MESSAGES && sender->result == DOCA_SUCCESS; i++) {
 		do {
 			sender->result = doca_comm_channel_ep_sendto(sender->ep, &i, sizeof(i), 0, sender->peer);
-		} while (sender->result == DOCA_ERROR_AGAIN && now_s() < end);
+		} while (sender->result == DOCA_ERROR_AGAIN && sf_now_s() < end);
 	}
 	return NULL;
 }
@@ -584,14 +584,14 @@ static void *send_many(void *arg)
 static void receive_many(struct doca_comm_channel_ep_t *ep)
 {
 	struct doca_comm_channel_addr_t *from;
-	double end = now_s() + 60;
+	double end = sf_now_s() + 60;
 
 	for (uint32_t i = 0; i < THREAD_MESSAGES;) {
 		uint32_t got;
 		size_t len = sizeof(got);
 		doca_error_t result = doca_comm_channel_ep_recvfrom(ep, &got, &len, 0, &from);
 
-		if (result == DOCA_ERROR_AGAIN && now_s() < end)
+		if (result == DOCA_ERROR_AGAIN && sf_now_s() < end)
 			continue;
 		assert_ok(result);
 		assert_int_equal(got, i);

@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -19,6 +18,8 @@
 #include <doca_dev.h>
 #include <doca_error.h>
 #include <doca_mmap.h>
+
+#include "base/clock.h"
 
 #define FIXTURE_MEMORY 65536
 #define FIXTURE_BUFS 64
@@ -114,23 +115,15 @@ static inline struct doca_buf *room_at(struct fixture *f, size_t offset, size_t 
 	return buf;
 }
 
-static inline double now_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 /* The next event, within 10 seconds. */
 static inline doca_error_t retrieve(struct doca_workq *workq, struct doca_event *event)
 {
-	double end = now_s() + 10;
+	double end = sf_now_s() + 10;
 	doca_error_t result;
 
 	do {
 		result = doca_workq_progress_retrieve(workq, event, DOCA_WORKQ_RETRIEVE_FLAGS_NONE);
-	} while (result == DOCA_ERROR_AGAIN && now_s() < end);
+	} while (result == DOCA_ERROR_AGAIN && sf_now_s() < end);
 	return result;
 }
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -24,14 +23,6 @@ __attribute__((constructor)) static void side_log(void)
 }
 
 uint64_t side_wait_s = SIDE_WAIT_S;
-
-uint64_t side_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 enum doca_ctx_states side_state(struct doca_ctx *ctx)
 {
@@ -253,13 +244,13 @@ doca_error_t side_send(struct comch_side *side, const void *msg, uint32_t len)
 {
 	struct doca_comch_task_send *task;
 	doca_error_t result = side_alloc(side, msg, len, &task);
-	uint64_t end = side_now_ns() + side_wait_s * UINT64_C(1000000000);
+	uint64_t end = sf_now_ns() + side_wait_s * UINT64_C(1000000000);
 
 	if (result != DOCA_SUCCESS)
 		return result;
 	do
 		result = doca_task_submit(doca_comch_task_send_as_task(task));
-	while (result == DOCA_ERROR_AGAIN && side_now_ns() < end);
+	while (result == DOCA_ERROR_AGAIN && sf_now_ns() < end);
 	if (result != DOCA_SUCCESS)
 		doca_task_free(doca_comch_task_send_as_task(task));
 	return result;
@@ -471,7 +462,7 @@ struct doca_task *data_post(struct data_side *side, size_t offset, size_t len)
 doca_error_t data_send(struct data_side *side, size_t offset, size_t len, uint32_t consumer_id, const void *imm, uint32_t imm_len,
 		       bool once)
 {
-	uint64_t end = side_now_ns() + side_wait_s * UINT64_C(1000000000);
+	uint64_t end = sf_now_ns() + side_wait_s * UINT64_C(1000000000);
 	struct doca_comch_producer_task_send *task;
 	struct doca_buf *buf = data_buf_full(&side->memory, offset, len);
 	doca_error_t result;
@@ -484,7 +475,7 @@ doca_error_t data_send(struct data_side *side, size_t offset, size_t len, uint32
 	}
 	do
 		result = doca_task_submit(doca_comch_producer_task_send_as_task(task));
-	while (result == DOCA_ERROR_AGAIN && !once && side_now_ns() < end);
+	while (result == DOCA_ERROR_AGAIN && !once && sf_now_ns() < end);
 	if (result != DOCA_SUCCESS) {
 		drop_buf(buf);
 		doca_task_free(doca_comch_producer_task_send_as_task(task));

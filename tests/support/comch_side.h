@@ -19,6 +19,8 @@
 #include <doca_mmap.h>
 #include <doca_pe.h>
 
+#include "base/clock.h"
+
 #define SIDE_WAIT_S 10	   /* a test that waits longer has failed, unless it says otherwise in side_wait_s */
 #define SIDE_MSGS_MAX 4096 /* bytes kept of the last message */
 #define SIDE_STATES_MAX 16
@@ -62,20 +64,19 @@ void side_connect(struct comch_side *server, struct comch_side *client);
 doca_error_t side_send(struct comch_side *side, const void *msg, uint32_t len);
 
 enum doca_ctx_states side_state(struct doca_ctx *ctx);
-uint64_t side_now_ns(void);
 extern uint64_t side_wait_s;
 
 /* Progresses up to four engines (NULL ones are skipped) until the condition holds; fails the test after side_wait_s. */
 #define SIDE_WAIT(condition, pe0, pe1, pe2, pe3)                                                                                  \
 	do {                                                                                                                      \
 		struct doca_pe *side_pes[] = {pe0, pe1, pe2, pe3};                                                                \
-		uint64_t side_end = side_now_ns() + side_wait_s * UINT64_C(1000000000);                                           \
+		uint64_t side_end = sf_now_ns() + side_wait_s * UINT64_C(1000000000);                                           \
 		while (!(condition)) {                                                                                            \
 			for (int side_i = 0; side_i < 4; side_i++) {                                                              \
 				if (side_pes[side_i] != NULL)                                                                     \
 					doca_pe_progress(side_pes[side_i]);                                                       \
 			}                                                                                                         \
-			if (side_now_ns() > side_end) {                                                                           \
+			if (sf_now_ns() > side_end) {                                                                           \
 				print_error("waited too long for " #condition "\n");                                              \
 				fail();                                                                                           \
 			}                                                                                                         \

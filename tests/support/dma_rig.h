@@ -7,7 +7,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <doca_buf.h>
 #include <doca_buf_inventory.h>
@@ -16,6 +15,7 @@
 #include <doca_mmap.h>
 #include <doca_pe.h>
 
+#include "base/clock.h"
 #include "support/test_dev.h"
 
 #define RIG_BUFS 512
@@ -101,21 +101,13 @@ static inline void rig_start(struct rig *rig)
 	assert_int_equal(rig->state, DOCA_CTX_STATE_RUNNING);
 }
 
-static inline uint64_t rig_now_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec;
-}
-
 /* Progresses until the condition holds. */
 #define RIG_WAIT(rig, condition)                                                                                                 \
 	do {                                                                                                                     \
-		uint64_t rig_deadline = rig_now_s() + RIG_WAIT_S;                                                                \
+		double rig_deadline = sf_now_s() + RIG_WAIT_S;                                                                   \
 		while (!(condition)) {                                                                                           \
 			(void)doca_pe_progress((rig)->pe);                                                                       \
-			if (rig_now_s() > rig_deadline)                                                                          \
+			if (sf_now_s() > rig_deadline)                                                                           \
 				fail_msg("timed out: %s", #condition);                                                           \
 		}                                                                                                                \
 	} while (0)

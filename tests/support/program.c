@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/clock.h"
 #include "support/program.h"
 
 #include <fcntl.h>
@@ -8,16 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 bool program_start(struct program *program, const char *const *argv)
 {
@@ -39,11 +31,11 @@ bool program_start(struct program *program, const char *const *argv)
 }
 
 /* Reads what there is until the deadline; false at the end of the output, or when it is too late or too much. */
-static bool read_some(struct program *program, int64_t deadline_ms)
+static bool read_some(struct program *program, uint64_t deadline_ms)
 {
 	struct pollfd ready = {.fd = program->output_fd, .events = POLLIN};
 	size_t room = sizeof(program->output) - 1 - program->output_len;
-	int64_t left_ms = deadline_ms - now_ms();
+	int64_t left_ms = (int64_t)(deadline_ms - sf_now_ms());
 	ssize_t got;
 
 	if (left_ms <= 0 || room == 0 || poll(&ready, 1, (int)left_ms) <= 0)
@@ -58,7 +50,7 @@ static bool read_some(struct program *program, int64_t deadline_ms)
 
 bool program_await(struct program *program, const char *text)
 {
-	int64_t deadline_ms = now_ms() + PROGRAM_DEADLINE_MS;
+	uint64_t deadline_ms = sf_now_ms() + PROGRAM_DEADLINE_MS;
 
 	while (strstr(program->output, text) == NULL) {
 		if (read_some(program, deadline_ms))
@@ -71,13 +63,13 @@ bool program_await(struct program *program, const char *text)
 
 int program_wait(struct program *program)
 {
-	int64_t deadline_ms = now_ms() + PROGRAM_DEADLINE_MS;
+	uint64_t deadline_ms = sf_now_ms() + PROGRAM_DEADLINE_MS;
 	bool late;
 	int status;
 
 	while (read_some(program, deadline_ms))
 		continue;
-	late = now_ms() >= deadline_ms;
+	late = sf_now_ms() >= deadline_ms;
 	if (late)
 		kill(program->pid, SIGKILL);
 	close(program->output_fd);

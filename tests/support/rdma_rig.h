@@ -17,6 +17,7 @@
 #include <doca_pe.h>
 #include <doca_rdma.h>
 
+#include "base/clock.h"
 #include "support/test_dev.h"
 
 #ifndef CHECK
@@ -171,25 +172,21 @@ static inline void rdma_rig_prepare(struct rdma_rig *rig, uint32_t device, size_
 	OK(doca_mmap_start(rig->mmap));
 }
 
-static inline bool rdma_rig_late(const struct timespec *begin)
+static inline bool rdma_rig_late(uint64_t begin_ns)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec - begin->tv_sec > RIG_WAIT_S;
+	return sf_now_ns() - begin_ns > RIG_WAIT_S * UINT64_C(1000000000);
 }
 
 /* Progresses both (b may be NULL) until the condition holds. */
 #define RDMA_RIG_WAIT(a, b, condition)                                                                                           \
 	do {                                                                                                                     \
-		struct timespec begin_;                                                                                          \
+		uint64_t begin_ = sf_now_ns();                                                                                   \
 		struct rdma_rig *a_ = (a), *b_ = (b);                                                                            \
-		clock_gettime(CLOCK_MONOTONIC, &begin_);                                                                         \
 		while (!(condition)) {                                                                                           \
 			(void)doca_pe_progress(a_->pe);                                                                          \
 			if (b_ != NULL)                                                                                          \
 				(void)doca_pe_progress(b_->pe);                                                                  \
-			CHECK(!rdma_rig_late(&begin_));                                                                          \
+			CHECK(!rdma_rig_late(begin_));                                                                           \
 		}                                                                                                                \
 	} while (0)
 

@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <doca_urom.h>
 
+#include "base/clock.h"
 #include "urom/directory.h"
 
 #define UROM_PLAYER_IDS UINT64_C(1000000) /* the first of their workers' ids in the domain */
@@ -35,13 +35,6 @@ struct urom_players {
 	uint32_t fails_to_start, fails, never_ends;
 	uint32_t other_index; /* of the first player; 0: its own */
 };
-
-static inline uint64_t urom_players_now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 /* A player with workers whose addresses have so many bytes, and buffers whose handles and keys have. */
 static inline void urom_player_set(struct urom_players *players, uint32_t index, uint32_t num_workers, size_t address_len,
@@ -116,14 +109,14 @@ static inline doca_error_t urom_players_gather(void *sbuf, void *rbuf, size_t ms
 static inline doca_error_t urom_players_test(void *req)
 {
 	struct urom_players *players = (struct urom_players *)req;
-	uint64_t from = urom_players_now_ns();
+	uint64_t from = sf_now_ns();
 	if (players->round + 1 == players->never_ends)
 		return DOCA_ERROR_IN_PROGRESS;
 	if (players->round + 1 == players->fails)
 		return DOCA_ERROR_IO_FAILED;
 	urom_players_play(players);
 	players->round++;
-	players->ns += urom_players_now_ns() - from;
+	players->ns += sf_now_ns() - from;
 	return DOCA_SUCCESS;
 }
 

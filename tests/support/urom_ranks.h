@@ -71,10 +71,10 @@ static inline doca_error_t rank_req_free(void *req)
 static inline bool rank_barrier(struct rank *rank, uint32_t num_more)
 {
 	uint32_t *arrived = &rank->board->at_barrier[rank->barriers++];
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	__atomic_fetch_add(arrived, 1, __ATOMIC_ACQ_REL);
 	while (__atomic_load_n(arrived, __ATOMIC_ACQUIRE) < rank->num + num_more) {
-		if (doca_pe_progress(rank->rig.pe) == 0 && urom_rig_now_ns() > until)
+		if (doca_pe_progress(rank->rig.pe) == 0 && sf_now_ns() > until)
 			return false;
 		sched_yield();
 	}

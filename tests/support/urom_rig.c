@@ -6,20 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "support/program.h"
 #include "urom_graph.h"
 
 #define DEVICE "0000:d8:00.0"
-
-uint64_t urom_rig_now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 /* ---- the daemon ---- */
 
@@ -155,12 +147,12 @@ struct doca_urom_worker *urom_rig_worker(struct urom_rig *rig, uint64_t id, cons
 
 bool urom_rig_await(struct urom_rig *rig, struct doca_ctx *ctx, enum doca_ctx_states state)
 {
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	enum doca_ctx_states now;
 	while (doca_ctx_get_state(ctx, &now) == DOCA_SUCCESS && now != state) {
 		if (doca_pe_progress(rig->pe) != 0)
 			continue;
-		if (urom_rig_now_ns() > until)
+		if (sf_now_ns() > until)
 			return false;
 		sched_yield(); /* to the workers, where cores are few */
 	}
@@ -169,11 +161,11 @@ bool urom_rig_await(struct urom_rig *rig, struct doca_ctx *ctx, enum doca_ctx_st
 
 bool urom_rig_await_flag(struct urom_rig *rig, const int *flag)
 {
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	while (!*flag) {
 		if (doca_pe_progress(rig->pe) != 0)
 			continue;
-		if (urom_rig_now_ns() > until)
+		if (sf_now_ns() > until)
 			return false;
 		sched_yield(); /* to the workers, where cores are few */
 	}
@@ -186,11 +178,11 @@ bool urom_rig_start_worker(struct urom_rig *rig, struct doca_urom_worker *worker
 	enum doca_ctx_states state;
 	if (doca_ctx_start(ctx) != DOCA_ERROR_IN_PROGRESS)
 		return false;
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	do {
 		(void)doca_pe_progress(rig->pe);
 		(void)doca_ctx_get_state(ctx, &state);
-	} while (state == DOCA_CTX_STATE_STARTING && urom_rig_now_ns() < until);
+	} while (state == DOCA_CTX_STATE_STARTING && sf_now_ns() < until);
 	return state == DOCA_CTX_STATE_RUNNING;
 }
 

@@ -10,6 +10,7 @@
 #include <doca_pe.h>
 #include <doca_urom.h>
 
+#include "base/clock.h"
 #include "support/program.h"
 
 #define UROM_RIG_WAIT_NS UINT64_C(20000000000)
@@ -49,7 +50,5 @@ bool urom_rig_await_flag(struct urom_rig *rig, const int *flag);
 
 /* A loopback by the graph plugin, waited for; its status. */
 doca_error_t urom_rig_loopback(struct urom_rig *rig, struct doca_urom_worker *worker, uint64_t value);
-
-uint64_t urom_rig_now_ns(void);
 
 #endif

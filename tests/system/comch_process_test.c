@@ -177,9 +177,9 @@ static void killed_client_is_a_disconnect_within_a_second(void **state)
 	pid = start_role("echo");
 	wait_for_client();
 	kill_now(pid);
-	killed = side_now_ns();
+	killed = sf_now_ns();
 	SIDE_WAIT(own.num_disconnects == 1, own.pe, NULL, NULL, NULL);
-	assert_true(side_now_ns() - killed < NS_PER_S);
+	assert_true(sf_now_ns() - killed < NS_PER_S);
 	pid = start_role("echo"); /* and another may come */
 	wait_for_client();
 	assert_int_equal(side_send(&own, "x", 1), DOCA_SUCCESS);
@@ -196,7 +196,7 @@ static void killed_server_ends_the_client_and_may_return(void **state)
 	(void)state;
 	new_name();
 	for (int round = 0; round < 3; round++) {
-		uint64_t end = side_now_ns() + side_wait_s * NS_PER_S;
+		uint64_t end = sf_now_ns() + side_wait_s * NS_PER_S;
 
 		pid = start_role("server");
 		side_init_client(&own, server_name);
@@ -205,14 +205,14 @@ static void killed_server_ends_the_client_and_may_return(void **state)
 			SIDE_WAIT(side_state(own.ctx) != DOCA_CTX_STATE_STARTING &&
 					  side_state(own.ctx) != DOCA_CTX_STATE_STOPPING,
 				  own.pe, NULL, NULL, NULL);
-		} while (!connected() && side_now_ns() < end);
+		} while (!connected() && sf_now_ns() < end);
 		assert_true(connected());
 		assert_int_equal(side_send(&own, "x", 1), DOCA_SUCCESS);
 		SIDE_WAIT(own.num_msgs == 1, own.pe, NULL, NULL, NULL);
 		kill_now(pid);
-		killed = side_now_ns();
+		killed = sf_now_ns();
 		SIDE_WAIT(side_state(own.ctx) == DOCA_CTX_STATE_IDLE, own.pe, NULL, NULL, NULL);
-		assert_true(side_now_ns() - killed < NS_PER_S);
+		assert_true(sf_now_ns() - killed < NS_PER_S);
 		side_fini(&own, NULL);
 	}
 }
@@ -230,10 +230,10 @@ static void killed_peer_ends_posted_receives_and_sends(void **state)
 	echo_once(64, 1);
 	data_post(&consumer, 0, 64);
 	kill_now(pid);
-	killed = side_now_ns();
+	killed = sf_now_ns();
 	SIDE_WAIT(own.num_disconnects == 1 && consumer.num_errors == 1 && side_state(producer.ctx) == DOCA_CTX_STATE_IDLE, own.pe,
 		  consumer.pe, producer.pe, NULL);
-	assert_true(side_now_ns() - killed < NS_PER_S);
+	assert_true(sf_now_ns() - killed < NS_PER_S);
 	assert_int_equal(consumer.status, DOCA_ERROR_CONNECTION_ABORTED);
 	assert_int_equal(own.num_expired_consumers, 1);
 	end_data();
@@ -271,9 +271,9 @@ static void killed_peer_ends_a_loop_of_submits(void **state)
 
 static void progress_for(uint64_t ns)
 {
-	uint64_t end = side_now_ns() + ns;
+	uint64_t end = sf_now_ns() + ns;
 
-	while (side_now_ns() < end) {
+	while (sf_now_ns() < end) {
 		doca_pe_progress(own.pe);
 		doca_pe_progress(consumer.pe);
 		doca_pe_progress(producer.pe);
@@ -307,11 +307,11 @@ static void killed_at_any_moment(void **state)
 			data_post(&consumer, posted * 4096, 4096);
 		progress_for((uint64_t)(rand() % 4000) * 1000);
 		kill_now(pid);
-		killed = side_now_ns();
+		killed = sf_now_ns();
 		SIDE_WAIT(own.num_disconnects == disconnects + 1 && side_state(consumer.ctx) == DOCA_CTX_STATE_IDLE &&
 				  side_state(producer.ctx) == DOCA_CTX_STATE_IDLE,
 			  own.pe, consumer.pe, producer.pe, NULL);
-		assert_true(side_now_ns() - killed < 2 * NS_PER_S); /* a receive half filled by the dead takes a second */
+		assert_true(sf_now_ns() - killed < 2 * NS_PER_S); /* a receive half filled by the dead takes a second */
 		end_data();
 		doca_pe_progress(own.pe);
 		if (round == 3)
@@ -333,9 +333,9 @@ static void stopped_peer_blocks_nobody(void **state)
 	start_data(1 << 20);
 	echo_once(1 << 20, 1);
 	assert_int_equal(kill(pid, SIGSTOP), 0);
-	begin = side_now_ns();
-	while (side_now_ns() - begin < NS_PER_S / 2) {
-		uint64_t before = side_now_ns(), took;
+	begin = sf_now_ns();
+	while (sf_now_ns() - begin < NS_PER_S / 2) {
+		uint64_t before = sf_now_ns(), took;
 
 		doca_pe_progress(own.pe);
 		doca_pe_progress(producer.pe);
@@ -345,7 +345,7 @@ static void stopped_peer_blocks_nobody(void **state)
 			if (data_send(&producer, 0, 1 << 20, own.new_consumer_id, NULL, 0, true) == DOCA_SUCCESS)
 				producer.num_done = 2; /* one message goes into the stopped peer's memory */
 		}
-		took = side_now_ns() - before;
+		took = sf_now_ns() - before;
 		longest = took > longest ? took : longest;
 	}
 	assert_true(longest < NS_PER_S / 4);

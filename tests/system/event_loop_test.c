@@ -291,9 +291,9 @@ static void one_loop_serves_engines_sockets_and_a_timer(void **state)
 		sockets[i] = pairs[i][0];
 	loop_open(&loop, sockets);
 	start_tokens(&loop);
-	for (end = side_now_ns() + LOOP_S * UINT64_C(1000000000); !all_back(&loop);) {
+	for (end = sf_now_ns() + LOOP_S * UINT64_C(1000000000); !all_back(&loop);) {
 		loop_turn(&loop);
-		if (side_now_ns() > end)
+		if (sf_now_ns() > end)
 			fail_msg("stuck after %u messages, %u of data, %u and %u lines, %u ticks", messages.back, data.back,
 				 lines[0].back, lines[1].back, loop.ticks);
 	}

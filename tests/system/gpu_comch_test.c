@@ -24,6 +24,7 @@
 #include <doca_buf_inventory.h>
 #include <softfield/gpu.h>
 
+#include "base/clock.h"
 #include "load.h"
 #include "setup.h"
 #include "support/child.h"
@@ -58,7 +59,7 @@ static void nap(void)
 	nanosleep(&step, NULL);
 }
 
-static bool within_deadline(double since) { return setup_now() - since < SETUP_DEADLINE_S; }
+static bool within_deadline(double since) { return sf_now_s() - since < SETUP_DEADLINE_S; }
 
 /* ---- the two ends ---- */
 
@@ -78,7 +79,7 @@ static void gpu_echo(const struct scenario *scenario, const char *name)
 {
 	static struct setup_end end;
 	struct softfield_launch *launch;
-	double begin = setup_now();
+	double begin = sf_now_s();
 
 	setup_connect(&end, name);
 	setup_gpu_queues(&end, scenario->load.queues, GPU, scenario->load.depth + 4, buf_size(scenario), scenario->load.depth + 4);
@@ -239,7 +240,7 @@ static void gpu_handles_before_running(const struct scenario *scenario, const ch
 static void peer_waits(const struct scenario *scenario, const char *name)
 {
 	static struct setup_end end;
-	double since = setup_now();
+	double since = sf_now_s();
 
 	setup_serve(&end, name);
 	while (!shared->gpu_done && !end.lost && within_deadline(since))
@@ -290,7 +291,7 @@ static void peer_sends_too_much(const struct scenario *scenario, const char *nam
 	struct doca_comch_producer_task_send *task;
 	struct doca_buf_inventory *inventory;
 	struct doca_buf *small, *large;
-	double since = setup_now();
+	double since = sf_now_s();
 	doca_error_t result;
 
 	setup_serve(&end, name);
@@ -355,7 +356,7 @@ static void peer_sends_to_a_stopped_process(const struct scenario *scenario, con
 	struct doca_comch_producer_task_send *task;
 	struct doca_buf_inventory *inventory;
 	struct doca_buf *buf;
-	double since = setup_now(), begun;
+	double since = sf_now_s(), begun;
 	doca_error_t result;
 
 	setup_serve(&end, name);
@@ -368,13 +369,13 @@ static void peer_sends_to_a_stopped_process(const struct scenario *scenario, con
 	CHECK(kill(shared->gpu, SIGSTOP) == 0);
 	while (!is_stopped(shared->gpu) && within_deadline(since))
 		setup_progress(&end);
-	begun = setup_now();
+	begun = sf_now_s();
 	CHECK_OK(doca_comch_producer_task_send_alloc_init(end.queues[0].producer, buf, NULL, 0, 1, &task));
 	for (int i = 0; i < 20; i++) {
 		CHECK(doca_task_submit(doca_comch_producer_task_send_as_task(task)) == DOCA_ERROR_AGAIN);
 		setup_progress(&end);
 	}
-	CHECK(setup_now() - begun < 0.5);
+	CHECK(sf_now_s() - begun < 0.5);
 	CHECK(kill(shared->gpu, SIGCONT) == 0);
 	while ((result = doca_task_submit(doca_comch_producer_task_send_as_task(task))) == DOCA_ERROR_AGAIN && within_deadline(since))
 		;
@@ -407,7 +408,7 @@ static void gpu_loses_peer(const struct scenario *scenario, const char *name)
 	static struct setup_end end;
 	struct softfield_launch *launch;
 	enum doca_ctx_states consumer, producer;
-	double since = setup_now();
+	double since = sf_now_s();
 
 	setup_connect(&end, name);
 	setup_gpu_queues(&end, 1, GPU, 8, 64, 8);
@@ -435,7 +436,7 @@ static void peer_is_killed(enum setup_scope scope)
 {
 	const struct scenario scenario = {.scope = scope, .load = {.queues = 1, .size = 32, .depth = 8, .messages = UINT64_MAX},
 					  .gpu = gpu_loses_peer};
-	double since = setup_now();
+	double since = sf_now_s();
 
 	begin(&scenario);
 	while (!shared->gpu_ready && within_deadline(since))
@@ -455,10 +456,10 @@ static void peer_sees_the_gpu_process_die(void **state)
 {
 	const struct scenario scenario = {.scope = SETUP_THREAD, .load = {.queues = 1, .size = 32, .depth = 8, .messages = UINT64_MAX},
 					  .peer = peer_waits};
-	double since = setup_now();
+	double since = sf_now_s();
 
 	begin(&scenario);
-	while (!shared->gpu_ready && within_deadline(since) && shared->gpu_done == 0 && setup_now() - since < 1)
+	while (!shared->gpu_ready && within_deadline(since) && shared->gpu_done == 0 && sf_now_s() - since < 1)
 		nap();
 	kill(shared->gpu, SIGKILL);
 	wait_for(shared->gpu);
@@ -469,7 +470,7 @@ static void gpu_stops_its_contexts_first(const struct scenario *scenario, const 
 {
 	static struct setup_end end;
 	struct softfield_launch *launch;
-	double since = setup_now();
+	double since = sf_now_s();
 
 	setup_connect(&end, name);
 	setup_gpu_queues(&end, 1, GPU, 8, 64, 8);
@@ -520,15 +521,15 @@ static void gpu_is_idle(const struct scenario *scenario, const char *name)
 	setup_connect(&end, name);
 	setup_gpu_queues(&end, 1, GPU, 8, 64, 8);
 	setup_launch(&end, scenario->scope, KERNEL_THREADS, &launch);
-	for (begun = setup_now(); setup_now() - begun < 0.2;)
+	for (begun = sf_now_s(); sf_now_s() - begun < 0.2;)
 		setup_progress(&end);
 	before = cpu_seconds();
 	nanosleep(&second, NULL);
 	used = cpu_seconds() - before;
-	begun = setup_now();
+	begun = sf_now_s();
 	__atomic_store_n(end.stop_cpu, 1, __ATOMIC_RELEASE);
 	CHECK_OK(softfield_gpu_launch_wait(launch, 2000));
-	CHECK(setup_now() - begun < 0.1);
+	CHECK(sf_now_s() - begun < 0.1);
 	if (strcmp(softfield_gpu_backend(end.gpu), "soft") == 0 && used > IDLE_SECONDS)
 		dprintf(STDERR_FILENO, "an idle kernel used %.1f ms of a second\n", 1e3 * used);
 	CHECK(strcmp(softfield_gpu_backend(end.gpu), "soft") != 0 || used <= IDLE_SECONDS);
@@ -544,7 +545,7 @@ static void peer_is_idle(const struct scenario *scenario, const char *name)
 	void *user_data[] = {&one};
 	struct setup_tasks tasks = {.sends = 4, .recvs = 4, .memory_len = 8192, .sent = one_sent, .send_failed = one_failed,
 				    .received = no_recv, .recv_failed = no_recv, .one_pe = true};
-	double since = setup_now();
+	double since = sf_now_s();
 
 	setup_serve(&end, name);
 	setup_cpu_queues(&end, 1, &tasks, user_data);
@@ -595,7 +596,7 @@ static void peer_sleeps_until_answered(const struct scenario *scenario, const ch
 	struct epoll_event event = {.events = EPOLLIN};
 	struct doca_buf *buf;
 	doca_notification_handle_t handle;
-	double since = setup_now();
+	double since = sf_now_s();
 	uint32_t rounds = 0, seed = (uint32_t)getpid();
 	int epoll = epoll_create1(0);
 
@@ -610,7 +611,7 @@ static void peer_sleeps_until_answered(const struct scenario *scenario, const ch
 	CHECK_OK(doca_comch_producer_task_send_alloc_init(end.queues[0].producer, buf, NULL, 0, 1, &send));
 	CHECK_OK(doca_pe_get_notification_handle(end.pe, &handle));
 	CHECK(epoll_ctl(epoll, EPOLL_CTL_ADD, handle, &event) == 0);
-	for (double begun = setup_now(); rounds < ROUNDS_MIN || (rounds < ROUNDS_MAX && setup_now() - begun < ROUNDS_S); rounds++) {
+	for (double begun = sf_now_s(); rounds < ROUNDS_MIN || (rounds < ROUNDS_MAX && sf_now_s() - begun < ROUNDS_S); rounds++) {
 		while (doca_task_submit(doca_comch_producer_task_send_as_task(send)) != DOCA_SUCCESS && within_deadline(since))
 			doca_pe_progress(end.pe);
 		while (waiting.received == rounds && within_deadline(since)) {
@@ -619,7 +620,7 @@ static void peer_sleeps_until_answered(const struct scenario *scenario, const ch
 			if (waiting.received != rounds)
 				break;
 			seed = seed * 1664525u + 1013904223u;
-			for (double until = setup_now() + PAUSE_S * (seed >> 8) / (1 << 24); setup_now() < until;)
+			for (double until = sf_now_s() + PAUSE_S * (seed >> 8) / (1 << 24); sf_now_s() < until;)
 				;
 			CHECK_OK(doca_pe_request_notification(end.pe));
 			CHECK(epoll_wait(epoll, &event, 1, 5000) == 1);

@@ -18,6 +18,7 @@
 
 #include "support/rdma_peer.h"
 
+#include "base/clock.h"
 #include "support/rdma_pair.h"
 
 #define ROUNDS 40 /* unless told */
@@ -36,14 +37,6 @@ static uint32_t random_below(uint64_t *seed, uint32_t limit)
 {
 	*seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return (uint32_t)(*seed >> 33) % limit;
-}
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 /* ---- the liar ---- */
@@ -346,17 +339,17 @@ static void round_of_lies(void)
 	peer_spawn(&liar, "liar");
 	peer_say(liar.socket, &seed, sizeof(seed));
 	peer_meet(liar.socket, rig, &victim.to_liar);
-	uint64_t until = now_ms() + 20 * ROUND_MS;
+	uint64_t until = sf_now_ms() + 20 * ROUND_MS;
 	char word = 0;
 
 	while (!peer_has_said(liar.socket, &word)) { /* it waits for its own tasks, which our progress serves */
 		(void)doca_pe_progress(rig->pe);
 		honest_step();
-		CHECK(now_ms() < until + 20000);
+		CHECK(sf_now_ms() < until + 20000);
 	}
 	peer_tell(liar.socket, 'b');
-	until = now_ms() + ROUND_MS;
-	while (now_ms() < until) {
+	until = sf_now_ms() + ROUND_MS;
+	while (sf_now_ms() < until) {
 		if (num_bufs + 2 <= 64 && random_below(&victim.seed, 4) == 0)
 			provoke(bufs, &num_bufs);
 		(void)doca_pe_progress(rig->pe);
@@ -368,13 +361,12 @@ static void round_of_lies(void)
 	close(liar.socket);
 	/* All that was submitted ends, and with it the connection. */
 	size_t inflight = SIZE;
-	struct timespec begin;
+	uint64_t begin = sf_now_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &begin);
 	while (inflight > RECEIVES) {
 		(void)doca_pe_progress(rig->pe);
 		OK(doca_ctx_get_num_inflight_tasks(rig->ctx, &inflight));
-		CHECK(!rdma_rig_late(&begin));
+		CHECK(!rdma_rig_late(begin));
 	}
 	guarded_check(&victim.shared);
 	for (uint32_t i = 0; i < num_bufs; i++)
@@ -419,7 +411,7 @@ static void rounds_of_lies(void **state)
 	struct rdma_rig *rig = &victim.rig;
 
 	(void)state;
-	victim.seed = given != NULL ? strtoull(given, NULL, 0) : (uint64_t)getpid() * 2654435761u + now_ms();
+	victim.seed = given != NULL ? strtoull(given, NULL, 0) : (uint64_t)getpid() * 2654435761u + sf_now_ms();
 	printf("seed %llu\n", (unsigned long long)victim.seed);
 	fflush(stdout);
 	victim_open();

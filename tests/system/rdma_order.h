@@ -125,7 +125,7 @@ struct side {
 	uint64_t left;	    /* tasks to submit */
 	bool heard, agreed; /* the peer's report is here; it has found ours true */
 	struct report theirs;
-	uint64_t events, moved_at; /* completions so far; when the last one was, in seconds */
+	uint64_t events, moved_ns; /* completions so far; when the last one was */
 };
 
 /* ---- rdma_order_side.c ---- */

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "rdma_order.h"
 
 #define SILENCE_S 30 /* without any completion: the test hangs */
@@ -18,14 +18,6 @@ struct introduction {
 	size_t details_len[LANES_MAX], event_len[LANES_MAX], descriptor_len;
 	uint8_t details[LANES_MAX][DETAILS_MAX], event[LANES_MAX][EVENT_DETAILS_MAX], descriptor[DETAILS_MAX];
 };
-
-static uint64_t now_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec;
-}
 
 static void lane_open(struct side *side, uint32_t index)
 {
@@ -280,7 +272,7 @@ bool side_step(struct side *side)
 	else
 		while (doca_pe_progress(side->rig.pe) != 0)
 			;
-	if (now_s() > side->moved_at + SILENCE_S)
+	if (sf_now_ns() > side->moved_ns + SILENCE_S * UINT64_C(1000000000))
 		tell_and_give_up(side);
 	return round_advance(side);
 }
@@ -291,7 +283,7 @@ void side_begin_round(struct side *side, uint64_t num_tasks)
 	side->phase = PHASE_SUBMIT;
 	side->left = num_tasks;
 	side->heard = side->agreed = false;
-	side->moved_at = now_s();
+	side->moved_ns = sf_now_ns();
 }
 
 void side_end(struct side *side)

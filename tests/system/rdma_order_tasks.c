@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tasks of every verb: submitted, done to the model, and checked when they end. */
-#include <time.h>
-
 #include "rdma_order.h"
 
 static void note_event(struct side *side)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
 	side->events++;
-	side->moved_at = (uint64_t)now.tv_sec;
+	side->moved_ns = sf_now_ns();
 }
 
 /* ---- the end of one ---- */

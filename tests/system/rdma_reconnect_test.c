@@ -274,10 +274,9 @@ struct left {
 /* The last of the dead are heard of by another thread, a while after the signal, and it closes what belonged to them. */
 static bool descriptors_fell_to(uint32_t num)
 {
-	struct timespec begin;
+	uint64_t begin = sf_now_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &begin);
-	while (count_entries("/proc/self/fd") > num && !rdma_rig_late(&begin))
+	while (count_entries("/proc/self/fd") > num && !rdma_rig_late(begin))
 		(void)doca_pe_progress(rig.pe);
 	return count_entries("/proc/self/fd") <= num;
 }
@@ -298,13 +297,13 @@ static uint32_t count_shared_mappings(void)
 
 static struct left look(void)
 {
-	struct timespec begin;
+	uint64_t begin;
 
 	restart();
-	clock_gettime(CLOCK_MONOTONIC, &begin);
+	begin = sf_now_ns();
 	for (int i = 0; i < 8; i++) {
 		while (dying[i] != 0 && kill(dying[i], 0) == 0)
-			CHECK(!rdma_rig_late(&begin));
+			CHECK(!rdma_rig_late(begin));
 	}
 	return (struct left){count_entries("/proc/self/fd"), count_shared_mappings(), resident_bytes()};
 }

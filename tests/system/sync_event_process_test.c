@@ -18,6 +18,7 @@
 #include <doca_pe.h>
 #include <doca_sync_event.h>
 
+#include "base/clock.h"
 #include "sync_event_puppet.h"
 
 #define HOST "d8:00.0"
@@ -186,12 +187,12 @@ static void two_sleepers_wake_each_other(bool in_word, uint64_t num)
 
 static void no_wake_up_is_lost(void **state)
 {
-	double begin = seconds_now();
+	double begin = sf_now_s();
 
 	(void)state;
 	two_sleepers_wake_each_other(false, 5000);
 	two_sleepers_wake_each_other(true, 200);
-	assert_true(seconds_now() - begin < 60); /* each lost one would take half a second, until somebody looks */
+	assert_true(sf_now_s() - begin < 60); /* each lost one would take half a second, until somebody looks */
 }
 
 /* ---- death ---- */
@@ -212,9 +213,9 @@ static void sync_wait_ends_when_the_owner_dies(void **state)
 			OK(doca_sync_event_start(event));
 			puppet_order(&host, ORDER_SET_AND_DIE, 1);
 			doca_sync_event_wait_neq(event, 0, UINT64_MAX); /* it may die before we see the update */
-			begin = seconds_now();
+			begin = sf_now_s();
 			assert_int_equal(waits[i](event, 99, UINT64_MAX), DOCA_ERROR_CONNECTION_ABORTED);
-			assert_true(seconds_now() - begin < 2);
+			assert_true(sf_now_s() - begin < 2);
 			assert_int_equal(doca_sync_event_get(event, &value), DOCA_ERROR_CONNECTION_ABORTED);
 			assert_int_equal(doca_sync_event_update_set(event, 1), DOCA_ERROR_CONNECTION_ABORTED);
 			assert_int_equal(doca_sync_event_update_add(event, 1, &value), DOCA_ERROR_CONNECTION_ABORTED);
@@ -235,10 +236,10 @@ static void sleeping_wait_ends_when_the_owner_dies(void **state)
 		OK(sleeper_start(&s, import_from(&host, in_word)));
 		sleeper_submit_wait(&s, 99);
 		assert_int_equal(sleeper_finish(&s, 0.05), DOCA_ERROR_TIME_OUT);
-		begin = seconds_now();
+		begin = sf_now_s();
 		puppet_kill(&host);
 		assert_int_equal(sleeper_finish(&s, 20), DOCA_ERROR_CONNECTION_ABORTED);
-		assert_true(seconds_now() - begin < 2);
+		assert_true(sf_now_s() - begin < 2);
 		sleeper_end(&s);
 	}
 }
@@ -255,8 +256,8 @@ static void polling_wait_ends_when_the_owner_dies(void **state)
 	for (int i = 0; i < 3000; i++)
 		assert_int_equal(doca_pe_progress(s.pe), 0);
 	puppet_kill(&host);
-	begin = seconds_now();
-	while (s.ended == 0 && seconds_now() - begin < 5)
+	begin = sf_now_s();
+	while (s.ended == 0 && sf_now_s() - begin < 5)
 		doca_pe_progress(s.pe);
 	assert_int_equal(s.status, DOCA_ERROR_CONNECTION_ABORTED);
 	sleeper_end(&s);
@@ -333,13 +334,13 @@ static void a_stopped_owner_blocks_nobody(void **state)
 	(void)state;
 	OK(doca_sync_event_start(event));
 	stop_process(&host);
-	begin = seconds_now();
+	begin = sf_now_s();
 	for (int i = 0; i < 1000; i++) {
 		OK(doca_sync_event_update_set(event, 3));
 		OK(doca_sync_event_update_add(event, 1, &before));
 		assert_int_equal(value_of(event), 4);
 	}
-	assert_true(seconds_now() - begin < 1);
+	assert_true(sf_now_s() - begin < 1);
 	assert_int_equal(kill(host.pid, SIGCONT), 0);
 	assert_int_equal(puppet_do(&host, ORDER_GET, 0).value, 4);
 	end_event(event);
@@ -358,9 +359,9 @@ static void a_stopped_owner_of_its_own_memory_times_out(void **state)
 	(void)state;
 	OK(doca_sync_event_start(event));
 	stop_process(&host);
-	begin = seconds_now();
+	begin = sf_now_s();
 	assert_int_equal(doca_sync_event_update_add(event, 1, &before), DOCA_ERROR_TIME_OUT);
-	assert_true(seconds_now() - begin < 3);
+	assert_true(sf_now_s() - begin < 3);
 	assert_int_equal(kill(host.pid, SIGCONT), 0);
 	end_event(event);
 	puppet_kill(&host);

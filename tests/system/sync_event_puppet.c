@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/clock.h"
 #include "sync_event_puppet.h"
 
 #include <poll.h>
@@ -8,7 +9,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <doca_ctx.h>
@@ -26,14 +26,6 @@
 			abort();                                                                                                 \
 		}                                                                                                                \
 	} while (0)
-
-double seconds_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 struct doca_dev *device_open(const char *pci_addr)
 {
@@ -110,7 +102,7 @@ static void request(struct sleeper *s)
 
 doca_error_t sleeper_finish(struct sleeper *s, double seconds)
 {
-	double end = seconds_now() + seconds;
+	double end = sf_now_s() + seconds;
 	doca_notification_handle_t handle;
 	struct pollfd fd = {.events = POLLIN};
 	double left;
@@ -120,7 +112,7 @@ doca_error_t sleeper_finish(struct sleeper *s, double seconds)
 	while (s->ended == 0) {
 		if (doca_pe_progress(s->pe) != 0)
 			continue;
-		left = end - seconds_now();
+		left = end - sf_now_s();
 		if (left <= 0)
 			return DOCA_ERROR_TIME_OUT;
 		request(s);

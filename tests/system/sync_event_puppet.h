@@ -79,7 +79,6 @@ void sleeper_submit_wait(struct sleeper *sleeper, uint64_t value);
 doca_error_t sleeper_finish(struct sleeper *sleeper, double seconds);
 doca_error_t sleeper_set(struct sleeper *sleeper, uint64_t value);
 
-double seconds_now(void);
 struct doca_dev *device_open(const char *pci_addr);
 
 #endif

@@ -56,13 +56,13 @@ static uint32_t random_next(uint32_t *state)
 /* Spins a little, then lets others run, for both may share a core. */
 static void wait_for_round(_Atomic uint32_t *word, uint32_t round)
 {
-	uint64_t end = side_now_ns() + LOST_MS * UINT64_C(1000000);
+	uint64_t end = sf_now_ns() + LOST_MS * UINT64_C(1000000);
 
 	for (uint32_t spins = 0; atomic_load_explicit(word, memory_order_acquire) < round; spins++) {
 		if (spins < SPINS_MAX)
 			continue;
 		sched_yield();
-		if (spins % SPINS_MAX == 0 && side_now_ns() > end)
+		if (spins % SPINS_MAX == 0 && sf_now_ns() > end)
 			fail_msg("the other side never came to round %u", round);
 	}
 }
@@ -86,7 +86,7 @@ static void sleeper_init(struct sleeper *sleeper, struct doca_pe *pe, struct win
 
 	assert_int_equal(doca_pe_get_notification_handle(pe, &handle), DOCA_SUCCESS);
 	*sleeper = (struct sleeper){
-		.pe = pe, .wait = {.fd = handle, .events = POLLIN}, .window = window, .seed = (uint32_t)side_now_ns()};
+		.pe = pe, .wait = {.fd = handle, .events = POLLIN}, .window = window, .seed = (uint32_t)sf_now_ns()};
 	printf("seed %u\n", sleeper->seed);
 }
 

@@ -257,10 +257,10 @@ static int survive(struct rank *rank, void *arg)
 	size_t size = LARGE * sizeof(double);
 	uint8_t *copy = (uint8_t *)malloc(size);
 	memset(run.args.receive, 0x77, size); /* it is this process's again */
-	uint64_t until = urom_rig_now_ns() + 100000000;
+	uint64_t until = sf_now_ns() + 100000000;
 	do
 		(void)doca_pe_progress(rank->rig.pe);
-	while (urom_rig_now_ns() < until);
+	while (sf_now_ns() < until);
 	memset(copy, 0x77, size);
 	EXPECT(memcmp(run.args.receive, copy, size) == 0);
 	free(copy);
@@ -290,12 +290,12 @@ static void a_rank_that_is_killed(void **state)
 /* Ends with true when the process has been stopped. */
 static bool stop_process(uint32_t pid)
 {
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	char path[64], state = '?';
 	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
 	if (kill((pid_t)pid, SIGSTOP) != 0)
 		return false;
-	while (state != 'T' && urom_rig_now_ns() < until) {
+	while (state != 'T' && sf_now_ns() < until) {
 		FILE *file = fopen(path, "r");
 		if (file == NULL || fscanf(file, "%*d %*s %c", &state) != 1)
 			state = '?';
@@ -339,13 +339,13 @@ static int catch_worker(struct rank *rank, void *arg)
 			if (!caught)
 				kill((pid_t)pid, SIGCONT);
 		}
-		uint64_t began = urom_rig_now_ns();
+		uint64_t began = sf_now_ns();
 		if (caught) {
 			continue_process(pid);
 			(void)doca_ctx_stop(doca_urom_worker_as_ctx(rank->worker));
 		}
 		EXPECT(urom_rig_await_flag(&rank->rig, &run.done));
-		EXPECT(!caught || urom_rig_now_ns() - began > 250000000);
+		EXPECT(!caught || sf_now_ns() - began > 250000000);
 		EXPECT(__atomic_load_n(busy, __ATOMIC_ACQUIRE) == 0);
 		free(run.vector);
 		if (run.result != DOCA_SUCCESS)

@@ -244,10 +244,10 @@ static int bereaved(struct rank *rank, void *arg)
 		EXPECT(begin(comm, &run) == DOCA_SUCCESS);
 		if (tag == 2)
 			EXPECT(rank_barrier(rank, 1));
-		uint64_t began = urom_rig_now_ns();
+		uint64_t began = sf_now_ns();
 		EXPECT(urom_rig_await_flag(&rank->rig, &run.done));
 		EXPECT(tag == 1 ? is_right(&run, rank->index, rank->num) : run.result == DOCA_ERROR_CONNECTION_ABORTED);
-		EXPECT(tag == 1 || urom_rig_now_ns() - began < UINT64_C(5000000000));
+		EXPECT(tag == 1 || sf_now_ns() - began < UINT64_C(5000000000));
 		free(run.vector);
 	}
 	EXPECT(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
@@ -258,10 +258,10 @@ static void kill_worker(struct urom_rig *host, struct ranks_board *board, void *
 {
 	const struct murder *murder = (const struct murder *)arg;
 	struct rank outsider = {.board = board, .num = board->num, .rig = {.pe = NULL}};
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	char text[64];
 	int pid = 0;
-	while (__atomic_load_n(&board->at_barrier[0], __ATOMIC_ACQUIRE) < outsider.num && urom_rig_now_ns() < until)
+	while (__atomic_load_n(&board->at_barrier[0], __ATOMIC_ACQUIRE) < outsider.num && sf_now_ns() < until)
 		usleep(1000);
 	snprintf(text, sizeof(text), "worker %llu runs, process ", (unsigned long long)board->worker_ids[murder->victim]);
 	assert_true(program_await(&host->daemon, text));

@@ -130,8 +130,8 @@ static inline bool open_comm(struct rank *rank, struct urom_allreduce_comm **com
 /* Progresses until it is known how the vectors go. */
 static inline enum urom_allreduce_way await_way(struct rank *rank, const struct urom_allreduce_comm *comm)
 {
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
-	while (urom_allreduce_comm_get_way(comm) == UROM_ALLREDUCE_BY_UNKNOWN && urom_rig_now_ns() < until)
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
+	while (urom_allreduce_comm_get_way(comm) == UROM_ALLREDUCE_BY_UNKNOWN && sf_now_ns() < until)
 		(void)doca_pe_progress(rank->rig.pe);
 	return urom_allreduce_comm_get_way(comm);
 }

@@ -82,16 +82,16 @@ static void assert_ended_well(pid_t pid)
 /* Both wait with a deadline; a child progresses meanwhile. */
 static void await_step(int index, int step)
 {
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
-	while (board->step[index] < step && urom_rig_now_ns() < until)
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
+	while (board->step[index] < step && sf_now_ns() < until)
 		usleep(1000);
 	assert_true(board->step[index] >= step);
 }
 
 static void await_go(int step)
 {
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
-	while (board->go < step && urom_rig_now_ns() < until)
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
+	while (board->go < step && sf_now_ns() < until)
 		(void)doca_pe_progress(rig.pe);
 	must(board->go >= step, 2);
 }
@@ -322,11 +322,11 @@ static void be_in_a_group(int index)
 
 static void be_in_it_too(int index)
 {
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	struct doca_urom_worker *worker = start_in_group(1000);
 	must(sum_of_group() == 1300, 10);
 	board->step[index] = 1;
-	while (sum_of_group() != 1000 && urom_rig_now_ns() < until) /* those of the killed go */
+	while (sum_of_group() != 1000 && sf_now_ns() < until) /* those of the killed go */
 		;
 	must(sum_of_group() == 1000, 11);
 	must(urom_rig_stop_worker(&rig, worker), 6);

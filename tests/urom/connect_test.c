@@ -143,9 +143,9 @@ static doca_error_t start(const char *host, unsigned port)
 	setenv("DOCA_UROM_SERVICE_FILE", path, 1);
 	fflush(lines);
 	size_t len = all_len;
-	uint64_t from = urom_rig_now_ns();
+	uint64_t from = sf_now_ns();
 	doca_error_t result = doca_ctx_start(ctx);
-	uint64_t took = urom_rig_now_ns() - from;
+	uint64_t took = sf_now_ns() - from;
 	fflush(lines);
 	said = all + len;
 	print_message("%s after %llu ms\n", doca_error_get_name(result), (unsigned long long)took / 1000000);

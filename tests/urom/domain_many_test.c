@@ -80,14 +80,14 @@ static struct doca_urom_domain *make_domain(struct urom_players *players, size_t
 static enum doca_ctx_states start(struct doca_urom_domain *domain)
 {
 	struct doca_ctx *ctx = doca_urom_domain_as_ctx(domain);
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	enum doca_ctx_states state = DOCA_CTX_STATE_IDLE;
 	if (doca_ctx_start(ctx) != DOCA_ERROR_IN_PROGRESS)
 		return DOCA_CTX_STATE_IDLE;
 	do {
 		(void)doca_pe_progress(rig.pe);
 		(void)doca_ctx_get_state(ctx, &state);
-	} while (state == DOCA_CTX_STATE_STARTING && urom_rig_now_ns() < until);
+	} while (state == DOCA_CTX_STATE_STARTING && sf_now_ns() < until);
 	return state;
 }
 
@@ -125,9 +125,9 @@ static void two_thousand_processes(void **state)
 	(void)state;
 	deal(&players, MANY);
 	struct doca_urom_domain *domain = make_domain(&players, WORKERS);
-	uint64_t from = urom_rig_now_ns();
+	uint64_t from = sf_now_ns();
 	assert_int_equal(start(domain), DOCA_CTX_STATE_RUNNING);
-	assert_true(urom_rig_now_ns() - from < MANY_NS);
+	assert_true(sf_now_ns() - from < MANY_NS);
 	assert_int_equal(players.num_freed, players.round);
 	for (int i = 0; i < WORKERS; i++) {
 		for (int j = 0; j < WORKERS; j++)
@@ -466,8 +466,8 @@ static void a_stop_while_a_worker_takes_nothing(void **state)
 	int num = num_under_way;
 	end(domain, &players);
 	assert_int_equal(kill(process, SIGCONT), 0);
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
-	while (num_under_way != 0 && urom_rig_now_ns() < until)
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
+	while (num_under_way != 0 && sf_now_ns() < until)
 		(void)doca_pe_progress(rig.pe);
 	assert_int_equal(num_not_found, num);
 	assert_int_equal(send_to(workers[2], ids[3]), DOCA_ERROR_NOT_FOUND);

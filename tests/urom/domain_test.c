@@ -90,14 +90,14 @@ static struct doca_urom_domain *make_domain(struct urom_rig *rig, struct partici
 static enum doca_ctx_states start_domain(struct urom_rig *rig, struct doca_urom_domain *domain)
 {
 	struct doca_ctx *ctx = doca_urom_domain_as_ctx(domain);
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	enum doca_ctx_states state = DOCA_CTX_STATE_IDLE;
 	if (doca_ctx_start(ctx) != DOCA_ERROR_IN_PROGRESS)
 		return DOCA_CTX_STATE_IDLE;
 	do {
 		(void)doca_pe_progress(rig->pe);
 		(void)doca_ctx_get_state(ctx, &state);
-	} while (state == DOCA_CTX_STATE_STARTING && urom_rig_now_ns() < until);
+	} while (state == DOCA_CTX_STATE_STARTING && sf_now_ns() < until);
 	return state;
 }
 

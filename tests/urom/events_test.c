@@ -353,7 +353,7 @@ static void answers_come_around_the_arm(void **state)
 	(void)state;
 	loop_open(&loop, rig.pe);
 	assert_true(urom_rig_start_worker(&rig, worker));
-	loop.seed = (uint32_t)urom_rig_now_ns() | 1;
+	loop.seed = (uint32_t)sf_now_ns() | 1;
 	print_message("seed %u\n", loop.seed);
 	for (uint32_t i = 0; i < ROUNDS / SLOWER; i++) {
 		loop.lazy = i % 3 == 0;
@@ -431,7 +431,7 @@ static void errands_between_threads_that_sleep(void **state)
 	atomic_store(&num_running, THREADS);
 	for (uint32_t i = 0; i < THREADS; i++) {
 		threads[i].plugin = urom_rig_plugin(&rig, GRAPH);
-		threads[i].seed = (uint32_t)urom_rig_now_ns() | 1;
+		threads[i].seed = (uint32_t)sf_now_ns() | 1;
 		assert_int_equal(pthread_create(&threads[i].id, NULL, cycle, &threads[i]), 0);
 	}
 	while (atomic_load(&num_running) != 0) /* a wake-up that is lost here is missed by a thread, which says so */

@@ -167,7 +167,7 @@ static bool is_there(pid_t pid)
 static void what_a_plugin_started_ends_with_it(void **state)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
-	uint64_t child, until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	uint64_t child, until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	(void)state;
 	assert_non_null(worker);
 	assert_int_equal(fault_ask(&rig, worker, FAULT_CHILD, FAULT_IN_CMD, &child), DOCA_SUCCESS);
@@ -175,9 +175,9 @@ static void what_a_plugin_started_ends_with_it(void **state)
 	/* The child has the connections open too, yet the host learns of the end. */
 	assert_int_equal(fault_ask(&rig, worker, FAULT_CRASH, FAULT_IN_CMD, NULL), DOCA_ERROR_CONNECTION_ABORTED);
 	assert_true(fault_await_end(&rig, worker));
-	while (is_there((pid_t)child) && urom_rig_now_ns() < until)
+	while (is_there((pid_t)child) && sf_now_ns() < until)
 		;
-	assert_true(urom_rig_now_ns() < until);
+	assert_true(sf_now_ns() < until);
 	assert_nothing_else_is_disturbed();
 }
 
@@ -341,7 +341,7 @@ static void packets_without_end(void **state)
 static void a_hanging_worker_does_not_outlive_the_daemon(void **state)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	struct fault_ask ask;
 	(void)state;
 	assert_non_null(worker);
@@ -352,7 +352,7 @@ static void a_hanging_worker_does_not_outlive_the_daemon(void **state)
 	assert_true(urom_rig_await_flag(&rig, &ask.done));
 	assert_int_equal(ask.status, DOCA_ERROR_CONNECTION_ABORTED);
 	assert_true(fault_await_end(&rig, worker));
-	while (is_there(pid) && urom_rig_now_ns() < until)
+	while (is_there(pid) && sf_now_ns() < until)
 		;
 	assert_false(is_there(pid));
 	assert_true(urom_rig_await(&rig, doca_urom_worker_as_ctx(other), DOCA_CTX_STATE_IDLE));
@@ -367,9 +367,9 @@ static void a_hanging_worker_does_not_outlive_the_daemon(void **state)
 /* Takes answers only as far as it must to ask at all. */
 static doca_error_t submit_large(struct urom_rig *from, struct doca_urom_worker *slow, struct fault_ask *ask)
 {
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	doca_error_t result;
-	while ((result = fault_submit(from, slow, FAULT_LARGE, FAULT_IN_CMD, ask)) == DOCA_ERROR_AGAIN && urom_rig_now_ns() < until)
+	while ((result = fault_submit(from, slow, FAULT_LARGE, FAULT_IN_CMD, ask)) == DOCA_ERROR_AGAIN && sf_now_ns() < until)
 		(void)doca_pe_progress(from->pe);
 	return result;
 }

@@ -107,11 +107,11 @@ static void what_is_never_answered_fails_at_the_end(void **state)
 	assert_non_null(worker);
 	assert_int_equal(fault_submit(&rig, worker, FAULT_SPIN, FAULT_IN_PROGRESS, &ask), DOCA_SUCCESS);
 	assert_true(program_await(&rig.daemon, "a plugin hangs now"));
-	from = urom_rig_now_ns();
+	from = sf_now_ns();
 	kill(rig.daemon.pid, SIGTERM);
 	assert_true(fault_await_end(&rig, worker));
 	assert_service_is_idle();
-	assert_true(urom_rig_now_ns() - from < UINT64_C(8000000000)); /* 2 s until it is killed, 2 for the connections; and a slow machine */
+	assert_true(sf_now_ns() - from < UINT64_C(8000000000)); /* 2 s until it is killed, 2 for the connections; and a slow machine */
 	assert_non_null(strstr(rig.daemon.output, "in progress of worker_fault"));
 }
 
@@ -224,11 +224,11 @@ static bool output_is_full(void)
 static void nobody_takes_what_a_worker_prints(void **state)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL), *next;
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	(void)state;
 	assert_non_null(worker);
 	assert_int_equal(fault_ask(&rig, worker, FAULT_PRINT, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
-	while (!output_is_full() && urom_rig_now_ns() < until)
+	while (!output_is_full() && sf_now_ns() < until)
 		assert_int_equal(fault_ask(&rig, worker, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
 	assert_true(output_is_full());
 	for (int i = 0; i < 20; i++)
@@ -268,7 +268,7 @@ static bool file_holds(const char *name, const char *text)
 
 static void a_worker_that_prints_without_end_is_cut_short(void **state)
 {
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	struct stat st;
 	char path[128];
 	(void)state;
@@ -276,7 +276,7 @@ static void a_worker_that_prints_without_end_is_cut_short(void **state)
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
 	assert_non_null(worker);
 	assert_int_equal(fault_ask(&rig, worker, FAULT_PRINT, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
-	while (!file_holds("log", "has printed 256 KiB within 4 seconds") && urom_rig_now_ns() < until)
+	while (!file_holds("log", "has printed 256 KiB within 4 seconds") && sf_now_ns() < until)
 		assert_int_equal(fault_ask(&rig, worker, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
 	assert_true(urom_rig_stop_worker(&rig, worker));
 	assert_true(program_await(&rig.daemon, "has ended"));

@@ -52,8 +52,8 @@ void client_open(unsigned port)
 
 void client_send(const void *head, size_t head_len, const void *body, size_t len)
 {
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
-	while (client.peer != NULL && urom_rig_now_ns() < until &&
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
+	while (client.peer != NULL && sf_now_ns() < until &&
 	       sf_comm_send(client.comm, client.peer, head, head_len, body, len) == DOCA_ERROR_AGAIN)
 		(void)sf_comm_poll(client.comm);
 }
@@ -66,9 +66,9 @@ void client_say(enum urom_kind kind, uint64_t request, const void *body, size_t 
 
 bool client_await(const int *flag, const uint32_t *count, uint32_t wanted)
 {
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	while ((flag == NULL || !*flag) && (count == NULL || *count < wanted)) {
-		if (!sf_comm_poll(client.comm) && urom_rig_now_ns() > until)
+		if (!sf_comm_poll(client.comm) && sf_now_ns() > until)
 			return false;
 	}
 	return true;

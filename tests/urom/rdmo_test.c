@@ -60,8 +60,8 @@ static void progress(void)
 
 static bool await(const volatile int *flag)
 {
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
-	while (!*flag && urom_rig_now_ns() < until)
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
+	while (!*flag && sf_now_ns() < until)
 		progress();
 	return *flag;
 }
@@ -359,10 +359,10 @@ static void regions_that_are_not_there(void **state)
 
 static void a_pointer_that_somebody_moves(void **state)
 {
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	(void)state;
 	append(&initiators[0], 0, "early", 5);
-	while (*(volatile uint8_t *)&data.memory[4] != 'y' && urom_rig_now_ns() < until)
+	while (*(volatile uint8_t *)&data.memory[4] != 'y' && sf_now_ns() < until)
 		progress();
 	*word += 1000;
 	assert_int_equal(flush(&initiators[0]), DOCA_ERROR_IN_USE);
@@ -494,11 +494,11 @@ static struct doca_urom_worker *second_client(void)
 /* The worker learns that the first is gone when its connection ends. */
 static doca_error_t init_when_free(uint64_t id)
 {
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	doca_error_t result;
 	do
 		result = init_client(id);
-	while (result == DOCA_ERROR_ALREADY_EXIST && urom_rig_now_ns() < until);
+	while (result == DOCA_ERROR_ALREADY_EXIST && sf_now_ns() < until);
 	return result;
 }
 
@@ -582,11 +582,11 @@ static void scatter_pieces(void)
 
 static void a_region_is_removed_when_all_has_landed(void **state)
 {
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	struct removal removal = {.end = {0}};
 	(void)state;
 	scatter_pieces();
-	while (*(volatile uint8_t *)data.memory != 'x' && urom_rig_now_ns() < until)
+	while (*(volatile uint8_t *)data.memory != 'x' && sf_now_ns() < until)
 		progress();
 	target_sleeps = true; /* all pieces were begun with the first */
 	assert_int_equal(urom_rdmo_task_mr_deregister(worker, (union doca_data){.ptr = &removal}, data.number, removed), DOCA_SUCCESS);
@@ -631,14 +631,14 @@ static void a_queue_that_closes_takes_no_more(void **state)
 static void a_worker_that_ends(void **state)
 {
 	struct end end = {0};
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	doca_error_t result = DOCA_SUCCESS;
 	(void)state;
 	append(&initiators[0], 0, "before", 6);
 	assert_int_equal(flush(&initiators[0]), DOCA_SUCCESS);
 	assert_true(urom_rig_stop_worker(&rig, worker));
 	worker = NULL;
-	while (result == DOCA_SUCCESS && urom_rig_now_ns() < until) {
+	while (result == DOCA_SUCCESS && sf_now_ns() < until) {
 		end.done = 0;
 		result = urom_rdmo_flush(initiators[0].queue, (union doca_data){.ptr = &end}, flushed);
 		if (result != DOCA_SUCCESS)

@@ -304,7 +304,7 @@ static void many_in_their_order(void **state)
 
 static void a_worker_that_is_gone(void **state)
 {
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	doca_error_t result;
 	(void)state;
 	assert_int_equal(send(0, ids[1], 1, "x", 1), DOCA_SUCCESS);
@@ -312,7 +312,7 @@ static void a_worker_that_is_gone(void **state)
 	workers[1] = NULL;
 	do
 		result = send(0, ids[1], 1, "x", 1);
-	while (result == DOCA_SUCCESS && urom_rig_now_ns() < until);
+	while (result == DOCA_SUCCESS && sf_now_ns() < until);
 	assert_int_not_equal(result, DOCA_SUCCESS);
 	struct end end;
 	begin_receive(0, 2, UINT64_MAX, 10, &end); /* the others go on */
@@ -337,11 +337,11 @@ static pid_t process_of(struct doca_urom_worker *worker)
 
 static void stop(pid_t pid)
 {
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	char name[64], state = 0;
 	snprintf(name, sizeof(name), "/proc/%d/stat", (int)pid);
 	kill(pid, SIGSTOP);
-	while (state != 'T' && urom_rig_now_ns() < until) {
+	while (state != 'T' && sf_now_ns() < until) {
 		FILE *file = fopen(name, "r");
 		assert_non_null(file);
 		assert_int_equal(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
@@ -464,7 +464,7 @@ static void a_client_that_leaves_takes_its_receives_along(void **state)
 	begin_receive(0, 5, UINT64_MAX, 10, &mine);
 	while (!mine.done && num_sent++ < MANY) { /* the worker may learn of it a little later */
 		assert_int_equal(send(1, ids[0], 5, "mine", 4), DOCA_SUCCESS);
-		for (until = urom_rig_now_ns() + UINT64_C(100000000); !mine.done && urom_rig_now_ns() < until;)
+		for (until = sf_now_ns() + UINT64_C(100000000); !mine.done && sf_now_ns() < until;)
 			(void)doca_pe_progress(rig.pe);
 	}
 	assert_true(mine.done);

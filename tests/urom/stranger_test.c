@@ -167,7 +167,7 @@ static void ten_thousand_wishes_make_four_workers(void **state)
 static void a_client_that_takes_no_answers_is_disconnected(void **state)
 {
 	const struct urom_head question = {UROM_PROTO_VERSION, UROM_GROUP, DOCA_SUCCESS, 1, GROUP, 0};
-	uint64_t until = urom_rig_now_ns() + UROM_RIG_WAIT_NS;
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	struct doca_urom_worker *workers[3]; /* so that an answer is longer than its question */
 	(void)state;
 	if (SLOW_DAEMON)
@@ -181,7 +181,7 @@ static void a_client_that_takes_no_answers_is_disconnected(void **state)
 	client_open(rig.port);
 	unsetenv("UCX_TCP_RX_SEG_SIZE");
 	client_authenticate();
-	while (!client.lost && urom_rig_now_ns() < until) {
+	while (!client.lost && sf_now_ns() < until) {
 		doca_error_t result = DOCA_SUCCESS;
 		sf_comm_cork(client.comm);
 		for (int i = 0; i < QUESTIONS && result == DOCA_SUCCESS; i++)

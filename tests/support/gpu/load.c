@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/clock.h"
 #include "load.h"
 
 #include <pthread.h>
@@ -91,7 +92,7 @@ static void received(struct doca_comch_consumer_task_post_recv *task, union doca
 	check(q, buf);
 	check_imm(q, task);
 	if (q->config->depth == 1 && atomic_load_explicit(&phase, memory_order_relaxed) == 1 && q->num_samples < LOAD_SAMPLES_MAX)
-		q->samples[q->num_samples++] = (float)(1e6 * (setup_now() - q->asked_at[0]));
+		q->samples[q->num_samples++] = (float)(1e6 * (sf_now_s() - q->asked_at[0]));
 	q->answered++;
 	doca_buf_reset_data_len(buf);
 	if (q->stopping || doca_task_submit(doca_comch_consumer_task_post_recv_as_task(task)) != DOCA_SUCCESS)
@@ -153,7 +154,7 @@ static bool ask(struct load_queue *q)
 		doca_comch_producer_task_send_set_imm_data(q->sends[q->asked % q->config->depth], imm, q->config->imm_len);
 	}
 	if (q->config->depth == 1)
-		q->asked_at[0] = setup_now();
+		q->asked_at[0] = sf_now_s();
 	if (doca_task_submit(task) != DOCA_SUCCESS)
 		return false;
 	q->asked++;
@@ -181,13 +182,13 @@ static void *load_thread(void *arg)
 		if (seen == 0 && atomic_load_explicit(&phase, memory_order_relaxed) == 1) {
 			seen = 1;
 			first = q->answered;
-			begin = setup_now();
+			begin = sf_now_s();
 		}
 	}
 	q->measured = q->answered - first;
-	q->measured_s = setup_now() - begin;
-	patience = setup_now() + 5;
-	while (q->answered < q->asked && setup_now() < patience)
+	q->measured_s = sf_now_s() - begin;
+	patience = sf_now_s() + 5;
+	while (q->answered < q->asked && sf_now_s() < patience)
 		doca_pe_progress(q->queue->pe);
 	if (q->answered < q->asked)
 		q->wrong += q->asked - q->answered;
@@ -222,7 +223,7 @@ static void pause_for(struct setup_end *end, double seconds)
 {
 	struct timespec step = {0, 1000000};
 
-	for (double until = setup_now() + seconds; setup_now() < until && !end->lost;) {
+	for (double until = sf_now_s() + seconds; sf_now_s() < until && !end->lost;) {
 		doca_pe_progress(end->pe);
 		nanosleep(&step, NULL);
 	}

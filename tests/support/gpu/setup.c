@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/clock.h"
 #include "setup.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <softfield/gpu.h>
@@ -21,14 +21,6 @@ void setup_check(doca_error_t result, const char *what, const char *file, int li
 		return;
 	fprintf(stderr, "%s:%d: %s: %s\n", file, line, what, doca_error_get_name(result));
 	exit(1);
-}
-
-double setup_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static void die(const char *why)
@@ -120,7 +112,7 @@ static void expired_consumer(struct doca_comch_event_consumer *event, struct doc
 void setup_serve(struct setup_end *end, const char *name)
 {
 	struct doca_ctx *ctx;
-	double deadline = setup_now() + SETUP_DEADLINE_S;
+	double deadline = sf_now_s() + SETUP_DEADLINE_S;
 
 	serving = end;
 	end->dev_addr = SERVER_DEV;
@@ -135,7 +127,7 @@ void setup_serve(struct setup_end *end, const char *name)
 	ctx = doca_comch_server_as_ctx(end->server);
 	OK(doca_pe_connect_ctx(end->pe, ctx));
 	OK(doca_ctx_start(ctx));
-	while (end->connection == NULL && setup_now() < deadline)
+	while (end->connection == NULL && sf_now_s() < deadline)
 		doca_pe_progress(end->pe);
 	if (end->connection == NULL)
 		die("no client came");
@@ -169,14 +161,14 @@ static bool try_connect(struct setup_end *end, const char *name)
 
 void setup_connect(struct setup_end *end, const char *name)
 {
-	double deadline = setup_now() + SETUP_DEADLINE_S;
+	double deadline = sf_now_s() + SETUP_DEADLINE_S;
 	bool there = false;
 
 	serving = end;
 	end->dev_addr = CLIENT_DEV;
 	end->dev = setup_open_dev(CLIENT_DEV);
 	OK(doca_pe_create(&end->pe));
-	while (!(there = try_connect(end, name)) && setup_now() < deadline)
+	while (!(there = try_connect(end, name)) && sf_now_s() < deadline)
 		usleep(1000);
 	if (!there)
 		die("no server to connect to");
@@ -233,10 +225,10 @@ static void start(struct setup_queue *queue, union doca_data user_data, struct d
 /* Consumers first, so that the producers, when they start, know those of the other end. */
 static void run_queues(struct setup_end *end)
 {
-	double deadline = setup_now() + SETUP_DEADLINE_S;
+	double deadline = sf_now_s() + SETUP_DEADLINE_S;
 	uint32_t running = 0;
 
-	while ((running < end->num_queues || end->remote_consumers < end->num_queues) && setup_now() < deadline) {
+	while ((running < end->num_queues || end->remote_consumers < end->num_queues) && sf_now_s() < deadline) {
 		setup_progress(end);
 		running = 0;
 		for (uint32_t i = 0; i < end->num_queues; i++)
@@ -369,7 +361,7 @@ void setup_launch_fault(struct setup_end *end, struct softfield_launch **launch)
 
 void setup_stop_queues(struct setup_end *end)
 {
-	double deadline = setup_now() + SETUP_DEADLINE_S;
+	double deadline = sf_now_s() + SETUP_DEADLINE_S;
 	bool idle = false;
 
 	if (end->queues_stopped)
@@ -379,7 +371,7 @@ void setup_stop_queues(struct setup_end *end)
 		doca_ctx_stop(doca_comch_producer_as_ctx(end->queues[i].producer));
 		doca_ctx_stop(doca_comch_consumer_as_ctx(end->queues[i].consumer));
 	}
-	while (!idle && setup_now() < deadline) {
+	while (!idle && sf_now_s() < deadline) {
 		setup_progress(end);
 		idle = true;
 		for (uint32_t i = 0; i < end->num_queues; i++)
@@ -412,14 +404,14 @@ static void destroy_queues(struct setup_end *end)
 void setup_teardown(struct setup_end *end)
 {
 	struct doca_ctx *ctx = end->server != NULL ? doca_comch_server_as_ctx(end->server) : doca_comch_client_as_ctx(end->client);
-	double deadline = setup_now() + SETUP_DEADLINE_S;
+	double deadline = sf_now_s() + SETUP_DEADLINE_S;
 
 	setup_stop_queues(end);
 	destroy_queues(end);
-	while (end->server != NULL && !end->lost && setup_now() < deadline) /* the client goes first */
+	while (end->server != NULL && !end->lost && sf_now_s() < deadline) /* the client goes first */
 		doca_pe_progress(end->pe);
 	doca_ctx_stop(ctx);
-	while (state_of(ctx) != DOCA_CTX_STATE_IDLE && setup_now() < deadline)
+	while (state_of(ctx) != DOCA_CTX_STATE_IDLE && sf_now_s() < deadline)
 		doca_pe_progress(end->pe);
 	if (end->server != NULL)
 		OK(doca_comch_server_destroy(end->server));

@@ -18,11 +18,11 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "plain_orchestrator.h"
 #include "remote_offload/frame.h"
 #include "remote_offload/server/server.h"
@@ -51,14 +51,6 @@ static void *orchestrator_main(void *argument)
 
 	site->orchestrator_status = plain_orchestrator_run(&site->orchestrator);
 	return NULL;
-}
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 static uint32_t free_port(void)
@@ -92,11 +84,11 @@ static int try_connect(const struct site *site)
 
 static int connect_client(const struct site *site)
 {
-	uint64_t deadline = now_ms() + DEADLINE_MS;
+	uint64_t deadline = sf_now_ms() + DEADLINE_MS;
 	int fd;
 
 	while ((fd = try_connect(site)) < 0) {
-		assert_true(now_ms() < deadline);
+		assert_true(sf_now_ms() < deadline);
 		poll(NULL, 0, 1);
 	}
 	return fd;
@@ -113,12 +105,12 @@ static void start_orchestrator(struct site *site)
 static void await_server(struct site *site)
 {
 	/* It waits for orchestrators once its channel can be connected to. */
-	uint64_t deadline = now_ms() + DEADLINE_MS;
+	uint64_t deadline = sf_now_ms() + DEADLINE_MS;
 
 	do {
 		start_orchestrator(site);
 		while (!atomic_load(&site->orchestrator.serving) && pthread_tryjoin_np(site->orchestrator_thread, NULL) != 0)
-			assert_true(now_ms() < deadline);
+			assert_true(sf_now_ms() < deadline);
 	} while (!atomic_load(&site->orchestrator.serving));
 }
 
