@@ -101,7 +101,8 @@ doca_error_t doca_buf_arr_set_params(struct doca_buf_arr *buf_arr, struct doca_m
  *
  * @return DOCA_SUCCESS; else
  * - DOCA_ERROR_INVALID_VALUE: buf_arr is NULL, or the elements do not fit into the memory map
- * - DOCA_ERROR_BAD_STATE: the array is started, or lacks a GPU, parameters or a started memory map
+ * - DOCA_ERROR_BAD_STATE: the array is started, or lacks a GPU, parameters or a started memory map; or the memory cannot be reached
+ *   by the GPU: the owner of imported memory has stopped it or is gone, it is another GPU's
  * - DOCA_ERROR_NO_MEMORY: the GPU has no memory for the layout
  */
 DOCA_EXPERIMENTAL

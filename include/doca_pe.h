@@ -194,6 +194,10 @@ doca_error_t doca_pe_get_num_inflight_tasks(const struct doca_pe *pe, size_t *nu
  * - DOCA_ERROR_INVALID_VALUE: task is NULL
  * - DOCA_ERROR_BAD_STATE: the context is not RUNNING, or the task is in flight, free, or part of a graph instance in flight
  * - DOCA_ERROR_NOT_CONNECTED: the connection that it is for has ended
+ * - of RDMA, whose tasks' own buffers are looked at: DOCA_ERROR_NOT_PERMITTED: one is written and its memory map lacks
+ *   DOCA_ACCESS_FLAG_LOCAL_READ_WRITE; DOCA_ERROR_NOT_SUPPORTED: one is a GPU's memory, or imported memory that cannot be mapped
+ *   here; DOCA_ERROR_IO_FAILED: the owner of imported memory has stopped it, or is gone; DOCA_ERROR_NO_MEMORY: the first receive
+ *   into a memory map registers it
  * - Others as the library documents: for UROM, as doca_urom_worker_cmd_task_get_payload(). The task still belongs to the program
  *   then.
  */

@@ -32,6 +32,8 @@
  * one that is not connected, a missing buffer, one outside its memory map or too small, a list longer than configured, imported
  * memory as a local buffer or the other way round, an atomic's address that 8 does not divide; with DOCA_ERROR_NOT_PERMITTED,
  * what writes into a local buffer (receives, reads, atomics' results) whose memory map lacks DOCA_ACCESS_FLAG_LOCAL_READ_WRITE.
+ * A local buffer may be memory that another process exported over PCI: DOCA_ERROR_NOT_SUPPORTED where it cannot be mapped here, and
+ * DOCA_ERROR_IO_FAILED where its owner has stopped it or is gone.
  * What only the peer makes impossible is taken, and ends in the error callback with one of these statuses:
  *
  * - DOCA_ERROR_NOT_PERMITTED: the peer's instance, or its memory map, does not permit the operation

@@ -166,6 +166,19 @@ static doca_error_t own_reach(struct doca_buf_arr *arr, uint64_t *base)
 	return DOCA_SUCCESS;
 }
 
+/* The codes that the API has for memory that cannot be reached; what it is has been logged. */
+static doca_error_t reach_error(doca_error_t error)
+{
+	switch (error) {
+	case DOCA_SUCCESS:
+	case DOCA_ERROR_NO_MEMORY:
+	case DOCA_ERROR_INVALID_VALUE:
+		return error;
+	default:
+		return DOCA_ERROR_BAD_STATE;
+	}
+}
+
 /* What kernels use for the memory map's first byte, and what it is. */
 static doca_error_t memory_reach(struct doca_buf_arr *arr, uint64_t *base, uint32_t *flags)
 {
@@ -241,7 +254,7 @@ static doca_error_t layout(struct doca_buf_arr *arr)
 	if (result == DOCA_SUCCESS)
 		result = doca_mmap_get_mkey(arr->mmap, arr->mmap->devs[0].dev, &mkey);
 	if (result == DOCA_SUCCESS)
-		result = memory_reach(arr, &base, &flags);
+		result = reach_error(memory_reach(arr, &base, &flags));
 	if (result != DOCA_SUCCESS)
 		return result;
 	result = handle_build(arr, base, flags, mkey);

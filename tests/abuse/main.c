@@ -239,6 +239,15 @@ static bool is_any_missing(void)
 	return false;
 }
 
+static bool is_any_wrong(void)
+{
+	for (size_t i = 0; i < num_documented; i++) {
+		if (tallies[i].complaints > 0)
+			return true;
+	}
+	return false;
+}
+
 static int report(void)
 {
 	uint64_t calls = 0;
@@ -293,6 +302,7 @@ int main(void)
 	if (alone != NULL) {
 		sequence = (uint32_t)strtoul(alone, NULL, 0);
 		run_sequence();
+		code = is_any_wrong() ? EXIT_FAILURE : EXIT_SUCCESS;
 	} else {
 		run_all();
 		code = report();

@@ -356,6 +356,31 @@ static void arr_of_host_memory_is_mapped_for_a_real_gpu(void **state)
 	assert_int_equal(doca_buf_arr_create(NUM, &f->arr), DOCA_SUCCESS);
 }
 
+static void arr_of_imported_memory_needs_its_owner(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_gpu gpu = {.ops = &soft_ops};
+	struct doca_mmap *imported;
+	const void *descriptor;
+	size_t len;
+	assert_int_equal(doca_mmap_stop(f->mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_set_permissions(f->mmap, DOCA_ACCESS_FLAG_RDMA_WRITE), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_export_rdma(f->mmap, f->dev, &descriptor, &len), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_create_from_export(NULL, descriptor, len, f->dev, &imported), DOCA_SUCCESS);
+	assert_int_equal(doca_buf_arr_set_target_gpu(f->arr, &gpu), DOCA_SUCCESS);
+	assert_int_equal(doca_buf_arr_set_params(f->arr, imported, 100, 12), DOCA_SUCCESS);
+	assert_int_equal(doca_buf_arr_start(f->arr), DOCA_SUCCESS);
+	assert_int_equal(doca_buf_arr_stop(f->arr), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_destroy(f->mmap), DOCA_SUCCESS);
+	f->mmap = NULL;
+	assert_int_equal(doca_buf_arr_start(f->arr), DOCA_ERROR_BAD_STATE);
+	assert_int_equal(num_allocated, 0);
+	assert_int_equal(doca_buf_arr_destroy(f->arr), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_destroy(imported), DOCA_SUCCESS);
+	assert_int_equal(doca_buf_arr_create(NUM, &f->arr), DOCA_SUCCESS);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -370,6 +395,7 @@ int main(void)
 		T(arr_must_fit_its_map),
 		T(arr_is_laid_out_for_kernels),
 		T(arr_of_host_memory_is_mapped_for_a_real_gpu),
+		T(arr_of_imported_memory_needs_its_owner),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
