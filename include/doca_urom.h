@@ -750,8 +750,9 @@ doca_error_t doca_urom_domain_set_workers(struct doca_urom_domain *domain_ctx, u
  * - DOCA_ERROR_NO_MEMORY
  * - DOCA_ERROR_IO_FAILED, or whatever else the exchange's allgather answered
  * Whatever fails later, a gathering, two workers of one id, a worker that ends meanwhile, makes the context IDLE again, and the
- * log says why. A worker that ends later leaves the domain RUNNING. doca_ctx_stop() answers DOCA_SUCCESS, and the domain may be
- * destroyed right after.
+ * log says why. A worker that ends later leaves the domain RUNNING for the others; what they send to it fails. For a domain with
+ * a new run of that worker, every process stops its domain, and starts it again once the worker is RUNNING. doca_ctx_stop()
+ * answers DOCA_SUCCESS, and the domain may be destroyed right after.
  *
  * @param domain_ctx the domain, or NULL
  * @return the context, or NULL

@@ -81,6 +81,7 @@ doca_error_t urom_domain_begin(struct doca_urom_domain *domain)
 	for (size_t i = 0; i < domain->num_members; i++) {
 		struct urom_member *member = &domain->members[i];
 		member->told = 0;
+		member->gone = false;
 		member->offered = member->wanted = member->ready = false;
 		if (member->leave == NULL)
 			member->leave = (struct urom_leave *)malloc(sizeof(*member->leave));

@@ -8,12 +8,17 @@
 #include "base/log.h"
 #include "urom/urom.h"
 
+static bool is_there(const struct urom_member *member)
+{
+	return member->worker != NULL && !member->gone && member->worker->phase == UROM_WORKER_ON;
+}
+
 void urom_domain_tell_begin(struct doca_urom_domain *domain)
 {
 	domain->phase = UROM_DOMAIN_TELLING;
 	for (size_t i = 0; i < domain->num_members; i++) {
 		struct urom_member *member = &domain->members[i];
-		if (member->worker == NULL) {
+		if (!is_there(member)) {
 			urom_domain_fail(domain, "a worker ended while the domain started", DOCA_ERROR_CONNECTION_ABORTED);
 			return;
 		}
@@ -49,7 +54,7 @@ static doca_error_t send_part(struct urom_member *member)
 /* Nothing to do for it but to wait for its answer. */
 static bool waits(const struct urom_member *member)
 {
-	return member->worker != NULL && member->worker->phase == UROM_WORKER_ON && member->offered && !member->ready &&
+	return is_there(member) && member->offered && !member->ready &&
 	       (!member->wanted || member->told == member->domain->directory_len);
 }
 
@@ -85,7 +90,7 @@ bool urom_domain_tell(struct doca_urom_domain *domain)
 	bool any = false;
 	for (struct urom_member *member = LIST_FIRST(&domain->telling), *next; member != NULL; member = next) {
 		next = LIST_NEXT(member, of_telling);
-		if (member->worker == NULL || member->worker->phase != UROM_WORKER_ON) {
+		if (!is_there(member)) {
 			urom_domain_fail(domain, "a worker ended while the domain started", DOCA_ERROR_CONNECTION_ABORTED);
 			return true;
 		}
@@ -112,7 +117,7 @@ static doca_error_t send_leave(struct doca_urom_worker *worker, uint64_t domain)
 static void leave(struct urom_member *member)
 {
 	struct doca_urom_worker *worker = member->worker;
-	if (worker == NULL || worker->phase != UROM_WORKER_ON) /* the process forgets all of a client that goes */
+	if (!is_there(member)) /* the process forgets all of a client that goes */
 		return;
 	if (STAILQ_EMPTY(&worker->leaves) && send_leave(worker, member->domain->number) != DOCA_ERROR_AGAIN)
 		return;
@@ -154,7 +159,7 @@ void urom_domain_answered(struct doca_urom_worker *worker, const struct urom_hea
 	struct urom_member *member;
 	char reason[UROM_TEXT_MAX];
 	LIST_FOREACH(member, &worker->members, of_worker) {
-		if (member->domain->number == head->subject && member->domain->phase == UROM_DOMAIN_TELLING && member->offered)
+		if (member->domain->number == head->subject && member->domain->phase == UROM_DOMAIN_TELLING && member->offered && !member->gone)
 			break;
 	}
 	if (member == NULL)
@@ -177,15 +182,22 @@ void urom_domains_kick(const struct doca_urom_worker *worker)
 		sf_ctx_kick(&member->domain->ctx);
 }
 
-void urom_domains_forget(struct doca_urom_worker *worker)
+void urom_domains_lose(struct doca_urom_worker *worker)
 {
+	struct urom_member *member;
 	urom_domains_kick(worker);
-	for (struct urom_member *member; (member = LIST_FIRST(&worker->members)) != NULL;) {
-		LIST_REMOVE(member, of_worker);
-		member->worker = NULL;
-	}
+	LIST_FOREACH(member, &worker->members, of_worker)
+		member->gone = true;
 	for (struct urom_leave *first; (first = STAILQ_FIRST(&worker->leaves)) != NULL;) {
 		STAILQ_REMOVE_HEAD(&worker->leaves, next);
 		free(first);
+	}
+}
+
+void urom_domains_forget(struct doca_urom_worker *worker)
+{
+	for (struct urom_member *member; (member = LIST_FIRST(&worker->members)) != NULL;) {
+		LIST_REMOVE(member, of_worker);
+		member->worker = NULL;
 	}
 }

@@ -217,7 +217,8 @@ struct urom_leave {
 struct urom_member {
 	LIST_ENTRY(urom_member) of_worker;
 	struct doca_urom_domain *domain;
-	struct doca_urom_worker *worker; /* NULL once it has stopped */
+	struct doca_urom_worker *worker; /* NULL once it is destroyed */
+	bool gone; /* it has ended since the domain's start: a process that it has now knows nothing of the domain */
 	uint64_t domain_id;
 	/* from TELLING on */
 	LIST_ENTRY(urom_member) of_telling; /* until the process is ready */
@@ -279,7 +280,8 @@ bool urom_domains_tell_left(struct doca_urom_worker *worker);
 bool urom_domains_have_left(const struct doca_urom_worker *worker);
 /* A worker process wants the directory, has it, or cannot use it. */
 void urom_domain_answered(struct doca_urom_worker *worker, const struct urom_head *head, const void *body, size_t len);
-/* The worker stops, or goes: its domains forget it. */
+/* Its run has ended; and: it is destroyed. */
+void urom_domains_lose(struct doca_urom_worker *worker);
 void urom_domains_forget(struct doca_urom_worker *worker);
 /* Something became of it that its domains may wait for. */
 void urom_domains_kick(const struct doca_urom_worker *worker);

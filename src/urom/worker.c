@@ -56,7 +56,7 @@ static void release_all(struct doca_urom_worker *worker)
 	free(worker->addresses);
 	worker->addresses = NULL;
 	worker->addresses_len = 0;
-	urom_domains_forget(worker);
+	urom_domains_lose(worker);
 	if (worker->wake_fd >= 0)
 		close(worker->wake_fd);
 	worker->wake_fd = -1;
@@ -280,7 +280,7 @@ doca_error_t doca_urom_worker_destroy(struct doca_urom_worker *worker)
 	doca_error_t result = sf_ctx_fini(&worker->ctx);
 	if (result != DOCA_SUCCESS)
 		return result;
-	urom_domains_forget(worker); /* it may never have run */
+	urom_domains_forget(worker);
 	if (worker->service != NULL)
 		atomic_fetch_sub(&worker->service->num_workers, 1);
 	drop_env(worker);

@@ -495,6 +495,46 @@ static void a_worker_that_is_to_leave_a_domain_and_stops(void **state)
 	assert_int_equal(num_under_way, 0);
 }
 
+/* As they were set: only the exchange is another. */
+static void a_worker_that_runs_again(void **state)
+{
+	struct urom_players players;
+	(void)state;
+	deal(&players, 5);
+	struct doca_urom_domain *domain = make_domain(&players, WORKERS);
+	assert_int_equal(start(domain), DOCA_CTX_STATE_RUNNING);
+	kill(process_of(workers[3]), SIGKILL);
+	assert_true(urom_rig_await(&rig, doca_urom_worker_as_ctx(workers[3]), DOCA_CTX_STATE_IDLE));
+	assert_true(urom_rig_start_worker(&rig, workers[3]));
+	assert_int_equal(send_to(workers[3], ids[0]), DOCA_ERROR_NOT_FOUND); /* its new process was not told */
+	assert_int_equal(doca_ctx_stop(doca_urom_domain_as_ctx(domain)), DOCA_SUCCESS);
+	urom_players_close(&players);
+	deal(&players, 5);
+	struct doca_urom_domain_oob_coll oob = urom_players_oob(&players);
+	assert_int_equal(doca_urom_domain_set_oob(domain, &oob), DOCA_SUCCESS);
+	assert_int_equal(start(domain), DOCA_CTX_STATE_RUNNING);
+	assert_int_equal(send_to(workers[3], ids[0]), DOCA_SUCCESS);
+	assert_int_equal(send_to(workers[0], ids[3]), DOCA_SUCCESS);
+	end(domain, &players);
+}
+
+/* Between two turns of the domain: it is not told what its process before was offered. */
+static void a_worker_that_runs_again_while_its_domain_starts(void **state)
+{
+	struct urom_players players;
+	(void)state;
+	deal(&players, 5);
+	players.never_ends = 2;
+	struct doca_urom_domain *domain = make_domain(&players, WORKERS);
+	assert_int_equal(doca_ctx_start(doca_urom_domain_as_ctx(domain)), DOCA_ERROR_IN_PROGRESS);
+	kill(process_of(workers[3]), SIGKILL);
+	assert_true(urom_rig_await(&rig, doca_urom_worker_as_ctx(workers[3]), DOCA_CTX_STATE_IDLE));
+	assert_true(urom_rig_start_worker(&rig, workers[3]));
+	players.never_ends = 0;
+	assert_true(urom_rig_await(&rig, doca_urom_domain_as_ctx(domain), DOCA_CTX_STATE_IDLE));
+	end(domain, &players);
+}
+
 #define WITH_RIG(test) cmocka_unit_test_setup_teardown(test, open_rig, close_rig)
 
 int main(void)
@@ -514,6 +554,8 @@ int main(void)
 		WITH_RIG(a_stop_while_workers_are_told),
 		WITH_RIG(a_worker_that_dies_while_processes_gather),
 		WITH_RIG(a_worker_that_dies_later),
+		WITH_RIG(a_worker_that_runs_again),
+		WITH_RIG(a_worker_that_runs_again_while_its_domain_starts),
 		WITH_RIG(a_stop_while_a_worker_takes_nothing),
 		WITH_RIG(a_worker_that_is_to_leave_a_domain_and_stops),
 	};
