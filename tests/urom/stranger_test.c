@@ -297,6 +297,71 @@ static void a_stranger_that_does_not_join_a_worker_is_disconnected(void **state)
 	assert_service_goes_on();
 }
 
+/* Its process, stopped: it reads no socket. client is the service's, with its first word. */
+static int stop_worker(struct raw_client service)
+{
+	int pid = 0;
+	client_close();
+	client = service;
+	assert_true(program_await(&rig.daemon, "worker 1 runs, process "));
+	assert_true(program_await(&rig.daemon, "\n"));
+	assert_int_equal(sscanf(strstr(rig.daemon.output, "1 runs, process "), "1 runs, process %d", &pid), 1);
+	assert_int_equal(kill(pid, SIGSTOP), 0);
+	return pid;
+}
+
+static void wish_for_worker_1(uint32_t times)
+{
+	const uint64_t id = 1;
+	uint8_t body[512];
+	size_t len = client_spawn_body(urom_rig_plugin(&rig, "worker_graph"), body, sizeof(body));
+	memcpy(body, &id, sizeof(id)); /* its first field */
+	for (uint32_t i = 0; i < times; i++)
+		client_say(UROM_SPAWN, i + 2, body, len);
+}
+
+/* More than its socket holds, most likely: they wait for it, and each may join. */
+static void a_thousand_wishes_for_a_worker_that_is_busy(void **state)
+{
+	int pid = stop_worker(join_worker());
+	(void)state;
+	wish_for_worker_1(1);
+	assert_true(client_await(&client.lost, &client.num_spawned, 2));
+	const struct urom_spawned first = client.spawned;
+	wish_for_worker_1(999);
+	for (int i = 0; i < 1000; i++)
+		(void)sf_comm_poll(client.comm);
+	assert_int_equal(kill(pid, SIGCONT), 0);
+	assert_true(client_await(&client.lost, &client.num_answers, 3 + 1000));
+	assert_int_equal(client.num_spawned, 1 + 1000);
+	struct raw_client service = client;
+	client_open((unsigned)atoi(strrchr(first.address, ':') + 1));
+	client_say(UROM_JOIN, 1, first.token, UROM_TOKEN_SIZE);
+	assert_true(client_await(&client.lost, &client.num_answers, 1));
+	assert_int_equal(client.last.kind, UROM_JOINED);
+	assert_int_equal(client.last.status, DOCA_SUCCESS);
+	leave_worker(service);
+	assert_service_goes_on();
+}
+
+/* In the end they are answered, and one that was refused does not keep the worker. */
+static void wishes_for_a_worker_that_stays_busy(void **state)
+{
+	struct urom_head release = urom_head_make(UROM_RELEASE, DOCA_SUCCESS, 1, 1);
+	(void)state;
+	(void)stop_worker(join_worker());
+	wish_for_worker_1(6000);
+	assert_true(client_await(&client.lost, &client.num_answers, 3 + 6000));
+	uint32_t granted = client.num_spawned;
+	print_message("%u were granted, of %u it was said that too many wait\n", granted - 1, client.num_full);
+	for (uint32_t i = 0; i < granted; i++)
+		client_send(&release, sizeof(release), NULL, 0);
+	assert_true(client_await(&client.lost, &client.num_answers, 3 + 6000 + granted));
+	assert_true(program_await(&rig.daemon, "worker 1 with worker_graph died"));
+	client_close();
+	assert_service_goes_on();
+}
+
 #define WITH_RIG(test) cmocka_unit_test_setup_teardown(test, open_rig, close_rig)
 
 int main(void)
@@ -314,6 +379,8 @@ int main(void)
 		WITH_RIG(a_client_is_told_why_its_worker_died),
 		WITH_RIG(a_stranger_that_does_not_join_a_worker_is_disconnected),
 		WITH_RIG(commands_too_short_are_logged_ten_times),
+		WITH_RIG(a_thousand_wishes_for_a_worker_that_is_busy),
+		WITH_RIG(wishes_for_a_worker_that_stays_busy),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

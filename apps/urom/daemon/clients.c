@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -247,29 +248,36 @@ const struct sf_comm_handler daemon_handler = {.arrived = arrived, .message = me
 
 /* ---- for workers.c ---- */
 
-void client_answer_wish(struct daemon *daemon, struct daemon_worker *worker, const struct daemon_wish *wish, doca_error_t status,
-			const char *reason)
+static doca_error_t admit(const struct daemon_worker *worker, uint8_t token[UROM_TOKEN_SIZE])
+{
+	const struct urom_head head = urom_head_make(UROM_ADMIT, DOCA_SUCCESS, 0, 0);
+	uint8_t packet[UROM_HEAD_SIZE + UROM_TOKEN_SIZE];
+	doca_error_t result = urom_random(token, UROM_TOKEN_SIZE);
+	if (result != DOCA_SUCCESS)
+		return result;
+	memcpy(packet, &head, sizeof(head));
+	memcpy(packet + sizeof(head), token, UROM_TOKEN_SIZE);
+	if (send(worker->fd, packet, sizeof(packet), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
+		return DOCA_SUCCESS;
+	return errno == EAGAIN || errno == ENOBUFS || errno == EINTR ? DOCA_ERROR_AGAIN : DOCA_ERROR_CONNECTION_ABORTED;
+}
+
+doca_error_t client_grant_wish(struct daemon *daemon, const struct daemon_worker *worker, const struct daemon_wish *wish)
 {
 	struct urom_spawned spawned = {.worker_id = worker->id, .gid = worker->gid, .has_gid = worker->has_gid};
-	uint8_t packed[UROM_HEAD_SIZE + UROM_TOKEN_SIZE + 256];
-	if (status == DOCA_SUCCESS)
-		status = urom_random(spawned.token, sizeof(spawned.token));
-	if (status == DOCA_SUCCESS) {
-		struct urom_head admit = urom_head_make(UROM_ADMIT, DOCA_SUCCESS, 0, 0);
-		memcpy(packed, &admit, sizeof(admit));
-		memcpy(packed + sizeof(admit), spawned.token, UROM_TOKEN_SIZE);
-		if (send(worker->fd, packed, sizeof(admit) + UROM_TOKEN_SIZE, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
-			status = DOCA_ERROR_AGAIN;
-			reason = "its process does not take new clients just now";
-		}
-	}
-	if (status != DOCA_SUCCESS) {
-		answer_text(daemon, wish->client, UROM_SPAWNED, status, wish->request, worker->id, reason);
-		return;
-	}
+	uint8_t packed[256];
+	doca_error_t result = admit(worker, spawned.token);
+	if (result != DOCA_SUCCESS)
+		return result;
 	snprintf(spawned.address, sizeof(spawned.address), ":%u", worker->port);
 	answer(daemon, wish->client, UROM_SPAWNED, DOCA_SUCCESS, wish->request, worker->id, packed,
 	       urom_spawned_pack(&spawned, packed, sizeof(packed)));
+	return DOCA_SUCCESS;
+}
+
+void client_refuse_wish(struct daemon *daemon, uint64_t worker_id, const struct daemon_wish *wish, doca_error_t status, const char *reason)
+{
+	answer_text(daemon, wish->client, UROM_SPAWNED, status, wish->request, worker_id, reason);
 }
 
 void client_tell_died(struct daemon *daemon, struct daemon_client *client, uint64_t worker_id, const char *reason)

@@ -37,6 +37,8 @@
 #define DAEMON_ARRIVALS_LOGGED 200 /* in LOG_RATE_SECONDS */
 #define DAEMON_PACKETS_MAX 16	   /* of one worker, by its socket: it has two to send */
 #define DAEMON_SPAWN_NS UINT64_C(10000000000) /* a worker that is not ready by then is ended */
+#define DAEMON_ADMIT_NS UINT64_C(10000000)    /* until a worker whose socket is full is told again of clients */
+#define DAEMON_WISHES_MAX 4096		      /* for one worker, that are not answered */
 #define DAEMON_END_NS UINT64_C(2000000000)    /* and one that has not ended by then is killed */
 #define DAEMON_HELLO_NS UINT64_C(2000000000)  /* a client that has not shown who it is by then is disconnected */
 
@@ -58,11 +60,12 @@ struct daemon_plugin {
 	char path[DAEMON_PATH_MAX];
 };
 
-/* A client's wish for a worker that is not ready yet. */
+/* A client's wish for a worker that is not ready yet, or does not read that it may join. */
 struct daemon_wish {
 	TAILQ_ENTRY(daemon_wish) next;
 	struct daemon_client *client;
 	uint64_t request;
+	uint64_t until; /* ns */
 };
 
 /* That a client may use a worker, or will. */
@@ -117,6 +120,7 @@ struct daemon_worker {
 	uint64_t until; /* STARTING, ENDING: when patience ends, ns */
 	char reason[UROM_TEXT_MAX]; /* it said why it failed */
 	TAILQ_HEAD(, daemon_wish) wishes;
+	uint32_t num_wishes;
 	LIST_HEAD(, daemon_share) shares;
 };
 
@@ -166,9 +170,9 @@ const struct daemon_plugin *plugins_find(const struct daemon *daemon, uint64_t i
 /* ---- clients.c ---- */
 
 extern const struct sf_comm_handler daemon_handler;
-/* Answers a wish: SUCCESS, or why not. */
-void client_answer_wish(struct daemon *daemon, struct daemon_worker *worker, const struct daemon_wish *wish, doca_error_t status,
-			const char *reason);
+/* Lets the client join the worker, and says so to both. AGAIN: the worker takes no more just now, and nothing was said. */
+doca_error_t client_grant_wish(struct daemon *daemon, const struct daemon_worker *worker, const struct daemon_wish *wish);
+void client_refuse_wish(struct daemon *daemon, uint64_t worker_id, const struct daemon_wish *wish, doca_error_t status, const char *reason);
 void client_tell_died(struct daemon *daemon, struct daemon_client *client, uint64_t worker_id, const char *reason);
 /* Disconnects those that have not shown who they are in time; the next such time, or UINT64_MAX. */
 uint64_t clients_expire(struct daemon *daemon, uint64_t now);

@@ -86,12 +86,18 @@ static void end_if_unused(struct daemon_worker *worker)
 		end_worker(worker);
 }
 
+static void drop_wish(struct daemon_worker *worker, struct daemon_wish *wish)
+{
+	TAILQ_REMOVE(&worker->wishes, wish, next);
+	worker->num_wishes--;
+	free(wish);
+}
+
 static void fail_wishes(struct daemon *daemon, struct daemon_worker *worker, const char *reason)
 {
 	for (struct daemon_wish *wish; (wish = TAILQ_FIRST(&worker->wishes)) != NULL;) {
-		TAILQ_REMOVE(&worker->wishes, wish, next);
-		client_answer_wish(daemon, worker, wish, DOCA_ERROR_CONNECTION_ABORTED, reason);
-		free(wish);
+		client_refuse_wish(daemon, worker->id, wish, DOCA_ERROR_CONNECTION_ABORTED, reason);
+		drop_wish(worker, wish);
 	}
 }
 
@@ -99,10 +105,8 @@ static void free_worker(struct daemon *daemon, struct daemon_worker *worker)
 {
 	for (struct daemon_share *share; (share = LIST_FIRST(&worker->shares)) != NULL;)
 		drop_share(share);
-	for (struct daemon_wish *wish; (wish = TAILQ_FIRST(&worker->wishes)) != NULL;) {
-		TAILQ_REMOVE(&worker->wishes, wish, next);
-		free(wish);
-	}
+	for (struct daemon_wish *wish; (wish = TAILQ_FIRST(&worker->wishes)) != NULL;)
+		drop_wish(worker, wish);
 	output_close(worker);
 	if (worker->fd >= 0)
 		close(worker->fd);
@@ -177,6 +181,10 @@ static struct daemon_worker *start_worker(struct daemon *daemon, const struct ur
 static const char *check(const struct daemon *daemon, const struct daemon_worker *worker, const struct urom_spawn *spawn,
 			 doca_error_t *status)
 {
+	if (worker != NULL && worker->num_wishes == DAEMON_WISHES_MAX) {
+		*status = DOCA_ERROR_FULL;
+		return "4096 wishes for that worker wait already";
+	}
 	if (worker != NULL) {
 		*status = spawn->num_env != 0 ? DOCA_ERROR_NOT_PERMITTED : DOCA_ERROR_INVALID_VALUE;
 		if (spawn->num_env != 0)
@@ -193,17 +201,33 @@ static const char *check(const struct daemon *daemon, const struct daemon_worker
 	return has_plugins(daemon, spawn->plugins) ? NULL : "the service has none, or not all, of these plugins";
 }
 
+/* As many as the process takes: it may not have read of those before. */
+static void grant_wishes(struct daemon *daemon, struct daemon_worker *worker, uint64_t now)
+{
+	for (struct daemon_wish *wish; (wish = TAILQ_FIRST(&worker->wishes)) != NULL;) {
+		struct daemon_client *client = wish->client;
+		doca_error_t result = client_grant_wish(daemon, worker, wish);
+		if (result == DOCA_ERROR_AGAIN && now < wish->until)
+			return;
+		if (result != DOCA_SUCCESS)
+			client_refuse_wish(daemon, worker->id, wish, result, "its process takes no new clients: does a plugin hang?");
+		drop_wish(worker, wish);
+		if (result != DOCA_SUCCESS)
+			workers_release(daemon, client, worker->id);
+	}
+}
+
 static void refuse_wish(struct daemon *daemon, const struct daemon_wish *wish, uint64_t id, doca_error_t status, const char *reason)
 {
-	struct daemon_worker nobody = {.id = id};
 	DOCA_LOG_DBG("no worker for a client: %s", reason); /* whose log says so */
-	client_answer_wish(daemon, &nobody, wish, status, reason);
+	client_refuse_wish(daemon, id, wish, status, reason);
 }
 
 void workers_want(struct daemon *daemon, struct daemon_client *client, uint64_t request, const struct urom_spawn *spawn)
 {
 	struct daemon_worker *worker = spawn->worker_id != ANY_ID ? workers_find(daemon, spawn->worker_id) : NULL;
-	struct daemon_wish *wish = (struct daemon_wish *)calloc(1, sizeof(*wish)), first = {.client = client, .request = request};
+	struct daemon_wish *wish = (struct daemon_wish *)calloc(1, sizeof(*wish));
+	const struct daemon_wish first = {.client = client, .request = request, .until = daemon_now_ns() + DAEMON_SPAWN_NS};
 	doca_error_t status = DOCA_ERROR_NO_MEMORY;
 	char text[UROM_TEXT_MAX];
 	const char *reason = wish != NULL ? check(daemon, worker, spawn, &status) : "no memory";
@@ -222,12 +246,10 @@ void workers_want(struct daemon *daemon, struct daemon_client *client, uint64_t 
 		return;
 	}
 	*wish = first;
-	if (worker->state == WORKER_READY) {
-		client_answer_wish(daemon, worker, wish, DOCA_SUCCESS, "");
-		free(wish);
-	} else {
-		TAILQ_INSERT_TAIL(&worker->wishes, wish, next);
-	}
+	TAILQ_INSERT_TAIL(&worker->wishes, wish, next);
+	worker->num_wishes++;
+	if (worker->state == WORKER_READY)
+		grant_wishes(daemon, worker, daemon_now_ns());
 }
 
 void workers_release(struct daemon *daemon, struct daemon_client *client, uint64_t id)
@@ -248,10 +270,8 @@ void workers_forget(struct daemon *daemon, struct daemon_client *client)
 	TAILQ_FOREACH(worker, &daemon->workers, next) {
 		for (struct daemon_wish *wish = TAILQ_FIRST(&worker->wishes), *next; wish != NULL; wish = next) {
 			next = TAILQ_NEXT(wish, next);
-			if (wish->client != client)
-				continue;
-			TAILQ_REMOVE(&worker->wishes, wish, next);
-			free(wish);
+			if (wish->client == client)
+				drop_wish(worker, wish);
 		}
 	}
 	for (struct daemon_share *share; (share = LIST_FIRST(&client->shares)) != NULL;) {
@@ -270,11 +290,7 @@ static void worker_is_ready(struct daemon *daemon, struct daemon_worker *worker,
 	worker->state = WORKER_READY;
 	worker->port = (uint16_t)port;
 	DOCA_LOG_INFO("worker %" PRIu64 " runs, process %d", worker->id, worker->pid);
-	for (struct daemon_wish *wish; (wish = TAILQ_FIRST(&worker->wishes)) != NULL;) {
-		TAILQ_REMOVE(&worker->wishes, wish, next);
-		client_answer_wish(daemon, worker, wish, DOCA_SUCCESS, "");
-		free(wish);
-	}
+	grant_wishes(daemon, worker, daemon_now_ns());
 }
 
 /* It ends by itself, unless a plugin keeps it from that. */
@@ -379,6 +395,11 @@ uint64_t workers_expire(struct daemon *daemon, uint64_t now)
 	TAILQ_FOREACH(worker, &daemon->workers, next) {
 		uint64_t again = output_expire(daemon, worker, now);
 		next_time = again < next_time ? again : next_time;
+		if (worker->state == WORKER_READY && !TAILQ_EMPTY(&worker->wishes)) {
+			grant_wishes(daemon, worker, now);
+			if (!TAILQ_EMPTY(&worker->wishes) && now + DAEMON_ADMIT_NS < next_time)
+				next_time = now + DAEMON_ADMIT_NS;
+		}
 		if (worker->state == WORKER_READY || worker->killed)
 			continue;
 		if (now >= worker->until) {

@@ -119,11 +119,13 @@ static void join(struct worker *worker, struct worker_client *client, const stru
 	bool may = !client->joined && use_token(worker, body, len);
 	struct urom_head answer =
 		urom_head_make(UROM_JOINED, may ? DOCA_SUCCESS : DOCA_ERROR_NOT_PERMITTED, head->request, worker->id);
-	(void)sf_comm_send(worker->comm, client->peer, &answer, sizeof(answer), may ? (const void *)worker->addresses : refusal,
-			   may ? worker->addresses_len : sizeof(refusal) - 1);
+	doca_error_t result = sf_comm_send(worker->comm, client->peer, &answer, sizeof(answer),
+					   may ? (const void *)worker->addresses : refusal, may ? worker->addresses_len : sizeof(refusal) - 1);
 	if (may) {
 		client->joined = true;
 		worker->num_strangers--;
+		if (result != DOCA_SUCCESS && result != DOCA_ERROR_NOT_CONNECTED)
+			client_disconnect(worker, client);
 		return;
 	}
 	const char *end = sf_log_rate_next(&worker->strangers, more);

@@ -190,6 +190,7 @@ doca_error_t domains_take_part(struct worker *worker, uint64_t client, const str
 bool domains_run(struct worker *worker)
 {
 	struct worker_domain *domain;
+	bool any = false;
 	if (!worker->domains_due)
 		return false;
 	worker->domains_due = false;
@@ -198,12 +199,14 @@ bool domains_run(struct worker *worker)
 			continue;
 		const struct urom_head head = urom_head_make(domain->due == WORKER_DOMAIN_READY ? UROM_DOMAIN_READY : UROM_DOMAIN_WANTED,
 							     DOCA_SUCCESS, 0, domain->number);
-		if (clients_send(worker, domain->client, &head) == DOCA_ERROR_AGAIN)
+		if (clients_send(worker, domain->client, &head) == DOCA_ERROR_AGAIN) {
 			worker->domains_due = true;
-		else
-			domain->due = WORKER_DOMAIN_NOTHING;
+			continue;
+		}
+		domain->due = WORKER_DOMAIN_NOTHING;
+		any = true;
 	}
-	return true;
+	return any; /* one that takes nothing just now keeps nobody from sleep */
 }
 
 void domains_leave(struct worker *worker, uint64_t client, uint64_t number)

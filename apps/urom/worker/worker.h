@@ -24,7 +24,7 @@
 #include "urom/directory.h"
 #include "urom/proto.h"
 
-#define WORKER_TOKENS_MAX 64 /* admitted clients that have not joined yet */
+#define WORKER_TOKENS_MAX SF_COMM_PEERS_MAX /* admitted clients that have not joined yet */
 #define WORKER_DOMAINS_MAX 1024			  /* of all clients */
 #define WORKER_DIRECTORY_BYTES (UINT64_C(512) << 20) /* of all directories */
 #define WORKER_COMMANDS_MAX 16384 /* of one client that are not answered: a worker context's most tasks */
