@@ -10,6 +10,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <doca_ctx.h>
 #include <doca_log.h>
 #include <doca_pe.h>
 
@@ -205,11 +206,38 @@ static void ask(struct urom_allreduce_comm *comm, enum allreduce_command_kind ki
 
 /* ---- public ---- */
 
+static doca_error_t check_worker(struct doca_urom_worker *worker)
+{
+	enum doca_ctx_states state = DOCA_CTX_STATE_IDLE;
+	(void)doca_ctx_get_state(doca_urom_worker_as_ctx(worker), &state);
+	if (state == DOCA_CTX_STATE_RUNNING)
+		return DOCA_SUCCESS;
+	DOCA_LOG_ERR("allreduce: the worker context is not RUNNING: start it, and progress, before a comm of it is created");
+	return DOCA_ERROR_BAD_STATE;
+}
+
+/* How its vectors go, or the question. */
+static doca_error_t find_way(struct urom_allreduce_comm *comm)
+{
+	if (comm->num_ranks == 1 || !allreduce_tls_allows_memory(getenv("UCX_TLS"))) {
+		decide(comm, DOCA_ERROR_NOT_SUPPORTED);
+		return DOCA_SUCCESS;
+	}
+	doca_error_t result = try_to_ask(comm, ALLREDUCE_ATTACH);
+	if (result != DOCA_SUCCESS)
+		DOCA_LOG_ERR("allreduce, rank %u: its worker takes no command (%s): are all its tasks under way?", comm->rank,
+			     doca_error_get_name(result));
+	return result;
+}
+
 doca_error_t urom_allreduce_comm_create(struct doca_urom_worker *worker, uint32_t rank, uint32_t num_ranks, uint32_t depth,
 					struct urom_allreduce_comm **out)
 {
 	if (worker == NULL || out == NULL || rank >= num_ranks || num_ranks > ALLREDUCE_RANKS_MAX || depth == 0)
 		return DOCA_ERROR_INVALID_VALUE;
+	doca_error_t result = check_worker(worker);
+	if (result != DOCA_SUCCESS)
+		return result;
 	struct urom_allreduce_comm *comm = (struct urom_allreduce_comm *)calloc(1, sizeof(*comm));
 	if (comm == NULL)
 		return DOCA_ERROR_NO_MEMORY;
@@ -224,12 +252,12 @@ doca_error_t urom_allreduce_comm_create(struct doca_urom_worker *worker, uint32_
 		dispose(comm);
 		return DOCA_ERROR_NO_MEMORY;
 	}
-	*out = comm;
-	if (num_ranks == 1 || !allreduce_tls_allows_memory(getenv("UCX_TLS")))
-		decide(comm, DOCA_ERROR_NOT_SUPPORTED);
+	result = find_way(comm);
+	if (result != DOCA_SUCCESS)
+		dispose(comm);
 	else
-		ask(comm, ALLREDUCE_ATTACH);
-	return DOCA_SUCCESS;
+		*out = comm;
+	return result;
 }
 
 doca_error_t urom_allreduce_comm_destroy(struct urom_allreduce_comm *comm)

@@ -222,6 +222,37 @@ static void what_cannot_be(void **state)
 	assert_int_equal(ranks_run(1, &run), 0);
 }
 
+/* It says so at once, and does not take the slow way in silence. */
+static int too_early(struct rank *rank, void *arg)
+{
+	struct doca_urom_worker *worker = urom_rig_worker(&rank->rig, DOCA_UROM_WORKER_ID_ANY, PLUGIN);
+	struct doca_urom_worker_cmd_task *task;
+	struct urom_allreduce_comm *comm;
+	(void)arg;
+	EXPECT(urom_allreduce_init(rank->plugin, 2) == DOCA_SUCCESS);
+	EXPECT(worker != NULL && doca_urom_worker_set_max_inflight_tasks(worker, 1) == DOCA_SUCCESS);
+	EXPECT(urom_allreduce_comm_create(worker, 0, 2, 1, &comm) == DOCA_ERROR_BAD_STATE);
+	EXPECT(doca_ctx_start(doca_urom_worker_as_ctx(worker)) == DOCA_ERROR_IN_PROGRESS);
+	EXPECT(urom_allreduce_comm_create(worker, 0, 2, 1, &comm) == DOCA_ERROR_BAD_STATE);
+	EXPECT(urom_rig_await(&rank->rig, doca_urom_worker_as_ctx(worker), DOCA_CTX_STATE_RUNNING));
+	if (getenv("UCX_TLS") == NULL) {
+		EXPECT(doca_urom_worker_cmd_task_allocate_init(worker, rank->plugin, &task) == DOCA_SUCCESS);
+		EXPECT(urom_allreduce_comm_create(worker, 0, 2, 1, &comm) == DOCA_ERROR_NO_MEMORY);
+		EXPECT(doca_urom_worker_cmd_task_release(task) == DOCA_SUCCESS);
+	}
+	EXPECT(urom_allreduce_comm_create(worker, 0, 2, 1, &comm) == DOCA_SUCCESS);
+	EXPECT(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
+	EXPECT(urom_rig_stop_worker(&rank->rig, worker));
+	return 0;
+}
+
+static void a_worker_that_does_not_run_yet(void **state)
+{
+	const struct ranks_run run = {.process = too_early, .plugin = PLUGIN};
+	(void)state;
+	assert_int_equal(ranks_run(1, &run), 0);
+}
+
 struct murder {
 	enum urom_allreduce_algorithm algorithm;
 	uint32_t victim;
@@ -291,7 +322,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(every_type_and_operation),	cmocka_unit_test(a_large_vector),
 		cmocka_unit_test(every_rank_has_the_same_bits), cmocka_unit_test(several_in_any_order),
 		cmocka_unit_test(ranks_that_do_not_agree),	cmocka_unit_test(what_cannot_be),
-		cmocka_unit_test(a_worker_that_dies),
+		cmocka_unit_test(a_worker_that_does_not_run_yet), cmocka_unit_test(a_worker_that_dies),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
