@@ -159,12 +159,13 @@ doca_error_t doca_urom_service_set_dev(struct doca_urom_service *service_ctx, st
 
 /**
  * The context of a service. doca_ctx_start() looks the service up, connects and authenticates: it blocks until that is done, two
- * seconds at most once the host's name is resolved, and the context is RUNNING. Of a name's addresses the first eight are tried,
- * in the resolver's order, each for its share of that time. It answers
+ * seconds at most, and the context is RUNNING. Of a name's addresses the first eight are tried, in the resolver's order, each for
+ * its share of that time. It answers
  * - DOCA_ERROR_NOT_FOUND: there is no service file to read, none of its lines is for this host and device, or the line's host or
  *   net devices do not exist
  * - DOCA_ERROR_CONNECTION_ABORTED: no service is there: nobody listens, or who does is none
- * - DOCA_ERROR_TIME_OUT: an address says nothing: it cannot be reached, or who listens there does not answer
+ * - DOCA_ERROR_TIME_OUT: an address says nothing: it cannot be reached, or who listens there does not answer; or the resolver of
+ *   the host's name says nothing
  * - DOCA_ERROR_NOT_PERMITTED: the service's secret is another, or there is none (UROM_SECRET_FILE)
  * - DOCA_ERROR_UNSUPPORTED_VERSION: the service speaks another version of the protocol
  * - DOCA_ERROR_TOO_BIG: the service takes no messages of that size

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A service's start: the addresses of its host are tried in the order that the resolver gives, each for its share of the time
- * that is left, until one answers as a service does.
+ * A service's start: its host is looked up, and the addresses are tried in the order that the resolver gives, each for its share of
+ * the time that is left, until one answers as a service does.
  */
 #include <netdb.h>
 #include <poll.h>
@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "urom/auth.h"
+#include "urom/host_lookup.h"
 #include "urom/urom.h"
 
 /* What became of each address, for the one line of a start that fails. */
@@ -115,21 +116,8 @@ static bool is_answer(doca_error_t result)
 
 /* ---- all of them ---- */
 
-static doca_error_t resolve(const struct urom_service_entry *entry, struct addrinfo **found)
+static doca_error_t try_all(struct doca_urom_service *service, const struct addrinfo *found, uint64_t end)
 {
-	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-	char port[8];
-	snprintf(port, sizeof(port), "%u", entry->port);
-	int error = getaddrinfo(entry->host, port, &hints, found);
-	if (error == 0)
-		return DOCA_SUCCESS;
-	SF_LOG_ERR("urom service: %s of the service file is no host: %s", entry->host, gai_strerror(error));
-	return DOCA_ERROR_NOT_FOUND;
-}
-
-static doca_error_t try_all(struct doca_urom_service *service, const struct addrinfo *found)
-{
-	uint64_t end = sf_now_ns() + UROM_CONNECT_NS;
 	struct attempts attempts = {.text = ""};
 	uint32_t left = 0;
 	for (const struct addrinfo *at = found; at != NULL && left < UROM_ADDRESSES_MAX; at = at->ai_next)
@@ -152,14 +140,15 @@ static doca_error_t try_all(struct doca_urom_service *service, const struct addr
 
 doca_error_t urom_service_connect(struct doca_urom_service *service)
 {
+	uint64_t end = sf_now_ns() + UROM_CONNECT_NS;
 	struct addrinfo *found = NULL;
 	service->session = UROM_SESSION_NONE;
 	service->peer = NULL;
 	service->comm = NULL;
-	doca_error_t result = resolve(&service->entry, &found);
+	doca_error_t result = urom_host_look_up(service->entry.host, service->entry.port, end, &found);
 	if (result != DOCA_SUCCESS)
 		return result;
-	result = try_all(service, found);
+	result = try_all(service, found, end);
 	freeaddrinfo(found);
 	pthread_mutex_lock(&service->lock);
 	service->takes_errands = result == DOCA_SUCCESS;

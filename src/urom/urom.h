@@ -3,7 +3,7 @@
  * The inside of the host library.
  *
  *   service.c        the service context, and what can be set and asked     worker.c       the worker context
- *   service_connect.c  which address answers                                worker_peer.c  its connection to the process
+ *   service_connect.c  which address answers (host_lookup.c: of those)      worker_peer.c  its connection to the process
  *   service_peer.c   its connection to the daemon                           worker_task_cmd.c
  *   service_task_gid.c
  *   domain.c         the domain context    domain_exchange.c  what processes gather    domain_tell.c  what workers are told

@@ -24,6 +24,8 @@
 
 #define BOUND_NS UINT64_C(2400000000) /* two seconds, and what a busy machine takes */
 #define NAME "several.test"
+#define HANGING "hanging.test" /* its resolver answers when it is told to */
+#define LOOKUPS_MAX 4	       /* that may hang */
 
 static struct urom_rig rig;
 static FILE *lines;
@@ -35,10 +37,23 @@ static size_t all_len;
 typedef int (*getaddrinfo_fn)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
 static const char *const *addresses; /* of NAME, to NULL */
 
+static atomic_bool resolver_answers;
+static atomic_int num_asked;
+
+static void hang(void)
+{
+	atomic_fetch_add(&num_asked, 1);
+	while (!atomic_load(&resolver_answers))
+		usleep(1000);
+}
+
 int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **found)
 {
 	getaddrinfo_fn real = (getaddrinfo_fn)dlsym(RTLD_NEXT, "getaddrinfo");
-	if (node == NULL || strcmp(node, NAME) != 0)
+	bool is_digits = hints != NULL && (hints->ai_flags & AI_NUMERICHOST) != 0;
+	if (node != NULL && strcmp(node, HANGING) == 0 && !is_digits)
+		hang();
+	if (node == NULL || is_digits || (strcmp(node, NAME) != 0 && strcmp(node, HANGING) != 0))
 		return real(node, service, hints, found);
 	struct addrinfo **last = found;
 	*found = NULL;
@@ -306,6 +321,80 @@ static void as_many_addresses_as_are_tried(void **state)
 	assert_int_equal(start(NAME, rig.port), DOCA_SUCCESS);
 }
 
+/* UCX has no way there: it is told of like any other. */
+static void an_address_of_the_other_kind_alone(void **state)
+{
+	static const char *const other_kind[] = {"::1", NULL};
+	(void)state;
+	addresses = other_kind;
+	doca_error_t result = start(NAME, rig.port);
+	assert_true(result == DOCA_ERROR_CONNECTION_ABORTED || result == DOCA_ERROR_TIME_OUT);
+	assert_non_null(strstr(said, "(::1: "));
+}
+
+/* ---- a resolver that takes its time ---- */
+
+static uint32_t num_threads(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	uint32_t num = 0;
+	while (readdir(dir) != NULL)
+		num++;
+	closedir(dir);
+	return num;
+}
+
+static void await_threads(uint32_t num)
+{
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
+	while (num_threads() > num && sf_now_ns() < until)
+		usleep(1000);
+	assert_int_equal(num_threads(), num);
+}
+
+static void *answer_soon(void *unused)
+{
+	(void)unused;
+	while (atomic_load(&num_asked) == 0)
+		usleep(1000);
+	usleep(300000);
+	atomic_store(&resolver_answers, true);
+	return NULL;
+}
+
+static void a_resolver_that_is_slow(void **state)
+{
+	static const char *const one[] = {"127.0.0.1", NULL};
+	pthread_t thread;
+	(void)state;
+	addresses = one;
+	atomic_store(&resolver_answers, false);
+	atomic_store(&num_asked, 0);
+	assert_int_equal(pthread_create(&thread, NULL, answer_soon, NULL), 0);
+	assert_int_equal(start(HANGING, rig.port), DOCA_SUCCESS);
+	pthread_join(thread, NULL);
+	assert_int_equal(num_lines(), 0);
+}
+
+/* Each start ends in time; once it hangs for too many, nobody is asked any more; and in the end nothing is left. */
+static void a_resolver_that_hangs(void **state)
+{
+	static const char *const one[] = {"127.0.0.1", NULL};
+	uint32_t threads = num_threads();
+	(void)state;
+	addresses = one;
+	atomic_store(&resolver_answers, false);
+	atomic_store(&num_asked, 0);
+	for (int i = 0; i < LOOKUPS_MAX; i++)
+		fails(HANGING, rig.port, DOCA_ERROR_TIME_OUT, "the resolver says nothing about " HANGING);
+	fails(HANGING, rig.port, DOCA_ERROR_TIME_OUT, "4 look-ups have not been answered yet");
+	assert_int_equal(atomic_load(&num_asked), LOOKUPS_MAX);
+	assert_int_equal(start("127.0.0.1", rig.port), DOCA_SUCCESS); /* which needs none */
+	atomic_store(&resolver_answers, true);
+	await_threads(threads);
+	assert_int_equal(start(HANGING, rig.port), DOCA_SUCCESS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -319,6 +408,9 @@ int main(void)
 		cmocka_unit_test(a_silent_first_address_leaves_time_for_the_second),
 		cmocka_unit_test(each_address_is_told_of),
 		cmocka_unit_test(as_many_addresses_as_are_tried),
+		cmocka_unit_test(an_address_of_the_other_kind_alone),
+		cmocka_unit_test(a_resolver_that_is_slow),
+		cmocka_unit_test(a_resolver_that_hangs),
 	};
 	return cmocka_run_group_tests(tests, open_rig, close_rig);
 }
