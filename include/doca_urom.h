@@ -396,7 +396,7 @@ doca_error_t doca_urom_worker_set_plugins(struct doca_urom_worker *worker_ctx, u
 
 /**
  * Sets the processors that the process may run on: those of the service if not set. When the machine has none of them, the start
- * ends in IDLE, with DOCA_ERROR_OPERATING_SYSTEM in the log.
+ * ends in IDLE, with DOCA_ERROR_OPERATING_SYSTEM in the log. A process that runs already keeps those that it has.
  *
  * @param worker_ctx the worker, IDLE
  * @param cpuset the processors
@@ -409,7 +409,8 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_urom_worker_set_cpuset(struct doca_urom_worker *worker_ctx, doca_cpu_set_t cpuset);
 
 /**
- * Puts the process into a group.
+ * Puts the process into a group: a new process. A context that joins one which runs already is in that one's group, as
+ * doca_urom_worker_get_gid() then says.
  *
  * @param worker_ctx the worker, IDLE
  * @param gid the group

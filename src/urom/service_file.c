@@ -110,8 +110,11 @@ static const char *check_line(const struct line *line, struct urom_service_entry
 doca_error_t urom_service_file_find(const char *text, size_t len, const char *path, const char *pci_addr,
 				    bool (*is_here)(const char *hostname), struct urom_service_entry *entry)
 {
+	static const char byte_order_mark[] = "\xef\xbb\xbf"; /* that some editors put there */
 	const char *end = text + len;
 	uint32_t num_wrong = 0;
+	if (len >= sizeof(byte_order_mark) - 1 && memcmp(text, byte_order_mark, sizeof(byte_order_mark) - 1) == 0)
+		text += sizeof(byte_order_mark) - 1;
 	for (uint32_t number = 1; text < end; number++) {
 		const char *newline = (const char *)memchr(text, '\n', (size_t)(end - text));
 		const char *line_end = newline != NULL ? newline : end;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The worker context. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -149,8 +150,11 @@ void urom_worker_lose(struct doca_urom_worker *worker, doca_error_t why, const c
 {
 	if (worker->phase == UROM_WORKER_RELEASING)
 		return; /* which ends by the service's answer */
+	char id[24] = "";
+	if (worker->id != DOCA_UROM_WORKER_ID_ANY)
+		snprintf(id, sizeof(id), " %llu", (unsigned long long)worker->id);
 	if (!worker->told)
-		SF_LOG_ERR("urom worker %llu: %s (%s)", (unsigned long long)worker->id, reason, doca_error_get_name(why));
+		SF_LOG_ERR("urom worker%s: %s (%s)", id, reason, doca_error_get_name(why));
 	worker->told = true;
 	urom_worker_end_join(worker);
 	worker->phase = UROM_WORKER_LOST;

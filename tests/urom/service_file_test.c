@@ -44,6 +44,9 @@ static void comments_blank_lines_and_other_hosts(void **state)
 	assert_string_equal(entry.net_devices, "eth1,eth2");
 	assert_int_equal(entry.port, 18650);
 	assert_int_equal(log_lines_num, 0);
+	assert_int_equal(find("\xef\xbb\xbfhost1 dpu bf4 d8:00.0 lo", &entry), DOCA_SUCCESS);
+	assert_string_equal(entry.host, "bf4");
+	assert_int_equal(find("\xef\xbb\xbf", &entry), DOCA_ERROR_NOT_FOUND);
 }
 
 static void addresses_and_ports(void **state)

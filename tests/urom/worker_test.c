@@ -144,6 +144,7 @@ static void processors_that_are_not_there(void **state)
 	assert_false(urom_rig_start_worker(&rig, worker));
 	assert_true(urom_rig_await(&rig, doca_urom_worker_as_ctx(worker), DOCA_CTX_STATE_IDLE));
 	assert_int_equal(doca_urom_worker_destroy(worker), DOCA_SUCCESS);
+	assert_true(program_await(&rig.daemon, "does not start: none of its processors can be used: Invalid argument"));
 }
 
 /* ---- groups ---- */

@@ -157,7 +157,7 @@ struct start {
 	const struct urom_spawn *spawn;
 	const struct ends *ends;
 	const struct rlimit *files;
-	volatile const char *failed;
+	const char *volatile failed; /* to a compiler, who does not return has told nobody anything */
 	volatile int error;
 };
 
@@ -239,7 +239,7 @@ static pid_t start_process(const struct daemon *daemon, const struct daemon_work
 	free(start.env);
 	if (pid < 0 || start.failed == NULL)
 		return pid;
-	say_why(reason, (const char *)start.failed, start.error);
+	say_why(reason, start.failed, start.error);
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	return -1;

@@ -178,27 +178,36 @@ static struct daemon_worker *start_worker(struct daemon *daemon, const struct ur
 
 /* ---- wishes ---- */
 
-static const char *check(const struct daemon *daemon, const struct daemon_worker *worker, const struct urom_spawn *spawn,
-			 doca_error_t *status)
+static doca_error_t check_running(const struct daemon_worker *worker, const struct urom_spawn *spawn, char reason[UROM_TEXT_MAX])
 {
-	if (worker != NULL && worker->num_wishes == DAEMON_WISHES_MAX) {
-		*status = DOCA_ERROR_FULL;
-		return "4096 wishes for that worker wait already";
+	uint64_t lacks = spawn->plugins & ~worker->plugins;
+	if (worker->num_wishes == DAEMON_WISHES_MAX) {
+		snprintf(reason, UROM_TEXT_MAX, "%d wishes for that worker wait already", DAEMON_WISHES_MAX);
+		return DOCA_ERROR_FULL;
 	}
-	if (worker != NULL) {
-		*status = spawn->num_env != 0 ? DOCA_ERROR_NOT_PERMITTED : DOCA_ERROR_INVALID_VALUE;
-		if (spawn->num_env != 0)
-			return "the worker runs already, so its environment cannot be set: doca_urom_worker_set_env is for new ones";
-		return (spawn->plugins & ~worker->plugins) != 0 ? "the worker runs already, without one of these plugins" : NULL;
+	if (spawn->num_env != 0) {
+		snprintf(reason, UROM_TEXT_MAX,
+			 "the worker runs already, so its environment cannot be set: doca_urom_worker_set_env is for new ones");
+		return DOCA_ERROR_NOT_PERMITTED;
 	}
-	*status = DOCA_ERROR_SHUTDOWN;
-	if (daemon->draining)
-		return "the service is being ended";
-	*status = DOCA_ERROR_FULL;
-	if (daemon->num_workers >= daemon->config.workers_max)
-		return "the service has as many workers as --max-workers says";
-	*status = DOCA_ERROR_NOT_FOUND;
-	return has_plugins(daemon, spawn->plugins) ? NULL : "the service has none, or not all, of these plugins";
+	snprintf(reason, UROM_TEXT_MAX, "the worker runs already, without plugin 0x%" PRIx64 " that it is to have", lacks);
+	return lacks == 0 ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
+}
+
+static doca_error_t check(const struct daemon *daemon, const struct urom_spawn *spawn, char reason[UROM_TEXT_MAX])
+{
+	if (daemon->draining) {
+		snprintf(reason, UROM_TEXT_MAX, "the service is being ended");
+		return DOCA_ERROR_SHUTDOWN;
+	}
+	if (daemon->num_workers >= daemon->config.workers_max) {
+		snprintf(reason, UROM_TEXT_MAX, "the service has its %u workers: end some, or start it with a larger --max-workers",
+			 daemon->config.workers_max);
+		return DOCA_ERROR_FULL;
+	}
+	snprintf(reason, UROM_TEXT_MAX, "the service has %u plugins, and not all of 0x%" PRIx64 " are among them", daemon->num_plugins,
+		 spawn->plugins);
+	return has_plugins(daemon, spawn->plugins) ? DOCA_SUCCESS : DOCA_ERROR_NOT_FOUND;
 }
 
 /* As many as the process takes: it may not have read of those before. */
@@ -229,18 +238,18 @@ void workers_want(struct daemon *daemon, struct daemon_client *client, uint64_t 
 	struct daemon_wish *wish = (struct daemon_wish *)calloc(1, sizeof(*wish));
 	const struct daemon_wish first = {.client = client, .request = request, .until = daemon_now_ns() + DAEMON_SPAWN_NS};
 	doca_error_t status = DOCA_ERROR_NO_MEMORY;
-	char text[UROM_TEXT_MAX];
-	const char *reason = wish != NULL ? check(daemon, worker, spawn, &status) : "no memory";
-	if (reason == NULL && worker == NULL) {
-		worker = start_worker(daemon, spawn, text);
-		status = DOCA_ERROR_OPERATING_SYSTEM;
-		reason = worker == NULL ? text : NULL;
+	char reason[UROM_TEXT_MAX] = "no memory";
+	if (wish != NULL)
+		status = worker != NULL ? check_running(worker, spawn, reason) : check(daemon, spawn, reason);
+	if (status == DOCA_SUCCESS && worker == NULL) {
+		worker = start_worker(daemon, spawn, reason);
+		status = worker != NULL ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
 	}
-	if (reason == NULL) {
+	if (status == DOCA_SUCCESS) {
 		status = add_share(client, worker);
-		reason = status != DOCA_SUCCESS ? "no memory" : NULL;
+		snprintf(reason, sizeof(reason), "no memory");
 	}
-	if (reason != NULL) {
+	if (status != DOCA_SUCCESS) {
 		refuse_wish(daemon, &first, spawn->worker_id, status, reason);
 		free(wish);
 		return;
@@ -356,6 +365,8 @@ static void worker_ended(struct daemon *daemon, struct daemon_worker *worker, in
 	struct daemon_share *share;
 	output_close(worker);
 	supervise_explain(daemon, worker, status, usage, reason, &path);
+	if (daemon->draining && worker->asked && path == NULL && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS)
+		snprintf(reason, sizeof(reason), "the service is being ended");
 	log_end(worker, status, reason, path);
 	fail_wishes(daemon, worker, reason);
 	LIST_FOREACH(share, &worker->shares, of_worker)

@@ -75,8 +75,9 @@ static doca_error_t send_one(struct worker *worker, const struct worker_client *
 		return sf_comm_send(worker->comm, client->peer, &head, sizeof(head), worker->packed, len);
 	const char *end = sf_log_rate_next(&plugin->mistakes, more);
 	if (end != NULL)
-		DOCA_LOG_WARN("notif_pack of %s: %s, %zu bytes: the largest message holds %zu%s", plugin->path,
-			      doca_error_get_name(result), len, worker->message_max, end);
+		DOCA_LOG_WARN("notif_pack of %s: %s, for %llu bytes and a header of %zu in a message that holds %zu: it made %zu%s",
+			      plugin->path, doca_error_get_name(result), (unsigned long long)desc->worker_notif.len,
+			      sizeof(struct urom_worker_notify), worker->message_max, len, end);
 	return client_answer_for_plugin(worker, client, desc->worker_notif.type, desc->worker_notif.urom_context,
 					result != DOCA_SUCCESS ? result : DOCA_ERROR_TOO_BIG);
 }
