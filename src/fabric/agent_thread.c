@@ -14,6 +14,7 @@
 #include "base/log.h"
 
 #define STACK_SIZE (256 * 1024)
+#define EVENTS_MAX 32 /* taken from the set at a time */
 
 /* A program that polls on a core of its own does not want the agent beside it. */
 static void leave_pinned_core(pthread_attr_t *attr)
@@ -26,7 +27,40 @@ static void leave_pinned_core(pthread_attr_t *attr)
 	pthread_attr_setaffinity_np(attr, sizeof(cpus), &cpus);
 }
 
-static doca_error_t start_thread(struct sf_agent_thread *agent, const struct sf_agent_life *life)
+static void drain(const struct sf_agent_thread *agent)
+{
+	uint64_t count;
+
+	(void)!read(agent->wake, &count, sizeof(count));
+}
+
+static void *run(void *arg)
+{
+	struct sf_agent_thread *agent = (struct sf_agent_thread *)arg;
+	const struct sf_agent_ops *ops = agent->ops;
+	struct epoll_event events[EVENTS_MAX];
+	bool timed = false;
+
+	for (;;) {
+		int num = epoll_wait(agent->epoll, events, EVENTS_MAX, timed ? ops->tick_ms : -1);
+
+		pthread_mutex_lock(ops->lock);
+		if (agent->stop)
+			break;
+		for (int i = 0; i < num; i++) {
+			if (events[i].data.ptr == NULL)
+				drain(agent);
+			else
+				ops->ready(events[i].data.ptr, events[i].events);
+		}
+		timed = ops->tick();
+		pthread_mutex_unlock(ops->lock);
+	}
+	pthread_mutex_unlock(ops->lock);
+	return NULL;
+}
+
+static doca_error_t start_thread(struct sf_agent_thread *agent)
 {
 	pthread_attr_t attr;
 	sigset_t all, before;
@@ -37,7 +71,7 @@ static doca_error_t start_thread(struct sf_agent_thread *agent, const struct sf_
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are not for this thread */
 
-	int error = pthread_create(&agent->thread, &attr, life->run, NULL);
+	int error = pthread_create(&agent->thread, &attr, run, agent);
 
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
@@ -45,7 +79,7 @@ static doca_error_t start_thread(struct sf_agent_thread *agent, const struct sf_
 		SF_LOG_ERR("cannot start the agent's thread: %s", strerror(error));
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	}
-	pthread_setname_np(agent->thread, life->name);
+	pthread_setname_np(agent->thread, agent->ops->name);
 	return DOCA_SUCCESS;
 }
 
@@ -70,32 +104,44 @@ static void close_epoll(struct sf_agent_thread *agent)
 	agent->epoll = agent->wake = -1;
 }
 
-static doca_error_t agent_start(struct sf_agent_thread *agent, const struct sf_agent_life *life)
+static doca_error_t agent_start(struct sf_agent_thread *agent)
 {
 	bool opened = false;
 	doca_error_t error = open_epoll(agent);
 
+	agent->stop = false;
 	if (error == DOCA_SUCCESS) {
-		error = life->open();
+		error = agent->ops->open();
 		opened = error == DOCA_SUCCESS;
 	}
 	if (error == DOCA_SUCCESS)
-		error = start_thread(agent, life);
+		error = start_thread(agent);
 	if (error == DOCA_SUCCESS)
 		return DOCA_SUCCESS;
 	if (opened)
-		life->close();
+		agent->ops->close();
 	close_epoll(agent);
 	return error;
 }
 
-doca_error_t sf_agent_thread_hold(struct sf_agent_thread *agent, const struct sf_agent_life *life, uint32_t *generation)
+static void agent_end(struct sf_agent_thread *agent)
+{
+	pthread_mutex_lock(agent->ops->lock);
+	agent->stop = true;
+	sf_agent_thread_wake(agent);
+	pthread_mutex_unlock(agent->ops->lock);
+	pthread_join(agent->thread, NULL);
+	agent->ops->close();
+	close_epoll(agent);
+}
+
+doca_error_t sf_agent_thread_hold(struct sf_agent_thread *agent, uint32_t *generation)
 {
 	doca_error_t error = DOCA_SUCCESS;
 
 	pthread_mutex_lock(&agent->life);
 	if (agent->holders == 0)
-		error = agent_start(agent, life);
+		error = agent_start(agent);
 	if (error == DOCA_SUCCESS)
 		agent->holders++;
 	*generation = agent->generation;
@@ -103,15 +149,11 @@ doca_error_t sf_agent_thread_hold(struct sf_agent_thread *agent, const struct sf
 	return error;
 }
 
-void sf_agent_thread_release(struct sf_agent_thread *agent, const struct sf_agent_life *life, uint32_t generation)
+void sf_agent_thread_release(struct sf_agent_thread *agent, uint32_t generation)
 {
 	pthread_mutex_lock(&agent->life);
-	if (generation == agent->generation && agent->holders != 0 && --agent->holders == 0) {
-		life->stop();
-		pthread_join(agent->thread, NULL);
-		life->close();
-		close_epoll(agent);
-	}
+	if (generation == agent->generation && agent->holders != 0 && --agent->holders == 0)
+		agent_end(agent);
 	pthread_mutex_unlock(&agent->life);
 }
 
@@ -121,13 +163,6 @@ void sf_agent_thread_wake(const struct sf_agent_thread *agent)
 
 	if (write(agent->wake, &one, sizeof(one)) < 0)
 		return; /* full: it will wake */
-}
-
-void sf_agent_thread_drain(const struct sf_agent_thread *agent)
-{
-	uint64_t count;
-
-	(void)!read(agent->wake, &count, sizeof(count));
 }
 
 void sf_agent_thread_after_fork(struct sf_agent_thread *agent)

@@ -14,20 +14,32 @@
 #include "fabric/agent_thread.h"
 #include "fabric/shm/serve.h"
 
-#define TICK_MS 10
-
 pthread_mutex_t sf_shm_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t sf_shm_changed = PTHREAD_COND_INITIALIZER;
 
+static doca_error_t agent_open(void);
+static void agent_close(void);
+static void agent_ready(void *ptr, uint32_t events);
+static bool agent_tick(void);
+
+static const struct sf_agent_ops ops = {
+	.name = "softfield-agent",
+	.lock = &sf_shm_lock,
+	.open = agent_open,
+	.close = agent_close,
+	.ready = agent_ready,
+	.tick = agent_tick,
+	.tick_ms = 10,
+};
+
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static struct sf_agent_thread thread = SF_AGENT_THREAD_INIT;
+static struct sf_agent_thread thread = SF_AGENT_THREAD_INIT(&ops);
 
 static struct {
 	struct sf_key id;
-	bool stop; /* from here on guarded by sf_shm_lock */
-	struct shm_conn *listener;
-	struct shm_conn *conns;	 /* open */
-	struct shm_conn *closed; /* the agent may still hold an event of them */
+	struct shm_conn *listener; /* from here on guarded by sf_shm_lock */
+	struct shm_conn *conns;	   /* open */
+	struct shm_conn *closed;   /* the agent may still hold an event of them */
 } agent;
 
 static bool barriers;
@@ -108,38 +120,21 @@ static void accept_all(struct shm_conn *listener)
 	}
 }
 
-static void handle(const struct epoll_event *events, int num)
+static void agent_ready(void *ptr, uint32_t events)
 {
-	for (int i = 0; i < num; i++) {
-		struct shm_conn *conn = events[i].data.ptr;
+	struct shm_conn *conn = ptr;
 
-		if (conn == NULL)
-			sf_agent_thread_drain(&thread);
-		else if (conn->open && conn->listening)
-			accept_all(conn);
-		else if (conn->open)
-			conn->ready(conn);
-	}
+	(void)events;
+	if (conn->open && conn->listening)
+		accept_all(conn);
+	else if (conn->open)
+		conn->ready(conn);
 }
 
-static void *agent_run(void *unused)
+static bool agent_tick(void)
 {
-	struct epoll_event events[SF_AGENT_EVENTS_MAX];
-	bool timed = false;
-
-	for (;;) {
-		int num = epoll_wait(thread.epoll, events, SF_AGENT_EVENTS_MAX, timed ? TICK_MS : -1);
-
-		pthread_mutex_lock(&sf_shm_lock);
-		if (agent.stop)
-			break;
-		handle(events, num);
-		free_closed();
-		timed = sf_shm_link_tick(sf_now_ns());
-		pthread_mutex_unlock(&sf_shm_lock);
-	}
-	pthread_mutex_unlock(&sf_shm_lock);
-	return unused;
+	free_closed();
+	return sf_shm_link_tick(sf_now_ns());
 }
 
 static doca_error_t agent_open(void)
@@ -151,7 +146,6 @@ static doca_error_t agent_open(void)
 		error = sf_runtime_listen(SF_SOCKET_AGENT, &agent.id, &fd);
 	if (error != DOCA_SUCCESS)
 		return error;
-	agent.stop = false;
 	pthread_mutex_lock(&sf_shm_lock);
 	error = sf_shm_conn_open(fd, 0, NULL, NULL, &agent.listener);
 	if (error == DOCA_SUCCESS)
@@ -164,14 +158,6 @@ static doca_error_t agent_open(void)
 	return error;
 }
 
-static void agent_stop(void)
-{
-	pthread_mutex_lock(&sf_shm_lock);
-	agent.stop = true;
-	sf_shm_agent_wake();
-	pthread_mutex_unlock(&sf_shm_lock);
-}
-
 static void agent_close(void)
 {
 	sf_runtime_unlink(SF_SOCKET_AGENT, &agent.id);
@@ -182,9 +168,6 @@ static void agent_close(void)
 	free_closed();
 	pthread_mutex_unlock(&sf_shm_lock);
 }
-
-static const struct sf_agent_life life = {
-	.name = "softfield-agent", .open = agent_open, .run = agent_run, .stop = agent_stop, .close = agent_close};
 
 static void before_fork(void)
 {
@@ -224,10 +207,10 @@ static void first_use(void)
 doca_error_t sf_shm_agent_hold(uint32_t *held)
 {
 	pthread_once(&once, first_use);
-	return sf_agent_thread_hold(&thread, &life, held);
+	return sf_agent_thread_hold(&thread, held);
 }
 
 void sf_shm_agent_release(uint32_t held)
 {
-	sf_agent_thread_release(&thread, &life, held);
+	sf_agent_thread_release(&thread, held);
 }

@@ -1,24 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/verbs/agent.h"
 
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "fabric/agent_thread.h"
 #include "fabric/verbs/net.h"
 
-#define TICK_MS 5
-
 pthread_mutex_t sf_verbs_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t sf_verbs_changed = PTHREAD_COND_INITIALIZER;
 
+static doca_error_t agent_open(void);
+static void agent_close(void);
+static void agent_ready(void *ptr, uint32_t events);
+static bool agent_tick(void);
+
+static const struct sf_agent_ops ops = {
+	.name = "softfield-verbs",
+	.lock = &sf_verbs_lock,
+	.open = agent_open,
+	.close = agent_close,
+	.ready = agent_ready,
+	.tick = agent_tick,
+	.tick_ms = 5,
+};
+
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static struct sf_agent_thread thread = SF_AGENT_THREAD_INIT;
+static struct sf_agent_thread thread = SF_AGENT_THREAD_INIT(&ops);
 
 static struct {
 	struct sf_key id, token;
-	bool stop; /* GUARDED_BY(sf_verbs_lock) */
 } agent;
 
 const struct sf_key *sf_verbs_agent_id(void)
@@ -46,37 +57,18 @@ int sf_verbs_epoll(void)
 	return thread.epoll;
 }
 
-static void handle(const struct epoll_event *events, int num)
+static void agent_ready(void *ptr, uint32_t events)
 {
-	for (int i = 0; i < num; i++) {
-		if (events[i].data.ptr == NULL)
-			sf_agent_thread_drain(&thread);
-		else
-			sf_verbs_conn_event(events[i].data.ptr, events[i].events);
-	}
+	sf_verbs_conn_event(ptr, events);
 }
 
-static void *agent_run(void *unused)
+static bool agent_tick(void)
 {
-	struct epoll_event events[SF_AGENT_EVENTS_MAX];
-	bool timed = false;
+	uint64_t now = sf_now_ns();
+	bool timed = sf_verbs_conns_tick(now);
 
-	for (;;) {
-		int num = epoll_wait(thread.epoll, events, SF_AGENT_EVENTS_MAX, timed ? TICK_MS : -1);
-		uint64_t now;
-
-		pthread_mutex_lock(&sf_verbs_lock);
-		if (agent.stop)
-			break;
-		handle(events, num);
-		now = sf_now_ns();
-		timed = sf_verbs_conns_tick(now);
-		timed = sf_verbs_links_tick(now) || timed;
-		timed = sf_verbs_imports_tick() || timed;
-		pthread_mutex_unlock(&sf_verbs_lock);
-	}
-	pthread_mutex_unlock(&sf_verbs_lock);
-	return unused;
+	timed = sf_verbs_links_tick(now) || timed;
+	return sf_verbs_imports_tick() || timed;
 }
 
 static doca_error_t agent_open(void)
@@ -93,7 +85,6 @@ static doca_error_t agent_open(void)
 		error = sf_runtime_listen(SF_SOCKET_VERBS_AGENT, &agent.id, &fd);
 	if (error != DOCA_SUCCESS)
 		return error;
-	agent.stop = false;
 	pthread_mutex_lock(&sf_verbs_lock);
 	conn = sf_verbs_conn_open(fd, NULL);
 	if (conn != NULL)
@@ -106,14 +97,6 @@ static doca_error_t agent_open(void)
 	return DOCA_ERROR_OPERATING_SYSTEM;
 }
 
-static void agent_stop(void)
-{
-	pthread_mutex_lock(&sf_verbs_lock);
-	agent.stop = true;
-	sf_verbs_agent_wake();
-	pthread_mutex_unlock(&sf_verbs_lock);
-}
-
 static void agent_close(void)
 {
 	sf_runtime_unlink(SF_SOCKET_VERBS_AGENT, &agent.id);
@@ -122,9 +105,6 @@ static void agent_close(void)
 	sf_verbs_conns_close();
 	pthread_mutex_unlock(&sf_verbs_lock);
 }
-
-static const struct sf_agent_life life = {
-	.name = "softfield-verbs", .open = agent_open, .run = agent_run, .stop = agent_stop, .close = agent_close};
 
 /* ---- fork ---- */
 
@@ -161,10 +141,10 @@ static void first_use(void)
 doca_error_t sf_verbs_agent_hold(uint32_t *held)
 {
 	pthread_once(&once, first_use);
-	return sf_agent_thread_hold(&thread, &life, held);
+	return sf_agent_thread_hold(&thread, held);
 }
 
 void sf_verbs_agent_release(uint32_t held)
 {
-	sf_agent_thread_release(&thread, &life, held);
+	sf_agent_thread_release(&thread, held);
 }
