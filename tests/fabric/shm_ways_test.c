@@ -457,7 +457,7 @@ static void exporter(int sock)
 static void a_wrong_token_is_refused(void)
 {
 	char bytes[SF_DESCRIPTOR_MAX];
-	struct shm_descriptor descriptor;
+	struct sf_descriptor descriptor;
 	struct sf_region *region;
 	struct peer peer;
 	struct end end;
@@ -465,14 +465,14 @@ static void a_wrong_token_is_refused(void)
 	peer_fork(&peer, exporter);
 	end_open(&end, "host0/0000:d8:00.0", 1);
 	hear(peer.sock, bytes, sizeof(bytes));
-	CHECK_OK(sf_shm_descriptor_unpack(bytes, SHM_DESCRIPTOR_SIZE, &descriptor));
+	CHECK_OK(sf_descriptor_unpack(&sf_shm_descriptor, bytes, SHM_DESCRIPTOR_SIZE, &descriptor));
 	for (int bit = 0; bit < 8 * SF_KEY_SIZE; bit += 9) {
 		descriptor.token.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		sf_shm_descriptor_pack(&descriptor, (uint8_t *)bytes);
+		sf_descriptor_pack(&sf_shm_descriptor, &descriptor, NULL, (uint8_t *)bytes);
 		CHECK_RESULT(sf_region_import(end.domain, bytes, SHM_DESCRIPTOR_SIZE, &region), DOCA_ERROR_NOT_PERMITTED);
 		descriptor.token.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
 	}
-	sf_shm_descriptor_pack(&descriptor, (uint8_t *)bytes);
+	sf_descriptor_pack(&sf_shm_descriptor, &descriptor, NULL, (uint8_t *)bytes);
 	CHECK_OK(sf_region_import(end.domain, bytes, SHM_DESCRIPTOR_SIZE, &region));
 	sf_region_close(region);
 	say_word(peer.sock, 'x');

@@ -12,13 +12,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void unpack_sealed(const uint8_t *data, size_t size)
 {
 	uint8_t bytes[SHM_DESCRIPTOR_SIZE];
-	struct shm_descriptor descriptor, again;
+	struct sf_descriptor descriptor, again;
 
 	if (size < sizeof(descriptor))
 		return;
 	memcpy(&descriptor, data, sizeof(descriptor));
-	sf_shm_descriptor_pack(&descriptor, bytes);
-	if (sf_shm_descriptor_unpack(bytes, sizeof(bytes), &again) != DOCA_SUCCESS)
+	sf_descriptor_pack(&sf_shm_descriptor, &descriptor, NULL, bytes);
+	if (sf_descriptor_unpack(&sf_shm_descriptor, bytes, sizeof(bytes), &again) != DOCA_SUCCESS)
 		return;
 	assert(again.len != 0 && again.addr + again.len > again.addr);
 	assert(again.region == descriptor.region && again.rights == descriptor.rights && again.addr == descriptor.addr);
@@ -27,12 +27,12 @@ static void unpack_sealed(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct shm_descriptor descriptor;
+	struct sf_descriptor descriptor;
 	uint8_t bytes[SHM_DESCRIPTOR_SIZE];
 
-	if (sf_shm_descriptor_unpack(data, size, &descriptor) == DOCA_SUCCESS) {
-		sf_shm_descriptor_pack(&descriptor, bytes);
-		assert(sf_shm_descriptor_unpack(bytes, sizeof(bytes), &descriptor) == DOCA_SUCCESS);
+	if (sf_descriptor_unpack(&sf_shm_descriptor, data, size, &descriptor) == DOCA_SUCCESS) {
+		sf_descriptor_pack(&sf_shm_descriptor, &descriptor, NULL, bytes);
+		assert(sf_descriptor_unpack(&sf_shm_descriptor, bytes, sizeof(bytes), &descriptor) == DOCA_SUCCESS);
 	}
 	unpack_sealed(data, size);
 	return 0;

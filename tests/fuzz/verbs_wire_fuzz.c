@@ -93,7 +93,7 @@ static void descriptor(const uint8_t *data, size_t size)
 
 	if (sf_verbs_descriptor_unpack(data, size, &unpacked) != DOCA_SUCCESS)
 		return;
-	assert(unpacked.len != 0 && unpacked.addr + unpacked.len > unpacked.addr);
+	assert(unpacked.base.len != 0 && unpacked.base.addr + unpacked.base.len > unpacked.base.addr);
 	assert(strnlen(unpacked.reach, SF_REACH_MAX) < SF_REACH_MAX);
 	sf_verbs_descriptor_pack(&unpacked, again);
 	assert(size == sizeof(again));

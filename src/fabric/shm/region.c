@@ -184,7 +184,7 @@ void sf_shm_region_close(struct sf_region *base)
 doca_error_t sf_shm_region_export(struct sf_region *base, void *bytes, size_t *len)
 {
 	struct shm_region *region = shm_region(base);
-	struct shm_descriptor descriptor;
+	struct sf_descriptor descriptor;
 	uint32_t hold;
 	doca_error_t error;
 
@@ -204,16 +204,16 @@ doca_error_t sf_shm_region_export(struct sf_region *base, void *bytes, size_t *l
 	region->exported = true;
 	if (!again)
 		region->hold = hold;
-	descriptor = (struct shm_descriptor){.agent = *sf_shm_agent_id(),
-					     .token = region->token,
-					     .region = region->id,
-					     .addr = base->addr,
-					     .len = base->len,
-					     .rights = base->rights};
+	descriptor = (struct sf_descriptor){.agent = *sf_shm_agent_id(),
+					    .token = region->token,
+					    .region = region->id,
+					    .addr = base->addr,
+					    .len = base->len,
+					    .rights = base->rights};
 	pthread_mutex_unlock(&sf_shm_lock);
 	if (again)
 		sf_shm_agent_release(hold);
-	sf_shm_descriptor_pack(&descriptor, bytes);
+	sf_descriptor_pack(&sf_shm_descriptor, &descriptor, NULL, bytes);
 	*len = SHM_DESCRIPTOR_SIZE;
 	return DOCA_SUCCESS;
 }
@@ -264,7 +264,7 @@ static doca_error_t import_wait(const struct shm_import *import)
 }
 
 /* Asks the owner's agent. With sf_shm_lock. */
-static doca_error_t import_ask(const struct shm_descriptor *descriptor, struct shm_attach **attach)
+static doca_error_t import_ask(const struct sf_descriptor *descriptor, struct shm_attach **attach)
 {
 	struct shm_peer *peer;
 	doca_error_t error = sf_shm_peer_get(&descriptor->agent, &peer);
@@ -282,13 +282,13 @@ static doca_error_t import_ask(const struct shm_descriptor *descriptor, struct s
 
 doca_error_t sf_shm_region_request(struct sf_domain *domain, const void *bytes, size_t len, struct sf_region **region)
 {
-	struct shm_descriptor descriptor;
+	struct sf_descriptor descriptor;
 	struct shm_import *import;
 	doca_error_t error;
 
 	if (bytes == NULL)
 		return DOCA_ERROR_INVALID_VALUE;
-	error = sf_shm_descriptor_unpack(bytes, len, &descriptor);
+	error = sf_descriptor_unpack(&sf_shm_descriptor, bytes, len, &descriptor);
 	if (error != DOCA_SUCCESS)
 		return error;
 	import = calloc(1, sizeof(*import));

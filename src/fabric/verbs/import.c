@@ -138,13 +138,13 @@ static doca_error_t open_queues(struct vb_import *import)
 
 static doca_error_t ask(struct vb_import *import, const struct vb_descriptor *descriptor)
 {
-	struct vb_msg_attach msg = {.token = descriptor->token, .region = descriptor->region};
+	struct vb_msg_attach msg = {.token = descriptor->base.token, .region = descriptor->base.region};
 	struct vb_domain *domain = vb_domain(import->base.domain);
 	doca_error_t error;
 
 	sf_verbs_domain_end(domain, import->qp, import->psn, &msg.end);
 	pthread_mutex_lock(&sf_verbs_lock);
-	error = sf_verbs_conn_call(SF_SOCKET_VERBS_AGENT, &descriptor->agent, descriptor->reach, domain->scope, import, &import->conn);
+	error = sf_verbs_conn_call(SF_SOCKET_VERBS_AGENT, &descriptor->base.agent, descriptor->reach, domain->scope, import, &import->conn);
 	if (error == DOCA_SUCCESS) {
 		import->is_far = import->conn->dial != NULL;
 		import->conn->message = import_message;
@@ -185,9 +185,9 @@ doca_error_t sf_verbs_region_request(struct sf_domain *domain, const void *bytes
 		return DOCA_ERROR_NO_MEMORY;
 	import->base = (struct sf_region){.ops = domain->ops,
 					  .domain = domain,
-					  .addr = descriptor.addr,
-					  .len = descriptor.len,
-					  .rights = descriptor.rights,
+					  .addr = descriptor.base.addr,
+					  .len = descriptor.base.len,
+					  .rights = descriptor.base.rights,
 					  .imported = true};
 	pthread_mutex_init(&import->access, NULL);
 	error = open_queues(import);

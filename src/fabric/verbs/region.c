@@ -136,7 +136,7 @@ doca_error_t sf_verbs_region_mkey(struct sf_region *base, uint32_t *mkey)
 doca_error_t sf_verbs_region_export(struct sf_region *base, void *out, size_t *len)
 {
 	struct vb_region *region = (struct vb_region *)base;
-	struct vb_descriptor descriptor = {.addr = base->addr, .len = base->len, .rights = base->rights};
+	struct vb_descriptor descriptor = {.base = {.addr = base->addr, .len = base->len, .rights = base->rights}};
 	doca_error_t error;
 	struct vb_mr *mr;
 
@@ -158,9 +158,9 @@ doca_error_t sf_verbs_region_export(struct sf_region *base, void *out, size_t *l
 		region->id = next_id++;
 		LIST_INSERT_HEAD(&exports, region, export);
 	}
-	descriptor.agent = *sf_verbs_agent_id();
-	descriptor.token = region->token;
-	descriptor.region = region->id;
+	descriptor.base.agent = *sf_verbs_agent_id();
+	descriptor.base.token = region->token;
+	descriptor.base.region = region->id;
 	pthread_mutex_unlock(&sf_verbs_lock);
 	if (error != DOCA_SUCCESS)
 		return error;

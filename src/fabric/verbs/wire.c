@@ -152,76 +152,25 @@ bool sf_verbs_view_read(const struct vb_view *from, struct vb_view *to)
 
 /* ---- descriptors ---- */
 
-#define DESCRIPTOR_MAGIC "SFVB"
-#define DESCRIPTOR_VERSION 2
+static const struct sf_descriptor_form form = {.magic = "SFVB", .version = 2, .more = SF_REACH_MAX, .what = "an RDMA device"};
 
-/* The bytes, little endian: magic, version, agent, token, region, addr, len, rights, reach, checksum of all before it. */
-enum offset {
-	AT_MAGIC = 0,
-	AT_VERSION = 4,
-	AT_AGENT = 8,
-	AT_TOKEN = 24,
-	AT_REGION = 40,
-	AT_ADDR = 48,
-	AT_LEN = 56,
-	AT_RIGHTS = 64,
-	AT_REACH = 72,
-	AT_CHECKSUM = 272,
-	AT_END = 280,
-};
-
-_Static_assert((int)AT_END == VB_DESCRIPTOR_SIZE && VB_DESCRIPTOR_SIZE <= SF_DESCRIPTOR_MAX, "the descriptor fits");
+_Static_assert(VB_DESCRIPTOR_SIZE <= SF_DESCRIPTOR_MAX, "the descriptor fits");
 
 void sf_verbs_descriptor_pack(const struct vb_descriptor *descriptor, uint8_t bytes[VB_DESCRIPTOR_SIZE])
 {
-	memset(bytes, 0, VB_DESCRIPTOR_SIZE);
-	memcpy(bytes + AT_MAGIC, DESCRIPTOR_MAGIC, 4);
-	sf_put_little(bytes + AT_VERSION, DESCRIPTOR_VERSION, 4);
-	memcpy(bytes + AT_AGENT, descriptor->agent.bytes, SF_KEY_SIZE);
-	memcpy(bytes + AT_TOKEN, descriptor->token.bytes, SF_KEY_SIZE);
-	sf_put_little(bytes + AT_REGION, descriptor->region, 8);
-	sf_put_little(bytes + AT_ADDR, descriptor->addr, 8);
-	sf_put_little(bytes + AT_LEN, descriptor->len, 8);
-	sf_put_little(bytes + AT_RIGHTS, descriptor->rights, 4);
-	memcpy(bytes + AT_REACH, descriptor->reach, SF_REACH_MAX);
-	sf_put_little(bytes + AT_CHECKSUM, sf_checksum(SF_CHECKSUM_BEGIN, bytes, AT_CHECKSUM), 8);
+	sf_descriptor_pack(&form, &descriptor->base, descriptor->reach, bytes);
 }
 
-static bool reach_check(const char *text)
+doca_error_t sf_verbs_descriptor_unpack(const void *bytes, size_t len, struct vb_descriptor *descriptor)
 {
 	struct vb_reach reach;
+	doca_error_t error = sf_descriptor_unpack(&form, bytes, len, &descriptor->base);
 
-	return text[0] == '\0' || (sf_verbs_reach_parse(text, &reach) && reach.has_token);
-}
-
-doca_error_t sf_verbs_descriptor_unpack(const void *data, size_t len, struct vb_descriptor *descriptor)
-{
-	const uint8_t *bytes = data;
-
-	if (len < AT_AGENT || memcmp(bytes + AT_MAGIC, DESCRIPTOR_MAGIC, 4) != 0) {
-		SF_LOG_ERR("the %zu bytes are no descriptor of memory exported on an RDMA device; pass all that the export gave",
-			   len);
-		return DOCA_ERROR_INVALID_VALUE;
-	}
-	if (sf_get_little(bytes + AT_VERSION, 4) != DESCRIPTOR_VERSION) {
-		SF_LOG_ERR("the descriptor has version %u, this library reads version %d; use one release on both sides",
-			   (unsigned)sf_get_little(bytes + AT_VERSION, 4), DESCRIPTOR_VERSION);
-		return DOCA_ERROR_UNSUPPORTED_VERSION;
-	}
-	if (len != VB_DESCRIPTOR_SIZE || sf_get_little(bytes + AT_CHECKSUM, 8) != sf_checksum(SF_CHECKSUM_BEGIN, bytes, AT_CHECKSUM)) {
-		SF_LOG_ERR("the descriptor of %zu bytes is truncated or altered; pass all %d bytes that the export gave", len,
-			   VB_DESCRIPTOR_SIZE);
-		return DOCA_ERROR_INVALID_VALUE;
-	}
-	memcpy(descriptor->agent.bytes, bytes + AT_AGENT, SF_KEY_SIZE);
-	memcpy(descriptor->token.bytes, bytes + AT_TOKEN, SF_KEY_SIZE);
-	descriptor->region = sf_get_little(bytes + AT_REGION, 8);
-	descriptor->addr = sf_get_little(bytes + AT_ADDR, 8);
-	descriptor->len = sf_get_little(bytes + AT_LEN, 8);
-	descriptor->rights = (uint32_t)sf_get_little(bytes + AT_RIGHTS, 4);
-	memcpy(descriptor->reach, bytes + AT_REACH, SF_REACH_MAX);
-	if (descriptor->len != 0 && descriptor->len <= UINT64_MAX - descriptor->addr && reach_check(descriptor->reach))
+	if (error != DOCA_SUCCESS)
+		return error;
+	memcpy(descriptor->reach, (const uint8_t *)bytes + SF_DESCRIPTOR_MORE, SF_REACH_MAX);
+	if (descriptor->reach[0] == '\0' || (sf_verbs_reach_parse(descriptor->reach, &reach) && reach.has_token))
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("the descriptor tells of an empty range, one past the end of memory, or no address");
+	SF_LOG_ERR("the descriptor tells of no address by which the memory's owner is reached");
 	return DOCA_ERROR_INVALID_VALUE;
 }

@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fabric/descriptor.h"
 #include "fabric/fabric.h"
 #include "fabric/runtime.h"
 
@@ -184,15 +185,11 @@ bool sf_verbs_view_read(const struct vb_view *from, struct vb_view *to);
 /* ---- descriptors ---- */
 
 struct vb_descriptor {
-	struct sf_key agent;
-	struct sf_key token;
-	uint64_t region;
-	uint64_t addr, len;
-	uint32_t rights;
+	struct sf_descriptor base;
 	char reach[SF_REACH_MAX]; /* where the owner's agent is found by the network (reach.h), or empty */
 };
 
-#define VB_DESCRIPTOR_SIZE 280
+#define VB_DESCRIPTOR_SIZE SF_DESCRIPTOR_SIZE(SF_REACH_MAX)
 
 void sf_verbs_descriptor_pack(const struct vb_descriptor *descriptor, uint8_t bytes[VB_DESCRIPTOR_SIZE]);
 /* INVALID_VALUE: not one of ours, truncated or altered; UNSUPPORTED_VERSION. */
