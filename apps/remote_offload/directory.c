@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/clock.h"
 #include "directory.h"
 
 #include <string.h>
-#include <time.h>
 
 #include <doca_ctx.h>
 #include <doca_log.h>
@@ -14,14 +14,6 @@ DOCA_LOG_REGISTER(REMOTE_OFFLOAD::DIRECTORY);
 #define ASK_TIMEOUT_MS 300
 #define STOP_TIMEOUT_MS 2000
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 static enum doca_ctx_states state_of(struct doca_ctx *ctx)
 {
 	enum doca_ctx_states state = DOCA_CTX_STATE_IDLE;
@@ -32,11 +24,11 @@ static enum doca_ctx_states state_of(struct doca_ctx *ctx)
 
 static void stop(struct doca_ctx *ctx, struct doca_pe *pe)
 {
-	uint64_t deadline = now_ms() + STOP_TIMEOUT_MS;
+	uint64_t deadline = sf_now_ms() + STOP_TIMEOUT_MS;
 
 	if (state_of(ctx) == DOCA_CTX_STATE_RUNNING || state_of(ctx) == DOCA_CTX_STATE_STARTING)
 		doca_ctx_stop(ctx);
-	while (state_of(ctx) != DOCA_CTX_STATE_IDLE && now_ms() < deadline)
+	while (state_of(ctx) != DOCA_CTX_STATE_IDLE && sf_now_ms() < deadline)
 		doca_pe_progress(pe);
 }
 
@@ -146,7 +138,7 @@ static void told(struct doca_comch_event_msg_recv *event, uint8_t *bytes, uint32
 static void ask(struct doca_comch_client *client, struct doca_pe *pe, struct question *question)
 {
 	struct doca_ctx *ctx = doca_comch_client_as_ctx(client);
-	uint64_t deadline = now_ms() + ASK_TIMEOUT_MS;
+	uint64_t deadline = sf_now_ms() + ASK_TIMEOUT_MS;
 	doca_error_t result = doca_pe_connect_ctx(pe, ctx);
 
 	if (result == DOCA_SUCCESS)
@@ -157,7 +149,7 @@ static void ask(struct doca_comch_client *client, struct doca_pe *pe, struct que
 		result = doca_ctx_set_user_data(ctx, (union doca_data){.ptr = question});
 	if (result == DOCA_SUCCESS)
 		result = doca_ctx_start(ctx);
-	while (!question->answered && state_of(ctx) != DOCA_CTX_STATE_IDLE && now_ms() < deadline)
+	while (!question->answered && state_of(ctx) != DOCA_CTX_STATE_IDLE && sf_now_ms() < deadline)
 		doca_pe_progress(pe);
 	stop(ctx, pe);
 }

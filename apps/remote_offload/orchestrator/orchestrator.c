@@ -9,12 +9,12 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <doca_gpunetio.h>
 #include <doca_log.h>
 
+#include "base/clock.h"
 #include "remote_offload/devices.h"
 #include "remote_offload/directory.h"
 #include "remote_offload/frame.h"
@@ -30,23 +30,15 @@ DOCA_LOG_REGISTER(ORCHESTRATOR);
 #define BATCH_BYTES_MAX 4096u /* of a message of several frames: its buffers are as many as those for one frame */
 #define WATCH_MS 100 /* between looks at a kernel that rings no bell */
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 static void enter(struct orchestrator *orchestrator, enum orchestrator_state state, uint64_t timeout_ms)
 {
 	orchestrator->state = state;
-	orchestrator->deadline_ms = timeout_ms ? now_ms() + timeout_ms : 0;
+	orchestrator->deadline_ms = timeout_ms ? sf_now_ms() + timeout_ms : 0;
 }
 
 static bool is_late(const struct orchestrator *orchestrator)
 {
-	return orchestrator->deadline_ms && now_ms() >= orchestrator->deadline_ms;
+	return orchestrator->deadline_ms && sf_now_ms() >= orchestrator->deadline_ms;
 }
 
 static void end(struct orchestrator *orchestrator, bool failed)
@@ -109,7 +101,7 @@ static void connect_again(struct orchestrator *orchestrator)
 		give_up_connecting(orchestrator);
 		return;
 	}
-	if (now_ms() < orchestrator->retry_at_ms)
+	if (sf_now_ms() < orchestrator->retry_at_ms)
 		return;
 	if (orchestrator->retry_ms == RETRY_MS_MIN) {
 		/* The first attempt has told what there is to tell. */
@@ -117,7 +109,7 @@ static void connect_again(struct orchestrator *orchestrator)
 		DOCA_LOG_INFO("no server on channel %s of device %s yet, looking for up to %u s", config->channel_name, config->device_id,
 			      config->wait_server_s);
 	}
-	orchestrator->retry_at_ms = now_ms() + orchestrator->retry_ms;
+	orchestrator->retry_at_ms = sf_now_ms() + orchestrator->retry_ms;
 	orchestrator->retry_ms = orchestrator->retry_ms * 2 < RETRY_MS_MAX ? orchestrator->retry_ms * 2 : RETRY_MS_MAX;
 	link_connect(&orchestrator->link, config->channel_name);
 }
@@ -184,7 +176,7 @@ static void take_exchange(struct orchestrator *orchestrator, const struct contro
 		response.consumer_id = orchestrator->queues[orchestrator->queue_count - 1].consumer_id;
 	}
 	link_send(&orchestrator->link, &response);
-	orchestrator->deadline_ms = now_ms() + EXCHANGE_TIMEOUT_MS;
+	orchestrator->deadline_ms = sf_now_ms() + EXCHANGE_TIMEOUT_MS;
 	if (refused)
 		end(orchestrator, true);
 }
@@ -305,12 +297,12 @@ static void take_signal(struct orchestrator *orchestrator)
 		return;
 	/* One key press may come twice, through the terminal and through a parent: only a later one means it. */
 	if (orchestrator->stop_requested) {
-		if (now_ms() - orchestrator->signalled_ms < SECOND_SIGNAL_MS)
+		if (sf_now_ms() - orchestrator->signalled_ms < SECOND_SIGNAL_MS)
 			return;
 		DOCA_LOG_WARN("second signal: ending at once");
 		_exit(EXIT_FAILURE);
 	}
-	orchestrator->signalled_ms = now_ms();
+	orchestrator->signalled_ms = sf_now_ms();
 	DOCA_LOG_INFO("signal %s: shutting down", strsignal((int)info.ssi_signo));
 	request_stop(orchestrator);
 }

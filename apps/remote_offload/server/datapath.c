@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/clock.h"
 #include "datapath.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include <doca_buf.h>
 #include <doca_buf_inventory.h>
@@ -300,14 +300,6 @@ bool datapath_progress(struct datapath *dp, uint32_t completions_max)
 
 /* Closing */
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 static size_t inflight_of(struct doca_ctx *ctx)
 {
 	size_t count = 0;
@@ -319,14 +311,14 @@ static size_t inflight_of(struct doca_ctx *ctx)
 /* Tasks first end (with an error, in the callbacks above), then are freed, then the context becomes idle. */
 static void end_ctx(struct datapath *dp, struct doca_ctx *ctx, uint32_t task_count)
 {
-	uint64_t deadline = now_ms() + CLOSE_TIMEOUT_MS;
+	uint64_t deadline = sf_now_ms() + CLOSE_TIMEOUT_MS;
 
 	doca_ctx_stop(ctx);
-	while (inflight_of(ctx) > 0 && now_ms() < deadline)
+	while (inflight_of(ctx) > 0 && sf_now_ms() < deadline)
 		doca_pe_progress(dp->pe);
 	for (uint32_t i = 0; i < task_count; i++)
 		doca_task_free(dp->ending_tasks[i]);
-	while (state_of(ctx) != DOCA_CTX_STATE_IDLE && now_ms() < deadline)
+	while (state_of(ctx) != DOCA_CTX_STATE_IDLE && sf_now_ms() < deadline)
 		doca_pe_progress(dp->pe);
 	if (state_of(ctx) != DOCA_CTX_STATE_IDLE)
 		DOCA_LOG_WARN("a queue did not stop within %d ms", CLOSE_TIMEOUT_MS);

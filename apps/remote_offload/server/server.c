@@ -9,11 +9,11 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <doca_log.h>
 
+#include "base/clock.h"
 #include "remote_offload/frame.h"
 #include "session.h"
 
@@ -26,14 +26,6 @@ DOCA_LOG_REGISTER(SERVER);
 #define POLL_MS 1	   /* while queues start: their engines are looked at, not waited for */
 #define DEADLINE_POLL_MS 20 /* while a deadline runs */
 #define EVENTS_MAX 8
-
-uint64_t server_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 /* Clients */
 
@@ -58,7 +50,7 @@ static void accept_clients(struct server *server)
 			worker_add(least_loaded(server), fd);
 			break;
 		case LISTENER_EXHAUSTED:
-			server->accept_after_ms = server_now_ms() + ACCEPT_PAUSE_MS;
+			server->accept_after_ms = sf_now_ms() + ACCEPT_PAUSE_MS;
 			return;
 		case LISTENER_NOBODY:
 			return;
@@ -76,12 +68,12 @@ static void take_signal(struct server *server)
 		return;
 	/* One key press may come twice, through the terminal and through a parent: only a later one means it. */
 	if (server->stop_requested) {
-		if (server_now_ms() - server->signalled_ms < SECOND_SIGNAL_MS)
+		if (sf_now_ms() - server->signalled_ms < SECOND_SIGNAL_MS)
 			return;
 		DOCA_LOG_WARN("second signal: ending at once");
 		_exit(EXIT_FAILURE);
 	}
-	server->signalled_ms = server_now_ms();
+	server->signalled_ms = sf_now_ms();
 	DOCA_LOG_INFO("signal %s: shutting down", strsignal((int)info.ssi_signo));
 	session_request_stop(server);
 }
@@ -102,7 +94,7 @@ static void watch_listener(struct server *server)
 {
 	struct epoll_event event = {.events = 0, .data.fd = server->listener.fd};
 
-	if (server->accept_after_ms && server_now_ms() >= server->accept_after_ms)
+	if (server->accept_after_ms && sf_now_ms() >= server->accept_after_ms)
 		server->accept_after_ms = 0;
 	if (server->listener.open && !server->accept_after_ms)
 		event.events = EPOLLIN;

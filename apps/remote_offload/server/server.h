@@ -57,7 +57,6 @@ struct server {
 int server_run(const struct server_config *config);
 
 /* Of the monotonic clock. */
-uint64_t server_now_ms(void);
 
 /* One line, and the stats file where one was asked for. */
 void server_report(const struct server *server);

@@ -5,6 +5,7 @@
 
 #include <doca_log.h>
 
+#include "base/clock.h"
 #include "remote_offload/frame.h"
 
 DOCA_LOG_REGISTER(SERVER::SESSION);
@@ -15,12 +16,12 @@ DOCA_LOG_REGISTER(SERVER::SESSION);
 static void enter(struct server *server, enum server_state state, uint64_t timeout_ms)
 {
 	server->state = state;
-	server->deadline_ms = timeout_ms ? server_now_ms() + timeout_ms : 0;
+	server->deadline_ms = timeout_ms ? sf_now_ms() + timeout_ms : 0;
 }
 
 static bool is_late(const struct server *server)
 {
-	return server->deadline_ms && server_now_ms() >= server->deadline_ms;
+	return server->deadline_ms && sf_now_ms() >= server->deadline_ms;
 }
 
 static struct control_terms own_terms(const struct server *server)

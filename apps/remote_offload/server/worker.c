@@ -9,11 +9,11 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <doca_log.h>
 
+#include "base/clock.h"
 #include "traffic.h"
 
 DOCA_LOG_REGISTER(SERVER::WORKER);
@@ -28,14 +28,6 @@ DOCA_LOG_REGISTER(SERVER::WORKER);
 #define RETRY_MS 1	      /* the orchestrator posted no receive and nothing is in flight that would wake us */
 #define DRAIN_TIMEOUT_MS 5000
 #define LINGER_MS 500
-
-static uint64_t now_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
 
 /* Orders */
 
@@ -101,7 +93,7 @@ static void begin_drain(struct worker *worker)
 {
 	struct connection *next;
 
-	worker->drain_deadline_ms = now_us() / 1000 + DRAIN_TIMEOUT_MS;
+	worker->drain_deadline_ms = sf_now_ms() + DRAIN_TIMEOUT_MS;
 	for (struct connection *connection = worker->all; connection; connection = next) {
 		next = connection->next;
 		if (connection->fd >= 0)
@@ -153,7 +145,7 @@ static void finish_drain(struct worker *worker)
 {
 	uint64_t one = 1;
 
-	if (worker->all && now_us() / 1000 < worker->drain_deadline_ms)
+	if (worker->all && sf_now_ms() < worker->drain_deadline_ms)
 		return;
 	if (worker->all && !worker->lingering)
 		DOCA_LOG_WARN("cpu %u: clients still open after %d ms are closed", worker->cpu, DRAIN_TIMEOUT_MS);
@@ -187,7 +179,7 @@ static void progress_drain(struct worker *worker)
 	}
 	if (!owed && !worker->lingering) {
 		worker->lingering = true;
-		worker->drain_deadline_ms = now_us() / 1000 + LINGER_MS;
+		worker->drain_deadline_ms = sf_now_ms() + LINGER_MS;
 	}
 	finish_drain(worker);
 }
@@ -329,7 +321,7 @@ static void serve(struct worker *worker)
 		if (++idle_turns <= WRITE_AFTER_TURNS && !traffic_is_written(worker))
 			continue;
 		if (spin_us(worker) > 0) {
-			uint64_t now = now_us();
+			uint64_t now = sf_now_ns() / 1000;
 
 			if (idle_since_us == 0)
 				idle_since_us = now;
