@@ -2,11 +2,17 @@
 #include "support/urom_rig.h"
 
 #include <sched.h>
+#include <setjmp.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 #include "support/program.h"
 #include "urom_graph.h"
@@ -191,6 +197,19 @@ bool urom_rig_stop_worker(struct urom_rig *rig, struct doca_urom_worker *worker)
 	struct doca_ctx *ctx = doca_urom_worker_as_ctx(worker);
 	(void)doca_ctx_stop(ctx);
 	return urom_rig_await(rig, ctx, DOCA_CTX_STATE_IDLE) && doca_urom_worker_destroy(worker) == DOCA_SUCCESS;
+}
+
+pid_t urom_rig_process_of(struct urom_rig *rig, struct doca_urom_worker *worker)
+{
+	char text[64];
+	uint64_t id;
+	int pid = 0;
+	assert_int_equal(doca_urom_worker_get_id(worker, &id), DOCA_SUCCESS);
+	snprintf(text, sizeof(text), "worker %llu runs, process ", (unsigned long long)id);
+	assert_true(program_await(&rig->daemon, text));
+	assert_int_equal(sscanf(strstr(rig->daemon.output, text) + strlen(text), "%d", &pid), 1);
+	assert_true(pid > 1); /* it will be sent signals */
+	return pid;
 }
 
 /* ---- a loopback ---- */

@@ -45,6 +45,8 @@ uint64_t urom_rig_plugin(struct urom_rig *rig, const char *name);
 bool urom_rig_await(struct urom_rig *rig, struct doca_ctx *ctx, enum doca_ctx_states state);
 bool urom_rig_start_worker(struct urom_rig *rig, struct doca_urom_worker *worker);
 bool urom_rig_stop_worker(struct urom_rig *rig, struct doca_urom_worker *worker);
+/* Its process, from the daemon's log. A test that finds none fails. */
+pid_t urom_rig_process_of(struct urom_rig *rig, struct doca_urom_worker *worker);
 /* Progresses until *flag. */
 bool urom_rig_await_flag(struct urom_rig *rig, const int *flag);
 

@@ -371,19 +371,6 @@ static void a_stop_while_workers_are_told(void **state)
 	end(domain, &players);
 }
 
-static pid_t process_of(struct doca_urom_worker *worker)
-{
-	char text[64];
-	uint64_t id;
-	int pid = 0;
-	(void)doca_urom_worker_get_id(worker, &id);
-	snprintf(text, sizeof(text), "worker %llu runs, process ", (unsigned long long)id);
-	assert_true(program_await(&rig.daemon, text));
-	assert_true(program_await(&rig.daemon, "\n"));
-	assert_int_equal(sscanf(strstr(rig.daemon.output, text) + strlen(text), "%d", &pid), 1);
-	return pid;
-}
-
 static void a_worker_that_dies_while_processes_gather(void **state)
 {
 	struct urom_players players;
@@ -392,7 +379,7 @@ static void a_worker_that_dies_while_processes_gather(void **state)
 	players.never_ends = 2;
 	struct doca_urom_domain *domain = make_domain(&players, WORKERS);
 	assert_int_equal(doca_ctx_start(doca_urom_domain_as_ctx(domain)), DOCA_ERROR_IN_PROGRESS);
-	kill(process_of(workers[3]), SIGKILL);
+	kill(urom_rig_process_of(&rig, workers[3]), SIGKILL);
 	assert_true(urom_rig_await(&rig, doca_urom_worker_as_ctx(workers[3]), DOCA_CTX_STATE_IDLE));
 	players.never_ends = 0; /* the others are not held up */
 	assert_true(urom_rig_await(&rig, doca_urom_domain_as_ctx(domain), DOCA_CTX_STATE_IDLE));
@@ -409,7 +396,7 @@ static void a_worker_that_dies_later(void **state)
 	deal(&players, 5);
 	struct doca_urom_domain *domain = make_domain(&players, WORKERS);
 	assert_int_equal(start(domain), DOCA_CTX_STATE_RUNNING);
-	kill(process_of(workers[3]), SIGKILL);
+	kill(urom_rig_process_of(&rig, workers[3]), SIGKILL);
 	assert_true(urom_rig_await(&rig, doca_urom_worker_as_ctx(workers[3]), DOCA_CTX_STATE_IDLE));
 	assert_int_equal(doca_ctx_get_state(doca_urom_domain_as_ctx(domain), &now), DOCA_SUCCESS);
 	assert_int_equal(now, DOCA_CTX_STATE_RUNNING);
@@ -456,7 +443,7 @@ static void a_stop_while_a_worker_takes_nothing(void **state)
 	struct urom_players players;
 	(void)state;
 	restart_with_many_tasks(&workers[2]);
-	pid_t process = process_of(workers[2]);
+	pid_t process = urom_rig_process_of(&rig, workers[2]);
 	deal(&players, 5);
 	struct doca_urom_domain *domain = make_domain(&players, WORKERS);
 	assert_int_equal(start(domain), DOCA_CTX_STATE_RUNNING);
@@ -483,7 +470,7 @@ static void a_worker_that_is_to_leave_a_domain_and_stops(void **state)
 	struct urom_players players;
 	(void)state;
 	restart_with_many_tasks(&workers[2]);
-	pid_t process = process_of(workers[2]);
+	pid_t process = urom_rig_process_of(&rig, workers[2]);
 	deal(&players, 5);
 	struct doca_urom_domain *domain = make_domain(&players, WORKERS);
 	assert_int_equal(start(domain), DOCA_CTX_STATE_RUNNING);
@@ -503,7 +490,7 @@ static void a_worker_that_runs_again(void **state)
 	deal(&players, 5);
 	struct doca_urom_domain *domain = make_domain(&players, WORKERS);
 	assert_int_equal(start(domain), DOCA_CTX_STATE_RUNNING);
-	kill(process_of(workers[3]), SIGKILL);
+	kill(urom_rig_process_of(&rig, workers[3]), SIGKILL);
 	assert_true(urom_rig_await(&rig, doca_urom_worker_as_ctx(workers[3]), DOCA_CTX_STATE_IDLE));
 	assert_true(urom_rig_start_worker(&rig, workers[3]));
 	assert_int_equal(send_to(workers[3], ids[0]), DOCA_ERROR_NOT_FOUND); /* its new process was not told */
@@ -527,7 +514,7 @@ static void a_worker_that_runs_again_while_its_domain_starts(void **state)
 	players.never_ends = 2;
 	struct doca_urom_domain *domain = make_domain(&players, WORKERS);
 	assert_int_equal(doca_ctx_start(doca_urom_domain_as_ctx(domain)), DOCA_ERROR_IN_PROGRESS);
-	kill(process_of(workers[3]), SIGKILL);
+	kill(urom_rig_process_of(&rig, workers[3]), SIGKILL);
 	assert_true(urom_rig_await(&rig, doca_urom_worker_as_ctx(workers[3]), DOCA_CTX_STATE_IDLE));
 	assert_true(urom_rig_start_worker(&rig, workers[3]));
 	players.never_ends = 0;

@@ -216,19 +216,6 @@ static void ask_for_group(struct doca_urom_service *service, uint32_t *count)
 	assert_int_equal(doca_task_submit(base), DOCA_SUCCESS);
 }
 
-static pid_t process_of(struct doca_urom_worker *worker)
-{
-	char text[64];
-	uint64_t id;
-	int pid = 0;
-	(void)doca_urom_worker_get_id(worker, &id);
-	snprintf(text, sizeof(text), "worker %llu runs, process ", (unsigned long long)id);
-	assert_true(program_await(&rig.daemon, text));
-	assert_true(program_await(&rig.daemon, "\n"));
-	assert_int_equal(sscanf(strstr(rig.daemon.output, text) + strlen(text), "%d", &pid), 1);
-	return pid;
-}
-
 /* ---- the whole life ---- */
 
 static void whole_life(struct loop *loop)
@@ -258,7 +245,7 @@ static void whole_life(struct loop *loop)
 	assert_int_equal(doca_ctx_stop(doca_urom_domain_as_ctx(domain)), DOCA_SUCCESS);
 	assert_int_equal(doca_urom_domain_destroy(domain), DOCA_SUCCESS);
 
-	kill(process_of(worker), SIGKILL); /* with nothing in flight: nobody asks, and it is told all the same */
+	kill(urom_rig_process_of(&rig, worker), SIGKILL); /* with nothing in flight: nobody asks, and it is told all the same */
 	loop_until_state(loop, ctx, DOCA_CTX_STATE_IDLE);
 	assert_sleeps(loop);
 	assert_int_equal(doca_ctx_start(ctx), DOCA_ERROR_IN_PROGRESS);

@@ -77,16 +77,3 @@ bool fault_await_end(struct urom_rig *rig, struct doca_urom_worker *worker)
 	return urom_rig_await(rig, doca_urom_worker_as_ctx(worker), DOCA_CTX_STATE_IDLE) &&
 	       doca_urom_worker_destroy(worker) == DOCA_SUCCESS;
 }
-
-int fault_process_of(struct urom_rig *rig, struct doca_urom_worker *worker)
-{
-	char text[64];
-	uint64_t id;
-	int pid = 0;
-	(void)doca_urom_worker_get_id(worker, &id);
-	snprintf(text, sizeof(text), "worker %llu runs, process ", (unsigned long long)id);
-	if (!program_await(&rig->daemon, text))
-		return 0;
-	(void)sscanf(strstr(rig->daemon.output, text) + strlen(text), "%d", &pid);
-	return pid;
-}

@@ -25,7 +25,5 @@ doca_error_t fault_ask(struct urom_rig *rig, struct doca_urom_worker *worker, en
 struct doca_urom_worker *fault_worker(struct urom_rig *rig, const char *at);
 /* Waits until it is IDLE, and destroys it. */
 bool fault_await_end(struct urom_rig *rig, struct doca_urom_worker *worker);
-/* Its process, from the daemon's log. */
-int fault_process_of(struct urom_rig *rig, struct doca_urom_worker *worker);
 
 #endif

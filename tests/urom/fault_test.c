@@ -217,10 +217,10 @@ static void idle_and_stopped_workers_are_left_alone(void **state)
 	struct doca_urom_worker *stopped = fault_worker(&rig, NULL), *hangs = fault_worker(&rig, NULL);
 	(void)state;
 	assert_true(stopped != NULL && hangs != NULL);
-	kill(fault_process_of(&rig, stopped), SIGSTOP);
+	kill(urom_rig_process_of(&rig, stopped), SIGSTOP);
 	assert_int_equal(fault_ask(&rig, hangs, FAULT_SPIN, FAULT_IN_CMD, NULL), DOCA_ERROR_CONNECTION_ABORTED);
 	assert_true(fault_await_end(&rig, hangs));
-	kill(fault_process_of(&rig, stopped), SIGCONT);
+	kill(urom_rig_process_of(&rig, stopped), SIGCONT);
 	assert_int_equal(fault_ask(&rig, stopped, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
 	assert_true(urom_rig_stop_worker(&rig, stopped));
 	assert_nothing_else_is_disturbed();
@@ -345,7 +345,7 @@ static void a_hanging_worker_does_not_outlive_the_daemon(void **state)
 	struct fault_ask ask;
 	(void)state;
 	assert_non_null(worker);
-	pid_t pid = fault_process_of(&rig, worker);
+	pid_t pid = urom_rig_process_of(&rig, worker);
 	assert_int_equal(fault_submit(&rig, worker, FAULT_SPIN, FAULT_IN_CMD, &ask), DOCA_SUCCESS);
 	assert_true(program_await(&rig.daemon, "a plugin hangs now"));
 	kill(rig.daemon.pid, SIGKILL);

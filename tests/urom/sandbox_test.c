@@ -322,19 +322,6 @@ static void a_worker_that_is_gone(void **state)
 
 /* ---- a worker that dies while much is on its way ---- */
 
-static pid_t process_of(struct doca_urom_worker *worker)
-{
-	char text[64];
-	uint64_t id;
-	int pid = 0;
-	assert_int_equal(doca_urom_worker_get_id(worker, &id), DOCA_SUCCESS);
-	snprintf(text, sizeof(text), "worker %llu runs, process ", (unsigned long long)id);
-	assert_true(program_await(&rig.daemon, text));
-	assert_int_equal(sscanf(strstr(rig.daemon.output, text) + strlen(text), "%d", &pid), 1);
-	assert_true(pid > 1);
-	return pid;
-}
-
 static void stop(pid_t pid)
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
@@ -382,7 +369,7 @@ static void assert_sends_end(void)
 static void a_worker_that_dies_in_the_middle_of_a_send(void **state)
 {
 	struct end back[4];
-	pid_t survivor = process_of(workers[0]), victim = process_of(workers[1]);
+	pid_t survivor = urom_rig_process_of(&rig, workers[0]), victim = urom_rig_process_of(&rig, workers[1]);
 	(void)state;
 	assert_int_equal(send(0, ids[1], 1, "there", 5), DOCA_SUCCESS);
 	assert_int_equal(send(1, ids[0], 1, "back", 4), DOCA_SUCCESS);
@@ -403,7 +390,7 @@ static void a_worker_that_dies_in_the_middle_of_a_send(void **state)
 
 static void a_worker_that_dies_while_it_receives_much(void **state)
 {
-	pid_t victim = process_of(workers[1]);
+	pid_t victim = urom_rig_process_of(&rig, workers[1]);
 	(void)state;
 	for (int i = 0; i < LOAD_MANY; i++)
 		begin_receive(1, 2, UINT64_MAX, 60000, &in[i]);
@@ -415,7 +402,7 @@ static void a_worker_that_dies_while_it_receives_much(void **state)
 
 static void a_worker_that_dies_while_it_sends_much(void **state)
 {
-	pid_t victim = process_of(workers[0]);
+	pid_t victim = urom_rig_process_of(&rig, workers[0]);
 	(void)state;
 	for (int i = 0; i < LOAD_MANY; i++)
 		begin_receive(1, 2, UINT64_MAX, 60000, &in[i]);

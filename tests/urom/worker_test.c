@@ -37,19 +37,6 @@ static int close_rig(void **state)
 	return 0;
 }
 
-static pid_t process_of(struct doca_urom_worker *worker)
-{
-	char text[64];
-	uint64_t id;
-	int pid = 0;
-	(void)doca_urom_worker_get_id(worker, &id);
-	snprintf(text, sizeof(text), "worker %llu runs, process ", (unsigned long long)id);
-	assert_true(program_await(&rig.daemon, text));
-	assert_true(program_await(&rig.daemon, "\n"));
-	assert_int_equal(sscanf(strstr(rig.daemon.output, text) + strlen(text), "%d", &pid), 1);
-	return pid;
-}
-
 /* ---- coming and going ---- */
 
 static void commands_come_back(void **state)
@@ -104,7 +91,7 @@ static void an_environment_is_for_new_processes_only(void **state)
 	assert_int_equal(doca_urom_worker_set_env(first, blank, 1), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_urom_worker_set_env(first, env, 2), DOCA_SUCCESS);
 	assert_true(urom_rig_start_worker(&rig, first));
-	snprintf(path, sizeof(path), "/proc/%d/environ", process_of(first));
+	snprintf(path, sizeof(path), "/proc/%d/environ", urom_rig_process_of(&rig, first));
 	FILE *file = fopen(path, "r");
 	size_t len = fread(text, 1, sizeof(text), file);
 	fclose(file);
@@ -127,7 +114,7 @@ static void a_processor_set_holds_in_the_process(void **state)
 	DOCA_CPU_SET(0, &set);
 	assert_int_equal(doca_urom_worker_set_cpuset(worker, set), DOCA_SUCCESS);
 	assert_true(urom_rig_start_worker(&rig, worker));
-	assert_int_equal(sched_getaffinity(process_of(worker), sizeof(has), &has), 0);
+	assert_int_equal(sched_getaffinity(urom_rig_process_of(&rig, worker), sizeof(has), &has), 0);
 	assert_int_equal(CPU_COUNT(&has), 1);
 	assert_true(CPU_ISSET(0, &has));
 	assert_true(urom_rig_stop_worker(&rig, worker));
@@ -274,8 +261,8 @@ static void a_killed_worker_fails_its_tasks_alone(void **state)
 	(void)state;
 	assert_true(urom_rig_start_worker(&rig, victim));
 	assert_true(urom_rig_start_worker(&rig, other));
-	kill(process_of(victim), SIGSTOP); /* so that the command is in flight when it dies */
-	kill(process_of(victim), SIGKILL);
+	kill(urom_rig_process_of(&rig, victim), SIGSTOP); /* so that the command is in flight when it dies */
+	kill(urom_rig_process_of(&rig, victim), SIGKILL);
 	assert_int_equal(urom_rig_loopback(&rig, victim, 1), DOCA_ERROR_CONNECTION_ABORTED);
 	assert_true(urom_rig_await(&rig, doca_urom_worker_as_ctx(victim), DOCA_CTX_STATE_IDLE));
 	assert_true(program_await(&rig.daemon, "signal 9"));
@@ -293,7 +280,7 @@ static void a_stop_flushes_what_is_in_flight(void **state)
 	int done = 0;
 	(void)state;
 	assert_true(urom_rig_start_worker(&rig, worker));
-	pid_t pid = process_of(worker);
+	pid_t pid = urom_rig_process_of(&rig, worker);
 	kill(pid, SIGSTOP);
 	assert_int_equal(doca_urom_worker_cmd_task_allocate_init(worker, urom_rig_plugin(&rig, GRAPH), &task), DOCA_SUCCESS);
 	doca_urom_worker_cmd_task_set_cb(task, payload_done);
