@@ -4,6 +4,7 @@
 #define ABUSE_H
 
 #include <doca_ctx.h>
+#include <doca_dev.h>
 #include <doca_error.h>
 #include <doca_pe.h>
 
@@ -11,6 +12,9 @@
 
 extern const struct group dev_group, mmap_group, buf_group, pool_group, array_group, ctx_group, clock_group, advise_group,
 	dma_group, sha_group, sync_event_group, graph_group, comm_channel_group, comch_group, consumer_group, producer_group;
+
+/* For prepare: opens the device, which is an object from then on. NULL: there is no room for one. */
+struct doca_dev *dev_add(const char *pci);
 
 /* ---- contexts and tasks, for the libraries' groups ---- */
 

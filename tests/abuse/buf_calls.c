@@ -127,15 +127,7 @@ static void set_user_data(void)
 	CALL(doca_buf_inventory_set_user_data, object, (union doca_data){.u64 = 3});
 }
 
-#define INVENTORY_GETTER(name, function, type)                                                                                   \
-	static void name(void)                                                                                                   \
-	{                                                                                                                        \
-		type value;                                                                                                      \
-		struct doca_buf_inventory *inventory = pick(INVENTORY);                                                          \
-		type *place = or_null(&value);                                                                                   \
-		expect_if(true);                                                                                                 \
-		CALL(function, inventory, place);                                                                                \
-	}
+#define INVENTORY_GETTER(name, function, type) CALL_GETTER(name, function, INVENTORY, struct doca_buf_inventory, type, true)
 INVENTORY_GETTER(get_num, doca_buf_inventory_get_num_elements, uint32_t)
 INVENTORY_GETTER(get_num_free, doca_buf_inventory_get_num_free_elements, uint32_t)
 INVENTORY_GETTER(get_user_data, doca_buf_inventory_get_user_data, union doca_data)
@@ -260,15 +252,7 @@ static void dec_refcount(void)
 
 /* ---- fields ---- */
 
-#define GETTER(name, function, type, sure)                                                                                       \
-	static void name(void)                                                                                                   \
-	{                                                                                                                        \
-		type value;                                                                                                      \
-		struct doca_buf *buf = pick(BUF);                                                                                \
-		type *place = or_null(&value);                                                                                   \
-		expect_if(sure);                                                                                                 \
-		CALL(function, buf, place);                                                                                      \
-	}
+#define GETTER(name, function, type, sure) CALL_GETTER(name, function, BUF, struct doca_buf, type, sure)
 GETTER(get_refcount, doca_buf_get_refcount, uint16_t, true)
 GETTER(get_len, doca_buf_get_len, size_t, true)
 GETTER(get_head, doca_buf_get_head, void *, true)

@@ -206,15 +206,7 @@ static void client_get_connection(void)
 
 /* ---- what servers and clients have in common ---- */
 
-#define GETTER(name, function, kind, object_type, type)                                                                          \
-	static void name(void)                                                                                                   \
-	{                                                                                                                        \
-		type value;                                                                                                      \
-		object_type *object = pick(kind);                                                                                \
-		type *place = or_null(&value);                                                                                   \
-		expect_if(true);                                                                                                 \
-		CALL(function, object, place);                                                                                   \
-	}
+#define GETTER(name, function, kind, object_type, type) CALL_GETTER(name, function, kind, object_type, type, true)
 GETTER(max_name, doca_comch_cap_get_max_name_len, DEVINFO, struct doca_devinfo, uint32_t)
 GETTER(max_msg, doca_comch_cap_get_max_msg_size, DEVINFO, struct doca_devinfo, uint32_t)
 GETTER(max_queue, doca_comch_cap_get_max_recv_queue_size, DEVINFO, struct doca_devinfo, uint32_t)
@@ -367,24 +359,6 @@ void comch_progress(void)
 		(void)CALL_VALUE(doca_pe_progress, object_at(PE, i)->pointer);
 }
 
-static struct doca_dev *open_dev(const char *pci)
-{
-	struct doca_devinfo **list;
-	struct doca_dev *dev = NULL;
-	uint8_t is_equal;
-	uint32_t num;
-
-	if (!object_room(DEV) || doca_devinfo_create_list(&list, &num) != DOCA_SUCCESS)
-		return NULL;
-	for (uint32_t i = 0; i < num && dev == NULL; i++) {
-		if (doca_devinfo_is_equal_pci_addr(list[i], pci, &is_equal) == DOCA_SUCCESS && is_equal &&
-		    doca_dev_open(list[i], &dev) == DOCA_SUCCESS)
-			object_add(DEV, dev);
-	}
-	CALL(doca_devinfo_destroy_list, list);
-	return dev;
-}
-
 static void prepare_memory(struct doca_dev *dpu, struct doca_dev *host)
 {
 	struct doca_mmap *mmap;
@@ -426,7 +400,7 @@ static void prepare_server(struct doca_dev *dpu, const char *name)
 
 static void prepare(void)
 {
-	struct doca_dev *dpu = open_dev("03:00.0"), *host = open_dev("d8:00.0");
+	struct doca_dev *dpu = dev_add("03:00.0"), *host = dev_add("d8:00.0");
 	struct doca_comch_client *client;
 	char name[64];
 

@@ -8,16 +8,6 @@
 #define EACH_MAX 2
 #define PROGRESS_MAX 200
 
-#define GETTER(name, function, kind, object_type, type, sure)                                                                    \
-	static void name(void)                                                                                                   \
-	{                                                                                                                        \
-		type value;                                                                                                      \
-		object_type *object = pick(kind);                                                                                \
-		type *place = or_null(&value);                                                                                   \
-		expect_if(sure);                                                                                                 \
-		CALL(function, object, place);                                                                                   \
-	}
-
 #define ASK(name, function, kind, object_type)                                                                                   \
 	static void name(void)                                                                                                   \
 	{                                                                                                                        \
@@ -75,15 +65,15 @@ static uint32_t any_number(uint32_t from)
 	}                                                                                                                        \
 	TELL(side##_as_ctx, doca_comch_##side##_as_ctx, kind, struct doca_comch_##side)                                          \
 	ASK(side##_supported, doca_comch_##side##_cap_is_supported, DEVINFO, struct doca_devinfo)                                \
-	GETTER(side##_get_id, doca_comch_##side##_get_id, kind, struct doca_comch_##side, uint32_t, true)                        \
-	GETTER(side##_max_tasks, doca_comch_##side##_cap_get_max_num_tasks, DEVINFO, struct doca_devinfo, uint32_t, true)        \
-	GETTER(side##_max_size, doca_comch_##side##_cap_get_max_buf_size, DEVINFO, struct doca_devinfo, uint32_t, true)          \
-	GETTER(side##_max_list, doca_comch_##side##_cap_get_max_buf_list_len, DEVINFO, struct doca_devinfo, uint32_t, true)      \
-	GETTER(side##_max, doca_comch_##side##_cap_get_max_##side##s, DEVINFO, struct doca_devinfo, uint32_t, true)              \
-	GETTER(side##_dpa, doca_comch_##side##_get_dpa_handle, kind, struct doca_comch_##side, doca_dpa_dev_comch_##side##_t,    \
-	       false)                                                                                                            \
-	GETTER(side##_gpu, doca_comch_##side##_get_gpu_handle, kind, struct doca_comch_##side, struct doca_comch_gpu_##side *,   \
-	       false)
+	CALL_GETTER(side##_get_id, doca_comch_##side##_get_id, kind, struct doca_comch_##side, uint32_t, true)                   \
+	CALL_GETTER(side##_max_tasks, doca_comch_##side##_cap_get_max_num_tasks, DEVINFO, struct doca_devinfo, uint32_t, true)   \
+	CALL_GETTER(side##_max_size, doca_comch_##side##_cap_get_max_buf_size, DEVINFO, struct doca_devinfo, uint32_t, true)     \
+	CALL_GETTER(side##_max_list, doca_comch_##side##_cap_get_max_buf_list_len, DEVINFO, struct doca_devinfo, uint32_t, true) \
+	CALL_GETTER(side##_max, doca_comch_##side##_cap_get_max_##side##s, DEVINFO, struct doca_devinfo, uint32_t, true)         \
+	CALL_GETTER(side##_dpa, doca_comch_##side##_get_dpa_handle, kind, struct doca_comch_##side,                              \
+		    doca_dpa_dev_comch_##side##_t, false)                                                                        \
+	CALL_GETTER(side##_gpu, doca_comch_##side##_get_gpu_handle, kind, struct doca_comch_##side,                              \
+		    struct doca_comch_gpu_##side *, false)
 SIDE(consumer, CONSUMER, recv)
 SIDE(producer, PRODUCER, send)
 
@@ -119,8 +109,8 @@ static void consumer_create(void)
 		consumer_made(consumer, connection);
 }
 
-GETTER(max_imm, doca_comch_consumer_cap_get_max_imm_data_len, DEVINFO, struct doca_devinfo, uint32_t, true)
-GETTER(get_imm, doca_comch_consumer_get_imm_data_len, CONSUMER, struct doca_comch_consumer, uint32_t, true)
+CALL_GETTER(max_imm, doca_comch_consumer_cap_get_max_imm_data_len, DEVINFO, struct doca_devinfo, uint32_t, true)
+CALL_GETTER(get_imm, doca_comch_consumer_get_imm_data_len, CONSUMER, struct doca_comch_consumer, uint32_t, true)
 
 static void set_imm(void)
 {
@@ -212,11 +202,11 @@ static void completion_thread(void)
 
 ASK(completion_start, doca_comch_consumer_completion_start, COMPLETION, struct doca_comch_consumer_completion)
 ASK(completion_stop, doca_comch_consumer_completion_stop, COMPLETION, struct doca_comch_consumer_completion)
-GETTER(completion_dpa, doca_comch_consumer_completion_get_dpa_handle, COMPLETION, struct doca_comch_consumer_completion,
+CALL_GETTER(completion_dpa, doca_comch_consumer_completion_get_dpa_handle, COMPLETION, struct doca_comch_consumer_completion,
        doca_dpa_dev_comch_consumer_completion_t, false)
 
 #define COMPLETION_NUMBER(name, member, from)                                                                                    \
-	GETTER(completion_get_##name, doca_comch_consumer_completion_get_##member, COMPLETION,                                   \
+	CALL_GETTER(completion_get_##name, doca_comch_consumer_completion_get_##member, COMPLETION,                              \
 	       struct doca_comch_consumer_completion, uint32_t, true)                                                            \
 	static void completion_set_##name(void)                                                                                  \
 	{                                                                                                                        \

@@ -86,6 +86,17 @@ extern const struct suite suite;
 		function(__VA_ARGS__);                                                                                           \
 	})
 
+/* Makes name(), which asks such an object for something. is_sure: where nothing is NULL, it must answer. */
+#define CALL_GETTER(name, function, kind, object_type, type, is_sure)                                                            \
+	static void name(void)                                                                                                   \
+	{                                                                                                                        \
+		type value;                                                                                                      \
+		object_type *object = pick(kind);                                                                                \
+		type *place = or_null(&value);                                                                                   \
+		expect_if(is_sure);                                                                                              \
+		CALL(function, object, place);                                                                                   \
+	}
+
 /* What is known about the next CALL from the arguments picked since the last one. */
 struct verdict {
 	bool null;   /* an argument that must not be NULL is: INVALID_VALUE */

@@ -4,6 +4,24 @@
 
 #include "abuse.h"
 
+struct doca_dev *dev_add(const char *pci)
+{
+	struct doca_devinfo **list;
+	struct doca_dev *dev = NULL;
+	uint8_t is_equal;
+	uint32_t num;
+
+	if (!object_room(DEV) || doca_devinfo_create_list(&list, &num) != DOCA_SUCCESS)
+		return NULL;
+	for (uint32_t i = 0; i < num && dev == NULL; i++) {
+		if (doca_devinfo_is_equal_pci_addr(list[i], pci, &is_equal) == DOCA_SUCCESS && is_equal &&
+		    doca_dev_open(list[i], &dev) == DOCA_SUCCESS)
+			object_add(DEV, dev);
+	}
+	CALL(doca_devinfo_destroy_list, list);
+	return dev;
+}
+
 static void create_list(void)
 {
 	struct doca_devinfo **list;

@@ -52,15 +52,7 @@ static void dma_cap_supported(void)
 }
 
 /* A capability or a number of a context, that always answers. */
-#define NUMBER(name, function, kind, object_type, type)                                                                          \
-	static void name(void)                                                                                                   \
-	{                                                                                                                        \
-		type value;                                                                                                      \
-		object_type *object = pick(kind);                                                                                \
-		type *place = or_null(&value);                                                                                   \
-		expect_if(true);                                                                                                 \
-		CALL(function, object, place);                                                                                   \
-	}
+#define NUMBER(name, function, kind, object_type, type) CALL_GETTER(name, function, kind, object_type, type, true)
 NUMBER(dma_max_tasks, doca_dma_cap_get_max_num_tasks, DMA, struct doca_dma, uint32_t)
 NUMBER(dma_max_list, doca_dma_cap_task_memcpy_get_max_buf_list_len, DEVINFO, struct doca_devinfo, uint32_t)
 NUMBER(dma_max_size, doca_dma_cap_task_memcpy_get_max_buf_size, DEVINFO, struct doca_devinfo, uint64_t)

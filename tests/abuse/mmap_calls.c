@@ -188,15 +188,7 @@ static void set_free_cb(void)
 	CALL(doca_mmap_set_free_cb, mmap, cb, NULL);
 }
 
-#define GETTER(name, function, type)                                                                                             \
-	static void name(void)                                                                                                   \
-	{                                                                                                                        \
-		type value;                                                                                                      \
-		struct doca_mmap *mmap = pick(MMAP);                                                                             \
-		type *place = or_null(&value);                                                                                   \
-		expect_if(true);                                                                                                 \
-		CALL(function, mmap, place);                                                                                     \
-	}
+#define GETTER(name, function, type) CALL_GETTER(name, function, MMAP, struct doca_mmap, type, true)
 GETTER(get_user_data, doca_mmap_get_user_data, union doca_data)
 GETTER(get_max_devs, doca_mmap_get_max_num_devices, uint32_t)
 GETTER(get_num_bufs, doca_mmap_get_num_bufs, uint32_t)

@@ -87,15 +87,7 @@ static void pool_set_alignment(void)
 	CALL(doca_buf_pool_set_element_alignment, object, alignment);
 }
 
-#define POOL_GETTER(name, function, type)                                                                                        \
-	static void name(void)                                                                                                   \
-	{                                                                                                                        \
-		type value;                                                                                                      \
-		struct doca_buf_pool *pool = pick(POOL);                                                                         \
-		type *place = or_null(&value);                                                                                   \
-		expect_if(true);                                                                                                 \
-		CALL(function, pool, place);                                                                                     \
-	}
+#define POOL_GETTER(name, function, type) CALL_GETTER(name, function, POOL, struct doca_buf_pool, type, true)
 POOL_GETTER(pool_get_num, doca_buf_pool_get_num_elements, uint32_t)
 POOL_GETTER(pool_get_num_free, doca_buf_pool_get_num_free_elements, uint32_t)
 POOL_GETTER(pool_get_user_data, doca_buf_pool_get_user_data, union doca_data)

@@ -195,24 +195,6 @@ static void cap_receive_len(void)
 
 /* ---- to begin with: two instances, each other's memory, and bufs of it ---- */
 
-static struct doca_dev *open_dev(const char *pci)
-{
-	struct doca_devinfo **list;
-	struct doca_dev *dev = NULL;
-	uint8_t is_equal;
-	uint32_t num;
-
-	if (!object_room(DEV) || doca_devinfo_create_list(&list, &num) != DOCA_SUCCESS)
-		return NULL;
-	for (uint32_t i = 0; i < num && dev == NULL; i++) {
-		if (doca_devinfo_is_equal_pci_addr(list[i], pci, &is_equal) == DOCA_SUCCESS && is_equal &&
-		    doca_dev_open(list[i], &dev) == DOCA_SUCCESS)
-			object_add(DEV, dev);
-	}
-	CALL(doca_devinfo_destroy_list, list);
-	return dev;
-}
-
 static void prepare_memory(struct doca_dev *const devs[2])
 {
 	struct doca_mmap *mmap, *imported;
@@ -238,7 +220,7 @@ static void prepare_memory(struct doca_dev *const devs[2])
 
 static void prepare(void)
 {
-	struct doca_dev *devs[2] = {open_dev("03:00.0"), open_dev("d8:00.0")};
+	struct doca_dev *devs[2] = {dev_add("03:00.0"), dev_add("d8:00.0")};
 	struct doca_rdma *rdma;
 
 	if (devs[0] == NULL || devs[1] == NULL)

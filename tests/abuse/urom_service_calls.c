@@ -212,27 +212,9 @@ static void get_ids(void)
 
 /* ---- to begin with: a service that runs, or might ---- */
 
-static struct doca_dev *open_dev(void)
-{
-	struct doca_devinfo **list;
-	struct doca_dev *dev = NULL;
-	uint8_t is_equal;
-	uint32_t num;
-
-	if (!object_room(DEV) || doca_devinfo_create_list(&list, &num) != DOCA_SUCCESS)
-		return NULL;
-	for (uint32_t i = 0; i < num && dev == NULL; i++) {
-		if (doca_devinfo_is_equal_pci_addr(list[i], "d8:00.0", &is_equal) == DOCA_SUCCESS && is_equal &&
-		    doca_dev_open(list[i], &dev) == DOCA_SUCCESS)
-			object_add(DEV, dev);
-	}
-	CALL(doca_devinfo_destroy_list, list);
-	return dev;
-}
-
 static void prepare(void)
 {
-	struct doca_dev *dev = open_dev();
+	struct doca_dev *dev = dev_add("d8:00.0");
 	struct doca_urom_service *service;
 
 	if (dev == NULL || CALL(doca_urom_service_create, &service) != DOCA_SUCCESS)

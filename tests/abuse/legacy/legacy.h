@@ -16,16 +16,6 @@
 extern const struct group old_dev_group, old_mmap_group, old_buf_group, old_pool_group, old_array_group, workq_group,
 	old_ctx_group, old_dma_group, old_sha_group, old_event_group, old_graph_group, log_group, comm_channel_group;
 
-#define CALL_GETTER(name, function, kind, object_type, type, is_sure)                                                            \
-	static void name(void)                                                                                                   \
-	{                                                                                                                        \
-		type value;                                                                                                      \
-		object_type *object = pick(kind);                                                                                \
-		type *place = or_null(&value);                                                                                   \
-		expect_if(is_sure);                                                                                              \
-		CALL(function, object, place);                                                                                   \
-	}
-
 /* A context came to be, or goes: prepare also gives it a device, starts it and adds it to a queue, as far as it can. */
 void old_ctx_add(struct doca_ctx *ctx);
 void old_ctx_run(struct doca_ctx *ctx);
