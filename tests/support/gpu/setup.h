@@ -25,7 +25,6 @@
 #define OK(call) setup_check((call), #call, __FILE__, __LINE__)
 void setup_check(doca_error_t result, const char *what, const char *file, int line);
 
-
 /* The device of that address; or a representor of it. */
 struct doca_dev *setup_open_dev(const char *pci_addr);
 struct doca_dev_rep *setup_open_rep(struct doca_dev *dev, const char *pci_addr);
