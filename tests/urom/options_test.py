@@ -66,6 +66,13 @@ def listens(process, address):
         return False
 
 
+def runs(pid):
+    try:
+        return open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
 def said(way, options):
     """The arguments and variables that say the options in one of the three ways."""
     if way == "flag":
@@ -126,13 +133,24 @@ expect(code is None and "2 plugins" in text and "libother_plugin.so, version" in
        f"two plugins: {code}: {text}")
 expect(len(re.findall(r"notes\.so is passed over", text)) == 1 and "nowhere: No such file" in text, f"what is no plugin: {text}")
 
-# ---- a plugin that prints when it is loaded is one; one that ends the process is none ----
+# ---- a plugin that prints when it is loaded is one; one that does worse is none, and the reason is told ----
 os.mkdir(os.path.join(work, "chatty"))
 shutil.copy(chatty, os.path.join(work, "chatty", "worker_chatty.so"))
 code, text = run(["--port", "0", "--plugin-path", work + "/chatty"], {}, listening)
 expect(code is None and "1 plugins" in text and "worker_chatty.so, version 1, id 0x1" in text, f"a plugin that prints: {code}: {text}")
-code, text = run(["--port", "0", "--plugin-path", work + "/chatty"], {"CHATTY_EXIT": "1"}, listening)
-expect(code is None and "worker_chatty.so is passed over: loading it ended the process, with 0" in text, f"one that exits: {code}: {text}")
+for what, reason in (("exit", "loading it ended the process, with 0"), ("crash", "loading it crashed: Segmentation fault"),
+                     ("fail", "urom_plugin_get_version of .*: DOCA_ERROR_NOT_SUPPORTED"), ("lack an operation", "lacks one of open, close, "),
+                     ("be of another release", r"was built with release \d+ of the plugin interface, this is \d+: build it again"),
+                     ("hang", "it did not load within 5 seconds")):
+    code, text = run(["--port", "0", "--plugin-path", work + "/chatty"], {"CHATTY": what}, listening)
+    expect(code is None and "0 plugins" in text and re.search(f"worker_chatty.so is passed over: .*{reason}", text), f"to {what}: {code}: {text}")
+code, text = run(["--port", "0", "--plugin-path", work + "/chatty"], {"CHATTY": "hang"}, lambda text, process: "is loaded by process" in text)
+expect(code in (-signal.SIGTERM, None), f"SIGTERM while a plugin hangs: {code}: {text}")
+looking = int(re.search(r"is loaded by process (\d+)", text)[1])
+deadline = time.monotonic() + 30
+while runs(looking) and time.monotonic() < deadline:
+    time.sleep(0.02)
+expect(not runs(looking), "who looked at a plugin outlives the daemon")
 
 # ---- IPv6: what UCX cannot do is refused ----
 code, text = run(["--bind", "::1"], {})
