@@ -15,6 +15,7 @@
 
 #include "support/urom_players.h"
 #include "support/urom_rig.h"
+#include "ucx_side.h"
 #include "urom_sandbox.h"
 
 #define SANDBOX "worker_sandbox"
@@ -24,6 +25,7 @@
 #define DOMAINS_MAX 1024 /* of a worker */
 #define SHARED_ID 55
 #define NOBODY 77 /* no worker has this id */
+#define FORGED_NS UINT64_C(500000000)
 #define TASKS_MAX 16384 /* more than a connection takes */
 
 static struct urom_rig rig;
@@ -522,6 +524,69 @@ static void a_worker_that_runs_again_while_its_domain_starts(void **state)
 	end(domain, &players);
 }
 
+/* ---- an address that is none of UCX's ---- */
+
+/* The first player has one worker, with that address for the plugin. */
+static void forge(struct urom_players *players, const void *address, size_t len)
+{
+	uint8_t addresses[1024];
+	size_t addresses_len = urom_addresses_append(addresses, sizeof(addresses), 0, urom_rig_plugin(&rig, SANDBOX), address, len);
+	const struct urom_entry_worker forged = {NOBODY, {addresses, addresses_len}};
+	players->lens[0] = urom_entry_pack(&forged, 1, NULL, 0, NULL, 0);
+	free(players->entries[0]);
+	players->entries[0] = (uint8_t *)malloc(players->lens[0]);
+	(void)urom_entry_pack(&forged, 1, NULL, 0, players->entries[0], players->lens[0]);
+}
+
+/* UCX takes an address as it is: what it does about a forged one is its own. But it is done by the worker that sends there, and to nobody
+ * else. */
+static bool send_to_forged(const void *address, size_t len)
+{
+	struct urom_players players;
+	enum doca_ctx_states now;
+	deal(&players, 3);
+	forge(&players, address, len);
+	struct doca_urom_domain *domain = make_domain(&players, WORKERS);
+	assert_int_equal(start(domain), DOCA_CTX_STATE_RUNNING);
+	struct sent end_of_it = {0};
+	assert_int_equal(urom_sandbox_task_send(workers[2], (union doca_data){.ptr = &end_of_it}, NOBODY, 1, "x", 1, sent), DOCA_SUCCESS);
+	uint64_t until = sf_now_ns() + FORGED_NS; /* what looks like an address may take the message, and never bring it anywhere */
+	while (!end_of_it.done && sf_now_ns() < until)
+		(void)doca_pe_progress(rig.pe);
+	assert_int_equal(doca_ctx_get_state(doca_urom_worker_as_ctx(workers[2]), &now), DOCA_SUCCESS);
+	bool died = now != DOCA_CTX_STATE_RUNNING;
+	if (died)
+		assert_true(end_of_it.done && program_await(&rig.daemon, "died: "));
+	assert_int_equal(send_to(workers[0], ids[3]), DOCA_SUCCESS);
+	assert_int_equal(send_to(workers[3], ids[0]), DOCA_SUCCESS);
+	end(domain, &players);
+	assert_true(urom_rig_stop_worker(&rig, workers[2]));
+	workers[2] = urom_rig_worker(&rig, DOCA_UROM_WORKER_ID_ANY, SANDBOX);
+	assert_true(urom_rig_start_worker(&rig, workers[2]));
+	return died;
+}
+
+/* At each place of a real one, another byte. */
+static void forged_addresses(void **state)
+{
+	uint8_t address[512];
+	struct ucx_side side;
+	(void)state;
+	assert_int_equal(ucx_side_open(&side, UCP_FEATURE_TAG), DOCA_SUCCESS);
+	size_t len = side.address_len < sizeof(address) ? side.address_len : sizeof(address);
+	uint32_t num = 1, num_died = 0;
+	for (size_t at = 0; at < len; at += 1 + len / 8) {
+		memcpy(address, side.address, len);
+		address[at] ^= 0xff;
+		num_died += send_to_forged(address, len);
+		num++;
+	}
+	memset(address, 0xff, sizeof(address));
+	num_died += send_to_forged(address, 16);
+	print_message("%u of %u forged addresses ended the worker\n", num_died, num);
+	ucx_side_close(&side);
+}
+
 #define WITH_RIG(test) cmocka_unit_test_setup_teardown(test, open_rig, close_rig)
 
 int main(void)
@@ -543,6 +608,7 @@ int main(void)
 		WITH_RIG(a_worker_that_dies_later),
 		WITH_RIG(a_worker_that_runs_again),
 		WITH_RIG(a_worker_that_runs_again_while_its_domain_starts),
+		WITH_RIG(forged_addresses),
 		WITH_RIG(a_stop_while_a_worker_takes_nothing),
 		WITH_RIG(a_worker_that_is_to_leave_a_domain_and_stops),
 	};
