@@ -97,7 +97,14 @@ bool urom_rig_open(struct urom_rig *rig, const char *const *more)
 	if (!urom_rig_start_daemon(rig, more))
 		return false;
 	rig->service = urom_rig_service(rig);
-	return rig->service != NULL && doca_ctx_start(doca_urom_service_as_ctx(rig->service)) == DOCA_SUCCESS;
+	doca_error_t result = rig->service != NULL ? doca_ctx_start(doca_urom_service_as_ctx(rig->service)) : DOCA_ERROR_UNEXPECTED;
+	if (result == DOCA_SUCCESS)
+		return true;
+	(void)urom_rig_end_daemon(rig);
+	rig->daemon.pid = 0;
+	fprintf(stderr, "the rig's service does not start: %s, its daemon said:\n%s", doca_error_get_name(result), rig->daemon.output);
+	urom_rig_close(rig); /* a test whose setup failed has no teardown */
+	return false;
 }
 
 void urom_rig_close(struct urom_rig *rig)
