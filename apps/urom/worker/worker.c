@@ -14,12 +14,13 @@
 
 DOCA_LOG_REGISTER(UROM_WORKER);
 
-/* A plugin's own network has no descriptor that the worker could wait on, so an idle worker looks again and again, ever less often;
- * unless all its plugins give one, as softfield/urom_plugin.h has it: then it sleeps. */
+/* A plugin's own network has no descriptor that the worker could wait on, so an idle worker looks again and again, ever less often:
+ * what comes there is late by a part of the time that nothing came. Unless all its plugins give a descriptor, as softfield/urom_plugin.h
+ * has it: then it sleeps. */
 #define SPIN_NS UINT64_C(1000000)
 #define SPIN_WAITING_NS UINT64_C(20000)
 #define NAP_WAITING_NS UINT64_C(100000000)
-#define NAP_FIRST_NS UINT64_C(20000)
+#define NAP_PART 16 /* of the time that it has been idle for */
 #define NAP_BUSY_NS UINT64_C(1000000) /* the longest, while commands are unanswered */
 #define NAP_IDLE_NS UINT64_C(10000000)
 #define PARENT_EVERY 1024 /* turns of the loop */
@@ -41,6 +42,12 @@ static void nap(struct worker *worker, uint64_t ns)
 		(void)parent_read(worker);
 }
 
+static uint64_t nap_time(const struct worker *worker, uint64_t idle_ns)
+{
+	uint64_t part = idle_ns / NAP_PART, longest = worker->num_outstanding != 0 ? NAP_BUSY_NS : NAP_IDLE_NS;
+	return part < longest ? part : longest;
+}
+
 /* Until the daemon ends it; then what is under way may still be answered. */
 static bool goes_on(struct worker *worker, uint64_t *drain_until)
 {
@@ -58,7 +65,7 @@ static bool goes_on(struct worker *worker, uint64_t *drain_until)
 
 static void loop(struct worker *worker)
 {
-	uint64_t idle_since = 0, nap_ns = NAP_FIRST_NS, drain_until = 0;
+	uint64_t idle_since = 0, drain_until = 0;
 	for (uint32_t turn = 0; goes_on(worker, &drain_until); turn++) {
 		sf_comm_cork(worker->comm);
 		bool any = sf_comm_poll(worker->comm);
@@ -72,7 +79,6 @@ static void loop(struct worker *worker)
 		}
 		if (any) {
 			idle_since = 0;
-			nap_ns = NAP_FIRST_NS;
 			continue;
 		}
 		uint64_t now = worker_now_ns();
@@ -81,9 +87,7 @@ static void loop(struct worker *worker)
 		if (now - idle_since < (worker->waits ? SPIN_WAITING_NS : SPIN_NS))
 			continue;
 		clients_expire(worker);
-		nap(worker, worker->waits ? NAP_WAITING_NS : nap_ns);
-		uint64_t longest = worker->num_outstanding != 0 ? NAP_BUSY_NS : NAP_IDLE_NS;
-		nap_ns = nap_ns * 2 < longest ? nap_ns * 2 : longest;
+		nap(worker, worker->waits ? NAP_WAITING_NS : nap_time(worker, now - idle_since));
 	}
 }
 
