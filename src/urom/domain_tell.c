@@ -159,7 +159,8 @@ void urom_domain_answered(struct doca_urom_worker *worker, const struct urom_hea
 	struct urom_member *member;
 	char reason[UROM_TEXT_MAX];
 	LIST_FOREACH(member, &worker->members, of_worker) {
-		if (member->domain->number == head->subject && member->domain->phase == UROM_DOMAIN_TELLING && member->offered && !member->gone)
+		if (member->domain->number == head->subject && member->domain->phase == UROM_DOMAIN_TELLING && member->offered &&
+		    !member->gone)
 			break;
 	}
 	if (member == NULL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * getaddrinfo knows no time limit, and some resolvers take far longer than a program likes to wait, so a thread asks. Should it not be
- * back in time it is abandoned: it ends, and frees what it asked with, whenever it comes back.
+ * getaddrinfo knows no time limit, and some resolvers take far longer than a program likes to wait, so a thread asks. Should it not
+ * be back in time it is abandoned: it ends, and frees what it asked with, whenever it comes back.
  */
 #include "urom/host_lookup.h"
 
@@ -108,7 +108,9 @@ static bool await(struct lookup *lookup, uint64_t until)
 
 static doca_error_t take(struct lookup *lookup, struct addrinfo **found)
 {
-	doca_error_t result = lookup->error == 0 ? DOCA_SUCCESS : lookup->error == EAI_MEMORY ? DOCA_ERROR_NO_MEMORY : DOCA_ERROR_NOT_FOUND;
+	doca_error_t result = lookup->error == EAI_MEMORY ? DOCA_ERROR_NO_MEMORY : DOCA_ERROR_NOT_FOUND;
+	if (lookup->error == 0)
+		result = DOCA_SUCCESS;
 	if (lookup->error != 0)
 		SF_LOG_ERR("urom service: %s of the service file has no address: %s", lookup->host, gai_strerror(lookup->error));
 	*found = lookup->found;
@@ -124,8 +126,8 @@ doca_error_t urom_host_look_up(const char *host, uint16_t port_number, uint64_t 
 	if (getaddrinfo(host, port, &of_digits, found) == 0) /* which asks nobody */
 		return DOCA_SUCCESS;
 	if (atomic_load(&num_abandoned) >= UROM_LOOKUPS_MAX) {
-		SF_LOG_ERR("urom service: %s of the service file is not looked up: %d look-ups have not been answered yet, so the resolver "
-			   "hangs; give its address instead",
+		SF_LOG_ERR("urom service: %s of the service file is not looked up: %d look-ups have not been answered yet, so the "
+			   "resolver hangs; give its address instead",
 			   host, UROM_LOOKUPS_MAX);
 		return DOCA_ERROR_TIME_OUT;
 	}
@@ -138,8 +140,8 @@ doca_error_t urom_host_look_up(const char *host, uint16_t port_number, uint64_t 
 	}
 	if (await(lookup, until))
 		return take(lookup, found);
-	SF_LOG_ERR("urom service: the resolver says nothing about %s of the service file: is its name server there? Its address instead of "
-		   "its name would do without",
+	SF_LOG_ERR("urom service: the resolver says nothing about %s of the service file: is its name server there? Its address instead "
+		   "of its name would do without",
 		   host);
 	return DOCA_ERROR_TIME_OUT;
 }

@@ -538,8 +538,8 @@ static void forge(struct urom_players *players, const void *address, size_t len)
 	(void)urom_entry_pack(&forged, 1, NULL, 0, players->entries[0], players->lens[0]);
 }
 
-/* UCX takes an address as it is: what it does about a forged one is its own. But it is done by the worker that sends there, and to nobody
- * else. */
+/* UCX takes an address as it is: what it does about a forged one is its own. But it is done by the worker that sends there, and to
+ * nobody else. */
 static bool send_to_forged(const void *address, size_t len)
 {
 	struct urom_players players;

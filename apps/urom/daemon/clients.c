@@ -275,7 +275,8 @@ doca_error_t client_grant_wish(struct daemon *daemon, const struct daemon_worker
 	return DOCA_SUCCESS;
 }
 
-void client_refuse_wish(struct daemon *daemon, uint64_t worker_id, const struct daemon_wish *wish, doca_error_t status, const char *reason)
+void client_refuse_wish(struct daemon *daemon, uint64_t worker_id, const struct daemon_wish *wish, doca_error_t status,
+			const char *reason)
 {
 	answer_text(daemon, wish->client, UROM_SPAWNED, status, wish->request, worker_id, reason);
 }

@@ -172,7 +172,8 @@ const struct daemon_plugin *plugins_find(const struct daemon *daemon, uint64_t i
 extern const struct sf_comm_handler daemon_handler;
 /* Lets the client join the worker, and says so to both. AGAIN: the worker takes no more just now, and nothing was said. */
 doca_error_t client_grant_wish(struct daemon *daemon, const struct daemon_worker *worker, const struct daemon_wish *wish);
-void client_refuse_wish(struct daemon *daemon, uint64_t worker_id, const struct daemon_wish *wish, doca_error_t status, const char *reason);
+void client_refuse_wish(struct daemon *daemon, uint64_t worker_id, const struct daemon_wish *wish, doca_error_t status,
+			const char *reason);
 void client_tell_died(struct daemon *daemon, struct daemon_client *client, uint64_t worker_id, const char *reason);
 /* Disconnects those that have not shown who they are in time; the next such time, or UINT64_MAX. */
 uint64_t clients_expire(struct daemon *daemon, uint64_t now);

@@ -120,7 +120,8 @@ static void join(struct worker *worker, struct worker_client *client, const stru
 	struct urom_head answer =
 		urom_head_make(UROM_JOINED, may ? DOCA_SUCCESS : DOCA_ERROR_NOT_PERMITTED, head->request, worker->id);
 	doca_error_t result = sf_comm_send(worker->comm, client->peer, &answer, sizeof(answer),
-					   may ? (const void *)worker->addresses : refusal, may ? worker->addresses_len : sizeof(refusal) - 1);
+					   may ? (const void *)worker->addresses : refusal,
+					   may ? worker->addresses_len : sizeof(refusal) - 1);
 	if (may) {
 		client->joined = true;
 		worker->num_strangers--;

@@ -15,8 +15,8 @@
 DOCA_LOG_REGISTER(UROM_WORKER);
 
 /* A plugin's own network has no descriptor that the worker could wait on, so an idle worker looks again and again, ever less often:
- * what comes there is late by a part of the time that nothing came. Unless all its plugins give a descriptor, as softfield/urom_plugin.h
- * has it: then it sleeps. */
+ * what comes there is late by a part of the time that nothing came. Unless all its plugins give a descriptor, as
+ * softfield/urom_plugin.h has it: then it sleeps. */
 #define SPIN_NS UINT64_C(1000000)
 #define SPIN_WAITING_NS UINT64_C(20000)
 #define NAP_WAITING_NS UINT64_C(100000000)
