@@ -117,15 +117,12 @@ static doca_error_t look_up(struct allreduce *allreduce, uint32_t rank, struct a
 	return allreduce_address_parse(found, offsetof(struct allreduce_address, ucp) + ALLREDUCE_ADDRESS_MAX, address, ucp);
 }
 
-/* The directory that the address lies in aligns nothing. */
 static doca_error_t open_endpoint(struct allreduce *allreduce, struct peer *peer, const void *ucp, uint32_t len)
 {
-	_Alignas(16) uint8_t aligned[ALLREDUCE_ADDRESS_MAX];
 	if (peer->endpoint != NULL)
 		ucx_side_release(&allreduce->network.side, peer->endpoint);
 	peer->endpoint = NULL;
-	memcpy(aligned, ucp, len);
-	doca_error_t result = ucx_side_reach(&allreduce->network.side, aligned, &peer->endpoint);
+	doca_error_t result = ucx_side_reach_said(&allreduce->network.side, ucp, len, &peer->endpoint);
 	if (result == DOCA_SUCCESS)
 		ucx_side_hold(peer->endpoint);
 	return result;

@@ -7,6 +7,9 @@
 
 #include "base/clock.h"
 
+#define ADDRESS_PAD 1024     /* set bits end the lists of devices and transports */
+#define KEY_PAD (64 * 256 + 64) /* a key has at most 64 parts, each with its size in one byte: here none */
+
 doca_error_t ucx_side_error(ucs_status_t status)
 {
 	switch (status) {
@@ -226,4 +229,25 @@ doca_error_t ucx_side_reach(struct ucx_side *side, const void *address, struct u
 	if (side->num_endpoints == UCX_SIDE_ENDPOINTS_MAX)
 		return DOCA_ERROR_FULL;
 	return open_endpoint(side, address, attr.worker_uid, endpoint);
+}
+
+doca_error_t ucx_side_reach_said(struct ucx_side *side, const void *address, size_t len, struct ucx_endpoint **endpoint)
+{
+	_Alignas(16) uint8_t padded[UCX_SIDE_ADDRESS_MAX + ADDRESS_PAD];
+	if (len == 0 || len > UCX_SIDE_ADDRESS_MAX)
+		return DOCA_ERROR_INVALID_VALUE;
+	memcpy(padded, address, len);
+	memset(padded + len, 0xff, sizeof(padded) - len);
+	return ucx_side_reach(side, padded, endpoint);
+}
+
+doca_error_t ucx_side_unpack_said(const struct ucx_endpoint *endpoint, const void *packed, size_t len, ucp_rkey_h *rkey)
+{
+	uint8_t *padded = (uint8_t *)calloc(1, len + KEY_PAD);
+	if (padded == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	memcpy(padded, packed, len);
+	ucs_status_t status = ucp_ep_rkey_unpack(endpoint->ep, padded, rkey);
+	free(padded);
+	return ucx_side_error(status);
 }

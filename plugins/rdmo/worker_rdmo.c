@@ -93,8 +93,9 @@ static void end_queue(struct rdmo_client *client, struct rdmo_queue *queue)
 		if (request->head.queue == queue->number && request->head.operation == RDMO_FLUSH)
 			rdmo_respond(queue->endpoint->ep, queue->number, request->head.number, DOCA_ERROR_NOT_FOUND);
 	}
-	ucx_side_release(&client->rdmo->ucx, queue->endpoint);
+	struct ucx_endpoint *endpoint = queue->endpoint;
 	free_queue(client, queue);
+	ucx_side_release(&client->rdmo->ucx, endpoint); /* which may close it, and meanwhile requests arrive */
 }
 
 static void sweep_left(struct rdmo *rdmo)
@@ -136,7 +137,7 @@ static doca_error_t init_client(struct rdmo *rdmo, uint64_t dest_id, const struc
 	}
 	if (rdmo->num_clients == RDMO_CLIENTS_MAX)
 		return DOCA_ERROR_FULL;
-	doca_error_t result = ucx_side_reach(&rdmo->ucx, command->blob, &endpoint);
+	doca_error_t result = ucx_side_reach_said(&rdmo->ucx, command->blob, command->blob_len, &endpoint);
 	if (result != DOCA_SUCCESS)
 		return result;
 	client = (struct rdmo_client *)calloc(1, sizeof(*client));
@@ -158,7 +159,7 @@ static doca_error_t create_queue(struct rdmo_client *client, const struct rdmo_c
 	struct ucx_endpoint *endpoint;
 	if (client->num_queues == RDMO_QUEUES_MAX)
 		return DOCA_ERROR_FULL;
-	doca_error_t result = ucx_side_reach(&client->rdmo->ucx, command->blob, &endpoint);
+	doca_error_t result = ucx_side_reach_said(&client->rdmo->ucx, command->blob, command->blob_len, &endpoint);
 	if (result != DOCA_SUCCESS)
 		return result;
 	struct rdmo_queue *queue = (struct rdmo_queue *)calloc(1, sizeof(*queue));
@@ -197,10 +198,10 @@ static doca_error_t register_region(struct rdmo_client *client, const struct rdm
 	struct rdmo_region *region = (struct rdmo_region *)calloc(1, sizeof(*region));
 	if (region == NULL)
 		return DOCA_ERROR_NO_MEMORY;
-	ucs_status_t status = ucp_ep_rkey_unpack(client->endpoint->ep, command->blob, &region->rkey);
-	if (status != UCS_OK) {
+	doca_error_t result = ucx_side_unpack_said(client->endpoint, command->blob, command->blob_len, &region->rkey);
+	if (result != DOCA_SUCCESS) {
 		free(region);
-		return ucx_side_error(status);
+		return result;
 	}
 	region->number = ++client->last_region;
 	region->va = command->va;

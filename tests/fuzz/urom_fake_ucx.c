@@ -251,6 +251,16 @@ doca_error_t ucx_side_reach(struct ucx_side *side, const void *address, struct u
 	return DOCA_SUCCESS;
 }
 
+doca_error_t ucx_side_reach_said(struct ucx_side *side, const void *address, size_t len, struct ucx_endpoint **endpoint)
+{
+	return ucx_side_reach(side, address, endpoint);
+}
+
+doca_error_t ucx_side_unpack_said(const struct ucx_endpoint *endpoint, const void *packed, size_t len, ucp_rkey_h *rkey)
+{
+	return ucp_ep_rkey_unpack(endpoint->ep, packed, rkey) == UCS_OK ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
+}
+
 void ucx_side_hold(struct ucx_endpoint *endpoint) { endpoint->holders++; }
 void ucx_side_release(struct ucx_side *side, struct ucx_endpoint *endpoint) { endpoint->holders--; }
 

@@ -271,8 +271,10 @@ static void look_up(void)
 	void *found;
 	size_t len;
 	int seg;
-	if (doca_urom_worker_domain_addr_lookup(ctx, id, &found) == DOCA_SUCCESS)
+	if (doca_urom_worker_domain_addr_lookup(ctx, id, &found) == DOCA_SUCCESS) {
 		CHECK(((uintptr_t)found & 7) == 0);
+		sink ^= ((const uint8_t *)found)[WORKER_DIRECTORY_SLACK - 1]; /* a plugin believes the length that it finds there */
+	}
 	if (doca_urom_worker_domain_seg_lookup(ctx, id, 4096 + fake_byte(&input), &seg) != DOCA_SUCCESS)
 		seg = fake_byte(&input);
 	if (doca_urom_worker_domain_memh_lookup(ctx, id, seg, &len, &found) == DOCA_SUCCESS && len != 0)

@@ -80,11 +80,12 @@ static struct worker_directory *begin_directory(struct worker *worker, const uin
 	struct worker_directory *directory = (struct worker_directory *)calloc(1, sizeof(*directory));
 	if (directory == NULL)
 		return NULL;
-	directory->data = (uint8_t *)malloc(size + 1);
+	directory->data = (uint8_t *)malloc(size + WORKER_DIRECTORY_SLACK);
 	if (directory->data == NULL) {
 		free(directory);
 		return NULL;
 	}
+	memset(directory->data + size, 0xff, WORKER_DIRECTORY_SLACK);
 	memcpy(directory->digest, digest, UROM_DIGEST_SIZE);
 	directory->size = size;
 	worker->directory_bytes += size;

@@ -27,6 +27,8 @@
 #define WORKER_TOKENS_MAX SF_COMM_PEERS_MAX /* admitted clients that have not joined yet */
 #define WORKER_DOMAINS_MAX 1024			  /* of all clients */
 #define WORKER_DIRECTORY_BYTES (UINT64_C(512) << 20) /* of all directories */
+/* Bytes 0xff behind a directory: plugins are not told how long another worker's address is, and what it says itself may be more. */
+#define WORKER_DIRECTORY_SLACK 16384
 #define WORKER_COMMANDS_MAX 16384 /* of one client that are not answered: a worker context's most tasks */
 #define WORKER_JOIN_NS UINT64_C(2000000000) /* a client that has not shown its token by then is disconnected */
 #define WORKER_UNASKED_MAX 1024	  /* notifications of one plugin beyond its commands */
