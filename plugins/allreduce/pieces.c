@@ -145,7 +145,9 @@ void pieces_take(struct allreduce *allreduce, struct inbound *inbound)
 {
 	const struct allreduce_message *message = &inbound->message;
 	struct piece *piece = find_piece(allreduce, message->tag, message->offset);
-	if (piece == NULL && allreduce_failed(allreduce, message->tag) != DOCA_SUCCESS) {
+	doca_error_t failed = piece == NULL ? allreduce_failed(allreduce, message->tag) : DOCA_SUCCESS;
+	if (failed != DOCA_SUCCESS) { /* which the sender has not heard, perhaps */
+		allreduce_tell_failed(allreduce, message->source, message->tag, failed);
 		inbound_free(allreduce, inbound);
 		return;
 	}
@@ -290,8 +292,11 @@ void pieces_fail(struct allreduce *allreduce, uint64_t tag, doca_error_t status,
 		}
 		for (struct inbound *inbound = LIST_FIRST(&allreduce->kept[i]), *next; inbound != NULL; inbound = next) {
 			next = LIST_NEXT(inbound, next);
-			if (inbound->message.tag == tag)
-				drop(allreduce, inbound);
+			if (inbound->message.tag != tag)
+				continue;
+			if (inbound->message.shape.num_ranks > *num_ranks)
+				*num_ranks = inbound->message.shape.num_ranks;
+			drop(allreduce, inbound);
 		}
 	}
 }

@@ -241,7 +241,10 @@ static void give_up_oldest(struct allreduce *allreduce)
 /* The first of an allreduce that this worker's host has not begun. */
 static struct vector *await(struct allreduce *allreduce, const struct allreduce_message *message)
 {
-	if (message->kind != ALLREDUCE_OFFER || allreduce_failed(allreduce, message->tag) != DOCA_SUCCESS)
+	doca_error_t failed = allreduce_failed(allreduce, message->tag);
+	if (message->kind == ALLREDUCE_OFFER && failed != DOCA_SUCCESS) /* which the sender has not heard, perhaps */
+		allreduce_tell_failed(allreduce, message->source, message->tag, failed);
+	if (message->kind != ALLREDUCE_OFFER || failed != DOCA_SUCCESS)
 		return NULL;
 	if (allreduce->num_awaited == ALLREDUCE_AWAITED_MAX)
 		give_up_oldest(allreduce);

@@ -41,17 +41,27 @@ static void remember(struct allreduce *allreduce, uint64_t tag, doca_error_t sta
 	set[0] = (struct failed){tag, status};
 }
 
-void allreduce_fail_among(struct allreduce *allreduce, uint64_t tag, doca_error_t status, uint32_t num_ranks)
+void allreduce_tell_failed(struct allreduce *allreduce, uint32_t rank, uint64_t tag, doca_error_t status)
 {
 	const struct allreduce_message message = {.kind = ALLREDUCE_ABORT, .tag = tag, .number = (uint32_t)status};
-	bool tell = num_ranks != 0;
+	if (!network_is_self(allreduce, rank) && network_connect(allreduce, rank) == DOCA_SUCCESS)
+		(void)network_send(allreduce, rank, &message, NULL, 0, NULL);
+}
+
+/* num_ranks grows to that of what has ended. */
+static void fail_here(struct allreduce *allreduce, uint64_t tag, doca_error_t status, uint32_t *num_ranks)
+{
 	remember(allreduce, tag, status);
-	pieces_fail(allreduce, tag, status, &num_ranks);
-	vectors_fail(allreduce, tag, status, &num_ranks);
-	for (uint32_t rank = 0; tell && rank < num_ranks; rank++) {
-		if (!network_is_self(allreduce, rank) && network_connect(allreduce, rank) == DOCA_SUCCESS)
-			(void)network_send(allreduce, rank, &message, NULL, 0, NULL);
-	}
+	pieces_fail(allreduce, tag, status, num_ranks);
+	vectors_fail(allreduce, tag, status, num_ranks);
+}
+
+void allreduce_fail_among(struct allreduce *allreduce, uint64_t tag, doca_error_t status, uint32_t num_ranks)
+{
+	bool tell = num_ranks != 0;
+	fail_here(allreduce, tag, status, &num_ranks);
+	for (uint32_t rank = 0; tell && rank < num_ranks; rank++)
+		allreduce_tell_failed(allreduce, rank, tag, status);
 }
 
 void allreduce_fail(struct allreduce *allreduce, uint64_t tag, doca_error_t status, bool tell)
@@ -210,6 +220,17 @@ void softfield_urom_plugin_client_left(struct urom_worker_ctx *ctx, uint64_t des
 
 /* ---- progress ---- */
 
+/* Who says it may die before it has told all: few tell each other. Of many, each is told when it sends something. */
+static void take_abort(struct allreduce *allreduce, const struct allreduce_message *message)
+{
+	doca_error_t status = allreduce_known_error(message->number);
+	bool is_new = allreduce_failed(allreduce, message->tag) == DOCA_SUCCESS;
+	uint32_t num_ranks = 0;
+	fail_here(allreduce, message->tag, status, &num_ranks);
+	for (uint32_t rank = 0; is_new && num_ranks <= ALLREDUCE_DIRECT_RANKS_MAX && rank < num_ranks; rank++)
+		allreduce_tell_failed(allreduce, rank, message->tag, status);
+}
+
 static void take_messages(struct allreduce *allreduce)
 {
 	for (struct inbound *inbound; (inbound = STAILQ_FIRST(&allreduce->inbox)) != NULL;) {
@@ -219,7 +240,7 @@ static void take_messages(struct allreduce *allreduce)
 			continue;
 		}
 		if (inbound->message.kind == ALLREDUCE_ABORT)
-			allreduce_fail(allreduce, inbound->message.tag, allreduce_known_error(inbound->message.number), false);
+			take_abort(allreduce, &inbound->message);
 		else
 			vectors_take(allreduce, inbound);
 		inbound_free(allreduce, inbound);

@@ -296,6 +296,8 @@ struct allreduce {
 void allreduce_fail(struct allreduce *allreduce, uint64_t tag, doca_error_t status, bool tell);
 /* The same where perhaps nothing is under way here, but it is among that many ranks. */
 void allreduce_fail_among(struct allreduce *allreduce, uint64_t tag, doca_error_t status, uint32_t num_ranks);
+/* Tells one of the others. */
+void allreduce_tell_failed(struct allreduce *allreduce, uint32_t rank, uint64_t tag, doca_error_t status);
 /* SUCCESS: it has not failed lately. */
 doca_error_t allreduce_failed(const struct allreduce *allreduce, uint64_t tag);
 void inbound_free(struct allreduce *allreduce, struct inbound *inbound);
