@@ -8,6 +8,7 @@
 #define HANDLERS 4
 #define HISTORY 16 /* messages that may come again */
 #define ADDRESS_MARK 0xad
+#define CUTS 64
 #define REACH 4 /* puts and atomics end out of their order within so many */
 
 #define CHECK(condition)                                                                                                         \
@@ -85,6 +86,8 @@ static TAILQ_HEAD(messages, message) wire;
 static TAILQ_HEAD(, landing) landings;
 static struct message *history[HISTORY];
 static uint64_t last_uid, last_ep;
+static uint64_t cuts[CUTS][2]; /* workers that do not reach each other any more; with 0: one and all others */
+static uint32_t num_cuts;
 static uint32_t num_requests, num_keys, num_contexts, num_arrived;
 
 /* ---- messages ---- */
@@ -409,13 +412,23 @@ static void end_ops(ucp_ep_h ep, ucs_status_t status)
 		end_op(TAILQ_FIRST(&ep->ops), status);
 }
 
+static bool is_cut(uint64_t one, uint64_t other)
+{
+	for (uint32_t i = 0; i < num_cuts; i++) {
+		if ((cuts[i][0] == one && (cuts[i][1] == other || cuts[i][1] == 0)) ||
+		    (cuts[i][0] == other && (cuts[i][1] == one || cuts[i][1] == 0)))
+			return true;
+	}
+	return false;
+}
+
 ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params, ucp_ep_h *ep)
 {
 	uint64_t uid;
 	memcpy(&uid, params->address, sizeof(uid));
 	*ep = make_ep(worker, uid);
 	(*ep)->err_handler = params->err_handler;
-	(*ep)->failed = !calm && find_worker(uid) == NULL; /* which is found out later */
+	(*ep)->failed = find_worker(uid) == NULL || is_cut(worker->uid, uid); /* which is found out later */
 	return UCS_OK;
 }
 
@@ -473,7 +486,7 @@ static void break_ep(ucp_ep_h ep)
 	}
 }
 
-void fake_net_break(void)
+void fake_net_break(bool for_good)
 {
 	uint8_t which = fake_byte(input), how = fake_byte(input);
 	ucp_worker_h worker;
@@ -484,8 +497,30 @@ void fake_net_break(void)
 				continue;
 			if (how < 128)
 				lose_messages(ep->number);
+			if (for_good && num_cuts < CUTS) {
+				cuts[num_cuts][0] = worker->uid;
+				cuts[num_cuts++][1] = ep->peer;
+			}
 			break_ep(ep);
 			return;
+		}
+	}
+}
+
+void fake_net_kill(uint64_t uid)
+{
+	ucp_worker_h worker;
+	ucp_ep_h ep;
+	CHECK(num_cuts < CUTS);
+	cuts[num_cuts][0] = uid;
+	cuts[num_cuts++][1] = 0;
+	LIST_FOREACH(worker, &workers, next) {
+		LIST_FOREACH(ep, &worker->eps, next) {
+			if (worker->uid != uid && ep->peer != uid)
+				continue;
+			if (fake_byte(input) < 128)
+				lose_messages(ep->number);
+			ep->failed = true;
 		}
 	}
 }
@@ -664,6 +699,7 @@ void fake_net_begin(struct fake_input *from)
 	TAILQ_INIT(&wire);
 	TAILQ_INIT(&landings);
 	last_uid = last_ep = 0;
+	num_cuts = 0;
 }
 
 void fake_net_calm(void) { calm = true; }

@@ -24,8 +24,10 @@ void fake_net_calm(void);
 /* Does nothing wait, and is all that was made gone? */
 bool fake_net_is_empty(void);
 
-/* An endpoint breaks, and what answers it. */
-void fake_net_break(void);
+/* An endpoint breaks, and what answers it. for_good: so does every other that these two make. */
+void fake_net_break(bool for_good);
+/* A worker's process dies: nobody reaches it any more. */
+void fake_net_kill(uint64_t uid);
 /* A message that came before comes again, perhaps changed. */
 void fake_net_replay(void);
 /* One of a peer that says anything. */

@@ -390,7 +390,7 @@ static void act(uint8_t what)
 		break;
 	case 5:
 		if (more >= 12)
-			fake_net_break();
+			fake_net_break(more == 15);
 		break;
 	case 6:
 		if (!honest)
