@@ -88,7 +88,8 @@ doca_error_t urom_find_plugin(struct doca_urom_service *service, const char *nam
 			return DOCA_SUCCESS;
 		}
 	}
-	return sample_failed(name, DOCA_ERROR_NOT_FOUND);
+	fprintf(stderr, "the service has no plugin %s: is it in a folder of its UROM_PLUGIN_PATH?\n", name);
+	return DOCA_ERROR_NOT_FOUND;
 }
 
 /* ---- a worker ---- */

@@ -205,10 +205,11 @@ static doca_error_t run(const struct options *options, struct doca_pe *pe, struc
 	int num_started = 0;
 	doca_error_t status = urom_find_plugin(service, "worker_graph", &graph);
 
-	if (status == DOCA_SUCCESS)
-		status = urom_graph_init(graph->id, graph->version);
 	if (status != DOCA_SUCCESS)
 		return status;
+	status = urom_graph_init(graph->id, graph->version);
+	if (status != DOCA_SUCCESS)
+		return sample_failed("worker_graph", status);
 	for (int i = 0; i < NUM_WORKERS; i++)
 		members[i] = (struct member){.number = (uint64_t)i, .service = service, .plugin = graph->id};
 	status = run_threads(options, pe, members, &num_started);

@@ -201,10 +201,12 @@ static doca_error_t play_with_service(struct player *player)
 	const struct doca_urom_service_plugin_info *sandbox;
 	doca_error_t status = urom_find_plugin(player->service, "worker_sandbox", &sandbox);
 
-	if (status == DOCA_SUCCESS)
-		status = urom_sandbox_init(sandbox->id, sandbox->version);
-	if (status == DOCA_SUCCESS)
-		status = urom_begin_worker(player->pe, player->service, (uint64_t)player->rank, NULL, sandbox->id, &player->worker);
+	if (status != DOCA_SUCCESS)
+		return status;
+	status = urom_sandbox_init(sandbox->id, sandbox->version);
+	if (status != DOCA_SUCCESS)
+		return sample_failed("worker_sandbox", status);
+	status = urom_begin_worker(player->pe, player->service, (uint64_t)player->rank, NULL, sandbox->id, &player->worker);
 	if (status != DOCA_SUCCESS)
 		return status;
 	status = play_with_worker(player);

@@ -183,6 +183,13 @@ with socket.socket() as taken:
         expect(code == 1 and len(errors) == 1 and f"cannot listen on {where}: " in errors[0] and "a port that nobody has" in errors[0],
                f"{args}: {code}: {text}")
 
+# ---- fewer open files than UCX bears: one line, and no end by a signal ----
+for few in (8, 10, 16, 31):
+    found = subprocess.run(["sh", "-c", f'ulimit -n {few}; exec "$0" --port 0', daemon], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                           text=True)
+    expect(found.returncode == 1 and f"it may open {few} files and needs" in found.stdout and len(found.stdout.splitlines()) == 1,
+           f"{few} files: {found.returncode}: {found.stdout}")
+
 # ---- help ----
 help_text = subprocess.run([daemon, "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
 for name, variable in VARIABLES.items():

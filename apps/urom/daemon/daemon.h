@@ -32,6 +32,7 @@
 #define DAEMON_PLUGIN_TIMEOUT_S 10
 #define DAEMON_PLUGIN_TIMEOUT_MAX_S 3600
 #define DAEMON_MEMORY_MIN_MIB 16
+#define DAEMON_FILES_MIN 32 /* open ones, for itself and UCX */
 #define DAEMON_OUTPUT_LINE 4096
 #define DAEMON_BACKLOG_MAX (UINT32_C(1) << 20) /* bytes that wait for a client: one that takes them no more is disconnected */
 #define DAEMON_ARRIVALS_LOGGED 200 /* in LOG_RATE_SECONDS */

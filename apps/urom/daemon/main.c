@@ -246,6 +246,16 @@ static void raise_files(struct rlimit *found)
 	(void)setrlimit(RLIMIT_NOFILE, &all);
 }
 
+/* UCX ends the process where it has too few. */
+static doca_error_t check_files(const struct rlimit *files)
+{
+	if (files->rlim_max == 0 || files->rlim_max >= DAEMON_FILES_MIN) /* 0: nobody knows */
+		return DOCA_SUCCESS;
+	DOCA_LOG_ERR("it may open %llu files and needs %d, besides three for each worker: raise the limit (ulimit -n)",
+		     (unsigned long long)files->rlim_max, DAEMON_FILES_MIN);
+	return DOCA_ERROR_OPERATING_SYSTEM;
+}
+
 int main(int argc, char **argv)
 {
 	static struct daemon daemon = {.config = {.bind = "127.0.0.1",
@@ -266,7 +276,9 @@ int main(int argc, char **argv)
 	(void)setenv("UCX_TCP_CM_REUSEADDR", "y", 0);
 	if (take_environment(&daemon.config) != DOCA_SUCCESS || doca_argp_init("doca_urom_daemon", &daemon.config) != DOCA_SUCCESS)
 		return EXIT_FAILURE;
-	doca_error_t result = register_options();
+	doca_error_t result = check_files(&daemon.worker_files);
+	if (result == DOCA_SUCCESS)
+		result = register_options();
 	if (result == DOCA_SUCCESS)
 		result = doca_argp_start(argc, argv);
 	doca_argp_destroy();
