@@ -13,6 +13,7 @@ DOCA_LOG_REGISTER(UROM_ALLREDUCE);
 #define MEMORY_PIECE 131072 /* bytes of a piece where no command has to carry it */
 #define WINDOW 8	    /* pieces of a vector under way at once */
 #define SHARE_ALIGN 64	    /* bytes */
+#define SHARE_MIN 65536	    /* bytes that a worker does alone sooner than all tell each other of the end of their parts */
 
 /* A host may begin the next allreduce under the same tag while this worker still waits for others to leave the one before. */
 static struct vector *find(const struct allreduce *allreduce, uint64_t tag, bool awaited)
@@ -25,16 +26,21 @@ static struct vector *find(const struct allreduce *allreduce, uint64_t tag, bool
 	return NULL;
 }
 
-/* Messages of one worker come in order: after it has left, or in pieces, the next one is meant. */
-static bool is_over_for(const struct vector *vector, uint32_t rank)
+/* Messages of one worker come in order: after it has left, or in pieces, or when it offers once more, the next one is meant. */
+static bool is_over_for(const struct vector *vector, const struct allreduce_message *message)
 {
-	return vector->stage == VECTOR_PIECES || (rank < vector->shape.num_ranks && vector->parties[rank].left);
+	if (vector->stage == VECTOR_PIECES)
+		return true;
+	if (message->source >= vector->shape.num_ranks)
+		return false;
+	const struct party *party = &vector->parties[message->source];
+	return party->left || (message->kind == ALLREDUCE_OFFER && party->offered);
 }
 
 static struct vector *find_for(const struct allreduce *allreduce, const struct allreduce_message *message)
 {
 	struct vector *vector = find(allreduce, message->tag, false);
-	return vector != NULL && !is_over_for(vector, message->source) ? vector : find(allreduce, message->tag, true);
+	return vector != NULL && !is_over_for(vector, message) ? vector : find(allreduce, message->tag, true);
 }
 
 static void work(struct vector *vector)
@@ -176,13 +182,40 @@ void vector_check_left(struct vector *vector)
 		end(vector, DOCA_SUCCESS, false);
 }
 
+/* Which of num_shares is the rank's; another tag begins with another rank. num_shares or more: it has none. */
+static uint32_t share_of(const struct vector *vector, uint32_t rank)
+{
+	uint32_t num = vector->shape.num_ranks;
+	return (rank + num - (uint32_t)(vector->command.tag % num)) % num;
+}
+
+/* Nothing is heard of those that have no share: they have left. */
+static void leave_out(struct vector *vector, uint32_t num_shares)
+{
+	for (uint32_t rank = 0; rank < vector->shape.num_ranks; rank++) {
+		struct party *party = &vector->parties[rank];
+		if (share_of(vector, rank) < num_shares)
+			continue;
+		vector->num_left += !party->left;
+		party->left = true;
+	}
+}
+
 void vector_begin_share(struct vector *vector)
 {
-	uint64_t total = vector->shape.total, parts = (total + SHARE_ALIGN - 1) / SHARE_ALIGN;
-	uint32_t rank = vector->command.rank, num = vector->shape.num_ranks;
+	uint64_t total = vector->shape.total, parts = (total + SHARE_ALIGN - 1) / SHARE_ALIGN, most = total / SHARE_MIN + (total < SHARE_MIN);
+	uint32_t share = share_of(vector, vector->command.rank), num = vector->shape.num_ranks;
+	if (num > most)
+		num = (uint32_t)most;
 	vector->command.shape.algorithm = ALLREDUCE_DIRECT;
-	vector->at = parts * rank / num * SHARE_ALIGN;
-	vector->end = parts * (rank + 1) / num * SHARE_ALIGN;
+	leave_out(vector, num);
+	if (share >= num) {
+		vector->stage = VECTOR_LEAVING;
+		vector_check_left(vector);
+		return;
+	}
+	vector->at = parts * share / num * SHARE_ALIGN;
+	vector->end = parts * (share + 1) / num * SHARE_ALIGN;
 	if (vector->end > total)
 		vector->end = total;
 	vector->stage = VECTOR_SHARING;

@@ -37,12 +37,21 @@ doca_error_t ucx_side_error(ucs_status_t status)
 
 /* ---- open and close ---- */
 
+/* A network's own settings have its name before them from UCX 1.17 on. */
+static const char *name_here(const char *name)
+{
+	unsigned major, minor, release;
+	ucp_get_version(&major, &minor, &release);
+	bool bare = (major == 1 && minor < 17) && strncmp(name, "TCP_", 4) == 0;
+	return bare ? name + 4 : name;
+}
+
 static void set_unless_given(ucp_config_t *config, const struct ucx_side_setting *setting)
 {
 	char variable[64];
 	snprintf(variable, sizeof(variable), "UCX_%s", setting->name);
 	if (getenv(variable) == NULL)
-		(void)ucp_config_modify(config, setting->name, setting->value);
+		(void)ucp_config_modify(config, name_here(setting->name), setting->value);
 }
 
 static ucs_status_t open_context(struct ucx_side *side, uint64_t features, const struct ucx_side_setting *settings, uint32_t num)

@@ -87,6 +87,37 @@ static void one_memory_out_of_reach(void **state)
 	run_large_ones(&but_one, 4);
 }
 
+/* Of few bytes only some workers have a share, and one begins the next before another has heard of the end of the last. */
+static int one_tag(struct rank *rank, void *arg)
+{
+	struct urom_allreduce_comm *comm;
+	struct run runs[2];
+	(void)arg;
+	EXPECT(open_comm(rank, &comm));
+	for (uint64_t round = 0; round < 150; round++) {
+		for (uint64_t i = 0; i < 2; i++) {
+			fill(&runs[i], rank->index, 7 + i, 4096 + round * 113 % 31000, UROM_ALLREDUCE_INT32, UROM_ALLREDUCE_SUM,
+			     UROM_ALLREDUCE_DIRECT);
+			EXPECT(begin(comm, &runs[i]) == DOCA_SUCCESS);
+		}
+		for (uint64_t i = 0; i < 2; i++) {
+			EXPECT(urom_rig_await_flag(&rank->rig, &runs[i].done));
+			EXPECT(is_right(&runs[i], rank->index, rank->num));
+			free(runs[i].vector);
+		}
+	}
+	EXPECT(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
+	return 0;
+}
+
+static void the_same_tag_again_and_again(void **state)
+{
+	const struct ranks_run run = {.process = one_tag, .plugin = PLUGIN};
+	(void)state;
+	assert_int_equal(ranks_run(2, &run), 0);
+	assert_int_equal(ranks_run(5, &run), 0);
+}
+
 /* ---- comms ---- */
 
 /* More than a worker keeps in mind, one after the other and some at once; one is destroyed before it is known how it goes. */
@@ -423,6 +454,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(memories_within_reach),	  cmocka_unit_test(memories_out_of_reach),
 		cmocka_unit_test(one_memory_out_of_reach),	  cmocka_unit_test(comms_come_and_go),
+		cmocka_unit_test(the_same_tag_again_and_again),
 		cmocka_unit_test(another_process_is_not_touched), cmocka_unit_test(a_rank_that_stops_its_worker),
 		cmocka_unit_test(a_rank_that_is_killed),	  cmocka_unit_test(a_worker_caught_at_a_vector),
 		cmocka_unit_test(failed_ones_leave_nothing),

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -285,20 +286,25 @@ static int bereaved(struct rank *rank, void *arg)
 	return 0;
 }
 
+static pid_t worker_process(struct urom_rig *host, const struct ranks_board *board, uint32_t rank)
+{
+	char text[64];
+	int pid = 0;
+	snprintf(text, sizeof(text), "worker %llu runs, process ", (unsigned long long)board->worker_ids[rank]);
+	assert_true(program_await(&host->daemon, text));
+	assert_int_equal(sscanf(strstr(host->daemon.output, text) + strlen(text), "%d", &pid), 1);
+	assert_true(pid > 1);
+	return pid;
+}
+
 static void kill_worker(struct urom_rig *host, struct ranks_board *board, void *arg)
 {
 	const struct murder *murder = (const struct murder *)arg;
 	struct rank outsider = {.board = board, .num = board->num, .rig = {.pe = NULL}};
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
-	char text[64];
-	int pid = 0;
 	while (__atomic_load_n(&board->at_barrier[0], __ATOMIC_ACQUIRE) < outsider.num && sf_now_ns() < until)
 		usleep(1000);
-	snprintf(text, sizeof(text), "worker %llu runs, process ", (unsigned long long)board->worker_ids[murder->victim]);
-	assert_true(program_await(&host->daemon, text));
-	assert_int_equal(sscanf(strstr(host->daemon.output, text) + strlen(text), "%d", &pid), 1);
-	assert_true(pid > 1);
-	kill(pid, SIGKILL);
+	kill(worker_process(host, board, murder->victim), SIGKILL);
 	__atomic_fetch_add(&board->at_barrier[0], 1, __ATOMIC_ACQ_REL);
 }
 
@@ -313,6 +319,105 @@ static void a_worker_that_dies(void **state)
 	}
 }
 
+/* ---- a worker that dies while much is under way ---- */
+
+#define FLOOD_COUNT (2 << 20) /* of floats: it lasts */
+#define LET_RUN_MAX_NS UINT64_C(100000000)
+
+static int flooded(struct rank *rank, void *arg)
+{
+	struct run runs[UROM_ALLREDUCE_INFLIGHT_MAX];
+	struct urom_allreduce_comm *comm;
+	uint8_t *vector = (uint8_t *)calloc(2 * FLOOD_COUNT, sizeof(float));
+	(void)arg;
+	EXPECT(open_comm(rank, &comm));
+	(void)await_way(rank, comm);
+	for (uint64_t i = 0; i < UROM_ALLREDUCE_INFLIGHT_MAX; i++) { /* nobody looks at the results */
+		runs[i] = (struct run){.args = {i, vector, vector + FLOOD_COUNT * sizeof(float), FLOOD_COUNT, UROM_ALLREDUCE_FLOAT,
+						UROM_ALLREDUCE_SUM, UROM_ALLREDUCE_TREE}};
+		EXPECT(begin(comm, &runs[i]) == DOCA_SUCCESS);
+	}
+	EXPECT(rank_barrier(rank, 1));
+	for (int i = 0; i < UROM_ALLREDUCE_INFLIGHT_MAX; i++) {
+		EXPECT(urom_rig_await_flag(&rank->rig, &runs[i].done));
+		EXPECT(runs[i].result == DOCA_SUCCESS || runs[i].result == DOCA_ERROR_CONNECTION_ABORTED);
+	}
+	enum doca_ctx_states state = DOCA_CTX_STATE_IDLE;
+	if (rank->index == 1) { /* its worker lives, and says so */
+		runs[0].args.tag = 100;
+		runs[0].done = 0;
+		EXPECT(begin(comm, &runs[0]) == DOCA_SUCCESS);
+		EXPECT(urom_rig_await_flag(&rank->rig, &runs[0].done));
+		EXPECT(runs[0].result == DOCA_ERROR_CONNECTION_ABORTED);
+		EXPECT(doca_ctx_get_state(doca_urom_worker_as_ctx(rank->worker), &state) == DOCA_SUCCESS);
+		EXPECT(state == DOCA_CTX_STATE_RUNNING);
+	}
+	free(vector);
+	EXPECT(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);
+	return 0;
+}
+
+/* Until it has had so much of a processor; one that sleeps, for so long. */
+static void let_run(pid_t pid, uint64_t ns)
+{
+	uint64_t until = sf_now_ns() + LET_RUN_MAX_NS, begin = 0, now = 0;
+	struct timespec used;
+	clockid_t clock;
+	assert_int_equal(clock_getcpuclockid(pid, &clock), 0);
+	do {
+		assert_int_equal(clock_gettime(clock, &used), 0);
+		now = (uint64_t)used.tv_sec * UINT64_C(1000000000) + (uint64_t)used.tv_nsec;
+		begin = begin != 0 ? begin : now;
+		usleep(100);
+	} while (now < begin + ns && sf_now_ns() < until);
+}
+
+static char state_of(pid_t pid)
+{
+	char name[64], state = 0;
+	snprintf(name, sizeof(name), "/proc/%d/stat", (int)pid);
+	FILE *file = fopen(name, "r");
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
+	fclose(file);
+	return state;
+}
+
+static void stop_process(pid_t pid)
+{
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
+	kill(pid, SIGSTOP);
+	while (state_of(pid) != 'T')
+		assert_true(sf_now_ns() < until);
+}
+
+/* Rank 1 sends all its pieces to rank 0 and gets them back. Rank 0's worker is stopped, so that a send of the other's is in the
+ * middle; and it still sends something before it dies. */
+static void flood_and_kill(struct urom_rig *host, struct ranks_board *board, void *arg)
+{
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
+	while (__atomic_load_n(&board->at_barrier[0], __ATOMIC_ACQUIRE) < board->num && sf_now_ns() < until)
+		usleep(1000);
+	pid_t victim = worker_process(host, board, 0), survivor = worker_process(host, board, 1);
+	stop_process(victim);
+	let_run(survivor, LET_RUN_MAX_NS);
+	stop_process(survivor);
+	kill(victim, SIGCONT);
+	let_run(victim, *(const uint64_t *)arg);
+	kill(victim, SIGKILL);
+	kill(survivor, SIGCONT);
+	__atomic_fetch_add(&board->at_barrier[0], 1, __ATOMIC_ACQ_REL);
+}
+
+static void a_worker_that_dies_while_much_is_under_way(void **state)
+{
+	uint64_t later_ns;
+	const struct ranks_run run = {.process = flooded, .parent = flood_and_kill, .arg = &later_ns, .plugin = PLUGIN};
+	(void)state;
+	for (later_ns = 200000; later_ns < 4000000; later_ns *= 4)
+		assert_int_equal(ranks_run(2, &run), 0);
+}
+
 /* The argument: which tests, as a pattern. */
 int main(int argc, char **argv)
 {
@@ -323,6 +428,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(every_rank_has_the_same_bits), cmocka_unit_test(several_in_any_order),
 		cmocka_unit_test(ranks_that_do_not_agree),	cmocka_unit_test(what_cannot_be),
 		cmocka_unit_test(a_worker_that_does_not_run_yet), cmocka_unit_test(a_worker_that_dies),
+		cmocka_unit_test(a_worker_that_dies_while_much_is_under_way),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
