@@ -220,10 +220,14 @@ static void a_killed_daemon_is_noticed_and_found_again(void **state)
 static void a_terminated_daemon_ends_its_workers(void **state)
 {
 	struct doca_urom_worker *worker = urom_rig_worker(&rig, DOCA_UROM_WORKER_ID_ANY, "worker_graph");
+	char lock[96];
 	(void)state;
+	snprintf(lock, sizeof(lock), "%s/urom-daemon", rig.folder);
+	assert_int_equal(access(lock, F_OK), 0);
 	assert_true(urom_rig_start_worker(&rig, worker));
 	assert_int_equal(urom_rig_end_daemon(&rig), 0);
 	assert_non_null(strstr(rig.daemon.output, "has ended"));
+	assert_int_equal(access(lock, F_OK), -1); /* nothing is left of it */
 	assert_true(urom_rig_await(&rig, doca_urom_worker_as_ctx(worker), DOCA_CTX_STATE_IDLE));
 	assert_true(urom_rig_await(&rig, ctx_of(rig.service), DOCA_CTX_STATE_IDLE));
 	assert_int_equal(doca_urom_worker_destroy(worker), DOCA_SUCCESS);

@@ -94,14 +94,18 @@ doca_error_t node_lock(int *lock)
 	return result;
 }
 
+/* A folder that is gone meanwhile is not made again, and a file that is not ours stays. */
 void node_unlock(int lock)
 {
-	char name[NAME_MAX_LEN];
-	int folder;
+	char name[NAME_MAX_LEN], path[PATH_MAX];
+	struct stat own, there;
 	make_name(name);
-	if (sf_runtime_folder_open(&folder) == DOCA_SUCCESS) {
+	sf_runtime_folder_path(path);
+	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder >= 0 && fstat(lock, &own) == 0 && fstatat(folder, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    own.st_ino == there.st_ino && own.st_dev == there.st_dev)
 		(void)unlinkat(folder, name, 0);
+	if (folder >= 0)
 		close(folder);
-	}
 	close(lock);
 }
