@@ -7,7 +7,6 @@
 
 #define HANDLERS 4
 #define HISTORY 16 /* messages that may come again */
-#define ADDRESS_MARK 0xad
 #define CUTS 64
 #define REACH 4 /* puts and atomics end out of their order within so many */
 
@@ -33,7 +32,6 @@ struct op {
 	ucp_atomic_op_t atomic;
 	bool done; /* out of its endpoint's list */
 	ucs_status_t status;
-	bool of_worker; /* a flush of all */
 };
 
 struct message {
@@ -581,19 +579,7 @@ ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h worker, const ucp_request_par
 	return worker->flush;
 }
 
-ucs_status_t ucp_worker_arm(ucp_worker_h worker) { return UCS_ERR_BUSY; }
-ucs_status_t ucp_worker_get_efd(ucp_worker_h worker, int *fd) { return UCS_ERR_UNSUPPORTED; }
-
 /* ---- contexts, workers and keys ---- */
-
-ucs_status_t ucp_config_read(const char *env_prefix, const char *filename, ucp_config_t **config)
-{
-	*config = NULL;
-	return UCS_OK;
-}
-
-ucs_status_t ucp_config_modify(ucp_config_t *config, const char *name, const char *value) { return UCS_OK; }
-void ucp_config_release(ucp_config_t *config) {}
 
 ucs_status_t ucp_init_version(unsigned major, unsigned minor, const ucp_params_t *params, const ucp_config_t *config,
 			      ucp_context_h *context)
@@ -647,22 +633,13 @@ ucs_status_t ucp_worker_get_address(ucp_worker_h worker, ucp_address_t **address
 	uint8_t *bytes = (uint8_t *)calloc(1, FAKE_NET_ADDRESS_LEN);
 	CHECK(bytes != NULL);
 	memcpy(bytes, &worker->uid, sizeof(worker->uid));
-	bytes[sizeof(worker->uid)] = ADDRESS_MARK;
+	bytes[sizeof(worker->uid)] = FAKE_NET_ADDRESS_MARK;
 	*address = (ucp_address_t *)bytes;
 	*len = FAKE_NET_ADDRESS_LEN;
 	return UCS_OK;
 }
 
 void ucp_worker_release_address(ucp_worker_h worker, ucp_address_t *address) { free(address); }
-
-ucs_status_t ucp_worker_address_query(ucp_address_t *address, ucp_worker_address_attr_t *attr)
-{
-	const uint8_t *bytes = (const uint8_t *)address;
-	if (bytes[sizeof(attr->worker_uid)] != ADDRESS_MARK)
-		return UCS_ERR_INVALID_ADDR;
-	memcpy(&attr->worker_uid, bytes, sizeof(attr->worker_uid));
-	return UCS_OK;
-}
 
 ucs_status_t ucp_worker_set_am_recv_handler(ucp_worker_h worker, const ucp_am_handler_param_t *param)
 {

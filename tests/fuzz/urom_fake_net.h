@@ -16,7 +16,8 @@
 
 #include "urom_fake_input.h"
 
-#define FAKE_NET_ADDRESS_LEN 20 /* begins with the worker's id */
+#define FAKE_NET_ADDRESS_LEN 20 /* begins with the worker's id, and this mark */
+#define FAKE_NET_ADDRESS_MARK 0xad
 
 void fake_net_begin(struct fake_input *input);
 /* From now on nothing breaks, and each ucp_worker_progress() does something if there is anything to do. */
