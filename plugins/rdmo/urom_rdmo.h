@@ -20,6 +20,9 @@
  *   urom_rdmo_append(queue, 0, ...); urom_rdmo_scatter(queue, 0, ...);
  *   urom_rdmo_flush(queue, cookie, finished);     // told when all of it is in the target's memory
  *   loop: ucp_worker_progress(own);
+ *
+ * UCX 1.13 over TCP ends the program when a connection is reset while it sends from the program's memory. An initiator that is to
+ * outlive its target's worker opens its UCX context with ZCOPY_THRESH inf (UCX_ZCOPY_THRESH=inf), as our workers do.
  */
 #ifndef UROM_RDMO_H
 #define UROM_RDMO_H
