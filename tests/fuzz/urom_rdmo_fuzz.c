@@ -43,6 +43,7 @@ struct command {
 
 struct key {
 	uint8_t target;
+	uint64_t dest_id; /* of the client then: numbers begin anew with the next */
 	uint64_t va, len, number;
 	bool removed; /* and that was answered */
 };
@@ -132,7 +133,7 @@ static void note(const struct command *asked, const struct rdmo_notification *bo
 	if (asked->type == RDMO_MR_REGISTER)
 		keys[asked->key].number = body->number;
 	for (uint8_t i = 1; asked->type == RDMO_MR_DEREGISTER && i <= num_keys; i++)
-		keys[i].removed |= keys[i].target == target && keys[i].number == body->number;
+		keys[i].removed |= keys[i].dest_id == asked->dest_id && keys[i].number == body->number;
 }
 
 static void take_answers(ucs_list_link_t *list)
@@ -173,8 +174,9 @@ static void register_region(uint8_t target, uint8_t what)
 	if (num_keys == KEYS || num_commands == COMMANDS)
 		return;
 	struct key *key = &keys[++num_keys];
-	*key = what % 2 == 0 ? (struct key){.target = target, .va = BASE, .len = MEMORY}
-			     : (struct key){.target = target, .va = BASE + what * 16u, .len = 256};
+	*key = what % 2 == 0 ? (struct key){.va = BASE, .len = MEMORY} : (struct key){.va = BASE + what * 16u, .len = 256};
+	key->target = target;
+	key->dest_id = dest_ids[target];
 	blob[0] = num_keys;
 	command(target, RDMO_MR_REGISTER, 0, key, blob, sizeof(blob));
 }
