@@ -511,7 +511,7 @@ static void deliver_anything(void)
 
 static void begin(void)
 {
-	fake_net_begin(&input);
+	fake_net_begin(&input, honest);
 	num_commands = 0;
 	last_process = 1000;
 	memset(ranks, 0, sizeof(ranks));

@@ -19,7 +19,8 @@
 #define FAKE_NET_ADDRESS_LEN 20 /* begins with the worker's id, and this mark */
 #define FAKE_NET_ADDRESS_MARK 0xad
 
-void fake_net_begin(struct fake_input *input);
+/* honest: nobody lies, so nothing that UCX still sends may change. Who is lied to may send anything, from memory that is there. */
+void fake_net_begin(struct fake_input *input, bool honest);
 /* From now on nothing breaks, and each ucp_worker_progress() does something if there is anything to do. */
 void fake_net_calm(void);
 /* Does nothing wait, and is all that was made gone? */

@@ -306,7 +306,7 @@ static void deliver_request(void)
 
 static void begin(void)
 {
-	fake_net_begin(&input);
+	fake_net_begin(&input, true); /* requests are kept as they came */
 	over = false;
 	num_commands = num_flushes = num_keys = last_tag = 0;
 	memset(memory, 0, sizeof(memory));
