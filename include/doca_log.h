@@ -5,7 +5,8 @@
  *
  * A record goes to backends: a stream, a file descriptor, a buffer or syslog. There are two kinds of each. Program backends
  * show what the program logs with the macros below; SDK backends (created by the functions that end in _sdk) show what the
- * libraries themselves report. Until a backend of a kind exists, nothing of that kind is printed.
+ * libraries themselves report. Until a backend of a kind exists, nothing of that kind is printed, except that SOFTFIELD_LOG in
+ * the environment (error, warning, info or debug) shows the libraries' records on standard error.
  *
  *     DOCA_LOG_REGISTER(MY_APP::MAIN);                        // once per source file, at file scope, before its first record
  *     ...

@@ -53,14 +53,26 @@ static int format_record(char *record, size_t size, const char *tag, const char 
 	return text < 0 ? -1 : head + text;
 }
 
+static bool shows(const struct doca_log_backend *b, uint32_t level)
+{
+	return level >= b->band_upper && level <= b->band_lower && level >= __atomic_load_n(&b->upper, __ATOMIC_RELAXED) &&
+	       level <= __atomic_load_n(&b->lower, __ATOMIC_RELAXED);
+}
+
+static bool shown_by_another(enum sf_log_class cls, const struct doca_log_backend *backend, uint32_t level)
+{
+	for (struct doca_log_backend *b = sf_log_backends(cls); b; b = b->next) {
+		if (b != backend && shows(b, level) && sf_log_backend_same_file(b, backend))
+			return true;
+	}
+	return false;
+}
+
 static void deliver(enum sf_log_class cls, uint32_t level, const char *record, size_t len)
 {
 	for (struct doca_log_backend *b = sf_log_backends(cls); b; b = b->next) {
-		if (level < b->band_upper || level > b->band_lower)
-			continue;
-		if (level < __atomic_load_n(&b->upper, __ATOMIC_RELAXED) || level > __atomic_load_n(&b->lower, __ATOMIC_RELAXED))
-			continue;
-		b->write(b, level, record, len);
+		if (shows(b, level) && !(b->yields && shown_by_another(cls, b, level)))
+			b->write(b, level, record, len);
 	}
 }
 

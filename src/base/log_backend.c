@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <syslog.h>
 #include <unistd.h>
 
@@ -165,6 +166,46 @@ doca_error_t doca_log_backend_create_with_fd(int fd, struct doca_log_backend **b
 doca_error_t doca_log_backend_create_with_fd_sdk(int fd, struct doca_log_backend **backend)
 {
 	return create_with_fd(SF_LOG_SDK, fd, backend);
+}
+
+/* ---- the standard error of SOFTFIELD_LOG ---- */
+
+void sf_log_backend_add_stderr(uint32_t level)
+{
+	struct doca_log_backend *backend = backend_new(SF_LOG_SDK);
+
+	if (!backend)
+		return;
+	backend->write = file_write;
+	backend->file = stderr;
+	backend->yields = true;
+	pthread_mutex_lock(&sf_log_lock);
+	add_locked(backend);
+	__atomic_store_n(&backend->lower, level, __ATOMIC_RELAXED);
+	backend->lower_strict = true;
+	sf_log_limits_changed();
+	pthread_mutex_unlock(&sf_log_lock);
+}
+
+/* The descriptor that a backend writes to; -1 without one. */
+static int backend_fd(const struct doca_log_backend *backend)
+{
+	if (backend->write == file_write)
+		return fileno(backend->file);
+	return backend->write == fd_write ? backend->fd : -1;
+}
+
+bool sf_log_backend_same_file(const struct doca_log_backend *a, const struct doca_log_backend *b)
+{
+	int a_fd = backend_fd(a), b_fd = backend_fd(b);
+	struct stat a_stat, b_stat;
+
+	if (a_fd < 0 || b_fd < 0)
+		return false;
+	if (a_fd == b_fd)
+		return true;
+	return fstat(a_fd, &a_stat) == 0 && fstat(b_fd, &b_stat) == 0 && a_stat.st_dev == b_stat.st_dev &&
+	       a_stat.st_ino == b_stat.st_ino;
 }
 
 /* ---- buffers ---- */

@@ -24,6 +24,7 @@ struct doca_log_backend {
 	uint32_t band_upper, band_lower;
 	uint32_t upper, lower; /* the limits; read without a lock */
 	bool upper_strict, lower_strict;
+	bool yields; /* a record that another backend writes to the same file is left to that one */
 	union {
 		FILE *file;
 		int fd;
@@ -48,6 +49,12 @@ struct doca_log_backend *sf_log_backends(enum sf_log_class cls);
 
 /* Adds a backend that is complete except for its limits, which it takes from the class's global ones. */
 void sf_log_backend_add(struct doca_log_backend *backend);
+
+/* Adds the SDK backend of SOFTFIELD_LOG: standard error, with a level that no call of the program changes. */
+void sf_log_backend_add_stderr(uint32_t level);
+
+/* Whether both write to the same file, terminal or pipe now. Costs two system calls. */
+bool sf_log_backend_same_file(const struct doca_log_backend *a, const struct doca_log_backend *b);
 
 /* Limits for a new backend of the class, and what a change of any limit entails. Under sf_log_lock. */
 void sf_log_limits_init(struct doca_log_backend *backend);

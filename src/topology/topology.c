@@ -135,11 +135,16 @@ static doca_error_t load(struct sf_topology **topology)
 	free(text);
 	free(message);
 	if (result == DOCA_SUCCESS) {
+		SF_LOG_INFO("topology is %s", origin);
 		result = find_self(*topology);
 		if (result == DOCA_SUCCESS && wants_real_devices())
 			result = sf_topology_add_real(*topology, "");
 		if (result != DOCA_SUCCESS)
 			sf_topology_free(*topology);
+		else if ((*topology)->self)
+			SF_LOG_INFO("this process is on node %s", (*topology)->self->name);
+		else
+			SF_LOG_INFO("this process is on every node of the topology");
 	}
 	return result;
 }
