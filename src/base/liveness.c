@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/liveness.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+/* The letter behind the name, which may itself hold any characters. '\0' if the thread is gone. */
+static char thread_state(int tasks, const char *tid)
+{
+	char path[32], text[64];
+	int fd;
+	ssize_t len;
+
+	if (snprintf(path, sizeof(path), "%s/stat", tid) >= (int)sizeof(path))
+		return '\0';
+	fd = openat(tasks, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return '\0';
+	len = read(fd, text, sizeof(text) - 1); /* a name has at most 15 characters */
+	close(fd);
+	if (len <= 0)
+		return '\0';
+	text[len] = '\0';
+
+	const char *end = strrchr(text, ')');
+
+	return end != NULL && end[1] == ' ' ? end[2] : '\0';
+}
+
+enum sf_process_state sf_process_state(pid_t pid)
+{
+	enum sf_process_state state = SF_PROCESS_UNSEEN;
+	struct dirent *entry;
+	char path[32];
+	DIR *dir;
+
+	if (pid <= 0)
+		return SF_PROCESS_UNSEEN;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	if (dir == NULL)
+		return SF_PROCESS_UNSEEN;
+	while (state != SF_PROCESS_ACTIVE && (entry = readdir(dir)) != NULL) {
+		char letter = entry->d_name[0] == '.' ? '\0' : thread_state(dirfd(dir), entry->d_name);
+
+		if (letter == 'R' || letter == 'D')
+			state = SF_PROCESS_ACTIVE;
+		else if (letter != '\0')
+			state = SF_PROCESS_IDLE;
+	}
+	closedir(dir);
+	return state;
+}
+
+void sf_liveness_begin(struct sf_liveness *liveness)
+{
+	uint64_t now = sf_now_ns();
+
+	*liveness = (struct sf_liveness){.begun_ns = now, .looked_ns = now};
+}
+
+bool sf_liveness_lost(struct sf_liveness *liveness, pid_t pid, uint64_t limit_ns)
+{
+	uint64_t now = sf_now_ns(), interval = sf_liveness_interval(limit_ns), passed = now - liveness->looked_ns;
+	enum sf_process_state state;
+
+	if (passed < interval)
+		return false;
+	state = sf_process_state(pid);
+	liveness->looked_ns = now;
+	if (state == SF_PROCESS_ACTIVE)
+		liveness->silent_ns = 0;
+	else /* a longer time between two looks was a stop of our own, which the peer is not blamed for */
+		liveness->silent_ns += passed < 2 * interval ? passed : 2 * interval;
+	if (state == SF_PROCESS_UNSEEN)
+		limit_ns *= SF_LIVENESS_UNSEEN;
+	return liveness->silent_ns >= limit_ns || now - liveness->begun_ns >= SF_LIVENESS_MAX_NS;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Peers that are given up, and peers that are waited for. */
+#include "base/liveness.h"
+
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+
+#define LIMIT_NS UINT64_C(80000000)
+#define OTHERS 4
+
+static void sleep_forever(void)
+{
+	for (;;)
+		pause();
+}
+
+static void run_forever(void)
+{
+	for (;;)
+		;
+}
+
+static void run_seldom(void)
+{
+	struct sched_param none = {0};
+
+	(void)sched_setscheduler(0, SCHED_IDLE, &none);
+	run_forever();
+}
+
+static pid_t child_start(void (*body)(void))
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		alarm(120);
+		body();
+	}
+	return pid;
+}
+
+static void child_end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* The children begin as copies of this process, which run. */
+static void wait_for_state(pid_t pid, enum sf_process_state state)
+{
+	while (sf_process_state(pid) != state)
+		sched_yield();
+}
+
+/* Returns the time after which the peer was given up, 0 if it was not at so many looks. */
+static uint64_t time_to_loss(pid_t pid, uint32_t num_looks)
+{
+	struct sf_liveness liveness;
+	uint64_t begin = sf_now_ns();
+
+	sf_liveness_begin(&liveness);
+	for (uint32_t i = 0; i < num_looks; i++) {
+		usleep((useconds_t)(sf_liveness_interval(LIMIT_NS) / 1000));
+		if (sf_liveness_lost(&liveness, pid, LIMIT_NS))
+			return sf_now_ns() - begin;
+	}
+	return 0;
+}
+
+static void a_stopped_process_is_given_up(void **state)
+{
+	pid_t pid = child_start(run_forever);
+
+	(void)state;
+	kill(pid, SIGSTOP);
+	wait_for_state(pid, SF_PROCESS_IDLE);
+	assert_true(time_to_loss(pid, UINT32_MAX) >= LIMIT_NS);
+	child_end(pid);
+}
+
+static void a_process_that_sleeps_over_the_question_is_given_up(void **state)
+{
+	pid_t pid = child_start(sleep_forever);
+
+	(void)state;
+	wait_for_state(pid, SF_PROCESS_IDLE);
+	assert_true(time_to_loss(pid, UINT32_MAX) >= LIMIT_NS);
+	child_end(pid);
+}
+
+/* It hardly gets a processor, next to others that want them all. */
+static void a_starved_process_is_waited_for(void **state)
+{
+	pid_t pid = child_start(run_seldom), others[OTHERS];
+
+	(void)state;
+	for (int i = 0; i < OTHERS; i++)
+		others[i] = child_start(run_forever);
+	assert_int_equal(time_to_loss(pid, 200), 0);
+	for (int i = 0; i < OTHERS; i++)
+		child_end(others[i]);
+	child_end(pid);
+}
+
+static void a_process_that_cannot_be_seen_gets_longer(void **state)
+{
+	(void)state;
+	assert_true(time_to_loss(0, UINT32_MAX) >= SF_LIVENESS_UNSEEN * LIMIT_NS);
+}
+
+/* This process did not look for long: the peer may have answered meanwhile. */
+static void our_own_stop_does_not_count(void **state)
+{
+	struct sf_liveness liveness;
+
+	(void)state;
+	sf_liveness_begin(&liveness);
+	liveness.looked_ns -= 10 * LIMIT_NS;
+	assert_false(sf_liveness_lost(&liveness, 0, LIMIT_NS));
+}
+
+static void a_process_that_runs_and_never_answers_is_given_up_at_last(void **state)
+{
+	struct sf_liveness liveness;
+
+	(void)state;
+	sf_liveness_begin(&liveness);
+	liveness.looked_ns -= LIMIT_NS;
+	assert_false(sf_liveness_lost(&liveness, getpid(), LIMIT_NS));
+	liveness.begun_ns -= SF_LIVENESS_MAX_NS;
+	liveness.looked_ns -= LIMIT_NS;
+	assert_true(sf_liveness_lost(&liveness, getpid(), LIMIT_NS));
+}
+
+static void a_child_that_has_ended_is_not_active(void **state)
+{
+	pid_t pid = child_start(sleep_forever);
+	siginfo_t info;
+
+	(void)state;
+	kill(pid, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	assert_int_not_equal(sf_process_state(pid), SF_PROCESS_ACTIVE);
+	child_end(pid);
+	assert_int_equal(sf_process_state(pid), SF_PROCESS_UNSEEN);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_stopped_process_is_given_up),
+		cmocka_unit_test(a_process_that_sleeps_over_the_question_is_given_up),
+		cmocka_unit_test(a_starved_process_is_waited_for),
+		cmocka_unit_test(a_process_that_cannot_be_seen_gets_longer),
+		cmocka_unit_test(our_own_stop_does_not_count),
+		cmocka_unit_test(a_process_that_runs_and_never_answers_is_given_up_at_last),
+		cmocka_unit_test(a_child_that_has_ended_is_not_active),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
