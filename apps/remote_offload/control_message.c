@@ -69,15 +69,11 @@ static void unpack_terms(const uint8_t *at, size_t len, struct control_message *
 	message->terms.batch_bytes = batch ? get(at + 20) : 0;
 }
 
-const char *control_message_unpack(const uint8_t *bytes, size_t len, struct control_message *message)
+/* Of bytes that nobody else can write to. */
+static const char *unpack(const uint8_t *bytes, size_t len, struct control_message *message)
 {
-	uint32_t size, id;
+	uint32_t size = get(bytes), id = get(bytes + 4);
 
-	memset(message, 0, sizeof(*message));
-	if (len < HEADER_SIZE)
-		return "shorter than a header";
-	size = get(bytes);
-	id = get(bytes + 4);
 	if (size < HEADER_SIZE || size > len)
 		return "its size field contradicts its length";
 	if (id > CONTROL_EXCHANGE_CONSUMER_ID_RESPONSE)
@@ -90,6 +86,18 @@ const char *control_message_unpack(const uint8_t *bytes, size_t len, struct cont
 	message->consumer_id = get(bytes + HEADER_SIZE);
 	unpack_terms(bytes + size, len - size, message);
 	return NULL;
+}
+
+const char *control_message_unpack(const uint8_t *bytes, size_t len, struct control_message *message)
+{
+	uint8_t copy[CONTROL_MESSAGE_MAX];
+
+	memset(message, 0, sizeof(*message));
+	if (len < HEADER_SIZE)
+		return "shorter than a header";
+	/* The peer may still write to the message: read it once. All that is looked at lies in these first bytes. */
+	memcpy(copy, bytes, len < sizeof(copy) ? len : sizeof(copy));
+	return unpack(copy, len, message);
 }
 
 bool control_terms_match(const struct control_terms *server, const struct control_terms *orchestrator, char *why, size_t why_size)

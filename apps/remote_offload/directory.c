@@ -129,8 +129,11 @@ static void told(struct doca_comch_event_msg_recv *event, uint8_t *bytes, uint32
 		return;
 	/* From another process: as text, whatever it is. */
 	question->size = len < question->size ? len : question->size - 1;
-	for (size_t i = 0; i < question->size; i++)
-		question->channel_name[i] = bytes[i] >= ' ' && bytes[i] <= '~' ? (char)bytes[i] : '?';
+	memcpy(question->channel_name, bytes, question->size);
+	for (size_t i = 0; i < question->size; i++) {
+		if (question->channel_name[i] < ' ' || question->channel_name[i] > '~')
+			question->channel_name[i] = '?';
+	}
 	question->channel_name[question->size] = '\0';
 	question->answered = true;
 }

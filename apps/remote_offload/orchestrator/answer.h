@@ -23,7 +23,10 @@ SOFTFIELD_DEVICE uint32_t kernel_swap(uint32_t value)
 #endif
 }
 
-/* Is this a request with a payload that fits it? What is not goes back as it came: who asked can tell. */
+/*
+ * Is this a request with a payload that fits it? What is not goes back as it came: who asked can tell. The header is compared with
+ * the length that the message came with, and nothing else is made of it: the sender may change it meanwhile.
+ */
 SOFTFIELD_DEVICE int kernel_is_request(uintptr_t addr, uint32_t len)
 {
 	const uint32_t *header = (const uint32_t *)addr;
@@ -65,7 +68,7 @@ SOFTFIELD_DEVICE uint32_t kernel_answer_all(uint32_t function, uintptr_t addr, u
 	uint32_t at = 0, out = 0, end = 0, count = 0, size, answer, i;
 
 	while (at < len && len - at >= KERNEL_FRAME_OVERHEAD) {
-		size = kernel_swap(*(const uint32_t *)(addr + at));
+		size = kernel_swap(softfield_load_word((const volatile uint32_t *)(addr + at))); /* once: the sender may change it */
 		if (size < KERNEL_FRAME_OVERHEAD || size > len - at)
 			break;
 		answer = kernel_answer(function, addr + at, size);

@@ -155,32 +155,29 @@ void connection_consume(struct connection *connection, struct block_pool *pool, 
 	}
 }
 
-bool connection_append(struct connection *connection, struct block_pool *pool, const uint8_t *bytes, size_t len)
+uint8_t *connection_room(struct connection *connection, struct block_pool *pool, size_t len)
 {
-	while (len > 0) {
-		struct block *block = connection->out_tail;
-		size_t part;
+	struct block *block = connection->out_tail;
 
-		if (!block || block->end == pool->capacity) {
-			block = block_get(pool);
-			if (!block)
-				return false;
-			if (connection->out_tail)
-				connection->out_tail->next = block;
-			else
-				connection->out_head = block;
-			connection->out_tail = block;
-		}
-		part = pool->capacity - block->end;
-		if (part > len)
-			part = len;
-		memcpy(block->data + block->end, bytes, part);
-		block->end += (uint32_t)part;
-		connection->out_bytes += part;
-		bytes += part;
-		len -= part;
+	if (len > pool->capacity)
+		return NULL;
+	if (!block || pool->capacity - block->end < len) {
+		block = block_get(pool);
+		if (!block)
+			return NULL;
+		if (connection->out_tail)
+			connection->out_tail->next = block;
+		else
+			connection->out_head = block;
+		connection->out_tail = block;
 	}
-	return true;
+	return block->data + block->end;
+}
+
+void connection_append(struct connection *connection, size_t len)
+{
+	connection->out_tail->end += (uint32_t)len;
+	connection->out_bytes += len;
 }
 
 static void drop_written(struct connection *connection, struct block_pool *pool, size_t count)

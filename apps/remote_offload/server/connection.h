@@ -56,8 +56,10 @@ uint32_t connection_peek_more(const struct connection *connection, uint32_t fram
 			      uint32_t *len, uint32_t *message_len);
 void connection_consume(struct connection *connection, struct block_pool *pool, uint32_t len);
 
-/* Queues bytes for the client; false when there is no memory. */
-bool connection_append(struct connection *connection, struct block_pool *pool, const uint8_t *bytes, size_t len);
+/* Where the next len bytes for the client belong, or NULL when there is no memory. Append some of them, or close the connection. */
+uint8_t *connection_room(struct connection *connection, struct block_pool *pool, size_t len);
+/* Queues the first len bytes that were written there. */
+void connection_append(struct connection *connection, size_t len);
 
 /* Writes what the socket takes now: 0, or -1 with errno. */
 int connection_flush(struct connection *connection, struct block_pool *pool);

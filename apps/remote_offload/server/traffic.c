@@ -116,40 +116,51 @@ uint32_t traffic_inflight(const struct worker *worker)
 	return worker->inflight_frames;
 }
 
-/* Is it as many whole frames as were asked for, and nothing else? Then total is the sum of their bytes. */
-static bool answer_is_frames(const uint8_t *bytes, size_t len, uint32_t frames, size_t *total)
+/*
+ * Moves the frames of a message together, without what aligns them. Returns the sum of their bytes, or 0 when the message is anything
+ * but that many whole frames.
+ */
+static size_t pack_frames(uint8_t *bytes, size_t len, uint32_t frames)
 {
+	size_t at = 0, total = 0;
 	struct frame frame;
 
-	*total = 0;
-	while (frames-- > 0) {
-		if (frame_parse(bytes, len, UINT32_MAX, &frame) != FRAME_COMPLETE)
-			return false;
-		*total += frame.size;
-		if (frames == 0)
-			return frame.size == len;
-		if (frame_stride(frame.size) > len)
-			return false;
-		bytes += frame_stride(frame.size);
-		len -= frame_stride(frame.size);
+	for (; frames > 0 && at < len; frames--) {
+		if (frame_parse(bytes + at, len - at, UINT32_MAX, &frame) != FRAME_COMPLETE)
+			return 0;
+		if (total != at)
+			memmove(bytes + total, bytes + at, frame.size);
+		total += frame.size;
+		at += frames > 1 ? frame_stride(frame.size) : frame.size;
 	}
-	return false;
+	return frames == 0 && at == len ? total : 0;
 }
 
-/* Queues them for the client, without what aligns them. */
-static bool append_answers(struct worker *worker, struct connection *connection, const uint8_t *bytes, size_t len, size_t total)
+/*
+ * Queues the answers for their client. The orchestrator can still write to the message, so it is copied before anything in it is
+ * looked at.
+ */
+static void append_answers(struct worker *worker, const struct asker *asker, const uint8_t *bytes, size_t len)
 {
-	struct frame frame;
+	struct connection *connection = asker->connection;
+	uint8_t *copy = connection_room(connection, &worker->pool, len);
+	size_t total;
 
-	if (total == len)
-		return connection_append(connection, &worker->pool, bytes, len);
-	for (; total > 0; total -= frame.size) {
-		frame_parse(bytes, total, UINT32_MAX, &frame);
-		if (!connection_append(connection, &worker->pool, bytes, frame.size))
-			return false;
-		bytes += frame_stride(frame.size);
+	if (!copy) {
+		close_bad(worker, connection, "no memory for its answers");
+		return;
 	}
-	return true;
+	memcpy(copy, bytes, len);
+	total = pack_frames(copy, len, asker->frames);
+	if (total == 0) {
+		close_bad(worker, connection, "the orchestrator's answer is not a frame for each of its requests");
+		return;
+	}
+	connection_append(connection, total);
+	worker->stats.bytes_out += total;
+	worker->unwritten += asker->frames;
+	connection->unwritten += asker->frames;
+	traffic_dirty(worker, connection);
 }
 
 /* From the data path: the oldest message in flight has its answer. */
@@ -158,7 +169,6 @@ void traffic_take_answer(void *user, const uint8_t *bytes, size_t len)
 	struct worker *worker = user;
 	struct connection *connection;
 	struct asker asker;
-	size_t total;
 
 	if (traffic_inflight(worker) == 0) {
 		DOCA_LOG_ERR("the orchestrator sent an answer that nobody asked for");
@@ -173,15 +183,8 @@ void traffic_take_answer(void *user, const uint8_t *bytes, size_t len)
 	if (connection->fd < 0) {
 		worker->stats.dropped_answers += asker.frames;
 		traffic_release(worker, connection);
-	} else if (!answer_is_frames(bytes, len, asker.frames, &total)) {
-		close_bad(worker, connection, "the orchestrator's answer is not a frame for each of its requests");
-	} else if (!append_answers(worker, connection, bytes, len, total)) {
-		close_bad(worker, connection, "no memory for its answers");
 	} else {
-		worker->stats.bytes_out += total;
-		worker->unwritten += asker.frames;
-		connection->unwritten += asker.frames;
-		traffic_dirty(worker, connection);
+		append_answers(worker, &asker, bytes, len);
 	}
 }
 
