@@ -12,9 +12,11 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 
 #define STACK_SIZE (256 * 1024)
 #define EVENTS_MAX 32 /* taken from the set at a time */
+#define IDLE_MS (LOG_RATE_SECONDS * 1000)
 
 /* A program that polls on a core of its own does not want the agent beside it. */
 static void leave_pinned_core(pthread_attr_t *attr)
@@ -42,7 +44,7 @@ static void *run(void *arg)
 	bool timed = false;
 
 	for (;;) {
-		int num = epoll_wait(agent->epoll, events, EVENTS_MAX, timed ? ops->tick_ms : -1);
+		int num = epoll_wait(agent->epoll, events, EVENTS_MAX, timed ? ops->tick_ms : IDLE_MS);
 
 		pthread_mutex_lock(ops->lock);
 		if (agent->stop)
@@ -55,6 +57,7 @@ static void *run(void *arg)
 		}
 		timed = ops->tick();
 		pthread_mutex_unlock(ops->lock);
+		sf_log_rate_report(false); /* whichever thread the lines were of */
 	}
 	pthread_mutex_unlock(ops->lock);
 	return NULL;
@@ -133,6 +136,7 @@ static void agent_end(struct sf_agent_thread *agent)
 	pthread_join(agent->thread, NULL);
 	agent->ops->close();
 	close_epoll(agent);
+	sf_log_rate_report(true);
 }
 
 doca_error_t sf_agent_thread_hold(struct sf_agent_thread *agent, uint32_t *generation)

@@ -16,6 +16,7 @@
 
 #define DOCA_LOGGING_ALLOW_TRACE
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "support/child.h"
 
 DOCA_LOG_REGISTER(LOG_TEST::LINES);
@@ -401,12 +402,167 @@ static void syslog_backends_body(void)
 	CHECK(!strcmp(syslog_ident, "program") && syslog_level == LOG_CRIT);
 }
 
+/* ---- lines that a peer can trigger ---- */
+
+static void window_line_is(struct sf_log_window *window, uint32_t now_s, bool allowed, uint32_t suppressed, uint32_t seconds)
+{
+	struct sf_log_window_line line = sf_log_window_line(window, now_s);
+
+	assert_int_equal(line.allowed, allowed);
+	assert_int_equal(line.suppressed, suppressed);
+	if (suppressed != 0)
+		assert_int_equal(line.seconds, seconds);
+}
+
+static void a_window_allows_its_lines_and_counts_the_rest(void **state)
+{
+	struct sf_log_window window = {0};
+
+	for (int lines = 0; lines < LOG_RATE_LINES; lines++)
+		window_line_is(&window, 1000, true, 0, 0);
+	for (int lines = 0; lines < 77; lines++)
+		window_line_is(&window, 1000 + LOG_RATE_SECONDS - 1, false, 0, 0);
+	window_line_is(&window, 1000 + LOG_RATE_SECONDS, true, 77, LOG_RATE_SECONDS);
+	for (int lines = 1; lines < LOG_RATE_LINES; lines++)
+		window_line_is(&window, 1000 + LOG_RATE_SECONDS, true, 0, 0);
+	window_line_is(&window, 1000 + LOG_RATE_SECONDS, false, 0, 0);
+	window_line_is(&window, 5000, true, 1, 4000 - LOG_RATE_SECONDS);
+}
+
+/* From a machine's first second on, and over the clock's end. */
+static void a_window_begins_at_any_second(void **state)
+{
+	struct sf_log_window young = {0}, old = {0};
+
+	for (int lines = 0; lines < LOG_RATE_LINES; lines++)
+		window_line_is(&young, 3, true, 0, 0);
+	window_line_is(&young, 3, false, 0, 0);
+	window_line_is(&young, LOG_RATE_SECONDS, true, 1, LOG_RATE_SECONDS);
+	for (int lines = 0; lines < LOG_RATE_LINES; lines++)
+		window_line_is(&old, UINT32_MAX, true, 0, 0);
+	window_line_is(&old, 3, false, 0, 0);
+	window_line_is(&old, LOG_RATE_SECONDS - 1, true, 1, LOG_RATE_SECONDS);
+}
+
+static int evaluated;
+
+static void flood(int lines)
+{
+	for (int i = 0; i < lines; i++)
+		SF_LOG_WARN_LIMITED("peer %d", ++evaluated);
+}
+
+static void peer_lines_open(void)
+{
+	struct doca_log_backend *sdk;
+
+	open_records();
+	CHECK_OK(doca_log_backend_create_with_fd_sdk(records[1], &sdk));
+}
+
+/* How many lines about the peer there are, and the sum of those that the reports name. */
+static void count_peer_lines(unsigned long *logged, unsigned long *suppressed)
+{
+	const char *record;
+
+	while (*(record = next_record())) {
+		const char *text = strrchr(record, ']') + 2;
+		unsigned number, seconds;
+
+		CHECK(strstr(record, "[WRN][log_test.c:") != NULL);
+		if (sscanf(text, "%u more of this kind suppressed in the last %u s", &number, &seconds) == 2)
+			*suppressed += number;
+		else
+			++*logged;
+	}
+}
+
+static void a_flood_is_limited_and_its_rest_counted_body(void)
+{
+	unsigned long logged = 0, suppressed = 0;
+
+	peer_lines_open();
+	flood(100000);
+	count_peer_lines(&logged, &suppressed);
+	CHECK(logged >= LOG_RATE_LINES && logged == (unsigned long)evaluated);
+	CHECK(logged < 1000);	   /* even where this takes minutes */
+	sf_log_rate_report(false); /* the flood has stopped a moment ago, or long ago */
+	sf_log_rate_report(true);
+	count_peer_lines(&logged, &suppressed);
+	CHECK(logged + suppressed == 100000);
+	sf_log_rate_report(true);
+	CHECK(!*next_record());
+	flood(1);
+	sf_log_rate_report(true);
+	count_peer_lines(&logged, &suppressed);
+	CHECK(logged + suppressed == 100001);
+}
+
+static void *flood_once(void *arg)
+{
+	flood(RECORDS_EACH);
+	sf_log_rate_report(true);
+	return NULL;
+}
+
+static void threads_share_a_limit_body(void)
+{
+	unsigned long logged = 0, suppressed = 0;
+	pthread_t threads[THREADS];
+
+	peer_lines_open();
+	for (intptr_t i = 0; i < THREADS; i++)
+		CHECK(pthread_create(&threads[i], NULL, flood_once, NULL) == 0);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	count_peer_lines(&logged, &suppressed);
+	CHECK(logged + suppressed == THREADS * RECORDS_EACH);
+}
+
+static void programs_have_limited_lines_body(void)
+{
+	unsigned long logged = 0, suppressed = 0;
+
+	program_backend();
+	for (int i = 0; i < 100; i++)
+		PROGRAM_LOG_WARN_LIMITED("client %d", i);
+	sf_log_rate_report(true);
+	count_peer_lines(&logged, &suppressed);
+	CHECK(logged + suppressed == 100 && suppressed != 0);
+}
+
+static void a_child_reports_its_own_lines_only_body(void)
+{
+	unsigned long logged = 0, suppressed = 0;
+	int status;
+
+	peer_lines_open();
+	flood(100);
+	count_peer_lines(&logged, &suppressed);
+	if (fork() == 0) {
+		logged = suppressed = 0;
+		flood(2);
+		sf_log_rate_report(true);
+		count_peer_lines(&logged, &suppressed);
+		CHECK(logged + suppressed == 2);
+		_exit(0);
+	}
+	CHECK(wait(&status) > 0 && status == 0);
+	sf_log_rate_report(true);
+	count_peer_lines(&logged, &suppressed);
+	CHECK(logged + suppressed == 100);
+}
+
 #define CHILD_TEST(name)                                                                                                         \
 	static void name(void **state)                                                                                           \
 	{                                                                                                                        \
 		assert_int_equal(run_in_child(name##_body), 0);                                                                  \
 	}
 
+CHILD_TEST(a_flood_is_limited_and_its_rest_counted)
+CHILD_TEST(threads_share_a_limit)
+CHILD_TEST(programs_have_limited_lines)
+CHILD_TEST(a_child_reports_its_own_lines_only)
 CHILD_TEST(nothing_before_a_backend)
 CHILD_TEST(line_format)
 CHILD_TEST(default_limits)
@@ -475,6 +631,12 @@ static void sources_have_numbers_of_their_own(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_window_allows_its_lines_and_counts_the_rest),
+		cmocka_unit_test(a_window_begins_at_any_second),
+		cmocka_unit_test(a_flood_is_limited_and_its_rest_counted),
+		cmocka_unit_test(threads_share_a_limit),
+		cmocka_unit_test(programs_have_limited_lines),
+		cmocka_unit_test(a_child_reports_its_own_lines_only),
 		cmocka_unit_test(nothing_before_a_backend),
 		cmocka_unit_test(line_format),
 		cmocka_unit_test(default_limits),
