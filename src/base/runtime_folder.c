@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,42 +13,133 @@
 
 #include "base/log.h"
 
-void sf_runtime_folder_path(char path[PATH_MAX])
+#define BOOT_ID "/proc/sys/kernel/random/boot_id"
+#define PASSWD_SIZE 4096
+
+enum owner {
+	OWNER_NOBODY, /* there is no such file */
+	OWNER_SELF,
+	OWNER_OTHER,
+};
+
+/* Whose is it? What is no folder, such as a link to one, is nobody's that we trust. */
+static enum owner folder_owner(const char *path)
 {
-	const char *own = getenv("SOFTFIELD_RUNTIME"), *xdg = getenv("XDG_RUNTIME_DIR");
+	struct stat st;
+
+	if (lstat(path, &st) != 0)
+		return errno == ENOENT ? OWNER_NOBODY : OWNER_OTHER;
+	return S_ISDIR(st.st_mode) && st.st_uid == geteuid() ? OWNER_SELF : OWNER_OTHER;
+}
+
+/* In the user's home nobody else can take the name. The home may be on a network, so the name is this machine's, until it boots.
+ */
+static bool home_path(char path[PATH_MAX])
+{
+	char strings[PASSWD_SIZE], boot[37] = "";
+	struct passwd passwd, *found = NULL;
+	int fd = open(BOOT_ID, O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd >= 0 ? read(fd, boot, sizeof(boot) - 1) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	if (len <= 0 || getpwuid_r(geteuid(), &passwd, strings, sizeof(strings), &found) != 0 || found == NULL)
+		return false;
+	return snprintf(path, PATH_MAX, "%s/.softfield-%s", found->pw_dir, boot) < PATH_MAX;
+}
+
+/* Nothing of this depends on the environment, so that all processes of the user come to the same folder. */
+static void default_path(char path[PATH_MAX])
+{
+	char home[PATH_MAX];
+	enum owner owner;
+
+	snprintf(path, PATH_MAX, "/run/user/%u", (unsigned)geteuid());
+	if (folder_owner(path) == OWNER_SELF) {
+		strcat(path, "/softfield");
+		return;
+	}
+	snprintf(path, PATH_MAX, "/tmp/softfield-%u", (unsigned)geteuid());
+	owner = folder_owner(path);
+	if (owner == OWNER_SELF || !home_path(home))
+		return;
+	/* Whoever took the name in /tmp may give it up again. Then those who went home stay together. */
+	if (owner == OWNER_OTHER || folder_owner(home) == OWNER_SELF)
+		memcpy(path, home, sizeof(home));
+}
+
+static bool path_of_environment(char path[PATH_MAX])
+{
+	const char *own = secure_getenv("SOFTFIELD_RUNTIME"), *xdg = secure_getenv("XDG_RUNTIME_DIR");
 
 	if (own != NULL && own[0] != '\0')
 		snprintf(path, PATH_MAX, "%s", own);
 	else if (xdg != NULL && xdg[0] != '\0')
 		snprintf(path, PATH_MAX, "%s/softfield", xdg);
 	else
-		snprintf(path, PATH_MAX, "/tmp/softfield-%u", (unsigned)geteuid());
+		return false;
+	return true;
 }
 
-doca_error_t sf_runtime_folder_open(int *fd)
+void sf_runtime_folder_path(char path[PATH_MAX])
 {
-	char path[PATH_MAX];
-	struct stat st;
+	if (!path_of_environment(path))
+		default_path(path);
+}
 
-	sf_runtime_folder_path(path);
-	if (mkdir(path, 0700) != 0 && errno != EEXIST) {
-		SF_LOG_ERR("cannot make the runtime folder %s: %s; set SOFTFIELD_RUNTIME to a folder of your own", path,
-			   strerror(errno));
+static doca_error_t folder_error(const char *what, const char *path, int error)
+{
+	switch (error) {
+	case ENOSPC:
+	case EDQUOT:
+		SF_LOG_ERR("cannot %s the runtime folder %s: %s; make room there, or set SOFTFIELD_RUNTIME to another folder",
+			   what, path, strerror(error));
+		return DOCA_ERROR_FULL;
+	case EMFILE:
+	case ENFILE:
+		SF_LOG_ERR("cannot %s the runtime folder %s: %s; raise the limit of open files (ulimit -n)", what, path,
+			   strerror(error));
+		return DOCA_ERROR_FULL;
+	default:
+		SF_LOG_ERR("cannot %s the runtime folder %s: %s; set SOFTFIELD_RUNTIME to a folder of your own", what, path,
+			   strerror(error));
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
-	*fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (*fd < 0 || fstat(*fd, &st) != 0) {
-		SF_LOG_ERR("cannot open the runtime folder %s: %s; set SOFTFIELD_RUNTIME to a folder of your own", path,
-			   strerror(errno));
-		if (*fd >= 0)
-			close(*fd);
-		return DOCA_ERROR_NOT_PERMITTED;
-	}
-	if (st.st_uid == geteuid() && (st.st_mode & 077) == 0)
+}
+
+/* A name of our own choice may be taken by somebody who links it to a folder of the user: no link is followed there. */
+static doca_error_t folder_open(const char *path, int flags, int *folder)
+{
+	struct stat st = {0};
+	int fd;
+
+	if (mkdir(path, 0700) != 0 && errno != EEXIST)
+		return folder_error("make", path, errno);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
+	if (fd < 0)
+		return folder_error("open", path, errno);
+	if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && (st.st_mode & 077) == 0) {
+		*folder = fd;
 		return DOCA_SUCCESS;
+	}
+	close(fd);
 	SF_LOG_ERR("the runtime folder %s has owner %u and mode %03o, needed are owner %u and mode 700; chmod it, or set "
 		   "SOFTFIELD_RUNTIME to a folder of your own",
 		   path, (unsigned)st.st_uid, (unsigned)st.st_mode & 0777, (unsigned)geteuid());
-	close(*fd);
 	return DOCA_ERROR_NOT_PERMITTED;
+}
+
+doca_error_t sf_runtime_folder_open(int *folder)
+{
+	char path[PATH_MAX], other[PATH_MAX];
+	doca_error_t error;
+
+	if (path_of_environment(path))
+		return folder_open(path, 0, folder);
+	default_path(path);
+	error = folder_open(path, O_NOFOLLOW, folder);
+	if (error == DOCA_SUCCESS)
+		return DOCA_SUCCESS;
+	default_path(other); /* somebody took the name between the look and the making */
+	return strcmp(path, other) != 0 ? folder_open(other, O_NOFOLLOW, folder) : error;
 }

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The folder where processes of one user find each other: $SOFTFIELD_RUNTIME, else $XDG_RUNTIME_DIR/softfield, else
- * /tmp/softfield-UID.
+ * The folder where processes of one user find each other: the first of
+ *
+ *	$SOFTFIELD_RUNTIME
+ *	$XDG_RUNTIME_DIR/softfield
+ *	/run/user/UID/softfield		if /run/user/UID is the user's
+ *	/tmp/softfield-UID		unless that is somebody else's
+ *	HOME/.softfield-BOOT		HOME is the user's in the list of users, BOOT the number of the machine's last boot
  */
 #ifndef SF_BASE_RUNTIME_FOLDER_H
 #define SF_BASE_RUNTIME_FOLDER_H
@@ -14,8 +19,8 @@
 
 SF_API void sf_runtime_folder_path(char path[PATH_MAX]);
 
-/* Opens the folder, made if need be, and makes sure that it is ours and nobody else can put anything there (0700). NOT_PERMITTED,
- * logged, else. */
+/* Opens the folder, made if need be, and makes sure that it is ours and nobody else can put anything there (0700). FULL, logged:
+ * its file system, or our table of open files, is. NOT_PERMITTED, logged, else. */
 SF_API doca_error_t sf_runtime_folder_open(int *fd);
 
 #endif

@@ -203,7 +203,7 @@ const struct sf_fabric_ops *sf_fabric_find(const char *name)
 {
 	pthread_once(&providers_once, providers_fill);
 	if (name == NULL)
-		name = getenv("SOFTFIELD_FABRIC");
+		name = secure_getenv("SOFTFIELD_FABRIC");
 	if (name == NULL || name[0] == '\0')
 		name = "shm";
 	for (uint32_t i = 0; i < num_providers; i++) {
@@ -217,7 +217,7 @@ const struct sf_fabric_ops *sf_fabric_find(const char *name)
 
 const struct sf_fabric_ops *sf_fabric_of(const char *key)
 {
-	const char *forced = getenv("SOFTFIELD_FABRIC");
+	const char *forced = secure_getenv("SOFTFIELD_FABRIC");
 
 	if (forced != NULL && forced[0] != '\0')
 		return sf_fabric_find(forced);

@@ -43,7 +43,7 @@ static void log_unknown(const struct sf_topology *topology, const char *wanted)
 /* SOFTFIELD_GPU: "soft" (or unset) keeps the topology's GPU a software one, "cuda" or "cuda:N" puts a CUDA device in its place. */
 static doca_error_t open_stand_in(struct doca_gpu **gpu)
 {
-	const char *choice = getenv("SOFTFIELD_GPU");
+	const char *choice = secure_getenv("SOFTFIELD_GPU");
 	unsigned long index = 0;
 	char *end;
 	doca_error_t result;

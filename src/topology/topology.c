@@ -71,7 +71,7 @@ doca_error_t sf_topology_read(const char *path, char **text, size_t *len, char *
 
 doca_error_t sf_topology_text(char **text, size_t *len, const char **origin, char **message)
 {
-	const char *path = getenv("SOFTFIELD_TOPOLOGY");
+	const char *path = secure_getenv("SOFTFIELD_TOPOLOGY");
 
 	*message = NULL;
 	if (path && *path) {
@@ -95,7 +95,7 @@ static void list_nodes(const struct sf_topology *topology, char list[NODE_LIST_M
 
 static doca_error_t find_self(struct sf_topology *topology)
 {
-	const char *name = getenv("SOFTFIELD_NODE");
+	const char *name = secure_getenv("SOFTFIELD_NODE");
 	char list[NODE_LIST_MAX];
 
 	if (!name || !*name)
@@ -111,7 +111,7 @@ static doca_error_t find_self(struct sf_topology *topology)
 /* A fabric chosen by hand is that of the topology's own devices. */
 static bool wants_real_devices(void)
 {
-	const char *fabric = getenv("SOFTFIELD_FABRIC");
+	const char *fabric = secure_getenv("SOFTFIELD_FABRIC");
 
 	return !fabric || !*fabric;
 }

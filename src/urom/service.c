@@ -191,7 +191,7 @@ doca_error_t doca_urom_service_set_dev(struct doca_urom_service *service, struct
 		result = sf_ctx_check_idle(&service->ctx, __func__);
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (getenv("DOCA_UROM_SERVICE_FILE") == NULL) {
+	if (secure_getenv("DOCA_UROM_SERVICE_FILE") == NULL) {
 		SF_LOG_ERR("urom service: DOCA_UROM_SERVICE_FILE is not set: it names the file in which services are looked up");
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}

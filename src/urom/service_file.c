@@ -163,7 +163,7 @@ static bool is_this_host(const char *hostname)
 	size_t len = strcspn(own, ".");
 	if (len != 0 && strcspn(hostname, ".") == len && strncasecmp(own, hostname, len) == 0 && (own[len] == '\0' || hostname[len] == '\0'))
 		return true; /* one is the other without its domain */
-	const char *node = getenv("SOFTFIELD_NODE");
+	const char *node = secure_getenv("SOFTFIELD_NODE");
 	return strcasecmp(hostname, "localhost") == 0 || (node != NULL && strcasecmp(hostname, node) == 0) || is_own_address(hostname);
 }
 
@@ -192,7 +192,7 @@ static doca_error_t read_file(const char *path, char **text, size_t *len)
 
 doca_error_t urom_service_look_up(const char *pci_addr, struct urom_service_entry *entry)
 {
-	const char *path = getenv("DOCA_UROM_SERVICE_FILE");
+	const char *path = secure_getenv("DOCA_UROM_SERVICE_FILE");
 	char *text;
 	size_t len;
 	if (path == NULL || path[0] == '\0') {

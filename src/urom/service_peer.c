@@ -46,7 +46,7 @@ doca_error_t urom_service_send(struct doca_urom_service *service, enum urom_kind
 
 static doca_error_t read_secret(struct urom_secret *secret)
 {
-	const char *path = getenv("UROM_SECRET_FILE");
+	const char *path = secure_getenv("UROM_SECRET_FILE");
 	return path != NULL && path[0] != '\0' ? urom_secret_read(path, secret) : urom_secret_of_user(false, secret);
 }
 

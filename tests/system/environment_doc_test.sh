@@ -13,6 +13,9 @@ same() {
 	exit 1
 }
 
+# Privileged programs use the libraries too.
+plain=$(grep -rnE '(^|[^_])getenv\(' src) && { printf 'libraries read the environment by secure_getenv:\n%s\n' "$plain"; exit 1; }
+
 read_by_code=$(grep -rhoE 'getenv\("SOFTFIELD_[A-Z_]+"\)' src apps tools bench tests | grep -oE 'SOFTFIELD_[A-Z_]+' | sort -u)
 listed=$(grep -oE '^\| `SOFTFIELD_[A-Z_]+`' docs/environment.md | grep -oE 'SOFTFIELD_[A-Z_]+' | sort -u)
 same 'the code' "$read_by_code" docs/environment.md "$listed"

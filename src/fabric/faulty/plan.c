@@ -41,7 +41,7 @@ static bool item_parse(const char *name, size_t len, const char *value)
 
 static void plan_read(void)
 {
-	const char *text = getenv("SOFTFIELD_FAULTY"), *at = text, *equals;
+	const char *text = secure_getenv("SOFTFIELD_FAULTY"), *at = text, *equals;
 
 	seed = (uint64_t)time(NULL);
 	while (at != NULL && *at != '\0') {

@@ -78,7 +78,7 @@ static struct vb_device *find(const char *name)
 /* A key that the topology gave a real device names it; for any other, SOFTFIELD_VERBS_DEVICE does, or the first one stands in. */
 static struct vb_device *find_by_key(const char *key)
 {
-	const char *forced = getenv("SOFTFIELD_VERBS_DEVICE");
+	const char *forced = secure_getenv("SOFTFIELD_VERBS_DEVICE");
 	const char *name = strstr(key, SF_KEY_IBDEV);
 
 	if (name != NULL)

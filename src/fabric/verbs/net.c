@@ -238,7 +238,7 @@ enum wish { WISH_DEVICE, WISH_NONE, WISH_ADDRESS, WISH_NONSENSE };
 /* HOST, HOST:PORT or "none"; an IPv6 host is in brackets. Port 0: any. */
 static enum wish wish(struct vb_addr *addr)
 {
-	const char *text = getenv("SOFTFIELD_VERBS_LISTEN");
+	const char *text = secure_getenv("SOFTFIELD_VERBS_LISTEN");
 	char with_port[SF_REACH_MAX];
 	struct vb_reach reach;
 
@@ -264,7 +264,7 @@ doca_error_t sf_verbs_net_check(void)
 	if (wish(&addr) != WISH_NONSENSE)
 		return DOCA_SUCCESS;
 	SF_LOG_ERR("SOFTFIELD_VERBS_LISTEN is %s: it is to be an address of this machine, HOST or HOST:PORT in numbers, or none",
-		   getenv("SOFTFIELD_VERBS_LISTEN"));
+		   secure_getenv("SOFTFIELD_VERBS_LISTEN"));
 	return DOCA_ERROR_BAD_CONFIG;
 }
 
@@ -328,7 +328,7 @@ static doca_error_t home_open(struct home *home, const struct vb_domain *domain,
 	int error = serve_all(reach, domain, NULL);
 
 	if (reach->num == 0 && wanted == WISH_ADDRESS) {
-		SF_LOG_ERR("cannot listen on %s (SOFTFIELD_VERBS_LISTEN): %s", getenv("SOFTFIELD_VERBS_LISTEN"), strerror(error));
+		SF_LOG_ERR("cannot listen on %s (SOFTFIELD_VERBS_LISTEN): %s", secure_getenv("SOFTFIELD_VERBS_LISTEN"), strerror(error));
 		return DOCA_ERROR_BAD_CONFIG;
 	}
 	if (reach->num == 0)

@@ -37,7 +37,7 @@ static const char ptx[] = ".version 6.3\n"
 /* The delay, or false: no fault is wanted. */
 static bool wanted(uint64_t *delay_ns)
 {
-	const char *text = getenv("SOFTFIELD_GPU_FAULT");
+	const char *text = secure_getenv("SOFTFIELD_GPU_FAULT");
 	unsigned long delay_ms;
 	char *end;
 

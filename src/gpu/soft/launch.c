@@ -55,7 +55,7 @@ static uint32_t spin_polls(void)
 	uint32_t value = __atomic_load_n(&polls, __ATOMIC_RELAXED);
 
 	if (value == 0) {
-		const char *text = getenv("SOFTFIELD_GPU_SPIN");
+		const char *text = secure_getenv("SOFTFIELD_GPU_SPIN");
 		long wanted = text != NULL ? strtol(text, NULL, 10) : SPIN_POLLS_DEFAULT;
 
 		value = wanted < 1 ? 1 : wanted > SPIN_POLLS_MAX ? SPIN_POLLS_MAX : (uint32_t)wanted;

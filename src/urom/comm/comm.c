@@ -41,13 +41,13 @@ doca_error_t comm_error(ucs_status_t status)
 /* A variable that the user set stays as it is. */
 static void set_unless_given(ucp_config_t *config, const char *name, const char *variable, const char *value)
 {
-	if (value != NULL && getenv(variable) == NULL)
+	if (value != NULL && secure_getenv(variable) == NULL)
 		(void)ucp_config_modify(config, name, value);
 }
 
 static const char *said_or(const char *variable, const char *otherwise)
 {
-	const char *value = getenv(variable);
+	const char *value = secure_getenv(variable);
 	return value != NULL ? value : otherwise != NULL ? otherwise : "all";
 }
 
