@@ -5,6 +5,7 @@
 #include <doca_comch.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "comch/connection.h"
 #include "comch/control.h"
 #include "comch/endpoint.h"
@@ -31,17 +32,17 @@ static void log_failure(const struct comch_endpoint *endpoint, doca_error_t stat
 		break;
 	case DOCA_ERROR_CONNECTION_ABORTED:
 		status = comch_refusal_parse(data, len);
-		SF_LOG_ERR("server %s refused: %s%s", endpoint->name, doca_error_get_name(status),
-			   status == DOCA_ERROR_FULL		      ? "; it has as many clients as it can, stop one of them"
-			   : status == DOCA_ERROR_UNSUPPORTED_VERSION ? "; build both sides with the same Softfield"
-			   : status == DOCA_ERROR_SHUTDOWN	      ? "; it is stopping, start it again"
-								      : "");
+		SF_LOG_ERR_LIMITED("server %s refused: %s%s", endpoint->name, doca_error_get_name(status),
+				   status == DOCA_ERROR_FULL ? "; it has as many clients as it can, stop one of them"
+				   : status == DOCA_ERROR_UNSUPPORTED_VERSION ? "; build both sides with the same Softfield"
+				   : status == DOCA_ERROR_SHUTDOWN	      ? "; it is stopping, start it again"
+									      : "");
 		break;
 	case DOCA_ERROR_TIME_OUT:
-		SF_LOG_ERR("server %s did not answer in time; is its process stopped?", endpoint->name);
+		SF_LOG_ERR_LIMITED("server %s did not answer in time; is its process stopped?", endpoint->name);
 		break;
 	default:
-		SF_LOG_ERR("connecting %s to server %s: %s", dev, endpoint->name, doca_error_get_name(status));
+		SF_LOG_ERR_LIMITED("connecting %s to server %s: %s", dev, endpoint->name, doca_error_get_name(status));
 	}
 }
 
@@ -56,9 +57,10 @@ static void server_answered(struct sf_link *link, doca_error_t status, const voi
 	if (status == DOCA_SUCCESS) {
 		status = comch_hello_parse(data, len, &hello);
 		if (status != DOCA_SUCCESS)
-			SF_LOG_ERR("the hello of server %s (%zu bytes) is not understood: %s; build both sides with the same "
-				   "Softfield",
-				   endpoint->name, len, doca_error_get_name(status));
+			SF_LOG_ERR_LIMITED(
+				"the hello of server %s (%zu bytes) is not understood: %s; build both sides with the same "
+				"Softfield",
+				endpoint->name, len, doca_error_get_name(status));
 	} else {
 		log_failure(endpoint, status, data, len);
 	}

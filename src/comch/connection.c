@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 
 struct comch_out {
 	struct sf_op op;
@@ -118,7 +119,7 @@ doca_error_t comch_connection_post(struct doca_comch_connection *connection, con
 
 	out = (struct comch_out *)calloc(1, sizeof(*out) + len);
 	if (out == NULL) {
-		SF_LOG_ERR("no memory for a control message of %zu bytes", len);
+		SF_LOG_ERR_LIMITED("no memory for a control message of %zu bytes", len);
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	out->connection = connection;
@@ -225,8 +226,8 @@ static void receive_message(struct doca_comch_connection *connection, uint8_t *p
 	if (endpoint->msg_recv != NULL && endpoint->ctx.state == DOCA_CTX_STATE_RUNNING)
 		endpoint->msg_recv(&event, payload, len, connection);
 	else
-		SF_LOG_DBG("a message of %u bytes is dropped: %s", len,
-			   endpoint->msg_recv == NULL ? "no receive callback is registered" : "the context is stopping");
+		SF_LOG_DBG_LIMITED("a message of %u bytes is dropped: %s", len,
+				   endpoint->msg_recv == NULL ? "no receive callback is registered" : "the context is stopping");
 }
 
 /* The kernels of producers on a GPU reach a consumer once their producer's progress has connected to it. With the lock. */

@@ -8,6 +8,7 @@
 #include <doca_mmap.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "comch/gpu_path.h"
 #include "comch/task_post_recv.h"
 #include "mem/mmap.h"
@@ -110,8 +111,8 @@ static bool check_ack(struct doca_comch_consumer *consumer)
 	if (ack - 1 == DOCA_SUCCESS) {
 		sf_ctx_started(&consumer->child.ctx);
 	} else {
-		SF_LOG_ERR("the peer refuses consumer %u: %s; it has %d of this connection at most", consumer->child.id,
-			   doca_error_get_name((doca_error_t)(ack - 1)), COMCH_CONSUMERS_MAX);
+		SF_LOG_ERR_LIMITED("the peer refuses consumer %u: %s; it has %d of this connection at most", consumer->child.id,
+				   doca_error_get_name((doca_error_t)(ack - 1)), COMCH_CONSUMERS_MAX);
 		sf_ctx_fail(&consumer->child.ctx);
 	}
 	return true;
@@ -176,7 +177,7 @@ static bool consumer_progress(struct doca_ctx *ctx)
 	/* What had arrived comes first; then a connection that ended takes its consumers along. */
 	if (__builtin_expect(!moved && atomic_load_explicit(&consumer->child.connection->dead, memory_order_acquire), 0) &&
 	    (ctx->state == DOCA_CTX_STATE_RUNNING || ctx->state == DOCA_CTX_STATE_STARTING)) {
-		SF_LOG_WARN("consumer %u stops: its connection has ended", consumer->child.id);
+		SF_LOG_WARN_LIMITED("consumer %u stops: its connection has ended", consumer->child.id);
 		sf_ctx_fail(ctx);
 		moved = true;
 	}

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "comch/inbound.h"
 #include "mem/mmap.h"
 
@@ -129,8 +130,8 @@ doca_error_t comch_consumer_queue_recv(struct doca_comch_consumer *consumer, str
 /* The peer sent what no producer sends: it loses its link, the receive stays. */
 static void message_broken(struct doca_comch_consumer *consumer, struct doca_comch_consumer_task_post_recv *task)
 {
-	SF_LOG_ERR("consumer %u: a message of %u bytes with a header of %u is not a producer's; its link is cut", consumer->child.id,
-		   task->recv.len, task->recv.header_len);
+	SF_LOG_ERR_LIMITED("consumer %u: a message of %u bytes with a header of %u is not a producer's; its link is cut",
+			   consumer->child.id, task->recv.len, task->recv.header_len);
 	sf_link_disconnect(task->recv.link);
 	if (comch_consumer_queue_recv(consumer, task) != DOCA_SUCCESS)
 		comch_task_post_recv_flushed(task, DOCA_ERROR_IO_FAILED);
@@ -197,14 +198,15 @@ static void producer_attached(struct sf_listener *listener, struct sf_link *link
 	link->user = NULL;
 	result = comch_attach_parse(data, len, &attach);
 	if (result != DOCA_SUCCESS || consumer->num_links == COMCH_PRODUCERS_MAX) {
-		SF_LOG_ERR("consumer %u: a producer is refused: %s", consumer->child.id,
-			   result != DOCA_SUCCESS ? "its attach is not understood" : "there are too many");
+		SF_LOG_ERR_LIMITED("consumer %u: a producer is refused: %s", consumer->child.id,
+				   result != DOCA_SUCCESS ? "its attach is not understood" : "there are too many");
 		sf_link_close(link);
 		return;
 	}
 	inbound_link = (struct comch_inbound_link *)calloc(1, sizeof(*inbound_link));
 	if (inbound_link == NULL) {
-		SF_LOG_ERR("consumer %u: no memory for producer %u; it is refused", consumer->child.id, attach.producer_id);
+		SF_LOG_ERR_LIMITED("consumer %u: no memory for producer %u; it is refused", consumer->child.id,
+				   attach.producer_id);
 		sf_link_close(link);
 		return;
 	}

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "comch/connection.h"
 #include "comch/receives.h"
 #include "comch/task_send.h"
@@ -89,9 +90,10 @@ void comch_endpoint_link_closed(struct sf_link *link, doca_error_t reason)
 	struct doca_comch_connection *connection = (struct doca_comch_connection *)link->user;
 
 	if (reason == DOCA_ERROR_CONNECTION_RESET)
-		SF_LOG_INFO("the peer of %s disconnected", connection->endpoint->listener_name);
+		SF_LOG_INFO_LIMITED("the peer of %s disconnected", connection->endpoint->listener_name);
 	else
-		SF_LOG_WARN("the peer of %s is gone: %s", connection->endpoint->listener_name, doca_error_get_name(reason));
+		SF_LOG_WARN_LIMITED("the peer of %s is gone: %s", connection->endpoint->listener_name,
+				    doca_error_get_name(reason));
 	connection_ended(connection);
 }
 
@@ -105,8 +107,8 @@ static void message_arrived(void *user, struct sf_link *link, const struct sf_re
 	result = comch_connection_receive(connection, recv, payload);
 	if (result == DOCA_SUCCESS)
 		return;
-	SF_LOG_ERR("the peer of %s sent what Comch never sends (%u bytes, header %u): %s; it is disconnected",
-		   connection->endpoint->listener_name, recv->len, recv->header_len, doca_error_get_name(result));
+	SF_LOG_ERR_LIMITED("the peer of %s sent what Comch never sends (%u bytes, header %u): %s; it is disconnected",
+			   connection->endpoint->listener_name, recv->len, recv->header_len, doca_error_get_name(result));
 	sf_link_disconnect(link);
 	connection_ended(connection);
 }

@@ -9,6 +9,7 @@
 #include <softfield/gpu_comch.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "comch/consumer.h"
 #include "comch/gpu_handle.h"
 #include "comch/gpu_mailbox.h"
@@ -104,7 +105,8 @@ static void producer_attached(struct sf_listener *listener, struct sf_link *link
 	link->user = NULL;
 	peer = calloc(1, sizeof(*peer));
 	if (peer == NULL || gpu->num_links == COMCH_PRODUCERS_MAX || comch_attach_parse(data, len, &attach) != DOCA_SUCCESS) {
-		SF_LOG_ERR("consumer %u: a producer is refused: too many, no memory, or its attach is not understood", consumer->child.id);
+		SF_LOG_ERR_LIMITED("consumer %u: a producer is refused: too many, no memory, or its attach is not understood",
+				   consumer->child.id);
 		free(peer);
 		sf_link_close(link);
 		return;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "comch/gpu_path.h"
 #include "comch/gpu_receiver.h"
 
@@ -60,8 +61,8 @@ static void hand_over(struct gpu_inbound *in, struct doca_comch_consumer_task_po
 
 static void cut(struct gpu_inbound *in)
 {
-	SF_LOG_ERR("consumer %u: what producer %u put into its mailbox is not a message; its link is cut", in->base.consumer->child.id,
-		   in->base.producer_id);
+	SF_LOG_ERR_LIMITED("consumer %u: what producer %u put into its mailbox is not a message; its link is cut",
+			   in->base.consumer->child.id, in->base.producer_id);
 	in->broken = true;
 	sf_link_disconnect(in->base.link);
 }
@@ -94,8 +95,8 @@ static bool is_mapped(struct gpu_inbound *in)
 	if (result == DOCA_SUCCESS)
 		result = gpu_mailbox_view(addr, in->region->len, in->offset, false, &in->receiver.box);
 	if (result != DOCA_SUCCESS) {
-		SF_LOG_ERR("consumer %u: the mailbox of producer %u cannot be used: %s; its link is cut", in->base.consumer->child.id,
-			   in->base.producer_id, doca_error_get_name(result));
+		SF_LOG_ERR_LIMITED("consumer %u: the mailbox of producer %u cannot be used: %s; its link is cut",
+				   in->base.consumer->child.id, in->base.producer_id, doca_error_get_name(result));
 		in->broken = true;
 		sf_link_disconnect(in->base.link);
 		return false;
@@ -257,14 +258,14 @@ doca_error_t comch_inbound_open(struct doca_comch_consumer *consumer, struct sf_
 	doca_error_t result;
 
 	if (in == NULL) {
-		SF_LOG_ERR("consumer %u: no memory for producer %u", consumer->child.id, attach->producer_id);
+		SF_LOG_ERR_LIMITED("consumer %u: no memory for producer %u", consumer->child.id, attach->producer_id);
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	in->timer = -1;
 	result = request_mailbox(in, consumer->port->domain, attach);
 	if (result != DOCA_SUCCESS) {
-		SF_LOG_ERR("consumer %u: the mailbox of producer %u cannot be used: %s", consumer->child.id, attach->producer_id,
-			   doca_error_get_name(result));
+		SF_LOG_ERR_LIMITED("consumer %u: the mailbox of producer %u cannot be used: %s", consumer->child.id,
+				   attach->producer_id, doca_error_get_name(result));
 		free(in);
 		return result;
 	}

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 
 /* ---- barriers ---- */
 
@@ -113,7 +114,8 @@ static doca_error_t share(struct gpu_memory *memory, struct sf_domain *domain)
 	if (result == DOCA_SUCCESS)
 		result = sf_region_export(memory->region, memory->descriptor, &descriptor_len);
 	if (result != DOCA_SUCCESS) {
-		SF_LOG_ERR("%zu bytes of mailboxes cannot be shared with the peer: %s", memory->len, doca_error_get_name(result));
+		SF_LOG_ERR_LIMITED("%zu bytes of mailboxes cannot be shared with the peer: %s", memory->len,
+				   doca_error_get_name(result));
 		return result;
 	}
 	memory->descriptor_len = (uint32_t)descriptor_len;
@@ -135,7 +137,7 @@ doca_error_t gpu_memory_create(struct gpu_memory *memory, struct doca_gpu *gpu, 
 	len = (len + page - 1) / page * page;
 	addr = own_map(len);
 	if (addr == NULL) {
-		SF_LOG_ERR("no memory for %zu bytes of mailboxes: %s", len, strerror(errno));
+		SF_LOG_ERR_LIMITED("no memory for %zu bytes of mailboxes: %s", len, strerror(errno));
 		gpu_memory_destroy(memory);
 		return DOCA_ERROR_NO_MEMORY;
 	}

@@ -9,6 +9,7 @@
 #include <softfield/gpu_comch.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "comch/gpu_handle.h"
 #include "comch/gpu_mailbox.h"
 #include "comch/gpu_path.h"
@@ -220,8 +221,8 @@ static void add_consumer(struct doca_comch_producer *producer, struct comch_remo
 	slot->lost = slot->connected = false;
 	result = connect_slot(producer, slot, offset);
 	if (result != DOCA_SUCCESS) {
-		SF_LOG_ERR("producer %u on the GPU cannot connect to consumer %u: %s", producer->child.id, consumer->id,
-			   doca_error_get_name(result));
+		SF_LOG_ERR_LIMITED("producer %u on the GPU cannot connect to consumer %u: %s", producer->child.id, consumer->id,
+				   doca_error_get_name(result));
 		slot->consumer = NULL;
 		comch_remote_consumer_unref(consumer);
 		return;
@@ -270,9 +271,10 @@ static bool add_new_consumers(struct doca_comch_producer *producer)
 	while ((consumer = next_unknown(producer)) != NULL) {
 		if (gpu->num_slots == SOFTFIELD_GPU_PEERS_MAX) {
 			if (!gpu->full_told)
-				SF_LOG_ERR("producer %u on the GPU reached %d consumers, which is the most between its start and stop; "
-					   "consumer %u and later ones are unknown to it",
-					   producer->child.id, SOFTFIELD_GPU_PEERS_MAX, consumer->id);
+				SF_LOG_ERR_LIMITED("producer %u on the GPU reached %d consumers, which is the most between its "
+						   "start and stop; "
+						   "consumer %u and later ones are unknown to it",
+						   producer->child.id, SOFTFIELD_GPU_PEERS_MAX, consumer->id);
 			gpu->full_told = true;
 			comch_remote_consumer_unref(consumer);
 			break;
@@ -306,8 +308,8 @@ static void link_connected(struct sf_link *link, doca_error_t status, const void
 		return;
 	}
 	if (slot->producer->child.ctx.state == DOCA_CTX_STATE_RUNNING)
-		SF_LOG_WARN("producer %u on the GPU cannot reach consumer %u: %s", slot->producer->child.id, slot->consumer->id,
-			    doca_error_get_name(status));
+		SF_LOG_WARN_LIMITED("producer %u on the GPU cannot reach consumer %u: %s", slot->producer->child.id,
+				    slot->consumer->id, doca_error_get_name(status));
 	slot_lost(slot);
 }
 

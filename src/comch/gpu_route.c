@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "comch/gpu_path.h"
 #include "comch/gpu_sender.h"
 #include "comch/producer_task_send.h"
@@ -188,7 +189,7 @@ doca_error_t comch_route_mailbox_open(struct doca_comch_producer *producer, stru
 
 	route = calloc(1, sizeof(*route));
 	if (route == NULL) {
-		SF_LOG_ERR("no memory for a route to consumer %u", consumer->id);
+		SF_LOG_ERR_LIMITED("no memory for a route to consumer %u", consumer->id);
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	route->base.ops = &mailbox_ops;
@@ -197,8 +198,8 @@ doca_error_t comch_route_mailbox_open(struct doca_comch_producer *producer, stru
 	if (result == DOCA_SUCCESS)
 		result = sf_link_connect(producer->port, consumer->ad.name, data, comch_attach_pack(&attach, data), route, &route->link);
 	if (result != DOCA_SUCCESS) {
-		SF_LOG_ERR("producer %u cannot reach the mailbox of consumer %u: %s", producer->child.id, consumer->id,
-			   doca_error_get_name(result));
+		SF_LOG_ERR_LIMITED("producer %u cannot reach the mailbox of consumer %u: %s", producer->child.id, consumer->id,
+				   doca_error_get_name(result));
 		free(route);
 		return result;
 	}

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "comch/gpu_path.h"
 
 /* ---- the ctx ---- */
@@ -18,7 +19,7 @@ static doca_error_t producer_start(struct doca_ctx *ctx)
 	struct doca_comch_producer *producer = (struct doca_comch_producer *)ctx;
 
 	if (atomic_load(&producer->child.connection->dead)) {
-		SF_LOG_ERR("producer %u: its connection has ended; connect again and create another", producer->child.id);
+		SF_LOG_ERR_LIMITED("producer %u: its connection has ended; connect again and create another", producer->child.id);
 		return DOCA_ERROR_NOT_CONNECTED;
 	}
 	producer->path = choose_path(producer);
@@ -54,7 +55,7 @@ static bool producer_progress(struct doca_ctx *ctx)
 	/* What had completed comes first; then a connection that ended takes its producers along. */
 	if (__builtin_expect(!moved && atomic_load_explicit(&producer->child.connection->dead, memory_order_acquire), 0) &&
 	    ctx->state == DOCA_CTX_STATE_RUNNING) {
-		SF_LOG_WARN("producer %u stops: its connection has ended", producer->child.id);
+		SF_LOG_WARN_LIMITED("producer %u stops: its connection has ended", producer->child.id);
 		sf_ctx_fail(ctx);
 		moved = true;
 	}

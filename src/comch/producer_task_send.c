@@ -6,6 +6,7 @@
 #include <doca_mmap.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "comch/consumer.h"
 #include "comch/producer.h"
 #include "mem/buf.h"
@@ -152,17 +153,18 @@ static __attribute__((noinline)) doca_error_t send_impossible(struct doca_comch_
 	case DOCA_ERROR_NO_MEMORY:
 		return why;
 	case DOCA_ERROR_NOT_FOUND:
-		SF_LOG_ERR("producer %u: no consumer %u on this connection: the peer never told of it, or it has stopped",
-			   producer->child.id, task->consumer_id);
+		SF_LOG_ERR_LIMITED("producer %u: no consumer %u on this connection: the peer never told of it, or it has stopped",
+				   producer->child.id, task->consumer_id);
 		break;
 	case DOCA_ERROR_TOO_BIG:
-		SF_LOG_ERR("producer %u: the message or its %u bytes of immediate data are larger than consumer %u takes; it "
-			   "must post larger buffers",
-			   producer->child.id, task->header.imm_len, task->consumer_id);
+		SF_LOG_ERR_LIMITED(
+			"producer %u: the message or its %u bytes of immediate data are larger than consumer %u takes; it "
+			"must post larger buffers",
+			producer->child.id, task->header.imm_len, task->consumer_id);
 		break;
 	default:
-		SF_LOG_ERR("producer %u: consumer %u cannot be reached: %s", producer->child.id, task->consumer_id,
-			   doca_error_get_name(why));
+		SF_LOG_ERR_LIMITED("producer %u: consumer %u cannot be reached: %s", producer->child.id, task->consumer_id,
+				   doca_error_get_name(why));
 	}
 	comch_task_send_end_later(task, why);
 	return DOCA_SUCCESS;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 
 #define SLOT_ALIGN 64
 
@@ -42,8 +43,8 @@ static void slot_done(struct sf_recv *recv)
 	if (result == DOCA_SUCCESS)
 		receives->num_posted++;
 	else
-		SF_LOG_ERR("a control receive could not be posted again: %s; the queue is one shorter",
-			   doca_error_get_name(result));
+		SF_LOG_ERR_LIMITED("a control receive could not be posted again: %s; the queue is one shorter",
+				   doca_error_get_name(result));
 }
 
 static doca_error_t post_all(struct comch_receives *receives, uint32_t num, uint32_t slot_size)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "comch/producer.h"
 #include "comch/producer_task_send.h"
 #include "comch/route.h"
@@ -62,8 +63,8 @@ static void link_connected(struct sf_link *link, doca_error_t status, const void
 		route->base.retired = true;
 		route->base.producer->cache[route->base.consumer->id % COMCH_ROUTE_CACHE] = NULL;
 	} else if (route->base.producer->child.ctx.state == DOCA_CTX_STATE_RUNNING) {
-		SF_LOG_WARN("producer %u cannot reach consumer %u: %s", route->base.producer->child.id, route->base.consumer->id,
-			    doca_error_get_name(status));
+		SF_LOG_WARN_LIMITED("producer %u cannot reach consumer %u: %s", route->base.producer->child.id,
+				    route->base.consumer->id, doca_error_get_name(status));
 	}
 	route->base.failure = status;
 	route->base.producer->sweep = true;
@@ -92,13 +93,14 @@ doca_error_t comch_route_link_open(struct doca_comch_producer *producer, struct 
 
 	route = (struct route_link *)calloc(1, sizeof(*route));
 	if (route == NULL) {
-		SF_LOG_ERR("no memory for a route to consumer %u", consumer->id);
+		SF_LOG_ERR_LIMITED("no memory for a route to consumer %u", consumer->id);
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	route->base.ops = &link_ops;
 	result = sf_link_connect(producer->port, consumer->ad.name, data, comch_attach_pack(&attach, data), route, &route->link);
 	if (result != DOCA_SUCCESS) {
-		SF_LOG_ERR("producer %u cannot connect to consumer %u: %s", producer->child.id, consumer->id, doca_error_get_name(result));
+		SF_LOG_ERR_LIMITED("producer %u cannot connect to consumer %u: %s", producer->child.id, consumer->id,
+				   doca_error_get_name(result));
 		free(route);
 		return result;
 	}

@@ -5,6 +5,7 @@
 #include <doca_comch.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "comch/connection.h"
 #include "comch/control.h"
 #include "comch/endpoint.h"
@@ -33,13 +34,13 @@ static doca_error_t check_request(const struct comch_endpoint *endpoint, const v
 		return DOCA_ERROR_SHUTDOWN;
 	result = comch_hello_parse(data, len, hello);
 	if (result != DOCA_SUCCESS) {
-		SF_LOG_WARN("server %s: a client's hello of %zu bytes is not understood: %s; it is refused", endpoint->name, len,
-			    doca_error_get_name(result));
+		SF_LOG_WARN_LIMITED("server %s: a client's hello of %zu bytes is not understood: %s; it is refused",
+				    endpoint->name, len, doca_error_get_name(result));
 		return result;
 	}
 	if (endpoint->num_connections >= COMCH_CLIENTS_MAX) {
-		SF_LOG_WARN("server %s has %d clients, which is the most; another one is refused", endpoint->name,
-			    COMCH_CLIENTS_MAX);
+		SF_LOG_WARN_LIMITED("server %s has %d clients, which is the most; another one is refused", endpoint->name,
+				    COMCH_CLIENTS_MAX);
 		return DOCA_ERROR_FULL;
 	}
 	return DOCA_SUCCESS;
@@ -54,7 +55,8 @@ static doca_error_t accept_client(struct comch_endpoint *endpoint, struct sf_lis
 
 	result = sf_link_accept(listener, request, hello, comch_hello_pack(&own, hello), connection, &connection->link);
 	if (result != DOCA_SUCCESS) {
-		SF_LOG_WARN("server %s: a client left before it was accepted: %s", endpoint->name, doca_error_get_name(result));
+		SF_LOG_WARN_LIMITED("server %s: a client left before it was accepted: %s", endpoint->name,
+				    doca_error_get_name(result));
 		return result;
 	}
 	connection->established = true;
@@ -79,7 +81,7 @@ static void client_requests(struct sf_listener *listener, struct sf_request *req
 	}
 	connection = comch_connection_create(endpoint);
 	if (connection == NULL) {
-		SF_LOG_ERR("server %s: no memory for another client; it is refused", endpoint->name);
+		SF_LOG_ERR_LIMITED("server %s: no memory for another client; it is refused", endpoint->name);
 		refuse(listener, request, DOCA_ERROR_NO_MEMORY);
 		return;
 	}

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "comch/connection.h"
 #include "comch/endpoint.h"
 
@@ -29,7 +30,7 @@ static doca_error_t send_submit(struct doca_task *base, uint32_t flags)
 	doca_error_t result;
 
 	if (connection == NULL || connection->ending || connection->link == NULL) {
-		SF_LOG_ERR("the connection has ended; the message is not sent");
+		SF_LOG_ERR_LIMITED("the connection has ended; the message is not sent");
 		return DOCA_ERROR_NOT_CONNECTED;
 	}
 	/* A consumer that was started before must be known to the peer before a message that may name it. */
@@ -42,7 +43,7 @@ static doca_error_t send_submit(struct doca_task *base, uint32_t flags)
 		return DOCA_SUCCESS;
 	connection->num_ops--;
 	if (result != DOCA_ERROR_AGAIN)
-		SF_LOG_ERR("a control message of %zu bytes was refused: %s", task->iov.len, doca_error_get_name(result));
+		SF_LOG_ERR_LIMITED("a control message of %zu bytes was refused: %s", task->iov.len, doca_error_get_name(result));
 	return result;
 }
 
@@ -105,7 +106,7 @@ static doca_error_t check_alloc(const struct comch_endpoint *endpoint, const str
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (peer->ending && peer->link == NULL) {
-		SF_LOG_ERR("the connection has ended");
+		SF_LOG_ERR_LIMITED("the connection has ended");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (len > peer->max_msg_size) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "base/log_rate.h"
 #include "comm_channel/ep.h"
 
 /* ---- what Comch tells ---- */
@@ -21,7 +22,7 @@ void message_arrived(struct doca_comch_event_msg_recv *event, uint8_t *buffer, u
 	if (ep == NULL || len > ep->max_msg_size) /* an address that was ended; Comch keeps the size */
 		return;
 	if (ep->ring_num == ep->ring_size) {
-		SF_LOG_ERR("%u messages arrived at once and the last is lost; set a larger receive queue", ep->ring_num);
+		SF_LOG_ERR_LIMITED("%u messages arrived at once and the last is lost; set a larger receive queue", ep->ring_num);
 		return;
 	}
 	at = (ep->ring_head + ep->ring_num++) % ep->ring_size;
@@ -173,8 +174,8 @@ static doca_error_t take(struct doca_comm_channel_ep_t *ep, void *msg, size_t *l
 		return nothing(ep);
 	entry = &ep->entries[ep->ring_head];
 	if (entry->len > *len) {
-		SF_LOG_ERR("doca_comm_channel_ep_recvfrom: a message of %u bytes waits, and there is room for %zu", entry->len,
-			   *len);
+		SF_LOG_ERR_LIMITED("doca_comm_channel_ep_recvfrom: a message of %u bytes waits, and there is room for %zu",
+				   entry->len, *len);
 		*len = entry->len;
 		return DOCA_ERROR_INVALID_VALUE;
 	}

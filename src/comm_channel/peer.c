@@ -2,6 +2,7 @@
 /* The other ends of an endpoint's channels. */
 #include <stdlib.h>
 
+#include "base/log_rate.h"
 #include "comm_channel/ep.h"
 
 struct doca_comm_channel_addr_t *peer_add(struct doca_comm_channel_ep_t *ep, enum peer_state state)
@@ -9,7 +10,7 @@ struct doca_comm_channel_addr_t *peer_add(struct doca_comm_channel_ep_t *ep, enu
 	struct doca_comm_channel_addr_t *peer = calloc(1, sizeof(*peer));
 
 	if (peer == NULL) {
-		SF_LOG_ERR("no memory for the address of a peer");
+		SF_LOG_ERR_LIMITED("no memory for the address of a peer");
 		return NULL;
 	}
 	peer->ep = ep;

@@ -184,7 +184,8 @@ int sf_agent_accept(int listening)
 
 		if (fd >= 0 || (errno != ECONNABORTED && errno != EINTR)) {
 			if (fd < 0 && errno != EAGAIN)
-				SF_LOG_WARN("cannot take a connection: %s; raise the limit of open files", strerror(errno));
+				SF_LOG_WARN_LIMITED("cannot take a connection: %s; raise the limit of open files",
+						    strerror(errno));
 			return fd;
 		}
 	}

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "base/runtime_folder.h"
 
 #define BACKLOG 1024
@@ -212,8 +213,8 @@ doca_error_t sf_runtime_check_peer(int fd, int *pid)
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) != 0)
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	if (cred.uid != geteuid() && cred.uid != 0) {
-		SF_LOG_ERR("a process of user %u is not let in: this one runs as user %u", (unsigned)cred.uid,
-			   (unsigned)geteuid());
+		SF_LOG_ERR_LIMITED("a process of user %u is not let in: this one runs as user %u", (unsigned)cred.uid,
+				   (unsigned)geteuid());
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	*pid = cred.pid;
@@ -232,7 +233,7 @@ static doca_error_t connect_error(int error)
 	case EAGAIN:
 		return DOCA_ERROR_AGAIN;
 	default:
-		SF_LOG_ERR("cannot connect in the runtime folder: %s", strerror(error));
+		SF_LOG_ERR_LIMITED("cannot connect in the runtime folder: %s", strerror(error));
 		return sf_error_from_errno(error);
 	}
 }

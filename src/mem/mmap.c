@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "core/dev.h"
 #include "core/gpu.h"
 #include "mem/mkey.h"
@@ -349,7 +350,8 @@ static doca_error_t mapped_open(const struct doca_mmap *mmap, struct sf_mmap_dev
 	void *addr;
 	doca_error_t result = sf_region_map(entry->region, &addr);
 	if (result != DOCA_SUCCESS)
-		SF_LOG_ERR("imported memory at %p cannot be mapped here: it must be whole pages of its owner", mmap->addr);
+		SF_LOG_ERR_LIMITED("imported memory at %p cannot be mapped here: it must be whole pages of its owner",
+				   mmap->addr);
 	else
 		result = sf_region_register(entry->region->domain, addr, mmap->len, 0, &entry->mapped);
 	return result;

@@ -7,6 +7,7 @@
 
 #include "base/little.h"
 #include "base/log.h"
+#include "base/log_rate.h"
 
 #define VERSION 2
 
@@ -103,8 +104,9 @@ doca_error_t sf_mmap_descriptor_unpack(const void *bytes, size_t len, struct sf_
 		fault = fault_of(&wire, region, len);
 	}
 	if (fault != NULL) {
-		SF_LOG_ERR("export descriptor of %zu bytes %s: pass on what the export call gave, all of it and unchanged", len,
-			   fault);
+		SF_LOG_ERR_LIMITED(
+			"export descriptor of %zu bytes %s: pass on what the export call gave, all of it and unchanged", len,
+			fault);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*descriptor = (struct sf_mmap_descriptor){

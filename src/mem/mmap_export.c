@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "core/dev.h"
 #include "core/gpu.h"
 #include "mem/mmap_descriptor.h"
@@ -182,16 +183,17 @@ static doca_error_t check_devices_match(const struct sf_mmap_descriptor *descrip
 		return DOCA_SUCCESS;
 	const struct sf_device *exporter = device_find(descriptor->device);
 	if (exporter == NULL) {
-		SF_LOG_ERR("memory was exported on device \"%.*s\", which is not in this process's topology: both sides must use "
-			   "the "
-			   "same",
-			   SF_MMAP_DEVICE_MAX, descriptor->device);
+		SF_LOG_ERR_LIMITED(
+			"memory was exported on device \"%.*s\", which is not in this process's topology: both sides must use "
+			"the "
+			"same",
+			SF_MMAP_DEVICE_MAX, descriptor->device);
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	if (importer == exporter || importer == exporter->uplink || importer->uplink == exporter)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("memory of device %s cannot be reached by device %s: import it with %s", exporter->key, importer->key,
-		   exporter->uplink != NULL ? exporter->uplink->key : exporter->key);
+	SF_LOG_ERR_LIMITED("memory of device %s cannot be reached by device %s: import it with %s", exporter->key, importer->key,
+			   exporter->uplink != NULL ? exporter->uplink->key : exporter->key);
 	return DOCA_ERROR_NOT_PERMITTED;
 }
 
@@ -204,8 +206,8 @@ static doca_error_t region_import(struct doca_dev *dev, const struct sf_mmap_des
 	if (result != DOCA_SUCCESS)
 		return import_error(result);
 	if ((*region)->addr != descriptor->addr || (*region)->len != descriptor->len) {
-		SF_LOG_ERR("export descriptor says %zu bytes, but its owner has %zu there", (size_t)descriptor->len,
-			   (size_t)(*region)->len);
+		SF_LOG_ERR_LIMITED("export descriptor says %zu bytes, but its owner has %zu there", (size_t)descriptor->len,
+				   (size_t)(*region)->len);
 		sf_region_close(*region);
 		return DOCA_ERROR_INVALID_VALUE;
 	}

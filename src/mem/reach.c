@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "core/dev.h"
 #include "mem/mmap_private.h"
 
@@ -65,9 +66,10 @@ doca_error_t sf_reach_map(const struct sf_reach *reach, uint8_t **addr)
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (sf_region_map(reach->region, &mapped) != DOCA_SUCCESS) {
-		SF_LOG_ERR("the local buffer is imported memory that cannot be mapped here: its owner must export whole pages, "
-			   "%zu bytes at 0x%zx are not",
-			   reach->len, (size_t)reach->addr);
+		SF_LOG_ERR_LIMITED(
+			"the local buffer is imported memory that cannot be mapped here: its owner must export whole pages, "
+			"%zu bytes at 0x%zx are not",
+			reach->len, (size_t)reach->addr);
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	*addr = (uint8_t *)mapped + ((uintptr_t)*addr - reach->addr);
@@ -79,7 +81,7 @@ doca_error_t sf_reach_map(const struct sf_reach *reach, uint8_t **addr)
 static doca_error_t refuse_rights(const struct sf_reach *reach, const char *what)
 {
 	if (reach->region != NULL)
-		SF_LOG_ERR("imported memory cannot be a %s: its exporter did not permit it", what);
+		SF_LOG_ERR_LIMITED("imported memory cannot be a %s: its exporter did not permit it", what);
 	else
 		SF_LOG_ERR("memory cannot be a %s: its memory map has no DOCA_ACCESS_FLAG_LOCAL_READ_WRITE", what);
 	return DOCA_ERROR_NOT_PERMITTED;
@@ -243,9 +245,9 @@ static doca_error_t access_imported(struct sf_region *region, enum sf_op_kind ki
 
 	if (result != DOCA_ERROR_CONNECTION_ABORTED && result != DOCA_ERROR_TIME_OUT)
 		return result;
-	SF_LOG_ERR("imported memory at %p: %s", (const void *)remote,
-		   result == DOCA_ERROR_TIME_OUT ? "its owner does not answer; is it stopped?"
-						 : "its owner has ended the export, or is gone");
+	SF_LOG_ERR_LIMITED("imported memory at %p: %s", (const void *)remote,
+			   result == DOCA_ERROR_TIME_OUT ? "its owner does not answer; is it stopped?"
+							 : "its owner has ended the export, or is gone");
 	return DOCA_ERROR_IO_FAILED;
 }
 

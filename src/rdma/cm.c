@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "core/dev.h"
 #include "rdma/rdma.h"
 
@@ -78,8 +79,8 @@ static doca_error_t accept_request(struct doca_rdma_connection *connection, cons
 	connection->listener = NULL;
 	doca_error_t result = sf_link_accept(listener, request, data, len, connection, &connection->out);
 	if (result != DOCA_SUCCESS) {
-		SF_LOG_ERR("rdma accept: the peer at %s %s", connection->addr.text,
-			   result == DOCA_ERROR_NOT_CONNECTED ? "has gone" : doca_error_get_descr(result));
+		SF_LOG_ERR_LIMITED("rdma accept: the peer at %s %s", connection->addr.text,
+				   result == DOCA_ERROR_NOT_CONNECTED ? "has gone" : doca_error_get_descr(result));
 		return result == DOCA_ERROR_NO_MEMORY ? result : DOCA_ERROR_CONNECTION_ABORTED;
 	}
 	connection->in = connection->out;
@@ -129,7 +130,7 @@ static const char *why_not(doca_error_t status, const void *data, size_t len)
 
 static void fail_to_connect(struct doca_rdma_connection *connection, const char *why)
 {
-	SF_LOG_ERR("rdma: no connection to %s port %u: %s", connection->addr.text, connection->addr.port, why);
+	SF_LOG_ERR_LIMITED("rdma: no connection to %s port %u: %s", connection->addr.text, connection->addr.port, why);
 	if (connection->out != NULL)
 		sf_link_close(connection->out);
 	connection->out = NULL;
@@ -183,8 +184,8 @@ static doca_error_t open_link(struct doca_rdma_connection *connection)
 	result = sf_link_connect(connection->rdma->port, name, call, sizeof(call), connection, &connection->out);
 	if (result == DOCA_SUCCESS)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("rdma: cannot call %s port %u: %s", connection->addr.text, connection->addr.port,
-		   doca_error_get_descr(result));
+	SF_LOG_ERR_LIMITED("rdma: cannot call %s port %u: %s", connection->addr.text, connection->addr.port,
+			   doca_error_get_descr(result));
 	return DOCA_ERROR_CONNECTION_ABORTED;
 }
 

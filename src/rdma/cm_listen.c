@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "rdma/rdma.h"
 
 struct rdma_listener {
@@ -47,20 +48,21 @@ static bool is_good(const struct rdma_listener *listener, const void *data, size
 	const struct doca_rdma *rdma = listener->rdma;
 	*reason = RDMA_CM_NONSENSE;
 	if (rdma_cm_call_parse(data, len, said) != DOCA_SUCCESS) {
-		SF_LOG_WARN("rdma port %u: a call of %zu bytes is not understood, and refused: is the peer of another release?",
-			    listener->port, len);
+		SF_LOG_WARN_LIMITED(
+			"rdma port %u: a call of %zu bytes is not understood, and refused: is the peer of another release?",
+			listener->port, len);
 		return false;
 	}
 	*reason = RDMA_CM_TRANSPORT;
 	if (said->transport != rdma->transport) {
-		SF_LOG_WARN(
+		SF_LOG_WARN_LIMITED(
 			"rdma port %u: a peer with transport %s is refused, this instance's is %s: set the same on both sides",
 			listener->port, rdma_transport_name(said->transport), rdma_transport_name(rdma->transport));
 		return false;
 	}
 	*reason = RDMA_CM_FULL;
 	if (rdma->num_calls == RDMA_CALLS_MAX) {
-		SF_LOG_WARN("rdma port %u: a peer is refused, %d wait already", listener->port, RDMA_CALLS_MAX);
+		SF_LOG_WARN_LIMITED("rdma port %u: a peer is refused, %d wait already", listener->port, RDMA_CALLS_MAX);
 		return false;
 	}
 	return true;
@@ -79,7 +81,7 @@ void rdma_cm_requested(struct sf_listener *base, struct sf_request *request, con
 	}
 	struct rdma_call *call = malloc(sizeof(*call));
 	if (call == NULL) {
-		SF_LOG_ERR("rdma port %u: no memory for a peer that calls, which is refused", listener->port);
+		SF_LOG_ERR_LIMITED("rdma port %u: no memory for a peer that calls, which is refused", listener->port);
 		refuse(base, request, RDMA_CM_FULL);
 		return;
 	}
@@ -137,9 +139,9 @@ bool rdma_cm_take_calls(struct doca_rdma *rdma)
 		if (connection != NULL) {
 			connect_call(call, connection);
 		} else {
-			SF_LOG_WARN("rdma port %u: a peer is refused, all %u connections are in use: "
-				    "doca_rdma_set_max_num_connections gives more",
-				    call->listener->port, rdma->max_num_connections);
+			SF_LOG_WARN_LIMITED("rdma port %u: a peer is refused, all %u connections are in use: "
+					    "doca_rdma_set_max_num_connections gives more",
+					    call->listener->port, rdma->max_num_connections);
 			refuse(call->listener->listener, call->request, RDMA_CM_FULL);
 		}
 		drop_call(rdma, at, before);

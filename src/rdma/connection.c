@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "rdma/rdma.h"
 
 /* ---- slots ---- */
@@ -95,7 +96,7 @@ void rdma_connection_lose(struct doca_rdma_connection *connection, doca_error_t 
 		rdma_connection_changes(connection);
 	/* The error is the next task's. Without one this is no failure, and by address the program has a callback. */
 	if (!connection->by_addr)
-		SF_LOG_INFO("rdma connection %u: %s", connection->id, rdma_loss(connection));
+		SF_LOG_INFO_LIMITED("rdma connection %u: %s", connection->id, rdma_loss(connection));
 }
 
 const char *rdma_loss(const struct doca_rdma_connection *connection)

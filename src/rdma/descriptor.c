@@ -5,6 +5,7 @@
 
 #include "base/little.h"
 #include "base/log.h"
+#include "base/log_rate.h"
 
 #define DESCRIPTOR_MAGIC UINT32_C(0x44524653) /* SFRD */
 #define GREETING_MAGIC UINT32_C(0x47524653)   /* SFRG */
@@ -50,23 +51,24 @@ doca_error_t rdma_descriptor_parse(const void *data, size_t len, struct rdma_des
 {
 	const uint8_t *in = (const uint8_t *)data;
 	if (len < AT_TRANSPORT || sf_get_le32(in + AT_MAGIC) != DESCRIPTOR_MAGIC) {
-		SF_LOG_ERR("remote connection details of %zu bytes were not made by doca_rdma_export", len);
+		SF_LOG_ERR_LIMITED("remote connection details of %zu bytes were not made by doca_rdma_export", len);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (sf_get_le32(in + AT_VERSION) != DESCRIPTOR_VERSION) {
-		SF_LOG_ERR(
+		SF_LOG_ERR_LIMITED(
 			"remote connection details are of version %u, this library reads %d: use the same release on both sides",
 			sf_get_le32(in + AT_VERSION), DESCRIPTOR_VERSION);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	const uint32_t name_len = len >= AT_NAME ? sf_get_le32(in + AT_NAME_LEN) : 0;
 	if (len < AT_NAME || (name_len < SF_NAME_MAX && len != AT_NAME + name_len)) {
-		SF_LOG_ERR("remote connection details have %zu bytes of %zu: copy them whole", len, (size_t)AT_NAME + name_len);
+		SF_LOG_ERR_LIMITED("remote connection details have %zu bytes of %zu: copy them whole", len,
+				   (size_t)AT_NAME + name_len);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (name_len == 0 || name_len >= SF_NAME_MAX || sf_get_little(in + AT_SUM, 8) != checksum(in, len) ||
 	    memchr(in + AT_NAME, '\0', name_len) != NULL) {
-		SF_LOG_ERR("remote connection details were altered on their way");
+		SF_LOG_ERR_LIMITED("remote connection details were altered on their way");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	memset(descriptor, 0, sizeof(*descriptor));

@@ -6,6 +6,7 @@
 #include <sys/random.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "rdma/rdma.h"
 
 /* ---- peers that arrive ---- */
@@ -66,7 +67,7 @@ void rdma_export_accepted(struct doca_rdma *rdma, struct sf_link *link, const vo
 		connection->in = link;
 		memcpy(connection->in_token, greeting.from, RDMA_TOKEN_SIZE);
 	} else if (connection == NULL || !add_guest(connection, link)) {
-		SF_LOG_WARN("rdma: a peer that no connection waits for was turned away");
+		SF_LOG_WARN_LIMITED("rdma: a peer that no connection waits for was turned away");
 		sf_link_close(link);
 	}
 }
@@ -165,13 +166,14 @@ static doca_error_t check_peer(const struct doca_rdma_connection *connection, co
 {
 	const struct doca_rdma *rdma = connection->rdma;
 	if (peer->transport != rdma->transport) {
-		SF_LOG_ERR("rdma connect: the peer's transport is %s, this instance's is %s: set the same on both sides",
-			   rdma_transport_name(peer->transport), rdma_transport_name(rdma->transport));
+		SF_LOG_ERR_LIMITED("rdma connect: the peer's transport is %s, this instance's is %s: set the same on both sides",
+				   rdma_transport_name(peer->transport), rdma_transport_name(rdma->transport));
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (strchr(peer->name, '@') != NULL && (rdma->port->ops->caps & SF_CAP_OTHER_MACHINE) == 0) {
-		SF_LOG_ERR("rdma connect: the details are of an instance on a real RDMA device, this one's device is a software one: "
-			   "open a real device on both sides, or a software one");
+		SF_LOG_ERR_LIMITED("rdma connect: the details are of an instance on a real RDMA device, this one's device is a "
+				   "software one: "
+				   "open a real device on both sides, or a software one");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (memcmp(peer->token, connection->token, RDMA_TOKEN_SIZE) == 0) {
@@ -200,7 +202,7 @@ static void turn_away_others(struct doca_rdma_connection *connection)
 		connection->in = NULL;
 		return;
 	}
-	SF_LOG_WARN("rdma connection %u: another than its peer had connected to it", connection->id);
+	SF_LOG_WARN_LIMITED("rdma connection %u: another than its peer had connected to it", connection->id);
 	sf_link_close(connection->in);
 	connection->in = NULL;
 }
@@ -225,8 +227,8 @@ doca_error_t doca_rdma_connect(struct doca_rdma *rdma, const void *remote_rdma_c
 	turn_away_others(rdma_connection);
 	result = open_link(rdma_connection);
 	if (result != DOCA_SUCCESS) {
-		SF_LOG_ERR("rdma connection %u: cannot connect to the peer: %s", rdma_connection->id,
-			   doca_error_get_name(result));
+		SF_LOG_ERR_LIMITED("rdma connection %u: cannot connect to the peer: %s", rdma_connection->id,
+				   doca_error_get_name(result));
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	}
 	rdma_connection->state = RDMA_CONNECTION_CONNECTED;

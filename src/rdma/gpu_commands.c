@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "mem/buf_remote.h"
 #include "rdma/gpu.h"
 
@@ -53,8 +54,9 @@ static void op_done(struct sf_op *base)
 	queue->connection->num_out--;
 	if (base->status == DOCA_SUCCESS || queue->connection->state == RDMA_CONNECTION_FAILED)
 		return;
-	SF_LOG_ERR("an operation of a kernel on connection %u: the peer is gone, or ended the export of its memory, with it under way",
-		   queue->connection->id);
+	SF_LOG_ERR_LIMITED("an operation of a kernel on connection %u: the peer is gone, or ended the export of its memory, with "
+			   "it under way",
+			   queue->connection->id);
 	fail(queue, DOCA_ERROR_CONNECTION_ABORTED);
 }
 
@@ -64,20 +66,22 @@ static doca_error_t never(const struct rdma_gpu_queue *queue, const struct rdma_
 	uint32_t id = queue->connection->id;
 	switch (why) {
 	case DOCA_ERROR_TOO_BIG:
-		SF_LOG_ERR("a kernel's send on connection %u: %llu bytes are more than the peer's receive takes: post larger ones there",
-			   id, (unsigned long long)op->len);
+		SF_LOG_ERR_LIMITED("a kernel's send on connection %u: %llu bytes are more than the peer's receive takes: post "
+				   "larger ones there",
+				   id, (unsigned long long)op->len);
 		return DOCA_ERROR_IO_FAILED;
 	case DOCA_ERROR_TIME_OUT:
-		SF_LOG_ERR("a kernel's send on connection %u: the peer posted no receive in %u retries: post receives there, or raise "
-			   "the retry count",
-			   id, queue->gpu->rdma->rnr_retry_count);
+		SF_LOG_ERR_LIMITED("a kernel's send on connection %u: the peer posted no receive in %u retries: post receives "
+				   "there, or raise "
+				   "the retry count",
+				   id, queue->gpu->rdma->rnr_retry_count);
 		return DOCA_ERROR_IO_FAILED;
 	case DOCA_ERROR_NOT_PERMITTED:
 	case DOCA_ERROR_INVALID_VALUE:
 	case DOCA_ERROR_NOT_SUPPORTED:
 		return why; /* the fabric has said what is wrong */
 	default:
-		SF_LOG_ERR("an operation of a kernel on connection %u: %s", id, rdma_loss(queue->connection));
+		SF_LOG_ERR_LIMITED("an operation of a kernel on connection %u: %s", id, rdma_loss(queue->connection));
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	}
 }
@@ -127,10 +131,11 @@ static void set_local(struct rdma_gpu_op *op, const uint32_t words[WORDS])
 static void refused(struct rdma_gpu_queue *queue, const uint32_t words[WORDS])
 {
 	uint32_t kind = words[SOFTFIELD_RDMA_CMD_LEN];
-	SF_LOG_ERR("a kernel's %s on connection %u is not permitted: doca_rdma_set_permissions of the peer's instance gave 0x%x and "
-		   "doca_mmap_set_permissions of its memory 0x%x: both must give DOCA_ACCESS_FLAG_RDMA_%s",
-		   kind < sizeof(names) / sizeof(names[0]) && names[kind] != NULL ? names[kind] : "operation", queue->connection->id,
-		   words[SOFTFIELD_RDMA_CMD_ID], words[SOFTFIELD_RDMA_CMD_AT], kind == SOFTFIELD_RDMA_READ ? "READ" : "WRITE");
+	SF_LOG_ERR_LIMITED(
+		"a kernel's %s on connection %u is not permitted: doca_rdma_set_permissions of the peer's instance gave 0x%x and "
+		"doca_mmap_set_permissions of its memory 0x%x: both must give DOCA_ACCESS_FLAG_RDMA_%s",
+		kind < sizeof(names) / sizeof(names[0]) && names[kind] != NULL ? names[kind] : "operation", queue->connection->id,
+		words[SOFTFIELD_RDMA_CMD_ID], words[SOFTFIELD_RDMA_CMD_AT], kind == SOFTFIELD_RDMA_READ ? "READ" : "WRITE");
 	fail(queue, (doca_error_t)words[SOFTFIELD_RDMA_CMD_IMM]);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "mem/mmap.h"
 #include "rdma/rdma.h"
 
@@ -17,7 +18,7 @@ bool rdma_header_read(const struct sf_recv *recv, enum doca_rdma_opcode *opcode,
 		return true;
 	if (recv->header_len != RDMA_HEADER_SIZE || said < DOCA_RDMA_OPCODE_RECV_SEND_WITH_IMM ||
 	    said > DOCA_RDMA_OPCODE_RECV_WRITE_WITH_IMM) {
-		SF_LOG_ERR("rdma receive: the peer sent %u header bytes that are not RDMA's", recv->header_len);
+		SF_LOG_ERR_LIMITED("rdma receive: the peer sent %u header bytes that are not RDMA's", recv->header_len);
 		return false;
 	}
 	*opcode = (enum doca_rdma_opcode)said;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A task that goes out by a connection: its place in a pool, and its end. What it names is in operands.c, how it goes out in submit.c. */
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "rdma/rdma.h"
 
 static struct rdma_request *request_of(struct sf_op *op)
@@ -54,9 +55,9 @@ static void request_done(struct sf_op *op)
 	} else if (connection->state == RDMA_CONNECTION_FAILED) {
 		status = DOCA_ERROR_BAD_STATE;
 	} else {
-		SF_LOG_ERR("%s on connection %u: %s, with the task under way", request->base.cls->name, connection->id,
-			   request->event != NULL ? "the sync event's owner has stopped it, or is gone"
-						  : "the peer is gone, or ended the export of its memory");
+		SF_LOG_ERR_LIMITED("%s on connection %u: %s, with the task under way", request->base.cls->name, connection->id,
+				   request->event != NULL ? "the sync event's owner has stopped it, or is gone"
+							  : "the peer is gone, or ended the export of its memory");
 		rdma_connection_fail(connection, status);
 	}
 	sf_task_complete(&request->base, status);

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "rdma/rdma.h"
 
 /* ---- on its way ---- */
@@ -21,11 +22,12 @@ static doca_error_t never(const struct rdma_request *request, doca_error_t why)
 	uint32_t id = request->connection->id;
 	switch (why) {
 	case DOCA_ERROR_TOO_BIG:
-		SF_LOG_ERR("%s on connection %u: %llu bytes are more than the peer's receive takes: post larger ones there", name,
-			   id, (unsigned long long)request->len);
+		SF_LOG_ERR_LIMITED(
+			"%s on connection %u: %llu bytes are more than the peer's receive takes: post larger ones there", name,
+			id, (unsigned long long)request->len);
 		return DOCA_ERROR_IO_FAILED;
 	case DOCA_ERROR_TIME_OUT:
-		SF_LOG_ERR(
+		SF_LOG_ERR_LIMITED(
 			"%s on connection %u: the peer posted no receive in %u retries: post receives there, or raise the retry "
 			"count",
 			name, id, rdma_of(request)->rnr_retry_count);
@@ -35,7 +37,7 @@ static doca_error_t never(const struct rdma_request *request, doca_error_t why)
 	case DOCA_ERROR_NOT_SUPPORTED:
 		return why; /* the fabric has said what is wrong */
 	default:
-		SF_LOG_ERR("%s on connection %u: %s", name, id, rdma_loss(request->connection));
+		SF_LOG_ERR_LIMITED("%s on connection %u: %s", name, id, rdma_loss(request->connection));
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	}
 }
@@ -191,14 +193,15 @@ static bool is_permitted(const struct rdma_request *request)
 	bool by_memory = verb->take != NULL || (request->op.region->rights & region_right(verb->kind)) != 0;
 	if (__builtin_expect(by_instance && by_memory, 1))
 		return true;
-	SF_LOG_ERR("%s on connection %u: the peer's %s not permit it: give %s there to %s", verb->cls.name, connection->id,
-		   by_instance ? "memory map does"
-		   : by_memory ? "instance does"
-			       : "instance and its memory map do",
-		   flag_name(verb->need),
-		   by_instance ? "doca_mmap_set_permissions"
-		   : by_memory ? "doca_rdma_set_permissions"
-			       : "doca_rdma_set_permissions and doca_mmap_set_permissions");
+	SF_LOG_ERR_LIMITED("%s on connection %u: the peer's %s not permit it: give %s there to %s", verb->cls.name,
+			   connection->id,
+			   by_instance ? "memory map does"
+			   : by_memory ? "instance does"
+				       : "instance and its memory map do",
+			   flag_name(verb->need),
+			   by_instance ? "doca_mmap_set_permissions"
+			   : by_memory ? "doca_rdma_set_permissions"
+				       : "doca_rdma_set_permissions and doca_mmap_set_permissions");
 	return false;
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 
 #define SET_TRIES_MAX 10000 /* somebody else changed the word each time */
 #define BUCKETS 1024
@@ -187,6 +188,6 @@ doca_error_t sf_cell_set_far(const struct sf_cell *cell, uint64_t value)
 		}
 		expected = found;
 	}
-	SF_LOG_ERR("the sync event's word changed at each of %d tries to set it", SET_TRIES_MAX);
+	SF_LOG_ERR_LIMITED("the sync event's word changed at each of %d tries to set it", SET_TRIES_MAX);
 	return DOCA_ERROR_AGAIN;
 }

@@ -5,6 +5,7 @@
 
 #include "base/little.h"
 #include "base/log.h"
+#include "base/log_rate.h"
 
 #define VERSION 1
 
@@ -89,9 +90,10 @@ doca_error_t sf_event_descriptor_unpack(const void *bytes, size_t len, enum sf_e
 		fault = fault_of(&wire, regions, len - sizeof(wire), kind);
 	}
 	if (fault != NULL) {
-		SF_LOG_ERR("sync event descriptor of %zu bytes %s: pass on what %s gave, all of it and unchanged", len, fault,
-			   kind == SF_EVENT_EXPORT_PCI ? "doca_sync_event_export_to_remote_pci"
-						       : "doca_sync_event_export_to_remote_net");
+		SF_LOG_ERR_LIMITED("sync event descriptor of %zu bytes %s: pass on what %s gave, all of it and unchanged", len,
+				   fault,
+				   kind == SF_EVENT_EXPORT_PCI ? "doca_sync_event_export_to_remote_pci"
+							       : "doca_sync_event_export_to_remote_net");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*descriptor = (struct sf_event_descriptor){

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "sync_event/event.h"
 
 /* The codes that the API has for what the fabric found. The fabric has logged it. */
@@ -32,13 +33,14 @@ static doca_error_t check_pci(const struct doca_dev *dev, const char *key)
 	const struct sf_device *importer = sf_dev_desc(dev), *exporter = find_device(key);
 
 	if (exporter == NULL) {
-		SF_LOG_ERR("the sync event was exported with a device that the topology here does not have: %s", key);
+		SF_LOG_ERR_LIMITED("the sync event was exported with a device that the topology here does not have: %s", key);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (exporter == importer || exporter->uplink == importer || importer->uplink == exporter)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("the sync event was exported with device %s, and %s is not the other end of its PCI: open %s", exporter->key,
-		   importer->key, exporter->uplink != NULL ? exporter->uplink->key : "a host function that is behind it");
+	SF_LOG_ERR_LIMITED("the sync event was exported with device %s, and %s is not the other end of its PCI: open %s",
+			   exporter->key, importer->key,
+			   exporter->uplink != NULL ? exporter->uplink->key : "a host function that is behind it");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -77,7 +79,7 @@ static doca_error_t regions_open(struct doca_dev *dev, const struct sf_event_des
 	    is_usable(import->page, import->word != NULL ? import->page->addr : import->word_addr, SF_CELL_PAGE_SIZE) &&
 	    (import->word == NULL || is_usable(import->word, import->word_addr, sizeof(uint64_t))))
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("the descriptor names memory that is no sync event's");
+	SF_LOG_ERR_LIMITED("the descriptor names memory that is no sync event's");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -92,7 +94,7 @@ static doca_error_t page_map(struct sf_event_import *import)
 	import->mapped = page;
 	if (import->held || sf_cell_owner_lives(import->page) == DOCA_SUCCESS)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("the owner of the sync event is just stopping it");
+	SF_LOG_ERR_LIMITED("the owner of the sync event is just stopping it");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -125,8 +127,9 @@ static doca_error_t import_into(struct doca_sync_event *event, struct doca_dev *
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (import.mapped == NULL) {
-		SF_LOG_ERR("the page of the sync event cannot be mapped here: its owner is on another machine, or could not "
-			   "share it");
+		SF_LOG_ERR_LIMITED(
+			"the page of the sync event cannot be mapped here: its owner is on another machine, or could not "
+			"share it");
 		sf_event_regions_close(&import);
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}

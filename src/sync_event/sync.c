@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "sync_event/event.h"
 #include "sync_event/mask.h"
 
@@ -30,7 +31,7 @@ static inline bool is_usable(const struct doca_sync_event *event)
 static doca_error_t told(doca_error_t status, const char *function)
 {
 	if (__builtin_expect(status == DOCA_ERROR_CONNECTION_ABORTED, 0))
-		SF_LOG_ERR("%s: the owner of the sync event has stopped it, or is gone", function);
+		SF_LOG_ERR_LIMITED("%s: the owner of the sync event has stopped it, or is gone", function);
 	return status;
 }
 

@@ -3,6 +3,7 @@
 #include "sync_event/task.h"
 
 #include "base/log.h"
+#include "base/log_rate.h"
 
 #define POLLS_BETWEEN_QUESTIONS 1024 /* whether the owner lives, which costs more than a look at the word */
 
@@ -43,7 +44,7 @@ void sf_event_task_done(struct doca_task *task, doca_error_t status)
 	struct doca_sync_event *event = sf_event_of(task);
 
 	if (status == DOCA_ERROR_CONNECTION_ABORTED)
-		SF_LOG_ERR("%s: the owner of the sync event has stopped it, or is gone", task->cls->name);
+		SF_LOG_ERR_LIMITED("%s: the owner of the sync event has stopped it, or is gone", task->cls->name);
 	task->status = status;
 	task->next = NULL;
 	*event->done_end = task;
@@ -179,7 +180,7 @@ static bool progress_waits(struct doca_sync_event *event)
 	if (status == DOCA_SUCCESS && event->cell.word == NULL)
 		status = sf_cell_get_far(&event->cell, &value); /* the look may have seen half a store */
 	if (status == DOCA_ERROR_CONNECTION_ABORTED)
-		SF_LOG_ERR("the owner of the sync event has stopped it, or is gone: its waits end");
+		SF_LOG_ERR_LIMITED("the owner of the sync event has stopped it, or is gone: its waits end");
 	complete_waits(event, status, value);
 	return true;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 
 #define DESCRIPTOR_MAGIC UINT32_C(0x706f6f6c)
 #define DESCRIPTOR_VERSION 1
@@ -139,11 +140,11 @@ static doca_error_t import_attach(struct loop_region *import, const struct descr
 			break;
 	}
 	if (owner == NULL || descriptor->pid != (uint32_t)getpid()) {
-		SF_LOG_ERR("the region that the descriptor names is closed, or in another process");
+		SF_LOG_ERR_LIMITED("the region that the descriptor names is closed, or in another process");
 		return DOCA_ERROR_NOT_FOUND;
 	}
 	if (!token_equal(owner->token, descriptor->token)) {
-		SF_LOG_ERR("the descriptor's token is not the region's");
+		SF_LOG_ERR_LIMITED("the descriptor's token is not the region's");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	import->owner = owner;
@@ -163,16 +164,16 @@ doca_error_t loop_region_import(struct sf_domain *domain, const void *in, size_t
 	doca_error_t result;
 
 	if (len != sizeof(descriptor)) {
-		SF_LOG_ERR("a region descriptor has %zu bytes, not %zu", sizeof(descriptor), len);
+		SF_LOG_ERR_LIMITED("a region descriptor has %zu bytes, not %zu", sizeof(descriptor), len);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	memcpy(&descriptor, in, sizeof(descriptor));
 	if (descriptor.magic != DESCRIPTOR_MAGIC || descriptor.check != descriptor_check(&descriptor)) {
-		SF_LOG_ERR("this is not a region descriptor of loop, or it was altered on its way");
+		SF_LOG_ERR_LIMITED("this is not a region descriptor of loop, or it was altered on its way");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (descriptor.version != DESCRIPTOR_VERSION) {
-		SF_LOG_ERR("region descriptor of version %u, only %u is known", descriptor.version, DESCRIPTOR_VERSION);
+		SF_LOG_ERR_LIMITED("region descriptor of version %u, only %u is known", descriptor.version, DESCRIPTOR_VERSION);
 		return DOCA_ERROR_UNSUPPORTED_VERSION;
 	}
 	import = region_new(domain);

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "fabric/shm/region.h"
 
 #define AGENT_TIMEOUT_S 1 /* without a step forward */
@@ -76,8 +77,9 @@ static enum shm_reach copy_vm(const struct sf_op *op, struct shm_peer *peer, uin
 		return SHM_ENDED;
 	}
 	if (done < 0 && errno != EFAULT && !atomic_exchange(&peer->no_vm, true))
-		SF_LOG_INFO("cannot reach into process %d directly (%s): memory that is not whole pages is left to its agent",
-			    peer->pid, strerror(errno));
+		SF_LOG_INFO_LIMITED(
+			"cannot reach into process %d directly (%s): memory that is not whole pages is left to its agent",
+			peer->pid, strerror(errno));
 	return SHM_UNREACHED;
 }
 
@@ -152,7 +154,7 @@ static doca_error_t by_agent(const struct shm_attach *attach, struct sf_op *op, 
 		while (job_stands(&job, at) && error == 0)
 			error = pthread_cond_timedwait(&sf_shm_changed, &sf_shm_lock, &deadline);
 		if (job_stands(&job, at)) {
-			SF_LOG_ERR(
+			SF_LOG_ERR_LIMITED(
 				"process %d does not answer for %lu bytes of its memory at 0x%lx that only it can reach; is it "
 				"stopped?",
 				attach->peer->pid, (unsigned long)len, (unsigned long)op->remote_addr);

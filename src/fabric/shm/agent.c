@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "fabric/agent_thread.h"
 #include "fabric/shm/serve.h"
 
@@ -65,7 +66,7 @@ doca_error_t sf_shm_conn_open(int fd, int pid, void (*ready)(struct shm_conn *co
 	if (c == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	if (epoll_ctl(thread.epoll, EPOLL_CTL_ADD, fd, &event) != 0) {
-		SF_LOG_ERR("cannot wait on one more socket: %s", strerror(errno));
+		SF_LOG_ERR_LIMITED("cannot wait on one more socket: %s", strerror(errno));
 		free(c);
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	}

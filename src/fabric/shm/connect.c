@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "fabric/shm/fds.h"
 #include "fabric/shm/listener.h"
 #include "fabric/shm/serve.h"
@@ -142,7 +143,7 @@ bool sf_shm_link_tick(uint64_t now_ns)
 		if (!link->awaited)
 			continue;
 		if (now_ns >= link->answer_deadline_ns) {
-			SF_LOG_ERR("nobody answers at %s; is the process that listens there stopped?", link->name);
+			SF_LOG_ERR_LIMITED("nobody answers at %s; is the process that listens there stopped?", link->name);
 			connected(link, DOCA_ERROR_TIME_OUT, NULL, 0);
 			continue;
 		}
@@ -177,7 +178,7 @@ doca_error_t sf_shm_link_connect(struct sf_port *base, const char *name, const v
 		memcpy(l->data, data, len);
 	error = sf_shm_memfd_create("softfield-link", SHM_LINK_SEGMENT_SIZE, &l->segment_fd);
 	if (error == DOCA_SUCCESS && !sf_shm_link_map(l, l->segment_fd, 0)) {
-		SF_LOG_ERR("cannot map a link's rings: %s", strerror(errno));
+		SF_LOG_ERR_LIMITED("cannot map a link's rings: %s", strerror(errno));
 		error = DOCA_ERROR_NO_MEMORY;
 	}
 	if (error == DOCA_SUCCESS)
@@ -278,7 +279,7 @@ void sf_shm_connect_arrived(struct shm_conn *conn, const struct shm_msg_connect 
 	doca_error_t error = take_connect(conn, msg, fds);
 
 	if (error != DOCA_SUCCESS) {
-		SF_LOG_WARN("process %d cannot connect to %s: %s", conn->pid, msg->name, doca_error_get_descr(error));
+		SF_LOG_WARN_LIMITED("process %d cannot connect to %s: %s", conn->pid, msg->name, doca_error_get_descr(error));
 		refuse(conn, error, NULL, 0);
 	}
 	for (int i = 0; i < SHM_MSG_PORT_FDS + 1; i++) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "fabric/shm/link.h"
 #include "fabric/shm/port.h"
 
@@ -37,7 +38,7 @@ bool sf_shm_due_take_slot(struct shm_port *port, uint32_t *slot)
 		atomic_fetch_or(&port->recvq.segment->cold[word], UINT64_C(1) << bit);
 		return true;
 	}
-	SF_LOG_ERR("a port has %u links, more there cannot be", SHM_LINKS_MAX);
+	SF_LOG_ERR_LIMITED("a port has %u links, more there cannot be", SHM_LINKS_MAX);
 	return false;
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 
 doca_error_t sf_shm_memfd_create(const char *name, size_t size, int *fd)
 {
@@ -22,7 +23,7 @@ doca_error_t sf_shm_memfd_create(const char *name, size_t size, int *fd)
 
 	int error = errno;
 
-	SF_LOG_ERR("no shared memory of %zu bytes: %s", size, strerror(error));
+	SF_LOG_ERR_LIMITED("no shared memory of %zu bytes: %s", size, strerror(error));
 	if (*fd >= 0)
 		close(*fd);
 	return sf_error_from_errno(error);
@@ -55,7 +56,7 @@ void sf_shm_eventfd_write(int fd)
 	uint64_t one = 1;
 
 	if (poll(&ready, 1, 0) == 1 && (ready.revents & POLLOUT) != 0 && write(fd, &one, sizeof(one)) < 0)
-		SF_LOG_DBG("cannot ring: %s", strerror(errno));
+		SF_LOG_DBG_LIMITED("cannot ring: %s", strerror(errno));
 }
 
 union control {

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "fabric/shm/connect.h"
 #include "fabric/shm/fds.h"
 
@@ -119,7 +120,7 @@ static uint32_t link_receive(struct shm_link *link, uint32_t budget)
 		int handled = handle_record(link, mark);
 
 		if (handled < 0) {
-			SF_LOG_WARN("a peer wrote what no sender of ours writes: its link is ended");
+			SF_LOG_WARN_LIMITED("a peer wrote what no sender of ours writes: its link is ended");
 			link->broken = true;
 			sf_shm_link_attend(link);
 			break;

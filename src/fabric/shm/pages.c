@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "fabric/shm/extents.h"
 #include "fabric/shm/guard.h"
 #include "fabric/shm/maps.h"
@@ -255,7 +256,7 @@ doca_error_t sf_pages_open_readonly(const struct sf_pages_run *run, int *fd)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", run->fd);
 	opened = open(path, O_RDONLY | O_CLOEXEC);
 	if (opened < 0) {
-		SF_LOG_ERR("cannot open %s read-only: %s", path, strerror(errno));
+		SF_LOG_ERR_LIMITED("cannot open %s read-only: %s", path, strerror(errno));
 		return sf_error_from_errno(errno);
 	}
 	*fd = opened;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "fabric/shm/fds.h"
 #include "fabric/shm/layout.h"
 #include "fabric/shm/region.h"
@@ -88,8 +89,8 @@ static void attached(struct shm_peer *peer, const struct shm_msg_attached *msg, 
 	a->len = msg->len;
 	a->rights = msg->rights;
 	if (peer->generations == NULL || !map_runs(a, msg, fds)) {
-		SF_LOG_WARN("cannot map %lu bytes of process %d here: they are reached more slowly", (unsigned long)msg->len,
-			    peer->pid);
+		SF_LOG_WARN_LIMITED("cannot map %lu bytes of process %d here: they are reached more slowly",
+				    (unsigned long)msg->len, peer->pid);
 		a->run_num = 0;
 	}
 	if (peer->generations == NULL)

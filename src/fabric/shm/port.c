@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "fabric/shm/agent.h"
 #include "fabric/shm/connect.h"
 #include "fabric/shm/link.h"
@@ -113,8 +114,8 @@ doca_error_t sf_shm_port_add_link(struct shm_port *port, struct shm_link *link)
 		struct shm_link **more = room <= SHM_LINKS_MAX ? realloc(port->links, room * sizeof(struct shm_link *)) : NULL;
 
 		if (more == NULL) {
-			SF_LOG_ERR("no memory for link %u of a port, or above the limit of %u", port->link_num + 1,
-				   SHM_LINKS_MAX);
+			SF_LOG_ERR_LIMITED("no memory for link %u of a port, or above the limit of %u", port->link_num + 1,
+					   SHM_LINKS_MAX);
 			return DOCA_ERROR_NO_MEMORY;
 		}
 		port->links = more;
@@ -330,7 +331,7 @@ static void flush_overdue(struct shm_slot *slot, uint32_t holder, void *user)
 
 		if (link->id != holder || link->life == SHM_LIFE_OVER)
 			continue;
-		SF_LOG_WARN("a peer has held a receive for more than a second while it was flushed: its link is ended");
+		SF_LOG_WARN_LIMITED("a peer has held a receive for more than a second while it was flushed: its link is ended");
 		link->hangup = true;
 		sf_shm_link_attend(link);
 	}

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "fabric/shm/descriptor.h"
 #include "fabric/shm/fds.h"
 #include "fabric/shm/serve.h"
@@ -229,18 +230,18 @@ static doca_error_t import_status(const struct shm_import *import)
 	case SHM_ATTACH_READY:
 		break;
 	default:
-		SF_LOG_ERR("the owner does not let the memory be imported: %s", attach->status == DOCA_ERROR_NOT_PERMITTED
-											? "the descriptor's token is wrong"
-											: "it has ended the export");
+		SF_LOG_ERR_LIMITED("the owner does not let the memory be imported: %s",
+				   attach->status == DOCA_ERROR_NOT_PERMITTED ? "the descriptor's token is wrong"
+									      : "it has ended the export");
 		return attach->status;
 	}
 	if (!sf_shm_attach_enter(attach) || !sf_shm_attach_leave(attach)) {
 		/* Imported before, and ended since. */
-		SF_LOG_ERR("the owner has ended the export, or is gone");
+		SF_LOG_ERR_LIMITED("the owner has ended the export, or is gone");
 		return DOCA_ERROR_NOT_FOUND;
 	}
 	if (attach->addr != import->base.addr || attach->len != import->base.len || attach->rights != import->base.rights) {
-		SF_LOG_ERR("the descriptor differs from what its owner exports: it was altered");
+		SF_LOG_ERR_LIMITED("the descriptor differs from what its owner exports: it was altered");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return DOCA_SUCCESS;
@@ -255,8 +256,8 @@ static doca_error_t import_wait(const struct shm_import *import)
 	deadline.tv_sec += IMPORT_TIMEOUT_S;
 	while ((error = import_status(import)) == DOCA_ERROR_AGAIN) {
 		if (pthread_cond_timedwait(&sf_shm_changed, &sf_shm_lock, &deadline) == ETIMEDOUT) {
-			SF_LOG_ERR("the owner of the memory (process %d) does not answer; is it stopped?",
-				   import->attach->peer->pid);
+			SF_LOG_ERR_LIMITED("the owner of the memory (process %d) does not answer; is it stopped?",
+					   import->attach->peer->pid);
 			return DOCA_ERROR_NOT_FOUND;
 		}
 	}
@@ -270,9 +271,10 @@ static doca_error_t import_ask(const struct sf_descriptor *descriptor, struct sh
 	doca_error_t error = sf_shm_peer_get(&descriptor->agent, &peer);
 
 	if (error != DOCA_SUCCESS) {
-		SF_LOG_ERR("the process that exported the memory cannot be reached: %s; does it still run, and with the same "
-			   "SOFTFIELD_RUNTIME?",
-			   doca_error_get_descr(error));
+		SF_LOG_ERR_LIMITED(
+			"the process that exported the memory cannot be reached: %s; does it still run, and with the same "
+			"SOFTFIELD_RUNTIME?",
+			doca_error_get_descr(error));
 		return error == DOCA_ERROR_AGAIN ? DOCA_ERROR_NOT_FOUND : error;
 	}
 	error = sf_shm_attach_get(peer, descriptor->region, &descriptor->token, false, attach);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "fabric/shm/agent.h"
 #include "fabric/shm/connect.h"
 #include "fabric/shm/fds.h"
@@ -145,7 +146,7 @@ static doca_error_t serve_attach(struct session *session, const struct shm_msg_a
 		attach_runs(region, ask->by_port != 0 || (answer.rights & (SF_RIGHT_WRITE | SF_RIGHT_ATOMIC)) != 0, &answer, fds,
 			    &made);
 	} else {
-		SF_LOG_WARN("process %d may not attach a region: %s", session->conn->pid, doca_error_get_descr(error));
+		SF_LOG_WARN_LIMITED("process %d may not attach a region: %s", session->conn->pid, doca_error_get_descr(error));
 	}
 	error = sf_shm_send(session->conn->fd, &answer, sizeof(answer), fds, answer.run_num);
 	for (uint32_t i = 0; i < made; i++)
@@ -223,8 +224,8 @@ static doca_error_t serve_operate(struct session *session, const struct shm_msg_
 	if (error == DOCA_SUCCESS)
 		error = operate(ask, &out.operated);
 	if (error != DOCA_SUCCESS) {
-		SF_LOG_WARN("process %d may not have %u bytes at 0x%lx: %s", session->conn->pid, ask->len,
-			    (unsigned long)ask->addr, doca_error_get_descr(error));
+		SF_LOG_WARN_LIMITED("process %d may not have %u bytes at 0x%lx: %s", session->conn->pid, ask->len,
+				    (unsigned long)ask->addr, doca_error_get_descr(error));
 		out.operated.len = 0;
 	}
 	out.operated.status = error;
@@ -298,7 +299,8 @@ void sf_shm_serve_accepted(int fd, int pid)
 	struct session *session = session_num < SESSIONS_MAX ? calloc(1, sizeof(*session)) : NULL;
 
 	if (session == NULL || sf_shm_conn_open(fd, pid, session_ready, session, &session->conn) != DOCA_SUCCESS) {
-		SF_LOG_WARN("process %d is not let in: %u connections are open already, or memory is short", pid, session_num);
+		SF_LOG_WARN_LIMITED("process %d is not let in: %u connections are open already, or memory is short", pid,
+				    session_num);
 		free(session);
 		close(fd);
 		return;

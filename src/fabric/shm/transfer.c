@@ -11,6 +11,7 @@
 #include <sys/uio.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "fabric/shm/connect.h"
 #include "fabric/shm/link.h"
 #include "fabric/shm/submit.h"
@@ -157,8 +158,9 @@ static uint64_t write_vm(struct shm_link *link, struct shm_transfer *t, uint64_t
 		return remote.iov_len;
 	*t = before;
 	if (done < 0 && errno != EFAULT && !atomic_exchange(&peer->no_vm, true))
-		SF_LOG_INFO("cannot write into process %d directly (%s): memory that is not whole pages takes a slower way",
-			    peer->pid, strerror(errno));
+		SF_LOG_INFO_LIMITED(
+			"cannot write into process %d directly (%s): memory that is not whole pages takes a slower way",
+			peer->pid, strerror(errno));
 	return 0;
 }
 

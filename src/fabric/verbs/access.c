@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "fabric/verbs/import.h"
 #include "fabric/verbs/region.h"
 
@@ -65,13 +66,14 @@ static doca_error_t wait_done(struct vb_import *import)
 		give_up(import);
 		if (atomic_load(&import->dead))
 			return DOCA_ERROR_CONNECTION_ABORTED;
-		SF_LOG_ERR("the RDMA device reached nobody for a second");
+		SF_LOG_ERR_LIMITED("the RDMA device reached nobody for a second");
 		return DOCA_ERROR_TIME_OUT;
 	}
 	if (num == 1 && wc.status == IBV_WC_SUCCESS)
 		return DOCA_SUCCESS;
 	import->broken = true;
-	SF_LOG_ERR("the owner's memory is not reached: %s", num == 1 ? sf_verbs_lib.wc_status_str(wc.status) : "no completion");
+	SF_LOG_ERR_LIMITED("the owner's memory is not reached: %s",
+			   num == 1 ? sf_verbs_lib.wc_status_str(wc.status) : "no completion");
 	return DOCA_ERROR_CONNECTION_ABORTED;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "fabric/agent_thread.h"
 #include "fabric/verbs/agent.h"
 #include "fabric/verbs/net.h"
@@ -50,7 +51,7 @@ struct vb_conn *sf_verbs_conn_open(int fd, void *owner)
 		return NULL;
 	conn->fd = fd;
 	if (!sf_verbs_conn_watch(conn, EPOLL_CTL_ADD, 0)) {
-		SF_LOG_ERR("cannot wait on one more socket: %s", strerror(errno));
+		SF_LOG_ERR_LIMITED("cannot wait on one more socket: %s", strerror(errno));
 		free(conn);
 		return NULL;
 	}
@@ -188,7 +189,7 @@ static void turn_away(const char *what)
 	if (warned_ns != 0 && now - warned_ns < WARN_EVERY_NS)
 		return; /* whoever reaches the port could fill the log */
 	warned_ns = now;
-	SF_LOG_WARN("somebody on the network is turned away: it %s", what);
+	SF_LOG_WARN_LIMITED("somebody on the network is turned away: it %s", what);
 }
 
 /* The first message of somebody who came by the network. False: this is none. */
@@ -261,7 +262,7 @@ static void conn_read(struct vb_conn *conn)
 			if (conn->trust != VB_TRUST_PEER)
 				turn_away("says nothing that is known here");
 			else
-				SF_LOG_WARN("a peer's message is malformed; its connection is closed");
+				SF_LOG_WARN_LIMITED("a peer's message is malformed; its connection is closed");
 			sf_verbs_conn_end(conn);
 			return;
 		}

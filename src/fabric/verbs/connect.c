@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "fabric/verbs/link.h"
 #include "fabric/verbs/reach.h"
 
@@ -109,7 +110,7 @@ static bool link_tick(struct vb_link *link, uint64_t now)
 
 	pthread_mutex_lock(&port->lock);
 	if (link->life == VB_LINK_ASKING && !link->pending && now - link->asked_at > ANSWER_LIMIT_NS) {
-		SF_LOG_ERR("the peer's agent does not answer; is its process stopped?");
+		SF_LOG_ERR_LIMITED("the peer's agent does not answer; is its process stopped?");
 		connect_ended(link, DOCA_ERROR_TIME_OUT, NULL, 0);
 	}
 	if (link->gone != DOCA_SUCCESS || link->leaving) {

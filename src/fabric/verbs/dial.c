@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "fabric/verbs/agent.h"
 #include "fabric/verbs/net.h"
 
@@ -118,7 +119,7 @@ doca_error_t sf_verbs_conn_call(enum sf_socket_kind kind, const struct sf_key *k
 	if (reach[0] == '\0')
 		return call_here(kind, key, owner, conn);
 	if (!sf_verbs_reach_parse(reach, &to)) {
-		SF_LOG_ERR("%.*s is no place on a network", SF_REACH_MAX, reach);
+		SF_LOG_ERR_LIMITED("%.*s is no place on a network", SF_REACH_MAX, reach);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (to.has_token) /* what has one has a random name too: it is meant if it is here */

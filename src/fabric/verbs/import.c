@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "fabric/verbs/region.h"
 
 #define ANSWER_LIMIT_S 1     /* for the owner's agent */
@@ -25,10 +26,11 @@ static void settle(struct vb_import *import, doca_error_t status)
 
 static void log_not_there(bool is_far, doca_error_t why)
 {
-	SF_LOG_ERR("the process that exported the memory is %s",
-		   !is_far			 ? "not there any more, or has another runtime folder and no place on a network"
-		   : why == DOCA_ERROR_TIME_OUT ? "not reached by any of its addresses: is there a route, and no firewall between?"
-						 : "not there any more");
+	SF_LOG_ERR_LIMITED("the process that exported the memory is %s",
+			   !is_far ? "not there any more, or has another runtime folder and no place on a network"
+			   : why == DOCA_ERROR_TIME_OUT
+				   ? "not reached by any of its addresses: is there a route, and no firewall between?"
+				   : "not there any more");
 }
 
 static void import_ended(struct vb_conn *conn)
@@ -49,13 +51,13 @@ static doca_error_t attached(struct vb_import *import, const struct vb_msg_attac
 	doca_error_t status = sf_verbs_msg_status(answer->head.count);
 
 	if (status == DOCA_ERROR_NOT_FOUND)
-		SF_LOG_ERR("the region that the descriptor names is closed");
+		SF_LOG_ERR_LIMITED("the region that the descriptor names is closed");
 	else if (status != DOCA_SUCCESS)
-		SF_LOG_ERR("the owner of the region refused the import: %s", doca_error_get_name(status));
+		SF_LOG_ERR_LIMITED("the owner of the region refused the import: %s", doca_error_get_name(status));
 	if (status != DOCA_SUCCESS)
 		return status;
 	if (answer->addr != import->base.addr || answer->len != import->base.len || answer->rights != import->base.rights) {
-		SF_LOG_ERR("the owner's answer is about another region than the descriptor");
+		SF_LOG_ERR_LIMITED("the owner's answer is about another region than the descriptor");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	import->owner = answer->end.domain;
@@ -238,7 +240,7 @@ doca_error_t sf_verbs_region_import(struct sf_domain *domain, const void *bytes,
 		return DOCA_SUCCESS;
 	}
 	if (error == DOCA_ERROR_AGAIN) {
-		SF_LOG_ERR("the owner of the region does not answer; is its process stopped?");
+		SF_LOG_ERR_LIMITED("the owner of the region does not answer; is its process stopped?");
 		error = DOCA_ERROR_TIME_OUT;
 	}
 	sf_verbs_import_close(asked);

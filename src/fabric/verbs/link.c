@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/log_rate.h"
 
 #define LEAVE_LIMIT_NS UINT64_C(500000000)  /* without progress of what was sent before a disconnect */
 #define NEWS_LIMIT_NS UINT64_C(1000000000)  /* for messages that a peer says it sent before it left */
@@ -181,7 +182,7 @@ void sf_verbs_link_sent(struct vb_link *link, const struct ibv_wc *wc)
 	port->sends_out--;
 	if (!ok && !link->broken) {
 		if (wc->status != IBV_WC_WR_FLUSH_ERR)
-			SF_LOG_DBG("a link's peer is not reached: %s", sf_verbs_lib.wc_status_str(wc->status));
+			SF_LOG_DBG_LIMITED("a link's peer is not reached: %s", sf_verbs_lib.wc_status_str(wc->status));
 		sf_verbs_link_suspect(link);
 	}
 	switch (send->kind) {

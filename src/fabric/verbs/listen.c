@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "fabric/verbs/link.h"
 #include "fabric/verbs/net.h"
 
@@ -131,7 +132,7 @@ static void ask_program(struct vb_listener *listener, struct vb_conn *conn, cons
 	struct vb_msg pending;
 
 	if (listener->requests_num == VB_REQUESTS_MAX) {
-		SF_LOG_WARN("a peer is refused at %s: %d wait for an answer already", listener->name, VB_REQUESTS_MAX);
+		SF_LOG_WARN_LIMITED("a peer is refused at %s: %d wait for an answer already", listener->name, VB_REQUESTS_MAX);
 		refuse(conn, DOCA_ERROR_FULL, NULL, 0);
 		return;
 	}

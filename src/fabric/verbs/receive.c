@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "fabric/verbs/link.h"
 
 #define PULLS_OUT 4 /* work requests of one long message at a time */
@@ -252,7 +253,8 @@ void sf_verbs_recv_arrived(struct vb_port *port, struct vb_link *link, const str
 	}
 	if (wc->status != IBV_WC_SUCCESS) {
 		if (link != NULL && wc->status != IBV_WC_WR_FLUSH_ERR) {
-			SF_LOG_ERR("a message did not fit its receive, or broke on the way: %s", sf_verbs_lib.wc_status_str(wc->status));
+			SF_LOG_ERR_LIMITED("a message did not fit its receive, or broke on the way: %s",
+					   sf_verbs_lib.wc_status_str(wc->status));
 			sf_verbs_link_suspect(link);
 		}
 		slot_again(port, index);
@@ -264,7 +266,7 @@ void sf_verbs_recv_arrived(struct vb_port *port, struct vb_link *link, const str
 	} else if (message_is_sound(port, index, wc->byte_len)) {
 		message_arrived(port, link, index);
 	} else {
-		SF_LOG_ERR("a peer's message of %u bytes is malformed; its link is closed", wc->byte_len);
+		SF_LOG_ERR_LIMITED("a peer's message of %u bytes is malformed; its link is closed", wc->byte_len);
 		sf_verbs_link_lose(link, DOCA_ERROR_CONNECTION_ABORTED, 0);
 		slot_again(port, index);
 	}

@@ -5,6 +5,7 @@
 
 #include "base/little.h"
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "fabric/verbs/reach.h"
 
 /* ---- messages between agents ---- */
@@ -171,6 +172,6 @@ doca_error_t sf_verbs_descriptor_unpack(const void *bytes, size_t len, struct vb
 	memcpy(descriptor->reach, (const uint8_t *)bytes + SF_DESCRIPTOR_MORE, SF_REACH_MAX);
 	if (descriptor->reach[0] == '\0' || (sf_verbs_reach_parse(descriptor->reach, &reach) && reach.has_token))
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("the descriptor tells of no address by which the memory's owner is reached");
+	SF_LOG_ERR_LIMITED("the descriptor tells of no address by which the memory's owner is reached");
 	return DOCA_ERROR_INVALID_VALUE;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "gpu/cuda/cuda.h"
 
 #define MAGIC UINT64_C(0x3175706766736444) /* of a descriptor */
@@ -35,7 +36,7 @@ static struct opened *opened_first; /* GUARDED_BY(opened_lock) */
 
 static doca_error_t refused(cu_result error, const char *what)
 {
-	SF_LOG_ERR("gpu memory cannot be %s another process: %s", what, cuda_error_name(error));
+	SF_LOG_ERR_LIMITED("gpu memory cannot be %s another process: %s", what, cuda_error_name(error));
 	return cuda_error_to_doca(error);
 }
 
@@ -136,7 +137,7 @@ doca_error_t cuda_open_shared(struct doca_gpu *base_gpu, const void *bytes, size
 	cuda_leave(gpu);
 	if (error == CU_SUCCESS && descriptor.offset <= size && descriptor.len <= size - descriptor.offset)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("an export names memory outside of the gpu allocation that it is of");
+	SF_LOG_ERR_LIMITED("an export names memory outside of the gpu allocation that it is of");
 	cuda_close_shared(base_gpu, bytes, *gpu_addr);
 	return DOCA_ERROR_NOT_PERMITTED;
 }
