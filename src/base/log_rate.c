@@ -46,23 +46,32 @@ bool sf_log_site_line(struct sf_log_site *site)
 	return line.allowed;
 }
 
+/* Returns whether the site has nothing more to report. */
+static bool site_end_window(struct sf_log_site *site, bool at_once)
+{
+	uint32_t seconds = now_s() - (uint32_t)(__atomic_load_n(&site->window.began_lines, __ATOMIC_RELAXED) >> 32);
+
+	if (seconds < LOG_RATE_SECONDS && !at_once)
+		return __atomic_load_n(&site->window.suppressed, __ATOMIC_RELAXED) == 0;
+	if (at_once)
+		__atomic_store_n(&site->window.began_lines, 0, __ATOMIC_RELAXED);
+
+	uint32_t suppressed = __atomic_exchange_n(&site->window.suppressed, 0, __ATOMIC_RELAXED);
+
+	if (suppressed != 0)
+		site_report(site, suppressed, seconds);
+	return true;
+}
+
 void sf_log_rate_report(bool all)
 {
-	if (!__atomic_load_n(&pending, __ATOMIC_RELAXED) || !__atomic_exchange_n(&pending, false, __ATOMIC_SEQ_CST))
+	bool any = __atomic_load_n(&pending, __ATOMIC_RELAXED) && __atomic_exchange_n(&pending, false, __ATOMIC_SEQ_CST);
+
+	if (!any && !all)
 		return;
 	for (struct sf_log_site *site = __atomic_load_n(&sites, __ATOMIC_ACQUIRE); site != NULL; site = site->next) {
-		uint32_t seconds = now_s() - (uint32_t)(__atomic_load_n(&site->window.began_lines, __ATOMIC_RELAXED) >> 32);
-
-		if (!all && seconds < LOG_RATE_SECONDS) {
-			if (__atomic_load_n(&site->window.suppressed, __ATOMIC_RELAXED) != 0)
-				__atomic_store_n(&pending, true, __ATOMIC_RELAXED);
-			continue;
-		}
-
-		uint32_t suppressed = __atomic_exchange_n(&site->window.suppressed, 0, __ATOMIC_RELAXED);
-
-		if (suppressed != 0)
-			site_report(site, suppressed, seconds);
+		if (!site_end_window(site, all))
+			__atomic_store_n(&pending, true, __ATOMIC_RELAXED);
 	}
 }
 

@@ -71,7 +71,8 @@ struct sf_log_site {
 /* Returns whether the site may log a line now. May log how many it suppressed. */
 SF_API bool sf_log_site_line(struct sf_log_site *site);
 
-/* Logs the counts of the sites whose LOG_RATE_SECONDS are over, or of all. Cheap when nothing was suppressed. */
+/* Logs the counts of the sites whose LOG_RATE_SECONDS are over, or of all, which begin anew. Cheap when nothing was suppressed.
+ */
 SF_API void sf_log_rate_report(bool all);
 
 #define SF_LOG_SITE(its_level, is_program)                                                                                       \

@@ -9,6 +9,8 @@
 
 #include <doca_log.h>
 
+#include "base/log_rate.h"
+
 #define LOG_LINES_ROOM 1024
 
 static char log_lines_text[LOG_LINES_ROOM], log_lines_last[LOG_LINES_ROOM];
@@ -33,6 +35,7 @@ static inline void log_lines_open(void)
 
 static inline void log_lines_forget(void)
 {
+	sf_log_rate_report(true); /* so that what comes next is not one too many of its kind */
 	log_lines_num = 0;
 	log_lines_last[0] = '\0';
 }
