@@ -34,6 +34,7 @@
 #include <doca_mmap.h>
 #include <doca_pe.h>
 
+#include "base/cpus.h"
 #include "measure.h"
 
 #define TASKS_MAX 4096
@@ -48,7 +49,7 @@ struct options {
 	int cpus[2];
 };
 
-static struct options options = {.size = 64, .depth = 64, .receives = 256, .cpus = {0, 1}};
+static struct options options = {.size = 64, .depth = 64, .receives = 256};
 
 /* One process's side. */
 struct side {
@@ -524,6 +525,8 @@ static void parse(int argc, char **argv)
 					      {"receives", 1, NULL, 'r'}, {"cpus", 1, NULL, 'c'},  {NULL, 0, NULL, 0}};
 	int option;
 
+	options.cpus[0] = sf_usable_cpu(0);
+	options.cpus[1] = sf_usable_cpu(1);
 	while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
 		if (option == 's')
 			options.size = (uint32_t)atoi(optarg);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/cpus.h"
 #include "fabric/fabric.h"
 
 #define RECVS 256
@@ -151,7 +152,7 @@ static void side_open(const char *provider, const char *name, bool listens, size
 static void pin(int which)
 {
 	const char *cpus = getenv("BENCH_CPUS");
-	int cpu = which;
+	int cpu = sf_usable_cpu(which);
 	cpu_set_t set;
 
 	if (cpus != NULL)

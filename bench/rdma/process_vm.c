@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cpus.h"
 #include "measure.h"
 
 #define COUNT 200000
@@ -40,7 +41,7 @@ static uint64_t write_once(pid_t to, uint64_t *word, uint64_t value)
 int main(int argc, char **argv)
 {
 	uint64_t *samples = calloc(COUNT, sizeof(*samples)), *word = calloc(1, sizeof(*word));
-	int cpus[2] = {0, 1};
+	int cpus[2] = {sf_usable_cpu(0), sf_usable_cpu(1)};
 	pid_t child;
 
 	if (argc > 2 && (strcmp(argv[1], "--cpus") != 0 || sscanf(argv[2], "%d,%d", &cpus[0], &cpus[1]) != 2))

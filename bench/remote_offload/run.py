@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 
+TWO_CPUS = [str(cpu) for cpu in (sorted(os.sched_getaffinity(0)) * 2)[:2]]
 DEADLINE_S = 60
 
 
@@ -36,8 +37,8 @@ def parser(description):
     parser.add_argument("--size", type=int, default=64, help="bytes of a message")
     parser.add_argument("--requests", type=int, default=1000000, help="requests of a run")
     parser.add_argument("--client-threads", type=int, default=1, help="threads of the client, which share the connections and requests")
-    parser.add_argument("--server-cpus", default="1", help="CPUs of the server threads, with commas")
-    parser.add_argument("--cpus", default="0,1", help="all CPUs that anything may use")
+    parser.add_argument("--server-cpus", default=TWO_CPUS[1], help="CPUs of the server threads, with commas")
+    parser.add_argument("--cpus", default=",".join(TWO_CPUS), help="all CPUs that anything may use")
     parser.add_argument("--server-flags", default="", help="more flags for the server")
     parser.add_argument("--orchestrator-flags", default="", help="more flags for the orchestrator")
     parser.add_argument("--json", help="write the result here")

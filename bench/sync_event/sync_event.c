@@ -17,6 +17,7 @@
 #include <doca_pe.h>
 #include <doca_sync_event.h>
 
+#include "base/cpus.h"
 #include "measure.h"
 
 #define ROUNDS_MAX 101
@@ -330,12 +331,12 @@ int main(int argc, char **argv)
 	child = fork();
 	if (child == 0) {
 		close(sockets[0]); /* so that the end of the other process ends a wait here */
-		pin(1);
+		pin(sf_usable_cpu(1));
 		importer(&run, sockets[1]);
 		return 0;
 	}
 	close(sockets[1]);
-	pin(0);
+	pin(sf_usable_cpu(0));
 	run.first = true;
 	owner(&run, sockets[0], results);
 	if (waitpid(child, &status, 0) != child || status != 0)

@@ -26,6 +26,7 @@
 #include <doca_urom.h>
 
 #include "graph_proto.h"
+#include "base/cpus.h"
 #include "measure.h"
 
 #define DEVICE "0000:d8:00.0"
@@ -40,7 +41,7 @@ static struct {
 	uint32_t size, depth, workers;
 	uint64_t count;
 	int cpus[2];
-} options = {.size = 64, .depth = 64, .workers = 1, .cpus = {0, 1}};
+} options = {.size = 64, .depth = 64, .workers = 1};
 
 static struct doca_pe *pe;
 static struct doca_urom_service *service;
@@ -236,6 +237,8 @@ static bool parse(int argc, char **argv)
 		{"size", required_argument, NULL, 's'},	   {"count", required_argument, NULL, 'n'}, {"depth", required_argument, NULL, 'd'},
 		{"workers", required_argument, NULL, 'w'}, {"cpus", required_argument, NULL, 'c'},  {NULL, 0, NULL, 0},
 	};
+	options.cpus[0] = sf_usable_cpu(0);
+	options.cpus[1] = sf_usable_cpu(1);
 	for (int option; (option = getopt_long(argc, argv, "", known, NULL)) != -1;) {
 		if (option == 's')
 			options.size = (uint32_t)strtoul(optarg, NULL, 10);

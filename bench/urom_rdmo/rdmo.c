@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cpus.h"
 #include "measure.h"
 #include "support/urom_rig.h"
 #include "ucx_side.h"
@@ -56,11 +57,13 @@ static void must(bool good, const char *what)
 
 /* Three processes on two processors: the worker has the second, and the initiator, which puts by itself only while the worker sleeps,
  * the other that the worker leaves. */
-static void run_on(int cpu)
+static int bench_cpus[2];
+
+static void run_on(int which)
 {
 	cpu_set_t cpus;
 	CPU_ZERO(&cpus);
-	CPU_SET(cpu, &cpus);
+	CPU_SET(bench_cpus[which], &cpus);
 	(void)sched_setaffinity(0, sizeof(cpus), &cpus);
 }
 
@@ -273,7 +276,7 @@ static void serve(pid_t child)
 	worker = urom_rig_worker(&rig, DOCA_UROM_WORKER_ID_ANY, PLUGIN);
 	doca_cpu_set_t cpus;
 	DOCA_CPU_ZERO(&cpus);
-	DOCA_CPU_SET(1, &cpus);
+	DOCA_CPU_SET(bench_cpus[1], &cpus);
 	must(worker != NULL && doca_urom_worker_set_cpuset(worker, cpus) == DOCA_SUCCESS && urom_rig_start_worker(&rig, worker), "the worker");
 	run_on(0);
 	check(ucx_side_open(&target, UCP_FEATURE_RMA | UCP_FEATURE_AMO64 | UCP_FEATURE_AM), "UCX");
@@ -329,6 +332,8 @@ static void parse(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	parse(argc, argv);
+	bench_cpus[0] = sf_usable_cpu(0);
+	bench_cpus[1] = sf_usable_cpu(1);
 	board = (struct board *)mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t child = fork(); /* before UCX is there */
 	if (child == 0) {

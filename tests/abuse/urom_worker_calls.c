@@ -3,6 +3,7 @@
 #include <doca_buf.h>
 #include <string.h>
 
+#include "base/cpus.h"
 #include "run.h"
 #include "urom_calls.h"
 
@@ -96,7 +97,7 @@ static void set_cpuset(void)
 
 	DOCA_CPU_ZERO(&set);
 	if (kind != 0)
-		DOCA_CPU_SET(kind == 1 ? 1000 : 0, &set);
+		DOCA_CPU_SET(kind == 1 ? 1000 : sf_usable_cpu(0), &set);
 	refuse_if(kind == 0);
 	expect_if(true);
 	CALL(doca_urom_worker_set_cpuset, worker, set);

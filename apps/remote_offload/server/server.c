@@ -2,6 +2,7 @@
 #include "server.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,9 +173,10 @@ static doca_error_t watch(struct server *server, int fd)
 /* With as many CPUs again for the other parts, polling takes time from nobody. */
 static bool has_spare_cpus(const struct server_config *config)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	cpu_set_t usable;
+	int cpus = sched_getaffinity(0, sizeof(usable), &usable) == 0 ? CPU_COUNT(&usable) : 0;
 
-	return cpus > 2 && cpus >= 2 * (long)config->cpu_count;
+	return cpus > 2 && cpus >= 2 * (int)config->cpu_count;
 }
 
 static doca_error_t start_workers(struct server *server)

@@ -18,6 +18,7 @@ import threading
 import time
 
 DEADLINE_S = float(os.environ.get("REMOTE_OFFLOAD_DEADLINE_S", "30"))
+CPUS = sorted(os.sched_getaffinity(0))  # those that the server may be given
 PROGRAMS = os.environ.get("REMOTE_OFFLOAD_PROGRAMS", ".")
 
 REQUEST = 4
@@ -132,7 +133,7 @@ class Site:
         self.programs.append(program)
         return program
 
-    def start_server(self, *arguments, cpus=(0,), channel=None, port=0, wait=True):
+    def start_server(self, *arguments, cpus=CPUS[:1], channel=None, port=0, wait=True):
         places = [text for cpu in cpus for text in ("--cpu", cpu)]
         self.server = self.start("server", "--device-id", "03:00.0", "--representor-id", "d8:00.0", "-p", port, "-c",
                                  channel or self.channel, *places, *arguments)
@@ -149,7 +150,7 @@ class Site:
             self.port = int(self.server.wait_log(r"listening for clients on \S+ port (\d+)", before).group(1))
         return orchestrator
 
-    def start_both(self, *arguments, cpus=(0,), server=(), orchestrator=()):
+    def start_both(self, *arguments, cpus=CPUS[:1], server=(), orchestrator=()):
         self.start_server(*arguments, *server, cpus=cpus)
         return self.server, self.start_orchestrator(*arguments, *orchestrator, queues=len(cpus))
 

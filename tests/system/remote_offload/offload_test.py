@@ -11,7 +11,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from offload import HEADER, Site, frame, wait_until  # noqa: E402
+from offload import CPUS, HEADER, Site, frame, wait_until  # noqa: E402
 
 
 def crc32c(data):
@@ -98,7 +98,7 @@ class Chain(unittest.TestCase):
 
     def test_answers_keep_their_order_on_many_connections(self):
         with Site() as site:
-            site.start_both(cpus=(0, 1) if 1 in os.sched_getaffinity(0) else (0, 0))
+            site.start_both(cpus=(CPUS * 2)[:2])
             exchange(site, connections=64, depth=32, requests=200)
 
     def test_waits_for_a_server_that_starts_later(self):
@@ -373,7 +373,7 @@ class Server(unittest.TestCase):
 
     def test_unknown_device_names_those_there_are(self):
         with Site() as site:
-            server = site.start("server", "-d", "ff:00.0", "-r", "d8:00.0", "-p", 0, "--cpu", 0)
+            server = site.start("server", "-d", "ff:00.0", "-r", "d8:00.0", "-p", 0, "--cpu", CPUS[0])
             self.assertEqual(server.wait_exit(), 1)
             server.wait_log("device ff:00.0 not found; devices here: .*03:00.0")
 
@@ -383,7 +383,7 @@ class Mismatch(unittest.TestCase):
 
     def check(self, orchestrator_arguments, queues, patterns):
         with Site() as site:
-            server = site.start_server(cpus=(0, 0), wait=True)
+            server = site.start_server(cpus=CPUS[:1] * 2, wait=True)
             orchestrator = site.start_orchestrator(*orchestrator_arguments, queues=queues, wait=False)
             self.assertEqual(orchestrator.wait_exit(), 1)
             for pattern in patterns:
@@ -420,7 +420,7 @@ class Mismatch(unittest.TestCase):
 class Resources(unittest.TestCase):
     def test_idle_system_uses_under_one_percent_of_a_cpu(self):
         with Site() as site:
-            programs = site.start_both(cpus=(0, 0))
+            programs = site.start_both(cpus=CPUS[:1] * 2)
             client = site.connect()
             self.assertEqual(client.ask(b"ABCD"), b"DCBA")
             used = [sum(program.cpu_seconds() for program in programs)]
