@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The main job, from a bare checkout: a client's TCP request goes to a server on the DPU, over Comch to a persistent GPU kernel, and
 # its answer comes back. Installs what the build needs, builds, runs all four parts on this machine and shows the result.
+# Usage: ./demo.sh [--no-build] (runs what BUILD_ROOT holds).
 #   BUILD_ROOT    where the build goes (build-demo in this folder)
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")"
@@ -12,6 +13,18 @@ chmod 700 "$runtime"
 export SOFTFIELD_RUNTIME=$runtime
 pids=()
 
+# All that the programs said, and what of it are errors at the end, where they are seen.
+show_failure() {
+	local log
+	for log in "$runtime"/*.log; do
+		[ -f "$log" ] || continue
+		echo "-- $(basename "$log")"
+		tail -n 100 "$log"
+	done >&2
+	echo "the demo failed with status $1:" >&2
+	grep -hE '\[(CRT|ERR)\]' "$runtime"/*.log >&2 || true
+}
+
 stop_all() {
 	local status=$?
 	# The orchestrator first: it asks the server to let go of its consumers.
@@ -21,20 +34,24 @@ stop_all() {
 	for pid in "${pids[@]}"; do
 		wait "$pid" 2>/dev/null || true
 	done
-	[ "$status" = 0 ] || tail -n 20 "$runtime"/*.log 2>/dev/null
+	[ "$status" = 0 ] || [ ${#pids[@]} = 0 ] || show_failure "$status"
 	rm -rf "$runtime"
 }
 trap stop_all EXIT
 
-echo "== installing and building (the log is $build.log)"
-scripts/install-dependencies build
-{
-	[ -f "$build/build.ninja" ] || meson setup "$build" -Dtests=false
-	ninja -C "$build"
-} >"$build.log" 2>&1 || {
-	tail -n 30 "$build.log"
-	exit 1
+build_all() {
+	{ [ -f "$build/build.ninja" ] || meson setup "$build" -Dtests=false; } && ninja -C "$build"
 }
+if [ "${1:-}" != --no-build ]; then
+	scripts/install-dependencies build
+	echo "== building (the log is $build.log)"
+	mkdir -p "$(dirname "$build")"
+	build_all >"$build.log" 2>&1 || {
+		grep -E 'ERROR|FAILED|error:' -A 6 "$build.log" | head -n 40 || true
+		tail -n 3 "$build.log"
+		exit 1
+	}
+fi
 
 apps=$build/apps/remote_offload
 softfield=$build/tools/softfield/softfield
@@ -48,7 +65,8 @@ free_port() { # a TCP port nobody listens on
 	done
 }
 port=$(free_port)
-cpus=$(nproc)
+# The last of the CPUs that this shell may use: a container may have any.
+server_cpu=$(sed -n 's/^Cpus_allowed_list:.*[^0-9]\([0-9]*\)$/\1/p' /proc/self/status)
 
 echo
 echo "== what this machine has"
@@ -56,7 +74,6 @@ echo "== what this machine has"
 
 echo
 echo "== a server on the DPU, an orchestrator on the host, a kernel on its GPU"
-server_cpu=$((cpus > 1 ? 1 : 0))
 "$softfield" run --node dpu0 -- "$apps/doca_dpu_gpu_remote_offload_server" --device-id 03:00.0 --representor-id d8:00.0 \
 	-p "$port" --max-concurrent-messages 128 --cpu "$server_cpu" >"$runtime/server.log" 2>&1 &
 server=$!

@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# demo.sh on CPUs that are not those of most machines, from a folder with blanks, and when it fails. Usage: ... SOURCE BUILD
+set -u
+source=$1 build=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+count=0 failed=0
+
+ok() { # WHAT: the last command's result
+	local status=$?
+	count=$((count + 1))
+	if [ $status = 0 ]; then
+		echo "ok $count - $1"
+	else
+		echo "not ok $count - $1"
+		sed 's/^/# /' "$work/out"
+		failed=1
+	fi
+}
+
+demo() { "$@" "$source/demo.sh" --no-build >"$work/out" 2>&1; }
+came_back() { tail -n 1 "$work/out" | grep -qx 'ABCD came back as DCBA, every time.'; }
+
+export BUILD_ROOT="$work/a user's folder"
+ln -s "$build" "$BUILD_ROOT"
+usable=$(sed -n 's/^Cpus_allowed_list:[^0-9]*//p' /proc/self/status)
+for cpu in "${usable%%[!0-9]*}" "${usable##*[!0-9]}"; do
+	demo taskset -c "$cpu" && came_back
+	ok "on CPU $cpu alone"
+done
+
+# A server that says why it ends, and more after it.
+export BUILD_ROOT=$work/broken
+mkdir -p "$BUILD_ROOT/apps/remote_offload" "$BUILD_ROOT/tools"
+ln -s "$build"/apps/remote_offload/* "$BUILD_ROOT/apps/remote_offload/"
+ln -s "$build/tools/softfield" "$BUILD_ROOT/tools/softfield"
+server=$BUILD_ROOT/apps/remote_offload/doca_dpu_gpu_remote_offload_server
+rm "$server"
+printf '#!/bin/sh\necho "[DOCA][ERR] what the matter is"\nseq 200\nexit 1\n' >"$server"
+chmod +x "$server"
+! demo env && tail -n 1 "$work/out" | grep -q 'what the matter is$'
+ok 'a failure ends with its reason'
+
+echo "1..$count"
+exit $failed

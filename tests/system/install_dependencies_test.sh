@@ -1,0 +1,96 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What a machine lacks ends demo.sh, test.sh and scripts/install-dependencies with one line, before anything is installed. The
+# machine is one of stand-ins: no package installed, and an apt-get that keeps what it is asked for. Usage: ... SOURCE
+set -u
+source=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+count=0 failed=0
+
+ok() { # CONDITION... : the last command's result
+	local status=$? what=$1
+	count=$((count + 1))
+	if [ $status = 0 ]; then
+		echo "ok $count - $what"
+	else
+		echo "not ok $count - $what"
+		sed 's/^/# /' "$work/out" "$work/apt"
+		failed=1
+	fi
+}
+
+# ---- the machine ----
+mkdir "$work/bin"
+for tool in bash sh env mktemp rm sed head tail realpath dirname cat chmod true; do
+	ln -s "$(type -P $tool)" "$work/bin/$tool"
+done
+stand_in() { # NAME, its script by standard input
+	{ echo '#!/bin/bash'; cat; } >"$work/bin/$1"
+	chmod +x "$work/bin/$1"
+}
+stand_in dpkg-query <<<'exit 1'
+stand_in apt-get <<<"echo \"\$*\" >>'$work/apt'; cat '$work/apt-says'; [[ \$* != *install* ]] || exit \$(cat '$work/apt-status')"
+stand_in id <<<"cat '$work/uid'"
+machine() { # UID, APT'S STATUS, what apt-get says by standard input
+	echo "$1" >"$work/uid"
+	echo "$2" >"$work/apt-status"
+	cat >"$work/apt-says"
+	: >"$work/apt"
+	rm -f "$work/bin/sudo"
+}
+run() { # COMMAND...: its output is kept
+	PATH=$work/bin "$@" >"$work/out" 2>&1 </dev/null
+}
+one_error() { [ "$(grep -c '' "$work/out")" = "$1" ] && tail -n 1 "$work/out" | grep -q "^error: $2"; }
+nothing_asked() { [ ! -s "$work/apt" ]; }
+
+install=$source/scripts/install-dependencies
+
+# ---- sudo ----
+machine 1000 0 </dev/null
+! run "$install" build && one_error 1 '.* packages are missing and there is no sudo; as root: apt-get install -y gcc ' && nothing_asked
+ok 'no sudo is one line'
+
+machine 1000 0 </dev/null
+stand_in sudo <<<'[ "$1" != -n ] || { echo "sudo: a password is required" >&2; exit 1; }; exec "$@"'
+! run "$install" build && one_error 1 '.* and sudo wants a password, without a terminal' && nothing_asked
+ok 'sudo that cannot ask for its password is one line'
+
+machine 1000 0 </dev/null
+stand_in sudo <<<'[ "$1" != -n ] || shift; exec "$@"'
+run "$install" build && grep -q 'install.* gcc ' "$work/apt"
+ok 'sudo that asks for nothing installs'
+
+# ---- network ----
+machine 0 100 <<'END'
+W: Failed to fetch http://deb.debian.org/debian/dists/bookworm/InRelease  Temporary failure resolving 'deb.debian.org'
+W: Some index files failed to download. They have been ignored, or old ones used instead.
+E: Unable to locate package gcc
+END
+! run "$install" build && one_error 2 "packages cannot be downloaded: Temporary failure resolving 'deb.debian.org'; is there a network?" &&
+	! grep -v -- '--download-only' "$work/apt" | grep -q install
+ok 'no network is one line, and nothing was installed'
+
+machine 0 0 <<<'W: Some index files failed to download.'
+run "$install" build && grep -v -- '--download-only' "$work/apt" | grep -q install
+ok 'lists that cannot be updated do no harm while packages can be had'
+
+# ---- loopback ----
+if unshare -rn true 2>/dev/null; then
+	machine 0 0 </dev/null
+	line='no loopback network: 127.0.0.1 cannot be reached (Network is unreachable)'
+	! run "$(type -P unshare)" -rn "$install" build && one_error 1 "$line" && nothing_asked
+	ok 'no loopback is one line'
+	BUILD_ROOT=$work/build
+	export BUILD_ROOT
+	! run "$(type -P unshare)" -rn "$source/test.sh" --quick && one_error 1 "$line" && [ ! -e "$work/build" ] && nothing_asked
+	ok 'and test.sh ends with it'
+	! run "$(type -P unshare)" -rn "$source/demo.sh" && one_error 1 "$line" && [ ! -e "$work/build" ] && nothing_asked
+	ok 'and demo.sh ends with it'
+else
+	echo '# no network namespaces for this user: loopback is not tried'
+fi
+
+echo "1..$count"
+exit $failed
