@@ -35,6 +35,7 @@ count() {
 	skipped=$((skipped + $(awk '/^Skipped: */ {n += $NF} END {print n + 0}' "$log")))
 }
 
+# Programs and tests must not mind a folder with blanks and quotes in its name.
 configure() { # NAME COMPILER ARGS...
 	local build=$root/$1 compiler=$2
 	shift 2
@@ -57,17 +58,18 @@ run_tests() { # NAME ARGS...
 	count "$build.test.log"
 }
 
+gcc="gcc's build" prefix="$root/a stranger's prefix"
 title 'gcc, all tests'
-if configure gcc gcc --prefix="$root/prefix" -Dbuildtype=debugoptimized; then
-	run_tests gcc
+if configure "$gcc" gcc --prefix="$prefix" -Dbuildtype=debugoptimized; then
+	run_tests "$gcc"
 else
 	broken 'build with gcc'
 fi
 
 if ! $quick; then
 	title 'an installed copy, used by programs outside'
-	if ninja -C "$root/gcc" install >"$root/install.log" 2>&1; then
-		if tests/outside/check.sh "$root/prefix" | tee "$root/outside.log"; then
+	if ninja -C "$root/$gcc" install >"$root/install.log" 2>&1; then
+		if tests/outside/check.sh "$prefix" | tee "$root/outside.log"; then
 			passed=$((passed + $(sed -n 's/^outside: \([0-9]*\) passed.*/\1/p' "$root/outside.log")))
 		else
 			broken 'outside programs'

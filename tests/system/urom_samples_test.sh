@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Runs a UROM sample with a service of its own. Usage: urom_samples_test.sh [--namespaces] DAEMON COMMAND ['interrupt: TEXT'] ['expect: TEXT'...]
+#   COMMAND          a shell's command; names of files come by the environment, where blanks do no harm
 #   --namespaces     the daemon in one network namespace, the command in another, joined by a veth pair; skipped where not permitted
 #   interrupt: TEXT  SIGINT is sent when the command has printed the line
 #   expect: TEXT     a line that it must print

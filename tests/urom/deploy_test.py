@@ -4,10 +4,14 @@
 has it; 77 when a tool is missing and the rest is right."""
 import json, os, re, shlex, shutil, signal, subprocess, sys, tempfile, time
 
-folder, daemon, plugins = sys.argv[1], os.path.abspath(sys.argv[2]), os.path.abspath(sys.argv[3])
-installed = {"/usr/local/bin/doca_urom_daemon": daemon, "/usr/local/lib/urom-plugins": plugins}
+folder = sys.argv[1]
 missing, wrong = [], []
 work = tempfile.mkdtemp()
+# The files name folders without blanks; where the programs lie here may have some.
+daemon, plugins = os.path.join(work, "doca_urom_daemon"), os.path.join(work, "urom-plugins")
+os.symlink(os.path.abspath(sys.argv[2]), daemon)
+os.symlink(os.path.abspath(sys.argv[3]), plugins)
+installed = {"/usr/local/bin/doca_urom_daemon": daemon, "/usr/local/lib/urom-plugins": plugins}
 
 
 def expect(condition, what):
