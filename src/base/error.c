@@ -125,6 +125,7 @@ doca_error_t sf_error_from_errno(int error)
 	case EISCONN:
 		return DOCA_ERROR_ALREADY_EXIST;
 	case ENOSPC:
+	case EDQUOT:
 	case EMFILE:
 	case ENFILE:
 		return DOCA_ERROR_FULL;

@@ -87,24 +87,25 @@ void sf_runtime_folder_path(char path[PATH_MAX])
 		default_path(path);
 }
 
-static doca_error_t folder_error(const char *what, const char *path, int error)
+const char *sf_runtime_folder_advice(int error)
 {
 	switch (error) {
 	case ENOSPC:
 	case EDQUOT:
-		SF_LOG_ERR("cannot %s the runtime folder %s: %s; make room there, or set SOFTFIELD_RUNTIME to another folder",
-			   what, path, strerror(error));
-		return DOCA_ERROR_FULL;
+		return "make room there, or set SOFTFIELD_RUNTIME to another folder";
 	case EMFILE:
 	case ENFILE:
-		SF_LOG_ERR("cannot %s the runtime folder %s: %s; raise the limit of open files (ulimit -n)", what, path,
-			   strerror(error));
-		return DOCA_ERROR_FULL;
+		return "raise the limit of open files (ulimit -n)";
 	default:
-		SF_LOG_ERR("cannot %s the runtime folder %s: %s; set SOFTFIELD_RUNTIME to a folder of your own", what, path,
-			   strerror(error));
-		return DOCA_ERROR_NOT_PERMITTED;
+		return "set SOFTFIELD_RUNTIME to a folder of your own";
 	}
+}
+
+static doca_error_t folder_error(const char *what, const char *path, int error)
+{
+	SF_LOG_ERR("cannot %s the runtime folder %s: %s; %s", what, path, strerror(error), sf_runtime_folder_advice(error));
+	return error == ENOSPC || error == EDQUOT || error == EMFILE || error == ENFILE ? DOCA_ERROR_FULL
+											: DOCA_ERROR_NOT_PERMITTED;
 }
 
 /* A name of our own choice may be taken by somebody who links it to a folder of the user: no link is followed there. */

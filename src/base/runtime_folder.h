@@ -23,4 +23,7 @@ SF_API void sf_runtime_folder_path(char path[PATH_MAX]);
  * its file system, or our table of open files, is. NOT_PERMITTED, logged, else. */
 SF_API doca_error_t sf_runtime_folder_open(int *fd);
 
+/* What to do about an error in the folder, for a log line. */
+SF_API const char *sf_runtime_folder_advice(int error);
+
 #endif

@@ -11,20 +11,22 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/liveness.h"
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "base/runtime_folder.h"
 
 #define BACKLOG 1024
-#define LOCK_TRIES 1000	   /* of a millisecond each */
-#define STALE_SCAN_MAX 256 /* sockets of dead agents looked for at a time */
-#define SOCKET_NAME_MAX 40 /* "l-" and 32 digits */
+#define LOCK_LIMIT_NS UINT64_C(1000000000) /* for a process that holds the lock and is stopped */
+#define STALE_SCAN_MAX 256		   /* sockets of dead agents looked for at a time */
+#define SOCKET_NAME_MAX 40		   /* "l-" and 32 digits */
 
 struct sf_key sf_key_of_name(const char *name)
 {
@@ -86,42 +88,85 @@ static doca_error_t socket_make(int *fd)
 	*fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (*fd >= 0)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("cannot make a socket: %s", strerror(errno));
-	return sf_error_from_errno(errno);
+
+	int error = errno;
+
+	SF_LOG_ERR("cannot make a socket: %s%s", strerror(error),
+		   error == EMFILE || error == ENFILE ? "; raise the limit of open files (ulimit -n)" : "");
+	return sf_error_from_errno(error);
 }
 
-static bool socket_is_stale(const struct sockaddr_un *address)
+/* Its owner is dead, and connecting is refused. *error is why that cannot be found out, or 0. */
+static bool socket_is_stale(const struct sockaddr_un *address, int *error)
 {
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	bool stale = fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) != 0 && errno == ECONNREFUSED;
 
+	*error = fd >= 0 ? 0 : errno;
 	if (fd >= 0)
 		close(fd);
 	return stale;
+}
+
+/* The process that holds the lock, as it wrote there; 0 if unknown. */
+static pid_t lock_holder(int lock)
+{
+	char text[16] = "";
+
+	return pread(lock, text, sizeof(text) - 1, 0) > 0 ? atoi(text) : 0;
+}
+
+static void lock_sign(int lock)
+{
+	struct rlimit limit;
+	char text[16];
+	int len = snprintf(text, sizeof(text), "%-10d\n", (int)getpid());
+
+	/* Above the limit there would be a signal. Without the number, or on a full file system, nobody knows who holds it. */
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= (rlim_t)len)
+		(void)!pwrite(lock, text, (size_t)len, 0);
 }
 
 /* Binding, listening and the test for a dead listener are one step for everybody who holds this lock. */
 static doca_error_t folder_lock(int folder, int *lock)
 {
 	struct timespec ms = {.tv_nsec = 1000000};
+	struct sf_liveness holder;
+	int error = 0;
 
 	*lock = openat(folder, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	for (int i = 0; *lock >= 0 && i < LOCK_TRIES; i++) {
-		if (flock(*lock, LOCK_EX | LOCK_NB) == 0)
-			return DOCA_SUCCESS;
-		nanosleep(&ms, NULL);
+	if (*lock < 0) {
+		error = errno;
+		SF_LOG_ERR("cannot make or open the runtime folder's lock: %s; %s", strerror(error),
+			   sf_runtime_folder_advice(error));
+		return sf_error_from_errno(error);
 	}
-	SF_LOG_ERR("cannot lock the runtime folder: %s; is a process that starts up stopped?", strerror(errno));
-	if (*lock >= 0)
-		close(*lock);
-	return DOCA_ERROR_TIME_OUT;
+	sf_liveness_begin(&holder);
+	while (flock(*lock, LOCK_EX | LOCK_NB) != 0) {
+		error = errno;
+		if ((error != EWOULDBLOCK && error != EINTR) || sf_liveness_lost(&holder, lock_holder(*lock), LOCK_LIMIT_NS))
+			break;
+		nanosleep(&ms, NULL);
+		error = 0;
+	}
+	if (error == 0) {
+		lock_sign(*lock);
+		return DOCA_SUCCESS;
+	}
+	if (error == EWOULDBLOCK)
+		SF_LOG_ERR("process %d holds the lock of the runtime folder and does not go on; is it stopped?",
+			   (int)lock_holder(*lock));
+	else
+		SF_LOG_ERR("cannot lock the runtime folder: %s", strerror(error));
+	close(*lock);
+	return error == EWOULDBLOCK ? DOCA_ERROR_TIME_OUT : sf_error_from_errno(error);
 }
 
 /* Processes that were killed leave their sockets; whoever starts an agent sweeps, under the lock. */
 static void folder_sweep(int folder)
 {
 	struct sockaddr_un address;
-	int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int error, copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = copy >= 0 ? fdopendir(copy) : NULL;
 	struct dirent *entry;
 
@@ -135,7 +180,7 @@ static void folder_sweep(int folder)
 		    strlen(entry->d_name) >= SOCKET_NAME_MAX)
 			continue;
 		socket_address(&address, folder, entry->d_name);
-		if (socket_is_stale(&address))
+		if (socket_is_stale(&address, &error))
 			unlinkat(folder, entry->d_name, 0);
 	}
 	closedir(dir);
@@ -150,16 +195,18 @@ static doca_error_t bind_listen(int folder, const char *name, int fd)
 	int error = bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 ? 0 : errno;
 
 	if (error == EADDRINUSE) {
-		if (!socket_is_stale(&address))
+		if (socket_is_stale(&address, &error))
+			unlinkat(folder, name, 0);
+		else if (error == 0)
 			return DOCA_ERROR_ALREADY_EXIST;
-		unlinkat(folder, name, 0);
-		error = bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 ? 0 : errno;
+		if (error == 0 && bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0)
+			error = errno;
 	}
 	if (error == 0 && listen(fd, BACKLOG) != 0)
 		error = errno;
 	if (error == 0)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("cannot listen on %s: %s", address.sun_path, strerror(error));
+	SF_LOG_ERR("cannot listen on %s: %s; %s", address.sun_path, strerror(error), sf_runtime_folder_advice(error));
 	return sf_error_from_errno(error);
 }
 
@@ -192,17 +239,12 @@ close_folder:
 
 void sf_runtime_unlink(enum sf_socket_kind kind, const struct sf_key *key)
 {
-	char name[SOCKET_NAME_MAX], path[PATH_MAX];
+	char name[SOCKET_NAME_MAX], path[PATH_MAX + SOCKET_NAME_MAX + 1];
 
 	sf_runtime_folder_path(path);
 	socket_name(name, kind, key);
-
-	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (folder < 0)
-		return;
-	unlinkat(folder, name, 0);
-	close(folder);
+	strcat(strcat(path, "/"), name);
+	unlink(path); /* by its path: there may be no descriptor left for the folder */
 }
 
 doca_error_t sf_runtime_check_peer(int fd, int *pid)

@@ -18,10 +18,12 @@
 #include <cmocka.h>
 
 #include <doca_dev.h>
+#include <doca_mmap.h>
 
 #include "base/runtime_folder.h"
 #include "support/child.h"
 #include "support/program.h"
+#include "support/test_dev.h"
 
 #define SKIPPED 77
 #define SOMEBODY 12345 /* another user */
@@ -155,6 +157,49 @@ static void role_privileged(void)
 	}
 }
 
+/* Memory for peers, which needs the folder. */
+static void role_export(void)
+{
+	static uint8_t memory[8192];
+	struct doca_dev *dev = test_dev_open(0);
+	struct doca_mmap *mmap;
+	const void *bytes;
+	size_t len;
+	doca_error_t result;
+
+	CHECK(dev != NULL);
+	CHECK_OK(doca_mmap_create(&mmap));
+	CHECK_OK(doca_mmap_set_memrange(mmap, memory, sizeof(memory)));
+	CHECK_OK(doca_mmap_add_dev(mmap, dev));
+	CHECK_OK(doca_mmap_set_permissions(mmap, DOCA_ACCESS_FLAG_PCI_READ_WRITE));
+	CHECK_OK(doca_mmap_start(mmap));
+	result = doca_mmap_export_pci(mmap, dev, &bytes, &len);
+	puts(doca_error_get_name(result));
+}
+
+/* Of a file system with room for so many files no other is made: first the folder, then the lock, then the socket. */
+static void role_full(void)
+{
+	CHECK(mkdir("/tmp/small", 0700) == 0 && setenv("SOFTFIELD_RUNTIME", "/tmp/small/folder", 1) == 0);
+	CHECK(setenv("SOFTFIELD_LOG", "error", 1) == 0);
+	for (int room = 1; room <= 4; room++) {
+		const char *argv[] = {self, "export", NULL};
+		struct program program;
+		char options[32];
+
+		snprintf(options, sizeof(options), "nr_inodes=%d,mode=700", room);
+		CHECK(mount("none", "/tmp/small", "tmpfs", 0, options) == 0);
+		CHECK(program_start(&program, argv));
+		CHECK(program_wait(&program) == 0);
+		if (room < 4)
+			CHECK(strstr(program.output, "No space left on device; make room there") != NULL &&
+			      strstr(program.output, "TIME_OUT") == NULL);
+		else
+			CHECK(strcmp(program.output, "DOCA_SUCCESS\n") == 0);
+		CHECK(umount("/tmp/small") == 0);
+	}
+}
+
 /* ---- as another process ---- */
 
 static void role_path(void)
@@ -189,6 +234,7 @@ static const struct {
 	{"path", role_path, false},	   {"secure", role_secure, false},
 	{"first", role_first, true},	   {"squatted", role_squatted, true},
 	{"linked", role_linked, true},	   {"squatted and given up", role_squatted_and_given_up, true},
+	{"export", role_export, false},	   {"full", role_full, true},
 	{"run user", role_run_user, true}, {"privileged", role_privileged, true},
 };
 
@@ -248,6 +294,7 @@ int main(int argc, char **argv)
 		{"those who went home stay together", test_role, NULL, NULL, "squatted and given up"},
 		{"a link in /tmp is not followed", test_role, NULL, NULL, "linked"},
 		{"with XDG_RUNTIME_DIR and without it is the same folder", test_role, NULL, NULL, "run user"},
+		{"a full file system is told", test_role, NULL, NULL, "full"},
 		{"a privileged program reads no variable", test_role, NULL, NULL, "privileged"},
 	};
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,13 +18,22 @@
 
 doca_error_t sf_shm_memfd_create(const char *name, size_t size, int *fd)
 {
+	struct rlimit limit;
+
+	/* Above the limit there would be a signal instead of an error. */
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < size) {
+		SF_LOG_ERR_LIMITED("%zu bytes of shared memory pass the file size limit of %llu bytes, which counts them: raise it (ulimit -f)",
+			   size, (unsigned long long)limit.rlim_cur);
+		return DOCA_ERROR_TOO_BIG;
+	}
 	*fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (*fd >= 0 && ftruncate(*fd, (off_t)size) == 0 && fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0)
 		return DOCA_SUCCESS;
 
 	int error = errno;
 
-	SF_LOG_ERR_LIMITED("no shared memory of %zu bytes: %s", size, strerror(error));
+	SF_LOG_ERR_LIMITED("no shared memory of %zu bytes: %s%s", size, strerror(error),
+		   error == EMFILE || error == ENFILE ? "; raise the limit of open files (ulimit -n)" : "");
 	if (*fd >= 0)
 		close(*fd);
 	return sf_error_from_errno(error);
