@@ -2,6 +2,7 @@
 #include "fabric/agent_thread.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "base/log_rate.h"
 
 #define STACK_SIZE (256 * 1024)
@@ -36,6 +38,60 @@ static void drain(const struct sf_agent_thread *agent)
 	(void)!read(agent->wake, &count, sizeof(count));
 }
 
+static void spare_release(struct sf_agent_thread *agent)
+{
+	for (int i = 0; i < SF_AGENT_SPARE && agent->has_spare; i++)
+		close(agent->spare[i]);
+	agent->has_spare = false;
+}
+
+/* Opens all of them or none. */
+static bool descriptors_open(const struct sf_agent_thread *agent, int *fds, int num)
+{
+	for (int i = 0; i < num; i++) {
+		fds[i] = fcntl(agent->wake, F_DUPFD_CLOEXEC, 0);
+		if (fds[i] >= 0)
+			continue;
+
+		int error = errno;
+
+		while (i-- != 0)
+			close(fds[i]);
+		errno = error;
+		return false;
+	}
+	return true;
+}
+
+static bool spare_take(struct sf_agent_thread *agent)
+{
+	agent->has_spare = descriptors_open(agent, agent->spare, SF_AGENT_SPARE);
+	return agent->has_spare;
+}
+
+static bool has_room_for_one(const struct sf_agent_thread *agent)
+{
+	int fds[SF_AGENT_EACH];
+
+	if (!descriptors_open(agent, fds, SF_AGENT_EACH))
+		return false;
+	for (int i = 0; i < SF_AGENT_EACH; i++)
+		close(fds[i]);
+	return true;
+}
+
+/* Returns whether connections are taken, or can be again. */
+static bool look_for_room(struct sf_agent_thread *agent)
+{
+	if (agent->full && has_room_for_one(agent)) {
+		agent->full = false;
+		agent->ops->listen(true);
+	}
+	if (!agent->full && !agent->has_spare && spare_take(agent) && !has_room_for_one(agent))
+		spare_release(agent);
+	return !agent->full;
+}
+
 static void *run(void *arg)
 {
 	struct sf_agent_thread *agent = (struct sf_agent_thread *)arg;
@@ -56,6 +112,7 @@ static void *run(void *arg)
 				ops->ready(events[i].data.ptr, events[i].events);
 		}
 		timed = ops->tick();
+		timed = !look_for_room(agent) || timed;
 		pthread_mutex_unlock(ops->lock);
 		sf_log_rate_report(false); /* whichever thread the lines were of */
 	}
@@ -94,12 +151,20 @@ static doca_error_t open_epoll(struct sf_agent_thread *agent)
 	agent->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (agent->epoll >= 0 && agent->wake >= 0 && epoll_ctl(agent->epoll, EPOLL_CTL_ADD, agent->wake, &event) == 0)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("cannot wait on sockets: %s", strerror(errno));
+
+	int error = errno;
+
+	if (error == EMFILE || error == ENFILE) {
+		SF_LOG_ERR("no descriptor is left for the agent: %s; raise the limit of open files (ulimit -n)", strerror(error));
+		return DOCA_ERROR_FULL;
+	}
+	SF_LOG_ERR("cannot wait on sockets: %s", strerror(error));
 	return DOCA_ERROR_OPERATING_SYSTEM;
 }
 
 static void close_epoll(struct sf_agent_thread *agent)
 {
+	spare_release(agent);
 	if (agent->epoll >= 0)
 		close(agent->epoll);
 	if (agent->wake >= 0)
@@ -112,7 +177,12 @@ static doca_error_t agent_start(struct sf_agent_thread *agent)
 	bool opened = false;
 	doca_error_t error = open_epoll(agent);
 
-	agent->stop = false;
+	agent->stop = agent->full = false;
+	if (error == DOCA_SUCCESS && !spare_take(agent)) {
+		SF_LOG_ERR("too few descriptors are left to take connections: %s; raise the limit of open files (ulimit -n)",
+			   strerror(errno));
+		error = DOCA_ERROR_FULL;
+	}
 	if (error == DOCA_SUCCESS) {
 		error = agent->ops->open();
 		opened = error == DOCA_SUCCESS;
@@ -177,16 +247,37 @@ void sf_agent_thread_after_fork(struct sf_agent_thread *agent)
 	agent->holders = 0;
 }
 
-int sf_agent_accept(int listening)
+static void become_full(struct sf_agent_thread *agent, int error)
 {
+	static struct sf_log_rate rate = {.lines_max = 1};
+	char left_out[64];
+
+	agent->full = true;
+	spare_release(agent);
+	agent->ops->listen(false);
+	if (sf_log_rate_next(&rate, left_out) != NULL)
+		SF_LOG_WARN("no more connections are taken: %s; whoever comes waits until there is room: raise the limit of open "
+			    "files (ulimit -n)%s",
+			    strerror(error), left_out);
+}
+
+int sf_agent_accept(struct sf_agent_thread *agent, int listening)
+{
+	if (agent->full) {
+		agent->ops->listen(false); /* this one may have been opened since */
+		return -1;
+	}
 	for (;;) {
 		int fd = accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
-		if (fd >= 0 || (errno != ECONNABORTED && errno != EINTR)) {
-			if (fd < 0 && errno != EAGAIN)
-				SF_LOG_WARN_LIMITED("cannot take a connection: %s; raise the limit of open files",
-						    strerror(errno));
+		if (fd >= 0 && !agent->full && !has_room_for_one(agent))
+			become_full(agent, errno);
+		if (fd >= 0)
 			return fd;
-		}
+		if (errno == ECONNABORTED || errno == EINTR)
+			continue;
+		if (agent->full || (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM))
+			return -1;
+		become_full(agent, errno);
 	}
 }

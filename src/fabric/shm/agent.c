@@ -22,6 +22,7 @@ static doca_error_t agent_open(void);
 static void agent_close(void);
 static void agent_ready(void *ptr, uint32_t events);
 static bool agent_tick(void);
+static void agent_listen(bool on);
 
 static const struct sf_agent_ops ops = {
 	.name = "softfield-agent",
@@ -31,6 +32,7 @@ static const struct sf_agent_ops ops = {
 	.ready = agent_ready,
 	.tick = agent_tick,
 	.tick_ms = 10,
+	.listen = agent_listen,
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -110,7 +112,7 @@ void sf_shm_agent_wake(void)
 static void accept_all(struct shm_conn *listener)
 {
 	for (int i = 0; i < SF_AGENT_ACCEPTS_MAX; i++) {
-		int fd = sf_agent_accept(listener->fd), pid;
+		int fd = sf_agent_accept(&thread, listener->fd), pid;
 
 		if (fd < 0)
 			return;
@@ -130,6 +132,16 @@ static void agent_ready(void *ptr, uint32_t events)
 		accept_all(conn);
 	else if (conn->open)
 		conn->ready(conn);
+}
+
+static void agent_listen(bool on)
+{
+	for (struct shm_conn *conn = agent.conns; conn != NULL; conn = conn->next) {
+		struct epoll_event event = {.events = on ? EPOLLIN : 0, .data.ptr = conn};
+
+		if (conn->listening)
+			epoll_ctl(thread.epoll, EPOLL_CTL_MOD, conn->fd, &event);
+	}
 }
 
 static bool agent_tick(void)

@@ -23,6 +23,7 @@ static const struct sf_agent_ops ops = {
 	.ready = agent_ready,
 	.tick = agent_tick,
 	.tick_ms = 5,
+	.listen = sf_verbs_conns_listen,
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -55,6 +56,11 @@ void sf_verbs_agent_wake(void)
 int sf_verbs_epoll(void)
 {
 	return thread.epoll;
+}
+
+int sf_verbs_accept(int listening)
+{
+	return sf_agent_accept(&thread, listening);
 }
 
 static void agent_ready(void *ptr, uint32_t events)

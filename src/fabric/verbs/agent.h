@@ -36,6 +36,8 @@ void sf_verbs_agent_wake(void);
 
 /* Of the agent's epoll set. */
 int sf_verbs_epoll(void);
+/* Of a listening socket, as sf_agent_accept. */
+int sf_verbs_accept(int listening);
 
 /* Provided by those whom it serves; called with the lock held. */
 void sf_verbs_serve(struct vb_conn *conn, const union vb_msg_any *first); /* listen.c: a peer's first message */

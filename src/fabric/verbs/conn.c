@@ -322,7 +322,7 @@ void sf_verbs_conns_forget(const struct vb_listener *listener)
 static void accept_all(struct vb_conn *listener)
 {
 	for (int i = 0; i < SF_AGENT_ACCEPTS_MAX; i++) {
-		int fd = sf_agent_accept(listener->fd);
+		int fd = sf_verbs_accept(listener->fd);
 
 		if (fd < 0)
 			return;
@@ -333,6 +333,16 @@ static void accept_all(struct vb_conn *listener)
 void sf_verbs_conn_listen(struct vb_conn *conn)
 {
 	conn->readable = accept_all;
+}
+
+void sf_verbs_conns_listen(bool on)
+{
+	for (struct vb_conn *conn = conns; conn != NULL; conn = conn->next) {
+		struct epoll_event event = {.events = on ? EPOLLIN : 0, .data.ptr = conn};
+
+		if (conn->readable == accept_all)
+			epoll_ctl(sf_verbs_epoll(), EPOLL_CTL_MOD, conn->fd, &event);
+	}
 }
 
 /* ---- for the agent ---- */

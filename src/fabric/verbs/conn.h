@@ -95,6 +95,8 @@ void sf_verbs_conn_event(struct vb_conn *conn, uint32_t events);
 /* Frees what was closed, gives up what takes too long. Is anything still timed? */
 bool sf_verbs_conns_tick(uint64_t now_ns);
 void sf_verbs_conns_close(void);
+/* Waits on the listening sockets, or does not. */
+void sf_verbs_conns_listen(bool on);
 void sf_verbs_conns_after_fork(void);
 
 #endif
