@@ -2,8 +2,8 @@
 #include "comch/endpoint.h"
 
 #include <string.h>
-#include <unistd.h>
 
+#include "base/doorbell.h"
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "comch/connection.h"
@@ -12,11 +12,10 @@
 
 void comch_wake(const struct doca_ctx *ctx)
 {
-	static const uint64_t one = 1;
 	int fd = sf_ctx_event_fd(ctx);
 
-	if (fd >= 0 && write(fd, &one, sizeof(one)) < 0)
-		SF_LOG_DBG("a progress engine could not be woken"); /* its counter is full: it is awake */
+	if (fd >= 0)
+		sf_doorbell_ring(fd);
 }
 
 /* ---- making ---- */

@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/doorbell.h"
 #include "base/log.h"
 #include "core/ctx.h"
 #include "core/ctx_private.h"
@@ -166,13 +167,12 @@ doca_error_t doca_pe_get_num_inflight_tasks(const struct doca_pe *pe, size_t *nu
 
 static void event_write(struct doca_pe *pe)
 {
-	eventfd_write(pe->event_fd, 1); /* fails only when the counter is full, and then the fd is readable as wanted */
+	sf_doorbell_ring(pe->event_fd); /* peers hold it too */
 }
 
 static doca_error_t event_drain(struct doca_pe *pe)
 {
-	eventfd_t count;
-	if (eventfd_read(pe->event_fd, &count) != 0 && errno != EAGAIN) {
+	if (!sf_doorbell_clear(pe->event_fd)) {
 		SF_LOG_ERR("progress engine: its notification cannot be cleared: %s", strerror(errno));
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/port_queue.h"
 
-#include <unistd.h>
+#include "base/doorbell.h"
 
 void sf_port_queue_init(struct sf_port_queue *queue, int event_fd)
 {
@@ -13,13 +13,10 @@ void sf_port_queue_init(struct sf_port_queue *queue, int event_fd)
 
 void sf_port_queue_ring(struct sf_port_queue *queue)
 {
-	const uint64_t one = 1;
-
 	if (!queue->armed)
 		return;
 	queue->armed = false;
-	if (write(queue->event_fd, &one, sizeof(one)) < 0)
-		return; /* full: a wake-up is already waiting there */
+	sf_doorbell_ring(queue->event_fd);
 }
 
 void sf_port_queue_event(struct sf_port_queue *queue, struct sf_port_event *event)

@@ -7,11 +7,11 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/doorbell.h"
 #include "base/log.h"
 #include "rdma/gpu.h"
 
@@ -45,7 +45,7 @@ void rdma_kick(struct doca_rdma *rdma)
 	if (rdma->gpu == NULL)
 		sf_ctx_kick(&rdma->ctx);
 	else if (rdma->ctx.pe != NULL)
-		eventfd_write(sf_ctx_event_fd(&rdma->ctx), 1);
+		sf_doorbell_ring(sf_ctx_event_fd(&rdma->ctx));
 }
 
 /* ---- the thread ---- */
@@ -53,7 +53,7 @@ void rdma_kick(struct doca_rdma *rdma)
 void rdma_gpu_ring(void *arg)
 {
 	struct rdma_gpu *gpu = (struct rdma_gpu *)arg;
-	eventfd_write(gpu->event_fd, 1);
+	sf_doorbell_ring(gpu->event_fd);
 }
 
 /* The answer to a call by address runs the program's callback inside the poll: those polls are its progress engine's. */
@@ -126,7 +126,6 @@ static bool is_due(const struct rdma_gpu *gpu)
 static void sleep_soft(struct rdma_gpu *gpu)
 {
 	struct pollfd fd = {.fd = gpu->event_fd, .events = POLLIN};
-	eventfd_t count;
 	pthread_mutex_lock(&gpu->lock);
 	__atomic_store_n(gpu->sleeping, 1, __ATOMIC_RELAXED);
 	softfield_fence_system();
@@ -135,7 +134,7 @@ static void sleep_soft(struct rdma_gpu *gpu)
 	if (!due)
 		poll(&fd, 1, waiting ? SLEEP_WAITING_MS : SLEEP_MS);
 	__atomic_store_n(gpu->sleeping, 0, __ATOMIC_RELAXED);
-	(void)eventfd_read(gpu->event_fd, &count);
+	(void)sf_doorbell_clear(gpu->event_fd);
 }
 
 static void sleep_hardware(uint64_t idle_ns)

@@ -7,12 +7,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/doorbell.h"
 #include "base/log.h"
 
 #define GATES_MAX 127		/* of one thread: the kernel waits for 128 words at a time, one is the thread's own */
@@ -41,7 +41,7 @@ static void kick(struct sf_watcher *watcher)
 static void report(struct sf_watch *watch)
 {
 	if (atomic_exchange(&watch->armed, false))
-		eventfd_write(watch->event_fd, 1);
+		sf_doorbell_ring(watch->event_fd);
 }
 
 static bool word_changed(const struct sf_watch *watch)

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -196,6 +197,24 @@ static void clear_without_a_notification_succeeds(void **state)
 	assert_int_equal(doca_pe_clear_notification(f->pe, 0), DOCA_SUCCESS);
 }
 
+/* Peers hold the eventfd, and with it its O_NONBLOCK and its counter. */
+static void a_doorbell_that_a_peer_spoiled_blocks_nobody(void **state)
+{
+	const uint64_t full = UINT64_MAX - 1;
+	struct fixture *f = *state;
+	alarm(60);
+	assert_int_equal(fcntl(sf_ctx_event_fd(&f->test.base), F_SETFL, 0), 0);
+	assert_int_equal(doca_pe_clear_notification(f->pe, f->handle), DOCA_SUCCESS);
+	assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
+	assert_int_equal(write(sf_ctx_event_fd(&f->test.base), &full, sizeof(full)), sizeof(full));
+	sf_ctx_kick(&f->test.base);
+	assert_true(wakes(f, LONG_MS));
+	assert_int_equal(doca_pe_clear_notification(f->pe, f->handle), DOCA_SUCCESS);
+	assert_int_equal(doca_pe_clear_notification(f->pe, f->handle), DOCA_SUCCESS);
+	assert_false(wakes(f, 0));
+	alarm(0);
+}
+
 static void submit_after_the_request_wakes(void **state)
 {
 	struct fixture *f = *state;
@@ -354,6 +373,7 @@ int main(void)
 		T(due_before_the_request_wakes),
 		T(peer_wakes_a_sleeping_program),
 		T(clear_without_a_notification_succeeds),
+		T(a_doorbell_that_a_peer_spoiled_blocks_nobody),
 		T(submit_after_the_request_wakes),
 		T(unarmed_ctx_with_tasks_in_flight_is_due),
 		T(last_free_of_a_stopping_ctx_wakes),

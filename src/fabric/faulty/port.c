@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "base/doorbell.h"
 
 doca_error_t faulty_port_open(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max, int event_fd,
 			      struct sf_port **out)
@@ -37,13 +38,10 @@ void faulty_port_close(struct sf_port *port)
 
 void faulty_port_ring(struct faulty_port *port)
 {
-	const uint64_t one = 1;
-
 	if (!port->armed)
 		return;
 	port->armed = false;
-	if (write(port->event_fd, &one, sizeof(one)) < 0)
-		return; /* full: a wake-up waits there already */
+	sf_doorbell_ring(port->event_fd);
 }
 
 static bool failed_run(struct faulty_port *port)

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,16 +56,6 @@ bool sf_shm_eventfd_check(int fd)
 	ssize_t len = readlink(path, target, sizeof(target));
 
 	return len == (ssize_t)sizeof(expected) - 1 && memcmp(target, expected, sizeof(expected) - 1) == 0;
-}
-
-void sf_shm_eventfd_write(int fd)
-{
-	/* Whether it waits is up to who made it; a full counter wakes its owner just as well without ours. */
-	struct pollfd ready = {.fd = fd, .events = POLLOUT};
-	uint64_t one = 1;
-
-	if (poll(&ready, 1, 0) == 1 && (ready.revents & POLLOUT) != 0 && write(fd, &one, sizeof(one)) < 0)
-		SF_LOG_DBG_LIMITED("cannot ring: %s", strerror(errno));
 }
 
 union control {

@@ -17,11 +17,8 @@ doca_error_t sf_shm_memfd_create(const char *name, size_t size, int *fd);
 /* Is it such a memory of at least that size? Asked of every descriptor from a peer before it is mapped. */
 bool sf_shm_memfd_check(int fd, size_t size);
 
-/* Is it an eventfd, which can be written without waiting? */
+/* Is it an eventfd, which sf_doorbell_ring rings without waiting? */
 bool sf_shm_eventfd_check(int fd);
-
-/* Adds one to an eventfd, whoever made it, without ever waiting. */
-void sf_shm_eventfd_write(int fd);
 
 /* One message, whole or not at all. SUCCESS, AGAIN (the peer does not read), NOT_CONNECTED. */
 doca_error_t sf_shm_send(int fd, const void *msg, size_t len, const int *fds, unsigned num);

@@ -5,10 +5,10 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
+#include "base/doorbell.h"
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "fabric/shm/connect.h"
-#include "fabric/shm/fds.h"
 
 #define END_LIMIT_NS UINT64_C(1000000000) /* how long a disconnected peer may take to notice */
 
@@ -319,5 +319,5 @@ void sf_shm_link_ring(struct sf_link *base)
 		return;
 	SHM_FENCE(memory_order_seq_cst);
 	if (atomic_load_explicit(&link->peer_port->segment->armed, memory_order_relaxed) != 0)
-		sf_shm_eventfd_write(link->peer_event);
+		sf_doorbell_ring(link->peer_event);
 }

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/doorbell.h"
 #include "fabric/shm/fds.h"
 #include "fabric/shm/listener.h"
 #include "fabric/shm/peer_port.h"
@@ -27,7 +28,7 @@ void sf_shm_link_post(struct shm_link *link, uint32_t events)
 	atomic_store_explicit(&port->news, true, memory_order_release);
 	SHM_FENCE(memory_order_seq_cst);
 	if (atomic_load_explicit(&port->recvq.segment->armed, memory_order_relaxed) != 0)
-		sf_shm_eventfd_write(port->event_fd);
+		sf_doorbell_ring(port->event_fd);
 }
 
 static void job_notify(struct shm_job *job)

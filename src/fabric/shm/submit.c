@@ -7,9 +7,9 @@
 
 #include <string.h>
 
+#include "base/doorbell.h"
 #include "base/log.h"
 #include "fabric/shm/connect.h"
-#include "fabric/shm/fds.h"
 #include "fabric/shm/submit.h"
 
 #define INLINE_MAX 104 /* header and data: two lines. Above it the second copy costs more than another line */
@@ -119,7 +119,7 @@ static inline void tell_peer(struct shm_link *link)
 
 	if (__builtin_expect(armed != 0, 0) && armed != link->rang) {
 		link->rang = armed;
-		sf_shm_eventfd_write(link->peer_event);
+		sf_doorbell_ring(link->peer_event);
 	}
 }
 
