@@ -77,3 +77,18 @@ int program_wait(struct program *program)
 		return -1;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
+
+bool process_is_there(pid_t pid)
+{
+	char path[64], text[512];
+	FILE *file;
+	bool read;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	file = fopen(path, "r");
+	if (file == NULL)
+		return false;
+	read = fgets(text, sizeof(text), file) != NULL;
+	fclose(file);
+	return read && strstr(text, ") Z") == NULL;
+}

@@ -25,4 +25,7 @@ bool program_await(struct program *program, const char *text);
 /* Reads to the end and returns the exit status, 128 + the signal, or -1 when the deadline came (it is killed then). */
 int program_wait(struct program *program);
 
+/* Whether the process has not ended. One that has, and that its parent has not waited for, is not there. */
+bool process_is_there(pid_t pid);
+
 #endif

@@ -151,19 +151,6 @@ static void a_plugin_that_ends_the_process_while_it_ends(void **state)
 	assert_nothing_else_is_disturbed();
 }
 
-/* Not as a process that has ended and that nobody has looked at. */
-static bool is_there(pid_t pid)
-{
-	char path[64], text[512];
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	FILE *file = fopen(path, "r");
-	if (file == NULL)
-		return false;
-	bool read = fgets(text, sizeof(text), file) != NULL;
-	fclose(file);
-	return read && strstr(text, ") Z") == NULL;
-}
-
 static void what_a_plugin_started_ends_with_it(void **state)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
@@ -175,7 +162,7 @@ static void what_a_plugin_started_ends_with_it(void **state)
 	/* The child has the connections open too, yet the host learns of the end. */
 	assert_int_equal(fault_ask(&rig, worker, FAULT_CRASH, FAULT_IN_CMD, NULL), DOCA_ERROR_CONNECTION_ABORTED);
 	assert_true(fault_await_end(&rig, worker));
-	while (is_there((pid_t)child) && sf_now_ns() < until)
+	while (process_is_there((pid_t)child) && sf_now_ns() < until)
 		;
 	assert_true(sf_now_ns() < until);
 	assert_nothing_else_is_disturbed();
@@ -352,9 +339,9 @@ static void a_hanging_worker_does_not_outlive_the_daemon(void **state)
 	assert_true(urom_rig_await_flag(&rig, &ask.done));
 	assert_int_equal(ask.status, DOCA_ERROR_CONNECTION_ABORTED);
 	assert_true(fault_await_end(&rig, worker));
-	while (is_there(pid) && sf_now_ns() < until)
+	while (process_is_there(pid) && sf_now_ns() < until)
 		;
-	assert_false(is_there(pid));
+	assert_false(process_is_there(pid));
 	assert_true(urom_rig_await(&rig, doca_urom_worker_as_ctx(other), DOCA_CTX_STATE_IDLE));
 	assert_int_equal(program_wait(&rig.daemon), 128 + SIGKILL);
 	rig.daemon.pid = 0;

@@ -81,8 +81,6 @@ static doca_error_t block_signals(struct daemon *daemon)
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGHUP, SIG_IGN); /* a service outlives its terminal; UCX would begin to log all that it does */
 	if (sigprocmask(SIG_BLOCK, &set, NULL) == 0)
 		daemon->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return daemon->signal_fd >= 0 ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
@@ -149,13 +147,15 @@ static doca_error_t listen_there(struct daemon *daemon)
 static doca_error_t start(struct daemon *daemon)
 {
 	const char *secret_file = daemon->config.secret_file;
-	doca_error_t result = node_lock(&daemon->lock_fd);
+	plugins_discover(daemon);
+	doca_error_t result = spawn_open(daemon); /* behind it no process is forked, which would hold what is opened now */
+	if (result == DOCA_SUCCESS)
+		result = node_lock(&daemon->lock_fd);
 	if (result == DOCA_SUCCESS)
 		result = secret_file[0] != '\0' ? urom_secret_read(secret_file, &daemon->secret)
 						: urom_secret_of_user(true, &daemon->secret);
 	if (result != DOCA_SUCCESS)
 		return result;
-	plugins_discover(daemon);
 	daemon->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (daemon->epoll_fd < 0 || block_signals(daemon) != DOCA_SUCCESS || watch(daemon, daemon->signal_fd, &daemon->signal_fd) != DOCA_SUCCESS) {
 		DOCA_LOG_ERR("cannot start: %s", strerror(errno));
@@ -169,7 +169,7 @@ int daemon_run(struct daemon *daemon)
 	TAILQ_INIT(&daemon->clients);
 	TAILQ_INIT(&daemon->workers);
 	daemon->arrivals.lines_max = DAEMON_ARRIVALS_LOGGED;
-	daemon->epoll_fd = daemon->signal_fd = daemon->lock_fd = -1;
+	daemon->epoll_fd = daemon->signal_fd = daemon->lock_fd = daemon->spawner_fd = -1;
 	doca_error_t result = start(daemon);
 	if (result == DOCA_SUCCESS)
 		loop(daemon);
@@ -185,5 +185,6 @@ int daemon_run(struct daemon *daemon)
 		close(daemon->epoll_fd);
 	if (daemon->lock_fd >= 0)
 		node_unlock(daemon->lock_fd);
-	return result == DOCA_SUCCESS ? EXIT_SUCCESS : EXIT_FAILURE;
+	spawn_close(daemon);
+	return result == DOCA_SUCCESS && !daemon->failed ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -5,7 +5,8 @@
  *   main.c     the command line             plugins.c    what UROM_PLUGIN_PATH offers
  *   daemon.c   the loop                     clients.c    who connected, and what they ask
  *   node.c     one daemon a node            workers.c    workers: clients of, end
- *   output.c   what workers print           spawn.c      their processes
+ *   output.c   what workers print           spawn.c      their processes, which the daemon asks for of
+ *                                           spawner.c    the process that starts them
  *                                           supervise.c  which of them hang, and of what they died
  */
 #ifndef UROM_DAEMON_DAEMON_H
@@ -118,6 +119,7 @@ struct daemon_worker {
 	enum daemon_worker_state state;
 	bool asked;	/* to end */
 	bool killed;
+	bool unborn; /* its process failed before it was the worker's program */
 	uint64_t until; /* STARTING, ENDING: when patience ends, ns */
 	char reason[UROM_TEXT_MAX]; /* it said why it failed */
 	TAILQ_HEAD(, daemon_wish) wishes;
@@ -149,10 +151,13 @@ struct daemon {
 	uint32_t num_workers;
 	uint64_t last_worker_id;
 	int epoll_fd, signal_fd, lock_fd;
+	int spawner_fd;
+	pid_t spawner_pid;
 	struct rlimit worker_files; /* RLIMIT_NOFILE as the daemon found it */
 	uint64_t next_look;	    /* at the workers, ns */
 	struct sf_log_rate refusals, arrivals;
 	bool draining; /* ended when the last worker is */
+	bool failed;   /* ended because it can serve no longer */
 };
 
 /* sf_now_ns; a test that plays with time puts another in its place. */
@@ -197,6 +202,9 @@ void workers_end_all(struct daemon *daemon);
 
 /* ---- spawn.c ---- */
 
+/* Starts the spawner: before anything is opened that must end with the daemon. */
+doca_error_t spawn_open(struct daemon *daemon);
+void spawn_close(struct daemon *daemon);
 /* Starts the process, and sets pid, fd, output.fd and pulse. False: reason says why it could not. */
 bool spawn_worker(struct daemon *daemon, struct daemon_worker *worker, const struct urom_spawn *wanted, char reason[UROM_TEXT_MAX]);
 

@@ -268,6 +268,8 @@ int main(int argc, char **argv)
 	struct doca_log_backend *sdk;
 	output_open_own();
 	(void)signal(SIGXFSZ, SIG_IGN); /* what writes to a file that may not grow is told so */
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGHUP, SIG_IGN); /* a service outlives its terminal; UCX would begin to log all that it does */
 	raise_files(&daemon.worker_files);
 	daemon.config.memory_max_mib = half_of_memory_mib();
 	if (doca_log_backend_create_standard() != DOCA_SUCCESS || doca_log_backend_create_with_file_sdk(stderr, &sdk) != DOCA_SUCCESS)

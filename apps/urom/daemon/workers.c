@@ -95,8 +95,9 @@ static void drop_wish(struct daemon_worker *worker, struct daemon_wish *wish)
 
 static void fail_wishes(struct daemon *daemon, struct daemon_worker *worker, const char *reason)
 {
+	doca_error_t status = worker->unborn ? DOCA_ERROR_OPERATING_SYSTEM : DOCA_ERROR_CONNECTION_ABORTED;
 	for (struct daemon_wish *wish; (wish = TAILQ_FIRST(&worker->wishes)) != NULL;) {
-		client_refuse_wish(daemon, worker->id, wish, DOCA_ERROR_CONNECTION_ABORTED, reason);
+		client_refuse_wish(daemon, worker->id, wish, status, reason);
 		drop_wish(worker, wish);
 	}
 }
@@ -303,11 +304,12 @@ static void worker_is_ready(struct daemon *daemon, struct daemon_worker *worker,
 }
 
 /* It ends by itself, unless a plugin keeps it from that. */
-static void worker_fails(struct daemon_worker *worker, const void *text, size_t len)
+static void worker_fails(struct daemon_worker *worker, doca_error_t status, const void *text, size_t len)
 {
 	urom_text_parse(text, len, worker->reason);
 	if (worker->state == WORKER_ENDING)
 		return;
+	worker->unborn = worker->state == WORKER_STARTING && status == DOCA_ERROR_OPERATING_SYSTEM;
 	worker->state = WORKER_ENDING;
 	worker->until = daemon_now_ns() + DAEMON_END_NS;
 }
@@ -345,7 +347,7 @@ void workers_read(struct daemon *daemon, struct daemon_worker *worker)
 	if (head.kind == UROM_READY)
 		worker_is_ready(daemon, worker, head.subject);
 	else if (head.kind == UROM_FAILED)
-		worker_fails(worker, packet + sizeof(head), (size_t)len - sizeof(head));
+		worker_fails(worker, (doca_error_t)head.status, packet + sizeof(head), (size_t)len - sizeof(head));
 }
 
 /* path: of the plugin that it was in, NULL: none. Where a plugin ends the process, its host may ask for the end before it is found. */
@@ -353,6 +355,8 @@ static void log_end(const struct daemon_worker *worker, int status, const char *
 {
 	if (worker->asked && path == NULL && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS)
 		DOCA_LOG_INFO("worker %" PRIu64 " has ended", worker->id);
+	else if (worker->unborn)
+		DOCA_LOG_WARN("worker %" PRIu64 " with %s does not start: %s", worker->id, worker->names, reason);
 	else
 		DOCA_LOG_WARN("worker %" PRIu64 " with %s died: %s%s%s", worker->id, worker->names, reason, path != NULL ? ", " : "",
 			      path != NULL ? path : "");
@@ -369,7 +373,7 @@ static void worker_ended(struct daemon *daemon, struct daemon_worker *worker, in
 		snprintf(reason, sizeof(reason), "the service is being ended");
 	log_end(worker, status, reason, path);
 	fail_wishes(daemon, worker, reason);
-	LIST_FOREACH(share, &worker->shares, of_worker)
+	for (share = worker->unborn ? NULL : LIST_FIRST(&worker->shares); share != NULL; share = LIST_NEXT(share, of_worker))
 		client_tell_died(daemon, share->client, worker->id, reason);
 	free_worker(daemon, worker);
 }
@@ -384,6 +388,15 @@ static struct daemon_worker *find_process(struct daemon *daemon, pid_t pid)
 	return NULL;
 }
 
+/* Another would hold the daemon's sockets if it were stopped where it is forked. */
+static void spawner_ended(struct daemon *daemon)
+{
+	DOCA_LOG_ERR("process %d, which starts the workers, was ended: the service ends, start it again", daemon->spawner_pid);
+	daemon->spawner_pid = 0;
+	daemon->draining = daemon->failed = true;
+	workers_end_all(daemon);
+}
+
 void workers_reap(struct daemon *daemon)
 {
 	for (siginfo_t info = {0}; waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0; info.si_pid = 0) {
@@ -392,7 +405,11 @@ void workers_reap(struct daemon *daemon)
 		int status;
 		if (worker != NULL) /* what its plugins have started: its number is not given to another before it is reaped */
 			kill(-worker->pid, SIGKILL);
-		if (wait4(info.si_pid, &status, 0, &usage) != info.si_pid || worker == NULL)
+		if (wait4(info.si_pid, &status, 0, &usage) != info.si_pid)
+			continue;
+		if (info.si_pid == daemon->spawner_pid)
+			spawner_ended(daemon);
+		if (worker == NULL)
 			continue;
 		workers_read(daemon, worker); /* what it said last */
 		worker_ended(daemon, worker, status, &usage);

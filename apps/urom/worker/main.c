@@ -64,29 +64,6 @@ static void limit_memory(rlim_t mib)
 		DOCA_LOG_WARN("its memory cannot be limited to %lu MiB: %s", (unsigned long)mib, strerror(errno));
 }
 
-#define END_S 2
-
-static void end_group(int number)
-{
-	(void)number;
-	kill(0, SIGKILL); /* with what plugins have started */
-}
-
-static void daemon_died(int number)
-{
-	(void)number;
-	alarm(END_S);
-}
-
-/* When the daemon dies, the worker ends by itself as soon as it looks at its socket; a plugin that hangs keeps it from that. */
-static void end_with_daemon(void)
-{
-	const struct sigaction died = {.sa_handler = daemon_died, .sa_flags = SA_RESTART}, end = {.sa_handler = end_group};
-	sigaction(SIGHUP, &died, NULL);
-	sigaction(SIGALRM, &end, NULL);
-	prctl(PR_SET_PDEATHSIG, SIGHUP);
-}
-
 /* When the machine has no memory left, the kernel is to end a worker rather than the daemon or a user's program. */
 static void offer_to_die_first(void)
 {
@@ -216,7 +193,6 @@ int main(int argc, char **argv)
 	doca_log_level_set_global_lower_limit(arguments.log_level);
 	doca_log_level_set_global_sdk_limit(arguments.sdk_log_level);
 	signal(SIGPIPE, SIG_IGN);
-	end_with_daemon();
 	offer_to_die_first();
 	if (arguments.memory_mib != 0)
 		limit_memory(arguments.memory_mib);

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The spawner: a process of the daemon that starts the workers' processes.
+ *
+ * A process that is forked from the daemon holds the daemon's listening sockets, connections and lock until it becomes another
+ * program. If it is stopped before that, they outlive the daemon. So the daemon forks once, before it opens any of these, and the
+ * spawner forks the workers. They are the daemon's children all the same (CLONE_PARENT): the daemon waits for them, and
+ * PR_SET_PDEATHSIG means the daemon.
+ *
+ * All processes of the spawner's session end with the daemon: workers by PR_SET_PDEATHSIG, also stopped ones, and what their
+ * plugins have started by the spawner, which sees the daemon's end of their socket close.
+ */
+#include "spawner.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define SOCKET_FD 3 /* in the worker, beside standard output and error, which are one pipe */
+#define PULSE_FD 4
+#define NUMBERS 7
+#define SWEEPS_MAX 100
+#define SWEEP_MS 10
+
+extern char **environ;
+
+/* What one request asks for. */
+struct order {
+	const struct daemon *daemon; /* as it was at the spawner's start */
+	pid_t daemon_pid;
+	struct urom_spawn spawn;
+	int fds[SPAWNER_FDS];
+};
+
+/* ---- arguments and environment ---- */
+
+struct numbers {
+	char text[NUMBERS][32];
+};
+
+#define FIXED_ARGS 18
+
+/* Each plugin is named as so_path:id, behind all options. NULL: no memory. */
+static char **make_args(const struct order *order, struct numbers *numbers)
+{
+	const struct daemon_config *config = &order->daemon->config;
+	char **args = (char **)calloc(FIXED_ARGS + UROM_PLUGINS_MAX + 1, sizeof(char *));
+	uint32_t num = FIXED_ARGS;
+	if (args == NULL)
+		return NULL;
+	snprintf(numbers->text[0], sizeof(numbers->text[0]), "%d", SOCKET_FD);
+	snprintf(numbers->text[1], sizeof(numbers->text[1]), "%d", PULSE_FD);
+	snprintf(numbers->text[2], sizeof(numbers->text[2]), "%" PRIu64, order->spawn.worker_id);
+	snprintf(numbers->text[3], sizeof(numbers->text[3]), "%u", config->message_max);
+	snprintf(numbers->text[4], sizeof(numbers->text[4]), "%u", config->log_level);
+	snprintf(numbers->text[5], sizeof(numbers->text[5]), "%u", config->memory_max_mib);
+	snprintf(numbers->text[6], sizeof(numbers->text[6]), "%u", config->sdk_log_level);
+	const char *const fixed[FIXED_ARGS] = {
+		config->worker_program, "--fd",
+		numbers->text[0],	"--pulse-fd",
+		numbers->text[1],	"--id",
+		numbers->text[2],	"--bind",
+		config->bind,		"--max-msg-size",
+		numbers->text[3],	"--log-level",
+		numbers->text[4],	"--sdk-log-level",
+		numbers->text[6],	"--max-memory",
+		numbers->text[5],	"--",
+	};
+	memcpy((void *)args, (const void *)fixed, sizeof(fixed));
+	for (uint64_t left = order->spawn.plugins; left != 0; left &= left - 1) {
+		const struct daemon_plugin *plugin = plugins_find(order->daemon, left & -left);
+		if (plugin == NULL || asprintf(&args[num], "%s:%" PRIu64, plugin->path, plugin->info.id) < 0)
+			return NULL; /* the process ends */
+		num++;
+	}
+	return args;
+}
+
+static bool sets(const char *variable, const char *const *env, uint32_t num)
+{
+	size_t len = strcspn(variable, "=") + 1;
+	for (uint32_t i = 0; i < num; i++) {
+		if (strncmp(env[i], variable, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The daemon's environment with the client's variables in place of those of the same name. */
+static char **make_env(const struct urom_spawn *spawn)
+{
+	uint32_t num = 0, kept = 0;
+	while (environ[num] != NULL)
+		num++;
+	char **env = (char **)calloc(num + spawn->num_env + 1, sizeof(char *));
+	for (uint32_t i = 0; env != NULL && i < num; i++) {
+		if (!sets(environ[i], spawn->env, spawn->num_env))
+			env[kept++] = environ[i];
+	}
+	for (uint32_t i = 0; env != NULL && i < spawn->num_env; i++)
+		env[kept++] = (char *)spawn->env[i];
+	return env;
+}
+
+/* ---- the child ---- */
+
+/* Above the numbers that it is to go to, so that none is overwritten before it is copied. */
+static bool place(int from, int to)
+{
+	int above = fcntl(from, F_DUPFD_CLOEXEC, PULSE_FD + 1);
+	return above >= 0 && dup2(above, to) == to;
+}
+
+static bool place_all(const int fds[SPAWNER_FDS])
+{
+	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return nothing >= 0 && place(nothing, STDIN_FILENO) && place(fds[SPAWNER_OUTPUT], STDOUT_FILENO) &&
+	       place(fds[SPAWNER_OUTPUT], STDERR_FILENO) && place(fds[SPAWNER_SOCKET], SOCKET_FD) &&
+	       place(fds[SPAWNER_PULSE], PULSE_FD);
+}
+
+static __attribute__((noreturn)) void fail(const struct order *order, const char *what, int error)
+{
+	const struct urom_head head = urom_head_make(UROM_FAILED, DOCA_ERROR_OPERATING_SYSTEM, 0, 0);
+	uint8_t packet[UROM_HEAD_SIZE + UROM_TEXT_MAX];
+	char reason[UROM_TEXT_MAX];
+	spawner_say_why(reason, what, error);
+	memcpy(packet, &head, sizeof(head));
+	size_t len = urom_text_pack(reason, packet + sizeof(head), UROM_TEXT_MAX);
+	(void)!send(order->fds[SPAWNER_SOCKET], packet, sizeof(head) + len, MSG_NOSIGNAL);
+	_exit(SPAWNER_EXIT_FAILED);
+}
+
+/* A daemon that died before prctl sends no signal any more. */
+static void end_with_daemon(pid_t daemon_pid)
+{
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != daemon_pid)
+		_exit(SPAWNER_EXIT_FAILED);
+}
+
+static __attribute__((noreturn)) void become_worker(const struct order *order)
+{
+	const cpu_set_t *cpus = (const cpu_set_t *)(const void *)order->spawn.cpuset;
+	struct numbers numbers;
+	sigset_t none;
+	end_with_daemon(order->daemon_pid);
+	(void)setpgid(0, 0); /* what a plugin starts ends with it */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (order->spawn.has_cpuset && sched_setaffinity(0, UROM_CPUSET_SIZE, cpus) != 0)
+		fail(order, "none of its processors can be used", errno);
+	char **args = make_args(order, &numbers), **env = make_env(&order->spawn);
+	if (args == NULL || env == NULL)
+		fail(order, "no process can be started", ENOMEM);
+	if (!place_all(order->fds))
+		fail(order, "it can be given no descriptors", errno);
+	(void)close_range(PULSE_FD + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC); /* not at once: a failure is still to be told */
+	(void)setrlimit(RLIMIT_NOFILE, &order->daemon->worker_files);
+	execve(args[0], args, env);
+	fail(order, "doca_urom_worker cannot be started", errno);
+}
+
+/* ---- requests ---- */
+
+/* Limits and processors that the daemon was given since its start hold for workers too. */
+static void follow_daemon(pid_t daemon_pid)
+{
+	struct rlimit limit;
+	cpu_set_t cpus;
+	for (int i = 0; i < RLIM_NLIMITS; i++) {
+		if (i != RLIMIT_NOFILE && prlimit(daemon_pid, i, NULL, &limit) == 0)
+			(void)setrlimit(i, &limit);
+	}
+	if (sched_getaffinity(daemon_pid, sizeof(cpus), &cpus) == 0)
+		(void)sched_setaffinity(0, sizeof(cpus), &cpus);
+}
+
+/* A fork whose child is the daemon's. The flags are clone's first argument everywhere but on s390. */
+static void start_child(const struct order *order, struct spawner_answer *answer)
+{
+	follow_daemon(order->daemon_pid);
+	answer->pid = (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
+	if (answer->pid == 0)
+		become_worker(order);
+	answer->error = answer->pid < 0 ? errno : 0;
+}
+
+static bool take_fds(struct msghdr *message, int fds[SPAWNER_FDS])
+{
+	const struct cmsghdr *control = CMSG_FIRSTHDR(message);
+	if (control == NULL || control->cmsg_type != SCM_RIGHTS || control->cmsg_len != CMSG_LEN(SPAWNER_FDS * sizeof(int)))
+		return false;
+	memcpy(fds, CMSG_DATA(control), SPAWNER_FDS * sizeof(int));
+	return (message->msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
+}
+
+/* False: the daemon is gone. */
+static bool serve(int fd, struct order *order)
+{
+	static uint8_t body[UROM_CONTROL_MAX];
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(SPAWNER_FDS * sizeof(int))];
+	} control;
+	struct iovec part = {body, sizeof(body)};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	struct spawner_answer answer = {-1, EMFILE};
+	ssize_t len = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+	if (len < 0 && errno == EINTR)
+		return true;
+	if (len <= 0)
+		return false;
+	for (int i = 0; i < SPAWNER_FDS; i++)
+		order->fds[i] = -1;
+	if (take_fds(&message, order->fds) && urom_spawn_parse(body, (size_t)len, &order->spawn) == DOCA_SUCCESS)
+		start_child(order, &answer);
+	for (int i = 0; i < SPAWNER_FDS; i++) {
+		if (order->fds[i] >= 0)
+			close(order->fds[i]);
+	}
+	return send(fd, &answer, sizeof(answer), MSG_NOSIGNAL) >= 0;
+}
+
+/* ---- the end ---- */
+
+/* Of which session is the process? Its number is behind the name, which may hold anything, the state, its parent and its group.
+ */
+static pid_t session_of(const char *pid)
+{
+	char path[300], text[512];
+	int session = -1;
+	snprintf(path, sizeof(path), "/proc/%s/stat", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+	if (fd >= 0)
+		close(fd);
+	text[len > 0 ? len : 0] = '\0';
+	const char *end = strrchr(text, ')');
+	if (end == NULL || end[1] != ' ' || end[2] == 'Z' || sscanf(end + 3, "%*d %*d %d", &session) != 1)
+		return -1;
+	return session;
+}
+
+/* True: there were any. */
+static bool sweep(pid_t self)
+{
+	DIR *folder = opendir("/proc");
+	bool any = false;
+	for (const struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+		if (pid <= 0 || pid == self || session_of(entry->d_name) != self)
+			continue;
+		kill(pid, SIGKILL);
+		any = true;
+	}
+	if (folder != NULL)
+		closedir(folder);
+	return any;
+}
+
+/* Again and again: a process may have forked before it was found. */
+static void end_session(void)
+{
+	pid_t self = getpid();
+	for (int i = 0; i < SWEEPS_MAX && sweep(self); i++)
+		(void)poll(NULL, 0, SWEEP_MS);
+}
+
+void spawner_run(const struct daemon *daemon, pid_t daemon_pid, int fd)
+{
+	struct order *order = (struct order *)calloc(1, sizeof(*order));
+	sigset_t all;
+	sigfillset(&all); /* what is sent to end the service is for the daemon */
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	/* Not SIGKILL: if the spawner is stopped, it goes on, and finds its socket closed. */
+	if (order == NULL || setsid() < 0 || prctl(PR_SET_PDEATHSIG, SIGCONT) != 0)
+		_exit(EXIT_FAILURE);
+	(void)prctl(PR_SET_NAME, "urom_spawner");
+	order->daemon = daemon;
+	order->daemon_pid = daemon_pid;
+	while (serve(fd, order))
+		;
+	end_session();
+	_exit(EXIT_SUCCESS);
+}
