@@ -97,7 +97,8 @@ static const struct option_spec specs[] = {
 	{NULL, "block-threads", "<NUM>", "Threads of a block at --gpu-scope block, a multiple of 32 (optional; 128, with more than 128 concurrent "
 	 "messages 256).",
 	 DOCA_ARGP_TYPE_INT, set_block_threads},
-	{NULL, "wait-server", "<SECONDS>", "How long to look for a server that is not there yet (optional, 10).", DOCA_ARGP_TYPE_INT,
+	{NULL, "wait-server", "<SECONDS>",
+	 "How long to wait for a server that is not there yet, or that serves another orchestrator (optional, 10).", DOCA_ARGP_TYPE_INT,
 	 set_wait},
 	{NULL, "stats-file", "<path>", "Write the counters at exit to this file as JSON, - for standard output (optional).",
 	 DOCA_ARGP_TYPE_STRING, set_stats_file},

@@ -7,6 +7,8 @@
 #include <doca_ctx.h>
 #include <doca_log.h>
 
+#include "base/log_rate.h"
+
 DOCA_LOG_REGISTER(ORCHESTRATOR::LINK);
 
 #define STOP_TIMEOUT_S 5
@@ -43,9 +45,9 @@ static void message_received(struct doca_comch_event_msg_recv *event, uint8_t *b
 	const char *wrong = control_message_unpack(bytes, len, &message);
 
 	if (wrong)
-		DOCA_LOG_WARN("a control message of %u bytes is ignored: %s", len, wrong);
+		PROGRAM_LOG_WARN_LIMITED("a control message of %u bytes is ignored: %s", len, wrong);
 	else if (link->message_head - link->message_tail == LINK_MESSAGES_MAX)
-		DOCA_LOG_WARN("a control message is lost: %d wait already", LINK_MESSAGES_MAX);
+		PROGRAM_LOG_WARN_LIMITED("a control message is lost: %d wait already", LINK_MESSAGES_MAX);
 	else
 		link->messages[link->message_head++ % LINK_MESSAGES_MAX] = message;
 }
@@ -70,6 +72,7 @@ static void state_changed(const union doca_data user_data, struct doca_ctx *ctx,
 	if (now == DOCA_CTX_STATE_RUNNING) {
 		if (doca_comch_client_get_connection(link->client, &link->connection) != DOCA_SUCCESS)
 			link->connection = NULL;
+		link->was_up = true;
 	} else {
 		link->connection = NULL;
 	}
@@ -120,6 +123,7 @@ doca_error_t link_connect(struct link *link, const char *channel_name)
 	link->message_head = link->message_tail = 0;
 	link->consumer_count = 0;
 	link->sending = 0;
+	link->was_up = false;
 	result = doca_comch_client_create(link->dev, channel_name, &link->client);
 	if (result != DOCA_SUCCESS) {
 		link->client = NULL;

@@ -24,6 +24,7 @@ struct link {
 	struct doca_pe *pe;
 	struct doca_comch_client *client;
 	struct doca_comch_connection *connection; /* NULL until connected, and again once lost */
+	bool was_up;				  /* since link_connect */
 	struct control_message messages[LINK_MESSAGES_MAX];
 	uint32_t message_head, message_tail;
 	uint32_t consumers[LINK_CONSUMERS_MAX]; /* of the server, as they were announced */

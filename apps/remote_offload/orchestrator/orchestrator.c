@@ -15,6 +15,7 @@
 #include <doca_log.h>
 
 #include "base/clock.h"
+#include "base/log_rate.h"
 #include "remote_offload/devices.h"
 #include "remote_offload/directory.h"
 #include "remote_offload/frame.h"
@@ -76,14 +77,18 @@ static void agree_on_batches(struct orchestrator *orchestrator, const struct con
 		orchestrator->batch_bytes = request->terms.batch_bytes;
 }
 
-/* Connecting: the server may start a little later than we do. */
+/* Connecting: the server may start a little later than we do, or serve another orchestrator until that one is gone. */
 
 static void give_up_connecting(struct orchestrator *orchestrator)
 {
 	const struct orchestrator_config *config = orchestrator->config;
 	char other[OPTION_TEXT_MAX];
 
-	if (directory_ask(orchestrator->dev, other, sizeof(other)))
+	if (orchestrator->link.was_up)
+		DOCA_LOG_ERR("the server on channel %s serves another orchestrator, for %u s now: stop that one, or give a "
+			     "longer --wait-server",
+			     config->channel_name, config->wait_server_s);
+	else if (directory_ask(orchestrator->dev, other, sizeof(other)))
 		DOCA_LOG_ERR("no server on channel %s of device %s: the server there has channel %s; give both the same "
 			     "--comch-channel-name",
 			     config->channel_name, config->device_id, other);
@@ -93,25 +98,40 @@ static void give_up_connecting(struct orchestrator *orchestrator)
 	end(orchestrator, true);
 }
 
-static void connect_again(struct orchestrator *orchestrator)
+/* Why the last attempt failed: once, and again when the reason is another one. */
+static void log_waiting(struct orchestrator *orchestrator)
 {
 	const struct orchestrator_config *config = orchestrator->config;
+	bool refused = orchestrator->link.was_up; /* a server that leaves without a question has another orchestrator */
 
-	if (is_late(orchestrator)) {
+	if (orchestrator->attempts == 0 || (orchestrator->waiting_logged && orchestrator->refused == refused))
+		return;
+	orchestrator->waiting_logged = true;
+	orchestrator->refused = refused;
+	if (orchestrator->refused)
+		DOCA_LOG_INFO("the server on channel %s serves another orchestrator, waiting for up to %u s",
+			      config->channel_name, config->wait_server_s);
+	else
+		DOCA_LOG_INFO("no server on channel %s of device %s yet, looking for up to %u s", config->channel_name, config->device_id,
+			      config->wait_server_s);
+}
+
+/* While there is time left a failed attempt is nothing to complain of. At the last one the libraries say what they know. */
+static void connect_again(struct orchestrator *orchestrator)
+{
+	if (orchestrator->last_attempt) {
 		give_up_connecting(orchestrator);
 		return;
 	}
-	if (sf_now_ms() < orchestrator->retry_at_ms)
+	log_waiting(orchestrator);
+	orchestrator->last_attempt = sf_now_ms() >= orchestrator->connect_until_ms;
+	if (!orchestrator->last_attempt && sf_now_ms() < orchestrator->retry_at_ms)
 		return;
-	if (orchestrator->retry_ms == RETRY_MS_MIN) {
-		/* The first attempt has told what there is to tell. */
-		doca_log_level_set_global_sdk_limit(DOCA_LOG_LEVEL_CRIT);
-		DOCA_LOG_INFO("no server on channel %s of device %s yet, looking for up to %u s", config->channel_name, config->device_id,
-			      config->wait_server_s);
-	}
+	doca_log_level_set_global_sdk_limit(orchestrator->last_attempt ? orchestrator->sdk_log_level : DOCA_LOG_LEVEL_CRIT);
+	orchestrator->attempts++;
 	orchestrator->retry_at_ms = sf_now_ms() + orchestrator->retry_ms;
 	orchestrator->retry_ms = orchestrator->retry_ms * 2 < RETRY_MS_MAX ? orchestrator->retry_ms * 2 : RETRY_MS_MAX;
-	link_connect(&orchestrator->link, config->channel_name);
+	link_connect(&orchestrator->link, orchestrator->config->channel_name);
 }
 
 static void progress_connecting(struct orchestrator *orchestrator)
@@ -119,7 +139,8 @@ static void progress_connecting(struct orchestrator *orchestrator)
 	switch (link_status(&orchestrator->link)) {
 	case LINK_UP:
 		doca_log_level_set_global_sdk_limit(orchestrator->sdk_log_level);
-		DOCA_LOG_INFO("connected to the server on channel %s", orchestrator->config->channel_name);
+		if (!orchestrator->refused)
+			DOCA_LOG_INFO("connected to the server on channel %s", orchestrator->config->channel_name);
 		enter(orchestrator, ORCHESTRATOR_EXCHANGING, EXCHANGE_TIMEOUT_MS);
 		break;
 	case LINK_DOWN:
@@ -165,6 +186,7 @@ static void take_exchange(struct orchestrator *orchestrator, const struct contro
 	char why[256];
 	bool refused = false;
 
+	orchestrator->asked = true;
 	agree_on_batches(orchestrator, request);
 	response.terms = own_terms(orchestrator);
 	if (request->has_terms && !control_terms_match(&request->terms, &response.terms, why, sizeof(why))) {
@@ -248,7 +270,7 @@ static void take_message(struct orchestrator *orchestrator, const struct control
 		if (orchestrator->state == ORCHESTRATOR_EXCHANGING)
 			take_exchange(orchestrator, message);
 		else
-			DOCA_LOG_WARN("the server asks for a queue after the start and is ignored");
+			PROGRAM_LOG_WARN_LIMITED("the server asks for a queue after the start and is ignored");
 		break;
 	case CONTROL_START_SHUTDOWN:
 		DOCA_LOG_INFO("the server is shutting down");
@@ -261,7 +283,7 @@ static void take_message(struct orchestrator *orchestrator, const struct control
 			end(orchestrator, false);
 		break;
 	default:
-		DOCA_LOG_WARN("control message %d is out of place and ignored", message->id);
+		PROGRAM_LOG_WARN_LIMITED("control message %d is out of place and ignored", message->id);
 	}
 }
 
@@ -282,6 +304,10 @@ static void check_server(struct orchestrator *orchestrator)
 	if (orchestrator->state == ORCHESTRATOR_CONNECTING || orchestrator->state == ORCHESTRATOR_ENDED ||
 	    link_status(&orchestrator->link) == LINK_UP)
 		return;
+	if (orchestrator->state == ORCHESTRATOR_EXCHANGING && !orchestrator->asked) {
+		enter(orchestrator, ORCHESTRATOR_CONNECTING, 0);
+		return;
+	}
 	if (orchestrator->state == ORCHESTRATOR_EXCHANGING)
 		DOCA_LOG_ERR("the server left before all queues ran: see its log");
 	else
@@ -450,8 +476,9 @@ int orchestrator_run(const struct orchestrator_config *config)
 	if (open_all(&orchestrator) != DOCA_SUCCESS) {
 		orchestrator.failed = true;
 	} else {
-		enter(&orchestrator, ORCHESTRATOR_CONNECTING, config->wait_server_s * UINT64_C(1000) + 1);
-		orchestrator.retry_ms = RETRY_MS_MIN / 2;
+		enter(&orchestrator, ORCHESTRATOR_CONNECTING, 0);
+		orchestrator.connect_until_ms = sf_now_ms() + config->wait_server_s * UINT64_C(1000);
+		orchestrator.retry_ms = RETRY_MS_MIN;
 		/* Where --sdk-log-level did not say otherwise, the level is the one that options_start_log set. */
 		orchestrator.sdk_log_level = doca_log_level_get_global_sdk_limit();
 		if (orchestrator.sdk_log_level == DOCA_LOG_LEVEL_INFO)

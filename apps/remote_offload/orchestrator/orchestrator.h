@@ -2,7 +2,7 @@
 /*
  * The orchestrator: sets up the GPU's queues with the server, launches the kernel over them, watches and ends it.
  *
- *     connecting -> exchanging -> running -> closing -> ended
+ *     connecting <-> exchanging -> running -> closing -> ended
  */
 #ifndef REMOTE_OFFLOAD_ORCHESTRATOR_ORCHESTRATOR_H
 #define REMOTE_OFFLOAD_ORCHESTRATOR_ORCHESTRATOR_H
@@ -39,7 +39,11 @@ struct orchestrator {
 	int signal_fd, epoll_fd;
 	enum orchestrator_state state;
 	uint64_t deadline_ms;
-	uint64_t retry_ms, retry_at_ms; /* of connecting */
+	uint64_t connect_until_ms, retry_ms, retry_at_ms; /* of connecting */
+	uint32_t attempts;
+	bool last_attempt, waiting_logged;
+	bool refused;			 /* the server had another orchestrator */
+	bool asked;			 /* the server asked for a queue */
 	uint32_t sdk_log_level;		 /* quiet while we try again */
 	uint64_t signalled_ms;
 	bool stop_requested;
