@@ -13,6 +13,9 @@ DOCA_LOG_REGISTER(SERVER::CONFIG);
 #define CONCURRENT_MESSAGES_MAX 65536
 #define MESSAGE_LENGTH_MAX (1 << 30)
 #define SPIN_US_MAX 1000000
+#define CONNECTIONS_MAX (1 << 20)
+#define TIMEOUT_S_MAX 86400
+#define GPU_TIMEOUT_S 60 /* unless set: longer than a client of ours waits, and than a busy machine takes */
 
 #define TEXT_CALLBACK(function, field, name) \
 	static doca_error_t function(void *param, void *config) \
@@ -34,6 +37,9 @@ TEXT_CALLBACK(set_stats_file, stats_file, "stats-file")
 NUMBER_CALLBACK(set_port, listen_port, "server-listen-port", 0, 65535)
 NUMBER_CALLBACK(set_concurrent, max_concurrent_messages, "max-concurrent-messages", 1, CONCURRENT_MESSAGES_MAX)
 NUMBER_CALLBACK(set_length, max_message_length, "max-message-length", 1, MESSAGE_LENGTH_MAX)
+NUMBER_CALLBACK(set_connections, max_connections, "max-connections", 0, CONNECTIONS_MAX)
+NUMBER_CALLBACK(set_idle, idle_timeout_s, "idle-timeout", 0, TIMEOUT_S_MAX)
+NUMBER_CALLBACK(set_gpu_timeout, gpu_timeout_s, "gpu-timeout", 0, TIMEOUT_S_MAX)
 NUMBER_CALLBACK(set_spin, spin_us, "spin-us", 0, SPIN_US_MAX)
 
 /* "0-3 8": the CPUs this process may run on. */
@@ -97,6 +103,15 @@ static const struct option_spec specs[] = {
 	 set_length},
 	{NULL, "listen-address", "<IP ADDR>", "Local address to listen on (optional, 127.0.0.1; 0.0.0.0 serves other machines).",
 	 DOCA_ARGP_TYPE_STRING, set_listen_address},
+	{NULL, "max-connections", "<NUM>",
+	 "Clients served at once; more wait until one leaves (optional, 0: what the limit on open files admits).", DOCA_ARGP_TYPE_INT,
+	 set_connections},
+	{NULL, "idle-timeout", "<SECONDS>",
+	 "Close a client that sends no whole request and takes no answer for so long (optional, 0: never).", DOCA_ARGP_TYPE_INT, set_idle},
+	{NULL, "gpu-timeout", "<SECONDS>",
+	 "Give up an orchestrator that answers no request for so long: its requests fail and the next orchestrator is served (optional, "
+	 "60; 0: never).",
+	 DOCA_ARGP_TYPE_INT, set_gpu_timeout},
 	{NULL, "spin-us", "<MICROSECONDS>", "How long an idle data path thread polls before it sleeps (optional, 20).",
 	 DOCA_ARGP_TYPE_INT, set_spin},
 	{NULL, "stats-file", "<path>", "Write the counters at exit to this file as JSON, - for standard output (optional).",
@@ -111,6 +126,7 @@ doca_error_t server_config_parse(int argc, char **argv, struct server_config *co
 	config->max_concurrent_messages = 128;
 	config->max_message_length = 256;
 	config->spin_us = 20;
+	config->gpu_timeout_s = GPU_TIMEOUT_S;
 	return options_parse(argc, argv, specs, sizeof(specs) / sizeof(specs[0]), config);
 }
 

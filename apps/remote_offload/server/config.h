@@ -21,6 +21,9 @@ struct server_config {
 	uint32_t max_concurrent_messages; /* per CPU */
 	uint32_t max_message_length;	  /* payload bytes, without the frame's header */
 	uint32_t spin_us;		  /* how long a thread polls before it sleeps */
+	uint32_t max_connections;	  /* 0: as many as the limit on open files admits */
+	uint32_t idle_timeout_s;	  /* of a client that does nothing; 0: none */
+	uint32_t gpu_timeout_s;		  /* of an orchestrator that answers nothing; 0: none */
 };
 
 /* Fills config from the command line; DOCA_SUCCESS or an error already logged. Help and version end the process. */

@@ -24,6 +24,7 @@ struct connection *connection_create(int fd)
 		connection->fd = fd;
 		connection->readable = true;
 		connection->writable = true;
+		connection->active = true;
 	}
 	return connection;
 }
@@ -182,6 +183,7 @@ void connection_append(struct connection *connection, size_t len)
 
 static void drop_written(struct connection *connection, struct block_pool *pool, size_t count)
 {
+	connection->active = true;
 	connection->out_bytes -= count;
 	while (count > 0) {
 		struct block *block = connection->out_head;
@@ -243,7 +245,7 @@ bool connection_discard(struct connection *connection)
 	}
 }
 
-void connection_peer_name(const struct connection *connection, char *name)
+const char *connection_peer_name(const struct connection *connection, char *name)
 {
 	struct sockaddr_storage address;
 	socklen_t len = sizeof(address);
@@ -264,4 +266,5 @@ void connection_peer_name(const struct connection *connection, char *name)
 		}
 	}
 	snprintf(name, PEER_NAME_MAX, "%s port %u", host, port);
+	return name;
 }

@@ -23,6 +23,7 @@ struct connection {
 	size_t out_bytes;
 	uint32_t inflight; /* requests at the GPU */
 	uint32_t unwritten; /* answers since something was written last */
+	uint32_t idle_ticks; /* of the watchdog */
 	int fd;		   /* -1 once closed, while answers are still due */
 	bool readable;	   /* the socket may have bytes: edge-triggered */
 	bool writable;
@@ -30,6 +31,7 @@ struct connection {
 	bool input_ended; /* read to the end */
 	bool in_ready, in_dirty;
 	bool held;	/* not ready again before answers are written */
+	bool active;	/* a request was sent on or an answer written since the watchdog looked */
 	bool lingering; /* our side is shut down: what still comes is thrown away */
 };
 
@@ -67,6 +69,7 @@ int connection_flush(struct connection *connection, struct block_pool *pool);
 /* Reads and throws away: false once the client has closed or the socket failed. */
 bool connection_discard(struct connection *connection);
 
-void connection_peer_name(const struct connection *connection, char *name /* PEER_NAME_MAX */);
+/* Writes the client's address to name and returns it. */
+const char *connection_peer_name(const struct connection *connection, char *name /* PEER_NAME_MAX */);
 
 #endif

@@ -21,11 +21,10 @@ DOCA_LOG_REGISTER(SERVER::DATAPATH);
 
 /* Creation */
 
-static doca_error_t create_memory(struct datapath *dp, struct doca_dev *dev)
+static doca_error_t create_memory(struct datapath *dp)
 {
 	doca_error_t result;
 
-	dp->memory_len = (size_t)dp->depth * 2 * dp->stride;
 	dp->memory = mmap(NULL, dp->memory_len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (dp->memory == MAP_FAILED) {
 		dp->memory = NULL;
@@ -33,7 +32,7 @@ static doca_error_t create_memory(struct datapath *dp, struct doca_dev *dev)
 	}
 	result = doca_mmap_create(&dp->mmap);
 	if (result == DOCA_SUCCESS)
-		result = doca_mmap_add_dev(dp->mmap, dev);
+		result = doca_mmap_add_dev(dp->mmap, dp->dev);
 	if (result == DOCA_SUCCESS)
 		result = doca_mmap_set_memrange(dp->mmap, dp->memory, dp->memory_len);
 	if (result == DOCA_SUCCESS)
@@ -44,7 +43,23 @@ static doca_error_t create_memory(struct datapath *dp, struct doca_dev *dev)
 		result = doca_buf_inventory_create((size_t)dp->depth * 2, &dp->inventory);
 	if (result == DOCA_SUCCESS)
 		result = doca_buf_inventory_start(dp->inventory);
+	if (result != DOCA_SUCCESS)
+		DOCA_LOG_ERR("%u buffers of %u bytes for a queue not set up: %s", dp->depth * 2, dp->buffer_len,
+			     doca_error_get_descr(result));
 	return result;
+}
+
+static void destroy_memory(struct datapath *dp)
+{
+	if (dp->inventory)
+		doca_buf_inventory_destroy(dp->inventory);
+	if (dp->mmap && doca_mmap_destroy(dp->mmap) != DOCA_SUCCESS)
+		DOCA_LOG_WARN("the memory of a queue is left behind");
+	else if (dp->memory)
+		munmap(dp->memory, dp->memory_len);
+	dp->inventory = NULL;
+	dp->mmap = NULL;
+	dp->memory = NULL;
 }
 
 doca_error_t datapath_create(struct doca_dev *dev, uint32_t depth, uint32_t buffer_len, datapath_answer_cb_t answer, void *user,
@@ -55,9 +70,11 @@ doca_error_t datapath_create(struct doca_dev *dev, uint32_t depth, uint32_t buff
 
 	if (!dp)
 		return result;
+	dp->dev = dev;
 	dp->depth = depth;
 	dp->buffer_len = buffer_len;
 	dp->stride = (buffer_len + BUFFER_ALIGN - 1) / BUFFER_ALIGN * BUFFER_ALIGN;
+	dp->memory_len = (size_t)depth * 2 * dp->stride;
 	dp->answer = answer;
 	dp->user = user;
 	dp->sends = calloc(depth, sizeof(*dp->sends));
@@ -66,12 +83,13 @@ doca_error_t datapath_create(struct doca_dev *dev, uint32_t depth, uint32_t buff
 	dp->ending_tasks = calloc(depth, sizeof(*dp->ending_tasks));
 	dp->ending_bufs = calloc(depth, sizeof(*dp->ending_bufs));
 	if (dp->sends && dp->free_sends && dp->recvs && dp->ending_tasks && dp->ending_bufs)
-		result = create_memory(dp, dev);
-	if (result == DOCA_SUCCESS)
 		result = doca_pe_create(&dp->pe);
+	/* Memory that cannot be had is known at start. */
+	if (result == DOCA_SUCCESS)
+		result = create_memory(dp);
+	destroy_memory(dp);
 	if (result != DOCA_SUCCESS) {
-		DOCA_LOG_ERR("%u buffers of %u bytes for a queue not set up: %s", depth * 2, buffer_len,
-			     doca_error_get_descr(result));
+		DOCA_LOG_ERR("a queue of %u messages not set up: %s", depth, doca_error_get_descr(result));
 		datapath_destroy(dp);
 		return result;
 	}
@@ -84,12 +102,6 @@ void datapath_destroy(struct datapath *dp)
 	datapath_close(dp);
 	if (dp->pe)
 		doca_pe_destroy(dp->pe);
-	if (dp->inventory)
-		doca_buf_inventory_destroy(dp->inventory);
-	if (dp->mmap)
-		doca_mmap_destroy(dp->mmap);
-	if (dp->memory)
-		munmap(dp->memory, dp->memory_len);
 	free(dp->sends);
 	free(dp->free_sends);
 	free(dp->recvs);
@@ -191,13 +203,15 @@ doca_error_t datapath_open(struct datapath *dp, struct doca_comch_connection *co
 
 	dp->closing = false;
 	dp->failed = false;
-	result = open_consumer(dp, connection);
+	result = create_memory(dp);
+	if (result == DOCA_SUCCESS)
+		result = open_consumer(dp, connection);
 	if (result == DOCA_SUCCESS)
 		result = open_producer(dp, connection);
 	if (result == DOCA_SUCCESS)
 		result = doca_comch_consumer_get_id(dp->consumer, consumer_id);
 	if (result != DOCA_SUCCESS) {
-		DOCA_LOG_ERR("producer and consumer not set up: %s", doca_error_get_descr(result));
+		DOCA_LOG_ERR("a queue to the orchestrator not set up: %s", doca_error_get_descr(result));
 		datapath_close(dp);
 	}
 	return result;
@@ -360,4 +374,5 @@ void datapath_close(struct datapath *dp)
 		close_consumer(dp);
 	if (dp->producer)
 		close_producer(dp);
+	destroy_memory(dp);
 }

@@ -40,7 +40,9 @@ struct datapath_recv {
 };
 
 struct datapath {
+	struct doca_dev *dev;
 	struct doca_pe *pe;
+	/* Of one orchestrator: the next one gets other memory, as one that was stopped may write to its own when it goes on. */
 	struct doca_mmap *mmap;
 	struct doca_buf_inventory *inventory;
 	uint8_t *memory; /* depth buffers for requests, depth for answers */

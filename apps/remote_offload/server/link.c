@@ -7,6 +7,7 @@
 #include <doca_ctx.h>
 #include <doca_log.h>
 
+#include "base/log_rate.h"
 #include "remote_offload/devices.h"
 
 DOCA_LOG_REGISTER(SERVER::LINK);
@@ -64,7 +65,7 @@ static void message_received(struct doca_comch_event_msg_recv *event, uint8_t *b
 		return;
 	wrong = control_message_unpack(bytes, len, &out.message);
 	if (wrong)
-		DOCA_LOG_WARN("a control message of %u bytes is ignored: %s", len, wrong);
+		PROGRAM_LOG_WARN_LIMITED("a control message of %u bytes is ignored: %s", len, wrong);
 	else
 		push_event(link, &out);
 }
@@ -75,10 +76,11 @@ static void client_connected(struct doca_comch_event_connection_status_changed *
 	struct link *link = link_of(connection);
 
 	if (!successful) {
-		DOCA_LOG_WARN("an orchestrator tried to connect and failed");
+		PROGRAM_LOG_WARN_LIMITED("an orchestrator tried to connect and failed");
 	} else if (link->connection) {
-		DOCA_LOG_WARN("a second orchestrator is refused: one is connected already");
-		link->refused = connection;
+		PROGRAM_LOG_WARN_LIMITED("a second orchestrator is refused: one is connected already");
+		if (link->refused_count < LINK_REFUSED_MAX)
+			link->refused[link->refused_count++] = connection;
 	} else {
 		link->connection = connection;
 		push_event(link, &(struct link_event){.kind = LINK_CONNECTED});
@@ -90,8 +92,10 @@ static void client_disconnected(struct doca_comch_event_connection_status_change
 {
 	struct link *link = link_of(connection);
 
-	if (connection == link->refused)
-		link->refused = NULL;
+	for (uint32_t i = 0; i < link->refused_count; i++) {
+		if (link->refused[i] == connection)
+			link->refused[i--] = link->refused[--link->refused_count];
+	}
 	if (connection != link->connection)
 		return;
 	link->connection = NULL;
@@ -223,14 +227,12 @@ void link_progress(struct link *link)
 {
 	while (link->event_head - link->event_tail < LINK_EVENTS_MAX / 2 && doca_pe_progress(link->pe))
 		;
-	if (link->refused && doca_comch_server_disconnect(link->server, link->refused) != DOCA_ERROR_AGAIN)
-		link->refused = NULL;
+	while (link->refused_count > 0)
+		doca_comch_server_disconnect(link->server, link->refused[--link->refused_count]);
 	if (link->overflow) {
 		link->overflow = false;
-		DOCA_LOG_ERR("more than %d events at once on the control channel: the orchestrator is disconnected", LINK_EVENTS_MAX);
-		link->connection = NULL;
 		link->event_tail = link->event_head;
-		push_event(link, &(struct link_event){.kind = LINK_DISCONNECTED});
+		push_event(link, &(struct link_event){.kind = link->connection ? LINK_OVERRUN : LINK_DISCONNECTED});
 	}
 }
 

@@ -18,6 +18,7 @@
 
 #define LINK_EVENTS_MAX 1024
 #define LINK_SENDS_MAX 8
+#define LINK_REFUSED_MAX 512 /* as many as the library lets connect */
 
 enum link_event_kind {
 	LINK_CONNECTED,
@@ -25,6 +26,7 @@ enum link_event_kind {
 	LINK_MESSAGE,
 	LINK_CONSUMER_NEW,
 	LINK_CONSUMER_EXPIRED,
+	LINK_OVERRUN, /* more events than the queue holds: disconnect this orchestrator */
 };
 
 struct link_event {
@@ -40,7 +42,8 @@ struct link {
 	struct doca_comch_server *server;
 	struct directory directory;
 	struct doca_comch_connection *connection; /* the orchestrator, or NULL */
-	struct doca_comch_connection *refused;	  /* came while there was one: to be disconnected */
+	struct doca_comch_connection *refused[LINK_REFUSED_MAX]; /* came while there was one: to be disconnected */
+	uint32_t refused_count;
 	struct link_event events[LINK_EVENTS_MAX];
 	uint32_t event_head, event_tail;
 	bool overflow;

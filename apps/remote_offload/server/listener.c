@@ -15,6 +15,10 @@
 DOCA_LOG_REGISTER(SERVER::LISTENER);
 
 #define BACKLOG 4096
+/* A client whose machine has gone is noticed after two minutes. */
+#define KEEPALIVE_IDLE_S 60
+#define KEEPALIVE_INTERVAL_S 10
+#define KEEPALIVE_PROBES 6
 
 static bool parse_address(const char *text, uint32_t port, struct sockaddr_storage *address, socklen_t *len)
 {
@@ -48,11 +52,23 @@ static uint32_t port_of(int fd)
 						     ((struct sockaddr_in *)&address)->sin_port);
 }
 
+/* Sockets that are accepted have these options too. */
+static void set_options(int fd)
+{
+	int on = 1, idle_s = KEEPALIVE_IDLE_S, interval_s = KEEPALIVE_INTERVAL_S, probes = KEEPALIVE_PROBES;
+
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof(interval_s));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
+}
+
 doca_error_t listener_bind(struct listener *listener, const char *text, uint32_t port)
 {
 	struct sockaddr_storage address;
 	socklen_t len;
-	int one = 1;
 
 	memset(listener, 0, sizeof(*listener));
 	listener->fd = -1;
@@ -62,7 +78,7 @@ doca_error_t listener_bind(struct listener *listener, const char *text, uint32_t
 	}
 	listener->fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (listener->fd >= 0)
-		setsockopt(listener->fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+		set_options(listener->fd);
 	if (listener->fd < 0 || bind(listener->fd, (struct sockaddr *)&address, len) != 0) {
 		DOCA_LOG_ERR("port %u on %s not taken: %s", port, text, strerror(errno));
 		listener_close(listener);
@@ -94,21 +110,12 @@ void listener_close(struct listener *listener)
 
 enum listener_status listener_accept(struct listener *listener, int *fd)
 {
-	int one = 1;
-
 	for (;;) {
 		*fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-		if (*fd >= 0) {
-			setsockopt(*fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-			listener->complained = false;
+		if (*fd >= 0)
 			return LISTENER_ACCEPTED;
-		}
-		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-			if (!listener->complained)
-				DOCA_LOG_ERR("new clients wait: %s (raise the limit on open files)", strerror(errno));
-			listener->complained = true;
+		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
 			return LISTENER_EXHAUSTED;
-		}
 		if (errno != ECONNABORTED && errno != EINTR)
 			return LISTENER_NOBODY;
 	}

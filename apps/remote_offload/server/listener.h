@@ -12,7 +12,6 @@ struct listener {
 	int fd;
 	uint32_t port; /* the real one where 0 was asked for */
 	bool open;
-	bool complained; /* about descriptors running out, until an accept succeeds */
 };
 
 doca_error_t listener_bind(struct listener *listener, const char *address, uint32_t port);
@@ -21,7 +20,7 @@ void listener_close(struct listener *listener);
 
 enum listener_status { LISTENER_ACCEPTED, LISTENER_NOBODY, LISTENER_EXHAUSTED };
 
-/* A non-blocking socket in *fd. EXHAUSTED: no descriptor left, try again later; logged once. */
+/* A non-blocking socket in *fd. EXHAUSTED: no descriptor or memory left, errno says which; try again later. */
 enum listener_status listener_accept(struct listener *listener, int *fd);
 
 #endif

@@ -24,6 +24,7 @@ static struct worker_stats sum(const struct server *server)
 		total.bytes_in += stats->bytes_in;
 		total.bytes_out += stats->bytes_out;
 		total.bad_connections += stats->bad_connections;
+		total.idle_connections += stats->idle_connections;
 		total.failed_requests += stats->failed_requests;
 		total.dropped_answers += stats->dropped_answers;
 		total.sleeps += stats->sleeps;
@@ -35,10 +36,10 @@ static void write_stats(FILE *file, const char *name, const struct worker_stats 
 {
 	fprintf(file,
 		"\"%s\": {\"connections\": %" PRIu64 ", \"requests\": %" PRIu64 ", \"answers\": %" PRIu64 ", \"bytes_in\": %" PRIu64
-		", \"bytes_out\": %" PRIu64 ", \"bad_connections\": %" PRIu64 ", \"failed_requests\": %" PRIu64
+		", \"bytes_out\": %" PRIu64 ", \"bad_connections\": %" PRIu64 ", \"idle_connections\": %" PRIu64 ", \"failed_requests\": %" PRIu64
 		", \"dropped_answers\": %" PRIu64 ", \"sleeps\": %" PRIu64 "}",
 		name, stats->connections, stats->requests, stats->answers, stats->bytes_in, stats->bytes_out, stats->bad_connections,
-		stats->failed_requests, stats->dropped_answers, stats->sleeps);
+		stats->idle_connections, stats->failed_requests, stats->dropped_answers, stats->sleeps);
 }
 
 static void write_file(const struct server *server, const struct worker_stats *total)

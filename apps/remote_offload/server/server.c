@@ -22,42 +22,9 @@ DOCA_LOG_REGISTER(SERVER);
 
 #define ANSWER_SPIN_US 500
 #define SECOND_SIGNAL_MS 1000
-#define ACCEPT_PAUSE_MS 100
-#define ACCEPTS_PER_TURN 64
 #define POLL_MS 1	   /* while queues start: their engines are looked at, not waited for */
 #define DEADLINE_POLL_MS 20 /* while a deadline runs */
 #define EVENTS_MAX 8
-
-/* Clients */
-
-static struct worker *least_loaded(struct server *server)
-{
-	struct worker *least = server->workers[0];
-
-	for (uint32_t i = 1; i < server->worker_count; i++) {
-		if (atomic_load(&server->workers[i]->connection_count) < atomic_load(&least->connection_count))
-			least = server->workers[i];
-	}
-	return least;
-}
-
-static void accept_clients(struct server *server)
-{
-	for (int i = 0; i < ACCEPTS_PER_TURN && server->listener.open; i++) {
-		int fd;
-
-		switch (listener_accept(&server->listener, &fd)) {
-		case LISTENER_ACCEPTED:
-			worker_add(least_loaded(server), fd);
-			break;
-		case LISTENER_EXHAUSTED:
-			server->accept_after_ms = sf_now_ms() + ACCEPT_PAUSE_MS;
-			return;
-		case LISTENER_NOBODY:
-			return;
-		}
-	}
-}
 
 /* Signals */
 
@@ -81,24 +48,20 @@ static void take_signal(struct server *server)
 
 /* Waiting */
 
-static int timeout_ms(const struct server *server)
+static int timeout_ms(const struct server *server, int accept_ms)
 {
 	if (server->state == SERVER_CONNECTING)
 		return POLL_MS;
 	if (server->state == SERVER_ABANDONING || server->state == SERVER_CLOSING)
 		return DEADLINE_POLL_MS;
-	return server->accept_after_ms ? ACCEPT_PAUSE_MS : -1;
+	return accept_ms;
 }
 
 /* The listener is waited for only while it may be accepted from: level-triggered, it would not let us sleep. */
-static void watch_listener(struct server *server)
+static void watch_listener(struct server *server, bool wanted)
 {
-	struct epoll_event event = {.events = 0, .data.fd = server->listener.fd};
+	struct epoll_event event = {.events = wanted ? EPOLLIN : 0, .data.fd = server->listener.fd};
 
-	if (server->accept_after_ms && sf_now_ms() >= server->accept_after_ms)
-		server->accept_after_ms = 0;
-	if (server->listener.open && !server->accept_after_ms)
-		event.events = EPOLLIN;
 	if (server->listener.fd >= 0)
 		epoll_ctl(server->epoll_fd, EPOLL_CTL_MOD, server->listener.fd, &event);
 }
@@ -107,10 +70,10 @@ static void wait_for_events(struct server *server)
 {
 	struct epoll_event events[EVENTS_MAX];
 	bool armed = link_arm(&server->link) == DOCA_SUCCESS;
-	int count;
+	int count, accept_ms;
 
-	watch_listener(server);
-	count = epoll_wait(server->epoll_fd, events, EVENTS_MAX, armed ? timeout_ms(server) : POLL_MS);
+	watch_listener(server, clients_may_come(server, &accept_ms));
+	count = epoll_wait(server->epoll_fd, events, EVENTS_MAX, armed ? timeout_ms(server, accept_ms) : POLL_MS);
 	if (armed)
 		link_disarm(&server->link);
 	for (int i = 0; i < count; i++) {
@@ -119,7 +82,7 @@ static void wait_for_events(struct server *server)
 		if (events[i].data.fd == server->signal_fd)
 			take_signal(server);
 		else if (events[i].data.fd == server->listener.fd)
-			accept_clients(server);
+			clients_accept(server);
 		else if (events[i].data.fd == server->notify_fd && read(server->notify_fd, &value, sizeof(value)) < 0)
 			DOCA_LOG_DBG("notification not read: %s", strerror(errno));
 	}
@@ -187,6 +150,8 @@ static doca_error_t start_workers(struct server *server)
 		.depth = config->max_concurrent_messages,
 		.spin_us = config->spin_us,
 		.answer_spin_us = config->spin_us,
+		.gpu_timeout_s = config->gpu_timeout_s,
+		.idle_timeout_s = config->idle_timeout_s,
 	};
 
 	if (has_spare_cpus(config) && limits.answer_spin_us > 0 && limits.answer_spin_us < ANSWER_SPIN_US)
@@ -225,6 +190,8 @@ static doca_error_t open_all(struct server *server)
 		result = watch(server, link_fd(&server->link));
 	if (result == DOCA_SUCCESS)
 		result = start_workers(server);
+	if (result == DOCA_SUCCESS)
+		result = clients_check_files(server);
 	return result;
 }
 
@@ -252,5 +219,5 @@ int server_run(const struct server_config *config)
 	close(server.notify_fd);
 	close(server.epoll_fd);
 	close(server.signal_fd);
-	return result == DOCA_SUCCESS ? EXIT_SUCCESS : EXIT_FAILURE;
+	return result == DOCA_SUCCESS && !server.failed ? EXIT_SUCCESS : EXIT_FAILURE;
 }

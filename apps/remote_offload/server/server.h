@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "clients.h"
 #include "config.h"
 #include "link.h"
 #include "listener.h"
@@ -31,16 +32,18 @@ struct server {
 	const struct server_config *config;
 	struct link link;
 	struct listener listener;
+	struct clients clients;
 	struct worker *workers[SERVER_CPUS_MAX];
 	uint32_t worker_count;
 	int epoll_fd, notify_fd, signal_fd;
 
 	enum server_state state;
-	uint64_t deadline_ms;	    /* of connecting, abandoning, closing */
-	uint64_t accept_after_ms;   /* descriptors ran out */
+	uint64_t deadline_ms; /* of connecting, abandoning, closing */
 	uint64_t signalled_ms;
 	bool stop_requested;	    /* by a signal */
 	bool told_to_stop;	    /* by the orchestrator */
+	bool given_up;		    /* the orchestrator: it is disconnected, and not waited for */
+	bool failed;		    /* the exit status */
 	bool next_waits;	    /* another one has connected while the last was let go */
 	bool queues_open;
 	uint32_t exchanged;	    /* queues whose consumer ids are known on both sides */
@@ -55,8 +58,6 @@ struct server {
 
 /* Runs until a signal or the orchestrator ends it; the program's exit status. */
 int server_run(const struct server_config *config);
-
-/* Of the monotonic clock. */
 
 /* One line, and the stats file where one was asked for. */
 void server_report(const struct server *server);

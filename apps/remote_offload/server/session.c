@@ -6,6 +6,7 @@
 #include <doca_log.h>
 
 #include "base/clock.h"
+#include "base/log_rate.h"
 #include "remote_offload/frame.h"
 
 DOCA_LOG_REGISTER(SERVER::SESSION);
@@ -42,8 +43,8 @@ void session_wait(struct server *server)
 		enter(server, SERVER_ENDED, 0);
 		return;
 	}
-	DOCA_LOG_INFO("waiting for an orchestrator on channel %s of device %s, representor %s", server->config->channel_name,
-		      server->config->device_id, server->config->representor_id);
+	PROGRAM_LOG_INFO_LIMITED("waiting for an orchestrator on channel %s of device %s, representor %s",
+				 server->config->channel_name, server->config->device_id, server->config->representor_id);
 	enter(server, SERVER_WAITING, 0);
 	if (server->next_waits)
 		begin_connecting(server);
@@ -102,9 +103,10 @@ static void begin_connecting(struct server *server)
 	server->announced_count = 0;
 	server->has_peer_terms = false;
 	server->told_to_stop = false;
+	server->given_up = false;
 	server->next_waits = false;
 	enter(server, SERVER_CONNECTING, CONNECT_TIMEOUT_MS);
-	DOCA_LOG_INFO("an orchestrator has connected");
+	PROGRAM_LOG_INFO_LIMITED("an orchestrator has connected");
 	exchange_next(server);
 }
 
@@ -114,12 +116,12 @@ static void take_response(struct server *server, const struct control_message *r
 	char why[256];
 
 	if (response->has_terms && !control_terms_match(&own, &response->terms, why, sizeof(why))) {
-		DOCA_LOG_ERR("this orchestrator is refused: %s", why);
+		PROGRAM_LOG_ERR_LIMITED("this orchestrator is refused: %s", why);
 		drop_orchestrator(server);
 		return;
 	}
 	if (response->consumer_id == CONTROL_CONSUMER_ID_NONE) {
-		DOCA_LOG_ERR("the orchestrator could not set up queue %u", server->exchanged);
+		PROGRAM_LOG_ERR_LIMITED("the orchestrator could not set up queue %u", server->exchanged);
 		drop_orchestrator(server);
 		return;
 	}
@@ -175,7 +177,8 @@ static void begin_serving(struct server *server)
 		}
 		worker_set_limits(server->workers[i], frame_size_max(config->max_message_length), depth, batch_bytes);
 	}
-	if (listener_open(&server->listener) != DOCA_SUCCESS) {
+	if (clients_set_max(server) != DOCA_SUCCESS || listener_open(&server->listener) != DOCA_SUCCESS) {
+		server->failed = true;
 		server->stop_requested = true;
 		drop_orchestrator(server);
 		return;
@@ -183,8 +186,8 @@ static void begin_serving(struct server *server)
 	order_all(server, WORKER_SERVE);
 	server->orchestrators++;
 	enter(server, SERVER_SERVING, 0);
-	DOCA_LOG_INFO("connected to the orchestrator: %u queues of %u messages", server->worker_count, depth);
-	DOCA_LOG_INFO("listening for clients on %s port %u", config->listen_address, server->listener.port);
+	PROGRAM_LOG_INFO_LIMITED("connected to the orchestrator: %u queues of %u messages", server->worker_count, depth);
+	PROGRAM_LOG_INFO_LIMITED("listening for clients on %s port %u", config->listen_address, server->listener.port);
 }
 
 static void progress_connecting(struct server *server)
@@ -192,8 +195,8 @@ static void progress_connecting(struct server *server)
 	if (queues_are_running(server)) {
 		begin_serving(server);
 	} else if (is_late(server)) {
-		DOCA_LOG_ERR("the orchestrator set up %u of %u queues in %d s: it needs --num-gpu-threads %u", server->exchanged,
-			     server->worker_count, CONNECT_TIMEOUT_MS / 1000, server->worker_count);
+		PROGRAM_LOG_ERR_LIMITED("the orchestrator set up %u of %u queues in %d s: it needs --num-gpu-threads %u",
+					server->exchanged, server->worker_count, CONNECT_TIMEOUT_MS / 1000, server->worker_count);
 		drop_orchestrator(server);
 	}
 }
@@ -206,12 +209,25 @@ static void abandon(struct server *server)
 	enter(server, SERVER_ABANDONING, CLOSE_TIMEOUT_MS);
 }
 
+/* Of an orchestrator that is there, and of no use. */
+static void give_up(struct server *server)
+{
+	server->given_up = true;
+	if (server->state == SERVER_CONNECTING)
+		drop_orchestrator(server);
+	else if (server->state == SERVER_SERVING)
+		abandon(server);
+}
+
 static void progress_abandoning(struct server *server)
 {
 	if (!all_have_obeyed(server))
 		return;
 	close_queues(server);
 	if (!server->link.connection || server->next_waits) {
+		session_wait(server);
+	} else if (server->given_up) {
+		link_disconnect(&server->link);
 		session_wait(server);
 	} else if (server->told_to_stop) {
 		link_send(&server->link, &(struct control_message){.id = CONTROL_SHUTDOWN_COMPLETE});
@@ -281,7 +297,7 @@ void session_request_stop(struct server *server)
 static void take_message(struct server *server, const struct control_message *message)
 {
 	if (message->id == CONTROL_START_SHUTDOWN) {
-		DOCA_LOG_INFO("the orchestrator is shutting down");
+		PROGRAM_LOG_INFO_LIMITED("the orchestrator is shutting down");
 		server->told_to_stop = true;
 		if (server->state == SERVER_SERVING)
 			begin_drain(server);
@@ -295,7 +311,7 @@ static void take_message(struct server *server, const struct control_message *me
 		   server->exchanged < server->worker_count) {
 		take_response(server, message);
 	} else {
-		DOCA_LOG_WARN("control message %d is out of place and ignored", message->id);
+		PROGRAM_LOG_WARN_LIMITED("control message %d is out of place and ignored", message->id);
 	}
 }
 
@@ -303,16 +319,16 @@ static void take_disconnect(struct server *server)
 {
 	switch (server->state) {
 	case SERVER_CONNECTING:
-		DOCA_LOG_ERR("the orchestrator left before its queues ran");
+		PROGRAM_LOG_ERR_LIMITED("the orchestrator left before its queues ran");
 		drop_orchestrator(server);
 		break;
 	case SERVER_SERVING:
-		DOCA_LOG_ERR("the orchestrator is lost; clients are served again when one connects");
+		PROGRAM_LOG_ERR_LIMITED("the orchestrator is lost; clients are served again when one connects");
 		abandon(server);
 		break;
 	case SERVER_ABANDONING: /* its consumers went first */
-		if (!server->told_to_stop)
-			DOCA_LOG_ERR("the orchestrator is lost; clients are served again when one connects");
+		if (!server->told_to_stop && !server->given_up)
+			PROGRAM_LOG_ERR_LIMITED("the orchestrator is lost; clients are served again when one connects");
 		break;
 	case SERVER_DRAINING:
 		DOCA_LOG_ERR("the orchestrator is lost");
@@ -366,6 +382,12 @@ void session_take_events(struct server *server)
 		case LINK_CONSUMER_EXPIRED:
 			take_expired(server, event.consumer_id);
 			break;
+		case LINK_OVERRUN:
+			PROGRAM_LOG_ERR_LIMITED(
+				"more than %d events at once on the control channel: the orchestrator is disconnected",
+				LINK_EVENTS_MAX);
+			give_up(server);
+			break;
 		}
 	}
 }
@@ -373,9 +395,20 @@ void session_take_events(struct server *server)
 static void take_failed_queues(struct server *server)
 {
 	for (uint32_t i = 0; i < server->worker_count && server->state == SERVER_SERVING; i++) {
-		if (atomic_load(&server->workers[i]->queue_failed)) {
-			DOCA_LOG_ERR("queue %u has failed: the orchestrator is given up", i);
+		switch (atomic_load(&server->workers[i]->queue_state)) {
+		case QUEUE_WORKS:
+			break;
+		case QUEUE_FAILED: /* most often it has just died: that comes next */
+			PROGRAM_LOG_ERR_LIMITED("queue %u has failed: the orchestrator is given up", i);
 			abandon(server);
+			break;
+		case QUEUE_TIMED_OUT:
+			PROGRAM_LOG_ERR_LIMITED(
+				"queue %u: no answer from the orchestrator for --gpu-timeout %u s: it is disconnected, and "
+				"the next one is served",
+				i, server->config->gpu_timeout_s);
+			give_up(server);
+			break;
 		}
 	}
 }

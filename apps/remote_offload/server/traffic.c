@@ -9,6 +9,7 @@
 
 #include <doca_log.h>
 
+#include "base/log_rate.h"
 #include "remote_offload/frame.h"
 
 DOCA_LOG_REGISTER(SERVER::TRAFFIC);
@@ -77,17 +78,14 @@ void traffic_close(struct worker *worker, struct connection *connection)
 {
 	traffic_unready(worker, connection);
 	connection_close(connection, &worker->pool);
-	atomic_fetch_sub(&worker->connection_count, 1);
 	traffic_release(worker, connection);
+	worker_count_closed(worker);
 }
 
 /* For what a client did wrong: one line, that connection alone. */
 static void close_bad(struct worker *worker, struct connection *connection, const char *why)
 {
-	char peer[PEER_NAME_MAX];
-
-	connection_peer_name(connection, peer);
-	DOCA_LOG_WARN("client %s closed: %s", peer, why);
+	PROGRAM_LOG_WARN_LIMITED("client %s closed: %s", connection_peer_name(connection, (char[PEER_NAME_MAX]){""}), why);
 	worker->stats.bad_connections++;
 	traffic_close(worker, connection);
 }
@@ -98,6 +96,14 @@ void traffic_close_failed(struct worker *worker, struct connection *connection, 
 
 	snprintf(why, sizeof(why), "%s: %s", what, strerror(errno));
 	close_bad(worker, connection, why);
+}
+
+void traffic_close_idle(struct worker *worker, struct connection *connection)
+{
+	PROGRAM_LOG_INFO_LIMITED("client %s closed: idle for --idle-timeout %u s",
+				 connection_peer_name(connection, (char[PEER_NAME_MAX]){""}), worker->limits.idle_timeout_s);
+	worker->stats.idle_connections++;
+	traffic_close(worker, connection);
 }
 
 static void close_truncated(struct worker *worker, struct connection *connection)
@@ -171,7 +177,7 @@ void traffic_take_answer(void *user, const uint8_t *bytes, size_t len)
 	struct asker asker;
 
 	if (traffic_inflight(worker) == 0) {
-		DOCA_LOG_ERR("the orchestrator sent an answer that nobody asked for");
+		PROGRAM_LOG_ERR_LIMITED("the orchestrator sent an answer that nobody asked for");
 		worker->dp->failed = true;
 		return;
 	}
@@ -297,6 +303,14 @@ static void put_message(uint8_t *to, const uint8_t *frames, uint32_t len, uint32
 
 enum pump { PUMP_EMPTY, PUMP_BLOCKED, PUMP_CLOSED };
 
+/* The queue does not take the request now. */
+static enum pump refuse(struct worker *worker)
+{
+	worker->send_blocked = true;
+	worker->refused = true;
+	return PUMP_BLOCKED;
+}
+
 /* Sends every complete frame that was read. EMPTY: more bytes are needed; BLOCKED: frames remain. */
 static enum pump send_frames(struct worker *worker, struct connection *connection)
 {
@@ -322,10 +336,8 @@ static enum pump send_frames(struct worker *worker, struct connection *connectio
 		if (!may_send(worker))
 			return PUMP_BLOCKED;
 		room = datapath_room(worker->dp);
-		if (!room) {
-			worker->send_blocked = true;
-			return PUMP_BLOCKED;
-		}
+		if (!room)
+			return refuse(worker);
 		/* What came together goes together: one message for many small frames. */
 		message_len = len;
 		if (len < worker->limits.batch_bytes)
@@ -334,12 +346,13 @@ static enum pump send_frames(struct worker *worker, struct connection *connectio
 		put_message(room, frame, len, message_len);
 		result = datapath_send(worker->dp, message_len);
 		if (result != DOCA_SUCCESS) {
-			worker->send_blocked = true;
 			if (result != DOCA_ERROR_AGAIN)
 				worker->dp->failed = true;
-			return PUMP_BLOCKED;
+			return refuse(worker);
 		}
 		worker->submitted = true;
+		worker->refused = false;
+		connection->active = true;
 		worker->inflight[worker->inflight_head++ & worker->inflight_mask] = (struct asker){connection, frames};
 		worker->inflight_frames += frames;
 		connection->inflight += frames;
@@ -398,5 +411,6 @@ bool traffic_send_requests(struct worker *worker)
 		datapath_flush(worker->dp);
 		worker->submitted = false;
 	}
+	worker->refused &= worker->ready_head != NULL; /* who was refused may have gone */
 	return any;
 }

@@ -17,6 +17,7 @@ void traffic_dirty(struct worker *worker, struct connection *connection);
 /* Closes without a word, or with one line that names errno; the struct may be gone after either. */
 void traffic_close(struct worker *worker, struct connection *connection);
 void traffic_close_failed(struct worker *worker, struct connection *connection, const char *what);
+void traffic_close_idle(struct worker *worker, struct connection *connection);
 /* Frees a closed connection that nothing refers to any more. */
 void traffic_release(struct worker *worker, struct connection *connection);
 

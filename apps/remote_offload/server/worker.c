@@ -14,6 +14,7 @@
 #include <doca_log.h>
 
 #include "base/clock.h"
+#include "base/log_rate.h"
 #include "traffic.h"
 
 DOCA_LOG_REGISTER(SERVER::WORKER);
@@ -28,6 +29,21 @@ DOCA_LOG_REGISTER(SERVER::WORKER);
 #define RETRY_MS 1	      /* the orchestrator posted no receive and nothing is in flight that would wake us */
 #define DRAIN_TIMEOUT_MS 5000
 #define LINGER_MS 500
+
+static void notify(struct worker *worker)
+{
+	uint64_t one = 1;
+
+	if (write(worker->notify_fd, &one, sizeof(one)) < 0)
+		DOCA_LOG_DBG("notification not written: %s", strerror(errno));
+}
+
+void worker_count_closed(struct worker *worker)
+{
+	atomic_fetch_sub(&worker->connection_count, 1);
+	if (atomic_load(&worker->notify_closed))
+		notify(worker);
+}
 
 /* Orders */
 
@@ -67,8 +83,9 @@ static void abandon(struct worker *worker)
 	}
 	worker->stats.failed_requests += requests;
 	if (requests > 0)
-		DOCA_LOG_WARN("cpu %u: %u requests in flight failed and their %u clients closed: the orchestrator is lost",
-			      worker->cpu, requests, clients);
+		PROGRAM_LOG_WARN_LIMITED(
+			"cpu %u: %u requests in flight failed and their %u clients closed: the orchestrator is lost", worker->cpu,
+			requests, clients);
 }
 
 static void close_all(struct worker *worker)
@@ -106,7 +123,6 @@ static void obey(struct worker *worker)
 	struct connection *inbox;
 	enum worker_order order;
 	unsigned int ordered;
-	uint64_t one = 1;
 
 	pthread_mutex_lock(&worker->lock);
 	inbox = worker->inbox;
@@ -137,14 +153,11 @@ static void obey(struct worker *worker)
 		return; /* carried out when the last connection has gone */
 	worker->current = order;
 	atomic_store(&worker->obeyed, ordered);
-	if (write(worker->notify_fd, &one, sizeof(one)) < 0)
-		DOCA_LOG_DBG("notification not written: %s", strerror(errno));
+	notify(worker);
 }
 
 static void finish_drain(struct worker *worker)
 {
-	uint64_t one = 1;
-
 	if (worker->all && sf_now_ms() < worker->drain_deadline_ms)
 		return;
 	if (worker->all && !worker->lingering)
@@ -156,8 +169,7 @@ static void finish_drain(struct worker *worker)
 		return; /* another order has come since and was reported */
 	atomic_store(&worker->obeyed, worker->drain_order);
 	worker->drain_order = 0;
-	if (write(worker->notify_fd, &one, sizeof(one)) < 0)
-		DOCA_LOG_DBG("notification not written: %s", strerror(errno));
+	notify(worker);
 }
 
 /* While drained: who has had all answers lingers, for a while, until the client closes too. */
@@ -214,28 +226,42 @@ static void discard_lingering(struct worker *worker)
 	}
 }
 
+/* The main thread decides what becomes of the orchestrator; nothing is sent to it any more. */
+static void report_queue(struct worker *worker, enum queue_state state)
+{
+	enum queue_state works = QUEUE_WORKS;
+
+	worker->dp->failed = true;
+	if (atomic_compare_exchange_strong(&worker->queue_state, &works, state))
+		notify(worker);
+}
+
 static bool poll_sockets(struct worker *worker, int timeout_ms)
 {
 	struct epoll_event events[EVENTS_MAX];
 	int count = epoll_wait(worker->epoll_fd, events, EVENTS_MAX, timeout_ms);
-	bool any = false;
+	bool any = false, woken = false, ticked = false;
 
 	for (int i = 0; i < count; i++) {
 		uint64_t value;
 
 		if (events[i].data.ptr == worker) {
-			if (read(worker->wake_fd, &value, sizeof(value)) < 0)
-				continue;
-			obey(worker);
-			any = true;
+			woken |= read(worker->wake_fd, &value, sizeof(value)) > 0;
+		} else if (events[i].data.ptr == &worker->watchdog) {
+			ticked = true;
 		} else if (events[i].data.ptr != worker->dp) {
 			mark(worker, events[i].data.ptr, events[i].events);
 			any = true;
 		}
 	}
+	/* Orders and limits of time close connections: not before the last event is marked. */
+	if (woken)
+		obey(worker);
+	if (ticked && watchdog_tick(worker))
+		report_queue(worker, QUEUE_TIMED_OUT);
 	if (worker->drain_deadline_ms)
 		discard_lingering(worker);
-	return any;
+	return any || woken;
 }
 
 /* A client that went away while no orchestrator is there to serve it. */
@@ -277,16 +303,6 @@ static void sleep_until_event(struct worker *worker)
 		doca_pe_clear_notification(worker->dp->pe, 0);
 }
 
-static void report_failed_queue(struct worker *worker)
-{
-	uint64_t one = 1;
-
-	if (!worker->dp->failed || atomic_exchange(&worker->queue_failed, true))
-		return;
-	if (write(worker->notify_fd, &one, sizeof(one)) < 0)
-		DOCA_LOG_DBG("notification not written: %s", strerror(errno));
-}
-
 static uint32_t spin_us(const struct worker *worker)
 {
 	return traffic_inflight(worker) > 0 ? worker->limits.answer_spin_us : worker->limits.spin_us;
@@ -309,8 +325,8 @@ static void serve(struct worker *worker)
 			busy |= poll_sockets(worker, 0);
 		if (worker->current == WORKER_IDLE)
 			close_gone(worker);
-		if (worker->current != WORKER_IDLE)
-			report_failed_queue(worker);
+		if (worker->current != WORKER_IDLE && worker->dp->failed)
+			report_queue(worker, QUEUE_FAILED);
 		if (worker->drain_deadline_ms)
 			progress_drain(worker);
 		if (busy) {
@@ -368,6 +384,7 @@ static void destroy(struct worker *worker)
 		close(worker->epoll_fd);
 	if (worker->wake_fd >= 0)
 		close(worker->wake_fd);
+	watchdog_close(&worker->watchdog);
 	pthread_mutex_destroy(&worker->lock);
 	free(worker->inflight);
 	free(worker);
@@ -389,7 +406,8 @@ static doca_error_t prepare(struct worker *worker, struct doca_dev *dev)
 	block_pool_init(&worker->pool, frame_max > BLOCK_BYTES_MIN ? frame_max : BLOCK_BYTES_MIN);
 	worker->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	worker->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (!worker->inflight || worker->epoll_fd < 0 || worker->wake_fd < 0) {
+	if (!worker->inflight || worker->epoll_fd < 0 || worker->wake_fd < 0 ||
+	    !watchdog_open(&worker->watchdog, worker->limits.gpu_timeout_s, worker->limits.idle_timeout_s)) {
 		DOCA_LOG_ERR("thread for cpu %u not set up: %s", worker->cpu, strerror(errno));
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	}
@@ -399,7 +417,8 @@ static doca_error_t prepare(struct worker *worker, struct doca_dev *dev)
 		return result;
 	result = doca_pe_get_notification_handle(worker->dp->pe, &pe_fd);
 	if (result != DOCA_SUCCESS || !add_fd(worker->epoll_fd, pe_fd, worker->dp) ||
-	    !add_fd(worker->epoll_fd, worker->wake_fd, worker)) {
+	    !add_fd(worker->epoll_fd, worker->wake_fd, worker) ||
+	    (worker->watchdog.fd >= 0 && !add_fd(worker->epoll_fd, worker->watchdog.fd, &worker->watchdog))) {
 		DOCA_LOG_ERR("thread for cpu %u cannot wait for events", worker->cpu);
 		return result != DOCA_SUCCESS ? result : DOCA_ERROR_OPERATING_SYSTEM;
 	}
@@ -420,6 +439,7 @@ doca_error_t worker_start(uint32_t index, uint32_t cpu, const struct worker_limi
 	worker->notify_fd = notify_fd;
 	worker->epoll_fd = -1;
 	worker->wake_fd = -1;
+	worker->watchdog.fd = -1;
 	pthread_mutex_init(&worker->lock, NULL);
 	result = prepare(worker, dev);
 	if (result == DOCA_SUCCESS && pthread_create(&worker->thread, NULL, run, worker) != 0) {
@@ -465,6 +485,7 @@ void worker_add(struct worker *worker, int fd)
 	struct connection *connection = connection_create(fd);
 
 	if (!connection) {
+		PROGRAM_LOG_WARN_LIMITED("a client is closed: no memory for its connection");
 		close(fd);
 		return;
 	}
@@ -495,5 +516,5 @@ void worker_set_limits(struct worker *worker, uint32_t frame_max, uint32_t depth
 	worker->limits.frame_max = frame_max;
 	worker->limits.depth = depth;
 	worker->limits.batch_bytes = batch_bytes;
-	atomic_store(&worker->queue_failed, false);
+	atomic_store(&worker->queue_state, QUEUE_WORKS);
 }

@@ -15,6 +15,7 @@
 #include "block.h"
 #include "connection.h"
 #include "datapath.h"
+#include "watchdog.h"
 
 enum worker_order {
 	WORKER_IDLE,   /* hold requests back: there is no orchestrator */
@@ -28,6 +29,7 @@ enum worker_order {
 struct worker_stats {
 	uint64_t connections, requests, answers, bytes_in, bytes_out;
 	uint64_t bad_connections;  /* closed for what they sent or for a socket error */
+	uint64_t idle_connections; /* closed for doing nothing */
 	uint64_t failed_requests;  /* lost with an orchestrator */
 	uint64_t dropped_answers;  /* their client had gone */
 	uint64_t sleeps;
@@ -39,6 +41,13 @@ struct worker_limits {
 	uint32_t batch_bytes; /* of a message to the GPU, which may hold several frames; 0: one frame each */
 	uint32_t spin_us;	 /* polled before a sleep */
 	uint32_t answer_spin_us; /* likewise while the GPU owes an answer: a real one cannot wake a sleeper at once */
+	uint32_t gpu_timeout_s, idle_timeout_s; /* 0: none */
+};
+
+enum queue_state {
+	QUEUE_WORKS,
+	QUEUE_FAILED,	 /* a task failed while serving */
+	QUEUE_TIMED_OUT, /* requests are due and no answer comes */
 };
 
 /* Whose answers a message from the GPU will be. */
@@ -59,7 +68,8 @@ struct worker {
 	enum worker_order order;      /* GUARDED_BY(lock) */
 	atomic_uint ordered, obeyed;  /* counts of orders given and carried out */
 	atomic_uint connection_count;
-	atomic_bool queue_failed;     /* a task failed while serving */
+	atomic_bool notify_closed; /* the main thread waits for room for another client */
+	_Atomic enum queue_state queue_state;
 
 	/* The worker's own */
 	enum worker_order current;
@@ -76,6 +86,8 @@ struct worker {
 	uint64_t drain_deadline_ms; /* 0 while not draining */
 	unsigned int drain_order;   /* to be reported when drained, or 0 */
 	bool lingering;		    /* all answers are written: only clients' closing is waited for */
+	bool refused;		    /* the queue took no request, and it still waits */
+	struct watchdog watchdog;
 	struct worker_stats stats;
 };
 
@@ -91,6 +103,9 @@ void worker_destroy(struct worker *worker);
 void worker_add(struct worker *worker, int fd);
 
 void worker_order(struct worker *worker, enum worker_order order);
+/* The worker's thread: a client has been closed. */
+void worker_count_closed(struct worker *worker);
+
 bool worker_has_obeyed(const struct worker *worker);
 
 /* Before WORKER_SERVE only: what this orchestrator can take. */
