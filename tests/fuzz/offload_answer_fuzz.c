@@ -48,7 +48,8 @@ static void *change(void *argument)
 			sched_yield();
 		pthread_mutex_lock(&shared.lock);
 		for (uint32_t i = 0; i < shared.count; i++)
-			atomic_store_explicit(&shared.bytes[shared.changes[i].at], shared.changes[i].second, memory_order_relaxed);
+			atomic_store_explicit(&shared.bytes[shared.changes[i].at], shared.changes[i].second,
+					      memory_order_relaxed);
 		for (uint32_t i = 0; i < shared.count; i++)
 			atomic_store_explicit(&shared.bytes[shared.changes[i].at], shared.changes[i].first, memory_order_relaxed);
 		pthread_mutex_unlock(&shared.lock);

@@ -6,6 +6,7 @@ for a condition, with a deadline.
 """
 import os
 import re
+import resource
 import select
 import shutil
 import signal
@@ -32,12 +33,13 @@ def frame(payload, message_id=REQUEST):
 class Program:
     """A running program, its log lines as they come, and its end."""
 
-    def __init__(self, arguments, environment):
+    def __init__(self, arguments, environment, files=None):
         self.name = os.path.basename(arguments[0])
         self.lines = []
         self.changed = threading.Condition()
         self.process = subprocess.Popen(arguments, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                        errors="replace", stdin=subprocess.DEVNULL)
+                                        errors="replace", stdin=subprocess.DEVNULL,
+                                        preexec_fn=files and (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))))
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
 
@@ -127,16 +129,17 @@ class Site:
         self.port = None
         self.server = None
 
-    def start(self, name, *arguments):
+    def start(self, name, *arguments, files=None):
         environment = dict(os.environ, SOFTFIELD_RUNTIME=self.runtime)
-        program = Program([os.path.join(PROGRAMS, "doca_dpu_gpu_remote_offload_" + name), *map(str, arguments)], environment)
+        program = Program([os.path.join(PROGRAMS, "doca_dpu_gpu_remote_offload_" + name), *map(str, arguments)], environment,
+                          files)
         self.programs.append(program)
         return program
 
-    def start_server(self, *arguments, cpus=CPUS[:1], channel=None, port=0, wait=True):
+    def start_server(self, *arguments, cpus=CPUS[:1], channel=None, port=0, wait=True, files=None):
         places = [text for cpu in cpus for text in ("--cpu", cpu)]
         self.server = self.start("server", "--device-id", "03:00.0", "--representor-id", "d8:00.0", "-p", port, "-c",
-                                 channel or self.channel, *places, *arguments)
+                                 channel or self.channel, *places, *arguments, files=files)
         if wait:
             self.server.wait_log("waiting for an orchestrator")
         return self.server
@@ -224,3 +227,15 @@ def wait_until(condition, what):
     while not condition():
         assert time.monotonic() < deadline, what
         select.select([], [], [], 0.01)
+
+
+def unread(port, client):
+    """Bytes that wait in the server's socket of this client."""
+    local = client.socket.getsockname()[1]
+    with open("/proc/net/tcp") as file:
+        for line in file.readlines()[1:]:
+            fields = line.split()
+            ports = [int(address.split(":")[1], 16) for address in fields[1:3]]
+            if ports == [port, local]:
+                return int(fields[4].split(":")[1], 16)
+    return -1

@@ -11,7 +11,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from offload import CPUS, HEADER, Site, frame, wait_until  # noqa: E402
+from offload import CPUS, HEADER, Site, frame, unread, wait_until  # noqa: E402
 
 
 def crc32c(data):
@@ -443,18 +443,6 @@ class Resources(unittest.TestCase):
             # A part of 4,000 connections in less than 64 MiB, of which the programs themselves are the most.
             self.assertLess(after - before, 500 * 4096)
             self.assertEqual(clients[0].ask(b"EFGH"), b"HGFE")
-
-
-def unread(port, client):
-    """Bytes that wait in the server's socket of this client."""
-    local = client.socket.getsockname()[1]
-    with open("/proc/net/tcp") as file:
-        for line in file.readlines()[1:]:
-            fields = line.split()
-            ports = [int(address.split(":")[1], 16) for address in fields[1:3]]
-            if ports == [port, local]:
-                return int(fields[4].split(":")[1], 16)
-    return -1
 
 
 if __name__ == "__main__":

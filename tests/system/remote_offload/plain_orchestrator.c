@@ -79,6 +79,7 @@ static void send_waiting(struct plain_queue *queue)
 		if (doca_task_submit(doca_comch_producer_task_send_as_task(queue->sends[index])) == DOCA_ERROR_AGAIN)
 			return;
 		queue->wait_tail++;
+		atomic_fetch_sub(&queue->plain->setup->held, 1);
 	}
 }
 
@@ -100,6 +101,7 @@ static void received(struct doca_comch_consumer_task_post_recv *task, union doca
 		data[j] = byte;
 	}
 	queue->waiting[queue->wait_head++ % queue->plain->setup->depth] = (uint32_t)task_data.u64;
+	atomic_fetch_add(&queue->plain->setup->held, 1);
 }
 
 static void sent(struct doca_comch_producer_task_send *task, union doca_data task_data, union doca_data ctx_data)
@@ -320,13 +322,16 @@ static void serve(struct plain *plain)
 	struct plain_orchestrator *setup = plain->setup;
 
 	while (!plain->failed && !atomic_load(&setup->stop) && is_connected(plain) && !plain->closing) {
+		/* One that holds its answers does nothing at all, as a stopped one. */
+		if (atomic_load(&setup->hold) && atomic_load(&setup->held) > 0)
+			continue;
 		handle_control(plain);
 		if (!atomic_load(&setup->serving) && all_running(plain)) {
 			for (uint32_t i = 0; i < plain->queue_count; i++)
 				post_all(&plain->queues[i]);
 			atomic_store(&setup->serving, true);
 		}
-		for (uint32_t i = 0; i < plain->queue_count; i++)
+		for (uint32_t i = 0; i < plain->queue_count && !atomic_load(&setup->hold); i++)
 			send_waiting(&plain->queues[i]);
 	}
 	if (!is_connected(plain))

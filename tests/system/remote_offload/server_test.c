@@ -30,11 +30,17 @@
 #define DEADLINE_MS 20000
 #define PAYLOAD_MAX 252
 
+struct orchestrator {
+	struct plain_orchestrator plain;
+	pthread_t thread;
+	int status;
+};
+
 struct site {
 	struct server_config config;
-	struct plain_orchestrator orchestrator;
-	pthread_t server_thread, orchestrator_thread;
-	int server_status, orchestrator_status;
+	struct orchestrator orchestrator;
+	pthread_t server_thread;
+	int server_status;
 };
 
 static void *server_main(void *argument)
@@ -47,9 +53,9 @@ static void *server_main(void *argument)
 
 static void *orchestrator_main(void *argument)
 {
-	struct site *site = argument;
+	struct orchestrator *orchestrator = argument;
 
-	site->orchestrator_status = plain_orchestrator_run(&site->orchestrator);
+	orchestrator->status = plain_orchestrator_run(&orchestrator->plain);
 	return NULL;
 }
 
@@ -94,29 +100,30 @@ static int connect_client(const struct site *site)
 	return fd;
 }
 
-static void start_orchestrator(struct site *site)
+static void start_orchestrator(struct orchestrator *orchestrator)
 {
-	atomic_store(&site->orchestrator.stop, false);
-	atomic_store(&site->orchestrator.serving, false);
-	site->orchestrator.vanish = false;
-	assert_int_equal(pthread_create(&site->orchestrator_thread, NULL, orchestrator_main, site), 0);
+	atomic_store(&orchestrator->plain.stop, false);
+	atomic_store(&orchestrator->plain.serving, false);
+	orchestrator->plain.vanish = false;
+	assert_int_equal(pthread_create(&orchestrator->thread, NULL, orchestrator_main, orchestrator), 0);
 }
 
-static void await_server(struct site *site)
+static void await_server(struct orchestrator *orchestrator)
 {
 	/* It waits for orchestrators once its channel can be connected to. */
 	uint64_t deadline = sf_now_ms() + DEADLINE_MS;
 
 	do {
-		start_orchestrator(site);
-		while (!atomic_load(&site->orchestrator.serving) && pthread_tryjoin_np(site->orchestrator_thread, NULL) != 0)
+		start_orchestrator(orchestrator);
+		while (!atomic_load(&orchestrator->plain.serving) && pthread_tryjoin_np(orchestrator->thread, NULL) != 0)
 			assert_true(sf_now_ms() < deadline);
-	} while (!atomic_load(&site->orchestrator.serving));
+	} while (!atomic_load(&orchestrator->plain.serving));
 }
 
-static void start_claiming(struct site *site, uint32_t queues, uint32_t depth, uint32_t batch_bytes)
+static void prepare(struct site *site, uint32_t queues, uint32_t depth)
 {
 	static int number;
+	struct plain_orchestrator *plain = &site->orchestrator.plain;
 
 	memset(site, 0, sizeof(*site));
 	strcpy(site->config.device_id, "03:00.0");
@@ -128,29 +135,38 @@ static void start_claiming(struct site *site, uint32_t queues, uint32_t depth, u
 	site->config.max_concurrent_messages = depth;
 	site->config.max_message_length = 256;
 	site->config.spin_us = 20;
-	site->orchestrator.device = "d8:00.0";
-	site->orchestrator.channel = site->config.channel_name;
-	site->orchestrator.queues = queues;
-	site->orchestrator.depth = depth;
-	site->orchestrator.frame_max = frame_size_max(256);
-	site->orchestrator.batch_bytes = batch_bytes;
+	plain->device = "d8:00.0";
+	plain->channel = site->config.channel_name;
+	plain->queues = queues;
+	plain->depth = depth;
+	plain->frame_max = frame_size_max(256);
+}
+
+static void start_prepared(struct site *site)
+{
 	assert_int_equal(pthread_create(&site->server_thread, NULL, server_main, site), 0);
-	await_server(site);
+	await_server(&site->orchestrator);
 }
 
 static void start(struct site *site, uint32_t queues, uint32_t depth)
 {
-	start_claiming(site, queues, depth, 0);
+	prepare(site, queues, depth);
+	start_prepared(site);
 }
 
 /* The server is told by a signal, as it is in life. */
-static void stop(struct site *site)
+static void stop_both(struct site *site, struct orchestrator *orchestrator)
 {
 	assert_int_equal(kill(getpid(), SIGTERM), 0);
 	pthread_join(site->server_thread, NULL);
-	pthread_join(site->orchestrator_thread, NULL);
+	pthread_join(orchestrator->thread, NULL);
 	assert_int_equal(site->server_status, 0);
-	assert_int_equal(site->orchestrator_status, 0);
+	assert_int_equal(orchestrator->status, 0);
+}
+
+static void stop(struct site *site)
+{
+	stop_both(site, &site->orchestrator);
 }
 
 static void send_request(int fd, const uint8_t *payload, uint32_t len)
@@ -256,7 +272,9 @@ static void answers_to_fewer_requests_close_their_connection_only(void **state)
 	struct site site;
 	int good, bad;
 
-	start_claiming(&site, 1, 16, 128);
+	prepare(&site, 1, 16);
+	site.orchestrator.plain.batch_bytes = 128;
+	start_prepared(&site);
 	good = connect_client(&site);
 	ask(good, "ABCD");
 	for (int i = 0; i < 2; i++) {
@@ -282,14 +300,53 @@ static void serves_again_after_an_orchestrator_vanished(void **state)
 	fd = connect_client(&site);
 	ask(fd, "ABCD");
 	for (int turn = 0; turn < 3; turn++) {
-		site.orchestrator.vanish = true;
-		atomic_store(&site.orchestrator.stop, true);
-		pthread_join(site.orchestrator_thread, NULL);
-		await_server(&site);
+		site.orchestrator.plain.vanish = true;
+		atomic_store(&site.orchestrator.plain.stop, true);
+		pthread_join(site.orchestrator.thread, NULL);
+		await_server(&site.orchestrator);
 		ask(fd, "EFGH");
 	}
 	close(fd);
 	stop(&site);
+}
+
+/* The first orchestrator holds its answers until it is given up, and sends them while the second one works on the next request.
+ */
+static void late_answers_reach_nobody(void **state)
+{
+	struct orchestrator *first, second;
+	uint8_t answer[FRAME_OVERHEAD + 4];
+	struct site site;
+	int lost, fd;
+
+	prepare(&site, 1, 4);
+	site.config.gpu_timeout_s = 1;
+	first = &site.orchestrator;
+	second = *first;
+	start_prepared(&site);
+	lost = connect_client(&site);
+	fd = connect_client(&site);
+	ask(fd, "ABCD");
+	atomic_store(&first->plain.hold, true);
+	for (int i = 0; i < 3; i++)
+		send_request(lost, (const uint8_t *)"1234", 4);
+	assert_true(recv(lost, answer, sizeof(answer), 0) <= 0);
+	await_server(&second);
+	ask(fd, "EFGH");
+	atomic_store(&second.plain.hold, true);
+	send_request(fd, (const uint8_t *)"IJKL", 4);
+	while (atomic_load(&second.plain.held) == 0)
+		poll(NULL, 0, 1);
+	atomic_store(&first->plain.hold, false);
+	pthread_join(first->thread, NULL);
+	assert_int_equal(first->status, 1);
+	assert_int_equal(recv(fd, answer, sizeof(answer), MSG_DONTWAIT), -1);
+	atomic_store(&second.plain.hold, false);
+	expect_answer(fd, (const uint8_t *)"IJKL", 4);
+	ask(fd, "MNOP");
+	close(lost);
+	close(fd);
+	stop_both(&site, &second);
 }
 
 static void ends_with_an_orchestrator_that_ends(void **state)
@@ -301,13 +358,13 @@ static void ends_with_an_orchestrator_that_ends(void **state)
 	start(&site, 1, 16);
 	fd = connect_client(&site);
 	ask(fd, "ABCD");
-	atomic_store(&site.orchestrator.stop, true);
-	pthread_join(site.orchestrator_thread, NULL);
+	atomic_store(&site.orchestrator.plain.stop, true);
+	pthread_join(site.orchestrator.thread, NULL);
 	assert_int_equal(recv(fd, &byte, 1, 0), 0);
 	close(fd);
 	pthread_join(site.server_thread, NULL);
 	assert_int_equal(site.server_status, 0);
-	assert_int_equal(site.orchestrator_status, 0);
+	assert_int_equal(site.orchestrator.status, 0);
 }
 
 static int make_runtime(void **state)
@@ -339,6 +396,7 @@ int main(void)
 		cmocka_unit_test(bad_frame_closes_its_connection_only),
 		cmocka_unit_test(answers_to_fewer_requests_close_their_connection_only),
 		cmocka_unit_test(serves_again_after_an_orchestrator_vanished),
+		cmocka_unit_test(late_answers_reach_nobody),
 		cmocka_unit_test(ends_with_an_orchestrator_that_ends),
 	};
 
