@@ -2,13 +2,23 @@
 /* A peer that turns what it was given against us: its doorbell, the memory it was lent, what it keeps when its link has ended. */
 #include "conformance.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define OTHER SF_CAP_OTHER_PROCESS
@@ -87,7 +97,194 @@ static void a_full_doorbell_holds_up_nobody_who_rings(void)
 	end_close(&end);
 }
 
+/* ---- numbers of processes ---- */
+
+#define NUMBER 77			      /* of the owner, and of who comes after it */
+#define PLACE ((char *)0x200000000000)	      /* of both processes' memory */
+#define EDGE_AT 64			      /* no whole page: reached by system call */
+#define EDGE_LEN 128
+
+static struct {
+	int to_helper[2], to_caller[2]; /* pipes */
+	pid_t owner;
+	int sock; /* the owner's, then the newcomer's */
+	bool replaced;
+	long args[6], number, result;
+} switched;
+
+/* A child with that number. */
+static pid_t fork_as(pid_t number)
+{
+	struct clone_args args = {.exit_signal = SIGCHLD, .set_tid = (uintptr_t)&number, .set_tid_size = 1};
+
+	return (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+}
+
+static char *place_map(uint8_t fill_with)
+{
+	char *memory = mmap(PLACE, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	CHECK(memory == PLACE);
+	memset(memory, fill_with, 4096);
+	return memory;
+}
+
+/* Has the owner's number and memory where the owner's was, and sees nobody write there. */
+static _Noreturn void newcomer(int sock)
+{
+	char *memory = place_map(7), word = 'n';
+
+	CHECK(write(sock, &word, 1) == 1 && read(sock, &word, 1) == 1);
+	for (int i = 0; i < 4096; i++)
+		CHECK(memory[i] == 7);
+	_exit(0);
+}
+
+/* The importer is held up in its system call while its owner dies and another process gets its number; then the call goes on. */
+static void *switch_owners(void *arg)
+{
+	int socks[2];
+	char word;
+
+	while (read(switched.to_helper[0], &word, 1) == 1) {
+		if (!switched.replaced) {
+			CHECK(kill(switched.owner, SIGKILL) == 0 && waitpid(switched.owner, NULL, 0) == switched.owner);
+			CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, socks) == 0);
+			switched.owner = fork_as(switched.owner);
+			if (switched.owner == 0)
+				newcomer(socks[1]);
+			CHECK(switched.owner > 0 && read(socks[0], &word, 1) == 1);
+			switched.sock = socks[0];
+			switched.replaced = true;
+		}
+		switched.result = syscall(switched.number, switched.args[0], switched.args[1], switched.args[2], switched.args[3],
+					  switched.args[4], switched.args[5]);
+		if (switched.result < 0)
+			switched.result = -errno;
+		CHECK(write(switched.to_caller[1], &word, 1) == 1);
+	}
+	return NULL;
+}
+
+static void call_trapped(int number, siginfo_t *info, void *context)
+{
+	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+	static const int places[6] = {REG_RDI, REG_RSI, REG_RDX, REG_R10, REG_R8, REG_R9};
+	char word = 't';
+
+	for (int i = 0; i < 6; i++)
+		switched.args[i] = regs[places[i]];
+	switched.number = info->si_syscall;
+	if (write(switched.to_helper[1], &word, 1) != 1 || read(switched.to_caller[0], &word, 1) != 1)
+		_exit(1);
+	regs[REG_RAX] = switched.result;
+}
+
+/* This thread's writes into other processes go to the helper from here on. */
+static void trap_calls(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pwritev, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {.len = sizeof(code) / sizeof(code[0]), .filter = code};
+	struct sigaction action = {.sa_sigaction = call_trapped, .sa_flags = SA_SIGINFO};
+
+	CHECK(sigaction(SIGSYS, &action, NULL) == 0);
+	CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+	CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+}
+
+static _Noreturn void edge_owner(int sock)
+{
+	char *memory = place_map(5), descriptor[SF_DESCRIPTOR_MAX];
+	size_t len = sizeof(descriptor);
+	struct sf_region *region;
+	struct sf_domain *domain;
+
+	CHECK_OK(sf_domain_open(fabric, "dpu0/0000:03:00.0", &domain));
+	CHECK_OK(sf_region_register(domain, memory + EDGE_AT, EDGE_LEN, ALL_RIGHTS, &region));
+	CHECK_OK(sf_region_export(region, descriptor, &len));
+	say(sock, &len, sizeof(len));
+	say(sock, descriptor, len);
+	for (;;)
+		pause();
+}
+
+static void write_while_owners_switch(void)
+{
+	char descriptor[SF_DESCRIPTOR_MAX], data[EDGE_LEN], word = 'w';
+	struct sf_iov piece = {data, sizeof(data)};
+	struct sf_region *import;
+	struct sf_domain *domain;
+	pthread_t helper;
+	int socks[2], status;
+	size_t len;
+
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, socks) == 0 && pipe(switched.to_helper) == 0 && pipe(switched.to_caller) == 0);
+	switched.owner = fork_as(NUMBER);
+	CHECK(switched.owner >= 0);
+	if (switched.owner == 0)
+		edge_owner(socks[1]);
+	CHECK(pthread_create(&helper, NULL, switch_owners, NULL) == 0);
+	hear(socks[0], &len, sizeof(len));
+	hear(socks[0], descriptor, len);
+	CHECK_OK(sf_domain_open(fabric, "host0/0000:d8:00.0", &domain));
+	CHECK_OK(sf_region_import(domain, descriptor, len, &import));
+	memset(data, 9, sizeof(data));
+	trap_calls();
+
+	struct sf_op op = {.kind = SF_OP_WRITE, .iov = &piece, .iov_num = 1, .remote_addr = import->addr};
+	doca_error_t result = sf_region_access(import, &op);
+
+	CHECK_RESULT(result, switched.replaced ? DOCA_ERROR_CONNECTION_ABORTED : DOCA_SUCCESS);
+	if (switched.replaced) {
+		CHECK(write(switched.sock, &word, 1) == 1);
+		CHECK(waitpid(switched.owner, &status, 0) == switched.owner && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	}
+	sf_region_close(import);
+	sf_domain_close(domain);
+}
+
+/* A process that may choose its children's numbers: the first of a namespace of its own. */
+static bool enter_namespace(void)
+{
+	char map[32];
+	int fd;
+
+	snprintf(map, sizeof(map), "%d %d 1", (int)getuid(), (int)getuid());
+	if (unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0 || (fd = open("/proc/self/uid_map", O_WRONLY)) < 0)
+		return false;
+
+	bool mapped = write(fd, map, strlen(map)) == (ssize_t)strlen(map);
+
+	close(fd);
+	return mapped;
+}
+
+static void a_write_stays_out_of_the_process_that_got_the_owners_number(void)
+{
+	int status;
+	pid_t first;
+
+	if (!enter_namespace()) {
+		fprintf(stderr, "no namespaces of processes here: not tested\n");
+		return;
+	}
+	first = fork();
+	CHECK(first >= 0);
+	if (first == 0) {
+		write_while_owners_switch();
+		exit(0);
+	}
+	CHECK(waitpid(first, &status, 0) == first && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 const struct conformance_case hostile_cases[] = {
+	CASE(a_write_stays_out_of_the_process_that_got_the_owners_number, OTHER | SF_CAP_ONE_SIDED),
 	CASE(a_full_doorbell_holds_up_nobody_who_rings, OTHER),
 	{0},
 };

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reaching the bytes of a region: loads and stores where its pages are mapped, process_vm_* where they are not, and the
+ * Reaching the bytes of a region: loads and stores where its pages are mapped, a system call where they are not, and the
  * owner's agent for the rest. The owner's program takes no part, and may be stopped, in the first two cases.
  */
 #include "fabric/shm/access.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <time.h>
 
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "fabric/shm/peer_memory.h"
 #include "fabric/shm/region.h"
 
 #define AGENT_TIMEOUT_S 1 /* without a step forward */
-#define VM_IOV_MAX 16
-#define VM_LEN_MAX (UINT64_C(1) << 30) /* bytes of one system call: the kernel moves a page less than 2 GiB at most */
+#define CALL_IOV_MAX 16
+#define CALL_LEN_MAX (UINT64_C(1) << 30) /* bytes of one system call: the kernel moves a page less than 2 GiB at most */
 
 /* One stretch of the region and the local piece it meets. */
 static void copy_here(const struct sf_op *op, uint8_t *remote, uint64_t at, uint64_t len)
@@ -40,7 +40,7 @@ static int local_pieces(const struct sf_op *op, uint64_t at, uint64_t *len, stru
 	uint64_t taken = 0;
 	int num = 0;
 
-	for (uint32_t i = 0; i < op->iov_num && taken < *len && num < VM_IOV_MAX; i++) {
+	for (uint32_t i = 0; i < op->iov_num && taken < *len && num < CALL_IOV_MAX; i++) {
 		if (at >= op->iov[i].len) {
 			at -= op->iov[i].len;
 			continue;
@@ -55,32 +55,23 @@ static int local_pieces(const struct sf_op *op, uint64_t at, uint64_t *len, stru
 	return num;
 }
 
-static enum shm_reach copy_vm(const struct sf_op *op, struct shm_peer *peer, uint64_t at, uint64_t *len)
+static enum shm_reach copy_by_call(const struct sf_op *op, struct shm_peer *peer, uint64_t at, uint64_t *len)
 {
-	struct iovec local[VM_IOV_MAX], remote = {.iov_base = (void *)(uintptr_t)(op->remote_addr + at)};
-	if (*len > VM_LEN_MAX)
-		*len = VM_LEN_MAX;
-	int num = local_pieces(op, at, len, local);
-	ssize_t done;
+	struct iovec local[CALL_IOV_MAX];
 
-	if (peer->pid == 0 || atomic_load_explicit(&peer->no_vm, memory_order_relaxed))
-		return SHM_UNREACHED;
-	remote.iov_len = *len;
-	if (op->kind == SF_OP_WRITE)
-		done = process_vm_writev(peer->pid, local, (unsigned long)num, &remote, 1, 0);
-	else
-		done = process_vm_readv(peer->pid, local, (unsigned long)num, &remote, 1, 0);
-	if (done == (ssize_t)*len)
+	if (*len > CALL_LEN_MAX)
+		*len = CALL_LEN_MAX;
+
+	int num = local_pieces(op, at, len, local);
+
+	switch (sf_shm_peer_memory_copy(peer, local, num, op->remote_addr + at, *len, op->kind == SF_OP_WRITE)) {
+	case SHM_MEMORY_DONE:
 		return SHM_REACHED;
-	if (done < 0 && errno == ESRCH) { /* known here before the agent hears of it */
-		atomic_store_explicit(&peer->dead, true, memory_order_relaxed);
+	case SHM_MEMORY_GONE:
 		return SHM_ENDED;
+	default:
+		return SHM_UNREACHED;
 	}
-	if (done < 0 && errno != EFAULT && !atomic_exchange(&peer->no_vm, true))
-		SF_LOG_INFO_LIMITED(
-			"cannot reach into process %d directly (%s): memory that is not whole pages is left to its agent",
-			peer->pid, strerror(errno));
-	return SHM_UNREACHED;
 }
 
 static enum shm_reach copy(const struct sf_op *op, const struct shm_attach *attach, uint64_t len)
@@ -97,7 +88,7 @@ static enum shm_reach copy(const struct sf_op *op, const struct shm_attach *atta
 			continue;
 		}
 
-		enum shm_reach reach = copy_vm(op, attach->peer, at, &part);
+		enum shm_reach reach = copy_by_call(op, attach->peer, at, &part);
 
 		if (reach != SHM_REACHED)
 			return reach;

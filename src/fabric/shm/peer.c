@@ -10,6 +10,7 @@
 #include "base/log_rate.h"
 #include "fabric/shm/fds.h"
 #include "fabric/shm/layout.h"
+#include "fabric/shm/peer_memory.h"
 #include "fabric/shm/region.h"
 #include "fabric/shm/link.h"
 
@@ -229,6 +230,13 @@ static void peer_ready(struct shm_conn *conn)
 	}
 }
 
+static void memory_close(struct shm_peer *peer)
+{
+	if (peer->memory_fd >= 0)
+		close(peer->memory_fd);
+	peer->memory_fd = -1;
+}
+
 static doca_error_t peer_connect(struct shm_peer *peer)
 {
 	struct shm_msg hello = shm_msg_head(SHM_MSG_HELLO, sizeof(hello), 0);
@@ -237,13 +245,16 @@ static doca_error_t peer_connect(struct shm_peer *peer)
 
 	if (error != DOCA_SUCCESS)
 		return error;
+	peer->memory_fd = sf_shm_peer_memory_open(fd, peer->pid);
 	error = sf_shm_send(fd, &hello, sizeof(hello), NULL, 0);
 	if (error == DOCA_SUCCESS)
 		error = sf_shm_conn_open(fd, peer->pid, peer_ready, peer, &peer->conn);
 	else
 		error = DOCA_ERROR_NOT_FOUND;
-	if (error != DOCA_SUCCESS)
+	if (error != DOCA_SUCCESS) {
 		close(fd);
+		memory_close(peer);
+	}
 	return error;
 }
 
@@ -258,6 +269,7 @@ doca_error_t sf_shm_peer_get(const struct sf_key *id, struct shm_peer **found)
 		if (peer == NULL)
 			return DOCA_ERROR_NO_MEMORY;
 		peer->id = *id;
+		peer->memory_fd = -1;
 		peer->jobs_end = &peer->jobs;
 		peer->self = memcmp(id, sf_shm_agent_id(), sizeof(*id)) == 0;
 		if (peer->self) {
@@ -288,6 +300,7 @@ void sf_shm_peer_put(struct shm_peer *peer)
 		at = &(*at)->next;
 	*at = peer->next;
 	sf_shm_conn_close(peer->conn);
+	memory_close(peer);
 	if (!peer->self && peer->generations != NULL)
 		munmap((void *)peer->generations, SHM_REGIONS_MAX * sizeof(uint64_t));
 	free(peer);
@@ -378,6 +391,7 @@ void sf_shm_peers_after_fork(void)
 {
 	for (struct shm_peer *peer = peers; peer != NULL; peer = peer->next) {
 		peer->conn = NULL;
+		memory_close(peer);
 		peer->jobs = peer->asked = NULL;
 		peer->asking = false;
 		peer->jobs_end = &peer->jobs;

@@ -4,7 +4,7 @@
  *
  *   peer    a process, known by its agent's id; one connection to its agent, whatever the number of links and imports
  *   attach  one of its regions, mapped here as far as its pages could be made mappable
- *   job     an operation that the peer's agent does for us, because neither mapping nor process_vm_* reaches the bytes
+ *   job     an operation that the peer's agent does for us, because neither mapping nor system call reaches the bytes
  *
  * All functions are called with sf_shm_lock held, but for the inline ones, which the data path uses on an attach it has a
  * reference to. This process itself is a peer too, reached by plain loads and stores.
@@ -27,7 +27,8 @@ struct shm_peer {
 	bool self;
 	int pid; /* 0: cannot be named from here */
 	_Atomic bool dead;
-	_Atomic bool no_vm; /* process_vm_* is not allowed */
+	_Atomic bool no_memory; /* what memory_fd stands for is not to be reached after all */
+	int memory_fd;		/* the process's memory (peer_memory.h), or -1 */
 	const _Atomic uint64_t *generations;
 	struct shm_conn *conn; /* NULL for self and for the dead */
 	struct shm_attach *attaches;

@@ -3,23 +3,22 @@
  * Messages that are longer than a record:
  *
  *   mapped memory    the sender copies straight into the peer's buffer, then writes the record
- *   other memory     process_vm_writev for long stretches where that is allowed; else in parts through the ring, which the
+ *   other memory     a system call (peer_memory.h) for long stretches where that is allowed; else in parts through the ring, which the
  *                    peer's poll puts in place; a message larger than the ring's room goes on from our poll and submit
  */
-#include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
 
 #include "base/log.h"
-#include "base/log_rate.h"
 #include "fabric/shm/connect.h"
 #include "fabric/shm/link.h"
+#include "fabric/shm/peer_memory.h"
 #include "fabric/shm/submit.h"
 
 #define PART_MAX 2048		       /* data bytes of one part, so that sender and reader work at the same time */
-#define VM_MIN 8192		       /* shorter stretches are faster in parts than by system call */
-#define VM_IOV_MAX 16		       /* local pieces of one system call */
-#define VM_LEN_MAX (UINT64_C(1) << 30) /* its bytes: the kernel moves a page less than 2 GiB at most */
+#define CALL_MIN 8192		       /* shorter stretches are faster in parts than by system call */
+#define CALL_IOV_MAX 16		       /* local pieces of one system call */
+#define CALL_LEN_MAX (UINT64_C(1) << 30) /* its bytes: the kernel moves a page less than 2 GiB at most */
 
 /* The process on the other end, as an owner of memory; NULL when its agent does not answer. */
 static struct shm_peer *link_peer(struct shm_link *link)
@@ -141,26 +140,20 @@ static void copy_local(struct shm_transfer *t, uint8_t *to, uint64_t len)
 }
 
 /* Writes by system call. Returns the bytes written; 0 when that is not allowed. */
-static uint64_t write_vm(struct shm_link *link, struct shm_transfer *t, uint64_t addr, uint64_t len)
+static uint64_t write_by_call(struct shm_link *link, struct shm_transfer *t, uint64_t addr, uint64_t len)
 {
 	struct shm_peer *peer = link_peer(link);
 	struct shm_transfer before = *t;
-	struct iovec local[VM_IOV_MAX], remote = {.iov_base = (void *)(uintptr_t)addr};
+	struct iovec local[CALL_IOV_MAX];
+	uint64_t taken;
 	int num;
 
-	if (peer == NULL || peer->pid == 0 || atomic_load_explicit(&peer->no_vm, memory_order_relaxed))
+	if (peer == NULL)
 		return 0;
-	remote.iov_len = take_local(t, len < VM_LEN_MAX ? len : VM_LEN_MAX, local, VM_IOV_MAX, &num);
-
-	ssize_t done = process_vm_writev(peer->pid, local, (unsigned long)num, &remote, 1, 0);
-
-	if (done == (ssize_t)remote.iov_len)
-		return remote.iov_len;
+	taken = take_local(t, len < CALL_LEN_MAX ? len : CALL_LEN_MAX, local, CALL_IOV_MAX, &num);
+	if (sf_shm_peer_memory_copy(peer, local, num, addr, taken, true) == SHM_MEMORY_DONE)
+		return taken;
 	*t = before;
-	if (done < 0 && errno != EFAULT && !atomic_exchange(&peer->no_vm, true))
-		SF_LOG_INFO_LIMITED(
-			"cannot write into process %d directly (%s): memory that is not whole pages takes a slower way",
-			peer->pid, strerror(errno));
 	return 0;
 }
 
@@ -196,8 +189,8 @@ static uint64_t transfer_step(struct shm_link *link, struct shm_transfer *t)
 		copy_local(t, to, len);
 		return len;
 	}
-	if (len >= VM_MIN)
-		moved = write_vm(link, t, addr, len);
+	if (len >= CALL_MIN)
+		moved = write_by_call(link, t, addr, len);
 	return moved != 0 ? moved : write_part(link, t, len);
 }
 

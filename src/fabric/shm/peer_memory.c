@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/shm/peer_memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/log_rate.h"
+#include "fabric/shm/peer.h"
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77 /* Linux 6.5 */
+#endif
+
+/* Linux before 6.5 knows the number only. The process cannot have ended yet if its agent answers from here on, and an attach is of use
+ * only when it has. */
+static int process_open(int socket, int pid)
+{
+	socklen_t len = sizeof(int);
+	int fd;
+
+	if (getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &fd, &len) == 0)
+		return fd;
+	return pid > 0 ? (int)syscall(SYS_pidfd_open, (long)pid, 0L) : -1;
+}
+
+/* The process's number in our /proc, which may be another namespace's than ours; 0 or less when it has none, or has ended. */
+static int process_number(int pidfd)
+{
+	char path[48], line[128];
+	int number = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return 0;
+	while (number == 0 && fgets(line, sizeof(line), file) != NULL) {
+		if (sscanf(line, "Pid: %d", &number) != 1)
+			number = 0;
+	}
+	fclose(file);
+	return number;
+}
+
+/* A number that still is the process's afterwards was its when the file was opened. */
+static int memory_open(int pidfd)
+{
+	int number = process_number(pidfd), fd;
+	char path[32];
+
+	if (number <= 0)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/%d/mem", number);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0 || process_number(pidfd) == number)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+int sf_shm_peer_memory_open(int socket, int pid)
+{
+	int pidfd = process_open(socket, pid), fd = -1;
+
+	if (pidfd >= 0) {
+		fd = memory_open(pidfd);
+		close(pidfd);
+	}
+	if (fd < 0)
+		SF_LOG_INFO_LIMITED("cannot reach into process %d directly (%s): memory that is not whole pages takes a slower way", pid,
+			    strerror(errno));
+	return fd;
+}
+
+enum shm_memory sf_shm_peer_memory_copy(struct shm_peer *peer, const struct iovec *local, int num, uint64_t addr, uint64_t len, bool write)
+{
+	ssize_t done;
+
+	if (peer->memory_fd < 0 || addr > INT64_MAX || atomic_load_explicit(&peer->no_memory, memory_order_relaxed))
+		return SHM_MEMORY_NOT;
+	done = write ? pwritev(peer->memory_fd, local, num, (off_t)addr) : preadv(peer->memory_fd, local, num, (off_t)addr);
+	if (done == (ssize_t)len)
+		return SHM_MEMORY_DONE;
+	if (done == 0 && len != 0) { /* known here before the agent hears of it */
+		atomic_store_explicit(&peer->dead, true, memory_order_relaxed);
+		return SHM_MEMORY_GONE;
+	}
+	if (done < 0 && errno != EIO && errno != EFAULT && !atomic_exchange(&peer->no_memory, true))
+		SF_LOG_INFO_LIMITED("cannot reach into process %d directly (%s): memory that is not whole pages takes a slower way", peer->pid,
+			    strerror(errno));
+	return SHM_MEMORY_NOT;
+}
