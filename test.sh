@@ -112,10 +112,21 @@ if ! $quick; then
 				tail -n 40 "$log" | sed 's/^/    /'
 			fi
 		}
-		export -f fuzz_one
+		sockets_one() { # CLASS of listening_sockets_test.py
+			local log=$root/sockets-$1.log
+			if python3 tests/system/sockets/listening_sockets_test.py "$1" "$fuzz_seconds" >"$log" 2>&1; then
+				echo "ok: listening sockets of $1, $(grep -o '^[0-9]* rounds of [0-9]* attacks' "$log")"
+			else
+				echo "FAILED: listening sockets of $1"
+				tail -n 40 "$log" | sed 's/^/    /'
+			fi
+		}
+		export SOCKETS_PROGRAMS=$root/fuzz/tests/system/sockets REMOTE_OFFLOAD_PROGRAMS=$root/fuzz/apps/remote_offload
+		export -f fuzz_one sockets_one
 		export root fuzz_seconds
 		find "$root/fuzz/tests/fuzz" -maxdepth 1 -name '*_fuzz' -type f | sort |
 			xargs -r -P "$(nproc)" -I{} bash -c 'fuzz_one {}' | tee "$root/fuzz.log"
+		printf '%s\n' Comch Rdma Verbs Offload | xargs -P "$(nproc)" -I{} bash -c 'sockets_one {}' | tee -a "$root/fuzz.log"
 		passed=$((passed + $(grep -c '^ok:' "$root/fuzz.log")))
 		failed=$((failed + $(grep -c '^FAILED:' "$root/fuzz.log")))
 	else

@@ -16,7 +16,6 @@
 #include "fabric/verbs/net.h"
 
 #define OUT_MAX (2 * VB_MSG_SIZE_MAX)
-#define WARN_EVERY_NS UINT64_C(1000000000)
 
 static struct vb_conn *conns;  /* open */
 static struct vb_conn *closed; /* the agent may still hold an event of them */
@@ -183,12 +182,6 @@ bool sf_verbs_conn_send(struct vb_conn *conn, enum vb_msg_kind kind, void *msg, 
 
 static void turn_away(const char *what)
 {
-	static uint64_t warned_ns;
-	uint64_t now = sf_now_ns();
-
-	if (warned_ns != 0 && now - warned_ns < WARN_EVERY_NS)
-		return; /* whoever reaches the port could fill the log */
-	warned_ns = now;
 	SF_LOG_WARN_LIMITED("somebody on the network is turned away: it %s", what);
 }
 
