@@ -307,7 +307,8 @@ static inline doca_error_t sf_pd_device(const struct sf_fabric_ops *ops, struct 
 }
 
 /* Opens a port. At most recv_max receives are posted at a time. event_fd is an eventfd of the caller's, which outlives the
- * port: it is written when something is due on an armed port, by the provider or by a peer. */
+ * port: it is written when something becomes due on an armed port, by the provider or by a peer; not for what a call of the port's
+ * own thread leaves due (an operation that is done in its submit). */
 static inline doca_error_t sf_port_open(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max, int event_fd,
 					struct sf_port **port)
 {
@@ -320,8 +321,9 @@ static inline void sf_port_close(struct sf_port *port) { port->ops->port_close(p
 /* Runs up to budget callbacks that are due, and returns how many ran. Never blocks. Costs a few loads when nothing is due. */
 static inline uint32_t sf_port_poll(struct sf_port *port, uint32_t budget) { return port->ops->port_poll(port, budget); }
 
-/* Asks for event_fd to be written when something becomes due, once. Returns true, and does not arm, when something is due
- * already. Polling disarms. No wake-up is lost between the arm and the peer's publication. */
+/* Asks for event_fd to be written once something becomes due. Returns true when something is due already: then event_fd may be
+ * written or not. Else the port stays armed until event_fd was written: polling does not disarm, whether it finds something or
+ * not. Arming again is allowed and may bring another write. No wake-up is lost between the arm and the peer's publication. */
 static inline bool sf_port_arm(struct sf_port *port) { return port->ops->port_arm(port); }
 
 /* Posts a receive. FULL: recv_max are posted. INVALID_VALUE: a piece outside its region. */

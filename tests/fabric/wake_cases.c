@@ -82,7 +82,30 @@ static void arm_says_when_something_is_due(void)
 	pair_close(&pair);
 }
 
-static void polling_disarms(void)
+/* Programs look once more after they have armed, and then sleep. */
+static void a_poll_that_finds_nothing_leaves_it_armed(void)
+{
+	struct slot slots[3];
+	struct send send;
+	struct pair pair;
+
+	pair_open(&pair, 4);
+	for (uint32_t i = 0; i < 3; i++) {
+		CHECK_OK(slot_post(&pair.b, &slots[i], i * 64, 64));
+		arm_idle(&pair.b);
+		for (uint32_t poll = 0; poll <= i * 10; poll++)
+			end_poll(&pair.b, 16);
+		send_set(&send, "look twice", 11);
+		for (uint64_t limit = sf_now_ms() + WAIT_MS; submit(pair.ab, &send) != DOCA_SUCCESS; CHECK(sf_now_ms() < limit))
+			end_poll(&pair.a, 1);
+		CHECK(rings_within(&pair.b, LOST_MS));
+		WAIT(slots[i].done == 1 && send.done == 1);
+	}
+	pair_close(&pair);
+}
+
+/* The poll takes what would have ended the sleep: the event is written all the same. */
+static void a_poll_that_finds_something_does_not_take_the_ring_back(void)
 {
 	struct slot slot;
 	struct send send;
@@ -91,14 +114,33 @@ static void polling_disarms(void)
 	pair_open(&pair, 4);
 	CHECK_OK(slot_post(&pair.b, &slot, 0, 64));
 	arm_idle(&pair.b);
-	end_poll(&pair.b, 16);
-	send_set(&send, "quiet", 6);
+	send_set(&send, "found", 6);
 	for (uint64_t limit = sf_now_ms() + WAIT_MS; submit(pair.ab, &send) != DOCA_SUCCESS; CHECK(sf_now_ms() < limit))
 		end_poll(&pair.a, 1);
-	for (uint64_t limit = sf_now_ms() + WAIT_MS; send.done == 0; CHECK(sf_now_ms() < limit))
-		end_poll(&pair.a, 1);
-	CHECK(!rung(&pair.b));
 	WAIT(slot.done == 1);
+	CHECK(rings_within(&pair.b, LOST_MS));
+	WAIT(send.done == 1);
+	pair_close(&pair);
+}
+
+static void a_port_rings_once_for_an_arming(void)
+{
+	struct slot slots[4];
+	struct send sends[4];
+	struct pair pair;
+
+	pair_open(&pair, 4);
+	for (uint32_t i = 0; i < 4; i++)
+		CHECK_OK(slot_post(&pair.b, &slots[i], i * 64, 64));
+	arm_idle(&pair.b);
+	for (uint32_t i = 0; i < 4; i++) {
+		send_set(&sends[i], "once", 5);
+		for (uint64_t limit = sf_now_ms() + WAIT_MS; submit(pair.ab, &sends[i]) != DOCA_SUCCESS;
+		     CHECK(sf_now_ms() < limit))
+			end_poll(&pair.a, 1);
+		WAIT(slots[i].done == 1 && sends[i].done == 1);
+		CHECK(i == 0 ? rings_within(&pair.b, LOST_MS) : !rung(&pair.b));
+	}
 	pair_close(&pair);
 }
 
@@ -138,7 +180,7 @@ static void ring_wakes_the_peers_armed_port(void)
 		sf_link_ring(pair.ab);
 		CHECK(rings_within(&pair.b, LOST_MS));
 		end_poll(&pair.b, 4);
-		sf_link_ring(pair.ab); /* not armed: nothing */
+		sf_link_ring(pair.ab); /* not armed again: nothing */
 		CHECK(!rung(&pair.b));
 	}
 	pair_close(&pair);
@@ -200,6 +242,9 @@ static void sleeper_wait(struct sleeper *sleeper)
 {
 	if (end_poll(&sleeper->end, 8) != 0 || sf_port_arm(sleeper->end.port))
 		return;
+	/* Every second sleeper looks once more. What that finds has rung too, or is about to. */
+	if (sleeper->sleeps % 2 != 0)
+		end_poll(&sleeper->end, 8);
 	CHECK(rings_within(&sleeper->end, LOST_MS));
 	sleeper->sleeps++;
 }
@@ -350,7 +395,9 @@ static void sleeping_processes_miss_no_wake_up(void)
 const struct conformance_case wake_cases[] = {
 	CASE(an_armed_port_is_rung_by_a_message, 0),
 	CASE(arm_says_when_something_is_due, 0),
-	CASE(polling_disarms, 0),
+	CASE(a_poll_that_finds_nothing_leaves_it_armed, 0),
+	CASE(a_poll_that_finds_something_does_not_take_the_ring_back, 0),
+	CASE(a_port_rings_once_for_an_arming, 0),
 	CASE(connects_and_disconnects_ring, 0),
 	CASE(ring_wakes_the_peers_armed_port, 0),
 	CASE(sleeping_threads_miss_no_wake_up, 0),

@@ -86,12 +86,10 @@ uint32_t faulty_port_poll(struct sf_port *base, uint32_t budget)
 	struct faulty_port *port = (struct faulty_port *)base;
 	uint32_t ran = 0, inner;
 
-	port->armed = false;
 	if (port->pause == 0 && faulty_happens(&port->stream, FAULTY_DELAY))
 		port->pause = 1 + faulty_random(&port->stream, FAULTY_PAUSE_MAX);
 	if (port->pause != 0) {
 		port->pause--;
-		sf_port_poll(port->inner, 0); /* disarms */
 		return 0;
 	}
 	while (ran < budget && failed_run(port))

@@ -76,7 +76,6 @@ static bool poll_one(struct loop_port *port)
 	bool any;
 
 	pthread_mutex_lock(&loop_lock);
-	port->queue.armed = false;
 	any = sf_port_queue_take(&port->queue, &due);
 	if (due.event != NULL) {
 		copy = *(const struct loop_event *)due.event;

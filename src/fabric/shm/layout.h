@@ -103,7 +103,7 @@ _Static_assert(sizeof(struct shm_entry) == 2 * SHM_LINE, "an entry is two lines"
 #define SHM_TOP_SLOTS (SHM_LINKS_MAX / 64) /* links behind one bit of ready_top */
 
 struct shm_port_segment {
-	/* 0, or the number of this arming: a peer writes the port's eventfd once for each number it sees. */
+	/* 0, or the number of the last arming: a peer writes the port's eventfd once for each number it sees. */
 	alignas(SHM_LINE) _Atomic uint32_t armed;
 	/* About the next ticket to claim: saves a sender the walk past what others took. A wrong one costs time only. */
 	alignas(2 * SHM_LINE) _Atomic uint64_t hint;

@@ -243,7 +243,7 @@ static void leave(struct shm_link *link)
 {
 	say_bye(link);
 	shm_ready_set(link->peer_port->segment, link->peer_slot);
-	link->rang = 0;
+	atomic_store_explicit(&link->rang, 0, memory_order_relaxed);
 	sf_shm_link_ring(&link->base);
 	pthread_mutex_lock(&sf_shm_lock);
 	if (link->conn != NULL)
@@ -318,6 +318,5 @@ void sf_shm_link_ring(struct sf_link *base)
 	if (link->peer_port == NULL)
 		return;
 	SHM_FENCE(memory_order_seq_cst);
-	if (atomic_load_explicit(&link->peer_port->segment->armed, memory_order_relaxed) != 0)
-		sf_doorbell_ring(link->peer_event);
+	shm_link_wake(link);
 }

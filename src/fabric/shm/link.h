@@ -8,6 +8,7 @@
 #ifndef SF_FABRIC_SHM_LINK_H
 #define SF_FABRIC_SHM_LINK_H
 
+#include "base/doorbell.h"
 #include "fabric/fabric.h"
 #include "fabric/shm/peer.h"
 #include "fabric/shm/peer_port.h"
@@ -91,7 +92,7 @@ struct shm_link {
 	struct shm_peer_port *peer_port;
 	uint32_t peer_link; /* our number at the peer */
 	uint32_t peer_slot; /* our bit there */
-	uint32_t rang;	    /* the arming for which the peer was woken last */
+	_Atomic uint32_t rang; /* the arming for which the peer was woken last; any thread that rings */
 	uint32_t in_flight; /* operations accepted and not yet done */
 	int peer_event;
 	uint32_t lent_num, lent_last;
@@ -135,6 +136,17 @@ bool sf_shm_link_due(const struct shm_link *link);
 void sf_shm_link_disconnect(struct sf_link *link);
 void sf_shm_link_close(struct sf_link *link);
 void sf_shm_link_ring(struct sf_link *link);
+
+/* After a publication and a barrier: wakes the peer if it has armed its port, once for each arming. */
+static inline void shm_link_wake(struct shm_link *link)
+{
+	uint32_t armed = atomic_load_explicit(&link->peer_port->segment->armed, memory_order_relaxed);
+
+	if (__builtin_expect(armed == 0, 1) || armed == atomic_load_explicit(&link->rang, memory_order_relaxed))
+		return;
+	atomic_store_explicit(&link->rang, armed, memory_order_relaxed);
+	sf_doorbell_ring(link->peer_event);
+}
 /* Every record and receive of a link that is over is dealt with; what flushes says whether filled receives end ABORTED. */
 void sf_shm_link_reclaim(struct shm_link *link);
 /* The link has ended, for the reason; reports closed if that is due. Returns callbacks run. */

@@ -346,19 +346,11 @@ static void check_flushing(struct shm_port *port, uint64_t *now_ns)
 		sf_shm_recvq_held(&port->recvq, SHM_NOBODY, flush_overdue, port);
 }
 
-static void disarm(struct shm_port *port)
-{
-	port->armed = false;
-	atomic_store_explicit(&port->recvq.segment->armed, 0, memory_order_relaxed);
-}
-
 static __attribute__((noinline)) uint32_t poll_all(struct shm_port *port, uint32_t budget)
 {
 	uint64_t now_ns = 0; /* read when needed */
 	uint32_t ran = 0;
 
-	if (port->armed)
-		disarm(port);
 	port->polling = true;
 	if (atomic_load_explicit(&port->news, memory_order_relaxed))
 		take_news(port);
@@ -383,7 +375,7 @@ uint32_t sf_shm_port_poll(struct sf_port *base, uint32_t budget)
 {
 	struct shm_port *port = shm_port(base);
 
-	if (port->done != NULL || shm_due_worth(port) || port->todo != NULL || port->flushed != NULL || port->armed || port->reap ||
+	if (port->done != NULL || shm_due_worth(port) || port->todo != NULL || port->flushed != NULL || port->reap ||
 	    port->recvq.flushing != 0 || atomic_load_explicit(&port->news, memory_order_relaxed))
 		return poll_all(port, budget);
 	return 0;
@@ -414,13 +406,9 @@ bool sf_shm_port_arm(struct sf_port *base)
 		return true;
 	if (++port->arming == 0)
 		port->arming = 1;
-	port->armed = true;
 	atomic_store_explicit(&port->recvq.segment->armed, port->arming, memory_order_relaxed);
 	sf_shm_port_barrier(port);
-	if (!something_due(port))
-		return false;
-	disarm(port);
-	return true;
+	return something_due(port);
 }
 
 doca_error_t sf_shm_port_post_recv(struct sf_port *base, struct sf_recv *recv)

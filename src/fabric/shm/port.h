@@ -3,7 +3,8 @@
  * A port: its receives, its links, what is due on it.
  *
  * Waking: the owner stores the number of its arming in the shared segment, then looks once more whether something is due;
- * a peer publishes, then looks at that word. Between the two steps each side needs a full barrier. The peer's would cost on
+ * a peer publishes, then looks at that word, and rings for a number for which it has not rung yet. So the owner never takes the
+ * number back: a poll leaves the port armed, and costs a peer that has rung nothing. Between the two steps each side needs a full barrier. The peer's would cost on
  * every message, so where both processes have registered for it, the owner's membarrier system call stands for both.
  */
 #ifndef SF_FABRIC_SHM_PORT_H
@@ -29,7 +30,6 @@ struct shm_port {
 	struct shm_link *todo, **todo_end; /* events taken from the inbox */
 	uint64_t flush_deadline_ns;
 	uint32_t arming; /* number of the last one */
-	bool armed;
 	bool polling;
 	bool reap; /* links to free at the end of the poll */
 	int event_fd, segment_fd;

@@ -115,12 +115,7 @@ static inline void tell_peer(struct shm_link *link)
 	if (__builtin_expect(shm_is_cold(port, link->peer_slot), 0))
 		shm_ready_set(port, link->peer_slot);
 
-	uint32_t armed = atomic_load_explicit(&port->armed, memory_order_relaxed);
-
-	if (__builtin_expect(armed != 0, 0) && armed != link->rang) {
-		link->rang = armed;
-		sf_doorbell_ring(link->peer_event);
-	}
+	shm_link_wake(link);
 }
 
 void sf_shm_publish(struct shm_link *link, const struct shm_head *head, const uint8_t *first)

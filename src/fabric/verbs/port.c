@@ -160,7 +160,6 @@ uint32_t sf_verbs_port_poll(struct sf_port *base, uint32_t budget)
 	if (!vb_port_is_ours(port))
 		return 0;
 	pthread_mutex_lock(&port->lock);
-	port->queue.armed = false;
 	sf_verbs_port_drain(port);
 	port->polling = true;
 	pthread_mutex_unlock(&port->lock);
