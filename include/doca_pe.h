@@ -24,6 +24,8 @@
  *             doca_pe_clear_notification(pe, 0);
  *     }
  *
+ * A program may call doca_pe_progress() between the request and the wait as often as it likes: the request stands.
+ *
  * Threads: a progress engine, its contexts and their tasks belong to one thread at a time. Callbacks run in
  * doca_pe_progress() on the caller's thread, and must not call it. (Core guide, "Progress Engine", "Tasks", "Event-driven")
  */
@@ -146,7 +148,8 @@ DOCA_STABLE
 doca_error_t doca_pe_get_notification_handle(const struct doca_pe *pe, doca_notification_handle_t *handle);
 
 /**
- * Makes the notification handle unreadable again, after it woke the program and before the next request.
+ * Makes the notification handle unreadable again, after it woke the program and before the next request. A request whose
+ * notification has not come yet stands.
  *
  * @param pe    the progress engine
  * @param handle  ignored on Linux
@@ -160,7 +163,9 @@ doca_error_t doca_pe_clear_notification(struct doca_pe *pe, doca_notification_ha
 
 /**
  * Asks for the notification handle to become readable once something is due: a completion, an event, a transition. If
- * something is due already it becomes readable at once. One request, one wake-up; a progress call ends the request.
+ * something is due already it becomes readable at once. One request, one wake-up. The request stands until the handle has become
+ * readable: a progress call that finds nothing leaves it, and one that finds something makes the handle readable. A second request
+ * while one stands changes nothing.
  *
  * @param pe    the progress engine
  *

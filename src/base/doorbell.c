@@ -91,15 +91,24 @@ void sf_doorbell_ring(int fd)
 	errno = saved;
 }
 
-bool sf_doorbell_clear(int fd)
+static ssize_t counter_read(int fd)
 {
 	uint64_t count;
 	struct iovec piece = {.iov_base = &count, .iov_len = sizeof(count)};
 
-	if (syscall(SYS_preadv2, (long)fd, &piece, 1L, -1L, -1L, (long)RWF_NOWAIT) >= 0 || errno == EAGAIN)
-		return true;
-	if (errno != EOPNOTSUPP) /* Linux before 5.8 cannot be told per call */
-		return false;
+	ssize_t len = syscall(SYS_preadv2, (long)fd, &piece, 1L, -1L, -1L, (long)RWF_NOWAIT);
+
+	if (len >= 0 || errno != EOPNOTSUPP) /* Linux before 5.8 cannot be told per call */
+		return len;
 	(void)fcntl(fd, F_SETFL, O_NONBLOCK);
-	return read(fd, &count, sizeof(count)) >= 0 || errno == EAGAIN;
+	return read(fd, &count, sizeof(count));
+}
+
+bool sf_doorbell_clear(int fd, bool *rang)
+{
+	ssize_t len = counter_read(fd);
+
+	if (rang != NULL)
+		*rang = len > 0;
+	return len >= 0 || errno == EAGAIN;
 }

@@ -15,7 +15,7 @@
 /* Makes the eventfd readable. Any thread; never blocks. */
 SF_API void sf_doorbell_ring(int fd);
 
-/* Sets the counter to zero. False, with errno: it cannot be read; a counter that is zero already is no error. Never blocks. */
-SF_API bool sf_doorbell_clear(int fd);
+/* Sets the counter to zero; *rang says whether it was not, and may be NULL. False, with errno: it cannot be read. Never blocks. */
+SF_API bool sf_doorbell_clear(int fd, bool *rang);
 
 #endif

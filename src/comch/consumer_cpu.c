@@ -357,7 +357,7 @@ static bool cpu_progress(struct doca_comch_consumer *consumer)
 	return moved > 0;
 }
 
-/* The port first: a source is told to ring, and its ring is lost on a port that is not armed. What a source begins when it is
+/* The port first: a source is told to ring, and its ring is lost on a port that was not armed. What a source begins when it is
  * armed, taking receives back from the port, goes on by polling. */
 static bool cpu_arm(struct doca_comch_consumer *consumer)
 {

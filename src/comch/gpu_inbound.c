@@ -25,7 +25,6 @@ struct gpu_inbound {
 	struct gpu_receiver receiver;
 	uint64_t offset; /* of the mailbox in the region */
 	int timer;	 /* -1 unless the consumer was armed and the GPU is real, or the mailbox not mapped yet */
-	bool timer_set;
 	bool mapped; /* the owner has answered: receiver is there */
 	const void *held; /* memory of this very process that is held, or NULL */
 	bool broken;
@@ -74,7 +73,6 @@ static void drop_timer(struct gpu_inbound *in)
 	sf_ctx_unwatch_fd(&in->base.consumer->child.ctx, in->timer);
 	close(in->timer);
 	in->timer = -1;
-	in->timer_set = false;
 }
 
 /* The owner may be stopped: its answer is not waited for, but looked for. Returns whether the mailbox can be read. */
@@ -162,14 +160,6 @@ static uint32_t take_in(struct gpu_inbound *in, uint32_t budget)
 
 /* ---- the source ---- */
 
-static void drain_timer(struct gpu_inbound *in)
-{
-	uint64_t expirations;
-
-	if (in->timer_set && read(in->timer, &expirations, sizeof(expirations)) == (ssize_t)sizeof(expirations))
-		in->timer_set = false;
-}
-
 static uint32_t inbound_poll(struct comch_inbound *inbound, uint32_t budget)
 {
 	struct gpu_inbound *in = (struct gpu_inbound *)inbound;
@@ -180,11 +170,10 @@ static uint32_t inbound_poll(struct comch_inbound *inbound, uint32_t budget)
 		if (!in->broken)
 			grant(in);
 	}
-	if (__builtin_expect(in->timer_set, 0))
-		drain_timer(in);
 	return moved;
 }
 
+/* A poll leaves the timer as it is, also when it has run out: the program may sleep next. */
 static bool arm_timer(struct gpu_inbound *in)
 {
 	const struct itimerspec soon = {.it_value = {.tv_nsec = LOOK_NS}};
@@ -196,18 +185,20 @@ static bool arm_timer(struct gpu_inbound *in)
 			in->timer = -1;
 		}
 	}
-	in->timer_set = in->timer >= 0 && timerfd_settime(in->timer, 0, &soon, NULL) == 0;
-	return !in->timer_set; /* without a timer it is always due: that polls, and loses nothing */
+	/* Without a timer it is always due: that polls, and loses nothing. */
+	return in->timer < 0 || timerfd_settime(in->timer, 0, &soon, NULL) != 0;
 }
 
 static bool inbound_arm(struct comch_inbound *inbound)
 {
 	struct gpu_inbound *in = (struct gpu_inbound *)inbound;
 
-	if (in->broken)
+	if (!is_mapped(in) && !in->broken)
+		return arm_timer(in);
+	if (in->broken) {
+		drop_timer(in);
 		return false;
-	if (!is_mapped(in))
-		return !in->broken && arm_timer(in);
+	}
 	grant(in);
 	if (in->receiver.box.flags & SOFTFIELD_MAILBOX_HARDWARE)
 		return gpu_receiver_ready(&in->receiver) || arm_timer(in);

@@ -137,7 +137,7 @@ static doca_error_t refuse_for_now(struct doca_comch_producer *producer)
 		producer->quiet = true;
 		(void)sf_port_poll(producer->port, COMCH_POLL_BUDGET);
 		producer->quiet = false;
-		sf_ctx_kick(&producer->child.ctx); /* the poll disarmed the port */
+		sf_ctx_kick(&producer->child.ctx); /* what the poll found is due, and nothing armed tells of it */
 	}
 	return DOCA_ERROR_AGAIN;
 }

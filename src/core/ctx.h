@@ -45,7 +45,8 @@ struct sf_ctx_ops {
 	/* Does what is due and returns whether anything was. NULL for a ctx that has nothing to poll. Runs user callbacks. */
 	bool (*progress)(struct doca_ctx *ctx);
 	/* Event-driven mode: asks for sf_ctx_event_fd to be written when something becomes due; returns true when something is
-	 * due already. NULL: the ctx is only ever due after a submit on its own thread. */
+	 * due already. Progress leaves this as it is, timers too: the program may sleep right after a progress call that found
+	 * nothing. NULL: the ctx is only ever due after a submit on its own thread. */
 	bool (*arm)(struct doca_ctx *ctx);
 	/* Starts what tasks submitted without DOCA_TASK_SUBMIT_FLAG_FLUSH left waiting. NULL: nothing is ever held back. */
 	void (*flush)(struct doca_ctx *ctx);

@@ -24,7 +24,9 @@ static doca_error_t handles_open(struct doca_pe *pe)
 			   strerror(errno));
 		return DOCA_ERROR_NO_MEMORY;
 	}
-	return sf_pe_watch_fd(pe, pe->event_fd);
+	doca_error_t result = sf_pe_watch_fd(pe, pe->event_fd);
+	pe->num_watched = 0; /* event_fd is no context's */
+	return result;
 }
 
 static void handles_close(struct doca_pe *pe)
@@ -48,6 +50,7 @@ doca_error_t doca_pe_create(struct doca_pe **pe)
 	}
 	created->event_fd = -1;
 	created->epoll_fd = -1;
+	created->cleared = true;
 	created->mode = DOCA_PE_EVENT_MODE_PROGRESS_SELECTIVE;
 	doca_error_t result = handles_open(created);
 	if (result != DOCA_SUCCESS) {
@@ -128,6 +131,13 @@ void sf_pe_deactivate(struct doca_pe *pe, struct doca_ctx *ctx)
 	ctx->next_active = NULL;
 }
 
+/* Answers the request that stands: the handle becomes readable, and stays so until it is cleared. */
+static void notify(struct doca_pe *pe)
+{
+	pe->armed = false;
+	sf_doorbell_ring(pe->event_fd); /* peers hold it too */
+}
+
 uint8_t doca_pe_progress(struct doca_pe *pe)
 {
 	if (__builtin_expect(pe == NULL || pe->in_progress, 0)) {
@@ -139,7 +149,6 @@ uint8_t doca_pe_progress(struct doca_pe *pe)
 	}
 	bool moved = false;
 	pe->in_progress = true;
-	pe->armed = false;
 	pe->kicked = false;
 	/* A callback may stop and destroy any of the contexts, so only the cursor says what comes next. */
 	for (struct doca_ctx *ctx = pe->active; ctx != NULL; ctx = pe->cursor) {
@@ -147,6 +156,9 @@ uint8_t doca_pe_progress(struct doca_pe *pe)
 		moved |= sf_ctx_poll(ctx);
 	}
 	pe->in_progress = false;
+	/* What a callback left due may be known to no arm, so a request that stands is answered. */
+	if (__builtin_expect(pe->armed && moved, 0))
+		notify(pe);
 	return moved || pe->kicked ? 1 : 0; /* kicked meanwhile: a later turn of the same call would have found it */
 }
 
@@ -165,34 +177,42 @@ doca_error_t doca_pe_get_num_inflight_tasks(const struct doca_pe *pe, size_t *nu
 
 /* ---- event-driven mode ---- */
 
-static void event_write(struct doca_pe *pe)
+/* Has a descriptor that a context watches made the handle readable? */
+static bool is_watched_fd_readable(const struct doca_pe *pe)
 {
-	sf_doorbell_ring(pe->event_fd); /* peers hold it too */
+	struct epoll_event event;
+	return pe->num_watched > 0 && epoll_wait(pe->epoll_fd, &event, 1, 0) > 0;
 }
 
+/* Makes event_fd unreadable. A request that made the handle readable is answered. What an older one left there is no answer. */
 static doca_error_t event_drain(struct doca_pe *pe)
 {
-	if (!sf_doorbell_clear(pe->event_fd)) {
+	bool fired;
+	if (!sf_doorbell_clear(pe->event_fd, &fired)) {
 		SF_LOG_ERR("progress engine: its notification cannot be cleared: %s", strerror(errno));
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	}
+	if (pe->armed && !pe->was_readable && (fired || is_watched_fd_readable(pe)))
+		pe->armed = false;
+	pe->was_readable = false;
+	pe->cleared = true;
 	return DOCA_SUCCESS;
 }
 
 void sf_pe_kick(struct doca_pe *pe)
 {
 	pe->kicked = true;
-	if (pe->armed) {
-		pe->armed = false;
-		event_write(pe);
-	}
+	if (pe->armed)
+		notify(pe);
 }
 
 doca_error_t sf_pe_watch_fd(struct doca_pe *pe, int fd)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
-	if (epoll_ctl(pe->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0)
+	if (epoll_ctl(pe->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0) {
+		pe->num_watched++;
 		return DOCA_SUCCESS;
+	}
 	if (errno == EEXIST)
 		return DOCA_ERROR_ALREADY_EXIST;
 	SF_LOG_ERR("progress engine: descriptor %d cannot be watched: %s", fd, strerror(errno));
@@ -201,7 +221,8 @@ doca_error_t sf_pe_watch_fd(struct doca_pe *pe, int fd)
 
 void sf_pe_unwatch_fd(struct doca_pe *pe, int fd)
 {
-	epoll_ctl(pe->epoll_fd, EPOLL_CTL_DEL, fd, NULL); /* not watched: nothing to undo */
+	if (epoll_ctl(pe->epoll_fd, EPOLL_CTL_DEL, fd, NULL) == 0) /* else it was not watched: nothing to undo */
+		pe->num_watched--;
 }
 
 doca_error_t doca_pe_get_notification_handle(const struct doca_pe *pe, doca_notification_handle_t *handle)
@@ -235,13 +256,15 @@ doca_error_t doca_pe_request_notification(struct doca_pe *pe)
 		if (result != DOCA_SUCCESS)
 			return result;
 	}
+	pe->was_readable = !pe->cleared;
+	pe->cleared = false;
 	/* Every ctx is armed, even when one is due: a program may wait on without the progress that it should do first. */
 	bool due = pe->kicked;
 	for (struct doca_ctx *ctx = pe->active; ctx != NULL; ctx = ctx->next_active)
 		due |= sf_ctx_arm(ctx);
 	pe->armed = true;
 	if (due)
-		event_write(pe);
+		notify(pe);
 	return DOCA_SUCCESS;
 }
 

@@ -181,14 +181,17 @@ static void timer_set(struct sf_graph_engine *engine, long ns)
 static bool progress(struct doca_ctx *ctx)
 {
 	struct sf_graph_engine *engine = of(ctx);
-	if (__builtin_expect(engine->is_timer_set, 0))
-		timer_set(engine, 0);
 	bool moved = engine->num_overloaded > 0 && retry(engine);
-	return (engine->num_due > 0 && drain(engine)) || moved;
+	if (engine->num_due > 0 && drain(engine))
+		moved = true;
+	if (__builtin_expect(engine->is_timer_set, 0) && engine->num_overloaded == 0)
+		timer_set(engine, 0);
+	return moved;
 }
 
 /* A full context may get room by its own completions, which wake the program, or without anything here being told (the peer's
- * doing): so while steps wait, it does not sleep for long. */
+ * doing): so while steps wait, it does not sleep for long. A progress call that finds no room leaves the timer, also one that has
+ * run out: the program may sleep next. */
 static bool arm(struct doca_ctx *ctx)
 {
 	struct sf_graph_engine *engine = of(ctx);

@@ -134,7 +134,7 @@ static void sleep_soft(struct rdma_gpu *gpu)
 	if (!due)
 		poll(&fd, 1, waiting ? SLEEP_WAITING_MS : SLEEP_MS);
 	__atomic_store_n(gpu->sleeping, 0, __ATOMIC_RELAXED);
-	(void)sf_doorbell_clear(gpu->event_fd);
+	(void)sf_doorbell_clear(gpu->event_fd, NULL);
 }
 
 static void sleep_hardware(uint64_t idle_ns)

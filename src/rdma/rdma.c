@@ -195,7 +195,9 @@ static bool tell_ended(struct doca_rdma *rdma)
 	return any;
 }
 
-static void drain_retry_timer(struct doca_rdma *rdma)
+/* Nothing waits any more. As long as something does, progress leaves the timer, also one that has run out: the program may sleep
+ * next. */
+static void stop_retry_timer(struct doca_rdma *rdma)
 {
 	const struct itimerspec never = {{0, 0}, {0, 0}};
 	(void)timerfd_settime(rdma->retry_fd, 0, &never, NULL);
@@ -222,8 +224,6 @@ static bool progress_before(struct doca_rdma *rdma)
 static __attribute__((noinline)) bool progress_after(struct doca_rdma *rdma)
 {
 	bool moved = false;
-	if (rdma->retry_set)
-		drain_retry_timer(rdma);
 	if (rdma->waiting != NULL)
 		moved |= rdma_requests_pump(rdma);
 	if (rdma->one.due) {
@@ -237,6 +237,8 @@ static __attribute__((noinline)) bool progress_after(struct doca_rdma *rdma)
 			sf_ctx_fail(&rdma->ctx);
 		moved = true;
 	}
+	if (rdma->retry_set && rdma->waiting == NULL && rdma->calls == NULL && rdma->changing.first == NULL)
+		stop_retry_timer(rdma);
 	return moved;
 }
 
@@ -283,6 +285,8 @@ static bool rdma_arm(struct doca_ctx *ctx)
 		if (timerfd_settime(rdma->retry_fd, 0, &soon, NULL) != 0)
 			return true;
 		rdma->retry_set = true;
+	} else if (rdma->retry_set) {
+		stop_retry_timer(rdma);
 	}
 	return rdma->gpu == NULL && sf_port_arm(rdma->port); /* a GPU's thread has the port, and writes the event */
 }

@@ -190,7 +190,6 @@ static bool event_progress(struct doca_ctx *ctx)
 	struct doca_sync_event *event = (struct doca_sync_event *)ctx;
 	bool moved = false;
 
-	atomic_store_explicit(&event->watch.armed, false, memory_order_relaxed);
 	if (event->done != NULL)
 		moved = complete_done(event);
 	return progress_waits(event) || moved;

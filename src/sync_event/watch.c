@@ -52,7 +52,7 @@ static bool word_changed(const struct sf_watch *watch)
 	       value != atomic_load(&watch->last);
 }
 
-/* Time to look. Nobody sleeps any more: then there is nothing to look for until sf_watch_arm says so. */
+/* Time to look. Not armed any more: then there is nothing to look for until sf_watch_arm says so. */
 static void tick(struct sf_watch *watch)
 {
 	if (!atomic_load(&watch->armed)) {

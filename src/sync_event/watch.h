@@ -23,7 +23,7 @@ struct sf_watch {
 	_Atomic uint32_t tick_ms;   /* 0: only the gate */
 	_Atomic uint64_t last;	    /* the word when it was armed */
 	_Atomic bool ticking;	    /* the watcher looks now and then */
-	_Atomic bool armed;	    /* somebody sleeps */
+	_Atomic bool armed;	    /* somebody may sleep; until the eventfd is written */
 	uint32_t seen;		    /* the gate's count; the watcher's */
 	uint64_t looked_ms;	    /* the last tick; the watcher's */
 	struct sf_watcher *watcher; /* NULL while not watched */

@@ -406,6 +406,30 @@ static void a_node_that_waits_for_room_wakes_the_program_now_and_then(void **sta
 	ok(doca_graph_instance_destroy(instance));
 }
 
+/* Programs look once more after the request, at once or when the timer has run out already, and then wait. */
+static void a_progress_call_leaves_the_timer_of_a_node_that_waits_for_room(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a);
+	ok(doca_graph_start(f->graph));
+	struct doca_graph_instance *instance = fixture_instance(f->graph);
+	fixture_task(instance, a, &f->a);
+	f->a.submit_result = DOCA_ERROR_AGAIN;
+	ok(doca_graph_instance_submit(instance));
+	for (int i = 0; i < 20; i++) {
+		rest(f);
+		if (i % 2 != 0)
+			assert_true(wakes_within(f, 5000));
+		assert_int_equal(doca_pe_progress(f->pe), 0);
+		assert_true(wakes_within(f, 5000));
+	}
+	f->a.submit_result = DOCA_SUCCESS;
+	rest(f);
+	assert_int_equal(f->num_completed, 1);
+	assert_false(wakes_within(f, 2));
+	ok(doca_graph_instance_destroy(instance));
+}
+
 /* Without a descriptor for the timer the program does not sleep at all. */
 static void a_node_that_waits_without_a_timer_keeps_the_program_awake(void **state)
 {
@@ -562,6 +586,7 @@ int main(void)
 		T(a_task_of_two_nodes_at_once_fails_the_instance),
 		T(a_user_node_that_is_due_wakes),
 		T(a_node_that_waits_for_room_wakes_the_program_now_and_then),
+		T(a_progress_call_leaves_the_timer_of_a_node_that_waits_for_room),
 		T(a_node_that_waits_without_a_timer_keeps_the_program_awake),
 		T(work_nodes_of_a_graph_without_an_engine),
 		T(a_work_that_waits_holds_up_no_other),

@@ -190,6 +190,87 @@ static void peer_wakes_a_sleeping_program(void **state)
 	assert_false(wakes(f, 0));
 }
 
+static void progress_that_finds_nothing_leaves_the_request(void **state)
+{
+	struct fixture *f = *state;
+	assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
+	assert_int_equal(doca_pe_progress(f->pe), 0);
+	assert_int_equal(doca_pe_clear_notification(f->pe, 0), DOCA_SUCCESS); /* of nothing */
+	assert_int_equal(doca_pe_progress(f->pe), 0);
+	assert_false(wakes(f, 0));
+	sf_ctx_kick(&f->test.base);
+	assert_true(wakes(f, 0));
+}
+
+static void progress_that_finds_something_wakes(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_task *task;
+	f->test.hold_tasks = true;
+	assert_int_equal(test_task_alloc(&f->test, &task), DOCA_SUCCESS);
+	assert_int_equal(doca_task_submit(task), DOCA_SUCCESS);
+	assert_int_equal(doca_pe_progress(f->pe), 0);
+	assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
+	assert_false(wakes(f, 0));
+	f->test.hold_tasks = false; /* it ends, and nothing tells */
+	assert_int_equal(doca_pe_progress(f->pe), 1);
+	assert_true(wakes(f, 0));
+	assert_int_equal(doca_pe_clear_notification(f->pe, 0), DOCA_SUCCESS);
+	assert_false(wakes(f, 0));
+	assert_int_equal(doca_task_submit(task), DOCA_SUCCESS); /* the request was answered: nothing wakes */
+	assert_false(wakes(f, 0));
+	assert_int_equal(doca_pe_progress(f->pe), 1);
+	doca_task_free(task);
+}
+
+static void a_second_request_changes_nothing(void **state)
+{
+	struct fixture *f = *state;
+	assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
+	assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
+	assert_int_equal(doca_pe_progress(f->pe), 0);
+	assert_false(wakes(f, 0));
+	sf_ctx_kick(&f->test.base);
+	assert_true(wakes(f, 0));
+	assert_int_equal(doca_pe_clear_notification(f->pe, 0), DOCA_SUCCESS);
+	assert_false(wakes(f, 0));
+}
+
+/* Clearing what an older request left does not answer the new one. */
+static void a_clear_that_comes_after_the_request_leaves_it(void **state)
+{
+	struct fixture *f = *state;
+	assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
+	sf_ctx_kick(&f->test.base);
+	assert_true(wakes(f, 0));
+	assert_int_equal(doca_pe_progress(f->pe), 0);
+	assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
+	assert_int_equal(doca_pe_clear_notification(f->pe, 0), DOCA_SUCCESS);
+	assert_int_equal(doca_pe_progress(f->pe), 0);
+	assert_false(wakes(f, 0));
+	sf_ctx_kick(&f->test.base);
+	assert_true(wakes(f, 0));
+}
+
+/* The handle in a set that reports edges: each request that is answered is one. */
+static void edges_are_reported(void **state)
+{
+	struct fixture *f = *state;
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+	assert_int_equal(epoll_ctl(f->epoll, EPOLL_CTL_MOD, f->handle, &event), 0);
+	for (int i = 0; i < 1000; i++) {
+		bool clears = i % 3 != 0;
+		assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
+		assert_int_equal(doca_pe_progress(f->pe), 0);
+		assert_false(wakes(f, 0));
+		sf_ctx_kick(&f->test.base);
+		assert_true(wakes(f, 0));
+		if (clears)
+			assert_int_equal(doca_pe_clear_notification(f->pe, 0), DOCA_SUCCESS);
+		(void)doca_pe_progress(f->pe);
+	}
+}
+
 static void clear_without_a_notification_succeeds(void **state)
 {
 	struct fixture *f = *state;
@@ -351,6 +432,13 @@ static void watched_descriptor_wakes(void **state)
 	assert_true(wakes(f, LONG_MS));
 	sf_ctx_unwatch_fd(&f->test.base, timer);
 	assert_false(wakes(f, 0));
+	/* It answers a request as the engine's own descriptor does: what is due after that makes nothing readable. */
+	assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
+	assert_int_equal(sf_ctx_watch_fd(&f->test.base, timer), DOCA_SUCCESS);
+	assert_int_equal(doca_pe_clear_notification(f->pe, 0), DOCA_SUCCESS);
+	sf_ctx_unwatch_fd(&f->test.base, timer);
+	sf_ctx_kick(&f->test.base);
+	assert_false(wakes(f, 0));
 	close(timer);
 	struct test_ctx alone;
 	test_ctx_init(&alone);
@@ -372,6 +460,11 @@ int main(void)
 		T(nothing_due_does_not_wake),
 		T(due_before_the_request_wakes),
 		T(peer_wakes_a_sleeping_program),
+		T(progress_that_finds_nothing_leaves_the_request),
+		T(progress_that_finds_something_wakes),
+		T(a_second_request_changes_nothing),
+		T(a_clear_that_comes_after_the_request_leaves_it),
+		T(edges_are_reported),
 		T(clear_without_a_notification_succeeds),
 		T(a_doorbell_that_a_peer_spoiled_blocks_nobody),
 		T(submit_after_the_request_wakes),
