@@ -151,11 +151,18 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_comm_channel_ep_get_service_event_channel(struct doca_comm_channel_ep_t *local_ep,
 							    doca_event_channel_t *service_event_channel);
 
-/** Lets the send channel become readable when sending is worth a try. DOCA_ERROR_INVALID_VALUE: NULL, or not in use. */
+/**
+ * Lets the send channel become readable when sending is worth a try. A send that is refused with DOCA_ERROR_AGAIN leaves it armed.
+ * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, or not in use
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_comm_channel_ep_event_handle_arm_send(struct doca_comm_channel_ep_t *local_ep);
 
-/** Lets the receive channel become readable when recvfrom has something to do. DOCA_ERROR_INVALID_VALUE: NULL, or not in use. */
+/**
+ * Lets the receive channel become readable when recvfrom has something to do. A recvfrom that finds nothing leaves it armed. The
+ * channel stays readable until a recvfrom finds nothing, or it is armed again.
+ * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, or not in use
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_comm_channel_ep_event_handle_arm_recv(struct doca_comm_channel_ep_t *local_ep);
 

@@ -73,6 +73,7 @@ struct doca_comm_channel_ep_t {
 	int recv_channel, service_channel; /* epoll sets of an eventfd and the engine's handle */
 	int recv_event, service_event;
 	bool send_armed, recv_armed, service_armed;
+	bool recv_signalled; /* recv_event was written, and not taken */
 	bool send_refused;    /* the last send found a queue full */
 	bool service_changed; /* clients came or went since the last picture */
 
@@ -113,10 +114,17 @@ void message_sent(struct doca_comch_task_send *task, union doca_data task_user_d
 doca_error_t events_open(struct doca_comm_channel_ep_t *ep);
 void events_close(struct doca_comm_channel_ep_t *ep);
 
-/* To be called at the end of whatever turned the engine: who waits is woken, or waits on. */
+/* To be called at the end of whatever turned the engine: a waiter is woken, or waits on. */
 void events_settle(struct doca_comm_channel_ep_t *ep);
 
-/* What was signalled is being looked at. */
-void events_take(int *event_fd);
+/* Makes a descriptor unreadable. True if it was readable. */
+bool events_take(int *event_fd);
+
+/* Makes the receive channel readable if it is armed; and unreadable again. */
+void events_signal_recv(struct doca_comm_channel_ep_t *ep);
+void events_unsignal_recv(struct doca_comm_channel_ep_t *ep);
+
+/* The send channel becomes readable when another try is worth it. */
+void events_set_send_timer(struct doca_comm_channel_ep_t *ep);
 
 #endif

@@ -3,6 +3,9 @@
  * The event channels. The receive and the service channel are epoll sets of the engine's handle, which turns readable when it is
  * armed and something is due, and of an eventfd, for what another call on the endpoint has found meanwhile. The send channel is a
  * timer, for nobody tells when a full peer has room again.
+ *
+ * There is no call that clears. A channel that was armed becomes readable whatever is called meanwhile: a call that finds nothing
+ * leaves it armed. It stays readable until a receive finds no message, or a send is accepted, or it is armed again.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,6 +15,7 @@
 #include <unistd.h>
 
 #include "comm_channel/ep.h"
+#include "core/pe.h"
 
 /* ---- making ---- */
 
@@ -54,17 +58,42 @@ void events_close(struct doca_comm_channel_ep_t *ep)
 	fd_close(&ep->recv_event);
 	fd_close(&ep->service_event);
 	fd_close(&ep->send_timer);
-	ep->send_armed = ep->recv_armed = ep->service_armed = false;
+	ep->send_armed = ep->recv_armed = ep->recv_signalled = ep->service_armed = false;
 }
 
 /* ---- at work ---- */
 
-void events_take(int *event_fd)
+bool events_take(int *event_fd)
 {
 	uint64_t count;
+	ssize_t len = read(*event_fd, &count, sizeof(count));
 
-	if (read(*event_fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+	if (len < 0 && errno != EAGAIN)
 		SF_LOG_ERR("an event channel cannot be cleared: %s", strerror(errno));
+	return len > 0;
+}
+
+void events_signal_recv(struct doca_comm_channel_ep_t *ep)
+{
+	if (!ep->recv_armed)
+		return;
+	ep->recv_armed = false;
+	ep->recv_signalled = true;
+	eventfd_write(ep->recv_event, 1);
+}
+
+void events_unsignal_recv(struct doca_comm_channel_ep_t *ep)
+{
+	if (ep->recv_signalled)
+		events_take(&ep->recv_event);
+	ep->recv_signalled = false;
+}
+
+void events_set_send_timer(struct doca_comm_channel_ep_t *ep)
+{
+	const struct itimerspec when = {.it_value.tv_nsec = ep->send_refused ? SEND_RETRY_NS : 1};
+
+	timerfd_settime(ep->send_timer, 0, &when, NULL);
 }
 
 static bool has_news(const struct doca_comm_channel_ep_t *ep)
@@ -75,16 +104,14 @@ static bool has_news(const struct doca_comm_channel_ep_t *ep)
 
 void events_settle(struct doca_comm_channel_ep_t *ep)
 {
-	if (ep->recv_armed && has_news(ep)) {
-		ep->recv_armed = false;
-		eventfd_write(ep->recv_event, 1);
-	}
+	if (has_news(ep))
+		events_signal_recv(ep);
 	if (ep->service_armed && ep->service_changed) {
 		ep->service_armed = false;
 		eventfd_write(ep->service_event, 1);
 	}
-	if (ep->recv_armed || ep->service_armed)
-		doca_pe_request_notification(ep->pe); /* the turn of the engine has disarmed it */
+	if ((ep->recv_armed || ep->service_armed) && !ep->pe->armed)
+		doca_pe_request_notification(ep->pe);
 }
 
 /* ---- public ---- */
@@ -148,13 +175,11 @@ static doca_error_t arm_begin(struct doca_comm_channel_ep_t *ep, const char *fun
 doca_error_t doca_comm_channel_ep_event_handle_arm_send(struct doca_comm_channel_ep_t *ep)
 {
 	doca_error_t result = arm_begin(ep, __func__);
-	struct itimerspec when = {0};
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	when.it_value.tv_nsec = ep->send_refused ? SEND_RETRY_NS : 1;
 	ep->send_armed = true;
-	timerfd_settime(ep->send_timer, 0, &when, NULL);
+	events_set_send_timer(ep);
 	pthread_mutex_unlock(&ep->lock);
 	return DOCA_SUCCESS;
 }
@@ -165,6 +190,7 @@ doca_error_t doca_comm_channel_ep_event_handle_arm_recv(struct doca_comm_channel
 
 	if (result != DOCA_SUCCESS)
 		return result;
+	events_unsignal_recv(ep);
 	ep->recv_armed = true;
 	events_settle(ep);
 	pthread_mutex_unlock(&ep->lock);

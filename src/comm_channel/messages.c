@@ -127,11 +127,12 @@ doca_error_t doca_comm_channel_ep_sendto(struct doca_comm_channel_ep_t *ep, cons
 	pthread_mutex_lock(&ep->lock);
 	result = check_send(ep, msg, len, flags, peer_addr);
 	if (result == DOCA_SUCCESS) {
-		if (ep->send_armed)
-			events_take(&ep->send_timer);
-		ep->send_armed = false;
 		result = send_now(ep, peer_addr, msg, len);
 		ep->send_refused = result == DOCA_ERROR_AGAIN;
+		if (ep->send_armed && ep->send_refused)
+			events_set_send_timer(ep);
+		else if (ep->send_armed && events_take(&ep->send_timer))
+			ep->send_armed = false;
 		events_settle(ep);
 	}
 	pthread_mutex_unlock(&ep->lock);
@@ -202,9 +203,11 @@ doca_error_t doca_comm_channel_ep_recvfrom(struct doca_comm_channel_ep_t *ep, vo
 		SF_LOG_ERR("%s: the endpoint neither listens nor connects", __func__);
 		result = DOCA_ERROR_NOT_CONNECTED;
 	} else {
-		events_take(&ep->recv_event);
-		ep->recv_armed = false;
 		result = take(ep, msg, len, peer_addr);
+		if (result == DOCA_SUCCESS)
+			events_signal_recv(ep); /* the message that the program would have waited for */
+		else if (!ep->recv_armed && ep->ring_num == 0)
+			events_unsignal_recv(ep);
 		events_settle(ep);
 	}
 	pthread_mutex_unlock(&ep->lock);

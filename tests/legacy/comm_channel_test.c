@@ -10,6 +10,8 @@
 
 #include <doca_comm_channel.h>
 
+#include "support/recheck.h"
+
 struct pair {
 	struct doca_dev *host, *dpu;
 	struct doca_dev_rep *rep;
@@ -504,6 +506,92 @@ static void a_message_wakes_who_armed(void **state)
 	(void)state;
 }
 
+/* Arm, look once more and find nothing, wait: as programs do that a message may have overtaken. */
+static void recheck(struct doca_comm_channel_ep_t *ep, struct doca_comm_channel_ep_t *peer,
+		    struct doca_comm_channel_addr_t *to_ep, uint32_t rounds)
+{
+	struct doca_comm_channel_addr_t *from;
+	doca_event_channel_t channel;
+	char text[16];
+	size_t len;
+
+	assert_ok(doca_comm_channel_ep_get_event_channel(ep, NULL, &channel));
+	for (uint32_t round = 0; round < rounds; round++) {
+		doca_error_t result;
+
+		assert_ok(doca_comm_channel_ep_event_handle_arm_recv(ep));
+		for (uint32_t i = 0; i <= round % 3; i++) {
+			len = sizeof(text);
+			assert_int_equal(doca_comm_channel_ep_recvfrom(ep, text, &len, 0, &from), DOCA_ERROR_AGAIN);
+		}
+		assert_ok(send_to(peer, to_ep, "wake"));
+		do {
+			recheck_wait(channel, round);
+			len = sizeof(text);
+			result = doca_comm_channel_ep_recvfrom(ep, text, &len, 0, &from);
+			if (result == DOCA_ERROR_AGAIN)
+				assert_ok(doca_comm_channel_ep_event_handle_arm_recv(ep));
+		} while (result == DOCA_ERROR_AGAIN);
+		assert_ok(result);
+	}
+}
+
+static void a_receive_that_finds_nothing_leaves_the_channel_armed(void **state)
+{
+	const char *provider = getenv("SOFTFIELD_FABRIC");
+	uint32_t rounds = provider != NULL && strcmp(provider, "shm") == 0 ? RECHECK_ROUNDS : RECHECK_ROUNDS / 10;
+	struct pair p;
+
+	pair_open(&p, "recheck", 100, 8);
+	recheck(p.client, p.service, p.to_client, rounds);
+	recheck(p.service, p.client, p.to_service, RECHECK_ROUNDS / 10);
+	pair_close(&p);
+	(void)state;
+}
+
+/* The look finds a message: the channel is readable all the same, until a receive finds nothing. */
+static void a_receive_that_finds_a_message_wakes(void **state)
+{
+	struct doca_comm_channel_addr_t *from;
+	doca_event_channel_t channel;
+	struct pair p;
+	char text[16];
+	size_t len = sizeof(text);
+
+	pair_open(&p, "found", 100, 8);
+	assert_ok(doca_comm_channel_ep_get_event_channel(p.service, NULL, &channel));
+	assert_ok(doca_comm_channel_ep_event_handle_arm_recv(p.service));
+	assert_ok(send_to(p.client, p.to_service, "found"));
+	assert_ok(receive(p.service, text, sizeof(text), &from));
+	assert_true(is_readable(channel, 5000));
+	assert_int_equal(doca_comm_channel_ep_recvfrom(p.service, text, &len, 0, &from), DOCA_ERROR_AGAIN);
+	assert_false(is_readable(channel, 0));
+	assert_ok(doca_comm_channel_ep_event_handle_arm_recv(p.service));
+	assert_false(is_readable(channel, 0));
+	pair_close(&p);
+	(void)state;
+}
+
+static void a_refused_send_leaves_the_channel_armed(void **state)
+{
+	doca_event_channel_t channel;
+	struct pair p;
+
+	pair_open(&p, "full", 100, 4);
+	assert_ok(doca_comm_channel_ep_get_event_channel(p.client, &channel, NULL));
+	while (send_to(p.client, p.to_service, "fill") == DOCA_SUCCESS)
+		;
+	for (int i = 0; i < 100; i++) {
+		assert_ok(doca_comm_channel_ep_event_handle_arm_send(p.client));
+		if (i % 2 != 0)
+			assert_true(is_readable(channel, 5000));
+		assert_int_equal(send_to(p.client, p.to_service, "more"), DOCA_ERROR_AGAIN);
+		assert_true(is_readable(channel, 5000));
+	}
+	pair_close(&p);
+	(void)state;
+}
+
 static void the_send_channel_says_when_to_try(void **state)
 {
 	struct doca_comm_channel_addr_t *from;
@@ -645,6 +733,9 @@ int main(void)
 		cmocka_unit_test(a_service_that_ended_is_told),
 		cmocka_unit_test(a_service_may_send_a_client_away),
 		cmocka_unit_test(a_message_wakes_who_armed),
+		cmocka_unit_test(a_receive_that_finds_nothing_leaves_the_channel_armed),
+		cmocka_unit_test(a_receive_that_finds_a_message_wakes),
+		cmocka_unit_test(a_refused_send_leaves_the_channel_armed),
 		cmocka_unit_test(the_send_channel_says_when_to_try),
 		cmocka_unit_test(the_service_channel_tells_of_clients),
 		cmocka_unit_test(an_endpoint_serves_two_threads),

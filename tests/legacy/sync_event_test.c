@@ -7,6 +7,8 @@
 
 #include <doca_sync_event.h>
 
+#include "support/recheck.h"
+
 struct side {
 	struct doca_dev *host, *dpu;
 	struct doca_sync_event *event, *imported;
@@ -202,6 +204,58 @@ static void a_wait_wakes_an_event_driven_queue(void **state)
 	(void)state;
 }
 
+/* Arm, look once more and find nothing, wait: the context has an engine of its own, which ours turns. */
+static void a_retrieve_that_finds_nothing_leaves_the_queue_armed(void **state)
+{
+	struct side s;
+	struct doca_event event;
+	struct doca_workq *waiting;
+	doca_event_handle_t handle;
+
+	side_open(&s, true);
+	assert_ok(doca_workq_create(2, &waiting));
+	assert_ok(doca_ctx_workq_rm(doca_sync_event_as_ctx(s.imported), s.workq));
+	assert_ok(doca_workq_set_event_driven_enable(waiting, 1));
+	assert_ok(doca_workq_get_event_handle(waiting, &handle));
+	assert_ok(doca_ctx_workq_add(doca_sync_event_as_ctx(s.imported), waiting));
+	for (uint32_t round = 0; round < RECHECK_ROUNDS / 10; round++) {
+		struct doca_sync_event_job_wait wait = {
+			.base = {.type = DOCA_SYNC_EVENT_JOB_WAIT_GT, .ctx = doca_sync_event_as_ctx(s.imported)},
+			.value = 0,
+			.mask = UINT64_MAX};
+		struct doca_sync_event_job_update_set set = {
+			.base = {.type = DOCA_SYNC_EVENT_JOB_UPDATE_SET, .ctx = doca_sync_event_as_ctx(s.event)}, .value = 0};
+		doca_error_t result;
+
+		assert_ok(doca_workq_submit(s.workq, &set.base));
+		assert_ok(retrieve(s.workq, &event));
+		set.value = 1;
+		assert_ok(doca_workq_submit(waiting, &wait.base));
+		do { /* what is due at once, until it is quiet */
+			assert_int_equal(doca_workq_progress_retrieve(waiting, &event, 0), DOCA_ERROR_AGAIN);
+			assert_ok(doca_workq_event_handle_clear(waiting, handle));
+			assert_ok(doca_workq_event_handle_arm(waiting));
+		} while (is_readable(handle, 0));
+		for (uint32_t i = 0; i <= round % 3; i++)
+			assert_int_equal(doca_workq_progress_retrieve(waiting, &event, 0), DOCA_ERROR_AGAIN);
+		assert_ok(doca_workq_submit(s.workq, &set.base));
+		assert_ok(retrieve(s.workq, &event));
+		do {
+			recheck_wait(handle, round);
+			assert_ok(doca_workq_event_handle_clear(waiting, handle));
+			result = doca_workq_progress_retrieve(waiting, &event, 0);
+			if (result == DOCA_ERROR_AGAIN)
+				assert_ok(doca_workq_event_handle_arm(waiting));
+		} while (result == DOCA_ERROR_AGAIN);
+		assert_ok(result);
+	}
+	assert_ok(doca_ctx_workq_rm(doca_sync_event_as_ctx(s.imported), waiting));
+	assert_ok(doca_workq_destroy(waiting));
+	assert_ok(doca_ctx_workq_add(doca_sync_event_as_ctx(s.imported), s.workq));
+	side_close(&s, true);
+	(void)state;
+}
+
 static void wrong_calls_are_refused(void **state)
 {
 	struct side s;
@@ -267,6 +321,7 @@ int main(void)
 		cmocka_unit_test(jobs_set_add_and_get),
 		cmocka_unit_test(a_wait_ends_when_the_value_is_greater),
 		cmocka_unit_test(a_wait_wakes_an_event_driven_queue),
+		cmocka_unit_test(a_retrieve_that_finds_nothing_leaves_the_queue_armed),
 		cmocka_unit_test(wrong_calls_are_refused),
 		cmocka_unit_test(the_programs_memory_may_hold_it),
 	};

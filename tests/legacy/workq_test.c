@@ -7,6 +7,8 @@
 
 #include <doca_dma.h>
 
+#include "support/recheck.h"
+
 struct side {
 	struct fixture f;
 	struct doca_dma *dma;
@@ -445,6 +447,38 @@ static void the_handle_tells_of_events(void **state)
 	(void)state;
 }
 
+/* Arm, look once more and find nothing, wait. What wakes is a job that ends in its submit. */
+static void a_retrieve_that_finds_nothing_leaves_the_queue_armed(void **state)
+{
+	struct side s;
+	struct doca_event event;
+	doca_event_handle_t handle;
+
+	side_open(&s, 4);
+	assert_ok(doca_workq_set_event_driven_enable(s.f.workq, 1));
+	assert_ok(doca_workq_get_event_handle(s.f.workq, &handle));
+	struct doca_buf *src = source_at(&s.f, 0, "x", 1), *dst = room_at(&s.f, 4096, 8192);
+	struct doca_dma_job_memcpy job = job_of(&s, dst, src, 1);
+
+	for (uint32_t round = 0; round < RECHECK_ROUNDS; round++) {
+		doca_error_t result;
+
+		assert_ok(doca_workq_event_handle_arm(s.f.workq));
+		for (uint32_t i = 0; i <= round % 3; i++)
+			assert_int_equal(doca_workq_progress_retrieve(s.f.workq, &event, 0), DOCA_ERROR_AGAIN);
+		assert_ok(doca_workq_submit(s.f.workq, &job.base));
+		recheck_wait(handle, round);
+		assert_ok(doca_workq_event_handle_clear(s.f.workq, handle));
+		result = doca_workq_progress_retrieve(s.f.workq, &event, 0);
+		assert_ok(result);
+		assert_ok(doca_buf_set_data(dst, s.f.memory + 4096, 0));
+	}
+	release(src);
+	release(dst);
+	side_close(&s);
+	(void)state;
+}
+
 /* Events that are there already when the queue is armed are not waited for. */
 static void an_event_not_retrieved_wakes(void **state)
 {
@@ -489,6 +523,7 @@ int main(void)
 		cmocka_unit_test(a_queue_has_its_most_contexts),
 		cmocka_unit_test(polling_queues_have_no_handle),
 		cmocka_unit_test(the_handle_tells_of_events),
+		cmocka_unit_test(a_retrieve_that_finds_nothing_leaves_the_queue_armed),
 		cmocka_unit_test(an_event_not_retrieved_wakes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
