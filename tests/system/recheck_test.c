@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A progress call that finds nothing leaves the notification requested: a million rounds of request, progress, wait for each kind
+ * of thing that a program sleeps for. wakeup_test.c is about the moments when it comes meanwhile.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <doca_sync_event.h>
+
+#include "support/comch_side.h"
+#include "support/rdma_pair.h"
+#include "support/recheck.h"
+
+/* fire() makes something due on pe; done() says how often that was seen. What a callback submits ends with the round. */
+static void recheck_rounds(struct doca_pe *pe, void (*fire)(void *arg), uint32_t (*done)(void *arg), void *arg, uint32_t rounds)
+{
+	doca_notification_handle_t handle;
+
+	assert_int_equal(doca_pe_get_notification_handle(pe, &handle), DOCA_SUCCESS);
+	for (uint32_t round = 1; round <= rounds; round++) {
+		uint32_t before = done(arg);
+
+		while (doca_pe_progress(pe))
+			;
+		assert_int_equal(doca_pe_request_notification(pe), DOCA_SUCCESS);
+		for (uint32_t i = 0; i <= round % 3; i++)
+			(void)doca_pe_progress(pe);
+		fire(arg);
+		while (done(arg) == before) {
+			recheck_wait(handle, round);
+			assert_int_equal(doca_pe_clear_notification(pe, 0), DOCA_SUCCESS);
+			while (doca_pe_progress(pe))
+				;
+			if (done(arg) == before) /* woken for something else */
+				assert_int_equal(doca_pe_request_notification(pe), DOCA_SUCCESS);
+		}
+	}
+}
+
+/* ---- Comch ---- */
+
+static struct comch_side server, client;
+static struct data_side consumer, producer;
+
+static void comch_open(const char *name)
+{
+	side_init_server(&server, name);
+	side_init_client(&client, name);
+	side_connect(&server, &client);
+}
+
+static void comch_close(void)
+{
+	side_fini(&client, &server);
+	side_fini(&server, NULL);
+}
+
+static void send_message(void *arg)
+{
+	assert_int_equal(side_send(arg, "wake", 4), DOCA_SUCCESS);
+	while (doca_pe_progress(((struct comch_side *)arg)->pe))
+		;
+}
+
+static uint32_t server_messages(void *arg)
+{
+	(void)arg;
+	return server.num_msgs;
+}
+
+static uint32_t client_messages(void *arg)
+{
+	(void)arg;
+	return client.num_msgs;
+}
+
+static void comch_messages(void **state)
+{
+	(void)state;
+	comch_open("recheck messages");
+	recheck_rounds(server.pe, send_message, server_messages, &client, RECHECK_ROUNDS);
+	recheck_rounds(client.pe, send_message, client_messages, &server, RECHECK_ROUNDS / 10);
+	comch_close();
+}
+
+static void produce(void *arg)
+{
+	(void)arg;
+	assert_int_equal(data_send(&producer, 0, 32, consumer.id, NULL, 0, false), DOCA_SUCCESS);
+	while (doca_pe_progress(producer.pe))
+		;
+}
+
+static uint32_t consumed(void *arg)
+{
+	(void)arg;
+	return consumer.num_done;
+}
+
+static void comch_consumers(void **state)
+{
+	(void)state;
+	comch_open("recheck consumers");
+	data_init_consumer(&consumer, &server, NULL, 4, 4096);
+	consumer.repost = true;
+	data_start(&consumer, server.pe, client.pe);
+	data_init_producer(&producer, &client, NULL, 4, 4096);
+	data_start(&producer, server.pe, client.pe);
+	SIDE_WAIT(client.num_new_consumers == 1, server.pe, client.pe, NULL, NULL);
+	for (size_t i = 0; i < 4; i++)
+		data_post(&consumer, i * 64, 64);
+	recheck_rounds(consumer.pe, produce, consumed, NULL, RECHECK_ROUNDS);
+	consumer.repost = false;
+	data_fini(&producer);
+	data_fini(&consumer);
+	comch_close();
+}
+
+/* ---- RDMA ---- */
+
+static struct pair pair;
+
+static void rdma_send(void *arg)
+{
+	(void)arg;
+	OK(rig_send(&pair.a, pair.ab[0], NULL, 0));
+	while (doca_pe_progress(pair.a.pe))
+		;
+}
+
+static uint32_t rdma_received(void *arg)
+{
+	(void)arg;
+	return pair.b.num_received;
+}
+
+static void rdma_receives(void **state)
+{
+	(void)state;
+	pair_prepare(&pair, RIG_ALL, RIG_ALL, RIG_ALL);
+	pair_start(&pair, 1);
+	pair.b.resubmits = UINT32_MAX;
+	OK(rig_receive(&pair.b, NULL, 0));
+	OK(rig_send(&pair.a, pair.ab[0], NULL, 0));
+	PAIR_WAIT(&pair, pair.b.num_received == 1 && pair.a.num_good == 1);
+	recheck_rounds(pair.b.pe, rdma_send, rdma_received, NULL, RECHECK_ROUNDS);
+	pair.b.resubmits = 0;
+	pair_fini(&pair);
+}
+
+/* The receive comes late: the sender's task is tried again by a timer, which the progress call must leave. */
+static uint32_t rdma_sent(void *arg)
+{
+	(void)arg;
+	return pair.a.num_good;
+}
+
+static void rdma_post(void *arg)
+{
+	(void)arg;
+	OK(rig_receive(&pair.b, NULL, 0));
+}
+
+static void rdma_tasks_that_are_tried_again(void **state)
+{
+	(void)state;
+	pair_prepare(&pair, RIG_ALL, RIG_ALL, RIG_ALL);
+	OK(doca_rdma_set_rnr_retry_count(pair.a.rdma, 7)); /* for ever */
+	pair_start(&pair, 1);
+	OK(rig_receive(&pair.b, NULL, 0));
+	OK(rig_send(&pair.a, pair.ab[0], NULL, 0));
+	PAIR_WAIT(&pair, pair.b.num_received == 1 && pair.a.num_good == 1);
+	for (uint32_t round = 0; round < 200; round++) {
+		OK(rig_send(&pair.a, pair.ab[0], NULL, 0));
+		recheck_rounds(pair.a.pe, rdma_post, rdma_sent, NULL, 1);
+		PAIR_WAIT(&pair, pair.b.num_received == round + 2);
+	}
+	pair_fini(&pair);
+}
+
+/* ---- sync events ---- */
+
+struct waiter {
+	struct doca_dev *host, *dpu;
+	struct doca_sync_event *event, *far;
+	struct doca_pe *pe;
+	struct doca_sync_event_task_wait_eq *task;
+	uint64_t value;
+	uint32_t woken;
+};
+
+static void waited(struct doca_sync_event_task_wait_eq *task, union doca_data task_data, union doca_data ctx_data)
+{
+	struct waiter *waiter = task_data.ptr;
+
+	(void)ctx_data;
+	waiter->woken++;
+	doca_task_free(doca_sync_event_task_wait_eq_as_doca_task(task));
+}
+
+static void await_next(struct waiter *waiter)
+{
+	union doca_data data = {.ptr = waiter};
+
+	waiter->value++;
+	OK(doca_sync_event_task_wait_eq_alloc_init(waiter->event, waiter->value, UINT64_MAX, data, &waiter->task));
+	OK(doca_task_submit(doca_sync_event_task_wait_eq_as_doca_task(waiter->task)));
+}
+
+static void waiter_open(struct waiter *waiter)
+{
+	struct doca_ctx *ctx;
+	const uint8_t *data;
+	size_t size;
+
+	memset(waiter, 0, sizeof(*waiter));
+	waiter->host = side_open_dev(HOST_DEV);
+	waiter->dpu = side_open_dev(DPU_DEV);
+	OK(doca_pe_create(&waiter->pe));
+	OK(doca_sync_event_create(&waiter->event));
+	OK(doca_sync_event_add_publisher_location_remote_pci(waiter->event));
+	OK(doca_sync_event_add_subscriber_location_cpu(waiter->event, waiter->host));
+	ctx = doca_sync_event_as_ctx(waiter->event);
+	OK(doca_pe_connect_ctx(waiter->pe, ctx));
+	OK(doca_sync_event_task_wait_eq_set_conf(waiter->event, waited, waited, 4));
+	OK(doca_ctx_start(ctx));
+	OK(doca_sync_event_export_to_remote_pci(waiter->event, waiter->host, &data, &size));
+	OK(doca_sync_event_create_from_export(waiter->dpu, data, size, &waiter->far));
+	OK(doca_sync_event_start(waiter->far));
+}
+
+static void waiter_close(struct waiter *waiter)
+{
+	OK(doca_sync_event_stop(waiter->far));
+	OK(doca_sync_event_destroy(waiter->far));
+	(void)doca_ctx_stop(doca_sync_event_as_ctx(waiter->event));
+	while (doca_pe_progress(waiter->pe))
+		;
+	OK(doca_sync_event_destroy(waiter->event));
+	OK(doca_pe_destroy(waiter->pe));
+	OK(doca_dev_close(waiter->dpu));
+	OK(doca_dev_close(waiter->host));
+}
+
+static void publish(void *arg)
+{
+	struct waiter *waiter = arg;
+
+	OK(doca_sync_event_update_set(waiter->far, waiter->value));
+}
+
+static uint32_t times_woken(void *arg)
+{
+	return ((struct waiter *)arg)->woken;
+}
+
+static void sync_events(void **state)
+{
+	static struct waiter waiter;
+
+	(void)state;
+	waiter_open(&waiter);
+	for (uint32_t round = 0; round < RECHECK_ROUNDS; round++) {
+		await_next(&waiter);
+		recheck_rounds(waiter.pe, publish, times_woken, &waiter, 1);
+	}
+	waiter_close(&waiter);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(comch_messages), cmocka_unit_test(comch_consumers),
+		cmocka_unit_test(rdma_receives),  cmocka_unit_test(rdma_tasks_that_are_tried_again),
+		cmocka_unit_test(sync_events),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
