@@ -79,6 +79,14 @@ if ! $quick; then
 		broken 'install'
 	fi
 
+	title 'musl, and headers of older systems: every source compiles'
+	if tests/headers/check.py "$root/$gcc" | tee "$root/headers.log"; then
+		passed=$((passed + $(sed -n 's/^headers: \([0-9]*\) passed.*/\1/p' "$root/headers.log")))
+		skipped=$((skipped + $(sed -n 's/^headers: .* \([0-9]*\) skipped$/\1/p' "$root/headers.log")))
+	else
+		broken 'older headers'
+	fi
+
 	title 'clang, AddressSanitizer and UndefinedBehaviorSanitizer, all tests'
 	export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 	if configure asan clang -Dbuildtype=debugoptimized -Db_sanitize=address,undefined; then

@@ -20,15 +20,15 @@
 #define EVENTS_MAX 32 /* taken from the set at a time */
 #define IDLE_MS (LOG_RATE_SECONDS * 1000)
 
-/* A program that polls on a core of its own does not want the agent beside it. */
-static void leave_pinned_core(pthread_attr_t *attr)
+/* A program that polls on a core of its own does not want the agent beside it. For the agent's thread, which inherits that core. */
+static void leave_pinned_core(void)
 {
 	cpu_set_t cpus;
 
 	if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0 || CPU_COUNT(&cpus) != 1)
 		return;
 	memset(&cpus, 0xff, sizeof(cpus)); /* the kernel leaves out what the process's cpuset does not have */
-	pthread_attr_setaffinity_np(attr, sizeof(cpus), &cpus);
+	sched_setaffinity(0, sizeof(cpus), &cpus);
 }
 
 static void drain(const struct sf_agent_thread *agent)
@@ -99,6 +99,7 @@ static void *run(void *arg)
 	struct epoll_event events[EVENTS_MAX];
 	bool timed = false;
 
+	leave_pinned_core();
 	for (;;) {
 		int num = epoll_wait(agent->epoll, events, EVENTS_MAX, timed ? ops->tick_ms : IDLE_MS);
 
@@ -126,7 +127,6 @@ static doca_error_t start_thread(struct sf_agent_thread *agent)
 	sigset_t all, before;
 
 	pthread_attr_init(&attr);
-	leave_pinned_core(&attr);
 	pthread_attr_setstacksize(&attr, STACK_SIZE);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are not for this thread */

@@ -2,18 +2,17 @@
 #include "sync_event/watch.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/doorbell.h"
 #include "base/log.h"
+#include "compat/linux.h"
 
 #define GATES_MAX 127		/* of one thread: the kernel waits for 128 words at a time, one is the thread's own */
 #define TICK_WITHOUT_WAITV_MS 1 /* a kernel before 5.16 waits for one word only */

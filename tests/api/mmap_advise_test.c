@@ -205,19 +205,19 @@ static void memory_of_another_device_fails(void **state)
 static void the_largest_task_is_the_one_that_the_capability_tells(void **state)
 {
 	struct advice *a = *state;
-	struct doca_mmap *mmap;
+	struct doca_mmap *map;
 	struct doca_buf *buf;
 	uint64_t max;
 
 	assert_int_equal(doca_mmap_advise_task_cache_invalidate_get_max_buf_size(doca_dev_as_devinfo(a->f->dev), &max),
 			 DOCA_SUCCESS);
-	char *space = mmap64(NULL, max + 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *space = mmap(NULL, max + 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	assert_ptr_not_equal(space, MAP_FAILED);
-	assert_int_equal(doca_mmap_create(&mmap), DOCA_SUCCESS);
-	assert_int_equal(doca_mmap_add_dev(mmap, a->f->dev), DOCA_SUCCESS);
-	assert_int_equal(doca_mmap_set_memrange(mmap, space, max + 1), DOCA_SUCCESS);
-	assert_int_equal(doca_mmap_start(mmap), DOCA_SUCCESS);
-	assert_int_equal(doca_buf_inventory_buf_get_by_data(a->f->inventory, mmap, space, max + 1, &buf), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_create(&map), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_add_dev(map, a->f->dev), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_set_memrange(map, space, max + 1), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_start(map), DOCA_SUCCESS);
+	assert_int_equal(doca_buf_inventory_buf_get_by_data(a->f->inventory, map, space, max + 1, &buf), DOCA_SUCCESS);
 	struct doca_mmap_advise_task_invalidate_cache *task = task_of(a, buf);
 
 	expect_refused(a, task);
@@ -227,7 +227,7 @@ static void the_largest_task_is_the_one_that_the_capability_tells(void **state)
 	assert_int_equal(a->num_done, 1);
 	doca_task_free(base(task));
 	put(buf);
-	assert_int_equal(doca_mmap_destroy(mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_destroy(map), DOCA_SUCCESS);
 	munmap(space, max + 1);
 }
 

@@ -29,6 +29,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "compat/linux.h"
+
 #define SOCKET_FD 3 /* in the worker, beside standard output and error, which are one pipe */
 #define PULSE_FD 4
 #define NUMBERS 7
@@ -167,7 +169,7 @@ static __attribute__((noreturn)) void become_worker(const struct order *order)
 		fail(order, "no process can be started", ENOMEM);
 	if (!place_all(order->fds))
 		fail(order, "it can be given no descriptors", errno);
-	(void)close_range(PULSE_FD + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC); /* not at once: a failure is still to be told */
+	(void)sf_close_range(PULSE_FD + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC); /* not at once: a failure is still to be told */
 	(void)setrlimit(RLIMIT_NOFILE, &order->daemon->worker_files);
 	execve(args[0], args, env);
 	fail(order, "doca_urom_worker cannot be started", errno);

@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "compat/linux.h"
 #include "fabric/shm/descriptor.h"
 #include "fabric/shm/fds.h"
 #include "fabric/shm/serve.h"

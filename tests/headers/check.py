@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Usage: check.py BUILD. Compiles, without an output, each C source of a build of gcc's as other systems would: against musl, and
+against headers that lack what came with later kernels. Prints the errors and "headers: N passed, M failed, K skipped"."""
+import concurrent.futures, json, os, shlex, shutil, subprocess, sys, tempfile
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+SOURCE = os.path.dirname(os.path.dirname(HERE))
+# Of the system: what is not the C library's, so that it serves musl as well.
+OTHERS = ["asm", "asm-generic", "cmocka.h", "cmocka_version.h", "infiniband", "json-c", "linux", "openssl", "rdma", "ucm", "ucp", "ucs", "uct"]
+TAKEN_OUT = ("-o", "-MF", "-MQ")
+
+
+def machine():
+    return subprocess.check_output(["gcc", "-print-multiarch"], text=True).strip()
+
+
+def musl_flags(folder):
+    """None: there is no musl here."""
+    musl = "/usr/include/" + machine().replace("gnu", "musl")
+    if not os.path.exists(musl + "/stdio.h"):
+        return None
+    for name in OTHERS:
+        own = os.path.join(folder, name)
+        os.mkdir(own)
+        for place in ("/usr/include", "/usr/include/" + machine()):
+            path = os.path.join(place, name)
+            if os.path.isfile(path):
+                os.rmdir(own)
+                os.symlink(path, own)
+            elif os.path.isdir(path):
+                for entry in os.listdir(path):
+                    os.symlink(os.path.join(path, entry), os.path.join(own, entry))
+    compiler = subprocess.check_output(["gcc", "-print-file-name=include"], text=True).strip()
+    return ["-nostdinc", "-I" + SOURCE + "/src/compat", "-isystem", musl, "-isystem", compiler, "-idirafter", folder]
+
+
+def compile_one(entry, flags):
+    """The first errors, none when it compiles."""
+    words = iter(shlex.split(entry["command"]))
+    command = ["gcc"]
+    for word in words:
+        if word in TAKEN_OUT:
+            next(words)
+        elif not (word in ("-c", "-MD") or word.endswith("ccache") or (command == ["gcc"] and not word.startswith("-"))):
+            command.append(word)
+    done = subprocess.run(command + flags + ["-fsyntax-only", "-fno-diagnostics-color"], cwd=entry["directory"], stderr=subprocess.PIPE,
+                          text=True)
+    return [] if done.returncode == 0 else ([line for line in done.stderr.splitlines() if "error:" in line] or [done.stderr])[:3]
+
+
+def main():
+    passed, failed, skipped = 0, 0, 0
+    with open(os.path.join(sys.argv[1], "compile_commands.json")) as file:
+        entries = list({entry["file"]: entry for entry in json.load(file) if entry["file"].endswith(".c")}.values())
+    folder = tempfile.mkdtemp()
+    # What old_headers.h includes may be in the way of a test's own names.
+    products = [entry for entry in entries if not {"tests", "bench"} & set(entry["file"].split("/"))]
+    for name, flags, entries in (("musl", musl_flags(folder), entries),
+                                 ("older headers", ["-include", HERE + "/old_headers.h"], products)):
+        if flags is None:
+            print(f"skipped: no {name} here")
+            skipped += 1
+            continue
+        with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            errors = [line for lines in pool.map(lambda entry: compile_one(entry, flags), entries) for line in lines]
+        if errors or not entries:
+            failed += 1
+            print(f"FAILED: {len(entries)} sources with {name}")
+            print("".join(f"    {line}\n" for line in errors), end="")
+        else:
+            passed += 1
+            print(f"ok: {len(entries)} sources with {name}")
+    shutil.rmtree(folder)
+    print(f"headers: {passed} passed, {failed} failed, {skipped} skipped")
+    sys.exit(1 if failed else 0)
+
+
+main()
