@@ -105,6 +105,15 @@ void supervise_explain(const struct daemon *daemon, const struct daemon_worker *
 	*path = NULL;
 }
 
+/* All of them have all the time. */
+void child_time_begin(struct child_time *time, pid_t pid, uint64_t now) { *time = (struct child_time){.looked_ns = now}; }
+
+uint64_t child_time_left(struct child_time *time, pid_t pid, uint64_t now, uint64_t limit_ns)
+{
+	uint64_t until = time->looked_ns + limit_ns;
+	return now >= until ? 0 : until;
+}
+
 uint64_t daemon_now_ns(void)
 {
 	static uint64_t now;

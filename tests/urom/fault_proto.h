@@ -26,14 +26,16 @@ enum fault_what {
 	FAULT_WHEN_FILE,    /* answer once the file that FAULT_FILE names is there */
 	FAULT_LARGE,	    /* an answer of 2,048 bytes */
 	FAULT_LEAVE,	    /* leave it in the list */
+	FAULT_COMPUTE,	    /* for FAULT_COMPUTE_NS of a processor's time; then the answer */
 };
 
 enum fault_where { FAULT_IN_CMD, FAULT_IN_PROGRESS };
 
-/* FAULT=load-crash, open-crash, open-spin, addr-crash, pack-crash, pack-spin, close-crash or close-spin does that then. */
+/* FAULT=load-crash, open-crash, open-spin, addr-crash, pack-crash, pack-spin, close-crash, close-spin or close-compute does that then. */
 #define FAULT_ENV "FAULT"
 #define FAULT_FILE_ENV "FAULT_FILE"
 #define FAULT_LARGE_SIZE 2048
+#define FAULT_COMPUTE_NS UINT64_C(700000000)
 
 struct fault_command {
 	uint32_t what, where;

@@ -3,7 +3,10 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
+
+#define COMPUTE_MS 1200 /* of a processor */
 
 #define urom_plugin_get_version graph_get_version
 #define urom_plugin_get_iface graph_get_iface
@@ -28,6 +31,8 @@ static void __attribute__((constructor)) talk(void)
 		_Exit(0);
 	while (is_to("hang"))
 		pause();
+	while (is_to("compute") && clock() < COMPUTE_MS * (CLOCKS_PER_SEC / 1000))
+		;
 	if (is_to("crash")) {
 		signal(SIGSEGV, SIG_DFL); /* nobody is to explain it */
 		raise(SIGSEGV);

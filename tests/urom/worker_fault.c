@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <doca_urom_plugin.h>
@@ -45,6 +46,20 @@ static void spin(void)
 		;
 }
 
+static uint64_t processor_time_ns(void)
+{
+	struct timespec ran;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ran);
+	return (uint64_t)ran.tv_sec * 1000000000 + (uint64_t)ran.tv_nsec;
+}
+
+static void compute(void)
+{
+	uint64_t until = processor_time_ns() + FAULT_COMPUTE_NS;
+	while (processor_time_ns() < until)
+		;
+}
+
 static void end(uint32_t what)
 {
 	if (what == FAULT_CRASH)
@@ -70,6 +85,8 @@ static void at(const char *place)
 		_exit(0);
 	else if (strcmp(wanted + len, "-spin") == 0)
 		spin();
+	else if (strcmp(wanted + len, "-compute") == 0)
+		compute();
 }
 
 /* ---- too much ---- */
@@ -220,6 +237,9 @@ static void carry_out(struct fault *fault, const struct urom_worker_cmd_desc *de
 	case FAULT_PACKETS:
 		while (write(SOCKET_FD, "nonsense", 8) > 0)
 			;
+		break;
+	case FAULT_COMPUTE:
+		compute();
 		break;
 	case FAULT_TOO_LARGE:
 		size = 1 << 20;

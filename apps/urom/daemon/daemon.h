@@ -8,6 +8,7 @@
  *   output.c   what workers print           spawn.c      their processes, which the daemon asks for of
  *                                           spawner.c    the process that starts them
  *                                           supervise.c  which of them hang, and of what they died
+ *                                           child_time.c  what time they had to do something
  */
 #ifndef UROM_DAEMON_DAEMON_H
 #define UROM_DAEMON_DAEMON_H
@@ -23,6 +24,7 @@
 
 #include "../pulse.h"
 #include "base/log_rate.h"
+#include "child_time.h"
 #include "urom/auth.h"
 #include "urom/comm/comm.h"
 #include "urom/proto.h"
@@ -38,10 +40,12 @@
 #define DAEMON_BACKLOG_MAX (UINT32_C(1) << 20) /* bytes that wait for a client: one that takes them no more is disconnected */
 #define DAEMON_ARRIVALS_LOGGED 200 /* in LOG_RATE_SECONDS */
 #define DAEMON_PACKETS_MAX 16	   /* of one worker, by its socket: it has two to send */
+/* Limits of a worker's own time (child_time.h). */
 #define DAEMON_SPAWN_NS UINT64_C(10000000000) /* a worker that is not ready by then is ended */
+#define DAEMON_ADMITTED_NS UINT64_C(10000000000) /* and one that reads of no new client by then gets none */
+#define DAEMON_END_NS UINT64_C(2000000000)    /* and one that has not ended by then is killed */
 #define DAEMON_ADMIT_NS UINT64_C(10000000)    /* until a worker whose socket is full is told again of clients */
 #define DAEMON_WISHES_MAX 4096		      /* for one worker, that are not answered */
-#define DAEMON_END_NS UINT64_C(2000000000)    /* and one that has not ended by then is killed */
 #define DAEMON_HELLO_NS UINT64_C(2000000000)  /* a client that has not shown who it is by then is disconnected */
 
 struct daemon_config {
@@ -67,7 +71,6 @@ struct daemon_wish {
 	TAILQ_ENTRY(daemon_wish) next;
 	struct daemon_client *client;
 	uint64_t request;
-	uint64_t until; /* ns */
 };
 
 /* That a client may use a worker, or will. */
@@ -112,7 +115,7 @@ struct daemon_worker {
 	struct daemon_output output;
 	struct pulse *pulse; /* in memory that is the process's too: not to be relied upon */
 	uint64_t last_word;  /* of the pulse */
-	uint32_t looks;	     /* that found the same since */
+	struct child_time idle; /* that it had since it said so */
 	bool looked;
 	uint16_t port;
 	uint32_t num_packets; /* that it sent */
@@ -120,7 +123,9 @@ struct daemon_worker {
 	bool asked;	/* to end */
 	bool killed;
 	bool unborn; /* its process failed before it was the worker's program */
-	uint64_t until; /* STARTING, ENDING: when patience ends, ns */
+	struct child_time time; /* that it had in STARTING or ENDING; READY: since it is full */
+	uint64_t limit_ns;	/* of it */
+	bool is_full;		/* its socket: it reads of no new clients just now */
 	char reason[UROM_TEXT_MAX]; /* it said why it failed */
 	TAILQ_HEAD(, daemon_wish) wishes;
 	uint32_t num_wishes;

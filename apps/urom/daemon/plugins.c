@@ -18,23 +18,26 @@
 
 DOCA_LOG_REGISTER(UROM_DAEMON::PLUGINS);
 
-#define PROBE_MS 5000
+#define PROBE_NS UINT64_C(5000000000) /* of its own time */
 #define FOLDER_FILES_MAX 4096
 
 extern char **environ;
 
 /* ---- one plugin ---- */
 
-/* Reads to the end of what a probe prints, or of patience. */
-static bool read_answer(int fd, char *text, size_t room)
+/* Reads to the end of what a probe prints, or of its time. */
+static bool read_answer(int fd, pid_t pid, char *text, size_t room)
 {
-	uint64_t until = daemon_now_ns() + (uint64_t)PROBE_MS * 1000000;
+	struct child_time time;
 	size_t len = 0;
+	child_time_begin(&time, pid, daemon_now_ns());
 	for (;;) {
 		struct pollfd ready = {fd, POLLIN, 0};
-		uint64_t now = daemon_now_ns();
-		if (now >= until || poll(&ready, 1, (int)((until - now) / 1000000) + 1) <= 0)
+		uint64_t now = daemon_now_ns(), again = child_time_left(&time, pid, now, PROBE_NS);
+		if (again == 0)
 			break;
+		if (poll(&ready, 1, again > now ? (int)((again - now) / 1000000) + 1 : 0) <= 0)
+			continue;
 		char bytes[256];
 		ssize_t got = read(fd, bytes, sizeof(bytes));
 		if (got <= 0) {
@@ -69,7 +72,7 @@ static bool probe(const struct daemon *daemon, const char *path, uint64_t *versi
 		close(fds[0]);
 		return false;
 	}
-	bool whole = read_answer(fds[0], text, room);
+	bool whole = read_answer(fds[0], pid, text, room);
 	if (!whole)
 		kill(pid, SIGKILL);
 	close(fds[0]);
@@ -80,7 +83,7 @@ static bool probe(const struct daemon *daemon, const char *path, uint64_t *versi
 	if (whole && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS && end != text && *end == '\0')
 		return true;
 	if (!whole)
-		snprintf(text, room, "it did not load within %d seconds", PROBE_MS / 1000);
+		snprintf(text, room, "it did not load within %d seconds", (int)(PROBE_NS / 1000000000));
 	else if (WIFSIGNALED(status))
 		snprintf(text, room, "loading it crashed: %s", strsignal(WTERMSIG(status)));
 	else if (text[0] == '\0')

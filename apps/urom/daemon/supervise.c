@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which workers still move, and of what the others died. */
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <doca_log.h>
 
@@ -15,9 +13,8 @@
 
 DOCA_LOG_REGISTER(UROM_DAEMON::SUPERVISE);
 
-/* A look that finds what the last one found counts. Time does not: if the machine, or the daemon, slept, so did the worker. */
 #define LOOKS 4
-#define LOOKS_STOPPED (10 * LOOKS) /* by SIGSTOP: somebody may have a reason */
+#define STOPPED_FACTOR 10 /* by SIGSTOP: somebody may have a reason */
 
 /* ---- what the pulse says ---- */
 
@@ -54,20 +51,6 @@ void supervise_name(const struct daemon *daemon, struct daemon_worker *worker)
 
 /* ---- looks ---- */
 
-/* The state letter of /proc, 'R', 'S', 'T', ...; 0 when there is none. */
-static char state_of(pid_t pid)
-{
-	char path[32], text[512];
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t len = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
-	if (fd >= 0)
-		close(fd);
-	text[len > 0 ? len : 0] = '\0';
-	const char *end = strrchr(text, ')'); /* of its name, which may hold anything */
-	return end != NULL && end[1] == ' ' ? end[2] : '\0';
-}
-
 static void end_hanging(struct daemon *daemon, struct daemon_worker *worker, bool stopped)
 {
 	const char *call = NULL;
@@ -82,21 +65,29 @@ static void end_hanging(struct daemon *daemon, struct daemon_worker *worker, boo
 	kill(worker->pid, SIGKILL);
 }
 
-static void look(struct daemon *daemon, struct daemon_worker *worker)
+static uint64_t look_interval(const struct daemon *daemon)
 {
-	uint64_t word = atomic_load_explicit(&worker->pulse->word, memory_order_relaxed);
+	return (uint64_t)daemon->config.plugin_timeout_s * (UINT64_C(1000000000) / LOOKS);
+}
+
+/* The time counts that the worker had: if the machine, or the daemon, slept, so did the worker. */
+static void look(struct daemon *daemon, struct daemon_worker *worker, uint64_t now)
+{
+	uint64_t word = atomic_load_explicit(&worker->pulse->word, memory_order_relaxed), before = worker->idle.had_ns;
 	if (worker->state == WORKER_ENDING || worker->killed)
 		return; /* that has a limit of its own */
 	if (word != worker->last_word || !worker->looked) {
 		worker->last_word = word;
 		worker->looked = true;
-		worker->looks = 0;
+		child_time_begin(&worker->idle, worker->pid, now);
 		return;
 	}
-	char state = state_of(worker->pid);
+	char state = child_time_look(&worker->idle, worker->pid, now, look_interval(daemon));
 	if (state == 't') /* a debugger holds it */
-		worker->looks = 0;
-	else if (++worker->looks >= (state == 'T' ? LOOKS_STOPPED : LOOKS))
+		worker->idle.had_ns = 0;
+	else if (state == 'T')
+		worker->idle.had_ns = before + (worker->idle.had_ns - before) / STOPPED_FACTOR;
+	if (worker->idle.had_ns >= LOOKS * look_interval(daemon))
 		end_hanging(daemon, worker, state == 'T');
 }
 
@@ -108,8 +99,8 @@ uint64_t supervise(struct daemon *daemon, uint64_t now)
 	if (now < daemon->next_look)
 		return daemon->next_look;
 	TAILQ_FOREACH(worker, &daemon->workers, next)
-		look(daemon, worker);
-	daemon->next_look = now + (uint64_t)daemon->config.plugin_timeout_s * (UINT64_C(1000000000) / LOOKS);
+		look(daemon, worker, now);
+	daemon->next_look = now + look_interval(daemon);
 	return daemon->next_look;
 }
 

@@ -66,6 +66,18 @@ static void drop_share(struct daemon_share *share)
 
 /* ---- the end ---- */
 
+static void give_time(struct daemon_worker *worker, uint64_t limit_ns)
+{
+	worker->limit_ns = limit_ns;
+	child_time_begin(&worker->time, worker->pid, daemon_now_ns());
+}
+
+static void kill_worker(struct daemon_worker *worker)
+{
+	worker->killed = true;
+	kill(worker->pid, SIGKILL);
+}
+
 static void end_worker(struct daemon_worker *worker)
 {
 	struct urom_head end = urom_head_make(UROM_END, DOCA_SUCCESS, 0, 0);
@@ -73,11 +85,9 @@ static void end_worker(struct daemon_worker *worker)
 		return;
 	worker->state = WORKER_ENDING;
 	worker->asked = true;
-	worker->until = daemon_now_ns() + DAEMON_END_NS;
-	if (send(worker->fd, &end, sizeof(end), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
-		return;
-	worker->killed = true;
-	kill(worker->pid, SIGKILL);
+	give_time(worker, DAEMON_END_NS);
+	if (send(worker->fd, &end, sizeof(end), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		kill_worker(worker);
 }
 
 static void end_if_unused(struct daemon_worker *worker)
@@ -149,7 +159,6 @@ static struct daemon_worker *create_worker(struct daemon *daemon, const struct u
 	worker->has_gid = spawn->has_gid;
 	worker->fd = worker->output.fd = -1;
 	worker->state = WORKER_STARTING;
-	worker->until = daemon_now_ns() + DAEMON_SPAWN_NS;
 	supervise_name(daemon, worker);
 	TAILQ_INIT(&worker->wishes);
 	LIST_INIT(&worker->shares);
@@ -169,10 +178,10 @@ static struct daemon_worker *start_worker(struct daemon *daemon, const struct ur
 		free_worker(daemon, worker);
 		return NULL;
 	}
+	give_time(worker, DAEMON_SPAWN_NS);
 	if (!watch(daemon, worker)) { /* its end is noticed as any other's */
 		snprintf(worker->reason, sizeof(worker->reason), "it cannot be watched: %s", strerror(errno));
-		worker->killed = true;
-		kill(worker->pid, SIGKILL);
+		kill_worker(worker);
 	}
 	return worker;
 }
@@ -211,20 +220,32 @@ static doca_error_t check(const struct daemon *daemon, const struct urom_spawn *
 	return has_plugins(daemon, spawn->plugins) ? DOCA_SUCCESS : DOCA_ERROR_NOT_FOUND;
 }
 
+/* Since it took the last one, it has had the time to take another. */
+static bool takes_no_more(struct daemon_worker *worker, uint64_t now)
+{
+	if (!worker->is_full)
+		give_time(worker, DAEMON_ADMITTED_NS);
+	worker->is_full = true;
+	return child_time_left(&worker->time, worker->pid, now, worker->limit_ns) == 0;
+}
+
 /* As many as the process takes: it may not have read of those before. */
 static void grant_wishes(struct daemon *daemon, struct daemon_worker *worker, uint64_t now)
 {
 	for (struct daemon_wish *wish; (wish = TAILQ_FIRST(&worker->wishes)) != NULL;) {
 		struct daemon_client *client = wish->client;
 		doca_error_t result = client_grant_wish(daemon, worker, wish);
-		if (result == DOCA_ERROR_AGAIN && now < wish->until)
+		if (result == DOCA_ERROR_AGAIN && !takes_no_more(worker, now))
 			return;
-		if (result != DOCA_SUCCESS)
+		if (result == DOCA_SUCCESS)
+			worker->is_full = false;
+		else
 			client_refuse_wish(daemon, worker->id, wish, result, "its process takes no new clients: does a plugin hang?");
 		drop_wish(worker, wish);
 		if (result != DOCA_SUCCESS)
 			workers_release(daemon, client, worker->id);
 	}
+	worker->is_full = false;
 }
 
 static void refuse_wish(struct daemon *daemon, const struct daemon_wish *wish, uint64_t id, doca_error_t status, const char *reason)
@@ -237,7 +258,7 @@ void workers_want(struct daemon *daemon, struct daemon_client *client, uint64_t 
 {
 	struct daemon_worker *worker = spawn->worker_id != ANY_ID ? workers_find(daemon, spawn->worker_id) : NULL;
 	struct daemon_wish *wish = (struct daemon_wish *)calloc(1, sizeof(*wish));
-	const struct daemon_wish first = {.client = client, .request = request, .until = daemon_now_ns() + DAEMON_SPAWN_NS};
+	const struct daemon_wish first = {.client = client, .request = request};
 	doca_error_t status = DOCA_ERROR_NO_MEMORY;
 	char reason[UROM_TEXT_MAX] = "no memory";
 	if (wish != NULL)
@@ -311,7 +332,7 @@ static void worker_fails(struct daemon_worker *worker, doca_error_t status, cons
 		return;
 	worker->unborn = worker->state == WORKER_STARTING && status == DOCA_ERROR_OPERATING_SYSTEM;
 	worker->state = WORKER_ENDING;
-	worker->until = daemon_now_ns() + DAEMON_END_NS;
+	give_time(worker, DAEMON_END_NS);
 }
 
 /* A plugin writes to the socket. */
@@ -319,8 +340,7 @@ static void refuse_more(struct daemon *daemon, struct daemon_worker *worker)
 {
 	epoll_ctl(daemon->epoll_fd, EPOLL_CTL_DEL, worker->fd, NULL);
 	snprintf(worker->reason, sizeof(worker->reason), "it was killed because it sends the service more than a worker has to say");
-	worker->killed = true;
-	kill(worker->pid, SIGKILL);
+	kill_worker(worker);
 }
 
 void workers_read(struct daemon *daemon, struct daemon_worker *worker)
@@ -334,7 +354,7 @@ void workers_read(struct daemon *daemon, struct daemon_worker *worker)
 		epoll_ctl(daemon->epoll_fd, EPOLL_CTL_DEL, worker->fd, NULL);
 		if (worker->state != WORKER_ENDING) {
 			worker->state = WORKER_ENDING;
-			worker->until = daemon_now_ns() + DAEMON_END_NS;
+			give_time(worker, DAEMON_END_NS);
 		}
 		return;
 	}
@@ -416,29 +436,33 @@ void workers_reap(struct daemon *daemon)
 	}
 }
 
+static uint64_t earlier(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+/* A READY worker's wishes wait for room in its socket; others are to be ready, or to end. The time when to look again. */
+static uint64_t expire(struct daemon *daemon, struct daemon_worker *worker, uint64_t now)
+{
+	if (worker->state == WORKER_READY) {
+		grant_wishes(daemon, worker, now);
+		return TAILQ_EMPTY(&worker->wishes) ? UINT64_MAX : now + DAEMON_ADMIT_NS;
+	}
+	if (worker->killed)
+		return UINT64_MAX;
+	uint64_t again = child_time_left(&worker->time, worker->pid, now, worker->limit_ns);
+	if (again != 0)
+		return again;
+	kill_worker(worker);
+	return UINT64_MAX;
+}
+
 uint64_t workers_expire(struct daemon *daemon, uint64_t now)
 {
 	uint64_t next_time = UINT64_MAX;
 	struct daemon_worker *worker;
 	TAILQ_FOREACH(worker, &daemon->workers, next) {
-		uint64_t again = output_expire(daemon, worker, now);
-		next_time = again < next_time ? again : next_time;
-		if (worker->state == WORKER_READY && !TAILQ_EMPTY(&worker->wishes)) {
-			grant_wishes(daemon, worker, now);
-			if (!TAILQ_EMPTY(&worker->wishes) && now + DAEMON_ADMIT_NS < next_time)
-				next_time = now + DAEMON_ADMIT_NS;
-		}
-		if (worker->state == WORKER_READY || worker->killed)
-			continue;
-		if (now >= worker->until) {
-			worker->killed = true;
-			kill(worker->pid, SIGKILL);
-		} else if (worker->until < next_time) {
-			next_time = worker->until;
-		}
+		next_time = earlier(next_time, output_expire(daemon, worker, now));
+		next_time = earlier(next_time, expire(daemon, worker, now));
 	}
-	uint64_t look = supervise(daemon, now);
-	return look < next_time ? look : next_time;
+	return earlier(next_time, supervise(daemon, now));
 }
 
 void workers_end_all(struct daemon *daemon)

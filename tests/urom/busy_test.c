@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Time limits on a busy machine: who is slow because others have the processor is waited for, who hangs is ended all the same. */
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "fault_rig.h"
+
+#define HOGS 5
+
+static struct urom_rig rig;
+static cpu_set_t all, one; /* the processors of this test, and the one that is busy */
+static pid_t hogs[HOGS];
+
+/* ---- a processor that others want too ---- */
+
+static void find_processors(void)
+{
+	int cpu = CPU_SETSIZE - 1;
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	while (!CPU_ISSET(cpu, &all))
+		cpu--;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+}
+
+/* In sessions of their own: a kernel may divide the processor among sessions first. */
+static void start_hogs(void)
+{
+	for (int i = 0; i < HOGS; i++) {
+		hogs[i] = fork();
+		assert_true(hogs[i] >= 0);
+		if (hogs[i] > 0)
+			continue;
+		(void)setsid();
+		(void)sched_setaffinity(0, sizeof(one), &one);
+		alarm(120);
+		for (;;)
+			;
+	}
+}
+
+static void end_hogs(void)
+{
+	for (int i = 0; i < HOGS; i++) {
+		if (hogs[i] <= 0)
+			continue;
+		kill(hogs[i], SIGKILL);
+		waitpid(hogs[i], NULL, 0);
+		hogs[i] = 0;
+	}
+}
+
+static int open_rig(void **state)
+{
+	static const char *const limits[] = {"--plugin-timeout", "1", NULL};
+	(void)state;
+	find_processors();
+	return urom_rig_open(&rig, limits) ? 0 : -1;
+}
+
+static int close_rig(void **state)
+{
+	(void)state;
+	end_hogs();
+	unsetenv("CHATTY");
+	urom_rig_close(&rig);
+	return 0;
+}
+
+/* A worker that shares its processor with the hogs from now on. */
+static struct doca_urom_worker *slow_worker(const char *at)
+{
+	struct doca_urom_worker *worker = fault_worker(&rig, at);
+	assert_non_null(worker);
+	assert_int_equal(sched_setaffinity(urom_rig_process_of(&rig, worker), sizeof(one), &one), 0);
+	start_hogs();
+	return worker;
+}
+
+/* ---- workers ---- */
+
+/* It has less than --plugin-timeout to do, and takes several times as long. */
+static void a_plugin_that_is_slow_is_left_alone(void **state)
+{
+	struct doca_urom_worker *worker = slow_worker(NULL);
+	(void)state;
+	assert_int_equal(fault_ask(&rig, worker, FAULT_COMPUTE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
+	assert_true(urom_rig_stop_worker(&rig, worker));
+}
+
+static void a_plugin_that_hangs_is_ended(void **state)
+{
+	struct doca_urom_worker *worker = slow_worker(NULL);
+	(void)state;
+	assert_int_equal(fault_ask(&rig, worker, FAULT_SPIN, FAULT_IN_CMD, NULL), DOCA_ERROR_CONNECTION_ABORTED);
+	assert_true(fault_await_end(&rig, worker));
+	assert_true(program_await(&rig.daemon, "it hung in worker_cmd of worker_fault: --plugin-timeout is 1 seconds"));
+}
+
+static void a_plugin_that_is_slow_to_end_is_waited_for(void **state)
+{
+	struct doca_urom_worker *worker = slow_worker("close-compute");
+	(void)state;
+	assert_true(urom_rig_stop_worker(&rig, worker));
+	assert_true(program_await(&rig.daemon, " has ended\n"));
+}
+
+/* ---- plugins that are looked at ---- */
+
+static void a_plugin_that_is_slow_to_load_is_waited_for(void **state)
+{
+	char path[128];
+	(void)state;
+	find_processors();
+	strcpy(rig.folder, "/tmp/urom-test-XXXXXX");
+	assert_non_null(mkdtemp(rig.folder));
+	snprintf(path, sizeof(path), "%s/worker_chatty.so", rig.folder);
+	assert_int_equal(symlink(getenv("WORKER_CHATTY"), path), 0);
+	const char *const options[] = {"--plugin-path", rig.folder, NULL};
+	setenv("CHATTY", "compute", 1);
+	start_hogs();
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0); /* the daemon's, too */
+	bool started = urom_rig_start_daemon(&rig, options);
+	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+	assert_true(started);
+	assert_non_null(strstr(rig.daemon.output, "worker_chatty.so, version 1"));
+}
+
+#define WITH_RIG(test) cmocka_unit_test_setup_teardown(test, open_rig, close_rig)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_RIG(a_plugin_that_is_slow_is_left_alone),
+		WITH_RIG(a_plugin_that_hangs_is_ended),
+		WITH_RIG(a_plugin_that_is_slow_to_end_is_waited_for),
+		cmocka_unit_test_teardown(a_plugin_that_is_slow_to_load_is_waited_for, close_rig),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
