@@ -3,7 +3,7 @@
  * A time limit on a peer's answer that a busy machine does not break.
  *
  * Only the time counts in which the peer shows no sign of life. A sign of life is whatever the caller heard from it
- * (sf_liveness_begin once more), and a thread of its process that runs, or waits for a processor or for a disk. So a peer that is
+ * (sf_liveness_heard), and a thread of its process that runs, or waits for a processor or for a disk. So a peer that is
  * slow is waited for, and one that is stopped, or sleeps over the question, is given up. The caller's own stops do not count
  *either.
  *
@@ -36,6 +36,12 @@ void SF_API sf_liveness_begin(struct sf_liveness *liveness);
 /* Returns true once the peer was silent for limit_ns. pid is the peer's process, known to be still that one; 0 if it is unknown.
  * Cheap until sf_liveness_interval has passed since the last look; then it reads /proc. */
 bool SF_API sf_liveness_lost(struct sf_liveness *liveness, pid_t pid, uint64_t limit_ns);
+
+/* There was a sign of life. */
+static inline void sf_liveness_heard(struct sf_liveness *liveness)
+{
+	liveness->silent_ns = 0;
+}
 
 static inline uint64_t sf_liveness_interval(uint64_t limit_ns)
 {

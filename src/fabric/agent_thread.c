@@ -14,7 +14,6 @@
 
 #include "base/log.h"
 #include "base/log_rate.h"
-#include "base/log_rate.h"
 
 #define STACK_SIZE (256 * 1024)
 #define EVENTS_MAX 32 /* taken from the set at a time */

@@ -15,7 +15,7 @@
 #include "fabric/shm/peer_memory.h"
 #include "fabric/shm/region.h"
 
-#define AGENT_TIMEOUT_S 1 /* without a step forward */
+#define AGENT_LIMIT_NS UINT64_C(1000000000) /* of its silence */
 #define CALL_IOV_MAX 16
 #define CALL_LEN_MAX (UINT64_C(1) << 30) /* bytes of one system call: the kernel moves a page less than 2 GiB at most */
 
@@ -137,13 +137,11 @@ static doca_error_t by_agent(const struct shm_attach *attach, struct sf_op *op, 
 	sf_shm_job_start(&job);
 	while (!atomic_load_explicit(&job.finished, memory_order_relaxed)) {
 		uint64_t at = job.at;
-		struct timespec deadline;
-		int error = 0;
+		struct sf_liveness answering;
 
-		clock_gettime(CLOCK_REALTIME, &deadline);
-		deadline.tv_sec += AGENT_TIMEOUT_S;
-		while (job_stands(&job, at) && error == 0)
-			error = pthread_cond_timedwait(&sf_shm_changed, &sf_shm_lock, &deadline);
+		sf_liveness_begin(&answering);
+		while (job_stands(&job, at) && sf_shm_peer_wait(attach->peer, &answering, AGENT_LIMIT_NS))
+			;
 		if (job_stands(&job, at)) {
 			SF_LOG_ERR_LIMITED(
 				"process %d does not answer for %lu bytes of its memory at 0x%lx that only it can reach; is it "

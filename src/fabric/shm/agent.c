@@ -9,14 +9,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "fabric/agent_thread.h"
 #include "fabric/shm/serve.h"
 
 pthread_mutex_t sf_shm_lock = PTHREAD_MUTEX_INITIALIZER;
-pthread_cond_t sf_shm_changed = PTHREAD_COND_INITIALIZER;
+pthread_cond_t sf_shm_changed;
 
 static doca_error_t agent_open(void);
 static void agent_close(void);
@@ -147,7 +146,9 @@ static void agent_listen(bool on)
 static bool agent_tick(void)
 {
 	free_closed();
-	return sf_shm_link_tick(sf_now_ns());
+	bool timed = sf_shm_link_tick();
+
+	return sf_shm_serve_tick() || timed;
 }
 
 static doca_error_t agent_open(void)
@@ -182,6 +183,16 @@ static void agent_close(void)
 	pthread_mutex_unlock(&sf_shm_lock);
 }
 
+static void changed_init(void)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&sf_shm_changed, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
 static void before_fork(void)
 {
 	pthread_mutex_lock(&thread.life);
@@ -204,13 +215,14 @@ static void after_fork_child(void)
 	}
 	agent.conns = agent.closed = agent.listener = NULL; /* whoever inherited one may still look at it: not freed */
 	sf_shm_child_after_fork();
-	pthread_cond_init(&sf_shm_changed, NULL);
+	changed_init();
 	pthread_mutex_unlock(&sf_shm_lock);
 	pthread_mutex_unlock(&thread.life);
 }
 
 static void first_use(void)
 {
+	changed_init();
 	pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 #ifdef SYS_membarrier
 	barriers = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;

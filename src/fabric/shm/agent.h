@@ -18,7 +18,7 @@
 #include "fabric/runtime.h"
 
 extern pthread_mutex_t sf_shm_lock;
-extern pthread_cond_t sf_shm_changed; /* broadcast when an attach ended; with sf_shm_lock */
+extern pthread_cond_t sf_shm_changed; /* broadcast when an attach ended; with sf_shm_lock; by CLOCK_MONOTONIC */
 
 /* A socket that the agent waits on. Everything of it is guarded by sf_shm_lock. */
 struct shm_conn {
@@ -55,7 +55,8 @@ void sf_shm_agent_wake(void);
 
 /* Provided by those whom it serves; called with the lock held. */
 void sf_shm_serve_accepted(int fd, int pid); /* serve.c: somebody connected to the agent or to a listener */
-bool sf_shm_link_tick(uint64_t now_ns);	     /* connect.c: returns whether anything is still timed */
+bool sf_shm_link_tick(void);		     /* connect.c: returns whether anything is still timed */
+bool sf_shm_serve_tick(void);		     /* serve.c: as well */
 void sf_shm_child_after_fork(void);	     /* connect.c */
 
 #endif

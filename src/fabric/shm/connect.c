@@ -5,14 +5,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/liveness.h"
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "fabric/shm/fds.h"
 #include "fabric/shm/listener.h"
 #include "fabric/shm/serve.h"
 
-#define ANSWER_LIMIT_NS UINT64_C(5000000000) /* for the peer's agent to say anything; its program may take its time */
+#define ANSWER_LIMIT_NS UINT64_C(5000000000) /* for a silent agent of the peer; its program may take its time */
 
 static void connected(struct shm_link *link, doca_error_t status, const void *data, uint32_t len)
 {
@@ -135,15 +135,16 @@ static void ask_to_connect(struct shm_link *link)
 		connected(link, error, NULL, 0);
 }
 
-bool sf_shm_link_tick(uint64_t now_ns)
+bool sf_shm_link_tick(void)
 {
 	bool timed = false;
 
 	for (struct shm_link *link = sf_shm_links; link != NULL; link = link->next_all) {
 		if (!link->awaited)
 			continue;
-		if (now_ns >= link->answer_deadline_ns) {
-			SF_LOG_ERR_LIMITED("nobody answers at %s; is the process that listens there stopped?", link->name);
+		if (sf_liveness_lost(&link->answering, link->conn != NULL ? link->conn->pid : 0, ANSWER_LIMIT_NS)) {
+			SF_LOG_ERR_LIMITED("nobody answers at %s; is the process that listens there stopped, or out of descriptors?",
+					   link->name);
 			connected(link, DOCA_ERROR_TIME_OUT, NULL, 0);
 			continue;
 		}
@@ -188,7 +189,7 @@ doca_error_t sf_shm_link_connect(struct sf_port *base, const char *name, const v
 		goto unlock;
 	}
 	l->awaited = true;
-	l->answer_deadline_ns = sf_now_ns() + ANSWER_LIMIT_NS;
+	sf_liveness_begin(&l->answering);
 	ask_to_connect(l);
 	sf_shm_agent_wake();
 	*link = &l->base;

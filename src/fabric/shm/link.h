@@ -113,7 +113,7 @@ struct shm_link {
 	/* Guarded by sf_shm_lock. */
 	struct shm_conn *conn;
 	bool awaited; /* we connect, and the peer's agent has said nothing yet */
-	uint64_t answer_deadline_ns;
+	struct sf_liveness answering; /* of the peer's agent, while awaited */
 	int segment_fd; /* until the peer was given it, else -1 */
 	uint32_t events;
 	bool in_inbox;

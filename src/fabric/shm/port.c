@@ -8,13 +8,16 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/liveness.h"
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "fabric/shm/agent.h"
 #include "fabric/shm/connect.h"
 #include "fabric/shm/link.h"
 
-#define FLUSH_LIMIT_NS UINT64_C(1000000000) /* how long a sender may hold a receive that is to be flushed */
+#define FLUSH_LIMIT_NS UINT64_C(1000000000)    /* how long a sender may hold a receive that is to be flushed, */
+#define FLUSH_STARVED_NS UINT64_C(10000000000) /* and how much longer while it waits for a processor, */
+#define FLUSH_LOOK_NS UINT64_C(100000000)      /* which is looked at so often */
 
 static struct shm_port *ports; /* guarded by sf_shm_lock */
 
@@ -321,6 +324,17 @@ void sf_shm_port_abort_recv(struct shm_port *port, struct sf_recv *recv)
 	port->flushed_end = &recv->next;
 }
 
+/* Is the peer slow because it lacks a processor? In this process nobody is waited for. */
+static bool holder_is_starved(const struct shm_link *link)
+{
+	int pid;
+
+	pthread_mutex_lock(&sf_shm_lock);
+	pid = link->conn != NULL ? link->conn->pid : 0;
+	pthread_mutex_unlock(&sf_shm_lock);
+	return pid != getpid() && sf_process_state(pid) == SF_PROCESS_ACTIVE;
+}
+
 /* A sender did not finish in time what is to be flushed: its link is no good. */
 static void flush_overdue(struct shm_slot *slot, uint32_t holder, void *user)
 {
@@ -331,6 +345,8 @@ static void flush_overdue(struct shm_slot *slot, uint32_t holder, void *user)
 
 		if (link->id != holder || link->life == SHM_LIFE_OVER)
 			continue;
+		if (port->flush_deadline_ns < port->flush_last_ns && holder_is_starved(link))
+			return; /* until the next look */
 		SF_LOG_WARN_LIMITED("a peer has held a receive for more than a second while it was flushed: its link is ended");
 		link->hangup = true;
 		sf_shm_link_attend(link);
@@ -342,8 +358,10 @@ static void check_flushing(struct shm_port *port, uint64_t *now_ns)
 {
 	if (*now_ns == 0)
 		*now_ns = sf_now_ns();
-	if (*now_ns >= port->flush_deadline_ns)
-		sf_shm_recvq_held(&port->recvq, SHM_NOBODY, flush_overdue, port);
+	if (*now_ns < port->flush_deadline_ns)
+		return;
+	sf_shm_recvq_held(&port->recvq, SHM_NOBODY, flush_overdue, port);
+	port->flush_deadline_ns = *now_ns + FLUSH_LOOK_NS;
 }
 
 static __attribute__((noinline)) uint32_t poll_all(struct shm_port *port, uint32_t budget)
@@ -438,6 +456,8 @@ void sf_shm_port_flush_recvs(struct sf_port *base)
 	struct shm_port *port = shm_port(base);
 
 	sf_shm_recvq_flush(&port->recvq, flush_taken, port);
-	if (port->recvq.flushing != 0)
-		port->flush_deadline_ns = sf_now_ns() + FLUSH_LIMIT_NS;
+	if (port->recvq.flushing == 0)
+		return;
+	port->flush_deadline_ns = sf_now_ns() + FLUSH_LIMIT_NS;
+	port->flush_last_ns = port->flush_deadline_ns + FLUSH_STARVED_NS;
 }

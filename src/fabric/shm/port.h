@@ -28,7 +28,8 @@ struct shm_port {
 	struct sf_op *done, **done_end;
 	struct sf_recv *flushed, **flushed_end;
 	struct shm_link *todo, **todo_end; /* events taken from the inbox */
-	uint64_t flush_deadline_ns;
+	uint64_t flush_deadline_ns; /* when to look at those who hold a receive, */
+	uint64_t flush_last_ns;	    /* and when they are waited for no longer */
 	uint32_t arming; /* number of the last one */
 	bool polling;
 	bool reap; /* links to free at the end of the poll */

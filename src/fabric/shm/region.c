@@ -17,7 +17,7 @@
 #include "fabric/shm/fds.h"
 #include "fabric/shm/serve.h"
 
-#define IMPORT_TIMEOUT_S 1
+#define IMPORT_LIMIT_NS UINT64_C(1000000000) /* of the owner's silence */
 
 _Atomic uint32_t sf_shm_region_users[SHM_REGIONS_MAX];
 
@@ -250,13 +250,12 @@ static doca_error_t import_status(const struct shm_import *import)
 
 static doca_error_t import_wait(const struct shm_import *import)
 {
-	struct timespec deadline;
+	struct sf_liveness answering;
 	doca_error_t error;
 
-	clock_gettime(CLOCK_REALTIME, &deadline);
-	deadline.tv_sec += IMPORT_TIMEOUT_S;
+	sf_liveness_begin(&answering);
 	while ((error = import_status(import)) == DOCA_ERROR_AGAIN) {
-		if (pthread_cond_timedwait(&sf_shm_changed, &sf_shm_lock, &deadline) == ETIMEDOUT) {
+		if (!sf_shm_peer_wait(import->attach->peer, &answering, IMPORT_LIMIT_NS)) {
 			SF_LOG_ERR_LIMITED("the owner of the memory (process %d) does not answer; is it stopped?",
 					   import->attach->peer->pid);
 			return DOCA_ERROR_NOT_FOUND;

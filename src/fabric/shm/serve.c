@@ -17,7 +17,10 @@
 #include "fabric/shm/region.h"
 
 #define SESSIONS_MAX 8192
-#define GRANTS_MAX 4096 /* regions that one peer has attached */
+#define SESSIONS_OF_PROCESS_MAX 16		  /* one is its agent's; the others have asked for nothing yet, or were closed */
+#define SESSIONS_OF_UNSEEN_MAX (SESSIONS_MAX / 2) /* of all processes whose number means nothing here, together */
+#define HANDSHAKE_LIMIT_NS UINT64_C(3000000000)	  /* for the first message, of a peer that is silent */
+#define GRANTS_MAX 4096				  /* regions that one peer has attached */
 
 struct grant {
 	uint64_t region;
@@ -29,11 +32,13 @@ struct session {
 	struct shm_conn *conn;
 	struct grant *grants;
 	uint32_t grant_num, grant_room;
+	bool greeted;			/* its first message came */
+	struct sf_liveness handshaking; /* until then */
 	struct session *next;
 };
 
 static struct session *sessions;
-static uint32_t session_num;
+static uint32_t session_num, ungreeted_num;
 
 static void session_end(struct session *session)
 {
@@ -43,6 +48,7 @@ static void session_end(struct session *session)
 		at = &(*at)->next;
 	*at = session->next;
 	session_num--;
+	ungreeted_num -= !session->greeted;
 	sf_shm_conn_close(session->conn);
 	free(session->grants);
 	free(session);
@@ -274,6 +280,10 @@ static void session_ready(struct shm_conn *conn)
 		ssize_t len = sf_shm_receive(conn->fd, &in, sizeof(in), fds, &num);
 		bool good = len > 0 && sf_shm_msg_check(&in, (size_t)len, num);
 
+		if (good && !session->greeted) {
+			session->greeted = true;
+			ungreeted_num--;
+		}
 		if (good && in.head.kind == SHM_MSG_CONNECT) {
 			/* From here on the connection is the link's. */
 			struct shm_conn *link_conn = session->conn;
@@ -294,20 +304,65 @@ static void session_ready(struct shm_conn *conn)
 	}
 }
 
+/* Those of a process, or of all that cannot be seen. */
+static uint32_t sessions_of(int pid)
+{
+	uint32_t num = 0;
+
+	for (const struct session *s = sessions; s != NULL; s = s->next)
+		num += s->conn->pid == pid;
+	return num;
+}
+
+/* What the process has closed is not counted against it. */
+static void sessions_read(int pid)
+{
+	for (struct session *s = sessions, *next; s != NULL; s = next) {
+		next = s->next;
+		if (s->conn->pid == pid)
+			session_ready(s->conn);
+	}
+}
+
+static bool may_come(int pid)
+{
+	uint32_t most = pid != 0 ? SESSIONS_OF_PROCESS_MAX : SESSIONS_OF_UNSEEN_MAX;
+
+	if (session_num < SESSIONS_OF_PROCESS_MAX || sessions_of(pid) < most)
+		return session_num < SESSIONS_MAX;
+	sessions_read(pid);
+	return sessions_of(pid) < most && session_num < SESSIONS_MAX;
+}
+
 void sf_shm_serve_accepted(int fd, int pid)
 {
-	struct session *session = session_num < SESSIONS_MAX ? calloc(1, sizeof(*session)) : NULL;
+	struct session *session = may_come(pid) ? calloc(1, sizeof(*session)) : NULL;
 
 	if (session == NULL || sf_shm_conn_open(fd, pid, session_ready, session, &session->conn) != DOCA_SUCCESS) {
-		SF_LOG_WARN_LIMITED("process %d is not let in: %u connections are open already, or memory is short", pid,
-				    session_num);
+		SF_LOG_WARN_LIMITED("process %d is not let in: it has %u of the %u connections that are open, or memory is short",
+				    pid, sessions_of(pid), session_num);
 		free(session);
 		close(fd);
 		return;
 	}
+	sf_liveness_begin(&session->handshaking);
 	session->next = sessions;
 	sessions = session;
 	session_num++;
+	ungreeted_num++;
+	session_ready(session->conn); /* most have said something already */
+}
+
+bool sf_shm_serve_tick(void)
+{
+	for (struct session *s = ungreeted_num != 0 ? sessions : NULL, *next; s != NULL; s = next) {
+		next = s->next;
+		if (s->greeted || !sf_liveness_lost(&s->handshaking, s->conn->pid, HANDSHAKE_LIMIT_NS))
+			continue;
+		SF_LOG_WARN_LIMITED("process %d has connected and says nothing: its connection is closed", s->conn->pid);
+		session_end(s);
+	}
+	return ungreeted_num != 0;
 }
 
 void sf_shm_serve_end(void)
@@ -319,5 +374,5 @@ void sf_shm_serve_end(void)
 void sf_shm_serve_after_fork(void)
 {
 	sessions = NULL; /* the parent's; its memory stays behind */
-	session_num = 0;
+	session_num = ungreeted_num = 0;
 }
