@@ -20,6 +20,7 @@
 static struct vb_conn *conns;  /* open */
 static struct vb_conn *closed; /* the agent may still hold an event of them */
 static uint32_t waited_num;    /* conns that are waited_for */
+static uint32_t silent_num;    /* conns that are is_silent */
 static uint32_t dials_num;     /* conns with a dial */
 
 /* ---- life ---- */
@@ -61,7 +62,8 @@ struct vb_conn *sf_verbs_conn_open(int fd, void *owner)
 static void waited_end(struct vb_conn *conn)
 {
 	waited_num -= conn->waited_for;
-	conn->waited_for = false;
+	silent_num -= conn->is_silent;
+	conn->waited_for = conn->is_silent = false;
 }
 
 void sf_verbs_dial_end(struct vb_conn *conn)
@@ -118,7 +120,7 @@ void sf_verbs_conns_after_fork(void)
 		conn->open = false;
 	}
 	conns = closed = NULL; /* whoever inherited one may still look at it: not freed */
-	waited_num = dials_num = 0;
+	waited_num = silent_num = dials_num = 0;
 }
 
 void sf_verbs_conn_end(struct vb_conn *conn)
@@ -221,6 +223,8 @@ static bool conn_hand_out(struct vb_conn *conn)
 		memcpy(&msg, conn->bytes, size);
 		conn->have -= size;
 		memmove(conn->bytes, conn->bytes + size, conn->have);
+		if (conn->is_silent)
+			waited_end(conn);
 		if (conn->trust != VB_TRUST_PEER) {
 			if (!stranger_message(conn, &msg))
 				return false;
@@ -275,6 +279,31 @@ static void oldest_stranger_end(void)
 	sf_verbs_conn_close(oldest);
 }
 
+static uint32_t num_silent_of(int pid)
+{
+	uint32_t num = 0;
+
+	for (const struct vb_conn *conn = silent_num != 0 ? conns : NULL; conn != NULL; conn = conn->next)
+		num += conn->is_silent && conn->pid == pid;
+	return num;
+}
+
+/* A process of our user, in the runtime folder. Those that cannot be seen are not told apart, and so not counted. */
+static void take_near(int fd, int pid)
+{
+	struct vb_conn *conn = pid == 0 || num_silent_of(pid) < VB_NEAR_OF_PROCESS_MAX ? sf_verbs_conn_open(fd, NULL) : NULL;
+
+	if (conn == NULL) {
+		close(fd);
+		return;
+	}
+	conn->pid = pid;
+	conn->is_silent = true;
+	silent_num++;
+	sf_liveness_begin(&conn->handshaking);
+	conn_read(conn); /* most have said something already */
+}
+
 static void take(struct vb_conn *listener, int fd)
 {
 	const bool is_far = sf_verbs_net_tune(fd);
@@ -285,13 +314,15 @@ static void take(struct vb_conn *listener, int fd)
 		close(fd);
 		return;
 	}
+	if (!is_far) {
+		take_near(fd, pid);
+		return;
+	}
 	conn = sf_verbs_conn_open(fd, NULL);
 	if (conn == NULL) {
 		close(fd);
 		return;
 	}
-	if (!is_far)
-		return;
 	if (waited_num == VB_STRANGERS_MAX)
 		oldest_stranger_end();
 	conn->called = listener->called;
@@ -361,6 +392,9 @@ static void conn_tick(struct vb_conn *conn, uint64_t now)
 	if (conn->waited_for && now - conn->since_ns > VB_STRANGER_LIMIT_NS) {
 		turn_away("says nothing");
 		sf_verbs_conn_end(conn);
+	} else if (conn->is_silent && sf_liveness_lost(&conn->handshaking, conn->pid, VB_STRANGER_LIMIT_NS)) {
+		SF_LOG_WARN_LIMITED("process %d has connected and says nothing: its connection is closed", conn->pid);
+		sf_verbs_conn_end(conn);
 	} else if (conn->dial != NULL) {
 		const bool is_last = conn->dial->at + 1 == conn->dial->reach.num;
 
@@ -371,12 +405,12 @@ static void conn_tick(struct vb_conn *conn, uint64_t now)
 
 bool sf_verbs_conns_tick(uint64_t now)
 {
-	struct vb_conn *conn = waited_num + dials_num != 0 ? conns : NULL, *next;
+	struct vb_conn *conn = waited_num + silent_num + dials_num != 0 ? conns : NULL, *next;
 
 	for (; conn != NULL; conn = next) {
 		next = conn->next;
 		conn_tick(conn, now);
 	}
 	free_closed();
-	return waited_num + dials_num != 0;
+	return waited_num + silent_num + dials_num != 0;
 }

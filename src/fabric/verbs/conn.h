@@ -12,10 +12,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/liveness.h"
 #include "fabric/verbs/reach.h"
 #include "fabric/verbs/wire.h"
 
 #define VB_STRANGERS_MAX 64			 /* that came by the network and have said nothing yet; then the oldest goes */
+#define VB_NEAR_OF_PROCESS_MAX 16		 /* of a process of the runtime folder, that have said nothing yet */
 #define VB_STRANGER_LIMIT_NS UINT64_C(3000000000) /* for one to say it */
 
 struct vb_listener;
@@ -36,6 +38,7 @@ struct vb_dial {
 
 struct vb_conn {
 	int fd;
+	int pid; /* of a peer of the runtime folder, 0 if unknown */
 	bool open;
 	bool keep_fd; /* the descriptor is somebody else's */
 	bool reset;   /* the other side closed with something unread */
@@ -43,6 +46,8 @@ struct vb_conn {
 	struct vb_listener *called; /* of a port's socket, and of those whom it took */
 	uint64_t since_ns;	    /* STRANGER, and CALLER that has said nothing */
 	bool waited_for;	    /* is it one of those? */
+	bool is_silent;		    /* a peer of the runtime folder that has said nothing, */
+	struct sf_liveness handshaking; /* for so long */
 	struct vb_dial *dial;	    /* while there is no connection yet */
 	doca_error_t why;	    /* there came none: NOT_FOUND, nobody listens there; TIME_OUT, no way there. Else SUCCESS */
 	/* One of them. message: a whole, checked message; ended: the other side is gone, or broke a rule; the conn is closed. */

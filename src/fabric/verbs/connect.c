@@ -10,7 +10,7 @@
 #include "fabric/verbs/link.h"
 #include "fabric/verbs/reach.h"
 
-#define ANSWER_LIMIT_NS UINT64_C(5000000000) /* for the peer's agent to say anything; its program may take its time */
+#define ANSWER_LIMIT_NS UINT64_C(5000000000) /* for a silent agent of the peer; its program may take its time */
 
 static LIST_HEAD(, vb_link) links = LIST_HEAD_INITIALIZER(links); /* GUARDED_BY(sf_verbs_lock) */
 
@@ -109,7 +109,8 @@ static bool link_tick(struct vb_link *link, uint64_t now)
 	bool timed, bye, pulled, cut;
 
 	pthread_mutex_lock(&port->lock);
-	if (link->life == VB_LINK_ASKING && !link->pending && now - link->asked_at > ANSWER_LIMIT_NS) {
+	if (link->life == VB_LINK_ASKING && !link->pending &&
+	    sf_liveness_lost(&link->answering, link->conn != NULL ? link->conn->pid : 0, ANSWER_LIMIT_NS)) {
 		SF_LOG_ERR_LIMITED("the peer's agent does not answer; is its process stopped?");
 		connect_ended(link, DOCA_ERROR_TIME_OUT, NULL, 0);
 	}
@@ -190,7 +191,7 @@ static doca_error_t link_ask(struct vb_link *link, const char *name, const void 
 	if (error != DOCA_SUCCESS)
 		return error == DOCA_ERROR_AGAIN ? DOCA_ERROR_TIME_OUT : error;
 	sf_verbs_link_follow(link, link->conn);
-	link->asked_at = sf_now_ns();
+	sf_liveness_begin(&link->answering);
 	(void)sf_verbs_conn_send(link->conn, VB_MSG_CONNECT, &ask, sizeof(ask), 0);
 	sf_verbs_agent_wake(); /* to time the answer */
 	return DOCA_SUCCESS;

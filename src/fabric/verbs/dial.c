@@ -103,8 +103,10 @@ static doca_error_t call_here(enum sf_socket_kind kind, const struct sf_key *key
 	if (error != DOCA_SUCCESS)
 		return error;
 	*conn = sf_verbs_conn_open(fd, owner);
-	if (*conn != NULL)
+	if (*conn != NULL) {
+		(*conn)->pid = pid;
 		return DOCA_SUCCESS;
+	}
 	close(fd);
 	return DOCA_ERROR_OPERATING_SYSTEM;
 }

@@ -6,12 +6,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "fabric/verbs/region.h"
 
-#define ANSWER_LIMIT_S 1     /* for the owner's agent */
-#define ANSWER_LIMIT_FAR_S 5 /* and to find a way to it, by several addresses */
+#define ANSWER_LIMIT_NS UINT64_C(1000000000)	 /* for a silent agent of the owner */
+#define ANSWER_LIMIT_FAR_NS UINT64_C(1000000000) /* on another machine, which cannot be seen: by SF_LIVENESS_UNSEEN five times that */
 #define ACCESS_DEPTH 16
 
 static LIST_HEAD(, vb_import) imports = LIST_HEAD_INITIALIZER(imports); /* GUARDED_BY(sf_verbs_lock) */
@@ -219,19 +220,30 @@ doca_error_t sf_verbs_region_ready(struct sf_region *region)
 	}
 }
 
+/* Waits for sf_verbs_changed, for a moment. Returns false when the owner's agent is to be given up. */
+static bool import_wait(const struct vb_import *import, struct sf_liveness *answering, uint64_t limit_ns)
+{
+	const uint64_t end_ns = sf_now_ns() + sf_liveness_interval(limit_ns);
+	const struct timespec end = {.tv_sec = (time_t)(end_ns / 1000000000), .tv_nsec = (long)(end_ns % 1000000000)};
+
+	(void)pthread_cond_clockwait(&sf_verbs_changed, &sf_verbs_lock, CLOCK_MONOTONIC, &end);
+	return !sf_liveness_lost(answering, import->conn != NULL ? import->conn->pid : 0, limit_ns);
+}
+
 doca_error_t sf_verbs_region_import(struct sf_domain *domain, const void *bytes, size_t len, struct sf_region **region)
 {
 	struct sf_region *asked;
-	struct timespec limit;
+	struct sf_liveness answering;
+	uint64_t limit_ns;
 	doca_error_t error = sf_verbs_region_request(domain, bytes, len, &asked);
 
 	if (error != DOCA_SUCCESS)
 		return error;
-	clock_gettime(CLOCK_MONOTONIC, &limit);
-	limit.tv_sec += ((struct vb_import *)asked)->is_far ? ANSWER_LIMIT_FAR_S : ANSWER_LIMIT_S;
+	limit_ns = ((struct vb_import *)asked)->is_far ? ANSWER_LIMIT_FAR_NS : ANSWER_LIMIT_NS;
+	sf_liveness_begin(&answering);
 	pthread_mutex_lock(&sf_verbs_lock);
 	while ((error = sf_verbs_region_ready(asked)) == DOCA_ERROR_AGAIN) {
-		if (pthread_cond_clockwait(&sf_verbs_changed, &sf_verbs_lock, CLOCK_MONOTONIC, &limit) == ETIMEDOUT)
+		if (!import_wait((struct vb_import *)asked, &answering, limit_ns))
 			break;
 	}
 	pthread_mutex_unlock(&sf_verbs_lock);

@@ -55,9 +55,9 @@ struct vb_link {
 	struct sf_link base;
 	LIST_ENTRY(vb_link) entry; /* of the port */
 	LIST_ENTRY(vb_link) hash;
-	LIST_ENTRY(vb_link) all; /* GUARDED_BY(sf_verbs_lock), as conn, asked_at and pending */
+	LIST_ENTRY(vb_link) all; /* GUARDED_BY(sf_verbs_lock), as conn, answering and pending */
 	struct vb_conn *conn;
-	uint64_t asked_at; /* ns; a peer's agent that says nothing is not waited for for ever */
+	struct sf_liveness answering; /* of the peer's agent, until it has said anything */
 	bool pending;	   /* it said that it has the question */
 
 	enum vb_link_life life;
