@@ -11,6 +11,7 @@ void block_pool_init(struct block_pool *pool, uint32_t capacity)
 {
 	pool->free = NULL;
 	pool->free_count = 0;
+	pool->used_count = 0;
 	pool->capacity = capacity;
 }
 
@@ -37,6 +38,7 @@ struct block *block_get(struct block_pool *pool)
 		if (!block)
 			return NULL;
 	}
+	pool->used_count++;
 	block->next = NULL;
 	block->start = 0;
 	block->end = 0;
@@ -45,6 +47,7 @@ struct block *block_get(struct block_pool *pool)
 
 void block_put(struct block_pool *pool, struct block *block)
 {
+	pool->used_count--;
 	if (pool->free_count >= KEPT_BLOCKS_MIN && (uint64_t)pool->free_count * pool->capacity >= KEPT_BYTES_MAX) {
 		free(block);
 		return;

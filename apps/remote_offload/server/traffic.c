@@ -19,6 +19,7 @@ DOCA_LOG_REGISTER(SERVER::TRAFFIC);
 #define WHY_MAX 256
 #define UNWRITTEN_MAX 256u	       /* answers that wait for more, so that one wake-up of a client takes many */
 #define UNWRITTEN_BYTES_MAX (16u << 10) /* of one connection */
+#define USED_BYTES_MAX (UINT64_C(256) << 20) /* in the blocks of all connections: above, each has one request at a time */
 
 /* Lists of connections */
 
@@ -268,18 +269,13 @@ static bool may_send(const struct worker *worker)
 	       traffic_inflight(worker) < worker->limits.depth;
 }
 
-static bool out_is_full(const struct worker *worker, const struct connection *connection)
+/* How many more requests the connection has room for the answers of. */
+static size_t out_room(const struct worker *worker, const struct connection *connection)
 {
-	return connection->out_bytes + (size_t)(connection->inflight + 1) * worker->limits.frame_max > worker->out_bytes_max;
-}
+	size_t max = block_pool_used(&worker->pool) > USED_BYTES_MAX ? worker->limits.frame_max : worker->out_bytes_max;
+	size_t frames = connection->out_bytes < max ? (max - connection->out_bytes) / worker->limits.frame_max : 0;
 
-/* How many frames may go with the next one: the queue and the connection have room for their answers. */
-static uint32_t more_frames_max(const struct worker *worker, const struct connection *connection)
-{
-	uint32_t queue = worker->limits.depth - traffic_inflight(worker) - 1;
-	size_t out = (worker->out_bytes_max - connection->out_bytes) / worker->limits.frame_max - connection->inflight - 1;
-
-	return out < queue ? (uint32_t)out : queue;
+	return frames > connection->inflight ? frames - connection->inflight : 0;
 }
 
 /* Writes a message of frames that lie one behind the other. */
@@ -317,6 +313,7 @@ static enum pump send_frames(struct worker *worker, struct connection *connectio
 	for (;;) {
 		const uint8_t *frame;
 		uint32_t len, message_len, frames = 1;
+		size_t room_frames, queue_frames;
 		uint8_t *room;
 		char why[WHY_MAX];
 		enum connection_frame state = connection_peek(connection, worker->limits.frame_max, &frame, &len, why, sizeof(why));
@@ -328,7 +325,8 @@ static enum pump send_frames(struct worker *worker, struct connection *connectio
 			close_bad(worker, connection, why);
 			return PUMP_CLOSED;
 		}
-		if (out_is_full(worker, connection)) {
+		room_frames = out_room(worker, connection);
+		if (room_frames == 0) {
 			connection->held = true;
 			traffic_unready(worker, connection);
 			return PUMP_BLOCKED;
@@ -340,8 +338,10 @@ static enum pump send_frames(struct worker *worker, struct connection *connectio
 			return refuse(worker);
 		/* What came together goes together: one message for many small frames. */
 		message_len = len;
+		queue_frames = worker->limits.depth - traffic_inflight(worker);
 		if (len < worker->limits.batch_bytes)
-			frames += connection_peek_more(connection, worker->limits.frame_max, more_frames_max(worker, connection),
+			frames += connection_peek_more(connection, worker->limits.frame_max,
+						       (uint32_t)(room_frames < queue_frames ? room_frames : queue_frames) - 1,
 						       worker->limits.batch_bytes, &len, &message_len);
 		put_message(room, frame, len, message_len);
 		result = datapath_send(worker->dp, message_len);

@@ -63,6 +63,30 @@ static void adopt(struct worker *worker, struct connection *connection)
 		traffic_ready(worker, connection);
 }
 
+/* A client that went away while no orchestrator is there to serve it. */
+static void close_if_gone(struct worker *worker, struct connection *connection)
+{
+	char byte;
+	ssize_t count;
+
+	if (connection->fd < 0 || !connection->peer_closed)
+		return;
+	count = recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+	if ((count == 0 && connection->out_bytes == 0) || (count < 0 && errno != EAGAIN))
+		traffic_close(worker, connection);
+}
+
+/* From here on each is looked at when its socket tells of its end. */
+static void begin_idle(struct worker *worker)
+{
+	struct connection *next;
+
+	for (struct connection *connection = worker->ready_head; connection; connection = next) {
+		next = connection->ready_next;
+		close_if_gone(worker, connection);
+	}
+}
+
 /* The orchestrator is lost: who waits for an answer will not get it. */
 static void abandon(struct worker *worker)
 {
@@ -93,6 +117,7 @@ static void close_all(struct worker *worker)
 	struct connection *next;
 
 	worker->dirty = NULL;
+	worker->stats.failed_requests += worker->inflight_frames;
 	worker->inflight_tail = worker->inflight_head;
 	worker->inflight_frames = 0;
 	for (struct connection *connection = worker->all; connection; connection = next) {
@@ -152,6 +177,8 @@ static void obey(struct worker *worker)
 	if (order == WORKER_DRAIN)
 		return; /* carried out when the last connection has gone */
 	worker->current = order;
+	if (order == WORKER_IDLE)
+		begin_idle(worker);
 	atomic_store(&worker->obeyed, ordered);
 	notify(worker);
 }
@@ -236,6 +263,11 @@ static void report_queue(struct worker *worker, enum queue_state state)
 		notify(worker);
 }
 
+static bool is_connection(const struct worker *worker, const void *tag)
+{
+	return tag != worker && tag != worker->dp && tag != &worker->watchdog;
+}
+
 static bool poll_sockets(struct worker *worker, int timeout_ms)
 {
 	struct epoll_event events[EVENTS_MAX];
@@ -245,16 +277,20 @@ static bool poll_sockets(struct worker *worker, int timeout_ms)
 	for (int i = 0; i < count; i++) {
 		uint64_t value;
 
-		if (events[i].data.ptr == worker) {
+		if (is_connection(worker, events[i].data.ptr)) {
+			mark(worker, events[i].data.ptr, events[i].events);
+			any = true;
+		} else if (events[i].data.ptr == worker) {
 			woken |= read(worker->wake_fd, &value, sizeof(value)) > 0;
 		} else if (events[i].data.ptr == &worker->watchdog) {
 			ticked = true;
-		} else if (events[i].data.ptr != worker->dp) {
-			mark(worker, events[i].data.ptr, events[i].events);
-			any = true;
 		}
 	}
-	/* Orders and limits of time close connections: not before the last event is marked. */
+	for (int i = 0; i < count && worker->current == WORKER_IDLE; i++) {
+		if (is_connection(worker, events[i].data.ptr))
+			close_if_gone(worker, events[i].data.ptr);
+	}
+	/* Orders and limits of time close connections: not before the last event is looked at. */
 	if (woken)
 		obey(worker);
 	if (ticked && watchdog_tick(worker))
@@ -262,24 +298,6 @@ static bool poll_sockets(struct worker *worker, int timeout_ms)
 	if (worker->drain_deadline_ms)
 		discard_lingering(worker);
 	return any || woken;
-}
-
-/* A client that went away while no orchestrator is there to serve it. */
-static void close_gone(struct worker *worker)
-{
-	struct connection *next;
-
-	for (struct connection *connection = worker->ready_head; connection; connection = next) {
-		char byte;
-		ssize_t count;
-
-		next = connection->ready_next;
-		if (!connection->peer_closed)
-			continue;
-		count = recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-		if (count == 0 || (count < 0 && errno != EAGAIN))
-			traffic_close(worker, connection);
-	}
 }
 
 static int sleep_ms(const struct worker *worker)
@@ -323,8 +341,6 @@ static void serve(struct worker *worker)
 		traffic_write_answers(worker, idle_turns >= WRITE_AFTER_TURNS);
 		if (!busy || ++turn % TURNS_BETWEEN_POLLS == 0)
 			busy |= poll_sockets(worker, 0);
-		if (worker->current == WORKER_IDLE)
-			close_gone(worker);
 		if (worker->current != WORKER_IDLE && worker->dp->failed)
 			report_queue(worker, QUEUE_FAILED);
 		if (worker->drain_deadline_ms)
