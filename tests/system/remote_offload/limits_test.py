@@ -6,6 +6,7 @@ import os
 import re
 import select
 import signal
+import socket
 import sys
 import time
 import unittest
@@ -170,6 +171,31 @@ class Connections(unittest.TestCase):
                 else:
                     self.assertEqual(server.wait_exit(), 1)
                     server.wait_log("files")
+
+    def test_clients_that_leave_while_there_is_no_orchestrator(self):
+        """They are closed, but for those that asked something; and those cost nothing while they wait."""
+        with Site() as site:
+            server, orchestrator = site.start_both()
+            self.assertEqual(site.connect().ask(b"ABCD"), b"DCBA")
+            orchestrator.stop(signal.SIGKILL)
+            server.wait_log("waiting for an orchestrator", 2)
+            before = server.descriptors()
+            asked = 2000
+            for client in self.fill(site, asked):
+                client.close()
+            wait_until(lambda: server.descriptors() == before + asked, "not all are accepted")
+            used = server.cpu_seconds()
+            for turn in range(500):
+                client = site.connect()
+                client.socket.shutdown(socket.SHUT_WR)
+                self.assertIsNone(client.receive())
+                client.close()
+                site.clients.remove(client)
+            used = server.cpu_seconds() - used
+            site.start_orchestrator()
+            wait_until(lambda: server.descriptors() < before + 100, "those that asked are not closed")
+            self.assertLess(used, 0.3)
+            self.assertEqual(site.connect().ask(b"ABCD"), b"DCBA")
 
     def test_keepalive(self):
         with Site() as site:

@@ -317,6 +317,69 @@ static bool is_connected(const struct plain *plain)
 	return state_of(doca_comch_client_as_ctx(plain->client)) == DOCA_CTX_STATE_RUNNING;
 }
 
+#define WRONG_MESSAGES 200
+#define WRONG_LEN_MAX 200
+
+static uint32_t draw(uint32_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 17;
+	*state ^= *state << 5;
+	return *state;
+}
+
+/* Random bytes, a random header or a random answer. No request to shut down: the server would obey. */
+static uint32_t make_wrong_message(uint8_t *bytes, uint32_t *state)
+{
+	struct control_message message = {.id = 1 + draw(state) % 3, .consumer_id = draw(state) % 4, .has_terms = draw(state) % 2};
+	uint32_t len = 1 + draw(state) % WRONG_LEN_MAX, kind = draw(state) % 3;
+
+	for (uint32_t i = 0; i < len; i++)
+		bytes[i] = (uint8_t)draw(state);
+	if (kind == 0)
+		return len;
+	message.terms = (struct control_terms){draw(state) % 3, draw(state), draw(state) % 2 ? 256 : draw(state), draw(state) % 5000};
+	len = control_message_pack(&message, bytes);
+	if (kind == 1)
+		bytes[draw(state) % len] ^= (uint8_t)(1 + draw(state) % 255);
+	bytes[7] |= bytes[7] == 0; /* the id */
+	return len;
+}
+
+static bool send_wrong_message(struct plain *plain, uint32_t *state)
+{
+	uint8_t bytes[WRONG_LEN_MAX];
+	uint32_t len = make_wrong_message(bytes, state);
+	struct doca_comch_task_send *task;
+	doca_error_t result = doca_comch_client_task_send_alloc_init(plain->client, plain->connection, bytes, len, &task);
+
+	while (result == DOCA_ERROR_AGAIN || result == DOCA_ERROR_NO_MEMORY) {
+		doca_pe_progress(plain->pe);
+		result = doca_comch_client_task_send_alloc_init(plain->client, plain->connection, bytes, len, &task);
+	}
+	if (result != DOCA_SUCCESS)
+		return false;
+	do {
+		doca_pe_progress(plain->pe);
+		result = doca_task_submit(doca_comch_task_send_as_task(task));
+	} while (result == DOCA_ERROR_AGAIN && is_connected(plain));
+	if (result != DOCA_SUCCESS)
+		doca_task_free(doca_comch_task_send_as_task(task));
+	return result == DOCA_SUCCESS;
+}
+
+static void rave(struct plain *plain, uint32_t seed)
+{
+	uint32_t state = seed * 2654435761u + 1;
+
+	for (int i = 0; i < WRONG_MESSAGES && is_connected(plain); i++) {
+		if (!send_wrong_message(plain, &state))
+			break;
+	}
+	for (int i = 0; i < 1000; i++)
+		doca_pe_progress(plain->pe);
+}
+
 static void serve(struct plain *plain)
 {
 	struct plain_orchestrator *setup = plain->setup;
@@ -359,6 +422,19 @@ static void disconnect(struct plain *plain)
 		doca_pe_progress(plain->pe);
 }
 
+static void end(struct plain *plain)
+{
+	if (plain->client)
+		check(plain, doca_comch_client_destroy(plain->client), "destroy client");
+	if (plain->queue_pe)
+		doca_pe_destroy(plain->queue_pe);
+	if (plain->pe)
+		doca_pe_destroy(plain->pe);
+	if (plain->dev)
+		doca_dev_close(plain->dev);
+	free(plain);
+}
+
 int plain_orchestrator_run(struct plain_orchestrator *setup)
 {
 	struct plain *plain = calloc(1, sizeof(*plain));
@@ -371,15 +447,20 @@ int plain_orchestrator_run(struct plain_orchestrator *setup)
 	} else {
 		plain->failed = true;
 	}
-	if (plain->client)
-		check(plain, doca_comch_client_destroy(plain->client), "destroy client");
-	if (plain->queue_pe)
-		doca_pe_destroy(plain->queue_pe);
-	if (plain->pe)
-		doca_pe_destroy(plain->pe);
-	if (plain->dev)
-		doca_dev_close(plain->dev);
 	failed = plain->failed;
-	free(plain);
+	end(plain);
 	return failed;
+}
+
+void plain_orchestrator_rave(struct plain_orchestrator *setup, uint32_t seed)
+{
+	struct plain *plain = calloc(1, sizeof(*plain));
+
+	plain->setup = setup;
+	setup->vanish = true;
+	if (connect_to_server(plain)) {
+		rave(plain, seed);
+		disconnect(plain);
+	}
+	end(plain);
 }

@@ -21,6 +21,9 @@ struct plain_orchestrator {
 	uint32_t batch_bytes; /* not 0: says that it takes messages of several frames, and takes each for one */
 };
 
+/* Connects and sends control messages that are wrong in ways of the seed's choosing, until the server ends it or all are sent. */
+void plain_orchestrator_rave(struct plain_orchestrator *orchestrator, uint32_t seed);
+
 /* Connects, serves until stop or until the server ends it. 0, or 1 when something failed. */
 int plain_orchestrator_run(struct plain_orchestrator *orchestrator);
 

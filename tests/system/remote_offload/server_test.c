@@ -292,6 +292,31 @@ static void answers_to_fewer_requests_close_their_connection_only(void **state)
 	stop(&site);
 }
 
+static void wrong_control_messages_end_their_orchestrator_only(void **state)
+{
+	struct site site;
+	int fd;
+
+	start(&site, 2, 16);
+	fd = connect_client(&site);
+	ask(fd, "ABCD");
+	site.orchestrator.plain.vanish = true;
+	atomic_store(&site.orchestrator.plain.stop, true);
+	pthread_join(site.orchestrator.thread, NULL);
+	for (uint32_t seed = 1; seed <= 40; seed++)
+		plain_orchestrator_rave(&site.orchestrator.plain, seed);
+	await_server(&site.orchestrator);
+	/* Now there is one: those that come are refused, and their messages ignored. */
+	for (uint32_t seed = 41; seed <= 60; seed++) {
+		struct plain_orchestrator other = {.device = "d8:00.0", .channel = site.config.channel_name};
+
+		plain_orchestrator_rave(&other, seed);
+		ask(fd, "EFGH");
+	}
+	close(fd);
+	stop(&site);
+}
+
 static void serves_again_after_an_orchestrator_vanished(void **state)
 {
 	struct site site;
@@ -396,6 +421,7 @@ int main(void)
 		cmocka_unit_test(keeps_order_over_many_connections),
 		cmocka_unit_test(bad_frame_closes_its_connection_only),
 		cmocka_unit_test(answers_to_fewer_requests_close_their_connection_only),
+		cmocka_unit_test(wrong_control_messages_end_their_orchestrator_only),
 		cmocka_unit_test(serves_again_after_an_orchestrator_vanished),
 		cmocka_unit_test(late_answers_reach_nobody),
 		cmocka_unit_test(ends_with_an_orchestrator_that_ends),
