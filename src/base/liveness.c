@@ -33,6 +33,13 @@ static char thread_state(int tasks, const char *tid)
 	return end != NULL && end[1] == ' ' ? end[2] : '\0';
 }
 
+static enum sf_process_state state_of_letter(char letter)
+{
+	if (letter == '\0')
+		return SF_PROCESS_UNSEEN;
+	return letter == 'R' || letter == 'D' ? SF_PROCESS_ACTIVE : SF_PROCESS_IDLE;
+}
+
 enum sf_process_state sf_process_state(pid_t pid)
 {
 	enum sf_process_state state = SF_PROCESS_UNSEEN;
@@ -49,13 +56,19 @@ enum sf_process_state sf_process_state(pid_t pid)
 	while (state != SF_PROCESS_ACTIVE && (entry = readdir(dir)) != NULL) {
 		char letter = entry->d_name[0] == '.' ? '\0' : thread_state(dirfd(dir), entry->d_name);
 
-		if (letter == 'R' || letter == 'D')
-			state = SF_PROCESS_ACTIVE;
-		else if (letter != '\0')
-			state = SF_PROCESS_IDLE;
+		if (letter != '\0')
+			state = state_of_letter(letter);
 	}
 	closedir(dir);
 	return state;
+}
+
+static enum sf_process_state own_thread_state(pid_t tid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d", (int)tid);
+	return state_of_letter(thread_state(AT_FDCWD, path));
 }
 
 void sf_liveness_begin(struct sf_liveness *liveness)
@@ -65,14 +78,14 @@ void sf_liveness_begin(struct sf_liveness *liveness)
 	*liveness = (struct sf_liveness){.begun_ns = now, .looked_ns = now};
 }
 
-bool sf_liveness_lost(struct sf_liveness *liveness, pid_t pid, uint64_t limit_ns)
+static bool lost(struct sf_liveness *liveness, enum sf_process_state (*look)(pid_t id), pid_t id, uint64_t limit_ns)
 {
 	uint64_t now = sf_now_ns(), interval = sf_liveness_interval(limit_ns), passed = now - liveness->looked_ns;
 	enum sf_process_state state;
 
 	if (passed < interval)
 		return false;
-	state = sf_process_state(pid);
+	state = look(id);
 	liveness->looked_ns = now;
 	if (state == SF_PROCESS_ACTIVE)
 		liveness->silent_ns = 0;
@@ -81,4 +94,14 @@ bool sf_liveness_lost(struct sf_liveness *liveness, pid_t pid, uint64_t limit_ns
 	if (state == SF_PROCESS_UNSEEN)
 		limit_ns *= SF_LIVENESS_UNSEEN;
 	return liveness->silent_ns >= limit_ns || now - liveness->begun_ns >= SF_LIVENESS_MAX_NS;
+}
+
+bool sf_liveness_lost(struct sf_liveness *liveness, pid_t pid, uint64_t limit_ns)
+{
+	return lost(liveness, sf_process_state, pid, limit_ns);
+}
+
+bool sf_liveness_thread_lost(struct sf_liveness *liveness, pid_t tid, uint64_t limit_ns)
+{
+	return lost(liveness, own_thread_state, tid, limit_ns);
 }

@@ -37,6 +37,9 @@ void SF_API sf_liveness_begin(struct sf_liveness *liveness);
  * Cheap until sf_liveness_interval has passed since the last look; then it reads /proc. */
 bool SF_API sf_liveness_lost(struct sf_liveness *liveness, pid_t pid, uint64_t limit_ns);
 
+/* The same for a thread of this process. */
+bool SF_API sf_liveness_thread_lost(struct sf_liveness *liveness, pid_t tid, uint64_t limit_ns);
+
 /* There was a sign of life. */
 static inline void sf_liveness_heard(struct sf_liveness *liveness)
 {

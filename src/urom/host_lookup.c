@@ -13,7 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "base/clock.h"
+#include "base/liveness.h"
 #include "base/log.h"
 #include "urom/service_file.h"
 
@@ -22,6 +25,7 @@ struct lookup {
 	pthread_mutex_t lock;
 	pthread_cond_t ended;
 	bool done, abandoned; /* under the lock */
+	_Atomic pid_t tid;    /* of the thread; 0: it has not run yet */
 	int error;
 	struct addrinfo *found;
 	char host[UROM_HOST_MAX], port[8];
@@ -60,6 +64,7 @@ static void destroy(struct lookup *lookup)
 static void *ask(void *arg)
 {
 	struct lookup *lookup = (struct lookup *)arg;
+	atomic_store(&lookup->tid, gettid());
 	lookup->error = getaddrinfo(lookup->host, lookup->port, &by_stream, &lookup->found);
 	if (lookup->error != 0)
 		lookup->found = NULL;
@@ -86,14 +91,17 @@ static bool begin(struct lookup *lookup)
 	return begun;
 }
 
-/* False: the lookup is its thread's now. */
-static bool await(struct lookup *lookup, uint64_t until)
+/* False: the lookup is its thread's now. A thread that waits for a processor is not one whose resolver hangs. */
+static bool await(struct lookup *lookup, uint64_t limit_ns)
 {
-	const struct timespec time = {(time_t)(until / 1000000000), (long)(until % 1000000000)};
-	int error = 0;
+	struct sf_liveness liveness;
+	sf_liveness_begin(&liveness);
 	pthread_mutex_lock(&lookup->lock);
-	while (!lookup->done && error == 0)
-		error = pthread_cond_timedwait(&lookup->ended, &lookup->lock, &time);
+	while (!lookup->done && !sf_liveness_thread_lost(&liveness, atomic_load(&lookup->tid), limit_ns)) {
+		uint64_t until = sf_now_ns() + sf_liveness_interval(limit_ns);
+		const struct timespec time = {(time_t)(until / 1000000000), (long)(until % 1000000000)};
+		(void)pthread_cond_timedwait(&lookup->ended, &lookup->lock, &time);
+	}
 	bool done = lookup->done;
 	lookup->abandoned = !done;
 	if (!done) {
@@ -119,7 +127,7 @@ static doca_error_t take(struct lookup *lookup, struct addrinfo **found)
 	return result;
 }
 
-doca_error_t urom_host_look_up(const char *host, uint16_t port_number, uint64_t until, struct addrinfo **found)
+doca_error_t urom_host_look_up(const char *host, uint16_t port_number, uint64_t limit_ns, struct addrinfo **found)
 {
 	char port[8];
 	snprintf(port, sizeof(port), "%u", port_number);
@@ -138,7 +146,7 @@ doca_error_t urom_host_look_up(const char *host, uint16_t port_number, uint64_t 
 			destroy(lookup);
 		return DOCA_ERROR_NO_MEMORY;
 	}
-	if (await(lookup, until))
+	if (await(lookup, limit_ns))
 		return take(lookup, found);
 	SF_LOG_ERR("urom service: the resolver says nothing about %s of the service file: is its name server there? Its address instead "
 		   "of its name would do without",

@@ -140,15 +140,14 @@ static doca_error_t try_all(struct doca_urom_service *service, const struct addr
 
 doca_error_t urom_service_connect(struct doca_urom_service *service)
 {
-	uint64_t end = sf_now_ns() + UROM_CONNECT_NS;
 	struct addrinfo *found = NULL;
 	service->session = UROM_SESSION_NONE;
 	service->peer = NULL;
 	service->comm = NULL;
-	doca_error_t result = urom_host_look_up(service->entry.host, service->entry.port, end, &found);
+	doca_error_t result = urom_host_look_up(service->entry.host, service->entry.port, UROM_CONNECT_NS, &found);
 	if (result != DOCA_SUCCESS)
 		return result;
-	result = try_all(service, found, end);
+	result = try_all(service, found, sf_now_ns() + UROM_CONNECT_NS);
 	freeaddrinfo(found);
 	pthread_mutex_lock(&service->lock);
 	service->takes_errands = result == DOCA_SUCCESS;

@@ -2,10 +2,12 @@
 /* Peers that are given up, and peers that are waited for. */
 #include "base/liveness.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -155,6 +157,36 @@ static void a_child_that_has_ended_is_not_active(void **state)
 	assert_int_equal(sf_process_state(pid), SF_PROCESS_UNSEEN);
 }
 
+static void *sleep_as_thread(void *tid)
+{
+	atomic_store((_Atomic pid_t *)tid, gettid());
+	sleep_forever();
+	return NULL;
+}
+
+/* Other threads of the process run meanwhile. */
+static void a_thread_that_sleeps_is_given_up(void **state)
+{
+	struct sf_liveness liveness;
+	static _Atomic pid_t tid;
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, sleep_as_thread, (void *)&tid), 0);
+	while (atomic_load(&tid) == 0)
+		sched_yield();
+	sf_liveness_begin(&liveness);
+	while (!sf_liveness_thread_lost(&liveness, atomic_load(&tid), LIMIT_NS))
+		;
+	pthread_cancel(thread);
+	pthread_join(thread, NULL);
+	sf_liveness_begin(&liveness);
+	liveness.looked_ns -= LIMIT_NS;
+	liveness.silent_ns = LIMIT_NS / 2;
+	assert_false(sf_liveness_thread_lost(&liveness, gettid(), LIMIT_NS));
+	assert_int_equal(liveness.silent_ns, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,6 +197,7 @@ int main(void)
 		cmocka_unit_test(our_own_stop_does_not_count),
 		cmocka_unit_test(a_process_that_runs_and_never_answers_is_given_up_at_last),
 		cmocka_unit_test(a_child_that_has_ended_is_not_active),
+		cmocka_unit_test(a_thread_that_sleeps_is_given_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,7 +116,7 @@ static doca_error_t take_environment(struct daemon_config *config)
 {
 	doca_error_t result = DOCA_SUCCESS;
 	for (size_t i = 0; i < OPTIONS && result == DOCA_SUCCESS; i++) {
-		const char *text = getenv(options[i].variable);
+		const char *text = secure_getenv(options[i].variable);
 		if (text != NULL && text[0] != '\0')
 			result = take_variable(&options[i], text, config);
 	}

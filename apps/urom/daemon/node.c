@@ -21,7 +21,7 @@ DOCA_LOG_REGISTER(UROM_DAEMON::NODE);
 
 static void make_name(char name[NAME_MAX_LEN])
 {
-	const char *node = getenv("SOFTFIELD_NODE");
+	const char *node = secure_getenv("SOFTFIELD_NODE");
 	snprintf(name, NAME_MAX_LEN, "urom-daemon%s%.64s", node != NULL ? "-" : "", node != NULL ? node : "");
 	for (char *at = name; *at != '\0'; at++)
 		*at = *at == '/' ? '_' : *at;
