@@ -170,6 +170,11 @@ static bool client_arm(struct doca_ctx *ctx)
 	return client->refused != DOCA_SUCCESS || comch_endpoint_arm(&client->endpoint);
 }
 
+static void client_send_pending(struct doca_ctx *ctx)
+{
+	comch_endpoint_flush((struct comch_endpoint *)ctx);
+}
+
 static const struct sf_ctx_ops client_ops = {
 	.name = "comch client",
 	.needs_pe = true,
@@ -180,6 +185,7 @@ static const struct sf_ctx_ops client_ops = {
 	.stop = client_stop,
 	.progress = client_progress,
 	.arm = client_arm,
+	.send_pending = client_send_pending,
 };
 
 /* ---- public ---- */

@@ -91,6 +91,7 @@ void comch_connection_lost(struct doca_comch_connection *connection)
 	connection->ending = true;
 	endpoint->num_ending++;
 	bury(connection);
+	comch_endpoint_flush(endpoint);
 	do {
 		pthread_mutex_lock(&connection->lock);
 		id = comch_remote_consumers_expire_any(&connection->remote);
@@ -223,6 +224,7 @@ static void receive_message(struct doca_comch_connection *connection, uint8_t *p
 
 	connection->traffic.recv_messages++;
 	connection->traffic.recv_bytes += len;
+	comch_endpoint_flush(endpoint);
 	if (endpoint->msg_recv != NULL && endpoint->ctx.state == DOCA_CTX_STATE_RUNNING)
 		endpoint->msg_recv(&event, payload, len, connection);
 	else
@@ -260,6 +262,7 @@ static doca_error_t receive_advertisement(struct doca_comch_connection *connecti
 	ack.value = (uint32_t)result;
 	if (comch_connection_post(connection, &ack, NULL, 0) == DOCA_ERROR_FULL)
 		return DOCA_ERROR_FULL;
+	comch_endpoint_flush(endpoint); /* the consumer is RUNNING by this, and its receives are posted then */
 	if (result == DOCA_SUCCESS && endpoint->new_consumer != NULL && endpoint->ctx.state == DOCA_CTX_STATE_RUNNING)
 		endpoint->new_consumer(&event, connection, control->id);
 	return DOCA_SUCCESS;
@@ -287,6 +290,7 @@ static void receive_expire(struct doca_comch_connection *connection, uint32_t id
 	pthread_mutex_lock(&connection->lock);
 	known = comch_remote_consumers_expire(&connection->remote, id);
 	pthread_mutex_unlock(&connection->lock);
+	comch_endpoint_flush(endpoint);
 	if (known && endpoint->expired_consumer != NULL && endpoint->ctx.state == DOCA_CTX_STATE_RUNNING)
 		endpoint->expired_consumer(&event, connection, id);
 }

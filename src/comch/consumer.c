@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "comch/gpu_path.h"
+#include "comch/inbound.h"
 #include "comch/task_post_recv.h"
 #include "mem/mmap.h"
 
@@ -85,6 +86,7 @@ static doca_error_t advertise(struct doca_comch_consumer *consumer, const struct
 	}
 	consumer->advertised = true;
 	comch_wake(&connection->endpoint->ctx);
+	sf_ctx_send_pending();
 	return DOCA_SUCCESS;
 }
 
@@ -97,8 +99,10 @@ static void withdraw(struct doca_comch_consumer *consumer)
 		return;
 	consumer->advertised = false;
 	/* A dead connection has nobody to tell, and the peer sees the end of our link anyway. */
-	if (comch_connection_post(connection, &control, NULL, 0) == DOCA_SUCCESS)
+	if (comch_connection_post(connection, &control, NULL, 0) == DOCA_SUCCESS) {
 		comch_wake(&connection->endpoint->ctx);
+		sf_ctx_send_pending();
+	}
 }
 
 /* The peer's answer, while STARTING; true when there was one. */
@@ -196,6 +200,17 @@ static bool consumer_arm(struct doca_ctx *ctx)
 	return due;
 }
 
+/* Receives posted in a callback are credits of the producers that write to mailboxes. */
+static void consumer_send_pending(struct doca_ctx *ctx)
+{
+	struct doca_comch_consumer *consumer = (struct doca_comch_consumer *)ctx;
+
+	for (struct comch_inbound *it = consumer->inbound; it != NULL; it = it->next) {
+		if (it->ops->grant != NULL)
+			it->ops->grant(it);
+	}
+}
+
 static const struct sf_ctx_ops consumer_ops = {
 	.name = "comch consumer",
 	.needs_pe = true,
@@ -206,6 +221,7 @@ static const struct sf_ctx_ops consumer_ops = {
 	.stop = consumer_stop,
 	.progress = consumer_progress,
 	.arm = consumer_arm,
+	.send_pending = consumer_send_pending,
 };
 
 /* ---- public ---- */

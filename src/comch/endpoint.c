@@ -80,8 +80,10 @@ static void connection_ended(struct doca_comch_connection *connection)
 	comch_connection_lost(connection);
 	if (!endpoint->is_server)
 		sf_ctx_fail(&endpoint->ctx);
-	else if (endpoint->disconnected != NULL && endpoint->ctx.state == DOCA_CTX_STATE_RUNNING)
+	else if (endpoint->disconnected != NULL && endpoint->ctx.state == DOCA_CTX_STATE_RUNNING) {
+		comch_endpoint_flush(endpoint);
 		endpoint->disconnected(&event, connection, 1);
+	}
 }
 
 void comch_endpoint_link_closed(struct sf_link *link, doca_error_t reason)
@@ -167,9 +169,12 @@ bool comch_endpoint_drained(struct comch_endpoint *endpoint)
 	return endpoint->connections == NULL && comch_receives_flushed(endpoint->receives);
 }
 
-static uint32_t flush_out(struct comch_endpoint *endpoint)
+uint32_t comch_endpoint_flush(struct comch_endpoint *endpoint)
 {
 	uint32_t sent = 0;
+
+	if (atomic_load_explicit(&endpoint->num_out, memory_order_acquire) == 0)
+		return 0;
 
 	for (struct doca_comch_connection *connection = endpoint->connections; connection != NULL; connection = connection->next) {
 		if (!connection->ending && connection->established)
@@ -207,8 +212,7 @@ bool comch_endpoint_progress(struct comch_endpoint *endpoint)
 	uint32_t budget = endpoint->ctx.state == DOCA_CTX_STATE_STARTING ? 1 : COMCH_POLL_BUDGET;
 	uint32_t moved = sf_port_poll(endpoint->port, budget);
 
-	if (atomic_load_explicit(&endpoint->num_out, memory_order_acquire) > 0)
-		moved += flush_out(endpoint);
+	moved += comch_endpoint_flush(endpoint);
 	if (endpoint->num_ending > 0)
 		moved += reap(endpoint);
 	return moved > 0;

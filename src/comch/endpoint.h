@@ -83,6 +83,10 @@ bool comch_endpoint_drained(struct comch_endpoint *endpoint);
 bool comch_endpoint_progress(struct comch_endpoint *endpoint);
 bool comch_endpoint_arm(struct comch_endpoint *endpoint);
 
+/* Sends the internal messages that wait, as far as the peers take them, and returns how many. Called before every callback of the
+ * program, which may wait in it for what the peer does only after it got them. */
+uint32_t comch_endpoint_flush(struct comch_endpoint *endpoint);
+
 /* The port handler's closed, for both sides: the peer left or died. */
 void comch_endpoint_link_closed(struct sf_link *link, doca_error_t reason);
 

@@ -224,10 +224,19 @@ static void inbound_close(struct comch_inbound *inbound)
 	free(in);
 }
 
+static void inbound_grant(struct comch_inbound *inbound)
+{
+	struct gpu_inbound *in = (struct gpu_inbound *)inbound;
+
+	if (in->mapped && !in->broken && in->base.consumer->num_held > 0)
+		grant(in);
+}
+
 static const struct comch_inbound_ops gpu_inbound_ops = {
 	.name = "mailbox",
 	.poll = inbound_poll,
 	.arm = inbound_arm,
+	.grant = inbound_grant,
 	.close = inbound_close,
 };
 

@@ -87,6 +87,7 @@ static void client_requests(struct sf_listener *listener, struct sf_request *req
 	}
 	connection->max_msg_size = hello.max_msg_size < endpoint->max_msg_size ? hello.max_msg_size : endpoint->max_msg_size;
 	result = accept_client(endpoint, listener, request, connection);
+	comch_endpoint_flush(endpoint);
 	if (endpoint->connected != NULL)
 		endpoint->connected(&event, connection, result == DOCA_SUCCESS);
 	if (result != DOCA_SUCCESS)
@@ -149,6 +150,11 @@ static bool server_arm(struct doca_ctx *ctx)
 	return comch_endpoint_arm((struct comch_endpoint *)ctx);
 }
 
+static void server_send_pending(struct doca_ctx *ctx)
+{
+	comch_endpoint_flush((struct comch_endpoint *)ctx);
+}
+
 static const struct sf_ctx_ops server_ops = {
 	.name = "comch server",
 	.needs_pe = true,
@@ -159,6 +165,7 @@ static const struct sf_ctx_ops server_ops = {
 	.stop = server_stop,
 	.progress = server_progress,
 	.arm = server_arm,
+	.send_pending = server_send_pending,
 };
 
 /* ---- public ---- */

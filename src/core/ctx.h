@@ -50,6 +50,9 @@ struct sf_ctx_ops {
 	bool (*arm)(struct doca_ctx *ctx);
 	/* Starts what tasks submitted without DOCA_TASK_SUBMIT_FLAG_FLUSH left waiting. NULL: nothing is ever held back. */
 	void (*flush)(struct doca_ctx *ctx);
+	/* Sends what the peer may wait for (acknowledgements, credits) and a full peer did not take before. Called inside the ctx's
+	 * progress, from a callback of the program; it runs none itself. NULL: nothing of the kind ever waits. */
+	void (*send_pending)(struct doca_ctx *ctx);
 };
 
 struct doca_ctx {
@@ -100,6 +103,10 @@ SF_API int sf_ctx_event_fd(const struct doca_ctx *ctx);
 
 /* Tells the progress engine that progress has something to do though nothing armed fired (a deferred event, say). */
 SF_API void sf_ctx_kick(struct doca_ctx *ctx);
+
+/* What waits for a peer in the contexts whose callbacks this thread is in. A program may submit in a callback until AGAIN clears,
+ * which it never does if the peer waits for that: so every refused submit calls this. Nothing outside of callbacks. */
+SF_API void sf_ctx_send_pending(void);
 
 /* Lets a descriptor of the library's own (a timerfd, say) wake whoever waits on the ctx's progress engine: the notification
  * handle is readable while fd is. The library drains fd in progress, and unwatches before it closes it. NOT_CONNECTED

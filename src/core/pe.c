@@ -131,6 +131,19 @@ void sf_pe_deactivate(struct doca_pe *pe, struct doca_ctx *ctx)
 	ctx->next_active = NULL;
 }
 
+/* The engine whose progress call this thread is in; a context of it may progress another engine, which is the inner one then. */
+static __thread struct doca_pe *in_progress;
+
+void sf_ctx_send_pending(void)
+{
+	for (const struct doca_pe *pe = in_progress; pe != NULL; pe = pe->outer) {
+		for (struct doca_ctx *ctx = pe->active; ctx != NULL; ctx = ctx->next_active) {
+			if (ctx->in_progress_call && ctx->ops->send_pending != NULL)
+				ctx->ops->send_pending(ctx);
+		}
+	}
+}
+
 /* Answers the request that stands: the handle becomes readable, and stays so until it is cleared. */
 static void notify(struct doca_pe *pe)
 {
@@ -148,6 +161,8 @@ uint8_t doca_pe_progress(struct doca_pe *pe)
 		return 0;
 	}
 	bool moved = false;
+	pe->outer = in_progress;
+	in_progress = pe;
 	pe->in_progress = true;
 	pe->kicked = false;
 	/* A callback may stop and destroy any of the contexts, so only the cursor says what comes next. */
@@ -156,6 +171,7 @@ uint8_t doca_pe_progress(struct doca_pe *pe)
 		moved |= sf_ctx_poll(ctx);
 	}
 	pe->in_progress = false;
+	in_progress = pe->outer;
 	/* What a callback left due may be known to no arm, so a request that stands is answered. */
 	if (__builtin_expect(pe->armed && moved, 0))
 		notify(pe);

@@ -32,6 +32,8 @@ static inline doca_error_t sf_task_submit(struct doca_task *task, uint32_t flags
 	doca_error_t result = task->cls->submit(task, flags);
 	if (__builtin_expect(result != DOCA_SUCCESS, 0)) {
 		task->state = SF_TASK_ALLOCATED;
+		if (result == DOCA_ERROR_AGAIN)
+			sf_ctx_send_pending();
 		return result;
 	}
 	ctx->num_inflight++;

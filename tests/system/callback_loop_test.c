@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A program may submit in a callback until AGAIN clears. It clears, for whatever the peer waits for has left before the callback.
+ * The peer is another thread, or another process, with a progress engine of its own.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "support/comch_side.h"
+
+#define CHUNK 64
+#define DATA 8
+
+static struct comch_side own;
+static struct data_side producer, consumer;
+static uint32_t num_delivered;
+
+/* ---- the client: posts its receive once its consumer is RUNNING ---- */
+
+static int client_run(const char *name, uint32_t first_messages)
+{
+	alarm(60);
+	side_init_client(&own, name);
+	assert_int_equal(doca_ctx_start(own.ctx), DOCA_ERROR_IN_PROGRESS);
+	SIDE_WAIT(side_state(own.ctx) == DOCA_CTX_STATE_RUNNING, own.pe, NULL, NULL, NULL);
+	assert_int_equal(doca_comch_client_get_connection(own.client, &own.connection), DOCA_SUCCESS);
+	for (uint32_t i = 0; i < first_messages; i++)
+		assert_int_equal(side_send(&own, "first", 5), DOCA_SUCCESS);
+	data_init_consumer(&consumer, &own, NULL, 4, 4096);
+	data_start(&consumer, own.pe, NULL);
+	data_post(&consumer, 0, CHUNK);
+	SIDE_WAIT(consumer.num_done == 1, own.pe, consumer.pe, NULL, NULL);
+	assert_int_equal(consumer.num_errors, 0);
+	data_fini(&consumer);
+	side_fini(&own, NULL);
+	return 0;
+}
+
+static pid_t client_start(const char *name, uint32_t first_messages)
+{
+	char number[16];
+	pid_t pid;
+
+	snprintf(number, sizeof(number), "%u", first_messages);
+	fflush(NULL);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		execl("/proc/self/exe", "callback_loop_test", name, number, (char *)NULL);
+		_exit(127);
+	}
+	return pid;
+}
+
+/* ---- the server: sends from its callback ---- */
+
+/* data_send submits again and again as long as the answer is AGAIN, and progresses nothing. */
+static void send_now(uint32_t consumer_id)
+{
+	if (producer.producer == NULL) {
+		data_init_producer(&producer, &own, NULL, 4, 4096);
+		data_start(&producer, NULL, NULL);
+	}
+	assert_int_equal(data_send(&producer, 0, DATA, consumer_id, NULL, 0, false), DOCA_SUCCESS);
+	num_delivered++;
+}
+
+static void new_consumer(struct doca_comch_event_consumer *event, struct doca_comch_connection *connection, uint32_t id)
+{
+	(void)event;
+	own.connection = connection;
+	own.num_new_consumers++;
+	send_now(id);
+}
+
+static void expired_consumer(struct doca_comch_event_consumer *event, struct doca_comch_connection *connection, uint32_t id)
+{
+	(void)event;
+	(void)connection;
+	(void)id;
+	own.num_expired_consumers++;
+}
+
+static void in_the_callback_of_a_new_consumer(void **state)
+{
+	char name[64];
+	int status;
+
+	(void)state;
+	snprintf(name, sizeof(name), "callback loop %d", (int)getpid());
+	for (uint32_t round = 0; round < 20; round++) {
+		pid_t pid;
+
+		memset(&producer, 0, sizeof(producer));
+		num_delivered = 0;
+		side_init_server(&own, name);
+		assert_int_equal(doca_comch_server_event_consumer_register(own.server, new_consumer, expired_consumer),
+				 DOCA_SUCCESS);
+		assert_int_equal(doca_ctx_start(own.ctx), DOCA_SUCCESS);
+		pid = client_start(name, round % 4 * 16); /* with messages before it: all of its receives' room */
+		SIDE_WAIT(num_delivered == 1, own.pe, NULL, NULL, NULL);
+		SIDE_WAIT(own.num_disconnects == 1, own.pe, producer.pe, NULL, NULL);
+		assert_int_equal(producer.num_done, 1);
+		data_fini(&producer);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+		side_fini(&own, NULL);
+	}
+}
+
+/* The loop is in the callback of a message, and the peer waits for a consumer that is started there. */
+static void started(struct comch_side *side, const uint8_t *msg, uint32_t len, struct doca_comch_connection *connection)
+{
+	(void)msg;
+	(void)len;
+	side->connection = connection;
+	side->on_msg = NULL;
+	data_init_consumer(&consumer, side, NULL, 4, 4096);
+	assert_int_equal(doca_ctx_start(consumer.ctx), DOCA_ERROR_IN_PROGRESS);
+	send_now(side->new_consumer_id);
+}
+
+static int second_client_run(const char *name)
+{
+	alarm(60);
+	side_init_client(&own, name);
+	assert_int_equal(doca_ctx_start(own.ctx), DOCA_ERROR_IN_PROGRESS);
+	SIDE_WAIT(side_state(own.ctx) == DOCA_CTX_STATE_RUNNING, own.pe, NULL, NULL, NULL);
+	assert_int_equal(doca_comch_client_get_connection(own.client, &own.connection), DOCA_SUCCESS);
+	data_init_consumer(&consumer, &own, NULL, 4, 4096);
+	data_start(&consumer, own.pe, NULL);
+	assert_int_equal(side_send(&own, "start", 5), DOCA_SUCCESS);
+	/* It posts its receive when it knows the server's consumer. */
+	SIDE_WAIT(own.num_new_consumers == 1, own.pe, NULL, NULL, NULL);
+	data_post(&consumer, 0, CHUNK);
+	SIDE_WAIT(consumer.num_done == 1, own.pe, consumer.pe, NULL, NULL);
+	data_fini(&consumer);
+	side_fini(&own, NULL);
+	return 0;
+}
+
+static void in_the_callback_of_a_message(void **state)
+{
+	char name[64];
+	int status;
+	pid_t pid;
+
+	(void)state;
+	memset(&producer, 0, sizeof(producer));
+	num_delivered = 0;
+	snprintf(name, sizeof(name), "callback loop %d", (int)getpid());
+	side_init_server(&own, name);
+	own.on_msg = started;
+	assert_int_equal(doca_ctx_start(own.ctx), DOCA_SUCCESS);
+	pid = client_start(name, UINT32_MAX);
+	SIDE_WAIT(num_delivered == 1, own.pe, NULL, NULL, NULL);
+	SIDE_WAIT(side_state(consumer.ctx) == DOCA_CTX_STATE_RUNNING, own.pe, consumer.pe, producer.pe, NULL);
+	SIDE_WAIT(own.num_disconnects == 1, own.pe, consumer.pe, producer.pe, NULL);
+	SIDE_WAIT(side_state(consumer.ctx) == DOCA_CTX_STATE_IDLE, own.pe, consumer.pe, producer.pe, NULL);
+	data_fini(&consumer);
+	data_fini(&producer);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	side_fini(&own, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(in_the_callback_of_a_new_consumer),
+		cmocka_unit_test(in_the_callback_of_a_message),
+	};
+
+	if (argc == 3) {
+		uint32_t number = (uint32_t)strtoul(argv[2], NULL, 10);
+
+		return number == UINT32_MAX ? second_client_run(argv[1]) : client_run(argv[1], number);
+	}
+	alarm(150);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
