@@ -105,7 +105,7 @@ void listener_close(struct listener *listener)
 	if (listener->fd >= 0)
 		close(listener->fd);
 	listener->fd = -1;
-	listener->open = false;
+	listener->open = listener->watched = false;
 }
 
 enum listener_status listener_accept(struct listener *listener, int *fd)

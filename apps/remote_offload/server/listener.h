@@ -12,6 +12,7 @@ struct listener {
 	int fd;
 	uint32_t port; /* the real one where 0 was asked for */
 	bool open;
+	bool watched; /* in the server's epoll set */
 };
 
 doca_error_t listener_bind(struct listener *listener, const char *address, uint32_t port);

@@ -57,13 +57,18 @@ static int timeout_ms(const struct server *server, int accept_ms)
 	return accept_ms;
 }
 
-/* The listener is waited for only while it may be accepted from: level-triggered, it would not let us sleep. */
+/*
+ * The listener is waited for only while it may be accepted from. It is taken out of the set otherwise: a socket that does not listen
+ * yet reports EPOLLHUP whatever is asked for, and would not let us sleep.
+ */
 static void watch_listener(struct server *server, bool wanted)
 {
-	struct epoll_event event = {.events = wanted ? EPOLLIN : 0, .data.fd = server->listener.fd};
+	struct epoll_event event = {.events = EPOLLIN, .data.fd = server->listener.fd};
 
-	if (server->listener.fd >= 0)
-		epoll_ctl(server->epoll_fd, EPOLL_CTL_MOD, server->listener.fd, &event);
+	if (wanted == server->listener.watched)
+		return;
+	if (epoll_ctl(server->epoll_fd, wanted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, server->listener.fd, &event) == 0)
+		server->listener.watched = wanted;
 }
 
 static void wait_for_events(struct server *server)
@@ -184,8 +189,6 @@ static doca_error_t open_all(struct server *server)
 		result = watch(server, server->signal_fd);
 	if (result == DOCA_SUCCESS)
 		result = watch(server, server->notify_fd);
-	if (result == DOCA_SUCCESS)
-		result = watch(server, server->listener.fd);
 	if (result == DOCA_SUCCESS)
 		result = watch(server, link_fd(&server->link));
 	if (result == DOCA_SUCCESS)

@@ -431,6 +431,14 @@ class Resources(unittest.TestCase):
             self.assertEqual(client.ask(b"ABCD"), b"DCBA")
             self.assertLessEqual(used[1] - used[0], 0.01 * 5)
 
+    def test_server_without_an_orchestrator_sleeps(self):
+        with Site() as site:
+            server = site.start_server(wait=False)
+            server.wait_log("waiting for an orchestrator")
+            used, begin = server.cpu_seconds(), time.monotonic()
+            wait_until(lambda: time.monotonic() - begin >= 5, "")  # the measured time itself
+            self.assertLessEqual(server.cpu_seconds() - used, 0.01 * 5)
+
     def test_idle_connections_cost_little(self):
         with Site() as site:
             server, orchestrator = site.start_both()
