@@ -63,6 +63,9 @@ static ucs_status_t open_context(struct ucx_side *side, uint64_t features, const
 		return status;
 	/* A connection that is reset while UCX sends from our memory ends one send twice, over which UCX 1.13 ends the process. */
 	set_unless_given(config, &(struct ucx_side_setting){"ZCOPY_THRESH", "inf"});
+	/* Without it UCX 1.13 passes over shared memory where the end of a peer is to be noticed, as it is to be here. */
+	set_unless_given(config, &(struct ucx_side_setting){"MM_ERROR_HANDLING", "y"});
+	set_unless_given(config, &(struct ucx_side_setting){"KEEPALIVE_INTERVAL", "500ms"}); /* between looks at whether it is there */
 	for (uint32_t i = 0; i < num; i++)
 		set_unless_given(config, &settings[i]);
 	status = ucp_init(&params, config, &side->context);

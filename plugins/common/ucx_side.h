@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A plugin's own place in a UCX network: context, worker, address, and endpoints to others by their addresses.
- * Which networks it uses is UCX's choice and UCX_TLS' and UCX_NET_DEVICES'. All on one thread.
+ * Which networks it uses is UCX's choice and its variables', which the daemon sets for its workers. All on one thread.
  */
 #ifndef PLUGINS_UCX_SIDE_H
 #define PLUGINS_UCX_SIDE_H

@@ -21,6 +21,9 @@
  *   urom_rdmo_flush(queue, cookie, finished);     // told when all of it is in the target's memory
  *   loop: ucp_worker_progress(own);
  *
+ * A worker of a service for its own machine is reached by shared memory. UCX 1.13 notices the end of a peer there only in a context
+ * with MM_ERROR_HANDLING y (UCX_MM_ERROR_HANDLING=y): without, an initiator is not told that its target's worker has ended.
+ *
  * UCX 1.13 over TCP ends the program when a connection is reset while it sends from the program's memory. An initiator that is to
  * outlive its target's worker opens its UCX context with ZCOPY_THRESH inf (UCX_ZCOPY_THRESH=inf), as our workers do.
  */

@@ -133,7 +133,7 @@ doca_error_t urom_rdmo_queue_open(struct urom_rdmo_initiator *initiator, const v
 	struct urom_rdmo_queue *queue = (struct urom_rdmo_queue *)calloc(1, sizeof(*queue));
 	if (queue == NULL)
 		return DOCA_ERROR_NO_MEMORY;
-	const ucp_ep_params_t params = {
+	ucp_ep_params_t params = {
 		.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER,
 		.address = (const ucp_address_t *)addr,
 		.err_mode = UCP_ERR_HANDLING_MODE_PEER,
@@ -143,7 +143,12 @@ doca_error_t urom_rdmo_queue_open(struct urom_rdmo_initiator *initiator, const v
 	queue->client = id;
 	queue->number = number;
 	TAILQ_INIT(&queue->flushes);
-	if (ucp_ep_create(initiator->worker, &params, &queue->ep) != UCS_OK) {
+	ucs_status_t status = ucp_ep_create(initiator->worker, &params, &queue->ep);
+	if (status == UCS_ERR_UNREACHABLE) { /* shared memory of a context without MM_ERROR_HANDLING: the end of the worker goes unnoticed */
+		params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
+		status = ucp_ep_create(initiator->worker, &params, &queue->ep);
+	}
+	if (status != UCS_OK) {
 		free(queue);
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	}
