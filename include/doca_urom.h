@@ -172,7 +172,7 @@ doca_error_t doca_urom_service_set_dev(struct doca_urom_service *service_ctx, st
  * - DOCA_ERROR_BAD_STATE: no device is set
  * - DOCA_ERROR_NO_MEMORY: also for a service file of more than 1 MiB
  * - DOCA_ERROR_OPERATING_SYSTEM: no file descriptor
- * - DOCA_ERROR_DRIVER: UCX cannot be started
+ * - DOCA_ERROR_DRIVER: OpenSSL cannot be set up
  *
  * @param service_ctx the service, or NULL
  * @return the context, or NULL
@@ -484,8 +484,7 @@ doca_error_t doca_urom_worker_get_gid(struct doca_urom_worker *worker_ctx, uint3
  * - DOCA_ERROR_BAD_STATE: no service is set, or no plugins are
  * - DOCA_ERROR_NO_MEMORY
  * - DOCA_ERROR_OPERATING_SYSTEM: no file descriptor
- * - DOCA_ERROR_DRIVER: UCX cannot be started
- * - DOCA_ERROR_NOT_FOUND: the net devices of the service's line do not exist
+ * - DOCA_ERROR_DRIVER: OpenSSL cannot be set up
  *
  * @param worker_ctx the worker, or NULL
  * @return the context, or NULL

@@ -143,6 +143,16 @@ doca_error_t urom_proof_make(const struct urom_secret *secret, enum urom_role ro
 	return DOCA_ERROR_DRIVER;
 }
 
+doca_error_t urom_key_make(const struct urom_secret *secret, struct sf_comm_key *key)
+{
+	static const unsigned char text[] = "softfield urom 3 tls";
+	unsigned len = sizeof(key->bytes);
+	if (HMAC(EVP_sha256(), secret->bytes, (int)secret->len, text, sizeof(text), key->bytes, &len) != NULL && len == sizeof(key->bytes))
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("urom: libcrypto gave no HMAC-SHA256");
+	return DOCA_ERROR_DRIVER;
+}
+
 bool urom_bytes_equal(const void *a, const void *b, size_t len) { return CRYPTO_memcmp(a, b, len) == 0; }
 
 doca_error_t urom_digest(const void *data, size_t len, uint8_t digest[UROM_DIGEST_SIZE])

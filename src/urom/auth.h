@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "urom/comm/comm.h"
 #include "urom/proto.h"
 
 #define UROM_SECRET_MIN 16 /* bytes of a secret file */
@@ -31,6 +32,9 @@ SF_API doca_error_t urom_random(void *out, size_t len);
 
 SF_API doca_error_t urom_proof_make(const struct urom_secret *secret, enum urom_role role, const uint8_t client_nonce[UROM_NONCE_SIZE],
 				    const uint8_t daemon_nonce[UROM_NONCE_SIZE], uint8_t proof[UROM_PROOF_SIZE]);
+
+/* The key of TLS with the daemon. */
+SF_API doca_error_t urom_key_make(const struct urom_secret *secret, struct sf_comm_key *key);
 
 /* SHA-256. */
 SF_API doca_error_t urom_digest(const void *data, size_t len, uint8_t digest[UROM_DIGEST_SIZE]);

@@ -131,7 +131,7 @@ size_t urom_spawned_pack(const struct urom_spawned *spawned, void *out, size_t r
 	urom_put_u32(&writer, spawned->gid);
 	urom_put_u32(&writer, spawned->has_gid);
 	urom_put(&writer, spawned->token, UROM_TOKEN_SIZE);
-	urom_put_string(&writer, spawned->address);
+	urom_put(&writer, spawned->key, UROM_KEY_SIZE);
 	return urom_written(&writer);
 }
 
@@ -142,7 +142,7 @@ doca_error_t urom_spawned_parse(const void *data, size_t len, struct urom_spawne
 	spawned->gid = urom_get_u32(&reader);
 	spawned->has_gid = urom_get_bool(&reader);
 	urom_get(&reader, spawned->token, UROM_TOKEN_SIZE);
-	urom_copy_string(&reader, spawned->address, UROM_ADDRESS_MAX);
+	urom_get(&reader, spawned->key, UROM_KEY_SIZE);
 	return urom_finished(&reader);
 }
 

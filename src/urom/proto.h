@@ -15,7 +15,7 @@
 
 #include "base/visibility.h"
 
-#define UROM_PROTO_VERSION 2
+#define UROM_PROTO_VERSION 3
 #define UROM_PORT_DEFAULT 18650
 
 #define UROM_NONCE_SIZE 32
@@ -29,7 +29,7 @@
 #define UROM_ENV_BYTES_MAX 32768
 #define UROM_GROUP_MAX 4096   /* workers that a group's answer holds */
 #define UROM_TEXT_MAX 256     /* a reason, with its NUL */
-#define UROM_ADDRESS_MAX 64   /* "host:port", with its NUL */
+#define UROM_KEY_SIZE 32
 #define UROM_CONTROL_MAX 65536 /* bytes of a body other than a command's or notification's */
 #define UROM_DIRECTORY_MAX (UINT32_C(256) << 20)
 #define UROM_DIRECTORY_PART 16384 /* bytes of one message */
@@ -64,7 +64,7 @@ enum urom_kind {
 	UROM_DOMAIN_READY,  /* the worker has it, or will not have it: status */
 	UROM_DOMAIN_LEAVE,
 	/* daemon and worker, by the worker's socket: a message is one packet */
-	UROM_READY, /* subject: the port that it listens on */
+	UROM_READY,
 	UROM_FAILED,
 	UROM_ADMIT, /* a token by which one client may join, once */
 	UROM_END,
@@ -144,7 +144,7 @@ struct urom_spawned {
 	uint32_t gid;
 	bool has_gid;
 	uint8_t token[UROM_TOKEN_SIZE];
-	char address[UROM_ADDRESS_MAX]; /* the worker's; an empty host is the daemon's own */
+	uint8_t key[UROM_KEY_SIZE]; /* of TLS with the worker, which is reached by way of the daemon's address */
 };
 SF_API size_t urom_spawned_pack(const struct urom_spawned *spawned, void *out, size_t room);
 SF_API doca_error_t urom_spawned_parse(const void *data, size_t len, struct urom_spawned *spawned);

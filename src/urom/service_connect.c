@@ -3,6 +3,7 @@
  * A service's start: its host is looked up, and the addresses are tried in the order that the resolver gives, each for its share of
  * the time that is left, until one answers as a service does.
  */
+#include <net/if.h>
 #include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
@@ -12,7 +13,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "urom/auth.h"
+#include "urom/device_list.h"
 #include "urom/host_lookup.h"
+#include "urom/net_devices.h"
 #include "urom/urom.h"
 
 /* What became of each address, for the one line of a start that fails. */
@@ -67,6 +70,16 @@ static doca_error_t await_welcome(struct doca_urom_service *service, uint64_t un
 	return service->session == UROM_SESSION_OPEN ? DOCA_SUCCESS : service->why;
 }
 
+/* The variable counts more than the service file. */
+static void find_devices(struct doca_urom_service *service, char devices[UROM_NET_DEVICES_MAX])
+{
+	const char *named = secure_getenv("UCX_NET_DEVICES");
+	if (named != NULL && named[0] != '\0' && strlen(named) < UROM_NET_DEVICES_MAX)
+		urom_net_devices_for_tcp(named, "/sys", devices, UROM_NET_DEVICES_MAX);
+	else
+		memcpy(devices, service->entry.net_devices, UROM_NET_DEVICES_MAX);
+}
+
 static void keep_devices(struct doca_urom_service *service, const char *devices)
 {
 	pthread_mutex_lock(&service->lock);
@@ -74,28 +87,40 @@ static void keep_devices(struct doca_urom_service *service, const char *devices)
 	pthread_mutex_unlock(&service->lock);
 }
 
-/* A comm of the network devices by which the address is reached, unless the last address' had the same. */
-static doca_error_t open_for(struct doca_urom_service *service, const struct addrinfo *at)
+static bool any_exists(const char *devices)
 {
-	char names[SF_COMM_DEVICES_MAX];
-	const struct sf_comm_options options = {
-		.handler = &urom_service_handler,
-		.user = service,
-		.body_max = UROM_CONTROL_MAX,
-		.net_devices = sf_comm_devices_to(at->ai_addr, at->ai_addrlen, service->entry.net_devices, names, sizeof(names)),
-	};
-	if (service->comm != NULL && strcmp(options.net_devices, service->net_devices) == 0)
-		return DOCA_SUCCESS;
-	if (service->comm != NULL)
-		sf_comm_close(service->comm);
-	service->comm = NULL;
-	keep_devices(service, options.net_devices);
+	char name[IFNAMSIZ];
+	size_t len;
+	if (strcmp(devices, "all") == 0)
+		return true;
+	for (const char *at; (at = device_list_next(&devices, &len)) != NULL;) {
+		if (len < sizeof(name) && snprintf(name, sizeof(name), "%.*s", (int)len, at) > 0 && if_nametoindex(name) != 0)
+			return true;
+	}
+	return false;
+}
+
+static doca_error_t open_comm(struct doca_urom_service *service)
+{
+	const struct sf_comm_options options = {.handler = &urom_service_handler, .user = service, .body_max = UROM_CONTROL_MAX};
+	char devices[UROM_NET_DEVICES_MAX];
+	find_devices(service, devices);
+	if (!any_exists(devices)) {
+		SF_LOG_ERR("urom service: none of the network devices %s is here: UCX_NET_DEVICES, else the service file's last field, names those that may be used",
+			   devices);
+		return DOCA_ERROR_NOT_FOUND;
+	}
+	keep_devices(service, devices);
 	return sf_comm_open(&options, &service->comm);
 }
 
 static doca_error_t try_one(struct doca_urom_service *service, const struct addrinfo *at, uint64_t until)
 {
-	doca_error_t result = sf_comm_connect(service->comm, at->ai_addr, at->ai_addrlen, NULL, &service->peer);
+	const struct sf_comm_target target = {at->ai_addr, at->ai_addrlen, SF_COMM_LISTENER, service->net_devices};
+	memcpy(&service->reached, at->ai_addr, at->ai_addrlen);
+	service->reached_len = at->ai_addrlen;
+	service->has_key = false;
+	doca_error_t result = sf_comm_connect(service->comm, &target, NULL, &service->peer);
 	if (result == DOCA_SUCCESS)
 		result = say_hello(service);
 	if (result == DOCA_SUCCESS)
@@ -124,14 +149,12 @@ static doca_error_t try_all(struct doca_urom_service *service, const struct addr
 		left++;
 	for (const struct addrinfo *at = found; left != 0; at = at->ai_next, left--) {
 		uint64_t now = sf_now_ns(), share = now < end ? (end - now) / left : 0;
-		doca_error_t result = open_for(service, at);
-		if (result != DOCA_SUCCESS)
-			return result;
-		result = try_one(service, at, now + share);
-		(void)getnameinfo(at->ai_addr, at->ai_addrlen, service->reached, sizeof(service->reached), NULL, 0, NI_NUMERICHOST);
+		doca_error_t result = try_one(service, at, now + share);
 		if (is_answer(result))
 			return result;
-		note(&attempts, service->reached, result);
+		char address[UROM_HOST_MAX] = "";
+		(void)getnameinfo(at->ai_addr, at->ai_addrlen, address, sizeof(address), NULL, 0, NI_NUMERICHOST);
+		note(&attempts, address, result);
 	}
 	SF_LOG_ERR("urom service: %s, port %u, cannot be reached (%s): is doca_urom_daemon running there?", service->entry.host,
 		   service->entry.port, attempts.text);
@@ -147,7 +170,9 @@ doca_error_t urom_service_connect(struct doca_urom_service *service)
 	doca_error_t result = urom_host_look_up(service->entry.host, service->entry.port, UROM_CONNECT_NS, &found);
 	if (result != DOCA_SUCCESS)
 		return result;
-	result = try_all(service, found, sf_now_ns() + UROM_CONNECT_NS);
+	result = open_comm(service);
+	if (result == DOCA_SUCCESS)
+		result = try_all(service, found, sf_now_ns() + UROM_CONNECT_NS);
 	freeaddrinfo(found);
 	pthread_mutex_lock(&service->lock);
 	service->takes_errands = result == DOCA_SUCCESS;

@@ -50,6 +50,21 @@ static doca_error_t read_secret(struct urom_secret *secret)
 	return path != NULL && path[0] != '\0' ? urom_secret_read(path, secret) : urom_secret_of_user(false, secret);
 }
 
+void urom_say_other_secret(const char *address)
+{
+	SF_LOG_ERR("urom service: %s has another secret than this program: give both the same UROM_SECRET_FILE", address);
+}
+
+static doca_error_t key(void *user, struct sf_comm_key *out)
+{
+	struct doca_urom_service *service = (struct doca_urom_service *)user;
+	struct urom_secret secret;
+	doca_error_t result = read_secret(&secret) == DOCA_SUCCESS ? urom_key_make(&secret, out) : DOCA_ERROR_NOT_PERMITTED;
+	explicit_bzero(&secret, sizeof(secret));
+	service->has_key = result == DOCA_SUCCESS;
+	return result;
+}
+
 /* The daemon knows the secret; so do we. */
 static doca_error_t answer_challenge(struct doca_urom_service *service, const void *body, size_t len)
 {
@@ -62,8 +77,7 @@ static doca_error_t answer_challenge(struct doca_urom_service *service, const vo
 	if (result == DOCA_SUCCESS)
 		result = urom_proof_make(&secret, UROM_ROLE_DAEMON, service->nonce, challenge.nonce, proof);
 	if (result == DOCA_SUCCESS && !urom_bytes_equal(proof, challenge.proof, sizeof(proof))) {
-		SF_LOG_ERR("urom service: %s has another secret than this program: give both the same UROM_SECRET_FILE",
-			   service->peer->address);
+		urom_say_other_secret(service->peer->address);
 		result = DOCA_ERROR_NOT_PERMITTED;
 	}
 	if (result == DOCA_SUCCESS)
@@ -196,7 +210,8 @@ static doca_error_t take_errand_answer(struct doca_urom_service *service, const 
 			urom_text_parse(body, len, reason);
 		else if (kind == UROM_SPAWN)
 			status = urom_spawned_parse(body, len, &errand->spawned);
-		memcpy(errand->service_host, service->reached, sizeof(errand->service_host));
+		errand->service = service->reached;
+		errand->service_len = service->reached_len;
 		finish(errand, status, status == DOCA_ERROR_INVALID_VALUE && reason[0] == '\0' ? "the service's answer is malformed" : reason);
 	}
 	pthread_mutex_unlock(&service->lock);
@@ -260,12 +275,13 @@ static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 	service->peer = NULL;
 	if (service->session == UROM_SESSION_OPEN)
 		SF_LOG_ERR("urom service: %s is gone: is doca_urom_daemon still running there?", peer->address);
-	(void)why;
+	else if (why == DOCA_ERROR_NOT_PERMITTED && service->has_key)
+		urom_say_other_secret(peer->address);
 	if (service->session != UROM_SESSION_ENDED) /* before OPEN, start says what was tried */
-		end_session(service, DOCA_ERROR_CONNECTION_ABORTED);
+		end_session(service, service->session == UROM_SESSION_OPEN ? DOCA_ERROR_CONNECTION_ABORTED : why);
 }
 
-const struct sf_comm_handler urom_service_handler = {.message = message, .lost = lost};
+const struct sf_comm_handler urom_service_handler = {.message = message, .lost = lost, .key = key};
 
 void urom_service_disconnect(struct doca_urom_service *service)
 {

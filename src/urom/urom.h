@@ -53,7 +53,8 @@ struct urom_errand {
 	doca_error_t status;
 	char reason[UROM_TEXT_MAX]; /* when status is not SUCCESS */
 	struct urom_spawned spawned;
-	char service_host[UROM_HOST_MAX];
+	struct sockaddr_storage service; /* the daemon's address */
+	socklen_t service_len;
 };
 
 TAILQ_HEAD(urom_errands, urom_errand);
@@ -79,8 +80,10 @@ struct doca_urom_service {
 	struct urom_service_entry entry;
 	struct sf_comm *comm;
 	struct sf_comm_peer *peer;
-	char reached[UROM_HOST_MAX]; /* the address that answered, without its port */
+	struct sockaddr_storage reached; /* the address that answered */
+	socklen_t reached_len;
 	enum urom_session session;
+	bool has_key; /* the connection's TLS was given one */
 	doca_error_t why;
 	uint8_t nonce[UROM_NONCE_SIZE];
 	struct doca_urom_service_plugin_info plugins[UROM_PLUGINS_MAX];
@@ -91,7 +94,7 @@ struct doca_urom_service {
 	/* errands */
 	pthread_mutex_t lock;
 	bool takes_errands;
-	char net_devices[UROM_NET_DEVICES_MAX]; /* the comm's, and its workers' */
+	char net_devices[UROM_NET_DEVICES_MAX]; /* that may be used: also for connections to workers */
 	struct urom_errands queued, sent;
 	_Atomic bool any_queued;
 	int wake_fd;
@@ -110,6 +113,8 @@ doca_error_t urom_service_connect(struct doca_urom_service *service);
 
 /* service_peer.c */
 extern const struct sf_comm_handler urom_service_handler;
+/* Another end of TLS, or of the handshake, has not our secret. */
+void urom_say_other_secret(const char *address);
 /* What a start may answer when a session ends so: the other end chooses none of its own. */
 doca_error_t urom_service_why(doca_error_t why);
 void urom_service_disconnect(struct doca_urom_service *service);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A worker context's connection to its process. */
-#include <netdb.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/timerfd.h>
@@ -91,50 +89,37 @@ static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 	urom_worker_lose(worker, DOCA_ERROR_CONNECTION_ABORTED, "its process is gone; the daemon's log says why");
 }
 
-static const struct sf_comm_handler handler = {.message = message, .lost = lost};
+static doca_error_t key(void *user, struct sf_comm_key *out)
+{
+	const struct doca_urom_worker *worker = (const struct doca_urom_worker *)user;
+	_Static_assert(sizeof(out->bytes) == UROM_KEY_SIZE, "the service gives the whole key");
+	memcpy(out->bytes, worker->errand.spawned.key, sizeof(out->bytes));
+	return DOCA_SUCCESS;
+}
+
+static const struct sf_comm_handler handler = {.message = message, .lost = lost, .key = key};
 
 doca_error_t urom_worker_open_comm(struct doca_urom_worker *worker)
 {
-	char devices[UROM_NET_DEVICES_MAX];
 	const struct sf_comm_options options = {
 		.handler = &handler,
 		.user = worker,
 		.body_max = worker->message_max > UROM_CONTROL_MAX ? worker->message_max : UROM_CONTROL_MAX,
-		.net_devices = devices,
 	};
-	pthread_mutex_lock(&worker->service->lock);
-	memcpy(devices, worker->service->net_devices, sizeof(devices));
-	pthread_mutex_unlock(&worker->service->lock);
 	return sf_comm_open(&options, &worker->comm);
-}
-
-/* "host:port", where an empty host is the service's own. */
-static doca_error_t resolve(const struct urom_errand *errand, struct sockaddr_storage *address, socklen_t *len)
-{
-	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
-	const char *colon = strrchr(errand->spawned.address, ':');
-	char host[UROM_ADDRESS_MAX];
-	struct addrinfo *found;
-	if (colon == NULL)
-		return DOCA_ERROR_INVALID_VALUE;
-	snprintf(host, sizeof(host), "%.*s", (int)(colon - errand->spawned.address), errand->spawned.address);
-	if (getaddrinfo(host[0] != '\0' ? host : errand->service_host, colon + 1, &hints, &found) != 0)
-		return DOCA_ERROR_INVALID_VALUE;
-	memcpy(address, found->ai_addr, found->ai_addrlen);
-	*len = found->ai_addrlen;
-	freeaddrinfo(found);
-	return DOCA_SUCCESS;
 }
 
 doca_error_t urom_worker_connect(struct doca_urom_worker *worker)
 {
 	const struct urom_head head = urom_head_make(UROM_JOIN, DOCA_SUCCESS, 0, worker->id);
-	struct sockaddr_storage address = {0};
-	socklen_t len;
-	doca_error_t result = resolve(&worker->errand, &address, &len);
+	const struct urom_errand *errand = &worker->errand;
+	char devices[UROM_NET_DEVICES_MAX];
+	pthread_mutex_lock(&worker->service->lock);
+	memcpy(devices, worker->service->net_devices, sizeof(devices));
+	pthread_mutex_unlock(&worker->service->lock);
+	const struct sf_comm_target target = {(const struct sockaddr *)&errand->service, errand->service_len, worker->id, devices};
+	doca_error_t result = sf_comm_connect(worker->comm, &target, NULL, &worker->peer);
 	if (result == DOCA_SUCCESS)
-		result = sf_comm_connect(worker->comm, (const struct sockaddr *)&address, len, NULL, &worker->peer);
-	if (result == DOCA_SUCCESS)
-		result = sf_comm_send(worker->comm, worker->peer, &head, sizeof(head), worker->errand.spawned.token, UROM_TOKEN_SIZE);
+		result = sf_comm_send(worker->comm, worker->peer, &head, sizeof(head), errand->spawned.token, UROM_TOKEN_SIZE);
 	return result == DOCA_SUCCESS ? begin_join(worker) : result;
 }

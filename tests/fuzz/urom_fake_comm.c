@@ -100,15 +100,6 @@ doca_error_t sf_comm_open(const struct sf_comm_options *options, struct sf_comm 
 	return DOCA_SUCCESS;
 }
 
-const char *sf_comm_devices_to(const struct sockaddr *address, socklen_t len, const char *list, char *names, size_t room)
-{
-	(void)address;
-	(void)len;
-	(void)names;
-	(void)room;
-	return list;
-}
-
 void sf_comm_close(struct sf_comm *comm)
 {
 	struct sf_comm **at = &fake_comms;
@@ -121,17 +112,18 @@ void sf_comm_close(struct sf_comm *comm)
 	free(comm);
 }
 
-doca_error_t sf_comm_listen(struct sf_comm *comm, const struct sockaddr *address, socklen_t len, struct sockaddr_storage *bound)
+doca_error_t sf_comm_hand(int door, int fd, const char *address, const struct sf_comm_key *key)
 {
-	(void)comm;
-	memcpy(bound, address, len);
+	(void)door;
+	(void)fd;
+	(void)address;
+	(void)key;
 	return DOCA_SUCCESS;
 }
 
-doca_error_t sf_comm_connect(struct sf_comm *comm, const struct sockaddr *address, socklen_t len, void *user, struct sf_comm_peer **peer)
+doca_error_t sf_comm_connect(struct sf_comm *comm, const struct sf_comm_target *target, void *user, struct sf_comm_peer **peer)
 {
-	(void)address;
-	(void)len;
+	(void)target;
 	*peer = &add_peer(comm, user)->base;
 	return DOCA_SUCCESS;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* UROM's messages in one active message: what is read lies inside it, and what is written is read as it was. */
+/* UROM's messages in a stream: what is read lies inside it, and what is written is read as it was. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -12,6 +12,9 @@ static void read_all(const uint8_t *data, size_t size)
 	const uint8_t *at = data;
 	size_t left = size;
 	struct comm_frame frame;
+	size_t whole;
+	enum comm_frame_found found = comm_frame_find(data, size, 64, 4096, &whole);
+	assert(found == COMM_FRAME_BAD || (whole <= size) == (found == COMM_FRAME_WHOLE));
 	while (comm_frame_read(&at, &left, &frame)) {
 		assert(at + left == data + size);
 		assert(frame.head + frame.head_len <= frame.body && frame.body + frame.body_len <= at);

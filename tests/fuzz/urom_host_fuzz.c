@@ -79,7 +79,7 @@ static size_t answer_proof(struct urom_head *head, uint8_t *body, size_t room)
 
 static size_t answer_spawn(const struct fake_sent *asked, struct urom_head *head, uint8_t *body, size_t room)
 {
-	struct urom_spawned spawned = {.worker_id = asked->head.subject != UINT64_MAX ? asked->head.subject : 9, .address = ":77"};
+	struct urom_spawned spawned = {.worker_id = asked->head.subject != UINT64_MAX ? asked->head.subject : 9};
 	head->kind = UROM_SPAWNED;
 	return urom_spawned_pack(&spawned, body, room);
 }

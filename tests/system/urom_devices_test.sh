@@ -91,11 +91,8 @@ for _ in $(seq 600); do grep -q 'group 1 has 2 workers' "$work/out" && break; sl
 kill -INT "$program_pid" && wait "$program_pid" || { echo 'FAILED: the client of listeners'; cat "$work/out"; failed=1; }
 stop_daemon 'listeners'
 
-# A client from a network that the daemon may not use is refused or not answered, and the daemon goes on. UCX 1.13 forgets such a
-# request without rejecting it, with the memory that it took for it on its own thread, where nothing of ours runs.
-echo 'leak:ucs_async_dispatch_handlers' >"$work/suppressions"
-start_daemon 10.213.80.1 UCX_NET_DEVICES=v1 "ASAN_OPTIONS=${ASAN_OPTIONS:-}:fast_unwind_on_malloc=0" \
-	"LSAN_OPTIONS=${LSAN_OPTIONS:-}:suppressions=$work/suppressions"
+# A client from a network that the daemon may not use is refused, and the daemon goes on.
+start_daemon 10.213.80.1 UCX_NET_DEVICES=v1
 echo "localhost dpu 10.213.80.1:$port d8:00.0 w0,w1" >"$work/services"
 ip netns exec "$far" "$program" --end >"$work/out" 2>&1 && { echo 'FAILED: a client by the wrong network was served'; failed=1; }
 grep -q 'cannot be reached' "$work/out" || { echo 'FAILED: it does not say that the service cannot be reached:'; cat "$work/out"; failed=1; }

@@ -41,14 +41,19 @@ static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 
 static const struct sf_comm_handler handler = {.message = message, .lost = lost};
 
-void client_open(unsigned port)
+static void open_to(unsigned port, uint64_t worker)
 {
-	const struct sf_comm_options options = {.handler = &handler, .body_max = UROM_CONTROL_MAX, .net_devices = "lo"};
+	const struct sf_comm_options options = {.handler = &handler, .body_max = UROM_CONTROL_MAX};
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	const struct sf_comm_target target = {(const struct sockaddr *)&address, sizeof(address), worker, "lo"};
 	memset(&client, 0, sizeof(client));
 	assert_int_equal(sf_comm_open(&options, &client.comm), DOCA_SUCCESS);
-	assert_int_equal(sf_comm_connect(client.comm, (const struct sockaddr *)&address, sizeof(address), NULL, &client.peer), DOCA_SUCCESS);
+	assert_int_equal(sf_comm_connect(client.comm, &target, NULL, &client.peer), DOCA_SUCCESS);
 }
+
+void client_open(unsigned port) { open_to(port, SF_COMM_LISTENER); }
+
+void client_open_worker(unsigned port, const struct urom_spawned *spawned) { open_to(port, spawned->worker_id); }
 
 void client_send(const void *head, size_t head_len, const void *body, size_t len)
 {

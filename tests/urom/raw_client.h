@@ -24,6 +24,8 @@ struct raw_client {
 extern struct raw_client client;
 
 void client_open(unsigned port);
+/* A connection to a worker. */
+void client_open_worker(unsigned port, const struct urom_spawned *spawned);
 void client_send(const void *head, size_t head_len, const void *body, size_t len);
 void client_say(enum urom_kind kind, uint64_t request, const void *body, size_t len);
 /* Until the flag, or so many of that count; either may be NULL. False: the deadline came. */

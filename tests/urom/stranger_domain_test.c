@@ -40,7 +40,7 @@ static int join(void **state)
 	if (!client_await(&client.lost, &client.num_spawned, 1))
 		return -1;
 	service = client;
-	client_open((unsigned)atoi(strrchr(service.spawned.address, ':') + 1));
+	client_open_worker(rig.port, &service.spawned);
 	client_say(UROM_JOIN, 1, service.spawned.token, UROM_TOKEN_SIZE);
 	return client_await(&client.lost, &client.num_answers, 1) && client.last.kind == UROM_JOINED ? 0 : -1;
 }

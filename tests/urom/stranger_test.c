@@ -179,9 +179,7 @@ static void a_client_that_takes_no_answers_is_disconnected(void **state)
 		assert_int_equal(doca_urom_worker_set_gid(workers[i], GROUP), DOCA_SUCCESS);
 		assert_true(urom_rig_start_worker(&rig, workers[i]));
 	}
-	setenv("UCX_TCP_RX_SEG_SIZE", "8k", 1);
 	client_open(rig.port);
-	unsetenv("UCX_TCP_RX_SEG_SIZE");
 	client_authenticate();
 	while (!client.lost && sf_now_ns() < until) {
 		doca_error_t result = DOCA_SUCCESS;
@@ -212,7 +210,7 @@ static struct raw_client join_worker(void)
 	client_say(UROM_SPAWN, 1, body, client_spawn_body(urom_rig_plugin(&rig, "worker_graph"), body, sizeof(body)));
 	assert_true(client_await(&client.lost, &client.num_spawned, 1));
 	struct raw_client service = client;
-	client_open((unsigned)atoi(strrchr(service.spawned.address, ':') + 1));
+	client_open_worker(rig.port, &service.spawned);
 	client_say(UROM_JOIN, 1, service.spawned.token, UROM_TOKEN_SIZE);
 	assert_true(client_await(&client.lost, &client.num_answers, 1));
 	assert_int_equal(client.last.kind, UROM_JOINED);
@@ -291,7 +289,7 @@ static void a_stranger_that_does_not_join_a_worker_is_disconnected(void **state)
 {
 	struct raw_client service = join_worker(), joined = client;
 	(void)state;
-	client_open((unsigned)atoi(strrchr(service.spawned.address, ':') + 1));
+	client_open_worker(rig.port, &service.spawned);
 	assert_true(client_await(&client.lost, NULL, 0));
 	client_close();
 	client = joined;
@@ -338,7 +336,7 @@ static void a_thousand_wishes_for_a_worker_that_is_busy(void **state)
 	assert_true(client_await(&client.lost, &client.num_answers, 3 + 1000));
 	assert_int_equal(client.num_spawned, 1 + 1000);
 	struct raw_client service = client;
-	client_open((unsigned)atoi(strrchr(first.address, ':') + 1));
+	client_open_worker(rig.port, &first);
 	client_say(UROM_JOIN, 1, first.token, UROM_TOKEN_SIZE);
 	assert_true(client_await(&client.lost, &client.num_answers, 1));
 	assert_int_equal(client.last.kind, UROM_JOINED);

@@ -244,7 +244,17 @@ static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 	drop((struct daemon *)user, client);
 }
 
-const struct sf_comm_handler daemon_handler = {.arrived = arrived, .message = message, .lost = lost};
+/* A connection for a worker: TLS and the token are between its process and the client. */
+static doca_error_t hand(void *user, uint64_t id, int fd, const char *address)
+{
+	struct daemon *daemon = (struct daemon *)user;
+	const struct daemon_worker *worker = workers_find(daemon, id);
+	if (worker == NULL || worker->state != WORKER_READY)
+		return DOCA_ERROR_NOT_FOUND;
+	return sf_comm_hand(worker->door, fd, address, daemon->local ? NULL : &worker->key);
+}
+
+const struct sf_comm_handler daemon_handler = {.arrived = arrived, .message = message, .lost = lost, .hand = hand};
 
 /* ---- for workers.c ---- */
 
@@ -269,7 +279,7 @@ doca_error_t client_grant_wish(struct daemon *daemon, const struct daemon_worker
 	doca_error_t result = admit(worker, spawned.token);
 	if (result != DOCA_SUCCESS)
 		return result;
-	snprintf(spawned.address, sizeof(spawned.address), ":%u", worker->port);
+	memcpy(spawned.key, worker->key.bytes, sizeof(spawned.key));
 	answer(daemon, wish->client, UROM_SPAWNED, DOCA_SUCCESS, wish->request, worker->id, packed,
 	       urom_spawned_pack(&spawned, packed, sizeof(packed)));
 	return DOCA_SUCCESS;

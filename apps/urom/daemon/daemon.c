@@ -92,7 +92,7 @@ static doca_error_t watch(struct daemon *daemon, int fd, void *what)
 	return epoll_ctl(daemon->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0 ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
 }
 
-static doca_error_t find_address(const struct daemon *daemon, struct sockaddr_storage *address, socklen_t *len)
+doca_error_t daemon_address(const struct daemon *daemon, struct sockaddr_storage *address, socklen_t *len)
 {
 	const in_port_t port = htons((uint16_t)daemon->config.port);
 	struct sockaddr_in *in = (struct sockaddr_in *)address;
@@ -112,29 +112,41 @@ static doca_error_t find_address(const struct daemon *daemon, struct sockaddr_st
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t open_comm(struct daemon *daemon, const struct sockaddr *address)
+static doca_error_t open_comm(struct daemon *daemon)
 {
-	char devices[SF_COMM_DEVICES_MAX];
 	const struct sf_comm_options options = {
 		.handler = &daemon_handler,
 		.user = daemon,
 		.body_max = UROM_CONTROL_MAX,
 		.backlog_max = DAEMON_BACKLOG_MAX,
-		.net_devices = sf_comm_devices_of(address, devices, sizeof(devices)),
 	};
 	doca_error_t result = sf_comm_open(&options, &daemon->comm);
 	return result == DOCA_SUCCESS ? watch(daemon, sf_comm_fd(daemon->comm), &daemon->comm) : result;
+}
+
+/* A service with a secret of its own is one for several users or machines. */
+static doca_error_t listen_on(struct daemon *daemon, const struct sockaddr *address, socklen_t len, struct sockaddr_storage *bound)
+{
+	const char *devices = daemon->devices[0] != '\0' ? daemon->devices : NULL;
+	struct sf_comm_key key;
+	if (daemon->local)
+		return sf_comm_listen(daemon->comm, address, len, NULL, NULL, bound);
+	doca_error_t result = urom_key_make(&daemon->secret, &key);
+	if (result == DOCA_SUCCESS)
+		result = sf_comm_listen(daemon->comm, address, len, &key, devices, bound);
+	explicit_bzero(&key, sizeof(key));
+	return result;
 }
 
 static doca_error_t listen_there(struct daemon *daemon)
 {
 	struct sockaddr_storage address, bound;
 	socklen_t len;
-	doca_error_t result = find_address(daemon, &address, &len);
+	doca_error_t result = daemon_address(daemon, &address, &len);
 	if (result == DOCA_SUCCESS)
-		result = open_comm(daemon, (const struct sockaddr *)&address);
+		result = open_comm(daemon);
 	if (result == DOCA_SUCCESS)
-		result = sf_comm_listen(daemon->comm, (const struct sockaddr *)&address, len, &bound);
+		result = listen_on(daemon, (const struct sockaddr *)&address, len, &bound);
 	if (result != DOCA_SUCCESS)
 		return result;
 	uint16_t port = bound.ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)&bound)->sin6_port
@@ -147,7 +159,9 @@ static doca_error_t listen_there(struct daemon *daemon)
 static doca_error_t start(struct daemon *daemon)
 {
 	const char *secret_file = daemon->config.secret_file;
+	daemon->local = secret_file[0] == '\0';
 	plugins_discover(daemon);
+	networks_set_up(daemon); /* in the environment that the spawner takes along */
 	doca_error_t result = spawn_open(daemon); /* behind it no process is forked, which would hold what is opened now */
 	if (result == DOCA_SUCCESS)
 		result = node_lock(&daemon->lock_fd);

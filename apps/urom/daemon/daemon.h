@@ -35,7 +35,7 @@
 #define DAEMON_PLUGIN_TIMEOUT_S 10
 #define DAEMON_PLUGIN_TIMEOUT_MAX_S 3600
 #define DAEMON_MEMORY_MIN_MIB 16
-#define DAEMON_FILES_MIN 32 /* open ones, for itself and UCX */
+#define DAEMON_FILES_MIN 32 /* open ones, for itself */
 #define DAEMON_OUTPUT_LINE 4096
 #define DAEMON_BACKLOG_MAX (UINT32_C(1) << 20) /* bytes that wait for a client: one that takes them no more is disconnected */
 #define DAEMON_ARRIVALS_LOGGED 200 /* in LOG_RATE_SECONDS */
@@ -111,13 +111,14 @@ struct daemon_worker {
 	bool has_gid;
 	pid_t pid;
 	int fd; /* its socket */
+	int door; /* the socket by which it is handed connections */
+	struct sf_comm_key key; /* of TLS with it */
 	struct daemon_source source;
 	struct daemon_output output;
 	struct pulse *pulse; /* in memory that is the process's too: not to be relied upon */
 	uint64_t last_word;  /* of the pulse */
 	struct child_time idle; /* that it had since it said so */
 	bool looked;
-	uint16_t port;
 	uint32_t num_packets; /* that it sent */
 	enum daemon_worker_state state;
 	bool asked;	/* to end */
@@ -148,6 +149,8 @@ struct daemon_client {
 struct daemon {
 	struct daemon_config config;
 	struct urom_secret secret;
+	bool local; /* for this machine alone: it was given no secret */
+	char devices[SF_COMM_DEVICES_MAX]; /* by which clients may come: UCX_NET_DEVICES'; "": all */
 	struct daemon_plugin plugins[UROM_PLUGINS_MAX];
 	uint32_t num_plugins;
 	struct sf_comm *comm;
@@ -172,6 +175,11 @@ uint64_t daemon_now_ns(void);
 
 doca_error_t node_lock(int *fd);
 void node_unlock(int fd);
+
+/* ---- networks.c ---- */
+
+/* What workers' plugins find in their environment of the networks that they may use; and daemon->devices. */
+void networks_set_up(struct daemon *daemon);
 
 /* ---- plugins.c ---- */
 
@@ -210,7 +218,7 @@ void workers_end_all(struct daemon *daemon);
 /* Starts the spawner: before anything is opened that must end with the daemon. */
 doca_error_t spawn_open(struct daemon *daemon);
 void spawn_close(struct daemon *daemon);
-/* Starts the process, and sets pid, fd, output.fd and pulse. False: reason says why it could not. */
+/* Starts the process, and sets pid, fd, door, output.fd and pulse. False: reason says why it could not. */
 bool spawn_worker(struct daemon *daemon, struct daemon_worker *worker, const struct urom_spawn *wanted, char reason[UROM_TEXT_MAX]);
 
 /* ---- output.c ---- */
@@ -236,6 +244,8 @@ void supervise_explain(const struct daemon *daemon, const struct daemon_worker *
 
 /* ---- daemon.c ---- */
 
+/* That the service is to listen on. */
+doca_error_t daemon_address(const struct daemon *daemon, struct sockaddr_storage *address, socklen_t *len);
 /* Runs until SIGTERM or SIGINT; EXIT_SUCCESS or EXIT_FAILURE. */
 int daemon_run(struct daemon *daemon);
 

@@ -246,7 +246,6 @@ static void raise_files(struct rlimit *found)
 	(void)setrlimit(RLIMIT_NOFILE, &all);
 }
 
-/* UCX ends the process where it has too few. */
 static doca_error_t check_files(const struct rlimit *files)
 {
 	if (files->rlim_max == 0 || files->rlim_max >= DAEMON_FILES_MIN) /* 0: nobody knows */
@@ -274,8 +273,6 @@ int main(int argc, char **argv)
 	daemon.config.memory_max_mib = half_of_memory_mib();
 	if (doca_log_backend_create_standard() != DOCA_SUCCESS || doca_log_backend_create_with_file_sdk(stderr, &sdk) != DOCA_SUCCESS)
 		return EXIT_FAILURE;
-	/* A service that is started again takes its port over from connections that are ending. */
-	(void)setenv("UCX_TCP_CM_REUSEADDR", "y", 0);
 	if (take_environment(&daemon.config) != DOCA_SUCCESS || doca_argp_init("doca_urom_daemon", &daemon.config) != DOCA_SUCCESS)
 		return EXIT_FAILURE;
 	doca_error_t result = check_files(&daemon.worker_files);
@@ -286,9 +283,6 @@ int main(int argc, char **argv)
 	doca_argp_destroy();
 	if (result == DOCA_SUCCESS)
 		result = check(&daemon.config);
-	/* The workers' too. Where addresses of both kinds meet, UCX 1.13 writes beyond its memory. */
-	if (strchr(daemon.config.bind, ':') != NULL)
-		(void)setenv("UCX_TCP_AF_PRIO", "inet6,inet", 0);
 	if (result == DOCA_SUCCESS)
 		result = find_worker_program(&daemon.config);
 	if (result != DOCA_SUCCESS)

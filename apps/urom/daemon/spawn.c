@@ -56,7 +56,7 @@ void spawn_close(struct daemon *daemon)
 
 /* What the process gets, and what the daemon keeps of it: a socket, the pipe that the worker's output comes by, and its pulse. */
 struct ends {
-	int socket[2], output[2], pulse;
+	int socket[2], door[2], output[2], pulse;
 	struct pulse *page;
 };
 
@@ -71,6 +71,7 @@ static void close_ends(struct ends *ends)
 {
 	for (int i = 0; i < 2; i++) {
 		close_end(&ends->socket[i]);
+		close_end(&ends->door[i]);
 		close_end(&ends->output[i]);
 	}
 	close_end(&ends->pulse);
@@ -93,8 +94,9 @@ static bool open_pulse(struct ends *ends)
 /* Neither end of the output blocks: what a worker says while nobody listens is lost, and costs it no time. */
 static bool open_ends(struct ends *ends)
 {
-	*ends = (struct ends){.socket = {-1, -1}, .output = {-1, -1}, .pulse = -1};
+	*ends = (struct ends){.socket = {-1, -1}, .door = {-1, -1}, .output = {-1, -1}, .pulse = -1};
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends->socket) == 0 &&
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends->door) == 0 &&
 	    pipe2(ends->output, O_CLOEXEC | O_NONBLOCK) == 0 && open_pulse(ends))
 		return true;
 	int error = errno;
@@ -122,7 +124,8 @@ void spawner_say_why(char reason[UROM_TEXT_MAX], const char *what, int error)
 static bool send_request(int fd, const struct ends *ends, void *body, size_t len)
 {
 	const int fds[SPAWNER_FDS] = {
-		[SPAWNER_SOCKET] = ends->socket[1], [SPAWNER_OUTPUT] = ends->output[1], [SPAWNER_PULSE] = ends->pulse};
+		[SPAWNER_SOCKET] = ends->socket[1], [SPAWNER_DOOR] = ends->door[1], [SPAWNER_OUTPUT] = ends->output[1],
+		[SPAWNER_PULSE] = ends->pulse};
 	union {
 		struct cmsghdr align;
 		char bytes[CMSG_SPACE(sizeof(fds))];
@@ -178,9 +181,11 @@ bool spawn_worker(struct daemon *daemon, struct daemon_worker *worker, const str
 		return false;
 	}
 	close_end(&ends.socket[1]);
+	close_end(&ends.door[1]);
 	close_end(&ends.output[1]);
 	close_end(&ends.pulse);
 	worker->fd = ends.socket[0];
+	worker->door = ends.door[0];
 	worker->output.fd = ends.output[0];
 	worker->pulse = ends.page;
 	return true;

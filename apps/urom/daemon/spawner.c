@@ -33,7 +33,8 @@
 
 #define SOCKET_FD 3 /* in the worker, beside standard output and error, which are one pipe */
 #define PULSE_FD 4
-#define NUMBERS 7
+#define DOOR_FD 5
+#define NUMBERS 8
 #define SWEEPS_MAX 100
 #define SWEEP_MS 10
 
@@ -70,12 +71,13 @@ static char **make_args(const struct order *order, struct numbers *numbers)
 	snprintf(numbers->text[4], sizeof(numbers->text[4]), "%u", config->log_level);
 	snprintf(numbers->text[5], sizeof(numbers->text[5]), "%u", config->memory_max_mib);
 	snprintf(numbers->text[6], sizeof(numbers->text[6]), "%u", config->sdk_log_level);
+	snprintf(numbers->text[7], sizeof(numbers->text[7]), "%d", DOOR_FD);
 	const char *const fixed[FIXED_ARGS] = {
 		config->worker_program, "--fd",
 		numbers->text[0],	"--pulse-fd",
 		numbers->text[1],	"--id",
-		numbers->text[2],	"--bind",
-		config->bind,		"--max-msg-size",
+		numbers->text[2],	"--door-fd",
+		numbers->text[7],	"--max-msg-size",
 		numbers->text[3],	"--log-level",
 		numbers->text[4],	"--sdk-log-level",
 		numbers->text[6],	"--max-memory",
@@ -122,7 +124,7 @@ static char **make_env(const struct urom_spawn *spawn)
 /* Above the numbers that it is to go to, so that none is overwritten before it is copied. */
 static bool place(int from, int to)
 {
-	int above = fcntl(from, F_DUPFD_CLOEXEC, PULSE_FD + 1);
+	int above = fcntl(from, F_DUPFD_CLOEXEC, DOOR_FD + 1);
 	return above >= 0 && dup2(above, to) == to;
 }
 
@@ -131,7 +133,7 @@ static bool place_all(const int fds[SPAWNER_FDS])
 	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	return nothing >= 0 && place(nothing, STDIN_FILENO) && place(fds[SPAWNER_OUTPUT], STDOUT_FILENO) &&
 	       place(fds[SPAWNER_OUTPUT], STDERR_FILENO) && place(fds[SPAWNER_SOCKET], SOCKET_FD) &&
-	       place(fds[SPAWNER_PULSE], PULSE_FD);
+	       place(fds[SPAWNER_PULSE], PULSE_FD) && place(fds[SPAWNER_DOOR], DOOR_FD);
 }
 
 static __attribute__((noreturn)) void fail(const struct order *order, const char *what, int error)
@@ -169,7 +171,7 @@ static __attribute__((noreturn)) void become_worker(const struct order *order)
 		fail(order, "no process can be started", ENOMEM);
 	if (!place_all(order->fds))
 		fail(order, "it can be given no descriptors", errno);
-	(void)sf_close_range(PULSE_FD + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC); /* not at once: a failure is still to be told */
+	(void)sf_close_range(DOOR_FD + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC); /* not at once: a failure is still to be told */
 	(void)setrlimit(RLIMIT_NOFILE, &order->daemon->worker_files);
 	execve(args[0], args, env);
 	fail(order, "doca_urom_worker cannot be started", errno);

@@ -121,6 +121,9 @@ static void free_worker(struct daemon *daemon, struct daemon_worker *worker)
 	output_close(worker);
 	if (worker->fd >= 0)
 		close(worker->fd);
+	if (worker->door >= 0)
+		close(worker->door);
+	explicit_bzero(&worker->key, sizeof(worker->key));
 	if (worker->pulse != NULL)
 		munmap(worker->pulse, PULSE_SIZE);
 	TAILQ_REMOVE(&daemon->workers, worker, next);
@@ -149,15 +152,17 @@ static bool watch(struct daemon *daemon, struct daemon_worker *worker)
 static struct daemon_worker *create_worker(struct daemon *daemon, const struct urom_spawn *spawn)
 {
 	struct daemon_worker *worker = (struct daemon_worker *)calloc(1, sizeof(*worker));
-	if (worker == NULL)
+	if (worker == NULL || urom_random(worker->key.bytes, sizeof(worker->key.bytes)) != DOCA_SUCCESS) {
+		free(worker);
 		return NULL;
+	}
 	worker->id = spawn->worker_id;
 	while (worker->id == ANY_ID || workers_find(daemon, worker->id) != NULL)
 		worker->id = ++daemon->last_worker_id;
 	worker->plugins = spawn->plugins;
 	worker->gid = spawn->gid;
 	worker->has_gid = spawn->has_gid;
-	worker->fd = worker->output.fd = -1;
+	worker->fd = worker->door = worker->output.fd = -1;
 	worker->state = WORKER_STARTING;
 	supervise_name(daemon, worker);
 	TAILQ_INIT(&worker->wishes);
@@ -314,12 +319,11 @@ void workers_forget(struct daemon *daemon, struct daemon_client *client)
 
 /* ---- what processes do ---- */
 
-static void worker_is_ready(struct daemon *daemon, struct daemon_worker *worker, uint64_t port)
+static void worker_is_ready(struct daemon *daemon, struct daemon_worker *worker)
 {
-	if (worker->state != WORKER_STARTING || port == 0 || port > UINT16_MAX)
+	if (worker->state != WORKER_STARTING)
 		return;
 	worker->state = WORKER_READY;
-	worker->port = (uint16_t)port;
 	DOCA_LOG_INFO("worker %" PRIu64 " runs, process %d", worker->id, worker->pid);
 	grant_wishes(daemon, worker, daemon_now_ns());
 }
@@ -365,7 +369,7 @@ void workers_read(struct daemon *daemon, struct daemon_worker *worker)
 	if ((size_t)len < sizeof(head) || urom_head_parse(packet, sizeof(head), &head) != DOCA_SUCCESS)
 		return;
 	if (head.kind == UROM_READY)
-		worker_is_ready(daemon, worker, head.subject);
+		worker_is_ready(daemon, worker);
 	else if (head.kind == UROM_FAILED)
 		worker_fails(worker, (doca_error_t)head.status, packet + sizeof(head), (size_t)len - sizeof(head));
 }

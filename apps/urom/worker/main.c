@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* doca_urom_worker: one worker of the UROM service, started by doca_urom_daemon. See usage below. */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,22 +80,6 @@ struct arguments {
 	rlim_t memory_mib;
 };
 
-static bool parse_bind(const char *text, struct worker *worker)
-{
-	struct sockaddr_in *in = (struct sockaddr_in *)&worker->bind;
-	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&worker->bind;
-	if (inet_pton(AF_INET, text, &in->sin_addr) == 1) {
-		in->sin_family = AF_INET;
-		worker->bind_len = sizeof(*in);
-		return true;
-	}
-	if (inet_pton(AF_INET6, text, &in6->sin6_addr) != 1)
-		return false;
-	in6->sin6_family = AF_INET6;
-	worker->bind_len = sizeof(*in6);
-	return true;
-}
-
 static bool parse_plugin(char *text, struct worker *worker)
 {
 	char *colon = strrchr(text, ':'), *end;
@@ -116,13 +98,13 @@ static bool parse(int argc, char **argv, struct worker *worker, struct arguments
 {
 	static const struct option options[] = {
 		{"fd", required_argument, NULL, 'f'},	{"id", required_argument, NULL, 'i'},
-		{"bind", required_argument, NULL, 'b'}, {"max-msg-size", required_argument, NULL, 'm'},
+		{"door-fd", required_argument, NULL, 'd'}, {"max-msg-size", required_argument, NULL, 'm'},
 		{"log-level", required_argument, NULL, 'l'}, {"pulse-fd", required_argument, NULL, 'p'},
 		{"max-memory", required_argument, NULL, 'M'}, {"sdk-log-level", required_argument, NULL, 's'},
 		{NULL, 0, NULL, 0},
 	};
 	bool ok = true;
-	worker->parent_fd = -1;
+	worker->parent_fd = worker->door_fd = -1;
 	for (int option; ok && (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
 		switch (option) {
 		case 'f':
@@ -131,8 +113,8 @@ static bool parse(int argc, char **argv, struct worker *worker, struct arguments
 		case 'i':
 			worker->id = strtoull(optarg, NULL, 10);
 			break;
-		case 'b':
-			ok = parse_bind(optarg, worker);
+		case 'd':
+			worker->door_fd = atoi(optarg);
 			break;
 		case 'm':
 			worker->message_max = strtoull(optarg, NULL, 10);
@@ -155,19 +137,19 @@ static bool parse(int argc, char **argv, struct worker *worker, struct arguments
 	}
 	for (int i = optind; ok && i < argc; i++)
 		ok = parse_plugin(argv[i], worker);
-	return ok && worker->parent_fd >= 0 && worker->bind_len != 0 && worker->message_max >= UROM_MESSAGE_MIN && worker->num_plugins != 0;
+	return ok && worker->parent_fd >= 0 && worker->door_fd >= 0 && worker->message_max >= UROM_MESSAGE_MIN && worker->num_plugins != 0;
 }
 
 static const char usage[] =
-	"Usage: doca_urom_worker --fd N --pulse-fd N --id ID --bind ADDRESS --max-msg-size N [OPTION]... [--] SO_PATH:ID ...\n"
+	"Usage: doca_urom_worker --fd N --pulse-fd N --door-fd N --id ID --max-msg-size N [OPTION]... [--] SO_PATH:ID ...\n"
 	"       doca_urom_worker --probe SO_PATH\n"
 	"\n"
 	"One worker of the UROM service. doca_urom_daemon starts it; by hand only --probe is of use.\n"
 	"\n"
 	"  --fd N              the socket, inherited, by which it reports to the daemon\n"
 	"  --pulse-fd N        memory shared with the daemon, in which it shows that it moves\n"
+	"  --door-fd N         the socket by which the daemon hands over the connections of its clients\n"
 	"  --id ID             the worker's id\n"
-	"  --bind ADDRESS      address to listen on for the clients that the daemon sends; the port is any that is free\n"
 	"  --max-msg-size N    largest command or notification, bytes\n"
 	"  --log-level N       its own messages and the plugins', 10 (none) to 70 (all), by tens\n"
 	"  --sdk-log-level N   the libraries' messages, likewise\n"

@@ -21,9 +21,9 @@ static void send_packet(int fd, const struct urom_head *head, const void *body, 
 		DOCA_LOG_ERR("cannot tell the daemon: %s", strerror(errno));
 }
 
-void parent_ready(struct worker *worker, uint16_t port)
+void parent_ready(struct worker *worker)
 {
-	struct urom_head head = urom_head_make(UROM_READY, DOCA_SUCCESS, 0, port);
+	struct urom_head head = urom_head_make(UROM_READY, DOCA_SUCCESS, 0, 0);
 	send_packet(worker->parent_fd, &head, NULL, 0);
 }
 

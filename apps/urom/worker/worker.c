@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "worker.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,15 +91,12 @@ static void loop(struct worker *worker)
 
 static doca_error_t start(struct worker *worker, char reason[UROM_TEXT_MAX])
 {
-	char devices[SF_COMM_DEVICES_MAX];
 	const struct sf_comm_options options = {
 		.handler = &clients_handler,
 		.user = worker,
 		.backlog_max = WORKER_BACKLOG_MAX,
 		.body_max = worker->message_max > UROM_CONTROL_MAX ? worker->message_max : UROM_CONTROL_MAX,
-		.net_devices = sf_comm_devices_of((const struct sockaddr *)&worker->bind, devices, sizeof(devices)),
 	};
-	struct sockaddr_storage bound;
 	for (uint32_t i = 0; i < worker->num_plugins; i++) {
 		doca_error_t result = plugin_load(&worker->plugins[i], reason);
 		if (result == DOCA_SUCCESS)
@@ -110,13 +105,11 @@ static doca_error_t start(struct worker *worker, char reason[UROM_TEXT_MAX])
 			return result;
 	}
 	worker->packed = (uint8_t *)malloc(worker->message_max);
-	snprintf(reason, UROM_TEXT_MAX, "UCX cannot be started or listen there; see the worker's log");
-	if (worker->packed == NULL || sf_comm_open(&options, &worker->comm) != DOCA_SUCCESS)
-		return DOCA_ERROR_DRIVER;
-	if (sf_comm_listen(worker->comm, (const struct sockaddr *)&worker->bind, worker->bind_len, &bound) != DOCA_SUCCESS)
-		return DOCA_ERROR_DRIVER;
-	parent_ready(worker, ntohs(bound.ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)&bound)->sin6_port
-							       : ((const struct sockaddr_in *)&bound)->sin_port));
+	snprintf(reason, UROM_TEXT_MAX, "there is no memory, or no descriptor; see the worker's log");
+	if (worker->packed == NULL || sf_comm_open(&options, &worker->comm) != DOCA_SUCCESS ||
+	    sf_comm_listen_behind(worker->comm, worker->door_fd) != DOCA_SUCCESS)
+		return DOCA_ERROR_OPERATING_SYSTEM;
+	parent_ready(worker);
 	return DOCA_SUCCESS;
 }
 

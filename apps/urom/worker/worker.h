@@ -90,8 +90,7 @@ struct worker {
 	uint64_t id;
 	int parent_fd;
 	struct pulse *pulse; /* what it is doing, for the daemon */
-	struct sockaddr_storage bind;
-	socklen_t bind_len;
+	int door_fd; /* by which the daemon hands connections over */
 	size_t message_max;
 	struct worker_plugin plugins[UROM_PLUGINS_MAX];
 	uint32_t num_plugins;
@@ -184,7 +183,7 @@ void domains_forget(struct worker *worker, uint64_t client);
 
 /* ---- parent.c ---- */
 
-void parent_ready(struct worker *worker, uint16_t port);
+void parent_ready(struct worker *worker);
 void parent_failed(int fd, const char *reason);
 /* Takes what the daemon sent; the worker is ending when the daemon says so or is gone. True when anything came. */
 bool parent_read(struct worker *worker);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * UROM's communication component: messages over UCX active messages between a host, the service and its workers.
+ * UROM's communication component: messages between a host, the service and its workers.
  *
- * A comm is one UCP worker: whoever polls it is its one thread. It listens on a TCP address, or connects to one, or both. A peer
- * is a connection, and looks the same from both ends. A message has a head and a body; both are copied when it is sent, and lie
- * in UCX's memory while the receiver's callback runs. Messages of a connection arrive in order. Those that are sent from callbacks
- * of a poll, or between cork and uncork, go out together at its end.
+ * A comm belongs to the thread that polls it. It listens, or connects, or both. A peer is a connection, and looks the same from
+ * both ends. A message has a head and a body; both are copied when it is sent, and lie in the comm's memory while the receiver's
+ * callback runs. Messages of a connection arrive in order. Those that are sent from callbacks of a poll, or between cork and
+ * uncork, go out together at its end.
  *
- * UCX's own variables hold (UCX_NET_DEVICES, UCX_TLS, ...); where they say nothing, the transport is TCP.
+ * A connection is a Unix socket in the user's runtime folder, where the kernel says whose process the peer is, or TCP with TLS 1.3
+ * and a key that both ends have. A peer is told of once it has passed that; until then at most 16 bytes of it are read here, the
+ * rest by OpenSSL. A connection that names a worker is handed to that worker's process: only one socket listens.
  */
 #ifndef UROM_COMM_COMM_H
 #define UROM_COMM_COMM_H
@@ -23,14 +25,25 @@
 
 #define SF_COMM_HEAD_MAX 64 /* bytes of a message's head */
 #define SF_COMM_BODY_LIMIT (UINT32_C(1) << 30)
-#define SF_COMM_SENDS_MAX 1024 /* active messages to one peer that UCX has not sent yet */
+#define SF_COMM_SENDS_MAX 1024 /* batches to one peer that the kernel has not taken yet */
 #define SF_COMM_SENDS_HELD 16  /* behind so many, small messages are collected until they fill one */
 #define SF_COMM_BATCH 16384    /* bytes of messages that go out together */
 #define SF_COMM_PEERS_MAX 4096
 #define SF_COMM_ADDRESS_MAX 64
 #define SF_COMM_DEVICES_MAX 256 /* bytes of the names of network devices */
+#define SF_COMM_KEY_SIZE 32
+#define SF_COMM_LISTENER UINT64_MAX /* a connection for whoever listens, not for a worker of its */
+/* Connections that have not passed yet. */
+#define SF_COMM_GUESTS_MAX 512
+#define SF_COMM_GUESTS_OF_ONE 128 /* from one address */
+#define SF_COMM_GUEST_NS UINT64_C(10000000000) /* after which they are closed */
+#define SF_COMM_GUEST_GRACE_NS UINT64_C(1000000000) /* where there are too many, the oldest goes if it is older than this */
 
 struct sf_comm;
+
+struct sf_comm_key {
+	uint8_t bytes[SF_COMM_KEY_SIZE];
+};
 
 /* The user's part of a connection; the rest is the comm's. */
 struct sf_comm_peer {
@@ -40,47 +53,65 @@ struct sf_comm_peer {
 
 /* All run inside sf_comm_poll. They may send, and close this or another peer, but not poll. */
 struct sf_comm_handler {
-	/* A peer connected to our listener. peer->user is NULL. NULL: nobody can. */
+	/* A peer passed our listener. peer->user is NULL. NULL: nobody can. */
 	void (*arrived)(void *user, struct sf_comm_peer *peer);
 	/* A message, at any alignment, valid until the callback returns. */
 	void (*message)(void *user, struct sf_comm_peer *peer, const void *head, size_t head_len, const void *body, size_t body_len);
-	/* The other end is gone, or never was there. The peer is freed when this returns; it is not to be closed. */
+	/* The other end is gone, or never was there; NOT_PERMITTED: it has another key. The peer is freed when this returns; it is not
+	 * to be closed. */
 	void (*lost)(void *user, struct sf_comm_peer *peer, doca_error_t why);
+	/* The key of a TCP connection that we have made; what it answers is logged, and why the peer is lost. */
+	doca_error_t (*key)(void *user, struct sf_comm_key *key);
+	/* A connection at our listener is for this worker: sf_comm_hand gives it away. AGAIN: not yet. NULL: there are no workers. */
+	doca_error_t (*hand)(void *user, uint64_t worker, int fd, const char *address);
 };
 
 struct sf_comm_options {
 	const struct sf_comm_handler *handler;
 	void *user;
-	size_t body_max;	 /* bytes of a message's body that are taken, of ours and of peers */
-	size_t backlog_max;	 /* bytes that may wait for one peer, a message more or less; 0: as many as SF_COMM_SENDS_MAX hold */
-	const char *net_devices; /* for UCX, unless UCX_NET_DEVICES says otherwise; NULL: all */
+	size_t body_max;    /* bytes of a message's body that are taken, of ours and of peers */
+	size_t backlog_max; /* bytes that may wait for one peer, a message more or less; 0: as many as SF_COMM_SENDS_MAX hold */
 };
 
-/* DRIVER: UCX cannot be started, logged with its reason. NOT_FOUND: none of the net devices is here. */
 SF_API doca_error_t sf_comm_open(const struct sf_comm_options *options, struct sf_comm **comm);
 
-/*
- * The network devices that have the address, for the net_devices of a comm that is to listen on it: UCX listens on each device that it
- * uses, for the data of connections. names, of SF_COMM_DEVICES_MAX bytes, is what it returns. NULL, all devices: the address is any
- * (0.0.0.0, ::), or no device has it.
- */
+/* The network devices that have the address. names, of SF_COMM_DEVICES_MAX bytes, is what it returns. NULL, all devices: the address
+ * is any (0.0.0.0, ::), or no device has it. */
 SF_API const char *sf_comm_devices_of(const struct sockaddr *address, char *names, size_t room);
 
-/*
- * Those of the list (names with commas between, or "all") by which the address is reached, for a comm that is to connect to it: with
- * more than them UCX may choose one from which there is no way to the other end. The list as it is: none of them. names as above.
- */
+/* Those of the list (names with commas between, or "all") by which the address is reached. The list as it is: none of them. names as
+ * above. */
 SF_API const char *sf_comm_devices_to(const struct sockaddr *address, socklen_t len, const char *list, char *names, size_t room);
 
 /* Waits, at most a second, for what was sent to go out, and closes all peers; no callback runs. */
 SF_API void sf_comm_close(struct sf_comm *comm);
 
-/* Listens; port 0 lets the system choose. bound is filled with the address as it is now. ALREADY_EXIST: the port is taken. */
-SF_API doca_error_t sf_comm_listen(struct sf_comm *comm, const struct sockaddr *address, socklen_t len, struct sockaddr_storage *bound);
+/*
+ * Listens; port 0 lets the system choose. bound is filled with the address as it is now. With a key: on TCP, for peers that have it;
+ * devices, unless NULL or "all", are those by which they may come. Without: the address, loopback's, is taken so that nobody else
+ * has it, but nothing listens there; a Unix socket in the runtime folder does, for processes of this user. ALREADY_EXIST: the port
+ * is taken.
+ */
+SF_API doca_error_t sf_comm_listen(struct sf_comm *comm, const struct sockaddr *address, socklen_t len, const struct sf_comm_key *key,
+				   const char *devices, struct sockaddr_storage *bound);
+
+/* Takes the connections that another process hands over by sf_comm_hand, at the other end of this SOCK_SEQPACKET socket. The comm
+ * closes it. */
+SF_API doca_error_t sf_comm_listen_behind(struct sf_comm *comm, int fd);
+
+/* Hands a connection to the process at the other end of door. key: for its TLS handshake; NULL: it needs none. AGAIN: that process
+ * takes no more just now. */
+SF_API doca_error_t sf_comm_hand(int door, int fd, const char *address, const struct sf_comm_key *key);
+
+struct sf_comm_target {
+	const struct sockaddr *address;
+	socklen_t len;
+	uint64_t worker;     /* SF_COMM_LISTENER: none */
+	const char *devices; /* network devices that may be used; NULL: all */
+};
 
 /* Starts to connect. What is sent meanwhile goes out in order; that nobody is there is told by handler.lost. */
-SF_API doca_error_t sf_comm_connect(struct sf_comm *comm, const struct sockaddr *address, socklen_t len, void *user,
-				    struct sf_comm_peer **peer);
+SF_API doca_error_t sf_comm_connect(struct sf_comm *comm, const struct sf_comm_target *target, void *user, struct sf_comm_peer **peer);
 
 /* Sends. AGAIN: SF_COMM_SENDS_MAX or backlog_max wait for this peer: poll, and try again. TOO_BIG: more than body_max or SF_COMM_HEAD_MAX.
  * NOT_CONNECTED: the peer is lost, which a callback tells of. */

@@ -1,47 +1,84 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What comm.c and peer.c share. */
+/*
+ * The inside of the comm.
+ *
+ *   comm.c    open, close and poll      stream.c  the bytes of a connection: connect, read, write
+ *   peer.c    sending, and the end      tls.c     the same by TLS
+ *   door.c    listening: who may pass   local.c   the Unix socket in the runtime folder
+ */
 #ifndef UROM_COMM_COMM_PRIVATE_H
 #define UROM_COMM_COMM_PRIVATE_H
 
 #include <sys/queue.h>
-
-#include <ucp/api/ucp.h>
+#include <sys/types.h>
 
 #include "base/log_rate.h"
 #include "urom/comm/comm.h"
 
-#define COMM_BUCKETS 256
-#define COMM_AM_ID 1
+#define COMM_LOCAL_NAME 128
+#define COMM_READ_MAX 16384 /* bytes that one poll takes of a peer: a record of TLS's */
+#define COMM_END_NS UINT64_C(2000000000) /* for what was sent before an end to go out, and for the other end to close too */
 
-/* One active message, being filled or under way. */
+/* What a connection begins with, in the sender's order of bytes, which is little-endian. */
+#define COMM_MAGIC UINT64_C(0x31204d4f52550016)
+struct comm_preamble {
+	uint64_t magic;
+	uint64_t worker; /* that it is for, or SF_COMM_LISTENER */
+};
+
+/* A batch of messages, being filled or on its way. */
 struct comm_send {
-	SLIST_ENTRY(comm_send) next;
-	struct comm_peer *peer;
-	size_t room, used;
+	union {
+		SLIST_ENTRY(comm_send) free;
+		STAILQ_ENTRY(comm_send) next;
+	};
+	size_t room, used, sent;
 	uint8_t bytes[];
 };
 
-enum comm_peer_state {
-	COMM_PEER_OPEN,
-	COMM_PEER_LOST,	   /* UCX said so, the user is still to be told */
-	COMM_PEER_ENDING,  /* the user let go of it inside a poll: UCX is told behind that */
-	COMM_PEER_FLUSHING, /* UCX is still sending */
-	COMM_PEER_CLOSING, /* UCX lets go of it */
-	COMM_PEER_FREE,	   /* as soon as its message has been gone through, and UCX has given back what was sent */
+enum comm_stage {
+	COMM_CONNECTING,
+	COMM_ENTERING, /* accepted: its preamble is awaited */
+	COMM_WAITING,  /* for the worker that it is for to take it */
+	COMM_SECURING, /* TLS' handshake */
+	COMM_READY,
 };
+
+enum comm_peer_state {
+	COMM_PEER_GUEST, /* has not passed: the user does not know it */
+	COMM_PEER_OPEN,
+	COMM_PEER_LOST,	     /* the user is still to be told */
+	COMM_PEER_ENDING,    /* it ended inside a poll: it is closed behind that */
+	COMM_PEER_FLUSHING,  /* until all is sent */
+	COMM_PEER_LINGERING, /* until the other end has closed too, so that it reads what was sent last */
+};
+
+struct ssl_st;
 
 struct comm_peer {
 	struct sf_comm_peer base;
 	struct sf_comm *comm;
-	LIST_ENTRY(comm_peer) in_bucket; /* by endpoint */
-	TAILQ_ENTRY(comm_peer) in_list;	 /* of its state */
+	TAILQ_ENTRY(comm_peer) in_list; /* of its state */
 	enum comm_peer_state state;
+	enum comm_stage stage;
 	doca_error_t why; /* LOST */
-	ucp_ep_h endpoint;
-	void *closing; /* UCX's request, FLUSHING and CLOSING */
-	bool flush;    /* ENDING */
-	bool reading;  /* a message of its is being gone through */
-	uint32_t num_sends;	 /* batch, and those that UCX has */
+	uint64_t since;	  /* GUEST, FLUSHING, LINGERING: ns */
+	int fd;
+	uint32_t events; /* that epoll looks for */
+	bool flush, is_guest; /* ENDING */
+	bool mute;	 /* the other end takes no more: what it sent before is still read */
+	struct comm_preamble preamble;
+	size_t preamble_len;
+	/* TLS */
+	struct ssl_st *tls; /* NULL: none */
+	struct sf_comm_key key; /* until the handshake is over */
+	bool tls_wants_write;
+	/* a message of which the rest is still to come */
+	uint8_t *part;
+	size_t part_len, part_room;
+	/* what is to be sent */
+	STAILQ_HEAD(, comm_send) queue;
+	uint32_t num_sends;	 /* batch and queue */
 	size_t backlog;		 /* their bytes */
 	struct comm_send *batch; /* what waits for the uncork, or NULL */
 	SLIST_ENTRY(comm_peer) in_batches;
@@ -49,44 +86,120 @@ struct comm_peer {
 
 TAILQ_HEAD(comm_peers, comm_peer);
 
-struct sf_comm {
-	struct sf_comm_options options;
-	ucp_context_h context;
-	ucp_worker_h worker;
-	ucp_listener_h listener;
-	int fd;
-	LIST_HEAD(, comm_peer) buckets[COMM_BUCKETS];
-	struct comm_peers open, lost, ending, closing;
-	bool polling; /* inside UCX: what ends there waits */
-	uint32_t num_peers;
-	SLIST_HEAD(, comm_send) free_sends; /* of SF_COMM_BATCH bytes */
-	uint32_t num_free;
-	struct sf_log_rate malformed;
-	SLIST_HEAD(, comm_peer) batches;    /* peers with one */
-	uint32_t corks;
+struct comm_door {
+	int fd; /* -1: none */
+	bool behind; /* another process hands connections over */
+	bool paused; /* there were no descriptors left */
+	bool has_key;
+	struct sf_comm_key key;
+	char devices[SF_COMM_DEVICES_MAX]; /* "": all */
+	char name[COMM_LOCAL_NAME];	   /* in the runtime folder; "": TCP */
+	int reserved;			   /* the socket that holds the TCP port of a local one, or -1 */
 };
 
-doca_error_t comm_error(ucs_status_t status);
+struct sf_comm {
+	struct sf_comm_options options;
+	int epoll_fd, timer_fd;
+	bool ticks; /* the timer runs */
+	struct comm_door door;
+	struct comm_tls *tls;
+	struct comm_peers guests, open, lost, ending, closing;
+	uint32_t num_guests, num_peers; /* num_peers: all but guests */
+	bool polling;			/* what ends there waits */
+	SLIST_HEAD(, comm_send) free_sends; /* of SF_COMM_BATCH bytes */
+	uint32_t num_free;
+	SLIST_HEAD(, comm_peer) batches; /* peers with one */
+	uint32_t corks;
+	uint8_t bytes[COMM_READ_MAX]; /* what was read last */
+};
+
 /* For logs: "10.0.0.1:18515". */
 void comm_address_name(const struct sockaddr *address, char out[SF_COMM_ADDRESS_MAX]);
 
-/* The peer of an endpoint, or NULL. */
-struct comm_peer *comm_peer_find(struct sf_comm *comm, ucp_ep_h endpoint);
-/* Takes or refuses who wants to connect. */
-void comm_peer_accept(struct sf_comm *comm, ucp_conn_request_h request);
-/* Tells the user of lost peers. True when there were any. */
-bool comm_peers_tell_lost(struct sf_comm *comm);
-/* Frees those that UCX has let go. True when there were any. */
-bool comm_peers_reap(struct sf_comm *comm);
-/* Its message, or its callbacks, have been gone through: frees it if it ended meanwhile. */
-void comm_peer_read(struct comm_peer *peer);
-/* The other end broke the protocol, or UCX says that it is gone. */
+/* ---- comm.c ---- */
+
+bool comm_open_timer(struct sf_comm *comm);
+/* The timer runs while somebody waits for a time to be over. */
+void comm_tick(struct sf_comm *comm);
+
+/* ---- peer.c ---- */
+
+/* Of a socket, which is the peer's from now on; closed if there is none. In no list. */
+doca_error_t comm_peer_make(struct sf_comm *comm, int fd, enum comm_stage stage, struct comm_peer **out);
+/* The user's from now on. FULL: there are too many. */
+doca_error_t comm_peer_open(struct comm_peer *peer);
+/* The other end is gone, or broke the protocol. */
 void comm_peer_lose(struct comm_peer *peer, doca_error_t why);
-/* Begins the end of a peer's endpoint: behind the poll, if it is called from one, for UCX does not like to lose one under its feet. */
+/* Begins its end: behind the poll, if it is called from one. */
 void comm_peer_end(struct comm_peer *peer, bool flush);
 /* The ends that waited. */
 void comm_peers_end(struct sf_comm *comm);
-/* Does not wait for what UCX still sends. */
-void comm_peers_force(struct sf_comm *comm);
+/* Tells the user of lost peers. True when there were any. */
+bool comm_peers_tell_lost(struct sf_comm *comm);
+/* One of those that end. */
+void comm_peer_close(struct comm_peer *peer);
+/* Those whose time is over, or all of them. */
+void comm_peers_close(struct sf_comm *comm, uint64_t now, bool all);
+/* Something was sent: what FLUSHING waits for, perhaps. */
+void comm_peer_flushed(struct comm_peer *peer);
+void comm_send_free(struct comm_peer *peer, struct comm_send *send);
+
+/* ---- stream.c ---- */
+
+/* Does what the descriptor is ready for. True: anything was. */
+bool comm_stream_ready(struct comm_peer *peer);
+/* Sends what the kernel takes. */
+void comm_stream_write(struct comm_peer *peer);
+/* Goes on with the handshake of a peer that is SECURING. */
+void comm_stream_secure(struct comm_peer *peer);
+/* Tells epoll what the peer waits for. */
+void comm_stream_watch(struct comm_peer *peer);
+/* Reads and forgets; false: the other end has closed. */
+bool comm_stream_discard(struct comm_peer *peer);
+void comm_stream_close(struct comm_peer *peer);
+
+/* ---- door.c ---- */
+
+void comm_door_accept(struct sf_comm *comm);
+/* A guest's descriptor is readable, or it was not let in before. */
+void comm_guest_ready(struct comm_peer *peer);
+/* The handshake is over. */
+void comm_guest_passes(struct comm_peer *peer);
+/* It is closed; what is logged of it, or NULL. */
+void comm_guest_leave(struct comm_peer *peer, const char *why);
+/* Those whose time is over, and those that wait. */
+void comm_door_tick(struct sf_comm *comm, uint64_t now);
+bool comm_door_waits(const struct sf_comm *comm);
+void comm_door_close(struct sf_comm *comm);
+
+/* ---- tls.c ---- */
+
+/* Results of the following that are no numbers of bytes. */
+#define COMM_AGAIN (-1)	  /* when the descriptor is ready */
+#define COMM_CLOSED (-2)  /* by the other end, or it is broken */
+#define COMM_REFUSED (-3) /* the other end has another key */
+
+/* The peer's key is set. */
+doca_error_t comm_tls_begin(struct comm_peer *peer, bool server);
+/* 0: it is done. */
+int comm_tls_shake(struct comm_peer *peer);
+ssize_t comm_tls_read(struct comm_peer *peer, void *out, size_t room);
+ssize_t comm_tls_write(struct comm_peer *peer, const void *data, size_t len);
+/* Says that nothing more comes. */
+void comm_tls_end(struct comm_peer *peer);
+void comm_tls_free(struct comm_peer *peer);
+void comm_tls_close(struct sf_comm *comm);
+
+/* ---- local.c ---- */
+
+/* Is the address loopback's, so that a service without a key may have it? */
+bool comm_local_address(const struct sockaddr *address);
+/* The descriptor; else -1, with errno. Nothing is logged. */
+int comm_local_connect(const struct sockaddr *address);
+/* Logged. name is filled. */
+doca_error_t comm_local_listen(const struct sockaddr *address, char name[COMM_LOCAL_NAME], int *fd);
+void comm_local_remove(const char *name);
+/* Whose process is at the other end? False: another user's. */
+bool comm_local_is_own(int fd, pid_t *pid);
 
 #endif

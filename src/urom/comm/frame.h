@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages in one active message of UCX, one behind the other: each two lengths, a head and a body, padded to 8 bytes. What is read
- * comes from another process.
+ * Messages in a stream of bytes, one behind the other: each two lengths, a head and a body, padded to 8 bytes. What is read comes
+ * from another process.
  */
 #ifndef UROM_COMM_FRAME_H
 #define UROM_COMM_FRAME_H
@@ -38,6 +38,23 @@ static inline void comm_frame_write(uint8_t *out, const struct comm_frame *frame
 	memcpy(out + sizeof(uint32_t), &frame->body_len, sizeof(uint32_t));
 	out = comm_put_padded(out + 2 * sizeof(uint32_t), frame->head, frame->head_len);
 	(void)comm_put_padded(out, frame->body, frame->body_len);
+}
+
+enum comm_frame_found { COMM_FRAME_WHOLE, COMM_FRAME_PART, COMM_FRAME_BAD };
+
+/* Is the next message there? size: the bytes of it that are needed, or of its lengths where they are not there yet. BAD: it is longer
+ * than may be. */
+static inline enum comm_frame_found comm_frame_find(const uint8_t *at, size_t left, size_t head_max, size_t body_max, size_t *size)
+{
+	uint32_t lens[2];
+	*size = sizeof(lens);
+	if (left < sizeof(lens))
+		return COMM_FRAME_PART;
+	memcpy(lens, at, sizeof(lens));
+	if (lens[0] > head_max || lens[1] > body_max)
+		return COMM_FRAME_BAD;
+	*size = comm_frame_size(lens[0], lens[1]);
+	return *size <= left ? COMM_FRAME_WHOLE : COMM_FRAME_PART;
 }
 
 /* The next message; false: the bytes that are left are none. */

@@ -1,29 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A peer: one UCP endpoint. */
+/* A peer: what is sent to it, and its end. */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "urom/comm/comm_private.h"
 #include "urom/comm/frame.h"
-
-static uint32_t bucket_of(ucp_ep_h endpoint)
-{
-	return (uint32_t)(((uintptr_t)endpoint >> 6) ^ ((uintptr_t)endpoint >> 14)) % COMM_BUCKETS;
-}
-
-struct comm_peer *comm_peer_find(struct sf_comm *comm, ucp_ep_h endpoint)
-{
-	struct comm_peer *peer;
-	LIST_FOREACH(peer, &comm->buckets[bucket_of(endpoint)], in_bucket) {
-		if (peer->endpoint == endpoint)
-			return peer;
-	}
-	return NULL;
-}
 
 void comm_address_name(const struct sockaddr *address, char out[SF_COMM_ADDRESS_MAX])
 {
@@ -37,16 +27,6 @@ void comm_address_name(const struct sockaddr *address, char out[SF_COMM_ADDRESS_
 		inet_ntop(AF_INET, &in->sin_addr, host, sizeof(host));
 		snprintf(out, SF_COMM_ADDRESS_MAX, "%s:%u", host, ntohs(in->sin_port));
 	}
-}
-
-static void free_peer(struct comm_peer *peer)
-{
-	if (peer->reading || peer->num_sends != 0) {
-		peer->state = COMM_PEER_FREE;
-		return;
-	}
-	peer->comm->num_peers--;
-	free(peer);
 }
 
 /* ---- sending ---- */
@@ -63,7 +43,7 @@ static struct comm_send *build_send(struct sf_comm *comm, size_t room)
 {
 	struct comm_send *send = room <= SF_COMM_BATCH ? SLIST_FIRST(&comm->free_sends) : NULL;
 	if (send != NULL) {
-		SLIST_REMOVE_HEAD(&comm->free_sends, next);
+		SLIST_REMOVE_HEAD(&comm->free_sends, free);
 		comm->num_free--;
 		return send;
 	}
@@ -79,49 +59,23 @@ static struct comm_send *take_send(struct comm_peer *peer, size_t room)
 	struct comm_send *send = has_room(peer) ? build_send(peer->comm, room) : NULL;
 	if (send == NULL)
 		return NULL;
-	send->peer = peer;
-	send->used = 0;
+	send->used = send->sent = 0;
 	peer->num_sends++;
 	peer->backlog += send->room;
 	return send;
 }
 
-static void give_send_back(struct comm_send *send)
+void comm_send_free(struct comm_peer *peer, struct comm_send *send)
 {
-	struct comm_peer *peer = send->peer;
 	struct sf_comm *comm = peer->comm;
 	peer->num_sends--;
 	peer->backlog -= send->room;
-	if (peer->state == COMM_PEER_FREE)
-		free_peer(peer);
 	if (send->room != SF_COMM_BATCH || comm->num_free == SF_COMM_SENDS_MAX) {
 		free(send);
 		return;
 	}
-	SLIST_INSERT_HEAD(&comm->free_sends, send, next);
+	SLIST_INSERT_HEAD(&comm->free_sends, send, free);
 	comm->num_free++;
-}
-
-static void send_done(void *request, ucs_status_t status, void *user)
-{
-	(void)status; /* a failed peer is told of by its error handler */
-	give_send_back((struct comm_send *)user);
-	ucp_request_free(request);
-}
-
-static void send_out(struct comm_peer *peer, struct comm_send *send)
-{
-	const ucp_request_param_t param = {
-		.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-		.flags = UCP_AM_SEND_FLAG_REPLY | UCP_AM_SEND_FLAG_EAGER,
-		.cb = {.send = send_done},
-		.user_data = send,
-	};
-	ucs_status_ptr_t request = ucp_am_send_nbx(peer->endpoint, COMM_AM_ID, NULL, 0, send->bytes, send->used, &param);
-	if (!UCS_PTR_IS_PTR(request))
-		give_send_back(send);
-	if (UCS_PTR_IS_ERR(request))
-		comm_peer_lose(peer, comm_error(UCS_PTR_STATUS(request)));
 }
 
 /* Sends what was collected, or drops it. */
@@ -130,10 +84,15 @@ static void end_batch(struct comm_peer *peer, bool out)
 	struct comm_send *batch = peer->batch;
 	SLIST_REMOVE(&peer->comm->batches, peer, comm_peer, in_batches);
 	peer->batch = NULL;
-	if (out && (peer->state == COMM_PEER_OPEN || (peer->state == COMM_PEER_ENDING && peer->flush)))
-		send_out(peer, batch);
-	else
-		give_send_back(batch);
+	bool may = peer->state == COMM_PEER_OPEN || peer->state == COMM_PEER_FLUSHING || (peer->state == COMM_PEER_ENDING && peer->flush);
+	if (!out || !may) {
+		comm_send_free(peer, batch);
+		return;
+	}
+	bool idle = STAILQ_EMPTY(&peer->queue);
+	STAILQ_INSERT_TAIL(&peer->queue, batch, next);
+	if (idle) /* else the kernel has taken no more */
+		comm_stream_write(peer);
 }
 
 void sf_comm_cork(struct sf_comm *comm) { comm->corks++; }
@@ -169,7 +128,7 @@ doca_error_t sf_comm_send(struct sf_comm *comm, struct sf_comm_peer *base, const
 			  size_t body_len)
 {
 	struct comm_peer *peer = (struct comm_peer *)base;
-	if (peer->state != COMM_PEER_OPEN)
+	if (peer->state != COMM_PEER_OPEN || peer->mute)
 		return DOCA_ERROR_NOT_CONNECTED;
 	if (head_len > SF_COMM_HEAD_MAX || body_len > comm->options.body_max) {
 		SF_LOG_ERR("urom: a message of %zu bytes, at most %zu are possible", body_len, comm->options.body_max);
@@ -190,58 +149,67 @@ void comm_peer_lose(struct comm_peer *peer, doca_error_t why)
 		return;
 	peer->state = COMM_PEER_LOST;
 	peer->why = why;
+	(void)epoll_ctl(peer->comm->epoll_fd, EPOLL_CTL_DEL, peer->fd, NULL);
 	TAILQ_REMOVE(&peer->comm->open, peer, in_list);
 	TAILQ_INSERT_TAIL(&peer->comm->lost, peer, in_list);
 }
 
-static void peer_failed(void *arg, ucp_ep_h endpoint, ucs_status_t status)
+static void free_peer(struct comm_peer *peer)
 {
-	(void)endpoint;
-	comm_peer_lose((struct comm_peer *)arg, comm_error(status));
+	if (peer->batch != NULL)
+		end_batch(peer, false);
+	for (struct comm_send *send; (send = STAILQ_FIRST(&peer->queue)) != NULL;) {
+		STAILQ_REMOVE_HEAD(&peer->queue, next);
+		comm_send_free(peer, send);
+	}
+	comm_stream_close(peer);
+	free(peer->part);
+	free(peer);
 }
 
-void comm_peer_read(struct comm_peer *peer)
+void comm_peer_close(struct comm_peer *peer)
 {
-	peer->reading = false;
-	if (peer->state == COMM_PEER_FREE)
-		free_peer(peer);
+	TAILQ_REMOVE(&peer->comm->closing, peer, in_list);
+	peer->comm->num_peers--;
+	free_peer(peer);
 }
 
-/* UCX's request, or NULL: it is done. */
-static void *close_endpoint(struct comm_peer *peer)
+/* The other end reads what is on its way before it sees the end; one that has not read ours would not, so it is read here. */
+void comm_peer_flushed(struct comm_peer *peer)
 {
-	const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_EP_CLOSE_FLAG_FORCE};
-	void *request = ucp_ep_close_nbx(peer->endpoint, &param);
-	peer->state = COMM_PEER_CLOSING;
-	return UCS_PTR_IS_PTR(request) ? request : NULL;
-}
-
-/* The same. Flushed by hand, and then closed by force: an endpoint whose close still flushes cannot be ended otherwise. */
-static void *flush_endpoint(struct comm_peer *peer)
-{
-	const ucp_request_param_t param = {.op_attr_mask = 0};
-	void *request = ucp_ep_flush_nbx(peer->endpoint, &param);
-	peer->state = COMM_PEER_FLUSHING;
-	return UCS_PTR_IS_PTR(request) ? request : close_endpoint(peer);
+	peer->state = COMM_PEER_LINGERING;
+	if (peer->tls != NULL)
+		comm_tls_end(peer);
+	(void)shutdown(peer->fd, SHUT_WR);
 }
 
 static void end_now(struct comm_peer *peer)
 {
-	if (peer->batch != NULL)
-		end_batch(peer, peer->flush);
-	peer->closing = peer->flush ? flush_endpoint(peer) : close_endpoint(peer);
-	if (peer->closing != NULL)
-		TAILQ_INSERT_TAIL(&peer->comm->closing, peer, in_list);
-	else
+	struct sf_comm *comm = peer->comm;
+	if (peer->is_guest) {
 		free_peer(peer);
+		return;
+	}
+	TAILQ_INSERT_TAIL(&comm->closing, peer, in_list);
+	if (!peer->flush || peer->stage != COMM_READY || peer->mute) {
+		comm_peer_close(peer);
+		return;
+	}
+	peer->state = COMM_PEER_FLUSHING;
+	peer->since = sf_now_ns();
+	if (peer->batch != NULL)
+		end_batch(peer, true);
+	comm_stream_write(peer);
+	comm_tick(comm);
 }
 
 void comm_peer_end(struct comm_peer *peer, bool flush)
 {
 	struct sf_comm *comm = peer->comm;
+	peer->is_guest = peer->state == COMM_PEER_GUEST;
 	peer->flush = flush && peer->state == COMM_PEER_OPEN;
-	TAILQ_REMOVE(peer->state == COMM_PEER_OPEN ? &comm->open : &comm->lost, peer, in_list);
-	LIST_REMOVE(peer, in_bucket);
+	TAILQ_REMOVE(peer->is_guest ? &comm->guests : peer->state == COMM_PEER_OPEN ? &comm->open : &comm->lost, peer, in_list);
+	comm->num_guests -= peer->is_guest;
 	peer->state = COMM_PEER_ENDING;
 	if (comm->polling)
 		TAILQ_INSERT_TAIL(&comm->ending, peer, in_list);
@@ -257,37 +225,13 @@ void comm_peers_end(struct sf_comm *comm)
 	}
 }
 
-bool comm_peers_reap(struct sf_comm *comm)
-{
-	bool any = false;
-	for (struct comm_peer *peer = TAILQ_FIRST(&comm->closing), *next; peer != NULL; peer = next) {
-		next = TAILQ_NEXT(peer, in_list);
-		if (ucp_request_check_status(peer->closing) == UCS_INPROGRESS)
-			continue;
-		ucp_request_free(peer->closing);
-		peer->closing = peer->state == COMM_PEER_FLUSHING ? close_endpoint(peer) : NULL;
-		any = true;
-		if (peer->closing != NULL)
-			continue;
-		TAILQ_REMOVE(&comm->closing, peer, in_list);
-		free_peer(peer);
-	}
-	return any;
-}
-
-void comm_peers_force(struct sf_comm *comm)
+void comm_peers_close(struct sf_comm *comm, uint64_t now, bool all)
 {
 	for (struct comm_peer *peer = TAILQ_FIRST(&comm->closing), *next; peer != NULL; peer = next) {
 		next = TAILQ_NEXT(peer, in_list);
-		if (peer->state != COMM_PEER_FLUSHING)
-			continue;
-		void *flush = peer->closing;
-		peer->closing = close_endpoint(peer);
-		ucp_request_free(flush); /* which the close ends */
-		if (peer->closing != NULL)
-			continue;
-		TAILQ_REMOVE(&comm->closing, peer, in_list);
-		free_peer(peer);
+		bool closed = peer->state == COMM_PEER_LINGERING && !comm_stream_discard(peer);
+		if (closed || all || now - peer->since >= COMM_END_NS)
+			comm_peer_close(peer);
 	}
 }
 
@@ -321,66 +265,39 @@ void sf_comm_drop(struct sf_comm *comm, struct sf_comm_peer *base)
 
 /* ---- the beginning ---- */
 
-static doca_error_t open_peer(struct sf_comm *comm, ucp_ep_params_t *params, struct comm_peer **out)
+doca_error_t comm_peer_make(struct sf_comm *comm, int fd, enum comm_stage stage, struct comm_peer **out)
 {
-	if (comm->num_peers == SF_COMM_PEERS_MAX) {
-		SF_LOG_WARN("urom: there are %d connections already, no more are taken", SF_COMM_PEERS_MAX);
-		return DOCA_ERROR_FULL;
-	}
 	struct comm_peer *peer = (struct comm_peer *)calloc(1, sizeof(*peer));
 	if (peer == NULL) {
 		SF_LOG_ERR("urom: no memory for a connection");
+		close(fd);
 		return DOCA_ERROR_NO_MEMORY;
 	}
-	params->field_mask |= UCP_EP_PARAM_FIELD_ERR_HANDLER | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE;
-	params->err_mode = UCP_ERR_HANDLING_MODE_PEER;
-	params->err_handler.cb = peer_failed;
-	params->err_handler.arg = peer;
+	struct epoll_event event = {.events = EPOLLIN | (stage == COMM_CONNECTING ? EPOLLOUT : 0), .data = {.ptr = peer}};
 	peer->comm = comm;
-	ucs_status_t status = ucp_ep_create(comm->worker, params, &peer->endpoint);
-	params->conn_request = NULL; /* UCX has taken it, and freed it if there is no endpoint */
-	if (status != UCS_OK) {
-		SF_LOG_WARN("urom: no connection: %s", ucs_status_string(status)); /* there may be another address */
-		free(peer);
-		return comm_error(status);
+	peer->fd = fd;
+	peer->stage = stage;
+	peer->events = event.events;
+	STAILQ_INIT(&peer->queue);
+	if (epoll_ctl(comm->epoll_fd, EPOLL_CTL_ADD, fd, &event) != 0) {
+		SF_LOG_ERR("urom: a connection cannot be watched: %s", strerror(errno));
+		free_peer(peer);
+		return DOCA_ERROR_OPERATING_SYSTEM;
 	}
-	comm->num_peers++;
-	TAILQ_INSERT_TAIL(&comm->open, peer, in_list);
-	LIST_INSERT_HEAD(&comm->buckets[bucket_of(peer->endpoint)], peer, in_bucket);
 	*out = peer;
 	return DOCA_SUCCESS;
 }
 
-/* A client that cannot be reached, over none of our networks, is let go by UCX itself. */
-void comm_peer_accept(struct sf_comm *comm, ucp_conn_request_h request)
+doca_error_t comm_peer_open(struct comm_peer *peer)
 {
-	ucp_conn_request_attr_t attr = {.field_mask = UCP_CONN_REQUEST_ATTR_FIELD_CLIENT_ADDR};
-	ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_CONN_REQUEST, .conn_request = request};
-	struct comm_peer *peer;
-	if (comm->options.handler->arrived != NULL && ucp_conn_request_query(request, &attr) == UCS_OK &&
-	    open_peer(comm, &params, &peer) == DOCA_SUCCESS) {
-		comm_address_name((const struct sockaddr *)&attr.client_address, peer->base.address);
-		comm->options.handler->arrived(comm->options.user, &peer->base);
-	} else if (params.conn_request != NULL) {
-		(void)ucp_listener_reject(comm->listener, request);
+	struct sf_comm *comm = peer->comm;
+	if (comm->num_peers == SF_COMM_PEERS_MAX) {
+		SF_LOG_WARN_LIMITED("urom: there are %d connections already, no more are taken", SF_COMM_PEERS_MAX);
+		free_peer(peer);
+		return DOCA_ERROR_FULL;
 	}
-}
-
-doca_error_t sf_comm_connect(struct sf_comm *comm, const struct sockaddr *address, socklen_t len, void *user, struct sf_comm_peer **out)
-{
-	ucp_ep_params_t params = {
-		.field_mask = UCP_EP_PARAM_FIELD_FLAGS | UCP_EP_PARAM_FIELD_SOCK_ADDR,
-		.flags = UCP_EP_PARAMS_FLAGS_CLIENT_SERVER,
-		.sockaddr = {.addr = address, .addrlen = len},
-	};
-	struct sockaddr_storage copy = {0};
-	struct comm_peer *peer;
-	doca_error_t result = open_peer(comm, &params, &peer);
-	if (result != DOCA_SUCCESS)
-		return result;
-	memcpy(&copy, address, len < sizeof(copy) ? len : sizeof(copy));
-	comm_address_name((const struct sockaddr *)&copy, peer->base.address);
-	peer->base.user = user;
-	*out = &peer->base;
+	comm->num_peers++;
+	peer->state = COMM_PEER_OPEN;
+	TAILQ_INSERT_TAIL(&comm->open, peer, in_list);
 	return DOCA_SUCCESS;
 }

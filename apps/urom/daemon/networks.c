@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The networks of plugins. A plugin of ours, or of a user, opens UCX by itself, in its worker; it finds here what fits the service:
+ * on one machine nothing that listens, else the network device of the service's address. What UCX's own variables say counts more.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "daemon.h"
+#include "urom/device_list.h"
+#include "urom/net_devices.h"
+
+#define PORTS "20000-28191" /* of UCX's TCP, for a firewall's rule: docs/urom_service.md */
+#define PATH_OF_DEVICE 512
+
+/* The RDMA devices of a network interface: without them UCX would use its TCP alone. */
+static void add_rdma_devices(const char *interface, size_t len, char *names, size_t room)
+{
+	char path[PATH_OF_DEVICE];
+	DIR *dir = opendir("/sys/class/infiniband");
+	struct stat st;
+	for (const struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
+		snprintf(path, sizeof(path), "/sys/class/infiniband/%.64s/device/net/%.*s", entry->d_name, (int)len, interface);
+		if (entry->d_name[0] == '.' || stat(path, &st) != 0)
+			continue;
+		snprintf(path, sizeof(path), "%.64s:1", entry->d_name);
+		(void)device_list_add(names, room, path, strlen(path));
+	}
+	if (dir != NULL)
+		closedir(dir);
+}
+
+static void choose_devices(const struct sockaddr *address)
+{
+	char interfaces[SF_COMM_DEVICES_MAX], names[2 * SF_COMM_DEVICES_MAX];
+	const char *rest = sf_comm_devices_of(address, interfaces, sizeof(interfaces)), *name;
+	size_t len;
+	if (rest == NULL)
+		return;
+	snprintf(names, sizeof(names), "%s", interfaces);
+	while ((name = device_list_next(&rest, &len)) != NULL)
+		add_rdma_devices(name, len, names, sizeof(names));
+	(void)setenv("UCX_NET_DEVICES", names, 0);
+}
+
+static void keep_devices(struct daemon *daemon)
+{
+	const char *named = secure_getenv("UCX_NET_DEVICES");
+	if (named != NULL && named[0] != '\0' && strlen(named) < sizeof(daemon->devices))
+		urom_net_devices_for_tcp(named, "/sys", daemon->devices, sizeof(daemon->devices));
+}
+
+/* Shared memory of System V can be attached by other users of the group, so it is left out. */
+void networks_set_up(struct daemon *daemon)
+{
+	struct sockaddr_storage address;
+	socklen_t len;
+	if (daemon->local) {
+		(void)setenv("UCX_TLS", "posix,cma,self", 0);
+		(void)setenv("UCX_MM_ERROR_HANDLING", "y", 0);
+		(void)setenv("UCX_KEEPALIVE_INTERVAL", "500ms", 0);
+		return;
+	}
+	if (daemon_address(daemon, &address, &len) != DOCA_SUCCESS)
+		return;
+	keep_devices(daemon);
+	(void)setenv("UCX_TLS", "^sysv", 0);
+	(void)setenv("UCX_TCP_PORT_RANGE", PORTS, 0);
+	if (address.ss_family == AF_INET6) /* where addresses of both kinds meet, UCX 1.13 writes beyond its memory */
+		(void)setenv("UCX_TCP_AF_PRIO", "inet6,inet", 0);
+	choose_devices((const struct sockaddr *)&address);
+}
