@@ -156,8 +156,9 @@ doca_error_t doca_rdma_export(struct doca_rdma *rdma, const void **local_rdma_co
 			      struct doca_rdma_connection **rdma_connection);
 
 /**
- * Connects an exported connection to a peer's. Returns at once: tasks may be submitted right after it, before the peer has
- * connected, too. They go out when the connection stands; if the peer is gone, they end in their error callbacks.
+ * Connects an exported connection to a peer's. Waits for the peer's process to answer, not for its program: a moment, and a second
+ * if that process is stopped. Tasks may be submitted right after it, before the peer has connected, too, and one-sided ones need
+ * neither the peer's program nor its process running from here on. If the peer is gone, they end in their error callbacks.
  *
  * @param rdma an instance whose context is RUNNING (of DOCA 2.5: or STARTING)
  * @param remote_rdma_conn_details what the peer's doca_rdma_export() gave; may be freed after the call
@@ -168,7 +169,8 @@ doca_error_t doca_rdma_export(struct doca_rdma *rdma, const void **local_rdma_co
  * altered, of another version or transport, or the connection's own.
  * @retval DOCA_ERROR_BAD_STATE the context is not started, or the connection is of an earlier run, by address, or was connected
  * before.
- * @retval DOCA_ERROR_CONNECTION_ABORTED the connection cannot be begun.
+ * @retval DOCA_ERROR_CONNECTION_ABORTED the connection cannot be begun, or the peer's process is stopped; the connection may be
+ * connected later.
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_rdma_connect(struct doca_rdma *rdma, const void *remote_rdma_conn_details, size_t remote_rdma_conn_details_size,

@@ -201,6 +201,7 @@ struct sf_fabric_ops {
 	doca_error_t (*listener_reach)(struct sf_listener *listener, char reach[SF_REACH_MAX]);
 
 	doca_error_t (*link_connect)(struct sf_port *port, const char *name, const void *data, size_t len, void *user, struct sf_link **link);
+	doca_error_t (*link_wait)(struct sf_link *link);
 	doca_error_t (*link_accept)(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **link);
 	void (*link_reject)(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
 	void (*link_disconnect)(struct sf_link *link);
@@ -359,6 +360,11 @@ static inline doca_error_t sf_link_connect(struct sf_port *port, const char *nam
 {
 	return port->ops->link_connect(port, name, data, len, user, link);
 }
+
+/* Waits until the peer's agent has answered a connect: from here on a link to an SF_LISTEN_AUTO listener takes operations, and they
+ * reach the peer without its agent, too. How the connect ends is reported as ever. TIME_OUT: the agent was silent for a second (is
+ * the peer stopped?); the connect goes on. Its program, when a listener without SF_LISTEN_AUTO asks it, is not waited for. */
+static inline doca_error_t sf_link_wait(struct sf_link *link) { return link->ops->link_wait(link); }
 
 /* Accepts a request on its listener's port; the link is READY at once. NOT_CONNECTED: the peer is gone. */
 static inline doca_error_t sf_link_accept(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len, void *user,

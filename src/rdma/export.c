@@ -183,14 +183,24 @@ static doca_error_t check_peer(const struct doca_rdma_connection *connection, co
 	return DOCA_SUCCESS;
 }
 
+/* A connection that is reported works without the peer's program and agent, even if the peer is stopped from here on. */
 static doca_error_t open_link(struct doca_rdma_connection *connection)
 {
 	struct rdma_greeting greeting = {.slot = connection->peer.slot};
 	uint8_t data[RDMA_GREETING_SIZE];
+	doca_error_t result;
 	memcpy(greeting.to, connection->peer.token, RDMA_TOKEN_SIZE);
 	memcpy(greeting.from, connection->token, RDMA_TOKEN_SIZE);
 	rdma_greeting_pack(&greeting, data);
-	return sf_link_connect(connection->rdma->port, connection->peer.name, data, sizeof(data), connection, &connection->out);
+	result = sf_link_connect(connection->rdma->port, connection->peer.name, data, sizeof(data), connection, &connection->out);
+	if (result != DOCA_SUCCESS)
+		return result;
+	result = sf_link_wait(connection->out);
+	if (result != DOCA_SUCCESS) {
+		sf_link_close(connection->out);
+		connection->out = NULL;
+	}
+	return result;
 }
 
 /* Whoever came before we knew the peer, and is not it. */
@@ -227,8 +237,9 @@ doca_error_t doca_rdma_connect(struct doca_rdma *rdma, const void *remote_rdma_c
 	turn_away_others(rdma_connection);
 	result = open_link(rdma_connection);
 	if (result != DOCA_SUCCESS) {
-		SF_LOG_ERR_LIMITED("rdma connection %u: cannot connect to the peer: %s", rdma_connection->id,
-				   doca_error_get_name(result));
+		SF_LOG_ERR_LIMITED("rdma connection %u: cannot connect to the peer: %s%s", rdma_connection->id,
+				   doca_error_get_name(result),
+				   result == DOCA_ERROR_TIME_OUT ? ": its process does not answer; is it stopped?" : "");
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	}
 	rdma_connection->state = RDMA_CONNECTION_CONNECTED;

@@ -18,6 +18,7 @@
 #define SIZE (8 << 20)
 #define PAGE 4096
 #define LONG (5 << 20)
+#define CONNECT_ROUNDS 25
 
 struct event_export {
 	size_t len;
@@ -208,11 +209,112 @@ static void stop_while_the_peer_is_stopped(void **state)
 	assert_int_equal(rig->status, DOCA_ERROR_BAD_STATE);
 }
 
+/* ---- stopped at the moment when it is connected ---- */
+
+static struct peer_introduction mine, theirs;
+
+static void introduce(struct rdma_rig *rig, int socket, struct doca_rdma_connection **connection)
+{
+	const void *details, *descriptor;
+
+	OK(doca_rdma_export(rig->rdma, &details, &mine.details_len, connection));
+	OK(doca_mmap_export_rdma(rig->mmap, rig->dev, &descriptor, &mine.descriptor_len));
+	memcpy(mine.details, details, mine.details_len);
+	memcpy(mine.descriptor, descriptor, mine.descriptor_len);
+	peer_say(socket, &mine, sizeof(mine));
+	peer_hear(socket, &theirs, sizeof(theirs));
+}
+
+/* Its program only makes the connection; it may be the first to connect, the second, or never do so itself. */
+static void connect_run(int socket, bool connects)
+{
+	static struct rdma_rig rig;
+	struct doca_rdma_connection *connection;
+	char word;
+
+	rdma_rig_prepare(&rig, 1, 1 << 20, RIG_ALL, RIG_ALL);
+	rdma_rig_start(&rig);
+	introduce(&rig, socket, &connection);
+	peer_hear(socket, &word, 1);
+	if (connects)
+		OK(doca_rdma_connect(rig.rdma, theirs.details, theirs.details_len, connection));
+	peer_tell(socket, 'c');
+	peer_hear(socket, &word, 1);
+	_exit(0);
+}
+
+/* The first operation of a connection whose peer is stopped as soon as this side's connect has returned. */
+static void connect_stop_and_write(const char *role, bool peer_is_first)
+{
+	struct rdma_rig *rig = &side.rig;
+	size_t at;
+
+	memset(&side, 0, sizeof(side));
+	peer_spawn(&side.peer, role);
+	rdma_rig_prepare(rig, 0, 1 << 20, RIG_ALL, RIG_ALL);
+	rdma_rig_start(rig);
+	introduce(rig, side.peer.socket, &side.connection);
+	rdma_rig_import(rig, theirs.descriptor, theirs.descriptor_len);
+	if (peer_is_first) {
+		peer_tell(side.peer.socket, 'c');
+		peer_expect(side.peer.socket, 'c');
+	}
+	OK(doca_rdma_connect(rig->rdma, theirs.details, theirs.details_len, side.connection));
+	peer_stop(&side.peer);
+	at = (PAGE - (uintptr_t)rig->remote_memory % PAGE) % PAGE;
+
+	struct doca_buf *here = rig_source(rig, 0, 64), *there = rig_remote_room(rig, at, 64);
+
+	OK(rig_write(rig, side.connection, here, there, 0));
+	WAIT(rig->num_good + rig->num_failed == 1);
+	assert_int_equal(rig->num_good, 1);
+	rig_put(here);
+	rig_put(there);
+	peer_kill(&side.peer);
+	peer_wait(&side.peer);
+	rdma_rig_stop(rig);
+	rdma_rig_fini(rig);
+}
+
+static void a_reported_connection_needs_no_agent(void **state)
+{
+	(void)state;
+	for (int round = 0; round < CONNECT_ROUNDS; round++)
+		connect_stop_and_write("silent", false);
+	for (int round = 0; round < CONNECT_ROUNDS; round++)
+		connect_stop_and_write("connects", true);
+}
+
+/* Nothing is reported that does not work: the peer is stopped before it can answer. When it goes on, the connection can be made. */
+static void connecting_to_a_stopped_peer_fails(void **state)
+{
+	struct rdma_rig *rig = &side.rig;
+
+	(void)state;
+	memset(&side, 0, sizeof(side));
+	peer_spawn(&side.peer, "silent");
+	rdma_rig_prepare(rig, 0, 1 << 20, RIG_ALL, RIG_ALL);
+	rdma_rig_start(rig);
+	introduce(rig, side.peer.socket, &side.connection);
+	peer_stop(&side.peer);
+	assert_int_equal(doca_rdma_connect(rig->rdma, theirs.details, theirs.details_len, side.connection),
+			 DOCA_ERROR_CONNECTION_ABORTED);
+	CHECK(kill(side.peer.pid, SIGCONT) == 0);
+	OK(doca_rdma_connect(rig->rdma, theirs.details, theirs.details_len, side.connection));
+	peer_kill(&side.peer);
+	peer_wait(&side.peer);
+	rdma_rig_stop(rig);
+	rdma_rig_fini(rig);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 3) {
 		alarm(PEER_LIFE_S);
-		peer_run(atoi(argv[2]));
+		if (strcmp(argv[1], "peer") == 0)
+			peer_run(atoi(argv[2]));
+		else
+			connect_run(atoi(argv[2]), strcmp(argv[1], "connects") == 0);
 		return 0;
 	}
 	const struct CMUnitTest tests[] = {
@@ -220,6 +322,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(atomics, begin, end),
 		cmocka_unit_test_setup_teardown(sync_events, begin, end),
 		cmocka_unit_test_setup_teardown(stop_while_the_peer_is_stopped, begin, end),
+		cmocka_unit_test(a_reported_connection_needs_no_agent),
+		cmocka_unit_test(connecting_to_a_stopped_peer_fails),
 	};
 
 	return cmocka_run_group_tests_name("rdma and a stopped peer", tests, NULL, NULL);

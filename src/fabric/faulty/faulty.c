@@ -167,6 +167,7 @@ void sf_faulty_ops(const struct sf_fabric_ops *inner, const char *name, struct s
 		.link_disconnect = faulty_link_disconnect,
 		.link_close = faulty_link_close,
 		.link_submit = faulty_link_submit,
+		.link_wait = faulty_link_wait,
 		.link_ring = faulty_link_ring,
 	};
 }

@@ -110,6 +110,7 @@ void faulty_link_reject(struct sf_listener *listener, struct sf_request *request
 void faulty_link_disconnect(struct sf_link *link);
 void faulty_link_close(struct sf_link *link);
 doca_error_t faulty_link_submit(struct sf_link *link, struct sf_op *op);
+doca_error_t faulty_link_wait(struct sf_link *link);
 void faulty_link_ring(struct sf_link *link);
 
 #endif

@@ -143,6 +143,13 @@ void faulty_link_close(struct sf_link *base)
 	free(link);
 }
 
+doca_error_t faulty_link_wait(struct sf_link *link)
+{
+	struct sf_link *inner = ((struct faulty_link *)link)->inner;
+
+	return inner != NULL ? sf_link_wait(inner) : DOCA_SUCCESS;
+}
+
 void faulty_link_ring(struct sf_link *link)
 {
 	if (((struct faulty_link *)link)->inner != NULL)

@@ -3,12 +3,15 @@
 
 #include <errno.h>
 #include <linux/membarrier.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "fabric/agent_thread.h"
@@ -141,6 +144,20 @@ static void agent_listen(bool on)
 		if (conn->listening)
 			epoll_ctl(thread.epoll, EPOLL_CTL_MOD, conn->fd, &event);
 	}
+}
+
+bool sf_shm_agent_await(const struct shm_conn *conn, struct sf_liveness *answering, uint64_t limit_ns)
+{
+	uint64_t end_ns = sf_now_ns() + sf_liveness_interval(limit_ns);
+	struct timespec end = {.tv_sec = (time_t)(end_ns / 1000000000), .tv_nsec = (long)(end_ns % 1000000000)};
+	int pid = conn != NULL ? conn->pid : 0; /* the connection may be closed while this waits */
+	struct pollfd unread = {.fd = conn != NULL ? conn->fd : -1, .events = POLLIN};
+
+	/* It has answered, and our own agent is behind. */
+	if (poll(&unread, 1, 0) == 1 && (unread.revents & POLLIN) != 0)
+		sf_liveness_heard(answering);
+	(void)pthread_cond_timedwait(&sf_shm_changed, &sf_shm_lock, &end);
+	return !sf_liveness_lost(answering, pid, limit_ns);
 }
 
 static bool agent_tick(void)

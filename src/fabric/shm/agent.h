@@ -15,6 +15,7 @@
 
 #include <doca_error.h>
 
+#include "base/liveness.h"
 #include "fabric/runtime.h"
 
 extern pthread_mutex_t sf_shm_lock;
@@ -49,6 +50,10 @@ bool sf_shm_agent_has_barriers(void);
 /* These three with the lock held. open takes over fd when it succeeds. */
 doca_error_t sf_shm_conn_open(int fd, int pid, void (*ready)(struct shm_conn *conn), void *owner, struct shm_conn **conn);
 void sf_shm_conn_close(struct shm_conn *conn);
+
+/* Waits for sf_shm_changed, for a moment. Returns false when the peer's agent, at the other end of conn, was silent for limit_ns and is
+ * to be given up. With the lock held. */
+bool sf_shm_agent_await(const struct shm_conn *conn, struct sf_liveness *answering, uint64_t limit_ns);
 
 /* Asks for sf_shm_agent_tick to run every few milliseconds while there is something to time. With the lock held. */
 void sf_shm_agent_wake(void);

@@ -12,11 +12,13 @@
 #include "fabric/shm/listener.h"
 #include "fabric/shm/serve.h"
 
+#define WAIT_LIMIT_NS UINT64_C(1000000000)   /* the same, while the caller waits */
 #define ANSWER_LIMIT_NS UINT64_C(5000000000) /* for a silent agent of the peer; its program may take its time */
 
 static void connected(struct shm_link *link, doca_error_t status, const void *data, uint32_t len)
 {
 	link->awaited = false;
+	pthread_cond_broadcast(&sf_shm_changed);
 	link->answer = status;
 	link->data_len = len;
 	if (len != 0)
@@ -36,6 +38,7 @@ static void answer(struct shm_link *link, const void *buffer, int *fds)
 
 	if (msg->kind == SHM_MSG_PENDING) {
 		link->awaited = false;
+		pthread_cond_broadcast(&sf_shm_changed);
 	} else if (msg->kind == SHM_MSG_REFUSE) {
 		doca_error_t status = sf_shm_msg_status(refuse->status);
 
@@ -194,6 +197,22 @@ doca_error_t sf_shm_link_connect(struct sf_port *base, const char *name, const v
 	sf_shm_agent_wake();
 	*link = &l->base;
 unlock:
+	pthread_mutex_unlock(&sf_shm_lock);
+	return error;
+}
+
+doca_error_t sf_shm_link_wait(struct sf_link *base)
+{
+	struct shm_link *link = shm_link(base);
+	struct sf_liveness answering;
+	doca_error_t error = DOCA_SUCCESS;
+
+	sf_liveness_begin(&answering);
+	pthread_mutex_lock(&sf_shm_lock);
+	while (link->awaited && error == DOCA_SUCCESS) {
+		if (!sf_shm_agent_await(link->conn, &answering, WAIT_LIMIT_NS))
+			error = DOCA_ERROR_TIME_OUT;
+	}
 	pthread_mutex_unlock(&sf_shm_lock);
 	return error;
 }

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/shm/peer.h"
 
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "fabric/shm/fds.h"
@@ -307,19 +304,6 @@ void sf_shm_peer_put(struct shm_peer *peer)
 	if (!peer->self && peer->generations != NULL)
 		munmap((void *)peer->generations, SHM_REGIONS_MAX * sizeof(uint64_t));
 	free(peer);
-}
-
-bool sf_shm_peer_wait(const struct shm_peer *peer, struct sf_liveness *answering, uint64_t limit_ns)
-{
-	uint64_t end_ns = sf_now_ns() + sf_liveness_interval(limit_ns);
-	struct timespec end = {.tv_sec = (time_t)(end_ns / 1000000000), .tv_nsec = (long)(end_ns % 1000000000)};
-	struct pollfd unread = {.fd = peer->conn != NULL ? peer->conn->fd : -1, .events = POLLIN};
-
-	(void)pthread_cond_timedwait(&sf_shm_changed, &sf_shm_lock, &end);
-	/* It has answered, and our own agent is behind. */
-	if (poll(&unread, 1, 0) == 1 && (unread.revents & POLLIN) != 0)
-		sf_liveness_heard(answering);
-	return !sf_liveness_lost(answering, peer->pid, limit_ns);
 }
 
 static doca_error_t attach_self(struct shm_attach *a)

@@ -16,7 +16,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/liveness.h"
 #include "fabric/fabric.h"
 #include "fabric/shm/agent.h"
 #include "fabric/shm/proto.h"
@@ -91,9 +90,6 @@ void sf_shm_peer_put(struct shm_peer *peer);
 doca_error_t sf_shm_attach_get(struct shm_peer *peer, uint64_t region, const struct sf_key *key, bool by_port,
 			       struct shm_attach **attach);
 void sf_shm_attach_put(struct shm_attach *attach);
-
-/* Waits for sf_shm_changed, for a moment. Returns false when the peer's agent was silent for limit_ns and is to be given up. */
-bool sf_shm_peer_wait(const struct shm_peer *peer, struct sf_liveness *answering, uint64_t limit_ns);
 
 /* In the child: what the parent had is not the child's. */
 void sf_shm_peers_after_fork(void);

@@ -255,7 +255,7 @@ static doca_error_t import_wait(const struct shm_import *import)
 
 	sf_liveness_begin(&answering);
 	while ((error = import_status(import)) == DOCA_ERROR_AGAIN) {
-		if (!sf_shm_peer_wait(import->attach->peer, &answering, IMPORT_LIMIT_NS)) {
+		if (!sf_shm_agent_await(import->attach->peer->conn, &answering, IMPORT_LIMIT_NS)) {
 			SF_LOG_ERR_LIMITED("the owner of the memory (process %d) does not answer; is it stopped?",
 					   import->attach->peer->pid);
 			return DOCA_ERROR_NOT_FOUND;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/verbs/agent.h"
 
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -56,6 +57,16 @@ void sf_verbs_agent_wake(void)
 int sf_verbs_epoll(void)
 {
 	return thread.epoll;
+}
+
+bool sf_verbs_agent_await(const struct vb_conn *conn, struct sf_liveness *answering, uint64_t limit_ns)
+{
+	const uint64_t end_ns = sf_now_ns() + sf_liveness_interval(limit_ns);
+	const struct timespec end = {.tv_sec = (time_t)(end_ns / 1000000000), .tv_nsec = (long)(end_ns % 1000000000)};
+	const int pid = conn != NULL ? conn->pid : 0; /* the connection may be closed while this waits */
+
+	(void)pthread_cond_clockwait(&sf_verbs_changed, &sf_verbs_lock, CLOCK_MONOTONIC, &end);
+	return !sf_liveness_lost(answering, pid, limit_ns);
 }
 
 int sf_verbs_accept(int listening)

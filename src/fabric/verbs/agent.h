@@ -34,6 +34,10 @@ uint32_t sf_verbs_generation(void);
 /* Asks for the ticks to run every few milliseconds while there is something to time. */
 void sf_verbs_agent_wake(void);
 
+/* Waits for sf_verbs_changed, for a moment. Returns false when the peer's agent, at the other end of conn, was silent for limit_ns and
+ * is to be given up. With the lock held. */
+bool sf_verbs_agent_await(const struct vb_conn *conn, struct sf_liveness *answering, uint64_t limit_ns);
+
 /* Of the agent's epoll set. */
 int sf_verbs_epoll(void);
 /* Of a listening socket, as sf_agent_accept. */

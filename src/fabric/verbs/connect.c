@@ -10,6 +10,7 @@
 #include "fabric/verbs/link.h"
 #include "fabric/verbs/reach.h"
 
+#define WAIT_LIMIT_NS UINT64_C(1000000000)   /* the same, while the caller waits */
 #define ANSWER_LIMIT_NS UINT64_C(5000000000) /* for a silent agent of the peer; its program may take its time */
 
 static LIST_HEAD(, vb_link) links = LIST_HEAD_INITIALIZER(links); /* GUARDED_BY(sf_verbs_lock) */
@@ -19,6 +20,7 @@ static LIST_HEAD(, vb_link) links = LIST_HEAD_INITIALIZER(links); /* GUARDED_BY(
 /* With the port's lock. The attempt is over. */
 static void connect_ended(struct vb_link *link, doca_error_t status, const void *data, size_t len)
 {
+	pthread_cond_broadcast(&sf_verbs_changed);
 	link->opened.status = status;
 	if (!sf_verbs_event_set_data(&link->opened, data, len))
 		link->opened.len = 0;
@@ -83,6 +85,7 @@ static void link_message(struct vb_conn *conn, const union vb_msg_any *msg)
 	pthread_mutex_lock(&port->lock);
 	if (msg->head.kind == VB_MSG_PENDING) {
 		link->pending = true;
+		pthread_cond_broadcast(&sf_verbs_changed);
 	} else if (msg->head.kind == VB_MSG_ACCEPT && asking) {
 		accepted(link, &msg->accept);
 	} else if (msg->head.kind == VB_MSG_REFUSE && asking) {
@@ -220,6 +223,36 @@ doca_error_t sf_verbs_link_connect(struct sf_port *base, const char *name, const
 	pthread_mutex_unlock(&sf_verbs_lock);
 	*out = &link->base;
 	return DOCA_SUCCESS;
+}
+
+/* With sf_verbs_lock. */
+static bool link_is_asking(struct vb_link *link)
+{
+	struct vb_port *port = vb_link_port(link);
+	bool asking;
+
+	pthread_mutex_lock(&port->lock);
+	asking = link->life == VB_LINK_ASKING && !link->pending && !link->failed;
+	pthread_mutex_unlock(&port->lock);
+	return asking;
+}
+
+doca_error_t sf_verbs_link_wait(struct sf_link *base)
+{
+	struct vb_link *link = vb_link(base);
+	struct sf_liveness answering;
+	doca_error_t error = DOCA_SUCCESS;
+
+	if (!vb_port_is_ours(vb_port(base->port)))
+		return DOCA_SUCCESS;
+	sf_liveness_begin(&answering);
+	pthread_mutex_lock(&sf_verbs_lock);
+	while (error == DOCA_SUCCESS && link_is_asking(link)) {
+		if (!sf_verbs_agent_await(link->conn, &answering, WAIT_LIMIT_NS))
+			error = DOCA_ERROR_TIME_OUT;
+	}
+	pthread_mutex_unlock(&sf_verbs_lock);
+	return error;
 }
 
 /* ---- ending; on the port's thread ---- */

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "fabric/verbs/region.h"
@@ -220,16 +219,6 @@ doca_error_t sf_verbs_region_ready(struct sf_region *region)
 	}
 }
 
-/* Waits for sf_verbs_changed, for a moment. Returns false when the owner's agent is to be given up. */
-static bool import_wait(const struct vb_import *import, struct sf_liveness *answering, uint64_t limit_ns)
-{
-	const uint64_t end_ns = sf_now_ns() + sf_liveness_interval(limit_ns);
-	const struct timespec end = {.tv_sec = (time_t)(end_ns / 1000000000), .tv_nsec = (long)(end_ns % 1000000000)};
-
-	(void)pthread_cond_clockwait(&sf_verbs_changed, &sf_verbs_lock, CLOCK_MONOTONIC, &end);
-	return !sf_liveness_lost(answering, import->conn != NULL ? import->conn->pid : 0, limit_ns);
-}
-
 doca_error_t sf_verbs_region_import(struct sf_domain *domain, const void *bytes, size_t len, struct sf_region **region)
 {
 	struct sf_region *asked;
@@ -243,7 +232,7 @@ doca_error_t sf_verbs_region_import(struct sf_domain *domain, const void *bytes,
 	sf_liveness_begin(&answering);
 	pthread_mutex_lock(&sf_verbs_lock);
 	while ((error = sf_verbs_region_ready(asked)) == DOCA_ERROR_AGAIN) {
-		if (!import_wait((struct vb_import *)asked, &answering, limit_ns))
+		if (!sf_verbs_agent_await(((struct vb_import *)asked)->conn, &answering, limit_ns))
 			break;
 	}
 	pthread_mutex_unlock(&sf_verbs_lock);

@@ -47,5 +47,6 @@ const struct sf_fabric_ops sf_verbs_ops = {
 	.link_disconnect = sf_verbs_link_disconnect,
 	.link_close = sf_verbs_link_close,
 	.link_submit = sf_verbs_link_submit,
+	.link_wait = sf_verbs_link_wait,
 	.link_ring = sf_verbs_link_ring,
 };
