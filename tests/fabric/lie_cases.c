@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define OTHER_SIDED (SF_CAP_OTHER_PROCESS | SF_CAP_ONE_SIDED)
@@ -287,7 +288,39 @@ static void lies_everywhere_do_no_harm(void)
 	lied_close(&honest);
 }
 
+/* What liars wrote into the port's own memory ends with their links: every receive is there for who comes next. */
+static void after_lies_everywhere_a_new_peer_is_served(void)
+{
+	struct peer honest, later, liars[LIES];
+	uint32_t echoes;
+
+	peer_fork(&honest, honest_script);
+	peer_fork(&later, honest_script);
+	for (uint32_t i = 0; i < liars_num(); i++)
+		peer_fork(&liars[i], lying_script);
+	lied_open(&honest);
+	suffer(liars, liars_num(), "");
+	sf_link_disconnect(lied->honest); /* the lies may have ended it */
+	WAIT(lied->ask.done != 0);
+	sf_link_close(lied->honest);
+	lied->honest = NULL;
+	say(later.sock, lied->end.name, sizeof(lied->end.name));
+	WAIT(lied->end.accepts == liars_num() + 2);
+	lied->honest = lied->end.accepted[liars_num() + 1];
+	lied->asked = lied->echoes = 0;
+	WAIT(lied->end.posted == SLOTS);
+	echoes = 10 * SLOTS;
+	for (uint64_t until = sf_now_ms() + WAIT_MS; lied->echoes < echoes; CHECK(sf_now_ms() < until)) {
+		ask();
+		end_poll(&lied->end, 8);
+	}
+	CHECK(lied->honest->state == SF_LINK_READY);
+	lied_close(&later);
+	CHECK(waitpid(honest.pid, NULL, 0) == honest.pid); /* however it ended */
+}
+
 const struct conformance_case lie_cases[] = {
+	CASE(after_lies_everywhere_a_new_peer_is_served, OTHER_SIDED),
 	CASE(lies_on_a_link_cost_that_link_only, OTHER_SIDED),
 	CASE(lies_everywhere_do_no_harm, OTHER_SIDED),
 	{0},

@@ -334,6 +334,7 @@ static void claimer(int sock)
 	entry = &link->peer_port->segment->entry[shm_position(link->peer_port->segment->hint, link->peer_port->entries)];
 	state = atomic_load(&entry->state);
 	CHECK(shm_state_kind(state) == SHM_POSTED);
+	atomic_store(link->tx.claim, shm_claim_word(entry->slot, shm_state_ticket(state)));
 	CHECK(atomic_compare_exchange_strong(&entry->state, &state,
 					     shm_state(SHM_TAKEN, link->peer_link, shm_state_ticket(state))));
 	say_word(sock, 't');

@@ -10,6 +10,7 @@
 #include "base/log_rate.h"
 #include "fabric/shm/fds.h"
 #include "fabric/shm/listener.h"
+#include "fabric/shm/repair.h"
 #include "fabric/shm/serve.h"
 
 #define WAIT_LIMIT_NS UINT64_C(1000000000)   /* the same, while the caller waits */
@@ -315,6 +316,7 @@ doca_error_t sf_shm_link_accept(struct sf_request *request, const void *data, si
 
 	if (error != DOCA_SUCCESS)
 		return error;
+	sf_shm_port_check(shm_port(l->base.port));
 	pthread_mutex_lock(&sf_shm_lock);
 	((struct shm_listener *)l->listener)->requests--;
 	error = sf_shm_port_add_link(shm_port(l->base.port), l);

@@ -346,3 +346,50 @@ bool sf_shm_due_any(const struct shm_port *port)
 	}
 	return false;
 }
+
+/* What a word of cold links is to be. */
+static uint64_t cold_bits(const struct shm_due *due, uint32_t word)
+{
+	uint64_t cold = due->slots_taken[word];
+
+	for (uint32_t i = 0; i < due->hot_num; i++) {
+		if (due->hot[i]->slot / 64 == word)
+			cold &= ~(UINT64_C(1) << due->hot[i]->slot % 64);
+	}
+	return cold;
+}
+
+/* Places that no link has keep their bits. */
+bool sf_shm_due_intact(const struct shm_port *port)
+{
+	const struct shm_due *due = &port->due;
+
+	for (uint32_t word = 0; word < SHM_LINKS_MAX / 64; word++) {
+		if (due->slots_taken[word] == 0)
+			continue;
+		uint64_t seen = atomic_load_explicit(&port->recvq.segment->cold[word], memory_order_relaxed);
+
+		if ((seen & due->slots_taken[word]) != cold_bits(due, word))
+			return false;
+	}
+	return true;
+}
+
+void sf_shm_due_repair(struct shm_port *port)
+{
+	struct shm_due *due = &port->due;
+
+	for (uint32_t word = 0; word < SHM_LINKS_MAX / 64; word++) {
+		if (due->slots_taken[word] == 0)
+			continue;
+		atomic_store(&port->recvq.segment->cold[word], cold_bits(due, word));
+		due->told[word] |= due->slots_taken[word];
+	}
+	for (uint32_t i = 0; i < port->link_num; i++) {
+		struct shm_link *link = port->links[i];
+
+		if (link->added && (link->life == SHM_LIFE_READY || link->life == SHM_LIFE_ENDING) && sf_shm_link_used(link) &&
+		    sf_shm_link_due(link))
+			append_ready(due, link);
+	}
+}

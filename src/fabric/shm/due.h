@@ -60,6 +60,12 @@ void sf_shm_link_attend(struct shm_link *link);
 uint32_t sf_shm_due_poll(struct shm_port *port, uint32_t budget, uint64_t *now_ns);
 bool sf_shm_due_any(const struct shm_port *port);
 
+/* Are the bits of cold links as we wrote them? With sf_shm_lock. */
+bool sf_shm_due_intact(const struct shm_port *port);
+
+/* Writes the bits of links again, and looks at every link once. With sf_shm_lock. */
+void sf_shm_due_repair(struct shm_port *port);
+
 /* For the sender on a cold link, and for the owner itself: a bit of the owner's segment, and the one that says where. The
  * owner clears the latter first. */
 static inline void shm_ready_set(struct shm_port_segment *segment, uint32_t slot)

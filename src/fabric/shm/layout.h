@@ -10,7 +10,11 @@
  *
  *   FREE(t) -> POSTED(t')      owner posts; t' is the next ticket that falls on this position
  *   POSTED(t) -> TAKEN(t, l)   a sender claims it for link l (the owner's number of that link)
- *   POSTED(t) -> FREE(t)       owner takes it back (flush)
+ *   POSTED(t) -> FREE(t)       owner takes it back (flush, repair)
+ *
+ * All peers of the port can write all of this segment, so nothing in it is evidence of what another peer did. Before a sender claims
+ * a receive it names it in its link's segment, which only its owner and itself can write: that is what the owner believes when it
+ * makes the ring anew (repair.h).
  *
  * Link segment (one memfd a link): two rings of records, one a direction, each written by one side and read by the other.
  * A record is 1 or more lines of 64 bytes, contiguous (each ring is mapped twice in a row, so nothing wraps). The writer
@@ -107,6 +111,8 @@ struct shm_port_segment {
 	alignas(SHM_LINE) _Atomic uint32_t armed;
 	/* About the next ticket to claim: saves a sender the walk past what others took. A wrong one costs time only. */
 	alignas(2 * SHM_LINE) _Atomic uint64_t hint;
+	/* The ring was made anew, with this as its first ticket, whenever this number is another than it was. */
+	_Atomic uint64_t first, epoch;
 	/* The owner does not look at the rings of cold links (one bit a link, the owner's to write). A sender that finds its
 	 * link's bit set after it has published sets the link's bit in ready, and the bit of ready_top that says where. */
 	alignas(2 * SHM_LINE) _Atomic uint64_t ready_top;
@@ -166,8 +172,19 @@ static inline uint32_t shm_record_lines(uint32_t header_len, uint32_t data_len)
 struct shm_link_segment {
 	struct {
 		alignas(2 * SHM_LINE) _Atomic uint64_t consumed; /* lines the reader is done with, ever */
+		alignas(2 * SHM_LINE) _Atomic uint64_t claim;	 /* the writer's: the receive that it is about to claim, or has, or 0 */
 	} ring[2];
 };
+
+/* A claim word. */
+static inline uint64_t shm_claim_word(uint32_t slot, uint64_t ticket)
+{
+	return UINT64_C(1) << 63 | (uint64_t)(slot & (SHM_RECV_MAX - 1)) << SHM_TICKET_BITS | (ticket & SHM_TICKET_MASK);
+}
+static inline uint32_t shm_claim_slot(uint64_t claim)
+{
+	return (uint32_t)(claim >> SHM_TICKET_BITS) & (SHM_RECV_MAX - 1);
+}
 
 #define SHM_RING_SIZE ((size_t)SHM_RING_LINES * SHM_LINE)
 #define SHM_LINK_SEGMENT_SIZE (SHM_PAGE + 2 * SHM_RING_SIZE)

@@ -2,6 +2,7 @@
 #include "fabric/shm/link.h"
 
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 
 #include "base/clock.h"
@@ -21,9 +22,9 @@ struct record {
 };
 
 /* Every number of a record is the peer's word; nothing of it is used before it is seen to hold. */
-static bool record_read(const struct shm_link *link, uint32_t mark, struct record *record)
+static bool record_read(const struct shm_rx *rx, uint32_t mark, struct record *record)
 {
-	struct shm_record *shared = shm_rx_next(&link->rx);
+	struct shm_record *shared = shm_rx_next(rx);
 
 	record->kind = (enum shm_record_kind)(mark & 0xff);
 	record->header_len = mark >> 8 & 0xff;
@@ -76,7 +77,7 @@ static int handle_record(struct shm_link *link, uint32_t mark)
 	struct record record;
 	struct shm_slot *slot;
 
-	if (!record_read(link, mark, &record))
+	if (!record_read(&link->rx, mark, &record))
 		return -1;
 	if (record.kind == SHM_RECORD_BYE) {
 		link->bye = true;
@@ -132,16 +133,29 @@ static uint32_t link_receive(struct shm_link *link, uint32_t budget)
 	return ran;
 }
 
-static void slot_reclaim(struct shm_slot *slot, uint32_t holder, void *user)
+bool sf_shm_link_used(const struct shm_link *link)
 {
-	receive_again(user, slot);
+	unsigned char there;
+
+	if (link->segment == NULL || link->life == SHM_LIFE_OVER)
+		return false;
+	return link->rx.count != 0 || mincore(link->segment, SHM_PAGE, &there) != 0 || (there & 1) != 0;
 }
 
-void sf_shm_link_reclaim(struct shm_link *link)
+void sf_shm_link_each_unread(const struct shm_link *link, void (*unread)(struct shm_recvq *queue, uint32_t slot, uint64_t ticket))
 {
-	struct shm_port *port = shm_port(link->base.port);
+	struct shm_rx rx = link->rx;
+	struct record record;
+	uint32_t mark;
 
-	sf_shm_recvq_held(&port->recvq, link->id, slot_reclaim, port);
+	if (link->bye || link->broken)
+		return;
+	while (rx.count - link->rx.count < SHM_RING_LINES && (mark = shm_rx_mark(&rx)) != 0 && record_read(&rx, mark, &record) &&
+	       record.kind != SHM_RECORD_BYE) {
+		unread(&shm_port(link->base.port)->recvq, record.slot, record.ticket);
+		rx.count += record.lines;
+		rx.pos = (rx.pos + record.lines) % SHM_RING_LINES;
+	}
 }
 
 static void close_socket(struct shm_link *link)
@@ -162,7 +176,9 @@ uint32_t sf_shm_link_end(struct shm_link *link, doca_error_t reason)
 	link->sending = false;
 	link->base.state = SF_LINK_CLOSED;
 	close_socket(link);
-	sf_shm_link_reclaim(link);
+	port->suspect = true;
+	if (!link->bye)
+		port->recvq.damaged = true; /* it may have had a receive */
 	if (link->released)
 		port->reap = true;
 	if (!report || port->handler.closed == NULL)
@@ -277,7 +293,7 @@ static void drop_unread(struct shm_link *link)
 	struct record record;
 	uint32_t mark;
 
-	while (!link->bye && (mark = shm_rx_mark(&link->rx)) != 0 && record_read(link, mark, &record)) {
+	while (!link->bye && (mark = shm_rx_mark(&link->rx)) != 0 && record_read(&link->rx, mark, &record)) {
 		struct shm_slot *slot = shm_recvq_slot(&port->recvq, record.slot, record.ticket);
 
 		if (record.kind == SHM_RECORD_BYE) {

@@ -147,8 +147,10 @@ static inline void shm_link_wake(struct shm_link *link)
 	atomic_store_explicit(&link->rang, armed, memory_order_relaxed);
 	sf_doorbell_ring(link->peer_event);
 }
-/* Every record and receive of a link that is over is dealt with; what flushes says whether filled receives end ABORTED. */
-void sf_shm_link_reclaim(struct shm_link *link);
+/* May the peer have sent anything? What a link without messages has in shared memory takes no pages, and is not to be touched. */
+bool sf_shm_link_used(const struct shm_link *link);
+/* Calls back for the receive of each record that the peer has written and no poll has read. */
+void sf_shm_link_each_unread(const struct shm_link *link, void (*unread)(struct shm_recvq *queue, uint32_t slot, uint64_t ticket));
 /* The link has ended, for the reason; reports closed if that is due. Returns callbacks run. */
 uint32_t sf_shm_link_end(struct shm_link *link, doca_error_t reason);
 

@@ -27,7 +27,7 @@ void sf_shm_link_post(struct shm_link *link, uint32_t events)
 	}
 	atomic_store_explicit(&port->news, true, memory_order_release);
 	SHM_FENCE(memory_order_seq_cst);
-	if (atomic_load_explicit(&port->recvq.segment->armed, memory_order_relaxed) != 0)
+	if (atomic_load_explicit(&port->arming, memory_order_relaxed) != 0) /* our own word: peers write the segment's */
 		sf_doorbell_ring(port->event_fd);
 }
 
@@ -132,8 +132,13 @@ bool sf_shm_link_map(struct shm_link *link, int fd, int side)
 
 	uint8_t *rings[2] = {base + SHM_PAGE, base + SHM_PAGE + 2 * SHM_RING_SIZE};
 
-	link->tx = (struct shm_tx){.ring = rings[side], .limit = SHM_RING_LINES, .consumed = &link->segment->ring[side].consumed};
-	link->rx = (struct shm_rx){.ring = rings[1 - side], .consumed = &link->segment->ring[1 - side].consumed};
+	link->tx = (struct shm_tx){.ring = rings[side],
+				   .limit = SHM_RING_LINES,
+				   .consumed = &link->segment->ring[side].consumed,
+				   .claim = &link->segment->ring[side].claim};
+	link->rx = (struct shm_rx){.ring = rings[1 - side],
+				   .consumed = &link->segment->ring[1 - side].consumed,
+				   .claim = &link->segment->ring[1 - side].claim};
 	return true;
 }
 

@@ -13,7 +13,7 @@ struct shm_peer_port {
 	uint32_t entries;
 	/* Where to look for a receive: what any of the links to the port has passed need not be passed by the others. Written by any
 	 * thread; one that is behind costs time only. */
-	_Atomic uint64_t cursor;
+	_Atomic uint64_t cursor, epoch;
 	dev_t dev;
 	ino_t ino; /* the file is the segment's identity: what a peer says of itself is not */
 	uint32_t refs;

@@ -14,6 +14,7 @@
 #include "fabric/shm/agent.h"
 #include "fabric/shm/connect.h"
 #include "fabric/shm/link.h"
+#include "fabric/shm/repair.h"
 
 #define FLUSH_LIMIT_NS UINT64_C(1000000000)    /* how long a sender may hold a receive that is to be flushed, */
 #define FLUSH_STARVED_NS UINT64_C(10000000000) /* and how much longer while it waits for a processor, */
@@ -197,6 +198,7 @@ static uint32_t handle_accepted(struct shm_port *port, struct shm_link *link)
 		sf_shm_link_free(link);
 		return 0;
 	}
+	sf_shm_port_check(port);
 	link->life = SHM_LIFE_READY;
 	link->sending = true;
 	link->base.state = SF_LINK_READY;
@@ -336,15 +338,11 @@ static bool holder_is_starved(const struct shm_link *link)
 }
 
 /* A sender did not finish in time what is to be flushed: its link is no good. */
-static void flush_overdue(struct shm_slot *slot, uint32_t holder, void *user)
+static void flush_overdue(struct shm_port *port, struct shm_slot *slot)
 {
-	struct shm_port *port = user;
+	struct shm_link *link = sf_shm_slot_claimer(port, slot);
 
-	for (uint32_t i = 0; i < port->link_num; i++) {
-		struct shm_link *link = port->links[i];
-
-		if (link->id != holder || link->life == SHM_LIFE_OVER)
-			continue;
+	if (link != NULL) {
 		if (port->flush_deadline_ns < port->flush_last_ns && holder_is_starved(link))
 			return; /* until the next look */
 		SF_LOG_WARN_LIMITED("a peer has held a receive for more than a second while it was flushed: its link is ended");
@@ -354,13 +352,23 @@ static void flush_overdue(struct shm_slot *slot, uint32_t holder, void *user)
 	sf_shm_port_abort_recv(port, shm_recvq_finish(&port->recvq, slot));
 }
 
+static void flush_all_overdue(struct shm_port *port)
+{
+	for (uint32_t i = 0; i < port->recvq.slot_num; i++) {
+		struct shm_slot *slot = &port->recvq.slots[i];
+
+		if (slot->recv != NULL && slot->flushing)
+			flush_overdue(port, slot);
+	}
+}
+
 static void check_flushing(struct shm_port *port, uint64_t *now_ns)
 {
 	if (*now_ns == 0)
 		*now_ns = sf_now_ns();
 	if (*now_ns < port->flush_deadline_ns)
 		return;
-	sf_shm_recvq_held(&port->recvq, SHM_NOBODY, flush_overdue, port);
+	flush_all_overdue(port);
 	port->flush_deadline_ns = *now_ns + FLUSH_LOOK_NS;
 }
 
@@ -383,6 +391,9 @@ static __attribute__((noinline)) uint32_t poll_all(struct shm_port *port, uint32
 	if (port->flushed != NULL)
 		ran += run_flushed(port, budget - ran);
 	port->polling = false;
+	if (port->recvq.damaged || port->suspect)
+		sf_shm_port_check(port);
+	port->suspect = false;
 	if (port->reap)
 		sf_shm_port_reap(port);
 	return ran;
@@ -394,7 +405,7 @@ uint32_t sf_shm_port_poll(struct sf_port *base, uint32_t budget)
 	struct shm_port *port = shm_port(base);
 
 	if (port->done != NULL || shm_due_worth(port) || port->todo != NULL || port->flushed != NULL || port->reap ||
-	    port->recvq.flushing != 0 || atomic_load_explicit(&port->news, memory_order_relaxed))
+	    port->recvq.flushing != 0 || port->recvq.damaged || atomic_load_explicit(&port->news, memory_order_relaxed))
 		return poll_all(port, budget);
 	return 0;
 }
@@ -402,7 +413,7 @@ uint32_t sf_shm_port_poll(struct sf_port *base, uint32_t budget)
 static bool something_due(const struct shm_port *port)
 {
 	if (port->done != NULL || port->flushed != NULL || port->todo != NULL || port->recvq.flushing != 0 ||
-	    atomic_load_explicit(&port->news, memory_order_relaxed))
+	    port->recvq.damaged || atomic_load_explicit(&port->news, memory_order_relaxed))
 		return true;
 	return sf_shm_due_any(port);
 }
@@ -422,9 +433,11 @@ bool sf_shm_port_arm(struct sf_port *base)
 
 	if (something_due(port))
 		return true;
-	if (++port->arming == 0)
-		port->arming = 1;
-	atomic_store_explicit(&port->recvq.segment->armed, port->arming, memory_order_relaxed);
+	uint32_t arming = atomic_load_explicit(&port->arming, memory_order_relaxed) + 1;
+
+	arming += arming == 0;
+	atomic_store_explicit(&port->arming, arming, memory_order_relaxed);
+	atomic_store_explicit(&port->recvq.segment->armed, arming, memory_order_relaxed);
 	sf_shm_port_barrier(port);
 	return something_due(port);
 }

@@ -30,8 +30,9 @@ struct shm_port {
 	struct shm_link *todo, **todo_end; /* events taken from the inbox */
 	uint64_t flush_deadline_ns; /* when to look at those who hold a receive, */
 	uint64_t flush_last_ns;	    /* and when they are waited for no longer */
-	uint32_t arming; /* number of the last one */
+	_Atomic uint32_t arming;    /* number of the last one */
 	bool polling;
+	bool suspect; /* a link has ended: is what it could write still intact? */
 	bool reap; /* links to free at the end of the poll */
 	int event_fd, segment_fd;
 	bool holds; /* the agent, from the first listener or connect on */

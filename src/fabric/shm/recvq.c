@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "fabric/shm/fds.h"
 #include "fabric/shm/ring.h"
@@ -39,7 +40,7 @@ doca_error_t sf_shm_recvq_init(struct shm_recvq *queue, uint32_t recv_max, int *
 	for (uint32_t i = 0; i < queue->entries; i++)
 		queue->at[i] = SHM_NOBODY;
 	for (uint32_t i = 0; i < recv_max; i++)
-		queue->slots[i] = (struct shm_slot){.holder = SHM_NOBODY, .next = i + 1 < recv_max ? i + 1 : SHM_NOBODY};
+		queue->slots[i] = (struct shm_slot){.next = i + 1 < recv_max ? i + 1 : SHM_NOBODY};
 	return DOCA_SUCCESS;
 }
 
@@ -51,40 +52,36 @@ void sf_shm_recvq_fini(struct shm_recvq *queue)
 	free(queue->at);
 }
 
-/* A ring position comes around, for posting. Whoever still holds the receive that was there is noted in its slot. */
-static bool position_take(struct shm_recvq *queue, uint32_t position, const struct shm_slot *posting)
+/* A ring position comes around, for posting. A receive that was there and is not done yet was claimed: if it does not look like that,
+ * nobody will ever claim it. */
+static void position_take(struct shm_recvq *queue, uint32_t position, const struct shm_slot *posting)
 {
 	uint32_t before = queue->at[position];
-	struct shm_slot *slot;
+	const struct shm_slot *slot;
 	uint64_t state;
 
 	if (before == SHM_NOBODY)
-		return true;
+		return;
 	slot = &queue->slots[before];
-	if (slot == posting || slot->recv == NULL || slot->holder != SHM_NOBODY ||
-	    shm_position(slot->ticket, queue->entries) != position)
-		return true;
+	if (slot == posting || slot->recv == NULL || shm_position(slot->ticket, queue->entries) != position)
+		return;
 	state = atomic_load_explicit(&queue->segment->entry[position].state, memory_order_relaxed);
 	if (shm_state_ticket(state) != slot->ticket || shm_state_kind(state) != SHM_TAKEN)
-		return false;
-	slot->holder = shm_state_link(state);
-	return true;
+		queue->damaged = true;
 }
 
-static bool slot_post(struct shm_recvq *queue, struct shm_slot *slot, uint64_t region)
+static void slot_post(struct shm_recvq *queue, struct shm_slot *slot)
 {
 	uint64_t ticket = atomic_load_explicit(&queue->ticket, memory_order_relaxed);
 	uint32_t position = shm_position(ticket, queue->entries);
 	struct shm_entry *entry = &queue->segment->entry[position];
 	const struct sf_recv *recv = slot->recv;
 
-	if (!position_take(queue, position, slot))
-		return false;
+	position_take(queue, position, slot);
 	slot->ticket = ticket;
-	slot->holder = SHM_NOBODY;
 	queue->at[position] = (uint32_t)(slot - queue->slots);
 	atomic_store_explicit(&queue->ticket, (ticket + 1) & SHM_TICKET_MASK, memory_order_relaxed);
-	atomic_store_explicit(&entry->region, region, memory_order_relaxed);
+	atomic_store_explicit(&entry->region, recv->cookie, memory_order_relaxed);
 	atomic_store_explicit(&entry->slot, (uint32_t)(slot - queue->slots), memory_order_relaxed);
 	atomic_store_explicit(&entry->len, slot->len, memory_order_relaxed);
 	atomic_store_explicit(&entry->pieces, recv->iov_num, memory_order_relaxed);
@@ -94,7 +91,6 @@ static bool slot_post(struct shm_recvq *queue, struct shm_slot *slot, uint64_t r
 	}
 	SHM_ORDER();
 	atomic_store_explicit(&entry->state, shm_state(SHM_POSTED, 0, ticket), memory_order_release);
-	return true;
 }
 
 doca_error_t sf_shm_recvq_post(struct shm_recvq *queue, struct sf_recv *recv, uint32_t len, uint64_t region)
@@ -108,10 +104,7 @@ doca_error_t sf_shm_recvq_post(struct shm_recvq *queue, struct sf_recv *recv, ui
 	slot->len = len;
 	slot->flushing = false;
 	recv->cookie = region;
-	if (!slot_post(queue, slot, region)) {
-		slot->recv = NULL;
-		return DOCA_ERROR_FULL;
-	}
+	slot_post(queue, slot);
 	queue->free = slot->next;
 	queue->posted++;
 	return DOCA_SUCCESS;
@@ -126,7 +119,8 @@ bool sf_shm_recvq_again(struct shm_recvq *queue, struct shm_slot *slot)
 	/* It no longer counts for its old position, which may be the very one it is posted at. */
 	if (queue->at[position] == (uint32_t)(slot - queue->slots))
 		queue->at[position] = SHM_NOBODY;
-	return slot_post(queue, slot, slot->recv->cookie);
+	slot_post(queue, slot);
+	return true;
 }
 
 void sf_shm_recvq_flush(struct shm_recvq *queue, void (*taken)(struct sf_recv *recv, void *user), void *user)
@@ -152,26 +146,112 @@ void sf_shm_recvq_flush(struct shm_recvq *queue, void (*taken)(struct sf_recv *r
 	}
 }
 
-/* The link that holds a claimed receive, or SHM_NOBODY. */
-static uint32_t slot_holder(const struct shm_recvq *queue, const struct shm_slot *slot)
+static bool slot_intact(const struct shm_recvq *queue, uint32_t number)
 {
-	uint32_t position = shm_position(slot->ticket, queue->entries);
-	uint64_t state;
+	const struct shm_slot *slot = &queue->slots[number];
+	const struct shm_entry *entry = &queue->segment->entry[shm_position(slot->ticket, queue->entries)];
 
-	if (slot->holder != SHM_NOBODY)
-		return slot->holder;
-	state = atomic_load_explicit(&queue->segment->entry[position].state, memory_order_relaxed);
-	return shm_state_ticket(state) == slot->ticket && shm_state_kind(state) == SHM_TAKEN ? shm_state_link(state) : SHM_NOBODY;
+	return slot->recv == NULL ||
+	       (atomic_load_explicit(&entry->state, memory_order_relaxed) == shm_state(SHM_POSTED, 0, slot->ticket) &&
+		atomic_load_explicit(&entry->region, memory_order_relaxed) == slot->recv->cookie &&
+		atomic_load_explicit(&entry->slot, memory_order_relaxed) == number &&
+		atomic_load_explicit(&entry->len, memory_order_relaxed) == slot->len &&
+		atomic_load_explicit(&entry->pieces, memory_order_relaxed) == slot->recv->iov_num);
 }
 
-void sf_shm_recvq_held(struct shm_recvq *queue, uint32_t link, void (*held)(struct shm_slot *slot, uint32_t link, void *user),
-		       void *user)
+bool sf_shm_recvq_intact(const struct shm_recvq *queue)
+{
+	const struct shm_port_segment *segment = queue->segment;
+	uint64_t ticket = atomic_load_explicit(&queue->ticket, memory_order_relaxed);
+	uint64_t hint = atomic_load_explicit(&segment->hint, memory_order_relaxed);
+
+	if (queue->damaged || hint > SHM_TICKET_MASK || shm_ticket_before(ticket, hint) ||
+	    atomic_load_explicit(&segment->first, memory_order_relaxed) != queue->first ||
+	    atomic_load_explicit(&segment->epoch, memory_order_relaxed) != queue->epoch)
+		return false;
+	for (uint32_t i = 0; i < queue->slot_num; i++) {
+		if (!slot_intact(queue, i))
+			return false;
+	}
+	return true;
+}
+
+void sf_shm_recvq_withdraw(struct shm_recvq *queue)
 {
 	for (uint32_t i = 0; i < queue->slot_num; i++) {
 		struct shm_slot *slot = &queue->slots[i];
-		uint32_t holder = slot->recv != NULL ? slot_holder(queue, slot) : SHM_NOBODY;
+		uint64_t posted = shm_state(SHM_POSTED, 0, slot->ticket);
 
-		if (link == SHM_NOBODY ? slot->recv != NULL && slot->flushing : holder == link)
-			held(slot, holder, user);
+		slot->held = false;
+		if (slot->recv != NULL)
+			atomic_compare_exchange_strong(&queue->segment->entry[shm_position(slot->ticket, queue->entries)].state, &posted,
+						       shm_state(SHM_FREE, 0, slot->ticket));
 	}
+}
+
+struct aged {
+	uint64_t age;
+	struct shm_slot *slot;
+};
+
+static int older_first(const void *a, const void *b)
+{
+	uint64_t x = ((const struct aged *)a)->age, y = ((const struct aged *)b)->age;
+
+	return x > y ? -1 : x < y;
+}
+
+/* Those that are to be posted. Without memory for a list the order of slots has to do. */
+static struct aged *aged_list(struct shm_recvq *queue, uint32_t *num)
+{
+	uint64_t now = atomic_load_explicit(&queue->ticket, memory_order_relaxed);
+	struct aged *list = calloc((size_t)queue->slot_num + 1, sizeof(*list));
+
+	*num = 0;
+	for (uint32_t i = 0; i < queue->slot_num && list != NULL; i++) {
+		struct shm_slot *slot = &queue->slots[i];
+
+		if (slot->recv != NULL && !slot->held)
+			list[(*num)++] = (struct aged){(now - slot->ticket) & SHM_TICKET_MASK, slot};
+	}
+	if (list != NULL)
+		qsort(list, *num, sizeof(*list), older_first);
+	return list;
+}
+
+static void slot_renew(struct shm_recvq *queue, struct shm_slot *slot, void (*taken)(struct sf_recv *recv, void *user), void *user)
+{
+	if (slot->flushing)
+		taken(shm_recvq_finish(queue, slot), user);
+	else
+		slot_post(queue, slot);
+}
+
+void sf_shm_recvq_renew(struct shm_recvq *queue, void (*taken)(struct sf_recv *recv, void *user), void *user)
+{
+	uint64_t ticket = atomic_load_explicit(&queue->ticket, memory_order_relaxed), mask = queue->entries - 1;
+	uint64_t first = (((ticket + mask) & ~mask) + queue->entries) & SHM_TICKET_MASK;
+	struct shm_port_segment *segment = queue->segment;
+	uint32_t num;
+	struct aged *list = aged_list(queue, &num);
+
+	for (uint32_t i = 0; i < queue->entries; i++) {
+		queue->at[i] = SHM_NOBODY;
+		atomic_store_explicit(&segment->entry[i].state, shm_state(SHM_FREE, 0, first - queue->entries + i),
+				      memory_order_relaxed);
+	}
+	atomic_store_explicit(&queue->ticket, first, memory_order_relaxed);
+	atomic_store_explicit(&segment->hint, first, memory_order_relaxed);
+	queue->first = first;
+	queue->epoch = sf_now_ns();
+	atomic_store_explicit(&segment->first, queue->first, memory_order_relaxed);
+	atomic_store_explicit(&segment->epoch, queue->epoch, memory_order_release);
+	for (uint32_t i = 0; i < num; i++)
+		slot_renew(queue, list[i].slot, taken, user);
+	for (uint32_t i = 0; i < queue->slot_num && list == NULL; i++) {
+		if (queue->slots[i].recv != NULL && !queue->slots[i].held)
+			slot_renew(queue, &queue->slots[i], taken, user);
+	}
+	free(list);
+	queue->damaged = false;
 }

@@ -17,9 +17,9 @@ struct shm_slot {
 	struct sf_recv *recv; /* NULL: free */
 	uint64_t ticket;
 	uint32_t len;
-	uint32_t holder; /* link that held it when its ring position was used anew, or SHM_NOBODY */
-	uint32_t next;	 /* free slot */
-	bool flushing;	 /* done, not posted again, when its holder ends */
+	uint32_t next; /* free slot */
+	bool flushing; /* done, not posted again, when its holder ends */
+	bool held;     /* while the ring is made anew: a link has it */
 };
 
 struct shm_recvq {
@@ -31,6 +31,8 @@ struct shm_recvq {
 	uint32_t free;
 	uint32_t posted;
 	uint32_t flushing;	 /* how many slots are */
+	uint64_t first, epoch;	 /* as written into the segment */
+	bool damaged;		 /* what the segment says may be a peer's nonsense: it is to be made anew */
 	_Atomic uint64_t ticket; /* of the next posting; written by the port's thread */
 };
 
@@ -40,9 +42,14 @@ void sf_shm_recvq_fini(struct shm_recvq *queue);
 /* FULL: as many as recv_max are posted. */
 doca_error_t sf_shm_recvq_post(struct shm_recvq *queue, struct sf_recv *recv, uint32_t len, uint64_t region);
 
-/* The slot that a record names, or NULL when the record lies. */
+/* The slot that a record names, or NULL when the record lies. The sender has its number from the segment, where a third may have
+ * changed it: the ticket alone says it too, as long as no later one fell on its position. */
 static inline struct shm_slot *shm_recvq_slot(const struct shm_recvq *queue, uint32_t slot, uint64_t ticket)
 {
+	uint32_t at = queue->at[shm_position(ticket, queue->entries)];
+
+	if (at != SHM_NOBODY && queue->slots[at].ticket == ticket)
+		slot = at;
 	if (slot >= queue->slot_num || queue->slots[slot].recv == NULL || queue->slots[slot].ticket != ticket)
 		return NULL;
 	return &queue->slots[slot];
@@ -77,8 +84,12 @@ bool sf_shm_recvq_again(struct shm_recvq *queue, struct shm_slot *slot);
 /* Takes back what nobody holds, and calls back for each; the others are marked. */
 void sf_shm_recvq_flush(struct shm_recvq *queue, void (*taken)(struct sf_recv *recv, void *user), void *user);
 
-/* Calls back for each slot that a link holds; SHM_NOBODY stands for any link, and marked slots only. */
-void sf_shm_recvq_held(struct shm_recvq *queue, uint32_t link, void (*held)(struct shm_slot *slot, uint32_t link, void *user),
-		       void *user);
+/* Is all in the segment as we wrote it, and no receive claimed? A look at every receive, without a lock or a system call. */
+bool sf_shm_recvq_intact(const struct shm_recvq *queue);
+
+/* The ring made anew, in two steps. From the first on nothing can be claimed; then the caller marks the slots that links hold. The
+ * second posts all others, in the order of their posting, and calls back for those that were to be flushed. */
+void sf_shm_recvq_withdraw(struct shm_recvq *queue);
+void sf_shm_recvq_renew(struct shm_recvq *queue, void (*taken)(struct sf_recv *recv, void *user), void *user);
 
 #endif

@@ -14,7 +14,7 @@ struct shm_tx {
 	uint32_t pos;	/* line of the next record, below SHM_RING_LINES */
 	uint64_t count; /* lines written, ever */
 	uint64_t limit; /* may be written up to this count */
-	_Atomic uint64_t *consumed;
+	_Atomic uint64_t *consumed, *claim;
 };
 
 struct shm_rx {
@@ -22,7 +22,7 @@ struct shm_rx {
 	uint32_t pos;
 	uint64_t count;	    /* lines read, ever */
 	uint64_t published; /* what the writer was told of it */
-	_Atomic uint64_t *consumed;
+	_Atomic uint64_t *consumed, *claim;
 };
 
 #define SHM_CREDIT_LINES (SHM_RING_LINES / 4) /* read lines are given back in such portions */

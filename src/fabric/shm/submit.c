@@ -65,6 +65,7 @@ static doca_error_t claim_from(struct shm_link *link, uint64_t *ticket, uint64_t
 				return DOCA_ERROR_AGAIN;
 			if (len > claim->len)
 				return DOCA_ERROR_TOO_BIG;
+			atomic_store_explicit(link->tx.claim, shm_claim_word(claim->slot, *ticket), memory_order_relaxed);
 			if (!atomic_compare_exchange_strong(&entry->state, &state,
 							    shm_state(SHM_TAKEN, link->peer_link, *ticket)))
 				continue;
@@ -77,12 +78,23 @@ static doca_error_t claim_from(struct shm_link *link, uint64_t *ticket, uint64_t
 	return DOCA_ERROR_AGAIN;
 }
 
+/* Where to look for a receive. A ring that was made anew is looked at from its beginning. */
+static uint64_t cursor_load(struct shm_peer_port *peer)
+{
+	uint64_t epoch = atomic_load_explicit(&peer->segment->epoch, memory_order_acquire);
+
+	if (__builtin_expect(epoch == atomic_load_explicit(&peer->epoch, memory_order_relaxed), 1))
+		return atomic_load_explicit(&peer->cursor, memory_order_relaxed);
+	atomic_store_explicit(&peer->epoch, epoch, memory_order_relaxed);
+	return atomic_load_explicit(&peer->segment->first, memory_order_relaxed) & SHM_TICKET_MASK;
+}
+
 doca_error_t sf_shm_claim(struct shm_link *link, uint64_t len, bool pieces, struct shm_claim *claim)
 {
 	struct shm_peer_port *peer = link->peer_port;
 	struct shm_port_segment *port = peer->segment;
 	uint64_t hint = atomic_load_explicit(&port->hint, memory_order_relaxed) & SHM_TICKET_MASK;
-	uint64_t cursor = atomic_load_explicit(&peer->cursor, memory_order_relaxed);
+	uint64_t cursor = cursor_load(peer);
 	bool hinted = shm_ticket_before(cursor, hint);
 	uint64_t ticket = hinted ? hint : cursor;
 	doca_error_t error = claim_from(link, &ticket, len, pieces, claim);
@@ -93,8 +105,11 @@ doca_error_t sf_shm_claim(struct shm_link *link, uint64_t len, bool pieces, stru
 		error = claim_from(link, &ticket, len, pieces, claim);
 	}
 	atomic_store_explicit(&peer->cursor, ticket, memory_order_relaxed);
-	if (error != DOCA_SUCCESS)
+	if (error != DOCA_SUCCESS) {
+		if (atomic_load_explicit(link->tx.claim, memory_order_relaxed) != 0)
+			atomic_store_explicit(link->tx.claim, 0, memory_order_relaxed);
 		return error;
+	}
 	if (shm_ticket_before(hint, ticket))
 		atomic_store_explicit(&port->hint, ticket, memory_order_relaxed);
 	shm_prefetch_write(&port->entry[shm_position(ticket, peer->entries)]);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/shm/repair.h"
+
+#include "fabric/shm/link.h"
+#include "fabric/shm/links.h"
+
+static uint64_t claim_of(const struct shm_link *link)
+{
+	return sf_shm_link_used(link) ? atomic_load(link->rx.claim) : 0;
+}
+
+struct shm_link *sf_shm_slot_claimer(const struct shm_port *port, const struct shm_slot *slot)
+{
+	uint64_t claim = shm_claim_word((uint32_t)(slot - port->recvq.slots), slot->ticket);
+
+	for (uint32_t i = 0; i < port->link_num; i++) {
+		if (claim_of(port->links[i]) == claim)
+			return port->links[i];
+	}
+	return NULL;
+}
+
+static void slot_hold(struct shm_recvq *queue, uint32_t number, uint64_t ticket)
+{
+	struct shm_slot *slot = shm_recvq_slot(queue, number, ticket);
+
+	if (slot != NULL)
+		slot->held = true;
+}
+
+/* Also of links that the port does not know yet: the agent accepts for it, and the peer sends at once. With the lock. */
+static void mark_held(struct shm_port *port)
+{
+	for (struct shm_link *link = sf_shm_links; link != NULL; link = link->next_all) {
+		if (link->base.port != &port->base || !sf_shm_link_used(link))
+			continue;
+
+		uint64_t claim = atomic_load(link->rx.claim); /* before the records: the one before this claim is published */
+
+		if (claim != 0)
+			slot_hold(&port->recvq, shm_claim_slot(claim), claim & SHM_TICKET_MASK);
+		sf_shm_link_each_unread(link, slot_hold);
+	}
+}
+
+static void flushed(struct sf_recv *recv, void *user)
+{
+	sf_shm_port_abort_recv(user, recv);
+}
+
+void sf_shm_port_repair(struct shm_port *port)
+{
+	sf_shm_recvq_withdraw(&port->recvq);
+	SHM_FENCE(memory_order_seq_cst);
+	pthread_mutex_lock(&sf_shm_lock);
+	mark_held(port);
+	sf_shm_due_repair(port);
+	pthread_mutex_unlock(&sf_shm_lock);
+	sf_shm_recvq_renew(&port->recvq, flushed, port);
+	atomic_store(&port->recvq.segment->armed, atomic_load_explicit(&port->arming, memory_order_relaxed));
+}
+
+void sf_shm_port_check(struct shm_port *port)
+{
+	bool intact = sf_shm_recvq_intact(&port->recvq);
+
+	if (intact) {
+		pthread_mutex_lock(&sf_shm_lock);
+		intact = sf_shm_due_intact(port);
+		pthread_mutex_unlock(&sf_shm_lock);
+	}
+	if (!intact)
+		sf_shm_port_repair(port);
+}
