@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Raw bytes to every socket that the UROM daemon, its workers and its client listen on, while they work.
+Usage: door_test.py local|network DAEMON TALKER [SECONDS]
+
+local    a service without a secret file: nothing listens but a Unix socket, which another user cannot reach
+network  one for the network, attacked from another network namespace: what listens is the front door, and the UCX ports of workers
+         with such plugins, of the documented range; nothing else. Skipped where namespaces are not permitted.
+The bytes are noise, changed conversations of good clients, UCX's 32 messages, halves, huge lengths, silence, and one byte at a time.
+SOFTFIELD_TEST_SEED repeats a run.
+"""
+import ctypes
+import os
+import random
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+
+TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+sys.path[:0] = [os.path.join(TESTS, "system", "sockets"), os.path.join(TESTS, "system", "remote_offload")]
+import offload
+from listening_sockets_test import attack
+from raw_bytes import Conversation, listeners
+
+SECONDS = 5
+PORTS = range(20000, 28192)  # docs/urom_service.md
+CLONE_NEWNET = 0x40000000
+MAGIC, LISTENER = struct.pack("<Q", 0x31204d4f52550016), (1 << 64) - 1
+VERSION, HELLO, PROOF, SPAWN, JOIN, COMMAND = 3, 1, 3, 6, 13, 15
+UCX_MAGIC = struct.pack("<Q", 0xcafebabe12345678)
+NEAR, FAR = ("10.213.90.1", "10.213.90.2")
+
+
+def preamble(worker):
+    return MAGIC + struct.pack("<Q", worker)
+
+
+def frame(kind, body, said=None):
+    head = struct.pack("<HHiQQQ", VERSION, kind, 0, 1, 0, 0)
+    lengths = struct.pack("<II", len(head), len(body) if said is None else said)
+    return lengths + head + body + bytes(-len(body) % 8)
+
+
+def client_hello():
+    import ssl
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    try:
+        context.wrap_bio(incoming, outgoing).do_handshake()
+    except ssl.SSLWantReadError:
+        pass
+    return outgoing.read()
+
+
+def conversations():
+    hello = frame(HELLO, bytes(range(32)) + struct.pack("<I", 4096))
+    said = [[preamble(LISTENER), hello, frame(PROOF, bytes(32)), frame(SPAWN, bytes(200))],
+            [preamble(1), frame(JOIN, bytes(16)), frame(COMMAND, bytes(64))], [preamble(2), frame(JOIN, bytes(16))],
+            [preamble(LISTENER), frame(HELLO, b"", 1 << 30)], [preamble(LISTENER), frame(HELLO, b"", (1 << 32) - 1)],
+            [preamble(LISTENER), client_hello(), client_hello()], [preamble(1), client_hello()], [preamble(77)]]
+    for number in range(32):  # the sender's address of what is to be dereferenced is among the bytes
+        message = struct.pack("<BI", number, 64) + b"\x41" * 64
+        said += [[UCX_MAGIC + message], [preamble(LISTENER) + UCX_MAGIC + message]]
+    return [Conversation([(data, []) for data in messages]) for messages in said]
+
+
+def enter_namespace(name):
+    with open("/run/netns/" + name) as there:
+        if ctypes.CDLL(None, use_errno=True).setns(there.fileno(), CLONE_NEWNET) != 0:
+            raise OSError(ctypes.get_errno(), "setns")
+
+
+class Service:
+    """The daemon, and a client with a worker for each of the plugins."""
+
+    def __init__(self, folder, daemon, talker, plugins, options=(), address="127.0.0.1", device="lo", namespaces=None):
+        self.conversations = conversations()
+        environment = dict(os.environ, SOFTFIELD_RUNTIME=os.path.join(folder, "run"), SOFTFIELD_NODE="host0",
+                           DOCA_UROM_SERVICE_FILE=os.path.join(folder, "services"))
+        environment = {name: value for name, value in environment.items() if not name.startswith("UCX_")}
+        within = [[], []] if namespaces is None else [["ip", "netns", "exec", name] for name in namespaces]
+        self.log = os.path.join(folder, "daemon")
+        self.programs = []
+        with open(self.log, "w") as log:
+            self.daemon = subprocess.Popen([*within[0], daemon, "--port", "0", *options], env=environment, stdout=log, stderr=log)
+        self.programs.append(self.daemon)
+        offload.wait_until(lambda: " plugins\n" in self.said() or self.daemon.poll() is not None, "the daemon does not listen")
+        self.port = int(self.said().partition(" port ")[2].partition(",")[0])
+        with open(environment["DOCA_UROM_SERVICE_FILE"], "w") as services:
+            services.write("localhost dpu %s:%d d8:00.0 %s\n" % (address, self.port, device))
+        self.client = subprocess.Popen([*within[1], talker, *plugins], env=environment, text=True, bufsize=1, stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE)
+        self.programs.append(self.client)
+        self.hear("ready")
+
+    def said(self):
+        with open(self.log) as log:
+            return log.read()
+
+    def hear(self, word):
+        line = self.client.stdout.readline()
+        assert line == word + "\n", "%r instead of %r; the daemon: %s" % (line, word, self.said())
+
+    def pids(self):
+        with open("/proc/%d/task/%d/children" % (self.daemon.pid, self.daemon.pid)) as children:
+            return [self.daemon.pid, self.client.pid, *map(int, children.read().split())]
+
+    def begin(self):
+        self.client.stdin.write("\n")
+
+    def check(self):
+        self.hear("exchanged")
+
+    def end(self):
+        self.client.stdin.close()
+        assert self.client.wait() == 0, "the client did not end well"
+        self.daemon.send_signal(signal.SIGTERM)
+        assert self.daemon.wait() == 0, "the daemon did not end well: " + self.said()
+
+    def close(self):
+        for program in self.programs:
+            program.kill()
+            program.wait()
+
+
+def tcp_ports(service):
+    """Of each process, in the order of pids()."""
+    return [[at.address for at in listeners(pid) if at.family != socket.AF_UNIX] for pid in service.pids()]
+
+
+def another_user_may_connect(path):
+    child = os.fork()
+    if child == 0:
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+        try:
+            socket.socket(socket.AF_UNIX).connect(path)
+        except PermissionError:
+            os._exit(0)
+        os._exit(1)
+    return os.waitpid(child, 0)[1] != 0
+
+
+def run(service, seconds, seed):
+    try:
+        if seconds:
+            attack(service, seconds, seed)
+        service.begin()
+        service.check()
+        service.end()
+    finally:
+        service.close()
+
+
+def local(folder, daemon, talker, seconds, seed):
+    service = Service(folder, daemon, talker, ["worker_graph", "worker_sandbox", "worker_rdmo"])
+    found = tcp_ports(service)
+    print("TCP ports of daemon, client, spawner and workers: %s" % found)
+    ours = [at for pid in service.pids() for at in listeners(pid)]
+    if any(found) or len(ours) != 1:
+        service.close()
+        sys.exit("FAILED: one Unix socket should listen, but these do: %s" % ours)
+    if os.geteuid() == 0:
+        os.chmod(folder, 0o755)  # only the runtime folder is closed
+        if another_user_may_connect(ours[0].address):
+            service.close()
+            sys.exit("FAILED: another user may connect to %s" % ours[0])
+    run(service, seconds, seed)
+
+
+def command(*words):
+    subprocess.run(words, check=True, stderr=subprocess.PIPE)
+
+
+def join_namespaces(near, far):
+    for name in (near, far):
+        command("ip", "netns", "add", name)
+    command("ip", "link", "add", "n0", "netns", near, "type", "veth", "peer", "name", "f0", "netns", far)
+    for name, device, address in ((near, "n0", NEAR), (far, "f0", FAR)):
+        command("ip", "-n", name, "addr", "add", address + "/24", "dev", device)
+        command("ip", "-n", name, "link", "set", "lo", "up")
+        command("ip", "-n", name, "link", "set", device, "up")
+
+    def is_up():
+        return all(subprocess.run(["ip", "netns", "exec", name, "cat", "/sys/class/net/%s/operstate" % device], text=True,
+                                  stdout=subprocess.PIPE).stdout == "up\n" for name, device in ((near, "n0"), (far, "f0")))
+
+    offload.wait_until(is_up, "the veth pair does not come up")
+
+
+def network(folder, daemon, talker, seconds, seed):
+    names = ["sfn%d" % os.getpid(), "sff%d" % os.getpid()]
+    try:
+        try:
+            join_namespaces(*names)
+        except subprocess.CalledProcessError as error:
+            print("skipped: network namespaces are not permitted here: %s" % error.stderr)
+            sys.exit(77)
+        enter_namespace(names[1])
+        secret = os.path.join(folder, "secret")
+        with open(os.open(secret, os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
+            file.write(os.urandom(32).hex())
+        os.environ["UROM_SECRET_FILE"] = secret
+        where = dict(options=["--bind", NEAR], address=NEAR, device="f0", namespaces=names)
+
+        service = Service(folder, daemon, talker, ["worker_graph"], **where)
+        found = tcp_ports(service)
+        if found[0] != [(NEAR, service.port)] or any(found[1:]):
+            service.close()
+            sys.exit("FAILED: the front door alone should listen: %s" % found)
+        run(service, seconds, seed)
+
+        service = Service(folder, daemon, talker, ["worker_graph", "worker_sandbox"], **where)
+        found = tcp_ports(service)
+        ucx = [at for each in found[1:] for at in each]
+        print("ports of UCX's: %s" % ucx)
+        if found[1] or any(host != NEAR or port not in PORTS for host, port in ucx) or not ucx:
+            service.close()
+            sys.exit("FAILED: UCX should listen on %s, at the documented ports, in one worker: %s" % (NEAR, found))
+        run(service, 0, seed)
+    finally:
+        for name in names:
+            subprocess.run(["ip", "netns", "del", name], stderr=subprocess.DEVNULL)
+
+
+def main():
+    mode, daemon, talker = sys.argv[1:4]
+    seconds = float(sys.argv[4]) if len(sys.argv) > 4 else SECONDS
+    if mode == "network" and os.geteuid() != 0 and "UROM_DOOR_INSIDE" not in os.environ:
+        if subprocess.run(["unshare", "-rnm", "true"], stderr=subprocess.DEVNULL).returncode != 0:
+            print("skipped: no namespaces for this user here")
+            sys.exit(77)
+        os.environ["UROM_DOOR_INSIDE"] = "1"
+        os.execvp("unshare", ["unshare", "-rnm", "sh", "-c", 'mount -t tmpfs none /run && exec "$0" "$@"', sys.executable, *sys.argv])
+    seed = int(os.environ.get("SOFTFIELD_TEST_SEED", "0")) or random.SystemRandom().randrange(1, 1 << 32)
+    print("seed %d" % seed)
+    folder = tempfile.mkdtemp(prefix="sf-door-")
+    try:
+        {"local": local, "network": network}[mode](folder, daemon, talker, seconds, seed)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
