@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Raw bytes to every socket that the UROM daemon, its workers and its client listen on, while they work.
-Usage: door_test.py local|network DAEMON TALKER [SECONDS]
+Usage: door_test.py local|network|crowd DAEMON TALKER [SECONDS]
 
 local    a service without a secret file: nothing listens but a Unix socket, which another user cannot reach
 network  one for the network, attacked from another network namespace: what listens is the front door, and the UCX ports of workers
          with such plugins, of the documented range; nothing else. Skipped where namespaces are not permitted.
+crowd    connections that never pass, more than there can be, and more than the daemon has descriptors for
 The bytes are noise, changed conversations of good clients, UCX's 32 messages, halves, huge lengths, silence, and one byte at a time.
 SOFTFIELD_TEST_SEED repeats a run.
 """
 import ctypes
 import os
 import random
+import resource
 import shutil
 import signal
 import socket
@@ -23,7 +25,7 @@ import tempfile
 TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 sys.path[:0] = [os.path.join(TESTS, "system", "sockets"), os.path.join(TESTS, "system", "remote_offload")]
 import offload
-from listening_sockets_test import attack
+from listening_sockets_test import attack, descriptors
 from raw_bytes import Conversation, listeners
 
 SECONDS = 5
@@ -32,6 +34,8 @@ CLONE_NEWNET = 0x40000000
 MAGIC, LISTENER = struct.pack("<Q", 0x31204d4f52550016), (1 << 64) - 1
 VERSION, HELLO, PROOF, SPAWN, JOIN, COMMAND = 3, 1, 3, 6, 13, 15
 UCX_MAGIC = struct.pack("<Q", 0xcafebabe12345678)
+CROWD, OF_ONE = 300, 128  # of one address at a time
+FULL = "no connection can be taken just now"
 NEAR, FAR = ("10.213.90.1", "10.213.90.2")
 
 
@@ -174,6 +178,77 @@ def local(folder, daemon, talker, seconds, seed):
     run(service, seconds, seed)
 
 
+def is_served(folder, daemon, talker):
+    """Another client, with the same service file."""
+    environment = dict(os.environ, SOFTFIELD_RUNTIME=os.path.join(folder, "run"), SOFTFIELD_NODE="host0",
+                       DOCA_UROM_SERVICE_FILE=os.path.join(folder, "services"))
+    return subprocess.run([talker, "worker_graph"], env=environment, input="\n", stdout=subprocess.PIPE, text=True,
+                          stderr=subprocess.DEVNULL).returncode == 0
+
+
+def strangers(port, number):
+    """Silent ones, and some that say whom they are for and stop in the middle of a handshake."""
+    made = []
+    for index in range(number):
+        each = socket.create_connection(("127.0.0.1", port), offload.DEADLINE_S)
+        each.send((b"", preamble(LISTENER), preamble(1), preamble(LISTENER) + client_hello()[:100])[index % 4] or MAGIC[:index % 8])
+        made.append(each)
+    return made
+
+
+def is_closed(stranger):
+    try:
+        stranger.setblocking(False)
+        return stranger.recv(1) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
+def crowd(folder, daemon, talker, seconds, seed):
+    secret = os.path.join(folder, "secret")
+    with open(os.open(secret, os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
+        file.write(os.urandom(32).hex())
+    os.environ["UROM_SECRET_FILE"] = secret
+    service = Service(folder, daemon, talker, ["worker_graph"])
+    pids = service.pids()
+    before = {pid: descriptors(pid) for pid in pids}
+
+    def goes_on():
+        service.begin()
+        service.check()
+
+    try:
+        held = strangers(service.port, CROWD)
+        goes_on()
+        for pid in pids:
+            assert descriptors(pid) <= before[pid] + OF_ONE + 1, "%d descriptors, %d before" % (descriptors(pid), before[pid])
+        offload.wait_until(lambda: is_served(folder, daemon, talker), "a client finds no place among those that do not pass")
+        offload.wait_until(lambda: all(map(is_closed, held)), "a connection that does not pass is not closed")
+        offload.wait_until(lambda: all(descriptors(pid) <= before[pid] for pid in pids), "descriptors are left")
+        goes_on()
+
+        found = resource.prlimit(service.daemon.pid, resource.RLIMIT_NOFILE)
+        most = max(map(int, os.listdir("/proc/%d/fd" % service.daemon.pid))) + 10
+        resource.prlimit(service.daemon.pid, resource.RLIMIT_NOFILE, (most, found[1]))
+        held = strangers(service.port, OF_ONE // 2)
+        offload.wait_until(lambda: FULL in service.said(), "the daemon has descriptors for all of them")
+        for _ in range(20):
+            goes_on()
+        lines = service.said().count(FULL)
+        assert lines <= 100, "%d lines say that there are no descriptors" % lines
+        for each in held:
+            each.close()
+        resource.prlimit(service.daemon.pid, resource.RLIMIT_NOFILE, found)
+        offload.wait_until(lambda: is_served(folder, daemon, talker), "no client is served after there were no descriptors")
+    except BaseException:
+        print(service.said())
+        service.close()
+        raise
+    run(service, 0, seed)
+
+
 def command(*words):
     subprocess.run(words, check=True, stderr=subprocess.PIPE)
 
@@ -242,7 +317,7 @@ def main():
     print("seed %d" % seed)
     folder = tempfile.mkdtemp(prefix="sf-door-")
     try:
-        {"local": local, "network": network}[mode](folder, daemon, talker, seconds, seed)
+        {"local": local, "network": network, "crowd": crowd}[mode](folder, daemon, talker, seconds, seed)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
