@@ -11,7 +11,7 @@
 
 extern const struct sf_fabric_ops sf_loop_ops;
 extern const struct sf_fabric_ops sf_shm_ops;
-extern const struct sf_fabric_ops sf_verbs_ops __attribute__((weak)); /* where it was built */
+extern const struct sf_fabric_ops sf_verbs_ops;
 void sf_faulty_ops(const struct sf_fabric_ops *inner, const char *name, struct sf_fabric_ops *ops);
 
 /* The default table: what a provider left out is not supported, and what only ends something does nothing. */
@@ -192,10 +192,8 @@ static void providers_fill(void)
 {
 	const struct sf_fabric_ops *known[] = {&sf_loop_ops, &sf_shm_ops, &sf_verbs_ops};
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (known[i] != NULL)
-			fill(&providers[num_providers++], known[i]);
-	}
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		fill(&providers[num_providers++], known[i]);
 	for (uint32_t i = 0, num = num_providers; i < num; i++) {
 		char *name = faulty_names[i];
 		struct sf_fabric_ops faulty;
@@ -217,8 +215,7 @@ const struct sf_fabric_ops *sf_fabric_find(const char *name)
 		if (strcmp(providers[i].name, name) == 0)
 			return &providers[i];
 	}
-	SF_LOG_ERR("no fabric provider %s: there are loop, shm, verbs where it was built, and faulty: before each (SOFTFIELD_FABRIC chooses)",
-		   name);
+	SF_LOG_ERR("no fabric provider %s: there are loop, shm, verbs and faulty: before each (SOFTFIELD_FABRIC chooses)", name);
 	return NULL;
 }
 

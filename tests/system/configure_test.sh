@@ -34,5 +34,12 @@ ok 'no cmocka, no tests'
 ! configure && [ "$(grep -c ERROR "$work/out")" = 1 ] && grep -q 'ERROR: .*cmocka.*libcmocka-dev.*-Dtests=false' "$work/out"
 ok 'no cmocka is one line, which says what to do'
 
+if unshare -rm sh -c 'mount -t tmpfs none /usr/include/infiniband' 2>/dev/null; then
+	# shellcheck disable=SC2016
+	! unshare -rm sh -c 'mount -t tmpfs none /usr/include/infiniband && exec meson setup "$@"' sh "$work/build-$count" "$source" \
+		-Dtests=false >"$work/out" 2>&1 && [ "$(grep -c ERROR "$work/out")" = 1 ] && grep -q 'ERROR: .*libibverbs-dev' "$work/out"
+	ok 'no header of RDMA is one line, which says what to do'
+fi
+
 echo "1..$count"
 exit $failed
