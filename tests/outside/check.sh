@@ -75,6 +75,15 @@ check "programs of DOCA 2.5 for the DPU" build_outside dpu-2.5 "$pc/dpu/2.5" 2.5
 build_plugin() { PATH="$prefix/bin:$PATH" PKG_CONFIG_PATH=$pc "$here/urom_guide.sh" "$work/plugin"; }
 check "a UROM plugin, as its guide has it" build_plugin
 
+# README's line, where flags of a folder with blanks are words once more.
+readme_line() (
+	mkdir "$work/readme" && cd "$work/readme" && ln -s "$here/../../samples" samples || exit
+	line=$(sed -n '/^    cc /,/-o my_program$/p' "$here/../../README.md" | sed 's/\\$//' | tr '\n' ' ')
+	export PKG_CONFIG_PATH="$pc"
+	eval "command=\"$line\"" && eval "$command" && ./my_program | grep -q '^copied 17 bytes'
+)
+check "the program that README compiles" readme_line
+
 # With the service that lies in the prefix, and its plugins.
 use_halves() (
 	PKG_CONFIG_PATH=$pc meson setup "$work/halves" "$here/plugins" && ninja -C "$work/halves" && "$work/halves/halves_cpp" || exit
