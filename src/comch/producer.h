@@ -27,6 +27,7 @@ struct doca_comch_producer {
 	uint64_t sound_mmap;		     /* id of the last mmap that was checked, or COMCH_NO_MMAP */
 	struct comch_route *cache[COMCH_ROUTE_CACHE]; /* by consumer id */
 	struct comch_route *routes;	     /* all of them */
+	uint32_t num_waiting;		     /* tasks that wait in routes */
 	uint32_t num_polled;		     /* routes with a poll of their own */
 	bool sweep;			     /* a route is over: look for it */
 	bool quiet;			     /* polling from submit: no user callback may run */

@@ -21,7 +21,7 @@ static doca_error_t cpu_start(struct doca_comch_producer *producer)
 	}
 	memset(producer->cache, 0, sizeof(producer->cache));
 	producer->routes = NULL;
-	producer->num_polled = 0;
+	producer->num_polled = producer->num_waiting = 0;
 	producer->sweep = false;
 	producer->sound_mmap = COMCH_NO_MMAP;
 	producer->ended_first = producer->ended_last = NULL;
@@ -33,8 +33,10 @@ static doca_error_t cpu_start(struct doca_comch_producer *producer)
 
 static void cpu_cancel(struct doca_comch_producer *producer)
 {
-	for (struct comch_route *route = producer->routes; route != NULL; route = route->next)
+	for (struct comch_route *route = producer->routes; route != NULL; route = route->next) {
+		comch_route_fail_waiting(route, DOCA_ERROR_BAD_STATE);
 		route->ops->cancel(route);
+	}
 }
 
 static bool cpu_drained(struct doca_comch_producer *producer)
@@ -84,6 +86,8 @@ static bool cpu_progress(struct doca_comch_producer *producer)
 
 	if (__builtin_expect(producer->num_polled > 0, 0))
 		moved |= poll_routes(producer) > 0;
+	if (__builtin_expect(producer->num_waiting > 0, 0))
+		moved |= comch_routes_send_waiting(producer);
 	if (__builtin_expect(producer->ended_first != NULL, 0))
 		moved |= report_ended(producer);
 	if (__builtin_expect(producer->sweep, 0))
@@ -99,7 +103,7 @@ static bool cpu_arm(struct doca_comch_producer *producer)
 		if (route->ops->poll != NULL)
 			due |= route->ops->arm(route);
 	}
-	return sf_port_arm(producer->port) || due;
+	return sf_port_arm(producer->port) || due || comch_routes_waiting_due(producer);
 }
 
 const struct comch_producer_path comch_producer_cpu_path = {

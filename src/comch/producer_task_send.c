@@ -193,7 +193,9 @@ static doca_error_t send_submit(struct doca_task *base, uint32_t flags)
 	}
 	if (__builtin_expect(task->header.imm_len > route->consumer->imm_len_max, 0))
 		return send_impossible(producer, task, DOCA_ERROR_TOO_BIG);
-	result = route->ops->send(route, task);
+	result = __builtin_expect(route->waiting_first == NULL, 1) ? route->ops->send(route, task) : DOCA_ERROR_AGAIN;
+	if (__builtin_expect(result == DOCA_ERROR_AGAIN, 0))
+		result = comch_route_send_late(route, task);
 	if (__builtin_expect(result != DOCA_SUCCESS, 0))
 		return send_impossible(producer, task, result);
 	return DOCA_SUCCESS;

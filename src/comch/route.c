@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "comch/gpu_path.h"
+#include "comch/producer_task_send.h"
 
 static struct comch_remote_consumer *find_consumer(struct doca_comch_producer *producer, uint32_t consumer_id)
 {
@@ -49,6 +50,109 @@ static doca_error_t open_route(struct doca_comch_producer *producer, uint32_t co
 	return DOCA_SUCCESS;
 }
 
+/* ---- tasks that wait for the way to come up ---- */
+
+static void waiting_push(struct comch_route *route, struct doca_task *task)
+{
+	task->next = NULL;
+	if (route->waiting_last != NULL)
+		route->waiting_last->next = task;
+	else
+		route->waiting_first = task;
+	route->waiting_last = task;
+	route->producer->num_waiting++;
+}
+
+static void waiting_pop(struct comch_route *route, struct doca_task *next)
+{
+	route->waiting_first = next;
+	if (next == NULL)
+		route->waiting_last = NULL;
+	route->producer->num_waiting--;
+}
+
+/* AGAIN with op.status EMPTY: it is receives that the peer lacks. */
+static doca_error_t try_send(struct comch_route *route, struct doca_comch_producer_task_send *task)
+{
+	task->op.status = DOCA_SUCCESS;
+	return route->ops->send(route, task);
+}
+
+/* Returns how many are no longer waiting. */
+static uint32_t send_waiting(struct comch_route *route)
+{
+	struct doca_task *task;
+	uint32_t left = 0;
+
+	for (; (task = route->waiting_first) != NULL; left++) {
+		struct doca_task *next = task->next; /* the route's once it is sent */
+		doca_error_t result = try_send(route, (struct doca_comch_producer_task_send *)task);
+
+		if (result == DOCA_ERROR_AGAIN)
+			break;
+		waiting_pop(route, next);
+		if (result != DOCA_SUCCESS)
+			comch_task_send_end_later((struct doca_comch_producer_task_send *)task, result);
+	}
+	return left;
+}
+
+static bool is_connecting(const struct comch_route *route)
+{
+	return route->ops->is_connecting != NULL && route->ops->is_connecting(route);
+}
+
+doca_error_t comch_route_send_late(struct comch_route *route, struct doca_comch_producer_task_send *task)
+{
+	const struct doca_comch_producer_task_send *refused = task;
+	doca_error_t result;
+
+	if (route->waiting_first == NULL && !is_connecting(route))
+		return DOCA_ERROR_AGAIN;
+	(void)send_waiting(route);
+	if (route->waiting_first == NULL) {
+		result = try_send(route, task);
+		if (result != DOCA_ERROR_AGAIN)
+			return result;
+	} else {
+		refused = (const struct doca_comch_producer_task_send *)route->waiting_first;
+	}
+	if (!is_connecting(route) || refused->op.status == DOCA_ERROR_EMPTY)
+		return DOCA_ERROR_AGAIN;
+	waiting_push(route, &task->base);
+	return DOCA_SUCCESS;
+}
+
+bool comch_routes_send_waiting(struct doca_comch_producer *producer)
+{
+	uint32_t left = 0;
+
+	for (struct comch_route *route = producer->routes; route != NULL; route = route->next)
+		left += send_waiting(route);
+	return left > 0;
+}
+
+bool comch_routes_waiting_due(const struct doca_comch_producer *producer)
+{
+	for (const struct comch_route *route = producer->routes; route != NULL && producer->num_waiting > 0; route = route->next) {
+		if (route->waiting_first != NULL && !is_connecting(route))
+			return true;
+	}
+	return false;
+}
+
+void comch_route_fail_waiting(struct comch_route *route, doca_error_t status)
+{
+	struct doca_task *task;
+
+	while ((task = route->waiting_first) != NULL) {
+		waiting_pop(route, task->next);
+		comch_task_send_end_later((struct doca_comch_producer_task_send *)task, status);
+	}
+}
+
+/* ---- the end of a route ---- */
+
 static void retire(struct doca_comch_producer *producer, struct comch_route *route)
 {
 	struct comch_route **cached = &producer->cache[route->consumer->id % COMCH_ROUTE_CACHE];
@@ -56,6 +160,7 @@ static void retire(struct doca_comch_producer *producer, struct comch_route *rou
 	if (*cached == route)
 		*cached = NULL;
 	route->retired = true;
+	comch_route_fail_waiting(route, DOCA_ERROR_CONNECTION_ABORTED);
 	route->ops->cancel(route);
 	producer->sweep = true;
 }

@@ -45,6 +45,9 @@ struct comch_route_ops {
 	uint32_t (*poll)(struct comch_route *route, uint32_t budget);
 	/* Event-driven mode: true when something is due already. NULL with a NULL poll. */
 	bool (*arm)(struct comch_route *route);
+	/* Does send say AGAIN because the way to the consumer is still coming up? The peer's program takes no part in that, and the
+	 * producer's port rings when it is up. NULL: never. */
+	bool (*is_connecting)(const struct comch_route *route);
 	/* Begins the end: tasks in flight finish from polls. May be repeated. */
 	void (*cancel)(struct comch_route *route);
 	/* Frees it. Nothing is in flight. Not from a callback. */
@@ -58,12 +61,26 @@ struct comch_route {
 	struct comch_route *next;		/* the producer's list */
 	uint32_t num_inflight;			/* tasks accepted by send, not yet done */
 	doca_error_t failure;			/* not SUCCESS: nothing can be sent any more, and this is why */
+	struct doca_task *waiting_first, *waiting_last; /* accepted while the route was connecting, to be sent in this order */
 	bool retired;				/* replaced or no longer wanted: closed when nothing is in flight */
 };
 
 /* The route of a producer to a consumer id, opening one if need be. NOT_FOUND: no such consumer, or it expired. Others: the
  * route cannot be made; logged. */
 doca_error_t comch_route_find(struct doca_comch_producer *producer, uint32_t consumer_id, struct comch_route **route);
+
+/* Sends a task that ops->send refused with AGAIN, or that others wait before. While the route is connecting the task waits here, and
+ * SUCCESS is returned: a program that knows the consumer, and its receives, is not refused. AGAIN: the peer is full. */
+doca_error_t comch_route_send_late(struct comch_route *route, struct doca_comch_producer_task_send *task);
+
+/* Sends what waits, as far as the peers take it; true when a task left or failed. From progress. */
+bool comch_routes_send_waiting(struct doca_comch_producer *producer);
+
+/* Is it worth a progress call? A route that is connecting rings when it is up; of room at the peer nothing tells. */
+bool comch_routes_waiting_due(const struct doca_comch_producer *producer);
+
+/* Nothing can be sent on the route any more: what waits ends with status, from the next progress call. */
+void comch_route_fail_waiting(struct comch_route *route, doca_error_t status);
 
 /* Closes the routes that are over; true when one was. From progress, not from a callback. */
 bool comch_routes_sweep(struct doca_comch_producer *producer);

@@ -18,8 +18,9 @@ static void link_send_done(struct sf_op *op)
 	struct route_link *route = (struct route_link *)op->link->user;
 
 	route->base.num_inflight--;
-	comch_task_send_done((struct doca_comch_producer_task_send *)((char *)op - offsetof(struct doca_comch_producer_task_send, op)),
-			     op->status);
+	comch_task_send_done(
+		(struct doca_comch_producer_task_send *)((char *)op - offsetof(struct doca_comch_producer_task_send, op)),
+		op->status);
 }
 
 static doca_error_t link_send(struct comch_route *base, struct doca_comch_producer_task_send *task)
@@ -36,6 +37,11 @@ static doca_error_t link_send(struct comch_route *base, struct doca_comch_produc
 	return result;
 }
 
+static bool link_is_connecting(const struct comch_route *base)
+{
+	return ((const struct route_link *)base)->link->state == SF_LINK_CONNECTING;
+}
+
 static void link_cancel(struct comch_route *base) { sf_link_disconnect(((struct route_link *)base)->link); }
 
 static void link_close(struct comch_route *base)
@@ -47,6 +53,7 @@ static void link_close(struct comch_route *base)
 static const struct comch_route_ops link_ops = {
 	.name = "link",
 	.send = link_send,
+	.is_connecting = link_is_connecting,
 	.cancel = link_cancel,
 	.close = link_close,
 };
@@ -59,6 +66,7 @@ static void link_connected(struct sf_link *link, doca_error_t status, const void
 	(void)len;
 	if (status == DOCA_SUCCESS || route->base.retired)
 		return;
+	comch_route_fail_waiting(&route->base, status);
 	if (status == DOCA_ERROR_TIME_OUT) { /* a peer that was held up: the next send tries again */
 		route->base.retired = true;
 		route->base.producer->cache[route->base.consumer->id % COMCH_ROUTE_CACHE] = NULL;
@@ -74,6 +82,7 @@ static void link_closed(struct sf_link *link, doca_error_t reason)
 {
 	struct route_link *route = (struct route_link *)link->user;
 
+	comch_route_fail_waiting(&route->base, reason);
 	route->base.failure = reason;
 	route->base.producer->sweep = true;
 }
