@@ -372,8 +372,11 @@ static void serve(struct worker *worker)
 static void *run(void *argument)
 {
 	struct worker *worker = argument;
+	char name[16];
 	cpu_set_t set;
 
+	snprintf(name, sizeof(name), "offload-cpu%u", worker->cpu);
+	pthread_setname_np(pthread_self(), name);
 	CPU_ZERO(&set);
 	CPU_SET(worker->cpu, &set);
 	if (pthread_setaffinity_np(pthread_self(), sizeof(set), &set) != 0)

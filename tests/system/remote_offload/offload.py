@@ -4,6 +4,8 @@
 Every Site has a runtime folder, a channel and a port of its own, so tests run side by side. Nothing here sleeps: each wait is
 for a condition, with a deadline.
 """
+import contextlib
+import ctypes
 import os
 import re
 import resource
@@ -17,10 +19,20 @@ import sys
 import tempfile
 import threading
 import time
+import unittest
 
 DEADLINE_S = float(os.environ.get("REMOTE_OFFLOAD_DEADLINE_S", "30"))
 CPUS = sorted(os.sched_getaffinity(0))  # those that the server may be given
 PROGRAMS = os.environ.get("REMOTE_OFFLOAD_PROGRAMS", ".")
+
+PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH = 0x4206, 0x4207, 17
+libc = ctypes.CDLL(None)
+libc.ptrace.restype = ctypes.c_long
+
+
+def ptrace(request, thread):
+    return libc.ptrace(ctypes.c_long(request), ctypes.c_long(thread), ctypes.c_long(0), ctypes.c_long(0))
+
 
 REQUEST = 4
 HEADER = struct.Struct(">III")
@@ -98,6 +110,19 @@ class Program:
                     yield file.read().rsplit(")", 1)[1].split()[0]
             except (FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
                 pass
+
+    @contextlib.contextmanager
+    def stopped_thread(self, name):
+        """Stops one thread; the others go on. Where that is not allowed the test is skipped."""
+        tasks = "/proc/%d/task" % self.pid
+        thread = next(int(task) for task in os.listdir(tasks) if open("%s/%s/comm" % (tasks, task)).read().strip() == name)
+        if ptrace(PTRACE_SEIZE, thread) != 0 or ptrace(PTRACE_INTERRUPT, thread) != 0:
+            raise unittest.SkipTest("no thread can be stopped here")
+        os.waitpid(thread, 0x40000000)  # __WALL
+        try:
+            yield
+        finally:
+            ptrace(PTRACE_DETACH, thread)
 
     def stop(self, number=signal.SIGTERM):
         self.send_signal(number)

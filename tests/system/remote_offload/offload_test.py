@@ -241,6 +241,27 @@ class Orchestrator(unittest.TestCase):
             self.assertEqual(idle.ask(b"EFGH"), b"HGFE")
             self.assertEqual(server.stop(), 0)
 
+    def test_lost_while_its_clients_are_busy(self):
+        """A thread finds the order to close its clients and what they sent behind it in one look."""
+        with Site() as site:
+            server, orchestrator = site.start_both("--max-concurrent-messages", 64)
+            clients = [site.connect() for _ in range(50)]
+            for client in clients:
+                self.assertEqual(client.ask(b"ABCD"), b"DCBA")
+            orchestrator.freeze()
+            for client in clients:
+                client.send(frame(b"lost"))
+            wait_until(lambda: all(unread(site.port, client) == 0 for client in clients), "the requests are not read")
+            with server.stopped_thread("offload-cpu%d" % CPUS[0]):
+                orchestrator.stop(signal.SIGKILL)
+                server.wait_log("the orchestrator is lost")
+                for client in clients:
+                    client.send(frame(b"more"))
+            server.wait_log("50 requests in flight failed and their 50 clients closed")
+            site.start_orchestrator("--max-concurrent-messages", 64)
+            self.assertEqual(site.connect().ask(b"EFGH"), b"HGFE")
+            self.assertEqual(server.stop(), 0)
+
     def test_killed_many_times_leaves_nothing_behind(self):
         with Site() as site:
             server, orchestrator = site.start_both()
