@@ -130,6 +130,8 @@ size_t urom_spawned_pack(const struct urom_spawned *spawned, void *out, size_t r
 	urom_put_u64(&writer, spawned->worker_id);
 	urom_put_u32(&writer, spawned->gid);
 	urom_put_u32(&writer, spawned->has_gid);
+	urom_put_u64(&writer, spawned->service_process);
+	urom_put_u64(&writer, spawned->process);
 	urom_put(&writer, spawned->token, UROM_TOKEN_SIZE);
 	urom_put(&writer, spawned->key, UROM_KEY_SIZE);
 	return urom_written(&writer);
@@ -141,6 +143,8 @@ doca_error_t urom_spawned_parse(const void *data, size_t len, struct urom_spawne
 	spawned->worker_id = urom_get_u64(&reader);
 	spawned->gid = urom_get_u32(&reader);
 	spawned->has_gid = urom_get_bool(&reader);
+	spawned->service_process = urom_get_u64(&reader);
+	spawned->process = urom_get_u64(&reader);
 	urom_get(&reader, spawned->token, UROM_TOKEN_SIZE);
 	urom_get(&reader, spawned->key, UROM_KEY_SIZE);
 	return urom_finished(&reader);

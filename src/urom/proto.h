@@ -143,6 +143,7 @@ struct urom_spawned {
 	uint64_t worker_id;
 	uint32_t gid;
 	bool has_gid;
+	uint64_t service_process, process; /* the daemon's and the worker's numbers, as the daemon sees them */
 	uint8_t token[UROM_TOKEN_SIZE];
 	uint8_t key[UROM_KEY_SIZE]; /* of TLS with the worker, which is reached by way of the daemon's address */
 };

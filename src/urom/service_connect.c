@@ -4,6 +4,7 @@
  * the time that is left, until one answers as a service does.
  */
 #include <net/if.h>
+#include <netinet/in.h>
 #include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/liveness.h"
 #include "base/log.h"
 #include "urom/auth.h"
 #include "urom/device_list.h"
@@ -50,6 +52,15 @@ static doca_error_t say_hello(struct doca_urom_service *service)
 	return result != DOCA_SUCCESS ? urom_service_why(result) : DOCA_SUCCESS;
 }
 
+static bool is_loopback(const struct sockaddr_storage *address)
+{
+	const struct sockaddr_in *in = (const struct sockaddr_in *)address;
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
+	if (address->ss_family == AF_INET)
+		return ntohl(in->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	return IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
+}
+
 static void sleep_for(struct sf_comm *comm, uint64_t ns)
 {
 	struct pollfd ready = {sf_comm_fd(comm), POLLIN, 0};
@@ -57,15 +68,28 @@ static void sleep_for(struct sf_comm *comm, uint64_t ns)
 		(void)poll(&ready, 1, (int)(ns / 1000000) + 1);
 }
 
-static doca_error_t await_welcome(struct doca_urom_service *service, uint64_t until)
+/*
+ * A daemon of this machine that waits for a processor lives. One elsewhere cannot be seen, and gets longer once its kernel has taken
+ * the connection. On loopback whoever listens on TCP could be seen, were it a daemon.
+ */
+static bool says_nothing(const struct doca_urom_service *service, struct sf_liveness *liveness, uint64_t limit_ns)
 {
+	pid_t process = sf_comm_process(service->peer);
+	if (process == 0 && (is_loopback(&service->reached) || !sf_comm_connected(service->peer)))
+		limit_ns /= SF_LIVENESS_UNSEEN;
+	return sf_liveness_lost(liveness, process, limit_ns);
+}
+
+static doca_error_t await_welcome(struct doca_urom_service *service, uint64_t limit_ns)
+{
+	struct sf_liveness liveness;
+	sf_liveness_begin(&liveness);
 	while (service->session == UROM_SESSION_HELLO || service->session == UROM_SESSION_PROOF) {
 		if (sf_comm_poll(service->comm))
 			continue;
-		uint64_t now = sf_now_ns();
-		if (now >= until)
+		if (says_nothing(service, &liveness, limit_ns))
 			return DOCA_ERROR_TIME_OUT;
-		sleep_for(service->comm, until - now);
+		sleep_for(service->comm, sf_liveness_interval(limit_ns) / SF_LIVENESS_UNSEEN);
 	}
 	return service->session == UROM_SESSION_OPEN ? DOCA_SUCCESS : service->why;
 }
@@ -114,7 +138,7 @@ static doca_error_t open_comm(struct doca_urom_service *service)
 	return sf_comm_open(&options, &service->comm);
 }
 
-static doca_error_t try_one(struct doca_urom_service *service, const struct addrinfo *at, uint64_t until)
+static doca_error_t try_one(struct doca_urom_service *service, const struct addrinfo *at, uint64_t limit_ns)
 {
 	const struct sf_comm_target target = {at->ai_addr, at->ai_addrlen, SF_COMM_LISTENER, service->net_devices};
 	memcpy(&service->reached, at->ai_addr, at->ai_addrlen);
@@ -124,7 +148,7 @@ static doca_error_t try_one(struct doca_urom_service *service, const struct addr
 	if (result == DOCA_SUCCESS)
 		result = say_hello(service);
 	if (result == DOCA_SUCCESS)
-		result = await_welcome(service, until);
+		result = await_welcome(service, limit_ns);
 	if (result != DOCA_SUCCESS && service->peer != NULL) { /* else its end was told */
 		sf_comm_drop(service->comm, service->peer);
 		service->peer = NULL;
@@ -141,15 +165,18 @@ static bool is_answer(doca_error_t result)
 
 /* ---- all of them ---- */
 
-static doca_error_t try_all(struct doca_urom_service *service, const struct addrinfo *found, uint64_t end)
+static doca_error_t try_all(struct doca_urom_service *service, const struct addrinfo *found)
 {
 	struct attempts attempts = {.text = ""};
+	uint64_t left_ns = UROM_CONNECT_NS;
 	uint32_t left = 0;
 	for (const struct addrinfo *at = found; at != NULL && left < UROM_ADDRESSES_MAX; at = at->ai_next)
 		left++;
 	for (const struct addrinfo *at = found; left != 0; at = at->ai_next, left--) {
-		uint64_t now = sf_now_ns(), share = now < end ? (end - now) / left : 0;
-		doca_error_t result = try_one(service, at, now + share);
+		uint64_t share = left_ns / left, from = sf_now_ns();
+		doca_error_t result = try_one(service, at, share);
+		uint64_t took = sf_now_ns() - from;
+		left_ns -= took < share ? took : share;
 		if (is_answer(result))
 			return result;
 		char address[UROM_HOST_MAX] = "";
@@ -172,7 +199,7 @@ doca_error_t urom_service_connect(struct doca_urom_service *service)
 		return result;
 	result = open_comm(service);
 	if (result == DOCA_SUCCESS)
-		result = try_all(service, found, sf_now_ns() + UROM_CONNECT_NS);
+		result = try_all(service, found);
 	freeaddrinfo(found);
 	pthread_mutex_lock(&service->lock);
 	service->takes_errands = result == DOCA_SUCCESS;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A service's connection to the daemon: handshake, answers, and the errands of workers. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,6 +192,13 @@ bool urom_service_run_errands(struct doca_urom_service *service)
 	return any;
 }
 
+/* Whether daemon and program number processes alike is seen by the daemon's own number. */
+static pid_t visible_process(const struct doca_urom_service *service, const struct urom_spawned *spawned)
+{
+	pid_t daemon = sf_comm_process(service->peer);
+	return daemon > 0 && (uint64_t)daemon == spawned->service_process && spawned->process <= INT_MAX ? (pid_t)spawned->process : 0;
+}
+
 /* UNEXPECTED: nobody has asked that. The one who did would wait forever. */
 static doca_error_t take_errand_answer(struct doca_urom_service *service, const struct urom_head *head, const void *body, size_t len)
 {
@@ -210,6 +218,7 @@ static doca_error_t take_errand_answer(struct doca_urom_service *service, const 
 			urom_text_parse(body, len, reason);
 		else if (kind == UROM_SPAWN)
 			status = urom_spawned_parse(body, len, &errand->spawned);
+		errand->process = visible_process(service, &errand->spawned);
 		errand->service = service->reached;
 		errand->service_len = service->reached_len;
 		finish(errand, status, status == DOCA_ERROR_INVALID_VALUE && reason[0] == '\0' ? "the service's answer is malformed" : reason);

@@ -20,6 +20,7 @@
 
 #include <doca_urom.h>
 
+#include "base/liveness.h"
 #include "core/ctx.h"
 #include "mem/buf.h"
 #include "urom/comm/comm.h"
@@ -53,6 +54,7 @@ struct urom_errand {
 	doca_error_t status;
 	char reason[UROM_TEXT_MAX]; /* when status is not SUCCESS */
 	struct urom_spawned spawned;
+	pid_t process; /* the worker's; 0: it cannot be seen from here */
 	struct sockaddr_storage service; /* the daemon's address */
 	socklen_t service_len;
 };
@@ -168,6 +170,7 @@ struct doca_urom_worker {
 	uint64_t num_strays; /* notifications that answered nothing */
 	int wake_fd;
 	int join_fd; /* a timer, while JOINING; else -1 */
+	struct sf_liveness join; /* the process's */
 	uint8_t *addresses; /* the process's plugins', packed */
 	size_t addresses_len;
 	LIST_HEAD(, urom_member) members;

@@ -12,7 +12,10 @@
 
 static doca_error_t begin_join(struct doca_urom_worker *worker)
 {
-	const struct itimerspec time = {.it_value = {UROM_JOIN_NS / 1000000000, UROM_JOIN_NS % 1000000000}};
+	const uint64_t interval = sf_liveness_interval(UROM_JOIN_NS);
+	const struct timespec each = {(time_t)(interval / 1000000000), (long)(interval % 1000000000)};
+	const struct itimerspec time = {.it_interval = each, .it_value = each};
+	sf_liveness_begin(&worker->join);
 	worker->phase = UROM_WORKER_JOINING;
 	worker->join_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (worker->join_fd < 0)
@@ -35,7 +38,9 @@ bool urom_worker_check_join(struct doca_urom_worker *worker)
 	uint64_t expirations;
 	if (worker->join_fd < 0 || read(worker->join_fd, &expirations, sizeof(expirations)) != sizeof(expirations))
 		return false;
-	urom_worker_lose(worker, DOCA_ERROR_TIME_OUT, "its process has not let this program in for 10 seconds");
+	if (!sf_liveness_lost(&worker->join, worker->errand.process, UROM_JOIN_NS))
+		return false;
+	urom_worker_lose(worker, DOCA_ERROR_TIME_OUT, "its process has not let this program in: is it stopped?");
 	return true;
 }
 

@@ -106,9 +106,9 @@ void supervise_explain(const struct daemon *daemon, const struct daemon_worker *
 }
 
 /* All of them have all the time. */
-void child_time_begin(struct child_time *time, pid_t pid, uint64_t now) { *time = (struct child_time){.looked_ns = now}; }
+void own_time_begin(struct own_time *time, pid_t pid, bool all_threads, uint64_t now) { *time = (struct own_time){.looked_ns = now}; }
 
-uint64_t child_time_left(struct child_time *time, pid_t pid, uint64_t now, uint64_t limit_ns)
+uint64_t own_time_left(struct own_time *time, pid_t pid, uint64_t now, uint64_t limit_ns)
 {
 	uint64_t until = time->looked_ns + limit_ns;
 	return now >= until ? 0 : until;

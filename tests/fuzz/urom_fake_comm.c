@@ -147,6 +147,12 @@ doca_error_t sf_comm_send(struct sf_comm *comm, struct sf_comm_peer *base, const
 	return DOCA_SUCCESS;
 }
 
+pid_t sf_comm_process(const struct sf_comm_peer *peer)
+{
+	(void)peer;
+	return 0;
+}
+
 size_t sf_comm_backlog(const struct sf_comm_peer *peer)
 {
 	(void)peer;

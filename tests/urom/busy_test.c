@@ -69,6 +69,14 @@ static int open_rig(void **state)
 	return urom_rig_open(&rig, limits) ? 0 : -1;
 }
 
+static int open_patient_rig(void **state)
+{
+	static const char *const limits[] = {"--plugin-timeout", "60", NULL};
+	(void)state;
+	find_processors();
+	return urom_rig_open(&rig, limits) ? 0 : -1;
+}
+
 static int close_rig(void **state)
 {
 	(void)state;
@@ -116,6 +124,86 @@ static void a_plugin_that_is_slow_to_end_is_waited_for(void **state)
 	assert_true(program_await(&rig.daemon, " has ended\n"));
 }
 
+/* ---- a client that waits for its worker, or for the daemon ---- */
+
+/* It is in a plugin for longer than the ten seconds that a client waits for a worker that does nothing. */
+static void a_slow_worker_lets_a_client_in(void **state)
+{
+	struct doca_urom_worker *first = slow_worker(NULL), *second;
+	struct fault_ask asks[4];
+	enum doca_ctx_states now = DOCA_CTX_STATE_STARTING;
+	uint64_t id, from = sf_now_ns();
+	(void)state;
+	assert_int_equal(doca_urom_worker_get_id(first, &id), DOCA_SUCCESS);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(fault_submit(&rig, first, FAULT_COMPUTE, FAULT_IN_CMD, &asks[i]), DOCA_SUCCESS);
+	second = urom_rig_worker(&rig, id, FAULT_PLUGIN);
+	assert_non_null(second);
+	assert_int_equal(doca_ctx_start(doca_urom_worker_as_ctx(second)), DOCA_ERROR_IN_PROGRESS);
+	while (now == DOCA_CTX_STATE_STARTING) {
+		(void)doca_pe_progress(rig.pe);
+		assert_int_equal(doca_ctx_get_state(doca_urom_worker_as_ctx(second), &now), DOCA_SUCCESS);
+	}
+	assert_int_equal(now, DOCA_CTX_STATE_RUNNING);
+	print_message("let in after %llu ms\n", (unsigned long long)(sf_now_ns() - from) / 1000000);
+	end_hogs();
+	assert_true(urom_rig_stop_worker(&rig, second));
+	assert_true(urom_rig_stop_worker(&rig, first));
+}
+
+static void a_stopped_worker_lets_nobody_in(void **state)
+{
+	struct doca_urom_worker *first = fault_worker(&rig, NULL), *second;
+	uint64_t id;
+	(void)state;
+	assert_non_null(first);
+	assert_int_equal(doca_urom_worker_get_id(first, &id), DOCA_SUCCESS);
+	kill(urom_rig_process_of(&rig, first), SIGSTOP);
+	second = urom_rig_worker(&rig, id, FAULT_PLUGIN);
+	assert_non_null(second);
+	assert_false(urom_rig_start_worker(&rig, second));
+	assert_true(fault_await_end(&rig, second));
+	kill(urom_rig_process_of(&rig, first), SIGCONT);
+	assert_true(urom_rig_stop_worker(&rig, first));
+}
+
+static doca_error_t start_service(void)
+{
+	struct doca_urom_service *service = urom_rig_service(&rig);
+	uint64_t from = sf_now_ns();
+	assert_non_null(service);
+	doca_error_t result = doca_ctx_start(doca_urom_service_as_ctx(service));
+	print_message("%s after %llu ms\n", doca_error_get_name(result), (unsigned long long)(sf_now_ns() - from) / 1000000);
+	if (result == DOCA_SUCCESS)
+		assert_int_equal(doca_ctx_stop(doca_urom_service_as_ctx(service)), DOCA_SUCCESS);
+	assert_int_equal(doca_urom_service_destroy(service), DOCA_SUCCESS);
+	return result;
+}
+
+/* It takes longer than the two seconds of a start, and runs meanwhile. */
+static void a_slow_daemon_is_waited_for(void **state)
+{
+	char options[256];
+	const char *found = getenv("ASAN_OPTIONS");
+	(void)state;
+	snprintf(options, sizeof(options), "%s:verify_asan_link_order=0", found != NULL ? found : "");
+	setenv("ASAN_OPTIONS", options, 1); /* which wants to be the first that is loaded */
+	setenv("LD_PRELOAD", getenv("SLOW_ACCEPT"), 1);
+	bool started = urom_rig_start_daemon(&rig, NULL);
+	unsetenv("LD_PRELOAD");
+	assert_true(started);
+	assert_int_equal(start_service(), DOCA_SUCCESS);
+}
+
+static void a_stopped_daemon_is_not(void **state)
+{
+	(void)state;
+	kill(rig.daemon.pid, SIGSTOP);
+	assert_int_equal(start_service(), DOCA_ERROR_TIME_OUT);
+	kill(rig.daemon.pid, SIGCONT);
+	assert_int_equal(start_service(), DOCA_SUCCESS);
+}
+
 /* ---- plugins that are looked at ---- */
 
 static void a_plugin_that_is_slow_to_load_is_waited_for(void **state)
@@ -138,6 +226,7 @@ static void a_plugin_that_is_slow_to_load_is_waited_for(void **state)
 }
 
 #define WITH_RIG(test) cmocka_unit_test_setup_teardown(test, open_rig, close_rig)
+#define WITH_PATIENT_RIG(test) cmocka_unit_test_setup_teardown(test, open_patient_rig, close_rig)
 
 int main(void)
 {
@@ -145,6 +234,10 @@ int main(void)
 		WITH_RIG(a_plugin_that_is_slow_is_left_alone),
 		WITH_RIG(a_plugin_that_hangs_is_ended),
 		WITH_RIG(a_plugin_that_is_slow_to_end_is_waited_for),
+		WITH_PATIENT_RIG(a_slow_worker_lets_a_client_in),
+		WITH_PATIENT_RIG(a_stopped_worker_lets_nobody_in),
+		cmocka_unit_test_teardown(a_slow_daemon_is_waited_for, close_rig),
+		WITH_RIG(a_stopped_daemon_is_not),
 		cmocka_unit_test_teardown(a_plugin_that_is_slow_to_load_is_waited_for, close_rig),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <doca_log.h>
 
@@ -68,10 +69,11 @@ uint64_t clients_expire(struct daemon *daemon, uint64_t now)
 		}
 		if (client->state == CLIENT_KNOWN)
 			continue;
-		if (now >= client->until)
-			refuse(daemon, client, DOCA_ERROR_TIME_OUT, "it has not shown within two seconds that it knows the secret");
-		else if (client->until < next_time)
-			next_time = client->until;
+		uint64_t again = own_time_left(&client->time, client->process, now, own_time_limit(client->process, DAEMON_HELLO_NS));
+		if (again == 0)
+			refuse(daemon, client, DOCA_ERROR_TIME_OUT, "it has not shown in time that it knows the secret");
+		else if (again < next_time)
+			next_time = again;
 	}
 	return next_time;
 }
@@ -208,7 +210,8 @@ static void arrived(void *user, struct sf_comm_peer *peer)
 		return;
 	}
 	client->peer = peer;
-	client->until = daemon_now_ns() + DAEMON_HELLO_NS;
+	client->process = sf_comm_process(peer);
+	own_time_begin(&client->time, client->process, true, daemon_now_ns());
 	peer->user = client;
 	LIST_INIT(&client->shares);
 	TAILQ_INSERT_TAIL(&daemon->clients, client, next);
@@ -274,7 +277,8 @@ static doca_error_t admit(const struct daemon_worker *worker, uint8_t token[UROM
 
 doca_error_t client_grant_wish(struct daemon *daemon, const struct daemon_worker *worker, const struct daemon_wish *wish)
 {
-	struct urom_spawned spawned = {.worker_id = worker->id, .gid = worker->gid, .has_gid = worker->has_gid};
+	struct urom_spawned spawned = {.worker_id = worker->id, .gid = worker->gid, .has_gid = worker->has_gid,
+					 .service_process = (uint64_t)getpid(), .process = (uint64_t)worker->pid};
 	uint8_t packed[256];
 	doca_error_t result = admit(worker, spawned.token);
 	if (result != DOCA_SUCCESS)

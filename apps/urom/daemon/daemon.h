@@ -8,7 +8,7 @@
  *   output.c   what workers print           spawn.c      their processes, which the daemon asks for of
  *                                           spawner.c    the process that starts them
  *                                           supervise.c  which of them hang, and of what they died
- *                                           child_time.c  what time they had to do something
+ *                                           ../own_time.c  the time that they had
  */
 #ifndef UROM_DAEMON_DAEMON_H
 #define UROM_DAEMON_DAEMON_H
@@ -24,7 +24,7 @@
 
 #include "../pulse.h"
 #include "base/log_rate.h"
-#include "child_time.h"
+#include "../own_time.h"
 #include "urom/auth.h"
 #include "urom/comm/comm.h"
 #include "urom/proto.h"
@@ -40,13 +40,13 @@
 #define DAEMON_BACKLOG_MAX (UINT32_C(1) << 20) /* bytes that wait for a client: one that takes them no more is disconnected */
 #define DAEMON_ARRIVALS_LOGGED 200 /* in LOG_RATE_SECONDS */
 #define DAEMON_PACKETS_MAX 16	   /* of one worker, by its socket: it has two to send */
-/* Limits of a worker's own time (child_time.h). */
+/* Limits of a worker's own time (own_time.h). */
 #define DAEMON_SPAWN_NS UINT64_C(10000000000) /* a worker that is not ready by then is ended */
 #define DAEMON_ADMITTED_NS UINT64_C(10000000000) /* and one that reads of no new client by then gets none */
 #define DAEMON_END_NS UINT64_C(2000000000)    /* and one that has not ended by then is killed */
 #define DAEMON_ADMIT_NS UINT64_C(10000000)    /* until a worker whose socket is full is told again of clients */
 #define DAEMON_WISHES_MAX 4096		      /* for one worker, that are not answered */
-#define DAEMON_HELLO_NS UINT64_C(2000000000)  /* a client that has not shown who it is by then is disconnected */
+#define DAEMON_HELLO_NS UINT64_C(2000000000)  /* a client that says nothing for so long before it is known is disconnected */
 
 struct daemon_config {
 	char plugin_path[DAEMON_PATH_MAX]; /* folders, separated by ';' */
@@ -117,14 +117,14 @@ struct daemon_worker {
 	struct daemon_output output;
 	struct pulse *pulse; /* in memory that is the process's too: not to be relied upon */
 	uint64_t last_word;  /* of the pulse */
-	struct child_time idle; /* that it had since it said so */
+	struct own_time idle; /* that it had since it said so */
 	bool looked;
 	uint32_t num_packets; /* that it sent */
 	enum daemon_worker_state state;
 	bool asked;	/* to end */
 	bool killed;
 	bool unborn; /* its process failed before it was the worker's program */
-	struct child_time time; /* that it had in STARTING or ENDING; READY: since it is full */
+	struct own_time time; /* that it had in STARTING or ENDING; READY: since it is full */
 	uint64_t limit_ns;	/* of it */
 	bool is_full;		/* its socket: it reads of no new clients just now */
 	char reason[UROM_TEXT_MAX]; /* it said why it failed */
@@ -139,7 +139,8 @@ struct daemon_client {
 	TAILQ_ENTRY(daemon_client) next;
 	struct sf_comm_peer *peer;
 	enum daemon_client_state state;
-	uint64_t until; /* to become KNOWN, ns */
+	pid_t process; /* 0: unknown */
+	struct own_time time; /* until it is KNOWN */
 	bool announced; /* in the log */
 	bool broken;	/* an answer to it was lost: it is to be disconnected */
 	uint8_t nonce[UROM_NONCE_SIZE], own_nonce[UROM_NONCE_SIZE];

@@ -28,12 +28,12 @@ extern char **environ;
 /* Reads to the end of what a probe prints, or of its time. */
 static bool read_answer(int fd, pid_t pid, char *text, size_t room)
 {
-	struct child_time time;
+	struct own_time time;
 	size_t len = 0;
-	child_time_begin(&time, pid, daemon_now_ns());
+	own_time_begin(&time, pid, false, daemon_now_ns());
 	for (;;) {
 		struct pollfd ready = {fd, POLLIN, 0};
-		uint64_t now = daemon_now_ns(), again = child_time_left(&time, pid, now, PROBE_NS);
+		uint64_t now = daemon_now_ns(), again = own_time_left(&time, pid, now, PROBE_NS);
 		if (again == 0)
 			break;
 		if (poll(&ready, 1, again > now ? (int)((again - now) / 1000000) + 1 : 0) <= 0)

@@ -79,10 +79,10 @@ static void look(struct daemon *daemon, struct daemon_worker *worker, uint64_t n
 	if (word != worker->last_word || !worker->looked) {
 		worker->last_word = word;
 		worker->looked = true;
-		child_time_begin(&worker->idle, worker->pid, now);
+		own_time_begin(&worker->idle, worker->pid, false, now);
 		return;
 	}
-	char state = child_time_look(&worker->idle, worker->pid, now, look_interval(daemon));
+	char state = own_time_look(&worker->idle, worker->pid, now, look_interval(daemon));
 	if (state == 't') /* a debugger holds it */
 		worker->idle.had_ns = 0;
 	else if (state == 'T')

@@ -69,7 +69,7 @@ static void drop_share(struct daemon_share *share)
 static void give_time(struct daemon_worker *worker, uint64_t limit_ns)
 {
 	worker->limit_ns = limit_ns;
-	child_time_begin(&worker->time, worker->pid, daemon_now_ns());
+	own_time_begin(&worker->time, worker->pid, false, daemon_now_ns());
 }
 
 static void kill_worker(struct daemon_worker *worker)
@@ -231,7 +231,7 @@ static bool takes_no_more(struct daemon_worker *worker, uint64_t now)
 	if (!worker->is_full)
 		give_time(worker, DAEMON_ADMITTED_NS);
 	worker->is_full = true;
-	return child_time_left(&worker->time, worker->pid, now, worker->limit_ns) == 0;
+	return own_time_left(&worker->time, worker->pid, now, worker->limit_ns) == 0;
 }
 
 /* As many as the process takes: it may not have read of those before. */
@@ -451,7 +451,7 @@ static uint64_t expire(struct daemon *daemon, struct daemon_worker *worker, uint
 	}
 	if (worker->killed)
 		return UINT64_MAX;
-	uint64_t again = child_time_left(&worker->time, worker->pid, now, worker->limit_ns);
+	uint64_t again = own_time_left(&worker->time, worker->pid, now, worker->limit_ns);
 	if (again != 0)
 		return again;
 	kill_worker(worker);

@@ -44,7 +44,8 @@ static void arrived(void *user, struct sf_comm_peer *peer)
 	}
 	client->peer = peer;
 	client->dest_id = ++worker->last_dest_id;
-	client->until = worker_now_ns() + WORKER_JOIN_NS;
+	client->process = sf_comm_process(peer);
+	own_time_begin(&client->time, client->process, true, worker_now_ns());
 	worker->num_strangers++;
 	peer->user = client;
 	ucs_list_head_init(&client->notifications);
@@ -142,7 +143,7 @@ void clients_expire(struct worker *worker)
 	char more[64];
 	for (struct worker_client *client = TAILQ_FIRST(&worker->clients), *next; now != 0 && client != NULL; client = next) {
 		next = TAILQ_NEXT(client, next);
-		if (client->joined || now < client->until)
+		if (client->joined || own_time_left(&client->time, client->process, now, own_time_limit(client->process, WORKER_JOIN_NS)) != 0)
 			continue;
 		const char *end = sf_log_rate_next(&worker->strangers, more);
 		if (end != NULL)

@@ -18,6 +18,7 @@
 
 #include <doca_urom_plugin.h>
 
+#include "../own_time.h"
 #include "../pulse.h"
 #include "base/log_rate.h"
 #include "urom/comm/comm.h"
@@ -79,7 +80,8 @@ struct worker_client {
 	uint64_t dest_id; /* in the descriptors of its commands */
 	uint64_t num_outstanding; /* its commands that no notification has answered */
 	bool joined;
-	uint64_t until; /* to join, ns */
+	pid_t process; /* 0: unknown */
+	struct own_time time; /* until it has joined */
 	bool broken; /* an answer to it was lost: it is to be disconnected */
 	ucs_list_link_t notifications; /* that are still to be sent */
 	TAILQ_ENTRY(worker_client) in_answered;

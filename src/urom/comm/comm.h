@@ -118,6 +118,12 @@ SF_API doca_error_t sf_comm_connect(struct sf_comm *comm, const struct sf_comm_t
 SF_API doca_error_t sf_comm_send(struct sf_comm *comm, struct sf_comm_peer *peer, const void *head, size_t head_len, const void *body,
 				 size_t body_len);
 
+/* The process at the other end, for sf_liveness_lost; 0: it is on another machine, or in a container where it cannot be seen. */
+SF_API pid_t sf_comm_process(const struct sf_comm_peer *peer);
+
+/* Does the other end have the connection? Its kernel does, without its program. */
+SF_API bool sf_comm_connected(const struct sf_comm_peer *peer);
+
 /* Bytes that wait for the peer, in memory of which some may be unused. */
 SF_API size_t sf_comm_backlog(const struct sf_comm_peer *peer);
 

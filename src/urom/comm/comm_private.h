@@ -12,6 +12,7 @@
 #include <sys/queue.h>
 #include <sys/types.h>
 
+#include "base/liveness.h"
 #include "base/log_rate.h"
 #include "urom/comm/comm.h"
 
@@ -62,6 +63,7 @@ struct comm_peer {
 	enum comm_peer_state state;
 	enum comm_stage stage;
 	doca_error_t why; /* LOST */
+	struct sf_liveness life; /* GUEST */
 	uint64_t since;	  /* GUEST, FLUSHING, LINGERING: ns */
 	int fd;
 	uint32_t events; /* that epoll looks for */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/liveness.h"
 #include "base/log.h"
 #include "urom/comm/comm_private.h"
 #include "urom/device_list.h"
@@ -173,6 +174,7 @@ static struct comm_peer *make_guest(struct sf_comm *comm, int fd, const char *ad
 		return NULL;
 	snprintf(peer->base.address, sizeof(peer->base.address), "%s", address);
 	peer->since = now;
+	sf_liveness_begin(&peer->life);
 	peer->state = COMM_PEER_GUEST;
 	TAILQ_INSERT_TAIL(&comm->guests, peer, in_list);
 	comm->num_guests++;
@@ -348,17 +350,23 @@ bool comm_door_waits(const struct sf_comm *comm)
 	return false;
 }
 
+/* A process of this machine that waits for a processor is not late; who comes by TCP may be anybody, and has so long. */
+static bool is_late(struct comm_peer *peer, uint64_t now)
+{
+	pid_t process = sf_comm_process(&peer->base);
+	return process != 0 ? sf_liveness_lost(&peer->life, process, SF_COMM_GUEST_NS) : now - peer->since >= SF_COMM_GUEST_NS;
+}
+
 void comm_door_tick(struct sf_comm *comm, uint64_t now)
 {
 	if (comm->door.paused)
 		resume_door(comm);
 	for (struct comm_peer *peer = TAILQ_FIRST(&comm->guests), *next; peer != NULL; peer = next) {
 		next = TAILQ_NEXT(peer, in_list);
-		if (now - peer->since >= SF_COMM_GUEST_NS)
-			comm_guest_leave(peer, peer->stage == COMM_WAITING ? "the worker that it is for takes no connections: does a plugin hang?"
-									   : "it has not passed in time");
-		else if (peer->stage == COMM_WAITING)
+		if (peer->stage == COMM_WAITING) /* how long is for the guest to say, who knows whether the worker's process lives */
 			comm_guest_ready(peer);
+		else if (is_late(peer, now))
+			comm_guest_leave(peer, "it has not passed in time");
 	}
 }
 

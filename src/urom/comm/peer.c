@@ -263,6 +263,19 @@ void sf_comm_drop(struct sf_comm *comm, struct sf_comm_peer *base)
 	comm_peer_end((struct comm_peer *)base, false);
 }
 
+/* ---- the other end ---- */
+
+pid_t sf_comm_process(const struct sf_comm_peer *base)
+{
+	struct ucred other = {0};
+	socklen_t len = sizeof(other);
+	if (getsockopt(((const struct comm_peer *)base)->fd, SOL_SOCKET, SO_PEERCRED, &other, &len) != 0)
+		return 0;
+	return other.pid;
+}
+
+bool sf_comm_connected(const struct sf_comm_peer *base) { return ((const struct comm_peer *)base)->stage != COMM_CONNECTING; }
+
 /* ---- the beginning ---- */
 
 doca_error_t comm_peer_make(struct sf_comm *comm, int fd, enum comm_stage stage, struct comm_peer **out)
