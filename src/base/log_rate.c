@@ -36,7 +36,7 @@ static void site_report(const struct sf_log_site *site, uint32_t suppressed, uin
 
 bool sf_log_site_line(struct sf_log_site *site)
 {
-	struct sf_log_window_line line = sf_log_window_line(&site->window, now_s());
+	struct sf_log_window_line line = sf_log_window_line(&site->window, site->lines_max, now_s());
 
 	site_list(site);
 	if (!line.allowed && !__atomic_load_n(&pending, __ATOMIC_SEQ_CST))
@@ -63,16 +63,20 @@ static bool site_end_window(struct sf_log_site *site, bool at_once)
 	return true;
 }
 
-void sf_log_rate_report(bool all)
+bool sf_log_rate_report(bool all)
 {
 	bool any = __atomic_load_n(&pending, __ATOMIC_RELAXED) && __atomic_exchange_n(&pending, false, __ATOMIC_SEQ_CST);
 
 	if (!any && !all)
-		return;
+		return false;
+	any = false;
 	for (struct sf_log_site *site = __atomic_load_n(&sites, __ATOMIC_ACQUIRE); site != NULL; site = site->next) {
 		if (!site_end_window(site, all))
-			__atomic_store_n(&pending, true, __ATOMIC_RELAXED);
+			any = true;
 	}
+	if (any)
+		__atomic_store_n(&pending, true, __ATOMIC_RELAXED);
+	return any;
 }
 
 /* The counts of the parent process are the parent's to report. */

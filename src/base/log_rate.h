@@ -35,7 +35,7 @@ struct sf_log_window_line {
 	uint32_t seconds;
 };
 
-static inline struct sf_log_window_line sf_log_window_line(struct sf_log_window *window, uint32_t now_s)
+static inline struct sf_log_window_line sf_log_window_line(struct sf_log_window *window, uint32_t lines_max, uint32_t now_s)
 {
 	uint64_t old = __atomic_load_n(&window->began_lines, __ATOMIC_RELAXED), next;
 	struct sf_log_window_line line = {.allowed = true};
@@ -44,7 +44,7 @@ static inline struct sf_log_window_line sf_log_window_line(struct sf_log_window 
 		line.seconds = now_s - (uint32_t)(old >> 32);
 		if (line.seconds >= LOG_RATE_SECONDS) {
 			next = (uint64_t)now_s << 32 | 1;
-		} else if ((uint32_t)old < LOG_RATE_LINES) {
+		} else if ((uint32_t)old < lines_max) {
 			next = old + 1;
 		} else {
 			/* Before the caller looks whether a report is pending. */
@@ -61,7 +61,7 @@ static inline struct sf_log_window_line sf_log_window_line(struct sf_log_window 
 struct sf_log_site {
 	const char *file, *func;
 	int line;
-	uint32_t level;
+	uint32_t level, lines_max;
 	bool program; /* it logs as doca_log does, not as sf_log */
 	bool listed;
 	struct sf_log_window window;
@@ -72,37 +72,41 @@ struct sf_log_site {
 SF_API bool sf_log_site_line(struct sf_log_site *site);
 
 /* Logs the counts of the sites whose LOG_RATE_SECONDS are over, or of all, which begin anew. Cheap when nothing was suppressed.
- */
-SF_API void sf_log_rate_report(bool all);
+ * Returns whether there are more to be logged later. */
+SF_API bool sf_log_rate_report(bool all);
 
-#define SF_LOG_SITE(its_level, is_program)                                                                                       \
-	static struct sf_log_site log_site = {                                                                                   \
-		.file = __FILE__, .func = __func__, .line = __LINE__, .level = (its_level), .program = (is_program)}
+#define SF_LOG_SITE(its_level, its_lines_max, is_program)                                                                        \
+	static struct sf_log_site log_site = {.file = __FILE__,                                                                  \
+					      .func = __func__,                                                                  \
+					      .line = __LINE__,                                                                  \
+					      .level = (its_level),                                                              \
+					      .lines_max = (its_lines_max),                                                      \
+					      .program = (is_program)}
 
-#define SF_LOG_LIMITED(level, ...)                                                                                               \
+#define SF_LOG_LIMITED(level, lines_max, ...)                                                                                    \
 	do {                                                                                                                     \
-		SF_LOG_SITE(level, false);                                                                                       \
+		SF_LOG_SITE(level, lines_max, false);                                                                            \
 		if ((level) <= __atomic_load_n(&sf_log_limit, __ATOMIC_RELAXED) && sf_log_site_line(&log_site))                  \
 			sf_log(level, __FILE__, __LINE__, __func__, __VA_ARGS__);                                                \
 	} while (0)
 
-#define SF_LOG_ERR_LIMITED(...) SF_LOG_LIMITED(DOCA_LOG_LEVEL_ERROR, __VA_ARGS__)
-#define SF_LOG_WARN_LIMITED(...) SF_LOG_LIMITED(DOCA_LOG_LEVEL_WARNING, __VA_ARGS__)
-#define SF_LOG_INFO_LIMITED(...) SF_LOG_LIMITED(DOCA_LOG_LEVEL_INFO, __VA_ARGS__)
-#define SF_LOG_DBG_LIMITED(...) SF_LOG_LIMITED(DOCA_LOG_LEVEL_DEBUG, __VA_ARGS__)
+#define SF_LOG_ERR_LIMITED(...) SF_LOG_LIMITED(DOCA_LOG_LEVEL_ERROR, LOG_RATE_LINES, __VA_ARGS__)
+#define SF_LOG_WARN_LIMITED(...) SF_LOG_LIMITED(DOCA_LOG_LEVEL_WARNING, LOG_RATE_LINES, __VA_ARGS__)
+#define SF_LOG_INFO_LIMITED(...) SF_LOG_LIMITED(DOCA_LOG_LEVEL_INFO, LOG_RATE_LINES, __VA_ARGS__)
+#define SF_LOG_DBG_LIMITED(...) SF_LOG_LIMITED(DOCA_LOG_LEVEL_DEBUG, LOG_RATE_LINES, __VA_ARGS__)
 
 /* The same for our programs, whose lines are records of DOCA_LOG. */
-#define PROGRAM_LOG_LIMITED(level, ...)                                                                                          \
+#define PROGRAM_LOG_LIMITED(level, lines_max, ...)                                                                               \
 	do {                                                                                                                     \
-		SF_LOG_SITE(level, true);                                                                                        \
+		SF_LOG_SITE(level, lines_max, true);                                                                             \
 		if (sf_log_site_line(&log_site))                                                                                 \
 			DOCA_LOG(level, __VA_ARGS__);                                                                            \
 	} while (0)
 
-#define PROGRAM_LOG_ERR_LIMITED(...) PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_ERROR, __VA_ARGS__)
-#define PROGRAM_LOG_WARN_LIMITED(...) PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_WARNING, __VA_ARGS__)
-#define PROGRAM_LOG_INFO_LIMITED(...) PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_INFO, __VA_ARGS__)
-#define PROGRAM_LOG_DBG_LIMITED(...) PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_DEBUG, __VA_ARGS__)
+#define PROGRAM_LOG_ERR_LIMITED(...) PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_ERROR, LOG_RATE_LINES, __VA_ARGS__)
+#define PROGRAM_LOG_WARN_LIMITED(...) PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_WARNING, LOG_RATE_LINES, __VA_ARGS__)
+#define PROGRAM_LOG_INFO_LIMITED(...) PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_INFO, LOG_RATE_LINES, __VA_ARGS__)
+#define PROGRAM_LOG_DBG_LIMITED(...) PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_DEBUG, LOG_RATE_LINES, __VA_ARGS__)
 
 /* The older form, for lines about one object. */
 struct sf_log_rate {

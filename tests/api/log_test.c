@@ -406,7 +406,7 @@ static void syslog_backends_body(void)
 
 static void window_line_is(struct sf_log_window *window, uint32_t now_s, bool allowed, uint32_t suppressed, uint32_t seconds)
 {
-	struct sf_log_window_line line = sf_log_window_line(window, now_s);
+	struct sf_log_window_line line = sf_log_window_line(window, LOG_RATE_LINES, now_s);
 
 	assert_int_equal(line.allowed, allowed);
 	assert_int_equal(line.suppressed, suppressed);

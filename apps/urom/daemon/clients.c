@@ -40,10 +40,7 @@ static void drop(struct daemon *daemon, struct daemon_client *client)
 
 static void refuse(struct daemon *daemon, struct daemon_client *client, doca_error_t status, const char *text)
 {
-	char more[64];
-	const char *end = sf_log_rate_next(&daemon->refusals, more);
-	if (end != NULL)
-		DOCA_LOG_WARN("%s was refused: %s%s", client->peer->address, text, end);
+	PROGRAM_LOG_WARN_LIMITED("%s was refused: %s", client->peer->address, text);
 	answer_text(daemon, client, UROM_REFUSED, status, 0, 0, text);
 	sf_comm_disconnect(daemon->comm, client->peer);
 	drop(daemon, client);
@@ -52,8 +49,8 @@ static void refuse(struct daemon *daemon, struct daemon_client *client, doca_err
 /* It has asked for much and takes nothing: no answer reaches it, so it is not told either. */
 static void disconnect(struct daemon *daemon, struct daemon_client *client)
 {
-	DOCA_LOG_WARN("%s is disconnected: %zu bytes of answers wait for it, or there is no memory for one", client->peer->address,
-		      sf_comm_backlog(client->peer));
+	PROGRAM_LOG_WARN_LIMITED("%s is disconnected: %zu bytes of answers wait for it, or there is no memory for one",
+				 client->peer->address, sf_comm_backlog(client->peer));
 	sf_comm_drop(daemon->comm, client->peer);
 	drop(daemon, client);
 }
@@ -128,11 +125,7 @@ static doca_error_t check_proof(struct daemon *daemon, struct daemon_client *cli
 		return DOCA_SUCCESS;
 	}
 	client->state = CLIENT_KNOWN;
-	char more[64];
-	const char *end = sf_log_rate_next(&daemon->arrivals, more);
-	if (end != NULL)
-		DOCA_LOG_INFO("%s connected%s", client->peer->address, end);
-	client->announced = end != NULL;
+	PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_INFO, DAEMON_LINES, "%s connected", client->peer->address);
 	welcome(daemon, client);
 	return DOCA_SUCCESS;
 }
@@ -205,7 +198,7 @@ static void arrived(void *user, struct sf_comm_peer *peer)
 	struct daemon *daemon = (struct daemon *)user;
 	struct daemon_client *client = (struct daemon_client *)calloc(1, sizeof(*client));
 	if (client == NULL) {
-		DOCA_LOG_ERR("no memory for a client");
+		PROGRAM_LOG_ERR_LIMITED("no memory for a client");
 		sf_comm_disconnect(daemon->comm, peer);
 		return;
 	}
@@ -242,8 +235,8 @@ static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 {
 	struct daemon_client *client = (struct daemon_client *)peer->user;
 	(void)why;
-	if (client->announced)
-		DOCA_LOG_INFO("%s has left", peer->address);
+	if (client->state == CLIENT_KNOWN)
+		PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_INFO, DAEMON_LINES, "%s has left", peer->address);
 	drop((struct daemon *)user, client);
 }
 

@@ -18,6 +18,7 @@
 DOCA_LOG_REGISTER(UROM_DAEMON);
 
 #define EVENTS_MAX 64
+#define REPORT_MS 1000 /* between two looks for lines that were suppressed */
 
 uint64_t daemon_now_ns(void)
 {
@@ -57,6 +58,8 @@ static void loop(struct daemon *daemon)
 		while (sf_comm_poll(daemon->comm))
 			;
 		int wait = patience_ms(daemon);
+		if (sf_log_rate_report(false) && (wait < 0 || wait > REPORT_MS))
+			wait = REPORT_MS;
 		if (sf_comm_arm(daemon->comm))
 			wait = 0;
 		int num = epoll_wait(daemon->epoll_fd, events, EVENTS_MAX, wait);
@@ -182,7 +185,6 @@ int daemon_run(struct daemon *daemon)
 {
 	TAILQ_INIT(&daemon->clients);
 	TAILQ_INIT(&daemon->workers);
-	daemon->arrivals.lines_max = DAEMON_ARRIVALS_LOGGED;
 	daemon->epoll_fd = daemon->signal_fd = daemon->lock_fd = daemon->spawner_fd = -1;
 	doca_error_t result = start(daemon);
 	if (result == DOCA_SUCCESS)
@@ -193,6 +195,7 @@ int daemon_run(struct daemon *daemon)
 	}
 	if (daemon->comm != NULL)
 		sf_comm_close(daemon->comm);
+	sf_log_rate_report(true);
 	if (daemon->signal_fd >= 0)
 		close(daemon->signal_fd);
 	if (daemon->epoll_fd >= 0)

@@ -38,7 +38,7 @@
 #define DAEMON_FILES_MIN 32 /* open ones, for itself */
 #define DAEMON_OUTPUT_LINE 4096
 #define DAEMON_BACKLOG_MAX (UINT32_C(1) << 20) /* bytes that wait for a client: one that takes them no more is disconnected */
-#define DAEMON_ARRIVALS_LOGGED 200 /* in LOG_RATE_SECONDS */
+#define DAEMON_LINES 200		       /* about clients and workers that come and go, in LOG_RATE_SECONDS */
 #define DAEMON_PACKETS_MAX 16	   /* of one worker, by its socket: it has two to send */
 /* Limits of a worker's own time (own_time.h). */
 #define DAEMON_SPAWN_NS UINT64_C(10000000000) /* a worker that is not ready by then is ended */
@@ -141,7 +141,6 @@ struct daemon_client {
 	enum daemon_client_state state;
 	pid_t process; /* 0: unknown */
 	struct own_time time; /* until it is KNOWN */
-	bool announced; /* in the log */
 	bool broken;	/* an answer to it was lost: it is to be disconnected */
 	uint8_t nonce[UROM_NONCE_SIZE], own_nonce[UROM_NONCE_SIZE];
 	LIST_HEAD(, daemon_share) shares;
@@ -164,7 +163,6 @@ struct daemon {
 	pid_t spawner_pid;
 	struct rlimit worker_files; /* RLIMIT_NOFILE as the daemon found it */
 	uint64_t next_look;	    /* at the workers, ns */
-	struct sf_log_rate refusals, arrivals;
 	bool draining; /* ended when the last worker is */
 	bool failed;   /* ended because it can serve no longer */
 };

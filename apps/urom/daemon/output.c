@@ -106,8 +106,10 @@ void output_read(struct daemon *daemon, struct daemon_worker *worker)
 	if (ended || output->waits)
 		epoll_ctl(daemon->epoll_fd, EPOLL_CTL_DEL, output->fd, NULL);
 	if (output->waits)
-		DOCA_LOG_WARN("worker %" PRIu64 " with %s has printed %d KiB within %d seconds: what it prints now is left out for a while",
-			      worker->id, worker->names, WINDOW_BYTES / 1024, (int)(WINDOW_NS / 1000000000));
+		PROGRAM_LOG_WARN_LIMITED(
+			"worker %" PRIu64
+			" with %s has printed %d KiB within %d seconds: what it prints now is left out for a while",
+			worker->id, worker->names, WINDOW_BYTES / 1024, (int)(WINDOW_NS / 1000000000));
 }
 
 uint64_t output_expire(struct daemon *daemon, struct daemon_worker *worker, uint64_t now)

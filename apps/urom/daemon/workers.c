@@ -179,7 +179,8 @@ static struct daemon_worker *start_worker(struct daemon *daemon, const struct ur
 	if (worker == NULL)
 		return NULL;
 	if (!spawn_worker(daemon, worker, spawn, reason)) {
-		DOCA_LOG_WARN("worker %" PRIu64 " with %s does not start: %s", worker->id, worker->names, reason);
+		PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_WARNING, DAEMON_LINES, "worker %" PRIu64 " with %s does not start: %s",
+				    worker->id, worker->names, reason);
 		free_worker(daemon, worker);
 		return NULL;
 	}
@@ -255,7 +256,7 @@ static void grant_wishes(struct daemon *daemon, struct daemon_worker *worker, ui
 
 static void refuse_wish(struct daemon *daemon, const struct daemon_wish *wish, uint64_t id, doca_error_t status, const char *reason)
 {
-	DOCA_LOG_DBG("no worker for a client: %s", reason); /* whose log says so */
+	PROGRAM_LOG_DBG_LIMITED("no worker for a client: %s", reason); /* whose log says so */
 	client_refuse_wish(daemon, id, wish, status, reason);
 }
 
@@ -324,7 +325,7 @@ static void worker_is_ready(struct daemon *daemon, struct daemon_worker *worker)
 	if (worker->state != WORKER_STARTING)
 		return;
 	worker->state = WORKER_READY;
-	DOCA_LOG_INFO("worker %" PRIu64 " runs, process %d", worker->id, worker->pid);
+	PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_INFO, DAEMON_LINES, "worker %" PRIu64 " runs, process %d", worker->id, worker->pid);
 	grant_wishes(daemon, worker, daemon_now_ns());
 }
 
@@ -378,12 +379,13 @@ void workers_read(struct daemon *daemon, struct daemon_worker *worker)
 static void log_end(const struct daemon_worker *worker, int status, const char *reason, const char *path)
 {
 	if (worker->asked && path == NULL && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS)
-		DOCA_LOG_INFO("worker %" PRIu64 " has ended", worker->id);
+		PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_INFO, DAEMON_LINES, "worker %" PRIu64 " has ended", worker->id);
 	else if (worker->unborn)
-		DOCA_LOG_WARN("worker %" PRIu64 " with %s does not start: %s", worker->id, worker->names, reason);
+		PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_WARNING, DAEMON_LINES, "worker %" PRIu64 " with %s does not start: %s",
+				    worker->id, worker->names, reason);
 	else
-		DOCA_LOG_WARN("worker %" PRIu64 " with %s died: %s%s%s", worker->id, worker->names, reason, path != NULL ? ", " : "",
-			      path != NULL ? path : "");
+		PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_WARNING, DAEMON_LINES, "worker %" PRIu64 " with %s died: %s%s%s", worker->id,
+				    worker->names, reason, path != NULL ? ", " : "", path != NULL ? path : "");
 }
 
 static void worker_ended(struct daemon *daemon, struct daemon_worker *worker, int status, const struct rusage *usage)

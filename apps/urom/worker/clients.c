@@ -38,7 +38,7 @@ static void arrived(void *user, struct sf_comm_peer *peer)
 	struct worker *worker = (struct worker *)user;
 	struct worker_client *client = (struct worker_client *)calloc(1, sizeof(*client));
 	if (client == NULL) {
-		DOCA_LOG_ERR("no memory for a client");
+		PROGRAM_LOG_ERR_LIMITED("no memory for a client");
 		sf_comm_disconnect(worker->comm, peer);
 		return;
 	}
@@ -54,8 +54,6 @@ static void arrived(void *user, struct sf_comm_peer *peer)
 
 static void free_client(struct worker_client *client)
 {
-	if (client->mistakes.left_out != 0)
-		DOCA_LOG_WARN("%u more lines about a client that has left were left out", client->mistakes.left_out);
 	free(client);
 }
 
@@ -89,8 +87,9 @@ doca_error_t clients_send(struct worker *worker, uint64_t dest_id, const struct 
 
 void client_disconnect(struct worker *worker, struct worker_client *client)
 {
-	DOCA_LOG_WARN("%s is disconnected: more answers wait than it can have asked for, or there is no memory for one",
-		      client->peer->address);
+	PROGRAM_LOG_WARN_LIMITED(
+		"%s is disconnected: more answers wait than it can have asked for, or there is no memory for one",
+		client->peer->address);
 	sf_comm_drop(worker->comm, client->peer);
 	drop(worker, client);
 }
@@ -113,7 +112,6 @@ static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 
 static void join(struct worker *worker, struct worker_client *client, const struct urom_head *head, const void *body, size_t len)
 {
-	char more[64];
 	static const char refusal[] = "the worker expects no such client: its token is another, or used";
 	while (parent_read(worker)) /* the daemon has sent the token before it told the client */
 		;
@@ -130,9 +128,7 @@ static void join(struct worker *worker, struct worker_client *client, const stru
 			client_disconnect(worker, client);
 		return;
 	}
-	const char *end = sf_log_rate_next(&worker->strangers, more);
-	if (end != NULL)
-		DOCA_LOG_WARN("%s was turned away: no such token%s", client->peer->address, end);
+	PROGRAM_LOG_WARN_LIMITED("%s was turned away: no such token", client->peer->address);
 	sf_comm_disconnect(worker->comm, client->peer);
 	drop(worker, client);
 }
@@ -140,14 +136,11 @@ static void join(struct worker *worker, struct worker_client *client, const stru
 void clients_expire(struct worker *worker)
 {
 	uint64_t now = worker->num_strangers != 0 ? worker_now_ns() : 0;
-	char more[64];
 	for (struct worker_client *client = TAILQ_FIRST(&worker->clients), *next; now != 0 && client != NULL; client = next) {
 		next = TAILQ_NEXT(client, next);
 		if (client->joined || own_time_left(&client->time, client->process, now, own_time_limit(client->process, WORKER_JOIN_NS)) != 0)
 			continue;
-		const char *end = sf_log_rate_next(&worker->strangers, more);
-		if (end != NULL)
-			DOCA_LOG_WARN("%s has not joined within two seconds: it is disconnected%s", client->peer->address, end);
+		PROGRAM_LOG_WARN_LIMITED("%s has not joined within two seconds: it is disconnected", client->peer->address);
 		sf_comm_disconnect(worker->comm, client->peer);
 		drop(worker, client);
 	}
@@ -186,13 +179,12 @@ void client_answered(struct worker *worker, struct worker_client *client)
 static doca_error_t keep_command(struct worker *worker, struct worker_client *client, struct worker_plugin *plugin, const void *body,
 				 size_t len)
 {
-	struct urom_worker_cmd_desc *desc = (struct urom_worker_cmd_desc *)malloc(offsetof(struct urom_worker_cmd_desc, worker_cmd) + len);
-	char more[64];
+	struct urom_worker_cmd_desc *desc =
+		(struct urom_worker_cmd_desc *)malloc(offsetof(struct urom_worker_cmd_desc, worker_cmd) + len);
 	if (desc == NULL) {
-		const char *end = sf_log_rate_next(&worker->no_memory, more);
-		if (end != NULL)
-			DOCA_LOG_ERR("no memory for a command of %zu bytes: the service's --max-worker-memory, or the machine's, is used%s",
-				     len, end);
+		PROGRAM_LOG_ERR_LIMITED(
+			"no memory for a command of %zu bytes: the service's --max-worker-memory, or the machine's, is used",
+			len);
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	desc->dest_id = client->dest_id;
@@ -208,28 +200,22 @@ static doca_error_t give_command(struct worker *worker, struct worker_client *cl
 				 const void *body, size_t len)
 {
 	struct worker_plugin *plugin = worker_find_plugin(worker, command->type);
-	char more[64];
 	if (worker->ending)
 		return DOCA_ERROR_SHUTDOWN;
 	if (plugin != NULL && command->len == len - sizeof(*command))
 		return keep_command(worker, client, plugin, body, len);
-	const char *end = sf_log_rate_next(&client->mistakes, more);
-	if (end != NULL)
-		DOCA_LOG_WARN("%s sent a command for plugin 0x%llx of %llu bytes: %s%s", client->peer->address,
-			      (unsigned long long)command->type, (unsigned long long)command->len,
-			      plugin == NULL ? "it is not loaded here" : "the message holds another number", end);
+	PROGRAM_LOG_WARN_LIMITED("%s sent a command for plugin 0x%llx of %llu bytes: %s", client->peer->address,
+				 (unsigned long long)command->type, (unsigned long long)command->len,
+				 plugin == NULL ? "it is not loaded here" : "the message holds another number");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
 static void take_command(struct worker *worker, struct worker_client *client, const void *body, size_t len)
 {
 	struct urom_worker_cmd command;
-	char more[64];
 	if (len < sizeof(command) || len > worker->message_max) {
-		const char *end = sf_log_rate_next(&client->mistakes, more);
-		if (end != NULL)
-			DOCA_LOG_WARN("%s sent a command of %zu bytes, possible are %zu to %zu%s", client->peer->address, len,
-				      sizeof(command), worker->message_max, end);
+		PROGRAM_LOG_WARN_LIMITED("%s sent a command of %zu bytes, possible are %zu to %zu", client->peer->address, len,
+					 sizeof(command), worker->message_max);
 		return;
 	}
 	memcpy(&command, body, sizeof(command));
@@ -244,15 +230,12 @@ static void take_command(struct worker *worker, struct worker_client *client, co
 static void take_domain(struct worker *worker, struct worker_client *client, const struct urom_head *head, const void *body, size_t len)
 {
 	const char *reason = "";
-	char more[64];
 	doca_error_t result = head->kind == UROM_DOMAIN_OFFER ? domains_take_offer(worker, client->dest_id, head, body, len, &reason)
 							      : domains_take_part(worker, client->dest_id, head, body, len, &reason);
 	struct urom_head answer = urom_head_make(UROM_DOMAIN_READY, result, 0, head->subject);
 	if (result == DOCA_SUCCESS)
 		return;
-	const char *end = sf_log_rate_next(&client->mistakes, more);
-	if (end != NULL)
-		DOCA_LOG_WARN("%s has a domain that cannot be used: %s%s", client->peer->address, reason, end);
+	PROGRAM_LOG_WARN_LIMITED("%s has a domain that cannot be used: %s", client->peer->address, reason);
 	result = sf_comm_send(worker->comm, client->peer, &answer, sizeof(answer), reason, strlen(reason));
 	client->broken |= result != DOCA_SUCCESS && result != DOCA_ERROR_NOT_CONNECTED;
 }
@@ -280,7 +263,6 @@ static void message(void *user, struct sf_comm_peer *peer, const void *head_data
 	struct worker *worker = (struct worker *)user;
 	struct worker_client *client = (struct worker_client *)peer->user;
 	struct urom_head head;
-	char more[64];
 	doca_error_t result = urom_head_parse(head_data, head_len, &head);
 	if (result == DOCA_SUCCESS && head.kind == UROM_JOIN) {
 		join(worker, client, &head, body, len);
@@ -291,9 +273,7 @@ static void message(void *user, struct sf_comm_peer *peer, const void *head_data
 			client_disconnect(worker, client);
 		return;
 	}
-	const char *end = sf_log_rate_next(&worker->strangers, more);
-	if (end != NULL)
-		DOCA_LOG_WARN("%s sent what is no message of UROM's, or not yet: it is disconnected%s", peer->address, end);
+	PROGRAM_LOG_WARN_LIMITED("%s sent what is no message of UROM's, or not yet: it is disconnected", peer->address);
 	sf_comm_disconnect(worker->comm, peer);
 	drop(worker, client);
 }

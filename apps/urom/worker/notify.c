@@ -29,12 +29,11 @@ static void queue(struct worker *worker, const struct worker_plugin *plugin, str
 {
 	const char *wrong = check(worker, plugin, desc);
 	struct worker_client *client = wrong == NULL ? clients_find(worker, desc->dest_id) : NULL;
-	char more[64];
 	if (client == NULL) { /* or it has left */
-		const char *end = wrong != NULL ? sf_log_rate_next(&worker->mistakes, more) : NULL;
-		if (end != NULL)
-			DOCA_LOG_WARN("%s made a notification %s: it must repeat the command's type, urom_context and dest_id%s",
-				      plugin->path, wrong, end);
+		if (wrong != NULL)
+			PROGRAM_LOG_WARN_LIMITED(
+				"%s made a notification %s: it must repeat the command's type, urom_context and dest_id",
+				plugin->path, wrong);
 		free(desc);
 		return;
 	}
@@ -67,17 +66,15 @@ static doca_error_t send_one(struct worker *worker, const struct worker_client *
 	const struct urom_head head = urom_head_make(UROM_NOTIFY, DOCA_SUCCESS, 0, worker->id);
 	struct worker_plugin *plugin = worker_find_plugin(worker, desc->worker_notif.type);
 	size_t len = worker->message_max;
-	char more[64];
 	if (plugin == NULL) /* it changed the type meanwhile */
 		return DOCA_SUCCESS;
 	doca_error_t result = plugin_pack(plugin, &desc->worker_notif, &len, worker->packed);
 	if (result == DOCA_SUCCESS && len >= sizeof(struct urom_worker_notify) && len <= worker->message_max)
 		return sf_comm_send(worker->comm, client->peer, &head, sizeof(head), worker->packed, len);
-	const char *end = sf_log_rate_next(&plugin->mistakes, more);
-	if (end != NULL)
-		DOCA_LOG_WARN("notif_pack of %s: %s, for %llu bytes and a header of %zu in a message that holds %zu: it made %zu%s",
-			      plugin->path, doca_error_get_name(result), (unsigned long long)desc->worker_notif.len,
-			      sizeof(struct urom_worker_notify), worker->message_max, len, end);
+	PROGRAM_LOG_WARN_LIMITED(
+		"notif_pack of %s: %s, for %llu bytes and a header of %zu in a message that holds %zu: it made %zu", plugin->path,
+		doca_error_get_name(result), (unsigned long long)desc->worker_notif.len, sizeof(struct urom_worker_notify),
+		worker->message_max, len);
 	return client_answer_for_plugin(worker, client, desc->worker_notif.type, desc->worker_notif.urom_context,
 					result != DOCA_SUCCESS ? result : DOCA_ERROR_TOO_BIG);
 }

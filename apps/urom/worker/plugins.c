@@ -156,12 +156,9 @@ struct worker_plugin *worker_find_plugin(struct worker *worker, uint64_t id)
 }
 
 /* An operation answered what it should not: a plugin may go on doing so. */
-static void warn(struct worker_plugin *plugin, const char *what, doca_error_t result)
+static void warn(const struct worker_plugin *plugin, const char *what, doca_error_t result)
 {
-	char more[64];
-	const char *end = sf_log_rate_next(&plugin->mistakes, more);
-	if (end != NULL)
-		DOCA_LOG_WARN("%s of %s: %s%s", what, plugin->path, doca_error_get_name(result), end);
+	PROGRAM_LOG_WARN_LIMITED("%s of %s: %s", what, plugin->path, doca_error_get_name(result));
 }
 
 static void give_commands(struct worker_plugin *plugin)

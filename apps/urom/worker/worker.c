@@ -74,6 +74,7 @@ static void loop(struct worker *worker)
 		if (turn % PARENT_EVERY == 0) {
 			any |= parent_read(worker);
 			clients_expire(worker);
+			sf_log_rate_report(false);
 		}
 		if (any) {
 			idle_since = 0;
@@ -85,6 +86,7 @@ static void loop(struct worker *worker)
 		if (now - idle_since < (worker->waits ? SPIN_WAITING_NS : SPIN_NS))
 			continue;
 		clients_expire(worker);
+		sf_log_rate_report(false);
 		nap(worker, worker->waits ? NAP_WAITING_NS : nap_time(worker, now - idle_since));
 	}
 }
@@ -136,6 +138,7 @@ int worker_run(struct worker *worker)
 	if (worker->comm != NULL)
 		sf_comm_close(worker->comm);
 	clients_drop_all(worker);
+	sf_log_rate_report(true);
 	free(worker->packed);
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -71,7 +71,6 @@ struct worker_plugin {
 	struct urom_worker_ctx ctx;
 	ucs_list_link_t commands;
 	uint64_t num_commands, num_notifications; /* so far */
-	struct sf_log_rate mistakes;
 };
 
 struct worker_client {
@@ -85,7 +84,6 @@ struct worker_client {
 	bool broken; /* an answer to it was lost: it is to be disconnected */
 	ucs_list_link_t notifications; /* that are still to be sent */
 	TAILQ_ENTRY(worker_client) in_answered;
-	struct sf_log_rate mistakes;
 };
 
 struct worker {
@@ -116,7 +114,6 @@ struct worker {
 	uint8_t *packed;	       /* message_max bytes: the one being sent */
 	bool ending, drains;	       /* at once; when all commands are answered, or WORKER_DRAIN_NS are over */
 	char failure[UROM_TEXT_MAX];   /* why it ends of itself */
-	struct sf_log_rate mistakes, strangers, no_memory;
 };
 
 /* ---- plugins.c ---- */
