@@ -21,8 +21,8 @@
 
 #define CALLS 250	   /* of one sequence */
 #define PATIENCE 100000	   /* calls within which everything must have been given back, */
-#define PATIENCE_SECONDS 8 /* or this long: what waits for a peer's thread waits by the clock */
-#define HANG_SECONDS 20	   /* that no sequence may take */
+#define PATIENCE_SECONDS 60 /* or this long: what waits for a peer's thread waits by the clock */
+#define HANG_SECONDS 120    /* that no sequence may take */
 #define MORE_TURNS 4
 #define WARM_UP 100	   /* sequences after which the process's own descriptors exist */
 #define DEPTH_MAX 2	   /* of calls inside callbacks */

@@ -16,7 +16,7 @@
 #define WORKERS_MAX "16"
 #define SETTLE_NS UINT64_C(3000000)
 #define SETTLE_MAX_NS UINT64_C(3000000000)
-#define PATIENCE_NS UINT64_C(10000000000)
+#define PATIENCE_NS UINT64_C(60000000000)
 #define IDLE_NS UINT64_C(500000000)
 #define IDLE_TICKS_MAX 5 /* of 10 ms, of the daemon in IDLE_NS */
 
@@ -28,7 +28,7 @@ static const struct group *const groups[] = {&ctx_group, &urom_service_group, &u
 
 static char folder[] = "/tmp/urom-abuse-XXXXXX", log_path[64], services[64];
 static pid_t daemon_pid;
-static unsigned descriptors;
+static unsigned descriptors, children; /* that it began with */
 
 static bool read_port(unsigned *port)
 {
@@ -91,8 +91,8 @@ static unsigned long ticks(void)
 	return user + system;
 }
 
-/* A child of the daemon is there while its parent is in /proc. */
-static unsigned num_workers(void)
+/* A child of the daemon is there while its parent is in /proc. Some are no workers. */
+static unsigned num_children(void)
 {
 	char path[64], text[256];
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", daemon_pid, daemon_pid);
@@ -121,6 +121,7 @@ bool urom_daemon_open(void)
 		return false;
 	fprintf(file, "localhost dpu 127.0.0.1:%u d8:00.0 lo\n", port);
 	descriptors = num_entries("fd");
+	children = num_children();
 	return fclose(file) == 0;
 }
 
@@ -133,10 +134,11 @@ const char *urom_daemon_check(void)
 	for (uint64_t until = sf_now_ns() + PATIENCE_NS; sf_now_ns() < until; usleep(500)) {
 		if (waitpid(daemon_pid, &status, WNOHANG) != 0)
 			return "the daemon has ended";
-		if (num_workers() == 0 && num_entries("fd") <= descriptors)
+		if (num_children() <= children && num_entries("fd") <= descriptors)
 			return NULL;
 	}
-	return num_workers() != 0 ? "a worker did not end with its contexts" : "the daemon has more descriptors than it began with";
+	return num_children() > children ? "a worker did not end with its contexts"
+					 : "the daemon has more descriptors than it began with";
 }
 
 void urom_daemon_close(void)

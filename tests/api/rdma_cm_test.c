@@ -293,21 +293,27 @@ static void no_answer_in_time(void **state)
 {
 	struct fixture *f = *state;
 	doca_error_t result;
+	uint32_t calls = 0;
 
-	/* long enough to connect in, afterwards; which takes a while where the machine is emulated */
-	OK(doca_rdma_set_connection_request_timeout(f->client.rig.rdma, getenv("SOFTFIELD_TEST_SLOW") != NULL ? 1000 : 20));
+	OK(doca_rdma_set_connection_request_timeout(f->client.rig.rdma, 20));
 	start(f);
 	f->server.policy = CM_WAIT;
-	call(f, 9);
-	WAIT(f->client.num_failed == 1 && f->server.num_requests == 1);
+	do { /* on a busy machine a call may be given up before the server's agent has seen it */
+		call(f, 9);
+		calls++;
+		WAIT(f->client.num_failed == calls);
+	} while (f->server.num_requests == 0);
 	/* The news may be on its way. */
 	result = doca_rdma_connection_accept(f->server.requested, NULL, 0);
 	assert_true(result == DOCA_SUCCESS || result == DOCA_ERROR_CONNECTION_ABORTED);
 	if (result == DOCA_SUCCESS)
 		WAIT(f->server.num_ended + f->server.num_failed == 1);
+	rdma_rig_stop(&f->client.rig); /* to connect in a time that any machine has */
+	OK(doca_rdma_set_connection_request_timeout(f->client.rig.rdma, UINT16_MAX));
+	rdma_rig_start(&f->client.rig);
 	f->server.policy = CM_ACCEPT;
 	connect_both(f);
-	cm_events_are(&f->client, "fe");
+	assert_int_equal(f->client.num_failed, calls);
 }
 
 static void too_many(void **state)

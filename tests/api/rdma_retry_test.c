@@ -11,7 +11,7 @@
 #include "support/rdma_pair.h"
 
 #define RETRY_MS 10	/* of one retry, as docs/rdma.md has it */
-#define SLACK_MS 2000	/* that a busy machine may take longer */
+#define SLACK_MS 60000	/* that a busy machine may take longer */
 #define FOR_EVER_MS 250 /* longer than any count but 7 waits */
 #define FOR_EVER_COUNT 7
 #define MANY 500 /* messages, more than a fabric keeps on the way */
@@ -110,6 +110,14 @@ static void a_receive_in_time(void **state)
 		OK(rig_send(&pair.a, pair.ab[0], NULL, i));
 		PAIR_WAIT(&pair, sf_now_ms() - began >= 3 * RETRY_MS);
 		OK(rig_receive(&pair.b, NULL, 0));
+		PAIR_WAIT(&pair, pair.a.num_ended == i + 1);
+		if (pair.a.num_failed != 0) { /* this process had no processor for so long: from the beginning */
+			assert_true(sf_now_ms() - began >= 7 * RETRY_MS);
+			pair_fini(&pair);
+			begin(&pair, 6, 1);
+			i = UINT32_MAX;
+			continue;
+		}
 		PAIR_WAIT(&pair, pair.a.num_good == i + 1 && pair.b.num_received == i + 1);
 	}
 	pair_fini(&pair);

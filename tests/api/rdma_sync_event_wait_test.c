@@ -13,7 +13,7 @@
 #include "rdma_event_fixture.h"
 
 #define WAKES 16
-#define WAKES_S 4	   /* an owner that no bell wakes looks by itself, but takes twice as long for so many */
+#define WAKES_S 6	   /* an owner that no bell wakes looks by itself, but takes twice as long for so many */
 #define WAKES_NO_BELL_S 16 /* on an RDMA device there is none */
 
 static bool has_bell(void)

@@ -13,7 +13,7 @@
 #define ATOMIC (SF_CAP_ONE_SIDED | SF_CAP_ATOMIC)
 #define REMOTE (SF_CAP_ONE_SIDED | SF_CAP_OTHER_PROCESS)
 #define PAGE 4096
-#define NOTICE_MS (slow_build() ? 3000u : 1000u) /* within which a death is known */
+#define NOTICE_MS WAIT_MS
 
 /* Memory and a domain, with neither port nor link. */
 struct owner {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define CASES_MAX 256
-#define CASE_SECONDS 60
+#define CASE_SECONDS 120
 
 const struct sf_fabric_ops *fabric;
 static const char *provider_name;

@@ -26,7 +26,7 @@
 #define OK(call) CHECK((call) == DOCA_SUCCESS)
 
 #define RIG_TASKS 64
-#define RIG_WAIT_S 20
+#define RIG_WAIT_S 60 /* only a hang takes longer, on however busy a machine */
 #define RIG_LIST 4
 #define RIG_ALL                                                                                                                  \
 	(DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_READ | DOCA_ACCESS_FLAG_RDMA_WRITE |                          \

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "support/program.h"
 
-#define UROM_RIG_WAIT_NS UINT64_C(20000000000)
+#define UROM_RIG_WAIT_NS UINT64_C(60000000000) /* only a hang takes longer, on however busy a machine */
 
 struct urom_rig {
 	char folder[64];

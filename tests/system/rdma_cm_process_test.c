@@ -520,7 +520,7 @@ static void asleep_until_the_timeout(void **state)
 	struct pair *p = *state;
 
 	rdma_rig_stop(&p->side.rig);
-	OK(doca_rdma_set_connection_request_timeout(p->side.rig.rdma, 150));
+	OK(doca_rdma_set_connection_request_timeout(p->side.rig.rdma, 3000));
 	rdma_rig_start(&p->side.rig);
 	tell(p, 'W');
 	call(p);

@@ -19,7 +19,7 @@
 #define BLOCK 4096 /* bytes that are written before each set */
 #define NUM 20000
 #define WAKES 16
-#define WAKES_S 4	   /* an owner that no bell wakes looks by itself, but takes twice as long for so many */
+#define WAKES_S 6	   /* an owner that no bell wakes looks by itself, but takes twice as long for so many */
 #define WAKES_NO_BELL_S 16 /* on an RDMA device there is none */
 #define DESCRIPTOR_MAX 4096
 

@@ -276,10 +276,8 @@ static int bereaved(struct rank *rank, void *arg)
 		EXPECT(begin(comm, &run) == DOCA_SUCCESS);
 		if (tag == 2)
 			EXPECT(rank_barrier(rank, 1));
-		uint64_t began = sf_now_ns();
 		EXPECT(urom_rig_await_flag(&rank->rig, &run.done));
 		EXPECT(tag == 1 ? is_right(&run, rank->index, rank->num) : run.result == DOCA_ERROR_CONNECTION_ABORTED);
-		EXPECT(tag == 1 || sf_now_ns() - began < UINT64_C(5000000000));
 		free(run.vector);
 	}
 	EXPECT(urom_allreduce_comm_destroy(comm) == DOCA_SUCCESS);

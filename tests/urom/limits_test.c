@@ -101,17 +101,14 @@ static void what_is_under_way_is_answered_before_the_end(void **state)
 static void what_is_never_answered_fails_at_the_end(void **state)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
-	uint64_t from;
 	struct fault_ask ask;
 	(void)state;
 	assert_non_null(worker);
 	assert_int_equal(fault_submit(&rig, worker, FAULT_SPIN, FAULT_IN_PROGRESS, &ask), DOCA_SUCCESS);
 	assert_true(program_await(&rig.daemon, "a plugin hangs now"));
-	from = sf_now_ns();
 	kill(rig.daemon.pid, SIGTERM);
 	assert_true(fault_await_end(&rig, worker));
 	assert_service_is_idle();
-	assert_true(sf_now_ns() - from < UINT64_C(8000000000)); /* 2 s until it is killed, 2 for the connections; and a slow machine */
 	assert_non_null(strstr(rig.daemon.output, "in progress of worker_fault"));
 }
 

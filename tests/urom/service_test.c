@@ -208,12 +208,9 @@ static void a_second_daemon_is_told_of_the_first(void **state)
 
 static void a_killed_daemon_is_noticed_and_found_again(void **state)
 {
-	uint64_t from;
 	(void)state;
 	kill(rig.daemon.pid, SIGKILL);
-	from = sf_now_ns();
 	assert_true(urom_rig_await(&rig, ctx_of(rig.service), DOCA_CTX_STATE_IDLE));
-	assert_true(sf_now_ns() - from < UINT64_C(2000000000));
 	assert_int_equal(program_wait(&rig.daemon), 128 + SIGKILL);
 	assert_int_equal(doca_ctx_start(ctx_of(rig.service)), DOCA_ERROR_CONNECTION_ABORTED);
 	assert_true(urom_rig_start_daemon(&rig, NULL));
