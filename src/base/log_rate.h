@@ -14,8 +14,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <time.h>
 
 #include "base/log.h"
 
@@ -107,34 +105,5 @@ SF_API bool sf_log_rate_report(bool all);
 #define PROGRAM_LOG_WARN_LIMITED(...) PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_WARNING, LOG_RATE_LINES, __VA_ARGS__)
 #define PROGRAM_LOG_INFO_LIMITED(...) PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_INFO, LOG_RATE_LINES, __VA_ARGS__)
 #define PROGRAM_LOG_DBG_LIMITED(...) PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_DEBUG, LOG_RATE_LINES, __VA_ARGS__)
-
-/* The older form, for lines about one object. */
-struct sf_log_rate {
-	uint32_t lines_max;
-	time_t since;
-	uint32_t lines, left_out;
-};
-
-/* What to end a line with that is logged now: nothing, or how many were left out before it. NULL: it is left out. */
-static inline const char *sf_log_rate_next(struct sf_log_rate *rate, char text[64])
-{
-	uint32_t lines_max = rate->lines_max != 0 ? rate->lines_max : LOG_RATE_LINES;
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	text[0] = '\0';
-	if (rate->lines >= lines_max && now.tv_sec - rate->since < LOG_RATE_SECONDS) {
-		rate->left_out++;
-		return NULL;
-	}
-	if (rate->lines == 0 || now.tv_sec - rate->since >= LOG_RATE_SECONDS) {
-		rate->since = now.tv_sec;
-		rate->lines = 0;
-	}
-	if (rate->left_out != 0)
-		snprintf(text, 64, " (%u lines like this were left out)", rate->left_out);
-	rate->left_out = 0;
-	rate->lines++;
-	return text;
-}
 
 #endif

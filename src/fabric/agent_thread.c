@@ -248,16 +248,13 @@ void sf_agent_thread_after_fork(struct sf_agent_thread *agent)
 
 static void become_full(struct sf_agent_thread *agent, int error)
 {
-	static struct sf_log_rate rate = {.lines_max = 1};
-	char left_out[64];
-
 	agent->full = true;
 	spare_release(agent);
 	agent->ops->listen(false);
-	if (sf_log_rate_next(&rate, left_out) != NULL)
-		SF_LOG_WARN("no more connections are taken: %s; whoever comes waits until there is room: raise the limit of open "
-			    "files (ulimit -n)%s",
-			    strerror(error), left_out);
+	SF_LOG_LIMITED(DOCA_LOG_LEVEL_WARNING, 1,
+		       "no more connections are taken: %s; whoever comes waits until there is room: raise the limit of open "
+		       "files (ulimit -n)",
+		       strerror(error));
 }
 
 int sf_agent_accept(struct sf_agent_thread *agent, int listening)

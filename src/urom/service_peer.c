@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "base/log_rate.h"
 #include "urom/auth.h"
 #include "urom/urom.h"
 
@@ -248,7 +248,7 @@ static doca_error_t take_answer(struct doca_urom_service *service, const struct 
 		return DOCA_SUCCESS;
 	case UROM_WORKER_DIED: /* its own connection says so too; the daemon knows why */
 		urom_text_parse(body, len, text);
-		SF_LOG_WARN("urom service: worker %llu died: %s", (unsigned long long)head->subject, text);
+		SF_LOG_WARN_LIMITED("urom service: worker %llu died: %s", (unsigned long long)head->subject, text);
 		return DOCA_SUCCESS;
 	default:
 		return DOCA_ERROR_UNEXPECTED;

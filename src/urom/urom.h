@@ -167,7 +167,6 @@ struct doca_urom_worker {
 	size_t message_max;
 	uint8_t *payloads; /* of all tasks: for each, message_max bytes of the command, then as many of the response */
 	struct doca_task *ended;
-	uint64_t num_strays; /* notifications that answered nothing */
 	int wake_fd;
 	int join_fd; /* a timer, while JOINING; else -1 */
 	struct sf_liveness join; /* the process's */

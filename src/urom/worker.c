@@ -6,7 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "base/log_rate.h"
 #include "urom/urom.h"
 
 /* ---- start ---- */
@@ -83,7 +83,6 @@ static doca_error_t worker_start(struct doca_ctx *ctx)
 		return result;
 	worker->message_max = worker->service->message_max;
 	worker->ended = NULL;
-	worker->num_strays = 0;
 	worker->granted = worker->told = false;
 	worker->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (worker->wake_fd < 0) {
@@ -154,7 +153,7 @@ void urom_worker_lose(struct doca_urom_worker *worker, doca_error_t why, const c
 	if (worker->id != DOCA_UROM_WORKER_ID_ANY)
 		snprintf(id, sizeof(id), " %llu", (unsigned long long)worker->id);
 	if (!worker->told)
-		SF_LOG_ERR("urom worker%s: %s (%s)", id, reason, doca_error_get_name(why));
+		SF_LOG_ERR_LIMITED("urom worker%s: %s (%s)", id, reason, doca_error_get_name(why));
 	worker->told = true;
 	urom_worker_end_join(worker);
 	worker->phase = UROM_WORKER_LOST;

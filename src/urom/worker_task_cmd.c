@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "base/log_rate.h"
 #include "urom/urom.h"
 
 typedef struct doca_urom_worker_cmd_task cmd_task;
@@ -119,10 +119,10 @@ void urom_cmd_answered(struct doca_urom_worker *worker, const void *body, size_t
 		task = find_task(worker, notify.urom_context);
 	}
 	if (task == NULL || notify.type != task->plugin || notify.len > len - sizeof(notify)) {
-		if (__builtin_popcountll(++worker->num_strays) == 1) /* the first, and then ever more rarely */
-			SF_LOG_WARN("urom worker %llu: a notification of %zu bytes, the %llu., answers no command: its plugin must repeat "
-				    "the command's type and urom_context, and say its length",
-				    (unsigned long long)worker->id, len, (unsigned long long)worker->num_strays);
+		SF_LOG_WARN_LIMITED(
+			"urom worker %llu: a notification of %zu bytes answers no command: its plugin must repeat the "
+			"command's type and urom_context, and say its length",
+			(unsigned long long)worker->id, len);
 		return;
 	}
 	uint8_t *response = command_of(worker, task->index) + worker->message_max + HEADER_SIZE;

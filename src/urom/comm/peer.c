@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/log_rate.h"
 #include "urom/comm/comm_private.h"
 #include "urom/comm/frame.h"
 
@@ -282,7 +282,7 @@ doca_error_t comm_peer_make(struct sf_comm *comm, int fd, enum comm_stage stage,
 {
 	struct comm_peer *peer = (struct comm_peer *)calloc(1, sizeof(*peer));
 	if (peer == NULL) {
-		SF_LOG_ERR("urom: no memory for a connection");
+		SF_LOG_ERR_LIMITED("urom: no memory for a connection");
 		close(fd);
 		return DOCA_ERROR_NO_MEMORY;
 	}
@@ -293,7 +293,7 @@ doca_error_t comm_peer_make(struct sf_comm *comm, int fd, enum comm_stage stage,
 	peer->events = event.events;
 	STAILQ_INIT(&peer->queue);
 	if (epoll_ctl(comm->epoll_fd, EPOLL_CTL_ADD, fd, &event) != 0) {
-		SF_LOG_ERR("urom: a connection cannot be watched: %s", strerror(errno));
+		SF_LOG_ERR_LIMITED("urom: a connection cannot be watched: %s", strerror(errno));
 		free_peer(peer);
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	}

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "base/log_rate.h"
 #include "urom/comm/comm_private.h"
 #include "urom/comm/frame.h"
 
@@ -167,7 +167,7 @@ static bool take_part(struct comm_peer *peer, const uint8_t **at, size_t *left)
 			return false;
 		size_t taken = size - peer->part_len < *left ? size - peer->part_len : *left;
 		if (!make_room(peer, peer->part_len + taken)) {
-			SF_LOG_ERR("urom: no memory for a message of %s", peer->base.address);
+			SF_LOG_ERR_LIMITED("urom: no memory for a message of %s", peer->base.address);
 			comm_peer_lose(peer, DOCA_ERROR_NO_MEMORY);
 			return true;
 		}
@@ -198,7 +198,7 @@ static void take_bytes(struct comm_peer *peer, size_t len)
 			memcpy(peer->part, at, len);
 			peer->part_len = len;
 		} else {
-			SF_LOG_ERR("urom: no memory for a message of %s", peer->base.address);
+			SF_LOG_ERR_LIMITED("urom: no memory for a message of %s", peer->base.address);
 			comm_peer_lose(peer, DOCA_ERROR_NO_MEMORY);
 		}
 	}

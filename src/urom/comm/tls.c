@@ -12,7 +12,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
-#include "base/log.h"
+#include "base/log_rate.h"
 #include "urom/comm/comm_private.h"
 
 #define IDENTITY "softfield urom"
@@ -148,7 +148,7 @@ doca_error_t comm_tls_begin(struct comm_peer *peer, bool server)
 	peer->tls = SSL_new(peer->comm->tls->context);
 	BIO *bio = peer->tls != NULL ? BIO_new(peer->comm->tls->method) : NULL;
 	if (bio == NULL) {
-		SF_LOG_ERR("urom: no memory for a connection by TLS");
+		SF_LOG_ERR_LIMITED("urom: no memory for a connection by TLS");
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	BIO_set_data(bio, peer);
