@@ -38,7 +38,7 @@ static bool is_active(const struct own_time *time, pid_t pid, char state)
 void own_time_begin(struct own_time *time, pid_t pid, bool all_threads, uint64_t now)
 {
 	char state;
-	*time = (struct own_time){.looked_ns = now, .all_threads = all_threads};
+	*time = (struct own_time){.begun_ns = now, .looked_ns = now, .all_threads = all_threads};
 	if (!read_stat(pid, all_threads, &state, &time->ran_ns))
 		time->ran_ns = 0;
 }

@@ -18,6 +18,7 @@
 #define OWN_TIME_UNSEEN 5 /* times the limit for a process on another machine */
 
 struct own_time {
+	uint64_t begun_ns;
 	uint64_t had_ns;    /* so far */
 	uint64_t looked_ns; /* when this was found */
 	uint64_t ran_ns;    /* until then */

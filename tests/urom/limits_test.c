@@ -12,7 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -107,7 +110,7 @@ static void what_is_never_answered_fails_at_the_end(void **state)
 	assert_int_equal(fault_submit(&rig, worker, FAULT_SPIN, FAULT_IN_PROGRESS, &ask), DOCA_SUCCESS);
 	assert_true(program_await(&rig.daemon, "a plugin hangs now"));
 	kill(rig.daemon.pid, SIGTERM);
-	assert_true(fault_await_end(&rig, worker));
+	assert_true(fault_await_end(&rig, worker)); /* killed after two seconds of its own, ten at most */
 	assert_service_is_idle();
 	assert_non_null(strstr(rig.daemon.output, "in progress of worker_fault"));
 }
@@ -144,6 +147,71 @@ static void too_many_open_files(void **state)
 	assert_int_equal(prlimit(rig.daemon.pid, RLIMIT_NOFILE, &before, NULL), 0);
 	assert_true(program_await(&rig.daemon, "Too many open files; the service has too many open files: end workers, or raise its limit"));
 	assert_goes_on();
+}
+
+#define CROWD 200
+#define WATCHED_NS UINT64_C(500000000)
+
+/* The daemon's socket in the runtime folder. */
+static void find_door(struct sockaddr_un *door)
+{
+	DIR *folder = opendir(rig.folder);
+	assert_non_null(folder);
+	*door = (struct sockaddr_un){.sun_family = AF_UNIX};
+	for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+		if (entry->d_type == DT_SOCK)
+			snprintf(door->sun_path, sizeof(door->sun_path), "%.40s/%.60s", rig.folder, entry->d_name);
+	}
+	closedir(folder);
+	assert_true(door->sun_path[0] != '\0');
+}
+
+static uint64_t processor_time_of_daemon_ns(void)
+{
+	clockid_t clock;
+	struct timespec ran;
+	assert_int_equal(clock_getcpuclockid(rig.daemon.pid, &clock), 0);
+	assert_int_equal(clock_gettime(clock, &ran), 0);
+	return (uint64_t)ran.tv_sec * 1000000000 + (uint64_t)ran.tv_nsec;
+}
+
+static void wait_for(uint64_t ns)
+{
+	uint64_t until = sf_now_ns() + ns;
+	while (sf_now_ns() < until)
+		usleep(10000);
+}
+
+/* They connect and say nothing, more than the daemon has descriptors for. It neither turns nor fills its log, and serves when they go. */
+static void a_crowd_that_takes_all_descriptors(void **state)
+{
+	struct sockaddr_un door;
+	struct rlimit before, few;
+	int fds[CROWD];
+	(void)state;
+	find_door(&door);
+	assert_int_equal(prlimit(rig.daemon.pid, RLIMIT_NOFILE, NULL, &before), 0);
+	rlim_t files = files_of_daemon();
+	few = (struct rlimit){files + 16, before.rlim_max};
+	assert_int_equal(prlimit(rig.daemon.pid, RLIMIT_NOFILE, &few, NULL), 0);
+	for (int i = 0; i < CROWD; i++) {
+		fds[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		assert_int_equal(connect(fds[i], (struct sockaddr *)&door, sizeof(door)), 0);
+	}
+	assert_true(program_await(&rig.daemon, "no connection can be taken just now: Too many open files"));
+	uint64_t from = processor_time_of_daemon_ns();
+	wait_for(WATCHED_NS);
+	uint64_t ran = processor_time_of_daemon_ns() - from;
+	print_message("the daemon ran for %llu of %llu ms\n", (unsigned long long)ran / 1000000, (unsigned long long)WATCHED_NS / 1000000);
+	assert_true(ran < WATCHED_NS / 5);
+	for (int i = 0; i < CROWD; i++)
+		close(fds[i]);
+	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
+	while (files_of_daemon() > files && sf_now_ns() < until)
+		usleep(1000);
+	assert_goes_on();
+	assert_true(rig.daemon.output_len < sizeof(rig.daemon.output) / 2);
+	assert_int_equal(prlimit(rig.daemon.pid, RLIMIT_NOFILE, &before, NULL), 0);
 }
 
 #define NOBODY 65534
@@ -334,6 +402,7 @@ int main(void)
 		WITH_RIG(what_is_under_way_is_answered_before_the_end),
 		WITH_RIG(what_is_never_answered_fails_at_the_end),
 		WITH_RIG(too_many_open_files),
+		WITH_RIG(a_crowd_that_takes_all_descriptors),
 		WITH_RIG(too_many_processes),
 		WITH_RIG(nobody_takes_what_a_worker_prints),
 		WITH_RIG(a_worker_that_prints_without_end_is_cut_short),

@@ -454,7 +454,8 @@ static uint64_t expire(struct daemon *daemon, struct daemon_worker *worker, uint
 	if (worker->killed)
 		return UINT64_MAX;
 	uint64_t again = own_time_left(&worker->time, worker->pid, now, worker->limit_ns);
-	if (again != 0)
+	bool is_late = worker->state == WORKER_ENDING && now - worker->time.begun_ns >= DAEMON_END_MAX_NS;
+	if (again != 0 && !is_late)
 		return again;
 	kill_worker(worker);
 	return UINT64_MAX;
