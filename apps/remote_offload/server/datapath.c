@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/clock.h"
+#include "base/log_rate.h"
 #include "datapath.h"
 
 #include <stdlib.h>
@@ -44,8 +45,8 @@ static doca_error_t create_memory(struct datapath *dp)
 	if (result == DOCA_SUCCESS)
 		result = doca_buf_inventory_start(dp->inventory);
 	if (result != DOCA_SUCCESS)
-		DOCA_LOG_ERR("%u buffers of %u bytes for a queue not set up: %s", dp->depth * 2, dp->buffer_len,
-			     doca_error_get_descr(result));
+		PROGRAM_LOG_ERR_LIMITED("%u buffers of %u bytes for a queue not set up: %s", dp->depth * 2, dp->buffer_len,
+					doca_error_get_descr(result));
 	return result;
 }
 
@@ -54,7 +55,7 @@ static void destroy_memory(struct datapath *dp)
 	if (dp->inventory)
 		doca_buf_inventory_destroy(dp->inventory);
 	if (dp->mmap && doca_mmap_destroy(dp->mmap) != DOCA_SUCCESS)
-		DOCA_LOG_WARN("the memory of a queue is left behind");
+		PROGRAM_LOG_WARN_LIMITED("the memory of a queue is left behind");
 	else if (dp->memory)
 		munmap(dp->memory, dp->memory_len);
 	dp->inventory = NULL;
@@ -211,7 +212,7 @@ doca_error_t datapath_open(struct datapath *dp, struct doca_comch_connection *co
 	if (result == DOCA_SUCCESS)
 		result = doca_comch_consumer_get_id(dp->consumer, consumer_id);
 	if (result != DOCA_SUCCESS) {
-		DOCA_LOG_ERR("a queue to the orchestrator not set up: %s", doca_error_get_descr(result));
+		PROGRAM_LOG_ERR_LIMITED("a queue to the orchestrator not set up: %s", doca_error_get_descr(result));
 		datapath_close(dp);
 	}
 	return result;
@@ -275,7 +276,7 @@ doca_error_t datapath_begin(struct datapath *dp, uint32_t remote_consumer_id)
 	for (uint32_t i = 0; i < dp->depth && result == DOCA_SUCCESS; i++)
 		result = make_recv(dp, &dp->recvs[i], dp->memory + (size_t)(dp->depth + i) * dp->stride);
 	if (result != DOCA_SUCCESS)
-		DOCA_LOG_ERR("tasks of a queue not set up: %s", doca_error_get_descr(result));
+		PROGRAM_LOG_ERR_LIMITED("tasks of a queue not set up: %s", doca_error_get_descr(result));
 	return result;
 }
 
@@ -335,7 +336,7 @@ static void end_ctx(struct datapath *dp, struct doca_ctx *ctx, uint32_t task_cou
 	while (state_of(ctx) != DOCA_CTX_STATE_IDLE && sf_now_ms() < deadline)
 		doca_pe_progress(dp->pe);
 	if (state_of(ctx) != DOCA_CTX_STATE_IDLE)
-		DOCA_LOG_WARN("a queue did not stop within %d ms", CLOSE_TIMEOUT_MS);
+		PROGRAM_LOG_WARN_LIMITED("a queue did not stop within %d ms", CLOSE_TIMEOUT_MS);
 	for (uint32_t i = 0; i < task_count; i++)
 		doca_buf_dec_refcount(dp->ending_bufs[i], NULL);
 }
@@ -348,7 +349,7 @@ static void close_consumer(struct datapath *dp)
 	}
 	end_ctx(dp, doca_comch_consumer_as_ctx(dp->consumer), dp->recv_count);
 	if (doca_comch_consumer_destroy(dp->consumer) != DOCA_SUCCESS)
-		DOCA_LOG_WARN("a consumer is left behind");
+		PROGRAM_LOG_WARN_LIMITED("a consumer is left behind");
 	dp->consumer = NULL;
 	dp->recv_count = 0;
 }
@@ -361,7 +362,7 @@ static void close_producer(struct datapath *dp)
 	}
 	end_ctx(dp, doca_comch_producer_as_ctx(dp->producer), dp->send_count);
 	if (doca_comch_producer_destroy(dp->producer) != DOCA_SUCCESS)
-		DOCA_LOG_WARN("a producer is left behind");
+		PROGRAM_LOG_WARN_LIMITED("a producer is left behind");
 	dp->producer = NULL;
 	dp->send_count = 0;
 	dp->free_send_count = 0;

@@ -252,7 +252,7 @@ doca_error_t link_send(struct link *link, const struct control_message *message)
 			doca_task_free(doca_comch_task_send_as_task(task));
 	}
 	if (result != DOCA_SUCCESS)
-		DOCA_LOG_ERR("control message %d not sent: %s", message->id, doca_error_get_descr(result));
+		PROGRAM_LOG_ERR_LIMITED("control message %d not sent: %s", message->id, doca_error_get_descr(result));
 	return result;
 }
 
