@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fork.h"
 #include "base/log_backend.h"
 
 #define RECORD_INLINE 1024     /* bytes of a record that need no allocation */
@@ -31,16 +32,29 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* The C library's own lock of the time zone is not freed in a child of fork: no thread of ours may be inside at that moment. */
+static pthread_mutex_t zone_lock = PTHREAD_MUTEX_INITIALIZER;
+SF_FORK_LOCK(SF_FORK_LOG, &zone_lock, NULL);
+
+static struct tm local_time(time_t time)
+{
+	struct tm tm;
+
+	pthread_mutex_lock(&zone_lock);
+	localtime_r(&time, &tm);
+	pthread_mutex_unlock(&zone_lock);
+	return tm;
+}
+
 /* Returns the length of the whole text, as snprintf does, or -1. */
 static int format_record(char *record, size_t size, const char *tag, const char *file, int line, const char *func,
 			 const char *format, va_list args)
 {
 	struct timeval now;
-	struct tm tm;
 
 	gettimeofday(&now, NULL);
-	localtime_r(&now.tv_sec, &tm);
 
+	struct tm tm = local_time(now.tv_sec);
 	int head = snprintf(record, size, "[%02d:%02d:%02d:%06ld][%d][DOCA][%s][%s:%d][%s] ", tm.tm_hour, tm.tm_min, tm.tm_sec,
 			    (long)now.tv_usec, (int)gettid(), tag, base_name(file), line, func);
 

@@ -10,6 +10,7 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include "base/fork.h"
 #include "base/log.h"
 
 static struct doca_log_backend *lists[SF_LOG_CLASSES];
@@ -277,19 +278,41 @@ static int syslog_priority(uint32_t level)
 	}
 }
 
+/* The process has one name at a time; backends with other names take turns. */
+static pthread_mutex_t syslog_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void buf_locks_make_anew(enum sf_log_class cls)
+{
+	for (struct doca_log_backend *b = sf_log_backends(cls); b; b = b->next) {
+		if (b->write == buf_write)
+			pthread_mutex_init(&b->buf.lock, NULL);
+	}
+}
+
+/* Another thread may have been writing, in the program's handler too, which a fork does not wait for. */
+static void locks_make_anew(void)
+{
+	pthread_mutex_init(&syslog_lock, NULL);
+	if (in_buf_handler)
+		return;
+	buf_locks_make_anew(SF_LOG_PROGRAM);
+	buf_locks_make_anew(SF_LOG_SDK);
+}
+
+SF_FORK_LOCK(SF_FORK_LOG, NULL, locks_make_anew);
+
 static void syslog_write(struct doca_log_backend *backend, uint32_t level, const char *record, size_t len)
 {
-	/* The process has one name at a time; backends with other names take turns. GUARDED_BY(lock) */
+	/* GUARDED_BY(syslog_lock) */
 	static const char *ident;
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&syslog_lock);
 	if (ident != backend->ident) {
 		openlog(backend->ident, LOG_PID, LOG_USER);
 		ident = backend->ident;
 	}
 	syslog(syslog_priority(level), "%.*s", (int)(len - 1), record);
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&syslog_lock);
 }
 
 static doca_error_t create_with_syslog(enum sf_log_class cls, const char *name, struct doca_log_backend **backend)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which levels the backends show: limits of one backend, of all, and limits that the global ones leave alone (strict). */
+#include "base/fork.h"
 #include "base/log.h"
 #include "base/log_backend.h"
 
 uint32_t sf_log_program_limit;
 uint32_t sf_log_limit;
 pthread_mutex_t sf_log_lock = PTHREAD_MUTEX_INITIALIZER;
+SF_FORK_LOCK(SF_FORK_LOG, &sf_log_lock, NULL);
 
 static uint32_t global_lower[SF_LOG_CLASSES] = {DOCA_LOG_LEVEL_INFO, DOCA_LOG_LEVEL_INFO};
 static uint32_t global_upper[SF_LOG_CLASSES] = {DOCA_LOG_LEVEL_CRIT, DOCA_LOG_LEVEL_CRIT};

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fork.h"
 #include "base/log.h"
 
 #define SOURCES_MAX 65536
@@ -12,6 +13,7 @@
 static char **names;
 static size_t names_len;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+SF_FORK_LOCK(SF_FORK_LOG, &lock, NULL);
 
 static doca_error_t grow(void)
 {

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/fork.h"
 #include "base/log.h"
 #include "base/log_rate.h"
 
@@ -49,6 +50,7 @@ struct own_memory {
 };
 
 static pthread_mutex_t own_lock = PTHREAD_MUTEX_INITIALIZER;
+SF_FORK_LOCK(SF_FORK_TABLE, &own_lock, NULL);
 static struct own_memory *own_memories; /* GUARDED_BY(own_lock) */
 
 static void *own_map(size_t len)

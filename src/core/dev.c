@@ -5,11 +5,21 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/fork.h"
 #include "base/log.h"
 #include "core/dev_priv.h"
 
 pthread_mutex_t sf_dev_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct doca_dev *devices; /* GUARDED_BY(sf_dev_lock) */
+
+/* A thread that was just opening a domain is not in the child. */
+static void domain_locks_make_anew(void)
+{
+	for (struct doca_dev *dev = devices; dev != NULL; dev = dev->next)
+		pthread_mutex_init(&dev->domain_lock, NULL);
+}
+
+SF_FORK_LOCK(SF_FORK_DEV, &sf_dev_lock, domain_locks_make_anew);
 
 static struct doca_dev *find(const struct sf_device *desc)
 {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fork.h"
 #include "base/log.h"
 #include "core/dev.h"
 
@@ -31,6 +32,19 @@ struct sf_engine {
 
 static pthread_mutex_t engines_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sf_engine *engines; /* GUARDED_BY(engines_lock) */
+
+/* The threads are the parent's, and so is what they were given to do. */
+static void engines_leave(void)
+{
+	for (struct sf_engine *engine = engines; engine != NULL; engine = engine->next) {
+		pthread_mutex_init(&engine->lock, NULL);
+		pthread_cond_init(&engine->changed, NULL);
+		engine->num_threads = 0;
+	}
+	engines = NULL;
+}
+
+SF_FORK_LOCK(SF_FORK_ENGINE, &engines_lock, engines_leave);
 
 /* ---- the threads ---- */
 
@@ -174,9 +188,9 @@ void sf_engine_release(struct sf_engine *engine)
 		return;
 	pthread_mutex_lock(&engines_lock);
 	last = --engine->holds == 0;
-	while (last && *at != engine)
+	while (*at != NULL && *at != engine)
 		at = &(*at)->next;
-	if (last)
+	if (last && *at != NULL) /* it is not there in a child of the process that made it */
 		*at = engine->next;
 	pthread_mutex_unlock(&engines_lock);
 	if (!last)

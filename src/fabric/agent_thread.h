@@ -2,8 +2,8 @@
 /*
  * The thread of a provider's agent: it waits on an epoll set, as long as anybody holds the agent.
  *
- * Whatever the provider adds to the set has a data.ptr. A child made by fork has no such thread: the provider's handler of
- * pthread_atfork takes `life` before the fork, and calls sf_agent_thread_after_fork in the child.
+ * Whatever the provider adds to the set has a data.ptr. A child made by fork has no such thread: the provider adds `life` to the
+ * locks of base/fork.h, and calls sf_agent_thread_after_fork in the child.
  */
 #ifndef SF_FABRIC_AGENT_THREAD_H
 #define SF_FABRIC_AGENT_THREAD_H

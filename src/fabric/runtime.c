@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fork.h"
 #include "base/liveness.h"
 #include "base/log.h"
 #include "base/log_rate.h"
@@ -127,38 +129,80 @@ static void lock_sign(int lock)
 		(void)!pwrite(lock, text, (size_t)len, 0);
 }
 
+/* An open lock file of a thread. A child would share the lock, and keep it for as long as it lives. */
+struct folder_lock {
+	int fd;
+	struct folder_lock *next;
+};
+
+static pthread_mutex_t open_locks_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct folder_lock *open_locks; /* GUARDED_BY(open_locks_lock) */
+
+static void open_locks_close(void)
+{
+	for (struct folder_lock *lock = open_locks; lock != NULL; lock = lock->next)
+		close(lock->fd);
+	open_locks = NULL;
+}
+
+SF_FORK_LOCK(SF_FORK_PROVIDER, &open_locks_lock, open_locks_close);
+
+/* Returns false, and errno. */
+static bool lock_open(int folder, struct folder_lock *lock)
+{
+	pthread_mutex_lock(&open_locks_lock);
+	lock->fd = openat(folder, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (lock->fd >= 0) {
+		lock->next = open_locks;
+		open_locks = lock;
+	}
+	pthread_mutex_unlock(&open_locks_lock);
+	return lock->fd >= 0;
+}
+
+static void folder_unlock(struct folder_lock *lock)
+{
+	struct folder_lock **at = &open_locks;
+
+	pthread_mutex_lock(&open_locks_lock);
+	while (*at != lock)
+		at = &(*at)->next;
+	*at = lock->next;
+	close(lock->fd);
+	pthread_mutex_unlock(&open_locks_lock);
+}
+
 /* Binding, listening and the test for a dead listener are one step for everybody who holds this lock. */
-static doca_error_t folder_lock(int folder, int *lock)
+static doca_error_t folder_lock(int folder, struct folder_lock *lock)
 {
 	struct timespec ms = {.tv_nsec = 1000000};
 	struct sf_liveness holder;
 	int error = 0;
 
-	*lock = openat(folder, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (*lock < 0) {
+	if (!lock_open(folder, lock)) {
 		error = errno;
 		SF_LOG_ERR("cannot make or open the runtime folder's lock: %s; %s", strerror(error),
 			   sf_runtime_folder_advice(error));
 		return sf_error_from_errno(error);
 	}
 	sf_liveness_begin(&holder);
-	while (flock(*lock, LOCK_EX | LOCK_NB) != 0) {
+	while (flock(lock->fd, LOCK_EX | LOCK_NB) != 0) {
 		error = errno;
-		if ((error != EWOULDBLOCK && error != EINTR) || sf_liveness_lost(&holder, lock_holder(*lock), LOCK_LIMIT_NS))
+		if ((error != EWOULDBLOCK && error != EINTR) || sf_liveness_lost(&holder, lock_holder(lock->fd), LOCK_LIMIT_NS))
 			break;
 		nanosleep(&ms, NULL);
 		error = 0;
 	}
 	if (error == 0) {
-		lock_sign(*lock);
+		lock_sign(lock->fd);
 		return DOCA_SUCCESS;
 	}
 	if (error == EWOULDBLOCK)
 		SF_LOG_ERR("process %d holds the lock of the runtime folder and does not go on; is it stopped?",
-			   (int)lock_holder(*lock));
+			   (int)lock_holder(lock->fd));
 	else
 		SF_LOG_ERR("cannot lock the runtime folder: %s", strerror(error));
-	close(*lock);
+	folder_unlock(lock);
 	return error == EWOULDBLOCK ? DOCA_ERROR_TIME_OUT : sf_error_from_errno(error);
 }
 
@@ -213,7 +257,8 @@ static doca_error_t bind_listen(int folder, const char *name, int fd)
 doca_error_t sf_runtime_listen(enum sf_socket_kind kind, const struct sf_key *key, int *fd)
 {
 	char name[SOCKET_NAME_MAX];
-	int folder, lock;
+	struct folder_lock lock;
+	int folder;
 	doca_error_t error = sf_runtime_folder_open(&folder);
 
 	if (error != DOCA_SUCCESS)
@@ -231,7 +276,7 @@ doca_error_t sf_runtime_listen(enum sf_socket_kind kind, const struct sf_key *ke
 	if (error != DOCA_SUCCESS)
 		close(*fd);
 unlock:
-	close(lock);
+	folder_unlock(&lock);
 close_folder:
 	close(folder);
 	return error;

@@ -11,6 +11,8 @@
 
 #include "legacy/legacy.h"
 
+#include "base/fork.h"
+
 #define BUCKETS_MAX 4096
 #define BUCKET_SECONDS_DEFAULT 5
 #define BUCKET_RECORDS_DEFAULT 20
@@ -22,6 +24,7 @@ struct bucket {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+SF_FORK_LOCK(SF_FORK_LEGACY_LOG, &lock, NULL);
 /* GUARDED_BY(lock) */
 static char **names; /* of sources, by their numbers */
 static size_t num_names;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fork.h"
 #include "base/log.h"
 #include "core/dev.h"
 #include "mem/mmap_private.h"
@@ -22,6 +23,7 @@ struct sf_buf_remote {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+SF_FORK_LOCK(SF_FORK_TABLE, &lock, NULL);
 static struct sf_buf_remote *remotes[SF_BUF_REMOTES_MAX]; /* GUARDED_BY(lock) */
 static uint32_t last_id;				  /* GUARDED_BY(lock) */
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/fork.h"
 #include "base/log.h"
 
 #define GENERATION_BITS 8
@@ -21,6 +22,7 @@ struct key {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+SF_FORK_LOCK(SF_FORK_TABLE, &lock, NULL);
 static struct key *keys; /* GUARDED_BY(lock), as all below */
 static uint32_t num_keys;
 static uint32_t first_free; /* index + 1 */

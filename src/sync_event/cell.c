@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/fork.h"
 #include "base/log.h"
 #include "base/log_rate.h"
 
@@ -24,6 +25,7 @@ struct own_page {
 };
 
 static pthread_mutex_t pages_lock = PTHREAD_MUTEX_INITIALIZER;
+SF_FORK_LOCK(SF_FORK_TABLE, &pages_lock, NULL);
 static struct own_page *pages[BUCKETS]; /* GUARDED_BY(pages_lock), and what is in it */
 
 static struct own_page **page_find(const struct sf_cell_page *page)

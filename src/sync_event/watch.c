@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/doorbell.h"
+#include "base/fork.h"
 #include "base/log.h"
 #include "compat/linux.h"
 
@@ -29,7 +30,18 @@ struct sf_watcher {
 /* Guards the list, the watchers in it and the watches in those. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sf_watcher *watchers;
-static pid_t watchers_pid; /* threads do not follow into a child made by fork */
+
+/* Threads do not follow into a child: what the parent watched stays its own. */
+static void watchers_leave(void)
+{
+	for (struct sf_watcher *watcher = watchers; watcher != NULL; watcher = watcher->next) {
+		for (uint32_t i = 0; i < watcher->num; i++)
+			watcher->watches[i]->watcher = NULL;
+	}
+	watchers = NULL;
+}
+
+SF_FORK_LOCK(SF_FORK_WATCH, &lock, watchers_leave);
 
 static void kick(struct sf_watcher *watcher)
 {
@@ -152,10 +164,6 @@ doca_error_t sf_watch_add(struct sf_watch *watch)
 	struct sf_watcher *watcher;
 
 	pthread_mutex_lock(&lock);
-	if (watchers_pid != getpid()) { /* what the parent had stays its own */
-		watchers = NULL;
-		watchers_pid = getpid();
-	}
 	for (watcher = watchers; watcher != NULL && watcher->num == GATES_MAX; watcher = watcher->next)
 		;
 	if (watcher == NULL)
@@ -186,10 +194,6 @@ void sf_watch_remove(struct sf_watch *watch)
 		return;
 	watch->watcher = NULL;
 	pthread_mutex_lock(&lock);
-	if (watchers_pid != getpid()) {
-		pthread_mutex_unlock(&lock);
-		return;
-	}
 	for (uint32_t i = 0; i < watcher->num; i++) {
 		if (watcher->watches[i] == watch)
 			watcher->watches[i] = watcher->watches[--watcher->num];
@@ -218,7 +222,7 @@ void sf_watch_arm(struct sf_watch *watch, uint64_t last)
 void sf_watch_refresh(struct sf_watch *watch)
 {
 	pthread_mutex_lock(&lock);
-	if (watch->watcher != NULL && watchers_pid == getpid()) {
+	if (watch->watcher != NULL) {
 		if (atomic_load(&watch->tick_ms) != 0 && atomic_load(&watch->armed))
 			atomic_store(&watch->ticking, true); /* it may be the first that has something to look for */
 		kick(watch->watcher);

@@ -8,12 +8,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/fork.h"
 #include "base/log.h"
 #include "topology/real.h"
 
 #define NODE_LIST_MAX 512 /* characters of a list of node names in a message */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+SF_FORK_LOCK(SF_FORK_TOPOLOGY, &lock, NULL);
 static struct sf_topology *loaded; /* GUARDED_BY(lock) until set, then immutable */
 
 const struct sf_node *sf_topology_find_node(const struct sf_topology *topology, const char *name)

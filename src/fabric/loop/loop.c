@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/loop/loop.h"
 
+#include "base/fork.h"
+
 pthread_mutex_t loop_lock = PTHREAD_MUTEX_INITIALIZER;
+SF_FORK_LOCK(SF_FORK_PROVIDER, &loop_lock, NULL);
 
 extern const struct sf_fabric_ops sf_loop_ops;
 

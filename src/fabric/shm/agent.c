@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fork.h"
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "fabric/agent_thread.h"
@@ -210,18 +211,6 @@ static void changed_init(void)
 	pthread_condattr_destroy(&attr);
 }
 
-static void before_fork(void)
-{
-	pthread_mutex_lock(&thread.life);
-	pthread_mutex_lock(&sf_shm_lock);
-}
-
-static void after_fork_parent(void)
-{
-	pthread_mutex_unlock(&sf_shm_lock);
-	pthread_mutex_unlock(&thread.life);
-}
-
 /* The child has the parent's descriptors, but not its thread. Left open they would hide the parent's death from peers. */
 static void after_fork_child(void)
 {
@@ -233,14 +222,20 @@ static void after_fork_child(void)
 	agent.conns = agent.closed = agent.listener = NULL; /* whoever inherited one may still look at it: not freed */
 	sf_shm_child_after_fork();
 	changed_init();
-	pthread_mutex_unlock(&sf_shm_lock);
-	pthread_mutex_unlock(&thread.life);
+}
+
+SF_FORK_LOCK(SF_FORK_AGENT, &sf_shm_lock, after_fork_child);
+
+static __attribute__((constructor)) void life_lock_add(void)
+{
+	static struct sf_fork_handler life = {.rank = SF_FORK_AGENT_LIFE, .lock = &thread.life};
+
+	sf_fork_add(&life);
 }
 
 static void first_use(void)
 {
 	changed_init();
-	pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 #ifdef SYS_membarrier
 	barriers = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
 #endif

@@ -10,6 +10,7 @@
 #include "fabric/shm/fds.h"
 #include "fabric/shm/listener.h"
 #include "fabric/shm/peer_port.h"
+#include "fabric/shm/region.h"
 #include "fabric/shm/serve.h"
 
 struct shm_link *sf_shm_links;
@@ -201,6 +202,7 @@ void sf_shm_child_after_fork(void)
 		link->base.state = SF_LINK_CLOSED;
 	}
 	sf_shm_links = NULL;
+	sf_shm_regions_after_fork();
 	sf_shm_peers_after_fork();
 	sf_shm_serve_after_fork();
 	sf_shm_listeners_after_fork();

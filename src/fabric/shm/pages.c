@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/fork.h"
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "fabric/shm/extents.h"
@@ -27,6 +28,7 @@ struct sf_pages {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+SF_FORK_LOCK(SF_FORK_PROVIDER, &lock, NULL);
 
 /* Libc's functions are not used where others' memory is touched: sanitizers would judge the program's bytes and our mapping
  * by the rules for our own. */

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fork.h"
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "compat/linux.h"
@@ -64,7 +65,26 @@ static doca_error_t generations_make(void)
 	}
 	generations = map;
 	generations_fd = fd;
+	for (uint32_t i = 0; i < SHM_REGIONS_MAX; i++) {
+		if (table.region[i] != NULL) /* in a child, from before the fork */
+			atomic_store(&generations[i], table.region[i]->id);
+	}
 	return DOCA_SUCCESS;
+}
+
+/* The table is shared memory, and the parent's. What was registered before the fork is registered in both. */
+void sf_shm_regions_after_fork(void)
+{
+	if (generations == NULL)
+		return;
+	close(generations_fd);
+	generations = NULL; /* the mapping stays: what was inherited and is dead looks there */
+	generations_fd = -1;
+	for (uint32_t i = 0; i < SHM_REGIONS_MAX; i++) {
+		if (atomic_load_explicit(&sf_shm_region_users[i], memory_order_relaxed) != 0)
+			atomic_store(&sf_shm_region_users[i], 0); /* by threads of the parent */
+	}
+	(void)generations_make(); /* or the next to register anything tries it again */
 }
 
 struct shm_region *sf_shm_region_find(uint64_t id)
@@ -120,10 +140,12 @@ doca_error_t sf_shm_region_register(struct sf_domain *domain, void *addr, size_t
 	return DOCA_SUCCESS;
 }
 
+static pthread_mutex_t move_lock = PTHREAD_MUTEX_INITIALIZER;
+SF_FORK_LOCK(SF_FORK_MOVE, &move_lock, NULL);
+
 /* Makes the whole pages mappable, once. What cannot be is reached in other ways, so this does not fail. */
 static void move_pages(struct shm_region *region)
 {
-	static pthread_mutex_t move_lock = PTHREAD_MUTEX_INITIALIZER;
 	struct sf_pages *pages = NULL;
 
 	if (atomic_load_explicit(&region->moved, memory_order_acquire))
@@ -171,7 +193,8 @@ void sf_shm_region_close(struct sf_region *base)
 
 	pthread_mutex_lock(&sf_shm_lock);
 	table.region[index] = NULL;
-	atomic_store(&generations[index], 0);
+	if (generations != NULL)
+		atomic_store(&generations[index], 0);
 	if (region->pages != NULL || region->exported)
 		sf_shm_serve_gone(region->id);
 	pthread_mutex_unlock(&sf_shm_lock);

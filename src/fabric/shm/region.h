@@ -53,6 +53,9 @@ doca_error_t sf_shm_region_map(struct sf_region *region, void **addr);
 /* A receive names the region for the first time: its pages are made mappable. Takes long once. */
 void sf_shm_region_for_receives(struct shm_region *region);
 
+/* In the child. With sf_shm_lock. */
+void sf_shm_regions_after_fork(void);
+
 /* The region of that id, or NULL. With sf_shm_lock. */
 struct shm_region *sf_shm_region_find(uint64_t id);
 

@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fork.h"
 #include "base/clock.h"
 #include "fabric/agent_thread.h"
 #include "fabric/verbs/net.h"
@@ -27,7 +28,6 @@ static const struct sf_agent_ops ops = {
 	.listen = sf_verbs_conns_listen,
 };
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct sf_agent_thread thread = SF_AGENT_THREAD_INIT(&ops);
 
 static struct {
@@ -125,18 +125,6 @@ static void agent_close(void)
 
 /* ---- fork ---- */
 
-static void before_fork(void)
-{
-	pthread_mutex_lock(&thread.life);
-	pthread_mutex_lock(&sf_verbs_lock);
-}
-
-static void after_fork_parent(void)
-{
-	pthread_mutex_unlock(&sf_verbs_lock);
-	pthread_mutex_unlock(&thread.life);
-}
-
 /* The child has the parent's descriptors, but not its thread. Left open they would hide the parent's death from peers. */
 static void after_fork_child(void)
 {
@@ -146,18 +134,19 @@ static void after_fork_child(void)
 	sf_verbs_links_after_fork();
 	sf_verbs_listeners_after_fork();
 	pthread_cond_init(&sf_verbs_changed, NULL);
-	pthread_mutex_unlock(&sf_verbs_lock);
-	pthread_mutex_unlock(&thread.life);
 }
 
-static void first_use(void)
+SF_FORK_LOCK(SF_FORK_AGENT, &sf_verbs_lock, after_fork_child);
+
+static __attribute__((constructor)) void life_lock_add(void)
 {
-	pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+	static struct sf_fork_handler life = {.rank = SF_FORK_AGENT_LIFE, .lock = &thread.life};
+
+	sf_fork_add(&life);
 }
 
 doca_error_t sf_verbs_agent_hold(uint32_t *held)
 {
-	pthread_once(&once, first_use);
 	return sf_agent_thread_hold(&thread, held);
 }
 

@@ -8,6 +8,7 @@
 #include <sys/random.h>
 
 #include "base/clock.h"
+#include "base/fork.h"
 #include "base/log.h"
 #include "fabric/verbs/agent.h"
 #include "fabric/verbs/net.h"
@@ -21,6 +22,7 @@
 static struct vb_device devices[VB_DEVICES_MAX]; /* never removed. GUARDED_BY(lock) */
 static uint32_t devices_num;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+SF_FORK_LOCK(SF_FORK_PROVIDER, &lock, NULL);
 
 /* ---- devices ---- */
 

@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fork.h"
 #include "base/log.h"
 #include "gpu/cuda/cuda.h"
 
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
+SF_FORK_LOCK(SF_FORK_TABLE, &open_lock, NULL);
 static struct cuda_gpu *open_gpus; /* guarded by open_lock */
 
 static void cuda_close(struct doca_gpu *gpu)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fork.h"
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "gpu/cuda/cuda.h"
@@ -32,6 +33,7 @@ struct opened {
 };
 
 static pthread_mutex_t opened_lock = PTHREAD_MUTEX_INITIALIZER;
+SF_FORK_LOCK(SF_FORK_TABLE, &opened_lock, NULL);
 static struct opened *opened_first; /* GUARDED_BY(opened_lock) */
 
 static doca_error_t refused(cu_result error, const char *what)

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/fork.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sf_fork_handler *handlers; /* GUARDED_BY(lock), by rank */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&lock);
+	for (struct sf_fork_handler *h = handlers; h != NULL; h = h->next) {
+		if (h->lock != NULL)
+			pthread_mutex_lock(h->lock);
+	}
+}
+
+static void release(void)
+{
+	for (struct sf_fork_handler *h = handlers; h != NULL; h = h->next) {
+		if (h->lock != NULL)
+			pthread_mutex_unlock(h->lock);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static void after_fork_child(void)
+{
+	release();
+	for (struct sf_fork_handler *h = handlers; h != NULL; h = h->next) {
+		if (h->child != NULL)
+			h->child();
+	}
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(before_fork, release, after_fork_child);
+}
+
+void sf_fork_add(struct sf_fork_handler *handler)
+{
+	struct sf_fork_handler **at = &handlers;
+
+	pthread_once(&once, watch_forks);
+	pthread_mutex_lock(&lock);
+	while (*at != NULL && (*at)->rank <= handler->rank)
+		at = &(*at)->next;
+	handler->next = *at;
+	*at = handler;
+	pthread_mutex_unlock(&lock);
+}
