@@ -40,12 +40,15 @@ void comm_stream_watch(struct comm_peer *peer)
 	(void)epoll_ctl(peer->comm->epoll_fd, EPOLL_CTL_MOD, peer->fd, &event);
 }
 
+/* Another process may have the socket too, handed over or by a fork: then its close does not end what epoll tells of it. */
 void comm_stream_close(struct comm_peer *peer)
 {
 	if (peer->tls != NULL)
 		comm_tls_free(peer);
-	if (peer->fd >= 0)
+	if (peer->fd >= 0) {
+		(void)epoll_ctl(peer->comm->epoll_fd, EPOLL_CTL_DEL, peer->fd, NULL);
 		close(peer->fd);
+	}
 	peer->fd = -1;
 }
 
