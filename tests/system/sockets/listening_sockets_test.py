@@ -152,7 +152,7 @@ class Offload:
 
     def __init__(self, folder):
         self.site = offload.Site()
-        self.site.start_both(cpus=(0,))
+        self.site.start_both()
         self.client = self.site.connect()
         self.conversations = [Conversation([(offload.frame(b"a request"), []), (offload.frame(b"x" * 200) + offload.frame(b"y"), [])])]
 
