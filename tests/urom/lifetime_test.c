@@ -2,9 +2,11 @@
 /* Processes of the service that are stopped or killed: none outlives the daemon, and none keeps what a new daemon needs. */
 #include <dirent.h>
 #include <limits.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -223,14 +225,74 @@ static void a_daemon_ends_with_its_spawner(void **state)
 	assert_new_daemon_serves();
 }
 
+/* ---- a program that forks ---- */
+
+#define FORKS 40
+#define CHILD_S 30 /* after which it hangs */
+
+static atomic_bool threads_end, thread_failed;
+
+/* Starts a service of its own, and stops it. */
+static bool use_service(void)
+{
+	struct doca_urom_service *service;
+	struct doca_pe *pe;
+	if (doca_pe_create(&pe) != DOCA_SUCCESS || doca_urom_service_create(&service) != DOCA_SUCCESS)
+		return false;
+	struct doca_ctx *ctx = doca_urom_service_as_ctx(service);
+	return doca_pe_connect_ctx(pe, ctx) == DOCA_SUCCESS && doca_urom_service_set_dev(service, rig.dev) == DOCA_SUCCESS &&
+	       doca_ctx_start(ctx) == DOCA_SUCCESS && doca_ctx_stop(ctx) == DOCA_SUCCESS &&
+	       doca_urom_service_destroy(service) == DOCA_SUCCESS && doca_pe_destroy(pe) == DOCA_SUCCESS;
+}
+
+static void *use_services(void *unused)
+{
+	(void)unused;
+	while (!atomic_load(&threads_end)) {
+		if (!use_service())
+			atomic_store(&thread_failed, true);
+	}
+	return NULL;
+}
+
+/* Other threads are anywhere in the library: the child finds no lock that a thread holds which it does not have. */
+static void a_child_of_a_program_that_uses_services(void **state)
+{
+	pthread_t threads[2];
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, use_services, NULL), 0);
+	for (int i = 0; i < FORKS; i++) {
+		int status = -1;
+		pid_t child = fork();
+		assert_true(child >= 0);
+		if (child == 0) {
+			alarm(CHILD_S);
+			_exit(use_service() ? 0 : 1);
+		}
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_int_equal(status, 0);
+	}
+	atomic_store(&threads_end, true);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+	assert_false(atomic_load(&thread_failed));
+	/* The children had copies of the connections, which did no harm. */
+	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
+	assert_non_null(worker);
+	assert_int_equal(fault_ask(&rig, worker, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
+	assert_true(urom_rig_stop_worker(&rig, worker));
+}
+
 #define WITH_RIG(test) cmocka_unit_test_setup_teardown(test, open_rig, close_rig)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WITH_RIG(a_stopped_worker_ends_with_the_daemon),  WITH_RIG(what_a_plugin_started_ends_with_the_daemon),
-		WITH_RIG(a_stopped_spawner_ends_with_the_daemon), WITH_RIG(a_child_that_is_stopped_before_exec_keeps_nothing),
-		WITH_RIG(a_stopped_spawner_is_continued),	  WITH_RIG(a_daemon_ends_with_its_spawner),
+		WITH_RIG(a_stopped_worker_ends_with_the_daemon),   WITH_RIG(what_a_plugin_started_ends_with_the_daemon),
+		WITH_RIG(a_stopped_spawner_ends_with_the_daemon),  WITH_RIG(a_child_that_is_stopped_before_exec_keeps_nothing),
+		WITH_RIG(a_stopped_spawner_is_continued),	   WITH_RIG(a_daemon_ends_with_its_spawner),
+		WITH_RIG(a_child_of_a_program_that_uses_services),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
