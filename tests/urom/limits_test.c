@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -147,6 +148,43 @@ static void too_many_open_files(void **state)
 	assert_int_equal(prlimit(rig.daemon.pid, RLIMIT_NOFILE, &before, NULL), 0);
 	assert_true(program_await(&rig.daemon, "Too many open files; the service has too many open files: end workers, or raise its limit"));
 	assert_goes_on();
+}
+
+#define WORKERS 8
+
+/* In another process: is it given a worker? */
+static bool other_program_gets_worker(void)
+{
+	int status = -1;
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child != 0) {
+		assert_int_equal(waitpid(child, &status, 0), child);
+		return status == 0;
+	}
+	alarm(60);
+	rig.service = NULL;
+	rig.dev = NULL;
+	rig.pe = NULL;
+	rig.service = urom_rig_service(&rig);
+	if (rig.service == NULL || doca_ctx_start(doca_urom_service_as_ctx(rig.service)) != DOCA_SUCCESS)
+		_exit(2);
+	_exit(fault_worker(&rig, NULL) != NULL ? 0 : 1);
+}
+
+static void a_program_that_wants_all_workers(void **state)
+{
+	static const char *const limits[] = {"--max-workers", "8", NULL};
+	struct doca_urom_worker *workers[WORKERS];
+	(void)state;
+	assert_true(urom_rig_open(&rig, limits));
+	for (int i = 0; i < WORKERS; i++)
+		workers[i] = fault_worker(&rig, NULL);
+	for (int i = 0; i < WORKERS; i++)
+		assert_int_equal(workers[i] != NULL, i < WORKERS - 1);
+	assert_true(other_program_gets_worker());
+	for (int i = 0; i < WORKERS - 1; i++)
+		assert_true(urom_rig_stop_worker(&rig, workers[i]));
 }
 
 #define CROWD 200
@@ -402,6 +440,7 @@ int main(void)
 		WITH_RIG(what_is_under_way_is_answered_before_the_end),
 		WITH_RIG(what_is_never_answered_fails_at_the_end),
 		WITH_RIG(too_many_open_files),
+		cmocka_unit_test_teardown(a_program_that_wants_all_workers, close_rig),
 		WITH_RIG(a_crowd_that_takes_all_descriptors),
 		WITH_RIG(too_many_processes),
 		WITH_RIG(nobody_takes_what_a_worker_prints),

@@ -31,6 +31,7 @@
 
 #define DAEMON_WORKERS_DEFAULT 256
 #define DAEMON_WORKERS_MAX 4096
+#define DAEMON_WORKERS_KEPT 8 /* that part of them for clients other than one that has half of all */
 #define DAEMON_PATH_MAX 4096
 #define DAEMON_PLUGIN_TIMEOUT_S 10
 #define DAEMON_PLUGIN_TIMEOUT_MAX_S 3600

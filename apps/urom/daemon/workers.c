@@ -210,7 +210,30 @@ static doca_error_t check_running(const struct daemon_worker *worker, const stru
 	return lacks == 0 ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
 }
 
-static doca_error_t check(const struct daemon *daemon, const struct urom_spawn *spawn, char reason[UROM_TEXT_MAX])
+/* Of all connections of the client's process, where that is known. */
+static uint32_t num_workers_of(const struct daemon *daemon, const struct daemon_client *client)
+{
+	const struct daemon_client *other;
+	const struct daemon_share *share;
+	uint32_t num = 0;
+	TAILQ_FOREACH(other, &daemon->clients, next) {
+		if (other != client && (client->process == 0 || other->process != client->process))
+			continue;
+		LIST_FOREACH(share, &other->shares, of_client)
+			num++;
+	}
+	return num;
+}
+
+/* One that has half of the workers leaves the last of them to others. */
+static bool has_its_part(const struct daemon *daemon, const struct daemon_client *client)
+{
+	uint32_t max = daemon->config.workers_max;
+	return daemon->num_workers >= max - max / DAEMON_WORKERS_KEPT && num_workers_of(daemon, client) > max / 2;
+}
+
+static doca_error_t check(const struct daemon *daemon, const struct daemon_client *client, const struct urom_spawn *spawn,
+			  char reason[UROM_TEXT_MAX])
 {
 	if (daemon->draining) {
 		snprintf(reason, UROM_TEXT_MAX, "the service is being ended");
@@ -219,6 +242,12 @@ static doca_error_t check(const struct daemon *daemon, const struct urom_spawn *
 	if (daemon->num_workers >= daemon->config.workers_max) {
 		snprintf(reason, UROM_TEXT_MAX, "the service has its %u workers: end some, or start it with a larger --max-workers",
 			 daemon->config.workers_max);
+		return DOCA_ERROR_FULL;
+	}
+	if (has_its_part(daemon, client)) {
+		snprintf(reason, UROM_TEXT_MAX,
+			 "this program has most of the service's %u workers, and the last %u are for others: end some, or start it with a larger --max-workers",
+			 daemon->config.workers_max, daemon->config.workers_max / DAEMON_WORKERS_KEPT);
 		return DOCA_ERROR_FULL;
 	}
 	snprintf(reason, UROM_TEXT_MAX, "the service has %u plugins, and not all of 0x%" PRIx64 " are among them", daemon->num_plugins,
@@ -268,7 +297,7 @@ void workers_want(struct daemon *daemon, struct daemon_client *client, uint64_t 
 	doca_error_t status = DOCA_ERROR_NO_MEMORY;
 	char reason[UROM_TEXT_MAX] = "no memory";
 	if (wish != NULL)
-		status = worker != NULL ? check_running(worker, spawn, reason) : check(daemon, spawn, reason);
+		status = worker != NULL ? check_running(worker, spawn, reason) : check(daemon, client, spawn, reason);
 	if (status == DOCA_SUCCESS && worker == NULL) {
 		worker = start_worker(daemon, spawn, reason);
 		status = worker != NULL ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
