@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -108,6 +109,14 @@ static void role_closed_2(void)
 		_exit(3);
 }
 
+/* Says whether the kernel started it as a privileged program. */
+static void role_setuid(void)
+{
+	if (getauxval(AT_SECURE))
+		dprintf(STDOUT_FILENO, "privileged\n");
+	log_each_level();
+}
+
 static const struct {
 	const char *name;
 	void (*body)(void);
@@ -116,7 +125,8 @@ static const struct {
 	{"stream", role_stream},       {"fd", role_fd},
 	{"duplicate", role_duplicate}, {"stdout", role_stdout},
 	{"elsewhere", role_elsewhere}, {"silent program", role_silent_program},
-	{"closed", role_closed},       {"closed 2", role_closed_2},
+	{"setuid", role_setuid},       {"closed", role_closed},
+	{"closed 2", role_closed_2},
 };
 
 /* ---- tests ---- */
@@ -213,6 +223,36 @@ static void closed_standard_error_is_left_alone(void **state)
 	output_of("closed", "debug");
 }
 
+/* A copy of this program that runs as another user. */
+static bool make_setuid(char *path)
+{
+	char bytes[4096];
+	int from = open(self, O_RDONLY | O_CLOEXEC), to = mkstemp(path);
+	ssize_t len;
+
+	while ((len = read(from, bytes, sizeof(bytes))) > 0)
+		CHECK(write(to, bytes, (size_t)len) == len);
+	bool made = fchown(to, 65534, 65534) == 0 && fchmod(to, 04755) == 0;
+
+	close(from);
+	close(to);
+	return made;
+}
+
+static void privileged_program_ignores_it(void **state)
+{
+	char path[] = "/tmp/softfield-log-XXXXXX";
+	const char *argv[] = {path, "setuid", NULL};
+	bool ran = geteuid() == 0 && make_setuid(path);
+
+	setenv("SOFTFIELD_LOG", "debug", 1);
+	ran = ran && program_start(&program, argv) && program_wait(&program) == 0 && strstr(program.output, "privileged");
+	unlink(path);
+	if (!ran)
+		skip(); /* not root, no such file system, or libraries that another user cannot read */
+	assert_string_equal(program.output, "privileged\n");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
@@ -224,6 +264,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(own_file_elsewhere_takes_no_line_away),
 		cmocka_unit_test(no_call_of_the_program_changes_the_level),
 		cmocka_unit_test(closed_standard_error_is_left_alone),
+		cmocka_unit_test(privileged_program_ignores_it),
 	};
 
 	self = argv[0];
