@@ -215,7 +215,7 @@ class Idle(unittest.TestCase):
             self.assertEqual(silent.ask(b"ABCD"), b"DCBA")
             lazy = site.connect()
             lazy.socket.setblocking(False)
-            half.send(HEADER.pack(65536, 4, 65536 - HEADER.size))
+            half.send(HEADER.pack(1 << 20, 4, (1 << 20) - HEADER.size))
             data, sent = frame(b"x" * 252) * 1000, 0
             closed = set()
             while len(closed) < 3:
