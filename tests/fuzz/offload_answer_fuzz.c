@@ -111,7 +111,7 @@ static void take(struct worker *worker, uint32_t frames, size_t len)
 	int fds[2];
 
 	require(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds) == 0);
-	connection = connection_create(fds[0]);
+	connection = connection_create(fds[0], &(union peer_address){.any = {AF_UNSPEC, {0}}});
 	require(connection != NULL);
 	/* The queue refers to it once more, so that it is still there when the server has closed it. */
 	connection->inflight = frames + 1;

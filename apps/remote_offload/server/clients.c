@@ -142,11 +142,12 @@ static bool is_full(struct server *server)
 void clients_accept(struct server *server)
 {
 	for (int i = 0; i < ACCEPTS_PER_TURN && server->listener.open && !is_full(server); i++) {
+		union peer_address peer;
 		int fd;
 
-		switch (listener_accept(&server->listener, &fd)) {
+		switch (listener_accept(&server->listener, &fd, &peer)) {
 		case LISTENER_ACCEPTED:
-			worker_add(least_loaded(server), fd);
+			worker_add(least_loaded(server), fd, &peer);
 			break;
 		case LISTENER_EXHAUSTED:
 			PROGRAM_LOG_WARN_LIMITED("new clients wait: %s", strerror(errno));

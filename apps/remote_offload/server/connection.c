@@ -16,12 +16,13 @@
 #define WRITE_BLOCKS_MAX 16
 #define DISCARD_BYTES 4096
 
-struct connection *connection_create(int fd)
+struct connection *connection_create(int fd, const union peer_address *peer)
 {
 	struct connection *connection = calloc(1, sizeof(*connection));
 
 	if (connection) {
 		connection->fd = fd;
+		connection->peer = *peer;
 		connection->readable = true;
 		connection->writable = true;
 		connection->active = true;
@@ -247,23 +248,16 @@ bool connection_discard(struct connection *connection)
 
 const char *connection_peer_name(const struct connection *connection, char *name)
 {
-	struct sockaddr_storage address;
-	socklen_t len = sizeof(address);
+	const union peer_address *peer = &connection->peer;
 	char host[INET6_ADDRSTRLEN] = "?";
 	uint16_t port = 0;
 
-	if (getpeername(connection->fd, (struct sockaddr *)&address, &len) == 0) {
-		if (address.ss_family == AF_INET) {
-			const struct sockaddr_in *v4 = (const struct sockaddr_in *)&address;
-
-			inet_ntop(AF_INET, &v4->sin_addr, host, sizeof(host));
-			port = ntohs(v4->sin_port);
-		} else if (address.ss_family == AF_INET6) {
-			const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&address;
-
-			inet_ntop(AF_INET6, &v6->sin6_addr, host, sizeof(host));
-			port = ntohs(v6->sin6_port);
-		}
+	if (peer->any.sa_family == AF_INET) {
+		inet_ntop(AF_INET, &peer->v4.sin_addr, host, sizeof(host));
+		port = ntohs(peer->v4.sin_port);
+	} else if (peer->any.sa_family == AF_INET6) {
+		inet_ntop(AF_INET6, &peer->v6.sin6_addr, host, sizeof(host));
+		port = ntohs(peer->v6.sin6_port);
 	}
 	snprintf(name, PEER_NAME_MAX, "%s port %u", host, port);
 	return name;

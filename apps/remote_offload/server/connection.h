@@ -6,6 +6,7 @@
 #ifndef REMOTE_OFFLOAD_SERVER_CONNECTION_H
 #define REMOTE_OFFLOAD_SERVER_CONNECTION_H
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,6 +14,13 @@
 #include "block.h"
 
 #define PEER_NAME_MAX 80
+
+/* Kept, as the system forgets it with a connection that fails. */
+union peer_address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
 
 struct connection {
 	struct connection *prev, *next;			   /* all of the worker's */
@@ -24,6 +32,7 @@ struct connection {
 	uint32_t inflight; /* requests at the GPU */
 	uint32_t unwritten; /* answers since something was written last */
 	uint32_t idle_ticks; /* of the watchdog */
+	union peer_address peer;
 	int fd;		   /* -1 once closed, while answers are still due */
 	bool readable;	   /* the socket may have bytes: edge-triggered */
 	bool writable;
@@ -41,7 +50,7 @@ enum connection_frame {
 	CONNECTION_FRAME_BAD,
 };
 
-struct connection *connection_create(int fd);
+struct connection *connection_create(int fd, const union peer_address *peer);
 
 /* Closes the socket and gives blocks back; the struct lives on while inflight is not 0. */
 void connection_close(struct connection *connection, struct block_pool *pool);

@@ -108,10 +108,12 @@ void listener_close(struct listener *listener)
 	listener->open = listener->watched = false;
 }
 
-enum listener_status listener_accept(struct listener *listener, int *fd)
+enum listener_status listener_accept(struct listener *listener, int *fd, union peer_address *peer)
 {
 	for (;;) {
-		*fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		socklen_t len = sizeof(*peer);
+
+		*fd = accept4(listener->fd, &peer->any, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (*fd >= 0)
 			return LISTENER_ACCEPTED;
 		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)

@@ -8,6 +8,8 @@
 
 #include <doca_error.h>
 
+#include "connection.h"
+
 struct listener {
 	int fd;
 	uint32_t port; /* the real one where 0 was asked for */
@@ -22,6 +24,6 @@ void listener_close(struct listener *listener);
 enum listener_status { LISTENER_ACCEPTED, LISTENER_NOBODY, LISTENER_EXHAUSTED };
 
 /* A non-blocking socket in *fd. EXHAUSTED: no descriptor or memory left, errno says which; try again later. */
-enum listener_status listener_accept(struct listener *listener, int *fd);
+enum listener_status listener_accept(struct listener *listener, int *fd, union peer_address *peer);
 
 #endif

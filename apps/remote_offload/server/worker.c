@@ -147,9 +147,9 @@ void worker_destroy(struct worker *worker)
 	destroy(worker);
 }
 
-void worker_add(struct worker *worker, int fd)
+void worker_add(struct worker *worker, int fd, const union peer_address *peer)
 {
-	struct connection *connection = connection_create(fd);
+	struct connection *connection = connection_create(fd, peer);
 
 	if (!connection) {
 		PROGRAM_LOG_WARN_LIMITED("a client is closed: no memory for its connection");

@@ -100,7 +100,7 @@ void worker_stop(struct worker *worker);
 void worker_destroy(struct worker *worker);
 
 /* Takes over the socket. */
-void worker_add(struct worker *worker, int fd);
+void worker_add(struct worker *worker, int fd, const union peer_address *peer);
 
 void worker_order(struct worker *worker, enum worker_order order);
 /* The worker's thread: the main thread has something to look at; a client has been closed. */
