@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A Comch peer that is stopped, all of its threads, at the moment when the connection is reported here: the first message is sent
+ * all the same, and the peer has it when it goes on.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "support/child.h"
+#include "support/comch_side.h"
+#include "support/program.h"
+
+#define ROUNDS 25
+
+static char self[4096], server_name[64];
+static struct comch_side own;
+
+/* ---- the peer ---- */
+
+static void run_role(const char *role)
+{
+	alarm(CHILD_SECONDS_MAX);
+	side_wait_s = CHILD_SECONDS_MAX;
+	if (strcmp(role, "server") == 0) {
+		side_init_server(&own, server_name);
+		assert_int_equal(doca_ctx_start(own.ctx), DOCA_SUCCESS);
+	} else {
+		side_init_client(&own, server_name);
+		assert_int_equal(doca_ctx_start(own.ctx), DOCA_ERROR_IN_PROGRESS);
+	}
+	puts("started");
+	fflush(stdout);
+	SIDE_WAIT(own.num_msgs == 1, own.pe, NULL, NULL, NULL);
+	puts(memcmp(own.msg, "first", 5) == 0 ? "heard" : "heard something else");
+	fflush(stdout);
+	SIDE_WAIT(own.num_msgs == 2, own.pe, NULL, NULL, NULL); /* it is killed */
+}
+
+/* ---- this side ---- */
+
+static void stop(const struct program *peer)
+{
+	int status;
+
+	assert_int_equal(kill(peer->pid, SIGSTOP), 0);
+	assert_int_equal(waitpid(peer->pid, &status, WUNTRACED), peer->pid);
+	assert_true(WIFSTOPPED(status));
+}
+
+static void start_peer(struct program *peer, const char *role)
+{
+	const char *argv[] = {self, role, server_name, NULL};
+
+	assert_true(program_start(peer, argv));
+}
+
+/* The first message, without another try. */
+static void send_first_and_end(struct program *peer)
+{
+	struct doca_comch_task_send *task;
+	doca_error_t result;
+
+	stop(peer);
+	if (own.server != NULL)
+		result = doca_comch_server_task_send_alloc_init(own.server, own.connection, "first", 5, &task);
+	else
+		result = doca_comch_client_task_send_alloc_init(own.client, own.connection, "first", 5, &task);
+	assert_int_equal(result, DOCA_SUCCESS);
+	assert_int_equal(doca_task_submit(doca_comch_task_send_as_task(task)), DOCA_SUCCESS);
+	SIDE_WAIT(own.num_sent + own.num_send_errors == 1, own.pe, NULL, NULL, NULL);
+	assert_int_equal(own.num_sent, 1);
+	assert_int_equal(kill(peer->pid, SIGCONT), 0);
+	assert_true(program_await(peer, "heard\n"));
+	kill(peer->pid, SIGKILL);
+	program_wait(peer);
+	side_fini(&own, NULL);
+}
+
+static void a_client_sends_to_a_stopped_server(void **state)
+{
+	static struct program peer;
+
+	(void)state;
+	for (int round = 0; round < ROUNDS; round++) {
+		start_peer(&peer, "server");
+		assert_true(program_await(&peer, "started\n"));
+		side_init_client(&own, server_name);
+		assert_int_equal(doca_ctx_start(own.ctx), DOCA_ERROR_IN_PROGRESS);
+		SIDE_WAIT(own.connection != NULL, own.pe, NULL, NULL, NULL);
+		send_first_and_end(&peer);
+	}
+}
+
+static void a_server_sends_to_a_stopped_client(void **state)
+{
+	static struct program peer;
+
+	(void)state;
+	for (int round = 0; round < ROUNDS; round++) {
+		side_init_server(&own, server_name);
+		assert_int_equal(doca_ctx_start(own.ctx), DOCA_SUCCESS);
+		start_peer(&peer, "client");
+		SIDE_WAIT(own.connection != NULL, own.pe, NULL, NULL, NULL);
+		send_first_and_end(&peer);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	snprintf(server_name, sizeof(server_name), "stopped %d", (int)getpid());
+	if (argc == 3) {
+		snprintf(server_name, sizeof(server_name), "%s", argv[2]);
+		run_role(argv[1]);
+		return 0;
+	}
+
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_client_sends_to_a_stopped_server),
+		cmocka_unit_test(a_server_sends_to_a_stopped_client),
+	};
+
+	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+		return 2;
+	side_wait_s = CHILD_SECONDS_MAX;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
