@@ -121,8 +121,9 @@ if ! $quick; then
 			fi
 		}
 		sockets_one() { # CLASS of listening_sockets_test.py
-			local log=$root/sockets-$1.log
-			if python3 tests/system/sockets/listening_sockets_test.py "$1" "$fuzz_seconds" >"$log" 2>&1; then
+			local log=$root/sockets-$1.log test=(tests/system/sockets/listening_sockets_test.py "$1")
+			[ "$1" != Urom ] || test=(tests/urom/door_test.py local "$UROM_DAEMON" "$root/fuzz/tests/urom/urom_talker")
+			if python3 "${test[@]}" "$fuzz_seconds" >"$log" 2>&1; then
 				echo "ok: listening sockets of $1, $(grep -o '^[0-9]* rounds of [0-9]* attacks' "$log")"
 			else
 				echo "FAILED: listening sockets of $1"
@@ -130,11 +131,13 @@ if ! $quick; then
 			fi
 		}
 		export SOCKETS_PROGRAMS=$root/fuzz/tests/system/sockets REMOTE_OFFLOAD_PROGRAMS=$root/fuzz/apps/remote_offload
+		export UROM_DAEMON=$root/fuzz/apps/urom/doca_urom_daemon
+		export UROM_PLUGIN_PATH="$root/fuzz/plugins/graph;$root/fuzz/plugins/sandbox;$root/fuzz/plugins/rdmo"
 		export -f fuzz_one sockets_one
 		export root fuzz_seconds
 		find "$root/fuzz/tests/fuzz" -maxdepth 1 -name '*_fuzz' -type f | sort |
 			xargs -r -P "$(nproc)" -I{} bash -c 'fuzz_one {}' | tee "$root/fuzz.log"
-		printf '%s\n' Comch Rdma Verbs Offload | xargs -P "$(nproc)" -I{} bash -c 'sockets_one {}' | tee -a "$root/fuzz.log"
+		printf '%s\n' Comch Rdma Verbs Offload Urom | xargs -P "$(nproc)" -I{} bash -c 'sockets_one {}' | tee -a "$root/fuzz.log"
 		passed=$((passed + $(grep -c '^ok:' "$root/fuzz.log")))
 		failed=$((failed + $(grep -c '^FAILED:' "$root/fuzz.log")))
 	else
