@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What musl's <pthread.h> lacks. Used only with C libraries like it. */
+
+/* Before the guard: where this file is found in two folders, the next one is itself once more. */
+#include_next <pthread.h>
+
 #ifndef SF_COMPAT_PTHREAD_H
 #define SF_COMPAT_PTHREAD_H
 
-#include_next <pthread.h>
 #include <errno.h>
 #include <stdint.h>
 #include <time.h>
