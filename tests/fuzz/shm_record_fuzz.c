@@ -3,6 +3,10 @@
  * What a peer may have written into shared memory: records in a link's ring, and entries of posted receives. Two ports of this
  * process are joined, one end's memory is scribbled over, and both go on: nothing is touched that is not theirs, and every
  * receive and operation still ends once.
+ *
+ * Two ports and a link cost a hundred times what an input does: threads, sockets, memory. So the pair lives on, and before each input
+ * everything in it that an input can change is set as it was when it was new. One input in LIVES, and always the first, has a pair of its
+ * own as well, which is closed behind it.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -17,6 +21,7 @@
 #define SENDS 4
 #define BUFFER 4096
 #define POLLS 64
+#define LIVES 512
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -41,6 +46,7 @@ struct sending {
 };
 
 static struct end a, b;
+static struct sf_listener *listening;
 static struct receive receives[RECVS];
 static struct sending sendings[SENDS];
 static char memory[RECVS * BUFFER] __attribute__((aligned(4096))), text[RECVS * BUFFER];
@@ -147,25 +153,50 @@ static void scribble_entries(const uint8_t *data, size_t size)
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void open_both(void)
 {
-	static char folder[] = "/tmp/softfield-fuzz-XXXXXX";
-	static bool ready;
-	struct sf_listener *listener;
 	struct sf_link *link;
 
-	if (size < 3)
-		return 0;
-	if (!ready)
-		setenv("SOFTFIELD_RUNTIME", mkdtemp(folder), 1);
-	ready = true;
 	end_open(&a);
 	end_open(&b);
-	post_all();
-	assert(sf_listener_open(b.port, "fuzz", SF_LISTEN_AUTO, NULL, &listener) == DOCA_SUCCESS);
+	assert(sf_listener_open(b.port, "fuzz", SF_LISTEN_AUTO, NULL, &listening) == DOCA_SUCCESS);
 	assert(sf_link_connect(a.port, "fuzz", NULL, 0, NULL, &link) == DOCA_SUCCESS);
 	while (a.link == NULL || b.link == NULL)
 		poll_both();
+}
+
+static void wait_for_sends(void)
+{
+	for (int i = 0; i < SENDS; i++) {
+		while (sendings[i].in_flight)
+			poll_both();
+	}
+}
+
+static void take_back_receives(void)
+{
+	sf_port_flush_recvs(b.port);
+	for (int i = 0; i < RECVS; i++) {
+		while (receives[i].posted)
+			poll_both();
+	}
+}
+
+static void close_both(void)
+{
+	sf_link_disconnect(a.link);
+	wait_for_sends();
+	sf_link_close(a.link);
+	sf_link_close(b.link);
+	take_back_receives();
+	sf_listener_close(listening);
+	end_close(&a);
+	end_close(&b);
+}
+
+static void use_both(const uint8_t *data, size_t size)
+{
+	post_all();
 	if (data[0] & 1)
 		send_some(data[1]);
 	if (data[0] & 2)
@@ -179,20 +210,116 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (data[0] & 16)
 			post_all();
 	}
+}
+
+/* ---- a pair that lives on ---- */
+
+static struct shm_link new_link[2]; /* as a's and b's was when it was new */
+
+/* From here on no agent has a part in the links: an input cannot close what it does not have. */
+static void pair_keep(void)
+{
+	struct sf_link *links[2] = {a.link, b.link};
+
+	for (int i = 0; i < 2; i++) {
+		shm_link(links[i])->conn = NULL;
+		new_link[i] = *shm_link(links[i]);
+	}
+}
+
+static void port_renew(struct shm_port *port, struct shm_link *link)
+{
+	struct shm_recvq *queue = &port->recvq;
+	struct shm_due *due = &port->due;
+
+	memset(queue->segment, 0, shm_port_segment_size(queue->entries));
+	queue->segment->hint = queue->ticket = queue->entries;
+	queue->first = queue->epoch = 0;
+	queue->damaged = port->suspect = port->reap = false;
+	queue->free = 0;
+	for (uint32_t i = 0; i < queue->entries; i++)
+		queue->at[i] = SHM_NOBODY;
+	for (uint32_t i = 0; i < queue->slot_num; i++)
+		queue->slots[i] = (struct shm_slot){.next = i + 1 < queue->slot_num ? i + 1 : SHM_NOBODY};
+	due->hot_num = due->first = 0;
+	due->ready = due->ahead = due->attentive = NULL;
+	due->ready_end = &due->ready;
+	memset(due->told, 0, sizeof(due->told));
+	due->by_slot[link->slot] = link;
+	queue->segment->cold[link->slot / 64] = UINT64_C(1) << link->slot % 64;
+	port->links[0] = link;
+	port->link_num = 1;
+}
+
+static void pair_renew(void)
+{
+	struct sf_link *links[2] = {a.link, b.link};
+
+	assert(shm_port(b.port)->recvq.posted == 0);
+	for (int i = 0; i < 2; i++) {
+		struct shm_link *link = shm_link(links[i]), *next_all = link->next_all;
+
+		assert(link->in_flight == 0 && !link->in_todo && !link->in_inbox);
+		memset(link->segment, 0, sizeof(*link->segment));
+		memset(link->rx.ring, 0, SHM_RING_SIZE);
+		new_link[i].lent_num = link->lent_num;
+		new_link[i].peer = link->peer;
+		memcpy(new_link[i].lent, link->lent, sizeof(link->lent));
+		*link = new_link[i];
+		link->next_all = next_all;
+		link->added = true;
+		link->hot = link->is_ready = link->in_attentive = link->attention = false;
+		link->peer_port->cursor = link->peer_port->epoch = 0;
+		port_renew(shm_port(link->base.port), link);
+	}
+}
+
+/* As when the agent has seen the peer die. */
+static void hang_up(struct sf_link *base)
+{
+	struct shm_link *link = shm_link(base);
+	struct shm_due *due = &shm_port(base->port)->due;
+
+	link->hangup = link->attention = true;
+	if (link->in_attentive || link->life == SHM_LIFE_OVER)
+		return;
+	link->in_attentive = true;
+	link->next_attentive = due->attentive;
+	due->attentive = link;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static char folder[] = "/tmp/softfield-fuzz-XXXXXX";
+	static struct end kept[2];
+	static uint64_t inputs;
+
+	if (size < 3)
+		return 0;
+	if (inputs == 0)
+		setenv("SOFTFIELD_RUNTIME", mkdtemp(folder), 1);
+	if (inputs++ % LIVES == 0) {
+		open_both();
+		use_both(data, size);
+		close_both();
+		if (inputs == 1) {
+			open_both();
+			sf_listener_close(listening);
+			pair_keep();
+		} else {
+			a = kept[0];
+			b = kept[1];
+		}
+	}
+	pair_renew();
+	use_both(data, size);
 	sf_link_disconnect(a.link);
-	for (int i = 0; i < SENDS; i++) {
-		while (sendings[i].in_flight)
-			poll_both();
-	}
-	sf_link_close(a.link);
-	sf_link_close(b.link);
-	sf_port_flush_recvs(b.port);
-	for (int i = 0; i < RECVS; i++) {
-		while (receives[i].posted)
-			poll_both();
-	}
-	sf_listener_close(listener);
-	end_close(&a);
-	end_close(&b);
+	wait_for_sends();
+	hang_up(b.link);
+	while (shm_link(b.link)->life != SHM_LIFE_OVER)
+		poll_both();
+	take_back_receives();
+	kept[0] = a;
+	kept[1] = b;
 	return 0;
 }
