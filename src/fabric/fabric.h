@@ -129,6 +129,7 @@ struct sf_recv {
 	uint32_t iov_num;		 /* up to sf_fabric_ops.recv_iov_max */
 	const struct sf_iov *iov;
 	uint64_t cookie;		 /* the provider's */
+	bool kept;			 /* no peer may be given this memory to write to: what arrives is copied there by this process */
 	/* results, valid in done */
 	doca_error_t status;		 /* SUCCESS; NOT_CONNECTED class when flushed (CONNECTION_ABORTED) */
 	struct sf_link *link;		 /* from whom; NULL when flushed */

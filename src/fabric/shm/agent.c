@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "fabric/agent_thread.h"
+#include "fabric/shm/ring.h"
 #include "fabric/shm/serve.h"
 
 pthread_mutex_t sf_shm_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -61,6 +62,15 @@ uint32_t sf_shm_generation(void)
 bool sf_shm_agent_has_barriers(void)
 {
 	return barriers;
+}
+
+void sf_shm_agent_barrier(void)
+{
+	SHM_FENCE(memory_order_seq_cst);
+#ifdef SYS_membarrier
+	if (barriers)
+		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+#endif
 }
 
 doca_error_t sf_shm_conn_open(int fd, int pid, void (*ready)(struct shm_conn *conn), void *owner, struct shm_conn **conn)

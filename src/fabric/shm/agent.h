@@ -47,6 +47,9 @@ uint32_t sf_shm_generation(void);
 /* The process takes part in expedited global memory barriers (see port.h). */
 bool sf_shm_agent_has_barriers(void);
 
+/* What other threads and such processes wrote before is seen here after, and the other way round. */
+void sf_shm_agent_barrier(void);
+
 /* These three with the lock held. open takes over fd when it succeeds. */
 doca_error_t sf_shm_conn_open(int fd, int pid, void (*ready)(struct shm_conn *conn), void *owner, struct shm_conn **conn);
 void sf_shm_conn_close(struct shm_conn *conn);

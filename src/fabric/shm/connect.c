@@ -128,6 +128,7 @@ static void ask_to_connect(struct shm_link *link)
 	memcpy(ask.name, link->name, sizeof(ask.name));
 	ask.data_len = link->data_len;
 	memcpy(ask.data, link->data, link->data_len);
+	link->pid = pid;
 	error = sf_shm_conn_open(fd, pid, link_ready, link, &link->conn);
 	if (error != DOCA_SUCCESS)
 		close(fd);
@@ -263,6 +264,7 @@ static struct shm_link *link_from_peer(struct shm_listener *listener, struct shm
 	link->data_len = msg->data_len;
 	memcpy(link->data, msg->data, msg->data_len);
 	link->conn = conn;
+	link->pid = conn->pid;
 	conn->ready = link_ready;
 	conn->owner = link;
 	return link;

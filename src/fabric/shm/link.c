@@ -176,6 +176,7 @@ uint32_t sf_shm_link_end(struct shm_link *link, doca_error_t reason)
 	link->sending = false;
 	link->base.state = SF_LINK_CLOSED;
 	close_socket(link);
+	sf_shm_lends_link_ended(link);
 	port->suspect = true;
 	if (!link->bye)
 		port->recvq.damaged = true; /* it may have had a receive */

@@ -102,6 +102,9 @@ struct shm_link {
 	struct shm_peer *peer; /* written under sf_shm_lock; NULL until needed */
 	bool peer_unknown;     /* it was needed, and its agent does not answer */
 	struct sf_key peer_id, peer_key;
+	struct sf_key key; /* of this link: what we lend over it is attached by it */
+	bool was_lent;	   /* something was; guarded by sf_shm_lock */
+	int pid;	   /* of the peer, 0: unknown */
 	/* Life. */
 	uint64_t end_deadline_ns;
 	struct shm_link_segment *segment; /* and behind it the rings */

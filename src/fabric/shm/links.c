@@ -58,7 +58,7 @@ struct shm_link *sf_shm_link_make(struct shm_port *port, enum shm_link_life life
 
 	if (link == NULL)
 		return NULL;
-	if (!sf_shm_due_take_slot(port, &link->slot)) {
+	if (sf_key_random(&link->key) != DOCA_SUCCESS || !sf_shm_due_take_slot(port, &link->slot)) {
 		free(link);
 		return NULL;
 	}
@@ -167,7 +167,7 @@ struct shm_msg_port sf_shm_link_tell(const struct shm_link *link, int fds[SHM_MS
 	fds[0] = port->segment_fd;
 	fds[1] = port->event_fd;
 	return (struct shm_msg_port){.agent = *sf_shm_agent_id(),
-				     .key = port->key,
+				     .key = link->key,
 				     .ticket = (ticket - port->recvq.entries) & SHM_TICKET_MASK,
 				     .entries = port->recvq.entries,
 				     .link = link->id,

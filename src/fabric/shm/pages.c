@@ -197,7 +197,8 @@ static bool is_movable(const struct sf_mapping *mapping)
 	return !mapping->shared && !mapping->special && mapping->inode == 0 && mapping->prot == (PROT_READ | PROT_WRITE);
 }
 
-static void range_move(struct sf_pages *pages, uintptr_t start, uintptr_t end, struct sf_pages_file *file)
+/* The range begins at an offset of the file. */
+static void range_move(struct sf_pages *pages, uintptr_t start, uintptr_t end, struct sf_pages_file *file, uint64_t offset)
 {
 	const struct span stack = own_stack();
 	struct sf_mapping *mappings;
@@ -215,9 +216,9 @@ static void range_move(struct sf_pages *pages, uintptr_t start, uintptr_t end, s
 		if (!is_movable(mapping))
 			continue;
 		if (mapping->start < before)
-			stretch_move(pages, mapping->start, before, mapping->prot, file, mapping->start - start);
+			stretch_move(pages, mapping->start, before, mapping->prot, file, offset + (mapping->start - start));
 		if (after < mapping->end)
-			stretch_move(pages, after, mapping->end, mapping->prot, file, after - start);
+			stretch_move(pages, after, mapping->end, mapping->prot, file, offset + (after - start));
 	}
 	free(mappings);
 }
@@ -238,7 +239,31 @@ doca_error_t sf_pages_move(void *addr, size_t len, struct sf_pages **out)
 	if (start >= end || (file = sf_pages_file_new(end - start)) == NULL)
 		return DOCA_SUCCESS;
 	pthread_mutex_lock(&lock);
-	range_move(pages, start, end, file);
+	range_move(pages, start, end, file, 0);
+	sf_pages_file_unref(file);
+	pthread_mutex_unlock(&lock);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t sf_pages_move_spans(const struct sf_pages_span *spans, uint32_t num, struct sf_pages **out)
+{
+	struct sf_pages *pages = calloc(1, sizeof(*pages));
+	struct sf_pages_file *file;
+	uint64_t len = 0;
+
+	if (pages == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	*out = pages;
+	for (uint32_t i = 0; i < num; i++)
+		len += spans[i].len;
+	if (len == 0 || (file = sf_pages_file_new(len)) == NULL)
+		return DOCA_SUCCESS;
+	pthread_mutex_lock(&lock);
+	len = 0;
+	for (uint32_t i = 0; i < num; i++) {
+		range_move(pages, spans[i].addr, spans[i].addr + spans[i].len, file, len);
+		len += spans[i].len;
+	}
 	sf_pages_file_unref(file);
 	pthread_mutex_unlock(&lock);
 	return DOCA_SUCCESS;

@@ -47,6 +47,15 @@ struct sf_pages_run {
  * NO_MEMORY. */
 doca_error_t sf_pages_move(void *addr, size_t len, struct sf_pages **pages);
 
+/* Page-aligned. */
+struct sf_pages_span {
+	uintptr_t addr;
+	size_t len;
+};
+
+/* The same for several stretches, in order and apart: one file holds all of them, and nothing else. */
+doca_error_t sf_pages_move_spans(const struct sf_pages_span *spans, uint32_t num, struct sf_pages **pages);
+
 /* The runs, ordered by address; valid until restore. */
 const struct sf_pages_run *sf_pages_runs(const struct sf_pages *pages, uint32_t *num);
 

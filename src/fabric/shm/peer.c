@@ -10,6 +10,7 @@
 #include "base/log_rate.h"
 #include "fabric/shm/fds.h"
 #include "fabric/shm/layout.h"
+#include "fabric/shm/lend.h"
 #include "fabric/shm/peer_memory.h"
 #include "fabric/shm/region.h"
 #include "fabric/shm/link.h"
@@ -306,23 +307,51 @@ void sf_shm_peer_put(struct shm_peer *peer)
 	free(peer);
 }
 
-static doca_error_t attach_self(struct shm_attach *a)
+static doca_error_t attach_self_lend(struct shm_attach *a)
+{
+	const struct shm_lend *lend = sf_shm_lend_find(a->region, &a->key, 0);
+	const struct sf_pages_run *runs;
+
+	if (lend == NULL)
+		return DOCA_ERROR_NOT_PERMITTED;
+	runs = sf_pages_runs(lend->pages, &a->run_num);
+	a->runs = calloc(a->run_num, sizeof(*a->runs));
+	if (a->runs == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	for (uint32_t i = 0; i < a->run_num; i++)
+		a->runs[i] = (struct shm_run){.addr = (uintptr_t)runs[i].addr, .len = runs[i].len};
+	a->addr = lend->addr;
+	a->len = lend->len;
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t attach_self_region(struct shm_attach *a)
 {
 	struct shm_region *region = sf_shm_region_find(a->region);
 
 	if (region == NULL)
 		return DOCA_ERROR_NOT_FOUND;
-	if (!a->by_port && !sf_key_equal(&region->token, &a->key))
+	if (!sf_key_equal(&region->token, &a->key))
 		return DOCA_ERROR_NOT_PERMITTED;
 	a->runs = calloc(1, sizeof(*a->runs));
 	if (a->runs == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	a->runs[0] = (struct shm_run){.addr = region->base.addr, .len = region->base.len};
 	a->run_num = 1;
-	a->origin = a->addr = region->base.addr;
-	a->base = (uint8_t *)(uintptr_t)region->base.addr;
+	a->addr = region->base.addr;
 	a->len = region->base.len;
 	a->rights = region->base.rights;
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t attach_self(struct shm_attach *a)
+{
+	doca_error_t error = a->by_port ? attach_self_lend(a) : attach_self_region(a);
+
+	if (error != DOCA_SUCCESS)
+		return error;
+	a->origin = a->addr;
+	a->base = (uint8_t *)(uintptr_t)a->addr;
 	if (a->peer->generations == NULL) /* others may be reading it */
 		a->peer->generations = sf_shm_generations();
 	return DOCA_SUCCESS;

@@ -13,6 +13,7 @@
 #include "base/log_rate.h"
 #include "fabric/shm/agent.h"
 #include "fabric/shm/connect.h"
+#include "fabric/shm/lend.h"
 #include "fabric/shm/link.h"
 #include "fabric/shm/repair.h"
 
@@ -33,9 +34,6 @@ doca_error_t sf_shm_port_open(struct sf_domain *domain, const struct sf_port_han
 	error = sf_shm_recvq_init(&p->recvq, recv_max, &p->segment_fd);
 	if (error != DOCA_SUCCESS)
 		goto free_port;
-	error = sf_key_random(&p->key);
-	if (error != DOCA_SUCCESS)
-		goto fini_recvq;
 	p->base = (struct sf_port){.ops = domain->ops, .domain = domain};
 	p->handler = *handler;
 	p->event_fd = event_fd;
@@ -50,9 +48,6 @@ doca_error_t sf_shm_port_open(struct sf_domain *domain, const struct sf_port_han
 	pthread_mutex_unlock(&sf_shm_lock);
 	*port = &p->base;
 	return DOCA_SUCCESS;
-fini_recvq:
-	sf_shm_recvq_fini(&p->recvq);
-	close(p->segment_fd);
 free_port:
 	free(p);
 	return error;
@@ -85,6 +80,7 @@ void sf_shm_port_close(struct sf_port *base)
 	/* Links that the program has closed, while the peer has not answered yet. */
 	while (port->link_num != 0)
 		remove_link(port, port->link_num - 1);
+	sf_shm_lends_close(port);
 	pthread_mutex_lock(&sf_shm_lock);
 	sf_shm_links_drop(port);
 	while (*at != port)
@@ -130,16 +126,6 @@ doca_error_t sf_shm_port_add_link(struct shm_port *port, struct shm_link *link)
 	if (error == DOCA_SUCCESS)
 		port->links[port->link_num++] = link;
 	return error;
-}
-
-bool sf_shm_port_lends(const struct sf_key *key, const struct shm_region *region)
-{
-	for (struct shm_port *port = ports; port != NULL; port = port->next) {
-		if (sf_key_equal(&port->key, key))
-			return port->base.domain == region->base.domain &&
-			       atomic_load_explicit(&region->for_receives, memory_order_acquire);
-	}
-	return false;
 }
 
 /* Moves what the agent has told to the list that is worked on. */
@@ -377,6 +363,8 @@ static __attribute__((noinline)) uint32_t poll_all(struct shm_port *port, uint32
 	uint64_t now_ns = 0; /* read when needed */
 	uint32_t ran = 0;
 
+	if (atomic_load_explicit(&port->lends.due, memory_order_relaxed))
+		sf_shm_lends_make(port); /* no receive is reported before: nobody else uses its pages yet */
 	port->polling = true;
 	if (atomic_load_explicit(&port->news, memory_order_relaxed))
 		take_news(port);
@@ -405,7 +393,8 @@ uint32_t sf_shm_port_poll(struct sf_port *base, uint32_t budget)
 	struct shm_port *port = shm_port(base);
 
 	if (port->done != NULL || shm_due_worth(port) || port->todo != NULL || port->flushed != NULL || port->reap ||
-	    port->recvq.flushing != 0 || port->recvq.damaged || atomic_load_explicit(&port->news, memory_order_relaxed))
+	    port->recvq.flushing != 0 || port->recvq.damaged || atomic_load_explicit(&port->news, memory_order_relaxed) ||
+	    atomic_load_explicit(&port->lends.due, memory_order_relaxed))
 		return poll_all(port, budget);
 	return 0;
 }
@@ -445,18 +434,12 @@ bool sf_shm_port_arm(struct sf_port *base)
 doca_error_t sf_shm_port_post_recv(struct sf_port *base, struct sf_recv *recv)
 {
 	struct shm_port *port = shm_port(base);
-	struct shm_region *region = NULL;
 	uint64_t len;
 	doca_error_t error = sf_recv_check(base, recv, &len);
 
 	if (error != DOCA_SUCCESS)
 		return error;
-	if (recv->iov_num != 0) {
-		region = shm_region(recv->region);
-		if (!atomic_load_explicit(&region->for_receives, memory_order_relaxed))
-			sf_shm_region_for_receives(region);
-	}
-	return sf_shm_recvq_post(&port->recvq, recv, (uint32_t)len, region == NULL ? 0 : region->id);
+	return sf_shm_recvq_post(&port->recvq, recv, (uint32_t)len, recv->iov_num != 0 ? sf_shm_lend_name(port, recv) : 0);
 }
 
 static void flush_taken(struct sf_recv *recv, void *user)

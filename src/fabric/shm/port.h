@@ -12,6 +12,7 @@
 
 #include "fabric/fabric.h"
 #include "fabric/shm/due.h"
+#include "fabric/shm/lend.h"
 #include "fabric/shm/recvq.h"
 #include "fabric/shm/region.h"
 #include "fabric/runtime.h"
@@ -37,7 +38,7 @@ struct shm_port {
 	int event_fd, segment_fd;
 	bool holds; /* the agent, from the first listener or connect on */
 	uint32_t hold;
-	struct sf_key key;
+	struct shm_lends lends; /* what of its receives' memory peers may map */
 	_Atomic bool news;		     /* the inbox is not empty */
 	struct shm_link *inbox, **inbox_end; /* from here on guarded by sf_shm_lock */
 	uint32_t link_ids;
@@ -81,8 +82,5 @@ static inline void shm_port_done(struct shm_port *port, struct sf_op *op, doca_e
 	*port->done_end = op;
 	port->done_end = &op->next;
 }
-
-/* Has a port with that key the right to have the region written to? With sf_shm_lock. */
-bool sf_shm_port_lends(const struct sf_key *key, const struct shm_region *region);
 
 #endif

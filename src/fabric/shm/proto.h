@@ -52,7 +52,7 @@ struct shm_msg {
 /* A port, told to whoever links to it: with its segment (first descriptor) and its eventfd (second). */
 struct shm_msg_port {
 	struct sf_key agent;
-	struct sf_key key; /* lets the peer attach the regions that the port's receives name */
+	struct sf_key key; /* of the link: lets the peer attach what the port's receives name, as long as the link lasts */
 	uint64_t ticket;    /* where to begin to look for a receive */
 	uint32_t entries;   /* a power of two */
 	uint32_t link;	    /* the port's number of the link */
@@ -94,7 +94,7 @@ struct shm_msg_attach {
 	struct shm_msg head;
 	uint64_t region;
 	struct sf_key key;
-	uint32_t by_port; /* key is a port's, else the region's token */
+	uint32_t by_port; /* region is what a port lends, and key a link's; else it is a region, and key its token */
 	uint32_t unused;
 };
 

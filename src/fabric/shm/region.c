@@ -16,6 +16,7 @@
 #include "compat/linux.h"
 #include "fabric/shm/descriptor.h"
 #include "fabric/shm/fds.h"
+#include "fabric/shm/lend.h"
 #include "fabric/shm/serve.h"
 
 #define IMPORT_LIMIT_NS UINT64_C(1000000000) /* of the owner's silence */
@@ -94,8 +95,11 @@ struct shm_region *sf_shm_region_find(uint64_t id)
 	return region != NULL && region->id == id ? region : NULL;
 }
 
-static doca_error_t table_add(struct shm_region *region)
+/* A free place of the table becomes this region's. Returns the id, or 0. */
+static uint64_t table_take(struct shm_region *region)
 {
+	uint64_t id;
+
 	for (uint32_t i = 1; i <= SHM_REGIONS_MAX; i++) {
 		uint32_t at = (table.last + i) % SHM_REGIONS_MAX;
 
@@ -103,12 +107,31 @@ static doca_error_t table_add(struct shm_region *region)
 			continue;
 		table.last = at;
 		table.region[at] = region;
-		region->id = ++table.uses[at] * SHM_REGIONS_MAX + at;
-		atomic_store(&generations[at], region->id);
-		return DOCA_SUCCESS;
+		id = ++table.uses[at] * SHM_REGIONS_MAX + at;
+		atomic_store(&generations[at], id);
+		return id;
 	}
 	SF_LOG_ERR("%u memory regions are registered, more there cannot be", SHM_REGIONS_MAX);
-	return DOCA_ERROR_NO_MEMORY;
+	return 0;
+}
+
+static doca_error_t table_add(struct shm_region *region)
+{
+	region->id = table_take(region);
+	return region->id != 0 ? DOCA_SUCCESS : DOCA_ERROR_NO_MEMORY;
+}
+
+uint64_t sf_shm_region_id_take(void)
+{
+	static struct shm_region lent; /* in the place of a region: of id 0, which nobody asks for */
+
+	return table_take(&lent);
+}
+
+void sf_shm_region_id_give(uint64_t id)
+{
+	table.region[id % SHM_REGIONS_MAX] = NULL;
+	atomic_store(&generations[id % SHM_REGIONS_MAX], 0);
 }
 
 doca_error_t sf_shm_region_register(struct sf_domain *domain, void *addr, size_t len, uint32_t rights, struct sf_region **region)
@@ -163,12 +186,6 @@ static void move_pages(struct shm_region *region)
 	pthread_mutex_unlock(&move_lock);
 }
 
-void sf_shm_region_for_receives(struct shm_region *region)
-{
-	move_pages(region);
-	atomic_store_explicit(&region->for_receives, true, memory_order_release);
-}
-
 static void import_close(struct shm_import *import)
 {
 	uint32_t hold = import->hold;
@@ -191,6 +208,7 @@ void sf_shm_region_close(struct sf_region *base)
 
 	uint32_t index = region->id % SHM_REGIONS_MAX;
 
+	sf_shm_lends_forget(region->id);
 	pthread_mutex_lock(&sf_shm_lock);
 	table.region[index] = NULL;
 	if (generations != NULL)

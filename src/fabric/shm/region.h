@@ -21,8 +21,7 @@ struct shm_region {
 	uint64_t id;
 	struct sf_key token;
 	struct sf_pages *pages;	   /* written under sf_shm_lock */
-	_Atomic bool moved;	   /* pages is final */
-	_Atomic bool for_receives; /* peers of the domain's ports may write here */
+	_Atomic bool moved; /* pages is final */
 	bool exported;		   /* holds the agent; guarded by sf_shm_lock, as is token */
 	uint32_t hold;
 };
@@ -50,8 +49,9 @@ doca_error_t sf_shm_region_request(struct sf_domain *domain, const void *descrip
 doca_error_t sf_shm_region_ready(struct sf_region *region);
 doca_error_t sf_shm_region_map(struct sf_region *region, void **addr);
 
-/* A receive names the region for the first time: its pages are made mappable. Takes long once. */
-void sf_shm_region_for_receives(struct shm_region *region);
+/* An id in the table of generations that is no region's (lend.h), 0: there is none. give ends it. With sf_shm_lock. */
+uint64_t sf_shm_region_id_take(void);
+void sf_shm_region_id_give(uint64_t id);
 
 /* In the child. With sf_shm_lock. */
 void sf_shm_regions_after_fork(void);

@@ -12,6 +12,7 @@
 #include "fabric/shm/agent.h"
 #include "fabric/shm/connect.h"
 #include "fabric/shm/fds.h"
+#include "fabric/shm/lend.h"
 #include "fabric/shm/port.h"
 #include "fabric/shm/proto.h"
 #include "fabric/shm/region.h"
@@ -101,15 +102,15 @@ void sf_shm_serve_gone(uint64_t region)
 }
 
 /* Which runs the peer may map, and by which descriptors. Descriptors made here (read-only ones) are counted in *made. */
-static void attach_runs(const struct shm_region *region, bool writable, struct shm_msg_attached *answer, int *fds, uint32_t *made)
+static void attach_runs(const struct sf_pages *pages, bool writable, struct shm_msg_attached *answer, int *fds, uint32_t *made)
 {
 	uint32_t num = 0, at = 0;
-	const struct sf_pages_run *runs = region->pages != NULL ? sf_pages_runs(region->pages, &num) : NULL;
+	const struct sf_pages_run *runs = pages != NULL ? sf_pages_runs(pages, &num) : NULL;
 
 	for (uint32_t i = 0; i < num && i < SHM_MSG_RUNS_MAX; i++) {
 		uint64_t begin = (uintptr_t)runs[i].addr, end = begin + runs[i].len;
 
-		if (!sf_range_inside(begin, end - begin, region->base.addr, region->base.len))
+		if (!sf_range_inside(begin, end - begin, answer->addr, answer->len))
 			continue;
 		if (writable) {
 			fds[at] = runs[i].fd;
@@ -124,34 +125,49 @@ static void attach_runs(const struct shm_region *region, bool writable, struct s
 	answer->run_num = at;
 }
 
-static doca_error_t attach_check(const struct shm_region *region, const struct shm_msg_attach *ask)
+/* What the peer asks for: an exported region by its token, or what a port lends by the key of a link. */
+static doca_error_t attach_find(const struct session *session, const struct shm_msg_attach *ask, struct shm_msg_attached *answer,
+				const struct sf_pages **pages)
 {
+	const struct shm_region *region;
+	const struct shm_lend *lend;
+
+	if (ask->by_port != 0) {
+		lend = sf_shm_lend_find(ask->region, &ask->key, session->conn->pid);
+		if (lend == NULL)
+			return DOCA_ERROR_NOT_PERMITTED;
+		answer->addr = lend->addr;
+		answer->len = lend->len;
+		*pages = lend->pages;
+		return DOCA_SUCCESS;
+	}
+	region = sf_shm_region_find(ask->region);
 	if (region == NULL)
 		return DOCA_ERROR_NOT_FOUND;
-	if (ask->by_port != 0)
-		return sf_shm_port_lends(&ask->key, region) ? DOCA_SUCCESS : DOCA_ERROR_NOT_PERMITTED;
-	return region->exported && sf_key_equal(&region->token, &ask->key) ? DOCA_SUCCESS : DOCA_ERROR_NOT_PERMITTED;
+	if (!region->exported || !sf_key_equal(&region->token, &ask->key))
+		return DOCA_ERROR_NOT_PERMITTED;
+	answer->addr = region->base.addr;
+	answer->len = region->base.len;
+	answer->rights = region->base.rights;
+	*pages = region->pages;
+	return DOCA_SUCCESS;
 }
 
 static doca_error_t serve_attach(struct session *session, const struct shm_msg_attach *ask)
 {
-	struct shm_region *region = sf_shm_region_find(ask->region);
 	struct shm_msg_attached answer = {.head = shm_msg_head(SHM_MSG_ATTACHED, sizeof(answer), ask->head.tag),
 					  .region = ask->region};
+	const struct sf_pages *pages = NULL;
 	int fds[SHM_FDS_MAX];
 	uint32_t made = 0;
-	doca_error_t error = attach_check(region, ask);
+	doca_error_t error = attach_find(session, ask, &answer, &pages);
 
-	if (error == DOCA_SUCCESS && !session_grant(session, ask->region, ask->by_port != 0 ? 0 : region->base.rights))
+	if (error == DOCA_SUCCESS && !session_grant(session, ask->region, answer.rights))
 		error = DOCA_ERROR_NO_MEMORY;
 	answer.status = error;
 	if (error == DOCA_SUCCESS) {
-		answer.addr = region->base.addr;
-		answer.len = region->base.len;
-		answer.rights = region->base.rights;
-		attach_runs(region, ask->by_port != 0 || (answer.rights & (SF_RIGHT_WRITE | SF_RIGHT_ATOMIC)) != 0, &answer, fds,
-			    &made);
-	} else {
+		attach_runs(pages, ask->by_port != 0 || (answer.rights & (SF_RIGHT_WRITE | SF_RIGHT_ATOMIC)) != 0, &answer, fds, &made);
+	} else if (ask->by_port == 0) { /* what was lent may have ended while it was asked for */
 		SF_LOG_WARN_LIMITED("process %d may not attach a region: %s", session->conn->pid, doca_error_get_descr(error));
 	}
 	error = sf_shm_send(session->conn->fd, &answer, sizeof(answer), fds, answer.run_num);

@@ -80,12 +80,20 @@ static struct shm_attach *lend(struct shm_link *link, uint64_t region)
 	return attach != NULL && shm_attach_ready(attach) ? attach : NULL;
 }
 
+/* All of a message, by a mapping or NULL. */
+static void transfer_begin(struct shm_transfer *t, struct shm_attach *attach)
+{
+	t->at = t->piece_at = t->iov_at = 0;
+	t->piece = t->iov = 0;
+	t->attach = attach;
+}
+
 void sf_shm_link_forget(struct shm_link *link)
 {
 	uint32_t kept = 0;
 
-	if (link->busy == SHM_BUSY_TRANSFER)
-		link->transfer.attach = NULL;
+	if (link->busy == SHM_BUSY_TRANSFER && link->transfer.attach != NULL)
+		transfer_begin(&link->transfer, NULL);
 	pthread_mutex_lock(&sf_shm_lock);
 	for (uint32_t i = 0; i < link->lent_num; i++) {
 		struct shm_attach *attach = link->lent[i];
@@ -194,6 +202,19 @@ static uint64_t transfer_step(struct shm_link *link, struct shm_transfer *t)
 	return moved != 0 ? moved : write_part(link, t, len);
 }
 
+/* Are the bytes that were copied into mapped pages where the receiver looks for them? The owner ends what it lent before it takes the
+ * pages away: if it stands still, they were there before. */
+static bool transfer_stands(const struct shm_link *link, const struct shm_transfer *t)
+{
+	if (t->attach == NULL)
+		return true;
+	if (link->fence)
+		SHM_FENCE(memory_order_seq_cst);
+	else
+		atomic_signal_fence(memory_order_seq_cst);
+	return shm_attach_valid(t->attach);
+}
+
 /* Goes on with the message. Returns whether it is sent. */
 static bool transfer_run(struct shm_link *link)
 {
@@ -204,8 +225,13 @@ static bool transfer_run(struct shm_link *link)
 				.slot = t->claim.slot,
 				.ticket = t->claim.ticket};
 
-	while (t->at < t->len) {
+	while (t->at < t->len || !transfer_stands(link, t)) {
 		uint64_t moved = 0;
+
+		if (t->at == t->len) { /* all of it again, in another way */
+			transfer_begin(t, NULL);
+			continue;
+		}
 
 		if (t->piece < t->claim.pieces && t->piece_at < t->claim.piece[t->piece].len)
 			moved = transfer_step(link, t);
@@ -241,9 +267,7 @@ doca_error_t sf_shm_send_long(struct shm_link *link, struct sf_op *op, uint64_t 
 		return sf_shm_unclaimed(op, error);
 	t->op = op;
 	t->len = len;
-	t->at = t->piece_at = t->iov_at = 0;
-	t->piece = t->iov = 0;
-	t->attach = lend(link, t->claim.region);
+	transfer_begin(t, lend(link, t->claim.region));
 	if (transfer_run(link))
 		sf_shm_accept_done(link, op, DOCA_SUCCESS);
 	else

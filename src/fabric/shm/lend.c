@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/shm/lend.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/fork.h"
+#include "fabric/shm/link.h"
+#include "fabric/shm/links.h"
+#include "fabric/shm/serve.h"
+
+#define LENT_MIN_LEN 105 /* what is shorter goes inside a record */
+#define DUE_SHARE 8	 /* named pages are lent once they are this part of those lent before */
+
+/* A page of a region, as a port's receives see it. From PAGE_LENT on it is the number of the lend. */
+enum {
+	PAGE_UNTOUCHED,
+	PAGE_TOUCHED,
+	PAGE_NEVER, /* another port's receives name it too, or it cannot be moved */
+	PAGE_LENT,
+};
+
+struct shm_named {
+	struct shm_port *port;
+	uint64_t region;
+	uint64_t addr, len;
+	uint64_t first, num; /* whole pages */
+	uint8_t *state;
+	uint16_t *head, *tail; /* bytes at the begin and the end of each that are named */
+	uint64_t lent, pending; /* pages */
+	bool closed;
+	struct shm_named *next, *next_all;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what all ports name, but for a look at a state; before sf_shm_lock */
+static struct shm_named *all;
+
+SF_FORK_LOCK(SF_FORK_MOVE, &lock, NULL);
+
+static uint8_t state_of(const struct shm_named *named, uint64_t page)
+{
+	return __atomic_load_n(&named->state[page - named->first], __ATOMIC_RELAXED);
+}
+
+static void state_set(struct shm_named *named, uint64_t page, uint32_t state)
+{
+	__atomic_store_n(&named->state[page - named->first], (uint8_t)state, __ATOMIC_RELAXED);
+}
+
+static bool page_full(const struct shm_named *named, uint64_t page)
+{
+	return (uint32_t)named->head[page - named->first] + named->tail[page - named->first] >= SHM_PAGE;
+}
+
+/* ---- the end of a lend ---- */
+
+/* What became of its pages is named still. */
+static void pages_unlend(struct shm_named *named, const struct sf_pages *pages)
+{
+	uint32_t num;
+	const struct sf_pages_run *runs = sf_pages_runs(pages, &num);
+
+	for (uint32_t i = 0; i < num; i++) {
+		uint64_t page = (uintptr_t)runs[i].addr / SHM_PAGE;
+
+		for (uint64_t end = page + runs[i].len / SHM_PAGE; page < end; page++) {
+			state_set(named, page, PAGE_TOUCHED);
+			named->pending++;
+			named->lent--;
+		}
+	}
+}
+
+/* Senders who have written already see the id gone before they publish, or their bytes are there before the pages leave the file. */
+static void lend_end(struct shm_port *port, uint32_t number)
+{
+	struct shm_lend *lend = port->lends.lend[number];
+
+	pthread_mutex_lock(&sf_shm_lock);
+	port->lends.lend[number] = NULL;
+	atomic_store(&port->lends.id[number], 0);
+	sf_shm_region_id_give(lend->id);
+	if (lend->handed)
+		sf_shm_serve_gone(lend->id);
+	pthread_mutex_unlock(&sf_shm_lock);
+	sf_shm_agent_barrier();
+	pages_unlend(lend->named, lend->pages);
+	sf_pages_restore(lend->pages);
+	atomic_store(&port->lends.due, true);
+	free(lend);
+}
+
+/* ---- naming ---- */
+
+/* Another port's receives name bytes of the page: from here on nobody is lent it. */
+static bool page_contested(const struct shm_named *mine, uint64_t page)
+{
+	bool contested = false;
+
+	for (struct shm_named *other = all; other != NULL; other = other->next_all) {
+		if (other->port == mine->port || other->closed || page - other->first >= other->num ||
+		    state_of(other, page) == PAGE_UNTOUCHED)
+			continue;
+		if (state_of(other, page) >= PAGE_LENT)
+			lend_end(other->port, state_of(other, page) - PAGE_LENT);
+		if (state_of(other, page) == PAGE_TOUCHED && page_full(other, page))
+			other->pending--;
+		state_set(other, page, PAGE_NEVER);
+		contested = true;
+	}
+	return contested;
+}
+
+static void page_touch(struct shm_named *named, uint64_t page, uint32_t from, uint32_t to)
+{
+	uint16_t *head = &named->head[page - named->first], *tail = &named->tail[page - named->first];
+	bool before = page_full(named, page);
+
+	if (state_of(named, page) == PAGE_UNTOUCHED)
+		state_set(named, page, page_contested(named, page) ? PAGE_NEVER : PAGE_TOUCHED);
+	if (state_of(named, page) != PAGE_TOUCHED)
+		return;
+	if (from == 0 && to > *head)
+		*head = (uint16_t)to;
+	if (to == SHM_PAGE && SHM_PAGE - from > *tail)
+		*tail = (uint16_t)(SHM_PAGE - from);
+	named->pending += !before && page_full(named, page);
+}
+
+static void pages_touch(struct shm_named *named, uint64_t addr, uint64_t len, uint64_t first, uint64_t last)
+{
+	pthread_mutex_lock(&lock);
+	for (uint64_t page = first; page <= last; page++) {
+		uint64_t begin = page * SHM_PAGE, end = addr + len - begin;
+
+		page_touch(named, page, addr > begin ? (uint32_t)(addr - begin) : 0, end < SHM_PAGE ? (uint32_t)end : SHM_PAGE);
+	}
+	if (named->pending != 0 && named->pending >= named->lent / DUE_SHARE)
+		atomic_store(&named->port->lends.due, true);
+	pthread_mutex_unlock(&lock);
+}
+
+/* An edge that no other receive will complete is asked about with every posting: seen without the lock that nothing is new. */
+static bool edge_known(const struct shm_named *named, uint64_t page, uint64_t addr, uint64_t len)
+{
+	uint64_t begin = page * SHM_PAGE, from = addr > begin ? addr - begin : 0, to = addr + len - begin;
+	uint8_t state = state_of(named, page);
+
+	if (state != PAGE_TOUCHED)
+		return state != PAGE_UNTOUCHED;
+	if (from == 0 && to > named->head[page - named->first])
+		return false;
+	return to < SHM_PAGE || SHM_PAGE - from <= named->tail[page - named->first];
+}
+
+static uint64_t piece_name(struct shm_named *named, uint64_t addr, uint64_t len)
+{
+	uint64_t first = addr / SHM_PAGE, last = (addr + len - 1) / SHM_PAGE;
+	uint8_t state;
+
+	if (first < named->first)
+		first = named->first;
+	if (last >= named->first + named->num)
+		last = named->first + named->num - 1;
+	if (first > last || named->num == 0)
+		return 0;
+	if (!edge_known(named, first, addr, len) || !edge_known(named, last, addr, len))
+		pages_touch(named, addr, len, first, last);
+	state = state_of(named, first);
+	if (state < PAGE_LENT && first < last)
+		state = state_of(named, first + 1);
+	return state >= PAGE_LENT ? atomic_load_explicit(&named->port->lends.id[state - PAGE_LENT], memory_order_relaxed) : 0;
+}
+
+static struct shm_named *named_new(struct shm_port *port, const struct shm_region *region)
+{
+	struct shm_named *named = calloc(1, sizeof(*named));
+	uint64_t end = (region->base.addr + region->base.len) / SHM_PAGE;
+
+	if (named == NULL)
+		return NULL;
+	*named = (struct shm_named){
+		.port = port, .region = region->id, .addr = region->base.addr, .len = region->base.len, .next_all = NULL};
+	named->first = (region->base.addr + SHM_PAGE - 1) / SHM_PAGE;
+	named->num = end > named->first ? end - named->first : 0;
+	named->state = calloc(named->num + 1, sizeof(*named->state));
+	named->head = calloc(named->num + 1, sizeof(*named->head));
+	named->tail = calloc(named->num + 1, sizeof(*named->tail));
+	if (named->state != NULL && named->head != NULL && named->tail != NULL) {
+		pthread_mutex_lock(&lock);
+		named->next_all = all;
+		all = named;
+		pthread_mutex_unlock(&lock);
+		return named;
+	}
+	free(named->state);
+	free(named->head);
+	free(named->tail);
+	free(named);
+	return NULL;
+}
+
+static void named_free(struct shm_named *named)
+{
+	struct shm_named **at = &all;
+
+	while (*at != named)
+		at = &(*at)->next_all;
+	*at = named->next_all;
+	free(named->state);
+	free(named->head);
+	free(named->tail);
+	free(named);
+}
+
+/* The regions that have ended meanwhile go. */
+static void named_sweep(struct shm_port *port)
+{
+	struct shm_named **at = &port->lends.named;
+
+	pthread_mutex_lock(&lock);
+	while (*at != NULL) {
+		struct shm_named *named = *at;
+
+		if (named->closed) {
+			*at = named->next;
+			named_free(named);
+		} else {
+			at = &named->next;
+		}
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static struct shm_named *named_of(struct shm_port *port, const struct shm_region *region)
+{
+	struct shm_named **at = &port->lends.named, *named;
+
+	while (*at != NULL && (*at)->region != region->id)
+		at = &(*at)->next;
+	named = *at;
+	if (named == NULL) {
+		named_sweep(port);
+		named = named_new(port, region);
+	} else {
+		*at = named->next;
+	}
+	if (named != NULL) {
+		named->next = port->lends.named;
+		port->lends.named = named;
+	}
+	return named;
+}
+
+uint64_t sf_shm_lend_name(struct shm_port *port, const struct sf_recv *recv)
+{
+	const struct shm_region *region = shm_region(recv->region);
+	struct shm_named *named = port->lends.named;
+	uint64_t id = 0;
+
+	if (recv->kept)
+		return 0;
+	if (named == NULL || named->region != region->id) {
+		named = named_of(port, region);
+		if (named == NULL)
+			return 0;
+	}
+	for (uint32_t i = 0; i < recv->iov_num; i++) {
+		if (recv->iov[i].len < LENT_MIN_LEN)
+			continue;
+		uint64_t found = piece_name(named, (uintptr_t)recv->iov[i].addr, recv->iov[i].len);
+
+		id = id == 0 ? found : id;
+	}
+	return id;
+}
+
+/* ---- lending ---- */
+
+static uint32_t free_number(const struct shm_port *port)
+{
+	uint32_t number = 0;
+
+	while (number < SHM_LENDS_MAX && port->lends.lend[number] != NULL)
+		number++;
+	return number;
+}
+
+/* The stretches of pages that are named and not lent. */
+static struct sf_pages_span *spans_of(const struct shm_named *named, uint32_t *num)
+{
+	struct sf_pages_span *spans = calloc(SF_PAGES_RUNS_MAX, sizeof(*spans));
+	uint64_t end = named->first + named->num;
+
+	*num = 0;
+	for (uint64_t page = named->first; spans != NULL && page < end; page++) {
+		struct sf_pages_span *last = *num != 0 ? &spans[*num - 1] : NULL;
+		uintptr_t addr = (uintptr_t)(page * SHM_PAGE);
+
+		if (state_of(named, page) != PAGE_TOUCHED || !page_full(named, page))
+			continue;
+		if (last != NULL && last->addr + last->len == addr) {
+			last->len += SHM_PAGE;
+		} else {
+			if (*num == SF_PAGES_RUNS_MAX)
+				break;
+			spans[(*num)++] = (struct sf_pages_span){addr, SHM_PAGE};
+		}
+	}
+	return spans;
+}
+
+static void states_set(struct shm_named *named, uintptr_t addr, size_t len, uint32_t state)
+{
+	for (uint64_t page = addr / SHM_PAGE, end = page + len / SHM_PAGE; page < end; page++)
+		state_set(named, page, state);
+}
+
+/* Returns whether anything is lent. */
+static bool lend_pages(struct shm_named *named, uint32_t number)
+{
+	struct shm_lends *lends = &named->port->lends;
+	struct shm_lend *lend = calloc(1, sizeof(*lend));
+	uint32_t num;
+	struct sf_pages_span *spans = spans_of(named, &num);
+	const struct sf_pages_run *runs;
+	uint64_t id;
+
+	if (lend == NULL || spans == NULL || num == 0 || sf_pages_move_spans(spans, num, &lend->pages) != DOCA_SUCCESS)
+		goto free_both;
+	pthread_mutex_lock(&sf_shm_lock);
+	id = sf_shm_region_id_take();
+	pthread_mutex_unlock(&sf_shm_lock);
+	for (uint32_t i = 0; i < num; i++) {
+		states_set(named, spans[i].addr, spans[i].len, PAGE_NEVER);
+		named->pending -= spans[i].len / SHM_PAGE;
+	}
+	runs = sf_pages_runs(lend->pages, &num);
+	if (id == 0 || num == 0) {
+		sf_pages_restore(lend->pages);
+		goto free_both;
+	}
+	for (uint32_t i = 0; i < num; i++) {
+		states_set(named, (uintptr_t)runs[i].addr, runs[i].len, PAGE_LENT + number);
+		named->lent += runs[i].len / SHM_PAGE;
+	}
+	lend->id = id;
+	lend->addr = named->addr;
+	lend->len = named->len;
+	lend->named = named;
+	pthread_mutex_lock(&sf_shm_lock);
+	lends->lend[number] = lend;
+	atomic_store(&lends->id[number], id);
+	pthread_mutex_unlock(&sf_shm_lock);
+	free(spans);
+	return true;
+free_both:
+	free(spans);
+	free(lend);
+	return false;
+}
+
+static void port_lend(struct shm_port *port)
+{
+	for (struct shm_named *named = port->lends.named; named != NULL; named = named->next) {
+		uint32_t number = free_number(port);
+
+		if (named->closed || named->pending == 0 || named->pending < named->lent / DUE_SHARE)
+			continue;
+		if (number == SHM_LENDS_MAX) { /* all of them become few */
+			for (number = 0; number < SHM_LENDS_MAX; number++)
+				lend_end(port, number);
+			number = 0;
+		}
+		/* One is of so many stretches at most. */
+		while (named->pending != 0 && number < SHM_LENDS_MAX / 2 && lend_pages(named, number))
+			number = free_number(port);
+	}
+}
+
+/* Receives posted before name what is lent now. */
+static void entries_update(struct shm_port *port)
+{
+	struct shm_recvq *queue = &port->recvq;
+
+	for (uint32_t i = 0; i < queue->slot_num; i++) {
+		struct shm_slot *slot = &queue->slots[i];
+
+		if (slot->recv == NULL || slot->recv->iov_num == 0)
+			continue;
+		slot->recv->cookie = sf_shm_lend_name(port, slot->recv);
+		if (queue->at[shm_position(slot->ticket, queue->entries)] == i)
+			atomic_store_explicit(&queue->segment->entry[shm_position(slot->ticket, queue->entries)].region,
+					      slot->recv->cookie, memory_order_relaxed);
+	}
+}
+
+void sf_shm_lends_make(struct shm_port *port)
+{
+	atomic_store(&port->lends.due, false);
+	pthread_mutex_lock(&lock);
+	port_lend(port);
+	pthread_mutex_unlock(&lock);
+	entries_update(port);
+}
+
+/* ---- ends ---- */
+
+void sf_shm_lends_link_ended(struct shm_link *link)
+{
+	struct shm_port *port = shm_port(link->base.port);
+	bool last = true;
+
+	pthread_mutex_lock(&sf_shm_lock);
+	for (struct shm_link *other = sf_shm_links; other != NULL; other = other->next_all)
+		last = last && (other == link || other->base.port != &port->base || other->conn == NULL || link->pid == 0 ||
+				other->pid != link->pid);
+	pthread_mutex_unlock(&sf_shm_lock);
+	if (!link->was_lent || !last)
+		return;
+	pthread_mutex_lock(&lock);
+	for (uint32_t i = 0; i < SHM_LENDS_MAX; i++) {
+		if (port->lends.lend[i] != NULL && port->lends.lend[i]->handed)
+			lend_end(port, i);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static void named_end(struct shm_named *named)
+{
+	struct shm_port *port = named->port;
+
+	for (uint32_t i = 0; i < SHM_LENDS_MAX; i++) {
+		if (port->lends.lend[i] != NULL && port->lends.lend[i]->named == named)
+			lend_end(port, i);
+	}
+	named->closed = true;
+}
+
+void sf_shm_lends_forget(uint64_t region)
+{
+	pthread_mutex_lock(&lock);
+	for (struct shm_named *named = all; named != NULL; named = named->next_all) {
+		if (named->region == region && !named->closed)
+			named_end(named);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+void sf_shm_lends_close(struct shm_port *port)
+{
+	pthread_mutex_lock(&lock);
+	for (struct shm_named *named = port->lends.named, *next; named != NULL; named = next) {
+		next = named->next;
+		named_end(named);
+		named_free(named);
+	}
+	port->lends.named = NULL;
+	pthread_mutex_unlock(&lock);
+}
+
+static struct shm_lend *port_lend_find(const struct shm_port *port, uint64_t id)
+{
+	for (uint32_t i = 0; i < SHM_LENDS_MAX; i++) {
+		if (port->lends.lend[i] != NULL && port->lends.lend[i]->id == id)
+			return port->lends.lend[i];
+	}
+	return NULL;
+}
+
+struct shm_lend *sf_shm_lend_find(uint64_t id, const struct sf_key *key, int pid)
+{
+	for (struct shm_link *link = sf_shm_links; link != NULL; link = link->next_all) {
+		if (link->conn == NULL || !sf_key_equal(&link->key, key) || (pid != 0 && link->pid != 0 && pid != link->pid))
+			continue;
+
+		struct shm_lend *lend = port_lend_find(shm_port(link->base.port), id);
+
+		if (lend != NULL)
+			lend->handed = link->was_lent = true;
+		return lend;
+	}
+	return NULL;
+}

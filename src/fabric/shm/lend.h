@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a port lends to its peers: the whole pages that its receives name, for as long as a link lasts.
+ *
+ *   named   which bytes of a region the port's receives have named so far. A page is lent when receives of this port name all of it
+ *           and no receive of another port names any of it
+ *   lend    a file of such pages, with an id of its own in the table of generations. The entries of the receives name it. A peer
+ *           attaches it over a link, with that link's key
+ *
+ * A page that is not lent is written by parts through the link's ring. When the last link of a process to the port has ended, what
+ * that process was given is withdrawn: the id ends, the pages leave the file, and become pages of another one for those who are left.
+ * A sender looks at the id after its last byte and before it publishes, and sends the message in parts if it ended meanwhile.
+ */
+#ifndef SF_FABRIC_SHM_LEND_H
+#define SF_FABRIC_SHM_LEND_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fabric/fabric.h"
+#include "fabric/runtime.h"
+#include "fabric/shm/pages.h"
+
+#define SHM_LENDS_MAX 32 /* of a port */
+
+struct shm_port;
+struct shm_link;
+struct shm_region;
+struct shm_named;
+
+struct shm_lend {
+	uint64_t id;
+	uint64_t addr, len; /* of the region */
+	struct sf_pages *pages;
+	struct shm_named *named;
+	bool handed; /* to some peer */
+};
+
+struct shm_lends {
+	_Atomic uint64_t id[SHM_LENDS_MAX];	/* 0: none */
+	struct shm_lend *lend[SHM_LENDS_MAX];	/* guarded by sf_shm_lock */
+	struct shm_named *named;		/* the port's, last used first */
+	_Atomic bool due;			/* pages are named that are not lent */
+};
+
+/* The port's receive names its pieces' pages. Returns the id under which its entry is to be posted, or 0. From the port's thread. */
+uint64_t sf_shm_lend_name(struct shm_port *port, const struct sf_recv *recv);
+
+/* Lends what is due. From the port's thread, before it reports anything. */
+void sf_shm_lends_make(struct shm_port *port);
+
+/* The link has ended; its process may have no other. From the port's thread. */
+void sf_shm_lends_link_ended(struct shm_link *link);
+
+/* The region ends: its pages are the program's again. */
+void sf_shm_lends_forget(uint64_t region);
+void sf_shm_lends_close(struct shm_port *port);
+
+/* What somebody may attach who knows a link's key; pid 0: unknown. NULL: it does not exist, or not for this link. With sf_shm_lock. */
+struct shm_lend *sf_shm_lend_find(uint64_t id, const struct sf_key *key, int pid);
+
+#endif
