@@ -131,16 +131,19 @@ void sf_pe_deactivate(struct doca_pe *pe, struct doca_ctx *ctx)
 	ctx->next_active = NULL;
 }
 
-/* The engine whose progress call this thread is in; a context of it may progress another engine, which is the inner one then. */
+/* The engine whose progress call this thread is in, the inner one if a context of it progresses another. Each progress call
+ * writes it: glibc has room for it at a fixed place, also in a library that is opened later. */
+#ifdef __GLIBC__
+static __thread struct doca_pe *in_progress __attribute__((tls_model("initial-exec")));
+#else
 static __thread struct doca_pe *in_progress;
+#endif
 
 void sf_ctx_send_pending(void)
 {
-	for (const struct doca_pe *pe = in_progress; pe != NULL; pe = pe->outer) {
-		for (struct doca_ctx *ctx = pe->active; ctx != NULL; ctx = ctx->next_active) {
-			if (ctx->in_progress_call && ctx->ops->send_pending != NULL)
-				ctx->ops->send_pending(ctx);
-		}
+	for (struct doca_ctx *ctx = in_progress != NULL ? in_progress->active : NULL; ctx != NULL; ctx = ctx->next_active) {
+		if (ctx->in_progress_call && ctx->ops->send_pending != NULL)
+			ctx->ops->send_pending(ctx);
 	}
 }
 
@@ -160,8 +163,8 @@ uint8_t doca_pe_progress(struct doca_pe *pe)
 				: "doca_pe_progress was called from a callback that it runs: return from the callback instead");
 		return 0;
 	}
+	struct doca_pe *outer = in_progress;
 	bool moved = false;
-	pe->outer = in_progress;
 	in_progress = pe;
 	pe->in_progress = true;
 	pe->kicked = false;
@@ -171,7 +174,7 @@ uint8_t doca_pe_progress(struct doca_pe *pe)
 		moved |= sf_ctx_poll(ctx);
 	}
 	pe->in_progress = false;
-	in_progress = pe->outer;
+	in_progress = outer;
 	/* What a callback left due may be known to no arm, so a request that stands is answered. */
 	if (__builtin_expect(pe->armed && moved, 0))
 		notify(pe);

@@ -22,7 +22,6 @@ struct doca_pe {
 	struct doca_ctx *connected;	/* all contexts, by next_in_pe */
 	struct sf_graph_engine *graphs; /* the context that runs graphs here, while there are any */
 	bool in_progress;		/* a progress call is on the stack */
-	struct doca_pe *outer;		/* the engine from whose progress call that was made, or NULL */
 	bool armed;			/* a notification was requested, and nothing is known to have answered it: progress leaves it */
 	bool cleared;			/* the handle was cleared after the last request */
 	bool was_readable;		/* perhaps, when the last request was made: for it was not cleared before */
