@@ -159,18 +159,31 @@ static bool slot_intact(const struct shm_recvq *queue, uint32_t number)
 		atomic_load_explicit(&entry->pieces, memory_order_relaxed) == slot->recv->iov_num);
 }
 
-bool sf_shm_recvq_intact(const struct shm_recvq *queue)
+bool sf_shm_recvq_intact(struct shm_recvq *queue)
 {
 	const struct shm_port_segment *segment = queue->segment;
 	uint64_t ticket = atomic_load_explicit(&queue->ticket, memory_order_relaxed);
 	uint64_t hint = atomic_load_explicit(&segment->hint, memory_order_relaxed);
+	bool intact = true;
 
+	for (uint32_t i = 0; i < queue->slot_num; i++) {
+		queue->slots[i].held = false;
+		queue->slots[i].odd = !slot_intact(queue, i);
+		intact = intact && !queue->slots[i].odd;
+	}
 	if (queue->damaged || hint > SHM_TICKET_MASK || shm_ticket_before(ticket, hint) ||
 	    atomic_load_explicit(&segment->first, memory_order_relaxed) != queue->first ||
 	    atomic_load_explicit(&segment->epoch, memory_order_relaxed) != queue->epoch)
+		queue->damaged = true;
+	return intact && !queue->damaged;
+}
+
+bool sf_shm_recvq_accounted(const struct shm_recvq *queue)
+{
+	if (queue->damaged)
 		return false;
 	for (uint32_t i = 0; i < queue->slot_num; i++) {
-		if (!slot_intact(queue, i))
+		if (queue->slots[i].odd && !queue->slots[i].held)
 			return false;
 	}
 	return true;

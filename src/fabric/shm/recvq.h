@@ -19,7 +19,8 @@ struct shm_slot {
 	uint32_t len;
 	uint32_t next; /* free slot */
 	bool flushing; /* done, not posted again, when its holder ends */
-	bool held;     /* while the ring is made anew: a link has it */
+	bool held;     /* while the ring is looked at or made anew: a link has it */
+	bool odd;      /* while the ring is looked at: its entry is not as it was posted */
 };
 
 struct shm_recvq {
@@ -85,7 +86,9 @@ bool sf_shm_recvq_again(struct shm_recvq *queue, struct shm_slot *slot);
 void sf_shm_recvq_flush(struct shm_recvq *queue, void (*taken)(struct sf_recv *recv, void *user), void *user);
 
 /* Is all in the segment as we wrote it, and no receive claimed? A look at every receive, without a lock or a system call. */
-bool sf_shm_recvq_intact(const struct shm_recvq *queue);
+bool sf_shm_recvq_intact(struct shm_recvq *queue);
+/* After that, and after the slots that links hold were marked: is each odd one held? A sender marks its claim before the entry. */
+bool sf_shm_recvq_accounted(const struct shm_recvq *queue);
 
 /* The ring made anew, in two steps. From the first on nothing can be claimed; then the caller marks the slots that links hold. The
  * second posts all others, in the order of their posting, and calls back for those that were to be flushed. */

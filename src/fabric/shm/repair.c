@@ -62,13 +62,14 @@ void sf_shm_port_repair(struct shm_port *port)
 
 void sf_shm_port_check(struct shm_port *port)
 {
-	bool intact = sf_shm_recvq_intact(&port->recvq);
+	bool intact = sf_shm_recvq_intact(&port->recvq), due;
 
-	if (intact) {
-		pthread_mutex_lock(&sf_shm_lock);
-		intact = sf_shm_due_intact(port);
-		pthread_mutex_unlock(&sf_shm_lock);
-	}
+	pthread_mutex_lock(&sf_shm_lock);
+	/* What honest senders have taken is odd too. Making the ring anew would refuse those that send just then. */
 	if (!intact)
+		mark_held(port);
+	due = sf_shm_due_intact(port);
+	pthread_mutex_unlock(&sf_shm_lock);
+	if (!due || (!intact && !sf_shm_recvq_accounted(&port->recvq)))
 		sf_shm_port_repair(port);
 }
