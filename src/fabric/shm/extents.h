@@ -14,6 +14,7 @@ struct sf_pages_file {
 	int fd;
 	dev_t dev;
 	ino_t inode;
+	bool careful;  /* the program may be writing to it when its pages are taken out (sf_pages_take_back) */
 	pid_t owner;   /* a forked child restores its own view, but the file is its parent's */
 	uint32_t refs; /* extents and runs */
 };

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/fork.h"
 #include "fabric/shm/link.h"
@@ -72,20 +73,21 @@ static void pages_unlend(struct shm_named *named, const struct sf_pages *pages)
 }
 
 /* Senders who have written already see the id gone before they publish, or their bytes are there before the pages leave the file. */
-static void lend_end(struct shm_port *port, uint32_t number)
+static void lend_end(struct shm_port *port, uint32_t number, void (*restore)(struct sf_pages *pages))
 {
 	struct shm_lend *lend = port->lends.lend[number];
 
 	pthread_mutex_lock(&sf_shm_lock);
 	port->lends.lend[number] = NULL;
 	atomic_store(&port->lends.id[number], 0);
-	sf_shm_region_id_give(lend->id);
+	if (lend->owner == getpid()) /* a child made by fork writes the same table */
+		sf_shm_region_id_give(lend->id);
 	if (lend->handed)
 		sf_shm_serve_gone(lend->id);
 	pthread_mutex_unlock(&sf_shm_lock);
 	sf_shm_agent_barrier();
 	pages_unlend(lend->named, lend->pages);
-	sf_pages_restore(lend->pages);
+	restore(lend->pages);
 	atomic_store(&port->lends.due, true);
 	free(lend);
 }
@@ -102,7 +104,7 @@ static bool page_contested(const struct shm_named *mine, uint64_t page)
 		    state_of(other, page) == PAGE_UNTOUCHED)
 			continue;
 		if (state_of(other, page) >= PAGE_LENT)
-			lend_end(other->port, state_of(other, page) - PAGE_LENT);
+			lend_end(other->port, state_of(other, page) - PAGE_LENT, sf_pages_take_back);
 		if (state_of(other, page) == PAGE_TOUCHED && page_full(other, page))
 			other->pending--;
 		state_set(other, page, PAGE_NEVER);
@@ -345,6 +347,7 @@ static bool lend_pages(struct shm_named *named, uint32_t number)
 		named->lent += runs[i].len / SHM_PAGE;
 	}
 	lend->id = id;
+	lend->owner = getpid();
 	lend->addr = named->addr;
 	lend->len = named->len;
 	lend->named = named;
@@ -369,7 +372,7 @@ static void port_lend(struct shm_port *port)
 			continue;
 		if (number == SHM_LENDS_MAX) { /* all of them become few */
 			for (number = 0; number < SHM_LENDS_MAX; number++)
-				lend_end(port, number);
+				lend_end(port, number, sf_pages_take_back);
 			number = 0;
 		}
 		/* One is of so many stretches at most. */
@@ -421,7 +424,7 @@ void sf_shm_lends_link_ended(struct shm_link *link)
 	pthread_mutex_lock(&lock);
 	for (uint32_t i = 0; i < SHM_LENDS_MAX; i++) {
 		if (port->lends.lend[i] != NULL && port->lends.lend[i]->handed)
-			lend_end(port, i);
+			lend_end(port, i, sf_pages_take_back);
 	}
 	pthread_mutex_unlock(&lock);
 }
@@ -432,7 +435,7 @@ static void named_end(struct shm_named *named)
 
 	for (uint32_t i = 0; i < SHM_LENDS_MAX; i++) {
 		if (port->lends.lend[i] != NULL && port->lends.lend[i]->named == named)
-			lend_end(port, i);
+			lend_end(port, i, sf_pages_restore);
 	}
 	named->closed = true;
 }

@@ -17,6 +17,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "fabric/fabric.h"
 #include "fabric/runtime.h"
@@ -34,6 +35,7 @@ struct shm_lend {
 	uint64_t addr, len; /* of the region */
 	struct sf_pages *pages;
 	struct shm_named *named;
+	pid_t owner; /* the process that lends */
 	bool handed; /* to some peer */
 };
 

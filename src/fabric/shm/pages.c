@@ -340,6 +340,17 @@ static bool piece_restore(char *addr, size_t len, int prot, int fd, uint64_t off
 	return false;
 }
 
+/* The kernel copies each page by itself, the moment it is written to: each is, with what it holds. */
+__attribute__((no_sanitize_address, no_sanitize_thread)) static bool chunk_privatize(char *addr, size_t len, int prot, int fd,
+										     uint64_t offset)
+{
+	if (syscall(SYS_mmap, addr, len, (long)(PROT_READ | PROT_WRITE), (long)(MAP_PRIVATE | MAP_FIXED), (long)fd, offset) != (long)addr)
+		return false;
+	for (size_t at = 0; at < len; at += page_size())
+		__atomic_fetch_or((uint8_t *)addr + at, 0, __ATOMIC_SEQ_CST);
+	return mprotect(addr, len, prot) == 0;
+}
+
 static bool chunk_restore(const struct sf_guard *guard, uintptr_t start, size_t len, int prot, const struct sf_pages_file *file,
 			  uint64_t offset)
 {
@@ -347,7 +358,9 @@ static bool chunk_restore(const struct sf_guard *guard, uintptr_t start, size_t 
 	bool held = sf_guard_hold(guard, addr, len, false), restored = true;
 	size_t step = held ? len : page_size();
 
-	for (size_t at = 0; restored && at < len; at += step)
+	if (!held && file->careful)
+		restored = chunk_privatize(addr, len, prot, file->fd, offset);
+	for (size_t at = 0; restored && at < len && (held || !file->careful); at += step)
 		restored = piece_restore(addr + at, step, prot, file->fd, offset + at);
 	if (held)
 		sf_guard_release(guard, addr, len);
@@ -403,6 +416,15 @@ static void run_restore(const struct sf_pages_run *run, struct sf_pages_file *fi
 			extent_restore(extent);
 	}
 	sf_pages_file_unref(file);
+}
+
+void sf_pages_take_back(struct sf_pages *pages)
+{
+	pthread_mutex_lock(&lock);
+	for (uint32_t i = 0; i < pages->num_runs; i++)
+		pages->files[i]->careful = true;
+	pthread_mutex_unlock(&lock);
+	sf_pages_restore(pages);
 }
 
 void sf_pages_restore(struct sf_pages *pages)

@@ -65,4 +65,8 @@ doca_error_t sf_pages_open_readonly(const struct sf_pages_run *run, int *fd);
 /* Puts private pages back, unless another user still needs them moved, and frees pages. NULL does nothing. */
 void sf_pages_restore(struct sf_pages *pages);
 
+/* The same at a time that the program did not choose. Where there is no userfaultfd the pages become private copies of the file's, which
+ * loses no write, but they cannot be moved again. */
+void sf_pages_take_back(struct sf_pages *pages);
+
 #endif
