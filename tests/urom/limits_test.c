@@ -356,6 +356,32 @@ static void run_daemon_after(const char *before, const char *redirect)
 
 static void redirect_daemon(const char *redirect) { run_daemon_after("", redirect); }
 
+#define SOCKET_FD 9 /* one digit, for the shell */
+
+/* As systemd's journal, when that has stopped. */
+static void nobody_reads_a_socket_under_the_log(void **state)
+{
+	int ends[2];
+	(void)state;
+	start_over(); /* nothing of the rig's has that number then */
+	assert_int_equal(fcntl(SOCKET_FD, F_GETFD), -1);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+	assert_int_equal(dup2(ends[1], SOCKET_FD), SOCKET_FD);
+	redirect_daemon("2>&9");
+	close(SOCKET_FD);
+	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
+	assert_non_null(worker);
+	assert_int_equal(fault_ask(&rig, worker, FAULT_PRINT, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
+	struct pollfd room = {ends[1], POLLOUT, 0};
+	for (uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS; poll(&room, 1, 0) != 0 && sf_now_ns() < until;)
+		assert_int_equal(fault_ask(&rig, worker, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
+	assert_int_equal(poll(&room, 1, 0), 0);
+	assert_goes_on();
+	assert_true(urom_rig_stop_worker(&rig, worker));
+	close(ends[0]);
+	close(ends[1]);
+}
+
 static bool file_holds(const char *name, const char *text)
 {
 	static char content[1 << 20];
@@ -444,6 +470,7 @@ int main(void)
 		WITH_RIG(a_crowd_that_takes_all_descriptors),
 		WITH_RIG(too_many_processes),
 		WITH_RIG(nobody_takes_what_a_worker_prints),
+		WITH_RIG(nobody_reads_a_socket_under_the_log),
 		WITH_RIG(a_worker_that_prints_without_end_is_cut_short),
 		WITH_RIG(a_full_disk_under_the_log),
 		WITH_RIG(a_log_that_may_not_grow),

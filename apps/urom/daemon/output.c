@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,16 +18,20 @@
 
 DOCA_LOG_REGISTER(UROM_DAEMON::OUTPUT);
 
+#define OWN_SOCKET_US 10000
 #define WINDOW_BYTES (256 * 1024) /* of one worker, in each */
 #define WINDOW_NS UINT64_C(4000000000)
 
 /* ---- our own ---- */
 
-/* The file description is shared with others, who may want theirs to block: ours is opened anew. A socket cannot be. */
+/* The file description is shared with others, who may want theirs to block: ours is opened anew. A socket, such as systemd's journal,
+ * cannot be: there a line is lost after a short time. */
 static void unblock(int fd)
 {
+	const struct timeval soon = {.tv_usec = OWN_SOCKET_US};
 	char path[32];
 	struct stat st;
+	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &soon, sizeof(soon)); /* if it is one */
 	if (fstat(fd, &st) != 0 || !(S_ISFIFO(st.st_mode) || isatty(fd)))
 		return;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
