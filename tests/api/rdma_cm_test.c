@@ -296,9 +296,11 @@ static void no_answer_in_time(void **state)
 	uint32_t calls = 0;
 
 	OK(doca_rdma_set_connection_request_timeout(f->client.rig.rdma, 20));
+	OK(doca_rdma_set_max_num_connections(f->server.rig.rdma, 4));
 	start(f);
 	f->server.policy = CM_WAIT;
-	do { /* on a busy machine a call may be given up before the server's agent has seen it */
+	f->server.may_be_gone = true;
+	do { /* on a busy machine a call may be given up before the server's agent has seen it, and be seen later */
 		call(f, 9);
 		calls++;
 		WAIT(f->client.num_failed == calls);
@@ -307,7 +309,7 @@ static void no_answer_in_time(void **state)
 	result = doca_rdma_connection_accept(f->server.requested, NULL, 0);
 	assert_true(result == DOCA_SUCCESS || result == DOCA_ERROR_CONNECTION_ABORTED);
 	if (result == DOCA_SUCCESS)
-		WAIT(f->server.num_ended + f->server.num_failed == 1);
+		WAIT(f->server.num_ended + f->server.num_failed >= 1);
 	rdma_rig_stop(&f->client.rig); /* to connect in a time that any machine has */
 	OK(doca_rdma_set_connection_request_timeout(f->client.rig.rdma, UINT16_MAX));
 	rdma_rig_start(&f->client.rig);
