@@ -260,7 +260,8 @@ static inline doca_error_t sf_region_export(struct sf_region *region, void *desc
 }
 
 /* Imports a descriptor. INVALID_VALUE: truncated or altered; UNSUPPORTED_VERSION; NOT_PERMITTED: wrong token or user;
- * NOT_FOUND: the owner or its region is gone. May block (bounded, about a second) while the owner's agent answers. */
+ * NOT_FOUND: the owner or its region is gone, or the owner is stopped. May block while the owner's agent answers: a second if that
+ * is stopped, longer while it lives and only lacks a processor. */
 static inline doca_error_t sf_region_import(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region)
 {
 	return domain->ops->region_import(domain, descriptor, len, region);
