@@ -277,6 +277,13 @@ static void test_role(void **state)
 	assert_int_equal(status, 0);
 }
 
+static bool is_below(const char *path, const char *folder)
+{
+	size_t len = strlen(folder);
+
+	return strncmp(path, folder, len) == 0 && path[len] == '/';
+}
+
 int main(int argc, char **argv)
 {
 	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -285,6 +292,10 @@ int main(int argc, char **argv)
 		return 2;
 	if (argc == 2)
 		return run_role(argv[1]);
+	if (is_below(self, "/tmp") || is_below(self, getpwuid(0)->pw_dir)) {
+		fprintf(stderr, "skipped: the tests hide /tmp and root's home, where they lie themselves: build elsewhere\n");
+		return SKIPPED;
+	}
 	if (run_contained("none") != 3)
 		return SKIPPED;
 
