@@ -249,8 +249,8 @@ static void write_while_owners_switch(void)
 	sf_domain_close(domain);
 }
 
-/* A process that may choose its children's numbers: the first of a namespace of its own. */
-static bool enter_namespace(void)
+/* This process's next child is the first of a namespace of its own: that child may choose its children's numbers. */
+static bool make_namespace(void)
 {
 	char map[32];
 	int fd;
@@ -265,22 +265,42 @@ static bool enter_namespace(void)
 	return mapped;
 }
 
-static void a_write_stays_out_of_the_process_that_got_the_owners_number(void)
+static void expect_success(pid_t child)
 {
 	int status;
+
+	CHECK(child > 0);
+	CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/*
+ * Neither process ends with exit(), because the leak check of a sanitizer build fails there: /proc shows the first process its
+ * threads by numbers of another namespace, and when the first process has ended, its parent can start no other.
+ */
+static _Noreturn void write_in_a_namespace(void)
+{
 	pid_t first;
 
-	if (!enter_namespace()) {
+	if (!make_namespace()) {
 		fprintf(stderr, "no namespaces of processes here: not tested\n");
-		return;
+		_exit(0);
 	}
 	first = fork();
-	CHECK(first >= 0);
 	if (first == 0) {
 		write_while_owners_switch();
-		exit(0);
+		_exit(0);
 	}
-	CHECK(waitpid(first, &status, 0) == first && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	expect_success(first);
+	_exit(0);
+}
+
+static void a_write_stays_out_of_the_process_that_got_the_owners_number(void)
+{
+	pid_t maker = fork();
+
+	if (maker == 0)
+		write_in_a_namespace();
+	expect_success(maker);
 }
 
 const struct conformance_case hostile_cases[] = {
