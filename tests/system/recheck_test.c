@@ -102,6 +102,34 @@ static uint32_t consumed(void *arg)
 	return consumer.num_done;
 }
 
+static void request_and_recheck(struct doca_pe *pe)
+{
+	do
+		assert_int_equal(doca_pe_request_notification(pe), DOCA_SUCCESS);
+	while (doca_pe_progress(pe));
+}
+
+/* It waits at the producer until the way has come up, and leaves from the producer's progress: both sides sleep until then. */
+static void first_message(void)
+{
+	struct doca_pe *pes[] = {producer.pe, consumer.pe};
+	struct pollfd waits[2] = {{.events = POLLIN}, {.events = POLLIN}};
+
+	assert_int_equal(data_send(&producer, 0, 32, consumer.id, NULL, 0, false), DOCA_SUCCESS);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(doca_pe_get_notification_handle(pes[i], &waits[i].fd), DOCA_SUCCESS);
+		request_and_recheck(pes[i]);
+	}
+	while (consumer.num_done == 0 || producer.num_done == 0) {
+		if (poll(waits, 2, RECHECK_LOST_MS) <= 0)
+			fail_msg("the first message: the wake-up was lost");
+		for (int i = 0; i < 2; i++) {
+			assert_int_equal(doca_pe_clear_notification(pes[i], 0), DOCA_SUCCESS);
+			request_and_recheck(pes[i]);
+		}
+	}
+}
+
 static void comch_consumers(void **state)
 {
 	(void)state;
@@ -114,6 +142,7 @@ static void comch_consumers(void **state)
 	SIDE_WAIT(client.num_new_consumers == 1, server.pe, client.pe, NULL, NULL);
 	for (size_t i = 0; i < 4; i++)
 		data_post(&consumer, i * 64, 64);
+	first_message();
 	recheck_rounds(consumer.pe, produce, consumed, NULL, RECHECK_ROUNDS);
 	consumer.repost = false;
 	data_fini(&producer);
