@@ -144,6 +144,9 @@ static int sender(const char *name, struct window *window)
 	SIDE_WAIT(side_state(own.ctx) == DOCA_CTX_STATE_RUNNING && own.num_new_consumers == 1, own.pe, NULL, NULL, NULL);
 	data_init_producer(&data, &own, NULL, TASKS, 4096);
 	data_start(&data, NULL, NULL);
+	send_one(own.new_consumer_id);
+	sent++;
+	SIDE_WAIT(data.num_done == 1, data.pe, NULL, NULL, NULL); /* it leaves once the way is up; later ones leave from submit */
 	for (uint32_t round = 1; sent < TOTAL; round++) {
 		uint32_t burst = 1 + random_next(&seed) % BURST_MAX;
 
