@@ -122,7 +122,7 @@ if ! $quick; then
 		}
 		sockets_one() { # CLASS of listening_sockets_test.py
 			local log=$root/sockets-$1.log test=(tests/system/sockets/listening_sockets_test.py "$1")
-			[ "$1" != Urom ] || test=(tests/urom/door_test.py local "$UROM_DAEMON" "$root/fuzz/tests/urom/urom_talker")
+			[ "$1" != Urom ] || test=(tests/urom/door_test.py local "$UROM_DAEMON" "$root/asan/tests/urom/urom_talker")
 			if python3 "${test[@]}" "$fuzz_seconds" >"$log" 2>&1; then
 				echo "ok: listening sockets of $1, $(grep -o '^[0-9]* rounds of [0-9]* attacks' "$log")"
 			else
@@ -130,9 +130,9 @@ if ! $quick; then
 				tail -n 40 "$log" | sed 's/^/    /'
 			fi
 		}
-		export SOCKETS_PROGRAMS=$root/fuzz/tests/system/sockets REMOTE_OFFLOAD_PROGRAMS=$root/fuzz/apps/remote_offload
-		export UROM_DAEMON=$root/fuzz/apps/urom/doca_urom_daemon
-		export UROM_PLUGIN_PATH="$root/fuzz/plugins/graph;$root/fuzz/plugins/sandbox;$root/fuzz/plugins/rdmo"
+		export SOCKETS_PROGRAMS=$root/asan/tests/system/sockets REMOTE_OFFLOAD_PROGRAMS=$root/asan/apps/remote_offload
+		export UROM_DAEMON=$root/asan/apps/urom/doca_urom_daemon
+		export UROM_PLUGIN_PATH="$root/asan/plugins/graph;$root/asan/plugins/sandbox;$root/asan/plugins/rdmo"
 		export -f fuzz_one sockets_one
 		export root fuzz_seconds
 		find "$root/fuzz/tests/fuzz" -maxdepth 1 -name '*_fuzz' -type f | sort |
