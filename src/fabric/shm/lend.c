@@ -53,6 +53,17 @@ static bool page_full(const struct shm_named *named, uint64_t page)
 	return (uint32_t)named->head[page - named->first] + named->tail[page - named->first] >= SHM_PAGE;
 }
 
+/* Bytes from..to of a page go on where those named so far end. Receives that are smaller than a page fill it one after the other. */
+static bool extends_head(uint32_t head, uint32_t from, uint32_t to)
+{
+	return from <= head && to > head;
+}
+
+static bool extends_tail(uint32_t tail, uint32_t from, uint32_t to)
+{
+	return to >= SHM_PAGE - tail && from < SHM_PAGE - tail;
+}
+
 /* ---- the end of a lend ---- */
 
 /* What became of its pages is named still. */
@@ -122,9 +133,9 @@ static void page_touch(struct shm_named *named, uint64_t page, uint32_t from, ui
 		state_set(named, page, page_contested(named, page) ? PAGE_NEVER : PAGE_TOUCHED);
 	if (state_of(named, page) != PAGE_TOUCHED)
 		return;
-	if (from == 0 && to > *head)
+	if (extends_head(*head, from, to))
 		*head = (uint16_t)to;
-	if (to == SHM_PAGE && SHM_PAGE - from > *tail)
+	if (extends_tail(*tail, from, to))
 		*tail = (uint16_t)(SHM_PAGE - from);
 	named->pending += !before && page_full(named, page);
 }
@@ -145,14 +156,13 @@ static void pages_touch(struct shm_named *named, uint64_t addr, uint64_t len, ui
 /* An edge that no other receive will complete is asked about with every posting: seen without the lock that nothing is new. */
 static bool edge_known(const struct shm_named *named, uint64_t page, uint64_t addr, uint64_t len)
 {
-	uint64_t begin = page * SHM_PAGE, from = addr > begin ? addr - begin : 0, to = addr + len - begin;
+	uint64_t begin = page * SHM_PAGE, end = addr + len - begin;
+	uint32_t from = addr > begin ? (uint32_t)(addr - begin) : 0, to = end < SHM_PAGE ? (uint32_t)end : SHM_PAGE;
 	uint8_t state = state_of(named, page);
 
 	if (state != PAGE_TOUCHED)
 		return state != PAGE_UNTOUCHED;
-	if (from == 0 && to > named->head[page - named->first])
-		return false;
-	return to < SHM_PAGE || SHM_PAGE - from <= named->tail[page - named->first];
+	return !extends_head(named->head[page - named->first], from, to) && !extends_tail(named->tail[page - named->first], from, to);
 }
 
 static uint64_t piece_name(struct shm_named *named, uint64_t addr, uint64_t len)
