@@ -104,8 +104,8 @@ static void closed(struct sf_link *link, doca_error_t reason)
 	side.over = true;
 }
 
-/* ready: written when the listener is there. */
-static void side_open(const char *provider, const char *name, bool listens, size_t size, int ready)
+/* ready: written when the listener is there. The first message may come in the poll that accepts the link, so echo is known by then. */
+static void side_open(const char *provider, const char *name, bool listens, size_t size, bool echo, int ready)
 {
 	static const struct sf_port_handler handler = {.accepted = accepted, .connected = connected, .closed = closed};
 	const struct sf_fabric_ops *ops = sf_fabric_find(provider);
@@ -118,6 +118,7 @@ static void side_open(const char *provider, const char *name, bool listens, size
 	}
 	memset(&side, 0, sizeof(side));
 	side.size = size;
+	side.echo = echo;
 	side.memory = mmap(NULL, (size_t)RECVS * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	must(sf_domain_open(ops, "bench", &side.domain), "domain");
 	must(sf_region_register(side.domain, side.memory, (size_t)RECVS * size, 0, &side.region), "region");
@@ -166,8 +167,7 @@ static void pin(int which)
 static void peer(const char *provider, const char *name, size_t size, bool echo, int ready)
 {
 	pin(1);
-	side_open(provider, name, true, size, ready);
-	side.echo = echo;
+	side_open(provider, name, true, size, echo, ready);
 	while (!side.over)
 		sf_port_poll(side.port, POLL_BUDGET);
 	_exit(0);
@@ -223,7 +223,7 @@ static void measure(const char *provider, size_t size, bool echo, uint64_t num)
 		pin(0);
 		if (read(ready[0], &byte, 1) != 1)
 			exit(1);
-		side_open(provider, name, false, size, -1);
+		side_open(provider, name, false, size, false, -1);
 		for (int i = 0; i < ROUNDS; i++) {
 			double each = echo ? ping_pong(num) : stream(num);
 
