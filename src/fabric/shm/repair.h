@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A port's segment made anew: what peers wrote there that no sender of ours writes ends here.
+ * Repairs a port's shared segment after a peer wrote there what no sender of ours writes.
  *
- * Every peer of a port can write all of its segment, for as long as its process lives. So the owner looks at all of it when a link
- * begins or ends, and when it finds an entry that cannot be; what differs it writes again from what it knows itself. A receive is a sender's only as long as a link's own segment says so:
- * in its claim word, or in a record that is not read yet.
+ * Every peer of a port can write all of its segment while the peer's process lives. The owner therefore compares all of it with its
+ * own copy when a link begins or ends, and when it finds an impossible entry. It writes again whatever differs. A receive belongs to a
+ * sender only while the link's own segment says so: in its claim word, or in a record that is not read yet.
  */
 #ifndef SF_FABRIC_SHM_REPAIR_H
 #define SF_FABRIC_SHM_REPAIR_H
