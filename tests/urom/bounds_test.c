@@ -13,6 +13,7 @@
 
 #include <doca_buf.h>
 
+#include "base/clock.h"
 #include "support/urom_rig.h"
 #include "urom_graph.h"
 
@@ -156,6 +157,72 @@ static void tasks_in_flight(void **state)
 	urom_rig_close(&rig);
 }
 
+/* ---- a loop inside a callback ---- */
+
+#define LOOP_COMMANDS 1400
+#define LOOP_SIZE 20480
+#define LOOP_SECONDS 60
+
+struct loop {
+	struct doca_urom_worker_cmd_task *tasks[LOOP_COMMANDS];
+	int answered, refused, all;
+};
+
+static void loop_answered(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
+{
+	struct loop *loop = (struct loop *)task_user_data.ptr;
+	(void)ctx_user_data;
+	assert_int_equal(doca_task_get_status(doca_urom_worker_cmd_task_as_task(task)), DOCA_SUCCESS);
+	loop->all = ++loop->answered == LOOP_COMMANDS;
+}
+
+/* All the others, each until AGAIN clears. */
+static void loop_begins(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
+{
+	struct loop *loop = (struct loop *)task_user_data.ptr;
+	const uint64_t end = sf_now_ns() + LOOP_SECONDS * UINT64_C(1000000000);
+	loop_answered(task, task_user_data, ctx_user_data);
+	for (int i = 1; i < LOOP_COMMANDS; i++) {
+		doca_error_t result;
+		do {
+			result = doca_task_submit(doca_urom_worker_cmd_task_as_task(loop->tasks[i]));
+			loop->refused += result == DOCA_ERROR_AGAIN;
+		} while (result == DOCA_ERROR_AGAIN && sf_now_ns() < end);
+		assert_int_equal(result, DOCA_SUCCESS);
+	}
+}
+
+static void a_submit_loop_inside_a_callback(void **state)
+{
+	const uint64_t answer_len = LOOP_SIZE - sizeof(struct urom_worker_notify);
+	struct loop loop = {.answered = 0};
+	void *data;
+	(void)state;
+	open_rig(LOOP_SIZE);
+	start_service();
+	struct doca_urom_worker *worker = urom_rig_worker(&rig, ANY, SIZED);
+	assert_int_equal(doca_urom_worker_set_max_inflight_tasks(worker, 2048), DOCA_SUCCESS);
+	assert_true(urom_rig_start_worker(&rig, worker));
+	for (int i = 0; i < LOOP_COMMANDS; i++) {
+		struct doca_urom_worker_cmd_task **task = &loop.tasks[i];
+		assert_int_equal(doca_urom_worker_cmd_task_allocate_init(worker, urom_rig_plugin(&rig, SIZED), task), DOCA_SUCCESS);
+		struct doca_buf *payload = doca_urom_worker_cmd_task_get_payload(*task);
+		assert_int_equal(doca_buf_get_data(payload, &data), DOCA_SUCCESS);
+		memset(data, 0, LOOP_SIZE - sizeof(struct urom_worker_cmd));
+		memcpy(data, &answer_len, sizeof(answer_len));
+		assert_int_equal(doca_buf_set_data(payload, data, LOOP_SIZE - sizeof(struct urom_worker_cmd)), DOCA_SUCCESS);
+		doca_urom_worker_cmd_task_set_cb(*task, i == 0 ? loop_begins : loop_answered);
+		doca_task_set_user_data(doca_urom_worker_cmd_task_as_task(*task), (union doca_data){.ptr = &loop});
+	}
+	assert_int_equal(doca_task_submit(doca_urom_worker_cmd_task_as_task(loop.tasks[0])), DOCA_SUCCESS);
+	assert_true(urom_rig_await_flag(&rig, &loop.all));
+	assert_true(loop.refused > 0); /* or nothing was shown */
+	for (int i = 0; i < LOOP_COMMANDS; i++)
+		assert_int_equal(doca_urom_worker_cmd_task_release(loop.tasks[i]), DOCA_SUCCESS);
+	assert_true(urom_rig_stop_worker(&rig, worker));
+	urom_rig_close(&rig);
+}
+
 static void workers_of_a_service(void **state)
 {
 	static const uint32_t bad[] = {0, 3, 4097, 8192, UINT32_MAX};
@@ -233,6 +300,7 @@ int main(void)
 		cmocka_unit_test(messages_of_the_largest_size),
 		cmocka_unit_test(larger_messages_than_the_daemon_has),
 		cmocka_unit_test(tasks_in_flight),
+		cmocka_unit_test(a_submit_loop_inside_a_callback),
 		cmocka_unit_test(workers_of_a_service),
 		cmocka_unit_test(as_many_plugins_as_there_are_bits),
 	};
