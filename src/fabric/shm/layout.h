@@ -62,6 +62,15 @@ static inline void shm_prefetch_read(const volatile void *line)
 #endif
 }
 
+/* Ends a look at shared memory that found nothing. A processor that goes on to the next look before this one's loads are done fetches
+ * the lines behind the awaited one too, while the peer is writing them, and the peer waits for each once more. */
+static inline void shm_look_done(void)
+{
+#ifdef __x86_64__
+	__asm__ volatile("lfence" : : : "memory");
+#endif
+}
+
 enum shm_entry_state {
 	SHM_FREE,
 	SHM_POSTED,
