@@ -5,7 +5,8 @@ Usage: door_test.py local|network|crowd DAEMON TALKER [SECONDS]
 
 local    a service without a secret file: nothing listens but a Unix socket, which another user cannot reach
 network  one for the network, attacked from another network namespace: what listens is the front door, and the UCX ports of workers
-         with such plugins, of the documented range; nothing else. Skipped where namespaces are not permitted.
+         with such plugins, of the documented range; nothing else. The documented firewall rule closes those for all but peers.
+         Skipped where namespaces are not permitted.
 crowd    connections that never pass, more than there can be, and more than the daemon has descriptors for
 The bytes are noise, changed conversations of good clients, UCX's 32 messages, halves, huge lengths, silence, and one byte at a time.
 SOFTFIELD_TEST_SEED repeats a run.
@@ -13,6 +14,7 @@ SOFTFIELD_TEST_SEED repeats a run.
 import ctypes
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -35,6 +37,7 @@ MAGIC, LISTENER = struct.pack("<Q", 0x31204d4f52550016), (1 << 64) - 1
 VERSION, HELLO, PROOF, SPAWN, JOIN, COMMAND = 3, 1, 3, 6, 13, 15
 UCX_MAGIC = struct.pack("<Q", 0xcafebabe12345678)
 CROWD, OF_ONE = 300, 128  # of one address at a time
+REACH_S = 1  # within which a port that is open takes a connection
 FULL = "no connection can be taken just now"
 NEAR, FAR = ("10.213.90.1", "10.213.90.2")
 
@@ -151,10 +154,12 @@ def another_user_may_connect(path):
     return os.waitpid(child, 0)[1] != 0
 
 
-def run(service, seconds, seed):
+def run(service, seconds, seed, check=None):
     try:
         if seconds:
             attack(service, seconds, seed)
+        if check:
+            check()
         service.begin()
         service.check()
         service.end()
@@ -269,6 +274,35 @@ def join_namespaces(near, far):
     offload.wait_until(is_up, "the veth pair does not come up")
 
 
+def documented_rule(peers):
+    with open(os.path.join(TESTS, "..", "docs", "urom_service.md")) as file:
+        rule = re.search(r"^    table inet urom \{.*?^    \}$", file.read(), re.M | re.S).group()
+    return rule.replace("10.0.0.0/24", peers)
+
+
+def reaches(address):
+    with socket.socket() as there:
+        there.settimeout(REACH_S)
+        return there.connect_ex(address) == 0
+
+
+def check_rule(near, door, ucx):
+    def nft(rule):
+        return subprocess.run(["ip", "netns", "exec", near, "nft", "-f", "-"], input="flush ruleset\n" + rule, text=True,
+                              stderr=subprocess.PIPE)
+
+    said = nft("").stderr
+    if said:
+        print("the firewall rule is not tried: %s" % said)
+        return
+    for peers, open_to_us in (("10.0.0.0/24", False), (FAR + "/32", True)):
+        nft(documented_rule(peers)).check_returncode()
+        if reaches(ucx) != open_to_us or not reaches(door):
+            sys.exit("FAILED: with peers in %s, %s should be %s to %s, and %s open" %
+                     (peers, ucx, "open" if open_to_us else "closed", FAR, door))
+    nft("").check_returncode()
+
+
 def network(folder, daemon, talker, seconds, seed):
     names = ["sfn%d" % os.getpid(), "sff%d" % os.getpid()]
     try:
@@ -298,7 +332,7 @@ def network(folder, daemon, talker, seconds, seed):
         if found[1] or any(host != NEAR or port not in PORTS for host, port in ucx) or not ucx:
             service.close()
             sys.exit("FAILED: UCX should listen on %s, at the documented ports, in one worker: %s" % (NEAR, found))
-        run(service, 0, seed)
+        run(service, 0, seed, lambda: check_rule(names[0], (NEAR, service.port), ucx[0]))
     finally:
         for name in names:
             subprocess.run(["ip", "netns", "del", name], stderr=subprocess.DEVNULL)
