@@ -12,6 +12,7 @@ The bytes are noise, changed conversations of good clients, UCX's 32 messages, h
 SOFTFIELD_TEST_SEED repeats a run.
 """
 import ctypes
+import glob
 import os
 import random
 import re
@@ -37,6 +38,7 @@ MAGIC, LISTENER = struct.pack("<Q", 0x31204d4f52550016), (1 << 64) - 1
 VERSION, HELLO, PROOF, SPAWN, JOIN, COMMAND = 3, 1, 3, 6, 13, 15
 UCX_MAGIC = struct.pack("<Q", 0xcafebabe12345678)
 CROWD, OF_ONE = 300, 128  # of one address at a time
+WAKES = 1000
 REACH_S = 1  # within which a port that is open takes a connection
 FULL = "no connection can be taken just now"
 NEAR, FAR = ("10.213.90.1", "10.213.90.2")
@@ -140,18 +142,54 @@ def tcp_ports(service):
     return [[at.address for at in listeners(pid) if at.family != socket.AF_UNIX] for pid in service.pids()]
 
 
-def another_user_may_connect(path):
+def as_another_user(do):
+    """Whether it comes to its end."""
     child = os.fork()
     if child == 0:
         os.setgroups([])
         os.setgid(65534)
         os.setuid(65534)
         try:
-            socket.socket(socket.AF_UNIX).connect(path)
-        except PermissionError:
-            os._exit(0)
-        os._exit(1)
-    return os.waitpid(child, 0)[1] != 0
+            do()
+        except OSError as error:
+            print("another user: %s" % error)
+            os._exit(1)
+        os._exit(0)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def another_user_may_connect(path):
+    return as_another_user(lambda: socket.socket(socket.AF_UNIX).connect(path))
+
+
+def abstract_names(pid):
+    """Of its Unix sockets whose name is in no file system."""
+    own = {os.readlink(fd)[8:-1] for fd in glob.glob("/proc/%d/fd/*" % pid) if os.readlink(fd).startswith("socket:[")}
+    with open("/proc/%d/net/unix" % pid) as table:
+        rows = [row.split(None, 7) for row in table.read().splitlines()[1:]]
+    return ["\0" + row[7][1:] for row in rows if row[6] in own and len(row) == 8 and row[7].startswith("@")]
+
+
+def another_user_can_only_wake(service):
+    """What UCX's shared memory has of files and sockets in workers: nobody else opens the files, and noise to the sockets harms none."""
+    files = {os.readlink(file): os.stat(file).st_mode & 0o077 for pid in service.pids() for file in glob.glob("/proc/%d/map_files/*" % pid)
+             if os.readlink(file).startswith("/dev/shm/")}
+    names = [name for pid in service.pids() for name in abstract_names(pid)]
+    print("shared files: %s, sockets: %s" % (sorted(files), names))
+    if not files or not names or any(files.values()):
+        sys.exit("FAILED: workers' shared files should be there, and for nobody else: %s, %s" % (files, names))
+
+    def wake():
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as there:
+            there.setblocking(False)
+            for number in range(WAKES * len(names)):
+                try:
+                    there.sendto(os.urandom(number % 64), names[number % len(names)])
+                except BlockingIOError:
+                    pass
+
+    if not as_another_user(wake):
+        sys.exit("FAILED: another user cannot wake the workers: docs/security.md should say so")
 
 
 def run(service, seconds, seed, check=None):
@@ -168,7 +206,7 @@ def run(service, seconds, seed, check=None):
 
 
 def local(folder, daemon, talker, seconds, seed):
-    service = Service(folder, daemon, talker, ["worker_graph", "worker_sandbox", "worker_rdmo"])
+    service = Service(folder, daemon, talker, ["worker_graph", "worker_sandbox", "worker_rdmo", "worker_allreduce"])
     found = tcp_ports(service)
     print("TCP ports of daemon, client, spawner and workers: %s" % found)
     ours = [at for pid in service.pids() for at in listeners(pid)]
@@ -180,7 +218,7 @@ def local(folder, daemon, talker, seconds, seed):
         if another_user_may_connect(ours[0].address):
             service.close()
             sys.exit("FAILED: another user may connect to %s" % ours[0])
-    run(service, seconds, seed)
+    run(service, seconds, seed, lambda: os.geteuid() != 0 or another_user_can_only_wake(service))
 
 
 def is_served(folder, daemon, talker):

@@ -58,6 +58,8 @@ void networks_set_up(struct daemon *daemon)
 {
 	struct sockaddr_storage address;
 	socklen_t len;
+	/* Else UCX waits at its shared memory's socket, where an empty datagram, which any user can send, makes it abort. */
+	(void)setenv("UCX_ADAPTIVE_PROGRESS", "n", 0);
 	if (daemon->local) {
 		(void)setenv("UCX_TLS", "posix,cma,self", 0);
 		(void)setenv("UCX_MM_ERROR_HANDLING", "y", 0);
