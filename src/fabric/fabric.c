@@ -62,21 +62,6 @@ static doca_error_t no_region_access(struct sf_region *region, struct sf_op *op)
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
-static doca_error_t no_domain_pd(struct sf_domain *domain, struct ibv_pd **pd)
-{
-	return DOCA_ERROR_NOT_SUPPORTED;
-}
-
-static doca_error_t no_region_mkey(struct sf_region *region, uint32_t *mkey)
-{
-	return DOCA_ERROR_NOT_SUPPORTED;
-}
-
-static doca_error_t no_pd_device(struct ibv_pd *pd, const char **device)
-{
-	return DOCA_ERROR_NOT_SUPPORTED;
-}
-
 static doca_error_t no_port_open(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max, int event_fd,
 				 struct sf_port **port)
 {
@@ -157,9 +142,6 @@ static void fill(struct sf_fabric_ops *ops, const struct sf_fabric_ops *provider
 	FILL(region_ready, plain_region_ready);
 	FILL(region_map, no_region_map);
 	FILL(region_access, no_region_access);
-	FILL(domain_pd, no_domain_pd);
-	FILL(region_mkey, no_region_mkey);
-	FILL(pd_device, no_pd_device);
 	FILL(port_open, no_port_open);
 	FILL(port_close, no_port_close);
 	FILL(port_poll, no_port_poll);

@@ -43,8 +43,8 @@
 #define SF_DESCRIPTOR_MAX 1024	/* an exported region's descriptor, bytes */
 #define SF_TRANSFER_MAX (UINT32_C(1) << 31) /* bytes of one operation */
 
-struct ibv_pd;
 struct sf_fabric_ops;
+struct sf_fabric_bridge_ops;
 
 struct sf_domain {
 	const struct sf_fabric_ops *ops;
@@ -172,6 +172,7 @@ struct sf_fabric_ops {
 	uint32_t caps;		/* SF_CAP_* */
 	uint32_t iov_max;	/* pieces of one operation */
 	uint32_t recv_iov_max;	/* pieces of one receive */
+	const struct sf_fabric_bridge_ops *bridge; /* NULL, or what rdma-core has behind the provider's objects: fabric/bridge.h */
 
 	doca_error_t (*domain_open)(const struct sf_fabric_ops *ops, const char *device, struct sf_domain **domain);
 	void (*domain_close)(struct sf_domain *domain);
@@ -184,10 +185,6 @@ struct sf_fabric_ops {
 	doca_error_t (*region_ready)(struct sf_region *region);
 	doca_error_t (*region_map)(struct sf_region *region, void **addr);
 	doca_error_t (*region_access)(struct sf_region *region, struct sf_op *op);
-
-	doca_error_t (*domain_pd)(struct sf_domain *domain, struct ibv_pd **pd);
-	doca_error_t (*region_mkey)(struct sf_region *region, uint32_t *mkey);
-	doca_error_t (*pd_device)(struct ibv_pd *pd, const char **device);
 
 	doca_error_t (*port_open)(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max, int event_fd,
 				  struct sf_port **port);
@@ -293,21 +290,6 @@ static inline doca_error_t sf_region_map(struct sf_region *region, void **addr) 
  *                       it was asked may be done yet. The one case that blocks
  *   NOT_SUPPORTED       the provider reaches the region by links only */
 static inline doca_error_t sf_region_access(struct sf_region *region, struct sf_op *op) { return region->ops->region_access(region, op); }
-
-/* The bridge to rdma-core, for providers that stand on it; NOT_SUPPORTED, not logged, else. None of these blocks. */
-
-/* The protection domain behind a domain: one for the domain's whole life. */
-static inline doca_error_t sf_domain_pd(struct sf_domain *domain, struct ibv_pd **pd) { return domain->ops->domain_pd(domain, pd); }
-
-/* The local key of a region's memory registration, valid until the region is closed. OPERATING_SYSTEM: it cannot be registered. */
-static inline doca_error_t sf_region_mkey(struct sf_region *region, uint32_t *mkey) { return region->ops->region_mkey(region, mkey); }
-
-/* The key of the device that a program's own protection domain belongs to, as long as the process; a domain of that device that is
- * opened from here on uses this protection domain. NOT_FOUND: the device is none of ours. */
-static inline doca_error_t sf_pd_device(const struct sf_fabric_ops *ops, struct ibv_pd *pd, const char **device)
-{
-	return ops->pd_device(pd, device);
-}
 
 /* Opens a port. At most recv_max receives are posted at a time. event_fd is an eventfd of the caller's, which outlives the
  * port: it is written when something becomes due on an armed port, by the provider or by a peer; not for what a call of the port's

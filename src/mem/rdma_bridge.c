@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "core/dev.h"
+#include "fabric/bridge.h"
 #include "mem/buf.h"
 #include "mem/mmap_private.h"
 

@@ -15,7 +15,7 @@
 
 #include "buf_fixture.h"
 #include "core/dev.h"
-#include "fabric/fabric.h"
+#include "fabric/bridge.h"
 #include "mem/mmap.h"
 
 #define KEY 0x1234
@@ -53,8 +53,8 @@ static doca_error_t pd_device(struct ibv_pd *pd, const char **device)
 	return DOCA_SUCCESS;
 }
 
-static const struct sf_fabric_ops provider = {
-	.name = "test", .domain_pd = domain_pd, .region_mkey = region_mkey, .pd_device = pd_device};
+static const struct sf_fabric_bridge_ops bridge = {.domain_pd = domain_pd, .region_mkey = region_mkey, .pd_device = pd_device};
+static const struct sf_fabric_ops provider = {.name = "test", .bridge = &bridge};
 static struct sf_domain domain_of_all = {.ops = &provider};
 static struct sf_region region_of_all = {.ops = &provider, .domain = &domain_of_all};
 

@@ -11,15 +11,23 @@
  *   net.c      TCP: who is found, and how	   connect.c  how links begin and end; listen.c the other side
  *   dial.c     calling others			   submit.c   operations
  */
+#include "fabric/bridge.h"
 #include "fabric/verbs/link.h"
 
 extern const struct sf_fabric_ops sf_verbs_ops;
+
+static const struct sf_fabric_bridge_ops bridge_ops = {
+	.domain_pd = sf_verbs_domain_pd,
+	.region_mkey = sf_verbs_region_mkey,
+	.pd_device = sf_verbs_pd_device,
+};
 
 const struct sf_fabric_ops sf_verbs_ops = {
 	.name = "verbs",
 	.caps = SF_CAP_OTHER_PROCESS | SF_CAP_OTHER_MACHINE | SF_CAP_ONE_SIDED | SF_CAP_ATOMIC,
 	.iov_max = VB_IOV_MAX,
 	.recv_iov_max = VB_RECV_IOV_MAX,
+	.bridge = &bridge_ops,
 	.domain_open = sf_verbs_domain_open,
 	.domain_close = sf_verbs_domain_close,
 	.region_register = sf_verbs_region_register,
@@ -29,9 +37,6 @@ const struct sf_fabric_ops sf_verbs_ops = {
 	.region_request = sf_verbs_region_request,
 	.region_ready = sf_verbs_region_ready,
 	.region_access = sf_verbs_region_access,
-	.domain_pd = sf_verbs_domain_pd,
-	.region_mkey = sf_verbs_region_mkey,
-	.pd_device = sf_verbs_pd_device,
 	.port_open = sf_verbs_port_open,
 	.port_close = sf_verbs_port_close,
 	.port_poll = sf_verbs_port_poll,
