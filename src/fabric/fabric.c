@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/log_rate.h"
 
 extern const struct sf_fabric_ops sf_loop_ops;
 extern const struct sf_fabric_ops sf_shm_ops;
@@ -36,18 +37,13 @@ static doca_error_t no_region_export(struct sf_region *region, void *descriptor,
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
-static doca_error_t no_region_import(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region)
+static doca_error_t no_region_request(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region)
 {
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
-/* A provider whose import never waits needs no request. */
-static doca_error_t plain_region_request(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region)
-{
-	return sf_region_import(domain, descriptor, len, region);
-}
-
-static doca_error_t plain_region_ready(struct sf_region *region)
+/* The request was all there was to do. */
+static doca_error_t plain_region_ready(struct sf_region *region, uint64_t limit_ns)
 {
 	return DOCA_SUCCESS;
 }
@@ -137,8 +133,7 @@ static void fill(struct sf_fabric_ops *ops, const struct sf_fabric_ops *provider
 	FILL(region_register, no_region_register);
 	FILL(region_close, no_region_close);
 	FILL(region_export, no_region_export);
-	FILL(region_import, no_region_import);
-	FILL(region_request, plain_region_request);
+	FILL(region_request, no_region_request);
 	FILL(region_ready, plain_region_ready);
 	FILL(region_map, no_region_map);
 	FILL(region_access, no_region_access);
@@ -208,6 +203,25 @@ const struct sf_fabric_ops *sf_fabric_of(const char *key)
 	if (forced != NULL && forced[0] != '\0')
 		return sf_fabric_find(forced);
 	return sf_fabric_find(strstr(key, SF_KEY_IBDEV) != NULL ? "verbs" : "shm");
+}
+
+doca_error_t sf_region_import(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region)
+{
+	struct sf_region *requested;
+	doca_error_t result = sf_region_request(domain, descriptor, len, &requested);
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	result = requested->ops->region_ready(requested, SF_SILENCE_LIMIT_NS);
+	if (result == DOCA_SUCCESS) {
+		*region = requested;
+		return DOCA_SUCCESS;
+	}
+	sf_region_close(requested);
+	if (result != DOCA_ERROR_AGAIN)
+		return result;
+	SF_LOG_ERR_LIMITED("the owner of the memory does not answer; is its process stopped?");
+	return DOCA_ERROR_NOT_FOUND;
 }
 
 static const char *const kind_names[] = {"send", "write", "read", "compare and swap", "fetch and add"};

@@ -42,6 +42,9 @@
 #define SF_HEADER_MAX 48	/* header bytes that travel with a send or a write and arrive with the receive */
 #define SF_DESCRIPTOR_MAX 1024	/* an exported region's descriptor, bytes */
 #define SF_TRANSFER_MAX (UINT32_C(1) << 31) /* bytes of one operation */
+/* How long a peer's agent may be silent while a call waits for its answer. One that lives and only lacks a processor is waited for
+ * longer: base/liveness.h has the rule. */
+#define SF_SILENCE_LIMIT_NS UINT64_C(1000000000)
 
 struct sf_fabric_ops;
 struct sf_fabric_bridge_ops;
@@ -180,9 +183,8 @@ struct sf_fabric_ops {
 	doca_error_t (*region_register)(struct sf_domain *domain, void *addr, size_t len, uint32_t rights, struct sf_region **region);
 	void (*region_close)(struct sf_region *region);
 	doca_error_t (*region_export)(struct sf_region *region, void *descriptor, size_t *len);
-	doca_error_t (*region_import)(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
 	doca_error_t (*region_request)(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
-	doca_error_t (*region_ready)(struct sf_region *region);
+	doca_error_t (*region_ready)(struct sf_region *region, uint64_t limit_ns);
 	doca_error_t (*region_map)(struct sf_region *region, void **addr);
 	doca_error_t (*region_access)(struct sf_region *region, struct sf_op *op);
 
@@ -256,24 +258,22 @@ static inline doca_error_t sf_region_export(struct sf_region *region, void *desc
 	return region->ops->region_export(region, descriptor, len);
 }
 
-/* Imports a descriptor. INVALID_VALUE: truncated or altered; UNSUPPORTED_VERSION; NOT_PERMITTED: wrong token or user;
- * NOT_FOUND: the owner or its region is gone, or the owner is stopped. May block while the owner's agent answers: a second if that
- * is stopped, longer while it lives and only lacks a processor. */
-static inline doca_error_t sf_region_import(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region)
-{
-	return domain->ops->region_import(domain, descriptor, len, region);
-}
+/* Imports a descriptor: a request, and a wait for the owner's answer, as long as SF_SILENCE_LIMIT_NS allows. INVALID_VALUE: truncated
+ * or altered; UNSUPPORTED_VERSION; NOT_PERMITTED: wrong token or user; NOT_FOUND: the owner or its region is gone, or the owner is
+ * silent (is it stopped?). */
+SF_API doca_error_t sf_region_import(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
 
-/* The same without waiting for the owner: what can be seen at once fails here, and the region may be used when sf_region_ready
- * says SUCCESS. */
+/* The same without waiting for the owner: an error that is known immediately is returned here, and the region may be used when
+ * sf_region_ready returns SUCCESS. */
 static inline doca_error_t sf_region_request(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region)
 {
 	return domain->ops->region_request(domain, descriptor, len, region);
 }
 
 /* AGAIN while the owner's answer to the request is on its way, for ever if the owner is stopped. Other errors are those of
- * sf_region_import, and the region is good for closing only. Does not block. */
-static inline doca_error_t sf_region_ready(struct sf_region *region) { return region->ops->region_ready(region); }
+ * sf_region_import, and the region is good for closing only. Does not block.
+ * The provider's operation with a limit_ns other than 0 waits for the answer, and returns AGAIN when the owner was silent for so long. */
+static inline doca_error_t sf_region_ready(struct sf_region *region) { return region->ops->region_ready(region, 0); }
 
 /* Where an imported region's bytes can be loaded and stored directly in this process: *addr stands for region->addr.
  * NOT_SUPPORTED when not every byte can (an edge, another machine). Valid until the region is closed. */

@@ -522,6 +522,26 @@ static void requests_do_not_wait_for_a_stopped_owner(void)
 	}
 }
 
+static void a_stopped_owner_is_not_found(void)
+{
+	char descriptor[SF_DESCRIPTOR_MAX];
+	struct sf_domain *domain;
+	struct sf_region *import;
+	struct peer peer;
+	size_t len;
+
+	peer_fork(&peer, own_all);
+	domain = importer_open();
+	hear(peer.sock, &len, sizeof(len));
+	hear(peer.sock, descriptor, len);
+	CHECK(kill(peer.pid, SIGSTOP) == 0);
+	CHECK(waitpid(peer.pid, NULL, WUNTRACED) == peer.pid);
+	CHECK_RESULT(sf_region_import(domain, descriptor, len, &import), DOCA_ERROR_NOT_FOUND);
+	peer_kill(&peer);
+	CHECK_RESULT(sf_region_import(domain, descriptor, len, &import), DOCA_ERROR_NOT_FOUND);
+	sf_domain_close(domain);
+}
+
 /* Where there is no link, the death of the owner must be noticed all the same; its pages stay until the import is closed. */
 static void access_is_aborted_by_the_owners_death(void)
 {
@@ -620,6 +640,7 @@ const struct conformance_case access_cases[] = {
 	CASE(access_is_kept_from_writing_to_another_process, REMOTE),
 	CASE(access_reaches_a_stopped_process, REMOTE),
 	CASE(requests_do_not_wait_for_a_stopped_owner, REMOTE),
+	CASE(a_stopped_owner_is_not_found, REMOTE),
 	CASE(access_is_aborted_by_the_owners_death, REMOTE),
 	CASE(access_atomics_agree_with_the_processors, REMOTE | SF_CAP_ATOMIC | SF_CAP_ATOMIC_CPU),
 	{0},

@@ -80,17 +80,6 @@ static doca_error_t faulty_region_register(struct sf_domain *domain, void *addr,
 	return result == DOCA_SUCCESS ? region_wrap(domain, inner, region) : result;
 }
 
-static doca_error_t faulty_region_import(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region)
-{
-	struct sf_region *inner;
-	doca_error_t result;
-
-	if (memory_fails())
-		return DOCA_ERROR_NO_MEMORY;
-	result = sf_region_import(((struct faulty_domain *)domain)->inner, descriptor, len, &inner);
-	return result == DOCA_SUCCESS ? region_wrap(domain, inner, region) : result;
-}
-
 static doca_error_t faulty_region_request(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region)
 {
 	struct sf_region *inner;
@@ -102,9 +91,11 @@ static doca_error_t faulty_region_request(struct sf_domain *domain, const void *
 	return result == DOCA_SUCCESS ? region_wrap(domain, inner, region) : result;
 }
 
-static doca_error_t faulty_region_ready(struct sf_region *region)
+static doca_error_t faulty_region_ready(struct sf_region *region, uint64_t limit_ns)
 {
-	return sf_region_ready(((struct faulty_region *)region)->inner);
+	struct sf_region *inner = ((struct faulty_region *)region)->inner;
+
+	return inner->ops->region_ready(inner, limit_ns);
 }
 
 static void faulty_region_close(struct sf_region *region)
@@ -147,7 +138,6 @@ void sf_faulty_ops(const struct sf_fabric_ops *inner, const char *name, struct s
 		.region_register = faulty_region_register,
 		.region_close = faulty_region_close,
 		.region_export = faulty_region_export,
-		.region_import = faulty_region_import,
 		.region_request = faulty_region_request,
 		.region_ready = faulty_region_ready,
 		.region_map = faulty_region_map,

@@ -70,7 +70,7 @@ void loop_domain_close(struct sf_domain *domain);
 doca_error_t loop_region_register(struct sf_domain *domain, void *addr, size_t len, uint32_t rights, struct sf_region **region);
 void loop_region_close(struct sf_region *region);
 doca_error_t loop_region_export(struct sf_region *region, void *descriptor, size_t *len);
-doca_error_t loop_region_import(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
+doca_error_t loop_region_request(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
 doca_error_t loop_region_map(struct sf_region *region, void **addr);
 
 /* port.c */

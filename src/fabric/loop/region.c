@@ -157,7 +157,7 @@ static doca_error_t import_attach(struct loop_region *import, const struct descr
 	return DOCA_SUCCESS;
 }
 
-doca_error_t loop_region_import(struct sf_domain *domain, const void *in, size_t len, struct sf_region **base)
+doca_error_t loop_region_request(struct sf_domain *domain, const void *in, size_t len, struct sf_region **base)
 {
 	struct descriptor descriptor;
 	struct loop_region *import;

@@ -19,8 +19,6 @@
 #include "fabric/shm/lend.h"
 #include "fabric/shm/serve.h"
 
-#define IMPORT_LIMIT_NS UINT64_C(1000000000) /* of the owner's silence */
-
 _Atomic uint32_t sf_shm_region_users[SHM_REGIONS_MAX];
 
 /* Guarded by sf_shm_lock. */
@@ -289,19 +287,16 @@ static doca_error_t import_status(const struct shm_import *import)
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t import_wait(const struct shm_import *import)
+/* The same, once the owner's agent has answered or was silent for limit_ns. */
+static doca_error_t import_wait(const struct shm_import *import, uint64_t limit_ns)
 {
 	struct sf_liveness answering;
 	doca_error_t error;
 
 	sf_liveness_begin(&answering);
-	while ((error = import_status(import)) == DOCA_ERROR_AGAIN) {
-		if (!sf_shm_agent_await(import->attach->peer->conn, &answering, IMPORT_LIMIT_NS)) {
-			SF_LOG_ERR_LIMITED("the owner of the memory (process %d) does not answer; is it stopped?",
-					   import->attach->peer->pid);
-			return DOCA_ERROR_NOT_FOUND;
-		}
-	}
+	do
+		error = import_status(import);
+	while (error == DOCA_ERROR_AGAIN && sf_shm_agent_await(import->attach->peer->conn, &answering, limit_ns));
 	return error;
 }
 
@@ -360,18 +355,6 @@ free_import:
 	return error;
 }
 
-doca_error_t sf_shm_region_ready(struct sf_region *region)
-{
-	doca_error_t error = DOCA_SUCCESS;
-
-	if (region->imported) {
-		pthread_mutex_lock(&sf_shm_lock);
-		error = import_status(shm_import(region));
-		pthread_mutex_unlock(&sf_shm_lock);
-	}
-	return error;
-}
-
 /* The longest stretch that is mapped. */
 static void open_window(struct shm_import *import)
 {
@@ -395,22 +378,18 @@ static void open_window(struct shm_import *import)
 	}
 }
 
-doca_error_t sf_shm_region_import(struct sf_domain *domain, const void *bytes, size_t len, struct sf_region **region)
+doca_error_t sf_shm_region_ready(struct sf_region *region, uint64_t limit_ns)
 {
-	struct sf_region *requested;
-	doca_error_t error = sf_shm_region_request(domain, bytes, len, &requested);
+	struct shm_import *import = shm_import(region);
+	doca_error_t error;
 
-	if (error != DOCA_SUCCESS)
-		return error;
+	if (!region->imported)
+		return DOCA_SUCCESS;
 	pthread_mutex_lock(&sf_shm_lock);
-	error = import_wait(shm_import(requested));
-	if (error == DOCA_SUCCESS)
-		open_window(shm_import(requested));
+	error = limit_ns != 0 ? import_wait(import, limit_ns) : import_status(import);
+	if (error == DOCA_SUCCESS && region->window.len == 0)
+		open_window(import);
 	pthread_mutex_unlock(&sf_shm_lock);
-	if (error == DOCA_SUCCESS)
-		*region = requested;
-	else
-		import_close(shm_import(requested));
 	return error;
 }
 

@@ -44,9 +44,8 @@ static inline struct shm_import *shm_import(struct sf_region *region)
 doca_error_t sf_shm_region_register(struct sf_domain *domain, void *addr, size_t len, uint32_t rights, struct sf_region **region);
 void sf_shm_region_close(struct sf_region *region);
 doca_error_t sf_shm_region_export(struct sf_region *region, void *descriptor, size_t *len);
-doca_error_t sf_shm_region_import(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
 doca_error_t sf_shm_region_request(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
-doca_error_t sf_shm_region_ready(struct sf_region *region);
+doca_error_t sf_shm_region_ready(struct sf_region *region, uint64_t limit_ns);
 doca_error_t sf_shm_region_map(struct sf_region *region, void **addr);
 
 /* An id in the table of generations that is no region's (lend.h), 0: there is none. give ends it. With sf_shm_lock. */

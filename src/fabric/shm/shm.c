@@ -52,7 +52,6 @@ const struct sf_fabric_ops sf_shm_ops = {
 	.region_register = sf_shm_region_register,
 	.region_close = sf_shm_region_close,
 	.region_export = sf_shm_region_export,
-	.region_import = sf_shm_region_import,
 	.region_request = sf_shm_region_request,
 	.region_ready = sf_shm_region_ready,
 	.region_map = sf_shm_region_map,

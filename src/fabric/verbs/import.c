@@ -10,8 +10,6 @@
 #include "base/log_rate.h"
 #include "fabric/verbs/region.h"
 
-#define ANSWER_LIMIT_NS UINT64_C(1000000000)	 /* for a silent agent of the owner */
-#define ANSWER_LIMIT_FAR_NS UINT64_C(1000000000) /* on another machine, which cannot be seen: by SF_LIVENESS_UNSEEN five times that */
 #define ACCESS_DEPTH 16
 
 static LIST_HEAD(, vb_import) imports = LIST_HEAD_INITIALIZER(imports); /* GUARDED_BY(sf_verbs_lock) */
@@ -148,7 +146,6 @@ static doca_error_t ask(struct vb_import *import, const struct vb_descriptor *de
 	pthread_mutex_lock(&sf_verbs_lock);
 	error = sf_verbs_conn_call(SF_SOCKET_VERBS_AGENT, &descriptor->base.agent, descriptor->reach, domain->scope, import, &import->conn);
 	if (error == DOCA_SUCCESS) {
-		import->is_far = import->conn->dial != NULL;
 		import->conn->message = import_message;
 		import->conn->ended = import_ended;
 		LIST_INSERT_HEAD(&imports, import, entry);
@@ -203,12 +200,9 @@ doca_error_t sf_verbs_region_request(struct sf_domain *domain, const void *bytes
 	return DOCA_SUCCESS;
 }
 
-doca_error_t sf_verbs_region_ready(struct sf_region *region)
+/* What the owner's agent has answered, if it has. */
+static doca_error_t import_status(const struct vb_import *import)
 {
-	struct vb_import *import = (struct vb_import *)region;
-
-	if (!region->imported)
-		return DOCA_SUCCESS;
 	switch (atomic_load(&import->state)) {
 	case VB_IMPORT_ASKED:
 		return DOCA_ERROR_AGAIN;
@@ -219,32 +213,23 @@ doca_error_t sf_verbs_region_ready(struct sf_region *region)
 	}
 }
 
-doca_error_t sf_verbs_region_import(struct sf_domain *domain, const void *bytes, size_t len, struct sf_region **region)
+doca_error_t sf_verbs_region_ready(struct sf_region *region, uint64_t limit_ns)
 {
-	struct sf_region *asked;
+	struct vb_import *import = (struct vb_import *)region;
 	struct sf_liveness answering;
-	uint64_t limit_ns;
-	doca_error_t error = sf_verbs_region_request(domain, bytes, len, &asked);
+	doca_error_t error;
 
-	if (error != DOCA_SUCCESS)
+	if (!region->imported)
+		return DOCA_SUCCESS;
+	error = import_status(import);
+	if (error != DOCA_ERROR_AGAIN || limit_ns == 0)
 		return error;
-	limit_ns = ((struct vb_import *)asked)->is_far ? ANSWER_LIMIT_FAR_NS : ANSWER_LIMIT_NS;
 	sf_liveness_begin(&answering);
 	pthread_mutex_lock(&sf_verbs_lock);
-	while ((error = sf_verbs_region_ready(asked)) == DOCA_ERROR_AGAIN) {
-		if (!sf_verbs_agent_await(((struct vb_import *)asked)->conn, &answering, limit_ns))
-			break;
-	}
+	do
+		error = import_status(import);
+	while (error == DOCA_ERROR_AGAIN && sf_verbs_agent_await(import->conn, &answering, limit_ns));
 	pthread_mutex_unlock(&sf_verbs_lock);
-	if (error == DOCA_SUCCESS) {
-		*region = asked;
-		return DOCA_SUCCESS;
-	}
-	if (error == DOCA_ERROR_AGAIN) {
-		SF_LOG_ERR_LIMITED("the owner of the region does not answer; is its process stopped?");
-		error = DOCA_ERROR_TIME_OUT;
-	}
-	sf_verbs_import_close(asked);
 	return error;
 }
 

@@ -20,7 +20,6 @@ struct vb_import {
 	LIST_ENTRY(vb_import) entry; /* of all. GUARDED_BY(sf_verbs_lock), as what follows */
 	struct vb_conn *conn;
 	bool gone_unanswered;
-	bool is_far;	     /* asked by the network */
 	doca_error_t status; /* FAILED: why */
 	/* written before READY is */
 	struct sf_key owner; /* the domain */
@@ -39,9 +38,8 @@ struct vb_import {
 	struct vb_mr *bounce_mr;
 };
 
-doca_error_t sf_verbs_region_import(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
 doca_error_t sf_verbs_region_request(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
-doca_error_t sf_verbs_region_ready(struct sf_region *region);
+doca_error_t sf_verbs_region_ready(struct sf_region *region, uint64_t limit_ns);
 void sf_verbs_import_close(struct sf_region *region);
 
 /* Counts an operation in: SUCCESS; AGAIN, the owner has not answered; CONNECTION_ABORTED. Not counted but in SUCCESS. */

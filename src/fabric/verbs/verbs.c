@@ -33,7 +33,6 @@ const struct sf_fabric_ops sf_verbs_ops = {
 	.region_register = sf_verbs_region_register,
 	.region_close = sf_verbs_region_close,
 	.region_export = sf_verbs_region_export,
-	.region_import = sf_verbs_region_import,
 	.region_request = sf_verbs_region_request,
 	.region_ready = sf_verbs_region_ready,
 	.region_access = sf_verbs_region_access,
