@@ -48,11 +48,6 @@ static doca_error_t plain_region_ready(struct sf_region *region, uint64_t limit_
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t no_region_map(struct sf_region *region, void **addr)
-{
-	return DOCA_ERROR_NOT_SUPPORTED;
-}
-
 static doca_error_t no_region_access(struct sf_region *region, struct sf_op *op)
 {
 	return DOCA_ERROR_NOT_SUPPORTED;
@@ -135,7 +130,6 @@ static void fill(struct sf_fabric_ops *ops, const struct sf_fabric_ops *provider
 	FILL(region_export, no_region_export);
 	FILL(region_request, no_region_request);
 	FILL(region_ready, plain_region_ready);
-	FILL(region_map, no_region_map);
 	FILL(region_access, no_region_access);
 	FILL(port_open, no_port_open);
 	FILL(port_close, no_port_close);

@@ -78,6 +78,7 @@ struct sf_region {
 	uint64_t len;
 	uint32_t rights;
 	bool imported;
+	void *mapped; /* addr in this process, of an import once it is ready; NULL: see sf_region_map */
 	struct sf_window window; /* of an imported region: what the provider lets one do without it */
 };
 
@@ -185,7 +186,6 @@ struct sf_fabric_ops {
 	doca_error_t (*region_export)(struct sf_region *region, void *descriptor, size_t *len);
 	doca_error_t (*region_request)(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
 	doca_error_t (*region_ready)(struct sf_region *region, uint64_t limit_ns);
-	doca_error_t (*region_map)(struct sf_region *region, void **addr);
 	doca_error_t (*region_access)(struct sf_region *region, struct sf_op *op);
 
 	doca_error_t (*port_open)(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max, int event_fd,
@@ -275,9 +275,15 @@ static inline doca_error_t sf_region_request(struct sf_domain *domain, const voi
  * The provider's operation with a limit_ns other than 0 waits for the answer, and returns AGAIN when the owner was silent for so long. */
 static inline doca_error_t sf_region_ready(struct sf_region *region) { return region->ops->region_ready(region, 0); }
 
-/* Where an imported region's bytes can be loaded and stored directly in this process: *addr stands for region->addr.
+/* Where a region's bytes can be loaded and stored directly in this process: *addr stands for region->addr.
  * NOT_SUPPORTED when not every byte can (an edge, another machine). Valid until the region is closed. */
-static inline doca_error_t sf_region_map(struct sf_region *region, void **addr) { return region->ops->region_map(region, addr); }
+static inline doca_error_t sf_region_map(const struct sf_region *region, void **addr)
+{
+	if (region->mapped == NULL)
+		return DOCA_ERROR_NOT_SUPPORTED;
+	*addr = region->mapped;
+	return DOCA_SUCCESS;
+}
 
 /* Carries out a WRITE, READ, CAS or FAA on an imported region, or on one's own, before it returns: no link, no port, no done
  * callback (op's next, done, link, region and status are not looked at), and any number of threads at a time. The owner's

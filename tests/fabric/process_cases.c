@@ -207,7 +207,7 @@ static void mappings_are_as_wide_as_the_rights(void)
 	struct sf_link *link;
 	struct peer peer;
 	struct end end;
-	void *addr;
+	void *addr = NULL;
 	int status;
 	pid_t child;
 

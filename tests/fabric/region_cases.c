@@ -333,7 +333,7 @@ static void a_mapped_region_is_the_owners_memory(void)
 {
 	struct sf_region *import;
 	struct pair pair;
-	void *addr;
+	void *addr = NULL;
 	char *view;
 
 	pair_open(&pair, 2);

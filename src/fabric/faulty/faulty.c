@@ -94,8 +94,11 @@ static doca_error_t faulty_region_request(struct sf_domain *domain, const void *
 static doca_error_t faulty_region_ready(struct sf_region *region, uint64_t limit_ns)
 {
 	struct sf_region *inner = ((struct faulty_region *)region)->inner;
+	doca_error_t result = inner->ops->region_ready(inner, limit_ns);
 
-	return inner->ops->region_ready(inner, limit_ns);
+	if (result == DOCA_SUCCESS && region->mapped == NULL)
+		region->mapped = inner->mapped;
+	return result;
 }
 
 static void faulty_region_close(struct sf_region *region)
@@ -109,11 +112,6 @@ static doca_error_t faulty_region_export(struct sf_region *region, void *descrip
 	if (memory_fails())
 		return DOCA_ERROR_NO_MEMORY;
 	return sf_region_export(((struct faulty_region *)region)->inner, descriptor, len);
-}
-
-static doca_error_t faulty_region_map(struct sf_region *region, void **addr)
-{
-	return sf_region_map(((struct faulty_region *)region)->inner, addr);
 }
 
 static doca_error_t faulty_region_access(struct sf_region *region, struct sf_op *op)
@@ -140,7 +138,6 @@ void sf_faulty_ops(const struct sf_fabric_ops *inner, const char *name, struct s
 		.region_export = faulty_region_export,
 		.region_request = faulty_region_request,
 		.region_ready = faulty_region_ready,
-		.region_map = faulty_region_map,
 		.region_access = faulty_region_access,
 		.port_open = faulty_port_open,
 		.port_close = faulty_port_close,

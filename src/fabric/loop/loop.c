@@ -19,7 +19,6 @@ const struct sf_fabric_ops sf_loop_ops = {
 	.region_close = loop_region_close,
 	.region_export = loop_region_export,
 	.region_request = loop_region_request,
-	.region_map = loop_region_map,
 	.region_access = loop_region_access,
 	.port_open = loop_port_open,
 	.port_close = loop_port_close,

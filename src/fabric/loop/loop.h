@@ -17,7 +17,6 @@ extern pthread_mutex_t loop_lock; /* guards everything below that both ends of a
 
 struct loop_region {
 	struct sf_region base;
-	void *addr;
 	struct loop_region *owner; /* of an import; NULL once the owner closed its region. GUARDED_BY(loop_lock) */
 	LIST_HEAD(, loop_region) imports;
 	LIST_ENTRY(loop_region) entry; /* an owner: among all regions; an import: among its owner's */
@@ -71,7 +70,6 @@ doca_error_t loop_region_register(struct sf_domain *domain, void *addr, size_t l
 void loop_region_close(struct sf_region *region);
 doca_error_t loop_region_export(struct sf_region *region, void *descriptor, size_t *len);
 doca_error_t loop_region_request(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
-doca_error_t loop_region_map(struct sf_region *region, void **addr);
 
 /* port.c */
 doca_error_t loop_port_open(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max, int event_fd,

@@ -64,7 +64,7 @@ doca_error_t loop_region_register(struct sf_domain *domain, void *addr, size_t l
 	region = region_new(domain);
 	if (region == NULL)
 		return DOCA_ERROR_NO_MEMORY;
-	region->addr = addr;
+	region->base.mapped = addr;
 	region->base.addr = (uintptr_t)addr;
 	region->base.len = len;
 	region->base.rights = rights;
@@ -148,7 +148,7 @@ static doca_error_t import_attach(struct loop_region *import, const struct descr
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	import->owner = owner;
-	import->addr = owner->addr;
+	import->base.mapped = owner->base.mapped;
 	import->base.addr = owner->base.addr;
 	import->base.len = owner->base.len;
 	import->base.rights = owner->base.rights;
@@ -187,11 +187,5 @@ doca_error_t loop_region_request(struct sf_domain *domain, const void *in, size_
 		return result;
 	}
 	*base = &import->base;
-	return DOCA_SUCCESS;
-}
-
-doca_error_t loop_region_map(struct sf_region *region, void **addr)
-{
-	*addr = ((struct loop_region *)region)->addr;
 	return DOCA_SUCCESS;
 }

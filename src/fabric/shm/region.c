@@ -145,7 +145,7 @@ doca_error_t sf_shm_region_register(struct sf_domain *domain, void *addr, size_t
 	if (r == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	r->base = (struct sf_region){
-		.ops = domain->ops, .domain = domain, .addr = (uintptr_t)addr, .len = len, .rights = rights, .imported = false};
+		.ops = domain->ops, .domain = domain, .addr = (uintptr_t)addr, .len = len, .rights = rights, .mapped = addr};
 	error = sf_key_random(&r->token);
 	pthread_mutex_lock(&sf_shm_lock);
 	if (error == DOCA_SUCCESS)
@@ -378,6 +378,22 @@ static void open_window(struct shm_import *import)
 	}
 }
 
+/* Where all of its bytes are here, or NULL. */
+static uint8_t *mapped_whole(const struct shm_attach *attach)
+{
+	const uint64_t end = attach->addr + attach->len;
+	uint64_t len = attach->len;
+	uint8_t *at = shm_attach_at(attach, attach->addr, &len);
+
+	/* Runs next to each other in the owner's memory are next to each other here. */
+	for (uint64_t next = attach->addr + len; at != NULL && next < end; next += len) {
+		len = end - next;
+		if (shm_attach_at(attach, next, &len) == NULL)
+			at = NULL;
+	}
+	return at;
+}
+
 doca_error_t sf_shm_region_ready(struct sf_region *region, uint64_t limit_ns)
 {
 	struct shm_import *import = shm_import(region);
@@ -387,32 +403,11 @@ doca_error_t sf_shm_region_ready(struct sf_region *region, uint64_t limit_ns)
 		return DOCA_SUCCESS;
 	pthread_mutex_lock(&sf_shm_lock);
 	error = limit_ns != 0 ? import_wait(import, limit_ns) : import_status(import);
-	if (error == DOCA_SUCCESS && region->window.len == 0)
+	if (error == DOCA_SUCCESS && !import->is_open) {
 		open_window(import);
+		region->mapped = mapped_whole(import->attach);
+		import->is_open = true;
+	}
 	pthread_mutex_unlock(&sf_shm_lock);
 	return error;
-}
-
-doca_error_t sf_shm_region_map(struct sf_region *region, void **addr)
-{
-	const struct shm_attach *attach;
-	uint64_t len = region->len;
-	uint8_t *at;
-
-	if (!region->imported) {
-		*addr = (void *)(uintptr_t)region->addr;
-		return DOCA_SUCCESS;
-	}
-	attach = shm_import(region)->attach;
-	at = shm_attach_at(attach, region->addr, &len);
-	/* Runs next to each other in the owner's memory are next to each other here. */
-	for (uint64_t next = region->addr + len; at != NULL && next < region->addr + region->len; next += len) {
-		len = region->addr + region->len - next;
-		if (shm_attach_at(attach, next, &len) == NULL)
-			at = NULL;
-	}
-	if (at == NULL)
-		return DOCA_ERROR_NOT_SUPPORTED;
-	*addr = at;
-	return DOCA_SUCCESS;
 }

@@ -29,6 +29,7 @@ struct shm_region {
 struct shm_import {
 	struct sf_region base;
 	struct shm_attach *attach;
+	bool is_open; /* window and mapped are set. GUARDED_BY(sf_shm_lock) */
 	uint32_t hold;
 };
 
@@ -46,7 +47,6 @@ void sf_shm_region_close(struct sf_region *region);
 doca_error_t sf_shm_region_export(struct sf_region *region, void *descriptor, size_t *len);
 doca_error_t sf_shm_region_request(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
 doca_error_t sf_shm_region_ready(struct sf_region *region, uint64_t limit_ns);
-doca_error_t sf_shm_region_map(struct sf_region *region, void **addr);
 
 /* An id in the table of generations that is no region's (lend.h), 0: there is none. give ends it. With sf_shm_lock. */
 uint64_t sf_shm_region_id_take(void);

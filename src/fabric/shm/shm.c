@@ -54,7 +54,6 @@ const struct sf_fabric_ops sf_shm_ops = {
 	.region_export = sf_shm_region_export,
 	.region_request = sf_shm_region_request,
 	.region_ready = sf_shm_region_ready,
-	.region_map = sf_shm_region_map,
 	.region_access = sf_shm_region_access,
 	.port_open = sf_shm_port_open,
 	.port_close = sf_shm_port_close,
