@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the verbs provider listens to on a network, without an RDMA device: who is heard there, what garbage and silence cost, and how
- * an address is found that leads somewhere. And the texts that say where a process is.
+ * What the verbs provider listens to on a network, without an RDMA device: who is heard there, what garbage and silence cost, and
+ * how an address is found that leads somewhere. What silent processes of the runtime folder cost, and that the agent waits when
+ * there is no descriptor left. And the texts that say where a process is.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,22 +12,35 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <doca_log.h>
+
+#include "fabric/agent_thread.h"
 #include "fabric/verbs/agent.h"
 #include "fabric/verbs/device.h"
 #include "fabric/verbs/net.h"
+#include "support/child.h"
 
 #define WAIT_MS 10000
+#define HANG_S 60 /* only a hang takes so long */
 #define GARBAGE 200
 #define CROWD (3 * VB_STRANGERS_MAX)
 #define NO_REGION 77
+#define NEAR_CROWD (3 * VB_NEAR_OF_PROCESS_MAX)
+#define LATECOMERS (2 * SF_AGENT_SPARE) /* come when there is no descriptor left: more than are kept back */
+#define SETTLE_NS 300000000		/* in which an agent that waits uses next to no processor time */
+#define SETTLE_CPU_NS 100000000
 
 /* ---- texts ---- */
 
@@ -158,13 +172,19 @@ static int teardown(void **state)
 	return 0;
 }
 
-static int dial(const struct agent *agent)
+static void connect_to(int fd, const struct agent *agent)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(agent->reach.at[0].port)};
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	memcpy(&address.sin_addr, agent->reach.at[0].bytes, 4);
 	assert_true(fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
+}
+
+static int dial(const struct agent *agent)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	connect_to(fd, agent);
 	return fd;
 }
 
@@ -207,17 +227,28 @@ static void attach(int fd)
 	assert_int_equal(send(fd, &msg, sizeof(msg), MSG_NOSIGNAL), sizeof(msg));
 }
 
-static void expect_heard(const struct agent *agent)
+static void expect_answer(int fd)
 {
 	struct vb_msg_attached answer;
-	int fd = dial(agent);
 
-	hello(fd, &agent->reach.token);
-	attach(fd);
 	assert_true(hears(fd, &answer, sizeof(answer)));
 	assert_int_equal(answer.head.kind, VB_MSG_ATTACHED);
 	assert_int_equal(answer.head.count, DOCA_ERROR_NOT_FOUND);
 	close(fd);
+}
+
+static void ask_expect_answer(int fd)
+{
+	attach(fd);
+	expect_answer(fd);
+}
+
+static void expect_heard(const struct agent *agent)
+{
+	int fd = dial(agent);
+
+	hello(fd, &agent->reach.token);
+	ask_expect_answer(fd);
 }
 
 static void who_brings_the_token_is_heard(void **state)
@@ -309,6 +340,271 @@ static void a_silent_crowd(void **state)
 	assert_in_range(gone, CROWD - VB_STRANGERS_MAX, CROWD);
 	for (int i = 0; i < CROWD; i++)
 		expect_turned_away(fds[i]);
+}
+
+/* ---- neighbours: other processes, which come by the runtime folder ---- */
+
+struct neighbour {
+	pid_t pid;
+	int sock; /* to its script's */
+};
+
+static void say(int sock, const void *data, size_t len)
+{
+	CHECK(send(sock, data, len, MSG_NOSIGNAL) == (ssize_t)len);
+}
+
+static void hear(int sock, void *data, size_t len)
+{
+	struct pollfd ready = {.fd = sock, .events = POLLIN};
+
+	CHECK(poll(&ready, 1, HANG_S * 1000) == 1 && recv(sock, data, len, MSG_WAITALL) == (ssize_t)len);
+}
+
+static void say_word(int sock, char word)
+{
+	say(sock, &word, 1);
+}
+
+static void hear_word(int sock, char word)
+{
+	char heard;
+
+	hear(sock, &heard, 1);
+	CHECK(heard == word);
+}
+
+/* Before this process has an agent, whose thread a sanitizer's allocator would not survive in the child. */
+static void neighbour_fork(struct neighbour *neighbour, void (*script)(int sock))
+{
+	int socks[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, socks), 0);
+	neighbour->pid = fork();
+	assert_true(neighbour->pid >= 0);
+	if (neighbour->pid == 0) {
+		alarm(CHILD_SECONDS_MAX);
+		close(socks[0]);
+		script(socks[1]);
+		_exit(0); /* what is left is not the test's */
+	}
+	close(socks[1]);
+	neighbour->sock = socks[0];
+}
+
+static void neighbour_end(const struct neighbour *neighbour)
+{
+	int status;
+
+	assert_int_equal(waitpid(neighbour->pid, &status, 0), neighbour->pid);
+	assert_int_equal(status, 0);
+	close(neighbour->sock);
+}
+
+/* Non-blocking. */
+static int dial_near(const struct sf_key *id)
+{
+	doca_error_t error;
+	int fd, pid;
+
+	do { /* its queue may be full */
+		error = sf_runtime_connect(SF_SOCKET_VERBS_AGENT, id, &fd, &pid);
+	} while (error == DOCA_ERROR_AGAIN);
+	CHECK_OK(error);
+	return fd;
+}
+
+static void ask_near(int fd)
+{
+	struct vb_msg_attach msg = question();
+
+	CHECK(send(fd, &msg, sizeof(msg), MSG_NOSIGNAL) == sizeof(msg));
+}
+
+static void hear_answer_near(int fd)
+{
+	struct vb_msg_attached answer;
+
+	hear(fd, &answer, sizeof(answer));
+	CHECK(answer.head.kind == VB_MSG_ATTACHED && answer.head.count == DOCA_ERROR_NOT_FOUND);
+}
+
+static void expect_heard_near(const struct sf_key *id)
+{
+	int fd = dial_near(id);
+
+	ask_near(fd);
+	hear_answer_near(fd);
+	close(fd);
+}
+
+static bool has_closed(int fd)
+{
+	char byte;
+	ssize_t n = recv(fd, &byte, 1, MSG_DONTWAIT);
+
+	return n == 0 || (n < 0 && errno == ECONNRESET);
+}
+
+/* Until it is told to go on it never sleeps, so no time limit ends its connections: those that end are more than it may have. */
+static void silent_script(int sock)
+{
+	static int fds[NEAR_CROWD];
+	struct sf_key id;
+	char word;
+
+	hear(sock, &id, sizeof(id));
+	for (int i = 0; i < NEAR_CROWD; i++)
+		fds[i] = dial_near(&id);
+	for (int i = VB_NEAR_OF_PROCESS_MAX; i < NEAR_CROWD; i++) {
+		while (!has_closed(fds[i]))
+			;
+		close(fds[i]);
+	}
+	say_word(sock, 'c');
+	while (recv(sock, &word, 1, MSG_DONTWAIT) != 1)
+		;
+	for (int i = 0; i < VB_NEAR_OF_PROCESS_MAX; i++)
+		CHECK(!has_closed(fds[i]));
+	for (int i = 0; i < VB_NEAR_OF_PROCESS_MAX; i++) { /* asleep, it is silent: their time ends */
+		struct pollfd ready = {.fd = fds[i], .events = POLLIN};
+
+		CHECK(poll(&ready, 1, HANG_S * 1000) == 1 && has_closed(fds[i]));
+	}
+	expect_heard_near(&id);
+}
+
+static void a_silent_neighbour_does_not_keep_others_out(void **state)
+{
+	struct neighbour silent;
+	struct agent *agent;
+
+	neighbour_fork(&silent, silent_script);
+	setup(state);
+	agent = *state;
+	say(silent.sock, sf_verbs_agent_id(), sizeof(struct sf_key));
+	hear_word(silent.sock, 'c');
+	expect_heard_near(sf_verbs_agent_id());
+	expect_heard(agent);
+	say_word(silent.sock, 'e');
+	neighbour_end(&silent);
+	teardown(state);
+}
+
+/* ---- out of descriptors ---- */
+
+static _Atomic uint32_t num_full_lines;
+
+static void count_full_line(char *line)
+{
+	num_full_lines += strstr(line, "no more connections are taken") != NULL;
+}
+
+/* From here on this process can open nothing. */
+static void allow_no_descriptors(struct rlimit *before)
+{
+	struct rlimit limit;
+	int lowest = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	assert_true(lowest >= 0);
+	close(lowest);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, before), 0);
+	limit = (struct rlimit){(rlim_t)lowest, before->rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec used;
+
+	assert_int_equal(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used), 0);
+	return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
+}
+
+/* Comes by the runtime folder when it is told to, and is heard then or later. */
+static void latecomer_script(int sock)
+{
+	struct sf_key id;
+	int fd;
+
+	hear(sock, &id, sizeof(id));
+	fd = dial_near(&id);
+	ask_near(fd);
+	say_word(sock, 'a');
+	hear_answer_near(fd);
+}
+
+static bool says_something(int fd)
+{
+	struct pollfd ready = {.fd = fd, .events = POLLIN};
+
+	return poll(&ready, 1, 0) == 1;
+}
+
+static void wait_until_full(void)
+{
+	const struct timespec moment = {.tv_nsec = 1000000};
+	const time_t end = time(NULL) + HANG_S;
+
+	while (num_full_lines == 0) {
+		assert_true(time(NULL) < end);
+		nanosleep(&moment, NULL);
+	}
+}
+
+static void expect_idle(void)
+{
+	const struct timespec settle = {.tv_nsec = SETTLE_NS};
+	uint64_t used;
+
+	nanosleep(&settle, NULL);
+	used = cpu_ns();
+	nanosleep(&settle, NULL);
+	assert_in_range(cpu_ns() - used, 0, SETTLE_CPU_NS);
+}
+
+/* Whoever has brought the token stays connected, so those who are taken hold their descriptors. */
+static void out_of_descriptors_the_agent_waits_for_room(void **state)
+{
+	static struct doca_log_backend *backend;
+	static char line[1024];
+	int early, late[LATECOMERS], last;
+	struct neighbour neighbour;
+	struct agent *agent;
+	struct rlimit before;
+
+	neighbour_fork(&neighbour, latecomer_script);
+	assert_int_equal(doca_log_backend_create_with_buf_sdk(line, sizeof(line), count_full_line, &backend), DOCA_SUCCESS);
+	setup(state);
+	agent = *state;
+	early = dial(agent);
+	hello(early, &agent->reach.token);
+	expect_heard(agent); /* it came later, so the agent has taken the one before */
+	for (int i = 0; i < LATECOMERS; i++)
+		late[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	allow_no_descriptors(&before);
+	for (int i = 0; i < LATECOMERS; i++) {
+		connect_to(late[i], agent);
+		hello(late[i], &agent->reach.token);
+	}
+	last = late[LATECOMERS - 1];
+	wait_until_full();
+	say(neighbour.sock, sf_verbs_agent_id(), sizeof(struct sf_key));
+	hear_word(neighbour.sock, 'a');
+	expect_idle();
+	assert_int_equal(num_full_lines, 1);
+	attach(last);
+	ask_expect_answer(late[0]); /* it got one of those that are kept back */
+	ask_expect_answer(early);
+	expect_idle();
+	assert_false(says_something(last));
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	expect_answer(last);
+	for (int i = 1; i < LATECOMERS - 1; i++)
+		ask_expect_answer(late[i]);
+	neighbour_end(&neighbour);
+	expect_heard(agent);
+	teardown(state);
 }
 
 /* ---- calling ---- */
@@ -503,6 +799,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(garbage_is_turned_away, setup, teardown),
 		cmocka_unit_test_setup_teardown(half_a_hello_and_the_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_silent_crowd, setup, teardown),
+		cmocka_unit_test(a_silent_neighbour_does_not_keep_others_out),
+		cmocka_unit_test(out_of_descriptors_the_agent_waits_for_room),
 		cmocka_unit_test_setup_teardown(a_call_is_answered, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_dead_address_before_the_right_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(nobody_listens, setup, teardown),
