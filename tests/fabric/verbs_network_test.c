@@ -342,6 +342,16 @@ static void a_silent_crowd(void **state)
 		expect_turned_away(fds[i]);
 }
 
+/* ---- what is logged ---- */
+
+static _Atomic uint32_t num_full_lines, num_kept_out_lines;
+
+static void count_line(char *line)
+{
+	num_full_lines += strstr(line, "no more connections are taken") != NULL;
+	num_kept_out_lines += strstr(line, "is not let in") != NULL;
+}
+
 /* ---- neighbours: other processes, which come by the runtime folder ---- */
 
 struct neighbour {
@@ -484,6 +494,7 @@ static void a_silent_neighbour_does_not_keep_others_out(void **state)
 	agent = *state;
 	say(silent.sock, sf_verbs_agent_id(), sizeof(struct sf_key));
 	hear_word(silent.sock, 'c');
+	assert_in_range(num_kept_out_lines, 1, NEAR_CROWD - VB_NEAR_OF_PROCESS_MAX);
 	expect_heard_near(sf_verbs_agent_id());
 	expect_heard(agent);
 	say_word(silent.sock, 'e');
@@ -492,13 +503,6 @@ static void a_silent_neighbour_does_not_keep_others_out(void **state)
 }
 
 /* ---- out of descriptors ---- */
-
-static _Atomic uint32_t num_full_lines;
-
-static void count_full_line(char *line)
-{
-	num_full_lines += strstr(line, "no more connections are taken") != NULL;
-}
 
 /* From here on this process can open nothing. */
 static void allow_no_descriptors(struct rlimit *before)
@@ -566,15 +570,12 @@ static void expect_idle(void)
 /* Whoever has brought the token stays connected, so those who are taken hold their descriptors. */
 static void out_of_descriptors_the_agent_waits_for_room(void **state)
 {
-	static struct doca_log_backend *backend;
-	static char line[1024];
 	int early, late[LATECOMERS], last;
 	struct neighbour neighbour;
 	struct agent *agent;
 	struct rlimit before;
 
 	neighbour_fork(&neighbour, latecomer_script);
-	assert_int_equal(doca_log_backend_create_with_buf_sdk(line, sizeof(line), count_full_line, &backend), DOCA_SUCCESS);
 	setup(state);
 	agent = *state;
 	early = dial(agent);
@@ -812,9 +813,13 @@ int main(void)
 		cmocka_unit_test(nonsense_in_the_environment),
 	};
 	char folder[] = "/tmp/softfield-network-XXXXXX", lock[sizeof(folder) + 8];
+	static struct doca_log_backend *backend;
+	static char line[1024];
 	int failed;
 
 	if (mkdtemp(folder) == NULL || setenv("SOFTFIELD_RUNTIME", folder, 1) != 0)
+		return 1;
+	if (doca_log_backend_create_with_buf_sdk(line, sizeof(line), count_line, &backend) != DOCA_SUCCESS)
 		return 1;
 	failed = cmocka_run_group_tests_name("verbs on a network", tests, NULL, NULL);
 	(void)snprintf(lock, sizeof(lock), "%s/lock", folder);

@@ -291,8 +291,15 @@ static uint32_t num_silent_of(int pid)
 /* A process of our user, in the runtime folder. Those that cannot be seen are not told apart, and so not counted. */
 static void take_near(int fd, int pid)
 {
-	struct vb_conn *conn = pid == 0 || num_silent_of(pid) < VB_NEAR_OF_PROCESS_MAX ? sf_verbs_conn_open(fd, NULL) : NULL;
+	struct vb_conn *conn;
 
+	if (pid != 0 && num_silent_of(pid) >= VB_NEAR_OF_PROCESS_MAX) {
+		SF_LOG_WARN_LIMITED("process %d is not let in: %d of its connections have said nothing yet", pid,
+				    VB_NEAR_OF_PROCESS_MAX);
+		close(fd);
+		return;
+	}
+	conn = sf_verbs_conn_open(fd, NULL);
 	if (conn == NULL) {
 		close(fd);
 		return;
