@@ -352,8 +352,9 @@ static inline doca_error_t sf_link_connect(struct sf_port *port, const char *nam
 }
 
 /* Waits until the peer's agent has answered a connect: from here on a link to an SF_LISTEN_AUTO listener takes operations, and they
- * reach the peer without its agent, too. How the connect ends is reported as ever. TIME_OUT: the agent was silent for a second (is
- * the peer stopped?); the connect goes on. Its program, when a listener without SF_LISTEN_AUTO asks it, is not waited for. */
+ * reach the peer without its agent, too. How the connect ends is reported as ever. TIME_OUT: the agent was silent for
+ * SF_SILENCE_LIMIT_NS (is the peer stopped?); the connect goes on. Its program, when a listener without SF_LISTEN_AUTO asks it, is not
+ * waited for. */
 static inline doca_error_t sf_link_wait(struct sf_link *link) { return link->ops->link_wait(link); }
 
 /* Accepts a request on its listener's port; the link is READY at once. NOT_CONNECTED: the peer is gone. */

@@ -13,7 +13,6 @@
 #include "fabric/shm/repair.h"
 #include "fabric/shm/serve.h"
 
-#define WAIT_LIMIT_NS UINT64_C(1000000000)   /* the same, while the caller waits */
 #define ANSWER_LIMIT_NS UINT64_C(5000000000) /* for a silent agent of the peer; its program may take its time */
 
 static void connected(struct shm_link *link, doca_error_t status, const void *data, uint32_t len)
@@ -212,7 +211,7 @@ doca_error_t sf_shm_link_wait(struct sf_link *base)
 	sf_liveness_begin(&answering);
 	pthread_mutex_lock(&sf_shm_lock);
 	while (link->awaited && error == DOCA_SUCCESS) {
-		if (!sf_shm_agent_await(link->conn, &answering, WAIT_LIMIT_NS))
+		if (!sf_shm_agent_await(link->conn, &answering, SF_SILENCE_LIMIT_NS))
 			error = DOCA_ERROR_TIME_OUT;
 	}
 	pthread_mutex_unlock(&sf_shm_lock);

@@ -10,7 +10,6 @@
 #include "fabric/verbs/link.h"
 #include "fabric/verbs/reach.h"
 
-#define WAIT_LIMIT_NS UINT64_C(1000000000)   /* the same, while the caller waits */
 #define ANSWER_LIMIT_NS UINT64_C(5000000000) /* for a silent agent of the peer; its program may take its time */
 
 static LIST_HEAD(, vb_link) links = LIST_HEAD_INITIALIZER(links); /* GUARDED_BY(sf_verbs_lock) */
@@ -248,7 +247,7 @@ doca_error_t sf_verbs_link_wait(struct sf_link *base)
 	sf_liveness_begin(&answering);
 	pthread_mutex_lock(&sf_verbs_lock);
 	while (error == DOCA_SUCCESS && link_is_asking(link)) {
-		if (!sf_verbs_agent_await(link->conn, &answering, WAIT_LIMIT_NS))
+		if (!sf_verbs_agent_await(link->conn, &answering, SF_SILENCE_LIMIT_NS))
 			error = DOCA_ERROR_TIME_OUT;
 	}
 	pthread_mutex_unlock(&sf_verbs_lock);
