@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/log_rate.h"
 
 extern const struct sf_fabric_ops sf_loop_ops;
 extern const struct sf_fabric_ops sf_shm_ops;
@@ -212,10 +211,7 @@ doca_error_t sf_region_import(struct sf_domain *domain, const void *descriptor, 
 		return DOCA_SUCCESS;
 	}
 	sf_region_close(requested);
-	if (result != DOCA_ERROR_AGAIN)
-		return result;
-	SF_LOG_ERR_LIMITED("the owner of the memory does not answer; is its process stopped?");
-	return DOCA_ERROR_NOT_FOUND;
+	return result == DOCA_ERROR_AGAIN ? DOCA_ERROR_NOT_FOUND : result;
 }
 
 static const char *const kind_names[] = {"send", "write", "read", "compare and swap", "fetch and add"};

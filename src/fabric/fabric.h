@@ -272,7 +272,7 @@ static inline doca_error_t sf_region_request(struct sf_domain *domain, const voi
 
 /* AGAIN while the owner's answer to the request is on its way, for ever if the owner is stopped. Other errors are those of
  * sf_region_import, and the region is good for closing only. Does not block.
- * The provider's operation with a limit_ns other than 0 waits for the answer, and returns AGAIN when the owner was silent for so long. */
+ * The provider's operation with a limit_ns other than 0 waits for the answer, and logs and returns AGAIN when the owner was silent for so long. */
 static inline doca_error_t sf_region_ready(struct sf_region *region) { return region->ops->region_ready(region, 0); }
 
 /* Where a region's bytes can be loaded and stored directly in this process: *addr stands for region->addr.

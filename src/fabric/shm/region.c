@@ -297,6 +297,8 @@ static doca_error_t import_wait(const struct shm_import *import, uint64_t limit_
 	do
 		error = import_status(import);
 	while (error == DOCA_ERROR_AGAIN && sf_shm_agent_await(import->attach->peer->conn, &answering, limit_ns));
+	if (error == DOCA_ERROR_AGAIN)
+		SF_LOG_ERR_LIMITED("the owner of the memory (process %d) does not answer: is it stopped?", import->attach->peer->pid);
 	return error;
 }
 

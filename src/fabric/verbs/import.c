@@ -230,6 +230,8 @@ doca_error_t sf_verbs_region_ready(struct sf_region *region, uint64_t limit_ns)
 		error = import_status(import);
 	while (error == DOCA_ERROR_AGAIN && sf_verbs_agent_await(import->conn, &answering, limit_ns));
 	pthread_mutex_unlock(&sf_verbs_lock);
+	if (error == DOCA_ERROR_AGAIN)
+		SF_LOG_ERR_LIMITED("the owner of the memory does not answer: is its process stopped?");
 	return error;
 }
 
