@@ -52,6 +52,12 @@ static doca_error_t no_region_access(struct sf_region *region, struct sf_op *op)
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
+/* Owner and importers are one process: it tells itself, and no part of it dies alone. */
+static doca_error_t plain_region_arm(struct sf_region *region, struct sf_region_doorbell *doorbell)
+{
+	return DOCA_SUCCESS;
+}
+
 static doca_error_t no_port_open(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max, int event_fd,
 				 struct sf_port **port)
 {
@@ -130,6 +136,7 @@ static void fill(struct sf_fabric_ops *ops, const struct sf_fabric_ops *provider
 	FILL(region_request, no_region_request);
 	FILL(region_ready, plain_region_ready);
 	FILL(region_access, no_region_access);
+	FILL(region_arm, plain_region_arm);
 	FILL(port_open, no_port_open);
 	FILL(port_close, no_port_close);
 	FILL(port_poll, no_port_poll);

@@ -95,6 +95,12 @@ struct sf_link {
 	enum sf_link_state state; /* as last reported by a handler */
 };
 
+/* Rings for whoever sleeps until a region's bytes change (sf_region_arm). */
+struct sf_region_doorbell {
+	/* Called by the provider with its lock held: it never blocks and calls nothing of the fabric. */
+	void (*ring)(struct sf_region_doorbell *doorbell);
+};
+
 /* A piece of local memory. Any memory of the process may be a source; see sf_recv for destinations of receives. */
 struct sf_iov {
 	void *addr;
@@ -187,6 +193,7 @@ struct sf_fabric_ops {
 	doca_error_t (*region_request)(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
 	doca_error_t (*region_ready)(struct sf_region *region, uint64_t limit_ns);
 	doca_error_t (*region_access)(struct sf_region *region, struct sf_op *op);
+	doca_error_t (*region_arm)(struct sf_region *region, struct sf_region_doorbell *doorbell);
 
 	doca_error_t (*port_open)(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max, int event_fd,
 				  struct sf_port **port);
@@ -296,6 +303,21 @@ static inline doca_error_t sf_region_map(const struct sf_region *region, void **
  *                       it was asked may be done yet. The one case that blocks
  *   NOT_SUPPORTED       the provider reaches the region by links only */
 static inline doca_error_t sf_region_access(struct sf_region *region, struct sf_op *op) { return region->ops->region_access(region, op); }
+
+/* Asks for doorbell to be rung once somebody may have to look at the region's bytes and is not told otherwise.
+ *   an exported region    An importer changed them through a device, where it cannot see who sleeps here. Or an importer's process
+ *                         ended: it may have died between its change and the wake-up that was to follow.
+ *   an imported region    The owner's process ended.
+ * An importer that maps the bytes (sf_region_map) wakes sleepers itself; its stores ring nothing. The doorbell may ring more often
+ * than armed. What was changed before this returned may ring nothing: look at the bytes after it. Another doorbell replaces the
+ * first; it stays where it is until the region is closed, and does not ring after that. Does not wait for a peer.
+ *   SUCCESS  armed, until it rings
+ *   AGAIN    armed, and an importer has submitted a change that it has not seen the end of. If it stops to poll, or is stopped, nobody
+ *            will tell of that end: look now and then, too */
+static inline doca_error_t sf_region_arm(struct sf_region *region, struct sf_region_doorbell *doorbell)
+{
+	return region->ops->region_arm(region, doorbell);
+}
 
 /* Opens a port. At most recv_max receives are posted at a time. event_fd is an eventfd of the caller's, which outlives the
  * port: it is written when something becomes due on an armed port, by the provider or by a peer; not for what a call of the port's

@@ -124,6 +124,11 @@ static doca_error_t faulty_region_access(struct sf_region *region, struct sf_op 
 	return result == DOCA_SUCCESS ? sf_region_access(((struct faulty_region *)region)->inner, op) : result;
 }
 
+static doca_error_t faulty_region_arm(struct sf_region *region, struct sf_region_doorbell *doorbell)
+{
+	return sf_region_arm(((struct faulty_region *)region)->inner, doorbell);
+}
+
 void sf_faulty_ops(const struct sf_fabric_ops *inner, const char *name, struct sf_fabric_ops *ops)
 {
 	*ops = (struct sf_fabric_ops){
@@ -139,6 +144,7 @@ void sf_faulty_ops(const struct sf_fabric_ops *inner, const char *name, struct s
 		.region_request = faulty_region_request,
 		.region_ready = faulty_region_ready,
 		.region_access = faulty_region_access,
+		.region_arm = faulty_region_arm,
 		.port_open = faulty_port_open,
 		.port_close = faulty_port_close,
 		.port_poll = faulty_port_poll,

@@ -41,6 +41,7 @@ static void peer_dead(struct shm_peer *peer)
 	for (struct shm_attach *a = peer->attaches; a != NULL; a = a->next) {
 		if (atomic_load_explicit(&a->state, memory_order_relaxed) == SHM_ATTACH_PENDING)
 			attach_settle(a, SHM_ATTACH_FAILED, DOCA_ERROR_NOT_FOUND);
+		sf_shm_imports_ring(a);
 	}
 	while (peer->jobs != NULL)
 		job_end(peer->jobs, DOCA_ERROR_CONNECTION_ABORTED);

@@ -15,12 +15,15 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "fabric/fabric.h"
 #include "fabric/shm/agent.h"
 #include "fabric/shm/proto.h"
 
 #define SHM_REGIONS_MAX (1u << 16) /* of one process at a time */
+
+struct shm_import;
 
 struct shm_peer {
 	struct sf_key id;
@@ -67,6 +70,7 @@ struct shm_attach {
 	struct shm_peer *peer;
 	uint32_t tag;
 	uint32_t refs;
+	LIST_HEAD(, shm_import) armed; /* imports whose doorbells the owner's death rings */
 	struct shm_attach *next;
 };
 

@@ -189,6 +189,8 @@ static void import_close(struct shm_import *import)
 	uint32_t hold = import->hold;
 
 	pthread_mutex_lock(&sf_shm_lock);
+	if (import->doorbell != NULL)
+		LIST_REMOVE(import, armed);
 	sf_shm_attach_put(import->attach);
 	pthread_mutex_unlock(&sf_shm_lock);
 	free(import);
@@ -412,4 +414,36 @@ doca_error_t sf_shm_region_ready(struct sf_region *region, uint64_t limit_ns)
 	}
 	pthread_mutex_unlock(&sf_shm_lock);
 	return error;
+}
+
+doca_error_t sf_shm_region_arm(struct sf_region *base, struct sf_region_doorbell *doorbell)
+{
+	pthread_mutex_lock(&sf_shm_lock);
+	if (base->imported) {
+		struct shm_import *import = shm_import(base);
+
+		if (import->doorbell == NULL)
+			LIST_INSERT_HEAD(&import->attach->armed, import, armed);
+		import->doorbell = doorbell;
+	} else {
+		shm_region(base)->doorbell = doorbell;
+	}
+	pthread_mutex_unlock(&sf_shm_lock);
+	return DOCA_SUCCESS;
+}
+
+void sf_shm_region_ring(uint64_t id)
+{
+	const struct shm_region *region = sf_shm_region_find(id);
+
+	if (region != NULL && region->doorbell != NULL)
+		region->doorbell->ring(region->doorbell);
+}
+
+void sf_shm_imports_ring(struct shm_attach *attach)
+{
+	struct shm_import *import;
+
+	LIST_FOREACH (import, &attach->armed, armed)
+		import->doorbell->ring(import->doorbell);
 }

@@ -24,6 +24,7 @@ struct shm_region {
 	_Atomic bool moved; /* pages is final */
 	bool exported;		   /* holds the agent; guarded by sf_shm_lock, as is token */
 	uint32_t hold;
+	struct sf_region_doorbell *doorbell; /* or NULL. GUARDED_BY(sf_shm_lock) */
 };
 
 struct shm_import {
@@ -31,6 +32,8 @@ struct shm_import {
 	struct shm_attach *attach;
 	bool is_open; /* window and mapped are set. GUARDED_BY(sf_shm_lock) */
 	uint32_t hold;
+	struct sf_region_doorbell *doorbell; /* or NULL. GUARDED_BY(sf_shm_lock), as its place in the list */
+	LIST_ENTRY(shm_import) armed;	     /* of attach, once it has a doorbell */
 };
 
 static inline struct shm_region *shm_region(struct sf_region *region)
@@ -47,6 +50,7 @@ void sf_shm_region_close(struct sf_region *region);
 doca_error_t sf_shm_region_export(struct sf_region *region, void *descriptor, size_t *len);
 doca_error_t sf_shm_region_request(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
 doca_error_t sf_shm_region_ready(struct sf_region *region, uint64_t limit_ns);
+doca_error_t sf_shm_region_arm(struct sf_region *region, struct sf_region_doorbell *doorbell);
 
 /* An id in the table of generations that is no region's (lend.h), 0: there is none. give ends it. With sf_shm_lock. */
 uint64_t sf_shm_region_id_take(void);
@@ -57,6 +61,10 @@ void sf_shm_regions_after_fork(void);
 
 /* The region of that id, or NULL. With sf_shm_lock. */
 struct shm_region *sf_shm_region_find(uint64_t id);
+
+/* An importer of the region of that id is gone, or the owner of what was attached. With sf_shm_lock. */
+void sf_shm_region_ring(uint64_t id);
+void sf_shm_imports_ring(struct shm_attach *attach);
 
 /* The memfd of generations and this process's view of it; NULL before the first region. */
 int sf_shm_generations_fd(void);

@@ -50,6 +50,8 @@ static void session_end(struct session *session)
 	*at = session->next;
 	session_num--;
 	ungreeted_num -= !session->greeted;
+	for (uint32_t i = 0; i < session->grant_num; i++)
+		sf_shm_region_ring(session->grants[i].region);
 	sf_shm_conn_close(session->conn);
 	free(session->grants);
 	free(session);

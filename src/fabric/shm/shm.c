@@ -55,6 +55,7 @@ const struct sf_fabric_ops sf_shm_ops = {
 	.region_request = sf_shm_region_request,
 	.region_ready = sf_shm_region_ready,
 	.region_access = sf_shm_region_access,
+	.region_arm = sf_shm_region_arm,
 	.port_open = sf_shm_port_open,
 	.port_close = sf_shm_port_close,
 	.port_poll = sf_shm_port_poll,

@@ -191,6 +191,8 @@ static doca_error_t import_access(struct vb_import *import, const struct sf_op *
 		error = import->broken ? DOCA_ERROR_CONNECTION_ABORTED : bounce_open(import);
 		if (error == DOCA_SUCCESS)
 			error = op->kind == SF_OP_CAS || op->kind == SF_OP_FAA ? atomic_access(import, op) : sided_access(import, op);
+		if (op->kind != SF_OP_READ)
+			sf_verbs_import_moved(import);
 		sf_verbs_import_leave(import);
 	}
 	pthread_mutex_unlock(&import->access);

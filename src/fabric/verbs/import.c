@@ -38,6 +38,8 @@ static void import_ended(struct vb_conn *conn)
 	import->conn = NULL;
 	atomic_store(&import->gone, true);
 	atomic_store(&import->dead, true);
+	if (import->doorbell != NULL)
+		import->doorbell->ring(import->doorbell);
 	if (atomic_load(&import->state) != VB_IMPORT_ASKED)
 		return;
 	log_not_there(true, conn->why);
@@ -76,6 +78,19 @@ static void answer_gone(struct vb_import *import)
 	(void)sf_verbs_conn_send(import->conn, VB_MSG_GONE_SEEN, &seen, sizeof(seen), 0);
 }
 
+/* Any thread that changes bytes after this looked finds armed, or the next ARM finds that moved is another. */
+static void owner_ring(struct vb_import *import)
+{
+	uint32_t moved = atomic_load(&import->moved);
+	struct vb_msg ring;
+
+	if (!atomic_load(&import->armed) || moved == import->noted)
+		return;
+	import->noted = moved;
+	atomic_store(&import->armed, false);
+	(void)sf_verbs_conn_send(import->conn, VB_MSG_RING, &ring, sizeof(ring), atomic_load(&import->writers));
+}
+
 static void import_message(struct vb_conn *conn, const union vb_msg_any *msg)
 {
 	struct vb_import *import = conn->owner;
@@ -85,6 +100,9 @@ static void import_message(struct vb_conn *conn, const union vb_msg_any *msg)
 	} else if (msg->head.kind == VB_MSG_GONE) {
 		atomic_store(&import->gone, true);
 		answer_gone(import);
+	} else if (msg->head.kind == VB_MSG_ARM) {
+		atomic_store(&import->armed, true);
+		owner_ring(import);
 	}
 }
 
@@ -94,6 +112,7 @@ bool sf_verbs_imports_tick(void)
 	bool timed = false;
 
 	LIST_FOREACH (import, &imports, entry) {
+		owner_ring(import);
 		if (!import->gone_unanswered)
 			continue;
 		if (atomic_load(&import->inflight) == 0)

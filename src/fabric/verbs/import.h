@@ -20,6 +20,8 @@ struct vb_import {
 	LIST_ENTRY(vb_import) entry; /* of all. GUARDED_BY(sf_verbs_lock), as what follows */
 	struct vb_conn *conn;
 	bool gone_unanswered;
+	uint32_t noted;	     /* moved, when the owner was last rung */
+	struct sf_region_doorbell *doorbell; /* or NULL */
 	doca_error_t status; /* FAILED: why */
 	/* written before READY is */
 	struct sf_key owner; /* the domain */
@@ -28,6 +30,9 @@ struct vb_import {
 	_Atomic bool gone;	   /* the owner ended it, or is dead */
 	_Atomic bool dead;	   /* the owner is dead */
 	_Atomic uint32_t inflight; /* operations of links and threads */
+	_Atomic bool armed;	   /* the owner sleeps until the region's bytes change, and is to be rung once */
+	_Atomic uint32_t moved;	   /* changes begun and ended; those of sf_region_access are counted at their end */
+	_Atomic uint32_t writers;  /* changes by links that are under way */
 	/* for sf_region_access */
 	pthread_mutex_t access; /* guards the rest */
 	struct ibv_cq *cq;
@@ -45,6 +50,14 @@ void sf_verbs_import_close(struct sf_region *region);
 /* Counts an operation in: SUCCESS; AGAIN, the owner has not answered; CONNECTION_ABORTED. Not counted but in SUCCESS. */
 doca_error_t sf_verbs_import_enter(struct vb_import *import);
 static inline void sf_verbs_import_leave(struct vb_import *import) { atomic_fetch_sub(&import->inflight, 1); }
+
+/* A change of the region's bytes was just posted, or is done. The agent looks the other way round: at armed, then at moved. */
+static inline void sf_verbs_import_moved(struct vb_import *import)
+{
+	atomic_fetch_add(&import->moved, 1);
+	if (atomic_load(&import->armed))
+		sf_verbs_agent_wake();
+}
 
 /* access.c */
 doca_error_t sf_verbs_region_access(struct sf_region *region, struct sf_op *op);

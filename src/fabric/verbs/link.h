@@ -34,6 +34,7 @@ struct vb_op {
 	bool posted;	       /* all of it */
 	bool bounced;	       /* the bytes read lie in the block */
 	bool pull;
+	bool writes;	       /* counted among the import's writers */
 };
 
 enum vb_send_kind { VB_SEND_OP, VB_SEND_VIEW, VB_SEND_FLUSH_VIEW, VB_SEND_PULL };

@@ -180,15 +180,80 @@ static void served_end(struct vb_served *served)
 	pthread_cond_broadcast(&sf_verbs_changed);
 }
 
+static void ring(struct vb_region *region)
+{
+	region->armed = false;
+	if (region->doorbell != NULL)
+		region->doorbell->ring(region->doorbell);
+}
+
+/* Once for each time that it was told: an importer that rings more often is not heard. */
+static void served_rings(struct vb_served *served, bool busy)
+{
+	if (!served->armed)
+		return;
+	served->armed = false;
+	served->busy = busy;
+	ring(served->region);
+}
+
 static void served_message(struct vb_conn *conn, const union vb_msg_any *msg)
 {
 	if (msg->head.kind == VB_MSG_GONE_SEEN)
 		served_end(conn->owner);
+	else if (msg->head.kind == VB_MSG_RING)
+		served_rings(conn->owner, msg->head.count != 0);
 }
 
+/* It may have died between a change and its RING. */
 static void served_ended(struct vb_conn *conn)
 {
-	served_end(conn->owner);
+	struct vb_served *served = conn->owner;
+	struct vb_region *region = served->region;
+
+	served_end(served);
+	ring(region);
+}
+
+/* One that cannot be told loses its connection, which rings. */
+static void served_arm(struct vb_served *served)
+{
+	struct vb_msg arm;
+
+	if (served->armed)
+		return;
+	served->armed = true;
+	(void)sf_verbs_conn_send(served->conn, VB_MSG_ARM, &arm, sizeof(arm), 0);
+}
+
+static bool importers_arm(struct vb_region *region)
+{
+	struct vb_served *served;
+	bool busy = false;
+
+	region->armed = true;
+	LIST_FOREACH (served, &region->served, entry) {
+		served_arm(served);
+		busy = busy || served->busy;
+	}
+	return busy;
+}
+
+doca_error_t sf_verbs_region_arm(struct sf_region *base, struct sf_region_doorbell *doorbell)
+{
+	bool busy = false;
+
+	if (vb_domain(base->domain)->generation != sf_verbs_generation())
+		return DOCA_SUCCESS; /* the parent's: nobody reaches it here */
+	pthread_mutex_lock(&sf_verbs_lock);
+	if (base->imported) {
+		((struct vb_import *)base)->doorbell = doorbell;
+	} else {
+		((struct vb_region *)base)->doorbell = doorbell;
+		busy = importers_arm((struct vb_region *)base);
+	}
+	pthread_mutex_unlock(&sf_verbs_lock);
+	return busy ? DOCA_ERROR_AGAIN : DOCA_SUCCESS;
 }
 
 static struct vb_region *export_find(uint64_t id)
@@ -250,6 +315,8 @@ void sf_verbs_region_asked(struct vb_conn *conn, const struct vb_msg_attach *ask
 	(void)sf_verbs_conn_send(conn, VB_MSG_ATTACHED, &answer, sizeof(answer), status);
 	if (status != DOCA_SUCCESS)
 		sf_verbs_conn_close(conn);
+	else if (region->armed)
+		served_arm(conn->owner);
 }
 
 /* Tells the importers, and waits until each has answered, is gone, or the time is over. */

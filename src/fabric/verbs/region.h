@@ -6,6 +6,10 @@
  * The end of an exported region is told to its importers, who answer once nothing of theirs is in flight, before its key is
  * withdrawn: so a queue pair does not break over it. An importer that does not answer within a second is not waited for; what
  * it still does ends its connection, as with any stale key.
+ *
+ * The device changes memory without a word to anybody, so an owner who is about to sleep tells its importers (ARM), once; the next
+ * change of an importer, or one that the owner may have looked too early for, is told back (RING), once. Nothing is sent while
+ * nobody sleeps.
  */
 #ifndef SF_FABRIC_VERBS_REGION_H
 #define SF_FABRIC_VERBS_REGION_H
@@ -31,6 +35,8 @@ struct vb_region {
 	struct sf_key token;
 	LIST_ENTRY(vb_region) export;
 	LIST_HEAD(, vb_served) served;
+	struct sf_region_doorbell *doorbell; /* or NULL */
+	bool armed;			     /* and not rung since: whoever imports it now is told */
 };
 
 /* An importer of a region of ours, and the queue pair by which it reaches it without a link. GUARDED_BY(sf_verbs_lock) */
@@ -39,11 +45,14 @@ struct vb_served {
 	struct vb_region *region;
 	struct vb_conn *conn;
 	struct ibv_qp *qp;
+	bool armed; /* it was told, and has not rung since */
+	bool busy;  /* a change of its own was under way when it rang */
 };
 
 doca_error_t sf_verbs_region_register(struct sf_domain *domain, void *addr, size_t len, uint32_t rights, struct sf_region **region);
 void sf_verbs_region_close(struct sf_region *region);
 doca_error_t sf_verbs_region_export(struct sf_region *region, void *descriptor, size_t *len);
+doca_error_t sf_verbs_region_arm(struct sf_region *region, struct sf_region_doorbell *doorbell);
 doca_error_t sf_verbs_region_mkey(struct sf_region *region, uint32_t *mkey);
 
 /* The region's registration, the caller's to put; NULL, logged, when the memory cannot be registered. Any thread. */

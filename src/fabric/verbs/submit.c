@@ -32,9 +32,14 @@ static void op_release(struct vb_op *it)
 	}
 	free(it->stage.addr);
 	it->stage.addr = NULL;
+	if (it->writes) {
+		atomic_fetch_sub(&it->import->writers, 1);
+		sf_verbs_import_moved(it->import);
+	}
 	if (it->import != NULL)
 		sf_verbs_import_leave(it->import);
 	it->import = NULL;
+	it->writes = false;
 }
 
 static void gather(const struct sf_op *op, uint8_t *to)
@@ -389,7 +394,12 @@ static doca_error_t submit(struct vb_link *link, struct sf_op *op, uint64_t len)
 	op->link = &link->base;
 	link->sent += takes_receive(op) && !it->posted;
 	link->ops_tail++;
+	it->writes = it->import != NULL && op->kind != SF_OP_READ;
+	if (it->writes)
+		atomic_fetch_add(&it->import->writers, 1);
 	sf_verbs_ops_pump(link);
+	if (it->writes)
+		sf_verbs_import_moved(it->import);
 	sf_verbs_link_touch(link);
 	return DOCA_SUCCESS;
 }

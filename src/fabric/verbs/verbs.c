@@ -36,6 +36,7 @@ const struct sf_fabric_ops sf_verbs_ops = {
 	.region_request = sf_verbs_region_request,
 	.region_ready = sf_verbs_region_ready,
 	.region_access = sf_verbs_region_access,
+	.region_arm = sf_verbs_region_arm,
 	.port_open = sf_verbs_port_open,
 	.port_close = sf_verbs_port_close,
 	.port_poll = sf_verbs_port_poll,

@@ -17,6 +17,7 @@ static size_t size_of_kind(uint16_t kind)
 	case VB_MSG_READY:
 	case VB_MSG_BYE:
 	case VB_MSG_RING:
+	case VB_MSG_ARM:
 	case VB_MSG_PULLED:
 	case VB_MSG_GONE:
 	case VB_MSG_GONE_SEEN:

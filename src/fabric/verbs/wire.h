@@ -6,7 +6,7 @@
  *
  *   by TCP, first        HELLO -> (but not at a listener's own port: only CONNECT is heard there)
  *   to a listener        CONNECT ->   <- PENDING   <- ACCEPT or REFUSE   READY ->   then either way: BYE, RING, PULLED
- *   to an owner's agent  ATTACH ->    <- ATTACHED  <- GONE               GONE_SEEN ->
+ *   to an owner's agent  ATTACH ->    <- ATTACHED  <- ARM     RING ->    <- GONE               GONE_SEEN ->
  *
  * The end of the first kind of connection without a BYE is the death of the link's peer, of the second kind that of the owner.
  * Also here: the record that begins every message on the wire, the view of its receives that a port writes to its senders, and
@@ -24,7 +24,7 @@
 #include "fabric/runtime.h"
 
 #define VB_MSG_MAGIC UINT32_C(0x62767366)
-#define VB_MSG_VERSION 2
+#define VB_MSG_VERSION 3
 #define VB_MSG_SIZE_MAX 2048
 
 enum vb_msg_kind {
@@ -41,6 +41,7 @@ enum vb_msg_kind {
 	VB_MSG_GONE,
 	VB_MSG_GONE_SEEN,
 	VB_MSG_HELLO,
+	VB_MSG_ARM,
 };
 
 struct vb_msg {
@@ -48,7 +49,8 @@ struct vb_msg {
 	uint16_t version;
 	uint16_t kind;
 	uint32_t size; /* of all of it */
-	uint32_t count; /* BYE: messages sent; PULLED: long messages fetched so far; REFUSE, ATTACHED: a status */
+	uint32_t count; /* BYE: messages sent; PULLED: long messages fetched so far; REFUSE, ATTACHED: a status;
+			* RING of an importer: changes that are under way */
 };
 
 /* One side's queue pair, and the block where the other side writes its view. */
