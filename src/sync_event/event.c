@@ -8,7 +8,7 @@
 #include "mem/buf.h"
 #include "mem/mmap.h"
 
-#define TICK_MS 500   /* others may die, or write to memory that is the user's */
+#define TICK_MS 500   /* memory that is the program's may be stored to; a stopped peer may not tell what its device did */
 #define TICK_GPU_MS 1 /* a kernel's store opens no gate */
 
 doca_error_t sf_event_check(const struct doca_sync_event *event, const char *function)
@@ -196,6 +196,7 @@ static doca_error_t open_own(struct doca_sync_event *event)
 		result = sf_cell_open(&event->cell, event->user_word);
 	if (result != DOCA_SUCCESS)
 		return result;
+	sf_event_doorbell_init(event, event->cell.page);
 	result = sf_event_gpu_map(event);
 	if (result != DOCA_SUCCESS)
 		sf_cell_close(&event->cell);
@@ -215,6 +216,33 @@ static void open_imported(struct doca_sync_event *event)
 	};
 }
 
+static void doorbell_ring(struct sf_region_doorbell *doorbell)
+{
+	sf_cell_ring(((struct sf_event_doorbell *)doorbell)->page);
+}
+
+void sf_event_doorbell_init(struct doca_sync_event *event, struct sf_cell_page *page)
+{
+	event->doorbell = (struct sf_event_doorbell){.base = {.ring = doorbell_ring}, .page = page};
+}
+
+static bool doorbell_arm(struct doca_sync_event *event, struct sf_region *region)
+{
+	return region == NULL || sf_region_arm(region, &event->doorbell.base) == DOCA_SUCCESS;
+}
+
+void sf_event_doorbell_arm(struct doca_sync_event *event)
+{
+	bool heard = doorbell_arm(event, event->import.page);
+
+	for (int kind = 0; kind < SF_EVENT_EXPORTS; kind++) {
+		heard = doorbell_arm(event, event->exports[kind].page_region) && heard;
+		heard = doorbell_arm(event, event->exports[kind].word_region) && heard;
+	}
+	event->unheard = !heard;
+	sf_event_set_tick(event);
+}
+
 doca_error_t sf_event_open(struct doca_sync_event *event)
 {
 	doca_error_t result = DOCA_SUCCESS;
@@ -223,6 +251,7 @@ doca_error_t sf_event_open(struct doca_sync_event *event)
 		open_imported(event);
 	else
 		result = open_own(event);
+	event->unheard = false;
 	if (result == DOCA_SUCCESS)
 		sf_event_set_tick(event);
 	return result;
@@ -245,12 +274,12 @@ void sf_event_set_tick(struct doca_sync_event *event)
 {
 	uint32_t tick_ms = 0;
 
-	if (event->imported_by != NULL || event->user_word != NULL || event->exports[SF_EVENT_EXPORT_PCI].bytes != NULL ||
-	    event->exports[SF_EVENT_EXPORT_NET].bytes != NULL)
+	if (event->user_word != NULL || event->import.word != NULL || event->unheard)
 		tick_ms = TICK_MS;
 	if (event->publisher.location == SF_EVENT_AT_GPU)
 		tick_ms = TICK_GPU_MS;
-	atomic_store(&event->watch.tick_ms, tick_ms);
+	if (atomic_exchange(&event->watch.tick_ms, tick_ms) != tick_ms)
+		sf_watch_refresh(&event->watch);
 }
 
 doca_error_t doca_sync_event_start(struct doca_sync_event *event)

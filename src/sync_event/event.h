@@ -49,6 +49,12 @@ struct sf_event_exported {
 	size_t len;
 };
 
+/* Wakes who sleeps for the event when the fabric says that there may be something to see. */
+struct sf_event_doorbell {
+	struct sf_region_doorbell base;
+	struct sf_cell_page *page;
+};
+
 struct doca_sync_event {
 	struct doca_ctx ctx;
 	struct sf_cell cell; /* page is NULL while stopped */
@@ -62,6 +68,8 @@ struct doca_sync_event {
 
 	struct doca_dev *imported_by; /* of an import, which has its regions from create to destroy; NULL else */
 	struct sf_event_import import;
+	struct sf_event_doorbell doorbell; /* of the regions of its exports, or of the import's */
+	bool unheard;			   /* an importer has a change under way that nobody may tell the end of */
 
 	struct sf_task_pool pools[SF_EVENT_TASKS];
 	struct doca_task *done, **done_end;   /* carried out; to be completed by progress */
@@ -72,8 +80,13 @@ struct doca_sync_event {
 	struct sf_watch watch;
 };
 
-/* How often who sleeps for an event looks for what cannot open its gate. */
+/* The poll interval of a sleeping waiter, for changes that ring no doorbell. The watcher heeds it from here on. */
 void sf_event_set_tick(struct doca_sync_event *event);
+
+/* The doorbell rings for that page. Nothing is armed with it. */
+void sf_event_doorbell_init(struct doca_sync_event *event, struct sf_cell_page *page);
+/* Has the fabric ring for what other processes do. The gate is armed before, and the word looked at after. */
+void sf_event_doorbell_arm(struct doca_sync_event *event);
 
 /* INVALID_VALUE, logged with the function's name, for NULL. */
 doca_error_t sf_event_check(const struct doca_sync_event *event, const char *function);

@@ -83,13 +83,20 @@ static doca_error_t regions_open(struct doca_dev *dev, const struct sf_event_des
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
-/* A page that is neither held nor of a living region was this process's own, and went just now. */
+/* Where a provider maps memory, its importers wake sleepers by the page: without it nobody would. A page that is neither held nor
+ * of a living region was this process's own, and went just now. */
 static doca_error_t page_map(struct sf_event_import *import)
 {
 	void *page;
 
-	if (sf_region_map(import->page, &page) != DOCA_SUCCESS)
-		return DOCA_SUCCESS;
+	if (sf_region_map(import->page, &page) != DOCA_SUCCESS) {
+		if ((import->page->ops->caps & SF_CAP_MAP) == 0)
+			return DOCA_SUCCESS;
+		SF_LOG_ERR_LIMITED(
+			"the page of the sync event cannot be mapped here: its owner could not share it, or this process "
+			"has no room for it");
+		return DOCA_ERROR_NOT_SUPPORTED;
+	}
 	import->held = sf_cell_page_hold(page);
 	import->mapped = page;
 	if (import->held || sf_cell_owner_lives(import->page) == DOCA_SUCCESS)
@@ -127,15 +134,14 @@ static doca_error_t import_into(struct doca_sync_event *event, struct doca_dev *
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (import.mapped == NULL) {
-		SF_LOG_ERR_LIMITED(
-			"the page of the sync event cannot be mapped here: its owner is on another machine, or could not "
-			"share it");
+		SF_LOG_ERR_LIMITED("the page of the sync event cannot be mapped here: its owner may be on another machine");
 		sf_event_regions_close(&import);
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	sf_dev_hold(dev);
 	event->imported_by = dev;
 	event->import = import;
+	sf_event_doorbell_init(event, import.mapped);
 	return DOCA_SUCCESS;
 }
 

@@ -16,7 +16,7 @@ SF_API void sf_sync_event_remote_net_word(const struct doca_sync_event_remote_ne
 					  uint64_t *addr);
 
 /* Wakes whoever sleeps for the event. Call it when the operation is done. Where the owner's page cannot be mapped this does
- * nothing: the owner looks for itself twice a second. Any thread. */
+ * nothing: the fabric rings the owner's doorbell (sf_region_arm). Any thread. */
 SF_API void sf_sync_event_remote_net_ring(const struct doca_sync_event_remote_net *event);
 
 #endif

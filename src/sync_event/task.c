@@ -220,6 +220,7 @@ static bool event_arm(struct doca_ctx *ctx)
 		return true;
 	sf_watch_arm(&event->watch, value);
 	sf_cell_arm(event->cell.page);
+	sf_event_doorbell_arm(event);
 	return look(event, true, &value) != DOCA_SUCCESS || any_true(event, value);
 }
 

@@ -31,6 +31,13 @@ struct sf_watcher {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sf_watcher *watchers;
 
+static _Atomic uint64_t num_looks;
+
+uint64_t sf_watch_num_looks(void)
+{
+	return atomic_load(&num_looks);
+}
+
 /* Threads do not follow into a child: what the parent watched stays its own. */
 static void watchers_leave(void)
 {
@@ -86,6 +93,7 @@ static uint64_t look(struct sf_watch *watch, uint32_t gate, uint64_t now)
 	}
 	if (tick_ms != 0 && atomic_load(&watch->ticking) && now >= watch->looked_ms + tick_ms) {
 		watch->looked_ms = now;
+		atomic_fetch_add(&num_looks, 1);
 		tick(watch);
 	}
 	return tick_ms != 0 && atomic_load(&watch->ticking) ? watch->looked_ms + tick_ms : 0;

@@ -3,8 +3,8 @@
  * Sleeping for an event: a thread of the process waits at the gates of all events that its contexts sleep for, and writes the
  * eventfd of a progress engine when a gate was opened. It runs while something is watched; one thread serves 127 gates.
  *
- * What cannot open a gate (a GPU, a program that writes its own memory, a process killed just then) is looked for now and
- * then, while the watch is armed: every tick_ms the word is compared with what it was, and the owner is asked whether it lives.
+ * What cannot open a gate (a GPU, a program that writes its own memory) is looked for now and then, while the watch is armed:
+ * every tick_ms the word is compared with what it was, and the owner is asked whether it lives.
  */
 #ifndef SF_SYNC_EVENT_WATCH_H
 #define SF_SYNC_EVENT_WATCH_H
@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/visibility.h"
 #include "sync_event/cell.h"
 
 struct sf_watcher;
@@ -37,5 +38,8 @@ void sf_watch_arm(struct sf_watch *watch, uint64_t last);
 void sf_watch_remove(struct sf_watch *watch);
 /* The page was moved into shared memory, or tick_ms changed: the thread has to wait anew. */
 void sf_watch_refresh(struct sf_watch *watch);
+
+/* How often the watchers of this process have looked at a word without being woken. For tests. */
+SF_API uint64_t sf_watch_num_looks(void);
 
 #endif

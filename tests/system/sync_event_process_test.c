@@ -19,10 +19,12 @@
 #include <doca_sync_event.h>
 
 #include "base/clock.h"
+#include "sync_event/watch.h"
 #include "sync_event_puppet.h"
 
 #define HOST "d8:00.0"
 #define DPU "03:00.0"
+#define KILLS 20
 #define OK(call) assert_int_equal(call, DOCA_SUCCESS)
 
 static struct doca_dev *dev; /* of this process */
@@ -187,12 +189,14 @@ static void two_sleepers_wake_each_other(bool in_word, uint64_t num)
 
 static void no_wake_up_is_lost(void **state)
 {
+	uint64_t looks = sf_watch_num_looks();
 	double begin = sf_now_s();
 
 	(void)state;
 	two_sleepers_wake_each_other(false, 5000);
+	assert_int_equal(sf_watch_num_looks(), looks);
 	two_sleepers_wake_each_other(true, 200);
-	assert_true(sf_now_s() - begin < 150); /* each lost one would take half a second, until somebody looks */
+	assert_true(sf_now_s() - begin < 150); /* in the program's memory a lost one takes half a second, until somebody looks */
 }
 
 /* ---- death ---- */
@@ -227,14 +231,17 @@ static void sleeping_wait_ends_when_the_owner_dies(void **state)
 	(void)state;
 	for (int in_word = 0; in_word < 2; in_word++) {
 		struct puppet host = puppet_start(HOST);
+		uint64_t looks = sf_watch_num_looks();
 		struct sleeper s;
 
 		OK(sleeper_start(&s, import_from(&host, in_word)));
 		sleeper_submit_wait(&s, 99);
-		assert_int_equal(sleeper_finish(&s, 0.05), DOCA_ERROR_TIME_OUT);
+		assert_int_equal(sleeper_finish(&s, in_word ? 0.05 : 1.2), DOCA_ERROR_TIME_OUT);
 		puppet_kill(&host);
 		assert_int_equal(sleeper_finish(&s, 60), DOCA_ERROR_CONNECTION_ABORTED);
 		sleeper_end(&s);
+		if (!in_word)
+			assert_int_equal(sf_watch_num_looks(), looks);
 	}
 }
 
@@ -278,6 +285,72 @@ static void importer_dies_and_another_takes_its_place(void **state)
 	OK(sleeper_finish(&s, 20));
 	puppet_kill(&second);
 	sleeper_end(&s);
+}
+
+/* Nobody but the fabric can tell: it sees the death. */
+static void an_importer_killed_in_an_update_wakes_the_owner(void **state)
+{
+	uint64_t looks = sf_watch_num_looks();
+	struct sleeper s;
+
+	(void)state;
+	OK(sleeper_start(&s, own_event(false)));
+	for (uint64_t i = 1; i <= KILLS; i++) {
+		struct puppet dpu = puppet_start(DPU);
+
+		hand_over(s.event, &dpu);
+		sleeper_submit_wait(&s, i);
+		assert_int_equal(sleeper_finish(&s, 0.01), DOCA_ERROR_TIME_OUT);
+		puppet_order(&dpu, ORDER_STORE_AND_DIE, i);
+		OK(sleeper_finish(&s, 60));
+		puppet_kill(&dpu);
+	}
+	assert_int_equal(sf_watch_num_looks(), looks);
+	sleeper_end(&s);
+}
+
+/* The owner never sleeps, and yet its process wakes the other importer. */
+static void an_importer_killed_in_an_update_wakes_another(void **state)
+{
+	struct puppet owner = puppet_start(HOST), killed = puppet_start(HOST);
+	struct answer answer = puppet_do(&owner, ORDER_EXPORT, 0);
+	struct doca_sync_event *event;
+	struct sleeper s;
+
+	(void)state;
+	OK(answer.status);
+	OK(puppet_import(&killed, answer.bytes, answer.len).status);
+	OK(doca_sync_event_create_from_export(dev, answer.bytes, answer.len, &event));
+	OK(sleeper_start(&s, event));
+	sleeper_submit_wait(&s, 7);
+	assert_int_equal(sleeper_finish(&s, 0.01), DOCA_ERROR_TIME_OUT);
+	puppet_order(&killed, ORDER_STORE_AND_DIE, 7);
+	OK(sleeper_finish(&s, 60));
+	puppet_kill(&killed);
+	sleeper_end(&s);
+	OK(puppet_do(&owner, ORDER_STOP, 0).status);
+	puppet_quit(&owner);
+}
+
+/* Sleeping costs nothing, however long: no watcher looks. */
+static void a_long_sleep_is_not_interrupted(void **state)
+{
+	struct puppet dpu = puppet_start(DPU);
+	struct doca_sync_event *event = own_event(false);
+	uint64_t looks = sf_watch_num_looks();
+	struct sleeper s;
+
+	(void)state;
+	OK(sleeper_start(&s, event));
+	hand_over(event, &dpu);
+	sleeper_submit_wait(&s, 5);
+	assert_int_equal(sleeper_finish(&s, 1.2), DOCA_ERROR_TIME_OUT);
+	OK(puppet_do(&dpu, ORDER_SET, 5).status);
+	OK(sleeper_finish(&s, 60));
+	assert_int_equal(sf_watch_num_looks(), looks);
+	OK(puppet_do(&dpu, ORDER_STOP, 0).status);
+	sleeper_end(&s);
+	puppet_quit(&dpu);
 }
 
 static void descriptor_of_a_dead_owner_is_stale(void **state)
@@ -456,6 +529,9 @@ int main(int argc, char **argv)
 		DPU_HERE(sleeping_wait_ends_when_the_owner_dies),
 		DPU_HERE(polling_wait_ends_when_the_owner_dies),
 		HOST_HERE(importer_dies_and_another_takes_its_place),
+		HOST_HERE(an_importer_killed_in_an_update_wakes_the_owner),
+		DPU_HERE(an_importer_killed_in_an_update_wakes_another),
+		HOST_HERE(a_long_sleep_is_not_interrupted),
 		DPU_HERE(descriptor_of_a_dead_owner_is_stale),
 		HOST_HERE(owner_stops_under_a_waiting_importer),
 		DPU_HERE(a_stopped_owner_blocks_nobody),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/clock.h"
+#include "sync_event/event.h"
 #include "sync_event_puppet.h"
 
 #include <poll.h>
@@ -248,6 +249,10 @@ static void obey(const struct order *order, struct answer *answer)
 		break;
 	case ORDER_SET_AND_DIE:
 		doca_sync_event_update_set(self.event, order->value);
+		kill(getpid(), SIGKILL);
+		break;
+	case ORDER_STORE_AND_DIE:
+		__atomic_store_n(self.event->cell.word, order->value, __ATOMIC_SEQ_CST);
 		kill(getpid(), SIGKILL);
 		break;
 	case ORDER_SLEEP_AND_DIE:

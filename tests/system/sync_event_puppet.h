@@ -24,6 +24,7 @@ enum order_kind {
 	ORDER_WAIT_EQ,
 	ORDER_STOP,	     /* and destroy */
 	ORDER_SET_AND_DIE,   /* no answer: SIGKILL right after the update */
+	ORDER_STORE_AND_DIE, /* the same, but killed in the middle of the update: it has changed the value and woken nobody */
 	ORDER_SLEEP_AND_DIE, /* as a context: submits a wait, arms, dies armed */
 	ORDER_ADD_MANY,	     /* adds 1 so often */
 	ORDER_ANSWER_MANY,   /* as a context, sleeping: waits for 1, 3, 5, ... and sets 2, 4, 6, ... so often */
