@@ -132,7 +132,7 @@ if ! $quick; then
 		}
 		export SOCKETS_PROGRAMS=$root/asan/tests/system/sockets REMOTE_OFFLOAD_PROGRAMS=$root/asan/apps/remote_offload
 		export UROM_DAEMON=$root/asan/apps/urom/doca_urom_daemon
-		export UROM_PLUGIN_PATH="$root/asan/plugins/graph;$root/asan/plugins/sandbox;$root/asan/plugins/rdmo"
+		export UROM_PLUGIN_PATH="$root/asan/plugins/graph;$root/asan/plugins/sandbox;$root/asan/plugins/rdmo;$root/asan/plugins/allreduce"
 		export -f fuzz_one sockets_one
 		export root fuzz_seconds
 		find "$root/fuzz/tests/fuzz" -maxdepth 1 -name '*_fuzz' -type f | sort |
