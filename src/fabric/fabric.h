@@ -312,8 +312,8 @@ static inline doca_error_t sf_region_access(struct sf_region *region, struct sf_
  * than armed. What was changed before this returned may ring nothing: look at the bytes after it. Another doorbell replaces the
  * first; it stays where it is until the region is closed, and does not ring after that. Does not wait for a peer.
  *   SUCCESS  armed, until it rings
- *   AGAIN    armed, and an importer has submitted a change that it has not seen the end of. If it stops to poll, or is stopped, nobody
- *            will tell of that end: look now and then, too */
+ *   AGAIN    armed, and an importer has submitted a change that it has not seen the end of. If it stops polling, or is stopped, nobody
+ *            will tell of that end: poll the bytes as well */
 static inline doca_error_t sf_region_arm(struct sf_region *region, struct sf_region_doorbell *doorbell)
 {
 	return region->ops->region_arm(region, doorbell);

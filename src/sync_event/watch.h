@@ -3,7 +3,7 @@
  * Sleeping for an event: a thread of the process waits at the gates of all events that its contexts sleep for, and writes the
  * eventfd of a progress engine when a gate was opened. It runs while something is watched; one thread serves 127 gates.
  *
- * What cannot open a gate (a GPU, a program that writes its own memory) is looked for now and then, while the watch is armed:
+ * What cannot open a gate (a GPU, a program that writes its own memory) is polled for, while the watch is armed:
  * every tick_ms the word is compared with what it was, and the owner is asked whether it lives.
  */
 #ifndef SF_SYNC_EVENT_WATCH_H
@@ -23,7 +23,7 @@ struct sf_watch {
 	int event_fd;
 	_Atomic uint32_t tick_ms;   /* 0: only the gate */
 	_Atomic uint64_t last;	    /* the word when it was armed */
-	_Atomic bool ticking;	    /* the watcher looks now and then */
+	_Atomic bool ticking;	    /* the watcher polls */
 	_Atomic bool armed;	    /* somebody may sleep; until the eventfd is written */
 	uint32_t seen;		    /* the gate's count; the watcher's */
 	uint64_t looked_ms;	    /* the last tick; the watcher's */

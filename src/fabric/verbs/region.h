@@ -7,9 +7,8 @@
  * withdrawn: so a queue pair does not break over it. An importer that does not answer within a second is not waited for; what
  * it still does ends its connection, as with any stale key.
  *
- * The device changes memory without a word to anybody, so an owner who is about to sleep tells its importers (ARM), once; the next
- * change of an importer, or one that the owner may have looked too early for, is told back (RING), once. Nothing is sent while
- * nobody sleeps.
+ * The device changes memory without telling any process. So before an owner sleeps it sends ARM to its importers, once. An importer
+ * answers with RING, once, after its next change, or immediately if the owner may have missed one. Nothing is sent while nobody sleeps.
  */
 #ifndef SF_FABRIC_VERBS_REGION_H
 #define SF_FABRIC_VERBS_REGION_H
