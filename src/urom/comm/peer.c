@@ -137,7 +137,7 @@ doca_error_t sf_comm_send(struct sf_comm *comm, struct sf_comm_peer *base, const
 	const struct comm_frame frame = {(const uint8_t *)head, (const uint8_t *)body, (uint32_t)head_len, (uint32_t)body_len};
 	sf_comm_cork(comm);
 	doca_error_t result = collect(peer, &frame);
-	if (result == DOCA_ERROR_AGAIN && !STAILQ_EMPTY(&peer->queue)) { /* in a callback no poll writes what waits */
+	if (result == DOCA_ERROR_AGAIN && comm->polling && !STAILQ_EMPTY(&peer->queue)) { /* in a callback no poll writes what waits */
 		comm_stream_write(peer);
 		result = collect(peer, &frame);
 	}
