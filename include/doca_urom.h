@@ -588,7 +588,8 @@ void *doca_urom_worker_cmd_task_get_user_data(struct doca_urom_worker_cmd_task *
  * - DOCA_ERROR_INVALID_VALUE: it has no callback, or a plugin that the worker was not asked to load
  * - DOCA_ERROR_TOO_BIG: see doca_urom_worker_cmd_task_get_payload()
  * - DOCA_ERROR_BAD_STATE: the context is not RUNNING, or the task is in flight
- * - DOCA_ERROR_AGAIN: too much waits for the process: try again, after progress or in a loop
+ * - DOCA_ERROR_AGAIN: too much waits for the process: progress, and try again; in a callback of this
+ *   worker's tasks, try again
  * - DOCA_ERROR_NOT_CONNECTED: the process is gone
  * - DOCA_ERROR_NO_MEMORY
  *

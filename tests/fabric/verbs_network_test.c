@@ -567,7 +567,7 @@ static void expect_idle(void)
 	assert_in_range(cpu_ns() - used, 0, SETTLE_CPU_NS);
 }
 
-/* Whoever has brought the token stays connected, so those who are taken hold their descriptors. */
+/* A caller with the token stays connected, so each accepted one holds its descriptor. */
 static void out_of_descriptors_the_agent_waits_for_room(void **state)
 {
 	int early, late[LATECOMERS], last;

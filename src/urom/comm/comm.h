@@ -113,7 +113,7 @@ struct sf_comm_target {
 /* Starts to connect. What is sent meanwhile goes out in order; that nobody is there is told by handler.lost. */
 SF_API doca_error_t sf_comm_connect(struct sf_comm *comm, const struct sf_comm_target *target, void *user, struct sf_comm_peer **peer);
 
-/* Sends. AGAIN: SF_COMM_SENDS_MAX or backlog_max wait for this peer: poll, and try again. TOO_BIG: more than body_max or SF_COMM_HEAD_MAX.
+/* Sends. AGAIN: SF_COMM_SENDS_MAX or backlog_max wait for this peer: poll, and try again; inside a poll only try again. TOO_BIG: more than body_max or SF_COMM_HEAD_MAX.
  * NOT_CONNECTED: the peer is lost, which a callback tells of. */
 SF_API doca_error_t sf_comm_send(struct sf_comm *comm, struct sf_comm_peer *peer, const void *head, size_t head_len, const void *body,
 				 size_t body_len);
