@@ -20,6 +20,7 @@
 #include "fabric/shm/layout.h"
 
 #define SHM_HOT_MAX 8
+#define SHM_PAUSE_LOOKS 4 /* so many looks that found nothing are a pause between sends */
 
 struct shm_link;
 struct shm_port;
@@ -33,6 +34,7 @@ struct shm_due {
 	struct shm_link *attentive;	     /* by next_attentive */
 	struct shm_link **by_slot;
 	uint32_t slot_room;
+	uint32_t looks; /* that found nothing, since the last short send */
 	uint64_t polls;
 	uint64_t told[SHM_LINKS_MAX / 64]; /* bits that came before their links were READY */
 	uint64_t slots_taken[SHM_LINKS_MAX / 64]; /* guarded by sf_shm_lock */

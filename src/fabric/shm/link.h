@@ -184,8 +184,10 @@ static inline bool shm_due_worth(const struct shm_port *port)
 	    atomic_load_explicit(&port->recvq.segment->ready_top, memory_order_relaxed) != 0)
 		return true;
 	for (uint32_t i = 0; i < due->hot_num; i++) {
-		if (shm_rx_mark(&due->hot[i]->rx) != 0) {
-			shm_rx_fetch_rest(&due->hot[i]->rx);
+		uint32_t mark = shm_rx_mark(&due->hot[i]->rx);
+
+		if (mark != 0) {
+			shm_rx_fetch_rest(&due->hot[i]->rx, mark);
 			return true;
 		}
 	}

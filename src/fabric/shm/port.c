@@ -396,6 +396,7 @@ uint32_t sf_shm_port_poll(struct sf_port *base, uint32_t budget)
 	    port->recvq.flushing != 0 || port->recvq.damaged || atomic_load_explicit(&port->news, memory_order_relaxed) ||
 	    atomic_load_explicit(&port->lends.due, memory_order_relaxed))
 		return poll_all(port, budget);
+	port->due.looks++;
 	shm_look_done();
 	return 0;
 }

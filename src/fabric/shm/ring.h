@@ -115,10 +115,11 @@ static inline uint32_t shm_rx_mark(const struct shm_rx *rx)
 	return atomic_load_explicit(&shm_rx_next(rx)->mark, memory_order_acquire);
 }
 
-/* Fetches the second line of the next record, which has come. */
-static inline void shm_rx_fetch_rest(const struct shm_rx *rx)
+/* Fetches the second line of the next record, which has come. A line behind it is the writer's, who needs it. */
+static inline void shm_rx_fetch_rest(const struct shm_rx *rx, uint32_t mark)
 {
-	shm_prefetch_read((const char *)shm_rx_next(rx) + SHM_LINE);
+	if (mark >> 16 > 1)
+		shm_prefetch_read((const char *)shm_rx_next(rx) + SHM_LINE);
 }
 
 /* Fetches the next record if it is a short one, and the mark behind it: the writer's core has all of them. */

@@ -161,6 +161,7 @@ void sf_shm_accept_busy(struct shm_link *link, struct sf_op *op, enum shm_link_b
 static doca_error_t send_inline(struct shm_link *link, struct sf_op *op, uint32_t len)
 {
 	struct shm_head head = {.kind = SHM_RECORD_SEND, .header_len = op->header_len, .data_len = len, .msg_len = len};
+	struct shm_due *due = &shm_port(link->base.port)->due;
 	uint8_t bytes[INLINE_MAX] = {0}; /* as they will be in the record */
 	struct shm_claim claim;
 	doca_error_t error;
@@ -178,8 +179,12 @@ static doca_error_t send_inline(struct shm_link *link, struct sf_op *op, uint32_
 		memcpy(bytes + op->header_len, op->iov[0].addr, len);
 	else
 		sf_shm_iov_gather(bytes + op->header_len, op->iov, op->iov_num, 0, len);
-	if (op->header_len + len > FIRST_LINE)
+	if (op->header_len + len > FIRST_LINE) {
 		memcpy(shm_tx_next(&link->tx) + 1, bytes + FIRST_LINE, SHM_LINE);
+		if (due->looks >= SHM_PAUSE_LOOKS)
+			shm_hand_over(shm_tx_next(&link->tx) + 1);
+	}
+	due->looks = 0;
 	sf_shm_publish(link, &head, bytes);
 	sf_shm_accept_done(link, op, DOCA_SUCCESS);
 	return DOCA_SUCCESS;
