@@ -58,7 +58,7 @@ static uint32_t attach(int fd, uint64_t region, const struct sf_key *key, struct
 	struct iovec iov = {&answer, sizeof(answer)};
 	struct msghdr head = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
 
-	ask.head = shm_msg_head(SHM_MSG_ATTACH, sizeof(ask), 1);
+	ask.head = sf_msg_head(SHM_MSG_ATTACH, sizeof(ask), 1);
 	CHECK(send(fd, &ask, sizeof(ask), 0) == sizeof(ask));
 	do {
 		head.msg_controllen = sizeof(control);

@@ -26,19 +26,19 @@
 
 #include <doca_log.h>
 
-#include "fabric/agent_thread.h"
-#include "fabric/verbs/agent.h"
+#include "fabric/control/accept.h"
+#include "fabric/control/agent.h"
 #include "fabric/verbs/device.h"
-#include "fabric/verbs/net.h"
+#include "fabric/control/net.h"
 #include "support/child.h"
 
 #define WAIT_MS 10000
 #define HANG_S 60 /* only a hang takes so long */
 #define GARBAGE 200
-#define CROWD (3 * VB_STRANGERS_MAX)
+#define CROWD (3 * SF_STRANGERS_MAX)
 #define NO_REGION 77
-#define NEAR_CROWD (3 * VB_NEAR_OF_PROCESS_MAX)
-#define LATECOMERS (2 * SF_AGENT_SPARE) /* come when there is no descriptor left: more than are kept back */
+#define NEAR_CROWD (3 * SF_GUESTS_OF_PROCESS_MAX)
+#define LATECOMERS (2 * SF_ACCEPT_SPARE) /* come when there is no descriptor left: more than are kept back */
 #define SETTLE_NS 300000000		/* in which an agent that waits uses next to no processor time */
 #define SETTLE_CPU_NS 100000000
 
@@ -53,14 +53,14 @@ static void good_places(void **state)
 		"1.1.1.1:1,1.1.1.1:2,1.1.1.1:3,1.1.1.1:4,1.1.1.1:5,1.1.1.1:6,1.1.1.1:7,1.1.1.1:8#ffffffffffffffffffffffffffffffff",
 	};
 	char again[SF_REACH_MAX];
-	struct vb_reach reach;
+	struct sf_addresses reach;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		assert_true(sf_verbs_reach_parse(texts[i], &reach));
-		sf_verbs_reach_format(&reach, again);
+		assert_true(sf_addresses_parse(texts[i], &reach));
+		sf_addresses_format(&reach, again);
 		assert_string_equal(again, texts[i]);
 	}
-	assert_int_equal(reach.num, VB_ADDRS_MAX);
+	assert_int_equal(reach.num, SF_ADDRESSES_MAX);
 	assert_int_equal(reach.at[7].port, 8);
 	assert_true(reach.has_token && reach.token.bytes[15] == 0xff);
 }
@@ -93,30 +93,30 @@ static void bad_places(void **state)
 		"1.1.1.1:1,1.1.1.1:2,1.1.1.1:3,1.1.1.1:4,1.1.1.1:5,1.1.1.1:6,1.1.1.1:7,1.1.1.1:8,1.1.1.1:9",
 	};
 	char endless[400];
-	struct vb_reach reach;
+	struct sf_addresses reach;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		if (sf_verbs_reach_parse(texts[i], &reach))
+		if (sf_addresses_parse(texts[i], &reach))
 			fail_msg("%s is taken for a place", texts[i]);
 	}
 	memset(endless, '1', sizeof(endless) - 1);
 	endless[sizeof(endless) - 1] = '\0';
-	assert_false(sf_verbs_reach_parse(endless, &reach));
+	assert_false(sf_addresses_parse(endless, &reach));
 }
 
 static void addresses_without_room_are_left_out(void **state)
 {
-	struct vb_reach reach = {.num = VB_ADDRS_MAX, .has_token = true}, again;
+	struct sf_addresses reach = {.num = SF_ADDRESSES_MAX, .has_token = true}, again;
 	char text[SF_REACH_MAX];
 
-	for (uint32_t i = 0; i < VB_ADDRS_MAX; i++) {
+	for (uint32_t i = 0; i < SF_ADDRESSES_MAX; i++) {
 		reach.at[i].is_ipv6 = true;
 		reach.at[i].port = 65535;
 		memset(reach.at[i].bytes, 0xab, sizeof(reach.at[i].bytes));
 	}
-	sf_verbs_reach_format(&reach, text);
-	assert_true(sf_verbs_reach_parse(text, &again));
-	assert_in_range(again.num, 3, VB_ADDRS_MAX - 1);
+	sf_addresses_format(&reach, text);
+	assert_true(sf_addresses_parse(text, &again));
+	assert_in_range(again.num, 3, SF_ADDRESSES_MAX - 1);
 	assert_true(again.has_token);
 }
 
@@ -124,30 +124,35 @@ static void names_with_places(void **state)
 {
 	char plain[SF_NAME_MAX], reach[SF_REACH_MAX];
 
-	sf_verbs_name_split("rdma-cm@10.0.0.1:5", plain, reach);
+	sf_name_split("rdma-cm@10.0.0.1:5", plain, reach);
 	assert_string_equal(plain, "rdma-cm");
 	assert_string_equal(reach, "10.0.0.1:5");
-	sf_verbs_name_split("who@where", plain, reach);
+	sf_name_split("who@where", plain, reach);
 	assert_string_equal(plain, "who@where");
 	assert_string_equal(reach, "");
-	sf_verbs_name_split("@10.0.0.1:5", plain, reach);
+	sf_name_split("@10.0.0.1:5", plain, reach);
 	assert_string_equal(plain, "@10.0.0.1:5");
-	assert_int_equal(sf_verbs_name_port("rdma-cm@:18515"), 18515);
-	assert_int_equal(sf_verbs_name_port("rdma-cm@:0"), 0);
-	assert_int_equal(sf_verbs_name_port("rdma-cm@1:5"), 0);
-	assert_int_equal(sf_verbs_name_port("rdma-cm"), 0);
-	assert_int_equal(sf_verbs_name_port("@:5"), 0);
+	assert_int_equal(sf_name_port("rdma-cm@:18515"), 18515);
+	assert_int_equal(sf_name_port("rdma-cm@:0"), 0);
+	assert_int_equal(sf_name_port("rdma-cm@1:5"), 0);
+	assert_int_equal(sf_name_port("rdma-cm"), 0);
+	assert_int_equal(sf_name_port("@:5"), 0);
 }
 
 /* ---- an agent that listens on loopback ---- */
 
-static struct vb_device device = {.name = "none0"};
-static struct vb_domain domain = {.device = &device};
+static void no_addresses(const char *name, struct sf_addresses *addresses)
+{
+	(void)name;
+	addresses->num = 0;
+}
+
+static const struct sf_net_device device = {.name = "none0", .addresses = no_addresses};
 
 struct agent {
 	uint32_t generation;
 	char text[SF_REACH_MAX];
-	struct vb_reach reach;
+	struct sf_addresses reach;
 };
 
 static int setup(void **state)
@@ -155,11 +160,11 @@ static int setup(void **state)
 	static struct agent agent;
 
 	setenv("SOFTFIELD_VERBS_LISTEN", "127.0.0.1", 1);
-	assert_int_equal(sf_verbs_agent_hold(&agent.generation), DOCA_SUCCESS);
-	pthread_mutex_lock(&sf_verbs_lock);
-	assert_int_equal(sf_verbs_net_reach(&domain, agent.text), DOCA_SUCCESS);
-	pthread_mutex_unlock(&sf_verbs_lock);
-	assert_true(sf_verbs_reach_parse(agent.text, &agent.reach));
+	assert_int_equal(sf_control_hold(&agent.generation), DOCA_SUCCESS);
+	pthread_mutex_lock(&sf_control_lock);
+	assert_int_equal(sf_net_reach(&device, agent.text), DOCA_SUCCESS);
+	pthread_mutex_unlock(&sf_control_lock);
+	assert_true(sf_addresses_parse(agent.text, &agent.reach));
 	assert_int_equal(agent.reach.num, 1);
 	assert_true(agent.reach.has_token);
 	*state = &agent;
@@ -168,7 +173,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	sf_verbs_agent_release(((struct agent *)*state)->generation);
+	sf_control_release(((struct agent *)*state)->generation);
 	return 0;
 }
 
@@ -207,7 +212,7 @@ static void expect_turned_away(int fd)
 
 static void hello(int fd, const struct sf_key *token)
 {
-	struct vb_msg_hello msg = {.head = vb_msg_head(VB_MSG_HELLO, sizeof(msg), 0), .token = *token};
+	struct sf_msg_hello msg = {.head = sf_msg_head(SF_MSG_HELLO, sizeof(msg), 0), .token = *token};
 
 	assert_int_equal(send(fd, &msg, sizeof(msg), MSG_NOSIGNAL), sizeof(msg));
 }
@@ -215,7 +220,7 @@ static void hello(int fd, const struct sf_key *token)
 /* For memory that is not there: a good question with that answer. */
 static struct vb_msg_attach question(void)
 {
-	return (struct vb_msg_attach){.head = vb_msg_head(VB_MSG_ATTACH, sizeof(struct vb_msg_attach), 0),
+	return (struct vb_msg_attach){.head = sf_msg_head(VB_MSG_ATTACH, sizeof(struct vb_msg_attach), 0),
 				      .end.mtu = 3,
 				      .region = NO_REGION};
 }
@@ -233,7 +238,7 @@ static void expect_answer(int fd)
 
 	assert_true(hears(fd, &answer, sizeof(answer)));
 	assert_int_equal(answer.head.kind, VB_MSG_ATTACHED);
-	assert_int_equal(answer.head.count, DOCA_ERROR_NOT_FOUND);
+	assert_int_equal(answer.head.value, DOCA_ERROR_NOT_FOUND);
 	close(fd);
 }
 
@@ -284,12 +289,12 @@ static void nothing_is_heard_before_the_token(void **state)
 static void garbage_is_turned_away(void **state)
 {
 	struct agent *agent = *state;
-	uint8_t bytes[3 * VB_MSG_SIZE_MAX];
+	uint8_t bytes[3 * SF_MSG_STREAM_SIZE_MAX];
 	uint64_t random = (uint64_t)time(NULL);
 
 	print_message("seed %llu\n", (unsigned long long)random);
 	for (int i = 0; i < GARBAGE; i++) {
-		size_t len = sizeof(struct vb_msg) + random % (sizeof(bytes) - sizeof(struct vb_msg));
+		size_t len = sizeof(struct sf_msg) + random % (sizeof(bytes) - sizeof(struct sf_msg));
 		int fd = dial(agent);
 
 		for (size_t at = 0; at < len; at++) {
@@ -297,7 +302,7 @@ static void garbage_is_turned_away(void **state)
 			bytes[at] = (uint8_t)(random >> 33);
 		}
 		if (i % 2 == 0) { /* as far as a head it is one of ours */
-			struct vb_msg head = vb_msg_head((enum vb_msg_kind)(random % 20), len, 0);
+			struct sf_msg head = sf_msg_head(random % (SF_MSG_OF_VERBS + SF_MSG_KINDS), len, 0);
 
 			memcpy(bytes, &head, sizeof(head));
 		}
@@ -314,7 +319,7 @@ static void garbage_is_turned_away(void **state)
 static void half_a_hello_and_the_end(void **state)
 {
 	struct agent *agent = *state;
-	struct vb_msg_hello msg = {.head = vb_msg_head(VB_MSG_HELLO, sizeof(msg), 0), .token = agent->reach.token};
+	struct sf_msg_hello msg = {.head = sf_msg_head(SF_MSG_HELLO, sizeof(msg), 0), .token = agent->reach.token};
 	int fd = dial(agent);
 
 	assert_int_equal(send(fd, &msg, sizeof(msg) / 2, MSG_NOSIGNAL), sizeof(msg) / 2);
@@ -337,7 +342,7 @@ static void a_silent_crowd(void **state)
 
 		gone += recv(fds[i], &byte, 1, MSG_DONTWAIT) == 0;
 	}
-	assert_in_range(gone, CROWD - VB_STRANGERS_MAX, CROWD);
+	assert_in_range(gone, CROWD - SF_STRANGERS_MAX, CROWD);
 	for (int i = 0; i < CROWD; i++)
 		expect_turned_away(fds[i]);
 }
@@ -418,7 +423,7 @@ static int dial_near(const struct sf_key *id)
 	int fd, pid;
 
 	do { /* its queue may be full */
-		error = sf_runtime_connect(SF_SOCKET_VERBS_AGENT, id, &fd, &pid);
+		error = sf_runtime_connect(SF_SOCKET_AGENT, id, &fd, &pid);
 	} while (error == DOCA_ERROR_AGAIN);
 	CHECK_OK(error);
 	return fd;
@@ -436,7 +441,7 @@ static void hear_answer_near(int fd)
 	struct vb_msg_attached answer;
 
 	hear(fd, &answer, sizeof(answer));
-	CHECK(answer.head.kind == VB_MSG_ATTACHED && answer.head.count == DOCA_ERROR_NOT_FOUND);
+	CHECK(answer.head.kind == VB_MSG_ATTACHED && answer.head.value == DOCA_ERROR_NOT_FOUND);
 }
 
 static void expect_heard_near(const struct sf_key *id)
@@ -466,7 +471,7 @@ static void silent_script(int sock)
 	hear(sock, &id, sizeof(id));
 	for (int i = 0; i < NEAR_CROWD; i++)
 		fds[i] = dial_near(&id);
-	for (int i = VB_NEAR_OF_PROCESS_MAX; i < NEAR_CROWD; i++) {
+	for (int i = SF_GUESTS_OF_PROCESS_MAX; i < NEAR_CROWD; i++) {
 		while (!has_closed(fds[i]))
 			;
 		close(fds[i]);
@@ -474,9 +479,9 @@ static void silent_script(int sock)
 	say_word(sock, 'c');
 	while (recv(sock, &word, 1, MSG_DONTWAIT) != 1)
 		;
-	for (int i = 0; i < VB_NEAR_OF_PROCESS_MAX; i++)
+	for (int i = 0; i < SF_GUESTS_OF_PROCESS_MAX; i++)
 		CHECK(!has_closed(fds[i]));
-	for (int i = 0; i < VB_NEAR_OF_PROCESS_MAX; i++) { /* asleep, it is silent: their time ends */
+	for (int i = 0; i < SF_GUESTS_OF_PROCESS_MAX; i++) { /* asleep, it is silent: their time ends */
 		struct pollfd ready = {.fd = fds[i], .events = POLLIN};
 
 		CHECK(poll(&ready, 1, HANG_S * 1000) == 1 && has_closed(fds[i]));
@@ -492,10 +497,10 @@ static void a_silent_neighbour_does_not_keep_others_out(void **state)
 	neighbour_fork(&silent, silent_script);
 	setup(state);
 	agent = *state;
-	say(silent.sock, sf_verbs_agent_id(), sizeof(struct sf_key));
+	say(silent.sock, sf_control_id(), sizeof(struct sf_key));
 	hear_word(silent.sock, 'c');
-	assert_in_range(num_kept_out_lines, 1, NEAR_CROWD - VB_NEAR_OF_PROCESS_MAX);
-	expect_heard_near(sf_verbs_agent_id());
+	assert_in_range(num_kept_out_lines, 1, NEAR_CROWD - SF_GUESTS_OF_PROCESS_MAX);
+	expect_heard_near(sf_control_id());
 	expect_heard(agent);
 	say_word(silent.sock, 'e');
 	neighbour_end(&silent);
@@ -590,7 +595,7 @@ static void out_of_descriptors_the_agent_waits_for_room(void **state)
 	}
 	last = late[LATECOMERS - 1];
 	wait_until_full();
-	say(neighbour.sock, sf_verbs_agent_id(), sizeof(struct sf_key));
+	say(neighbour.sock, sf_control_id(), sizeof(struct sf_key));
 	hear_word(neighbour.sock, 'a');
 	expect_idle();
 	assert_int_equal(num_full_lines, 1);
@@ -616,22 +621,24 @@ struct call {
 	doca_error_t why;
 };
 
-static void answered(struct vb_conn *conn, const union vb_msg_any *msg)
+static bool answered(struct sf_conn *conn, const struct sf_msg *msg, int *fds)
 {
 	struct call *call = conn->owner;
 
-	call->answered = msg->head.kind == VB_MSG_ATTACHED;
-	call->status = msg->head.count;
-	pthread_cond_broadcast(&sf_verbs_changed);
+	(void)fds;
+	call->answered = msg->kind == VB_MSG_ATTACHED;
+	call->status = msg->value;
+	pthread_cond_broadcast(&sf_control_changed);
+	return true;
 }
 
-static void ended(struct vb_conn *conn)
+static void ended(struct sf_conn *conn)
 {
 	struct call *call = conn->owner;
 
 	call->ended = true;
 	call->why = conn->why;
-	pthread_cond_broadcast(&sf_verbs_changed);
+	pthread_cond_broadcast(&sf_control_changed);
 }
 
 /* Calls, asks, and waits for the answer or the end. */
@@ -639,26 +646,26 @@ static doca_error_t call(const char *reach, struct call *made)
 {
 	struct vb_msg_attach msg = question();
 	struct timespec limit;
-	struct vb_conn *conn;
+	struct sf_conn *conn;
 	struct sf_key nobody;
 	doca_error_t error;
 
 	memset(made, 0, sizeof(*made));
 	assert_int_equal(sf_key_random(&nobody), DOCA_SUCCESS);
-	clock_gettime(CLOCK_REALTIME, &limit);
+	clock_gettime(CLOCK_MONOTONIC, &limit);
 	limit.tv_sec += WAIT_MS / 1000;
-	pthread_mutex_lock(&sf_verbs_lock);
-	error = sf_verbs_conn_call(SF_SOCKET_VERBS_AGENT, &nobody, reach, 0, made, &conn);
+	pthread_mutex_lock(&sf_control_lock);
+	error = sf_conn_call(SF_SOCKET_AGENT, &nobody, reach, 0, made, &conn);
 	if (error == DOCA_SUCCESS) {
 		conn->message = answered;
 		conn->ended = ended;
-		assert_true(sf_verbs_conn_send(conn, VB_MSG_ATTACH, &msg, sizeof(msg), 0));
+		assert_true(sf_conn_send(conn, &msg, NULL, 0));
 		while (!made->answered && !made->ended)
-			assert_int_equal(pthread_cond_timedwait(&sf_verbs_changed, &sf_verbs_lock, &limit), 0);
+			assert_int_equal(pthread_cond_timedwait(&sf_control_changed, &sf_control_lock, &limit), 0);
 		if (!made->ended)
-			sf_verbs_conn_close(conn);
+			sf_conn_close(conn);
 	}
-	pthread_mutex_unlock(&sf_verbs_lock);
+	pthread_mutex_unlock(&sf_control_lock);
 	return error;
 }
 
@@ -735,9 +742,9 @@ static void a_port_that_is_taken(void **state)
 	static char nobody; /* is never called */
 	doca_error_t error;
 
-	pthread_mutex_lock(&sf_verbs_lock);
-	error = sf_verbs_net_listen(&domain, agent->reach.at[0].port, (struct vb_listener *)(void *)&nobody);
-	pthread_mutex_unlock(&sf_verbs_lock);
+	pthread_mutex_lock(&sf_control_lock);
+	error = sf_net_listen(&device, agent->reach.at[0].port, (struct sf_control_listener *)(void *)&nobody);
+	pthread_mutex_unlock(&sf_control_lock);
 	assert_int_equal(error, DOCA_ERROR_ALREADY_EXIST);
 }
 
@@ -748,14 +755,14 @@ static void none_means_none(void **state)
 	doca_error_t error;
 
 	setenv("SOFTFIELD_VERBS_LISTEN", "none", 1);
-	assert_int_equal(sf_verbs_agent_hold(&generation), DOCA_SUCCESS);
-	pthread_mutex_lock(&sf_verbs_lock);
-	assert_int_equal(sf_verbs_net_reach(&domain, text), DOCA_SUCCESS);
-	error = sf_verbs_net_listen(&domain, 18515, NULL);
-	pthread_mutex_unlock(&sf_verbs_lock);
+	assert_int_equal(sf_control_hold(&generation), DOCA_SUCCESS);
+	pthread_mutex_lock(&sf_control_lock);
+	assert_int_equal(sf_net_reach(&device, text), DOCA_SUCCESS);
+	error = sf_net_listen(&device, 18515, NULL);
+	pthread_mutex_unlock(&sf_control_lock);
 	assert_string_equal(text, "");
 	assert_int_equal(error, DOCA_ERROR_NOT_PERMITTED);
-	sf_verbs_agent_release(generation);
+	sf_control_release(generation);
 }
 
 /* Its process is found by the runtime folder only. */
@@ -766,24 +773,23 @@ static void a_device_without_a_network(void **state)
 	doca_error_t error;
 
 	unsetenv("SOFTFIELD_VERBS_LISTEN");
-	assert_int_equal(sf_verbs_agent_hold(&generation), DOCA_SUCCESS);
-	pthread_mutex_lock(&sf_verbs_lock);
-	assert_int_equal(sf_verbs_net_reach(&domain, text), DOCA_SUCCESS);
-	error = sf_verbs_net_listen(&domain, 18515, NULL);
-	pthread_mutex_unlock(&sf_verbs_lock);
+	assert_int_equal(sf_control_hold(&generation), DOCA_SUCCESS);
+	pthread_mutex_lock(&sf_control_lock);
+	assert_int_equal(sf_net_reach(&device, text), DOCA_SUCCESS);
+	error = sf_net_listen(&device, 18515, NULL);
+	pthread_mutex_unlock(&sf_control_lock);
 	assert_string_equal(text, "");
 	assert_int_equal(error, DOCA_ERROR_NOT_FOUND);
-	sf_verbs_agent_release(generation);
+	sf_control_release(generation);
 }
 
 static void nonsense_in_the_environment(void **state)
 {
 	static const char *const texts[] = {"nonsense", "10.0.0.1:70000", "10.0.0.1:1,10.0.0.2:1", ":5", "[::1"};
-	uint32_t generation;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		setenv("SOFTFIELD_VERBS_LISTEN", texts[i], 1);
-		assert_int_equal(sf_verbs_agent_hold(&generation), DOCA_ERROR_BAD_CONFIG);
+		assert_int_equal(sf_net_check(), DOCA_ERROR_BAD_CONFIG);
 	}
 }
 

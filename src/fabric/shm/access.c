@@ -120,7 +120,7 @@ enum shm_reach sf_shm_attach_access(const struct shm_attach *attach, const struc
 
 static void job_notify(struct shm_job *job)
 {
-	pthread_cond_broadcast(&sf_shm_changed);
+	pthread_cond_broadcast(&sf_control_changed);
 }
 
 static bool job_stands(const struct shm_job *job, uint64_t at)
@@ -133,14 +133,14 @@ static doca_error_t by_agent(const struct shm_attach *attach, struct sf_op *op, 
 {
 	struct shm_job job = {.peer = attach->peer, .op = op, .region = attach->region, .len = len, .notify = job_notify};
 
-	pthread_mutex_lock(&sf_shm_lock);
+	pthread_mutex_lock(&sf_control_lock);
 	sf_shm_job_start(&job);
 	while (!atomic_load_explicit(&job.finished, memory_order_relaxed)) {
 		uint64_t at = job.at;
 		struct sf_liveness answering;
 
 		sf_liveness_begin(&answering);
-		while (job_stands(&job, at) && sf_shm_agent_await(attach->peer->conn, &answering, AGENT_LIMIT_NS))
+		while (job_stands(&job, at) && sf_control_await(attach->peer->conn, &answering, AGENT_LIMIT_NS))
 			;
 		if (job_stands(&job, at)) {
 			SF_LOG_ERR_LIMITED(
@@ -152,7 +152,7 @@ static doca_error_t by_agent(const struct shm_attach *attach, struct sf_op *op, 
 			break;
 		}
 	}
-	pthread_mutex_unlock(&sf_shm_lock);
+	pthread_mutex_unlock(&sf_control_lock);
 	return job.status;
 }
 

@@ -3,12 +3,10 @@
 #ifndef SF_FABRIC_SHM_CONNECT_H
 #define SF_FABRIC_SHM_CONNECT_H
 
-#include "fabric/fabric.h"
-#include "fabric/shm/agent.h"
+#include "fabric/control/agent.h"
+#include "fabric/control/listener.h"
 #include "fabric/shm/link.h"
-#include "fabric/shm/proto.h"
-
-#define SHM_REQUESTS_MAX 1024 /* unanswered ones of a listener */
+#include "fabric/shm/message.h"
 
 doca_error_t sf_shm_link_connect(struct sf_port *port, const char *name, const void *data, size_t len, void *user,
 				 struct sf_link **link);
@@ -16,17 +14,19 @@ doca_error_t sf_shm_link_wait(struct sf_link *link);
 doca_error_t sf_shm_link_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **link);
 void sf_shm_link_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
 
-/* By the agent, with sf_shm_lock: a peer asks to connect. Takes over the connection and the descriptors. */
-void sf_shm_connect_arrived(struct shm_conn *conn, const struct shm_msg_connect *msg, int *fds);
+doca_error_t sf_shm_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **listener);
+void sf_shm_listener_close(struct sf_listener *listener);
 
-/* Puts an event into the port's inbox and wakes the port. With sf_shm_lock. */
+/* By the agent, with sf_control_lock: a peer asks to connect. */
+doca_error_t sf_shm_asked(struct sf_control_listener *listener, struct sf_conn *conn, const struct sf_msg_connect *ask, int *fds);
+
+extern struct sf_control_provider sf_shm_control; /* shm.c */
+
+/* Puts an event into the port's inbox and wakes the port. With sf_control_lock. */
 void sf_shm_link_post(struct shm_link *link, uint32_t events);
 
-/* The port goes, and with it the links that the agent accepted and no poll has reported. With sf_shm_lock. */
+/* The port goes, and with it the links that the agent accepted and no poll has reported. With sf_control_lock. */
 void sf_shm_links_drop(const struct shm_port *port);
-/* The listener closes: its unanswered requests are refused, links that nobody was told of go. With sf_shm_lock. */
-void sf_shm_links_orphan(const struct sf_listener *listener);
-
 /* Gives back all that a link has; it is in no list of its port's links any more. */
 void sf_shm_link_free(struct shm_link *link);
 

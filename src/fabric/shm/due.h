@@ -37,13 +37,13 @@ struct shm_due {
 	uint32_t looks; /* that found nothing, since the last short send */
 	uint64_t polls;
 	uint64_t told[SHM_LINKS_MAX / 64]; /* bits that came before their links were READY */
-	uint64_t slots_taken[SHM_LINKS_MAX / 64]; /* guarded by sf_shm_lock */
+	uint64_t slots_taken[SHM_LINKS_MAX / 64]; /* guarded by sf_control_lock */
 };
 
 void sf_shm_due_init(struct shm_port *port);
 void sf_shm_due_fini(struct shm_port *port);
 
-/* The link's place among the port's bits. With sf_shm_lock. False: SHM_LINKS_MAX links are there. */
+/* The link's place among the port's bits. With sf_control_lock. False: SHM_LINKS_MAX links are there. */
 bool sf_shm_due_take_slot(struct shm_port *port, uint32_t *slot);
 void sf_shm_due_put_slot(struct shm_port *port, uint32_t slot);
 
@@ -62,10 +62,10 @@ void sf_shm_link_attend(struct shm_link *link);
 uint32_t sf_shm_due_poll(struct shm_port *port, uint32_t budget, uint64_t *now_ns);
 bool sf_shm_due_any(const struct shm_port *port);
 
-/* Are the bits of cold links as we wrote them? With sf_shm_lock. */
+/* Are the bits of cold links as we wrote them? With sf_control_lock. */
 bool sf_shm_due_intact(const struct shm_port *port);
 
-/* Writes the bits of links again, and looks at every link once. With sf_shm_lock. */
+/* Writes the bits of links again, and looks at every link once. With sf_control_lock. */
 void sf_shm_due_repair(struct shm_port *port);
 
 /* For the sender on a cold link, and for the owner itself: a bit of the owner's segment, and the one that says where. The

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/shm/barrier.h"
 #include "fabric/shm/lend.h"
 
 #include <pthread.h>
@@ -33,7 +34,7 @@ struct shm_named {
 	struct shm_named *next, *next_all;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what all ports name, but for a look at a state; before sf_shm_lock */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what all ports name, but for a look at a state; before sf_control_lock */
 static struct shm_named *all;
 
 SF_FORK_LOCK(SF_FORK_MOVE, &lock, NULL);
@@ -88,15 +89,15 @@ static void lend_end(struct shm_port *port, uint32_t number, void (*restore)(str
 {
 	struct shm_lend *lend = port->lends.lend[number];
 
-	pthread_mutex_lock(&sf_shm_lock);
+	pthread_mutex_lock(&sf_control_lock);
 	port->lends.lend[number] = NULL;
 	atomic_store(&port->lends.id[number], 0);
 	if (lend->owner == getpid()) /* a child made by fork writes the same table */
 		sf_shm_region_id_give(lend->id);
 	if (lend->handed)
 		sf_shm_serve_gone(lend->id);
-	pthread_mutex_unlock(&sf_shm_lock);
-	sf_shm_agent_barrier();
+	pthread_mutex_unlock(&sf_control_lock);
+	sf_shm_barrier();
 	pages_unlend(lend->named, lend->pages);
 	restore(lend->pages);
 	atomic_store(&port->lends.due, true);
@@ -340,9 +341,9 @@ static bool lend_pages(struct shm_named *named, uint32_t number)
 
 	if (lend == NULL || spans == NULL || num == 0 || sf_pages_move_spans(spans, num, &lend->pages) != DOCA_SUCCESS)
 		goto free_both;
-	pthread_mutex_lock(&sf_shm_lock);
+	pthread_mutex_lock(&sf_control_lock);
 	id = sf_shm_region_id_take();
-	pthread_mutex_unlock(&sf_shm_lock);
+	pthread_mutex_unlock(&sf_control_lock);
 	for (uint32_t i = 0; i < num; i++) {
 		states_set(named, spans[i].addr, spans[i].len, PAGE_NEVER);
 		named->pending -= spans[i].len / SHM_PAGE;
@@ -361,10 +362,10 @@ static bool lend_pages(struct shm_named *named, uint32_t number)
 	lend->addr = named->addr;
 	lend->len = named->len;
 	lend->named = named;
-	pthread_mutex_lock(&sf_shm_lock);
+	pthread_mutex_lock(&sf_control_lock);
 	lends->lend[number] = lend;
 	atomic_store(&lends->id[number], id);
-	pthread_mutex_unlock(&sf_shm_lock);
+	pthread_mutex_unlock(&sf_control_lock);
 	free(spans);
 	return true;
 free_both:
@@ -424,11 +425,11 @@ void sf_shm_lends_link_ended(struct shm_link *link)
 	struct shm_port *port = shm_port(link->base.port);
 	bool last = true;
 
-	pthread_mutex_lock(&sf_shm_lock);
+	pthread_mutex_lock(&sf_control_lock);
 	for (struct shm_link *other = sf_shm_links; other != NULL; other = other->next_all)
-		last = last && (other == link || other->base.port != &port->base || other->conn == NULL || link->pid == 0 ||
+		last = last && (other == link || other->base.port != &port->base || other->handshake.conn == NULL || link->pid == 0 ||
 				other->pid != link->pid);
-	pthread_mutex_unlock(&sf_shm_lock);
+	pthread_mutex_unlock(&sf_control_lock);
 	if (!link->was_lent || !last)
 		return;
 	pthread_mutex_lock(&lock);
@@ -484,7 +485,7 @@ static struct shm_lend *port_lend_find(const struct shm_port *port, uint64_t id)
 struct shm_lend *sf_shm_lend_find(uint64_t id, const struct sf_key *key, int pid)
 {
 	for (struct shm_link *link = sf_shm_links; link != NULL; link = link->next_all) {
-		if (link->conn == NULL || !sf_key_equal(&link->key, key) || (pid != 0 && link->pid != 0 && pid != link->pid))
+		if (link->handshake.conn == NULL || !sf_key_equal(&link->key, key) || (pid != 0 && link->pid != 0 && pid != link->pid))
 			continue;
 
 		struct shm_lend *lend = port_lend_find(shm_port(link->base.port), id);

@@ -20,7 +20,7 @@
 #include <sys/types.h>
 
 #include "fabric/fabric.h"
-#include "fabric/runtime.h"
+#include "fabric/control/runtime.h"
 #include "fabric/shm/pages.h"
 
 #define SHM_LENDS_MAX 32 /* of a port */
@@ -41,7 +41,7 @@ struct shm_lend {
 
 struct shm_lends {
 	_Atomic uint64_t id[SHM_LENDS_MAX];	/* 0: none */
-	struct shm_lend *lend[SHM_LENDS_MAX];	/* guarded by sf_shm_lock */
+	struct shm_lend *lend[SHM_LENDS_MAX];	/* guarded by sf_control_lock */
 	struct shm_named *named;		/* the port's, last used first */
 	_Atomic bool due;			/* pages are named that are not lent */
 };
@@ -59,7 +59,7 @@ void sf_shm_lends_link_ended(struct shm_link *link);
 void sf_shm_lends_forget(uint64_t region);
 void sf_shm_lends_close(struct shm_port *port);
 
-/* What somebody may attach who knows a link's key; pid 0: unknown. NULL: it does not exist, or not for this link. With sf_shm_lock. */
+/* What somebody may attach who knows a link's key; pid 0: unknown. NULL: it does not exist, or not for this link. With sf_control_lock. */
 struct shm_lend *sf_shm_lend_find(uint64_t id, const struct sf_key *key, int pid);
 
 #endif

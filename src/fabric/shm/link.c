@@ -160,10 +160,9 @@ void sf_shm_link_each_unread(const struct shm_link *link, void (*unread)(struct 
 
 static void close_socket(struct shm_link *link)
 {
-	pthread_mutex_lock(&sf_shm_lock);
-	sf_shm_conn_close(link->conn);
-	link->conn = NULL;
-	pthread_mutex_unlock(&sf_shm_lock);
+	pthread_mutex_lock(&sf_control_lock);
+	sf_handshake_end(&link->handshake);
+	pthread_mutex_unlock(&sf_control_lock);
 }
 
 uint32_t sf_shm_link_end(struct shm_link *link, doca_error_t reason)
@@ -243,15 +242,13 @@ static void say_bye(struct shm_link *link)
 static void cancel_connecting(struct shm_link *link)
 {
 	say_bye(link); /* for a peer that has just accepted */
-	pthread_mutex_lock(&sf_shm_lock);
-	sf_shm_conn_close(link->conn);
-	link->conn = NULL;
+	pthread_mutex_lock(&sf_control_lock);
+	sf_handshake_end(&link->handshake);
 	link->answer = DOCA_ERROR_CONNECTION_ABORTED;
 	link->data_len = 0;
-	link->awaited = false;
 	if (((link->events | link->todo) & SHM_EVENT_CONNECTED) == 0)
 		sf_shm_link_post(link, SHM_EVENT_CONNECTED);
-	pthread_mutex_unlock(&sf_shm_lock);
+	pthread_mutex_unlock(&sf_control_lock);
 	link->base.state = SF_LINK_CLOSED;
 	link->life = SHM_LIFE_OVER;
 }
@@ -262,10 +259,10 @@ static void leave(struct shm_link *link)
 	shm_ready_set(link->peer_port->segment, link->peer_slot);
 	atomic_store_explicit(&link->rang, 0, memory_order_relaxed);
 	sf_shm_link_ring(&link->base);
-	pthread_mutex_lock(&sf_shm_lock);
-	if (link->conn != NULL)
-		shutdown(link->conn->fd, SHUT_WR); /* the peer's agent sees it; what the peer's end does we still see */
-	pthread_mutex_unlock(&sf_shm_lock);
+	pthread_mutex_lock(&sf_control_lock);
+	if (link->handshake.conn != NULL)
+		shutdown(link->handshake.conn->fd, SHUT_WR); /* the peer's agent sees it; what the peer's end does we still see */
+	pthread_mutex_unlock(&sf_control_lock);
 }
 
 void sf_shm_link_disconnect(struct sf_link *base)

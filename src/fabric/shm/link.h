@@ -2,7 +2,7 @@
 /*
  * A link: a ring of records to the peer, one from it, and the socket whose end is the link's end.
  *
- * Three threads of control meet here: the port's thread (everything not marked), the agent (what is guarded by sf_shm_lock)
+ * Three threads of control meet here: the port's thread (everything not marked), the agent (what is guarded by sf_control_lock)
  * and the peer (the rings). The agent tells the port's thread by events, of which a link has one of each kind at most.
  */
 #ifndef SF_FABRIC_SHM_LINK_H
@@ -10,10 +10,11 @@
 
 #include "base/doorbell.h"
 #include "fabric/fabric.h"
+#include "fabric/control/handshake.h"
 #include "fabric/shm/peer.h"
 #include "fabric/shm/peer_port.h"
 #include "fabric/shm/port.h"
-#include "fabric/shm/proto.h"
+#include "fabric/shm/message.h"
 #include "fabric/shm/ring.h"
 
 #define SHM_LENT_MAX 32 /* regions of the peer's receives that a link keeps at hand */
@@ -99,11 +100,11 @@ struct shm_link {
 	struct shm_attach *lent[SHM_LENT_MAX];
 	struct shm_transfer transfer;
 	struct shm_job job;
-	struct shm_peer *peer; /* written under sf_shm_lock; NULL until needed */
+	struct shm_peer *peer; /* written under sf_control_lock; NULL until needed */
 	bool peer_unknown;     /* it was needed, and its agent does not answer */
 	struct sf_key peer_id, peer_key;
 	struct sf_key key; /* of this link: what we lend over it is attached by it */
-	bool was_lent;	   /* something was; guarded by sf_shm_lock */
+	bool was_lent;	   /* something was; guarded by sf_control_lock */
 	int pid;	   /* of the peer, 0: unknown */
 	/* Life. */
 	uint64_t end_deadline_ns;
@@ -113,10 +114,8 @@ struct shm_link {
 	struct shm_link *next_todo;
 	struct sf_request request;
 	struct sf_listener *listener;
-	/* Guarded by sf_shm_lock. */
-	struct shm_conn *conn;
-	bool awaited; /* we connect, and the peer's agent has said nothing yet */
-	struct sf_liveness answering; /* of the peer's agent, while awaited */
+	/* Guarded by sf_control_lock. */
+	struct sf_handshake handshake;
 	int segment_fd; /* until the peer was given it, else -1 */
 	uint32_t events;
 	bool in_inbox;
@@ -125,7 +124,6 @@ struct shm_link {
 	doca_error_t answer; /* for CONNECTED */
 	uint32_t data_len;   /* of the peer's private data */
 	uint8_t data[SF_PRIVATE_MAX];
-	char name[SF_NAME_MAX]; /* of the listener we connect to */
 };
 
 static inline struct shm_link *shm_link(struct sf_link *link)
@@ -172,7 +170,7 @@ bool sf_shm_one_sided_at_once(struct shm_link *link, struct sf_op *op);
 doca_error_t sf_shm_link_submit_one_sided(struct shm_link *link, struct sf_op *op, uint64_t len);
 void sf_shm_link_job_progress(struct shm_link *link);
 
-/* connect.c: with sf_shm_lock held. */
+/* connect.c: with sf_control_lock held. */
 void sf_shm_links_forget(const struct shm_peer *peer);
 
 /* May sf_shm_due_poll find anything? */

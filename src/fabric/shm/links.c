@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The links of the process: what each has, from its making to its end, and what the agent tells them. With sf_shm_lock. */
+/* The links of the process: what each has, from its making to its end, and what the agent tells them. With sf_control_lock. */
+#include "fabric/shm/barrier.h"
 #include "fabric/shm/links.h"
 
 #include <stdlib.h>
@@ -8,7 +9,6 @@
 
 #include "base/doorbell.h"
 #include "fabric/shm/fds.h"
-#include "fabric/shm/listener.h"
 #include "fabric/shm/peer_port.h"
 #include "fabric/shm/region.h"
 #include "fabric/shm/serve.h"
@@ -96,7 +96,7 @@ void sf_shm_link_free_locked(struct shm_link *link)
 		at = &(*at)->next_all;
 	if (*at == link)
 		*at = link->next_all;
-	sf_shm_conn_close(link->conn);
+	sf_handshake_end(&link->handshake);
 	if (link->busy == SHM_BUSY_JOB)
 		sf_shm_job_cancel(&link->job);
 	for (uint32_t i = 0; i < link->lent_num; i++)
@@ -108,9 +108,9 @@ void sf_shm_link_free_locked(struct shm_link *link)
 
 void sf_shm_link_free(struct shm_link *link)
 {
-	pthread_mutex_lock(&sf_shm_lock);
+	pthread_mutex_lock(&sf_control_lock);
 	sf_shm_link_free_locked(link);
-	pthread_mutex_unlock(&sf_shm_lock);
+	pthread_mutex_unlock(&sf_control_lock);
 }
 
 bool sf_shm_link_map(struct shm_link *link, int fd, int side)
@@ -154,7 +154,7 @@ bool sf_shm_link_meet(struct shm_link *link, const struct shm_msg_port *port, in
 	link->peer_link = port->link;
 	link->peer_id = port->agent;
 	link->peer_key = port->key;
-	link->fence = port->barriers == 0 || !sf_shm_agent_has_barriers();
+	link->fence = port->barriers == 0 || !sf_shm_has_barriers();
 	link->peer_event = event;
 	return true;
 }
@@ -166,13 +166,13 @@ struct shm_msg_port sf_shm_link_tell(const struct shm_link *link, int fds[SHM_MS
 
 	fds[0] = port->segment_fd;
 	fds[1] = port->event_fd;
-	return (struct shm_msg_port){.agent = *sf_shm_agent_id(),
+	return (struct shm_msg_port){.agent = *sf_control_id(),
 				     .key = link->key,
 				     .ticket = (ticket - port->recvq.entries) & SHM_TICKET_MASK,
 				     .entries = port->recvq.entries,
 				     .link = link->id,
 				     .slot = link->slot,
-				     .barriers = sf_shm_agent_has_barriers()};
+				     .barriers = sf_shm_has_barriers()};
 }
 
 void sf_shm_links_drop(const struct shm_port *port)
@@ -196,7 +196,7 @@ void sf_shm_child_after_fork(void)
 {
 	/* The parent's links are nobody's here: their sockets are closed, the rings are left to the parent. */
 	for (struct shm_link *link = sf_shm_links; link != NULL; link = link->next_all) {
-		link->conn = NULL;
+		link->handshake.conn = NULL;
 		link->sending = false;
 		link->life = SHM_LIFE_OVER;
 		link->base.state = SF_LINK_CLOSED;
@@ -205,5 +205,4 @@ void sf_shm_child_after_fork(void)
 	sf_shm_regions_after_fork();
 	sf_shm_peers_after_fork();
 	sf_shm_serve_after_fork();
-	sf_shm_listeners_after_fork();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How links are made and unmade. With sf_shm_lock. */
+/* How links are made and unmade. With sf_control_lock. */
 #ifndef SF_FABRIC_SHM_LINKS_H
 #define SF_FABRIC_SHM_LINKS_H
 
@@ -18,5 +18,7 @@ bool sf_shm_link_map(struct shm_link *link, int fd, int side);
 bool sf_shm_link_meet(struct shm_link *link, const struct shm_msg_port *port, int segment, int event);
 /* And what it is told of ours. */
 struct shm_msg_port sf_shm_link_tell(const struct shm_link *link, int fds[SHM_MSG_PORT_FDS]);
+
+void sf_shm_child_after_fork(void);
 
 #endif

@@ -42,9 +42,9 @@ static void start_job(struct shm_link *link, struct sf_op *op, const struct shm_
 	link->job.region = attach->region;
 	link->job.len = len;
 	sf_shm_accept_busy(link, op, SHM_BUSY_JOB);
-	pthread_mutex_lock(&sf_shm_lock);
+	pthread_mutex_lock(&sf_control_lock);
 	sf_shm_job_start(&link->job);
-	pthread_mutex_unlock(&sf_shm_lock);
+	pthread_mutex_unlock(&sf_control_lock);
 }
 
 /* What the link and the region must be for a step at once; no answer means that the long way finds out why. */

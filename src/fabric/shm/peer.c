@@ -15,13 +15,13 @@
 #include "fabric/shm/region.h"
 #include "fabric/shm/link.h"
 
-static struct shm_peer *peers; /* guarded by sf_shm_lock */
+static struct shm_peer *peers; /* guarded by sf_control_lock */
 
 static void attach_settle(struct shm_attach *attach, enum shm_attach_state state, doca_error_t status)
 {
 	attach->status = status;
 	atomic_store_explicit(&attach->state, state, memory_order_release);
-	pthread_cond_broadcast(&sf_shm_changed);
+	pthread_cond_broadcast(&sf_control_changed);
 }
 
 static void job_end(struct shm_job *job, doca_error_t status)
@@ -34,7 +34,7 @@ static void job_end(struct shm_job *job, doca_error_t status)
 
 static void peer_dead(struct shm_peer *peer)
 {
-	sf_shm_conn_close(peer->conn);
+	sf_conn_close(peer->conn);
 	peer->conn = NULL;
 	atomic_store_explicit(&peer->dead, true, memory_order_release);
 	peer->asking = false;
@@ -80,12 +80,12 @@ static void attached(struct shm_peer *peer, const struct shm_msg_attached *msg, 
 {
 	struct shm_attach *a = peer->attaches;
 
-	while (a != NULL && a->tag != msg->head.tag)
+	while (a != NULL && a->tag != msg->head.value)
 		a = a->next;
 	if (a == NULL || atomic_load_explicit(&a->state, memory_order_relaxed) != SHM_ATTACH_PENDING)
 		return;
 	if (msg->status != DOCA_SUCCESS) {
-		attach_settle(a, SHM_ATTACH_FAILED, sf_shm_msg_status(msg->status));
+		attach_settle(a, SHM_ATTACH_FAILED, sf_msg_status(msg->status));
 		return;
 	}
 	a->addr = msg->addr;
@@ -119,8 +119,8 @@ static void job_send(struct shm_peer *peer)
 {
 	static union {
 		struct shm_msg_operate operate;
-		uint8_t bytes[SHM_MSG_SIZE_MAX];
-	} out; /* guarded by sf_shm_lock */
+		uint8_t bytes[SF_MSG_SIZE_MAX];
+	} out; /* guarded by sf_control_lock */
 	struct shm_job *job = peer->jobs;
 
 	if (job == NULL || peer->asking)
@@ -135,7 +135,7 @@ static void job_send(struct shm_peer *peer)
 	peer->asking = true;
 	peer->asked = job;
 	peer->job_tag = ++peer->tag;
-	out.operate = (struct shm_msg_operate){.head = shm_msg_head(SHM_MSG_OPERATE, size, peer->job_tag),
+	out.operate = (struct shm_msg_operate){.head = sf_msg_head(SHM_MSG_OPERATE, size, peer->job_tag),
 					       .region = job->region,
 					       .addr = op->remote_addr + job->at,
 					       .compare = atomic ? op->compare : 0,
@@ -144,7 +144,7 @@ static void job_send(struct shm_peer *peer)
 					       .len = len};
 	if (op->kind == SF_OP_WRITE)
 		sf_shm_iov_gather(out.operate.data, op->iov, op->iov_num, job->at, len);
-	if (peer->conn == NULL || sf_shm_send(peer->conn->fd, &out, size, NULL, 0) != DOCA_SUCCESS)
+	if (!sf_conn_send(peer->conn, &out, NULL, 0))
 		peer_dead(peer); /* one question is under way at a time: a connection that has no room for it is broken */
 }
 
@@ -152,7 +152,7 @@ static void operated(struct shm_peer *peer, const struct shm_msg_operated *msg)
 {
 	struct shm_job *job = peer->asked;
 
-	if (!peer->asking || msg->head.tag != peer->job_tag)
+	if (!peer->asking || msg->head.value != peer->job_tag)
 		return;
 	peer->asking = false;
 	peer->asked = NULL;
@@ -184,20 +184,19 @@ static void operated(struct shm_peer *peer, const struct shm_msg_operated *msg)
 		job_end(job, DOCA_SUCCESS);
 }
 
-/* Returns whether the peer keeps to the rules. */
-static bool peer_message(struct shm_peer *peer, const void *buffer, const int *fds)
+static bool peer_message(struct sf_conn *conn, const struct sf_msg *msg, int *fds)
 {
-	const struct shm_msg *msg = buffer;
+	struct shm_peer *peer = conn->owner;
 
 	switch (msg->kind) {
 	case SHM_MSG_WELCOME:
 		welcome(peer, fds[0]);
 		return true;
 	case SHM_MSG_ATTACHED:
-		attached(peer, buffer, fds);
+		attached(peer, (const struct shm_msg_attached *)msg, fds);
 		return true;
 	case SHM_MSG_OPERATED:
-		operated(peer, buffer);
+		operated(peer, (const struct shm_msg_operated *)msg);
 		return true;
 	case SHM_MSG_GONE:
 		sf_shm_links_forget(peer);
@@ -207,29 +206,9 @@ static bool peer_message(struct shm_peer *peer, const void *buffer, const int *f
 	}
 }
 
-static void peer_ready(struct shm_conn *conn)
+static void peer_ended(struct sf_conn *conn)
 {
-	static union {
-		struct shm_msg head;
-		uint8_t bytes[SHM_MSG_SIZE_MAX];
-	} in; /* guarded by sf_shm_lock */
-	struct shm_peer *peer = conn->owner;
-	int fds[SHM_FDS_MAX];
-
-	while (conn->open) {
-		unsigned num = SHM_FDS_MAX;
-		ssize_t len = sf_shm_receive(conn->fd, &in, sizeof(in), fds, &num);
-		bool good = len > 0 && sf_shm_msg_check(&in, (size_t)len, num) && peer_message(peer, &in, fds);
-
-		for (unsigned i = 0; i < num; i++)
-			close(fds[i]);
-		if (len < 0)
-			return;
-		if (!good) {
-			peer_dead(peer);
-			return;
-		}
-	}
+	peer_dead(conn->owner);
 }
 
 static void memory_close(struct shm_peer *peer)
@@ -241,23 +220,21 @@ static void memory_close(struct shm_peer *peer)
 
 static doca_error_t peer_connect(struct shm_peer *peer)
 {
-	struct shm_msg hello = shm_msg_head(SHM_MSG_HELLO, sizeof(hello), 0);
-	int fd;
-	doca_error_t error = sf_runtime_connect(SF_SOCKET_AGENT, &peer->id, &fd, &peer->pid);
+	const struct sf_msg hello = sf_msg_head(SHM_MSG_HELLO, sizeof(hello), 0);
+	doca_error_t error = sf_conn_call(SF_SOCKET_AGENT, &peer->id, "", 0, peer, &peer->conn);
 
 	if (error != DOCA_SUCCESS)
 		return error;
-	peer->memory_fd = sf_shm_peer_memory_open(fd, peer->pid);
-	error = sf_shm_send(fd, &hello, sizeof(hello), NULL, 0);
-	if (error == DOCA_SUCCESS)
-		error = sf_shm_conn_open(fd, peer->pid, peer_ready, peer, &peer->conn);
-	else
-		error = DOCA_ERROR_NOT_FOUND;
-	if (error != DOCA_SUCCESS) {
-		close(fd);
-		memory_close(peer);
-	}
-	return error;
+	peer->pid = peer->conn->pid;
+	peer->memory_fd = sf_shm_peer_memory_open(peer->conn->fd, peer->pid);
+	peer->conn->message = peer_message;
+	peer->conn->ended = peer_ended;
+	if (sf_conn_send(peer->conn, &hello, NULL, 0))
+		return DOCA_SUCCESS;
+	sf_conn_close(peer->conn);
+	peer->conn = NULL;
+	memory_close(peer);
+	return DOCA_ERROR_NOT_FOUND;
 }
 
 doca_error_t sf_shm_peer_get(const struct sf_key *id, struct shm_peer **found)
@@ -273,7 +250,7 @@ doca_error_t sf_shm_peer_get(const struct sf_key *id, struct shm_peer **found)
 		peer->id = *id;
 		peer->memory_fd = -1;
 		peer->jobs_end = &peer->jobs;
-		peer->self = memcmp(id, sf_shm_agent_id(), sizeof(*id)) == 0;
+		peer->self = memcmp(id, sf_control_id(), sizeof(*id)) == 0;
 		if (peer->self) {
 			peer->generations = sf_shm_generations();
 		} else {
@@ -301,7 +278,7 @@ void sf_shm_peer_put(struct shm_peer *peer)
 	while (*at != peer)
 		at = &(*at)->next;
 	*at = peer->next;
-	sf_shm_conn_close(peer->conn);
+	sf_conn_close(peer->conn);
 	memory_close(peer);
 	if (!peer->self && peer->generations != NULL)
 		munmap((void *)peer->generations, SHM_REGIONS_MAX * sizeof(uint64_t));
@@ -363,8 +340,8 @@ static void attach_ask(struct shm_attach *a)
 	struct shm_msg_attach ask = {.region = a->region, .key = a->key, .by_port = a->by_port};
 
 	a->tag = ++a->peer->tag;
-	ask.head = shm_msg_head(SHM_MSG_ATTACH, sizeof(ask), a->tag);
-	if (a->peer->conn == NULL || sf_shm_send(a->peer->conn->fd, &ask, sizeof(ask), NULL, 0) != DOCA_SUCCESS)
+	ask.head = sf_msg_head(SHM_MSG_ATTACH, sizeof(ask), a->tag);
+	if (!sf_conn_send(a->peer->conn, &ask, NULL, 0))
 		attach_settle(a, SHM_ATTACH_FAILED, DOCA_ERROR_NOT_FOUND);
 }
 

@@ -6,7 +6,7 @@
  *   attach  one of its regions, mapped here as far as its pages could be made mappable
  *   job     an operation that the peer's agent does for us, because neither mapping nor system call reaches the bytes
  *
- * All functions are called with sf_shm_lock held, but for the inline ones, which the data path uses on an attach it has a
+ * All functions are called with sf_control_lock held, but for the inline ones, which the data path uses on an attach it has a
  * reference to. This process itself is a peer too, reached by plain loads and stores.
  */
 #ifndef SF_FABRIC_SHM_PEER_H
@@ -18,8 +18,8 @@
 #include <sys/queue.h>
 
 #include "fabric/fabric.h"
-#include "fabric/shm/agent.h"
-#include "fabric/shm/proto.h"
+#include "fabric/control/agent.h"
+#include "fabric/shm/message.h"
 
 #define SHM_REGIONS_MAX (1u << 16) /* of one process at a time */
 
@@ -33,7 +33,7 @@ struct shm_peer {
 	_Atomic bool no_memory; /* what memory_fd stands for is not to be reached after all */
 	int memory_fd;		/* the process's memory (peer_memory.h), or -1 */
 	const _Atomic uint64_t *generations;
-	struct shm_conn *conn; /* NULL for self and for the dead */
+	struct sf_conn *conn; /* NULL for self and for the dead */
 	struct shm_attach *attaches;
 	struct shm_job *jobs, **jobs_end; /* the first is the next that the agent is asked for */
 	struct shm_job *asked;		  /* whom the question under way is for; NULL also when that was cancelled */
@@ -90,7 +90,7 @@ struct shm_job {
 doca_error_t sf_shm_peer_get(const struct sf_key *id, struct shm_peer **peer);
 void sf_shm_peer_put(struct shm_peer *peer);
 
-/* A region of the peer's, asked for with a key. It is PENDING, and sf_shm_changed tells when it is not any more. */
+/* A region of the peer's, asked for with a key. It is PENDING, and sf_control_changed tells when it is not any more. */
 doca_error_t sf_shm_attach_get(struct shm_peer *peer, uint64_t region, const struct sf_key *key, bool by_port,
 			       struct shm_attach **attach);
 void sf_shm_attach_put(struct shm_attach *attach);

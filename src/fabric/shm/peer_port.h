@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Other ports' segments, each mapped once here, whatever the number of links to it. All functions with sf_shm_lock held. */
+/* Other ports' segments, each mapped once here, whatever the number of links to it. All functions with sf_control_lock held. */
 #ifndef SF_FABRIC_SHM_PEER_PORT_H
 #define SF_FABRIC_SHM_PEER_PORT_H
 

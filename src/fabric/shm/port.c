@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/shm/barrier.h"
 #include "fabric/shm/port.h"
 
 #include <linux/membarrier.h>
@@ -11,7 +12,7 @@
 #include "base/liveness.h"
 #include "base/log.h"
 #include "base/log_rate.h"
-#include "fabric/shm/agent.h"
+#include "fabric/control/agent.h"
 #include "fabric/shm/connect.h"
 #include "fabric/shm/lend.h"
 #include "fabric/shm/link.h"
@@ -21,7 +22,7 @@
 #define FLUSH_STARVED_NS UINT64_C(10000000000) /* and how much longer while it waits for a processor, */
 #define FLUSH_LOOK_NS UINT64_C(100000000)      /* which is looked at so often */
 
-static struct shm_port *ports; /* guarded by sf_shm_lock */
+static struct shm_port *ports; /* guarded by sf_control_lock */
 
 doca_error_t sf_shm_port_open(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max, int event_fd,
 			      struct sf_port **port)
@@ -42,10 +43,10 @@ doca_error_t sf_shm_port_open(struct sf_domain *domain, const struct sf_port_han
 	p->flushed_end = &p->flushed;
 	p->todo_end = &p->todo;
 	p->inbox_end = &p->inbox;
-	pthread_mutex_lock(&sf_shm_lock);
+	pthread_mutex_lock(&sf_control_lock);
 	p->next = ports;
 	ports = p;
-	pthread_mutex_unlock(&sf_shm_lock);
+	pthread_mutex_unlock(&sf_control_lock);
 	*port = &p->base;
 	return DOCA_SUCCESS;
 free_port:
@@ -81,14 +82,14 @@ void sf_shm_port_close(struct sf_port *base)
 	while (port->link_num != 0)
 		remove_link(port, port->link_num - 1);
 	sf_shm_lends_close(port);
-	pthread_mutex_lock(&sf_shm_lock);
+	pthread_mutex_lock(&sf_control_lock);
 	sf_shm_links_drop(port);
 	while (*at != port)
 		at = &(*at)->next;
 	*at = port->next;
-	pthread_mutex_unlock(&sf_shm_lock);
+	pthread_mutex_unlock(&sf_control_lock);
 	if (port->holds)
-		sf_shm_agent_release(port->hold);
+		sf_control_release(port->hold);
 	sf_shm_recvq_fini(&port->recvq);
 	close(port->segment_fd);
 	sf_shm_due_fini(port);
@@ -102,7 +103,7 @@ doca_error_t sf_shm_port_hold_agent(struct shm_port *port)
 
 	if (port->holds)
 		return DOCA_SUCCESS;
-	error = sf_shm_agent_hold(&port->hold);
+	error = sf_shm_hold(&port->hold);
 	port->holds = error == DOCA_SUCCESS;
 	return error;
 }
@@ -131,7 +132,7 @@ doca_error_t sf_shm_port_add_link(struct shm_port *port, struct shm_link *link)
 /* Moves what the agent has told to the list that is worked on. */
 static void take_news(struct shm_port *port)
 {
-	pthread_mutex_lock(&sf_shm_lock);
+	pthread_mutex_lock(&sf_control_lock);
 	atomic_store_explicit(&port->news, false, memory_order_relaxed);
 	while (port->inbox != NULL) {
 		struct shm_link *link = port->inbox;
@@ -148,7 +149,7 @@ static void take_news(struct shm_port *port)
 		port->todo_end = &link->next_todo;
 	}
 	port->inbox_end = &port->inbox;
-	pthread_mutex_unlock(&sf_shm_lock);
+	pthread_mutex_unlock(&sf_control_lock);
 }
 
 /* The peer's port answered our connect, or it failed. */
@@ -317,9 +318,9 @@ static bool holder_is_starved(const struct shm_link *link)
 {
 	int pid;
 
-	pthread_mutex_lock(&sf_shm_lock);
-	pid = link->conn != NULL ? link->conn->pid : 0;
-	pthread_mutex_unlock(&sf_shm_lock);
+	pthread_mutex_lock(&sf_control_lock);
+	pid = link->handshake.conn != NULL ? link->handshake.conn->pid : 0;
+	pthread_mutex_unlock(&sf_control_lock);
 	return pid != getpid() && sf_process_state(pid) == SF_PROCESS_ACTIVE;
 }
 
@@ -413,7 +414,7 @@ void sf_shm_port_barrier(const struct shm_port *port)
 {
 	SHM_FENCE(memory_order_seq_cst);
 #ifdef SYS_membarrier
-	if (port->link_num != 0 && sf_shm_agent_has_barriers())
+	if (port->link_num != 0 && sf_shm_has_barriers())
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
 #endif
 }

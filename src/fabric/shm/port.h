@@ -15,7 +15,7 @@
 #include "fabric/shm/lend.h"
 #include "fabric/shm/recvq.h"
 #include "fabric/shm/region.h"
-#include "fabric/runtime.h"
+#include "fabric/control/runtime.h"
 
 struct shm_link;
 
@@ -40,7 +40,7 @@ struct shm_port {
 	uint32_t hold;
 	struct shm_lends lends; /* what of its receives' memory peers may map */
 	_Atomic bool news;		     /* the inbox is not empty */
-	struct shm_link *inbox, **inbox_end; /* from here on guarded by sf_shm_lock */
+	struct shm_link *inbox, **inbox_end; /* from here on guarded by sf_control_lock */
 	uint32_t link_ids;
 	struct shm_port *next;
 };
@@ -67,7 +67,7 @@ doca_error_t sf_shm_port_add_link(struct shm_port *port, struct shm_link *link);
 /* After a store that senders must see, before a look at what they may have written: see the beginning. */
 void sf_shm_port_barrier(const struct shm_port *port);
 
-/* Frees what was released and is over; takes a link out of the lists of events (the latter with sf_shm_lock). */
+/* Frees what was released and is over; takes a link out of the lists of events (the latter with sf_control_lock). */
 void sf_shm_port_reap(struct shm_port *port);
 void sf_shm_port_forget_link(struct shm_port *port, struct shm_link *link);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/shm/barrier.h"
 #include "fabric/shm/region.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@
 
 _Atomic uint32_t sf_shm_region_users[SHM_REGIONS_MAX];
 
-/* Guarded by sf_shm_lock. */
+/* Guarded by sf_control_lock. */
 static struct {
 	struct shm_region *region[SHM_REGIONS_MAX];
 	uint64_t uses[SHM_REGIONS_MAX];
@@ -29,7 +30,7 @@ static struct {
 } table;
 
 static int generations_fd = -1;
-static _Atomic uint64_t *generations; /* written once, under sf_shm_lock */
+static _Atomic uint64_t *generations; /* written once, under sf_control_lock */
 
 int sf_shm_generations_fd(void)
 {
@@ -147,12 +148,12 @@ doca_error_t sf_shm_region_register(struct sf_domain *domain, void *addr, size_t
 	r->base = (struct sf_region){
 		.ops = domain->ops, .domain = domain, .addr = (uintptr_t)addr, .len = len, .rights = rights, .mapped = addr};
 	error = sf_key_random(&r->token);
-	pthread_mutex_lock(&sf_shm_lock);
+	pthread_mutex_lock(&sf_control_lock);
 	if (error == DOCA_SUCCESS)
 		error = generations_make();
 	if (error == DOCA_SUCCESS)
 		error = table_add(r);
-	pthread_mutex_unlock(&sf_shm_lock);
+	pthread_mutex_unlock(&sf_control_lock);
 	if (error != DOCA_SUCCESS) {
 		free(r);
 		return error;
@@ -176,9 +177,9 @@ static void move_pages(struct shm_region *region)
 		if (sf_pages_move((void *)(uintptr_t)region->base.addr, region->base.len, &pages) != DOCA_SUCCESS)
 			SF_LOG_WARN("%lu bytes at 0x%lx stay private memory: peers reach them more slowly",
 				    (unsigned long)region->base.len, (unsigned long)region->base.addr);
-		pthread_mutex_lock(&sf_shm_lock);
+		pthread_mutex_lock(&sf_control_lock);
 		region->pages = pages;
-		pthread_mutex_unlock(&sf_shm_lock);
+		pthread_mutex_unlock(&sf_control_lock);
 		atomic_store_explicit(&region->moved, true, memory_order_release);
 	}
 	pthread_mutex_unlock(&move_lock);
@@ -188,13 +189,13 @@ static void import_close(struct shm_import *import)
 {
 	uint32_t hold = import->hold;
 
-	pthread_mutex_lock(&sf_shm_lock);
+	pthread_mutex_lock(&sf_control_lock);
 	if (import->doorbell != NULL)
 		LIST_REMOVE(import, armed);
 	sf_shm_attach_put(import->attach);
-	pthread_mutex_unlock(&sf_shm_lock);
+	pthread_mutex_unlock(&sf_control_lock);
 	free(import);
-	sf_shm_agent_release(hold);
+	sf_control_release(hold);
 }
 
 void sf_shm_region_close(struct sf_region *base)
@@ -209,18 +210,18 @@ void sf_shm_region_close(struct sf_region *base)
 	uint32_t index = region->id % SHM_REGIONS_MAX;
 
 	sf_shm_lends_forget(region->id);
-	pthread_mutex_lock(&sf_shm_lock);
+	pthread_mutex_lock(&sf_control_lock);
 	table.region[index] = NULL;
 	if (generations != NULL)
 		atomic_store(&generations[index], 0);
 	if (region->pages != NULL || region->exported)
 		sf_shm_serve_gone(region->id);
-	pthread_mutex_unlock(&sf_shm_lock);
+	pthread_mutex_unlock(&sf_control_lock);
 	while (atomic_load(&sf_shm_region_users[index]) != 0)
 		sched_yield();
 	sf_pages_restore(region->pages);
 	if (region->exported)
-		sf_shm_agent_release(region->hold);
+		sf_control_release(region->hold);
 	free(region);
 }
 
@@ -236,32 +237,32 @@ doca_error_t sf_shm_region_export(struct sf_region *base, void *bytes, size_t *l
 			   SHM_DESCRIPTOR_SIZE);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	error = sf_shm_agent_hold(&hold);
+	error = sf_shm_hold(&hold);
 	if (error != DOCA_SUCCESS)
 		return error;
 	move_pages(region);
-	pthread_mutex_lock(&sf_shm_lock);
+	pthread_mutex_lock(&sf_control_lock);
 
 	bool again = region->exported;
 
 	region->exported = true;
 	if (!again)
 		region->hold = hold;
-	descriptor = (struct sf_descriptor){.agent = *sf_shm_agent_id(),
+	descriptor = (struct sf_descriptor){.agent = *sf_control_id(),
 					    .token = region->token,
 					    .region = region->id,
 					    .addr = base->addr,
 					    .len = base->len,
 					    .rights = base->rights};
-	pthread_mutex_unlock(&sf_shm_lock);
+	pthread_mutex_unlock(&sf_control_lock);
 	if (again)
-		sf_shm_agent_release(hold);
+		sf_control_release(hold);
 	sf_descriptor_pack(&sf_shm_descriptor, &descriptor, NULL, bytes);
 	*len = SHM_DESCRIPTOR_SIZE;
 	return DOCA_SUCCESS;
 }
 
-/* What the owner's agent has answered, if it has. With sf_shm_lock. */
+/* What the owner's agent has answered, if it has. With sf_control_lock. */
 static doca_error_t import_status(const struct shm_import *import)
 {
 	const struct shm_attach *attach = import->attach;
@@ -298,13 +299,13 @@ static doca_error_t import_wait(const struct shm_import *import, uint64_t limit_
 	sf_liveness_begin(&answering);
 	do
 		error = import_status(import);
-	while (error == DOCA_ERROR_AGAIN && sf_shm_agent_await(import->attach->peer->conn, &answering, limit_ns));
+	while (error == DOCA_ERROR_AGAIN && sf_control_await(import->attach->peer->conn, &answering, limit_ns));
 	if (error == DOCA_ERROR_AGAIN)
 		SF_LOG_ERR_LIMITED("the owner of the memory (process %d) does not answer: is it stopped?", import->attach->peer->pid);
 	return error;
 }
 
-/* Asks the owner's agent. With sf_shm_lock. */
+/* Asks the owner's agent. With sf_control_lock. */
 static doca_error_t import_ask(const struct sf_descriptor *descriptor, struct shm_attach **attach)
 {
 	struct shm_peer *peer;
@@ -336,12 +337,12 @@ doca_error_t sf_shm_region_request(struct sf_domain *domain, const void *bytes, 
 	import = calloc(1, sizeof(*import));
 	if (import == NULL)
 		return DOCA_ERROR_NO_MEMORY;
-	error = sf_shm_agent_hold(&import->hold);
+	error = sf_shm_hold(&import->hold);
 	if (error != DOCA_SUCCESS)
 		goto free_import;
-	pthread_mutex_lock(&sf_shm_lock);
+	pthread_mutex_lock(&sf_control_lock);
 	error = import_ask(&descriptor, &import->attach);
-	pthread_mutex_unlock(&sf_shm_lock);
+	pthread_mutex_unlock(&sf_control_lock);
 	if (error != DOCA_SUCCESS)
 		goto release_agent;
 	import->base = (struct sf_region){.ops = domain->ops,
@@ -353,7 +354,7 @@ doca_error_t sf_shm_region_request(struct sf_domain *domain, const void *bytes, 
 	*region = &import->base;
 	return DOCA_SUCCESS;
 release_agent:
-	sf_shm_agent_release(import->hold);
+	sf_control_release(import->hold);
 free_import:
 	free(import);
 	return error;
@@ -405,20 +406,20 @@ doca_error_t sf_shm_region_ready(struct sf_region *region, uint64_t limit_ns)
 
 	if (!region->imported)
 		return DOCA_SUCCESS;
-	pthread_mutex_lock(&sf_shm_lock);
+	pthread_mutex_lock(&sf_control_lock);
 	error = limit_ns != 0 ? import_wait(import, limit_ns) : import_status(import);
 	if (error == DOCA_SUCCESS && !import->is_open) {
 		open_window(import);
 		region->mapped = mapped_whole(import->attach);
 		import->is_open = true;
 	}
-	pthread_mutex_unlock(&sf_shm_lock);
+	pthread_mutex_unlock(&sf_control_lock);
 	return error;
 }
 
 doca_error_t sf_shm_region_arm(struct sf_region *base, struct sf_region_doorbell *doorbell)
 {
-	pthread_mutex_lock(&sf_shm_lock);
+	pthread_mutex_lock(&sf_control_lock);
 	if (base->imported) {
 		struct shm_import *import = shm_import(base);
 
@@ -428,7 +429,7 @@ doca_error_t sf_shm_region_arm(struct sf_region *base, struct sf_region_doorbell
 	} else {
 		shm_region(base)->doorbell = doorbell;
 	}
-	pthread_mutex_unlock(&sf_shm_lock);
+	pthread_mutex_unlock(&sf_control_lock);
 	return DOCA_SUCCESS;
 }
 

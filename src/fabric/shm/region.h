@@ -14,25 +14,25 @@
 #include "fabric/fabric.h"
 #include "fabric/shm/pages.h"
 #include "fabric/shm/peer.h"
-#include "fabric/runtime.h"
+#include "fabric/control/runtime.h"
 
 struct shm_region {
 	struct sf_region base;
 	uint64_t id;
 	struct sf_key token;
-	struct sf_pages *pages;	   /* written under sf_shm_lock */
+	struct sf_pages *pages;	   /* written under sf_control_lock */
 	_Atomic bool moved; /* pages is final */
-	bool exported;		   /* holds the agent; guarded by sf_shm_lock, as is token */
+	bool exported;		   /* holds the agent; guarded by sf_control_lock, as is token */
 	uint32_t hold;
-	struct sf_region_doorbell *doorbell; /* or NULL. GUARDED_BY(sf_shm_lock) */
+	struct sf_region_doorbell *doorbell; /* or NULL. GUARDED_BY(sf_control_lock) */
 };
 
 struct shm_import {
 	struct sf_region base;
 	struct shm_attach *attach;
-	bool is_open; /* window and mapped are set. GUARDED_BY(sf_shm_lock) */
+	bool is_open; /* window and mapped are set. GUARDED_BY(sf_control_lock) */
 	uint32_t hold;
-	struct sf_region_doorbell *doorbell; /* or NULL. GUARDED_BY(sf_shm_lock), as its place in the list */
+	struct sf_region_doorbell *doorbell; /* or NULL. GUARDED_BY(sf_control_lock), as its place in the list */
 	LIST_ENTRY(shm_import) armed;	     /* of attach, once it has a doorbell */
 };
 
@@ -52,17 +52,17 @@ doca_error_t sf_shm_region_request(struct sf_domain *domain, const void *descrip
 doca_error_t sf_shm_region_ready(struct sf_region *region, uint64_t limit_ns);
 doca_error_t sf_shm_region_arm(struct sf_region *region, struct sf_region_doorbell *doorbell);
 
-/* An id in the table of generations that is no region's (lend.h), 0: there is none. give ends it. With sf_shm_lock. */
+/* An id in the table of generations that is no region's (lend.h), 0: there is none. give ends it. With sf_control_lock. */
 uint64_t sf_shm_region_id_take(void);
 void sf_shm_region_id_give(uint64_t id);
 
-/* In the child. With sf_shm_lock. */
+/* In the child. With sf_control_lock. */
 void sf_shm_regions_after_fork(void);
 
-/* The region of that id, or NULL. With sf_shm_lock. */
+/* The region of that id, or NULL. With sf_control_lock. */
 struct shm_region *sf_shm_region_find(uint64_t id);
 
-/* An importer of the region of that id is gone, or the owner of what was attached. With sf_shm_lock. */
+/* An importer of the region of that id is gone, or the owner of what was attached. With sf_control_lock. */
 void sf_shm_region_ring(uint64_t id);
 void sf_shm_imports_ring(struct shm_attach *attach);
 

@@ -52,10 +52,10 @@ void sf_shm_port_repair(struct shm_port *port)
 {
 	sf_shm_recvq_withdraw(&port->recvq);
 	SHM_FENCE(memory_order_seq_cst);
-	pthread_mutex_lock(&sf_shm_lock);
+	pthread_mutex_lock(&sf_control_lock);
 	mark_held(port);
 	sf_shm_due_repair(port);
-	pthread_mutex_unlock(&sf_shm_lock);
+	pthread_mutex_unlock(&sf_control_lock);
 	sf_shm_recvq_renew(&port->recvq, flushed, port);
 	atomic_store(&port->recvq.segment->armed, atomic_load_explicit(&port->arming, memory_order_relaxed));
 }
@@ -64,12 +64,12 @@ void sf_shm_port_check(struct shm_port *port)
 {
 	bool intact = sf_shm_recvq_intact(&port->recvq), due;
 
-	pthread_mutex_lock(&sf_shm_lock);
+	pthread_mutex_lock(&sf_control_lock);
 	/* What honest senders have taken is odd too. Making the ring anew would refuse those that send just then. */
 	if (!intact)
 		mark_held(port);
 	due = sf_shm_due_intact(port);
-	pthread_mutex_unlock(&sf_shm_lock);
+	pthread_mutex_unlock(&sf_control_lock);
 	if (!due || (!intact && !sf_shm_recvq_accounted(&port->recvq)))
 		sf_shm_port_repair(port);
 }

@@ -9,50 +9,37 @@
 
 #include "base/log.h"
 #include "base/log_rate.h"
-#include "fabric/shm/agent.h"
-#include "fabric/shm/connect.h"
-#include "fabric/shm/fds.h"
 #include "fabric/shm/lend.h"
 #include "fabric/shm/port.h"
-#include "fabric/shm/proto.h"
+#include "fabric/shm/message.h"
 #include "fabric/shm/region.h"
 
-#define SESSIONS_MAX 8192
-#define SESSIONS_OF_PROCESS_MAX 16		  /* one is its agent's; the others have asked for nothing yet, or were closed */
-#define SESSIONS_OF_UNSEEN_MAX (SESSIONS_MAX / 2) /* of all processes whose number means nothing here, together */
-#define HANDSHAKE_LIMIT_NS UINT64_C(3000000000)	  /* for the first message, of a peer that is silent */
-#define GRANTS_MAX 4096				  /* regions that one peer has attached */
+#define GRANTS_MAX 4096 /* regions that one peer has attached */
 
 struct grant {
 	uint64_t region;
 	uint32_t rights; /* of OPERATE */
 };
 
-/* A connection from another process. Guarded by sf_shm_lock. */
+/* A connection from another process's agent. Guarded by sf_control_lock. */
 struct session {
-	struct shm_conn *conn;
+	struct sf_conn *conn;
 	struct grant *grants;
 	uint32_t grant_num, grant_room;
-	bool greeted;			/* its first message came */
-	struct sf_liveness handshaking; /* until then */
 	struct session *next;
 };
 
 static struct session *sessions;
-static uint32_t session_num, ungreeted_num;
 
-static void session_end(struct session *session)
+static void session_ended(struct sf_conn *conn)
 {
-	struct session **at = &sessions;
+	struct session *session = conn->owner, **at = &sessions;
 
 	while (*at != session)
 		at = &(*at)->next;
 	*at = session->next;
-	session_num--;
-	ungreeted_num -= !session->greeted;
 	for (uint32_t i = 0; i < session->grant_num; i++)
 		sf_shm_region_ring(session->grants[i].region);
-	sf_shm_conn_close(session->conn);
 	free(session->grants);
 	free(session);
 }
@@ -89,7 +76,7 @@ static uint32_t session_rights(const struct session *session, uint64_t region)
 
 void sf_shm_serve_gone(uint64_t region)
 {
-	struct shm_msg_gone gone = {.head = shm_msg_head(SHM_MSG_GONE, sizeof(gone), 0), .region = region};
+	struct shm_msg_gone gone = {.head = sf_msg_head(SHM_MSG_GONE, sizeof(gone), 0), .region = region};
 
 	for (struct session *s = sessions; s != NULL; s = s->next) {
 		for (uint32_t i = 0; i < s->grant_num; i++) {
@@ -97,7 +84,7 @@ void sf_shm_serve_gone(uint64_t region)
 				continue;
 			s->grants[i] = s->grants[--s->grant_num];
 			/* If it cannot be told, it finds out by the generation when it next uses the region. */
-			(void)sf_shm_send(s->conn->fd, &gone, sizeof(gone), NULL, 0);
+			sf_conn_tell(s->conn, &gone);
 			break;
 		}
 	}
@@ -155,27 +142,30 @@ static doca_error_t attach_find(const struct session *session, const struct shm_
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t serve_attach(struct session *session, const struct shm_msg_attach *ask)
+/* These return false when the peer does not read. */
+static bool serve_attach(struct session *session, const struct shm_msg_attach *ask)
 {
-	struct shm_msg_attached answer = {.head = shm_msg_head(SHM_MSG_ATTACHED, sizeof(answer), ask->head.tag),
+	struct shm_msg_attached answer = {.head = sf_msg_head(SHM_MSG_ATTACHED, sizeof(answer), ask->head.value),
 					  .region = ask->region};
 	const struct sf_pages *pages = NULL;
-	int fds[SHM_FDS_MAX];
+	int fds[SF_MSG_FDS_MAX];
 	uint32_t made = 0;
+	bool sent;
 	doca_error_t error = attach_find(session, ask, &answer, &pages);
 
 	if (error == DOCA_SUCCESS && !session_grant(session, ask->region, answer.rights))
 		error = DOCA_ERROR_NO_MEMORY;
 	answer.status = error;
 	if (error == DOCA_SUCCESS) {
-		attach_runs(pages, ask->by_port != 0 || (answer.rights & (SF_RIGHT_WRITE | SF_RIGHT_ATOMIC)) != 0, &answer, fds, &made);
+		attach_runs(pages, ask->by_port != 0 || (answer.rights & (SF_RIGHT_WRITE | SF_RIGHT_ATOMIC)) != 0, &answer, fds,
+			    &made);
 	} else if (ask->by_port == 0) { /* what was lent may have ended while it was asked for */
 		SF_LOG_WARN_LIMITED("process %d may not attach a region: %s", session->conn->pid, doca_error_get_descr(error));
 	}
-	error = sf_shm_send(session->conn->fd, &answer, sizeof(answer), fds, answer.run_num);
+	sent = sf_conn_send(session->conn, &answer, fds, answer.run_num);
 	for (uint32_t i = 0; i < made; i++)
 		close(fds[i]);
-	return error;
+	return sent;
 }
 
 /* A copy inside this process that tells of an address that is not there instead of faulting. */
@@ -236,12 +226,12 @@ static doca_error_t operate(const struct shm_msg_operate *ask, struct shm_msg_op
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t serve_operate(struct session *session, const struct shm_msg_operate *ask)
+static bool serve_operate(struct session *session, const struct shm_msg_operate *ask)
 {
 	static union {
 		struct shm_msg_operated operated;
-		uint8_t bytes[SHM_MSG_SIZE_MAX];
-	} out; /* guarded by sf_shm_lock */
+		uint8_t bytes[SF_MSG_SIZE_MAX];
+	} out; /* guarded by sf_control_lock */
 	doca_error_t error = operate_check(session, ask);
 
 	out.operated = (struct shm_msg_operated){.len = 0};
@@ -253,144 +243,53 @@ static doca_error_t serve_operate(struct session *session, const struct shm_msg_
 		out.operated.len = 0;
 	}
 	out.operated.status = error;
-	out.operated.head = shm_msg_head(SHM_MSG_OPERATED, sizeof(out.operated) + out.operated.len, ask->head.tag);
-	return sf_shm_send(session->conn->fd, &out, out.operated.head.size, NULL, 0);
+	out.operated.head = sf_msg_head(SHM_MSG_OPERATED, sizeof(out.operated) + out.operated.len, ask->head.value);
+	return sf_conn_send(session->conn, &out, NULL, 0);
 }
 
-static doca_error_t serve_hello(struct session *session)
+static bool serve_hello(struct session *session)
 {
-	struct shm_msg_welcome welcome = {.head = shm_msg_head(SHM_MSG_WELCOME, sizeof(welcome), 0)};
+	struct shm_msg_welcome welcome = {.head = sf_msg_head(SHM_MSG_WELCOME, sizeof(welcome), 0)};
 	int fd = sf_shm_generations_fd();
 
 	if (fd < 0)
-		return DOCA_ERROR_NOT_FOUND; /* no region was ever registered here */
-	return sf_shm_send(session->conn->fd, &welcome, sizeof(welcome), &fd, 1);
+		return false; /* no region was ever registered here */
+	return sf_conn_send(session->conn, &welcome, &fd, 1);
 }
 
-/* An error ends the session: the peer breaks the rules or does not read. */
-static doca_error_t session_message(struct session *session, const void *buffer)
+static bool session_message(struct sf_conn *conn, const struct sf_msg *msg, int *fds)
 {
-	const struct shm_msg *msg = buffer;
+	struct session *session = conn->owner;
 
+	(void)fds;
 	switch (msg->kind) {
 	case SHM_MSG_HELLO:
 		return serve_hello(session);
 	case SHM_MSG_ATTACH:
-		return serve_attach(session, buffer);
+		return serve_attach(session, (const struct shm_msg_attach *)msg);
 	case SHM_MSG_OPERATE:
-		return serve_operate(session, buffer);
+		return serve_operate(session, (const struct shm_msg_operate *)msg);
 	default:
-		return DOCA_ERROR_UNEXPECTED;
+		return false;
 	}
 }
 
-static void session_ready(struct shm_conn *conn)
+bool sf_shm_serve(struct sf_conn *conn, const struct sf_msg *first)
 {
-	static union {
-		struct shm_msg head;
-		uint8_t bytes[SHM_MSG_SIZE_MAX];
-	} in; /* guarded by sf_shm_lock */
-	struct session *session = conn->owner;
-	int fds[SHM_FDS_MAX];
+	struct session *session = conn->is_stream ? NULL : calloc(1, sizeof(*session));
 
-	for (;;) {
-		unsigned num = SHM_FDS_MAX;
-		ssize_t len = sf_shm_receive(conn->fd, &in, sizeof(in), fds, &num);
-		bool good = len > 0 && sf_shm_msg_check(&in, (size_t)len, num);
-
-		if (good && !session->greeted) {
-			session->greeted = true;
-			ungreeted_num--;
-		}
-		if (good && in.head.kind == SHM_MSG_CONNECT) {
-			/* From here on the connection is the link's. */
-			struct shm_conn *link_conn = session->conn;
-
-			session->conn = NULL;
-			session_end(session);
-			sf_shm_connect_arrived(link_conn, (const struct shm_msg_connect *)&in, fds);
-			return;
-		}
-		for (unsigned i = 0; i < num; i++)
-			close(fds[i]);
-		if (len < 0)
-			return;
-		if (!good || session_message(session, &in) != DOCA_SUCCESS) {
-			session_end(session);
-			return;
-		}
-	}
-}
-
-/* Those of a process, or of all that cannot be seen. */
-static uint32_t sessions_of(int pid)
-{
-	uint32_t num = 0;
-
-	for (const struct session *s = sessions; s != NULL; s = s->next)
-		num += s->conn->pid == pid;
-	return num;
-}
-
-/* What the process has closed is not counted against it. */
-static void sessions_read(int pid)
-{
-	for (struct session *s = sessions, *next; s != NULL; s = next) {
-		next = s->next;
-		if (s->conn->pid == pid)
-			session_ready(s->conn);
-	}
-}
-
-static bool may_come(int pid)
-{
-	uint32_t most = pid != 0 ? SESSIONS_OF_PROCESS_MAX : SESSIONS_OF_UNSEEN_MAX;
-
-	if (session_num < SESSIONS_OF_PROCESS_MAX || sessions_of(pid) < most)
-		return session_num < SESSIONS_MAX;
-	sessions_read(pid);
-	return sessions_of(pid) < most && session_num < SESSIONS_MAX;
-}
-
-void sf_shm_serve_accepted(int fd, int pid)
-{
-	struct session *session = may_come(pid) ? calloc(1, sizeof(*session)) : NULL;
-
-	if (session == NULL || sf_shm_conn_open(fd, pid, session_ready, session, &session->conn) != DOCA_SUCCESS) {
-		SF_LOG_WARN_LIMITED("process %d is not let in: it has %u of the %u connections that are open, or memory is short",
-				    pid, sessions_of(pid), session_num);
-		free(session);
-		close(fd);
-		return;
-	}
-	sf_liveness_begin(&session->handshaking);
+	if (session == NULL)
+		return false;
+	session->conn = conn;
 	session->next = sessions;
 	sessions = session;
-	session_num++;
-	ungreeted_num++;
-	session_ready(session->conn); /* most have said something already */
-}
-
-bool sf_shm_serve_tick(void)
-{
-	for (struct session *s = ungreeted_num != 0 ? sessions : NULL, *next; s != NULL; s = next) {
-		next = s->next;
-		if (s->greeted || !sf_liveness_lost(&s->handshaking, s->conn->pid, HANDSHAKE_LIMIT_NS))
-			continue;
-		SF_LOG_WARN_LIMITED("process %d has connected and says nothing: its connection is closed", s->conn->pid);
-		session_end(s);
-	}
-	return ungreeted_num != 0;
-}
-
-void sf_shm_serve_end(void)
-{
-	while (sessions != NULL)
-		session_end(sessions);
+	conn->owner = session;
+	conn->message = session_message;
+	conn->ended = session_ended;
+	return session_message(conn, first, NULL);
 }
 
 void sf_shm_serve_after_fork(void)
 {
 	sessions = NULL; /* the parent's; its memory stays behind */
-	session_num = ungreeted_num = 0;
 }

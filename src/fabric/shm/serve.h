@@ -5,11 +5,13 @@
 
 #include <stdint.h>
 
-/* Tells the peers that attached the region that it is gone. With sf_shm_lock. */
+#include "fabric/control/conn.h"
+
+/* Tells the peers that attached the region that it is gone. With sf_control_lock. */
 void sf_shm_serve_gone(uint64_t region);
 
-/* Ends all sessions: the agent stops. With sf_shm_lock. */
-void sf_shm_serve_end(void);
+/* An agent calls, and says this. With sf_control_lock. */
+bool sf_shm_serve(struct sf_conn *conn, const struct sf_msg *first);
 
 void sf_shm_serve_after_fork(void);
 

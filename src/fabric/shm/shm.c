@@ -5,12 +5,12 @@
  *   layout.h  ring.h         what two processes share, and how it is written and read
  *   port  recvq              a port: what is due on it; its posted receives
  *   link  submit  onesided   a link's receiving and end; sending; remote memory
- *   links  connect  listener how links come to be
+ *   links  connect           how links come to be
  *   region  peer             memory: the owner's, the importers'
  *   pages  extents           the mover of pages
  *   access                   how an importer reaches the bytes
- *   agent  serve  proto      the process's one thread, what it answers, in which words
- *   runtime  fds  descriptor the folder of sockets, shared memory by descriptor, the exported bytes
+ *   serve  message           what the agent answers, in which words
+ *   fds  descriptor          shared memory by descriptor, the exported bytes
  */
 #include <stdlib.h>
 
@@ -18,13 +18,30 @@
 #include "fabric/shm/access.h"
 #include "fabric/shm/connect.h"
 #include "fabric/shm/link.h"
-#include "fabric/shm/listener.h"
+#include "fabric/shm/links.h"
 #include "fabric/shm/port.h"
 #include "fabric/shm/region.h"
+#include "fabric/shm/serve.h"
 
 #define IOV_MAX_OF_OPERATION 64
 
 extern const struct sf_fabric_ops sf_shm_ops;
+
+struct sf_control_provider sf_shm_control = {
+	.kinds = SF_MSG_OF_SHM,
+	.connect_fds = SHM_MSG_PORT_FDS + 1,
+	.accept_fds = SHM_MSG_PORT_FDS,
+	.side_check = sf_shm_side_check,
+	.check = sf_shm_msg_check,
+	.asked = sf_shm_asked,
+	.serve = sf_shm_serve,
+	.after_fork = sf_shm_child_after_fork,
+};
+
+static __attribute__((constructor)) void control_add(void)
+{
+	sf_control_add(&sf_shm_control);
+}
 
 static doca_error_t domain_open(const struct sf_fabric_ops *ops, const char *device, struct sf_domain **domain)
 {

@@ -25,10 +25,10 @@ static struct shm_peer *link_peer(struct shm_link *link)
 {
 	if (link->peer != NULL || link->peer_unknown)
 		return link->peer;
-	pthread_mutex_lock(&sf_shm_lock);
+	pthread_mutex_lock(&sf_control_lock);
 	if (sf_shm_peer_get(&link->peer_id, &link->peer) != DOCA_SUCCESS)
 		link->peer_unknown = true;
-	pthread_mutex_unlock(&sf_shm_lock);
+	pthread_mutex_unlock(&sf_control_lock);
 	return link->peer;
 }
 
@@ -42,7 +42,7 @@ static struct shm_attach *lend_new(struct shm_link *link, uint64_t region)
 
 	if (peer == NULL)
 		return NULL;
-	pthread_mutex_lock(&sf_shm_lock);
+	pthread_mutex_lock(&sf_control_lock);
 	error = sf_shm_attach_get(peer, region, &link->peer_key, true, &attach);
 	if (error == DOCA_SUCCESS) {
 		if (link->lent_num < SHM_LENT_MAX) {
@@ -54,7 +54,7 @@ static struct shm_attach *lend_new(struct shm_link *link, uint64_t region)
 		link->lent[at] = attach;
 		link->lent_last = at;
 	}
-	pthread_mutex_unlock(&sf_shm_lock);
+	pthread_mutex_unlock(&sf_control_lock);
 	return error == DOCA_SUCCESS ? attach : NULL;
 }
 
@@ -94,7 +94,7 @@ void sf_shm_link_forget(struct shm_link *link)
 
 	if (link->busy == SHM_BUSY_TRANSFER && link->transfer.attach != NULL)
 		transfer_begin(&link->transfer, NULL);
-	pthread_mutex_lock(&sf_shm_lock);
+	pthread_mutex_lock(&sf_control_lock);
 	for (uint32_t i = 0; i < link->lent_num; i++) {
 		struct shm_attach *attach = link->lent[i];
 
@@ -105,7 +105,7 @@ void sf_shm_link_forget(struct shm_link *link)
 			sf_shm_attach_put(attach);
 	}
 	link->lent_num = kept;
-	pthread_mutex_unlock(&sf_shm_lock);
+	pthread_mutex_unlock(&sf_control_lock);
 }
 
 /* Our next len bytes as pieces for a system call or a copy; moves on by what they hold, which is returned. */
@@ -295,9 +295,9 @@ void sf_shm_link_abort_busy(struct shm_link *link)
 	if (link->busy == SHM_BUSY_NOT)
 		return;
 	if (link->busy == SHM_BUSY_JOB) {
-		pthread_mutex_lock(&sf_shm_lock);
+		pthread_mutex_lock(&sf_control_lock);
 		sf_shm_job_cancel(&link->job);
-		pthread_mutex_unlock(&sf_shm_lock);
+		pthread_mutex_unlock(&sf_control_lock);
 	}
 	link->busy = SHM_BUSY_NOT;
 	shm_link_complete(link, op, DOCA_ERROR_CONNECTION_ABORTED);

@@ -206,7 +206,7 @@ doca_error_t sf_verbs_region_access(struct sf_region *region, struct sf_op *op)
 
 	if (error != DOCA_SUCCESS)
 		return error;
-	if (vb_domain(region->domain)->generation != sf_verbs_generation())
+	if (vb_domain(region->domain)->generation != sf_control_generation())
 		return DOCA_ERROR_CONNECTION_ABORTED; /* the parent's */
 	return region->imported ? import_access((struct vb_import *)region, op) : own_access(op);
 }

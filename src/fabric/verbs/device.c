@@ -10,8 +10,8 @@
 #include "base/clock.h"
 #include "base/fork.h"
 #include "base/log.h"
-#include "fabric/verbs/agent.h"
-#include "fabric/verbs/net.h"
+#include "fabric/control/agent.h"
+#include "fabric/control/net.h"
 
 #define GID_TYPE_SIZE 32
 #define ACK_TIMEOUT 14 /* 67 ms for an acknowledgement, */
@@ -176,7 +176,7 @@ static doca_error_t look_up(struct vb_domain *domain)
 	domain->srq_max = (uint32_t)device.max_srq_wr;
 	domain->cq_max = (uint32_t)device.max_cqe;
 	choose_gid(domain, port.gid_tbl_len);
-	domain->scope = sf_verbs_net_scope(domain->device->name, domain->gid_index);
+	domain->scope = sf_verbs_scope(domain->device->name, domain->gid_index);
 	return DOCA_SUCCESS;
 }
 
@@ -231,7 +231,9 @@ doca_error_t sf_verbs_domain_open(const struct sf_fabric_ops *ops, const char *k
 	if (error == DOCA_SUCCESS)
 		error = sf_key_random(&domain->id);
 	if (error == DOCA_SUCCESS)
-		error = sf_verbs_agent_hold(&domain->generation);
+		error = sf_net_check();
+	if (error == DOCA_SUCCESS)
+		error = sf_control_hold(&domain->generation);
 	if (error != DOCA_SUCCESS) {
 		domain_free(domain);
 		return error;
@@ -244,9 +246,9 @@ void sf_verbs_domain_close(struct sf_domain *base)
 {
 	struct vb_domain *domain = vb_domain(base);
 
-	if (domain->generation != sf_verbs_generation())
+	if (domain->generation != sf_control_generation())
 		return; /* the parent's */
-	sf_verbs_agent_release(domain->generation);
+	sf_control_release(domain->generation);
 	domain_free(domain);
 }
 

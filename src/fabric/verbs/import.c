@@ -12,14 +12,14 @@
 
 #define ACCESS_DEPTH 16
 
-static LIST_HEAD(, vb_import) imports = LIST_HEAD_INITIALIZER(imports); /* GUARDED_BY(sf_verbs_lock) */
+static LIST_HEAD(, vb_import) imports = LIST_HEAD_INITIALIZER(imports); /* GUARDED_BY(sf_control_lock) */
 
 /* With the lock. */
 static void settle(struct vb_import *import, doca_error_t status)
 {
 	import->status = status;
 	atomic_store(&import->state, status == DOCA_SUCCESS ? VB_IMPORT_READY : VB_IMPORT_FAILED);
-	pthread_cond_broadcast(&sf_verbs_changed);
+	pthread_cond_broadcast(&sf_control_changed);
 }
 
 static void log_not_there(bool is_far, doca_error_t why)
@@ -31,7 +31,7 @@ static void log_not_there(bool is_far, doca_error_t why)
 				   : "not there any more");
 }
 
-static void import_ended(struct vb_conn *conn)
+static void import_ended(struct sf_conn *conn)
 {
 	struct vb_import *import = conn->owner;
 
@@ -48,7 +48,7 @@ static void import_ended(struct vb_conn *conn)
 
 static doca_error_t attached(struct vb_import *import, const struct vb_msg_attached *answer)
 {
-	doca_error_t status = sf_verbs_msg_status(answer->head.count);
+	doca_error_t status = sf_msg_status(answer->head.value);
 
 	if (status == DOCA_ERROR_NOT_FOUND)
 		SF_LOG_ERR_LIMITED("the region that the descriptor names is closed");
@@ -67,43 +67,45 @@ static doca_error_t attached(struct vb_import *import, const struct vb_msg_attac
 
 static void answer_gone(struct vb_import *import)
 {
-	struct vb_msg seen;
+	struct sf_msg seen;
 
 	if (atomic_load(&import->inflight) != 0) {
 		import->gone_unanswered = true;
-		sf_verbs_agent_wake();
+		sf_control_wake();
 		return;
 	}
 	import->gone_unanswered = false;
-	(void)sf_verbs_conn_send(import->conn, VB_MSG_GONE_SEEN, &seen, sizeof(seen), 0);
+	(void)vb_msg_send(import->conn, VB_MSG_GONE_SEEN, &seen, sizeof(seen), 0);
 }
 
 /* Any thread that changes bytes after this looked finds armed, or the next ARM finds that moved is another. */
 static void owner_ring(struct vb_import *import)
 {
 	uint32_t moved = atomic_load(&import->moved);
-	struct vb_msg ring;
+	struct sf_msg ring;
 
 	if (!atomic_load(&import->armed) || moved == import->noted)
 		return;
 	import->noted = moved;
 	atomic_store(&import->armed, false);
-	(void)sf_verbs_conn_send(import->conn, VB_MSG_RING, &ring, sizeof(ring), atomic_load(&import->writers));
+	(void)vb_msg_send(import->conn, VB_MSG_RING, &ring, sizeof(ring), atomic_load(&import->writers));
 }
 
-static void import_message(struct vb_conn *conn, const union vb_msg_any *msg)
+static bool import_message(struct sf_conn *conn, const struct sf_msg *msg, int *fds)
 {
 	struct vb_import *import = conn->owner;
 
-	if (msg->head.kind == VB_MSG_ATTACHED && atomic_load(&import->state) == VB_IMPORT_ASKED) {
-		settle(import, attached(import, &msg->attached));
-	} else if (msg->head.kind == VB_MSG_GONE) {
+	(void)fds;
+	if (msg->kind == VB_MSG_ATTACHED && atomic_load(&import->state) == VB_IMPORT_ASKED) {
+		settle(import, attached(import, (const struct vb_msg_attached *)msg));
+	} else if (msg->kind == VB_MSG_GONE) {
 		atomic_store(&import->gone, true);
 		answer_gone(import);
-	} else if (msg->head.kind == VB_MSG_ARM) {
+	} else if (msg->kind == VB_MSG_ARM) {
 		atomic_store(&import->armed, true);
 		owner_ring(import);
 	}
+	return true;
 }
 
 bool sf_verbs_imports_tick(void)
@@ -162,15 +164,15 @@ static doca_error_t ask(struct vb_import *import, const struct vb_descriptor *de
 	doca_error_t error;
 
 	sf_verbs_domain_end(domain, import->qp, import->psn, &msg.end);
-	pthread_mutex_lock(&sf_verbs_lock);
-	error = sf_verbs_conn_call(SF_SOCKET_VERBS_AGENT, &descriptor->base.agent, descriptor->reach, domain->scope, import, &import->conn);
+	pthread_mutex_lock(&sf_control_lock);
+	error = sf_conn_call(SF_SOCKET_AGENT, &descriptor->base.agent, descriptor->reach, domain->scope, import, &import->conn);
 	if (error == DOCA_SUCCESS) {
 		import->conn->message = import_message;
 		import->conn->ended = import_ended;
 		LIST_INSERT_HEAD(&imports, import, entry);
-		(void)sf_verbs_conn_send(import->conn, VB_MSG_ATTACH, &msg, sizeof(msg), 0);
+		(void)vb_msg_send(import->conn, VB_MSG_ATTACH, &msg, sizeof(msg), 0);
 	}
-	pthread_mutex_unlock(&sf_verbs_lock);
+	pthread_mutex_unlock(&sf_control_lock);
 	if (error == DOCA_ERROR_NOT_FOUND || error == DOCA_ERROR_TIME_OUT)
 		log_not_there(descriptor->reach[0] != '\0', error);
 	if (error == DOCA_ERROR_TIME_OUT)
@@ -244,11 +246,11 @@ doca_error_t sf_verbs_region_ready(struct sf_region *region, uint64_t limit_ns)
 	if (error != DOCA_ERROR_AGAIN || limit_ns == 0)
 		return error;
 	sf_liveness_begin(&answering);
-	pthread_mutex_lock(&sf_verbs_lock);
+	pthread_mutex_lock(&sf_control_lock);
 	do
 		error = import_status(import);
-	while (error == DOCA_ERROR_AGAIN && sf_verbs_agent_await(import->conn, &answering, limit_ns));
-	pthread_mutex_unlock(&sf_verbs_lock);
+	while (error == DOCA_ERROR_AGAIN && sf_control_await(import->conn, &answering, limit_ns));
+	pthread_mutex_unlock(&sf_control_lock);
 	if (error == DOCA_ERROR_AGAIN)
 		SF_LOG_ERR_LIMITED("the owner of the memory does not answer: is its process stopped?");
 	return error;
@@ -258,11 +260,11 @@ void sf_verbs_import_close(struct sf_region *region)
 {
 	struct vb_import *import = (struct vb_import *)region;
 
-	if (vb_domain(region->domain)->generation != sf_verbs_generation())
+	if (vb_domain(region->domain)->generation != sf_control_generation())
 		return; /* the parent's */
-	pthread_mutex_lock(&sf_verbs_lock);
+	pthread_mutex_lock(&sf_control_lock);
 	LIST_REMOVE(import, entry);
-	sf_verbs_conn_close(import->conn);
-	pthread_mutex_unlock(&sf_verbs_lock);
+	sf_conn_close(import->conn);
+	pthread_mutex_unlock(&sf_control_lock);
 	import_free(import);
 }

@@ -8,7 +8,7 @@
 
 #include <stdatomic.h>
 
-#include "fabric/verbs/agent.h"
+#include "fabric/control/agent.h"
 #include "fabric/verbs/device.h"
 
 struct vb_mr;
@@ -17,8 +17,8 @@ enum vb_import_state { VB_IMPORT_ASKED, VB_IMPORT_READY, VB_IMPORT_FAILED };
 
 struct vb_import {
 	struct sf_region base;
-	LIST_ENTRY(vb_import) entry; /* of all. GUARDED_BY(sf_verbs_lock), as what follows */
-	struct vb_conn *conn;
+	LIST_ENTRY(vb_import) entry; /* of all. GUARDED_BY(sf_control_lock), as what follows */
+	struct sf_conn *conn;
 	bool gone_unanswered;
 	uint32_t noted;	     /* moved, when the owner was last rung */
 	struct sf_region_doorbell *doorbell; /* or NULL */
@@ -47,6 +47,9 @@ doca_error_t sf_verbs_region_request(struct sf_domain *domain, const void *descr
 doca_error_t sf_verbs_region_ready(struct sf_region *region, uint64_t limit_ns);
 void sf_verbs_import_close(struct sf_region *region);
 
+/* With sf_control_lock. Is anything still timed? */
+bool sf_verbs_imports_tick(void);
+
 /* Counts an operation in: SUCCESS; AGAIN, the owner has not answered; CONNECTION_ABORTED. Not counted but in SUCCESS. */
 doca_error_t sf_verbs_import_enter(struct vb_import *import);
 static inline void sf_verbs_import_leave(struct vb_import *import) { atomic_fetch_sub(&import->inflight, 1); }
@@ -56,7 +59,7 @@ static inline void sf_verbs_import_moved(struct vb_import *import)
 {
 	atomic_fetch_add(&import->moved, 1);
 	if (atomic_load(&import->armed))
-		sf_verbs_agent_wake();
+		sf_control_wake();
 }
 
 /* access.c */

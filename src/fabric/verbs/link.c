@@ -54,6 +54,22 @@ void sf_verbs_link_free(struct vb_link *link)
 	free(link);
 }
 
+void sf_verbs_link_side(const struct vb_link *link, struct sf_msg_side *side)
+{
+	struct vb_msg_end end = {0};
+
+	sf_verbs_domain_end(vb_domain(link->base.port->domain), link->qp, link->psn, &end);
+	end.view_addr = (uintptr_t)&link->block->view;
+	end.view_rkey = link->block_mr->mr->rkey;
+	memcpy(side->bytes, &end, sizeof(end));
+}
+
+doca_error_t sf_verbs_link_meet(struct vb_link *link, const struct sf_msg_side *side)
+{
+	memcpy(&link->peer, side->bytes, sizeof(link->peer));
+	return sf_verbs_qp_join(vb_domain(link->base.port->domain), link->qp, link->psn, &link->peer, VB_RNR_FOR_EVER);
+}
+
 static uint32_t hash_of(uint32_t qpn)
 {
 	return (qpn ^ qpn >> 8) % VB_HASH_SIZE;
@@ -241,7 +257,7 @@ void sf_verbs_link_lose(struct vb_link *link, doca_error_t why, uint32_t message
 	}
 	sf_verbs_link_break(link);
 	sf_verbs_link_touch(link);
-	sf_verbs_agent_wake(); /* a broken link's connection is closed, so that the peer learns of it */
+	sf_control_wake(); /* a broken link's connection is closed, so that the peer learns of it */
 }
 
 void sf_verbs_link_suspect(struct vb_link *link)
@@ -284,7 +300,7 @@ void sf_verbs_link_step(struct vb_link *link)
 	}
 	sf_verbs_ops_reap(link);
 	if (link->leaving && link->ops_head == link->ops_tail && !link->said_bye)
-		sf_verbs_agent_wake(); /* which says it */
+		sf_control_wake(); /* which says it */
 	else if (link->leaving && link->ops_head != link->ops_tail && sf_now_ns() - link->moved_at > LEAVE_LIMIT_NS)
 		sf_verbs_link_break(link);
 	if (!closed_is_due(link))

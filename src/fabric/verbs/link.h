@@ -3,6 +3,8 @@
 #ifndef SF_FABRIC_VERBS_LINK_H
 #define SF_FABRIC_VERBS_LINK_H
 
+#include "fabric/control/handshake.h"
+#include "fabric/control/listener.h"
 #include "fabric/verbs/import.h"
 #include "fabric/verbs/port.h"
 
@@ -56,10 +58,8 @@ struct vb_link {
 	struct sf_link base;
 	LIST_ENTRY(vb_link) entry; /* of the port */
 	LIST_ENTRY(vb_link) hash;
-	LIST_ENTRY(vb_link) all; /* GUARDED_BY(sf_verbs_lock), as conn, answering and pending */
-	struct vb_conn *conn;
-	struct sf_liveness answering; /* of the peer's agent, until it has said anything */
-	bool pending;	   /* it said that it has the question */
+	LIST_ENTRY(vb_link) all; /* GUARDED_BY(sf_control_lock), as handshake */
+	struct sf_handshake handshake;
 
 	enum vb_link_life life;
 	struct ibv_qp *qp;
@@ -91,7 +91,6 @@ struct vb_link {
 	uint64_t gone_at;
 	bool suspect; /* gone because an operation failed: the peer's own word, if it comes soon, says more */
 	struct sf_port_event opened, closed;
-	struct vb_listener *listener; /* AUTO, while accepted is not reported. GUARDED_BY(sf_verbs_lock) too */
 };
 
 static inline struct vb_link *vb_link(struct sf_link *link) { return (struct vb_link *)link; }
@@ -138,10 +137,19 @@ void sf_verbs_link_ring(struct sf_link *link);
 doca_error_t sf_verbs_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **listener);
 void sf_verbs_listener_close(struct sf_listener *listener);
 doca_error_t sf_verbs_listener_reach(struct sf_listener *listener, char reach[SF_REACH_MAX]);
-/* These with sf_verbs_lock. What the peer's agent says is the link's from here on. */
-void sf_verbs_link_follow(struct vb_link *link, struct vb_conn *conn);
+extern struct sf_control_provider sf_verbs_control; /* verbs.c */
+/* Our side of a link, for the peer; and the peer's, with the port's lock: the link takes what it sends from here on. */
+void sf_verbs_link_side(const struct vb_link *link, struct sf_msg_side *side);
+doca_error_t sf_verbs_link_meet(struct vb_link *link, const struct sf_msg_side *side);
+/* These with sf_control_lock. What the peer's agent says is the link's from here on. */
+void sf_verbs_link_follow(struct vb_link *link, struct sf_conn *conn);
 /* The link is in the port, and in the list of all. */
 void sf_verbs_link_register(struct vb_link *link);
+bool sf_verbs_links_tick(uint64_t now_ns);
+void sf_verbs_links_after_fork(void);
+/* A peer asks to connect. */
+doca_error_t sf_verbs_asked(struct sf_control_listener *listener, struct sf_conn *conn, const struct sf_msg_connect *ask, int *fds);
+void sf_verbs_requests_after_fork(void);
 
 /* ---- submit.c ---- */
 

@@ -83,8 +83,8 @@ void sf_verbs_port_drain(struct vb_port *port)
 	sf_verbs_port_settle(port);
 }
 
-/* The agent reads for a port that sleeps. With sf_verbs_lock. */
-static void channel_readable(struct vb_conn *conn)
+/* The agent reads for a port that sleeps. With sf_control_lock. */
+static void channel_readable(struct sf_conn *conn)
 {
 	struct vb_port *port = conn->owner;
 	struct ibv_cq *cq;
@@ -207,14 +207,16 @@ static doca_error_t open_queues(struct vb_port *port)
 
 static doca_error_t watch_channel(struct vb_port *port)
 {
-	pthread_mutex_lock(&sf_verbs_lock);
-	port->channel_conn = sf_verbs_conn_open(port->channel->fd, port);
-	if (port->channel_conn != NULL) {
+	doca_error_t error;
+
+	pthread_mutex_lock(&sf_control_lock);
+	error = sf_conn_open(port->channel->fd, port, &port->channel_conn);
+	if (error == DOCA_SUCCESS) {
 		port->channel_conn->keep_fd = true;
 		port->channel_conn->readable = channel_readable;
 	}
-	pthread_mutex_unlock(&sf_verbs_lock);
-	return port->channel_conn != NULL ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
+	pthread_mutex_unlock(&sf_control_lock);
+	return error;
 }
 
 doca_error_t sf_verbs_port_open(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max, int event_fd,
@@ -252,8 +254,8 @@ void sf_verbs_port_close(struct sf_port *base)
 	/* What was accepted and no poll has shown to anyone. */
 	while (!LIST_EMPTY(&port->links))
 		sf_verbs_link_close(&LIST_FIRST(&port->links)->base);
-	pthread_mutex_lock(&sf_verbs_lock);
-	sf_verbs_conn_close(port->channel_conn);
-	pthread_mutex_unlock(&sf_verbs_lock);
+	pthread_mutex_lock(&sf_control_lock);
+	sf_conn_close(port->channel_conn);
+	pthread_mutex_unlock(&sf_control_lock);
 	port_free(port);
 }

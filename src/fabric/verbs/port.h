@@ -14,7 +14,7 @@
 #define SF_FABRIC_VERBS_PORT_H
 
 #include "fabric/port_queue.h"
-#include "fabric/verbs/agent.h"
+#include "fabric/control/agent.h"
 #include "fabric/verbs/device.h"
 #include "fabric/verbs/region.h"
 
@@ -68,7 +68,7 @@ struct vb_port {
 	bool views_stale;
 
 	struct ibv_comp_channel *channel;
-	struct vb_conn *channel_conn; /* GUARDED_BY(sf_verbs_lock) */
+	struct sf_conn *channel_conn; /* GUARDED_BY(sf_control_lock) */
 	struct ibv_cq *cq;
 	struct ibv_srq *srq;
 	uint32_t sends_out;
@@ -104,7 +104,7 @@ static inline struct vb_port *vb_port(struct sf_port *port) { return (struct vb_
 /* Not so in a child of the process that opened it. */
 static inline bool vb_port_is_ours(const struct vb_port *port)
 {
-	return vb_domain(port->base.domain)->generation == sf_verbs_generation();
+	return vb_domain(port->base.domain)->generation == sf_control_generation();
 }
 
 doca_error_t sf_verbs_port_open(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max, int event_fd,

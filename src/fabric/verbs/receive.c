@@ -295,7 +295,7 @@ static void pull_end(struct vb_slot *slot, bool ok)
 		slot->link->pulls_made++; /* the agent tells the peer */
 	else
 		sf_recv_abort(slot->recv);
-	sf_verbs_agent_wake();
+	sf_control_wake();
 }
 
 /* One work request: as much of a piece of the receive as one takes. */

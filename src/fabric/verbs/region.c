@@ -8,12 +8,11 @@
 
 #include "base/log.h"
 #include "fabric/verbs/import.h"
-#include "fabric/verbs/net.h"
 
 #define GONE_LIMIT_MS 1000 /* for importers to see that a region ends */
 
-static LIST_HEAD(, vb_region) exports = LIST_HEAD_INITIALIZER(exports); /* GUARDED_BY(sf_verbs_lock) */
-static uint64_t next_id = 1;						/* GUARDED_BY(sf_verbs_lock) */
+static LIST_HEAD(, vb_region) exports = LIST_HEAD_INITIALIZER(exports); /* GUARDED_BY(sf_control_lock) */
+static uint64_t next_id = 1;						/* GUARDED_BY(sf_control_lock) */
 
 /* ---- registrations ---- */
 
@@ -137,6 +136,7 @@ doca_error_t sf_verbs_region_export(struct sf_region *base, void *out, size_t *l
 {
 	struct vb_region *region = (struct vb_region *)base;
 	struct vb_descriptor descriptor = {.base = {.addr = base->addr, .len = base->len, .rights = base->rights}};
+	const struct sf_net_device device = vb_net_device(vb_domain(base->domain));
 	doca_error_t error;
 	struct vb_mr *mr;
 
@@ -149,8 +149,8 @@ doca_error_t sf_verbs_region_export(struct sf_region *base, void *out, size_t *l
 	if (mr == NULL)
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	sf_verbs_mr_put(mr); /* the region has it */
-	pthread_mutex_lock(&sf_verbs_lock);
-	error = sf_verbs_net_reach(vb_domain(base->domain), descriptor.reach);
+	pthread_mutex_lock(&sf_control_lock);
+	error = sf_net_reach(&device, descriptor.reach);
 	if (error == DOCA_SUCCESS && !region->exported)
 		error = sf_key_random(&region->token);
 	if (error == DOCA_SUCCESS && !region->exported) {
@@ -158,10 +158,10 @@ doca_error_t sf_verbs_region_export(struct sf_region *base, void *out, size_t *l
 		region->id = next_id++;
 		LIST_INSERT_HEAD(&exports, region, export);
 	}
-	descriptor.base.agent = *sf_verbs_agent_id();
+	descriptor.base.agent = *sf_control_id();
 	descriptor.base.token = region->token;
 	descriptor.base.region = region->id;
-	pthread_mutex_unlock(&sf_verbs_lock);
+	pthread_mutex_unlock(&sf_control_lock);
 	if (error != DOCA_SUCCESS)
 		return error;
 	sf_verbs_descriptor_pack(&descriptor, out);
@@ -174,10 +174,10 @@ doca_error_t sf_verbs_region_export(struct sf_region *base, void *out, size_t *l
 static void served_end(struct vb_served *served)
 {
 	LIST_REMOVE(served, entry);
-	sf_verbs_conn_close(served->conn);
+	sf_conn_close(served->conn);
 	sf_verbs_lib.destroy_qp(served->qp);
 	free(served);
-	pthread_cond_broadcast(&sf_verbs_changed);
+	pthread_cond_broadcast(&sf_control_changed);
 }
 
 static void ring(struct vb_region *region)
@@ -197,16 +197,18 @@ static void served_rings(struct vb_served *served, bool busy)
 	ring(served->region);
 }
 
-static void served_message(struct vb_conn *conn, const union vb_msg_any *msg)
+static bool served_message(struct sf_conn *conn, const struct sf_msg *msg, int *fds)
 {
-	if (msg->head.kind == VB_MSG_GONE_SEEN)
+	(void)fds;
+	if (msg->kind == VB_MSG_GONE_SEEN)
 		served_end(conn->owner);
-	else if (msg->head.kind == VB_MSG_RING)
-		served_rings(conn->owner, msg->head.count != 0);
+	else if (msg->kind == VB_MSG_RING)
+		served_rings(conn->owner, msg->value != 0);
+	return true;
 }
 
 /* It may have died between a change and its RING. */
-static void served_ended(struct vb_conn *conn)
+static void served_ended(struct sf_conn *conn)
 {
 	struct vb_served *served = conn->owner;
 	struct vb_region *region = served->region;
@@ -218,12 +220,12 @@ static void served_ended(struct vb_conn *conn)
 /* One that cannot be told loses its connection, which rings. */
 static void served_arm(struct vb_served *served)
 {
-	struct vb_msg arm;
+	struct sf_msg arm;
 
 	if (served->armed)
 		return;
 	served->armed = true;
-	(void)sf_verbs_conn_send(served->conn, VB_MSG_ARM, &arm, sizeof(arm), 0);
+	(void)vb_msg_send(served->conn, VB_MSG_ARM, &arm, sizeof(arm), 0);
 }
 
 static bool importers_arm(struct vb_region *region)
@@ -243,16 +245,16 @@ doca_error_t sf_verbs_region_arm(struct sf_region *base, struct sf_region_doorbe
 {
 	bool busy = false;
 
-	if (vb_domain(base->domain)->generation != sf_verbs_generation())
+	if (vb_domain(base->domain)->generation != sf_control_generation())
 		return DOCA_SUCCESS; /* the parent's: nobody reaches it here */
-	pthread_mutex_lock(&sf_verbs_lock);
+	pthread_mutex_lock(&sf_control_lock);
 	if (base->imported) {
 		((struct vb_import *)base)->doorbell = doorbell;
 	} else {
 		((struct vb_region *)base)->doorbell = doorbell;
 		busy = importers_arm((struct vb_region *)base);
 	}
-	pthread_mutex_unlock(&sf_verbs_lock);
+	pthread_mutex_unlock(&sf_control_lock);
 	return busy ? DOCA_ERROR_AGAIN : DOCA_SUCCESS;
 }
 
@@ -267,7 +269,7 @@ static struct vb_region *export_find(uint64_t id)
 	return NULL;
 }
 
-static doca_error_t serve(struct vb_region *region, struct vb_conn *conn, const struct vb_msg_attach *ask, struct vb_msg_attached *answer)
+static doca_error_t serve(struct vb_region *region, struct sf_conn *conn, const struct vb_msg_attach *ask, struct vb_msg_attached *answer)
 {
 	struct vb_domain *domain = vb_domain(region->base.domain);
 	struct vb_served *served = calloc(1, sizeof(*served));
@@ -300,21 +302,22 @@ static doca_error_t serve(struct vb_region *region, struct vb_conn *conn, const 
 	return DOCA_SUCCESS;
 }
 
-void sf_verbs_region_asked(struct vb_conn *conn, const struct vb_msg_attach *ask)
+void sf_verbs_region_asked(struct sf_conn *conn, const struct vb_msg_attach *ask)
 {
 	struct vb_region *region = export_find(ask->region);
 	struct vb_msg_attached answer = {0};
 	doca_error_t status;
 
+	sf_conn_take(conn);
 	if (region == NULL)
 		status = DOCA_ERROR_NOT_FOUND;
 	else if (!sf_key_equal(&region->token, &ask->token))
 		status = DOCA_ERROR_NOT_PERMITTED;
 	else
 		status = serve(region, conn, ask, &answer);
-	(void)sf_verbs_conn_send(conn, VB_MSG_ATTACHED, &answer, sizeof(answer), status);
+	(void)vb_msg_send(conn, VB_MSG_ATTACHED, &answer, sizeof(answer), status);
 	if (status != DOCA_SUCCESS)
-		sf_verbs_conn_close(conn);
+		sf_conn_close(conn);
 	else if (region->armed)
 		served_arm(conn->owner);
 }
@@ -326,16 +329,16 @@ static void importers_end(struct vb_region *region)
 	struct timespec limit;
 
 	for (served = LIST_FIRST(&region->served); served != NULL; served = next) {
-		struct vb_msg gone;
+		struct sf_msg gone;
 
 		next = LIST_NEXT(served, entry);
-		if (!sf_verbs_conn_send(served->conn, VB_MSG_GONE, &gone, sizeof(gone), 0))
+		if (!vb_msg_send(served->conn, VB_MSG_GONE, &gone, sizeof(gone), 0))
 			served_end(served);
 	}
 	clock_gettime(CLOCK_MONOTONIC, &limit);
 	limit.tv_sec += GONE_LIMIT_MS / 1000;
 	while (!LIST_EMPTY(&region->served)) {
-		if (pthread_cond_clockwait(&sf_verbs_changed, &sf_verbs_lock, CLOCK_MONOTONIC, &limit) == ETIMEDOUT)
+		if (pthread_cond_clockwait(&sf_control_changed, &sf_control_lock, CLOCK_MONOTONIC, &limit) == ETIMEDOUT)
 			break;
 	}
 	while (!LIST_EMPTY(&region->served))
@@ -351,14 +354,14 @@ void sf_verbs_region_close(struct sf_region *base)
 		sf_verbs_import_close(base);
 		return;
 	}
-	if (domain->generation != sf_verbs_generation())
+	if (domain->generation != sf_control_generation())
 		return; /* the parent's */
-	pthread_mutex_lock(&sf_verbs_lock);
+	pthread_mutex_lock(&sf_control_lock);
 	if (region->exported) {
 		LIST_REMOVE(region, export);
 		importers_end(region);
 	}
-	pthread_mutex_unlock(&sf_verbs_lock);
+	pthread_mutex_unlock(&sf_control_lock);
 	pthread_mutex_lock(&domain->lock);
 	LIST_REMOVE(region, entry);
 	pthread_mutex_unlock(&domain->lock);

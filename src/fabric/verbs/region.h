@@ -15,7 +15,7 @@
 
 #include <stdatomic.h>
 
-#include "fabric/verbs/agent.h"
+#include "fabric/control/agent.h"
 #include "fabric/verbs/device.h"
 
 /* A registration, counted: by its region, and by what is in flight. */
@@ -28,7 +28,7 @@ struct vb_region {
 	struct sf_region base;
 	LIST_ENTRY(vb_region) entry; /* of the domain's */
 	struct vb_mr *mr;	     /* NULL until used. GUARDED_BY(the domain's lock) */
-	/* once exported. GUARDED_BY(sf_verbs_lock) */
+	/* once exported. GUARDED_BY(sf_control_lock) */
 	bool exported;
 	uint64_t id;
 	struct sf_key token;
@@ -38,11 +38,11 @@ struct vb_region {
 	bool armed;			     /* and not rung since: whoever imports it now is told */
 };
 
-/* An importer of a region of ours, and the queue pair by which it reaches it without a link. GUARDED_BY(sf_verbs_lock) */
+/* An importer of a region of ours, and the queue pair by which it reaches it without a link. GUARDED_BY(sf_control_lock) */
 struct vb_served {
 	LIST_ENTRY(vb_served) entry;
 	struct vb_region *region;
-	struct vb_conn *conn;
+	struct sf_conn *conn;
 	struct ibv_qp *qp;
 	bool armed; /* it was told, and has not rung since */
 	bool busy;  /* a change of its own was under way when it rang */
@@ -62,7 +62,7 @@ struct vb_mr *sf_verbs_mr_find(struct vb_domain *domain, const void *addr, size_
 struct vb_mr *sf_verbs_mr_make(struct vb_domain *domain, void *addr, size_t len, int access);
 void sf_verbs_mr_put(struct vb_mr *mr);
 
-/* An importer asks. With sf_verbs_lock. */
-void sf_verbs_region_asked(struct vb_conn *conn, const struct vb_msg_attach *ask);
+/* An importer asks. With sf_control_lock. */
+void sf_verbs_region_asked(struct sf_conn *conn, const struct vb_msg_attach *ask);
 
 #endif

@@ -2,19 +2,53 @@
 /*
  * The fabric on libibverbs: any RDMA device, hardware or Soft-RoCE.
  *
- *   lib.c      libibverbs, loaded when used	   region.c   memory of ours, and who imports it
- *   device.c   devices, domains, queue pairs	   import.c   memory of others
- *   wire.c     all bytes that a peer can send	   access.c   reaching it without a link
- *   reach.c    where processes are, as text	   port.c     completions, what is due, poll and arm
- *   agent.c    the process's thread		   receive.c  posted receives; flush.c takes them back
- *   conn.c     its sockets and their messages	   link.c     a link's queue pair
- *   net.c      TCP: who is found, and how	   connect.c  how links begin and end; listen.c the other side
- *   dial.c     calling others			   submit.c   operations
+ *   lib.c         libibverbs, loaded when used		  import.c   memory of others
+ *   device.c      devices, domains, queue pairs	  access.c   reaching it without a link
+ *   interfaces.c  their addresses on the network	  port.c     completions, what is due, poll and arm
+ *   wire.c        all bytes that a peer can send	  receive.c  posted receives; flush.c takes them back
+ *   region.c      memory of ours, and who imports it	  link.c     a link's queue pair
+ *   submit.c      operations				  connect.c  how links begin and end; listen.c the other side
  */
 #include "fabric/bridge.h"
 #include "fabric/verbs/link.h"
 
 extern const struct sf_fabric_ops sf_verbs_ops;
+
+static bool serve(struct sf_conn *conn, const struct sf_msg *first)
+{
+	if (first->kind != VB_MSG_ATTACH)
+		return false;
+	sf_verbs_region_asked(conn, (const struct vb_msg_attach *)first);
+	return true;
+}
+
+static bool tick(uint64_t now_ns)
+{
+	bool timed = sf_verbs_links_tick(now_ns);
+
+	return sf_verbs_imports_tick() || timed;
+}
+
+static void after_fork(void)
+{
+	sf_verbs_links_after_fork();
+	sf_verbs_requests_after_fork();
+}
+
+struct sf_control_provider sf_verbs_control = {
+	.kinds = SF_MSG_OF_VERBS,
+	.side_check = sf_verbs_end_check,
+	.check = sf_verbs_msg_check,
+	.asked = sf_verbs_asked,
+	.serve = serve,
+	.tick = tick,
+	.after_fork = after_fork,
+};
+
+static __attribute__((constructor)) void control_add(void)
+{
+	sf_control_add(&sf_verbs_control);
+}
 
 static const struct sf_fabric_bridge_ops bridge_ops = {
 	.domain_pd = sf_verbs_domain_pd,

@@ -6,14 +6,29 @@
 #include "base/little.h"
 #include "base/log.h"
 #include "base/log_rate.h"
-#include "fabric/verbs/reach.h"
+#include "fabric/control/address.h"
 
 /* ---- messages between agents ---- */
 
-static size_t size_of_kind(uint16_t kind)
+/* MTUs are IBV_MTU_256 to IBV_MTU_4096. */
+bool sf_verbs_end_check(const void *bytes)
 {
-	switch (kind) {
-	case VB_MSG_PENDING:
+	const struct vb_msg_end *end = (const struct vb_msg_end *)bytes;
+
+	return end->mtu >= 1 && end->mtu <= 5 && end->qpn <= 0xffffff && end->psn <= 0xffffff;
+}
+
+static bool attached_check(const struct vb_msg_attached *msg)
+{
+	return msg->head.value != DOCA_SUCCESS ||
+	       (sf_verbs_end_check(&msg->end) && msg->len != 0 && msg->len <= UINT64_MAX - msg->addr);
+}
+
+bool sf_verbs_msg_check(const struct sf_msg *msg, size_t len, unsigned fds)
+{
+	if (fds != 0)
+		return false;
+	switch (msg->kind) {
 	case VB_MSG_READY:
 	case VB_MSG_BYE:
 	case VB_MSG_RING:
@@ -21,87 +36,13 @@ static size_t size_of_kind(uint16_t kind)
 	case VB_MSG_PULLED:
 	case VB_MSG_GONE:
 	case VB_MSG_GONE_SEEN:
-		return sizeof(struct vb_msg);
-	case VB_MSG_HELLO:
-		return sizeof(struct vb_msg_hello);
-	case VB_MSG_CONNECT:
-		return sizeof(struct vb_msg_connect);
-	case VB_MSG_ACCEPT:
-		return sizeof(struct vb_msg_accept);
-	case VB_MSG_REFUSE:
-		return sizeof(struct vb_msg_refuse);
+		return len == sizeof(*msg);
 	case VB_MSG_ATTACH:
-		return sizeof(struct vb_msg_attach);
+		return len == sizeof(struct vb_msg_attach) && sf_verbs_end_check(&((const struct vb_msg_attach *)msg)->end);
 	case VB_MSG_ATTACHED:
-		return sizeof(struct vb_msg_attached);
+		return len == sizeof(struct vb_msg_attached) && attached_check((const struct vb_msg_attached *)msg);
 	default:
-		return 0;
-	}
-}
-
-size_t sf_verbs_msg_size(const void *bytes, size_t len)
-{
-	struct vb_msg head;
-
-	if (len < sizeof(head))
-		return 0;
-	memcpy(&head, bytes, sizeof(head));
-	if (head.magic != VB_MSG_MAGIC || head.version != VB_MSG_VERSION || head.size < sizeof(head))
-		return VB_MSG_SIZE_MAX + 1;
-	return head.size;
-}
-
-/* MTUs are IBV_MTU_256 to IBV_MTU_4096. */
-static bool end_check(const struct vb_msg_end *end)
-{
-	return end->mtu >= 1 && end->mtu <= 5 && end->qpn <= 0xffffff && end->psn <= 0xffffff;
-}
-
-static bool body_check(const union vb_msg_any *any)
-{
-	switch (any->head.kind) {
-	case VB_MSG_CONNECT:
-		return end_check(&any->connect.end) && any->connect.data_len <= SF_PRIVATE_MAX && any->connect.name[0] != '\0' &&
-		       memchr(any->connect.name, '\0', SF_NAME_MAX) != NULL;
-	case VB_MSG_ACCEPT:
-		return end_check(&any->accept.end) && any->accept.data_len <= SF_PRIVATE_MAX;
-	case VB_MSG_REFUSE:
-		return any->refuse.data_len <= SF_PRIVATE_MAX;
-	case VB_MSG_ATTACH:
-		return end_check(&any->attach.end);
-	case VB_MSG_ATTACHED:
-		return any->head.count != DOCA_SUCCESS || (end_check(&any->attached.end) && any->attached.len != 0 &&
-							   any->attached.len <= UINT64_MAX - any->attached.addr);
-	default:
-		return true;
-	}
-}
-
-bool sf_verbs_msg_check(const void *msg, size_t len)
-{
-	union vb_msg_any any;
-
-	if (len < sizeof(struct vb_msg) || len > sizeof(any) || sf_verbs_msg_size(msg, len) != len)
 		return false;
-	memset(&any, 0, sizeof(any));
-	memcpy(&any, msg, len);
-	return len == size_of_kind(any.head.kind) && body_check(&any);
-}
-
-doca_error_t sf_verbs_msg_status(uint32_t status)
-{
-	switch ((doca_error_t)status) {
-	case DOCA_SUCCESS:
-	case DOCA_ERROR_NOT_FOUND:
-	case DOCA_ERROR_NOT_PERMITTED:
-	case DOCA_ERROR_CONNECTION_ABORTED:
-	case DOCA_ERROR_NO_MEMORY:
-	case DOCA_ERROR_FULL:
-	case DOCA_ERROR_OPERATING_SYSTEM:
-	case DOCA_ERROR_DRIVER:
-		return (doca_error_t)status;
-	default:
-		return DOCA_ERROR_UNEXPECTED;
 	}
 }
 
@@ -165,13 +106,13 @@ void sf_verbs_descriptor_pack(const struct vb_descriptor *descriptor, uint8_t by
 
 doca_error_t sf_verbs_descriptor_unpack(const void *bytes, size_t len, struct vb_descriptor *descriptor)
 {
-	struct vb_reach reach;
+	struct sf_addresses reach;
 	doca_error_t error = sf_descriptor_unpack(&form, bytes, len, &descriptor->base);
 
 	if (error != DOCA_SUCCESS)
 		return error;
 	memcpy(descriptor->reach, (const uint8_t *)bytes + SF_DESCRIPTOR_MORE, SF_REACH_MAX);
-	if (descriptor->reach[0] == '\0' || (sf_verbs_reach_parse(descriptor->reach, &reach) && reach.has_token))
+	if (descriptor->reach[0] == '\0' || (sf_addresses_parse(descriptor->reach, &reach) && reach.has_token))
 		return DOCA_SUCCESS;
 	SF_LOG_ERR_LIMITED("the descriptor tells of no address by which the memory's owner is reached");
 	return DOCA_ERROR_INVALID_VALUE;

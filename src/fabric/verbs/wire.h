@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What two processes say to each other beside the RDMA device: over a Unix socket of the runtime folder, or TCP. The fixed
- * layouts are of one byte order; sf_verbs_msg_check looks at a message before anything else does, and what it lets pass has
- * every length inside its bounds.
+ * What two processes say to each other beside the RDMA device, besides control/message.h:
  *
- *   by TCP, first        HELLO -> (but not at a listener's own port: only CONNECT is heard there)
- *   to a listener        CONNECT ->   <- PENDING   <- ACCEPT or REFUSE   READY ->   then either way: BYE, RING, PULLED
+ *   to a listener        CONNECT ->   ...  <- ACCEPT   READY ->   then either way: BYE, RING, PULLED
  *   to an owner's agent  ATTACH ->    <- ATTACHED  <- ARM     RING ->    <- GONE               GONE_SEEN ->
  *
  * The end of the first kind of connection without a BYE is the death of the link's peer, of the second kind that of the owner.
@@ -19,41 +16,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fabric/control/conn.h"
 #include "fabric/descriptor.h"
 #include "fabric/fabric.h"
-#include "fabric/runtime.h"
-
-#define VB_MSG_MAGIC UINT32_C(0x62767366)
-#define VB_MSG_VERSION 3
-#define VB_MSG_SIZE_MAX 2048
 
 enum vb_msg_kind {
-	VB_MSG_CONNECT = 1,
-	VB_MSG_PENDING,
-	VB_MSG_ACCEPT,
-	VB_MSG_REFUSE,
-	VB_MSG_READY,
-	VB_MSG_BYE,
-	VB_MSG_RING,
-	VB_MSG_PULLED,
+	VB_MSG_READY = SF_MSG_OF_VERBS,
+	VB_MSG_BYE,    /* value: messages sent */
+	VB_MSG_RING,   /* value, of an importer: changes that are under way */
+	VB_MSG_PULLED, /* value: long messages fetched so far */
 	VB_MSG_ATTACH,
-	VB_MSG_ATTACHED,
+	VB_MSG_ATTACHED, /* value: a status */
 	VB_MSG_GONE,
 	VB_MSG_GONE_SEEN,
-	VB_MSG_HELLO,
 	VB_MSG_ARM,
 };
 
-struct vb_msg {
-	uint32_t magic;
-	uint16_t version;
-	uint16_t kind;
-	uint32_t size; /* of all of it */
-	uint32_t count; /* BYE: messages sent; PULLED: long messages fetched so far; REFUSE, ATTACHED: a status;
-			* RING of an importer: changes that are under way */
-};
-
-/* One side's queue pair, and the block where the other side writes its view. */
+/* One side of a link: its queue pair, and the block where the other side writes its view. */
 struct vb_msg_end {
 	struct sf_key domain; /* random: whose keys the queue pair takes */
 	uint8_t gid[16];
@@ -68,74 +47,34 @@ struct vb_msg_end {
 	uint32_t unused2;
 };
 
-struct vb_msg_hello {
-	struct vb_msg head;
-	struct sf_key token; /* of the process that is called */
-};
-
-struct vb_msg_connect {
-	struct vb_msg head;
-	struct vb_msg_end end;
-	char name[SF_NAME_MAX];
-	uint32_t data_len;
-	uint8_t data[SF_PRIVATE_MAX];
-};
-
-struct vb_msg_accept {
-	struct vb_msg head;
-	struct vb_msg_end end;
-	uint32_t data_len;
-	uint8_t data[SF_PRIVATE_MAX];
-};
-
-struct vb_msg_refuse {
-	struct vb_msg head;
-	uint32_t data_len;
-	uint8_t data[SF_PRIVATE_MAX];
-};
+_Static_assert(sizeof(struct vb_msg_end) <= SF_SIDE_SIZE, "a side fits");
 
 struct vb_msg_attach {
-	struct vb_msg head;
+	struct sf_msg head;
 	struct vb_msg_end end;
 	struct sf_key token;
 	uint64_t region;
 };
 
 struct vb_msg_attached {
-	struct vb_msg head;
+	struct sf_msg head;
 	struct vb_msg_end end;
 	uint64_t addr, len;
 	uint32_t rights;
 	uint32_t rkey;
 };
 
-/* The largest, for buffers. */
-union vb_msg_any {
-	struct vb_msg head;
-	struct vb_msg_hello hello;
-	struct vb_msg_connect connect;
-	struct vb_msg_accept accept;
-	struct vb_msg_refuse refuse;
-	struct vb_msg_attach attach;
-	struct vb_msg_attached attached;
-};
+/* Is it one whole message of a kind of ours, every count and length in it inside its bounds? */
+bool sf_verbs_msg_check(const struct sf_msg *msg, size_t len, unsigned fds);
+bool sf_verbs_end_check(const void *end);
 
-_Static_assert(sizeof(union vb_msg_any) <= VB_MSG_SIZE_MAX, "every message fits");
-
-/* Of the bytes of a stream: how long is the message that begins here? 0: not all of the head is there yet; above
- * VB_MSG_SIZE_MAX: this is none. */
-size_t sf_verbs_msg_size(const void *bytes, size_t len);
-
-/* Is this one whole message of a known kind, every count and length in it inside its bounds? */
-bool sf_verbs_msg_check(const void *msg, size_t len);
-
-/* A status that came in a message, or UNEXPECTED. */
-doca_error_t sf_verbs_msg_status(uint32_t status);
-
-static inline struct vb_msg vb_msg_head(enum vb_msg_kind kind, size_t size, uint32_t count)
+/* Sets the head, and sends. */
+static inline bool vb_msg_send(struct sf_conn *conn, enum vb_msg_kind kind, void *msg, size_t size, uint32_t value)
 {
-	return (struct vb_msg){
-		.magic = VB_MSG_MAGIC, .version = VB_MSG_VERSION, .kind = (uint16_t)kind, .size = (uint32_t)size, .count = count};
+	struct sf_msg *head = (struct sf_msg *)msg;
+
+	*head = sf_msg_head(kind, size, value);
+	return sf_conn_send(conn, msg, NULL, 0);
 }
 
 /* ---- through the device ---- */

@@ -7,12 +7,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fabric/verbs/agent.h"
+#include "fabric/control/agent.h"
 #include "fabric/verbs/device.h"
-#include "fabric/verbs/net.h"
+#include "fabric/control/net.h"
 
-static struct vb_device device = {.name = "none0"};
-static struct vb_domain domain = {.device = &device};
+static void no_addresses(const char *name, struct sf_addresses *addresses)
+{
+	(void)name;
+	addresses->num = 0;
+}
+
+static const struct sf_net_device device = {.name = "none0", .addresses = no_addresses};
 
 static void print_hex(const char *what, const void *bytes, size_t len)
 {
@@ -24,21 +29,21 @@ static void print_hex(const char *what, const void *bytes, size_t len)
 
 int main(void)
 {
-	struct vb_msg_hello hello = {.head = vb_msg_head(VB_MSG_HELLO, sizeof(hello), 0)};
-	struct vb_msg_attach attach = {.head = vb_msg_head(VB_MSG_ATTACH, sizeof(attach), 0), .end.mtu = 3, .region = 77};
-	struct vb_msg_attached attached = {.head = vb_msg_head(VB_MSG_ATTACHED, sizeof(attached), DOCA_ERROR_NOT_FOUND)};
+	struct sf_msg_hello hello = {.head = sf_msg_head(SF_MSG_HELLO, sizeof(hello), 0)};
+	struct vb_msg_attach attach = {.head = sf_msg_head(VB_MSG_ATTACH, sizeof(attach), 0), .end.mtu = 3, .region = 77};
+	struct vb_msg_attached attached = {.head = sf_msg_head(VB_MSG_ATTACHED, sizeof(attached), DOCA_ERROR_NOT_FOUND)};
 	char text[SF_REACH_MAX], line[16];
-	struct vb_reach reach;
+	struct sf_addresses reach;
 	uint32_t generation;
 	doca_error_t result;
 
 	setenv("SOFTFIELD_VERBS_LISTEN", "127.0.0.1", 1);
-	if (sf_verbs_agent_hold(&generation) != DOCA_SUCCESS)
+	if (sf_control_hold(&generation) != DOCA_SUCCESS)
 		return 1;
-	pthread_mutex_lock(&sf_verbs_lock);
-	result = sf_verbs_net_reach(&domain, text);
-	pthread_mutex_unlock(&sf_verbs_lock);
-	if (result != DOCA_SUCCESS || !sf_verbs_reach_parse(text, &reach))
+	pthread_mutex_lock(&sf_control_lock);
+	result = sf_net_reach(&device, text);
+	pthread_mutex_unlock(&sf_control_lock);
+	if (result != DOCA_SUCCESS || !sf_addresses_parse(text, &reach))
 		return 1;
 	hello.token = reach.token;
 	print_hex("hello", &hello, sizeof(hello));
@@ -48,6 +53,6 @@ int main(void)
 	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin) != NULL)
 		;
-	sf_verbs_agent_release(generation);
+	sf_control_release(generation);
 	return 0;
 }

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/control/address.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ADDR_TEXT_MAX 56 /* "[" an IPv6 address "]:65535" and NUL */
+
+/* A number from 1 to 65535 without sign, zeros before it, or anything behind it; else 0. */
+static uint16_t parse_port(const char *text)
+{
+	size_t len = strspn(text, "0123456789");
+
+	if (len == 0 || len > 5 || text[len] != '\0' || text[0] == '0')
+		return 0;
+
+	long port = strtol(text, NULL, 10);
+
+	return port <= UINT16_MAX ? (uint16_t)port : 0;
+}
+
+/* HOST:PORT, where an IPv6 address is in brackets. Changes the text. */
+static bool parse_addr(char *text, struct sf_address *addr)
+{
+	char *colon = strrchr(text, ':');
+	size_t len;
+
+	if (colon == NULL)
+		return false;
+	*colon = '\0';
+	memset(addr, 0, sizeof(*addr));
+	addr->port = parse_port(colon + 1);
+	len = (size_t)(colon - text);
+	addr->is_ipv6 = len > 2 && text[0] == '[' && text[len - 1] == ']';
+	if (addr->is_ipv6)
+		text[len - 1] = '\0';
+	return addr->port != 0 &&
+	       inet_pton(addr->is_ipv6 ? AF_INET6 : AF_INET, addr->is_ipv6 ? text + 1 : text, addr->bytes) == 1;
+}
+
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool parse_token(const char *text, struct sf_key *token)
+{
+	if (strlen(text) != 2 * SF_KEY_SIZE)
+		return false;
+	for (int i = 0; i < SF_KEY_SIZE; i++) {
+		int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
+
+		if (high < 0 || low < 0)
+			return false;
+		token->bytes[i] = (uint8_t)(high << 4 | low);
+	}
+	return true;
+}
+
+bool sf_addresses_parse(const char *text, struct sf_addresses *out)
+{
+	struct sf_addresses reach = {0};
+	char copy[SF_REACH_MAX], *next = copy, *addr, *hash;
+
+	if (strnlen(text, SF_REACH_MAX) == SF_REACH_MAX)
+		return false;
+	strcpy(copy, text);
+	hash = strchr(copy, '#');
+	if (hash != NULL) {
+		*hash = '\0';
+		if (!parse_token(hash + 1, &reach.token))
+			return false;
+		reach.has_token = true;
+	}
+	while ((addr = strsep(&next, ",")) != NULL) {
+		if (reach.num == SF_ADDRESSES_MAX || !parse_addr(addr, &reach.at[reach.num++]))
+			return false;
+	}
+	*out = reach;
+	return true;
+}
+
+static void format_addr(const struct sf_address *addr, char text[ADDR_TEXT_MAX])
+{
+	char host[INET6_ADDRSTRLEN];
+
+	(void)inet_ntop(addr->is_ipv6 ? AF_INET6 : AF_INET, addr->bytes, host, sizeof(host));
+	(void)snprintf(text, ADDR_TEXT_MAX, addr->is_ipv6 ? "[%s]:%u" : "%s:%u", host, (unsigned)addr->port);
+}
+
+void sf_addresses_format(const struct sf_addresses *reach, char text[SF_REACH_MAX])
+{
+	const size_t room = SF_REACH_MAX - 1 - (reach->has_token ? 1 + 2 * SF_KEY_SIZE : 0);
+	char one[ADDR_TEXT_MAX];
+	size_t at = 0;
+
+	text[0] = '\0';
+	for (uint32_t i = 0; i < reach->num; i++) {
+		format_addr(&reach->at[i], one);
+		if (at + (at != 0) + strlen(one) > room)
+			break;
+		at += (size_t)snprintf(text + at, SF_REACH_MAX - at, "%s%s", at != 0 ? "," : "", one);
+	}
+	if (at == 0 || !reach->has_token)
+		return;
+	text[at++] = '#';
+	for (int i = 0; i < SF_KEY_SIZE; i++, at += 2)
+		(void)snprintf(text + at, SF_REACH_MAX - at, "%02x", reach->token.bytes[i]);
+}
+
+void sf_name_split(const char *name, char plain[SF_NAME_MAX], char reach[SF_REACH_MAX])
+{
+	const char *at = strrchr(name, '@');
+	struct sf_addresses parsed;
+
+	memset(plain, 0, SF_NAME_MAX);
+	memset(reach, 0, SF_REACH_MAX);
+	strcpy(plain, name);
+	if (at == NULL || at == name || !sf_addresses_parse(at + 1, &parsed))
+		return;
+	plain[at - name] = '\0';
+	strcpy(reach, at + 1);
+}
+
+uint16_t sf_name_port(const char *name)
+{
+	const char *at = strrchr(name, '@');
+
+	return at != NULL && at != name && at[1] == ':' ? parse_port(at + 2) : 0;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The sockets that the agent waits on, and the messages that come by them. Everything here is guarded by sf_control_lock.
+ *
+ * A socket of the runtime folder is a process of our user's. By the network anybody may come: until it has brought the agent's
+ * token, in a HELLO, nothing else of it is looked at. At a port that a program listens to (SF_LISTEN_PORT) anybody may call, as
+ * with RDMA's connection manager; there one can do nothing but call that listener.
+ *
+ * One who comes is a guest until a link or an import takes the connection over. A process may have few guests here, and one that
+ * says nothing has to go: so no process uses up what others need.
+ */
+#ifndef SF_FABRIC_CONTROL_CONN_H
+#define SF_FABRIC_CONTROL_CONN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/liveness.h"
+#include "fabric/control/address.h"
+#include "fabric/control/message.h"
+
+#define SF_GUESTS_MAX 8192
+#define SF_GUESTS_OF_PROCESS_MAX 16 /* one is its agent's; the others have asked for nothing yet, or were closed */
+#define SF_GUESTS_OF_UNSEEN_MAX (SF_GUESTS_MAX / 2) /* of all processes whose number means nothing here, together */
+#define SF_STRANGERS_MAX 64			    /* that came by the network and have said nothing yet; then the oldest goes */
+#define SF_FIRST_WORD_LIMIT_NS UINT64_C(3000000000) /* for one who comes to say something */
+
+struct sf_control_listener;
+
+enum sf_trust {
+	SF_TRUST_PEER,	   /* whatever it says is heard */
+	SF_TRUST_STRANGER, /* has to bring the token */
+	SF_TRUST_CALLER,   /* may call `called` */
+};
+
+/* Where a connection may yet be made to. */
+struct sf_dial {
+	struct sf_addresses reach;
+	uint32_t at;	/* the address that is tried */
+	uint32_t scope; /* the interface by which link-local addresses are reached */
+	uint64_t since_ns;
+};
+
+struct sf_conn {
+	int fd;
+	int pid; /* of a peer of the runtime folder, 0 if unknown */
+	bool open;
+	bool is_stream; /* TCP: no descriptors, and messages come in pieces */
+	bool is_guest;
+	bool is_silent;			    /* it came, and has said nothing */
+	bool keep_fd;			    /* the descriptor is somebody else's */
+	bool reset;			    /* the other side closed with something unread */
+	uint8_t trust;			    /* enum sf_trust */
+	struct sf_control_listener *called; /* of a port's socket, and of those whom it took */
+	struct sf_liveness speaking;	    /* of a silent one */
+	uint64_t since_ns;		    /* when a stranger came */
+	struct sf_dial *dial;		    /* while there is no connection yet */
+	doca_error_t why; /* there came none: NOT_FOUND, nobody listens there; TIME_OUT, no way there. Else SUCCESS */
+	/* readable, or the two others. A whole, checked message, and its descriptors: those that the receiver keeps it replaces
+	 * by -1. False: the peer breaks the rules, or does not read, and the connection ends. */
+	void (*readable)(struct sf_conn *conn);
+	bool (*message)(struct sf_conn *conn, const struct sf_msg *msg, int *fds);
+	void (*ended)(struct sf_conn *conn); /* the other side is gone, or broke a rule; the connection is closed */
+	void *owner;
+	struct sf_conn *next, *previous;
+	uint8_t *out; /* messages that wait to be sent, or NULL */
+	size_t out_len;
+	uint8_t *in; /* of a stream: the beginning of a message, or NULL */
+	size_t in_len;
+};
+
+/* Takes over fd when it succeeds. NO_MEMORY; OPERATING_SYSTEM, logged. */
+doca_error_t sf_conn_open(int fd, void *owner, struct sf_conn **conn);
+void sf_conn_close(struct sf_conn *conn);
+/* A link or an import has it from here on. */
+void sf_conn_take(struct sf_conn *conn);
+/* Closes the sockets of a listener's port, and whoever came by them and has not called yet. */
+void sf_conns_forget(const struct sf_control_listener *called);
+/* It is a listening socket: whom it takes is asked for a first message. */
+void sf_conn_listen(struct sf_conn *conn);
+
+/* Sends a message with its head, whole or not at all. Without descriptors it may wait for the connection, or for a peer that is
+ * behind. A peer that does not read what it is sent loses the connection: false. */
+bool sf_conn_send(struct sf_conn *conn, const void *msg, const int *fds, unsigned num);
+/* One that the peer can do without. */
+void sf_conn_tell(struct sf_conn *conn, const void *msg);
+
+/* To a process's agent, or a listener. reach is where it is by the network, or empty. What is sent waits until there is a
+ * connection; if none comes about, `ended` is called, with `why`. NOT_FOUND: nobody is there; AGAIN: there is no room in its
+ * queue. */
+doca_error_t sf_conn_call(enum sf_socket_kind kind, const struct sf_key *key, const char *reach, uint32_t scope, void *owner,
+			  struct sf_conn **conn);
+
+/* ---- between conn.c and dial.c ---- */
+
+/* It is among the open ones. */
+void sf_conn_enter(struct sf_conn *conn, void *owner);
+/* For reading, and what is asked for besides. False, and errno. */
+bool sf_conn_watch(struct sf_conn *conn, int how, uint32_t events);
+void sf_conn_send_kept(struct sf_conn *conn);
+/* Closes it and tells its owner. */
+void sf_conn_end(struct sf_conn *conn);
+void sf_dial_event(struct sf_conn *conn, uint32_t events);
+/* This address leads nowhere, for that errno: another, or the end. */
+void sf_dial_next(struct sf_conn *conn, int error);
+/* There is a connection, or there will be none. */
+void sf_dial_end(struct sf_conn *conn);
+
+/* ---- for the agent ---- */
+
+void sf_conn_event(struct sf_conn *conn, uint32_t events);
+/* Frees what was closed, gives up what takes too long. Is anything still timed? */
+bool sf_conns_tick(uint64_t now_ns);
+/* Ends all of them. */
+void sf_conns_close(void);
+/* Waits on the listening sockets, or does not. */
+void sf_conns_listen(bool on);
+void sf_conns_after_fork(void);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How a link begins on the side that asks, and the connection that tells of its end on both. Lies in the provider's link; with
+ * sf_control_lock.
+ */
+#ifndef SF_FABRIC_CONTROL_HANDSHAKE_H
+#define SF_FABRIC_CONTROL_HANDSHAKE_H
+
+#include <sys/queue.h>
+
+#include "fabric/control/conn.h"
+
+struct sf_handshake;
+
+/* What a provider does with its own. */
+struct sf_handshake_ops {
+	const struct sf_control_provider *provider;
+	/* Our side, and the descriptors that go with it (provider->connect_fds). */
+	void (*tell)(struct sf_handshake *handshake, struct sf_msg_side *side, int *fds);
+	/* The peer accepted: its side. Descriptors that are kept are replaced by -1. */
+	doca_error_t (*meet)(struct sf_handshake *handshake, const struct sf_msg_side *side, int *fds);
+	/* The question is answered, for good. Not after sf_handshake_end. */
+	void (*opened)(struct sf_handshake *handshake, doca_error_t status, const void *data, size_t len);
+	/* What the peer says once the two are joined; or NULL. */
+	bool (*message)(struct sf_handshake *handshake, const struct sf_msg *msg);
+	/* The connection of two that were joined has ended. */
+	void (*ended)(struct sf_handshake *handshake);
+};
+
+struct sf_handshake {
+	const struct sf_handshake_ops *ops;
+	struct sf_conn *conn; /* NULL: there is none yet, or no more */
+	bool is_asking;	      /* and the answer is not there */
+	bool is_awaited;      /* not even the peer's agent has said anything */
+	struct sf_liveness answering;
+	uint32_t scope;
+	struct sf_msg_connect *ask;	/* while is_asking */
+	LIST_ENTRY(sf_handshake) entry; /* of those that are awaited */
+};
+
+/* Asks; the end is told by opened, whatever it is, at once or later. NO_MEMORY. scope: for link-local addresses. */
+doca_error_t sf_handshake_ask(struct sf_handshake *handshake, const struct sf_handshake_ops *ops, const char *name,
+			      uint32_t scope, const void *data, size_t len);
+/* The side that was asked: the connection is the link's. */
+void sf_handshake_follow(struct sf_handshake *handshake, const struct sf_handshake_ops *ops, struct sf_conn *conn);
+/* Closes the connection; nothing is told any more. */
+void sf_handshake_end(struct sf_handshake *handshake);
+
+/* Without the lock: as sf_link_wait. */
+doca_error_t sf_handshake_wait(struct sf_handshake *handshake);
+
+bool sf_handshakes_tick(void);
+void sf_handshakes_after_fork(void);
+
+#endif

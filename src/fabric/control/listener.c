@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/control/listener.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/log_rate.h"
+#include "fabric/control/agent.h"
+#include "fabric/control/net.h"
+
+static LIST_HEAD(, sf_control_listener) listeners = LIST_HEAD_INITIALIZER(listeners); /* GUARDED_BY(sf_control_lock) */
+
+void sf_listeners_after_fork(void)
+{
+	LIST_INIT(&listeners);
+}
+
+/* ---- those who ask ---- */
+
+void sf_control_refuse(struct sf_conn *conn, doca_error_t status, const void *data, size_t len)
+{
+	struct sf_msg_refuse answer = {.head = sf_msg_head(SF_MSG_REFUSE, sizeof(answer), status), .data_len = (uint32_t)len};
+
+	if (len != 0)
+		memcpy(answer.data, data, len);
+	sf_conn_tell(conn, &answer); /* or the end of the connection tells it */
+	sf_conn_close(conn);
+}
+
+bool sf_control_accept_answer(struct sf_conn *conn, const struct sf_control_provider *provider, const struct sf_msg_side *side,
+			      const int *fds, const void *data, size_t len)
+{
+	struct sf_msg_accept answer = {.head = sf_msg_head(SF_MSG_ACCEPT, sizeof(answer), 0),
+				       .provider = provider->kinds,
+				       .data_len = (uint32_t)len,
+				       .side = *side};
+
+	if (len != 0)
+		memcpy(answer.data, data, len);
+	return sf_conn_send(conn, &answer, fds, provider->accept_fds);
+}
+
+static doca_error_t connect_to(struct sf_control_listener *listener, struct sf_conn *conn, const struct sf_msg_connect *ask,
+			       int *fds)
+{
+	const struct sf_msg pending = sf_msg_head(SF_MSG_PENDING, sizeof(pending), 0);
+	const bool is_auto = listener != NULL && (listener->flags & SF_LISTEN_AUTO) != 0;
+	doca_error_t error;
+
+	if (listener == NULL || listener->provider->kinds != ask->provider)
+		return DOCA_ERROR_NOT_FOUND;
+	if (!is_auto && listener->num_requests >= SF_REQUESTS_MAX)
+		return DOCA_ERROR_FULL;
+	sf_conn_take(conn);
+	error = listener->provider->asked(listener, conn, ask, fds);
+	if (error == DOCA_SUCCESS && !is_auto) {
+		listener->num_requests++;
+		(void)sf_conn_send(conn, &pending, NULL, 0);
+	}
+	return error;
+}
+
+static void answer(struct sf_control_listener *listener, struct sf_conn *conn, const struct sf_msg_connect *ask, int *fds)
+{
+	doca_error_t error = connect_to(listener, conn, ask, fds);
+
+	if (error == DOCA_SUCCESS)
+		return;
+	if (conn->is_stream)
+		SF_LOG_WARN_LIMITED("a peer on the network cannot connect to %s: %s", ask->name, doca_error_get_descr(error));
+	else
+		SF_LOG_WARN_LIMITED("process %d cannot connect to %s: %s", conn->pid, ask->name, doca_error_get_descr(error));
+	sf_control_refuse(conn, error, NULL, 0);
+}
+
+void sf_listeners_connect(struct sf_conn *conn, const struct sf_msg_connect *ask, int *fds)
+{
+	struct sf_control_listener *listener;
+
+	LIST_FOREACH (listener, &listeners, entry) {
+		if (strcmp(listener->name, ask->name) == 0)
+			break;
+	}
+	answer(listener, conn, ask, fds);
+}
+
+void sf_listener_called(struct sf_control_listener *listener, struct sf_conn *conn, const struct sf_msg_connect *ask)
+{
+	const size_t len = strlen(ask->name);
+
+	/* Its name is NAME@:PORT. */
+	answer(strncmp(listener->name, ask->name, len) == 0 && listener->name[len] == '@' ? listener : NULL, conn, ask, NULL);
+}
+
+/* ---- listeners ---- */
+
+/* At a port of the device's addresses. With the lock. */
+static doca_error_t start_at_port(struct sf_control_listener *listener, const struct sf_net_device *device)
+{
+	const uint16_t port = sf_name_port(listener->name);
+
+	if (port != 0)
+		return sf_net_listen(device, port, listener);
+	SF_LOG_ERR("%s names no port: it is to be NAME@:PORT", listener->name);
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
+/* In the runtime folder. With the lock. */
+static doca_error_t start_here(struct sf_control_listener *listener)
+{
+	int fd;
+	doca_error_t error = sf_runtime_listen(SF_SOCKET_LISTENER, &listener->key, &fd);
+
+	if (error == DOCA_ERROR_ALREADY_EXIST)
+		SF_LOG_ERR("somebody listens at %s already; end that program, or use another name", listener->name);
+	if (error != DOCA_SUCCESS)
+		return error;
+	error = sf_conn_open(fd, listener, &listener->conn);
+	if (error == DOCA_SUCCESS) {
+		sf_conn_listen(listener->conn);
+		return DOCA_SUCCESS;
+	}
+	sf_runtime_unlink(SF_SOCKET_LISTENER, &listener->key);
+	close(fd);
+	return error;
+}
+
+doca_error_t sf_control_listener_open(const struct sf_control_provider *provider, const struct sf_net_device *device,
+				      struct sf_port *port, const char *name, uint32_t flags, void *user,
+				      struct sf_control_listener **out)
+{
+	doca_error_t error = sf_name_check(name, NULL, 0);
+	struct sf_control_listener *listener;
+
+	if (error == DOCA_SUCCESS && (flags & SF_LISTEN_PORT) != 0 && device == NULL)
+		error = DOCA_ERROR_NOT_SUPPORTED;
+	if (error != DOCA_SUCCESS)
+		return error;
+	listener = calloc(1, sizeof(*listener));
+	if (listener == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	listener->base = (struct sf_listener){.ops = port->ops, .port = port, .user = user};
+	listener->provider = provider;
+	listener->flags = flags;
+	listener->key = sf_key_of_name(name);
+	strcpy(listener->name, name);
+	pthread_mutex_lock(&sf_control_lock);
+	error = (flags & SF_LISTEN_PORT) != 0 ? start_at_port(listener, device) : start_here(listener);
+	if (error == DOCA_SUCCESS)
+		LIST_INSERT_HEAD(&listeners, listener, entry);
+	pthread_mutex_unlock(&sf_control_lock);
+	if (error != DOCA_SUCCESS) {
+		free(listener);
+		return error;
+	}
+	*out = listener;
+	return DOCA_SUCCESS;
+}
+
+bool sf_control_listener_close(struct sf_control_listener *listener)
+{
+	struct sf_control_listener *at;
+
+	LIST_FOREACH (at, &listeners, entry) {
+		if (at == listener)
+			break;
+	}
+	if (at == NULL)
+		return false;
+	LIST_REMOVE(listener, entry);
+	if (listener->conn != NULL)
+		sf_runtime_unlink(SF_SOCKET_LISTENER, &listener->key);
+	sf_conn_close(listener->conn);
+	sf_conns_forget(listener);
+	return true;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/control/message.h"
+
+#include <string.h>
+
+static struct sf_control_provider *providers;
+
+void sf_control_add(struct sf_control_provider *provider)
+{
+	provider->next = providers;
+	providers = provider;
+}
+
+struct sf_control_provider *sf_control_providers(void)
+{
+	return providers;
+}
+
+static const struct sf_control_provider *provider_find(uint16_t kind)
+{
+	const struct sf_control_provider *provider = providers;
+
+	while (provider != NULL && (kind < provider->kinds || kind - provider->kinds >= SF_MSG_KINDS))
+		provider = provider->next;
+	return provider;
+}
+
+size_t sf_msg_size(const void *bytes, size_t len)
+{
+	struct sf_msg head;
+
+	if (len < sizeof(head))
+		return 0;
+	memcpy(&head, bytes, sizeof(head));
+	if (head.magic != SF_MSG_MAGIC || head.version != SF_MSG_VERSION || head.size < sizeof(head) ||
+	    head.size > SF_MSG_SIZE_MAX)
+		return UINT32_MAX;
+	return head.size;
+}
+
+static bool connect_check(const struct sf_msg_connect *msg, unsigned fds)
+{
+	const struct sf_control_provider *provider = provider_find(msg->provider);
+
+	return provider != NULL && provider->kinds == msg->provider && fds == provider->connect_fds &&
+	       provider->side_check(&msg->side) && msg->data_len <= SF_PRIVATE_MAX && msg->name[0] != '\0' &&
+	       memchr(msg->name, '\0', sizeof(msg->name)) != NULL;
+}
+
+static bool accept_check(const struct sf_msg_accept *msg, unsigned fds)
+{
+	const struct sf_control_provider *provider = provider_find(msg->provider);
+
+	return provider != NULL && provider->kinds == msg->provider && fds == provider->accept_fds &&
+	       provider->side_check(&msg->side) && msg->data_len <= SF_PRIVATE_MAX;
+}
+
+bool sf_msg_check(const struct sf_msg *msg, size_t len, unsigned fds)
+{
+	const struct sf_control_provider *provider;
+
+	if (sf_msg_size(msg, len) != len || len == 0)
+		return false;
+	switch (msg->kind) {
+	case SF_MSG_HELLO:
+		return len == sizeof(struct sf_msg_hello) && fds == 0;
+	case SF_MSG_CONNECT:
+		return len == sizeof(struct sf_msg_connect) && connect_check((const struct sf_msg_connect *)msg, fds);
+	case SF_MSG_PENDING:
+		return len == sizeof(*msg) && fds == 0;
+	case SF_MSG_ACCEPT:
+		return len == sizeof(struct sf_msg_accept) && accept_check((const struct sf_msg_accept *)msg, fds);
+	case SF_MSG_REFUSE:
+		return len == sizeof(struct sf_msg_refuse) && fds == 0 &&
+		       ((const struct sf_msg_refuse *)msg)->data_len <= SF_PRIVATE_MAX;
+	default:
+		provider = provider_find(msg->kind);
+		return provider != NULL && provider->check(msg, len, fds);
+	}
+}
+
+doca_error_t sf_msg_status(uint32_t status)
+{
+	switch ((doca_error_t)status) {
+	case DOCA_SUCCESS:
+	case DOCA_ERROR_NOT_FOUND:
+	case DOCA_ERROR_NOT_PERMITTED:
+	case DOCA_ERROR_INVALID_VALUE:
+	case DOCA_ERROR_CONNECTION_ABORTED:
+	case DOCA_ERROR_NO_MEMORY:
+	case DOCA_ERROR_FULL:
+	case DOCA_ERROR_OPERATING_SYSTEM:
+	case DOCA_ERROR_DRIVER:
+		return (doca_error_t)status;
+	default:
+		return DOCA_ERROR_UNEXPECTED;
+	}
+}

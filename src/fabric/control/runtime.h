@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sockets in the runtime folder (base/runtime_folder.h), by which processes find each other, named by a kind and a 128-bit key:
+ * "l-..." is a listener, keyed by a hash of its name (names may be longer than a socket's path), "a-..." is a
+ * process's agent, keyed by its random id. Containers that share the folder reach each other.
+ */
+#ifndef SF_FABRIC_RUNTIME_H
+#define SF_FABRIC_RUNTIME_H
+
+#include <stdint.h>
+
+#include <doca_error.h>
+
+#define SF_KEY_SIZE 16
+
+struct sf_key {
+	uint8_t bytes[SF_KEY_SIZE];
+};
+
+enum sf_socket_kind {
+	SF_SOCKET_LISTENER = 'l',
+	SF_SOCKET_AGENT = 'a',
+};
+
+struct sf_key sf_key_of_name(const char *name);
+doca_error_t sf_key_random(struct sf_key *key);
+/* Takes the same time wherever the first difference is. */
+_Bool sf_key_equal(const struct sf_key *a, const struct sf_key *b);
+
+/* A listening non-blocking SEQPACKET socket. ALREADY_EXIST: somebody alive listens there. A dead one's place is taken over. */
+doca_error_t sf_runtime_listen(enum sf_socket_kind kind, const struct sf_key *key, int *fd);
+
+/* Removes the name; call it before the listening socket is closed, so that it cannot be somebody else's yet. */
+void sf_runtime_unlink(enum sf_socket_kind kind, const struct sf_key *key);
+
+/* A connected non-blocking socket to a process of our user; *pid is 0 when its number means nothing here.
+ * NOT_FOUND: nobody there; NOT_PERMITTED: another user's; AGAIN: its queue of connections is full. */
+doca_error_t sf_runtime_connect(enum sf_socket_kind kind, const struct sf_key *key, int *fd, int *pid);
+
+/* Is the other end of a socket a process that may talk to us: of our user, or root? */
+doca_error_t sf_runtime_check_peer(int fd, int *pid);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What agents say to each other about this provider's links and memory, besides control/message.h.
+ *
+ *   CONNECT's descriptors: the port's segment, its eventfd, the link's segment; ACCEPT's: the first two
+ *   to a process's agent   HELLO ->     <- WELCOME+fd
+ *                          ATTACH ->    <- ATTACHED+fds
+ *                          OPERATE ->   <- OPERATED
+ *                                       <- GONE
+ */
+#ifndef SF_FABRIC_SHM_PROTO_H
+#define SF_FABRIC_SHM_PROTO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fabric/control/message.h"
+
+#define SHM_MSG_RUNS_MAX 64	  /* stretches of a region that one ATTACHED tells */
+#define SHM_MSG_OPERATE_MAX 16384 /* data bytes of one OPERATE */
+
+enum shm_msg_kind {
+	SHM_MSG_HELLO = SF_MSG_OF_SHM,
+	SHM_MSG_WELCOME,
+	SHM_MSG_ATTACH,
+	SHM_MSG_ATTACHED,
+	SHM_MSG_OPERATE,
+	SHM_MSG_OPERATED,
+	SHM_MSG_GONE,
+};
+
+/* One side of a link: the port, with its segment (first descriptor) and its eventfd (second). */
+struct shm_msg_port {
+	struct sf_key agent;
+	struct sf_key key; /* of the link: lets the peer attach what the port's receives name, as long as the link lasts */
+	uint64_t ticket;   /* where to begin to look for a receive */
+	uint32_t entries;  /* a power of two */
+	uint32_t link;	   /* the port's number of the link */
+	uint32_t barriers; /* the process has registered for expedited global memory barriers */
+	uint32_t slot;	   /* the link's bit in the segment's words */
+};
+
+#define SHM_MSG_PORT_FDS 2
+
+_Static_assert(sizeof(struct shm_msg_port) <= SF_SIDE_SIZE, "a side fits");
+
+/* Descriptor: the generations of the process's regions. */
+struct shm_msg_welcome {
+	struct sf_msg head;
+};
+
+struct shm_msg_attach {
+	struct sf_msg head;
+	uint64_t region;
+	struct sf_key key;
+	uint32_t by_port; /* region is what a port lends, and key a link's; else it is a region, and key its token */
+	uint32_t unused;
+};
+
+struct shm_msg_run {
+	uint64_t addr, len; /* of the owner's memory */
+	uint64_t offset;    /* in the file */
+	uint32_t fd;	    /* which of the message's descriptors */
+	uint32_t unused;
+};
+
+struct shm_msg_attached {
+	struct sf_msg head;
+	uint64_t region, addr, len;
+	uint32_t status;
+	uint32_t rights;
+	uint32_t run_num;
+	uint32_t unused;
+	struct shm_msg_run run[SHM_MSG_RUNS_MAX];
+};
+
+struct shm_msg_operate {
+	struct sf_msg head;
+	uint64_t region, addr;
+	uint64_t compare, value;
+	uint32_t kind; /* enum sf_op_kind */
+	uint32_t len;
+	uint8_t data[]; /* len bytes of a WRITE */
+};
+
+struct shm_msg_operated {
+	struct sf_msg head;
+	uint64_t old; /* of CAS and FAA */
+	uint32_t status;
+	uint32_t len;
+	uint8_t data[]; /* len bytes of a READ */
+};
+
+struct shm_msg_gone {
+	struct sf_msg head;
+	uint64_t region;
+};
+
+_Static_assert(sizeof(struct shm_msg_operate) + SHM_MSG_OPERATE_MAX <= SF_MSG_SIZE_MAX, "every message fits");
+
+/* Is it one whole message of a kind of ours, with num descriptors, every count and length in it inside its bounds? */
+bool sf_shm_msg_check(const struct sf_msg *msg, size_t len, unsigned num);
+bool sf_shm_side_check(const void *port);
+
+#endif
