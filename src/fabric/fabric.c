@@ -91,23 +91,10 @@ static doca_error_t no_listener_open(struct sf_port *port, const char *name, uin
 
 static void no_listener_close(struct sf_listener *listener) {}
 
-/* Nobody but by the runtime folder, or inside the process. */
-static doca_error_t plain_listener_reach(struct sf_listener *listener, char reach[SF_REACH_MAX])
-{
-	reach[0] = '\0';
-	return DOCA_SUCCESS;
-}
-
 static doca_error_t no_link_connect(struct sf_port *port, const char *name, const void *data, size_t len, void *user,
 				    struct sf_link **link)
 {
 	return DOCA_ERROR_NOT_SUPPORTED;
-}
-
-/* The peer is in this process, and the connect has ended. */
-static doca_error_t plain_link_wait(struct sf_link *link)
-{
-	return DOCA_SUCCESS;
 }
 
 static doca_error_t no_link_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **link)
@@ -145,9 +132,7 @@ static void fill(struct sf_fabric_ops *ops, const struct sf_fabric_ops *provider
 	FILL(port_flush_recvs, no_port_flush_recvs);
 	FILL(listener_open, no_listener_open);
 	FILL(listener_close, no_listener_close);
-	FILL(listener_reach, plain_listener_reach);
 	FILL(link_connect, no_link_connect);
-	FILL(link_wait, plain_link_wait);
 	FILL(link_accept, no_link_accept);
 	FILL(link_reject, no_link_reject);
 	FILL(link_disconnect, no_link_end);

@@ -48,6 +48,8 @@
 
 struct sf_fabric_ops;
 struct sf_fabric_bridge_ops;
+struct sf_control_listener;
+struct sf_handshake;
 
 struct sf_domain {
 	const struct sf_fabric_ops *ops;
@@ -62,6 +64,7 @@ struct sf_listener {
 	const struct sf_fabric_ops *ops;
 	struct sf_port *port;
 	void *user;
+	struct sf_control_listener *control; /* how other processes find it; NULL: none do */
 };
 
 /* Rights of a region's importers. The owner itself may always do everything. */
@@ -93,6 +96,7 @@ struct sf_link {
 	struct sf_port *port;
 	void *user;		  /* the library's */
 	enum sf_link_state state; /* as last reported by a handler */
+	struct sf_handshake *handshake; /* with the peer's agent; NULL: it has none */
 };
 
 /* Rings for whoever sleeps until a region's bytes change (sf_region_arm). */
@@ -205,10 +209,8 @@ struct sf_fabric_ops {
 
 	doca_error_t (*listener_open)(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **listener);
 	void (*listener_close)(struct sf_listener *listener);
-	doca_error_t (*listener_reach)(struct sf_listener *listener, char reach[SF_REACH_MAX]);
 
 	doca_error_t (*link_connect)(struct sf_port *port, const char *name, const void *data, size_t len, void *user, struct sf_link **link);
-	doca_error_t (*link_wait)(struct sf_link *link);
 	doca_error_t (*link_accept)(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **link);
 	void (*link_reject)(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
 	void (*link_disconnect)(struct sf_link *link);
@@ -357,10 +359,7 @@ static inline doca_error_t sf_listener_open(struct sf_port *port, const char *na
 /* Where processes find the listener that do not share this one's runtime folder: they connect to NAME@REACH. Empty where none can,
  * as with a provider without SF_CAP_OTHER_MACHINE. From here on it listens there; who comes has to bring what REACH holds.
  * May block briefly. BAD_CONFIG: it cannot listen where the user wants it to. */
-static inline doca_error_t sf_listener_reach(struct sf_listener *listener, char reach[SF_REACH_MAX])
-{
-	return listener->ops->listener_reach(listener, reach);
-}
+SF_API doca_error_t sf_listener_reach(struct sf_listener *listener, char reach[SF_REACH_MAX]);
 
 /* Stops listening. Pending requests are refused; links stay. */
 static inline void sf_listener_close(struct sf_listener *listener) { listener->ops->listener_close(listener); }
@@ -377,7 +376,7 @@ static inline doca_error_t sf_link_connect(struct sf_port *port, const char *nam
  * reach the peer without its agent, too. How the connect ends is reported as ever. TIME_OUT: the agent was silent for
  * SF_SILENCE_LIMIT_NS (is the peer stopped?); the connect goes on. Its program, when a listener without SF_LISTEN_AUTO asks it, is not
  * waited for. */
-static inline doca_error_t sf_link_wait(struct sf_link *link) { return link->ops->link_wait(link); }
+SF_API doca_error_t sf_link_wait(struct sf_link *link);
 
 /* Accepts a request on its listener's port; the link is READY at once. NOT_CONNECTED: the peer is gone. */
 static inline doca_error_t sf_link_accept(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len, void *user,

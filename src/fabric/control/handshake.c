@@ -12,8 +12,13 @@
 
 static LIST_HEAD(, sf_handshake) awaited = LIST_HEAD_INITIALIZER(awaited); /* GUARDED_BY(sf_control_lock) */
 
+/* In the child nobody will answer. */
 void sf_handshakes_after_fork(void)
 {
+	struct sf_handshake *handshake;
+
+	LIST_FOREACH (handshake, &awaited, entry)
+		handshake->is_awaited = handshake->is_asking = false;
 	LIST_INIT(&awaited);
 }
 
@@ -177,11 +182,14 @@ bool sf_handshakes_tick(void)
 	return !LIST_EMPTY(&awaited);
 }
 
-doca_error_t sf_handshake_wait(struct sf_handshake *handshake)
+doca_error_t sf_link_wait(struct sf_link *link)
 {
+	const struct sf_handshake *handshake = link->handshake;
 	struct sf_liveness answering;
 	doca_error_t error = DOCA_SUCCESS;
 
+	if (handshake == NULL)
+		return DOCA_SUCCESS;
 	sf_liveness_begin(&answering);
 	pthread_mutex_lock(&sf_control_lock);
 	while (handshake->is_awaited && error == DOCA_SUCCESS) {

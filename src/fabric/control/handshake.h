@@ -46,9 +46,6 @@ void sf_handshake_follow(struct sf_handshake *handshake, const struct sf_handsha
 /* Closes the connection; nothing is told any more. */
 void sf_handshake_end(struct sf_handshake *handshake);
 
-/* Without the lock: as sf_link_wait. */
-doca_error_t sf_handshake_wait(struct sf_handshake *handshake);
-
 bool sf_handshakes_tick(void);
 void sf_handshakes_after_fork(void);
 

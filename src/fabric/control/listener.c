@@ -142,7 +142,11 @@ doca_error_t sf_control_listener_open(const struct sf_control_provider *provider
 	if (listener == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	listener->base = (struct sf_listener){.ops = port->ops, .port = port, .user = user};
+	listener->base.control = listener;
 	listener->provider = provider;
+	listener->generation = sf_control_generation();
+	if (device != NULL)
+		listener->device = *device;
 	listener->flags = flags;
 	listener->key = sf_key_of_name(name);
 	strcpy(listener->name, name);
@@ -157,6 +161,21 @@ doca_error_t sf_control_listener_open(const struct sf_control_provider *provider
 	}
 	*out = listener;
 	return DOCA_SUCCESS;
+}
+
+doca_error_t sf_listener_reach(struct sf_listener *base, char reach[SF_REACH_MAX])
+{
+	const struct sf_control_listener *listener = base->control;
+	doca_error_t error;
+
+	reach[0] = '\0';
+	if (listener == NULL || listener->device.name == NULL || listener->conn == NULL ||
+	    listener->generation != sf_control_generation())
+		return DOCA_SUCCESS;
+	pthread_mutex_lock(&sf_control_lock);
+	error = sf_net_reach(&listener->device, reach);
+	pthread_mutex_unlock(&sf_control_lock);
+	return error;
 }
 
 bool sf_control_listener_close(struct sf_control_listener *listener)

@@ -10,14 +10,15 @@
 #include <sys/queue.h>
 
 #include "fabric/control/conn.h"
+#include "fabric/control/net.h"
 
 #define SF_REQUESTS_MAX 1024 /* unanswered ones of a listener */
-
-struct sf_net_device;
 
 struct sf_control_listener {
 	struct sf_listener base;
 	const struct sf_control_provider *provider;
+	struct sf_net_device device; /* where it is found by the network; no name: nowhere */
+	uint32_t generation;
 	struct sf_key key;
 	uint32_t flags;
 	/* GUARDED_BY(sf_control_lock) */

@@ -153,14 +153,12 @@ void sf_faulty_ops(const struct sf_fabric_ops *inner, const char *name, struct s
 		.port_flush_recvs = faulty_port_flush_recvs,
 		.listener_open = faulty_listener_open,
 		.listener_close = faulty_listener_close,
-		.listener_reach = faulty_listener_reach,
 		.link_connect = faulty_link_connect,
 		.link_accept = faulty_link_accept,
 		.link_reject = faulty_link_reject,
 		.link_disconnect = faulty_link_disconnect,
 		.link_close = faulty_link_close,
 		.link_submit = faulty_link_submit,
-		.link_wait = faulty_link_wait,
 		.link_ring = faulty_link_ring,
 	};
 }

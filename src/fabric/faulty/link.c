@@ -26,6 +26,7 @@ doca_error_t faulty_listener_open(struct sf_port *port, const char *name, uint32
 		free(listener);
 		return result;
 	}
+	listener->base.control = listener->inner->control;
 	*out = &listener->base;
 	return DOCA_SUCCESS;
 }
@@ -44,11 +45,6 @@ void faulty_listener_close(struct sf_listener *base)
 	while (!LIST_EMPTY(&listener->requests))
 		request_free(LIST_FIRST(&listener->requests));
 	free(listener);
-}
-
-doca_error_t faulty_listener_reach(struct sf_listener *listener, char reach[SF_REACH_MAX])
-{
-	return sf_listener_reach(((struct faulty_listener *)listener)->inner, reach);
 }
 
 static struct faulty_link *link_new(struct sf_port *port, void *user)
@@ -88,6 +84,7 @@ doca_error_t faulty_link_connect(struct sf_port *base, const char *name, const v
 		return result;
 	}
 	link->base.state = SF_LINK_CONNECTING;
+	link->base.handshake = link->inner != NULL ? link->inner->handshake : NULL;
 	*out = &link->base;
 	return DOCA_SUCCESS;
 }
@@ -141,13 +138,6 @@ void faulty_link_close(struct sf_link *base)
 	if (link->inner != NULL)
 		sf_link_close(link->inner);
 	free(link);
-}
-
-doca_error_t faulty_link_wait(struct sf_link *link)
-{
-	struct sf_link *inner = ((struct faulty_link *)link)->inner;
-
-	return inner != NULL ? sf_link_wait(inner) : DOCA_SUCCESS;
 }
 
 void faulty_link_ring(struct sf_link *link)

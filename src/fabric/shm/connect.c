@@ -116,11 +116,6 @@ unlock:
 	return error;
 }
 
-doca_error_t sf_shm_link_wait(struct sf_link *base)
-{
-	return sf_handshake_wait(&shm_link(base)->handshake);
-}
-
 static doca_error_t say_accept(struct shm_link *link, const void *data, size_t len)
 {
 	struct sf_msg_side side = {{0}};

@@ -10,7 +10,6 @@
 
 doca_error_t sf_shm_link_connect(struct sf_port *port, const char *name, const void *data, size_t len, void *user,
 				 struct sf_link **link);
-doca_error_t sf_shm_link_wait(struct sf_link *link);
 doca_error_t sf_shm_link_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **link);
 void sf_shm_link_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
 

@@ -87,6 +87,5 @@ const struct sf_fabric_ops sf_shm_ops = {
 	.link_disconnect = sf_shm_link_disconnect,
 	.link_close = sf_shm_link_close,
 	.link_submit = sf_shm_link_submit,
-	.link_wait = sf_shm_link_wait,
 	.link_ring = sf_shm_link_ring,
 };

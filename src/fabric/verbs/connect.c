@@ -200,11 +200,6 @@ doca_error_t sf_verbs_link_connect(struct sf_port *base, const char *name, const
 	return DOCA_SUCCESS;
 }
 
-doca_error_t sf_verbs_link_wait(struct sf_link *base)
-{
-	return vb_port_is_ours(vb_port(base->port)) ? sf_handshake_wait(&vb_link(base)->handshake) : DOCA_SUCCESS;
-}
-
 /* ---- ending; on the port's thread ---- */
 
 void sf_verbs_link_disconnect(struct sf_link *base)

@@ -25,7 +25,7 @@ struct vb_link *sf_verbs_link_new(struct vb_port *port, void *user)
 
 	if (link == NULL)
 		return NULL;
-	link->base = (struct sf_link){.ops = port->base.ops, .port = &port->base, .user = user, .state = SF_LINK_CONNECTING};
+	link->base = (struct sf_link){.ops = port->base.ops, .port = &port->base, .user = user, .state = SF_LINK_CONNECTING, .handshake = &link->handshake};
 	link->opened.link = &link->base;
 	link->opened.kind = SF_PORT_CONNECTED;
 	link->closed.link = &link->base;

@@ -132,11 +132,9 @@ doca_error_t sf_verbs_link_accept(struct sf_request *request, const void *data, 
 void sf_verbs_link_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
 void sf_verbs_link_disconnect(struct sf_link *link);
 void sf_verbs_link_close(struct sf_link *link);
-doca_error_t sf_verbs_link_wait(struct sf_link *link);
 void sf_verbs_link_ring(struct sf_link *link);
 doca_error_t sf_verbs_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **listener);
 void sf_verbs_listener_close(struct sf_listener *listener);
-doca_error_t sf_verbs_listener_reach(struct sf_listener *listener, char reach[SF_REACH_MAX]);
 extern struct sf_control_provider sf_verbs_control; /* verbs.c */
 /* Our side of a link, for the peer; and the peer's, with the port's lock: the link takes what it sends from here on. */
 void sf_verbs_link_side(const struct vb_link *link, struct sf_msg_side *side);

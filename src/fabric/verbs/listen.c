@@ -211,17 +211,3 @@ void sf_verbs_listener_close(struct sf_listener *base)
 		sf_verbs_link_close(link);
 	free(listener);
 }
-
-doca_error_t sf_verbs_listener_reach(struct sf_listener *base, char reach[SF_REACH_MAX])
-{
-	const struct sf_net_device device = vb_net_device(vb_domain(base->port->domain));
-	doca_error_t error;
-
-	reach[0] = '\0';
-	if (!vb_port_is_ours(vb_port(base->port)) || ((struct sf_control_listener *)base)->conn == NULL)
-		return DOCA_SUCCESS;
-	pthread_mutex_lock(&sf_control_lock);
-	error = sf_net_reach(&device, reach);
-	pthread_mutex_unlock(&sf_control_lock);
-	return error;
-}

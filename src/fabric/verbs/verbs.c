@@ -79,13 +79,11 @@ const struct sf_fabric_ops sf_verbs_ops = {
 	.port_flush_recvs = sf_verbs_port_flush_recvs,
 	.listener_open = sf_verbs_listener_open,
 	.listener_close = sf_verbs_listener_close,
-	.listener_reach = sf_verbs_listener_reach,
 	.link_connect = sf_verbs_link_connect,
 	.link_accept = sf_verbs_link_accept,
 	.link_reject = sf_verbs_link_reject,
 	.link_disconnect = sf_verbs_link_disconnect,
 	.link_close = sf_verbs_link_close,
 	.link_submit = sf_verbs_link_submit,
-	.link_wait = sf_verbs_link_wait,
 	.link_ring = sf_verbs_link_ring,
 };
