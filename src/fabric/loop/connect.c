@@ -36,9 +36,7 @@ doca_error_t loop_listener_open(struct sf_port *port, const char *name, uint32_t
 	listener = calloc(1, sizeof(*listener));
 	if (listener == NULL)
 		return DOCA_ERROR_NO_MEMORY;
-	listener->base.ops = port->ops;
-	listener->base.port = port;
-	listener->base.user = user;
+	listener->base = (struct sf_listener){.ops = port->ops, .port = port, .user = user};
 	listener->flags = flags;
 	memcpy(listener->name, name, strlen(name) + 1);
 	LIST_INIT(&listener->requests);
@@ -70,9 +68,7 @@ static struct loop_link *link_new(struct sf_port *port, void *user)
 
 	if (link == NULL)
 		return NULL;
-	link->base.ops = port->ops;
-	link->base.port = port;
-	link->base.user = user;
+	link->base = (struct sf_link){.ops = port->ops, .port = port, .user = user};
 	link->opened.base.link = &link->base;
 	link->opened.base.kind = SF_PORT_CONNECTED;
 	link->closed.base.link = &link->base;
@@ -80,50 +76,35 @@ static struct loop_link *link_new(struct sf_port *port, void *user)
 	return link;
 }
 
+/* The connecting side has its answer. */
 static void connect_ended(struct loop_link *link, doca_error_t status, const void *data, size_t len)
 {
-	link->request = NULL;
+	link->waits = false;
 	link->opened.base.status = status;
 	event_set_data(&link->opened, data, len);
 	sf_port_queue_event(&port_of(link)->queue, &link->opened.base);
 }
 
-static void links_join(struct loop_link *connector, struct loop_link *accepter, const void *data, size_t len)
+static doca_error_t connect_to(struct loop_listener *listener, struct loop_link *link, const void *data, size_t len)
 {
-	connector->peer = accepter;
-	accepter->peer = connector;
-	connect_ended(connector, DOCA_SUCCESS, data, len);
-}
-
-static doca_error_t connect_auto(struct loop_listener *listener, struct loop_link *link, const void *data, size_t len)
-{
+	const bool is_auto = (listener->flags & SF_LISTEN_AUTO) != 0;
 	struct loop_link *accepter = link_new(listener->base.port, NULL);
 
 	if (accepter == NULL)
 		return DOCA_ERROR_NO_MEMORY;
-	accepter->opened.base.kind = SF_PORT_ACCEPTED;
+	accepter->opened.base.kind = is_auto ? SF_PORT_ACCEPTED : SF_PORT_REQUEST;
 	accepter->opened.base.listener = &listener->base;
+	accepter->opened.base.request = (struct sf_request *)accepter;
 	event_set_data(&accepter->opened, data, len);
 	sf_port_queue_event(&port_of(accepter)->queue, &accepter->opened.base);
-	links_join(link, accepter, NULL, 0);
-	return DOCA_SUCCESS;
-}
-
-static doca_error_t connect_ask(struct loop_listener *listener, struct loop_link *link, const void *data, size_t len)
-{
-	struct loop_request *request = calloc(1, sizeof(*request));
-
-	if (request == NULL)
-		return DOCA_ERROR_NO_MEMORY;
-	request->listener = listener;
-	request->connector = link;
-	request->event.base.kind = SF_PORT_REQUEST;
-	request->event.base.listener = &listener->base;
-	request->event.base.request = (struct sf_request *)request;
-	event_set_data(&request->event, data, len);
-	link->request = request;
-	LIST_INSERT_HEAD(&listener->requests, request, entry);
-	sf_port_queue_event(&((struct loop_port *)listener->base.port)->queue, &request->event.base);
+	link->peer = accepter;
+	accepter->peer = link;
+	if (is_auto) {
+		connect_ended(link, DOCA_SUCCESS, NULL, 0);
+	} else {
+		link->waits = accepter->waits = true;
+		LIST_INSERT_HEAD(&listener->requests, accepter, entry);
+	}
 	return DOCA_SUCCESS;
 }
 
@@ -139,14 +120,12 @@ doca_error_t loop_link_connect(struct sf_port *port, const char *name, const voi
 	link = link_new(port, user);
 	if (link == NULL)
 		return DOCA_ERROR_NO_MEMORY;
-	link->base.state = SF_LINK_CONNECTING;
 	pthread_mutex_lock(&loop_lock);
 	listener = listener_find(name);
 	if (listener == NULL)
 		connect_ended(link, DOCA_ERROR_NOT_FOUND, NULL, 0);
 	else
-		result = (listener->flags & SF_LISTEN_AUTO) != 0 ? connect_auto(listener, link, data, len)
-								 : connect_ask(listener, link, data, len);
+		result = connect_to(listener, link, data, len);
 	pthread_mutex_unlock(&loop_lock);
 	if (result != DOCA_SUCCESS) {
 		free(link);
@@ -156,62 +135,13 @@ doca_error_t loop_link_connect(struct sf_port *port, const char *name, const voi
 	return DOCA_SUCCESS;
 }
 
-static void request_free(struct loop_request *request)
-{
-	sf_port_queue_drop(&((struct loop_port *)request->listener->base.port)->queue, &request->event.base);
-	LIST_REMOVE(request, entry);
-	free(request);
-}
-
-doca_error_t loop_link_accept(struct sf_request *base, const void *data, size_t len, void *user, struct sf_link **out)
-{
-	struct loop_request *request = (struct loop_request *)base;
-	struct loop_link *link;
-	doca_error_t result = DOCA_SUCCESS;
-
-	if (len > SF_PRIVATE_MAX)
-		return DOCA_ERROR_INVALID_VALUE;
-	link = link_new(request->listener->base.port, user);
-	if (link == NULL)
-		return DOCA_ERROR_NO_MEMORY;
-	link->base.state = SF_LINK_READY;
-	pthread_mutex_lock(&loop_lock);
-	if (request->connector != NULL)
-		links_join(request->connector, link, data, len);
-	else
-		result = DOCA_ERROR_NOT_CONNECTED;
-	request_free(request);
-	pthread_mutex_unlock(&loop_lock);
-	if (result != DOCA_SUCCESS) {
-		free(link);
-		return result;
-	}
-	*out = &link->base;
-	return DOCA_SUCCESS;
-}
-
-static void request_refuse(struct loop_request *request, const void *data, size_t len)
-{
-	if (request->connector != NULL)
-		connect_ended(request->connector, DOCA_ERROR_CONNECTION_ABORTED, data, len);
-	request_free(request);
-}
-
-void loop_link_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len)
-{
-	pthread_mutex_lock(&loop_lock);
-	request_refuse((struct loop_request *)request, data, len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
-	pthread_mutex_unlock(&loop_lock);
-}
-
 static void link_end(struct loop_link *link)
 {
 	struct loop_link *peer = link->peer;
 
-	if (link->request != NULL) {
-		link->request->connector = NULL;
+	if (link->waits)
 		connect_ended(link, DOCA_ERROR_CONNECTION_ABORTED, NULL, 0);
-	} else if (link->opened.base.queued && link->opened.base.status == DOCA_SUCCESS) {
+	else if (link->opened.base.queued && link->opened.base.status == DOCA_SUCCESS) {
 		link->opened.base.status = DOCA_ERROR_CONNECTION_ABORTED;
 		link->opened.base.len = 0;
 	}
@@ -221,18 +151,63 @@ static void link_end(struct loop_link *link)
 	if (peer == NULL)
 		return;
 	peer->peer = NULL;
+	if (peer->waits) /* a request that nobody has answered */
+		return;
 	peer->closed.base.status = DOCA_ERROR_CONNECTION_RESET;
 	sf_port_queue_event(&port_of(peer)->queue, &peer->closed.base);
 }
 
 static void link_free(struct loop_link *link)
 {
-	struct loop_port *port = port_of(link);
+	struct sf_port_queue *queue = &port_of(link)->queue;
 
 	link_end(link);
-	sf_port_queue_drop(&port->queue, &link->opened.base);
-	sf_port_queue_forget(&port->queue, &link->base);
+	sf_port_queue_drop(queue, &link->opened.base);
+	sf_port_queue_forget(queue, &link->base);
 	free(link);
+}
+
+/* With loop_lock. */
+static void request_refuse(struct loop_link *link, const void *data, size_t len)
+{
+	LIST_REMOVE(link, entry);
+	link->waits = false;
+	if (link->peer != NULL) {
+		link->peer->peer = NULL;
+		connect_ended(link->peer, DOCA_ERROR_CONNECTION_ABORTED, data, len);
+	}
+	link->peer = NULL;
+	link_free(link);
+}
+
+doca_error_t loop_link_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **out)
+{
+	struct loop_link *link = (struct loop_link *)request;
+	doca_error_t result = DOCA_SUCCESS;
+
+	if (len > SF_PRIVATE_MAX)
+		return DOCA_ERROR_INVALID_VALUE;
+	pthread_mutex_lock(&loop_lock);
+	if (link->peer != NULL) {
+		LIST_REMOVE(link, entry);
+		link->waits = false;
+		link->base.user = user;
+		link->base.state = SF_LINK_READY;
+		connect_ended(link->peer, DOCA_SUCCESS, data, len);
+		*out = &link->base;
+	} else {
+		request_refuse(link, NULL, 0);
+		result = DOCA_ERROR_NOT_CONNECTED;
+	}
+	pthread_mutex_unlock(&loop_lock);
+	return result;
+}
+
+void loop_link_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len)
+{
+	pthread_mutex_lock(&loop_lock);
+	request_refuse((struct loop_link *)request, data, len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
+	pthread_mutex_unlock(&loop_lock);
 }
 
 void loop_link_disconnect(struct sf_link *link)
@@ -271,7 +246,7 @@ void loop_link_ring(struct sf_link *link)
 
 	pthread_mutex_lock(&loop_lock);
 	peer = ((struct loop_link *)link)->peer;
-	if (peer != NULL)
+	if (peer != NULL && !peer->waits)
 		sf_port_queue_ring(&port_of(peer)->queue);
 	pthread_mutex_unlock(&loop_lock);
 }

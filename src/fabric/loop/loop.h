@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sys/queue.h>
 
+#include "fabric/control/runtime.h"
 #include "fabric/port_queue.h"
 
 #define LOOP_IOV_MAX 64
@@ -21,7 +22,7 @@ struct loop_region {
 	LIST_HEAD(, loop_region) imports;
 	LIST_ENTRY(loop_region) entry; /* an owner: among all regions; an import: among its owner's */
 	uint64_t id;
-	uint8_t token[16];
+	struct sf_key token;
 };
 
 /* An event with room for its data. */
@@ -45,21 +46,16 @@ struct loop_listener {
 	char name[SF_NAME_MAX];
 	uint32_t flags;
 	LIST_ENTRY(loop_listener) entry;
-	LIST_HEAD(, loop_request) requests; /* unanswered */
+	LIST_HEAD(, loop_link) requests; /* the accepters' sides of those that are unanswered */
 };
 
-struct loop_request {
-	LIST_ENTRY(loop_request) entry;
-	struct loop_listener *listener;
-	struct loop_link *connector; /* NULL once it went away */
-	struct loop_event event;
-};
-
+/* One side. The accepter's is made when the other asks, and is the request until it is answered. */
 struct loop_link {
 	struct sf_link base;
 	/* GUARDED_BY(loop_lock) */
-	struct loop_link *peer;	      /* while joined */
-	struct loop_request *request; /* of ours, while unanswered */
+	struct loop_link *peer; /* NULL once it went away */
+	bool waits;		/* for an answer, on both sides: not joined yet */
+	LIST_ENTRY(loop_link) entry;
 	struct loop_event opened, closed;
 };
 

@@ -10,8 +10,7 @@ doca_error_t loop_port_open(struct sf_domain *domain, const struct sf_port_handl
 
 	if (port == NULL)
 		return DOCA_ERROR_NO_MEMORY;
-	port->base.ops = domain->ops;
-	port->base.domain = domain;
+	port->base = (struct sf_port){.ops = domain->ops, .domain = domain};
 	port->handler = *handler;
 	port->recv_max = recv_max;
 	port->posted_end = &port->posted;

@@ -3,23 +3,13 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "fabric/descriptor.h"
 
-#define DESCRIPTOR_MAGIC UINT32_C(0x706f6f6c)
-#define DESCRIPTOR_VERSION 1
-
-struct descriptor {
-	uint32_t magic;
-	uint32_t version;
-	uint32_t pid; /* loop reaches no other process */
-	uint32_t check;
-	uint64_t id;
-	uint8_t token[16];
-};
+static const struct sf_descriptor_form form = {.magic = "SFLO", .version = 1, .what = "this process"};
 
 /* Every owned region of the process. GUARDED_BY(loop_lock) */
 static LIST_HEAD(, loop_region) regions = LIST_HEAD_INITIALIZER(regions);
@@ -56,6 +46,7 @@ static struct loop_region *region_new(struct sf_domain *domain)
 doca_error_t loop_region_register(struct sf_domain *domain, void *addr, size_t len, uint32_t rights, struct sf_region **base)
 {
 	struct loop_region *region;
+	doca_error_t error;
 
 	if (addr == NULL || len == 0 || (uintptr_t)addr + len < len) {
 		SF_LOG_ERR("region of %zu bytes at %p is empty or wraps around", len, addr);
@@ -68,9 +59,10 @@ doca_error_t loop_region_register(struct sf_domain *domain, void *addr, size_t l
 	region->base.addr = (uintptr_t)addr;
 	region->base.len = len;
 	region->base.rights = rights;
-	if (getrandom(region->token, sizeof(region->token), 0) != sizeof(region->token)) {
+	error = sf_key_random(&region->token);
+	if (error != DOCA_SUCCESS) {
 		free(region);
-		return DOCA_ERROR_OPERATING_SYSTEM;
+		return error;
 	}
 	pthread_mutex_lock(&loop_lock);
 	region->id = next_id++;
@@ -95,55 +87,47 @@ void loop_region_close(struct sf_region *base)
 	free(region);
 }
 
-/* FNV-1a over everything but itself: a descriptor that was altered by accident is told from a wrong one. */
-static uint32_t descriptor_check(const struct descriptor *descriptor)
+/* Of the process: loop reaches no other, not even a child of this one. */
+static struct sf_key process_key(void)
 {
-	struct descriptor copy = *descriptor;
-	const uint8_t *byte = (const uint8_t *)&copy;
-	uint32_t sum = 2166136261u;
+	struct sf_key key = {{0}};
+	const pid_t pid = getpid();
 
-	copy.check = 0;
-	for (size_t i = 0; i < sizeof(copy); i++)
-		sum = (sum ^ byte[i]) * 16777619u;
-	return sum;
+	memcpy(key.bytes, &pid, sizeof(pid));
+	return key;
 }
 
 doca_error_t loop_region_export(struct sf_region *base, void *out, size_t *len)
 {
-	struct loop_region *region = (struct loop_region *)base;
-	struct descriptor descriptor = {DESCRIPTOR_MAGIC, DESCRIPTOR_VERSION, (uint32_t)getpid(), 0, region->id, {0}};
+	const struct loop_region *region = (const struct loop_region *)base;
+	const struct sf_descriptor descriptor = {.agent = process_key(),
+						 .token = region->token,
+						 .region = region->id,
+						 .addr = base->addr,
+						 .len = base->len,
+						 .rights = base->rights};
 
-	if (base->imported || *len < sizeof(descriptor))
+	if (base->imported || *len < SF_DESCRIPTOR_SIZE(0))
 		return DOCA_ERROR_INVALID_VALUE;
-	memcpy(descriptor.token, region->token, sizeof(descriptor.token));
-	descriptor.check = descriptor_check(&descriptor);
-	memcpy(out, &descriptor, sizeof(descriptor));
-	*len = sizeof(descriptor);
+	sf_descriptor_pack(&form, &descriptor, NULL, out);
+	*len = SF_DESCRIPTOR_SIZE(0);
 	return DOCA_SUCCESS;
 }
 
-static bool token_equal(const uint8_t a[16], const uint8_t b[16])
+static doca_error_t import_attach(struct loop_region *import, const struct sf_descriptor *descriptor)
 {
-	uint8_t diff = 0;
-
-	for (int i = 0; i < 16; i++)
-		diff |= a[i] ^ b[i];
-	return diff == 0;
-}
-
-static doca_error_t import_attach(struct loop_region *import, const struct descriptor *descriptor)
-{
+	const struct sf_key here = process_key();
 	struct loop_region *owner;
 
 	LIST_FOREACH (owner, &regions, entry) {
-		if (owner->id == descriptor->id)
+		if (owner->id == descriptor->region)
 			break;
 	}
-	if (owner == NULL || descriptor->pid != (uint32_t)getpid()) {
+	if (owner == NULL || !sf_key_equal(&here, &descriptor->agent)) {
 		SF_LOG_ERR_LIMITED("the region that the descriptor names is closed, or in another process");
 		return DOCA_ERROR_NOT_FOUND;
 	}
-	if (!token_equal(owner->token, descriptor->token)) {
+	if (!sf_key_equal(&owner->token, &descriptor->token)) {
 		SF_LOG_ERR_LIMITED("the descriptor's token is not the region's");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
@@ -159,23 +143,12 @@ static doca_error_t import_attach(struct loop_region *import, const struct descr
 
 doca_error_t loop_region_request(struct sf_domain *domain, const void *in, size_t len, struct sf_region **base)
 {
-	struct descriptor descriptor;
+	struct sf_descriptor descriptor;
 	struct loop_region *import;
-	doca_error_t result;
+	doca_error_t result = sf_descriptor_unpack(&form, in, len, &descriptor);
 
-	if (len != sizeof(descriptor)) {
-		SF_LOG_ERR_LIMITED("a region descriptor has %zu bytes, not %zu", sizeof(descriptor), len);
-		return DOCA_ERROR_INVALID_VALUE;
-	}
-	memcpy(&descriptor, in, sizeof(descriptor));
-	if (descriptor.magic != DESCRIPTOR_MAGIC || descriptor.check != descriptor_check(&descriptor)) {
-		SF_LOG_ERR_LIMITED("this is not a region descriptor of loop, or it was altered on its way");
-		return DOCA_ERROR_INVALID_VALUE;
-	}
-	if (descriptor.version != DESCRIPTOR_VERSION) {
-		SF_LOG_ERR_LIMITED("region descriptor of version %u, only %u is known", descriptor.version, DESCRIPTOR_VERSION);
-		return DOCA_ERROR_UNSUPPORTED_VERSION;
-	}
+	if (result != DOCA_SUCCESS)
+		return result;
 	import = region_new(domain);
 	if (import == NULL)
 		return DOCA_ERROR_NO_MEMORY;

@@ -85,7 +85,7 @@ static doca_error_t submit(struct loop_link *link, struct sf_op *op, uint64_t le
 	const struct loop_port *peer_port;
 
 	/* The peer's answer counts from when it is there, not from when our poll reports it. */
-	if (link->peer == NULL)
+	if (link->peer == NULL || link->waits)
 		return link->base.state == SF_LINK_CONNECTING && !link->opened.base.queued ? DOCA_ERROR_AGAIN
 										      : DOCA_ERROR_NOT_CONNECTED;
 	peer_port = (const struct loop_port *)link->peer->base.port;
