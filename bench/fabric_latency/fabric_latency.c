@@ -142,7 +142,7 @@ static void side_open(const char *provider, const char *name, bool listens, size
 		exit(1);
 	while (side.link == NULL) {
 		if (!listens) {
-			must(sf_link_connect(side.port, name, NULL, 0, NULL, &link), "connect");
+			must(sf_link_connect(side.port, name, NULL, NULL, 0, NULL, &link), "connect");
 			listens = true;
 		}
 		sf_port_poll(side.port, POLL_BUDGET);

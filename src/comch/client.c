@@ -91,7 +91,7 @@ static doca_error_t connect_server(struct doca_comch_client *client)
 		SF_LOG_ERR("no memory for the connection to server %s", endpoint->name);
 		return DOCA_ERROR_NO_MEMORY;
 	}
-	result = sf_link_connect(endpoint->port, endpoint->listener_name, hello, comch_hello_pack(&own, hello), connection,
+	result = sf_link_connect(endpoint->port, endpoint->listener_name, NULL, hello, comch_hello_pack(&own, hello), connection,
 				 &connection->link);
 	if (result != DOCA_SUCCESS) {
 		comch_connection_unref(connection);

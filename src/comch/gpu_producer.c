@@ -204,7 +204,7 @@ static doca_error_t connect_slot(struct doca_comch_producer *producer, struct gp
 		return DOCA_ERROR_TOO_BIG;
 	memcpy(descriptor, &where, sizeof(where));
 	memcpy(descriptor + COMCH_GPU_ATTACH_OFFSET_SIZE, gpu->memory.descriptor, gpu->memory.descriptor_len);
-	return sf_link_connect(producer->port, slot->consumer->ad.name, data, comch_attach_pack(&attach, data), slot, &slot->link);
+	return sf_link_connect(producer->port, slot->consumer->ad.name, NULL, data, comch_attach_pack(&attach, data), slot, &slot->link);
 }
 
 /* Takes over the caller's reference. */

@@ -196,7 +196,7 @@ doca_error_t comch_route_mailbox_open(struct doca_comch_producer *producer, stru
 	route->connection = producer->child.connection;
 	result = sender_get(producer, consumer, &route->shared);
 	if (result == DOCA_SUCCESS)
-		result = sf_link_connect(producer->port, consumer->ad.name, data, comch_attach_pack(&attach, data), route, &route->link);
+		result = sf_link_connect(producer->port, consumer->ad.name, NULL, data, comch_attach_pack(&attach, data), route, &route->link);
 	if (result != DOCA_SUCCESS) {
 		SF_LOG_ERR_LIMITED("producer %u cannot reach the mailbox of consumer %u: %s", producer->child.id, consumer->id,
 				   doca_error_get_name(result));

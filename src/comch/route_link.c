@@ -106,7 +106,7 @@ doca_error_t comch_route_link_open(struct doca_comch_producer *producer, struct 
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	route->base.ops = &link_ops;
-	result = sf_link_connect(producer->port, consumer->ad.name, data, comch_attach_pack(&attach, data), route, &route->link);
+	result = sf_link_connect(producer->port, consumer->ad.name, NULL, data, comch_attach_pack(&attach, data), route, &route->link);
 	if (result != DOCA_SUCCESS) {
 		SF_LOG_ERR_LIMITED("producer %u cannot connect to consumer %u: %s", producer->child.id, consumer->id,
 				   doca_error_get_name(result));

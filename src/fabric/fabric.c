@@ -91,7 +91,7 @@ static doca_error_t no_listener_open(struct sf_port *port, const char *name, uin
 
 static void no_listener_close(struct sf_listener *listener) {}
 
-static doca_error_t no_link_connect(struct sf_port *port, const char *name, const void *data, size_t len, void *user,
+static doca_error_t no_link_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len, void *user,
 				    struct sf_link **link)
 {
 	return DOCA_ERROR_NOT_SUPPORTED;
@@ -315,10 +315,14 @@ doca_error_t sf_recv_check(const struct sf_port *port, const struct sf_recv *rec
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
-doca_error_t sf_name_check(const char *name, const void *data, size_t len)
+doca_error_t sf_name_check(const char *name, const char *address, const void *data, size_t len)
 {
 	if (name == NULL || name[0] == '\0' || strnlen(name, SF_NAME_MAX) == SF_NAME_MAX) {
 		SF_LOG_ERR("a name has 1 to %d bytes", SF_NAME_MAX - 1);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (address != NULL && strnlen(address, SF_ADDRESS_MAX) == SF_ADDRESS_MAX) {
+		SF_LOG_ERR("an address on a network has at most %d bytes", SF_ADDRESS_MAX - 1);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (len > SF_PRIVATE_MAX || (len != 0 && data == NULL)) {

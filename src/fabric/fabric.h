@@ -37,7 +37,7 @@
 #include "fabric/window.h"
 
 #define SF_NAME_MAX 256		/* a listener's name, with its NUL */
-#define SF_REACH_MAX 200	/* where a listener is found by a network, with its NUL: NAME@REACH is less than SF_NAME_MAX */
+#define SF_ADDRESS_MAX 200	/* where a process is found by a network, as text with its NUL */
 #define SF_PRIVATE_MAX 1024	/* private data of a connect, accept or reject, bytes */
 #define SF_HEADER_MAX 48	/* header bytes that travel with a send or a write and arrive with the receive */
 #define SF_DESCRIPTOR_MAX 1024	/* an exported region's descriptor, bytes */
@@ -175,8 +175,10 @@ struct sf_port_handler {
 
 enum sf_listen_flags {
 	SF_LISTEN_AUTO = 1 << 0, /* accepted without the port's thread: the peer's sf_link_connect completes though we do not poll */
-	SF_LISTEN_PORT = 1 << 1, /* at a port of the device's network addresses: see sf_listener_open */
 };
+
+/* At that port of the device's network addresses: see sf_listener_open. */
+#define SF_LISTEN_AT(port) ((uint32_t)(port) << 16)
 
 /* What a provider implements. The inline functions below are how everybody calls it; each one's comment is its contract.
  * Libraries see a copy in which what a provider left NULL is filled; that copy is what domain_open is given, and what the
@@ -210,7 +212,8 @@ struct sf_fabric_ops {
 	doca_error_t (*listener_open)(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **listener);
 	void (*listener_close)(struct sf_listener *listener);
 
-	doca_error_t (*link_connect)(struct sf_port *port, const char *name, const void *data, size_t len, void *user, struct sf_link **link);
+	doca_error_t (*link_connect)(struct sf_port *port, const char *name, const char *address, const void *data, size_t len, void *user,
+				     struct sf_link **link);
 	doca_error_t (*link_accept)(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **link);
 	void (*link_reject)(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
 	void (*link_disconnect)(struct sf_link *link);
@@ -348,28 +351,29 @@ static inline doca_error_t sf_port_post_recv(struct sf_port *port, struct sf_rec
  * sender is just filling ends with its message, or with CONNECTION_ABORTED if that sender does not finish within a second. */
 static inline void sf_port_flush_recvs(struct sf_port *port) { port->ops->port_flush_recvs(port); }
 
-/* Listens on a name. SF_LISTEN_PORT, with SF_CAP_OTHER_MACHINE only: the name is NAME@:PORT, a port of the device's own addresses,
- * where anybody may call, as NAME@HOST:PORT, from this machine or another. ALREADY_EXIST: a live process (or this one) listens there. A name left by a dead process is taken over.
+/* Listens on a name, in the runtime folder; or with SF_LISTEN_AT and SF_CAP_OTHER_MACHINE at a port of the device's own addresses, where
+ * anybody may call it by that name at HOST:PORT, from this machine or another. ALREADY_EXIST: a live process (or this one) listens there. A name left by a dead process is taken over.
  * NOT_PERMITTED: the runtime folder is not ours. May block briefly. */
 static inline doca_error_t sf_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **listener)
 {
 	return port->ops->listener_open(port, name, flags, user, listener);
 }
 
-/* Where processes find the listener that do not share this one's runtime folder: they connect to NAME@REACH. Empty where none can,
- * as with a provider without SF_CAP_OTHER_MACHINE. From here on it listens there; who comes has to bring what REACH holds.
+/* Where processes find the listener that do not share this one's runtime folder. Empty where none can, as with a provider without
+ * SF_CAP_OTHER_MACHINE. From here on it listens there; who comes has to bring what the address holds.
  * May block briefly. BAD_CONFIG: it cannot listen where the user wants it to. */
-SF_API doca_error_t sf_listener_reach(struct sf_listener *listener, char reach[SF_REACH_MAX]);
+SF_API doca_error_t sf_listener_address(struct sf_listener *listener, char address[SF_ADDRESS_MAX]);
 
 /* Stops listening. Pending requests are refused; links stay. */
 static inline void sf_listener_close(struct sf_listener *listener) { listener->ops->listener_close(listener); }
 
-/* Starts to connect to a listener; handler.connected reports the end, exactly once, unless the link is closed first.
+/* Starts to connect to a listener: in the runtime folder, where address is NULL or empty; else what sf_listener_address said, or HOST:PORT,
+ * where an IPv6 address is in brackets. handler.connected reports the end, exactly once, unless the link is closed first.
  * Progresses without the peer's port being polled only when the listener is SF_LISTEN_AUTO. Does not block. */
-static inline doca_error_t sf_link_connect(struct sf_port *port, const char *name, const void *data, size_t len, void *user,
-					   struct sf_link **link)
+static inline doca_error_t sf_link_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
+					   void *user, struct sf_link **link)
 {
-	return port->ops->link_connect(port, name, data, len, user, link);
+	return port->ops->link_connect(port, name, address, data, len, user, link);
 }
 
 /* Waits until the peer's agent has answered a connect: from here on a link to an SF_LISTEN_AUTO listener takes operations, and they
@@ -449,7 +453,8 @@ doca_error_t sf_access_check(const struct sf_region *region, const struct sf_op 
 /* Decides INVALID_VALUE of a post; *len is the room in iov. */
 doca_error_t sf_recv_check(const struct sf_port *port, const struct sf_recv *recv, uint64_t *len);
 
-/* NULL or "" never; longer than SF_NAME_MAX - 1 or data above SF_PRIVATE_MAX neither: INVALID_VALUE. */
-doca_error_t sf_name_check(const char *name, const void *data, size_t len);
+/* A name NULL or "" never; longer than SF_NAME_MAX - 1, an address longer than SF_ADDRESS_MAX - 1 or data above SF_PRIVATE_MAX neither:
+ * INVALID_VALUE. */
+doca_error_t sf_name_check(const char *name, const char *address, const void *data, size_t len);
 
 #endif

@@ -175,13 +175,13 @@ static void pack_call(const struct doca_rdma *rdma, enum doca_rdma_addr_type typ
 
 static doca_error_t open_link(struct doca_rdma_connection *connection)
 {
-	char name[SF_NAME_MAX];
+	char name[SF_NAME_MAX], address[SF_ADDRESS_MAX];
 	uint8_t call[RDMA_CM_CALL_SIZE];
-	doca_error_t result = rdma_cm_peer_name(connection->rdma, &connection->addr, name);
+	doca_error_t result = rdma_cm_peer_name(connection->rdma, &connection->addr, name, address);
 	if (result != DOCA_SUCCESS)
 		return result;
 	pack_call(connection->rdma, connection->addr.type, call);
-	result = sf_link_connect(connection->rdma->port, name, call, sizeof(call), connection, &connection->out);
+	result = sf_link_connect(connection->rdma->port, name, address, call, sizeof(call), connection, &connection->out);
 	if (result == DOCA_SUCCESS)
 		return DOCA_SUCCESS;
 	SF_LOG_ERR_LIMITED("rdma: cannot call %s port %u: %s", connection->addr.text, connection->addr.port,

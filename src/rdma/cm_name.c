@@ -29,12 +29,12 @@ uint32_t rdma_cm_listen_name(const struct doca_rdma *rdma, uint16_t port, char n
 		local_name(sf_dev_desc(rdma->dev), port, name);
 		return 0;
 	}
-	snprintf(name, SF_NAME_MAX, FAR_NAME "@:%u", port);
-	return SF_LISTEN_PORT;
+	strcpy(name, FAR_NAME);
+	return SF_LISTEN_AT(port);
 }
 
 /* A GID is an IPv6 address, or an IPv4 address in one. */
-static void far_name(const struct doca_rdma_addr *addr, char name[SF_NAME_MAX])
+static void far_address(const struct doca_rdma_addr *addr, char address[SF_ADDRESS_MAX])
 {
 	static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 	const bool is_ipv6 = addr->type != DOCA_RDMA_ADDR_TYPE_IPv4 && memcmp(addr->bytes, mapped, sizeof(mapped)) != 0;
@@ -43,14 +43,17 @@ static void far_name(const struct doca_rdma_addr *addr, char name[SF_NAME_MAX])
 	if (addr->type != DOCA_RDMA_ADDR_TYPE_IPv4 && !is_ipv6)
 		bytes += sizeof(mapped);
 	(void)inet_ntop(is_ipv6 ? AF_INET6 : AF_INET, bytes, host, sizeof(host));
-	snprintf(name, SF_NAME_MAX, is_ipv6 ? FAR_NAME "@[%s]:%u" : FAR_NAME "@%s:%u", host, addr->port);
+	snprintf(address, SF_ADDRESS_MAX, is_ipv6 ? "[%s]:%u" : "%s:%u", host, addr->port);
 }
 
-doca_error_t rdma_cm_peer_name(const struct doca_rdma *rdma, const struct doca_rdma_addr *addr, char name[SF_NAME_MAX])
+doca_error_t rdma_cm_peer_name(const struct doca_rdma *rdma, const struct doca_rdma_addr *addr, char name[SF_NAME_MAX],
+			       char address[SF_ADDRESS_MAX])
 {
 	const struct sf_device *device;
+	address[0] = '\0';
 	if (rdma_is_on_network(rdma)) {
-		far_name(addr, name);
+		strcpy(name, FAR_NAME);
+		far_address(addr, address);
 		return DOCA_SUCCESS;
 	}
 	device = rdma_addr_device(addr);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rdma/descriptor.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/little.h"
@@ -10,7 +11,7 @@
 #define DESCRIPTOR_MAGIC UINT32_C(0x44524653) /* SFRD */
 #define GREETING_MAGIC UINT32_C(0x47524653)   /* SFRG */
 #define WIRE_VERSION 1
-#define DESCRIPTOR_VERSION 2
+#define DESCRIPTOR_VERSION 3
 
 enum {
 	AT_MAGIC = 0,
@@ -20,7 +21,8 @@ enum {
 	AT_TOKEN = 12,
 	AT_SLOT = AT_TOKEN + RDMA_TOKEN_SIZE,
 	AT_NAME_LEN = AT_SLOT + 4,
-	AT_SUM = AT_NAME_LEN + 4,
+	AT_ADDRESS_LEN = AT_NAME_LEN + 4,
+	AT_SUM = AT_ADDRESS_LEN + 4,
 	AT_NAME = AT_SUM + 8,
 };
 
@@ -34,7 +36,8 @@ static uint64_t checksum(const uint8_t *bytes, size_t len)
 
 size_t rdma_descriptor_pack(const struct rdma_descriptor *descriptor, uint8_t out[RDMA_DESCRIPTOR_MAX])
 {
-	const size_t name_len = strlen(descriptor->name), len = AT_NAME + name_len;
+	const size_t name_len = strlen(descriptor->name), address_len = strlen(descriptor->address);
+	const size_t len = AT_NAME + name_len + address_len;
 	sf_put_le32(out + AT_MAGIC, DESCRIPTOR_MAGIC);
 	sf_put_le32(out + AT_VERSION, DESCRIPTOR_VERSION);
 	sf_put_le16(out + AT_TRANSPORT, descriptor->transport);
@@ -42,7 +45,9 @@ size_t rdma_descriptor_pack(const struct rdma_descriptor *descriptor, uint8_t ou
 	memcpy(out + AT_TOKEN, descriptor->token, RDMA_TOKEN_SIZE);
 	sf_put_le32(out + AT_SLOT, descriptor->slot);
 	sf_put_le32(out + AT_NAME_LEN, (uint32_t)name_len);
+	sf_put_le32(out + AT_ADDRESS_LEN, (uint32_t)address_len);
 	memcpy(out + AT_NAME, descriptor->name, name_len);
+	memcpy(out + AT_NAME + name_len, descriptor->address, address_len);
 	sf_put_little(out + AT_SUM, checksum(out, len), 8);
 	return len;
 }
@@ -61,13 +66,15 @@ doca_error_t rdma_descriptor_parse(const void *data, size_t len, struct rdma_des
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	const uint32_t name_len = len >= AT_NAME ? sf_get_le32(in + AT_NAME_LEN) : 0;
-	if (len < AT_NAME || (name_len < SF_NAME_MAX && len != AT_NAME + name_len)) {
+	const uint32_t address_len = len >= AT_NAME ? sf_get_le32(in + AT_ADDRESS_LEN) : 0;
+	const bool has_lengths = name_len < SF_NAME_MAX && address_len < SF_ADDRESS_MAX;
+	if (len < AT_NAME || (has_lengths && len != AT_NAME + name_len + address_len)) {
 		SF_LOG_ERR_LIMITED("remote connection details have %zu bytes of %zu: copy them whole", len,
-				   (size_t)AT_NAME + name_len);
+				   (size_t)AT_NAME + name_len + address_len);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (name_len == 0 || name_len >= SF_NAME_MAX || sf_get_little(in + AT_SUM, 8) != checksum(in, len) ||
-	    memchr(in + AT_NAME, '\0', name_len) != NULL) {
+	if (!has_lengths || name_len == 0 || sf_get_little(in + AT_SUM, 8) != checksum(in, len) ||
+	    memchr(in + AT_NAME, '\0', name_len + address_len) != NULL) {
 		SF_LOG_ERR_LIMITED("remote connection details were altered on their way");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -77,6 +84,7 @@ doca_error_t rdma_descriptor_parse(const void *data, size_t len, struct rdma_des
 	memcpy(descriptor->token, in + AT_TOKEN, RDMA_TOKEN_SIZE);
 	descriptor->slot = sf_get_le32(in + AT_SLOT);
 	memcpy(descriptor->name, in + AT_NAME, name_len);
+	memcpy(descriptor->address, in + AT_NAME + name_len, address_len);
 	return DOCA_SUCCESS;
 }
 

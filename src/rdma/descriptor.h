@@ -14,8 +14,8 @@
 #include "fabric/fabric.h"
 
 #define RDMA_TOKEN_SIZE 16
-#define RDMA_DESCRIPTOR_HEAD 44 /* and behind it the name, without a NUL */
-#define RDMA_DESCRIPTOR_MAX (RDMA_DESCRIPTOR_HEAD + SF_NAME_MAX - 1)
+#define RDMA_DESCRIPTOR_HEAD 48 /* and behind it the name and the address, without a NUL */
+#define RDMA_DESCRIPTOR_MAX (RDMA_DESCRIPTOR_HEAD + SF_NAME_MAX - 1 + SF_ADDRESS_MAX - 1)
 #define RDMA_GREETING_SIZE 44
 
 struct rdma_descriptor {
@@ -23,7 +23,8 @@ struct rdma_descriptor {
 	uint32_t permissions;		/* of the instance, for its peers */
 	uint8_t token[RDMA_TOKEN_SIZE]; /* the connection's: random */
 	uint32_t slot;			/* where the instance finds the connection */
-	char name[SF_NAME_MAX];		/* its listener's, as the fabric finds it from wherever the descriptor goes */
+	char name[SF_NAME_MAX];		/* its listener's, */
+	char address[SF_ADDRESS_MAX];	/* and where that is found by a network; or empty */
 };
 
 struct rdma_greeting {

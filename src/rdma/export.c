@@ -105,16 +105,6 @@ void rdma_guests_close(struct doca_rdma *rdma, const struct doca_rdma_connection
 
 /* ---- public ---- */
 
-/* As the fabric finds it from another machine, where it reaches there. */
-static doca_error_t name_listener(struct doca_rdma *rdma, char name[SF_NAME_MAX])
-{
-	char reach[SF_REACH_MAX];
-	doca_error_t result = sf_listener_reach(rdma->listener, reach);
-	if (result == DOCA_SUCCESS)
-		snprintf(name, SF_NAME_MAX, "%s%s%s", rdma->name, reach[0] != '\0' ? "@" : "", reach);
-	return result;
-}
-
 doca_error_t doca_rdma_export(struct doca_rdma *rdma, const void **local_rdma_conn_details, size_t *local_rdma_conn_details_size,
 			      struct doca_rdma_connection **rdma_connection)
 {
@@ -129,7 +119,8 @@ doca_error_t doca_rdma_export(struct doca_rdma *rdma, const void **local_rdma_co
 		SF_LOG_ERR("rdma export: no random bytes for the connection");
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	}
-	if (name_listener(rdma, descriptor.name) != DOCA_SUCCESS) /* the fabric has said why */
+	strcpy(descriptor.name, rdma->name);
+	if (sf_listener_address(rdma->listener, descriptor.address) != DOCA_SUCCESS) /* the fabric has said why */
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	struct doca_rdma_connection *connection = rdma_connection_take(rdma);
 	if (connection == NULL) {
@@ -170,7 +161,7 @@ static doca_error_t check_peer(const struct doca_rdma_connection *connection, co
 				   rdma_transport_name(peer->transport), rdma_transport_name(rdma->transport));
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (strchr(peer->name, '@') != NULL && (rdma->port->ops->caps & SF_CAP_OTHER_MACHINE) == 0) {
+	if (peer->address[0] != '\0' && (rdma->port->ops->caps & SF_CAP_OTHER_MACHINE) == 0) {
 		SF_LOG_ERR_LIMITED("rdma connect: the details are of an instance on a real RDMA device, this one's device is a "
 				   "software one: "
 				   "open a real device on both sides, or a software one");
@@ -192,7 +183,8 @@ static doca_error_t open_link(struct doca_rdma_connection *connection)
 	memcpy(greeting.to, connection->peer.token, RDMA_TOKEN_SIZE);
 	memcpy(greeting.from, connection->token, RDMA_TOKEN_SIZE);
 	rdma_greeting_pack(&greeting, data);
-	result = sf_link_connect(connection->rdma->port, connection->peer.name, data, sizeof(data), connection, &connection->out);
+	result = sf_link_connect(connection->rdma->port, connection->peer.name, connection->peer.address, data, sizeof(data),
+				 connection, &connection->out);
 	if (result != DOCA_SUCCESS)
 		return result;
 	result = sf_link_wait(connection->out);

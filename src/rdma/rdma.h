@@ -37,7 +37,7 @@
 
 #define RDMA_NAME_MAX 48 /* a listener's name inside the machine, with its NUL */
 
-_Static_assert(RDMA_NAME_MAX + SF_REACH_MAX <= SF_NAME_MAX, "a name with its reach is a name");
+_Static_assert(RDMA_NAME_MAX <= SF_NAME_MAX, "a name of an instance is a name");
 
 /* What goes with an immediate: its four bytes as they are, and the receive's opcode. */
 #define RDMA_HEADER_SIZE 5
@@ -248,7 +248,8 @@ bool rdma_is_on_network(const struct doca_rdma *rdma);
 uint32_t rdma_cm_listen_name(const struct doca_rdma *rdma, uint16_t port, char name[SF_NAME_MAX]);
 /* The name under which a peer is called. CONNECTION_ABORTED, logged: no device of ours has the address, and it is none of a
  * network for this instance. */
-doca_error_t rdma_cm_peer_name(const struct doca_rdma *rdma, const struct doca_rdma_addr *addr, char name[SF_NAME_MAX]);
+doca_error_t rdma_cm_peer_name(const struct doca_rdma *rdma, const struct doca_rdma_addr *addr, char name[SF_NAME_MAX],
+			       char address[SF_ADDRESS_MAX]);
 
 /* ---- cm_listen.c ---- */
 

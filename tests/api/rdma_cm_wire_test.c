@@ -105,7 +105,7 @@ static void say(struct cm_side *side, const void *data, size_t len)
 
 	if (bare.link != NULL)
 		sf_link_close(bare.link);
-	assert_int_equal(sf_link_connect(bare.port, server_name, data, len, NULL, &bare.link), DOCA_SUCCESS);
+	assert_int_equal(sf_link_connect(bare.port, server_name, NULL, data, len, NULL, &bare.link), DOCA_SUCCESS);
 	WAIT(bare.num_answers == answers + 1);
 }
 
@@ -138,7 +138,7 @@ static void private_data_arrives(void **state)
 		secret[i] = (uint8_t)(i * 7);
 	side->policy = CM_WAIT;
 	good_call(call);
-	assert_int_equal(sf_link_connect(bare.port, server_name, call, sizeof(call), NULL, &bare.link), DOCA_SUCCESS);
+	assert_int_equal(sf_link_connect(bare.port, server_name, NULL, call, sizeof(call), NULL, &bare.link), DOCA_SUCCESS);
 	WAIT(side->num_requests == 1);
 	OK(doca_rdma_connection_accept(side->requested, secret, sizeof(secret)));
 	WAIT(bare.num_answers == 1 && side->num_established == 1);
@@ -242,7 +242,7 @@ static void callers_that_leave(void **state)
 	side->may_be_gone = true;
 	good_call(call);
 	for (uint32_t i = 0; i < 300; i++) {
-		assert_int_equal(sf_link_connect(bare.port, server_name, call, sizeof(call), NULL, &bare.link), DOCA_SUCCESS);
+		assert_int_equal(sf_link_connect(bare.port, server_name, NULL, call, sizeof(call), NULL, &bare.link), DOCA_SUCCESS);
 		if (i % 3 != 0)
 			(void)doca_pe_progress(side->rig.pe);
 		if (i % 5 == 0)

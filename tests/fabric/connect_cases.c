@@ -24,7 +24,7 @@ static void accept_passes_private_data_both_ways(void)
 	two_ends(&pair, 0);
 	fill(question, sizeof(question), 1);
 	fill(answer, sizeof(answer), 2);
-	CHECK_OK(sf_link_connect(pair.a.port, pair.b.name, question, sizeof(question), &cookie, &pair.ab));
+	CHECK_OK(sf_link_connect(pair.a.port, pair.b.name, NULL, question, sizeof(question), &cookie, &pair.ab));
 	CHECK(pair.ab->user == &cookie);
 	WAIT(pair.b.requests == 1);
 	CHECK(pair.b.data_len == sizeof(question) && filled(pair.b.data, sizeof(question), 1));
@@ -91,7 +91,7 @@ static void auto_accept_needs_no_poll_of_the_listener(void)
 
 	two_ends(&pair, SF_LISTEN_AUTO);
 	CHECK_OK(slot_post(&pair.b, &slot, 0, 64));
-	CHECK_OK(sf_link_connect(pair.a.port, pair.b.name, "hello", 6, NULL, &pair.ab));
+	CHECK_OK(sf_link_connect(pair.a.port, pair.b.name, NULL, "hello", 6, NULL, &pair.ab));
 	for (uint64_t end = sf_now_ms() + WAIT_MS; pair.a.connects == 0; CHECK(sf_now_ms() < end))
 		end_poll(&pair.a, 1);
 	CHECK_OK(pair.a.connect_status);
@@ -121,7 +121,7 @@ static void an_answered_link_takes_operations_before_a_poll(void)
 
 	two_ends(&pair, SF_LISTEN_AUTO);
 	CHECK_OK(slot_post(&pair.b, &slot, 0, 64));
-	CHECK_OK(sf_link_connect(pair.a.port, pair.b.name, NULL, 0, NULL, &pair.ab));
+	CHECK_OK(sf_link_connect(pair.a.port, pair.b.name, NULL, NULL, 0, NULL, &pair.ab));
 	send_set(&send, "early", 6);
 	for (uint64_t end = sf_now_ms() + WAIT_MS; submit(pair.ab, &send) == DOCA_ERROR_AGAIN;)
 		CHECK(sf_now_ms() < end);
@@ -143,7 +143,7 @@ static void an_answered_link_ends_before_a_poll(void)
 
 	two_ends(&pair, SF_LISTEN_AUTO);
 	CHECK_OK(slot_post(&pair.b, &slot, 0, 64));
-	CHECK_OK(sf_link_connect(pair.a.port, pair.b.name, NULL, 0, NULL, &pair.ab));
+	CHECK_OK(sf_link_connect(pair.a.port, pair.b.name, NULL, NULL, 0, NULL, &pair.ab));
 	send_set(&send, "short", 6);
 	for (uint64_t end = sf_now_ms() + WAIT_MS; submit(pair.ab, &send) == DOCA_ERROR_AGAIN;)
 		CHECK(sf_now_ms() < end);
@@ -212,8 +212,8 @@ static void names_and_private_data_have_bounds(void)
 	name[SF_NAME_MAX] = '\0';
 	CHECK_RESULT(sf_listener_open(pair.b.port, name, 0, NULL, &listener), DOCA_ERROR_INVALID_VALUE);
 	CHECK_RESULT(sf_listener_open(pair.b.port, "", 0, NULL, &listener), DOCA_ERROR_INVALID_VALUE);
-	CHECK_RESULT(sf_link_connect(pair.a.port, name, NULL, 0, NULL, &pair.ab), DOCA_ERROR_INVALID_VALUE);
-	CHECK_RESULT(sf_link_connect(pair.a.port, pair.b.name, data, sizeof(data), NULL, &pair.ab), DOCA_ERROR_INVALID_VALUE);
+	CHECK_RESULT(sf_link_connect(pair.a.port, name, NULL, NULL, 0, NULL, &pair.ab), DOCA_ERROR_INVALID_VALUE);
+	CHECK_RESULT(sf_link_connect(pair.a.port, pair.b.name, NULL, data, sizeof(data), NULL, &pair.ab), DOCA_ERROR_INVALID_VALUE);
 	name[SF_NAME_MAX - 1] = '\0';
 	CHECK_OK(sf_listener_open(pair.b.port, name, SF_LISTEN_AUTO, NULL, &listener));
 	pair.ab = end_connect(&pair.a, name);

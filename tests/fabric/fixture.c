@@ -170,7 +170,7 @@ struct sf_link *end_connect(struct end *end, const char *name)
 {
 	struct sf_link *link;
 
-	CHECK_OK(sf_link_connect(end->port, name, NULL, 0, NULL, &link));
+	CHECK_OK(sf_link_connect(end->port, name, NULL, NULL, 0, NULL, &link));
 	CHECK(link->state == SF_LINK_CONNECTING && link->port == end->port);
 	return link;
 }

@@ -351,7 +351,7 @@ static void requests_between_processes(void)
 	peer_fork(&peer, reject_script);
 	hear(peer.sock, name, sizeof(name));
 	end_open(&end, "host0/0000:d8:00.0", 4);
-	CHECK_OK(sf_link_connect(end.port, name, "hello", 5, NULL, &link));
+	CHECK_OK(sf_link_connect(end.port, name, NULL, "hello", 5, NULL, &link));
 	WAIT(end.connects == 1);
 	CHECK_RESULT(end.connect_status, DOCA_ERROR_CONNECTION_ABORTED);
 	CHECK(end.data_len == 4 && memcmp(end.data, "full", 4) == 0);

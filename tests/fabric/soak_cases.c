@@ -161,7 +161,7 @@ static void life_connect(struct life_link *out)
 	out->number = ++life->numbers;
 	out->sent = out->received = 0;
 	out->ready = out->closed = out->left = false;
-	CHECK_OK(sf_link_connect(from->port, to->name, &out->number, sizeof(out->number), NULL, &out->link));
+	CHECK_OK(sf_link_connect(from->port, to->name, NULL, &out->number, sizeof(out->number), NULL, &out->link));
 }
 
 static void life_step(void)

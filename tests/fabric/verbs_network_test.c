@@ -52,7 +52,7 @@ static void good_places(void **state)
 		"[fe80::1]:7,10.0.0.1:8",
 		"1.1.1.1:1,1.1.1.1:2,1.1.1.1:3,1.1.1.1:4,1.1.1.1:5,1.1.1.1:6,1.1.1.1:7,1.1.1.1:8#ffffffffffffffffffffffffffffffff",
 	};
-	char again[SF_REACH_MAX];
+	char again[SF_ADDRESS_MAX];
 	struct sf_addresses reach;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -107,7 +107,7 @@ static void bad_places(void **state)
 static void addresses_without_room_are_left_out(void **state)
 {
 	struct sf_addresses reach = {.num = SF_ADDRESSES_MAX, .has_token = true}, again;
-	char text[SF_REACH_MAX];
+	char text[SF_ADDRESS_MAX];
 
 	for (uint32_t i = 0; i < SF_ADDRESSES_MAX; i++) {
 		reach.at[i].is_ipv6 = true;
@@ -118,25 +118,6 @@ static void addresses_without_room_are_left_out(void **state)
 	assert_true(sf_addresses_parse(text, &again));
 	assert_in_range(again.num, 3, SF_ADDRESSES_MAX - 1);
 	assert_true(again.has_token);
-}
-
-static void names_with_places(void **state)
-{
-	char plain[SF_NAME_MAX], reach[SF_REACH_MAX];
-
-	sf_name_split("rdma-cm@10.0.0.1:5", plain, reach);
-	assert_string_equal(plain, "rdma-cm");
-	assert_string_equal(reach, "10.0.0.1:5");
-	sf_name_split("who@where", plain, reach);
-	assert_string_equal(plain, "who@where");
-	assert_string_equal(reach, "");
-	sf_name_split("@10.0.0.1:5", plain, reach);
-	assert_string_equal(plain, "@10.0.0.1:5");
-	assert_int_equal(sf_name_port("rdma-cm@:18515"), 18515);
-	assert_int_equal(sf_name_port("rdma-cm@:0"), 0);
-	assert_int_equal(sf_name_port("rdma-cm@1:5"), 0);
-	assert_int_equal(sf_name_port("rdma-cm"), 0);
-	assert_int_equal(sf_name_port("@:5"), 0);
 }
 
 /* ---- an agent that listens on loopback ---- */
@@ -151,7 +132,7 @@ static const struct sf_net_device device = {.name = "none0", .addresses = no_add
 
 struct agent {
 	uint32_t generation;
-	char text[SF_REACH_MAX];
+	char text[SF_ADDRESS_MAX];
 	struct sf_addresses reach;
 };
 
@@ -162,7 +143,7 @@ static int setup(void **state)
 	setenv("SOFTFIELD_VERBS_LISTEN", "127.0.0.1", 1);
 	assert_int_equal(sf_control_hold(&agent.generation), DOCA_SUCCESS);
 	pthread_mutex_lock(&sf_control_lock);
-	assert_int_equal(sf_net_reach(&device, agent.text), DOCA_SUCCESS);
+	assert_int_equal(sf_net_address(&device, agent.text), DOCA_SUCCESS);
 	pthread_mutex_unlock(&sf_control_lock);
 	assert_true(sf_addresses_parse(agent.text, &agent.reach));
 	assert_int_equal(agent.reach.num, 1);
@@ -694,7 +675,7 @@ static void a_call_is_answered(void **state)
 static void a_dead_address_before_the_right_one(void **state)
 {
 	struct agent *agent = *state;
-	char text[SF_REACH_MAX + 32];
+	char text[SF_ADDRESS_MAX + 32];
 	struct call made;
 
 	snprintf(text, sizeof(text), "127.0.0.1:%u,%s", dead_port(), agent->text);
@@ -716,7 +697,7 @@ static void nobody_listens(void **state)
 static void a_call_with_the_wrong_token_ends(void **state)
 {
 	struct agent *agent = *state;
-	char text[SF_REACH_MAX], *digit;
+	char text[SF_ADDRESS_MAX], *digit;
 	struct call made;
 
 	strcpy(text, agent->text);
@@ -750,14 +731,14 @@ static void a_port_that_is_taken(void **state)
 
 static void none_means_none(void **state)
 {
-	char text[SF_REACH_MAX] = "x";
+	char text[SF_ADDRESS_MAX] = "x";
 	uint32_t generation;
 	doca_error_t error;
 
 	setenv("SOFTFIELD_VERBS_LISTEN", "none", 1);
 	assert_int_equal(sf_control_hold(&generation), DOCA_SUCCESS);
 	pthread_mutex_lock(&sf_control_lock);
-	assert_int_equal(sf_net_reach(&device, text), DOCA_SUCCESS);
+	assert_int_equal(sf_net_address(&device, text), DOCA_SUCCESS);
 	error = sf_net_listen(&device, 18515, NULL);
 	pthread_mutex_unlock(&sf_control_lock);
 	assert_string_equal(text, "");
@@ -768,14 +749,14 @@ static void none_means_none(void **state)
 /* Its process is found by the runtime folder only. */
 static void a_device_without_a_network(void **state)
 {
-	char text[SF_REACH_MAX] = "x";
+	char text[SF_ADDRESS_MAX] = "x";
 	uint32_t generation;
 	doca_error_t error;
 
 	unsetenv("SOFTFIELD_VERBS_LISTEN");
 	assert_int_equal(sf_control_hold(&generation), DOCA_SUCCESS);
 	pthread_mutex_lock(&sf_control_lock);
-	assert_int_equal(sf_net_reach(&device, text), DOCA_SUCCESS);
+	assert_int_equal(sf_net_address(&device, text), DOCA_SUCCESS);
 	error = sf_net_listen(&device, 18515, NULL);
 	pthread_mutex_unlock(&sf_control_lock);
 	assert_string_equal(text, "");
@@ -799,7 +780,6 @@ int main(void)
 		cmocka_unit_test(good_places),
 		cmocka_unit_test(bad_places),
 		cmocka_unit_test(addresses_without_room_are_left_out),
-		cmocka_unit_test(names_with_places),
 		cmocka_unit_test_setup_teardown(who_brings_the_token_is_heard, setup, teardown),
 		cmocka_unit_test_setup_teardown(every_byte_of_the_token_counts, setup, teardown),
 		cmocka_unit_test_setup_teardown(nothing_is_heard_before_the_token, setup, teardown),

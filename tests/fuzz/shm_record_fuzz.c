@@ -160,7 +160,7 @@ static void open_both(void)
 	end_open(&a);
 	end_open(&b);
 	assert(sf_listener_open(b.port, "fuzz", SF_LISTEN_AUTO, NULL, &listening) == DOCA_SUCCESS);
-	assert(sf_link_connect(a.port, "fuzz", NULL, 0, NULL, &link) == DOCA_SUCCESS);
+	assert(sf_link_connect(a.port, "fuzz", NULL, NULL, 0, NULL, &link) == DOCA_SUCCESS);
 	while (a.link == NULL || b.link == NULL)
 		poll_both();
 }

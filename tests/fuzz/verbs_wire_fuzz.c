@@ -52,22 +52,18 @@ static void descriptor(const uint8_t *data, size_t size)
 	if (sf_verbs_descriptor_unpack(data, size, &unpacked) != DOCA_SUCCESS)
 		return;
 	assert(unpacked.base.len != 0 && unpacked.base.addr + unpacked.base.len > unpacked.base.addr);
-	assert(strnlen(unpacked.reach, SF_REACH_MAX) < SF_REACH_MAX);
+	assert(strnlen(unpacked.reach, SF_ADDRESS_MAX) < SF_ADDRESS_MAX);
 	sf_verbs_descriptor_pack(&unpacked, again);
 	assert(size == sizeof(again));
 }
 
 /* What is parsed is written so that it is parsed the same. */
-static void reach(const uint8_t *data, size_t size)
+static void address(const uint8_t *data, size_t size)
 {
-	char text[SF_NAME_MAX] = {0}, plain[SF_NAME_MAX], place[SF_REACH_MAX], again[SF_REACH_MAX];
+	char text[SF_NAME_MAX] = {0}, again[SF_ADDRESS_MAX];
 	struct sf_addresses parsed, reparsed;
 
 	memcpy(text, data, size < sizeof(text) - 1 ? size : sizeof(text) - 1);
-	sf_name_split(text, plain, place);
-	assert(plain[0] != '\0' || text[0] == '\0');
-	assert(place[0] == '\0' || sf_addresses_parse(place, &parsed));
-	(void)sf_name_port(text);
 	if (!sf_addresses_parse(text, &parsed))
 		return;
 	assert(parsed.num >= 1 && parsed.num <= SF_ADDRESSES_MAX);
@@ -80,7 +76,7 @@ static void reach(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static void (*const parsers[])(const uint8_t *, size_t) = {record, view, descriptor, reach};
+	static void (*const parsers[])(const uint8_t *, size_t) = {record, view, descriptor, address};
 
 	if (size != 0)
 		parsers[data[0] % 4](data + 1, size - 1);

@@ -19,7 +19,7 @@ static void listening_script(int sock)
 {
 	char descriptor[SF_DESCRIPTOR_MAX] = {0};
 	size_t len = sizeof(descriptor);
-	char reach[SF_REACH_MAX];
+	char address[SF_ADDRESS_MAX];
 	char folder[] = "/tmp/softfield-far-XXXXXX", lock[sizeof(folder) + 8];
 	struct slot slot;
 	struct end end;
@@ -31,10 +31,10 @@ static void listening_script(int sock)
 	end_listen(&end, SF_LISTEN_AUTO);
 	CHECK_OK(slot_post(&end, &slot, 0, 4096));
 	CHECK_OK(sf_region_export(end.region, descriptor, &len));
-	CHECK_OK(sf_listener_reach(end.listener, reach));
-	CHECK(strncmp(reach, where, strlen(where)) == 0 && reach[strlen(where)] == '#');
+	CHECK_OK(sf_listener_address(end.listener, address));
+	CHECK(strncmp(address, where, strlen(where)) == 0 && address[strlen(where)] == '#');
 	say(sock, end.name, sizeof(end.name));
-	say(sock, reach, sizeof(reach));
+	say(sock, address, sizeof(address));
 	say(sock, &len, sizeof(len));
 	say(sock, descriptor, sizeof(descriptor));
 	WAIT(slot.done == 1);
@@ -51,7 +51,7 @@ static void listening_script(int sock)
 
 static void a_name_with_an_address_is_reached(void)
 {
-	char name[SF_NAME_MAX], reach[SF_REACH_MAX], far[SF_NAME_MAX + sizeof(reach)], descriptor[SF_DESCRIPTOR_MAX];
+	char name[SF_NAME_MAX], address[SF_ADDRESS_MAX], descriptor[SF_DESCRIPTOR_MAX];
 	struct sf_region *import;
 	struct sf_link *link;
 	struct send send;
@@ -62,12 +62,11 @@ static void a_name_with_an_address_is_reached(void)
 	(void)snprintf(where, sizeof(where), "127.0.0.1:%d", PORT_FIRST + (int)getpid() % PORTS);
 	peer_fork(&peer, listening_script);
 	hear(peer.sock, name, sizeof(name));
-	hear(peer.sock, reach, sizeof(reach));
+	hear(peer.sock, address, sizeof(address));
 	hear(peer.sock, &len, sizeof(len));
 	hear(peer.sock, descriptor, sizeof(descriptor));
 	end_open(&end, "host0/0000:d8:00.0", 4);
-	(void)snprintf(far, sizeof(far), "%s@%s", name, reach);
-	link = end_connect(&end, far);
+	CHECK_OK(sf_link_connect(end.port, name, address, NULL, 0, NULL, &link));
 	WAIT(end.connects == 1);
 	CHECK_OK(end.connect_status);
 	fill(end.memory, 100, 1);
@@ -80,7 +79,7 @@ static void a_name_with_an_address_is_reached(void)
 	sf_link_close(link);
 	peer_end(&peer);
 	/* nobody is there now */
-	link = end_connect(&end, far);
+	CHECK_OK(sf_link_connect(end.port, name, address, NULL, 0, NULL, &link));
 	WAIT(end.connects == 2);
 	CHECK(end.connect_status != DOCA_SUCCESS);
 	sf_link_close(link);

@@ -62,9 +62,9 @@ static bool parse_token(const char *text, struct sf_key *token)
 bool sf_addresses_parse(const char *text, struct sf_addresses *out)
 {
 	struct sf_addresses reach = {0};
-	char copy[SF_REACH_MAX], *next = copy, *addr, *hash;
+	char copy[SF_ADDRESS_MAX], *next = copy, *addr, *hash;
 
-	if (strnlen(text, SF_REACH_MAX) == SF_REACH_MAX)
+	if (strnlen(text, SF_ADDRESS_MAX) == SF_ADDRESS_MAX)
 		return false;
 	strcpy(copy, text);
 	hash = strchr(copy, '#');
@@ -90,9 +90,9 @@ static void format_addr(const struct sf_address *addr, char text[ADDR_TEXT_MAX])
 	(void)snprintf(text, ADDR_TEXT_MAX, addr->is_ipv6 ? "[%s]:%u" : "%s:%u", host, (unsigned)addr->port);
 }
 
-void sf_addresses_format(const struct sf_addresses *reach, char text[SF_REACH_MAX])
+void sf_addresses_format(const struct sf_addresses *reach, char text[SF_ADDRESS_MAX])
 {
-	const size_t room = SF_REACH_MAX - 1 - (reach->has_token ? 1 + 2 * SF_KEY_SIZE : 0);
+	const size_t room = SF_ADDRESS_MAX - 1 - (reach->has_token ? 1 + 2 * SF_KEY_SIZE : 0);
 	char one[ADDR_TEXT_MAX];
 	size_t at = 0;
 
@@ -101,32 +101,11 @@ void sf_addresses_format(const struct sf_addresses *reach, char text[SF_REACH_MA
 		format_addr(&reach->at[i], one);
 		if (at + (at != 0) + strlen(one) > room)
 			break;
-		at += (size_t)snprintf(text + at, SF_REACH_MAX - at, "%s%s", at != 0 ? "," : "", one);
+		at += (size_t)snprintf(text + at, SF_ADDRESS_MAX - at, "%s%s", at != 0 ? "," : "", one);
 	}
 	if (at == 0 || !reach->has_token)
 		return;
 	text[at++] = '#';
 	for (int i = 0; i < SF_KEY_SIZE; i++, at += 2)
-		(void)snprintf(text + at, SF_REACH_MAX - at, "%02x", reach->token.bytes[i]);
-}
-
-void sf_name_split(const char *name, char plain[SF_NAME_MAX], char reach[SF_REACH_MAX])
-{
-	const char *at = strrchr(name, '@');
-	struct sf_addresses parsed;
-
-	memset(plain, 0, SF_NAME_MAX);
-	memset(reach, 0, SF_REACH_MAX);
-	strcpy(plain, name);
-	if (at == NULL || at == name || !sf_addresses_parse(at + 1, &parsed))
-		return;
-	plain[at - name] = '\0';
-	strcpy(reach, at + 1);
-}
-
-uint16_t sf_name_port(const char *name)
-{
-	const char *at = strrchr(name, '@');
-
-	return at != NULL && at != name && at[1] == ':' ? parse_port(at + 2) : 0;
+		(void)snprintf(text + at, SF_ADDRESS_MAX - at, "%02x", reach->token.bytes[i]);
 }

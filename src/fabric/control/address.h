@@ -35,12 +35,6 @@ struct sf_addresses {
 bool sf_addresses_parse(const char *text, struct sf_addresses *reach);
 
 /* Addresses for which there is no room are left out, the last first. The text of a reach without any is empty. */
-void sf_addresses_format(const struct sf_addresses *reach, char text[SF_REACH_MAX]);
-
-/* NAME@REACH; where it is another form, all of it is the name, and reach is empty. The name has up to SF_NAME_MAX - 1 bytes. */
-void sf_name_split(const char *name, char plain[SF_NAME_MAX], char reach[SF_REACH_MAX]);
-
-/* The port of a listener's NAME@:PORT, or 0. */
-uint16_t sf_name_port(const char *name);
+void sf_addresses_format(const struct sf_addresses *reach, char text[SF_ADDRESS_MAX]);
 
 #endif

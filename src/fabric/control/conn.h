@@ -3,7 +3,7 @@
  * The sockets that the agent waits on, and the messages that come by them. Everything here is guarded by sf_control_lock.
  *
  * A socket of the runtime folder is a process of our user's. By the network anybody may come: until it has brought the agent's
- * token, in a HELLO, nothing else of it is looked at. At a port that a program listens to (SF_LISTEN_PORT) anybody may call, as
+ * token, in a HELLO, nothing else of it is looked at. At a port that a program listens to (SF_LISTEN_AT) anybody may call, as
  * with RDMA's connection manager; there one can do nothing but call that listener.
  *
  * One who comes is a guest until a link or an import takes the connection over. A process may have few guests here, and one that

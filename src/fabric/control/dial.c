@@ -121,7 +121,7 @@ doca_error_t sf_conn_call(enum sf_socket_kind kind, const struct sf_key *key, co
 	if (reach[0] == '\0')
 		return call_here(kind, key, owner, conn);
 	if (!sf_addresses_parse(reach, &to)) {
-		SF_LOG_ERR_LIMITED("%.*s is no place on a network", SF_REACH_MAX, reach);
+		SF_LOG_ERR_LIMITED("%.*s is no place on a network", SF_ADDRESS_MAX, reach);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (to.has_token) /* what has one has a random name too: it is meant if it is here */

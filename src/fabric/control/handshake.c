@@ -10,6 +10,12 @@
 
 #define ANSWER_LIMIT_NS UINT64_C(5000000000) /* for a silent agent of the peer; its program may take its time */
 
+/* What is asked, until it is answered: the listener's queue may be full. */
+struct sf_question {
+	struct sf_msg_connect ask;
+	char address[SF_ADDRESS_MAX];
+};
+
 static LIST_HEAD(, sf_handshake) awaited = LIST_HEAD_INITIALIZER(awaited); /* GUARDED_BY(sf_control_lock) */
 
 /* In the child nobody will answer. */
@@ -35,8 +41,8 @@ static void asking_end(struct sf_handshake *handshake)
 {
 	heard(handshake);
 	handshake->is_asking = false;
-	free(handshake->ask);
-	handshake->ask = NULL;
+	free(handshake->question);
+	handshake->question = NULL;
 }
 
 static void conn_end(struct sf_handshake *handshake)
@@ -116,25 +122,18 @@ void sf_handshake_end(struct sf_handshake *handshake)
 /* Calls the listener, and asks. */
 static void call(struct sf_handshake *handshake)
 {
-	struct sf_msg_connect *ask = handshake->ask;
-	char name[SF_NAME_MAX], reach[SF_REACH_MAX];
+	struct sf_question *question = handshake->question;
+	struct sf_key key = sf_key_of_name(question->ask.name);
 	int fds[SF_MSG_FDS_MAX];
-	struct sf_key key;
 	doca_error_t error;
 
-	sf_name_split(ask->name, name, reach);
-	key = sf_key_of_name(name);
-	error = sf_conn_call(SF_SOCKET_LISTENER, &key, reach, handshake->scope, handshake, &handshake->conn);
+	error = sf_conn_call(SF_SOCKET_LISTENER, &key, question->address, handshake->scope, handshake, &handshake->conn);
 	if (error == DOCA_ERROR_AGAIN)
 		return; /* the tick tries again */
 	if (error == DOCA_SUCCESS) {
-		struct sf_msg_connect said = *ask;
-
-		memset(said.name, 0, sizeof(said.name));
-		strcpy(said.name, name);
 		sf_handshake_follow(handshake, handshake->ops, handshake->conn);
-		handshake->ops->tell(handshake, &said.side, fds);
-		if (!sf_conn_send(handshake->conn, &said, fds, handshake->ops->provider->connect_fds))
+		handshake->ops->tell(handshake, &question->ask.side, fds);
+		if (!sf_conn_send(handshake->conn, &question->ask, fds, handshake->ops->provider->connect_fds))
 			error = DOCA_ERROR_NOT_FOUND;
 	}
 	if (error != DOCA_SUCCESS)
@@ -142,19 +141,23 @@ static void call(struct sf_handshake *handshake)
 }
 
 doca_error_t sf_handshake_ask(struct sf_handshake *handshake, const struct sf_handshake_ops *ops, const char *name,
-			      uint32_t scope, const void *data, size_t len)
+			      const char *address, uint32_t scope, const void *data, size_t len)
 {
+	struct sf_question *question = calloc(1, sizeof(*question));
+
+	if (question == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	question->ask.head = sf_msg_head(SF_MSG_CONNECT, sizeof(question->ask), 0);
+	question->ask.provider = ops->provider->kinds;
+	strcpy(question->ask.name, name);
+	question->ask.data_len = (uint32_t)len;
+	if (len != 0)
+		memcpy(question->ask.data, data, len);
+	if (address != NULL)
+		strcpy(question->address, address);
 	handshake->ops = ops;
 	handshake->scope = scope;
-	handshake->ask = calloc(1, sizeof(*handshake->ask));
-	if (handshake->ask == NULL)
-		return DOCA_ERROR_NO_MEMORY;
-	handshake->ask->head = sf_msg_head(SF_MSG_CONNECT, sizeof(*handshake->ask), 0);
-	handshake->ask->provider = ops->provider->kinds;
-	strcpy(handshake->ask->name, name);
-	handshake->ask->data_len = (uint32_t)len;
-	if (len != 0)
-		memcpy(handshake->ask->data, data, len);
+	handshake->question = question;
 	handshake->is_asking = handshake->is_awaited = true;
 	LIST_INSERT_HEAD(&awaited, handshake, entry);
 	sf_liveness_begin(&handshake->answering);
@@ -173,7 +176,7 @@ bool sf_handshakes_tick(void)
 				     ANSWER_LIMIT_NS)) {
 			SF_LOG_ERR_LIMITED(
 				"nobody answers at %s; is the process that listens there stopped, or out of descriptors?",
-				handshake->ask->name);
+				handshake->question->ask.name);
 			opened(handshake, DOCA_ERROR_TIME_OUT, NULL, 0);
 		} else if (handshake->conn == NULL) {
 			call(handshake);

@@ -11,6 +11,7 @@
 #include "fabric/control/conn.h"
 
 struct sf_handshake;
+struct sf_question;
 
 /* What a provider does with its own. */
 struct sf_handshake_ops {
@@ -34,13 +35,13 @@ struct sf_handshake {
 	bool is_awaited;      /* not even the peer's agent has said anything */
 	struct sf_liveness answering;
 	uint32_t scope;
-	struct sf_msg_connect *ask;	/* while is_asking */
+	struct sf_question *question;	/* while is_asking */
 	LIST_ENTRY(sf_handshake) entry; /* of those that are awaited */
 };
 
 /* Asks; the end is told by opened, whatever it is, at once or later. NO_MEMORY. scope: for link-local addresses. */
 doca_error_t sf_handshake_ask(struct sf_handshake *handshake, const struct sf_handshake_ops *ops, const char *name,
-			      uint32_t scope, const void *data, size_t len);
+			      const char *address, uint32_t scope, const void *data, size_t len);
 /* The side that was asked: the connection is the link's. */
 void sf_handshake_follow(struct sf_handshake *handshake, const struct sf_handshake_ops *ops, struct sf_conn *conn);
 /* Closes the connection; nothing is told any more. */

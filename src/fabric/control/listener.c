@@ -88,24 +88,10 @@ void sf_listeners_connect(struct sf_conn *conn, const struct sf_msg_connect *ask
 
 void sf_listener_called(struct sf_control_listener *listener, struct sf_conn *conn, const struct sf_msg_connect *ask)
 {
-	const size_t len = strlen(ask->name);
-
-	/* Its name is NAME@:PORT. */
-	answer(strncmp(listener->name, ask->name, len) == 0 && listener->name[len] == '@' ? listener : NULL, conn, ask, NULL);
+	answer(strcmp(listener->name, ask->name) == 0 ? listener : NULL, conn, ask, NULL);
 }
 
 /* ---- listeners ---- */
-
-/* At a port of the device's addresses. With the lock. */
-static doca_error_t start_at_port(struct sf_control_listener *listener, const struct sf_net_device *device)
-{
-	const uint16_t port = sf_name_port(listener->name);
-
-	if (port != 0)
-		return sf_net_listen(device, port, listener);
-	SF_LOG_ERR("%s names no port: it is to be NAME@:PORT", listener->name);
-	return DOCA_ERROR_INVALID_VALUE;
-}
 
 /* In the runtime folder. With the lock. */
 static doca_error_t start_here(struct sf_control_listener *listener)
@@ -131,10 +117,11 @@ doca_error_t sf_control_listener_open(const struct sf_control_provider *provider
 				      struct sf_port *port, const char *name, uint32_t flags, void *user,
 				      struct sf_control_listener **out)
 {
-	doca_error_t error = sf_name_check(name, NULL, 0);
+	const uint16_t network_port = (uint16_t)(flags >> 16);
+	doca_error_t error = sf_name_check(name, NULL, NULL, 0);
 	struct sf_control_listener *listener;
 
-	if (error == DOCA_SUCCESS && (flags & SF_LISTEN_PORT) != 0 && device == NULL)
+	if (error == DOCA_SUCCESS && network_port != 0 && device == NULL)
 		error = DOCA_ERROR_NOT_SUPPORTED;
 	if (error != DOCA_SUCCESS)
 		return error;
@@ -151,7 +138,7 @@ doca_error_t sf_control_listener_open(const struct sf_control_provider *provider
 	listener->key = sf_key_of_name(name);
 	strcpy(listener->name, name);
 	pthread_mutex_lock(&sf_control_lock);
-	error = (flags & SF_LISTEN_PORT) != 0 ? start_at_port(listener, device) : start_here(listener);
+	error = network_port != 0 ? sf_net_listen(device, network_port, listener) : start_here(listener);
 	if (error == DOCA_SUCCESS)
 		LIST_INSERT_HEAD(&listeners, listener, entry);
 	pthread_mutex_unlock(&sf_control_lock);
@@ -163,17 +150,17 @@ doca_error_t sf_control_listener_open(const struct sf_control_provider *provider
 	return DOCA_SUCCESS;
 }
 
-doca_error_t sf_listener_reach(struct sf_listener *base, char reach[SF_REACH_MAX])
+doca_error_t sf_listener_address(struct sf_listener *base, char address[SF_ADDRESS_MAX])
 {
 	const struct sf_control_listener *listener = base->control;
 	doca_error_t error;
 
-	reach[0] = '\0';
+	address[0] = '\0';
 	if (listener == NULL || listener->device.name == NULL || listener->conn == NULL ||
 	    listener->generation != sf_control_generation())
 		return DOCA_SUCCESS;
 	pthread_mutex_lock(&sf_control_lock);
-	error = sf_net_reach(&listener->device, reach);
+	error = sf_net_address(&listener->device, address);
 	pthread_mutex_unlock(&sf_control_lock);
 	return error;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Names that ports can be connected to. A name is a socket in the runtime folder; who shares no folder with us comes by the
- * agent's own sockets on the network, and says the name there. A listener with SF_LISTEN_PORT has sockets of its own on the
+ * agent's own sockets on the network, and says the name there. A listener with SF_LISTEN_AT has sockets of its own on the
  * network, and none in the folder. With sf_control_lock, but for open and close.
  */
 #ifndef SF_FABRIC_CONTROL_LISTENER_H

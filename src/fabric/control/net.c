@@ -22,7 +22,7 @@
 struct home {
 	bool opened;
 	char device[64]; /* empty: for all */
-	char reach[SF_REACH_MAX];
+	char reach[SF_ADDRESS_MAX];
 };
 
 static struct home homes[HOMES_MAX + 1]; /* GUARDED_BY(sf_control_lock) */
@@ -112,14 +112,14 @@ enum wish { WISH_DEVICE, WISH_NONE, WISH_ADDRESS, WISH_NONSENSE };
 static enum wish wish(struct sf_address *addr)
 {
 	const char *text = secure_getenv("SOFTFIELD_VERBS_LISTEN");
-	char with_port[SF_REACH_MAX];
+	char with_port[SF_ADDRESS_MAX];
 	struct sf_addresses reach;
 
 	if (text == NULL || text[0] == '\0')
 		return WISH_DEVICE;
 	if (strcmp(text, "none") == 0)
 		return WISH_NONE;
-	if (strlen(text) > SF_REACH_MAX / 2)
+	if (strlen(text) > SF_ADDRESS_MAX / 2)
 		return WISH_NONSENSE;
 	(void)snprintf(with_port, sizeof(with_port), "%s:1", text);
 	if (sf_addresses_parse(with_port, &reach) && reach.num == 1)
@@ -220,14 +220,14 @@ static doca_error_t home_open(struct home *home, const struct sf_net_device *dev
 	return DOCA_SUCCESS;
 }
 
-doca_error_t sf_net_reach(const struct sf_net_device *device, char text[SF_REACH_MAX])
+doca_error_t sf_net_address(const struct sf_net_device *device, char text[SF_ADDRESS_MAX])
 {
 	struct sf_addresses reach = {0};
 	enum wish wanted = wish(&reach.at[0]);
 	struct home *home = home_of(wanted == WISH_ADDRESS ? "" : device->name);
 	doca_error_t error = DOCA_SUCCESS;
 
-	memset(text, 0, SF_REACH_MAX);
+	memset(text, 0, SF_ADDRESS_MAX);
 	if (wanted == WISH_NONE)
 		return DOCA_SUCCESS;
 	if (!home->opened) {

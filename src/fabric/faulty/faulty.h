@@ -102,7 +102,7 @@ extern const struct sf_port_handler faulty_handler;
 doca_error_t faulty_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user,
 				  struct sf_listener **listener);
 void faulty_listener_close(struct sf_listener *listener);
-doca_error_t faulty_link_connect(struct sf_port *port, const char *name, const void *data, size_t len, void *user,
+doca_error_t faulty_link_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len, void *user,
 				 struct sf_link **link);
 doca_error_t faulty_link_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **link);
 void faulty_link_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);

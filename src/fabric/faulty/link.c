@@ -66,7 +66,7 @@ static void link_end_soon(struct faulty_link *link)
 	faulty_port_ring(port_of(link));
 }
 
-doca_error_t faulty_link_connect(struct sf_port *base, const char *name, const void *data, size_t len, void *user,
+doca_error_t faulty_link_connect(struct sf_port *base, const char *name, const char *address, const void *data, size_t len, void *user,
 				 struct sf_link **out)
 {
 	struct faulty_port *port = (struct faulty_port *)base;
@@ -78,7 +78,7 @@ doca_error_t faulty_link_connect(struct sf_port *base, const char *name, const v
 	if (faulty_happens(&port->stream, FAULTY_REFUSE))
 		link_end_soon(link);
 	else
-		result = sf_link_connect(port->inner, name, data, len, link, &link->inner);
+		result = sf_link_connect(port->inner, name, address, data, len, link, &link->inner);
 	if (result != DOCA_SUCCESS) {
 		free(link);
 		return result;

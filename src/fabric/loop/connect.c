@@ -28,7 +28,7 @@ static struct loop_listener *listener_find(const char *name)
 
 doca_error_t loop_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **base)
 {
-	doca_error_t result = sf_name_check(name, NULL, 0);
+	doca_error_t result = sf_name_check(name, NULL, NULL, 0);
 	struct loop_listener *listener;
 
 	if (result != DOCA_SUCCESS)
@@ -108,10 +108,10 @@ static doca_error_t connect_to(struct loop_listener *listener, struct loop_link 
 	return DOCA_SUCCESS;
 }
 
-doca_error_t loop_link_connect(struct sf_port *port, const char *name, const void *data, size_t len, void *user,
-			       struct sf_link **base)
+doca_error_t loop_link_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
+			       void *user, struct sf_link **base)
 {
-	doca_error_t result = sf_name_check(name, data, len);
+	doca_error_t result = sf_name_check(name, address, data, len);
 	struct loop_listener *listener;
 	struct loop_link *link;
 
@@ -121,7 +121,7 @@ doca_error_t loop_link_connect(struct sf_port *port, const char *name, const voi
 	if (link == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	pthread_mutex_lock(&loop_lock);
-	listener = listener_find(name);
+	listener = address == NULL || address[0] == '\0' ? listener_find(name) : NULL;
 	if (listener == NULL)
 		connect_ended(link, DOCA_ERROR_NOT_FOUND, NULL, 0);
 	else

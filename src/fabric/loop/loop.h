@@ -82,8 +82,8 @@ void loop_port_recv_due(struct loop_port *port); /* the first posted one */
 doca_error_t loop_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user,
 				struct sf_listener **listener);
 void loop_listener_close(struct sf_listener *listener);
-doca_error_t loop_link_connect(struct sf_port *port, const char *name, const void *data, size_t len, void *user,
-			       struct sf_link **link);
+doca_error_t loop_link_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
+			       void *user, struct sf_link **link);
 doca_error_t loop_link_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **link);
 void loop_link_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
 void loop_link_disconnect(struct sf_link *link);

@@ -87,7 +87,7 @@ static doca_error_t submit(struct loop_link *link, struct sf_op *op, uint64_t le
 	/* The peer's answer counts from when it is there, not from when our poll reports it. */
 	if (link->peer == NULL || link->waits)
 		return link->base.state == SF_LINK_CONNECTING && !link->opened.base.queued ? DOCA_ERROR_AGAIN
-										      : DOCA_ERROR_NOT_CONNECTED;
+											   : DOCA_ERROR_NOT_CONNECTED;
 	peer_port = (const struct loop_port *)link->peer->base.port;
 	if (takes_receive && peer_port->posted == NULL) {
 		op->status = DOCA_ERROR_EMPTY;

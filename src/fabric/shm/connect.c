@@ -77,12 +77,12 @@ doca_error_t sf_shm_link_answered(struct shm_link *link)
 	return error;
 }
 
-doca_error_t sf_shm_link_connect(struct sf_port *base, const char *name, const void *data, size_t len, void *user,
+doca_error_t sf_shm_link_connect(struct sf_port *base, const char *name, const char *address, const void *data, size_t len, void *user,
 				 struct sf_link **link)
 {
 	struct shm_port *port = shm_port(base);
 	struct shm_link *l;
-	doca_error_t error = sf_name_check(name, data, len);
+	doca_error_t error = sf_name_check(name, address, data, len);
 
 	if (error == DOCA_SUCCESS)
 		error = sf_shm_port_hold_agent(port);
@@ -103,7 +103,7 @@ doca_error_t sf_shm_link_connect(struct sf_port *base, const char *name, const v
 	if (error == DOCA_SUCCESS)
 		error = sf_shm_port_add_link(port, l);
 	if (error == DOCA_SUCCESS) {
-		error = sf_handshake_ask(&l->handshake, &handshake_ops, name, 0, data, len);
+		error = sf_handshake_ask(&l->handshake, &handshake_ops, name, address, 0, data, len);
 		if (error != DOCA_SUCCESS)
 			port->link_num--;
 	}

@@ -8,7 +8,7 @@
 #include "fabric/shm/link.h"
 #include "fabric/shm/message.h"
 
-doca_error_t sf_shm_link_connect(struct sf_port *port, const char *name, const void *data, size_t len, void *user,
+doca_error_t sf_shm_link_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len, void *user,
 				 struct sf_link **link);
 doca_error_t sf_shm_link_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **link);
 void sf_shm_link_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);

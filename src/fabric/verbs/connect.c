@@ -175,11 +175,11 @@ void sf_verbs_link_register(struct vb_link *link)
 	pthread_mutex_unlock(&port->lock);
 }
 
-doca_error_t sf_verbs_link_connect(struct sf_port *base, const char *name, const void *data, size_t len, void *user,
+doca_error_t sf_verbs_link_connect(struct sf_port *base, const char *name, const char *address, const void *data, size_t len, void *user,
 				   struct sf_link **out)
 {
 	struct vb_port *port = vb_port(base);
-	doca_error_t error = sf_name_check(name, data, len);
+	doca_error_t error = sf_name_check(name, address, data, len);
 	struct vb_link *link;
 
 	if (error != DOCA_SUCCESS)
@@ -189,7 +189,7 @@ doca_error_t sf_verbs_link_connect(struct sf_port *base, const char *name, const
 		return DOCA_ERROR_NO_MEMORY;
 	pthread_mutex_lock(&sf_control_lock);
 	sf_verbs_link_register(link);
-	error = sf_handshake_ask(&link->handshake, &handshake_ops, name, vb_domain(base->domain)->scope, data, len);
+	error = sf_handshake_ask(&link->handshake, &handshake_ops, name, address, vb_domain(base->domain)->scope, data, len);
 	if (error != DOCA_SUCCESS) {
 		pthread_mutex_lock(&port->lock);
 		connect_ended(link, error, NULL, 0);

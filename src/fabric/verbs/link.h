@@ -126,7 +126,7 @@ void sf_verbs_link_step(struct vb_link *link);
 
 /* ---- connect.c, and listen.c: the other side ---- */
 
-doca_error_t sf_verbs_link_connect(struct sf_port *port, const char *name, const void *data, size_t len, void *user,
+doca_error_t sf_verbs_link_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len, void *user,
 				   struct sf_link **link);
 doca_error_t sf_verbs_link_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **link);
 void sf_verbs_link_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);

@@ -95,7 +95,7 @@ bool sf_verbs_view_read(const struct vb_view *from, struct vb_view *to)
 
 /* ---- descriptors ---- */
 
-static const struct sf_descriptor_form form = {.magic = "SFVB", .version = 2, .more = SF_REACH_MAX, .what = "an RDMA device"};
+static const struct sf_descriptor_form form = {.magic = "SFVB", .version = 2, .more = SF_ADDRESS_MAX, .what = "an RDMA device"};
 
 _Static_assert(VB_DESCRIPTOR_SIZE <= SF_DESCRIPTOR_MAX, "the descriptor fits");
 
@@ -111,7 +111,7 @@ doca_error_t sf_verbs_descriptor_unpack(const void *bytes, size_t len, struct vb
 
 	if (error != DOCA_SUCCESS)
 		return error;
-	memcpy(descriptor->reach, (const uint8_t *)bytes + SF_DESCRIPTOR_MORE, SF_REACH_MAX);
+	memcpy(descriptor->reach, (const uint8_t *)bytes + SF_DESCRIPTOR_MORE, SF_ADDRESS_MAX);
 	if (descriptor->reach[0] == '\0' || (sf_addresses_parse(descriptor->reach, &reach) && reach.has_token))
 		return DOCA_SUCCESS;
 	SF_LOG_ERR_LIMITED("the descriptor tells of no address by which the memory's owner is reached");

@@ -127,10 +127,10 @@ bool sf_verbs_view_read(const struct vb_view *from, struct vb_view *to);
 
 struct vb_descriptor {
 	struct sf_descriptor base;
-	char reach[SF_REACH_MAX]; /* where the owner's agent is found by the network (reach.h), or empty */
+	char reach[SF_ADDRESS_MAX]; /* where the owner's agent is found by the network (reach.h), or empty */
 };
 
-#define VB_DESCRIPTOR_SIZE SF_DESCRIPTOR_SIZE(SF_REACH_MAX)
+#define VB_DESCRIPTOR_SIZE SF_DESCRIPTOR_SIZE(SF_ADDRESS_MAX)
 
 void sf_verbs_descriptor_pack(const struct vb_descriptor *descriptor, uint8_t bytes[VB_DESCRIPTOR_SIZE]);
 /* INVALID_VALUE: not one of ours, truncated or altered; UNSUPPORTED_VERSION. */

@@ -32,7 +32,7 @@ int main(void)
 	struct sf_msg_hello hello = {.head = sf_msg_head(SF_MSG_HELLO, sizeof(hello), 0)};
 	struct vb_msg_attach attach = {.head = sf_msg_head(VB_MSG_ATTACH, sizeof(attach), 0), .end.mtu = 3, .region = 77};
 	struct vb_msg_attached attached = {.head = sf_msg_head(VB_MSG_ATTACHED, sizeof(attached), DOCA_ERROR_NOT_FOUND)};
-	char text[SF_REACH_MAX], line[16];
+	char text[SF_ADDRESS_MAX], line[16];
 	struct sf_addresses reach;
 	uint32_t generation;
 	doca_error_t result;
@@ -41,7 +41,7 @@ int main(void)
 	if (sf_control_hold(&generation) != DOCA_SUCCESS)
 		return 1;
 	pthread_mutex_lock(&sf_control_lock);
-	result = sf_net_reach(&device, text);
+	result = sf_net_address(&device, text);
 	pthread_mutex_unlock(&sf_control_lock);
 	if (result != DOCA_SUCCESS || !sf_addresses_parse(text, &reach))
 		return 1;
