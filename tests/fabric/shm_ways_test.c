@@ -26,7 +26,9 @@
 #include <unistd.h>
 
 #include "fabric/shm/descriptor.h"
+#include "fabric/shm/due.h"
 #include "fabric/shm/link.h"
+#include "fabric/shm/ring.h"
 
 #define CASE_SECONDS 120
 #define OTHER_USER 65534
@@ -407,6 +409,58 @@ static void a_stopped_sender_holds_one_receive_and_nobody_else(void)
 	peer_kill(&peer);
 }
 
+/* Says that it has filled the first receive, which it has not claimed. */
+static void false_sender(int sock)
+{
+	struct shm_head head = {.kind = SHM_RECORD_SEND, .data_len = 4, .msg_len = 4};
+	const uint8_t bytes[SHM_LINE - SHM_RECORD_DATA] = "lie";
+	char name[SF_NAME_MAX];
+	struct shm_entry *entry;
+	struct shm_link *link;
+	struct end end;
+
+	hear(sock, name, sizeof(name));
+	end_open(&end, "dpu0/0000:03:00.0", 1);
+	link = shm_link(end_connect(&end, name));
+	WAIT(end.connects == 1);
+	entry = &link->peer_port->segment->entry[shm_position(link->peer_port->segment->hint, link->peer_port->entries)];
+	CHECK(shm_state_kind(atomic_load(&entry->state)) == SHM_POSTED);
+	head.slot = atomic_load(&entry->slot);
+	head.ticket = shm_state_ticket(atomic_load(&entry->state));
+	shm_tx_publish(&link->tx, &head, bytes);
+	shm_ready_set(link->peer_port->segment, link->peer_slot);
+	for (;;)
+		pause();
+}
+
+static void who_names_a_receive_that_it_has_not_claimed_ends_its_own_link(void)
+{
+	struct sf_link *link;
+	struct peer peer;
+	struct slot slot;
+	struct end end;
+
+	peer_fork(&peer, false_sender);
+	end_open(&end, "host0/0000:d8:00.0", 2);
+	end_listen(&end, SF_LISTEN_AUTO);
+	link = end_connect(&end, end.name);
+	WAIT(end.connects == 1 && end.accepts == 1);
+	CHECK_OK(slot_post(&end, &slot, 0, 4096));
+	say(peer.sock, end.name, sizeof(end.name));
+	WAIT(end.closes == 1);
+	CHECK(end.accepts == 2 && end.closed == end.accepted[1] && slot.done == 0);
+	CHECK_RESULT(end.close_reason, DOCA_ERROR_CONNECTION_ABORTED);
+	send_wait(link, "truth", 6);
+	WAIT(slot.done == 1);
+	CHECK_OK(slot.recv.status);
+	CHECK(slot.recv.link == end.accepted[0] && memcmp(end.memory, "truth", 6) == 0);
+	sf_link_close(end.accepted[0]);
+	sf_link_close(end.accepted[1]);
+	sf_link_close(link);
+	end_close(&end);
+	peer_kill(&peer);
+}
+
 static void folder_remove(const char *folder)
 {
 	char lock[4096 + 8];
@@ -568,6 +622,7 @@ int main(void)
 		the_agent_serves_accesses_without_links,
 		a_killed_senders_receive_is_posted_again,
 		a_stopped_sender_holds_one_receive_and_nobody_else,
+		who_names_a_receive_that_it_has_not_claimed_ends_its_own_link,
 		a_folder_open_to_others_is_refused,
 		a_wrong_token_is_refused,
 		a_process_of_another_user_is_sent_away,
@@ -582,9 +637,10 @@ int main(void)
 		TEST(2, the_agent_serves_accesses_without_links),
 		TEST(3, a_killed_senders_receive_is_posted_again),
 		TEST(4, a_stopped_sender_holds_one_receive_and_nobody_else),
-		TEST(5, a_folder_open_to_others_is_refused),
-		TEST(6, a_wrong_token_is_refused),
-		TEST(7, a_process_of_another_user_is_sent_away),
+		TEST(5, who_names_a_receive_that_it_has_not_claimed_ends_its_own_link),
+		TEST(6, a_folder_open_to_others_is_refused),
+		TEST(7, a_wrong_token_is_refused),
+		TEST(8, a_process_of_another_user_is_sent_away),
 	};
 
 	return cmocka_run_group_tests_name("shm", cases, NULL, NULL);

@@ -191,6 +191,7 @@ doca_error_t sf_shm_link_accept(struct sf_request *request, const void *data, si
 	l->base.user = user;
 	l->base.state = SF_LINK_READY;
 	l->life = SHM_LIFE_READY;
+	sf_shm_port_meet(shm_port(l->base.port), l);
 	l->sending = true;
 	l->listener = NULL;
 	sf_shm_due_look(l);

@@ -86,7 +86,7 @@ static int handle_record(struct shm_link *link, uint32_t mark)
 		return 0;
 	}
 	slot = shm_recvq_slot(&port->recvq, record.slot, record.ticket);
-	if (slot == NULL)
+	if (slot == NULL || (port->has_rivals && !shm_recvq_claimed_by(&port->recvq, slot, link->id)))
 		return -1;
 	if (record.kind == SHM_RECORD_RELEASE || link->released) {
 		/* The program has closed the link: what still comes on it is not delivered, and costs no receive. */
@@ -269,8 +269,10 @@ void sf_shm_link_disconnect(struct sf_link *base)
 {
 	struct shm_link *link = shm_link(base);
 
-	if (link->life == SHM_LIFE_CONNECTING && link->sending)
+	if (link->life == SHM_LIFE_CONNECTING && link->sending) {
 		link->life = SHM_LIFE_READY; /* the peer has accepted and is owed what was sent */
+		sf_shm_port_meet(shm_port(link->base.port), link);
+	}
 	if (link->life == SHM_LIFE_CONNECTING)
 		cancel_connecting(link);
 	if (link->life != SHM_LIFE_READY)

@@ -108,6 +108,14 @@ doca_error_t sf_shm_port_hold_agent(struct shm_port *port)
 	return error;
 }
 
+void sf_shm_port_meet(struct shm_port *port, const struct shm_link *link)
+{
+	if (port->has_met && (link->pid == 0 || link->pid != port->pid_met))
+		port->has_rivals = true;
+	port->has_met = true;
+	port->pid_met = link->pid;
+}
+
 doca_error_t sf_shm_port_add_link(struct shm_port *port, struct shm_link *link)
 {
 	if (port->link_num == port->link_room) {
@@ -165,6 +173,7 @@ static uint32_t handle_connected(struct shm_port *port, struct shm_link *link)
 		link->base.state = SF_LINK_CLOSED;
 	} else if (status == DOCA_SUCCESS) {
 		link->life = SHM_LIFE_READY;
+		sf_shm_port_meet(port, link);
 		link->sending = true;
 		link->base.state = SF_LINK_READY;
 		sf_shm_due_look(link);
@@ -187,6 +196,7 @@ static uint32_t handle_accepted(struct shm_port *port, struct shm_link *link)
 	}
 	sf_shm_port_check(port);
 	link->life = SHM_LIFE_READY;
+	sf_shm_port_meet(port, link);
 	link->sending = true;
 	link->base.state = SF_LINK_READY;
 	sf_shm_due_look(link);

@@ -35,6 +35,9 @@ struct shm_port {
 	bool polling;
 	bool suspect; /* a link has ended: is what it could write still intact? */
 	bool reap; /* links to free at the end of the poll */
+	bool has_met;	 /* a peer, */
+	bool has_rivals; /* and another process than that: one may claim what the other has */
+	int pid_met;	 /* the last one */
 	int event_fd, segment_fd;
 	bool holds; /* the agent, from the first listener or connect on */
 	uint32_t hold;
@@ -62,6 +65,8 @@ void sf_shm_port_flush_recvs(struct sf_port *port);
 doca_error_t sf_shm_port_hold_agent(struct shm_port *port);
 
 /* Counts a link among those that poll looks at. */
+/* A link with a peer begins. */
+void sf_shm_port_meet(struct shm_port *port, const struct shm_link *link);
 doca_error_t sf_shm_port_add_link(struct shm_port *port, struct shm_link *link);
 
 /* After a store that senders must see, before a look at what they may have written: see the beginning. */

@@ -56,6 +56,16 @@ static inline struct shm_slot *shm_recvq_slot(const struct shm_recvq *queue, uin
 	return &queue->slots[slot];
 }
 
+/* Has that link claimed it? True also when its entry is used again already, and nobody can tell. The segment is every peer's to write:
+ * this keeps a peer that writes nonsense into its own ring from using up what another has claimed. */
+static inline bool shm_recvq_claimed_by(const struct shm_recvq *queue, const struct shm_slot *slot, uint32_t link)
+{
+	uint64_t state = atomic_load_explicit(&queue->segment->entry[shm_position(slot->ticket, queue->entries)].state,
+					      memory_order_relaxed);
+
+	return shm_state_ticket(state) != slot->ticket || (shm_state_kind(state) == SHM_TAKEN && shm_state_link(state) == link);
+}
+
 /* Ends a slot and returns its receive, not yet done. */
 static inline struct sf_recv *shm_recvq_finish(struct shm_recvq *queue, struct shm_slot *slot)
 {
