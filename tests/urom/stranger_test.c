@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "raw_client.h"
+#include "support/asan.h"
 
 static struct urom_rig rig;
 
@@ -151,17 +152,6 @@ static void ten_thousand_wishes_make_four_workers(void **state)
 }
 
 /* A daemon under a sanitizer answers so slowly that no client can take less than it says. */
-#if defined(__SANITIZE_ADDRESS__)
-#define SLOW_DAEMON 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SLOW_DAEMON 1
-#endif
-#endif
-#ifndef SLOW_DAEMON
-#define SLOW_DAEMON 0
-#endif
-
 #define GROUP 5
 #define SLOWNESS_US 5000
 #define QUESTIONS 1000 /* between two looks at the answers, of which it then takes only a few */
@@ -172,7 +162,7 @@ static void a_client_that_takes_no_answers_is_disconnected(void **state)
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	struct doca_urom_worker *workers[3]; /* so that an answer is longer than its question */
 	(void)state;
-	if (SLOW_DAEMON)
+	if (HAS_ASAN)
 		skip();
 	for (int i = 0; i < 3; i++) {
 		workers[i] = urom_rig_worker(&rig, DOCA_UROM_WORKER_ID_ANY, "worker_graph");
