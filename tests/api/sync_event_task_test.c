@@ -575,7 +575,8 @@ static void garbage_at_the_gate_loses_nothing(void **state)
 		assert_int_equal(doca_pe_progress(t->pe), 0);
 		sleep_for(t->pe, 0);
 	}
-	sleep_for(t->pe, 0);
+	while (sleep_for(t->pe, 0)) /* woken for garbage: nobody sleeps now */
+		assert_int_equal(doca_pe_progress(t->pe), 0);
 	add_far(net, 0, 3);
 	sf_sync_event_remote_net_ring(net); /* as every update of a process that lives: nobody looks by itself */
 	assert_true(wake_time(t->pe) < 3);
