@@ -34,7 +34,6 @@
 #include <doca_error.h>
 
 #include "base/visibility.h"
-#include "fabric/window.h"
 
 #define SF_NAME_MAX 256		/* a listener's name, with its NUL */
 #define SF_ADDRESS_MAX 200	/* where a process is found by a network, as text with its NUL */
@@ -50,6 +49,7 @@ struct sf_fabric_ops;
 struct sf_fabric_bridge_ops;
 struct sf_control_listener;
 struct sf_handshake;
+struct sf_window;
 
 struct sf_domain {
 	const struct sf_fabric_ops *ops;
@@ -82,7 +82,7 @@ struct sf_region {
 	uint32_t rights;
 	bool imported;
 	void *mapped; /* addr in this process, of an import once it is ready; NULL: see sf_region_map */
-	struct sf_window window; /* of an imported region: what the provider lets one do without it */
+	const struct sf_window *window; /* of an import that is ready: the bytes that one may reach without the provider; or NULL */
 };
 
 enum sf_link_state {

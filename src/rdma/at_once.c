@@ -7,6 +7,7 @@
  * were done are told of before anything that the fabric reports.
  */
 #include "core/submit.h"
+#include "fabric/window.h"
 #include "rdma/rdma.h"
 
 #define likely(condition) __builtin_expect(!!(condition), 1)
@@ -70,8 +71,11 @@ static inline const struct sf_window *window_of(const struct doca_rdma *rdma, st
 	if (!likely(reach != NULL && reach->region != NULL && len <= (uint64_t)(buf->head + buf->len - addr) &&
 		    (reach->region->rights & right) != 0))
 		return NULL;
-	*at = sf_window_at(&reach->region->window, (uintptr_t)addr, len);
-	return likely(*at != NULL && sf_window_stands(&reach->region->window)) ? &reach->region->window : NULL;
+	const struct sf_window *window = reach->region->window;
+	if (!likely(window != NULL))
+		return NULL;
+	*at = sf_window_at(window, (uintptr_t)addr, len);
+	return likely(*at != NULL && sf_window_stands(window)) ? window : NULL;
 }
 
 /* The bytes were touched. If the memory has ended meanwhile, the long way finds that too, and does nothing more to it. */

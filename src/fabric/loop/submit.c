@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "fabric/window.h"
+
 /* Copies between two lists; the destination has room. */
 static void iov_copy(const struct sf_iov *to, const struct sf_iov *from, uint64_t len)
 {

@@ -164,9 +164,6 @@ void sf_shm_link_abort_busy(struct shm_link *link);
 void sf_shm_link_forget(struct shm_link *link);
 
 /* onesided.c */
-/* A one-sided operation of one piece, without a header, on a link that sends and is not busy: done if all of it is mapped here and
- * nothing is wrong with it. False: nothing happened. */
-bool sf_shm_one_sided_at_once(struct shm_link *link, struct sf_op *op);
 doca_error_t sf_shm_link_submit_one_sided(struct shm_link *link, struct sf_op *op, uint64_t len);
 void sf_shm_link_job_progress(struct shm_link *link);
 

@@ -47,51 +47,6 @@ static void start_job(struct shm_link *link, struct sf_op *op, const struct shm_
 	pthread_mutex_unlock(&sf_control_lock);
 }
 
-/* What the link and the region must be for a step at once; no answer means that the long way finds out why. */
-static inline uint8_t *reach_at_once(const struct sf_op *op, const struct shm_attach *attach, uint64_t *len)
-{
-	static const uint8_t need[] = {[SF_OP_WRITE] = SF_RIGHT_WRITE,
-				       [SF_OP_READ] = SF_RIGHT_READ,
-				       [SF_OP_CAS] = SF_RIGHT_ATOMIC,
-				       [SF_OP_FAA] = SF_RIGHT_ATOMIC};
-	const struct sf_region *region = op->region;
-	uint64_t wanted = *len;
-
-	if (op->kind > SF_OP_FAA || (region->rights & need[op->kind]) == 0 || wanted - 1 >= SF_TRANSFER_MAX ||
-	    !sf_range_inside(op->remote_addr, wanted, region->addr, region->len) || attach->peer->self ||
-	    !shm_attach_valid(attach))
-		return NULL;
-	uint8_t *remote = shm_attach_at(attach, op->remote_addr, len);
-	return *len == wanted ? remote : NULL;
-}
-
-bool sf_shm_one_sided_at_once(struct shm_link *link, struct sf_op *op)
-{
-	const struct shm_attach *attach;
-	uint64_t len = op->iov[0].len;
-	uint8_t *remote;
-
-	if (op->region == NULL || !op->region->imported)
-		return false;
-	attach = shm_import(op->region)->attach;
-	remote = reach_at_once(op, attach, &len);
-	if (remote == NULL)
-		return false;
-	if (op->kind == SF_OP_WRITE)
-		sf_bytes_write(remote, op->iov[0].addr, len);
-	else if (op->kind == SF_OP_READ)
-		sf_bytes_read(op->iov[0].addr, remote, len);
-	else if (len == sizeof(uint64_t) && op->remote_addr % sizeof(uint64_t) == 0)
-		shm_atomic_here(op, (uint64_t *)(void *)remote);
-	else
-		return false;
-	SHM_FENCE(memory_order_acquire);
-	op->link = &link->base;
-	link->in_flight++;
-	shm_link_complete(link, op, shm_attach_valid(attach) ? DOCA_SUCCESS : DOCA_ERROR_CONNECTION_ABORTED);
-	return true;
-}
-
 doca_error_t sf_shm_link_submit_one_sided(struct shm_link *link, struct sf_op *op, uint64_t len)
 {
 	const struct shm_attach *attach;

@@ -364,7 +364,7 @@ free_import:
 static void open_window(struct shm_import *import)
 {
 	const struct shm_attach *attach = import->attach;
-	struct sf_window *window = &import->base.window;
+	struct sf_window *window = &import->window;
 
 	for (uint32_t i = 0; i < attach->run_num && !attach->peer->self; i++) {
 		const struct shm_run *run = &attach->runs[i];
@@ -380,6 +380,7 @@ static void open_window(struct shm_import *import)
 					     .generation = &attach->peer->generations[attach->region % SHM_REGIONS_MAX],
 					     .id = attach->region,
 					     .dead = &attach->peer->dead};
+		import->base.window = window;
 	}
 }
 

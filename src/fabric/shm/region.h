@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 
 #include "fabric/fabric.h"
+#include "fabric/window.h"
 #include "fabric/shm/pages.h"
 #include "fabric/shm/peer.h"
 #include "fabric/control/runtime.h"
@@ -30,6 +31,7 @@ struct shm_region {
 struct shm_import {
 	struct sf_region base;
 	struct shm_attach *attach;
+	struct sf_window window;
 	bool is_open; /* window and mapped are set. GUARDED_BY(sf_control_lock) */
 	uint32_t hold;
 	struct sf_region_doorbell *doorbell; /* or NULL. GUARDED_BY(sf_control_lock), as its place in the list */

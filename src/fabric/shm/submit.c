@@ -196,9 +196,6 @@ doca_error_t sf_shm_link_submit(struct sf_link *base, struct sf_op *op)
 	uint64_t len;
 	doca_error_t error;
 
-	if (op->kind != SF_OP_SEND && op->iov_num == 1 && op->header_len == 0 && link->sending && link->busy == SHM_BUSY_NOT &&
-	    sf_shm_one_sided_at_once(link, op))
-		return DOCA_SUCCESS;
 	error = sf_op_check(base, op, &len);
 	if (error != DOCA_SUCCESS)
 		return error;
