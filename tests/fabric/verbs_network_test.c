@@ -53,16 +53,16 @@ static void good_places(void **state)
 		"1.1.1.1:1,1.1.1.1:2,1.1.1.1:3,1.1.1.1:4,1.1.1.1:5,1.1.1.1:6,1.1.1.1:7,1.1.1.1:8#ffffffffffffffffffffffffffffffff",
 	};
 	char again[SF_ADDRESS_MAX];
-	struct sf_addresses reach;
+	struct sf_addresses addresses;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		assert_true(sf_addresses_parse(texts[i], &reach));
-		sf_addresses_format(&reach, again);
+		assert_true(sf_addresses_parse(texts[i], &addresses));
+		sf_addresses_format(&addresses, again);
 		assert_string_equal(again, texts[i]);
 	}
-	assert_int_equal(reach.num, SF_ADDRESSES_MAX);
-	assert_int_equal(reach.at[7].port, 8);
-	assert_true(reach.has_token && reach.token.bytes[15] == 0xff);
+	assert_int_equal(addresses.num, SF_ADDRESSES_MAX);
+	assert_int_equal(addresses.at[7].port, 8);
+	assert_true(addresses.has_token && addresses.token.bytes[15] == 0xff);
 }
 
 static void bad_places(void **state)
@@ -93,28 +93,28 @@ static void bad_places(void **state)
 		"1.1.1.1:1,1.1.1.1:2,1.1.1.1:3,1.1.1.1:4,1.1.1.1:5,1.1.1.1:6,1.1.1.1:7,1.1.1.1:8,1.1.1.1:9",
 	};
 	char endless[400];
-	struct sf_addresses reach;
+	struct sf_addresses addresses;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		if (sf_addresses_parse(texts[i], &reach))
+		if (sf_addresses_parse(texts[i], &addresses))
 			fail_msg("%s is taken for a place", texts[i]);
 	}
 	memset(endless, '1', sizeof(endless) - 1);
 	endless[sizeof(endless) - 1] = '\0';
-	assert_false(sf_addresses_parse(endless, &reach));
+	assert_false(sf_addresses_parse(endless, &addresses));
 }
 
 static void addresses_without_room_are_left_out(void **state)
 {
-	struct sf_addresses reach = {.num = SF_ADDRESSES_MAX, .has_token = true}, again;
+	struct sf_addresses addresses = {.num = SF_ADDRESSES_MAX, .has_token = true}, again;
 	char text[SF_ADDRESS_MAX];
 
 	for (uint32_t i = 0; i < SF_ADDRESSES_MAX; i++) {
-		reach.at[i].is_ipv6 = true;
-		reach.at[i].port = 65535;
-		memset(reach.at[i].bytes, 0xab, sizeof(reach.at[i].bytes));
+		addresses.at[i].is_ipv6 = true;
+		addresses.at[i].port = 65535;
+		memset(addresses.at[i].bytes, 0xab, sizeof(addresses.at[i].bytes));
 	}
-	sf_addresses_format(&reach, text);
+	sf_addresses_format(&addresses, text);
 	assert_true(sf_addresses_parse(text, &again));
 	assert_in_range(again.num, 3, SF_ADDRESSES_MAX - 1);
 	assert_true(again.has_token);
@@ -133,7 +133,7 @@ static const struct sf_net_device device = {.name = "none0", .addresses = no_add
 struct agent {
 	uint32_t generation;
 	char text[SF_ADDRESS_MAX];
-	struct sf_addresses reach;
+	struct sf_addresses addresses;
 };
 
 static int setup(void **state)
@@ -145,9 +145,9 @@ static int setup(void **state)
 	pthread_mutex_lock(&sf_control_lock);
 	assert_int_equal(sf_net_address(&device, agent.text), DOCA_SUCCESS);
 	pthread_mutex_unlock(&sf_control_lock);
-	assert_true(sf_addresses_parse(agent.text, &agent.reach));
-	assert_int_equal(agent.reach.num, 1);
-	assert_true(agent.reach.has_token);
+	assert_true(sf_addresses_parse(agent.text, &agent.addresses));
+	assert_int_equal(agent.addresses.num, 1);
+	assert_true(agent.addresses.has_token);
 	*state = &agent;
 	return 0;
 }
@@ -160,9 +160,9 @@ static int teardown(void **state)
 
 static void connect_to(int fd, const struct agent *agent)
 {
-	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(agent->reach.at[0].port)};
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(agent->addresses.at[0].port)};
 
-	memcpy(&address.sin_addr, agent->reach.at[0].bytes, 4);
+	memcpy(&address.sin_addr, agent->addresses.at[0].bytes, 4);
 	assert_true(fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
 }
 
@@ -233,7 +233,7 @@ static void expect_heard(const struct agent *agent)
 {
 	int fd = dial(agent);
 
-	hello(fd, &agent->reach.token);
+	hello(fd, &agent->addresses.token);
 	ask_expect_answer(fd);
 }
 
@@ -247,7 +247,7 @@ static void every_byte_of_the_token_counts(void **state)
 	struct agent *agent = *state;
 
 	for (int i = 0; i < SF_KEY_SIZE; i++) {
-		struct sf_key wrong = agent->reach.token;
+		struct sf_key wrong = agent->addresses.token;
 		int fd = dial(agent);
 
 		wrong.bytes[i] ^= 1;
@@ -300,7 +300,7 @@ static void garbage_is_turned_away(void **state)
 static void half_a_hello_and_the_end(void **state)
 {
 	struct agent *agent = *state;
-	struct sf_msg_hello msg = {.head = sf_msg_head(SF_MSG_HELLO, sizeof(msg), 0), .token = agent->reach.token};
+	struct sf_msg_hello msg = {.head = sf_msg_head(SF_MSG_HELLO, sizeof(msg), 0), .token = agent->addresses.token};
 	int fd = dial(agent);
 
 	assert_int_equal(send(fd, &msg, sizeof(msg) / 2, MSG_NOSIGNAL), sizeof(msg) / 2);
@@ -565,14 +565,14 @@ static void out_of_descriptors_the_agent_waits_for_room(void **state)
 	setup(state);
 	agent = *state;
 	early = dial(agent);
-	hello(early, &agent->reach.token);
+	hello(early, &agent->addresses.token);
 	expect_heard(agent); /* it came later, so the agent has taken the one before */
 	for (int i = 0; i < LATECOMERS; i++)
 		late[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	allow_no_descriptors(&before);
 	for (int i = 0; i < LATECOMERS; i++) {
 		connect_to(late[i], agent);
-		hello(late[i], &agent->reach.token);
+		hello(late[i], &agent->addresses.token);
 	}
 	last = late[LATECOMERS - 1];
 	wait_until_full();
@@ -623,7 +623,7 @@ static void ended(struct sf_conn *conn)
 }
 
 /* Calls, asks, and waits for the answer or the end. */
-static doca_error_t call(const char *reach, struct call *made)
+static doca_error_t call(const char *addresses, struct call *made)
 {
 	struct vb_msg_attach msg = question();
 	struct timespec limit;
@@ -636,7 +636,7 @@ static doca_error_t call(const char *reach, struct call *made)
 	clock_gettime(CLOCK_MONOTONIC, &limit);
 	limit.tv_sec += WAIT_MS / 1000;
 	pthread_mutex_lock(&sf_control_lock);
-	error = sf_conn_call(SF_SOCKET_AGENT, &nobody, reach, 0, made, &conn);
+	error = sf_conn_call(SF_SOCKET_AGENT, &nobody, addresses, 0, made, &conn);
 	if (error == DOCA_SUCCESS) {
 		conn->message = answered;
 		conn->ended = ended;
@@ -724,7 +724,7 @@ static void a_port_that_is_taken(void **state)
 	doca_error_t error;
 
 	pthread_mutex_lock(&sf_control_lock);
-	error = sf_net_listen(&device, agent->reach.at[0].port, (struct sf_control_listener *)(void *)&nobody);
+	error = sf_net_listen(&device, agent->addresses.at[0].port, (struct sf_control_listener *)(void *)&nobody);
 	pthread_mutex_unlock(&sf_control_lock);
 	assert_int_equal(error, DOCA_ERROR_ALREADY_EXIST);
 }

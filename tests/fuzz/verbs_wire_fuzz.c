@@ -52,7 +52,7 @@ static void descriptor(const uint8_t *data, size_t size)
 	if (sf_verbs_descriptor_unpack(data, size, &unpacked) != DOCA_SUCCESS)
 		return;
 	assert(unpacked.base.len != 0 && unpacked.base.addr + unpacked.base.len > unpacked.base.addr);
-	assert(strnlen(unpacked.reach, SF_ADDRESS_MAX) < SF_ADDRESS_MAX);
+	assert(strnlen(unpacked.address, SF_ADDRESS_MAX) < SF_ADDRESS_MAX);
 	sf_verbs_descriptor_pack(&unpacked, again);
 	assert(size == sizeof(again));
 }

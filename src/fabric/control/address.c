@@ -61,7 +61,7 @@ static bool parse_token(const char *text, struct sf_key *token)
 
 bool sf_addresses_parse(const char *text, struct sf_addresses *out)
 {
-	struct sf_addresses reach = {0};
+	struct sf_addresses addresses = {0};
 	char copy[SF_ADDRESS_MAX], *next = copy, *addr, *hash;
 
 	if (strnlen(text, SF_ADDRESS_MAX) == SF_ADDRESS_MAX)
@@ -70,15 +70,15 @@ bool sf_addresses_parse(const char *text, struct sf_addresses *out)
 	hash = strchr(copy, '#');
 	if (hash != NULL) {
 		*hash = '\0';
-		if (!parse_token(hash + 1, &reach.token))
+		if (!parse_token(hash + 1, &addresses.token))
 			return false;
-		reach.has_token = true;
+		addresses.has_token = true;
 	}
 	while ((addr = strsep(&next, ",")) != NULL) {
-		if (reach.num == SF_ADDRESSES_MAX || !parse_addr(addr, &reach.at[reach.num++]))
+		if (addresses.num == SF_ADDRESSES_MAX || !parse_addr(addr, &addresses.at[addresses.num++]))
 			return false;
 	}
-	*out = reach;
+	*out = addresses;
 	return true;
 }
 
@@ -90,22 +90,22 @@ static void format_addr(const struct sf_address *addr, char text[ADDR_TEXT_MAX])
 	(void)snprintf(text, ADDR_TEXT_MAX, addr->is_ipv6 ? "[%s]:%u" : "%s:%u", host, (unsigned)addr->port);
 }
 
-void sf_addresses_format(const struct sf_addresses *reach, char text[SF_ADDRESS_MAX])
+void sf_addresses_format(const struct sf_addresses *addresses, char text[SF_ADDRESS_MAX])
 {
-	const size_t room = SF_ADDRESS_MAX - 1 - (reach->has_token ? 1 + 2 * SF_KEY_SIZE : 0);
+	const size_t room = SF_ADDRESS_MAX - 1 - (addresses->has_token ? 1 + 2 * SF_KEY_SIZE : 0);
 	char one[ADDR_TEXT_MAX];
 	size_t at = 0;
 
 	text[0] = '\0';
-	for (uint32_t i = 0; i < reach->num; i++) {
-		format_addr(&reach->at[i], one);
+	for (uint32_t i = 0; i < addresses->num; i++) {
+		format_addr(&addresses->at[i], one);
 		if (at + (at != 0) + strlen(one) > room)
 			break;
 		at += (size_t)snprintf(text + at, SF_ADDRESS_MAX - at, "%s%s", at != 0 ? "," : "", one);
 	}
-	if (at == 0 || !reach->has_token)
+	if (at == 0 || !addresses->has_token)
 		return;
 	text[at++] = '#';
 	for (int i = 0; i < SF_KEY_SIZE; i++, at += 2)
-		(void)snprintf(text + at, SF_ADDRESS_MAX - at, "%02x", reach->token.bytes[i]);
+		(void)snprintf(text + at, SF_ADDRESS_MAX - at, "%02x", addresses->token.bytes[i]);
 }

@@ -32,9 +32,9 @@ struct sf_addresses {
 };
 
 /* False, not logged: it is none. */
-bool sf_addresses_parse(const char *text, struct sf_addresses *reach);
+bool sf_addresses_parse(const char *text, struct sf_addresses *addresses);
 
-/* Addresses for which there is no room are left out, the last first. The text of a reach without any is empty. */
-void sf_addresses_format(const struct sf_addresses *reach, char text[SF_ADDRESS_MAX]);
+/* Addresses for which there is no room are left out, the last first. The text without any is empty. */
+void sf_addresses_format(const struct sf_addresses *addresses, char text[SF_ADDRESS_MAX]);
 
 #endif

@@ -499,7 +499,7 @@ static void silent_tick(struct sf_conn *conn, uint64_t now)
 
 static void dial_tick(struct sf_conn *conn, uint64_t now)
 {
-	const bool is_last = conn->dial->at + 1 == conn->dial->reach.num;
+	const bool is_last = conn->dial->at + 1 == conn->dial->addresses.num;
 
 	if (now - conn->dial->since_ns > (is_last ? SF_DIAL_LAST_NS : SF_DIAL_EACH_NS))
 		sf_dial_next(conn, ETIMEDOUT);

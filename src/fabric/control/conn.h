@@ -35,7 +35,7 @@ enum sf_trust {
 
 /* Where a connection may yet be made to. */
 struct sf_dial {
-	struct sf_addresses reach;
+	struct sf_addresses addresses;
 	uint32_t at;	/* the address that is tried */
 	uint32_t scope; /* the interface by which link-local addresses are reached */
 	uint64_t since_ns;
@@ -85,10 +85,10 @@ bool sf_conn_send(struct sf_conn *conn, const void *msg, const int *fds, unsigne
 /* One that the peer can do without. */
 void sf_conn_tell(struct sf_conn *conn, const void *msg);
 
-/* To a process's agent, or a listener. reach is where it is by the network, or empty. What is sent waits until there is a
+/* To a process's agent, or a listener. address is where it is by the network, or empty. What is sent waits until there is a
  * connection; if none comes about, `ended` is called, with `why`. NOT_FOUND: nobody is there; AGAIN: there is no room in its
  * queue. */
-doca_error_t sf_conn_call(enum sf_socket_kind kind, const struct sf_key *key, const char *reach, uint32_t scope, void *owner,
+doca_error_t sf_conn_call(enum sf_socket_kind kind, const struct sf_key *key, const char *address, uint32_t scope, void *owner,
 			  struct sf_conn **conn);
 
 /* ---- between conn.c and dial.c ---- */

@@ -23,8 +23,8 @@ static bool dial_begin(struct sf_conn *conn)
 {
 	struct sf_dial *dial = conn->dial;
 
-	for (; dial->at < dial->reach.num; dial->at++) {
-		conn->fd = sf_net_connect(&dial->reach.at[dial->at], dial->scope);
+	for (; dial->at < dial->addresses.num; dial->at++) {
+		conn->fd = sf_net_connect(&dial->addresses.at[dial->at], dial->scope);
 		if (conn->fd < 0) {
 			dial_failed(conn, errno);
 			continue;
@@ -70,7 +70,7 @@ void sf_dial_event(struct sf_conn *conn, uint32_t events)
 		(void)sf_conn_watch(conn, EPOLL_CTL_MOD, 0);
 }
 
-static doca_error_t dial(const struct sf_addresses *reach, uint32_t scope, void *owner, struct sf_conn **out)
+static doca_error_t dial(const struct sf_addresses *addresses, uint32_t scope, void *owner, struct sf_conn **out)
 {
 	struct sf_conn *conn = calloc(1, sizeof(*conn));
 
@@ -82,7 +82,7 @@ static doca_error_t dial(const struct sf_addresses *reach, uint32_t scope, void 
 	}
 	conn->fd = -1;
 	conn->is_stream = true;
-	*conn->dial = (struct sf_dial){.reach = *reach, .scope = scope};
+	*conn->dial = (struct sf_dial){.addresses = *addresses, .scope = scope};
 	if (!dial_begin(conn)) {
 		doca_error_t why = conn->why;
 
@@ -111,17 +111,17 @@ static doca_error_t call_here(enum sf_socket_kind kind, const struct sf_key *key
 	return error;
 }
 
-doca_error_t sf_conn_call(enum sf_socket_kind kind, const struct sf_key *key, const char *reach, uint32_t scope, void *owner,
+doca_error_t sf_conn_call(enum sf_socket_kind kind, const struct sf_key *key, const char *address, uint32_t scope, void *owner,
 			  struct sf_conn **conn)
 {
 	struct sf_msg_hello hello = {.head = sf_msg_head(SF_MSG_HELLO, sizeof(hello), 0)};
 	struct sf_addresses to;
 	doca_error_t error = DOCA_ERROR_NOT_FOUND;
 
-	if (reach[0] == '\0')
+	if (address[0] == '\0')
 		return call_here(kind, key, owner, conn);
-	if (!sf_addresses_parse(reach, &to)) {
-		SF_LOG_ERR_LIMITED("%.*s is no place on a network", SF_ADDRESS_MAX, reach);
+	if (!sf_addresses_parse(address, &to)) {
+		SF_LOG_ERR_LIMITED("%.*s is no place on a network", SF_ADDRESS_MAX, address);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (to.has_token) /* what has one has a random name too: it is meant if it is here */

@@ -22,7 +22,7 @@
 struct home {
 	bool opened;
 	char device[64]; /* empty: for all */
-	char reach[SF_ADDRESS_MAX];
+	char address[SF_ADDRESS_MAX];
 };
 
 static struct home homes[HOMES_MAX + 1]; /* GUARDED_BY(sf_control_lock) */
@@ -113,7 +113,7 @@ static enum wish wish(struct sf_address *addr)
 {
 	const char *text = secure_getenv("SOFTFIELD_VERBS_LISTEN");
 	char with_port[SF_ADDRESS_MAX];
-	struct sf_addresses reach;
+	struct sf_addresses addresses;
 
 	if (text == NULL || text[0] == '\0')
 		return WISH_DEVICE;
@@ -122,11 +122,11 @@ static enum wish wish(struct sf_address *addr)
 	if (strlen(text) > SF_ADDRESS_MAX / 2)
 		return WISH_NONSENSE;
 	(void)snprintf(with_port, sizeof(with_port), "%s:1", text);
-	if (sf_addresses_parse(with_port, &reach) && reach.num == 1)
-		reach.at[0].port = 0;
-	else if (!sf_addresses_parse(text, &reach) || reach.num != 1 || reach.has_token)
+	if (sf_addresses_parse(with_port, &addresses) && addresses.num == 1)
+		addresses.at[0].port = 0;
+	else if (!sf_addresses_parse(text, &addresses) || addresses.num != 1 || addresses.has_token)
 		return WISH_NONSENSE;
-	*addr = reach.at[0];
+	*addr = addresses.at[0];
 	return WISH_ADDRESS;
 }
 
@@ -144,13 +144,13 @@ doca_error_t sf_net_check(void)
 /* ---- listening ---- */
 
 /* The addresses that are listened to, or to be. */
-static enum wish addrs_wanted(const struct sf_net_device *device, struct sf_addresses *reach)
+static enum wish addrs_wanted(const struct sf_net_device *device, struct sf_addresses *addresses)
 {
-	enum wish wanted = wish(&reach->at[0]);
+	enum wish wanted = wish(&addresses->at[0]);
 
-	reach->num = wanted == WISH_ADDRESS;
+	addresses->num = wanted == WISH_ADDRESS;
 	if (wanted == WISH_DEVICE)
-		device->addresses(device->name, reach);
+		device->addresses(device->name, addresses);
 	return wanted;
 }
 
@@ -172,20 +172,20 @@ static bool serve_at(struct sf_address *addr, const struct sf_net_device *device
 }
 
 /* Keeps those of the addresses at which one can listen; errno is why another was left out, or 0. */
-static int serve_all(struct sf_addresses *reach, const struct sf_net_device *device, struct sf_control_listener *listener)
+static int serve_all(struct sf_addresses *addresses, const struct sf_net_device *device, struct sf_control_listener *listener)
 {
 	uint32_t num = 0;
 	int error = 0;
 
-	for (uint32_t i = 0; i < reach->num; i++) {
-		struct sf_address addr = reach->at[i];
+	for (uint32_t i = 0; i < addresses->num; i++) {
+		struct sf_address addr = addresses->at[i];
 
 		if (serve_at(&addr, device, listener))
-			reach->at[num++] = addr;
+			addresses->at[num++] = addr;
 		else
 			error = errno;
 	}
-	reach->num = num;
+	addresses->num = num;
 	return error;
 }
 
@@ -198,23 +198,24 @@ static struct home *home_of(const char *name)
 	return &homes[i];
 }
 
-static doca_error_t home_open(struct home *home, const struct sf_net_device *device, struct sf_addresses *reach, enum wish wanted)
+static doca_error_t home_open(struct home *home, const struct sf_net_device *device, struct sf_addresses *addresses,
+			      enum wish wanted)
 {
-	int error = serve_all(reach, device, NULL);
+	int error = serve_all(addresses, device, NULL);
 
-	if (reach->num == 0 && wanted == WISH_ADDRESS) {
+	if (addresses->num == 0 && wanted == WISH_ADDRESS) {
 		SF_LOG_ERR("cannot listen on %s (SOFTFIELD_VERBS_LISTEN): %s", secure_getenv("SOFTFIELD_VERBS_LISTEN"),
 			   strerror(error));
 		return DOCA_ERROR_BAD_CONFIG;
 	}
-	if (reach->num == 0)
+	if (addresses->num == 0)
 		SF_LOG_WARN("RDMA device %s has no address on a network where this process could listen%s%s: only processes with "
 			    "this "
 			    "runtime folder can connect (give an address with SOFTFIELD_VERBS_LISTEN)",
 			    device->name, error != 0 ? ", " : "", error != 0 ? strerror(error) : "");
-	reach->has_token = true;
-	reach->token = *sf_control_token();
-	sf_addresses_format(reach, home->reach);
+	addresses->has_token = true;
+	addresses->token = *sf_control_token();
+	sf_addresses_format(addresses, home->address);
 	(void)snprintf(home->device, sizeof(home->device), "%s", wanted == WISH_ADDRESS ? "" : device->name);
 	home->opened = true;
 	return DOCA_SUCCESS;
@@ -222,8 +223,8 @@ static doca_error_t home_open(struct home *home, const struct sf_net_device *dev
 
 doca_error_t sf_net_address(const struct sf_net_device *device, char text[SF_ADDRESS_MAX])
 {
-	struct sf_addresses reach = {0};
-	enum wish wanted = wish(&reach.at[0]);
+	struct sf_addresses addresses = {0};
+	enum wish wanted = wish(&addresses.at[0]);
 	struct home *home = home_of(wanted == WISH_ADDRESS ? "" : device->name);
 	doca_error_t error = DOCA_SUCCESS;
 
@@ -231,27 +232,27 @@ doca_error_t sf_net_address(const struct sf_net_device *device, char text[SF_ADD
 	if (wanted == WISH_NONE)
 		return DOCA_SUCCESS;
 	if (!home->opened) {
-		wanted = addrs_wanted(device, &reach);
-		error = home_open(home, device, &reach, wanted);
+		wanted = addrs_wanted(device, &addresses);
+		error = home_open(home, device, &addresses, wanted);
 	}
 	if (error == DOCA_SUCCESS)
-		strcpy(text, home->reach);
+		strcpy(text, home->address);
 	return error;
 }
 
 doca_error_t sf_net_listen(const struct sf_net_device *device, uint16_t port, struct sf_control_listener *listener)
 {
-	struct sf_addresses reach = {0};
-	enum wish wanted = addrs_wanted(device, &reach);
+	struct sf_addresses addresses = {0};
+	enum wish wanted = addrs_wanted(device, &addresses);
 	int error;
 
 	if (wanted == WISH_NONE) {
 		SF_LOG_ERR("port %u of RDMA device %s cannot be listened to: SOFTFIELD_VERBS_LISTEN is none", port, device->name);
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
-	for (uint32_t i = 0; i < reach.num; i++)
-		reach.at[i].port = port;
-	error = serve_all(&reach, device, listener);
+	for (uint32_t i = 0; i < addresses.num; i++)
+		addresses.at[i].port = port;
+	error = serve_all(&addresses, device, listener);
 	if (error == EADDRINUSE || error == EACCES) {
 		SF_LOG_ERR("port %u of RDMA device %s cannot be listened to: %s", port, device->name,
 			   error == EACCES
@@ -260,7 +261,7 @@ doca_error_t sf_net_listen(const struct sf_net_device *device, uint16_t port, st
 		sf_conns_forget(listener);
 		return error == EACCES ? DOCA_ERROR_NOT_PERMITTED : DOCA_ERROR_ALREADY_EXIST;
 	}
-	if (reach.num != 0)
+	if (addresses.num != 0)
 		return DOCA_SUCCESS;
 	SF_LOG_ERR("port %u of RDMA device %s cannot be listened to: it has no address on a network%s%s", port, device->name,
 		   error != 0 ? ", " : "", error != 0 ? strerror(error) : "");

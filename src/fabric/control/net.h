@@ -32,7 +32,7 @@ doca_error_t sf_net_check(void);
 
 /* Where this process is found by the network of the device, with its token; empty where it is not to be, or there is no
  * network. BAD_CONFIG, logged: it cannot listen where SOFTFIELD_VERBS_LISTEN says. */
-doca_error_t sf_net_address(const struct sf_net_device *device, char reach[SF_ADDRESS_MAX]);
+doca_error_t sf_net_address(const struct sf_net_device *device, char address[SF_ADDRESS_MAX]);
 
 /* Listens at that port of the device's addresses, for callers of the listener. ALREADY_EXIST: somebody does; NOT_PERMITTED:
  * nothing is to listen here, or not at such a port; NOT_FOUND: there is no network. Logged. */

@@ -165,7 +165,7 @@ static doca_error_t ask(struct vb_import *import, const struct vb_descriptor *de
 
 	sf_verbs_domain_end(domain, import->qp, import->psn, &msg.end);
 	pthread_mutex_lock(&sf_control_lock);
-	error = sf_conn_call(SF_SOCKET_AGENT, &descriptor->base.agent, descriptor->reach, domain->scope, import, &import->conn);
+	error = sf_conn_call(SF_SOCKET_AGENT, &descriptor->base.agent, descriptor->address, domain->scope, import, &import->conn);
 	if (error == DOCA_SUCCESS) {
 		import->conn->message = import_message;
 		import->conn->ended = import_ended;
@@ -174,7 +174,7 @@ static doca_error_t ask(struct vb_import *import, const struct vb_descriptor *de
 	}
 	pthread_mutex_unlock(&sf_control_lock);
 	if (error == DOCA_ERROR_NOT_FOUND || error == DOCA_ERROR_TIME_OUT)
-		log_not_there(descriptor->reach[0] != '\0', error);
+		log_not_there(descriptor->address[0] != '\0', error);
 	if (error == DOCA_ERROR_TIME_OUT)
 		error = DOCA_ERROR_NOT_FOUND;
 	return error;

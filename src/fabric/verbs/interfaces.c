@@ -100,18 +100,18 @@ static bool is_of(const struct ifaces *ifaces, const char *name)
 	return false;
 }
 
-void sf_verbs_addresses(const char *device, struct sf_addresses *reach)
+void sf_verbs_addresses(const char *device, struct sf_addresses *addresses)
 {
 	struct ifaddrs *list;
 	struct ifaces ifaces;
 
-	reach->num = 0;
+	addresses->num = 0;
 	ifaces_of(device, &ifaces);
 	if (getifaddrs(&list) != 0)
 		return;
 	for (int wanted = 0; wanted < 3; wanted++) {
-		for (struct ifaddrs *one = list; one != NULL && reach->num < SF_ADDRESSES_MAX; one = one->ifa_next) {
-			struct sf_address *addr = &reach->at[reach->num];
+		for (struct ifaddrs *one = list; one != NULL && addresses->num < SF_ADDRESSES_MAX; one = one->ifa_next) {
+			struct sf_address *addr = &addresses->at[addresses->num];
 
 			if (rank(one->ifa_addr) != wanted || !is_of(&ifaces, one->ifa_name))
 				continue;
@@ -120,7 +120,7 @@ void sf_verbs_addresses(const char *device, struct sf_addresses *reach)
 				memcpy(addr->bytes, &((struct sockaddr_in6 *)(void *)one->ifa_addr)->sin6_addr, 16);
 			else
 				memcpy(addr->bytes, &((struct sockaddr_in *)(void *)one->ifa_addr)->sin_addr, 4);
-			reach->num++;
+			addresses->num++;
 		}
 	}
 	freeifaddrs(list);

@@ -150,7 +150,7 @@ doca_error_t sf_verbs_region_export(struct sf_region *base, void *out, size_t *l
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	sf_verbs_mr_put(mr); /* the region has it */
 	pthread_mutex_lock(&sf_control_lock);
-	error = sf_net_address(&device, descriptor.reach);
+	error = sf_net_address(&device, descriptor.address);
 	if (error == DOCA_SUCCESS && !region->exported)
 		error = sf_key_random(&region->token);
 	if (error == DOCA_SUCCESS && !region->exported) {

@@ -101,18 +101,18 @@ _Static_assert(VB_DESCRIPTOR_SIZE <= SF_DESCRIPTOR_MAX, "the descriptor fits");
 
 void sf_verbs_descriptor_pack(const struct vb_descriptor *descriptor, uint8_t bytes[VB_DESCRIPTOR_SIZE])
 {
-	sf_descriptor_pack(&form, &descriptor->base, descriptor->reach, bytes);
+	sf_descriptor_pack(&form, &descriptor->base, descriptor->address, bytes);
 }
 
 doca_error_t sf_verbs_descriptor_unpack(const void *bytes, size_t len, struct vb_descriptor *descriptor)
 {
-	struct sf_addresses reach;
+	struct sf_addresses addresses;
 	doca_error_t error = sf_descriptor_unpack(&form, bytes, len, &descriptor->base);
 
 	if (error != DOCA_SUCCESS)
 		return error;
-	memcpy(descriptor->reach, (const uint8_t *)bytes + SF_DESCRIPTOR_MORE, SF_ADDRESS_MAX);
-	if (descriptor->reach[0] == '\0' || (sf_addresses_parse(descriptor->reach, &reach) && reach.has_token))
+	memcpy(descriptor->address, (const uint8_t *)bytes + SF_DESCRIPTOR_MORE, SF_ADDRESS_MAX);
+	if (descriptor->address[0] == '\0' || (sf_addresses_parse(descriptor->address, &addresses) && addresses.has_token))
 		return DOCA_SUCCESS;
 	SF_LOG_ERR_LIMITED("the descriptor tells of no address by which the memory's owner is reached");
 	return DOCA_ERROR_INVALID_VALUE;

@@ -127,7 +127,7 @@ bool sf_verbs_view_read(const struct vb_view *from, struct vb_view *to);
 
 struct vb_descriptor {
 	struct sf_descriptor base;
-	char reach[SF_ADDRESS_MAX]; /* where the owner's agent is found by the network (reach.h), or empty */
+	char address[SF_ADDRESS_MAX]; /* where the owner's agent is found by the network (control/address.h), or empty */
 };
 
 #define VB_DESCRIPTOR_SIZE SF_DESCRIPTOR_SIZE(SF_ADDRESS_MAX)

@@ -33,7 +33,7 @@ int main(void)
 	struct vb_msg_attach attach = {.head = sf_msg_head(VB_MSG_ATTACH, sizeof(attach), 0), .end.mtu = 3, .region = 77};
 	struct vb_msg_attached attached = {.head = sf_msg_head(VB_MSG_ATTACHED, sizeof(attached), DOCA_ERROR_NOT_FOUND)};
 	char text[SF_ADDRESS_MAX], line[16];
-	struct sf_addresses reach;
+	struct sf_addresses addresses;
 	uint32_t generation;
 	doca_error_t result;
 
@@ -43,13 +43,13 @@ int main(void)
 	pthread_mutex_lock(&sf_control_lock);
 	result = sf_net_address(&device, text);
 	pthread_mutex_unlock(&sf_control_lock);
-	if (result != DOCA_SUCCESS || !sf_addresses_parse(text, &reach))
+	if (result != DOCA_SUCCESS || !sf_addresses_parse(text, &addresses))
 		return 1;
-	hello.token = reach.token;
+	hello.token = addresses.token;
 	print_hex("hello", &hello, sizeof(hello));
 	print_hex("question", &attach, sizeof(attach));
 	print_hex("answer", &attached, sizeof(attached.head));
-	printf("port %u\n", reach.at[0].port);
+	printf("port %u\n", addresses.at[0].port);
 	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin) != NULL)
 		;
