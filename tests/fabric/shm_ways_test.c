@@ -412,9 +412,8 @@ static void a_stopped_sender_holds_one_receive_and_nobody_else(void)
 /* Says that it has filled the first receive, which it has not claimed. */
 static void false_sender(int sock)
 {
-	struct shm_head head = {.kind = SHM_RECORD_SEND, .data_len = 4, .msg_len = 4};
-	const uint8_t bytes[SHM_LINE - SHM_RECORD_DATA] = "lie";
 	char name[SF_NAME_MAX];
+	struct shm_record *record;
 	struct shm_entry *entry;
 	struct shm_link *link;
 	struct end end;
@@ -425,9 +424,13 @@ static void false_sender(int sock)
 	WAIT(end.connects == 1);
 	entry = &link->peer_port->segment->entry[shm_position(link->peer_port->segment->hint, link->peer_port->entries)];
 	CHECK(shm_state_kind(atomic_load(&entry->state)) == SHM_POSTED);
-	head.slot = atomic_load(&entry->slot);
-	head.ticket = shm_state_ticket(atomic_load(&entry->state));
-	shm_tx_publish(&link->tx, &head, bytes);
+	record = shm_tx_next(&link->tx);
+	memcpy(record->bytes, "lie", 4);
+	atomic_store(&record->slot, atomic_load(&entry->slot));
+	atomic_store(&record->ticket, shm_state_ticket(atomic_load(&entry->state)));
+	atomic_store(&record->data_len, 4);
+	atomic_store(&record->msg_len, 4);
+	atomic_store(&record->mark, SHM_RECORD_SEND | 1 << 16);
 	shm_ready_set(link->peer_port->segment, link->peer_slot);
 	for (;;)
 		pause();
