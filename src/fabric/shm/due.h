@@ -34,7 +34,7 @@ struct shm_due {
 	struct shm_link *attentive;	     /* by next_attentive */
 	struct shm_link **by_slot;
 	uint32_t slot_room;
-	uint32_t looks; /* that found nothing, since the last short send */
+	uint32_t looks; /* that found nothing, since the last try to send a short message */
 	uint64_t polls;
 	uint64_t told[SHM_LINKS_MAX / 64]; /* bits that came before their links were READY */
 	uint64_t slots_taken[SHM_LINKS_MAX / 64]; /* guarded by sf_control_lock */

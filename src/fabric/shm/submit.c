@@ -162,10 +162,12 @@ static doca_error_t send_inline(struct shm_link *link, struct sf_op *op, uint32_
 {
 	struct shm_head head = {.kind = SHM_RECORD_SEND, .header_len = op->header_len, .data_len = len, .msg_len = len};
 	struct shm_due *due = &shm_port(link->base.port)->due;
+	const bool paused = due->looks >= SHM_PAUSE_LOOKS;
 	uint8_t bytes[INLINE_MAX] = {0}; /* as they will be in the record */
 	struct shm_claim claim;
 	doca_error_t error;
 
+	due->looks = 0; /* also when this does not succeed: then the reader is busy, and we wait for it */
 	if (!shm_tx_room(&link->tx, shm_head_lines(&head)))
 		return DOCA_ERROR_AGAIN;
 	error = sf_shm_claim(link, len, false, &claim);
@@ -181,10 +183,9 @@ static doca_error_t send_inline(struct shm_link *link, struct sf_op *op, uint32_
 		sf_shm_iov_gather(bytes + op->header_len, op->iov, op->iov_num, 0, len);
 	if (op->header_len + len > FIRST_LINE) {
 		memcpy(shm_tx_next(&link->tx) + 1, bytes + FIRST_LINE, SHM_LINE);
-		if (due->looks >= SHM_PAUSE_LOOKS)
+		if (paused)
 			shm_hand_over(shm_tx_next(&link->tx) + 1);
 	}
-	due->looks = 0;
 	sf_shm_publish(link, &head, bytes);
 	sf_shm_accept_done(link, op, DOCA_SUCCESS);
 	return DOCA_SUCCESS;
