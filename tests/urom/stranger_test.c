@@ -129,6 +129,8 @@ static void a_silent_client_is_disconnected(void **state)
 	client_close();
 }
 
+#define WISHES_UNANSWERED 2000
+
 static void ten_thousand_wishes_make_four_workers(void **state)
 {
 	uint8_t body[512];
@@ -136,8 +138,11 @@ static void ten_thousand_wishes_make_four_workers(void **state)
 	client_open(rig.port);
 	client_authenticate();
 	size_t len = client_spawn_body(urom_rig_plugin(&rig, "worker_graph"), body, sizeof(body));
-	for (uint64_t i = 0; i < 10000; i++)
+	for (uint32_t i = 0; i < 10000; i++) {
 		client_say(UROM_SPAWN, i, body, len);
+		if (i > WISHES_UNANSWERED) /* with more, a client that gets no processor is one that takes no answers */
+			assert_true(client_await(&client.lost, &client.num_answers, i - WISHES_UNANSWERED));
+	}
 	assert_true(client_await(&client.lost, &client.num_answers, 10002));
 	assert_false(client.lost);
 	assert_int_equal(client.num_spawned, 4);
