@@ -352,8 +352,9 @@ static inline doca_error_t sf_port_post_recv(struct sf_port *port, struct sf_rec
 static inline void sf_port_flush_recvs(struct sf_port *port) { port->ops->port_flush_recvs(port); }
 
 /* Listens on a name, in the runtime folder; or with SF_LISTEN_AT and SF_CAP_OTHER_MACHINE at a port of the device's own addresses, where
- * anybody may call it by that name at HOST:PORT, from this machine or another. ALREADY_EXIST: a live process (or this one) listens there. A name left by a dead process is taken over.
- * NOT_PERMITTED: the runtime folder is not ours. May block briefly. */
+ * anybody may call it by that name at HOST:PORT, from this machine or another. ALREADY_EXIST: a live process (or this one) listens
+ * there. A name left by a dead process is taken over. NOT_PERMITTED: the runtime folder is not ours. NOT_SUPPORTED: SF_LISTEN_AT on a
+ * provider that reaches no other machine. May block briefly. */
 static inline doca_error_t sf_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **listener)
 {
 	return port->ops->listener_open(port, name, flags, user, listener);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where a process is found on a network, as text that goes into names and descriptors:
+ * Where a process is found on a network, as text that stands beside a name or in a descriptor:
  *
  *   10.0.0.1:4711,[fe80::5054:ff:fe12:3456]:4712#000102030405060708090a0b0c0d0e0f
  *

@@ -2,8 +2,7 @@
 /*
  * TCP: how processes that have no runtime folder in common find each other. A process begins to listen when something of it is to
  * be found, on the addresses of the device that this is about and on no other; SOFTFIELD_VERBS_LISTEN gives one address for all
- * devices instead, or "none". With sf_control_lock, where the agent's
- * sockets change.
+ * devices instead, or "none". With sf_control_lock, where the agent's sockets change.
  */
 #ifndef SF_FABRIC_CONTROL_NET_H
 #define SF_FABRIC_CONTROL_NET_H

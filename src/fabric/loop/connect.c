@@ -31,6 +31,8 @@ doca_error_t loop_listener_open(struct sf_port *port, const char *name, uint32_t
 	doca_error_t result = sf_name_check(name, NULL, NULL, 0);
 	struct loop_listener *listener;
 
+	if (result == DOCA_SUCCESS && flags >> 16 != 0) /* SF_LISTEN_AT */
+		result = DOCA_ERROR_NOT_SUPPORTED;
 	if (result != DOCA_SUCCESS)
 		return result;
 	listener = calloc(1, sizeof(*listener));

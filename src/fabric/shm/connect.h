@@ -26,6 +26,7 @@ void sf_shm_link_post(struct shm_link *link, uint32_t events);
 
 /* The port goes, and with it the links that the agent accepted and no poll has reported. With sf_control_lock. */
 void sf_shm_links_drop(const struct shm_port *port);
+
 /* Gives back all that a link has; it is in no list of its port's links any more. */
 void sf_shm_link_free(struct shm_link *link);
 

@@ -19,6 +19,7 @@ bool sf_shm_link_meet(struct shm_link *link, const struct shm_msg_port *port, in
 /* And what it is told of ours. */
 struct shm_msg_port sf_shm_link_tell(const struct shm_link *link, int fds[SHM_MSG_PORT_FDS]);
 
+/* In the child: the links, and all that goes with them, are the parent's. */
 void sf_shm_child_after_fork(void);
 
 #endif
