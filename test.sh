@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs what the tests need, builds everything and tests it: gcc and clang, sanitizers, threads, fuzz targets, and an
-# installed copy as a stranger would use it. Usage: ./test.sh [--quick] (only the first step).
-#   FUZZ_SECONDS  how long each fuzz target runs (20)
+# Installs what the tests need, builds everything and tests it: gcc and clang, sanitizers, threads, fuzz targets, programs for
+# arm64 beside those for x86, and an installed copy as a stranger would use it. Usage: ./test.sh [--quick] (only the first step).
+#   FUZZ_SECONDS  how long each fuzz target runs (10)
 #   BUILD_ROOT    where the builds go (build-test in this folder)
 set -uo pipefail
 cd "$(dirname "$(realpath "$0")")" || exit 1
@@ -10,7 +10,7 @@ cd "$(dirname "$(realpath "$0")")" || exit 1
 quick=false
 [ "${1:-}" = --quick ] && quick=true
 root=${BUILD_ROOT:-$PWD/build-test}
-fuzz_seconds=${FUZZ_SECONDS:-20}
+fuzz_seconds=${FUZZ_SECONDS:-10}
 passed=0 failed=0 skipped=0
 SOFTFIELD_RUNTIME=$(mktemp -d)
 export SOFTFIELD_RUNTIME
@@ -61,7 +61,7 @@ run_tests() { # NAME ARGS...
 gcc="gcc build" prefix="$root/a stranger's prefix"
 title 'gcc, all tests'
 if configure "$gcc" gcc --prefix="$prefix" -Dbuildtype=debugoptimized; then
-	run_tests "$gcc"
+	run_tests "$gcc" --no-suite arm64
 else
 	broken 'build with gcc'
 fi
@@ -79,6 +79,19 @@ if ! $quick; then
 		broken 'install'
 	fi
 
+	title 'programs for arm64, by an emulator, beside those for x86'
+	if [ "$(uname -m)" != x86_64 ]; then
+		echo 'skipped: this machine is not x86-64'
+		skipped=$((skipped + 1))
+	else
+		tests/arm64/build.sh "$root/arm64"
+		case $? in
+		0) SOFTFIELD_TEST_ARM64=$root/arm64 run_tests "$gcc" --suite arm64 ;;
+		77) skipped=$((skipped + 1)) ;;
+		*) broken 'build for arm64' ;;
+		esac
+	fi
+
 	title 'musl, and headers of older systems: every source compiles'
 	if tests/headers/check.py "$root/$gcc" | tee "$root/headers.log"; then
 		passed=$((passed + $(sed -n 's/^headers: \([0-9]*\) passed.*/\1/p' "$root/headers.log")))
@@ -90,7 +103,7 @@ if ! $quick; then
 	title 'clang, AddressSanitizer and UndefinedBehaviorSanitizer, all tests'
 	export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 	if configure asan clang -Dbuildtype=debugoptimized -Db_sanitize=address,undefined; then
-		run_tests asan --timeout-multiplier 4
+		run_tests asan --no-suite arm64 --timeout-multiplier 4
 	else
 		broken 'build with clang and sanitizers'
 	fi

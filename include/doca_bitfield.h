@@ -43,20 +43,20 @@
 #define DOCA_BE16_GENMASK(_h, _l) (DOCA_HTOBE16((UINT16_MAX - (UINT16_C(1) << (_l)) + 1) & (UINT16_MAX >> (16 - 1 - (_h)))))
 
 /** Writes the mask of bits _h down to _l of 16 to _p, in network order. */
-#define DOCA_BE16P_GENMASK(_h, _l, _p) \
-	do { \
-		doca_be16_t doca_mask_ = (doca_be16_t)DOCA_BE16_GENMASK(_h, _l); \
-		__builtin_memcpy((_p), &doca_mask_, sizeof(doca_mask_)); \
+#define DOCA_BE16P_GENMASK(_h, _l, _p)                                                                                           \
+	do {                                                                                                                     \
+		doca_be16_t doca_mask_ = (doca_be16_t)DOCA_BE16_GENMASK(_h, _l);                                                 \
+		__builtin_memcpy((_p), &doca_mask_, sizeof(doca_mask_));                                                         \
 	} while (0)
 
 /** The mask of bits _h down to _l of 32, in network order. */
 #define DOCA_BE32_GENMASK(_h, _l) (DOCA_HTOBE32((UINT32_MAX - (UINT32_C(1) << (_l)) + 1) & (UINT32_MAX >> (32 - 1 - (_h)))))
 
 /** Writes the mask of bits _h down to _l of 32 to _p, in network order. */
-#define DOCA_BE32P_GENMASK(_h, _l, _p) \
-	do { \
-		doca_be32_t doca_mask_ = (doca_be32_t)DOCA_BE32_GENMASK(_h, _l); \
-		__builtin_memcpy((_p), &doca_mask_, sizeof(doca_mask_)); \
+#define DOCA_BE32P_GENMASK(_h, _l, _p)                                                                                           \
+	do {                                                                                                                     \
+		doca_be32_t doca_mask_ = (doca_be32_t)DOCA_BE32_GENMASK(_h, _l);                                                 \
+		__builtin_memcpy((_p), &doca_mask_, sizeof(doca_mask_));                                                         \
 	} while (0)
 
 /** The value _v in the field _m of 8 bits, all else 0. */
@@ -69,24 +69,24 @@
 #define DOCA_BE16_SET(_m, _v) ((DOCA_HTOBE16((_v) << DOCA_SHIFT(DOCA_BETOH16(_m)))) & (_m))
 
 /** Ors the value _v into the field _m of the 16 bits in network order at _p. */
-#define DOCA_BE16P_SET(_m, _v, _p) \
-	do { \
-		doca_be16_t doca_word_; \
-		__builtin_memcpy(&doca_word_, (_p), sizeof(doca_word_)); \
-		doca_word_ = (doca_be16_t)(doca_word_ | DOCA_BE16_SET(_m, _v)); \
-		__builtin_memcpy((_p), &doca_word_, sizeof(doca_word_)); \
+#define DOCA_BE16P_SET(_m, _v, _p)                                                                                               \
+	do {                                                                                                                     \
+		doca_be16_t doca_word_;                                                                                          \
+		__builtin_memcpy(&doca_word_, (_p), sizeof(doca_word_));                                                         \
+		doca_word_ = (doca_be16_t)(doca_word_ | DOCA_BE16_SET(_m, _v));                                                  \
+		__builtin_memcpy((_p), &doca_word_, sizeof(doca_word_));                                                         \
 	} while (0)
 
 /** The value _v in the field _m of 32 bits in network order, all else 0. */
 #define DOCA_BE32_SET(_m, _v) ((DOCA_HTOBE32((_v) << DOCA_SHIFT(DOCA_BETOH32(_m)))) & (_m))
 
 /** Ors the value _v into the field _m of the 32 bits in network order at _p. */
-#define DOCA_BE32P_SET(_m, _v, _p) \
-	do { \
-		doca_be32_t doca_word_; \
-		__builtin_memcpy(&doca_word_, (_p), sizeof(doca_word_)); \
-		doca_word_ = (doca_be32_t)(doca_word_ | DOCA_BE32_SET(_m, _v)); \
-		__builtin_memcpy((_p), &doca_word_, sizeof(doca_word_)); \
+#define DOCA_BE32P_SET(_m, _v, _p)                                                                                               \
+	do {                                                                                                                     \
+		doca_be32_t doca_word_;                                                                                          \
+		__builtin_memcpy(&doca_word_, (_p), sizeof(doca_word_));                                                         \
+		doca_word_ = (doca_be32_t)(doca_word_ | DOCA_BE32_SET(_m, _v));                                                  \
+		__builtin_memcpy((_p), &doca_word_, sizeof(doca_word_));                                                         \
 	} while (0)
 
 /** The value in the field _m of the 8 bits _f. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_buf_array.h
- * Buf arrays: a memory map cut into equal pieces, for code on a GPU.
+ * Buffer arrays: a memory map cut into equal elements, for GPU kernels.
  *
  *     doca_buf_arr_create(1024, &arr);
  *     doca_buf_arr_set_target_gpu(arr, gpu);
@@ -11,9 +11,11 @@
  *     ...
  *     doca_buf_arr_destroy(arr);
  *
- * Element i begins start_offset + i * elem_size bytes into the memory map, whose memory is a GPU's or the host's. No kernel
- * may use the handle after stop. The memory map may go before the array. A buf array belongs to one thread at a time;
- * kernels read its handle from any number. (GPUNetIO guide, "Buffers")
+ * Element i begins at start_offset + i * elem_size in the memory map, which is a GPU's memory or the host's. Kernels must not
+ * use the handle after stop. The memory map may be destroyed before the array. An array belongs to one thread at a time; any
+ * number of kernels may read its handle. (GPUNetIO guide, "Buffers")
+ *
+ * @retval DOCA_ERROR_BAD_STATE doca_buf_arr_set_*: the array is started
  */
 #ifndef DOCA_BUF_ARRAY_H_
 #define DOCA_BUF_ARRAY_H_
@@ -35,60 +37,29 @@ struct doca_mmap;
 /** A buf array. */
 struct doca_buf_arr;
 
-/** A buf array as code on a DPA names it. */
+/** A handle for code on a DPA. */
 typedef uint64_t doca_dpa_dev_buf_arr_t;
 
 /**
- * Creates an array.
- *
- * @param num_elem  number of elements, at least 1
- * @param buf_arr  set to the new array
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: buf_arr is NULL, or the number is 0 or above 268435456
- * - DOCA_ERROR_NO_MEMORY: no memory for it
+ * @param num_elem 1 to 268435456
+ * @retval DOCA_ERROR_INVALID_VALUE num_elem is out of range
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_arr_create(size_t num_elem, struct doca_buf_arr **buf_arr);
 
-/**
- * Chooses the GPU whose kernels use the array. It cannot be destroyed until the array is.
- *
- * @param buf_arr  the array
- * @param gpu_handler  from doca_gpu_create()
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: an argument is NULL
- * - DOCA_ERROR_BAD_STATE: the array is started
- */
+/** Sets the GPU whose kernels use the array. It cannot be destroyed before the array. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_arr_set_target_gpu(struct doca_buf_arr *buf_arr, struct doca_gpu *gpu_handler);
 
-/**
- * Chooses a DPA whose code uses the array. There is none here.
- *
- * @param buf_arr  the array
- * @param dpa_handler  the DPA
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_NOT_SUPPORTED: always, when the arguments are right
- * - DOCA_ERROR_INVALID_VALUE: an argument is NULL
- * - DOCA_ERROR_BAD_STATE: the array is started
- */
+/** @retval DOCA_ERROR_NOT_SUPPORTED always: there is no DPA */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_arr_set_target_dpa(struct doca_buf_arr *buf_arr, struct doca_dpa *dpa_handler);
 
 /**
- * Sets where the elements lie.
- *
- * @param buf_arr  the array
- * @param mmap  the memory map
- * @param elem_size  bytes from one element to the next
- * @param start_offset  bytes from the beginning of the memory map to the first
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: an argument is NULL, elem_size is 0, or the elements do not fit into the memory map
- * - DOCA_ERROR_BAD_STATE: the array is started
+ * @param elem_size bytes from one element to the next
+ * @param start_offset of the first element in the memory map
+ * @retval DOCA_ERROR_INVALID_VALUE elem_size is 0, or the elements do not fit into the memory map
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_arr_set_params(struct doca_buf_arr *buf_arr, struct doca_mmap *mmap, size_t elem_size,
@@ -96,63 +67,30 @@ doca_error_t doca_buf_arr_set_params(struct doca_buf_arr *buf_arr, struct doca_m
 
 /**
  * Lays the array out for kernels.
- *
- * @param buf_arr  the array
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: buf_arr is NULL, or the elements do not fit into the memory map
- * - DOCA_ERROR_BAD_STATE: the array is started, or lacks a GPU, parameters or a started memory map; or the memory cannot be reached
- *   by the GPU: the owner of imported memory has stopped it or is gone, it is another GPU's
- * - DOCA_ERROR_NO_MEMORY: the GPU has no memory for the layout
+ * @retval DOCA_ERROR_INVALID_VALUE the elements do not fit into the memory map
+ * @retval DOCA_ERROR_BAD_STATE the array is started, or lacks a GPU, parameters or a started memory map; or the GPU cannot
+ *   access the memory: its exporter has stopped it or is gone, or it is another GPU's
+ * @retval DOCA_ERROR_NO_MEMORY the GPU is out of memory
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_arr_start(struct doca_buf_arr *buf_arr);
 
-/**
- * Takes the layout back. No kernel may be using it. One that is not started stays as it is.
- *
- * @param buf_arr  the array
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: buf_arr is NULL
- */
+/** Frees the layout. No kernel may be using it. Does nothing if it is not started. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_arr_stop(struct doca_buf_arr *buf_arr);
 
-/**
- * Destroys an array, stopping it first.
- *
- * @param buf_arr  the array
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: buf_arr is NULL
- */
+/** Stops and destroys an array. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_arr_destroy(struct doca_buf_arr *buf_arr);
 
 /**
- * Gets what kernels take for the array. Valid until stop.
- *
- * @param buf_arr  the array
- * @param gpu_buf_arr  set to it, an address for kernels
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: an argument is NULL
- * - DOCA_ERROR_BAD_STATE: the array is not started
+ * An address for kernels, valid until stop.
+ * @retval DOCA_ERROR_BAD_STATE the array is not started
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_arr_get_gpu_handle(const struct doca_buf_arr *buf_arr, struct doca_gpu_buf_arr **gpu_buf_arr);
 
-/**
- * Gets what code on a DPA takes for the array.
- *
- * @param buf_arr  the array
- * @param dpa_buf_arr  set to it
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: an argument is NULL
- * - DOCA_ERROR_BAD_STATE: else, since the target is never a DPA here
- */
+/** @retval DOCA_ERROR_BAD_STATE always: there is no DPA */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_arr_get_dpa_handle(const struct doca_buf_arr *buf_arr, doca_dpa_dev_buf_arr_t *dpa_buf_arr);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_clock.h
- * Clocks: the time of a device and of the machine it is in, alone or both at the same moment.
+ * Clocks: the time of a device and of its machine, alone or both at the same moment.
  *
  *     doca_clock_cap_nic_real_time_is_supported(devinfo);      DOCA_SUCCESS
  *     doca_clock_create(dev, &clock);
@@ -9,12 +9,13 @@
  *     doca_clock_get_crosstimestamp(clock, DOCA_CLOCK_HOST_MONOTONIC, DOCA_CLOCK_NIC_FREE_RUNNING, &host, &nic, &margin);
  *     doca_clock_destroy(clock);
  *
- * A clock type is exactly one of the DOCA_CLOCK_* bits. The clocks of a software device are the machine's: what free-runs
- * counts like CLOCK_MONOTONIC_RAW, never set and never slewed, and the real time is CLOCK_REALTIME. So they agree
- * between all devices and processes of a machine, as those of one NIC do.
+ * A clock type is one DOCA_CLOCK_* bit. Every device has the clocks of its machine: CLOCK_MONOTONIC_RAW as the free-running one,
+ * CLOCK_REALTIME as the real time. They agree between all devices and processes of a machine, as those of one NIC do. A device
+ * whose clocks exist cannot be closed. Several threads may read a clock. No call blocks. (DOCA Core, clocks)
  *
- * A device with a clock cannot be closed. A clock may be read by several threads at a time; create and destroy are the
- * caller's to order. Nothing here blocks. (DOCA Core, clocks; not in the guide of 2.2)
+ * @retval DOCA_ERROR_INVALID_VALUE doca_clock_get_*: a type is not exactly one known clock
+ * @retval DOCA_ERROR_NOT_SUPPORTED doca_clock_get_*: this device, or this CPU, has no such clock
+ * @retval DOCA_ERROR_OPERATING_SYSTEM doca_clock_get_*: the machine's clock cannot be read, or was set back in every try
  */
 #ifndef DOCA_CLOCK_H_
 #define DOCA_CLOCK_H_
@@ -30,135 +31,72 @@
 extern "C" {
 #endif
 
-/** The device's free-running clock: from an arbitrary beginning, never set. Read into `ts`. */
+/** The device's free-running clock, never set. Read into `ts`. */
 #define DOCA_CLOCK_NIC_FREE_RUNNING 0x1
 
-/** The device's clock of the time of day, since 1970 (UTC). Read into `ts`. */
+/** The device's time since 1970 (UTC). Read into `ts`. */
 #define DOCA_CLOCK_NIC_REAL_TIME (0x1 << 1)
 
-/** The timer of the device's data path accelerator. A software device has none. */
+/** The timer of the device's DPA. Software devices have none. */
 #define DOCA_CLOCK_NIC_DPA_TIMER (0x1 << 8)
 
-/** The CPU's cycle counter (the time stamp counter, or the virtual counter of an Arm CPU). Read into `counter`. */
+/** The CPU's cycle counter: the x86 time stamp counter, or the Arm virtual counter. Read into `counter`. */
 #define DOCA_CLOCK_HOST_COUNTER_CYCLES (0x1 << 16)
 
-/** The machine's CLOCK_REALTIME. Read into `ts`. */
+/** CLOCK_REALTIME, CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW of the machine. Read into `ts`. */
 #define DOCA_CLOCK_HOST_REAL_TIME (0x1 << 17)
-
-/** The machine's CLOCK_MONOTONIC. Read into `ts`. */
 #define DOCA_CLOCK_HOST_MONOTONIC (0x1 << 18)
-
-/** The machine's CLOCK_MONOTONIC_RAW. Read into `ts`. */
 #define DOCA_CLOCK_HOST_MONOTONIC_RAW (0x1 << 19)
 
 /** The clocks of one device and its machine. */
 struct doca_clock;
 
-/** A time read from a clock; the clock's type says which member holds it. */
+/** A time. The clock's type says which member holds it. */
 union doca_clock_timespec_t {
-	struct timespec ts; /**< seconds and nanoseconds: every clock but the one below */
-	uint64_t counter; /**< cycles: DOCA_CLOCK_HOST_COUNTER_CYCLES */
+	struct timespec ts; /**< seconds and nanoseconds: all other clocks */
+	uint64_t counter;   /**< cycles: DOCA_CLOCK_HOST_COUNTER_CYCLES */
 };
 
 /**
- * Asks whether a device has a free-running clock.
- *
- * @param devinfo  the device
- *
- * @return DOCA_SUCCESS when it has; else
- * - DOCA_ERROR_INVALID_VALUE: devinfo is NULL
- * - DOCA_ERROR_DRIVER: the device could not be asked
- * - DOCA_ERROR_NOT_SUPPORTED: it has none
+ * @name Capabilities
+ * DOCA_SUCCESS if the device has the clock. No device has a DPA.
+ * @retval DOCA_ERROR_NOT_SUPPORTED *_dpa_timer_is_supported: the device has no such clock
+ * @{
  */
+
 DOCA_EXPERIMENTAL
 doca_error_t doca_clock_cap_nic_free_running_is_supported(const struct doca_devinfo *devinfo);
 
-/**
- * Asks whether a device has a clock of the time of day.
- *
- * @param devinfo  the device
- *
- * @return DOCA_SUCCESS when it has; else
- * - DOCA_ERROR_INVALID_VALUE: devinfo is NULL
- * - DOCA_ERROR_DRIVER: the device could not be asked
- * - DOCA_ERROR_NOT_SUPPORTED: it has none
- */
 DOCA_EXPERIMENTAL
 doca_error_t doca_clock_cap_nic_real_time_is_supported(const struct doca_devinfo *devinfo);
 
-/**
- * Asks whether the timer of a device's data path accelerator can be read. A software device has none.
- *
- * @param devinfo  the device
- *
- * @return DOCA_SUCCESS when it can; else
- * - DOCA_ERROR_INVALID_VALUE: devinfo is NULL
- * - DOCA_ERROR_DRIVER: the device could not be asked
- * - DOCA_ERROR_NOT_SUPPORTED: it has none
- */
 DOCA_EXPERIMENTAL
 doca_error_t doca_clock_cap_nic_dpa_timer_is_supported(const struct doca_devinfo *devinfo);
 
+/** @} */
+
 /**
- * Creates the clocks of a device. The device cannot be closed until they are destroyed.
- *
- * @param dev  an opened device
- * @param clock  set to the new clocks
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: an argument is NULL
- * - DOCA_ERROR_NO_MEMORY: no memory for it
- * - DOCA_ERROR_DRIVER: the device could not be asked
- * - DOCA_ERROR_NOT_SUPPORTED: the device has no clock that can be read
+ * Creates the clocks of a device.
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_clock_create(const struct doca_dev *dev, struct doca_clock **clock);
 
-/**
- * Destroys the clocks of a device. No other thread may be reading them.
- *
- * @param clock  the clocks
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: clock is NULL
- */
+/** No other thread may be reading the clocks. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_clock_destroy(struct doca_clock *clock);
 
-/**
- * Reads one clock.
- *
- * @param clock  the clocks
- * @param clock_type  which: one DOCA_CLOCK_* bit
- * @param clock_ts  set to the time, on success only
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: an argument is NULL, or clock_type is not exactly one known clock
- * - DOCA_ERROR_DRIVER: the device could not be read
- * - DOCA_ERROR_OPERATING_SYSTEM: the machine's clock could not be read
- * - DOCA_ERROR_NOT_SUPPORTED: this device, or this CPU, has no such clock
- */
+/** Reads one clock. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_clock_get_timestamp(const struct doca_clock *clock, uint64_t clock_type, union doca_clock_timespec_t *clock_ts);
 
 /**
- * Reads two clocks at the same moment: the device's between two readings of the primary one. Of a few tries the one with
- * the shortest distance between those two readings counts; the primary time given is the middle between them.
- *
- * @param clock  the clocks
- * @param primary_clock_type  one DOCA_CLOCK_* bit, a clock of the machine or of the device
- * @param nic_clock_type  one DOCA_CLOCK_NIC_* bit
- * @param primary_clock_ts  set to the primary clock's time, on success only
- * @param nic_clock_ts  set to the device clock's time, on success only
- * @param error_margin_nsecs  set to how far the primary time may be from the moment at which the device's clock was
- *                  read, either way: nanoseconds, or cycles when the primary clock counts cycles
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: an argument is NULL, a type is not exactly one known clock, or nic_clock_type is no clock of
- *   the device
- * - DOCA_ERROR_DRIVER: the device could not be read
- * - DOCA_ERROR_OPERATING_SYSTEM: the machine's clock could not be read, or was set back in every try
- * - DOCA_ERROR_NOT_SUPPORTED: this device, or this CPU, has no such clock
+ * Reads two clocks at the same moment: the device's between two readings of the primary one, whose middle is the primary time.
+ * The best of a few tries counts.
+ * @param primary_clock_type a clock of the machine or of the device
+ * @param error_margin_nsecs how far the primary time may be from the reading of the device's clock, either way: in nanoseconds,
+ *   or in cycles if the primary clock counts cycles
+ * @retval DOCA_ERROR_INVALID_VALUE nic_clock_type is not a clock of the device
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_clock_get_crosstimestamp(const struct doca_clock *clock, uint64_t primary_clock_type, uint64_t nic_clock_type,

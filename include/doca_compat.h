@@ -27,7 +27,7 @@
 #ifdef DOCA_ALLOW_EXPERIMENTAL_API
 #define DOCA_EXPERIMENTAL __attribute__((section(".text.experimental"))) DOCA_STABLE
 #else
-#define DOCA_EXPERIMENTAL \
+#define DOCA_EXPERIMENTAL                                                                                                        \
 	__attribute__((deprecated("Symbol is defined as experimental"), section(".text.experimental"))) DOCA_STABLE
 #endif
 
@@ -49,10 +49,10 @@
 /** The same through a pointer. */
 #define DOCA_STRUCT_PTR_CTOR(_X_) DOCA_STRUCT_CTOR(*(_X_))
 /** Clears a struct, then stamps it. */
-#define DOCA_STRUCT_MEMSET_CTOR(_X_) \
-	do { \
-		memset(&(_X_), 0, sizeof(_X_)); \
-		DOCA_STRUCT_CTOR(_X_); \
+#define DOCA_STRUCT_MEMSET_CTOR(_X_)                                                                                             \
+	do {                                                                                                                     \
+		memset(&(_X_), 0, sizeof(_X_));                                                                                  \
+		DOCA_STRUCT_CTOR(_X_);                                                                                           \
 	} while (0)
 /** The same through a pointer. */
 #define DOCA_STRUCT_PTR_MEMSET_CTOR(_X_) DOCA_STRUCT_MEMSET_CTOR(*(_X_))

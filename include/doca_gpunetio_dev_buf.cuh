@@ -23,9 +23,8 @@ struct doca_gpu_buf_arr;
 
 /**
  * Gives an element of an array.
- * @param buf_arr_gpu      the array
  * @param doca_gpu_buf_idx its index, from 0
- * @param buf              the element; lives as long as the array
+ * @param buf the element; lives as long as the array
  */
 SOFTFIELD_DEVICE void doca_gpu_dev_buf_get_buf(const struct doca_gpu_buf_arr *buf_arr_gpu, const uint64_t doca_gpu_buf_idx,
 					       struct doca_gpu_buf **buf)
@@ -33,21 +32,13 @@ SOFTFIELD_DEVICE void doca_gpu_dev_buf_get_buf(const struct doca_gpu_buf_arr *bu
 	*buf = &buf_arr_gpu->bufs[doca_gpu_buf_idx];
 }
 
-/**
- * Gives the address at which a buffer begins, for kernels.
- * @param buf  the buffer
- * @param addr its address
- */
+/** Gives the address at which a buffer begins, for kernels. */
 SOFTFIELD_DEVICE void doca_gpu_dev_buf_get_addr(const struct doca_gpu_buf *buf, uintptr_t *addr)
 {
 	*addr = (uintptr_t)buf->addr;
 }
 
-/**
- * Gives the memory key of a buffer.
- * @param buf  the buffer
- * @param mkey its key
- */
+/** Gives the memory key of a buffer. */
 SOFTFIELD_DEVICE void doca_gpu_dev_buf_get_mkey(const struct doca_gpu_buf *buf, uint32_t *mkey)
 {
 	*mkey = buf->mkey;
@@ -56,8 +47,7 @@ SOFTFIELD_DEVICE void doca_gpu_dev_buf_get_mkey(const struct doca_gpu_buf *buf, 
 /**
  * Makes a buffer of an address and a key, without an array.
  * @param addr where it begins, an address for kernels
- * @param mkey its memory key
- * @param buf  *buf points to a struct doca_gpu_buf of the caller's, which is filled in
+ * @param buf *buf points to a struct doca_gpu_buf of the caller's, which is filled in
  */
 SOFTFIELD_DEVICE void doca_gpu_dev_buf_create(uintptr_t addr, uint32_t mkey, struct doca_gpu_buf **buf)
 {

@@ -66,42 +66,35 @@ enum doca_gpu_dev_comch_exec_scope {
 
 /**
  * Posts a buffer for the next message that has none.
- *
- * @param consumer the consumer
- * @param mkey     the buffer's key; given back with the message
- * @param addr     where the message shall go; the buffer is the library's until the message is received
+ * @param mkey the buffer's key; given back with the message
+ * @param addr where the message shall go; the buffer is the library's until the message is received
  * @param recv_len bytes it takes; the peer cannot send a longer message into it
- * @return DOCA_SUCCESS
- *         DOCA_ERROR_AGAIN: as many as were configured are posted
- *         DOCA_ERROR_INVALID_VALUE: consumer or addr is 0
- *         DOCA_ERROR_BAD_STATE: the context was stopped, or the peer is gone
+ * @retval DOCA_ERROR_AGAIN as many as were configured are posted
+ * @retval DOCA_ERROR_INVALID_VALUE consumer or addr is 0
+ * @retval DOCA_ERROR_BAD_STATE the context was stopped, or the peer is gone
  */
 DOCA_GPU_COMCH_FUNCTION
-doca_error_t doca_dev_gpu_comch_consumer_post_recv(struct doca_comch_gpu_consumer *consumer, uint32_t mkey, uintptr_t addr, uint32_t recv_len)
+doca_error_t doca_dev_gpu_comch_consumer_post_recv(struct doca_comch_gpu_consumer *consumer, uint32_t mkey, uintptr_t addr,
+						   uint32_t recv_len)
 {
 	return consumer != 0 ? softfield_consumer_post(consumer, mkey, addr, recv_len) : DOCA_ERROR_INVALID_VALUE;
 }
 
 /**
  * Takes the next message that came. Receives are filled in the order of posting.
- *
- * @param consumer     the consumer
- * @param mkey         key of the posted buffer that the message lies in
- * @param addr         its address
- * @param recv_len     the message's length, bytes
- * @param imm_data     the immediate data that came with it, or NULL when there was none; valid until as many receives as were
- *                     configured have been posted. NULL: not wanted
+ * @param mkey key of the posted buffer that the message lies in
+ * @param imm_data the immediate data that came with it, or NULL when there was none; valid until as many receives as were
+ *   configured have been posted. NULL: not wanted
  * @param imm_data_len its length, bytes. NULL: not wanted
- * @param flags        wait or not
  * @return DOCA_SUCCESS: the buffer is the kernel's again
- *         DOCA_ERROR_AGAIN: nothing came
- *         DOCA_ERROR_INVALID_VALUE: consumer or one of the first three outputs is NULL
- *         DOCA_ERROR_BAD_STATE: the context was stopped
- *         DOCA_ERROR_IO_FAILED: the peer is gone, or what it sent is not valid
+ * @retval DOCA_ERROR_AGAIN nothing came
+ * @retval DOCA_ERROR_INVALID_VALUE consumer or one of the first three outputs is NULL
+ * @retval DOCA_ERROR_BAD_STATE the context was stopped
+ * @retval DOCA_ERROR_IO_FAILED the peer is gone, or what it sent is not valid
  */
 DOCA_GPU_COMCH_FUNCTION
-doca_error_t doca_dev_gpu_comch_consumer_recv_wait(struct doca_comch_gpu_consumer *consumer, uint32_t *mkey, uintptr_t *addr, uint32_t *recv_len,
-						   uint8_t **imm_data, uint32_t *imm_data_len,
+doca_error_t doca_dev_gpu_comch_consumer_recv_wait(struct doca_comch_gpu_consumer *consumer, uint32_t *mkey, uintptr_t *addr,
+						   uint32_t *recv_len, uint8_t **imm_data, uint32_t *imm_data_len,
 						   const enum doca_gpu_dev_comch_wait_flags flags)
 {
 	doca_error_t result;
@@ -120,24 +113,19 @@ doca_error_t doca_dev_gpu_comch_consumer_recv_wait(struct doca_comch_gpu_consume
 
 /**
  * Sends a message to a consumer of the peer.
- *
- * @param producer     the producer
- * @param mkey         the buffer's key
- * @param addr         the message; the library's until producer_poll gave user_msg_id. 0 with length 0 for an empty one
- * @param send_length  its length, bytes
- * @param imm_data     immediate data, copied before the call returns; NULL for none
+ * @param addr the message; the library's until producer_poll gave user_msg_id. 0 with length 0 for an empty one
+ * @param imm_data immediate data, copied before the call returns; NULL for none
  * @param imm_data_len its length, bytes, at most 32
- * @param consumer_id  whom to
- * @param user_msg_id  what producer_poll shall give back
- * @return DOCA_SUCCESS
- *         DOCA_ERROR_AGAIN: the consumer has no receive posted, or as many messages as were configured have not been polled for
- *         DOCA_ERROR_INVALID_VALUE: no such consumer, a message longer than the receive that it would go to, which stays posted,
- *         or too much immediate data
- *         DOCA_ERROR_BAD_STATE: the producer or the consumer was stopped, or the peer is gone
+ * @param user_msg_id what producer_poll shall give back
+ * @retval DOCA_ERROR_AGAIN the consumer has no receive posted, or as many messages as were configured have not been polled for
+ * @retval DOCA_ERROR_INVALID_VALUE no such consumer, a message longer than the receive that it would go to, which stays posted,
+ *   or too much immediate data
+ * @retval DOCA_ERROR_BAD_STATE the producer or the consumer was stopped, or the peer is gone
  */
 DOCA_GPU_COMCH_FUNCTION
-doca_error_t doca_dev_gpu_comch_producer_send(struct doca_comch_gpu_producer *producer, uint32_t mkey, uintptr_t addr, uint32_t send_length,
-					      uint8_t *imm_data, uint32_t imm_data_len, uint32_t consumer_id, uint64_t user_msg_id)
+doca_error_t doca_dev_gpu_comch_producer_send(struct doca_comch_gpu_producer *producer, uint32_t mkey, uintptr_t addr,
+					      uint32_t send_length, uint8_t *imm_data, uint32_t imm_data_len,
+					      uint32_t consumer_id, uint64_t user_msg_id)
 {
 	doca_error_t result;
 
@@ -154,15 +142,9 @@ doca_error_t doca_dev_gpu_comch_producer_send(struct doca_comch_gpu_producer *pr
 
 /**
  * Takes the next completed send. Sends complete in the order of sending, as soon as their buffers are free.
- *
- * @param producer    the producer
- * @param user_msg_id what producer_send was given
- * @param flags       wait or not
- * @return DOCA_SUCCESS
- *         DOCA_ERROR_AGAIN: none completed
- *         DOCA_ERROR_INVALID_VALUE: an argument is NULL
- *         DOCA_ERROR_BAD_STATE: the context was stopped
- *         DOCA_ERROR_IO_FAILED: the peer is gone
+ * @retval DOCA_ERROR_AGAIN none completed
+ * @retval DOCA_ERROR_BAD_STATE the context was stopped
+ * @retval DOCA_ERROR_IO_FAILED the peer is gone
  */
 DOCA_GPU_COMCH_FUNCTION
 doca_error_t doca_dev_gpu_comch_producer_poll(struct doca_comch_gpu_producer *producer, uint64_t *user_msg_id,
@@ -182,8 +164,9 @@ doca_error_t doca_dev_gpu_comch_producer_poll(struct doca_comch_gpu_producer *pr
 
 /** The scope as an argument: doca_dev_gpu_comch_consumer_post_recv for a thread, a warp or a block. */
 template <enum doca_gpu_dev_comch_exec_scope scope>
-static __device__ __forceinline__ doca_error_t doca_dev_gpu_comch_consumer_post_recv(struct doca_comch_gpu_consumer *consumer, uint32_t mkey,
-										     uintptr_t addr, uint32_t recv_len)
+static __device__ __forceinline__ doca_error_t doca_dev_gpu_comch_consumer_post_recv(struct doca_comch_gpu_consumer *consumer,
+										     uint32_t mkey, uintptr_t addr,
+										     uint32_t recv_len)
 {
 	if (scope == DOCA_GPUNETIO_COMCH_EXEC_SCOPE_THREAD)
 		return doca_dev_gpu_comch_consumer_post_recv(consumer, mkey, addr, recv_len);
@@ -192,10 +175,9 @@ static __device__ __forceinline__ doca_error_t doca_dev_gpu_comch_consumer_post_
 
 /** The scope as an argument: doca_dev_gpu_comch_consumer_recv_wait for a thread, a warp or a block. */
 template <enum doca_gpu_dev_comch_exec_scope scope>
-static __device__ __forceinline__ doca_error_t doca_dev_gpu_comch_consumer_recv_wait(struct doca_comch_gpu_consumer *consumer, uint32_t *mkey,
-										     uintptr_t *addr, uint32_t *recv_len, uint8_t **imm_data,
-										     uint32_t *imm_data_len,
-										     const enum doca_gpu_dev_comch_wait_flags flags)
+static __device__ __forceinline__ doca_error_t doca_dev_gpu_comch_consumer_recv_wait(
+	struct doca_comch_gpu_consumer *consumer, uint32_t *mkey, uintptr_t *addr, uint32_t *recv_len, uint8_t **imm_data,
+	uint32_t *imm_data_len, const enum doca_gpu_dev_comch_wait_flags flags)
 {
 	if (scope == DOCA_GPUNETIO_COMCH_EXEC_SCOPE_THREAD)
 		return doca_dev_gpu_comch_consumer_recv_wait(consumer, mkey, addr, recv_len, imm_data, imm_data_len, flags);
@@ -205,19 +187,22 @@ static __device__ __forceinline__ doca_error_t doca_dev_gpu_comch_consumer_recv_
 
 /** The scope as an argument: doca_dev_gpu_comch_producer_send for a thread, a warp or a block. */
 template <enum doca_gpu_dev_comch_exec_scope scope>
-static __device__ __forceinline__ doca_error_t doca_dev_gpu_comch_producer_send(struct doca_comch_gpu_producer *producer, uint32_t mkey,
-										uintptr_t addr, uint32_t send_length, uint8_t *imm_data,
+static __device__ __forceinline__ doca_error_t doca_dev_gpu_comch_producer_send(struct doca_comch_gpu_producer *producer,
+										uint32_t mkey, uintptr_t addr,
+										uint32_t send_length, uint8_t *imm_data,
 										uint32_t imm_data_len, uint32_t consumer_id,
 										uint64_t user_msg_id)
 {
 	if (scope == DOCA_GPUNETIO_COMCH_EXEC_SCOPE_THREAD)
-		return doca_dev_gpu_comch_producer_send(producer, mkey, addr, send_length, imm_data, imm_data_len, consumer_id, user_msg_id);
+		return doca_dev_gpu_comch_producer_send(producer, mkey, addr, send_length, imm_data, imm_data_len, consumer_id,
+							user_msg_id);
 	return softfield_collective_send<scope>(producer, addr, send_length, imm_data, imm_data_len, consumer_id, user_msg_id);
 }
 
 /** The scope as an argument: doca_dev_gpu_comch_producer_poll for a thread, a warp or a block. */
 template <enum doca_gpu_dev_comch_exec_scope scope>
-static __device__ __forceinline__ doca_error_t doca_dev_gpu_comch_producer_poll(struct doca_comch_gpu_producer *producer, uint64_t *user_msg_id,
+static __device__ __forceinline__ doca_error_t doca_dev_gpu_comch_producer_poll(struct doca_comch_gpu_producer *producer,
+										uint64_t *user_msg_id,
 										const enum doca_gpu_dev_comch_wait_flags flags)
 {
 	if (scope == DOCA_GPUNETIO_COMCH_EXEC_SCOPE_THREAD)
@@ -268,8 +253,8 @@ doca_error_t softfield_soft_recv(struct doca_comch_gpu_consumer *consumer, uint3
 }
 
 DOCA_GPU_COMCH_FUNCTION
-doca_error_t softfield_soft_send(struct doca_comch_gpu_producer *producer, uintptr_t addr, uint32_t send_length, uint8_t *imm_data,
-				 uint32_t imm_data_len, uint32_t consumer_id, uint64_t user_msg_id)
+doca_error_t softfield_soft_send(struct doca_comch_gpu_producer *producer, uintptr_t addr, uint32_t send_length,
+				 uint8_t *imm_data, uint32_t imm_data_len, uint32_t consumer_id, uint64_t user_msg_id)
 {
 	doca_error_t result;
 
@@ -325,45 +310,51 @@ doca_error_t doca_dev_gpu_comch_consumer_recv_wait_warp(struct doca_comch_gpu_co
 							const enum doca_gpu_dev_comch_wait_flags flags)
 {
 	return SOFTFIELD_COLLECTIVE(warp,
-				    softfield_collective_recv_wait<SOFTFIELD_SCOPE_WARP>(consumer, mkey, addr, recv_len, imm_data, imm_data_len,
+				    softfield_collective_recv_wait<SOFTFIELD_SCOPE_WARP>(consumer, mkey, addr, recv_len, imm_data,
+											 imm_data_len,
 											 flags == DOCA_GPU_COMCH_WAIT_FLAG_B),
 				    softfield_soft_recv(consumer, mkey, addr, recv_len, imm_data, imm_data_len, flags));
 }
 
 /** doca_dev_gpu_comch_consumer_recv_wait for all threads of a block; see the top of this file. */
 DOCA_GPU_COMCH_FUNCTION
-doca_error_t doca_dev_gpu_comch_consumer_recv_wait_block(struct doca_comch_gpu_consumer *consumer, uint32_t *mkey, uintptr_t *addr,
-							 uint32_t *recv_len, uint8_t **imm_data, uint32_t *imm_data_len,
-							 const enum doca_gpu_dev_comch_wait_flags flags)
+doca_error_t doca_dev_gpu_comch_consumer_recv_wait_block(struct doca_comch_gpu_consumer *consumer, uint32_t *mkey,
+							 uintptr_t *addr, uint32_t *recv_len, uint8_t **imm_data,
+							 uint32_t *imm_data_len, const enum doca_gpu_dev_comch_wait_flags flags)
 {
 	return SOFTFIELD_COLLECTIVE(block,
-				    softfield_collective_recv_wait<SOFTFIELD_SCOPE_BLOCK>(consumer, mkey, addr, recv_len, imm_data, imm_data_len,
+				    softfield_collective_recv_wait<SOFTFIELD_SCOPE_BLOCK>(consumer, mkey, addr, recv_len,
+											  imm_data, imm_data_len,
 											  flags == DOCA_GPU_COMCH_WAIT_FLAG_B),
 				    softfield_soft_recv(consumer, mkey, addr, recv_len, imm_data, imm_data_len, flags));
 }
 
 /** doca_dev_gpu_comch_producer_send for all threads of a warp; see the top of this file. */
 DOCA_GPU_COMCH_FUNCTION
-doca_error_t doca_dev_gpu_comch_producer_send_warp(struct doca_comch_gpu_producer *producer, uint32_t mkey, uintptr_t addr, uint32_t send_length,
-						   uint8_t *imm_data, uint32_t imm_data_len, uint32_t consumer_id, uint64_t user_msg_id)
+doca_error_t doca_dev_gpu_comch_producer_send_warp(struct doca_comch_gpu_producer *producer, uint32_t mkey, uintptr_t addr,
+						   uint32_t send_length, uint8_t *imm_data, uint32_t imm_data_len,
+						   uint32_t consumer_id, uint64_t user_msg_id)
 {
 	(void)mkey;
-	return SOFTFIELD_COLLECTIVE(warp,
-				    softfield_collective_send<SOFTFIELD_SCOPE_WARP>(producer, addr, send_length, imm_data, imm_data_len,
-										    consumer_id, user_msg_id),
-				    softfield_soft_send(producer, addr, send_length, imm_data, imm_data_len, consumer_id, user_msg_id));
+	return SOFTFIELD_COLLECTIVE(
+		warp,
+		softfield_collective_send<SOFTFIELD_SCOPE_WARP>(producer, addr, send_length, imm_data, imm_data_len, consumer_id,
+								user_msg_id),
+		softfield_soft_send(producer, addr, send_length, imm_data, imm_data_len, consumer_id, user_msg_id));
 }
 
 /** doca_dev_gpu_comch_producer_send for all threads of a block; see the top of this file. */
 DOCA_GPU_COMCH_FUNCTION
-doca_error_t doca_dev_gpu_comch_producer_send_block(struct doca_comch_gpu_producer *producer, uint32_t mkey, uintptr_t addr, uint32_t send_length,
-						    uint8_t *imm_data, uint32_t imm_data_len, uint32_t consumer_id, uint64_t user_msg_id)
+doca_error_t doca_dev_gpu_comch_producer_send_block(struct doca_comch_gpu_producer *producer, uint32_t mkey, uintptr_t addr,
+						    uint32_t send_length, uint8_t *imm_data, uint32_t imm_data_len,
+						    uint32_t consumer_id, uint64_t user_msg_id)
 {
 	(void)mkey;
-	return SOFTFIELD_COLLECTIVE(block,
-				    softfield_collective_send<SOFTFIELD_SCOPE_BLOCK>(producer, addr, send_length, imm_data, imm_data_len,
-										     consumer_id, user_msg_id),
-				    softfield_soft_send(producer, addr, send_length, imm_data, imm_data_len, consumer_id, user_msg_id));
+	return SOFTFIELD_COLLECTIVE(
+		block,
+		softfield_collective_send<SOFTFIELD_SCOPE_BLOCK>(producer, addr, send_length, imm_data, imm_data_len, consumer_id,
+								 user_msg_id),
+		softfield_soft_send(producer, addr, send_length, imm_data, imm_data_len, consumer_id, user_msg_id));
 }
 
 /** doca_dev_gpu_comch_producer_poll for all threads of a warp; see the top of this file. */
@@ -382,7 +373,8 @@ doca_error_t doca_dev_gpu_comch_producer_poll_block(struct doca_comch_gpu_produc
 						    const enum doca_gpu_dev_comch_wait_flags flags)
 {
 	return SOFTFIELD_COLLECTIVE(
-		block, softfield_collective_poll<SOFTFIELD_SCOPE_BLOCK>(producer, user_msg_id, flags == DOCA_GPU_COMCH_WAIT_FLAG_B),
+		block,
+		softfield_collective_poll<SOFTFIELD_SCOPE_BLOCK>(producer, user_msg_id, flags == DOCA_GPU_COMCH_WAIT_FLAG_B),
 		softfield_soft_poll(producer, user_msg_id, flags));
 }
 

@@ -32,10 +32,8 @@ SOFTFIELD_DEVICE struct softfield_sem_item softfield_sem_load(const struct softf
 
 /**
  * Sets the status of an item.
- * @param semaphore_gpu the semaphore
- * @param idx           the item, from 0
- * @param status        its new status
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: no semaphore, or no such item
+ * @param idx the item, from 0
+ * @retval DOCA_ERROR_INVALID_VALUE no semaphore, or no such item
  */
 SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_semaphore_set_status(struct doca_gpu_semaphore_gpu *semaphore_gpu, uint32_t idx,
 								enum doca_gpu_semaphore_status status)
@@ -54,13 +52,9 @@ SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_semaphore_set_status(struct doca_gpu_
 
 /**
  * Sets the status of an item if it has a certain one; of several threads that try, one succeeds.
- * @param semaphore_gpu  the semaphore
- * @param idx            the item, from 0
- * @param status_compare what it must be
- * @param status_val     its new status
- * @return DOCA_SUCCESS
- *         DOCA_ERROR_INVALID_VALUE: no semaphore, or no such item
- *         DOCA_ERROR_NOT_PERMITTED: it has another status, which stays
+ * @param idx the item, from 0
+ * @retval DOCA_ERROR_INVALID_VALUE no semaphore, or no such item
+ * @retval DOCA_ERROR_NOT_PERMITTED it has another status, which stays
  */
 SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_semaphore_set_status_cas(struct doca_gpu_semaphore_gpu *semaphore_gpu, uint32_t idx,
 								    enum doca_gpu_semaphore_status status_compare,
@@ -74,25 +68,24 @@ SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_semaphore_set_status_cas(struct doca_
 #if defined(__CUDACC__)
 	before = atomicCAS_system(&semaphore_gpu->items[idx].status, (uint32_t)status_compare, (uint32_t)status_val);
 #else
-	__atomic_compare_exchange_n(&semaphore_gpu->items[idx].status, &before, (uint32_t)status_val, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	__atomic_compare_exchange_n(&semaphore_gpu->items[idx].status, &before, (uint32_t)status_val, 0, __ATOMIC_SEQ_CST,
+				    __ATOMIC_SEQ_CST);
 #endif
 	return before == (uint32_t)status_compare ? DOCA_SUCCESS : DOCA_ERROR_NOT_PERMITTED;
 }
 
 /**
  * Sets the status of an item together with what it says about packets.
- * @param semaphore_gpu      the semaphore
- * @param idx                the item, from 0
- * @param status             its new status
- * @param num_packets        packets
+ * @param idx the item, from 0
  * @param doca_buf_idx_start index of the first one's buffer
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: no semaphore, or no such item
+ * @retval DOCA_ERROR_INVALID_VALUE no semaphore, or no such item
  */
-SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_semaphore_set_packet_info(const struct doca_gpu_semaphore_gpu *semaphore_gpu, uint32_t idx,
-								     enum doca_gpu_semaphore_status status, uint32_t num_packets,
-								     uint64_t doca_buf_idx_start)
+SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_semaphore_set_packet_info(const struct doca_gpu_semaphore_gpu *semaphore_gpu,
+								     uint32_t idx, enum doca_gpu_semaphore_status status,
+								     uint32_t num_packets, uint64_t doca_buf_idx_start)
 {
-	struct softfield_quad q = {{(uint32_t)status, num_packets, (uint32_t)doca_buf_idx_start, (uint32_t)(doca_buf_idx_start >> 32)}};
+	struct softfield_quad q = {
+		{(uint32_t)status, num_packets, (uint32_t)doca_buf_idx_start, (uint32_t)(doca_buf_idx_start >> 32)}};
 
 	if (semaphore_gpu == 0 || idx >= semaphore_gpu->num_items)
 		return DOCA_ERROR_INVALID_VALUE;
@@ -104,10 +97,8 @@ SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_semaphore_set_packet_info(const struc
 
 /**
  * Reads the status of an item.
- * @param semaphore_gpu the semaphore
- * @param idx           the item, from 0
- * @param status        its status
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: an argument is NULL, or no such item
+ * @param idx the item, from 0
+ * @retval DOCA_ERROR_INVALID_VALUE no such item
  */
 SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_semaphore_get_status(const struct doca_gpu_semaphore_gpu *semaphore_gpu, uint32_t idx,
 								enum doca_gpu_semaphore_status *status)
@@ -120,16 +111,13 @@ SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_semaphore_get_status(const struct doc
 
 /**
  * Reads the status of an item and what it says about packets, as they were set together.
- * @param semaphore_gpu      the semaphore
- * @param idx                the item, from 0
- * @param status             its status
- * @param num_packets        packets
+ * @param idx the item, from 0
  * @param doca_buf_idx_start index of the first one's buffer
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: an argument is NULL, or no such item
+ * @retval DOCA_ERROR_INVALID_VALUE no such item
  */
-SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_semaphore_get_packet_info(const struct doca_gpu_semaphore_gpu *semaphore_gpu, uint32_t idx,
-								     enum doca_gpu_semaphore_status *status, uint32_t *num_packets,
-								     uint64_t *doca_buf_idx_start)
+SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_semaphore_get_packet_info(const struct doca_gpu_semaphore_gpu *semaphore_gpu,
+								     uint32_t idx, enum doca_gpu_semaphore_status *status,
+								     uint32_t *num_packets, uint64_t *doca_buf_idx_start)
 {
 	struct softfield_sem_item item;
 
@@ -144,18 +132,15 @@ SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_semaphore_get_packet_info(const struc
 
 /**
  * Reads what an item says about packets, if it has a certain status.
- * @param semaphore_gpu      the semaphore
- * @param idx                the item, from 0
- * @param status             the status it must have
- * @param num_packets        packets
+ * @param idx the item, from 0
+ * @param status the status it must have
  * @param doca_buf_idx_start index of the first one's buffer
- * @return DOCA_SUCCESS
- *         DOCA_ERROR_INVALID_VALUE: an argument is NULL, or no such item
- *         DOCA_ERROR_NOT_FOUND: it has another status; the outputs stay as they were
+ * @retval DOCA_ERROR_INVALID_VALUE no such item
+ * @retval DOCA_ERROR_NOT_FOUND it has another status; the outputs stay as they were
  */
-SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_semaphore_get_packet_info_status(const struct doca_gpu_semaphore_gpu *semaphore_gpu, uint32_t idx,
-									    enum doca_gpu_semaphore_status status, uint32_t *num_packets,
-									    uint64_t *doca_buf_idx_start)
+SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_semaphore_get_packet_info_status(const struct doca_gpu_semaphore_gpu *semaphore_gpu,
+									    uint32_t idx, enum doca_gpu_semaphore_status status,
+									    uint32_t *num_packets, uint64_t *doca_buf_idx_start)
 {
 	struct softfield_sem_item item;
 
@@ -171,17 +156,18 @@ SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_semaphore_get_packet_info_status(cons
 
 /**
  * Gives the address of an item's custom information.
- * @param semaphore_gpu the semaphore
- * @param idx           the item, from 0
- * @param custom_info   the address; NULL when the semaphore was made without
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: an argument is NULL, or no such item
+ * @param idx the item, from 0
+ * @param custom_info the address; NULL when the semaphore was made without
+ * @retval DOCA_ERROR_INVALID_VALUE no such item
  */
-SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_semaphore_get_custom_info_addr(struct doca_gpu_semaphore_gpu *semaphore_gpu, uint32_t idx,
-									  void **custom_info)
+SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_semaphore_get_custom_info_addr(struct doca_gpu_semaphore_gpu *semaphore_gpu,
+									  uint32_t idx, void **custom_info)
 {
 	if (semaphore_gpu == 0 || custom_info == 0 || idx >= semaphore_gpu->num_items)
 		return DOCA_ERROR_INVALID_VALUE;
-	*custom_info = semaphore_gpu->custom_info != 0 ? semaphore_gpu->custom_info + (uint64_t)idx * semaphore_gpu->custom_info_size : 0;
+	*custom_info = semaphore_gpu->custom_info != 0
+			       ? semaphore_gpu->custom_info + (uint64_t)idx * semaphore_gpu->custom_info_size
+			       : 0;
 	return DOCA_SUCCESS;
 }
 

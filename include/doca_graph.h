@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file doca_graph.h
- * Graphs: tasks, functions of the program and other graphs, run in an order that dependencies give.
+ * Graphs: tasks, functions of the program and other graphs, run in the order of their dependencies.
  *
  *     doca_graph_create(pe, &graph);
  *     doca_graph_node_create_from_ctx(graph, ctx, &copy);        nodes, in any order
  *     doca_graph_node_create_from_user(graph, compare, &check);
  *     doca_graph_add_dependency(graph, copy, check);             check runs once copy has ended
  *     doca_graph_set_conf(graph, completed, failed, 8);
- *     doca_graph_start(graph);                                   checks the graph: the contexts of its nodes run by now
+ *     doca_graph_start(graph);                                   checks the graph; the contexts of its nodes must be RUNNING
  *     doca_graph_instance_create(graph, &instance);              up to 8 of them, each with data of its own
  *     doca_graph_instance_set_ctx_node_data(instance, copy, task);
  *     doca_graph_instance_set_user_node_data(instance, check, cookie);
@@ -18,24 +18,29 @@
  *     doca_graph_stop(graph);
  *     doca_graph_destroy(graph);
  *
- * Nodes are of three kinds. A context node runs one task of its context. A user node calls a function of the program, which
- * may look at results and change the arguments of tasks that run later; an error that it returns fails the node. A sub-graph
- * node runs an instance of another graph, to a depth of 64. A node without parents starts when the instance is submitted, every
- * other when all its parents have ended well; the instance has completed when every node has. A graph holds no circle, and at
- * least one context node, be it in a sub-graph.
+ * A context node runs a task. A user node calls a function of the program, which may read results and change tasks that run
+ * later; the node fails with its error. A sub-graph node runs an instance of another graph, to a depth of 64. A node starts when
+ * all its parents have succeeded; nodes without parents start at submit. A graph must have a context node, at least in a
+ * sub-graph, and no cycle.
  *
- * Many instances of a graph can be in flight, together with plain tasks of the same contexts. Tasks of an instance in flight
- * belong to it: their own callbacks are not called, and they can be neither freed nor submitted by the program until the
- * instance's callback begins. Nor may they be freed as long as it is to be submitted again. The callbacks of an instance
- * that is run by a sub-graph node are not called either.
+ * Many instances of a graph can be in flight, beside plain tasks of the same contexts. An instance in flight owns its tasks: the
+ * program can neither free nor submit them, and their callbacks are not called. The callbacks of a sub-graph's instance are not
+ * called either.
  *
- * When a node fails no further node starts; those that run come to their end, and then the error callback of the instance is
- * called. A task that waits for something that never comes (a message, an event) therefore keeps its instance, until its
- * context is stopped. A context without room for the task of a node (submit would answer DOCA_ERROR_AGAIN) fails nothing: the
- * node waits and is tried again by each progress call. In event-driven mode the program is woken for it.
+ * If a node fails, no further node starts; once the running ones have ended, the error callback is called. A task that waits for
+ * an event keeps its instance until the event comes or the context stops. A node whose context has no room for its task waits,
+ * and each progress call tries again; in event-driven mode the program is woken for it.
  *
- * Threads: as the progress engine. Everything is allocated by doca_graph_start(); submission and progress allocate nothing.
- * (Core guide, "DOCA Graph Execution")
+ * A graph belongs to the thread of its progress engine. doca_graph_start() allocates everything; submission and progress
+ * allocate nothing. (Core guide, "DOCA Graph Execution")
+ *
+ * @retval DOCA_ERROR_BAD_STATE doca_graph_set_*, doca_graph_node_*, *_add_dependency: the graph is started
+ * @retval DOCA_ERROR_NO_MEMORY doca_graph_create, doca_graph_start, doca_graph_node_*, *_add_dependency: out of memory, or 65536
+ *   nodes
+ * @retval DOCA_ERROR_INVALID_VALUE doca_graph_instance_destroy, *_instance_set_*, *_instance_get_*, *_submit: the instance was
+ *   destroyed
+ * @retval DOCA_ERROR_BAD_STATE *_node_data: the instance is in flight
+ * @retval DOCA_ERROR_NOT_PERMITTED *_node_data: the node belongs to another graph, or is of another kind
  */
 #ifndef DOCA_GRAPH_H_
 #define DOCA_GRAPH_H_
@@ -54,307 +59,151 @@ struct doca_ctx;
 struct doca_pe;
 struct doca_task;
 
-/** A graph: nodes and what they wait for. Configured, then started; instances of it do the work. */
+/** Nodes and their dependencies. Configured, then started; instances of it do the work. */
 struct doca_graph;
 
-/** One step of a graph. Belongs to the graph and goes with it. */
+/** One step of a graph. Lives as long as the graph. */
 struct doca_graph_node;
 
 /** One run of a graph, with the data of its nodes. May be submitted again after it ended. */
 struct doca_graph_instance;
 
 /**
- * Told that an instance ended. Runs in doca_pe_progress(). The instance and its tasks belong to the program again: here they
- * may be submitted again, freed and destroyed.
- *
- * @param instance            the instance
- * @param instance_user_data  its own, see doca_graph_instance_set_user_data()
- * @param graph_user_data     the graph's, see doca_graph_set_user_data()
+ * Called in doca_pe_progress() when an instance has ended. The program owns the instance and its tasks again: it may submit,
+ * free or destroy them here.
  */
 typedef void (*doca_graph_completion_cb_t)(struct doca_graph_instance *instance, union doca_data instance_user_data,
 					   union doca_data graph_user_data);
 
 /**
- * What a user node does. Runs in doca_pe_progress(), and must not block.
- *
- * @param cookie  the data of the node in this instance, see doca_graph_instance_set_user_node_data()
- *
- * @return DOCA_SUCCESS: the nodes that wait for this one go on. Any other code fails the node, and with it the instance.
+ * The work of a user node, called in doca_pe_progress(). Must not block.
+ * @param cookie of doca_graph_instance_set_user_node_data()
+ * @return DOCA_SUCCESS, or an error, which fails the node and the instance
  */
 typedef doca_error_t (*doca_graph_user_node_cb_t)(void *cookie);
 
-/**
- * Creates a graph without nodes. It uses the progress engine until it is destroyed.
- *
- * @param pe     the progress engine that will run it; the contexts of its nodes are connected to the same
- * @param graph  set to the new graph, to be destroyed with doca_graph_destroy()
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: an argument is NULL
- * - DOCA_ERROR_NO_MEMORY: no memory
- */
+/** The contexts of its nodes must be connected to the same progress engine. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_create(struct doca_pe *pe, struct doca_graph **graph);
 
 /**
  * Destroys a graph and its nodes.
- *
- * @param graph  the graph
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: graph is NULL
- * - DOCA_ERROR_BAD_STATE: it is started, or another graph has a node for it: stop it, destroy that one
+ * @retval DOCA_ERROR_BAD_STATE it is started, or another graph has a node for it
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_destroy(struct doca_graph *graph);
 
 /**
- * Sets who is told of the end of instances, and how many there can be. Needed before doca_graph_start(); a second call
- * replaces the first.
- *
- * @param graph  the graph, not started
- * @param graph_completion_cb  called for an instance whose nodes all ended well
- * @param graph_error_cb  called for an instance of which a node failed; may be the same function
- * @param num_instances  instances that can exist at a time, 1 to 1048576
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: graph or a callback is NULL, or the number is out of range
- * - DOCA_ERROR_BAD_STATE: the graph is started
+ * Required before start. The last call counts.
+ * @param graph_completion_cb called if all nodes of an instance succeeded
+ * @param graph_error_cb called if a node failed; may be the same function
+ * @param num_instances 1 to 1048576
+ * @retval DOCA_ERROR_INVALID_VALUE num_instances is out of range
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_set_conf(struct doca_graph *graph, doca_graph_completion_cb_t graph_completion_cb,
 				 doca_graph_completion_cb_t graph_error_cb, uint32_t num_instances);
 
-/**
- * Sets what the callbacks get as graph_user_data.
- *
- * @param graph  the graph, not started
- * @param user_data  the program's own
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: graph is NULL
- * - DOCA_ERROR_BAD_STATE: the graph is started
- */
+/** Sets the graph_user_data of callbacks. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_set_user_data(struct doca_graph *graph, union doca_data user_data);
 
-/**
- * Gets the user data of a graph.
- *
- * @param graph  the graph
- * @param user_data  set to the data, zero until it was set
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: an argument is NULL
- */
+/** 0 unless it was set. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_get_user_data(const struct doca_graph *graph, union doca_data *user_data);
 
-/**
- * Adds a node that runs a task of a context. Which task, each instance says.
- *
- * @param graph  the graph, not started
- * @param ctx    the context. It need not run yet. It cannot be destroyed while the graph is started.
- * @param node   set to the node
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: an argument is NULL
- * - DOCA_ERROR_BAD_STATE: the graph is started
- * - DOCA_ERROR_NO_MEMORY: no memory, or the graph has 65536 nodes
- */
+/** Each instance sets the task. The context need not run yet. It cannot be destroyed while the graph is started. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_node_create_from_ctx(struct doca_graph *graph, const struct doca_ctx *ctx, struct doca_graph_node **node);
 
-/**
- * Adds a node that calls a function of the program.
- *
- * @param graph  the graph, not started
- * @param cb     the function
- * @param node   set to the node
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: an argument is NULL
- * - DOCA_ERROR_BAD_STATE: the graph is started
- * - DOCA_ERROR_NO_MEMORY: no memory, or the graph has 65536 nodes
- */
+/** Adds a node that calls a function. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_node_create_from_user(struct doca_graph *graph, doca_graph_user_node_cb_t cb,
 					      struct doca_graph_node **node);
 
 /**
- * Adds a node that runs an instance of another graph. The node ends when that instance does, with its result.
- *
- * @param graph  the graph, not started
- * @param sub_graph  the other graph. It is to be started first, and stays started while this one is; it cannot be destroyed
- *                   before this one.
- * @param node   set to the node
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: an argument is NULL
- * - DOCA_ERROR_BAD_STATE: the graph is started
- * - DOCA_ERROR_NO_MEMORY: no memory, or the graph has 65536 nodes
- * - DOCA_ERROR_NOT_PERMITTED: both are the same graph, the other has a node for this one (or for a graph that has, and so
- *   on), or they use different progress engines
+ * The node has the result of the other graph's instance. The other graph must be started first, stays started while this one is,
+ * and cannot be destroyed before it.
+ * @retval DOCA_ERROR_NOT_PERMITTED the graphs are the same, use different progress engines, or would contain each other
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_node_create_from_graph(struct doca_graph *graph, struct doca_graph *sub_graph,
 					       struct doca_graph_node **node);
 
 /**
- * Makes one node wait for the end of another. Saying it twice is the same as once. Circles are found by doca_graph_start().
- *
- * @param graph  the graph of both nodes, not started
- * @param from   the node that ends first
- * @param to     the node that waits for it
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: an argument is NULL, or both nodes are the same
- * - DOCA_ERROR_BAD_STATE: the graph is started
- * - DOCA_ERROR_NO_MEMORY: no memory
- * - DOCA_ERROR_NOT_PERMITTED: a node belongs to another graph
+ * Lets `to` start after `from` has ended. doca_graph_start() finds cycles.
+ * @retval DOCA_ERROR_INVALID_VALUE both nodes are the same
+ * @retval DOCA_ERROR_NOT_PERMITTED a node belongs to another graph
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_add_dependency(struct doca_graph *graph, struct doca_graph_node *from, struct doca_graph_node *to);
 
 /**
- * Checks a graph and makes it ready for instances. A graph that is started already stays so, with success.
- *
- * @param graph  the graph
- *
- * @return DOCA_SUCCESS; else, and the log says where:
- * - DOCA_ERROR_INVALID_VALUE: graph is NULL; it has a circle, or no context node, or sub-graphs more than 64 deep, or a
- *   context on another progress engine
- * - DOCA_ERROR_BAD_STATE: doca_graph_set_conf() was not called; the context of a node is not RUNNING or was destroyed; a
+ * Checks a graph and allocates its instances. Does nothing if it is started.
+ * @retval DOCA_ERROR_INVALID_VALUE a cycle, no context node, sub-graphs over 64 deep, or a context of another progress engine
+ * @retval DOCA_ERROR_BAD_STATE doca_graph_set_conf() was not called, a node's context is not RUNNING or was destroyed, or a
  *   sub-graph is not started
- * - DOCA_ERROR_NO_MEMORY: no memory for the instances
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_start(struct doca_graph *graph);
 
 /**
- * Stops a graph, so that it can be changed or destroyed. A graph that is not started stays so, with success.
- *
- * @param graph  the graph
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: graph is NULL
- * - DOCA_ERROR_IN_USE: instances of it exist, or a started graph has a node for it
+ * Lets a graph be changed or destroyed. Does nothing if it is not started.
+ * @retval DOCA_ERROR_IN_USE instances of it exist, or a started graph has a node for it
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_stop(struct doca_graph *graph);
 
 /**
- * Creates an instance. Its nodes have no data yet, its user data is zero.
- *
- * @param graph  the graph, started
- * @param graph_instance  set to the instance, to be destroyed with doca_graph_instance_destroy()
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: an argument is NULL
- * - DOCA_ERROR_BAD_STATE: the graph is not started
- * - DOCA_ERROR_NO_MEMORY: as many exist as doca_graph_set_conf() allowed
+ * Creates an instance, without data for its nodes.
+ * @retval DOCA_ERROR_BAD_STATE the graph is not started
+ * @retval DOCA_ERROR_NO_MEMORY num_instances of doca_graph_set_conf() exist
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_instance_create(const struct doca_graph *graph, struct doca_graph_instance **graph_instance);
 
 /**
- * Destroys an instance. Its tasks and the instances of its sub-graph nodes are left alone.
- *
- * @param graph_instance  the instance
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: graph_instance is NULL, or was destroyed
- * - DOCA_ERROR_IN_USE: it is in flight, by itself or in a sub-graph node
+ * Tasks and sub-graph instances stay.
+ * @retval DOCA_ERROR_IN_USE it is in flight, alone or in a sub-graph node
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_instance_destroy(struct doca_graph_instance *graph_instance);
 
-/**
- * Sets what the callbacks get as instance_user_data.
- *
- * @param graph_instance  the instance
- * @param user_data  the program's own
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: graph_instance is NULL, or was destroyed
- * - DOCA_ERROR_IN_USE: it is in flight
- */
+/** @retval DOCA_ERROR_IN_USE it is in flight */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_instance_set_user_data(struct doca_graph_instance *graph_instance, union doca_data user_data);
 
-/**
- * Gets the user data of an instance. At any time.
- *
- * @param graph_instance  the instance
- * @param user_data  set to the data
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: an argument is NULL, or the instance was destroyed
- */
+/** 0 unless it was set. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_instance_get_user_data(const struct doca_graph_instance *graph_instance, union doca_data *user_data);
 
 /**
- * Sets the task that a context node runs in this instance. It stays set when the instance is submitted again. The task must
- * live as long as the instance is submitted; it may also serve other nodes of the context and other instances, one at a time.
- *
- * @param graph_instance  the instance
- * @param node  the node
- * @param task  an allocated task of the node's context
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: an argument is NULL, the instance was destroyed, or the task is one of another context
- * - DOCA_ERROR_BAD_STATE: the instance is in flight
- * - DOCA_ERROR_NOT_PERMITTED: the node belongs to another graph, or is not a context node
+ * Sets the task of a context node; also for later submits. The task must not be freed until then. It may serve other nodes of
+ * its context and other instances, one at a time.
+ * @retval DOCA_ERROR_INVALID_VALUE the task belongs to another context
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_instance_set_ctx_node_data(struct doca_graph_instance *graph_instance, struct doca_graph_node *node,
 						   struct doca_task *task);
 
-/**
- * Sets what the function of a user node gets in this instance. NULL, as long as it was not set.
- *
- * @param graph_instance  the instance
- * @param node  the node
- * @param cookie  the program's own; may be NULL
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: graph_instance or node is NULL, or the instance was destroyed
- * - DOCA_ERROR_BAD_STATE: the instance is in flight
- * - DOCA_ERROR_NOT_PERMITTED: the node belongs to another graph, or is not a user node
- */
+/** @param cookie passed to the node's function; may be NULL, the default */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_instance_set_user_node_data(struct doca_graph_instance *graph_instance, struct doca_graph_node *node,
 						    void *cookie);
 
 /**
- * Sets the instance that a sub-graph node runs in this instance. Its nodes have data of their own.
- *
- * @param graph_instance  the instance
- * @param node  the node
- * @param sub_graph_instance  an instance of the node's graph
- *
- * @return DOCA_SUCCESS; else
- * - DOCA_ERROR_INVALID_VALUE: an argument is NULL, an instance was destroyed, or the second is one of another graph
- * - DOCA_ERROR_BAD_STATE: the instance is in flight
- * - DOCA_ERROR_NOT_PERMITTED: the node belongs to another graph, or is not a sub-graph node
+ * Sets the instance of a sub-graph node. Its nodes have data of their own.
+ * @retval DOCA_ERROR_INVALID_VALUE sub_graph_instance was destroyed, or belongs to another graph
  */
 DOCA_EXPERIMENTAL
-doca_error_t doca_graph_instance_set_sub_graph_node_data(struct doca_graph_instance *graph_instance,
-							 struct doca_graph_node *node,
+doca_error_t doca_graph_instance_set_sub_graph_node_data(struct doca_graph_instance *graph_instance, struct doca_graph_node *node,
 							 struct doca_graph_instance *sub_graph_instance);
 
 /**
- * Submits an instance. It starts at once as far as its first nodes are tasks; all else runs in doca_pe_progress(). Exactly one
- * callback follows, and never from inside this call. What fails later, a context that was stopped, say, ends in the error
- * callback.
- *
- * @param graph_instance  the instance
- *
- * @return DOCA_SUCCESS; else nothing was started:
- * - DOCA_ERROR_INVALID_VALUE: graph_instance is NULL or was destroyed; a context or sub-graph node, of it or of a sub-graph
- *   instance, has no data, or its task was freed, or its instance destroyed
- * - DOCA_ERROR_IN_USE: it is in flight, or a task or sub-graph instance of it is, by itself or in another instance
+ * Submits an instance. Its first tasks start immediately, the rest in doca_pe_progress(). Exactly one callback follows, never
+ * inside this call.
+ * @retval DOCA_ERROR_INVALID_VALUE a context or sub-graph node has no data, or its task or instance no longer exists
+ * @retval DOCA_ERROR_IN_USE it is in flight, or a task or sub-graph instance of it is
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_instance_submit(struct doca_graph_instance *graph_instance);

@@ -17,9 +17,9 @@
  *   iface.close(ctx);
  * @endcode
  *
- * The host's half turns calls into commands (doca_urom.h, the command task) and notifications into results. What the bytes of both
- * mean is the plugin's own affair; UROM carries them. A notification answers one command and repeats its type, urom_context and
- * dest_id. (UROM guide, "Plugin Development")
+ * The host's half turns calls into commands (doca_urom.h, the command task) and notifications into results. What the bytes of
+ * both mean is the plugin's own affair; UROM carries them. A notification answers one command and repeats its type, urom_context
+ * and dest_id. (UROM guide, "Plugin Development")
  *
  * A plugin exports two symbols that no header declares:
  *
@@ -46,8 +46,8 @@ extern "C" {
 
 /** A plugin that a service offers. */
 struct doca_urom_service_plugin_info {
-	uint64_t id;				 /**< one bit, which the service chose: for doca_urom_worker_set_plugins() and tasks */
-	uint64_t version;			 /**< what the plugin's urom_plugin_get_version() says */
+	uint64_t id;	  /**< one bit, which the service chose: for doca_urom_worker_set_plugins() and tasks */
+	uint64_t version; /**< what the plugin's urom_plugin_get_version() says */
 	char plugin_name[DOCA_UROM_PLUGIN_NAME_MAX_LEN]; /**< the file's name without ".so" */
 };
 
@@ -93,13 +93,13 @@ struct urom_plugin_iface {
 	doca_error_t (*open)(struct urom_worker_ctx *ctx);
 	/** Frees what open made. */
 	void (*close)(struct urom_worker_ctx *ctx);
-	/** Copies the plugin's network address (a packed UCX worker address, say) to addr and its bytes to *addr_len, which is the
-	 *  room at first. Too little room: sets *addr_len and answers DOCA_ERROR_INVALID_VALUE. NULL: it has none. */
+	/** Copies the plugin's network address (a packed UCX worker address, say) to addr and its bytes to *addr_len, which is
+	 * the room at first. Too little room: sets *addr_len and answers DOCA_ERROR_INVALID_VALUE. NULL: it has none. */
 	doca_error_t (*addr)(struct urom_worker_ctx *ctx, void *addr, size_t *addr_len);
 	/** Takes commands: removes and frees every struct urom_worker_cmd_desc of the list. */
 	doca_error_t (*worker_cmd)(struct urom_worker_ctx *ctx, ucs_list_link_t *cmd_list);
-	/** Goes on with what is under way, and appends finished commands' struct urom_worker_notif_desc. DOCA_ERROR_EMPTY: nothing has
-	 *  moved, and the worker may sleep a little. */
+	/** Goes on with what is under way, and appends finished commands' struct urom_worker_notif_desc. DOCA_ERROR_EMPTY:
+	 * nothing has moved, and the worker may sleep a little. */
 	doca_error_t (*progress)(struct urom_worker_ctx *ctx, ucs_list_link_t *notif_list);
 	/** Writes a notification with its payload as it is to be sent: *packed_notif_len is the room, then the bytes. */
 	doca_error_t (*notif_pack)(struct urom_worker_notify *notif, size_t *packed_notif_len, void *packed_notif);
@@ -121,75 +121,45 @@ struct urom_worker_ctx {
 };
 
 /**
- * The address of this plugin in another worker of the domain, as its addr operation gave it there.
- *
- * @param ctx what the plugin's operation was called with
- * @param domain_id the other worker's id in the domain, see doca_urom_domain_set_workers()
- * @param addr set to the address, which is the worker's and stays until the domain is destroyed
- * @return DOCA_SUCCESS
- * - DOCA_ERROR_INVALID_VALUE: a NULL argument
- * - DOCA_ERROR_NOT_FOUND: no such worker in a domain of this one, or its plugin has no address
- * (UROM guide, "doca_urom_domain")
+ * @name Look-ups in the worker's domain
+ * ctx is what the plugin's operation was called with; domain_id is an id of doca_urom_domain_set_workers(). Results belong to
+ * the worker until the domain is destroyed. (UROM guide, "doca_urom_domain", "doca_urom_domain_add_buffer")
+ * @retval DOCA_ERROR_NOT_FOUND no such worker, address or buffer
+ * @{
  */
+
+/** The address that this plugin's addr operation gave in another worker. */
 static inline doca_error_t doca_urom_worker_domain_addr_lookup(struct urom_worker_ctx *ctx, uint64_t domain_id, void **addr)
 {
 	return ctx != NULL ? ctx->domain_iface.addr_lookup(ctx, domain_id, addr) : DOCA_ERROR_INVALID_VALUE;
 }
 
 /**
- * Which of the buffers that a domain's worker shared an address lies in.
- *
- * @param ctx what the plugin's operation was called with
- * @param domain_id the id in the domain of the worker whose host added the buffer
- * @param va an address in that host process
- * @param seg set to the buffer's number, for the memh and mkey look-ups
- * @return DOCA_SUCCESS
- * - DOCA_ERROR_INVALID_VALUE: a NULL argument
- * - DOCA_ERROR_NOT_FOUND: no such worker, or none of its buffers holds that address
- * (UROM guide, "doca_urom_domain_add_buffer")
+ * Which buffer of a worker's host process an address is in.
+ * @param va an address in that process
+ * @param seg the buffer's number, for the other look-ups
  */
-static inline doca_error_t doca_urom_worker_domain_seg_lookup(struct urom_worker_ctx *ctx, uint64_t domain_id, uint64_t va, int *seg)
+static inline doca_error_t doca_urom_worker_domain_seg_lookup(struct urom_worker_ctx *ctx, uint64_t domain_id, uint64_t va,
+							      int *seg)
 {
 	return ctx != NULL ? ctx->domain_iface.seg_lookup(ctx, domain_id, va, seg) : DOCA_ERROR_INVALID_VALUE;
 }
 
-/**
- * The packed memory handle of a shared buffer.
- *
- * @param ctx what the plugin's operation was called with
- * @param domain_id as for doca_urom_worker_domain_seg_lookup()
- * @param seg the buffer's number from there
- * @param len set to the handle's bytes
- * @param memh set to the handle, which is the worker's and stays until the domain is destroyed
- * @return DOCA_SUCCESS
- * - DOCA_ERROR_INVALID_VALUE: a NULL argument
- * - DOCA_ERROR_NOT_FOUND: no such worker or buffer
- * (UROM guide, "doca_urom_domain_add_buffer")
- */
-static inline doca_error_t doca_urom_worker_domain_memh_lookup(struct urom_worker_ctx *ctx, uint64_t domain_id, int seg, size_t *len,
-								void **memh)
+/** The packed memory handle of a shared buffer. */
+static inline doca_error_t doca_urom_worker_domain_memh_lookup(struct urom_worker_ctx *ctx, uint64_t domain_id, int seg,
+							       size_t *len, void **memh)
 {
 	return ctx != NULL ? ctx->domain_iface.memh_lookup(ctx, domain_id, seg, len, memh) : DOCA_ERROR_INVALID_VALUE;
 }
 
-/**
- * The packed remote key of a shared buffer.
- *
- * @param ctx what the plugin's operation was called with
- * @param domain_id as for doca_urom_worker_domain_seg_lookup()
- * @param seg the buffer's number from there
- * @param len set to the key's bytes
- * @param rkey set to the key, which is the worker's and stays until the domain is destroyed
- * @return DOCA_SUCCESS
- * - DOCA_ERROR_INVALID_VALUE: a NULL argument
- * - DOCA_ERROR_NOT_FOUND: no such worker or buffer
- * (UROM guide, "doca_urom_domain_add_buffer")
- */
-static inline doca_error_t doca_urom_worker_domain_mkey_lookup(struct urom_worker_ctx *ctx, uint64_t domain_id, int seg, size_t *len,
-								void **rkey)
+/** The packed remote key of a shared buffer. */
+static inline doca_error_t doca_urom_worker_domain_mkey_lookup(struct urom_worker_ctx *ctx, uint64_t domain_id, int seg,
+							       size_t *len, void **rkey)
 {
 	return ctx != NULL ? ctx->domain_iface.mkey_lookup(ctx, domain_id, seg, len, rkey) : DOCA_ERROR_INVALID_VALUE;
 }
+
+/** @} */
 
 #ifdef __cplusplus
 }

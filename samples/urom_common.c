@@ -74,7 +74,8 @@ void urom_stop_service(struct doca_urom_service *service)
 		(void)sample_failed("stop of the service", status);
 }
 
-doca_error_t urom_find_plugin(struct doca_urom_service *service, const char *name, const struct doca_urom_service_plugin_info **plugin)
+doca_error_t urom_find_plugin(struct doca_urom_service *service, const char *name,
+			      const struct doca_urom_service_plugin_info **plugin)
 {
 	const struct doca_urom_service_plugin_info *plugins;
 	size_t num;

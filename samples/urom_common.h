@@ -20,7 +20,8 @@ doca_error_t urom_open_device(const char *name, struct doca_dev **dev);
 doca_error_t urom_start_service(struct doca_pe *pe, struct doca_dev *dev, struct doca_urom_service **service);
 void urom_stop_service(struct doca_urom_service *service);
 
-doca_error_t urom_find_plugin(struct doca_urom_service *service, const char *name, const struct doca_urom_service_plugin_info **plugin);
+doca_error_t urom_find_plugin(struct doca_urom_service *service, const char *name,
+			      const struct doca_urom_service_plugin_info **plugin);
 
 /* A worker context on the progress engine that is being started, in the group unless that is NULL. Any progress of the service
  * and of this engine goes on with the start. */

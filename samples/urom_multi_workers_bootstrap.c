@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Four threads, each with a worker of its own on the DPU, and one service that the main thread progresses for all of them. Workers
- * with odd and with even numbers are two groups. Each sends its worker a number by the graph plugin and gets it back.
+ * Four threads, each with a worker of its own on the DPU, and one service that the main thread progresses for all of them.
+ * Workers with odd and with even numbers are two groups. Each sends its worker a number by the graph plugin and gets it back.
  *
  * It waits for SIGINT then; with --end it does not wait.
  */
@@ -120,7 +120,8 @@ static void *thread_main(void *arg)
 
 /* ---- groups ---- */
 
-static void group_told(struct doca_urom_service_get_workers_by_gid_task *task, union doca_data task_data, union doca_data ctx_data)
+static void group_told(struct doca_urom_service_get_workers_by_gid_task *task, union doca_data task_data,
+		       union doca_data ctx_data)
 {
 	(void)ctx_data;
 	*(bool *)task_data.ptr = true;
@@ -178,7 +179,8 @@ static void serve(struct doca_pe *pe, const atomic_int *count, int num)
 		(void)doca_pe_progress(pe);
 }
 
-static doca_error_t run_threads(const struct options *options, struct doca_pe *pe, struct member members[NUM_WORKERS], int *num_started)
+static doca_error_t run_threads(const struct options *options, struct doca_pe *pe, struct member members[NUM_WORKERS],
+				int *num_started)
 {
 	doca_error_t status = DOCA_SUCCESS;
 
@@ -267,7 +269,8 @@ static doca_error_t read_options(int argc, char **argv, struct options *options)
 	if (status == DOCA_SUCCESS)
 		status = urom_add_option("d", "device", "IB device name", DOCA_ARGP_TYPE_STRING, take_device);
 	if (status == DOCA_SUCCESS)
-		status = urom_add_option("e", "end", "end when all workers have answered, without SIGINT", DOCA_ARGP_TYPE_BOOLEAN, take_end);
+		status = urom_add_option("e", "end", "end when all workers have answered, without SIGINT", DOCA_ARGP_TYPE_BOOLEAN,
+					 take_end);
 	if (status == DOCA_SUCCESS)
 		status = doca_argp_start(argc, argv);
 	doca_argp_destroy();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two MPI ranks, each with a worker on its DPU; the workers know each other by a domain, which is gathered over MPI. Rank 1 sends a
- * message by way of its worker, rank 0 gets it from its own worker and sends it back.
+ * Two MPI ranks, each with a worker on its DPU; the workers know each other by a domain, which is gathered over MPI. Rank 1 sends
+ * a message by way of its worker, rank 0 gets it from its own worker and sends it back.
  *
  *   mpirun -np 2 urom_ping_pong -d mlx5_2 -m "some words"
  */
@@ -120,8 +120,8 @@ static void sent(doca_error_t result, union doca_data cookie)
 static doca_error_t send_message(struct player *player, uint64_t tag, const char *text)
 {
 	struct send send = {0};
-	doca_error_t status = urom_sandbox_task_send(player->worker, (union doca_data){.ptr = &send}, (uint64_t)(1 - player->rank), tag, text,
-						     strlen(text), sent);
+	doca_error_t status = urom_sandbox_task_send(player->worker, (union doca_data){.ptr = &send},
+						     (uint64_t)(1 - player->rank), tag, text, strlen(text), sent);
 
 	if (status == DOCA_SUCCESS)
 		status = sample_progress_until(player->pe, &send.done);
@@ -149,8 +149,8 @@ static void received(doca_error_t result, union doca_data cookie, const void *da
 
 static doca_error_t receive_message(struct player *player, uint64_t tag, struct receipt *receipt)
 {
-	doca_error_t status = urom_sandbox_task_receive(player->worker, (union doca_data){.ptr = receipt}, tag, ALL_BITS, MESSAGE_MAX - 1,
-							received);
+	doca_error_t status = urom_sandbox_task_receive(player->worker, (union doca_data){.ptr = receipt}, tag, ALL_BITS,
+							MESSAGE_MAX - 1, received);
 
 	if (status == DOCA_SUCCESS)
 		status = sample_progress_until(player->pe, &receipt->done);

@@ -1,31 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "control_message.h"
 
-#include <endian.h>
 #include <stdio.h>
-#include <string.h>
+
+#include "big_endian.h"
 
 #define HEADER_SIZE 8
 #define EXCHANGE_SIZE (HEADER_SIZE + 4)
-#define TERMS_SIZE 20 /* of version 1 */
-#define TERMS_SIZE_BATCH 24 /* of version 2, with batch_bytes */
+#define TERMS_SIZE 20		/* of version 1 */
+#define TERMS_SIZE_BATCH 24	/* of version 2, with batch_bytes */
 #define TERMS_MAGIC 0x5346524fu /* "SFRO" */
-#define TERMS_VERSION 1 /* the least */
+#define TERMS_VERSION 1		/* the least */
 #define TERMS_VERSION_BATCH 2
 
 static uint8_t *put(uint8_t *at, uint32_t value)
 {
-	value = htobe32(value);
-	memcpy(at, &value, sizeof(value));
+	big_put32(at, value);
 	return at + sizeof(value);
-}
-
-static uint32_t get(const uint8_t *at)
-{
-	uint32_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return be32toh(value);
 }
 
 static bool is_exchange(uint32_t id)
@@ -57,22 +48,22 @@ static void unpack_terms(const uint8_t *at, size_t len, struct control_message *
 {
 	bool batch;
 
-	if (len < TERMS_SIZE || get(at) != TERMS_MAGIC || get(at + 4) < TERMS_VERSION)
+	if (len < TERMS_SIZE || big_get32(at) != TERMS_MAGIC || big_get32(at + 4) < TERMS_VERSION)
 		return;
-	batch = get(at + 4) >= TERMS_VERSION_BATCH;
+	batch = big_get32(at + 4) >= TERMS_VERSION_BATCH;
 	if (batch && len < TERMS_SIZE_BATCH)
 		return;
 	message->has_terms = true;
-	message->terms.queues = get(at + 8);
-	message->terms.max_concurrent_messages = get(at + 12);
-	message->terms.max_message_length = get(at + 16);
-	message->terms.batch_bytes = batch ? get(at + 20) : 0;
+	message->terms.queues = big_get32(at + 8);
+	message->terms.max_concurrent_messages = big_get32(at + 12);
+	message->terms.max_message_length = big_get32(at + 16);
+	message->terms.batch_bytes = batch ? big_get32(at + 20) : 0;
 }
 
 /* Of bytes that nobody else can write to. */
 static const char *unpack(const uint8_t *bytes, size_t len, struct control_message *message)
 {
-	uint32_t size = get(bytes), id = get(bytes + 4);
+	uint32_t size = big_get32(bytes), id = big_get32(bytes + 4);
 
 	if (size < HEADER_SIZE || size > len)
 		return "its size field contradicts its length";
@@ -83,7 +74,7 @@ static const char *unpack(const uint8_t *bytes, size_t len, struct control_messa
 		return NULL;
 	if (size != EXCHANGE_SIZE)
 		return "not the size of a consumer id exchange";
-	message->consumer_id = get(bytes + HEADER_SIZE);
+	message->consumer_id = big_get32(bytes + HEADER_SIZE);
 	unpack_terms(bytes + size, len - size, message);
 	return NULL;
 }

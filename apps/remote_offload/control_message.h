@@ -29,13 +29,13 @@ enum control_message_id {
 
 /* What one side was started with. */
 struct control_terms {
-	uint32_t queues;	      /* --cpu count of the server, --num-gpu-threads of the orchestrator */
+	uint32_t queues;		  /* --cpu count of the server, --num-gpu-threads of the orchestrator */
 	uint32_t max_concurrent_messages; /* per queue */
-	uint32_t max_message_length;  /* bytes, without the frame's header */
+	uint32_t max_message_length;	  /* bytes, without the frame's header */
 	/*
-	 * Bytes of a message on the queues that may hold several frames, each of which begins at a multiple of 4 bytes; its answers
-	 * come back in one message too. 0: one frame a message. The server says what it can send, the orchestrator what it takes:
-	 * that, or 0. Version 1 of the terms lacks it.
+	 * Bytes of a message on the queues that may hold several frames, each of which begins at a multiple of 4 bytes; its
+	 * answers come back in one message too. 0: one frame a message. The server says what it can send, the orchestrator what
+	 * it takes: that, or 0. Version 1 of the terms lacks it.
 	 */
 	uint32_t batch_bytes;
 };
@@ -54,6 +54,7 @@ uint32_t control_message_pack(const struct control_message *message, uint8_t *bu
 const char *control_message_unpack(const uint8_t *bytes, size_t len, struct control_message *message);
 
 /* True when both sides fit; otherwise writes one line that names both values of the first difference. */
-bool control_terms_match(const struct control_terms *server, const struct control_terms *orchestrator, char *why, size_t why_size);
+bool control_terms_match(const struct control_terms *server, const struct control_terms *orchestrator, char *why,
+			 size_t why_size);
 
 #endif

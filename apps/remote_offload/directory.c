@@ -39,7 +39,8 @@ static void sent(struct doca_comch_task_send *task, union doca_data task_data, u
 
 /* The server's side */
 
-static void asked(struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *connection, uint8_t successful)
+static void asked(struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *connection,
+		  uint8_t successful)
 {
 	struct doca_comch_server *server = doca_comch_server_get_server_ctx(connection);
 	union doca_data data = {.ptr = NULL};
@@ -48,18 +49,21 @@ static void asked(struct doca_comch_event_connection_status_changed *event, stru
 
 	doca_ctx_get_user_data(doca_comch_server_as_ctx(server), &data);
 	directory = data.ptr;
-	if (!successful || doca_comch_server_task_send_alloc_init(server, connection, directory->channel_name,
-								  (uint32_t)strlen(directory->channel_name), &task) != DOCA_SUCCESS)
+	if (!successful ||
+	    doca_comch_server_task_send_alloc_init(server, connection, directory->channel_name,
+						   (uint32_t)strlen(directory->channel_name), &task) != DOCA_SUCCESS)
 		return;
 	if (doca_task_submit(doca_comch_task_send_as_task(task)) != DOCA_SUCCESS)
 		doca_task_free(doca_comch_task_send_as_task(task));
 }
 
-static void left(struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *connection, uint8_t successful)
+static void left(struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *connection,
+		 uint8_t successful)
 {
 }
 
-static void told_server(struct doca_comch_event_msg_recv *event, uint8_t *bytes, uint32_t len, struct doca_comch_connection *connection)
+static void told_server(struct doca_comch_event_msg_recv *event, uint8_t *bytes, uint32_t len,
+			struct doca_comch_connection *connection)
 {
 }
 

@@ -4,18 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint32_t u32_get(const uint8_t *bytes)
-{
-	return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
-}
-
-static void u32_put(uint8_t *bytes, uint32_t value)
-{
-	bytes[0] = (uint8_t)(value >> 24);
-	bytes[1] = (uint8_t)(value >> 16);
-	bytes[2] = (uint8_t)(value >> 8);
-	bytes[3] = (uint8_t)value;
-}
+#include "big_endian.h"
 
 uint32_t frame_size_max(uint32_t max_message_length)
 {
@@ -27,19 +16,19 @@ enum frame_status frame_parse(const uint8_t *bytes, size_t len, uint32_t size_ma
 	*frame = (struct frame){0};
 	if (len < sizeof(uint32_t))
 		return FRAME_PARTIAL;
-	frame->size = u32_get(bytes);
+	frame->size = big_get32(bytes);
 	if (frame->size > size_max)
 		return FRAME_TOO_LARGE;
 	if (frame->size < FRAME_OVERHEAD)
 		return FRAME_TOO_SMALL;
 	if (len < FRAME_HEADER_SIZE)
 		return FRAME_PARTIAL;
-	frame->id = u32_get(bytes + 4);
+	frame->id = big_get32(bytes + 4);
 	if (frame->id != FRAME_CLIENT_REQUEST && frame->id != FRAME_CLIENT_RESPONSE)
 		return FRAME_ID_UNKNOWN;
 	if (len < FRAME_OVERHEAD)
 		return FRAME_PARTIAL;
-	frame->payload_len = u32_get(bytes + FRAME_HEADER_SIZE);
+	frame->payload_len = big_get32(bytes + FRAME_HEADER_SIZE);
 	if (frame->payload_len != frame->size - FRAME_OVERHEAD)
 		return FRAME_LENGTH_MISMATCH;
 	if (len < frame->size)
@@ -81,8 +70,8 @@ void frame_explain(const uint8_t *bytes, size_t len, uint32_t size_max, char *wh
 
 uint32_t frame_put_header(uint8_t *bytes, enum frame_id id, uint32_t payload_len)
 {
-	u32_put(bytes, payload_len + FRAME_OVERHEAD);
-	u32_put(bytes + 4, id);
-	u32_put(bytes + FRAME_HEADER_SIZE, payload_len);
+	big_put32(bytes, payload_len + FRAME_OVERHEAD);
+	big_put32(bytes + 4, id);
+	big_put32(bytes + FRAME_HEADER_SIZE, payload_len);
 	return payload_len + FRAME_OVERHEAD;
 }

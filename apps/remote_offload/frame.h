@@ -49,7 +49,10 @@ enum frame_status {
 #define FRAME_ALIGN 4U
 
 /* From the beginning of one frame to that of the next in such a message. */
-static inline uint32_t frame_stride(uint32_t size) { return (size + FRAME_ALIGN - 1) & ~(FRAME_ALIGN - 1); }
+static inline uint32_t frame_stride(uint32_t size)
+{
+	return (size + FRAME_ALIGN - 1) & ~(FRAME_ALIGN - 1);
+}
 
 /* The largest size of a frame under --max-message-length. */
 uint32_t frame_size_max(uint32_t max_message_length);

@@ -9,8 +9,8 @@
  * and add its line to OFFLOAD_FUNCTIONS. It finds the request in payload, writes the answer over it and returns the answer's
  * length, at most the larger of the request and the table's bound. `threads` GPU threads call it together for one message,
  * `rank` being 0 to threads - 1; nothing orders them, so each byte has one thread that reads and writes it. A function that
- * cannot be divided lets rank 0 do everything. All return the same length. payload is aligned to 4 bytes. Where the table's bound is 0,
- * so that no answer is longer than its request, the software GPU takes several requests in one message.
+ * cannot be divided lets rank 0 do everything. All return the same length. payload is aligned to 4 bytes. Where the table's bound
+ * is 0, so that no answer is longer than its request, the software GPU takes several requests in one message.
  */
 #ifndef REMOTE_OFFLOAD_KERNELS_H
 #define REMOTE_OFFLOAD_KERNELS_H
@@ -18,16 +18,16 @@
 #include <stdint.h>
 
 /*    id       name on the command line, function, longest answer to a shorter request */
-#define OFFLOAD_FUNCTIONS(X) \
-	X(REVERSE, "reverse", offload_reverse, 0) \
-	X(SHA256, "sha256", offload_sha256, 32) \
+#define OFFLOAD_FUNCTIONS(X)                                                                                                     \
+	X(REVERSE, "reverse", offload_reverse, 0)                                                                                \
+	X(SHA256, "sha256", offload_sha256, 32)                                                                                  \
 	X(CRC32C, "crc32c", offload_crc32c, 4)
 
 enum offload_function {
 #define OFFLOAD_ENUM(id, name, function, answer_max) OFFLOAD_##id,
 	OFFLOAD_FUNCTIONS(OFFLOAD_ENUM)
 #undef OFFLOAD_ENUM
-	OFFLOAD_FUNCTION_COUNT
+		OFFLOAD_FUNCTION_COUNT
 };
 
 #if defined(__CUDACC__)
@@ -99,12 +99,13 @@ OFFLOAD_FUNCTION uint32_t offload_reverse(uint8_t *payload, uint32_t len, uint32
 /* sha256: the digest, 32 bytes (FIPS 180-4) */
 
 OFFLOAD_TABLE uint32_t offload_sha256_k[64] = {
-	0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be,
-	0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa,
-	0x5cb0a9dc, 0x76f988da, 0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967, 0x27b70a85,
-	0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85, 0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3,
-	0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070, 0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f,
-	0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
+	0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01,
+	0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc,
+	0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da, 0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147,
+	0x06ca6351, 0x14292967, 0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+	0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070, 0x19a4c116, 0x1e376c08,
+	0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208,
+	0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 };
 
 OFFLOAD_FUNCTION uint32_t offload_rotate_right(uint32_t value, uint32_t bits)
@@ -212,8 +213,8 @@ OFFLOAD_FUNCTION uint32_t offload_crc32c(uint8_t *payload, uint32_t len, uint32_
 OFFLOAD_FUNCTION uint32_t offload_apply(uint32_t function, uint8_t *payload, uint32_t len, uint32_t rank, uint32_t threads)
 {
 	switch (function) {
-#define OFFLOAD_CASE(id, name, function_, answer_max) \
-	case OFFLOAD_##id: \
+#define OFFLOAD_CASE(id, name, function_, answer_max)                                                                            \
+	case OFFLOAD_##id:                                                                                                       \
 		return function_(payload, len, rank, threads);
 		OFFLOAD_FUNCTIONS(OFFLOAD_CASE)
 #undef OFFLOAD_CASE

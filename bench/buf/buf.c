@@ -47,9 +47,9 @@ int main(void)
 	check(doca_buf_inventory_start(inventory), "start the inventory");
 	for (int i = 0; i < RUNS; i++)
 		ns[i] = run(inventory, mmap);
-	qsort(ns, RUNS, sizeof(ns[0]), ascending);
-	printf("buf, take and release: %.1f ns (min %.1f, max %.1f, %d runs of %d bufs)\n", ns[RUNS / 2], ns[0], ns[RUNS - 1],
-	       RUNS, ROUNDS * BUFS);
+	const double middle = median(ns, RUNS);
+	printf("buf, take and release: %.1f ns (min %.1f, max %.1f, %d runs of %d bufs)\n", middle, ns[0], ns[RUNS - 1], RUNS,
+	       ROUNDS * BUFS);
 	check(doca_buf_inventory_destroy(inventory), "destroy the inventory");
 	check(doca_mmap_destroy(mmap), "destroy the memory map");
 	check(doca_dev_close(dev), "close the device");

@@ -390,7 +390,7 @@ static void wait_received(uint64_t number)
 
 static void ping(void)
 {
-	uint64_t warm_up = options.count / WARM_UP, total = options.count + warm_up, *samples;
+	uint64_t warm_up = options.count / WARM_UP, total = options.count + warm_up, *samples, p50;
 
 	self.samples = calloc(total, sizeof(*self.samples));
 	if (self.samples == NULL)
@@ -400,10 +400,9 @@ static void ping(void)
 	send_now();
 	wait_received(total);
 	samples = self.samples + warm_up;
-	qsort(samples, options.count, sizeof(*samples), by_value);
+	p50 = samples_median(samples, options.count);
 	printf("{\"test\": \"latency\", \"size\": %u, \"count\": %" PRIu64 ", \"p50_ns\": %.1f, \"p99_ns\": %.1f}\n",
-	       options.size, options.count, (double)samples[options.count / 2] / 2,
-	       (double)samples[options.count * 99 / 100] / 2);
+	       options.size, options.count, (double)p50 / 2, (double)percentile(samples, options.count, 99) / 2);
 	free(self.samples);
 }
 
@@ -454,8 +453,7 @@ static void stream_in(void)
 		end = sf_now_ns();
 		windows[i] = end - from;
 	}
-	qsort(windows, WINDOWS, sizeof(windows[0]), by_value);
-	print_rates("stream", window, end - begin, windows[WINDOWS / 2]);
+	print_rates("stream", window, end - begin, samples_median(windows, WINDOWS));
 	wait_received(options.count + options.count / WARM_UP);
 }
 
@@ -481,8 +479,7 @@ static int copy(void)
 		end = sf_now_ns();
 		windows[i] = end - since;
 	}
-	qsort(windows, WINDOWS, sizeof(windows[0]), by_value);
-	print_rates("copy", window, end - begin, windows[WINDOWS / 2]);
+	print_rates("copy", window, end - begin, samples_median(windows, WINDOWS));
 	return 0;
 }
 

@@ -129,12 +129,6 @@ static double run_memcpy(const uint8_t *src, uint8_t *dst, size_t len, uint64_t 
 	return (double)(sf_now_ns() - begin) / (double)num;
 }
 
-static double median(double *values)
-{
-	qsort(values, RUNS, sizeof(values[0]), ascending);
-	return values[RUNS / 2];
-}
-
 static int small_tasks(struct doca_mmap *mmap, uint8_t *memory)
 {
 	double ns[RUNS], plain[RUNS];
@@ -144,12 +138,12 @@ static int small_tasks(struct doca_mmap *mmap, uint8_t *memory)
 		plain[i] = run_memcpy(memory, memory + SMALL * DEPTH, SMALL, SMALL_TASKS);
 	}
 
-	double mtasks = 1e3 / median(ns);
+	double mtasks = 1e3 / median(ns, RUNS);
 
 	printf("%d B, %d in flight, resubmitted from the callback: %.1f M tasks/s, %.1f ns each (min %.1f, max %.1f; memcpy "
 	       "alone %.1f; "
 	       "limit %.0f M)\n",
-	       SMALL, DEPTH, mtasks, ns[RUNS / 2], ns[0], ns[RUNS - 1], median(plain), LIMIT_SMALL_MTASKS);
+	       SMALL, DEPTH, mtasks, ns[RUNS / 2], ns[0], ns[RUNS - 1], median(plain, RUNS), LIMIT_SMALL_MTASKS);
 	return mtasks < LIMIT_SMALL_MTASKS;
 }
 
@@ -164,7 +158,7 @@ static int large_tasks(const char *what, struct doca_mmap *from, uint8_t *src, s
 		plain[i] = run_memcpy(memory, memory + LARGE, LARGE, LARGE_TASKS);
 	}
 
-	double dma_ns = median(ns), memcpy_ns = median(plain), ratio = memcpy_ns / dma_ns;
+	double dma_ns = median(ns, RUNS), memcpy_ns = median(plain, RUNS), ratio = memcpy_ns / dma_ns;
 
 	printf("1 MiB, %s: %.2f GB/s, memcpy %.2f GB/s, ratio %.3f", what, LARGE / dma_ns, LARGE / memcpy_ns, ratio);
 	if (limit > 0)
@@ -186,7 +180,7 @@ static void huge_tasks(void)
 		ns[i] = run_dma(mmap, memory, mmap, memory + HUGE, HUGE, 1, 4);
 		plain[i] = run_memcpy(memory, memory + HUGE, HUGE, 4);
 	}
-	printf("64 MiB, within the process: %.2f GB/s, memcpy %.2f GB/s", HUGE / median(ns), HUGE / median(plain));
+	printf("64 MiB, within the process: %.2f GB/s, memcpy %.2f GB/s", HUGE / median(ns, RUNS), HUGE / median(plain, RUNS));
 	printf(", ratio %.3f\n", plain[RUNS / 2] / ns[RUNS / 2]);
 	check(doca_mmap_destroy(mmap), "destroy the mmap");
 	free(memory);

@@ -42,11 +42,11 @@ static double measure(struct doca_pe *pe, struct doca_task **tasks, int depth)
 	double ns[RUNS];
 	for (int i = 0; i < RUNS; i++)
 		ns[i] = run(pe, tasks, depth);
-	qsort(ns, RUNS, sizeof(ns[0]), ascending);
+	const double middle = median(ns, RUNS);
 	printf("empty task, submit and complete, %2d a progress call: %.1f ns (min %.1f, max %.1f, %d runs of %d tasks; limit "
 	       "%.0f)\n",
-	       depth, ns[RUNS / 2], ns[0], ns[RUNS - 1], RUNS, SUBMITS, LIMIT_NS);
-	return ns[RUNS / 2];
+	       depth, middle, ns[0], ns[RUNS - 1], RUNS, SUBMITS, LIMIT_NS);
+	return middle;
 }
 
 int main(void)

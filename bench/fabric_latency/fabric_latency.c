@@ -104,7 +104,8 @@ static void closed(struct sf_link *link, doca_error_t reason)
 	side.over = true;
 }
 
-/* ready: written when the listener is there. The first message may come in the poll that accepts the link, so echo is known by then. */
+/* ready: written when the listener is there. The first message may come in the poll that accepts the link, so echo is known by
+ * then. */
 static void side_open(const char *provider, const char *name, bool listens, size_t size, bool echo, int ready)
 {
 	static const struct sf_port_handler handler = {.accepted = accepted, .connected = connected, .closed = closed};

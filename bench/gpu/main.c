@@ -16,6 +16,7 @@
 #include <softfield/gpu.h>
 
 #include "load.h"
+#include "measure.h"
 #include "setup.h"
 
 struct point {
@@ -41,7 +42,10 @@ static bool json;
 static void peer(const struct point *point, struct shared *shared, const char *name)
 {
 	static struct setup_end end;
-	struct load_config config = {.queues = point->queues, .size = point->size, .depth = point->depth, .warm_up_s = measure_s * 0.3,
+	struct load_config config = {.queues = point->queues,
+				     .size = point->size,
+				     .depth = point->depth,
+				     .warm_up_s = measure_s * 0.3,
 				     .measure_s = measure_s};
 	setup_serve(&end, name);
 	load_run(&end, &config, &shared->result);
@@ -95,19 +99,6 @@ static bool measure(const struct point *point, struct shared *shared)
 	return status_a == 0 && status_b == 0 && shared->result.wrong == 0;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static double median(double *values)
-{
-	qsort(values, runs, sizeof(*values), by_value);
-	return values[runs / 2];
-}
-
 /* Measures so many times; the result has the median of each number. */
 static bool measure_all(const struct point *point, struct shared *shared)
 {
@@ -120,9 +111,9 @@ static bool measure_all(const struct point *point, struct shared *shared)
 		p50[i] = shared->result.p50_us;
 		p99[i] = shared->result.p99_us;
 	}
-	shared->rate = median(rate);
-	shared->result.p50_us = median(p50);
-	shared->result.p99_us = median(p99);
+	shared->rate = median(rate, runs);
+	shared->result.p50_us = median(p50, runs);
+	shared->result.p99_us = median(p99, runs);
 	return good;
 }
 
@@ -132,13 +123,15 @@ static void print(const struct point *point, const struct shared *shared, bool g
 	double rate = shared->rate;
 
 	if (json) {
-		printf("%s\n  {\"backend\": \"%s\", \"scope\": \"%s\", \"threads\": %u, \"queues\": %u, \"size\": %u, \"depth\": %u, "
-		       "\"messages_per_s\": %.0f, \"bytes_per_s_each_way\": %.0f, \"p50_us\": %.2f, \"p99_us\": %.2f, \"ok\": %s}",
-		       first ? "" : ",", shared->backend, setup_scope_names[point->scope], point->threads, point->queues, point->size, point->depth,
-		       rate, rate * point->size, r->p50_us, r->p99_us, good ? "true" : "false");
+		printf("%s\n  {\"backend\": \"%s\", \"scope\": \"%s\", \"threads\": %u, \"queues\": %u, \"size\": %u, \"depth\": "
+		       "%u, "
+		       "\"messages_per_s\": %.0f, \"bytes_per_s_each_way\": %.0f, \"p50_us\": %.2f, \"p99_us\": %.2f, \"ok\": "
+		       "%s}",
+		       first ? "" : ",", shared->backend, setup_scope_names[point->scope], point->threads, point->queues,
+		       point->size, point->depth, rate, rate * point->size, r->p50_us, r->p99_us, good ? "true" : "false");
 	} else {
-		printf("%-5s %-6s %4u %3u %7u %5u  %9.3f M/s  %7.2f GB/s", shared->backend, setup_scope_names[point->scope], point->threads,
-		       point->queues, point->size, point->depth, rate / 1e6, rate * point->size / 1e9);
+		printf("%-5s %-6s %4u %3u %7u %5u  %9.3f M/s  %7.2f GB/s", shared->backend, setup_scope_names[point->scope],
+		       point->threads, point->queues, point->size, point->depth, rate / 1e6, rate * point->size / 1e9);
 		if (point->depth == 1)
 			printf("  p50 %6.2f us  p99 %6.2f us", r->p50_us, r->p99_us);
 		printf("%s\n", good ? "" : "  FAILED");
@@ -147,11 +140,12 @@ static void print(const struct point *point, const struct shared *shared, bool g
 }
 
 static const struct point table[] = {
-	{SETUP_THREAD, 1, 32, 1, 1},	 {SETUP_THREAD, 1, 32, 64, 1},	  {SETUP_THREAD, 8, 32, 64, 1},	    {SETUP_THREAD, 8, 4096, 32, 1},
-	{SETUP_WARP, 1, 32, 1, 32},	 {SETUP_WARP, 8, 32, 128, 32},	  {SETUP_WARP, 8, 4096, 64, 32},    {SETUP_BLOCK, 1, 32, 1, 128},
-	{SETUP_BLOCK, 1, 48, 256, 128},	 {SETUP_BLOCK, 8, 48, 256, 128},  {SETUP_BLOCK, 8, 48, 512, 256},   {SETUP_BLOCK, 8, 4096, 64, 256},
+	{SETUP_THREAD, 1, 32, 1, 1},	  {SETUP_THREAD, 1, 32, 64, 1},	    {SETUP_THREAD, 8, 32, 64, 1},
+	{SETUP_THREAD, 8, 4096, 32, 1},	  {SETUP_WARP, 1, 32, 1, 32},	    {SETUP_WARP, 8, 32, 128, 32},
+	{SETUP_WARP, 8, 4096, 64, 32},	  {SETUP_BLOCK, 1, 32, 1, 128},	    {SETUP_BLOCK, 1, 48, 256, 128},
+	{SETUP_BLOCK, 8, 48, 256, 128},	  {SETUP_BLOCK, 8, 48, 512, 256},   {SETUP_BLOCK, 8, 4096, 64, 256},
 	{SETUP_BLOCK, 8, 4096, 128, 512}, {SETUP_BLOCK, 8, 65536, 16, 256}, {SETUP_BLOCK, 8, 65536, 32, 512},
-	{SETUP_PIPE, 8, 48, 256, 128},	 {SETUP_PIPE, 8, 4096, 128, 512}, {SETUP_PIPE, 8, 65536, 32, 512},
+	{SETUP_PIPE, 8, 48, 256, 128},	  {SETUP_PIPE, 8, 4096, 128, 512},  {SETUP_PIPE, 8, 65536, 32, 512},
 };
 
 static void usage(const char *program)
@@ -181,8 +175,8 @@ static struct point parse_point(const char *text, const char *program)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {{"gpu", 1, NULL, 'g'}, {"seconds", 1, NULL, 's'}, {"json", 0, NULL, 'j'},
-						{"runs", 1, NULL, 'r'}, {"point", 1, NULL, 'p'}, {NULL, 0, NULL, 0}};
+	static const struct option options[] = {{"gpu", 1, NULL, 'g'},	{"seconds", 1, NULL, 's'}, {"json", 0, NULL, 'j'},
+						{"runs", 1, NULL, 'r'}, {"point", 1, NULL, 'p'},   {NULL, 0, NULL, 0}};
 	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct point points[64];
 	uint32_t num = 0;

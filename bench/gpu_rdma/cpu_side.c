@@ -98,8 +98,8 @@ static void post_receives(struct queue *queue)
 	for (uint32_t i = 0; i < num; i++) {
 		struct doca_rdma_task_receive *task;
 		struct doca_buf *buf;
-		OK(doca_buf_inventory_buf_get_by_addr(queue->inventory, queue->mmap, queue->memory + SIDE_MEMORY / 2 + i * size, size,
-						      &buf));
+		OK(doca_buf_inventory_buf_get_by_addr(queue->inventory, queue->mmap, queue->memory + SIDE_MEMORY / 2 + i * size,
+						      size, &buf));
 		OK(doca_rdma_task_receive_allocate_init(queue->rdma, buf, (union doca_data){0}, &task));
 		OK(doca_task_submit(doca_rdma_task_receive_as_task(task)));
 	}
@@ -123,7 +123,8 @@ static void make_ping(struct queue *queue, struct ping *ping)
 		return;
 	}
 	OK(doca_buf_inventory_buf_get_by_addr(queue->inventory, queue->remote, queue->remote_memory, PING_SIZE, &ping->dst));
-	OK(doca_rdma_task_write_allocate_init(queue->rdma, queue->connection, ping->src, ping->dst, (union doca_data){0}, &write));
+	OK(doca_rdma_task_write_allocate_init(queue->rdma, queue->connection, ping->src, ping->dst, (union doca_data){0},
+					      &write));
 	ping->task = doca_rdma_task_write_as_task(write);
 }
 
@@ -177,7 +178,10 @@ void cpu_side(const struct point *point, struct shared *shared)
 	pthread_t threads[QUEUES_MAX];
 	struct doca_dev *dev = side_open_device(1);
 	for (uint32_t i = 0; i < point->queues; i++) {
-		queues[i] = (struct queue){.point = point, .shared = shared, .index = i, .dev = dev,
+		queues[i] = (struct queue){.point = point,
+					   .shared = shared,
+					   .index = i,
+					   .dev = dev,
 					   .samples = calloc(SAMPLES_MAX, sizeof(uint64_t))};
 		check(pthread_create(&threads[i], NULL, queue_main, &queues[i]) == 0 ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM,
 		      "a thread");
@@ -187,7 +191,6 @@ void cpu_side(const struct point *point, struct shared *shared)
 	if (!point->ping)
 		return;
 	uint64_t num = shared->rounds < SAMPLES_MAX ? shared->rounds : SAMPLES_MAX, *samples = queues[0].samples;
-	qsort(samples, num, sizeof(*samples), by_value);
-	shared->p50_us = (double)samples[num / 2] / 1e3;
-	shared->p99_us = (double)samples[num * 99 / 100] / 1e3;
+	shared->p50_us = (double)samples_median(samples, num) / 1e3;
+	shared->p99_us = (double)percentile(samples, num, 99) / 1e3;
 }

@@ -87,7 +87,8 @@ void gpu_side(const struct point *point, struct shared *shared, const char *gpu_
 	args.rounds = shared->rounds;
 	uint64_t begin = sf_now_ns();
 	OK(softfield_gpu_launch(gpu, point->ping ? &ping : &flood, point->queues, 1, &args, sizeof(args), &launch));
-	while (softfield_gpu_launch_query(launch) == DOCA_ERROR_IN_PROGRESS && sf_now_ns() - begin < (uint64_t)KERNEL_MS * 1000000)
+	while (softfield_gpu_launch_query(launch) == DOCA_ERROR_IN_PROGRESS &&
+	       sf_now_ns() - begin < (uint64_t)KERNEL_MS * 1000000)
 		nanosleep(&(struct timespec){0, 20000}, NULL);
 	shared->seconds = (double)(sf_now_ns() - begin) / 1e9;
 	OK(softfield_gpu_launch_wait(launch, 0));
@@ -129,8 +130,8 @@ static void copy_rounds(const struct point *point, const struct engine *engine, 
 		for (uint32_t k = 0; k < point->depth * point->queues; k++) {
 			uint32_t i = k % point->queues;
 			size_t at = (size_t)(k / point->queues) * point->size;
-			engine->memcpy_dtoh_async((uint8_t *)engine->to[i] + at, (uint64_t)(uintptr_t)engine->from[i] + at, point->size,
-						  engine->streams[i]);
+			engine->memcpy_dtoh_async((uint8_t *)engine->to[i] + at, (uint64_t)(uintptr_t)engine->from[i] + at,
+						  point->size, engine->streams[i]);
 		}
 		for (uint32_t i = 0; i < point->queues; i++)
 			engine->stream_synchronize(engine->streams[i]);
@@ -155,7 +156,6 @@ void copy_engine(const struct point *point, struct shared *shared)
 	}
 	shared->copy_seconds = (double)(sf_now_ns() - begin) / 1e9;
 	shared->copies = rounds * point->depth * point->queues;
-	qsort(samples, num, sizeof(*samples), by_value);
-	shared->copy_p50_us = (double)samples[num / 2] / 1e3;
-	shared->copy_p99_us = (double)samples[num * 99 / 100] / 1e3;
+	shared->copy_p50_us = (double)samples_median(samples, num) / 1e3;
+	shared->copy_p99_us = (double)percentile(samples, num, 99) / 1e3;
 }

@@ -28,8 +28,9 @@ SOFTFIELD_KERNEL(bench_flood, struct bench_args, args)
 		for (i = 0; i < args->depth && result == DOCA_SUCCESS; i++) {
 			uint64_t at = (uint64_t)i * args->size;
 
-			result = args->sends ? doca_gpu_dev_rdma_send_strong(q->rdma, 0, local, at, args->size, 0, DOCA_GPU_RDMA_SEND_FLAG_NONE) :
-					       doca_gpu_dev_rdma_write_strong(q->rdma, 0, remote, at, local, at, args->size, 0,
+			result = args->sends ? doca_gpu_dev_rdma_send_strong(q->rdma, 0, local, at, args->size, 0,
+									     DOCA_GPU_RDMA_SEND_FLAG_NONE)
+					     : doca_gpu_dev_rdma_write_strong(q->rdma, 0, remote, at, local, at, args->size, 0,
 									      DOCA_GPU_RDMA_WRITE_FLAG_NONE);
 		}
 		if (result == DOCA_SUCCESS)
@@ -46,8 +47,9 @@ SOFTFIELD_DEVICE doca_error_t answer(const struct bench_args *args, const struct
 	doca_error_t result;
 
 	doca_gpu_dev_buf_get_buf(q->remote, 0, &remote);
-	result = args->sends ? doca_gpu_dev_rdma_send_inline_strong(q->rdma, 0, (uint8_t *)&number, PING_SIZE, 0, DOCA_GPU_RDMA_SEND_FLAG_NONE) :
-			       doca_gpu_dev_rdma_write_inline_strong(q->rdma, 0, remote, 0, (uint8_t *)&number, PING_SIZE, 0,
+	result = args->sends ? doca_gpu_dev_rdma_send_inline_strong(q->rdma, 0, (uint8_t *)&number, PING_SIZE, 0,
+								    DOCA_GPU_RDMA_SEND_FLAG_NONE)
+			     : doca_gpu_dev_rdma_write_inline_strong(q->rdma, 0, remote, 0, (uint8_t *)&number, PING_SIZE, 0,
 								     DOCA_GPU_RDMA_WRITE_FLAG_NONE);
 	return result == DOCA_SUCCESS ? doca_gpu_dev_rdma_commit_strong(q->rdma, 0) : result;
 }

@@ -16,7 +16,7 @@ struct bench_queue {
 	struct doca_gpu_dev_rdma *rdma;
 	struct doca_gpu_buf_arr *memory; /* of the GPU */
 	struct doca_gpu_buf_arr *remote;
-	struct doca_gpu_buf_arr *host;	 /* of the host: the peer writes to its first word */
+	struct doca_gpu_buf_arr *host; /* of the host: the peer writes to its first word */
 };
 
 /* A block for each queue, of whose threads the first works. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * RDMA from kernels, through the public calls at both ends, beside what the GPU's copy engine does in the same run. Two processes for
- * each measurement: the kernels' has an instance on the GPU for each queue, the peer's one on the CPU, and a thread.
+ * RDMA from kernels, through the public calls at both ends, beside what the GPU's copy engine does in the same run. Two processes
+ * for each measurement: the kernels' has an instance on the GPU for each queue, the peer's one on the CPU, and a thread.
  *
- *   ping   8 bytes to the kernel and 8 back: by writes that the other side polls for, or by messages. The time is that of both ways.
- *          Beside it: cuMemcpyAsync of 8 bytes to the host, and the wait for it
- *   flood  writes, or messages, of one size from memory of the GPU, so many committed at a time. Beside it: cuMemcpyAsync of as many
+ *   ping   8 bytes to the kernel and 8 back: by writes that the other side polls for, or by messages. The time is that of both
+ *          ways. Beside it: cuMemcpyAsync of 8 bytes to the host, and the wait for it
+ *   flood  writes, or messages, of one size from memory of the GPU, so many committed at a time. Beside it: cuMemcpyAsync of as
+ *          many
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -30,9 +31,9 @@ static const struct {
 	uint64_t rounds; /* on a real GPU */
 	uint64_t soft_rounds;
 } table[] = {
-	{{false, true, 1, 8, 1}, 100000, 20000},  {{true, true, 1, 8, 1}, 100000, 20000},
-	{{false, false, 1, 8, 64}, 20000, 5000},  {{false, false, 8, 8, 64}, 20000, 2000},
-	{{true, false, 1, 8, 64}, 20000, 5000},	  {{true, false, 8, 8, 64}, 10000, 1000},
+	{{false, true, 1, 8, 1}, 100000, 20000},   {{true, true, 1, 8, 1}, 100000, 20000},
+	{{false, false, 1, 8, 64}, 20000, 5000},   {{false, false, 8, 8, 64}, 20000, 2000},
+	{{true, false, 1, 8, 64}, 20000, 5000},	   {{true, false, 8, 8, 64}, 10000, 1000},
 	{{false, false, 1, 65536, 16}, 2000, 500}, {{false, false, 8, 65536, 16}, 2000, 100},
 	{{true, false, 1, 65536, 16}, 2000, 300},  {{true, false, 8, 65536, 16}, 1000, 60},
 };
@@ -63,12 +64,6 @@ struct medians {
 	double seconds[RUNS_MAX], p50[RUNS_MAX], p99[RUNS_MAX], copy[RUNS_MAX], copy_p50[RUNS_MAX], copy_p99[RUNS_MAX];
 };
 
-static double median(double *values)
-{
-	qsort(values, runs, sizeof(*values), ascending);
-	return values[runs / 2];
-}
-
 /* Seconds are those of one operation. */
 static bool measure_all(const struct point *point, uint64_t rounds, struct shared *shared)
 {
@@ -85,12 +80,12 @@ static bool measure_all(const struct point *point, uint64_t rounds, struct share
 		all.copy_p50[i] = shared->copy_p50_us;
 		all.copy_p99[i] = shared->copy_p99_us;
 	}
-	shared->seconds = median(all.seconds);
-	shared->p50_us = median(all.p50);
-	shared->p99_us = median(all.p99);
-	shared->copy_seconds = median(all.copy);
-	shared->copy_p50_us = median(all.copy_p50);
-	shared->copy_p99_us = median(all.copy_p99);
+	shared->seconds = median(all.seconds, runs);
+	shared->p50_us = median(all.p50, runs);
+	shared->p99_us = median(all.p99, runs);
+	shared->copy_seconds = median(all.copy, runs);
+	shared->copy_p50_us = median(all.copy_p50, runs);
+	shared->copy_p99_us = median(all.copy_p99, runs);
 	return good;
 }
 
@@ -101,8 +96,8 @@ static void print_text(const struct point *point, const struct shared *shared, b
 		printf("%-5s ping  %-5s %6u B              p50 %6.2f us  p99 %6.2f us", shared->backend, what, point->size,
 		       shared->p50_us, shared->p99_us);
 	else
-		printf("%-5s flood %-5s %6u B  %u queues  %8.3f M/s  %7.2f GB/s", shared->backend, what, point->size, point->queues,
-		       1e-6 / shared->seconds, point->size * 1e-9 / shared->seconds);
+		printf("%-5s flood %-5s %6u B  %u queues  %8.3f M/s  %7.2f GB/s", shared->backend, what, point->size,
+		       point->queues, 1e-6 / shared->seconds, point->size * 1e-9 / shared->seconds);
 	if (shared->copy_seconds != 0 && point->ping)
 		printf("   copy engine: p50 %6.2f us  p99 %6.2f us", shared->copy_p50_us, shared->copy_p99_us);
 	else if (shared->copy_seconds != 0)
@@ -114,7 +109,8 @@ static void print_text(const struct point *point, const struct shared *shared, b
 static void print_json(const struct point *point, const struct shared *shared, bool good, bool first)
 {
 	printf("%s\n  {\"backend\": \"%s\", \"what\": \"%s\", \"op\": \"%s\", \"size\": %u, \"queues\": %u, \"depth\": %u, "
-	       "\"operations_per_s\": %.0f, \"bytes_per_s\": %.0f, \"p50_us\": %.2f, \"p99_us\": %.2f, \"copy_operations_per_s\": %.0f, "
+	       "\"operations_per_s\": %.0f, \"bytes_per_s\": %.0f, \"p50_us\": %.2f, \"p99_us\": %.2f, "
+	       "\"copy_operations_per_s\": %.0f, "
 	       "\"copy_p50_us\": %.2f, \"copy_p99_us\": %.2f, \"ok\": %s}",
 	       first ? "" : ",", shared->backend, point->ping ? "ping" : "flood", point->sends ? "send" : "write", point->size,
 	       point->queues, point->depth, 1 / shared->seconds, point->size / shared->seconds, shared->p50_us, shared->p99_us,

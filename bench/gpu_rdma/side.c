@@ -40,7 +40,8 @@ void side_connect(struct doca_rdma *rdma, struct doca_dev *dev, struct doca_mmap
 	size_t details_len, memory_len;
 	OK(doca_rdma_export(rdma, &details, &details_len, connection));
 	OK(doca_mmap_export_rdma(mmap, dev, &memory, &memory_len));
-	check(details_len <= DESCRIPTION_MAX && memory_len <= DESCRIPTION_MAX ? DOCA_SUCCESS : DOCA_ERROR_TOO_BIG, "a description");
+	check(details_len <= DESCRIPTION_MAX && memory_len <= DESCRIPTION_MAX ? DOCA_SUCCESS : DOCA_ERROR_TOO_BIG,
+	      "a description");
 	memcpy(mine->connection, details, details_len);
 	memcpy(mine->memory, memory, memory_len);
 	mine->connection_len = (uint32_t)details_len;

@@ -119,13 +119,11 @@ static bool measure(struct doca_pe *pe, struct test_ctx *test, bool chain, int i
 		of_graph[i] = run_graph(pe);
 		graph_destroy(graph);
 	}
-	qsort(of_plain, RUNS, sizeof(of_plain[0]), ascending);
-	qsort(of_graph, RUNS, sizeof(of_graph[0]), ascending);
-	double own = of_graph[RUNS / 2] - of_plain[RUNS / 2];
+	const double plain_ns = median(of_plain, RUNS), graph_ns = median(of_graph, RUNS), own = graph_ns - plain_ns;
 	printf("%d nodes, %s, %2d in flight: instance %3.0f ns, the same tasks plainly %3.0f ns: %3.0f ns of its own, ratio %.2f "
 	       "(%d runs of %d; limit %.0f ns)\n",
-	       NODES, chain ? "each waiting for the last" : "none waiting", in_flight, of_graph[RUNS / 2], of_plain[RUNS / 2],
-	       own, of_graph[RUNS / 2] / of_plain[RUNS / 2], RUNS, TOTAL, LIMIT_NS);
+	       NODES, chain ? "each waiting for the last" : "none waiting", in_flight, graph_ns, plain_ns, own,
+	       graph_ns / plain_ns, RUNS, TOTAL, LIMIT_NS);
 	return own <= LIMIT_NS;
 }
 

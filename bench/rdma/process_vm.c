@@ -30,7 +30,8 @@ static void pin(int cpu)
 
 static uint64_t write_once(pid_t to, uint64_t *word, uint64_t value)
 {
-	struct iovec local = {.iov_base = &value, .iov_len = sizeof(value)}, remote = {.iov_base = word, .iov_len = sizeof(*word)};
+	struct iovec local = {.iov_base = &value, .iov_len = sizeof(value)},
+		     remote = {.iov_base = word, .iov_len = sizeof(*word)};
 	uint64_t begin = sf_now_ns();
 
 	if (process_vm_writev(to, &local, 1, &remote, 1, 0) != sizeof(value))
@@ -58,8 +59,7 @@ int main(int argc, char **argv)
 		samples[i] = write_once(child, word, i);
 	(void)write_once(child, word, UINT64_MAX);
 	(void)waitpid(child, NULL, 0);
-	qsort(samples, COUNT, sizeof(*samples), by_value);
-	printf("%llu\n", (unsigned long long)samples[COUNT / 2]);
+	printf("%llu\n", (unsigned long long)samples_median(samples, COUNT));
 	free(samples);
 	free(word);
 	return 0;

@@ -106,12 +106,6 @@ static double run_speed(void)
 	return kilobytes > 0 ? LEN / (kilobytes * 1e3) * 1e9 : 0;
 }
 
-static double median(double *values, int num)
-{
-	qsort(values, (size_t)num, sizeof(values[0]), ascending);
-	return values[num / 2];
-}
-
 static struct doca_mmap *map(struct doca_dev *dev, void *memory, size_t len)
 {
 	struct doca_mmap *mmap;

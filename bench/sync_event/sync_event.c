@@ -257,8 +257,7 @@ static double median_ratio(double results[KINDS][ROUNDS_MAX], int kind, uint64_t
 
 	for (uint64_t i = 0; i < rounds; i++)
 		ratios[i] = results[kind][i] / results[BARE][i];
-	qsort(ratios, rounds, sizeof(double), ascending);
-	return ratios[rounds / 2];
+	return median(ratios, rounds);
 }
 
 static int print(double results[KINDS][ROUNDS_MAX], uint64_t rounds)
@@ -269,10 +268,8 @@ static int print(double results[KINDS][ROUNDS_MAX], uint64_t rounds)
 
 	for (int kind = 0; kind < KINDS; kind++)
 		ratios[kind] = median_ratio(results, kind, rounds);
-	for (int kind = 0; kind < KINDS; kind++) {
-		qsort(results[kind], rounds, sizeof(double), ascending);
-		printf("%-30s %8.1f ns one way  %6.2fx\n", names[kind], results[kind][rounds / 2], ratios[kind]);
-	}
+	for (int kind = 0; kind < KINDS; kind++)
+		printf("%-30s %8.1f ns one way  %6.2fx\n", names[kind], median(results[kind], rounds), ratios[kind]);
 	printf("ratio of calls to the bare line: %.2f (wanted: at most 2)\n", ratios[CALLS]);
 	return ratios[CALLS] <= 2 ? 0 : 1;
 }

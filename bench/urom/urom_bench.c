@@ -6,9 +6,9 @@
  *   urom_bench rate    [--size 64] [--count 500000] [--depth 64] [--cpus 0,1]
  *   urom_bench spawn   [--workers 1]
  *
- * latency: one command at a time, from the submit to its callback. rate: so many in flight. spawn: from the first doca_ctx_start of
- * so many workers until the last is RUNNING. The program runs on the first of the CPUs, the worker on the second. Prints one JSON
- * object.
+ * latency: one command at a time, from the submit to its callback. rate: so many in flight. spawn: from the first doca_ctx_start
+ * of so many workers until the last is RUNNING. The program runs on the first of the CPUs, the worker on the second. Prints one
+ * JSON object.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -48,7 +48,10 @@ static struct doca_urom_service *service;
 static uint64_t plugin;
 
 /* A start or stop goes on by progress. */
-static doca_error_t begun(doca_error_t result) { return result == DOCA_ERROR_IN_PROGRESS ? DOCA_SUCCESS : result; }
+static doca_error_t begun(doca_error_t result)
+{
+	return result == DOCA_ERROR_IN_PROGRESS ? DOCA_SUCCESS : result;
+}
 
 /* ---- contexts ---- */
 
@@ -165,9 +168,9 @@ static void measure_latency(struct doca_urom_worker *worker)
 		one(task);
 		times[i] = sf_now_ns() - from;
 	}
-	qsort(times, options.count, sizeof(*times), by_value);
-	printf("{\"test\": \"latency\", \"size\": %u, \"p50_ns\": %" PRIu64 ", \"p99_ns\": %" PRIu64 "}\n", options.size, times[options.count / 2],
-	       times[options.count * 99 / 100]);
+	const uint64_t p50 = samples_median(times, options.count), p99 = percentile(times, options.count, 99);
+	printf("{\"test\": \"latency\", \"size\": %u, \"p50_ns\": %" PRIu64 ", \"p99_ns\": %" PRIu64 "}\n", options.size, p50,
+	       p99);
 	free(times);
 	doca_task_free(task);
 }
@@ -234,8 +237,9 @@ static void run_spawn(void)
 static bool parse(int argc, char **argv)
 {
 	static const struct option known[] = {
-		{"size", required_argument, NULL, 's'},	   {"count", required_argument, NULL, 'n'}, {"depth", required_argument, NULL, 'd'},
-		{"workers", required_argument, NULL, 'w'}, {"cpus", required_argument, NULL, 'c'},  {NULL, 0, NULL, 0},
+		{"size", required_argument, NULL, 's'},	 {"count", required_argument, NULL, 'n'},
+		{"depth", required_argument, NULL, 'd'}, {"workers", required_argument, NULL, 'w'},
+		{"cpus", required_argument, NULL, 'c'},	 {NULL, 0, NULL, 0},
 	};
 	options.cpus[0] = sf_usable_cpu(0);
 	options.cpus[1] = sf_usable_cpu(1);
@@ -255,16 +259,17 @@ static bool parse(int argc, char **argv)
 	bool latency = strcmp(options.test, "latency") == 0, rate = strcmp(options.test, "rate") == 0;
 	if (options.count == 0)
 		options.count = latency ? 20000 : 500000;
-	return (latency || rate || strcmp(options.test, "spawn") == 0) && options.size >= sizeof(struct graph_command) && options.size <= 4000 &&
-	       options.depth != 0 && options.depth <= DEPTH_MAX && options.count >= options.depth && options.workers != 0 &&
-	       options.workers <= WORKERS_MAX;
+	return (latency || rate || strcmp(options.test, "spawn") == 0) && options.size >= sizeof(struct graph_command) &&
+	       options.size <= 4000 && options.depth != 0 && options.depth <= DEPTH_MAX && options.count >= options.depth &&
+	       options.workers != 0 && options.workers <= WORKERS_MAX;
 }
 
 int main(int argc, char **argv)
 {
 	struct doca_log_backend *sdk;
 	if (!parse(argc, argv)) {
-		fprintf(stderr, "usage: urom_bench latency|rate|spawn [--size 64] [--count N] [--depth 64] [--workers 1] [--cpus 0,1]\n");
+		fprintf(stderr,
+			"usage: urom_bench latency|rate|spawn [--size 64] [--count N] [--depth 64] [--workers 1] [--cpus 0,1]\n");
 		return EXIT_FAILURE;
 	}
 	CHECK(doca_log_backend_create_with_file_sdk(stderr, &sdk));

@@ -118,7 +118,7 @@ static void await_done(struct side *side)
 /* The median of what the slowest rank took each time. */
 static double median_us(void (*once)(struct side *side), struct side *side)
 {
-	double *times = (double *)malloc((size_t)options.count * sizeof(*times)), median;
+	double *times = (double *)malloc((size_t)options.count * sizeof(*times));
 	for (int i = 0; i < options.count; i++) {
 		MPI_Barrier(MPI_COMM_WORLD);
 		uint64_t began = sf_now_ns();
@@ -126,10 +126,9 @@ static double median_us(void (*once)(struct side *side), struct side *side)
 		double mine = (double)(sf_now_ns() - began) * 1e-3;
 		MPI_Allreduce(&mine, &times[i], 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 	}
-	qsort(times, (size_t)options.count, sizeof(*times), ascending);
-	median = times[options.count / 2];
+	const double middle = median(times, (size_t)options.count);
 	free(times);
-	return median;
+	return middle;
 }
 
 static void pure(struct side *side)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a domain's start costs one process of it. All other processes are played within this one, with entries of the sizes that are
- * asked for; the workers, their connections and their process are real. Starts a daemon of its own (UROM_DAEMON, UROM_PLUGIN_PATH).
+ * What a domain's start costs one process of it. All other processes are played within this one, with entries of the sizes that
+ * are asked for; the workers, their connections and their process are real. Starts a daemon of its own (UROM_DAEMON,
+ * UROM_PLUGIN_PATH).
  *
  *   urom_domain_bench [--processes 64] [--workers 1] [--shared] [--buffers 2] [--key 128] [--address 300] [--count 5]
  *
- * --workers: worker contexts of this process in the domain, each with a process of its own; --shared: all of them with one. Against it
- * stands the directory sent to as many processes' threads by plain TCP, each byte once. Prints one JSON object; times are medians.
+ * --workers: worker contexts of this process in the domain, each with a process of its own; --shared: all of them with one.
+ * Against it stands the directory sent to as many processes' threads by plain TCP, each byte once. Prints one JSON object; times
+ * are medians.
  */
 #include <arpa/inet.h>
 #include <getopt.h>
@@ -58,7 +60,10 @@ static uint64_t read_number(const char *path, const char *after)
 	return at != NULL ? strtoull(at + strlen(after), NULL, 10) : 0;
 }
 
-static uint64_t loopback_bytes(void) { return read_number("/sys/class/net/lo/statistics/tx_bytes", ""); }
+static uint64_t loopback_bytes(void)
+{
+	return read_number("/sys/class/net/lo/statistics/tx_bytes", "");
+}
 
 /* Makes the peak the present. */
 static uint64_t reset_peak_kib(void)
@@ -99,7 +104,8 @@ static struct start start_domain(struct urom_players *players)
 	check(doca_urom_domain_set_oob(domain, &oob), "domain");
 	check(doca_urom_domain_set_workers(domain, ids, workers, options.workers), "domain");
 	uint64_t sent = loopback_bytes(), kib = reset_peak_kib(), from = sf_now_ns();
-	must(doca_ctx_start(ctx) == DOCA_ERROR_IN_PROGRESS && urom_rig_await(&rig, ctx, DOCA_CTX_STATE_RUNNING), "a domain's start");
+	must(doca_ctx_start(ctx) == DOCA_ERROR_IN_PROGRESS && urom_rig_await(&rig, ctx, DOCA_CTX_STATE_RUNNING),
+	     "a domain's start");
 	start.ns = sf_now_ns() - from;
 	start.played_ns = players->ns;
 	start.gathered_bytes = players->bytes;
@@ -140,7 +146,8 @@ static uint64_t send_plainly(size_t len)
 	char *bytes = (char *)calloc(1, len), answer;
 	pthread_t thread;
 	must(bind(pipe.listener, (struct sockaddr *)&address, sizeof(address)) == 0 && listen(pipe.listener, 1) == 0 &&
-		     getsockname(pipe.listener, (struct sockaddr *)&address, &size) == 0 && pthread_create(&thread, NULL, receive, &pipe) == 0,
+		     getsockname(pipe.listener, (struct sockaddr *)&address, &size) == 0 &&
+		     pthread_create(&thread, NULL, receive, &pipe) == 0,
 	     "a socket");
 	memset(bytes, 1, len);
 	memset(pipe.bytes, 1, len);
@@ -167,8 +174,9 @@ static uint64_t send_plainly(size_t len)
 static void parse(int argc, char **argv)
 {
 	static const struct option known[] = {
-		{"processes", required_argument, NULL, 'p'}, {"workers", required_argument, NULL, 'w'}, {"shared", no_argument, NULL, 's'},
-		{"buffers", required_argument, NULL, 'b'},   {"key", required_argument, NULL, 'k'},	{"address", required_argument, NULL, 'a'},
+		{"processes", required_argument, NULL, 'p'}, {"workers", required_argument, NULL, 'w'},
+		{"shared", no_argument, NULL, 's'},	     {"buffers", required_argument, NULL, 'b'},
+		{"key", required_argument, NULL, 'k'},	     {"address", required_argument, NULL, 'a'},
 		{"count", required_argument, NULL, 'n'},     {NULL, 0, NULL, 0},
 	};
 	for (int option; (option = getopt_long(argc, argv, "", known, NULL)) != -1;) {
@@ -190,7 +198,8 @@ static void parse(int argc, char **argv)
 		else
 			exit(2);
 	}
-	if (options.processes == 0 || options.workers == 0 || options.workers > WORKERS_MAX || options.count == 0 || options.count > COUNT_MAX)
+	if (options.processes == 0 || options.workers == 0 || options.workers > WORKERS_MAX || options.count == 0 ||
+	    options.count > COUNT_MAX)
 		exit(2);
 }
 
@@ -213,12 +222,10 @@ int main(int argc, char **argv)
 		times[i] = start.ns - start.played_ns;
 		plain[i] = send_plainly(directory + 1) * (options.shared ? 1 : options.workers);
 	}
-	qsort(times, options.count, sizeof(times[0]), by_value);
-	qsort(plain, options.count, sizeof(plain[0]), by_value);
-	printf("{\"processes\": %u, \"workers\": %u, \"directory_bytes\": %zu, \"gathered_bytes\": %" PRIu64 ", \"sent_bytes\": %" PRIu64
-	       ", \"ns\": %" PRIu64 ", \"plain_ns\": %" PRIu64 ", \"peak_kib\": %" PRIu64 "}\n",
-	       options.processes, options.workers, directory, start.gathered_bytes, start.sent_bytes, times[options.count / 2],
-	       plain[options.count / 2], peak_kib);
+	printf("{\"processes\": %u, \"workers\": %u, \"directory_bytes\": %zu, \"gathered_bytes\": %" PRIu64
+	       ", \"sent_bytes\": %" PRIu64 ", \"ns\": %" PRIu64 ", \"plain_ns\": %" PRIu64 ", \"peak_kib\": %" PRIu64 "}\n",
+	       options.processes, options.workers, directory, start.gathered_bytes, start.sent_bytes,
+	       samples_median(times, options.count), samples_median(plain, options.count), peak_kib);
 	for (uint32_t i = 0; i < options.workers; i++)
 		(void)urom_rig_stop_worker(&rig, workers[i]);
 	urom_rig_close(&rig);

@@ -5,8 +5,8 @@
  *
  *   urom_rdmo_bench [--kind append] [--size 64] [--pieces 16] [--count 20000] [--window 64]
  *
- * One operation at a time, each with its flush; and as many as that in windows, with a flush after each. --kind scatter: an operation is
- * so many pieces of that size, which stand against as many puts. Prints one JSON object.
+ * One operation at a time, each with its flush; and as many as that in windows, with a flush after each. --kind scatter: an
+ * operation is so many pieces of that size, which stand against as many puts. Prints one JSON object.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -45,7 +45,7 @@ static struct board {
 	_Atomic int initiator_is_there, target_is_there, wants_reset, done;
 	uint8_t initiator[ADDRESS_MAX], target[ADDRESS_MAX], worker[ADDRESS_MAX], rkey[ADDRESS_MAX];
 	uint64_t initiator_len, queue, pointer_region, data_region, pointer, data;
-} *board;
+} * board;
 
 static void must(bool good, const char *what)
 {
@@ -55,8 +55,8 @@ static void must(bool good, const char *what)
 	exit(1);
 }
 
-/* Three processes on two processors: the worker has the second, and the initiator, which puts by itself only while the worker sleeps,
- * the other that the worker leaves. */
+/* Three processes on two processors: the worker has the second, and the initiator, which puts by itself only while the worker
+ * sleeps, the other that the worker leaves. */
 static int bench_cpus[2];
 
 static void run_on(int which)
@@ -102,7 +102,8 @@ static void rdmo_operation(void)
 {
 	struct urom_rdmo_piece pieces[PIECES_MAX];
 	if (!options.scatter) {
-		check(urom_rdmo_append(queue, 0, board->pointer, board->pointer_region, board->data_region, bytes, options.size), "an append");
+		check(urom_rdmo_append(queue, 0, board->pointer, board->pointer_region, board->data_region, bytes, options.size),
+		      "an append");
 		return;
 	}
 	for (uint32_t i = 0; i < options.pieces; i++)
@@ -137,7 +138,9 @@ static void put_operation(void)
 {
 	const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK, .cb.send = put_done};
 	for (uint32_t i = 0; i < (options.scatter ? options.pieces : 1); i++) {
-		must(!UCS_PTR_IS_ERR(ucp_put_nbx(target_endpoint->ep, bytes, options.size, board->data + put_offset, rkey, &param)), "a put");
+		must(!UCS_PTR_IS_ERR(
+			     ucp_put_nbx(target_endpoint->ep, bytes, options.size, board->data + put_offset, rkey, &param)),
+		     "a put");
 		put_offset = (put_offset + 2 * options.size) % (DATA_BYTES / 2);
 	}
 }
@@ -151,8 +154,7 @@ static uint64_t latency(void (*operation)(void), void (*flush)(void))
 		flush();
 		times[i] = sf_now_ns() - from;
 	}
-	qsort(times, LATENCIES, sizeof(times[0]), by_value);
-	return times[LATENCIES / 2];
+	return samples_median(times, LATENCIES);
 }
 
 static double rate(void (*operation)(void), void (*flush)(void))
@@ -210,8 +212,8 @@ static void initiate(void)
 	double put_rate = rate(put_operation, put_flush);
 	printf("{\"kind\": \"%s\", \"size\": %zu, \"pieces\": %u, \"window\": %u, \"rdmo_ns\": %" PRIu64 ", \"put_ns\": %" PRIu64
 	       ", \"rdmo_per_s\": %.0f, \"put_per_s\": %.0f}\n",
-	       options.scatter ? "scatter" : "append", options.size, options.scatter ? options.pieces : 1, options.window, rdmo_ns, put_ns,
-	       rdmo_rate, put_rate);
+	       options.scatter ? "scatter" : "append", options.size, options.scatter ? options.pieces : 1, options.window,
+	       rdmo_ns, put_ns, rdmo_rate, put_rate);
 	fflush(stdout);
 	board->done = 1;
 	_exit(0); /* the target ends everything else */
@@ -251,8 +253,9 @@ static uint64_t await_answer(doca_error_t submitted)
 
 static uint64_t *make_region(size_t len, bool shared, uint64_t *region)
 {
-	const ucp_mem_map_params_t params = {
-		.field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS, .length = len, .flags = UCP_MEM_MAP_ALLOCATE};
+	const ucp_mem_map_params_t params = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS,
+					     .length = len,
+					     .flags = UCP_MEM_MAP_ALLOCATE};
 	ucp_mem_attr_t attr = {.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS};
 	ucp_mem_h memh;
 	void *packed = NULL;
@@ -263,7 +266,8 @@ static uint64_t *make_region(size_t len, bool shared, uint64_t *region)
 	memset(attr.address, 0, len);
 	if (shared)
 		memcpy(board->rkey, packed, packed_len);
-	*region = await_answer(urom_rdmo_task_mr_register(worker, (union doca_data){0}, (uintptr_t)attr.address, len, packed, packed_len, answered));
+	*region = await_answer(urom_rdmo_task_mr_register(worker, (union doca_data){0}, (uintptr_t)attr.address, len, packed,
+							  packed_len, answered));
 	ucp_rkey_buffer_release(packed);
 	return (uint64_t *)attr.address;
 }
@@ -277,19 +281,22 @@ static void serve(pid_t child)
 	doca_cpu_set_t cpus;
 	DOCA_CPU_ZERO(&cpus);
 	DOCA_CPU_SET(bench_cpus[1], &cpus);
-	must(worker != NULL && doca_urom_worker_set_cpuset(worker, cpus) == DOCA_SUCCESS && urom_rig_start_worker(&rig, worker), "the worker");
+	must(worker != NULL && doca_urom_worker_set_cpuset(worker, cpus) == DOCA_SUCCESS && urom_rig_start_worker(&rig, worker),
+	     "the worker");
 	run_on(0);
 	check(ucx_side_open(&target, UCP_FEATURE_RMA | UCP_FEATURE_AMO64 | UCP_FEATURE_AM), "UCX");
 	must(target.address_len <= ADDRESS_MAX, "the address");
 	memcpy(board->target, target.address, target.address_len);
-	(void)await_answer(urom_rdmo_task_client_init(worker, (union doca_data){0}, CLIENT, target.address, target.address_len, initialized));
+	(void)await_answer(urom_rdmo_task_client_init(worker, (union doca_data){0}, CLIENT, target.address, target.address_len,
+						      initialized));
 	uint64_t *pointer = make_region(4096, false, &board->pointer_region);
 	uint64_t *data = make_region(DATA_BYTES, true, &board->data_region);
 	*pointer = board->data = (uintptr_t)data;
 	board->pointer = (uintptr_t)pointer;
 	while (!board->initiator_is_there)
 		must(waitpid(child, &status, WNOHANG) == 0, "the initiator");
-	board->queue = await_answer(urom_rdmo_task_rq_create(worker, (union doca_data){0}, board->initiator, board->initiator_len, answered));
+	board->queue = await_answer(
+		urom_rdmo_task_rq_create(worker, (union doca_data){0}, board->initiator, board->initiator_len, answered));
 	board->target_is_there = 1;
 	while (!board->done) {
 		progress(target.worker);
@@ -307,8 +314,9 @@ static void serve(pid_t child)
 static void parse(int argc, char **argv)
 {
 	static const struct option known[] = {
-		{"kind", required_argument, NULL, 'k'},  {"size", required_argument, NULL, 's'},   {"pieces", required_argument, NULL, 'p'},
-		{"count", required_argument, NULL, 'n'}, {"window", required_argument, NULL, 'w'}, {NULL, 0, NULL, 0},
+		{"kind", required_argument, NULL, 'k'},	  {"size", required_argument, NULL, 's'},
+		{"pieces", required_argument, NULL, 'p'}, {"count", required_argument, NULL, 'n'},
+		{"window", required_argument, NULL, 'w'}, {NULL, 0, NULL, 0},
 	};
 	for (int option; (option = getopt_long(argc, argv, "", known, NULL)) != -1;) {
 		if (option == 'k')
@@ -325,7 +333,8 @@ static void parse(int argc, char **argv)
 			exit(2);
 	}
 	uint64_t appended = (options.count > LATENCIES ? options.count : LATENCIES + 1) * options.size;
-	if (options.size == 0 || options.window == 0 || options.pieces == 0 || options.pieces > PIECES_MAX || appended > DATA_BYTES / 2)
+	if (options.size == 0 || options.window == 0 || options.pieces == 0 || options.pieces > PIECES_MAX ||
+	    appended > DATA_BYTES / 2)
 		exit(2);
 }
 

@@ -31,15 +31,12 @@ static double compare(uint32_t depth)
 		tasks[i] = measure(tasks_run, depth);
 		workq[i] = measure(workq_run, depth);
 	}
-	qsort(tasks, RUNS, sizeof(tasks[0]), ascending);
-	qsort(workq, RUNS, sizeof(workq[0]), ascending);
-
-	double ratio = workq[RUNS / 2] / tasks[RUNS / 2];
+	const double workq_ns = median(workq, RUNS), tasks_ns = median(tasks, RUNS), ratio = workq_ns / tasks_ns;
 
 	printf("%d B copies, %2u in flight: work queue %.1f ns, task and progress engine %.1f ns, ratio %.2f (limit %.1f; "
 	       "medians of "
 	       "%d runs of %d)\n",
-	       COPY_BYTES, depth, workq[RUNS / 2], tasks[RUNS / 2], ratio, RATIO_LIMIT, RUNS, NUM);
+	       COPY_BYTES, depth, workq_ns, tasks_ns, ratio, RATIO_LIMIT, RUNS, NUM);
 	return ratio;
 }
 

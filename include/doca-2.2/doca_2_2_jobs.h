@@ -25,24 +25,24 @@ struct doca_ctx;
 
 /** The first number of each library's range. */
 enum doca_action_type {
-	DOCA_ACTION_NONE = 0, /**< no action */
-	DOCA_ACTION_DMA_FIRST = 1 << DOCA_ACTION_SDK_RANGE, /**< DMA */
-	DOCA_ACTION_DEVEMU_FIRST = 2 << DOCA_ACTION_SDK_RANGE, /**< device emulation */
-	DOCA_ACTION_DEVEMU_PCI_FIRST = 3 << DOCA_ACTION_SDK_RANGE, /**< PCI device emulation */
-	DOCA_ACTION_VIRTIO_FS_FIRST = 4 << DOCA_ACTION_SDK_RANGE, /**< virtio file systems */
-	DOCA_ACTION_VBLK_FIRST = 5 << DOCA_ACTION_SDK_RANGE, /**< virtio block devices */
-	DOCA_ACTION_REGEX_FIRST = 6 << DOCA_ACTION_SDK_RANGE, /**< regular expressions */
-	DOCA_ACTION_NVME_FIRST = 7 << DOCA_ACTION_SDK_RANGE, /**< NVMe */
-	DOCA_ACTION_APPSHIELD_FIRST = 8 << DOCA_ACTION_SDK_RANGE, /**< App Shield */
-	DOCA_ACTION_SHA_FIRST = 9 << DOCA_ACTION_SDK_RANGE, /**< SHA */
-	DOCA_ACTION_COMPRESS_FIRST = 10 << DOCA_ACTION_SDK_RANGE, /**< compression */
-	DOCA_ACTION_IPSEC_FIRST = 11 << DOCA_ACTION_SDK_RANGE, /**< IPsec */
-	DOCA_ACTION_RMAX_FIRST = 12 << DOCA_ACTION_SDK_RANGE, /**< Rivermax */
-	DOCA_ACTION_RDMA_FIRST = 13 << DOCA_ACTION_SDK_RANGE, /**< RDMA */
-	DOCA_ACTION_GRAPH_FIRST = 14 << DOCA_ACTION_SDK_RANGE, /**< graphs */
-	DOCA_ACTION_SYNC_EVENT_FIRST = 15 << DOCA_ACTION_SDK_RANGE, /**< sync events */
-	DOCA_ACTION_DPI_FIRST = 16 << DOCA_ACTION_SDK_RANGE, /**< deep packet inspection */
-	DOCA_ACTION_EC_FIRST = 17 << DOCA_ACTION_SDK_RANGE, /**< erasure coding */
+	DOCA_ACTION_NONE = 0,						/**< no action */
+	DOCA_ACTION_DMA_FIRST = 1 << DOCA_ACTION_SDK_RANGE,		/**< DMA */
+	DOCA_ACTION_DEVEMU_FIRST = 2 << DOCA_ACTION_SDK_RANGE,		/**< device emulation */
+	DOCA_ACTION_DEVEMU_PCI_FIRST = 3 << DOCA_ACTION_SDK_RANGE,	/**< PCI device emulation */
+	DOCA_ACTION_VIRTIO_FS_FIRST = 4 << DOCA_ACTION_SDK_RANGE,	/**< virtio file systems */
+	DOCA_ACTION_VBLK_FIRST = 5 << DOCA_ACTION_SDK_RANGE,		/**< virtio block devices */
+	DOCA_ACTION_REGEX_FIRST = 6 << DOCA_ACTION_SDK_RANGE,		/**< regular expressions */
+	DOCA_ACTION_NVME_FIRST = 7 << DOCA_ACTION_SDK_RANGE,		/**< NVMe */
+	DOCA_ACTION_APPSHIELD_FIRST = 8 << DOCA_ACTION_SDK_RANGE,	/**< App Shield */
+	DOCA_ACTION_SHA_FIRST = 9 << DOCA_ACTION_SDK_RANGE,		/**< SHA */
+	DOCA_ACTION_COMPRESS_FIRST = 10 << DOCA_ACTION_SDK_RANGE,	/**< compression */
+	DOCA_ACTION_IPSEC_FIRST = 11 << DOCA_ACTION_SDK_RANGE,		/**< IPsec */
+	DOCA_ACTION_RMAX_FIRST = 12 << DOCA_ACTION_SDK_RANGE,		/**< Rivermax */
+	DOCA_ACTION_RDMA_FIRST = 13 << DOCA_ACTION_SDK_RANGE,		/**< RDMA */
+	DOCA_ACTION_GRAPH_FIRST = 14 << DOCA_ACTION_SDK_RANGE,		/**< graphs */
+	DOCA_ACTION_SYNC_EVENT_FIRST = 15 << DOCA_ACTION_SDK_RANGE,	/**< sync events */
+	DOCA_ACTION_DPI_FIRST = 16 << DOCA_ACTION_SDK_RANGE,		/**< deep packet inspection */
+	DOCA_ACTION_EC_FIRST = 17 << DOCA_ACTION_SDK_RANGE,		/**< erasure coding */
 	DOCA_ACTION_NVRD_TRANSPORT_FIRST = 18 << DOCA_ACTION_SDK_RANGE, /**< NVRD transport */
 };
 
@@ -53,17 +53,17 @@ enum doca_job_flags {
 
 /** What every job begins with. The queue copies a job when it is submitted; the bufs it names stay in use. */
 struct doca_job {
-	int type; /**< what to do: a number of the library's */
-	int flags; /**< enum doca_job_flags */
-	struct doca_ctx *ctx; /**< who does it */
+	int type;		   /**< what to do: a number of the library's */
+	int flags;		   /**< enum doca_job_flags */
+	struct doca_ctx *ctx;	   /**< who does it */
 	union doca_data user_data; /**< comes back in the event */
 };
 
 /** What became of a job. */
 struct doca_event {
-	int type; /**< the job's */
+	int type;		   /**< the job's */
 	union doca_data user_data; /**< the job's */
-	union doca_data result; /**< u64 is a doca_error_t */
+	union doca_data result;	   /**< u64 is a doca_error_t */
 };
 
 /** Flags of doca_workq_progress_retrieve(). */
@@ -80,8 +80,8 @@ enum doca_dma_job_types {
 
 /** Copies the data of a source behind the data of a destination. */
 struct doca_dma_job_memcpy {
-	struct doca_job base; /**< type DOCA_DMA_JOB_MEMCPY */
-	struct doca_buf *dst_buff; /**< the destination, or head of a list */
+	struct doca_job base;		 /**< type DOCA_DMA_JOB_MEMCPY */
+	struct doca_buf *dst_buff;	 /**< the destination, or head of a list */
 	struct doca_buf const *src_buff; /**< the source, or head of a list */
 };
 
@@ -95,25 +95,25 @@ struct doca_dma_memcpy_result {
 /** Jobs of SHA. */
 enum doca_sha_job_type {
 	DOCA_SHA_JOB_SHA1 = DOCA_ACTION_SHA_FIRST + 1, /**< SHA-1 of the source; struct doca_sha_job */
-	DOCA_SHA_JOB_SHA256, /**< SHA-256 of the source */
-	DOCA_SHA_JOB_SHA512, /**< SHA-512 of the source */
-	DOCA_SHA_JOB_SHA1_PARTIAL, /**< SHA-1, piece by piece; struct doca_sha_partial_job */
-	DOCA_SHA_JOB_SHA256_PARTIAL, /**< SHA-256, piece by piece */
-	DOCA_SHA_JOB_SHA512_PARTIAL, /**< SHA-512, piece by piece */
+	DOCA_SHA_JOB_SHA256,			       /**< SHA-256 of the source */
+	DOCA_SHA_JOB_SHA512,			       /**< SHA-512 of the source */
+	DOCA_SHA_JOB_SHA1_PARTIAL,		       /**< SHA-1, piece by piece; struct doca_sha_partial_job */
+	DOCA_SHA_JOB_SHA256_PARTIAL,		       /**< SHA-256, piece by piece */
+	DOCA_SHA_JOB_SHA512_PARTIAL,		       /**< SHA-512, piece by piece */
 };
 
 /** Flags of a SHA job. */
 enum doca_sha_job_flags {
-	DOCA_SHA_JOB_FLAGS_NONE = 0, /**< none; of a partial job: more pieces follow */
+	DOCA_SHA_JOB_FLAGS_NONE = 0,		  /**< none; of a partial job: more pieces follow */
 	DOCA_SHA_JOB_FLAGS_SHA_PARTIAL_FINAL = 1, /**< the last piece: the digest is written */
 };
 
 /** Hashes the data of a source and appends the digest to a destination. */
 struct doca_sha_job {
-	struct doca_job base; /**< type DOCA_SHA_JOB_* */
-	struct doca_buf *req_buf; /**< the source, or head of a list */
+	struct doca_job base;	   /**< type DOCA_SHA_JOB_* */
+	struct doca_buf *req_buf;  /**< the source, or head of a list */
 	struct doca_buf *resp_buf; /**< the destination */
-	uint64_t flags; /**< enum doca_sha_job_flags */
+	uint64_t flags;		   /**< enum doca_sha_job_flags */
 };
 
 /** Where a hash that comes piece by piece stands. Opaque. */
@@ -121,7 +121,7 @@ struct doca_sha_partial_session;
 
 /** One piece of a hash. Pieces but the last have a multiple of the block size (64 bytes, 128 for SHA-512). */
 struct doca_sha_partial_job {
-	struct doca_sha_job sha_job; /**< type DOCA_SHA_JOB_*_PARTIAL, the same for all pieces */
+	struct doca_sha_job sha_job;		  /**< type DOCA_SHA_JOB_*_PARTIAL, the same for all pieces */
 	struct doca_sha_partial_session *session; /**< one job in flight at a time */
 };
 
@@ -130,9 +130,9 @@ struct doca_sha_partial_job {
 /** Jobs of a sync event. */
 enum doca_sync_event_job_types {
 	DOCA_SYNC_EVENT_JOB_WAIT_GT = DOCA_ACTION_SYNC_EVENT_FIRST + 1, /**< struct doca_sync_event_job_wait */
-	DOCA_SYNC_EVENT_JOB_GET, /**< struct doca_sync_event_job_get */
-	DOCA_SYNC_EVENT_JOB_UPDATE_SET, /**< struct doca_sync_event_job_update_set */
-	DOCA_SYNC_EVENT_JOB_UPDATE_ADD, /**< struct doca_sync_event_job_update_add */
+	DOCA_SYNC_EVENT_JOB_GET,					/**< struct doca_sync_event_job_get */
+	DOCA_SYNC_EVENT_JOB_UPDATE_SET,					/**< struct doca_sync_event_job_update_set */
+	DOCA_SYNC_EVENT_JOB_UPDATE_ADD,					/**< struct doca_sync_event_job_update_add */
 };
 
 /** How the result of an event may be read. */
@@ -143,27 +143,27 @@ struct doca_sync_event_result {
 /** Ends when the event's value, masked, is greater than a value. */
 struct doca_sync_event_job_wait {
 	struct doca_job base; /**< type DOCA_SYNC_EVENT_JOB_WAIT_GT */
-	uint64_t value; /**< 0 to 254 */
-	uint64_t mask; /**< bits of the event's value that count */
+	uint64_t value;	      /**< 0 to 254 */
+	uint64_t mask;	      /**< bits of the event's value that count */
 };
 
 /** Reads the event's value. */
 struct doca_sync_event_job_get {
 	struct doca_job base; /**< type DOCA_SYNC_EVENT_JOB_GET */
-	uint64_t *value; /**< where it goes; must live until the job has ended */
+	uint64_t *value;      /**< where it goes; must live until the job has ended */
 };
 
 /** Sets the event's value. */
 struct doca_sync_event_job_update_set {
 	struct doca_job base; /**< type DOCA_SYNC_EVENT_JOB_UPDATE_SET */
-	uint64_t value; /**< the new value */
+	uint64_t value;	      /**< the new value */
 };
 
 /** Adds to the event's value. */
 struct doca_sync_event_job_update_add {
 	struct doca_job base; /**< type DOCA_SYNC_EVENT_JOB_UPDATE_ADD */
-	uint64_t value; /**< what to add */
-	uint64_t *fetched; /**< where the value before goes; must live until the job has ended */
+	uint64_t value;	      /**< what to add */
+	uint64_t *fetched;    /**< where the value before goes; must live until the job has ended */
 };
 
 /* ---- doca_graph.h ---- */
@@ -176,9 +176,9 @@ enum doca_graph_job_types {
 /** How far a node of an instance has come. */
 enum doca_graph_instance_node_state {
 	DOCA_GRAPH_INSTANCE_NODE_STATE_NOT_STARTED = 0, /**< it waits for others, or for the submit */
-	DOCA_GRAPH_INSTANCE_NODE_STATE_STARTED = 1, /**< it runs */
-	DOCA_GRAPH_INSTANCE_NODE_STATE_COMPLETED = 2, /**< it has ended well */
-	DOCA_GRAPH_INSTANCE_NODE_STATE_ERROR = 3, /**< it has failed */
+	DOCA_GRAPH_INSTANCE_NODE_STATE_STARTED = 1,	/**< it runs */
+	DOCA_GRAPH_INSTANCE_NODE_STATE_COMPLETED = 2,	/**< it has ended well */
+	DOCA_GRAPH_INSTANCE_NODE_STATE_ERROR = 3,	/**< it has failed */
 };
 
 #ifdef __cplusplus

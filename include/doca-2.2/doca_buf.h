@@ -31,7 +31,8 @@ enum doca_buf_extension {
  * Adds a reference. Today doca_buf_inc_refcount().
  * @param buf the buf; of a list, its head
  * @param refcount where the count before goes
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_PERMITTED: inside a list; DOCA_ERROR_TOO_BIG: 65535
+ * @retval DOCA_ERROR_NOT_PERMITTED inside a list
+ * @retval DOCA_ERROR_TOO_BIG 65535
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_refcount_add(struct doca_buf *buf, uint16_t *refcount) DOCA_2_2_SYMBOL(doca_buf_inc_refcount);
@@ -40,20 +41,21 @@ doca_error_t doca_buf_refcount_add(struct doca_buf *buf, uint16_t *refcount) DOC
  * Gives a reference back; the last one gives back the buf, or the list. Today doca_buf_dec_refcount().
  * @param buf the buf; of a list, its head
  * @param refcount where the count before goes, or NULL
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_PERMITTED: inside a list; DOCA_ERROR_BAD_STATE: none left
+ * @retval DOCA_ERROR_NOT_PERMITTED inside a list
+ * @retval DOCA_ERROR_BAD_STATE none left
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_refcount_rm(struct doca_buf *buf, uint16_t *refcount) DOCA_2_2_SYMBOL(doca_buf_dec_refcount);
 
-/** The count of references. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** The count of references. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_get_refcount(struct doca_buf *buf, uint16_t *refcount);
 
-/** The buf after this one in its list, NULL after the last. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** The buf after this one in its list, NULL after the last. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_list_next(struct doca_buf *buf, struct doca_buf **next_buf) DOCA_2_2_SYMBOL(doca_buf_get_next_in_list);
 
-/** The last buf of its list, which may be itself. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** The last buf of its list, which may be itself. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_list_last(struct doca_buf *buf, struct doca_buf **last_buf) DOCA_2_2_SYMBOL(doca_buf_get_last_in_list);
 
@@ -65,23 +67,25 @@ doca_error_t doca_buf_list_is_last(const struct doca_buf *buf, bool *is_last) DO
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_list_is_first(const struct doca_buf *buf, bool *is_first) DOCA_2_2_SYMBOL(doca_buf_is_first_in_list);
 
-/** Bufs in a list. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_PERMITTED: buf is not the head. */
+/**
+ * Bufs in a list.
+ * @retval DOCA_ERROR_NOT_PERMITTED buf is not the head
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_list_num_elements(const struct doca_buf *buf, uint32_t *num_elements)
 	DOCA_2_2_SYMBOL(doca_buf_get_list_len);
 
 /**
  * Appends a list, or a buf, to another.
- * @param list1 head of the first
  * @param list2 head of the second, with one reference
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_PERMITTED: not heads, or list2 has more references
+ * @retval DOCA_ERROR_NOT_PERMITTED not heads, or list2 has more references
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_list_chain(struct doca_buf *list1, struct doca_buf *list2) DOCA_2_2_SYMBOL(doca_buf_chain_list);
 
 /**
- * Takes a list apart: what begins with list2 is a list of its own again, with one reference.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, or list2 is not in list1; DOCA_ERROR_NOT_PERMITTED: list1 is no head
+ * Splits a list before list2, which becomes a head with one reference.
+ * @retval DOCA_ERROR_INVALID_VALUE list2 is not in list1, or list1 is not the head
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_list_unchain(struct doca_buf *list1, struct doca_buf *list2) DOCA_2_2_SYMBOL(doca_buf_unchain_list);

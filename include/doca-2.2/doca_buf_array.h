@@ -33,27 +33,27 @@ struct doca_buf_arr;
 struct doca_gpu_buf_arr;
 
 /**
- * Makes an array over a memory map.
+ * Creates an array over a memory map.
  * @param mmap the memory, which must be started by the time the array is
  * @param buf_arr where the new one goes; ended by doca_buf_arr_destroy()
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NO_MEMORY
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
  */
 DOCA_EXPERIMENTAL
-doca_error_t doca_buf_arr_create(struct doca_mmap *mmap, struct doca_buf_arr **buf_arr)
-	DOCA_2_2_SYMBOL(doca_2_2_buf_arr_create);
+doca_error_t doca_buf_arr_create(struct doca_mmap *mmap, struct doca_buf_arr **buf_arr) DOCA_2_2_SYMBOL(doca_2_2_buf_arr_create);
 
-/** Says on which GPU it is used, before start. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: started. */
+/**
+ * Says on which GPU it is used, before start.
+ * @retval DOCA_ERROR_BAD_STATE started
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_arr_set_target_gpu(struct doca_buf_arr *buf_arr, struct doca_gpu *gpu_handler)
 	DOCA_2_2_SYMBOL(doca_2_2_buf_arr_set_target_gpu);
 
 /**
  * Says how the memory is cut, before start.
- * @param buf_arr the array
- * @param size bytes of an element
- * @param num_elem number of elements
  * @param start_offset where the first begins in the memory map, bytes
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, or 0 of something; DOCA_ERROR_BAD_STATE: started
+ * @retval DOCA_ERROR_INVALID_VALUE 0 of something
+ * @retval DOCA_ERROR_BAD_STATE started
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_arr_set_params(struct doca_buf_arr *buf_arr, size_t size, uint32_t num_elem, uint32_t start_offset)
@@ -61,21 +61,24 @@ doca_error_t doca_buf_arr_set_params(struct doca_buf_arr *buf_arr, size_t size, 
 
 /**
  * Starts the array.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: started already, or parameters, target or the
- *         map's start are missing; DOCA_ERROR_NO_MEMORY; others as today's doca_buf_arr_start()
+ * @retval DOCA_ERROR_BAD_STATE started already, or parameters, target or the map's start are missing
+ * @retval DOCA_ERROR_NO_MEMORY out of memory; others as today's doca_buf_arr_start()
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_arr_start(struct doca_buf_arr *buf_arr) DOCA_2_2_SYMBOL(doca_2_2_buf_arr_start);
 
-/** Stops the array: its handle is no longer valid. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Stops the array: its handle is no longer valid. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_arr_stop(struct doca_buf_arr *buf_arr) DOCA_2_2_SYMBOL(doca_2_2_buf_arr_stop);
 
-/** Ends the array. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Ends the array. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_arr_destroy(struct doca_buf_arr *buf_arr) DOCA_2_2_SYMBOL(doca_2_2_buf_arr_destroy);
 
-/** The handle for kernels, of a started array. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: not started. */
+/**
+ * The handle for kernels, of a started array.
+ * @retval DOCA_ERROR_BAD_STATE not started
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_arr_get_gpu_handle(const struct doca_buf_arr *buf_arr, struct doca_gpu_buf_arr **gpu_buf_arr)
 	DOCA_2_2_SYMBOL(doca_2_2_buf_arr_get_gpu_handle);

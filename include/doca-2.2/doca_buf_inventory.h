@@ -24,6 +24,7 @@
 #undef doca_buf_inventory_get_user_data
 #include <doca_buf.h>
 #include <doca_error.h>
+#include <doca_mmap.h>
 #include <doca_types.h>
 #include "doca_2_2.h"
 
@@ -32,28 +33,24 @@ extern "C" {
 #endif
 
 /**
- * Makes an inventory.
+ * Creates an inventory.
  * @param user_data kept with it, or NULL for none
  * @param num_elements bufs that it can give out at a time
- * @param extensions DOCA_BUF_EXTENSION_NONE
  * @param buf_inventory where the new one goes; ended by doca_buf_inventory_destroy()
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, no elements, or another extension; DOCA_ERROR_NO_MEMORY
+ * @retval DOCA_ERROR_INVALID_VALUE no elements, or another extension
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_inventory_create(const union doca_data *user_data, size_t num_elements, uint32_t extensions,
-				       struct doca_buf_inventory **buf_inventory)
-	DOCA_2_2_SYMBOL(doca_2_2_buf_inventory_create);
+				       struct doca_buf_inventory **buf_inventory) DOCA_2_2_SYMBOL(doca_2_2_buf_inventory_create);
 
 /**
  * Takes a buf.
- * @param inventory a started inventory
  * @param mmap the memory map it lies in
- * @param addr where its head goes
  * @param len its bytes, headroom and tailroom included
- * @param data where its data begin
- * @param data_len their bytes
  * @param buf where the buf goes, with one reference
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: a range outside the map; DOCA_ERROR_NO_MEMORY: all are out
+ * @retval DOCA_ERROR_INVALID_VALUE a range outside the map
+ * @retval DOCA_ERROR_NO_MEMORY all are in use
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_inventory_buf_by_args(struct doca_buf_inventory *inventory, struct doca_mmap *mmap, void *addr, size_t len,
@@ -74,15 +71,15 @@ static inline doca_error_t doca_buf_inventory_buf_by_data(struct doca_buf_invent
 	return doca_buf_inventory_buf_by_args(inventory, mmap, data, data_len, data, data_len, buf);
 }
 
-/** Bufs that it has. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Bufs that it has. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_inventory_get_num_elements(struct doca_buf_inventory *inventory, uint32_t *num_of_elements);
 
-/** Bufs that are not out. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Bufs that are not out. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_inventory_get_num_free_elements(struct doca_buf_inventory *inventory, uint32_t *num_of_free_elements);
 
-/** The user data given to create. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** The user data given to create. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_inventory_get_user_data(struct doca_buf_inventory *inventory, union doca_data *user_data);
 

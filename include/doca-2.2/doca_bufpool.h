@@ -30,57 +30,61 @@ struct doca_mmap;
 struct doca_bufpool;
 
 /**
- * Makes a pool.
+ * Creates a pool.
  * @param user_data kept with it, or NULL for none
- * @param num_elements its bufs
- * @param extensions DOCA_BUF_EXTENSION_NONE
- * @param element_size bytes of each
  * @param element_alignment of each buf's address, a power of two; 0 or 1 for any
  * @param mmap the memory they are cut from
  * @param bufpool where the new one goes; ended by doca_bufpool_destroy()
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, a number or size of 0, another extension or alignment;
- *         DOCA_ERROR_NO_MEMORY
+ * @retval DOCA_ERROR_INVALID_VALUE a number or size of 0, another extension or alignment
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_bufpool_create(const union doca_data *user_data, size_t num_elements, uint32_t extensions, size_t element_size,
 				 size_t element_alignment, const struct doca_mmap *mmap, struct doca_bufpool **bufpool)
 	DOCA_2_2_SYMBOL(doca_2_2_bufpool_create);
 
-/** Ends a pool. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_IN_USE: bufs of it are out. */
+/**
+ * Destroys a pool.
+ * @retval DOCA_ERROR_IN_USE bufs of it are in use
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_bufpool_destroy(struct doca_bufpool *bufpool) DOCA_2_2_SYMBOL(doca_buf_pool_destroy);
 
 /**
  * Starts a pool, whose memory map must be started.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: started already, or the memory map is not;
- *         DOCA_ERROR_INITIALIZATION: the memory map is too small
+ * @retval DOCA_ERROR_BAD_STATE started already, or the memory map is not
+ * @retval DOCA_ERROR_INITIALIZATION the memory map is too small
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_bufpool_start(struct doca_bufpool *bufpool) DOCA_2_2_SYMBOL(doca_buf_pool_start);
 
-/** Stops a pool. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_IN_USE: bufs of it are out. */
+/**
+ * Stops a pool.
+ * @retval DOCA_ERROR_IN_USE bufs of it are in use
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_bufpool_stop(struct doca_bufpool *bufpool) DOCA_2_2_SYMBOL(doca_buf_pool_stop);
 
 /**
  * Takes a buf, without data and with one reference.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: not started; DOCA_ERROR_NO_MEMORY: all are out
+ * @retval DOCA_ERROR_BAD_STATE not started
+ * @retval DOCA_ERROR_NO_MEMORY all are in use
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_bufpool_buf_alloc(struct doca_bufpool *bufpool, struct doca_buf **buf)
 	DOCA_2_2_SYMBOL(doca_2_2_bufpool_buf_alloc);
 
-/** Bufs that it has. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Bufs that it has. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_bufpool_get_num_elements(const struct doca_bufpool *bufpool, uint32_t *num_of_elements)
 	DOCA_2_2_SYMBOL(doca_buf_pool_get_num_elements);
 
-/** Bufs that are not out. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Bufs that are not out. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_bufpool_get_num_free_elements(const struct doca_bufpool *bufpool, uint32_t *num_of_free_elements)
 	DOCA_2_2_SYMBOL(doca_buf_pool_get_num_free_elements);
 
-/** The user data given to create. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** The user data given to create. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_bufpool_get_user_data(const struct doca_bufpool *bufpool, union doca_data *user_data)
 	DOCA_2_2_SYMBOL(doca_buf_pool_get_user_data);

@@ -16,108 +16,81 @@ extern "C" {
 
 /** Which representors a list holds. */
 enum doca_dev_rep_filter {
-	DOCA_DEV_REP_FILTER_ALL = 0, /**< all of them */
-	DOCA_DEV_REP_FILTER_NET = 1 << 1, /**< of network functions */
+	DOCA_DEV_REP_FILTER_ALL = 0,	       /**< all of them */
+	DOCA_DEV_REP_FILTER_NET = 1 << 1,      /**< of network functions */
 	DOCA_DEV_REP_FILTER_EMULATED = 1 << 2, /**< of emulated functions */
 };
 
 /**
  * Lists the local devices.
  * @param dev_list where the list goes; ended by doca_devinfo_list_destroy(), its elements with it
- * @param nb_devs where their number goes
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NO_MEMORY; DOCA_ERROR_NOT_FOUND
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
+ * @retval DOCA_ERROR_NOT_FOUND there are no devices, or the topology file is not usable
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_list_create(struct doca_devinfo ***dev_list, uint32_t *nb_devs)
 	DOCA_2_2_SYMBOL(doca_devinfo_create_list);
 
-/**
- * Ends a list of devices. Devices opened from it stay.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL
- */
+/** Destroys a list of devices. Devices opened from it stay. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_list_destroy(struct doca_devinfo **dev_list) DOCA_2_2_SYMBOL(doca_devinfo_destroy_list);
 
 /**
  * Lists a DPU device's representors.
- * @param dev the DPU's device
- * @param filter one of enum doca_dev_rep_filter
  * @param dev_list_rep where the list goes; ended by doca_devinfo_rep_list_destroy()
- * @param nb_devs_rep where their number goes
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL or no such filter; DOCA_ERROR_NO_MEMORY; DOCA_ERROR_NOT_SUPPORTED: the
- *         device has none of them
+ * @retval DOCA_ERROR_INVALID_VALUE NULL or no such filter
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
+ * @retval DOCA_ERROR_NOT_SUPPORTED the device has none of them
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_rep_list_create(struct doca_dev *dev, int filter, struct doca_devinfo_rep ***dev_list_rep,
 					  uint32_t *nb_devs_rep) DOCA_2_2_SYMBOL(doca_devinfo_rep_create_list);
 
-/**
- * Ends a list of representors. Those opened from it stay.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL
- */
+/** Destroys a list of representors. Those opened from it stay. */
 DOCA_EXPERIMENTAL
-doca_error_t doca_devinfo_rep_list_destroy(struct doca_devinfo_rep **dev_list_rep)
-	DOCA_2_2_SYMBOL(doca_devinfo_rep_destroy_list);
+doca_error_t doca_devinfo_rep_list_destroy(struct doca_devinfo_rep **dev_list_rep) DOCA_2_2_SYMBOL(doca_devinfo_rep_destroy_list);
 
 /**
  * Has the device this PCI address ("0000:03:00.0" or "03:00.0")?
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, or no PCI address
+ * @retval DOCA_ERROR_INVALID_VALUE not a PCI address
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_get_is_pci_addr_equal(const struct doca_devinfo *devinfo, const char *pci_addr_str, uint8_t *is_equal)
 	DOCA_2_2_SYMBOL(doca_devinfo_is_equal_pci_addr);
 
-/**
- * Can the device plug emulated functions?
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL
- */
+/** Can the device plug emulated functions? */
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_get_is_hotplug_manager_supported(const struct doca_devinfo *devinfo, uint8_t *is_hotplug_manager)
 	DOCA_2_2_SYMBOL(doca_devinfo_cap_is_hotplug_manager_supported);
 
-/**
- * Can memory maps on the device be exported to the DPU (doca_mmap_export_dpu())?
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL
- */
+/** Can memory maps on the device be exported to the DPU (doca_mmap_export_dpu())? */
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_get_is_mmap_export_dpu_supported(const struct doca_devinfo *devinfo, uint8_t *mmap_export)
 	DOCA_2_2_SYMBOL(doca_mmap_cap_is_export_pci_supported);
 
-/**
- * Can the device import memory maps that a host exported?
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL
- */
+/** Can the device import memory maps that a host exported? */
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_get_is_mmap_from_export_dpu_supported(const struct doca_devinfo *devinfo, uint8_t *from_export)
 	DOCA_2_2_SYMBOL(doca_mmap_cap_is_create_from_export_pci_supported);
 
-/**
- * Can all representors of the device be listed?
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL
- */
+/** Can all representors of the device be listed? */
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_rep_get_is_list_all_supported(const struct doca_devinfo *devinfo, uint8_t *all_supported)
 	DOCA_2_2_SYMBOL(doca_devinfo_rep_cap_is_filter_all_supported);
 
-/**
- * Can the device's representors of network functions be listed?
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL
- */
+/** Can the device's representors of network functions be listed? */
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_rep_get_is_list_net_supported(const struct doca_devinfo *devinfo, uint8_t *net_supported)
 	DOCA_2_2_SYMBOL(doca_devinfo_rep_cap_is_filter_net_supported);
 
-/**
- * Can the device's representors of emulated functions be listed?
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL
- */
+/** Can the device's representors of emulated functions be listed? */
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_rep_get_is_list_emulated_supported(const struct doca_devinfo *devinfo, uint8_t *emulated_supported)
 	DOCA_2_2_SYMBOL(doca_devinfo_rep_cap_is_filter_emulated_supported);
 
 /**
  * Stands the representor for the function with this PCI address?
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, or no PCI address
+ * @retval DOCA_ERROR_INVALID_VALUE not a PCI address
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_rep_get_is_pci_addr_equal(const struct doca_devinfo_rep *devinfo_rep, const char *pci_addr_str,

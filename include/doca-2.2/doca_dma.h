@@ -30,15 +30,24 @@ struct doca_devinfo;
 /** A DMA context. Opaque. */
 struct doca_dma;
 
-/** Makes one, without a device. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NO_MEMORY. */
+/**
+ * Creates one, without a device.
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_dma_create(struct doca_dma **dma) DOCA_2_2_SYMBOL(doca_2_2_dma_create);
 
-/** Ends one. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_IN_USE: started. */
+/**
+ * Destroys one.
+ * @retval DOCA_ERROR_IN_USE started
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_dma_destroy(struct doca_dma *dma) DOCA_2_2_SYMBOL(doca_2_2_dma_destroy);
 
-/** Can the device do jobs of this type? DOCA_ERROR_INVALID_VALUE: NULL or no such type; DOCA_ERROR_NOT_SUPPORTED: no. */
+/**
+ * Can the device do jobs of this type? Every device can.
+ * @retval DOCA_ERROR_INVALID_VALUE no such type
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_dma_job_get_supported(struct doca_devinfo *devinfo, enum doca_dma_job_types job_type)
 	DOCA_2_2_SYMBOL(doca_2_2_dma_job_get_supported);
@@ -47,12 +56,12 @@ doca_error_t doca_dma_job_get_supported(struct doca_devinfo *devinfo, enum doca_
 DOCA_EXPERIMENTAL
 struct doca_ctx *doca_dma_as_ctx(struct doca_dma *dma) DOCA_2_2_SYMBOL(doca_2_2_as_ctx);
 
-/** Bufs that a list may have. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Bufs that a list may have. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_dma_get_max_list_buf_num_elem(const struct doca_devinfo *devinfo, uint32_t *max_list_num_elem)
 	DOCA_2_2_SYMBOL(doca_dma_cap_task_memcpy_get_max_buf_list_len);
 
-/** Bytes that a job may copy. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Bytes that a job may copy. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_dma_get_max_buf_size(const struct doca_devinfo *devinfo, uint64_t *buf_size)
 	DOCA_2_2_SYMBOL(doca_dma_cap_task_memcpy_get_max_buf_size);

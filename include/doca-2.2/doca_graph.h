@@ -45,11 +45,17 @@ struct doca_graph_node;
 /** One run of a graph, with the data of its nodes. Opaque. */
 struct doca_graph_instance;
 
-/** Makes an empty graph. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NO_MEMORY. */
+/**
+ * Creates an empty graph.
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_create(struct doca_graph **graph) DOCA_2_2_SYMBOL(doca_2_2_graph_create);
 
-/** Ends a graph and its nodes. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: started. */
+/**
+ * Destroys a graph and its nodes.
+ * @retval DOCA_ERROR_BAD_STATE started
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_destroy(struct doca_graph *graph) DOCA_2_2_SYMBOL(doca_2_2_graph_destroy);
 
@@ -57,10 +63,9 @@ doca_error_t doca_graph_destroy(struct doca_graph *graph) DOCA_2_2_SYMBOL(doca_2
  * Adds a node that does a job.
  * @param graph a graph that is not started
  * @param job_type the type that all its jobs have
- * @param ctx whose jobs they are
- * @param node where the node goes
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, or no job of that context; DOCA_ERROR_BAD_STATE: started;
- *         DOCA_ERROR_NO_MEMORY
+ * @retval DOCA_ERROR_INVALID_VALUE no job of that context
+ * @retval DOCA_ERROR_BAD_STATE started
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_ctx_node_create(struct doca_graph *graph, int job_type, const struct doca_ctx *ctx,
@@ -72,15 +77,20 @@ doca_error_t doca_graph_ctx_node_create(struct doca_graph *graph, int job_type, 
  */
 typedef doca_error_t (*doca_graph_user_node_cb_t)(void *cookie, struct doca_event *ev);
 
-/** Adds a node that calls back. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: started; DOCA_ERROR_NO_MEMORY. */
+/**
+ * Adds a node that calls back.
+ * @retval DOCA_ERROR_BAD_STATE started
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_user_node_create(struct doca_graph *graph, doca_graph_user_node_cb_t cb, struct doca_graph_node **node)
 	DOCA_2_2_SYMBOL(doca_2_2_graph_user_node_create);
 
 /**
  * Adds a node that runs an instance of another graph.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: graph is started, or sub_graph is not;
- *         DOCA_ERROR_NOT_PERMITTED: a circle; DOCA_ERROR_NO_MEMORY
+ * @retval DOCA_ERROR_BAD_STATE graph is started, or sub_graph is not
+ * @retval DOCA_ERROR_NOT_PERMITTED a cycle
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_sub_graph_node_create(struct doca_graph *graph, struct doca_graph *sub_graph,
@@ -89,8 +99,10 @@ doca_error_t doca_graph_sub_graph_node_create(struct doca_graph *graph, struct d
 
 /**
  * Lets a node wait for another.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, or not nodes of the graph; DOCA_ERROR_BAD_STATE: started;
- *         DOCA_ERROR_NOT_PERMITTED: a circle; DOCA_ERROR_NO_MEMORY
+ * @retval DOCA_ERROR_INVALID_VALUE not nodes of the graph
+ * @retval DOCA_ERROR_BAD_STATE started
+ * @retval DOCA_ERROR_NOT_PERMITTED a cycle
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_add_dependency(struct doca_graph *graph, struct doca_graph_node *from, struct doca_graph_node *to)
@@ -98,38 +110,48 @@ doca_error_t doca_graph_add_dependency(struct doca_graph *graph, struct doca_gra
 
 /**
  * Starts a graph; again changes nothing.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: no context node, also not in sub-graphs, or a
- *         context is not started; DOCA_ERROR_NO_MEMORY
+ * @retval DOCA_ERROR_BAD_STATE no context node, also not in sub-graphs, or a context is not started
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_start(struct doca_graph *graph) DOCA_2_2_SYMBOL(doca_2_2_graph_start);
 
 /**
  * Stops a graph; again changes nothing.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_IN_USE: it has instances, is in a queue, or another started
- *         graph runs it
+ * @retval DOCA_ERROR_IN_USE it has instances, is in a queue, or another started graph runs it
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_stop(struct doca_graph *graph) DOCA_2_2_SYMBOL(doca_2_2_graph_stop);
 
 /**
  * Adds a started graph to a queue that has all its contexts.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: not started, added already, or a context is not
- *         in the queue; DOCA_ERROR_NO_MEMORY
+ * @retval DOCA_ERROR_BAD_STATE not started, added already, or a context is not in the queue
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_workq_add(struct doca_graph *graph, struct doca_workq *workq) DOCA_2_2_SYMBOL(doca_2_2_graph_workq_add);
 
-/** Removes it. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: not added; DOCA_ERROR_IN_USE: instances are in flight. */
+/**
+ * Removes it.
+ * @retval DOCA_ERROR_BAD_STATE not added
+ * @retval DOCA_ERROR_IN_USE instances are in flight
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_workq_rm(struct doca_graph *graph, struct doca_workq *workq) DOCA_2_2_SYMBOL(doca_2_2_graph_workq_rm);
 
-/** Makes an instance of a started graph. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE; DOCA_ERROR_NO_MEMORY. */
+/**
+ * Creates an instance of a started graph.
+ * @retval DOCA_ERROR_BAD_STATE the graph is not started
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_instance_create(const struct doca_graph *graph, struct doca_graph_instance **graph_instance)
 	DOCA_2_2_SYMBOL(doca_2_2_graph_instance_create);
 
-/** Ends an instance. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_IN_USE: in flight, or set as the data of a sub-graph node. */
+/**
+ * Destroys an instance.
+ * @retval DOCA_ERROR_IN_USE in flight, or set as the data of a sub-graph node
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_instance_destroy(struct doca_graph_instance *graph_instance)
 	DOCA_2_2_SYMBOL(doca_2_2_graph_instance_destroy);
@@ -140,8 +162,8 @@ doca_error_t doca_graph_instance_destroy(struct doca_graph_instance *graph_insta
  * @param node one of its graph's context nodes
  * @param job must live as long as the instance is in flight; read when the node begins
  * @param ev filled when the node has ended, or NULL
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, not a context node of the graph, or a job of another type or context;
- *         DOCA_ERROR_NOT_PERMITTED: in flight
+ * @retval DOCA_ERROR_INVALID_VALUE not a context node of the graph, or a job of another type or context
+ * @retval DOCA_ERROR_NOT_PERMITTED in flight
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_instance_set_ctx_node_data(struct doca_graph_instance *graph_instance, struct doca_graph_node *node,
@@ -165,15 +187,16 @@ doca_error_t doca_graph_instance_set_sub_graph_node_data(struct doca_graph_insta
  * @param workq a queue its graph was added to
  * @param graph_instance an instance whose nodes all have their data
  * @param user_data comes back in the event, whose type is DOCA_GRAPH_JOB
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, data missing, or the graph is not in the queue; DOCA_ERROR_IN_USE: in
- *         flight, it or an instance of a sub-graph node; DOCA_ERROR_NO_MEMORY: the queue is not deep enough for one more;
- *         DOCA_ERROR_BAD_STATE: a context has failed
+ * @retval DOCA_ERROR_INVALID_VALUE data missing, or the graph is not in the queue
+ * @retval DOCA_ERROR_IN_USE in flight, it or an instance of a sub-graph node
+ * @retval DOCA_ERROR_NO_MEMORY the queue is not deep enough for one more
+ * @retval DOCA_ERROR_BAD_STATE a context has failed
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_workq_graph_submit(struct doca_workq *workq, struct doca_graph_instance *graph_instance,
 				     union doca_data user_data) DOCA_2_2_SYMBOL(doca_2_2_workq_graph_submit);
 
-/** Nodes that failed in the last run. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Nodes that failed in the last run. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_instance_get_num_failed_nodes(const struct doca_graph_instance *graph_instance,
 						      uint32_t *num_failed_nodes)
@@ -181,17 +204,18 @@ doca_error_t doca_graph_instance_get_num_failed_nodes(const struct doca_graph_in
 
 /**
  * The nodes that failed in the last run.
- * @param graph_instance the instance
  * @param failed_nodes where they go, an array
  * @param num_failed_nodes in: its size; out: how many were written
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_instance_get_failed_nodes(const struct doca_graph_instance *graph_instance,
 						  const struct doca_graph_node **failed_nodes, uint32_t *num_failed_nodes)
 	DOCA_2_2_SYMBOL(doca_2_2_graph_instance_get_failed_nodes);
 
-/** How far a node has come. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_PERMITTED: not a node of its graph. */
+/**
+ * How far a node has come.
+ * @retval DOCA_ERROR_NOT_PERMITTED not a node of its graph
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_instance_node_get_state(const struct doca_graph_instance *graph_instance,
 						const struct doca_graph_node *node, enum doca_graph_instance_node_state *state)
@@ -199,8 +223,8 @@ doca_error_t doca_graph_instance_node_get_state(const struct doca_graph_instance
 
 /**
  * What a node ended with: u64 is a doca_error_t.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_PERMITTED: not a node of its graph;
- *         DOCA_ERROR_BAD_STATE: it has not ended
+ * @retval DOCA_ERROR_NOT_PERMITTED not a node of its graph
+ * @retval DOCA_ERROR_BAD_STATE it has not ended
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_graph_instance_node_get_result(const struct doca_graph_instance *graph_instance,

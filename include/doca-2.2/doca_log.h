@@ -53,12 +53,12 @@ extern "C" {
 #define DOCA_LOG_DBG(format, ...) DOCA_LOG(DEBUG, format, ##__VA_ARGS__)
 
 /** Logs a record that is dropped when this place logs too often. */
-#define DOCA_LOG_RATE_LIMIT(level, format, ...) \
-	do { \
-		static int log_bucket = -1; \
-		if (log_bucket == -1) \
-			doca_log_rate_bucket_register(log_source, &log_bucket); \
-		doca_log_rate_limit(DOCA_LOG_LEVEL_##level, log_source, __LINE__, log_bucket, format, ##__VA_ARGS__); \
+#define DOCA_LOG_RATE_LIMIT(level, format, ...)                                                                                  \
+	do {                                                                                                                     \
+		static int log_bucket = -1;                                                                                      \
+		if (log_bucket == -1)                                                                                            \
+			doca_log_rate_bucket_register(log_source, &log_bucket);                                                  \
+		doca_log_rate_limit(DOCA_LOG_LEVEL_##level, log_source, __LINE__, log_bucket, format, ##__VA_ARGS__);            \
 	} while (0)
 /** The same, at CRIT, */
 #define DOCA_LOG_RATE_LIMIT_CRIT(format, ...) DOCA_LOG_RATE_LIMIT(CRIT, format, ##__VA_ARGS__)
@@ -75,8 +75,8 @@ extern "C" {
 #ifdef DOCA_LOGGING_ALLOW_DLOG
 #define DOCA_DLOG(level, format, ...) doca_log_developer(DOCA_LOG_LEVEL_##level, log_source, __LINE__, format, ##__VA_ARGS__)
 #else
-#define DOCA_DLOG(level, format, ...) \
-	do { \
+#define DOCA_DLOG(level, format, ...)                                                                                            \
+	do {                                                                                                                     \
 	} while (0)
 #endif
 /** The same, at CRIT, */
@@ -111,7 +111,7 @@ void doca_log_set_quantity(uint16_t quantity) DOCA_2_2_SYMBOL(doca_2_2_log_set_q
 
 /**
  * Sets the least severe level that a backend shows.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, or no such level
+ * @retval DOCA_ERROR_INVALID_VALUE no such level
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_log_backend_level_set(struct doca_logger_backend *logger, uint32_t level)
@@ -119,38 +119,32 @@ doca_error_t doca_log_backend_level_set(struct doca_logger_backend *logger, uint
 
 /**
  * Sets the most severe level that a backend shows.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, or no such level
+ * @retval DOCA_ERROR_INVALID_VALUE no such level
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_log_backend_set_upper_level_limit(struct doca_logger_backend *logger, uint32_t upper_level_limit)
 	DOCA_2_2_SYMBOL(doca_log_backend_set_level_upper_limit);
 
-/**
- * Frees the least severe level of a backend from the global one.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL
- */
+/** Frees the least severe level of a backend from the global one. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_log_backend_set_lower_level_immutable(struct doca_logger_backend *logger)
 	DOCA_2_2_SYMBOL(doca_log_backend_set_level_lower_limit_strict);
 
-/**
- * Frees the most severe level of a backend from the global one.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL
- */
+/** Frees the most severe level of a backend from the global one. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_log_backend_set_upper_level_immutable(struct doca_logger_backend *logger)
 	DOCA_2_2_SYMBOL(doca_log_backend_set_level_upper_limit_strict);
 
 /**
  * Sets the least severe level of all backends, those to come included, except where it is immutable.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: no such level
+ * @retval DOCA_ERROR_INVALID_VALUE no such level
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_log_global_level_set(uint32_t level) DOCA_2_2_SYMBOL(doca_log_level_set_global_lower_limit);
 
 /**
  * Sets the most severe level of all backends, those to come included, except where it is immutable.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: no such level
+ * @retval DOCA_ERROR_INVALID_VALUE no such level
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_log_global_set_upper_level_limit(uint32_t upper_level_limit)
@@ -162,14 +156,15 @@ uint32_t doca_log_global_level_get(void) DOCA_2_2_SYMBOL(doca_log_level_get_glob
 
 /**
  * Gives a source of records a number. DOCA_LOG_REGISTER does it for a file, before main.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NO_MEMORY; DOCA_ERROR_FULL: too many are registered
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
+ * @retval DOCA_ERROR_FULL too many are registered
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_log_source_register(const char *source_name, int *source) DOCA_2_2_SYMBOL(doca_2_2_log_source_register);
 
 /**
  * Gives a source's number back.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: not registered
+ * @retval DOCA_ERROR_INVALID_VALUE not registered
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_log_source_destroy(int source) DOCA_2_2_SYMBOL(doca_2_2_log_source_destroy);
@@ -177,25 +172,25 @@ doca_error_t doca_log_source_destroy(int source) DOCA_2_2_SYMBOL(doca_2_2_log_so
 /* Names the records of a source file: as today's, but by the function above, so that lines can show the name. */
 #undef DOCA_LOG_REGISTER
 /** Names the records of a source file: once in each file that logs, at file scope. The name may contain "::". */
-#define DOCA_LOG_REGISTER(SOURCE) \
-	static int log_source; \
-	__attribute__((constructor(102), used)) static void doca_log_register_source_ctor(void) \
-	{ \
-		doca_log_source_register(#SOURCE, &log_source); \
+#define DOCA_LOG_REGISTER(SOURCE)                                                                                                \
+	static int log_source;                                                                                                   \
+	__attribute__((constructor(102), used)) static void doca_log_register_source_ctor(void)                                  \
+	{                                                                                                                        \
+		doca_log_source_register(#SOURCE, &log_source);                                                                  \
 	}
 
 /**
- * Makes a bucket for a rate limit. DOCA_LOG_RATE_LIMIT does it for its place. Buckets live until the process ends.
- * @param source a number from doca_log_source_register()
+ * Creates a bucket for a rate limit. DOCA_LOG_RATE_LIMIT does it for its place. Buckets live until the process ends.
  * @param bucket where the bucket's number goes
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL or no such source; DOCA_ERROR_NO_MEMORY: 4096 buckets are in use
+ * @retval DOCA_ERROR_INVALID_VALUE NULL or no such source
+ * @retval DOCA_ERROR_NO_MEMORY 4096 buckets are in use
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_log_rate_bucket_register(int source, int *bucket) DOCA_2_2_SYMBOL(doca_2_2_log_rate_bucket_register);
 
 /**
  * Creates a backend that writes to a stream, which stays the caller's and open.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NO_MEMORY
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_log_create_file_backend(FILE *fptr, struct doca_logger_backend **backend)
@@ -203,7 +198,8 @@ doca_error_t doca_log_create_file_backend(FILE *fptr, struct doca_logger_backend
 
 /**
  * Creates a backend that writes to a file descriptor, which stays the caller's and open.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, or not open for writing; DOCA_ERROR_NO_MEMORY
+ * @retval DOCA_ERROR_INVALID_VALUE not open for writing
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_log_create_fd_backend(int fd, struct doca_logger_backend **backend)
@@ -211,11 +207,10 @@ doca_error_t doca_log_create_fd_backend(int fd, struct doca_logger_backend **bac
 
 /**
  * Creates a backend that writes each record to the start of a buffer and then calls a handler.
- * @param buffer the caller's memory
  * @param capacity its size in bytes, at least 2; a longer record is cut
- * @param handler called after each record
  * @param backend the new backend, owned by the library
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, or no room; DOCA_ERROR_NO_MEMORY
+ * @retval DOCA_ERROR_INVALID_VALUE no room
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_log_create_buffer_backend(char *buffer, size_t capacity, log_flush_callback handler,
@@ -224,27 +219,25 @@ doca_error_t doca_log_create_buffer_backend(char *buffer, size_t capacity, log_f
 
 /**
  * Creates a backend that writes to the system log under a name, which is copied.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NO_MEMORY
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_log_create_syslog_backend(const char *name, struct doca_logger_backend **backend)
 	DOCA_2_2_SYMBOL(doca_log_backend_create_with_syslog);
 
 /**
- * Creates the two usual backends: stdout for INFO and less severe levels, stderr for WARNING and more severe ones. The libraries'
- * own records of level WARNING and more severe go to stderr from then on. Another call changes nothing.
- * @return DOCA_SUCCESS; DOCA_ERROR_NO_MEMORY
+ * Creates the two usual backends: stdout for INFO and less severe levels, stderr for WARNING and more severe ones. The
+ * libraries' own records of level WARNING and more severe go to stderr from then on. Another call changes nothing.
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_log_create_standard_backend(void) DOCA_2_2_SYMBOL(doca_2_2_log_create_standard_backend);
 
 /**
  * Logs a record. Programs use the macros.
- * @param level DOCA_LOG_LEVEL_CRIT to DOCA_LOG_LEVEL_DEBUG
- * @param source a number from doca_log_source_register()
- * @param line in the source file
  * @param format printf style, with its arguments after it
- * @return DOCA_SUCCESS, also when no backend shows the level; DOCA_ERROR_INVALID_VALUE: NULL, or no such level
+ * @return DOCA_SUCCESS, also when no backend shows the level
+ * @retval DOCA_ERROR_INVALID_VALUE no such level
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_log(uint32_t level, int source, int line, const char *format, ...) DOCA_2_2_SYMBOL(doca_2_2_log);
@@ -256,8 +249,8 @@ doca_error_t doca_log_developer(uint32_t level, int source, int line, const char
 
 /**
  * Logs a record unless its bucket has let enough through.
- * @param bucket a number from doca_log_rate_bucket_register()
- * @return as doca_log(), DOCA_SUCCESS for a dropped record too; DOCA_ERROR_INVALID_VALUE: no such bucket
+ * @return as doca_log(), DOCA_SUCCESS for a dropped record too
+ * @retval DOCA_ERROR_INVALID_VALUE no such bucket
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_log_rate_limit(uint32_t level, int source, int line, int bucket, const char *format, ...)

@@ -38,38 +38,39 @@ extern "C" {
 #endif
 
 /**
- * Makes an empty memory map.
+ * Creates an empty memory map.
  * @param user_data kept with it, or NULL for none
  * @param mmap where the new one goes; ended by doca_mmap_destroy()
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: mmap is NULL; DOCA_ERROR_NO_MEMORY
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_create(const union doca_data *user_data, struct doca_mmap **mmap) DOCA_2_2_SYMBOL(doca_2_2_mmap_create);
 
 /**
  * Lets a device reach the memory. Before the map is started.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_PERMITTED: started, exported or imported;
- *         DOCA_ERROR_NO_MEMORY: as many devices as it can have; DOCA_ERROR_IN_USE: this device is there already
+ * @retval DOCA_ERROR_NOT_PERMITTED started, exported or imported
+ * @retval DOCA_ERROR_NO_MEMORY as many devices as it can have
+ * @retval DOCA_ERROR_IN_USE this device is there already
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_dev_add(struct doca_mmap *mmap, struct doca_dev *dev) DOCA_2_2_SYMBOL(doca_2_2_mmap_dev_add);
 
 /**
  * Takes a device out. Not while the map is started.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, or not one of its devices; DOCA_ERROR_NOT_PERMITTED: started, exported
- *         or imported
+ * @retval DOCA_ERROR_INVALID_VALUE not one of its devices
+ * @retval DOCA_ERROR_NOT_PERMITTED started, exported or imported
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_dev_rm(struct doca_mmap *mmap, struct doca_dev *dev) DOCA_2_2_SYMBOL(doca_2_2_mmap_dev_rm);
 
 /**
  * Writes a descriptor by which the DPU imports the map. Today doca_mmap_export_pci(). Started maps with DOCA_ACCESS_DPU_*.
- * @param mmap the map
  * @param dev one of its devices, whose representor the DPU sees
  * @param export_desc where the descriptor goes: the map's, until it is stopped or destroyed
- * @param export_desc_len where its bytes go
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, or not one of its devices; DOCA_ERROR_NOT_PERMITTED: not started,
- *         imported, or without DOCA_ACCESS_DPU_*; DOCA_ERROR_NO_MEMORY; DOCA_ERROR_NOT_SUPPORTED: the device exports nothing
+ * @retval DOCA_ERROR_INVALID_VALUE not one of its devices
+ * @retval DOCA_ERROR_NOT_PERMITTED not started, imported, or without DOCA_ACCESS_DPU_*
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
+ * @retval DOCA_ERROR_NOT_SUPPORTED the device exports nothing
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_export_dpu(struct doca_mmap *mmap, const struct doca_dev *dev, const void **export_desc,
@@ -77,34 +78,34 @@ doca_error_t doca_mmap_export_dpu(struct doca_mmap *mmap, const struct doca_dev 
 
 /**
  * Gives the map the memory of a dmabuf. The memory is mapped into this process for the life of the map. Before start, once.
- * @param mmap the map
  * @param dmabuf_fd the dmabuf, or another descriptor that can be mapped; it may be closed after
  * @param offset where the range begins in it, bytes, a multiple of the page
- * @param len the range's bytes
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, a length of 0, an offset inside a page, no descriptor;
- *         DOCA_ERROR_NOT_SUPPORTED: it cannot be mapped; DOCA_ERROR_BAD_STATE: started; DOCA_ERROR_NOT_PERMITTED: it has memory
+ * @retval DOCA_ERROR_INVALID_VALUE a length of 0, an offset inside a page, no descriptor
+ * @retval DOCA_ERROR_NOT_SUPPORTED it cannot be mapped
+ * @retval DOCA_ERROR_BAD_STATE started
+ * @retval DOCA_ERROR_NOT_PERMITTED it has memory
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_set_dmabuf_memrange(struct doca_mmap *mmap, int dmabuf_fd, size_t offset, size_t len)
 	DOCA_2_2_SYMBOL(doca_2_2_mmap_set_dmabuf_memrange);
 
-/** The user data given to create. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** The user data given to create. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_get_user_data(struct doca_mmap *mmap, union doca_data *user_data);
 
-/** How many devices it can have. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** How many devices it can have. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_get_max_num_devices(struct doca_mmap *mmap, uint32_t *max_num_devices);
 
-/** How many bufs of it are out. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** How many bufs of it are out. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_get_num_bufs(struct doca_mmap *mmap, uint32_t *num_bufs);
 
-/** Was it exported? 1 or 0. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Was it exported? 1 or 0. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_get_exported(struct doca_mmap *mmap, uint8_t *exported);
 
-/** Was it made from an export? 1 or 0. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Was it made from an export? 1 or 0. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_mmap_get_from_export(struct doca_mmap *mmap, uint8_t *from_export);
 

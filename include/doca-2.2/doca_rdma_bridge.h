@@ -22,7 +22,8 @@ struct doca_dev;
 
 /**
  * The protection domain of a device, which stays the device's.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE; DOCA_ERROR_NOT_SUPPORTED: a software device
+ * @retval DOCA_ERROR_BAD_STATE the real device could not be opened
+ * @retval DOCA_ERROR_NOT_SUPPORTED a software device
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_dev_get_pd(const struct doca_dev *dev, struct ibv_pd **pd) DOCA_2_2_SYMBOL(doca_rdma_bridge_get_dev_pd);
@@ -33,7 +34,7 @@ doca_error_t doca_dev_open_from_pd(struct ibv_pd *pd, struct doca_dev **dev) DOC
 
 /**
  * The memory key of a buf on a device.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_SUPPORTED: a software device
+ * @retval DOCA_ERROR_NOT_SUPPORTED a software device
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_get_mkey(const struct doca_buf *buf, struct doca_dev *dev, uint32_t *mkey)

@@ -38,36 +38,50 @@ struct doca_devinfo;
 /** A SHA context. Opaque. */
 struct doca_sha;
 
-/** Makes one, without a device. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NO_MEMORY. */
+/**
+ * Creates one, without a device.
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sha_create(struct doca_sha **ctx) DOCA_2_2_SYMBOL(doca_2_2_sha_create);
 
-/** Ends one. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_IN_USE: started. */
+/**
+ * Destroys one.
+ * @retval DOCA_ERROR_IN_USE started
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sha_destroy(struct doca_sha *ctx) DOCA_2_2_SYMBOL(doca_2_2_sha_destroy);
 
-/** Can the device do jobs of this type? DOCA_ERROR_INVALID_VALUE: NULL or no such type; DOCA_ERROR_NOT_SUPPORTED: no. */
+/**
+ * Can the device do jobs of this type? Every device can.
+ * @retval DOCA_ERROR_INVALID_VALUE no such type
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sha_job_get_supported(const struct doca_devinfo *devinfo, enum doca_sha_job_type job_type)
 	DOCA_2_2_SYMBOL(doca_2_2_sha_job_get_supported);
 
-/** Bufs that a list may have. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Bufs that a list may have. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sha_get_max_list_buf_num_elem(const struct doca_devinfo *devinfo, uint32_t *max_list_num_elem)
 	DOCA_2_2_SYMBOL(doca_sha_cap_get_max_list_buf_num_elem);
 
-/** Bytes that a source may have. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Bytes that a source may have. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sha_get_max_src_buffer_size(const struct doca_devinfo *devinfo, uint64_t *max_buffer_size)
 	DOCA_2_2_SYMBOL(doca_sha_cap_get_max_src_buf_size);
 
-/** Bytes of room that a destination needs. DOCA_ERROR_INVALID_VALUE: NULL or no such type. */
+/**
+ * Bytes of room that a destination needs.
+ * @retval DOCA_ERROR_INVALID_VALUE NULL or no such type
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sha_get_min_dst_buffer_size(const struct doca_devinfo *devinfo, enum doca_sha_job_type job_type,
 					      uint32_t *min_buffer_size) DOCA_2_2_SYMBOL(doca_2_2_sha_get_min_dst_buffer_size);
 
-/** Does the device hash, rather than the program's CPU? A software device says so too: programs of then take no other.
- * DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_SUPPORTED: no. */
+/**
+ * Does the device hash, rather than the program's CPU? A software device says so too: programs of then take no other.
+ * @retval DOCA_ERROR_NOT_SUPPORTED no
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sha_get_hardware_supported(const struct doca_devinfo *devinfo)
 	DOCA_2_2_SYMBOL(doca_2_2_sha_get_hardware_supported);
@@ -77,19 +91,22 @@ DOCA_EXPERIMENTAL
 struct doca_ctx *doca_sha_as_ctx(struct doca_sha *ctx) DOCA_2_2_SYMBOL(doca_2_2_as_ctx);
 
 /**
- * Makes a session, fresh.
- * @param ctx a context
+ * Creates a session, fresh.
  * @param workq a queue it was added to
  * @param session where the session goes; once the queue is removed it can only be ended
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, or not added to the queue; DOCA_ERROR_NO_MEMORY: as many sessions are
- *         there as the queue is deep; DOCA_ERROR_BAD_STATE: the context has failed, take it out of the queue and add it again
+ * @retval DOCA_ERROR_INVALID_VALUE not added to the queue
+ * @retval DOCA_ERROR_NO_MEMORY as many sessions are there as the queue is deep
+ * @retval DOCA_ERROR_BAD_STATE the context has failed, take it out of the queue and add it again
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sha_partial_session_create(struct doca_sha *ctx, struct doca_workq *workq,
 					     struct doca_sha_partial_session **session)
 	DOCA_2_2_SYMBOL(doca_2_2_sha_partial_session_create);
 
-/** Ends a session. DOCA_ERROR_INVALID_VALUE: NULL, not of this context and queue, or a job of it has not ended. */
+/**
+ * Destroys a session.
+ * @retval DOCA_ERROR_INVALID_VALUE not of this context and queue, or a job of it has not ended
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sha_partial_session_destroy(struct doca_sha *ctx, struct doca_workq *workq,
 					      struct doca_sha_partial_session *session)
@@ -97,8 +114,7 @@ doca_error_t doca_sha_partial_session_destroy(struct doca_sha *ctx, struct doca_
 
 /**
  * Lets a session stand where another stands: both may go on with different pieces.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, not of this context and queue, or a job of either has not ended;
- *         DOCA_ERROR_UNEXPECTED: the state could not be copied
+ * @retval DOCA_ERROR_INVALID_VALUE not of this context and queue, or a job of either has not ended
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sha_partial_session_copy(struct doca_sha *ctx, struct doca_workq *workq,

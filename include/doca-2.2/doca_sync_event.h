@@ -54,69 +54,102 @@ typedef struct doca_sync_event_remote {
 	uint64_t data[2]; /**< the library's */
 } doca_sync_event_remote_t;
 
-/** Makes one. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NO_MEMORY. */
+/**
+ * Creates one.
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_create(struct doca_sync_event **event) DOCA_2_2_SYMBOL(doca_2_2_sync_event_create);
 
 /**
- * Makes one from the other side's export. It is not configured, only started.
+ * Creates one from the other side's export. It is not configured, only started.
  * @param dev the device on whose representor, or function, it was exported
- * @param data what doca_sync_event_export_to_dpu() gave there
- * @param sz its bytes
- * @param event where the event goes
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, or not such an export; DOCA_ERROR_NOT_SUPPORTED: the device cannot;
- *         DOCA_ERROR_NO_MEMORY; others: what importing its memory failed with
+ * @retval DOCA_ERROR_INVALID_VALUE not such an export
+ * @retval DOCA_ERROR_NOT_SUPPORTED the device cannot
+ * @retval DOCA_ERROR_NO_MEMORY out of memory; others: what importing its memory failed with
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_create_from_export(struct doca_dev *dev, const uint8_t *data, size_t sz,
 						struct doca_sync_event **event)
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_create_from_export);
 
-/** Can the device import sync events? DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_SUPPORTED: no. */
+/**
+ * Can the device import sync events?
+ * @retval DOCA_ERROR_NOT_SUPPORTED it cannot
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_get_create_from_export_supported(const struct doca_devinfo *devinfo)
 	DOCA_2_2_SYMBOL(doca_sync_event_cap_is_create_from_export_supported);
 
-/** Ends one that is stopped. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_IN_USE: started. */
+/**
+ * Destroys one that is stopped.
+ * @retval DOCA_ERROR_IN_USE started
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_destroy(struct doca_sync_event *event) DOCA_2_2_SYMBOL(doca_2_2_sync_event_destroy);
 
-/** This CPU updates it, by that device. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: started. */
+/**
+ * This CPU updates it, by that device.
+ * @retval DOCA_ERROR_BAD_STATE started
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_publisher_add_location_cpu(struct doca_sync_event *event, struct doca_dev *dev)
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_publisher_add_location_cpu);
 
-/** A DPA updates it: there is none. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: started; DOCA_ERROR_NOT_SUPPORTED. */
+/**
+ * A DPA updates it: there is none.
+ * @retval DOCA_ERROR_BAD_STATE started
+ * @retval DOCA_ERROR_NOT_SUPPORTED always
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_publisher_add_location_dpa(struct doca_sync_event *event, struct doca_dpa *dpa)
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_publisher_add_location_dpa);
 
-/** Kernels on that GPU update it. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: started. */
+/**
+ * Kernels on that GPU update it.
+ * @retval DOCA_ERROR_BAD_STATE started
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_publisher_add_location_gpu(struct doca_sync_event *event, struct doca_gpu *gpu)
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_publisher_add_location_gpu);
 
-/** The other side of the PCI bus updates it. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: started. */
+/**
+ * The other side of the PCI bus updates it.
+ * @retval DOCA_ERROR_BAD_STATE started
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_publisher_add_location_dpu(struct doca_sync_event *event)
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_publisher_add_location_dpu);
 
-/** This CPU waits for it, by that device. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: started. */
+/**
+ * This CPU waits for it, by that device.
+ * @retval DOCA_ERROR_BAD_STATE started
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_subscriber_add_location_cpu(struct doca_sync_event *event, struct doca_dev *dev)
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_subscriber_add_location_cpu);
 
-/** A DPA waits for it: there is none. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: started; DOCA_ERROR_NOT_SUPPORTED. */
+/**
+ * A DPA waits for it: there is none.
+ * @retval DOCA_ERROR_BAD_STATE started
+ * @retval DOCA_ERROR_NOT_SUPPORTED always
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_subscriber_add_location_dpa(struct doca_sync_event *event, struct doca_dpa *dpa)
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_subscriber_add_location_dpa);
 
-/** Kernels on that GPU wait for it. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: started. */
+/**
+ * Kernels on that GPU wait for it.
+ * @retval DOCA_ERROR_BAD_STATE started
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_subscriber_add_location_gpu(struct doca_sync_event *event, struct doca_gpu *gpu)
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_subscriber_add_location_gpu);
 
-/** The other side of the PCI bus waits for it. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: started. */
+/**
+ * The other side of the PCI bus waits for it.
+ * @retval DOCA_ERROR_BAD_STATE started
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_subscriber_add_location_dpu(struct doca_sync_event *event)
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_subscriber_add_location_dpu);
@@ -124,17 +157,24 @@ doca_error_t doca_sync_event_subscriber_add_location_dpu(struct doca_sync_event 
 /**
  * Keeps the number in the program's memory: 8 bytes, 8-aligned, that live longer than the event. Between this CPU and the other
  * side of the PCI bus only.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: started; DOCA_ERROR_NOT_SUPPORTED: other locations
+ * @retval DOCA_ERROR_BAD_STATE started
+ * @retval DOCA_ERROR_NOT_SUPPORTED other locations
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_set_addr(struct doca_sync_event *event, uint64_t *addr)
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_set_addr);
 
-/** Starts it for the calls that wait in place. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: locations are missing. */
+/**
+ * Starts it for the calls that wait in place.
+ * @retval DOCA_ERROR_BAD_STATE locations are missing
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_start(struct doca_sync_event *event) DOCA_2_2_SYMBOL(doca_2_2_sync_event_start);
 
-/** Stops what doca_sync_event_start() started. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: started as a context. */
+/**
+ * Stops what doca_sync_event_start() started.
+ * @retval DOCA_ERROR_BAD_STATE started as a context
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_stop(struct doca_sync_event *event) DOCA_2_2_SYMBOL(doca_2_2_sync_event_stop);
 
@@ -142,63 +182,74 @@ doca_error_t doca_sync_event_stop(struct doca_sync_event *event) DOCA_2_2_SYMBOL
 DOCA_EXPERIMENTAL
 struct doca_ctx *doca_sync_event_as_ctx(struct doca_sync_event *event) DOCA_2_2_SYMBOL(doca_2_2_as_ctx);
 
-/** Can the device do jobs of this type? DOCA_ERROR_INVALID_VALUE: NULL or no such type; DOCA_ERROR_NOT_SUPPORTED: no. */
+/**
+ * Can the device do jobs of this type? Every device can.
+ * @retval DOCA_ERROR_INVALID_VALUE no such type
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_job_get_supported(struct doca_devinfo *devinfo, enum doca_sync_event_job_types type)
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_job_get_supported);
 
 /**
  * Writes a descriptor by which the other side makes the same event.
- * @param event a started event
  * @param dev the device of one of its locations
  * @param data where the descriptor goes; the event's, until it is destroyed
- * @param sz where its bytes go
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_SUPPORTED: the device cannot; DOCA_ERROR_NO_MEMORY;
- *         others: what today's doca_sync_event_export_to_remote_pci() answers
+ * @retval DOCA_ERROR_NOT_SUPPORTED the device cannot
+ * @retval DOCA_ERROR_NO_MEMORY out of memory; others: what today's doca_sync_event_export_to_remote_pci() answers
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_export_to_dpu(struct doca_sync_event *event, struct doca_dev *dev, const uint8_t **data, size_t *sz)
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_export_to_dpu);
 
-/** Can the device export sync events? DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_SUPPORTED: no. */
+/**
+ * Can the device export sync events?
+ * @retval DOCA_ERROR_NOT_SUPPORTED it cannot
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_get_export_to_dpu_supported(const struct doca_devinfo *devinfo)
 	DOCA_2_2_SYMBOL(doca_sync_event_cap_is_export_to_remote_pci_supported);
 
-/** A handle for a DPA: there is none. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_SUPPORTED. */
+/**
+ * A handle for a DPA: there is none.
+ * @retval DOCA_ERROR_NOT_SUPPORTED always
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_export_to_dpa(struct doca_sync_event *event, struct doca_dpa *dpa,
 					   doca_dpa_dev_sync_event_t *dpa_dev_se_handle)
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_export_to_dpa);
 
-/** DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_SUPPORTED. */
+/** @retval DOCA_ERROR_NOT_SUPPORTED always */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_get_export_to_dpa_supported(const struct doca_devinfo *devinfo)
 	DOCA_2_2_SYMBOL(doca_sync_event_cap_is_export_to_dpa_supported);
 
 /**
  * A handle for kernels on the GPU of a location.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: not started; DOCA_ERROR_NOT_SUPPORTED: no such
- *         location
+ * @retval DOCA_ERROR_BAD_STATE not started
+ * @retval DOCA_ERROR_INVALID_VALUE no location at this GPU
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_export_to_gpu(struct doca_sync_event *event, struct doca_gpu *gpu,
-					   doca_gpu_dev_sync_event_t **gpu_dev_se) DOCA_2_2_SYMBOL(doca_2_2_sync_event_export_to_gpu);
+					   doca_gpu_dev_sync_event_t **gpu_dev_se)
+	DOCA_2_2_SYMBOL(doca_2_2_sync_event_export_to_gpu);
 
-/** DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_SUPPORTED. */
+/** DOCA_SUCCESS for every device. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_get_export_to_gpu_supported(const struct doca_devinfo *devinfo)
 	DOCA_2_2_SYMBOL(doca_sync_event_cap_is_export_to_gpu_supported);
 
-/** Would export to the network in 16 bytes. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NOT_SUPPORTED. */
+/**
+ * Would export to the network in 16 bytes.
+ * @retval DOCA_ERROR_NOT_SUPPORTED always
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_export_remote(struct doca_sync_event *event, doca_sync_event_remote_t *handle)
 	DOCA_2_2_SYMBOL(doca_2_2_sync_event_export_remote);
 
 /**
  * Reads the number.
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: not started by doca_sync_event_start();
- *         DOCA_ERROR_CONNECTION_ABORTED: it was imported, and its owner stopped it or is gone
+ * @retval DOCA_ERROR_BAD_STATE not started by doca_sync_event_start()
+ * @retval DOCA_ERROR_CONNECTION_ABORTED it was imported, and its owner stopped it or is gone
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_get(struct doca_sync_event *event, uint64_t *value) DOCA_2_2_SYMBOL(doca_2_2_sync_event_get);

@@ -14,13 +14,13 @@ extern "C" {
 
 /** Who may do what with the memory of a memory map. DPU means the other side of the PCI bus. */
 enum doca_access_flags {
-	DOCA_ACCESS_LOCAL_READ_ONLY = 0, /**< this process reads; the default */
+	DOCA_ACCESS_LOCAL_READ_ONLY = 0,	 /**< this process reads; the default */
 	DOCA_ACCESS_LOCAL_READ_WRITE = (1 << 0), /**< this process and its devices read and write */
-	DOCA_ACCESS_RDMA_READ = (1 << 1), /**< peers on the network read */
-	DOCA_ACCESS_RDMA_WRITE = (1 << 2), /**< peers on the network write */
-	DOCA_ACCESS_RDMA_ATOMIC = (1 << 3), /**< peers on the network compare-and-swap and fetch-and-add */
-	DOCA_ACCESS_DPU_READ_ONLY = (1 << 4), /**< the DPU reads; not together with the next */
-	DOCA_ACCESS_DPU_READ_WRITE = (1 << 5), /**< the DPU reads and writes */
+	DOCA_ACCESS_RDMA_READ = (1 << 1),	 /**< peers on the network read */
+	DOCA_ACCESS_RDMA_WRITE = (1 << 2),	 /**< peers on the network write */
+	DOCA_ACCESS_RDMA_ATOMIC = (1 << 3),	 /**< peers on the network compare-and-swap and fetch-and-add */
+	DOCA_ACCESS_DPU_READ_ONLY = (1 << 4),	 /**< the DPU reads; not together with the next */
+	DOCA_ACCESS_DPU_READ_WRITE = (1 << 5),	 /**< the DPU reads and writes */
 };
 
 /** enum doca_pci_func_type: physical function, */
@@ -41,9 +41,9 @@ enum doca_access_flags {
 
 /** How a device sends packets at a given time. */
 enum doca_eth_wait_on_time {
-	DOCA_ETH_WAIT_ON_TIME_NONE = 0, /**< not at all */
+	DOCA_ETH_WAIT_ON_TIME_NONE = 0,	  /**< not at all */
 	DOCA_ETH_WAIT_ON_TIME_NATIVE = 1, /**< by the device itself */
-	DOCA_ETH_WAIT_ON_TIME_DPDK = 2, /**< by DPDK */
+	DOCA_ETH_WAIT_ON_TIME_DPDK = 2,	  /**< by DPDK */
 };
 
 #ifdef __cplusplus

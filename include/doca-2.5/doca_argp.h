@@ -23,8 +23,7 @@ void doca_argp_set_grpc_program(void) DOCA_2_5_SYMBOL(doca_2_2_argp_set_grpc_pro
 
 /**
  * The value of --grpc-address, owned by the library until the next doca_argp_set_grpc_program().
- * @param address where it goes
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, no gRPC program, or the flag was not given
+ * @retval DOCA_ERROR_INVALID_VALUE no gRPC program, or the flag was not given
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_argp_get_grpc_addr(const char **address) DOCA_2_5_SYMBOL(doca_2_2_argp_get_grpc_addr);

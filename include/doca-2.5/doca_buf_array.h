@@ -20,12 +20,12 @@ struct doca_dpa;
 /** An array in the hands of a DPA's code. Opaque. */
 struct doca_dpa_dev_buf_arr;
 
-/** For an array on a DPA: DOCA_ERROR_NOT_SUPPORTED, there is none. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** For an array on a DPA: DOCA_ERROR_NOT_SUPPORTED, there is none. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_arr_set_target_dpa(struct doca_buf_arr *buf_arr, struct doca_dpa *dpa_handler)
 	DOCA_2_5_SYMBOL(doca_2_5_buf_arr_set_target_dpa);
 
-/** The handle of an array on a DPA: DOCA_ERROR_BAD_STATE, for it is never there. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** The handle of an array on a DPA: DOCA_ERROR_BAD_STATE, for it is never there. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_arr_get_dpa_handle(const struct doca_buf_arr *buf_arr, struct doca_dpa_dev_buf_arr **dpa_buf_arr)
 	DOCA_2_5_SYMBOL(doca_2_5_buf_arr_get_dpa_handle);

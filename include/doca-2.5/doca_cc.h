@@ -95,22 +95,22 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_cc_cap_get_max_name_len(const struct doca_devinfo *devinfo, uint32_t *max_name_len)
 	DOCA_2_5_SYMBOL(doca_comch_cap_get_max_name_len);
 
-/** Bytes of the longest message that can be configured. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Bytes of the longest message that can be configured. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_cc_cap_get_max_msg_size(const struct doca_devinfo *devinfo, size_t *size)
 	DOCA_2_5_SYMBOL(doca_2_5_cc_cap_get_max_msg_size);
 
-/** Messages that a queue can be configured for. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Messages that a queue can be configured for. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_cc_cap_get_max_recv_queue_size(const struct doca_devinfo *devinfo, size_t *size)
 	DOCA_2_5_SYMBOL(doca_2_5_cc_cap_get_max_recv_queue_size);
 
-/** Send tasks that can be configured. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Send tasks that can be configured. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_cc_cap_get_max_send_tasks(const struct doca_devinfo *devinfo, size_t *max_send_tasks)
 	DOCA_2_5_SYMBOL(doca_2_5_cc_cap_get_max_send_tasks);
 
-/** Clients that a server takes. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Clients that a server takes. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_cc_cap_get_max_clients(const struct doca_devinfo *devinfo, size_t *num_clients)
 	DOCA_2_5_SYMBOL(doca_2_5_cc_cap_get_max_clients);
@@ -183,12 +183,12 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_cc_client_set_max_msg_size(struct doca_cc_client *cc_client, size_t size)
 	DOCA_2_5_SYMBOL(doca_2_5_cc_client_set_max_msg_size);
 
-/** Bytes of the longest message. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Bytes of the longest message. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_cc_server_get_max_msg_size(const struct doca_cc_server *cc_server, size_t *size)
 	DOCA_2_5_SYMBOL(doca_2_5_cc_server_get_max_msg_size);
 
-/** Bytes of the longest message. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Bytes of the longest message. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_cc_client_get_max_msg_size(const struct doca_cc_client *cc_client, size_t *size)
 	DOCA_2_5_SYMBOL(doca_2_5_cc_client_get_max_msg_size);
@@ -203,12 +203,12 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_cc_client_set_recv_queue_size(struct doca_cc_client *cc_client, size_t size)
 	DOCA_2_5_SYMBOL(doca_2_5_cc_client_set_recv_queue_size);
 
-/** Messages that may wait here. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Messages that may wait here. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_cc_server_get_recv_queue_size(const struct doca_cc_server *cc_server, size_t *size)
 	DOCA_2_5_SYMBOL(doca_2_5_cc_server_get_recv_queue_size);
 
-/** Messages that may wait here. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Messages that may wait here. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_cc_client_get_recv_queue_size(const struct doca_cc_client *cc_client, size_t *size)
 	DOCA_2_5_SYMBOL(doca_2_5_cc_client_get_recv_queue_size);
@@ -220,8 +220,9 @@ typedef void (*doca_cc_send_task_comp_handler)(struct doca_cc_send_task *task, u
 					       union doca_data ctx_user_data);
 
 /**
- * Configures 2^log_num_tasks send tasks, before start. DOCA_ERROR_INVALID_VALUE: NULL, or more than a device has
- * (doca_cc_cap_get_max_send_tasks()); DOCA_ERROR_BAD_STATE: started.
+ * Configures 2^log_num_tasks send tasks, before start.
+ * @retval DOCA_ERROR_INVALID_VALUE more than a device has (doca_cc_cap_get_max_send_tasks())
+ * @retval DOCA_ERROR_BAD_STATE started
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_cc_server_send_task_set_conf(struct doca_cc_server *cc_server,
@@ -230,8 +231,9 @@ doca_error_t doca_cc_server_send_task_set_conf(struct doca_cc_server *cc_server,
 	DOCA_2_5_SYMBOL(doca_2_5_cc_server_send_task_set_conf);
 
 /**
- * Configures 2^log_num_tasks send tasks, before start. DOCA_ERROR_INVALID_VALUE: NULL, or more than a device has
- * (doca_cc_cap_get_max_send_tasks()); DOCA_ERROR_BAD_STATE: started.
+ * Configures 2^log_num_tasks send tasks, before start.
+ * @retval DOCA_ERROR_INVALID_VALUE more than a device has (doca_cc_cap_get_max_send_tasks())
+ * @retval DOCA_ERROR_BAD_STATE started
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_cc_client_send_task_set_conf(struct doca_cc_client *cc_client,
@@ -240,8 +242,10 @@ doca_error_t doca_cc_client_send_task_set_conf(struct doca_cc_client *cc_client,
 	DOCA_2_5_SYMBOL(doca_2_5_cc_client_send_task_set_conf);
 
 /**
- * Takes a task for a message, which is copied. DOCA_ERROR_INVALID_VALUE: NULL, or a message that is empty or too long;
- * DOCA_ERROR_BAD_STATE: not running; DOCA_ERROR_NO_MEMORY: all are out.
+ * Allocates a task for a message, which is copied.
+ * @retval DOCA_ERROR_INVALID_VALUE a message that is empty or too long
+ * @retval DOCA_ERROR_BAD_STATE not running
+ * @retval DOCA_ERROR_NO_MEMORY all are in use
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_cc_server_send_task_alloc_init(struct doca_cc_server *cc_server, struct doca_cc_connection *peer,
@@ -249,8 +253,10 @@ doca_error_t doca_cc_server_send_task_alloc_init(struct doca_cc_server *cc_serve
 	DOCA_2_5_SYMBOL(doca_2_5_cc_server_send_task_alloc_init);
 
 /**
- * Takes a task for a message, which is copied. DOCA_ERROR_INVALID_VALUE: NULL, or a message that is empty or too long;
- * DOCA_ERROR_BAD_STATE: not running; DOCA_ERROR_NO_MEMORY: all are out.
+ * Allocates a task for a message, which is copied.
+ * @retval DOCA_ERROR_INVALID_VALUE a message that is empty or too long
+ * @retval DOCA_ERROR_BAD_STATE not running
+ * @retval DOCA_ERROR_NO_MEMORY all are in use
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_cc_client_send_task_alloc_init(struct doca_cc_client *cc_client, struct doca_cc_connection *peer,
@@ -265,12 +271,18 @@ struct doca_task *doca_cc_send_task_as_task(struct doca_cc_send_task *task) DOCA
 typedef void (*doca_cc_event_msg_recv_cb_t)(struct doca_cc_event_msg_recv *event, uint8_t *recv_buffer, size_t msg_len,
 					    struct doca_cc_connection *cc_connection);
 
-/** Says what runs when a message came, before start. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: started. */
+/**
+ * Sets the callback for messages, before start.
+ * @retval DOCA_ERROR_BAD_STATE started
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_cc_server_event_msg_recv_register(struct doca_cc_server *cc_server, doca_cc_event_msg_recv_cb_t recv_event_cb)
 	DOCA_2_5_SYMBOL(doca_2_5_cc_server_event_msg_recv_register);
 
-/** Says what runs when a message came, before start. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: started. */
+/**
+ * Sets the callback for messages, before start.
+ * @retval DOCA_ERROR_BAD_STATE started
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_cc_client_event_msg_recv_register(struct doca_cc_client *cc_client, doca_cc_event_msg_recv_cb_t recv_event_cb)
 	DOCA_2_5_SYMBOL(doca_2_5_cc_client_event_msg_recv_register);

@@ -53,12 +53,12 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_cc_cap_is_consumer_supported(const struct doca_devinfo *devinfo)
 	DOCA_2_5_SYMBOL(doca_comch_consumer_cap_is_supported);
 
-/** How many tasks can be configured, as a power of two. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** How many tasks can be configured, as a power of two. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_cc_consumer_cap_get_max_log_num_tasks(const struct doca_devinfo *devinfo, size_t *max_log_num_tasks)
 	DOCA_2_5_SYMBOL(doca_2_5_cc_consumer_cap_get_max_log_num_tasks);
 
-/** Bytes of the largest buffer. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Bytes of the largest buffer. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_cc_consumer_cap_get_max_buf_size(const struct doca_devinfo *devinfo, size_t *max_buf_size)
 	DOCA_2_5_SYMBOL(doca_2_5_cc_consumer_cap_get_max_buf_size);
@@ -67,7 +67,11 @@ doca_error_t doca_cc_consumer_cap_get_max_buf_size(const struct doca_devinfo *de
 typedef void (*doca_cc_consumer_post_recv_task_comp_handler)(struct doca_cc_consumer_post_recv_task *task,
 							     union doca_data task_user_data, union doca_data ctx_user_data);
 
-/** Configures 2^log_num_tasks tasks, before start. DOCA_ERROR_INVALID_VALUE: NULL, or too many; DOCA_ERROR_BAD_STATE: started. */
+/**
+ * Configures 2^log_num_tasks tasks, before start.
+ * @retval DOCA_ERROR_INVALID_VALUE too many
+ * @retval DOCA_ERROR_BAD_STATE started
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_cc_consumer_post_recv_task_set_conf(struct doca_cc_consumer *consumer,
 						      doca_cc_consumer_post_recv_task_comp_handler task_completion_cb,

@@ -48,12 +48,12 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_cc_cap_is_producer_supported(const struct doca_devinfo *devinfo)
 	DOCA_2_5_SYMBOL(doca_comch_producer_cap_is_supported);
 
-/** How many tasks can be configured, as a power of two. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** How many tasks can be configured, as a power of two. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_cc_producer_cap_get_max_log_num_tasks(const struct doca_devinfo *devinfo, size_t *max_log_num_tasks)
 	DOCA_2_5_SYMBOL(doca_2_5_cc_producer_cap_get_max_log_num_tasks);
 
-/** Bytes of the largest buffer. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Bytes of the largest buffer. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_cc_producer_cap_get_max_buf_size(const struct doca_devinfo *devinfo, size_t *max_buf_size)
 	DOCA_2_5_SYMBOL(doca_2_5_cc_producer_cap_get_max_buf_size);
@@ -62,7 +62,11 @@ doca_error_t doca_cc_producer_cap_get_max_buf_size(const struct doca_devinfo *de
 typedef void (*doca_cc_producer_send_task_comp_handler)(struct doca_cc_producer_send_task *task, union doca_data task_user_data,
 							union doca_data ctx_user_data);
 
-/** Configures 2^log_num_tasks tasks, before start. DOCA_ERROR_INVALID_VALUE: NULL, or too many; DOCA_ERROR_BAD_STATE: started. */
+/**
+ * Configures 2^log_num_tasks tasks, before start.
+ * @retval DOCA_ERROR_INVALID_VALUE too many
+ * @retval DOCA_ERROR_BAD_STATE started
+ */
 DOCA_EXPERIMENTAL
 doca_error_t doca_cc_producer_send_task_set_conf(struct doca_cc_producer *producer,
 						 doca_cc_producer_send_task_comp_handler task_completion_cb,
@@ -70,8 +74,9 @@ doca_error_t doca_cc_producer_send_task_set_conf(struct doca_cc_producer *produc
 	DOCA_2_5_SYMBOL(doca_2_5_cc_producer_send_task_set_conf);
 
 /**
- * Takes a task that sends a buffer's data to a consumer of the peer's. DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: not
- * running; DOCA_ERROR_NO_MEMORY: all are out.
+ * Allocates a task that sends a buffer's data to a consumer of the peer's.
+ * @retval DOCA_ERROR_BAD_STATE not running
+ * @retval DOCA_ERROR_NO_MEMORY all are in use
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_cc_producer_send_task_alloc_init(struct doca_cc_producer *producer, struct doca_buf *buf, int consumer_id,

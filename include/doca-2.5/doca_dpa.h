@@ -24,7 +24,7 @@ struct doca_sync_event;
 /** What a kernel of the DPA looks like to the host's compiler. */
 typedef void(doca_dpa_func_t)(void);
 
-/** Has the device a DPA? DOCA_ERROR_NOT_SUPPORTED: no. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Has the device a DPA? DOCA_ERROR_NOT_SUPPORTED: no. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_get_is_dpa_supported(const struct doca_devinfo *devinfo) DOCA_2_5_SYMBOL(doca_dpa_cap_is_supported);
 

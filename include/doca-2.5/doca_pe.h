@@ -16,10 +16,8 @@ extern "C" {
 
 /**
  * Gives a progress engine the program's own handle to signal. For Windows.
- * @param pe the progress engine
- * @param handle the handle
  * @param completion_key comes back with what the handle signals
- * @return DOCA_ERROR_NOT_SUPPORTED; DOCA_ERROR_INVALID_VALUE: NULL
+ * @retval DOCA_ERROR_NOT_SUPPORTED always
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_pe_set_notification_handle(struct doca_pe *pe, doca_notification_handle_t handle,

@@ -77,10 +77,10 @@ extern "C" {
 struct doca_dpa_dev_rdma;
 
 /**
- * Makes an instance.
+ * Creates an instance.
  * @param dev the device, which stays open as long
  * @param rdma where it goes; ended by doca_rdma_destroy()
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_NO_MEMORY
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_rdma_create(struct doca_dev *dev, struct doca_rdma **rdma) DOCA_2_5_SYMBOL(doca_2_5_rdma_create);
@@ -89,8 +89,7 @@ doca_error_t doca_rdma_create(struct doca_dev *dev, struct doca_rdma **rdma) DOC
  * What the peer needs to connect, to be carried there. The same bytes until the context stops.
  * @param rdma the instance, STARTING or RUNNING
  * @param local_rdma_conn_details where their address goes; they are the instance's until it stops
- * @param local_rdma_conn_details_size where their number goes
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: not started
+ * @retval DOCA_ERROR_BAD_STATE not started
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_rdma_export(const struct doca_rdma *rdma, const void **local_rdma_conn_details,
@@ -99,10 +98,9 @@ doca_error_t doca_rdma_export(const struct doca_rdma *rdma, const void **local_r
 /**
  * Connects to the peer. The next progress makes the context RUNNING.
  * @param rdma the instance, STARTING (or RUNNING, which is too late to be of use)
- * @param remote_rdma_conn_details what the peer exported
- * @param remote_rdma_conn_details_size bytes of it
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, or nothing that an instance exported; DOCA_ERROR_BAD_STATE: not
- *         started, or connected already; DOCA_ERROR_CONNECTION_ABORTED: the peer cannot be reached
+ * @retval DOCA_ERROR_INVALID_VALUE nothing that an instance exported
+ * @retval DOCA_ERROR_BAD_STATE not started, or connected already
+ * @retval DOCA_ERROR_CONNECTION_ABORTED the peer cannot be reached
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_rdma_connect(struct doca_rdma *rdma, const void *remote_rdma_conn_details, size_t remote_rdma_conn_details_size)
@@ -127,7 +125,7 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_rdma_get_grh_enabled(const struct doca_rdma *rdma, bool *grh_enabled)
 	DOCA_2_5_SYMBOL(doca_rdma_get_grh_enabled);
 
-/** As today: DOCA_ERROR_BAD_STATE, for no data path is on a DPA. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** As today: DOCA_ERROR_BAD_STATE, for no data path is on a DPA. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_rdma_get_dpa_handle(struct doca_rdma *rdma, struct doca_dpa_dev_rdma **dpa_rdma)
 	DOCA_2_5_SYMBOL(doca_rdma_get_dpa_handle);

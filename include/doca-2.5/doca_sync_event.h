@@ -35,18 +35,18 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_add_subscriber_location_dpu(struct doca_sync_event *event)
 	DOCA_2_5_SYMBOL(doca_sync_event_add_subscriber_location_remote_pci);
 
-/** Can events of the device be waited for so? Every device can. DOCA_ERROR_INVALID_VALUE: NULL. */
+/** Can events of the device be waited for so? Every device can. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_cap_task_wait_gt_is_supported(const struct doca_devinfo *devinfo)
 	DOCA_2_5_SYMBOL(doca_sync_event_cap_task_wait_eq_is_supported);
 
 /**
  * Configures the tasks, before the event is started as a context.
- * @param event the event
  * @param completion_cb runs when the value is greater
  * @param error_cb runs when the wait ended otherwise
  * @param num_tasks how many there are, up to 65536
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL, or a wrong number; DOCA_ERROR_NOT_PERMITTED: started
+ * @retval DOCA_ERROR_INVALID_VALUE a wrong number
+ * @retval DOCA_ERROR_NOT_PERMITTED started
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_task_wait_gt_set_conf(struct doca_sync_event *event,
@@ -55,13 +55,13 @@ doca_error_t doca_sync_event_task_wait_gt_set_conf(struct doca_sync_event *event
 	DOCA_2_5_SYMBOL(doca_2_5_sync_event_task_wait_gt_set_conf);
 
 /**
- * Takes a task. Its submit is DOCA_ERROR_INVALID_VALUE when the mask is not 0, or 1, 2, 4 or 8 whole bytes of 0xff.
+ * Allocates a task. Its submit is DOCA_ERROR_INVALID_VALUE when the mask is not 0, or 1, 2, 4 or 8 whole bytes of 0xff.
  * @param event the event, started as a context
  * @param wait_val the number that the value is to be greater than
  * @param mask which bits of the value count
  * @param user_data comes back in the callbacks
- * @param task where the task goes
- * @return DOCA_SUCCESS; DOCA_ERROR_INVALID_VALUE: NULL; DOCA_ERROR_BAD_STATE: not started; DOCA_ERROR_NO_MEMORY: all are out
+ * @retval DOCA_ERROR_BAD_STATE not started
+ * @retval DOCA_ERROR_NO_MEMORY all are in use
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_sync_event_task_wait_gt_alloc_init(struct doca_sync_event *event, uint64_t wait_val, uint64_t mask,

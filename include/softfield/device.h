@@ -38,72 +38,132 @@ struct softfield_quad {
 #define SOFTFIELD_KERNEL(name, type, args) SOFTFIELD_KERNEL_THREADS(name, 256, type, args)
 
 /** The same for blocks of up to so many threads: the more, the fewer registers each has. SOFTFIELD_KERNEL says 256. */
-#define SOFTFIELD_KERNEL_THREADS(name, threads, type, args)                                           \
-	static __device__ void name##_body(const type *args);                                         \
-	extern "C" __global__ void __launch_bounds__(threads, 1) name(const __grid_constant__ type args_) \
-	{                                                                                             \
-		name##_body(&args_);                                                                  \
-	}                                                                                             \
+#define SOFTFIELD_KERNEL_THREADS(name, threads, type, args)                                                                      \
+	static __device__ void name##_body(const type *args);                                                                    \
+	extern "C" __global__ void __launch_bounds__(threads, 1) name(const __grid_constant__ type args_)                        \
+	{                                                                                                                        \
+		name##_body(&args_);                                                                                             \
+	}                                                                                                                        \
 	static __device__ void name##_body(const type *args)
 
 /** Index of the calling thread in its block. */
-SOFTFIELD_DEVICE uint32_t softfield_thread_index(void) { return threadIdx.x; }
+SOFTFIELD_DEVICE uint32_t softfield_thread_index(void)
+{
+	return threadIdx.x;
+}
 /** Index of the calling thread's block in the grid. */
-SOFTFIELD_DEVICE uint32_t softfield_block_index(void) { return blockIdx.x; }
+SOFTFIELD_DEVICE uint32_t softfield_block_index(void)
+{
+	return blockIdx.x;
+}
 /** Threads in a block. */
-SOFTFIELD_DEVICE uint32_t softfield_block_size(void) { return blockDim.x; }
+SOFTFIELD_DEVICE uint32_t softfield_block_size(void)
+{
+	return blockDim.x;
+}
 /** Blocks in the grid. */
-SOFTFIELD_DEVICE uint32_t softfield_grid_size(void) { return gridDim.x; }
+SOFTFIELD_DEVICE uint32_t softfield_grid_size(void)
+{
+	return gridDim.x;
+}
 /** Threads in a warp: 32 on a CUDA GPU, 1 on the software GPU. */
-SOFTFIELD_DEVICE uint32_t softfield_warp_size(void) { return 32; }
+SOFTFIELD_DEVICE uint32_t softfield_warp_size(void)
+{
+	return 32;
+}
 /** Index of the calling thread in its warp. */
-SOFTFIELD_DEVICE uint32_t softfield_lane(void) { return threadIdx.x & 31; }
+SOFTFIELD_DEVICE uint32_t softfield_lane(void)
+{
+	return threadIdx.x & 31;
+}
 /** Waits for all threads of the block; what they wrote before is seen after. */
-SOFTFIELD_DEVICE void softfield_block_sync(void) { __syncthreads(); }
+SOFTFIELD_DEVICE void softfield_block_sync(void)
+{
+	__syncthreads();
+}
 /** Waits for all threads of the warp; what they wrote before is seen after. */
-SOFTFIELD_DEVICE void softfield_warp_sync(void) { __syncwarp(); }
-/** Waits for all threads of the block, and tells whether the predicate held for any. Software GPU: does not wait, and answers for the
- * calling thread alone. */
-SOFTFIELD_DEVICE int softfield_block_any(int predicate) { return __syncthreads_or(predicate); }
+SOFTFIELD_DEVICE void softfield_warp_sync(void)
+{
+	__syncwarp();
+}
+/** Waits for all threads of the block, and tells whether the predicate held for any. Software GPU: does not wait, and answers for
+ * the calling thread alone. */
+SOFTFIELD_DEVICE int softfield_block_any(int predicate)
+{
+	return __syncthreads_or(predicate);
+}
 /** The same for the threads of the warp. */
-SOFTFIELD_DEVICE int softfield_warp_any(int predicate) { return __any_sync(0xffffffffu, predicate); }
+SOFTFIELD_DEVICE int softfield_warp_any(int predicate)
+{
+	return __any_sync(0xffffffffu, predicate);
+}
 /** Orders the calling thread's memory accesses before and after, as every CPU and GPU sees them. */
-SOFTFIELD_DEVICE void softfield_fence_system(void) { __threadfence_system(); }
+SOFTFIELD_DEVICE void softfield_fence_system(void)
+{
+	__threadfence_system();
+}
 /** Keeps what was written before it ahead of what is written after. */
-SOFTFIELD_DEVICE void softfield_fence_release(void) { __threadfence_system(); }
+SOFTFIELD_DEVICE void softfield_fence_release(void)
+{
+	__threadfence_system();
+}
 /** The line will be written soon. No code on a GPU, whose writes are posted. */
-SOFTFIELD_DEVICE void softfield_prefetch_write(const void *line) { (void)line; }
+SOFTFIELD_DEVICE void softfield_prefetch_write(const void *line)
+{
+	(void)line;
+}
 
 /**
- * Keeps loads that follow a load, and use what it gave, behind it. On a GPU such loads go past its caches and are not issued before
- * the first has returned, so this only holds the compiler; a fence would wait for the thread's writes as well.
+ * Keeps loads that follow a load, and use what it gave, behind it. On a GPU such loads go past its caches and are not issued
+ * before the first has returned, so this only holds the compiler; a fence would wait for the thread's writes as well.
  */
-SOFTFIELD_DEVICE void softfield_after_load(void) { asm volatile("" ::: "memory"); }
+SOFTFIELD_DEVICE void softfield_after_load(void)
+{
+	asm volatile("" ::: "memory");
+}
 
-/** Loads a quad that another processor may be writing: always whole, never from a cache. */
+/**
+ * Loads a quad that another processor may be writing, never from a cache: always whole; on a software GPU of 64-bit Arm, words 0
+ * and 1 together and at least as new as words 2 and 3.
+ */
 SOFTFIELD_DEVICE struct softfield_quad softfield_load_quad(const struct softfield_quad *from)
 {
 	struct softfield_quad q;
 
-	asm volatile("ld.volatile.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(q.w[0]), "=r"(q.w[1]), "=r"(q.w[2]), "=r"(q.w[3]) : "l"(from));
+	asm volatile("ld.volatile.v4.u32 {%0, %1, %2, %3}, [%4];"
+		     : "=r"(q.w[0]), "=r"(q.w[1]), "=r"(q.w[2]), "=r"(q.w[3])
+		     : "l"(from));
 	return q;
 }
 
 /** Stores a quad that another processor may be reading: always whole. */
 SOFTFIELD_DEVICE void softfield_store_quad(struct softfield_quad *to, struct softfield_quad q)
 {
-	asm volatile("st.volatile.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(q.w[0]), "r"(q.w[1]), "r"(q.w[2]), "r"(q.w[3]) : "memory");
+	asm volatile("st.volatile.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(q.w[0]), "r"(q.w[1]), "r"(q.w[2]), "r"(q.w[3])
+		     : "memory");
 }
 
 /** Reads a word that the CPU or another kernel writes, a stop flag say. */
-SOFTFIELD_DEVICE uint32_t softfield_load_word(const volatile uint32_t *from) { return *from; }
+SOFTFIELD_DEVICE uint32_t softfield_load_word(const volatile uint32_t *from)
+{
+	return *from;
+}
 /** Writes one. */
-SOFTFIELD_DEVICE void softfield_store_word(volatile uint32_t *to, uint32_t value) { *to = value; }
+SOFTFIELD_DEVICE void softfield_store_word(volatile uint32_t *to, uint32_t value)
+{
+	*to = value;
+}
 
 /** Tells a race detector that what was written before softfield_published(word) happened before. No code on a GPU. */
-SOFTFIELD_DEVICE void softfield_observed(const void *word) { (void)word; }
+SOFTFIELD_DEVICE void softfield_observed(const void *word)
+{
+	(void)word;
+}
 /** The other half of softfield_observed. */
-SOFTFIELD_DEVICE void softfield_published(const void *word) { (void)word; }
+SOFTFIELD_DEVICE void softfield_published(const void *word)
+{
+	(void)word;
+}
 
 #else
 /* ----------------------------------------------------------- software GPU ------------------------------------------- */
@@ -115,15 +175,15 @@ extern "C" {
 
 /** The CPU thread that stands for a GPU thread: what it is, and how long it found nothing to do. */
 struct softfield_thread {
-	uint32_t thread_index;	  /**< in its block */
-	uint32_t block_index;	  /**< in the grid */
-	uint32_t block_size;	  /**< threads in a block */
-	uint32_t grid_size;	  /**< blocks in the grid */
-	void *block;		  /**< the library's: what the threads of a block share */
-	const void *idle_on;	  /**< what was last found empty */
-	uint32_t idle_polls;	  /**< calls in a row that found nothing */
-	uint32_t idle_several;	  /**< more than one thing was found empty since something was not */
-	uint32_t spin_polls;	  /**< that many before it sleeps */
+	uint32_t thread_index; /**< in its block */
+	uint32_t block_index;  /**< in the grid */
+	uint32_t block_size;   /**< threads in a block */
+	uint32_t grid_size;    /**< blocks in the grid */
+	void *block;	       /**< the library's: what the threads of a block share */
+	const void *idle_on;   /**< what was last found empty */
+	uint32_t idle_polls;   /**< calls in a row that found nothing */
+	uint32_t idle_several; /**< more than one thing was found empty since something was not */
+	uint32_t spin_polls;   /**< that many before it sleeps */
 };
 
 /** The calling kernel thread; outside a kernel, a thread of a launch of one. @return never NULL */
@@ -132,7 +192,8 @@ struct softfield_thread *softfield_self(void);
 /** Implements softfield_block_sync. */
 void softfield_soft_block_sync(struct softfield_thread *self);
 
-/** Sleeps until *word is no longer 1, somebody wakes it, or the time is over. word may be shared with other processes; NULL just sleeps. */
+/** Sleeps until *word is no longer 1, somebody wakes it, or the time is over. word may be shared with other processes; NULL just
+ * sleeps. */
 void softfield_soft_sleep(uint32_t *word, uint32_t timeout_us);
 
 /** A full fence here and, where the kernel offers it, in every other process that takes part (see softfield_mailbox.barriers). */
@@ -145,29 +206,62 @@ void softfield_soft_barrier(void);
 #define SOFTFIELD_DEVICE static inline __attribute__((unused))
 #define SOFTFIELD_COLD static inline __attribute__((unused))
 
-#define SOFTFIELD_KERNEL(name, type, args)          \
-	static void name##_body(const type *args);  \
-	void name(const void *args_);               \
-	void name(const void *args_)                \
-	{                                           \
-		name##_body((const type *)args_);   \
-	}                                           \
+#define SOFTFIELD_KERNEL(name, type, args)                                                                                       \
+	static void name##_body(const type *args);                                                                               \
+	void name(const void *args_);                                                                                            \
+	void name(const void *args_)                                                                                             \
+	{                                                                                                                        \
+		name##_body((const type *)args_);                                                                                \
+	}                                                                                                                        \
 	static void name##_body(const type *args)
 
 #define SOFTFIELD_KERNEL_THREADS(name, threads, type, args) SOFTFIELD_KERNEL(name, type, args)
 
-SOFTFIELD_DEVICE uint32_t softfield_thread_index(void) { return softfield_self()->thread_index; }
-SOFTFIELD_DEVICE uint32_t softfield_block_index(void) { return softfield_self()->block_index; }
-SOFTFIELD_DEVICE uint32_t softfield_block_size(void) { return softfield_self()->block_size; }
-SOFTFIELD_DEVICE uint32_t softfield_grid_size(void) { return softfield_self()->grid_size; }
-SOFTFIELD_DEVICE uint32_t softfield_warp_size(void) { return 1; }
-SOFTFIELD_DEVICE uint32_t softfield_lane(void) { return 0; }
-SOFTFIELD_DEVICE void softfield_block_sync(void) { softfield_soft_block_sync(softfield_self()); }
+SOFTFIELD_DEVICE uint32_t softfield_thread_index(void)
+{
+	return softfield_self()->thread_index;
+}
+SOFTFIELD_DEVICE uint32_t softfield_block_index(void)
+{
+	return softfield_self()->block_index;
+}
+SOFTFIELD_DEVICE uint32_t softfield_block_size(void)
+{
+	return softfield_self()->block_size;
+}
+SOFTFIELD_DEVICE uint32_t softfield_grid_size(void)
+{
+	return softfield_self()->grid_size;
+}
+SOFTFIELD_DEVICE uint32_t softfield_warp_size(void)
+{
+	return 1;
+}
+SOFTFIELD_DEVICE uint32_t softfield_lane(void)
+{
+	return 0;
+}
+SOFTFIELD_DEVICE void softfield_block_sync(void)
+{
+	softfield_soft_block_sync(softfield_self());
+}
 SOFTFIELD_DEVICE void softfield_warp_sync(void) {}
-SOFTFIELD_DEVICE int softfield_block_any(int predicate) { return predicate; }
-SOFTFIELD_DEVICE int softfield_warp_any(int predicate) { return predicate; }
-SOFTFIELD_DEVICE uint32_t softfield_load_word(const volatile uint32_t *from) { return __atomic_load_n(from, __ATOMIC_ACQUIRE); }
-SOFTFIELD_DEVICE void softfield_store_word(volatile uint32_t *to, uint32_t value) { __atomic_store_n(to, value, __ATOMIC_RELEASE); }
+SOFTFIELD_DEVICE int softfield_block_any(int predicate)
+{
+	return predicate;
+}
+SOFTFIELD_DEVICE int softfield_warp_any(int predicate)
+{
+	return predicate;
+}
+SOFTFIELD_DEVICE uint32_t softfield_load_word(const volatile uint32_t *from)
+{
+	return __atomic_load_n(from, __ATOMIC_ACQUIRE);
+}
+SOFTFIELD_DEVICE void softfield_store_word(volatile uint32_t *to, uint32_t value)
+{
+	__atomic_store_n(to, value, __ATOMIC_RELEASE);
+}
 
 /* Assembly here too: a race detector knows no fences, and is told by softfield_observed and softfield_published instead. */
 SOFTFIELD_DEVICE void softfield_fence_system(void)
@@ -207,7 +301,11 @@ SOFTFIELD_DEVICE void softfield_prefetch_write(const void *line)
 #endif
 }
 
-/* In assembly, so that 16 bytes stay one access whatever the compiler thinks. */
+/*
+ * In assembly, so that 16 bytes stay one access whatever the compiler thinks. On 64-bit Arm before version 8.4 they are two.
+ * There the half with the last word, which says that a quad is new, is stored last and loaded first: a new last word brings new
+ * others.
+ */
 SOFTFIELD_DEVICE struct softfield_quad softfield_load_quad(const struct softfield_quad *from)
 {
 	struct softfield_quad q;
@@ -218,11 +316,14 @@ SOFTFIELD_DEVICE struct softfield_quad softfield_load_quad(const struct softfiel
 	__builtin_memcpy(&q, &v, sizeof(q));
 #elif defined(__aarch64__)
 	uint64_t a, b;
-	__asm__ volatile("ldp %0, %1, [%2]\n\tdmb ishld" : "=&r"(a), "=&r"(b) : "r"(from) : "memory");
+	__asm__ volatile("ldar %1, [%3]\n\tldar %0, [%2]"
+			 : "=&r"(a), "=&r"(b)
+			 : "r"(from), "r"((const char *)from + 8)
+			 : "memory");
 	__builtin_memcpy(&q.w[0], &a, 8);
 	__builtin_memcpy(&q.w[2], &b, 8);
 #else
-#error "the software GPU needs 16-byte loads that are one access: x86-64 or 64-bit Arm"
+#error "the software GPU needs x86-64 or 64-bit Arm"
 #endif
 	return q;
 }
@@ -235,7 +336,7 @@ SOFTFIELD_DEVICE void softfield_store_halves(struct softfield_quad *to, uint64_t
 	vec v = {(long long)low, (long long)high};
 	__asm__ volatile("movdqa %1, %0" : "=m"(*to) : "x"(v) : "memory");
 #elif defined(__aarch64__)
-	__asm__ volatile("dmb ish\n\tstp %0, %1, [%2]" ::"r"(low), "r"(high), "r"(to) : "memory");
+	__asm__ volatile("stlr %0, [%2]\n\tstlr %1, [%3]" ::"r"(low), "r"(high), "r"(to), "r"((char *)to + 8) : "memory");
 #endif
 }
 
@@ -272,11 +373,23 @@ void __tsan_release(void *addr);
 #ifdef __cplusplus
 }
 #endif
-SOFTFIELD_DEVICE void softfield_observed(const void *word) { __tsan_acquire((void *)(uintptr_t)word); }
-SOFTFIELD_DEVICE void softfield_published(const void *word) { __tsan_release((void *)(uintptr_t)word); }
+SOFTFIELD_DEVICE void softfield_observed(const void *word)
+{
+	__tsan_acquire((void *)(uintptr_t)word);
+}
+SOFTFIELD_DEVICE void softfield_published(const void *word)
+{
+	__tsan_release((void *)(uintptr_t)word);
+}
 #else
-SOFTFIELD_DEVICE void softfield_observed(const void *word) { (void)word; }
-SOFTFIELD_DEVICE void softfield_published(const void *word) { (void)word; }
+SOFTFIELD_DEVICE void softfield_observed(const void *word)
+{
+	(void)word;
+}
+SOFTFIELD_DEVICE void softfield_published(const void *word)
+{
+	(void)word;
+}
 #endif
 
 SOFTFIELD_DEVICE void softfield_relax(void)

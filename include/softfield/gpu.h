@@ -60,22 +60,18 @@ DOCA_EXPERIMENTAL
 const char *softfield_gpu_backend(const struct doca_gpu *gpu);
 
 /**
- * Starts a kernel and returns at once. The argument is copied before that; what it points to must be memory the GPU can
- * reach (doca_gpu_mem_alloc, handles) and must live as long as the kernel runs.
- *
- * @param gpu       where
- * @param kernel    what; may go after the call, its image must stay
- * @param grid      blocks, at least 1
- * @param block     threads in a block, at least 1
- * @param args      the kernel's one argument
+ * Starts a kernel and returns at once. The argument is copied before that; what it points to must be memory the GPU can reach
+ * (doca_gpu_mem_alloc, handles) and must live as long as the kernel runs.
+ * @param kernel what; may go after the call, its image must stay
+ * @param grid blocks, at least 1
+ * @param block threads in a block, at least 1
  * @param args_size its size in bytes, at most SOFTFIELD_ARGS_MAX
- * @param launch    the running kernel; softfield_gpu_launch_destroy frees it
- * @return DOCA_SUCCESS
- *         DOCA_ERROR_INVALID_VALUE: a NULL argument, a size of 0, too many threads, too large an argument
- *         DOCA_ERROR_NOT_SUPPORTED: the kernel has no code for this kind of GPU, or its image has none for this model
- *         DOCA_ERROR_NOT_FOUND: the image has no function of that name
- *         DOCA_ERROR_NO_MEMORY
- *         DOCA_ERROR_DRIVER: CUDA refused; its error is logged
+ * @param launch the running kernel; softfield_gpu_launch_destroy frees it
+ * @retval DOCA_ERROR_INVALID_VALUE a size of 0, too many threads, too large an argument
+ * @retval DOCA_ERROR_NOT_SUPPORTED the kernel has no code for this kind of GPU, or its image has none for this model
+ * @retval DOCA_ERROR_NOT_FOUND the image has no function of that name
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
+ * @retval DOCA_ERROR_DRIVER CUDA refused; its error is logged
  */
 DOCA_EXPERIMENTAL
 doca_error_t softfield_gpu_launch(struct doca_gpu *gpu, const struct softfield_kernel *kernel, uint32_t grid, uint32_t block,
@@ -84,10 +80,9 @@ doca_error_t softfield_gpu_launch(struct doca_gpu *gpu, const struct softfield_k
 /**
  * Asks whether a kernel has ended. Never blocks.
  * @return DOCA_SUCCESS: it has, in order
- *         DOCA_ERROR_IN_PROGRESS: it runs
- *         DOCA_ERROR_IO_FAILED: it faulted; softfield_gpu_launch_error names the fault. Its GPU is of no more use, but
- *         everything on the host can be stopped and destroyed as usual
- *         DOCA_ERROR_INVALID_VALUE: launch is NULL
+ * @retval DOCA_ERROR_IN_PROGRESS it runs
+ * @retval DOCA_ERROR_IO_FAILED it faulted; softfield_gpu_launch_error names the fault. Its GPU is of no more use, but everything
+ *   on the host can be stopped and destroyed as usual
  */
 DOCA_EXPERIMENTAL
 doca_error_t softfield_gpu_launch_query(struct softfield_launch *launch);
@@ -109,7 +104,7 @@ const char *softfield_gpu_launch_error(const struct softfield_launch *launch);
 
 /**
  * Frees a launch whose kernel has ended, in order or not.
- * @return DOCA_SUCCESS; DOCA_ERROR_IN_USE: the kernel runs; DOCA_ERROR_INVALID_VALUE: launch is NULL
+ * @retval DOCA_ERROR_IN_USE the kernel runs
  */
 DOCA_EXPERIMENTAL
 doca_error_t softfield_gpu_launch_destroy(struct softfield_launch *launch);

@@ -25,18 +25,19 @@ struct doca_gpu_buf {
 
 /** What an array's memory is. */
 enum softfield_buf_arr_flags {
-	SOFTFIELD_BUF_REMOTE = 1 << 0,	 /**< made from an export: another process's memory */
-	SOFTFIELD_BUF_DIRECT = 1 << 1,	 /**< kernels load and store at addr; else only the host reaches it, by the owner's address */
-	SOFTFIELD_BUF_CPU = 1 << 2,	 /**< the CPU reaches it too, at to_cpu beyond the kernels' address */
+	SOFTFIELD_BUF_REMOTE = 1 << 0, /**< made from an export: another process's memory */
+	SOFTFIELD_BUF_DIRECT =
+		1 << 1,		    /**< kernels load and store at addr; else only the host reaches it, by the owner's address */
+	SOFTFIELD_BUF_CPU = 1 << 2, /**< the CPU reaches it too, at to_cpu beyond the kernels' address */
 	SOFTFIELD_BUF_WRITABLE = 1 << 3, /**< this process may write to it: of its own memory that is local read-write */
 };
 
 /** The array, in front of its elements. */
 struct doca_gpu_buf_arr {
-	uint64_t base;		   /**< address of element 0, an address for kernels */
-	uint64_t elem_size;	   /**< bytes of one element */
-	uint64_t num_elem;	   /**< elements in bufs */
-	uint32_t mkey;		   /**< the memory key of the array's mmap */
+	uint64_t base;	    /**< address of element 0, an address for kernels */
+	uint64_t elem_size; /**< bytes of one element */
+	uint64_t num_elem;  /**< elements in bufs */
+	uint32_t mkey;	    /**< the memory key of the array's mmap */
 	uint32_t reserved;
 	struct doca_gpu_buf *bufs; /**< the elements, num_elem of them, an address for kernels */
 	uint64_t range_addr;	   /**< the whole memory map: where it begins, an address as addr is */

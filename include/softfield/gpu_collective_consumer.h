@@ -38,8 +38,9 @@ struct softfield_found {
 };
 
 /** Loads lines, and meanwhile their receives; gives the first, counted from the next message, that is not there. */
-template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_load(const struct doca_comch_gpu_consumer *c, uint32_t room,
-								     struct softfield_found *f)
+template <int S>
+SOFTFIELD_DEVICE uint32_t softfield_collective_load(const struct doca_comch_gpu_consumer *c, uint32_t room,
+						    struct softfield_found *f)
 {
 	uint32_t per_round = softfield_scope_size<S>() / 4, rank = softfield_scope_rank<S>(), missing = room, r, i, tag;
 
@@ -73,14 +74,16 @@ template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_load(const struc
 	return missing;
 }
 
-/** While little comes, one warp looks at the first lines again and again, a few times in one call: less time passes between two looks. */
+/** While little comes, one warp looks at the first lines again and again, a few times in one call: less time passes between two
+ * looks. */
 #define SOFTFIELD_WATCH_LINES 8u
 #define SOFTFIELD_WATCH_LOOKS 4u
 
 /** The calling warp watches; its lanes 4i to 4i+3 end with line i in f. @return the first line that is not there */
 SOFTFIELD_DEVICE uint32_t softfield_watch(const struct doca_comch_gpu_consumer *c, uint32_t room, struct softfield_found *f)
 {
-	uint32_t lane = threadIdx.x & 31, i = lane / 4, seq = c->delivered + i, lap = softfield_lap(seq, c->shift), look, missing = 0;
+	uint32_t lane = threadIdx.x & 31, i = lane / 4, seq = c->delivered + i, lap = softfield_lap(seq, c->shift), look,
+		 missing = 0;
 	uint32_t mark = softfield_mark(seq, c->shift);
 	const struct softfield_quad *at = &c->lines[seq & (c->depth - 1)].quad[lane & 3];
 	const struct softfield_gpu_recv *recv = &c->recvs[seq & (c->depth - 1)];
@@ -106,9 +109,10 @@ SOFTFIELD_DEVICE uint32_t softfield_watch(const struct doca_comch_gpu_consumer *
 #define SOFTFIELD_IN_ARENA 2u
 
 /** Puts one line into its receive; of a large message only the immediate data. @return what is left to do */
-template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_place(struct doca_comch_gpu_consumer *c, uint32_t seq, uint32_t q,
-								  struct softfield_quad head, struct softfield_quad quad, uint32_t posted_len,
-								  struct softfield_handed *handed)
+template <int S>
+SOFTFIELD_DEVICE uint32_t softfield_collective_place(struct doca_comch_gpu_consumer *c, uint32_t seq, uint32_t q,
+						     struct softfield_quad head, struct softfield_quad quad, uint32_t posted_len,
+						     struct softfield_handed *handed)
 {
 	uint32_t slot = seq & (c->depth - 1);
 	struct softfield_gpu_recv *recv = &c->recvs[slot];
@@ -134,8 +138,9 @@ template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_place(struct doc
 }
 
 /** Puts what the lines hold into the receives. @return what is left to do, for the calling thread's lines */
-template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_deliver(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total,
-								    struct softfield_found *f, struct softfield_handed *table)
+template <int S>
+SOFTFIELD_DEVICE uint32_t softfield_collective_deliver(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total,
+						       struct softfield_found *f, struct softfield_handed *table)
 {
 	uint32_t per_round = softfield_scope_size<S>() / 4, rank = softfield_scope_rank<S>(), left = 0, r, i, k;
 
@@ -161,9 +166,11 @@ template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_deliver(struct d
  * Puts what annexes hold into the receives: eight threads each, several messages of a thread's in flight.
  * @return how many of total messages are complete; of the others an annex is still being written
  */
-template <int S> SOFTFIELD_COLD uint32_t softfield_collective_annexes(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
+template <int S>
+SOFTFIELD_COLD uint32_t softfield_collective_annexes(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
 {
-	uint32_t groups = softfield_scope_size<S>() / SOFTFIELD_ANNEX_QUADS, q = threadIdx.x % SOFTFIELD_ANNEX_QUADS, missing = total, m, u;
+	uint32_t groups = softfield_scope_size<S>() / SOFTFIELD_ANNEX_QUADS, q = threadIdx.x % SOFTFIELD_ANNEX_QUADS,
+		 missing = total, m, u;
 	struct softfield_quad quad[SOFTFIELD_SMALL_FLIGHT];
 
 	softfield_scope_sync<S>(); /* what the lines said is in the receives */
@@ -198,7 +205,8 @@ template <int S> SOFTFIELD_COLD uint32_t softfield_collective_annexes(struct doc
 }
 
 /** The annexes of total messages, which were counted before. @return how many are complete: the others are counted no more */
-template <int S> SOFTFIELD_COLD uint32_t softfield_collective_go_on(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
+template <int S>
+SOFTFIELD_COLD uint32_t softfield_collective_go_on(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
 {
 	uint32_t complete = softfield_collective_annexes<S>(c, first, total);
 
@@ -211,7 +219,8 @@ template <int S> SOFTFIELD_COLD uint32_t softfield_collective_go_on(struct doca_
 }
 
 /** Copies messages of at most SOFTFIELD_SMALL bytes out of the arena. */
-template <int S> SOFTFIELD_COLD void softfield_collective_copy_in_small(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
+template <int S>
+SOFTFIELD_COLD void softfield_collective_copy_in_small(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
 {
 	uint32_t groups = softfield_scope_size<S>() / SOFTFIELD_SMALL_THREADS, m, u;
 	struct softfield_piece piece[SOFTFIELD_SMALL_FLIGHT];
@@ -233,7 +242,8 @@ template <int S> SOFTFIELD_COLD void softfield_collective_copy_in_small(struct d
 }
 
 /** Are all of total messages small? The same answer for all threads. */
-template <int S> SOFTFIELD_DEVICE bool softfield_collective_all_small(const struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
+template <int S>
+SOFTFIELD_DEVICE bool softfield_collective_all_small(const struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
 {
 	uint32_t rank = softfield_scope_rank<S>();
 
@@ -241,7 +251,8 @@ template <int S> SOFTFIELD_DEVICE bool softfield_collective_all_small(const stru
 }
 
 /** Copies the large ones of total messages out of the arena. Each warp loads what 32 messages say of themselves at once. */
-template <int S> SOFTFIELD_COLD void softfield_collective_copy_in(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
+template <int S>
+SOFTFIELD_COLD void softfield_collective_copy_in(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
 {
 	uint32_t lane = threadIdx.x & 31, base, j, turn = 0;
 
@@ -263,8 +274,9 @@ template <int S> SOFTFIELD_COLD void softfield_collective_copy_in(struct doca_co
 }
 
 /** The message of the calling thread, whose rank is less than total. */
-template <int S> SOFTFIELD_DEVICE struct softfield_handed softfield_collective_pick(const struct doca_comch_gpu_consumer *c, uint32_t seq,
-										    const struct softfield_handed *table, bool fresh)
+template <int S>
+SOFTFIELD_DEVICE struct softfield_handed softfield_collective_pick(const struct doca_comch_gpu_consumer *c, uint32_t seq,
+								   const struct softfield_handed *table, bool fresh)
 {
 	const struct softfield_gpu_recv *recv = &c->recvs[seq & (c->depth - 1)];
 	struct softfield_handed h;
@@ -301,8 +313,8 @@ SOFTFIELD_DEVICE struct softfield_handed softfield_warp_pick(const struct softfi
 }
 
 /** The first thread's part after a look: counts, and how much to look for next time. @return whether there is more to grant */
-template <int S> SOFTFIELD_DEVICE bool softfield_collective_account(struct doca_comch_gpu_consumer *c, uint32_t total, uint32_t polled,
-								    bool fresh)
+template <int S>
+SOFTFIELD_DEVICE bool softfield_collective_account(struct doca_comch_gpu_consumer *c, uint32_t total, uint32_t polled, bool fresh)
 {
 	uint32_t rounds = c->rounds; /* 0: little comes, and one warp watches */
 
@@ -326,8 +338,9 @@ template <int S> SOFTFIELD_DEVICE bool softfield_collective_account(struct doca_
 }
 
 /** One look for messages, all threads. @return how many were handed out; the caller's, if any, is in *mine and has number *seq */
-template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_receive(struct doca_comch_gpu_consumer *c, uint32_t *seq,
-									struct softfield_handed *mine)
+template <int S>
+SOFTFIELD_DEVICE uint32_t softfield_collective_receive(struct doca_comch_gpu_consumer *c, uint32_t *seq,
+						       struct softfield_handed *mine)
 {
 	__shared__ struct softfield_handed table[SOFTFIELD_HANDED_MAX];
 	uint32_t head = c->head, delivered = c->delivered, size = softfield_scope_size<S>(), rank = softfield_scope_rank<S>();
@@ -375,7 +388,8 @@ template <int S> SOFTFIELD_DEVICE uint32_t softfield_collective_receive(struct d
 
 template <int S>
 SOFTFIELD_DEVICE doca_error_t softfield_collective_recv_wait(struct doca_comch_gpu_consumer *c, uint32_t *mkey, uintptr_t *addr,
-							     uint32_t *recv_len, uint8_t **imm_data, uint32_t *imm_data_len, bool wait)
+							     uint32_t *recv_len, uint8_t **imm_data, uint32_t *imm_data_len,
+							     bool wait)
 {
 	uint32_t seq, total;
 	struct softfield_handed mine;
@@ -398,7 +412,8 @@ SOFTFIELD_DEVICE doca_error_t softfield_collective_recv_wait(struct doca_comch_g
 }
 
 template <int S>
-SOFTFIELD_DEVICE doca_error_t softfield_collective_post(struct doca_comch_gpu_consumer *c, uint32_t mkey, uintptr_t addr, uint32_t len)
+SOFTFIELD_DEVICE doca_error_t softfield_collective_post(struct doca_comch_gpu_consumer *c, uint32_t mkey, uintptr_t addr,
+							uint32_t len)
 {
 	uint32_t posted, number, total, room;
 	bool valid = addr != 0, alike;

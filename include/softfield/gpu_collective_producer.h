@@ -20,8 +20,8 @@ struct softfield_outgoing {
 };
 
 /** Remembers a message in the producer's ring. */
-SOFTFIELD_DEVICE void softfield_collective_record(struct doca_comch_gpu_producer *p, uint32_t at, const struct softfield_outgoing *m,
-						  bool large, uint32_t dest, uint32_t seq)
+SOFTFIELD_DEVICE void softfield_collective_record(struct doca_comch_gpu_producer *p, uint32_t at,
+						  const struct softfield_outgoing *m, bool large, uint32_t dest, uint32_t seq)
 {
 	struct softfield_gpu_send *s = &p->sends[at & (p->send_ring - 1)];
 
@@ -42,7 +42,10 @@ struct softfield_ahead {
 };
 
 /** Where the votes have gaps. */
-SOFTFIELD_COLD uint32_t softfield_nth_vote(uint32_t votes, uint32_t n) { return __fns(votes, 0, (int)n + 1); }
+SOFTFIELD_COLD uint32_t softfield_nth_vote(uint32_t votes, uint32_t n)
+{
+	return __fns(votes, 0, (int)n + 1);
+}
 
 /** The lane that has the n-th message of those that voted. */
 SOFTFIELD_DEVICE uint32_t softfield_nth_lane(uint32_t votes, uint32_t n)
@@ -69,9 +72,10 @@ SOFTFIELD_DEVICE struct softfield_quad softfield_collective_gather(const struct 
 /** Quads of annexes that a lane has in flight between the messages' buffers and the peer. */
 #define SOFTFIELD_ANNEX_FLIGHT 4u
 
-/** Writes the annexes of a warp's messages: eight lanes each, sixteen messages at a time. votes: the lanes whose messages have one. */
-SOFTFIELD_COLD void softfield_collective_annexes(const struct softfield_gpu_peer *peer, const struct softfield_outgoing *m, uint32_t seq,
-						 uint32_t votes)
+/** Writes the annexes of a warp's messages: eight lanes each, sixteen messages at a time. votes: the lanes whose messages have
+ * one. */
+SOFTFIELD_COLD void softfield_collective_annexes(const struct softfield_gpu_peer *peer, const struct softfield_outgoing *m,
+						 uint32_t seq, uint32_t votes)
 {
 	uint32_t count = __popc(votes), lane = threadIdx.x & 31, q = SOFTFIELD_LINE_QUADS + lane % SOFTFIELD_ANNEX_QUADS, k, u;
 
@@ -82,7 +86,8 @@ SOFTFIELD_COLD void softfield_collective_annexes(const struct softfield_gpu_peer
 #pragma unroll
 		for (u = 0; u < SOFTFIELD_ANNEX_FLIGHT; u++) {
 			uint32_t nth = k + 4 * u + lane / 8, from = softfield_nth_lane(votes, nth);
-			uintptr_t addr = __shfl_sync(SOFTFIELD_WARP_MASK, m->addr, from), imm = __shfl_sync(SOFTFIELD_WARP_MASK, m->imm, from);
+			uintptr_t addr = __shfl_sync(SOFTFIELD_WARP_MASK, m->addr, from),
+				  imm = __shfl_sync(SOFTFIELD_WARP_MASK, m->imm, from);
 			uint32_t len = __shfl_sync(SOFTFIELD_WARP_MASK, m->len, from);
 			uint32_t imm_len = __shfl_sync(SOFTFIELD_WARP_MASK, m->imm_len, from);
 
@@ -95,7 +100,8 @@ SOFTFIELD_COLD void softfield_collective_annexes(const struct softfield_gpu_peer
 		}
 #pragma unroll
 		for (u = 0; u < SOFTFIELD_ANNEX_FLIGHT; u++) {
-			struct softfield_annex *annex = softfield_annex_of(peer->lines, peer->depth, number[u] & (peer->depth - 1));
+			struct softfield_annex *annex =
+				softfield_annex_of(peer->lines, peer->depth, number[u] & (peer->depth - 1));
 
 			if (quad[u].w[3] != 0)
 				softfield_store_quad(&annex->quad[q - SOFTFIELD_LINE_QUADS], quad[u]);
@@ -107,8 +113,8 @@ SOFTFIELD_COLD void softfield_collective_annexes(const struct softfield_gpu_peer
 #define SOFTFIELD_LINE_FLIGHT 4u
 
 /** softfield_collective_lines from the k-th message on. */
-SOFTFIELD_COLD void softfield_collective_more_lines(const struct softfield_gpu_peer *peer, const struct softfield_outgoing *m, uint32_t seq,
-						    uint32_t votes, uint32_t k)
+SOFTFIELD_COLD void softfield_collective_more_lines(const struct softfield_gpu_peer *peer, const struct softfield_outgoing *m,
+						    uint32_t seq, uint32_t votes, uint32_t k)
 {
 	uint32_t count = __popc(votes), lane = threadIdx.x & 31, u;
 
@@ -120,7 +126,8 @@ SOFTFIELD_COLD void softfield_collective_more_lines(const struct softfield_gpu_p
 			quad[u] = softfield_collective_gather(m, votes, k + 8 * u + lane / 4);
 #pragma unroll
 		for (u = 0; u < SOFTFIELD_LINE_FLIGHT; u++) {
-			uint32_t nth = k + 8 * u + lane / 4, number = __shfl_sync(SOFTFIELD_WARP_MASK, seq, softfield_nth_lane(votes, nth));
+			uint32_t nth = k + 8 * u + lane / 4,
+				 number = __shfl_sync(SOFTFIELD_WARP_MASK, seq, softfield_nth_lane(votes, nth));
 
 			quad[u].w[3] |= lane & 3 ? softfield_mark(number, peer->shift) : softfield_lap(number, peer->shift);
 			if (nth < count)
@@ -130,8 +137,8 @@ SOFTFIELD_COLD void softfield_collective_more_lines(const struct softfield_gpu_p
 }
 
 /** Writes the lines of a warp's inline messages: eight at a time, four lanes each. votes: the lanes that have one. */
-SOFTFIELD_DEVICE void softfield_collective_lines(const struct softfield_gpu_dest *d, const struct softfield_outgoing *m, uint32_t seq,
-						 uint32_t votes, const struct softfield_ahead *ahead)
+SOFTFIELD_DEVICE void softfield_collective_lines(const struct softfield_gpu_dest *d, const struct softfield_outgoing *m,
+						 uint32_t seq, uint32_t votes, const struct softfield_ahead *ahead)
 {
 	uint32_t count = __popc(votes), lane = threadIdx.x & 31, done = 0;
 
@@ -199,7 +206,8 @@ SOFTFIELD_COLD void softfield_warp_prepare(struct doca_comch_gpu_producer *p, ui
 		softfield_warp_reclaim(p);
 }
 
-/** The first warp's part of a send with large messages: arena bytes for each of n, in order, 32 at a time. p->plan: how many got any. */
+/** The first warp's part of a send with large messages: arena bytes for each of n, in order, 32 at a time. p->plan: how many got
+ * any. */
 SOFTFIELD_COLD void softfield_warp_take(struct doca_comch_gpu_producer *p, uint32_t n)
 {
 	uint32_t lane = threadIdx.x & 31, base, j, used = p->arena_used, planned = 0;
@@ -243,7 +251,8 @@ SOFTFIELD_COLD void softfield_warp_take(struct doca_comch_gpu_producer *p, uint3
 }
 
 /** Copies messages of at most SOFTFIELD_SMALL bytes into the arena. */
-template <int S> SOFTFIELD_COLD void softfield_collective_copy_out_small(struct doca_comch_gpu_producer *p, uint32_t sent, uint32_t n)
+template <int S>
+SOFTFIELD_COLD void softfield_collective_copy_out_small(struct doca_comch_gpu_producer *p, uint32_t sent, uint32_t n)
 {
 	uint32_t groups = softfield_scope_size<S>() / SOFTFIELD_SMALL_THREADS, m, u;
 	struct softfield_piece piece[SOFTFIELD_SMALL_FLIGHT];
@@ -262,10 +271,12 @@ template <int S> SOFTFIELD_COLD void softfield_collective_copy_out_small(struct 
 	}
 }
 
-/** Sends messages of which some are large, or too large: number by number, with arena bytes for each. @return how many were sent */
-template <int S> SOFTFIELD_COLD uint32_t softfield_collective_send_large(struct doca_comch_gpu_producer *p, struct softfield_gpu_dest *d,
-									    const struct softfield_outgoing *m, bool mine, uint32_t room,
-									    uint32_t *number)
+/** Sends messages of which some are large, or too large: number by number, with arena bytes for each. @return how
+ * many were sent */
+template <int S>
+SOFTFIELD_COLD uint32_t softfield_collective_send_large(struct doca_comch_gpu_producer *p, struct softfield_gpu_dest *d,
+							const struct softfield_outgoing *m, bool mine, uint32_t room,
+							uint32_t *number)
 {
 	uint32_t sent = p->sent, seq = d->seq, lane = threadIdx.x & 31, n, i, base, turn = 0, ring = p->send_ring - 1;
 	bool small;
@@ -273,7 +284,8 @@ template <int S> SOFTFIELD_COLD uint32_t softfield_collective_send_large(struct 
 	*number = softfield_scope_number<S>(mine, &n);
 	n = min(n, room);
 	if (mine && *number < n)
-		softfield_collective_record(p, sent + *number, m, m->len + m->imm_len > SOFTFIELD_INLINE_MAX, p->last_dest, seq + *number);
+		softfield_collective_record(p, sent + *number, m, m->len + m->imm_len > SOFTFIELD_INLINE_MAX, p->last_dest,
+					    seq + *number);
 	softfield_scope_sync<S>();
 	if (softfield_scope_warp<S>() == 0)
 		softfield_warp_take(p, n);
@@ -303,16 +315,18 @@ template <int S> SOFTFIELD_COLD uint32_t softfield_collective_send_large(struct 
 
 		softfield_store_quad(&d->peer.lines[s->seq & (d->peer.depth - 1)].quad[threadIdx.x & 3],
 				     softfield_send_quad(s, d->peer.shift, threadIdx.x & 3));
-		if (s->inline_len != SOFTFIELD_NOT_INLINE && s->len + s->imm_len > SOFTFIELD_LINE_PAYLOAD && (threadIdx.x & 3) == 0)
+		if (s->inline_len != SOFTFIELD_NOT_INLINE && s->len + s->imm_len > SOFTFIELD_LINE_PAYLOAD &&
+		    (threadIdx.x & 3) == 0)
 			softfield_producer_annex(&d->peer, s);
 	}
 	return n;
 }
 
 /** Sends what goes to one consumer. Changes *pending and *result of the threads it served. */
-template <int S> SOFTFIELD_DEVICE void softfield_collective_send_to(struct doca_comch_gpu_producer *p, const struct softfield_agreed *a,
-								    const struct softfield_outgoing *m, const struct softfield_ahead *ahead,
-								    bool *pending, doca_error_t *result)
+template <int S>
+SOFTFIELD_DEVICE void softfield_collective_send_to(struct doca_comch_gpu_producer *p, const struct softfield_agreed *a,
+						   const struct softfield_outgoing *m, const struct softfield_ahead *ahead,
+						   bool *pending, doca_error_t *result)
 {
 	struct softfield_gpu_dest *d = &p->current;
 	uint32_t sent = p->sent, room, seq, number = a->number, total = a->total;
@@ -367,8 +381,9 @@ template <int S> SOFTFIELD_DEVICE void softfield_collective_send_to(struct doca_
 }
 
 template <int S>
-SOFTFIELD_DEVICE doca_error_t softfield_collective_send(struct doca_comch_gpu_producer *p, uintptr_t addr, uint32_t len, const uint8_t *imm,
-							uint32_t imm_len, uint32_t consumer_id, uint64_t user_msg_id)
+SOFTFIELD_DEVICE doca_error_t softfield_collective_send(struct doca_comch_gpu_producer *p, uintptr_t addr, uint32_t len,
+							const uint8_t *imm, uint32_t imm_len, uint32_t consumer_id,
+							uint64_t user_msg_id)
 {
 	struct softfield_outgoing m = {addr, (uintptr_t)imm, len, imm_len, consumer_id, user_msg_id};
 	bool pending = consumer_id != 0, more;
@@ -396,7 +411,8 @@ SOFTFIELD_DEVICE doca_error_t softfield_collective_send(struct doca_comch_gpu_pr
 	return result;
 }
 
-template <int S> SOFTFIELD_DEVICE doca_error_t softfield_collective_poll(struct doca_comch_gpu_producer *p, uint64_t *user_msg_id, bool wait)
+template <int S>
+SOFTFIELD_DEVICE doca_error_t softfield_collective_poll(struct doca_comch_gpu_producer *p, uint64_t *user_msg_id, bool wait)
 {
 	uint32_t rank = softfield_scope_rank<S>(), polled, total, status;
 

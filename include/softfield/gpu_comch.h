@@ -23,7 +23,7 @@ struct softfield_gpu_recv {
 	uint64_t addr;
 	uint32_t len; /**< posted */
 	uint32_t mkey;
-	uint32_t got;	  /**< arrived */
+	uint32_t got; /**< arrived */
 	uint32_t imm_len;
 	uint32_t offset; /**< in the arena, of a message that a warp or block still has to copy; else SOFTFIELD_IN_LINE */
 	uint32_t reserved;
@@ -33,47 +33,47 @@ struct softfield_gpu_recv {
 struct doca_comch_gpu_consumer {
 	/* fixed while the context runs */
 	struct softfield_mailbox *mailbox;
-	struct softfield_line *lines;	  /**< and behind them their annexes */
+	struct softfield_line *lines; /**< and behind them their annexes */
 	uint8_t *arena;
 	struct softfield_gpu_recv *recvs; /**< depth of them */
 	uint8_t *imm;			  /**< depth times SOFTFIELD_IMM_MAX bytes */
 	uint32_t arena_size;
-	uint32_t depth, shift;		  /**< lines, and its logarithm */
-	uint32_t recv_max;		  /**< posted at a time, at most depth */
+	uint32_t depth, shift; /**< lines, and its logarithm */
+	uint32_t recv_max;     /**< posted at a time, at most depth */
 	uint32_t hardware;
 	/* the kernel's */
-	uint32_t head;			  /**< messages handed out */
-	uint32_t delivered;		  /**< messages in their buffers */
-	uint32_t posted;		  /**< receives posted */
-	uint32_t granted;		  /**< of these, known to the sender */
-	uint32_t grant_len;		  /**< their length */
-	uint32_t rounds;		  /**< loads in flight a thread, when the last poll found much */
-	uint32_t status;		  /**< a doca_error_t that ended it, or 0 */
+	uint32_t head;	    /**< messages handed out */
+	uint32_t delivered; /**< messages in their buffers */
+	uint32_t posted;    /**< receives posted */
+	uint32_t granted;   /**< of these, known to the sender */
+	uint32_t grant_len; /**< their length */
+	uint32_t rounds;    /**< loads in flight a thread, when the last poll found much */
+	uint32_t status;    /**< a doca_error_t that ended it, or 0 */
 	uint32_t reserved_0[11];
 	/* the kernel's, when nothing came */
-	uint32_t empties;		  /**< polls in a row that found nothing */
-	uint32_t lock;			  /**< the software GPU's, for warp and block scope */
+	uint32_t empties; /**< polls in a row that found nothing */
+	uint32_t lock;	  /**< the software GPU's, for warp and block scope */
 	uint32_t reserved_1[30];
 } __attribute__((aligned(128)));
 
 /** A consumer of the peer, as the host tells the producer of it. An entry is given once; when the consumer ends its id goes. */
 struct softfield_gpu_peer {
-	uint32_t consumer_id;		  /**< 0: none. Written last */
+	uint32_t consumer_id; /**< 0: none. Written last */
 	uint32_t depth, shift;
-	uint32_t arena_size;		  /**< what it may be sent in one message */
+	uint32_t arena_size; /**< what it may be sent in one message */
 	struct softfield_mailbox *mailbox;
 	struct softfield_line *lines;
-	void (*ring)(void *ring_arg);	  /**< software GPU: wakes the peer */
+	void (*ring)(void *ring_arg); /**< software GPU: wakes the peer */
 	void *ring_arg;
-	uint32_t registered;		  /**< this process takes part in barriers (softfield_mailbox.barriers) */
+	uint32_t registered; /**< this process takes part in barriers (softfield_mailbox.barriers) */
 	uint32_t reserved[3];
 };
 
 /** The producer's own account of such a consumer. */
 struct softfield_gpu_dest {
-	struct softfield_gpu_peer peer;	  /**< a copy */
-	uint32_t seq;			  /**< messages sent */
-	uint32_t count, len, done;	  /**< its grant, as last read */
+	struct softfield_gpu_peer peer; /**< a copy */
+	uint32_t seq;			/**< messages sent */
+	uint32_t count, len, done;	/**< its grant, as last read */
 	uint32_t closed;
 	uint32_t reserved[3];
 };
@@ -83,36 +83,36 @@ struct softfield_gpu_send {
 	uint64_t user_msg_id;
 	uint64_t addr;
 	uint64_t imm;
-	uint64_t arena_end;	/**< where the arena's head stood behind it */
+	uint64_t arena_end; /**< where the arena's head stood behind it */
 	uint32_t len, imm_len;
-	uint32_t offset;	/**< in the arena */
-	uint32_t inline_len;	/**< bytes in the line and its annex, or UINT32_MAX: in the arena */
+	uint32_t offset;     /**< in the arena */
+	uint32_t inline_len; /**< bytes in the line and its annex, or UINT32_MAX: in the arena */
 	uint32_t dest;
 	uint32_t seq;
 };
 
 /** A producer. The account of the consumer that it sent to last is held here, beside what every call reads. */
 struct doca_comch_gpu_producer {
-	struct softfield_gpu_dest current;	/**< the account of last_dest, which is stale in dests meanwhile */
+	struct softfield_gpu_dest current; /**< the account of last_dest, which is stale in dests meanwhile */
 	uint32_t last_dest;
-	uint32_t status;			/**< a doca_error_t that ended it, or 0 */
-	uint32_t sent, polled;			/**< messages */
-	uint32_t freed;				/**< messages whose arena bytes are free */
-	uint32_t send_ring;			/**< a power of two; fixed, as is what follows */
-	uint32_t send_max;			/**< sent and not yet polled for, at most send_ring */
+	uint32_t status;       /**< a doca_error_t that ended it, or 0 */
+	uint32_t sent, polled; /**< messages */
+	uint32_t freed;	       /**< messages whose arena bytes are free */
+	uint32_t send_ring;    /**< a power of two; fixed, as is what follows */
+	uint32_t send_max;     /**< sent and not yet polled for, at most send_ring */
 	uint32_t hardware;
 	/* a cache line further */
-	struct softfield_gpu_send *sends;	/**< send_ring of them */
+	struct softfield_gpu_send *sends; /**< send_ring of them */
 	uint8_t *arena;
-	struct softfield_mailbox *control;	/**< whose control word says that the producer is stopped */
-	struct softfield_gpu_peer *peers;	/**< SOFTFIELD_GPU_PEERS_MAX of them, in memory the host writes */
-	struct softfield_gpu_dest *dests;	/**< as many, the kernel's */
+	struct softfield_mailbox *control; /**< whose control word says that the producer is stopped */
+	struct softfield_gpu_peer *peers;  /**< SOFTFIELD_GPU_PEERS_MAX of them, in memory the host writes */
+	struct softfield_gpu_dest *dests;  /**< as many, the kernel's */
 	uint32_t arena_size;
-	uint32_t arena_used;			/**< bytes of it in turn: a small ring stays in the CPU's cache. The kernel's, as the rest */
+	uint32_t arena_used; /**< bytes of it in turn: a small ring stays in the CPU's cache. The kernel's, as the rest */
 	uint64_t arena_head, arena_tail;
-	uint32_t plan;				/**< of a warp's or block's send: what its first thread decided */
-	uint32_t lock;				/**< the software GPU's, for warp and block scope */
-	uint32_t empties;			/**< polls in a row that found nothing */
+	uint32_t plan;	  /**< of a warp's or block's send: what its first thread decided */
+	uint32_t lock;	  /**< the software GPU's, for warp and block scope */
+	uint32_t empties; /**< polls in a row that found nothing */
 	uint32_t reserved;
 } __attribute__((aligned(128)));
 

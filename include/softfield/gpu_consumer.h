@@ -12,7 +12,8 @@
 
 /**
  * Messages that one thread takes at once; the next calls hand out what is found beyond the first. A CUDA GPU has all their lines
- * loaded before it looks at the first. On a CPU the bytes of one are written, and can be read again, while those of the others come.
+ * loaded before it looks at the first. On a CPU the bytes of one are written, and can be read again, while those of the others
+ * come.
  */
 #if defined(__CUDACC__)
 #define SOFTFIELD_THREAD_LINES 4
@@ -53,8 +54,8 @@ SOFTFIELD_COLD void softfield_consumer_check_control(struct doca_comch_gpu_consu
 }
 
 /** What a line says; the sender wrote it, so it is checked against what was posted. @return 0 when it contradicts that */
-SOFTFIELD_DEVICE int softfield_line_check(const struct doca_comch_gpu_consumer *c, struct softfield_quad first, uint32_t posted_len,
-					  uint32_t *len, uint32_t *imm_len)
+SOFTFIELD_DEVICE int softfield_line_check(const struct doca_comch_gpu_consumer *c, struct softfield_quad first,
+					  uint32_t posted_len, uint32_t *len, uint32_t *imm_len)
 {
 	uint32_t tag = first.w[3];
 
@@ -68,8 +69,10 @@ SOFTFIELD_DEVICE int softfield_line_check(const struct doca_comch_gpu_consumer *
 	return *len <= posted_len && *imm_len <= SOFTFIELD_IMM_MAX && *len + *imm_len <= SOFTFIELD_INLINE_MAX;
 }
 
-/** Puts the message of a complete line into its receive, but for what is in the annex. @return whether its bytes came from the arena */
-SOFTFIELD_DEVICE int softfield_consumer_deliver(struct doca_comch_gpu_consumer *c, uint32_t seq, const struct softfield_quad line[4])
+/** Puts the message of a complete line into its receive, but for what is in the annex. @return whether its bytes came from the
+ * arena */
+SOFTFIELD_DEVICE int softfield_consumer_deliver(struct doca_comch_gpu_consumer *c, uint32_t seq,
+						const struct softfield_quad line[4])
 {
 	struct softfield_gpu_recv *r = &c->recvs[seq & (c->depth - 1)];
 	uint8_t *imm = c->imm + (seq & (c->depth - 1)) * SOFTFIELD_IMM_MAX;
@@ -120,19 +123,20 @@ SOFTFIELD_COLD int softfield_consumer_annex(struct doca_comch_gpu_consumer *c, u
 #pragma unroll
 	for (q = 0; q < SOFTFIELD_ANNEX_QUADS; q++)
 		if (q < quads)
-			softfield_scatter(quad[q], SOFTFIELD_LINE_QUADS + q, (uint8_t *)r->addr, r->got, c->imm + slot * SOFTFIELD_IMM_MAX,
-					  r->imm_len);
+			softfield_scatter(quad[q], SOFTFIELD_LINE_QUADS + q, (uint8_t *)r->addr, r->got,
+					  c->imm + slot * SOFTFIELD_IMM_MAX, r->imm_len);
 	return 1;
 }
 
 /** Puts message number seq, whose line was loaded, into its receive, if it is there. */
 SOFTFIELD_DEVICE enum softfield_look softfield_consumer_take(struct doca_comch_gpu_consumer *c, uint32_t seq,
-							      const struct softfield_quad line[4])
+							     const struct softfield_quad line[4])
 {
 	uint32_t tag = line[0].w[3], mark = softfield_mark(seq, c->shift);
 	int arena;
 
-	if (softfield_tag_lap(tag) != softfield_lap(seq, c->shift) || line[1].w[3] != mark || line[2].w[3] != mark || line[3].w[3] != mark)
+	if (softfield_tag_lap(tag) != softfield_lap(seq, c->shift) || line[1].w[3] != mark || line[2].w[3] != mark ||
+	    line[3].w[3] != mark)
 		return SOFTFIELD_LOOK_NONE;
 	arena = softfield_consumer_deliver(c, seq, line);
 	if (c->status != 0 || (softfield_tag_goes_on(tag) && !softfield_consumer_annex(c, seq)))
@@ -234,7 +238,8 @@ SOFTFIELD_DEVICE uint32_t softfield_consumer_poll(struct doca_comch_gpu_consumer
 #endif
 
 /** doca_dev_gpu_comch_consumer_post_recv. */
-SOFTFIELD_DEVICE doca_error_t softfield_consumer_post(struct doca_comch_gpu_consumer *c, uint32_t mkey, uintptr_t addr, uint32_t len)
+SOFTFIELD_DEVICE doca_error_t softfield_consumer_post(struct doca_comch_gpu_consumer *c, uint32_t mkey, uintptr_t addr,
+						      uint32_t len)
 {
 	struct softfield_gpu_recv *r;
 
@@ -255,8 +260,8 @@ SOFTFIELD_DEVICE doca_error_t softfield_consumer_post(struct doca_comch_gpu_cons
 }
 
 /** doca_dev_gpu_comch_consumer_recv_wait without waiting. */
-SOFTFIELD_DEVICE doca_error_t softfield_consumer_try(struct doca_comch_gpu_consumer *c, uint32_t *mkey, uintptr_t *addr, uint32_t *recv_len,
-						     uint8_t **imm_data, uint32_t *imm_data_len)
+SOFTFIELD_DEVICE doca_error_t softfield_consumer_try(struct doca_comch_gpu_consumer *c, uint32_t *mkey, uintptr_t *addr,
+						     uint32_t *recv_len, uint8_t **imm_data, uint32_t *imm_data_len)
 {
 	struct softfield_gpu_recv *r;
 

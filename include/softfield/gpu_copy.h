@@ -45,7 +45,8 @@ SOFTFIELD_COLD uint32_t softfield_gather_word(uint32_t at, const uint8_t *buf, u
 }
 
 /** Writes payload bytes 12q and on, as far as they belong to the message, to the buffer; those behind it, to imm. */
-SOFTFIELD_DEVICE void softfield_scatter(struct softfield_quad quad, uint32_t q, uint8_t *buf, uint32_t len, uint8_t *imm, uint32_t imm_len)
+SOFTFIELD_DEVICE void softfield_scatter(struct softfield_quad quad, uint32_t q, uint8_t *buf, uint32_t len, uint8_t *imm,
+					uint32_t imm_len)
 {
 	uint32_t k, at;
 
@@ -65,7 +66,8 @@ SOFTFIELD_DEVICE void softfield_scatter(struct softfield_quad quad, uint32_t q, 
 }
 
 /** The opposite: payload bytes 12q and on, then imm, then zeros. The tag is left 0. */
-SOFTFIELD_DEVICE struct softfield_quad softfield_gather(uint32_t q, const uint8_t *buf, uint32_t len, const uint8_t *imm, uint32_t imm_len)
+SOFTFIELD_DEVICE struct softfield_quad softfield_gather(uint32_t q, const uint8_t *buf, uint32_t len, const uint8_t *imm,
+							uint32_t imm_len)
 {
 	struct softfield_quad quad = {{0, 0, 0, 0}};
 	uint32_t k, at;

@@ -14,7 +14,7 @@
 
 #define SOFTFIELD_SLEEP_US 20000	/**< of a thread that waits for one thing */
 #define SOFTFIELD_SLEEP_SEVERAL_US 1000 /**< of a thread that waits for one of several */
-#define SOFTFIELD_YIELD_EVERY 4	/**< polls */
+#define SOFTFIELD_YIELD_EVERY 4		/**< polls */
 
 /** Something was found: the thread is awake. */
 SOFTFIELD_DEVICE void softfield_busy(void)
@@ -52,7 +52,8 @@ SOFTFIELD_DEVICE void softfield_consumer_idle(struct doca_comch_gpu_consumer *c)
 		return;
 	__atomic_store_n(&c->mailbox->sleeping, 1, __ATOMIC_RELAXED);
 	softfield_soft_barrier(); /* the word before the look; the sender has the line before its look at the word */
-	if (softfield_tag_lap(softfield_load_quad(&c->lines[seq & (c->depth - 1)].quad[0]).w[3]) != softfield_lap(seq, c->shift) &&
+	if (softfield_tag_lap(softfield_load_quad(&c->lines[seq & (c->depth - 1)].quad[0]).w[3]) !=
+		    softfield_lap(seq, c->shift) &&
 	    softfield_load_quad(&c->mailbox->control).w[0] == SOFTFIELD_MAILBOX_OPEN)
 		softfield_soft_sleep(&c->mailbox->sleeping, us);
 	softfield_consumer_check_control(c);
@@ -71,7 +72,8 @@ SOFTFIELD_DEVICE void softfield_producer_idle(struct doca_comch_gpu_producer *p)
 	softfield_fence_system();
 	if (softfield_load_quad(&d->peer.mailbox->grant).w[SOFTFIELD_GRANT_COUNT] == seen &&
 	    softfield_load_quad(&p->control->control).w[0] == SOFTFIELD_MAILBOX_OPEN)
-		softfield_soft_sleep(&d->peer.mailbox->sleeping, us < SOFTFIELD_SLEEP_SEVERAL_US ? us : SOFTFIELD_SLEEP_SEVERAL_US);
+		softfield_soft_sleep(&d->peer.mailbox->sleeping,
+				     us < SOFTFIELD_SLEEP_SEVERAL_US ? us : SOFTFIELD_SLEEP_SEVERAL_US);
 }
 
 /** Keeps the threads of a warp or block apart: on the software GPU they take turns. */
@@ -81,13 +83,22 @@ SOFTFIELD_DEVICE void softfield_lock(uint32_t *lock)
 		softfield_soft_sleep(NULL, 0);
 }
 
-SOFTFIELD_DEVICE void softfield_unlock(uint32_t *lock) { __atomic_store_n(lock, 0, __ATOMIC_RELEASE); }
+SOFTFIELD_DEVICE void softfield_unlock(uint32_t *lock)
+{
+	__atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+}
 
 #else
 
 SOFTFIELD_DEVICE void softfield_busy(void) {}
-SOFTFIELD_DEVICE void softfield_consumer_idle(struct doca_comch_gpu_consumer *c) { (void)c; }
-SOFTFIELD_DEVICE void softfield_producer_idle(struct doca_comch_gpu_producer *p) { (void)p; }
+SOFTFIELD_DEVICE void softfield_consumer_idle(struct doca_comch_gpu_consumer *c)
+{
+	(void)c;
+}
+SOFTFIELD_DEVICE void softfield_producer_idle(struct doca_comch_gpu_producer *p)
+{
+	(void)p;
+}
 
 #endif
 

@@ -31,18 +31,18 @@
 
 #define SOFTFIELD_MAILBOX_MAGIC 0x78626d53u /**< "Smbx" */
 #define SOFTFIELD_MAILBOX_VERSION 2
-#define SOFTFIELD_MAILBOX_DEPTH_MIN 16		      /**< lines */
-#define SOFTFIELD_MAILBOX_DEPTH_MAX 65536	      /**< lines */
+#define SOFTFIELD_MAILBOX_DEPTH_MIN 16			/**< lines */
+#define SOFTFIELD_MAILBOX_DEPTH_MAX 65536		/**< lines */
 #define SOFTFIELD_MAILBOX_ARENA_MAX (UINT32_C(1) << 30) /**< bytes */
-#define SOFTFIELD_QUAD_PAYLOAD 12		      /**< bytes of payload and immediate data that a quad holds */
-#define SOFTFIELD_LINE_PAYLOAD 48		      /**< likewise a line */
-#define SOFTFIELD_INLINE_MAX 144		      /**< likewise a line with its annex */
+#define SOFTFIELD_QUAD_PAYLOAD 12			/**< bytes of payload and immediate data that a quad holds */
+#define SOFTFIELD_LINE_PAYLOAD 48			/**< likewise a line */
+#define SOFTFIELD_INLINE_MAX 144			/**< likewise a line with its annex */
 #define SOFTFIELD_LINE_QUADS 4
 #define SOFTFIELD_ANNEX_QUADS 8
-#define SOFTFIELD_IMM_MAX 32			      /**< bytes of immediate data */
-#define SOFTFIELD_AHEAD 8			      /**< messages before its turn, a CPU asks for the memory of one */
-#define SOFTFIELD_AHEAD_LINES 4			      /**< cache lines of the arena that it asks for, at most */
-#define SOFTFIELD_ARENA_ALIGN 64		      /**< where a message begins in the arena */
+#define SOFTFIELD_IMM_MAX 32	 /**< bytes of immediate data */
+#define SOFTFIELD_AHEAD 8	 /**< messages before its turn, a CPU asks for the memory of one */
+#define SOFTFIELD_AHEAD_LINES 4	 /**< cache lines of the arena that it asks for, at most */
+#define SOFTFIELD_ARENA_ALIGN 64 /**< where a message begins in the arena */
 
 /** A message's place in the ring. */
 struct softfield_line {
@@ -67,18 +67,20 @@ enum softfield_mailbox_closed {
 	SOFTFIELD_MAILBOX_LOST = 2,    /**< the peer is gone */
 };
 
-/** The head of a mailbox; lines and arena follow at the offsets it names. Each group of words has one writer and its own cache line. */
+/** The head of a mailbox; lines and arena follow at the offsets it names. Each group of words has one writer and its own cache
+ * line. */
 struct softfield_mailbox {
 	/* the owner, once */
 	uint32_t magic, version, flags;
-	uint32_t depth;		/**< lines, a power of two */
-	uint64_t lines_offset;	/**< from the start of the region; the annexes follow */
-	uint64_t arena_offset;	/**< from the start of the region */
-	uint32_t arena_size;	/**< bytes, a power of two */
-	uint32_t number;	/**< the consumer's or producer's number, to tell mailboxes of one region apart */
+	uint32_t depth;	       /**< lines, a power of two */
+	uint64_t lines_offset; /**< from the start of the region; the annexes follow */
+	uint64_t arena_offset; /**< from the start of the region */
+	uint32_t arena_size;   /**< bytes, a power of two */
+	uint32_t number;       /**< the consumer's or producer's number, to tell mailboxes of one region apart */
 	uint8_t reserved_0[24];
 	/* the receiver */
-	struct softfield_quad grant __attribute__((aligned(64))); /**< receives granted, their length, messages done with, closed */
+	struct softfield_quad grant
+		__attribute__((aligned(64))); /**< receives granted, their length, messages done with, closed */
 	/* the owner's host code, for its kernel */
 	struct softfield_quad control __attribute__((aligned(64))); /**< word 0: closed */
 	/* the receiver sets, the sender clears and wakes */
@@ -86,7 +88,8 @@ struct softfield_mailbox {
 	uint32_t armed;					/**< the CPU asks to be woken */
 	/**
 	 * 1: the receiver, before it sleeps, makes a memory barrier in all processes that registered for it (membarrier), so a
-	 * registered sender needs no fence between a message and its look at the words above. Set once, by the receiver's host code.
+	 * registered sender needs no fence between a message and its look at the words above. Set once, by the receiver's host
+	 * code.
 	 */
 	uint32_t barriers;
 } __attribute__((aligned(64)));
@@ -109,9 +112,18 @@ SOFTFIELD_DEVICE uint32_t softfield_tag(uint32_t lap, uint32_t inline_len, uint3
 	return lap | arena | imm_len << 8 | inline_len;
 }
 
-SOFTFIELD_DEVICE uint32_t softfield_tag_len(uint32_t tag) { return tag & 0xff; }
-SOFTFIELD_DEVICE uint32_t softfield_tag_imm_len(uint32_t tag) { return (tag >> 8) & 0x3f; }
-SOFTFIELD_DEVICE uint32_t softfield_tag_lap(uint32_t tag) { return tag & 0xff000000u; }
+SOFTFIELD_DEVICE uint32_t softfield_tag_len(uint32_t tag)
+{
+	return tag & 0xff;
+}
+SOFTFIELD_DEVICE uint32_t softfield_tag_imm_len(uint32_t tag)
+{
+	return (tag >> 8) & 0x3f;
+}
+SOFTFIELD_DEVICE uint32_t softfield_tag_lap(uint32_t tag)
+{
+	return tag & 0xff000000u;
+}
 
 /** Does the message go on in the annex? */
 SOFTFIELD_DEVICE int softfield_tag_goes_on(uint32_t tag)
@@ -120,12 +132,16 @@ SOFTFIELD_DEVICE int softfield_tag_goes_on(uint32_t tag)
 }
 
 /** The tag of all other quads: the whole number of the lap, as an annex may be passed over for many laps. Never 0. */
-SOFTFIELD_DEVICE uint32_t softfield_mark(uint32_t seq, uint32_t shift) { return 0x80000000u | seq >> shift; }
+SOFTFIELD_DEVICE uint32_t softfield_mark(uint32_t seq, uint32_t shift)
+{
+	return 0x80000000u | seq >> shift;
+}
 
 /** Quads of a message that travels in the line: all of the line's, and those of the annex that it needs. */
 SOFTFIELD_DEVICE uint32_t softfield_inline_quads(uint32_t bytes)
 {
-	return bytes <= SOFTFIELD_LINE_PAYLOAD ? SOFTFIELD_LINE_QUADS : (bytes + SOFTFIELD_QUAD_PAYLOAD - 1) / SOFTFIELD_QUAD_PAYLOAD;
+	return bytes <= SOFTFIELD_LINE_PAYLOAD ? SOFTFIELD_LINE_QUADS
+					       : (bytes + SOFTFIELD_QUAD_PAYLOAD - 1) / SOFTFIELD_QUAD_PAYLOAD;
 }
 
 /** The annex of line slot of depth. */
@@ -177,7 +193,8 @@ SOFTFIELD_DEVICE void softfield_arena_prefetch_write(const uint8_t *arena, uint3
  * softfield_arena_take on the part of the arena that is in use, which grows with the largest message, when it is empty.
  * used is the sender's, at first 0; size is the whole arena.
  */
-SOFTFIELD_DEVICE int softfield_arena_take_some(uint64_t *head, uint64_t tail, uint32_t *used, uint32_t size, uint32_t len, uint32_t *offset)
+SOFTFIELD_DEVICE int softfield_arena_take_some(uint64_t *head, uint64_t tail, uint32_t *used, uint32_t size, uint32_t len,
+					       uint32_t *offset)
 {
 	uint64_t wanted = (uint64_t)SOFTFIELD_ARENA_MESSAGES * softfield_arena_room(len);
 	uint32_t grown = *used;

@@ -193,8 +193,10 @@ SOFTFIELD_DEVICE void softfield_producer_put(const struct softfield_gpu_peer *pe
 SOFTFIELD_DEVICE void softfield_producer_put(const struct softfield_gpu_peer *peer, const struct softfield_gpu_send *s)
 {
 	uint32_t slot = s->seq & (peer->depth - 1), ahead = (s->seq + SOFTFIELD_AHEAD) & (peer->depth - 1), q, quads, len;
-	uint32_t tag = softfield_tag(softfield_lap(s->seq, peer->shift), s->len, s->imm_len, 0), mark = softfield_mark(s->seq, peer->shift);
-	struct softfield_quad *line = peer->lines[slot].quad, *annex = softfield_annex_of(peer->lines, peer->depth, slot)->quad, *to;
+	uint32_t tag = softfield_tag(softfield_lap(s->seq, peer->shift), s->len, s->imm_len, 0),
+		 mark = softfield_mark(s->seq, peer->shift);
+	struct softfield_quad *line = peer->lines[slot].quad, *to;
+	struct softfield_quad *annex = softfield_annex_of(peer->lines, peer->depth, slot)->quad;
 	int is_inline = s->inline_len != SOFTFIELD_NOT_INLINE;
 
 	quads = softfield_inline_quads(is_inline ? s->len + s->imm_len : 0);
@@ -229,8 +231,9 @@ SOFTFIELD_DEVICE void softfield_producer_ring(const struct softfield_gpu_dest *d
 }
 
 /** doca_dev_gpu_comch_producer_send. */
-SOFTFIELD_DEVICE doca_error_t softfield_producer_send(struct doca_comch_gpu_producer *p, uintptr_t addr, uint32_t len, const uint8_t *imm,
-						      uint32_t imm_len, uint32_t consumer_id, uint64_t user_msg_id)
+SOFTFIELD_DEVICE doca_error_t softfield_producer_send(struct doca_comch_gpu_producer *p, uintptr_t addr, uint32_t len,
+						      const uint8_t *imm, uint32_t imm_len, uint32_t consumer_id,
+						      uint64_t user_msg_id)
 {
 	struct softfield_gpu_dest *d;
 	struct softfield_gpu_send *s;

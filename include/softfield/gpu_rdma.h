@@ -4,12 +4,12 @@
  * An RDMA instance between its kernels and its host: what doca_gpunetio_dev_rdma.cuh and libdoca_rdma share. Not for programs.
  *
  * A kernel carries out by itself what it can: it writes to and reads from memory of the peer's that it has an address for. What
- * takes a receive of the peer's (a receive is shared by all who send, on other processors too, and PCIe has no atomics), and what it
- * has no address for, it asks the instance's host thread for, by commands in memory that both map:
+ * takes a receive of the peer's (a receive is shared by all who send, on other processors too, and PCIe has no atomics), and what
+ * it has no address for, it asks the instance's host thread for, by commands in memory that both map:
  *
- *   command   128 bytes, eight quads of 12 payload bytes and a mark, which holds the lap of the ring and is never 0: each quad says by
- *             itself whether it is there. Of these as many are written as the command needs. Up to 64 bytes of data travel in
- *             it; more lies in an arena, or where the CPU reaches it.
+ *   command   128 bytes, eight quads of 12 payload bytes and a mark, which holds the lap of the ring and is never 0: each quad
+ *             says by itself whether it is there. Of these as many are written as the command needs. Up to 64 bytes of data
+ *             travel in it; more lies in an arena, or where the CPU reaches it.
  *   progress  the host's one quad for each connection: how many commands it has finished, and what went wrong.
  *   post      one quad for each receive: how long it is.
  *   arrival   64 bytes for each receive, likewise of marked quads: what came. Up to 32 bytes of it travel in it; more lies in an
@@ -24,23 +24,24 @@
 #include <softfield/device.h>
 
 #define SOFTFIELD_RDMA_CMD_QUADS 8
-#define SOFTFIELD_RDMA_CMD_HEADER 32	/**< bytes of a command's payload before its data */
-#define SOFTFIELD_RDMA_CMD_DATA 64	/**< bytes of data in it */
+#define SOFTFIELD_RDMA_CMD_HEADER 32 /**< bytes of a command's payload before its data */
+#define SOFTFIELD_RDMA_CMD_DATA 64   /**< bytes of data in it */
 #define SOFTFIELD_RDMA_ARRIVAL_HEADER 16
 #define SOFTFIELD_RDMA_ARRIVAL_DATA 32
-#define SOFTFIELD_RDMA_SEND_INLINE 44	/**< bytes of an inline send */
-#define SOFTFIELD_RDMA_WRITE_INLINE 28	/**< bytes of an inline write */
+#define SOFTFIELD_RDMA_SEND_INLINE 44  /**< bytes of an inline send */
+#define SOFTFIELD_RDMA_WRITE_INLINE 28 /**< bytes of an inline write */
 #define SOFTFIELD_RDMA_LEN_MAX (UINT32_C(1) << 31)
-#define SOFTFIELD_RDMA_ALIGN 64		/**< where a message begins in an arena */
-#define SOFTFIELD_RDMA_STAGED 4096	/**< a software GPU passes messages of up to so many bytes by the arena, as a real one does all */
+#define SOFTFIELD_RDMA_ALIGN 64 /**< where a message begins in an arena */
+/** A software GPU passes messages of up to so many bytes by the arena, as a real one does all */
+#define SOFTFIELD_RDMA_STAGED 4096
 
 /** What a command asks for. */
 enum softfield_rdma_kind {
 	SOFTFIELD_RDMA_SEND = 1,
-	SOFTFIELD_RDMA_WRITE,	  /**< to memory that the kernel has no address for */
-	SOFTFIELD_RDMA_READ,	  /**< from such memory */
-	SOFTFIELD_RDMA_WRITTEN,	  /**< the bytes are there: the peer's receive is to hear of the immediate */
-	SOFTFIELD_RDMA_REFUSED,	  /**< the connection ends with the status that word IMM holds */
+	SOFTFIELD_RDMA_WRITE,	/**< to memory that the kernel has no address for */
+	SOFTFIELD_RDMA_READ,	/**< from such memory */
+	SOFTFIELD_RDMA_WRITTEN, /**< the bytes are there: the peer's receive is to hear of the immediate */
+	SOFTFIELD_RDMA_REFUSED, /**< the connection ends with the status that word IMM holds */
 };
 
 /** Words of a command's header. Word KIND holds the flags too, and in its upper half the bytes of data in the command. */
@@ -61,7 +62,13 @@ enum {
 };
 
 /** Words of an arrival. Word KIND is a doca_rdma_opcode, and IN_COMMAND or IN_ARENA. */
-enum { SOFTFIELD_RDMA_ARR_KIND, SOFTFIELD_RDMA_ARR_LEN, SOFTFIELD_RDMA_ARR_IMM, SOFTFIELD_RDMA_ARR_CONNECTION, SOFTFIELD_RDMA_ARR_DATA };
+enum {
+	SOFTFIELD_RDMA_ARR_KIND,
+	SOFTFIELD_RDMA_ARR_LEN,
+	SOFTFIELD_RDMA_ARR_IMM,
+	SOFTFIELD_RDMA_ARR_CONNECTION,
+	SOFTFIELD_RDMA_ARR_DATA
+};
 
 /** A command's place in the ring of its connection. */
 struct softfield_rdma_cmd {
@@ -75,8 +82,8 @@ struct softfield_rdma_arrival {
 
 /** An operation, from its post until it is done. In the GPU's memory, the kernels' alone. */
 struct softfield_rdma_op {
-	uint32_t ready;	      /**< its position plus 1: it is filled in */
-	uint32_t kind;	      /**< enum softfield_rdma_kind, and HAS_IMM; IN_COMMAND: its bytes are in data */
+	uint32_t ready; /**< its position plus 1: it is filled in */
+	uint32_t kind;	/**< enum softfield_rdma_kind, and HAS_IMM; IN_COMMAND: its bytes are in data */
 	uint32_t imm, len;
 	uint64_t local;	      /**< an address for kernels */
 	uint64_t local_cpu;   /**< the CPU's, or 0 */
@@ -96,24 +103,24 @@ enum { SOFTFIELD_RDMA_NEW, SOFTFIELD_RDMA_OPEN, SOFTFIELD_RDMA_ENDED };
 
 /** A connection's operations. */
 struct softfield_rdma_queue {
-	struct softfield_quad state;	 /**< the host writes it */
-	uint32_t reserved, committed;	 /**< positions: the next free one, and what the kernel has committed up to */
-	uint32_t executed, done;	 /**< what was begun up to, and what is over */
+	struct softfield_quad state;  /**< the host writes it */
+	uint32_t reserved, committed; /**< positions: the next free one, and what the kernel has committed up to */
+	uint32_t executed, done;      /**< what was begun up to, and what is over */
 	uint32_t lock;
-	uint32_t commits;		 /**< since the last wait_all */
-	uint32_t status;		 /**< a doca_error_t that ended it, or 0 */
-	uint32_t sent, finished;	 /**< commands; finished as last read */
-	uint32_t dirty;			 /**< something was written to the peer since the last fence */
-	uint32_t reading;		 /**< the operation at executed is a read by way of the arena */
+	uint32_t commits;	 /**< since the last wait_all */
+	uint32_t status;	 /**< a doca_error_t that ended it, or 0 */
+	uint32_t sent, finished; /**< commands; finished as last read */
+	uint32_t dirty;		 /**< something was written to the peer since the last fence */
+	uint32_t reading;	 /**< the operation at executed is a read by way of the arena */
 	uint32_t reserved_0;
 	/* fixed */
 	struct softfield_rdma_op *ops __attribute__((aligned(128)));
 	struct softfield_rdma_cmd *cmds;
 	const struct softfield_quad *progress;
 	uint8_t *arena;
-	uint32_t size;			 /**< operations, a power of two */
-	uint32_t depth, shift;		 /**< commands, and the logarithm */
-	uint32_t arena_size;		 /**< bytes, a power of two */
+	uint32_t size;	       /**< operations, a power of two */
+	uint32_t depth, shift; /**< commands, and the logarithm */
+	uint32_t arena_size;   /**< bytes, a power of two */
 	/* the kernels' */
 	uint64_t arena_head, arena_tail;
 	uint64_t reserved_1[6];
@@ -130,37 +137,40 @@ struct doca_gpu_dev_rdma;
 
 /** The receives of an instance, for messages of all its connections. */
 struct doca_gpu_dev_rdma_r {
-	uint32_t reserved, committed;	 /**< positions, as a queue's */
-	uint32_t taken;			 /**< what arrived up to */
+	uint32_t reserved, committed; /**< positions, as a queue's */
+	uint32_t taken;		      /**< what arrived up to */
 	uint32_t lock;
 	/* fixed */
 	struct doca_gpu_dev_rdma *rdma;
 	struct softfield_rdma_recv_op *ops;
 	struct softfield_quad *posts;
 	const struct softfield_rdma_arrival *arrivals;
-	uint32_t *freed;		 /**< the kernel writes taken there: the arena's bytes up to it are free */
+	uint32_t *freed; /**< the kernel writes taken there: the arena's bytes up to it are free */
 	const uint8_t *arena;
-	uint32_t size, shift;		 /**< receives, a power of two, and its logarithm */
+	uint32_t size, shift; /**< receives, a power of two, and its logarithm */
 	uint32_t arena_size;
 	uint32_t reserved_0[7];
 } __attribute__((aligned(128)));
 
 /** An RDMA instance. */
 struct doca_gpu_dev_rdma {
-	struct softfield_quad state;	 /**< the host writes it: for receives, as no connection is left when it has ended */
+	struct softfield_quad state; /**< the host writes it: for receives, as no connection is left when it has ended */
 	struct softfield_rdma_queue *queues;
-	uint32_t num_queues;		 /**< connections that there can be */
+	uint32_t num_queues; /**< connections that there can be */
 	uint32_t hardware;
-	void (*ring)(void *ring_arg);	 /**< software GPU: wakes the host's thread, if it sleeps */
+	void (*ring)(void *ring_arg); /**< software GPU: wakes the host's thread, if it sleeps */
 	void *ring_arg;
-	uint32_t *sleeping;		 /**< does it? */
-	uint32_t lock;			 /**< of wait_all */
+	uint32_t *sleeping; /**< does it? */
+	uint32_t lock;	    /**< of wait_all */
 	uint32_t reserved[13];
 	struct doca_gpu_dev_rdma_r recv;
 } __attribute__((aligned(128)));
 
 /** The mark of message number seq in a ring of 1 << shift: never 0, another one in the next lap. */
-SOFTFIELD_DEVICE uint32_t softfield_rdma_mark(uint32_t seq, uint32_t shift) { return 0x80000000u | seq >> shift; }
+SOFTFIELD_DEVICE uint32_t softfield_rdma_mark(uint32_t seq, uint32_t shift)
+{
+	return 0x80000000u | seq >> shift;
+}
 
 /** Bytes that a message of len takes in an arena. */
 SOFTFIELD_DEVICE uint64_t softfield_rdma_room(uint32_t len)
@@ -168,7 +178,8 @@ SOFTFIELD_DEVICE uint64_t softfield_rdma_room(uint32_t len)
 	return ((uint64_t)len + SOFTFIELD_RDMA_ALIGN - 1) & ~(uint64_t)(SOFTFIELD_RDMA_ALIGN - 1);
 }
 
-/** Takes room for len bytes in one piece; head and tail only grow. @return 1 and where, and head moves; 0 when there is none now */
+/** Takes room for len bytes in one piece; head and tail only grow. @return 1 and where, and head moves; 0 when there
+ * is none now */
 SOFTFIELD_DEVICE int softfield_rdma_take(uint64_t *head, uint64_t tail, uint32_t size, uint32_t len, uint32_t *offset)
 {
 	uint64_t room = softfield_rdma_room(len), at = *head & (size - 1);

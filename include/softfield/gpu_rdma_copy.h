@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file softfield/gpu_rdma_copy.h
- * How one thread of a kernel moves a message's bytes to and from memory of the peer's. Aligned words of 8, 4 and 2 bytes are moved
- * whole. On Hopper and later a large message goes by way of shared memory, by the bulk copies that one thread starts and the
- * hardware carries out; elsewhere with as many loads in flight as a thread has. Internal to doca_gpunetio_dev_rdma.cuh.
+ * How one thread of a kernel moves a message's bytes to and from memory of the peer's. Aligned words of 8, 4 and 2 bytes are
+ * moved whole. On Hopper and later a large message goes by way of shared memory, by the bulk copies that one thread starts and
+ * the hardware carries out; elsewhere with as many loads in flight as a thread has. Internal to doca_gpunetio_dev_rdma.cuh.
  */
 #ifndef SOFTFIELD_GPU_RDMA_COPY_H_
 #define SOFTFIELD_GPU_RDMA_COPY_H_
@@ -44,7 +44,8 @@ SOFTFIELD_DEVICE uint64_t softfield_rdma_quads(uint8_t *to, const uint8_t *from,
 			softfield_store_quad((struct softfield_quad *)to + i + k, quad[k]);
 	}
 	for (; i < n; i++)
-		softfield_store_quad((struct softfield_quad *)to + i, softfield_load_quad((const struct softfield_quad *)from + i));
+		softfield_store_quad((struct softfield_quad *)to + i,
+				     softfield_load_quad((const struct softfield_quad *)from + i));
 	return n * 16;
 }
 
@@ -55,8 +56,8 @@ static __device__ __attribute__((unused)) uint32_t softfield_bulk_locks[64];
 SOFTFIELD_DEVICE void softfield_bulk_load(uint32_t stage, uint32_t barrier, const uint8_t *from, uint32_t bytes)
 {
 	asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-	asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(stage), "l"(from),
-		     "r"(bytes), "r"(barrier)
+	asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(stage),
+		     "l"(from), "r"(bytes), "r"(barrier)
 		     : "memory");
 }
 
@@ -67,7 +68,9 @@ SOFTFIELD_DEVICE void softfield_bulk_wait(uint32_t barrier, uint32_t phase)
 		     "again:\n"
 		     "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
 		     "@!p bra again;\n"
-		     "}" ::"r"(barrier), "r"(phase) : "memory");
+		     "}" ::"r"(barrier),
+		     "r"(phase)
+		     : "memory");
 }
 
 SOFTFIELD_DEVICE void softfield_bulk_store(uint8_t *to, uint32_t stage, uint32_t bytes)
@@ -76,7 +79,8 @@ SOFTFIELD_DEVICE void softfield_bulk_store(uint8_t *to, uint32_t stage, uint32_t
 	asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-/** Moves len bytes, a multiple of 16, between addresses that are. @return 0, and nothing moved, when another thread of the block does so */
+/** Moves len bytes, a multiple of 16, between addresses that are. @return 0, and nothing moved, when another thread of the block
+ * does so */
 SOFTFIELD_COLD int softfield_rdma_bulk(uint8_t *to, const uint8_t *from, uint64_t len)
 {
 	__shared__ __align__(128) uint8_t stage[SOFTFIELD_BULK_PIECES][SOFTFIELD_BULK_PIECE];
@@ -85,10 +89,10 @@ SOFTFIELD_COLD int softfield_rdma_bulk(uint8_t *to, const uint8_t *from, uint64_
 	uint32_t barrier = (uint32_t)__cvta_generic_to_shared(barriers);
 	uint64_t i, n = (len + SOFTFIELD_BULK_PIECE - 1) / SOFTFIELD_BULK_PIECE;
 
-#define SOFTFIELD_BULK_BYTES(i) ((uint32_t)((i) + 1 < n ? SOFTFIELD_BULK_PIECE : len - (i) * SOFTFIELD_BULK_PIECE))
-#define SOFTFIELD_BULK_LOAD(i)                                                                                              \
-	softfield_bulk_load(base + (uint32_t)((i) % SOFTFIELD_BULK_PIECES) * SOFTFIELD_BULK_PIECE,                          \
-			    barrier + (uint32_t)((i) % SOFTFIELD_BULK_PIECES) * 8, from + (i) * SOFTFIELD_BULK_PIECE,       \
+#define SOFTFIELD_BULK_BYTES(i) ((uint32_t)((i) + 1 < n ? SOFTFIELD_BULK_PIECE : len - (i)*SOFTFIELD_BULK_PIECE))
+#define SOFTFIELD_BULK_LOAD(i)                                                                                                   \
+	softfield_bulk_load(base + (uint32_t)((i) % SOFTFIELD_BULK_PIECES) * SOFTFIELD_BULK_PIECE,                               \
+			    barrier + (uint32_t)((i) % SOFTFIELD_BULK_PIECES) * 8, from + (i)*SOFTFIELD_BULK_PIECE,              \
 			    SOFTFIELD_BULK_BYTES(i))
 	if (atomicCAS(lock, 0, 1) != 0)
 		return 0;
@@ -132,7 +136,8 @@ SOFTFIELD_COLD void softfield_rdma_copy(uint8_t *to, const uint8_t *from, uint64
 	uint64_t at = 0, quads = len & ~(uint64_t)15;
 
 	if ((unaligned & 15) == 0)
-		at = len >= SOFTFIELD_BULK_MIN && softfield_rdma_bulk(to, from, quads) ? quads : softfield_rdma_quads(to, from, len);
+		at = len >= SOFTFIELD_BULK_MIN && softfield_rdma_bulk(to, from, quads) ? quads
+										       : softfield_rdma_quads(to, from, len);
 	if ((unaligned & 7) == 0)
 		at += softfield_rdma_words<uint64_t>(to + at, from + at, len - at);
 	if ((unaligned & 3) == 0)

@@ -78,8 +78,8 @@ SOFTFIELD_DEVICE uint32_t softfield_queue_gather(const uint8_t *from, uint32_t l
 }
 
 /** Writes a command: its header, and inline_len bytes from a kernel's address. */
-SOFTFIELD_COLD void softfield_queue_write(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q, const uint32_t header[8],
-					  const uint8_t *from, uint32_t inline_len)
+SOFTFIELD_COLD void softfield_queue_write(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q,
+					  const uint32_t header[8], const uint8_t *from, uint32_t inline_len)
 {
 	struct softfield_quad *quads = q->cmds[q->sent & (q->depth - 1)].quad;
 	uint32_t mark = softfield_rdma_mark(q->sent, q->shift), words = (SOFTFIELD_RDMA_CMD_HEADER + inline_len + 3) / 4, i, k;
@@ -105,7 +105,8 @@ SOFTFIELD_COLD void softfield_queue_write(struct doca_gpu_dev_rdma *rdma, struct
 /** Is what a command is about in it, in the arena, or where the CPU reaches it? */
 enum softfield_rdma_place { SOFTFIELD_PLACE_COMMAND, SOFTFIELD_PLACE_ARENA, SOFTFIELD_PLACE_CPU };
 
-SOFTFIELD_DEVICE enum softfield_rdma_place softfield_queue_place(const struct doca_gpu_dev_rdma *rdma, const struct softfield_rdma_op *op)
+SOFTFIELD_DEVICE enum softfield_rdma_place softfield_queue_place(const struct doca_gpu_dev_rdma *rdma,
+								 const struct softfield_rdma_op *op)
 {
 	if (op->len == 0 || ((op->kind & 0xff) != SOFTFIELD_RDMA_READ && op->len <= SOFTFIELD_RDMA_CMD_DATA))
 		return SOFTFIELD_PLACE_COMMAND;
@@ -115,10 +116,12 @@ SOFTFIELD_DEVICE enum softfield_rdma_place softfield_queue_place(const struct do
 }
 
 /** Asks the host for an operation. @return 0 when there is no room for the command or its bytes now */
-SOFTFIELD_COLD int softfield_queue_command(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q, struct softfield_rdma_op *op)
+SOFTFIELD_COLD int softfield_queue_command(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q,
+					   struct softfield_rdma_op *op)
 {
 	enum softfield_rdma_place place = softfield_queue_place(rdma, op);
-	uint32_t kind = op->kind & (0xff | SOFTFIELD_RDMA_HAS_IMM), inline_len = place == SOFTFIELD_PLACE_COMMAND ? op->len : 0, offset = 0;
+	uint32_t kind = op->kind & (0xff | SOFTFIELD_RDMA_HAS_IMM), inline_len = place == SOFTFIELD_PLACE_COMMAND ? op->len : 0,
+		 offset = 0;
 	const uint8_t *from = op->kind & SOFTFIELD_RDMA_IN_COMMAND ? op->data : (const uint8_t *)(uintptr_t)op->local;
 	uint64_t at = op->local_cpu;
 
@@ -143,10 +146,18 @@ SOFTFIELD_COLD int softfield_queue_command(struct doca_gpu_dev_rdma *rdma, struc
 	if (q->dirty)
 		softfield_fence_system();
 	q->dirty = 0;
-	kind |= place == SOFTFIELD_PLACE_ARENA ? SOFTFIELD_RDMA_IN_ARENA : place == SOFTFIELD_PLACE_COMMAND ? SOFTFIELD_RDMA_IN_COMMAND : 0;
+	kind |= place == SOFTFIELD_PLACE_ARENA	   ? SOFTFIELD_RDMA_IN_ARENA
+		: place == SOFTFIELD_PLACE_COMMAND ? SOFTFIELD_RDMA_IN_COMMAND
+						   : 0;
 	{
-		const uint32_t header[8] = {kind | inline_len << 16, op->imm, op->len, (uint32_t)at, (uint32_t)(at >> 32), op->id,
-					    (uint32_t)op->remote, (uint32_t)(op->remote >> 32)};
+		const uint32_t header[8] = {kind | inline_len << 16,
+					    op->imm,
+					    op->len,
+					    (uint32_t)at,
+					    (uint32_t)(at >> 32),
+					    op->id,
+					    (uint32_t)op->remote,
+					    (uint32_t)(op->remote >> 32)};
 
 		softfield_queue_write(rdma, q, header, from, inline_len);
 	}
@@ -155,10 +166,11 @@ SOFTFIELD_COLD int softfield_queue_command(struct doca_gpu_dev_rdma *rdma, struc
 }
 
 /** The connection ends by a fault of an operation, which the host is to say in its log. */
-SOFTFIELD_COLD void softfield_queue_refuse(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q, const struct softfield_rdma_op *op,
-					   doca_error_t status)
+SOFTFIELD_COLD void softfield_queue_refuse(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q,
+					   const struct softfield_rdma_op *op, doca_error_t status)
 {
-	const uint32_t header[8] = {SOFTFIELD_RDMA_REFUSED, (uint32_t)status, op->kind & 0xff, op->permissions, q->state.w[2], 0, 0, 0};
+	const uint32_t header[8] = {
+		SOFTFIELD_RDMA_REFUSED, (uint32_t)status, op->kind & 0xff, op->permissions, q->state.w[2], 0, 0, 0};
 
 	q->status = status;
 	if (q->sent - q->finished >= q->depth)
@@ -181,7 +193,8 @@ SOFTFIELD_DEVICE int softfield_queue_permits(const struct softfield_rdma_queue *
 }
 
 /** A write whose bytes the kernel moves. */
-SOFTFIELD_DEVICE int softfield_queue_write_out(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q, struct softfield_rdma_op *op)
+SOFTFIELD_DEVICE int softfield_queue_write_out(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q,
+					       struct softfield_rdma_op *op)
 {
 	const uint8_t *from = op->kind & SOFTFIELD_RDMA_IN_COMMAND ? op->data : (const uint8_t *)(uintptr_t)op->local;
 	struct softfield_rdma_op told;
@@ -215,7 +228,8 @@ SOFTFIELD_DEVICE int softfield_queue_read_in(struct softfield_rdma_queue *q, str
 }
 
 /** A read by the host: what it brought to the arena goes where it belongs once it is there. */
-SOFTFIELD_COLD int softfield_queue_read_command(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q, struct softfield_rdma_op *op)
+SOFTFIELD_COLD int softfield_queue_read_command(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q,
+						struct softfield_rdma_op *op)
 {
 	if (!q->reading) {
 		if (!softfield_queue_command(rdma, q, op))
@@ -232,7 +246,8 @@ SOFTFIELD_COLD int softfield_queue_read_command(struct doca_gpu_dev_rdma *rdma, 
 }
 
 /** @return 0: not now */
-SOFTFIELD_DEVICE int softfield_queue_step(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q, struct softfield_rdma_op *op)
+SOFTFIELD_DEVICE int softfield_queue_step(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q,
+					  struct softfield_rdma_op *op)
 {
 	uint32_t kind = op->kind & 0xff;
 
@@ -349,7 +364,8 @@ SOFTFIELD_DEVICE int softfield_rdma_fill(const struct doca_gpu_dev_rdma *rdma, c
 }
 
 /** The queue of a connection that operations can be posted for. */
-SOFTFIELD_DEVICE doca_error_t softfield_rdma_find(struct doca_gpu_dev_rdma *rdma, uint32_t index, struct softfield_rdma_queue **queue)
+SOFTFIELD_DEVICE doca_error_t softfield_rdma_find(struct doca_gpu_dev_rdma *rdma, uint32_t index,
+						  struct softfield_rdma_queue **queue)
 {
 	struct softfield_quad state;
 
@@ -359,7 +375,8 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_find(struct doca_gpu_dev_rdma *rdma
 	state = softfield_load_quad(&(*queue)->state);
 	if (state.w[SOFTFIELD_RDMA_STATE] == SOFTFIELD_RDMA_OPEN)
 		return DOCA_SUCCESS;
-	return state.w[SOFTFIELD_RDMA_STATE] == SOFTFIELD_RDMA_NEW ? DOCA_ERROR_BAD_STATE : (doca_error_t)state.w[SOFTFIELD_RDMA_STATUS];
+	return state.w[SOFTFIELD_RDMA_STATE] == SOFTFIELD_RDMA_NEW ? DOCA_ERROR_BAD_STATE
+								   : (doca_error_t)state.w[SOFTFIELD_RDMA_STATUS];
 }
 
 SOFTFIELD_DEVICE void softfield_rdma_put(struct softfield_rdma_queue *q, const struct softfield_rdma_op *op, uint32_t position)
@@ -383,7 +400,8 @@ SOFTFIELD_DEVICE void softfield_rdma_put(struct softfield_rdma_queue *q, const s
 }
 
 /** Posts at the next free position. */
-SOFTFIELD_DEVICE doca_error_t softfield_rdma_post_strong(struct doca_gpu_dev_rdma *rdma, uint32_t index, const struct softfield_rdma_request *r)
+SOFTFIELD_DEVICE doca_error_t softfield_rdma_post_strong(struct doca_gpu_dev_rdma *rdma, uint32_t index,
+							 const struct softfield_rdma_request *r)
 {
 	struct softfield_rdma_queue *q;
 	struct softfield_rdma_op op;
@@ -408,8 +426,8 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_post_strong(struct doca_gpu_dev_rdm
 }
 
 /** Posts at the caller's position. */
-SOFTFIELD_DEVICE doca_error_t softfield_rdma_post_weak(struct doca_gpu_dev_rdma *rdma, uint32_t index, const struct softfield_rdma_request *r,
-						       uint32_t position)
+SOFTFIELD_DEVICE doca_error_t softfield_rdma_post_weak(struct doca_gpu_dev_rdma *rdma, uint32_t index,
+						       const struct softfield_rdma_request *r, uint32_t position)
 {
 	struct softfield_rdma_queue *q;
 	struct softfield_rdma_op op;

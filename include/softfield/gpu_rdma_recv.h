@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file softfield/gpu_rdma_recv.h
- * Receives of an instance: posted by any thread, committed and waited for under one lock. The host's thread posts them for the peers,
- * who fill them in an arena or in the arrival itself; the kernel moves the bytes on to where the program wants them.
+ * Receives of an instance: posted by any thread, committed and waited for under one lock. The host's thread posts them for the
+ * peers, who fill them in an arena or in the arrival itself; the kernel moves the bytes on to where the program wants them.
  * Internal to doca_gpunetio_dev_rdma.cuh.
  */
 #ifndef SOFTFIELD_GPU_RDMA_RECV_H_
@@ -11,22 +11,24 @@
 #include <softfield/gpu_rdma_queue.h>
 
 /** Fills in a receive. @return 0: it can never be filled */
-SOFTFIELD_DEVICE int softfield_recv_fill(const struct doca_gpu_dev_rdma_r *r, const struct doca_gpu_buf *buf, uint64_t len, uint64_t offset,
-					 struct softfield_rdma_recv_op *op)
+SOFTFIELD_DEVICE int softfield_recv_fill(const struct doca_gpu_dev_rdma_r *r, const struct doca_gpu_buf *buf, uint64_t len,
+					 uint64_t offset, struct softfield_rdma_recv_op *op)
 {
 	op->addr = 0;
 	op->len = 0;
 	if (buf == 0)
 		return 1;
 	if (!softfield_rdma_inside(buf, offset, len) || (buf->arr->flags & SOFTFIELD_BUF_REMOTE) != 0 ||
-	    (buf->arr->flags & SOFTFIELD_BUF_WRITABLE) == 0 || softfield_rdma_room((uint32_t)len) > r->arena_size || len > SOFTFIELD_RDMA_LEN_MAX)
+	    (buf->arr->flags & SOFTFIELD_BUF_WRITABLE) == 0 || softfield_rdma_room((uint32_t)len) > r->arena_size ||
+	    len > SOFTFIELD_RDMA_LEN_MAX)
 		return 0;
 	op->addr = buf->addr + offset;
 	op->len = (uint32_t)len;
 	return 1;
 }
 
-SOFTFIELD_DEVICE void softfield_recv_put(struct doca_gpu_dev_rdma_r *r, const struct softfield_rdma_recv_op *op, uint32_t position)
+SOFTFIELD_DEVICE void softfield_recv_put(struct doca_gpu_dev_rdma_r *r, const struct softfield_rdma_recv_op *op,
+					 uint32_t position)
 {
 	struct softfield_rdma_recv_op *to = &r->ops[position & (r->size - 1)];
 
@@ -41,11 +43,12 @@ SOFTFIELD_DEVICE doca_error_t softfield_recv_state(const struct doca_gpu_dev_rdm
 {
 	struct softfield_quad state = softfield_load_quad(&r->rdma->state);
 
-	return state.w[SOFTFIELD_RDMA_STATE] == SOFTFIELD_RDMA_ENDED ? (doca_error_t)state.w[SOFTFIELD_RDMA_STATUS] : DOCA_SUCCESS;
+	return state.w[SOFTFIELD_RDMA_STATE] == SOFTFIELD_RDMA_ENDED ? (doca_error_t)state.w[SOFTFIELD_RDMA_STATUS]
+								     : DOCA_SUCCESS;
 }
 
-SOFTFIELD_DEVICE doca_error_t softfield_recv_post(struct doca_gpu_dev_rdma_r *r, const struct doca_gpu_buf *buf, uint64_t len, uint64_t offset,
-						  int strong, uint32_t position)
+SOFTFIELD_DEVICE doca_error_t softfield_recv_post(struct doca_gpu_dev_rdma_r *r, const struct doca_gpu_buf *buf, uint64_t len,
+						  uint64_t offset, int strong, uint32_t position)
 {
 	struct softfield_rdma_recv_op op;
 
@@ -142,7 +145,8 @@ SOFTFIELD_COLD int softfield_recv_take(struct doca_gpu_dev_rdma_r *r, uint32_t *
 }
 
 /** Takes all that came, up to what was committed. @return whether that was all */
-SOFTFIELD_DEVICE int softfield_recv_drain(struct doca_gpu_dev_rdma_r *r, uint32_t *num_ops, uint32_t *imm_val, uint32_t *connection_index)
+SOFTFIELD_DEVICE int softfield_recv_drain(struct doca_gpu_dev_rdma_r *r, uint32_t *num_ops, uint32_t *imm_val,
+					  uint32_t *connection_index)
 {
 	uint32_t imm, connection, before = *num_ops;
 	int all;
@@ -165,8 +169,8 @@ SOFTFIELD_DEVICE int softfield_recv_drain(struct doca_gpu_dev_rdma_r *r, uint32_
 	return all;
 }
 
-SOFTFIELD_DEVICE doca_error_t softfield_recv_wait(struct doca_gpu_dev_rdma_r *r, int blocking, uint32_t *num_ops, uint32_t *imm_val,
-						  uint32_t *connection_index)
+SOFTFIELD_DEVICE doca_error_t softfield_recv_wait(struct doca_gpu_dev_rdma_r *r, int blocking, uint32_t *num_ops,
+						  uint32_t *imm_val, uint32_t *connection_index)
 {
 	uint32_t count = 0, before;
 	doca_error_t result = DOCA_SUCCESS;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file softfield/gpu_rdma_sync.h
- * Words that the threads of kernels share: locks, positions that are reserved, and waiting. Internal to doca_gpunetio_dev_rdma.cuh.
+ * Words that the threads of kernels share: locks, positions that are reserved, and waiting. Internal to
+ * doca_gpunetio_dev_rdma.cuh.
  */
 #ifndef SOFTFIELD_GPU_RDMA_SYNC_H_
 #define SOFTFIELD_GPU_RDMA_SYNC_H_
@@ -33,19 +34,34 @@ SOFTFIELD_DEVICE int softfield_rdma_swap(uint32_t *word, uint32_t expected, uint
 }
 
 /** What was written before is there for other threads of the GPU before what is written after. */
-SOFTFIELD_DEVICE void softfield_rdma_publish(void) { __threadfence(); }
+SOFTFIELD_DEVICE void softfield_rdma_publish(void)
+{
+	__threadfence();
+}
 
 /** Nothing could be done. */
-SOFTFIELD_DEVICE void softfield_rdma_idle(const void *what) { (void)what; }
+SOFTFIELD_DEVICE void softfield_rdma_idle(const void *what)
+{
+	(void)what;
+}
 /** Another thread is about to do it. */
 SOFTFIELD_DEVICE void softfield_rdma_relax(void) {}
 /** Tells the host's thread of a command or post. A real one looks. */
-SOFTFIELD_DEVICE void softfield_rdma_ring(struct doca_gpu_dev_rdma *rdma) { (void)rdma; }
+SOFTFIELD_DEVICE void softfield_rdma_ring(struct doca_gpu_dev_rdma *rdma)
+{
+	(void)rdma;
+}
 
 #else
 
-SOFTFIELD_DEVICE void softfield_rdma_lock(uint32_t *lock) { softfield_lock(lock); }
-SOFTFIELD_DEVICE void softfield_rdma_unlock(uint32_t *lock) { softfield_unlock(lock); }
+SOFTFIELD_DEVICE void softfield_rdma_lock(uint32_t *lock)
+{
+	softfield_lock(lock);
+}
+SOFTFIELD_DEVICE void softfield_rdma_unlock(uint32_t *lock)
+{
+	softfield_unlock(lock);
+}
 
 SOFTFIELD_DEVICE int softfield_rdma_swap(uint32_t *word, uint32_t expected, uint32_t value)
 {
@@ -62,7 +78,10 @@ SOFTFIELD_DEVICE void softfield_rdma_idle(const void *what)
 		softfield_soft_sleep(0, SOFTFIELD_RDMA_SLEEP_US);
 }
 
-SOFTFIELD_DEVICE void softfield_rdma_relax(void) { softfield_soft_sleep(0, 0); }
+SOFTFIELD_DEVICE void softfield_rdma_relax(void)
+{
+	softfield_soft_sleep(0, 0);
+}
 
 SOFTFIELD_DEVICE void softfield_rdma_ring(struct doca_gpu_dev_rdma *rdma)
 {

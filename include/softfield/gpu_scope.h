@@ -40,10 +40,22 @@ SOFTFIELD_DEVICE uint32_t softfield_warp_min(uint32_t v)
 #endif
 }
 
-template <int S> SOFTFIELD_DEVICE uint32_t softfield_scope_size(void) { return S == SOFTFIELD_SCOPE_WARP ? 32 : blockDim.x; }
-template <int S> SOFTFIELD_DEVICE uint32_t softfield_scope_rank(void) { return S == SOFTFIELD_SCOPE_WARP ? threadIdx.x & 31 : threadIdx.x; }
-template <int S> SOFTFIELD_DEVICE uint32_t softfield_scope_warp(void) { return S == SOFTFIELD_SCOPE_WARP ? 0 : threadIdx.x / 32; }
-template <int S> SOFTFIELD_DEVICE uint32_t softfield_scope_warps(void) { return S == SOFTFIELD_SCOPE_WARP ? 1 : blockDim.x / 32; }
+template <int S> SOFTFIELD_DEVICE uint32_t softfield_scope_size(void)
+{
+	return S == SOFTFIELD_SCOPE_WARP ? 32 : blockDim.x;
+}
+template <int S> SOFTFIELD_DEVICE uint32_t softfield_scope_rank(void)
+{
+	return S == SOFTFIELD_SCOPE_WARP ? threadIdx.x & 31 : threadIdx.x;
+}
+template <int S> SOFTFIELD_DEVICE uint32_t softfield_scope_warp(void)
+{
+	return S == SOFTFIELD_SCOPE_WARP ? 0 : threadIdx.x / 32;
+}
+template <int S> SOFTFIELD_DEVICE uint32_t softfield_scope_warps(void)
+{
+	return S == SOFTFIELD_SCOPE_WARP ? 1 : blockDim.x / 32;
+}
 
 /** Whole warps only. */
 template <int S> SOFTFIELD_DEVICE bool softfield_scope_valid(void)
@@ -157,7 +169,8 @@ template <int S> SOFTFIELD_DEVICE uint32_t softfield_scope_copy_in(uint8_t *to, 
 	return (turn + pieces) % warps;
 }
 
-template <int S> SOFTFIELD_DEVICE uint32_t softfield_scope_copy_out(uint8_t *arena, const uint8_t *from, uint32_t len, uint32_t turn)
+template <int S>
+SOFTFIELD_DEVICE uint32_t softfield_scope_copy_out(uint8_t *arena, const uint8_t *from, uint32_t len, uint32_t turn)
 {
 	uint32_t pieces = (len + SOFTFIELD_PIECE - 1) / SOFTFIELD_PIECE, warps = softfield_scope_warps<S>(), i, at;
 
@@ -195,8 +208,8 @@ template <bool in> SOFTFIELD_DEVICE void softfield_small_copy(const struct softf
 #pragma unroll
 		for (u = 0; u < SOFTFIELD_SMALL_FLIGHT; u++)
 			if (k < piece[u].len)
-				quad[u] = in ? softfield_load_quad((const struct softfield_quad *)(piece[u].from + k)) :
-					       softfield_load_any(piece[u].from + k, piece[u].len - k);
+				quad[u] = in ? softfield_load_quad((const struct softfield_quad *)(piece[u].from + k))
+					     : softfield_load_any(piece[u].from + k, piece[u].len - k);
 #pragma unroll
 		for (u = 0; u < SOFTFIELD_SMALL_FLIGHT; u++) {
 			if (k >= piece[u].len)

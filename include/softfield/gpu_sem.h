@@ -21,7 +21,7 @@ struct doca_gpu_semaphore_gpu {
 	struct softfield_sem_item *items; /**< an address for kernels */
 	uint8_t *custom_info;		  /**< an address for kernels, or NULL */
 	uint32_t num_items;
-	uint32_t custom_info_size;	  /**< bytes of each item's, as kernels step through them */
+	uint32_t custom_info_size; /**< bytes of each item's, as kernels step through them */
 };
 
 #endif /* SOFTFIELD_GPU_SEM_H_ */

@@ -35,25 +35,21 @@ extern "C" {
 #endif
 
 /**
- * Exported by a plugin: a client has stopped its worker context, or died. The worker looks the symbol up when it loads the plugin
- * and calls it on the plugin's thread, between two other calls of the interface and not inside one. Commands of this client that
- * worker_cmd has not been given will not come any more; answers to it are dropped, so nothing need be answered. A dest_id is not
- * used again. A client that never sent this plugin a command is told of as well. Not called when the worker ends: close is.
- *
- * @param ctx that of open
+ * Exported by a plugin: a client has stopped its worker context, or died. The worker looks the symbol up when it loads the
+ * plugin and calls it on the plugin's thread, between two other calls of the interface and not inside one. Commands of this
+ * client that worker_cmd has not been given will not come any more; answers to it are dropped, so nothing need be answered. A
+ * dest_id is not used again. A client that never sent this plugin a command is told of as well. Not called when the worker ends:
+ * close is.
  * @param dest_id as in the descriptors of the client's commands
  */
 void softfield_urom_plugin_client_left(struct urom_worker_ctx *ctx, uint64_t dest_id);
 
 /**
- * Exported by a plugin: the worker has found nothing to do and would sleep. Called after progress answered EMPTY, on the plugin's
- * thread. A worker all of whose plugins have this sleeps soon, until something comes, 100 ms at most; others look again for a
- * while first, and then every 10 ms at the latest.
- *
- * @param ctx that of open
+ * Exported by a plugin: the worker has found nothing to do and would sleep. Called after progress answered EMPTY, on the
+ * plugin's thread. A worker all of whose plugins have this sleeps soon, until something comes, 100 ms at most; others look again
+ * for a while first, and then every 10 ms at the latest.
  * @param fd set to a descriptor that becomes readable when progress has something to do; the plugin's, and asked for each time
- * @return DOCA_SUCCESS
- * - DOCA_ERROR_AGAIN, or any other error: there is something to do already, or no descriptor: progress is called again
+ * @return DOCA_ERROR_AGAIN, or any other error: there is something to do already, or no descriptor: progress is called again
  */
 doca_error_t softfield_urom_plugin_arm(struct urom_worker_ctx *ctx, int *fd);
 

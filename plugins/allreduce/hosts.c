@@ -34,7 +34,7 @@ static doca_error_t check_number(const struct reach *reach, uint64_t board, uint
 static struct host *find(struct allreduce *allreduce, uint64_t client, uint64_t attachment)
 {
 	struct host *host;
-	LIST_FOREACH(host, &allreduce->hosts, next) {
+	LIST_FOREACH (host, &allreduce->hosts, next) {
 		if (host->client == client && host->attachment == attachment)
 			return host;
 	}
@@ -97,7 +97,7 @@ doca_error_t hosts_detach(struct allreduce *allreduce, uint64_t client, uint64_t
 	if (host == NULL)
 		return DOCA_ERROR_INVALID_VALUE;
 	struct vector *vector;
-	LIST_FOREACH(vector, &allreduce->vectors, next) {
+	LIST_FOREACH (vector, &allreduce->vectors, next) {
 		if (vector->host == host)
 			return DOCA_ERROR_IN_USE;
 	}

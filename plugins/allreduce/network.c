@@ -44,8 +44,8 @@ static ucs_status_t take(void *arg, const void *head, size_t head_len, void *dat
 
 doca_error_t network_open(struct allreduce *allreduce)
 {
-	/* TCP tells of a process's death at once. Messages come whole: they are no larger than a command. What UCX sends from its own
-	 * memory it sends in parts of this size, else of 8 KiB, each with a system call. */
+	/* TCP tells of a process's death at once. Messages come whole: they are no larger than a command. What UCX sends from its
+	 * own memory it sends in parts of this size, else of 8 KiB, each with a system call. */
 	static const struct ucx_side_setting settings[] = {{"TLS", "tcp"}, {"RNDV_THRESH", "inf"}, {"TCP_TX_SEG_SIZE", "64K"}};
 	const ucp_am_handler_param_t handler = {
 		.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS | UCP_AM_HANDLER_PARAM_FIELD_CB |

@@ -13,7 +13,7 @@ static uint32_t bucket_of(uint64_t tag, uint64_t offset)
 static struct piece *find_piece(struct allreduce *allreduce, uint64_t tag, uint64_t offset)
 {
 	struct piece *piece;
-	LIST_FOREACH(piece, &allreduce->pieces[bucket_of(tag, offset)], next) {
+	LIST_FOREACH (piece, &allreduce->pieces[bucket_of(tag, offset)], next) {
 		if (piece->command.tag == tag && piece->command.offset == offset && !piece->ended)
 			return piece;
 	}
@@ -73,7 +73,7 @@ static void drop(struct allreduce *allreduce, struct inbound *inbound)
 static struct inbound *find_kept(const struct piece *piece, const struct step *step)
 {
 	struct inbound *inbound;
-	LIST_FOREACH(inbound, &piece->allreduce->kept[bucket_of(piece->command.tag, piece->command.offset)], next) {
+	LIST_FOREACH (inbound, &piece->allreduce->kept[bucket_of(piece->command.tag, piece->command.offset)], next) {
 		const struct allreduce_message *message = &inbound->message;
 		if (message->tag == piece->command.tag && message->offset == piece->command.offset &&
 		    message->source == step->rank && message->number == step->number)
@@ -257,7 +257,7 @@ bool pieces_find_bereaved(const struct allreduce *allreduce, uint64_t *tag)
 {
 	const struct piece *piece;
 	for (int i = 0; i < ALLREDUCE_BUCKETS; i++) {
-		LIST_FOREACH(piece, &allreduce->pieces[i], next) {
+		LIST_FOREACH (piece, &allreduce->pieces[i], next) {
 			*tag = piece->command.tag;
 			if (!piece->ended && needs_dead(piece))
 				return true;
@@ -270,7 +270,7 @@ bool pieces_find_of_client(const struct allreduce *allreduce, uint64_t client, u
 {
 	const struct piece *piece;
 	for (int i = 0; i < ALLREDUCE_BUCKETS; i++) {
-		LIST_FOREACH(piece, &allreduce->pieces[i], next) {
+		LIST_FOREACH (piece, &allreduce->pieces[i], next) {
 			*tag = piece->command.tag;
 			if (!piece->ended && piece->client == client)
 				return true;

@@ -252,7 +252,7 @@ static bool check(const struct urom_allreduce_comm *comm, const struct urom_allr
 static bool is_under_way(const struct urom_allreduce_comm *comm, uint64_t tag)
 {
 	const struct allreduce *other;
-	TAILQ_FOREACH(other, &comm->inflight, next) {
+	TAILQ_FOREACH (other, &comm->inflight, next) {
 		if (other->command.tag == tag)
 			return true;
 	}

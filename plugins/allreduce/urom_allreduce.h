@@ -53,7 +53,8 @@ enum urom_allreduce_way {
 
 /* tag, count, type, op and algorithm are the same on all ranks. */
 struct urom_allreduce_args {
-	uint64_t tag; /* which allreduce this is: no other that is under way, nor one of these workers' that has failed, has the same */
+	uint64_t tag; /* which allreduce this is: no other that is under way, nor one of these workers' that has failed, has the
+			 same */
 	const void *send;
 	void *receive; /* may be send, but not overlap it otherwise; both are the plugin's until the end */
 	size_t count;  /* elements, at least 1 */
@@ -89,9 +90,10 @@ doca_error_t urom_allreduce_init(uint64_t plugin_id, uint64_t version);
  * Makes a comm of num_ranks ranks, at most 65,536, of which this is rank. The worker context is RUNNING, has the plugin's id
  * among its plugins, and is in a RUNNING domain with the id rank; it stays until the comm is destroyed. depth: commands of the
  * comm that may be under way at once, at most the worker's doca_urom_worker_set_max_inflight_tasks(); the program's own tasks and
- * other comms share those. The comm takes a command from the worker at once, to find its way. INVALID_VALUE: a NULL argument, rank
- * not below num_ranks, too many ranks, or depth 0. BAD_STATE: the worker context is not RUNNING (yet, or any more). NO_MEMORY: also
- * when all tasks of the worker are out. Other errors are those of doca_urom_worker_cmd_task_allocate_init() and doca_task_submit().
+ * other comms share those. The comm takes a command from the worker at once, to find its way. INVALID_VALUE: a NULL argument,
+ * rank not below num_ranks, too many ranks, or depth 0. BAD_STATE: the worker context is not RUNNING (yet, or any more).
+ * NO_MEMORY: also when all tasks of the worker are out. Other errors are those of doca_urom_worker_cmd_task_allocate_init() and
+ * doca_task_submit().
  */
 doca_error_t urom_allreduce_comm_create(struct doca_urom_worker *worker, uint32_t rank, uint32_t num_ranks, uint32_t depth,
 					struct urom_allreduce_comm **comm);

@@ -19,7 +19,7 @@ DOCA_LOG_REGISTER(UROM_ALLREDUCE);
 static struct vector *find(const struct allreduce *allreduce, uint64_t tag, bool awaited)
 {
 	struct vector *vector;
-	LIST_FOREACH(vector, &allreduce->vectors, next) {
+	LIST_FOREACH (vector, &allreduce->vectors, next) {
 		if (vector->command.tag == tag && (vector->stage == VECTOR_AWAITED) == awaited)
 			return vector;
 	}
@@ -203,7 +203,8 @@ static void leave_out(struct vector *vector, uint32_t num_shares)
 
 void vector_begin_share(struct vector *vector)
 {
-	uint64_t total = vector->shape.total, parts = (total + SHARE_ALIGN - 1) / SHARE_ALIGN, most = total / SHARE_MIN + (total < SHARE_MIN);
+	uint64_t total = vector->shape.total, parts = (total + SHARE_ALIGN - 1) / SHARE_ALIGN,
+		 most = total / SHARE_MIN + (total < SHARE_MIN);
 	uint32_t share = share_of(vector, vector->command.rank), num = vector->shape.num_ranks;
 	if (num > most)
 		num = (uint32_t)most;
@@ -265,7 +266,7 @@ static struct vector *make(struct allreduce *allreduce, uint64_t tag, const stru
 static void give_up_oldest(struct allreduce *allreduce)
 {
 	const struct vector *vector, *oldest = NULL;
-	LIST_FOREACH(vector, &allreduce->vectors, next)
+	LIST_FOREACH (vector, &allreduce->vectors, next)
 		oldest = vector->stage == VECTOR_AWAITED ? vector : oldest;
 	if (oldest != NULL)
 		allreduce_fail_among(allreduce, oldest->command.tag, DOCA_ERROR_NO_MEMORY, oldest->shape.num_ranks);
@@ -387,7 +388,7 @@ bool vectors_run(struct allreduce *allreduce)
 bool vectors_find_bereaved(const struct allreduce *allreduce, uint64_t *tag)
 {
 	const struct vector *vector;
-	LIST_FOREACH(vector, &allreduce->vectors, next) {
+	LIST_FOREACH (vector, &allreduce->vectors, next) {
 		*tag = vector->command.tag;
 		for (uint32_t rank = 0;
 		     vector->stage != VECTOR_PIECES && vector->stage != VECTOR_AWAITED && rank < vector->shape.num_ranks;
@@ -402,7 +403,7 @@ bool vectors_find_bereaved(const struct allreduce *allreduce, uint64_t *tag)
 bool vectors_find_of_client(const struct allreduce *allreduce, uint64_t client, uint64_t *tag)
 {
 	const struct vector *vector;
-	LIST_FOREACH(vector, &allreduce->vectors, next) {
+	LIST_FOREACH (vector, &allreduce->vectors, next) {
 		*tag = vector->command.tag;
 		if (vector->stage != VECTOR_AWAITED && vector->client == client)
 			return true;

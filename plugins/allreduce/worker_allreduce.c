@@ -19,7 +19,10 @@ EXPORT doca_error_t softfield_urom_plugin_arm(struct urom_worker_ctx *ctx, int *
 
 /* ---- failures ---- */
 
-static uint32_t set_of(uint64_t tag) { return (uint32_t)((tag * UINT64_C(0x9e3779b97f4a7c15)) >> 32) % ALLREDUCE_FAILED_SETS; }
+static uint32_t set_of(uint64_t tag)
+{
+	return (uint32_t)((tag * UINT64_C(0x9e3779b97f4a7c15)) >> 32) % ALLREDUCE_FAILED_SETS;
+}
 
 doca_error_t allreduce_failed(const struct allreduce *allreduce, uint64_t tag)
 {

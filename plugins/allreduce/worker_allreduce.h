@@ -286,9 +286,9 @@ struct allreduce {
 	TAILQ_HEAD(, vector) working;
 	LIST_HEAD(, host) hosts;
 	uint32_t num_hosts;
-	struct process processes[ALLREDUCE_DIRECT_RANKS_MAX]; /* by rank */
+	struct process processes[ALLREDUCE_DIRECT_RANKS_MAX];		    /* by rank */
 	struct failed failed[ALLREDUCE_FAILED_SETS][ALLREDUCE_FAILED_WAYS]; /* the latest first */
-	uint8_t *chunks; /* two */
+	uint8_t *chunks;						    /* two */
 	ucs_list_link_t notifications;
 };
 

@@ -35,8 +35,7 @@ static inline doca_error_t answers_hand_over(ucs_list_link_t *answers, ucs_list_
 static inline void answers_free(ucs_list_link_t *answers)
 {
 	struct urom_worker_notif_desc *answer, *next;
-	ucs_list_for_each_safe(answer, next, answers, entry)
-		free(answer);
+	ucs_list_for_each_safe(answer, next, answers, entry) free(answer);
 	ucs_list_head_init(answers);
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 
-#define ADDRESS_PAD 1024     /* set bits end the lists of devices and transports */
+#define ADDRESS_PAD 1024	/* set bits end the lists of devices and transports */
 #define KEY_PAD (64 * 256 + 64) /* a key has at most 64 parts, each with its size in one byte: here none */
 
 doca_error_t ucx_side_error(ucs_status_t status)
@@ -61,11 +61,13 @@ static ucs_status_t open_context(struct ucx_side *side, uint64_t features, const
 	ucs_status_t status = ucp_config_read(NULL, NULL, &config);
 	if (status != UCS_OK)
 		return status;
-	/* A connection that is reset while UCX sends from our memory ends one send twice, over which UCX 1.13 ends the process. */
+	/* A connection that is reset while UCX sends from our memory ends one send twice, over which UCX 1.13
+	 * ends the process. */
 	set_unless_given(config, &(struct ucx_side_setting){"ZCOPY_THRESH", "inf"});
 	/* Without it UCX 1.13 passes over shared memory where the end of a peer is to be noticed, as it is to be here. */
 	set_unless_given(config, &(struct ucx_side_setting){"MM_ERROR_HANDLING", "y"});
-	set_unless_given(config, &(struct ucx_side_setting){"KEEPALIVE_INTERVAL", "500ms"}); /* between looks at whether it is there */
+	set_unless_given(config,
+			 &(struct ucx_side_setting){"KEEPALIVE_INTERVAL", "500ms"}); /* between looks at whether it is there */
 	for (uint32_t i = 0; i < num; i++)
 		set_unless_given(config, &settings[i]);
 	status = ucp_init(&params, config, &side->context);
@@ -73,11 +75,15 @@ static ucs_status_t open_context(struct ucx_side *side, uint64_t features, const
 	return status;
 }
 
-doca_error_t ucx_side_open(struct ucx_side *side, uint64_t features) { return ucx_side_open_with(side, features, NULL, 0); }
+doca_error_t ucx_side_open(struct ucx_side *side, uint64_t features)
+{
+	return ucx_side_open_with(side, features, NULL, 0);
+}
 
 doca_error_t ucx_side_open_with(struct ucx_side *side, uint64_t features, const struct ucx_side_setting *settings, uint32_t num)
 {
-	const ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE, .thread_mode = UCS_THREAD_MODE_SINGLE};
+	const ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+					    .thread_mode = UCS_THREAD_MODE_SINGLE};
 	memset(side, 0, sizeof(*side));
 	ucs_status_t status = open_context(side, features, settings, num);
 	if (status != UCS_OK)
@@ -177,7 +183,10 @@ static struct ucx_endpoint *find_endpoint(struct ucx_side *side, uint64_t peer)
 	return NULL;
 }
 
-void ucx_side_hold(struct ucx_endpoint *endpoint) { endpoint->holders++; }
+void ucx_side_hold(struct ucx_endpoint *endpoint)
+{
+	endpoint->holders++;
+}
 
 void ucx_side_release(struct ucx_side *side, struct ucx_endpoint *endpoint)
 {
@@ -208,7 +217,8 @@ static doca_error_t open_endpoint(struct ucx_side *side, const void *address, ui
 	if (endpoint == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	const ucp_ep_params_t params = {
-		.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER,
+		.field_mask =
+			UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER,
 		.address = (const ucp_address_t *)address,
 		.err_mode = UCP_ERR_HANDLING_MODE_PEER,
 		.err_handler = {endpoint_failed, endpoint},

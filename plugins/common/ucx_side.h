@@ -16,7 +16,7 @@
 
 #define UCX_SIDE_ENDPOINTS_MAX 4096
 #define UCX_SIDE_ADDRESS_MAX 8192 /* bytes */
-#define UCX_SIDE_FLUSH_MS 500 /* of a close: a worker has two seconds to end */
+#define UCX_SIDE_FLUSH_MS 500	  /* of a close: a worker has two seconds to end */
 
 struct ucx_side;
 
@@ -25,8 +25,8 @@ struct ucx_endpoint {
 	struct ucx_side *side;
 	uint64_t peer; /* UCX's unique id of the other worker */
 	ucp_ep_h ep;
-	bool failed;	 /* nothing goes through it any more; it is replaced when it is looked for again */
-	bool replaced;	 /* out of the list: the last holder closes it */
+	bool failed;   /* nothing goes through it any more; it is replaced when it is looked for again */
+	bool replaced; /* out of the list: the last holder closes it */
 	uint32_t holders;
 };
 
@@ -58,16 +58,16 @@ doca_error_t ucx_side_copy_address(const struct ucx_side *side, void *address, s
 
 /* The endpoint to the worker of that address: the same for the same worker until it fails. FULL: there are too many. */
 doca_error_t ucx_side_reach(struct ucx_side *side, const void *address, struct ucx_endpoint **endpoint);
-/* The same where the address is len bytes that somebody said. UCX is told no length and believes what it reads, so behind it is put
- * what ends its lists. INVALID_VALUE also: it is too long for one. */
+/* The same where the address is len bytes that somebody said. UCX is told no length and believes what it reads, so behind it is
+ * put what ends its lists. INVALID_VALUE also: it is too long for one. */
 doca_error_t ucx_side_reach_said(struct ucx_side *side, const void *address, size_t len, struct ucx_endpoint **endpoint);
 /* In the same way, a packed key. */
 doca_error_t ucx_side_unpack_said(const struct ucx_endpoint *endpoint, const void *packed, size_t len, ucp_rkey_h *rkey);
 /* Whoever keeps an endpoint beyond the next ucx_side_reach holds it. */
 void ucx_side_hold(struct ucx_endpoint *endpoint);
 void ucx_side_release(struct ucx_side *side, struct ucx_endpoint *endpoint);
-/* The same, and where nobody else holds it the endpoint is closed: what is under way is told as cancelled, within the call. Not from
- * a function that UCX calls, nor of an endpoint that is used without being held. */
+/* The same, and where nobody else holds it the endpoint is closed: what is under way is told as cancelled, within the call. Not
+ * from a function that UCX calls, nor of an endpoint that is used without being held. */
 void ucx_side_drop(struct ucx_side *side, struct ucx_endpoint *endpoint);
 
 doca_error_t ucx_side_error(ucs_status_t status);

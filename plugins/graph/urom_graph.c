@@ -31,8 +31,8 @@ static doca_error_t read_answer(struct doca_urom_worker_cmd_task *task, struct g
 	size_t len = 0;
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (response == NULL || doca_buf_get_data(response, &data) != DOCA_SUCCESS || doca_buf_get_data_len(response, &len) != DOCA_SUCCESS ||
-	    len != sizeof(*answer))
+	if (response == NULL || doca_buf_get_data(response, &data) != DOCA_SUCCESS ||
+	    doca_buf_get_data_len(response, &len) != DOCA_SUCCESS || len != sizeof(*answer))
 		return DOCA_ERROR_UNEXPECTED;
 	memcpy(answer, data, sizeof(*answer));
 	return DOCA_SUCCESS;

@@ -28,8 +28,7 @@ static void graph_close(struct urom_worker_ctx *ctx)
 {
 	struct graph *graph = (struct graph *)ctx->plugin_ctx;
 	struct urom_worker_notif_desc *notification, *next;
-	ucs_list_for_each_safe(notification, next, &graph->notifications, entry)
-		free(notification);
+	ucs_list_for_each_safe(notification, next, &graph->notifications, entry) free(notification);
 	free(graph);
 }
 
@@ -37,7 +36,8 @@ static doca_error_t loop_back(struct graph *graph, const struct urom_worker_cmd_
 {
 	struct graph_command command;
 	struct graph_notification out;
-	struct urom_worker_notif_desc *notification = (struct urom_worker_notif_desc *)calloc(1, sizeof(*notification) + sizeof(out));
+	struct urom_worker_notif_desc *notification =
+		(struct urom_worker_notif_desc *)calloc(1, sizeof(*notification) + sizeof(out));
 	if (notification == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	notification->dest_id = desc->dest_id;
@@ -77,7 +77,8 @@ static doca_error_t graph_progress(struct urom_worker_ctx *ctx, ucs_list_link_t 
 	if (ucs_list_is_empty(&graph->notifications))
 		return DOCA_ERROR_EMPTY;
 	while (!ucs_list_is_empty(&graph->notifications)) {
-		struct urom_worker_notif_desc *desc = ucs_list_extract_head(&graph->notifications, struct urom_worker_notif_desc, entry);
+		struct urom_worker_notif_desc *desc =
+			ucs_list_extract_head(&graph->notifications, struct urom_worker_notif_desc, entry);
 		ucs_list_add_tail(notif_list, &desc->entry);
 	}
 	return DOCA_SUCCESS;

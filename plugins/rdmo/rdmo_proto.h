@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the parts of the rdmo plugin say to each other. Commands and notifications go between a target's program and its worker, by
- * UROM; requests and responses between an initiator's program and that worker, as UCX active messages.
+ * What the parts of the rdmo plugin say to each other. Commands and notifications go between a target's program and its worker,
+ * by UROM; requests and responses between an initiator's program and that worker, as UCX active messages.
  */
 #ifndef RDMO_PROTO_H
 #define RDMO_PROTO_H
@@ -50,7 +50,7 @@ struct rdmo_request_head {
 	uint64_t queue;	 /* what RQ_CREATE answered: who does not know it can do nothing */
 	uint32_t operation;
 	uint32_t flags;
-	uint64_t number; /* counts a queue's requests from 1 */
+	uint64_t number;			       /* counts a queue's requests from 1 */
 	uint64_t pointer, pointer_region, data_region; /* of an append */
 	uint64_t num_pieces;			       /* of a scatter */
 };

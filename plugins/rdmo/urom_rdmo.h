@@ -21,8 +21,9 @@
  *   urom_rdmo_flush(queue, cookie, finished);     // told when all of it is in the target's memory
  *   loop: ucp_worker_progress(own);
  *
- * A worker of a service for its own machine is reached by shared memory. UCX 1.13 notices the end of a peer there only in a context
- * with MM_ERROR_HANDLING y (UCX_MM_ERROR_HANDLING=y): without, an initiator is not told that its target's worker has ended.
+ * A worker of a service for its own machine is reached by shared memory. UCX 1.13 notices the end of a peer there only in a
+ * context with MM_ERROR_HANDLING y (UCX_MM_ERROR_HANDLING=y): without, an initiator is not told that its target's worker has
+ * ended.
  *
  * UCX 1.13 over TCP ends the program when a connection is reset while it sends from the program's memory. An initiator that is to
  * outlive its target's worker opens its UCX context with ZCOPY_THRESH inf (UCX_ZCOPY_THRESH=inf), as our workers do.
@@ -68,8 +69,8 @@ typedef void (*urom_rdmo_finished)(doca_error_t result, union doca_data cookie, 
  * First of all, once for a worker context. addr: the address of the program's UCX worker, whose progress lets the worker reach
  * its memory. id: what initiators call this program. It all ends, queues and regions too, when the worker context stops; what
  * has been begun may land after that, or be cut off, over which UCX 1.13 may end the program: so remove regions that are written
- * first. finished: ALREADY_EXIST: the worker has another client of that id, or this context has done it; FULL: it has 256 clients;
- * INVALID_VALUE: no address.
+ * first. finished: ALREADY_EXIST: the worker has another client of that id, or this context has done it; FULL: it has 256
+ * clients; INVALID_VALUE: no address.
  */
 doca_error_t urom_rdmo_task_client_init(struct doca_urom_worker *worker, union doca_data cookie, uint64_t id, const void *addr,
 					uint64_t addr_len, urom_rdmo_client_init_finished finished);
@@ -79,14 +80,15 @@ doca_error_t urom_rdmo_task_client_init(struct doca_urom_worker *worker, union d
  * it may ask. finished: BAD_STATE: urom_rdmo_task_client_init() comes first; FULL: the program has 4,096 queues; INVALID_VALUE:
  * no address.
  */
-doca_error_t urom_rdmo_task_rq_create(struct doca_urom_worker *worker, union doca_data cookie, const void *addr, uint64_t addr_len,
-				      urom_rdmo_finished finished);
+doca_error_t urom_rdmo_task_rq_create(struct doca_urom_worker *worker, union doca_data cookie, const void *addr,
+				      uint64_t addr_len, urom_rdmo_finished finished);
 
 /*
  * Removes a queue. Flushes that wait there are answered with NOT_FOUND; what was asked for before is still carried out.
  * finished: NOT_FOUND: there is no such queue; BAD_STATE: as above.
  */
-doca_error_t urom_rdmo_task_rq_destroy(struct doca_urom_worker *worker, union doca_data cookie, uint64_t queue, urom_rdmo_finished finished);
+doca_error_t urom_rdmo_task_rq_destroy(struct doca_urom_worker *worker, union doca_data cookie, uint64_t queue,
+				       urom_rdmo_finished finished);
 
 /*
  * Makes len bytes at va a region, where operations may write. rkey, rkey_len bytes of it: from ucp_rkey_pack(). The memory stays
@@ -99,9 +101,9 @@ doca_error_t urom_rdmo_task_mr_register(struct doca_urom_worker *worker, union d
 /*
  * Removes a region. What has been asked for and not been begun fails with NOT_FOUND. What the worker has begun is in the memory
  * before finished is called: so the program has to progress its UCX worker until then, and nobody writes there afterwards.
- * finished: NOT_FOUND: there is no such region; BAD_STATE: as above; CONNECTION_ABORTED: the region is removed, but the worker has
- * lost the program's UCX worker, and what was under way there may still land while that is progressed; NO_MEMORY: in the worker,
- * and the region is still there.
+ * finished: NOT_FOUND: there is no such region; BAD_STATE: as above; CONNECTION_ABORTED: the region is removed, but the worker
+ * has lost the program's UCX worker, and what was under way there may still land while that is progressed; NO_MEMORY: in the
+ * worker, and the region is still there.
  */
 doca_error_t urom_rdmo_task_mr_deregister(struct doca_urom_worker *worker, union doca_data cookie, uint64_t region,
 					  urom_rdmo_finished finished);
@@ -140,9 +142,9 @@ void urom_rdmo_queue_close(struct urom_rdmo_queue *queue);
  */
 
 /*
- * Writes len bytes, at most 1 MiB, to where the word of 8 bytes at pointer points, and moves it behind them. pointer is an address
- * in the target's process, of 8 bytes' alignment, in pointer_region; where the word points is in data_region. The word is moved
- * when a flush is answered, at the latest, and until then it belongs to the worker.
+ * Writes len bytes, at most 1 MiB, to where the word of 8 bytes at pointer points, and moves it behind them. pointer is an
+ * address in the target's process, of 8 bytes' alignment, in pointer_region; where the word points is in data_region. The word is
+ * moved when a flush is answered, at the latest, and until then it belongs to the worker.
  */
 doca_error_t urom_rdmo_append(struct urom_rdmo_queue *queue, uint32_t flags, uint64_t pointer, uint64_t pointer_region,
 			      uint64_t data_region, const void *data, size_t len);
@@ -154,7 +156,8 @@ struct urom_rdmo_piece {
 };
 
 /* Writes each piece to its place: at most 1 MiB, with 24 bytes for each piece. */
-doca_error_t urom_rdmo_scatter(struct urom_rdmo_queue *queue, uint32_t flags, const struct urom_rdmo_piece *pieces, size_t num_pieces);
+doca_error_t urom_rdmo_scatter(struct urom_rdmo_queue *queue, uint32_t flags, const struct urom_rdmo_piece *pieces,
+			       size_t num_pieces);
 
 /*
  * Told once how a flush ended, from ucp_worker_progress() or urom_rdmo_queue_close(). DOCA_SUCCESS: all that this queue has asked

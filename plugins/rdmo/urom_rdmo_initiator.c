@@ -54,19 +54,21 @@ static void answered(struct urom_rdmo_initiator *initiator, const struct rdmo_re
 {
 	struct urom_rdmo_queue *queue;
 	struct flush *flush;
-	LIST_FOREACH(queue, &initiator->queues, next) {
+	LIST_FOREACH (queue, &initiator->queues, next) {
 		if (queue->number != head->queue)
 			continue;
-		TAILQ_FOREACH(flush, &queue->flushes, next) {
+		TAILQ_FOREACH (flush, &queue->flushes, next) {
 			if (flush->number != head->number)
 				continue;
-			end_flush(queue, flush, head->status >= 0 && head->status < 64 ? (doca_error_t)head->status : DOCA_ERROR_UNEXPECTED);
+			end_flush(queue, flush,
+				  head->status >= 0 && head->status < 64 ? (doca_error_t)head->status : DOCA_ERROR_UNEXPECTED);
 			return;
 		}
 	}
 }
 
-static ucs_status_t receive(void *arg, const void *header, size_t header_len, void *data, size_t len, const ucp_am_recv_param_t *param)
+static ucs_status_t receive(void *arg, const void *header, size_t header_len, void *data, size_t len,
+			    const ucp_am_recv_param_t *param)
 {
 	struct rdmo_response_head head;
 	(void)data;
@@ -134,7 +136,8 @@ doca_error_t urom_rdmo_queue_open(struct urom_rdmo_initiator *initiator, const v
 	if (queue == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	ucp_ep_params_t params = {
-		.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER,
+		.field_mask =
+			UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER,
 		.address = (const ucp_address_t *)addr,
 		.err_mode = UCP_ERR_HANDLING_MODE_PEER,
 		.err_handler = {failed, queue},
@@ -144,7 +147,8 @@ doca_error_t urom_rdmo_queue_open(struct urom_rdmo_initiator *initiator, const v
 	queue->number = number;
 	TAILQ_INIT(&queue->flushes);
 	ucs_status_t status = ucp_ep_create(initiator->worker, &params, &queue->ep);
-	if (status == UCS_ERR_UNREACHABLE) { /* shared memory of a context without MM_ERROR_HANDLING: the end of the worker goes unnoticed */
+	if (status == UCS_ERR_UNREACHABLE) { /* shared memory of a context without MM_ERROR_HANDLING: the end of the worker goes
+						unnoticed */
 		params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
 		status = ucp_ep_create(initiator->worker, &params, &queue->ep);
 	}
@@ -231,7 +235,8 @@ doca_error_t urom_rdmo_append(struct urom_rdmo_queue *queue, uint32_t flags, uin
 	return send_message(queue, message, len);
 }
 
-doca_error_t urom_rdmo_scatter(struct urom_rdmo_queue *queue, uint32_t flags, const struct urom_rdmo_piece *pieces, size_t num_pieces)
+doca_error_t urom_rdmo_scatter(struct urom_rdmo_queue *queue, uint32_t flags, const struct urom_rdmo_piece *pieces,
+			       size_t num_pieces)
 {
 	size_t len = 0;
 	if (queue == NULL || pieces == NULL || num_pieces == 0 || (flags & ~UROM_RDMO_FENCE) != 0)

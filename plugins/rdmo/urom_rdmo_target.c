@@ -66,15 +66,16 @@ static doca_error_t read_answer(struct doca_urom_worker_cmd_task *task, struct p
 	memcpy(pending, doca_urom_worker_cmd_task_get_user_data(task), sizeof(*pending));
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (response == NULL || doca_buf_get_data(response, &data) != DOCA_SUCCESS || doca_buf_get_data_len(response, &len) != DOCA_SUCCESS ||
-	    len < sizeof(*head))
+	if (response == NULL || doca_buf_get_data(response, &data) != DOCA_SUCCESS ||
+	    doca_buf_get_data_len(response, &len) != DOCA_SUCCESS || len < sizeof(*head))
 		return DOCA_ERROR_UNEXPECTED;
 	memcpy(head, data, sizeof(*head));
 	*blob = (const uint8_t *)data + sizeof(*head);
 	return head->blob_len == len - sizeof(*head) ? DOCA_SUCCESS : DOCA_ERROR_UNEXPECTED;
 }
 
-static void client_init_done(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
+static void client_init_done(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data,
+			     union doca_data ctx_user_data)
 {
 	struct rdmo_notification head = {0};
 	struct pending pending;
@@ -107,15 +108,16 @@ doca_error_t urom_rdmo_task_client_init(struct doca_urom_worker *worker, union d
 	return submit(worker, &command, addr, addr_len, &pending, client_init_done);
 }
 
-doca_error_t urom_rdmo_task_rq_create(struct doca_urom_worker *worker, union doca_data cookie, const void *addr, uint64_t addr_len,
-				      urom_rdmo_finished finished)
+doca_error_t urom_rdmo_task_rq_create(struct doca_urom_worker *worker, union doca_data cookie, const void *addr,
+				      uint64_t addr_len, urom_rdmo_finished finished)
 {
 	struct rdmo_command command = {.type = RDMO_RQ_CREATE};
 	const struct pending pending = {{.other = finished}, cookie};
 	return submit(worker, &command, addr, addr_len, &pending, other_done);
 }
 
-doca_error_t urom_rdmo_task_rq_destroy(struct doca_urom_worker *worker, union doca_data cookie, uint64_t queue, urom_rdmo_finished finished)
+doca_error_t urom_rdmo_task_rq_destroy(struct doca_urom_worker *worker, union doca_data cookie, uint64_t queue,
+				       urom_rdmo_finished finished)
 {
 	struct rdmo_command command = {.type = RDMO_RQ_DESTROY, .number = queue};
 	const struct pending pending = {{.other = finished}, cookie};

@@ -17,7 +17,7 @@ doca_error_t urom_plugin_get_iface(struct urom_plugin_iface *iface);
 struct rdmo_queue *rdmo_queue_find(const struct rdmo_client *client, uint64_t number)
 {
 	struct rdmo_queue *queue;
-	LIST_FOREACH(queue, &client->queues, next) {
+	LIST_FOREACH (queue, &client->queues, next) {
 		if (queue->number == number)
 			return queue;
 	}
@@ -27,7 +27,7 @@ struct rdmo_queue *rdmo_queue_find(const struct rdmo_client *client, uint64_t nu
 struct rdmo_region *rdmo_region_find(const struct rdmo_client *client, uint64_t number)
 {
 	struct rdmo_region *region;
-	LIST_FOREACH(region, &client->regions, next) {
+	LIST_FOREACH (region, &client->regions, next) {
 		if (region->number == number && !region->gone)
 			return region;
 	}
@@ -64,7 +64,7 @@ static void free_queue(struct rdmo_client *client, struct rdmo_queue *queue)
 static struct rdmo_client *client_of(const struct rdmo *rdmo, uint64_t dest_id)
 {
 	struct rdmo_client *client;
-	LIST_FOREACH(client, &rdmo->clients, next) {
+	LIST_FOREACH (client, &rdmo->clients, next) {
 		if (client->dest_id == dest_id)
 			return client;
 	}
@@ -89,7 +89,7 @@ static void free_client(struct rdmo_client *client)
 static void end_queue(struct rdmo_client *client, struct rdmo_queue *queue)
 {
 	const struct rdmo_request *request;
-	TAILQ_FOREACH(request, &client->requests, next) {
+	TAILQ_FOREACH (request, &client->requests, next) {
 		if (request->head.queue == queue->number && request->head.operation == RDMO_FLUSH)
 			rdmo_respond(queue->endpoint->ep, queue->number, request->head.number, DOCA_ERROR_NOT_FOUND);
 	}
@@ -131,7 +131,7 @@ static doca_error_t init_client(struct rdmo *rdmo, uint64_t dest_id, const struc
 	struct ucx_endpoint *endpoint;
 	if (client_of(rdmo, dest_id) != NULL)
 		return DOCA_ERROR_ALREADY_EXIST;
-	LIST_FOREACH(client, &rdmo->clients, next) {
+	LIST_FOREACH (client, &rdmo->clients, next) {
 		if (client->id == command->number)
 			return DOCA_ERROR_ALREADY_EXIST;
 	}
@@ -292,7 +292,8 @@ static doca_error_t carry_out(struct rdmo *rdmo, uint64_t dest_id, const struct 
 static doca_error_t take(struct rdmo *rdmo, const struct urom_worker_cmd_desc *desc)
 {
 	const struct rdmo_command *command = (const struct rdmo_command *)(const void *)desc->worker_cmd.plugin_cmd;
-	const bool whole = desc->worker_cmd.len >= sizeof(*command) && command->blob_len == desc->worker_cmd.len - sizeof(*command);
+	const bool whole =
+		desc->worker_cmd.len >= sizeof(*command) && command->blob_len == desc->worker_cmd.len - sizeof(*command);
 	struct urom_worker_notif_desc *answer = answer_create(desc, sizeof(struct rdmo_notification) + rdmo->ucx.address_len);
 	if (answer == NULL)
 		return DOCA_ERROR_NO_MEMORY;
@@ -323,10 +324,10 @@ static doca_error_t rdmo_open(struct urom_worker_ctx *ctx)
 	LIST_INIT(&rdmo->clients);
 	LIST_INIT(&rdmo->left);
 	ucs_list_head_init(&rdmo->answers);
-	/* By the protocols that are UCX's default since 1.16, what is emulated (puts and atomics over TCP) was seen not to end. */
+	/* By the protocols that are UCX's default since 1.16, what is emulated (puts and atomics over TCP) was seen
+	 * not to end. */
 	const struct ucx_side_setting setting = {"PROTO_ENABLE", "n"};
-	doca_error_t result =
-		ucx_side_open_with(&rdmo->ucx, UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_AMO64, &setting, 1);
+	doca_error_t result = ucx_side_open_with(&rdmo->ucx, UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_AMO64, &setting, 1);
 	if (result != DOCA_SUCCESS) {
 		free(rdmo);
 		return result;
@@ -355,9 +356,9 @@ static void rdmo_close(struct urom_worker_ctx *ctx)
 	struct rdmo_client *client;
 	struct rdmo_queue *queue;
 	rdmo->closing = true;
-	LIST_FOREACH(client, &rdmo->clients, next) {
+	LIST_FOREACH (client, &rdmo->clients, next) {
 		ucx_side_release(&rdmo->ucx, client->endpoint);
-		LIST_FOREACH(queue, &client->queues, next)
+		LIST_FOREACH (queue, &client->queues, next)
 			ucx_side_release(&rdmo->ucx, queue->endpoint);
 	}
 	ucx_side_close_endpoints(&rdmo->ucx);

@@ -7,8 +7,8 @@
  *   worker_rdmo_steps.c     how one request is carried out in the target's memory
  *
  * A client is a target's program. Requests of all its queues are carried out one after the other, but a put does not wait for the
- * put before it; only a fence and a flush wait. A pointer is read when the first append needs it and belongs to the worker until a
- * flush has written it back, after all data.
+ * put before it; only a fence and a flush wait. A pointer is read when the first append needs it and belongs to the worker until
+ * a flush has written it back, after all data.
  */
 #ifndef WORKER_RDMO_H
 #define WORKER_RDMO_H
@@ -21,12 +21,12 @@
 #include "ucx_side.h"
 
 #define RDMO_CLIENTS_MAX 256
-#define RDMO_QUEUES_MAX 4096	/* of a client */
-#define RDMO_REGIONS_MAX 4096	/* of a client */
-#define RDMO_POINTERS_MAX 4096	/* of a client, between two flushes */
-#define RDMO_REQUESTS_MAX 65536 /* of all clients, that have come and are not done */
+#define RDMO_QUEUES_MAX 4096	    /* of a client */
+#define RDMO_REGIONS_MAX 4096	    /* of a client */
+#define RDMO_POINTERS_MAX 4096	    /* of a client, between two flushes */
+#define RDMO_REQUESTS_MAX 65536	    /* of all clients, that have come and are not done */
 #define RDMO_BYTES_MAX (256u << 20) /* of them */
-#define RDMO_COMPLAINTS_MAX 32 /* lines in the log about requests */
+#define RDMO_COMPLAINTS_MAX 32	    /* lines in the log about requests */
 #define RDMO_FLAG_FENCE 1u
 
 struct rdmo_region {
@@ -83,7 +83,7 @@ struct rdmo_client {
 	uint64_t last_region;
 	TAILQ_HEAD(, rdmo_request) requests;
 	enum rdmo_stage stage;
-	uint64_t num_puts; /* under way */
+	uint64_t num_puts;     /* under way */
 	uint32_t num_removals; /* that wait */
 	bool has_left;
 	/* of the one step that may be under way */
@@ -96,7 +96,7 @@ struct rdmo_client {
 struct rdmo {
 	struct ucx_side ucx;
 	LIST_HEAD(, rdmo_client) clients, left; /* left: freed once nothing is under way */
-	uint32_t num_clients; /* of clients */
+	uint32_t num_clients;			/* of clients */
 	uint32_t num_requests;
 	size_t num_bytes;
 	uint32_t num_complaints;
@@ -114,7 +114,8 @@ void rdmo_regions_sweep(struct rdmo_client *client);
 /* ---- worker_rdmo_requests.c ---- */
 
 /* UCX's handler of RDMO_AM_REQUEST; arg is the struct rdmo. */
-ucs_status_t rdmo_receive(void *arg, const void *header, size_t header_len, void *data, size_t len, const ucp_am_recv_param_t *param);
+ucs_status_t rdmo_receive(void *arg, const void *header, size_t header_len, void *data, size_t len,
+			  const ucp_am_recv_param_t *param);
 /* Carries out requests as far as they go. */
 void rdmo_run(struct rdmo_client *client);
 /* The request's queue remembers its first error. */

@@ -40,7 +40,7 @@ void rdmo_respond(ucp_ep_h ep, uint64_t queue, uint64_t number, doca_error_t sta
 static struct rdmo_client *find_client(const struct rdmo *rdmo, uint64_t id)
 {
 	struct rdmo_client *client;
-	LIST_FOREACH(client, &rdmo->clients, next) {
+	LIST_FOREACH (client, &rdmo->clients, next) {
 		if (client->id == id)
 			return client;
 	}
@@ -64,8 +64,8 @@ static bool well_formed(const struct rdmo_request_head *head, size_t len)
 }
 
 /* Takes a request of a queue that there is. */
-static doca_error_t take(struct rdmo *rdmo, struct rdmo_client *client, struct rdmo_queue *queue, const struct rdmo_request_head *head,
-			 const void *data, size_t len)
+static doca_error_t take(struct rdmo *rdmo, struct rdmo_client *client, struct rdmo_queue *queue,
+			 const struct rdmo_request_head *head, const void *data, size_t len)
 {
 	bool in_order = head->number == queue->last_request + 1;
 	queue->last_request = head->number;
@@ -91,7 +91,8 @@ static doca_error_t take(struct rdmo *rdmo, struct rdmo_client *client, struct r
 static void complain(struct rdmo *rdmo, const char *what)
 {
 	if (rdmo->num_complaints < RDMO_COMPLAINTS_MAX)
-		DOCA_LOG_WARN("a request is refused: %s%s", what, rdmo->num_complaints + 1 < RDMO_COMPLAINTS_MAX ? "" : "; more are not logged");
+		DOCA_LOG_WARN("a request is refused: %s%s", what,
+			      rdmo->num_complaints + 1 < RDMO_COMPLAINTS_MAX ? "" : "; more are not logged");
 	rdmo->num_complaints++;
 }
 
@@ -103,7 +104,8 @@ static void refuse(struct rdmo *rdmo, const struct rdmo_request_head *head, ucp_
 		rdmo_respond(reply, head->queue, head->number, status);
 }
 
-ucs_status_t rdmo_receive(void *arg, const void *header, size_t header_len, void *data, size_t len, const ucp_am_recv_param_t *param)
+ucs_status_t rdmo_receive(void *arg, const void *header, size_t header_len, void *data, size_t len,
+			  const ucp_am_recv_param_t *param)
 {
 	struct rdmo *rdmo = (struct rdmo *)arg;
 	struct rdmo_request_head head;

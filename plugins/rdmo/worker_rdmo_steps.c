@@ -63,7 +63,10 @@ static void begin_atomic(struct rdmo_client *client, ucp_atomic_op_t operation, 
 	param.reply_buffer = &client->word;
 	client->step_pointer = pointer;
 	region->used = true;
-	step_begun(client, ucp_atomic_op_nbx(client->endpoint->ep, operation, &client->operand, 1, pointer->address, region->rkey, &param), then);
+	step_begun(
+		client,
+		ucp_atomic_op_nbx(client->endpoint->ep, operation, &client->operand, 1, pointer->address, region->rkey, &param),
+		then);
 }
 
 /* ---- puts ---- */
@@ -114,7 +117,7 @@ void rdmo_pointer_drop(struct rdmo_client *client, struct rdmo_pointer *pointer)
 static struct rdmo_pointer *find_pointer(const struct rdmo_client *client, const struct rdmo_request_head *head)
 {
 	struct rdmo_pointer *pointer;
-	LIST_FOREACH(pointer, &client->pointers, next) {
+	LIST_FOREACH (pointer, &client->pointers, next) {
 		if (pointer->address == head->pointer && pointer->region == head->pointer_region)
 			return pointer;
 	}
@@ -178,8 +181,8 @@ static doca_error_t scatter(struct rdmo_request *request)
 		if (piece.len == 0 || piece.len > left)
 			return DOCA_ERROR_INVALID_VALUE;
 		struct rdmo_region *region = rdmo_region_find(request->client, piece.region);
-		doca_error_t result =
-			region != NULL ? put(request, region, piece.address, place + sizeof(piece), piece.len) : DOCA_ERROR_NOT_FOUND;
+		doca_error_t result = region != NULL ? put(request, region, piece.address, place + sizeof(piece), piece.len)
+						     : DOCA_ERROR_NOT_FOUND;
 		if (result != DOCA_SUCCESS)
 			return result;
 		place += sizeof(piece) + piece.len;

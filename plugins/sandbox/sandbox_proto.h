@@ -14,7 +14,7 @@ enum sandbox_command_type { SANDBOX_SEND = 1, SANDBOX_RECEIVE = 2 };
 
 struct sandbox_command {
 	uint64_t type;
-	uint64_t peer;	   /* of a send: the other worker's id in the domain */
+	uint64_t peer; /* of a send: the other worker's id in the domain */
 	uint64_t tag;
 	uint64_t tag_mask; /* of a receive: which bits of the tag matter */
 	uint64_t len;	   /* of a send: bytes of data; of a receive: the most that are wanted */

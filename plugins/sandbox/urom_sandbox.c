@@ -67,8 +67,8 @@ static doca_error_t read_answer(struct doca_urom_worker_cmd_task *task, struct s
 	size_t len = 0;
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (response == NULL || doca_buf_get_data(response, &bytes) != DOCA_SUCCESS || doca_buf_get_data_len(response, &len) != DOCA_SUCCESS ||
-	    len < sizeof(*head))
+	if (response == NULL || doca_buf_get_data(response, &bytes) != DOCA_SUCCESS ||
+	    doca_buf_get_data_len(response, &len) != DOCA_SUCCESS || len < sizeof(*head))
 		return DOCA_ERROR_UNEXPECTED;
 	memcpy(head, bytes, sizeof(*head));
 	if (head->len != len - sizeof(*head))

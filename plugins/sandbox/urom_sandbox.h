@@ -23,7 +23,8 @@ typedef void (*urom_sandbox_send_finished)(doca_error_t result, union doca_data 
  * Told once how a receive ended. data, len bytes of it, is there until the function returns; tag is the message's. TOO_BIG: the
  * message has more bytes than were asked for; CONNECTION_ABORTED and BAD_STATE as above. On failure data is NULL.
  */
-typedef void (*urom_sandbox_receive_finished)(doca_error_t result, union doca_data cookie, const void *data, size_t len, uint64_t tag);
+typedef void (*urom_sandbox_receive_finished)(doca_error_t result, union doca_data cookie, const void *data, size_t len,
+					      uint64_t tag);
 
 /*
  * Call it first, with the id and version that doca_urom_service_get_plugins_list() has of "worker_sandbox". UNSUPPORTED_VERSION:
@@ -37,7 +38,8 @@ doca_error_t urom_sandbox_init(uint64_t plugin_id, uint64_t version);
  * doca_urom_worker_cmd_task_allocate_init() and doca_task_submit() do.
  */
 
-/* Sends len bytes, which are copied, to the worker that has the id peer in the domain. TOO_BIG: they do not fit into a command. */
+/* Sends len bytes, which are copied, to the worker that has the id peer in the domain. TOO_BIG: they do not fit
+ * into a command. */
 doca_error_t urom_sandbox_task_send(struct doca_urom_worker *worker, union doca_data cookie, uint64_t peer, uint64_t tag,
 				    const void *data, size_t len, urom_sandbox_send_finished finished);
 

@@ -87,7 +87,8 @@ static doca_error_t start_send(struct urom_worker_ctx *ctx, struct operation *op
 		result = ucx_side_reach(&sandbox->ucx, address, &endpoint);
 	if (result != DOCA_SUCCESS) {
 		DOCA_LOG_WARN("a message to worker %llu of the domain cannot be sent: %s", (unsigned long long)command->peer,
-			      result == DOCA_ERROR_NOT_FOUND ? "no domain of this worker has such a one" : doca_error_get_descr(result));
+			      result == DOCA_ERROR_NOT_FOUND ? "no domain of this worker has such a one"
+							     : doca_error_get_descr(result));
 		return result;
 	}
 	operation->request = ucp_tag_send_nbx(endpoint->ep, command->data, command->len, command->tag, &param);
@@ -104,8 +105,8 @@ static void start_receive(struct operation *operation, const struct sandbox_comm
 	};
 	/* A receive that is done at once takes the message that is found here. UCX 1.13 leaves recv_info as it is then. */
 	(void)ucp_tag_probe_nb(operation->sandbox->ucx.worker, command->tag, command->tag_mask, 0, info);
-	operation->request = ucp_tag_recv_nbx(operation->sandbox->ucx.worker, answer_body(operation->answer)->data, command->len, command->tag,
-					      command->tag_mask, &param);
+	operation->request = ucp_tag_recv_nbx(operation->sandbox->ucx.worker, answer_body(operation->answer)->data, command->len,
+					      command->tag, command->tag_mask, &param);
 }
 
 static void start(struct urom_worker_ctx *ctx, struct operation *operation, const struct sandbox_command *command)

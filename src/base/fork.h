@@ -25,6 +25,7 @@ enum sf_fork_rank {
 	SF_FORK_MOVE,
 	SF_FORK_AGENT_LIFE,
 	SF_FORK_AGENT,
+	SF_FORK_HEARTBEAT,
 	SF_FORK_PROVIDER,
 	SF_FORK_LEGACY_LOG,
 	SF_FORK_LOG,
@@ -33,7 +34,7 @@ enum sf_fork_rank {
 struct sf_fork_handler {
 	enum sf_fork_rank rank;
 	pthread_mutex_t *lock; /* or NULL */
-	void (*child)(void);   /* or NULL: in the child, which has no other thread yet: what was the parent's is not the child's */
+	void (*child)(void); /* or NULL: in the child, which has no other thread yet: what was the parent's is not the child's */
 	struct sf_fork_handler *next;
 };
 

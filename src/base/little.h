@@ -3,28 +3,53 @@
 #ifndef SF_BASE_LITTLE_H
 #define SF_BASE_LITTLE_H
 
+#include <endian.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
-static inline void sf_put_little(uint8_t *at, uint64_t value, int bytes)
+static inline void sf_put_le16(uint8_t *at, uint32_t value)
 {
-	for (int i = 0; i < bytes; i++)
-		at[i] = (uint8_t)(value >> (8 * i));
+	const uint16_t little = htole16((uint16_t)value);
+
+	memcpy(at, &little, sizeof(little));
 }
 
-static inline uint64_t sf_get_little(const uint8_t *at, int bytes)
+static inline void sf_put_le32(uint8_t *at, uint32_t value)
 {
-	uint64_t value = 0;
-
-	for (int i = 0; i < bytes; i++)
-		value |= (uint64_t)at[i] << (8 * i);
-	return value;
+	value = htole32(value);
+	memcpy(at, &value, sizeof(value));
 }
 
-static inline void sf_put_le16(uint8_t *at, uint32_t value) { sf_put_little(at, value, 2); }
-static inline void sf_put_le32(uint8_t *at, uint32_t value) { sf_put_little(at, value, 4); }
-static inline uint16_t sf_get_le16(const uint8_t *at) { return (uint16_t)sf_get_little(at, 2); }
-static inline uint32_t sf_get_le32(const uint8_t *at) { return (uint32_t)sf_get_little(at, 4); }
+static inline void sf_put_le64(uint8_t *at, uint64_t value)
+{
+	value = htole64(value);
+	memcpy(at, &value, sizeof(value));
+}
+
+static inline uint16_t sf_get_le16(const uint8_t *at)
+{
+	uint16_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return le16toh(value);
+}
+
+static inline uint32_t sf_get_le32(const uint8_t *at)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return le32toh(value);
+}
+
+static inline uint64_t sf_get_le64(const uint8_t *at)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return le64toh(value);
+}
 
 #define SF_CHECKSUM_BEGIN UINT64_C(0xcbf29ce484222325)
 

@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "base/fork.h"
+#include "base/last_error.h"
 #include "base/log_backend.h"
+#include "base/log_record.h"
 
 #define RECORD_INLINE 1024     /* bytes of a record that need no allocation */
 #define RECORD_MAX (64 * 1024) /* the rest of a longer one is cut off */
@@ -46,70 +48,111 @@ static struct tm local_time(time_t time)
 	return tm;
 }
 
-/* Returns the length of the whole text, as snprintf does, or -1. */
-static int format_record(char *record, size_t size, const char *tag, const char *file, int line, const char *func,
-			 const char *format, va_list args)
+static struct tm utc_time(time_t time)
 {
-	struct timeval now;
+	struct tm tm;
 
-	gettimeofday(&now, NULL);
+	pthread_mutex_lock(&zone_lock);
+	gmtime_r(&time, &tm);
+	pthread_mutex_unlock(&zone_lock);
+	return tm;
+}
 
-	struct tm tm = local_time(now.tv_sec);
-	int head = snprintf(record, size, "[%02d:%02d:%02d:%06ld][%d][DOCA][%s][%s:%d][%s] ", tm.tm_hour, tm.tm_min, tm.tm_sec,
-			    (long)now.tv_usec, (int)gettid(), tag, base_name(file), line, func);
+/* Returns the length of the whole text, as snprintf does, or -1. */
+static int format_record(struct sf_log_record *r, char *text, size_t size, const char *format, va_list args)
+{
+	struct tm tm = local_time(r->time.tv_sec);
+	const bool has_func = r->func[0] != '\0'; /* programs of 2.2 name none */
+	int head = snprintf(text, size, "[%02d:%02d:%02d:%06ld][%d][DOCA][%s][%s:%d]%s%s%s ", tm.tm_hour, tm.tm_min, tm.tm_sec,
+			    (long)r->time.tv_usec, (int)gettid(), level_tag(r->level), base_name(r->file), r->line,
+			    has_func ? "[" : "", r->func, has_func ? "]" : "");
 
 	if (head < 0)
 		return -1;
 
 	size_t used = (size_t)head < size ? (size_t)head : size;
-	int text = vsnprintf(used < size ? record + used : NULL, size - used, format, args);
+	int message = vsnprintf(used < size ? text + used : NULL, size - used, format, args);
 
-	return text < 0 ? -1 : head + text;
+	r->text = text;
+	r->head_len = used;
+	return message < 0 ? -1 : head + message;
 }
 
-static bool shows(const struct doca_log_backend *b, uint32_t level)
+static bool shows(const struct doca_log_backend *b, const struct sf_log_record *r)
 {
-	return level >= b->band_upper && level <= b->band_lower && level >= __atomic_load_n(&b->upper, __ATOMIC_RELAXED) &&
-	       level <= __atomic_load_n(&b->lower, __ATOMIC_RELAXED);
+	return r->level >= b->band_upper && r->level <= b->band_lower &&
+	       r->level >= __atomic_load_n(&b->upper, __ATOMIC_RELAXED) &&
+	       r->level <= __atomic_load_n(&b->lower, __ATOMIC_RELAXED) &&
+	       (!b->modules || r->level <= sf_log_modules_level(b->modules, r->file, b->modules_level));
 }
 
-static bool shown_by_another(enum sf_log_class cls, const struct doca_log_backend *backend, uint32_t level)
+static bool shown_by_any(enum sf_log_class cls, const struct sf_log_record *r)
 {
 	for (struct doca_log_backend *b = sf_log_backends(cls); b; b = b->next) {
-		if (b != backend && shows(b, level) && sf_log_backend_same_file(b, backend))
+		if (shows(b, r))
 			return true;
 	}
 	return false;
 }
 
-static void deliver(enum sf_log_class cls, uint32_t level, const char *record, size_t len)
+static bool shown_by_another(enum sf_log_class cls, const struct doca_log_backend *backend, const struct sf_log_record *r)
 {
 	for (struct doca_log_backend *b = sf_log_backends(cls); b; b = b->next) {
-		if (shows(b, level) && !(b->yields && shown_by_another(cls, b, level)))
-			b->write(b, level, record, len);
+		if (b != backend && shows(b, r) && sf_log_backend_same_file(b, backend))
+			return true;
+	}
+	return false;
+}
+
+static void write_json(struct doca_log_backend *b, struct sf_log_record *r)
+{
+	struct tm utc = utc_time(r->time.tv_sec);
+	char small[RECORD_INLINE], *line = small;
+	size_t len = sf_log_json(r, &utc, line, sizeof(small));
+
+	if (len > sizeof(small)) {
+		line = malloc(len);
+		if (!line)
+			return;
+		sf_log_json(r, &utc, line, len);
+	}
+	b->write(b, r->level, line, len);
+	if (line != small)
+		free(line);
+}
+
+static void deliver(enum sf_log_class cls, struct sf_log_record *r)
+{
+	for (struct doca_log_backend *b = sf_log_backends(cls); b; b = b->next) {
+		if (!shows(b, r) || (b->yields && shown_by_another(cls, b, r)))
+			continue;
+		if (b->json)
+			write_json(b, r);
+		else
+			b->write(b, r->level, r->text, r->len);
 	}
 }
 
-static doca_error_t log_record(enum sf_log_class cls, uint32_t level, const char *tag, const char *file, int line,
-			       const char *func, const char *format, va_list args)
+static doca_error_t log_record(enum sf_log_class cls, struct sf_log_record *r, const char *format, va_list args)
 {
-	char small[RECORD_INLINE], *record = small;
+	char small[RECORD_INLINE], *text = small;
 	size_t size = sizeof(small);
 	int saved_errno = errno;
 	va_list again;
 
+	gettimeofday(&r->time, NULL);
 	va_copy(again, args);
-	int len = format_record(record, size - 1, tag, file, line, func, format, args);
+	int len = format_record(r, text, size - 1, format, args);
 
 	if (len >= (int)size - 1) {
 		size_t wanted = len < RECORD_MAX - 2 ? (size_t)len + 2 : RECORD_MAX;
 		char *big = malloc(wanted);
 
 		if (big) {
-			record = big;
+			text = big;
 			size = wanted;
 			errno = saved_errno; /* for %m */
-			len = format_record(record, size - 1, tag, file, line, func, format, again);
+			len = format_record(r, text, size - 1, format, again);
 		}
 	}
 	va_end(again);
@@ -117,12 +160,13 @@ static doca_error_t log_record(enum sf_log_class cls, uint32_t level, const char
 		/* Two bytes were kept back: for the newline and for a NUL. */
 		size_t end = (size_t)len < size - 2 ? (size_t)len : size - 2;
 
-		if (end == 0 || record[end - 1] != '\n')
-			record[end++] = '\n';
-		deliver(cls, level, record, end);
+		if (end == 0 || text[end - 1] != '\n')
+			text[end++] = '\n';
+		r->len = end;
+		deliver(cls, r);
 	}
-	if (record != small)
-		free(record);
+	if (text != small)
+		free(text);
 	errno = saved_errno;
 	return len >= 0 ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
 }
@@ -132,27 +176,33 @@ doca_error_t doca_log(uint32_t level, int source, const char *fname, int line, c
 	if (level > __atomic_load_n(&sf_log_program_limit, __ATOMIC_RELAXED))
 		return DOCA_SUCCESS;
 
-	const char *tag = level_tag(level);
-
-	if (!tag || !fname || !func || !format)
+	if (!level_tag(level) || !fname || !func || !format)
 		return DOCA_ERROR_INVALID_VALUE;
 
+	struct sf_log_record record = {.level = level, .file = fname, .line = line, .func = func};
 	va_list args;
 
 	va_start(args, format);
-	doca_error_t result = log_record(SF_LOG_PROGRAM, level, tag, fname, line, func, format, args);
+	doca_error_t result = log_record(SF_LOG_PROGRAM, &record, format, args);
 	va_end(args);
 	return result;
 }
 
 void sf_log(uint32_t level, const char *file, int line, const char *func, const char *format, ...)
 {
-	if (level > __atomic_load_n(&sf_log_limit, __ATOMIC_RELAXED))
-		return;
-
+	struct sf_log_record record = {.level = level, .file = file, .line = line, .func = func};
+	int saved_errno = errno;
 	va_list args;
 
+	if (level == DOCA_LOG_LEVEL_ERROR) {
+		va_start(args, format);
+		sf_last_error_record(file, line, func, format, args);
+		va_end(args);
+		errno = saved_errno;
+	}
+	if (!shown_by_any(SF_LOG_SDK, &record))
+		return;
 	va_start(args, format);
-	log_record(SF_LOG_SDK, level, level_tag(level), file, line, func, format, args);
+	log_record(SF_LOG_SDK, &record, format, args);
 	va_end(args);
 }

@@ -16,6 +16,10 @@
 /* The least severe level that any SDK backend shows; 0 without one. Read it relaxed: a line too many or too few does no harm. */
 SF_API extern uint32_t sf_log_limit;
 
+/* The least severe level that is recorded: DOCA_LOG_LEVEL_ERROR. A variable, so that compilers take an error
+ * line for unlikely. */
+SF_API extern uint32_t sf_log_recorded;
+
 SF_API void sf_log(uint32_t level, const char *file, int line, const char *func, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
@@ -26,8 +30,14 @@ SF_API void sf_log(uint32_t level, const char *file, int line, const char *func,
 			sf_log(level, __FILE__, __LINE__, __func__, __VA_ARGS__);                                                \
 	} while (0)
 
+/* An error line is the thread's last error, whether anybody shows it or not (softfield/last_error.h). */
+#define SF_LOG_ERR(...)                                                                                                          \
+	do {                                                                                                                     \
+		if (__builtin_expect(DOCA_LOG_LEVEL_ERROR <= __atomic_load_n(&sf_log_recorded, __ATOMIC_RELAXED), 0))            \
+			sf_log(DOCA_LOG_LEVEL_ERROR, __FILE__, __LINE__, __func__, __VA_ARGS__);                                 \
+	} while (0)
+
 #define SF_LOG_CRIT(...) SF_LOG(DOCA_LOG_LEVEL_CRIT, __VA_ARGS__)
-#define SF_LOG_ERR(...) SF_LOG(DOCA_LOG_LEVEL_ERROR, __VA_ARGS__)
 #define SF_LOG_WARN(...) SF_LOG(DOCA_LOG_LEVEL_WARNING, __VA_ARGS__)
 #define SF_LOG_INFO(...) SF_LOG(DOCA_LOG_LEVEL_INFO, __VA_ARGS__)
 #define SF_LOG_DBG(...) SF_LOG(DOCA_LOG_LEVEL_DEBUG, __VA_ARGS__)

@@ -2,7 +2,6 @@
 /* The kinds of backend: stream, file descriptor, buffer, syslog, and the standard pair. */
 #include "base/log_backend.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/log_file.h"
 
 static struct doca_log_backend *lists[SF_LOG_CLASSES];
 static bool standard_created;
@@ -127,16 +127,7 @@ doca_error_t doca_log_backend_create_standard(void)
 
 static void fd_write(struct doca_log_backend *backend, uint32_t level, const char *record, size_t len)
 {
-	while (len > 0) {
-		ssize_t written = write(backend->fd, record, len);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return; /* nobody can be told */
-		record += written;
-		len -= (size_t)written;
-	}
+	sf_log_fd_write(backend->fd, record, len);
 }
 
 static doca_error_t create_with_fd(enum sf_log_class cls, int fd, struct doca_log_backend **backend)
@@ -169,20 +160,33 @@ doca_error_t doca_log_backend_create_with_fd_sdk(int fd, struct doca_log_backend
 	return create_with_fd(SF_LOG_SDK, fd, backend);
 }
 
-/* ---- the standard error of SOFTFIELD_LOG ---- */
+/* ---- the backend of SOFTFIELD_LOG ---- */
 
-void sf_log_backend_add_stderr(uint32_t level)
+static void path_write(struct doca_log_backend *backend, uint32_t level, const char *record, size_t len)
+{
+	sf_log_file_write(backend->path, record, len);
+}
+
+void sf_log_backend_add_choice(const struct sf_log_choice *choice)
 {
 	struct doca_log_backend *backend = backend_new(SF_LOG_SDK);
 
 	if (!backend)
 		return;
-	backend->write = file_write;
-	backend->file = stderr;
-	backend->yields = true;
+	backend->json = choice->json;
+	backend->modules = &choice->modules;
+	backend->modules_level = choice->level;
+	if (choice->file) {
+		backend->write = path_write;
+		backend->path = choice->file;
+	} else {
+		backend->write = file_write;
+		backend->file = stderr;
+		backend->yields = !choice->json;
+	}
 	pthread_mutex_lock(&sf_log_lock);
 	add_locked(backend);
-	__atomic_store_n(&backend->lower, level, __ATOMIC_RELAXED);
+	__atomic_store_n(&backend->lower, sf_log_modules_limit(&choice->modules, choice->level), __ATOMIC_RELAXED);
 	backend->lower_strict = true;
 	sf_log_limits_changed();
 	pthread_mutex_unlock(&sf_log_lock);

@@ -13,6 +13,8 @@
 
 #include <doca_log.h>
 
+#include "base/log_module.h"
+
 enum sf_log_class { SF_LOG_PROGRAM, SF_LOG_SDK, SF_LOG_CLASSES };
 
 struct doca_log_backend {
@@ -24,10 +26,14 @@ struct doca_log_backend {
 	uint32_t band_upper, band_lower;
 	uint32_t upper, lower; /* the limits; read without a lock */
 	bool upper_strict, lower_strict;
-	bool yields; /* a record that another backend writes to the same file is left to that one */
+	bool yields;			      /* a record that another backend writes to the same file is left to that one */
+	bool json;			      /* its records are JSON lines */
+	const struct sf_log_modules *modules; /* which have levels of their own, or NULL */
+	uint32_t modules_level;		      /* of the others */
 	union {
 		FILE *file;
 		int fd;
+		struct sf_log_file *path;
 		const char *ident;
 		struct {
 			char *memory;
@@ -50,8 +56,16 @@ struct doca_log_backend *sf_log_backends(enum sf_log_class cls);
 /* Adds a backend that is complete except for its limits, which it takes from the class's global ones. */
 void sf_log_backend_add(struct doca_log_backend *backend);
 
-/* Adds the SDK backend of SOFTFIELD_LOG: standard error, with a level that no call of the program changes. */
-void sf_log_backend_add_stderr(uint32_t level);
+/* The SDK backend that a user asks for by SOFTFIELD_LOG. No call of the program changes its levels. */
+struct sf_log_choice {
+	uint32_t level;		       /* of modules without one of their own */
+	struct sf_log_modules modules; /* kept as long as the process */
+	bool json;
+	struct sf_log_file *file; /* NULL: standard error */
+};
+
+/* The choice is kept. */
+void sf_log_backend_add_choice(const struct sf_log_choice *choice);
 
 /* Whether both write to the same file, terminal or pipe now. Costs two system calls. */
 bool sf_log_backend_same_file(const struct doca_log_backend *a, const struct doca_log_backend *b);

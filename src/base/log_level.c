@@ -6,6 +6,7 @@
 
 uint32_t sf_log_program_limit;
 uint32_t sf_log_limit;
+uint32_t sf_log_recorded = DOCA_LOG_LEVEL_ERROR;
 pthread_mutex_t sf_log_lock = PTHREAD_MUTEX_INITIALIZER;
 SF_FORK_LOCK(SF_FORK_LOG, &sf_log_lock, NULL);
 

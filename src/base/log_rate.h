@@ -6,7 +6,8 @@
  *
  * Each call site logs at most LOG_RATE_LINES lines in LOG_RATE_SECONDS and counts the rest. The count follows as a line of the
  * same site and level, "N more of this kind suppressed in the last S s": before the site's next line, or by sf_log_rate_report,
- * which agents and daemons call now and then. The arguments of a suppressed line are not evaluated. A program's own mistakes are
+ * which agents and daemons call now and then. The arguments of a suppressed line are not evaluated. An
+ * error line that no backend shows is no line: it is the thread's last error. A program's own mistakes are
  * not limited: each of them is the user's.
  */
 #ifndef SF_LOG_RATE_H
@@ -84,7 +85,8 @@ SF_API bool sf_log_rate_report(bool all);
 #define SF_LOG_LIMITED(level, lines_max, ...)                                                                                    \
 	do {                                                                                                                     \
 		SF_LOG_SITE(level, lines_max, false);                                                                            \
-		if ((level) <= __atomic_load_n(&sf_log_limit, __ATOMIC_RELAXED) && sf_log_site_line(&log_site))                  \
+		if ((level) <= __atomic_load_n(&sf_log_limit, __ATOMIC_RELAXED) ? sf_log_site_line(&log_site)                    \
+										: (level) == DOCA_LOG_LEVEL_ERROR)               \
 			sf_log(level, __FILE__, __LINE__, __func__, __VA_ARGS__);                                                \
 	} while (0)
 

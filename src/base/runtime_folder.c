@@ -32,8 +32,8 @@ static enum owner folder_owner(const char *path)
 	return S_ISDIR(st.st_mode) && st.st_uid == geteuid() ? OWNER_SELF : OWNER_OTHER;
 }
 
-/* In the user's home nobody else can take the name. The home may be on a network, so the name is this machine's, until it boots.
- */
+/* In the user's home nobody else can take the name. The home may be on a network, so the name is this machine's,
+ * until it boots. */
 static bool home_path(char path[PATH_MAX])
 {
 	char strings[PASSWD_SIZE], boot[37] = "";
@@ -49,7 +49,7 @@ static bool home_path(char path[PATH_MAX])
 }
 
 /* Nothing of this depends on the environment, so that all processes of the user come to the same folder. */
-static void default_path(char path[PATH_MAX])
+void sf_runtime_folder_default(char path[PATH_MAX])
 {
 	char home[PATH_MAX];
 	enum owner owner;
@@ -84,7 +84,7 @@ static bool path_of_environment(char path[PATH_MAX])
 void sf_runtime_folder_path(char path[PATH_MAX])
 {
 	if (!path_of_environment(path))
-		default_path(path);
+		sf_runtime_folder_default(path);
 }
 
 const char *sf_runtime_folder_advice(int error)
@@ -137,10 +137,10 @@ doca_error_t sf_runtime_folder_open(int *folder)
 
 	if (path_of_environment(path))
 		return folder_open(path, 0, folder);
-	default_path(path);
+	sf_runtime_folder_default(path);
 	error = folder_open(path, O_NOFOLLOW, folder);
 	if (error == DOCA_SUCCESS)
 		return DOCA_SUCCESS;
-	default_path(other); /* somebody took the name between the look and the making */
+	sf_runtime_folder_default(other); /* somebody took the name between the look and the making */
 	return strcmp(path, other) != 0 ? folder_open(other, O_NOFOLLOW, folder) : error;
 }

@@ -19,6 +19,9 @@
 
 SF_API void sf_runtime_folder_path(char path[PATH_MAX]);
 
+/* Where processes of the user go that have neither variable. */
+SF_API void sf_runtime_folder_default(char path[PATH_MAX]);
+
 /* Opens the folder, made if need be, and makes sure that it is ours and nobody else can put anything there (0700). FULL, logged:
  * its file system, or our table of open files, is. NOT_PERMITTED, logged, else. */
 SF_API doca_error_t sf_runtime_folder_open(int *fd);

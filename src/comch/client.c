@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "comch/client.h"
 #include "comch/connection.h"
 #include "comch/control.h"
 #include "comch/endpoint.h"
@@ -69,6 +70,7 @@ static void server_answered(struct sf_link *link, doca_error_t status, const voi
 		return;
 	}
 	connection->max_msg_size = hello.max_msg_size < endpoint->max_msg_size ? hello.max_msg_size : endpoint->max_msg_size;
+	connection->maps = (connection->link->ops->caps & SF_CAP_MAP) != 0;
 	connection->established = true;
 	sf_ctx_started(&endpoint->ctx);
 }
@@ -103,6 +105,11 @@ static doca_error_t connect_server(struct doca_comch_client *client)
 	atomic_fetch_add(&connection->refs, 1); /* the program may use it until the context is idle */
 	client->connection = connection;
 	return DOCA_SUCCESS;
+}
+
+doca_error_t sf_comch_client_wait(struct doca_comch_client *client)
+{
+	return client->connection != NULL ? sf_link_wait(client->connection->link) : DOCA_SUCCESS;
 }
 
 /* ---- the ctx ---- */
@@ -172,7 +179,7 @@ static bool client_arm(struct doca_ctx *ctx)
 
 static void client_send_pending(struct doca_ctx *ctx)
 {
-	comch_endpoint_flush((struct comch_endpoint *)ctx);
+	comch_endpoint_send_pending((struct comch_endpoint *)ctx);
 }
 
 static const struct sf_ctx_ops client_ops = {

@@ -26,14 +26,15 @@ struct comch_traffic {
 struct comch_out; /* an internal message on its way */
 
 struct doca_comch_connection {
-	struct comch_endpoint *endpoint; /* outlives the connection: it cannot be destroyed while num_children counts ours */
+	struct comch_endpoint *endpoint;    /* outlives the connection: it cannot be destroyed while num_children counts ours */
 	struct doca_comch_connection *next; /* the endpoint's list */
-	struct sf_link *link;		 /* NULL once closed */
+	struct sf_link *link;		    /* NULL once closed */
 	union doca_data user_data;
-	uint32_t max_msg_size;		 /* the lower of both sides */
-	uint32_t num_ops;		 /* operations on the link that are not done: it must not be closed before */
-	bool established;		 /* the client's: the server accepted */
-	bool ending;			 /* disconnected by us, or lost */
+	uint32_t max_msg_size; /* the lower of both sides */
+	uint32_t num_ops;      /* operations on the link that are not done: it must not be closed before */
+	bool established;      /* the client's: the server accepted */
+	bool maps;	       /* either side can map what the other exports: then a GPU's mailboxes need no proxy */
+	bool ending;	       /* disconnected by us, or lost */
 	struct comch_traffic traffic, snapshot;
 
 	atomic_bool dead; /* no longer usable by producers and consumers; set once by the control thread */
@@ -81,8 +82,8 @@ bool comch_connection_has_children(struct doca_comch_connection *connection);
 
 /* Queues an internal message and wakes the control thread, which sends it in order with the user's. Any thread. NOT_CONNECTED
  * when the connection is dead, NO_MEMORY. */
-doca_error_t comch_connection_post(struct doca_comch_connection *connection, const struct comch_control *control, const void *payload,
-				   size_t len);
+doca_error_t comch_connection_post(struct doca_comch_connection *connection, const struct comch_control *control,
+				   const void *payload, size_t len);
 /* Sends what is queued, as far as the peer takes it: true when nothing is left. *sent counts. Control thread. */
 bool comch_connection_flush(struct doca_comch_connection *connection, uint32_t *sent);
 

@@ -37,7 +37,7 @@ static doca_error_t random_name(char name[SF_NAME_MAX])
 }
 
 doca_error_t comch_consumer_listen(struct doca_comch_consumer *consumer, const struct sf_port_handler *handler, uint32_t recv_max,
-				   struct comch_advertisement *ad)
+				   int event_fd, struct comch_advertisement *ad)
 {
 	struct sf_domain *domain;
 	doca_error_t result;
@@ -47,7 +47,7 @@ doca_error_t comch_consumer_listen(struct doca_comch_consumer *consumer, const s
 		result = sf_dev_domain(consumer->child.connection->endpoint->dev, &domain);
 	if (result != DOCA_SUCCESS)
 		return result;
-	result = sf_port_open(domain, handler, recv_max, sf_ctx_event_fd(&consumer->child.ctx), &consumer->port);
+	result = sf_port_open(domain, handler, recv_max, event_fd, &consumer->port);
 	if (result != DOCA_SUCCESS) {
 		SF_LOG_ERR("consumer %u: no port for %u receives: %s", consumer->child.id, recv_max, doca_error_get_name(result));
 		return result;
@@ -81,12 +81,13 @@ static doca_error_t advertise(struct doca_comch_consumer *consumer, const struct
 	result = comch_connection_post(connection, &control, payload, comch_advertisement_pack(ad, payload));
 	if (result != DOCA_SUCCESS) {
 		SF_LOG_ERR("consumer %u cannot be advertised: %s", consumer->child.id,
-			   result == DOCA_ERROR_NOT_CONNECTED ? "its connection has ended; connect again" : doca_error_get_name(result));
+			   result == DOCA_ERROR_NOT_CONNECTED ? "its connection has ended; connect again"
+							      : doca_error_get_name(result));
 		return result;
 	}
 	consumer->advertised = true;
 	comch_wake(&connection->endpoint->ctx);
-	sf_ctx_send_pending();
+	sf_ctx_send_pending(&consumer->child.ctx);
 	return DOCA_SUCCESS;
 }
 
@@ -101,7 +102,7 @@ static void withdraw(struct doca_comch_consumer *consumer)
 	/* A dead connection has nobody to tell, and the peer sees the end of our link anyway. */
 	if (comch_connection_post(connection, &control, NULL, 0) == DOCA_SUCCESS) {
 		comch_wake(&connection->endpoint->ctx);
-		sf_ctx_send_pending();
+		sf_ctx_send_pending(&consumer->child.ctx);
 	}
 }
 
@@ -205,7 +206,7 @@ static void consumer_send_pending(struct doca_ctx *ctx)
 {
 	struct doca_comch_consumer *consumer = (struct doca_comch_consumer *)ctx;
 
-	for (struct comch_inbound *it = consumer->inbound; it != NULL; it = it->next) {
+	for (struct comch_inbound *it = consumer->inbound; it != NULL && ctx->state == DOCA_CTX_STATE_RUNNING; it = it->next) {
 		if (it->ops->grant != NULL)
 			it->ops->grant(it);
 	}
@@ -248,7 +249,8 @@ static doca_error_t check_mmap(const struct doca_comch_connection *connection, c
 	return DOCA_SUCCESS;
 }
 
-doca_error_t doca_comch_consumer_create(struct doca_comch_connection *connection, struct doca_mmap *mmap, struct doca_comch_consumer **out)
+doca_error_t doca_comch_consumer_create(struct doca_comch_connection *connection, struct doca_mmap *mmap,
+					struct doca_comch_consumer **out)
 {
 	struct doca_comch_consumer *consumer;
 	doca_error_t result;
@@ -361,8 +363,8 @@ doca_error_t doca_comch_consumer_set_dev_max_num_recv(struct doca_comch_consumer
 	return result;
 }
 
-doca_error_t doca_comch_consumer_set_completion(struct doca_comch_consumer *consumer, struct doca_comch_consumer_completion *completion,
-						uint32_t user_data)
+doca_error_t doca_comch_consumer_set_completion(struct doca_comch_consumer *consumer,
+						struct doca_comch_consumer_completion *completion, uint32_t user_data)
 {
 	doca_error_t result;
 

@@ -93,8 +93,9 @@ void comch_consumer_want_recvs(struct doca_comch_consumer *consumer)
 
 struct doca_comch_consumer_task_post_recv *comch_consumer_take_recv(struct doca_comch_consumer *consumer, size_t len)
 {
-	struct doca_comch_consumer_task_post_recv *task =
-		__builtin_expect(!consumer->held_mixed && len <= consumer->held_room, 1) ? unhold(consumer) : unhold_fitting(consumer, len);
+	struct doca_comch_consumer_task_post_recv *task = __builtin_expect(!consumer->held_mixed && len <= consumer->held_room, 1)
+								  ? unhold(consumer)
+								  : unhold_fitting(consumer, len);
 
 	if (task == NULL)
 		comch_consumer_want_recvs(consumer);
@@ -156,7 +157,8 @@ static __attribute__((noinline)) void recv_returned(struct doca_comch_consumer *
 static void recv_done(struct sf_recv *recv)
 {
 	struct doca_comch_consumer_task_post_recv *task =
-		(struct doca_comch_consumer_task_post_recv *)((char *)recv - offsetof(struct doca_comch_consumer_task_post_recv, recv));
+		(struct doca_comch_consumer_task_post_recv *)((char *)recv -
+							      offsetof(struct doca_comch_consumer_task_post_recv, recv));
 	struct doca_comch_consumer *consumer = (struct doca_comch_consumer *)task->base.ctx;
 	const struct comch_data_header *header = (const struct comch_data_header *)recv->header;
 	struct comch_arrival arrival;
@@ -210,7 +212,8 @@ static void producer_attached(struct sf_listener *listener, struct sf_link *link
 		sf_link_close(link);
 		return;
 	}
-	if (attach.path == COMCH_PATH_MAILBOX && comch_inbound_open(consumer, link, &attach, &inbound_link->inbound) != DOCA_SUCCESS) {
+	if (attach.path == COMCH_PATH_MAILBOX &&
+	    comch_inbound_open(consumer, link, &attach, &inbound_link->inbound) != DOCA_SUCCESS) {
 		free(inbound_link);
 		sf_link_close(link);
 		return;
@@ -257,7 +260,8 @@ static void release_held(struct doca_comch_consumer *consumer)
 {
 	struct doca_comch_consumer_task_post_recv *task;
 
-	while (consumer->inbound == NULL && consumer->child.ctx.state == DOCA_CTX_STATE_RUNNING && (task = unhold(consumer)) != NULL) {
+	while (consumer->inbound == NULL && consumer->child.ctx.state == DOCA_CTX_STATE_RUNNING &&
+	       (task = unhold(consumer)) != NULL) {
 		if (comch_consumer_queue_recv(consumer, task) != DOCA_SUCCESS)
 			comch_task_post_recv_flushed(task, DOCA_ERROR_IO_FAILED);
 	}
@@ -301,10 +305,11 @@ static doca_error_t cpu_start(struct doca_comch_consumer *consumer, struct comch
 	consumer->held_first = consumer->held_last = NULL;
 	consumer->reclaiming = false;
 	ad->path = COMCH_PATH_LINK;
-	result = comch_consumer_listen(consumer, &consumer_handler, recv_max, ad);
+	result = comch_consumer_listen(consumer, &consumer_handler, recv_max, sf_ctx_event_fd(&consumer->child.ctx), ad);
 	if (result != DOCA_SUCCESS)
 		return result;
-	consumer->list_max = consumer->port->ops->recv_iov_max < COMCH_LIST_MAX ? consumer->port->ops->recv_iov_max : COMCH_LIST_MAX;
+	consumer->list_max =
+		consumer->port->ops->recv_iov_max < COMCH_LIST_MAX ? consumer->port->ops->recv_iov_max : COMCH_LIST_MAX;
 	return DOCA_SUCCESS;
 }
 
@@ -314,7 +319,10 @@ static void cpu_cancel(struct doca_comch_consumer *consumer)
 		sf_port_flush_recvs(consumer->port);
 }
 
-static bool cpu_drained(struct doca_comch_consumer *consumer) { return consumer->num_posted == 0 && consumer->num_held == 0; }
+static bool cpu_drained(struct doca_comch_consumer *consumer)
+{
+	return consumer->num_posted == 0 && consumer->num_held == 0;
+}
 
 static void cpu_stop(struct doca_comch_consumer *consumer)
 {
@@ -328,7 +336,8 @@ static uint32_t poll_inbound(struct doca_comch_consumer *consumer)
 {
 	uint32_t moved = 0;
 
-	for (struct comch_inbound *it = consumer->inbound; it != NULL && consumer->child.ctx.state == DOCA_CTX_STATE_RUNNING; it = it->next)
+	for (struct comch_inbound *it = consumer->inbound; it != NULL && consumer->child.ctx.state == DOCA_CTX_STATE_RUNNING;
+	     it = it->next)
 		moved += it->ops->poll(it, COMCH_POLL_BUDGET);
 	return moved;
 }

@@ -1,34 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "comch/control.h"
 
-#include <endian.h>
 #include <string.h>
+
+#include "base/little.h"
 
 #define HELLO_MAGIC UINT32_C(0x48434653)   /* SFCH */
 #define REFUSAL_MAGIC UINT32_C(0x52434653) /* SFCR */
 #define ATTACH_MAGIC UINT32_C(0x41434653)  /* SFCA */
 #define CONTROL_MARK 0xC0
 
-static void put32(uint8_t *out, uint32_t value)
-{
-	value = htole32(value);
-	memcpy(out, &value, sizeof(value));
-}
-
-static uint32_t get32(const uint8_t *in)
-{
-	uint32_t value;
-
-	memcpy(&value, in, sizeof(value));
-	return le32toh(value);
-}
-
 size_t comch_hello_pack(const struct comch_hello *hello, uint8_t out[COMCH_HELLO_SIZE])
 {
-	put32(out, HELLO_MAGIC);
-	put32(out + 4, COMCH_WIRE_VERSION);
-	put32(out + 8, hello->max_msg_size);
-	put32(out + 12, hello->recv_queue_size);
+	sf_put_le32(out, HELLO_MAGIC);
+	sf_put_le32(out + 4, COMCH_WIRE_VERSION);
+	sf_put_le32(out + 8, hello->max_msg_size);
+	sf_put_le32(out + 12, hello->recv_queue_size);
 	return COMCH_HELLO_SIZE;
 }
 
@@ -37,14 +24,14 @@ doca_error_t comch_hello_parse(const void *data, size_t len, struct comch_hello 
 	const uint8_t *in = (const uint8_t *)data;
 	struct comch_hello parsed;
 
-	if (len < 8 || get32(in) != HELLO_MAGIC)
+	if (len < 8 || sf_get_le32(in) != HELLO_MAGIC)
 		return DOCA_ERROR_INVALID_VALUE;
-	if (get32(in + 4) != COMCH_WIRE_VERSION)
+	if (sf_get_le32(in + 4) != COMCH_WIRE_VERSION)
 		return DOCA_ERROR_UNSUPPORTED_VERSION;
 	if (len != COMCH_HELLO_SIZE)
 		return DOCA_ERROR_INVALID_VALUE;
-	parsed.max_msg_size = get32(in + 8);
-	parsed.recv_queue_size = get32(in + 12);
+	parsed.max_msg_size = sf_get_le32(in + 8);
+	parsed.recv_queue_size = sf_get_le32(in + 12);
 	if (parsed.max_msg_size == 0 || parsed.max_msg_size > COMCH_MSG_SIZE_MAX)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (parsed.recv_queue_size == 0 || parsed.recv_queue_size > COMCH_RECV_QUEUE_MAX)
@@ -55,8 +42,8 @@ doca_error_t comch_hello_parse(const void *data, size_t len, struct comch_hello 
 
 size_t comch_refusal_pack(doca_error_t reason, uint8_t out[COMCH_REFUSAL_SIZE])
 {
-	put32(out, REFUSAL_MAGIC);
-	put32(out + 4, (uint32_t)reason);
+	sf_put_le32(out, REFUSAL_MAGIC);
+	sf_put_le32(out + 4, (uint32_t)reason);
 	return COMCH_REFUSAL_SIZE;
 }
 
@@ -65,9 +52,9 @@ doca_error_t comch_refusal_parse(const void *data, size_t len)
 	const uint8_t *in = (const uint8_t *)data;
 	uint32_t reason;
 
-	if (len != COMCH_REFUSAL_SIZE || get32(in) != REFUSAL_MAGIC)
+	if (len != COMCH_REFUSAL_SIZE || sf_get_le32(in) != REFUSAL_MAGIC)
 		return DOCA_ERROR_CONNECTION_ABORTED;
-	reason = get32(in + 4);
+	reason = sf_get_le32(in + 4);
 	if (reason == DOCA_SUCCESS || reason > DOCA_ERROR_SKIPPED)
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	return (doca_error_t)reason;
@@ -78,8 +65,8 @@ size_t comch_control_pack(const struct comch_control *control, uint8_t out[COMCH
 	out[0] = CONTROL_MARK;
 	out[1] = (uint8_t)control->type;
 	out[2] = out[3] = 0;
-	put32(out + 4, control->id);
-	put32(out + 8, control->value);
+	sf_put_le32(out + 4, control->id);
+	sf_put_le32(out + 8, control->value);
 	return COMCH_CONTROL_HEADER_SIZE;
 }
 
@@ -106,8 +93,8 @@ doca_error_t comch_control_parse(const void *header, size_t header_len, size_t p
 	if (header_len != COMCH_CONTROL_HEADER_SIZE || in[0] != CONTROL_MARK || in[2] != 0 || in[3] != 0)
 		return DOCA_ERROR_INVALID_VALUE;
 	parsed.type = (enum comch_control_type)in[1];
-	parsed.id = get32(in + 4);
-	parsed.value = get32(in + 8);
+	parsed.id = sf_get_le32(in + 4);
+	parsed.value = sf_get_le32(in + 8);
 	if (!control_sane(&parsed, payload_len))
 		return DOCA_ERROR_INVALID_VALUE;
 	*control = parsed;
@@ -123,7 +110,7 @@ size_t comch_advertisement_pack(const struct comch_advertisement *ad, uint8_t ou
 	out[1] = 0;
 	out[2] = (uint8_t)name_len;
 	out[3] = (uint8_t)(name_len >> 8);
-	put32(out + 4, ad->descriptor_len);
+	sf_put_le32(out + 4, ad->descriptor_len);
 	memcpy(out + 8, ad->name, name_len);
 	memcpy(out + 8 + name_len, ad->descriptor, ad->descriptor_len);
 	return 8 + name_len + ad->descriptor_len;
@@ -137,7 +124,7 @@ doca_error_t comch_advertisement_parse(const void *payload, size_t len, struct c
 	if (len < 8 || in[0] > COMCH_PATH_MAILBOX || in[1] != 0)
 		return DOCA_ERROR_INVALID_VALUE;
 	name_len = (uint32_t)in[2] | (uint32_t)in[3] << 8;
-	descriptor_len = get32(in + 4);
+	descriptor_len = sf_get_le32(in + 4);
 	if (name_len == 0 || name_len >= SF_NAME_MAX || descriptor_len > SF_DESCRIPTOR_MAX)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (len != (size_t)8 + name_len + descriptor_len || memchr(in + 8, 0, name_len) != NULL)
@@ -152,10 +139,10 @@ doca_error_t comch_advertisement_parse(const void *payload, size_t len, struct c
 
 size_t comch_attach_pack(const struct comch_attach *attach, uint8_t out[SF_PRIVATE_MAX])
 {
-	put32(out, ATTACH_MAGIC);
-	put32(out + 4, COMCH_WIRE_VERSION);
-	put32(out + 8, (uint32_t)attach->path);
-	put32(out + 12, attach->producer_id);
+	sf_put_le32(out, ATTACH_MAGIC);
+	sf_put_le32(out + 4, COMCH_WIRE_VERSION);
+	sf_put_le32(out + 8, (uint32_t)attach->path);
+	sf_put_le32(out + 12, attach->producer_id);
 	if (attach->descriptor_len > 0)
 		memcpy(out + 16, attach->descriptor, attach->descriptor_len);
 	return 16 + attach->descriptor_len;
@@ -165,14 +152,14 @@ doca_error_t comch_attach_parse(const void *data, size_t len, struct comch_attac
 {
 	const uint8_t *in = (const uint8_t *)data;
 
-	if (len < 16 || len > SF_PRIVATE_MAX || get32(in) != ATTACH_MAGIC)
+	if (len < 16 || len > SF_PRIVATE_MAX || sf_get_le32(in) != ATTACH_MAGIC)
 		return DOCA_ERROR_INVALID_VALUE;
-	if (get32(in + 4) != COMCH_WIRE_VERSION)
+	if (sf_get_le32(in + 4) != COMCH_WIRE_VERSION)
 		return DOCA_ERROR_UNSUPPORTED_VERSION;
-	if (get32(in + 8) > COMCH_PATH_MAILBOX || get32(in + 12) == 0)
+	if (sf_get_le32(in + 8) > COMCH_PATH_MAILBOX || sf_get_le32(in + 12) == 0)
 		return DOCA_ERROR_INVALID_VALUE;
-	attach->path = (enum comch_path)get32(in + 8);
-	attach->producer_id = get32(in + 12);
+	attach->path = (enum comch_path)sf_get_le32(in + 8);
+	attach->producer_id = sf_get_le32(in + 12);
 	attach->descriptor = in + 16;
 	attach->descriptor_len = (uint32_t)(len - 16);
 	return DOCA_SUCCESS;

@@ -72,7 +72,7 @@ struct comch_advertisement {
 
 struct comch_control {
 	enum comch_control_type type;
-	uint32_t id;	/* never 0 but in MESSAGE */
+	uint32_t id; /* never 0 but in MESSAGE */
 	uint32_t value;
 };
 

@@ -30,7 +30,8 @@ doca_error_t comch_endpoint_check_name(const char *name)
 	}
 	len = strnlen(name, COMCH_NAME_MAX);
 	if (len == 0 || len == COMCH_NAME_MAX) {
-		SF_LOG_ERR("a server name has 1 to %d characters; this one %s", COMCH_NAME_MAX - 1, len == 0 ? "is empty" : "is longer");
+		SF_LOG_ERR("a server name has 1 to %d characters; this one %s", COMCH_NAME_MAX - 1,
+			   len == 0 ? "is empty" : "is longer");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return DOCA_SUCCESS;
@@ -126,7 +127,8 @@ doca_error_t comch_endpoint_open(struct comch_endpoint *endpoint, const struct s
 	doca_error_t result;
 
 	if (endpoint->ctx.pe == NULL) {
-		SF_LOG_ERR("%s %s has no progress engine, which it needs with a GPU too: call doca_pe_connect_ctx before doca_ctx_start",
+		SF_LOG_ERR("%s %s has no progress engine, which it needs with a GPU too: call doca_pe_connect_ctx before "
+			   "doca_ctx_start",
 			   endpoint->is_server ? "server" : "client", endpoint->name);
 		return DOCA_ERROR_NOT_CONNECTED;
 	}
@@ -136,7 +138,8 @@ doca_error_t comch_endpoint_open(struct comch_endpoint *endpoint, const struct s
 	result = sf_port_open(domain, handler, num_recvs, sf_ctx_event_fd(&endpoint->ctx), &endpoint->port);
 	if (result != DOCA_SUCCESS)
 		return result;
-	result = comch_receives_create(endpoint->port, num_recvs, slot_size(endpoint), message_arrived, endpoint, &endpoint->receives);
+	result = comch_receives_create(endpoint->port, num_recvs, slot_size(endpoint), message_arrived, endpoint,
+				       &endpoint->receives);
 	if (result != DOCA_SUCCESS)
 		comch_endpoint_close(endpoint);
 	return result;
@@ -176,11 +179,18 @@ uint32_t comch_endpoint_flush(struct comch_endpoint *endpoint)
 	if (atomic_load_explicit(&endpoint->num_out, memory_order_acquire) == 0)
 		return 0;
 
-	for (struct doca_comch_connection *connection = endpoint->connections; connection != NULL; connection = connection->next) {
+	for (struct doca_comch_connection *connection = endpoint->connections; connection != NULL;
+	     connection = connection->next) {
 		if (!connection->ending && connection->established)
 			comch_connection_flush(connection, &sent);
 	}
 	return sent;
+}
+
+void comch_endpoint_send_pending(struct comch_endpoint *endpoint)
+{
+	sf_port_push(endpoint->port);
+	comch_endpoint_flush(endpoint);
 }
 
 static uint32_t reap(struct comch_endpoint *endpoint)
@@ -269,7 +279,8 @@ doca_error_t comch_endpoint_set_recv_queue_size(struct comch_endpoint *endpoint,
 	return result;
 }
 
-doca_error_t comch_endpoint_set_msg_recv(struct comch_endpoint *endpoint, doca_comch_event_msg_recv_cb_t callback, const char *what)
+doca_error_t comch_endpoint_set_msg_recv(struct comch_endpoint *endpoint, doca_comch_event_msg_recv_cb_t callback,
+					 const char *what)
 {
 	doca_error_t result;
 

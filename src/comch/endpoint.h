@@ -59,7 +59,7 @@ struct comch_endpoint {
 	struct comch_receives *receives;
 	struct doca_comch_connection *connections; /* every one with an open link */
 	uint32_t num_connections;
-	uint32_t num_ending;			   /* of these, disconnected or lost: to be closed by progress */
+	uint32_t num_ending; /* of these, disconnected or lost: to be closed by progress */
 
 	atomic_uint num_out;	  /* internal messages that wait in its connections; any thread */
 	atomic_uint num_children; /* producers and consumers on any of its connections, past ones too; any thread */
@@ -87,13 +87,17 @@ bool comch_endpoint_arm(struct comch_endpoint *endpoint);
  * program, which may wait in it for what the peer does only after it got them. */
 uint32_t comch_endpoint_flush(struct comch_endpoint *endpoint);
 
+/* The same, and the rest of messages that a peer has taken in part: for sf_ctx_ops. */
+void comch_endpoint_send_pending(struct comch_endpoint *endpoint);
+
 /* The port handler's closed, for both sides: the peer left or died. */
 void comch_endpoint_link_closed(struct sf_link *link, doca_error_t reason);
 
 /* Setters shared by the two sides; what is the public function's name, for the log. */
 doca_error_t comch_endpoint_set_max_msg_size(struct comch_endpoint *endpoint, uint32_t size, const char *what);
 doca_error_t comch_endpoint_set_recv_queue_size(struct comch_endpoint *endpoint, uint32_t size, const char *what);
-doca_error_t comch_endpoint_set_msg_recv(struct comch_endpoint *endpoint, doca_comch_event_msg_recv_cb_t callback, const char *what);
+doca_error_t comch_endpoint_set_msg_recv(struct comch_endpoint *endpoint, doca_comch_event_msg_recv_cb_t callback,
+					 const char *what);
 doca_error_t comch_endpoint_set_consumer_events(struct comch_endpoint *endpoint, doca_comch_event_consumer_cb_t new_consumer,
 						doca_comch_event_consumer_cb_t expired, const char *what);
 

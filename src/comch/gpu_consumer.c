@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The consumer's data path on a GPU: a mailbox that the peer's producers write and the kernel reads. The host makes it,
- * listens so that both sides see each other live and die, and tells the kernel when it ends.
+ * listens so that both sides see each other live and die, and tells the kernel when it ends. Where the peer cannot map the
+ * mailbox, the proxy thread writes it (gpu_consumer_proxy.h) and has the port.
  */
 #include <stdlib.h>
 
@@ -11,6 +12,7 @@
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "comch/consumer.h"
+#include "comch/gpu_consumer_proxy.h"
 #include "comch/gpu_handle.h"
 #include "comch/gpu_mailbox.h"
 #include "comch/gpu_path.h"
@@ -24,9 +26,10 @@ struct gpu_peer_link {
 struct gpu_consumer {
 	struct gpu_memory memory;
 	struct gpu_mailbox box;
-	struct gpu_block block; /* the handle and its rings */
+	struct gpu_block block;	     /* the handle and its rings */
 	struct gpu_peer_link *links; /* producers that connected */
 	uint32_t num_links;
+	struct gpu_consumer_proxy *proxy; /* NULL: the peer maps the mailbox */
 };
 
 uint32_t comch_gpu_consumer_arena(const struct doca_comch_consumer *consumer)
@@ -81,30 +84,40 @@ static doca_error_t build(struct doca_comch_consumer *consumer, uint32_t recv_ma
 	uint32_t depth = gpu_pow2(recv_max, SOFTFIELD_MAILBOX_DEPTH_MIN, SOFTFIELD_MAILBOX_DEPTH_MAX);
 	uint32_t arena_size = comch_gpu_consumer_arena(consumer);
 	size_t page = 4096, arena_offset = (gpu_mailbox_size(depth) + page - 1) / page * page;
-	struct sf_domain *domain;
-	doca_error_t result = sf_dev_domain(consumer->child.connection->endpoint->dev, &domain);
+	struct sf_domain *domain = NULL;
+	doca_error_t result = DOCA_SUCCESS;
 
+	if (consumer->child.connection->maps)
+		result = sf_dev_domain(consumer->child.connection->endpoint->dev, &domain);
 	if (result == DOCA_SUCCESS)
 		result = gpu_memory_create(&gpu->memory, device, domain, arena_offset + arena_size);
 	if (result != DOCA_SUCCESS)
 		return result;
 	gpu_mailbox_init(gpu->memory.addr, 0, arena_offset, arena_size, depth,
-			 SOFTFIELD_MAILBOX_TO_KERNEL | (device->ops->hardware ? SOFTFIELD_MAILBOX_HARDWARE : 0), consumer->child.id, &gpu->box);
+			 SOFTFIELD_MAILBOX_TO_KERNEL | (device->ops->hardware ? SOFTFIELD_MAILBOX_HARDWARE : 0),
+			 consumer->child.id, &gpu->box);
 	return fill_handle(consumer, gpu, recv_max);
 }
 
-/* ---- producers of the peer: they only show that they live ---- */
+/* ---- producers of the peer: they show that they live, and send where there is a proxy ---- */
+
+/* A producer on the peer's GPU wants its own mailbox mapped; where that cannot be, it has a proxy as well. */
+static bool is_understood(const struct gpu_consumer *gpu, const void *data, size_t len)
+{
+	struct comch_attach attach;
+
+	return comch_attach_parse(data, len, &attach) == DOCA_SUCCESS && (gpu->proxy == NULL || attach.path == COMCH_PATH_LINK);
+}
 
 static void producer_attached(struct sf_listener *listener, struct sf_link *link, const void *data, size_t len)
 {
 	struct doca_comch_consumer *consumer = listener->user;
 	struct gpu_consumer *gpu = consumer->gpu;
 	struct gpu_peer_link *peer;
-	struct comch_attach attach;
 
 	link->user = NULL;
 	peer = calloc(1, sizeof(*peer));
-	if (peer == NULL || gpu->num_links == COMCH_PRODUCERS_MAX || comch_attach_parse(data, len, &attach) != DOCA_SUCCESS) {
+	if (peer == NULL || gpu->num_links == COMCH_PRODUCERS_MAX || !is_understood(gpu, data, len)) {
 		SF_LOG_ERR_LIMITED("consumer %u: a producer is refused: too many, no memory, or its attach is not understood",
 				   consumer->child.id);
 		free(peer);
@@ -150,6 +163,20 @@ static const struct sf_port_handler gpu_consumer_handler = {
 
 /* ---- the path ---- */
 
+static doca_error_t open_mapped(struct doca_comch_consumer *consumer, struct comch_advertisement *ad)
+{
+	struct gpu_consumer *gpu = consumer->gpu;
+	doca_error_t result =
+		comch_consumer_listen(consumer, &gpu_consumer_handler, 1, sf_ctx_event_fd(&consumer->child.ctx), ad);
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	ad->path = COMCH_PATH_MAILBOX;
+	memcpy(ad->descriptor, gpu->memory.descriptor, gpu->memory.descriptor_len);
+	ad->descriptor_len = gpu->memory.descriptor_len;
+	return DOCA_SUCCESS;
+}
+
 static doca_error_t gpu_start(struct doca_comch_consumer *consumer, struct comch_advertisement *ad)
 {
 	uint32_t recv_max = consumer->dev_max_num_recv != 0 ? consumer->dev_max_num_recv : consumer->recv_pool.num_tasks;
@@ -157,7 +184,8 @@ static doca_error_t gpu_start(struct doca_comch_consumer *consumer, struct comch
 	doca_error_t result;
 
 	if (recv_max == 0) {
-		SF_LOG_ERR("consumer %u: its number of receives is not set; doca_comch_consumer_task_post_recv_set_conf sets it, on a GPU too",
+		SF_LOG_ERR("consumer %u: its number of receives is not set; doca_comch_consumer_task_post_recv_set_conf sets it, "
+			   "on a GPU too",
 			   consumer->child.id);
 		return DOCA_ERROR_BAD_STATE;
 	}
@@ -167,16 +195,13 @@ static doca_error_t gpu_start(struct doca_comch_consumer *consumer, struct comch
 		return DOCA_ERROR_NO_MEMORY;
 	consumer->gpu = gpu;
 	result = build(consumer, recv_max);
-	if (result == DOCA_SUCCESS)
-		result = comch_consumer_listen(consumer, &gpu_consumer_handler, 1, ad);
-	if (result != DOCA_SUCCESS) {
+	if (result == DOCA_SUCCESS && consumer->child.connection->maps)
+		result = open_mapped(consumer, ad);
+	else if (result == DOCA_SUCCESS)
+		result = gpu_consumer_proxy_open(consumer, &gpu->memory, &gpu_consumer_handler, ad, &gpu->proxy);
+	if (result != DOCA_SUCCESS)
 		comch_gpu_consumer_release(consumer);
-		return result;
-	}
-	ad->path = COMCH_PATH_MAILBOX;
-	memcpy(ad->descriptor, gpu->memory.descriptor, gpu->memory.descriptor_len);
-	ad->descriptor_len = gpu->memory.descriptor_len;
-	return DOCA_SUCCESS;
+	return result;
 }
 
 static void gpu_cancel(struct doca_comch_consumer *consumer)
@@ -185,27 +210,58 @@ static void gpu_cancel(struct doca_comch_consumer *consumer)
 
 	gpu_mailbox_close(gpu->box.head,
 			  atomic_load(&consumer->child.connection->dead) ? SOFTFIELD_MAILBOX_LOST : SOFTFIELD_MAILBOX_STOPPED);
+	if (gpu->proxy != NULL)
+		gpu_consumer_proxy_cancel(gpu->proxy);
 }
 
-static bool gpu_drained(struct doca_comch_consumer *consumer) { return true; }
-
-/* The handle and the mailbox stay for a kernel that has not noticed yet: until destroy, or the next start. */
-static void gpu_stop(struct doca_comch_consumer *consumer)
+static bool gpu_drained(struct doca_comch_consumer *consumer)
 {
 	struct gpu_consumer *gpu = consumer->gpu;
 
+	return gpu->proxy == NULL || gpu_consumer_proxy_drained(gpu->proxy);
+}
+
+static void close_links(struct gpu_consumer *gpu)
+{
 	while (gpu->links != NULL) {
 		struct sf_link *link = gpu->links->link;
 
 		unlink_peer(gpu, link);
 		sf_link_close(link);
 	}
-	comch_consumer_unlisten(consumer);
 }
 
-static bool gpu_progress(struct doca_comch_consumer *consumer) { return sf_port_poll(consumer->port, COMCH_POLL_BUDGET) > 0; }
+/* The handle and the mailbox stay for a kernel that has not noticed yet: until destroy, or the next start. */
+static void gpu_stop(struct doca_comch_consumer *consumer)
+{
+	struct gpu_consumer *gpu = consumer->gpu;
 
-static bool gpu_arm(struct doca_comch_consumer *consumer) { return sf_port_arm(consumer->port); }
+	if (gpu->proxy == NULL) {
+		close_links(gpu);
+		comch_consumer_unlisten(consumer);
+		return;
+	}
+	gpu_proxy_lock();
+	close_links(gpu);
+	gpu_proxy_unlock();
+	gpu_consumer_proxy_close(gpu->proxy);
+	gpu->proxy = NULL;
+}
+
+static bool has_proxy(const struct doca_comch_consumer *consumer)
+{
+	return ((const struct gpu_consumer *)consumer->gpu)->proxy != NULL;
+}
+
+static bool gpu_progress(struct doca_comch_consumer *consumer)
+{
+	return !has_proxy(consumer) && sf_port_poll(consumer->port, COMCH_POLL_BUDGET) > 0;
+}
+
+static bool gpu_arm(struct doca_comch_consumer *consumer)
+{
+	return !has_proxy(consumer) && sf_port_arm(consumer->port);
+}
 
 const struct comch_consumer_path comch_consumer_gpu_path = {
 	.start = gpu_start,
@@ -216,18 +272,16 @@ const struct comch_consumer_path comch_consumer_gpu_path = {
 	.arm = gpu_arm,
 };
 
-doca_error_t doca_comch_consumer_get_gpu_handle(struct doca_comch_consumer *consumer, struct doca_comch_gpu_consumer **gpu_consumer)
+doca_error_t doca_comch_consumer_get_gpu_handle(struct doca_comch_consumer *consumer,
+						struct doca_comch_gpu_consumer **gpu_consumer)
 {
 	if (consumer == NULL || gpu_consumer == NULL) {
 		SF_LOG_ERR("%s is NULL", consumer == NULL ? "consumer" : "gpu_consumer");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (consumer->child.ctx.state != DOCA_CTX_STATE_RUNNING || consumer->path != &comch_consumer_gpu_path) {
-		SF_LOG_ERR("consumer %u has no handle for a GPU: %s", consumer->child.id,
-			   consumer->child.ctx.gpu == NULL ? "set its data path with doca_ctx_set_datapath_on_gpu before start" :
-							     "it does not run yet; progress its context until it does");
-		return DOCA_ERROR_BAD_STATE;
-	}
+	doca_error_t result = sf_ctx_check_gpu_handle(&consumer->child.ctx, consumer->path == &comch_consumer_gpu_path, __func__);
+	if (result != DOCA_SUCCESS)
+		return result;
 	*gpu_consumer = (struct doca_comch_gpu_consumer *)((struct gpu_consumer *)consumer->gpu)->block.addr;
 	return DOCA_SUCCESS;
 }

@@ -17,15 +17,15 @@
 
 #define PREFETCH_LINES 4   /* messages ahead */
 #define PREFETCH_ARENA 256 /* bytes of one */
-#define LOOK_NS 1000000 /* between two looks at a real GPU's mailbox, which cannot ring, in event-driven mode */
+#define LOOK_NS 1000000	   /* between two looks at a real GPU's mailbox, which cannot ring, in event-driven mode */
 
 struct gpu_inbound {
 	struct comch_inbound base;
 	struct sf_region *region;
 	struct gpu_receiver receiver;
-	uint64_t offset; /* of the mailbox in the region */
-	int timer;	 /* -1 unless the consumer was armed and the GPU is real, or the mailbox not mapped yet */
-	bool mapped; /* the owner has answered: receiver is there */
+	uint64_t offset;  /* of the mailbox in the region */
+	int timer;	  /* -1 unless the consumer was armed and the GPU is real, or the mailbox not mapped yet */
+	bool mapped;	  /* the owner has answered: receiver is there */
 	const void *held; /* memory of this very process that is held, or NULL */
 	bool broken;
 };
@@ -47,7 +47,8 @@ static void scatter(struct doca_comch_consumer_task_post_recv *task, const uint8
 static void hand_over(struct gpu_inbound *in, struct doca_comch_consumer_task_post_recv *task, const struct gpu_arrival *arrived)
 {
 	const uint8_t *imm = arrived->arena != NULL ? arrived->line : arrived->line + arrived->len;
-	struct comch_arrival arrival = {.len = arrived->len, .producer_id = in->base.producer_id, .imm_data_len = arrived->imm_len};
+	struct comch_arrival arrival = {
+		.len = arrived->len, .producer_id = in->base.producer_id, .imm_data_len = arrived->imm_len};
 
 	scatter(task, arrived->arena != NULL ? arrived->arena : arrived->line, arrived->len);
 	if (arrived->imm_len != 0) {
@@ -78,6 +79,7 @@ static void drop_timer(struct gpu_inbound *in)
 /* The owner may be stopped: its answer is not waited for, but looked for. Returns whether the mailbox can be read. */
 static bool is_mapped(struct gpu_inbound *in)
 {
+	struct gpu_mailbox box;
 	doca_error_t result;
 	void *addr;
 
@@ -91,7 +93,7 @@ static bool is_mapped(struct gpu_inbound *in)
 	if (result == DOCA_SUCCESS)
 		in->held = gpu_memory_hold(addr) ? addr : NULL;
 	if (result == DOCA_SUCCESS)
-		result = gpu_mailbox_view(addr, in->region->len, in->offset, false, &in->receiver.box);
+		result = gpu_mailbox_view(addr, in->region->len, in->offset, false, &box);
 	if (result != DOCA_SUCCESS) {
 		SF_LOG_ERR_LIMITED("consumer %u: the mailbox of producer %u cannot be used: %s; its link is cut",
 				   in->base.consumer->child.id, in->base.producer_id, doca_error_get_name(result));
@@ -99,7 +101,7 @@ static bool is_mapped(struct gpu_inbound *in)
 		sf_link_disconnect(in->base.link);
 		return false;
 	}
-	__atomic_store_n(&in->receiver.box.head->barriers, in->receiver.box.registered, __ATOMIC_RELAXED);
+	gpu_receiver_init(&in->receiver, &box);
 	in->mapped = true;
 	if ((in->receiver.box.flags & SOFTFIELD_MAILBOX_HARDWARE) == 0)
 		drop_timer(in); /* it waited for the owner's answer; a software GPU rings */
@@ -125,7 +127,8 @@ static inline void prefetch(const struct gpu_mailbox *box, uint32_t seq, const s
 	__builtin_prefetch(&box->lines[ahead]);
 	if (next == NULL && arrival->len + arrival->imm_len > SOFTFIELD_LINE_PAYLOAD)
 		__builtin_prefetch(softfield_annex_of(box->lines, box->depth, ahead));
-	if (next == NULL || room > PREFETCH_ARENA || (size_t)(box->arena + box->arena_size - next) < (PREFETCH_LINES + 1) * (size_t)room)
+	if (next == NULL || room > PREFETCH_ARENA ||
+	    (size_t)(box->arena + box->arena_size - next) < (PREFETCH_LINES + 1) * (size_t)room)
 		return;
 	for (uint32_t i = 0; i < room; i += SOFTFIELD_ARENA_ALIGN)
 		__builtin_prefetch(next + PREFETCH_LINES * (size_t)room + i);
@@ -202,10 +205,7 @@ static bool inbound_arm(struct comch_inbound *inbound)
 	grant(in);
 	if (in->receiver.box.flags & SOFTFIELD_MAILBOX_HARDWARE)
 		return gpu_receiver_ready(&in->receiver) || arm_timer(in);
-	__atomic_store_n(&in->receiver.box.head->armed, 1, __ATOMIC_RELAXED);
-	softfield_fence_system(); /* the word before the look; the kernel writes the line before its look at the word */
-	gpu_barrier_now(&in->receiver.box);
-	return gpu_receiver_ready(&in->receiver);
+	return gpu_receiver_arm(&in->receiver);
 }
 
 static void inbound_close(struct comch_inbound *inbound)
@@ -269,7 +269,8 @@ doca_error_t comch_inbound_open(struct doca_comch_consumer *consumer, struct sf_
 		free(in);
 		return result;
 	}
-	in->base = (struct comch_inbound){.ops = &gpu_inbound_ops, .consumer = consumer, .link = link, .producer_id = attach->producer_id};
+	in->base = (struct comch_inbound){
+		.ops = &gpu_inbound_ops, .consumer = consumer, .link = link, .producer_id = attach->producer_id};
 	*inbound = &in->base;
 	return DOCA_SUCCESS;
 }

@@ -105,11 +105,9 @@ void gpu_memory_release(const void *addr)
 	pthread_mutex_unlock(&own_lock);
 }
 
-/* The fabric moves the pages when it exports them; only then may the GPU pin them. */
 static doca_error_t share(struct gpu_memory *memory, struct sf_domain *domain)
 {
 	size_t descriptor_len = sizeof(memory->descriptor);
-	void *gpu_addr;
 	doca_error_t result;
 
 	result = sf_region_register(domain, memory->addr, memory->len, SF_RIGHT_READ | SF_RIGHT_WRITE, &memory->region);
@@ -121,7 +119,14 @@ static doca_error_t share(struct gpu_memory *memory, struct sf_domain *domain)
 		return result;
 	}
 	memory->descriptor_len = (uint32_t)descriptor_len;
-	result = memory->gpu->ops->host_map(memory->gpu, memory->addr, memory->len, &gpu_addr);
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t map_for_kernels(struct gpu_memory *memory)
+{
+	void *gpu_addr;
+	doca_error_t result = memory->gpu->ops->host_map(memory->gpu, memory->addr, memory->len, &gpu_addr);
+
 	if (result == DOCA_SUCCESS)
 		memory->gpu_addr = gpu_addr;
 	return result;
@@ -145,7 +150,9 @@ doca_error_t gpu_memory_create(struct gpu_memory *memory, struct doca_gpu *gpu, 
 	}
 	memory->addr = addr;
 	memory->len = len;
-	result = share(memory, domain);
+	result = domain != NULL ? share(memory, domain) : DOCA_SUCCESS;
+	if (result == DOCA_SUCCESS) /* not before: the fabric moves the pages that it exports, and the GPU pins them */
+		result = map_for_kernels(memory);
 	if (result != DOCA_SUCCESS)
 		gpu_memory_destroy(memory);
 	return result;
@@ -190,9 +197,13 @@ void gpu_mailbox_init(uint8_t *base, size_t offset, size_t arena_offset, uint32_
 	if ((flags & SOFTFIELD_MAILBOX_TO_KERNEL) != 0 && (flags & SOFTFIELD_MAILBOX_HARDWARE) == 0)
 		head->barriers = gpu_barriers();
 	head->magic = SOFTFIELD_MAILBOX_MAGIC;
-	*mailbox = (struct gpu_mailbox){.head = head, .lines = (struct softfield_line *)(base + head->lines_offset),
-					.arena = base + arena_offset, .depth = depth, .shift = (uint32_t)__builtin_ctz(depth),
-					.arena_size = arena_size, .flags = flags};
+	*mailbox = (struct gpu_mailbox){.head = head,
+					.lines = (struct softfield_line *)(base + head->lines_offset),
+					.arena = base + arena_offset,
+					.depth = depth,
+					.shift = (uint32_t)__builtin_ctz(depth),
+					.arena_size = arena_size,
+					.flags = flags};
 }
 
 static bool power_of_two(uint32_t value, uint32_t min, uint32_t max)
@@ -223,9 +234,13 @@ doca_error_t gpu_mailbox_view(uint8_t *base, size_t len, size_t offset, bool to_
 	    ((head.flags & SOFTFIELD_MAILBOX_TO_KERNEL) != 0) != to_kernel)
 		return DOCA_ERROR_INVALID_VALUE;
 	*mailbox = (struct gpu_mailbox){.head = (struct softfield_mailbox *)(base + offset),
-					.lines = (struct softfield_line *)(base + head.lines_offset), .arena = base + head.arena_offset,
-					.depth = head.depth, .shift = (uint32_t)__builtin_ctz(head.depth), .arena_size = head.arena_size,
-					.flags = head.flags, .registered = gpu_barriers()};
+					.lines = (struct softfield_line *)(base + head.lines_offset),
+					.arena = base + head.arena_offset,
+					.depth = head.depth,
+					.shift = (uint32_t)__builtin_ctz(head.depth),
+					.arena_size = head.arena_size,
+					.flags = head.flags,
+					.registered = gpu_barriers()};
 	return DOCA_SUCCESS;
 }
 

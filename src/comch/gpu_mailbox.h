@@ -20,7 +20,7 @@
 #include "core/gpu.h"
 #include "fabric/fabric.h"
 
-#define GPU_ARENA_MIN (UINT32_C(1) << 16)     /* bytes */
+#define GPU_ARENA_MIN (UINT32_C(1) << 16) /* bytes */
 #define GPU_ARENA_MAX (UINT32_C(1) << 26)
 #define GPU_ARENA_DEFAULT (UINT32_C(1) << 22) /* of a producer that knows no better */
 
@@ -37,7 +37,7 @@ struct gpu_memory {
 	uint32_t descriptor_len;
 };
 
-/* Zeroed, len rounded up to pages. Errors are logged. */
+/* Zeroed, len rounded up to pages, for peers of the domain to map; NULL: none does. Errors are logged. */
 doca_error_t gpu_memory_create(struct gpu_memory *memory, struct doca_gpu *gpu, struct sf_domain *domain, size_t len);
 /* Also of one that create refused. No kernel may use it any more. */
 void gpu_memory_destroy(struct gpu_memory *memory);
@@ -70,7 +70,8 @@ void gpu_barrier_now(const struct gpu_mailbox *mailbox);
 /* Bytes of a head, its lines and their annexes. */
 static inline size_t gpu_mailbox_size(uint32_t depth)
 {
-	return sizeof(struct softfield_mailbox) + (size_t)depth * (sizeof(struct softfield_line) + sizeof(struct softfield_annex));
+	return sizeof(struct softfield_mailbox) +
+	       (size_t)depth * (sizeof(struct softfield_line) + sizeof(struct softfield_annex));
 }
 
 /* Writes the head at base + offset and gives the view. The memory is zero. */

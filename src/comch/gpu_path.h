@@ -11,7 +11,8 @@
 extern const struct comch_consumer_path comch_consumer_gpu_path;
 extern const struct comch_producer_path comch_producer_gpu_path;
 
-/* Frees what kernels of a stopped context might still have used; nothing when there is none. No kernel may use the handle any more. */
+/* Frees what kernels of a stopped context might still have used; nothing when there is none. No kernel may use the handle any
+ * more. */
 void comch_gpu_consumer_release(struct doca_comch_consumer *consumer);
 void comch_gpu_producer_release(struct doca_comch_producer *producer);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The producer's data path on a GPU: one block of shared memory with an arena and a mailbox for each consumer of the peer that
- * the kernel can reach. The host connects to the consumers that it learns of and tells the kernel of them by a table.
+ * the kernel can reach. The host connects to the consumers that it learns of and tells the kernel of them by a table. Where the
+ * peer cannot map the mailboxes, the proxy thread has the port and sends what the kernel puts there (gpu_producer_proxy.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "comch/gpu_handle.h"
 #include "comch/gpu_mailbox.h"
 #include "comch/gpu_path.h"
+#include "comch/gpu_producer_proxy.h"
 
 #define GPU_SEND_DEPTH_MAX 4096u /* lines of each mailbox: what a consumer may have posted for one producer */
 
@@ -21,6 +23,7 @@ struct gpu_slot {
 	struct comch_remote_consumer *consumer; /* a reference, or NULL: never used, or over */
 	struct sf_link *link;
 	struct gpu_mailbox box;
+	struct gpu_forward *forward; /* NULL: the peer maps the mailbox */
 	bool lost;
 	bool connected;	    /* guarded by ring_lock */
 	uint32_t ring_lock; /* spin: a kernel's thread rings the link, which the host connects and closes */
@@ -32,13 +35,14 @@ struct gpu_producer {
 	uint32_t depth, arena_size;
 	size_t arena_offset;
 	uint32_t flags;
-	struct gpu_block block; /* the handle, the kernel's accounts and ring */
+	struct gpu_block block;		  /* the handle, the kernel's accounts and ring */
 	struct softfield_gpu_peer *peers; /* memory that the host writes and the kernel reads */
 	void *peers_gpu;
 	struct gpu_slot slots[SOFTFIELD_GPU_PEERS_MAX];
 	uint32_t num_slots;    /* ever used */
 	uint32_t seen_version; /* of the connection's table */
-	bool full_told;
+	bool full_told, cancelled;
+	struct gpu_producer_proxy *proxy; /* NULL: peers map the memory */
 };
 
 /* ---- memory ---- */
@@ -68,9 +72,11 @@ static doca_error_t make_memory(struct doca_comch_producer *producer, struct gpu
 	struct doca_gpu *device = producer->child.ctx.gpu;
 	size_t page = 4096;
 	struct gpu_mailbox control;
-	struct sf_domain *domain;
-	doca_error_t result = sf_dev_domain(producer->child.connection->endpoint->dev, &domain);
+	struct sf_domain *domain = NULL;
+	doca_error_t result = DOCA_SUCCESS;
 
+	if (producer->child.connection->maps)
+		result = sf_dev_domain(producer->child.connection->endpoint->dev, &domain);
 	if (result != DOCA_SUCCESS)
 		return result;
 	gpu->depth = gpu_pow2(send_max, SOFTFIELD_MAILBOX_DEPTH_MIN, GPU_SEND_DEPTH_MAX);
@@ -95,8 +101,8 @@ static doca_error_t make_handle(struct doca_comch_producer *producer, struct gpu
 	void *peers_cpu = NULL;
 	doca_error_t result;
 
-	result = device->ops->mem_alloc(device, sizeof(struct softfield_gpu_peer) * SOFTFIELD_GPU_PEERS_MAX, 256, DOCA_GPU_MEM_TYPE_CPU_GPU,
-					&gpu->peers_gpu, &peers_cpu);
+	result = device->ops->mem_alloc(device, sizeof(struct softfield_gpu_peer) * SOFTFIELD_GPU_PEERS_MAX, 256,
+					DOCA_GPU_MEM_TYPE_CPU_GPU, &gpu->peers_gpu, &peers_cpu);
 	if (result != DOCA_SUCCESS) {
 		gpu->peers_gpu = NULL;
 		return result;
@@ -139,7 +145,10 @@ static void lock_ring(struct gpu_slot *slot)
 		softfield_relax();
 }
 
-static void unlock_ring(struct gpu_slot *slot) { __atomic_store_n(&slot->ring_lock, 0, __ATOMIC_RELEASE); }
+static void unlock_ring(struct gpu_slot *slot)
+{
+	__atomic_store_n(&slot->ring_lock, 0, __ATOMIC_RELEASE);
+}
 
 /* Runs on a thread of the software GPU. */
 static void ring_slot(void *arg)
@@ -162,7 +171,7 @@ static void publish(struct gpu_producer *gpu, struct gpu_slot *slot)
 	peer->arena_size = slot->box.arena_size;
 	peer->mailbox = (struct softfield_mailbox *)(gpu->memory.gpu_addr + (head - gpu->memory.addr));
 	peer->lines = (struct softfield_line *)(gpu->memory.gpu_addr + (lines - gpu->memory.addr));
-	peer->ring = ring_slot;
+	peer->ring = slot->forward != NULL ? gpu_proxy_ring : ring_slot;
 	peer->ring_arg = slot;
 	peer->registered = gpu_barriers();
 	softfield_published(peer);
@@ -187,9 +196,31 @@ static void release(struct gpu_slot *slot)
 	slot->link = NULL;
 	slot->connected = false;
 	unlock_ring(slot);
+	if (slot->forward != NULL)
+		gpu_forward_close(slot->forward);
+	slot->forward = NULL;
 	sf_link_close(link);
 	comch_remote_consumer_unref(slot->consumer);
 	slot->consumer = NULL;
+}
+
+static doca_error_t connect_proxy(struct doca_comch_producer *producer, struct gpu_slot *slot, size_t offset)
+{
+	struct gpu_producer *gpu = producer->gpu;
+	const struct comch_attach attach = {.path = COMCH_PATH_LINK, .producer_id = producer->child.id};
+	uint8_t data[SF_PRIVATE_MAX];
+	doca_error_t result;
+
+	result = sf_link_connect(producer->port, slot->consumer->ad.name, NULL, data, comch_attach_pack(&attach, data), slot,
+				 &slot->link);
+	if (result != DOCA_SUCCESS)
+		return result;
+	result = gpu_forward_open(gpu->proxy, &gpu->memory, offset, slot->link, &slot->forward);
+	if (result != DOCA_SUCCESS) {
+		sf_link_close(slot->link);
+		slot->link = NULL;
+	}
+	return result;
 }
 
 static doca_error_t connect_slot(struct doca_comch_producer *producer, struct gpu_slot *slot, size_t offset)
@@ -204,7 +235,8 @@ static doca_error_t connect_slot(struct doca_comch_producer *producer, struct gp
 		return DOCA_ERROR_TOO_BIG;
 	memcpy(descriptor, &where, sizeof(where));
 	memcpy(descriptor + COMCH_GPU_ATTACH_OFFSET_SIZE, gpu->memory.descriptor, gpu->memory.descriptor_len);
-	return sf_link_connect(producer->port, slot->consumer->ad.name, NULL, data, comch_attach_pack(&attach, data), slot, &slot->link);
+	return sf_link_connect(producer->port, slot->consumer->ad.name, NULL, data, comch_attach_pack(&attach, data), slot,
+			       &slot->link);
 }
 
 /* Takes over the caller's reference. */
@@ -215,11 +247,12 @@ static void add_consumer(struct doca_comch_producer *producer, struct comch_remo
 	size_t offset = gpu->boxes_offset + gpu->num_slots * gpu_mailbox_size(gpu->depth);
 	doca_error_t result;
 
-	gpu_mailbox_init(gpu->memory.addr, offset, gpu->arena_offset, gpu->arena_size, gpu->depth, gpu->flags, consumer->id, &slot->box);
+	gpu_mailbox_init(gpu->memory.addr, offset, gpu->arena_offset, gpu->arena_size, gpu->depth, gpu->flags, consumer->id,
+			 &slot->box);
 	slot->producer = producer;
 	slot->consumer = consumer;
 	slot->lost = slot->connected = false;
-	result = connect_slot(producer, slot, offset);
+	result = gpu->proxy != NULL ? connect_proxy(producer, slot, offset) : connect_slot(producer, slot, offset);
 	if (result != DOCA_SUCCESS) {
 		SF_LOG_ERR_LIMITED("producer %u on the GPU cannot connect to consumer %u: %s", producer->child.id, consumer->id,
 				   doca_error_get_name(result));
@@ -259,15 +292,21 @@ static struct comch_remote_consumer *next_unknown(struct doca_comch_producer *pr
 	return found;
 }
 
+static inline bool knows_of_new(const struct doca_comch_producer *producer)
+{
+	const struct gpu_producer *gpu = producer->gpu;
+
+	return atomic_load_explicit(&producer->child.connection->remote.version, memory_order_acquire) != gpu->seen_version;
+}
+
 static bool add_new_consumers(struct doca_comch_producer *producer)
 {
 	struct gpu_producer *gpu = producer->gpu;
-	uint32_t version = atomic_load_explicit(&producer->child.connection->remote.version, memory_order_acquire);
 	struct comch_remote_consumer *consumer;
 
-	if (__builtin_expect(version == gpu->seen_version, 1))
+	if (__builtin_expect(!knows_of_new(producer), 1))
 		return false;
-	gpu->seen_version = version;
+	gpu->seen_version = atomic_load_explicit(&producer->child.connection->remote.version, memory_order_acquire);
 	while ((consumer = next_unknown(producer)) != NULL) {
 		if (gpu->num_slots == SOFTFIELD_GPU_PEERS_MAX) {
 			if (!gpu->full_told)
@@ -304,16 +343,20 @@ static void link_connected(struct sf_link *link, doca_error_t status, const void
 		lock_ring(slot);
 		slot->connected = true;
 		unlock_ring(slot);
-		ring_slot(slot); /* the peer may have asked before the kernel could ring */
+		if (slot->forward == NULL)
+			ring_slot(slot); /* the peer may have asked before the kernel could ring */
 		return;
 	}
-	if (slot->producer->child.ctx.state == DOCA_CTX_STATE_RUNNING)
+	if (!((struct gpu_producer *)slot->producer->gpu)->cancelled)
 		SF_LOG_WARN_LIMITED("producer %u on the GPU cannot reach consumer %u: %s", slot->producer->child.id,
 				    slot->consumer->id, doca_error_get_name(status));
 	slot_lost(slot);
 }
 
-static void link_closed(struct sf_link *link, doca_error_t reason) { slot_lost(link->user); }
+static void link_closed(struct sf_link *link, doca_error_t reason)
+{
+	slot_lost(link->user);
+}
 
 static const struct sf_port_handler gpu_producer_handler = {
 	.connected = link_connected,
@@ -321,6 +364,18 @@ static const struct sf_port_handler gpu_producer_handler = {
 };
 
 /* ---- the path ---- */
+
+static void enter(struct gpu_producer *gpu)
+{
+	if (gpu->proxy != NULL)
+		gpu_proxy_lock();
+}
+
+static void leave(struct gpu_producer *gpu)
+{
+	if (gpu->proxy != NULL)
+		gpu_proxy_unlock();
+}
 
 static doca_error_t open_port(struct doca_comch_producer *producer)
 {
@@ -341,7 +396,8 @@ static doca_error_t gpu_start(struct doca_comch_producer *producer)
 	doca_error_t result;
 
 	if (send_max == 0) {
-		SF_LOG_ERR("producer %u: its number of sends is not set; doca_comch_producer_task_send_set_conf sets it, on a GPU too",
+		SF_LOG_ERR("producer %u: its number of sends is not set; doca_comch_producer_task_send_set_conf sets it, on a "
+			   "GPU too",
 			   producer->child.id);
 		return DOCA_ERROR_BAD_STATE;
 	}
@@ -353,13 +409,17 @@ static doca_error_t gpu_start(struct doca_comch_producer *producer)
 	result = make_memory(producer, gpu, send_max);
 	if (result == DOCA_SUCCESS)
 		result = make_handle(producer, gpu, send_max);
-	if (result == DOCA_SUCCESS)
+	if (result == DOCA_SUCCESS && producer->child.connection->maps)
 		result = open_port(producer);
+	else if (result == DOCA_SUCCESS)
+		result = gpu_producer_proxy_open(producer, &gpu_producer_handler, &gpu->proxy);
 	if (result != DOCA_SUCCESS) {
 		comch_gpu_producer_release(producer);
 		return result;
 	}
+	enter(gpu);
 	add_new_consumers(producer);
+	leave(gpu);
 	return DOCA_SUCCESS;
 }
 
@@ -369,22 +429,39 @@ static void gpu_cancel(struct doca_comch_producer *producer)
 
 	gpu_mailbox_close((struct softfield_mailbox *)gpu->memory.addr,
 			  atomic_load(&producer->child.connection->dead) ? SOFTFIELD_MAILBOX_LOST : SOFTFIELD_MAILBOX_STOPPED);
+	enter(gpu);
+	gpu->cancelled = true;
+	if (gpu->proxy != NULL)
+		gpu_producer_proxy_cancel(gpu->proxy);
 	for (uint32_t i = 0; i < gpu->num_slots; i++) {
 		if (gpu->slots[i].link != NULL)
 			sf_link_disconnect(gpu->slots[i].link);
 	}
+	leave(gpu);
 }
 
-static bool gpu_drained(struct doca_comch_producer *producer) { return true; }
+static bool gpu_drained(struct doca_comch_producer *producer)
+{
+	struct gpu_producer *gpu = producer->gpu;
+
+	return gpu->proxy == NULL || gpu_producer_proxy_drained(gpu->proxy);
+}
 
 /* What the kernel uses stays for one that has not noticed yet: until destroy, or the next start. */
 static void gpu_stop(struct doca_comch_producer *producer)
 {
 	struct gpu_producer *gpu = producer->gpu;
 
+	enter(gpu);
 	for (uint32_t i = 0; i < gpu->num_slots; i++) {
 		if (gpu->slots[i].link != NULL)
 			release(&gpu->slots[i]);
+	}
+	leave(gpu);
+	if (gpu->proxy != NULL) {
+		gpu_producer_proxy_close(gpu->proxy);
+		gpu->proxy = NULL;
+		return;
 	}
 	sf_port_close(producer->port);
 	producer->port = NULL;
@@ -392,10 +469,14 @@ static void gpu_stop(struct doca_comch_producer *producer)
 
 static bool gpu_progress(struct doca_comch_producer *producer)
 {
-	bool moved = sf_port_poll(producer->port, COMCH_POLL_BUDGET) > 0;
+	struct gpu_producer *gpu = producer->gpu;
+	bool moved = gpu->proxy == NULL && sf_port_poll(producer->port, COMCH_POLL_BUDGET) > 0;
 
-	if (producer->child.ctx.state == DOCA_CTX_STATE_RUNNING)
+	if (producer->child.ctx.state == DOCA_CTX_STATE_RUNNING && knows_of_new(producer)) {
+		enter(gpu);
 		moved |= add_new_consumers(producer);
+		leave(gpu);
+	}
 	return moved;
 }
 
@@ -403,8 +484,7 @@ static bool gpu_arm(struct doca_comch_producer *producer)
 {
 	struct gpu_producer *gpu = producer->gpu;
 
-	return sf_port_arm(producer->port) ||
-	       atomic_load(&producer->child.connection->remote.version) != gpu->seen_version;
+	return (gpu->proxy == NULL && sf_port_arm(producer->port)) || knows_of_new(producer);
 }
 
 const struct comch_producer_path comch_producer_gpu_path = {
@@ -416,18 +496,16 @@ const struct comch_producer_path comch_producer_gpu_path = {
 	.arm = gpu_arm,
 };
 
-doca_error_t doca_comch_producer_get_gpu_handle(struct doca_comch_producer *producer, struct doca_comch_gpu_producer **gpu_producer)
+doca_error_t doca_comch_producer_get_gpu_handle(struct doca_comch_producer *producer,
+						struct doca_comch_gpu_producer **gpu_producer)
 {
 	if (producer == NULL || gpu_producer == NULL) {
 		SF_LOG_ERR("%s is NULL", producer == NULL ? "producer" : "gpu_producer");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (producer->child.ctx.state != DOCA_CTX_STATE_RUNNING || producer->path != &comch_producer_gpu_path) {
-		SF_LOG_ERR("producer %u has no handle for a GPU: %s", producer->child.id,
-			   producer->child.ctx.gpu == NULL ? "set its data path with doca_ctx_set_datapath_on_gpu before start" :
-							     "it does not run");
-		return DOCA_ERROR_BAD_STATE;
-	}
+	doca_error_t result = sf_ctx_check_gpu_handle(&producer->child.ctx, producer->path == &comch_producer_gpu_path, __func__);
+	if (result != DOCA_SUCCESS)
+		return result;
 	*gpu_producer = (struct doca_comch_gpu_producer *)((struct gpu_producer *)producer->gpu)->block.addr;
 	return DOCA_SUCCESS;
 }

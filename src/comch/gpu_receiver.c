@@ -3,11 +3,25 @@
 
 #include <string.h>
 
+void gpu_receiver_init(struct gpu_receiver *receiver, const struct gpu_mailbox *box)
+{
+	*receiver = (struct gpu_receiver){.box = *box};
+	__atomic_store_n(&box->head->barriers, box->registered, __ATOMIC_RELAXED);
+}
+
 bool gpu_receiver_ready(const struct gpu_receiver *receiver)
 {
 	const struct softfield_line *line = &receiver->box.lines[receiver->seq & (receiver->box.depth - 1)];
 
 	return softfield_tag_lap(softfield_load_quad(&line->quad[0]).w[3]) == softfield_lap(receiver->seq, receiver->box.shift);
+}
+
+bool gpu_receiver_arm(struct gpu_receiver *receiver)
+{
+	__atomic_store_n(&receiver->box.head->armed, 1, __ATOMIC_RELAXED);
+	softfield_fence_system(); /* the word before the look; the kernel writes the line before its look at the word */
+	gpu_barrier_now(&receiver->box);
+	return gpu_receiver_ready(receiver);
 }
 
 /* Quads of a message that travels in the line: all are there, or none is taken. Each overwrites the tag of the one before. */
@@ -69,11 +83,11 @@ void gpu_receiver_grant(struct gpu_receiver *receiver, uint32_t count, uint32_t 
 		receiver->len = len;
 	if (len == receiver->len && wanted > open)
 		open = wanted;
-	if (receiver->seq + open == receiver->count && receiver->seq == receiver->published)
+	if (receiver->seq + open == receiver->count && receiver->released == receiver->published)
 		return;
 	receiver->count = receiver->seq + open;
-	receiver->published = receiver->seq;
-	grant = (struct softfield_quad){{receiver->count, receiver->len, receiver->seq, 0}};
+	receiver->published = receiver->released;
+	grant = (struct softfield_quad){{receiver->count, receiver->len, receiver->released, 0}};
 	softfield_published(&receiver->box.head->grant);
 	softfield_store_quad(&receiver->box.head->grant, grant);
 	gpu_mailbox_wake(&receiver->box, false);
@@ -81,7 +95,7 @@ void gpu_receiver_grant(struct gpu_receiver *receiver, uint32_t count, uint32_t 
 
 void gpu_receiver_close(struct gpu_receiver *receiver)
 {
-	struct softfield_quad grant = {{receiver->count, receiver->len, receiver->seq, 1}};
+	struct softfield_quad grant = {{receiver->count, receiver->len, receiver->released, 1}};
 
 	softfield_store_quad(&receiver->box.head->grant, grant);
 	gpu_mailbox_wake(&receiver->box, false);

@@ -8,20 +8,30 @@
 /* A message that arrived, inside the mailbox: copy it out. */
 struct gpu_arrival {
 	uint32_t len, imm_len;
-	const uint8_t *arena;			  /* its bytes, or NULL: they are in line */
+	const uint8_t *arena;			 /* its bytes, or NULL: they are in line */
 	uint8_t line[SOFTFIELD_INLINE_MAX + 16]; /* its bytes and then its immediate data; or the latter only */
 };
 
 struct gpu_receiver {
 	struct gpu_mailbox box;
-	uint32_t seq;	       /* messages taken */
-	uint32_t count, len;   /* granted */
-	uint32_t published;    /* seq as last written */
+	uint32_t seq;	     /* messages taken */
+	uint32_t released;   /* of these, those whose bytes the kernel may overwrite */
+	uint32_t count, len; /* granted */
+	uint32_t published;  /* released as last written */
 };
+
+/* Begins to receive from a mailbox that nothing was received from. */
+void gpu_receiver_init(struct gpu_receiver *receiver, const struct gpu_mailbox *box);
 
 /* Looks at the next message. SUCCESS, AGAIN: none, IO_FAILED: what is there is not valid. */
 doca_error_t gpu_receiver_peek(const struct gpu_receiver *receiver, struct gpu_arrival *arrival);
-static inline void gpu_receiver_next(struct gpu_receiver *receiver) { receiver->seq++; }
+/* The message is copied out. */
+static inline void gpu_receiver_next(struct gpu_receiver *receiver)
+{
+	receiver->released = ++receiver->seq;
+}
+/* Asks a kernel of a software GPU to ring when there is a message; true when there is one already. */
+bool gpu_receiver_arm(struct gpu_receiver *receiver);
 /* Is there anything to look at? */
 bool gpu_receiver_ready(const struct gpu_receiver *receiver);
 /* Grants receives so that count of len bytes are open, as far as the ring holds them and those of another length are used up. */

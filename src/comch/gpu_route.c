@@ -5,6 +5,8 @@
  * record, under the connection's lock.
  */
 #include <stdlib.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/log_rate.h"
@@ -12,10 +14,12 @@
 #include "comch/gpu_sender.h"
 #include "comch/producer_task_send.h"
 
+#define LOOK_NS 1000000 /* between two looks for the answer of the peer's agent, in event-driven mode */
+
 struct comch_mailbox_sender {
 	struct gpu_sender sender;
 	struct sf_region *region;
-	bool attached; /* the region is ready and sender initialised; guarded by the connection's lock */
+	bool attached;	  /* the region is ready and sender initialised; guarded by the connection's lock */
 	const void *held; /* memory of this very process that is held, or NULL */
 };
 
@@ -24,7 +28,8 @@ struct route_mailbox {
 	struct sf_link *link;
 	struct doca_comch_connection *connection;
 	struct comch_mailbox_sender *shared;
-	bool attached; /* shared is, and this route has joined it */
+	bool attached;				  /* shared is, and this route has joined it */
+	int timer;				  /* -1 unless the producer was armed while tasks waited for the agent's answer */
 	struct doca_task *sent_first, *sent_last; /* done, to be told by poll */
 };
 
@@ -39,11 +44,13 @@ static void sender_free(struct comch_mailbox_sender *shared)
 	free(shared);
 }
 
-static struct comch_mailbox_sender *sender_new(struct sf_domain *domain, const struct comch_advertisement *ad, doca_error_t *result)
+static struct comch_mailbox_sender *sender_new(struct sf_domain *domain, const struct comch_advertisement *ad,
+					       doca_error_t *result)
 {
 	struct comch_mailbox_sender *shared = calloc(1, sizeof(*shared));
 
-	*result = shared != NULL ? sf_region_request(domain, ad->descriptor, ad->descriptor_len, &shared->region) : DOCA_ERROR_NO_MEMORY;
+	*result = shared != NULL ? sf_region_request(domain, ad->descriptor, ad->descriptor_len, &shared->region)
+				 : DOCA_ERROR_NO_MEMORY;
 	if (*result == DOCA_SUCCESS)
 		return shared;
 	free(shared);
@@ -91,6 +98,15 @@ void comch_mailbox_sender_destroy(struct comch_mailbox_sender *shared)
 
 /* ---- the route ---- */
 
+static void drop_timer(struct route_mailbox *route)
+{
+	if (route->timer < 0)
+		return;
+	sf_ctx_unwatch_fd(&route->base.producer->child.ctx, route->timer);
+	close(route->timer);
+	route->timer = -1;
+}
+
 /* AGAIN until the peer's agent has answered: a peer that is stopped holds no submit up. */
 static __attribute__((noinline)) doca_error_t route_attach(struct route_mailbox *route)
 {
@@ -103,6 +119,10 @@ static __attribute__((noinline)) doca_error_t route_attach(struct route_mailbox 
 		gpu_sender_join(&route->shared->sender);
 	pthread_mutex_unlock(&route->connection->lock);
 	route->attached = result == DOCA_SUCCESS;
+	if (result != DOCA_ERROR_AGAIN) {
+		drop_timer(route);
+		sf_ctx_kick(&route->base.producer->child.ctx); /* who sleeps for the timer is to look at what waits now */
+	}
 	return result;
 }
 
@@ -139,6 +159,11 @@ static doca_error_t mailbox_send(struct comch_route *base, struct doca_comch_pro
 	return DOCA_SUCCESS;
 }
 
+static bool mailbox_is_connecting(const struct comch_route *base)
+{
+	return !((const struct route_mailbox *)base)->attached && base->failure == DOCA_SUCCESS;
+}
+
 static uint32_t mailbox_poll(struct comch_route *base, uint32_t budget)
 {
 	struct route_mailbox *route = (struct route_mailbox *)base;
@@ -157,15 +182,54 @@ static uint32_t mailbox_poll(struct comch_route *base, uint32_t budget)
 	return done;
 }
 
-static bool mailbox_arm(struct comch_route *base) { return ((struct route_mailbox *)base)->sent_first != NULL; }
+static bool is_answered(const struct route_mailbox *route)
+{
+	doca_error_t result;
 
-static void mailbox_cancel(struct comch_route *base) { sf_link_disconnect(((struct route_mailbox *)base)->link); }
+	pthread_mutex_lock(&route->connection->lock);
+	result = sf_region_ready(route->shared->region);
+	pthread_mutex_unlock(&route->connection->lock);
+	return result != DOCA_ERROR_AGAIN;
+}
+
+/* The answer of the peer's agent does not ring the producer's port, so a timer looks for it. A poll leaves the timer as it is:
+ * the program may sleep next. */
+static bool arm_timer(struct route_mailbox *route)
+{
+	const struct itimerspec soon = {.it_value = {.tv_nsec = LOOK_NS}};
+	struct doca_ctx *ctx = &route->base.producer->child.ctx;
+
+	if (route->timer < 0) {
+		route->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+		if (route->timer >= 0 && sf_ctx_watch_fd(ctx, route->timer) != DOCA_SUCCESS) {
+			close(route->timer);
+			route->timer = -1;
+		}
+	}
+	/* Without a timer it is always due: that polls, and loses nothing. */
+	return route->timer < 0 || timerfd_settime(route->timer, 0, &soon, NULL) != 0;
+}
+
+static bool mailbox_arm(struct comch_route *base)
+{
+	struct route_mailbox *route = (struct route_mailbox *)base;
+
+	if (route->sent_first != NULL)
+		return true;
+	return base->waiting_first != NULL && mailbox_is_connecting(base) && (is_answered(route) || arm_timer(route));
+}
+
+static void mailbox_cancel(struct comch_route *base)
+{
+	sf_link_disconnect(((struct route_mailbox *)base)->link);
+}
 
 static void mailbox_close(struct comch_route *base)
 {
 	struct route_mailbox *route = (struct route_mailbox *)base;
 
 	sf_link_close(route->link);
+	drop_timer(route);
 	route_detach(route);
 	free(route);
 }
@@ -175,6 +239,7 @@ static const struct comch_route_ops mailbox_ops = {
 	.send = mailbox_send,
 	.poll = mailbox_poll,
 	.arm = mailbox_arm,
+	.is_connecting = mailbox_is_connecting,
 	.cancel = mailbox_cancel,
 	.close = mailbox_close,
 };
@@ -193,10 +258,12 @@ doca_error_t comch_route_mailbox_open(struct doca_comch_producer *producer, stru
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	route->base.ops = &mailbox_ops;
+	route->timer = -1;
 	route->connection = producer->child.connection;
 	result = sender_get(producer, consumer, &route->shared);
 	if (result == DOCA_SUCCESS)
-		result = sf_link_connect(producer->port, consumer->ad.name, NULL, data, comch_attach_pack(&attach, data), route, &route->link);
+		result = sf_link_connect(producer->port, consumer->ad.name, NULL, data, comch_attach_pack(&attach, data), route,
+					 &route->link);
 	if (result != DOCA_SUCCESS) {
 		SF_LOG_ERR_LIMITED("producer %u cannot reach the mailbox of consumer %u: %s", producer->child.id, consumer->id,
 				   doca_error_get_name(result));

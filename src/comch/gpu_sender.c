@@ -23,7 +23,8 @@ void gpu_sender_fini(struct gpu_sender *sender)
 	sender->arena_end = NULL;
 }
 
-/* The process takes part in barriers, so this is one for its own threads too. Where there are none, it was shared from the start. */
+/* The process takes part in barriers, so this is one for its own threads too. Where there are none, it was shared
+ * from the start. */
 void gpu_sender_join(struct gpu_sender *sender)
 {
 	if (sender->producers++ == 0 || sender->shared)
@@ -35,7 +36,10 @@ void gpu_sender_join(struct gpu_sender *sender)
 		sched_yield();
 }
 
-void gpu_sender_leave(struct gpu_sender *sender) { sender->producers--; }
+void gpu_sender_leave(struct gpu_sender *sender)
+{
+	sender->producers--;
+}
 
 static void lock_shared(struct gpu_sender *sender)
 {
@@ -74,7 +78,8 @@ static void refresh(struct gpu_sender *sender)
 
 static bool take_arena_now(struct gpu_sender *sender, uint32_t len, uint32_t *offset)
 {
-	return softfield_arena_take_some(&sender->arena_head, sender->arena_tail, &sender->arena_used, sender->box.arena_size, len, offset);
+	return softfield_arena_take_some(&sender->arena_head, sender->arena_tail, &sender->arena_used, sender->box.arena_size,
+					 len, offset);
 }
 
 static bool take_arena(struct gpu_sender *sender, uint32_t len, uint32_t *offset)
@@ -105,9 +110,10 @@ static inline void put_last(struct softfield_quad *to, uint32_t tag, const uint8
 	softfield_store_halves(to, (uint64_t)both, (uint64_t)tag << 32 | (uint64_t)(both >> 64));
 }
 
-/* The quads of a message: tag is the first one's, mark the others'. The bytes are one buffer's, which is not read beyond its ends. */
-static inline void put_quads(struct softfield_line *line, struct softfield_annex *annex, uint32_t tag, uint32_t mark, const uint8_t *bytes,
-			     uint32_t len)
+/* The quads of a message: tag is the first one's, mark the others'. The bytes are one buffer's, which is not read beyond its
+ * ends. */
+static inline void put_quads(struct softfield_line *line, struct softfield_annex *annex, uint32_t tag, uint32_t mark,
+			     const uint8_t *bytes, uint32_t len)
 {
 	struct softfield_quad *quad = line->quad;
 	uint32_t at = 0;
@@ -177,13 +183,14 @@ static doca_error_t send_arena(struct gpu_sender *sender, uint32_t slot, const s
 	if (imm_len != 0)
 		memcpy(bytes + SOFTFIELD_QUAD_PAYLOAD, imm, imm_len);
 	softfield_published(line); /* and the quad's store is behind all that was stored before */
-	put_quads(line, softfield_annex_of(sender->box.lines, sender->box.depth, slot), softfield_tag(lap, 0, imm_len, SOFTFIELD_TAG_ARENA),
-		  softfield_mark(sender->seq, sender->box.shift), bytes, sizeof(bytes));
+	put_quads(line, softfield_annex_of(sender->box.lines, sender->box.depth, slot),
+		  softfield_tag(lap, 0, imm_len, SOFTFIELD_TAG_ARENA), softfield_mark(sender->seq, sender->box.shift), bytes,
+		  sizeof(bytes));
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t send_locked(struct gpu_sender *sender, const struct sf_iov *iov, uint32_t iov_num, uint64_t len, const void *imm,
-				uint32_t imm_len)
+static doca_error_t send_locked(struct gpu_sender *sender, const struct sf_iov *iov, uint32_t iov_num, uint64_t len,
+				const void *imm, uint32_t imm_len)
 {
 	uint32_t slot = sender->seq & (sender->box.depth - 1);
 	doca_error_t result = DOCA_SUCCESS;
@@ -209,7 +216,8 @@ static doca_error_t send_locked(struct gpu_sender *sender, const struct sf_iov *
 	return DOCA_SUCCESS;
 }
 
-doca_error_t gpu_sender_send(struct gpu_sender *sender, const struct sf_iov *iov, uint32_t iov_num, const void *imm, uint32_t imm_len)
+doca_error_t gpu_sender_send(struct gpu_sender *sender, const struct sf_iov *iov, uint32_t iov_num, const void *imm,
+			     uint32_t imm_len)
 {
 	uint64_t len = 0;
 	doca_error_t result;
@@ -224,4 +232,11 @@ doca_error_t gpu_sender_send(struct gpu_sender *sender, const struct sf_iov *iov
 		gpu_mailbox_wake(&sender->box,
 				 sender->box.registered && __atomic_load_n(&sender->box.head->barriers, __ATOMIC_RELAXED) != 0);
 	return result;
+}
+
+uint32_t gpu_sender_credits(struct gpu_sender *sender, uint32_t *len)
+{
+	refresh(sender);
+	*len = sender->len;
+	return sender->closed ? 0 : sender->count - sender->seq;
 }

@@ -14,16 +14,16 @@
  */
 struct gpu_sender {
 	struct gpu_mailbox box;
-	uint32_t shared;		/* there have been several producers */
-	uint32_t busy;			/* the only producer is sending */
-	uint32_t lock;			/* of several: spin; held for one message */
-	uint32_t producers;		/* guarded by the caller's lock */
-	uint32_t seq;			/* the one's who sends, as is what follows */
-	uint32_t count, len, done;	/* the grant, as last read */
+	uint32_t shared;	   /* there have been several producers */
+	uint32_t busy;		   /* the only producer is sending */
+	uint32_t lock;		   /* of several: spin; held for one message */
+	uint32_t producers;	   /* guarded by the caller's lock */
+	uint32_t seq;		   /* the one's who sends, as is what follows */
+	uint32_t count, len, done; /* the grant, as last read */
 	bool closed;
 	uint64_t arena_head, arena_tail;
-	uint32_t arena_used;		/* bytes of the arena in turn */
-	uint64_t *arena_end;		/* depth of them: where the arena's head stood behind each message */
+	uint32_t arena_used; /* bytes of the arena in turn */
+	uint64_t *arena_end; /* depth of them: where the arena's head stood behind each message */
 };
 
 doca_error_t gpu_sender_init(struct gpu_sender *sender, const struct gpu_mailbox *box);
@@ -33,7 +33,13 @@ void gpu_sender_fini(struct gpu_sender *sender);
 void gpu_sender_join(struct gpu_sender *sender);
 void gpu_sender_leave(struct gpu_sender *sender);
 
-/* AGAIN: no receive is posted, or no arena bytes are free. TOO_BIG: longer than the receive, which stays. NOT_CONNECTED: closed. */
-doca_error_t gpu_sender_send(struct gpu_sender *sender, const struct sf_iov *iov, uint32_t iov_num, const void *imm, uint32_t imm_len);
+/* AGAIN: no receive is posted, or no arena bytes are free. TOO_BIG: longer than the receive, which
+ * stays. NOT_CONNECTED: closed. */
+doca_error_t gpu_sender_send(struct gpu_sender *sender, const struct sf_iov *iov, uint32_t iov_num, const void *imm,
+			     uint32_t imm_len);
+
+/* Returns the kernel's posted receives that no message was sent to yet, and sets *len to their length. The sender must have no
+ * other thread. */
+uint32_t gpu_sender_credits(struct gpu_sender *sender, uint32_t *len);
 
 #endif

@@ -70,6 +70,18 @@ static bool producer_arm(struct doca_ctx *ctx)
 	return due || (ctx->state == DOCA_CTX_STATE_RUNNING && atomic_load(&producer->child.connection->dead));
 }
 
+/* Long messages, and tasks that were accepted while their routes were connecting. A GPU's data path has none. */
+static void producer_send_pending(struct doca_ctx *ctx)
+{
+	struct doca_comch_producer *producer = (struct doca_comch_producer *)ctx;
+
+	if (ctx->gpu != NULL)
+		return;
+	sf_port_push(producer->port);
+	if (producer->num_waiting > 0 && comch_routes_send_waiting(producer))
+		sf_ctx_kick(ctx); /* their ends are due, and nothing armed tells of them */
+}
+
 static const struct sf_ctx_ops producer_ops = {
 	.name = "comch producer",
 	.needs_pe = true,
@@ -80,6 +92,7 @@ static const struct sf_ctx_ops producer_ops = {
 	.stop = producer_stop,
 	.progress = producer_progress,
 	.arm = producer_arm,
+	.send_pending = producer_send_pending,
 };
 
 /* ---- public ---- */

@@ -23,17 +23,17 @@ struct doca_comch_producer {
 
 	/* the CPU path's, while started */
 	struct sf_port *port;
-	uint32_t list_max;		     /* buffers in a list that one send takes */
-	uint64_t sound_mmap;		     /* id of the last mmap that was checked, or COMCH_NO_MMAP */
+	uint32_t list_max;			      /* buffers in a list that one send takes */
+	uint64_t sound_mmap;			      /* id of the last mmap that was checked, or COMCH_NO_MMAP */
 	struct comch_route *cache[COMCH_ROUTE_CACHE]; /* by consumer id */
-	struct comch_route *routes;	     /* all of them */
-	uint32_t num_waiting;		     /* tasks that wait in routes */
-	uint32_t num_polled;		     /* routes with a poll of their own */
-	bool sweep;			     /* a route is over: look for it */
-	bool quiet;			     /* polling from submit: no user callback may run */
-	uint32_t num_again;		     /* refusals so far */
-	struct doca_task *ended_first, *ended_last; /* accepted, to be reported with task->status by the next progress */
-	void *gpu;			     /* a GPU path's own */
+	struct comch_route *routes;		      /* all of them */
+	uint32_t num_waiting;			      /* tasks that wait in routes */
+	uint32_t num_polled;			      /* routes with a poll of their own */
+	bool sweep;				      /* a route is over: look for it */
+	bool quiet;				      /* polling from submit: no user callback may run */
+	uint32_t num_again;			      /* refusals so far */
+	struct doca_task *ended_first, *ended_last;   /* accepted, to be reported with task->status by the next progress */
+	void *gpu;				      /* a GPU path's own */
 };
 
 /* All run on the thread of the producer's progress engine, with the rules of struct sf_ctx_ops. */

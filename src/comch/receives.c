@@ -55,7 +55,8 @@ static doca_error_t post_all(struct comch_receives *receives, uint32_t num, uint
 
 		slot->owner = receives;
 		slot->iov = (struct sf_iov){receives->memory + (size_t)i * slot_size, slot_size};
-		slot->recv = (struct sf_recv){.done = slot_done, .kept = true, .region = receives->region, .iov_num = 1, .iov = &slot->iov};
+		slot->recv = (struct sf_recv){
+			.done = slot_done, .kept = true, .region = receives->region, .iov_num = 1, .iov = &slot->iov};
 		result = sf_port_post_recv(receives->port, &slot->recv);
 		if (result != DOCA_SUCCESS) {
 			SF_LOG_ERR("posting control receive %u of %u: %s", i, num, doca_error_get_name(result));

@@ -16,7 +16,8 @@ static struct comch_remote_consumer *find_consumer(struct doca_comch_producer *p
 	return consumer;
 }
 
-static doca_error_t open_kind(struct doca_comch_producer *producer, struct comch_remote_consumer *consumer, struct comch_route **route)
+static doca_error_t open_kind(struct doca_comch_producer *producer, struct comch_remote_consumer *consumer,
+			      struct comch_route **route)
 {
 	switch (consumer->ad.path) {
 	case COMCH_PATH_LINK:
@@ -134,7 +135,8 @@ bool comch_routes_send_waiting(struct doca_comch_producer *producer)
 
 bool comch_routes_waiting_due(const struct doca_comch_producer *producer)
 {
-	for (const struct comch_route *route = producer->routes; route != NULL && producer->num_waiting > 0; route = route->next) {
+	for (const struct comch_route *route = producer->routes; route != NULL && producer->num_waiting > 0;
+	     route = route->next) {
 		if (route->waiting_first != NULL && !is_connecting(route))
 			return true;
 	}

@@ -8,6 +8,8 @@
  *   CPU consumer   route_link.c -> the consumer's port      its own mailbox -> an inbound source (inbound.h)
  *   GPU consumer   a mailbox route -> its mailbox           mailbox to mailbox, on the device
  *
+ * Where the peer cannot map the GPU's memory, the GPU's process has a proxy (gpu_proxy.h), and both rows are CPU's.
+ *
  *  - A consumer's advertisement (control.h) says by comch_path how it is reached: LINK, or MAILBOX with a descriptor of up to
  *    SF_DESCRIPTOR_MAX bytes, that is an exported region. Either way it has a listener, by which both sides see the other
  *    live and die. On the peer it becomes a comch_remote_consumer.
@@ -45,8 +47,8 @@ struct comch_route_ops {
 	uint32_t (*poll)(struct comch_route *route, uint32_t budget);
 	/* Event-driven mode: true when something is due already. NULL with a NULL poll. */
 	bool (*arm)(struct comch_route *route);
-	/* Does send say AGAIN because the way to the consumer is still coming up? The peer's program takes no part in that, and the
-	 * producer's port rings when it is up. NULL: never. */
+	/* Does send say AGAIN because the way to the consumer is still coming up? The peer's program takes no part in that. In
+	 * event-driven mode the producer's port rings when it is up, or arm sees to a wake-up. NULL: never. */
 	bool (*is_connecting)(const struct comch_route *route);
 	/* Begins the end: tasks in flight finish from polls. May be repeated. */
 	void (*cancel)(struct comch_route *route);
@@ -57,20 +59,20 @@ struct comch_route_ops {
 struct comch_route {
 	const struct comch_route_ops *ops;
 	struct doca_comch_producer *producer;
-	struct comch_remote_consumer *consumer; /* a reference */
-	struct comch_route *next;		/* the producer's list */
-	uint32_t num_inflight;			/* tasks accepted by send, not yet done */
-	doca_error_t failure;			/* not SUCCESS: nothing can be sent any more, and this is why */
+	struct comch_remote_consumer *consumer;		/* a reference */
+	struct comch_route *next;			/* the producer's list */
+	uint32_t num_inflight;				/* tasks accepted by send, not yet done */
+	doca_error_t failure;				/* not SUCCESS: nothing can be sent any more, and this is why */
 	struct doca_task *waiting_first, *waiting_last; /* accepted while the route was connecting, to be sent in this order */
-	bool retired;				/* replaced or no longer wanted: closed when nothing is in flight */
+	bool retired;					/* replaced or no longer wanted: closed when nothing is in flight */
 };
 
 /* The route of a producer to a consumer id, opening one if need be. NOT_FOUND: no such consumer, or it expired. Others: the
  * route cannot be made; logged. */
 doca_error_t comch_route_find(struct doca_comch_producer *producer, uint32_t consumer_id, struct comch_route **route);
 
-/* Sends a task that ops->send refused with AGAIN, or that others wait before. While the route is connecting the task waits here, and
- * SUCCESS is returned: a program that knows the consumer, and its receives, is not refused. AGAIN: the peer is full. */
+/* Sends a task that ops->send refused with AGAIN, or that others wait before. While the route is connecting the task waits here,
+ * and SUCCESS is returned: a program that knows the consumer, and its receives, is not refused. AGAIN: the peer is full. */
 doca_error_t comch_route_send_late(struct comch_route *route, struct doca_comch_producer_task_send *task);
 
 /* Sends what waits, as far as the peers take it; true when a task left or failed. From progress. */

@@ -42,7 +42,10 @@ static bool link_is_connecting(const struct comch_route *base)
 	return ((const struct route_link *)base)->link->state == SF_LINK_CONNECTING;
 }
 
-static void link_cancel(struct comch_route *base) { sf_link_disconnect(((struct route_link *)base)->link); }
+static void link_cancel(struct comch_route *base)
+{
+	sf_link_disconnect(((struct route_link *)base)->link);
+}
 
 static void link_close(struct comch_route *base)
 {
@@ -106,7 +109,8 @@ doca_error_t comch_route_link_open(struct doca_comch_producer *producer, struct 
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	route->base.ops = &link_ops;
-	result = sf_link_connect(producer->port, consumer->ad.name, NULL, data, comch_attach_pack(&attach, data), route, &route->link);
+	result = sf_link_connect(producer->port, consumer->ad.name, NULL, data, comch_attach_pack(&attach, data), route,
+				 &route->link);
 	if (result != DOCA_SUCCESS) {
 		SF_LOG_ERR_LIMITED("producer %u cannot connect to consumer %u: %s", producer->child.id, consumer->id,
 				   doca_error_get_name(result));

@@ -59,6 +59,7 @@ static doca_error_t accept_client(struct comch_endpoint *endpoint, struct sf_lis
 				    doca_error_get_name(result));
 		return result;
 	}
+	connection->maps = (connection->link->ops->caps & SF_CAP_MAP) != 0;
 	connection->established = true;
 	connection->next = endpoint->connections;
 	endpoint->connections = connection;
@@ -152,7 +153,7 @@ static bool server_arm(struct doca_ctx *ctx)
 
 static void server_send_pending(struct doca_ctx *ctx)
 {
-	comch_endpoint_flush((struct comch_endpoint *)ctx);
+	comch_endpoint_send_pending((struct comch_endpoint *)ctx);
 }
 
 static const struct sf_ctx_ops server_ops = {
@@ -352,4 +353,11 @@ doca_comch_server_event_connection_status_changed_register(struct doca_comch_ser
 	server->endpoint.connected = connect_event_cb;
 	server->endpoint.disconnected = disconnect_event_cb;
 	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_comch_server_event_connection_register(struct doca_comch_server *server,
+							 doca_comch_event_connection_status_changed_cb_t connect_event_cb,
+							 doca_comch_event_connection_status_changed_cb_t disconnect_event_cb)
+{
+	return doca_comch_server_event_connection_status_changed_register(server, connect_event_cb, disconnect_event_cb);
 }

@@ -51,7 +51,7 @@ void comch_task_send_forget(struct comch_endpoint *endpoint, const struct doca_c
 {
 	const struct sf_task_pool *pool = &endpoint->send_pool;
 
-	for (uint32_t i = 0; i < pool->num_built; i++) {
+	for (uint32_t i = 0; i < pool->num_begun; i++) {
 		struct doca_comch_task_send *task = (void *)((uint8_t *)pool->memory + i * pool->slot_built);
 
 		if (task->connection == connection)

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "comch/client.h"
 #include "comm_channel/ep.h"
 
 /* ---- checks ---- */
@@ -189,11 +190,12 @@ static doca_error_t client_open(struct doca_comm_channel_ep_t *ep, const char *n
 	return result;
 }
 
-/* A service that is not there is known soon; one that is there answers when its program progresses, so that is not waited for. */
+/* A service that is not there is known now. One that is there accepts when its program progresses, which may be soon. */
 static void connect_wait(struct doca_comm_channel_ep_t *ep)
 {
 	const struct timespec pause = {.tv_nsec = 50000};
 
+	(void)sf_comch_client_wait(ep->client); /* a silent peer may answer later */
 	for (int i = 0; i < CONNECT_WAIT_MS * 20 && ep->peers->state == PEER_CONNECTING; i++) {
 		ep_progress(ep);
 		if (ep->peers->state == PEER_CONNECTING)

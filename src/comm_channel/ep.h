@@ -24,7 +24,7 @@
 #define SEND_QUEUE_MAX 8192
 #define RECV_QUEUE_MAX 8192
 #define RECV_SLACK 256	     /* messages that one progress call may bring beyond the receive queue's size */
-#define CONNECT_WAIT_MS 20   /* how long connect waits for news of a service that is not there */
+#define CONNECT_WAIT_MS 20   /* how long connect waits for a service's program */
 #define SEND_RETRY_NS 200000 /* after which a full peer is worth another try */
 
 enum ep_role { EP_UNUSED, EP_SERVICE, EP_CLIENT };
@@ -73,7 +73,7 @@ struct doca_comm_channel_ep_t {
 	int recv_channel, service_channel; /* epoll sets of an eventfd and the engine's handle */
 	int recv_event, service_event;
 	bool send_armed, recv_armed, service_armed;
-	bool recv_signalled; /* recv_event was written, and not taken */
+	bool recv_signalled;  /* recv_event was written, and not taken */
 	bool send_refused;    /* the last send found a queue full */
 	bool service_changed; /* clients came or went since the last picture */
 

@@ -74,6 +74,16 @@ doca_error_t sf_ctx_check_idle(const struct doca_ctx *ctx, const char *setter)
 	return DOCA_ERROR_BAD_STATE;
 }
 
+doca_error_t sf_ctx_check_gpu_handle(const struct doca_ctx *ctx, bool has_handle, const char *getter)
+{
+	if (has_handle && ctx->gpu != NULL && ctx->state == DOCA_CTX_STATE_RUNNING)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("%s: %s has no handle for a GPU: %s", getter, ctx->ops->name,
+		   ctx->gpu == NULL ? "set its data path with doca_ctx_set_datapath_on_gpu before start"
+				    : "it does not run: call doca_ctx_start, and progress it until it does");
+	return DOCA_ERROR_BAD_STATE;
+}
+
 void sf_ctx_started(struct doca_ctx *ctx)
 {
 	if (ctx->state == DOCA_CTX_STATE_STARTING && !ctx->cancelled) /* else a stop overtook it */

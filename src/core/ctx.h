@@ -28,8 +28,8 @@ struct sf_ctx_hold;
 struct sf_task_pool;
 
 struct sf_ctx_ops {
-	const char *name; /* "comch consumer": for logs */
-	bool needs_pe;	  /* start without a progress engine, and without a GPU data path, is NOT_CONNECTED */
+	const char *name;  /* "comch consumer": for logs */
+	bool needs_pe;	   /* start without a progress engine, and without a GPU data path, is NOT_CONNECTED */
 	bool has_gpu_path; /* else start with a data path on a GPU is NOT_SUPPORTED */
 
 	/* Builds everything the data path needs. SUCCESS: running. IN_PROGRESS: sf_ctx_started or sf_ctx_fail follows from
@@ -50,8 +50,9 @@ struct sf_ctx_ops {
 	bool (*arm)(struct doca_ctx *ctx);
 	/* Starts what tasks submitted without DOCA_TASK_SUBMIT_FLAG_FLUSH left waiting. NULL: nothing is ever held back. */
 	void (*flush)(struct doca_ctx *ctx);
-	/* Sends what the peer may wait for (acknowledgements, credits) and a full peer did not take before. Called inside the ctx's
-	 * progress, from a callback of the program; it runs none itself. NULL: nothing of the kind ever waits. */
+	/* Sends what a peer may wait for (acknowledgements, credits, tasks) and did not leave before, because the peer was full,
+	 * say. Called in any state but IDLE, outside of progress or from a callback of any ctx; it runs none itself and does not
+	 * block. NULL: nothing of the kind ever waits. */
 	void (*send_pending)(struct doca_ctx *ctx);
 };
 
@@ -91,6 +92,9 @@ SF_API doca_error_t sf_ctx_fini(struct doca_ctx *ctx);
 /* BAD_STATE, logged with the name of the setter, unless the ctx is IDLE. */
 SF_API doca_error_t sf_ctx_check_idle(const struct doca_ctx *ctx, const char *setter);
 
+/* BAD_STATE, logged with the name of the getter, unless the ctx runs on a GPU. has_handle: its data path has one to give. */
+SF_API doca_error_t sf_ctx_check_gpu_handle(const struct doca_ctx *ctx, bool has_handle, const char *getter);
+
 /* STARTING to RUNNING, from progress. The user's callback runs inside. */
 SF_API void sf_ctx_started(struct doca_ctx *ctx);
 
@@ -104,9 +108,10 @@ SF_API int sf_ctx_event_fd(const struct doca_ctx *ctx);
 /* Tells the progress engine that progress has something to do though nothing armed fired (a deferred event, say). */
 SF_API void sf_ctx_kick(struct doca_ctx *ctx);
 
-/* What waits for a peer in the contexts whose callbacks this thread is in. A program may submit in a callback until AGAIN clears,
- * which it never does if the peer waits for that: so every refused submit calls this. Nothing outside of callbacks. */
-SF_API void sf_ctx_send_pending(void);
+/* Sends what waits for peers in the contexts of ctx's progress engine, and of the one whose callback this thread is in. A program
+ * may submit until AGAIN clears, in a callback too, and progress nothing meanwhile. It never clears if the peer waits for what is
+ * here: so every refused submit calls this. */
+SF_API void sf_ctx_send_pending(const struct doca_ctx *ctx);
 
 /* Lets a descriptor of the library's own (a timerfd, say) wake whoever waits on the ctx's progress engine: the notification
  * handle is readable while fd is. The library drains fd in progress, and unwatches before it closes it. NOT_CONNECTED
@@ -116,7 +121,7 @@ SF_API void sf_ctx_unwatch_fd(struct doca_ctx *ctx, int fd);
 
 /* ---- tasks ---- */
 
-enum sf_task_state { SF_TASK_FREE, SF_TASK_ALLOCATED, SF_TASK_INFLIGHT, SF_TASK_CLAIMED };
+enum __attribute__((packed)) sf_task_state { SF_TASK_FREE, SF_TASK_ALLOCATED, SF_TASK_INFLIGHT, SF_TASK_CLAIMED };
 
 /* Who claims a task (a graph instance in flight) submits it in the program's place, and learns of its end in place of the
  * callbacks. The program can neither free nor submit the task meanwhile, but may change its arguments. */
@@ -144,6 +149,7 @@ struct doca_task {
 	union doca_data user_data;
 	doca_error_t status;
 	enum sf_task_state state;
+	bool free_later;	     /* freed while in flight: done after its callback, unless it is in flight again then */
 	struct sf_task_claim *claim; /* or NULL: the program's own */
 };
 
@@ -154,6 +160,8 @@ struct sf_task_pool {
 	doca_task_completion_cb_t completed, failed;
 	uint32_t num_tasks;
 	uint32_t num_built; /* tasks in memory */
+	uint32_t num_begun; /* tasks from the first on that were allocated since the start: the others' memory is not touched yet
+			     */
 	size_t slot_built;  /* bytes of each: a class may change its size while IDLE */
 	void *memory;
 	struct doca_task *free;

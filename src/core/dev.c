@@ -90,7 +90,9 @@ doca_error_t doca_dev_close(struct doca_dev *dev)
 		SF_LOG_ERR("device %s is closed already", dev->info.desc->key);
 		result = DOCA_ERROR_INVALID_VALUE;
 	} else if (dev->opens == 1 && dev->holds > 0) {
-		SF_LOG_ERR("device %s is in use by %u objects; destroy them before closing it", dev->info.desc->key, dev->holds);
+		/* No error: published programs close the device first, ignore the answer, and destroy the objects then. */
+		SF_LOG_INFO("device %s is in use by %u objects and stays open: destroy them before closing it",
+			    dev->info.desc->key, dev->holds);
 		result = DOCA_ERROR_IN_USE;
 	} else if (--dev->opens == 0) {
 		if (dev->domain)
@@ -149,6 +151,45 @@ void sf_dev_release(struct doca_dev *dev)
 	pthread_mutex_unlock(&sf_dev_lock);
 }
 
+static doca_error_t join_others(const struct sf_topology *topology)
+{
+	const struct sf_node *self = topology->self;
+	struct sf_fabric_node *others = calloc(topology->num_nodes, sizeof(*others));
+	const struct sf_fabric_key key = {.path = topology->key, .is_bare = topology->is_bare};
+	const struct sf_fabric_node own = {.name = self->name, .address = self->address, .ports = self->ports};
+	uint32_t num = 0;
+	doca_error_t result;
+
+	if (!others)
+		return DOCA_ERROR_NO_MEMORY;
+	for (uint32_t i = 0; i < topology->num_nodes; i++) {
+		const struct sf_node *node = &topology->nodes[i];
+
+		if (node != self && node->address)
+			others[num++] = (struct sf_fabric_node){.name = node->name, .address = node->address, .port = node->port};
+	}
+	result = sf_fabric_join(&own, others, num, &key);
+	free(others);
+	return result;
+}
+
+doca_error_t sf_dev_join(void)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static bool joined;
+	const struct sf_topology *topology;
+	doca_error_t result = sf_topology_get(&topology);
+
+	if (result != DOCA_SUCCESS || !topology->self || !topology->self->address || !topology->key)
+		return result;
+	pthread_mutex_lock(&lock);
+	if (!joined)
+		result = join_others(topology);
+	joined = joined || result == DOCA_SUCCESS;
+	pthread_mutex_unlock(&lock);
+	return result;
+}
+
 doca_error_t sf_dev_domain(struct doca_dev *dev, struct sf_domain **domain)
 {
 	doca_error_t result = DOCA_SUCCESS;
@@ -158,7 +199,9 @@ doca_error_t sf_dev_domain(struct doca_dev *dev, struct sf_domain **domain)
 	if (!dev->domain) {
 		const struct sf_fabric_ops *ops = sf_fabric_of(dev->info.desc->key);
 
-		result = ops ? sf_domain_open(ops, dev->info.desc->key, &dev->domain) : DOCA_ERROR_NOT_SUPPORTED;
+		result = ops ? sf_dev_join() : DOCA_ERROR_NOT_SUPPORTED;
+		if (result == DOCA_SUCCESS)
+			result = sf_domain_open(ops, dev->info.desc->key, &dev->domain);
 	}
 	if (result == DOCA_SUCCESS)
 		*domain = dev->domain;

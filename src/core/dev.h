@@ -22,6 +22,10 @@ SF_API void sf_dev_release(struct doca_dev *dev);
 SF_API void sf_dev_rep_hold(struct doca_dev_rep *rep);
 SF_API void sf_dev_rep_release(struct doca_dev_rep *rep);
 
+/* Where this process's node is a machine of the topology: from here on it reaches the others. What the file says of them may not
+ * hold: NOT_FOUND, BAD_CONFIG; logged. */
+SF_API doca_error_t sf_dev_join(void);
+
 /* The device's domain, opened on first use and closed with the device. */
 SF_API doca_error_t sf_dev_domain(struct doca_dev *dev, struct sf_domain **domain);
 

@@ -153,8 +153,11 @@ doca_error_t doca_dev_rep_open(struct doca_devinfo_rep *devinfo, struct doca_dev
 
 doca_error_t doca_dev_rep_close(struct doca_dev_rep *dev)
 {
-	if (!dev)
-		return refuse_null();
+	/* Neither refusal is an error: published programs close what they did not open, or close it before its users. */
+	if (!dev) {
+		SF_LOG_INFO("the representor is NULL: there is nothing to close");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
 	pthread_mutex_lock(&sf_dev_lock);
 	assert(dev->opens > 0);
 	uint32_t users = dev->opens == 1 ? dev->holds : 0;
@@ -163,7 +166,8 @@ doca_error_t doca_dev_rep_close(struct doca_dev_rep *dev)
 		remove_rep(dev);
 	pthread_mutex_unlock(&sf_dev_lock);
 	if (users) {
-		SF_LOG_ERR("a representor is in use by %u objects; destroy them before closing it", users);
+		SF_LOG_INFO("representor %s is in use by %u objects and stays open: destroy them before closing it",
+			    dev->info.desc->key, users);
 		return DOCA_ERROR_IN_USE;
 	}
 	return DOCA_SUCCESS;

@@ -29,8 +29,8 @@ struct sf_engine_job {
  * logged, when threads cannot be started. Any thread. */
 SF_API doca_error_t sf_engine_hold(const struct doca_dev *dev, struct sf_engine **engine);
 
-/* The last release ends the threads. Nothing that the holder submitted is left. NULL does nothing. Any thread, but an engine's.
- */
+/* The last release ends the threads. Nothing that the holder submitted is left. NULL does nothing. Any thread,
+ * but an engine's. */
 SF_API void sf_engine_release(struct sf_engine *engine);
 
 /* Queues a job, after those before it. Any thread. */

@@ -33,6 +33,25 @@ void sf_offload_stop(struct sf_offload *offload)
 	offload->engine = NULL;
 }
 
+/* What follows a task that failed is flushed, and so is all that a stop finds. */
+void sf_offload_send_pending(struct sf_offload *offload, const struct doca_ctx *ctx, const struct sf_offload_ops *ops)
+{
+	struct doca_task *task = offload->early != NULL ? offload->early->next : offload->first;
+
+	if (ctx->cancelled || (offload->early != NULL && offload->early->status != DOCA_SUCCESS))
+		return;
+	for (uint32_t i = 0; i < SF_OFFLOAD_BUDGET && task != NULL; i++, task = task->next) {
+		doca_error_t status = ops->run(task);
+
+		if (status == DOCA_ERROR_IN_PROGRESS)
+			return;
+		task->status = status;
+		offload->early = task;
+		if (status != DOCA_SUCCESS)
+			return;
+	}
+}
+
 /* ---- on the engine ---- */
 
 /* The last part: the task goes back to its ctx, and whoever sleeps for it wakes. The count comes after all else. */

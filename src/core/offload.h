@@ -18,7 +18,8 @@
 
 struct sf_offload {
 	struct doca_task *first, **last; /* to be worked off by progress; by next */
-	struct sf_engine *engine;	 /* or NULL */
+	struct doca_task *early;  /* the last of those at its beginning that are done already, with their status; or NULL */
+	struct sf_engine *engine; /* or NULL */
 	int event_fd;
 	uint32_t num_handed; /* on the engine, and not yet completed */
 	/* Shared with the engine's threads. */
@@ -91,6 +92,17 @@ static inline __attribute__((always_inline)) bool sf_offload_progress_finished(s
 	return moved;
 }
 
+/* Works off tasks of which nobody is told before progress: a peer may wait for what they do. Runs no callback. */
+SF_API void sf_offload_send_pending(struct sf_offload *offload, const struct doca_ctx *ctx, const struct sf_offload_ops *ops);
+
+/* The status of a task that is done already. */
+static inline doca_error_t sf_offload_early_status(struct sf_offload *offload, const struct doca_task *task)
+{
+	if (offload->early == task)
+		offload->early = NULL;
+	return task->status;
+}
+
 /* Works off what was queued when it was called, within the budget. */
 static inline __attribute__((always_inline)) bool sf_offload_progress(struct sf_offload *offload, const struct doca_ctx *ctx,
 								      const struct sf_offload_ops *ops)
@@ -103,7 +115,9 @@ static inline __attribute__((always_inline)) bool sf_offload_progress(struct sf_
 	for (uint32_t i = 0; i < SF_OFFLOAD_BUDGET && offload->first != NULL; i++) {
 		struct doca_task *task = offload->first;
 		bool was_last = &task->next == end;
-		doca_error_t status = __builtin_expect(ctx->cancelled, 0) ? DOCA_ERROR_BAD_STATE : ops->run(task);
+		doca_error_t status = __builtin_expect(offload->early != NULL, 0) ? sf_offload_early_status(offload, task)
+				      : __builtin_expect(ctx->cancelled, 0)	  ? DOCA_ERROR_BAD_STATE
+										  : ops->run(task);
 
 		moved = true;
 		if (status == DOCA_ERROR_IN_PROGRESS)

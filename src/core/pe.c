@@ -139,12 +139,19 @@ static __thread struct doca_pe *in_progress __attribute__((tls_model("initial-ex
 static __thread struct doca_pe *in_progress;
 #endif
 
-void sf_ctx_send_pending(void)
+static void send_pending(const struct doca_pe *pe)
 {
-	for (struct doca_ctx *ctx = in_progress != NULL ? in_progress->active : NULL; ctx != NULL; ctx = ctx->next_active) {
-		if (ctx->in_progress_call && ctx->ops->send_pending != NULL)
+	for (struct doca_ctx *ctx = pe != NULL ? pe->active : NULL; ctx != NULL; ctx = ctx->next_active) {
+		if (ctx->ops->send_pending != NULL)
 			ctx->ops->send_pending(ctx);
 	}
+}
+
+void sf_ctx_send_pending(const struct doca_ctx *ctx)
+{
+	send_pending(ctx->pe);
+	if (in_progress != ctx->pe)
+		send_pending(in_progress);
 }
 
 /* Answers the request that stands: the handle becomes readable, and stays so until it is cleared. */

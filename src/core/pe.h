@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The progress engine as those see it who drive contexts and submit tasks. All of it belongs to one thread at a time; the eventfd alone may be
- * written from anywhere.
+ * The progress engine as those see it who drive contexts and submit tasks. All of it belongs to one thread at a time; the eventfd
+ * alone may be written from anywhere.
  */
 #ifndef SF_CORE_PE_H
 #define SF_CORE_PE_H
@@ -22,13 +22,13 @@ struct doca_pe {
 	struct doca_ctx *connected;	/* all contexts, by next_in_pe */
 	struct sf_graph_engine *graphs; /* the context that runs graphs here, while there are any */
 	bool in_progress;		/* a progress call is on the stack */
-	bool armed;			/* a notification was requested, and nothing is known to have answered it: progress leaves it */
-	bool cleared;			/* the handle was cleared after the last request */
-	bool was_readable;		/* perhaps, when the last request was made: for it was not cleared before */
-	bool kicked;			/* the next progress has something to do that no arm would find */
+	bool armed;	   /* a notification was requested, and nothing is known to have answered it: progress leaves it */
+	bool cleared;	   /* the handle was cleared after the last request */
+	bool was_readable; /* perhaps, when the last request was made: for it was not cleared before */
+	bool kicked;	   /* the next progress has something to do that no arm would find */
 	enum doca_pe_event_mode mode;
-	int event_fd; /* written when something becomes due while armed */
-	int epoll_fd; /* the notification handle: event_fd, and what contexts watch */
+	int event_fd;	      /* written when something becomes due while armed */
+	int epoll_fd;	      /* the notification handle: event_fd, and what contexts watch */
 	uint32_t num_watched; /* descriptors of contexts in epoll_fd */
 };
 

@@ -33,7 +33,7 @@ static inline doca_error_t sf_task_submit(struct doca_task *task, uint32_t flags
 	if (__builtin_expect(result != DOCA_SUCCESS, 0)) {
 		task->state = SF_TASK_ALLOCATED;
 		if (result == DOCA_ERROR_AGAIN)
-			sf_ctx_send_pending();
+			sf_ctx_send_pending(ctx);
 		return result;
 	}
 	ctx->num_inflight++;

@@ -56,25 +56,32 @@ doca_error_t sf_task_pool_build(struct doca_ctx *ctx, struct sf_task_pool *pool)
 		pool->num_built = pool->num_tasks;
 		pool->slot_built = slot;
 	}
-	memset(pool->memory, 0, slot * pool->num_tasks);
+	pool->num_begun = 0;
 	pool->free = NULL;
-	for (uint32_t i = pool->num_tasks; i-- > 0;) { /* so that the first allocated is the first in memory */
-		struct doca_task *task = (struct doca_task *)((char *)pool->memory + slot * i);
-		task->cls = pool->cls;
-		task->ctx = ctx;
-		task->pool = pool;
-		task->state = SF_TASK_FREE;
-		task->next = pool->free;
-		pool->free = task;
-	}
 	return DOCA_SUCCESS;
+}
+
+/* The next task whose memory is not touched yet. Programs configure many more tasks than they use at a time. */
+static __attribute__((noinline)) struct doca_task *begin_task(struct doca_ctx *ctx, struct sf_task_pool *pool)
+{
+	struct doca_task *task;
+
+	if (pool->num_begun == pool->num_tasks)
+		return NULL;
+	task = (struct doca_task *)((char *)pool->memory + pool->slot_built * pool->num_begun);
+	pool->num_begun++;
+	memset(task, 0, pool->slot_built);
+	task->cls = pool->cls;
+	task->ctx = ctx;
+	task->pool = pool;
+	return task;
 }
 
 void sf_task_pool_free(struct sf_task_pool *pool)
 {
 	free(pool->memory);
 	pool->memory = NULL;
-	pool->num_built = 0;
+	pool->num_built = pool->num_begun = 0;
 	pool->free = NULL;
 }
 
@@ -85,6 +92,8 @@ doca_error_t sf_task_alloc(struct doca_ctx *ctx, struct sf_task_pool *pool, stru
 		return DOCA_ERROR_BAD_STATE;
 	}
 	struct doca_task *taken = pool->free;
+	if (__builtin_expect(taken == NULL, 0))
+		taken = begin_task(ctx, pool);
 	if (taken == NULL) {
 		if (pool->num_tasks == 0)
 			SF_LOG_ERR("%s: no tasks of this type were configured before start", ctx->ops->name);
@@ -103,24 +112,53 @@ doca_error_t sf_task_alloc(struct doca_ctx *ctx, struct sf_task_pool *pool, stru
 	return DOCA_SUCCESS;
 }
 
+/* The end of a task that was freed in flight. The callback may submit it again, or free it and allocate it anew. */
+static void freed_completed(struct sf_task_claim *claim, struct doca_task *task)
+{
+	task->claim = NULL;
+	task->state = SF_TASK_ALLOCATED;
+	if (task->status == DOCA_SUCCESS)
+		task->pool->completed(task, task->user_data, task->ctx->user_data);
+	else
+		task->pool->failed(task, task->user_data, task->ctx->user_data);
+	if (!task->free_later)
+		return;
+	if (task->state == SF_TASK_ALLOCATED)
+		doca_task_free(task);
+	else if (task->claim == NULL)
+		task->claim = claim;
+}
+
+/* In flight, by itself: as published programs do with receives before they stop the context. As a claim it costs the others
+ * nothing. */
+static __attribute__((cold)) void free_later(struct doca_task *task)
+{
+	static struct sf_task_claim freed = {.completed = freed_completed};
+
+	if (task == NULL) {
+		SF_LOG_ERR("no task given to free");
+	} else if (task->state == SF_TASK_FREE || task->free_later) {
+		SF_LOG_ERR("%s task is free already", task->cls->name);
+	} else if (task->claim != NULL) {
+		SF_LOG_ERR(
+			"%s task belongs to a graph instance in flight and is not freed: free it after the instance's callback",
+			task->cls->name);
+	} else {
+		task->free_later = true;
+		task->claim = &freed;
+	}
+}
+
 void doca_task_free(struct doca_task *task)
 {
 	if (task == NULL || task->state != SF_TASK_ALLOCATED) {
-		if (task == NULL)
-			SF_LOG_ERR("no task given to free");
-		else if (task->state == SF_TASK_INFLIGHT)
-			SF_LOG_ERR("%s task is in flight and not freed: free it in or after its callback", task->cls->name);
-		else if (task->state == SF_TASK_CLAIMED)
-			SF_LOG_ERR("%s task belongs to a graph instance in flight and is not freed: free it after the instance's "
-				   "callback",
-				   task->cls->name);
-		else
-			SF_LOG_ERR("%s task is free already", task->cls->name);
+		free_later(task);
 		return;
 	}
 	struct sf_task_pool *pool = task->pool;
 	struct doca_ctx *ctx = task->ctx;
 	task->state = SF_TASK_FREE;
+	task->free_later = false;
 	task->next = pool->free;
 	pool->free = task;
 	if (--ctx->num_allocated == 0)
@@ -189,10 +227,11 @@ doca_error_t sf_task_take(struct doca_task *task, struct sf_task_claim *claim)
 			return DOCA_ERROR_INVALID_VALUE;
 		}
 		SF_LOG_ERR("%s task of a graph node is in flight %s: wait for its end", task->cls->name,
-			   task->claim != NULL ? "in another graph instance" : "by itself");
+			   task->claim != NULL && !task->free_later ? "in another graph instance" : "by itself");
 		return DOCA_ERROR_IN_USE;
 	}
 	task->state = SF_TASK_CLAIMED;
+	task->free_later = false; /* from its callback: it is used on */
 	task->claim = claim;
 	return DOCA_SUCCESS;
 }

@@ -77,13 +77,15 @@ void doca_task_batch_free(struct doca_task_batch *task_batch)
 	if (task_batch == NULL || task_batch->state != SF_TASK_ALLOCATED) {
 		if (task_batch == NULL)
 			SF_LOG_ERR("no batch given to free");
+		else if (task_batch->state == SF_TASK_FREE || task_batch->free_later)
+			SF_LOG_ERR("%s is free already", task_batch->cls->name);
 		else
-			SF_LOG_ERR("%s is %s and not freed", task_batch->cls->name,
-				   task_batch->state == SF_TASK_INFLIGHT ? "in flight" : "free already");
+			task_batch->free_later = true;
 		return;
 	}
 	struct doca_ctx *ctx = task_batch->ctx;
 	task_batch->state = SF_TASK_FREE;
+	task_batch->free_later = false;
 	task_batch->next = task_batch->pool->free;
 	task_batch->pool->free = task_batch;
 	ctx->num_allocated -= task_batch->num_tasks;
@@ -141,6 +143,8 @@ void sf_task_batch_complete(struct doca_task_batch *batch, doca_error_t status)
 	batch->state = SF_TASK_ALLOCATED;
 	sf_task_batch_cb_t callback = status == DOCA_SUCCESS ? batch->pool->completed : batch->pool->failed;
 	callback(batch, batch->user_data, ctx->user_data);
+	if (batch->free_later && batch->state == SF_TASK_ALLOCATED)
+		doca_task_batch_free(batch);
 	ctx->num_inflight -= num_tasks;
 }
 

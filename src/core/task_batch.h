@@ -29,6 +29,7 @@ struct doca_task_batch {
 	union doca_data user_data;
 	doca_error_t status;
 	enum sf_task_state state;
+	bool free_later; /* as a task's */
 	uint16_t num_tasks;
 };
 

@@ -2,6 +2,7 @@
 /* The DMA context. What a task does is in task_memcpy.c. */
 #include "dma/dma.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -42,6 +43,11 @@ static bool dma_arm(struct doca_ctx *ctx)
 	return sf_offload_arm(&((struct doca_dma *)ctx)->offload);
 }
 
+static void dma_send_pending(struct doca_ctx *ctx)
+{
+	sf_offload_send_pending(&((struct doca_dma *)ctx)->offload, ctx, &dma_memcpy_ops);
+}
+
 static const struct sf_ctx_ops dma_ops = {
 	.name = "dma",
 	.needs_pe = true,
@@ -51,6 +57,7 @@ static const struct sf_ctx_ops dma_ops = {
 	.stop = dma_stop,
 	.progress = dma_progress,
 	.arm = dma_arm,
+	.send_pending = dma_send_pending,
 };
 
 /* ---- public ---- */
@@ -133,12 +140,36 @@ doca_error_t doca_dma_cap_task_memcpy_get_max_buf_list_len(const struct doca_dev
 	return DOCA_SUCCESS;
 }
 
+/* Programs allocate what the capability answers, so it is the card's value and not DMA_LEN_MAX. */
+static uint64_t max_buf_size(void)
+{
+	static _Atomic uint64_t known; /* read from the environment once */
+	uint64_t size = known;
+
+	if (size != 0)
+		return size;
+	const char *text = secure_getenv("SOFTFIELD_DMA_MAX_BUF_SIZE");
+	char *end = NULL;
+	size = DMA_BUF_SIZE;
+	if (text != NULL && text[0] != '\0') {
+		errno = 0;
+		unsigned long long wanted = strtoull(text, &end, 10);
+		if (errno == 0 && *end == '\0' && text[0] >= '0' && text[0] <= '9' && wanted >= 1 && wanted <= DMA_LEN_MAX)
+			size = wanted;
+		else
+			SF_LOG_ERR("SOFTFIELD_DMA_MAX_BUF_SIZE is %s: give bytes, 1 to %llu; it is taken as %llu", text,
+				   (unsigned long long)DMA_LEN_MAX, (unsigned long long)size);
+	}
+	known = size;
+	return size;
+}
+
 doca_error_t doca_dma_cap_task_memcpy_get_max_buf_size(const struct doca_devinfo *devinfo, uint64_t *buf_size)
 {
 	if (devinfo == NULL || buf_size == NULL) {
 		SF_LOG_ERR("no %s given for the size of DMA buffers", devinfo == NULL ? "device info" : "place");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	*buf_size = DMA_LEN_MAX;
+	*buf_size = max_buf_size();
 	return DOCA_SUCCESS;
 }

@@ -11,7 +11,8 @@
 /* Every bound of DMA. The capability calls answer with these. */
 #define DMA_TASKS_MAX 65536
 #define DMA_LIST_MAX SF_REACH_LIST_MAX
-#define DMA_LEN_MAX SF_REACH_LEN_MAX
+#define DMA_LEN_MAX SF_REACH_LEN_MAX	   /* bytes that one task copies at most */
+#define DMA_BUF_SIZE (UINT64_C(2) << 20)   /* bytes that the capability answers, unless the environment says more or less */
 #define DMA_SLICE (UINT64_C(1) << 20)	   /* bytes that one progress call copies of a task */
 #define DMA_PART (UINT64_C(256) << 10)	   /* bytes that an engine thread copies at a time */
 #define DMA_ENGINE_MIN (UINT64_C(2) << 20) /* bytes from which on waking threads pays */

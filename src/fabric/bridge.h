@@ -34,8 +34,9 @@ static inline doca_error_t sf_region_mkey(struct sf_region *region, uint32_t *mk
 	return bridge != NULL ? bridge->region_mkey(region, mkey) : DOCA_ERROR_NOT_SUPPORTED;
 }
 
-/* The key of the device that a program's own protection domain belongs to, as long as the process; a domain of that device that is
- * opened from here on uses this protection domain. NOT_FOUND: the device is none of ours. NOT_SUPPORTED: there is no RDMA device. */
+/* The key of the device that a program's own protection domain belongs to, as long as the process; a domain of that device that
+ * is opened from here on uses this protection domain. NOT_FOUND: the device is none of ours. NOT_SUPPORTED: there is no RDMA
+ * device. */
 static inline doca_error_t sf_pd_device(const struct sf_fabric_ops *ops, struct ibv_pd *pd, const char **device)
 {
 	return ops->bridge != NULL ? ops->bridge->pd_device(pd, device) : DOCA_ERROR_NOT_SUPPORTED;

@@ -27,16 +27,16 @@ void sf_descriptor_pack(const struct sf_descriptor_form *form, const struct sf_d
 
 	memset(bytes, 0, AT_MORE);
 	memcpy(bytes + AT_MAGIC, form->magic, 4);
-	sf_put_little(bytes + AT_VERSION, form->version, 4);
+	sf_put_le32(bytes + AT_VERSION, form->version);
 	memcpy(bytes + AT_AGENT, descriptor->agent.bytes, SF_KEY_SIZE);
 	memcpy(bytes + AT_TOKEN, descriptor->token.bytes, SF_KEY_SIZE);
-	sf_put_little(bytes + AT_REGION, descriptor->region, 8);
-	sf_put_little(bytes + AT_ADDR, descriptor->addr, 8);
-	sf_put_little(bytes + AT_LEN, descriptor->len, 8);
-	sf_put_little(bytes + AT_RIGHTS, descriptor->rights, 4);
+	sf_put_le64(bytes + AT_REGION, descriptor->region);
+	sf_put_le64(bytes + AT_ADDR, descriptor->addr);
+	sf_put_le64(bytes + AT_LEN, descriptor->len);
+	sf_put_le32(bytes + AT_RIGHTS, descriptor->rights);
 	if (form->more != 0)
 		memcpy(bytes + AT_MORE, more, form->more);
-	sf_put_little(bytes + at_checksum, sf_checksum(SF_CHECKSUM_BEGIN, bytes, at_checksum), 8);
+	sf_put_le64(bytes + at_checksum, sf_checksum(SF_CHECKSUM_BEGIN, bytes, at_checksum));
 }
 
 doca_error_t sf_descriptor_unpack(const struct sf_descriptor_form *form, const void *data, size_t len,
@@ -55,16 +55,16 @@ doca_error_t sf_descriptor_unpack(const struct sf_descriptor_form *form, const v
 				   sf_get_le32(bytes + AT_VERSION), form->version);
 		return DOCA_ERROR_UNSUPPORTED_VERSION;
 	}
-	if (len != size || sf_get_little(bytes + at_checksum, 8) != sf_checksum(SF_CHECKSUM_BEGIN, bytes, at_checksum)) {
+	if (len != size || sf_get_le64(bytes + at_checksum) != sf_checksum(SF_CHECKSUM_BEGIN, bytes, at_checksum)) {
 		SF_LOG_ERR_LIMITED("the descriptor of %zu bytes is truncated or altered; pass all %zu bytes that the export gave",
 				   len, size);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	memcpy(descriptor->agent.bytes, bytes + AT_AGENT, SF_KEY_SIZE);
 	memcpy(descriptor->token.bytes, bytes + AT_TOKEN, SF_KEY_SIZE);
-	descriptor->region = sf_get_little(bytes + AT_REGION, 8);
-	descriptor->addr = sf_get_little(bytes + AT_ADDR, 8);
-	descriptor->len = sf_get_little(bytes + AT_LEN, 8);
+	descriptor->region = sf_get_le64(bytes + AT_REGION);
+	descriptor->addr = sf_get_le64(bytes + AT_ADDR);
+	descriptor->len = sf_get_le64(bytes + AT_LEN);
 	descriptor->rights = sf_get_le32(bytes + AT_RIGHTS);
 	if (descriptor->len != 0 && descriptor->len <= UINT64_MAX - descriptor->addr)
 		return DOCA_SUCCESS;

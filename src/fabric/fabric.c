@@ -11,6 +11,7 @@
 
 extern const struct sf_fabric_ops sf_loop_ops;
 extern const struct sf_fabric_ops sf_shm_ops;
+extern const struct sf_fabric_ops sf_tcp_ops;
 extern const struct sf_fabric_ops sf_verbs_ops;
 void sf_faulty_ops(const struct sf_fabric_ops *inner, const char *name, struct sf_fabric_ops *ops);
 
@@ -76,6 +77,8 @@ static bool no_port_arm(struct sf_port *port)
 	return false;
 }
 
+static void plain_port_push(struct sf_port *port) {} /* what was accepted goes on by itself */
+
 static doca_error_t no_port_post_recv(struct sf_port *port, struct sf_recv *recv)
 {
 	return DOCA_ERROR_NOT_SUPPORTED;
@@ -91,8 +94,8 @@ static doca_error_t no_listener_open(struct sf_port *port, const char *name, uin
 
 static void no_listener_close(struct sf_listener *listener) {}
 
-static doca_error_t no_link_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len, void *user,
-				    struct sf_link **link)
+static doca_error_t no_link_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
+				    void *user, struct sf_link **link)
 {
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
@@ -109,6 +112,12 @@ static void no_link_end(struct sf_link *link) {}
 static doca_error_t no_link_submit(struct sf_link *link, struct sf_op *op)
 {
 	return DOCA_ERROR_NOT_SUPPORTED;
+}
+
+static uint32_t no_link_credits(struct sf_link *link, uint32_t *len)
+{
+	*len = 0;
+	return 0;
 }
 
 static void fill(struct sf_fabric_ops *ops, const struct sf_fabric_ops *provider)
@@ -128,6 +137,7 @@ static void fill(struct sf_fabric_ops *ops, const struct sf_fabric_ops *provider
 	FILL(port_close, no_port_close);
 	FILL(port_poll, no_port_poll);
 	FILL(port_arm, no_port_arm);
+	FILL(port_push, plain_port_push);
 	FILL(port_post_recv, no_port_post_recv);
 	FILL(port_flush_recvs, no_port_flush_recvs);
 	FILL(listener_open, no_listener_open);
@@ -139,6 +149,7 @@ static void fill(struct sf_fabric_ops *ops, const struct sf_fabric_ops *provider
 	FILL(link_close, no_link_end);
 	FILL(link_submit, no_link_submit);
 	FILL(link_ring, no_link_end);
+	FILL(link_credits, no_link_credits);
 #undef FILL
 }
 
@@ -152,7 +163,7 @@ static pthread_once_t providers_once = PTHREAD_ONCE_INIT;
 
 static void providers_fill(void)
 {
-	const struct sf_fabric_ops *known[] = {&sf_loop_ops, &sf_shm_ops, &sf_verbs_ops};
+	const struct sf_fabric_ops *known[] = {&sf_loop_ops, &sf_shm_ops, &sf_tcp_ops, &sf_verbs_ops};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		fill(&providers[num_providers++], known[i]);
@@ -177,7 +188,8 @@ const struct sf_fabric_ops *sf_fabric_find(const char *name)
 		if (strcmp(providers[i].name, name) == 0)
 			return &providers[i];
 	}
-	SF_LOG_ERR("no fabric provider %s: there are loop, shm, verbs and faulty: before each (SOFTFIELD_FABRIC chooses)", name);
+	SF_LOG_ERR("no fabric provider %s: there are loop, shm, tcp, verbs and faulty: before each (SOFTFIELD_FABRIC chooses)",
+		   name);
 	return NULL;
 }
 

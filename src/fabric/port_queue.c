@@ -16,7 +16,10 @@ void sf_port_queue_ring(struct sf_port_queue *queue)
 	if (!queue->armed)
 		return;
 	queue->armed = false;
-	sf_doorbell_ring(queue->event_fd);
+	if (queue->defers)
+		queue->ring_due = true;
+	else
+		sf_doorbell_ring(queue->event_fd);
 }
 
 void sf_port_queue_event(struct sf_port_queue *queue, struct sf_port_event *event)

@@ -30,6 +30,8 @@ struct sf_port_event {
 struct sf_port_queue {
 	int event_fd;
 	bool armed;
+	bool defers; /* the provider rings once its lock is free: whoever wakes finds it so */
+	bool ring_due;
 	struct sf_recv *recvs, **recvs_end;
 	struct sf_op *ops, **ops_end;
 	STAILQ_HEAD(, sf_port_event) events;

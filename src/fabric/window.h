@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A window: the bytes of an imported region that are mapped in this process, for one-sided operations without a call of the
- * provider. Whoever uses it has seen to the rights and to the order among operations; what no window shows goes by sf_link_submit.
+ * provider. Whoever uses it has seen to the rights and to the order among operations; what no window shows goes by
+ * sf_link_submit.
  */
 #ifndef SF_FABRIC_WINDOW_H
 #define SF_FABRIC_WINDOW_H
@@ -19,8 +20,8 @@
 #endif
 
 struct sf_window {
-	uint64_t addr, len; /* the owner's addresses; len 0: there is no window */
-	uint8_t *base;	    /* addr in this process */
+	uint64_t addr, len;		    /* the owner's addresses; len 0: there is no window */
+	uint8_t *base;			    /* addr in this process */
 	const _Atomic uint64_t *generation; /* the region stands while this is id */
 	uint64_t id;
 	const _Atomic bool *dead; /* and its owner while this is false */
@@ -42,7 +43,8 @@ static inline bool sf_window_stands(const struct sf_window *window)
 	       !atomic_load_explicit(window->dead, memory_order_relaxed);
 }
 
-/* Copies 8 bytes; what is remote is one store, or one load, where its address allows that, in order with all before it or after. */
+/* Copies 8 bytes; what is remote is one store, or one load, where its address allows that, in order with all before
+ * it or after. */
 static inline void sf_word_write(void *remote, const void *local)
 {
 	uint64_t word;
@@ -65,13 +67,14 @@ static inline void sf_word_read(void *local, const void *remote)
 	memcpy(local, &word, sizeof(word));
 }
 
-/* A word at one go; of anything longer the last byte last, so that whoever polls it finds the rest there. */
+/* A word at one go; of anything longer the last byte last, so that whoever polls it finds the rest there. The two may
+ * overlap, where a process reaches its own memory. */
 static inline void sf_bytes_write(uint8_t *remote, const uint8_t *local, uint64_t len)
 {
 	if (__builtin_expect(len == sizeof(uint64_t), 1)) {
 		sf_word_write(remote, local);
 	} else if (len != 0) {
-		memcpy(remote, local, len - 1);
+		memmove(remote, local, len - 1);
 		SF_WINDOW_FENCE(memory_order_release);
 		*(volatile uint8_t *)(remote + len - 1) = local[len - 1];
 	}
@@ -82,7 +85,7 @@ static inline void sf_bytes_read(uint8_t *local, const uint8_t *remote, uint64_t
 	if (__builtin_expect(len == sizeof(uint64_t), 1))
 		sf_word_read(local, remote);
 	else
-		memcpy(local, remote, len);
+		memmove(local, remote, len);
 }
 
 #endif

@@ -40,7 +40,8 @@ static void log_unknown(const struct sf_topology *topology, const char *wanted)
 	SF_LOG_ERR("no gpu at %s; this process sees: %s", wanted, list[0] != '\0' ? list : "none");
 }
 
-/* SOFTFIELD_GPU: "soft" (or unset) keeps the topology's GPU a software one, "cuda" or "cuda:N" puts a CUDA device in its place. */
+/* SOFTFIELD_GPU: "soft" (or unset) keeps the topology's GPU a software one, "cuda" or "cuda:N" puts a CUDA device
+ * in its place. */
 static doca_error_t open_stand_in(struct doca_gpu **gpu)
 {
 	const char *choice = secure_getenv("SOFTFIELD_GPU");
@@ -63,7 +64,8 @@ static doca_error_t open_stand_in(struct doca_gpu **gpu)
 	}
 	result = cuda_gpu_open(NULL, (uint32_t)index, gpu);
 	if (result == DOCA_ERROR_NOT_FOUND)
-		SF_LOG_ERR("SOFTFIELD_GPU asks for cuda device %lu, but there is none here; unset it for the software gpu", index);
+		SF_LOG_ERR("SOFTFIELD_GPU asks for cuda device %lu, but there is none here; unset it for the software gpu",
+			   index);
 	return result;
 }
 
@@ -108,11 +110,15 @@ doca_error_t doca_gpu_destroy(struct doca_gpu *gpu_dev)
 		return DOCA_ERROR_INVALID_VALUE;
 	users = __atomic_load_n(&gpu_dev->users, __ATOMIC_ACQUIRE);
 	if (users != 0) {
-		SF_LOG_ERR("gpu %s is in use by %u contexts, arrays, semaphores or launches; destroy those first", gpu_dev->pci_addr, users);
+		SF_LOG_ERR("gpu %s is in use by %u contexts, arrays, semaphores or launches; destroy those first",
+			   gpu_dev->pci_addr, users);
 		return DOCA_ERROR_IN_USE;
 	}
 	gpu_dev->ops->close(gpu_dev);
 	return DOCA_SUCCESS;
 }
 
-const char *softfield_gpu_backend(const struct doca_gpu *gpu) { return gpu != NULL ? gpu->ops->name : NULL; }
+const char *softfield_gpu_backend(const struct doca_gpu *gpu)
+{
+	return gpu != NULL ? gpu->ops->name : NULL;
+}

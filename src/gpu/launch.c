@@ -29,8 +29,8 @@ doca_error_t softfield_gpu_launch(struct doca_gpu *gpu, const struct softfield_k
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (grid == 0 || block == 0 || args_size == 0 || args_size > SOFTFIELD_ARGS_MAX) {
-		SF_LOG_ERR("launch of %s: %u blocks, %u threads, %zu bytes of argument (at most %d)", kernel->name, grid, block, args_size,
-			   SOFTFIELD_ARGS_MAX);
+		SF_LOG_ERR("launch of %s: %u blocks, %u threads, %zu bytes of argument (at most %d)", kernel->name, grid, block,
+			   args_size, SOFTFIELD_ARGS_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	l = calloc(1, sizeof(*l));
@@ -56,8 +56,9 @@ doca_error_t softfield_gpu_launch_query(struct softfield_launch *launch)
 	if (launch->result == DOCA_ERROR_IN_PROGRESS) {
 		launch->result = launch->gpu->ops->launch_query(launch->gpu, launch->state, &launch->error);
 		if (launch->result == DOCA_ERROR_IO_FAILED)
-			SF_LOG_ERR("a kernel on gpu %s faulted: %s; the gpu is lost to this process, stop and destroy what uses it",
-				   launch->gpu->pci_addr, launch->error);
+			SF_LOG_ERR(
+				"a kernel on gpu %s faulted: %s; the gpu is lost to this process, stop and destroy what uses it",
+				launch->gpu->pci_addr, launch->error);
 	}
 	return launch->result;
 }
@@ -78,7 +79,10 @@ doca_error_t softfield_gpu_launch_wait(struct softfield_launch *launch, int time
 	return result;
 }
 
-const char *softfield_gpu_launch_error(const struct softfield_launch *launch) { return launch != NULL ? launch->error : ""; }
+const char *softfield_gpu_launch_error(const struct softfield_launch *launch)
+{
+	return launch != NULL ? launch->error : "";
+}
 
 doca_error_t softfield_gpu_launch_destroy(struct softfield_launch *launch)
 {

@@ -7,8 +7,8 @@
 #include "base/log.h"
 #include "gpu/backend.h"
 
-doca_error_t doca_gpu_mem_alloc(struct doca_gpu *gpu_dev, size_t size, size_t alignment, enum doca_gpu_mem_type mtype, void **memptr_gpu,
-				void **memptr_cpu)
+doca_error_t doca_gpu_mem_alloc(struct doca_gpu *gpu_dev, size_t size, size_t alignment, enum doca_gpu_mem_type mtype,
+				void **memptr_gpu, void **memptr_cpu)
 {
 	void *gpu_addr = NULL, *cpu_addr = NULL;
 	doca_error_t result;

@@ -109,7 +109,8 @@ doca_error_t doca_gpu_semaphore_set_items_num(struct doca_gpu_semaphore *semapho
 	return DOCA_SUCCESS;
 }
 
-doca_error_t doca_gpu_semaphore_set_custom_info(struct doca_gpu_semaphore *semaphore, uint32_t nbytes, enum doca_gpu_mem_type mtype)
+doca_error_t doca_gpu_semaphore_set_custom_info(struct doca_gpu_semaphore *semaphore, uint32_t nbytes,
+						enum doca_gpu_mem_type mtype)
 {
 	doca_error_t result = check_setter(semaphore, __func__);
 
@@ -128,7 +129,8 @@ static doca_error_t allocate(struct doca_gpu_semaphore *s)
 	void *cpu = NULL;
 	doca_error_t result;
 
-	result = ops->mem_alloc(s->gpu, (size_t)s->num_items * sizeof(struct softfield_sem_item), 64, s->type, &s->items_gpu, &cpu);
+	result = ops->mem_alloc(s->gpu, (size_t)s->num_items * sizeof(struct softfield_sem_item), 64, s->type, &s->items_gpu,
+				&cpu);
 	if (result != DOCA_SUCCESS)
 		return result;
 	s->items_cpu = s->type != DOCA_GPU_MEM_TYPE_GPU ? cpu : NULL;
@@ -152,8 +154,10 @@ doca_error_t doca_gpu_semaphore_start(struct doca_gpu_semaphore *semaphore)
 		return refuse(__func__, "set the memory type and the number of items first");
 	result = allocate(semaphore);
 	if (result == DOCA_SUCCESS) {
-		handle = (struct doca_gpu_semaphore_gpu){.items = semaphore->items_gpu, .custom_info = semaphore->info_gpu,
-							 .num_items = semaphore->num_items, .custom_info_size = info_stride(semaphore)};
+		handle = (struct doca_gpu_semaphore_gpu){.items = semaphore->items_gpu,
+							 .custom_info = semaphore->info_gpu,
+							 .num_items = semaphore->num_items,
+							 .custom_info_size = info_stride(semaphore)};
 		result = semaphore->gpu->ops->copy_to(semaphore->gpu, semaphore->handle, &handle, sizeof(handle));
 	}
 	if (result != DOCA_SUCCESS) {
@@ -173,7 +177,8 @@ doca_error_t doca_gpu_semaphore_stop(struct doca_gpu_semaphore *semaphore)
 	return DOCA_SUCCESS;
 }
 
-doca_error_t doca_gpu_semaphore_get_gpu_handle(struct doca_gpu_semaphore *semaphore_cpu, struct doca_gpu_semaphore_gpu **semaphore_gpu)
+doca_error_t doca_gpu_semaphore_get_gpu_handle(struct doca_gpu_semaphore *semaphore_cpu,
+					       struct doca_gpu_semaphore_gpu **semaphore_gpu)
 {
 	if (semaphore_cpu == NULL || semaphore_gpu == NULL)
 		return refuse(__func__, "an argument is null");
@@ -191,13 +196,15 @@ static struct softfield_sem_item *item_for_cpu(struct doca_gpu_semaphore *s, uin
 		return NULL;
 	}
 	if (s->items_cpu == NULL) {
-		refuse(function, "the semaphore's items are in gpu memory, which the cpu does not reach; choose another memory type");
+		refuse(function,
+		       "the semaphore's items are in gpu memory, which the cpu does not reach; choose another memory type");
 		return NULL;
 	}
 	return &s->items_cpu[idx];
 }
 
-doca_error_t doca_gpu_semaphore_set_status(struct doca_gpu_semaphore *semaphore_cpu, uint32_t idx, enum doca_gpu_semaphore_status status)
+doca_error_t doca_gpu_semaphore_set_status(struct doca_gpu_semaphore *semaphore_cpu, uint32_t idx,
+					   enum doca_gpu_semaphore_status status)
 {
 	struct softfield_sem_item *item = item_for_cpu(semaphore_cpu, idx, __func__);
 
@@ -207,7 +214,8 @@ doca_error_t doca_gpu_semaphore_set_status(struct doca_gpu_semaphore *semaphore_
 	return DOCA_SUCCESS;
 }
 
-doca_error_t doca_gpu_semaphore_get_status(struct doca_gpu_semaphore *semaphore_cpu, uint32_t idx, enum doca_gpu_semaphore_status *status)
+doca_error_t doca_gpu_semaphore_get_status(struct doca_gpu_semaphore *semaphore_cpu, uint32_t idx,
+					   enum doca_gpu_semaphore_status *status)
 {
 	struct softfield_sem_item *item;
 

@@ -233,8 +233,9 @@ static doca_error_t handle_build(struct doca_buf_arr *arr, uint64_t base, uint32
 	size_t size = sizeof(struct doca_gpu_buf_arr) + arr->num_elem * sizeof(struct doca_gpu_buf);
 	void *gpu_addr, *unused;
 	struct doca_gpu_buf_arr *handle = malloc(size);
-	doca_error_t result = handle != NULL ? ops->mem_alloc(arr->gpu, size, HANDLE_ALIGNMENT, DOCA_GPU_MEM_TYPE_GPU, &gpu_addr, &unused)
-					     : DOCA_ERROR_NO_MEMORY;
+	doca_error_t result =
+		handle != NULL ? ops->mem_alloc(arr->gpu, size, HANDLE_ALIGNMENT, DOCA_GPU_MEM_TYPE_GPU, &gpu_addr, &unused)
+			       : DOCA_ERROR_NO_MEMORY;
 	if (result == DOCA_SUCCESS) {
 		arr->handle = gpu_addr;
 		handle_fill(arr, base, flags, mkey, handle);

@@ -13,8 +13,8 @@
 
 struct sf_buf_remote {
 	uint32_t id;
-	uint32_t users;		  /* the array, and who holds the region; GUARDED_BY(lock) */
-	struct doca_dev *dev;	  /* held */
+	uint32_t users;	      /* the array, and who holds the region; GUARDED_BY(lock) */
+	struct doca_dev *dev; /* held */
 	struct doca_gpu *gpu;
 	struct sf_region *region; /* NULL: memory of a real GPU */
 	void *mapped;		  /* the region's pages that were mapped for kernels, or NULL */
@@ -92,7 +92,8 @@ static doca_error_t open_gpu(struct sf_buf_remote *remote, const struct doca_mma
 {
 	doca_error_t result = remote->gpu->ops->open_shared(remote->gpu, mmap->origin, mmap->origin_len, &remote->shared);
 	if (result == DOCA_ERROR_NOT_SUPPORTED)
-		SF_LOG_ERR("buf array over memory of another GPU than the array's: kernels reach that of their own GPU and of hosts");
+		SF_LOG_ERR("buf array over memory of another GPU than the array's: kernels reach that of their own GPU and of "
+			   "hosts");
 	*addr = (uintptr_t)remote->shared;
 	*direct = true;
 	return result;
@@ -112,7 +113,8 @@ doca_error_t sf_buf_remote_open(const struct doca_mmap *mmap, struct doca_gpu *g
 	memcpy(origin, mmap->origin, mmap->origin_len);
 	*created = (struct sf_buf_remote){.users = 1, .dev = mmap->devs[0].dev, .gpu = gpu, .origin = origin};
 	sf_dev_hold(created->dev);
-	doca_error_t result = mmap->is_gpu_memory ? open_gpu(created, mmap, addr, direct) : open_host(created, mmap, addr, direct);
+	doca_error_t result =
+		mmap->is_gpu_memory ? open_gpu(created, mmap, addr, direct) : open_host(created, mmap, addr, direct);
 	if (result == DOCA_SUCCESS)
 		result = table_add(created);
 	if (result != DOCA_SUCCESS) {

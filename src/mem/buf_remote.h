@@ -21,7 +21,8 @@ uint32_t sf_buf_remote_id(const struct sf_buf_remote *remote);
 /* NULL does nothing. The memory goes when its last user has released it. */
 void sf_buf_remote_close(struct sf_buf_remote *remote);
 
-/* The region behind an id, until release. NOT_FOUND, not logged: the array was stopped, or kernels reach the memory. Any thread. */
+/* The region behind an id, until release. NOT_FOUND, not logged: the array was stopped, or kernels reach the
+ * memory. Any thread. */
 SF_API doca_error_t sf_buf_remote_hold(uint32_t id, struct sf_region **region);
 SF_API void sf_buf_remote_release(uint32_t id);
 

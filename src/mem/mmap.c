@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "base/log.h"
 #include "base/log_rate.h"
@@ -88,12 +89,22 @@ static void exports_end(struct sf_mmap_dev *entry)
 	}
 }
 
+static void bounces_forget(const struct doca_mmap *mmap, struct sf_mmap_dev *entry)
+{
+	for (int written = 0; written < 2; written++) {
+		if (entry->bounce[written] != NULL)
+			munmap(entry->bounce[written], mmap->len);
+		entry->bounce[written] = NULL;
+	}
+}
+
 static void devices_forget_memory(struct doca_mmap *mmap)
 {
 	pthread_mutex_lock(&mmap->lock);
 	for (uint32_t i = 0; i < mmap->num_devs; i++) {
 		struct sf_mmap_dev *entry = &mmap->devs[i];
-		region_forget(&entry->mapped);
+		region_forget(&entry->here);
+		bounces_forget(mmap, entry);
 		region_forget(&entry->region);
 		exports_end(entry);
 		if (entry->mkey != SF_MKEY_NONE)
@@ -138,9 +149,9 @@ doca_error_t doca_mmap_destroy(struct doca_mmap *mmap)
 static doca_error_t check_startable(const struct doca_mmap *mmap)
 {
 	if (mmap->from_export || sf_mmap_is_exported(mmap)) {
-		SF_LOG_ERR("memory map was %s",
-			   mmap->from_export ? "made from an export, which starts it once and for all: import it again"
-					     : "exported, and is started already");
+		SF_LOG_ERR("memory map was %s", mmap->from_export
+							? "made from an export, which starts it once and for all: import it again"
+							: "exported, and is started already");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	if (!mmap->started && !mmap->has_range) {
@@ -187,8 +198,9 @@ doca_error_t doca_mmap_stop(struct doca_mmap *mmap)
 	}
 	bool pci_import = mmap->from_export && (mmap->permissions & sf_mmap_export_flags(SF_MMAP_EXPORT_RDMA)) == 0;
 	if (pci_import || mmap->exported[SF_MMAP_EXPORT_PCI]) {
-		SF_LOG_ERR("memory map was %s PCI and cannot be stopped, only destroyed",
-			   pci_import ? "made from an export over" : "exported over");
+		/* No error: published programs stop what they exported before they destroy it, in good order. */
+		SF_LOG_INFO("memory map was %s PCI and cannot be stopped, only destroyed",
+			    pci_import ? "made from an export over" : "exported over");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	doca_error_t result = check_unused(mmap, "stopped");
@@ -344,28 +356,65 @@ doca_error_t sf_mmap_region(struct doca_mmap *mmap, struct doca_dev *dev, struct
 	return result;
 }
 
-/* With the lock. */
-static doca_error_t mapped_open(const struct doca_mmap *mmap, struct sf_mmap_dev *entry)
+/* Pages come as they are touched. */
+static void *bounce_make(size_t len)
 {
-	void *addr;
-	doca_error_t result = sf_region_map(entry->region, &addr);
-	if (result != DOCA_SUCCESS)
-		SF_LOG_ERR_LIMITED("imported memory at %p cannot be mapped here: it must be whole pages of its owner",
-				   mmap->addr);
-	else
-		result = sf_region_register(entry->region->domain, addr, mmap->len, 0, &entry->mapped);
+	return mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+/* With the lock. */
+static doca_error_t bounce_get(const struct doca_mmap *mmap, struct sf_mmap_dev *entry, bool written, uint8_t **addr)
+{
+	void **bounce = &entry->bounce[written];
+	if (*bounce == NULL) {
+		void *made = bounce_make(mmap->len);
+		if (made == MAP_FAILED) {
+			SF_LOG_ERR_LIMITED(
+				"no memory for a bounce buffer of %zu bytes: imported memory at %p cannot be mapped, because "
+				"it is not whole pages of its owner, or is reached by a network",
+				mmap->len, mmap->addr);
+			return DOCA_ERROR_NO_MEMORY;
+		}
+		*bounce = made;
+	}
+	*addr = *bounce;
+	return DOCA_SUCCESS;
+}
+
+/* With the lock. */
+static doca_error_t here_get(const struct doca_mmap *mmap, struct sf_mmap_dev *entry, bool written, struct sf_mmap_here *here)
+{
+	void *mapped;
+	here->bounced = sf_region_map(entry->region, &mapped) != DOCA_SUCCESS;
+	if (here->bounced)
+		return bounce_get(mmap, entry, written, &here->addr);
+	here->addr = mapped;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t sf_mmap_find_here(struct doca_mmap *mmap, struct doca_dev *dev, bool written, struct sf_mmap_here *here)
+{
+	struct sf_mmap_dev *entry = sf_mmap_dev_find(mmap, dev);
+	if (entry == NULL || !mmap->from_export)
+		return DOCA_ERROR_NOT_FOUND;
+	pthread_mutex_lock(&mmap->lock);
+	doca_error_t result = here_get(mmap, entry, written, here);
+	pthread_mutex_unlock(&mmap->lock);
 	return result;
 }
 
-doca_error_t sf_mmap_mapped_region(struct doca_mmap *mmap, struct doca_dev *dev, struct sf_region **region)
+doca_error_t sf_mmap_here_region(struct doca_mmap *mmap, struct doca_dev *dev, struct sf_region **region)
 {
 	struct sf_mmap_dev *entry = sf_mmap_dev_find(mmap, dev);
-	doca_error_t result = entry != NULL && mmap->from_export ? DOCA_SUCCESS : DOCA_ERROR_NOT_FOUND;
+	struct sf_mmap_here here;
+	if (entry == NULL || !mmap->from_export)
+		return DOCA_ERROR_NOT_FOUND;
 	pthread_mutex_lock(&mmap->lock);
-	if (result == DOCA_SUCCESS && entry->mapped == NULL)
-		result = mapped_open(mmap, entry);
+	doca_error_t result = here_get(mmap, entry, true, &here);
+	if (result == DOCA_SUCCESS && entry->here == NULL)
+		result = sf_region_register(entry->region->domain, here.addr, mmap->len, 0, &entry->here);
 	if (result == DOCA_SUCCESS)
-		*region = entry->mapped;
+		*region = entry->here;
 	pthread_mutex_unlock(&mmap->lock);
 	return result;
 }

@@ -36,7 +36,19 @@ SF_API bool sf_mmap_is_gpu_memory(const struct doca_mmap *mmap);
 /* The region of the whole range in the device's domain, with the rights that the permissions give; registered on first
  * use, closed by stop. NOT_FOUND when the mmap has no such device. */
 SF_API doca_error_t sf_mmap_region(struct doca_mmap *mmap, struct doca_dev *dev, struct sf_region **region);
-/* Of memory exported over PCI: a region of this process's mapping of it, for receives. NOT_SUPPORTED, logged: no mapping. */
-SF_API doca_error_t sf_mmap_mapped_region(struct doca_mmap *mmap, struct doca_dev *dev, struct sf_region **region);
+
+/* Memory that was exported over PCI, as the local operand of a network operation: where it is in this process. */
+struct sf_mmap_here {
+	uint8_t *addr; /* stands for the beginning of the range */
+	/* Not every byte can be mapped, so addr is a bounce buffer. Who reads from it copies from the owner's memory before, who
+	 * writes to it copies there after. */
+	bool bounced;
+};
+
+/* Made on first use, given back with the mmap. There are two bounce buffers, so that what comes in is not overwritten by a copy
+ * of what is to go out. NOT_FOUND: not imported with the device; NO_MEMORY, logged. */
+SF_API doca_error_t sf_mmap_find_here(struct doca_mmap *mmap, struct doca_dev *dev, bool written, struct sf_mmap_here *here);
+/* A region of that, to be written to: for receives. */
+SF_API doca_error_t sf_mmap_here_region(struct doca_mmap *mmap, struct doca_dev *dev, struct sf_region **region);
 
 #endif

@@ -189,8 +189,10 @@ doca_error_t doca_mmap_enable_thread_safety(struct doca_mmap *mmap)
 		SF_LOG_ERR("no memory map given to enable thread safety of");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (mmap->started && (!mmap->from_export || mmap->num_bufs != 0)) { /* one from an export was never anything but started */
-		SF_LOG_ERR("thread safety can be enabled only before doca_mmap_start, or before the first buf of an imported one");
+	if (mmap->started &&
+	    (!mmap->from_export || mmap->num_bufs != 0)) { /* one from an export was never anything but started */
+		SF_LOG_ERR(
+			"thread safety can be enabled only before doca_mmap_start, or before the first buf of an imported one");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	mmap->thread_safe = true;

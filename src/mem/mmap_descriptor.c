@@ -5,35 +5,29 @@
 
 #include <doca_types.h>
 
-#include "base/little.h"
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "mem/export_header.h"
 
-#define VERSION 2
-
-static const uint8_t magic[8] = {'S', 'F', 'm', 'e', 'm', 'o', 'r', 'y'};
-
-/* As it travels; both ends are little-endian machines. */
+/* The header as it travels. */
 struct wire {
-	uint8_t magic[8];
-	uint16_t version;
-	uint16_t kind;
+	struct sf_export_header start;
 	uint32_t permissions;
 	uint64_t addr, len;
 	uint32_t region_len;
 	uint32_t is_gpu_memory;
 	char device[SF_MMAP_DEVICE_MAX];
-	uint64_t checksum; /* of all bytes, with 0 here */
+	uint64_t checksum;
+};
+
+static const struct sf_export_form form = {
+	.magic = {'S', 'F', 'm', 'e', 'm', 'o', 'r', 'y'},
+	.version = 2,
+	.header_len = sizeof(struct wire),
+	.wrong_magic = "is not one of a memory map",
 };
 
 _Static_assert(sizeof(struct wire) == SF_MMAP_DESCRIPTOR_HEADER, "the header has no gaps");
-
-static uint64_t checksum(const struct wire *wire, const uint8_t *region)
-{
-	struct wire copy = *wire;
-	copy.checksum = 0;
-	return sf_checksum(sf_checksum(SF_CHECKSUM_BEGIN, &copy, sizeof(copy)), region, wire->region_len);
-}
 
 uint32_t sf_mmap_export_flags(enum sf_mmap_export kind)
 {
@@ -45,17 +39,15 @@ uint32_t sf_mmap_export_flags(enum sf_mmap_export kind)
 size_t sf_mmap_descriptor_pack(const struct sf_mmap_descriptor *descriptor, uint8_t bytes[SF_MMAP_DESCRIPTOR_MAX])
 {
 	struct wire wire = {
-		.version = VERSION,
-		.kind = (uint16_t)descriptor->kind,
+		.start.kind = (uint16_t)descriptor->kind,
 		.permissions = descriptor->permissions,
 		.addr = descriptor->addr,
 		.len = descriptor->len,
 		.region_len = (uint32_t)descriptor->region_len,
 		.is_gpu_memory = descriptor->is_gpu_memory,
 	};
-	memcpy(wire.magic, magic, sizeof(magic));
 	memcpy(wire.device, descriptor->device, strnlen(descriptor->device, sizeof(wire.device) - 1));
-	wire.checksum = checksum(&wire, descriptor->region);
+	sf_export_seal(&form, &wire, descriptor->region, descriptor->region_len);
 	memcpy(bytes, &wire, sizeof(wire));
 	memcpy(bytes + sizeof(wire), descriptor->region, descriptor->region_len);
 	return sizeof(wire) + descriptor->region_len;
@@ -75,15 +67,11 @@ static bool is_device_name(const char name[SF_MMAP_DEVICE_MAX])
 /* What is wrong with the header, or NULL. */
 static const char *fault_of(const struct wire *wire, const uint8_t *region, size_t len)
 {
-	if (memcmp(wire->magic, magic, sizeof(magic)) != 0)
-		return "is not one of a memory map";
-	if (wire->version != VERSION)
-		return "is of another version of Softfield";
-	if (wire->region_len > SF_DESCRIPTOR_MAX || wire->region_len != len - sizeof(*wire))
-		return "was truncated, or has bytes too many";
-	if (wire->checksum != checksum(wire, region))
-		return "was altered on the way";
-	if (wire->kind >= SF_MMAP_EXPORTS || wire->is_gpu_memory > 1 || (wire->permissions & ~sf_mmap_export_flags(wire->kind)) != 0)
+	const char *fault = sf_export_fault(&form, wire, region, len, len <= SF_DESCRIPTOR_MAX && wire->region_len == len);
+	if (fault != NULL)
+		return fault;
+	if (wire->start.kind >= SF_MMAP_EXPORTS || wire->is_gpu_memory > 1 ||
+	    (wire->permissions & ~sf_mmap_export_flags(wire->start.kind)) != 0)
 		return "holds values that no export has";
 	if (!is_device_name(wire->device))
 		return "names a device by what is no name";
@@ -101,7 +89,7 @@ doca_error_t sf_mmap_descriptor_unpack(const void *bytes, size_t len, struct sf_
 	if (len >= sizeof(wire)) {
 		memcpy(&wire, bytes, sizeof(wire));
 		region = (const uint8_t *)bytes + sizeof(wire);
-		fault = fault_of(&wire, region, len);
+		fault = fault_of(&wire, region, len - sizeof(wire));
 	}
 	if (fault != NULL) {
 		SF_LOG_ERR_LIMITED(
@@ -110,7 +98,7 @@ doca_error_t sf_mmap_descriptor_unpack(const void *bytes, size_t len, struct sf_
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*descriptor = (struct sf_mmap_descriptor){
-		.kind = wire.kind,
+		.kind = wire.start.kind,
 		.permissions = wire.permissions,
 		.is_gpu_memory = wire.is_gpu_memory != 0,
 		.addr = wire.addr,

@@ -163,25 +163,13 @@ static doca_error_t import_error(doca_error_t error)
 	}
 }
 
-static const struct sf_device *device_find(const char *key)
-{
-	const struct sf_topology *topology;
-	if (sf_topology_get(&topology) != DOCA_SUCCESS)
-		return NULL;
-	for (uint32_t i = 0; i < topology->num_devices; i++) {
-		if (strcmp(topology->devices[i].key, key) == 0)
-			return &topology->devices[i];
-	}
-	return NULL;
-}
-
 /* Memory crosses PCI between a host function and the port of the DPU that it is behind, and reaches the device itself. RDMA has
  * no such bounds. */
 static doca_error_t check_devices_match(const struct sf_mmap_descriptor *descriptor, const struct sf_device *importer)
 {
 	if (descriptor->kind != SF_MMAP_EXPORT_PCI)
 		return DOCA_SUCCESS;
-	const struct sf_device *exporter = device_find(descriptor->device);
+	const struct sf_device *exporter = sf_device_find(descriptor->device);
 	if (exporter == NULL) {
 		SF_LOG_ERR_LIMITED(
 			"memory was exported on device \"%.*s\", which is not in this process's topology: both sides must use "
@@ -190,7 +178,7 @@ static doca_error_t check_devices_match(const struct sf_mmap_descriptor *descrip
 			SF_MMAP_DEVICE_MAX, descriptor->device);
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
-	if (importer == exporter || importer == exporter->uplink || importer->uplink == exporter)
+	if (sf_device_shares_pci(exporter, importer))
 		return DOCA_SUCCESS;
 	SF_LOG_ERR_LIMITED("memory of device %s cannot be reached by device %s: import it with %s", exporter->key, importer->key,
 			   exporter->uplink != NULL ? exporter->uplink->key : exporter->key);

@@ -15,7 +15,8 @@
 struct sf_mmap_dev {
 	struct doca_dev *dev;
 	struct sf_region *region; /* registered on first use, or imported; closed by stop */
-	struct sf_region *mapped; /* of where imported memory is in this process; made on first use */
+	struct sf_region *here;	  /* of where imported memory is in this process, for receives; made on first use */
+	void *bounce[2];	  /* for imported memory that cannot be mapped: to read from, to write to; made on first use */
 	uint32_t mkey;		  /* made on first use; given back by stop */
 	struct {
 		struct sf_region *region; /* its rights are those of the kind of export */

@@ -50,30 +50,87 @@ doca_error_t sf_reach_find(struct sf_reach_cache *cache, struct doca_mmap *mmap,
 	return DOCA_SUCCESS;
 }
 
+/* Between imported memory and this process's. */
+static doca_error_t access_imported(struct sf_region *region, enum sf_op_kind kind, const uint8_t *remote, const void *here,
+				    size_t len)
+{
+	struct sf_iov iov = {.addr = (void *)(uintptr_t)here, .len = len};
+	struct sf_op op = {.kind = kind, .iov_num = 1, .iov = &iov, .remote_addr = (uintptr_t)remote};
+	doca_error_t result = sf_region_access(region, &op);
+
+	if (result != DOCA_ERROR_CONNECTION_ABORTED && result != DOCA_ERROR_TIME_OUT)
+		return result;
+	SF_LOG_ERR_LIMITED("imported memory at %p: %s", (const void *)remote,
+			   result == DOCA_ERROR_TIME_OUT ? "its owner does not answer; is it stopped?"
+							 : "its owner has ended the export, or is gone");
+	return DOCA_ERROR_IO_FAILED;
+}
+
+/* ---- local operands of the network ---- */
+
 static doca_error_t reach_check_owner(const struct sf_reach *reach)
 {
 	return reach->region == NULL || sf_region_ready(reach->region) == DOCA_SUCCESS ? DOCA_SUCCESS : DOCA_ERROR_IO_FAILED;
 }
 
-doca_error_t sf_reach_map(const struct sf_reach *reach, uint8_t **addr)
+static doca_error_t find_here(struct sf_reach_cache *cache, struct doca_mmap *mmap, bool written, struct sf_mmap_here *here)
 {
-	void *mapped;
+	return sf_mmap_find_here(mmap, (struct doca_dev *)(uintptr_t)cache->dev, written, here);
+}
 
-	if (reach->region == NULL)
-		return DOCA_SUCCESS;
+/* What is read is there when this returns. */
+static doca_error_t map_piece(struct sf_reach_cache *cache, struct doca_mmap *mmap, bool written, uint8_t **addr, size_t len)
+{
+	const struct sf_reach *reach;
+	struct sf_mmap_here here;
+	uint8_t *imported = *addr;
+	doca_error_t result = sf_reach_get(cache, mmap, &reach);
+
+	if (result != DOCA_SUCCESS || reach->region == NULL)
+		return result;
 	if (reach->network) {
 		SF_LOG_ERR("the local buffer is a peer's memory: use this process's own, or memory that was exported over PCI");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (sf_region_map(reach->region, &mapped) != DOCA_SUCCESS) {
-		SF_LOG_ERR_LIMITED(
-			"the local buffer is imported memory that cannot be mapped here: its owner must export whole pages, "
-			"%zu bytes at 0x%zx are not",
-			reach->len, (size_t)reach->addr);
-		return DOCA_ERROR_NOT_SUPPORTED;
-	}
-	*addr = (uint8_t *)mapped + ((uintptr_t)*addr - reach->addr);
+	result = find_here(cache, mmap, written, &here);
+	if (result != DOCA_SUCCESS)
+		return result;
+	*addr = here.addr + ((uintptr_t)imported - reach->addr);
+	if (here.bounced && !written)
+		return access_imported(reach->region, SF_OP_READ, imported, *addr, len);
 	return reach_check_owner(reach);
+}
+
+doca_error_t sf_reach_map(struct sf_reach_cache *cache, struct doca_mmap *mmap, uint8_t **addr)
+{
+	return map_piece(cache, mmap, true, addr, 0);
+}
+
+doca_error_t sf_reach_deliver_at(struct sf_reach_cache *cache, struct doca_mmap *mmap, const uint8_t *addr, size_t len)
+{
+	const struct sf_reach *reach;
+	struct sf_mmap_here here;
+	doca_error_t result = sf_reach_get(cache, mmap, &reach);
+
+	if (result != DOCA_SUCCESS || reach->region == NULL || len == 0)
+		return result;
+	result = find_here(cache, mmap, true, &here);
+	if (result != DOCA_SUCCESS || !here.bounced)
+		return result;
+	return access_imported(reach->region, SF_OP_WRITE, addr, here.addr + ((uintptr_t)addr - reach->addr), len);
+}
+
+doca_error_t sf_reach_deliver(struct sf_reach_cache *cache, const struct doca_buf *buf, uint64_t len)
+{
+	doca_error_t result = DOCA_SUCCESS;
+
+	for (; buf != NULL && len != 0 && result == DOCA_SUCCESS; buf = buf->next) {
+		size_t room = sf_buf_tailroom(buf), part = room < len ? room : (size_t)len;
+
+		result = sf_reach_deliver_at(cache, buf->mmap, buf->data + buf->data_len, part);
+		len -= part;
+	}
+	return result;
 }
 
 /* ---- lists of bufs ---- */
@@ -164,16 +221,16 @@ doca_error_t sf_reach_destination(struct sf_reach_cache *cache, const struct doc
 doca_error_t sf_reach_map_list(struct sf_reach_cache *cache, const struct doca_buf *buf, bool destination,
 			       struct sf_reach_list *list)
 {
-	const struct sf_reach *reach;
 	doca_error_t result = DOCA_SUCCESS;
 
 	for (uint32_t i = 0; i < list->num && result == DOCA_SUCCESS; buf = buf->next) {
+		struct sf_reach_piece *piece = &list->pieces[i];
+
 		if ((destination ? sf_buf_tailroom(buf) : buf->data_len) == 0)
 			continue;
-		result = sf_reach_get(cache, buf->mmap, &reach);
-		if (result == DOCA_SUCCESS)
-			result = sf_reach_map(reach, &list->pieces[i].addr);
-		list->pieces[i++].region = NULL;
+		result = map_piece(cache, buf->mmap, destination, &piece->addr, piece->len);
+		piece->region = NULL;
+		i++;
 	}
 	return result;
 }
@@ -233,22 +290,6 @@ static size_t place_room(const struct place *place)
 static uint8_t *place_addr(const struct place *place)
 {
 	return place->piece->addr + place->offset;
-}
-
-/* Between imported memory and this process's. */
-static doca_error_t access_imported(struct sf_region *region, enum sf_op_kind kind, const uint8_t *remote, const void *here,
-				    size_t len)
-{
-	struct sf_iov iov = {.addr = (void *)(uintptr_t)here, .len = len};
-	struct sf_op op = {.kind = kind, .iov_num = 1, .iov = &iov, .remote_addr = (uintptr_t)remote};
-	doca_error_t result = sf_region_access(region, &op);
-
-	if (result != DOCA_ERROR_CONNECTION_ABORTED && result != DOCA_ERROR_TIME_OUT)
-		return result;
-	SF_LOG_ERR_LIMITED("imported memory at %p: %s", (const void *)remote,
-			   result == DOCA_ERROR_TIME_OUT ? "its owner does not answer; is it stopped?"
-							 : "its owner has ended the export, or is gone");
-	return DOCA_ERROR_IO_FAILED;
 }
 
 static doca_error_t copy_between_imported(const struct place *to, const struct place *from, size_t len)

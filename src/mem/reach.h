@@ -26,7 +26,7 @@ struct sf_reach {
 	size_t len;
 	struct sf_region *region; /* imported memory; NULL: this process's own, for plain loads and stores */
 	bool readable, writable;
-	bool network;	/* imported from an export for RDMA: a peer's memory, never a local operand */
+	bool network; /* imported from an export for RDMA: a peer's memory, never a local operand */
 };
 
 struct sf_reach_cache {
@@ -60,8 +60,8 @@ static inline const struct sf_reach *sf_reach_known(const struct sf_reach_cache 
 	return slot->id == id ? slot : NULL;
 }
 
-/* The same for who has met memory maps before: *last is where the last one was found, any slot at first. That is tried without being
- * looked for, so that what follows from it need not wait. */
+/* The same for who has met memory maps before: *last is where the last one was found, any slot at first. That is tried without
+ * being looked for, so that what follows from it need not wait. */
 static inline const struct sf_reach *sf_reach_known_by(const struct sf_reach_cache *cache, const struct sf_reach **last,
 						       const struct doca_mmap *mmap)
 {
@@ -82,10 +82,10 @@ static inline bool sf_reach_contains(const struct sf_reach *reach, const void *a
 	return offset <= reach->len && len <= reach->len - offset;
 }
 
-/* Where *addr, an address of the mmap, is in this process: the local operand of a network operation. Memory that was exported over
- * PCI is reached through a mapping. Logged: INVALID_VALUE, exported for RDMA; NOT_SUPPORTED, not whole pages of its owner;
- * IO_FAILED, its owner ended the export. */
-SF_API doca_error_t sf_reach_map(const struct sf_reach *reach, uint8_t **addr);
+/* Where *addr, an address of the mmap, is in this process: the local operand of a network operation that writes there. Memory
+ * that was exported over PCI is reached through a mapping, or where it has none, through a bounce buffer: then
+ * sf_reach_deliver_at follows. Logged: INVALID_VALUE, exported for RDMA; IO_FAILED, its owner ended the export; NO_MEMORY. */
+SF_API doca_error_t sf_reach_map(struct sf_reach_cache *cache, struct doca_mmap *mmap, uint8_t **addr);
 
 /* ---- lists ---- */
 
@@ -109,11 +109,17 @@ SF_API doca_error_t sf_reach_source(struct sf_reach_cache *cache, const struct d
 SF_API doca_error_t sf_reach_destination(struct sf_reach_cache *cache, const struct doca_buf *buf, uint64_t len,
 					 struct sf_reach_list *list);
 
-/* Makes every piece one of this process, as sf_reach_map does; buf is the source or destination that the list was made of. */
+/* Makes every piece one of this process, as sf_reach_map does; buf is the source or destination that the list was made of. The
+ * bytes of a source are copied into bounce buffers here. */
 SF_API doca_error_t sf_reach_map_list(struct sf_reach_cache *cache, const struct doca_buf *buf, bool destination,
 				      struct sf_reach_list *list);
 /* Afterwards: did the mapped memory stay its owner's to the end? IO_FAILED if not. */
 SF_API doca_error_t sf_reach_stands(struct sf_reach_cache *cache, const struct doca_buf *buf);
+/* Afterwards: len bytes were written to the tailrooms of bufs that sf_reach_map_list, or sf_reach_map, showed here. Those that
+ * are in a bounce buffer are copied to their owner. IO_FAILED, logged, as with sf_reach_copy. */
+SF_API doca_error_t sf_reach_deliver(struct sf_reach_cache *cache, const struct doca_buf *buf, uint64_t len);
+/* The same for len bytes at one address of a mmap. */
+SF_API doca_error_t sf_reach_deliver_at(struct sf_reach_cache *cache, struct doca_mmap *mmap, const uint8_t *addr, size_t len);
 
 /* The bytes from at on, up to len of them; all of [at, at + len) is in every list. IO_FAILED, logged: imported memory whose owner
  * died, ended the export, or does not answer. Any thread. */

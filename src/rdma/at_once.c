@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads, writes and atomics that end inside their submit: the peer's memory is mapped here, so all there is to them is a few checks
- * and the bytes. What is out of the ordinary, or wrong, is left to submit.c. Nothing of a task changes but its results.
+ * Reads, writes and atomics that end inside their submit: the peer's memory is mapped here, so all there is to them is a few
+ * checks and the bytes. What is out of the ordinary, or wrong, is left to submit.c. Nothing of a task changes but its results.
  *
- * The order stays that of submission: a task is done here only when nothing of its connection is under way or waits, and those that
- * were done are told of before anything that the fabric reports.
+ * The order stays that of submission: a task is done here only when nothing of its connection is under way or waits, and those
+ * that were done are told of before anything that the fabric reports.
  */
 #include "core/submit.h"
 #include "fabric/window.h"
@@ -54,8 +54,8 @@ uint32_t rdma_tell_at_once(struct doca_rdma *rdma)
 /* ---- doing ---- */
 
 /* Is [addr, addr + len) of a local buffer that is this process's own memory, known, and may be used so? */
-static inline bool is_local(const struct doca_rdma *rdma, struct rdma_request *request, const struct doca_buf *buf, const uint8_t *addr,
-			    uint64_t len, bool written)
+static inline bool is_local(const struct doca_rdma *rdma, struct rdma_request *request, const struct doca_buf *buf,
+			    const uint8_t *addr, uint64_t len, bool written)
 {
 	const struct sf_reach *reach = sf_reach_known_by(&rdma->reach, &request->local_reach, buf->mmap);
 	return likely(reach != NULL && buf->next == NULL && reach->region == NULL &&
@@ -89,8 +89,8 @@ static inline doca_error_t finish(struct rdma_request *request, const struct sf_
 }
 
 /* More than a word, or less: apart, so that a word needs no stack. */
-static __attribute__((noinline)) doca_error_t write_bytes(struct rdma_request *request, const struct sf_window *window, uint8_t *remote,
-							  uint64_t len)
+static __attribute__((noinline)) doca_error_t write_bytes(struct rdma_request *request, const struct sf_window *window,
+							  uint8_t *remote, uint64_t len)
 {
 	sf_bytes_write(remote, request->src->data, len);
 	return finish(request, window, len);
@@ -175,4 +175,3 @@ doca_error_t rdma_atomic_submit(struct doca_task *base, uint32_t flags)
 	memcpy(result->data, &old, sizeof(old));
 	return finish(request, window, sizeof(old));
 }
-

@@ -23,8 +23,8 @@ static doca_error_t is_supported(const struct doca_devinfo *devinfo)
 uint32_t rdma_device_gids(const struct sf_device *device, struct doca_rdma_gid gids[RDMA_GIDS_MAX])
 {
 	const uint8_t *mac = device->mac;
-	uint8_t local[DOCA_GID_BYTE_LENGTH] = {0xfe,	 0x80,	 0,	 0,    0,    0,	     0,	     0,
-						     mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5]};
+	uint8_t local[DOCA_GID_BYTE_LENGTH] = {0xfe,	   0x80,   0,	   0,	 0,    0,      0,      0,
+					       mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5]};
 	const uint8_t mapped[DOCA_GID_BYTE_LENGTH] = {[10] = 0xff,     0xff,	       device->ipv4[0], device->ipv4[1],
 						      device->ipv4[2], device->ipv4[3]};
 	if (device->ipv6[0] != 0) /* a real device has one of its own; what the topology makes up is no other */

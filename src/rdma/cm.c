@@ -7,9 +7,9 @@
  *
  *   CONNECTED --a task fails, disconnect--> FAILED, --the peer's end--> LOST;  FAILED, LOST --its tasks told--> ENDED
  *
- * The program's callbacks run from progress. The caller's established callback runs inside the poll, for messages of the same
- * poll must come after it; all others run between polls, from the list of connections that change. So an established callback
- * comes before the first message, and a disconnection callback after the last task.
+ * The program's callbacks run from progress, between polls, from the list of connections that change. Established callbacks may
+ * also run inside a poll: the caller's always do, the callee's when a message or the end of the connection comes first. So an
+ * established callback comes before the first message, and a disconnection callback after the last task.
  */
 #include <string.h>
 
@@ -87,17 +87,9 @@ static doca_error_t accept_request(struct doca_rdma_connection *connection, cons
 	return DOCA_SUCCESS;
 }
 
-/* Then an accept waits for the end of the poll, in which the peer's first message would come before the established callback. */
-static bool is_polling(const struct doca_rdma *rdma)
+void rdma_cm_tell_accepted(struct doca_rdma_connection *connection)
 {
-	return rdma->ctx.in_progress_call && !rdma->telling;
-}
-
-static void step_accepted(struct doca_rdma_connection *connection)
-{
-	if (connection->request != NULL && accept_request(connection, connection->answer, connection->answer_len) != DOCA_SUCCESS)
-		tell_end(connection);
-	else
+	if (connection->state == RDMA_CONNECTION_ACCEPTED && connection->rdma->gpu == NULL)
 		tell_established(connection);
 }
 
@@ -210,7 +202,7 @@ static bool step(struct doca_rdma_connection *connection)
 		connection->rdma->request_cb(connection, connection->rdma->ctx.user_data);
 		return true;
 	case RDMA_CONNECTION_ACCEPTED:
-		step_accepted(connection);
+		tell_established(connection);
 		return true;
 	case RDMA_CONNECTION_CONNECTING:
 		if (connection->again_ns != 0 && sf_now_ns() >= connection->again_ns)
@@ -262,11 +254,9 @@ bool rdma_cm_progress(struct doca_rdma *rdma)
 {
 	struct rdma_connection_list later = {NULL, NULL};
 	bool any = false;
-	rdma->telling = true;
 	do
 		any |= walk(rdma, &later);
 	while (is_started(rdma) && rdma->calls != NULL && rdma_cm_take_calls(rdma));
-	rdma->telling = false;
 	if (is_started(rdma))
 		rdma->changing = later;
 	return any;
@@ -322,16 +312,11 @@ doca_error_t doca_rdma_connection_accept(struct doca_rdma_connection *rdma_conne
 			   private_data == NULL ? " without an address" : "", RDMA_CM_PRIVATE_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (is_polling(rdma_connection->rdma)) {
-		if (private_data_len != 0)
-			memcpy(rdma_connection->answer, private_data, private_data_len);
-		rdma_connection->answer_len = private_data_len;
-	} else {
-		result = accept_request(rdma_connection, (const uint8_t *)private_data, private_data_len);
-		if (result != DOCA_SUCCESS) {
-			rdma_connection_release(rdma_connection);
-			return result;
-		}
+	/* At once: the program may wait for the peer before it progresses again. */
+	result = accept_request(rdma_connection, (const uint8_t *)private_data, private_data_len);
+	if (result != DOCA_SUCCESS) {
+		rdma_connection_release(rdma_connection);
+		return result;
 	}
 	rdma_connection->state = RDMA_CONNECTION_ACCEPTED;
 	rdma_connection_changes(rdma_connection);

@@ -14,8 +14,8 @@
 
 bool rdma_is_on_network(const struct doca_rdma *rdma)
 {
-	return (rdma->port->ops->caps & SF_CAP_OTHER_MACHINE) != 0 && strncmp(sf_dev_desc(rdma->dev)->key, SF_KEY_REAL,
-									      strlen(SF_KEY_REAL)) == 0;
+	return (rdma->port->ops->caps & SF_CAP_OTHER_MACHINE) != 0 &&
+	       strncmp(sf_dev_desc(rdma->dev)->key, SF_KEY_REAL, strlen(SF_KEY_REAL)) == 0;
 }
 
 static void local_name(const struct sf_device *device, uint16_t port, char name[SF_NAME_MAX])

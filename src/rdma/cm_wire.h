@@ -11,8 +11,8 @@
 
 #include <doca_error.h>
 
-#define RDMA_CM_PRIVATE_MAX 196 /* bytes that a program may give with its accept, as a connection manager's reply has room for   \
-				 */
+/* Bytes that a program may give with its accept, as a connection manager's reply has room for. */
+#define RDMA_CM_PRIVATE_MAX 196
 #define RDMA_CM_CALL_SIZE 32
 #define RDMA_CM_ANSWER_SIZE 16 /* and the private data */
 #define RDMA_CM_REFUSAL_SIZE 12

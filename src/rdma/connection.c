@@ -88,8 +88,8 @@ void rdma_connection_fail(struct doca_rdma_connection *connection, doca_error_t 
 /* Tasks that wait learn of it, else the next one will. */
 void rdma_connection_lose(struct doca_rdma_connection *connection, doca_error_t why)
 {
-	if (connection->state != RDMA_CONNECTION_CONNECTED) /* a stop has ended it, say */
-		return;
+	if (connection->state != RDMA_CONNECTION_CONNECTED && connection->state != RDMA_CONNECTION_ACCEPTED)
+		return; /* a stop has ended it, say */
 	connection->state = RDMA_CONNECTION_LOST;
 	connection->lost_by = why;
 	if (connection->by_addr)
@@ -102,8 +102,9 @@ void rdma_connection_lose(struct doca_rdma_connection *connection, doca_error_t 
 const char *rdma_loss(const struct doca_rdma_connection *connection)
 {
 	return connection->lost_by == DOCA_ERROR_CONNECTION_RESET ? "the peer has ended it, or stopped its instance"
-	       : connection->lost_by == DOCA_ERROR_NOT_FOUND	  ? "the peer is gone: its instance has stopped since its export, or is not in this runtime folder"
-								  : "the peer is gone or does not answer";
+	       : connection->lost_by == DOCA_ERROR_NOT_FOUND
+		       ? "the peer is gone: its instance has stopped since its export, or is not in this runtime folder"
+		       : "the peer is gone or does not answer";
 }
 
 void rdma_connection_close_links(struct doca_rdma_connection *connection)
@@ -156,6 +157,7 @@ static void link_connected(struct sf_link *link, doca_error_t status, const void
 static void link_closed(struct sf_link *link, doca_error_t reason)
 {
 	struct doca_rdma_connection *connection = (struct doca_rdma_connection *)link->user;
+	rdma_cm_tell_accepted(connection);
 	if (link == connection->in || link == connection->out) {
 		if (connection->in == link)
 			connection->in = NULL;
@@ -202,8 +204,6 @@ doca_error_t doca_rdma_connection_disconnect(struct doca_rdma_connection *rdma_c
 	/* Ended, or its end has begun: what the disconnection callback of the other side comes to. */
 	if (connection->state == RDMA_CONNECTION_ENDED || connection->rdma->ctx.state == DOCA_CTX_STATE_STOPPING)
 		return DOCA_SUCCESS;
-	if (connection->request != NULL)
-		rdma_cm_refuse(connection, RDMA_CM_REJECTED);
 	connection->state = RDMA_CONNECTION_FAILED;
 	if (connection->out != NULL)
 		sf_link_disconnect(connection->out);

@@ -48,7 +48,7 @@ size_t rdma_descriptor_pack(const struct rdma_descriptor *descriptor, uint8_t ou
 	sf_put_le32(out + AT_ADDRESS_LEN, (uint32_t)address_len);
 	memcpy(out + AT_NAME, descriptor->name, name_len);
 	memcpy(out + AT_NAME + name_len, descriptor->address, address_len);
-	sf_put_little(out + AT_SUM, checksum(out, len), 8);
+	sf_put_le64(out + AT_SUM, checksum(out, len));
 	return len;
 }
 
@@ -73,7 +73,7 @@ doca_error_t rdma_descriptor_parse(const void *data, size_t len, struct rdma_des
 				   (size_t)AT_NAME + name_len + address_len);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (!has_lengths || name_len == 0 || sf_get_little(in + AT_SUM, 8) != checksum(in, len) ||
+	if (!has_lengths || name_len == 0 || sf_get_le64(in + AT_SUM) != checksum(in, len) ||
 	    memchr(in + AT_NAME, '\0', name_len + address_len) != NULL) {
 		SF_LOG_ERR_LIMITED("remote connection details were altered on their way");
 		return DOCA_ERROR_INVALID_VALUE;

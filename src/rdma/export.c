@@ -161,7 +161,7 @@ static doca_error_t check_peer(const struct doca_rdma_connection *connection, co
 				   rdma_transport_name(peer->transport), rdma_transport_name(rdma->transport));
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (peer->address[0] != '\0' && (rdma->port->ops->caps & SF_CAP_OTHER_MACHINE) == 0) {
+	if (peer->address[0] != '\0' && !rdma->port->domain->reaches_others) {
 		SF_LOG_ERR_LIMITED("rdma connect: the details are of an instance on a real RDMA device, this one's device is a "
 				   "software one: "
 				   "open a real device on both sides, or a software one");

@@ -181,7 +181,8 @@ void rdma_gpu_release(struct doca_rdma *rdma)
 static void choose_sizes(struct rdma_gpu *gpu)
 {
 	const struct doca_rdma *rdma = gpu->rdma;
-	uint32_t depth_max = pow2_at_most(RDMA_GPU_COMMANDS_MAX / rdma->max_num_connections, RDMA_GPU_DEPTH_MIN, RDMA_GPU_DEPTH_MAX);
+	uint32_t depth_max =
+		pow2_at_most(RDMA_GPU_COMMANDS_MAX / rdma->max_num_connections, RDMA_GPU_DEPTH_MIN, RDMA_GPU_DEPTH_MAX);
 	gpu->num_queues = rdma->max_num_connections;
 	gpu->depth = pow2_at_most(rdma->send_queue_size, RDMA_GPU_DEPTH_MIN, depth_max);
 	gpu->arena_size = pow2_at_most(RDMA_GPU_ARENA_MAX / rdma->max_num_connections, RDMA_GPU_ARENA_MIN, RDMA_GPU_ARENA_MAX);
@@ -279,13 +280,19 @@ static uint32_t state_of(const struct doca_rdma_connection *connection)
 static void tell_state(struct rdma_gpu *gpu, size_t offset, uint32_t state, doca_error_t status, uint32_t permissions)
 {
 	const struct softfield_quad quad = {{state, (uint32_t)status, permissions, 0}};
-	gpu->device->ops->copy_to(gpu->device, gpu->handle + offset, &quad, sizeof(quad));
+	const struct sf_gpu_ops *ops = gpu->device->ops;
+
+	/* A kernel looks at the permissions when it has seen the state. */
+	ops->copy_to(gpu->device, gpu->handle + offset + 8, &quad.w[SOFTFIELD_RDMA_PERMISSIONS], 8);
+	softfield_fence_release();
+	ops->copy_to(gpu->device, gpu->handle + offset, &quad, 8);
 }
 
 static doca_error_t status_of(struct rdma_gpu_queue *queue)
 {
 	if (queue->status == DOCA_SUCCESS)
-		queue->status = queue->connection->state == RDMA_CONNECTION_LOST ? DOCA_ERROR_CONNECTION_ABORTED : DOCA_ERROR_BAD_STATE;
+		queue->status =
+			queue->connection->state == RDMA_CONNECTION_LOST ? DOCA_ERROR_CONNECTION_ABORTED : DOCA_ERROR_BAD_STATE;
 	return queue->status;
 }
 
@@ -338,12 +345,9 @@ doca_error_t doca_rdma_get_gpu_handle(struct doca_rdma *rdma, struct doca_gpu_de
 {
 	if (rdma == NULL || gpu_rdma == NULL)
 		return rdma_check_given(NULL, rdma == NULL ? "instance to ask" : "place for the handle");
-	if (rdma->ctx.gpu == NULL || rdma->gpu == NULL || rdma->ctx.state != DOCA_CTX_STATE_RUNNING) {
-		SF_LOG_ERR("rdma: no handle for a GPU: %s",
-			   rdma->ctx.gpu == NULL ? "set the data path with doca_ctx_set_datapath_on_gpu before start"
-						 : "the context does not run: call doca_ctx_start first");
-		return DOCA_ERROR_BAD_STATE;
-	}
+	doca_error_t result = sf_ctx_check_gpu_handle(&rdma->ctx, rdma->gpu != NULL, __func__);
+	if (result != DOCA_SUCCESS)
+		return result;
 	*gpu_rdma = (struct doca_gpu_dev_rdma *)(void *)rdma->gpu->handle;
 	return DOCA_SUCCESS;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The data path on a GPU (softfield/gpu_rdma.h): what kernels of an instance cannot do themselves its thread does for them, by the
- * fabric as tasks do.
+ * The data path on a GPU (softfield/gpu_rdma.h): what kernels of an instance cannot do themselves its thread does for them, by
+ * the fabric as tasks do.
  *
  *   gpu.c           memory, handle, start and stop; what kernels are told of connections
  *   gpu_thread.c    the thread, and the lock that it and the program's calls share
  *   gpu_commands.c  operations that kernels ask for
  *   gpu_receives.c  receives that kernels post
  *
- * The instance's port, connections and all below belong to whoever has the lock: the program's thread for the length of a call, else
- * the instance's own. The program's callbacks run in its own thread only.
+ * The instance's port, connections and all below belong to whoever has the lock: the program's thread for the length of a call,
+ * else the instance's own. The program's callbacks run in its own thread only.
  */
 #ifndef RDMA_GPU_H
 #define RDMA_GPU_H
@@ -22,14 +22,14 @@
 #include "core/gpu.h"
 #include "rdma/rdma.h"
 
-#define RDMA_GPU_DEPTH_MIN 16		      /* commands of a connection that the host has at a time */
+#define RDMA_GPU_DEPTH_MIN 16 /* commands of a connection that the host has at a time */
 #define RDMA_GPU_DEPTH_MAX 1024
 #define RDMA_GPU_COMMANDS_MAX (UINT32_C(1) << 16) /* of all connections, as far as DEPTH_MIN allows */
 #define RDMA_GPU_ARENA_MIN (UINT32_C(1) << 16)	  /* bytes of a connection's arena */
 #define RDMA_GPU_ARENA_MAX (UINT32_C(1) << 22)	  /* likewise, and of all connections as far as ARENA_MIN allows */
 #define RDMA_GPU_RECV_ARENA_MIN (UINT32_C(1) << 22)
 #define RDMA_GPU_RECV_ARENA_MAX (UINT32_C(1) << 24)
-#define RDMA_GPU_DRAIN_MS 1500 /* what a stop waits for operations and receives that peers hold: they give up after a second */
+#define RDMA_GPU_DRAIN_MS 1500	/* what a stop waits for operations and receives that peers hold: they give up after a second */
 #define RDMA_GPU_RECV_ROOM 4096 /* bytes of the receives' arena for each, within these bounds */
 
 struct rdma_gpu;
@@ -51,13 +51,13 @@ struct rdma_gpu_queue {
 	struct softfield_rdma_cmd *cmds;
 	struct softfield_quad *progress;
 	uint8_t *arena;
-	struct rdma_gpu_op *ops;	    /* depth of them */
+	struct rdma_gpu_op *ops;	     /* depth of them */
 	uint32_t taken, submitted, finished; /* commands */
-	uint32_t told;			    /* finished as kernels know it */
-	doca_error_t status, told_status;   /* what ended it */
-	uint32_t told_state;		    /* SOFTFIELD_RDMA_NEW and on */
-	uint32_t num_lives;		    /* connections that there were in the slot */
-	uint64_t not_ready_since;	    /* ns, or 0: as a connection's */
+	uint32_t told;			     /* finished as kernels know it */
+	doca_error_t status, told_status;    /* what ended it */
+	uint32_t told_state;		     /* SOFTFIELD_RDMA_NEW and on */
+	uint32_t num_lives;		     /* connections that there were in the slot */
+	uint64_t not_ready_since;	     /* ns, or 0: as a connection's */
 };
 
 struct rdma_gpu_recv {
@@ -73,17 +73,17 @@ struct rdma_gpu {
 	struct doca_rdma *rdma;
 	struct doca_gpu *device;
 	/* kernels' memory */
-	uint8_t *handle;		/* the instance, its queues and their operations */
+	uint8_t *handle; /* the instance, its queues and their operations */
 	size_t ops_offset, recv_ops_offset;
 	struct softfield_rdma_queue *images; /* the queues as they are at first */
-	uint8_t *rings, *rings_gpu;	/* what both reach */
+	uint8_t *rings, *rings_gpu;	     /* what both reach */
 	uint8_t *recv_arena, *recv_arena_gpu;
 	struct sf_region *recv_region;
 	uint32_t num_queues, depth, arena_size, recv_size, recv_arena_size;
-	size_t queue_stride;		/* bytes of rings for a connection */
+	size_t queue_stride; /* bytes of rings for a connection */
 	/* connections */
 	struct rdma_gpu_queue *queues;
-	uint32_t told_state;		/* of the instance */
+	uint32_t told_state; /* of the instance */
 	/* receives */
 	struct rdma_gpu_recv *recvs;
 	struct softfield_quad *posts;

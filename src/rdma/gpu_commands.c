@@ -2,17 +2,17 @@
 /* Operations that kernels ask for: from their command to the count that says that they are finished. */
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "mem/buf_remote.h"
 #include "rdma/gpu.h"
+#include "rdma/rnr.h"
 
 #define WORDS (SOFTFIELD_RDMA_CMD_QUADS * 3)
 
 static const char *const names[] = {
-	[SOFTFIELD_RDMA_SEND] = "send",	     [SOFTFIELD_RDMA_WRITE] = "write",	   [SOFTFIELD_RDMA_READ] = "read",
-	[SOFTFIELD_RDMA_WRITTEN] = "write",  [SOFTFIELD_RDMA_REFUSED] = "refusal",
+	[SOFTFIELD_RDMA_SEND] = "send",	    [SOFTFIELD_RDMA_WRITE] = "write",	  [SOFTFIELD_RDMA_READ] = "read",
+	[SOFTFIELD_RDMA_WRITTEN] = "write", [SOFTFIELD_RDMA_REFUSED] = "refusal",
 };
 
 static struct rdma_gpu_op *op_at(struct rdma_gpu_queue *queue, uint32_t number)
@@ -177,7 +177,8 @@ static bool take_command(struct rdma_gpu_queue *queue)
 	if ((words[SOFTFIELD_RDMA_CMD_KIND] & 0xff) == SOFTFIELD_RDMA_REFUSED) {
 		refused(queue, words);
 	} else if (fill_op(op, words) != DOCA_SUCCESS) {
-		SF_LOG_ERR("a kernel's operation on connection %u: the buf array of the remote memory was stopped", queue->connection->id);
+		SF_LOG_ERR("a kernel's operation on connection %u: the buf array of the remote memory was stopped",
+			   queue->connection->id);
 		fail(queue, DOCA_ERROR_INVALID_VALUE);
 	}
 	return true;
@@ -192,22 +193,6 @@ bool rdma_gpu_commands_due(const struct rdma_gpu_queue *queue)
 
 /* ---- on its way ---- */
 
-/* Has the peer gone without a receive for as long as the retry count allows? */
-static bool out_of_retries(struct rdma_gpu_queue *queue, const struct rdma_gpu_op *op)
-{
-	uint32_t count = queue->gpu->rdma->rnr_retry_count;
-	if (count == RDMA_RNR_MAX || queue->connection->num_out != 0)
-		return false;
-	if (op->op.status != DOCA_ERROR_EMPTY) { /* it waits for something else: a peer that is slow, or stopped */
-		queue->not_ready_since = 0;
-		return false;
-	}
-	uint64_t now = sf_now_ns();
-	if (queue->not_ready_since == 0)
-		queue->not_ready_since = now;
-	return now - queue->not_ready_since >= (count + 1) * RDMA_RNR_WAIT_NS;
-}
-
 /* SUCCESS: it went out. AGAIN: not now. Others: never. */
 static doca_error_t send_out(struct rdma_gpu_queue *queue, struct rdma_gpu_op *op)
 {
@@ -217,7 +202,7 @@ static doca_error_t send_out(struct rdma_gpu_queue *queue, struct rdma_gpu_op *o
 		return connection->num_out != 0 ? DOCA_ERROR_AGAIN : never(queue, op, DOCA_ERROR_NOT_CONNECTED);
 	op->op.status = DOCA_SUCCESS;
 	result = sf_link_submit(connection->out, &op->op);
-	if (result == DOCA_ERROR_AGAIN && out_of_retries(queue, op))
+	if (result == DOCA_ERROR_AGAIN && rdma_rnr_is_over(connection, op->op.status, &queue->not_ready_since))
 		result = DOCA_ERROR_TIME_OUT;
 	if (result != DOCA_SUCCESS && result != DOCA_ERROR_AGAIN) /* what is before it ends first */
 		return connection->num_out != 0 ? DOCA_ERROR_AGAIN : never(queue, op, result);

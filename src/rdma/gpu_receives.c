@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Receives that kernels post: each gets room in the arena and goes to the port, where the peers fill it. What is in the arena is the
- * kernels' until they say that they are done with it.
+ * Receives that kernels post: each gets room in the arena and goes to the port, where the peers fill it. What is in the arena is
+ * the kernels' until they say that they are done with it.
  */
 #include <string.h>
 
@@ -82,10 +82,8 @@ static bool post(struct rdma_gpu *gpu, uint32_t len)
 	recv->offset = offset;
 	recv->arena_end = head;
 	recv->iov = (struct sf_iov){gpu->recv_arena + offset, len};
-	recv->recv = (struct sf_recv){.done = recv_done,
-				      .region = len != 0 ? gpu->recv_region : NULL,
-				      .iov = &recv->iov,
-				      .iov_num = len != 0 ? 1 : 0};
+	recv->recv = (struct sf_recv){
+		.done = recv_done, .region = len != 0 ? gpu->recv_region : NULL, .iov = &recv->iov, .iov_num = len != 0 ? 1 : 0};
 	if (sf_port_post_recv(gpu->rdma->port, &recv->recv) != DOCA_SUCCESS)
 		return false;
 	gpu->recv_head = head;

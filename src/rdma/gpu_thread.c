@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The instance's thread. As long as there is something to do it looks for more; then it sleeps until a peer or a kernel of a software
- * GPU wakes it. A real GPU cannot wake anybody, so for one it looks again, at first often and then seldom.
+ * The instance's thread. As long as there is something to do it looks for more; then it sleeps until a peer or a kernel of a
+ * software GPU wakes it. A real GPU cannot wake anybody, so for one it looks again, at first often and then seldom.
  */
 #include <errno.h>
 #include <poll.h>
@@ -15,11 +15,11 @@
 #include "base/log.h"
 #include "rdma/gpu.h"
 
-#define SPIN_NS 20000		/* software GPU: how long after the last thing to do it looks */
+#define SPIN_NS 20000 /* software GPU: how long after the last thing to do it looks */
 #define SPIN_HARDWARE_NS 5000000
 #define SLEEP_HARDWARE_MIN_NS 50000
 #define SLEEP_HARDWARE_MAX_NS 1000000
-#define SLEEP_WAITING_MS 1	/* something waits that nobody rings for */
+#define SLEEP_WAITING_MS 1 /* something waits that nobody rings for */
 #define SLEEP_MS 1000
 
 /* ---- the lock ---- */

@@ -58,7 +58,8 @@ static inline bool take_one(struct rdma_request *request, const struct doca_buf 
 }
 
 /* The remote operand: one buffer of imported memory. */
-static inline doca_error_t take_remote(struct rdma_request *request, const struct doca_buf *buf, const uint8_t *addr, uint64_t len)
+static inline doca_error_t take_remote(struct rdma_request *request, const struct doca_buf *buf, const uint8_t *addr,
+				       uint64_t len)
 {
 	const struct sf_reach *reach;
 	doca_error_t result = sf_reach_get(&rdma_of(request)->reach, buf->mmap, &reach);
@@ -154,7 +155,7 @@ doca_error_t rdma_request_take_result(struct rdma_request *request)
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	request->mapped = reach->region != NULL;
-	result = sf_reach_map(reach, &addr);
+	result = sf_reach_map(&rdma_of(request)->reach, result_buf->mmap, &addr);
 	if (result != DOCA_SUCCESS)
 		return result;
 	request->iov[0] = (struct sf_iov){addr, sizeof(uint64_t)};

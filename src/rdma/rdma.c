@@ -204,10 +204,12 @@ static void stop_retry_timer(struct doca_rdma *rdma)
 	rdma->retry_set = false;
 }
 
-/* Is there more for a progress call than what succeeded at once and what the fabric reports? Hardly ever: so one branch for all. */
+/* Is there more for a progress call than what succeeded at once and what the fabric reports? Hardly ever: so one
+ * branch for all. */
 static inline bool has_more(const struct doca_rdma *rdma)
 {
-	uintptr_t any = (uintptr_t)rdma->ended | (uintptr_t)rdma->changing.first | (uintptr_t)rdma->calls | (uintptr_t)rdma->waiting;
+	uintptr_t any =
+		(uintptr_t)rdma->ended | (uintptr_t)rdma->changing.first | (uintptr_t)rdma->calls | (uintptr_t)rdma->waiting;
 	return __builtin_expect((any | rdma->retry_set | rdma->one.due | rdma->fatal) != 0, 0);
 }
 
@@ -291,6 +293,17 @@ static bool rdma_arm(struct doca_ctx *ctx)
 	return rdma->gpu == NULL && sf_port_arm(rdma->port); /* a GPU's thread has the port, and writes the event */
 }
 
+/* Tasks that a peer did not take before: it may have posted receives since. The thread of a GPU tries on by itself. */
+static void rdma_send_pending(struct doca_ctx *ctx)
+{
+	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
+	if (rdma->gpu != NULL)
+		return;
+	sf_port_push(rdma->port);
+	if (rdma->waiting != NULL && rdma_requests_pump(rdma))
+		sf_ctx_kick(ctx);
+}
+
 static const struct sf_ctx_ops rdma_ops = {
 	.name = "rdma",
 	.needs_pe = true,
@@ -301,6 +314,7 @@ static const struct sf_ctx_ops rdma_ops = {
 	.stop = rdma_stop,
 	.progress = rdma_progress,
 	.arm = rdma_arm,
+	.send_pending = rdma_send_pending,
 };
 
 /* ---- public ---- */

@@ -62,7 +62,7 @@ enum rdma_connection_state {
 	RDMA_CONNECTION_FREE,
 	RDMA_CONNECTION_ENDED,	    /* of a slot that will be used again */
 	RDMA_CONNECTION_REQUESTED,  /* by address: a peer asks, the program is to answer */
-	RDMA_CONNECTION_ACCEPTED,   /* the program did, and hears of it by the next progress */
+	RDMA_CONNECTION_ACCEPTED,   /* the peer has the answer; the established callback is due */
 	RDMA_CONNECTION_CONNECTING, /* by address: we ask */
 	RDMA_CONNECTION_EXPORTED,
 	RDMA_CONNECTION_CONNECTED, /* tasks are taken, whether or not the link is there yet */
@@ -83,23 +83,21 @@ struct doca_rdma_connection {
 	struct rdma_descriptor peer;		  /* CONNECTED and later */
 	union doca_data user_data;
 	uint8_t token[RDMA_TOKEN_SIZE];
-	uint8_t descriptor[RDMA_DESCRIPTOR_MAX];  /* the program's to read */
-	struct sf_link *in;			  /* the peer's to us, or NULL */
-	uint8_t in_token[RDMA_TOKEN_SIZE];	  /* whose link in is */
+	uint8_t descriptor[RDMA_DESCRIPTOR_MAX];   /* the program's to read */
+	struct sf_link *in;			   /* the peer's to us, or NULL */
+	uint8_t in_token[RDMA_TOKEN_SIZE];	   /* whose link in is */
 	struct doca_rdma_connection *next_waiting; /* of those with tasks that wait */
-	uint64_t not_ready_since;		  /* the first waiting task has no receive since then, ns; or 0 */
+	uint64_t not_ready_since;		   /* the first waiting task has no receive since then, ns; or 0 */
 	/* by address */
 	bool by_addr;
 	bool asked;	  /* the request callback ran */
 	bool established; /* its callback ran: the end is a disconnection, else a failure */
 	struct sf_request *request;
 	struct sf_listener *listener; /* of the request */
-	uint8_t answer_len;
-	uint8_t answer[RDMA_CM_PRIVATE_MAX]; /* private data of an accept that waits for the end of a poll */
 	uint64_t deadline_ns;
 	uint64_t give_up_ns, again_ns; /* nobody listens: until when that is not believed; when to ask again, or 0 */
-	struct doca_rdma_addr addr; /* the peer's */
-	bool changing;		    /* on the instance's list of that name */
+	struct doca_rdma_addr addr;    /* the peer's */
+	bool changing;		       /* on the instance's list of that name */
 	struct doca_rdma_connection *next_changing, *next_free;
 };
 
@@ -142,7 +140,7 @@ struct doca_rdma {
 	struct sf_port *port;
 	struct sf_listener *listener;
 	char name[RDMA_NAME_MAX]; /* of the listener */
-	int retry_fd; /* a timerfd: event-driven, while tasks wait */
+	int retry_fd;		  /* a timerfd: event-driven, while tasks wait */
 	bool retry_set;
 	struct doca_rdma_connection *connections; /* kept until the next start, or destroy */
 	uint32_t num_connections;		  /* slots that were used */
@@ -153,12 +151,11 @@ struct doca_rdma {
 	uint32_t num_calls;
 	struct rdma_guest *guests;
 	uint32_t num_guests;
-	bool telling; /* rdma_cm_progress is on the stack */
-	uint32_t not_polled; /* progress calls in a row that left the port alone */
-	struct doca_task *at_once, *at_once_last; /* succeeded inside their submits, to be told by progress; by next */
+	uint32_t not_polled;				     /* progress calls in a row that left the port alone */
+	struct doca_task *at_once, *at_once_last;	     /* succeeded inside their submits, to be told by progress; by next */
 	struct doca_rdma_connection *waiting, **waiting_end; /* connections with tasks that wait; by next_waiting */
-	struct doca_task *ended, *ended_last; /* decided outside a poll, told by progress */
-	bool fatal;			      /* no connection is left that works */
+	struct doca_task *ended, *ended_last;		     /* decided outside a poll, told by progress */
+	bool fatal;					     /* no connection is left that works */
 	struct rdma_one one;
 	uint32_t recv_queue_size; /* with a data path on a GPU */
 	struct rdma_gpu *gpu;	  /* that data path (gpu.h), kept until the next start, or destroy; or NULL */
@@ -172,12 +169,12 @@ struct rdma_request {
 	struct doca_buf *dst; /* an atomic's remote operand too */
 	struct doca_buf *result;
 	const struct sf_reach *local_reach, *remote_reach; /* for sf_reach_known_by */
-	const struct doca_sync_event_remote_net *event; /* the remote operand of tasks of sync events */
+	const struct doca_sync_event_remote_net *event;	   /* the remote operand of tasks of sync events */
 	doca_be32_t immediate;
 	uint64_t compare, value;
 	uint32_t result_len;
 	uint64_t len;
-	bool mapped;	      /* the local operand is another process's memory, mapped here */
+	bool mapped;	      /* the local operand is another process's memory, mapped here or bounced */
 	doca_error_t verdict; /* not SUCCESS: it will end so, once those before it have */
 	uint8_t header[RDMA_HEADER_SIZE];
 	struct sf_op op;
@@ -190,7 +187,7 @@ struct doca_rdma_task_receive {
 	const struct doca_rdma_connection *connection;
 	enum doca_rdma_opcode opcode;
 	uint32_t result_len;
-	bool mapped; /* dst is another process's memory, mapped here */
+	bool mapped; /* dst is another process's memory, mapped here or bounced */
 	doca_be32_t immediate;
 	uint64_t region_of; /* sf_mmap_id of the memory map whose region is known, or 0 */
 	struct sf_region *region;
@@ -235,6 +232,9 @@ void rdma_guests_close(struct doca_rdma *rdma, const struct doca_rdma_connection
 /* ---- cm.c ---- */
 
 void rdma_cm_connected(struct doca_rdma_connection *connection, doca_error_t status, const void *data, size_t len);
+/* In a poll: the established callback of a connection that was accepted, if it has not run yet. Before its first message and its
+ * end. A GPU's thread runs no callbacks: there the next progress call does. */
+void rdma_cm_tell_accepted(struct doca_rdma_connection *connection);
 /* Runs the callbacks that are due, outside of a poll; true when any was. */
 bool rdma_cm_progress(struct doca_rdma *rdma);
 /* Is one due? If not, *wait_ns is when one may be: nanoseconds from now, or 0. */
@@ -271,8 +271,10 @@ struct rdma_verb {
 	bool immediate;
 	uint32_t need; /* the right that the peer's instance must give, or 0 */
 	/* For a verb whose remote operand is no buffer. take fills op's region and address, iov and len, as the kind has it, and
-	 * refuses what is wrong with the task; settle follows a success. */
+	 * refuses what is wrong with the task; settle follows a success. Between them, where the local operand is mapped, land
+	 * puts what came in there. */
 	doca_error_t (*take)(struct rdma_request *request);
+	void (*land)(struct rdma_request *request);
 	void (*settle)(struct rdma_request *request);
 };
 
@@ -340,8 +342,8 @@ void rdma_one_run(struct doca_rdma *rdma);
 
 /* ---- gpu_thread.c ---- */
 
-/* An instance with a data path on a GPU has a thread of its own, which shares the port and the connections with the program's: every
- * public call that touches them begins with
+/* An instance with a data path on a GPU has a thread of its own, which shares the port and the connections with the program's:
+ *every public call that touches them begins with
  *
  *	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
  *

@@ -26,6 +26,16 @@ bool rdma_header_read(const struct sf_recv *recv, enum doca_rdma_opcode *opcode,
 	return true;
 }
 
+/* dst is another process's memory, which has to be its owner's still, and to hold what came in. */
+static __attribute__((noinline)) doca_error_t deliver(struct doca_rdma_task_receive *task)
+{
+	struct sf_reach_cache *reach = &((struct doca_rdma *)task->base.ctx)->reach;
+	doca_error_t result = sf_reach_stands(reach, task->dst);
+	if (result == DOCA_SUCCESS)
+		result = sf_reach_deliver(reach, task->dst, task->recv.len);
+	return result == DOCA_SUCCESS ? result : DOCA_ERROR_IO_FAILED;
+}
+
 static void receive_done(struct sf_recv *recv)
 {
 	struct doca_rdma_task_receive *task =
@@ -40,9 +50,12 @@ static void receive_done(struct sf_recv *recv)
 	else if (task->base.ctx->state != DOCA_CTX_STATE_RUNNING)
 		status = DOCA_ERROR_BAD_STATE;
 	if (__builtin_expect(task->mapped, 0) && status == DOCA_SUCCESS)
-		status = sf_reach_stands(&((struct doca_rdma *)task->base.ctx)->reach, task->dst);
+		status = deliver(task);
 	if (status == DOCA_SUCCESS) {
-		task->connection = (const struct doca_rdma_connection *)recv->link->user;
+		struct doca_rdma_connection *connection = (struct doca_rdma_connection *)recv->link->user;
+		if (__builtin_expect(connection->state == RDMA_CONNECTION_ACCEPTED, 0))
+			rdma_cm_tell_accepted(connection);
+		task->connection = connection;
 		task->result_len = recv->len;
 		sf_reach_grow(task->dst, recv->len);
 	}
@@ -65,13 +78,13 @@ static doca_error_t add_piece(struct doca_rdma_task_receive *task, const struct 
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	if (!sf_reach_contains(reach, tail, room) || buf->mmap != task->dst->mmap) {
-		SF_LOG_ERR("rdma receive: a buffer %s",
-			   buf->mmap != task->dst->mmap ? "of another memory map than the first of its list"
-							: "reaches out of its memory map");
+		SF_LOG_ERR("rdma receive: a buffer %s", buf->mmap != task->dst->mmap
+								? "of another memory map than the first of its list"
+								: "reaches out of its memory map");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	task->mapped = reach->region != NULL;
-	result = sf_reach_map(reach, &tail);
+	result = sf_reach_map(&rdma->reach, buf->mmap, &tail);
 	if (result == DOCA_SUCCESS && room != 0)
 		task->iov[task->recv.iov_num++] = (struct sf_iov){tail, room};
 	return result;
@@ -85,7 +98,7 @@ static doca_error_t take_region(struct doca_rdma_task_receive *task)
 	doca_error_t result = DOCA_SUCCESS;
 	if (__builtin_expect(task->region_of != sf_mmap_id(mmap), 0)) {
 		task->region_of = 0;
-		result = task->mapped ? sf_mmap_mapped_region(mmap, rdma->dev, &task->region)
+		result = task->mapped ? sf_mmap_here_region(mmap, rdma->dev, &task->region)
 				      : sf_mmap_region(mmap, rdma->dev, &task->region);
 		if (result == DOCA_SUCCESS)
 			task->region_of = sf_mmap_id(mmap);

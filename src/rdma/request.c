@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A task that goes out by a connection: its place in a pool, and its end. What it names is in operands.c, how it goes out in submit.c. */
+/* A task that goes out by a connection: its place in a pool, and its end. What it names is in operands.c, how it goes out in
+ * submit.c. */
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "rdma/rdma.h"
@@ -38,6 +39,23 @@ void rdma_request_settle(struct rdma_request *request)
 	}
 }
 
+/* The local operand is another process's memory, which has to be its owner's still, and to hold what came in. */
+static __attribute__((noinline)) doca_error_t deliver(struct rdma_request *request)
+{
+	const struct rdma_verb *verb = rdma_verb_of(request);
+	struct sf_reach_cache *reach = &rdma_of(request)->reach;
+	doca_error_t result = sf_reach_stands(reach, rdma_request_local(request));
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (verb->land != NULL)
+		verb->land(request);
+	if (verb->kind == SF_OP_READ)
+		return sf_reach_deliver(reach, request->dst, request->len);
+	if (verb->kind == SF_OP_CAS || verb->kind == SF_OP_FAA)
+		return sf_reach_deliver_at(reach, request->result->mmap, request->result->data, sizeof(uint64_t));
+	return DOCA_SUCCESS;
+}
+
 static void request_done(struct sf_op *op)
 {
 	struct rdma_request *request = request_of(op);
@@ -46,8 +64,7 @@ static void request_done(struct sf_op *op)
 	if (__builtin_expect(connection->rdma->at_once != NULL, 0)) /* those of this connection are older */
 		(void)rdma_tell_at_once(connection->rdma);
 	connection->num_out--;
-	if (__builtin_expect(request->mapped, 0) && status == DOCA_SUCCESS &&
-	    sf_reach_stands(&connection->rdma->reach, rdma_request_local(request)) != DOCA_SUCCESS) {
+	if (__builtin_expect(request->mapped, 0) && status == DOCA_SUCCESS && deliver(request) != DOCA_SUCCESS) {
 		status = DOCA_ERROR_IO_FAILED;
 		rdma_connection_fail(connection, status);
 	} else if (status == DOCA_SUCCESS) {

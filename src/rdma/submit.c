@@ -2,10 +2,10 @@
 /* Tasks on their way out: by the fabric, in order, once it takes them. */
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "rdma/rdma.h"
+#include "rdma/rnr.h"
 
 /* ---- on its way ---- */
 
@@ -61,7 +61,7 @@ static doca_error_t send_out(struct doca_rdma_connection *connection, struct rdm
 	result = sf_link_submit(connection->out, &request->op);
 	if (__builtin_expect(result == DOCA_SUCCESS, 1)) {
 		connection->num_out++;
-		if (__builtin_expect(request->op.status != DOCA_SUCCESS, 0))
+		if (__builtin_expect(sf_op_status(&request->op) != DOCA_SUCCESS, 0))
 			connection->state = RDMA_CONNECTION_FAILING;
 	} else if (result != DOCA_ERROR_AGAIN) {
 		request->verdict = never(request, result);
@@ -86,22 +86,6 @@ static void wait_for_room(struct doca_rdma_connection *connection, struct doca_t
 	connection->waiting_last = task;
 }
 
-/* Has the peer gone without a receive for as long as the retry count allows? */
-static bool out_of_retries(struct doca_rdma_connection *connection, const struct rdma_request *request)
-{
-	uint32_t count = connection->rdma->rnr_retry_count;
-	if (count == RDMA_RNR_MAX || connection->num_out != 0 || connection->state != RDMA_CONNECTION_CONNECTED)
-		return false;
-	if (request->op.status != DOCA_ERROR_EMPTY) { /* it waits for something else: a peer that is slow, or stopped */
-		connection->not_ready_since = 0;
-		return false;
-	}
-	uint64_t now = sf_now_ns();
-	if (connection->not_ready_since == 0)
-		connection->not_ready_since = now;
-	return now - connection->not_ready_since >= (count + 1) * RDMA_RNR_WAIT_NS;
-}
-
 static bool pump_connection(struct doca_rdma_connection *connection)
 {
 	bool moved = false;
@@ -109,7 +93,7 @@ static bool pump_connection(struct doca_rdma_connection *connection)
 		struct rdma_request *request = (struct rdma_request *)connection->waiting;
 		struct doca_task *next = request->base.next;
 		doca_error_t result = send_out(connection, request);
-		if (result == DOCA_ERROR_AGAIN && !out_of_retries(connection, request))
+		if (result == DOCA_ERROR_AGAIN && !rdma_rnr_is_over(connection, request->op.status, &connection->not_ready_since))
 			return moved;
 		if (result == DOCA_ERROR_AGAIN)
 			result = never(request, DOCA_ERROR_TIME_OUT);
@@ -213,7 +197,7 @@ static doca_error_t check_connection(const struct rdma_request *request)
 	if (connection->rdma == rdma_of(request) && connection->state >= RDMA_CONNECTION_CONNECTED)
 		return DOCA_SUCCESS;
 	SF_LOG_ERR("%s: the connection is %s", request->base.cls->name,
-		   connection->rdma != rdma_of(request)	? "another instance's"
+		   connection->rdma != rdma_of(request)		? "another instance's"
 		   : connection->state == RDMA_CONNECTION_FREE	? "of an earlier run: connect again"
 		   : connection->state == RDMA_CONNECTION_ENDED ? "over, and its place free: connect again"
 								: "not connected yet");

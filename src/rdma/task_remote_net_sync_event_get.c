@@ -9,6 +9,13 @@ struct doca_rdma_task_remote_net_sync_event_get {
 	struct rdma_request request;
 };
 
+/* In 2.5 the value replaces the data: programs submit the task again and again with the same 8 bytes. Today it is appended. */
+static void drop_data(struct doca_buf *buf)
+{
+	for (; buf != NULL; buf = buf->next)
+		buf->data_len = 0;
+}
+
 /* The first piece is the landing place; those of the destination, at most 8, are behind it until the value is there. */
 static doca_error_t get_take(struct rdma_request *request)
 {
@@ -19,6 +26,8 @@ static doca_error_t get_take(struct rdma_request *request)
 		return result;
 	if (request->dst == NULL)
 		return rdma_request_missing(request, "destination");
+	if (rdma->one.wanted)
+		drop_data(request->dst);
 	result = sf_reach_destination(&rdma->reach, request->dst, sizeof(request->value), &list);
 	if (result == DOCA_SUCCESS)
 		result = rdma_request_take_list(request, &list);
@@ -29,11 +38,17 @@ static doca_error_t get_take(struct rdma_request *request)
 	return DOCA_SUCCESS;
 }
 
-static void get_settle(struct rdma_request *request)
+static void get_land(struct rdma_request *request)
 {
 	const uint8_t *from = (const uint8_t *)&request->value, *end = from + sizeof(request->value);
 	for (const struct sf_iov *to = request->iov + 1; from < end; from += to->len, to++)
 		memcpy(to->addr, from, to->len);
+}
+
+static void get_settle(struct rdma_request *request)
+{
+	if (!request->mapped)
+		get_land(request);
 	sf_reach_grow(request->dst, sizeof(request->value));
 }
 
@@ -45,6 +60,7 @@ static const struct rdma_verb verb = {
 	.immediate = false,
 	.need = DOCA_ACCESS_FLAG_RDMA_READ,
 	.take = get_take,
+	.land = get_land,
 	.settle = get_settle,
 };
 

@@ -306,6 +306,11 @@ static bool sha_arm(struct doca_ctx *ctx)
 	return sf_offload_arm(&((struct doca_sha *)ctx)->offload);
 }
 
+static void sha_send_pending(struct doca_ctx *ctx)
+{
+	sf_offload_send_pending(&((struct doca_sha *)ctx)->offload, ctx, &sha_task_ops);
+}
+
 static const struct sf_ctx_ops sha_ops = {
 	.name = "sha",
 	.needs_pe = true,
@@ -315,6 +320,7 @@ static const struct sf_ctx_ops sha_ops = {
 	.stop = sha_stop,
 	.progress = sha_progress,
 	.arm = sha_arm,
+	.send_pending = sha_send_pending,
 };
 
 /* ---- public ---- */

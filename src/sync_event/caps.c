@@ -31,8 +31,8 @@ static doca_error_t never(const struct doca_devinfo *devinfo, const char *functi
 	return result == DOCA_SUCCESS ? DOCA_ERROR_NOT_SUPPORTED : result;
 }
 
-/* Another node's page is mapped; words elsewhere are reached by atomics. */
-#define PCI_CAPS (SF_CAP_ONE_SIDED | SF_CAP_ATOMIC | SF_CAP_MAP)
+/* Another node's page is mapped, or its word is reached by atomics. Those of a call have to be atomic against the processor's. */
+#define PCI_CAPS (SF_CAP_ONE_SIDED | SF_CAP_ATOMIC | SF_CAP_ATOMIC_CPU)
 #define NET_CAPS (SF_CAP_ONE_SIDED | SF_CAP_ATOMIC)
 
 doca_error_t doca_sync_event_cap_is_create_from_export_supported(const struct doca_devinfo *devinfo)

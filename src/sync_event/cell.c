@@ -16,8 +16,8 @@
 #define SET_TRIES_MAX 10000 /* somebody else changed the word each time */
 #define BUCKETS 1024
 
-/* The pages of this process. An import in the same process has no mapping of its own, but keeps the page from being given back.
- */
+/* The pages of this process. An import in the same process has no mapping of its own, but keeps the page from
+ * being given back. */
 struct own_page {
 	struct sf_cell_page *page;
 	uint32_t users;
@@ -37,17 +37,20 @@ static struct own_page **page_find(const struct sf_cell_page *page)
 	return at;
 }
 
-static struct sf_cell_page *page_new(void)
+struct sf_cell_page *sf_cell_page_new(void)
 {
 	struct own_page *own = calloc(1, sizeof(*own)), **bucket;
-	void *page = mmap(NULL, SF_CELL_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct sf_cell_page *page;
+	void *memory = mmap(NULL, SF_CELL_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (own == NULL || page == MAP_FAILED) {
+	if (own == NULL || memory == MAP_FAILED) {
 		free(own);
-		if (page != MAP_FAILED)
-			munmap(page, SF_CELL_PAGE_SIZE);
+		if (memory != MAP_FAILED)
+			munmap(memory, SF_CELL_PAGE_SIZE);
 		return NULL;
 	}
+	page = memory;
+	atomic_store(&page->live, 1);
 	pthread_mutex_lock(&pages_lock);
 	bucket = page_find(page);
 	*own = (struct own_page){.page = page, .users = 1};
@@ -85,13 +88,12 @@ void sf_cell_page_release(struct sf_cell_page *page)
 
 doca_error_t sf_cell_open(struct sf_cell *cell, uint64_t *user_word)
 {
-	struct sf_cell_page *page = page_new();
+	struct sf_cell_page *page = sf_cell_page_new();
 
 	if (page == NULL) {
 		SF_LOG_ERR("no memory for the page of a sync event");
 		return DOCA_ERROR_NO_MEMORY;
 	}
-	atomic_store(&page->live, 1);
 	*cell = (struct sf_cell){.page = page};
 	cell->word = user_word != NULL ? user_word : &cell->page->value;
 	cell->word_addr = (uintptr_t)cell->word;

@@ -6,6 +6,9 @@
  *          and mapped by every importer, so that a set is one store that the other side's load sees.
  *   word   the value: in the page, or in the user's memory. NULL in an importer of such memory, which reaches it by the fabric.
  *
+ * An importer that cannot map the page, on another machine, has a page of its own for its sleepers and reaches the word by the
+ * fabric.
+ *
  * The gate is even, or odd while somebody sleeps; its upper bits count how often it was opened. A sleeper makes it odd, looks
  * at the value once more and waits for the count to change (watch.h). Whoever changes the value looks at the gate after that,
  * and counts it up to even when it is odd. Both steps are full barriers, so one of the two sees the other.
@@ -36,7 +39,7 @@ struct sf_cell {
 	struct sf_cell_page *page;
 	uint64_t *word;
 	struct sf_region *page_region; /* in an importer, else NULL */
-	struct sf_region *word_region; /* in an importer of the user's memory, else NULL */
+	struct sf_region *word_region; /* in an importer that reaches the word by the fabric, else NULL */
 	uint64_t word_addr;	       /* the owner's */
 	_Atomic uint64_t asked;	       /* when an importer last asked whether the owner lives; sf_cell_clock's */
 };
@@ -46,6 +49,9 @@ doca_error_t sf_cell_open(struct sf_cell *cell, uint64_t *user_word);
 /* Tells everybody that the event has ended, sleepers too. The regions of the page go after this and before close. */
 void sf_cell_end(struct sf_cell *cell);
 void sf_cell_close(struct sf_cell *cell);
+
+/* A page of this process, live, until it is released; NULL without memory. */
+struct sf_cell_page *sf_cell_page_new(void);
 
 /* For an import, of what sf_region_map gave: true when it is a page of this very process, which then stays until release. */
 bool sf_cell_page_hold(struct sf_cell_page *page);
@@ -99,10 +105,11 @@ static inline void sf_cell_ring(struct sf_cell_page *page)
 		sf_cell_wake(page, gate);
 }
 
-/* Makes the gate odd: a change of the value from here on opens it. */
+/* Makes the gate odd: a change of the value from here on opens it. The look that follows comes after it on every processor. */
 static inline void sf_cell_arm(struct sf_cell_page *page)
 {
 	atomic_fetch_or(&page->gate, 1);
+	atomic_thread_fence(memory_order_seq_cst);
 }
 
 /* The value, as far as a wait needs it: it may be half a store when the word is far. A 0 may be that of a page which was

@@ -3,55 +3,46 @@
 
 #include <string.h>
 
-#include "base/little.h"
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "mem/export_header.h"
 
-#define VERSION 1
-
-static const uint8_t magic[8] = {'S', 'F', 's', 'y', 'n', 'c', 'e', 'v'};
-
-/* As it travels; both ends are little-endian machines. */
+/* The header as it travels. */
 struct wire {
-	uint8_t magic[8];
-	uint16_t version;
-	uint16_t kind;
+	struct sf_export_header start;
 	uint32_t zero;
 	char device[SF_EVENT_KEY_SIZE];
 	uint64_t word_addr;
 	uint32_t page_len;
 	uint32_t word_len;
 	uint64_t reserved;
-	uint64_t checksum; /* of all bytes, with 0 here */
+	uint64_t checksum;
+};
+
+static const struct sf_export_form form = {
+	.magic = {'S', 'F', 's', 'y', 'n', 'c', 'e', 'v'},
+	.version = 1,
+	.header_len = sizeof(struct wire),
+	.wrong_magic = "is not one of a sync event",
 };
 
 _Static_assert(sizeof(struct wire) == SF_EVENT_DESCRIPTOR_HEADER, "the header has no gaps");
 
-static uint64_t checksum(const struct wire *wire, const void *regions, size_t len)
-{
-	struct wire copy = *wire;
-
-	copy.checksum = 0;
-	return sf_checksum(sf_checksum(SF_CHECKSUM_BEGIN, &copy, sizeof(copy)), regions, len);
-}
-
 size_t sf_event_descriptor_pack(const struct sf_event_descriptor *descriptor, uint8_t bytes[SF_EVENT_DESCRIPTOR_MAX])
 {
 	struct wire wire = {
-		.version = VERSION,
-		.kind = (uint16_t)descriptor->kind,
+		.start.kind = (uint16_t)descriptor->kind,
 		.word_addr = descriptor->word_addr,
 		.page_len = (uint32_t)descriptor->page_len,
 		.word_len = (uint32_t)descriptor->word_len,
 	};
 	size_t regions_len = descriptor->page_len + descriptor->word_len;
 
-	memcpy(wire.magic, magic, sizeof(magic));
 	memcpy(wire.device, descriptor->device, strnlen(descriptor->device, SF_EVENT_KEY_SIZE - 1));
 	memcpy(bytes + sizeof(wire), descriptor->page, descriptor->page_len);
 	if (descriptor->word_len != 0)
 		memcpy(bytes + sizeof(wire) + descriptor->page_len, descriptor->word, descriptor->word_len);
-	wire.checksum = checksum(&wire, bytes + sizeof(wire), regions_len);
+	sf_export_seal(&form, &wire, bytes + sizeof(wire), regions_len);
 	memcpy(bytes, &wire, sizeof(wire));
 	return sizeof(wire) + regions_len;
 }
@@ -59,19 +50,16 @@ size_t sf_event_descriptor_pack(const struct sf_event_descriptor *descriptor, ui
 /* What is wrong with it, or NULL. */
 static const char *fault_of(const struct wire *wire, const uint8_t *regions, size_t len, enum sf_event_export kind)
 {
-	if (memcmp(wire->magic, magic, sizeof(magic)) != 0)
-		return "is not one of a sync event";
-	if (wire->version != VERSION)
-		return "is of another version of Softfield";
-	if (wire->page_len == 0 || wire->page_len > SF_DESCRIPTOR_MAX || wire->word_len > SF_DESCRIPTOR_MAX ||
-	    (size_t)wire->page_len + wire->word_len != len)
-		return "was truncated, or has bytes too many";
-	if (wire->checksum != checksum(wire, regions, len))
-		return "was altered on the way";
-	if (wire->kind >= SF_EVENT_EXPORTS || wire->zero != 0 || wire->reserved != 0 ||
+	const bool lengths_agree = wire->page_len != 0 && wire->page_len <= SF_DESCRIPTOR_MAX &&
+				   wire->word_len <= SF_DESCRIPTOR_MAX && (size_t)wire->page_len + wire->word_len == len;
+	const char *fault = sf_export_fault(&form, wire, regions, len, lengths_agree);
+
+	if (fault != NULL)
+		return fault;
+	if (wire->start.kind >= SF_EVENT_EXPORTS || wire->zero != 0 || wire->reserved != 0 ||
 	    memchr(wire->device, '\0', sizeof(wire->device)) == NULL || wire->word_addr % sizeof(uint64_t) != 0)
 		return "holds values that no export has";
-	if (wire->kind != kind)
+	if (wire->start.kind != kind)
 		return kind == SF_EVENT_EXPORT_PCI ? "was made by doca_sync_event_export_to_remote_net"
 						   : "was made by doca_sync_event_export_to_remote_pci";
 	return NULL;

@@ -10,6 +10,7 @@
 
 #define TICK_MS 500   /* memory that is the program's may be stored to; a stopped peer may not tell what its device did */
 #define TICK_GPU_MS 1 /* a kernel's store opens no gate */
+#define TICK_FAR_MS 5 /* nor does the owner's, on another machine */
 
 doca_error_t sf_event_check(const struct doca_sync_event *event, const char *function)
 {
@@ -206,12 +207,13 @@ static doca_error_t open_own(struct doca_sync_event *event)
 static void open_imported(struct doca_sync_event *event)
 {
 	struct sf_event_import *import = &event->import;
+	bool far = import->own != NULL;
 
 	event->cell = (struct sf_cell){
-		.page = import->mapped,
-		.word = import->word == NULL ? &import->mapped->value : NULL,
+		.page = far ? import->own : import->mapped,
+		.word = far || import->word != NULL ? NULL : &import->mapped->value,
 		.page_region = import->page,
-		.word_region = import->word,
+		.word_region = far && import->word == NULL ? import->page : import->word,
 		.word_addr = import->word_addr,
 	};
 }
@@ -278,6 +280,8 @@ void sf_event_set_tick(struct doca_sync_event *event)
 		tick_ms = TICK_MS;
 	if (event->publisher.location == SF_EVENT_AT_GPU)
 		tick_ms = TICK_GPU_MS;
+	if (event->import.own != NULL)
+		tick_ms = TICK_FAR_MS;
 	if (atomic_exchange(&event->watch.tick_ms, tick_ms) != tick_ms)
 		sf_watch_refresh(&event->watch);
 }

@@ -79,7 +79,7 @@ static doca_error_t export_make(struct doca_sync_event *event, enum sf_event_exp
 		return result == DOCA_ERROR_NO_MEMORY || result == DOCA_ERROR_NOT_SUPPORTED ? result : DOCA_ERROR_DRIVER;
 	}
 	event->exports[kind] = made;
-	sf_event_doorbell_arm(event); /* importers may sleep for it, and one of them die, while the owner never sleeps */
+	sf_event_doorbell_arm(event);	 /* importers may sleep for it, and one of them die, while the owner never sleeps */
 	sf_watch_refresh(&event->watch); /* it slept on the page as it was before the export moved it */
 	return DOCA_SUCCESS;
 }

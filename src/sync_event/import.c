@@ -2,8 +2,6 @@
 /* Events of other nodes. */
 #include "sync_event/import.h"
 
-#include <string.h>
-
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "sync_event/event.h"
@@ -14,29 +12,16 @@ static doca_error_t import_error(doca_error_t error)
 	return error == DOCA_ERROR_NO_MEMORY || error == DOCA_ERROR_NOT_SUPPORTED ? error : DOCA_ERROR_INVALID_VALUE;
 }
 
-static const struct sf_device *find_device(const char *key)
-{
-	const struct sf_topology *topology;
-
-	if (sf_topology_get(&topology) != DOCA_SUCCESS)
-		return NULL;
-	for (uint32_t i = 0; i < topology->num_devices; i++) {
-		if (strcmp(topology->devices[i].key, key) == 0)
-			return &topology->devices[i];
-	}
-	return NULL;
-}
-
-/* Across PCI: a host function and the DPU port that it is behind, in either direction, or the same device. */
+/* May the importer reach, across PCI, an event that was exported with the device of that key? */
 static doca_error_t check_pci(const struct doca_dev *dev, const char *key)
 {
-	const struct sf_device *importer = sf_dev_desc(dev), *exporter = find_device(key);
+	const struct sf_device *importer = sf_dev_desc(dev), *exporter = sf_device_find(key);
 
 	if (exporter == NULL) {
 		SF_LOG_ERR_LIMITED("the sync event was exported with a device that the topology here does not have: %s", key);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (exporter == importer || exporter->uplink == importer || importer->uplink == exporter)
+	if (sf_device_shares_pci(exporter, importer))
 		return DOCA_SUCCESS;
 	SF_LOG_ERR_LIMITED("the sync event was exported with device %s, and %s is not the other end of its PCI: open %s",
 			   exporter->key, importer->key,
@@ -53,12 +38,15 @@ static bool is_usable(const struct sf_region *region, uint64_t addr, uint64_t le
 
 void sf_event_regions_close(struct sf_event_import *import)
 {
-	if (import->held)
-		sf_cell_page_release(import->mapped);
 	if (import->word != NULL)
 		sf_region_close(import->word);
 	if (import->page != NULL)
 		sf_region_close(import->page);
+	/* Until its region is closed the agent may wake sleepers there: the owner may just have died. */
+	if (import->held)
+		sf_cell_page_release(import->mapped);
+	if (import->own != NULL)
+		sf_cell_page_release(import->own);
 	*import = (struct sf_event_import){.page = NULL};
 }
 
@@ -126,6 +114,21 @@ doca_error_t sf_event_regions_import(struct doca_dev *dev, const void *bytes, si
 
 /* ---- an event made from an export ---- */
 
+/* The owner updates its word with the processor's instructions, so those of the fabric have to be atomic against them. */
+static doca_error_t reach_by_fabric(struct sf_event_import *import)
+{
+	if ((import->page->ops->caps & SF_CAP_ATOMIC_CPU) == 0) {
+		SF_LOG_ERR_LIMITED("the page of the sync event cannot be mapped here, and an RDMA device's atomics are not the "
+				   "processor's; use doca_sync_event_export_to_remote_net and RDMA's tasks");
+		return DOCA_ERROR_NOT_SUPPORTED;
+	}
+	import->own = sf_cell_page_new();
+	if (import->own != NULL)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR_LIMITED("no memory for the page of a sync event");
+	return DOCA_ERROR_NO_MEMORY;
+}
+
 static doca_error_t import_into(struct doca_sync_event *event, struct doca_dev *dev, const uint8_t *data, size_t sz)
 {
 	struct sf_event_import import;
@@ -133,15 +136,16 @@ static doca_error_t import_into(struct doca_sync_event *event, struct doca_dev *
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (import.mapped == NULL) {
-		SF_LOG_ERR_LIMITED("the page of the sync event cannot be mapped here: its owner may be on another machine");
+	if (import.mapped == NULL)
+		result = reach_by_fabric(&import);
+	if (result != DOCA_SUCCESS) {
 		sf_event_regions_close(&import);
-		return DOCA_ERROR_NOT_SUPPORTED;
+		return result;
 	}
 	sf_dev_hold(dev);
 	event->imported_by = dev;
 	event->import = import;
-	sf_event_doorbell_init(event, import.mapped);
+	sf_event_doorbell_init(event, import.mapped != NULL ? import.mapped : import.own);
 	return DOCA_SUCCESS;
 }
 

@@ -11,6 +11,7 @@ struct sf_event_import {
 	struct sf_region *page, *word; /* word is NULL when it is in the page */
 	uint64_t word_addr;	       /* the owner's */
 	struct sf_cell_page *mapped;   /* the page here; NULL where it cannot be mapped */
+	struct sf_cell_page *own;      /* for the sleepers here, of an event whose page cannot be mapped; else NULL */
 	bool held;		       /* it is this process's own */
 };
 

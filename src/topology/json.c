@@ -179,6 +179,17 @@ bool sf_json_uint(struct sf_json *json, struct json_object *object, const char *
 	return true;
 }
 
+bool sf_json_bool(struct sf_json *json, struct json_object *object, const char *path, const char *key, bool required, bool *out)
+{
+	struct json_object *member;
+
+	if (!find(json, object, path, key, required, json_type_boolean, "true or false", &member))
+		return false;
+	if (member)
+		*out = json_object_get_boolean(member);
+	return true;
+}
+
 bool sf_json_array(struct sf_json *json, struct json_object *object, const char *path, const char *key, bool required,
 		   size_t len_max, struct json_object **out)
 {

@@ -41,6 +41,7 @@ bool sf_json_string(struct sf_json *json, struct json_object *object, const char
 		    size_t len_max, const char **out);
 bool sf_json_uint(struct sf_json *json, struct json_object *object, const char *path, const char *key, bool required,
 		  uint64_t min, uint64_t max, uint64_t *out);
+bool sf_json_bool(struct sf_json *json, struct json_object *object, const char *path, const char *key, bool required, bool *out);
 bool sf_json_array(struct sf_json *json, struct json_object *object, const char *path, const char *key, bool required,
 		   size_t len_max, struct json_object **out);
 

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/little.h"
 #include "topology/parse.h"
 
 #define VHCA_ID_FIRST 1
@@ -19,15 +20,6 @@ static bool is_local(const struct sf_node *node)
 static bool seen_together(const struct sf_node *a, const struct sf_node *b)
 {
 	return a == b || (is_local(a) && is_local(b));
-}
-
-static uint64_t hash(const char *text)
-{
-	uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-
-	for (; *text; text++)
-		h = (h ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
-	return h;
 }
 
 /* The PCI address in numbers; it is in the normal form. */
@@ -58,9 +50,10 @@ static void name_vuid(struct sf_device *d, const struct sf_device_source *source
 {
 	unsigned int domain, bus, slot, function;
 	const struct sf_device *pf = source->parent ? source->parent : d;
+	const uint64_t hash = sf_checksum(SF_CHECKSUM_BEGIN, d->key, strlen(d->key));
 
 	split_pci(pf->pci_addr, &domain, &bus, &slot, &function);
-	int len = snprintf(d->vuid, sizeof(d->vuid), "SFLD%016" PRIX64 "S0D%uF%u", hash(d->key), slot, function);
+	int len = snprintf(d->vuid, sizeof(d->vuid), "SFLD%016" PRIX64 "S0D%uF%u", hash, slot, function);
 
 	if (d->kind == SF_FUNCTION_VF)
 		snprintf(d->vuid + len, sizeof(d->vuid) - (size_t)len, "VF%u", source->vf_index);

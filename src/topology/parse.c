@@ -11,6 +11,9 @@
 #define IBDEV_NAME_MAX 63
 #define IFACE_NAME_MAX 63
 #define GPU_NAME_MAX 63
+#define KEY_PATH_MAX 4095
+#define PORTS_MAX 11	    /* 18600-18699 */
+#define CPUS_MAX 1024	    /* that a UROM client can name */
 #define ADDRESS_TEXT_MAX 64 /* of a MAC, IP or PCI address */
 #define UPLINK_TEXT_MAX (NODE_NAME_MAX + ADDRESS_TEXT_MAX)
 #define RATE_GBPS_MAX 3200
@@ -58,28 +61,41 @@ static bool read_pci(struct sf_json *json, struct json_object *object, const cha
 
 static bool parse_node(struct sf_json *json, struct json_object *value, const char *path, struct sf_node *node)
 {
-	const char *name, *kind, *host = NULL, *address = NULL;
+	const char *name, *kind, *host = NULL, *address = NULL, *ports = NULL;
+	uint64_t port = SF_NODE_PORT, cpus = 0;
 	char quoted[SF_JSON_QUOTED_MAX];
 
-	if (!sf_json_object(json, value, path, "name, kind, host, address") ||
+	if (!sf_json_object(json, value, path, "name, kind, host, address, port, ports, cpus") ||
 	    !read_name(json, value, path, "name", true, NODE_NAME_MAX, &name) ||
 	    !sf_json_string(json, value, path, "kind", true, NODE_NAME_MAX, &kind) ||
 	    !read_name(json, value, path, "host", false, NODE_NAME_MAX, &host) ||
-	    !sf_json_string(json, value, path, "address", false, ADDRESS_MAX, &address))
+	    !sf_json_string(json, value, path, "address", false, ADDRESS_MAX, &address) ||
+	    !sf_json_uint(json, value, path, "port", false, 1, UINT16_MAX, &port) ||
+	    !sf_json_string(json, value, path, "ports", false, PORTS_MAX, &ports) ||
+	    !sf_json_uint(json, value, path, "cpus", false, 1, CPUS_MAX, &cpus))
 		return false;
 	if (strcmp(kind, "host") && strcmp(kind, "dpu"))
 		return sf_json_fail(json, path, "kind", "expected \"host\" or \"dpu\", found %s", sf_json_quoted(kind, quoted));
 	node->kind = strcmp(kind, "dpu") ? SF_NODE_HOST : SF_NODE_DPU;
 	if (host && node->kind != SF_NODE_DPU)
 		return sf_json_fail(json, path, "host", "only a node of kind \"dpu\" has a host");
+	if (cpus && node->kind != SF_NODE_DPU)
+		return sf_json_fail(json, path, "cpus", "only of a node of kind \"dpu\" are CPUs stated");
 	if (address && strspn(address, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.:-_%") != strlen(address))
 		return sf_json_fail(json, path, "address", "%s is not a host name or an IP address",
 				    sf_json_quoted(address, quoted));
+	if (ports && !sf_port_range_parse(ports, &node->ports))
+		return sf_json_fail(json, path, "ports", "%s is not a range of ports such as 18600-18699",
+				    sf_json_quoted(ports, quoted));
+	if (ports && port >= node->ports.first && port <= node->ports.last)
+		return sf_json_fail(json, path, "ports", "%s holds %u, where `softfield node` answers (port): choose others",
+				    sf_json_quoted(ports, quoted), (unsigned)port);
 	node->name = strdup(name);
 	node->host = host ? strdup(host) : NULL;
 	node->address = address ? strdup(address) : NULL;
-	return (node->name && (node->host || !host) && (node->address || !address)) ||
-	       sf_json_no_memory(json, path, NULL);
+	node->port = (uint16_t)port;
+	node->cpus = (uint32_t)cpus;
+	return (node->name && (node->host || !host) && (node->address || !address)) || sf_json_no_memory(json, path, NULL);
 }
 
 static bool check_hosts(struct sf_parse *parse)
@@ -223,7 +239,8 @@ static bool parse_vf(struct sf_parse *parse, struct json_object *value, const st
 	snprintf(source->path, sizeof(source->path), "%.32s.vfs[%u]", path, index);
 	source->parent = pf;
 	source->vf_index = index;
-	return sf_json_object(&parse->json, value, source->path, "pci, ibdev, iface, mac, ipv4, ipv6, rate_gbps, engine_threads") &&
+	return sf_json_object(&parse->json, value, source->path,
+			      "pci, ibdev, iface, mac, ipv4, ipv6, rate_gbps, engine_threads") &&
 	       read_pci(&parse->json, value, source->path, vf->pci_addr) && parse_function(parse, value, vf, source);
 }
 
@@ -236,7 +253,8 @@ static bool parse_sf(struct sf_parse *parse, struct json_object *value, const st
 
 	snprintf(source->path, sizeof(source->path), "%.32s.sfs[%u]", path, index);
 	source->parent = pf;
-	if (!sf_json_object(&parse->json, value, source->path, "index, ibdev, iface, mac, ipv4, ipv6, rate_gbps, engine_threads") ||
+	if (!sf_json_object(&parse->json, value, source->path,
+			    "index, ibdev, iface, mac, ipv4, ipv6, rate_gbps, engine_threads") ||
 	    !sf_json_uint(&parse->json, value, source->path, "index", true, 0, UINT32_MAX, &sf_index) ||
 	    !parse_function(parse, value, sf, source))
 		return false;
@@ -372,6 +390,23 @@ static bool parse_gpus(struct sf_parse *parse, struct json_object *root)
 
 /* ---- the whole ---- */
 
+static bool parse_key(struct sf_parse *parse, struct json_object *root)
+{
+	const char *key = NULL;
+	bool tls = true;
+
+	if (!sf_json_string(&parse->json, root, "", "key", false, KEY_PATH_MAX, &key))
+		return false;
+	if (!sf_json_bool(&parse->json, root, "", "tls", false, &tls))
+		return false;
+	if (!tls && !key)
+		return sf_json_fail(&parse->json, "", "tls",
+				    "false without a \"key\": name the file of the key that all machines have");
+	parse->topology->key = key ? strdup(key) : NULL;
+	parse->topology->is_bare = !tls;
+	return parse->topology->key || !key || sf_json_no_memory(&parse->json, "", "key");
+}
+
 doca_error_t sf_topology_parse(const char *text, size_t len, struct sf_topology **topology, char **message)
 {
 	struct sf_parse parse = {.topology = calloc(1, sizeof(*parse.topology))};
@@ -386,10 +421,10 @@ doca_error_t sf_topology_parse(const char *text, size_t len, struct sf_topology 
 		root = sf_json_parse(&parse.json, text, len);
 	else
 		sf_json_fail(&parse.json, "", NULL, "longer than %d bytes", SF_TOPOLOGY_TEXT_MAX);
-	if (root && sf_json_object(&parse.json, root, "", "description, nodes, devices, gpus") &&
+	if (root && sf_json_object(&parse.json, root, "", "description, nodes, devices, gpus, key, tls") &&
 	    sf_json_string(&parse.json, root, "", "description", false, SF_TOPOLOGY_TEXT_MAX, &description) &&
-	    parse_nodes(&parse, root) && parse_devices(&parse, root) && parse_gpus(&parse, root) && sf_parse_names(&parse) &&
-	    sf_parse_check_unique(&parse)) {
+	    parse_key(&parse, root) && parse_nodes(&parse, root) && parse_devices(&parse, root) && parse_gpus(&parse, root) &&
+	    sf_parse_names(&parse) && sf_parse_check_unique(&parse)) {
 		*topology = parse.topology;
 		parse.topology = NULL;
 		result = DOCA_SUCCESS;
@@ -412,6 +447,7 @@ void sf_topology_free(struct sf_topology *topology)
 		free((char *)topology->nodes[i].host);
 		free((char *)topology->nodes[i].address);
 	}
+	free((char *)topology->key);
 	free(topology->nodes);
 	free(topology->devices);
 	free(topology->gpus);

@@ -135,8 +135,8 @@ static void describe(const char *root, const struct sf_real_device *real, const 
 	snprintf(device->key, sizeof(device->key), SF_KEY_REAL "%s", real->name);
 	read_interface(root, device);
 	read_addresses(root, device);
-	snprintf(device->vuid, sizeof(device->vuid), "SFLDREAL%02x%02x%02x%02x%02x%02xS0D%" PRIu32 "F0", device->mac[0], device->mac[1],
-		 device->mac[2], device->mac[3], device->mac[4], device->mac[5], number);
+	snprintf(device->vuid, sizeof(device->vuid), "SFLDREAL%02x%02x%02x%02x%02x%02xS0D%" PRIu32 "F0", device->mac[0],
+		 device->mac[1], device->mac[2], device->mac[3], device->mac[4], device->mac[5], number);
 }
 
 static const struct sf_node *node_of(const struct sf_topology *topology)

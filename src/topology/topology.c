@@ -167,3 +167,21 @@ doca_error_t sf_topology_get(const struct sf_topology **topology)
 	pthread_mutex_unlock(&lock);
 	return result;
 }
+
+const struct sf_device *sf_device_find(const char *key)
+{
+	const struct sf_topology *topology;
+
+	if (sf_topology_get(&topology) != DOCA_SUCCESS)
+		return NULL;
+	for (uint32_t i = 0; i < topology->num_devices; i++) {
+		if (!strcmp(topology->devices[i].key, key))
+			return &topology->devices[i];
+	}
+	return NULL;
+}
+
+bool sf_device_shares_pci(const struct sf_device *a, const struct sf_device *b)
+{
+	return a == b || a->uplink == b || b->uplink == a;
+}

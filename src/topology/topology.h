@@ -12,6 +12,7 @@
 
 #include <doca_error.h>
 
+#include "base/port_range.h"
 #include "base/visibility.h"
 
 #define SF_PCI_ADDR_SIZE 13 /* 0000:03:00.0 and NUL */
@@ -20,6 +21,7 @@
 #define SF_TOPOLOGY_NODES_MAX 256
 #define SF_TOPOLOGY_DEVICES_MAX 1024 /* with VFs and SFs */
 #define SF_TOPOLOGY_GPUS_MAX 256
+#define SF_NODE_PORT 18515   /* of `softfield node`, unless the topology gives another */
 #define SF_KEY_REAL "ibdev:" /* the fabric knows a real RDMA device by it (SF_KEY_IBDEV) */
 
 enum sf_node_kind { SF_NODE_HOST, SF_NODE_DPU };
@@ -28,14 +30,18 @@ enum sf_function_kind { SF_FUNCTION_PF, SF_FUNCTION_VF, SF_FUNCTION_SF };
 struct sf_node {
 	const char *name; /* "host0", "dpu0" */
 	enum sf_node_kind kind;
-	const char *host;    /* a DPU's host node, or NULL */
-	const char *address; /* for a node on another machine, or NULL */
+	const char *host;	    /* a DPU's host node, or NULL */
+	const char *address;	    /* for a node on another machine, or NULL */
+	uint16_t port;		    /* there: of `softfield node` */
+	struct sf_port_range ports; /* where its programs listen */
+	uint32_t cpus;		    /* a DPU's, that UROM offers; 0: not stated */
 };
 
 /* A network function. On a DPU: a port, which carries the representors of the host functions behind it. */
 struct sf_device {
 	const struct sf_node *node;
-	char key[96]; /* "host0/0000:d8:00.0": unique, the same in every process of the topology; a real one: SF_KEY_REAL and its name */
+	char key[96]; /* "host0/0000:d8:00.0": unique, the same in every process of the topology; a real one: SF_KEY_REAL and its
+			 name */
 	char pci_addr[SF_PCI_ADDR_SIZE];
 	char ibdev[64], iface[64];
 	char rep_iface[64]; /* the interface of its representor on the DPU, "pf0vf1"; empty without uplink */
@@ -48,7 +54,7 @@ struct sf_device {
 	uint32_t sf_index; /* SF_FUNCTION_SF only */
 	uint16_t vhca_id;
 	uint64_t rate_bps;
-	uint32_t engine_threads; /* of our own, that large DMA and SHA tasks on this device are spread over */
+	uint32_t engine_threads;	/* of our own, that large DMA and SHA tasks on this device are spread over */
 	const struct sf_device *uplink; /* the DPU port that a host function, or a DPU's SF, is behind; or NULL */
 };
 
@@ -63,6 +69,8 @@ struct sf_topology {
 	struct sf_device *devices;
 	struct sf_gpu_desc *gpus;
 	uint32_t num_nodes, num_devices, num_gpus;
+	const char *key; /* the file of the key that all machines of the topology have, or NULL: they do not reach each other */
+	bool is_bare;	 /* "tls": false: they speak without TLS, and prove the key when a connection begins */
 	const struct sf_node *self; /* the node that SOFTFIELD_NODE names, or NULL: this process sees every device */
 };
 
@@ -81,6 +89,12 @@ SF_API const struct sf_node *sf_topology_find_node(const struct sf_topology *top
 
 /* Is the device a port of a DPU, which has representors? */
 SF_API bool sf_device_is_port(const struct sf_device *device);
+
+/* The device of the process's topology that has the key, or NULL. */
+const struct sf_device *sf_device_find(const char *key);
+
+/* Are they one device, or a host function and the port of the DPU that it is behind? */
+bool sf_device_shares_pci(const struct sf_device *a, const struct sf_device *b);
 
 /* The JSON text behind the process's topology (SOFTFIELD_TOPOLOGY's file, or the default), and where it is from: the caller
  * frees the text. On failure *message says why; the caller frees it. */

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <openssl/crypto.h>
@@ -14,6 +13,7 @@
 
 #include "base/log.h"
 #include "base/runtime_folder.h"
+#include "base/secret_file.h"
 
 #define USER_SECRET "urom-secret"
 #define USER_SECRET_SIZE 32
@@ -28,55 +28,27 @@ doca_error_t urom_random(void *out, size_t len)
 
 /* ---- the secret ---- */
 
-static doca_error_t check_file(int fd, const char *path)
-{
-	struct stat st;
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-		SF_LOG_ERR("urom: the secret %s is not a file", path);
-		return DOCA_ERROR_INVALID_VALUE;
-	}
-	if (st.st_uid == geteuid() && (st.st_mode & 077) == 0)
-		return DOCA_SUCCESS;
-	SF_LOG_ERR("urom: the secret %s has owner %u and mode %03o, needed are owner %u and mode 600: %s it", path, (unsigned)st.st_uid,
-		   (unsigned)st.st_mode & 0777, (unsigned)geteuid(), st.st_uid == geteuid() ? "chmod 600" : "chown");
-	return DOCA_ERROR_NOT_PERMITTED;
-}
-
-static doca_error_t read_bytes(int fd, const char *path, struct urom_secret *secret)
-{
-	ssize_t len = read(fd, secret->bytes, UROM_SECRET_MAX);
-	if (len > 0 && secret->bytes[len - 1] == '\n')
-		len--;
-	if (len < UROM_SECRET_MIN || len >= UROM_SECRET_MAX - 1) {
-		SF_LOG_ERR("urom: the secret %s holds %zd bytes, needed are %d to %d", path, len, UROM_SECRET_MIN, UROM_SECRET_MAX - 2);
-		return DOCA_ERROR_INVALID_VALUE;
-	}
-	secret->len = (size_t)len;
-	return DOCA_SUCCESS;
-}
-
 static doca_error_t read_at(int folder, const char *name, const char *path, struct urom_secret *secret)
 {
-	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0) {
-		if (errno == ENOENT)
-			return DOCA_ERROR_NOT_FOUND;
-		SF_LOG_ERR("urom: cannot open the secret %s: %s", path,
-			   errno == ELOOP ? "it is a symbolic link, name the file itself" : strerror(errno));
-		return DOCA_ERROR_NOT_PERMITTED;
+	size_t len = 0;
+	doca_error_t result = sf_secret_file_read(folder, name, path, secret->bytes, UROM_SECRET_MAX, &len);
+	if (result != DOCA_SUCCESS && result != DOCA_ERROR_TOO_BIG)
+		return result;
+	if (result == DOCA_ERROR_TOO_BIG || len < UROM_SECRET_MIN || len >= UROM_SECRET_MAX - 1) {
+		SF_LOG_ERR("urom: the secret %s holds %zu bytes, needed are %d to %d", path,
+			   result == DOCA_SUCCESS ? len : UROM_SECRET_MAX, UROM_SECRET_MIN, UROM_SECRET_MAX - 2);
+		return DOCA_ERROR_INVALID_VALUE;
 	}
-	doca_error_t result = check_file(fd, path);
-	if (result == DOCA_SUCCESS)
-		result = read_bytes(fd, path, secret);
-	close(fd);
-	return result;
+	secret->len = len;
+	return DOCA_SUCCESS;
 }
 
 doca_error_t urom_secret_read(const char *path, struct urom_secret *secret)
 {
 	doca_error_t result = read_at(AT_FDCWD, path, path, secret);
 	if (result == DOCA_ERROR_NOT_FOUND)
-		SF_LOG_ERR("urom: there is no secret %s: make it, of mode 600 and with %d bytes or more that nobody guesses, for daemon and clients",
+		SF_LOG_ERR("urom: there is no secret %s: make it, of mode 600 and with %d bytes or more that nobody guesses, for "
+			   "daemon and clients",
 			   path, UROM_SECRET_MIN);
 	return result;
 }
@@ -93,7 +65,7 @@ static doca_error_t make_secret(int folder)
 	if (result != DOCA_SUCCESS)
 		return result;
 	for (size_t i = 0; i < sizeof(bytes); i++) /* printable, so that it can be copied to another machine by hand */
-		bytes[i] = (uint8_t)"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"[bytes[i] & 63];
+		bytes[i] = (uint8_t) "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"[bytes[i] & 63];
 	snprintf(name, sizeof(name), USER_SECRET ".%016llx", (unsigned long long)number);
 	int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	bool whole = fd >= 0 && write(fd, bytes, sizeof(bytes)) == (ssize_t)sizeof(bytes);
@@ -137,7 +109,8 @@ doca_error_t urom_proof_make(const struct urom_secret *secret, enum urom_role ro
 	text[sizeof(label) - 1] = role == UROM_ROLE_CLIENT ? 'c' : 'd';
 	memcpy(text + sizeof(label), client_nonce, UROM_NONCE_SIZE);
 	memcpy(text + sizeof(label) + UROM_NONCE_SIZE, daemon_nonce, UROM_NONCE_SIZE);
-	if (HMAC(EVP_sha256(), secret->bytes, (int)secret->len, text, sizeof(text), proof, &len) != NULL && len == UROM_PROOF_SIZE)
+	if (HMAC(EVP_sha256(), secret->bytes, (int)secret->len, text, sizeof(text), proof, &len) != NULL &&
+	    len == UROM_PROOF_SIZE)
 		return DOCA_SUCCESS;
 	SF_LOG_ERR("urom: libcrypto gave no HMAC-SHA256");
 	return DOCA_ERROR_DRIVER;
@@ -147,13 +120,17 @@ doca_error_t urom_key_make(const struct urom_secret *secret, struct sf_comm_key 
 {
 	static const unsigned char text[] = "softfield urom 3 tls";
 	unsigned len = sizeof(key->bytes);
-	if (HMAC(EVP_sha256(), secret->bytes, (int)secret->len, text, sizeof(text), key->bytes, &len) != NULL && len == sizeof(key->bytes))
+	if (HMAC(EVP_sha256(), secret->bytes, (int)secret->len, text, sizeof(text), key->bytes, &len) != NULL &&
+	    len == sizeof(key->bytes))
 		return DOCA_SUCCESS;
 	SF_LOG_ERR("urom: libcrypto gave no HMAC-SHA256");
 	return DOCA_ERROR_DRIVER;
 }
 
-bool urom_bytes_equal(const void *a, const void *b, size_t len) { return CRYPTO_memcmp(a, b, len) == 0; }
+bool urom_bytes_equal(const void *a, const void *b, size_t len)
+{
+	return CRYPTO_memcmp(a, b, len) == 0;
+}
 
 doca_error_t urom_digest(const void *data, size_t len, uint8_t digest[UROM_DIGEST_SIZE])
 {

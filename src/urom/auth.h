@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who may use a service: whoever knows its secret. Each side shows that it does by a proof over both sides' random numbers and its
- * own role, so a proof is good for one connection and one direction.
+ * Who may use a service: whoever knows its secret. Each side shows that it does by a proof over both sides' random numbers and
+ * its own role, so a proof is good for one connection and one direction.
  */
 #ifndef UROM_AUTH_H
 #define UROM_AUTH_H
@@ -21,8 +21,8 @@ struct urom_secret {
 
 enum urom_role { UROM_ROLE_CLIENT, UROM_ROLE_DAEMON };
 
-/* Reads a secret file: a regular one of our own that nobody else may read or write, of 16 bytes or more; a newline at its end does
- * not count. NOT_FOUND, NOT_PERMITTED or INVALID_VALUE, logged, else. */
+/* Reads a secret file: a regular one of our own that nobody else may read or write, of 16 bytes or more; a newline at its end
+ * does not count. NOT_FOUND, NOT_PERMITTED or INVALID_VALUE, logged, else. */
 SF_API doca_error_t urom_secret_read(const char *path, struct urom_secret *secret);
 
 /* The secret of this user on this machine, in the runtime folder. make: one is made if there is none; else that is NOT_FOUND. */
@@ -30,8 +30,9 @@ SF_API doca_error_t urom_secret_of_user(bool make, struct urom_secret *secret);
 
 SF_API doca_error_t urom_random(void *out, size_t len);
 
-SF_API doca_error_t urom_proof_make(const struct urom_secret *secret, enum urom_role role, const uint8_t client_nonce[UROM_NONCE_SIZE],
-				    const uint8_t daemon_nonce[UROM_NONCE_SIZE], uint8_t proof[UROM_PROOF_SIZE]);
+SF_API doca_error_t urom_proof_make(const struct urom_secret *secret, enum urom_role role,
+				    const uint8_t client_nonce[UROM_NONCE_SIZE], const uint8_t daemon_nonce[UROM_NONCE_SIZE],
+				    uint8_t proof[UROM_PROOF_SIZE]);
 
 /* The key of TLS with the daemon. */
 SF_API doca_error_t urom_key_make(const struct urom_secret *secret, struct sf_comm_key *key);

@@ -160,7 +160,8 @@ static bool sort_segments(struct process *process)
 }
 
 /* Each takes 16 bytes or more of the message, so a number that is too large does not make us allocate much. */
-static const char *parse_process(struct urom_directory *directory, struct process *process, const void *body, struct urom_blob entry)
+static const char *parse_process(struct urom_directory *directory, struct process *process, const void *body,
+				 struct urom_blob entry)
 {
 	struct urom_reader reader = {(const uint8_t *)entry.data, entry.len, false};
 	uint32_t num_workers = urom_get_u32(&reader), num_segments = urom_get_u32(&reader);
@@ -282,7 +283,10 @@ void urom_directory_close(struct urom_directory *directory)
 
 /* ---- looking up ---- */
 
-size_t urom_directory_num_workers(const struct urom_directory *directory) { return directory->num_members; }
+size_t urom_directory_num_workers(const struct urom_directory *directory)
+{
+	return directory->num_members;
+}
 
 static const struct member *find_member(const struct urom_directory *directory, uint64_t domain_id)
 {
@@ -292,7 +296,8 @@ static const struct member *find_member(const struct urom_directory *directory, 
 	return (const struct member *)bsearch(&key, directory->members, directory->num_members, sizeof(key), by_id);
 }
 
-doca_error_t urom_directory_address(const struct urom_directory *directory, uint64_t domain_id, uint64_t plugin, struct urom_blob *address)
+doca_error_t urom_directory_address(const struct urom_directory *directory, uint64_t domain_id, uint64_t plugin,
+				    struct urom_blob *address)
 {
 	const struct member *member = find_member(directory, domain_id);
 	if (member == NULL)

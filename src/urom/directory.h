@@ -32,13 +32,13 @@ struct urom_entry_buffer {
 };
 
 /* Bytes that they take, or 0 when room is less. out may be NULL to count. */
-SF_API size_t urom_entry_pack(const struct urom_entry_worker *workers, uint32_t num_workers, const struct urom_entry_buffer *buffers,
-			      uint32_t num_buffers, void *out, size_t room);
+SF_API size_t urom_entry_pack(const struct urom_entry_worker *workers, uint32_t num_workers,
+			      const struct urom_entry_buffer *buffers, uint32_t num_buffers, void *out, size_t room);
 
 /* Begins a directory of num entries; where its first entry's place begins. directory may be NULL: it only counts. */
 SF_API size_t urom_directory_begin(void *directory, uint32_t num);
-/* Makes a place for the next entry, of len bytes, behind what is used: it begins at what this returns, for the caller to fill, and the
- * next place begins where it ends. */
+/* Makes a place for the next entry, of len bytes, behind what is used: it begins at what this returns, for the caller to fill,
+ * and the next place begins where it ends. */
 SF_API size_t urom_directory_place(void *directory, size_t used, size_t len);
 
 /* The addresses of one worker's plugins: appends one at offset used; the new end, or 0 when it does not fit. */
@@ -57,12 +57,12 @@ SF_API doca_error_t urom_directory_check(const void *data, size_t len, const cha
 
 SF_API size_t urom_directory_num_workers(const struct urom_directory *directory);
 
-/* NOT_FOUND each, when there is no such thing. A segment is the number of a buffer among those of the worker's process, in the order in
- * which they were added; of several that hold the address, the first. */
+/* NOT_FOUND each, when there is no such thing. A segment is the number of a buffer among those of the worker's process, in the
+ * order in which they were added; of several that hold the address, the first. */
 SF_API doca_error_t urom_directory_address(const struct urom_directory *directory, uint64_t domain_id, uint64_t plugin,
 					   struct urom_blob *address);
 SF_API doca_error_t urom_directory_segment(const struct urom_directory *directory, uint64_t domain_id, uint64_t va, int *segment);
-SF_API doca_error_t urom_directory_keys(const struct urom_directory *directory, uint64_t domain_id, int segment, struct urom_blob *memh,
-					struct urom_blob *mkey);
+SF_API doca_error_t urom_directory_keys(const struct urom_directory *directory, uint64_t domain_id, int segment,
+					struct urom_blob *memh, struct urom_blob *mkey);
 
 #endif

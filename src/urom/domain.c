@@ -11,7 +11,8 @@
 static doca_error_t check_configured(const struct doca_urom_domain *domain)
 {
 	if (!domain->has_oob || domain->num_members == 0) {
-		SF_LOG_ERR("urom domain: no %s set: call %s before doca_ctx_start", domain->has_oob ? "workers are" : "exchange is",
+		SF_LOG_ERR("urom domain: no %s set: call %s before doca_ctx_start",
+			   domain->has_oob ? "workers are" : "exchange is",
 			   domain->has_oob ? "doca_urom_domain_set_workers" : "doca_urom_domain_set_oob");
 		return DOCA_ERROR_BAD_STATE;
 	}
@@ -48,7 +49,10 @@ static void domain_cancel(struct doca_ctx *ctx)
 	domain->phase = UROM_DOMAIN_OFF;
 }
 
-static void domain_stop(struct doca_ctx *ctx) { urom_domain_free_exchange((struct doca_urom_domain *)ctx); }
+static void domain_stop(struct doca_ctx *ctx)
+{
+	urom_domain_free_exchange((struct doca_urom_domain *)ctx);
+}
 
 static bool domain_progress(struct doca_ctx *ctx)
 {
@@ -71,6 +75,16 @@ static bool domain_arm(struct doca_ctx *ctx)
 						    : domain->phase != UROM_DOMAIN_ON && domain->phase != UROM_DOMAIN_OFF;
 }
 
+static void domain_send_pending(struct doca_ctx *ctx)
+{
+	struct doca_urom_domain *domain = (struct doca_urom_domain *)ctx;
+	if (domain->phase != UROM_DOMAIN_TELLING)
+		return;
+	urom_domain_tell_more(domain);
+	if (domain->phase == UROM_DOMAIN_FAILED)
+		sf_ctx_kick(ctx);
+}
+
 static const struct sf_ctx_ops domain_ops = {
 	.name = "urom domain",
 	.needs_pe = true,
@@ -79,6 +93,7 @@ static const struct sf_ctx_ops domain_ops = {
 	.stop = domain_stop,
 	.progress = domain_progress,
 	.arm = domain_arm,
+	.send_pending = domain_send_pending,
 };
 
 /* ---- public ---- */
@@ -170,14 +185,16 @@ static bool copy_blob(struct urom_blob *blob, const void *data, size_t len)
 	return true;
 }
 
-doca_error_t doca_urom_domain_add_buffer(struct doca_urom_domain *domain, void *buffer, size_t buf_len, void *memh, size_t memh_len,
-					 void *mkey, size_t mkey_len)
+doca_error_t doca_urom_domain_add_buffer(struct doca_urom_domain *domain, void *buffer, size_t buf_len, void *memh,
+					 size_t memh_len, void *mkey, size_t mkey_len)
 {
 	doca_error_t result = urom_check_given(domain, "domain");
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (buffer == NULL || memh == NULL || mkey == NULL || buf_len == 0 || memh_len - 1 >= UROM_KEY_MAX || mkey_len - 1 >= UROM_KEY_MAX) {
-		SF_LOG_ERR("urom domain: a buffer of %zu bytes, handle of %zu and key of %zu: none may be missing, the latter have at most %d",
+	if (buffer == NULL || memh == NULL || mkey == NULL || buf_len == 0 || memh_len - 1 >= UROM_KEY_MAX ||
+	    mkey_len - 1 >= UROM_KEY_MAX) {
+		SF_LOG_ERR("urom domain: a buffer of %zu bytes, handle of %zu and key of %zu: none may be missing, the latter "
+			   "have at most %d",
 			   buf_len, memh_len, mkey_len, UROM_KEY_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -185,8 +202,9 @@ doca_error_t doca_urom_domain_add_buffer(struct doca_urom_domain *domain, void *
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (domain->max_buffers == 0 || domain->num_buffers == domain->max_buffers) {
-		SF_LOG_ERR("urom domain: %s", domain->max_buffers == 0 ? "call doca_urom_domain_set_buffers_count before buffers are added"
-									: "all buffers that doca_urom_domain_set_buffers_count told of are there");
+		SF_LOG_ERR("urom domain: %s", domain->max_buffers == 0
+						      ? "call doca_urom_domain_set_buffers_count before buffers are added"
+						      : "all buffers that doca_urom_domain_set_buffers_count told of are there");
 		return domain->max_buffers == 0 ? DOCA_ERROR_BAD_STATE : DOCA_ERROR_FULL;
 	}
 	struct urom_entry_buffer *added = &domain->buffers[domain->num_buffers];
@@ -208,7 +226,8 @@ doca_error_t doca_urom_domain_set_oob(struct doca_urom_domain *domain, struct do
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (oob->allgather == NULL || oob->req_test == NULL || oob->req_free == NULL || oob->oob_index >= oob->n_oob_indexes) {
-		SF_LOG_ERR("urom domain: an exchange needs its three callbacks, and an index (%u) below the number of participants (%u)",
+		SF_LOG_ERR("urom domain: an exchange needs its three callbacks, and an index (%u) below the number of "
+			   "participants (%u)",
 			   oob->oob_index, oob->n_oob_indexes);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -265,7 +284,8 @@ static doca_error_t check_workers(const uint64_t *ids, struct doca_urom_worker *
 	if (ids == NULL || workers == NULL || num == 0)
 		return urom_check_given(NULL, "workers, or ids for them,");
 	if (num > UROM_DOMAIN_WORKERS_MAX) {
-		SF_LOG_ERR("urom domain: %zu workers of one process given, at most %u are possible", num, UROM_DOMAIN_WORKERS_MAX);
+		SF_LOG_ERR("urom domain: %zu workers of one process given, at most %u are possible", num,
+			   UROM_DOMAIN_WORKERS_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	for (size_t i = 0; i < num; i++) {
@@ -275,8 +295,8 @@ static doca_error_t check_workers(const uint64_t *ids, struct doca_urom_worker *
 	return check_unique(ids, workers, num);
 }
 
-doca_error_t doca_urom_domain_set_workers(struct doca_urom_domain *domain, uint64_t *domain_worker_ids, struct doca_urom_worker **workers,
-					  size_t workers_cnt)
+doca_error_t doca_urom_domain_set_workers(struct doca_urom_domain *domain, uint64_t *domain_worker_ids,
+					  struct doca_urom_worker **workers, size_t workers_cnt)
 {
 	doca_error_t result = urom_check_given(domain, "domain");
 	if (result == DOCA_SUCCESS)
@@ -302,4 +322,7 @@ doca_error_t doca_urom_domain_set_workers(struct doca_urom_domain *domain, uint6
 	return DOCA_SUCCESS;
 }
 
-struct doca_ctx *doca_urom_domain_as_ctx(struct doca_urom_domain *domain) { return domain != NULL ? &domain->ctx : NULL; }
+struct doca_ctx *doca_urom_domain_as_ctx(struct doca_urom_domain *domain)
+{
+	return domain != NULL ? &domain->ctx : NULL;
+}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How the processes of a domain come to know each other. They gather first the sizes of their entries and then the entries, in rounds:
- * of each process so many bytes that all together are UROM_GATHER_BYTES at most, for an allgather takes the same of all. What comes goes
- * to its place in the directory at once, so there is never more than that and the directory.
+ * How the processes of a domain come to know each other. They gather first the sizes of their entries and then the entries, in
+ * rounds: of each process so many bytes that all together are UROM_GATHER_BYTES at most, for an allgather takes the same of all.
+ * What comes goes to its place in the directory at once, so there is never more than that and the directory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +23,8 @@ void urom_domain_fail(struct doca_urom_domain *domain, const char *what, doca_er
 static doca_error_t gather(struct doca_urom_domain *domain)
 {
 	domain->request = NULL;
-	doca_error_t result =
-		domain->oob.allgather(domain->given, domain->gathered, domain->round_len, domain->oob.coll_info, &domain->request);
+	doca_error_t result = domain->oob.allgather(domain->given, domain->gathered, domain->round_len, domain->oob.coll_info,
+						    &domain->request);
 	return result == DOCA_ERROR_IN_PROGRESS ? DOCA_ERROR_UNEXPECTED : result; /* that it goes on is req_test's to say */
 }
 

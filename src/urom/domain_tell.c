@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a process's workers come to know a domain: each is offered the directory by its digest, and told it in pieces when it asks for
- * it. A worker that several contexts, or several processes, offer the same directory asks one of them.
+ * How a process's workers come to know a domain: each is offered the directory by its digest, and told it in pieces when it asks
+ * for it. A worker that several contexts, or several processes, offer the same directory asks one of them.
  */
 #include <stdlib.h>
 
@@ -33,8 +33,8 @@ static doca_error_t offer(struct urom_member *member)
 	if (!STAILQ_EMPTY(&member->worker->leaves)) /* first: a process is in so many domains only */
 		return DOCA_ERROR_AGAIN;
 	head.size = domain->directory_len;
-	doca_error_t result =
-		sf_comm_send(member->worker->comm, member->worker->peer, &head, sizeof(head), domain->digest, sizeof(domain->digest));
+	doca_error_t result = sf_comm_send(member->worker->comm, member->worker->peer, &head, sizeof(head), domain->digest,
+					   sizeof(domain->digest));
 	member->offered = result == DOCA_SUCCESS;
 	return result;
 }
@@ -45,7 +45,8 @@ static doca_error_t send_part(struct urom_member *member)
 	struct urom_head head = urom_head_make(UROM_DOMAIN_PART, DOCA_SUCCESS, member->told, domain->number);
 	size_t left = domain->directory_len - member->told, len = left < UROM_DIRECTORY_PART ? left : UROM_DIRECTORY_PART;
 	head.size = domain->directory_len;
-	doca_error_t result = sf_comm_send(member->worker->comm, member->worker->peer, &head, sizeof(head), domain->directory + member->told, len);
+	doca_error_t result = sf_comm_send(member->worker->comm, member->worker->peer, &head, sizeof(head),
+					   domain->directory + member->told, len);
 	if (result == DOCA_SUCCESS)
 		member->told += len;
 	return result;
@@ -61,7 +62,7 @@ static bool waits(const struct urom_member *member)
 bool urom_domain_has_to_tell(const struct doca_urom_domain *domain)
 {
 	const struct urom_member *member;
-	LIST_FOREACH(member, &domain->telling, of_telling) {
+	LIST_FOREACH (member, &domain->telling, of_telling) {
 		if (!waits(member))
 			return true;
 	}
@@ -106,6 +107,15 @@ bool urom_domain_tell(struct doca_urom_domain *domain)
 	urom_domain_free_exchange(domain);
 	domain->phase = UROM_DOMAIN_ON;
 	return true;
+}
+
+void urom_domain_tell_more(struct doca_urom_domain *domain)
+{
+	struct urom_member *member;
+	LIST_FOREACH (member, &domain->telling, of_telling) {
+		if (is_there(member) && !member->ready && domain->phase == UROM_DOMAIN_TELLING)
+			(void)tell(member);
+	}
 }
 
 static doca_error_t send_leave(struct doca_urom_worker *worker, uint64_t domain)
@@ -158,7 +168,7 @@ void urom_domain_answered(struct doca_urom_worker *worker, const struct urom_hea
 {
 	struct urom_member *member;
 	char reason[UROM_TEXT_MAX];
-	LIST_FOREACH(member, &worker->members, of_worker) {
+	LIST_FOREACH (member, &worker->members, of_worker) {
 		if (member->domain->number == head->subject && member->domain->phase == UROM_DOMAIN_TELLING && member->offered &&
 		    !member->gone)
 			break;
@@ -179,7 +189,7 @@ void urom_domain_answered(struct doca_urom_worker *worker, const struct urom_hea
 void urom_domains_kick(const struct doca_urom_worker *worker)
 {
 	const struct urom_member *member;
-	LIST_FOREACH(member, &worker->members, of_worker)
+	LIST_FOREACH (member, &worker->members, of_worker)
 		sf_ctx_kick(&member->domain->ctx);
 }
 
@@ -187,7 +197,7 @@ void urom_domains_lose(struct doca_urom_worker *worker)
 {
 	struct urom_member *member;
 	urom_domains_kick(worker);
-	LIST_FOREACH(member, &worker->members, of_worker)
+	LIST_FOREACH (member, &worker->members, of_worker)
 		member->gone = true;
 	for (struct urom_leave *first; (first = STAILQ_FIRST(&worker->leaves)) != NULL;) {
 		STAILQ_REMOVE_HEAD(&worker->leaves, next);

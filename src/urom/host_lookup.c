@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * getaddrinfo knows no time limit, and some resolvers take far longer than a program likes to wait, so a thread asks. Should it not
- * be back in time it is abandoned: it ends, and frees what it asked with, whenever it comes back.
+ * getaddrinfo knows no time limit, and some resolvers take far longer than a program likes to wait, so a thread asks. Should it
+ * not be back in time it is abandoned: it ends, and frees what it asked with, whenever it comes back.
  */
 #include "urom/host_lookup.h"
 
@@ -134,9 +134,10 @@ doca_error_t urom_host_look_up(const char *host, uint16_t port_number, uint64_t 
 	if (getaddrinfo(host, port, &of_digits, found) == 0) /* which asks nobody */
 		return DOCA_SUCCESS;
 	if (atomic_load(&num_abandoned) >= UROM_LOOKUPS_MAX) {
-		SF_LOG_ERR("urom service: %s of the service file is not looked up: %d look-ups have not been answered yet, so the "
-			   "resolver hangs; give its address instead",
-			   host, UROM_LOOKUPS_MAX);
+		SF_LOG_ERR(
+			"urom service: %s of the service file is not looked up: %d look-ups have not been answered yet, so the "
+			"resolver hangs; give its address instead",
+			host, UROM_LOOKUPS_MAX);
 		return DOCA_ERROR_TIME_OUT;
 	}
 	struct lookup *lookup = create(host, port);
@@ -148,7 +149,8 @@ doca_error_t urom_host_look_up(const char *host, uint16_t port_number, uint64_t 
 	}
 	if (await(lookup, limit_ns))
 		return take(lookup, found);
-	SF_LOG_ERR("urom service: the resolver says nothing about %s of the service file: is its name server there? Its address instead "
+	SF_LOG_ERR("urom service: the resolver says nothing about %s of the service file: is its name server there? Its address "
+		   "instead "
 		   "of its name would do without",
 		   host);
 	return DOCA_ERROR_TIME_OUT;

@@ -27,8 +27,14 @@ static inline void urom_put(struct urom_writer *writer, const void *data, size_t
 	writer->used += len;
 }
 
-static inline void urom_put_u32(struct urom_writer *writer, uint32_t value) { urom_put(writer, &value, sizeof(value)); }
-static inline void urom_put_u64(struct urom_writer *writer, uint64_t value) { urom_put(writer, &value, sizeof(value)); }
+static inline void urom_put_u32(struct urom_writer *writer, uint32_t value)
+{
+	urom_put(writer, &value, sizeof(value));
+}
+static inline void urom_put_u64(struct urom_writer *writer, uint64_t value)
+{
+	urom_put(writer, &value, sizeof(value));
+}
 
 static inline void urom_put_string(struct urom_writer *writer, const char *string)
 {
@@ -37,7 +43,10 @@ static inline void urom_put_string(struct urom_writer *writer, const char *strin
 	urom_put(writer, string, len + 1);
 }
 
-static inline size_t urom_written(const struct urom_writer *writer) { return writer->failed ? 0 : writer->used; }
+static inline size_t urom_written(const struct urom_writer *writer)
+{
+	return writer->failed ? 0 : writer->used;
+}
 
 struct urom_reader {
 	const uint8_t *at;

@@ -75,7 +75,8 @@ doca_error_t urom_welcome_parse(const void *data, size_t len, struct urom_welcom
 	welcome->message_max = urom_get_u32(&reader);
 	urom_get(&reader, welcome->cpuset, UROM_CPUSET_SIZE);
 	welcome->num_plugins = urom_get_u32(&reader);
-	if (welcome->num_plugins > UROM_PLUGINS_MAX || welcome->message_max < UROM_MESSAGE_MIN || welcome->message_max > UROM_MESSAGE_MAX)
+	if (welcome->num_plugins > UROM_PLUGINS_MAX || welcome->message_max < UROM_MESSAGE_MIN ||
+	    welcome->message_max > UROM_MESSAGE_MAX)
 		return DOCA_ERROR_INVALID_VALUE;
 	for (uint32_t i = 0; i < welcome->num_plugins; i++) {
 		struct urom_plugin *plugin = &welcome->plugins[i];

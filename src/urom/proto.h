@@ -27,8 +27,8 @@
 #define UROM_CPUSET_SIZE 128	 /* bytes: 1024 processors */
 #define UROM_ENV_MAX 256	 /* variables of one worker */
 #define UROM_ENV_BYTES_MAX 32768
-#define UROM_GROUP_MAX 4096   /* workers that a group's answer holds */
-#define UROM_TEXT_MAX 256     /* a reason, with its NUL */
+#define UROM_GROUP_MAX 4096 /* workers that a group's answer holds */
+#define UROM_TEXT_MAX 256   /* a reason, with its NUL */
 #define UROM_KEY_SIZE 32
 #define UROM_CONTROL_MAX 65536 /* bytes of a body other than a command's or notification's */
 #define UROM_DIRECTORY_MAX (UINT32_C(256) << 20)
@@ -109,8 +109,9 @@ struct urom_challenge {
 SF_API size_t urom_challenge_pack(const struct urom_challenge *challenge, void *out, size_t room);
 SF_API doca_error_t urom_challenge_parse(const void *data, size_t len, struct urom_challenge *challenge);
 
-/* A PROOF's body is UROM_PROOF_SIZE bytes, that of a JOIN or an ADMIT UROM_TOKEN_SIZE, that of a REFUSED, FAILED, WORKER_DIED or an
- * answer with a status other than SUCCESS a text. A COMMAND's is a struct urom_worker_cmd, a NOTIFY's what notif_pack wrote. */
+/* A PROOF's body is UROM_PROOF_SIZE bytes, that of a JOIN or an ADMIT UROM_TOKEN_SIZE, that of a REFUSED, FAILED, WORKER_DIED or
+ * an answer with a status other than SUCCESS a text. A COMMAND's is a struct urom_worker_cmd, a NOTIFY's what notif_pack wrote.
+ */
 
 struct urom_plugin {
 	uint64_t id; /* one bit */

@@ -95,6 +95,15 @@ static bool service_arm(struct doca_ctx *ctx)
 	       atomic_load_explicit(&service->any_queued, memory_order_acquire) || sf_comm_arm(service->comm);
 }
 
+/* Only writes: a daemon keeps its answers until they are read. */
+static void service_send_pending(struct doca_ctx *ctx)
+{
+	struct doca_urom_service *service = (struct doca_urom_service *)ctx;
+	if (atomic_load_explicit(&service->any_queued, memory_order_acquire))
+		(void)urom_service_run_errands(service);
+	sf_comm_push(service->comm);
+}
+
 static const struct sf_ctx_ops service_ops = {
 	.name = "urom service",
 	.needs_pe = true,
@@ -103,6 +112,7 @@ static const struct sf_ctx_ops service_ops = {
 	.stop = service_stop,
 	.progress = service_progress,
 	.arm = service_arm,
+	.send_pending = service_send_pending,
 };
 
 /* ---- public ---- */
@@ -177,7 +187,8 @@ doca_error_t doca_urom_service_set_max_workers(struct doca_urom_service *service
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (max_workers > UROM_WORKERS_MAX || __builtin_popcount(max_workers) != 1) {
-		SF_LOG_ERR("urom service: %u workers asked for, possible is a power of two up to %d", max_workers, UROM_WORKERS_MAX);
+		SF_LOG_ERR("urom service: %u workers asked for, possible is a power of two up to %d", max_workers,
+			   UROM_WORKERS_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	service->max_workers = max_workers;
@@ -186,7 +197,8 @@ doca_error_t doca_urom_service_set_max_workers(struct doca_urom_service *service
 
 doca_error_t doca_urom_service_set_dev(struct doca_urom_service *service, struct doca_dev *dev)
 {
-	doca_error_t result = urom_check_given(service != NULL ? (const void *)dev : NULL, service == NULL ? "service" : "device");
+	doca_error_t result =
+		urom_check_given(service != NULL ? (const void *)dev : NULL, service == NULL ? "service" : "device");
 	if (result == DOCA_SUCCESS)
 		result = sf_ctx_check_idle(&service->ctx, __func__);
 	if (result != DOCA_SUCCESS)
@@ -202,7 +214,10 @@ doca_error_t doca_urom_service_set_dev(struct doca_urom_service *service, struct
 	return DOCA_SUCCESS;
 }
 
-struct doca_ctx *doca_urom_service_as_ctx(struct doca_urom_service *service) { return service != NULL ? &service->ctx : NULL; }
+struct doca_ctx *doca_urom_service_as_ctx(struct doca_urom_service *service)
+{
+	return service != NULL ? &service->ctx : NULL;
+}
 
 static doca_error_t check_running(const struct doca_urom_service *service, const char *what)
 {
@@ -212,8 +227,8 @@ static doca_error_t check_running(const struct doca_urom_service *service, const
 	return DOCA_ERROR_BAD_STATE;
 }
 
-doca_error_t doca_urom_service_get_plugins_list(struct doca_urom_service *service, const struct doca_urom_service_plugin_info **plugins,
-						size_t *plugins_count)
+doca_error_t doca_urom_service_get_plugins_list(struct doca_urom_service *service,
+						const struct doca_urom_service_plugin_info **plugins, size_t *plugins_count)
 {
 	if (service == NULL || plugins == NULL || plugins_count == NULL)
 		return urom_check_given(NULL, service == NULL ? "service" : "place for the plugins");

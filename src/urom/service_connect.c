@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A service's start: its host is looked up, and the addresses are tried in the order that the resolver gives, each for its share of
- * the time that is left, until one answers as a service does.
+ * A service's start: its host is looked up, and the addresses are tried in the order that the resolver gives, each for its share
+ * of the time that is left, until one answers as a service does.
  */
 #include <net/if.h>
 #include <netinet/in.h>
@@ -69,8 +69,8 @@ static void sleep_for(struct sf_comm *comm, uint64_t ns)
 }
 
 /*
- * A daemon of this machine that waits for a processor lives. One elsewhere cannot be seen, and gets longer once its kernel has taken
- * the connection. On loopback whoever listens on TCP could be seen, were it a daemon.
+ * A daemon of this machine that waits for a processor lives. One elsewhere cannot be seen, and gets longer once its kernel has
+ * taken the connection. On loopback whoever listens on TCP could be seen, were it a daemon.
  */
 static bool says_nothing(const struct doca_urom_service *service, struct sf_liveness *liveness, uint64_t limit_ns)
 {
@@ -130,7 +130,8 @@ static doca_error_t open_comm(struct doca_urom_service *service)
 	char devices[UROM_NET_DEVICES_MAX];
 	find_devices(service, devices);
 	if (!any_exists(devices)) {
-		SF_LOG_ERR("urom service: none of the network devices %s is here: UCX_NET_DEVICES, else the service file's last field, names those that may be used",
+		SF_LOG_ERR("urom service: none of the network devices %s is here: UCX_NET_DEVICES, else the service file's last "
+			   "field, names those that may be used",
 			   devices);
 		return DOCA_ERROR_NOT_FOUND;
 	}

@@ -28,7 +28,10 @@ struct line {
 
 /* ---- one line ---- */
 
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
 
 static void split(const char *at, const char *end, struct line *line)
 {
@@ -74,7 +77,8 @@ static bool take_host(const char *text, struct urom_service_entry *entry)
 	const char *colon = strrchr(text, ':');
 	size_t len = strlen(text);
 	entry->port = UROM_PORT_DEFAULT;
-	if (colon != NULL && (strchr(text, ':') == colon || (text[0] == '[' && colon[-1] == ']'))) { /* else a bare IPv6 address */
+	if (colon != NULL &&
+	    (strchr(text, ':') == colon || (text[0] == '[' && colon[-1] == ']'))) { /* else a bare IPv6 address */
 		char *end;
 		unsigned long port = strtoul(colon + 1, &end, 10);
 		if (colon[1] < '0' || colon[1] > '9' || *end != '\0' || port == 0 || port > UINT16_MAX)
@@ -149,7 +153,8 @@ static bool is_own_address(const char *text)
 		if (is4 && at->ifa_addr->sa_family == AF_INET)
 			found = ((const struct sockaddr_in *)(const void *)at->ifa_addr)->sin_addr.s_addr == wanted.s_addr;
 		else if (is6 && at->ifa_addr->sa_family == AF_INET6)
-			found = memcmp(&((const struct sockaddr_in6 *)(const void *)at->ifa_addr)->sin6_addr, &wanted6, sizeof(wanted6)) == 0;
+			found = memcmp(&((const struct sockaddr_in6 *)(const void *)at->ifa_addr)->sin6_addr, &wanted6,
+				       sizeof(wanted6)) == 0;
 	}
 	freeifaddrs(addresses);
 	return found;
@@ -161,17 +166,20 @@ static bool is_this_host(const char *hostname)
 	if (gethostname(own, sizeof(own) - 1) == 0 && strcasecmp(own, hostname) == 0)
 		return true;
 	size_t len = strcspn(own, ".");
-	if (len != 0 && strcspn(hostname, ".") == len && strncasecmp(own, hostname, len) == 0 && (own[len] == '\0' || hostname[len] == '\0'))
+	if (len != 0 && strcspn(hostname, ".") == len && strncasecmp(own, hostname, len) == 0 &&
+	    (own[len] == '\0' || hostname[len] == '\0'))
 		return true; /* one is the other without its domain */
 	const char *node = secure_getenv("SOFTFIELD_NODE");
-	return strcasecmp(hostname, "localhost") == 0 || (node != NULL && strcasecmp(hostname, node) == 0) || is_own_address(hostname);
+	return strcasecmp(hostname, "localhost") == 0 || (node != NULL && strcasecmp(hostname, node) == 0) ||
+	       is_own_address(hostname);
 }
 
 static doca_error_t read_file(const char *path, char **text, size_t *len)
 {
 	FILE *file = fopen(path, "re");
 	if (file == NULL) {
-		SF_LOG_ERR("urom: cannot open the service file %s, which DOCA_UROM_SERVICE_FILE names: %s", path, strerror(errno));
+		SF_LOG_ERR("urom: cannot open the service file %s, which DOCA_UROM_SERVICE_FILE names: %s", path,
+			   strerror(errno));
 		return DOCA_ERROR_NOT_FOUND;
 	}
 	*text = (char *)malloc(UROM_SERVICE_FILE_MAX + 1);
@@ -179,7 +187,8 @@ static doca_error_t read_file(const char *path, char **text, size_t *len)
 	int error = ferror(file) != 0 ? errno : 0;
 	fclose(file);
 	if (*text != NULL && error != 0) { /* a folder, say */
-		SF_LOG_ERR("urom: cannot read the service file %s, which DOCA_UROM_SERVICE_FILE names: %s", path, strerror(error));
+		SF_LOG_ERR("urom: cannot read the service file %s, which DOCA_UROM_SERVICE_FILE names: %s", path,
+			   strerror(error));
 		free(*text);
 		return DOCA_ERROR_NOT_FOUND;
 	}
@@ -205,7 +214,8 @@ doca_error_t urom_service_look_up(const char *pci_addr, struct urom_service_entr
 	result = urom_service_file_find(text, len, path, pci_addr, is_this_host, entry);
 	free(text);
 	if (result == DOCA_ERROR_NOT_FOUND)
-		SF_LOG_ERR("urom: %s has no line for this host and the device %s: add \"<this host> dpu <service's host> %s <network device>\"",
+		SF_LOG_ERR("urom: %s has no line for this host and the device %s: add \"<this host> dpu <service's host> %s "
+			   "<network device>\"",
 			   path, pci_addr, pci_addr);
 	if (result != DOCA_SUCCESS)
 		return result;

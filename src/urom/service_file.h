@@ -30,7 +30,8 @@ struct urom_service_entry {
 doca_error_t urom_service_file_find(const char *text, size_t len, const char *path, const char *pci_addr,
 				    bool (*is_here)(const char *hostname), struct urom_service_entry *entry);
 
-/* Reads the file and finds this machine's line. NOT_FOUND, logged: the variable is not set, there is no such file, or no such line. */
+/* Reads the file and finds this machine's line. NOT_FOUND, logged: the variable is not set, there is no such file, or no such
+ * line. */
 doca_error_t urom_service_look_up(const char *pci_addr, struct urom_service_entry *entry);
 
 #endif

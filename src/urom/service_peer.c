@@ -97,7 +97,8 @@ static doca_error_t take_welcome(struct doca_urom_service *service, const void *
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (welcome.message_max < service->message_max) {
-		SF_LOG_ERR("urom service: %s takes messages of %u bytes, %zu are set: start it with a larger --max-msg-size, or call "
+		SF_LOG_ERR("urom service: %s takes messages of %u bytes, %zu are set: start it with a larger --max-msg-size, or "
+			   "call "
 			   "doca_urom_service_set_max_comm_msg_size with less",
 			   service->peer->address, welcome.message_max, service->message_max);
 		return DOCA_ERROR_TOO_BIG;
@@ -196,18 +197,20 @@ bool urom_service_run_errands(struct doca_urom_service *service)
 static pid_t visible_process(const struct doca_urom_service *service, const struct urom_spawned *spawned)
 {
 	pid_t daemon = sf_comm_process(service->peer);
-	return daemon > 0 && (uint64_t)daemon == spawned->service_process && spawned->process <= INT_MAX ? (pid_t)spawned->process : 0;
+	return daemon > 0 && (uint64_t)daemon == spawned->service_process && spawned->process <= INT_MAX ? (pid_t)spawned->process
+													 : 0;
 }
 
 /* UNEXPECTED: nobody has asked that. The one who did would wait forever. */
-static doca_error_t take_errand_answer(struct doca_urom_service *service, const struct urom_head *head, const void *body, size_t len)
+static doca_error_t take_errand_answer(struct doca_urom_service *service, const struct urom_head *head, const void *body,
+				       size_t len)
 {
 	enum urom_kind kind = head->kind == UROM_SPAWNED ? UROM_SPAWN : UROM_RELEASE;
 	struct urom_errand *errand;
 	char reason[UROM_TEXT_MAX] = "";
 	doca_error_t status = (doca_error_t)head->status;
 	pthread_mutex_lock(&service->lock);
-	TAILQ_FOREACH(errand, &service->sent, next) {
+	TAILQ_FOREACH (errand, &service->sent, next) {
 		if (errand->request == head->request && errand->kind == kind)
 			break;
 	}
@@ -221,7 +224,8 @@ static doca_error_t take_errand_answer(struct doca_urom_service *service, const 
 		errand->process = visible_process(service, &errand->spawned);
 		errand->service = service->reached;
 		errand->service_len = service->reached_len;
-		finish(errand, status, status == DOCA_ERROR_INVALID_VALUE && reason[0] == '\0' ? "the service's answer is malformed" : reason);
+		finish(errand, status,
+		       status == DOCA_ERROR_INVALID_VALUE && reason[0] == '\0' ? "the service's answer is malformed" : reason);
 	}
 	pthread_mutex_unlock(&service->lock);
 	return found ? DOCA_SUCCESS : DOCA_ERROR_UNEXPECTED;

@@ -117,7 +117,8 @@ doca_error_t doca_urom_service_get_workers_by_gid_task_allocate_init(struct doca
 doca_error_t doca_urom_service_get_workers_by_gid_task_release(gid_task *task)
 {
 	if (task == NULL || task->base.state != SF_TASK_ALLOCATED) {
-		SF_LOG_ERR("urom get workers: %s", task == NULL ? "no task to release given" : "the task is not the program's to release now");
+		SF_LOG_ERR("urom get workers: %s",
+			   task == NULL ? "no task to release given" : "the task is not the program's to release now");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	doca_task_free(&task->base);
@@ -130,15 +131,22 @@ void doca_urom_service_get_workers_by_gid_task_set_gid(gid_task *task, uint32_t 
 		task->gid = gid;
 }
 
-void doca_urom_service_get_workers_by_gid_task_set_cb(gid_task *task, doca_urom_service_get_workers_by_gid_task_completion_cb_t cb)
+void doca_urom_service_get_workers_by_gid_task_set_cb(gid_task *task,
+						      doca_urom_service_get_workers_by_gid_task_completion_cb_t cb)
 {
 	if (task != NULL)
 		task->cb = cb;
 }
 
-struct doca_task *doca_urom_service_get_workers_by_gid_task_as_task(gid_task *task) { return task != NULL ? &task->base : NULL; }
+struct doca_task *doca_urom_service_get_workers_by_gid_task_as_task(gid_task *task)
+{
+	return task != NULL ? &task->base : NULL;
+}
 
-size_t doca_urom_service_get_workers_by_gid_task_get_workers_count(gid_task *task) { return task != NULL ? task->answer.num : 0; }
+size_t doca_urom_service_get_workers_by_gid_task_get_workers_count(gid_task *task)
+{
+	return task != NULL ? task->answer.num : 0;
+}
 
 const uint64_t *doca_urom_service_get_workers_by_gid_task_get_worker_ids(gid_task *task)
 {

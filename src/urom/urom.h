@@ -54,7 +54,7 @@ struct urom_errand {
 	doca_error_t status;
 	char reason[UROM_TEXT_MAX]; /* when status is not SUCCESS */
 	struct urom_spawned spawned;
-	pid_t process; /* the worker's; 0: it cannot be seen from here */
+	pid_t process;			 /* the worker's; 0: it cannot be seen from here */
 	struct sockaddr_storage service; /* the daemon's address */
 	socklen_t service_len;
 };
@@ -142,7 +142,7 @@ enum urom_worker_phase {
 	UROM_WORKER_SPAWNING, /* the service was asked */
 	UROM_WORKER_JOINING,  /* the process was asked */
 	UROM_WORKER_ON,
-	UROM_WORKER_LOST,     /* the process is gone, or never came */
+	UROM_WORKER_LOST, /* the process is gone, or never came */
 	UROM_WORKER_RELEASING,
 };
 
@@ -168,9 +168,9 @@ struct doca_urom_worker {
 	uint8_t *payloads; /* of all tasks: for each, message_max bytes of the command, then as many of the response */
 	struct doca_task *ended;
 	int wake_fd;
-	int join_fd; /* a timer, while JOINING; else -1 */
+	int join_fd;		 /* a timer, while JOINING; else -1 */
 	struct sf_liveness join; /* the process's */
-	uint8_t *addresses; /* the process's plugins', packed */
+	uint8_t *addresses;	 /* the process's plugins', packed */
 	size_t addresses_len;
 	LIST_HEAD(, urom_member) members;
 	STAILQ_HEAD(, urom_leave) leaves; /* that the process is to be told of, once its queue has room */
@@ -211,8 +211,8 @@ bool urom_cmd_tell_ended(struct doca_urom_worker *worker);
 #define UROM_KEY_MAX 65536 /* bytes of a packed handle or key */
 
 #define UROM_DOMAIN_WORKERS_MAX (UINT32_C(1) << 16) /* of one process in one domain */
-#define UROM_PROCESSES_MAX (UINT32_C(1) << 20) /* that take part in one domain */
-#define UROM_GATHER_BYTES (UINT32_C(16) << 20) /* what one gathering brings, of all processes */
+#define UROM_PROCESSES_MAX (UINT32_C(1) << 20)	    /* that take part in one domain */
+#define UROM_GATHER_BYTES (UINT32_C(16) << 20)	    /* what one gathering brings, of all processes */
 
 /* That a worker process is to forget a domain. */
 struct urom_leave {
@@ -230,11 +230,18 @@ struct urom_member {
 	/* from TELLING on */
 	LIST_ENTRY(urom_member) of_telling; /* until the process is ready */
 	bool offered, wanted, ready;
-	size_t told; /* bytes of the directory */
+	size_t told;		  /* bytes of the directory */
 	struct urom_leave *leave; /* from start on: a stop needs no memory */
 };
 
-enum urom_domain_phase { UROM_DOMAIN_OFF, UROM_DOMAIN_SIZES, UROM_DOMAIN_ENTRIES, UROM_DOMAIN_TELLING, UROM_DOMAIN_ON, UROM_DOMAIN_FAILED };
+enum urom_domain_phase {
+	UROM_DOMAIN_OFF,
+	UROM_DOMAIN_SIZES,
+	UROM_DOMAIN_ENTRIES,
+	UROM_DOMAIN_TELLING,
+	UROM_DOMAIN_ON,
+	UROM_DOMAIN_FAILED
+};
 
 /* What each process gives to the first gathering. */
 struct urom_domain_size {
@@ -253,10 +260,10 @@ struct doca_urom_domain {
 	/* from start on */
 	enum urom_domain_phase phase;
 	uint64_t number;
-	void *request;			/* a gathering's, while one is under way */
-	uint8_t *own;			/* this process's entry */
+	void *request; /* a gathering's, while one is under way */
+	uint8_t *own;  /* this process's entry */
 	size_t own_len;
-	uint8_t *given, *gathered;	/* of the gathering that is under way: round_len bytes of each process */
+	uint8_t *given, *gathered; /* of the gathering that is under way: round_len bytes of each process */
 	size_t round_len;
 	struct urom_domain_size *sizes; /* of all processes */
 	size_t len_max, num_gathered;	/* of the longest entry; of each entry, so far */
@@ -277,6 +284,8 @@ void urom_domain_free_exchange(struct doca_urom_domain *domain);
 /* The directory is there: the workers are to have it. */
 void urom_domain_tell_begin(struct doca_urom_domain *domain);
 bool urom_domain_tell(struct doca_urom_domain *domain);
+/* Only what their connections did not take before; the domain fails at most. */
+void urom_domain_tell_more(struct doca_urom_domain *domain);
 /* While TELLING: is there anything to do but wait for answers? */
 bool urom_domain_has_to_tell(const struct doca_urom_domain *domain);
 /* They need it no more. One that cannot be told just now is told later, by its context: a stop of a domain does not wait. */

@@ -14,7 +14,8 @@
 static doca_error_t check_configured(const struct doca_urom_worker *worker)
 {
 	if (worker->service == NULL || worker->plugins == 0) {
-		SF_LOG_ERR("urom worker: %s set: call %s before doca_ctx_start", worker->service == NULL ? "no service is" : "no plugins are",
+		SF_LOG_ERR("urom worker: %s set: call %s before doca_ctx_start",
+			   worker->service == NULL ? "no service is" : "no plugins are",
 			   worker->service == NULL ? "doca_urom_worker_set_service" : "doca_urom_worker_set_plugins");
 		return DOCA_ERROR_BAD_STATE;
 	}
@@ -219,8 +220,17 @@ static bool worker_arm(struct doca_ctx *ctx)
 	uint64_t count;
 	(void)!read(worker->wake_fd, &count, sizeof(count));
 	return worker->ended != NULL || (worker->phase == UROM_WORKER_LOST && !ctx->cancelled) ||
-	       atomic_load_explicit(&worker->errand.state, memory_order_acquire) == UROM_ERRAND_DONE || urom_domains_have_left(worker) ||
-	       sf_comm_arm(worker->comm);
+	       atomic_load_explicit(&worker->errand.state, memory_order_acquire) == UROM_ERRAND_DONE ||
+	       urom_domains_have_left(worker) || sf_comm_arm(worker->comm);
+}
+
+/* Only writes: a process keeps its notifications until they are read. */
+static void worker_send_pending(struct doca_ctx *ctx)
+{
+	struct doca_urom_worker *worker = (struct doca_urom_worker *)ctx;
+	if (!STAILQ_EMPTY(&worker->leaves))
+		(void)urom_domains_tell_left(worker);
+	sf_comm_push(worker->comm);
 }
 
 static const struct sf_ctx_ops worker_ops = {
@@ -232,6 +242,7 @@ static const struct sf_ctx_ops worker_ops = {
 	.stop = worker_stop,
 	.progress = worker_progress,
 	.arm = worker_arm,
+	.send_pending = worker_send_pending,
 };
 
 /* ---- public ---- */
@@ -239,8 +250,8 @@ static const struct sf_ctx_ops worker_ops = {
 static doca_error_t configure_tasks(struct doca_urom_worker *worker, uint32_t num)
 {
 	worker->max_inflight = num;
-	return sf_task_pool_configure(&worker->ctx, &worker->pool, &urom_cmd_task_class, urom_cmd_task_done, urom_cmd_task_done, num,
-				      UROM_INFLIGHT_MAX);
+	return sf_task_pool_configure(&worker->ctx, &worker->pool, &urom_cmd_task_class, urom_cmd_task_done, urom_cmd_task_done,
+				      num, UROM_INFLIGHT_MAX);
 }
 
 doca_error_t doca_urom_worker_create(struct doca_urom_worker **worker_ctx)
@@ -369,7 +380,8 @@ doca_error_t doca_urom_worker_set_max_inflight_tasks(struct doca_urom_worker *wo
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (max_tasks > UROM_INFLIGHT_MAX || __builtin_popcount(max_tasks) != 1) {
-		SF_LOG_ERR("urom worker: %u tasks in flight asked for, possible is a power of two up to %d", max_tasks, UROM_INFLIGHT_MAX);
+		SF_LOG_ERR("urom worker: %u tasks in flight asked for, possible is a power of two up to %d", max_tasks,
+			   UROM_INFLIGHT_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	return configure_tasks(worker, max_tasks);
@@ -386,14 +398,16 @@ static doca_error_t check_env(char *const env[], size_t count)
 	size_t bytes = 0;
 	for (size_t i = 0; i < count && count <= UROM_ENV_MAX; i++) {
 		if (!is_variable(env[i])) {
-			SF_LOG_ERR("urom worker: \"%s\" is no variable: it should be NAME=value without blanks", env[i] != NULL ? env[i] : "");
+			SF_LOG_ERR("urom worker: \"%s\" is no variable: it should be NAME=value without blanks",
+				   env[i] != NULL ? env[i] : "");
 			return DOCA_ERROR_INVALID_VALUE;
 		}
 		bytes += strlen(env[i]) + 1;
 	}
 	if (count <= UROM_ENV_MAX && bytes <= UROM_ENV_BYTES_MAX)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("urom worker: %zu variables of %zu bytes, possible are %d of %d", count, bytes, UROM_ENV_MAX, UROM_ENV_BYTES_MAX);
+	SF_LOG_ERR("urom worker: %zu variables of %zu bytes, possible are %d of %d", count, bytes, UROM_ENV_MAX,
+		   UROM_ENV_BYTES_MAX);
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -441,4 +455,7 @@ doca_error_t doca_urom_worker_get_gid(struct doca_urom_worker *worker, uint32_t 
 	return DOCA_SUCCESS;
 }
 
-struct doca_ctx *doca_urom_worker_as_ctx(struct doca_urom_worker *worker) { return worker != NULL ? &worker->ctx : NULL; }
+struct doca_ctx *doca_urom_worker_as_ctx(struct doca_urom_worker *worker)
+{
+	return worker != NULL ? &worker->ctx : NULL;
+}

@@ -122,7 +122,8 @@ doca_error_t urom_worker_connect(struct doca_urom_worker *worker)
 	pthread_mutex_lock(&worker->service->lock);
 	memcpy(devices, worker->service->net_devices, sizeof(devices));
 	pthread_mutex_unlock(&worker->service->lock);
-	const struct sf_comm_target target = {(const struct sockaddr *)&errand->service, errand->service_len, worker->id, devices};
+	const struct sf_comm_target target = {(const struct sockaddr *)&errand->service, errand->service_len, worker->id,
+					      devices};
 	doca_error_t result = sf_comm_connect(worker->comm, &target, NULL, &worker->peer);
 	if (result == DOCA_SUCCESS)
 		result = sf_comm_send(worker->comm, worker->peer, &head, sizeof(head), errand->spawned.token, UROM_TOKEN_SIZE);

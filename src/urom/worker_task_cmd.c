@@ -19,7 +19,10 @@ static cmd_task *task_at(const struct doca_urom_worker *worker, uint32_t index)
 }
 
 /* Each has room for header and payload, and for a response of the largest message. */
-static size_t slot_size(const struct doca_urom_worker *worker) { return (2 * (worker->message_max + HEADER_SIZE) + 63) & ~(size_t)63; }
+static size_t slot_size(const struct doca_urom_worker *worker)
+{
+	return (2 * (worker->message_max + HEADER_SIZE) + 63) & ~(size_t)63;
+}
 
 static uint8_t *command_of(const struct doca_urom_worker *worker, uint32_t index)
 {
@@ -28,7 +31,8 @@ static uint8_t *command_of(const struct doca_urom_worker *worker, uint32_t index
 
 static void reset_buf(struct doca_buf *buf, uint8_t *memory, size_t len)
 {
-	*buf = (struct doca_buf){.head = memory, .len = len, .data = memory, .data_len = len, .list_len = 1, .refcount = UINT16_MAX / 2};
+	*buf = (struct doca_buf){
+		.head = memory, .len = len, .data = memory, .data_len = len, .list_len = 1, .refcount = UINT16_MAX / 2};
 	buf->first = buf->last = buf;
 }
 
@@ -39,8 +43,6 @@ doca_error_t urom_cmd_tasks_prepare(struct doca_urom_worker *worker)
 		SF_LOG_ERR("urom worker: no memory for %u commands of %zu bytes", worker->max_inflight, worker->message_max);
 		return DOCA_ERROR_NO_MEMORY;
 	}
-	for (uint32_t i = 0; i < worker->max_inflight; i++)
-		task_at(worker, i)->index = i;
 	return DOCA_SUCCESS;
 }
 
@@ -58,8 +60,9 @@ static doca_error_t check(const struct doca_urom_worker *worker, const cmd_task 
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (task->payload.data_len > worker->message_max - HEADER_SIZE) {
-		SF_LOG_ERR("urom command: %zu bytes and a header of %zu, messages hold %zu: doca_urom_service_set_max_comm_msg_size",
-			   task->payload.data_len, HEADER_SIZE, worker->message_max);
+		SF_LOG_ERR(
+			"urom command: %zu bytes and a header of %zu, messages hold %zu: doca_urom_service_set_max_comm_msg_size",
+			task->payload.data_len, HEADER_SIZE, worker->message_max);
 		return DOCA_ERROR_TOO_BIG;
 	}
 	return DOCA_SUCCESS;
@@ -104,7 +107,7 @@ void urom_cmd_task_done(struct doca_task *base, union doca_data task_user_data, 
 static cmd_task *find_task(const struct doca_urom_worker *worker, uint64_t urom_context)
 {
 	uint32_t index = (uint32_t)urom_context, number = (uint32_t)(urom_context >> 32);
-	if (index >= worker->max_inflight)
+	if (index >= worker->pool.num_begun)
 		return NULL;
 	cmd_task *task = task_at(worker, index);
 	return task->number == number && task->base.state >= SF_TASK_INFLIGHT ? task : NULL;
@@ -135,7 +138,7 @@ void urom_cmd_answered(struct doca_urom_worker *worker, const void *body, size_t
 
 void urom_cmd_fail_all(struct doca_urom_worker *worker, doca_error_t status)
 {
-	for (uint32_t i = worker->max_inflight; i > 0; i--) {
+	for (uint32_t i = worker->pool.num_begun; i > 0; i--) {
 		struct doca_task *task = &task_at(worker, i - 1)->base;
 		if (task->state < SF_TASK_INFLIGHT)
 			continue;
@@ -167,6 +170,7 @@ doca_error_t doca_urom_worker_cmd_task_allocate(struct doca_urom_worker *worker,
 	if (result != DOCA_SUCCESS)
 		return result;
 	cmd_task *taken = (cmd_task *)base;
+	taken->index = (uint32_t)(((char *)base - (char *)worker->pool.memory) / worker->pool.slot_built);
 	taken->cb = NULL;
 	taken->plugin = 0;
 	taken->has_response = false;
@@ -187,7 +191,8 @@ doca_error_t doca_urom_worker_cmd_task_allocate_init(struct doca_urom_worker *wo
 doca_error_t doca_urom_worker_cmd_task_release(cmd_task *task)
 {
 	if (task == NULL || task->base.state != SF_TASK_ALLOCATED) {
-		SF_LOG_ERR("urom command: %s", task == NULL ? "no task to release given" : "the task is not the program's to release now");
+		SF_LOG_ERR("urom command: %s",
+			   task == NULL ? "no task to release given" : "the task is not the program's to release now");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	doca_task_free(&task->base);
@@ -206,13 +211,22 @@ void doca_urom_worker_cmd_task_set_cb(cmd_task *task, doca_urom_worker_cmd_task_
 		task->cb = cb;
 }
 
-struct doca_buf *doca_urom_worker_cmd_task_get_payload(cmd_task *task) { return task != NULL ? &task->payload : NULL; }
+struct doca_buf *doca_urom_worker_cmd_task_get_payload(cmd_task *task)
+{
+	return task != NULL ? &task->payload : NULL;
+}
 
 struct doca_buf *doca_urom_worker_cmd_task_get_response(cmd_task *task)
 {
 	return task != NULL && task->has_response ? &task->response : NULL;
 }
 
-void *doca_urom_worker_cmd_task_get_user_data(cmd_task *task) { return task != NULL ? task->user_data : NULL; }
+void *doca_urom_worker_cmd_task_get_user_data(cmd_task *task)
+{
+	return task != NULL ? task->user_data : NULL;
+}
 
-struct doca_task *doca_urom_worker_cmd_task_as_task(cmd_task *task) { return task != NULL ? &task->base : NULL; }
+struct doca_task *doca_urom_worker_cmd_task_as_task(cmd_task *task)
+{
+	return task != NULL ? &task->base : NULL;
+}

@@ -35,8 +35,9 @@ void ctx_run(struct doca_ctx *ctx);
 void task_add(struct doca_task *task, enum kind kind, void *typed);
 void task_uses(struct doca_task *task, int slot, void *buf); /* replaces what the slot held; NULL empties it */
 bool task_is_inflight(const struct doca_task *task);
-bool task_is_busy(const struct doca_task *task); /* in flight, or in an instance of a graph */
-void task_freed(struct doca_task *task); /* by a library's own function */
+bool task_ends_free(const struct doca_task *task); /* it was freed in flight */
+bool task_is_busy(const struct doca_task *task);   /* in flight, or in an instance of a graph */
+void task_freed(struct doca_task *task);	   /* by a library's own function */
 void task_ended(struct doca_task *task); /* from a library's callbacks: may free it, submit it again, and call at random */
 
 /* The id of the map that a buf is in. */

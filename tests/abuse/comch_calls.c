@@ -348,7 +348,10 @@ static void on_connection(void)
 	struct doca_comch_server *server = server_to_set();
 	doca_comch_event_connection_status_changed_cb_t began = or_null(connected), ended = or_null(disconnected);
 
-	CALL(doca_comch_server_event_connection_status_changed_register, server, began, ended);
+	if (chance(2))
+		CALL(doca_comch_server_event_connection_register, server, began, ended);
+	else
+		CALL(doca_comch_server_event_connection_status_changed_register, server, began, ended);
 }
 
 /* ---- a connection to begin with ---- */

@@ -203,11 +203,11 @@ static void completion_thread(void)
 ASK(completion_start, doca_comch_consumer_completion_start, COMPLETION, struct doca_comch_consumer_completion)
 ASK(completion_stop, doca_comch_consumer_completion_stop, COMPLETION, struct doca_comch_consumer_completion)
 CALL_GETTER(completion_dpa, doca_comch_consumer_completion_get_dpa_handle, COMPLETION, struct doca_comch_consumer_completion,
-       doca_dpa_dev_comch_consumer_completion_t, false)
+	    doca_dpa_dev_comch_consumer_completion_t, false)
 
 #define COMPLETION_NUMBER(name, member, from)                                                                                    \
 	CALL_GETTER(completion_get_##name, doca_comch_consumer_completion_get_##member, COMPLETION,                              \
-	       struct doca_comch_consumer_completion, uint32_t, true)                                                            \
+		    struct doca_comch_consumer_completion, uint32_t, true)                                                       \
 	static void completion_set_##name(void)                                                                                  \
 	{                                                                                                                        \
 		struct doca_comch_consumer_completion *completion = pick(COMPLETION);                                            \

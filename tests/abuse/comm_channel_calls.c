@@ -94,7 +94,8 @@ SETTER(set_send_queue, doca_comm_channel_ep_set_send_queue_size)
 SETTER(set_recv_queue, doca_comm_channel_ep_set_recv_queue_size)
 
 CALL_GETTER(get_device, doca_comm_channel_ep_get_device, CC_EP, struct doca_comm_channel_ep_t, struct doca_dev *, false)
-CALL_GETTER(get_device_rep, doca_comm_channel_ep_get_device_rep, CC_EP, struct doca_comm_channel_ep_t, struct doca_dev_rep *, false)
+CALL_GETTER(get_device_rep, doca_comm_channel_ep_get_device_rep, CC_EP, struct doca_comm_channel_ep_t, struct doca_dev_rep *,
+	    false)
 CALL_GETTER(get_msg_size, doca_comm_channel_ep_get_max_msg_size, CC_EP, struct doca_comm_channel_ep_t, uint16_t, true)
 CALL_GETTER(get_send_queue, doca_comm_channel_ep_get_send_queue_size, CC_EP, struct doca_comm_channel_ep_t, uint16_t, true)
 CALL_GETTER(get_recv_queue, doca_comm_channel_ep_get_recv_queue_size, CC_EP, struct doca_comm_channel_ep_t, uint16_t, true)
@@ -104,14 +105,16 @@ CALL_GETTER(max_recv_queue, doca_comm_channel_get_max_recv_queue_size, DEVINFO, 
 CALL_GETTER(max_connections, doca_comm_channel_get_service_max_num_connections, DEVINFO, struct doca_devinfo, uint32_t, false)
 CALL_GETTER(get_pending, doca_comm_channel_ep_get_pending_connections, CC_EP, struct doca_comm_channel_ep_t, uint32_t, false)
 CALL_GETTER(service_channel, doca_comm_channel_ep_get_service_event_channel, CC_EP, struct doca_comm_channel_ep_t,
-       doca_event_channel_t, false)
+	    doca_event_channel_t, false)
 CALL_GETTER(addr_user_data, doca_comm_channel_peer_addr_get_user_data, CC_ADDR, struct doca_comm_channel_addr_t, uint64_t, true)
-CALL_GETTER(send_messages, doca_comm_channel_peer_addr_get_send_messages, CC_ADDR, struct doca_comm_channel_addr_t, uint64_t, true)
+CALL_GETTER(send_messages, doca_comm_channel_peer_addr_get_send_messages, CC_ADDR, struct doca_comm_channel_addr_t, uint64_t,
+	    true)
 CALL_GETTER(send_bytes, doca_comm_channel_peer_addr_get_send_bytes, CC_ADDR, struct doca_comm_channel_addr_t, uint64_t, true)
-CALL_GETTER(recv_messages, doca_comm_channel_peer_addr_get_recv_messages, CC_ADDR, struct doca_comm_channel_addr_t, uint64_t, true)
+CALL_GETTER(recv_messages, doca_comm_channel_peer_addr_get_recv_messages, CC_ADDR, struct doca_comm_channel_addr_t, uint64_t,
+	    true)
 CALL_GETTER(recv_bytes, doca_comm_channel_peer_addr_get_recv_bytes, CC_ADDR, struct doca_comm_channel_addr_t, uint64_t, true)
-CALL_GETTER(in_flight, doca_comm_channel_peer_addr_get_send_in_flight_messages, CC_ADDR, struct doca_comm_channel_addr_t, uint64_t,
-       true)
+CALL_GETTER(in_flight, doca_comm_channel_peer_addr_get_send_in_flight_messages, CC_ADDR, struct doca_comm_channel_addr_t,
+	    uint64_t, true)
 
 static void max_name(void)
 {

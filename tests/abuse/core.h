@@ -65,8 +65,8 @@ struct suite {
 	const struct reason *never_succeeds; /* these are called in vain */
 	void (*ctx_changed)(void *ctx);	     /* the state of a context of today did, or NULL */
 	bool (*open)(void);		     /* before the first sequence, or NULL; false: it cannot be tested */
-	const char *(*check)(void);	     /* after a sequence, when all is given back: what is wrong with the rest of the world? */
-	void (*close)(void);		     /* behind the last, or NULL */
+	const char *(*check)(void); /* after a sequence, when all is given back: what is wrong with the rest of the world? */
+	void (*close)(void);	    /* behind the last, or NULL */
 };
 extern const struct suite suite;
 #define GROUPS_MAX 32

@@ -254,6 +254,7 @@ static struct {
 	enum kind kind; /* of its library's object */
 	void *typed;
 	void *uses[TASK_OBJECTS_MAX];
+	bool ends_free; /* freed in flight: it goes after its callback */
 } tasks[OBJECTS_MAX];
 
 static uint32_t task_index(const struct doca_task *task)
@@ -274,6 +275,7 @@ void task_add(struct doca_task *task, enum kind kind, void *typed)
 	tasks[i].task = task;
 	tasks[i].kind = kind;
 	tasks[i].typed = typed;
+	tasks[i].ends_free = false;
 	for (int slot = 0; slot < TASK_OBJECTS_MAX; slot++)
 		tasks[i].uses[slot] = NULL;
 }
@@ -292,6 +294,11 @@ void task_uses(struct doca_task *task, int slot, void *buf)
 bool task_is_inflight(const struct doca_task *task)
 {
 	return object_find(TASK, task)->flag;
+}
+
+bool task_ends_free(const struct doca_task *task)
+{
+	return tasks[task_index(task)].ends_free;
 }
 
 bool task_is_busy(const struct doca_task *task)
@@ -353,11 +360,12 @@ static void submit_ex(void)
 static void task_free(void)
 {
 	struct doca_task *task = pick(TASK);
-	bool freed = task != NULL && !task_is_inflight(task);
 
-	if (freed && task_is_busy(task))
+	if (task != NULL && object_find(TASK, task)->users > 0)
 		return; /* the instance would be submitted without it */
-	if (freed)
+	if (task != NULL && task_is_inflight(task))
+		tasks[task_index(task)].ends_free = true;
+	else if (task != NULL)
 		task_freed(task);
 	CALL_VALUE(doca_task_free, task);
 }
@@ -394,7 +402,9 @@ static void task_get_ctx(void)
 void task_ended(struct doca_task *task)
 {
 	object_find(TASK, task)->flag = false;
-	if (!task_is_busy(task) && (is_ending() || chance(2))) {
+	if (task_ends_free(task)) {
+		task_freed(task);
+	} else if (!task_is_busy(task) && (is_ending() || chance(2))) {
 		task_freed(task);
 		CALL_VALUE(doca_task_free, task);
 	} else if (!is_ending() && chance(2)) {

@@ -236,6 +236,8 @@ static void set_ctx_data(void)
 	struct doca_graph_node *node = pick(NODE);
 	struct doca_task *task = pick(TASK);
 
+	if (task != NULL && task_ends_free(task))
+		return; /* the instance would be submitted without it */
 	if (can_bind() && CALL(doca_graph_instance_set_ctx_node_data, instance, node, task) == DOCA_SUCCESS)
 		bind(object_find(INSTANCE, instance)->id, task);
 }

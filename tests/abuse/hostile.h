@@ -14,8 +14,8 @@ enum hostile_act {
 	HOSTILE_STATUS,	 /* that no doca_error_t has */
 	HOSTILE_LATE,
 	HOSTILE_NEVER,
-	HOSTILE_LEAVE,	   /* the command in the list */
-	HOSTILE_UNASKED,   /* a right answer, and many that answer nothing */
+	HOSTILE_LEAVE,	 /* the command in the list */
+	HOSTILE_UNASKED, /* a right answer, and many that answer nothing */
 	HOSTILE_UNPACKABLE,
 	HOSTILE_LARGE,	   /* an answer as large as a message can be */
 	HOSTILE_TOO_LARGE, /* and one byte more */

@@ -19,13 +19,13 @@
 #include "core.h"
 #include "run.h"
 
-#define CALLS 250	   /* of one sequence */
-#define PATIENCE 100000	   /* calls within which everything must have been given back, */
+#define CALLS 250	    /* of one sequence */
+#define PATIENCE 100000	    /* calls within which everything must have been given back, */
 #define PATIENCE_SECONDS 60 /* or this long: what waits for a peer's thread waits by the clock */
 #define HANG_SECONDS 120    /* that no sequence may take */
 #define MORE_TURNS 4
-#define WARM_UP 100	   /* sequences after which the process's own descriptors exist */
-#define DEPTH_MAX 2	   /* of calls inside callbacks */
+#define WARM_UP 100 /* sequences after which the process's own descriptors exist */
+#define DEPTH_MAX 2 /* of calls inside callbacks */
 
 struct tally *tallies;
 static uint64_t seed;
@@ -278,7 +278,8 @@ static int report(void)
 static void run_all(void)
 {
 	/* Chance may leave something out: then it gets more turns. */
-	for (sequence = 0; sequence < suite.num_sequences || (sequence < MORE_TURNS * suite.num_sequences && is_any_missing()); sequence++)
+	for (sequence = 0; sequence < suite.num_sequences || (sequence < MORE_TURNS * suite.num_sequences && is_any_missing());
+	     sequence++)
 		run_sequence();
 }
 

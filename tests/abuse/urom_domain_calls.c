@@ -81,7 +81,8 @@ static struct doca_urom_domain_oob_coll any_exchange(void)
 	enum manner manner = chance(2) ? PLAIN : random_below(MANNERS);
 
 	exchanges[manner] = (struct exchange){manner, manner == GARBAGE ? random_below(2) : 0};
-	return (struct doca_urom_domain_oob_coll){allgather, req_test, req_free, &exchanges[manner], 1 + exchanges[manner].others, 0};
+	return (struct doca_urom_domain_oob_coll){allgather, req_test, req_free, &exchanges[manner], 1 + exchanges[manner].others,
+						  0};
 }
 
 /* ---- life ---- */

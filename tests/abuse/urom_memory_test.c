@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * UROM without memory, and without descriptors. Each allocation of create, start, of what progress makes of a start, and of a command
- * fails in turn: a failed call says so, a start that goes on ends in IDLE, and nothing is left.
+ * UROM without memory, and without descriptors. Each allocation of create, start, of what progress makes of a start, and of a
+ * command fails in turn: a failed call says so, a start that goes on ends in IDLE, and nothing is left.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -141,7 +141,7 @@ static void rig_end(struct rig *rig)
 }
 
 TEST(service, NULL, 0)
-TEST(worker, NULL, 1) /* what is asked of the service is asked again when it could not be sent */
+TEST(worker, NULL, 1)		   /* what is asked of the service is asked again when it could not be sent */
 TEST(domain, begin_with_worker, 1) /* as are the pieces of a directory */
 
 /* ---- descriptors ---- */
@@ -157,7 +157,8 @@ static void allow_descriptors(bool any)
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-/* Only none at all: what UCX has connected half when descriptors end it does not give back, and later connections find it in their way. */
+/* Only none at all: what UCX has connected half when descriptors end it does not give back, and later connections find it in
+ * their way. */
 static void without_a_descriptor(void **state)
 {
 	struct rig rig = {0};
@@ -178,7 +179,10 @@ static void without_a_descriptor(void **state)
 	rig_end(&rig);
 }
 
-static int open_all(void **state) { return install(state) == 0 && urom_rig_open(&urom, NULL) ? 0 : -1; }
+static int open_all(void **state)
+{
+	return install(state) == 0 && urom_rig_open(&urom, NULL) ? 0 : -1;
+}
 
 static int close_all(void **state)
 {

@@ -177,7 +177,10 @@ static void release(void)
 		task_freed(BASE(task));
 }
 
-static bool is_settable(group_task *task) { return task == NULL || !task_is_inflight(BASE(task)); }
+static bool is_settable(group_task *task)
+{
+	return task == NULL || !task_is_inflight(BASE(task));
+}
 
 static void set_gid(void)
 {
@@ -224,7 +227,10 @@ static void prepare(void)
 	ctx_run(doca_urom_service_as_ctx(service));
 }
 
-#define TASK_CALL(name, run) {"doca_urom_service_get_workers_by_gid_task_" name, run}
+#define TASK_CALL(name, run)                                                                                                     \
+	{                                                                                                                        \
+		"doca_urom_service_get_workers_by_gid_task_" name, run                                                           \
+	}
 
 static const struct call calls[] = {
 	{"doca_urom_service_create", create},

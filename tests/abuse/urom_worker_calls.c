@@ -172,7 +172,8 @@ static void check_ended(command_task *task)
 		if (mark[i] != MARK + (uint64_t)i)
 			abuse_fail("the 32 bytes of a command are not what they were");
 	}
-	if (response == NULL || doca_buf_get_data(response, &data) != DOCA_SUCCESS || doca_buf_get_data_len(response, &len) != DOCA_SUCCESS)
+	if (response == NULL || doca_buf_get_data(response, &data) != DOCA_SUCCESS ||
+	    doca_buf_get_data_len(response, &len) != DOCA_SUCCESS)
 		return;
 	for (size_t i = 0; i < len; i++)
 		memory[0] ^= ((uint8_t *)data)[i];
@@ -247,7 +248,10 @@ static void release(void)
 		task_freed(BASE(task));
 }
 
-static bool is_settable(command_task *task) { return task == NULL || !task_is_inflight(BASE(task)); }
+static bool is_settable(command_task *task)
+{
+	return task == NULL || !task_is_inflight(BASE(task));
+}
 
 static void set_plugin(void)
 {

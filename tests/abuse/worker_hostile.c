@@ -33,8 +33,7 @@ static doca_error_t hostile_open(struct urom_worker_ctx *ctx)
 static void free_list(ucs_list_link_t *list)
 {
 	struct urom_worker_notif_desc *desc, *next;
-	ucs_list_for_each_safe(desc, next, list, entry)
-		free(desc);
+	ucs_list_for_each_safe(desc, next, list, entry) free(desc);
 }
 
 static void hostile_close(struct urom_worker_ctx *ctx)
@@ -102,7 +101,8 @@ static doca_error_t hostile_worker_cmd(struct urom_worker_ctx *ctx, ucs_list_lin
 	struct hostile *hostile = (struct hostile *)ctx->plugin_ctx;
 	struct urom_worker_cmd_desc *command, *next;
 	doca_error_t result = DOCA_SUCCESS;
-	ucs_list_for_each_safe(command, next, cmd_list, entry) {
+	ucs_list_for_each_safe(command, next, cmd_list, entry)
+	{
 		uint8_t act = command->worker_cmd.len != 0 ? command->worker_cmd.plugin_cmd[0] : HOSTILE_ANSWER;
 		if (act == HOSTILE_LEAVE) {
 			result = DOCA_ERROR_UNEXPECTED;

@@ -12,10 +12,16 @@
 
 /* ---- what the path calls and these tests do not reach ---- */
 
-doca_error_t comch_attach_parse(const void *data, size_t len, struct comch_attach *attach) { return DOCA_ERROR_NOT_SUPPORTED; }
-doca_error_t comch_child_flush_status(const struct comch_child *child) { return DOCA_ERROR_BAD_STATE; }
+doca_error_t comch_attach_parse(const void *data, size_t len, struct comch_attach *attach)
+{
+	return DOCA_ERROR_NOT_SUPPORTED;
+}
+doca_error_t comch_child_flush_status(const struct comch_child *child)
+{
+	return DOCA_ERROR_BAD_STATE;
+}
 doca_error_t comch_consumer_listen(struct doca_comch_consumer *consumer, const struct sf_port_handler *handler, uint32_t recv_max,
-				   struct comch_advertisement *ad)
+				   int event_fd, struct comch_advertisement *ad)
 {
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
@@ -38,7 +44,10 @@ static bool port_arm(struct sf_port *port)
 	return port_due;
 }
 
-static void ring(void) { woken |= port_armed; }
+static void ring(void)
+{
+	woken |= port_armed;
+}
 
 static void flush_recvs(struct sf_port *port) {}
 

@@ -275,6 +275,36 @@ static void client_stop_is_a_disconnect_event(void **state)
 	end_both();
 }
 
+static uint32_t num_came, num_left;
+
+static void came(struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *connection, uint8_t ok)
+{
+	(void)event;
+	server.connection = connection;
+	num_came += ok;
+}
+
+static void left(struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *connection, uint8_t ok)
+{
+	(void)event;
+	(void)connection;
+	num_left += ok;
+}
+
+static void connection_events_by_their_name_of_2_6(void **state)
+{
+	(void)state;
+	num_came = num_left = 0;
+	side_init_server(&server, "control");
+	assert_int_equal(doca_comch_server_event_connection_register(server.server, came, left), DOCA_SUCCESS);
+	side_init_client(&client, "control");
+	side_connect(&server, &client);
+	assert_int_equal(num_came, 1);
+	(void)doca_ctx_stop(client.ctx);
+	SIDE_WAIT(side_state(client.ctx) == DOCA_CTX_STATE_IDLE && num_left == 1, server.pe, client.pe, NULL, NULL);
+	end_both();
+}
+
 static void server_stop_takes_the_client_to_idle(void **state)
 {
 	(void)state;
@@ -472,6 +502,7 @@ int main(void)
 		cmocka_unit_test(message_size_grows_between_two_runs),
 		cmocka_unit_test(full_peer_is_told_by_again),
 		cmocka_unit_test(client_stop_is_a_disconnect_event),
+		cmocka_unit_test(connection_events_by_their_name_of_2_6),
 		cmocka_unit_test(server_stop_takes_the_client_to_idle),
 		cmocka_unit_test(server_disconnects_one_client),
 		cmocka_unit_test(stop_with_sends_in_flight),

@@ -349,7 +349,8 @@ static void buffer_of_a_stopped_mmap_is_refused(void **state)
 	assert_int_equal(doca_mmap_start(mmap), DOCA_SUCCESS);
 	buf = data_buf_full(&producer.memory, 0, 64);
 	assert_int_equal(doca_mmap_stop(mmap), DOCA_SUCCESS);
-	assert_int_equal(doca_comch_producer_task_send_alloc_init(producer.producer, buf, NULL, 0, consumer.id, &task), DOCA_SUCCESS);
+	assert_int_equal(doca_comch_producer_task_send_alloc_init(producer.producer, buf, NULL, 0, consumer.id, &task),
+			 DOCA_SUCCESS);
 	base = doca_comch_producer_task_send_as_task(task);
 	assert_int_equal(doca_task_submit(base), DOCA_ERROR_INVALID_VALUE);
 	doca_task_free(base);
@@ -367,6 +368,37 @@ static void stop_with_receives_posted_flushes_them(void **state)
 	SIDE_WAIT(side_state(consumer.ctx) == DOCA_CTX_STATE_IDLE, consumer.pe, NULL, NULL, NULL);
 	assert_int_equal(consumer.num_errors, 8);
 	assert_int_equal(consumer.status, DOCA_ERROR_BAD_STATE);
+	end_pair();
+}
+
+static uint32_t num_quiet;
+
+static void quiet(struct doca_comch_consumer_task_post_recv *task, union doca_data task_data, union doca_data ctx_data)
+{
+	(void)task_data;
+	(void)ctx_data;
+	num_quiet++;
+	assert_int_equal(doca_buf_dec_refcount(doca_comch_consumer_task_post_recv_get_buf(task), NULL), DOCA_SUCCESS);
+}
+
+/* As a published program has it: its callbacks leave the tasks alone. */
+static void receives_freed_in_flight(void **state)
+{
+	(void)state;
+	num_quiet = 0;
+	data_init_consumer(&consumer, &server, NULL, 4, MEMORY);
+	assert_int_equal(doca_comch_consumer_task_post_recv_set_conf(consumer.consumer, quiet, quiet, 4), DOCA_SUCCESS);
+	data_init_producer(&producer, &client, NULL, 4, MEMORY);
+	data_start(&consumer, server.pe, client.pe);
+	data_start(&producer, NULL, NULL);
+	for (size_t i = 0; i < 4; i++)
+		doca_task_free(data_post(&consumer, i * 64, 64));
+	assert_int_equal(data_send(&producer, 0, 32, consumer.id, NULL, 0, false), DOCA_SUCCESS);
+	SIDE_WAIT(num_quiet == 1 && producer.num_done == 1, server.pe, client.pe, consumer.pe, producer.pe);
+	doca_task_free(data_post(&consumer, 0, 64)); /* the place of the one that is over */
+	assert_int_equal(doca_ctx_stop(consumer.ctx), DOCA_ERROR_IN_PROGRESS);
+	SIDE_WAIT(side_state(consumer.ctx) == DOCA_CTX_STATE_IDLE, consumer.pe, NULL, NULL, NULL);
+	assert_int_equal(num_quiet, 5);
 	end_pair();
 }
 
@@ -588,6 +620,7 @@ int main(void)
 		TEST(mmap_started_again_without_the_device_is_refused),
 		TEST(buffer_of_a_stopped_mmap_is_refused),
 		TEST(stop_with_receives_posted_flushes_them),
+		TEST(receives_freed_in_flight),
 		TEST(stop_with_sends_in_flight),
 		TEST(lost_connection_ends_consumers_and_producers),
 		TEST(consumer_on_a_dead_connection_is_refused),

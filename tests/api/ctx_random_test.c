@@ -24,6 +24,7 @@ struct slot {
 	struct test_ctx *test;
 	struct doca_task *tasks[TASKS]; /* that the test holds */
 	bool inflight[TASKS];
+	bool freed[TASKS];	    /* in flight: to be gone after a callback that does not submit it again */
 	enum doca_ctx_states state; /* as the callbacks said */
 	uint64_t num_accepted, num_done;
 };
@@ -67,11 +68,16 @@ static void done(struct doca_task *task, union doca_data task_user_data, union d
 	if (random_below(2) == 0) {
 		doca_task_free(task);
 		slot->tasks[i] = NULL;
+		slot->freed[i] = false;
 	} else if (random_below(2) == 0 && doca_task_submit(task) == DOCA_SUCCESS) {
 		slot->inflight[i] = true;
 		slot->num_accepted++;
 	}
 	act();
+	if (slot->freed[i] && !slot->inflight[i]) {
+		slot->tasks[i] = NULL;
+		slot->freed[i] = false;
+	}
 }
 
 static void completed(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
@@ -181,7 +187,8 @@ static void slot_free(struct slot *slot, int i)
 {
 	if (slot->tasks[i] == NULL)
 		return;
-	doca_task_free(slot->tasks[i]); /* refused while in flight */
+	doca_task_free(slot->tasks[i]);
+	slot->freed[i] = slot->inflight[i];
 	if (!slot->inflight[i])
 		slot->tasks[i] = NULL;
 }

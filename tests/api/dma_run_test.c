@@ -142,6 +142,28 @@ static void stop_with_tasks_in_flight(void **state)
 	rig_put(dst[0]);
 }
 
+static void freed_in_flight(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_buf *src = source(f, 0, LARGE), *dst = destination(f, LARGE, SIZE - LARGE);
+	struct doca_task *task;
+
+	f->rig.keep = true;
+	for (uint32_t i = 0; i < 2; i++) {
+		task = rig_task(&f->rig, src, dst);
+		assert_int_equal(doca_task_submit(task), DOCA_SUCCESS);
+		doca_task_free(task);
+		if (i == 0)
+			RIG_WAIT(&f->rig, f->rig.num_good == 1);
+	}
+	assert_int_equal(doca_ctx_stop(f->rig.ctx), DOCA_ERROR_IN_PROGRESS);
+	RIG_WAIT(&f->rig, f->rig.state == DOCA_CTX_STATE_IDLE);
+	assert_int_equal(f->rig.num_good + f->rig.num_failed, 2);
+	rig_put(src);
+	rig_put(dst);
+	rig_start(&f->rig);
+}
+
 static void stop_waits_for_tasks_to_be_freed(void **state)
 {
 	struct fixture *f = *state;
@@ -251,15 +273,11 @@ static void stop_by_events(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(stop_with_tasks_in_flight),
-		T(stop_waits_for_tasks_to_be_freed),
-		T(events_for_small_and_large),
-		T(idle_context_wakes_nobody),
-		T(stop_by_events),
-		T(resubmitted_from_its_callback),
-		T(failure_flushes_what_waits_behind),
-		T(source_cut_short_in_flight),
-		cmocka_unit_test(contexts_of_two_threads),
+		T(stop_with_tasks_in_flight),	     T(freed_in_flight),
+		T(stop_waits_for_tasks_to_be_freed), T(events_for_small_and_large),
+		T(idle_context_wakes_nobody),	     T(stop_by_events),
+		T(resubmitted_from_its_callback),    T(failure_flushes_what_waits_behind),
+		T(source_cut_short_in_flight),	     cmocka_unit_test(contexts_of_two_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,8 @@ SOFTFIELD_KERNEL(add_value, struct kernel_args, args)
 SOFTFIELD_KERNEL(write_index, struct kernel_args, args)
 {
 	args->words[softfield_block_index() * softfield_block_size() + softfield_thread_index()] =
-		1000 * softfield_grid_size() + 100 * softfield_block_index() + 10 * softfield_block_size() + softfield_thread_index();
+		1000 * softfield_grid_size() + 100 * softfield_block_index() + 10 * softfield_block_size() +
+		softfield_thread_index();
 }
 
 SOFTFIELD_KERNEL(sum_by_rounds, struct kernel_args, args)
@@ -48,19 +49,23 @@ SOFTFIELD_KERNEL(use_semaphore, struct kernel_args, args)
 		bad = 0;
 		if (doca_gpu_dev_semaphore_get_status(s, i, &status) != DOCA_SUCCESS || status != DOCA_GPU_SEMAPHORE_STATUS_READY)
 			bad = 1;
-		if (doca_gpu_dev_semaphore_set_status_cas(s, i, DOCA_GPU_SEMAPHORE_STATUS_HOLD, DOCA_GPU_SEMAPHORE_STATUS_ERROR) !=
-		    DOCA_ERROR_NOT_PERMITTED)
+		if (doca_gpu_dev_semaphore_set_status_cas(s, i, DOCA_GPU_SEMAPHORE_STATUS_HOLD,
+							  DOCA_GPU_SEMAPHORE_STATUS_ERROR) != DOCA_ERROR_NOT_PERMITTED)
 			bad = 2;
-		if (doca_gpu_dev_semaphore_set_status_cas(s, i, DOCA_GPU_SEMAPHORE_STATUS_READY, DOCA_GPU_SEMAPHORE_STATUS_HOLD) != DOCA_SUCCESS)
+		if (doca_gpu_dev_semaphore_set_status_cas(s, i, DOCA_GPU_SEMAPHORE_STATUS_READY,
+							  DOCA_GPU_SEMAPHORE_STATUS_HOLD) != DOCA_SUCCESS)
 			bad = 3;
-		if (doca_gpu_dev_semaphore_set_packet_info(s, i, DOCA_GPU_SEMAPHORE_STATUS_HOLD, 5 + i, (UINT64_C(1) << 40) + i) != DOCA_SUCCESS)
+		if (doca_gpu_dev_semaphore_set_packet_info(s, i, DOCA_GPU_SEMAPHORE_STATUS_HOLD, 5 + i,
+							   (UINT64_C(1) << 40) + i) != DOCA_SUCCESS)
 			bad = 4;
 		if (doca_gpu_dev_semaphore_get_packet_info(s, i, &status, &num, &start) != DOCA_SUCCESS || num != 5 + i ||
 		    start != (UINT64_C(1) << 40) + i || status != DOCA_GPU_SEMAPHORE_STATUS_HOLD)
 			bad = 5;
-		if (doca_gpu_dev_semaphore_get_packet_info_status(s, i, DOCA_GPU_SEMAPHORE_STATUS_DONE, &num, &start) != DOCA_ERROR_NOT_FOUND)
+		if (doca_gpu_dev_semaphore_get_packet_info_status(s, i, DOCA_GPU_SEMAPHORE_STATUS_DONE, &num, &start) !=
+		    DOCA_ERROR_NOT_FOUND)
 			bad = 6;
-		if (doca_gpu_dev_semaphore_get_packet_info_status(s, i, DOCA_GPU_SEMAPHORE_STATUS_HOLD, &num, &start) != DOCA_SUCCESS)
+		if (doca_gpu_dev_semaphore_get_packet_info_status(s, i, DOCA_GPU_SEMAPHORE_STATUS_HOLD, &num, &start) !=
+		    DOCA_SUCCESS)
 			bad = 7;
 		if (doca_gpu_dev_semaphore_get_custom_info_addr(s, i, &info) != DOCA_SUCCESS || info == 0)
 			bad = 8;

@@ -83,7 +83,8 @@ static void drop_to_kernel(struct to_kernel *t)
 static void post(struct to_kernel *t, uint32_t n, uint32_t len)
 {
 	for (uint32_t i = 0; i < n; i++)
-		assert_int_equal(softfield_consumer_post(&t->consumer, i, (uintptr_t)t->buffers[t->consumer.posted % DEPTH], len), DOCA_SUCCESS);
+		assert_int_equal(softfield_consumer_post(&t->consumer, i, (uintptr_t)t->buffers[t->consumer.posted % DEPTH], len),
+				 DOCA_SUCCESS);
 }
 
 static doca_error_t send(struct to_kernel *t, const void *bytes, size_t len, const void *imm, uint32_t imm_len)
@@ -398,8 +399,12 @@ static struct from_kernel *from_kernel(void)
 	f->producer.arena_size = ARENA;
 	f->producer.send_ring = 2 * DEPTH;
 	f->producer.send_max = DEPTH;
-	f->peers[3] = (struct softfield_gpu_peer){.consumer_id = 7, .depth = DEPTH, .shift = box.shift, .arena_size = ARENA,
-						  .mailbox = box.head, .lines = box.lines};
+	f->peers[3] = (struct softfield_gpu_peer){.consumer_id = 7,
+						  .depth = DEPTH,
+						  .shift = box.shift,
+						  .arena_size = ARENA,
+						  .mailbox = box.head,
+						  .lines = box.lines};
 	return f;
 }
 
@@ -448,7 +453,8 @@ static void kernel_sends_every_length_and_immediate(void **state)
 			fill(bytes, len, len);
 			fill(imm, imm_len, imm_len + 5);
 			gpu_receiver_grant(&f->receiver, 2, 200);
-			assert_int_equal(softfield_producer_send(&f->producer, (uintptr_t)bytes, len, imm, imm_len, 7, len), DOCA_SUCCESS);
+			assert_int_equal(softfield_producer_send(&f->producer, (uintptr_t)bytes, len, imm, imm_len, 7, len),
+					 DOCA_SUCCESS);
 			assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_SUCCESS);
 			assert_int_equal(arrival.len, len);
 			assert_int_equal(arrival.imm_len, imm_len);
@@ -501,7 +507,8 @@ static void sends_wait_for_polls_and_for_the_arena(void **state)
 	assert_int_equal(kernel_send(f, bytes, 1500, 3), DOCA_SUCCESS);
 	for (uint32_t i = 4; i < DEPTH; i++)
 		assert_int_equal(kernel_send(f, bytes, 1, i), DOCA_SUCCESS);
-	assert_int_equal(kernel_send(f, bytes, 1, DEPTH), DOCA_ERROR_AGAIN); /* as many as were configured wait to be polled for */
+	assert_int_equal(kernel_send(f, bytes, 1, DEPTH),
+			 DOCA_ERROR_AGAIN); /* as many as were configured wait to be polled for */
 	assert_int_equal(softfield_producer_try(&f->producer, &id), DOCA_SUCCESS);
 	assert_int_equal(kernel_send(f, bytes, 1, DEPTH), DOCA_SUCCESS);
 	free(f);

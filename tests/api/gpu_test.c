@@ -29,14 +29,26 @@ extern const unsigned char kernels_image[], kernels_image_end[];
 #define IMAGE_SIZE 0
 #endif
 
-#define KERNEL(fn) {#fn, fn, IMAGE, IMAGE_SIZE}
+#define KERNEL(fn)                                                                                                               \
+	{                                                                                                                        \
+#fn, fn, IMAGE, IMAGE_SIZE                                                                                       \
+	}
 
 static struct doca_gpu *gpu;
 
-static int open_gpu(void **state) { return doca_gpu_create(GPU, &gpu) != DOCA_SUCCESS; }
-static int close_gpu(void **state) { return doca_gpu_destroy(gpu) != DOCA_SUCCESS; }
+static int open_gpu(void **state)
+{
+	return doca_gpu_create(GPU, &gpu) != DOCA_SUCCESS;
+}
+static int close_gpu(void **state)
+{
+	return doca_gpu_destroy(gpu) != DOCA_SUCCESS;
+}
 
-static bool is_soft(void) { return strcmp(softfield_gpu_backend(gpu), "soft") == 0; }
+static bool is_soft(void)
+{
+	return strcmp(softfield_gpu_backend(gpu), "soft") == 0;
+}
 
 static void *shared(size_t size, void **for_gpu)
 {
@@ -96,7 +108,8 @@ static void memory_is_aligned_and_zero(void **state)
 		uint8_t bytes[100], zeros[100] = {0};
 		void *addr = NULL, *cpu = &addr;
 
-		assert_int_equal(doca_gpu_mem_alloc(gpu, sizeof(bytes), alignments[i], DOCA_GPU_MEM_TYPE_GPU, &addr, &cpu), DOCA_SUCCESS);
+		assert_int_equal(doca_gpu_mem_alloc(gpu, sizeof(bytes), alignments[i], DOCA_GPU_MEM_TYPE_GPU, &addr, &cpu),
+				 DOCA_SUCCESS);
 		assert_null(cpu); /* device memory has no address for the CPU */
 		assert_int_equal((uintptr_t)addr % (alignments[i] != 0 ? alignments[i] : 1), 0);
 		memset(bytes, 1, sizeof(bytes));
@@ -237,10 +250,12 @@ static void wrong_launch_arguments(void **state)
 	assert_int_equal(softfield_gpu_launch(NULL, &kernel, 1, 1, &args, sizeof(args), &launch), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(softfield_gpu_launch(gpu, &kernel, 0, 1, &args, sizeof(args), &launch), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(softfield_gpu_launch(gpu, &kernel, 1, 0, &args, sizeof(args), &launch), DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(softfield_gpu_launch(gpu, &kernel, 1, 1, &args, SOFTFIELD_ARGS_MAX + 1, &launch), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(softfield_gpu_launch(gpu, &kernel, 1, 1, &args, SOFTFIELD_ARGS_MAX + 1, &launch),
+			 DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(softfield_gpu_launch(gpu, &none, 1, 1, &args, sizeof(args), &launch), DOCA_ERROR_NOT_SUPPORTED);
 	if (is_soft())
-		assert_int_equal(softfield_gpu_launch(gpu, &kernel, 1 << 20, 1 << 20, &args, sizeof(args), &launch), DOCA_ERROR_INVALID_VALUE);
+		assert_int_equal(softfield_gpu_launch(gpu, &kernel, 1 << 20, 1 << 20, &args, sizeof(args), &launch),
+				 DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(softfield_gpu_launch_query(NULL), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(softfield_gpu_launch_wait(NULL, 0), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(softfield_gpu_launch_destroy(NULL), DOCA_ERROR_INVALID_VALUE);

@@ -99,7 +99,7 @@ static inline void fixture_drain(struct fixture *f)
 static inline void fixture_tasks_free(struct test_ctx *test)
 {
 	size_t slot = test->pool.slot_built;
-	for (uint32_t i = 0; i < test->pool.num_built; i++) {
+	for (uint32_t i = 0; i < test->pool.num_begun; i++) {
 		struct doca_task *task = (struct doca_task *)((char *)test->pool.memory + slot * i);
 		if (task->state != SF_TASK_FREE)
 			doca_task_free(task);

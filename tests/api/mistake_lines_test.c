@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <doca_comch.h>
 #include <doca_ctx.h>
 #include <doca_dev.h>
 #include <doca_dma.h>
@@ -184,6 +185,50 @@ static void task_submitted_while_its_context_stops(void **state)
 	assert_int_equal(doca_pe_destroy(pe), DOCA_SUCCESS);
 }
 
+/* Published programs stop a memory map that they exported before they destroy it: that is no mistake. */
+static void shutdown_in_good_order_logs_no_error(void **state)
+{
+	static uint8_t memory[4096];
+	struct doca_mmap *mmap;
+	const void *desc;
+	size_t len;
+
+	(void)state;
+	assert_int_equal(doca_mmap_create(&mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_add_dev(mmap, dev), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_set_permissions(mmap, DOCA_ACCESS_FLAG_PCI_READ_WRITE), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_set_memrange(mmap, memory, sizeof(memory)), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_start(mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_export_pci(mmap, dev, &desc, &len), DOCA_SUCCESS);
+	quiet();
+	assert_int_equal(doca_mmap_stop(mmap), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_mmap_destroy(mmap), DOCA_SUCCESS);
+	assert_int_equal(num_lines, 0);
+}
+
+/* Published programs close devices before the objects that use them, ignore the answer, and then destroy those. */
+static void devices_closed_before_their_users_log_no_error(void **state)
+{
+	struct doca_devinfo_rep **list;
+	struct doca_comch_server *server;
+	struct doca_dev_rep *rep;
+	uint32_t num;
+
+	(void)state;
+	assert_int_equal(doca_devinfo_rep_create_list(dev, DOCA_DEVINFO_REP_FILTER_NET, &list, &num), DOCA_SUCCESS);
+	assert_true(num > 0);
+	assert_int_equal(doca_dev_rep_open(list[0], &rep), DOCA_SUCCESS);
+	assert_int_equal(doca_devinfo_rep_destroy_list(list), DOCA_SUCCESS);
+	assert_int_equal(doca_comch_server_create(dev, rep, "closed early", &server), DOCA_SUCCESS);
+	quiet();
+	assert_int_equal(doca_dev_rep_close(rep), DOCA_ERROR_IN_USE);
+	assert_int_equal(doca_dev_close(dev), DOCA_ERROR_IN_USE);
+	assert_int_equal(doca_comch_server_destroy(server), DOCA_SUCCESS);
+	assert_int_equal(doca_dev_rep_close(rep), DOCA_SUCCESS);
+	assert_int_equal(doca_dev_rep_close(NULL), DOCA_ERROR_INVALID_VALUE); /* a client's, which opened none */
+	assert_int_equal(num_lines, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +239,8 @@ int main(void)
 		cmocka_unit_test(sha_task_of_no_algorithm_or_without_a_source),
 		cmocka_unit_test(dma_started_without_a_progress_engine),
 		cmocka_unit_test(task_submitted_while_its_context_stops),
+		cmocka_unit_test(shutdown_in_good_order_logs_no_error),
+		cmocka_unit_test(devices_closed_before_their_users_log_no_error),
 	};
 
 	return cmocka_run_group_tests(tests, open_side, close_side);

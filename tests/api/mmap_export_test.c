@@ -19,6 +19,7 @@
 #include "mmap_fixture.h"
 #include "mem/mmap.h"
 #include "mem/mmap_descriptor.h"
+#include "support/check.h"
 
 static int exportable_setup(void **state)
 {
@@ -411,14 +412,6 @@ static void descriptor_of_an_unknown_device_is_not_permitted(void **state)
 }
 
 /* ---- two processes ---- */
-
-#define CHECK(condition)                                                                                                         \
-	do {                                                                                                                     \
-		if (!(condition)) {                                                                                              \
-			fprintf(stderr, "importer, line %d: %s\n", __LINE__, #condition);                                        \
-			_exit(1);                                                                                                \
-		}                                                                                                                \
-	} while (0)
 
 /* The other node: reads what the exporter wrote, and writes an answer. */
 static void importer(int socket)

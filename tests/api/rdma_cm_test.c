@@ -261,20 +261,32 @@ static void answered_later(void **state)
 	talk_on_last(f);
 }
 
+/* What the caller does in the callback of the callee's task, once it is established. */
+static enum { CALLER_STAYS, CALLER_SENDS, CALLER_LEAVES } caller_then;
+static struct fixture *looping;
+
+/* A program may wait here for what the peer does once it is established: the answer has left, without a progress call of ours. */
 static void accept_in_a_task_callback(struct doca_rdma_task_send *task, union doca_data data, union doca_data ctx_data)
 {
 	struct cm_side *side = ctx_data.ptr;
+	struct rdma_rig *caller = &looping->client.rig;
 
 	(void)data;
 	doca_task_free(doca_rdma_task_send_as_task(task));
 	OK(doca_rdma_connection_accept(side->requested, NULL, 0));
+	assert_int_equal(side->num_established, 1); /* told by progress */
+	RDMA_RIG_WAIT(caller, NULL, looping->client.num_established == 2);
+	if (caller_then == CALLER_SENDS) {
+		OK(rig_send(caller, looping->client.established, NULL, 0));
+		RDMA_RIG_WAIT(caller, NULL, caller->num_good == 2); /* the receive before, and the send */
+	} else if (caller_then == CALLER_LEAVES) {
+		OK(doca_rdma_connection_disconnect(looping->client.established));
+	}
 }
 
-/* Where the accept waits for the end of the poll. */
-static void accepted_in_a_task_callback(void **state)
+static void accepted_in_a_task(struct fixture *f)
 {
-	struct fixture *f = *state;
-
+	looping = f;
 	OK(doca_rdma_task_send_set_conf(f->server.rig.rdma, accept_in_a_task_callback, rdma_rig_send_failed, RIG_TASKS));
 	OK(doca_rdma_set_max_num_connections(f->server.rig.rdma, 2));
 	OK(doca_rdma_set_max_num_connections(f->client.rig.rdma, 2));
@@ -285,8 +297,46 @@ static void accepted_in_a_task_callback(void **state)
 	WAIT(f->server.num_requests == 2);
 	OK(rig_receive(&f->client.rig, NULL, 0));
 	OK(rig_send(&f->server.rig, f->server.established, NULL, 0));
-	WAIT(f->server.num_established == 2 && f->client.num_established == 2);
+}
+
+static void accepted_in_a_task_callback(void **state)
+{
+	struct fixture *f = *state;
+
+	caller_then = CALLER_STAYS;
+	accepted_in_a_task(f);
+	WAIT(f->server.num_established == 2);
 	cm_events_are(&f->server, "qeqe");
+}
+
+static void established_before_the_message(struct rdma_rig *rig)
+{
+	assert_int_equal(((struct cm_side *)rig)->num_established, 2);
+	assert_ptr_equal(rig->from, ((struct cm_side *)rig)->established);
+}
+
+/* Its message may come in the very poll in which it was accepted. */
+static void accepted_in_a_task_callback_and_heard_of(void **state)
+{
+	struct fixture *f = *state;
+
+	caller_then = CALLER_SENDS;
+	f->server.rig.on_ended = established_before_the_message;
+	accepted_in_a_task(f);
+	OK(rig_receive(&f->server.rig, NULL, 0));
+	WAIT(f->server.rig.num_received == 1);
+	cm_events_are(&f->server, "qeqe");
+}
+
+/* And its end. */
+static void accepted_in_a_task_callback_and_ended(void **state)
+{
+	struct fixture *f = *state;
+
+	caller_then = CALLER_LEAVES;
+	accepted_in_a_task(f);
+	WAIT(f->server.num_ended == 1 && f->client.num_ended == 1);
+	cm_events_are(&f->server, "qeqed");
 }
 
 static void no_answer_in_time(void **state)
@@ -379,6 +429,8 @@ int main(void)
 		TEST(rejected),
 		TEST(answered_later),
 		TEST_IDLE(accepted_in_a_task_callback),
+		TEST_IDLE(accepted_in_a_task_callback_and_heard_of),
+		TEST_IDLE(accepted_in_a_task_callback_and_ended),
 		TEST_IDLE(no_answer_in_time),
 		TEST(too_many),
 		TEST_IDLE(stop_listening),

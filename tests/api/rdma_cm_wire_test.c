@@ -242,7 +242,8 @@ static void callers_that_leave(void **state)
 	side->may_be_gone = true;
 	good_call(call);
 	for (uint32_t i = 0; i < 300; i++) {
-		assert_int_equal(sf_link_connect(bare.port, server_name, NULL, call, sizeof(call), NULL, &bare.link), DOCA_SUCCESS);
+		assert_int_equal(sf_link_connect(bare.port, server_name, NULL, call, sizeof(call), NULL, &bare.link),
+				 DOCA_SUCCESS);
 		if (i % 3 != 0)
 			(void)doca_pe_progress(side->rig.pe);
 		if (i % 5 == 0)

@@ -115,6 +115,32 @@ static void stop_flushes_what_is_in_flight(void **state)
 	rig_put(dst);
 }
 
+static void freed_in_flight(void **state)
+{
+	struct rdma_fixture *f = *state;
+	struct doca_buf *dst = rig_room(&f->a, 0, 10);
+	struct doca_rdma_task_receive *receive;
+	struct doca_rdma_task_send *sending;
+
+	f->a.keep = true;
+	for (uint32_t i = 0; i < 3; i++) {
+		OK(doca_rdma_task_receive_allocate_init(f->a.rdma, dst, (union doca_data){.u64 = i}, &receive));
+		OK(doca_task_submit(doca_rdma_task_receive_as_task(receive)));
+		doca_task_free(doca_rdma_task_receive_as_task(receive));
+	}
+	OK(doca_rdma_task_send_allocate_init(f->a.rdma, f->ab, NULL, (union doca_data){.u64 = 3}, &sending));
+	OK(doca_task_submit(doca_rdma_task_send_as_task(sending))); /* it waits for a receive */
+	doca_task_free(doca_rdma_task_send_as_task(sending));
+	OK(rig_send(&f->b, f->ba, NULL, 0));
+	WAIT(f->a.num_received == 1);
+	assert_int_equal(doca_ctx_stop(f->a.ctx), DOCA_ERROR_IN_PROGRESS);
+	WAIT(f->a.state == DOCA_CTX_STATE_IDLE);
+	assert_int_equal(f->a.num_ended, 4);
+	f->a.keep = false;
+	rdma_rig_start(&f->a);
+	rig_put(dst);
+}
+
 static void a_peer_that_stops_is_told_by_the_next_task(void **state)
 {
 	struct rdma_fixture *f = *state;
@@ -194,6 +220,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_instance_must_permit_it, rdma_prepare, rdma_teardown),
 		cmocka_unit_test_setup_teardown(the_memory_map_must_permit_it, rdma_setup, rdma_teardown),
 		cmocka_unit_test_setup_teardown(stop_flushes_what_is_in_flight, rdma_setup, rdma_teardown),
+		cmocka_unit_test_setup_teardown(freed_in_flight, rdma_setup, rdma_teardown),
 		cmocka_unit_test_setup_teardown(a_peer_that_stops_is_told_by_the_next_task, rdma_setup, rdma_teardown),
 		cmocka_unit_test_setup_teardown(a_stale_export, rdma_prepare, rdma_teardown),
 		cmocka_unit_test_setup_teardown(a_peer_that_ends_its_memory_map, rdma_setup, rdma_teardown),

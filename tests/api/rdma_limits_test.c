@@ -220,13 +220,6 @@ static void addresses_outside_the_export(void **state)
 	pair_fini(&pair);
 }
 
-static int open_log(void **state)
-{
-	(void)state;
-	log_lines_open();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -236,5 +229,5 @@ int main(void)
 		cmocka_unit_test(addresses_outside_the_export),
 	};
 
-	return cmocka_run_group_tests_name("rdma limits", tests, open_log, NULL);
+	return cmocka_run_group_tests_name("rdma limits", tests, log_lines_setup, NULL);
 }

@@ -225,13 +225,6 @@ static void enough_rights(void **state)
 	pair_fini(&pair);
 }
 
-static int open_log(void **state)
-{
-	(void)state;
-	log_lines_open();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,5 +234,5 @@ int main(void)
 		cmocka_unit_test(enough_rights),
 	};
 
-	return cmocka_run_group_tests_name("rdma permissions", tests, open_log, NULL);
+	return cmocka_run_group_tests_name("rdma permissions", tests, log_lines_setup, NULL);
 }

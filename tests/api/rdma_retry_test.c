@@ -174,13 +174,6 @@ static void a_write_with_immediate_takes_a_receive_of_nothing(void **state)
 	pair_fini(&pair);
 }
 
-static int open_log(void **state)
-{
-	(void)state;
-	log_lines_open();
-	return 0;
-}
-
 /* The peer has receives for all of it and does not look, for longer than the retries take: nothing is wrong. */
 static void a_slow_peer_with_receives(void **state)
 {
@@ -219,5 +212,5 @@ int main(void)
 		cmocka_unit_test(a_write_with_immediate_takes_a_receive_of_nothing),
 	};
 
-	return cmocka_run_group_tests_name("rdma retries", tests, open_log, NULL);
+	return cmocka_run_group_tests_name("rdma retries", tests, log_lines_setup, NULL);
 }

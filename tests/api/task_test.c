@@ -208,21 +208,139 @@ static void submit_flags_reach_the_library(void **state)
 	doca_task_free(task);
 }
 
-static void task_in_flight_is_neither_submitted_nor_freed(void **state)
+static void task_in_flight_is_not_submitted(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_task *task = alloc(f);
 	assert_int_equal(doca_task_submit(task), DOCA_SUCCESS);
 	assert_int_equal(doca_task_submit(task), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_task_try_submit(task), DOCA_ERROR_BAD_STATE);
-	doca_task_free(task);
-	assert_int_equal(f->test.base.num_allocated, 1);
 	assert_int_equal(doca_pe_progress(f->pe), 1);
 	assert_int_equal(num_completed, 1);
 	doca_task_free(task);
 	doca_task_free(task); /* once too often */
 	assert_int_equal(f->test.base.num_allocated, 0);
 	assert_int_equal(doca_task_submit(task), DOCA_ERROR_BAD_STATE);
+}
+
+/* ---- tasks freed in flight ---- */
+
+static struct doca_task *alloc_freed_in_flight(struct fixture *f)
+{
+	struct doca_task *task = alloc(f);
+	assert_int_equal(doca_task_submit(task), DOCA_SUCCESS);
+	doca_task_free(task);
+	doca_task_free(task); /* once too often */
+	assert_int_equal(f->test.base.num_allocated, 1);
+	return task;
+}
+
+/* All of them are free, each once. */
+static void pool_is_whole(struct fixture *f)
+{
+	struct doca_task *tasks[NUM_TASKS];
+	assert_int_equal(f->test.base.num_allocated, 0);
+	for (uint32_t i = 0; i < NUM_TASKS; i++) {
+		tasks[i] = alloc(f);
+		for (uint32_t j = 0; j < i; j++)
+			assert_ptr_not_equal(tasks[i], tasks[j]);
+	}
+	for (uint32_t i = 0; i < NUM_TASKS; i++)
+		doca_task_free(tasks[i]);
+}
+
+static void freed_in_flight_is_freed_after_its_callback(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_task *task = alloc_freed_in_flight(f);
+	assert_int_equal(doca_pe_progress(f->pe), 1);
+	assert_int_equal(num_completed, 1);
+	assert_int_equal(doca_task_submit(task), DOCA_ERROR_BAD_STATE);
+	f->test.task_status = DOCA_ERROR_IO_FAILED;
+	(void)alloc_freed_in_flight(f);
+	assert_int_equal(doca_pe_progress(f->pe), 1);
+	assert_int_equal(num_failed, 1);
+	pool_is_whole(f);
+}
+
+/* What the published secure channel does with its receives. */
+static void freed_in_flight_before_a_stop(void **state)
+{
+	struct fixture *f = *state;
+	enum doca_ctx_states now;
+	f->test.hold_tasks = true;
+	for (uint32_t i = 0; i < NUM_TASKS; i++)
+		assert_int_equal(doca_task_submit(alloc(f)), DOCA_SUCCESS);
+	for (struct doca_task *task = f->test.first; task != NULL; task = task->next)
+		doca_task_free(task);
+	assert_int_equal(doca_ctx_stop(&f->test.base), DOCA_ERROR_IN_PROGRESS);
+	while (doca_pe_progress(f->pe) != 0)
+		;
+	assert_int_equal(num_completed + num_failed, NUM_TASKS);
+	assert_int_equal(doca_ctx_get_state(&f->test.base, &now), DOCA_SUCCESS);
+	assert_int_equal(now, DOCA_CTX_STATE_IDLE);
+}
+
+static void free_task(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
+{
+	num_completed++;
+	doca_task_free(task);
+}
+
+static void freed_in_flight_and_in_its_callback(void **state)
+{
+	struct fixture *f = *state;
+	assert_int_equal(doca_ctx_stop(&f->test.base), DOCA_SUCCESS);
+	assert_int_equal(test_task_set_conf(&f->test, free_task, failed, NUM_TASKS), DOCA_SUCCESS);
+	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_SUCCESS);
+	(void)alloc_freed_in_flight(f);
+	assert_int_equal(doca_pe_progress(f->pe), 1);
+	assert_int_equal(num_completed, 1);
+	pool_is_whole(f);
+}
+
+static struct doca_task *taken;
+
+/* The task is free then, and may be the very one that is allocated next. */
+static void free_and_alloc(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
+{
+	num_completed++;
+	doca_task_free(task);
+	assert_int_equal(test_task_alloc((struct test_ctx *)doca_task_get_ctx(task), &taken), DOCA_SUCCESS);
+}
+
+static void freed_in_flight_and_allocated_in_its_callback(void **state)
+{
+	struct fixture *f = *state;
+	assert_int_equal(doca_ctx_stop(&f->test.base), DOCA_SUCCESS);
+	assert_int_equal(test_task_set_conf(&f->test, free_and_alloc, failed, NUM_TASKS), DOCA_SUCCESS);
+	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_SUCCESS);
+	struct doca_task *task = alloc_freed_in_flight(f);
+	assert_int_equal(doca_pe_progress(f->pe), 1);
+	assert_ptr_equal(taken, task);
+	assert_int_equal(f->test.base.num_allocated, 1);
+	doca_task_free(taken);
+	pool_is_whole(f);
+}
+
+static void submit_once_more(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
+{
+	if (++num_completed == 1)
+		assert_int_equal(doca_task_submit(task), DOCA_SUCCESS);
+}
+
+/* Its callback does not know, and uses it on: it is freed when that ends. */
+static void freed_in_flight_and_submitted_in_its_callback(void **state)
+{
+	struct fixture *f = *state;
+	assert_int_equal(doca_ctx_stop(&f->test.base), DOCA_SUCCESS);
+	assert_int_equal(test_task_set_conf(&f->test, submit_once_more, failed, NUM_TASKS), DOCA_SUCCESS);
+	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_SUCCESS);
+	(void)alloc_freed_in_flight(f);
+	while (doca_pe_progress(f->pe) != 0)
+		;
+	assert_int_equal(num_completed, 2);
+	pool_is_whole(f);
 }
 
 static void submit_while_stopping_is_bad_state(void **state)
@@ -358,7 +476,6 @@ static void batch_life(void **state)
 
 	assert_int_equal(doca_task_batch_submit(batch), DOCA_SUCCESS);
 	assert_int_equal(doca_task_batch_submit(batch), DOCA_ERROR_BAD_STATE);
-	doca_task_batch_free(batch); /* in flight: ignored */
 	assert_int_equal(doca_ctx_get_num_inflight_tasks(&f->test.base, &num), DOCA_SUCCESS);
 	assert_int_equal(num, 32);
 	assert_int_equal(doca_task_batch_try_submit(second), DOCA_ERROR_INVALID_VALUE);
@@ -386,6 +503,29 @@ static void batch_life(void **state)
 	sf_task_batch_pool_fini(&pool);
 }
 
+static void batch_freed_in_flight(void **state)
+{
+	struct fixture *f = *state;
+	struct sf_task_batch_pool pool;
+	struct doca_task_batch *batch, *next;
+	assert_int_equal(sf_task_batch_pool_init(&pool, &f->test.base, &batch_class, 1, DOCA_TASK_BATCH_MAX_TASKS_NUMBER_16,
+						 batch_done, batch_done),
+			 DOCA_SUCCESS);
+	assert_int_equal(sf_task_batch_alloc(&pool, &f->test.base, 16, &batch), DOCA_SUCCESS);
+	assert_int_equal(doca_task_batch_submit(batch), DOCA_SUCCESS);
+	doca_task_batch_free(batch);
+	doca_task_batch_free(batch); /* once too often */
+	assert_int_equal(f->test.base.num_allocated, 16);
+	f->test.in_progress = complete_batch;
+	assert_int_equal(doca_pe_progress(f->pe), 1);
+	assert_int_equal(num_completed, 1);
+	assert_int_equal(f->test.base.num_allocated, 0);
+	assert_int_equal(sf_task_batch_alloc(&pool, &f->test.base, 1, &next), DOCA_SUCCESS);
+	assert_ptr_equal(next, batch);
+	doca_task_batch_free(next);
+	sf_task_batch_pool_fini(&pool);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -401,12 +541,18 @@ int main(void)
 		T(refused_submit_leaves_the_task_to_its_owner),
 		T(try_submit_validates_and_submit_does_not),
 		T(submit_flags_reach_the_library),
-		T(task_in_flight_is_neither_submitted_nor_freed),
+		T(task_in_flight_is_not_submitted),
+		T(freed_in_flight_is_freed_after_its_callback),
+		T(freed_in_flight_before_a_stop),
+		T(freed_in_flight_and_in_its_callback),
+		T(freed_in_flight_and_allocated_in_its_callback),
+		T(freed_in_flight_and_submitted_in_its_callback),
 		T(submit_while_stopping_is_bad_state),
 		T(freed_task_keeps_its_fields_until_the_next_allocation),
 		T(resubmission_from_the_callback),
 		T(batch_null_arguments),
 		T(batch_life),
+		T(batch_freed_in_flight),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,7 +65,9 @@ static void default_is_the_guides_machine(void **state)
 static void what_a_file_says_is_taken(void **state)
 {
 	static const char text[] =
-		"{'nodes':[{'name':'h','kind':'host'},{'name':'d','kind':'dpu','host':'h','address':'dpu.example'}],"
+		"{'nodes':[{'name':'h','kind':'host'},{'name':'d','kind':'dpu','host':'h','address':'dpu.example','cpus':16,'"
+		"ports':'18600-"
+		"18699'}],"
 		"'devices':[{'node':'d','pci':'0001:AB:1f.7'},"
 		"{'node':'h','pci':'81:00.0','ibdev':'rdma9','iface':'eth9','mac':'06:00:00:00:00:0A','ipv4':'10.1.2.3',"
 		"'ipv6':'fd00::1','rate_gbps':25,'engine_threads':5,'uplink':'d/"
@@ -81,6 +83,10 @@ static void what_a_file_says_is_taken(void **state)
 	const struct sf_device *pf = device(t, "h/0000:81:00.0"), *sf = device(t, "h/0000:81:00.0/sf70000");
 
 	assert_string_equal(t->nodes[1].address, "dpu.example");
+	assert_int_equal(t->nodes[0].cpus, 0);
+	assert_int_equal(t->nodes[1].cpus, 16);
+	assert_int_equal(t->nodes[1].ports.first, 18600);
+	assert_int_equal(t->nodes[1].ports.last, 18699);
 	assert_string_equal(pf->ibdev, "rdma9");
 	assert_string_equal(pf->iface, "eth9");
 	assert_memory_equal(pf->mac, mac, 6);
@@ -158,6 +164,26 @@ static void a_made_up_mac_avoids_the_files(void **state)
 	sf_topology_free(t);
 }
 
+static bool is_bare(const char *text)
+{
+	struct sf_topology *t;
+	char *message;
+	bool bare;
+
+	assert_int_equal(sf_topology_parse(text, strlen(text), &t, &message), DOCA_SUCCESS);
+	bare = t->is_bare;
+	sf_topology_free(t);
+	return bare;
+}
+
+static void only_tls_false_means_without_tls(void **state)
+{
+	assert_false(is_bare("{\"nodes\":[{\"name\":\"h\",\"kind\":\"host\"}],\"key\":\"k\"}"));
+	assert_false(is_bare("{\"nodes\":[{\"name\":\"h\",\"kind\":\"host\"}],\"key\":\"k\",\"tls\":true}"));
+	assert_false(is_bare("{\"nodes\":[{\"name\":\"h\",\"kind\":\"host\"}],\"tls\":true}"));
+	assert_true(is_bare("{\"nodes\":[{\"name\":\"h\",\"kind\":\"host\"}],\"key\":\"k\",\"tls\":false}"));
+}
+
 /* ---- mistakes ---- */
 
 #define HOST "{\"name\":\"h\",\"kind\":\"host\"}"
@@ -183,6 +209,9 @@ static const struct mistake {
 	{"{\"nodes\":[1]}", "nodes[0]: expected an object, found int"},
 	{"{\"nodes\":[" HOST "],\"device\":[]}", "unknown key \"device\"; known here are description, nodes, devices, gpus"},
 	{"{\"nodes\":[" HOST "],\"nodes, devices\":[]}", "unknown key \"nodes, devices\""},
+	{"{\"nodes\":[" HOST "],\"key\":\"k\",\"tls\":0}", "tls: expected true or false, found int"},
+	{"{\"nodes\":[" HOST "],\"key\":\"k\",\"tls\":\"false\"}", "tls: expected true or false, found string"},
+	{"{\"nodes\":[" HOST "],\"tls\":false}", "tls: false without a \"key\": name the file"},
 	{"{\"nodes\":[" HOST "],\"devic\":[]}", "unknown key \"devic\""},
 	{"{\"nodes\":[" HOST "],\"\":[]}", "unknown key \"\""},
 	{"{\"nodes\":[{\"kind\":\"host\"}]}", "nodes[0].name: missing; expected a string"},
@@ -200,6 +229,12 @@ static const struct mistake {
 	{FILE_OF("7"), "devices[0]: expected an object, found int"},
 	{FILE_OF("{\"node\":\"d\"}"), "devices[0].pci: missing"},
 	{FILE_OF("{\"node\":\"x\",\"pci\":\"03:00.0\"}"), "devices[0].node: no node is named \"x\""},
+	{"{\"nodes\":[{\"name\":\"h\",\"kind\":\"host\",\"cpus\":8}]}", "nodes[0].cpus: only of a node of kind \"dpu\""},
+	{"{\"nodes\":[{\"name\":\"d\",\"kind\":\"dpu\",\"cpus\":1025}]}", "nodes[0].cpus: "},
+	{"{\"nodes\":[{\"name\":\"h\",\"kind\":\"host\",\"ports\":\"9-8\"}]}", "nodes[0].ports: \"9-8\" is not a range"},
+	{"{\"nodes\":[{\"name\":\"h\",\"kind\":\"host\",\"ports\":\"0-8\"}]}", "nodes[0].ports: \"0-8\" is not a range"},
+	{"{\"nodes\":[{\"name\":\"h\",\"kind\":\"host\",\"ports\":\"18000-19000\"}]}",
+	 "nodes[0].ports: \"18000-19000\" holds 18515"},
 	{FILE_OF(PORT ",{\"node\":\"d\",\"pci\":\"3:0.0\"}"), "devices[1].pci: \"3:0.0\" is not a PCI address"},
 	{FILE_OF("{\"node\":\"d\",\"pci\":\"03:00.0\",\"pcie\":1}"), "devices[0]: unknown key \"pcie\""},
 	{FILE_OF(PORT "," PORT), "devices[1].pci: the same as devices[0].pci"},
@@ -484,6 +519,7 @@ int main(void)
 		cmocka_unit_test(names_are_made_up_where_a_file_is_silent),
 		cmocka_unit_test(made_up_properties_are_unique),
 		cmocka_unit_test(a_made_up_mac_avoids_the_files),
+		cmocka_unit_test(only_tls_false_means_without_tls),
 		cmocka_unit_test(mistakes_are_told_with_their_place),
 		cmocka_unit_test(the_uplinks_dpu_must_be_in_that_host),
 		cmocka_unit_test(too_many_devices_are_refused),

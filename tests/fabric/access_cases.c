@@ -464,7 +464,8 @@ static void access_reaches_a_stopped_process(void)
 
 		for (int i = 0; i < 2; i++) {
 			edge = atomic(import, SF_OP_FAA, RAGGED_END, 0, 1, &old);
-			CHECK(edge == DOCA_ERROR_TIME_OUT || (edge == DOCA_SUCCESS && (fabric->caps & SF_CAP_OTHER_MACHINE) != 0));
+			CHECK(edge == DOCA_ERROR_TIME_OUT ||
+			      (edge == DOCA_SUCCESS && (fabric->caps & SF_CAP_OTHER_MACHINE) != 0));
 		}
 		CHECK(sf_now_ms() - begin < 10 * NOTICE_MS);
 	}
@@ -638,7 +639,7 @@ const struct conformance_case access_cases[] = {
 	CASE(access_meets_the_end_of_its_region, ATOMIC),
 	CASE(access_reaches_another_process, REMOTE),
 	CASE(access_is_kept_from_writing_to_another_process, REMOTE),
-	CASE(access_reaches_a_stopped_process, REMOTE),
+	CASE(access_reaches_a_stopped_process, REMOTE | SF_CAP_UNATTENDED),
 	CASE(requests_do_not_wait_for_a_stopped_owner, REMOTE),
 	CASE(a_stopped_owner_is_not_found, REMOTE),
 	CASE(access_is_aborted_by_the_owners_death, REMOTE),

@@ -51,7 +51,7 @@ void check_result(const char *file, int line, const char *what, doca_error_t got
 /* Polls every end of this thread until the condition holds; fails after the time. */
 #define WAIT_WITHIN(ms, condition)                                                                                               \
 	do {                                                                                                                     \
-		uint64_t wait_end_ = sf_now_ms() + (ms);                                                                            \
+		uint64_t wait_end_ = sf_now_ms() + (ms);                                                                         \
 		while (!(condition))                                                                                             \
 			wait_step(wait_end_, __FILE__, __LINE__, #condition);                                                    \
 	} while (0)
@@ -160,7 +160,7 @@ bool word_waits(int sock);
 
 int fds_open(void);
 int mappings_num(void);
-bool slow_build(void);   /* sanitizers, or: */
+bool slow_build(void);	 /* sanitizers, or: */
 bool slow_machine(void); /* SOFTFIELD_TEST_SLOW: it is emulated */
 
 #endif

@@ -213,9 +213,11 @@ static void names_and_private_data_have_bounds(void)
 	CHECK_RESULT(sf_listener_open(pair.b.port, name, 0, NULL, &listener), DOCA_ERROR_INVALID_VALUE);
 	CHECK_RESULT(sf_listener_open(pair.b.port, "", 0, NULL, &listener), DOCA_ERROR_INVALID_VALUE);
 	if ((fabric->caps & SF_CAP_OTHER_MACHINE) == 0)
-		CHECK_RESULT(sf_listener_open(pair.b.port, "port", SF_LISTEN_AT(4711), NULL, &listener), DOCA_ERROR_NOT_SUPPORTED);
+		CHECK_RESULT(sf_listener_open(pair.b.port, "port", SF_LISTEN_AT(4711), NULL, &listener),
+			     DOCA_ERROR_NOT_SUPPORTED);
 	CHECK_RESULT(sf_link_connect(pair.a.port, name, NULL, NULL, 0, NULL, &pair.ab), DOCA_ERROR_INVALID_VALUE);
-	CHECK_RESULT(sf_link_connect(pair.a.port, pair.b.name, NULL, data, sizeof(data), NULL, &pair.ab), DOCA_ERROR_INVALID_VALUE);
+	CHECK_RESULT(sf_link_connect(pair.a.port, pair.b.name, NULL, data, sizeof(data), NULL, &pair.ab),
+		     DOCA_ERROR_INVALID_VALUE);
 	name[SF_NAME_MAX - 1] = '\0';
 	CHECK_OK(sf_listener_open(pair.b.port, name, SF_LISTEN_AUTO, NULL, &listener));
 	pair.ab = end_connect(&pair.a, name);

@@ -18,7 +18,10 @@ static void count(struct sf_region_doorbell *doorbell)
 	atomic_fetch_add(&((struct counting *)doorbell)->rung, 1);
 }
 
-#define COUNTING {.base = {.ring = count}}
+#define COUNTING                                                                                                                 \
+	{                                                                                                                        \
+		.base = {.ring = count }                                                                                         \
+	}
 
 /* Exported memory of a domain of its own. */
 struct owner {

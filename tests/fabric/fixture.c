@@ -22,6 +22,7 @@
 /* Each thread's own: ends belong to the thread that opened them. */
 static __thread struct end *ends[ENDS_MAX];
 static __thread bool polling, submitting;
+static __thread uint32_t sends_in_flight;
 static _Atomic uint64_t completions;
 
 void wait_step(uint64_t end_ms, const char *file, int line, const char *what)
@@ -188,6 +189,11 @@ void pair_open(struct pair *pair, uint32_t recv_max)
 
 void pair_close(struct pair *pair)
 {
+	if (sends_in_flight != 0) {
+		sf_link_disconnect(pair->ab);
+		sf_link_disconnect(pair->ba);
+		WAIT(sends_in_flight == 0);
+	}
 	sf_link_close(pair->ab);
 	sf_link_close(pair->ba);
 	end_close(&pair->a);
@@ -236,6 +242,7 @@ static void send_done(struct sf_op *op)
 	struct send *send = (struct send *)op;
 
 	CHECK(polling && !submitting);
+	sends_in_flight--;
 	send->done++;
 	if (send->then != NULL)
 		send->then(send);
@@ -267,6 +274,7 @@ doca_error_t submit(struct sf_link *link, struct send *send)
 	submitting = true;
 	result = sf_link_submit(link, &send->op);
 	submitting = false;
+	sends_in_flight += result == DOCA_SUCCESS;
 	return result;
 }
 

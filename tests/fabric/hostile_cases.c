@@ -99,9 +99,9 @@ static void a_full_doorbell_holds_up_nobody_who_rings(void)
 
 /* ---- numbers of processes ---- */
 
-#define NUMBER 77			      /* of the owner, and of who comes after it */
-#define PLACE ((char *)0x200000000000)	      /* of both processes' memory */
-#define EDGE_AT 64			      /* no whole page: reached by system call */
+#define NUMBER 77		       /* of the owner, and of who comes after it */
+#define PLACE ((char *)0x200000000000) /* of both processes' memory */
+#define EDGE_AT 64		       /* no whole page: reached by system call */
 #define EDGE_LEN 128
 
 static struct {
@@ -168,16 +168,21 @@ static void *switch_owners(void *arg)
 
 static void call_trapped(int number, siginfo_t *info, void *context)
 {
+#ifdef __aarch64__
+	unsigned long long *regs = ((ucontext_t *)context)->uc_mcontext.regs;
+	static const int places[6] = {0, 1, 2, 3, 4, 5}, result = 0;
+#else
 	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
-	static const int places[6] = {REG_RDI, REG_RSI, REG_RDX, REG_R10, REG_R8, REG_R9};
+	static const int places[6] = {REG_RDI, REG_RSI, REG_RDX, REG_R10, REG_R8, REG_R9}, result = REG_RAX;
+#endif
 	char word = 't';
 
 	for (int i = 0; i < 6; i++)
-		switched.args[i] = regs[places[i]];
+		switched.args[i] = (long)regs[places[i]];
 	switched.number = info->si_syscall;
 	if (write(switched.to_helper[1], &word, 1) != 1 || read(switched.to_caller[0], &word, 1) != 1)
 		_exit(1);
-	regs[REG_RAX] = switched.result;
+	regs[result] = switched.result;
 }
 
 /* This thread's writes into other processes go to the helper from here on. */

@@ -30,7 +30,8 @@ static uint32_t shared_spans(struct span *spans, const char *word)
 	while (num < SPANS_MAX && fgets(line, sizeof(line), file) != NULL) {
 		if (sscanf(line, "%lx-%lx %4s", &start, &end, perms) != 3 || perms[1] != 'w' || perms[3] != 's')
 			continue;
-		if (strstr(line, word) == NULL || strstr(line, "/dev/") != NULL) /* a device's queues are between us and the kernel */
+		if (strstr(line, word) == NULL ||
+		    strstr(line, "/dev/") != NULL) /* a device's queues are between us and the kernel */
 			continue;
 		/* of large ones the beginning is what matters */
 		spans[num++] = (struct span){(uint64_t *)start, (end - start < 65536 ? end - start : 65536) / sizeof(uint64_t)};

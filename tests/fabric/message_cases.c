@@ -72,6 +72,42 @@ static void headers_travel_with_messages(void)
 	pair_close(&pair);
 }
 
+/* Of a sender that waits for the receiver, and pushes but does not poll, all that was accepted arrives. */
+static void accepted_messages_arrive_without_a_poll_of_the_sender(void)
+{
+	enum { NUM = 6, LEN = 4080 };
+	static struct send sends[NUM];
+	static struct slot slots[NUM];
+	const uint64_t end_ms = sf_now_ms() + WAIT_MS;
+	struct pair pair;
+	uint32_t num = 1;
+
+	pair_open(&pair, NUM);
+	for (uint32_t i = 0; i < NUM; i++) {
+		slot_set(&pair.b, &slots[i], (size_t)i * LEN, LEN);
+		slots[i].recv.kept = true; /* nothing of it is mapped by the sender */
+		CHECK_OK(slot_post_set(&slots[i]));
+		fill(pair.a.memory + (size_t)i * LEN, LEN, i);
+		send_set(&sends[i], pair.a.memory + (size_t)i * LEN, LEN);
+	}
+	while (submit(pair.ab, &sends[0]) == DOCA_ERROR_AGAIN)
+		CHECK(sf_now_ms() < end_ms);
+	while (num < NUM && submit(pair.ab, &sends[num]) == DOCA_SUCCESS)
+		num++;
+	while (slots[num - 1].done == 0) {
+		sf_port_push(pair.a.port);
+		end_poll(&pair.b, 16);
+		CHECK(sf_now_ms() < end_ms);
+	}
+	for (uint32_t i = 0; i < num; i++) {
+		CHECK_OK(slots[i].recv.status);
+		CHECK(slots[i].recv.len == LEN && filled(pair.b.memory + (size_t)i * LEN, LEN, i));
+		CHECK(sends[i].done == 0); /* polls tell */
+	}
+	WAIT(sends[num - 1].done == 1);
+	pair_close(&pair);
+}
+
 /* Cuts len bytes into pieces of random size, some empty. */
 static uint32_t cut(struct sf_iov *pieces, uint32_t max, char *data, size_t len, uint32_t *seed)
 {
@@ -326,12 +362,12 @@ static void malformed_operations_are_refused(void)
 }
 
 static struct slot *pong_slots;
+static struct send pong_sends[64];
 static uint32_t pongs;
 
 static void pong_received(struct slot *slot)
 {
-	static struct send sends[64];
-	struct send *send = &sends[pongs++ % 64];
+	struct send *send = &pong_sends[pongs++ % 64];
 
 	CHECK_OK(slot_post_set(slot));
 	if (pongs > 2000)
@@ -355,10 +391,8 @@ static void callbacks_post_and_send(void)
 	WAIT(pongs > 2000);
 	for (int i = 0; i < 8; i++)
 		pong_slots[i].then = NULL;
-	for (int i = 0; i < 100; i++)
-		WAIT(true);
-	end_poll(&pair.a, 64);
-	end_poll(&pair.b, 64);
+	for (int i = 0; i < 64; i++)
+		WAIT(pong_sends[i].done == 1);
 	pair_close(&pair);
 	free(pong_slots);
 }
@@ -428,6 +462,7 @@ const struct conformance_case message_cases[] = {
 	CASE(headers_travel_with_messages, 0),
 	CASE(lists_of_uneven_pieces, 0),
 	CASE(order_is_kept_over_random_sizes, 0),
+	CASE(accepted_messages_arrive_without_a_poll_of_the_sender, 0),
 	CASE(again_without_a_posted_receive, 0),
 	CASE(too_big_leaves_the_receive_posted, 0),
 	CASE(malformed_operations_are_refused, 0),

@@ -1,86 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory moved into a memfd in place, and back. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+/* Memory moved into a memfd in place, and back: what is moved, what stays, and what others see of it. */
+#include "pages.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-#include "fabric/shm/guard.h"
-#include "fabric/shm/pages.h"
-
-#define PAGE 4096u
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define ROUNDS 200 /* each takes much longer */
-#else
-#define ROUNDS 1000
-#endif
-
-static char *anon(size_t len)
-{
-	char *addr = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	assert_ptr_not_equal(addr, MAP_FAILED);
-	return addr;
-}
-
-static void pattern(char *addr, size_t len, unsigned int seed)
-{
-	for (size_t i = 0; i < len; i++)
-		addr[i] = (char)(i * 31 + (i >> 12) + seed);
-}
-
-static bool pattern_holds(const char *addr, size_t len, unsigned int seed)
-{
-	for (size_t i = 0; i < len; i++) {
-		if (addr[i] != (char)(i * 31 + (i >> 12) + seed))
-			return false;
-	}
-	return true;
-}
-
-static struct sf_pages *move(void *addr, size_t len)
-{
-	struct sf_pages *pages = NULL;
-
-	assert_int_equal(sf_pages_move(addr, len, &pages), DOCA_SUCCESS);
-	return pages;
-}
-
-static size_t moved_bytes(const struct sf_pages *pages)
-{
-	uint32_t num;
-	const struct sf_pages_run *runs = sf_pages_runs(pages, &num);
-	size_t len = 0;
-
-	for (uint32_t i = 0; i < num; i++)
-		len += runs[i].len;
-	return len;
-}
-
-static char *map_run(const struct sf_pages_run *run, int prot)
-{
-	return mmap(NULL, run->len, prot, MAP_SHARED, run->fd, (off_t)run->offset);
-}
 
 static int open_fds(void)
 {
@@ -366,137 +295,6 @@ static void heap_stays_a_heap(void **state)
 	}
 }
 
-/* Each counter is one thread's own; what it last wrote must be there afterwards. */
-struct writer {
-	_Atomic bool stop;
-	_Atomic uint64_t *counters;
-	size_t num, stride;
-	uint64_t rounds;
-	uint64_t lost;
-};
-
-static void *writer_run(void *arg)
-{
-	struct writer *writer = arg;
-
-	while (!atomic_load_explicit(&writer->stop, memory_order_relaxed)) {
-		for (size_t i = 0; i < writer->num; i++) {
-			_Atomic uint64_t *counter = &writer->counters[i * writer->stride];
-			uint64_t seen = atomic_load_explicit(counter, memory_order_relaxed);
-
-			writer->lost += seen != writer->rounds;
-			atomic_store_explicit(counter, writer->rounds + 1, memory_order_relaxed);
-		}
-		writer->rounds++;
-	}
-	return NULL;
-}
-
-static void writers_lose_nothing(size_t pages_num, int rounds)
-{
-	const size_t len = pages_num * PAGE;
-	char *addr = anon(len);
-	struct writer writer = {
-		.counters = (_Atomic uint64_t *)addr, .num = pages_num * 2, .stride = PAGE / 2 / sizeof(uint64_t)};
-	pthread_t thread;
-
-	assert_int_equal(pthread_create(&thread, NULL, writer_run, &writer), 0);
-	for (int i = 0; i < rounds; i++)
-		sf_pages_restore(move(addr, len));
-	atomic_store(&writer.stop, true);
-	pthread_join(thread, NULL);
-	assert_int_equal(writer.lost, 0);
-	assert_true(writer.rounds > 0);
-	munmap(addr, len);
-}
-
-static void concurrent_writer_loses_nothing(void **state)
-{
-	struct sf_guard guard;
-
-	sf_guard_open(&guard);
-	if (guard.fd < 0)
-		skip(); /* without userfaultfd a write can be lost, as documented */
-	sf_guard_close(&guard);
-	writers_lose_nothing(1, ROUNDS);
-	writers_lose_nothing(16, ROUNDS);
-	writers_lose_nothing(512, ROUNDS / 10);
-}
-
-static void writer_as_an_ordinary_user_loses_nothing(void **state)
-{
-	int status;
-	pid_t child = fork();
-
-	if (child == 0) {
-		struct sf_guard guard;
-
-		if (geteuid() == 0 && setuid(65534) != 0)
-			_exit(1);
-		sf_guard_open(&guard);
-		if (guard.fd < 0)
-			_exit(77);
-		writers_lose_nothing(16, 300);
-		_exit(0);
-	}
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFEXITED(status));
-	if (WEXITSTATUS(status) == 77)
-		skip();
-	assert_int_equal(WEXITSTATUS(status), 0);
-}
-
-/* As in a container whose filter forbids it. */
-static bool forbid_userfaultfd(void)
-{
-	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_userfaultfd, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog program = {.len = 4, .filter = filter};
-
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
-static int moves_unguarded(void)
-{
-	const size_t len = 300 * PAGE;
-	char *addr = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct sf_pages *pages = NULL;
-	struct sf_guard guard;
-	bool kept = true;
-
-	sf_guard_open(&guard);
-	if (guard.fd >= 0)
-		return 2;
-	for (unsigned int i = 0; i < 3; i++) {
-		pattern(addr, len, i);
-		if (sf_pages_move(addr + i * 7, len - i * 7, &pages) != DOCA_SUCCESS || moved_bytes(pages) < len - PAGE)
-			return 3;
-		kept = kept && pattern_holds(addr, len, i);
-		pattern(addr, len, i + 10);
-		sf_pages_restore(pages);
-		kept = kept && pattern_holds(addr, len, i + 10);
-	}
-	return kept ? 0 : 4;
-}
-
-static void without_userfaultfd_contents_are_kept(void **state)
-{
-	int status;
-	pid_t child = fork();
-
-	if (child == 0)
-		_exit(forbid_userfaultfd() ? moves_unguarded() : 77);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFEXITED(status));
-	if (WEXITSTATUS(status) == 77)
-		skip();
-	assert_int_equal(WEXITSTATUS(status), 0);
-}
-
 static void readonly_descriptor_cannot_be_mapped_writable(void **state)
 {
 	char *addr = anon(2 * PAGE), *view;
@@ -532,35 +330,6 @@ static void file_cannot_be_resized(void **state)
 	munmap(addr, 2 * PAGE);
 }
 
-static void child_that_restores_leaves_the_parent_alone(void **state)
-{
-	const size_t len = 4 * PAGE;
-	char *addr = anon(len), *view;
-	struct sf_pages *pages;
-	uint32_t num;
-	int status;
-	pid_t child;
-
-	pattern(addr, len, 4);
-	pages = move(addr, len);
-	child = fork();
-	if (child == 0) {
-		sf_pages_restore(pages);
-		bool kept = pattern_holds(addr, len, 4);
-
-		memset(addr, 0, len);
-		_exit(kept ? 0 : 1);
-	}
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
-	assert_true(pattern_holds(addr, len, 4));
-	view = map_run(sf_pages_runs(pages, &num), PROT_READ);
-	assert_true(pattern_holds(view, len, 4));
-	munmap(view, len);
-	sf_pages_restore(pages);
-	munmap(addr, len);
-}
-
 static void resources_are_given_back(void **state)
 {
 	char *addr = anon(64 * PAGE);
@@ -590,48 +359,9 @@ static void bad_ranges_are_refused(void **state)
 	sf_pages_restore(NULL);
 }
 
-#define THREADS 3
-
-struct mover {
-	char *addr;
-	unsigned int seed;
-};
-
-static void *mover_run(void *arg)
-{
-	struct mover *mover = arg;
-
-	for (int i = 0; i < 200; i++) {
-		size_t from = (size_t)rand_r(&mover->seed) % 16, num = 1 + (size_t)rand_r(&mover->seed) % 16;
-
-		sf_pages_restore(move(mover->addr + from * PAGE, num * PAGE));
-	}
-	return NULL;
-}
-
-static void overlapping_moves_from_many_threads_keep_contents(void **state)
-{
-	char *addr = anon(32 * PAGE);
-	struct mover movers[THREADS];
-	pthread_t threads[THREADS];
-
-	pattern(addr, 32 * PAGE, 11);
-	for (unsigned int i = 0; i < THREADS; i++) {
-		movers[i] = (struct mover){addr, i + 1};
-		assert_int_equal(pthread_create(&threads[i], NULL, mover_run, &movers[i]), 0);
-	}
-	for (int i = 0; i < THREADS; i++)
-		pthread_join(threads[i], NULL);
-	assert_true(pattern_holds(addr, 32 * PAGE, 11));
-	munmap(addr, 32 * PAGE);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(writer_as_an_ordinary_user_loses_nothing),
-		cmocka_unit_test(without_userfaultfd_contents_are_kept),
-		cmocka_unit_test(child_that_restores_leaves_the_parent_alone),
 		cmocka_unit_test(contents_are_kept_both_ways),
 		cmocka_unit_test(another_mapping_sees_and_changes_the_bytes),
 		cmocka_unit_test(edges_of_a_ragged_range_stay),
@@ -645,11 +375,9 @@ int main(void)
 		cmocka_unit_test(unmapped_while_moved_is_left_alone),
 		cmocka_unit_test(protection_given_meanwhile_is_kept),
 		cmocka_unit_test(heap_stays_a_heap),
-		cmocka_unit_test(concurrent_writer_loses_nothing),
 		cmocka_unit_test(readonly_descriptor_cannot_be_mapped_writable),
 		cmocka_unit_test(file_cannot_be_resized),
 		cmocka_unit_test(resources_are_given_back),
-		cmocka_unit_test(overlapping_moves_from_many_threads_keep_contents),
 		cmocka_unit_test(bad_ranges_are_refused),
 	};
 

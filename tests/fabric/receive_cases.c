@@ -97,11 +97,116 @@ static void links_share_the_receives_of_a_port(void)
 	end_close(&b);
 }
 
+enum { CROWD = 8, CROWD_MESSAGES = 200, CROWD_RECEIVES = 4 };
+
+static struct crowd {
+	struct end a, b;
+	struct sf_link *links[CROWD];
+	struct send sends[CROWD];
+	uint32_t numbers[CROWD][2]; /* who, and its message */
+	uint32_t sent[CROWD], got[CROWD], all;
+	struct slot slots[CROWD_RECEIVES];
+} * crowd;
+
+static void crowd_received(struct slot *slot)
+{
+	uint32_t number[2];
+
+	if (slot->recv.status != DOCA_SUCCESS)
+		return;
+	memcpy(number, slot->pieces[0].addr, sizeof(number));
+	CHECK(number[0] < CROWD && number[1] == crowd->got[number[0]]);
+	crowd->got[number[0]]++;
+	crowd->all++;
+	slot->done = 0;
+	CHECK_OK(slot_post_set(slot));
+}
+
+/* Returns whether all have come and all sends are done. */
+static bool crowd_sends(void)
+{
+	bool all_done = true;
+
+	for (uint32_t i = 0; i < CROWD; i++) {
+		if (crowd->sent[i] == CROWD_MESSAGES || crowd->sent[i] != crowd->numbers[i][1] + crowd->sends[i].done)
+			continue;
+		crowd->numbers[i][0] = i;
+		crowd->numbers[i][1] = crowd->sent[i];
+		send_set(&crowd->sends[i], crowd->numbers[i], sizeof(crowd->numbers[i]));
+		if (submit(crowd->links[i], &crowd->sends[i]) == DOCA_SUCCESS)
+			crowd->sent[i]++;
+	}
+	for (uint32_t i = 0; i < CROWD; i++)
+		all_done = all_done && crowd->sends[i].done == 1;
+	return all_done && crowd->all == CROWD * CROWD_MESSAGES;
+}
+
+/* Each message comes once and in its link's order, though the receives that its link knew of went to others. */
+static void more_senders_than_receives(void)
+{
+	crowd = calloc(1, sizeof(*crowd));
+	end_open(&crowd->a, "host0/0000:d8:00.0", 4);
+	end_open(&crowd->b, "dpu0/0000:03:00.0", CROWD_RECEIVES);
+	end_listen(&crowd->b, SF_LISTEN_AUTO);
+	for (uint32_t i = 0; i < CROWD; i++) {
+		crowd->links[i] = end_connect(&crowd->a, crowd->b.name);
+		WAIT(crowd->a.connects == i + 1 && crowd->b.accepts == i + 1);
+	}
+	for (uint32_t i = 0; i < CROWD_RECEIVES; i++) {
+		slot_set(&crowd->b, &crowd->slots[i], i * 64, 64);
+		crowd->slots[i].then = crowd_received;
+		CHECK_OK(slot_post_set(&crowd->slots[i]));
+	}
+	WAIT(crowd_sends());
+	for (int i = 0; i < CROWD; i++) {
+		sf_link_close(crowd->links[i]);
+		sf_link_close(crowd->b.accepted[i]);
+	}
+	end_close(&crowd->a);
+	end_close(&crowd->b);
+	free(crowd);
+}
+
+static bool has_credits(struct sf_link *link, uint32_t num, uint32_t len)
+{
+	uint32_t its_len, its_num = sf_link_credits(link, &its_len);
+
+	return its_num == num && (num == 0 || its_len == len);
+}
+
+/* For a GPU's messages to a peer that cannot map its memory. Where it can, the provider may know of receives in a submit only. */
+static void credits_are_the_next_receives_of_one_length(void)
+{
+	struct slot slots[5];
+	struct pair pair;
+
+	pair_open(&pair, 5);
+	CHECK(has_credits(pair.ab, 0, 0));
+	for (uint32_t i = 0; i < 5; i++)
+		CHECK_OK(slot_post(&pair.b, &slots[i], i * 128, i < 3 ? 64 : 100));
+	if ((fabric->caps & SF_CAP_MAP) == 0) {
+		WAIT(has_credits(pair.ab, 3, 64));
+		send_wait(pair.ab, "one", 4);
+		send_wait(pair.ab, "two", 4);
+		WAIT(has_credits(pair.ab, 1, 64));
+		send_wait(pair.ab, "three", 6);
+		WAIT(has_credits(pair.ab, 2, 100));
+		sf_port_flush_recvs(pair.b.port);
+		WAIT(has_credits(pair.ab, 0, 0));
+		CHECK_OK(slot_post(&pair.b, &slots[0], 0, 0));
+		WAIT(has_credits(pair.ab, 1, 0));
+	}
+	sf_link_disconnect(pair.ab);
+	CHECK(has_credits(pair.ab, 0, 0));
+	pair_close(&pair);
+}
+
 static void flush_takes_back_every_receive(void)
 {
 	struct slot slots[6];
 	struct send send;
 	struct pair pair;
+	uint32_t len;
 
 	pair_open(&pair, 6);
 	for (uint32_t i = 0; i < 6; i++)
@@ -117,6 +222,7 @@ static void flush_takes_back_every_receive(void)
 		CHECK_RESULT(slots[i].recv.status, DOCA_ERROR_CONNECTION_ABORTED);
 		CHECK(slots[i].recv.link == NULL);
 	}
+	WAIT(sf_link_credits(pair.ab, &len) == 0); /* the sender may hear of it later */
 	send_set(&send, "x", 1);
 	CHECK_RESULT(submit(pair.ab, &send), DOCA_ERROR_AGAIN);
 	/* and the port goes on */
@@ -265,7 +371,9 @@ static void receives_outlive_links(void)
 const struct conformance_case receive_cases[] = {
 	CASE(receives_are_bounded_by_recv_max, 0),
 	CASE(receives_lie_inside_their_region, 0),
+	CASE(credits_are_the_next_receives_of_one_length, 0),
 	CASE(links_share_the_receives_of_a_port, 0),
+	CASE(more_senders_than_receives, 0),
 	CASE(flush_takes_back_every_receive, 0),
 	CASE(disconnect_lets_all_data_through_first, 0),
 	CASE(disconnect_inside_a_done_callback, 0),

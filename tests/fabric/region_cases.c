@@ -267,7 +267,7 @@ static void a_closed_region_aborts_its_importers_operations(void)
 	word = 8;
 	CHECK_RESULT(run(pair.ab, SF_OP_WRITE, import, import->addr, &word, 8), DOCA_ERROR_CONNECTION_ABORTED);
 	CHECK_RESULT(run(pair.ab, SF_OP_READ, import, import->addr, &word, 8), DOCA_ERROR_CONNECTION_ABORTED);
-	CHECK_RESULT(run(pair.ab, SF_OP_WRITE, import, import->addr + 5000, &word, 100), DOCA_ERROR_CONNECTION_ABORTED);
+	CHECK_RESULT(run(pair.ab, SF_OP_WRITE, import, import->addr + 5000, pair.a.memory, 100), DOCA_ERROR_CONNECTION_ABORTED);
 	if ((fabric->caps & SF_CAP_ATOMIC) != 0)
 		CHECK_RESULT(run(pair.ab, SF_OP_FAA, import, import->addr, &word, 8), DOCA_ERROR_CONNECTION_ABORTED);
 	CHECK(pair.b.memory[0] == 7);

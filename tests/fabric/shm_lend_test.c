@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a hostile peer reaches of the memory of receives: what its own link's port names, and nothing when the link has ended. */
-#include "conformance.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
+#include "forked_case.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -18,7 +14,6 @@
 #include "base/runtime_folder.h"
 #include "fabric/shm/link.h"
 
-#define CASE_SECONDS 120
 #define PAGE 4096u
 #define PAGES 64u
 #define FILES_MAX 16
@@ -41,7 +36,8 @@ static int agent_call(const struct sf_key *agent)
 	for (int i = 0; i < SF_KEY_SIZE; i++)
 		at += sprintf(at, "%02x", agent->bytes[i]);
 	sf_runtime_folder_path(folder);
-	CHECK(fd >= 0 && snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s", folder, name) < (int)sizeof(address.sun_path));
+	CHECK(fd >= 0 &&
+	      snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s", folder, name) < (int)sizeof(address.sun_path));
 	CHECK(connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
 	return fd;
 }
@@ -321,38 +317,11 @@ static void no_byte_is_lost_when_what_was_lent_to_others_ends(void)
 	end_close(&receiver->end);
 }
 
-static void run(void **state)
-{
-	void (*test)(void) = *(void (**)(void)) * state;
-	pid_t child;
-	int status;
-
-	fflush(NULL);
-	child = fork();
-	assert_true(child >= 0);
-	if (child == 0) {
-		fabric = sf_fabric_find("shm");
-		alarm(CASE_SECONDS);
-		test();
-		exit(0);
-	}
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
-}
-
 int main(void)
 {
-	static void (*const tests[])(void) = {
-		a_thief_gets_what_its_own_port_names_while_its_link_lasts,
-		no_byte_is_lost_when_what_was_lent_to_others_ends,
-	};
-#define TEST(number, test)                                                                                                       \
-	{                                                                                                                        \
-		.name = #test, .test_func = run, .initial_state = (void *)(uintptr_t)&tests[number]                              \
-	}
 	const struct CMUnitTest cases[] = {
-		TEST(0, a_thief_gets_what_its_own_port_names_while_its_link_lasts),
-		TEST(1, no_byte_is_lost_when_what_was_lent_to_others_ends),
+		SHM_CASE(a_thief_gets_what_its_own_port_names_while_its_link_lasts),
+		SHM_CASE(no_byte_is_lost_when_what_was_lent_to_others_ends),
 	};
 
 	return cmocka_run_group_tests_name("shm lends", cases, NULL, NULL);

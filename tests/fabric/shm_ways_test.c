@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What only shm has: its slower ways to a byte, receives held by peers that do not go on, and its folder. */
-#include "conformance.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
+#include "forked_case.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -30,7 +26,6 @@
 #include "fabric/shm/link.h"
 #include "fabric/shm/ring.h"
 
-#define CASE_SECONDS 120
 #define OTHER_USER 65534
 #define SHARED_MEMORY ((size_t)1 << 20)
 #define EDGE 24 /* the region begins inside a word line, not on a page */
@@ -598,52 +593,18 @@ static void a_process_of_another_user_is_sent_away(void)
 	folder_remove(folder);
 }
 
-static void run(void **state)
-{
-	void (*test)(void) = *(void (**)(void)) * state;
-	pid_t child;
-	int status;
-
-	fflush(NULL);
-	child = fork();
-	assert_true(child >= 0);
-	if (child == 0) {
-		fabric = sf_fabric_find("shm");
-		alarm(CASE_SECONDS);
-		test();
-		exit(0);
-	}
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
-}
-
 int main(void)
 {
-	static void (*const tests[])(void) = {
-		a_long_message_goes_in_parts,
-		the_agent_reaches_what_nothing_else_does,
-		the_agent_serves_accesses_without_links,
-		a_killed_senders_receive_is_posted_again,
-		a_stopped_sender_holds_one_receive_and_nobody_else,
-		who_names_a_receive_that_it_has_not_claimed_ends_its_own_link,
-		a_folder_open_to_others_is_refused,
-		a_wrong_token_is_refused,
-		a_process_of_another_user_is_sent_away,
-	};
-#define TEST(number, test)                                                                                                       \
-	{                                                                                                                        \
-		.name = #test, .test_func = run, .initial_state = (void *)(uintptr_t)&tests[number]                              \
-	}
 	const struct CMUnitTest cases[] = {
-		TEST(0, a_long_message_goes_in_parts),
-		TEST(1, the_agent_reaches_what_nothing_else_does),
-		TEST(2, the_agent_serves_accesses_without_links),
-		TEST(3, a_killed_senders_receive_is_posted_again),
-		TEST(4, a_stopped_sender_holds_one_receive_and_nobody_else),
-		TEST(5, who_names_a_receive_that_it_has_not_claimed_ends_its_own_link),
-		TEST(6, a_folder_open_to_others_is_refused),
-		TEST(7, a_wrong_token_is_refused),
-		TEST(8, a_process_of_another_user_is_sent_away),
+		SHM_CASE(a_long_message_goes_in_parts),
+		SHM_CASE(the_agent_reaches_what_nothing_else_does),
+		SHM_CASE(the_agent_serves_accesses_without_links),
+		SHM_CASE(a_killed_senders_receive_is_posted_again),
+		SHM_CASE(a_stopped_sender_holds_one_receive_and_nobody_else),
+		SHM_CASE(who_names_a_receive_that_it_has_not_claimed_ends_its_own_link),
+		SHM_CASE(a_folder_open_to_others_is_refused),
+		SHM_CASE(a_wrong_token_is_refused),
+		SHM_CASE(a_process_of_another_user_is_sent_away),
 	};
 
 	return cmocka_run_group_tests_name("shm", cases, NULL, NULL);

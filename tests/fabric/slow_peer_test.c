@@ -3,11 +3,7 @@
  * Peers whose agent does not come to run. One that lives is waited for, longer than any time limit, and one that is stopped, or
  * sleeps over the question, is given up. Peers that connect and say nothing keep nobody out.
  */
-#include "conformance.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
+#include "forked_case.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -22,7 +18,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CASE_SECONDS 120
 #define CROWD 100 /* connections of one process */
 #define IMPORT_HELD_MS 2500
 #define CONNECT_HELD_MS 7000
@@ -284,41 +279,14 @@ static void silent_peers_keep_nobody_out(void)
 	folder_empty(folder);
 }
 
-static void run(void **state)
-{
-	void (*test)(void) = *(void (**)(void)) * state;
-	pid_t child;
-	int status;
-
-	fflush(NULL);
-	child = fork();
-	assert_true(child >= 0);
-	if (child == 0) {
-		fabric = sf_fabric_find("shm");
-		alarm(CASE_SECONDS);
-		test();
-		exit(0);
-	}
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
-}
-
 int main(void)
 {
-	static void (*const tests[])(void) = {
-		the_owner_of_memory_is_waited_for, a_listener_is_waited_for,	 an_owner_that_sleeps_over_it_is_given_up,
-		a_stopped_owner_is_given_up,	   silent_peers_keep_nobody_out,
-	};
-#define TEST(number, test)                                                                                                       \
-	{                                                                                                                        \
-		.name = #test, .test_func = run, .initial_state = (void *)(uintptr_t)&tests[number]                              \
-	}
 	const struct CMUnitTest cases[] = {
-		TEST(0, the_owner_of_memory_is_waited_for),
-		TEST(1, a_listener_is_waited_for),
-		TEST(2, an_owner_that_sleeps_over_it_is_given_up),
-		TEST(3, a_stopped_owner_is_given_up),
-		TEST(4, silent_peers_keep_nobody_out),
+		SHM_CASE(the_owner_of_memory_is_waited_for),
+		SHM_CASE(a_listener_is_waited_for),
+		SHM_CASE(an_owner_that_sleeps_over_it_is_given_up),
+		SHM_CASE(a_stopped_owner_is_given_up),
+		SHM_CASE(silent_peers_keep_nobody_out),
 	};
 
 	return cmocka_run_group_tests_name("slow peers", cases, NULL, NULL);

@@ -39,7 +39,7 @@
 #define NO_REGION 77
 #define NEAR_CROWD (3 * SF_GUESTS_OF_PROCESS_MAX)
 #define LATECOMERS (2 * SF_ACCEPT_SPARE) /* come when there is no descriptor left: more than are kept back */
-#define SETTLE_NS 300000000		/* in which an agent that waits uses next to no processor time */
+#define SETTLE_NS 300000000		 /* in which an agent that waits uses next to no processor time */
 #define SETTLE_CPU_NS 100000000
 
 /* ---- texts ---- */
@@ -50,7 +50,8 @@ static void good_places(void **state)
 		"10.0.0.1:1",
 		"127.0.0.1:65535#000102030405060708090a0b0c0d0e0f",
 		"[fe80::1]:7,10.0.0.1:8",
-		"1.1.1.1:1,1.1.1.1:2,1.1.1.1:3,1.1.1.1:4,1.1.1.1:5,1.1.1.1:6,1.1.1.1:7,1.1.1.1:8#ffffffffffffffffffffffffffffffff",
+		("1.1.1.1:1,1.1.1.1:2,1.1.1.1:3,1.1.1.1:4,1.1.1.1:5,1.1.1.1:6,1.1.1.1:7,1.1.1.1:8#"
+		 "ffffffffffffffffffffffffffffffff"),
 	};
 	char again[SF_ADDRESS_MAX];
 	struct sf_addresses addresses;
@@ -140,7 +141,7 @@ static int setup(void **state)
 {
 	static struct agent agent;
 
-	setenv("SOFTFIELD_VERBS_LISTEN", "127.0.0.1", 1);
+	setenv("SOFTFIELD_LISTEN", "127.0.0.1", 1);
 	assert_int_equal(sf_control_hold(&agent.generation), DOCA_SUCCESS);
 	pthread_mutex_lock(&sf_control_lock);
 	assert_int_equal(sf_net_address(&device, agent.text), DOCA_SUCCESS);
@@ -201,9 +202,8 @@ static void hello(int fd, const struct sf_key *token)
 /* For memory that is not there: a good question with that answer. */
 static struct vb_msg_attach question(void)
 {
-	return (struct vb_msg_attach){.head = sf_msg_head(VB_MSG_ATTACH, sizeof(struct vb_msg_attach), 0),
-				      .end.mtu = 3,
-				      .region = NO_REGION};
+	return (struct vb_msg_attach){
+		.head = sf_msg_head(VB_MSG_ATTACH, sizeof(struct vb_msg_attach), 0), .end.mtu = 3, .region = NO_REGION};
 }
 
 static void attach(int fd)
@@ -636,7 +636,7 @@ static doca_error_t call(const char *addresses, struct call *made)
 	clock_gettime(CLOCK_MONOTONIC, &limit);
 	limit.tv_sec += WAIT_MS / 1000;
 	pthread_mutex_lock(&sf_control_lock);
-	error = sf_conn_call(SF_SOCKET_AGENT, &nobody, addresses, 0, made, &conn);
+	error = sf_conn_call(SF_SOCKET_AGENT, &nobody, addresses, false, 0, made, &conn);
 	if (error == DOCA_SUCCESS) {
 		conn->message = answered;
 		conn->ended = ended;
@@ -735,7 +735,7 @@ static void none_means_none(void **state)
 	uint32_t generation;
 	doca_error_t error;
 
-	setenv("SOFTFIELD_VERBS_LISTEN", "none", 1);
+	setenv("SOFTFIELD_LISTEN", "none", 1);
 	assert_int_equal(sf_control_hold(&generation), DOCA_SUCCESS);
 	pthread_mutex_lock(&sf_control_lock);
 	assert_int_equal(sf_net_address(&device, text), DOCA_SUCCESS);
@@ -746,6 +746,46 @@ static void none_means_none(void **state)
 	sf_control_release(generation);
 }
 
+/* Listens at a port of loopback's that has others behind it. */
+static int port_take(uint16_t *port)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof(address);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_true(bind(fd, (struct sockaddr *)&address, len) == 0 && listen(fd, 1) == 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &len), 0);
+	*port = ntohs(address.sin_port);
+	return fd;
+}
+
+/* A process listens at the first port of the range that is free, and says so when none is. */
+static void a_range_of_ports(void **state)
+{
+	struct sf_addresses addresses;
+	char range[64], text[SF_ADDRESS_MAX];
+	doca_error_t none_left, one_left;
+	uint32_t generation;
+	uint16_t taken;
+	int fd = port_take(&taken);
+
+	assert_int_equal(sf_control_hold(&generation), DOCA_SUCCESS);
+	pthread_mutex_lock(&sf_control_lock);
+	snprintf(range, sizeof(range), "127.0.0.1:%u-%u", taken, taken);
+	setenv("SOFTFIELD_LISTEN", range, 1);
+	none_left = sf_net_address(&device, text);
+	snprintf(range, sizeof(range), "127.0.0.1:%u-%u", taken, taken < 65000 ? taken + 500 : 65535);
+	setenv("SOFTFIELD_LISTEN", range, 1);
+	one_left = sf_net_address(&device, text);
+	pthread_mutex_unlock(&sf_control_lock);
+	sf_control_release(generation);
+	close(fd);
+	assert_int_equal(none_left, DOCA_ERROR_BAD_CONFIG);
+	assert_int_equal(one_left, DOCA_SUCCESS);
+	assert_true(sf_addresses_parse(text, &addresses));
+	assert_in_range(addresses.at[0].port, taken + 1, taken + 500);
+}
+
 /* Its process is found by the runtime folder only. */
 static void a_device_without_a_network(void **state)
 {
@@ -753,7 +793,7 @@ static void a_device_without_a_network(void **state)
 	uint32_t generation;
 	doca_error_t error;
 
-	unsetenv("SOFTFIELD_VERBS_LISTEN");
+	unsetenv("SOFTFIELD_LISTEN");
 	assert_int_equal(sf_control_hold(&generation), DOCA_SUCCESS);
 	pthread_mutex_lock(&sf_control_lock);
 	assert_int_equal(sf_net_address(&device, text), DOCA_SUCCESS);
@@ -766,10 +806,12 @@ static void a_device_without_a_network(void **state)
 
 static void nonsense_in_the_environment(void **state)
 {
-	static const char *const texts[] = {"nonsense", "10.0.0.1:70000", "10.0.0.1:1,10.0.0.2:1", ":5", "[::1"};
+	static const char *const texts[] = {"nonsense",	    "10.0.0.1:70000", "10.0.0.1:1,10.0.0.2:1", ":5",
+					    "[::1",	    "10.0.0.1:5-4",   "10.0.0.1:5-",	       "10.0.0.1:-5",
+					    "10.0.0.1:0-5", "10.0.0.1:5-6-7", "10.0.0.1:5-70000",      "::1:5-6"};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		setenv("SOFTFIELD_VERBS_LISTEN", texts[i], 1);
+		setenv("SOFTFIELD_LISTEN", texts[i], 1);
 		assert_int_equal(sf_net_check(), DOCA_ERROR_BAD_CONFIG);
 	}
 }
@@ -795,6 +837,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_place_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_port_that_is_taken, setup, teardown),
 		cmocka_unit_test(none_means_none),
+		cmocka_unit_test(a_range_of_ports),
 		cmocka_unit_test(a_device_without_a_network),
 		cmocka_unit_test(nonsense_in_the_environment),
 	};

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define LOST_MS 5000 /* a sleep this long means a lost wake-up */
+#define LOST_MS WAIT_MS /* a sleep this long means a lost wake-up */
 
 static bool rung(const struct end *end)
 {

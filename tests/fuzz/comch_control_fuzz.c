@@ -37,7 +37,8 @@ static void try_control(const uint8_t *data, size_t size)
 		return;
 	assert(strnlen(ad.name, SF_NAME_MAX) > 0 && strnlen(ad.name, SF_NAME_MAX) < SF_NAME_MAX);
 	assert(ad.descriptor_len <= SF_DESCRIPTOR_MAX);
-	assert(comch_advertisement_pack(&ad, again) == size - header_len && memcmp(again, data + header_len, size - header_len) == 0);
+	assert(comch_advertisement_pack(&ad, again) == size - header_len &&
+	       memcmp(again, data + header_len, size - header_len) == 0);
 }
 
 static void try_attach(const uint8_t *data, size_t size)

@@ -13,12 +13,7 @@
 
 #include <doca_log.h>
 
-#define CHECK(condition)                                                                                                         \
-	do {                                                                                                                     \
-		if (!(condition))                                                                                                \
-			abort();                                                                                                 \
-	} while (0)
-
+#include "fuzz_check.h"
 #include "support/rdma_pair.h"
 
 #define SPANS_MAX 16

@@ -4,9 +4,9 @@
  * process are joined, one end's memory is scribbled over, and both go on: nothing is touched that is not theirs, and every
  * receive and operation still ends once.
  *
- * Two ports and a link cost a hundred times what an input does: threads, sockets, memory. So the pair lives on, and before each input
- * everything in it that an input can change is set as it was when it was new. One input in LIVES, and always the first, has a pair of its
- * own as well, which is closed behind it.
+ * Two ports and a link cost a hundred times what an input does: threads, sockets, memory. So the pair lives on, and before each
+ * input everything in it that an input can change is set as it was when it was new. One input in LIVES, and always the first, has
+ * a pair of its own as well, which is closed behind it.
  */
 #include <assert.h>
 #include <stdint.h>

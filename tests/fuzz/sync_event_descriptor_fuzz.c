@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A sync event's descriptor: whatever the bytes are, unpack says no, or gives parts inside of them that pack to the same again. */
+/* A sync event's descriptor: whatever the bytes are, unpack says no, or gives parts inside of them that pack to
+ * the same again. */
 #include <stdlib.h>
 #include <string.h>
 

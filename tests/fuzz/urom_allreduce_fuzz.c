@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the halves of the allreduce plugin, and its workers, take from each other. What is accepted lies where its receiver looks. */
+/* What the halves of the allreduce plugin, and its workers, take from each other. What is accepted lies where
+ * its receiver looks. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,8 @@ static void check_shape(const struct allreduce_shape *shape)
 
 static void check_place(const struct allreduce_place *place, uint64_t total)
 {
-	assert(place->send != 0 && place->send <= UINT64_MAX - total && place->receive != 0 && place->receive <= UINT64_MAX - total);
+	assert(place->send != 0 && place->send <= UINT64_MAX - total && place->receive != 0 &&
+	       place->receive <= UINT64_MAX - total);
 }
 
 static void try_command(const uint8_t *data, size_t size)
@@ -34,7 +36,8 @@ static void try_command(const uint8_t *data, size_t size)
 		assert(attach.process > 1 && attach.board != 0);
 	if (command.kind == ALLREDUCE_PIECE) {
 		check_shape(&command.shape);
-		assert(command.offset < command.shape.total && len <= command.shape.total - command.offset && len <= command.shape.piece_max);
+		assert(command.offset < command.shape.total && len <= command.shape.total - command.offset &&
+		       len <= command.shape.piece_max);
 	}
 	if (command.kind != ALLREDUCE_VECTOR)
 		return;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The workers of an allreduce, whole, with hosts and a network between them in which everything may happen at any time. The input's
- * first byte says whether all are honest; then results are right, all that every rank has begun ends, and no worker touches a vector
- * that its rank has taken back, whatever breaks, is cancelled or dies. Otherwise messages come that nobody sent, at any time, again or
- * changed, and commands are changed. In any case each command is answered once.
+ * The workers of an allreduce, whole, with hosts and a network between them in which everything may happen at any time. The
+ * input's first byte says whether all are honest; then results are right, all that every rank has begun ends, and no worker
+ * touches a vector that its rank has taken back, whatever breaks, is cancelled or dies. Otherwise messages come that nobody sent,
+ * at any time, again or changed, and commands are changed. In any case each command is answered once.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,17 +12,12 @@
 #include <doca_urom_plugin.h>
 
 #include "../../plugins/allreduce/worker_allreduce.h"
+#include "fuzz_check.h"
 #include "urom_fake_net.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 doca_error_t urom_plugin_get_iface(struct urom_plugin_iface *iface);
 void softfield_urom_plugin_client_left(struct urom_worker_ctx *ctx, uint64_t dest_id);
-
-#define CHECK(condition)                                                                                                         \
-	do {                                                                                                                     \
-		if (!(condition))                                                                                                \
-			abort();                                                                                                 \
-	} while (0)
 
 #define RANKS 3
 #define TAGS 3
@@ -118,8 +113,14 @@ doca_error_t reach_open(struct reach *reach, uint64_t process)
 	return DOCA_SUCCESS;
 }
 
-void reach_close(struct reach *reach) { *reach = (struct reach){.pid = -1, .fd = -1}; }
-bool reach_is_alive(const struct reach *reach) { return find_process(reach->pid) != NULL; }
+void reach_close(struct reach *reach)
+{
+	*reach = (struct reach){.pid = -1, .fd = -1};
+}
+bool reach_is_alive(const struct reach *reach)
+{
+	return find_process(reach->pid) != NULL;
+}
 
 doca_error_t reach_read(const struct reach *reach, void *to, uint64_t from, size_t len)
 {
@@ -141,7 +142,10 @@ doca_error_t reach_write(const struct reach *reach, uint64_t to, const void *fro
 	return DOCA_SUCCESS;
 }
 
-void *fake_net_memory(uint8_t key, uint64_t address, const uint8_t *data, size_t len) { abort(); }
+void *fake_net_memory(uint8_t key, uint64_t address, const uint8_t *data, size_t len)
+{
+	abort();
+}
 
 static doca_error_t look_up(struct urom_worker_ctx *ctx, uint64_t domain_id, void **addr)
 {
@@ -171,14 +175,19 @@ static struct allreduce_shape shape_of(uint32_t what)
 	};
 }
 
-static uint32_t value_of(uint32_t what, uint32_t rank, size_t i) { return (what + rank * 11 + (uint32_t)i * 3) % 50; }
+static uint32_t value_of(uint32_t what, uint32_t rank, size_t i)
+{
+	return (what + rank * 11 + (uint32_t)i * 3) % 50;
+}
 
 static void put_value(const struct allreduce_shape *shape, uint8_t *place, uint32_t value)
 {
 	const float as_float = (float)value;
 	const double as_double = value;
 	const uint64_t as_int = value;
-	const void *from = shape->type == ALLREDUCE_FLOAT ? (const void *)&as_float : shape->type == ALLREDUCE_DOUBLE ? (const void *)&as_double : &as_int;
+	const void *from = shape->type == ALLREDUCE_FLOAT    ? (const void *)&as_float
+			   : shape->type == ALLREDUCE_DOUBLE ? (const void *)&as_double
+							     : &as_int;
 	memcpy(place, from, allreduce_element_size(shape->type));
 }
 
@@ -237,7 +246,8 @@ static void attach(struct rank *rank)
 
 static void prove(struct rank *rank, const struct allreduce_attached *attached)
 {
-	const struct allreduce_command wanted = {.kind = ALLREDUCE_PROVE, .rank = (uint32_t)(rank - ranks), .tag = attached->attachment};
+	const struct allreduce_command wanted = {
+		.kind = ALLREDUCE_PROVE, .rank = (uint32_t)(rank - ranks), .tag = attached->attachment};
 	rank->attachment = attached->attachment;
 	memcpy(rank->board.numbers[ALLREDUCE_DIRECT_RANKS_MAX], attached->number, sizeof(attached->number));
 	command(rank, 0, &wanted, NULL, 0);
@@ -386,7 +396,8 @@ static void take_answer(struct rank *rank, const struct command *asked, const st
 	struct allreduce_attached attached;
 	switch (asked->kind) {
 	case ALLREDUCE_ATTACH:
-		if (notify->status == DOCA_SUCCESS && allreduce_attached_parse(notify->plugin_notif, notify->len, &attached) == DOCA_SUCCESS)
+		if (notify->status == DOCA_SUCCESS &&
+		    allreduce_attached_parse(notify->plugin_notif, notify->len, &attached) == DOCA_SUCCESS)
 			prove(rank, &attached);
 		return;
 	case ALLREDUCE_PROVE:
@@ -482,8 +493,12 @@ static void deliver_anything(void)
 	uint8_t what = fake_byte(&input), to = what % RANKS, data[VECTOR];
 	uint32_t tag = what / 4 % TAGS;
 	const struct collective *collective = &ranks[what / 16 % RANKS].collectives[tag];
-	const struct allreduce_offer offer = {ranks[what / 16 % RANKS].attachment, ranks[what / 16 % RANKS].process, BOARD, fake_byte(&input),
-					      {SEND, RECEIVE, BOARD + offsetof(struct allreduce_board, gates), fake_byte(&input)}};
+	const struct allreduce_offer offer = {
+		ranks[what / 16 % RANKS].attachment,
+		ranks[what / 16 % RANKS].process,
+		BOARD,
+		fake_byte(&input),
+		{SEND, RECEIVE, BOARD + offsetof(struct allreduce_board, gates), fake_byte(&input)}};
 	struct allreduce_address address;
 	struct allreduce_message message = {
 		.kind = fake_byte(&input) % (ALLREDUCE_MESSAGES + 1u),
@@ -497,7 +512,9 @@ static void deliver_anything(void)
 	message.key = address.id;
 	if (fake_byte(&input) >= 192)
 		message.shape = shape_of(fake_byte(&input) * 97u);
-	size_t len = message.kind == ALLREDUCE_OFFER ? sizeof(offer) : message.kind == ALLREDUCE_CHALLENGE ? ALLREDUCE_NUMBER_SIZE : 0;
+	size_t len = message.kind == ALLREDUCE_OFFER	   ? sizeof(offer)
+		     : message.kind == ALLREDUCE_CHALLENGE ? ALLREDUCE_NUMBER_SIZE
+							   : 0;
 	if (message.kind == ALLREDUCE_DATA)
 		len = (size_t)fake_byte(&input) * 4;
 	memset(data, what, sizeof(data));
@@ -519,7 +536,8 @@ static void begin(void)
 		struct rank *rank = &ranks[i];
 		size_t len = 0;
 		rank->ctx.domain_iface.addr_lookup = look_up;
-		CHECK(urom_plugin_get_iface(&rank->ctx.iface) == DOCA_SUCCESS && rank->ctx.iface.open(&rank->ctx) == DOCA_SUCCESS);
+		CHECK(urom_plugin_get_iface(&rank->ctx.iface) == DOCA_SUCCESS &&
+		      rank->ctx.iface.open(&rank->ctx) == DOCA_SUCCESS);
 		CHECK(rank->ctx.iface.addr(&rank->ctx, NULL, &len) == DOCA_ERROR_INVALID_VALUE);
 		rank->address = malloc(len);
 		CHECK(rank->address != NULL && rank->ctx.iface.addr(&rank->ctx, rank->address, &len) == DOCA_SUCCESS);

@@ -19,15 +19,10 @@
 #include <doca_log.h>
 
 #include "../../apps/urom/daemon/daemon.h"
+#include "fuzz_check.h"
 #include "urom_fake_comm.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define CHECK(condition)                                                                                                         \
-	do {                                                                                                                     \
-		if (!(condition))                                                                                                \
-			abort();                                                                                                 \
-	} while (0)
 
 #define CLIENTS_MAX 4
 #define PROCESSES_MAX 64
@@ -43,7 +38,8 @@ static uint32_t num_processes;
 static pid_t dead; /* to be reaped, or 0 */
 static int dead_status;
 
-bool spawn_worker(struct daemon *daemon, struct daemon_worker *worker, const struct urom_spawn *wanted, char reason[UROM_TEXT_MAX])
+bool spawn_worker(struct daemon *daemon, struct daemon_worker *worker, const struct urom_spawn *wanted,
+		  char reason[UROM_TEXT_MAX])
 {
 	int fds[2];
 	(void)daemon;
@@ -72,7 +68,10 @@ static void process_dies(uint32_t i, int status)
 	CHECK(dead == 0);
 }
 
-int kill(pid_t pid, int number) { return number == 0 && pid < 0 ? -1 : 0; }
+int kill(pid_t pid, int number)
+{
+	return number == 0 && pid < 0 ? -1 : 0;
+}
 
 int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
@@ -92,11 +91,23 @@ pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 
 /* ---- what workers print, and whether they move, is not this target's ---- */
 
-bool output_watch(struct daemon *daemon, struct daemon_worker *worker) { return true; }
+bool output_watch(struct daemon *daemon, struct daemon_worker *worker)
+{
+	return true;
+}
 void output_close(struct daemon_worker *worker) {}
-uint64_t output_expire(struct daemon *daemon, struct daemon_worker *worker, uint64_t now) { return UINT64_MAX; }
-void supervise_name(const struct daemon *daemon, struct daemon_worker *worker) { strcpy(worker->names, "plugins"); }
-uint64_t supervise(struct daemon *daemon, uint64_t now) { return UINT64_MAX; }
+uint64_t output_expire(struct daemon *daemon, struct daemon_worker *worker, uint64_t now)
+{
+	return UINT64_MAX;
+}
+void supervise_name(const struct daemon *daemon, struct daemon_worker *worker)
+{
+	strcpy(worker->names, "plugins");
+}
+uint64_t supervise(struct daemon *daemon, uint64_t now)
+{
+	return UINT64_MAX;
+}
 
 void supervise_explain(const struct daemon *daemon, const struct daemon_worker *worker, int status, const struct rusage *usage,
 		       char reason[UROM_TEXT_MAX], const char **path)
@@ -106,7 +117,10 @@ void supervise_explain(const struct daemon *daemon, const struct daemon_worker *
 }
 
 /* All of them have all the time. */
-void own_time_begin(struct own_time *time, pid_t pid, bool all_threads, uint64_t now) { *time = (struct own_time){.looked_ns = now}; }
+void own_time_begin(struct own_time *time, pid_t pid, bool all_threads, uint64_t now)
+{
+	*time = (struct own_time){.looked_ns = now};
+}
 
 uint64_t own_time_left(struct own_time *time, pid_t pid, uint64_t now, uint64_t limit_ns)
 {
@@ -190,7 +204,10 @@ static void discover(void)
 
 /* ---- clients ---- */
 
-bool fake_poll(struct sf_comm *comm) { return false; }
+bool fake_poll(struct sf_comm *comm)
+{
+	return false;
+}
 
 static uint32_t num_peers(void)
 {
@@ -269,7 +286,7 @@ static void say_anything(struct fake_peer *peer)
 static struct daemon_worker *worker_of(uint32_t process)
 {
 	struct daemon_worker *worker;
-	TAILQ_FOREACH(worker, &served->workers, next) {
+	TAILQ_FOREACH (worker, &served->workers, next) {
 		if (worker->pid == PID + (pid_t)process)
 			return worker;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bytes of a stranger at the TCP port of UROM's front door, and of a peer that has passed it. A stranger is never told of; the messages
- * of a peer lie whole in memory of ours and are as long as may be; and nothing is left of a connection that has ended.
+ * Bytes of a stranger at the TCP port of UROM's front door, and of a peer that has passed it. A stranger is never told of; the
+ * messages of a peer lie whole in memory of ours and are as long as may be; and nothing is left of a connection that has ended.
  */
 #include <arpa/inet.h>
 #include <assert.h>
@@ -75,7 +75,8 @@ static void set_up(void)
 	if (strangers != NULL)
 		return;
 	assert(sf_comm_open(&options, &strangers) == DOCA_SUCCESS);
-	assert(sf_comm_listen(strangers, (const struct sockaddr *)&loopback, sizeof(loopback), &key, NULL, &port) == DOCA_SUCCESS);
+	assert(sf_comm_listen(strangers, (const struct sockaddr *)&loopback, sizeof(loopback), &key, NULL, &port) ==
+	       DOCA_SUCCESS);
 	options.user = &peers;
 	assert(sf_comm_open(&options, &peers) == DOCA_SUCCESS);
 	assert(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);

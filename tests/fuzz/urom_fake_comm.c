@@ -128,7 +128,8 @@ doca_error_t sf_comm_connect(struct sf_comm *comm, const struct sf_comm_target *
 	return DOCA_SUCCESS;
 }
 
-doca_error_t sf_comm_send(struct sf_comm *comm, struct sf_comm_peer *base, const void *head, size_t head_len, const void *body, size_t len)
+doca_error_t sf_comm_send(struct sf_comm *comm, struct sf_comm_peer *base, const void *head, size_t head_len, const void *body,
+			  size_t len)
 {
 	struct fake_peer *peer = (struct fake_peer *)base;
 	if (!fake_is_there(comm, peer))
@@ -165,8 +166,18 @@ size_t sf_comm_backlog(const struct sf_comm_peer *peer)
 	return 0;
 }
 
-void sf_comm_cork(struct sf_comm *comm) { (void)comm; }
-void sf_comm_uncork(struct sf_comm *comm) { (void)comm; }
+void sf_comm_cork(struct sf_comm *comm)
+{
+	(void)comm;
+}
+void sf_comm_uncork(struct sf_comm *comm)
+{
+	(void)comm;
+}
+void sf_comm_push(struct sf_comm *comm)
+{
+	(void)comm;
+}
 
 void sf_comm_disconnect(struct sf_comm *comm, struct sf_comm_peer *peer)
 {
@@ -174,10 +185,19 @@ void sf_comm_disconnect(struct sf_comm *comm, struct sf_comm_peer *peer)
 	remove_peer((struct fake_peer *)peer);
 }
 
-void sf_comm_drop(struct sf_comm *comm, struct sf_comm_peer *peer) { sf_comm_disconnect(comm, peer); }
+void sf_comm_drop(struct sf_comm *comm, struct sf_comm_peer *peer)
+{
+	sf_comm_disconnect(comm, peer);
+}
 
-bool sf_comm_poll(struct sf_comm *comm) { return fake_poll(comm); }
-int sf_comm_fd(const struct sf_comm *comm) { return comm->fd; }
+bool sf_comm_poll(struct sf_comm *comm)
+{
+	return fake_poll(comm);
+}
+int sf_comm_fd(const struct sf_comm *comm)
+{
+	return comm->fd;
+}
 
 bool sf_comm_arm(struct sf_comm *comm)
 {
@@ -190,8 +210,8 @@ bool sf_comm_arm(struct sf_comm *comm)
 struct urom_head fake_head(struct fake_input *input)
 {
 	uint8_t kind = fake_byte(input), numbers = fake_byte(input);
-	struct urom_head head = urom_head_make((enum urom_kind)(kind % (UROM_KINDS + 1)), (doca_error_t)(kind >= 128 ? fake_byte(input) : 0),
-					       numbers & 15, numbers >> 4);
+	struct urom_head head = urom_head_make((enum urom_kind)(kind % (UROM_KINDS + 1)),
+					       (doca_error_t)(kind >= 128 ? fake_byte(input) : 0), numbers & 15, numbers >> 4);
 	head.size = fake_byte(input) % 4 != 0 ? fake_byte(input) : UINT64_MAX - fake_byte(input);
 	if (kind == 255)
 		head.version = fake_byte(input);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A stand-in for UROM's communication component: what is sent is kept, and what arrives is what a fuzz target says. Bodies that are
- * delivered lie in memory of exactly their size, and a peer that ends is freed at once.
+ * A stand-in for UROM's communication component: what is sent is kept, and what arrives is what a fuzz target says. Bodies that
+ * are delivered lie in memory of exactly their size, and a peer that ends is freed at once.
  */
 #ifndef UROM_FAKE_COMM_H
 #define UROM_FAKE_COMM_H

@@ -10,7 +10,10 @@ struct fake_input {
 	const uint8_t *at, *end;
 };
 
-static inline uint8_t fake_byte(struct fake_input *input) { return input->at < input->end ? *input->at++ : 0; }
+static inline uint8_t fake_byte(struct fake_input *input)
+{
+	return input->at < input->end ? *input->at++ : 0;
+}
 
 /* Some of it as it is: at most max bytes. */
 static inline size_t fake_bytes(struct fake_input *input, const uint8_t **bytes, size_t max)

@@ -5,16 +5,13 @@
 #include <string.h>
 #include <sys/queue.h>
 
+#include "base/little.h"
+#include "fuzz_check.h"
+
 #define HANDLERS 4
 #define HISTORY 16 /* messages that may come again */
 #define CUTS 64
 #define REACH 4 /* puts and atomics end out of their order within so many */
-
-#define CHECK(condition)                                                                                                         \
-	do {                                                                                                                     \
-		if (!(condition))                                                                                                \
-			abort();                                                                                                 \
-	} while (0)
 
 enum kind { OP_MESSAGE, OP_PUT, OP_ATOMIC, OP_FLUSH };
 
@@ -123,7 +120,7 @@ static void free_message(struct message *message)
 static ucp_worker_h find_worker(uint64_t uid)
 {
 	ucp_worker_h worker;
-	LIST_FOREACH(worker, &workers, next) {
+	LIST_FOREACH (worker, &workers, next) {
 		if (worker->uid == uid)
 			return worker;
 	}
@@ -174,7 +171,7 @@ static ucp_ep_h make_ep(ucp_worker_h worker, uint64_t peer)
 static ucp_ep_h reply_ep(ucp_worker_h worker, uint64_t peer)
 {
 	ucp_ep_h ep;
-	LIST_FOREACH(ep, &worker->eps, next) {
+	LIST_FOREACH (ep, &worker->eps, next) {
 		if (ep->peer == peer && !ep->failed)
 			return ep;
 	}
@@ -191,7 +188,8 @@ static void arrive(ucp_worker_h worker, struct message *message)
 			param.recv_attr = UCP_AM_RECV_ATTR_FIELD_REPLY_EP;
 			param.reply_ep = reply_ep(worker, message->from);
 		}
-		CHECK(handler->cb(handler->arg, message->head + 1, message->head_len, message->data + 1, message->len, &param) == UCS_OK);
+		CHECK(handler->cb(handler->arg, message->head + 1, message->head_len, message->data + 1, message->len, &param) ==
+		      UCS_OK);
 	}
 	struct message **slot = &history[num_arrived++ % HISTORY];
 	free_message(*slot);
@@ -204,7 +202,7 @@ static bool deliver(ucp_worker_h worker, uint8_t which)
 	struct message *message, *first = NULL;
 	uint64_t seen[8];
 	uint32_t num_seen = 0;
-	TAILQ_FOREACH(message, &wire, next) {
+	TAILQ_FOREACH (message, &wire, next) {
 		uint32_t i = 0;
 		while (i < num_seen && seen[i] != message->ep)
 			i++;
@@ -224,7 +222,7 @@ static bool deliver(ucp_worker_h worker, uint8_t which)
 static bool land_first(uint64_t ep, bool any)
 {
 	struct landing *landing;
-	TAILQ_FOREACH(landing, &landings, next) {
+	TAILQ_FOREACH (landing, &landings, next) {
 		if (any || landing->ep == ep)
 			break;
 	}
@@ -275,12 +273,7 @@ static void change_word(const struct op *op)
 
 static uint64_t sum_of(const struct op *op)
 {
-	uint64_t sum = 14695981039346656037u;
-	for (size_t i = 0; i < op->head_len; i++)
-		sum = (sum ^ ((const uint8_t *)op->head)[i]) * 1099511628211u;
-	for (size_t i = 0; i < op->len; i++)
-		sum = (sum ^ ((const uint8_t *)op->data)[i]) * 1099511628211u;
-	return sum;
+	return sf_checksum(sf_checksum(SF_CHECKSUM_BEGIN, op->head, op->head_len), op->data, op->len);
 }
 
 /* What it does, if it goes well. */
@@ -338,7 +331,10 @@ static bool end_some(ucp_ep_h ep, uint8_t which)
 	return true;
 }
 
-static ucs_status_ptr_t error(ucs_status_t status) { return (ucs_status_ptr_t)(intptr_t)status; }
+static ucs_status_ptr_t error(ucs_status_t status)
+{
+	return (ucs_status_ptr_t)(intptr_t)status;
+}
 
 static ucs_status_ptr_t begin(struct op wanted)
 {
@@ -351,7 +347,8 @@ static ucs_status_ptr_t begin(struct op wanted)
 	CHECK(op != NULL);
 	*op = wanted;
 	TAILQ_INSERT_TAIL(&ep->ops, op, next);
-	bool at_once = op->kind == OP_FLUSH ? !ep->failed && TAILQ_FIRST(&ep->ops) == op && TAILQ_EMPTY(&landings) : what < 96 && may_end(op);
+	bool at_once = op->kind == OP_FLUSH ? !ep->failed && TAILQ_FIRST(&ep->ops) == op && TAILQ_EMPTY(&landings)
+					    : what < 96 && may_end(op);
 	if (!at_once) {
 		num_requests++;
 		return op;
@@ -362,26 +359,38 @@ static ucs_status_ptr_t begin(struct op wanted)
 	return NULL;
 }
 
-ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep, unsigned id, const void *header, size_t header_len, const void *buffer, size_t count,
-				 const ucp_request_param_t *param)
+ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep, unsigned id, const void *header, size_t header_len, const void *buffer,
+				 size_t count, const ucp_request_param_t *param)
 {
-	return begin((struct op){.kind = OP_MESSAGE, .ep = ep, .param = *param, .id = id, .head = header, .head_len = header_len,
-				 .data = buffer, .len = count});
+	return begin((struct op){.kind = OP_MESSAGE,
+				 .ep = ep,
+				 .param = *param,
+				 .id = id,
+				 .head = header,
+				 .head_len = header_len,
+				 .data = buffer,
+				 .len = count});
 }
 
 ucs_status_ptr_t ucp_put_nbx(ucp_ep_h ep, const void *buffer, size_t count, uint64_t address, ucp_rkey_h rkey,
 			     const ucp_request_param_t *param)
 {
-	return begin((struct op){.kind = OP_PUT, .ep = ep, .param = *param, .data = buffer, .len = count, .address = address,
-				 .key = rkey->key});
+	return begin((struct op){
+		.kind = OP_PUT, .ep = ep, .param = *param, .data = buffer, .len = count, .address = address, .key = rkey->key});
 }
 
 ucs_status_ptr_t ucp_atomic_op_nbx(ucp_ep_h ep, ucp_atomic_op_t opcode, const void *buffer, size_t count, uint64_t address,
 				   ucp_rkey_h rkey, const ucp_request_param_t *param)
 {
 	CHECK(count == 1 && address % sizeof(uint64_t) == 0);
-	return begin((struct op){.kind = OP_ATOMIC, .ep = ep, .param = *param, .data = buffer, .len = sizeof(uint64_t),
-				 .address = address, .key = rkey->key, .atomic = opcode});
+	return begin((struct op){.kind = OP_ATOMIC,
+				 .ep = ep,
+				 .param = *param,
+				 .data = buffer,
+				 .len = sizeof(uint64_t),
+				 .address = address,
+				 .key = rkey->key,
+				 .atomic = opcode});
 }
 
 ucs_status_ptr_t ucp_ep_flush_nbx(ucp_ep_h ep, const ucp_request_param_t *param)
@@ -478,7 +487,7 @@ static void break_ep(ucp_ep_h ep)
 	ep->failed = true;
 	if (other == NULL)
 		return;
-	LIST_FOREACH(back, &other->eps, next) {
+	LIST_FOREACH (back, &other->eps, next) {
 		if (back->peer == ep->worker->uid)
 			back->failed = true;
 	}
@@ -489,8 +498,8 @@ void fake_net_break(bool for_good)
 	uint8_t which = fake_byte(input), how = fake_byte(input);
 	ucp_worker_h worker;
 	ucp_ep_h ep;
-	LIST_FOREACH(worker, &workers, next) {
-		LIST_FOREACH(ep, &worker->eps, next) {
+	LIST_FOREACH (worker, &workers, next) {
+		LIST_FOREACH (ep, &worker->eps, next) {
 			if (ep->failed || which-- != 0)
 				continue;
 			if (how < 128)
@@ -512,8 +521,8 @@ void fake_net_kill(uint64_t uid)
 	CHECK(num_cuts < CUTS);
 	cuts[num_cuts][0] = uid;
 	cuts[num_cuts++][1] = 0;
-	LIST_FOREACH(worker, &workers, next) {
-		LIST_FOREACH(ep, &worker->eps, next) {
+	LIST_FOREACH (worker, &workers, next) {
+		LIST_FOREACH (ep, &worker->eps, next) {
 			if (worker->uid != uid && ep->peer != uid)
 				continue;
 			if (fake_byte(input) < 128)
@@ -540,7 +549,7 @@ static bool tell(ucp_ep_h ep)
 static bool do_any(ucp_worker_h worker)
 {
 	ucp_ep_h ep;
-	LIST_FOREACH(ep, &worker->eps, next) {
+	LIST_FOREACH (ep, &worker->eps, next) {
 		if (tell(ep) || end_some(ep, 0))
 			return true;
 	}
@@ -626,7 +635,10 @@ void ucp_worker_destroy(ucp_worker_h worker)
 	free(worker);
 }
 
-uint64_t fake_net_uid(ucp_worker_h worker) { return worker->uid; }
+uint64_t fake_net_uid(ucp_worker_h worker)
+{
+	return worker->uid;
+}
 
 ucs_status_t ucp_worker_get_address(ucp_worker_h worker, ucp_address_t **address, size_t *len)
 {
@@ -639,7 +651,10 @@ ucs_status_t ucp_worker_get_address(ucp_worker_h worker, ucp_address_t **address
 	return UCS_OK;
 }
 
-void ucp_worker_release_address(ucp_worker_h worker, ucp_address_t *address) { free(address); }
+void ucp_worker_release_address(ucp_worker_h worker, ucp_address_t *address)
+{
+	free(address);
+}
 
 ucs_status_t ucp_worker_set_am_recv_handler(ucp_worker_h worker, const ucp_am_handler_param_t *param)
 {
@@ -680,7 +695,10 @@ void fake_net_begin(struct fake_input *from, bool is_honest)
 	num_cuts = 0;
 }
 
-void fake_net_calm(void) { calm = true; }
+void fake_net_calm(void)
+{
+	calm = true;
+}
 
 bool fake_net_is_empty(void)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A network of UCX workers in one process: what is sent by one arrives at another, some time. What happens when, and what breaks, is
- * the input's to say: an operation is done at once, later or never; messages of an endpoint come in their order; a put that is done
- * lands later, and a flush ends after all have. As with UCX, functions are called by ucp_worker_progress() and ucp_ep_close_nbx() only.
- * It looks at what is sent when it is done, and ends the process if that has changed since.
+ * A network of UCX workers in one process: what is sent by one arrives at another, some time. What happens when, and what breaks,
+ * is the input's to say: an operation is done at once, later or never; messages of an endpoint come in their order; a put that is
+ * done lands later, and a flush ends after all have. As with UCX, functions are called by ucp_worker_progress() and
+ * ucp_ep_close_nbx() only. It looks at what is sent when it is done, and ends the process if that has changed since.
  */
 #ifndef UROM_FAKE_NET_H
 #define UROM_FAKE_NET_H
@@ -19,7 +19,8 @@
 #define FAKE_NET_ADDRESS_LEN 20 /* begins with the worker's id, and this mark */
 #define FAKE_NET_ADDRESS_MARK 0xad
 
-/* honest: nobody lies, so nothing that UCX still sends may change. Who is lied to may send anything, from memory that is there. */
+/* honest: nobody lies, so nothing that UCX still sends may change. Who is lied to may send anything, from memory
+ * that is there. */
 void fake_net_begin(struct fake_input *input, bool honest);
 /* From now on nothing breaks, and each ucp_worker_progress() does something if there is anything to do. */
 void fake_net_calm(void);
@@ -39,8 +40,8 @@ bool fake_net_land(void);
 
 uint64_t fake_net_uid(ucp_worker_h worker);
 
-/* The target's: where a remote address is, for a key whose packed form began with that byte; it ends the process over what must not be
- * touched. data: of a put; NULL: of an atomic operation. */
+/* The target's: where a remote address is, for a key whose packed form began with that byte; it ends the process over what must
+ * not be touched. data: of a put; NULL: of an atomic operation. */
 void *fake_net_memory(uint8_t key, uint64_t address, const uint8_t *data, size_t len);
 
 #endif

@@ -10,11 +10,20 @@ ucs_status_t ucp_config_read(const char *env_prefix, const char *filename, ucp_c
 	return UCS_OK;
 }
 
-ucs_status_t ucp_config_modify(ucp_config_t *config, const char *name, const char *value) { return UCS_OK; }
+ucs_status_t ucp_config_modify(ucp_config_t *config, const char *name, const char *value)
+{
+	return UCS_OK;
+}
 void ucp_config_release(ucp_config_t *config) {}
 
-ucs_status_t ucp_worker_arm(ucp_worker_h worker) { return UCS_ERR_BUSY; }
-ucs_status_t ucp_worker_get_efd(ucp_worker_h worker, int *fd) { return UCS_ERR_UNSUPPORTED; }
+ucs_status_t ucp_worker_arm(ucp_worker_h worker)
+{
+	return UCS_ERR_BUSY;
+}
+ucs_status_t ucp_worker_get_efd(ucp_worker_h worker, int *fd)
+{
+	return UCS_ERR_UNSUPPORTED;
+}
 
 ucs_status_t ucp_worker_address_query(ucp_address_t *address, ucp_worker_address_attr_t *attr)
 {

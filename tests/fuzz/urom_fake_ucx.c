@@ -74,7 +74,10 @@ void fake_ucx_am(const void *head, size_t head_len, const void *data, size_t len
 	free(own);
 }
 
-bool fake_ucx_is_empty(void) { return num_waiting == 0 && num_requests == 0 && num_keys == 0 && num_endpoints == 0; }
+bool fake_ucx_is_empty(void)
+{
+	return num_waiting == 0 && num_requests == 0 && num_keys == 0 && num_endpoints == 0;
+}
 
 /* ---- operations ---- */
 
@@ -114,8 +117,8 @@ ucp_tag_message_h ucp_tag_probe_nb(ucp_worker_h worker, ucp_tag_t tag, ucp_tag_t
 	return NULL;
 }
 
-ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep, unsigned id, const void *header, size_t header_len, const void *buffer, size_t count,
-				 const ucp_request_param_t *param)
+ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep, unsigned id, const void *header, size_t header_len, const void *buffer,
+				 size_t count, const ucp_request_param_t *param)
 {
 	return begin(param, header, NULL, header_len, false);
 }
@@ -134,7 +137,10 @@ ucs_status_ptr_t ucp_atomic_op_nbx(ucp_ep_h ep, ucp_atomic_op_t opcode, const vo
 	return begin(param, buffer, param->reply_buffer, sizeof(uint64_t), false);
 }
 
-ucs_status_ptr_t ucp_ep_flush_nbx(ucp_ep_h ep, const ucp_request_param_t *param) { return begin(param, NULL, NULL, 0, false); }
+ucs_status_ptr_t ucp_ep_flush_nbx(ucp_ep_h ep, const ucp_request_param_t *param)
+{
+	return begin(param, NULL, NULL, 0, false);
+}
 
 void ucp_request_cancel(ucp_worker_h worker, void *request)
 {
@@ -154,7 +160,10 @@ void ucp_request_free(void *request)
 	free(request);
 }
 
-unsigned ucp_worker_progress(ucp_worker_h worker) { return 0; }
+unsigned ucp_worker_progress(ucp_worker_h worker)
+{
+	return 0;
+}
 
 ucs_status_t ucp_worker_set_am_recv_handler(ucp_worker_h worker, const ucp_am_handler_param_t *param)
 {
@@ -232,7 +241,7 @@ doca_error_t ucx_side_reach(struct ucx_side *side, const void *address, struct u
 {
 	uint64_t peer = ((const uint8_t *)address)[0] % 4;
 	struct ucx_endpoint *found;
-	LIST_FOREACH(found, &side->endpoints, next) {
+	LIST_FOREACH (found, &side->endpoints, next) {
 		if (found->peer == peer)
 			break;
 	}
@@ -261,8 +270,14 @@ doca_error_t ucx_side_unpack_said(const struct ucx_endpoint *endpoint, const voi
 	return ucp_ep_rkey_unpack(endpoint->ep, packed, rkey) == UCS_OK ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
 }
 
-void ucx_side_hold(struct ucx_endpoint *endpoint) { endpoint->holders++; }
-void ucx_side_release(struct ucx_side *side, struct ucx_endpoint *endpoint) { endpoint->holders--; }
+void ucx_side_hold(struct ucx_endpoint *endpoint)
+{
+	endpoint->holders++;
+}
+void ucx_side_release(struct ucx_side *side, struct ucx_endpoint *endpoint)
+{
+	endpoint->holders--;
+}
 
 void ucx_side_drop(struct ucx_side *side, struct ucx_endpoint *endpoint)
 {
@@ -270,4 +285,7 @@ void ucx_side_drop(struct ucx_side *side, struct ucx_endpoint *endpoint)
 		close_endpoint(side, endpoint);
 }
 
-doca_error_t ucx_side_error(ucs_status_t status) { return status == UCS_OK ? DOCA_SUCCESS : DOCA_ERROR_CONNECTION_ABORTED; }
+doca_error_t ucx_side_error(ucs_status_t status)
+{
+	return status == UCS_OK ? DOCA_SUCCESS : DOCA_ERROR_CONNECTION_ABORTED;
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A stand-in for what UROM's plugins use of UCX: an operation is done at once, fails at once, or waits until the fuzz target ends it.
- * As with the real one, callbacks run for those that waited, and never inside the call that began them.
+ * A stand-in for what UROM's plugins use of UCX: an operation is done at once, fails at once, or waits until the fuzz target ends
+ * it. As with the real one, callbacks run for those that waited, and never inside the call that began them.
  */
 #ifndef UROM_FAKE_UCX_H
 #define UROM_FAKE_UCX_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The whole host library, and the host halves of plugins, between a daemon and worker processes that say anything. The input is a
- * script: what the program does, and what arrives; answers that the other side owes come as they should be, or changed. Whatever comes,
- * each task ends once, and every context gets back to IDLE.
+ * script: what the program does, and what arrives; answers that the other side owes come as they should be, or changed. Whatever
+ * comes, each task ends once, and every context gets back to IDLE.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -21,18 +21,13 @@
 #include "../../plugins/graph/urom_graph.h"
 #include "../../plugins/rdmo/urom_rdmo.h"
 #include "../../plugins/sandbox/urom_sandbox.h"
+#include "fuzz_check.h"
 #include "support/test_dev.h"
 #include "urom/auth.h"
 #include "urom/directory.h"
 #include "urom_fake_comm.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define CHECK(condition)                                                                                                         \
-	do {                                                                                                                     \
-		if (!(condition))                                                                                                \
-			abort();                                                                                                 \
-	} while (0)
 
 #define WORKERS 2
 #define TURNS_MAX 2000 /* that an end may take */
@@ -220,9 +215,18 @@ static void ask_for_group(void)
 		CHECK(doca_urom_service_get_workers_by_gid_task_release(task) == DOCA_SUCCESS);
 }
 
-static void looped(doca_error_t result, union doca_data cookie, uint64_t value) { CHECK(num_inflight-- != 0); }
-static void sent(doca_error_t result, union doca_data cookie) { CHECK(num_inflight-- != 0); }
-static void done(doca_error_t result, union doca_data cookie, uint64_t number) { CHECK(num_inflight-- != 0); }
+static void looped(doca_error_t result, union doca_data cookie, uint64_t value)
+{
+	CHECK(num_inflight-- != 0);
+}
+static void sent(doca_error_t result, union doca_data cookie)
+{
+	CHECK(num_inflight-- != 0);
+}
+static void done(doca_error_t result, union doca_data cookie, uint64_t number)
+{
+	CHECK(num_inflight-- != 0);
+}
 
 static void touch(const void *data, size_t len)
 {
@@ -282,7 +286,10 @@ static doca_error_t allgather(void *sbuf, void *rbuf, size_t msglen, void *coll_
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t req_any(void *req) { return DOCA_SUCCESS; }
+static doca_error_t req_any(void *req)
+{
+	return DOCA_SUCCESS;
+}
 
 static void set_domain(void)
 {
@@ -412,7 +419,8 @@ static void prepare(void)
 	snprintf(path, sizeof(path), "%s/services", folder);
 	write_file(path, line);
 	setenv("DOCA_UROM_SERVICE_FILE", path, 1);
-	CHECK(urom_graph_init(1, 1) == DOCA_SUCCESS && urom_sandbox_init(2, 1) == DOCA_SUCCESS && urom_rdmo_init(4, 1) == DOCA_SUCCESS);
+	CHECK(urom_graph_init(1, 1) == DOCA_SUCCESS && urom_sandbox_init(2, 1) == DOCA_SUCCESS &&
+	      urom_rdmo_init(4, 1) == DOCA_SUCCESS);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

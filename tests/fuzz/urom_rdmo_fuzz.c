@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All of the rdmo plugin's UCX: initiators and their worker, over a network in which everything may happen at any time. The input's
- * first byte says whether all are honest, or messages come again and changed, and commands too. In any case: each command and each flush is
- * answered once; nothing lands in a region whose removal was answered. Among honest ones, what a flush says to be in memory is there.
+ * All of the rdmo plugin's UCX: initiators and their worker, over a network in which everything may happen at any time. The
+ * input's first byte says whether all are honest, or messages come again and changed, and commands too. In any case: each command
+ * and each flush is answered once; nothing lands in a region whose removal was answered. Among honest ones, what a flush says to
+ * be in memory is there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,18 +13,13 @@
 
 #include "../../plugins/rdmo/rdmo_proto.h"
 #include "../../plugins/rdmo/urom_rdmo.h"
+#include "fuzz_check.h"
 #include "ucx_side.h"
 #include "urom_fake_net.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 doca_error_t rdmo_get_iface(struct urom_plugin_iface *iface);
 void rdmo_client_left(struct urom_worker_ctx *ctx, uint64_t dest_id);
-
-#define CHECK(condition)                                                                                                         \
-	do {                                                                                                                     \
-		if (!(condition))                                                                                                \
-			abort();                                                                                                 \
-	} while (0)
 
 #define TARGETS 2
 #define INITIATORS 2
@@ -51,8 +47,8 @@ struct key {
 struct queue {
 	struct urom_rdmo_queue *queue;
 	uint32_t initiator;
-	uint8_t tag;	 /* of its bytes, of those that were ever opened */
-	bool clean;	 /* nothing has gone wrong */
+	uint8_t tag; /* of its bytes, of those that were ever opened */
+	bool clean;  /* nothing has gone wrong */
 };
 
 static struct fake_input input;
@@ -87,7 +83,8 @@ void *fake_net_memory(uint8_t number, uint64_t address, const uint8_t *data, siz
 
 /* ---- commands ---- */
 
-static void command(uint8_t target, enum rdmo_command_type type, uint64_t number, const struct key *key, const void *blob, size_t len)
+static void command(uint8_t target, enum rdmo_command_type type, uint64_t number, const struct key *key, const void *blob,
+		    size_t len)
 {
 	struct rdmo_command head = {.type = type, .number = number, .blob_len = len};
 	uint8_t body[sizeof(head) + 64] = {0};
@@ -112,13 +109,17 @@ static void command(uint8_t target, enum rdmo_command_type type, uint64_t number
 	};
 	memcpy(desc->worker_cmd.plugin_cmd, body, size);
 	memcpy(&head, body, sizeof(head));
-	commands[num_commands++] = (struct command){(enum rdmo_command_type)head.type, dest_ids[target], key != NULL ? num_keys : 0, false};
+	commands[num_commands++] =
+		(struct command){(enum rdmo_command_type)head.type, dest_ids[target], key != NULL ? num_keys : 0, false};
 	ucs_list_head_init(&list);
 	ucs_list_add_tail(&list, &desc->entry);
 	CHECK(ctx.iface.worker_cmd(&ctx, &list) == DOCA_SUCCESS && ucs_list_is_empty(&list));
 }
 
-static uint8_t target_of(uint64_t dest_id) { return dest_id == dest_ids[0] ? 0 : 1; }
+static uint8_t target_of(uint64_t dest_id)
+{
+	return dest_id == dest_ids[0] ? 0 : 1;
+}
 
 static void note(const struct command *asked, const struct rdmo_notification *body)
 {
@@ -161,7 +162,10 @@ static bool progress(void)
 	return any;
 }
 
-static void init_client(uint8_t target) { command(target, RDMO_CLIENT_INIT, target + 1u, NULL, targets[target].address, FAKE_NET_ADDRESS_LEN); }
+static void init_client(uint8_t target)
+{
+	command(target, RDMO_CLIENT_INIT, target + 1u, NULL, targets[target].address, FAKE_NET_ADDRESS_LEN);
+}
 
 static void create_queue(uint8_t target, uint8_t initiator)
 {
@@ -225,7 +229,8 @@ static void ask_flush(struct queue *queue)
 static void request(struct queue *queue, uint8_t what)
 {
 	uint8_t bytes[64];
-	uint64_t pointer = BASE + 8u * (what / 4 % 2), first = fake_byte(&input) % (num_keys + 1u), second = fake_byte(&input) % (num_keys + 1u);
+	uint64_t pointer = BASE + 8u * (what / 4 % 2), first = fake_byte(&input) % (num_keys + 1u),
+		 second = fake_byte(&input) % (num_keys + 1u);
 	uint32_t flags = what / 8 % 4 == 0 ? UROM_RDMO_FENCE : 0;
 	size_t len = what % 61 + 1u;
 	memset(bytes, queue->tag, sizeof(bytes));
@@ -236,7 +241,8 @@ static void request(struct queue *queue, uint8_t what)
 							 {BASE + 4096 + what * 8u, keys[second].number, bytes, 1}};
 		if (urom_rdmo_scatter(queue->queue, flags, pieces, 2) == DOCA_SUCCESS)
 			sent[queue->tag] += len + 1;
-	} else if (urom_rdmo_append(queue->queue, flags, pointer, keys[first].number, keys[second].number, bytes, len) == DOCA_SUCCESS) {
+	} else if (urom_rdmo_append(queue->queue, flags, pointer, keys[first].number, keys[second].number, bytes, len) ==
+		   DOCA_SUCCESS) {
 		sent[queue->tag] += len;
 	}
 }
@@ -299,7 +305,8 @@ static void deliver_request(void)
 	memcpy(body, &piece, sizeof(piece));
 	size_t len = fake_mutate(&input, body, head.operation == RDMO_FLUSH ? 0 : sizeof(body) - what % 64, sizeof(body));
 	size_t head_len = fake_mutate(&input, (uint8_t *)&head, sizeof(head), sizeof(head));
-	fake_net_send(99, fake_net_uid(((const struct ucx_side *)ctx.plugin_ctx)->worker), RDMO_AM_REQUEST, &head, head_len, body, len);
+	fake_net_send(99, fake_net_uid(((const struct ucx_side *)ctx.plugin_ctx)->worker), RDMO_AM_REQUEST, &head, head_len, body,
+		      len);
 }
 
 /* ---- one input ---- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A worker process without its process: its clients, domains, notifications and its socket to the daemon, and the DPU halves of the
- * plugins graph, sandbox and rdmo, between clients that say anything. The input is a script of what arrives: of UROM's messages, of
- * commands that are mostly well-formed, of active messages to rdmo, and of the ends of what UCX has under way.
+ * A worker process without its process: its clients, domains, notifications and its socket to the daemon, and the DPU halves of
+ * the plugins graph, sandbox and rdmo, between clients that say anything. The input is a script of what arrives: of UROM's
+ * messages, of commands that are mostly well-formed, of active messages to rdmo, and of the ends of what UCX has under way.
  */
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -16,6 +16,7 @@
 #include "../../plugins/graph/graph_proto.h"
 #include "../../plugins/rdmo/rdmo_proto.h"
 #include "../../plugins/sandbox/sandbox_proto.h"
+#include "fuzz_check.h"
 #include "urom/auth.h"
 #include "urom_fake_ucx.h"
 
@@ -25,12 +26,6 @@ doca_error_t sandbox_get_iface(struct urom_plugin_iface *iface);
 doca_error_t rdmo_get_iface(struct urom_plugin_iface *iface);
 void sandbox_client_left(struct urom_worker_ctx *ctx, uint64_t dest_id);
 void rdmo_client_left(struct urom_worker_ctx *ctx, uint64_t dest_id);
-
-#define CHECK(condition)                                                                                                         \
-	do {                                                                                                                     \
-		if (!(condition))                                                                                                \
-			abort();                                                                                                 \
-	} while (0)
 
 #define CLIENTS_MAX 4
 #define BODY_MAX 1024
@@ -126,7 +121,8 @@ static uint32_t num_peers(void)
 static void arrive(void)
 {
 	uint8_t packet[UROM_HEAD_SIZE + UROM_TOKEN_SIZE] = {0}, token[UROM_TOKEN_SIZE] = {7};
-	struct urom_head admit = urom_head_make(UROM_ADMIT, DOCA_SUCCESS, 0, 0), join = urom_head_make(UROM_JOIN, DOCA_SUCCESS, 0, 0);
+	struct urom_head admit = urom_head_make(UROM_ADMIT, DOCA_SUCCESS, 0, 0),
+			 join = urom_head_make(UROM_JOIN, DOCA_SUCCESS, 0, 0);
 	struct fake_peer *peer = num_peers() < CLIENTS_MAX ? fake_arrive(worker.comm) : NULL;
 	if (peer == NULL)
 		return;
@@ -146,7 +142,8 @@ static size_t graph_body(uint8_t *out)
 static size_t sandbox_body(uint8_t *out)
 {
 	uint8_t what = fake_byte(&input);
-	struct sandbox_command command = {.type = what % 2 != 0 ? SANDBOX_SEND : SANDBOX_RECEIVE, .peer = what % 8, .tag = 1, .len = what / 2};
+	struct sandbox_command command = {
+		.type = what % 2 != 0 ? SANDBOX_SEND : SANDBOX_RECEIVE, .peer = what % 8, .tag = 1, .len = what / 2};
 	memcpy(out, &command, sizeof(command));
 	return sizeof(command) + (command.type == SANDBOX_SEND ? command.len : 0);
 }
@@ -273,7 +270,8 @@ static void look_up(void)
 	int seg;
 	if (doca_urom_worker_domain_addr_lookup(ctx, id, &found) == DOCA_SUCCESS) {
 		CHECK(((uintptr_t)found & 7) == 0);
-		sink ^= ((const uint8_t *)found)[WORKER_DIRECTORY_SLACK - 1]; /* a plugin believes the length that it finds there */
+		sink ^= ((
+			const uint8_t *)found)[WORKER_DIRECTORY_SLACK - 1]; /* a plugin believes the length that it finds there */
 	}
 	if (doca_urom_worker_domain_seg_lookup(ctx, id, 4096 + fake_byte(&input), &seg) != DOCA_SUCCESS)
 		seg = fake_byte(&input);

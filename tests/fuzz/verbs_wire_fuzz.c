@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a peer of the verbs provider can send besides messages between agents, without a device: the record that begins a message on
- * the wire; the view of a port's receives, which the peer writes into our memory; exported descriptors; where a process is found on a
- * network.
+ * What a peer of the verbs provider can send besides messages between agents, without a device: the record that begins a message
+ * on the wire; the view of a port's receives, which the peer writes into our memory; exported descriptors; where a process is
+ * found on a network.
  */
 #include <assert.h>
 #include <stddef.h>

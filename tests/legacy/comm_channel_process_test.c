@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The Comm Channel between two processes, by programs of the releases in between (today's headers, tasks and a progress engine):
- * the DPU's service here, the host's client in a child, which is this program again with a role as its argument.
+ * the DPU's service here, the host's client in a child, which is this program again with a role as its argument. With
+ * SOFTFIELD_TEST_ELSEWHERE the children run on another machine.
  */
 #include <poll.h>
 #include <setjmp.h>
@@ -162,6 +163,19 @@ static int role_outlive(const char *name)
 	return client_end();
 }
 
+/* Asks for a service that nobody offers. */
+static int role_nobody(const char *name)
+{
+	host = open_device("d8:00.0");
+	must(doca_comm_channel_ep_create(&client), "endpoint");
+	must(doca_comm_channel_ep_set_device(client, host), "set device");
+	printf("asking\n");
+	fflush(stdout);
+	if (doca_comm_channel_ep_connect(client, name, &service_addr) != DOCA_ERROR_CONNECTION_ABORTED)
+		return 2;
+	return client_end();
+}
+
 /* Exports memory through the channel and waits until it was read. */
 static int role_export(const char *name)
 {
@@ -199,6 +213,7 @@ struct service {
 };
 
 static struct service service;
+static char self[4096];
 
 static struct doca_dev_rep *open_representor(struct doca_dev *dpu)
 {
@@ -216,14 +231,25 @@ static struct doca_dev_rep *open_representor(struct doca_dev *dpu)
 	return rep;
 }
 
-static void child_start(const char *role, const char *name)
+/* runner: a program that runs another one, on this machine or the other one; or NULL. */
+static pid_t role_start(const char *runner, const char *role, const char *name)
 {
-	service.child = fork();
-	assert_true(service.child >= 0);
-	if (service.child == 0) {
-		execl("/proc/self/exe", "comm_channel_process_test", role, name, (char *)NULL);
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		if (runner != NULL)
+			execl(runner, runner, self, role, name, (char *)NULL);
+		else
+			execl(self, self, role, name, (char *)NULL);
 		_exit(127);
 	}
+	return pid;
+}
+
+static void child_start(const char *role, const char *name)
+{
+	service.child = role_start(getenv("SOFTFIELD_TEST_ELSEWHERE"), role, name);
 }
 
 static void service_listen(const char *name)
@@ -330,15 +356,17 @@ static void a_killed_client_is_noticed_and_may_come_back(void **state)
 /* The service is a process of its own here, which kills itself after the client's hello. */
 static void a_killed_service_is_noticed(void **state)
 {
-	pid_t killed = fork();
+	pid_t killed = role_start(getenv("SOFTFIELD_TEST_HERE"), "serve", "killed service");
 
-	assert_true(killed >= 0);
-	if (killed == 0) {
-		execl("/proc/self/exe", "comm_channel_process_test", "serve", "killed service", (char *)NULL);
-		_exit(127);
-	}
 	child_start("outlive", "killed service");
 	assert_int_equal(waitpid(killed, NULL, 0), killed);
+	child_expect_exit();
+	(void)state;
+}
+
+static void a_service_that_is_not_there_is_known_at_once(void **state)
+{
+	child_start("nobody", "nobody");
 	child_expect_exit();
 	(void)state;
 }
@@ -431,18 +459,18 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(const char *name);
-	} roles[] = {{"echo", role_echo},
-		     {"sleep", role_sleep},
-		     {"outlive", role_outlive},
-		     {"export", role_export},
-		     {"serve", role_serve}};
+	} roles[] = {{"echo", role_echo},     {"sleep", role_sleep},   {"outlive", role_outlive},
+		     {"nobody", role_nobody}, {"export", role_export}, {"serve", role_serve}};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(messages_cross_between_processes, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_killed_client_is_noticed_and_may_come_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_killed_service_is_noticed, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_service_that_is_not_there_is_known_at_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_descriptor_travels_and_a_task_copies, setup, teardown),
 	};
 
+	if (realpath("/proc/self/exe", self) == NULL)
+		return 2;
 	for (size_t i = 0; argc == 3 && i < sizeof(roles) / sizeof(roles[0]); i++) {
 		if (strcmp(argv[1], roles[i].name) == 0)
 			return roles[i].run(argv[2]);

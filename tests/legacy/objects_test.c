@@ -312,6 +312,7 @@ static void records_name_their_source(void **state)
 	DOCA_LOG_INFO("%d apples", 3);
 	assert_non_null(strstr(log_text, "3 apples"));
 	assert_non_null(strstr(log_text, "LEGACY::OBJECTS"));
+	assert_null(strstr(log_text, "[]")); /* the function, which these macros do not know */
 	DOCA_LOG_DBG("hidden");
 	assert_null(strstr(log_text, "hidden"));
 	memset(long_text, 'x', sizeof(long_text) - 1);

@@ -25,13 +25,8 @@
 #include <doca_mmap.h>
 #include <doca_pe.h>
 
-#define CHECK(condition)                                                                                                         \
-	do {                                                                                                                     \
-		if (!(condition)) {                                                                                              \
-			fprintf(stderr, "%s:%d: check failed: %s\n", __FILE__, __LINE__, #condition);                            \
-			_exit(1);                                                                                                \
-		}                                                                                                                \
-	} while (0)
+#include "support/check.h"
+
 #define OK(call) CHECK((call) == DOCA_SUCCESS)
 #define INVALID(call) CHECK((call) == DOCA_ERROR_INVALID_VALUE)
 

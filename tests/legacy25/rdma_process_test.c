@@ -261,6 +261,36 @@ static void a_remote_sync_event(void **state)
 	CHECK(value == 7 && rig->num_failed == 0);
 }
 
+/* As the published requester does it: one task and one buffer, never reset. */
+static void a_remote_sync_event_is_polled(void **state)
+{
+	struct side *side = *state;
+	struct rig *rig = &side->rig;
+	struct doca_rdma_task_remote_net_sync_event_get *get;
+	struct doca_buf *into = rig_room(rig, 0, 8);
+	uint64_t value;
+	size_t len;
+
+	OK(doca_rdma_task_remote_net_sync_event_get_allocate_init(rig->rdma, side->remote, into, (union doca_data){.u64 = 0},
+								  &get));
+	for (uint32_t i = 0; i < 5; i++) {
+		uint32_t good = rig->num_good;
+
+		rig->keep = true;
+		OK(doca_task_submit(doca_rdma_task_remote_net_sync_event_get_as_task(get)));
+		RIG_WAIT(rig, NULL, rig->num_good == good + 1);
+		rig->keep = false;
+		memcpy(&value, rig->memory, sizeof(value));
+		CHECK(value == EVENT_VALUE + i);
+		OK(doca_buf_get_data_len(into, &len));
+		CHECK(len == sizeof(value));
+		RIG_SUBMIT(rig, remote_net_sync_event_notify_add, side->remote, rig_data(rig, 64, 8), 1);
+		RIG_WAIT(rig, NULL, rig->num_good == good + 2);
+	}
+	doca_task_free(doca_rdma_task_remote_net_sync_event_get_as_task(get));
+	CHECK(rig->num_failed == 0);
+}
+
 static void a_peer_that_is_killed(void **state)
 {
 	struct side *side = *state;
@@ -297,6 +327,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(messages, setup, teardown),
 		cmocka_unit_test_setup_teardown(writes_and_atomics, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_remote_sync_event, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_remote_sync_event_is_polled, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_peer_that_is_killed, setup, teardown_alone),
 	};
 

@@ -14,15 +14,9 @@
 #include <doca_buf_inventory.h>
 #include <doca_rdma.h>
 
+#include "support/check.h"
 #include "support/test_dev.h"
 
-#define CHECK(condition)                                                                                                         \
-	do {                                                                                                                     \
-		if (!(condition)) {                                                                                              \
-			fprintf(stderr, "%s:%d: check failed: %s\n", __FILE__, __LINE__, #condition);                            \
-			_exit(1);                                                                                                \
-		}                                                                                                                \
-	} while (0)
 #define OK(call) CHECK((call) == DOCA_SUCCESS)
 
 #define RIG_SIZE 65536
@@ -49,6 +43,7 @@ struct rig {
 	uint32_t len;
 	enum doca_rdma_opcode opcode;
 	doca_be32_t immediate;
+	bool keep; /* tasks are not freed when they end */
 	/* what the state callback does in STARTING, or NULL */
 	void (*starting)(struct rig *rig);
 	const void *peer;
@@ -65,7 +60,8 @@ static inline void rig_ended(struct rig *rig, struct doca_task *task, bool good)
 		rig->num_failed++;
 	if (!good)
 		rig->status = doca_task_get_status(task);
-	doca_task_free(task);
+	if (!rig->keep)
+		doca_task_free(task);
 }
 
 #define RIG_CALLBACKS(name, received)                                                                                            \

@@ -11,15 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CHILD_SECONDS_MAX 120 /* a body that hangs ends by SIGALRM */
+#include "support/check.h"
 
-#define CHECK(condition)                                                                                                         \
-	do {                                                                                                                     \
-		if (!(condition)) {                                                                                              \
-			dprintf(STDERR_FILENO, "%s:%d: check failed: %s\n", __FILE__, __LINE__, #condition);                     \
-			_exit(1);                                                                                                \
-		}                                                                                                                \
-	} while (0)
+#define CHILD_SECONDS_MAX 120 /* a body that hangs ends by SIGALRM */
 
 #define CHECK_OK(call) CHECK((call) == DOCA_SUCCESS)
 

@@ -332,7 +332,7 @@ static void received(struct doca_comch_consumer_task_post_recv *task, union doca
 	side->last_task = doca_comch_consumer_task_post_recv_as_task(task);
 	if (side->on_done != NULL)
 		side->on_done(side, side->last_task);
-	if (side->repost) {
+	if (side->repost && side_state(side->ctx) == DOCA_CTX_STATE_RUNNING) { /* not what comes while it stops */
 		doca_buf_reset_data_len(buf);
 		assert_int_equal(doca_task_submit(side->last_task), DOCA_SUCCESS);
 	} else if (!side->keep) {

@@ -35,7 +35,7 @@ struct comch_side {
 	struct doca_comch_server *server; /* one of the two */
 	struct doca_comch_client *client;
 	struct doca_ctx *ctx;
-	struct doca_comch_connection *connection; /* the last one made */
+	struct doca_comch_connection *connection;     /* the last one made */
 	enum doca_ctx_states states[SIDE_STATES_MAX]; /* every state entered */
 	uint32_t num_states;
 	uint32_t num_connects, num_failed_connects, num_disconnects;
@@ -67,20 +67,20 @@ enum doca_ctx_states side_state(struct doca_ctx *ctx);
 extern uint64_t side_wait_s;
 
 /* Progresses up to four engines (NULL ones are skipped) until the condition holds; fails the test after side_wait_s. */
-#define SIDE_WAIT(condition, pe0, pe1, pe2, pe3)                                                                                  \
-	do {                                                                                                                      \
-		struct doca_pe *side_pes[] = {pe0, pe1, pe2, pe3};                                                                \
-		uint64_t side_end = sf_now_ns() + side_wait_s * UINT64_C(1000000000);                                           \
-		while (!(condition)) {                                                                                            \
-			for (int side_i = 0; side_i < 4; side_i++) {                                                              \
-				if (side_pes[side_i] != NULL)                                                                     \
-					doca_pe_progress(side_pes[side_i]);                                                       \
-			}                                                                                                         \
-			if (sf_now_ns() > side_end) {                                                                           \
-				print_error("waited too long for " #condition "\n");                                              \
-				fail();                                                                                           \
-			}                                                                                                         \
-		}                                                                                                                 \
+#define SIDE_WAIT(condition, pe0, pe1, pe2, pe3)                                                                                 \
+	do {                                                                                                                     \
+		struct doca_pe *side_pes[] = {pe0, pe1, pe2, pe3};                                                               \
+		uint64_t side_end = sf_now_ns() + side_wait_s * UINT64_C(1000000000);                                            \
+		while (!(condition)) {                                                                                           \
+			for (int side_i = 0; side_i < 4; side_i++) {                                                             \
+				if (side_pes[side_i] != NULL)                                                                    \
+					doca_pe_progress(side_pes[side_i]);                                                      \
+			}                                                                                                        \
+			if (sf_now_ns() > side_end) {                                                                            \
+				print_error("waited too long for " #condition "\n");                                             \
+				fail();                                                                                          \
+			}                                                                                                        \
+		}                                                                                                                \
 	} while (0)
 
 /* ---- data path ---- */
@@ -121,8 +121,10 @@ struct data_side {
 };
 
 /* Created, connected to a progress engine (its own when pe is NULL), configured; memory_len bytes of memory. */
-void data_init_consumer(struct data_side *side, struct comch_side *control, struct doca_pe *pe, uint32_t num_tasks, size_t memory_len);
-void data_init_producer(struct data_side *side, struct comch_side *control, struct doca_pe *pe, uint32_t num_tasks, size_t memory_len);
+void data_init_consumer(struct data_side *side, struct comch_side *control, struct doca_pe *pe, uint32_t num_tasks,
+			size_t memory_len);
+void data_init_producer(struct data_side *side, struct comch_side *control, struct doca_pe *pe, uint32_t num_tasks,
+			size_t memory_len);
 void data_fini(struct data_side *side);
 /* Starts it and waits for RUNNING; the two control engines are driven as well. */
 void data_start(struct data_side *side, struct doca_pe *control0, struct doca_pe *control1);
@@ -130,7 +132,7 @@ void data_start(struct data_side *side, struct doca_pe *control0, struct doca_pe
 /* Posts one receive of the consumer's memory. */
 struct doca_task *data_post(struct data_side *consumer, size_t offset, size_t len);
 /* Sends part of the producer's memory; result of the last submit, AGAIN is tried again unless once. */
-doca_error_t data_send(struct data_side *producer, size_t offset, size_t len, uint32_t consumer_id, const void *imm, uint32_t imm_len,
-		       bool once);
+doca_error_t data_send(struct data_side *producer, size_t offset, size_t len, uint32_t consumer_id, const void *imm,
+		       uint32_t imm_len, bool once);
 
 #endif

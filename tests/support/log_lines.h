@@ -33,6 +33,14 @@ static inline void log_lines_open(void)
 	assert_int_equal(doca_log_backend_set_sdk_level(backend, DOCA_LOG_LEVEL_WARNING), DOCA_SUCCESS);
 }
 
+/* The same, as the setup of a group of tests. */
+static inline int log_lines_setup(void **state)
+{
+	(void)state;
+	log_lines_open();
+	return 0;
+}
+
 static inline void log_lines_forget(void)
 {
 	sf_log_rate_report(true); /* so that what comes next is not one too many of its kind */

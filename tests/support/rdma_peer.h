@@ -15,18 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static inline void child_check(bool good, const char *what, int line)
-{
-	if (good)
-		return;
-	fprintf(stderr, "line %d of the test: %s\n", line, what);
-	_exit(1);
-}
-
-#ifndef CHECK
-#define CHECK(condition) child_check(condition, #condition, __LINE__)
-#endif
-
+#include "support/check.h"
 #include "support/rdma_rig.h"
 
 #define PEER_DETAILS_MAX 2048
@@ -151,6 +140,21 @@ static inline void peer_folder_remove(void)
 	if (dir != NULL)
 		closedir(dir);
 	(void)rmdir(peer_folder);
+}
+
+/* The same, as setup and teardown of a group of tests. */
+static inline int peer_folder_setup(void **state)
+{
+	(void)state;
+	peer_folder_make();
+	return 0;
+}
+
+static inline int peer_folder_teardown(void **state)
+{
+	(void)state;
+	peer_folder_remove();
+	return 0;
 }
 
 static inline uint32_t count_entries(const char *path)

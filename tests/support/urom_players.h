@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An exchange in which one participant is a domain context and all others are played: their entries are made up, of sizes that the
- * caller chooses. So one process can be in a domain of thousands.
+ * An exchange in which one participant is a domain context and all others are played: their entries are made up, of sizes that
+ * the caller chooses. So one process can be in a domain of thousands.
  */
 #ifndef TEST_UROM_PLAYERS_H
 #define TEST_UROM_PLAYERS_H
@@ -22,7 +22,7 @@ struct urom_players {
 	uint8_t **entries;
 	size_t *lens;
 	/* of the exchange */
-	uint32_t round;	   /* gatherings done */
+	uint32_t round; /* gatherings done */
 	uint32_t num_freed;
 	size_t offset;	   /* of each entry, gathered so far */
 	size_t bytes_most; /* of one gathering */
@@ -46,7 +46,8 @@ static inline void urom_player_set(struct urom_players *players, uint32_t index,
 	memset(bytes, (int)index + 1, address_len + key_len + 64);
 	size_t addresses_len = urom_addresses_append(addresses, sizeof(addresses), 0, 1, bytes, address_len);
 	for (uint32_t i = 0; i < num_workers; i++)
-		workers[i] = (struct urom_entry_worker){UROM_PLAYER_IDS + (uint64_t)index * num_workers + i, {addresses, addresses_len}};
+		workers[i] = (struct urom_entry_worker){UROM_PLAYER_IDS + (uint64_t)index * num_workers + i,
+							{addresses, addresses_len}};
 	for (uint32_t i = 0; i < num_buffers; i++)
 		buffers[i] = (struct urom_entry_buffer){(uint64_t)(i + 1) << 32, 1 << 20, {bytes, key_len}, {bytes, key_len}};
 	free(players->entries[index]);
@@ -81,7 +82,9 @@ static inline void urom_players_play(struct urom_players *players)
 	for (uint32_t i = 0; i + 1 < players->num; i++) {
 		const uint64_t size[2] = {i == 0 ? players->other_index : i, players->lens[i]};
 		const uint8_t *from = players->round == 0 ? (const uint8_t *)size : players->entries[i] + players->offset;
-		size_t has = players->round == 0 ? sizeof(size) : players->offset < players->lens[i] ? players->lens[i] - players->offset : 0;
+		size_t has = players->round == 0		  ? sizeof(size)
+			     : players->offset < players->lens[i] ? players->lens[i] - players->offset
+								  : 0;
 		has = has < len ? has : len;
 		memcpy(players->out + i * len, from, has);
 		memset(players->out + i * len + has, 0, len - has);
@@ -130,8 +133,8 @@ static inline struct doca_urom_domain_oob_coll urom_players_oob(struct urom_play
 {
 	players->round = players->num_freed = 0;
 	players->offset = 0;
-	return (struct doca_urom_domain_oob_coll){urom_players_gather, urom_players_test, urom_players_free, players, players->num,
-						  players->num - 1};
+	return (struct doca_urom_domain_oob_coll){urom_players_gather, urom_players_test, urom_players_free, players,
+						  players->num,	       players->num - 1};
 }
 
 #endif

@@ -97,12 +97,14 @@ bool urom_rig_open(struct urom_rig *rig, const char *const *more)
 	if (!urom_rig_start_daemon(rig, more))
 		return false;
 	rig->service = urom_rig_service(rig);
-	doca_error_t result = rig->service != NULL ? doca_ctx_start(doca_urom_service_as_ctx(rig->service)) : DOCA_ERROR_UNEXPECTED;
+	doca_error_t result =
+		rig->service != NULL ? doca_ctx_start(doca_urom_service_as_ctx(rig->service)) : DOCA_ERROR_UNEXPECTED;
 	if (result == DOCA_SUCCESS)
 		return true;
 	(void)urom_rig_end_daemon(rig);
 	rig->daemon.pid = 0;
-	fprintf(stderr, "the rig's service does not start: %s, its daemon said:\n%s", doca_error_get_name(result), rig->daemon.output);
+	fprintf(stderr, "the rig's service does not start: %s, its daemon said:\n%s", doca_error_get_name(result),
+		rig->daemon.output);
 	urom_rig_close(rig); /* a test whose setup failed has no teardown */
 	return false;
 }
@@ -149,8 +151,8 @@ struct doca_urom_worker *urom_rig_worker(struct urom_rig *rig, uint64_t id, cons
 	if (plugins == 0 || doca_urom_worker_create(&worker) != DOCA_SUCCESS)
 		return NULL;
 	if (doca_pe_connect_ctx(rig->pe, doca_urom_worker_as_ctx(worker)) == DOCA_SUCCESS &&
-	    doca_urom_worker_set_service(worker, rig->service) == DOCA_SUCCESS && doca_urom_worker_set_id(worker, id) == DOCA_SUCCESS &&
-	    doca_urom_worker_set_plugins(worker, plugins) == DOCA_SUCCESS)
+	    doca_urom_worker_set_service(worker, rig->service) == DOCA_SUCCESS &&
+	    doca_urom_worker_set_id(worker, id) == DOCA_SUCCESS && doca_urom_worker_set_plugins(worker, plugins) == DOCA_SUCCESS)
 		return worker;
 	doca_urom_worker_destroy(worker);
 	return NULL;

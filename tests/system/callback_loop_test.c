@@ -5,6 +5,7 @@
  */
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -174,17 +175,93 @@ static void in_the_callback_of_a_message(void **state)
 	side_fini(&own, NULL);
 }
 
+/* The peer stands still while long messages are sent to it, and waits for the last of them: more than the link holds
+ * at a time. */
+#define LONG_MESSAGES 3
+#define LONG 4080
+
+static int third_client_run(const char *name)
+{
+	alarm(120);
+	side_init_client(&own, name);
+	assert_int_equal(doca_ctx_start(own.ctx), DOCA_ERROR_IN_PROGRESS);
+	SIDE_WAIT(side_state(own.ctx) == DOCA_CTX_STATE_RUNNING, own.pe, NULL, NULL, NULL);
+	assert_int_equal(doca_comch_client_get_connection(own.client, &own.connection), DOCA_SUCCESS);
+	data_init_consumer(&consumer, &own, NULL, 4, 4096);
+	data_start(&consumer, own.pe, NULL);
+	data_post(&consumer, 0, CHUNK);
+	assert_int_equal(side_send(&own, "posted", 6), DOCA_SUCCESS);
+	SIDE_WAIT(consumer.num_done == 1, own.pe, consumer.pe, NULL, NULL); /* the server's producer is connected */
+	assert_int_equal(side_send(&own, "start", 5), DOCA_SUCCESS);
+	raise(SIGSTOP);
+	SIDE_WAIT(own.num_msgs == LONG_MESSAGES, own.pe, NULL, NULL, NULL);
+	data_post(&consumer, 0, CHUNK);
+	SIDE_WAIT(consumer.num_done == 2, own.pe, consumer.pe, NULL, NULL);
+	data_fini(&consumer);
+	side_fini(&own, NULL);
+	return 0;
+}
+
+static pid_t still;
+
+static void send_long_and_loop(struct comch_side *side, const uint8_t *msg, uint32_t len,
+			       struct doca_comch_connection *connection)
+{
+	static const uint8_t message[LONG];
+	int status;
+
+	(void)msg;
+	(void)len;
+	side->connection = connection;
+	if (side->num_msgs == 1) { /* receives are posted: this one connects */
+		send_now(side->new_consumer_id);
+		return;
+	}
+	assert_int_equal(waitpid(still, &status, WUNTRACED), still);
+	assert_true(WIFSTOPPED(status));
+	for (int i = 0; i < LONG_MESSAGES; i++)
+		assert_int_equal(side_send(side, message, LONG), DOCA_SUCCESS);
+	assert_int_equal(kill(still, SIGCONT), 0);
+	send_now(side->new_consumer_id);
+}
+
+static void behind_long_messages(void **state)
+{
+	char name[64];
+	int status;
+
+	(void)state;
+	memset(&producer, 0, sizeof(producer));
+	num_delivered = 0;
+	snprintf(name, sizeof(name), "callback loop %d", (int)getpid());
+	side_init_server(&own, name);
+	own.on_msg = send_long_and_loop;
+	assert_int_equal(doca_ctx_start(own.ctx), DOCA_SUCCESS);
+	still = client_start(name, UINT32_MAX - 1);
+	SIDE_WAIT(num_delivered == 1, own.pe, NULL, NULL, NULL);
+	SIDE_WAIT(num_delivered == 2, own.pe, producer.pe, NULL, NULL);
+	SIDE_WAIT(own.num_disconnects == 1, own.pe, producer.pe, NULL, NULL);
+	assert_int_equal(own.num_sent, LONG_MESSAGES);
+	data_fini(&producer);
+	assert_int_equal(waitpid(still, &status, 0), still);
+	assert_int_equal(status, 0);
+	side_fini(&own, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(in_the_callback_of_a_new_consumer),
 		cmocka_unit_test(in_the_callback_of_a_message),
+		cmocka_unit_test(behind_long_messages),
 	};
 
 	side_wait_s = 60; /* on a busy machine */
 	if (argc == 3) {
 		uint32_t number = (uint32_t)strtoul(argv[2], NULL, 10);
 
+		if (number == UINT32_MAX - 1)
+			return third_client_run(argv[1]);
 		return number == UINT32_MAX ? second_client_run(argv[1]) : client_run(argv[1], number);
 	}
 	return cmocka_run_group_tests(tests, NULL, NULL);

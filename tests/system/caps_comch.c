@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Comch's capabilities, tried: on a server for a DPU's port, on a client else; producers and consumers on a connection of both.
- */
+/* Comch's capabilities, tried: on a server for a DPU's port, on a client else; producers and consumers on a
+ * connection of both. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -392,14 +392,22 @@ static void try_memcpy_list(const struct attempt *a)
 	assert_int_equal(try_copy(a, (uint32_t)a->value + 1, memory, 16), DOCA_ERROR_INVALID_VALUE);
 }
 
-/* Only that more is refused: so much is copied by nobody's test. */
+#define COPIED_MAX (UINT64_C(1) << 31) /* bytes that one task copies, whatever the capability answers */
+
+/* So much is copied, and more; of what is too much, only that it is refused: nobody's test copies that. */
 static void try_memcpy_size(const struct attempt *a)
 {
-	size_t len = 2 * (a->value + 1);
+	size_t len = 2 * (COPIED_MAX + 1);
 	uint8_t *space = mmap64(NULL, len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	assert_ptr_not_equal(space, MAP_FAILED);
-	assert_int_equal(try_copy(a, 1, space, a->value + 1), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(a->value, 2 << 20);
+	assert_int_equal(mprotect(space, 4 * a->value, PROT_READ | PROT_WRITE), 0);
+	memset(space, 0x5a, 2 * a->value);
+	assert_int_equal(try_copy(a, 1, space, a->value), DOCA_SUCCESS);
+	assert_int_equal(try_copy(a, 1, space, 2 * a->value), DOCA_SUCCESS);
+	assert_memory_equal(space, space + 2 * a->value, 2 * a->value);
+	assert_int_equal(try_copy(a, 1, space, COPIED_MAX + 1), DOCA_ERROR_INVALID_VALUE);
 	munmap(space, len);
 }
 

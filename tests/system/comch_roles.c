@@ -75,7 +75,7 @@ static void role_data_echo(size_t memory_len)
 
 static void role_huge_echo(void)
 {
-	side_wait_s = 60;
+	side_wait_s = HUGE_WAIT_S;
 	role_data_echo((size_t)1 << 30);
 }
 
@@ -147,7 +147,7 @@ static void role_sleeper(void)
 
 int run_role(const char *role)
 {
-	alarm(120);
+	alarm(HUGE_WAIT_S + 60);
 	if (strcmp(role, "echo") == 0)
 		role_echo();
 	else if (strcmp(role, "data_echo") == 0)
@@ -213,7 +213,11 @@ void echo_once(size_t len, uint32_t number)
 	out[len - 1] = (uint8_t)number;
 	data_post(&consumer, 0, len);
 	assert_int_equal(data_send(&producer, 0, len, own.new_consumer_id, &number, sizeof(number), false), DOCA_SUCCESS);
-	SIDE_WAIT(consumer.num_done == done + 1 && producer.num_done == sent + 1, consumer.pe, producer.pe, NULL, NULL);
+	SIDE_WAIT((consumer.num_done == done + 1 && producer.num_done == sent + 1) ||
+			  consumer.num_errors + producer.num_errors != 0,
+		  consumer.pe, producer.pe, NULL, NULL);
+	assert_int_equal(consumer.num_errors, 0);
+	assert_int_equal(producer.num_errors, 0);
 	assert_int_equal(consumer.data_len, len);
 	assert_int_equal(consumer.imm_len, sizeof(number));
 	assert_memory_equal(consumer.imm, &number, sizeof(number));

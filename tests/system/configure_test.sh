@@ -3,22 +3,8 @@
 # What only the tests need is not needed without them, and its absence is one clear line. Usage: ... SOURCE
 set -u
 source=$1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/tap.sh"
 command -v meson >/dev/null || { echo '1..0 # SKIP there is no meson'; exit 0; }
-count=0 failed=0
-
-ok() { # WHAT: the last command's result
-	local status=$?
-	count=$((count + 1))
-	if [ $status = 0 ]; then
-		echo "ok $count - $1"
-	else
-		echo "not ok $count - $1"
-		tail -n 20 "$work/out" | sed 's/^/# /'
-		failed=1
-	fi
-}
 
 # All packages but cmocka.
 mkdir "$work/pkgconfig"
@@ -34,6 +20,24 @@ ok 'no cmocka, no tests'
 ! configure && [ "$(grep -c ERROR "$work/out")" = 1 ] && grep -q 'ERROR: .*cmocka.*libcmocka-dev.*-Dtests=false' "$work/out"
 ok 'no cmocka is one line, which says what to do'
 
+# The build by default holds what is installed, and static libraries of that.
+only_installed() { # FOLDER
+	meson introspect --targets "$1" | python3 -c '
+import json, sys
+others = [t["name"] for t in json.load(sys.stdin) if t["build_by_default"] and not t["installed"] and t["type"] != "static library"]
+print("not installed:", *others)
+sys.exit(bool(others))'
+}
+configure -Dtests=false -Dsamples=false -Dbench=false -Dcuda=disabled && only_installed "$work/build-$count" >>"$work/out" 2>&1
+ok 'without tests, samples and benchmarks, the build holds what is installed'
+grep -q 'CUDA, by nvcc *: NO' "$work/out" && ! grep -q nvcc "$work/build-$((count - 1))/build.ninja"
+ok 'without CUDA there is no nvcc, and the summary says so'
+
+configure -Dtests=false -Dsamples=false -Ducx=disabled && grep -q 'UROM, by UCX *: NO' "$work/out" && ! grep -qi 'urom[^ ]*:' "$work/build-$count/build.ninja"
+ok 'without UCX there is no UROM, and the summary says so'
+! configure -Ducx=disabled && grep -q 'ERROR: .*the tests need UCX.*libucx-dev.*-Dtests=false' "$work/out"
+ok 'the tests want UCX in one line, which says what to do'
+
 if unshare -rm sh -c 'mount -t tmpfs none /usr/include/infiniband' 2>/dev/null; then
 	# shellcheck disable=SC2016
 	! unshare -rm sh -c 'mount -t tmpfs none /usr/include/infiniband && exec meson setup "$@"' sh "$work/build-$count" "$source" \
@@ -41,5 +45,4 @@ if unshare -rm sh -c 'mount -t tmpfs none /usr/include/infiniband' 2>/dev/null; 
 	ok 'no header of RDMA is one line, which says what to do'
 fi
 
-echo "1..$count"
-exit $failed
+finish

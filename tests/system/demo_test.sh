@@ -3,21 +3,7 @@
 # demo.sh on CPUs that are not those of most machines, from a folder with blanks, and when it fails. Usage: ... SOURCE BUILD
 set -u
 source=$1 build=$2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-count=0 failed=0
-
-ok() { # WHAT: the last command's result
-	local status=$?
-	count=$((count + 1))
-	if [ $status = 0 ]; then
-		echo "ok $count - $1"
-	else
-		echo "not ok $count - $1"
-		sed 's/^/# /' "$work/out"
-		failed=1
-	fi
-}
+. "$(dirname "$0")/tap.sh"
 
 demo() { "$@" "$source/demo.sh" --no-build >"$work/out" 2>&1; }
 came_back() { tail -n 1 "$work/out" | grep -qx 'ABCD came back as DCBA, every time.'; }
@@ -42,5 +28,4 @@ chmod +x "$server"
 ! demo env && tail -n 1 "$work/out" | grep -q 'what the matter is$'
 ok 'a failure ends with its reason'
 
-echo "1..$count"
-exit $failed
+finish

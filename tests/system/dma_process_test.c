@@ -22,6 +22,8 @@
 #include <doca_buf_pool.h>
 #include <doca_sha.h>
 
+#include "base/little.h"
+#include "support/check.h"
 #include "support/dma_rig.h"
 
 #define HOST_DEVICE "d8:00.0"
@@ -44,24 +46,7 @@ static uint8_t pattern(unsigned int seed, size_t i)
 	return (uint8_t)(i * 13 + (i >> 10) + seed * 57);
 }
 
-static uint64_t checksum(const uint8_t *bytes, size_t len)
-{
-	uint64_t sum = UINT64_C(0xcbf29ce484222325);
-
-	for (size_t i = 0; i < len; i++)
-		sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3);
-	return sum;
-}
-
 /* ---- the exporter ---- */
-
-#define CHECK(condition)                                                                                                         \
-	do {                                                                                                                     \
-		if (!(condition)) {                                                                                              \
-			fprintf(stderr, "exporter, line %d: %s\n", __LINE__, #condition);                                        \
-			exit(1);                                                                                                 \
-		}                                                                                                                \
-	} while (0)
 
 static struct doca_dev *open_pci(const char *address)
 {
@@ -124,7 +109,7 @@ static int run_exporter(int socket, unsigned int seed, size_t offset, uint32_t p
 		uint64_t sum = 0;
 
 		if (command == 'c')
-			sum = checksum(start, LEN);
+			sum = sf_checksum(SF_CHECKSUM_BEGIN, start, LEN);
 		if (command == 'e' || command == 'r') {
 			CHECK(doca_mmap_destroy(mmap) == DOCA_SUCCESS);
 			mmap = NULL;
@@ -293,7 +278,7 @@ static void copy_both_ways(struct fixture *f, size_t offset)
 				f->memory[j] ^= 0x3c;
 			memcpy(shadow + at, f->memory, len);
 			assert_int_equal(copy(f, f->mmap, f->memory, f->imported[0], there + at, len), DOCA_SUCCESS);
-			assert_int_equal(exporter_tell(&f->exporters[0], 'c'), checksum(shadow, LEN));
+			assert_int_equal(exporter_tell(&f->exporters[0], 'c'), sf_checksum(SF_CHECKSUM_BEGIN, shadow, LEN));
 		}
 	}
 	free(shadow);
@@ -325,7 +310,7 @@ static void between_two_other_processes(void **state)
 	assert_int_equal(copy(f, f->imported[0], first + 1, f->imported[1], second, LEN - 1), DOCA_SUCCESS);
 	for (size_t i = 0; i < LEN; i++)
 		expected[i] = i < LEN - 1 ? pattern(1, i + 1) : pattern(2, i);
-	assert_int_equal(exporter_tell(&f->exporters[1], 'c'), checksum(expected, LEN));
+	assert_int_equal(exporter_tell(&f->exporters[1], 'c'), sf_checksum(SF_CHECKSUM_BEGIN, expected, LEN));
 	free(expected);
 }
 
@@ -531,7 +516,7 @@ static void sha_of_imported_memory(void **state)
 		whole[i] = pattern(1, i);
 	assert_int_equal(EVP_Digest(whole + 3, 1000000, expected, NULL, EVP_sha256(), NULL), 1);
 	memcpy(whole + 2000000, expected, sizeof(expected));
-	assert_int_equal(exporter_tell(&f->exporters[0], 'c'), checksum(whole, LEN));
+	assert_int_equal(exporter_tell(&f->exporters[0], 'c'), sf_checksum(SF_CHECKSUM_BEGIN, whole, LEN));
 	(void)exporter_tell(&f->exporters[0], 'e');
 	assert_int_equal(doca_buf_reset_data_len(dst), DOCA_SUCCESS);
 	digest(f, sha, src, dst);

@@ -18,7 +18,16 @@ plain=$(grep -rnE '(^|[^_])getenv\(' src) && { printf 'libraries read the enviro
 
 read_by_code=$(grep -rhoE 'getenv\("SOFTFIELD_[A-Z_]+"\)' src apps tools bench tests | grep -oE 'SOFTFIELD_[A-Z_]+' | sort -u)
 listed=$(grep -oE '^\| `SOFTFIELD_[A-Z_]+`' docs/environment.md | grep -oE 'SOFTFIELD_[A-Z_]+' | sort -u)
-same 'the code' "$read_by_code" docs/environment.md "$listed"
+same 'the code' "$(printf '%s\n' "$read_by_code" SOFTFIELD_USER | sort -u)" docs/environment.md "$listed" # of deploy/compose.yaml
+
+# The library warns about every variable but these and SOFTFIELD_TEST_*.
+known=$(sed -n '/known\[\]/,/NULL/p' src/base/environment.c | grep -oE 'SOFTFIELD_[A-Z_]+' | sort -u)
+same docs/environment.md "$(echo "$listed" | grep -v '^SOFTFIELD_TEST_')" src/base/environment.c "$known"
+
+folders=$(find src -mindepth 2 -name '*.c' -printf '%h\n' | sed 's:.*/::' | sort -u)
+modules=$(sed -n '/names\[\]/,/NULL/p' src/base/log_module.c | grep -oE '"[a-z0-9_]+"' | tr -d '"' | sort -u)
+same src "$folders" src/base/log_module.c "$modules"
+same src "$folders" docs/environment.md "$(sed -n '/^Modules of/,/^$/p' docs/environment.md | grep -oE '`[a-z0-9_]+`' | tr -d '`' | sort -u)"
 
 read_by_urom=$(grep -rhoE '"(DOCA_)?UROM_[A-Z_]+"' src/urom apps/urom | tr -d '"' | sort -u)
 first_fields=$(sed -n 's/^\(| `[A-Z_]*UROM_[^|]*\)|.*/\1/p' docs/environment.md)

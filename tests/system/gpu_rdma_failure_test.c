@@ -61,10 +61,14 @@ static void a_right_is_missing(void **state)
 	static const uint32_t write_only = DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_WRITE;
 	(void)state;
 	for (uint32_t ragged = 0; ragged < 2; ragged++) {
-		check_refused(&(struct peer_kind){.ragged = ragged, .permissions = read_only, .mmap_permissions = READ_WRITE}, STEP_WRITE);
-		check_refused(&(struct peer_kind){.ragged = ragged, .permissions = READ_WRITE, .mmap_permissions = read_only}, STEP_WRITE);
-		check_refused(&(struct peer_kind){.ragged = ragged, .permissions = write_only, .mmap_permissions = READ_WRITE}, STEP_READ);
-		check_refused(&(struct peer_kind){.ragged = ragged, .permissions = READ_WRITE, .mmap_permissions = write_only}, STEP_READ);
+		check_refused(&(struct peer_kind){.ragged = ragged, .permissions = read_only, .mmap_permissions = READ_WRITE},
+			      STEP_WRITE);
+		check_refused(&(struct peer_kind){.ragged = ragged, .permissions = READ_WRITE, .mmap_permissions = read_only},
+			      STEP_WRITE);
+		check_refused(&(struct peer_kind){.ragged = ragged, .permissions = write_only, .mmap_permissions = READ_WRITE},
+			      STEP_READ);
+		check_refused(&(struct peer_kind){.ragged = ragged, .permissions = READ_WRITE, .mmap_permissions = write_only},
+			      STEP_READ);
 	}
 }
 
@@ -108,7 +112,8 @@ static void a_full_queue_says_again(void **state)
 	finish_opening(&pair, &cpu_kind);
 	memset(steps, 0, sizeof(steps));
 	for (uint32_t i = 0; i < 17; i++)
-		steps[i] = (struct step){.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .remote_offset = i, .len = 1, .seed = i};
+		steps[i] =
+			(struct step){.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .remote_offset = i, .len = 1, .seed = i};
 	run(&pair, steps, 17, DOCA_ERROR_AGAIN);
 	for (uint32_t i = 0; i < 17; i++)
 		steps[i] = (struct step){.what = STEP_RECV};
@@ -122,8 +127,10 @@ static void a_full_queue_says_again(void **state)
 static void launch_waiting(struct pair *pair, bool receives)
 {
 	static const struct step send[] = {{.what = STEP_SEND_INLINE, .len = 4}, COMMIT};
-	static const struct step receive[] = {{.what = STEP_RECV, .local = STEP_GPU_MEMORY, .len = 100}, {.what = STEP_RECV_COMMIT}};
-	const struct step steps[] = {receives ? receive[0] : send[0], receives ? receive[1] : send[1],
+	static const struct step receive[] = {{.what = STEP_RECV, .local = STEP_GPU_MEMORY, .len = 100},
+					      {.what = STEP_RECV_COMMIT}};
+	const struct step steps[] = {receives ? receive[0] : send[0],
+				     receives ? receive[1] : send[1],
 				     {.what = STEP_FILL, .local = STEP_HOST_MEMORY, .len = 1, .seed = 1},
 				     {.what = receives ? STEP_RECV_WAIT : STEP_WAIT}};
 	uint8_t *mark = pair->rig.host_memory;

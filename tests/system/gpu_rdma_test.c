@@ -17,17 +17,32 @@ static void check_writes(const struct peer_kind *kind)
 {
 	static const struct {
 		uint64_t from, to, len;
-	} pieces[] = {{0, 0, 8},	  {64, 128, 1},	      {99, 201, 3},	    {256, 320, 64},	{1001, 2003, 777},
-		      {4096, 8192, 4096}, {20480, 20480, 65536}, {100000, 100004, 30001}, {1 << 20, 1 << 20, LARGE}};
+	} pieces[] = {{0, 0, 8},
+		      {64, 128, 1},
+		      {99, 201, 3},
+		      {256, 320, 64},
+		      {1001, 2003, 777},
+		      {4096, 8192, 4096},
+		      {20480, 20480, 65536},
+		      {100000, 100004, 30001},
+		      {1 << 20, 1 << 20, LARGE}};
 	for (uint32_t local = STEP_GPU_MEMORY; local <= STEP_HOST_MEMORY; local++) {
 		struct pair pair;
 		open_pair(&pair, kind);
 		for (uint32_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
-			const struct step steps[] = {
-				{.what = STEP_FILL, .local = local, .local_offset = pieces[i].from, .len = pieces[i].len, .seed = i + 1},
-				{.what = STEP_WRITE, .local = local, .local_offset = pieces[i].from, .remote = STEP_REMOTE,
-				 .remote_offset = pieces[i].to, .len = pieces[i].len},
-				COMMIT, WAIT};
+			const struct step steps[] = {{.what = STEP_FILL,
+						      .local = local,
+						      .local_offset = pieces[i].from,
+						      .len = pieces[i].len,
+						      .seed = i + 1},
+						     {.what = STEP_WRITE,
+						      .local = local,
+						      .local_offset = pieces[i].from,
+						      .remote = STEP_REMOTE,
+						      .remote_offset = pieces[i].to,
+						      .len = pieces[i].len},
+						     COMMIT,
+						     WAIT};
 			RUN(&pair, steps, DOCA_SUCCESS);
 			assert_int_equal(pair.rig.results[3].num, 1);
 			verify_peer(&pair, pieces[i].to, pieces[i].len, i + 1);
@@ -56,7 +71,11 @@ static void check_reads(const struct peer_kind *kind)
 		open_pair(&pair, kind);
 		for (uint32_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 			const struct step steps[] = {
-				{.what = STEP_READ, .local = local, .local_offset = 3 * i, .remote = STEP_REMOTE, .remote_offset = 16 * i,
+				{.what = STEP_READ,
+				 .local = local,
+				 .local_offset = 3 * i,
+				 .remote = STEP_REMOTE,
+				 .remote_offset = 16 * i,
 				 .len = lengths[i]},
 				COMMIT,
 				WAIT,
@@ -83,11 +102,11 @@ static void read_brings_memory_that_is_no_whole_pages(void **state)
 static void check_inline(const struct peer_kind *kind)
 {
 	struct pair pair;
-	const struct step steps[] = {
-		{.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .remote_offset = 5, .len = 28, .seed = 7},
-		{.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .remote_offset = 64, .len = 8, .seed = 8},
-		COMMIT, WAIT,
-		{.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .len = 29}};
+	const struct step steps[] = {{.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .remote_offset = 5, .len = 28, .seed = 7},
+				     {.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .remote_offset = 64, .len = 8, .seed = 8},
+				     COMMIT,
+				     WAIT,
+				     {.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .len = 29}};
 	open_pair(&pair, kind);
 	RUN(&pair, steps, DOCA_ERROR_INVALID_VALUE);
 	verify_peer(&pair, 5, 28, 7);
@@ -129,8 +148,14 @@ static void send_arrives_in_a_task(void **state)
 			bool imm = i % 2 == 1;
 			const struct step steps[] = {
 				{.what = STEP_FILL, .local = local, .local_offset = i, .len = lengths[i], .seed = 60 + i},
-				{.what = STEP_SEND, .local = local, .local_offset = i, .len = lengths[i], .has_imm = imm, .imm = htonl(77 + i)},
-				COMMIT, WAIT};
+				{.what = STEP_SEND,
+				 .local = local,
+				 .local_offset = i,
+				 .len = lengths[i],
+				 .has_imm = imm,
+				 .imm = htonl(77 + i)},
+				COMMIT,
+				WAIT};
 			ask(&pair, (struct command){.order = RECEIVE, .num = 1, .offset = 64, .len = LARGE});
 			RUN(&pair, steps, DOCA_SUCCESS);
 			struct answer answer = ask(&pair, (struct command){.order = AWAIT_RECEIVES, .num = i + 1});
@@ -162,12 +187,17 @@ static void inline_sends(void **state)
 static void check_write_imm(const struct peer_kind *kind)
 {
 	struct pair pair;
-	const struct step steps[] = {
-		{.what = STEP_FILL, .local = STEP_GPU_MEMORY, .len = 3000, .seed = 11},
-		{.what = STEP_WRITE, .local = STEP_GPU_MEMORY, .remote = STEP_REMOTE, .remote_offset = 100, .len = 3000, .has_imm = 1,
-		 .imm = 0x01020304},
-		{.what = STEP_WRITE, .remote = STEP_REMOTE, .has_imm = 1, .imm = 9},
-		COMMIT, WAIT};
+	const struct step steps[] = {{.what = STEP_FILL, .local = STEP_GPU_MEMORY, .len = 3000, .seed = 11},
+				     {.what = STEP_WRITE,
+				      .local = STEP_GPU_MEMORY,
+				      .remote = STEP_REMOTE,
+				      .remote_offset = 100,
+				      .len = 3000,
+				      .has_imm = 1,
+				      .imm = 0x01020304},
+				     {.what = STEP_WRITE, .remote = STEP_REMOTE, .has_imm = 1, .imm = 9},
+				     COMMIT,
+				     WAIT};
 	open_pair(&pair, kind);
 	ask(&pair, (struct command){.order = RECEIVE, .num = 2});
 	RUN(&pair, steps, DOCA_SUCCESS);
@@ -188,11 +218,11 @@ static void write_with_immediate_takes_a_receive(void **state)
 static void threads_post_and_one_commits(void **state)
 {
 	struct pair pair;
-	const struct step steps[] = {
-		{.what = STEP_FILL, .local = STEP_GPU_MEMORY, .len = 32 * 100, .seed = 21},
-		{.what = STEP_WRITE, .local = STEP_GPU_MEMORY, .remote = STEP_REMOTE, .len = 100, .all = 1},
-		{.what = STEP_SEND_INLINE, .len = 4, .seed = 2, .all = 1},
-		COMMIT, WAIT};
+	const struct step steps[] = {{.what = STEP_FILL, .local = STEP_GPU_MEMORY, .len = 32 * 100, .seed = 21},
+				     {.what = STEP_WRITE, .local = STEP_GPU_MEMORY, .remote = STEP_REMOTE, .len = 100, .all = 1},
+				     {.what = STEP_SEND_INLINE, .len = 4, .seed = 2, .all = 1},
+				     COMMIT,
+				     WAIT};
 	(void)state;
 	open_pair(&pair, &cpu_kind);
 	ask(&pair, (struct command){.order = RECEIVE, .num = 32, .offset = 1 << 20, .len = 4});
@@ -210,18 +240,28 @@ static void threads_post_and_one_commits(void **state)
 static void weak_posts_at_places_of_the_callers(void **state)
 {
 	struct pair pair;
-	const struct step first[] = {{.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .len = 8, .seed = 1}, COMMIT, WAIT, {.what = STEP_INFO}};
+	const struct step first[] = {
+		{.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .len = 8, .seed = 1}, COMMIT, WAIT, {.what = STEP_INFO}};
 	(void)state;
 	open_pair(&pair, &cpu_kind);
 	for (uint32_t round = 0; round < 200; round++) { /* more than a lap of the queue */
 		RUN(&pair, first, DOCA_SUCCESS);
 		uint32_t at = pair.rig.results[3].num, mask = pair.rig.results[3].imms[0];
-		const struct step weak[] = {
-			{.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .remote_offset = 8, .len = 8, .seed = round, .weak = 1,
-			 .position = (at + 1) & mask},
-			{.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .len = 8, .seed = round + 1, .weak = 1, .position = at},
-			{.what = STEP_COMMIT, .weak = 1, .position = 2},
-			WAIT};
+		const struct step weak[] = {{.what = STEP_WRITE_INLINE,
+					     .remote = STEP_REMOTE,
+					     .remote_offset = 8,
+					     .len = 8,
+					     .seed = round,
+					     .weak = 1,
+					     .position = (at + 1) & mask},
+					    {.what = STEP_WRITE_INLINE,
+					     .remote = STEP_REMOTE,
+					     .len = 8,
+					     .seed = round + 1,
+					     .weak = 1,
+					     .position = at},
+					    {.what = STEP_COMMIT, .weak = 1, .position = 2},
+					    WAIT};
 		assert_int_equal(mask, 127);
 		RUN(&pair, weak, DOCA_SUCCESS);
 		assert_int_equal(pair.rig.results[3].num, 1);
@@ -249,7 +289,9 @@ static void task_sends_to_a_kernel(void **state)
 				{.what = STEP_VERIFY, .local = local, .local_offset = 10 * i, .len = lengths[i], .seed = 80 + i}};
 			ask(&pair, (struct command){.order = FILL, .offset = 32, .len = lengths[i], .seed = 80 + i});
 			gpu_rig_launch(&pair.rig, steps, 4, 1);
-			ask(&pair, (struct command){.order = SEND, .num = 1, .offset = 32, .len = lengths[i], .has_imm = 1, .imm = 500 + i});
+			ask(&pair,
+			    (struct command){
+				    .order = SEND, .num = 1, .offset = 32, .len = lengths[i], .has_imm = 1, .imm = 500 + i});
 			assert_int_equal(ask(&pair, (struct command){.order = AWAIT_ENDS, .num = ++ended}).failed, 0);
 			const struct step_result *results = gpu_rig_wait(&pair.rig);
 			for (uint32_t k = 0; k < 4; k++)
@@ -276,7 +318,8 @@ static void many_receives_come_in_order(void **state)
 	ask(&pair, (struct command){.order = FILL, .len = 1000, .seed = 4});
 	for (uint32_t round = 0; round < 40; round++) {
 		gpu_rig_launch(&pair.rig, steps, 10, 1);
-		ask(&pair, (struct command){.order = SEND, .num = 8, .len = round % 2 ? 1000 : 20, .has_imm = 1, .imm = round * 8});
+		ask(&pair,
+		    (struct command){.order = SEND, .num = 8, .len = round % 2 ? 1000 : 20, .has_imm = 1, .imm = round * 8});
 		ask(&pair, (struct command){.order = AWAIT_ENDS, .num = (round + 1) * 8});
 		const struct step_result *results = gpu_rig_wait(&pair.rig);
 		assert_int_equal(results[9].status, DOCA_SUCCESS);
@@ -307,9 +350,14 @@ static void a_send_comes_after_the_write_before_it(void **state)
 	(void)state;
 	memset(steps, 0, sizeof(steps));
 	for (uint32_t i = 0; i < 8; i++) {
-		steps[4 * i] = (struct step){.what = STEP_FILL, .local = STEP_GPU_MEMORY, .local_offset = 10000 * i, .len = 9000, .seed = i};
-		steps[4 * i + 1] = (struct step){.what = STEP_WRITE, .local = STEP_GPU_MEMORY, .local_offset = 10000 * i, .remote = STEP_REMOTE,
-						 .remote_offset = 10000 * i, .len = 9000};
+		steps[4 * i] = (struct step){
+			.what = STEP_FILL, .local = STEP_GPU_MEMORY, .local_offset = 10000 * i, .len = 9000, .seed = i};
+		steps[4 * i + 1] = (struct step){.what = STEP_WRITE,
+						 .local = STEP_GPU_MEMORY,
+						 .local_offset = 10000 * i,
+						 .remote = STEP_REMOTE,
+						 .remote_offset = 10000 * i,
+						 .len = 9000};
 		steps[4 * i + 2] = (struct step){.what = STEP_SEND_INLINE, .len = 4, .seed = i};
 		steps[4 * i + 3] = (struct step){.what = STEP_COMMIT};
 	}
@@ -319,7 +367,10 @@ static void a_send_comes_after_the_write_before_it(void **state)
 		gpu_rig_launch(&pair.rig, steps, 33, 1);
 		for (uint32_t i = 0; i < 8; i++) { /* each send has to wait for its receive, and the writes behind it with it */
 			if (i + 1 < 8)
-				assert_false(ask(&pair, (struct command){.order = VERIFY, .offset = 10000 * (i + 1), .len = 9000, .seed = i + 1}).ok);
+				assert_false(ask(&pair,
+						 (struct command){
+							 .order = VERIFY, .offset = 10000 * (i + 1), .len = 9000, .seed = i + 1})
+						     .ok);
 			ask(&pair, (struct command){.order = RECEIVE, .num = 1, .offset = 1 << 20, .len = 4});
 			ask(&pair, (struct command){.order = AWAIT_RECEIVES, .num = i + 1});
 			verify_peer(&pair, 10000 * i, 9000, i);
@@ -354,10 +405,16 @@ static void kernels_talk(void **state)
 	static const struct step here[] = {
 		{.what = STEP_AWAIT_BYTE, .local = STEP_GPU_MEMORY, .local_offset = 1 << 20, .seed = 1},
 		{.what = STEP_FILL, .local = STEP_GPU_MEMORY, .len = 70000, .seed = 5},
-		{.what = STEP_WRITE, .local = STEP_GPU_MEMORY, .remote = STEP_REMOTE, .remote_offset = 128, .len = 70000, .has_imm = 1,
+		{.what = STEP_WRITE,
+		 .local = STEP_GPU_MEMORY,
+		 .remote = STEP_REMOTE,
+		 .remote_offset = 128,
+		 .len = 70000,
+		 .has_imm = 1,
 		 .imm = 31},
 		{.what = STEP_SEND, .local = STEP_GPU_MEMORY, .len = 5000, .has_imm = 1, .imm = 32},
-		COMMIT, WAIT};
+		COMMIT,
+		WAIT};
 	static const struct step there[] = {
 		{.what = STEP_RECV},
 		{.what = STEP_RECV, .local = STEP_GPU_MEMORY, .local_offset = 2 << 20, .len = 5000},
@@ -423,7 +480,8 @@ static void host_calls(void **state)
 	gpu_rig_start(&rig);
 	OK(doca_rdma_get_gpu_handle(rig.rdma, &handle));
 	assert_int_equal(doca_rdma_set_recv_queue_size(rig.rdma, 100), DOCA_ERROR_BAD_STATE);
-	assert_int_equal(doca_rdma_task_receive_allocate_init(rig.rdma, NULL, (union doca_data){0}, &receive), DOCA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(doca_rdma_task_receive_allocate_init(rig.rdma, NULL, (union doca_data){0}, &receive),
+			 DOCA_ERROR_NOT_SUPPORTED);
 	OK(doca_rdma_export(rig.rdma, &details, &len, &connection));
 	gpu_rig_stop(&rig);
 	assert_int_equal(doca_rdma_get_gpu_handle(rig.rdma, &handle), DOCA_ERROR_BAD_STATE);

@@ -224,10 +224,10 @@ static void sha256_is_that_of_openssl(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sha256_of_published_messages),	 cmocka_unit_test(crc32c_of_published_messages),
+		cmocka_unit_test(sha256_of_published_messages),	       cmocka_unit_test(crc32c_of_published_messages),
 		cmocka_unit_test(each_frame_of_a_message_is_answered), cmocka_unit_test(shorter_answers_lie_one_behind_the_other),
 		cmocka_unit_test(frames_of_odd_lengths_begin_aligned), cmocka_unit_test(what_is_no_frame_goes_back_as_it_came),
-		cmocka_unit_test(reverse_of_every_short_length), cmocka_unit_test(answers_stay_within_the_tables_bound),
+		cmocka_unit_test(reverse_of_every_short_length),       cmocka_unit_test(answers_stay_within_the_tables_bound),
 #ifdef HAVE_LIBCRYPTO
 		cmocka_unit_test(sha256_is_that_of_openssl),
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tasks that end inside their submit, as one-sided ones do between two processes, among others that go by the fabric: the order of
- * their callbacks is that of submission. The peer is this program again.
+ * Tasks that end inside their submit, as one-sided ones do between two processes, among others that go by the fabric: the order
+ * of their callbacks is that of submission. The peer is this program again.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,7 +59,8 @@ static void step(struct rdma_rig *a)
 	}
 }
 
-/* Some at a time; in every other round so many when all before have ended, so that what ends in its submit is followed by others. */
+/* Some at a time; in every other round so many when all before have ended, so that what ends in its submit is
+ * followed by others. */
 static void go_on(struct rdma_rig *a)
 {
 	if (steps.bursts && steps.submitted != a->num_ended)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What two RDMA instances must know of each other, carried by Comch between two processes, as a host's program and its DPU's do it:
- * connection details and memory map in one message each way. The DPU's program is this one again.
+ * What two RDMA instances must know of each other, carried by Comch between two processes, as a host's program and its DPU's do
+ * it: connection details and memory map in one message each way. The DPU's program is this one again.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -69,7 +69,7 @@ static void dpu(int socket)
 	rdma_rig_prepare(&end.rdma, 1, SIZE, RIG_ALL, RIG_ALL);
 	rdma_rig_start(&end.rdma);
 	OK(doca_ctx_start(end.comch.ctx));
-	peer_tell(socket, 'r'); /* a client may come */
+	peer_tell(socket, 'r');			 /* a client may come */
 	END_WAIT(&end, end.comch.num_msgs == 1); /* before that there is nobody to tell */
 	say_mine(&end);
 	hear_theirs(&end);

@@ -241,13 +241,6 @@ static int open_log(void **state)
 	return 0;
 }
 
-static int close_log(void **state)
-{
-	(void)state;
-	peer_folder_remove();
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
 	if (argc == 3) {
@@ -264,5 +257,5 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_peer_that_disconnects),
 	};
 
-	return cmocka_run_group_tests_name("rdma peers that end", tests, open_log, close_log);
+	return cmocka_run_group_tests_name("rdma peers that end", tests, open_log, peer_folder_teardown);
 }

@@ -432,20 +432,6 @@ static void rounds_of_lies(void **state)
 	       victim.submitted, rig->num_good, victim.honest_rounds, victim.all_received);
 }
 
-static int make_folder(void **state)
-{
-	(void)state;
-	peer_folder_make();
-	return 0;
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	peer_folder_remove();
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
 	if (argc == 3) {
@@ -460,5 +446,5 @@ int main(int argc, char **argv)
 		cmocka_unit_test(rounds_of_lies),
 	};
 
-	return cmocka_run_group_tests_name("rdma and a hostile peer", tests, make_folder, remove_folder);
+	return cmocka_run_group_tests_name("rdma and a hostile peer", tests, peer_folder_setup, peer_folder_teardown);
 }

@@ -160,7 +160,6 @@ uint64_t random_below(uint64_t *state, uint64_t bound);
 size_t random_len(uint64_t *state);
 /* The message of that number which the side from sends by a lane. */
 struct message message_of(uint64_t seed, uint32_t from, uint32_t lane, uint64_t number);
-uint64_t sum_of(const uint8_t *bytes, size_t len);
 
 /* Cuts len bytes of an area into a list of random pieces: filled (data), or room behind some bytes that are there already. */
 void chain_make(struct chain *chain, struct side *side, uint8_t *area, size_t len, bool data);

@@ -59,15 +59,6 @@ struct message message_of(uint64_t seed, uint32_t from, uint32_t lane, uint64_t 
 	return message;
 }
 
-uint64_t sum_of(const uint8_t *bytes, size_t len)
-{
-	uint64_t sum = UINT64_C(0xcbf29ce484222325);
-
-	for (size_t i = 0; i < len; i++)
-		sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3);
-	return sum;
-}
-
 /* ---- lists ---- */
 
 static struct doca_buf *piece_make(struct side *side, uint8_t *at, size_t before, size_t len, bool data)

@@ -18,16 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void check(bool good, const char *what, int line)
-{
-	if (good)
-		return;
-	fprintf(stderr, "line %d of the test: %s\n", line, what);
-	_exit(1);
-}
-
-#define CHECK(condition) check(condition, #condition, __LINE__)
-
+#include "support/check.h"
 #include "support/rdma_rig.h"
 
 #define SIZE (48 << 20)

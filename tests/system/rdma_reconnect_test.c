@@ -352,9 +352,10 @@ static void rounds_of_kills_leave_nothing(void **state)
 	bool none_left = descriptors_fell_to(before.descriptors);
 
 	after.shared = count_shared_mappings();
-	printf("%u killed, %u of them before they were connected, %u restarts; descriptors %u and %u, shared mappings %u and %u, resident %zu and %zu KiB\n",
-	       num_killed, num_silent, num_restarts, before.descriptors, after.descriptors, before.shared, after.shared, before.resident >> 10,
-	       after.resident >> 10);
+	printf("%u killed, %u of them before they were connected, %u restarts; descriptors %u and %u, shared mappings %u and %u, "
+	       "resident %zu and %zu KiB\n",
+	       num_killed, num_silent, num_restarts, before.descriptors, after.descriptors, before.shared, after.shared,
+	       before.resident >> 10, after.resident >> 10);
 	assert_true(none_left);
 	assert_true(after.shared <= before.shared);
 	if (counts_memory())

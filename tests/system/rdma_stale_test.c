@@ -200,13 +200,6 @@ static int open_log(void **state)
 	return 0;
 }
 
-static int close_log(void **state)
-{
-	(void)state;
-	peer_folder_remove();
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
 	if (argc == 3) {
@@ -222,5 +215,5 @@ int main(int argc, char **argv)
 		cmocka_unit_test(cut_short_or_altered),
 	};
 
-	return cmocka_run_group_tests_name("rdma exports that are good no more", tests, open_log, close_log);
+	return cmocka_run_group_tests_name("rdma exports that are good no more", tests, open_log, peer_folder_teardown);
 }

@@ -285,7 +285,8 @@ static void a_reported_connection_needs_no_agent(void **state)
 		connect_stop_and_write("connects", true);
 }
 
-/* Nothing is reported that does not work: the peer is stopped before it can answer. When it goes on, the connection can be made. */
+/* Nothing is reported that does not work: the peer is stopped before it can answer. When it goes on, the connection
+ * can be made. */
 static void connecting_to_a_stopped_peer_fails(void **state)
 {
 	struct rdma_rig *rig = &side.rig;

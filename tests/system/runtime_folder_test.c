@@ -175,6 +175,8 @@ static void role_export(void)
 	CHECK_OK(doca_mmap_start(mmap));
 	result = doca_mmap_export_pci(mmap, dev, &bytes, &len);
 	puts(doca_error_get_name(result));
+	CHECK_OK(doca_mmap_destroy(mmap));
+	CHECK_OK(doca_dev_close(dev));
 }
 
 /* Of a file system with room for so many files no other is made: first the folder, then the lock, then the socket. */
@@ -190,7 +192,12 @@ static void role_full(void)
 		snprintf(options, sizeof(options), "nr_inodes=%d,mode=700", room);
 		CHECK(mount("none", "/tmp/small", "tmpfs", 0, options) == 0);
 		CHECK(program_start(&program, argv));
-		CHECK(program_wait(&program) == 0);
+
+		int status = program_wait(&program);
+
+		if (status != 0)
+			dprintf(STDERR_FILENO, "room for %d files: %s\n", room, program.output);
+		CHECK(status == 0);
 		if (room < 4)
 			CHECK(strstr(program.output, "No space left on device; make room there") != NULL &&
 			      strstr(program.output, "TIME_OUT") == NULL);

@@ -4,36 +4,7 @@
 set -u
 softfield=$1 topologies=$2
 unset SOFTFIELD_TOPOLOGY SOFTFIELD_NODE
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-number=0 failed=0
-
-# expect NAME STATUS COMMAND...: runs it; what it printed is in $work/out and $work/err.
-expect() {
-	name=$1 wanted=$2
-	shift 2
-	"$@" >"$work/out" 2>"$work/err"
-	status=$?
-	check "$name exits with $wanted (it did with $status)" [ "$status" -eq "$wanted" ]
-}
-
-check() {
-	what=$1
-	shift
-	number=$((number + 1))
-	if "$@" >/dev/null; then
-		echo "ok $number - $what"
-	else
-		failed=$((failed + 1))
-		echo "not ok $number - $what"
-		sed 's/^/# /' "$work/out" "$work/err"
-	fi
-}
-
-out_has() { check "$name prints $1" grep -qE -- "$1" "$work/out"; }
-out_lacks() { check "$name does not print $1" sh -c '! grep -qE -- "$1" "$2"' sh "$1" "$work/out"; }
-err_has() { check "$name says $1" grep -qE -- "$1" "$work/err"; }
-json_has() { check "$name: $1" python3 -c 'import json, sys; t = json.load(open(sys.argv[1])); assert eval(sys.argv[2])' "$work/out" "$1"; }
+. "$(dirname "$0")/../support/expect.sh"
 
 expect 'no command' 2 "$softfield"
 err_has '^Usage: softfield'
@@ -45,6 +16,8 @@ expect 'version' 0 "$softfield" --version
 out_has '^softfield [0-9.]+'
 expect 'devices with a wrong flag' 2 "$softfield" devices --yaml
 err_has 'no argument but --json'
+expect 'doctor with a wrong flag' 2 "$softfield" doctor --yaml
+err_has 'doctor takes no argument but --json'
 expect 'full disk' 1 sh -c '"$0" --help >/dev/full' "$softfield"
 
 expect 'devices' 0 "$softfield" devices
@@ -88,6 +61,49 @@ err_has 'does not take --nod'
 expect 'run of nothing' 127 "$softfield" run --node dpu0 -- "$work/nothing"
 err_has 'cannot run .*/nothing: No such file'
 expect 'run of a folder' 126 "$softfield" run --node dpu0 -- "$work"
+
+expect 'explain a code' 0 "$softfield" explain DOCA_ERROR_BAD_STATE
+out_has '^code +DOCA_ERROR_BAD_STATE \(18\): The object'
+out_has '^causes +[a-z]'
+out_has '^fix +[a-z]'
+for code in bad_state Doca_Error_Bad_State 18; do
+	expect "explain $code" 0 "$softfield" explain "$code"
+	out_has '^code +DOCA_ERROR_BAD_STATE '
+done
+for code in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
+	expect "explain $code" 0 "$softfield" explain "$code"
+	out_has '^causes +[a-zA-Z]'
+done
+expect 'explain a code that does not exist' 1 "$softfield" explain 31
+err_has '31 is no error code of DOCA'
+expect 'explain a word' 1 "$softfield" explain frobnicate
+expect 'explain nothing' 2 "$softfield" explain
+err_has 'explain needs an error code or a log line'
+expect 'explain a log line' 0 "$softfield" explain \
+	'[20:38:10:123456][4711][DOCA][ERR][consumer.c:12][consumer_check] consumer 3: the mmap is stopped; start it, and export it again'
+out_has '^object +consumer 3$'
+out_has '^cause +the mmap is stopped$'
+out_has '^fix +start it, and export it again$'
+out_has '^rule +an object is created, '
+out_has '^logged by consumer_check, line 12 of consumer\.c$'
+# A line as a program gets it, in both forms. The tool itself makes the mistake.
+SOFTFIELD_LOG=error SOFTFIELD_TOPOLOGY="$work/none.json" "$softfield" rdma bench 2>"$work/lines" >"$work/out"
+expect 'explain a line of the libraries' 0 "$softfield" explain "$(grep -m1 '\[ERR\]' "$work/lines")"
+out_has '^cause +[a-z]'
+out_has '^logged by [a-z_]+, line [0-9]+ of [a-z]+\.c$'
+cp "$work/out" "$work/explained"
+SOFTFIELD_LOG=error,json SOFTFIELD_TOPOLOGY="$work/none.json" "$softfield" rdma bench 2>"$work/lines" >"$work/out"
+expect 'explain the same line as JSON' 0 "$softfield" explain "$(grep -m1 '^{' "$work/lines")"
+check 'both say the same' cmp "$work/out" "$work/explained"
+expect 'explain a line that the shell took apart' 0 "$softfield" explain pe is NULL: call doca_pe_create
+out_has '^argument +pe$'
+out_has '^fix +call doca_pe_create$'
+expect 'explain a line of a program' 0 "$softfield" explain 'mmap failed: DOCA_ERROR_NOT_PERMITTED'
+out_has '^code +DOCA_ERROR_NOT_PERMITTED '
+expect 'explain a strange line' 0 "$softfield" explain "$(printf 'a \033[1m line: \377 {[][]')"
+out_has '^cause +\? \{\[\]\[\]$'
+expect 'explain broken heads' 0 "$softfield" explain '[a][b][c][d] [e'
+expect 'explain broken JSON' 0 "$softfield" explain '{"message": {}, "line": "x" }'
 
 expect 'topology show' 0 "$softfield" topology show
 cp "$work/out" "$work/shown.json"

@@ -452,12 +452,11 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(memories_within_reach),	  cmocka_unit_test(memories_out_of_reach),
-		cmocka_unit_test(one_memory_out_of_reach),	  cmocka_unit_test(comms_come_and_go),
-		cmocka_unit_test(the_same_tag_again_and_again),
-		cmocka_unit_test(another_process_is_not_touched), cmocka_unit_test(a_rank_that_stops_its_worker),
-		cmocka_unit_test(a_rank_that_is_killed),	  cmocka_unit_test(a_worker_caught_at_a_vector),
-		cmocka_unit_test(failed_ones_leave_nothing),
+		cmocka_unit_test(memories_within_reach),	cmocka_unit_test(memories_out_of_reach),
+		cmocka_unit_test(one_memory_out_of_reach),	cmocka_unit_test(comms_come_and_go),
+		cmocka_unit_test(the_same_tag_again_and_again), cmocka_unit_test(another_process_is_not_touched),
+		cmocka_unit_test(a_rank_that_stops_its_worker), cmocka_unit_test(a_rank_that_is_killed),
+		cmocka_unit_test(a_worker_caught_at_a_vector),	cmocka_unit_test(failed_ones_leave_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

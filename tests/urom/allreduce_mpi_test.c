@@ -50,8 +50,8 @@ static double value_at(const void *vector, size_t i, int type)
 	return type == UROM_ALLREDUCE_FLOAT ? (double)((const float *)vector)[i] : ((const double *)vector)[i];
 }
 
-/* n - 1 additions each round by at most half a unit of the partial sum, which the sum of the magnitudes bounds, in both orders.
- */
+/* n - 1 additions each round by at most half a unit of the partial sum, which the sum of the magnitudes bounds,
+ * in both orders. */
 static int sums_are_near(const void *ours, const void *theirs, const void *in, size_t count, int type)
 {
 	double unit = type == UROM_ALLREDUCE_FLOAT ? ldexp(1, -24) : ldexp(1, -53),

@@ -331,8 +331,8 @@ static int flooded(struct rank *rank, void *arg)
 	EXPECT(open_comm(rank, &comm));
 	(void)await_way(rank, comm);
 	for (uint64_t i = 0; i < UROM_ALLREDUCE_INFLIGHT_MAX; i++) { /* nobody looks at the results */
-		runs[i] = (struct run){.args = {i, vector, vector + FLOOD_COUNT * sizeof(float), FLOOD_COUNT, UROM_ALLREDUCE_FLOAT,
-						UROM_ALLREDUCE_SUM, UROM_ALLREDUCE_TREE}};
+		runs[i] = (struct run){.args = {i, vector, vector + FLOOD_COUNT * sizeof(float), FLOOD_COUNT,
+						UROM_ALLREDUCE_FLOAT, UROM_ALLREDUCE_SUM, UROM_ALLREDUCE_TREE}};
 		EXPECT(begin(comm, &runs[i]) == DOCA_SUCCESS);
 	}
 	EXPECT(rank_barrier(rank, 1));
@@ -422,10 +422,14 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_type_and_operation),	cmocka_unit_test(a_large_vector),
-		cmocka_unit_test(every_rank_has_the_same_bits), cmocka_unit_test(several_in_any_order),
-		cmocka_unit_test(ranks_that_do_not_agree),	cmocka_unit_test(what_cannot_be),
-		cmocka_unit_test(a_worker_that_does_not_run_yet), cmocka_unit_test(a_worker_that_dies),
+		cmocka_unit_test(every_type_and_operation),
+		cmocka_unit_test(a_large_vector),
+		cmocka_unit_test(every_rank_has_the_same_bits),
+		cmocka_unit_test(several_in_any_order),
+		cmocka_unit_test(ranks_that_do_not_agree),
+		cmocka_unit_test(what_cannot_be),
+		cmocka_unit_test(a_worker_that_does_not_run_yet),
+		cmocka_unit_test(a_worker_that_dies),
 		cmocka_unit_test(a_worker_that_dies_while_much_is_under_way),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

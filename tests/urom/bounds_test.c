@@ -41,7 +41,10 @@ static void open_rig(size_t message_max)
 		assert_int_equal(doca_urom_service_set_max_comm_msg_size(rig.service, message_max), DOCA_SUCCESS);
 }
 
-static void start_service(void) { assert_int_equal(doca_ctx_start(doca_urom_service_as_ctx(rig.service)), DOCA_SUCCESS); }
+static void start_service(void)
+{
+	assert_int_equal(doca_ctx_start(doca_urom_service_as_ctx(rig.service)), DOCA_SUCCESS);
+}
 
 /* ---- messages ---- */
 
@@ -157,7 +160,7 @@ static void tasks_in_flight(void **state)
 	urom_rig_close(&rig);
 }
 
-/* ---- a loop inside a callback ---- */
+/* ---- a loop of submits ---- */
 
 #define LOOP_COMMANDS 1400
 #define LOOP_SIZE 20480
@@ -176,13 +179,11 @@ static void loop_answered(struct doca_urom_worker_cmd_task *task, union doca_dat
 	loop->all = ++loop->answered == LOOP_COMMANDS;
 }
 
-/* All the others, each until AGAIN clears. */
-static void loop_begins(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
+/* All commands, each until AGAIN clears; nothing progresses meanwhile. */
+static void loop_run(struct loop *loop)
 {
-	struct loop *loop = (struct loop *)task_user_data.ptr;
 	const uint64_t end = sf_now_ns() + LOOP_SECONDS * UINT64_C(1000000000);
-	loop_answered(task, task_user_data, ctx_user_data);
-	for (int i = 1; i < LOOP_COMMANDS; i++) {
+	for (int i = 0; i < LOOP_COMMANDS; i++) {
 		doca_error_t result;
 		do {
 			result = doca_task_submit(doca_urom_worker_cmd_task_as_task(loop->tasks[i]));
@@ -192,35 +193,123 @@ static void loop_begins(struct doca_urom_worker_cmd_task *task, union doca_data 
 	}
 }
 
-static void a_submit_loop_inside_a_callback(void **state)
+static void loop_in_command(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
+{
+	(void)ctx_user_data;
+	assert_int_equal(doca_task_get_status(doca_urom_worker_cmd_task_as_task(task)), DOCA_SUCCESS);
+	loop_run((struct loop *)task_user_data.ptr);
+}
+
+static void loop_in_group(struct doca_urom_service_get_workers_by_gid_task *task, union doca_data task_user_data,
+			  union doca_data ctx_user_data)
+{
+	(void)task;
+	(void)ctx_user_data;
+	loop_run((struct loop *)task_user_data.ptr);
+}
+
+static struct doca_urom_worker_cmd_task *loop_command(struct doca_urom_worker *worker, struct loop *loop,
+						      doca_urom_worker_cmd_task_completion_cb_t cb)
 {
 	const uint64_t answer_len = LOOP_SIZE - sizeof(struct urom_worker_notify);
-	struct loop loop = {.answered = 0};
+	struct doca_urom_worker_cmd_task *task;
 	void *data;
-	(void)state;
+	assert_int_equal(doca_urom_worker_cmd_task_allocate_init(worker, urom_rig_plugin(&rig, SIZED), &task), DOCA_SUCCESS);
+	struct doca_buf *payload = doca_urom_worker_cmd_task_get_payload(task);
+	assert_int_equal(doca_buf_get_data(payload, &data), DOCA_SUCCESS);
+	memset(data, 0, LOOP_SIZE - sizeof(struct urom_worker_cmd));
+	memcpy(data, &answer_len, sizeof(answer_len));
+	assert_int_equal(doca_buf_set_data(payload, data, LOOP_SIZE - sizeof(struct urom_worker_cmd)), DOCA_SUCCESS);
+	doca_urom_worker_cmd_task_set_cb(task, cb);
+	doca_task_set_user_data(doca_urom_worker_cmd_task_as_task(task), (union doca_data){.ptr = loop});
+	return task;
+}
+
+/* By a command of that worker. */
+static void run_in_command(struct loop *loop, struct doca_urom_worker *worker)
+{
+	struct doca_urom_worker_cmd_task *task = loop_command(worker, loop, loop_in_command);
+	assert_int_equal(doca_task_submit(doca_urom_worker_cmd_task_as_task(task)), DOCA_SUCCESS);
+	assert_true(urom_rig_await_flag(&rig, &loop->all));
+	assert_int_equal(doca_urom_worker_cmd_task_release(task), DOCA_SUCCESS);
+}
+
+static void run_in_same(struct loop *loop, struct doca_urom_worker *worker, struct doca_urom_worker *other)
+{
+	(void)other;
+	run_in_command(loop, worker);
+}
+
+static void run_in_other(struct loop *loop, struct doca_urom_worker *worker, struct doca_urom_worker *other)
+{
+	(void)worker;
+	run_in_command(loop, other);
+}
+
+static void run_in_service(struct loop *loop, struct doca_urom_worker *worker, struct doca_urom_worker *other)
+{
+	struct doca_urom_service_get_workers_by_gid_task *task;
+	(void)worker;
+	(void)other;
+	assert_int_equal(doca_urom_service_get_workers_by_gid_task_allocate_init(rig.service, 7, loop_in_group, &task),
+			 DOCA_SUCCESS);
+	struct doca_task *base = doca_urom_service_get_workers_by_gid_task_as_task(task);
+	doca_task_set_user_data(base, (union doca_data){.ptr = loop});
+	assert_int_equal(doca_task_submit(base), DOCA_SUCCESS);
+	assert_true(urom_rig_await_flag(&rig, &loop->all));
+	assert_int_equal(doca_urom_service_get_workers_by_gid_task_release(task), DOCA_SUCCESS);
+}
+
+static void run_outside(struct loop *loop, struct doca_urom_worker *worker, struct doca_urom_worker *other)
+{
+	(void)worker;
+	(void)other;
+	loop_run(loop);
+	assert_true(urom_rig_await_flag(&rig, &loop->all));
+}
+
+static void a_submit_loop(void (*run)(struct loop *loop, struct doca_urom_worker *worker, struct doca_urom_worker *other))
+{
+	struct loop loop = {.answered = 0};
 	open_rig(LOOP_SIZE);
 	start_service();
-	struct doca_urom_worker *worker = urom_rig_worker(&rig, ANY, SIZED);
+	struct doca_urom_worker *worker = urom_rig_worker(&rig, ANY, SIZED), *other = urom_rig_worker(&rig, ANY, SIZED);
 	assert_int_equal(doca_urom_worker_set_max_inflight_tasks(worker, 2048), DOCA_SUCCESS);
 	assert_true(urom_rig_start_worker(&rig, worker));
-	for (int i = 0; i < LOOP_COMMANDS; i++) {
-		struct doca_urom_worker_cmd_task **task = &loop.tasks[i];
-		assert_int_equal(doca_urom_worker_cmd_task_allocate_init(worker, urom_rig_plugin(&rig, SIZED), task), DOCA_SUCCESS);
-		struct doca_buf *payload = doca_urom_worker_cmd_task_get_payload(*task);
-		assert_int_equal(doca_buf_get_data(payload, &data), DOCA_SUCCESS);
-		memset(data, 0, LOOP_SIZE - sizeof(struct urom_worker_cmd));
-		memcpy(data, &answer_len, sizeof(answer_len));
-		assert_int_equal(doca_buf_set_data(payload, data, LOOP_SIZE - sizeof(struct urom_worker_cmd)), DOCA_SUCCESS);
-		doca_urom_worker_cmd_task_set_cb(*task, i == 0 ? loop_begins : loop_answered);
-		doca_task_set_user_data(doca_urom_worker_cmd_task_as_task(*task), (union doca_data){.ptr = &loop});
-	}
-	assert_int_equal(doca_task_submit(doca_urom_worker_cmd_task_as_task(loop.tasks[0])), DOCA_SUCCESS);
-	assert_true(urom_rig_await_flag(&rig, &loop.all));
+	assert_true(urom_rig_start_worker(&rig, other));
+	for (int i = 0; i < LOOP_COMMANDS; i++)
+		loop.tasks[i] = loop_command(worker, &loop, loop_answered);
+	run(&loop, worker, other);
 	assert_true(loop.refused > 0); /* or nothing was shown */
 	for (int i = 0; i < LOOP_COMMANDS; i++)
 		assert_int_equal(doca_urom_worker_cmd_task_release(loop.tasks[i]), DOCA_SUCCESS);
+	assert_true(urom_rig_stop_worker(&rig, other));
 	assert_true(urom_rig_stop_worker(&rig, worker));
 	urom_rig_close(&rig);
+}
+
+static void a_submit_loop_inside_a_callback(void **state)
+{
+	(void)state;
+	a_submit_loop(run_in_same);
+}
+
+static void a_submit_loop_inside_a_callback_of_another_worker(void **state)
+{
+	(void)state;
+	a_submit_loop(run_in_other);
+}
+
+static void a_submit_loop_inside_a_callback_of_the_service(void **state)
+{
+	(void)state;
+	a_submit_loop(run_in_service);
+}
+
+static void a_submit_loop_outside_of_callbacks(void **state)
+{
+	(void)state;
+	a_submit_loop(run_outside);
 }
 
 static void workers_of_a_service(void **state)
@@ -236,7 +325,8 @@ static void workers_of_a_service(void **state)
 	start_service();
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(doca_urom_worker_create(&workers[i]), DOCA_SUCCESS);
-		assert_int_equal(doca_urom_worker_set_service(workers[i], rig.service), i < 2 ? DOCA_SUCCESS : DOCA_ERROR_BAD_STATE);
+		assert_int_equal(doca_urom_worker_set_service(workers[i], rig.service),
+				 i < 2 ? DOCA_SUCCESS : DOCA_ERROR_BAD_STATE);
 	}
 	assert_int_equal(doca_urom_worker_set_service(workers[0], rig.service), DOCA_SUCCESS); /* the same again */
 	assert_int_equal(doca_urom_worker_destroy(workers[0]), DOCA_SUCCESS);
@@ -252,8 +342,8 @@ static void workers_of_a_service(void **state)
 static void fill_folder(const char *folder, int num)
 {
 	char command[512];
-	snprintf(command, sizeof(command), "for i in $(seq -w 1 %d); do cp '%s/worker_graph.so' '%s'/worker_$i.so; done", num, getenv("GRAPH_FOLDER"),
-		 folder);
+	snprintf(command, sizeof(command), "for i in $(seq -w 1 %d); do cp '%s/worker_graph.so' '%s'/worker_$i.so; done", num,
+		 getenv("GRAPH_FOLDER"), folder);
 	assert_int_equal(system(command), 0);
 }
 
@@ -301,6 +391,9 @@ int main(void)
 		cmocka_unit_test(larger_messages_than_the_daemon_has),
 		cmocka_unit_test(tasks_in_flight),
 		cmocka_unit_test(a_submit_loop_inside_a_callback),
+		cmocka_unit_test(a_submit_loop_inside_a_callback_of_another_worker),
+		cmocka_unit_test(a_submit_loop_inside_a_callback_of_the_service),
+		cmocka_unit_test(a_submit_loop_outside_of_callbacks),
 		cmocka_unit_test(workers_of_a_service),
 		cmocka_unit_test(as_many_plugins_as_there_are_bits),
 	};

@@ -123,8 +123,8 @@ static void exchange(struct doca_urom_worker *worker, uint64_t first)
 	struct answers answers = {.first = first};
 	int given = 0;
 	while (answers.num < COMMANDS) {
-		doca_error_t result = given < COMMANDS ? urom_graph_task_loopback(worker, (union doca_data){.ptr = &answers}, first + (uint64_t)given,
-										  answered)
+		doca_error_t result = given < COMMANDS ? urom_graph_task_loopback(worker, (union doca_data){.ptr = &answers},
+										  first + (uint64_t)given, answered)
 						       : DOCA_ERROR_NO_MEMORY;
 		must(result == DOCA_SUCCESS || result == DOCA_ERROR_NO_MEMORY, 4);
 		given += result == DOCA_SUCCESS;
@@ -252,11 +252,13 @@ static void ask_for_other_things(int index)
 {
 	char *const env[] = {"UROM_TEST=1"};
 	struct doca_urom_worker *worker = urom_rig_worker(&rig, SHARED_ID, SANDBOX);
-	must(urom_rig_start_worker(&rig, worker), 3); /* some of them */
+	must(urom_rig_start_worker(&rig, worker), 3);				 /* some of them */
 	must(urom_rig_loopback(&rig, worker, 1) == DOCA_ERROR_INVALID_VALUE, 8); /* graph was not asked for */
 	must(urom_rig_stop_worker(&rig, worker), 6);
 	worker = urom_rig_worker(&rig, SHARED_ID, GRAPH);
-	must(doca_urom_worker_set_plugins(worker, urom_rig_plugin(&rig, GRAPH) | urom_rig_plugin(&rig, "worker_rdmo")) == DOCA_SUCCESS, 8);
+	must(doca_urom_worker_set_plugins(worker, urom_rig_plugin(&rig, GRAPH) | urom_rig_plugin(&rig, "worker_rdmo")) ==
+		     DOCA_SUCCESS,
+	     8);
 	does_not_start(worker); /* one that it has not */
 	worker = urom_rig_worker(&rig, SHARED_ID, GRAPH);
 	must(doca_urom_worker_set_env(worker, env, 1) == DOCA_SUCCESS, 8);
@@ -280,7 +282,8 @@ static void a_worker_is_as_its_first_client_made_it(void **state)
 
 /* ---- groups ---- */
 
-static void listed(struct doca_urom_service_get_workers_by_gid_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
+static void listed(struct doca_urom_service_get_workers_by_gid_task *task, union doca_data task_user_data,
+		   union doca_data ctx_user_data)
 {
 	(void)ctx_user_data;
 	(void)task;

@@ -324,13 +324,14 @@ static void each_address_is_told_of(void **state)
 	static const char *const three[] = {"127.0.0.7", "127.0.0.8", "127.0.0.9", NULL};
 	(void)state;
 	addresses = three;
-	fails(NAME, 1, DOCA_ERROR_CONNECTION_ABORTED, "127.0.0.7: no service is there, 127.0.0.8: no service is there, 127.0.0.9: no");
+	fails(NAME, 1, DOCA_ERROR_CONNECTION_ABORTED,
+	      "127.0.0.7: no service is there, 127.0.0.8: no service is there, 127.0.0.9: no");
 }
 
 static void as_many_addresses_as_are_tried(void **state)
 {
 	static const char *const many[] = {"127.0.0.11", "127.0.0.12", "127.0.0.13", "127.0.0.14", "127.0.0.15",
-					   "127.0.0.16", "127.0.0.17", "127.0.0.18", "127.0.0.1", NULL};
+					   "127.0.0.16", "127.0.0.17", "127.0.0.18", "127.0.0.1",  NULL};
 	(void)state;
 	addresses = many;
 	assert_int_equal(start(NAME, rig.port), DOCA_ERROR_CONNECTION_ABORTED);

@@ -24,7 +24,10 @@ static uint64_t id_of(uint32_t process, uint32_t worker)
 	return ((uint64_t)process * EACH + worker) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-static uint64_t va_of(uint32_t process, uint32_t buffer) { return UINT64_C(1) << 40 | (uint64_t)process << 20 | (uint64_t)(BUFFERS - buffer) << 12; }
+static uint64_t va_of(uint32_t process, uint32_t buffer)
+{
+	return UINT64_C(1) << 40 | (uint64_t)process << 20 | (uint64_t)(BUFFERS - buffer) << 12;
+}
 
 static size_t pack_process(uint32_t process, void *out, size_t room)
 {
@@ -80,15 +83,19 @@ static void every_worker_is_found(void **state)
 			assert_int_equal(urom_directory_address(directory, id_of(i, j), 3, &address), DOCA_ERROR_NOT_FOUND);
 		}
 		for (uint32_t j = 0; j < BUFFERS && i % 2 == 0; j++) {
-			assert_int_equal(urom_directory_segment(directory, id_of(i, 1), va_of(i, j) + 4095, &segment), DOCA_SUCCESS);
+			assert_int_equal(urom_directory_segment(directory, id_of(i, 1), va_of(i, j) + 4095, &segment),
+					 DOCA_SUCCESS);
 			assert_int_equal(segment, j); /* in the order of adding, not of addresses */
 			assert_int_equal(urom_directory_keys(directory, id_of(i, 0), segment, &memh, &mkey), DOCA_SUCCESS);
 			assert_int_equal(memh.len, 1);
 			assert_int_equal(((const uint8_t *)mkey.data)[1], j);
 		}
-		assert_int_equal(urom_directory_segment(directory, id_of(i, 0), va_of(i, 0) + 4096 * BUFFERS, &segment), DOCA_ERROR_NOT_FOUND);
-		assert_int_equal(urom_directory_segment(directory, id_of(i, 0), va_of(i, BUFFERS - 1) - 1, &segment), DOCA_ERROR_NOT_FOUND);
-		assert_int_equal(urom_directory_keys(directory, id_of(i, 0), i % 2 == 0 ? BUFFERS : 0, &memh, &mkey), DOCA_ERROR_NOT_FOUND);
+		assert_int_equal(urom_directory_segment(directory, id_of(i, 0), va_of(i, 0) + 4096 * BUFFERS, &segment),
+				 DOCA_ERROR_NOT_FOUND);
+		assert_int_equal(urom_directory_segment(directory, id_of(i, 0), va_of(i, BUFFERS - 1) - 1, &segment),
+				 DOCA_ERROR_NOT_FOUND);
+		assert_int_equal(urom_directory_keys(directory, id_of(i, 0), i % 2 == 0 ? BUFFERS : 0, &memh, &mkey),
+				 DOCA_ERROR_NOT_FOUND);
 	}
 	assert_int_equal(urom_directory_address(directory, 1, 2, &address), DOCA_ERROR_NOT_FOUND);
 	assert_int_equal(urom_directory_segment(directory, 1, va_of(0, 0), &segment), DOCA_ERROR_NOT_FOUND);
@@ -113,7 +120,10 @@ static void of_buffers_that_overlap_the_first_is_found(void **state)
 {
 	const struct urom_entry_worker worker = {7, {NULL, 0}};
 	const struct urom_entry_buffer buffers[] = {
-		{5000, 10, {"a", 1}, {"a", 1}}, {1000, 1000, {"b", 1}, {"b", 1}}, {1500, 10, {"c", 1}, {"c", 1}}, {UINT64_MAX - 4, 100, {"d", 1}, {"d", 1}},
+		{5000, 10, {"a", 1}, {"a", 1}},
+		{1000, 1000, {"b", 1}, {"b", 1}},
+		{1500, 10, {"c", 1}, {"c", 1}},
+		{UINT64_MAX - 4, 100, {"d", 1}, {"d", 1}},
 	};
 	const char *reason;
 	int segment;

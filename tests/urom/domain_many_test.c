@@ -108,7 +108,10 @@ struct sent {
 	doca_error_t result;
 };
 
-static void sent(doca_error_t result, union doca_data cookie) { *(struct sent *)cookie.ptr = (struct sent){1, result}; }
+static void sent(doca_error_t result, union doca_data cookie)
+{
+	*(struct sent *)cookie.ptr = (struct sent){1, result};
+}
 
 /* The worker looks the other up in its domains. */
 static doca_error_t send_to(struct doca_urom_worker *worker, uint64_t id)
@@ -425,7 +428,8 @@ static void fill_queue(struct doca_urom_worker *worker)
 	static const char much[3900];
 	doca_error_t result;
 	num_under_way = num_not_found = 0;
-	while ((result = urom_sandbox_task_send(worker, (union doca_data){0}, NOBODY, 1, much, sizeof(much), ended)) == DOCA_SUCCESS)
+	while ((result = urom_sandbox_task_send(worker, (union doca_data){0}, NOBODY, 1, much, sizeof(much), ended)) ==
+	       DOCA_SUCCESS)
 		num_under_way++;
 	assert_int_equal(result, DOCA_ERROR_AGAIN);
 }
@@ -530,7 +534,8 @@ static void a_worker_that_runs_again_while_its_domain_starts(void **state)
 static void forge(struct urom_players *players, const void *address, size_t len)
 {
 	uint8_t addresses[1024];
-	size_t addresses_len = urom_addresses_append(addresses, sizeof(addresses), 0, urom_rig_plugin(&rig, SANDBOX), address, len);
+	size_t addresses_len =
+		urom_addresses_append(addresses, sizeof(addresses), 0, urom_rig_plugin(&rig, SANDBOX), address, len);
 	const struct urom_entry_worker forged = {NOBODY, {addresses, addresses_len}};
 	players->lens[0] = urom_entry_pack(&forged, 1, NULL, 0, NULL, 0);
 	free(players->entries[0]);
@@ -538,8 +543,8 @@ static void forge(struct urom_players *players, const void *address, size_t len)
 	(void)urom_entry_pack(&forged, 1, NULL, 0, players->entries[0], players->lens[0]);
 }
 
-/* UCX takes an address as it is: what it does about a forged one is its own. But it is done by the worker that sends there, and to
- * nobody else. */
+/* UCX takes an address as it is: what it does about a forged one is its own. But it is done by the worker that sends there, and
+ * to nobody else. */
 static bool send_to_forged(const void *address, size_t len)
 {
 	struct urom_players players;
@@ -549,8 +554,10 @@ static bool send_to_forged(const void *address, size_t len)
 	struct doca_urom_domain *domain = make_domain(&players, WORKERS);
 	assert_int_equal(start(domain), DOCA_CTX_STATE_RUNNING);
 	struct sent end_of_it = {0};
-	assert_int_equal(urom_sandbox_task_send(workers[2], (union doca_data){.ptr = &end_of_it}, NOBODY, 1, "x", 1, sent), DOCA_SUCCESS);
-	uint64_t until = sf_now_ns() + FORGED_NS; /* what looks like an address may take the message, and never bring it anywhere */
+	assert_int_equal(urom_sandbox_task_send(workers[2], (union doca_data){.ptr = &end_of_it}, NOBODY, 1, "x", 1, sent),
+			 DOCA_SUCCESS);
+	uint64_t until =
+		sf_now_ns() + FORGED_NS; /* what looks like an address may take the message, and never bring it anywhere */
 	while (!end_of_it.done && sf_now_ns() < until)
 		(void)doca_pe_progress(rig.pe);
 	assert_int_equal(doca_ctx_get_state(doca_urom_worker_as_ctx(workers[2]), &now), DOCA_SUCCESS);

@@ -54,7 +54,8 @@ static doca_error_t req_test(void *req)
 	if (__atomic_load_n(&self->board->arrived[self->round], __ATOMIC_ACQUIRE) < self->board->num)
 		return DOCA_ERROR_IN_PROGRESS;
 	for (uint32_t i = 0; i < self->board->num; i++)
-		memcpy(self->out + (self->swapped ? self->board->num - 1 - i : i) * self->len, self->board->parts[self->round][i], self->len);
+		memcpy(self->out + (self->swapped ? self->board->num - 1 - i : i) * self->len, self->board->parts[self->round][i],
+		       self->len);
 	self->round++;
 	return DOCA_SUCCESS;
 }

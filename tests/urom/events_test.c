@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Event-driven programs: every context's whole life in a loop that sleeps in epoll whenever progress has nothing to do. A wake-up that
- * is lost shows as a sleep that nothing ends.
+ * Event-driven programs: every context's whole life in a loop that sleeps in epoll whenever progress has nothing to do. A wake-up
+ * that is lost shows as a sleep that nothing ends.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -49,8 +49,8 @@ static struct urom_rig rig;
 struct loop {
 	struct doca_pe *pe;
 	int epoll_fd;
-	bool lazy;	   /* one progress call a turn */
-	uint32_t seed;	   /* of the spins around the request; 0: none */
+	bool lazy;	     /* one progress call a turn */
+	uint32_t seed;	     /* of the spins around the request; 0: none */
 	uint64_t num_sleeps; /* that something ended */
 };
 
@@ -64,7 +64,10 @@ static void loop_open(struct loop *loop, struct doca_pe *pe)
 	assert_int_equal(epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, handle, &event), 0);
 }
 
-static void loop_close(struct loop *loop) { close(loop->epoll_fd); }
+static void loop_close(struct loop *loop)
+{
+	close(loop->epoll_fd);
+}
 
 static void spin(struct loop *loop)
 {
@@ -158,7 +161,8 @@ static void looped_back(doca_error_t result, union doca_data cookie, uint64_t va
 
 static void submit(struct doca_urom_worker *worker, struct counter *counter)
 {
-	assert_int_equal(urom_graph_task_loopback(worker, (union doca_data){.ptr = counter}, counter->ended, looped_back), DOCA_SUCCESS);
+	assert_int_equal(urom_graph_task_loopback(worker, (union doca_data){.ptr = counter}, counter->ended, looped_back),
+			 DOCA_SUCCESS);
 }
 
 /* ---- an exchange of one, which takes some asking ---- */
@@ -455,12 +459,9 @@ static int close_rig(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WITH_RIG(the_whole_life_without_polling),
-		WITH_RIG(the_same_with_one_progress_a_turn),
-		WITH_RIG(a_start_that_fails_wakes),
-		WITH_RIG(a_stop_of_one_that_starts_wakes),
-		WITH_RIG(the_end_of_the_daemon_wakes),
-		WITH_RIG(answers_come_around_the_arm),
+		WITH_RIG(the_whole_life_without_polling),     WITH_RIG(the_same_with_one_progress_a_turn),
+		WITH_RIG(a_start_that_fails_wakes),	      WITH_RIG(a_stop_of_one_that_starts_wakes),
+		WITH_RIG(the_end_of_the_daemon_wakes),	      WITH_RIG(answers_come_around_the_arm),
 		WITH_RIG(errands_between_threads_that_sleep),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

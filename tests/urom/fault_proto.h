@@ -13,12 +13,12 @@ enum fault_what {
 	FAULT_PAUSE, /* the same, asleep */
 	FAULT_FLOOD, /* notifications, a few with each call */
 	FAULT_FLOOD_AT_ONCE,
-	FAULT_STRANGERS, /* notifications for nobody, and of another type; then the answer */
-	FAULT_TOO_LARGE, /* an answer of more than a message holds */
-	FAULT_PRINT,	 /* to standard error, with each call from now on */
-	FAULT_CHILD,	 /* a process that stays; the answer's value is its number */
-	FAULT_FILES,	 /* open them until that fails; the answer's value is how many */
-	FAULT_MEMORY,	 /* take it until that fails, and give it back; the answer's value is how many MiB */
+	FAULT_STRANGERS,    /* notifications for nobody, and of another type; then the answer */
+	FAULT_TOO_LARGE,    /* an answer of more than a message holds */
+	FAULT_PRINT,	    /* to standard error, with each call from now on */
+	FAULT_CHILD,	    /* a process that stays; the answer's value is its number */
+	FAULT_FILES,	    /* open them until that fails; the answer's value is how many */
+	FAULT_MEMORY,	    /* take it until that fails, and give it back; the answer's value is how many MiB */
 	FAULT_MEMORY_CRASH, /* take it, and crash when that fails */
 	FAULT_PULSE,	    /* write to the page that the daemon reads, and try to make it smaller */
 	FAULT_SOCKET,	    /* close the socket to the daemon */
@@ -31,7 +31,8 @@ enum fault_what {
 
 enum fault_where { FAULT_IN_CMD, FAULT_IN_PROGRESS };
 
-/* FAULT=load-crash, open-crash, open-spin, addr-crash, pack-crash, pack-spin, close-crash, close-spin or close-compute does that then. */
+/* FAULT=load-crash, open-crash, open-spin, addr-crash, pack-crash, pack-spin, close-crash, close-spin or close-compute does that
+ * then. */
 #define FAULT_ENV "FAULT"
 #define FAULT_FILE_ENV "FAULT_FILE"
 #define FAULT_LARGE_SIZE 2048

@@ -246,7 +246,8 @@ static void notifications_for_nobody(void **state)
 	assert_int_equal(fault_ask(&rig, worker, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
 	assert_true(urom_rig_stop_worker(&rig, worker));
 	assert_true(program_await(&rig.daemon, "has ended")); /* behind all that it printed */
-	assert_int_equal(count("for a dest_id that never was", rig.daemon.output) + count("of another type", rig.daemon.output), 10);
+	assert_int_equal(count("for a dest_id that never was", rig.daemon.output) + count("of another type", rig.daemon.output),
+			 10);
 }
 
 static void an_answer_of_more_than_a_message_holds(void **state)
@@ -405,10 +406,12 @@ static void a_slow_client_stops_no_other(void **state)
 static int slow_client(void)
 {
 	static struct fault_ask asks[SLOW_TASKS];
-	if ((rig.service = urom_rig_service(&rig)) == NULL || doca_ctx_start(doca_urom_service_as_ctx(rig.service)) != DOCA_SUCCESS)
+	if ((rig.service = urom_rig_service(&rig)) == NULL ||
+	    doca_ctx_start(doca_urom_service_as_ctx(rig.service)) != DOCA_SUCCESS)
 		return 1;
 	struct doca_urom_worker *slow = urom_rig_worker(&rig, 42, FAULT_PLUGIN);
-	if (slow == NULL || doca_urom_worker_set_max_inflight_tasks(slow, SLOW_TASKS) != DOCA_SUCCESS || !urom_rig_start_worker(&rig, slow))
+	if (slow == NULL || doca_urom_worker_set_max_inflight_tasks(slow, SLOW_TASKS) != DOCA_SUCCESS ||
+	    !urom_rig_start_worker(&rig, slow))
 		return 1;
 	for (int i = 0; i < SLOW_TASKS; i++) {
 		if (submit_large(&rig, slow, &asks[i]) != DOCA_SUCCESS)

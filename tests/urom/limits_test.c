@@ -146,7 +146,8 @@ static void too_many_open_files(void **state)
 		assert_true(worker == NULL || more > 3);
 	}
 	assert_int_equal(prlimit(rig.daemon.pid, RLIMIT_NOFILE, &before, NULL), 0);
-	assert_true(program_await(&rig.daemon, "Too many open files; the service has too many open files: end workers, or raise its limit"));
+	assert_true(program_await(&rig.daemon,
+				  "Too many open files; the service has too many open files: end workers, or raise its limit"));
 	assert_goes_on();
 }
 
@@ -220,7 +221,8 @@ static void wait_for(uint64_t ns)
 		usleep(10000);
 }
 
-/* They connect and say nothing, more than the daemon has descriptors for. It neither turns nor fills its log, and serves when they go. */
+/* They connect and say nothing, more than the daemon has descriptors for. It neither turns nor fills its log, and serves when
+ * they go. */
 static void a_crowd_that_takes_all_descriptors(void **state)
 {
 	struct sockaddr_un door;
@@ -240,7 +242,8 @@ static void a_crowd_that_takes_all_descriptors(void **state)
 	uint64_t from = processor_time_of_daemon_ns();
 	wait_for(WATCHED_NS);
 	uint64_t ran = processor_time_of_daemon_ns() - from;
-	print_message("the daemon ran for %llu of %llu ms\n", (unsigned long long)ran / 1000000, (unsigned long long)WATCHED_NS / 1000000);
+	print_message("the daemon ran for %llu of %llu ms\n", (unsigned long long)ran / 1000000,
+		      (unsigned long long)WATCHED_NS / 1000000);
 	assert_true(ran < WATCHED_NS / 5);
 	for (int i = 0; i < CROWD; i++)
 		close(fds[i]);
@@ -287,7 +290,8 @@ static bool restart_daemon_as_nobody(void)
 static bool limit_processes(const char *limit)
 {
 	char command[256];
-	snprintf(command, sizeof(command), "%s prlimit --pid=%d --nproc=%s", geteuid() == 0 ? AS_NOBODY : "", rig.daemon.pid, limit);
+	snprintf(command, sizeof(command), "%s prlimit --pid=%d --nproc=%s", geteuid() == 0 ? AS_NOBODY : "", rig.daemon.pid,
+		 limit);
 	return system(command) == 0;
 }
 
@@ -354,7 +358,10 @@ static void run_daemon_after(const char *before, const char *redirect)
 	assert_true(urom_rig_open(&rig, NULL));
 }
 
-static void redirect_daemon(const char *redirect) { run_daemon_after("", redirect); }
+static void redirect_daemon(const char *redirect)
+{
+	run_daemon_after("", redirect);
+}
 
 #define SOCKET_FD 9 /* one digit, for the shell */
 
@@ -411,7 +418,9 @@ static void a_worker_that_prints_without_end_is_cut_short(void **state)
 	assert_true(program_await(&rig.daemon, "has ended"));
 	snprintf(path, sizeof(path), "%s/log", rig.folder);
 	assert_int_equal(stat(path, &st), 0);
-	assert_true(st.st_size < 1 << 20); /* of the many that it wrote: one window's, its last words, and another window's should it be slow */
+	assert_true(
+		st.st_size <
+		1 << 20); /* of the many that it wrote: one window's, its last words, and another window's should it be slow */
 }
 
 static void a_full_disk_under_the_log(void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Folders that are full, read-only or another's, and names with spaces and worse. Run as "urom_places_test host" it is a program that
- * uses the service that its environment names. */
+/* Folders that are full, read-only or another's, and names with spaces and worse. Run as "urom_places_test host" it is a program
+ * that uses the service that its environment names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,8 @@ static int host(void)
 		result = doca_ctx_start(doca_urom_service_as_ctx(rig.service));
 	if (result == DOCA_SUCCESS) {
 		worker = urom_rig_worker(&rig, DOCA_UROM_WORKER_ID_ANY, GRAPH);
-		result = worker != NULL && urom_rig_start_worker(&rig, worker) ? urom_rig_loopback(&rig, worker, 5) : DOCA_ERROR_UNKNOWN;
+		result = worker != NULL && urom_rig_start_worker(&rig, worker) ? urom_rig_loopback(&rig, worker, 5)
+									       : DOCA_ERROR_UNKNOWN;
 		if (worker != NULL)
 			(void)urom_rig_stop_worker(&rig, worker);
 	}
@@ -112,7 +113,8 @@ static void a_full_folder(void **state)
 static void a_folder_with_room_for_one_file(void **state)
 {
 	(void)state;
-	assert_daemon_refuses(RUN, "cannot make a secret in the runtime folder: No space left on device", "give one by --secret-file", "");
+	assert_daemon_refuses(RUN, "cannot make a secret in the runtime folder: No space left on device",
+			      "give one by --secret-file", "");
 }
 
 static void a_folder_that_takes_no_file(void **state)
@@ -148,7 +150,8 @@ static void a_folder_that_fills_up_later(void **state)
 		 "while read -r line; do case $line in *listening*) break;; esac; done <\"$dir/said\"\n"
 		 "port=${line#*port }; echo \"localhost dpu 127.0.0.1:${port%%%%,*} d8:00.0 lo\" >\"$dir/services\"\n"
 		 "mkdir \"$dir/view\"; cat /dev/zero >\"$dir/rest\" 2>/dev/null\n"
-		 "mount --bind \"$dir\" \"$dir/view\" && mount -o remount,bind,ro \"$dir/view\" && ! echo >\"$dir/view/x\" || exit 99\n"
+		 "mount --bind \"$dir\" \"$dir/view\" && mount -o remount,bind,ro \"$dir/view\" && ! echo >\"$dir/view/x\" || "
+		 "exit 99\n"
 		 "DOCA_UROM_SERVICE_FILE=\"$dir/services\" SOFTFIELD_RUNTIME=\"$dir/view\" \"$self\" host; status=$?\n"
 		 "kill $daemon; wait $daemon || exit 98; exit $status\n",
 		 (int)(strrchr(graph, '/') - graph), graph);
@@ -191,8 +194,8 @@ static void a_folder_of_somebody_else(void **state)
 		skip();
 	}
 	assert_int_equal(chmod(rig.folder, 0555), 0);
-	snprintf(command, sizeof(command), "SOFTFIELD_RUNTIME='%s/new' exec %s '%s' --port 0", rig.folder, geteuid() == 0 ? AS_NOBODY : "",
-		 getenv("UROM_DAEMON"));
+	snprintf(command, sizeof(command), "SOFTFIELD_RUNTIME='%s/new' exec %s '%s' --port 0", rig.folder,
+		 geteuid() == 0 ? AS_NOBODY : "", getenv("UROM_DAEMON"));
 	assert_true(program_start(&program, args));
 	assert_int_equal(program_wait(&program), 1);
 	assert_non_null(strstr(program.output, "Permission denied; set SOFTFIELD_RUNTIME to a folder of your own"));
@@ -241,7 +244,8 @@ static void use_odd_folder(bool by_file)
 		char json[1024], odd[512] = "";
 		for (const char *at = rig.folder; *at != '\0'; at++)
 			snprintf(odd + strlen(odd), sizeof(odd) - strlen(odd), *at == '"' || *at == '\\' ? "\\%c" : "%c", *at);
-		snprintf(json, sizeof(json), "{\"doca_program_flags\": {\"plugin-path\": \"%s/pl ug\", \"secret-file\": \"%s/se cret\"}}", odd, odd);
+		snprintf(json, sizeof(json),
+			 "{\"doca_program_flags\": {\"plugin-path\": \"%s/pl ug\", \"secret-file\": \"%s/se cret\"}}", odd, odd);
 		write_file(flags, json);
 	}
 	setenv("UROM_SECRET_FILE", path, 1);

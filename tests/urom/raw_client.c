@@ -44,16 +44,23 @@ static const struct sf_comm_handler handler = {.message = message, .lost = lost}
 static void open_to(unsigned port, uint64_t worker)
 {
 	const struct sf_comm_options options = {.handler = &handler, .body_max = UROM_CONTROL_MAX};
-	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
 	const struct sf_comm_target target = {(const struct sockaddr *)&address, sizeof(address), worker, "lo"};
 	memset(&client, 0, sizeof(client));
 	assert_int_equal(sf_comm_open(&options, &client.comm), DOCA_SUCCESS);
 	assert_int_equal(sf_comm_connect(client.comm, &target, NULL, &client.peer), DOCA_SUCCESS);
 }
 
-void client_open(unsigned port) { open_to(port, SF_COMM_LISTENER); }
+void client_open(unsigned port)
+{
+	open_to(port, SF_COMM_LISTENER);
+}
 
-void client_open_worker(unsigned port, const struct urom_spawned *spawned) { open_to(port, spawned->worker_id); }
+void client_open_worker(unsigned port, const struct urom_spawned *spawned)
+{
+	open_to(port, spawned->worker_id);
+}
 
 void client_send(const void *head, size_t head_len, const void *body, size_t len)
 {
@@ -106,4 +113,7 @@ size_t client_spawn_body(uint64_t plugins, uint8_t *body, size_t room)
 	return len;
 }
 
-void client_close(void) { sf_comm_close(client.comm); }
+void client_close(void)
+{
+	sf_comm_close(client.comm);
+}

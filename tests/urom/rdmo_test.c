@@ -159,7 +159,8 @@ static bool open_initiator(struct initiator *initiator)
 	return ucx_side_open(&initiator->ucx, UCP_FEATURE_AM) == DOCA_SUCCESS &&
 	       urom_rdmo_initiator_create(initiator->ucx.worker, &initiator->rdmo) == DOCA_SUCCESS &&
 	       create_queue(initiator) == DOCA_SUCCESS &&
-	       urom_rdmo_queue_open(initiator->rdmo, worker_address, CLIENT, initiator->number, &initiator->queue) == DOCA_SUCCESS;
+	       urom_rdmo_queue_open(initiator->rdmo, worker_address, CLIENT, initiator->number, &initiator->queue) ==
+		       DOCA_SUCCESS;
 }
 
 static void close_initiator(struct initiator *initiator)
@@ -203,8 +204,8 @@ static int open_worker(void **state)
 
 static int open_rig(void **state)
 {
-	if (open_worker(state) != 0 || init_client(CLIENT) != DOCA_SUCCESS || register_region(&words, words.len) != DOCA_SUCCESS ||
-	    register_region(&data, data.len) != DOCA_SUCCESS)
+	if (open_worker(state) != 0 || init_client(CLIENT) != DOCA_SUCCESS ||
+	    register_region(&words, words.len) != DOCA_SUCCESS || register_region(&data, data.len) != DOCA_SUCCESS)
 		return -1;
 	word = (uint64_t *)(void *)words.memory;
 	*word = (uintptr_t)data.memory;
@@ -230,7 +231,10 @@ static int close_rig(void **state)
 
 /* ---- operations ---- */
 
-static void flushed(doca_error_t result, union doca_data cookie) { finished(result, cookie, 0); }
+static void flushed(doca_error_t result, union doca_data cookie)
+{
+	finished(result, cookie, 0);
+}
 
 static doca_error_t flush(struct initiator *initiator)
 {
@@ -240,7 +244,8 @@ static doca_error_t flush(struct initiator *initiator)
 
 static void append(struct initiator *initiator, uint32_t flags, const void *bytes, size_t len)
 {
-	assert_int_equal(urom_rdmo_append(initiator->queue, flags, (uintptr_t)word, words.number, data.number, bytes, len), DOCA_SUCCESS);
+	assert_int_equal(urom_rdmo_append(initiator->queue, flags, (uintptr_t)word, words.number, data.number, bytes, len),
+			 DOCA_SUCCESS);
 }
 
 /* ---- tests ---- */
@@ -293,8 +298,9 @@ static void the_largest_append(void **state)
 	(void)state;
 	for (size_t i = 0; i <= REQUEST_MAX; i++)
 		bytes[i] = (uint8_t)(i * 31 >> 3);
-	assert_int_equal(urom_rdmo_append(initiators[0].queue, 0, (uintptr_t)word, words.number, data.number, bytes, REQUEST_MAX + 1),
-			 DOCA_ERROR_TOO_BIG);
+	assert_int_equal(
+		urom_rdmo_append(initiators[0].queue, 0, (uintptr_t)word, words.number, data.number, bytes, REQUEST_MAX + 1),
+		DOCA_ERROR_TOO_BIG);
 	append(&initiators[0], 0, bytes, REQUEST_MAX);
 	append(&initiators[0], 0, "end", 3);
 	assert_int_equal(flush(&initiators[0]), DOCA_SUCCESS);
@@ -335,7 +341,8 @@ static void places_outside_a_region(void **state)
 	append(&initiators[0], 0, "333", 3);
 	assert_int_equal(flush(&initiators[0]), DOCA_SUCCESS);
 	assert_memory_equal(data.memory + DATA_BYTES - 3, "333", 3);
-	assert_int_equal(urom_rdmo_append(initiators[0].queue, 0, (uintptr_t)words.memory + 4095 - 7 + 8, words.number, data.number, "x", 1),
+	assert_int_equal(urom_rdmo_append(initiators[0].queue, 0, (uintptr_t)words.memory + 4095 - 7 + 8, words.number,
+					  data.number, "x", 1),
 			 DOCA_SUCCESS);
 	assert_int_equal(flush(&initiators[0]), DOCA_ERROR_INVALID_VALUE);
 }
@@ -388,7 +395,8 @@ static void who_does_not_know_the_number(void **state)
 {
 	struct urom_rdmo_queue *own = initiators[0].queue, *guess;
 	(void)state;
-	assert_int_equal(urom_rdmo_queue_open(initiators[0].rdmo, worker_address, CLIENT, initiators[0].number + 1, &guess), DOCA_SUCCESS);
+	assert_int_equal(urom_rdmo_queue_open(initiators[0].rdmo, worker_address, CLIENT, initiators[0].number + 1, &guess),
+			 DOCA_SUCCESS);
 	initiators[0].queue = guess;
 	append(&initiators[0], 0, "guess", 5);
 	assert_int_equal(flush(&initiators[0]), DOCA_ERROR_NOT_FOUND);
@@ -411,7 +419,8 @@ static void commands_out_of_their_order(void **state)
 	assert_int_equal(register_region(&data, 0), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(urom_rdmo_task_rq_create(worker, cookie, NULL, 8, finished), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(RUN(&end, urom_rdmo_task_rq_create(worker, cookie, NULL, 0, finished)), DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(urom_rdmo_task_client_init(worker, cookie, 1, target.address, target.address_len, NULL), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(urom_rdmo_task_client_init(worker, cookie, 1, target.address, target.address_len, NULL),
+			 DOCA_ERROR_INVALID_VALUE);
 }
 
 static void sent(void *request, ucs_status_t status, void *user_data)
@@ -429,7 +438,8 @@ static void send_noise(struct initiator *initiator, unsigned *seed, uint64_t *nu
 	struct ucx_endpoint *endpoint;
 	assert_int_equal(ucx_side_reach(&initiator->ucx, worker_address, &endpoint), DOCA_SUCCESS);
 	for (size_t i = 0; i < sizeof(head) / 8; i++)
-		head[i] = (uint64_t)rand_r(seed) * (rand_r(seed) % 3 == 0 ? UINT64_C(0x100000001) : 1) % (rand_r(seed) % 2 == 0 ? 6 : UINT64_MAX);
+		head[i] = (uint64_t)rand_r(seed) * (rand_r(seed) % 3 == 0 ? UINT64_C(0x100000001) : 1) %
+			  (rand_r(seed) % 2 == 0 ? 6 : UINT64_MAX);
 	for (size_t i = 0; i < 32; i++)
 		bytes[i] = (uint64_t)rand_r(seed) % 40;
 	if (rand_r(seed) % 4 != 0) {
@@ -449,7 +459,8 @@ static void send_noise(struct initiator *initiator, unsigned *seed, uint64_t *nu
 		.user_data = &done,
 	};
 	size_t head_len = rand_r(seed) % 8 == 0 ? (size_t)rand_r(seed) % sizeof(head) : HEAD_BYTES;
-	ucs_status_ptr_t request = ucp_am_send_nbx(endpoint->ep, AM_REQUEST, head, head_len, bytes, (size_t)rand_r(seed) % sizeof(bytes), &param);
+	ucs_status_ptr_t request =
+		ucp_am_send_nbx(endpoint->ep, AM_REQUEST, head, head_len, bytes, (size_t)rand_r(seed) % sizeof(bytes), &param);
 	assert_false(UCS_PTR_IS_ERR(request));
 	if (request != NULL)
 		assert_true(await(&done));
@@ -589,7 +600,8 @@ static void a_region_is_removed_when_all_has_landed(void **state)
 	while (*(volatile uint8_t *)data.memory != 'x' && sf_now_ns() < until)
 		progress();
 	target_sleeps = true; /* all pieces were begun with the first */
-	assert_int_equal(urom_rdmo_task_mr_deregister(worker, (union doca_data){.ptr = &removal}, data.number, removed), DOCA_SUCCESS);
+	assert_int_equal(urom_rdmo_task_mr_deregister(worker, (union doca_data){.ptr = &removal}, data.number, removed),
+			 DOCA_SUCCESS);
 	assert_int_equal(destroy_queue(1), DOCA_ERROR_NOT_FOUND); /* a later command, which waits for nothing */
 	assert_int_equal(deregister_region(data.number), DOCA_ERROR_NOT_FOUND);
 	target_sleeps = false;

@@ -51,8 +51,8 @@ static bool start_domain(void)
 		return false;
 	struct doca_ctx *ctx = doca_urom_domain_as_ctx(domain);
 	return doca_pe_connect_ctx(rig.pe, ctx) == DOCA_SUCCESS && doca_urom_domain_set_oob(domain, &oob) == DOCA_SUCCESS &&
-	       doca_urom_domain_set_workers(domain, own, workers, 2) == DOCA_SUCCESS && doca_ctx_start(ctx) == DOCA_ERROR_IN_PROGRESS &&
-	       urom_rig_await(&rig, ctx, DOCA_CTX_STATE_RUNNING);
+	       doca_urom_domain_set_workers(domain, own, workers, 2) == DOCA_SUCCESS &&
+	       doca_ctx_start(ctx) == DOCA_ERROR_IN_PROGRESS && urom_rig_await(&rig, ctx, DOCA_CTX_STATE_RUNNING);
 }
 
 static void end_domain(void)
@@ -160,13 +160,15 @@ static void received(doca_error_t result, union doca_data cookie, const void *da
 static void begin_send(int from, uint64_t peer, uint64_t tag, const void *data, size_t len, struct end *end)
 {
 	memset(end, 0, sizeof(*end));
-	assert_int_equal(urom_sandbox_task_send(workers[from], (union doca_data){.ptr = end}, peer, tag, data, len, sent), DOCA_SUCCESS);
+	assert_int_equal(urom_sandbox_task_send(workers[from], (union doca_data){.ptr = end}, peer, tag, data, len, sent),
+			 DOCA_SUCCESS);
 }
 
 static void begin_receive(int at, uint64_t tag, uint64_t mask, size_t len, struct end *end)
 {
 	memset(end, 0, sizeof(*end));
-	assert_int_equal(urom_sandbox_task_receive(workers[at], (union doca_data){.ptr = end}, tag, mask, len, received), DOCA_SUCCESS);
+	assert_int_equal(urom_sandbox_task_receive(workers[at], (union doca_data){.ptr = end}, tag, mask, len, received),
+			 DOCA_SUCCESS);
 }
 
 static doca_error_t await(struct end *end)
@@ -245,7 +247,8 @@ static void the_largest_message(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(data); i++)
 		data[i] = (uint8_t)(i * 7);
-	while (urom_sandbox_task_receive(workers[1], (union doca_data){.ptr = &end}, 5, UINT64_MAX, most, received) == DOCA_ERROR_TOO_BIG)
+	while (urom_sandbox_task_receive(workers[1], (union doca_data){.ptr = &end}, 5, UINT64_MAX, most, received) ==
+	       DOCA_ERROR_TOO_BIG)
 		most--;
 	size_t sendable = MESSAGE_MAX;
 	doca_error_t result;
@@ -470,14 +473,16 @@ static void raw_done(struct doca_urom_worker_cmd_task *task, union doca_data tas
 
 static void what_is_no_command(void **state)
 {
-	static const uint64_t words[][5] = {{0}, {3, 4, 1, 0, 0}, {1, 4, 1, 0, 1}, {1, 4, 1, 0, UINT64_MAX}, {2, 0, 1, 0, UINT64_MAX}};
+	static const uint64_t words[][5] = {
+		{0}, {3, 4, 1, 0, 0}, {1, 4, 1, 0, 1}, {1, 4, 1, 0, UINT64_MAX}, {2, 0, 1, 0, UINT64_MAX}};
 	static const size_t lens[] = {40, 40, 40, 40, 40, 39, 8, 1};
 	(void)state;
 	for (size_t i = 0; i < sizeof(lens) / sizeof(lens[0]); i++) {
 		struct doca_urom_worker_cmd_task *task;
 		struct end end = {0};
 		void *place;
-		assert_int_equal(doca_urom_worker_cmd_task_allocate_init(workers[0], urom_rig_plugin(&rig, SANDBOX), &task), DOCA_SUCCESS);
+		assert_int_equal(doca_urom_worker_cmd_task_allocate_init(workers[0], urom_rig_plugin(&rig, SANDBOX), &task),
+				 DOCA_SUCCESS);
 		struct doca_buf *payload = doca_urom_worker_cmd_task_get_payload(task);
 		assert_int_equal(doca_buf_get_data(payload, &place), DOCA_SUCCESS);
 		memcpy(place, words[i < 5 ? i : 4], 40);

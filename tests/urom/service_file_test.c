@@ -18,7 +18,10 @@
 
 #define PCI "0000:d8:00.0"
 
-static bool is_host1(const char *hostname) { return strcmp(hostname, "host1") == 0 || strcmp(hostname, "10.0.0.1") == 0; }
+static bool is_host1(const char *hostname)
+{
+	return strcmp(hostname, "host1") == 0 || strcmp(hostname, "10.0.0.1") == 0;
+}
 
 static doca_error_t find(const char *text, struct urom_service_entry *entry)
 {
@@ -179,7 +182,8 @@ static void nowhere_to_look(void **state)
 	assert_non_null(strstr(log_lines_last, "/nowhere/services, which DOCA_UROM_SERVICE_FILE names: No such file"));
 	assert_int_equal(look_up("/", &entry), DOCA_ERROR_NOT_FOUND);
 	assert_int_equal(log_lines_num, 1);
-	assert_non_null(strstr(log_lines_last, "cannot read the service file /, which DOCA_UROM_SERVICE_FILE names: Is a directory"));
+	assert_non_null(
+		strstr(log_lines_last, "cannot read the service file /, which DOCA_UROM_SERVICE_FILE names: Is a directory"));
 	close(mkstemp(path));
 	write_file(path, "somebody-else dpu far d8:00.0 lo\n");
 	assert_int_equal(look_up(path, &entry), DOCA_ERROR_NOT_FOUND);
@@ -199,8 +203,12 @@ static void make_folder(const char *sys, const char *below)
 
 static void an_rdma_device_becomes_its_interfaces(void **state)
 {
-	static const char *const folders[] = {"class", "class/infiniband", "class/infiniband/mlx5_9", "class/infiniband/mlx5_9/device",
-					      "class/infiniband/mlx5_9/device/net", "class/infiniband/mlx5_9/device/net/ens1f0"};
+	static const char *const folders[] = {"class",
+					      "class/infiniband",
+					      "class/infiniband/mlx5_9",
+					      "class/infiniband/mlx5_9/device",
+					      "class/infiniband/mlx5_9/device/net",
+					      "class/infiniband/mlx5_9/device/net/ens1f0"};
 	static const struct {
 		const char *list, *out;
 	} cases[] = {

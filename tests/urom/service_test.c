@@ -32,7 +32,10 @@ static int close_rig(void **state)
 	return 0;
 }
 
-static struct doca_ctx *ctx_of(struct doca_urom_service *service) { return doca_urom_service_as_ctx(service); }
+static struct doca_ctx *ctx_of(struct doca_urom_service *service)
+{
+	return doca_urom_service_as_ctx(service);
+}
 
 /* ---- what it says ---- */
 
@@ -53,17 +56,15 @@ static void plugins_are_listed(void **state)
 	assert_string_equal(plugins[0].plugin_name, "worker_graph"); /* the first folder's */
 }
 
-static void processors_are_those_of_the_daemon(void **state)
+static void processors_are_those_of_the_daemon_and_those_of_a_card(void **state)
 {
 	doca_cpu_set_t set;
 	cpu_set_t usable;
-	int num = 0;
 	(void)state;
 	assert_int_equal(sched_getaffinity(0, sizeof(usable), &usable), 0);
 	assert_int_equal(doca_urom_service_get_cpuset(rig.service, &set), DOCA_SUCCESS);
 	for (int i = 0; i < 1024; i++)
-		num += doca_cpu_is_set(i, &set) != 0;
-	assert_int_equal(num, CPU_COUNT(&usable));
+		assert_int_equal(doca_cpu_is_set(i, &set) != 0, i < 8 || CPU_ISSET(i, &usable) != 0);
 }
 
 static void before_start_nothing_is_known(void **state)
@@ -125,7 +126,8 @@ static void a_service_is_looked_up_by_host_and_device(void **state)
 	assert_int_equal(start_with_file("other.example dpu 127.0.0.1 d8:00.0 lo\n"), DOCA_ERROR_NOT_FOUND);
 	assert_int_equal(start_with_file("localhost dpu 127.0.0.1 d8:00.1 lo\n"), DOCA_ERROR_NOT_FOUND);
 	assert_int_equal(start_with_file(""), DOCA_ERROR_NOT_FOUND);
-	snprintf(text, sizeof(text), "bad line\nother dpu 10.1.1.1 d8:00.0 lo\nlocalhost dpu 127.0.0.1:%u 0000:d8:00.0 lo # here\n", rig.port);
+	snprintf(text, sizeof(text),
+		 "bad line\nother dpu 10.1.1.1 d8:00.0 lo\nlocalhost dpu 127.0.0.1:%u 0000:d8:00.0 lo # here\n", rig.port);
 	assert_int_equal(start_with_file(text), DOCA_SUCCESS);
 }
 
@@ -240,7 +242,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_RIG(plugins_are_listed),
-		WITH_RIG(processors_are_those_of_the_daemon),
+		WITH_RIG(processors_are_those_of_the_daemon_and_those_of_a_card),
 		WITH_RIG(before_start_nothing_is_known),
 		WITH_RIG(setters_refuse_once_it_runs),
 		WITH_RIG(setters_check_their_values),

@@ -179,12 +179,9 @@ static void pieces_that_do_not_fit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		JOINED(one_that_is_known_is_not_asked_for),
-		JOINED(offers_that_are_none),
-		JOINED(more_than_all_directories_may_have),
-		JOINED(other_bytes_than_were_offered),
-		JOINED(bytes_that_are_no_directory),
-		JOINED(pieces_that_do_not_fit),
+		JOINED(one_that_is_known_is_not_asked_for), JOINED(offers_that_are_none),
+		JOINED(more_than_all_directories_may_have), JOINED(other_bytes_than_were_offered),
+		JOINED(bytes_that_are_no_directory),	    JOINED(pieces_that_do_not_fit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

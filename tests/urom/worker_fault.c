@@ -198,7 +198,8 @@ static void carry_out(struct fault *fault, const struct urom_worker_cmd_desc *de
 	struct fault_command command = {0};
 	uint64_t value = 0;
 	size_t size = sizeof(struct fault_answer);
-	memcpy(&command, desc->worker_cmd.plugin_cmd, desc->worker_cmd.len < sizeof(command) ? desc->worker_cmd.len : sizeof(command));
+	memcpy(&command, desc->worker_cmd.plugin_cmd,
+	       desc->worker_cmd.len < sizeof(command) ? desc->worker_cmd.len : sizeof(command));
 	switch (command.what) {
 	case FAULT_FLOOD:
 		fault->floods = true;
@@ -209,7 +210,8 @@ static void carry_out(struct fault *fault, const struct urom_worker_cmd_desc *de
 		return;
 	case FAULT_WHEN_FILE:
 		answer(fault, desc, 0, size);
-		ucs_list_add_tail(&fault->late, &ucs_list_extract_head(&fault->answers, struct urom_worker_notif_desc, entry)->entry);
+		ucs_list_add_tail(&fault->late,
+				  &ucs_list_extract_head(&fault->answers, struct urom_worker_notif_desc, entry)->entry);
 		fprintf(stderr, "a file is waited for\n");
 		return;
 	case FAULT_STRANGERS:
@@ -291,7 +293,8 @@ static doca_error_t fault_progress(struct urom_worker_ctx *ctx, ucs_list_link_t 
 		end(fault->in_progress.what);
 	for (int i = 0; fault->floods && i < 10; i++) {
 		struct urom_worker_notif_desc *desc = copy(fault->flood);
-		desc->dest_id = UINT64_MAX; /* for nobody: a client that gets what it has not asked for leaves, and the worker ends with it */
+		desc->dest_id = UINT64_MAX; /* for nobody: a client that gets what it has not asked for leaves, and the worker
+					       ends with it */
 		ucs_list_add_tail(&fault->answers, &desc->entry);
 	}
 	if (fault->prints) {

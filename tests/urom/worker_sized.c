@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A plugin whose answers have as many bytes as the command's first word says, and whose notif_pack takes what there is room for. */
+/* A plugin whose answers have as many bytes as the command's first word says, and whose notif_pack takes what there
+ * is room for. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,8 +40,10 @@ static void answer(struct sized *sized, const struct urom_worker_cmd_desc *desc)
 	if (notification == NULL)
 		return;
 	notification->dest_id = desc->dest_id;
-	notification->worker_notif = (struct urom_worker_notify){
-		.type = desc->worker_cmd.type, .urom_context = desc->worker_cmd.urom_context, .len = size, .status = DOCA_SUCCESS};
+	notification->worker_notif = (struct urom_worker_notify){.type = desc->worker_cmd.type,
+								 .urom_context = desc->worker_cmd.urom_context,
+								 .len = size,
+								 .status = DOCA_SUCCESS};
 	for (uint64_t i = 0; i < size; i++)
 		notification->worker_notif.plugin_notif[i] = (uint8_t)(i % 251);
 	ucs_list_add_tail(&sized->answers, &notification->entry);

@@ -122,6 +122,26 @@ static void a_processor_set_holds_in_the_process(void **state)
 	assert_true(urom_rig_stop_worker(&rig, worker));
 }
 
+static void a_processor_of_the_card_stands_for_one_of_the_machine(void **state)
+{
+	cpu_set_t has, usable, both;
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(usable), &usable), 0);
+	for (int cpu = 6; cpu < 8; cpu++) {
+		struct doca_urom_worker *worker = urom_rig_worker(&rig, ANY, GRAPH);
+		doca_cpu_set_t set;
+		DOCA_CPU_ZERO(&set);
+		DOCA_CPU_SET(cpu, &set);
+		assert_int_equal(doca_urom_worker_set_cpuset(worker, set), DOCA_SUCCESS);
+		assert_true(urom_rig_start_worker(&rig, worker));
+		assert_int_equal(sched_getaffinity(urom_rig_process_of(&rig, worker), sizeof(has), &has), 0);
+		CPU_AND(&both, &has, &usable);
+		assert_int_equal(CPU_COUNT(&has), 1);
+		assert_true(CPU_EQUAL(&both, &has));
+		assert_true(urom_rig_stop_worker(&rig, worker));
+	}
+}
+
 static void processors_that_are_not_there(void **state)
 {
 	struct doca_urom_worker *worker = urom_rig_worker(&rig, ANY, GRAPH);
@@ -150,7 +170,8 @@ static size_t workers_of_group(uint32_t gid, uint64_t *ids, size_t room)
 {
 	struct doca_urom_service_get_workers_by_gid_task *task;
 	int done = 0;
-	assert_int_equal(doca_urom_service_get_workers_by_gid_task_allocate_init(rig.service, gid, group_listed, &task), DOCA_SUCCESS);
+	assert_int_equal(doca_urom_service_get_workers_by_gid_task_allocate_init(rig.service, gid, group_listed, &task),
+			 DOCA_SUCCESS);
 	struct doca_task *base = doca_urom_service_get_workers_by_gid_task_as_task(task);
 	doca_task_set_user_data(base, (union doca_data){.ptr = &done});
 	assert_int_equal(doca_task_submit(base), DOCA_SUCCESS);
@@ -355,6 +376,7 @@ int main(void)
 		WITH_RIG(one_process_serves_contexts_of_one_id),
 		WITH_RIG(an_environment_is_for_new_processes_only),
 		WITH_RIG(a_processor_set_holds_in_the_process),
+		WITH_RIG(a_processor_of_the_card_stands_for_one_of_the_machine),
 		WITH_RIG(processors_that_are_not_there),
 		WITH_RIG(groups_hold_their_workers),
 		WITH_RIG(the_largest_message_and_one_byte_more),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * RDMA between two processes that have nothing in common but the network of their RDMA devices: the peer has a runtime folder, a
- * mount, a process and an IPC namespace of its own, and another user (where this one may give it those). Connection details, memory
- * maps and sync events are exported on one side, carried over, and used on the other. Skips without an RDMA device.
+ * mount, a process and an IPC namespace of its own, and another user (where this one may give it those). Connection details,
+ * memory maps and sync events are exported on one side, carried over, and used on the other. Skips without an RDMA device.
  *
  * SOFTFIELD_TEST_DEVICES: "ours theirs", two RDMA devices that reach each other; else both are on the first one.
  */
@@ -122,7 +122,8 @@ static void use_exports(struct side *side, const struct exports *exports)
 {
 	OK(doca_rdma_connect(side->cm.rig.rdma, exports->details, exports->details_len, side->connection));
 	rdma_rig_import(&side->cm.rig, exports->memory, exports->memory_len);
-	OK(doca_sync_event_remote_net_create_from_export(side->cm.rig.dev, exports->event, exports->event_len, &side->remote_event));
+	OK(doca_sync_event_remote_net_create_from_export(side->cm.rig.dev, exports->event, exports->event_len,
+							 &side->remote_event));
 }
 
 static void fill(uint8_t *bytes, uint32_t seed)
@@ -522,8 +523,9 @@ static void a_peer_that_is_gone_before_we_connect(void **state)
 	fail_next_task(side);
 	assert_int_equal(doca_mmap_create_from_export(NULL, theirs.memory, theirs.memory_len, side->cm.rig.dev, &mmap),
 			 DOCA_ERROR_NOT_PERMITTED);
-	assert_int_not_equal(doca_sync_event_remote_net_create_from_export(side->cm.rig.dev, theirs.event, theirs.event_len, &event),
-			     DOCA_SUCCESS);
+	assert_int_not_equal(
+		doca_sync_event_remote_net_create_from_export(side->cm.rig.dev, theirs.event, theirs.event_len, &event),
+		DOCA_SUCCESS);
 }
 
 static bool choose_devices(void)

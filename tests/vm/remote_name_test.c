@@ -26,7 +26,7 @@ static void listening_script(int sock)
 
 	CHECK(mkdtemp(folder) != NULL); /* the two have no folder in common */
 	setenv("SOFTFIELD_RUNTIME", folder, 1);
-	setenv("SOFTFIELD_VERBS_LISTEN", where, 1);
+	setenv("SOFTFIELD_LISTEN", where, 1);
 	end_open(&end, "dpu0/0000:03:00.0", 4);
 	end_listen(&end, SF_LISTEN_AUTO);
 	CHECK_OK(slot_post(&end, &slot, 0, 4096));

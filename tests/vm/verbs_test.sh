@@ -50,9 +50,11 @@ done
 for name in api/rdma_dc api/rdma_cm api/rdma_cm_end system/rdma_cm_process; do
 	run SOFTFIELD_FABRIC=verbs "SOFTFIELD_TOPOLOGY=$topology" "tests/${name}_test"
 done
-for name in rdma_process rdma_sync_event_process rdma_memory; do
+for name in rdma_process rdma_sync_event_process rdma_memory rdma_odd_memory; do
 	run SOFTFIELD_FABRIC=verbs "tests/system/${name}_test"
 done
 run SOFTFIELD_FABRIC=verbs tests/system/dma_process_test
 run SOFTFIELD_FABRIC=verbs tests/api/comch_data_test
+run SOFTFIELD_FABRIC=verbs tests/api/comch_gpu_test
+run SOFTFIELD_FABRIC=verbs tests/system/gpu_comch_test
 exit $failed

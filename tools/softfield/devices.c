@@ -7,13 +7,18 @@
 
 #include <json-c/json.h>
 
+#include "fabric/control/nodes.h"
 #include "table.h"
 #include "tool.h"
 #include "topology/sysfs.h"
 
+#define ANSWER_LIMIT_NS UINT64_C(1000000000) /* for the services of all machines, which are asked at once */
+
 struct view {
 	const struct sf_topology *t;
-	const struct sf_node *real_node; /* where the machine's real devices are shown, or NULL */
+	bool has_asked;
+	enum sf_node_state states[SF_TOPOLOGY_NODES_MAX]; /* of those nodes that have an address, if they were asked */
+	const struct sf_node *real_node;		  /* where the machine's real devices are shown, or NULL */
 	struct sf_real_device gpus[SF_REAL_DEVICES_MAX], rdma[SF_REAL_DEVICES_MAX];
 	uint32_t num_gpus, num_rdma;
 };
@@ -66,12 +71,24 @@ static bool is_real_gpu(const struct view *view, const struct sf_gpu_desc *gpu)
 
 /* ---- table ---- */
 
-static void print_nodes(const struct sf_topology *t)
+static const char *answer_of(const struct view *view, uint32_t node)
 {
-	struct table *table = table_create((const char *[]){"NAME", "KIND", "HOST", "ADDRESS", NULL});
+	static const char *const answers[] = {[SF_NODE_SILENT] = "no",
+					      [SF_NODE_REFUSED] = "no: the keys differ",
+					      [SF_NODE_OTHER] = "no: only one side speaks TLS",
+					      [SF_NODE_ANSWERED] = "yes"};
+
+	return view->has_asked && view->t->nodes[node].address ? answers[view->states[node]] : NULL;
+}
+
+static void print_nodes(const struct view *view)
+{
+	struct table *table = table_create((const char *[]){"NAME", "KIND", "HOST", "ADDRESS", "ANSWERS", NULL});
+	const struct sf_topology *t = view->t;
 
 	for (uint32_t i = 0; i < t->num_nodes; i++)
-		table_row(table, t->nodes[i].name, kind_name(&t->nodes[i]), t->nodes[i].host, t->nodes[i].address);
+		table_row(table, t->nodes[i].name, kind_name(&t->nodes[i]), t->nodes[i].host, t->nodes[i].address,
+			  answer_of(view, i));
 	table_print(table, "Nodes");
 }
 
@@ -131,7 +148,7 @@ static void print_table(const struct view *view)
 {
 	if (view->t->self)
 		printf("As node %s sees it (SOFTFIELD_NODE).\n\n", view->t->self->name);
-	print_nodes(view->t);
+	print_nodes(view);
 	print_devices(view);
 	print_representors(view->t);
 	print_gpus(view);
@@ -153,9 +170,10 @@ static void add_text(struct json_object *object, const char *key, const char *te
 		json_object_object_add(object, key, json_object_new_string(text));
 }
 
-static struct json_object *json_nodes(const struct sf_topology *t)
+static struct json_object *json_nodes(const struct view *view)
 {
 	struct json_object *array = json_object_new_array();
+	const struct sf_topology *t = view->t;
 
 	for (uint32_t i = 0; i < t->num_nodes; i++) {
 		struct json_object *object = add_object(array);
@@ -164,6 +182,8 @@ static struct json_object *json_nodes(const struct sf_topology *t)
 		add_text(object, "kind", kind_name(&t->nodes[i]));
 		add_text(object, "host", t->nodes[i].host);
 		add_text(object, "address", t->nodes[i].address);
+		if (answer_of(view, i) != NULL)
+			json_object_object_add(object, "answers", json_object_new_boolean(view->states[i] == SF_NODE_ANSWERED));
 	}
 	return array;
 }
@@ -266,13 +286,42 @@ static void print_json(const struct view *view)
 	struct json_object *root = json_object_new_object();
 
 	add_text(root, "self", view->t->self ? view->t->self->name : NULL);
-	json_object_object_add(root, "nodes", json_nodes(view->t));
+	json_object_object_add(root, "nodes", json_nodes(view));
 	json_object_object_add(root, "devices", json_devices(view));
 	json_object_object_add(root, "representors", json_representors(view->t));
 	json_object_object_add(root, "gpus", json_gpus(view));
 	puts(json_object_to_json_string_ext(root,
 					    JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(root);
+}
+
+/* Whether the machines' services answer. Without a key nobody can be asked. */
+static void ask_nodes(struct view *view)
+{
+	struct sf_fabric_node nodes[SF_TOPOLOGY_NODES_MAX];
+	enum sf_node_state states[SF_TOPOLOGY_NODES_MAX];
+	const struct sf_topology *t = view->t;
+	const struct sf_fabric_key key = {.path = t->key, .is_bare = t->is_bare};
+	uint32_t num = 0;
+
+	for (uint32_t i = 0; i < t->num_nodes; i++) {
+		const struct sf_node *node = &t->nodes[i];
+
+		if (node->address)
+			nodes[num++] = (struct sf_fabric_node){.name = node->name, .address = node->address, .port = node->port};
+	}
+	if (num == 0 || !t->key)
+		return;
+	if (sf_nodes_ask(nodes, num, &key, ANSWER_LIMIT_NS, states) != DOCA_SUCCESS) {
+		(void)tool_fail("whether the other machines answer is not known; SOFTFIELD_LOG=error shows why");
+		return;
+	}
+	view->has_asked = true;
+	num = 0;
+	for (uint32_t i = 0; i < t->num_nodes; i++) {
+		if (t->nodes[i].address)
+			view->states[i] = states[num++];
+	}
 }
 
 int tool_devices(int argc, char **argv)
@@ -293,6 +342,7 @@ int tool_devices(int argc, char **argv)
 		view.num_gpus = sf_sysfs_gpus("", view.gpus);
 		view.num_rdma = sf_sysfs_rdma("", view.rdma);
 	}
+	ask_nodes(&view);
 	if (json)
 		print_json(&view);
 	else

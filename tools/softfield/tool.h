@@ -17,7 +17,10 @@ enum tool_exit {
 
 /* Sub-commands. argv[0] is the sub-command's name. */
 int tool_devices(int argc, char **argv);
+int tool_doctor(int argc, char **argv);
+int tool_explain(int argc, char **argv);
 int tool_rdma(int argc, char **argv);
+int tool_node(int argc, char **argv);
 int tool_run(int argc, char **argv);
 int tool_topology(int argc, char **argv);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* doca_dpu_gpu_remote_offload_client: sends requests to the server, checks the answers and measures. See docs/remote_offload.md.
- */
+/* doca_dpu_gpu_remote_offload_client: sends requests to the server, checks the answers and
+ * measures. See docs/remote_offload.md. */
 #include <errno.h>
 #include <netdb.h>
 #include <poll.h>
@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "config.h"
 #include "messages.h"
+#include "remote_offload/signals.h"
 #include "report.h"
 #include "worker.h"
 
@@ -56,18 +57,6 @@ static void raise_file_limit(const struct client_config *config)
 		return;
 	limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-/* SIGINT and SIGTERM are read from a descriptor, by main alone. */
-static int signals_open(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 static uint64_t answered_sum(struct worker *workers, uint32_t count)

@@ -173,8 +173,8 @@ static void receive(struct worker *worker, struct connection *connection)
 				     len < 0 ? ": " : "", len < 0 ? strerror(errno) : "");
 			return;
 		}
-		if (connection_receive(connection, worker->control->messages, worker->buffer, (size_t)len, sf_now_ns(), latency) !=
-		    CONNECTION_OK) {
+		if (connection_receive(connection, worker->control->messages, worker->buffer, (size_t)len, sf_now_ns(),
+				       latency) != CONNECTION_OK) {
 			connection_fail(worker);
 			return;
 		}

@@ -57,5 +57,4 @@ void *worker_run(void *worker);
 void control_fail(struct control *control, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool control_failed(struct control *control);
 
-
 #endif

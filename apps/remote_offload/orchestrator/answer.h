@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the kernel makes of a message: its frames' payloads become their answers, where they lie. Device code for both kinds of GPU. */
+/* What the kernel makes of a message: its frames' payloads become their answers, where they lie. Device code for both kinds of
+ * GPU. */
 #ifndef REMOTE_OFFLOAD_ORCHESTRATOR_ANSWER_H
 #define REMOTE_OFFLOAD_ORCHESTRATOR_ANSWER_H
 
@@ -24,8 +25,8 @@ SOFTFIELD_DEVICE uint32_t kernel_swap(uint32_t value)
 }
 
 /*
- * Is this a request with a payload that fits it? What is not goes back as it came: who asked can tell. The header is compared with
- * the length that the message came with, and nothing else is made of it: the sender may change it meanwhile.
+ * Is this a request with a payload that fits it? What is not goes back as it came: who asked can tell. The header is compared
+ * with the length that the message came with, and nothing else is made of it: the sender may change it meanwhile.
  */
 SOFTFIELD_DEVICE int kernel_is_request(uintptr_t addr, uint32_t len)
 {
@@ -57,18 +58,22 @@ SOFTFIELD_DEVICE uint32_t kernel_answer(uint32_t function, uintptr_t addr, uint3
 }
 
 /* From one frame of a message to the next. */
-SOFTFIELD_DEVICE uint32_t kernel_stride(uint32_t size) { return (size + KERNEL_FRAME_ALIGN - 1) & ~(KERNEL_FRAME_ALIGN - 1); }
+SOFTFIELD_DEVICE uint32_t kernel_stride(uint32_t size)
+{
+	return (size + KERNEL_FRAME_ALIGN - 1) & ~(KERNEL_FRAME_ALIGN - 1);
+}
 
 /*
- * One thread, a message of one frame or several, each of which begins at a multiple of 4 bytes: its answers, in the same way. No answer
- * is longer than its request. What is not a frame goes back as it came.
+ * One thread, a message of one frame or several, each of which begins at a multiple of 4 bytes: its answers, in the same way. No
+ * answer is longer than its request. What is not a frame goes back as it came.
  */
 SOFTFIELD_DEVICE uint32_t kernel_answer_all(uint32_t function, uintptr_t addr, uint32_t len, uint32_t *frames)
 {
 	uint32_t at = 0, out = 0, end = 0, count = 0, size, answer, i;
 
 	while (at < len && len - at >= KERNEL_FRAME_OVERHEAD) {
-		size = kernel_swap(softfield_load_word((const volatile uint32_t *)(addr + at))); /* once: the sender may change it */
+		size = kernel_swap(
+			softfield_load_word((const volatile uint32_t *)(addr + at))); /* once: the sender may change it */
 		if (size < KERNEL_FRAME_OVERHEAD || size > len - at)
 			break;
 		answer = kernel_answer(function, addr + at, size);

@@ -26,16 +26,16 @@ static const struct {
 #undef FUNCTION_ENTRY
 };
 
-#define TEXT_CALLBACK(function, field, name) \
-	static doca_error_t function(void *param, void *config) \
-	{ \
-		return option_copy_text(name, param, ((struct orchestrator_config *)config)->field); \
+#define TEXT_CALLBACK(function, field, name)                                                                                     \
+	static doca_error_t function(void *param, void *config)                                                                  \
+	{                                                                                                                        \
+		return option_copy_text(name, param, ((struct orchestrator_config *)config)->field);                             \
 	}
 
-#define NUMBER_CALLBACK(function, field, name, min, max) \
-	static doca_error_t function(void *param, void *config) \
-	{ \
-		return option_number(name, param, min, max, &((struct orchestrator_config *)config)->field); \
+#define NUMBER_CALLBACK(function, field, name, min, max)                                                                         \
+	static doca_error_t function(void *param, void *config)                                                                  \
+	{                                                                                                                        \
+		return option_number(name, param, min, max, &((struct orchestrator_config *)config)->field);                     \
 	}
 
 TEXT_CALLBACK(set_device, device_id, "device-id")
@@ -82,24 +82,27 @@ static doca_error_t set_scope(void *param, void *config)
 
 static const struct option_spec specs[] = {
 	{"d", "device-id", "<DEV ID>", "Device ID (mandatory).", DOCA_ARGP_TYPE_STRING, set_device, .mandatory = true},
-	{"g", "gpu-pci-addr", "<PCI ADDRESS>", "GPU PCIe Address (mandatory).", DOCA_ARGP_TYPE_STRING, set_gpu, .mandatory = true},
+	{"g", "gpu-pci-addr", "<PCI ADDRESS>", "GPU PCIe Address (mandatory).", DOCA_ARGP_TYPE_STRING, set_gpu,
+	 .mandatory = true},
 	{"c", "comch-channel-name", "<NAME>", "Comch channel name (optional).", DOCA_ARGP_TYPE_STRING, set_channel},
 	{"t", "num-gpu-threads", "<NUM>", "Queues that the GPU serves, the same as the server's --cpu count (mandatory).",
 	 DOCA_ARGP_TYPE_INT, set_queues, .mandatory = true},
 	{NULL, "max-concurrent-messages", "<NUM_MESSAGES>", "Messages that each queue holds at once (optional, 128).",
 	 DOCA_ARGP_TYPE_INT, set_concurrent},
-	{NULL, "max-message-length", "<LENGTH>", "Longest message in bytes, without its header (optional, 256).", DOCA_ARGP_TYPE_INT,
-	 set_length},
+	{NULL, "max-message-length", "<LENGTH>", "Longest message in bytes, without its header (optional, 256).",
+	 DOCA_ARGP_TYPE_INT, set_length},
 	{NULL, "kernel", "<NAME>", "What the GPU does: reverse, sha256 or crc32c (optional, reverse).", DOCA_ARGP_TYPE_STRING,
 	 set_function},
-	{NULL, "gpu-scope", "<SCOPE>", "thread: one GPU thread a queue; block: one block a queue (optional, block on a hardware GPU).",
-	 DOCA_ARGP_TYPE_STRING, set_scope},
-	{NULL, "block-threads", "<NUM>", "Threads of a block at --gpu-scope block, a multiple of 32 (optional; 128, with more than 128 concurrent "
+	{NULL, "gpu-scope", "<SCOPE>",
+	 "thread: one GPU thread a queue; block: one block a queue (optional, block on a hardware GPU).", DOCA_ARGP_TYPE_STRING,
+	 set_scope},
+	{NULL, "block-threads", "<NUM>",
+	 "Threads of a block at --gpu-scope block, a multiple of 32 (optional; 128, with more than 128 concurrent "
 	 "messages 256).",
 	 DOCA_ARGP_TYPE_INT, set_block_threads},
 	{NULL, "wait-server", "<SECONDS>",
-	 "How long to wait for a server that is not there yet, or that serves another orchestrator (optional, 10).", DOCA_ARGP_TYPE_INT,
-	 set_wait},
+	 "How long to wait for a server that is not there yet, or that serves another orchestrator (optional, 10).",
+	 DOCA_ARGP_TYPE_INT, set_wait},
 	{NULL, "stats-file", "<path>", "Write the counters at exit to this file as JSON, - for standard output (optional).",
 	 DOCA_ARGP_TYPE_STRING, set_stats_file},
 };
@@ -109,8 +112,9 @@ static doca_error_t check(const struct orchestrator_config *config)
 	uint32_t answer_max = functions[config->function].answer_max;
 
 	if (config->max_message_length < answer_max + LENGTH_FIELD_SIZE) {
-		DOCA_LOG_ERR("--kernel %s answers %u bytes, which needs --max-message-length %u: it is %u", functions[config->function].name,
-			     answer_max, answer_max + LENGTH_FIELD_SIZE, config->max_message_length);
+		DOCA_LOG_ERR("--kernel %s answers %u bytes, which needs --max-message-length %u: it is %u",
+			     functions[config->function].name, answer_max, answer_max + LENGTH_FIELD_SIZE,
+			     config->max_message_length);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (config->block_threads % 32 != 0) {
@@ -139,7 +143,7 @@ doca_error_t orchestrator_config_parse(int argc, char **argv, struct orchestrato
 
 void orchestrator_config_log(const struct orchestrator_config *config)
 {
-	DOCA_LOG_INFO("device %s, gpu %s, channel %s, kernel %s, %u queues of %u concurrent messages of up to %u bytes", config->device_id,
-		      config->gpu_pci_addr, config->channel_name, functions[config->function].name, config->queues,
-		      config->max_concurrent_messages, config->max_message_length);
+	DOCA_LOG_INFO("device %s, gpu %s, channel %s, kernel %s, %u queues of %u concurrent messages of up to %u bytes",
+		      config->device_id, config->gpu_pci_addr, config->channel_name, functions[config->function].name,
+		      config->queues, config->max_concurrent_messages, config->max_message_length);
 }

@@ -30,8 +30,8 @@ static doca_error_t open_memory(struct gpu_run *run, const struct queue *queues)
 	result = doca_gpu_mem_alloc(run->gpu, sizeof(*run->queues) * run->queue_count, 0, DOCA_GPU_MEM_TYPE_GPU_CPU,
 				    (void **)&run->queues_gpu, (void **)&run->queues);
 	if (result == DOCA_SUCCESS)
-		result = doca_gpu_mem_alloc(run->gpu, sizeof(*run->stop_gpu), 0, DOCA_GPU_MEM_TYPE_GPU_CPU, (void **)&run->stop_gpu,
-					    (void **)&run->stop);
+		result = doca_gpu_mem_alloc(run->gpu, sizeof(*run->stop_gpu), 0, DOCA_GPU_MEM_TYPE_GPU_CPU,
+					    (void **)&run->stop_gpu, (void **)&run->stop);
 	if (result != DOCA_SUCCESS) {
 		DOCA_LOG_ERR("no gpu memory for %u queues: %s", run->queue_count, doca_error_get_descr(result));
 		return result;
@@ -46,7 +46,10 @@ static doca_error_t open_memory(struct gpu_run *run, const struct queue *queues)
 	return result;
 }
 
-static bool is_hardware(struct doca_gpu *gpu) { return strcmp(softfield_gpu_backend(gpu), "cuda") == 0; }
+static bool is_hardware(struct doca_gpu *gpu)
+{
+	return strcmp(softfield_gpu_backend(gpu), "cuda") == 0;
+}
 
 static bool uses_blocks(struct doca_gpu *gpu, const struct orchestrator_config *config)
 {
@@ -91,8 +94,9 @@ static doca_error_t launch(struct gpu_run *run, const struct orchestrator_config
 		run->launch = NULL;
 		DOCA_LOG_ERR("the kernel was not launched on gpu %s: %s", config->gpu_pci_addr, doca_error_get_descr(result));
 	} else {
-		DOCA_LOG_INFO("gpu kernel running on %s gpu %s: %u queues, %u threads each, %s scope", softfield_gpu_backend(run->gpu),
-			      config->gpu_pci_addr, run->queue_count, blocks ? block : 1, blocks ? "block" : "thread");
+		DOCA_LOG_INFO("gpu kernel running on %s gpu %s: %u queues, %u threads each, %s scope",
+			      softfield_gpu_backend(run->gpu), config->gpu_pci_addr, run->queue_count, blocks ? block : 1,
+			      blocks ? "block" : "thread");
 	}
 	return result;
 }

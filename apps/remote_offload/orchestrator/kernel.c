@@ -13,9 +13,9 @@
 #include "remote_offload/orchestrator/kernel.h"
 
 /*
- * Is the kernel to end? A CUDA GPU reads the flag across PCIe, in a microsecond, and serves warps that read the same line one after
- * the other. So it is looked at now and then, and one thread answers for its block; an idle loop turns in a few microseconds. On the
- * software GPU a turn may sleep, and the flag costs nothing.
+ * Is the kernel to end? A CUDA GPU reads the flag across PCIe, in a microsecond, and serves warps that read the same line one
+ * after the other. So it is looked at now and then, and one thread answers for its block; an idle loop turns in a few
+ * microseconds. On the software GPU a turn may sleep, and the flag costs nothing.
  */
 #if defined(__CUDACC__)
 #define KERNEL_STOP_EVERY 32u
@@ -55,7 +55,8 @@ SOFTFIELD_DEVICE void kernel_buffer(const struct kernel_queue *queue, uint32_t i
 /* Thread scope: each GPU thread has a queue of its own, as the guide describes it. */
 SOFTFIELD_KERNEL(kernel_thread, struct kernel_args, args)
 {
-	uint32_t index = softfield_block_index() * softfield_block_size() + softfield_thread_index(), next = 0, sending = 0, turn = 0, i;
+	uint32_t index = softfield_block_index() * softfield_block_size() + softfield_thread_index(), next = 0, sending = 0,
+		 turn = 0, i;
 	struct kernel_queue queue;
 	uint64_t messages = 0, bytes = 0, id;
 	doca_error_t status = DOCA_SUCCESS;
@@ -70,15 +71,17 @@ SOFTFIELD_KERNEL(kernel_thread, struct kernel_args, args)
 		status = doca_dev_gpu_comch_consumer_post_recv(queue.consumer, mkey, addr, args->message_max);
 	}
 	while (status == DOCA_SUCCESS && !kernel_is_stopped(args, &turn)) {
-		status = doca_dev_gpu_comch_consumer_recv_wait(queue.consumer, &mkey, &addr, &len, 0, 0, DOCA_GPU_COMCH_WAIT_FLAG_NB);
+		status = doca_dev_gpu_comch_consumer_recv_wait(queue.consumer, &mkey, &addr, &len, 0, 0,
+							       DOCA_GPU_COMCH_WAIT_FLAG_NB);
 		if (status == DOCA_SUCCESS) {
 			frames = 1;
-			len = args->batches ? kernel_answer_all(args->function, addr, len, &frames) : kernel_answer(args->function, addr, len);
+			len = args->batches ? kernel_answer_all(args->function, addr, len, &frames)
+					    : kernel_answer(args->function, addr, len);
 			queue.inflight[next].addr = addr;
 			queue.inflight[next].mkey = mkey;
 			do
-				status = doca_dev_gpu_comch_producer_send(queue.producer, mkey, addr, len, 0, 0, queue.remote_consumer_id,
-									  next);
+				status = doca_dev_gpu_comch_producer_send(queue.producer, mkey, addr, len, 0, 0,
+									  queue.remote_consumer_id, next);
 			while (status == DOCA_ERROR_AGAIN && !kernel_is_stopped(args, &turn));
 			next = (next + 1) & queue.inflight_mask;
 			sending++;
@@ -149,8 +152,8 @@ SOFTFIELD_DEVICE uint32_t kernel_block_answer(uint32_t function, uintptr_t addr,
 	for (i = 0; i < blockDim.x && count >= warps; i++) { /* a warp for each */
 		if (addrs[i] == 0 || i % warps != warp)
 			continue;
-		answer_len = offload_apply(function, (uint8_t *)(addrs[i] + KERNEL_FRAME_OVERHEAD), lens[i] - KERNEL_FRAME_OVERHEAD,
-					   rank & 31, 32);
+		answer_len = offload_apply(function, (uint8_t *)(addrs[i] + KERNEL_FRAME_OVERHEAD),
+					   lens[i] - KERNEL_FRAME_OVERHEAD, rank & 31, 32);
 		__syncwarp();
 		if ((rank & 31) == 0)
 			lens[i] = kernel_set_answer_len(addrs[i], answer_len);
@@ -158,8 +161,8 @@ SOFTFIELD_DEVICE uint32_t kernel_block_answer(uint32_t function, uintptr_t addr,
 	for (i = 0; i < blockDim.x && count < warps; i++) { /* the block for each */
 		if (addrs[i] == 0)
 			continue;
-		answer_len = offload_apply(function, (uint8_t *)(addrs[i] + KERNEL_FRAME_OVERHEAD), lens[i] - KERNEL_FRAME_OVERHEAD, rank,
-					   blockDim.x);
+		answer_len = offload_apply(function, (uint8_t *)(addrs[i] + KERNEL_FRAME_OVERHEAD),
+					   lens[i] - KERNEL_FRAME_OVERHEAD, rank, blockDim.x);
 		__syncthreads();
 		if (rank == 0)
 			lens[i] = kernel_set_answer_len(addrs[i], answer_len);
@@ -179,15 +182,15 @@ SOFTFIELD_DEVICE uint32_t kernel_block_answer(uint32_t function, uintptr_t addr,
 #endif
 
 /* Sends what the threads have, takes back the buffers that were sent and posts them again. All threads. */
-SOFTFIELD_DEVICE doca_error_t kernel_block_send(const struct kernel_args *args, const struct kernel_queue *queue, uint32_t mkey, uintptr_t *addr,
-						uint32_t len, uint32_t *outstanding)
+SOFTFIELD_DEVICE doca_error_t kernel_block_send(const struct kernel_args *args, const struct kernel_queue *queue, uint32_t mkey,
+						uintptr_t *addr, uint32_t len, uint32_t *outstanding)
 {
 	doca_error_t status, error = DOCA_SUCCESS;
 	uint64_t id = 0;
 	int sent, polled;
 
-	status = doca_dev_gpu_comch_producer_send_block(queue->producer, mkey, *addr, len, 0, 0, *addr != 0 ? queue->remote_consumer_id : 0,
-							*addr);
+	status = doca_dev_gpu_comch_producer_send_block(queue->producer, mkey, *addr, len, 0, 0,
+							*addr != 0 ? queue->remote_consumer_id : 0, *addr);
 	sent = *addr != 0 && status == DOCA_SUCCESS;
 	if (sent)
 		*addr = 0;
@@ -198,14 +201,16 @@ SOFTFIELD_DEVICE doca_error_t kernel_block_send(const struct kernel_args *args, 
 	if (!polled && status != DOCA_ERROR_AGAIN)
 		error = status;
 	*outstanding += kernel_block_count(sent) - kernel_block_count(polled);
-	status = doca_dev_gpu_comch_consumer_post_recv_block(queue->consumer, mkey, polled ? (uintptr_t)id : 0, args->message_max);
+	status =
+		doca_dev_gpu_comch_consumer_post_recv_block(queue->consumer, mkey, polled ? (uintptr_t)id : 0, args->message_max);
 	return polled && status != DOCA_SUCCESS ? status : error;
 }
 
 SOFTFIELD_KERNEL_THREADS(kernel_block, KERNEL_BLOCK_THREADS_MAX, struct kernel_args, args)
 {
 	struct kernel_queue *origin = args->queues + softfield_block_index(), queue = *origin; /* a copy, as above */
-	uint32_t rank = softfield_thread_index(), size = softfield_block_size(), outstanding = 0, mkey = 0, got_mkey, len, waiting, turn = 0, i;
+	uint32_t rank = softfield_thread_index(), size = softfield_block_size(), outstanding = 0, mkey = 0, got_mkey, len,
+		 waiting, turn = 0, i;
 	doca_error_t status, error = DOCA_SUCCESS;
 	uint64_t messages = 0, bytes = 0;
 	uintptr_t addr;

@@ -36,10 +36,10 @@ struct kernel_args {
 	volatile uint32_t *stop; /* not 0: end. The kernel sets it too when a queue fails */
 	struct kernel_queue *queues;
 	uint32_t queue_count;
-	uint32_t depth;	    /* receives posted for each queue */
+	uint32_t depth;	      /* receives posted for each queue */
 	uint32_t message_max; /* their length */
-	uint32_t function;  /* enum offload_function */
-	uint32_t batches;   /* a message may hold several frames: kernel_thread only */
+	uint32_t function;    /* enum offload_function */
+	uint32_t batches;     /* a message may hold several frames: kernel_thread only */
 };
 
 #if !defined(__CUDACC__)

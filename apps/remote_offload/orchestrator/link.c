@@ -65,7 +65,8 @@ static void consumer_expired(struct doca_comch_event_consumer *event, struct doc
 	DOCA_LOG_DBG("the server has closed consumer %u", id);
 }
 
-static void state_changed(const union doca_data user_data, struct doca_ctx *ctx, enum doca_ctx_states before, enum doca_ctx_states now)
+static void state_changed(const union doca_data user_data, struct doca_ctx *ctx, enum doca_ctx_states before,
+			  enum doca_ctx_states now)
 {
 	struct link *link = user_data.ptr;
 

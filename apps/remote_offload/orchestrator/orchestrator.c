@@ -19,6 +19,7 @@
 #include "remote_offload/devices.h"
 #include "remote_offload/directory.h"
 #include "remote_offload/frame.h"
+#include "remote_offload/signals.h"
 
 DOCA_LOG_REGISTER(ORCHESTRATOR);
 
@@ -29,7 +30,7 @@ DOCA_LOG_REGISTER(ORCHESTRATOR);
 #define RETRY_MS_MAX 500
 #define CONNECT_POLL_MS 5
 #define BATCH_BYTES_MAX 4096u /* of a message of several frames: its buffers are as many as those for one frame */
-#define WATCH_MS 100 /* between looks at a kernel that rings no bell */
+#define WATCH_MS 100	      /* between looks at a kernel that rings no bell */
 
 static void enter(struct orchestrator *orchestrator, enum orchestrator_state state, uint64_t timeout_ms)
 {
@@ -93,8 +94,9 @@ static void give_up_connecting(struct orchestrator *orchestrator)
 			     "--comch-channel-name",
 			     config->channel_name, config->device_id, other);
 	else
-		DOCA_LOG_ERR("no server on channel %s of device %s within %u s: start the server first, with the same channel name",
-			     config->channel_name, config->device_id, config->wait_server_s);
+		DOCA_LOG_ERR(
+			"no server on channel %s of device %s within %u s: start the server first, with the same channel name",
+			config->channel_name, config->device_id, config->wait_server_s);
 	end(orchestrator, true);
 }
 
@@ -112,8 +114,8 @@ static void log_waiting(struct orchestrator *orchestrator)
 		DOCA_LOG_INFO("the server on channel %s serves another orchestrator, waiting for up to %u s",
 			      config->channel_name, config->wait_server_s);
 	else
-		DOCA_LOG_INFO("no server on channel %s of device %s yet, looking for up to %u s", config->channel_name, config->device_id,
-			      config->wait_server_s);
+		DOCA_LOG_INFO("no server on channel %s of device %s yet, looking for up to %u s", config->channel_name,
+			      config->device_id, config->wait_server_s);
 }
 
 /* While there is time left a failed attempt is nothing to complain of. At the last one the libraries say what they know. */
@@ -166,10 +168,12 @@ static doca_error_t open_queue(struct orchestrator *orchestrator, uint32_t remot
 	doca_error_t result;
 
 	if (orchestrator->queue_count == config->queues) {
-		DOCA_LOG_ERR("the server asks for more than --num-gpu-threads %u queues: start both with the same number", config->queues);
+		DOCA_LOG_ERR("the server asks for more than --num-gpu-threads %u queues: start both with the same number",
+			     config->queues);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	result = queue_open(&orchestrator->queues[orchestrator->queue_count], &setup, orchestrator->link.connection, remote_consumer_id);
+	result = queue_open(&orchestrator->queues[orchestrator->queue_count], &setup, orchestrator->link.connection,
+			    remote_consumer_id);
 	if (result == DOCA_SUCCESS)
 		orchestrator->queue_count++;
 	return result;
@@ -220,15 +224,16 @@ static void progress_exchanging(struct orchestrator *orchestrator)
 	const struct orchestrator_config *config = orchestrator->config;
 
 	if (queues_are_running(orchestrator)) {
-		if (gpu_run_start(&orchestrator->run, orchestrator->gpu, config, orchestrator->queues,
-				  message_max(orchestrator), orchestrator->batch_bytes > 0) != DOCA_SUCCESS) {
+		if (gpu_run_start(&orchestrator->run, orchestrator->gpu, config, orchestrator->queues, message_max(orchestrator),
+				  orchestrator->batch_bytes > 0) != DOCA_SUCCESS) {
 			end(orchestrator, true);
 			return;
 		}
 		orchestrator->launched = true;
 		enter(orchestrator, ORCHESTRATOR_RUNNING, 0);
 	} else if (is_late(orchestrator)) {
-		DOCA_LOG_ERR("the server set up %u queues and no more in %d s, --num-gpu-threads is %u: start both with the same number",
+		DOCA_LOG_ERR("the server set up %u queues and no more in %d s, --num-gpu-threads is %u: start both with the same "
+			     "number",
 			     orchestrator->queue_count, EXCHANGE_TIMEOUT_MS / 1000, config->queues);
 		end(orchestrator, true);
 	}
@@ -402,18 +407,6 @@ static void report(const struct orchestrator *orchestrator)
 		fclose(file);
 }
 
-static int open_signals(void)
-{
-	sigset_t set;
-
-	/* Before any thread starts, so that all inherit it. */
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 static bool watch(struct orchestrator *orchestrator, int fd)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
@@ -429,7 +422,7 @@ static doca_error_t open_all(struct orchestrator *orchestrator)
 	const struct orchestrator_config *config = orchestrator->config;
 	doca_error_t result;
 
-	orchestrator->signal_fd = open_signals();
+	orchestrator->signal_fd = signals_open();
 	orchestrator->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	result = device_open(config->device_id, &orchestrator->dev);
 	if (result != DOCA_SUCCESS)

@@ -42,9 +42,9 @@ struct orchestrator {
 	uint64_t connect_until_ms, retry_ms, retry_at_ms; /* of connecting */
 	uint32_t attempts;
 	bool last_attempt, waiting_logged;
-	bool refused;			 /* the server had another orchestrator */
-	bool asked;			 /* the server asked for a queue */
-	uint32_t sdk_log_level;		 /* quiet while we try again */
+	bool refused;		/* the server had another orchestrator */
+	bool asked;		/* the server asked for a queue */
+	uint32_t sdk_log_level; /* quiet while we try again */
 	uint64_t signalled_ms;
 	bool stop_requested;
 	bool failed; /* the exit status */

@@ -19,13 +19,9 @@ DOCA_LOG_REGISTER(ORCHESTRATOR::QUEUE);
 #define STOP_TIMEOUT_S 3
 
 /* The kernel runs the data path: the host's tasks are configured, never used. */
-static void send_cb(struct doca_comch_producer_task_send *task, union doca_data task_data, union doca_data ctx_data)
-{
-}
+static void send_cb(struct doca_comch_producer_task_send *task, union doca_data task_data, union doca_data ctx_data) {}
 
-static void recv_cb(struct doca_comch_consumer_task_post_recv *task, union doca_data task_data, union doca_data ctx_data)
-{
-}
+static void recv_cb(struct doca_comch_consumer_task_post_recv *task, union doca_data task_data, union doca_data ctx_data) {}
 
 static doca_error_t open_memory(struct queue *queue, const struct queue_setup *setup)
 {
@@ -35,7 +31,8 @@ static doca_error_t open_memory(struct queue *queue, const struct queue_setup *s
 	queue->buffers = 1;
 	while (queue->buffers < setup->depth)
 		queue->buffers *= 2;
-	result = doca_gpu_mem_alloc(queue->gpu, stride * queue->buffers, MEMORY_ALIGN, DOCA_GPU_MEM_TYPE_GPU, &queue->memory, NULL);
+	result = doca_gpu_mem_alloc(queue->gpu, stride * queue->buffers, MEMORY_ALIGN, DOCA_GPU_MEM_TYPE_GPU, &queue->memory,
+				    NULL);
 	if (result == DOCA_SUCCESS)
 		result = doca_gpu_mem_alloc(queue->gpu, sizeof(*queue->inflight) * queue->buffers, 0, DOCA_GPU_MEM_TYPE_GPU,
 					    (void **)&queue->inflight, NULL);
@@ -46,7 +43,8 @@ static doca_error_t open_memory(struct queue *queue, const struct queue_setup *s
 	if (result == DOCA_SUCCESS)
 		result = doca_mmap_set_memrange(queue->mmap, queue->memory, stride * queue->buffers);
 	if (result == DOCA_SUCCESS)
-		result = doca_mmap_set_permissions(queue->mmap, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_PCI_READ_WRITE);
+		result = doca_mmap_set_permissions(queue->mmap,
+						   DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_PCI_READ_WRITE);
 	if (result == DOCA_SUCCESS)
 		result = doca_mmap_start(queue->mmap);
 	if (result == DOCA_SUCCESS)

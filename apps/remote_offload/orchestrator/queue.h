@@ -18,8 +18,8 @@ struct doca_gpu;
 struct queue_setup {
 	struct doca_dev *dev;
 	struct doca_gpu *gpu;
-	struct doca_pe *pe; /* of all queues, for their state changes */
-	uint32_t depth;	    /* messages at once */
+	struct doca_pe *pe;   /* of all queues, for their state changes */
+	uint32_t depth;	      /* messages at once */
 	uint32_t message_max; /* bytes of one */
 };
 

@@ -25,7 +25,10 @@ void block_pool_init(struct block_pool *pool, uint32_t capacity);
 void block_pool_fini(struct block_pool *pool);
 
 /* Bytes of the blocks that are in use. */
-static inline uint64_t block_pool_used(const struct block_pool *pool) { return (uint64_t)pool->used_count * pool->capacity; }
+static inline uint64_t block_pool_used(const struct block_pool *pool)
+{
+	return (uint64_t)pool->used_count * pool->capacity;
+}
 
 /* An empty block, or NULL when the system has no memory. Allocates only when more are in use than ever before. */
 struct block *block_get(struct block_pool *pool);

@@ -17,16 +17,16 @@ DOCA_LOG_REGISTER(SERVER::CONFIG);
 #define TIMEOUT_S_MAX 86400
 #define GPU_TIMEOUT_S 60 /* unless set: longer than a client of ours waits, and than a busy machine takes */
 
-#define TEXT_CALLBACK(function, field, name) \
-	static doca_error_t function(void *param, void *config) \
-	{ \
-		return option_copy_text(name, param, ((struct server_config *)config)->field); \
+#define TEXT_CALLBACK(function, field, name)                                                                                     \
+	static doca_error_t function(void *param, void *config)                                                                  \
+	{                                                                                                                        \
+		return option_copy_text(name, param, ((struct server_config *)config)->field);                                   \
 	}
 
-#define NUMBER_CALLBACK(function, field, name, min, max) \
-	static doca_error_t function(void *param, void *config) \
-	{ \
-		return option_number(name, param, min, max, &((struct server_config *)config)->field); \
+#define NUMBER_CALLBACK(function, field, name, min, max)                                                                         \
+	static doca_error_t function(void *param, void *config)                                                                  \
+	{                                                                                                                        \
+		return option_number(name, param, min, max, &((struct server_config *)config)->field);                           \
 	}
 
 TEXT_CALLBACK(set_device, device_id, "device-id")
@@ -56,8 +56,8 @@ static void list_cpus(const cpu_set_t *set, char *text, size_t size)
 		while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, set))
 			last++;
 		if (used < size)
-			used += (size_t)(last > cpu ? snprintf(text + used, size - used, "%s%d-%d", used ? " " : "", cpu, last) :
-						      snprintf(text + used, size - used, "%s%d", used ? " " : "", cpu));
+			used += (size_t)(last > cpu ? snprintf(text + used, size - used, "%s%d-%d", used ? " " : "", cpu, last)
+						    : snprintf(text + used, size - used, "%s%d", used ? " " : "", cpu));
 		cpu = last;
 	}
 }
@@ -93,23 +93,25 @@ static const struct option_spec specs[] = {
 	{"r", "representor-id", "<REPRESENTOR ID>", "Representor ID (mandatory).", DOCA_ARGP_TYPE_STRING, set_representor,
 	 .mandatory = true},
 	{"c", "comch-channel-name", "<NAME>", "Comch channel name (optional).", DOCA_ARGP_TYPE_STRING, set_channel},
-	{"p", "server-listen-port", "<PORT>", "TCP port for clients, 0 for any free one (mandatory).", DOCA_ARGP_TYPE_INT, set_port,
-	 .mandatory = true},
-	{NULL, "cpu", "<CPU>", "CPU for data path operations (mandatory). May be repeated for more CPUs.", DOCA_ARGP_TYPE_INT, add_cpu,
-	 .mandatory = true, .multiple = true},
+	{"p", "server-listen-port", "<PORT>", "TCP port for clients, 0 for any free one (mandatory).", DOCA_ARGP_TYPE_INT,
+	 set_port, .mandatory = true},
+	{NULL, "cpu", "<CPU>", "CPU for data path operations (mandatory). May be repeated for more CPUs.", DOCA_ARGP_TYPE_INT,
+	 add_cpu, .mandatory = true, .multiple = true},
 	{NULL, "max-concurrent-messages", "<NUM_MESSAGES>", "Messages in flight to the GPU per CPU (optional, 128).",
 	 DOCA_ARGP_TYPE_INT, set_concurrent},
-	{NULL, "max-message-length", "<LENGTH>", "Longest message in bytes, without its header (optional, 256).", DOCA_ARGP_TYPE_INT,
-	 set_length},
+	{NULL, "max-message-length", "<LENGTH>", "Longest message in bytes, without its header (optional, 256).",
+	 DOCA_ARGP_TYPE_INT, set_length},
 	{NULL, "listen-address", "<IP ADDR>", "Local address to listen on (optional, 127.0.0.1; 0.0.0.0 serves other machines).",
 	 DOCA_ARGP_TYPE_STRING, set_listen_address},
 	{NULL, "max-connections", "<NUM>",
-	 "Clients served at once; more wait until one leaves (optional, 0: what the limit on open files admits).", DOCA_ARGP_TYPE_INT,
-	 set_connections},
+	 "Clients served at once; more wait until one leaves (optional, 0: what the limit on open files admits).",
+	 DOCA_ARGP_TYPE_INT, set_connections},
 	{NULL, "idle-timeout", "<SECONDS>",
-	 "Close a client that sends no whole request and takes no answer for so long (optional, 0: never).", DOCA_ARGP_TYPE_INT, set_idle},
+	 "Close a client that sends no whole request and takes no answer for so long (optional, 0: never).", DOCA_ARGP_TYPE_INT,
+	 set_idle},
 	{NULL, "gpu-timeout", "<SECONDS>",
-	 "Give up an orchestrator that answers no request for so long: its requests fail and the next orchestrator is served (optional, "
+	 "Give up an orchestrator that answers no request for so long: its requests fail and the next orchestrator is served "
+	 "(optional, "
 	 "60; 0: never).",
 	 DOCA_ARGP_TYPE_INT, set_gpu_timeout},
 	{NULL, "spin-us", "<MICROSECONDS>", "How long an idle data path thread polls before it sleeps (optional, 20).",

@@ -137,8 +137,8 @@ uint32_t connection_peek_more(const struct connection *connection, uint32_t fram
 	for (*message_len = *len; more < frames_max; more++) {
 		uint32_t at = frame_stride(*message_len);
 
-		if (frame_parse(first + *len, there - *len, frame_max, &frame) != FRAME_COMPLETE || frame.id != FRAME_CLIENT_REQUEST ||
-		    at + frame.size > bytes_max)
+		if (frame_parse(first + *len, there - *len, frame_max, &frame) != FRAME_COMPLETE ||
+		    frame.id != FRAME_CLIENT_REQUEST || at + frame.size > bytes_max)
 			break;
 		*len += frame.size;
 		*message_len = at + frame.size;

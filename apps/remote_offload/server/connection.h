@@ -23,18 +23,18 @@ union peer_address {
 };
 
 struct connection {
-	struct connection *prev, *next;			   /* all of the worker's */
-	struct connection *ready_prev, *ready_next;	   /* those that may have a frame */
-	struct connection *dirty_next;			   /* those with answers to write */
-	struct block *in;				   /* bytes read and not yet sent on, or NULL */
-	struct block *out_head, *out_tail;		   /* answers not yet written */
+	struct connection *prev, *next;		    /* all of the worker's */
+	struct connection *ready_prev, *ready_next; /* those that may have a frame */
+	struct connection *dirty_next;		    /* those with answers to write */
+	struct block *in;			    /* bytes read and not yet sent on, or NULL */
+	struct block *out_head, *out_tail;	    /* answers not yet written */
 	size_t out_bytes;
-	uint32_t inflight; /* requests at the GPU */
-	uint32_t unwritten; /* answers since something was written last */
+	uint32_t inflight;   /* requests at the GPU */
+	uint32_t unwritten;  /* answers since something was written last */
 	uint32_t idle_ticks; /* of the watchdog */
 	union peer_address peer;
-	int fd;		   /* -1 once closed, while answers are still due */
-	bool readable;	   /* the socket may have bytes: edge-triggered */
+	int fd;	       /* -1 once closed, while answers are still due */
+	bool readable; /* the socket may have bytes: edge-triggered */
 	bool writable;
 	bool peer_closed; /* the socket reported that the client sends no more */
 	bool input_ended; /* read to the end */
@@ -61,13 +61,14 @@ long connection_read(struct connection *connection, struct block_pool *pool);
 /* The next request in the in block. A bad one is explained in why. frame_max bounds the whole frame. */
 enum connection_frame connection_peek(const struct connection *connection, uint32_t frame_max, const uint8_t **frame,
 				      uint32_t *frame_len, char *why, size_t why_size);
-/* How many more requests lie whole behind that one of *len bytes: at most frames_max, all in one message of bytes_max bytes. *len grows
- * by them; message_len is that of the message, where each frame is aligned. */
+/* How many more requests lie whole behind that one of *len bytes: at most frames_max, all in one message of bytes_max bytes. *len
+ * grows by them; message_len is that of the message, where each frame is aligned. */
 uint32_t connection_peek_more(const struct connection *connection, uint32_t frame_max, uint32_t frames_max, uint32_t bytes_max,
 			      uint32_t *len, uint32_t *message_len);
 void connection_consume(struct connection *connection, struct block_pool *pool, uint32_t len);
 
-/* Where the next len bytes for the client belong, or NULL when there is no memory. Append some of them, or close the connection. */
+/* Where the next len bytes for the client belong, or NULL when there is no memory. Append some of them, or
+ * close the connection. */
 uint8_t *connection_room(struct connection *connection, struct block_pool *pool, size_t len);
 /* Queues the first len bytes that were written there. */
 void connection_append(struct connection *connection, size_t len);

@@ -87,8 +87,8 @@ static void client_connected(struct doca_comch_event_connection_status_changed *
 	}
 }
 
-static void client_disconnected(struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *connection,
-				uint8_t successful)
+static void client_disconnected(struct doca_comch_event_connection_status_changed *event,
+				struct doca_comch_connection *connection, uint8_t successful)
 {
 	struct link *link = link_of(connection);
 
@@ -163,7 +163,8 @@ doca_error_t link_open(struct link *link, const char *device_id, const char *rep
 		if (result == DOCA_SUCCESS)
 			directory_open(&link->directory, link->dev, link->rep, link->pe, channel_name);
 		if (result != DOCA_SUCCESS)
-			DOCA_LOG_ERR("channel %s on device %s not opened: %s", channel_name, device_id, doca_error_get_descr(result));
+			DOCA_LOG_ERR("channel %s on device %s not opened: %s", channel_name, device_id,
+				     doca_error_get_descr(result));
 	}
 	if (result != DOCA_SUCCESS)
 		link_close(link);

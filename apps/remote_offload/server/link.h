@@ -41,7 +41,7 @@ struct link {
 	struct doca_pe *pe;
 	struct doca_comch_server *server;
 	struct directory directory;
-	struct doca_comch_connection *connection; /* the orchestrator, or NULL */
+	struct doca_comch_connection *connection;		 /* the orchestrator, or NULL */
 	struct doca_comch_connection *refused[LINK_REFUSED_MAX]; /* came while there was one: to be disconnected */
 	uint32_t refused_count;
 	struct link_event events[LINK_EVENTS_MAX];

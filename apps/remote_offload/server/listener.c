@@ -48,8 +48,8 @@ static uint32_t port_of(int fd)
 
 	if (getsockname(fd, (struct sockaddr *)&address, &len) != 0)
 		return 0;
-	return ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port :
-						     ((struct sockaddr_in *)&address)->sin_port);
+	return ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
+						   : ((struct sockaddr_in *)&address)->sin_port);
 }
 
 /* Sockets that are accepted have these options too. */

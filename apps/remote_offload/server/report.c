@@ -35,11 +35,12 @@ static struct worker_stats sum(const struct server *server)
 static void write_stats(FILE *file, const char *name, const struct worker_stats *stats)
 {
 	fprintf(file,
-		"\"%s\": {\"connections\": %" PRIu64 ", \"requests\": %" PRIu64 ", \"answers\": %" PRIu64 ", \"bytes_in\": %" PRIu64
-		", \"bytes_out\": %" PRIu64 ", \"bad_connections\": %" PRIu64 ", \"idle_connections\": %" PRIu64 ", \"failed_requests\": %" PRIu64
-		", \"dropped_answers\": %" PRIu64 ", \"sleeps\": %" PRIu64 "}",
-		name, stats->connections, stats->requests, stats->answers, stats->bytes_in, stats->bytes_out, stats->bad_connections,
-		stats->idle_connections, stats->failed_requests, stats->dropped_answers, stats->sleeps);
+		"\"%s\": {\"connections\": %" PRIu64 ", \"requests\": %" PRIu64 ", \"answers\": %" PRIu64
+		", \"bytes_in\": %" PRIu64 ", \"bytes_out\": %" PRIu64 ", \"bad_connections\": %" PRIu64
+		", \"idle_connections\": %" PRIu64 ", \"failed_requests\": %" PRIu64 ", \"dropped_answers\": %" PRIu64
+		", \"sleeps\": %" PRIu64 "}",
+		name, stats->connections, stats->requests, stats->answers, stats->bytes_in, stats->bytes_out,
+		stats->bad_connections, stats->idle_connections, stats->failed_requests, stats->dropped_answers, stats->sleeps);
 }
 
 static void write_file(const struct server *server, const struct worker_stats *total)
@@ -70,7 +71,8 @@ void server_report(const struct server *server)
 	struct worker_stats total = sum(server);
 
 	DOCA_LOG_INFO("served %" PRIu64 " clients: %" PRIu64 " requests of %" PRIu64 " bytes, %" PRIu64 " answers of %" PRIu64
-		      " bytes; %" PRIu64 " clients closed for errors, %" PRIu64 " requests failed, %" PRIu64 " answers undelivered",
+		      " bytes; %" PRIu64 " clients closed for errors, %" PRIu64 " requests failed, %" PRIu64
+		      " answers undelivered",
 		      total.connections, total.requests, total.bytes_in, total.answers, total.bytes_out, total.bad_connections,
 		      total.failed_requests, total.dropped_answers);
 	if (server->config->stats_file[0])

@@ -16,13 +16,14 @@
 
 #include "base/clock.h"
 #include "remote_offload/frame.h"
+#include "remote_offload/signals.h"
 #include "session.h"
 
 DOCA_LOG_REGISTER(SERVER);
 
 #define ANSWER_SPIN_US 500
 #define SECOND_SIGNAL_MS 1000
-#define POLL_MS 1	   /* while queues start: their engines are looked at, not waited for */
+#define POLL_MS 1	    /* while queues start: their engines are looked at, not waited for */
 #define DEADLINE_POLL_MS 20 /* while a deadline runs */
 #define EVENTS_MAX 8
 
@@ -58,8 +59,8 @@ static int timeout_ms(const struct server *server, int accept_ms)
 }
 
 /*
- * The listener is waited for only while it may be accepted from. It is taken out of the set otherwise: a socket that does not listen
- * yet reports EPOLLHUP whatever is asked for, and would not let us sleep.
+ * The listener is waited for only while it may be accepted from. It is taken out of the set otherwise: a socket that does not
+ * listen yet reports EPOLLHUP whatever is asked for, and would not let us sleep.
  */
 static void watch_listener(struct server *server, bool wanted)
 {
@@ -104,18 +105,6 @@ static void loop(struct server *server)
 }
 
 /* Life */
-
-static int open_signals(void)
-{
-	sigset_t set;
-
-	/* Before any thread starts, so that all inherit it. */
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
 
 static void raise_file_limit(void)
 {
@@ -163,7 +152,8 @@ static doca_error_t start_workers(struct server *server)
 		limits.answer_spin_us = ANSWER_SPIN_US;
 
 	for (uint32_t i = 0; i < config->cpu_count; i++) {
-		doca_error_t result = worker_start(i, config->cpus[i], &limits, server->link.dev, server->notify_fd, &server->workers[i]);
+		doca_error_t result =
+			worker_start(i, config->cpus[i], &limits, server->link.dev, server->notify_fd, &server->workers[i]);
 
 		if (result != DOCA_SUCCESS)
 			return result;
@@ -178,7 +168,7 @@ static doca_error_t open_all(struct server *server)
 	const struct server_config *config = server->config;
 	doca_error_t result;
 
-	server->signal_fd = open_signals();
+	server->signal_fd = signals_open();
 	server->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	server->notify_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	raise_file_limit();

@@ -40,13 +40,13 @@ struct server {
 	enum server_state state;
 	uint64_t deadline_ms; /* of connecting, abandoning, closing */
 	uint64_t signalled_ms;
-	bool stop_requested;	    /* by a signal */
-	bool told_to_stop;	    /* by the orchestrator */
-	bool given_up;		    /* the orchestrator: it is disconnected, and not waited for */
-	bool failed;		    /* the exit status */
-	bool next_waits;	    /* another one has connected while the last was let go */
+	bool stop_requested; /* by a signal */
+	bool told_to_stop;   /* by the orchestrator */
+	bool given_up;	     /* the orchestrator: it is disconnected, and not waited for */
+	bool failed;	     /* the exit status */
+	bool next_waits;     /* another one has connected while the last was let go */
 	bool queues_open;
-	uint32_t exchanged;	    /* queues whose consumer ids are known on both sides */
+	uint32_t exchanged; /* queues whose consumer ids are known on both sides */
 	uint32_t remote_ids[SERVER_CPUS_MAX];
 	bool remote_running[SERVER_CPUS_MAX]; /* the library has announced it */
 	uint32_t announced[LINK_EVENTS_MAX];  /* consumers of this connection */

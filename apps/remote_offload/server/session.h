@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The server's session with an orchestrator: from its connection over the exchange of consumer ids to the shutdown handshake, or to
- * its loss. It moves server->state (server.h draws how), gives workers their orders and opens the listener when they can serve.
+ * The server's session with an orchestrator: from its connection over the exchange of consumer ids to the shutdown handshake, or
+ * to its loss. It moves server->state (server.h draws how), gives workers their orders and opens the listener when they can
+ * serve.
  */
 #ifndef REMOTE_OFFLOAD_SERVER_SESSION_H
 #define REMOTE_OFFLOAD_SERVER_SESSION_H

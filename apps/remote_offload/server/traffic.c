@@ -17,8 +17,8 @@ DOCA_LOG_REGISTER(SERVER::TRAFFIC);
 #define READS_PER_TURN 4
 #define READS_PER_CONNECTION 4
 #define WHY_MAX 256
-#define UNWRITTEN_MAX 256u	       /* answers that wait for more, so that one wake-up of a client takes many */
-#define UNWRITTEN_BYTES_MAX (16u << 10) /* of one connection */
+#define UNWRITTEN_MAX 256u		     /* answers that wait for more, so that one wake-up of a client takes many */
+#define UNWRITTEN_BYTES_MAX (16u << 10)	     /* of one connection */
 #define USED_BYTES_MAX (UINT64_C(256) << 20) /* in the blocks of all connections: above, each has one request at a time */
 
 /* Lists of connections */
@@ -124,8 +124,8 @@ uint32_t traffic_inflight(const struct worker *worker)
 }
 
 /*
- * Moves the frames of a message together, without what aligns them. Returns the sum of their bytes, or 0 when the message is anything
- * but that many whole frames.
+ * Moves the frames of a message together, without what aligns them. Returns the sum of their bytes, or 0 when the message is
+ * anything but that many whole frames.
  */
 static size_t pack_frames(uint8_t *bytes, size_t len, uint32_t frames)
 {
@@ -316,7 +316,8 @@ static enum pump send_frames(struct worker *worker, struct connection *connectio
 		size_t room_frames, queue_frames;
 		uint8_t *room;
 		char why[WHY_MAX];
-		enum connection_frame state = connection_peek(connection, worker->limits.frame_max, &frame, &len, why, sizeof(why));
+		enum connection_frame state =
+			connection_peek(connection, worker->limits.frame_max, &frame, &len, why, sizeof(why));
 		doca_error_t result;
 
 		if (state == CONNECTION_FRAME_NONE)

@@ -18,11 +18,11 @@
 #include "watchdog.h"
 
 enum worker_order {
-	WORKER_IDLE,   /* hold requests back: there is no orchestrator */
-	WORKER_SERVE,  /* the data path is ready */
+	WORKER_IDLE,	/* hold requests back: there is no orchestrator */
+	WORKER_SERVE,	/* the data path is ready */
 	WORKER_ABANDON, /* the orchestrator is lost: fail what is in flight, then as idle */
-	WORKER_DRAIN,  /* read no more, finish what was read, close all connections */
-	WORKER_EXIT,   /* close all connections and end the thread */
+	WORKER_DRAIN,	/* read no more, finish what was read, close all connections */
+	WORKER_EXIT,	/* close all connections and end the thread */
 };
 
 /* Written by the worker alone, read by the main thread at the end or for a log line. */
@@ -36,9 +36,9 @@ struct worker_stats {
 };
 
 struct worker_limits {
-	uint32_t frame_max; /* whole frame */
-	uint32_t depth;	    /* requests at the GPU at once */
-	uint32_t batch_bytes; /* of a message to the GPU, which may hold several frames; 0: one frame each */
+	uint32_t frame_max;	 /* whole frame */
+	uint32_t depth;		 /* requests at the GPU at once */
+	uint32_t batch_bytes;	 /* of a message to the GPU, which may hold several frames; 0: one frame each */
 	uint32_t spin_us;	 /* polled before a sleep */
 	uint32_t answer_spin_us; /* likewise while the GPU owes an answer: a real one cannot wake a sleeper at once */
 	uint32_t gpu_timeout_s, idle_timeout_s; /* 0: none */
@@ -64,9 +64,9 @@ struct worker {
 	struct datapath *dp;
 
 	pthread_mutex_t lock;
-	struct connection *inbox;     /* GUARDED_BY(lock), linked by next */
-	enum worker_order order;      /* GUARDED_BY(lock) */
-	atomic_uint ordered, obeyed;  /* counts of orders given and carried out */
+	struct connection *inbox;    /* GUARDED_BY(lock), linked by next */
+	enum worker_order order;     /* GUARDED_BY(lock) */
+	atomic_uint ordered, obeyed; /* counts of orders given and carried out */
 	atomic_uint connection_count;
 	atomic_bool notify_closed; /* the main thread waits for room for another client */
 	_Atomic enum queue_state queue_state;

@@ -14,12 +14,13 @@ DOCA_LOG_REGISTER(UROM_DAEMON::CLIENTS);
 
 /* ---- sending ---- */
 
-static void answer(struct daemon *daemon, struct daemon_client *client, enum urom_kind kind, doca_error_t status, uint64_t request,
-		   uint64_t subject, const void *body, size_t len)
+static void answer(struct daemon *daemon, struct daemon_client *client, enum urom_kind kind, doca_error_t status,
+		   uint64_t request, uint64_t subject, const void *body, size_t len)
 {
 	struct urom_head head = urom_head_make(kind, status, request, subject);
 	doca_error_t result = sf_comm_send(daemon->comm, client->peer, &head, sizeof(head), body, len);
-	client->broken |= result != DOCA_SUCCESS && result != DOCA_ERROR_NOT_CONNECTED; /* ends it when nobody goes through a list of it */
+	client->broken |=
+		result != DOCA_SUCCESS && result != DOCA_ERROR_NOT_CONNECTED; /* ends it when nobody goes through a list of it */
 }
 
 static void answer_text(struct daemon *daemon, struct daemon_client *client, enum urom_kind kind, doca_error_t status,
@@ -66,7 +67,8 @@ uint64_t clients_expire(struct daemon *daemon, uint64_t now)
 		}
 		if (client->state == CLIENT_KNOWN)
 			continue;
-		uint64_t again = own_time_left(&client->time, client->process, now, own_time_limit(client->process, DAEMON_HELLO_NS));
+		uint64_t again =
+			own_time_left(&client->time, client->process, now, own_time_limit(client->process, DAEMON_HELLO_NS));
 		if (again == 0)
 			refuse(daemon, client, DOCA_ERROR_TIME_OUT, "it has not shown in time that it knows the secret");
 		else if (again < next_time)
@@ -108,7 +110,7 @@ static void welcome(struct daemon *daemon, struct daemon_client *client)
 {
 	struct urom_welcome out = {.message_max = daemon->config.message_max, .num_plugins = daemon->num_plugins};
 	uint8_t packed[UROM_CONTROL_MAX / 4];
-	(void)sched_getaffinity(0, sizeof(out.cpuset), (cpu_set_t *)(void *)out.cpuset);
+	cpus_offer(daemon->cpus, out.cpuset);
 	for (uint32_t i = 0; i < daemon->num_plugins; i++)
 		out.plugins[i] = daemon->plugins[i].info;
 	answer(daemon, client, UROM_WELCOME, DOCA_SUCCESS, 0, 0, packed, urom_welcome_pack(&out, packed, sizeof(packed)));
@@ -132,7 +134,8 @@ static doca_error_t check_proof(struct daemon *daemon, struct daemon_client *cli
 
 /* ---- what it asks ---- */
 
-static doca_error_t spawn(struct daemon *daemon, struct daemon_client *client, const struct urom_head *head, const void *body, size_t len)
+static doca_error_t spawn(struct daemon *daemon, struct daemon_client *client, const struct urom_head *head, const void *body,
+			  size_t len)
 {
 	struct urom_spawn *wanted = (struct urom_spawn *)malloc(sizeof(*wanted));
 	doca_error_t result = wanted != NULL ? urom_spawn_parse(body, len, wanted) : DOCA_ERROR_NO_MEMORY;
@@ -155,8 +158,9 @@ static void list_group(struct daemon *daemon, struct daemon_client *client, cons
 	static uint8_t packed[sizeof(group)];
 	const struct daemon_worker *worker;
 	group.num = 0;
-	TAILQ_FOREACH(worker, &daemon->workers, next) {
-		if (worker->state == WORKER_READY && worker->has_gid && worker->gid == head->subject && group.num < UROM_GROUP_MAX)
+	TAILQ_FOREACH (worker, &daemon->workers, next) {
+		if (worker->state == WORKER_READY && worker->has_gid && worker->gid == head->subject &&
+		    group.num < UROM_GROUP_MAX)
 			group.ids[group.num++] = worker->id;
 	}
 	qsort(group.ids, group.num, sizeof(group.ids[0]), by_id);
@@ -164,8 +168,8 @@ static void list_group(struct daemon *daemon, struct daemon_client *client, cons
 	       urom_group_pack(&group, packed, sizeof(packed)));
 }
 
-static doca_error_t take_request(struct daemon *daemon, struct daemon_client *client, const struct urom_head *head, const void *body,
-				 size_t len)
+static doca_error_t take_request(struct daemon *daemon, struct daemon_client *client, const struct urom_head *head,
+				 const void *body, size_t len)
 {
 	switch (head->kind) {
 	case UROM_SPAWN:
@@ -182,7 +186,8 @@ static doca_error_t take_request(struct daemon *daemon, struct daemon_client *cl
 	}
 }
 
-static doca_error_t take(struct daemon *daemon, struct daemon_client *client, const struct urom_head *head, const void *body, size_t len)
+static doca_error_t take(struct daemon *daemon, struct daemon_client *client, const struct urom_head *head, const void *body,
+			 size_t len)
 {
 	if (client->state == CLIENT_NEW && head->kind == UROM_HELLO)
 		return challenge(daemon, client, body, len);
@@ -224,8 +229,9 @@ static void message(void *user, struct sf_comm_peer *peer, const void *head_data
 	if (result == DOCA_SUCCESS)
 		return;
 	if (result == DOCA_ERROR_UNSUPPORTED_VERSION)
-		snprintf(text, sizeof(text), "it speaks version %u of the protocol, this service %d: use the same release of both",
-			 head.version, UROM_PROTO_VERSION);
+		snprintf(text, sizeof(text),
+			 "it speaks version %u of the protocol, this service %d: use the same release of both", head.version,
+			 UROM_PROTO_VERSION);
 	else
 		snprintf(text, sizeof(text), "it sent what is no message of UROM's, or not now");
 	refuse(daemon, client, result, text);
@@ -270,8 +276,11 @@ static doca_error_t admit(const struct daemon_worker *worker, uint8_t token[UROM
 
 doca_error_t client_grant_wish(struct daemon *daemon, const struct daemon_worker *worker, const struct daemon_wish *wish)
 {
-	struct urom_spawned spawned = {.worker_id = worker->id, .gid = worker->gid, .has_gid = worker->has_gid,
-					 .service_process = (uint64_t)getpid(), .process = (uint64_t)worker->pid};
+	struct urom_spawned spawned = {.worker_id = worker->id,
+				       .gid = worker->gid,
+				       .has_gid = worker->has_gid,
+				       .service_process = (uint64_t)getpid(),
+				       .process = (uint64_t)worker->pid};
 	uint8_t packed[256];
 	doca_error_t result = admit(worker, spawned.token);
 	if (result != DOCA_SUCCESS)

@@ -70,7 +70,7 @@ static void loop(struct daemon *daemon)
 			source->read(daemon, source->worker);
 		}
 		sf_comm_cork(daemon->comm); /* deaths of many workers are told in few messages */
-		take_signal(daemon); /* last: it frees workers that an event may name */
+		take_signal(daemon);	    /* last: it frees workers that an event may name */
 		sf_comm_uncork(daemon->comm);
 	}
 }
@@ -128,7 +128,8 @@ static doca_error_t open_comm(struct daemon *daemon)
 }
 
 /* A service with a secret of its own is one for several users or machines. */
-static doca_error_t listen_on(struct daemon *daemon, const struct sockaddr *address, socklen_t len, struct sockaddr_storage *bound)
+static doca_error_t listen_on(struct daemon *daemon, const struct sockaddr *address, socklen_t len,
+			      struct sockaddr_storage *bound)
 {
 	const char *devices = daemon->devices[0] != '\0' ? daemon->devices : NULL;
 	struct sf_comm_key key;
@@ -154,8 +155,8 @@ static doca_error_t listen_there(struct daemon *daemon)
 		return result;
 	uint16_t port = bound.ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)&bound)->sin6_port
 						    : ((const struct sockaddr_in *)&bound)->sin_port;
-	DOCA_LOG_INFO("listening on %s port %u, messages of %u bytes, at most %u workers, %u plugins", daemon->config.bind, ntohs(port),
-		      daemon->config.message_max, daemon->config.workers_max, daemon->num_plugins);
+	DOCA_LOG_INFO("listening on %s port %u, messages of %u bytes, at most %u workers, %u plugins", daemon->config.bind,
+		      ntohs(port), daemon->config.message_max, daemon->config.workers_max, daemon->num_plugins);
 	return DOCA_SUCCESS;
 }
 
@@ -164,7 +165,8 @@ static doca_error_t start(struct daemon *daemon)
 	const char *secret_file = daemon->config.secret_file;
 	daemon->local = secret_file[0] == '\0';
 	plugins_discover(daemon);
-	networks_set_up(daemon); /* in the environment that the spawner takes along */
+	daemon->cpus = cpus_of_node();
+	networks_set_up(daemon);		  /* in the environment that the spawner takes along */
 	doca_error_t result = spawn_open(daemon); /* behind it no process is forked, which would hold what is opened now */
 	if (result == DOCA_SUCCESS)
 		result = node_lock(&daemon->lock_fd);
@@ -174,7 +176,8 @@ static doca_error_t start(struct daemon *daemon)
 	if (result != DOCA_SUCCESS)
 		return result;
 	daemon->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (daemon->epoll_fd < 0 || block_signals(daemon) != DOCA_SUCCESS || watch(daemon, daemon->signal_fd, &daemon->signal_fd) != DOCA_SUCCESS) {
+	if (daemon->epoll_fd < 0 || block_signals(daemon) != DOCA_SUCCESS ||
+	    watch(daemon, daemon->signal_fd, &daemon->signal_fd) != DOCA_SUCCESS) {
 		DOCA_LOG_ERR("cannot start: %s", strerror(errno));
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	}

@@ -4,6 +4,7 @@
  *
  *   main.c     the command line             plugins.c    what UROM_PLUGIN_PATH offers
  *   daemon.c   the loop                     clients.c    who connected, and what they ask
+ *   cpus.c     the DPU's CPUs
  *   node.c     one daemon a node            workers.c    workers: clients of, end
  *   output.c   what workers print           spawn.c      their processes, which the daemon asks for of
  *                                           spawner.c    the process that starts them
@@ -40,15 +41,15 @@
 #define DAEMON_OUTPUT_LINE 4096
 #define DAEMON_BACKLOG_MAX (UINT32_C(1) << 20) /* bytes that wait for a client: one that takes them no more is disconnected */
 #define DAEMON_LINES 200		       /* about clients and workers that come and go, in LOG_RATE_SECONDS */
-#define DAEMON_PACKETS_MAX 16	   /* of one worker, by its socket: it has two to send */
+#define DAEMON_PACKETS_MAX 16		       /* of one worker, by its socket: it has two to send */
 /* Limits of a worker's own time (own_time.h). */
-#define DAEMON_SPAWN_NS UINT64_C(10000000000) /* a worker that is not ready by then is ended */
+#define DAEMON_SPAWN_NS UINT64_C(10000000000)	 /* a worker that is not ready by then is ended */
 #define DAEMON_ADMITTED_NS UINT64_C(10000000000) /* and one that reads of no new client by then gets none */
-#define DAEMON_END_NS UINT64_C(2000000000)    /* and one that has not ended by then is killed */
-#define DAEMON_END_MAX_NS UINT64_C(10000000000) /* or, whatever it had, by then: an end is not to take for ever */
-#define DAEMON_ADMIT_NS UINT64_C(10000000)    /* until a worker whose socket is full is told again of clients */
-#define DAEMON_WISHES_MAX 4096		      /* for one worker, that are not answered */
-#define DAEMON_HELLO_NS UINT64_C(2000000000)  /* a client that says nothing for so long before it is known is disconnected */
+#define DAEMON_END_NS UINT64_C(2000000000)	 /* and one that has not ended by then is killed */
+#define DAEMON_END_MAX_NS UINT64_C(10000000000)	 /* or, whatever it had, by then: an end is not to take for ever */
+#define DAEMON_ADMIT_NS UINT64_C(10000000)	 /* until a worker whose socket is full is told again of clients */
+#define DAEMON_WISHES_MAX 4096			 /* for one worker, that are not answered */
+#define DAEMON_HELLO_NS UINT64_C(2000000000)	 /* a client that says nothing for so long before it is known is disconnected */
 
 struct daemon_config {
 	char plugin_path[DAEMON_PATH_MAX]; /* folders, separated by ';' */
@@ -112,23 +113,23 @@ struct daemon_worker {
 	uint32_t gid;
 	bool has_gid;
 	pid_t pid;
-	int fd; /* its socket */
-	int door; /* the socket by which it is handed connections */
+	int fd;			/* its socket */
+	int door;		/* the socket by which it is handed connections */
 	struct sf_comm_key key; /* of TLS with it */
 	struct daemon_source source;
 	struct daemon_output output;
-	struct pulse *pulse; /* in memory that is the process's too: not to be relied upon */
-	uint64_t last_word;  /* of the pulse */
+	struct pulse *pulse;  /* in memory that is the process's too: not to be relied upon */
+	uint64_t last_word;   /* of the pulse */
 	struct own_time idle; /* that it had since it said so */
 	bool looked;
 	uint32_t num_packets; /* that it sent */
 	enum daemon_worker_state state;
-	bool asked;	/* to end */
+	bool asked; /* to end */
 	bool killed;
-	bool unborn; /* its process failed before it was the worker's program */
-	struct own_time time; /* that it had in STARTING or ENDING; READY: since it is full */
-	uint64_t limit_ns;	/* of it */
-	bool is_full;		/* its socket: it reads of no new clients just now */
+	bool unborn;		    /* its process failed before it was the worker's program */
+	struct own_time time;	    /* that it had in STARTING or ENDING; READY: since it is full */
+	uint64_t limit_ns;	    /* of it */
+	bool is_full;		    /* its socket: it reads of no new clients just now */
 	char reason[UROM_TEXT_MAX]; /* it said why it failed */
 	TAILQ_HEAD(, daemon_wish) wishes;
 	uint32_t num_wishes;
@@ -141,9 +142,9 @@ struct daemon_client {
 	TAILQ_ENTRY(daemon_client) next;
 	struct sf_comm_peer *peer;
 	enum daemon_client_state state;
-	pid_t process; /* 0: unknown */
+	pid_t process;	      /* 0: unknown */
 	struct own_time time; /* until it is KNOWN */
-	bool broken;	/* an answer to it was lost: it is to be disconnected */
+	bool broken;	      /* an answer to it was lost: it is to be disconnected */
 	uint8_t nonce[UROM_NONCE_SIZE], own_nonce[UROM_NONCE_SIZE];
 	LIST_HEAD(, daemon_share) shares;
 };
@@ -151,10 +152,11 @@ struct daemon_client {
 struct daemon {
 	struct daemon_config config;
 	struct urom_secret secret;
-	bool local; /* for this machine alone: it was given no secret */
+	bool local;			   /* for this machine alone: it was given no secret */
 	char devices[SF_COMM_DEVICES_MAX]; /* by which clients may come: UCX_NET_DEVICES'; "": all */
 	struct daemon_plugin plugins[UROM_PLUGINS_MAX];
 	uint32_t num_plugins;
+	uint32_t cpus; /* cpus_of_node */
 	struct sf_comm *comm;
 	TAILQ_HEAD(, daemon_client) clients;
 	TAILQ_HEAD(, daemon_worker) workers;
@@ -165,12 +167,21 @@ struct daemon {
 	pid_t spawner_pid;
 	struct rlimit worker_files; /* RLIMIT_NOFILE as the daemon found it */
 	uint64_t next_look;	    /* at the workers, ns */
-	bool draining; /* ended when the last worker is */
-	bool failed;   /* ended because it can serve no longer */
+	bool draining;		    /* ended when the last worker is */
+	bool failed;		    /* ended because it can serve no longer */
 };
 
 /* sf_now_ns; a test that plays with time puts another in its place. */
 uint64_t daemon_now_ns(void);
+
+/* ---- cpus.c ---- */
+
+/* How many CPUs the topology states for the DPU that the daemon runs on; 0: none stated. */
+uint32_t cpus_of_node(void);
+/* The CPUs that clients see: those stated, else those of this process and at least 8. */
+void cpus_offer(uint32_t of_node, uint8_t cpuset[UROM_CPUSET_SIZE]);
+/* Puts one of this process's CPUs in the place of each that is offered and not there. */
+void cpus_map(uint32_t of_node, uint8_t cpuset[UROM_CPUSET_SIZE]);
 
 /* ---- node.c: the lock that keeps a second daemon off a node ---- */
 
@@ -220,7 +231,8 @@ void workers_end_all(struct daemon *daemon);
 doca_error_t spawn_open(struct daemon *daemon);
 void spawn_close(struct daemon *daemon);
 /* Starts the process, and sets pid, fd, door, output.fd and pulse. False: reason says why it could not. */
-bool spawn_worker(struct daemon *daemon, struct daemon_worker *worker, const struct urom_spawn *wanted, char reason[UROM_TEXT_MAX]);
+bool spawn_worker(struct daemon *daemon, struct daemon_worker *worker, const struct urom_spawn *wanted,
+		  char reason[UROM_TEXT_MAX]);
 
 /* ---- output.c ---- */
 

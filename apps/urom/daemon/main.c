@@ -55,11 +55,13 @@ static const struct option {
 			    "how long a plugin may keep its worker from moving (default 10; 0 is no limit)",
 			    NUMBER(plugin_timeout_s, 0, DAEMON_PLUGIN_TIMEOUT_MAX_S, 1)},
 	[BIND] = {NULL, "bind", "UROM_BIND", "<address>",
-		  "IPv4 or IPv6 address to listen on (default 127.0.0.1; one that is not loopback needs a secret file)", TEXT(bind)},
+		  "IPv4 or IPv6 address to listen on (default 127.0.0.1; one that is not loopback needs a secret file)",
+		  TEXT(bind)},
 	[PORT] = {NULL, "port", "UROM_PORT", "<number>", "TCP port to listen on (default 18650; 0 is any)",
 		  NUMBER(port, 0, UINT16_MAX, 1)},
 	[SECRET_FILE] = {NULL, "secret-file", "UROM_SECRET_FILE", "<path>",
-			 "file, of mode 0600, with the secret that clients must know (default: this user's own)", TEXT(secret_file)},
+			 "file, of mode 0600, with the secret that clients must know (default: this user's own)",
+			 TEXT(secret_file)},
 	[PLUGIN_PATH] = {NULL, "plugin-path", "UROM_PLUGIN_PATH", "<folders>", "folders of plugins (*.so), separated by ';'",
 			 TEXT(plugin_path)},
 	/* These two are flags of every DOCA program, so they are not registered here. */
@@ -136,14 +138,38 @@ static doca_error_t take_flag(enum option_id id, const void *value, void *config
 	return take_number(&options[id], said_by, *(const int *)value, (struct daemon_config *)config);
 }
 
-static doca_error_t take_message_max(void *value, void *config) { return take_flag(MESSAGE_MAX, value, config); }
-static doca_error_t take_workers_max(void *value, void *config) { return take_flag(WORKERS_MAX, value, config); }
-static doca_error_t take_memory_max(void *value, void *config) { return take_flag(MEMORY_MAX, value, config); }
-static doca_error_t take_plugin_timeout(void *value, void *config) { return take_flag(PLUGIN_TIMEOUT, value, config); }
-static doca_error_t take_bind(void *value, void *config) { return take_flag(BIND, value, config); }
-static doca_error_t take_port(void *value, void *config) { return take_flag(PORT, value, config); }
-static doca_error_t take_secret_file(void *value, void *config) { return take_flag(SECRET_FILE, value, config); }
-static doca_error_t take_plugin_path(void *value, void *config) { return take_flag(PLUGIN_PATH, value, config); }
+static doca_error_t take_message_max(void *value, void *config)
+{
+	return take_flag(MESSAGE_MAX, value, config);
+}
+static doca_error_t take_workers_max(void *value, void *config)
+{
+	return take_flag(WORKERS_MAX, value, config);
+}
+static doca_error_t take_memory_max(void *value, void *config)
+{
+	return take_flag(MEMORY_MAX, value, config);
+}
+static doca_error_t take_plugin_timeout(void *value, void *config)
+{
+	return take_flag(PLUGIN_TIMEOUT, value, config);
+}
+static doca_error_t take_bind(void *value, void *config)
+{
+	return take_flag(BIND, value, config);
+}
+static doca_error_t take_port(void *value, void *config)
+{
+	return take_flag(PORT, value, config);
+}
+static doca_error_t take_secret_file(void *value, void *config)
+{
+	return take_flag(SECRET_FILE, value, config);
+}
+static doca_error_t take_plugin_path(void *value, void *config)
+{
+	return take_flag(PLUGIN_PATH, value, config);
+}
 
 static doca_error_t register_option(const struct option *option, doca_argp_param_cb_t callback)
 {
@@ -219,7 +245,8 @@ static doca_error_t check(const struct daemon_config *config)
 	bool loopback = strncmp(config->bind, "127.", 4) == 0;
 	if (loopback || config->secret_file[0] != '\0')
 		return DOCA_SUCCESS;
-	DOCA_LOG_ERR("--bind %s reaches beyond this machine: give --secret-file, a file of mode 0600 that clients have too", config->bind);
+	DOCA_LOG_ERR("--bind %s reaches beyond this machine: give --secret-file, a file of mode 0600 that clients have too",
+		     config->bind);
 	return DOCA_ERROR_NOT_PERMITTED;
 }
 
@@ -271,9 +298,11 @@ int main(int argc, char **argv)
 	(void)signal(SIGHUP, SIG_IGN); /* a service outlives its terminal; UCX would begin to log all that it does */
 	raise_files(&daemon.worker_files);
 	daemon.config.memory_max_mib = half_of_memory_mib();
-	if (doca_log_backend_create_standard() != DOCA_SUCCESS || doca_log_backend_create_with_file_sdk(stderr, &sdk) != DOCA_SUCCESS)
+	if (doca_log_backend_create_standard() != DOCA_SUCCESS ||
+	    doca_log_backend_create_with_file_sdk(stderr, &sdk) != DOCA_SUCCESS)
 		return EXIT_FAILURE;
-	if (take_environment(&daemon.config) != DOCA_SUCCESS || doca_argp_init("doca_urom_daemon", &daemon.config) != DOCA_SUCCESS)
+	if (take_environment(&daemon.config) != DOCA_SUCCESS ||
+	    doca_argp_init("doca_urom_daemon", &daemon.config) != DOCA_SUCCESS)
 		return EXIT_FAILURE;
 	doca_error_t result = check_files(&daemon.worker_files);
 	if (result == DOCA_SUCCESS)

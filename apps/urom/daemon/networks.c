@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The networks of plugins. A plugin of ours, or of a user, opens UCX by itself, in its worker; it finds here what fits the service:
- * on one machine nothing that listens, else the network device of the service's address. What UCX's own variables say counts more.
+ * The networks of plugins. A plugin of ours, or of a user, opens UCX by itself, in its worker; it finds here what fits the
+ * service: on one machine nothing that listens, else the network device of the service's address. What UCX's own variables say
+ * counts more.
  */
 #include <dirent.h>
 #include <stdio.h>

@@ -59,7 +59,8 @@ static doca_error_t lock_in(int folder, const char *name, const char *path, int 
 	bool made;
 	int fd = open_locked(folder, name, &made);
 	if (fd < 0) {
-		DOCA_LOG_ERR("cannot open %s/%s: %s; set SOFTFIELD_RUNTIME to a folder that can be written", path, name, strerror(errno));
+		DOCA_LOG_ERR("cannot open %s/%s: %s; set SOFTFIELD_RUNTIME to a folder that can be written", path, name,
+			     strerror(errno));
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	}
 	if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
@@ -72,7 +73,8 @@ static doca_error_t lock_in(int folder, const char *name, const char *path, int 
 		*lock = fd;
 		return DOCA_SUCCESS;
 	}
-	DOCA_LOG_ERR("cannot write %s/%s: %s; make room there, or set SOFTFIELD_RUNTIME to another folder", path, name, strerror(errno));
+	DOCA_LOG_ERR("cannot write %s/%s: %s; make room there, or set SOFTFIELD_RUNTIME to another folder", path, name,
+		     strerror(errno));
 	if (made)
 		(void)unlinkat(folder, name, 0);
 	close(fd);

@@ -24,8 +24,8 @@ DOCA_LOG_REGISTER(UROM_DAEMON::OUTPUT);
 
 /* ---- our own ---- */
 
-/* The file description is shared with others, who may want theirs to block: ours is opened anew. A socket, such as systemd's journal,
- * cannot be: there a line is lost after a short time. */
+/* The file description is shared with others, who may want theirs to block: ours is opened anew. A socket, such as systemd's
+ * journal, cannot be: there a line is lost after a short time. */
 static void unblock(int fd)
 {
 	const struct timeval soon = {.tv_usec = OWN_SOCKET_US};

@@ -163,7 +163,8 @@ void plugins_discover(struct daemon *daemon)
 	}
 	free(all);
 	if (daemon->num_plugins == 0)
-		DOCA_LOG_WARN("there are no plugins: name the folders of their .so files, separated by ';', in UROM_PLUGIN_PATH or --plugin-path");
+		DOCA_LOG_WARN("there are no plugins: name the folders of their .so files, separated by ';', in UROM_PLUGIN_PATH "
+			      "or --plugin-path");
 }
 
 const struct daemon_plugin *plugins_find(const struct daemon *daemon, uint64_t id)

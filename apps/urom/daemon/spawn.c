@@ -123,9 +123,10 @@ void spawner_say_why(char reason[UROM_TEXT_MAX], const char *what, int error)
 
 static bool send_request(int fd, const struct ends *ends, void *body, size_t len)
 {
-	const int fds[SPAWNER_FDS] = {
-		[SPAWNER_SOCKET] = ends->socket[1], [SPAWNER_DOOR] = ends->door[1], [SPAWNER_OUTPUT] = ends->output[1],
-		[SPAWNER_PULSE] = ends->pulse};
+	const int fds[SPAWNER_FDS] = {[SPAWNER_SOCKET] = ends->socket[1],
+				      [SPAWNER_DOOR] = ends->door[1],
+				      [SPAWNER_OUTPUT] = ends->output[1],
+				      [SPAWNER_PULSE] = ends->pulse};
 	union {
 		struct cmsghdr align;
 		char bytes[CMSG_SPACE(sizeof(fds))];

@@ -20,6 +20,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,14 +158,16 @@ static void end_with_daemon(pid_t daemon_pid)
 
 static __attribute__((noreturn)) void become_worker(const struct order *order)
 {
-	const cpu_set_t *cpus = (const cpu_set_t *)(const void *)order->spawn.cpuset;
+	alignas(cpu_set_t) uint8_t cpus[UROM_CPUSET_SIZE];
 	struct numbers numbers;
 	sigset_t none;
 	end_with_daemon(order->daemon_pid);
 	(void)setpgid(0, 0); /* what a plugin starts ends with it */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (order->spawn.has_cpuset && sched_setaffinity(0, UROM_CPUSET_SIZE, cpus) != 0)
+	memcpy(cpus, order->spawn.cpuset, sizeof(cpus));
+	cpus_map(order->daemon->cpus, cpus);
+	if (order->spawn.has_cpuset && sched_setaffinity(0, sizeof(cpus), (const cpu_set_t *)(const void *)cpus) != 0)
 		fail(order, "none of its processors can be used", errno);
 	char **args = make_args(order, &numbers), **env = make_env(&order->spawn);
 	if (args == NULL || env == NULL)
@@ -240,8 +243,8 @@ static bool serve(int fd, struct order *order)
 
 /* ---- the end ---- */
 
-/* Of which session is the process? Its number is behind the name, which may hold anything, the state, its parent and its group.
- */
+/* Of which session is the process? Its number is behind the name, which may hold anything, the state, its parent
+ * and its group. */
 static pid_t session_of(const char *pid)
 {
 	char path[300], text[512];

@@ -26,7 +26,8 @@ static const struct daemon_plugin *nth_plugin(const struct daemon *daemon, const
 	return plugins_find(daemon, left & -left);
 }
 
-/* The plugin whose operation the worker is in, and that operation's name; NULL: none. What a plugin may have written is checked. */
+/* The plugin whose operation the worker is in, and that operation's name; NULL: none. What a plugin may have
+ * written is checked. */
 static const struct daemon_plugin *where(const struct daemon *daemon, const struct daemon_worker *worker, const char **call)
 {
 	static const char *const names[PULSE_CALLS] = {"",	   "the loading", "open",	 "addr", "worker_cmd",
@@ -56,11 +57,14 @@ static void end_hanging(struct daemon *daemon, struct daemon_worker *worker, boo
 	const char *call = NULL;
 	const struct daemon_plugin *plugin = where(daemon, worker, &call);
 	if (plugin != NULL)
-		snprintf(worker->reason, sizeof(worker->reason), "it was killed because it hung in %s of %s: --plugin-timeout is %u seconds",
-			 call, plugin->info.name, daemon->config.plugin_timeout_s);
+		snprintf(worker->reason, sizeof(worker->reason),
+			 "it was killed because it hung in %s of %s: --plugin-timeout is %u seconds", call, plugin->info.name,
+			 daemon->config.plugin_timeout_s);
 	else
-		snprintf(worker->reason, sizeof(worker->reason), "it was killed because it hung%s: --plugin-timeout is %u seconds",
-			 stopped ? ", stopped by a signal" : " outside of its plugins' operations", daemon->config.plugin_timeout_s);
+		snprintf(worker->reason, sizeof(worker->reason),
+			 "it was killed because it hung%s: --plugin-timeout is %u seconds",
+			 stopped ? ", stopped by a signal" : " outside of its plugins' operations",
+			 daemon->config.plugin_timeout_s);
 	worker->killed = true;
 	kill(worker->pid, SIGKILL);
 }
@@ -98,7 +102,7 @@ uint64_t supervise(struct daemon *daemon, uint64_t now)
 		return UINT64_MAX;
 	if (now < daemon->next_look)
 		return daemon->next_look;
-	TAILQ_FOREACH(worker, &daemon->workers, next)
+	TAILQ_FOREACH (worker, &daemon->workers, next)
 		look(daemon, worker, now);
 	daemon->next_look = now + look_interval(daemon);
 	return daemon->next_look;
@@ -130,8 +134,9 @@ void supervise_explain(const struct daemon *daemon, const struct daemon_worker *
 	add_memory(daemon, usage, memory, sizeof(memory));
 	if (WIFSIGNALED(status))
 		snprintf(reason, UROM_TEXT_MAX, "its process %d was ended by signal %d (%s)%s%s%s", worker->pid, WTERMSIG(status),
-			 strsignal(WTERMSIG(status)), place, memory, worker->killed ? ": it had not ended, or not started, in time" : "");
+			 strsignal(WTERMSIG(status)), place, memory,
+			 worker->killed ? ": it had not ended, or not started, in time" : "");
 	else
-		snprintf(reason, UROM_TEXT_MAX, "its process %d ended by itself with status %d%s%s", worker->pid, WEXITSTATUS(status), place,
-			 memory);
+		snprintf(reason, UROM_TEXT_MAX, "its process %d ended by itself with status %d%s%s", worker->pid,
+			 WEXITSTATUS(status), place, memory);
 }

@@ -22,7 +22,7 @@ DOCA_LOG_REGISTER(UROM_DAEMON::WORKERS);
 struct daemon_worker *workers_find(struct daemon *daemon, uint64_t id)
 {
 	struct daemon_worker *worker;
-	TAILQ_FOREACH(worker, &daemon->workers, next) {
+	TAILQ_FOREACH (worker, &daemon->workers, next) {
 		if (worker->id == id && worker->state != WORKER_ENDING)
 			return worker;
 	}
@@ -34,7 +34,7 @@ struct daemon_worker *workers_find(struct daemon *daemon, uint64_t id)
 static struct daemon_share *find_share(const struct daemon_client *client, const struct daemon_worker *worker)
 {
 	struct daemon_share *share;
-	LIST_FOREACH(share, &client->shares, of_client) {
+	LIST_FOREACH (share, &client->shares, of_client) {
 		if (share->worker == worker)
 			return share;
 	}
@@ -216,10 +216,10 @@ static uint32_t num_workers_of(const struct daemon *daemon, const struct daemon_
 	const struct daemon_client *other;
 	const struct daemon_share *share;
 	uint32_t num = 0;
-	TAILQ_FOREACH(other, &daemon->clients, next) {
+	TAILQ_FOREACH (other, &daemon->clients, next) {
 		if (other != client && (client->process == 0 || other->process != client->process))
 			continue;
-		LIST_FOREACH(share, &other->shares, of_client)
+		LIST_FOREACH (share, &other->shares, of_client)
 			num++;
 	}
 	return num;
@@ -240,18 +240,20 @@ static doca_error_t check(const struct daemon *daemon, const struct daemon_clien
 		return DOCA_ERROR_SHUTDOWN;
 	}
 	if (daemon->num_workers >= daemon->config.workers_max) {
-		snprintf(reason, UROM_TEXT_MAX, "the service has its %u workers: end some, or start it with a larger --max-workers",
+		snprintf(reason, UROM_TEXT_MAX,
+			 "the service has its %u workers: end some, or start it with a larger --max-workers",
 			 daemon->config.workers_max);
 		return DOCA_ERROR_FULL;
 	}
 	if (has_its_part(daemon, client)) {
 		snprintf(reason, UROM_TEXT_MAX,
-			 "this program has most of the service's %u workers, and the last %u are for others: end some, or start it with a larger --max-workers",
+			 "this program has most of the service's %u workers, and the last %u are for others: end some, or start "
+			 "it with a larger --max-workers",
 			 daemon->config.workers_max, daemon->config.workers_max / DAEMON_WORKERS_KEPT);
 		return DOCA_ERROR_FULL;
 	}
-	snprintf(reason, UROM_TEXT_MAX, "the service has %u plugins, and not all of 0x%" PRIx64 " are among them", daemon->num_plugins,
-		 spawn->plugins);
+	snprintf(reason, UROM_TEXT_MAX, "the service has %u plugins, and not all of 0x%" PRIx64 " are among them",
+		 daemon->num_plugins, spawn->plugins);
 	return has_plugins(daemon, spawn->plugins) ? DOCA_SUCCESS : DOCA_ERROR_NOT_FOUND;
 }
 
@@ -275,7 +277,8 @@ static void grant_wishes(struct daemon *daemon, struct daemon_worker *worker, ui
 		if (result == DOCA_SUCCESS)
 			worker->is_full = false;
 		else
-			client_refuse_wish(daemon, worker->id, wish, result, "its process takes no new clients: does a plugin hang?");
+			client_refuse_wish(daemon, worker->id, wish, result,
+					   "its process takes no new clients: does a plugin hang?");
 		drop_wish(worker, wish);
 		if (result != DOCA_SUCCESS)
 			workers_release(daemon, client, worker->id);
@@ -283,7 +286,8 @@ static void grant_wishes(struct daemon *daemon, struct daemon_worker *worker, ui
 	worker->is_full = false;
 }
 
-static void refuse_wish(struct daemon *daemon, const struct daemon_wish *wish, uint64_t id, doca_error_t status, const char *reason)
+static void refuse_wish(struct daemon *daemon, const struct daemon_wish *wish, uint64_t id, doca_error_t status,
+			const char *reason)
 {
 	PROGRAM_LOG_DBG_LIMITED("no worker for a client: %s", reason); /* whose log says so */
 	client_refuse_wish(daemon, id, wish, status, reason);
@@ -333,7 +337,7 @@ void workers_release(struct daemon *daemon, struct daemon_client *client, uint64
 void workers_forget(struct daemon *daemon, struct daemon_client *client)
 {
 	struct daemon_worker *worker;
-	TAILQ_FOREACH(worker, &daemon->workers, next) {
+	TAILQ_FOREACH (worker, &daemon->workers, next) {
 		for (struct daemon_wish *wish = TAILQ_FIRST(&worker->wishes), *next; wish != NULL; wish = next) {
 			next = TAILQ_NEXT(wish, next);
 			if (wish->client == client)
@@ -373,7 +377,8 @@ static void worker_fails(struct daemon_worker *worker, doca_error_t status, cons
 static void refuse_more(struct daemon *daemon, struct daemon_worker *worker)
 {
 	epoll_ctl(daemon->epoll_fd, EPOLL_CTL_DEL, worker->fd, NULL);
-	snprintf(worker->reason, sizeof(worker->reason), "it was killed because it sends the service more than a worker has to say");
+	snprintf(worker->reason, sizeof(worker->reason),
+		 "it was killed because it sends the service more than a worker has to say");
 	kill_worker(worker);
 }
 
@@ -404,7 +409,8 @@ void workers_read(struct daemon *daemon, struct daemon_worker *worker)
 		worker_fails(worker, (doca_error_t)head.status, packet + sizeof(head), (size_t)len - sizeof(head));
 }
 
-/* path: of the plugin that it was in, NULL: none. Where a plugin ends the process, its host may ask for the end before it is found. */
+/* path: of the plugin that it was in, NULL: none. Where a plugin ends the process, its host may ask for the end before it is
+ * found. */
 static void log_end(const struct daemon_worker *worker, int status, const char *reason, const char *path)
 {
 	if (worker->asked && path == NULL && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS)
@@ -436,7 +442,7 @@ static void worker_ended(struct daemon *daemon, struct daemon_worker *worker, in
 static struct daemon_worker *find_process(struct daemon *daemon, pid_t pid)
 {
 	struct daemon_worker *worker;
-	TAILQ_FOREACH(worker, &daemon->workers, next) {
+	TAILQ_FOREACH (worker, &daemon->workers, next) {
 		if (worker->pid == pid)
 			return worker;
 	}
@@ -454,7 +460,8 @@ static void spawner_ended(struct daemon *daemon)
 
 void workers_reap(struct daemon *daemon)
 {
-	for (siginfo_t info = {0}; waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0; info.si_pid = 0) {
+	for (siginfo_t info = {0}; waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
+	     info.si_pid = 0) {
 		struct daemon_worker *worker = find_process(daemon, info.si_pid);
 		struct rusage usage;
 		int status;
@@ -471,7 +478,10 @@ void workers_reap(struct daemon *daemon)
 	}
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
 
 /* A READY worker's wishes wait for room in its socket; others are to be ready, or to end. The time when to look again. */
 static uint64_t expire(struct daemon *daemon, struct daemon_worker *worker, uint64_t now)
@@ -494,7 +504,7 @@ uint64_t workers_expire(struct daemon *daemon, uint64_t now)
 {
 	uint64_t next_time = UINT64_MAX;
 	struct daemon_worker *worker;
-	TAILQ_FOREACH(worker, &daemon->workers, next) {
+	TAILQ_FOREACH (worker, &daemon->workers, next) {
 		next_time = earlier(next_time, output_expire(daemon, worker, now));
 		next_time = earlier(next_time, expire(daemon, worker, now));
 	}
@@ -504,6 +514,6 @@ uint64_t workers_expire(struct daemon *daemon, uint64_t now)
 void workers_end_all(struct daemon *daemon)
 {
 	struct daemon_worker *worker;
-	TAILQ_FOREACH(worker, &daemon->workers, next)
+	TAILQ_FOREACH (worker, &daemon->workers, next)
 		end_worker(worker);
 }

@@ -72,7 +72,7 @@ static void drop(struct worker *worker, struct worker_client *client)
 struct worker_client *clients_find(const struct worker *worker, uint64_t dest_id)
 {
 	struct worker_client *client;
-	TAILQ_FOREACH(client, &worker->clients, next) {
+	TAILQ_FOREACH (client, &worker->clients, next) {
 		if (client->dest_id == dest_id)
 			return client;
 	}
@@ -118,9 +118,9 @@ static void join(struct worker *worker, struct worker_client *client, const stru
 	bool may = !client->joined && use_token(worker, body, len);
 	struct urom_head answer =
 		urom_head_make(UROM_JOINED, may ? DOCA_SUCCESS : DOCA_ERROR_NOT_PERMITTED, head->request, worker->id);
-	doca_error_t result = sf_comm_send(worker->comm, client->peer, &answer, sizeof(answer),
-					   may ? (const void *)worker->addresses : refusal,
-					   may ? worker->addresses_len : sizeof(refusal) - 1);
+	doca_error_t result =
+		sf_comm_send(worker->comm, client->peer, &answer, sizeof(answer), may ? (const void *)worker->addresses : refusal,
+			     may ? worker->addresses_len : sizeof(refusal) - 1);
 	if (may) {
 		client->joined = true;
 		worker->num_strangers--;
@@ -138,7 +138,8 @@ void clients_expire(struct worker *worker)
 	uint64_t now = worker->num_strangers != 0 ? worker_now_ns() : 0;
 	for (struct worker_client *client = TAILQ_FIRST(&worker->clients), *next; now != 0 && client != NULL; client = next) {
 		next = TAILQ_NEXT(client, next);
-		if (client->joined || own_time_left(&client->time, client->process, now, own_time_limit(client->process, WORKER_JOIN_NS)) != 0)
+		if (client->joined ||
+		    own_time_left(&client->time, client->process, now, own_time_limit(client->process, WORKER_JOIN_NS)) != 0)
 			continue;
 		PROGRAM_LOG_WARN_LIMITED("%s has not joined within two seconds: it is disconnected", client->peer->address);
 		sf_comm_disconnect(worker->comm, client->peer);
@@ -148,8 +149,8 @@ void clients_expire(struct worker *worker)
 
 /* ---- commands ---- */
 
-doca_error_t client_answer_for_plugin(struct worker *worker, const struct worker_client *client, uint64_t type, uint64_t urom_context,
-				      doca_error_t status)
+doca_error_t client_answer_for_plugin(struct worker *worker, const struct worker_client *client, uint64_t type,
+				      uint64_t urom_context, doca_error_t status)
 {
 	const struct urom_head head = urom_head_make(UROM_NOTIFY, DOCA_SUCCESS, 0, worker->id);
 	const struct urom_worker_notify notify = {.type = type, .urom_context = urom_context, .status = status};
@@ -176,8 +177,8 @@ void client_answered(struct worker *worker, struct worker_client *client)
 	worker->num_outstanding--;
 }
 
-static doca_error_t keep_command(struct worker *worker, struct worker_client *client, struct worker_plugin *plugin, const void *body,
-				 size_t len)
+static doca_error_t keep_command(struct worker *worker, struct worker_client *client, struct worker_plugin *plugin,
+				 const void *body, size_t len)
 {
 	struct urom_worker_cmd_desc *desc =
 		(struct urom_worker_cmd_desc *)malloc(offsetof(struct urom_worker_cmd_desc, worker_cmd) + len);
@@ -227,11 +228,13 @@ static void take_command(struct worker *worker, struct worker_client *client, co
 }
 
 /* An offer or a piece. */
-static void take_domain(struct worker *worker, struct worker_client *client, const struct urom_head *head, const void *body, size_t len)
+static void take_domain(struct worker *worker, struct worker_client *client, const struct urom_head *head, const void *body,
+			size_t len)
 {
 	const char *reason = "";
-	doca_error_t result = head->kind == UROM_DOMAIN_OFFER ? domains_take_offer(worker, client->dest_id, head, body, len, &reason)
-							      : domains_take_part(worker, client->dest_id, head, body, len, &reason);
+	doca_error_t result = head->kind == UROM_DOMAIN_OFFER
+				      ? domains_take_offer(worker, client->dest_id, head, body, len, &reason)
+				      : domains_take_part(worker, client->dest_id, head, body, len, &reason);
 	struct urom_head answer = urom_head_make(UROM_DOMAIN_READY, result, 0, head->subject);
 	if (result == DOCA_SUCCESS)
 		return;
@@ -240,7 +243,8 @@ static void take_domain(struct worker *worker, struct worker_client *client, con
 	client->broken |= result != DOCA_SUCCESS && result != DOCA_ERROR_NOT_CONNECTED;
 }
 
-static doca_error_t take(struct worker *worker, struct worker_client *client, const struct urom_head *head, const void *body, size_t len)
+static doca_error_t take(struct worker *worker, struct worker_client *client, const struct urom_head *head, const void *body,
+			 size_t len)
 {
 	switch (head->kind) {
 	case UROM_COMMAND:

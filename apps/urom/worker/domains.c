@@ -10,7 +10,7 @@
 static struct worker_domain *find_domain(const struct worker *worker, uint64_t client, uint64_t number)
 {
 	struct worker_domain *domain;
-	LIST_FOREACH(domain, &worker->domains, next) {
+	LIST_FOREACH (domain, &worker->domains, next) {
 		if (domain->number == number && domain->client == client)
 			return domain;
 	}
@@ -34,7 +34,7 @@ static void ask(struct worker *worker, struct worker_directory *directory, struc
 static void ask_another(struct worker *worker, struct worker_directory *directory)
 {
 	struct worker_domain *domain;
-	LIST_FOREACH(domain, &worker->domains, next) {
+	LIST_FOREACH (domain, &worker->domains, next) {
 		if (domain->directory != directory)
 			continue;
 		ask(worker, directory, domain);
@@ -68,7 +68,7 @@ static void free_domain(struct worker *worker, struct worker_domain *domain)
 static struct worker_directory *find_directory(const struct worker *worker, const uint8_t *digest, size_t size)
 {
 	struct worker_directory *directory;
-	LIST_FOREACH(directory, &worker->directories, next) {
+	LIST_FOREACH (directory, &worker->directories, next) {
 		if (directory->size == size && memcmp(directory->digest, digest, UROM_DIGEST_SIZE) == 0)
 			return directory;
 	}
@@ -109,8 +109,8 @@ static doca_error_t check_offer(const struct worker *worker, uint64_t client, co
 	return known == NULL && head->size > WORKER_DIRECTORY_BYTES - worker->directory_bytes ? DOCA_ERROR_FULL : DOCA_SUCCESS;
 }
 
-doca_error_t domains_take_offer(struct worker *worker, uint64_t client, const struct urom_head *head, const void *body, size_t len,
-				const char **reason)
+doca_error_t domains_take_offer(struct worker *worker, uint64_t client, const struct urom_head *head, const void *body,
+				size_t len, const char **reason)
 {
 	const uint8_t *digest = (const uint8_t *)body;
 	struct worker_directory *directory = len == UROM_DIGEST_SIZE ? find_directory(worker, digest, head->size) : NULL;
@@ -156,7 +156,7 @@ static doca_error_t finish(struct worker *worker, struct worker_directory *direc
 		return result;
 	directory->data = NULL; /* the open one's */
 	directory->sender = NULL;
-	LIST_FOREACH(domain, &worker->domains, next) {
+	LIST_FOREACH (domain, &worker->domains, next) {
 		if (domain->directory == directory)
 			set_due(worker, domain, WORKER_DOMAIN_READY);
 	}
@@ -195,11 +195,12 @@ bool domains_run(struct worker *worker)
 	if (!worker->domains_due)
 		return false;
 	worker->domains_due = false;
-	LIST_FOREACH(domain, &worker->domains, next) {
+	LIST_FOREACH (domain, &worker->domains, next) {
 		if (domain->due == WORKER_DOMAIN_NOTHING)
 			continue;
-		const struct urom_head head = urom_head_make(domain->due == WORKER_DOMAIN_READY ? UROM_DOMAIN_READY : UROM_DOMAIN_WANTED,
-							     DOCA_SUCCESS, 0, domain->number);
+		const struct urom_head head =
+			urom_head_make(domain->due == WORKER_DOMAIN_READY ? UROM_DOMAIN_READY : UROM_DOMAIN_WANTED, DOCA_SUCCESS,
+				       0, domain->number);
 		if (clients_send(worker, domain->client, &head) == DOCA_ERROR_AGAIN) {
 			worker->domains_due = true;
 			continue;
@@ -240,8 +241,9 @@ static doca_error_t look_up_addr(struct urom_worker_ctx *ctx, uint64_t domain_id
 	struct urom_blob address;
 	if (addr == NULL)
 		return DOCA_ERROR_INVALID_VALUE;
-	LIST_FOREACH(known, &plugin->worker->directories, next) {
-		if (known->directory == NULL || urom_directory_address(known->directory, domain_id, plugin->id, &address) != DOCA_SUCCESS)
+	LIST_FOREACH (known, &plugin->worker->directories, next) {
+		if (known->directory == NULL ||
+		    urom_directory_address(known->directory, domain_id, plugin->id, &address) != DOCA_SUCCESS)
 			continue;
 		*addr = (void *)address.data;
 		return DOCA_SUCCESS;
@@ -254,7 +256,7 @@ static doca_error_t look_up_seg(struct urom_worker_ctx *ctx, uint64_t domain_id,
 	const struct worker_directory *known;
 	if (seg == NULL)
 		return DOCA_ERROR_INVALID_VALUE;
-	LIST_FOREACH(known, &plugin_of(ctx)->worker->directories, next) {
+	LIST_FOREACH (known, &plugin_of(ctx)->worker->directories, next) {
 		if (known->directory != NULL && urom_directory_segment(known->directory, domain_id, va, seg) == DOCA_SUCCESS)
 			return DOCA_SUCCESS;
 	}
@@ -267,8 +269,9 @@ static doca_error_t look_up_key(struct urom_worker_ctx *ctx, uint64_t domain_id,
 	struct urom_blob memh, mkey;
 	if (len == NULL || key == NULL)
 		return DOCA_ERROR_INVALID_VALUE;
-	LIST_FOREACH(known, &plugin_of(ctx)->worker->directories, next) {
-		if (known->directory == NULL || urom_directory_keys(known->directory, domain_id, seg, &memh, &mkey) != DOCA_SUCCESS)
+	LIST_FOREACH (known, &plugin_of(ctx)->worker->directories, next) {
+		if (known->directory == NULL ||
+		    urom_directory_keys(known->directory, domain_id, seg, &memh, &mkey) != DOCA_SUCCESS)
 			continue;
 		*key = (void *)(want_memh ? memh.data : mkey.data);
 		*len = want_memh ? memh.len : mkey.len;

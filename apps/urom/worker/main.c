@@ -97,10 +97,14 @@ static bool parse_plugin(char *text, struct worker *worker)
 static bool parse(int argc, char **argv, struct worker *worker, struct arguments *arguments)
 {
 	static const struct option options[] = {
-		{"fd", required_argument, NULL, 'f'},	{"id", required_argument, NULL, 'i'},
-		{"door-fd", required_argument, NULL, 'd'}, {"max-msg-size", required_argument, NULL, 'm'},
-		{"log-level", required_argument, NULL, 'l'}, {"pulse-fd", required_argument, NULL, 'p'},
-		{"max-memory", required_argument, NULL, 'M'}, {"sdk-log-level", required_argument, NULL, 's'},
+		{"fd", required_argument, NULL, 'f'},
+		{"id", required_argument, NULL, 'i'},
+		{"door-fd", required_argument, NULL, 'd'},
+		{"max-msg-size", required_argument, NULL, 'm'},
+		{"log-level", required_argument, NULL, 'l'},
+		{"pulse-fd", required_argument, NULL, 'p'},
+		{"max-memory", required_argument, NULL, 'M'},
+		{"sdk-log-level", required_argument, NULL, 's'},
 		{NULL, 0, NULL, 0},
 	};
 	bool ok = true;
@@ -137,7 +141,8 @@ static bool parse(int argc, char **argv, struct worker *worker, struct arguments
 	}
 	for (int i = optind; ok && i < argc; i++)
 		ok = parse_plugin(argv[i], worker);
-	return ok && worker->parent_fd >= 0 && worker->door_fd >= 0 && worker->message_max >= UROM_MESSAGE_MIN && worker->num_plugins != 0;
+	return ok && worker->parent_fd >= 0 && worker->door_fd >= 0 && worker->message_max >= UROM_MESSAGE_MIN &&
+	       worker->num_plugins != 0;
 }
 
 static const char usage[] =
@@ -170,7 +175,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s is started by doca_urom_daemon, not by hand (--help says more)\n", argv[0]);
 		return EXIT_FAILURE;
 	}
-	if (doca_log_backend_create_standard() != DOCA_SUCCESS || doca_log_backend_create_with_file_sdk(stderr, &sdk) != DOCA_SUCCESS)
+	if (doca_log_backend_create_standard() != DOCA_SUCCESS ||
+	    doca_log_backend_create_with_file_sdk(stderr, &sdk) != DOCA_SUCCESS)
 		return EXIT_FAILURE;
 	doca_log_level_set_global_lower_limit(arguments.log_level);
 	doca_log_level_set_global_sdk_limit(arguments.sdk_log_level);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Plugins' notifications on their way to clients. Each client has a queue of its own: one that takes nothing makes nobody else wait.
- * A queue holds answers to that client's commands, of which a client can have only so many unanswered; what a plugin says beyond
- * that is counted, and one that goes on and on ends its worker.
+ * Plugins' notifications on their way to clients. Each client has a queue of its own: one that takes nothing makes nobody else
+ * wait. A queue holds answers to that client's commands, of which a client can have only so many unanswered; what a plugin says
+ * beyond that is counted, and one that goes on and on ends its worker.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,8 @@ DOCA_LOG_REGISTER(UROM_WORKER::NOTIFY);
 /* ---- from plugins ---- */
 
 /* Why nobody can be given it; NULL: somebody can. */
-static const char *check(const struct worker *worker, const struct worker_plugin *plugin, const struct urom_worker_notif_desc *desc)
+static const char *check(const struct worker *worker, const struct worker_plugin *plugin,
+			 const struct urom_worker_notif_desc *desc)
 {
 	if (desc->worker_notif.type != plugin->id)
 		return "of another type than its commands";
@@ -54,8 +55,8 @@ void notifications_take(struct worker *worker, struct worker_plugin *plugin)
 		}
 		free(desc);
 		if (worker->failure[0] == '\0')
-			snprintf(worker->failure, sizeof(worker->failure), "%s made %d notifications more than it was given commands",
-				 plugin->path, WORKER_UNASKED_MAX);
+			snprintf(worker->failure, sizeof(worker->failure),
+				 "%s made %d notifications more than it was given commands", plugin->path, WORKER_UNASKED_MAX);
 	}
 }
 

@@ -44,11 +44,13 @@ static doca_error_t check_iface(const struct worker_plugin *plugin, char reason[
 	const struct urom_plugin_iface *iface = &plugin->ctx.iface;
 	size_t version = DOCA_STRUCT_GET_VERSION(iface);
 	if (version >> 24 != DOCA_VERSION_MAJOR) {
-		snprintf(reason, UROM_TEXT_MAX, "%s was built with release %zu of the plugin interface, this is %d: build it again",
-			 plugin->path, version >> 24, DOCA_VERSION_MAJOR);
+		snprintf(reason, UROM_TEXT_MAX,
+			 "%s was built with release %zu of the plugin interface, this is %d: build it again", plugin->path,
+			 version >> 24, DOCA_VERSION_MAJOR);
 		return DOCA_ERROR_UNSUPPORTED_VERSION;
 	}
-	if (iface->open == NULL || iface->close == NULL || iface->worker_cmd == NULL || iface->progress == NULL || iface->notif_pack == NULL) {
+	if (iface->open == NULL || iface->close == NULL || iface->worker_cmd == NULL || iface->progress == NULL ||
+	    iface->notif_pack == NULL) {
 		snprintf(reason, UROM_TEXT_MAX, "%s lacks one of open, close, worker_cmd, progress and notif_pack", plugin->path);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
@@ -77,7 +79,8 @@ static doca_error_t load(struct worker_plugin *plugin, char reason[UROM_TEXT_MAX
 		snprintf(reason, UROM_TEXT_MAX, "%s", dlerror());
 		return DOCA_ERROR_NOT_FOUND;
 	}
-	plugin->client_left = (void (*)(struct urom_worker_ctx *, uint64_t))dlsym(plugin->object, "softfield_urom_plugin_client_left");
+	plugin->client_left =
+		(void (*)(struct urom_worker_ctx *, uint64_t))dlsym(plugin->object, "softfield_urom_plugin_client_left");
 	plugin->arm = (doca_error_t(*)(struct urom_worker_ctx *, int *))dlsym(plugin->object, "softfield_urom_plugin_arm");
 	doca_error_t result = read_version(plugin, reason);
 	return result == DOCA_SUCCESS ? read_iface(plugin, reason) : result;
@@ -101,7 +104,8 @@ static doca_error_t add_address(struct worker *worker, struct worker_plugin *plu
 	doca_error_t result = address != NULL ? plugin->ctx.iface.addr(&plugin->ctx, address, &len) : DOCA_ERROR_NO_MEMORY;
 	enter(plugin, PULSE_OWN);
 	if (result == DOCA_SUCCESS && len <= UROM_CONTROL_MAX / 2) {
-		size_t end = urom_addresses_append(worker->addresses, sizeof(worker->addresses), worker->addresses_len, plugin->id, address, len);
+		size_t end = urom_addresses_append(worker->addresses, sizeof(worker->addresses), worker->addresses_len,
+						   plugin->id, address, len);
 		result = end != 0 ? DOCA_SUCCESS : DOCA_ERROR_TOO_BIG;
 		worker->addresses_len = end;
 	}
@@ -172,7 +176,8 @@ static void give_commands(struct worker_plugin *plugin)
 		return;
 	warn(plugin, "commands left in the list, which are refused, by worker_cmd", result);
 	while (!ucs_list_is_empty(&plugin->commands)) { /* which a client that is disconnected shortens */
-		struct urom_worker_cmd_desc *command = ucs_list_extract_head(&plugin->commands, struct urom_worker_cmd_desc, entry);
+		struct urom_worker_cmd_desc *command =
+			ucs_list_extract_head(&plugin->commands, struct urom_worker_cmd_desc, entry);
 		clients_refuse(plugin->worker, command);
 		free(command);
 	}
@@ -234,7 +239,8 @@ void plugins_client_left(struct worker *worker, uint64_t dest_id)
 	for (uint32_t i = 0; i < worker->num_plugins; i++) {
 		struct worker_plugin *plugin = &worker->plugins[i];
 		struct urom_worker_cmd_desc *command, *next;
-		ucs_list_for_each_safe(command, next, &plugin->commands, entry) {
+		ucs_list_for_each_safe(command, next, &plugin->commands, entry)
+		{
 			if (command->dest_id != dest_id)
 				continue;
 			ucs_list_del(&command->entry);

@@ -12,13 +12,13 @@
 
 DOCA_LOG_REGISTER(UROM_WORKER);
 
-/* A plugin's own network has no descriptor that the worker could wait on, so an idle worker looks again and again, ever less often:
- * what comes there is late by a part of the time that nothing came. Unless all its plugins give a descriptor, as
+/* A plugin's own network has no descriptor that the worker could wait on, so an idle worker looks again and again, ever less
+ * often: what comes there is late by a part of the time that nothing came. Unless all its plugins give a descriptor, as
  * softfield/urom_plugin.h has it: then it sleeps. */
 #define SPIN_NS UINT64_C(1000000)
 #define SPIN_WAITING_NS UINT64_C(20000)
 #define NAP_WAITING_NS UINT64_C(100000000)
-#define NAP_PART 16 /* of the time that it has been idle for */
+#define NAP_PART 16		      /* of the time that it has been idle for */
 #define NAP_BUSY_NS UINT64_C(1000000) /* the longest, while commands are unanswered */
 #define NAP_IDLE_NS UINT64_C(10000000)
 #define PARENT_EVERY 1024 /* turns of the loop */

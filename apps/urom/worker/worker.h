@@ -25,14 +25,15 @@
 #include "urom/directory.h"
 #include "urom/proto.h"
 
-#define WORKER_TOKENS_MAX SF_COMM_PEERS_MAX /* admitted clients that have not joined yet */
-#define WORKER_DOMAINS_MAX 1024			  /* of all clients */
+#define WORKER_TOKENS_MAX SF_COMM_PEERS_MAX	     /* admitted clients that have not joined yet */
+#define WORKER_DOMAINS_MAX 1024			     /* of all clients */
 #define WORKER_DIRECTORY_BYTES (UINT64_C(512) << 20) /* of all directories */
-/* Bytes 0xff behind a directory: plugins are not told how long another worker's address is, and what it says itself may be more. */
+/* Bytes 0xff behind a directory: plugins are not told how long another worker's address is, and what it says itself
+ * may be more. */
 #define WORKER_DIRECTORY_SLACK 16384
-#define WORKER_COMMANDS_MAX 16384 /* of one client that are not answered: a worker context's most tasks */
-#define WORKER_JOIN_NS UINT64_C(2000000000) /* a client that has not shown its token by then is disconnected */
-#define WORKER_UNASKED_MAX 1024	  /* notifications of one plugin beyond its commands */
+#define WORKER_COMMANDS_MAX 16384		  /* of one client that are not answered: a worker context's most tasks */
+#define WORKER_JOIN_NS UINT64_C(2000000000)	  /* a client that has not shown its token by then is disconnected */
+#define WORKER_UNASKED_MAX 1024			  /* notifications of one plugin beyond its commands */
 #define WORKER_NOTIFY_BACKLOG (UINT32_C(1) << 20) /* bytes that wait for a client: more stays in its queue */
 #define WORKER_BACKLOG_MAX (UINT32_C(4) << 20)	  /* and with all other answers to it */
 #define WORKER_DRAIN_NS UINT64_C(1000000000)	  /* for what is unanswered when the daemon ends the worker */
@@ -76,12 +77,12 @@ struct worker_plugin {
 struct worker_client {
 	TAILQ_ENTRY(worker_client) next;
 	struct sf_comm_peer *peer;
-	uint64_t dest_id; /* in the descriptors of its commands */
+	uint64_t dest_id;	  /* in the descriptors of its commands */
 	uint64_t num_outstanding; /* its commands that no notification has answered */
 	bool joined;
-	pid_t process; /* 0: unknown */
-	struct own_time time; /* until it has joined */
-	bool broken; /* an answer to it was lost: it is to be disconnected */
+	pid_t process;		       /* 0: unknown */
+	struct own_time time;	       /* until it has joined */
+	bool broken;		       /* an answer to it was lost: it is to be disconnected */
 	ucs_list_link_t notifications; /* that are still to be sent */
 	TAILQ_ENTRY(worker_client) in_answered;
 };
@@ -90,7 +91,7 @@ struct worker {
 	uint64_t id;
 	int parent_fd;
 	struct pulse *pulse; /* what it is doing, for the daemon */
-	int door_fd; /* by which the daemon hands connections over */
+	int door_fd;	     /* by which the daemon hands connections over */
 	size_t message_max;
 	struct worker_plugin plugins[UROM_PLUGINS_MAX];
 	uint32_t num_plugins;
@@ -102,14 +103,14 @@ struct worker {
 	uint32_t num_strangers; /* clients that have not joined */
 	uint8_t tokens[WORKER_TOKENS_MAX][UROM_TOKEN_SIZE];
 	uint32_t num_tokens;
-	uint64_t num_outstanding; /* of all clients */
+	uint64_t num_outstanding;	     /* of all clients */
 	uint8_t addresses[UROM_CONTROL_MAX]; /* the plugins', packed: for clients that join */
 	size_t addresses_len;
 	LIST_HEAD(, worker_domain) domains;
 	LIST_HEAD(, worker_directory) directories;
 	uint32_t num_domains;
 	uint64_t directory_bytes;
-	bool domains_due; /* something is, of some domain */
+	bool domains_due;	       /* something is, of some domain */
 	ucs_list_link_t notifications; /* the plugin's that is being called */
 	uint8_t *packed;	       /* message_max bytes: the one being sent */
 	bool ending, drains;	       /* at once; when all commands are answered, or WORKER_DRAIN_NS are over */
@@ -140,8 +141,8 @@ void plugins_client_left(struct worker *worker, uint64_t dest_id);
 extern const struct sf_comm_handler clients_handler;
 void clients_admit(struct worker *worker, const uint8_t token[UROM_TOKEN_SIZE]);
 /* A command that no plugin will answer: its host's task ends with status. */
-doca_error_t client_answer_for_plugin(struct worker *worker, const struct worker_client *client, uint64_t type, uint64_t urom_context,
-				      doca_error_t status);
+doca_error_t client_answer_for_plugin(struct worker *worker, const struct worker_client *client, uint64_t type,
+				      uint64_t urom_context, doca_error_t status);
 /* The same for one that a plugin left in its list. */
 void clients_refuse(struct worker *worker, const struct urom_worker_cmd_desc *desc);
 /* One command less is unanswered. */
@@ -169,8 +170,8 @@ void notifications_drop(struct worker *worker, struct worker_client *client);
 
 extern const struct urom_domain_lookups_iface domain_lookups;
 /* A client offers a directory, by its digest. Of what is refused reason says why. */
-doca_error_t domains_take_offer(struct worker *worker, uint64_t client, const struct urom_head *head, const void *body, size_t len,
-				const char **reason);
+doca_error_t domains_take_offer(struct worker *worker, uint64_t client, const struct urom_head *head, const void *body,
+				size_t len, const char **reason);
 /* A piece of one that it was asked for. */
 doca_error_t domains_take_part(struct worker *worker, uint64_t client, const struct urom_head *head, const void *body, size_t len,
 			       const char **reason);

@@ -109,3 +109,39 @@ void sf_addresses_format(const struct sf_addresses *addresses, char text[SF_ADDR
 	for (int i = 0; i < SF_KEY_SIZE; i++, at += 2)
 		(void)snprintf(text + at, SF_ADDRESS_MAX - at, "%02x", addresses->token.bytes[i]);
 }
+
+bool sf_address_of_peer(int fd, struct sf_address *address, uint32_t *scope)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} peer = {0};
+	socklen_t len = sizeof(peer);
+
+	*address = (struct sf_address){0};
+	*scope = 0;
+	if (getpeername(fd, &peer.any, &len) != 0)
+		return false;
+	if (peer.any.sa_family == AF_INET) {
+		memcpy(address->bytes, &peer.v4.sin_addr, sizeof(peer.v4.sin_addr));
+		address->port = ntohs(peer.v4.sin_port);
+		return true;
+	}
+	address->is_ipv6 = true;
+	memcpy(address->bytes, &peer.v6.sin6_addr, sizeof(peer.v6.sin6_addr));
+	address->port = ntohs(peer.v6.sin6_port);
+	*scope = peer.v6.sin6_scope_id;
+	return peer.any.sa_family == AF_INET6;
+}
+
+void sf_address_show_peer(int fd, char text[SF_ADDRESS_MAX])
+{
+	struct sf_addresses peer = {.num = 1};
+	uint32_t scope;
+
+	if (sf_address_of_peer(fd, &peer.at[0], &scope))
+		sf_addresses_format(&peer, text);
+	else
+		strcpy(text, "an address that is gone");
+}

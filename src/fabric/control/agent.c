@@ -17,8 +17,10 @@
 #include "base/log_rate.h"
 #include "fabric/control/accept.h"
 #include "fabric/control/handshake.h"
+#include "fabric/control/heartbeat.h"
 #include "fabric/control/listener.h"
 #include "fabric/control/net.h"
+#include "fabric/control/nodes.h"
 
 #define STACK_SIZE (256 * 1024)
 #define EVENTS_MAX 32 /* taken from the set at a time */
@@ -71,7 +73,7 @@ bool sf_control_await(const struct sf_conn *conn, struct sf_liveness *answering,
 	const uint64_t end_ns = sf_now_ns() + sf_liveness_interval(limit_ns);
 	const struct timespec end = {.tv_sec = (time_t)(end_ns / 1000000000), .tv_nsec = (long)(end_ns % 1000000000)};
 	const int pid = conn != NULL ? conn->pid : 0; /* the connection may be closed while this waits */
-	struct pollfd unread = {.fd = conn != NULL ? conn->fd : -1, .events = POLLIN};
+	struct pollfd unread = {.fd = conn != NULL ? conn->stream.fd : -1, .events = POLLIN};
 
 	/* It has answered, and our own agent is behind. */
 	if (poll(&unread, 1, 0) == 1 && (unread.revents & POLLIN) != 0)
@@ -82,8 +84,8 @@ bool sf_control_await(const struct sf_conn *conn, struct sf_liveness *answering,
 
 /* ---- the thread ---- */
 
-/* A program that polls on a core of its own does not want the agent beside it. For the agent's thread, which inherits that core.
- */
+/* A program that polls on a core of its own does not want the agent beside it. For the agent's thread, which
+ * inherits that core. */
 static void leave_pinned_core(void)
 {
 	cpu_set_t cpus;
@@ -106,21 +108,36 @@ static bool tick(void)
 	const uint64_t now = sf_now_ns();
 	bool timed = sf_conns_tick(now);
 
-	timed = sf_handshakes_tick() || timed;
+	timed = sf_handshakes_tick(now) || timed;
+	timed = sf_nodes_tick() || timed;
 	for (const struct sf_control_provider *p = sf_control_providers(); p != NULL; p = p->next)
 		timed = (p->tick != NULL && p->tick(now)) || timed;
 	return timed;
 }
 
+/* Until the next tick. due_ns: when something is to be done at the latest, or 0. */
+static int wait_ms(bool timed, uint64_t due_ns)
+{
+	const uint64_t now = sf_now_ns();
+	uint64_t wait = timed ? TICK_MS : IDLE_MS;
+
+	if (due_ns != 0 && due_ns <= now)
+		return 0;
+	if (due_ns != 0 && (due_ns - now) / 1000000 < wait)
+		wait = (due_ns - now) / 1000000 + 1;
+	return (int)wait;
+}
+
 static void *run(void *arg)
 {
 	struct epoll_event events[EVENTS_MAX];
+	uint64_t due_ns = 0;
 	bool timed = false;
 
 	(void)arg;
 	leave_pinned_core();
 	for (;;) {
-		int num = epoll_wait(agent.epoll, events, EVENTS_MAX, timed ? TICK_MS : IDLE_MS);
+		int num = epoll_wait(agent.epoll, events, EVENTS_MAX, wait_ms(timed, due_ns));
 
 		pthread_mutex_lock(&sf_control_lock);
 		if (agent.stop)
@@ -131,8 +148,11 @@ static void *run(void *arg)
 			else
 				sf_conn_event(events[i].data.ptr, events[i].events);
 		}
+		if (num < EVENTS_MAX)
+			sf_conns_round();
 		timed = tick();
 		timed = !sf_accept_tick() || timed;
+		due_ns = sf_heartbeats_tick(sf_now_ns());
 		pthread_mutex_unlock(&sf_control_lock);
 		sf_log_rate_report(false); /* whichever thread the lines were of */
 	}

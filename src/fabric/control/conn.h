@@ -17,12 +17,16 @@
 
 #include "base/liveness.h"
 #include "fabric/control/address.h"
+#include "fabric/control/heartbeat.h"
 #include "fabric/control/message.h"
+#include "fabric/control/stream.h"
 
 #define SF_GUESTS_MAX 8192
 #define SF_GUESTS_OF_PROCESS_MAX 16 /* one is its agent's; the others have asked for nothing yet, or were closed */
 #define SF_GUESTS_OF_UNSEEN_MAX (SF_GUESTS_MAX / 2) /* of all processes whose number means nothing here, together */
-#define SF_STRANGERS_MAX 64			    /* that came by the network and have said nothing yet; then the oldest goes */
+#define SF_STRANGERS_MAX 64			 /* that came by the network and have said nothing yet; then the oldest goes, */
+#define SF_STRANGER_GRACE_NS UINT64_C(100000000) /* but not before this */
+#define SF_STRANGER_GRACE_ROUNDS 3		 /* nor before so many rounds of the agent */
 #define SF_FIRST_WORD_LIMIT_NS UINT64_C(3000000000) /* for one who comes to say something */
 
 struct sf_control_listener;
@@ -31,6 +35,7 @@ enum sf_trust {
 	SF_TRUST_PEER,	   /* whatever it says is heard */
 	SF_TRUST_STRANGER, /* has to bring the token */
 	SF_TRUST_CALLER,   /* may call `called` */
+	SF_TRUST_ASKER,	   /* may ask where a listener is */
 };
 
 /* Where a connection may yet be made to. */
@@ -42,20 +47,26 @@ struct sf_dial {
 };
 
 struct sf_conn {
-	int fd;
+	struct sf_stream stream;
 	int pid; /* of a peer of the runtime folder, 0 if unknown */
 	bool open;
 	bool is_stream; /* TCP: no descriptors, and messages come in pieces */
 	bool is_guest;
 	bool is_silent;			    /* it came, and has said nothing */
+	bool is_shaking;		    /* it came, and the proof of the key is not over */
+	bool may_beat;			    /* it was made from here; or it came, and has asked for something */
 	bool keep_fd;			    /* the descriptor is somebody else's */
+	bool is_other;			    /* of two sides, one speaks TLS and the other does not: `why` is NOT_PERMITTED */
 	bool reset;			    /* the other side closed with something unread */
 	uint8_t trust;			    /* enum sf_trust */
 	struct sf_control_listener *called; /* of a port's socket, and of those whom it took */
 	struct sf_liveness speaking;	    /* of a silent one */
 	uint64_t since_ns;		    /* when a stranger came */
+	uint32_t since_round;		    /* in the agent's rounds */
 	struct sf_dial *dial;		    /* while there is no connection yet */
-	doca_error_t why; /* there came none: NOT_FOUND, nobody listens there; TIME_OUT, no way there. Else SUCCESS */
+	struct sf_heartbeat heartbeat;	    /* of TCP */
+	doca_error_t why; /* there came none: NOT_FOUND, nobody listens there; TIME_OUT, no way there; NOT_PERMITTED, the keys
+			     differ. Else SUCCESS */
 	/* readable, or the two others. A whole, checked message, and its descriptors: those that the receiver keeps it replaces
 	 * by -1. False: the peer breaks the rules, or does not read, and the connection ends. */
 	void (*readable)(struct sf_conn *conn);
@@ -74,6 +85,10 @@ doca_error_t sf_conn_open(int fd, void *owner, struct sf_conn **conn);
 void sf_conn_close(struct sf_conn *conn);
 /* A link or an import has it from here on. */
 void sf_conn_take(struct sf_conn *conn);
+/* The connection's stream becomes the caller's, with all that the peer has said since its last message. */
+struct sf_stream sf_conn_leave(struct sf_conn *conn);
+/* The beginning of a heartbeat that was read before that, for the caller to go on with: fewer bytes than a head has. */
+size_t sf_conn_rest(const struct sf_conn *conn, void *bytes);
 /* Closes the sockets of a listener's port, and whoever came by them and has not called yet. */
 void sf_conns_forget(const struct sf_control_listener *called);
 /* It is a listening socket: whom it takes is asked for a first message. */
@@ -85,11 +100,11 @@ bool sf_conn_send(struct sf_conn *conn, const void *msg, const int *fds, unsigne
 /* One that the peer can do without. */
 void sf_conn_tell(struct sf_conn *conn, const void *msg);
 
-/* To a process's agent, or a listener. address is where it is by the network, or empty. What is sent waits until there is a
- * connection; if none comes about, `ended` is called, with `why`. NOT_FOUND: nobody is there; AGAIN: there is no room in its
- * queue. */
-doca_error_t sf_conn_call(enum sf_socket_kind kind, const struct sf_key *key, const char *address, uint32_t scope, void *owner,
-			  struct sf_conn **conn);
+/* To a process's agent, or a listener. address is where it is by the network, or empty; who has one runtime folder with us is
+ * called there all the same, unless it is to be by_network. What is sent waits until there is a connection; if none comes about,
+ * `ended` is called, with `why`. NOT_FOUND: nobody is there; AGAIN: there is no room in its queue. */
+doca_error_t sf_conn_call(enum sf_socket_kind kind, const struct sf_key *key, const char *address, bool by_network,
+			  uint32_t scope, void *owner, struct sf_conn **conn);
 
 /* ---- between conn.c and dial.c ---- */
 
@@ -105,10 +120,14 @@ void sf_dial_event(struct sf_conn *conn, uint32_t events);
 void sf_dial_next(struct sf_conn *conn, int error);
 /* There is a connection, or there will be none. */
 void sf_dial_end(struct sf_conn *conn);
+/* It is a peer's, by TCP: it ends with the peer's machine. */
+void sf_conn_watch_machine(struct sf_conn *conn);
 
 /* ---- for the agent ---- */
 
 void sf_conn_event(struct sf_conn *conn, uint32_t events);
+/* The agent has seen to all that was ready. */
+void sf_conns_round(void);
 /* Frees what was closed, gives up what takes too long. Is anything still timed? */
 bool sf_conns_tick(uint64_t now_ns);
 /* Ends all of them. */

@@ -4,17 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "fabric/control/agent.h"
-
-#define ANSWER_LIMIT_NS UINT64_C(5000000000) /* for a silent agent of the peer; its program may take its time */
+#include "fabric/control/nodes.h"
 
 /* What is asked, until it is answered: the listener's queue may be full. */
 struct sf_question {
 	struct sf_msg_connect ask;
-	char address[SF_ADDRESS_MAX];
+	char address[SF_ADDRESS_MAX]; /* empty: not known yet */
+	char place[SF_ADDRESS_MAX];   /* that is asked for it: empty, the runtime folder; then the other nodes, */
+	uint32_t asked;		      /* so many of them */
+	bool was_located;	      /* the address is one that was asked for */
+	uint32_t cuts;		      /* calls that a peer on the network has ended without a word, */
+	uint64_t call_ns;	      /* and the time of the next call; 0: now */
 };
+
+#define CUTS_MAX 6
+#define CUT_PAUSE_NS UINT64_C(10000000) /* after the first; then twice as long each time */
 
 static LIST_HEAD(, sf_handshake) awaited = LIST_HEAD_INITIALIZER(awaited); /* GUARDED_BY(sf_control_lock) */
 
@@ -53,10 +61,52 @@ static void conn_end(struct sf_handshake *handshake)
 
 static void opened(struct sf_handshake *handshake, doca_error_t status, const void *data, size_t len)
 {
+	/* It was there, and has ended since. */
+	if ((status == DOCA_ERROR_NOT_FOUND || status == DOCA_ERROR_TIME_OUT) && handshake->question->cuts != 0)
+		status = DOCA_ERROR_CONNECTION_ABORTED;
 	asking_end(handshake);
 	if (status != DOCA_SUCCESS)
 		conn_end(handshake);
 	handshake->ops->opened(handshake, status, data, len);
+}
+
+/* How the peer is reached, and why so. */
+static void log_way(const struct sf_handshake *handshake)
+{
+	const struct sf_question *question = handshake->question;
+	const char *name = question->ask.name, *provider = handshake->ops->provider->name, *guard;
+	char address[SF_ADDRESS_MAX];
+
+	if (!handshake->conn->is_stream) {
+		SF_LOG_INFO_LIMITED("connection to %s: %s, its listener answers in the runtime folder", name, provider);
+		return;
+	}
+	guard = handshake->ops->provider->by_network ? sf_stream_guard(&handshake->conn->stream) : "";
+	sf_address_show_peer(handshake->conn->stream.fd, address);
+	if (question->was_located && question->asked != 0)
+		SF_LOG_INFO_LIMITED(
+			"connection to %s: %s%s%s to %s, as the service of node %s says; no listener of that name is in the "
+			"runtime folder",
+			name, provider, guard, guard[0] != '\0' ? "," : "", address, sf_nodes_name(question->asked));
+	else
+		SF_LOG_INFO_LIMITED("connection to %s: %s%s%s to %s, %s", name, provider, guard, guard[0] != '\0' ? "," : "",
+				    address,
+				    question->was_located ? "as its listener in the runtime folder says"
+							  : "the address that the program gave");
+}
+
+static void call(struct sf_handshake *handshake);
+
+/* It is not where it was looked for. False: that was the last place. */
+static bool look_elsewhere(struct sf_handshake *handshake)
+{
+	struct sf_question *question = handshake->question;
+
+	if (!handshake->is_locating || !sf_nodes_next(&question->asked, question->place))
+		return false;
+	conn_end(handshake);
+	call(handshake);
+	return true;
 }
 
 static bool answered(struct sf_handshake *handshake, const struct sf_msg *msg, int *fds)
@@ -69,14 +119,27 @@ static bool answered(struct sf_handshake *handshake, const struct sf_msg *msg, i
 	case SF_MSG_PENDING:
 		heard(handshake);
 		return true;
+	case SF_MSG_ADDRESS:
+		if (!handshake->is_locating)
+			return false;
+		strcpy(handshake->question->address, ((const struct sf_msg_address *)msg)->address);
+		handshake->is_locating = false;
+		handshake->question->was_located = true;
+		conn_end(handshake);
+		call(handshake);
+		return true;
 	case SF_MSG_REFUSE:
 		status = sf_msg_status(msg->value);
+		if (look_elsewhere(handshake))
+			return true;
 		opened(handshake, status == DOCA_SUCCESS ? DOCA_ERROR_UNEXPECTED : status, refuse->data, refuse->data_len);
 		return true;
 	case SF_MSG_ACCEPT:
 		if (accept->provider != handshake->ops->provider->kinds)
 			return false;
 		status = handshake->ops->meet(handshake, &accept->side, fds);
+		if (status == DOCA_SUCCESS)
+			log_way(handshake);
 		opened(handshake, status, accept->data, status == DOCA_SUCCESS ? accept->data_len : 0);
 		return true;
 	default:
@@ -93,11 +156,27 @@ static bool conn_message(struct sf_conn *conn, const struct sf_msg *msg, int *fd
 	return handshake->ops->message != NULL && handshake->ops->message(handshake, msg);
 }
 
+/* A caller who takes long to speak is taken for a stranger; on a machine that is short of processors that may be anybody. */
+static bool calls_again(const struct sf_handshake *handshake, const struct sf_conn *conn)
+{
+	struct sf_question *question = handshake->question;
+
+	if (!handshake->is_awaited || !conn->is_stream || conn->why != DOCA_SUCCESS || conn->heartbeat.is_lost ||
+	    ++question->cuts == CUTS_MAX)
+		return false;
+	question->call_ns = sf_now_ns() + (CUT_PAUSE_NS << (question->cuts - 1));
+	return true;
+}
+
 static void conn_ended(struct sf_conn *conn)
 {
 	struct sf_handshake *handshake = conn->owner;
 
 	handshake->conn = NULL;
+	if (handshake->is_asking && calls_again(handshake, conn))
+		return; /* by the tick */
+	if (handshake->is_asking && look_elsewhere(handshake))
+		return;
 	if (handshake->is_asking)
 		opened(handshake, conn->why != DOCA_SUCCESS ? conn->why : DOCA_ERROR_CONNECTION_ABORTED, NULL, 0);
 	else
@@ -119,24 +198,39 @@ void sf_handshake_end(struct sf_handshake *handshake)
 	conn_end(handshake);
 }
 
+/* To the listener, or to whoever knows where it is. False: the connection is gone again. */
+static bool say_question(struct sf_handshake *handshake)
+{
+	struct sf_question *question = handshake->question;
+	struct sf_msg_locate locate = {.head = sf_msg_head(SF_MSG_LOCATE, sizeof(locate), 0)};
+	int fds[SF_MSG_FDS_MAX];
+
+	if (handshake->is_locating) {
+		strcpy(locate.name, question->ask.name);
+		return sf_conn_send(handshake->conn, &locate, NULL, 0);
+	}
+	handshake->ops->tell(handshake, &question->ask.side, fds);
+	return sf_conn_send(handshake->conn, &question->ask, fds, handshake->ops->provider->connect_fds);
+}
+
 /* Calls the listener, and asks. */
 static void call(struct sf_handshake *handshake)
 {
 	struct sf_question *question = handshake->question;
 	struct sf_key key = sf_key_of_name(question->ask.name);
-	int fds[SF_MSG_FDS_MAX];
 	doca_error_t error;
 
-	error = sf_conn_call(SF_SOCKET_LISTENER, &key, question->address, handshake->scope, handshake, &handshake->conn);
+	handshake->is_locating = handshake->ops->provider->by_network && question->address[0] == '\0';
+	error = sf_conn_call(SF_SOCKET_LISTENER, &key, handshake->is_locating ? question->place : question->address,
+			     handshake->ops->provider->by_network, handshake->scope, handshake, &handshake->conn);
 	if (error == DOCA_ERROR_AGAIN)
 		return; /* the tick tries again */
 	if (error == DOCA_SUCCESS) {
 		sf_handshake_follow(handshake, handshake->ops, handshake->conn);
-		handshake->ops->tell(handshake, &question->ask.side, fds);
-		if (!sf_conn_send(handshake->conn, &question->ask, fds, handshake->ops->provider->connect_fds))
+		if (!say_question(handshake))
 			error = DOCA_ERROR_NOT_FOUND;
 	}
-	if (error != DOCA_SUCCESS)
+	if (error != DOCA_SUCCESS && !look_elsewhere(handshake))
 		opened(handshake, error, NULL, 0);
 }
 
@@ -166,19 +260,19 @@ doca_error_t sf_handshake_ask(struct sf_handshake *handshake, const struct sf_ha
 	return DOCA_SUCCESS;
 }
 
-bool sf_handshakes_tick(void)
+bool sf_handshakes_tick(uint64_t now_ns)
 {
 	struct sf_handshake *handshake, *next;
 
 	for (handshake = LIST_FIRST(&awaited); handshake != NULL; handshake = next) {
 		next = LIST_NEXT(handshake, entry);
 		if (sf_liveness_lost(&handshake->answering, handshake->conn != NULL ? handshake->conn->pid : 0,
-				     ANSWER_LIMIT_NS)) {
+				     SF_ANSWER_LIMIT_NS)) {
 			SF_LOG_ERR_LIMITED(
 				"nobody answers at %s; is the process that listens there stopped, or out of descriptors?",
 				handshake->question->ask.name);
 			opened(handshake, DOCA_ERROR_TIME_OUT, NULL, 0);
-		} else if (handshake->conn == NULL) {
+		} else if (handshake->conn == NULL && now_ns >= handshake->question->call_ns) {
 			call(handshake);
 		}
 	}

@@ -10,6 +10,8 @@
 
 #include "fabric/control/conn.h"
 
+#define SF_ANSWER_LIMIT_NS UINT64_C(5000000000) /* for a silent agent of the peer; its program may take its time */
+
 struct sf_handshake;
 struct sf_question;
 
@@ -33,6 +35,7 @@ struct sf_handshake {
 	struct sf_conn *conn; /* NULL: there is none yet, or no more */
 	bool is_asking;	      /* and the answer is not there */
 	bool is_awaited;      /* not even the peer's agent has said anything */
+	bool is_locating;     /* what is asked first is where the listener is */
 	struct sf_liveness answering;
 	uint32_t scope;
 	struct sf_question *question;	/* while is_asking */
@@ -47,7 +50,7 @@ void sf_handshake_follow(struct sf_handshake *handshake, const struct sf_handsha
 /* Closes the connection; nothing is told any more. */
 void sf_handshake_end(struct sf_handshake *handshake);
 
-bool sf_handshakes_tick(void);
+bool sf_handshakes_tick(uint64_t now_ns);
 void sf_handshakes_after_fork(void);
 
 #endif

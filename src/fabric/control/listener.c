@@ -42,19 +42,37 @@ bool sf_control_accept_answer(struct sf_conn *conn, const struct sf_control_prov
 	return sf_conn_send(conn, &answer, fds, provider->accept_fds);
 }
 
+static void log_caller(const struct sf_conn *conn, const struct sf_msg_connect *ask, const struct sf_control_provider *provider)
+{
+	char address[SF_ADDRESS_MAX];
+
+	if (conn->is_stream) {
+		sf_address_show_peer(conn->stream.fd, address);
+		SF_LOG_INFO_LIMITED("%s is called by %s: %s%s", ask->name, address, provider->name,
+				    provider->by_network ? sf_stream_guard(&conn->stream) : "");
+	} else {
+		SF_LOG_INFO_LIMITED("%s is called by process %d: %s", ask->name, conn->pid, provider->name);
+	}
+}
+
 static doca_error_t connect_to(struct sf_control_listener *listener, struct sf_conn *conn, const struct sf_msg_connect *ask,
 			       int *fds)
 {
 	const struct sf_msg pending = sf_msg_head(SF_MSG_PENDING, sizeof(pending), 0);
 	const bool is_auto = listener != NULL && (listener->flags & SF_LISTEN_AUTO) != 0;
+	const struct sf_control_provider *provider;
 	doca_error_t error;
 
-	if (listener == NULL || listener->provider->kinds != ask->provider)
+	provider = listener != NULL ? listener->provider : NULL;
+	if (provider != NULL && provider->kinds != ask->provider)
+		provider = provider->beside != NULL && provider->beside->kinds == ask->provider ? provider->beside : NULL;
+	if (provider == NULL)
 		return DOCA_ERROR_NOT_FOUND;
 	if (!is_auto && listener->num_requests >= SF_REQUESTS_MAX)
 		return DOCA_ERROR_FULL;
+	log_caller(conn, ask, provider);
 	sf_conn_take(conn);
-	error = listener->provider->asked(listener, conn, ask, fds);
+	error = provider->asked(listener, conn, ask, fds);
 	if (error == DOCA_SUCCESS && !is_auto) {
 		listener->num_requests++;
 		(void)sf_conn_send(conn, &pending, NULL, 0);
@@ -75,15 +93,38 @@ static void answer(struct sf_control_listener *listener, struct sf_conn *conn, c
 	sf_control_refuse(conn, error, NULL, 0);
 }
 
-void sf_listeners_connect(struct sf_conn *conn, const struct sf_msg_connect *ask, int *fds)
+static struct sf_control_listener *listener_find(const char *name)
 {
 	struct sf_control_listener *listener;
 
 	LIST_FOREACH (listener, &listeners, entry) {
-		if (strcmp(listener->name, ask->name) == 0)
+		if (strcmp(listener->name, name) == 0)
 			break;
 	}
-	answer(listener, conn, ask, fds);
+	return listener;
+}
+
+void sf_listeners_connect(struct sf_conn *conn, const struct sf_msg_connect *ask, int *fds)
+{
+	answer(listener_find(ask->name), conn, ask, fds);
+}
+
+void sf_listeners_locate(struct sf_conn *conn, const struct sf_msg_locate *ask)
+{
+	struct sf_msg_address answer = {.head = sf_msg_head(SF_MSG_ADDRESS, sizeof(answer), 0)};
+	const struct sf_control_listener *listener = listener_find(ask->name);
+	doca_error_t error = DOCA_ERROR_NOT_FOUND;
+
+	if (listener != NULL && listener->device.name != NULL)
+		error = sf_net_address(&listener->device, answer.address);
+	if (error == DOCA_SUCCESS && answer.address[0] == '\0')
+		error = DOCA_ERROR_NOT_FOUND;
+	if (error != DOCA_SUCCESS) {
+		sf_control_refuse(conn, error, NULL, 0);
+		return;
+	}
+	sf_conn_tell(conn, &answer);
+	sf_conn_close(conn);
 }
 
 void sf_listener_called(struct sf_control_listener *listener, struct sf_conn *conn, const struct sf_msg_connect *ask)

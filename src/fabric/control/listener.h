@@ -44,6 +44,8 @@ bool sf_control_accept_answer(struct sf_conn *conn, const struct sf_control_prov
 
 /* A connection's first message asks for a listener by its name; the listener's own port was called. */
 void sf_listeners_connect(struct sf_conn *conn, const struct sf_msg_connect *ask, int *fds);
+/* Its first message asks where that listener is on the network. */
+void sf_listeners_locate(struct sf_conn *conn, const struct sf_msg_locate *ask);
 void sf_listener_called(struct sf_control_listener *listener, struct sf_conn *conn, const struct sf_msg_connect *ask);
 void sf_listeners_after_fork(void);
 

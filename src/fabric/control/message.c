@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "fabric/control/address.h"
+
 static struct sf_control_provider *providers;
 
 void sf_control_add(struct sf_control_provider *provider)
@@ -38,13 +40,24 @@ size_t sf_msg_size(const void *bytes, size_t len)
 	return head.size;
 }
 
+static bool name_check(const char name[SF_NAME_MAX])
+{
+	return name[0] != '\0' && memchr(name, '\0', SF_NAME_MAX) != NULL;
+}
+
+static bool address_check(const char address[SF_ADDRESS_MAX])
+{
+	struct sf_addresses addresses;
+
+	return memchr(address, '\0', SF_ADDRESS_MAX) != NULL && sf_addresses_parse(address, &addresses);
+}
+
 static bool connect_check(const struct sf_msg_connect *msg, unsigned fds)
 {
 	const struct sf_control_provider *provider = provider_find(msg->provider);
 
 	return provider != NULL && provider->kinds == msg->provider && fds == provider->connect_fds &&
-	       provider->side_check(&msg->side) && msg->data_len <= SF_PRIVATE_MAX && msg->name[0] != '\0' &&
-	       memchr(msg->name, '\0', sizeof(msg->name)) != NULL;
+	       provider->side_check(&msg->side) && msg->data_len <= SF_PRIVATE_MAX && name_check(msg->name);
 }
 
 static bool accept_check(const struct sf_msg_accept *msg, unsigned fds)
@@ -67,7 +80,13 @@ bool sf_msg_check(const struct sf_msg *msg, size_t len, unsigned fds)
 	case SF_MSG_CONNECT:
 		return len == sizeof(struct sf_msg_connect) && connect_check((const struct sf_msg_connect *)msg, fds);
 	case SF_MSG_PENDING:
+	case SF_MSG_ALIVE:
 		return len == sizeof(*msg) && fds == 0;
+	case SF_MSG_LOCATE:
+		return len == sizeof(struct sf_msg_locate) && fds == 0 && name_check(((const struct sf_msg_locate *)msg)->name);
+	case SF_MSG_ADDRESS:
+		return len == sizeof(struct sf_msg_address) && fds == 0 &&
+		       address_check(((const struct sf_msg_address *)msg)->address);
 	case SF_MSG_ACCEPT:
 		return len == sizeof(struct sf_msg_accept) && accept_check((const struct sf_msg_accept *)msg, fds);
 	case SF_MSG_REFUSE:
@@ -91,6 +110,7 @@ doca_error_t sf_msg_status(uint32_t status)
 	case DOCA_ERROR_FULL:
 	case DOCA_ERROR_OPERATING_SYSTEM:
 	case DOCA_ERROR_DRIVER:
+	case DOCA_ERROR_TIME_OUT: /* of a machine, about one of its processes */
 		return (doca_error_t)status;
 	default:
 		return DOCA_ERROR_UNEXPECTED;

@@ -6,9 +6,11 @@
  *
  *   by TCP, first     HELLO ->         (but not at a listener's own port: only CONNECT is heard there)
  *   to a listener     CONNECT+fds ->   <- PENDING   <- ACCEPT+fds or REFUSE   then what the provider has to say
- *   to an agent       the provider's:  shm/message.h, verbs/wire.h
+ *                     LOCATE ->        <- ADDRESS or REFUSE
+ *   to an agent       the provider's:  shm/message.h, verbs/wire.h, tcp/wire.h
+ *   by TCP            ALIVE, behind the first message, at any time: a connection that becomes a session may begin with some
  *
- * The end of the first kind of connection is the end of the link, that of the others the death of the process.
+ * The end of a connection to a listener is the end of the link, that of the others the death of the process.
  */
 #ifndef SF_FABRIC_CONTROL_MESSAGE_H
 #define SF_FABRIC_CONTROL_MESSAGE_H
@@ -35,8 +37,12 @@ enum sf_msg_kind {
 	SF_MSG_PENDING, /* the program is asked */
 	SF_MSG_ACCEPT,
 	SF_MSG_REFUSE,
+	SF_MSG_LOCATE,
+	SF_MSG_ADDRESS,
+	SF_MSG_ALIVE, /* a heartbeat, by TCP */
 	SF_MSG_OF_SHM = SF_MSG_KINDS,
 	SF_MSG_OF_VERBS = 2 * SF_MSG_KINDS,
+	SF_MSG_OF_TCP = 3 * SF_MSG_KINDS,
 };
 
 struct sf_msg {
@@ -85,10 +91,24 @@ struct sf_msg_refuse {
 	uint8_t data[SF_PRIVATE_MAX];
 };
 
+/* Where is that listener on the network? */
+struct sf_msg_locate {
+	struct sf_msg head;
+	char name[SF_NAME_MAX];
+};
+
+struct sf_msg_address {
+	struct sf_msg head;
+	char address[SF_ADDRESS_MAX];
+};
+
 /* What a provider adds. */
 struct sf_control_provider {
+	const char *name;
 	uint16_t kinds;			      /* SF_MSG_OF_... */
 	unsigned connect_fds, accept_fds;     /* descriptors of its CONNECT and ACCEPT */
+	bool by_network;		      /* it connects by the network also where both processes have one runtime folder */
+	struct sf_control_provider *beside;   /* its listeners can be asked for by this one, too; or NULL */
 	bool (*side_check)(const void *side); /* is a side in its bounds? */
 	/* Is it one whole message of a kind of its own, with so many descriptors, all in its bounds? */
 	bool (*check)(const struct sf_msg *msg, size_t len, unsigned fds);

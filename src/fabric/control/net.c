@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/control/net.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -11,12 +13,18 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/secret_file.h"
 #include "fabric/control/agent.h"
+#include "fabric/control/heartbeat.h"
+#include "fabric/control/nodes.h"
 
 #define BACKLOG 1024
-#define ALIVE_IDLE_S 1 /* a machine that says nothing is asked after this, */
-#define ALIVE_TRIES 3  /* and dead after so many questions a second apart */
-#define HOMES_MAX 64   /* devices, and one for all */
+#define IDENTITY "softfield fabric" /* of the key */
+#define ALIVE_TRIES 3		    /* questions of the kernel's to a machine that says nothing */
+#define RTO_MAX_MS 44		    /* TCP_RTO_MAX_MS, since Linux 6.15 */
+#define RTO_MAX_MIN 1000	    /* what it permits, in milliseconds */
+#define RTO_MAX_MAX 120000
+#define HOMES_MAX 64 /* devices, and one for all */
 
 /* Where the agent listens for one device, or for all. */
 struct home {
@@ -54,14 +62,17 @@ static socklen_t to_address(const struct sf_address *addr, uint32_t scope, union
 
 void sf_net_tune(int fd)
 {
-	const int on = 1, idle = ALIVE_IDLE_S, tries = ALIVE_TRIES, unheard_ms = (ALIVE_IDLE_S + ALIVE_TRIES) * 1000;
+	const int timeout_ms = (int)sf_heartbeat_timeout_ms(), on = 1, idle = (timeout_ms + 999) / 1000, tries = ALIVE_TRIES;
+	int again_ms = timeout_ms < RTO_MAX_MIN ? RTO_MAX_MIN : timeout_ms;
 
+	if (again_ms > RTO_MAX_MAX)
+		again_ms = RTO_MAX_MAX;
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &idle, sizeof(idle));
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &tries, sizeof(tries));
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unheard_ms, sizeof(unheard_ms));
+	(void)setsockopt(fd, IPPROTO_TCP, RTO_MAX_MS, &again_ms, sizeof(again_ms));
 }
 
 int sf_net_connect(const struct sf_address *addr, uint32_t scope)
@@ -104,16 +115,111 @@ static int listen_at(struct sf_address *addr, uint32_t scope)
 	return -1;
 }
 
+/* The first port that nobody listens at, from the address's on. */
+static int listen_within(struct sf_address *addr, uint16_t last, uint32_t scope)
+{
+	int fd = listen_at(addr, scope);
+
+	while (fd < 0 && errno == EADDRINUSE && addr->port < last) {
+		addr->port++;
+		fd = listen_at(addr, scope);
+	}
+	return fd;
+}
+
+/* ---- the key ---- */
+
+static struct sf_tls_key net_key; /* GUARDED_BY(sf_control_lock) */
+static bool has_key;
+static bool is_bare; /* "tls": false */
+
+void sf_net_set_key(const struct sf_tls_key *key)
+{
+	pthread_mutex_lock(&sf_control_lock);
+	explicit_bzero(&net_key, sizeof(net_key));
+	has_key = key != NULL;
+	if (has_key)
+		net_key = *key;
+	pthread_mutex_unlock(&sf_control_lock);
+}
+
+void sf_net_use_tls(bool use)
+{
+	pthread_mutex_lock(&sf_control_lock);
+	if (!use && !is_bare)
+		SF_LOG_WARN("what goes between machines is neither encrypted nor signed (\"tls\": false in the topology): the "
+			    "key guards "
+			    "the beginning of a connection only; use this on a network whose every host you trust");
+	is_bare = !use;
+	pthread_mutex_unlock(&sf_control_lock);
+}
+
+doca_error_t sf_net_secure(struct sf_stream *stream, bool server)
+{
+	if (!has_key)
+		return DOCA_SUCCESS;
+	return is_bare ? sf_proof_begin(stream->fd, server, &net_key, &stream->proof)
+		       : sf_tls_begin(stream->fd, server, net_key.bytes, IDENTITY, &stream->tls);
+}
+
+static bool digit_parse(char digit, uint8_t *value)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *at = digit != '\0' ? strchr(digits, tolower((unsigned char)digit)) : NULL;
+
+	*value = at != NULL ? (uint8_t)(at - digits) : 0;
+	return at != NULL;
+}
+
+static bool key_parse(const char *text, size_t len, struct sf_tls_key *key)
+{
+	uint8_t high, low;
+
+	if (len != 2 * SF_TLS_KEY_SIZE)
+		return false;
+	for (size_t i = 0; i < SF_TLS_KEY_SIZE; i++) {
+		if (!digit_parse(text[2 * i], &high) || !digit_parse(text[2 * i + 1], &low))
+			return false;
+		key->bytes[i] = (uint8_t)(high << 4 | low);
+	}
+	return true;
+}
+
+doca_error_t sf_net_read_key(const char *path)
+{
+	char text[2 * SF_TLS_KEY_SIZE + 2] = {0}; /* a newline, and one that is too many */
+	struct sf_tls_key key = {{0}};
+	size_t len = 0;
+	doca_error_t error = sf_secret_file_read(AT_FDCWD, path, path, text, sizeof(text), &len);
+	const bool good = error == DOCA_SUCCESS && key_parse(text, len, &key);
+
+	if (good)
+		sf_net_set_key(&key);
+	else if (error == DOCA_ERROR_NOT_FOUND)
+		SF_LOG_ERR("there is no key file %s: make it with (umask 077; openssl rand -hex 32 > %s), and copy it to every "
+			   "machine",
+			   path, path);
+	else if (error == DOCA_SUCCESS || error == DOCA_ERROR_TOO_BIG)
+		SF_LOG_ERR("the key file %s does not hold %d hexadecimal digits and nothing else: make it with openssl rand "
+			   "-hex 32",
+			   path, 2 * SF_TLS_KEY_SIZE);
+	explicit_bzero(text, sizeof(text));
+	explicit_bzero(&key, sizeof(key));
+	return good ? DOCA_SUCCESS : DOCA_ERROR_BAD_CONFIG;
+}
+
 /* ---- what the user wants ---- */
 
 enum wish { WISH_DEVICE, WISH_NONE, WISH_ADDRESS, WISH_NONSENSE };
 
-/* HOST, HOST:PORT or "none"; an IPv6 host is in brackets. Port 0: any. */
-static enum wish wish(struct sf_address *addr)
+/* HOST, HOST:PORT, HOST:PORT-PORT or "none"; an IPv6 host is in brackets. Port 0: any. */
+static enum wish wish(struct sf_address *addr, struct sf_port_range *ports)
 {
-	const char *text = secure_getenv("SOFTFIELD_VERBS_LISTEN");
+	const char *text = secure_getenv("SOFTFIELD_LISTEN"), *range;
 	char with_port[SF_ADDRESS_MAX];
 	struct sf_addresses addresses;
+
+	*ports = (struct sf_port_range){0};
 
 	if (text == NULL || text[0] == '\0')
 		return WISH_DEVICE;
@@ -121,42 +227,52 @@ static enum wish wish(struct sf_address *addr)
 		return WISH_NONE;
 	if (strlen(text) > SF_ADDRESS_MAX / 2)
 		return WISH_NONSENSE;
-	(void)snprintf(with_port, sizeof(with_port), "%s:1", text);
-	if (sf_addresses_parse(with_port, &addresses) && addresses.num == 1)
-		addresses.at[0].port = 0;
-	else if (!sf_addresses_parse(text, &addresses) || addresses.num != 1 || addresses.has_token)
+	range = strrchr(text, ':');
+	if (range == NULL || !sf_port_range_parse(range + 1, ports))
+		range = text + strlen(text);
+	(void)snprintf(with_port, sizeof(with_port), "%.*s:1", (int)(range - text), text);
+	if (!sf_addresses_parse(with_port, &addresses) || addresses.num != 1 || addresses.has_token)
 		return WISH_NONSENSE;
+	addresses.at[0].port = ports->first;
 	*addr = addresses.at[0];
 	return WISH_ADDRESS;
 }
 
 doca_error_t sf_net_check(void)
 {
+	struct sf_port_range ports;
 	struct sf_address addr;
 
-	if (wish(&addr) != WISH_NONSENSE)
-		return DOCA_SUCCESS;
-	SF_LOG_ERR("SOFTFIELD_VERBS_LISTEN is %s: it is to be an address of this machine, HOST or HOST:PORT in numbers, or none",
-		   secure_getenv("SOFTFIELD_VERBS_LISTEN"));
+	if (wish(&addr, &ports) != WISH_NONSENSE)
+		return sf_heartbeat_check();
+	SF_LOG_ERR(
+		"SOFTFIELD_LISTEN is %s: give an address of this machine, HOST, HOST:PORT or HOST:PORT-PORT in numbers, or none",
+		secure_getenv("SOFTFIELD_LISTEN"));
 	return DOCA_ERROR_BAD_CONFIG;
 }
 
 /* ---- listening ---- */
 
-/* The addresses that are listened to, or to be. */
-static enum wish addrs_wanted(const struct sf_net_device *device, struct sf_addresses *addresses)
+/* The addresses that are listened to, or to be, each with the first of the ports. */
+static enum wish addrs_wanted(const struct sf_net_device *device, struct sf_addresses *addresses, struct sf_port_range *ports)
 {
-	enum wish wanted = wish(&addresses->at[0]);
+	enum wish wanted = wish(&addresses->at[0], ports);
 
 	addresses->num = wanted == WISH_ADDRESS;
-	if (wanted == WISH_DEVICE)
-		device->addresses(device->name, addresses);
+	if (wanted != WISH_DEVICE)
+		return wanted;
+	*ports = sf_nodes_ports();
+	device->addresses(device->name, addresses);
+	for (uint32_t i = 0; i < addresses->num; i++)
+		addresses->at[i].port = ports->first;
 	return wanted;
 }
 
-static bool serve_at(struct sf_address *addr, const struct sf_net_device *device, struct sf_control_listener *listener)
+/* At a port from the address's to the last. */
+static bool serve_at(struct sf_address *addr, uint16_t last, uint32_t scope, enum sf_trust trust,
+		     struct sf_control_listener *listener)
 {
-	int fd = listen_at(addr, device->scope);
+	int fd = listen_within(addr, last, scope);
 	struct sf_conn *conn;
 
 	if (fd < 0)
@@ -167,12 +283,31 @@ static bool serve_at(struct sf_address *addr, const struct sf_net_device *device
 	}
 	conn->is_stream = true;
 	conn->called = listener;
+	conn->trust = (uint8_t)trust;
 	sf_conn_listen(conn);
 	return true;
 }
 
+doca_error_t sf_net_serve_node(struct sf_addresses *addresses)
+{
+	for (uint32_t i = 0; i < addresses->num; i++) {
+		struct sf_address addr = addresses->at[i];
+		struct sf_addresses one = {.num = 1, .at = {addr}};
+		char text[SF_ADDRESS_MAX];
+
+		if (serve_at(&addr, addr.port, 0, SF_TRUST_ASKER, NULL))
+			continue;
+		sf_addresses_format(&one, text);
+		SF_LOG_ERR("cannot listen at %s: %s; is it an address of this machine, and is nobody else listening there?", text,
+			   strerror(errno));
+		return DOCA_ERROR_BAD_CONFIG;
+	}
+	return DOCA_SUCCESS;
+}
+
 /* Keeps those of the addresses at which one can listen; errno is why another was left out, or 0. */
-static int serve_all(struct sf_addresses *addresses, const struct sf_net_device *device, struct sf_control_listener *listener)
+static int serve_all(struct sf_addresses *addresses, uint16_t last, const struct sf_net_device *device,
+		     struct sf_control_listener *listener)
 {
 	uint32_t num = 0;
 	int error = 0;
@@ -180,7 +315,7 @@ static int serve_all(struct sf_addresses *addresses, const struct sf_net_device 
 	for (uint32_t i = 0; i < addresses->num; i++) {
 		struct sf_address addr = addresses->at[i];
 
-		if (serve_at(&addr, device, listener))
+		if (serve_at(&addr, last, device->scope, SF_TRUST_STRANGER, listener))
 			addresses->at[num++] = addr;
 		else
 			error = errno;
@@ -199,19 +334,26 @@ static struct home *home_of(const char *name)
 }
 
 static doca_error_t home_open(struct home *home, const struct sf_net_device *device, struct sf_addresses *addresses,
-			      enum wish wanted)
+			      const struct sf_port_range *ports, enum wish wanted)
 {
-	int error = serve_all(addresses, device, NULL);
+	int error = serve_all(addresses, ports->last, device, NULL);
 
+	if (addresses->num == 0 && error == EADDRINUSE && ports->first != 0) {
+		SF_LOG_ERR("cannot listen: all ports from %u to %u are taken on this machine; each process needs one: end a "
+			   "program, or "
+			   "give more ports (%s)",
+			   ports->first, ports->last,
+			   wanted == WISH_ADDRESS ? "SOFTFIELD_LISTEN" : "ports of the topology's node");
+		return DOCA_ERROR_BAD_CONFIG;
+	}
 	if (addresses->num == 0 && wanted == WISH_ADDRESS) {
-		SF_LOG_ERR("cannot listen on %s (SOFTFIELD_VERBS_LISTEN): %s", secure_getenv("SOFTFIELD_VERBS_LISTEN"),
-			   strerror(error));
+		SF_LOG_ERR("cannot listen on %s (SOFTFIELD_LISTEN): %s", secure_getenv("SOFTFIELD_LISTEN"), strerror(error));
 		return DOCA_ERROR_BAD_CONFIG;
 	}
 	if (addresses->num == 0)
-		SF_LOG_WARN("RDMA device %s has no address on a network where this process could listen%s%s: only processes with "
+		SF_LOG_WARN("device %s has no address on a network where this process could listen%s%s: only processes with "
 			    "this "
-			    "runtime folder can connect (give an address with SOFTFIELD_VERBS_LISTEN)",
+			    "runtime folder can connect (give an address with SOFTFIELD_LISTEN)",
 			    device->name, error != 0 ? ", " : "", error != 0 ? strerror(error) : "");
 	addresses->has_token = true;
 	addresses->token = *sf_control_token();
@@ -224,7 +366,8 @@ static doca_error_t home_open(struct home *home, const struct sf_net_device *dev
 doca_error_t sf_net_address(const struct sf_net_device *device, char text[SF_ADDRESS_MAX])
 {
 	struct sf_addresses addresses = {0};
-	enum wish wanted = wish(&addresses.at[0]);
+	struct sf_port_range ports;
+	enum wish wanted = wish(&addresses.at[0], &ports);
 	struct home *home = home_of(wanted == WISH_ADDRESS ? "" : device->name);
 	doca_error_t error = DOCA_SUCCESS;
 
@@ -232,8 +375,8 @@ doca_error_t sf_net_address(const struct sf_net_device *device, char text[SF_ADD
 	if (wanted == WISH_NONE)
 		return DOCA_SUCCESS;
 	if (!home->opened) {
-		wanted = addrs_wanted(device, &addresses);
-		error = home_open(home, device, &addresses, wanted);
+		wanted = addrs_wanted(device, &addresses, &ports);
+		error = home_open(home, device, &addresses, &ports, wanted);
 	}
 	if (error == DOCA_SUCCESS)
 		strcpy(text, home->address);
@@ -243,16 +386,17 @@ doca_error_t sf_net_address(const struct sf_net_device *device, char text[SF_ADD
 doca_error_t sf_net_listen(const struct sf_net_device *device, uint16_t port, struct sf_control_listener *listener)
 {
 	struct sf_addresses addresses = {0};
-	enum wish wanted = addrs_wanted(device, &addresses);
+	struct sf_port_range ports;
+	enum wish wanted = addrs_wanted(device, &addresses, &ports);
 	int error;
 
 	if (wanted == WISH_NONE) {
-		SF_LOG_ERR("port %u of RDMA device %s cannot be listened to: SOFTFIELD_VERBS_LISTEN is none", port, device->name);
+		SF_LOG_ERR("port %u of RDMA device %s cannot be listened to: SOFTFIELD_LISTEN is none", port, device->name);
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	for (uint32_t i = 0; i < addresses.num; i++)
 		addresses.at[i].port = port;
-	error = serve_all(&addresses, device, listener);
+	error = serve_all(&addresses, port, device, listener);
 	if (error == EADDRINUSE || error == EACCES) {
 		SF_LOG_ERR("port %u of RDMA device %s cannot be listened to: %s", port, device->name,
 			   error == EACCES

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes and descriptors through a socket. */
+/* Bytes and descriptors through a Unix socket. */
 #ifndef SF_FABRIC_CONTROL_PACKET_H
 #define SF_FABRIC_CONTROL_PACKET_H
 
@@ -7,8 +7,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* All of it or nothing; but of a stream that has room for a part only, that part, and false, with errno 0. False, and errno:
- * EAGAIN or ENOBUFS, the peer does not read. */
+/* All of it or nothing. False, and errno: EAGAIN or ENOBUFS, the peer does not read. */
 bool sf_packet_send(int fd, const void *bytes, size_t len, const int *fds, unsigned num);
 
 /* What is there, up to size bytes; its descriptors are the caller's. *num is room in, count out; both NULL where none can come.

@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <openssl/crypto.h>
+
 #include "base/fork.h"
 #include "base/liveness.h"
 #include "base/log.h"
@@ -54,11 +56,7 @@ doca_error_t sf_key_random(struct sf_key *key)
 
 _Bool sf_key_equal(const struct sf_key *a, const struct sf_key *b)
 {
-	volatile uint8_t differ = 0;
-
-	for (int i = 0; i < SF_KEY_SIZE; i++)
-		differ |= a->bytes[i] ^ b->bytes[i];
-	return differ == 0;
+	return CRYPTO_memcmp(a->bytes, b->bytes, SF_KEY_SIZE) == 0;
 }
 
 static void socket_name(char name[SOCKET_NAME_MAX], enum sf_socket_kind kind, const struct sf_key *key)
@@ -348,4 +346,14 @@ doca_error_t sf_runtime_connect(enum sf_socket_kind kind, const struct sf_key *k
 close_folder:
 	close(folder);
 	return error;
+}
+
+_Bool sf_runtime_is_there(enum sf_socket_kind kind, const struct sf_key *key)
+{
+	int fd, pid;
+	doca_error_t error = sf_runtime_connect(kind, key, &fd, &pid);
+
+	if (error == DOCA_SUCCESS)
+		close(fd);
+	return error == DOCA_SUCCESS || error == DOCA_ERROR_AGAIN;
 }

@@ -41,6 +41,7 @@ static doca_error_t faulty_domain_open(const struct sf_fabric_ops *ops, const ch
 		free(domain);
 		return result;
 	}
+	domain->base.reaches_others = domain->inner->reaches_others;
 	*out = &domain->base;
 	return DOCA_SUCCESS;
 }
@@ -94,7 +95,11 @@ static doca_error_t faulty_region_request(struct sf_domain *domain, const void *
 static doca_error_t faulty_region_ready(struct sf_region *region, uint64_t limit_ns)
 {
 	struct sf_region *inner = ((struct faulty_region *)region)->inner;
-	doca_error_t result = inner->ops->region_ready(inner, limit_ns);
+	doca_error_t result;
+
+	if (limit_ns == 0 && region_fault(FAULTY_LATE, "an owner's answer is late"))
+		return DOCA_ERROR_AGAIN;
+	result = inner->ops->region_ready(inner, limit_ns);
 
 	if (result == DOCA_SUCCESS && region->mapped == NULL)
 		region->mapped = inner->mapped;
@@ -149,6 +154,7 @@ void sf_faulty_ops(const struct sf_fabric_ops *inner, const char *name, struct s
 		.port_close = faulty_port_close,
 		.port_poll = faulty_port_poll,
 		.port_arm = faulty_port_arm,
+		.port_push = faulty_port_push,
 		.port_post_recv = faulty_port_post_recv,
 		.port_flush_recvs = faulty_port_flush_recvs,
 		.listener_open = faulty_listener_open,
@@ -160,5 +166,6 @@ void sf_faulty_ops(const struct sf_fabric_ops *inner, const char *name, struct s
 		.link_close = faulty_link_close,
 		.link_submit = faulty_link_submit,
 		.link_ring = faulty_link_ring,
+		.link_credits = faulty_link_credits,
 	};
 }

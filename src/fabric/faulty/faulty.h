@@ -9,6 +9,7 @@
  *   close    submits after which the link is gone: the operation is done with CONNECTION_ABORTED, closed follows
  *   refuse   connects that end with TIME_OUT
  *   memory   registrations, exports and imports that fail with NO_MEMORY
+ *   late     looks at a requested import that do not find the owner's answer yet
  * The same seed gives the same faults as long as ports are opened and used in the same order. It is logged.
  *
  * Unlike real providers this one allocates on the data path.
@@ -26,7 +27,16 @@
 /* Gives the table of "faulty:INNER" under that name, which stays the caller's. */
 void sf_faulty_ops(const struct sf_fabric_ops *inner, const char *name, struct sf_fabric_ops *ops);
 
-enum faulty_kind { FAULTY_AGAIN, FAULTY_DELAY, FAULTY_FAIL, FAULTY_CLOSE, FAULTY_REFUSE, FAULTY_MEMORY, FAULTY_KINDS };
+enum faulty_kind {
+	FAULTY_AGAIN,
+	FAULTY_DELAY,
+	FAULTY_FAIL,
+	FAULTY_CLOSE,
+	FAULTY_REFUSE,
+	FAULTY_MEMORY,
+	FAULTY_LATE,
+	FAULTY_KINDS
+};
 
 /* Rates from the environment, read once. BAD_CONFIG, logged, when it cannot be understood. */
 doca_error_t faulty_plan_check(void);
@@ -93,6 +103,7 @@ doca_error_t faulty_port_open(struct sf_domain *domain, const struct sf_port_han
 void faulty_port_close(struct sf_port *port);
 uint32_t faulty_port_poll(struct sf_port *port, uint32_t budget);
 bool faulty_port_arm(struct sf_port *port);
+void faulty_port_push(struct sf_port *port);
 doca_error_t faulty_port_post_recv(struct sf_port *port, struct sf_recv *recv);
 void faulty_port_flush_recvs(struct sf_port *port);
 void faulty_port_ring(struct faulty_port *port); /* something of ours became due */
@@ -102,13 +113,14 @@ extern const struct sf_port_handler faulty_handler;
 doca_error_t faulty_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user,
 				  struct sf_listener **listener);
 void faulty_listener_close(struct sf_listener *listener);
-doca_error_t faulty_link_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len, void *user,
-				 struct sf_link **link);
+doca_error_t faulty_link_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
+				 void *user, struct sf_link **link);
 doca_error_t faulty_link_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **link);
 void faulty_link_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
 void faulty_link_disconnect(struct sf_link *link);
 void faulty_link_close(struct sf_link *link);
 doca_error_t faulty_link_submit(struct sf_link *link, struct sf_op *op);
 void faulty_link_ring(struct sf_link *link);
+uint32_t faulty_link_credits(struct sf_link *link, uint32_t *len);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/faulty/faulty.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -66,8 +67,8 @@ static void link_end_soon(struct faulty_link *link)
 	faulty_port_ring(port_of(link));
 }
 
-doca_error_t faulty_link_connect(struct sf_port *base, const char *name, const char *address, const void *data, size_t len, void *user,
-				 struct sf_link **out)
+doca_error_t faulty_link_connect(struct sf_port *base, const char *name, const char *address, const void *data, size_t len,
+				 void *user, struct sf_link **out)
 {
 	struct faulty_port *port = (struct faulty_port *)base;
 	struct faulty_link *link = link_new(base, user);
@@ -133,6 +134,7 @@ void faulty_link_close(struct sf_link *base)
 {
 	struct faulty_link *link = (struct faulty_link *)base;
 
+	assert(link->in_flight == 0); /* its operations would be done with a link that is gone */
 	if (link->ending)
 		TAILQ_REMOVE(&port_of(link)->endings, link, ending_entry);
 	if (link->inner != NULL)
@@ -144,6 +146,14 @@ void faulty_link_ring(struct sf_link *link)
 {
 	if (((struct faulty_link *)link)->inner != NULL)
 		sf_link_ring(((struct faulty_link *)link)->inner);
+}
+
+uint32_t faulty_link_credits(struct sf_link *link, uint32_t *len)
+{
+	struct sf_link *inner = ((struct faulty_link *)link)->inner;
+
+	*len = 0;
+	return inner != NULL ? sf_link_credits(inner, len) : 0;
 }
 
 static void op_done(struct sf_op *inner)

@@ -11,7 +11,7 @@
 
 #define RATE_ALWAYS 1000u
 
-static const char *const kind_names[FAULTY_KINDS] = {"again", "delay", "fail", "close", "refuse", "memory"};
+static const char *const kind_names[FAULTY_KINDS] = {"again", "delay", "fail", "close", "refuse", "memory", "late"};
 static const uint64_t step = UINT64_C(0x9e3779b97f4a7c15);
 
 static uint32_t rates[FAULTY_KINDS];
@@ -47,8 +47,9 @@ static void plan_read(void)
 	while (at != NULL && *at != '\0') {
 		equals = strchr(at, '=');
 		if (equals == NULL || !item_parse(at, (size_t)(equals - at), equals + 1)) {
-			SF_LOG_ERR("cannot understand SOFTFIELD_FAULTY from '%s' on: name=number, with a comma between; numbers are out of "
-				   "1000, names are seed, again, delay, fail, close, refuse, memory",
+			SF_LOG_ERR("cannot understand SOFTFIELD_FAULTY from '%s' on: name=number, with a comma between; numbers "
+				   "are out of "
+				   "1000, names are seed, again, delay, fail, close, refuse, memory, late",
 				   at);
 			plan_status = DOCA_ERROR_BAD_CONFIG;
 			return;

@@ -111,6 +111,11 @@ bool faulty_port_arm(struct sf_port *base)
 	return false;
 }
 
+void faulty_port_push(struct sf_port *base)
+{
+	sf_port_push(((struct faulty_port *)base)->inner);
+}
+
 static void recv_done(struct sf_recv *inner)
 {
 	struct faulty_recv *wrapped = (struct faulty_recv *)inner;

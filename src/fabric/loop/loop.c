@@ -10,7 +10,7 @@ extern const struct sf_fabric_ops sf_loop_ops;
 
 const struct sf_fabric_ops sf_loop_ops = {
 	.name = "loop",
-	.caps = SF_CAP_ONE_SIDED | SF_CAP_ATOMIC | SF_CAP_ATOMIC_CPU | SF_CAP_MAP,
+	.caps = SF_CAP_ONE_SIDED | SF_CAP_ATOMIC | SF_CAP_ATOMIC_CPU | SF_CAP_UNATTENDED | SF_CAP_MAP,
 	.iov_max = LOOP_IOV_MAX,
 	.recv_iov_max = LOOP_IOV_MAX,
 	.domain_open = loop_domain_open,

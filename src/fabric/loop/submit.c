@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "fabric/atomic.h"
 #include "fabric/window.h"
 
 /* Copies between two lists; the destination has room. */
@@ -49,18 +50,6 @@ static void receive(struct loop_link *peer, const struct sf_op *op, uint64_t len
 	loop_port_recv_due(port);
 }
 
-static void atomic_run(const struct sf_op *op)
-{
-	uint64_t *word = (uint64_t *)(uintptr_t)op->remote_addr; // NOLINT: the address was checked to lie in the region
-	uint64_t old = op->compare;
-
-	if (op->kind == SF_OP_FAA)
-		old = __atomic_fetch_add(word, op->value, __ATOMIC_SEQ_CST);
-	else
-		__atomic_compare_exchange_n(word, &old, op->value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-	memcpy(op->iov[0].addr, &old, sizeof(old));
-}
-
 static doca_error_t one_sided_run(const struct sf_region *base, const struct sf_op *op, uint64_t len)
 {
 	const struct loop_region *region = (const struct loop_region *)base;
@@ -69,7 +58,7 @@ static doca_error_t one_sided_run(const struct sf_region *base, const struct sf_
 	if (base->imported && region->owner == NULL)
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	if (op->kind == SF_OP_CAS || op->kind == SF_OP_FAA)
-		atomic_run(op);
+		sf_op_atomic_run(op, (uint64_t *)(uintptr_t)op->remote_addr); // NOLINT: the address was checked
 	else if (len == sizeof(uint64_t) && op->iov_num == 1 && op->kind == SF_OP_WRITE)
 		sf_word_write(remote.addr, op->iov[0].addr);
 	else if (len == sizeof(uint64_t) && op->iov_num == 1)

@@ -103,7 +103,7 @@ static enum shm_reach atomic(const struct sf_op *op, const struct shm_attach *at
 
 	if (word == NULL)
 		return SHM_UNREACHED;
-	shm_atomic_here(op, word);
+	sf_op_atomic_run(op, word);
 	return SHM_REACHED;
 }
 
@@ -168,7 +168,7 @@ doca_error_t sf_shm_region_access(struct sf_region *region, struct sf_op *op)
 		if (op->kind == SF_OP_WRITE || op->kind == SF_OP_READ)
 			copy_here(op, (uint8_t *)(uintptr_t)op->remote_addr, 0, len);
 		else
-			shm_atomic_here(op, (uint64_t *)(uintptr_t)op->remote_addr);
+			sf_op_atomic_run(op, (uint64_t *)(uintptr_t)op->remote_addr);
 		return DOCA_SUCCESS;
 	}
 	attach = shm_import(region)->attach;

@@ -3,8 +3,7 @@
 #ifndef SF_FABRIC_SHM_ACCESS_H
 #define SF_FABRIC_SHM_ACCESS_H
 
-#include <string.h>
-
+#include "fabric/atomic.h"
 #include "fabric/fabric.h"
 #include "fabric/shm/peer.h"
 #include "fabric/shm/ring.h"
@@ -15,17 +14,6 @@ enum shm_reach {
 	SHM_UNREACHED, /* not from here: the agent must do it, all of it */
 	SHM_ENDED,     /* the owner's memory is not there any more */
 };
-
-static inline void shm_atomic_here(const struct sf_op *op, uint64_t *word)
-{
-	uint64_t old = op->compare;
-
-	if (op->kind == SF_OP_FAA)
-		old = __atomic_fetch_add(word, op->value, __ATOMIC_SEQ_CST);
-	else
-		__atomic_compare_exchange_n(word, &old, op->value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-	memcpy(op->iov[0].addr, &old, sizeof(old));
-}
 
 /* A checked WRITE, READ, CAS or FAA of len bytes, as far as it can be done without the owner's agent. Any thread. */
 enum shm_reach sf_shm_attach_access(const struct shm_attach *attach, const struct sf_op *op, uint64_t len);

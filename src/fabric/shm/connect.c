@@ -11,6 +11,7 @@
 #include "base/log_rate.h"
 #include "fabric/shm/fds.h"
 #include "fabric/shm/repair.h"
+#include "fabric/tcp/link.h"
 
 static struct shm_link *link_of(struct sf_handshake *handshake)
 {
@@ -77,8 +78,8 @@ doca_error_t sf_shm_link_answered(struct shm_link *link)
 	return error;
 }
 
-doca_error_t sf_shm_link_connect(struct sf_port *base, const char *name, const char *address, const void *data, size_t len, void *user,
-				 struct sf_link **link)
+doca_error_t sf_shm_link_connect(struct sf_port *base, const char *name, const char *address, const void *data, size_t len,
+				 void *user, struct sf_link **link)
 {
 	struct shm_port *port = shm_port(base);
 	struct shm_link *l;
@@ -170,7 +171,11 @@ doca_error_t sf_shm_asked(struct sf_control_listener *listener, struct sf_conn *
 doca_error_t sf_shm_link_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **link)
 {
 	struct shm_link *l = request->link;
-	doca_error_t error = len > SF_PRIVATE_MAX || (len != 0 && data == NULL) ? DOCA_ERROR_INVALID_VALUE : DOCA_SUCCESS;
+	doca_error_t error;
+
+	if (request->far != NULL)
+		return sf_tcp_link_accept(request->far, data, len, user, link);
+	error = len > SF_PRIVATE_MAX || (len != 0 && data == NULL) ? DOCA_ERROR_INVALID_VALUE : DOCA_SUCCESS;
 
 	if (error != DOCA_SUCCESS)
 		return error;
@@ -203,6 +208,10 @@ void sf_shm_link_reject(struct sf_listener *listener, struct sf_request *request
 {
 	struct shm_link *link = request->link;
 
+	if (request->far != NULL) {
+		sf_tcp_link_reject(request->far, data, len);
+		return;
+	}
 	pthread_mutex_lock(&sf_control_lock);
 	((struct sf_control_listener *)listener)->num_requests--;
 	sf_control_refuse(link->handshake.conn, DOCA_ERROR_CONNECTION_ABORTED, data, len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
@@ -229,11 +238,16 @@ static void links_orphan(const struct sf_listener *listener)
 doca_error_t sf_shm_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user,
 				  struct sf_listener **listener)
 {
-	struct sf_control_listener *l;
+	const struct shm_domain *domain = shm_domain(port->domain);
+	const struct sf_net_device *device = domain->device.name != NULL ? &domain->device : NULL;
 	doca_error_t error = sf_shm_port_hold_agent(shm_port(port));
+	struct sf_control_listener *l;
+	struct tcp_port *far;
 
+	if (error == DOCA_SUCCESS && device != NULL)
+		error = sf_tcp_port_get(shm_port(port), &far);
 	if (error == DOCA_SUCCESS)
-		error = sf_control_listener_open(&sf_shm_control, NULL, port, name, flags, user, &l);
+		error = sf_control_listener_open(&sf_shm_control, device, port, name, flags, user, &l);
 	if (error == DOCA_SUCCESS)
 		*listener = &l->base;
 	return error;
@@ -242,8 +256,11 @@ doca_error_t sf_shm_listener_open(struct sf_port *port, const char *name, uint32
 void sf_shm_listener_close(struct sf_listener *base)
 {
 	pthread_mutex_lock(&sf_control_lock);
-	if (sf_control_listener_close((struct sf_control_listener *)base))
+	if (sf_control_listener_close((struct sf_control_listener *)base)) {
 		links_orphan(base);
+		if (shm_port(base->port)->far != NULL)
+			sf_tcp_links_orphan(shm_port(base->port)->far, base);
+	}
 	pthread_mutex_unlock(&sf_control_lock);
 	free(base);
 }

@@ -8,12 +8,13 @@
 #include "fabric/shm/link.h"
 #include "fabric/shm/message.h"
 
-doca_error_t sf_shm_link_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len, void *user,
-				 struct sf_link **link);
+doca_error_t sf_shm_link_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
+				 void *user, struct sf_link **link);
 doca_error_t sf_shm_link_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **link);
 void sf_shm_link_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
 
-doca_error_t sf_shm_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **listener);
+doca_error_t sf_shm_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user,
+				  struct sf_listener **listener);
 void sf_shm_listener_close(struct sf_listener *listener);
 
 /* By the agent, with sf_control_lock: a peer asks to connect. */

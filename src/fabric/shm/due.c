@@ -201,8 +201,8 @@ static void warm(struct shm_port *port, struct shm_link *link)
 
 /* ---- poll ---- */
 
-/* To look for a second message means to wait for a line that the writer's core has just cleared: so that is for the next poll, which
- * the program may get to the sooner, unless messages come without a pause. */
+/* To look for a second message means to wait for a line that the writer's core has just cleared: so that is for the next poll,
+ * which the program may get to the sooner, unless messages come without a pause. */
 static uint32_t poll_hot(struct shm_port *port, uint32_t budget, uint64_t *now_ns)
 {
 	struct shm_due *due = &port->due;
@@ -231,7 +231,8 @@ static void harvest_word(struct shm_port *port, uint32_t word)
 {
 	struct shm_due *due = &port->due;
 	_Atomic uint64_t *ready = &port->recvq.segment->ready[word];
-	uint64_t bits = atomic_load_explicit(ready, memory_order_relaxed) != 0 ? atomic_exchange(ready, 0) : 0;
+	/* Not relaxed: some processors would read it before they clear ready_top, and miss whoever finds that still set. */
+	uint64_t bits = atomic_load(ready) != 0 ? atomic_exchange(ready, 0) : 0;
 
 	for (; bits != 0; bits &= bits - 1) {
 		uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(bits);
@@ -297,19 +298,38 @@ static uint32_t poll_ready(struct shm_port *port, uint32_t budget, uint64_t *now
 
 static uint32_t poll_attentive(struct shm_port *port, uint32_t budget, uint64_t *now_ns)
 {
-	struct shm_link *link = port->due.attentive, *next;
+	struct shm_due *due = &port->due;
+	struct shm_link *link;
 	uint32_t ran = 0;
 
-	port->due.attentive = NULL;
-	for (; link != NULL; link = next) {
-		next = link->next_attentive;
+	due->unpolled = due->attentive;
+	due->attentive = NULL;
+	while ((link = due->unpolled) != NULL) {
+		due->unpolled = link->next_attentive;
+		due->polled = link;
 		link->in_attentive = false;
 		if (link->attention && ran < budget)
 			ran += sf_shm_link_poll(link, budget - ran, now_ns);
 		if (link->attention)
 			sf_shm_link_attend(link);
 	}
+	due->polled = NULL;
 	return ran;
+}
+
+static void push_list(struct shm_link *link)
+{
+	for (; link != NULL; link = link->next_attentive)
+		sf_shm_link_progress(link);
+}
+
+/* A callback may be running that the poll of an attentive link has called. */
+void sf_shm_due_push(struct shm_port *port)
+{
+	push_list(port->due.attentive);
+	push_list(port->due.unpolled);
+	if (port->due.polled != NULL)
+		sf_shm_link_progress(port->due.polled);
 }
 
 uint32_t sf_shm_due_poll(struct shm_port *port, uint32_t budget, uint64_t *now_ns)

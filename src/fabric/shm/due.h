@@ -28,15 +28,16 @@ struct shm_port;
 struct shm_due {
 	struct shm_link *hot[SHM_HOT_MAX];
 	uint32_t hot_num;
-	uint32_t first; /* hot link to begin the next poll with */
+	uint32_t first;			     /* hot link to begin the next poll with */
 	struct shm_link *ready, **ready_end; /* a bit told of them; by next_ready */
 	struct shm_link *ahead;		     /* the ready one whose record is fetched next, or NULL */
 	struct shm_link *attentive;	     /* by next_attentive */
+	struct shm_link *unpolled, *polled;  /* while attentive links are polled: those that are still to come, and this one */
 	struct shm_link **by_slot;
 	uint32_t slot_room;
 	uint32_t looks; /* that found nothing, since the last try to send a short message */
 	uint64_t polls;
-	uint64_t told[SHM_LINKS_MAX / 64]; /* bits that came before their links were READY */
+	uint64_t told[SHM_LINKS_MAX / 64];	  /* bits that came before their links were READY */
 	uint64_t slots_taken[SHM_LINKS_MAX / 64]; /* guarded by sf_control_lock */
 };
 
@@ -61,6 +62,8 @@ void sf_shm_link_attend(struct shm_link *link);
 /* Polls what is due; returns callbacks run. */
 uint32_t sf_shm_due_poll(struct shm_port *port, uint32_t budget, uint64_t *now_ns);
 bool sf_shm_due_any(const struct shm_port *port);
+/* Goes on with what keeps links busy; also inside a poll. */
+void sf_shm_due_push(struct shm_port *port);
 
 /* Are the bits of cold links as we wrote them? With sf_control_lock. */
 bool sf_shm_due_intact(const struct shm_port *port);

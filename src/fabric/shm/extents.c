@@ -54,7 +54,8 @@ struct sf_pages_file *sf_pages_file_new(size_t len)
 	return file;
 }
 
-struct sf_extent *sf_extent_add(struct sf_extent *before, uintptr_t start, uintptr_t end, struct sf_pages_file *file, uint64_t offset)
+struct sf_extent *sf_extent_add(struct sf_extent *before, uintptr_t start, uintptr_t end, struct sf_pages_file *file,
+				uint64_t offset)
 {
 	struct sf_extent *extent = calloc(1, sizeof(*extent));
 

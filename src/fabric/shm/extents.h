@@ -38,7 +38,8 @@ struct sf_pages_file *sf_pages_file_new(size_t len);
 void sf_pages_file_unref(struct sf_pages_file *file);
 
 /* Before another, or at the end. NULL: no memory. */
-struct sf_extent *sf_extent_add(struct sf_extent *before, uintptr_t start, uintptr_t end, struct sf_pages_file *file, uint64_t offset);
+struct sf_extent *sf_extent_add(struct sf_extent *before, uintptr_t start, uintptr_t end, struct sf_pages_file *file,
+				uint64_t offset);
 void sf_extent_remove(struct sf_extent *extent);
 /* The first extent that ends after addr, or NULL. */
 struct sf_extent *sf_extent_after(uintptr_t addr);

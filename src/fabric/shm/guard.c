@@ -23,6 +23,21 @@ static int guard_fd(int flags)
 	return -1;
 }
 
+enum sf_guard_kind sf_guard_probe(void)
+{
+	enum sf_guard_kind kind = SF_GUARD_FULL;
+	int fd = guard_fd(0);
+
+	if (fd < 0) {
+		kind = SF_GUARD_USER;
+		fd = guard_fd(UFFD_USER_MODE_ONLY);
+	}
+	if (fd < 0)
+		return SF_GUARD_NONE;
+	close(fd);
+	return kind;
+}
+
 void sf_guard_open(struct sf_guard *guard)
 {
 	guard->fd = guard_fd(0); /* holds off system calls that write there too, where we are allowed to */

@@ -9,9 +9,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/visibility.h"
+
 struct sf_guard {
 	int fd; /* -1: the kernel has nothing to guard with, and hold says false */
 };
+
+enum sf_guard_kind {
+	SF_GUARD_NONE,
+	SF_GUARD_USER, /* a system call that writes there fails with EFAULT */
+	SF_GUARD_FULL,
+};
+
+/* What this process may have. */
+SF_API enum sf_guard_kind sf_guard_probe(void);
 
 void sf_guard_open(struct sf_guard *guard);
 /* Page-aligned, within one mapping of private anonymous memory, or else of a memfd. False: writers are not held off. */

@@ -12,9 +12,9 @@
  *   POSTED(t) -> TAKEN(t, l)   a sender claims it for link l (the owner's number of that link)
  *   POSTED(t) -> FREE(t)       owner takes it back (flush, repair)
  *
- * All peers of the port can write all of this segment, so nothing in it is evidence of what another peer did. Before a sender claims
- * a receive it names it in its link's segment, which only its owner and itself can write: that is what the owner believes when it
- * makes the ring anew (repair.h).
+ * All peers of the port can write all of this segment, so nothing in it is evidence of what another peer did. Before a sender
+ * claims a receive it names it in its link's segment, which only its owner and itself can write: that is what the owner believes
+ * when it makes the ring anew (repair.h).
  *
  * Link segment (one memfd a link): two rings of records, one a direction, each written by one side and read by the other.
  * A record is 1 or more lines of 64 bytes, contiguous (each ring is mapped twice in a row, so nothing wraps). The writer
@@ -73,8 +73,8 @@ static inline void shm_hand_over(const volatile void *line)
 #endif
 }
 
-/* Ends a look at shared memory that found nothing. A processor that goes on to the next look before this one's loads are done fetches
- * the lines behind the awaited one too, while the peer is writing them, and the peer waits for each once more. */
+/* Ends a look at shared memory that found nothing. A processor that goes on to the next look before this one's loads are done
+ * fetches the lines behind the awaited one too, while the peer is writing them, and the peer waits for each once more. */
 static inline void shm_look_done(void)
 {
 #ifdef __x86_64__
@@ -192,7 +192,8 @@ static inline uint32_t shm_record_lines(uint32_t header_len, uint32_t data_len)
 struct shm_link_segment {
 	struct {
 		alignas(2 * SHM_LINE) _Atomic uint64_t consumed; /* lines the reader is done with, ever */
-		alignas(2 * SHM_LINE) _Atomic uint64_t claim;	 /* the writer's: the receive that it is about to claim, or has, or 0 */
+		alignas(2 *
+			SHM_LINE) _Atomic uint64_t claim; /* the writer's: the receive that it is about to claim, or has, or 0 */
 	} ring[2];
 };
 

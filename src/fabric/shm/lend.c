@@ -28,13 +28,14 @@ struct shm_named {
 	uint64_t addr, len;
 	uint64_t first, num; /* whole pages */
 	uint8_t *state;
-	uint16_t *head, *tail; /* bytes at the begin and the end of each that are named */
+	uint16_t *head, *tail;	/* bytes at the begin and the end of each that are named */
 	uint64_t lent, pending; /* pages */
 	bool closed;
 	struct shm_named *next, *next_all;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what all ports name, but for a look at a state; before sf_control_lock */
+static pthread_mutex_t lock =
+	PTHREAD_MUTEX_INITIALIZER; /* guards what all ports name, but for a look at a state; before sf_control_lock */
 static struct shm_named *all;
 
 SF_FORK_LOCK(SF_FORK_MOVE, &lock, NULL);
@@ -47,6 +48,7 @@ static uint8_t state_of(const struct shm_named *named, uint64_t page)
 static void state_set(struct shm_named *named, uint64_t page, uint32_t state)
 {
 	__atomic_store_n(&named->state[page - named->first], (uint8_t)state, __ATOMIC_RELAXED);
+	atomic_fetch_add(&named->port->lends.changes, 1);
 }
 
 static bool page_full(const struct shm_named *named, uint64_t page)
@@ -54,7 +56,8 @@ static bool page_full(const struct shm_named *named, uint64_t page)
 	return (uint32_t)named->head[page - named->first] + named->tail[page - named->first] >= SHM_PAGE;
 }
 
-/* Bytes from..to of a page go on where those named so far end. Receives that are smaller than a page fill it one after the other. */
+/* Bytes from..to of a page go on where those named so far end. Receives that are smaller than a page fill it one
+ * after the other. */
 static bool extends_head(uint32_t head, uint32_t from, uint32_t to)
 {
 	return from <= head && to > head;
@@ -84,7 +87,8 @@ static void pages_unlend(struct shm_named *named, const struct sf_pages *pages)
 	}
 }
 
-/* Senders who have written already see the id gone before they publish, or their bytes are there before the pages leave the file. */
+/* Senders who have written already see the id gone before they publish, or their bytes are there before the pages
+ * leave the file. */
 static void lend_end(struct shm_port *port, uint32_t number, void (*restore)(struct sf_pages *pages))
 {
 	struct shm_lend *lend = port->lends.lend[number];
@@ -163,7 +167,8 @@ static bool edge_known(const struct shm_named *named, uint64_t page, uint64_t ad
 
 	if (state != PAGE_TOUCHED)
 		return state != PAGE_UNTOUCHED;
-	return !extends_head(named->head[page - named->first], from, to) && !extends_tail(named->tail[page - named->first], from, to);
+	return !extends_head(named->head[page - named->first], from, to) &&
+	       !extends_tail(named->tail[page - named->first], from, to);
 }
 
 static uint64_t piece_name(struct shm_named *named, uint64_t addr, uint64_t len)
@@ -265,24 +270,38 @@ static struct shm_named *named_of(struct shm_port *port, const struct shm_region
 	return named;
 }
 
+static uint64_t piece_name_new(struct shm_port *port, const struct shm_region *region, const struct sf_iov *piece,
+			       struct shm_known_piece *known)
+{
+	const uint64_t addr = (uintptr_t)piece->addr;
+	/* From before the look at the pages: what changes meanwhile is looked at again. */
+	const uint64_t changes = atomic_load_explicit(&port->lends.changes, memory_order_acquire);
+	struct shm_named *named = port->lends.named;
+
+	if (named == NULL || named->region != region->id)
+		named = named_of(port, region);
+	if (named == NULL)
+		return 0;
+	*known = (struct shm_known_piece){region->id, addr, piece->len, piece_name(named, addr, piece->len), changes};
+	return known->lent;
+}
+
 uint64_t sf_shm_lend_name(struct shm_port *port, const struct sf_recv *recv)
 {
 	const struct shm_region *region = shm_region(recv->region);
-	struct shm_named *named = port->lends.named;
 	uint64_t id = 0;
 
 	if (recv->kept)
 		return 0;
-	if (named == NULL || named->region != region->id) {
-		named = named_of(port, region);
-		if (named == NULL)
-			return 0;
-	}
 	for (uint32_t i = 0; i < recv->iov_num; i++) {
-		if (recv->iov[i].len < LENT_MIN_LEN)
-			continue;
-		uint64_t found = piece_name(named, (uintptr_t)recv->iov[i].addr, recv->iov[i].len);
+		const struct sf_iov *piece = &recv->iov[i];
+		struct shm_known_piece *known = shm_lends_known(&port->lends, piece);
+		uint64_t found = known->lent;
 
+		if (piece->len < LENT_MIN_LEN)
+			continue;
+		if (!shm_piece_is_known(&port->lends, known, region->id, piece))
+			found = piece_name_new(port, region, piece, known);
 		id = id == 0 ? found : id;
 	}
 	return id;
@@ -427,8 +446,8 @@ void sf_shm_lends_link_ended(struct shm_link *link)
 
 	pthread_mutex_lock(&sf_control_lock);
 	for (struct shm_link *other = sf_shm_links; other != NULL; other = other->next_all)
-		last = last && (other == link || other->base.port != &port->base || other->handshake.conn == NULL || link->pid == 0 ||
-				other->pid != link->pid);
+		last = last && (other == link || other->base.port != &port->base || other->handshake.conn == NULL ||
+				link->pid == 0 || other->pid != link->pid);
 	pthread_mutex_unlock(&sf_control_lock);
 	if (!link->was_lent || !last)
 		return;
@@ -485,7 +504,8 @@ static struct shm_lend *port_lend_find(const struct shm_port *port, uint64_t id)
 struct shm_lend *sf_shm_lend_find(uint64_t id, const struct sf_key *key, int pid)
 {
 	for (struct shm_link *link = sf_shm_links; link != NULL; link = link->next_all) {
-		if (link->handshake.conn == NULL || !sf_key_equal(&link->key, key) || (pid != 0 && link->pid != 0 && pid != link->pid))
+		if (link->handshake.conn == NULL || !sf_key_equal(&link->key, key) ||
+		    (pid != 0 && link->pid != 0 && pid != link->pid))
 			continue;
 
 		struct shm_lend *lend = port_lend_find(shm_port(link->base.port), id);

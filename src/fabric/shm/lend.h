@@ -2,14 +2,15 @@
 /*
  * What a port lends to its peers: the whole pages that its receives name, for as long as a link lasts.
  *
- *   named   which bytes of a region the port's receives have named so far. A page is lent when receives of this port name all of it
- *           and no receive of another port names any of it
+ *   named   which bytes of a region the port's receives have named so far. A page is lent when receives of this port name all of
+ *           it and no receive of another port names any of it
  *   lend    a file of such pages, with an id of its own in the table of generations. The entries of the receives name it. A peer
  *           attaches it over a link, with that link's key
  *
- * A page that is not lent is written by parts through the link's ring. When the last link of a process to the port has ended, what
- * that process was given is withdrawn: the id ends, the pages leave the file, and become pages of another one for those who are left.
- * A sender looks at the id after its last byte and before it publishes, and sends the message in parts if it ended meanwhile.
+ * A page that is not lent is written by parts through the link's ring. When the last link of a process to the port has ended,
+ * what that process was given is withdrawn: the id ends, the pages leave the file, and become pages of another one for those who
+ * are left. A sender looks at the id after its last byte and before it publishes, and sends the message in parts if it ended
+ * meanwhile.
  */
 #ifndef SF_FABRIC_SHM_LEND_H
 #define SF_FABRIC_SHM_LEND_H
@@ -23,7 +24,8 @@
 #include "fabric/control/runtime.h"
 #include "fabric/shm/pages.h"
 
-#define SHM_LENDS_MAX 32 /* of a port */
+#define SHM_LENDS_MAX 32     /* of a port */
+#define SHM_KNOWN_PIECES 256 /* a power of two */
 
 struct shm_port;
 struct shm_link;
@@ -39,15 +41,38 @@ struct shm_lend {
 	bool handed; /* to some peer */
 };
 
-struct shm_lends {
-	_Atomic uint64_t id[SHM_LENDS_MAX];	/* 0: none */
-	struct shm_lend *lend[SHM_LENDS_MAX];	/* guarded by sf_control_lock */
-	struct shm_named *named;		/* the port's, last used first */
-	_Atomic bool due;			/* pages are named that are not lent */
+/* A piece of a receive that names nothing new, as long as no page of the port changes. */
+struct shm_known_piece {
+	uint64_t region, addr, len;
+	uint64_t lent; /* the id that sf_shm_lend_name returns for it */
+	uint64_t changes;
 };
 
-/* The port's receive names its pieces' pages. Returns the id under which its entry is to be posted, or 0. From the port's thread. */
+struct shm_lends {
+	_Atomic uint64_t id[SHM_LENDS_MAX];   /* 0: none */
+	struct shm_lend *lend[SHM_LENDS_MAX]; /* guarded by sf_control_lock */
+	struct shm_named *named;	      /* the port's, last used first */
+	_Atomic bool due;		      /* pages are named that are not lent */
+	_Atomic uint64_t changes;	      /* of pages; counted */
+	struct shm_known_piece known[SHM_KNOWN_PIECES];
+};
+
+/* The port's receive names its pieces' pages. Returns the id under which its entry is to be posted, or 0. From
+ * the port's thread. */
 uint64_t sf_shm_lend_name(struct shm_port *port, const struct sf_recv *recv);
+
+static inline struct shm_known_piece *shm_lends_known(struct shm_lends *lends, const struct sf_iov *piece)
+{
+	return &lends->known[(uintptr_t)piece->addr * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (SHM_KNOWN_PIECES - 1)];
+}
+
+/* Most receives are posted again and again. True: it is known what sf_shm_lend_name would return for the piece. */
+static inline bool shm_piece_is_known(const struct shm_lends *lends, const struct shm_known_piece *known, uint64_t region,
+				      const struct sf_iov *piece)
+{
+	return known->addr == (uintptr_t)piece->addr && known->len == piece->len && known->region == region &&
+	       known->changes == atomic_load_explicit(&lends->changes, memory_order_relaxed);
+}
 
 /* Lends what is due. From the port's thread, before it reports anything. */
 void sf_shm_lends_make(struct shm_port *port);
@@ -59,7 +84,8 @@ void sf_shm_lends_link_ended(struct shm_link *link);
 void sf_shm_lends_forget(uint64_t region);
 void sf_shm_lends_close(struct shm_port *port);
 
-/* What somebody may attach who knows a link's key; pid 0: unknown. NULL: it does not exist, or not for this link. With sf_control_lock. */
+/* What somebody may attach who knows a link's key; pid 0: unknown. NULL: it does not exist, or not for this link. With
+ * sf_control_lock. */
 struct shm_lend *sf_shm_lend_find(uint64_t id, const struct sf_key *key, int pid);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "fabric/shm/connect.h"
+#include "fabric/tcp/port.h"
 
 #define END_LIMIT_NS UINT64_C(1000000000) /* how long a disconnected peer may take to notice */
 
@@ -66,7 +67,14 @@ static void deliver(struct shm_link *link, const struct record *record, struct s
 
 static void receive_again(struct shm_port *port, struct shm_slot *slot)
 {
-	if (!sf_shm_recvq_again(&port->recvq, slot))
+	bool again;
+
+	if (port->far != NULL)
+		sf_tcp_port_lock(port->far);
+	again = sf_shm_recvq_again(&port->recvq, slot);
+	if (port->far != NULL)
+		sf_tcp_port_posted(port->far);
+	if (!again)
 		sf_shm_port_abort_recv(port, shm_recvq_finish(&port->recvq, slot));
 }
 
@@ -261,7 +269,8 @@ static void leave(struct shm_link *link)
 	sf_shm_link_ring(&link->base);
 	pthread_mutex_lock(&sf_control_lock);
 	if (link->handshake.conn != NULL)
-		shutdown(link->handshake.conn->fd, SHUT_WR); /* the peer's agent sees it; what the peer's end does we still see */
+		shutdown(link->handshake.conn->stream.fd,
+			 SHUT_WR); /* the peer's agent sees it; what the peer's end does we still see */
 	pthread_mutex_unlock(&sf_control_lock);
 }
 

@@ -66,6 +66,7 @@ struct shm_transfer {
 
 struct sf_request {
 	struct shm_link *link;
+	struct tcp_link *far; /* or this: it comes by the network */
 };
 
 struct shm_link {
@@ -91,10 +92,10 @@ struct shm_link {
 	enum shm_link_busy busy;
 	struct shm_tx tx;
 	struct shm_peer_port *peer_port;
-	uint32_t peer_link; /* our number at the peer */
-	uint32_t peer_slot; /* our bit there */
+	uint32_t peer_link;    /* our number at the peer */
+	uint32_t peer_slot;    /* our bit there */
 	_Atomic uint32_t rang; /* the arming for which the peer was woken last; any thread that rings */
-	uint32_t in_flight; /* operations accepted and not yet done */
+	uint32_t in_flight;    /* operations accepted and not yet done */
 	int peer_event;
 	uint32_t lent_num, lent_last;
 	struct shm_attach *lent[SHM_LENT_MAX];
@@ -151,7 +152,8 @@ static inline void shm_link_wake(struct shm_link *link)
 /* May the peer have sent anything? What a link without messages has in shared memory takes no pages, and is not to be touched. */
 bool sf_shm_link_used(const struct shm_link *link);
 /* Calls back for the receive of each record that the peer has written and no poll has read. */
-void sf_shm_link_each_unread(const struct shm_link *link, void (*unread)(struct shm_recvq *queue, uint32_t slot, uint64_t ticket));
+void sf_shm_link_each_unread(const struct shm_link *link,
+			     void (*unread)(struct shm_recvq *queue, uint32_t slot, uint64_t ticket));
 /* The link has ended, for the reason; reports closed if that is due. Returns callbacks run. */
 uint32_t sf_shm_link_end(struct shm_link *link, doca_error_t reason);
 

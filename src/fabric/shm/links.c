@@ -62,7 +62,8 @@ struct shm_link *sf_shm_link_make(struct shm_port *port, enum shm_link_life life
 		free(link);
 		return NULL;
 	}
-	link->base = (struct sf_link){.ops = port->base.ops, .port = &port->base, .state = SF_LINK_CONNECTING, .handshake = &link->handshake};
+	link->base = (struct sf_link){
+		.ops = port->base.ops, .port = &port->base, .state = SF_LINK_CONNECTING, .handshake = &link->handshake};
 	link->life = life;
 	link->id = new_id(port);
 	link->peer_event = link->segment_fd = -1;

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +30,46 @@ struct sf_pages {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-SF_FORK_LOCK(SF_FORK_PROVIDER, &lock, NULL);
+static _Atomic uint32_t holders;
+static atomic_bool is_moving; /* guarded by lock, but for a look at it */
+
+static void holders_are_gone(void)
+{
+	atomic_store(&holders, 0);
+}
+
+SF_FORK_LOCK(SF_FORK_PROVIDER, &lock, holders_are_gone);
+
+void sf_pages_hold(void)
+{
+	for (;;) {
+		atomic_fetch_add(&holders, 1);
+		if (!atomic_load(&is_moving))
+			return;
+		atomic_fetch_sub(&holders, 1);
+		pthread_mutex_lock(&lock); /* until the pages are moved */
+		pthread_mutex_unlock(&lock);
+	}
+}
+
+void sf_pages_release(void)
+{
+	atomic_fetch_sub(&holders, 1);
+}
+
+static void move_begin(void)
+{
+	pthread_mutex_lock(&lock);
+	atomic_store(&is_moving, true);
+	while (atomic_load(&holders) != 0)
+		sched_yield();
+}
+
+static void move_end(void)
+{
+	atomic_store(&is_moving, false);
+	pthread_mutex_unlock(&lock);
+}
 
 /* Libc's functions are not used where others' memory is touched: sanitizers would judge the program's bytes and our mapping
  * by the rules for our own. */
@@ -238,10 +279,10 @@ doca_error_t sf_pages_move(void *addr, size_t len, struct sf_pages **out)
 	*out = pages;
 	if (start >= end || (file = sf_pages_file_new(end - start)) == NULL)
 		return DOCA_SUCCESS;
-	pthread_mutex_lock(&lock);
+	move_begin();
 	range_move(pages, start, end, file, 0);
 	sf_pages_file_unref(file);
-	pthread_mutex_unlock(&lock);
+	move_end();
 	return DOCA_SUCCESS;
 }
 
@@ -258,14 +299,14 @@ doca_error_t sf_pages_move_spans(const struct sf_pages_span *spans, uint32_t num
 		len += spans[i].len;
 	if (len == 0 || (file = sf_pages_file_new(len)) == NULL)
 		return DOCA_SUCCESS;
-	pthread_mutex_lock(&lock);
+	move_begin();
 	len = 0;
 	for (uint32_t i = 0; i < num; i++) {
 		range_move(pages, spans[i].addr, spans[i].addr + spans[i].len, file, len);
 		len += spans[i].len;
 	}
 	sf_pages_file_unref(file);
-	pthread_mutex_unlock(&lock);
+	move_end();
 	return DOCA_SUCCESS;
 }
 
@@ -344,7 +385,8 @@ static bool piece_restore(char *addr, size_t len, int prot, int fd, uint64_t off
 __attribute__((no_sanitize_address, no_sanitize_thread)) static bool chunk_privatize(char *addr, size_t len, int prot, int fd,
 										     uint64_t offset)
 {
-	if (syscall(SYS_mmap, addr, len, (long)(PROT_READ | PROT_WRITE), (long)(MAP_PRIVATE | MAP_FIXED), (long)fd, offset) != (long)addr)
+	if (syscall(SYS_mmap, addr, len, (long)(PROT_READ | PROT_WRITE), (long)(MAP_PRIVATE | MAP_FIXED), (long)fd, offset) !=
+	    (long)addr)
 		return false;
 	for (size_t at = 0; at < len; at += page_size())
 		__atomic_fetch_or((uint8_t *)addr + at, 0, __ATOMIC_SEQ_CST);
@@ -431,9 +473,9 @@ void sf_pages_restore(struct sf_pages *pages)
 {
 	if (pages == NULL)
 		return;
-	pthread_mutex_lock(&lock);
+	move_begin();
 	for (uint32_t i = 0; i < pages->num_runs; i++)
 		run_restore(&pages->runs[i], pages->files[i]);
-	pthread_mutex_unlock(&lock);
+	move_end();
 	free(pages);
 }

@@ -19,6 +19,7 @@
  * to the new page. Where the kernel gives an unprivileged process user-mode-only userfaultfd, a system call that writes into
  * the range just then (read(2) in another thread) fails with EFAULT. Where there is no userfaultfd at all (a kernel before
  * 5.19, a container's filter) pages are moved one at a time, and a write between the copy of a page and its mapping is lost.
+ * The library's own writes need not mind either: no page moves between sf_pages_hold and sf_pages_release.
  *
  * While moved: a child made by fork shares the pages with its parent instead of getting copies. Locks (mlock) and advice
  * (madvise) given before do not carry over. Memory that a device has pinned must not be moved.
@@ -65,8 +66,12 @@ doca_error_t sf_pages_open_readonly(const struct sf_pages_run *run, int *fd);
 /* Puts private pages back, unless another user still needs them moved, and frees pages. NULL does nothing. */
 void sf_pages_restore(struct sf_pages *pages);
 
-/* The same at a time that the program did not choose. Where there is no userfaultfd the pages become private copies of the file's, which
- * loses no write, but they cannot be moved again. */
+/* The same at a time that the program did not choose. Where there is no userfaultfd the pages become private copies of the
+ * file's, which loses no write, but they cannot be moved again. */
 void sf_pages_take_back(struct sf_pages *pages);
+
+/* Around a write of the library to memory that another thread may be moving: a short one, which waits for nothing. */
+void sf_pages_hold(void);
+void sf_pages_release(void);
 
 #endif

@@ -221,12 +221,12 @@ static void memory_close(struct shm_peer *peer)
 static doca_error_t peer_connect(struct shm_peer *peer)
 {
 	const struct sf_msg hello = sf_msg_head(SHM_MSG_HELLO, sizeof(hello), 0);
-	doca_error_t error = sf_conn_call(SF_SOCKET_AGENT, &peer->id, "", 0, peer, &peer->conn);
+	doca_error_t error = sf_conn_call(SF_SOCKET_AGENT, &peer->id, "", false, 0, peer, &peer->conn);
 
 	if (error != DOCA_SUCCESS)
 		return error;
 	peer->pid = peer->conn->pid;
-	peer->memory_fd = sf_shm_peer_memory_open(peer->conn->fd, peer->pid);
+	peer->memory_fd = sf_shm_peer_memory_open(peer->conn->stream.fd, peer->pid);
 	peer->conn->message = peer_message;
 	peer->conn->ended = peer_ended;
 	if (sf_conn_send(peer->conn, &hello, NULL, 0))
@@ -480,7 +480,7 @@ void sf_shm_iov_gather(void *to, const struct sf_iov *iov, uint32_t num, uint64_
 		}
 		size_t part = iov[i].len - at < len ? iov[i].len - at : len;
 
-		memcpy(out, (const uint8_t *)iov[i].addr + at, part);
+		memmove(out, (const uint8_t *)iov[i].addr + at, part);
 		out += part;
 		len -= part;
 		at = 0;
@@ -498,7 +498,7 @@ void sf_shm_iov_scatter(const struct sf_iov *iov, uint32_t num, uint64_t at, con
 		}
 		size_t part = iov[i].len - at < len ? iov[i].len - at : len;
 
-		memcpy((uint8_t *)iov[i].addr + at, in, part);
+		memmove((uint8_t *)iov[i].addr + at, in, part);
 		in += part;
 		len -= part;
 		at = 0;

@@ -16,8 +16,8 @@
 #define SO_PEERPIDFD 77 /* Linux 6.5 */
 #endif
 
-/* Linux before 6.5 knows the number only. The process cannot have ended yet if its agent answers from here on, and an attach is of use
- * only when it has. */
+/* Linux before 6.5 knows the number only. The process cannot have ended yet if its agent answers from here on, and an attach is
+ * of use only when it has. */
 static int process_open(int socket, int pid)
 {
 	socklen_t len = sizeof(int);
@@ -72,12 +72,14 @@ int sf_shm_peer_memory_open(int socket, int pid)
 		close(pidfd);
 	}
 	if (fd < 0)
-		SF_LOG_INFO_LIMITED("cannot reach into process %d directly (%s): memory that is not whole pages takes a slower way", pid,
-			    strerror(errno));
+		SF_LOG_INFO_LIMITED(
+			"cannot reach into process %d directly (%s): memory that is not whole pages takes a slower way", pid,
+			strerror(errno));
 	return fd;
 }
 
-enum shm_memory sf_shm_peer_memory_copy(struct shm_peer *peer, const struct iovec *local, int num, uint64_t addr, uint64_t len, bool write)
+enum shm_memory sf_shm_peer_memory_copy(struct shm_peer *peer, const struct iovec *local, int num, uint64_t addr, uint64_t len,
+					bool write)
 {
 	ssize_t done;
 
@@ -91,7 +93,8 @@ enum shm_memory sf_shm_peer_memory_copy(struct shm_peer *peer, const struct iove
 		return SHM_MEMORY_GONE;
 	}
 	if (done < 0 && errno != EIO && errno != EFAULT && !atomic_exchange(&peer->no_memory, true))
-		SF_LOG_INFO_LIMITED("cannot reach into process %d directly (%s): memory that is not whole pages takes a slower way", peer->pid,
-			    strerror(errno));
+		SF_LOG_INFO_LIMITED(
+			"cannot reach into process %d directly (%s): memory that is not whole pages takes a slower way",
+			peer->pid, strerror(errno));
 	return SHM_MEMORY_NOT;
 }

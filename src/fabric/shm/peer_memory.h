@@ -2,9 +2,9 @@
 /*
  * Another process's memory where it is not mapped here, by system call.
  *
- * An open /proc/PID/mem stays the memory of the program that ran when it was opened: when that ends, or is replaced by exec, nothing
- * is read or written any more, whoever gets the number. process_vm_writev takes the number, and a caller that is held up between a
- * look at the owner and the call writes into another process.
+ * An open /proc/PID/mem stays the memory of the program that ran when it was opened: when that ends, or is replaced by exec,
+ * nothing is read or written any more, whoever gets the number. process_vm_writev takes the number, and a caller that is held up
+ * between a look at the owner and the call writes into another process.
  */
 #ifndef SF_FABRIC_SHM_PEER_MEMORY_H
 #define SF_FABRIC_SHM_PEER_MEMORY_H
@@ -17,7 +17,7 @@ struct shm_peer;
 
 enum shm_memory {
 	SHM_MEMORY_DONE,
-	SHM_MEMORY_NOT, /* not allowed, or not all of it is there */
+	SHM_MEMORY_NOT,	 /* not allowed, or not all of it is there */
 	SHM_MEMORY_GONE, /* the process has ended */
 };
 
@@ -25,6 +25,7 @@ enum shm_memory {
 int sf_shm_peer_memory_open(int socket, int pid);
 
 /* Copies between local pieces and the peer's len bytes at addr. */
-enum shm_memory sf_shm_peer_memory_copy(struct shm_peer *peer, const struct iovec *local, int num, uint64_t addr, uint64_t len, bool write);
+enum shm_memory sf_shm_peer_memory_copy(struct shm_peer *peer, const struct iovec *local, int num, uint64_t addr, uint64_t len,
+					bool write);
 
 #endif

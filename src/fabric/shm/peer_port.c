@@ -44,8 +44,8 @@ struct shm_peer_port *sf_shm_peer_port_get(int fd, uint32_t entries, uint64_t ti
 		port = map(fd, &stat, entries, ticket);
 	if (port == NULL)
 		return NULL;
-	/* An owner begins a whole ring before its next posting, which no cursor is beyond: unless somebody who is not the owner had the
-	 * first word. */
+	/* An owner begins a whole ring before its next posting, which no cursor is beyond: unless somebody who is not the owner
+	 * had the first word. */
 	if (shm_ticket_before(ticket, atomic_load_explicit(&port->cursor, memory_order_relaxed) - entries))
 		atomic_store_explicit(&port->cursor, ticket & SHM_TICKET_MASK, memory_order_relaxed);
 	port->refs++;

@@ -11,8 +11,8 @@
 struct shm_peer_port {
 	struct shm_port_segment *segment;
 	uint32_t entries;
-	/* Where to look for a receive: what any of the links to the port has passed need not be passed by the others. Written by any
-	 * thread; one that is behind costs time only. */
+	/* Where to look for a receive: what any of the links to the port has passed need not be passed by the others. Written by
+	 * any thread; one that is behind costs time only. */
 	_Atomic uint64_t cursor, epoch;
 	dev_t dev;
 	ino_t ino; /* the file is the segment's identity: what a peer says of itself is not */
@@ -20,8 +20,8 @@ struct shm_peer_port {
 	struct shm_peer_port *next;
 };
 
-/* The segment behind a descriptor that a peer sent, with so many entries; NULL when it is not such a segment. ticket is the peer's
- * word about where to begin to look. */
+/* The segment behind a descriptor that a peer sent, with so many entries; NULL when it is not such a segment. ticket is the
+ * peer's word about where to begin to look. */
 struct shm_peer_port *sf_shm_peer_port_get(int fd, uint32_t entries, uint64_t ticket);
 void sf_shm_peer_port_put(struct shm_peer_port *port);
 

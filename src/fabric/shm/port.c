@@ -17,10 +17,13 @@
 #include "fabric/shm/lend.h"
 #include "fabric/shm/link.h"
 #include "fabric/shm/repair.h"
+#include "fabric/tcp/port.h"
 
 #define FLUSH_LIMIT_NS UINT64_C(1000000000)    /* how long a sender may hold a receive that is to be flushed, */
 #define FLUSH_STARVED_NS UINT64_C(10000000000) /* and how much longer while it waits for a processor, */
 #define FLUSH_LOOK_NS UINT64_C(100000000)      /* which is looked at so often */
+
+#define BUSY_LOOKS 4096 /* polls in a row after which no peer is about to write: some 60 us */
 
 static struct shm_port *ports; /* guarded by sf_control_lock */
 
@@ -78,6 +81,8 @@ void sf_shm_port_close(struct sf_port *base)
 	struct shm_port *port = shm_port(base);
 	struct shm_port **at = &ports;
 
+	if (port->far != NULL)
+		sf_tcp_port_close(port->far);
 	/* Links that the program has closed, while the peer has not answered yet. */
 	while (port->link_num != 0)
 		remove_link(port, port->link_num - 1);
@@ -339,6 +344,8 @@ static void flush_overdue(struct shm_port *port, struct shm_slot *slot)
 {
 	struct shm_link *link = sf_shm_slot_claimer(port, slot);
 
+	if (port->far != NULL && sf_tcp_port_drop(port->far, slot)) /* it comes back as what is flushed */
+		return;
 	if (link != NULL) {
 		if (port->flush_deadline_ns < port->flush_last_ns && holder_is_starved(link))
 			return; /* until the next look */
@@ -376,6 +383,7 @@ static __attribute__((noinline)) uint32_t poll_all(struct shm_port *port, uint32
 
 	if (atomic_load_explicit(&port->lends.due, memory_order_relaxed))
 		sf_shm_lends_make(port); /* no receive is reported before: nobody else uses its pages yet */
+	port->quiet = 0;
 	port->polling = true;
 	if (atomic_load_explicit(&port->news, memory_order_relaxed))
 		take_news(port);
@@ -387,6 +395,8 @@ static __attribute__((noinline)) uint32_t poll_all(struct shm_port *port, uint32
 		check_flushing(port, &now_ns);
 	if (ran < budget)
 		ran += sf_shm_due_poll(port, budget - ran, &now_ns);
+	if (port->far != NULL && ran < budget)
+		ran += sf_tcp_port_poll(port->far, budget - ran);
 	if (port->flushed != NULL)
 		ran += run_flushed(port, budget - ran);
 	port->polling = false;
@@ -405,10 +415,13 @@ uint32_t sf_shm_port_poll(struct sf_port *base, uint32_t budget)
 
 	if (port->done != NULL || shm_due_worth(port) || port->todo != NULL || port->flushed != NULL || port->reap ||
 	    port->recvq.flushing != 0 || port->recvq.damaged || atomic_load_explicit(&port->news, memory_order_relaxed) ||
-	    atomic_load_explicit(&port->lends.due, memory_order_relaxed))
+	    atomic_load_explicit(&port->lends.due, memory_order_relaxed) || port->far != NULL)
 		return poll_all(port, budget);
 	port->due.looks++;
-	shm_look_done();
+	if (port->quiet < BUSY_LOOKS) {
+		port->quiet++;
+		shm_look_done();
+	}
 	return 0;
 }
 
@@ -429,6 +442,11 @@ void sf_shm_port_barrier(const struct shm_port *port)
 #endif
 }
 
+void sf_shm_port_push(struct sf_port *base)
+{
+	sf_shm_due_push(shm_port(base));
+}
+
 bool sf_shm_port_arm(struct sf_port *base)
 {
 	struct shm_port *port = shm_port(base);
@@ -441,18 +459,34 @@ bool sf_shm_port_arm(struct sf_port *base)
 	atomic_store_explicit(&port->arming, arming, memory_order_relaxed);
 	atomic_store_explicit(&port->recvq.segment->armed, arming, memory_order_relaxed);
 	sf_shm_port_barrier(port);
-	return something_due(port);
+	return something_due(port) || (port->far != NULL && sf_tcp_port_arm(port->far));
+}
+
+static uint64_t lend_name(struct shm_port *port, const struct sf_recv *recv)
+{
+	const struct shm_known_piece *known = shm_lends_known(&port->lends, recv->iov);
+
+	if (recv->iov_num == 1 && !recv->kept && shm_piece_is_known(&port->lends, known, shm_region(recv->region)->id, recv->iov))
+		return known->lent;
+	return shm_domain(port->base.domain)->by_network ? 0 : sf_shm_lend_name(port, recv);
 }
 
 doca_error_t sf_shm_port_post_recv(struct sf_port *base, struct sf_recv *recv)
 {
 	struct shm_port *port = shm_port(base);
-	uint64_t len;
+	uint64_t len, lent = 0;
 	doca_error_t error = sf_recv_check(base, recv, &len);
 
 	if (error != DOCA_SUCCESS)
 		return error;
-	return sf_shm_recvq_post(&port->recvq, recv, (uint32_t)len, recv->iov_num != 0 ? sf_shm_lend_name(port, recv) : 0);
+	if (recv->iov_num != 0)
+		lent = lend_name(port, recv);
+	if (port->far == NULL)
+		return sf_shm_recvq_post(&port->recvq, recv, (uint32_t)len, lent);
+	sf_tcp_port_lock(port->far);
+	error = sf_shm_recvq_post(&port->recvq, recv, (uint32_t)len, lent);
+	sf_tcp_port_posted(port->far);
+	return error;
 }
 
 static void flush_taken(struct sf_recv *recv, void *user)
@@ -465,6 +499,8 @@ void sf_shm_port_flush_recvs(struct sf_port *base)
 	struct shm_port *port = shm_port(base);
 
 	sf_shm_recvq_flush(&port->recvq, flush_taken, port);
+	if (port->far != NULL)
+		sf_tcp_port_flushed(port->far);
 	if (port->recvq.flushing == 0)
 		return;
 	port->flush_deadline_ns = sf_now_ns() + FLUSH_LIMIT_NS;

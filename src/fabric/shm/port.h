@@ -4,8 +4,9 @@
  *
  * Waking: the owner stores the number of its arming in the shared segment, then looks once more whether something is due;
  * a peer publishes, then looks at that word, and rings for a number for which it has not rung yet. So the owner never takes the
- * number back: a poll leaves the port armed, and costs a peer that has rung nothing. Between the two steps each side needs a full barrier. The peer's would cost on
- * every message, so where both processes have registered for it, the owner's membarrier system call stands for both.
+ * number back: a poll leaves the port armed, and costs a peer that has rung nothing. Between the two steps each side needs a full
+ * barrier. The peer's would cost on every message, so where both processes have registered for it, the owner's membarrier system
+ * call stands for both.
  */
 #ifndef SF_FABRIC_SHM_PORT_H
 #define SF_FABRIC_SHM_PORT_H
@@ -15,9 +16,11 @@
 #include "fabric/shm/lend.h"
 #include "fabric/shm/recvq.h"
 #include "fabric/shm/region.h"
+#include "fabric/control/net.h"
 #include "fabric/control/runtime.h"
 
 struct shm_link;
+struct tcp_port;
 
 struct shm_port {
 	struct sf_port base;
@@ -26,27 +29,41 @@ struct shm_port {
 	struct shm_link **links; /* open ones, and those that end */
 	uint32_t link_num, link_room;
 	struct shm_due due; /* which of them a poll looks at */
+	uint32_t quiet;	    /* polls in a row that found nothing, BUSY_LOOKS at most */
 	struct sf_op *done, **done_end;
 	struct sf_recv *flushed, **flushed_end;
 	struct shm_link *todo, **todo_end; /* events taken from the inbox */
-	uint64_t flush_deadline_ns; /* when to look at those who hold a receive, */
-	uint64_t flush_last_ns;	    /* and when they are waited for no longer */
-	_Atomic uint32_t arming;    /* number of the last one */
+	uint64_t flush_deadline_ns;	   /* when to look at those who hold a receive, */
+	uint64_t flush_last_ns;		   /* and when they are waited for no longer */
+	_Atomic uint32_t arming;	   /* number of the last one */
 	bool polling;
-	bool suspect; /* a link has ended: is what it could write still intact? */
-	bool reap; /* links to free at the end of the poll */
+	bool suspect;	 /* a link has ended: is what it could write still intact? */
+	bool reap;	 /* links to free at the end of the poll */
 	bool has_met;	 /* a peer, */
 	bool has_rivals; /* and another process than that: one may claim what the other has */
 	int pid_met;	 /* the last one */
 	int event_fd, segment_fd;
 	bool holds; /* the agent, from the first listener or connect on */
 	uint32_t hold;
+	struct tcp_port *far;	/* its peers on the network; or NULL, and it has none. Locked where the receives change */
 	struct shm_lends lends; /* what of its receives' memory peers may map */
-	_Atomic bool news;		     /* the inbox is not empty */
+	_Atomic bool news;	/* the inbox is not empty */
 	struct shm_link *inbox, **inbox_end; /* from here on guarded by sf_control_lock */
 	uint32_t link_ids;
 	struct shm_port *next;
 };
+
+/* Of a device that has no wire. */
+struct shm_domain {
+	struct sf_domain base;
+	struct sf_net_device device; /* where it is on a network; no name: nowhere */
+	bool by_network;	     /* its peers are reached that way only */
+};
+
+static inline struct shm_domain *shm_domain(struct sf_domain *domain)
+{
+	return (struct shm_domain *)domain;
+}
 
 static inline struct shm_port *shm_port(struct sf_port *port)
 {
@@ -58,6 +75,7 @@ doca_error_t sf_shm_port_open(struct sf_domain *domain, const struct sf_port_han
 void sf_shm_port_close(struct sf_port *port);
 uint32_t sf_shm_port_poll(struct sf_port *port, uint32_t budget);
 bool sf_shm_port_arm(struct sf_port *port);
+void sf_shm_port_push(struct sf_port *port);
 doca_error_t sf_shm_port_post_recv(struct sf_port *port, struct sf_recv *recv);
 void sf_shm_port_flush_recvs(struct sf_port *port);
 

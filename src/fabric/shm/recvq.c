@@ -52,8 +52,8 @@ void sf_shm_recvq_fini(struct shm_recvq *queue)
 	free(queue->at);
 }
 
-/* A ring position comes around, for posting. A receive that was there and is not done yet was claimed: if it does not look like that,
- * nobody will ever claim it. */
+/* A ring position comes around, for posting. A receive that was there and is not done yet was claimed: if it does not look like
+ * that, nobody will ever claim it. */
 static void position_take(struct shm_recvq *queue, uint32_t position, const struct shm_slot *posting)
 {
 	uint32_t before = queue->at[position];
@@ -108,6 +108,50 @@ doca_error_t sf_shm_recvq_post(struct shm_recvq *queue, struct sf_recv *recv, ui
 	queue->free = slot->next;
 	queue->posted++;
 	return DOCA_SUCCESS;
+}
+
+/* Moves the cursor to the first posted receive that it finds; NULL: there is none. */
+static struct shm_slot *first_posted(const struct shm_recvq *queue, uint64_t *cursor)
+{
+	const uint64_t end = atomic_load_explicit(&queue->ticket, memory_order_relaxed);
+
+	if (((end - *cursor) & SHM_TICKET_MASK) > queue->entries) /* what is before has been used again */
+		*cursor = (end - queue->entries) & SHM_TICKET_MASK;
+	for (; *cursor != end; *cursor = (*cursor + 1) & SHM_TICKET_MASK) {
+		const uint32_t position = shm_position(*cursor, queue->entries), at = queue->at[position];
+
+		if (at != SHM_NOBODY && queue->slots[at].ticket == *cursor &&
+		    atomic_load_explicit(&queue->segment->entry[position].state, memory_order_acquire) ==
+			    shm_state(SHM_POSTED, 0, *cursor))
+			return &queue->slots[at];
+	}
+	return NULL;
+}
+
+doca_error_t sf_shm_recvq_take(struct shm_recvq *queue, uint64_t *cursor, uint64_t len, struct shm_slot **slot)
+{
+	while ((*slot = first_posted(queue, cursor)) != NULL) {
+		uint64_t state = shm_state(SHM_POSTED, 0, *cursor);
+
+		if (len > (*slot)->len)
+			return DOCA_ERROR_TOO_BIG;
+		if (atomic_compare_exchange_strong(&queue->segment->entry[shm_position(*cursor, queue->entries)].state, &state,
+						   shm_state(SHM_TAKEN, SHM_LINK_ID_MAX, *cursor)))
+			return DOCA_SUCCESS;
+	}
+	return DOCA_ERROR_AGAIN;
+}
+
+void sf_shm_recvq_each_posted(const struct shm_recvq *queue, uint64_t *cursor, bool (*posted)(uint32_t len, void *user),
+			      void *user)
+{
+	const struct shm_slot *slot = first_posted(queue, cursor);
+	uint64_t at = *cursor;
+
+	while (slot != NULL && posted(slot->len, user)) {
+		at = (at + 1) & SHM_TICKET_MASK;
+		slot = first_posted(queue, &at);
+	}
 }
 
 bool sf_shm_recvq_again(struct shm_recvq *queue, struct shm_slot *slot)
@@ -197,8 +241,8 @@ void sf_shm_recvq_withdraw(struct shm_recvq *queue)
 
 		slot->held = false;
 		if (slot->recv != NULL)
-			atomic_compare_exchange_strong(&queue->segment->entry[shm_position(slot->ticket, queue->entries)].state, &posted,
-						       shm_state(SHM_FREE, 0, slot->ticket));
+			atomic_compare_exchange_strong(&queue->segment->entry[shm_position(slot->ticket, queue->entries)].state,
+						       &posted, shm_state(SHM_FREE, 0, slot->ticket));
 	}
 }
 
@@ -232,7 +276,8 @@ static struct aged *aged_list(struct shm_recvq *queue, uint32_t *num)
 	return list;
 }
 
-static void slot_renew(struct shm_recvq *queue, struct shm_slot *slot, void (*taken)(struct sf_recv *recv, void *user), void *user)
+static void slot_renew(struct shm_recvq *queue, struct shm_slot *slot, void (*taken)(struct sf_recv *recv, void *user),
+		       void *user)
 {
 	if (slot->flushing)
 		taken(shm_recvq_finish(queue, slot), user);

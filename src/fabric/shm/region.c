@@ -18,16 +18,19 @@
 #include "fabric/shm/descriptor.h"
 #include "fabric/shm/fds.h"
 #include "fabric/shm/lend.h"
+#include "fabric/shm/ring.h"
 #include "fabric/shm/serve.h"
 
 _Atomic uint32_t sf_shm_region_users[SHM_REGIONS_MAX];
 
-/* Guarded by sf_control_lock. */
+/* Guarded by sf_control_lock; a region in it can be used without, by who has entered it. */
 static struct {
-	struct shm_region *region[SHM_REGIONS_MAX];
+	struct shm_region *_Atomic region[SHM_REGIONS_MAX];
 	uint64_t uses[SHM_REGIONS_MAX];
 	uint32_t last;
 } table;
+
+static struct shm_region lent; /* in the place of a region: of id 0, which nobody asks for */
 
 static int generations_fd = -1;
 static _Atomic uint64_t *generations; /* written once, under sf_control_lock */
@@ -105,8 +108,10 @@ static uint64_t table_take(struct shm_region *region)
 		if (table.region[at] != NULL)
 			continue;
 		table.last = at;
-		table.region[at] = region;
 		id = ++table.uses[at] * SHM_REGIONS_MAX + at;
+		if (region != &lent)
+			region->id = id;
+		table.region[at] = region;
 		atomic_store(&generations[at], id);
 		return id;
 	}
@@ -116,14 +121,11 @@ static uint64_t table_take(struct shm_region *region)
 
 static doca_error_t table_add(struct shm_region *region)
 {
-	region->id = table_take(region);
-	return region->id != 0 ? DOCA_SUCCESS : DOCA_ERROR_NO_MEMORY;
+	return table_take(region) != 0 ? DOCA_SUCCESS : DOCA_ERROR_NO_MEMORY;
 }
 
 uint64_t sf_shm_region_id_take(void)
 {
-	static struct shm_region lent; /* in the place of a region: of id 0, which nobody asks for */
-
 	return table_take(&lent);
 }
 
@@ -225,22 +227,21 @@ void sf_shm_region_close(struct sf_region *base)
 	free(region);
 }
 
-doca_error_t sf_shm_region_export(struct sf_region *base, void *bytes, size_t *len)
+doca_error_t sf_shm_region_serve(struct sf_region *base, bool mappable, struct sf_descriptor *descriptor)
 {
 	struct shm_region *region = shm_region(base);
-	struct sf_descriptor descriptor;
 	uint32_t hold;
 	doca_error_t error;
 
-	if (base->imported || bytes == NULL || len == NULL || *len < SHM_DESCRIPTOR_SIZE) {
-		SF_LOG_ERR("cannot export: it is imported memory, or fewer than %d bytes are given for the descriptor",
-			   SHM_DESCRIPTOR_SIZE);
+	if (base->imported) {
+		SF_LOG_ERR("cannot export: it is imported memory");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	error = sf_shm_hold(&hold);
 	if (error != DOCA_SUCCESS)
 		return error;
-	move_pages(region);
+	if (mappable)
+		move_pages(region);
 	pthread_mutex_lock(&sf_control_lock);
 
 	bool again = region->exported;
@@ -248,15 +249,30 @@ doca_error_t sf_shm_region_export(struct sf_region *base, void *bytes, size_t *l
 	region->exported = true;
 	if (!again)
 		region->hold = hold;
-	descriptor = (struct sf_descriptor){.agent = *sf_control_id(),
-					    .token = region->token,
-					    .region = region->id,
-					    .addr = base->addr,
-					    .len = base->len,
-					    .rights = base->rights};
+	*descriptor = (struct sf_descriptor){.agent = *sf_control_id(),
+					     .token = region->token,
+					     .region = region->id,
+					     .addr = base->addr,
+					     .len = base->len,
+					     .rights = base->rights};
 	pthread_mutex_unlock(&sf_control_lock);
 	if (again)
 		sf_control_release(hold);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t sf_shm_region_export(struct sf_region *base, void *bytes, size_t *len)
+{
+	struct sf_descriptor descriptor;
+	doca_error_t error;
+
+	if (bytes == NULL || len == NULL || *len < SHM_DESCRIPTOR_SIZE) {
+		SF_LOG_ERR("cannot export: fewer than %d bytes are given for the descriptor", SHM_DESCRIPTOR_SIZE);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	error = sf_shm_region_serve(base, true, &descriptor);
+	if (error != DOCA_SUCCESS)
+		return error;
 	sf_descriptor_pack(&sf_shm_descriptor, &descriptor, NULL, bytes);
 	*len = SHM_DESCRIPTOR_SIZE;
 	return DOCA_SUCCESS;
@@ -301,7 +317,8 @@ static doca_error_t import_wait(const struct shm_import *import, uint64_t limit_
 		error = import_status(import);
 	while (error == DOCA_ERROR_AGAIN && sf_control_await(import->attach->peer->conn, &answering, limit_ns));
 	if (error == DOCA_ERROR_AGAIN)
-		SF_LOG_ERR_LIMITED("the owner of the memory (process %d) does not answer: is it stopped?", import->attach->peer->pid);
+		SF_LOG_ERR_LIMITED("the owner of the memory (process %d) does not answer: is it stopped?",
+				   import->attach->peer->pid);
 	return error;
 }
 
@@ -323,17 +340,11 @@ static doca_error_t import_ask(const struct sf_descriptor *descriptor, struct sh
 	return error;
 }
 
-doca_error_t sf_shm_region_request(struct sf_domain *domain, const void *bytes, size_t len, struct sf_region **region)
+doca_error_t sf_shm_region_request_of(struct sf_domain *domain, const struct sf_descriptor *descriptor, struct sf_region **region)
 {
-	struct sf_descriptor descriptor;
 	struct shm_import *import;
 	doca_error_t error;
 
-	if (bytes == NULL)
-		return DOCA_ERROR_INVALID_VALUE;
-	error = sf_descriptor_unpack(&sf_shm_descriptor, bytes, len, &descriptor);
-	if (error != DOCA_SUCCESS)
-		return error;
 	import = calloc(1, sizeof(*import));
 	if (import == NULL)
 		return DOCA_ERROR_NO_MEMORY;
@@ -341,15 +352,15 @@ doca_error_t sf_shm_region_request(struct sf_domain *domain, const void *bytes, 
 	if (error != DOCA_SUCCESS)
 		goto free_import;
 	pthread_mutex_lock(&sf_control_lock);
-	error = import_ask(&descriptor, &import->attach);
+	error = import_ask(descriptor, &import->attach);
 	pthread_mutex_unlock(&sf_control_lock);
 	if (error != DOCA_SUCCESS)
 		goto release_agent;
 	import->base = (struct sf_region){.ops = domain->ops,
 					  .domain = domain,
-					  .addr = descriptor.addr,
-					  .len = descriptor.len,
-					  .rights = descriptor.rights,
+					  .addr = descriptor->addr,
+					  .len = descriptor->len,
+					  .rights = descriptor->rights,
 					  .imported = true};
 	*region = &import->base;
 	return DOCA_SUCCESS;
@@ -358,6 +369,17 @@ release_agent:
 free_import:
 	free(import);
 	return error;
+}
+
+doca_error_t sf_shm_region_request(struct sf_domain *domain, const void *bytes, size_t len, struct sf_region **region)
+{
+	struct sf_descriptor descriptor;
+	doca_error_t error;
+
+	if (bytes == NULL)
+		return DOCA_ERROR_INVALID_VALUE;
+	error = sf_descriptor_unpack(&sf_shm_descriptor, bytes, len, &descriptor);
+	return error == DOCA_SUCCESS ? sf_shm_region_request_of(domain, &descriptor, region) : error;
 }
 
 /* The longest stretch that is mapped. */
@@ -429,9 +451,85 @@ doca_error_t sf_shm_region_arm(struct sf_region *base, struct sf_region_doorbell
 		import->doorbell = doorbell;
 	} else {
 		shm_region(base)->doorbell = doorbell;
+		atomic_store(&shm_region(base)->has_doorbell, true);
 	}
 	pthread_mutex_unlock(&sf_control_lock);
 	return DOCA_SUCCESS;
+}
+
+/* What peers do with the bytes between enter and leave is theirs to order with the program: ThreadSanitizer does not see it where
+ * a peer maps them either. */
+#ifdef SHM_TSAN
+void AnnotateIgnoreReadsBegin(const char *file, int line);
+void AnnotateIgnoreReadsEnd(const char *file, int line);
+void AnnotateIgnoreWritesBegin(const char *file, int line);
+void AnnotateIgnoreWritesEnd(const char *file, int line);
+#define UNSEEN_BEGIN() (AnnotateIgnoreReadsBegin(__FILE__, __LINE__), AnnotateIgnoreWritesBegin(__FILE__, __LINE__))
+#define UNSEEN_END() (AnnotateIgnoreWritesEnd(__FILE__, __LINE__), AnnotateIgnoreReadsEnd(__FILE__, __LINE__))
+#else
+#define UNSEEN_BEGIN() ((void)0)
+#define UNSEEN_END() ((void)0)
+#endif
+
+static struct shm_region *enter(uint64_t id)
+{
+	const uint32_t at = id % SHM_REGIONS_MAX;
+
+	atomic_fetch_add(&sf_shm_region_users[at], 1);
+	if (generations != NULL && id != 0 && atomic_load(&generations[at]) == id && table.region[at]->id == id)
+		return table.region[at];
+	atomic_fetch_sub(&sf_shm_region_users[at], 1);
+	return NULL;
+}
+
+static void leave(uint64_t id)
+{
+	atomic_fetch_sub(&sf_shm_region_users[id % SHM_REGIONS_MAX], 1);
+}
+
+void *sf_shm_region_enter(uint64_t id, uint64_t addr, uint64_t len)
+{
+	const struct shm_region *region = enter(id);
+
+	if (region == NULL)
+		return NULL;
+	if (sf_range_inside(addr, len, region->base.addr, region->base.len)) {
+		UNSEEN_BEGIN();
+		return (void *)(uintptr_t)addr;
+	}
+	leave(id);
+	return NULL;
+}
+
+void sf_shm_region_leave(uint64_t id)
+{
+	UNSEEN_END();
+	leave(id);
+}
+
+bool sf_shm_region_permits(uint64_t id, const struct sf_key *token, uint64_t addr, uint64_t len, uint32_t right)
+{
+	const struct shm_region *region = enter(id);
+	bool permits;
+
+	if (region == NULL)
+		return false;
+	permits = sf_key_equal(&region->token, token) && (region->base.rights & right) == right &&
+		  sf_range_inside(addr, len, region->base.addr, region->base.len);
+	leave(id);
+	return permits;
+}
+
+bool sf_shm_region_has_doorbell(uint64_t id)
+{
+	const struct shm_region *region = enter(id);
+	bool has;
+
+	if (region == NULL)
+		return false;
+	has = atomic_load(&region->has_doorbell);
+	leave(id);
+	return has;
 }
 
 void sf_shm_region_ring(uint64_t id)

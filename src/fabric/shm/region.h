@@ -11,6 +11,7 @@
 
 #include <stdatomic.h>
 
+#include "fabric/descriptor.h"
 #include "fabric/fabric.h"
 #include "fabric/window.h"
 #include "fabric/shm/pages.h"
@@ -21,11 +22,12 @@ struct shm_region {
 	struct sf_region base;
 	uint64_t id;
 	struct sf_key token;
-	struct sf_pages *pages;	   /* written under sf_control_lock */
-	_Atomic bool moved; /* pages is final */
-	bool exported;		   /* holds the agent; guarded by sf_control_lock, as is token */
+	struct sf_pages *pages; /* written under sf_control_lock */
+	_Atomic bool moved;	/* pages is final */
+	bool exported;		/* holds the agent; guarded by sf_control_lock, as is token */
 	uint32_t hold;
 	struct sf_region_doorbell *doorbell; /* or NULL. GUARDED_BY(sf_control_lock) */
+	_Atomic bool has_doorbell;
 };
 
 struct shm_import {
@@ -51,8 +53,14 @@ doca_error_t sf_shm_region_register(struct sf_domain *domain, void *addr, size_t
 void sf_shm_region_close(struct sf_region *region);
 doca_error_t sf_shm_region_export(struct sf_region *region, void *descriptor, size_t *len);
 doca_error_t sf_shm_region_request(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
+doca_error_t sf_shm_region_request_of(struct sf_domain *domain, const struct sf_descriptor *descriptor,
+				      struct sf_region **region);
 doca_error_t sf_shm_region_ready(struct sf_region *region, uint64_t limit_ns);
 doca_error_t sf_shm_region_arm(struct sf_region *region, struct sf_region_doorbell *doorbell);
+
+/* What export does before it writes the descriptor: importers are served from here on. mappable: so that peers of this machine
+ * can map the pages. */
+doca_error_t sf_shm_region_serve(struct sf_region *region, bool mappable, struct sf_descriptor *descriptor);
 
 /* An id in the table of generations that is no region's (lend.h), 0: there is none. give ends it. With sf_control_lock. */
 uint64_t sf_shm_region_id_take(void);
@@ -63,6 +71,17 @@ void sf_shm_regions_after_fork(void);
 
 /* The region of that id, or NULL. With sf_control_lock. */
 struct shm_region *sf_shm_region_find(uint64_t id);
+
+/* For peers that reach this process's regions by what it does for them: where len bytes of the owner's addr are, until they are
+ * left again; region_close waits for that. NULL: the region has ended, or they are outside. Any thread. */
+void *sf_shm_region_enter(uint64_t id, uint64_t addr, uint64_t len);
+void sf_shm_region_leave(uint64_t id);
+
+/* May who brings that token do this there? right 0: know of it. Any thread. */
+bool sf_shm_region_permits(uint64_t id, const struct sf_key *token, uint64_t addr, uint64_t len, uint32_t right);
+
+/* Does somebody sleep until the region's bytes change? Any thread. */
+bool sf_shm_region_has_doorbell(uint64_t id);
 
 /* An importer of the region of that id is gone, or the owner of what was attached. With sf_control_lock. */
 void sf_shm_region_ring(uint64_t id);

@@ -3,6 +3,7 @@
 
 #include "fabric/shm/link.h"
 #include "fabric/shm/links.h"
+#include "fabric/tcp/port.h"
 
 static uint64_t claim_of(const struct shm_link *link)
 {
@@ -41,6 +42,8 @@ static void mark_held(struct shm_port *port)
 			slot_hold(&port->recvq, shm_claim_slot(claim), claim & SHM_TICKET_MASK);
 		sf_shm_link_each_unread(link, slot_hold);
 	}
+	if (port->far != NULL)
+		sf_tcp_port_hold(port->far);
 }
 
 static void flushed(struct sf_recv *recv, void *user)
@@ -50,13 +53,19 @@ static void flushed(struct sf_recv *recv, void *user)
 
 void sf_shm_port_repair(struct shm_port *port)
 {
+	struct tcp_port *far = port->far;
+
 	sf_shm_recvq_withdraw(&port->recvq);
 	SHM_FENCE(memory_order_seq_cst);
 	pthread_mutex_lock(&sf_control_lock);
 	mark_held(port);
 	sf_shm_due_repair(port);
 	pthread_mutex_unlock(&sf_control_lock);
+	if (far != NULL)
+		sf_tcp_port_lock(far);
 	sf_shm_recvq_renew(&port->recvq, flushed, port);
+	if (far != NULL)
+		sf_tcp_port_posted(far);
 	atomic_store(&port->recvq.segment->armed, atomic_load_explicit(&port->arming, memory_order_relaxed));
 }
 

@@ -2,9 +2,9 @@
 /*
  * Repairs a port's shared segment after a peer wrote there what no sender of ours writes.
  *
- * Every peer of a port can write all of its segment while the peer's process lives. The owner therefore compares all of it with its
- * own copy when a link begins or ends, and when it finds an impossible entry. It writes again whatever differs. A receive belongs to a
- * sender only while the link's own segment says so: in its claim word, or in a record that is not read yet.
+ * Every peer of a port can write all of its segment while the peer's process lives. The owner therefore compares all of it with
+ * its own copy when a link begins or ends, and when it finds an impossible entry. It writes again whatever differs. A receive
+ * belongs to a sender only while the link's own segment says so: in its claim word, or in a record that is not read yet.
  */
 #ifndef SF_FABRIC_SHM_REPAIR_H
 #define SF_FABRIC_SHM_REPAIR_H

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "fabric/shm/lend.h"
+#include "fabric/shm/pages.h"
 #include "fabric/shm/port.h"
 #include "fabric/shm/message.h"
 #include "fabric/shm/region.h"
@@ -235,8 +236,11 @@ static bool serve_operate(struct session *session, const struct shm_msg_operate 
 	doca_error_t error = operate_check(session, ask);
 
 	out.operated = (struct shm_msg_operated){.len = 0};
-	if (error == DOCA_SUCCESS)
+	if (error == DOCA_SUCCESS) {
+		sf_pages_hold();
 		error = operate(ask, &out.operated);
+		sf_pages_release();
+	}
 	if (error != DOCA_SUCCESS) {
 		SF_LOG_WARN_LIMITED("process %d may not have %u bytes at 0x%lx: %s", session->conn->pid, ask->len,
 				    (unsigned long)ask->addr, doca_error_get_descr(error));

@@ -15,12 +15,15 @@
 #define INLINE_MAX 104 /* header and data: two lines. Above it the second copy costs more than another line */
 #define FIRST_LINE sizeof(((struct shm_record *)NULL)->bytes) /* of these bytes as many are in the first line */
 
+/* Into whoever sends: most messages are short, and each claims one. */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
 #ifdef SHM_TSAN
 atomic_uint sf_shm_tsan_order;
 #endif
 
 /* One's own copy of an entry; valid if the state is still the same afterwards. Returns whether it makes sense. */
-static bool entry_read(struct shm_entry *entry, bool pieces, struct shm_claim *claim)
+static ALWAYS_INLINE bool entry_read(struct shm_entry *entry, bool pieces, struct shm_claim *claim)
 {
 	claim->slot = atomic_load_explicit(&entry->slot, memory_order_relaxed);
 	claim->len = atomic_load_explicit(&entry->len, memory_order_relaxed);
@@ -38,7 +41,8 @@ static bool entry_read(struct shm_entry *entry, bool pieces, struct shm_claim *c
 }
 
 /* Claims the first posted receive from a ticket on. AGAIN: none is posted; *ticket is where to look next time. */
-static doca_error_t claim_from(struct shm_link *link, uint64_t *ticket, uint64_t len, bool pieces, struct shm_claim *claim)
+static ALWAYS_INLINE doca_error_t claim_from(struct shm_link *link, uint64_t *ticket, uint64_t len, bool pieces,
+					     struct shm_claim *claim)
 {
 	struct shm_port_segment *port = link->peer_port->segment;
 	uint32_t entries = link->peer_port->entries;
@@ -78,8 +82,14 @@ static doca_error_t claim_from(struct shm_link *link, uint64_t *ticket, uint64_t
 	return DOCA_ERROR_AGAIN;
 }
 
+static __attribute__((noinline)) doca_error_t claim_once_more(struct shm_link *link, uint64_t *ticket, uint64_t len, bool pieces,
+							      struct shm_claim *claim)
+{
+	return claim_from(link, ticket, len, pieces, claim);
+}
+
 /* Where to look for a receive. A ring that was made anew is looked at from its beginning. */
-static uint64_t cursor_load(struct shm_peer_port *peer)
+static inline uint64_t cursor_load(struct shm_peer_port *peer)
 {
 	uint64_t epoch = atomic_load_explicit(&peer->segment->epoch, memory_order_acquire);
 
@@ -89,7 +99,7 @@ static uint64_t cursor_load(struct shm_peer_port *peer)
 	return atomic_load_explicit(&peer->segment->first, memory_order_relaxed) & SHM_TICKET_MASK;
 }
 
-doca_error_t sf_shm_claim(struct shm_link *link, uint64_t len, bool pieces, struct shm_claim *claim)
+static ALWAYS_INLINE doca_error_t claim_first(struct shm_link *link, uint64_t len, bool pieces, struct shm_claim *claim)
 {
 	struct shm_peer_port *peer = link->peer_port;
 	struct shm_port_segment *port = peer->segment;
@@ -102,7 +112,7 @@ doca_error_t sf_shm_claim(struct shm_link *link, uint64_t len, bool pieces, stru
 	/* The hint is anybody's word: before saying that nothing is posted we look for ourselves. */
 	if (error == DOCA_ERROR_AGAIN && hinted) {
 		ticket = cursor;
-		error = claim_from(link, &ticket, len, pieces, claim);
+		error = claim_once_more(link, &ticket, len, pieces, claim);
 	}
 	atomic_store_explicit(&peer->cursor, ticket, memory_order_relaxed);
 	if (error != DOCA_SUCCESS) {
@@ -114,6 +124,11 @@ doca_error_t sf_shm_claim(struct shm_link *link, uint64_t len, bool pieces, stru
 		atomic_store_explicit(&port->hint, ticket, memory_order_relaxed);
 	shm_prefetch_write(&port->entry[shm_position(ticket, peer->entries)]);
 	return DOCA_SUCCESS;
+}
+
+doca_error_t sf_shm_claim(struct shm_link *link, uint64_t len, bool pieces, struct shm_claim *claim)
+{
+	return claim_first(link, len, pieces, claim);
 }
 
 /* After a publication: tells the peer where it does not look by itself, and wakes it if it has armed itself, once for each
@@ -170,7 +185,7 @@ static doca_error_t send_inline(struct shm_link *link, struct sf_op *op, uint32_
 	due->looks = 0; /* also when this does not succeed: then the reader is busy, and we wait for it */
 	if (!shm_tx_room(&link->tx, shm_head_lines(&head)))
 		return DOCA_ERROR_AGAIN;
-	error = sf_shm_claim(link, len, false, &claim);
+	error = claim_first(link, len, false, &claim);
 	if (error != DOCA_SUCCESS)
 		return sf_shm_unclaimed(op, error);
 	head.slot = claim.slot;

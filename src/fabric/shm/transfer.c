@@ -3,8 +3,8 @@
  * Messages that are longer than a record:
  *
  *   mapped memory    the sender copies straight into the peer's buffer, then writes the record
- *   other memory     a system call (peer_memory.h) for long stretches where that is allowed; else in parts through the ring, which the
- *                    peer's poll puts in place; a message larger than the ring's room goes on from our poll and submit
+ *   other memory     a system call (peer_memory.h) for long stretches where that is allowed; else in parts through the ring,
+ *                    which the peer's poll puts in place; a message larger than the ring's room goes on from our poll and submit
  */
 #include <string.h>
 #include <sys/uio.h>
@@ -15,9 +15,9 @@
 #include "fabric/shm/peer_memory.h"
 #include "fabric/shm/submit.h"
 
-#define PART_MAX 2048		       /* data bytes of one part, so that sender and reader work at the same time */
-#define CALL_MIN 8192		       /* shorter stretches are faster in parts than by system call */
-#define CALL_IOV_MAX 16		       /* local pieces of one system call */
+#define PART_MAX 2048			 /* data bytes of one part, so that sender and reader work at the same time */
+#define CALL_MIN 8192			 /* shorter stretches are faster in parts than by system call */
+#define CALL_IOV_MAX 16			 /* local pieces of one system call */
 #define CALL_LEN_MAX (UINT64_C(1) << 30) /* its bytes: the kernel moves a page less than 2 GiB at most */
 
 /* The process on the other end, as an owner of memory; NULL when its agent does not answer. */
@@ -141,7 +141,7 @@ static void copy_local(struct shm_transfer *t, uint8_t *to, uint64_t len)
 
 		if (num == 0)
 			return;
-		memcpy(to, iov.iov_base, part);
+		memmove(to, iov.iov_base, part);
 		to += part;
 		len -= part;
 	}
@@ -202,8 +202,8 @@ static uint64_t transfer_step(struct shm_link *link, struct shm_transfer *t)
 	return moved != 0 ? moved : write_part(link, t, len);
 }
 
-/* Are the bytes that were copied into mapped pages where the receiver looks for them? The owner ends what it lent before it takes the
- * pages away: if it stands still, they were there before. */
+/* Are the bytes that were copied into mapped pages where the receiver looks for them? The owner ends what it lent before it takes
+ * the pages away: if it stands still, they were there before. */
 static bool transfer_stands(const struct shm_link *link, const struct shm_transfer *t)
 {
 	if (t->attach == NULL)

@@ -9,8 +9,8 @@
 #include "fabric/verbs/import.h"
 #include "fabric/verbs/region.h"
 
-#define BOUNCE_SIZE ((size_t)64 << 10)		       /* for bytes from and to memory that is in no region */
-#define STALL_LIMIT_NS UINT64_C(1000000000)	       /* for the device, which itself gives up sooner */
+#define BOUNCE_SIZE ((size_t)64 << 10)	    /* for bytes from and to memory that is in no region */
+#define STALL_LIMIT_NS UINT64_C(1000000000) /* for the device, which itself gives up sooner */
 #define DRAIN_LIMIT_NS UINT64_C(100000000)
 
 /* ---- our own memory ---- */
@@ -190,7 +190,8 @@ static doca_error_t import_access(struct vb_import *import, const struct sf_op *
 	if (error == DOCA_SUCCESS) {
 		error = import->broken ? DOCA_ERROR_CONNECTION_ABORTED : bounce_open(import);
 		if (error == DOCA_SUCCESS)
-			error = op->kind == SF_OP_CAS || op->kind == SF_OP_FAA ? atomic_access(import, op) : sided_access(import, op);
+			error = op->kind == SF_OP_CAS || op->kind == SF_OP_FAA ? atomic_access(import, op)
+									       : sided_access(import, op);
 		if (op->kind != SF_OP_READ)
 			sf_verbs_import_moved(import);
 		sf_verbs_import_leave(import);

@@ -175,8 +175,8 @@ void sf_verbs_link_register(struct vb_link *link)
 	pthread_mutex_unlock(&port->lock);
 }
 
-doca_error_t sf_verbs_link_connect(struct sf_port *base, const char *name, const char *address, const void *data, size_t len, void *user,
-				   struct sf_link **out)
+doca_error_t sf_verbs_link_connect(struct sf_port *base, const char *name, const char *address, const void *data, size_t len,
+				   void *user, struct sf_link **out)
 {
 	struct vb_port *port = vb_port(base);
 	doca_error_t error = sf_name_check(name, address, data, len);

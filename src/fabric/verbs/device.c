@@ -44,7 +44,8 @@ static struct vb_device *add(struct ibv_device *found, const char *name)
 		return NULL;
 	context = sf_verbs_lib.open_device(found);
 	if (context == NULL) {
-		SF_LOG_ERR("RDMA device %s cannot be opened: %s; may this user open /dev/infiniband/uverbs*?", name, strerror(errno));
+		SF_LOG_ERR("RDMA device %s cannot be opened: %s; may this user open /dev/infiniband/uverbs*?", name,
+			   strerror(errno));
 		return NULL;
 	}
 	(void)snprintf(device->name, sizeof(device->name), "%s", name);
@@ -91,7 +92,8 @@ static struct vb_device *find_by_key(const char *key)
 	struct vb_device *device = find(name);
 
 	if (device == NULL)
-		SF_LOG_ERR("no RDMA device %s for %s: is it there (ibv_devices), and its port up?", name != NULL ? name : "at all", key);
+		SF_LOG_ERR("no RDMA device %s for %s: is it there (ibv_devices), and its port up?",
+			   name != NULL ? name : "at all", key);
 	return device;
 }
 
@@ -102,8 +104,8 @@ static void gid_type(const struct vb_domain *domain, int index, char type[GID_TY
 	char path[160];
 	FILE *file;
 
-	(void)snprintf(path, sizeof(path), "/sys/class/infiniband/%.63s/ports/%d/gid_attrs/types/%d", domain->device->name, VB_PORT,
-		       index);
+	(void)snprintf(path, sizeof(path), "/sys/class/infiniband/%.63s/ports/%d/gid_attrs/types/%d", domain->device->name,
+		       VB_PORT, index);
 	file = fopen(path, "re");
 	type[0] = '\0';
 	if (file == NULL)
@@ -220,6 +222,7 @@ doca_error_t sf_verbs_domain_open(const struct sf_fabric_ops *ops, const char *k
 	if (domain == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	domain->base.ops = ops;
+	domain->base.reaches_others = true;
 	pthread_mutex_init(&domain->lock, NULL);
 	LIST_INIT(&domain->regions);
 	pthread_mutex_lock(&lock);
@@ -324,8 +327,8 @@ static int to_init(struct ibv_qp *qp)
 	return sf_verbs_lib.modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 }
 
-doca_error_t sf_verbs_qp_create(struct vb_domain *domain, struct ibv_cq *cq, struct ibv_srq *srq, uint32_t depth, struct ibv_qp **qp,
-				uint32_t *inline_max)
+doca_error_t sf_verbs_qp_create(struct vb_domain *domain, struct ibv_cq *cq, struct ibv_srq *srq, uint32_t depth,
+				struct ibv_qp **qp, uint32_t *inline_max)
 {
 	static const uint32_t inlines[] = {256, 128, 64, 0};
 

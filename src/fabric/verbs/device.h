@@ -13,11 +13,11 @@
 #include "fabric/verbs/wire.h"
 
 #define VB_DEVICES_MAX 64
-#define VB_PORT 1	/* of the device's ports, the one that is used */
-#define VB_SGE_MAX 17	/* pieces of one work request: the record and those of an operation */
+#define VB_PORT 1	 /* of the device's ports, the one that is used */
+#define VB_SGE_MAX 17	 /* pieces of one work request: the record and those of an operation */
 #define VB_PIECES_MAX 16 /* of which so many are an operation's; what has more goes through a copy */
 #define VB_IOV_MAX 64
-#define VB_RECV_IOV_MAX 6 /* pieces of a receive */
+#define VB_RECV_IOV_MAX 6		 /* pieces of a receive */
 #define VB_SPLIT_MAX (UINT32_C(1) << 30) /* bytes of one work request, where the device takes more */
 
 /* Opened once a process and kept: contexts are few. */
@@ -44,15 +44,18 @@ struct vb_domain {
 	uint32_t scope; /* the interface of that GID, for link-local addresses; or 0 */
 	uint16_t lid;
 	uint8_t mtu;
-	uint32_t msg_max;  /* bytes of one message on the wire */
-	uint32_t split;	   /* bytes of one work request of a one-sided operation */
-	uint32_t reads;	   /* reads and atomics at a time */
+	uint32_t msg_max; /* bytes of one message on the wire */
+	uint32_t split;	  /* bytes of one work request of a one-sided operation */
+	uint32_t reads;	  /* reads and atomics at a time */
 	uint32_t srq_max, cq_max;
 	pthread_mutex_t lock;
 	LIST_HEAD(, vb_region) regions; /* our own, not imports. GUARDED_BY(lock) */
 };
 
-static inline struct vb_domain *vb_domain(struct sf_domain *domain) { return (struct vb_domain *)domain; }
+static inline struct vb_domain *vb_domain(struct sf_domain *domain)
+{
+	return (struct vb_domain *)domain;
+}
 
 doca_error_t sf_verbs_domain_open(const struct sf_fabric_ops *ops, const char *device, struct sf_domain **domain);
 void sf_verbs_domain_close(struct sf_domain *domain);
@@ -68,8 +71,8 @@ void sf_verbs_domain_end(const struct vb_domain *domain, const struct ibv_qp *qp
 #define VB_RNR_FOR_EVER 7
 
 /* In INIT. depth: work requests at a time. srq: NULL for a pair that receives nothing. *inline_max as the device gives it. */
-doca_error_t sf_verbs_qp_create(struct vb_domain *domain, struct ibv_cq *cq, struct ibv_srq *srq, uint32_t depth, struct ibv_qp **qp,
-				uint32_t *inline_max);
+doca_error_t sf_verbs_qp_create(struct vb_domain *domain, struct ibv_cq *cq, struct ibv_srq *srq, uint32_t depth,
+				struct ibv_qp **qp, uint32_t *inline_max);
 /* From INIT to RTS, towards the peer's. */
 doca_error_t sf_verbs_qp_join(struct vb_domain *domain, struct ibv_qp *qp, uint32_t psn, const struct vb_msg_end *peer,
 			      uint8_t rnr_retry);

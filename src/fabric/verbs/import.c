@@ -165,7 +165,8 @@ static doca_error_t ask(struct vb_import *import, const struct vb_descriptor *de
 
 	sf_verbs_domain_end(domain, import->qp, import->psn, &msg.end);
 	pthread_mutex_lock(&sf_control_lock);
-	error = sf_conn_call(SF_SOCKET_AGENT, &descriptor->base.agent, descriptor->address, domain->scope, import, &import->conn);
+	error = sf_conn_call(SF_SOCKET_AGENT, &descriptor->base.agent, descriptor->address, false, domain->scope, import,
+			     &import->conn);
 	if (error == DOCA_SUCCESS) {
 		import->conn->message = import_message;
 		import->conn->ended = import_ended;

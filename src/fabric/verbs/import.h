@@ -20,9 +20,9 @@ struct vb_import {
 	LIST_ENTRY(vb_import) entry; /* of all. GUARDED_BY(sf_control_lock), as what follows */
 	struct sf_conn *conn;
 	bool gone_unanswered;
-	uint32_t noted;	     /* moved, when the owner was last rung */
+	uint32_t noted;			     /* moved, when the owner was last rung */
 	struct sf_region_doorbell *doorbell; /* or NULL */
-	doca_error_t status; /* FAILED: why */
+	doca_error_t status;		     /* FAILED: why */
 	/* written before READY is */
 	struct sf_key owner; /* the domain */
 	uint32_t rkey;
@@ -52,7 +52,10 @@ bool sf_verbs_imports_tick(void);
 
 /* Counts an operation in: SUCCESS; AGAIN, the owner has not answered; CONNECTION_ABORTED. Not counted but in SUCCESS. */
 doca_error_t sf_verbs_import_enter(struct vb_import *import);
-static inline void sf_verbs_import_leave(struct vb_import *import) { atomic_fetch_sub(&import->inflight, 1); }
+static inline void sf_verbs_import_leave(struct vb_import *import)
+{
+	atomic_fetch_sub(&import->inflight, 1);
+}
 
 /* A change of the region's bytes was just posted, or is done. The agent looks the other way round: at armed, then at moved. */
 static inline void sf_verbs_import_moved(struct vb_import *import)

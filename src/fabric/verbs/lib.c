@@ -24,12 +24,30 @@ static const struct {
 	{                                                                                                                        \
 		"ibv_" #member, offsetof(struct vb_lib, member)                                                                  \
 	}
-	SYMBOL(get_device_list), SYMBOL(free_device_list), SYMBOL(get_device_name),	SYMBOL(open_device),
-	SYMBOL(close_device),	 SYMBOL(query_device),	   SYMBOL(query_port),		SYMBOL(query_gid),
-	SYMBOL(alloc_pd),	 SYMBOL(dealloc_pd),	   SYMBOL(reg_mr),		SYMBOL(dereg_mr),
-	SYMBOL(create_comp_channel), SYMBOL(destroy_comp_channel), SYMBOL(create_cq),	SYMBOL(destroy_cq),
-	SYMBOL(get_cq_event),	 SYMBOL(ack_cq_events),	   SYMBOL(create_srq),		SYMBOL(destroy_srq),
-	SYMBOL(create_qp),	 SYMBOL(modify_qp),	   SYMBOL(destroy_qp),		SYMBOL(wc_status_str),
+	SYMBOL(get_device_list),
+	SYMBOL(free_device_list),
+	SYMBOL(get_device_name),
+	SYMBOL(open_device),
+	SYMBOL(close_device),
+	SYMBOL(query_device),
+	SYMBOL(query_port),
+	SYMBOL(query_gid),
+	SYMBOL(alloc_pd),
+	SYMBOL(dealloc_pd),
+	SYMBOL(reg_mr),
+	SYMBOL(dereg_mr),
+	SYMBOL(create_comp_channel),
+	SYMBOL(destroy_comp_channel),
+	SYMBOL(create_cq),
+	SYMBOL(destroy_cq),
+	SYMBOL(get_cq_event),
+	SYMBOL(ack_cq_events),
+	SYMBOL(create_srq),
+	SYMBOL(destroy_srq),
+	SYMBOL(create_qp),
+	SYMBOL(modify_qp),
+	SYMBOL(destroy_qp),
+	SYMBOL(wc_status_str),
 #undef SYMBOL
 };
 

@@ -23,7 +23,8 @@ struct vb_lib {
 	int (*dereg_mr)(struct ibv_mr *mr);
 	struct ibv_comp_channel *(*create_comp_channel)(struct ibv_context *context);
 	int (*destroy_comp_channel)(struct ibv_comp_channel *channel);
-	struct ibv_cq *(*create_cq)(struct ibv_context *context, int num, void *user, struct ibv_comp_channel *channel, int vector);
+	struct ibv_cq *(*create_cq)(struct ibv_context *context, int num, void *user, struct ibv_comp_channel *channel,
+				    int vector);
 	int (*destroy_cq)(struct ibv_cq *cq);
 	int (*get_cq_event)(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **user);
 	void (*ack_cq_events)(struct ibv_cq *cq, unsigned int num);

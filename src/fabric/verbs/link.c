@@ -9,10 +9,10 @@
 #include "base/log.h"
 #include "base/log_rate.h"
 
-#define LEAVE_LIMIT_NS UINT64_C(500000000)  /* without progress of what was sent before a disconnect */
-#define NEWS_LIMIT_NS UINT64_C(1000000000)  /* for messages that a peer says it sent before it left */
+#define LEAVE_LIMIT_NS UINT64_C(500000000)   /* without progress of what was sent before a disconnect */
+#define NEWS_LIMIT_NS UINT64_C(1000000000)   /* for messages that a peer says it sent before it left */
 #define SUSPECT_LIMIT_NS UINT64_C(500000000) /* for a peer to say that it left, when the device says so first */
-#define DRAIN_LIMIT_NS UINT64_C(200000000)  /* for the device to give back what is posted on a failed queue pair */
+#define DRAIN_LIMIT_NS UINT64_C(200000000)   /* for the device to give back what is posted on a failed queue pair */
 #define BLOCK_ALIGN 4096
 
 /* ---- life ---- */
@@ -25,7 +25,11 @@ struct vb_link *sf_verbs_link_new(struct vb_port *port, void *user)
 
 	if (link == NULL)
 		return NULL;
-	link->base = (struct sf_link){.ops = port->base.ops, .port = &port->base, .user = user, .state = SF_LINK_CONNECTING, .handshake = &link->handshake};
+	link->base = (struct sf_link){.ops = port->base.ops,
+				      .port = &port->base,
+				      .user = user,
+				      .state = SF_LINK_CONNECTING,
+				      .handshake = &link->handshake};
 	link->opened.link = &link->base;
 	link->opened.kind = SF_PORT_CONNECTED;
 	link->closed.link = &link->base;
@@ -36,8 +40,8 @@ struct vb_link *sf_verbs_link_new(struct vb_port *port, void *user)
 		memset(link->block, 0, size);
 		link->block_mr = sf_verbs_mr_make(domain, link->block, size, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	}
-	if (link->block_mr == NULL || sf_verbs_qp_create(domain, port->cq, port->srq, VB_LINK_SENDS, &link->qp, &link->inline_max) !=
-					      DOCA_SUCCESS) {
+	if (link->block_mr == NULL ||
+	    sf_verbs_qp_create(domain, port->cq, port->srq, VB_LINK_SENDS, &link->qp, &link->inline_max) != DOCA_SUCCESS) {
 		sf_verbs_link_free(link);
 		return NULL;
 	}

@@ -26,17 +26,17 @@ struct vb_op {
 	struct vb_mr *mrs[VB_PIECES_MAX];
 	const struct sf_iov *iov; /* the operation's own, or stage */
 	uint32_t iov_num;
-	struct sf_iov stage; /* a copy in one piece, ours, where there are too many, or the peer is to fetch it */
-	uint64_t len, at;      /* bytes; posted so far */
-	uint32_t piece;	       /* of iov, where at is, */
-	uint64_t piece_at;     /* and where in it */
-	uint32_t out;	       /* work requests of it that are not done */
-	uint32_t pull_number;  /* of a long message: from 1 on, in order */
+	struct sf_iov stage;  /* a copy in one piece, ours, where there are too many, or the peer is to fetch it */
+	uint64_t len, at;     /* bytes; posted so far */
+	uint32_t piece;	      /* of iov, where at is, */
+	uint64_t piece_at;    /* and where in it */
+	uint32_t out;	      /* work requests of it that are not done */
+	uint32_t pull_number; /* of a long message: from 1 on, in order */
 	doca_error_t status;
-	bool posted;	       /* all of it */
-	bool bounced;	       /* the bytes read lie in the block */
+	bool posted;  /* all of it */
+	bool bounced; /* the bytes read lie in the block */
 	bool pull;
-	bool writes;	       /* counted among the import's writers */
+	bool writes; /* counted among the import's writers */
 };
 
 enum vb_send_kind { VB_SEND_OP, VB_SEND_VIEW, VB_SEND_FLUSH_VIEW, VB_SEND_PULL };
@@ -48,8 +48,8 @@ struct vb_send {
 
 /* What the device reads and writes of a link. */
 struct vb_block {
-	struct vb_view view;	  /* the peer's receives; the peer writes it */
-	struct vb_view told[8];	  /* ours, as sent, where the device takes too little inline */
+	struct vb_view view;	/* the peer's receives; the peer writes it */
+	struct vb_view told[8]; /* ours, as sent, where the device takes too little inline */
 	struct vb_record records[VB_LINK_OPS];
 	uint8_t bounces[VB_LINK_OPS][VB_BOUNCE_SIZE];
 };
@@ -77,24 +77,30 @@ struct vb_link {
 	uint32_t ops_head, ops_tail, ops_posted; /* counting up */
 	struct vb_send sends[VB_LINK_SENDS];
 	uint32_t sends_head, sends_tail;
-	uint32_t sent;	/* messages */
-	uint32_t heard; /* messages of the peer */
+	uint32_t sent;						 /* messages */
+	uint32_t heard;						 /* messages of the peer */
 	uint32_t pulls_sent, pulls_done, pulls_made, pulls_told; /* long messages: sent, fetched by the peer; fetched by us */
-	uint64_t moved_at; /* ns; when an operation last ended, once leaving */
+	uint64_t moved_at;					 /* ns; when an operation last ended, once leaving */
 
 	bool failed;  /* to connect */
 	bool leaving; /* by us */
 	bool said_bye;
-	bool broken;  /* the queue pair has failed */
-	doca_error_t gone; /* by the peer: RESET or ABORTED; or SUCCESS */
+	bool broken;	    /* the queue pair has failed */
+	doca_error_t gone;  /* by the peer: RESET or ABORTED; or SUCCESS */
 	uint32_t gone_sent; /* with RESET: messages that the peer had sent */
 	uint64_t gone_at;
 	bool suspect; /* gone because an operation failed: the peer's own word, if it comes soon, says more */
 	struct sf_port_event opened, closed;
 };
 
-static inline struct vb_link *vb_link(struct sf_link *link) { return (struct vb_link *)link; }
-static inline struct vb_port *vb_link_port(struct vb_link *link) { return vb_port(link->base.port); }
+static inline struct vb_link *vb_link(struct sf_link *link)
+{
+	return (struct vb_link *)link;
+}
+static inline struct vb_port *vb_link_port(struct vb_link *link)
+{
+	return vb_port(link->base.port);
+}
 
 /* ---- link.c: life and the send queue; with the port's lock but for new and free ---- */
 
@@ -126,14 +132,15 @@ void sf_verbs_link_step(struct vb_link *link);
 
 /* ---- connect.c, and listen.c: the other side ---- */
 
-doca_error_t sf_verbs_link_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len, void *user,
-				   struct sf_link **link);
+doca_error_t sf_verbs_link_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
+				   void *user, struct sf_link **link);
 doca_error_t sf_verbs_link_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **link);
 void sf_verbs_link_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
 void sf_verbs_link_disconnect(struct sf_link *link);
 void sf_verbs_link_close(struct sf_link *link);
 void sf_verbs_link_ring(struct sf_link *link);
-doca_error_t sf_verbs_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **listener);
+doca_error_t sf_verbs_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user,
+				    struct sf_listener **listener);
 void sf_verbs_listener_close(struct sf_listener *listener);
 extern struct sf_control_provider sf_verbs_control; /* verbs.c */
 /* Our side of a link, for the peer; and the peer's, with the port's lock: the link takes what it sends from here on. */
@@ -146,12 +153,14 @@ void sf_verbs_link_register(struct vb_link *link);
 bool sf_verbs_links_tick(uint64_t now_ns);
 void sf_verbs_links_after_fork(void);
 /* A peer asks to connect. */
-doca_error_t sf_verbs_asked(struct sf_control_listener *listener, struct sf_conn *conn, const struct sf_msg_connect *ask, int *fds);
+doca_error_t sf_verbs_asked(struct sf_control_listener *listener, struct sf_conn *conn, const struct sf_msg_connect *ask,
+			    int *fds);
 void sf_verbs_requests_after_fork(void);
 
 /* ---- submit.c ---- */
 
 doca_error_t sf_verbs_link_submit(struct sf_link *link, struct sf_op *op);
+uint32_t sf_verbs_link_credits(struct sf_link *link, uint32_t *len);
 /* With the port's lock. Posts what was accepted and is not posted. */
 void sf_verbs_ops_pump(struct vb_link *link);
 void sf_verbs_op_sent(struct vb_link *link, uint32_t index, bool ok);

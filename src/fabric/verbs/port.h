@@ -41,7 +41,7 @@ struct vb_slot {
 	struct sf_recv *recv;
 	struct vb_mr *mr;
 	uint32_t len;
-	uint8_t state; /* enum vb_slot_state */
+	uint8_t state;	/* enum vb_slot_state */
 	uint32_t place; /* in order */
 	struct vb_link *link;
 	uint64_t pull_addr, pulled, pull_posted; /* bytes */
@@ -64,7 +64,7 @@ struct vb_port {
 	uint32_t recv_max;
 	pthread_mutex_t lock;
 	struct sf_port_queue queue; /* what is due; its events have their data from malloc */
-	bool polling; /* in sf_port_poll: views are written at its end */
+	bool polling;		    /* in sf_port_poll: views are written at its end */
 	bool views_stale;
 
 	struct ibv_comp_channel *channel;
@@ -85,21 +85,24 @@ struct vb_port {
 
 	LIST_HEAD(, vb_link) links;
 	uint32_t links_num;
-	struct vb_link *todo; /* to be stepped; by todo_next */
+	struct vb_link *todo;			 /* to be stepped; by todo_next */
 	LIST_HEAD(, vb_link) hash[VB_HASH_SIZE]; /* by the number of the queue pair */
 
 	/* Receives are taken back by messages of our own, from a queue pair to itself. */
 	struct ibv_qp *self;
-	uint32_t self_out;	   /* such messages */
-	bool self_broken;	   /* it found no receive, and is to be started anew */
+	uint32_t self_out; /* such messages */
+	bool self_broken;  /* it found no receive, and is to be started anew */
 	bool flushing;
-	uint32_t flush_end;	   /* of order.tail */
-	uint64_t flush_limit_ns;   /* for those that a sender holds */
+	uint32_t flush_end;			/* of order.tail */
+	uint64_t flush_limit_ns;		/* for those that a sender holds */
 	struct sf_recv *flushed, **flushed_end; /* due once every peer has seen the views that say so */
-	uint32_t flush_views;	   /* on their way */
+	uint32_t flush_views;			/* on their way */
 };
 
-static inline struct vb_port *vb_port(struct sf_port *port) { return (struct vb_port *)port; }
+static inline struct vb_port *vb_port(struct sf_port *port)
+{
+	return (struct vb_port *)port;
+}
 
 /* Not so in a child of the process that opened it. */
 static inline bool vb_port_is_ours(const struct vb_port *port)

@@ -26,8 +26,8 @@ struct vb_mr *sf_verbs_mr_make(struct vb_domain *domain, void *addr, size_t len,
 	if (mr->mr == NULL && (access & IBV_ACCESS_REMOTE_WRITE) == 0 && (access & IBV_ACCESS_LOCAL_WRITE) != 0)
 		mr->mr = sf_verbs_lib.reg_mr(domain->pd, addr, len, access & ~IBV_ACCESS_LOCAL_WRITE); /* read-only pages */
 	if (mr->mr == NULL) {
-		SF_LOG_ERR("the RDMA device cannot take %zu bytes at %p: %s; raise the limit of locked memory (ulimit -l)", len, addr,
-			   strerror(errno));
+		SF_LOG_ERR("the RDMA device cannot take %zu bytes at %p: %s; raise the limit of locked memory (ulimit -l)", len,
+			   addr, strerror(errno));
 		free(mr);
 		return NULL;
 	}
@@ -60,7 +60,8 @@ static int access_of(uint32_t rights)
 static struct vb_mr *mr_take(struct vb_region *region)
 {
 	if (region->mr == NULL)
-		region->mr = sf_verbs_mr_make(vb_domain(region->base.domain), (void *)(uintptr_t)region->base.addr, // NOLINT: the program's own
+		region->mr = sf_verbs_mr_make(vb_domain(region->base.domain),
+					      (void *)(uintptr_t)region->base.addr, // NOLINT: the program's own
 					      region->base.len, access_of(region->base.rights));
 	if (region->mr != NULL)
 		atomic_fetch_add(&region->mr->refs, 1);
@@ -109,7 +110,8 @@ doca_error_t sf_verbs_region_register(struct sf_domain *base, void *addr, size_t
 	region = calloc(1, sizeof(*region));
 	if (region == NULL)
 		return DOCA_ERROR_NO_MEMORY;
-	region->base = (struct sf_region){.ops = base->ops, .domain = base, .addr = (uintptr_t)addr, .len = len, .rights = rights};
+	region->base =
+		(struct sf_region){.ops = base->ops, .domain = base, .addr = (uintptr_t)addr, .len = len, .rights = rights};
 	LIST_INIT(&region->served);
 	pthread_mutex_lock(&domain->lock);
 	LIST_INSERT_HEAD(&domain->regions, region, entry);
@@ -269,7 +271,8 @@ static struct vb_region *export_find(uint64_t id)
 	return NULL;
 }
 
-static doca_error_t serve(struct vb_region *region, struct sf_conn *conn, const struct vb_msg_attach *ask, struct vb_msg_attached *answer)
+static doca_error_t serve(struct vb_region *region, struct sf_conn *conn, const struct vb_msg_attach *ask,
+			  struct vb_msg_attached *answer)
 {
 	struct vb_domain *domain = vb_domain(region->base.domain);
 	struct vb_served *served = calloc(1, sizeof(*served));

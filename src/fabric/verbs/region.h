@@ -7,8 +7,9 @@
  * withdrawn: so a queue pair does not break over it. An importer that does not answer within a second is not waited for; what
  * it still does ends its connection, as with any stale key.
  *
- * The device changes memory without telling any process. So before an owner sleeps it sends ARM to its importers, once. An importer
- * answers with RING, once, after its next change, or immediately if the owner may have missed one. Nothing is sent while nobody sleeps.
+ * The device changes memory without telling any process. So before an owner sleeps it sends ARM to its importers, once. An
+ * importer answers with RING, once, after its next change, or immediately if the owner may have missed one. Nothing is sent while
+ * nobody sleeps.
  */
 #ifndef SF_FABRIC_VERBS_REGION_H
 #define SF_FABRIC_VERBS_REGION_H
@@ -48,7 +49,8 @@ struct vb_served {
 	bool busy;  /* a change of its own was under way when it rang */
 };
 
-doca_error_t sf_verbs_region_register(struct sf_domain *domain, void *addr, size_t len, uint32_t rights, struct sf_region **region);
+doca_error_t sf_verbs_region_register(struct sf_domain *domain, void *addr, size_t len, uint32_t rights,
+				      struct sf_region **region);
 void sf_verbs_region_close(struct sf_region *region);
 doca_error_t sf_verbs_region_export(struct sf_region *region, void *descriptor, size_t *len);
 doca_error_t sf_verbs_region_arm(struct sf_region *region, struct sf_region_doorbell *doorbell);

@@ -218,7 +218,8 @@ static bool post_sided(struct vb_link *link, uint32_t number)
 	struct ibv_send_wr wr = {.sg_list = sge};
 
 	if (it->bounced) {
-		sge[0] = (struct ibv_sge){(uintptr_t)link->block->bounces[number % VB_LINK_OPS], (uint32_t)it->len, link->block_mr->mr->lkey};
+		sge[0] = (struct ibv_sge){(uintptr_t)link->block->bounces[number % VB_LINK_OPS], (uint32_t)it->len,
+					  link->block_mr->mr->lkey};
 		wr.num_sge = it->len != 0;
 		it->at = it->len;
 	} else {
@@ -431,4 +432,22 @@ doca_error_t sf_verbs_link_submit(struct sf_link *base, struct sf_op *op)
 		sf_verbs_port_settle(port);
 	pthread_mutex_unlock(&port->lock);
 	return error;
+}
+
+uint32_t sf_verbs_link_credits(struct sf_link *base, uint32_t *len)
+{
+	struct vb_link *link = vb_link(base);
+	struct vb_port *port = vb_link_port(link);
+	uint32_t num = 0;
+
+	*len = 0;
+	if (!vb_port_is_ours(port))
+		return 0;
+	pthread_mutex_lock(&port->lock);
+	if (link->life == VB_LINK_UP && !link->leaving) {
+		(void)sf_verbs_view_read(&link->block->view, &link->view);
+		num = sf_verbs_view_credits(&link->view, link->sent, len);
+	}
+	pthread_mutex_unlock(&port->lock);
+	return num;
 }

@@ -36,6 +36,7 @@ static void after_fork(void)
 }
 
 struct sf_control_provider sf_verbs_control = {
+	.name = "verbs",
 	.kinds = SF_MSG_OF_VERBS,
 	.side_check = sf_verbs_end_check,
 	.check = sf_verbs_msg_check,
@@ -58,7 +59,7 @@ static const struct sf_fabric_bridge_ops bridge_ops = {
 
 const struct sf_fabric_ops sf_verbs_ops = {
 	.name = "verbs",
-	.caps = SF_CAP_OTHER_PROCESS | SF_CAP_OTHER_MACHINE | SF_CAP_ONE_SIDED | SF_CAP_ATOMIC,
+	.caps = SF_CAP_OTHER_PROCESS | SF_CAP_OTHER_MACHINE | SF_CAP_ONE_SIDED | SF_CAP_ATOMIC | SF_CAP_UNATTENDED,
 	.iov_max = VB_IOV_MAX,
 	.recv_iov_max = VB_RECV_IOV_MAX,
 	.bridge = &bridge_ops,
@@ -86,4 +87,5 @@ const struct sf_fabric_ops sf_verbs_ops = {
 	.link_close = sf_verbs_link_close,
 	.link_submit = sf_verbs_link_submit,
 	.link_ring = sf_verbs_link_ring,
+	.link_credits = sf_verbs_link_credits,
 };

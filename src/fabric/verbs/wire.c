@@ -65,16 +65,25 @@ bool sf_verbs_record_check(const struct vb_record *record, uint64_t bytes)
 	}
 }
 
-int64_t sf_verbs_view_room(const struct vb_view *view, uint32_t sent)
+uint32_t sf_verbs_view_credits(const struct vb_view *view, uint32_t sent, uint32_t *len)
 {
 	uint32_t ahead = sent - view->heard; /* of ours, not counted off yet */
 
 	for (uint32_t i = 0; i < view->runs_num && i < VB_RUNS_MAX; i++) {
-		if (ahead < view->runs[i].num)
-			return view->runs[i].len;
+		if (ahead < view->runs[i].num) {
+			*len = view->runs[i].len;
+			return view->runs[i].num - ahead;
+		}
 		ahead -= view->runs[i].num;
 	}
-	return -1;
+	return 0;
+}
+
+int64_t sf_verbs_view_room(const struct vb_view *view, uint32_t sent)
+{
+	uint32_t len;
+
+	return sf_verbs_view_credits(view, sent, &len) != 0 ? (int64_t)len : -1;
 }
 
 bool sf_verbs_view_read(const struct vb_view *from, struct vb_view *to)

@@ -117,6 +117,9 @@ struct vb_view {
 
 _Static_assert(sizeof(struct vb_view) == 128, "a view is two cache lines");
 
+/* How many receives of one length, *len, there are for a sender's message number sent and those behind it; or 0. */
+uint32_t sf_verbs_view_credits(const struct vb_view *view, uint32_t sent, uint32_t *len);
+
 /* How many bytes fits the receive that a sender's message number sent would take? -1: there is none. */
 int64_t sf_verbs_view_room(const struct vb_view *view, uint32_t sent);
 

@@ -31,15 +31,21 @@ struct cuda_gpu {
 	cu_stream copies;   /* our own, so that a kernel that runs for ever is not waited for */
 	struct allocations allocations;
 	pthread_mutex_t images_lock;
-	struct cuda_image *images; /* guarded by images_lock */
+	struct cuda_image *images;	    /* guarded by images_lock */
 	struct cuda_host_mapping *mappings; /* guarded by images_lock */
-	struct cuda_gpu *next;	   /* guarded by the list's lock, gpu.c */
+	struct cuda_gpu *next;		    /* guarded by the list's lock, gpu.c */
 };
 
-static inline struct cuda_gpu *cuda_gpu(struct doca_gpu *gpu) { return (struct cuda_gpu *)gpu; }
+static inline struct cuda_gpu *cuda_gpu(struct doca_gpu *gpu)
+{
+	return (struct cuda_gpu *)gpu;
+}
 
 /* Makes the context current in the calling thread until leave. */
-static inline void cuda_enter(struct cuda_gpu *gpu) { gpu->driver->ctx_push_current(gpu->context); }
+static inline void cuda_enter(struct cuda_gpu *gpu)
+{
+	gpu->driver->ctx_push_current(gpu->context);
+}
 static inline void cuda_leave(struct cuda_gpu *gpu)
 {
 	cu_context context;
@@ -48,7 +54,8 @@ static inline void cuda_leave(struct cuda_gpu *gpu)
 }
 
 /* struct sf_gpu_ops: memory.c */
-doca_error_t cuda_mem_alloc(struct doca_gpu *gpu, size_t size, size_t alignment, enum doca_gpu_mem_type type, void **gpu_addr, void **cpu_addr);
+doca_error_t cuda_mem_alloc(struct doca_gpu *gpu, size_t size, size_t alignment, enum doca_gpu_mem_type type, void **gpu_addr,
+			    void **cpu_addr);
 doca_error_t cuda_mem_free(struct doca_gpu *gpu, void *gpu_addr);
 doca_error_t cuda_host_map(struct doca_gpu *gpu, void *addr, size_t len, void **gpu_addr);
 void cuda_host_unmap(struct doca_gpu *gpu, void *addr);
@@ -65,16 +72,16 @@ doca_error_t cuda_open_shared(struct doca_gpu *gpu, const void *descriptor, size
 void cuda_close_shared(struct doca_gpu *gpu, const void *descriptor, void *gpu_addr);
 
 /* struct sf_gpu_ops: launch.c */
-doca_error_t cuda_launch(struct doca_gpu *gpu, const struct softfield_kernel *kernel, uint32_t grid, uint32_t block, const void *args,
-			 size_t args_size, void **state);
+doca_error_t cuda_launch(struct doca_gpu *gpu, const struct softfield_kernel *kernel, uint32_t grid, uint32_t block,
+			 const void *args, size_t args_size, void **state);
 doca_error_t cuda_launch_query(struct doca_gpu *gpu, void *state, const char **error);
 void cuda_launch_free(struct doca_gpu *gpu, void *state);
 void cuda_unload_images(struct cuda_gpu *gpu);
 /* The kernel's function, its image loaded on first use. With the context entered, as what follows. */
 cu_result cuda_kernel_load(struct cuda_gpu *gpu, const struct softfield_kernel *kernel, cu_function *function);
 
-/* fault.c. Prepared before the program's kernel starts: code is not loaded while a kernel runs. The stream is left to the context, as
- * the kernel on it ends by its fault alone. */
+/* fault.c. Prepared before the program's kernel starts: code is not loaded while a kernel runs. The stream is left to the
+ * context, as the kernel on it ends by its fault alone. */
 struct cuda_fault {
 	cu_function function; /* NULL: no fault is wanted */
 	cu_stream stream;

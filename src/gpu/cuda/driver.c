@@ -17,7 +17,10 @@ static const struct {
 	size_t offset;
 	bool optional;
 } symbols[] = {
-#define SYMBOL(member, name) {name, offsetof(struct cuda_driver, member), false}
+#define SYMBOL(member, name)                                                                                                     \
+	{                                                                                                                        \
+		name, offsetof(struct cuda_driver, member), false                                                                \
+	}
 	SYMBOL(init, "cuInit"),
 	SYMBOL(get_error_name, "cuGetErrorName"),
 	SYMBOL(device_get_count, "cuDeviceGetCount"),

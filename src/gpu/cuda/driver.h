@@ -83,11 +83,12 @@ struct cuda_driver {
 	cu_result (*module_load_data)(cu_module *module, const void *image);
 	cu_result (*module_unload)(cu_module module);
 	cu_result (*module_get_function)(cu_function *function, cu_module module, const char *name);
-	cu_result (*launch_kernel)(cu_function function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,
-				   unsigned int block_y, unsigned int block_z, unsigned int shared_bytes, cu_stream stream, void **params,
-				   void **extra);
+	cu_result (*launch_kernel)(cu_function function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
+				   unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared_bytes,
+				   cu_stream stream, void **params, void **extra);
 	/* newer drivers only; may be NULL */
-	cu_result (*mem_get_handle_for_address_range)(void *handle, cu_deviceptr address, size_t size, int type, unsigned long long flags);
+	cu_result (*mem_get_handle_for_address_range)(void *handle, cu_deviceptr address, size_t size, int type,
+						      unsigned long long flags);
 };
 
 /* The driver, initialised; NULL when there is none or it does not work here. Any thread. */

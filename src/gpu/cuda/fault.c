@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A fault on demand, so that a program's way out of one can be tried: SOFTFIELD_GPU_FAULT names the milliseconds after a launch at
- * which a second kernel writes to an address that nobody has. CUDA then ends every kernel of the process.
+ * A fault on demand, so that a program's way out of one can be tried: SOFTFIELD_GPU_FAULT names the milliseconds after a launch
+ * at which a second kernel writes to an address that nobody has. CUDA then ends every kernel of the process.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +45,8 @@ static bool wanted(uint64_t *delay_ns)
 		return false;
 	delay_ms = strtoul(text, &end, 10);
 	if (*end != '\0' || delay_ms > DELAY_MS_MAX) {
-		SF_LOG_WARN("SOFTFIELD_GPU_FAULT is '%s', which is no number of milliseconds up to %d; there will be no fault", text,
-			    DELAY_MS_MAX);
+		SF_LOG_WARN("SOFTFIELD_GPU_FAULT is '%s', which is no number of milliseconds up to %d; there will be no fault",
+			    text, DELAY_MS_MAX);
 		return false;
 	}
 	*delay_ns = (uint64_t)delay_ms * 1000000;
@@ -81,5 +81,6 @@ void cuda_fault_start(struct cuda_gpu *gpu, struct cuda_fault *fault)
 	if (error != CU_SUCCESS)
 		SF_LOG_WARN("the fault that SOFTFIELD_GPU_FAULT asks for does not start: %s", cuda_error_name(error));
 	else
-		SF_LOG_WARN("a kernel will fault in %llu ms, as SOFTFIELD_GPU_FAULT asks", (unsigned long long)fault->delay_ns / 1000000);
+		SF_LOG_WARN("a kernel will fault in %llu ms, as SOFTFIELD_GPU_FAULT asks",
+			    (unsigned long long)fault->delay_ns / 1000000);
 }

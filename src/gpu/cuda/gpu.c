@@ -53,7 +53,8 @@ static const struct sf_gpu_ops cuda_ops = {
 
 static bool device_address(const struct cuda_driver *driver, int ordinal, cu_device *device, char *addr, size_t size)
 {
-	if (driver->device_get(device, ordinal) != CU_SUCCESS || driver->device_get_pci_bus_id(addr, (int)size, *device) != CU_SUCCESS)
+	if (driver->device_get(device, ordinal) != CU_SUCCESS ||
+	    driver->device_get_pci_bus_id(addr, (int)size, *device) != CU_SUCCESS)
 		return false;
 	for (; *addr != '\0'; addr++)
 		*addr = (char)tolower((unsigned char)*addr);
@@ -129,7 +130,8 @@ doca_error_t cuda_gpu_open(const char *pci_addr, uint32_t index, struct doca_gpu
 	cuda->device = device;
 	error = open_context(cuda);
 	if (error != CU_SUCCESS) {
-		SF_LOG_ERR("gpu %s does not open: %s", pci_addr != NULL ? pci_addr : "that SOFTFIELD_GPU names", cuda_error_name(error));
+		SF_LOG_ERR("gpu %s does not open: %s", pci_addr != NULL ? pci_addr : "that SOFTFIELD_GPU names",
+			   cuda_error_name(error));
 		free(cuda);
 		return error == CU_ERROR_OUT_OF_MEMORY ? DOCA_ERROR_NO_MEMORY : DOCA_ERROR_DRIVER;
 	}

@@ -77,8 +77,8 @@ static cu_result start(struct cuda_gpu *gpu, const struct softfield_kernel *kern
 	return error;
 }
 
-doca_error_t cuda_launch(struct doca_gpu *gpu, const struct softfield_kernel *kernel, uint32_t grid, uint32_t block, const void *args,
-			 size_t args_size, void **state)
+doca_error_t cuda_launch(struct doca_gpu *gpu, const struct softfield_kernel *kernel, uint32_t grid, uint32_t block,
+			 const void *args, size_t args_size, void **state)
 {
 	struct cuda_gpu *cuda = cuda_gpu(gpu);
 	struct cuda_launch *launch;
@@ -95,8 +95,8 @@ doca_error_t cuda_launch(struct doca_gpu *gpu, const struct softfield_kernel *ke
 	error = start(cuda, kernel, grid, block, (void *)(uintptr_t)args, &launch->stream);
 	cuda_leave(cuda);
 	if (error != CU_SUCCESS) {
-		SF_LOG_ERR("launch of kernel %s with %u blocks of %u threads on gpu %s: %s", kernel->name, grid, block, gpu->pci_addr,
-			   cuda_error_name(error));
+		SF_LOG_ERR("launch of kernel %s with %u blocks of %u threads on gpu %s: %s", kernel->name, grid, block,
+			   gpu->pci_addr, cuda_error_name(error));
 		free(launch);
 		return cuda_error_to_doca(error);
 	}

@@ -62,10 +62,12 @@ static cu_result alloc_host(struct cuda_gpu *gpu, size_t size, size_t alignment,
 
 static cu_result free_base(struct cuda_gpu *gpu, const struct allocation *a)
 {
-	return a->type == DOCA_GPU_MEM_TYPE_GPU ? gpu->driver->mem_free((cu_deviceptr)(uintptr_t)a->base) : gpu->driver->mem_free_host(a->base);
+	return a->type == DOCA_GPU_MEM_TYPE_GPU ? gpu->driver->mem_free((cu_deviceptr)(uintptr_t)a->base)
+						: gpu->driver->mem_free_host(a->base);
 }
 
-doca_error_t cuda_mem_alloc(struct doca_gpu *gpu, size_t size, size_t alignment, enum doca_gpu_mem_type type, void **gpu_addr, void **cpu_addr)
+doca_error_t cuda_mem_alloc(struct doca_gpu *gpu, size_t size, size_t alignment, enum doca_gpu_mem_type type, void **gpu_addr,
+			    void **cpu_addr)
 {
 	struct cuda_gpu *cuda = cuda_gpu(gpu);
 	void *base = NULL, *at = NULL, *cpu = NULL;
@@ -112,7 +114,8 @@ void cuda_mem_free_all(struct cuda_gpu *gpu)
 	struct allocation *a;
 
 	while ((a = allocations_take_first(&gpu->allocations)) != NULL) {
-		SF_LOG_WARN("%zu bytes at %p were not freed before gpu %s was destroyed", a->size, (void *)a->gpu_addr, gpu->base.pci_addr);
+		SF_LOG_WARN("%zu bytes at %p were not freed before gpu %s was destroyed", a->size, (void *)a->gpu_addr,
+			    gpu->base.pci_addr);
 		free_base(gpu, a);
 		free(a);
 	}
@@ -228,7 +231,8 @@ doca_error_t cuda_copy_to(struct doca_gpu *gpu, void *gpu_addr, const void *from
 	struct cuda_gpu *cuda = cuda_gpu(gpu);
 
 	cuda_enter(cuda);
-	return finish_copy(cuda, cuda->driver->memcpy_htod_async((cu_deviceptr)(uintptr_t)gpu_addr, from, len, cuda->copies), len);
+	return finish_copy(cuda, cuda->driver->memcpy_htod_async((cu_deviceptr)(uintptr_t)gpu_addr, from, len, cuda->copies),
+			   len);
 }
 
 doca_error_t cuda_copy_from(struct doca_gpu *gpu, void *to, const void *gpu_addr, size_t len)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Device memory that kernels of other processes use: by a handle of CUDA's, which stands for the whole allocation, and where in it
- * the memory lies. The descriptor comes from another process: it is checked before use. Each allocation is opened once a process,
- * however often it is imported, since CUDA does not open it twice.
+ * Device memory that kernels of other processes use: by a handle of CUDA's, which stands for the whole allocation, and where in
+ * it the memory lies. The descriptor comes from another process: it is checked before use. Each allocation is opened once a
+ * process, however often it is imported, since CUDA does not open it twice.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "gpu/allocations.h"
 #include "gpu/backend.h"
+#include "gpu/soft/cuda_code.h"
 #include "gpu/soft/soft.h"
 
 #define SOFT_ALIGN_MIN 256 /* what CUDA's allocator gives, so that programs that lean on it run here too */
@@ -16,11 +17,14 @@ struct soft_gpu {
 	struct allocations allocations;
 };
 
-static struct soft_gpu *soft_gpu(struct doca_gpu *gpu) { return (struct soft_gpu *)gpu; }
+static struct soft_gpu *soft_gpu(struct doca_gpu *gpu)
+{
+	return (struct soft_gpu *)gpu;
+}
 
 /* Whole pages, so that an mmap of the memory can be shared with a peer without copying its edges. */
-static doca_error_t soft_mem_alloc(struct doca_gpu *gpu, size_t size, size_t alignment, enum doca_gpu_mem_type type, void **gpu_addr,
-				   void **cpu_addr)
+static doca_error_t soft_mem_alloc(struct doca_gpu *gpu, size_t size, size_t alignment, enum doca_gpu_mem_type type,
+				   void **gpu_addr, void **cpu_addr)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), align = size >= page ? page : SOFT_ALIGN_MIN, room;
 	void *base = NULL;
@@ -63,7 +67,10 @@ static doca_error_t soft_host_map(struct doca_gpu *gpu, void *addr, size_t len, 
 
 static void soft_host_unmap(struct doca_gpu *gpu, void *addr) {}
 
-static bool soft_is_device_memory(struct doca_gpu *gpu, const void *addr) { return false; }
+static bool soft_is_device_memory(struct doca_gpu *gpu, const void *addr)
+{
+	return false;
+}
 
 static doca_error_t soft_copy(struct doca_gpu *gpu, void *to, const void *from, size_t len)
 {
@@ -122,6 +129,7 @@ doca_error_t soft_gpu_open(struct doca_gpu **gpu)
 
 	if (soft == NULL)
 		return DOCA_ERROR_NO_MEMORY;
+	soft_warn_of_cuda_code();
 	soft->base.ops = &soft_ops;
 	allocations_init(&soft->allocations);
 	*gpu = &soft->base;

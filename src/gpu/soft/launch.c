@@ -26,7 +26,7 @@
 
 /* What the threads of a block share: a barrier, whose generation is the futex they sleep on. */
 struct soft_block {
-	uint32_t arrived; /* atomic */
+	uint32_t arrived;    /* atomic */
 	uint32_t generation; /* atomic */
 } __attribute__((aligned(64)));
 
@@ -209,14 +209,18 @@ static struct soft_launch *launch_new(uint32_t grid, uint32_t block, const void 
 		struct softfield_thread *self = &launch->workers[i].self;
 
 		launch->workers[i].launch = launch;
-		*self = (struct softfield_thread){.thread_index = i % block, .block_index = i / block, .block_size = block,
-						  .grid_size = grid, .block = &launch->blocks[i / block], .spin_polls = spin_polls()};
+		*self = (struct softfield_thread){.thread_index = i % block,
+						  .block_index = i / block,
+						  .block_size = block,
+						  .grid_size = grid,
+						  .block = &launch->blocks[i / block],
+						  .spin_polls = spin_polls()};
 	}
 	return launch;
 }
 
-doca_error_t soft_launch(struct doca_gpu *gpu, const struct softfield_kernel *kernel, uint32_t grid, uint32_t block, const void *args,
-			 size_t args_size, void **state)
+doca_error_t soft_launch(struct doca_gpu *gpu, const struct softfield_kernel *kernel, uint32_t grid, uint32_t block,
+			 const void *args, size_t args_size, void **state)
 {
 	struct soft_launch *launch;
 
@@ -225,8 +229,8 @@ doca_error_t soft_launch(struct doca_gpu *gpu, const struct softfield_kernel *ke
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
 	if ((uint64_t)grid * block > SOFTFIELD_SOFT_THREADS_MAX) {
-		SF_LOG_ERR("kernel %s: %u blocks of %u threads are more than the %d threads that the software gpu runs", kernel->name, grid,
-			   block, SOFTFIELD_SOFT_THREADS_MAX);
+		SF_LOG_ERR("kernel %s: %u blocks of %u threads are more than the %d threads that the software gpu runs",
+			   kernel->name, grid, block, SOFTFIELD_SOFT_THREADS_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	launch = launch_new(grid, block, args, args_size);

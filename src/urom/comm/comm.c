@@ -15,7 +15,7 @@
 #define EVENTS_MAX 64
 #define CLOSE_WAIT_NS UINT64_C(1000000000)
 #define CLOSE_POLL_MS 10
-#define TICK_NS 100000000	/* between looks at whose time is over */
+#define TICK_NS 100000000	 /* between looks at whose time is over */
 #define TICK_WAITING_NS 10000000 /* and at whether a worker takes connections again */
 
 /* ---- open ---- */
@@ -79,7 +79,7 @@ static void take_tick(struct sf_comm *comm)
 static bool is_flushing(const struct sf_comm *comm)
 {
 	const struct comm_peer *peer;
-	TAILQ_FOREACH(peer, &comm->closing, in_list) {
+	TAILQ_FOREACH (peer, &comm->closing, in_list) {
 		if (peer->state == COMM_PEER_FLUSHING)
 			return true;
 	}
@@ -111,7 +111,6 @@ void sf_comm_close(struct sf_comm *comm)
 		SLIST_REMOVE_HEAD(&comm->free_sends, free);
 		free(send);
 	}
-	comm_tls_close(comm);
 	if (comm->timer_fd >= 0)
 		close(comm->timer_fd);
 	close(comm->epoll_fd);
@@ -188,6 +187,12 @@ bool sf_comm_poll(struct sf_comm *comm)
 	return any;
 }
 
-int sf_comm_fd(const struct sf_comm *comm) { return comm->epoll_fd; }
+int sf_comm_fd(const struct sf_comm *comm)
+{
+	return comm->epoll_fd;
+}
 
-bool sf_comm_arm(struct sf_comm *comm) { return !TAILQ_EMPTY(&comm->lost) || (comm->ticks && comm->timer_fd < 0); }
+bool sf_comm_arm(struct sf_comm *comm)
+{
+	return !TAILQ_EMPTY(&comm->lost) || (comm->ticks && comm->timer_fd < 0);
+}

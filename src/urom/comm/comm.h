@@ -7,9 +7,9 @@
  * callback runs. Messages of a connection arrive in order. Those that are sent from callbacks of a poll, or between cork and
  * uncork, go out together at its end.
  *
- * A connection is a Unix socket in the user's runtime folder, where the kernel says whose process the peer is, or TCP with TLS 1.3
- * and a key that both ends have. A peer is told of once it has passed that; until then at most 16 bytes of it are read here, the
- * rest by OpenSSL. A connection that names a worker is handed to that worker's process: only one socket listens.
+ * A connection is a Unix socket in the user's runtime folder, where the kernel says whose process the peer is, or TCP with
+ * TLS 1.3 and a key that both ends have. A peer is told of once it has passed that; until then at most 16 bytes of it are read
+ * here, the rest by OpenSSL. A connection that names a worker is handed to that worker's process: only one socket listens.
  */
 #ifndef UROM_COMM_COMM_H
 #define UROM_COMM_COMM_H
@@ -35,8 +35,8 @@
 #define SF_COMM_LISTENER UINT64_MAX /* a connection for whoever listens, not for a worker of its */
 /* Connections that have not passed yet. */
 #define SF_COMM_GUESTS_MAX 512
-#define SF_COMM_GUESTS_OF_ONE 128 /* from one address */
-#define SF_COMM_GUEST_NS UINT64_C(10000000000) /* after which they are closed */
+#define SF_COMM_GUESTS_OF_ONE 128		    /* from one address */
+#define SF_COMM_GUEST_NS UINT64_C(10000000000)	    /* after which they are closed */
 #define SF_COMM_GUEST_GRACE_NS UINT64_C(1000000000) /* where there are too many, the oldest goes if it is older than this */
 
 struct sf_comm;
@@ -56,13 +56,15 @@ struct sf_comm_handler {
 	/* A peer passed our listener. peer->user is NULL. NULL: nobody can. */
 	void (*arrived)(void *user, struct sf_comm_peer *peer);
 	/* A message, at any alignment, valid until the callback returns. */
-	void (*message)(void *user, struct sf_comm_peer *peer, const void *head, size_t head_len, const void *body, size_t body_len);
-	/* The other end is gone, or never was there; NOT_PERMITTED: it has another key. The peer is freed when this returns; it is not
-	 * to be closed. */
+	void (*message)(void *user, struct sf_comm_peer *peer, const void *head, size_t head_len, const void *body,
+			size_t body_len);
+	/* The other end is gone, or never was there; NOT_PERMITTED: it has another key. The peer is freed when this returns; it
+	 * is not to be closed. */
 	void (*lost)(void *user, struct sf_comm_peer *peer, doca_error_t why);
 	/* The key of a TCP connection that we have made; what it answers is logged, and why the peer is lost. */
 	doca_error_t (*key)(void *user, struct sf_comm_key *key);
-	/* A connection at our listener is for this worker: sf_comm_hand gives it away. AGAIN: not yet. NULL: there are no workers. */
+	/* A connection at our listener is for this worker: sf_comm_hand gives it away. AGAIN: not yet. NULL: there are no
+	 * workers. */
 	doca_error_t (*hand)(void *user, uint64_t worker, int fd, const char *address);
 };
 
@@ -75,32 +77,32 @@ struct sf_comm_options {
 
 SF_API doca_error_t sf_comm_open(const struct sf_comm_options *options, struct sf_comm **comm);
 
-/* The network devices that have the address. names, of SF_COMM_DEVICES_MAX bytes, is what it returns. NULL, all devices: the address
- * is any (0.0.0.0, ::), or no device has it. */
+/* The network devices that have the address. names, of SF_COMM_DEVICES_MAX bytes, is what it returns. NULL, all devices: the
+ * address is any (0.0.0.0, ::), or no device has it. */
 SF_API const char *sf_comm_devices_of(const struct sockaddr *address, char *names, size_t room);
 
-/* Those of the list (names with commas between, or "all") by which the address is reached. The list as it is: none of them. names as
- * above. */
+/* Those of the list (names with commas between, or "all") by which the address is reached. The list as it is: none of them. names
+ * as above. */
 SF_API const char *sf_comm_devices_to(const struct sockaddr *address, socklen_t len, const char *list, char *names, size_t room);
 
 /* Waits, at most a second, for what was sent to go out, and closes all peers; no callback runs. */
 SF_API void sf_comm_close(struct sf_comm *comm);
 
 /*
- * Listens; port 0 lets the system choose. bound is filled with the address as it is now. With a key: on TCP, for peers that have it;
- * devices, unless NULL or "all", are those by which they may come. Without: the address, loopback's, is taken so that nobody else
- * has it, but nothing listens there; a Unix socket in the runtime folder does, for processes of this user. ALREADY_EXIST: the port
- * is taken.
+ * Listens; port 0 lets the system choose. bound is filled with the address as it is now. With a key: on TCP, for peers that have
+ * it; devices, unless NULL or "all", are those by which they may come. Without: the address, loopback's, is taken so that nobody
+ * else has it, but nothing listens there; a Unix socket in the runtime folder does, for processes of this user. ALREADY_EXIST:
+ * the port is taken.
  */
-SF_API doca_error_t sf_comm_listen(struct sf_comm *comm, const struct sockaddr *address, socklen_t len, const struct sf_comm_key *key,
-				   const char *devices, struct sockaddr_storage *bound);
+SF_API doca_error_t sf_comm_listen(struct sf_comm *comm, const struct sockaddr *address, socklen_t len,
+				   const struct sf_comm_key *key, const char *devices, struct sockaddr_storage *bound);
 
 /* Takes the connections that another process hands over by sf_comm_hand, at the other end of this SOCK_SEQPACKET socket. The comm
  * closes it. */
 SF_API doca_error_t sf_comm_listen_behind(struct sf_comm *comm, int fd);
 
-/* Hands a connection to the process at the other end of door. key: for its TLS handshake; NULL: it needs none. AGAIN: that process
- * takes no more just now. */
+/* Hands a connection to the process at the other end of door. key: for its TLS handshake; NULL: it needs none. AGAIN: that
+ * process takes no more just now. */
 SF_API doca_error_t sf_comm_hand(int door, int fd, const char *address, const struct sf_comm_key *key);
 
 struct sf_comm_target {
@@ -111,12 +113,13 @@ struct sf_comm_target {
 };
 
 /* Starts to connect. What is sent meanwhile goes out in order; that nobody is there is told by handler.lost. */
-SF_API doca_error_t sf_comm_connect(struct sf_comm *comm, const struct sf_comm_target *target, void *user, struct sf_comm_peer **peer);
+SF_API doca_error_t sf_comm_connect(struct sf_comm *comm, const struct sf_comm_target *target, void *user,
+				    struct sf_comm_peer **peer);
 
-/* Sends. AGAIN: SF_COMM_SENDS_MAX or backlog_max wait for this peer: poll, and try again; inside a poll only try again. TOO_BIG: more than body_max or SF_COMM_HEAD_MAX.
- * NOT_CONNECTED: the peer is lost, which a callback tells of. */
-SF_API doca_error_t sf_comm_send(struct sf_comm *comm, struct sf_comm_peer *peer, const void *head, size_t head_len, const void *body,
-				 size_t body_len);
+/* Sends. AGAIN: SF_COMM_SENDS_MAX or backlog_max wait for this peer: poll, and try again; inside a poll only try again. TOO_BIG:
+ * more than body_max or SF_COMM_HEAD_MAX. NOT_CONNECTED: the peer is lost, which a callback tells of. */
+SF_API doca_error_t sf_comm_send(struct sf_comm *comm, struct sf_comm_peer *peer, const void *head, size_t head_len,
+				 const void *body, size_t body_len);
 
 /* The process at the other end, for sf_liveness_lost; 0: it is on another machine, or in a container where it cannot be seen. */
 SF_API pid_t sf_comm_process(const struct sf_comm_peer *peer);
@@ -130,6 +133,10 @@ SF_API size_t sf_comm_backlog(const struct sf_comm_peer *peer);
 /* What is sent between them goes out at the uncork. They nest. */
 SF_API void sf_comm_cork(struct sf_comm *comm);
 SF_API void sf_comm_uncork(struct sf_comm *comm);
+
+/* Writes what was sent and waits, corked or for the kernel, as far as the kernel takes it. Reads nothing, and runs no callback,
+ * so it may be called from one. */
+SF_API void sf_comm_push(struct sf_comm *comm);
 
 /* Ends a connection once what was sent to it is out. The peer is gone for the caller, and no callback of it runs again. */
 SF_API void sf_comm_disconnect(struct sf_comm *comm, struct sf_comm_peer *peer);

@@ -3,8 +3,8 @@
  * The inside of the comm.
  *
  *   comm.c    open, close and poll      stream.c  the bytes of a connection: connect, read, write
- *   peer.c    sending, and the end      tls.c     the same by TLS
- *   door.c    listening: who may pass   local.c   the Unix socket in the runtime folder
+ *   peer.c    sending, and the end      local.c   the Unix socket in the runtime folder
+ *   door.c    listening: who may pass
  */
 #ifndef UROM_COMM_COMM_PRIVATE_H
 #define UROM_COMM_COMM_PRIVATE_H
@@ -14,10 +14,13 @@
 
 #include "base/liveness.h"
 #include "base/log_rate.h"
+#include "base/tls.h"
 #include "urom/comm/comm.h"
 
 #define COMM_LOCAL_NAME 128
-#define COMM_READ_MAX 16384 /* bytes that one poll takes of a peer: a record of TLS's */
+/* Bytes that one poll takes of a peer: all that TLS has, for the socket does not tell of it */
+#define COMM_READ_MAX SF_TLS_RECORD
+#define COMM_IDENTITY "softfield urom"	 /* of the key */
 #define COMM_END_NS UINT64_C(2000000000) /* for what was sent before an end to go out, and for the other end to close too */
 
 /* What a connection begins with, in the sender's order of bytes, which is little-endian. */
@@ -54,27 +57,23 @@ enum comm_peer_state {
 	COMM_PEER_LINGERING, /* until the other end has closed too, so that it reads what was sent last */
 };
 
-struct ssl_st;
-
 struct comm_peer {
 	struct sf_comm_peer base;
 	struct sf_comm *comm;
 	TAILQ_ENTRY(comm_peer) in_list; /* of its state */
 	enum comm_peer_state state;
 	enum comm_stage stage;
-	doca_error_t why; /* LOST */
+	doca_error_t why;	 /* LOST */
 	struct sf_liveness life; /* GUEST */
-	uint64_t since;	  /* GUEST, FLUSHING, LINGERING: ns */
+	uint64_t since;		 /* GUEST, FLUSHING, LINGERING: ns */
 	int fd;
-	uint32_t events; /* that epoll looks for */
+	uint32_t events;      /* that epoll looks for */
 	bool flush, is_guest; /* ENDING */
-	bool mute;	 /* the other end takes no more: what it sent before is still read */
+	bool mute;	      /* the other end takes no more: what it sent before is still read */
 	struct comm_preamble preamble;
 	size_t preamble_len;
 	/* TLS */
-	struct ssl_st *tls; /* NULL: none */
-	struct sf_comm_key key; /* until the handshake is over */
-	bool tls_wants_write;
+	struct sf_tls *tls; /* NULL: none */
 	/* a message of which the rest is still to come */
 	uint8_t *part;
 	size_t part_len, part_room;
@@ -89,7 +88,7 @@ struct comm_peer {
 TAILQ_HEAD(comm_peers, comm_peer);
 
 struct comm_door {
-	int fd; /* -1: none */
+	int fd;	     /* -1: none */
 	bool behind; /* another process hands connections over */
 	bool paused; /* there were no descriptors left */
 	bool has_key;
@@ -104,10 +103,9 @@ struct sf_comm {
 	int epoll_fd, timer_fd;
 	bool ticks; /* the timer runs */
 	struct comm_door door;
-	struct comm_tls *tls;
 	struct comm_peers guests, open, lost, ending, closing;
-	uint32_t num_guests, num_peers; /* num_peers: all but guests */
-	bool polling;			/* what ends there waits */
+	uint32_t num_guests, num_peers;	    /* num_peers: all but guests */
+	bool polling;			    /* what ends there waits */
 	SLIST_HEAD(, comm_send) free_sends; /* of SF_COMM_BATCH bytes */
 	uint32_t num_free;
 	SLIST_HEAD(, comm_peer) batches; /* peers with one */
@@ -174,23 +172,9 @@ void comm_door_tick(struct sf_comm *comm, uint64_t now);
 bool comm_door_waits(const struct sf_comm *comm);
 void comm_door_close(struct sf_comm *comm);
 
-/* ---- tls.c ---- */
-
-/* Results of the following that are no numbers of bytes. */
-#define COMM_AGAIN (-1)	  /* when the descriptor is ready */
-#define COMM_CLOSED (-2)  /* by the other end, or it is broken */
-#define COMM_REFUSED (-3) /* the other end has another key */
-
-/* The peer's key is set. */
-doca_error_t comm_tls_begin(struct comm_peer *peer, bool server);
-/* 0: it is done. */
-int comm_tls_shake(struct comm_peer *peer);
-ssize_t comm_tls_read(struct comm_peer *peer, void *out, size_t room);
-ssize_t comm_tls_write(struct comm_peer *peer, const void *data, size_t len);
-/* Says that nothing more comes. */
-void comm_tls_end(struct comm_peer *peer);
-void comm_tls_free(struct comm_peer *peer);
-void comm_tls_close(struct sf_comm *comm);
+/* Results of reading and writing that are no numbers of bytes. */
+#define COMM_AGAIN SF_TLS_AGAIN
+#define COMM_CLOSED SF_TLS_CLOSED
 
 /* ---- local.c ---- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Listening. A connection is a guest until it has passed: the user of the comm does not know it, it has so much time, and there are
- * so many of them. It begins with 16 bytes that say whom it is for; on TCP the TLS handshake follows.
+ * Listening. A connection is a guest until it has passed: the user of the comm does not know it, it has so much time, and there
+ * are so many of them. It begins with 16 bytes that say whom it is for; on TCP the TLS handshake follows.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -71,9 +71,8 @@ static void hand_over(struct comm_peer *peer)
 
 static void secure(struct comm_peer *peer, const struct sf_comm_key *key)
 {
-	peer->key = *key;
 	peer->stage = COMM_SECURING;
-	if (comm_tls_begin(peer, true) == DOCA_SUCCESS)
+	if (sf_tls_begin(peer->fd, true, key->bytes, COMM_IDENTITY, &peer->tls) == DOCA_SUCCESS)
 		comm_stream_secure(peer);
 	else
 		comm_guest_leave(peer, NULL);
@@ -143,7 +142,7 @@ static bool make_room(struct sf_comm *comm, const char *address, uint64_t now)
 {
 	struct comm_peer *guest, *oldest = NULL;
 	uint32_t num = 0;
-	TAILQ_FOREACH(guest, &comm->guests, in_list) {
+	TAILQ_FOREACH (guest, &comm->guests, in_list) {
 		if (!of_one(guest->base.address, address))
 			continue;
 		num++;
@@ -230,7 +229,10 @@ static void pause_door(struct sf_comm *comm, const char *why)
 	comm_tick(comm);
 }
 
-static bool is_shortage(int error) { return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM; }
+static bool is_shortage(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
 
 /* False: there is none, or none can be taken. */
 static bool accept_one(struct sf_comm *comm)
@@ -249,7 +251,8 @@ static bool accept_one(struct sf_comm *comm)
 		return true;
 	}
 	SF_LOG_WARN_LIMITED("urom: %s was turned away: %s", address,
-			    comm->door.name[0] != '\0' ? "it is another user's" : "it comes by a network that UCX_NET_DEVICES leaves out");
+			    comm->door.name[0] != '\0' ? "it is another user's"
+						       : "it comes by a network that UCX_NET_DEVICES leaves out");
 	close(fd);
 	return true;
 }
@@ -264,7 +267,8 @@ doca_error_t sf_comm_hand(int door, int fd, const char *address, const struct sf
 		struct cmsghdr align;
 	} control = {{0}};
 	struct iovec part = {&handed, sizeof(handed)};
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)};
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)};
 	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
 	if (key != NULL)
 		handed.key = *key;
@@ -276,14 +280,16 @@ doca_error_t sf_comm_hand(int door, int fd, const char *address, const struct sf
 	explicit_bzero(&handed, sizeof(handed));
 	if (sent == (ssize_t)sizeof(handed))
 		return DOCA_SUCCESS;
-	return error == EAGAIN || error == EINTR || error == ETOOMANYREFS || is_shortage(error) ? DOCA_ERROR_AGAIN : DOCA_ERROR_NOT_CONNECTED;
+	return error == EAGAIN || error == EINTR || error == ETOOMANYREFS || is_shortage(error) ? DOCA_ERROR_AGAIN
+												: DOCA_ERROR_NOT_CONNECTED;
 }
 
 static int take_descriptor(struct msghdr *message)
 {
 	struct cmsghdr *head = CMSG_FIRSTHDR(message);
 	int fd = -1;
-	if (head != NULL && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof(int)))
+	if (head != NULL && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS &&
+	    head->cmsg_len == CMSG_LEN(sizeof(int)))
 		memcpy(&fd, CMSG_DATA(head), sizeof(fd));
 	return fd;
 }
@@ -306,7 +312,8 @@ static bool receive_one(struct sf_comm *comm)
 		struct cmsghdr align;
 	} control;
 	struct iovec part = {&handed, sizeof(handed)};
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)};
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)};
 	ssize_t len = recvmsg(comm->door.fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	if (len < 0)
 		return false;
@@ -343,7 +350,7 @@ static void resume_door(struct sf_comm *comm)
 bool comm_door_waits(const struct sf_comm *comm)
 {
 	const struct comm_peer *peer;
-	TAILQ_FOREACH(peer, &comm->guests, in_list) {
+	TAILQ_FOREACH (peer, &comm->guests, in_list) {
 		if (peer->stage == COMM_WAITING)
 			return true;
 	}
@@ -363,7 +370,8 @@ void comm_door_tick(struct sf_comm *comm, uint64_t now)
 		resume_door(comm);
 	for (struct comm_peer *peer = TAILQ_FIRST(&comm->guests), *next; peer != NULL; peer = next) {
 		next = TAILQ_NEXT(peer, in_list);
-		if (peer->stage == COMM_WAITING) /* how long is for the guest to say, who knows whether the worker's process lives */
+		if (peer->stage ==
+		    COMM_WAITING) /* how long is for the guest to say, who knows whether the worker's process lives */
 			comm_guest_ready(peer);
 		else if (is_late(peer, now))
 			comm_guest_leave(peer, "it has not passed in time");
@@ -376,8 +384,9 @@ void comm_door_tick(struct sf_comm *comm, uint64_t now)
 static doca_error_t watch_door(struct sf_comm *comm)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = &comm->door}};
-	return epoll_ctl(comm->epoll_fd, EPOLL_CTL_ADD, comm->door.fd, &event) == 0 && comm_open_timer(comm) ? DOCA_SUCCESS
-													  : DOCA_ERROR_OPERATING_SYSTEM;
+	return epoll_ctl(comm->epoll_fd, EPOLL_CTL_ADD, comm->door.fd, &event) == 0 && comm_open_timer(comm)
+		       ? DOCA_SUCCESS
+		       : DOCA_ERROR_OPERATING_SYSTEM;
 }
 
 /* A port that is only held may not be shared; one that is listened on is taken over from connections that are ending. */
@@ -402,7 +411,8 @@ static doca_error_t bind_error(const struct sockaddr *address)
 	char name[SF_COMM_ADDRESS_MAX];
 	int error = errno;
 	comm_address_name(address, name);
-	SF_LOG_ERR("urom: cannot listen on %s: %s; it takes an address of this machine and a port that nobody has", name, strerror(error));
+	SF_LOG_ERR("urom: cannot listen on %s: %s; it takes an address of this machine and a port that nobody has", name,
+		   strerror(error));
 	return error == EADDRINUSE ? DOCA_ERROR_ALREADY_EXIST : DOCA_ERROR_OPERATING_SYSTEM;
 }
 

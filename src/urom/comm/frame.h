@@ -16,7 +16,10 @@ struct comm_frame {
 	uint32_t head_len, body_len;
 };
 
-static inline size_t comm_padded(size_t len) { return (len + 7) & ~(size_t)7; }
+static inline size_t comm_padded(size_t len)
+{
+	return (len + 7) & ~(size_t)7;
+}
 
 static inline size_t comm_frame_size(size_t head_len, size_t body_len)
 {
@@ -42,9 +45,10 @@ static inline void comm_frame_write(uint8_t *out, const struct comm_frame *frame
 
 enum comm_frame_found { COMM_FRAME_WHOLE, COMM_FRAME_PART, COMM_FRAME_BAD };
 
-/* Is the next message there? size: the bytes of it that are needed, or of its lengths where they are not there yet. BAD: it is longer
- * than may be. */
-static inline enum comm_frame_found comm_frame_find(const uint8_t *at, size_t left, size_t head_max, size_t body_max, size_t *size)
+/* Is the next message there? size: the bytes of it that are needed, or of its lengths where they are not there yet. BAD: it is
+ * longer than may be. */
+static inline enum comm_frame_found comm_frame_find(const uint8_t *at, size_t left, size_t head_max, size_t body_max,
+						    size_t *size)
 {
 	uint32_t lens[2];
 	*size = sizeof(lens);

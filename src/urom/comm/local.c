@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The Unix socket of a service that is for its own machine. It lies in the runtime folder, which is its user's alone, under a name
- * that says which loopback address and port it stands for, and in which network namespace.
+ * The Unix socket of a service that is for its own machine. It lies in the runtime folder, which is its user's alone, under a
+ * name that says which loopback address and port it stands for, and in which network namespace.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -116,8 +116,9 @@ doca_error_t comm_local_listen(const struct sockaddr *address, char name[COMM_LO
 	make_name(address, name);
 	*fd = listen_in(folder, name);
 	if (*fd < 0) {
-		SF_LOG_ERR("urom: cannot listen on %s in the runtime folder: %s; set SOFTFIELD_RUNTIME to a folder that can be written", name,
-			   strerror(errno));
+		SF_LOG_ERR("urom: cannot listen on %s in the runtime folder: %s; set SOFTFIELD_RUNTIME to a folder that can be "
+			   "written",
+			   name, strerror(errno));
 		name[0] = '\0';
 		result = DOCA_ERROR_OPERATING_SYSTEM;
 	}

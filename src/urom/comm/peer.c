@@ -31,7 +31,10 @@ void comm_address_name(const struct sockaddr *address, char out[SF_COMM_ADDRESS_
 
 /* ---- sending ---- */
 
-size_t sf_comm_backlog(const struct sf_comm_peer *base) { return ((const struct comm_peer *)base)->backlog; }
+size_t sf_comm_backlog(const struct sf_comm_peer *base)
+{
+	return ((const struct comm_peer *)base)->backlog;
+}
 
 static bool has_room(const struct comm_peer *peer)
 {
@@ -84,7 +87,8 @@ static void end_batch(struct comm_peer *peer, bool out)
 	struct comm_send *batch = peer->batch;
 	SLIST_REMOVE(&peer->comm->batches, peer, comm_peer, in_batches);
 	peer->batch = NULL;
-	bool may = peer->state == COMM_PEER_OPEN || peer->state == COMM_PEER_FLUSHING || (peer->state == COMM_PEER_ENDING && peer->flush);
+	bool may = peer->state == COMM_PEER_OPEN || peer->state == COMM_PEER_FLUSHING ||
+		   (peer->state == COMM_PEER_ENDING && peer->flush);
 	if (!out || !may) {
 		comm_send_free(peer, batch);
 		return;
@@ -95,7 +99,10 @@ static void end_batch(struct comm_peer *peer, bool out)
 		comm_stream_write(peer);
 }
 
-void sf_comm_cork(struct sf_comm *comm) { comm->corks++; }
+void sf_comm_cork(struct sf_comm *comm)
+{
+	comm->corks++;
+}
 
 void sf_comm_uncork(struct sf_comm *comm)
 {
@@ -105,6 +112,17 @@ void sf_comm_uncork(struct sf_comm *comm)
 		next = SLIST_NEXT(peer, in_batches);
 		if (peer->num_sends <= SF_COMM_SENDS_HELD) /* else one that is given back brings us here again */
 			end_batch(peer, true);
+	}
+}
+
+void sf_comm_push(struct sf_comm *comm)
+{
+	struct comm_peer *peer;
+	while ((peer = SLIST_FIRST(&comm->batches)) != NULL)
+		end_batch(peer, true);
+	TAILQ_FOREACH (peer, &comm->open, in_list) {
+		if (!STAILQ_EMPTY(&peer->queue))
+			comm_stream_write(peer);
 	}
 }
 
@@ -137,7 +155,8 @@ doca_error_t sf_comm_send(struct sf_comm *comm, struct sf_comm_peer *base, const
 	const struct comm_frame frame = {(const uint8_t *)head, (const uint8_t *)body, (uint32_t)head_len, (uint32_t)body_len};
 	sf_comm_cork(comm);
 	doca_error_t result = collect(peer, &frame);
-	if (result == DOCA_ERROR_AGAIN && comm->polling && !STAILQ_EMPTY(&peer->queue)) { /* in a callback no poll writes what waits */
+	if (result == DOCA_ERROR_AGAIN && comm->polling &&
+	    !STAILQ_EMPTY(&peer->queue)) { /* in a callback no poll writes what waits */
 		comm_stream_write(peer);
 		result = collect(peer, &frame);
 	}
@@ -183,7 +202,7 @@ void comm_peer_flushed(struct comm_peer *peer)
 {
 	peer->state = COMM_PEER_LINGERING;
 	if (peer->tls != NULL)
-		comm_tls_end(peer);
+		sf_tls_end(peer->tls);
 	(void)shutdown(peer->fd, SHUT_WR);
 }
 
@@ -278,7 +297,10 @@ pid_t sf_comm_process(const struct sf_comm_peer *base)
 	return other.pid;
 }
 
-bool sf_comm_connected(const struct sf_comm_peer *base) { return ((const struct comm_peer *)base)->stage != COMM_CONNECTING; }
+bool sf_comm_connected(const struct sf_comm_peer *base)
+{
+	return ((const struct comm_peer *)base)->stage != COMM_CONNECTING;
+}
 
 /* ---- the beginning ---- */
 

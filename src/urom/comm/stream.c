@@ -26,7 +26,7 @@ static uint32_t awaited(const struct comm_peer *peer)
 {
 	if (peer->stage == COMM_WAITING)
 		return 0;
-	bool out = peer->stage == COMM_CONNECTING || peer->tls_wants_write ||
+	bool out = peer->stage == COMM_CONNECTING || (peer->tls != NULL && sf_tls_wants_write(peer->tls)) ||
 		   (peer->stage == COMM_READY && !STAILQ_EMPTY(&peer->queue) && !peer->mute);
 	return EPOLLIN | (out ? EPOLLOUT : 0);
 }
@@ -43,8 +43,8 @@ void comm_stream_watch(struct comm_peer *peer)
 /* Another process may have the socket too, handed over or by a fork: then its close does not end what epoll tells of it. */
 void comm_stream_close(struct comm_peer *peer)
 {
-	if (peer->tls != NULL)
-		comm_tls_free(peer);
+	sf_tls_free(peer->tls);
+	peer->tls = NULL;
 	if (peer->fd >= 0) {
 		(void)epoll_ctl(peer->comm->epoll_fd, EPOLL_CTL_DEL, peer->fd, NULL);
 		close(peer->fd);
@@ -57,7 +57,7 @@ void comm_stream_close(struct comm_peer *peer)
 static ssize_t write_some(struct comm_peer *peer, const uint8_t *data, size_t len)
 {
 	if (peer->tls != NULL)
-		return comm_tls_write(peer, data, len);
+		return sf_tls_write(peer->tls, data, len);
 	ssize_t result = send(peer->fd, data, len, MSG_NOSIGNAL | MSG_DONTWAIT);
 	if (result >= 0)
 		return result;
@@ -101,7 +101,7 @@ static ssize_t read_some(struct comm_peer *peer)
 {
 	struct sf_comm *comm = peer->comm;
 	if (peer->tls != NULL)
-		return comm_tls_read(peer, comm->bytes, sizeof(comm->bytes));
+		return sf_tls_read(peer->tls, comm->bytes, sizeof(comm->bytes));
 	ssize_t result = recv(peer->fd, comm->bytes, sizeof(comm->bytes), MSG_DONTWAIT);
 	if (result > 0)
 		return result;
@@ -115,8 +115,8 @@ bool comm_stream_discard(struct comm_peer *peer)
 
 static void malformed(struct comm_peer *peer)
 {
-	SF_LOG_WARN_LIMITED("urom: %s sent a message that is malformed, or of more than %zu bytes: it is disconnected", peer->base.address,
-			    peer->comm->options.body_max);
+	SF_LOG_WARN_LIMITED("urom: %s sent a message that is malformed, or of more than %zu bytes: it is disconnected",
+			    peer->base.address, peer->comm->options.body_max);
 	comm_peer_lose(peer, DOCA_ERROR_INVALID_VALUE);
 }
 
@@ -130,7 +130,8 @@ static bool take_whole(struct comm_peer *peer, const uint8_t **at, size_t *left)
 		enum comm_frame_found found = comm_frame_find(*at, *left, SF_COMM_HEAD_MAX, comm->options.body_max, &size);
 		if (found != COMM_FRAME_WHOLE || !comm_frame_read(at, left, &frame))
 			return found == COMM_FRAME_PART;
-		comm->options.handler->message(comm->options.user, &peer->base, frame.head, frame.head_len, frame.body, frame.body_len);
+		comm->options.handler->message(comm->options.user, &peer->base, frame.head, frame.head_len, frame.body,
+					       frame.body_len);
 	}
 	return true;
 }
@@ -230,11 +231,13 @@ static void connected(struct comm_peer *peer)
 		comm_peer_lose(peer, error == ETIMEDOUT ? DOCA_ERROR_TIME_OUT : DOCA_ERROR_CONNECTION_ABORTED);
 		return;
 	}
+	struct sf_comm_key key = {{0}};
 	doca_error_t result = DOCA_ERROR_NOT_PERMITTED;
 	if (comm->options.handler->key != NULL)
-		result = comm->options.handler->key(comm->options.user, &peer->key);
+		result = comm->options.handler->key(comm->options.user, &key);
 	if (result == DOCA_SUCCESS)
-		result = comm_tls_begin(peer, false);
+		result = sf_tls_begin(peer->fd, false, key.bytes, COMM_IDENTITY, &peer->tls);
+	explicit_bzero(&key, sizeof(key));
 	if (result != DOCA_SUCCESS) {
 		comm_peer_lose(peer, result);
 		return;
@@ -247,9 +250,9 @@ static void connected(struct comm_peer *peer)
 
 void comm_stream_secure(struct comm_peer *peer)
 {
-	int result = comm_tls_shake(peer);
+	int result = sf_tls_shake(peer->tls);
 	bool guest = peer->state == COMM_PEER_GUEST;
-	if (result == COMM_AGAIN)
+	if (result == SF_TLS_AGAIN)
 		comm_stream_watch(peer);
 	else if (result == 0 && guest)
 		comm_guest_passes(peer);
@@ -258,7 +261,8 @@ void comm_stream_secure(struct comm_peer *peer)
 	else if (guest)
 		comm_guest_leave(peer, "it does not know the secret, or is no program of UROM's");
 	else
-		comm_peer_lose(peer, result == COMM_REFUSED ? DOCA_ERROR_NOT_PERMITTED : DOCA_ERROR_CONNECTION_ABORTED);
+		comm_peer_lose(peer, result == SF_TLS_REFUSED || result == SF_TLS_OTHER ? DOCA_ERROR_NOT_PERMITTED
+											: DOCA_ERROR_CONNECTION_ABORTED);
 }
 
 bool comm_stream_ready(struct comm_peer *peer)
@@ -281,7 +285,10 @@ bool comm_stream_ready(struct comm_peer *peer)
 	return len != COMM_AGAIN;
 }
 
-static void set_option(int fd, int level, int option, int value) { (void)setsockopt(fd, level, option, &value, sizeof(value)); }
+static void set_option(int fd, int level, int option, int value)
+{
+	(void)setsockopt(fd, level, option, &value, sizeof(value));
+}
 
 /* Where the way there is by none of the devices that may be used, it is to be by the first of them. */
 static void choose_device(int fd, const struct sf_comm_target *target)

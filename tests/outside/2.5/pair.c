@@ -15,13 +15,13 @@ static const char built_for[] = "dpu";
 static const char built_for[] = "host";
 #endif
 
-#define MUST(call) \
-	do { \
-		doca_error_t result_ = (call); \
-		if (result_ != DOCA_SUCCESS) { \
-			DOCA_LOG_ERR("%s: %s", #call, doca_error_get_descr(result_)); \
-			return 1; \
-		} \
+#define MUST(call)                                                                                                               \
+	do {                                                                                                                     \
+		doca_error_t result_ = (call);                                                                                   \
+		if (result_ != DOCA_SUCCESS) {                                                                                   \
+			DOCA_LOG_ERR("%s: %s", #call, doca_error_get_descr(result_));                                            \
+			return 1;                                                                                                \
+		}                                                                                                                \
 	} while (0)
 
 struct side {

@@ -23,10 +23,12 @@ SOFTFIELD_KERNEL(echo_thread, struct echo_args, args)
 	for (i = 0; i < queue.num_bufs; i++)
 		doca_dev_gpu_comch_consumer_post_recv(consumer, 0, queue.memory + (uint64_t)i * queue.buf_size, queue.buf_size);
 	while (!softfield_load_word(args->stop)) {
-		status = doca_dev_gpu_comch_consumer_recv_wait(consumer, &mkey, &addr, &len, &imm, &imm_len, DOCA_GPU_COMCH_WAIT_FLAG_NB);
+		status = doca_dev_gpu_comch_consumer_recv_wait(consumer, &mkey, &addr, &len, &imm, &imm_len,
+							       DOCA_GPU_COMCH_WAIT_FLAG_NB);
 		if (status == DOCA_SUCCESS) {
 			do
-				status = doca_dev_gpu_comch_producer_send(producer, mkey, addr, len, imm, imm_len, queue.consumer_id, addr);
+				status = doca_dev_gpu_comch_producer_send(producer, mkey, addr, len, imm, imm_len,
+									  queue.consumer_id, addr);
 			while (status == DOCA_ERROR_AGAIN && !softfield_load_word(args->stop));
 		}
 		if (status != DOCA_SUCCESS && status != DOCA_ERROR_AGAIN)
@@ -39,8 +41,8 @@ SOFTFIELD_KERNEL(echo_thread, struct echo_args, args)
 	}
 }
 
-/* Looked at every so often, by one thread: the flag lies across PCIe, and warps that read the same line are served in turn. On the
- * software GPU a turn may sleep, and looking costs nothing. */
+/* Looked at every so often, by one thread: the flag lies across PCIe, and warps that read the same line are served in turn. On
+ * the software GPU a turn may sleep, and looking costs nothing. */
 #if defined(__CUDACC__)
 #define STOP_EVERY 32
 #else
@@ -59,8 +61,8 @@ SOFTFIELD_DEVICE int echo_warp_stopped(const struct echo_args *args, uint32_t *t
 	return ++*turn % STOP_EVERY == 0 && softfield_warp_any(softfield_load_word(args->stop));
 }
 
-/* Messages that come one by one: what was sent is taken back and posted again after so many, or when nothing comes. Until then the
- * kernel looks for the next message instead, which is on its way already. */
+/* Messages that come one by one: what was sent is taken back and posted again after so many, or when nothing comes. Until then
+ * the kernel looks for the next message instead, which is on its way already. */
 #define OWED_MAX 4
 
 /* One block for each queue. */
@@ -95,7 +97,7 @@ SOFTFIELD_KERNEL_THREADS(echo_block, 512, struct echo_args, args)
 		} else {
 			do {
 				status = doca_dev_gpu_comch_producer_send_block(producer, mkey, addr, len, imm, imm_len,
-									pending ? queue.consumer_id : 0, addr);
+										pending ? queue.consumer_id : 0, addr);
 				pending = pending && status == DOCA_ERROR_AGAIN;
 				if (echo_block_stopped(args, &turn))
 					break;
@@ -118,7 +120,8 @@ SOFTFIELD_KERNEL_THREADS(echo_block, 512, struct echo_args, args)
 SOFTFIELD_KERNEL(echo_warp, struct echo_args, args)
 {
 	const struct echo_queue queue =
-		args->queues[(softfield_block_index() * softfield_block_size() + softfield_thread_index()) / softfield_warp_size()];
+		args->queues[(softfield_block_index() * softfield_block_size() + softfield_thread_index()) /
+			     softfield_warp_size()];
 	struct doca_comch_gpu_consumer *consumer = queue.consumer;
 	struct doca_comch_gpu_producer *producer = queue.producer;
 	uint32_t mkey = 0, len = 0, imm_len = 0, size = softfield_warp_size(), i, turn = 0, owed = 0;
@@ -135,7 +138,7 @@ SOFTFIELD_KERNEL(echo_warp, struct echo_args, args)
 		if (echo_warp_stopped(args, &turn))
 			break;
 		status = doca_dev_gpu_comch_consumer_recv_wait_warp(consumer, &mkey, &addr, &len, &imm, &imm_len,
-								     DOCA_GPU_COMCH_WAIT_FLAG_NB);
+								    DOCA_GPU_COMCH_WAIT_FLAG_NB);
 		pending = status == DOCA_SUCCESS;
 		more = pending && softfield_lane() != 0;
 		if (softfield_warp_any(pending == 0 && status != DOCA_ERROR_AGAIN))
@@ -147,7 +150,7 @@ SOFTFIELD_KERNEL(echo_warp, struct echo_args, args)
 		} else {
 			do {
 				status = doca_dev_gpu_comch_producer_send_warp(producer, mkey, addr, len, imm, imm_len,
-									pending ? queue.consumer_id : 0, addr);
+									       pending ? queue.consumer_id : 0, addr);
 				pending = pending && status == DOCA_ERROR_AGAIN;
 				if (echo_warp_stopped(args, &turn))
 					break;
@@ -160,15 +163,15 @@ SOFTFIELD_KERNEL(echo_warp, struct echo_args, args)
 		do {
 			status = doca_dev_gpu_comch_producer_poll_warp(producer, &id, DOCA_GPU_COMCH_WAIT_FLAG_NB);
 			doca_dev_gpu_comch_consumer_post_recv_warp(consumer, mkey, status == DOCA_SUCCESS ? (uintptr_t)id : 0,
-								    queue.buf_size);
+								   queue.buf_size);
 			/* as many as one call takes: there may be more */
 		} while (softfield_warp_any(status == DOCA_SUCCESS && softfield_lane() == size - 1));
 	}
 }
 
 /*
- * Two blocks for each queue: one receives, the other sends, so large messages cross PCIe in both directions at a time. They pass on
- * messages, and the buffers of those that were sent, through memory of the GPU.
+ * Two blocks for each queue: one receives, the other sends, so large messages cross PCIe in both directions at a time. They pass
+ * on messages, and the buffers of those that were sent, through memory of the GPU.
  */
 
 #if defined(__CUDACC__)
@@ -185,16 +188,34 @@ SOFTFIELD_DEVICE uint32_t echo_first(uint32_t value)
 	return shared;
 }
 
-SOFTFIELD_DEVICE uint32_t echo_count(int predicate) { return __syncthreads_count(predicate); }
-SOFTFIELD_DEVICE void echo_fence(void) { __threadfence(); }
+SOFTFIELD_DEVICE uint32_t echo_count(int predicate)
+{
+	return __syncthreads_count(predicate);
+}
+SOFTFIELD_DEVICE void echo_fence(void)
+{
+	__threadfence();
+}
 SOFTFIELD_DEVICE void echo_relax(void) {}
 
 #else
 
-SOFTFIELD_DEVICE uint32_t echo_first(uint32_t value) { return value; }
-SOFTFIELD_DEVICE uint32_t echo_count(int predicate) { return predicate != 0; }
-SOFTFIELD_DEVICE void echo_fence(void) { softfield_fence_system(); }
-SOFTFIELD_DEVICE void echo_relax(void) { softfield_soft_sleep(NULL, 0); }
+SOFTFIELD_DEVICE uint32_t echo_first(uint32_t value)
+{
+	return value;
+}
+SOFTFIELD_DEVICE uint32_t echo_count(int predicate)
+{
+	return predicate != 0;
+}
+SOFTFIELD_DEVICE void echo_fence(void)
+{
+	softfield_fence_system();
+}
+SOFTFIELD_DEVICE void echo_relax(void)
+{
+	softfield_soft_sleep(NULL, 0);
+}
 
 #endif
 
@@ -226,7 +247,8 @@ SOFTFIELD_DEVICE int echo_is_over(const struct echo_args *args, uint32_t *turn, 
 
 SOFTFIELD_DEVICE void echo_pipe_receive(const struct echo_args *args, const struct echo_queue *queue)
 {
-	uint32_t rank = softfield_thread_index(), size = softfield_block_size(), mkey = 0, received = 0, posted = 0, turn = 0, count, i;
+	uint32_t rank = softfield_thread_index(), size = softfield_block_size(), mkey = 0, received = 0, posted = 0, turn = 0,
+		 count, i;
 	doca_error_t status = DOCA_ERROR_AGAIN;
 	struct echo_passed message = {0};
 	struct softfield_quad quad = {{0, 0, 0, 0}};
@@ -234,12 +256,12 @@ SOFTFIELD_DEVICE void echo_pipe_receive(const struct echo_args *args, const stru
 	uint8_t *imm = 0;
 
 	for (i = rank; i - rank < queue->num_bufs; i += size)
-		doca_dev_gpu_comch_consumer_post_recv_block(queue->consumer, 0,
-							    i < queue->num_bufs ? queue->memory + (uint64_t)i * queue->buf_size : 0,
-							    queue->buf_size);
+		doca_dev_gpu_comch_consumer_post_recv_block(
+			queue->consumer, 0, i < queue->num_bufs ? queue->memory + (uint64_t)i * queue->buf_size : 0,
+			queue->buf_size);
 	while (!echo_is_over(args, &turn, status != DOCA_SUCCESS && status != DOCA_ERROR_AGAIN)) {
-		status = doca_dev_gpu_comch_consumer_recv_wait_block(queue->consumer, &mkey, &addr, &message.len, &imm, &message.imm_len,
-								     DOCA_GPU_COMCH_WAIT_FLAG_NB);
+		status = doca_dev_gpu_comch_consumer_recv_wait_block(queue->consumer, &mkey, &addr, &message.len, &imm,
+								     &message.imm_len, DOCA_GPU_COMCH_WAIT_FLAG_NB);
 		message.addr = addr;
 		message.imm = (uintptr_t)imm;
 		if (status == DOCA_SUCCESS)

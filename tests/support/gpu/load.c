@@ -24,7 +24,7 @@ struct load_queue {
 	const struct load_config *config;
 	pthread_t thread;
 	uint32_t stride;
-	uint64_t asked, answered, wrong; /* messages */
+	uint64_t asked, sent, answered, wrong;	      /* messages */
 	struct doca_comch_producer_task_send **sends; /* message n uses n mod depth */
 	struct doca_buf_inventory *inventory;
 	struct doca_buf **bufs;
@@ -39,7 +39,12 @@ struct load_queue {
 
 static atomic_int phase; /* 0 warm up, 1 measure, 2 end */
 
-static void sent(struct doca_comch_producer_task_send *task, union doca_data task_data, union doca_data ctx_data) {}
+static void sent(struct doca_comch_producer_task_send *task, union doca_data task_data, union doca_data ctx_data)
+{
+	struct load_queue *q = ctx_data.ptr;
+
+	q->sent++;
+}
 
 static void failed_send(struct doca_comch_producer_task_send *task, union doca_data task_data, union doca_data ctx_data)
 {
@@ -48,7 +53,10 @@ static void failed_send(struct doca_comch_producer_task_send *task, union doca_d
 	q->wrong++;
 }
 
-static uint8_t *send_memory(struct load_queue *q, uint64_t n) { return q->queue->memory + (n % q->config->depth) * q->stride; }
+static uint8_t *send_memory(struct load_queue *q, uint64_t n)
+{
+	return q->queue->memory + (n % q->config->depth) * q->stride;
+}
 
 static void check(struct load_queue *q, struct doca_buf *buf)
 {
@@ -80,7 +88,8 @@ static void check_imm(struct load_queue *q, const struct doca_comch_consumer_tas
 	uint8_t wanted[32];
 
 	fill_imm(wanted, q->config->imm_len, q->answered);
-	if (len != q->config->imm_len || (len != 0 && memcmp(wanted, doca_comch_consumer_task_post_recv_get_imm_data(task), len) != 0))
+	if (len != q->config->imm_len ||
+	    (len != 0 && memcmp(wanted, doca_comch_consumer_task_post_recv_get_imm_data(task), len) != 0))
 		q->wrong++;
 }
 
@@ -124,14 +133,14 @@ static void prepare(struct load_queue *q)
 	q->asked_at = calloc(depth, sizeof(double));
 	q->samples = calloc(LOAD_SAMPLES_MAX, sizeof(float));
 	for (uint32_t i = 0; i < depth; i++) {
-		OK(doca_buf_inventory_buf_get_by_data(q->inventory, q->queue->mmap, q->queue->memory + (size_t)i * q->stride, q->config->size,
-						      &buf));
+		OK(doca_buf_inventory_buf_get_by_data(q->inventory, q->queue->mmap, q->queue->memory + (size_t)i * q->stride,
+						      q->config->size, &buf));
 		q->bufs[q->num_bufs++] = buf;
 		OK(doca_comch_producer_task_send_alloc_init(q->queue->producer, buf, NULL, 0, q->queue->remote_id, &q->sends[i]));
 	}
 	for (uint32_t i = 0; i < recvs; i++) {
-		OK(doca_buf_inventory_buf_get_by_addr(q->inventory, q->queue->mmap, q->queue->memory + (size_t)(depth + i) * q->stride,
-						      q->stride, &buf));
+		OK(doca_buf_inventory_buf_get_by_addr(q->inventory, q->queue->mmap,
+						      q->queue->memory + (size_t)(depth + i) * q->stride, q->stride, &buf));
 		q->bufs[q->num_bufs++] = buf;
 		OK(doca_comch_consumer_task_post_recv_alloc_init(q->queue->consumer, buf, &recv));
 		OK(doca_task_submit(doca_comch_consumer_task_post_recv_as_task(recv)));
@@ -144,6 +153,8 @@ static bool ask(struct load_queue *q)
 	struct doca_task *task = doca_comch_producer_task_send_as_task(q->sends[q->asked % q->config->depth]);
 	uint32_t size = q->config->size;
 
+	if (q->asked - q->sent == q->config->depth) /* an answer may be here before its request is completed */
+		return false;
 	memcpy(memory, &q->asked, size < 8 ? size : 8);
 	if (size > 8)
 		memory[size - 1] = (uint8_t)q->asked;
@@ -163,7 +174,8 @@ static bool ask(struct load_queue *q)
 
 static bool over(struct load_queue *q)
 {
-	return q->config->messages != 0 ? q->answered >= q->config->messages : atomic_load_explicit(&phase, memory_order_relaxed) == 2;
+	return q->config->messages != 0 ? q->answered >= q->config->messages
+					: atomic_load_explicit(&phase, memory_order_relaxed) == 2;
 }
 
 static void *load_thread(void *arg)
@@ -174,7 +186,8 @@ static void *load_thread(void *arg)
 	int seen = 0;
 
 	while (!over(q)) {
-		for (uint32_t i = 0; i < POLLS_BETWEEN_LOOKS && q->asked - q->answered < q->config->depth && q->asked < limit; i++) {
+		for (uint32_t i = 0; i < POLLS_BETWEEN_LOOKS && q->asked - q->answered < q->config->depth && q->asked < limit;
+		     i++) {
 			if (!ask(q))
 				break;
 		}
@@ -188,7 +201,7 @@ static void *load_thread(void *arg)
 	q->measured = q->answered - first;
 	q->measured_s = sf_now_s() - begin;
 	patience = sf_now_s() + 5;
-	while (q->answered < q->asked && sf_now_s() < patience)
+	while ((q->answered < q->asked || q->sent < q->asked) && sf_now_s() < patience)
 		doca_pe_progress(q->queue->pe);
 	if (q->answered < q->asked)
 		q->wrong += q->asked - q->answered;
@@ -244,8 +257,12 @@ void load_run(struct setup_end *end, const struct load_config *config, struct lo
 {
 	struct load_queue *queues = calloc(config->queues, sizeof(*queues));
 	uint32_t stride = (config->size + 63) / 64 * 64;
-	struct setup_tasks tasks = {.sends = config->depth, .recvs = config->depth + recvs_extra(config), .sent = sent, .send_failed = failed_send,
-				    .received = received, .recv_failed = flushed};
+	struct setup_tasks tasks = {.sends = config->depth,
+				    .recvs = config->depth + recvs_extra(config),
+				    .sent = sent,
+				    .send_failed = failed_send,
+				    .received = received,
+				    .recv_failed = flushed};
 	void *user_data[SETUP_QUEUES_MAX];
 
 	tasks.memory_len = (size_t)stride * (tasks.sends + tasks.recvs);

@@ -18,8 +18,8 @@ struct load_config {
 
 struct load_result {
 	double seconds;
-	uint64_t messages; /* in seconds, all queues */
-	uint64_t wrong;	   /* answers that are not the question */
+	uint64_t messages;     /* in seconds, all queues */
+	uint64_t wrong;	       /* answers that are not the question */
 	double p50_us, p99_us; /* round trip */
 };
 

@@ -74,7 +74,8 @@ static void task_done(struct doca_comch_task_send *task, union doca_data task_da
 	doca_task_free(doca_comch_task_send_as_task(task));
 }
 
-static void message(struct doca_comch_event_msg_recv *event, uint8_t *buffer, uint32_t len, struct doca_comch_connection *connection)
+static void message(struct doca_comch_event_msg_recv *event, uint8_t *buffer, uint32_t len,
+		    struct doca_comch_connection *connection)
 {
 }
 
@@ -209,7 +210,8 @@ void setup_progress(struct setup_end *end)
 
 static void start(struct setup_queue *queue, union doca_data user_data, struct doca_gpu *gpu)
 {
-	struct doca_ctx *consumer = doca_comch_consumer_as_ctx(queue->consumer), *producer = doca_comch_producer_as_ctx(queue->producer);
+	struct doca_ctx *consumer = doca_comch_consumer_as_ctx(queue->consumer),
+			*producer = doca_comch_producer_as_ctx(queue->producer);
 
 	if (gpu != NULL) {
 		OK(doca_ctx_set_datapath_on_gpu(consumer, gpu));
@@ -255,7 +257,8 @@ void setup_cpu_queues(struct setup_end *end, uint32_t num, const struct setup_ta
 		if (!tasks->one_pe)
 			OK(doca_pe_create(&queue->pe));
 		OK(doca_comch_consumer_create(end->connection, queue->mmap, &queue->consumer));
-		OK(doca_comch_consumer_task_post_recv_set_conf(queue->consumer, tasks->received, tasks->recv_failed, tasks->recvs));
+		OK(doca_comch_consumer_task_post_recv_set_conf(queue->consumer, tasks->received, tasks->recv_failed,
+							       tasks->recvs));
 		OK(doca_comch_producer_create(end->connection, &queue->producer));
 		OK(doca_comch_producer_task_send_set_conf(queue->producer, tasks->sent, tasks->send_failed, tasks->sends));
 		queue->remote_id = i + 1; /* ids are given in the order of creation, from 1 */
@@ -268,7 +271,8 @@ void setup_cpu_queues(struct setup_end *end, uint32_t num, const struct setup_ta
 static void unused_send(struct doca_comch_producer_task_send *task, union doca_data task_data, union doca_data ctx_data) {}
 static void unused_recv(struct doca_comch_consumer_task_post_recv *task, union doca_data task_data, union doca_data ctx_data) {}
 
-void setup_gpu_queues(struct setup_end *end, uint32_t num, const char *gpu_addr, uint32_t num_bufs, uint32_t buf_size, uint32_t sends)
+void setup_gpu_queues(struct setup_end *end, uint32_t num, const char *gpu_addr, uint32_t num_bufs, uint32_t buf_size,
+		      uint32_t sends)
 {
 	struct echo_queue *echo;
 	void *stop_gpu, *cpu;
@@ -403,7 +407,8 @@ static void destroy_queues(struct setup_end *end)
 
 void setup_teardown(struct setup_end *end)
 {
-	struct doca_ctx *ctx = end->server != NULL ? doca_comch_server_as_ctx(end->server) : doca_comch_client_as_ctx(end->client);
+	struct doca_ctx *ctx =
+		end->server != NULL ? doca_comch_server_as_ctx(end->server) : doca_comch_client_as_ctx(end->client);
 	double deadline = sf_now_s() + SETUP_DEADLINE_S;
 
 	setup_stop_queues(end);

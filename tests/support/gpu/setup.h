@@ -72,10 +72,12 @@ struct setup_tasks {
 	bool one_pe; /* all queues on the control progress engine */
 };
 
-/* The peer's queues on the CPU; user_data[i] goes to the contexts of queue i. Returns when all run and the other end's are known. */
+/* The peer's queues on the CPU; user_data[i] goes to the contexts of queue i. Returns when all run and the other
+ * end's are known. */
 void setup_cpu_queues(struct setup_end *end, uint32_t num, const struct setup_tasks *tasks, void *const *user_data);
 /* The GPU's, and the argument for the kernels. */
-void setup_gpu_queues(struct setup_end *end, uint32_t num, const char *gpu_addr, uint32_t num_bufs, uint32_t buf_size, uint32_t sends);
+void setup_gpu_queues(struct setup_end *end, uint32_t num, const char *gpu_addr, uint32_t num_bufs, uint32_t buf_size,
+		      uint32_t sends);
 
 struct softfield_launch;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process with an RDMA instance on a GPU, and its peer in another, which obeys commands on a socket: an instance with tasks on a CPU,
- * or one on a GPU as well. The peer is the test program again. For one test program to include, after cmocka.
+ * A process with an RDMA instance on a GPU, and its peer in another, which obeys commands on a socket: an instance with tasks on
+ * a CPU, or one on a GPU as well. The peer is the test program again. For one test program to include, after cmocka.
  */
 #ifndef TEST_GPU_RDMA_PAIR_H
 #define TEST_GPU_RDMA_PAIR_H
@@ -65,7 +65,7 @@ static inline void receive_all(int socket, void *bytes, size_t len)
 }
 
 static inline void introduce(int socket, struct doca_rdma *rdma, struct doca_mmap *mmap, struct doca_dev *dev,
-		      struct doca_rdma_connection **connection, struct introduction *theirs)
+			     struct doca_rdma_connection **connection, struct introduction *theirs)
 {
 	struct introduction mine;
 	const void *details, *descriptor;
@@ -96,13 +96,15 @@ static inline void replace_memory(struct rdma_rig *rig, bool ragged, uint32_t pe
 	OK(doca_mmap_start(rig->mmap));
 }
 
-static inline void cpu_obey(struct rdma_rig *rig, struct doca_rdma_connection *connection, const struct command *command, int socket)
+static inline void cpu_obey(struct rdma_rig *rig, struct doca_rdma_connection *connection, const struct command *command,
+			    int socket)
 {
 	struct answer answer = {.ok = 1};
 	switch (command->order) {
 	case RECEIVE:
 		for (uint32_t i = 0; i < command->num; i++)
-			OK(rig_receive(rig, command->len != 0 ? rig_room(rig, command->offset + i * command->len, command->len) : NULL,
+			OK(rig_receive(rig,
+				       command->len != 0 ? rig_room(rig, command->offset + i * command->len, command->len) : NULL,
 				       0));
 		break;
 	case AWAIT_RECEIVES:
@@ -119,7 +121,8 @@ static inline void cpu_obey(struct rdma_rig *rig, struct doca_rdma_connection *c
 	case SEND:
 		for (uint32_t i = 0; i < command->num; i++) {
 			struct doca_buf *buf = command->len != 0 ? rig_source(rig, command->offset, command->len) : NULL;
-			OK(command->has_imm ? rig_send_imm(rig, connection, buf, command->imm + i, 0) : rig_send(rig, connection, buf, 0));
+			OK(command->has_imm ? rig_send_imm(rig, connection, buf, command->imm + i, 0)
+					    : rig_send(rig, connection, buf, 0));
 		}
 		break;
 	case WRITE:
@@ -217,8 +220,10 @@ static inline void finish_opening(struct pair *pair, const struct peer_kind *kin
 }
 
 static const __attribute__((unused)) struct peer_kind cpu_kind = {.permissions = READ_WRITE, .mmap_permissions = READ_WRITE};
-static const __attribute__((unused)) struct peer_kind ragged_kind = {.ragged = true, .permissions = READ_WRITE, .mmap_permissions = READ_WRITE};
-static const __attribute__((unused)) struct peer_kind gpu_kind = {.gpu = true, .permissions = READ_WRITE, .mmap_permissions = READ_WRITE};
+static const __attribute__((unused)) struct peer_kind ragged_kind = {
+	.ragged = true, .permissions = READ_WRITE, .mmap_permissions = READ_WRITE};
+static const __attribute__((unused)) struct peer_kind gpu_kind = {
+	.gpu = true, .permissions = READ_WRITE, .mmap_permissions = READ_WRITE};
 
 static inline void open_pair(struct pair *pair, const struct peer_kind *kind)
 {
@@ -267,8 +272,14 @@ static inline void run(struct pair *pair, const struct step *steps, uint32_t num
 	}
 }
 #define RUN(pair, steps, last) run(pair, steps, sizeof(steps) / sizeof((steps)[0]), last)
-#define COMMIT {.what = STEP_COMMIT}
-#define WAIT {.what = STEP_WAIT}
+#define COMMIT                                                                                                                   \
+	{                                                                                                                        \
+		.what = STEP_COMMIT                                                                                              \
+	}
+#define WAIT                                                                                                                     \
+	{                                                                                                                        \
+		.what = STEP_WAIT                                                                                                \
+	}
 
 /* main's first: the peer's whole life, when this is the peer. */
 static inline void be_peer_if_asked(int argc, char **argv)

@@ -69,7 +69,8 @@ void gpu_rig_prepare(struct gpu_rig *rig, size_t size, uint32_t permissions)
 	add_mmap(rig, STEP_HOST_MEMORY, rig->host_memory);
 	add_array(rig, STEP_GPU_MEMORY);
 	add_array(rig, STEP_HOST_MEMORY);
-	GPU_OK(doca_gpu_mem_alloc(rig->gpu, STEPS_MAX * sizeof(struct step), 4096, DOCA_GPU_MEM_TYPE_CPU_GPU, &gpu_addr, &cpu_addr));
+	GPU_OK(doca_gpu_mem_alloc(rig->gpu, STEPS_MAX * sizeof(struct step), 4096, DOCA_GPU_MEM_TYPE_CPU_GPU, &gpu_addr,
+				  &cpu_addr));
 	rig->steps = cpu_addr;
 	rig->steps_gpu = gpu_addr;
 	GPU_OK(doca_gpu_mem_alloc(rig->gpu, STEPS_MAX * sizeof(struct step_result), 4096, DOCA_GPU_MEM_TYPE_CPU_GPU, &gpu_addr,

@@ -26,7 +26,7 @@ struct gpu_rig {
 	struct doca_ctx *ctx;
 	struct doca_rdma_connection *connection;
 	size_t size;
-	uint8_t *gpu_memory;		   /* for kernels */
+	uint8_t *gpu_memory;			/* for kernels */
 	uint8_t *host_memory, *host_memory_gpu; /* both have size bytes */
 	struct doca_mmap *mmaps[STEP_ARRAYS];
 	struct doca_buf_arr *arrays[STEP_ARRAYS];

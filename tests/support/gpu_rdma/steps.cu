@@ -33,17 +33,20 @@ SOFTFIELD_COLD doca_error_t post_one_sided(const struct step_args *args, const s
 	uint32_t i;
 
 	if (s->what == STEP_READ)
-		return s->weak ? doca_gpu_dev_rdma_read_weak(args->rdma, s->connection, remote, to, local, from, s->len, 0, s->position) :
-				 doca_gpu_dev_rdma_read_strong(args->rdma, s->connection, remote, to, local, from, s->len, 0);
+		return s->weak ? doca_gpu_dev_rdma_read_weak(args->rdma, s->connection, remote, to, local, from, s->len, 0,
+							     s->position)
+			       : doca_gpu_dev_rdma_read_strong(args->rdma, s->connection, remote, to, local, from, s->len, 0);
 	if (s->what == STEP_WRITE)
-		return s->weak ? doca_gpu_dev_rdma_write_weak(args->rdma, s->connection, remote, to, local, from, s->len, s->imm, flags,
-							      s->position) :
-				 doca_gpu_dev_rdma_write_strong(args->rdma, s->connection, remote, to, local, from, s->len, s->imm, flags);
+		return s->weak ? doca_gpu_dev_rdma_write_weak(args->rdma, s->connection, remote, to, local, from, s->len, s->imm,
+							      flags, s->position)
+			       : doca_gpu_dev_rdma_write_strong(args->rdma, s->connection, remote, to, local, from, s->len,
+								s->imm, flags);
 	for (i = 0; i < s->len && i < sizeof(bytes); i++)
 		bytes[i] = step_byte(s->seed, i);
-	return s->weak ? doca_gpu_dev_rdma_write_inline_weak(args->rdma, s->connection, remote, to, bytes, (uint32_t)s->len, s->imm, flags,
-							     s->position) :
-			 doca_gpu_dev_rdma_write_inline_strong(args->rdma, s->connection, remote, to, bytes, (uint32_t)s->len, s->imm, flags);
+	return s->weak ? doca_gpu_dev_rdma_write_inline_weak(args->rdma, s->connection, remote, to, bytes, (uint32_t)s->len,
+							     s->imm, flags, s->position)
+		       : doca_gpu_dev_rdma_write_inline_strong(args->rdma, s->connection, remote, to, bytes, (uint32_t)s->len,
+							       s->imm, flags);
 }
 
 SOFTFIELD_COLD doca_error_t post_send(const struct step_args *args, const struct step *s, uint64_t more)
@@ -55,12 +58,14 @@ SOFTFIELD_COLD doca_error_t post_send(const struct step_args *args, const struct
 	uint32_t i;
 
 	if (s->what == STEP_SEND)
-		return s->weak ? doca_gpu_dev_rdma_send_weak(args->rdma, s->connection, local, from, s->len, s->imm, flags, s->position) :
-				 doca_gpu_dev_rdma_send_strong(args->rdma, s->connection, local, from, s->len, s->imm, flags);
+		return s->weak ? doca_gpu_dev_rdma_send_weak(args->rdma, s->connection, local, from, s->len, s->imm, flags,
+							     s->position)
+			       : doca_gpu_dev_rdma_send_strong(args->rdma, s->connection, local, from, s->len, s->imm, flags);
 	for (i = 0; i < s->len && i < sizeof(bytes); i++)
 		bytes[i] = step_byte(s->seed, i);
-	return s->weak ? doca_gpu_dev_rdma_send_inline_weak(args->rdma, s->connection, bytes, (uint32_t)s->len, s->imm, flags, s->position) :
-			 doca_gpu_dev_rdma_send_inline_strong(args->rdma, s->connection, bytes, (uint32_t)s->len, s->imm, flags);
+	return s->weak ? doca_gpu_dev_rdma_send_inline_weak(args->rdma, s->connection, bytes, (uint32_t)s->len, s->imm, flags,
+							    s->position)
+		       : doca_gpu_dev_rdma_send_inline_strong(args->rdma, s->connection, bytes, (uint32_t)s->len, s->imm, flags);
 }
 
 SOFTFIELD_COLD doca_error_t do_receive(const struct step_args *args, const struct step *s, uint64_t more, struct step_result *r)
@@ -72,16 +77,18 @@ SOFTFIELD_COLD doca_error_t do_receive(const struct step_args *args, const struc
 		return result;
 	switch (s->what) {
 	case STEP_RECV:
-		return s->weak ? doca_gpu_dev_rdma_recv_weak(recv, buf_of(args, s->local), s->len, s->local_offset + more, 0, s->position) :
-				 doca_gpu_dev_rdma_recv_strong(recv, buf_of(args, s->local), s->len, s->local_offset + more, 0);
+		return s->weak ? doca_gpu_dev_rdma_recv_weak(recv, buf_of(args, s->local), s->len, s->local_offset + more, 0,
+							     s->position)
+			       : doca_gpu_dev_rdma_recv_strong(recv, buf_of(args, s->local), s->len, s->local_offset + more, 0);
 	case STEP_RECV_COMMIT:
-		return s->weak ? doca_gpu_dev_rdma_recv_commit_weak(recv, s->position) : doca_gpu_dev_rdma_recv_commit_strong(recv);
+		return s->weak ? doca_gpu_dev_rdma_recv_commit_weak(recv, s->position)
+			       : doca_gpu_dev_rdma_recv_commit_strong(recv);
 	case STEP_RECV_INFO:
 		return doca_gpu_dev_rdma_recv_get_info(recv, &r->num, &r->imms[0]);
 	default:
-		return doca_gpu_dev_rdma_recv_wait_all(recv, s->what == STEP_RECV_WAIT ? DOCA_GPU_RDMA_RECV_WAIT_FLAG_B :
-											 DOCA_GPU_RDMA_RECV_WAIT_FLAG_NB,
-						       &r->num, r->imms, r->connections);
+		return doca_gpu_dev_rdma_recv_wait_all(
+			recv, s->what == STEP_RECV_WAIT ? DOCA_GPU_RDMA_RECV_WAIT_FLAG_B : DOCA_GPU_RDMA_RECV_WAIT_FLAG_NB,
+			&r->num, r->imms, r->connections);
 	}
 }
 
@@ -125,8 +132,8 @@ SOFTFIELD_COLD doca_error_t do_step(const struct step_args *args, const struct s
 	case STEP_SEND_INLINE:
 		return post_send(args, s, more);
 	case STEP_COMMIT:
-		return s->weak ? doca_gpu_dev_rdma_commit_weak(args->rdma, s->connection, s->position) :
-				 doca_gpu_dev_rdma_commit_strong(args->rdma, s->connection);
+		return s->weak ? doca_gpu_dev_rdma_commit_weak(args->rdma, s->connection, s->position)
+			       : doca_gpu_dev_rdma_commit_strong(args->rdma, s->connection);
 	case STEP_WAIT:
 		return doca_gpu_dev_rdma_wait_all(args->rdma, &r->num);
 	case STEP_INFO:

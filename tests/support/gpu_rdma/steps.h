@@ -21,12 +21,12 @@ enum step_what {
 	STEP_WAIT,
 	STEP_RECV,
 	STEP_RECV_COMMIT,
-	STEP_RECV_WAIT,	   /* until all came */
-	STEP_RECV_TAKE,	   /* what came */
-	STEP_FILL,	   /* local memory with the pattern of seed */
-	STEP_VERIFY,	   /* that it has the pattern: status IO_FAILED if not */
-	STEP_AWAIT_BYTE,   /* until local memory has seed as its first byte there, or status TIME_OUT */
-	STEP_INFO,	   /* num is the position, imms[0] the mask */
+	STEP_RECV_WAIT,	 /* until all came */
+	STEP_RECV_TAKE,	 /* what came */
+	STEP_FILL,	 /* local memory with the pattern of seed */
+	STEP_VERIFY,	 /* that it has the pattern: status IO_FAILED if not */
+	STEP_AWAIT_BYTE, /* until local memory has seed as its first byte there, or status TIME_OUT */
+	STEP_INFO,	 /* num is the position, imms[0] the mask */
 	STEP_RECV_INFO,
 };
 
@@ -58,7 +58,6 @@ struct step_args {
 	uint32_t reserved;
 };
 
-
 #ifdef __CUDACC__
 #define STEP_FUNCTION static __device__ inline
 #else
@@ -66,7 +65,10 @@ struct step_args {
 #endif
 
 /* Byte i of a pattern. */
-STEP_FUNCTION uint8_t step_byte(uint32_t seed, uint64_t i) { return (uint8_t)(seed * 31 + i * 7 + (i >> 11)); }
+STEP_FUNCTION uint8_t step_byte(uint32_t seed, uint64_t i)
+{
+	return (uint8_t)(seed * 31 + i * 7 + (i >> 11));
+}
 
 #ifndef __CUDACC__
 void run_steps(const void *args);

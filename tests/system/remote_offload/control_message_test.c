@@ -24,8 +24,11 @@ static void plain_exchange_is_understood(void **state)
 
 static void terms_lie_behind_the_declared_size(void **state)
 {
-	struct control_message message = {.id = CONTROL_EXCHANGE_CONSUMER_ID_REQUEST, .consumer_id = 7, .has_terms = true,
-					  .terms = {2, 128, 256, 1024}}, again;
+	struct control_message message = {.id = CONTROL_EXCHANGE_CONSUMER_ID_REQUEST,
+					  .consumer_id = 7,
+					  .has_terms = true,
+					  .terms = {2, 128, 256, 1024}},
+			       again;
 	uint8_t bytes[CONTROL_MESSAGE_MAX];
 	uint32_t len = control_message_pack(&message, bytes);
 
@@ -41,7 +44,8 @@ static void terms_lie_behind_the_declared_size(void **state)
 /* Several frames in a message are what version 2 has added. */
 static void terms_of_version_1_mean_one_frame_a_message(void **state)
 {
-	static const uint8_t old[] = {0, 0, 0, 12, 0, 0, 0, 2, 0, 0, 0, 7, 'S', 'F', 'R', 'O', 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 128, 0, 0, 1, 0};
+	static const uint8_t old[] = {0, 0, 0, 12, 0, 0, 0, 2, 0, 0, 0, 7,   'S', 'F', 'R', 'O',
+				      0, 0, 0, 1,  0, 0, 0, 2, 0, 0, 0, 128, 0,	  0,   1,   0};
 	struct control_message message;
 
 	assert_null(control_message_unpack(old, sizeof(old), &message));
@@ -94,9 +98,11 @@ static void mismatches_name_both_values(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain_exchange_is_understood), cmocka_unit_test(terms_lie_behind_the_declared_size),
+		cmocka_unit_test(plain_exchange_is_understood),
+		cmocka_unit_test(terms_lie_behind_the_declared_size),
 		cmocka_unit_test(terms_of_version_1_mean_one_frame_a_message),
-		cmocka_unit_test(shutdown_messages_are_a_header), cmocka_unit_test(bad_messages_are_refused),
+		cmocka_unit_test(shutdown_messages_are_a_header),
+		cmocka_unit_test(bad_messages_are_refused),
 		cmocka_unit_test(mismatches_name_both_values),
 	};
 

@@ -119,9 +119,7 @@ static void receive_failed(struct doca_comch_consumer_task_post_recv *task, unio
 {
 }
 
-static void send_failed(struct doca_comch_producer_task_send *task, union doca_data task_data, union doca_data ctx_data)
-{
-}
+static void send_failed(struct doca_comch_producer_task_send *task, union doca_data task_data, union doca_data ctx_data) {}
 
 static uint32_t open_queue(struct plain *plain, uint32_t remote_id)
 {
@@ -146,12 +144,14 @@ static uint32_t open_queue(struct plain *plain, uint32_t remote_id)
 	check(plain, doca_comch_consumer_create(plain->connection, queue->mmap, &queue->consumer), "consumer");
 	check(plain, doca_pe_connect_ctx(plain->queue_pe, doca_comch_consumer_as_ctx(queue->consumer)), "connect consumer");
 	check(plain, doca_comch_consumer_task_post_recv_set_conf(queue->consumer, received, receive_failed, depth), "receives");
-	check(plain, doca_ctx_set_user_data(doca_comch_consumer_as_ctx(queue->consumer), (union doca_data){.ptr = queue}), "user data");
+	check(plain, doca_ctx_set_user_data(doca_comch_consumer_as_ctx(queue->consumer), (union doca_data){.ptr = queue}),
+	      "user data");
 	check(plain, doca_ctx_start(doca_comch_consumer_as_ctx(queue->consumer)), "start consumer");
 	check(plain, doca_comch_producer_create(plain->connection, &queue->producer), "producer");
 	check(plain, doca_pe_connect_ctx(plain->queue_pe, doca_comch_producer_as_ctx(queue->producer)), "connect producer");
 	check(plain, doca_comch_producer_task_send_set_conf(queue->producer, sent, send_failed, depth), "sends");
-	check(plain, doca_ctx_set_user_data(doca_comch_producer_as_ctx(queue->producer), (union doca_data){.ptr = queue}), "user data");
+	check(plain, doca_ctx_set_user_data(doca_comch_producer_as_ctx(queue->producer), (union doca_data){.ptr = queue}),
+	      "user data");
 	check(plain, doca_ctx_start(doca_comch_producer_as_ctx(queue->producer)), "start producer");
 	return ++plain->queue_count; /* the id that the library gives is not asked for: they count from 1 */
 }
@@ -165,10 +165,13 @@ static void post_all(struct plain_queue *queue)
 		uint32_t len = plain->setup->frame_max;
 		struct doca_buf *buf;
 
-		check(plain, doca_buf_inventory_buf_get_by_addr(queue->inventory, queue->mmap, queue->memory + (size_t)i * len, len, &buf),
+		check(plain,
+		      doca_buf_inventory_buf_get_by_addr(queue->inventory, queue->mmap, queue->memory + (size_t)i * len, len,
+							 &buf),
 		      "buf");
 		check(plain, doca_comch_consumer_task_post_recv_alloc_init(queue->consumer, buf, &queue->recvs[i]), "receive");
-		check(plain, doca_comch_producer_task_send_alloc_init(queue->producer, buf, NULL, 0, queue->remote_id, &queue->sends[i]),
+		check(plain,
+		      doca_comch_producer_task_send_alloc_init(queue->producer, buf, NULL, 0, queue->remote_id, &queue->sends[i]),
 		      "send");
 		doca_task_set_user_data(doca_comch_consumer_task_post_recv_as_task(queue->recvs[i]), (union doca_data){.u64 = i});
 		doca_task_set_user_data(doca_comch_producer_task_send_as_task(queue->sends[i]), (union doca_data){.u64 = i});
@@ -186,8 +189,8 @@ static void end_ctx(struct plain *plain, struct doca_ctx *ctx, bool recvs, struc
 		doca_ctx_get_num_inflight_tasks(ctx, &inflight);
 	}
 	for (uint32_t i = 0; i < plain->setup->depth && queue->posted; i++)
-		doca_task_free(recvs ? doca_comch_consumer_task_post_recv_as_task(queue->recvs[i]) :
-				       doca_comch_producer_task_send_as_task(queue->sends[i]));
+		doca_task_free(recvs ? doca_comch_consumer_task_post_recv_as_task(queue->recvs[i])
+				     : doca_comch_producer_task_send_as_task(queue->sends[i]));
 	for (time_t end = time(NULL) + TIMEOUT_S; state_of(ctx) != DOCA_CTX_STATE_IDLE && time(NULL) < end;)
 		doca_pe_progress(plain->queue_pe);
 }
@@ -221,7 +224,8 @@ static void control_sent(struct doca_comch_task_send *task, union doca_data task
 	doca_task_free(doca_comch_task_send_as_task(task));
 }
 
-static void control_received(struct doca_comch_event_msg_recv *event, uint8_t *bytes, uint32_t len, struct doca_comch_connection *connection)
+static void control_received(struct doca_comch_event_msg_recv *event, uint8_t *bytes, uint32_t len,
+			     struct doca_comch_connection *connection)
 {
 	struct plain *plain = doca_comch_connection_get_user_data(connection).ptr;
 
@@ -234,7 +238,8 @@ static void send_control(struct plain *plain, uint32_t size, uint32_t id, uint32
 	uint32_t message[3] = {htobe32(size), htobe32(id), htobe32(value)};
 	struct doca_comch_task_send *task;
 
-	check(plain, doca_comch_client_task_send_alloc_init(plain->client, plain->connection, message, len, &task), "control message");
+	check(plain, doca_comch_client_task_send_alloc_init(plain->client, plain->connection, message, len, &task),
+	      "control message");
 	if (!plain->failed)
 		check(plain, doca_task_submit(doca_comch_task_send_as_task(task)), "send control message");
 }
@@ -246,13 +251,15 @@ static void send_claim(struct plain *plain, uint32_t consumer_id)
 		.id = CONTROL_EXCHANGE_CONSUMER_ID_RESPONSE,
 		.consumer_id = consumer_id,
 		.has_terms = true,
-		.terms = {plain->setup->queues, plain->setup->depth, plain->setup->frame_max - FRAME_HEADER_SIZE, plain->setup->batch_bytes},
+		.terms = {plain->setup->queues, plain->setup->depth, plain->setup->frame_max - FRAME_HEADER_SIZE,
+			  plain->setup->batch_bytes},
 	};
 	uint8_t bytes[CONTROL_MESSAGE_MAX];
 	uint32_t len = control_message_pack(&message, bytes);
 	struct doca_comch_task_send *task;
 
-	check(plain, doca_comch_client_task_send_alloc_init(plain->client, plain->connection, bytes, len, &task), "control message");
+	check(plain, doca_comch_client_task_send_alloc_init(plain->client, plain->connection, bytes, len, &task),
+	      "control message");
 	if (!plain->failed)
 		check(plain, doca_task_submit(doca_comch_task_send_as_task(task)), "send control message");
 }
@@ -331,14 +338,16 @@ static uint32_t draw(uint32_t *state)
 /* Random bytes, a random header or a random answer. No request to shut down: the server would obey. */
 static uint32_t make_wrong_message(uint8_t *bytes, uint32_t *state)
 {
-	struct control_message message = {.id = 1 + draw(state) % 3, .consumer_id = draw(state) % 4, .has_terms = draw(state) % 2};
+	struct control_message message = {
+		.id = 1 + draw(state) % 3, .consumer_id = draw(state) % 4, .has_terms = draw(state) % 2};
 	uint32_t len = 1 + draw(state) % WRONG_LEN_MAX, kind = draw(state) % 3;
 
 	for (uint32_t i = 0; i < len; i++)
 		bytes[i] = (uint8_t)draw(state);
 	if (kind == 0)
 		return len;
-	message.terms = (struct control_terms){draw(state) % 3, draw(state), draw(state) % 2 ? 256 : draw(state), draw(state) % 5000};
+	message.terms =
+		(struct control_terms){draw(state) % 3, draw(state), draw(state) % 2 ? 256 : draw(state), draw(state) % 5000};
 	len = control_message_pack(&message, bytes);
 	if (kind == 1)
 		bytes[draw(state) % len] ^= (uint8_t)(1 + draw(state) % 255);

@@ -13,11 +13,11 @@
 struct plain_orchestrator {
 	const char *device, *channel;
 	uint32_t queues, depth, frame_max;
-	atomic_bool stop;    /* asks it to end */
-	atomic_bool serving; /* all queues run */
-	bool vanish;	     /* end without a word, as a killed one does */
-	atomic_bool hold;    /* keeps its answers for as long as this is set */
-	atomic_uint held;    /* requests that it has and did not answer */
+	atomic_bool stop;     /* asks it to end */
+	atomic_bool serving;  /* all queues run */
+	bool vanish;	      /* end without a word, as a killed one does */
+	atomic_bool hold;     /* keeps its answers for as long as this is set */
+	atomic_uint held;     /* requests that it has and did not answer */
 	uint32_t batch_bytes; /* not 0: says that it takes messages of several frames, and takes each for one */
 };
 

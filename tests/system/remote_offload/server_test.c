@@ -336,8 +336,8 @@ static void serves_again_after_an_orchestrator_vanished(void **state)
 	stop(&site);
 }
 
-/* The first orchestrator holds its answers until it is given up, and sends them while the second one works on the next request.
- */
+/* The first orchestrator holds its answers until it is given up, and sends them while the second one works on
+ * the next request. */
 static void late_answers_reach_nobody(void **state)
 {
 	struct orchestrator *first, second;

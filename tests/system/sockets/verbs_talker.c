@@ -37,7 +37,7 @@ int main(void)
 	uint32_t generation;
 	doca_error_t result;
 
-	setenv("SOFTFIELD_VERBS_LISTEN", "127.0.0.1", 1);
+	setenv("SOFTFIELD_LISTEN", "127.0.0.1", 1);
 	if (sf_control_hold(&generation) != DOCA_SUCCESS)
 		return 1;
 	pthread_mutex_lock(&sf_control_lock);

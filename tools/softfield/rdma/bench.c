@@ -21,7 +21,7 @@
 #include "rdma/measure.h"
 #include "tool.h"
 
-#define HELLO UINT64_C(0x3168636e65626673) /* before the plan: "sfbench1" */
+#define HELLO UINT64_C(0x3268636e65626673) /* before the plan: "sfbench2" */
 
 struct report {
 	struct bench_result results[2 * BENCH_SIZES_MAX];
@@ -129,13 +129,13 @@ static void print_table(const struct bench_plan *plan, const struct report *repo
 	printf("a connection takes %.1f KiB on both sides together; progress that finds nothing takes %.1f ns\n\n",
 	       report->connection_bytes / 1024, report->idle_progress_ns);
 	if (plan->tests & BENCH_LATENCY)
-		printf("%10s %10s %10s %10s %10s %10s %10s %10s %10s\n", "bytes", "count", "mean ns", "min", "50 %", "90 %", "99 %",
-		       "99.9 %", "max");
+		printf("%10s %10s %10s %10s %10s %10s %10s %10s %10s\n", "bytes", "count", "mean ns", "min", "50 %", "90 %",
+		       "99 %", "99.9 %", "max");
 	for (uint32_t i = 0; i < report->num; i++) {
 		const struct bench_result *r = &report->results[i];
 		if (r->test == BENCH_LATENCY)
-			printf("%10u %10llu %10.1f %10.1f %10.1f %10.1f %10.1f %10.1f %10.1f\n", r->size, (unsigned long long)r->count,
-			       r->mean, r->min, r->p50, r->p90, r->p99, r->p999, r->max);
+			printf("%10u %10llu %10.1f %10.1f %10.1f %10.1f %10.1f %10.1f %10.1f\n", r->size,
+			       (unsigned long long)r->count, r->mean, r->min, r->p50, r->p90, r->p99, r->p999, r->max);
 	}
 	if (plan->tests & BENCH_BANDWIDTH)
 		printf("%10s %10s %14s %14s   %u in flight\n", "bytes", "count", "Mops/s", "GB/s", plan->depth);
@@ -149,7 +149,8 @@ static void print_table(const struct bench_plan *plan, const struct report *repo
 
 static void print_json(const struct bench_plan *plan, const struct report *report)
 {
-	printf("{\"op\": \"%s\", \"depth\": %u, \"receives\": %u, \"list\": %u, \"connections\": %u, \"idle\": %u, \"mode\": \"%s\",\n",
+	printf("{\"op\": \"%s\", \"depth\": %u, \"receives\": %u, \"list\": %u, \"connections\": %u, \"idle\": %u, \"mode\": "
+	       "\"%s\",\n",
 	       bench_op_names[plan->op], plan->depth, plan->receives, plan->list, plan->connections, plan->idle,
 	       plan->events ? "events" : "polling");
 	printf(" \"connection_bytes\": %.0f, \"idle_progress_ns\": %.2f, \"results\": [", report->connection_bytes,

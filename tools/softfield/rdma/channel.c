@@ -28,9 +28,8 @@ void bench_die(const char *format, ...)
 
 int bench_channel_serve(const char *port)
 {
-	struct sockaddr_in address = {.sin_family = AF_INET,
-				      .sin_port = htons((uint16_t)atoi(port)),
-				      .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+	struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port)), .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
 	socklen_t len = sizeof(address);
 	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1, channel;
 	if (listener < 0 || setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||

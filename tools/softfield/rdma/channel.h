@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the two sides of the benchmark talk besides RDMA: a stream socket, blocking. What breaks ends the program with a message. */
+/* How the two sides of the benchmark talk besides RDMA: a stream socket, blocking. What breaks ends the program
+ * with a message. */
 #ifndef BENCH_RDMA_CHANNEL_H
 #define BENCH_RDMA_CHANNEL_H
 

@@ -33,6 +33,8 @@ static const char usage[] =
 	"  --connections N       connections of the one instance, used in turn (1)\n"
 	"  --idle N              connections besides these that nothing is sent on (0)\n"
 	"  --events              sleep until something completes, instead of polling\n"
+	"  --progress            latency of write: progress the engine while the memory is polled, which software that receives "
+	"needs\n"
 	"  --cpus A,B            CPUs of the server and of the client (the first two; any: -1)\n"
 	"  --device PCI          device of this side (the first that has RDMA)\n"
 	"  --server PORT         only the server, for one client by TCP on the loopback interface; PORT 0: a free one, printed\n"
@@ -40,8 +42,10 @@ static const char usage[] =
 	"  --json                one JSON object\n"
 	"  --help\n"
 	"\n"
-	"Latency of write, send and write_imm is half of a round trip in which each side answers the other: a write is seen by polling\n"
-	"the memory, a send and a write_imm by the receive's callback. Latency of read, cas and faa is from the submit to the callback.\n"
+	"Latency of write, send and write_imm is half of a round trip in which each side answers the other: a write is seen by "
+	"polling\n"
+	"the memory, a send and a write_imm by the receive's callback. Latency of read, cas and faa is from the submit to the "
+	"callback.\n"
 	"Memory is whole pages out of malloc.\n";
 
 /* ---- numbers ---- */
@@ -171,7 +175,8 @@ static int parse_role(struct bench_options *options, enum bench_role role, char 
 		options->host = value;
 		options->port = colon + 1;
 	}
-	return parse_number32(role == BENCH_CLIENT ? "client (the port)" : "server", options->port, role == BENCH_CLIENT, 65535, &port);
+	return parse_number32(role == BENCH_CLIENT ? "client (the port)" : "server", options->port, role == BENCH_CLIENT, 65535,
+			      &port);
 }
 
 /* The first two CPUs that this process may use, or nowhere in particular when there is one only. */
@@ -201,6 +206,7 @@ enum option_id {
 	OPT_CONNECTIONS,
 	OPT_IDLE,
 	OPT_EVENTS,
+	OPT_PROGRESS,
 	OPT_CPUS,
 	OPT_DEVICE,
 	OPT_SERVER,
@@ -210,23 +216,15 @@ enum option_id {
 };
 
 static const struct option names[] = {
-	{"op", required_argument, NULL, OPT_OP},
-	{"test", required_argument, NULL, OPT_TEST},
-	{"sizes", required_argument, NULL, OPT_SIZES},
-	{"count", required_argument, NULL, OPT_COUNT},
-	{"depth", required_argument, NULL, OPT_DEPTH},
-	{"receives", required_argument, NULL, OPT_RECEIVES},
-	{"list", required_argument, NULL, OPT_LIST},
-	{"connections", required_argument, NULL, OPT_CONNECTIONS},
-	{"idle", required_argument, NULL, OPT_IDLE},
-	{"events", no_argument, NULL, OPT_EVENTS},
-	{"cpus", required_argument, NULL, OPT_CPUS},
-	{"device", required_argument, NULL, OPT_DEVICE},
-	{"server", required_argument, NULL, OPT_SERVER},
-	{"client", required_argument, NULL, OPT_CLIENT},
-	{"json", no_argument, NULL, OPT_JSON},
-	{"help", no_argument, NULL, OPT_HELP},
-	{NULL, 0, NULL, 0},
+	{"op", required_argument, NULL, OPT_OP},	 {"test", required_argument, NULL, OPT_TEST},
+	{"sizes", required_argument, NULL, OPT_SIZES},	 {"count", required_argument, NULL, OPT_COUNT},
+	{"depth", required_argument, NULL, OPT_DEPTH},	 {"receives", required_argument, NULL, OPT_RECEIVES},
+	{"list", required_argument, NULL, OPT_LIST},	 {"connections", required_argument, NULL, OPT_CONNECTIONS},
+	{"idle", required_argument, NULL, OPT_IDLE},	 {"events", no_argument, NULL, OPT_EVENTS},
+	{"progress", no_argument, NULL, OPT_PROGRESS},	 {"cpus", required_argument, NULL, OPT_CPUS},
+	{"device", required_argument, NULL, OPT_DEVICE}, {"server", required_argument, NULL, OPT_SERVER},
+	{"client", required_argument, NULL, OPT_CLIENT}, {"json", no_argument, NULL, OPT_JSON},
+	{"help", no_argument, NULL, OPT_HELP},		 {NULL, 0, NULL, 0},
 };
 
 static int parse_one(int option, struct bench_options *options)
@@ -260,6 +258,9 @@ static int parse_one(int option, struct bench_options *options)
 	case OPT_EVENTS:
 		plan->events = 1;
 		return TOOL_OK;
+	case OPT_PROGRESS:
+		plan->progress = 1;
+		return TOOL_OK;
 	case OPT_DEVICE:
 		options->device = optarg;
 		return TOOL_OK;
@@ -274,10 +275,11 @@ static int parse_one(int option, struct bench_options *options)
 const char *bench_plan_refused(const struct bench_plan *plan)
 {
 	enum bench_op op = (enum bench_op)plan->op;
-	if (plan->op >= BENCH_OPS || plan->tests == 0 || plan->tests > (BENCH_LATENCY | BENCH_BANDWIDTH) || plan->num_sizes == 0 ||
-	    plan->num_sizes > BENCH_SIZES_MAX || plan->count > BENCH_COUNT_MAX || plan->depth == 0 || plan->depth > BENCH_DEPTH_MAX ||
-	    plan->receives == 0 || plan->receives > BENCH_RECEIVES_MAX || plan->list == 0 || plan->list > BENCH_LIST_MAX ||
-	    plan->connections == 0 || plan->connections > BENCH_CONNECTIONS_MAX || plan->idle > BENCH_CONNECTIONS_MAX)
+	if (plan->op >= BENCH_OPS || plan->tests == 0 || plan->tests > (BENCH_LATENCY | BENCH_BANDWIDTH) ||
+	    plan->num_sizes == 0 || plan->num_sizes > BENCH_SIZES_MAX || plan->count > BENCH_COUNT_MAX || plan->depth == 0 ||
+	    plan->depth > BENCH_DEPTH_MAX || plan->receives == 0 || plan->receives > BENCH_RECEIVES_MAX || plan->list == 0 ||
+	    plan->list > BENCH_LIST_MAX || plan->connections == 0 || plan->connections > BENCH_CONNECTIONS_MAX ||
+	    plan->idle > BENCH_CONNECTIONS_MAX)
 		return "a number is out of its range";
 	if (plan->connections + plan->idle > BENCH_CONNECTIONS_MAX)
 		return "--connections and --idle are more than 1024 together";
@@ -302,11 +304,8 @@ int bench_options_parse(int argc, char **argv, struct bench_options *options, bo
 {
 	int option, code = TOOL_OK;
 	*help = false;
-	*options = (struct bench_options){.plan = {.tests = BENCH_LATENCY | BENCH_BANDWIDTH,
-						   .depth = 64,
-						   .receives = 256,
-						   .list = 1,
-						   .connections = 1}};
+	*options = (struct bench_options){
+		.plan = {.tests = BENCH_LATENCY | BENCH_BANDWIDTH, .depth = 64, .receives = 256, .list = 1, .connections = 1}};
 	default_cpus(options->cpus);
 	optind = 0;
 	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {

@@ -43,7 +43,7 @@ struct bench_plan {
 	uint32_t num_sizes;
 	uint32_t sizes[BENCH_SIZES_MAX];
 	uint64_t count; /* 0: by the size */
-	uint32_t depth, receives, list, connections, idle, events;
+	uint32_t depth, receives, list, connections, idle, events, progress;
 };
 
 struct bench_options {

@@ -37,7 +37,8 @@ static struct doca_dev *open_device(const char *wanted)
 	}
 	doca_devinfo_destroy_list(list);
 	if (dev == NULL)
-		bench_die("there is no device %s with RDMA: softfield devices shows what there is", wanted != NULL ? wanted : "here");
+		bench_die("there is no device %s with RDMA: softfield devices shows what there is",
+			  wanted != NULL ? wanted : "here");
 	return dev;
 }
 
@@ -97,7 +98,8 @@ static void exchange_memory(struct bench_side *side)
 	bench_check(doca_mmap_export_rdma(side->mmap, side->dev, &export, &len), "exporting the memory");
 	bench_channel_send_blob(side->channel, export, len);
 	len = bench_channel_receive_blob(side->channel, blob);
-	bench_check(doca_mmap_create_from_export(NULL, blob, len, side->dev, &side->remote_mmap), "importing the other side's memory");
+	bench_check(doca_mmap_create_from_export(NULL, blob, len, side->dev, &side->remote_mmap),
+		    "importing the other side's memory");
 	bench_check(doca_mmap_get_memrange(side->remote_mmap, &addr, &len), "importing the other side's memory");
 	if (len != 2 * side->size)
 		bench_die("the other side exports %zu bytes of memory, not %zu", len, 2 * side->size);

@@ -34,10 +34,10 @@ struct bench_side {
 	enum doca_ctx_states state;
 	struct doca_buf_inventory *inventory;
 	struct doca_mmap *mmap, *remote_mmap;
-	void *block;		  /* of malloc */
-	uint8_t *local, *target;  /* of this side's tasks; of the other's, and of receives */
-	uint8_t *remote;	  /* the other side's target */
-	size_t size;		  /* of each, whole pages */
+	void *block;		 /* of malloc */
+	uint8_t *local, *target; /* of this side's tasks; of the other's, and of receives */
+	uint8_t *remote;	 /* the other side's target */
+	size_t size;		 /* of each, whole pages */
 	struct doca_rdma_connection *connections[BENCH_CONNECTIONS_MAX];
 	uint32_t num_connections, next_connection; /* without the idle ones */
 	/* tasks */
@@ -45,11 +45,11 @@ struct bench_side {
 	struct bench_slot *free;    /* slots that are not in flight */
 	struct bench_slot *to_post; /* receives that are to be posted again, where that is put off */
 	uint32_t num_slots;
-	uint32_t size_now;		/* bytes of a message */
-	bool puts_off;			/* receives go to to_post */
-	uint64_t to_submit;		/* a completion submits again as long as this is not 0 */
+	uint32_t size_now;  /* bytes of a message */
+	bool puts_off;	    /* receives go to to_post */
+	uint64_t to_submit; /* a completion submits again as long as this is not 0 */
 	uint64_t completed, received;
-	uint64_t mark, marked_ns;	/* when the receive number mark came */
+	uint64_t mark, marked_ns;	      /* when the receive number mark came */
 	uint64_t memory_before, memory_after; /* this process's, by what its connections take */
 };
 

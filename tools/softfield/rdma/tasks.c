@@ -28,7 +28,8 @@ static void received(struct doca_rdma_task_receive *task, union doca_data task_d
 	struct bench_side *side = (struct bench_side *)ctx_data.ptr;
 	struct bench_slot *slot = (struct bench_slot *)task_data.ptr;
 	if (side->plan.op == BENCH_SEND && doca_rdma_task_receive_get_result_len(task) != side->size_now)
-		bench_die("a message of %u bytes came, %u were sent", doca_rdma_task_receive_get_result_len(task), side->size_now);
+		bench_die("a message of %u bytes came, %u were sent", doca_rdma_task_receive_get_result_len(task),
+			  side->size_now);
 	if (++side->received == side->mark)
 		side->marked_ns = sf_now_ns();
 	if (!side->puts_off) {
@@ -97,15 +98,14 @@ KIND(write_imm, slot->local, slot->remote, 7)
 KIND(atomic_cmp_swp, slot->remote, slot->local, 0, 0)
 KIND(atomic_fetch_add, slot->remote, slot->local, 1)
 
-#define ENTRY(name) {name##_configure, name##_allocate, name##_set_connection}
+#define ENTRY(name)                                                                                                              \
+	{                                                                                                                        \
+		name##_configure, name##_allocate, name##_set_connection                                                         \
+	}
 
 static const struct kind kinds[BENCH_OPS] = {
-	[BENCH_WRITE] = ENTRY(write),
-	[BENCH_READ] = ENTRY(read),
-	[BENCH_SEND] = ENTRY(send),
-	[BENCH_WRITE_IMM] = ENTRY(write_imm),
-	[BENCH_CAS] = ENTRY(atomic_cmp_swp),
-	[BENCH_FAA] = ENTRY(atomic_fetch_add),
+	[BENCH_WRITE] = ENTRY(write),	      [BENCH_READ] = ENTRY(read),	   [BENCH_SEND] = ENTRY(send),
+	[BENCH_WRITE_IMM] = ENTRY(write_imm), [BENCH_CAS] = ENTRY(atomic_cmp_swp), [BENCH_FAA] = ENTRY(atomic_fetch_add),
 };
 
 void bench_tasks_configure(struct bench_side *side)
@@ -115,7 +115,8 @@ void bench_tasks_configure(struct bench_side *side)
 		bench_check(write_configure(side->rdma, TRY_TASKS), "configuring tasks");
 	bench_check(kinds[plan->op].configure(side->rdma, plan->depth + TRY_TASKS), "configuring tasks");
 	if (bench_op_receives((enum bench_op)plan->op))
-		bench_check(doca_rdma_task_receive_set_conf(side->rdma, received, receive_ended, plan->receives), "configuring receives");
+		bench_check(doca_rdma_task_receive_set_conf(side->rdma, received, receive_ended, plan->receives),
+			    "configuring receives");
 }
 
 /* ---- submitting ---- */
@@ -169,7 +170,8 @@ static struct doca_buf *make_list(struct bench_side *side, uint8_t *addr, uint32
 	struct doca_buf *head = make_buf(side, side->mmap, addr, num == 1 ? size : part, data);
 	for (uint32_t i = 1; i < num; i++) {
 		uint32_t len = i + 1 < num ? part : size - i * part;
-		bench_check(doca_buf_chain_list(head, make_buf(side, side->mmap, addr + i * part, len, data)), "chaining buffers");
+		bench_check(doca_buf_chain_list(head, make_buf(side, side->mmap, addr + i * part, len, data)),
+			    "chaining buffers");
 	}
 	return head;
 }

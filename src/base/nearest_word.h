@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which word somebody meant who mistyped it. */
+#ifndef SF_BASE_NEAREST_WORD_H
+#define SF_BASE_NEAREST_WORD_H
+
+#include <stddef.h>
+
+/* The word that takes the fewest insertions, deletions, replacements and swaps of neighbours to become the text, or NULL if that
+ * is more than a typing error. The list ends with NULL. The first bytes of all, which are the same, are not looked at. */
+const char *sf_nearest_word(const char *text, const char *const *words, size_t same);
+
+#endif

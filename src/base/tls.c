@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The BIO is one of our own. OpenSSL's for sockets writes by write(2), which raises SIGPIPE when the peer is gone. Kernel TLS
+ * needs that BIO: OpenSSL hands the kernel its keys by calls that are private to it. So the kernel's TLS is not used.
+ */
+#include "base/tls.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include "base/log.h"
+#include "base/log_rate.h"
+
+#define CIPHER "TLS_AES_128_GCM_SHA256"
+
+/* What all connections have in common; made by the first one. */
+struct common {
+	SSL_CTX *context;
+	BIO_METHOD *method;
+};
+
+struct sf_tls {
+	SSL *ssl;
+	int fd;
+	bool wants_write;
+	const char *identity;
+	struct sf_tls_key key; /* until the handshake is over */
+};
+
+/* ---- the socket, without SIGPIPE ---- */
+
+static int fd_of(BIO *bio)
+{
+	return ((const struct sf_tls *)BIO_get_data(bio))->fd;
+}
+
+static int take_result(BIO *bio, ssize_t result, int retry)
+{
+	BIO_clear_retry_flags(bio);
+	if (result < 0 && (errno == EAGAIN || errno == EINTR))
+		BIO_set_flags(bio, retry | BIO_FLAGS_SHOULD_RETRY);
+	return (int)result;
+}
+
+static int bio_write(BIO *bio, const char *data, int len)
+{
+	return take_result(bio, send(fd_of(bio), data, (size_t)len, MSG_NOSIGNAL | MSG_DONTWAIT), BIO_FLAGS_WRITE);
+}
+
+static int bio_read(BIO *bio, char *out, int room)
+{
+	return take_result(bio, recv(fd_of(bio), out, (size_t)room, MSG_DONTWAIT), BIO_FLAGS_READ);
+}
+
+static long bio_ctrl(BIO *bio, int command, long number, void *pointer)
+{
+	(void)bio;
+	(void)number;
+	(void)pointer;
+	return command == BIO_CTRL_FLUSH;
+}
+
+/* ---- the key ---- */
+
+/* What OpenSSL takes an external key as: the session of a connection that never was. */
+static SSL_SESSION *make_session(SSL *ssl)
+{
+	static const unsigned char aes_128_gcm_sha256[] = {0x13, 0x01};
+	const struct sf_tls *tls = (const struct sf_tls *)SSL_get_app_data(ssl);
+	const SSL_CIPHER *cipher = SSL_CIPHER_find(ssl, aes_128_gcm_sha256);
+	SSL_SESSION *session = SSL_SESSION_new();
+
+	if (cipher != NULL && session != NULL &&
+	    SSL_SESSION_set1_master_key(session, tls->key.bytes, sizeof(tls->key.bytes)) == 1 &&
+	    SSL_SESSION_set_cipher(session, cipher) == 1 && SSL_SESSION_set_protocol_version(session, TLS1_3_VERSION) == 1)
+		return session;
+	SSL_SESSION_free(session);
+	return NULL;
+}
+
+static int use_key(SSL *ssl, const EVP_MD *digest, const unsigned char **identity, size_t *len, SSL_SESSION **session)
+{
+	const struct sf_tls *tls = (const struct sf_tls *)SSL_get_app_data(ssl);
+
+	*session = NULL;
+	if (digest != NULL && EVP_MD_type(digest) != NID_sha256)
+		return 1; /* of another cipher, which was not offered */
+	*session = make_session(ssl);
+	*identity = (const unsigned char *)tls->identity;
+	*len = strlen(tls->identity);
+	return *session != NULL;
+}
+
+static int find_key(SSL *ssl, const unsigned char *identity, size_t len, SSL_SESSION **session)
+{
+	const struct sf_tls *tls = (const struct sf_tls *)SSL_get_app_data(ssl);
+	const bool ours = len == strlen(tls->identity) && memcmp(identity, tls->identity, len) == 0;
+
+	*session = ours ? make_session(ssl) : NULL;
+	return *session != NULL || !ours;
+}
+
+/* ---- what is common ---- */
+
+static bool common_init(struct common *common)
+{
+	/* A thread of ours may still use OpenSSL when the program exits: nothing is to be freed under it. */
+	if (OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, NULL) != 1)
+		return false;
+	common->method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "softfield");
+	common->context = SSL_CTX_new(TLS_method());
+	if (common->method == NULL || common->context == NULL)
+		return false;
+	BIO_meth_set_write(common->method, bio_write);
+	BIO_meth_set_read(common->method, bio_read);
+	BIO_meth_set_ctrl(common->method, bio_ctrl);
+	SSL_CTX_set_options(common->context, SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION);
+	SSL_CTX_set_session_cache_mode(common->context, SSL_SESS_CACHE_OFF);
+	SSL_CTX_set_mode(common->context,
+			 SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+	SSL_CTX_set_verify(common->context, SSL_VERIFY_PEER, NULL); /* by no authority: a certificate never does */
+	SSL_CTX_set_psk_use_session_callback(common->context, use_key);
+	SSL_CTX_set_psk_find_session_callback(common->context, find_key);
+	return SSL_CTX_set_min_proto_version(common->context, TLS1_3_VERSION) == 1 &&
+	       SSL_CTX_set_max_proto_version(common->context, TLS1_3_VERSION) == 1 &&
+	       SSL_CTX_set_ciphersuites(common->context, CIPHER) == 1 &&
+	       SSL_CTX_set1_groups_list(common->context, "X25519:P-256") == 1 && SSL_CTX_set_num_tickets(common->context, 0) == 1;
+}
+
+static void common_free(struct common *common)
+{
+	SSL_CTX_free(common->context);
+	BIO_meth_free(common->method);
+	free(common);
+}
+
+/* Without a lock, which a fork could leave taken: of two threads that both make it, the second throws its own away. */
+static struct common *common_get(void)
+{
+	static struct common *_Atomic common;
+	struct common *ours = common, *theirs = NULL;
+
+	if (ours != NULL)
+		return ours;
+	ours = calloc(1, sizeof(*ours));
+	if (ours == NULL || !common_init(ours)) {
+		SF_LOG_ERR_LIMITED("OpenSSL cannot be set up for TLS 1.3: %s",
+				   ours != NULL ? ERR_reason_error_string(ERR_get_error()) : "no memory");
+		if (ours != NULL)
+			common_free(ours);
+		return NULL;
+	}
+	if (atomic_compare_exchange_strong(&common, &theirs, ours))
+		return ours;
+	common_free(ours);
+	return theirs;
+}
+
+/* ---- one connection ---- */
+
+static bool ssl_init(struct sf_tls *tls, const struct common *common, bool server)
+{
+	BIO *bio;
+
+	tls->ssl = SSL_new(common->context);
+	bio = tls->ssl != NULL ? BIO_new(common->method) : NULL;
+	if (bio == NULL)
+		return false;
+	BIO_set_data(bio, tls);
+	BIO_set_init(bio, 1);
+	SSL_set_bio(tls->ssl, bio, bio);
+	(void)SSL_set_app_data(tls->ssl, tls);
+	if (!server) {
+		SSL_set_connect_state(tls->ssl);
+		return true;
+	}
+	SSL_set_accept_state(tls->ssl);
+	/* A server that verifies takes sessions of its own context only; a client has none. */
+	return SSL_set_session_id_context(tls->ssl, (const unsigned char *)tls->identity, (unsigned)strlen(tls->identity)) == 1;
+}
+
+doca_error_t sf_tls_begin(int fd, bool server, const uint8_t key[SF_TLS_KEY_SIZE], const char *identity, struct sf_tls **out)
+{
+	const struct common *common = common_get();
+	struct sf_tls *tls;
+
+	if (common == NULL)
+		return DOCA_ERROR_DRIVER;
+	ERR_clear_error();
+	tls = calloc(1, sizeof(*tls));
+	if (tls != NULL) {
+		tls->fd = fd;
+		tls->identity = identity;
+		memcpy(tls->key.bytes, key, sizeof(tls->key.bytes));
+		if (ssl_init(tls, common, server)) {
+			*out = tls;
+			return DOCA_SUCCESS;
+		}
+	}
+	SF_LOG_ERR_LIMITED("no memory for a connection by TLS");
+	sf_tls_free(tls);
+	ERR_clear_error();
+	return DOCA_ERROR_NO_MEMORY;
+}
+
+/* An alert of the peer's answers a handshake that is right but for the key; the other side finds that a proof does not hold. */
+static bool is_of_key(unsigned long error)
+{
+	return ERR_GET_LIB(error) == ERR_LIB_SSL &&
+	       (ERR_GET_REASON(error) >= SSL_AD_REASON_OFFSET || ERR_GET_REASON(error) == SSL_R_BINDER_DOES_NOT_VERIFY);
+}
+
+/* The peer has said something, and it was wrong. */
+static bool is_foreign(unsigned long error)
+{
+	return ERR_GET_LIB(error) == ERR_LIB_SSL && ERR_GET_REASON(error) != SSL_R_UNEXPECTED_EOF_WHILE_READING;
+}
+
+static int result_of(unsigned long error)
+{
+	if (ERR_GET_LIB(error) == ERR_LIB_SSL && ERR_GET_REASON(error) == SSL_R_TLSV1_ALERT_PROTOCOL_VERSION)
+		return SF_TLS_OTHER;
+	if (is_of_key(error))
+		return SF_TLS_REFUSED;
+	return is_foreign(error) ? SF_TLS_FOREIGN : SF_TLS_CLOSED;
+}
+
+static int take_error(struct sf_tls *tls, int result)
+{
+	const int error = SSL_get_error(tls->ssl, result);
+
+	tls->wants_write = error == SSL_ERROR_WANT_WRITE;
+	if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE)
+		return SF_TLS_AGAIN;
+	result = result_of(ERR_peek_error());
+	ERR_clear_error();
+	return result;
+}
+
+int sf_tls_shake(struct sf_tls *tls)
+{
+	int result;
+
+	ERR_clear_error();
+	result = SSL_do_handshake(tls->ssl);
+	if (result != 1)
+		return take_error(tls, result);
+	tls->wants_write = false;
+	explicit_bzero(&tls->key, sizeof(tls->key));
+	return SSL_session_reused(tls->ssl) == 1 ? 0 : SF_TLS_CLOSED; /* by the key, that is */
+}
+
+ssize_t sf_tls_read(struct sf_tls *tls, void *out, size_t room)
+{
+	int result;
+
+	ERR_clear_error();
+	result = SSL_read(tls->ssl, out, (int)(room < SF_TLS_RECORD ? room : SF_TLS_RECORD));
+	if (result > 0) {
+		tls->wants_write = false;
+		return result;
+	}
+	return take_error(tls, result) == SF_TLS_AGAIN ? SF_TLS_AGAIN : SF_TLS_CLOSED;
+}
+
+ssize_t sf_tls_write(struct sf_tls *tls, const void *data, size_t len)
+{
+	int result;
+
+	ERR_clear_error();
+	result = SSL_write(tls->ssl, data, (int)(len < SF_TLS_RECORD ? len : SF_TLS_RECORD));
+	if (result > 0)
+		return result;
+	return take_error(tls, result) == SF_TLS_AGAIN ? SF_TLS_AGAIN : SF_TLS_CLOSED;
+}
+
+size_t sf_tls_pending(const struct sf_tls *tls)
+{
+	return (size_t)SSL_pending(tls->ssl);
+}
+
+bool sf_tls_wants_write(const struct sf_tls *tls)
+{
+	return tls->wants_write;
+}
+
+void sf_tls_end(struct sf_tls *tls)
+{
+	ERR_clear_error();
+	(void)SSL_shutdown(tls->ssl);
+	ERR_clear_error();
+}
+
+void sf_tls_free(struct sf_tls *tls)
+{
+	if (tls == NULL)
+		return;
+	SSL_free(tls->ssl);
+	explicit_bzero(&tls->key, sizeof(tls->key));
+	free(tls);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The proxy of a producer on a GPU: the proxy thread takes the kernel's messages out of the mailboxes and sends them by links,
+ * one for each consumer of the peer. */
+#ifndef COMCH_GPU_PRODUCER_PROXY_H
+#define COMCH_GPU_PRODUCER_PROXY_H
+
+#include "comch/gpu_mailbox.h"
+#include "comch/gpu_proxy.h"
+#include "comch/producer.h"
+
+struct gpu_producer_proxy;
+struct gpu_forward; /* from one mailbox to one consumer */
+
+/* Opens producer->port. The handler runs on the proxy thread, with its lock. Errors are logged. */
+doca_error_t gpu_producer_proxy_open(struct doca_comch_producer *producer, const struct sf_port_handler *handler,
+				     struct gpu_producer_proxy **proxy);
+/* Once drained, with no forward left: closes the port. */
+void gpu_producer_proxy_close(struct gpu_producer_proxy *proxy);
+/* Sends what the kernel has written so far, as far as the peer has receives, and then nothing. With the proxy's lock. drained
+ * becomes true when the links are done with it, and the producer's context is woken for it. */
+void gpu_producer_proxy_cancel(struct gpu_producer_proxy *proxy);
+bool gpu_producer_proxy_drained(struct gpu_producer_proxy *proxy);
+
+/* Forwards what the kernel writes into the mailbox at memory + offset, once the link is READY. With the proxy's lock. Errors are
+ * logged. */
+doca_error_t gpu_forward_open(struct gpu_producer_proxy *proxy, const struct gpu_memory *memory, size_t offset,
+			      struct sf_link *link, struct gpu_forward **forward);
+/* Frees it. Nothing is in flight. With the proxy's lock. */
+void gpu_forward_close(struct gpu_forward *forward);
+
+#endif

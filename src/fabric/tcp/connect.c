@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How links to peers on the network begin. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/control/agent.h"
+#include "fabric/tcp/link.h"
+
+static struct tcp_link *link_of(struct sf_handshake *handshake)
+{
+	return (struct tcp_link *)((char *)handshake - offsetof(struct tcp_link, handshake));
+}
+
+static void event_set_data(struct tcp_event *event, const void *data, size_t len)
+{
+	event->base.len = len;
+	if (len != 0)
+		memcpy(event->data, data, len);
+}
+
+/* With the port's lock. */
+static struct sf_msg_side side_of(struct tcp_link *link)
+{
+	struct tcp_side ours = {.version = TCP_VERSION};
+	struct tcp_receives receives = {0};
+	struct sf_msg_side side = {{0}};
+
+	sf_tcp_session_receives(&link->session, &receives, TCP_SIDE_RUNS_MAX);
+	ours.num = receives.num;
+	ours.more = receives.more;
+	memcpy(ours.runs, receives.runs, receives.num * sizeof(ours.runs[0]));
+	memcpy(side.bytes, &ours, sizeof(ours));
+	return side;
+}
+
+static void side_meet(struct tcp_link *link, const struct sf_msg_side *side)
+{
+	const struct tcp_side *peers = (const struct tcp_side *)side;
+
+	link->session.room = (struct tcp_receives){.num = peers->num, .more = peers->more};
+	memcpy(link->session.room.runs, peers->runs, peers->num * sizeof(peers->runs[0]));
+}
+
+/* ---- the side that asks; by the agent, with sf_control_lock ---- */
+
+static void tell(struct sf_handshake *handshake, struct sf_msg_side *side, int *fds)
+{
+	struct tcp_port *far = tcp_link_port(link_of(handshake));
+
+	(void)fds;
+	pthread_mutex_lock(&far->lock);
+	*side = side_of(link_of(handshake));
+	sf_tcp_port_unlock(far);
+}
+
+static doca_error_t meet(struct sf_handshake *handshake, const struct sf_msg_side *side, int *fds)
+{
+	(void)fds;
+	side_meet(link_of(handshake), side);
+	return DOCA_SUCCESS;
+}
+
+static void connect_ended(struct tcp_link *link, doca_error_t status, const void *data, size_t len)
+{
+	link->opened.base.status = status;
+	event_set_data(&link->opened, data, len);
+	link->is_asking = false;
+	sf_port_queue_event(&tcp_link_port(link)->queue, &link->opened.base);
+}
+
+static void opened(struct sf_handshake *handshake, doca_error_t status, const void *data, size_t len)
+{
+	struct tcp_link *link = link_of(handshake);
+	struct tcp_port *far = tcp_link_port(link);
+
+	pthread_mutex_lock(&far->lock);
+	connect_ended(link, status, data, len);
+	if (status == DOCA_SUCCESS) {
+		sf_tcp_link_up(link, sf_conn_leave(handshake->conn));
+		handshake->conn = NULL;
+	}
+	sf_tcp_port_unlock(far);
+}
+
+/* Of a peer that waits for our program's answer. */
+static void ended(struct sf_handshake *handshake)
+{
+	(void)handshake;
+}
+
+static const struct sf_handshake_ops handshake_ops = {
+	.provider = &sf_tcp_control,
+	.tell = tell,
+	.meet = meet,
+	.opened = opened,
+	.ended = ended,
+};
+
+doca_error_t sf_tcp_link_connect(struct sf_port *base, const char *name, const char *address, const void *data, size_t len,
+				 void *user, struct sf_link **out)
+{
+	struct shm_port *port = shm_port(base);
+	doca_error_t error = sf_name_check(name, address, data, len);
+	struct tcp_port *far;
+	struct tcp_link *link;
+
+	if (error == DOCA_SUCCESS)
+		error = sf_shm_port_hold_agent(port);
+	if (error == DOCA_SUCCESS)
+		error = sf_tcp_port_get(port, &far);
+	if (error != DOCA_SUCCESS)
+		return error;
+	pthread_mutex_lock(&sf_control_lock);
+	pthread_mutex_lock(&far->lock);
+	link = sf_tcp_link_new(far, user);
+	if (link != NULL) {
+		link->opened.base.kind = SF_PORT_CONNECTED;
+		link->is_asking = true;
+	}
+	sf_tcp_port_unlock(far);
+	if (link == NULL)
+		error = DOCA_ERROR_NO_MEMORY;
+	if (error == DOCA_SUCCESS) {
+		error = sf_handshake_ask(&link->handshake, &handshake_ops, name, address, shm_domain(base->domain)->device.scope,
+					 data, len);
+		pthread_mutex_lock(&far->lock);
+		if (error != DOCA_SUCCESS)
+			sf_tcp_link_free(link);
+		else
+			*out = &link->base;
+		sf_tcp_port_unlock(far);
+	}
+	pthread_mutex_unlock(&sf_control_lock);
+	return error;
+}
+
+/* ---- the side that is asked ---- */
+
+/* Joins the two. With both locks. */
+static doca_error_t say_accept(struct tcp_link *link, struct sf_conn *conn, const void *data, size_t len)
+{
+	const struct sf_msg_side side = side_of(link);
+
+	if (conn == NULL || !sf_control_accept_answer(conn, &sf_tcp_control, &side, NULL, data, len) || conn->out != NULL)
+		return DOCA_ERROR_NOT_CONNECTED;
+	link->handshake.conn = NULL;
+	link->session.in_len = (uint32_t)sf_conn_rest(conn, link->session.in);
+	sf_tcp_link_up(link, sf_conn_leave(conn));
+	return DOCA_SUCCESS;
+}
+
+doca_error_t sf_tcp_asked(struct sf_control_listener *listener, struct sf_conn *conn, const struct sf_msg_connect *ask, int *fds)
+{
+	struct tcp_port *far = shm_port(listener->base.port)->far;
+	const bool is_auto = (listener->flags & SF_LISTEN_AUTO) != 0;
+	struct tcp_link *link;
+	doca_error_t error = DOCA_SUCCESS;
+
+	(void)fds;
+	if (far == NULL || !conn->is_stream)
+		return DOCA_ERROR_INVALID_VALUE;
+	pthread_mutex_lock(&far->lock);
+	link = sf_tcp_link_new(far, NULL);
+	if (link == NULL) {
+		sf_tcp_port_unlock(far);
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	link->opened.base.kind = is_auto ? SF_PORT_ACCEPTED : SF_PORT_REQUEST;
+	link->opened.base.listener = &listener->base;
+	event_set_data(&link->opened, ask->data, ask->data_len);
+	side_meet(link, &ask->side);
+	if (is_auto) {
+		sf_port_queue_event(&far->queue, &link->opened.base); /* before what the session may bring */
+		error = say_accept(link, conn, NULL, 0);
+	} else {
+		link->is_request = true;
+		link->opened.base.link = NULL;
+		link->opened.base.request = &link->request;
+		sf_handshake_follow(&link->handshake, &handshake_ops, conn);
+		sf_port_queue_event(&far->queue, &link->opened.base);
+	}
+	if (error != DOCA_SUCCESS)
+		sf_tcp_link_free(link);
+	sf_tcp_port_unlock(far);
+	return error;
+}
+
+doca_error_t sf_tcp_link_accept(struct tcp_link *link, const void *data, size_t len, void *user, struct sf_link **out)
+{
+	struct tcp_port *far = tcp_link_port(link);
+	doca_error_t error;
+
+	if (len > SF_PRIVATE_MAX || (len != 0 && data == NULL))
+		return DOCA_ERROR_INVALID_VALUE;
+	pthread_mutex_lock(&sf_control_lock);
+	pthread_mutex_lock(&far->lock);
+	((struct sf_control_listener *)link->opened.base.listener)->num_requests--;
+	link->base.user = user;
+	link->base.state = SF_LINK_READY;
+	error = say_accept(link, link->handshake.conn, data, len);
+	if (error == DOCA_SUCCESS)
+		*out = &link->base;
+	else
+		sf_tcp_link_free(link);
+	sf_tcp_port_unlock(far);
+	pthread_mutex_unlock(&sf_control_lock);
+	return error;
+}
+
+static void reject(struct tcp_link *link, const void *data, size_t len)
+{
+	if (link->handshake.conn != NULL)
+		sf_control_refuse(link->handshake.conn, DOCA_ERROR_CONNECTION_ABORTED, data,
+				  len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
+	link->handshake.conn = NULL;
+	sf_tcp_link_free(link);
+}
+
+void sf_tcp_link_reject(struct tcp_link *link, const void *data, size_t len)
+{
+	struct tcp_port *far = tcp_link_port(link);
+
+	pthread_mutex_lock(&sf_control_lock);
+	pthread_mutex_lock(&far->lock);
+	((struct sf_control_listener *)link->opened.base.listener)->num_requests--;
+	reject(link, data, len);
+	sf_tcp_port_unlock(far);
+	pthread_mutex_unlock(&sf_control_lock);
+}
+
+void sf_tcp_links_orphan(struct tcp_port *far, const struct sf_listener *listener)
+{
+	struct tcp_link *link, *next;
+
+	pthread_mutex_lock(&far->lock);
+	for (link = LIST_FIRST(&far->links); link != NULL; link = next) {
+		next = LIST_NEXT(link, entry);
+		if (link->opened.base.listener != listener)
+			continue;
+		if (link->is_request) {
+			reject(link, NULL, 0);
+		} else if (link->opened.base.queued) {
+			sf_tcp_session_end(&link->session, DOCA_ERROR_CONNECTION_ABORTED);
+			sf_tcp_link_free(link);
+		}
+	}
+	sf_tcp_port_unlock(far);
+}

@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/tcp/port.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/doorbell.h"
+#include "base/log.h"
+#include "fabric/control/agent.h"
+#include "fabric/tcp/link.h"
+#include "fabric/tcp/waiting.h"
+
+#define EVENTS_MAX 32
+#define CHANGES_MAX (32 * TCP_CHANGED_MAX) /* regions of which sleepers are woken, each time */
+#define DIRECT_MAX 2			   /* so few links are read without asking which one has something */
+#define BUSY_POLLS 64			   /* in a tick: the program polls, and the agent need not */
+#define TELL_LINKS_MAX 32		   /* links that are looked at with every post */
+
+static LIST_HEAD(, tcp_port) ports = LIST_HEAD_INITIALIZER(ports); /* GUARDED_BY(sf_control_lock) */
+
+static bool is_ours(const struct tcp_port *far)
+{
+	return far->generation == sf_control_generation();
+}
+
+void sf_tcp_port_unlock(struct tcp_port *far)
+{
+	const bool rings = far->queue.ring_due;
+
+	far->queue.ring_due = false;
+	atomic_store_explicit(&far->is_due, far->returned != NULL || sf_port_queue_is_due(&far->queue), memory_order_relaxed);
+	pthread_mutex_unlock(&far->lock);
+	if (rings)
+		sf_doorbell_ring(far->port->event_fd);
+}
+
+/* ---- driving ---- */
+
+/* The regions whose sleepers are to be woken once the lock is free. */
+struct changes {
+	uint32_t num;
+	uint64_t region[CHANGES_MAX];
+};
+
+/* Returns whether the session has stopped for it. */
+static bool take_changes(struct tcp_session *session, struct changes *changes)
+{
+	const bool stopped = session->changed_num == TCP_CHANGED_MAX;
+
+	memcpy(changes->region + changes->num, session->changed, session->changed_num * sizeof(session->changed[0]));
+	changes->num += session->changed_num;
+	session->changed_num = 0;
+	return stopped;
+}
+
+static void tell_peers(struct tcp_port *far, bool early)
+{
+	struct tcp_link *link;
+
+	if (!TAILQ_EMPTY(&far->waiting)) /* what was posted is for messages that have come */
+		return;
+	if (early)
+		far->has_posted = false;
+	LIST_FOREACH (link, &far->links, entry)
+		sf_tcp_link_tell(link, early);
+}
+
+/* Returns whether anything had come. */
+static bool link_receive(struct tcp_link *link, struct changes *changes)
+{
+	bool came = false;
+
+	while (link->session.stream.fd >= 0 && changes->num <= CHANGES_MAX - TCP_CHANGED_MAX) {
+		came = sf_tcp_session_receive(&link->session) || came;
+		if (!take_changes(&link->session, changes))
+			break;
+	}
+	sf_tcp_link_watch(link);
+	came = came || link->session.stream.fd < 0;
+	if (came)
+		sf_tcp_link_tell(link, false);
+	if (came || link->session.refusal_due) /* a message that waited was refused: nothing need have come for that */
+		sf_tcp_link_busy(link);
+	return came;
+}
+
+static bool receive_ready(struct tcp_port *far, struct changes *changes)
+{
+	struct epoll_event events[EVENTS_MAX];
+	int num = epoll_wait(far->epoll, events, EVENTS_MAX, 0);
+
+	for (int i = 0; i < num; i++) {
+		struct tcp_link *link = events[i].data.ptr;
+
+		if (events[i].events & (EPOLLERR | EPOLLHUP)) /* epoll tells of these whether they are asked for or not */
+			sf_tcp_session_wait_end(&link->session);
+		if (link->session.is_waiting && (events[i].events & EPOLLIN)) {
+			link->is_deaf = true;
+			sf_tcp_link_watch(link);
+		} else if (!link->session.is_waiting) {
+			(void)link_receive(link, changes);
+		}
+		if (events[i].events & EPOLLOUT)
+			sf_tcp_link_busy(link);
+	}
+	return num > 0;
+}
+
+static bool receive_all(struct tcp_port *far, struct changes *changes)
+{
+	struct tcp_link *link, *next;
+	bool came = false;
+
+	if (far->link_num > DIRECT_MAX)
+		return receive_ready(far, changes);
+	for (link = LIST_FIRST(&far->links); link != NULL; link = next) {
+		next = LIST_NEXT(link, entry);
+		came = (!link->session.is_waiting && link_receive(link, changes)) || came;
+	}
+	return came;
+}
+
+/* Gives receives that were posted to the messages that wait for them, in the order of their coming. */
+static void serve_waiting(struct tcp_port *far, struct changes *changes)
+{
+	const bool has_posts = far->waiting_posts != far->posts;
+	struct tcp_link *link;
+
+	far->waiting_posts = far->posts;
+	sf_tcp_waiting_count(far);
+	while ((link = TAILQ_FIRST(&far->waiting)) != NULL) {
+		if (has_posts || !link->session.is_waiting)
+			(void)link_receive(link, changes);
+		if (link->session.is_waiting && sf_tcp_waiting_is_late(link)) {
+			sf_tcp_session_wait_end(&link->session);
+			(void)link_receive(link, changes);
+		}
+		if (link->session.is_waiting)
+			break;
+	}
+}
+
+static void attend_busy(struct tcp_port *far, bool by_agent)
+{
+	struct tcp_link *link = LIST_FIRST(&far->busy), *next;
+	const uint64_t now = link != NULL ? sf_now_ns() : 0;
+
+	for (; link != NULL; link = next) {
+		next = LIST_NEXT(link, busy);
+		sf_tcp_link_attend(link, now, by_agent || far->is_watched);
+	}
+}
+
+/* A submit reads too, and cannot wake sleepers. */
+static void take_busy_changes(struct tcp_port *far, struct changes *changes)
+{
+	struct tcp_link *link;
+
+	LIST_FOREACH (link, &far->busy, busy) {
+		if (changes->num <= CHANGES_MAX - TCP_CHANGED_MAX)
+			(void)take_changes(&link->session, changes);
+	}
+}
+
+/* Reads, and sends what is due. With the lock. */
+static bool drive(struct tcp_port *far, bool by_agent, struct changes *changes)
+{
+	bool came;
+
+	if (!TAILQ_EMPTY(&far->waiting))
+		serve_waiting(far, changes);
+	came = receive_all(far, changes);
+	if (far->has_posted)
+		tell_peers(far, true);
+	if (!LIST_EMPTY(&far->busy)) {
+		take_busy_changes(far, changes);
+		attend_busy(far, by_agent);
+	}
+	return came;
+}
+
+static void ring_changed(const struct changes *changes)
+{
+	for (uint32_t i = 0; i < changes->num; i++)
+		sf_shm_region_ring(changes->region[i]);
+}
+
+/* ---- the agent's part; with sf_control_lock ---- */
+
+static void watch(struct tcp_port *far, bool on)
+{
+	struct epoll_event event = {.events = on ? EPOLLIN : 0, .data.ptr = far->conn};
+
+	if (far->is_watched == on)
+		return;
+	far->is_watched = on;
+	epoll_ctl(sf_control_epoll(), EPOLL_CTL_MOD, far->epoll, &event);
+}
+
+/* Something has come. A program that polls finds it itself. */
+static void readable(struct sf_conn *conn)
+{
+	struct tcp_port *far = conn->owner;
+	const uint64_t polls = atomic_load_explicit(&far->polls, memory_order_relaxed);
+	struct changes changes = {0};
+
+	pthread_mutex_lock(&far->lock);
+	if (!far->queue.armed && polls - far->polls_seen > BUSY_POLLS) {
+		far->polls_seen = polls;
+		watch(far, false);
+		sf_control_wake(); /* to look again */
+	} else {
+		far->polls_seen = polls;
+		(void)drive(far, true, &changes);
+	}
+	sf_tcp_port_unlock(far);
+	ring_changed(&changes);
+}
+
+bool sf_tcp_ports_tick(uint64_t now)
+{
+	struct tcp_port *far;
+	bool timed = false;
+
+	(void)now;
+	LIST_FOREACH (far, &ports, entry) {
+		const uint64_t polls = atomic_load_explicit(&far->polls, memory_order_relaxed);
+		struct changes changes = {0};
+
+		pthread_mutex_lock(&far->lock);
+		if (!far->is_watched && polls == far->polls_seen)
+			watch(far, true);
+		if (far->is_watched && !TAILQ_EMPTY(&far->waiting))
+			serve_waiting(far, &changes);
+		if (far->is_watched && far->has_posted)
+			tell_peers(far, true);
+		take_busy_changes(far, &changes);
+		if (far->is_watched && !LIST_EMPTY(&far->busy)) /* for what waits for an end, or an acknowledgement */
+			attend_busy(far, true);
+		far->polls_seen = polls;
+		timed = timed || !far->is_watched || far->has_posted || !LIST_EMPTY(&far->busy) || !TAILQ_EMPTY(&far->waiting);
+		sf_tcp_port_unlock(far);
+		ring_changed(&changes);
+	}
+	return timed;
+}
+
+void sf_tcp_ports_after_fork(void)
+{
+	struct tcp_port *far;
+	struct tcp_link *link;
+
+	LIST_FOREACH (far, &ports, entry) {
+		LIST_FOREACH (link, &far->links, entry) {
+			if (link->session.stream.fd >= 0)
+				close(link->session.stream.fd);
+		}
+		close(far->epoll);
+	}
+	LIST_INIT(&ports);
+}
+
+/* ---- the port's thread ---- */
+
+doca_error_t sf_tcp_port_get(struct shm_port *port, struct tcp_port **out)
+{
+	struct tcp_port *far = port->far;
+	doca_error_t error;
+
+	*out = far;
+	if (far != NULL)
+		return DOCA_SUCCESS;
+	far = calloc(1, sizeof(*far));
+	if (far == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	far->port = port;
+	far->generation = sf_control_generation();
+	far->cursor = atomic_load_explicit(&port->recvq.ticket, memory_order_relaxed) - port->recvq.entries;
+	far->is_watched = true;
+	pthread_mutex_init(&far->lock, NULL);
+	TAILQ_INIT(&far->waiting);
+	sf_port_queue_init(&far->queue, port->event_fd);
+	far->queue.defers = true;
+	far->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (far->epoll < 0) {
+		SF_LOG_ERR("no descriptor for a port's connections: %s; raise the limit of open files (ulimit -n)",
+			   strerror(errno));
+		free(far);
+		return DOCA_ERROR_OPERATING_SYSTEM;
+	}
+	pthread_mutex_lock(&sf_control_lock);
+	error = sf_conn_open(far->epoll, far, &far->conn);
+	if (error == DOCA_SUCCESS) {
+		far->conn->keep_fd = true;
+		far->conn->readable = readable;
+		LIST_INSERT_HEAD(&ports, far, entry);
+	}
+	pthread_mutex_unlock(&sf_control_lock);
+	if (error != DOCA_SUCCESS) {
+		close(far->epoll);
+		free(far);
+		return error;
+	}
+	port->far = *out = far;
+	return DOCA_SUCCESS;
+}
+
+void sf_tcp_port_close(struct tcp_port *far)
+{
+	if (is_ours(far)) {
+		pthread_mutex_lock(&sf_control_lock);
+		LIST_REMOVE(far, entry);
+		sf_conn_close(far->conn);
+		while (!LIST_EMPTY(&far->links)) {
+			struct tcp_link *link = LIST_FIRST(&far->links);
+
+			sf_tcp_session_end(&link->session, DOCA_ERROR_CONNECTION_ABORTED);
+			sf_tcp_link_free(link);
+		}
+		pthread_mutex_unlock(&sf_control_lock);
+		close(far->epoll);
+		pthread_mutex_destroy(&far->lock);
+	}
+	far->port->far = NULL;
+	free(far);
+}
+
+void sf_tcp_port_lock(struct tcp_port *far)
+{
+	if (is_ours(far))
+		pthread_mutex_lock(&far->lock);
+}
+
+void sf_tcp_port_posted(struct tcp_port *far)
+{
+	const bool is_first = !far->has_posted;
+
+	if (!is_ours(far))
+		return;
+	far->posts++;
+	far->has_posted = true;
+	/* The peers are told with the next submit, or by the next poll, or by the agent, where the program does neither. */
+	if (far->is_watched && !far->is_polling && far->link_num <= TELL_LINKS_MAX) {
+		tell_peers(far, true);
+		attend_busy(far, false);
+	} else if (far->is_watched && !far->is_polling && is_first) {
+		sf_control_wake();
+	}
+	sf_tcp_port_unlock(far);
+}
+
+void sf_tcp_port_flushed(struct tcp_port *far)
+{
+	struct tcp_link *link;
+
+	if (!is_ours(far))
+		return;
+	pthread_mutex_lock(&far->lock);
+	LIST_FOREACH (link, &far->links, entry) {
+		if (!link->is_up || link->session.stream.fd < 0)
+			continue;
+		link->session.tell_receives = true;
+		sf_tcp_link_busy(link);
+	}
+	attend_busy(far, false);
+	sf_tcp_port_unlock(far);
+}
+
+static void finish(struct tcp_port *far, struct sf_recv *recv)
+{
+	struct shm_recvq *queue = &far->port->recvq;
+
+	(void)shm_recvq_finish(queue, &queue->slots[recv->place]);
+	recv->done(recv);
+}
+
+/* With the lock. */
+static void post_returned(struct tcp_port *far)
+{
+	struct shm_recvq *queue = &far->port->recvq;
+	struct sf_recv *recv;
+
+	while ((recv = far->returned) != NULL) {
+		struct shm_slot *slot = &queue->slots[recv->place];
+
+		far->returned = recv->next;
+		if (!sf_shm_recvq_again(queue, slot))
+			sf_shm_port_abort_recv(far->port, shm_recvq_finish(queue, slot));
+		far->posts++;
+		far->has_posted = true;
+	}
+}
+
+/* Takes the next due thing with the lock and runs it without. */
+static bool run_one(struct tcp_port *far)
+{
+	struct tcp_event copy; /* the handler may close the link that holds it */
+	struct sf_port_due due;
+	struct tcp_link *link;
+
+	if (!sf_port_queue_take(&far->queue, &due))
+		return false;
+	if (due.event != NULL) {
+		copy.base = *due.event;
+		if (due.event->kind != SF_PORT_CLOSED) {
+			memcpy(copy.data, ((const struct tcp_event *)due.event)->data, due.event->len);
+			copy.base.data = copy.data;
+		}
+		link = due.event->link != NULL ? tcp_link(due.event->link) : NULL;
+		if (link != NULL && link->is_released)
+			return true;
+	}
+	sf_tcp_port_unlock(far);
+	if (due.event != NULL)
+		sf_port_event_run(&far->port->handler, &copy.base);
+	else if (due.recv != NULL)
+		finish(far, due.recv);
+	else
+		due.op->done(due.op);
+	pthread_mutex_lock(&far->lock);
+	return true;
+}
+
+static void free_released(struct tcp_port *far)
+{
+	struct tcp_link *link, *next;
+
+	for (link = LIST_FIRST(&far->links); link != NULL; link = next) {
+		next = LIST_NEXT(link, entry);
+		if (link->is_released && link->session.stream.fd < 0)
+			sf_tcp_link_free(link);
+	}
+	far->has_released = false;
+}
+
+uint32_t sf_tcp_port_poll(struct tcp_port *far, uint32_t budget)
+{
+	struct changes changes = {0};
+	uint32_t ran = 0;
+
+	if (!is_ours(far))
+		return 0;
+	atomic_store_explicit(&far->polls, atomic_load_explicit(&far->polls, memory_order_relaxed) + 1, memory_order_relaxed);
+	if (pthread_mutex_trylock(&far->lock) != 0) { /* the agent is at it */
+		if (!atomic_load_explicit(&far->is_due, memory_order_relaxed))
+			return 0;
+		pthread_mutex_lock(&far->lock);
+	}
+	far->is_polling = true;
+	(void)drive(far, false, &changes);
+	if (far->returned != NULL)
+		post_returned(far);
+	while (ran < budget && run_one(far))
+		ran++;
+	if (ran != 0 && far->has_posted)
+		tell_peers(far, far->is_watched); /* else by the next poll, or the agent's next tick */
+	if (ran != 0 && !LIST_EMPTY(&far->busy))
+		attend_busy(far, false);
+	if (far->has_released)
+		free_released(far);
+	far->is_polling = false;
+	sf_tcp_port_unlock(far);
+	if (changes.num != 0) {
+		pthread_mutex_lock(&sf_control_lock);
+		ring_changed(&changes);
+		pthread_mutex_unlock(&sf_control_lock);
+	}
+	return ran;
+}
+
+bool sf_tcp_port_arm(struct tcp_port *far)
+{
+	struct changes changes = {0};
+	bool due;
+
+	if (!is_ours(far))
+		return false;
+	pthread_mutex_lock(&far->lock);
+	(void)drive(far, true, &changes);
+	due = far->returned != NULL || sf_port_queue_arm(&far->queue);
+	if (!due)
+		watch(far, true);
+	sf_tcp_port_unlock(far);
+	if (changes.num != 0) {
+		pthread_mutex_lock(&sf_control_lock);
+		ring_changed(&changes);
+		pthread_mutex_unlock(&sf_control_lock);
+	}
+	return due;
+}
+
+void sf_tcp_port_hold(struct tcp_port *far)
+{
+	struct shm_recvq *queue = &far->port->recvq;
+	struct tcp_link *link;
+
+	if (!is_ours(far))
+		return;
+	pthread_mutex_lock(&far->lock);
+	LIST_FOREACH (link, &far->links, entry) {
+		if (link->session.reading.recv != NULL)
+			queue->slots[link->slot].held = true;
+	}
+	for (const struct sf_recv *recv = far->queue.recvs; recv != NULL; recv = recv->next)
+		queue->slots[recv->place].held = true;
+	for (const struct sf_recv *recv = far->returned; recv != NULL; recv = recv->next)
+		queue->slots[recv->place].held = true;
+	sf_tcp_port_unlock(far);
+}
+
+bool sf_tcp_port_drop(struct tcp_port *far, const struct shm_slot *slot)
+{
+	struct tcp_link *link;
+	bool held = false;
+
+	if (!is_ours(far))
+		return false;
+	pthread_mutex_lock(&far->lock);
+	for (const struct sf_recv *recv = far->queue.recvs; recv != NULL; recv = recv->next)
+		held = held || recv == slot->recv;
+	for (const struct sf_recv *recv = far->returned; recv != NULL; recv = recv->next)
+		held = held || recv == slot->recv;
+	LIST_FOREACH (link, &far->links, entry) {
+		if (link->session.reading.recv == NULL || link->session.reading.recv != slot->recv)
+			continue;
+		sf_tcp_session_end(&link->session, DOCA_ERROR_CONNECTION_ABORTED);
+		sf_tcp_link_check(link);
+		held = true;
+	}
+	sf_tcp_port_unlock(far);
+	return held;
+}

@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The receiving half of a session. Every number in a frame is the peer's word: nothing of it is used before it is seen to hold.
+ * Long data goes from the socket to its place; what is short comes by `in`.
+ */
+#include "fabric/tcp/session.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/log_rate.h"
+#include "fabric/shm/pages.h"
+#include "fabric/shm/region.h"
+#include "fabric/window.h"
+
+#define STRAIGHT_MIN 4096	     /* bytes that are worth a call of their own */
+#define TURN_MAX (UINT64_C(4) << 20) /* bytes of one session before others have their turn */
+
+static void broken(struct tcp_session *session, const char *what)
+{
+	if (!session->is_broken)
+		SF_LOG_WARN_LIMITED("a peer on the network says what no side of ours says (%s): its connection is ended", what);
+	session->is_broken = true;
+}
+
+/* ---- what the peer has done ---- */
+
+static void op_pop(struct tcp_session *session, doca_error_t status)
+{
+	struct sf_op *op = session->first;
+
+	session->first = op->next;
+	if (session->first == NULL)
+		session->end = &session->first;
+	session->first_seq++;
+	session->first_message += op->kind == SF_OP_SEND || (op->kind == SF_OP_WRITE && op->header_len != 0);
+	session->read_at = 0;
+	sf_op_set_status(op, status);
+	session->ops->done(session, op);
+}
+
+/* The operations below this number are sent, and not refused. */
+static uint32_t sent_end(const struct tcp_session *session)
+{
+	return session->rewind ? session->rewind_seq : session->unsent_seq;
+}
+
+/* Is the first operation sent, all of it? */
+static bool first_is_sent(const struct tcp_session *session)
+{
+	return session->first_seq != sent_end(session) && !(session->bulk.left != 0 && session->bulk.op == session->first);
+}
+
+static void acknowledged(struct tcp_session *session, uint32_t ack)
+{
+	if (ack - session->first_seq > sent_end(session) - session->first_seq) {
+		broken(session, "ack");
+		return;
+	}
+	while (session->first_seq != ack) {
+		if (!first_is_sent(session) || (session->first->kind != SF_OP_SEND && session->first->kind != SF_OP_WRITE)) {
+			broken(session, "ack");
+			return;
+		}
+		op_pop(session, DOCA_SUCCESS);
+	}
+}
+
+static bool answers_first(const struct tcp_session *session)
+{
+	return first_is_sent(session) && session->reading.head.seq == session->first_seq;
+}
+
+static void data_begin(struct tcp_session *session)
+{
+	struct tcp_reading *reading = &session->reading;
+	const struct sf_op *op = session->first;
+
+	if (!answers_first(session) || op->kind == SF_OP_SEND || op->kind == SF_OP_WRITE ||
+	    reading->left > sf_iov_len(op->iov, op->iov_num) - session->read_at) {
+		broken(session, "data");
+		return;
+	}
+	reading->place = TCP_PLACE_OP;
+	reading->at = session->read_at;
+}
+
+static void data_end(struct tcp_session *session)
+{
+	session->read_at = session->reading.at;
+	if (session->read_at == sf_iov_len(session->first->iov, session->first->iov_num))
+		op_pop(session, DOCA_SUCCESS);
+}
+
+static void refused(struct tcp_session *session)
+{
+	const uint32_t seq = session->reading.head.seq;
+
+	if (session->refused || session->rewind || seq - session->first_seq >= session->unsent_seq - session->first_seq) {
+		broken(session, "refusal");
+		return;
+	}
+	session->room.num = 0; /* until it tells of others */
+	session->rewind = true;
+	session->rewind_seq = seq;
+}
+
+static void told_of_receives(struct tcp_session *session)
+{
+	memcpy(&session->room, session->reading.fixed, sizeof(session->room));
+	if (session->room.num > TCP_RUNS_MAX)
+		broken(session, "receives");
+}
+
+/* ---- what the peer asks ---- */
+
+static void answer_add(struct tcp_session *session, const struct tcp_answer *answer)
+{
+	if (session->answer_num == TCP_OPS_MAX) {
+		broken(session, "more requests than it may");
+		return;
+	}
+	session->answers[(session->answer_first + session->answer_num) % TCP_OPS_MAX] = *answer;
+	session->answer_num++;
+}
+
+static void fail(struct tcp_session *session)
+{
+	const struct tcp_answer answer = {.seq = session->executed, .kind = TCP_FAIL};
+
+	answer_add(session, &answer);
+}
+
+static void changed(struct tcp_session *session, uint64_t region)
+{
+	for (uint32_t i = 0; i < session->changed_num; i++) {
+		if (session->changed[i] == region)
+			return;
+	}
+	if (sf_shm_region_has_doorbell(region))
+		session->changed[session->changed_num++] = region;
+}
+
+/* The rights, the bounds and the token hold. */
+static bool may(const struct tcp_target *target, uint64_t len, uint32_t right)
+{
+	if (sf_shm_region_permits(target->region, &target->token, target->addr, len, right))
+		return true;
+	SF_LOG_DBG("a peer asks for %llu bytes at 0x%llx of memory that has ended", (unsigned long long)len,
+		   (unsigned long long)target->addr);
+	return false;
+}
+
+static void read_asked(struct tcp_session *session)
+{
+	struct tcp_answer answer = {.seq = session->executed, .kind = TCP_DATA};
+	const void *bytes = NULL;
+	struct tcp_read read;
+
+	memcpy(&read, session->reading.fixed, sizeof(read));
+	if (read.len <= SF_TRANSFER_MAX && may(&read.target, read.len, SF_RIGHT_READ))
+		bytes = sf_shm_region_enter(read.target.region, read.target.addr, read.len);
+	if (bytes == NULL) {
+		fail(session);
+		return;
+	}
+	answer.region = read.target.region;
+	answer.addr = read.target.addr;
+	answer.left = read.len;
+	answer.is_word = read.len <= sizeof(answer.word);
+	if (read.len == sizeof(answer.word))
+		sf_word_read(&answer.word, bytes);
+	else if (answer.is_word)
+		memcpy(&answer.word, bytes, read.len);
+	sf_shm_region_leave(read.target.region);
+	answer_add(session, &answer);
+}
+
+static void atomic_asked(struct tcp_session *session)
+{
+	struct tcp_answer answer = {.seq = session->executed, .kind = TCP_DATA, .is_word = true, .left = sizeof(uint64_t)};
+	struct tcp_atomic ask;
+	uint64_t *word = NULL;
+
+	memcpy(&ask, session->reading.fixed, sizeof(ask));
+	if (ask.target.addr % sizeof(uint64_t) == 0 && may(&ask.target, sizeof(uint64_t), SF_RIGHT_ATOMIC))
+		word = sf_shm_region_enter(ask.target.region, ask.target.addr, sizeof(uint64_t));
+	if (word == NULL) {
+		fail(session);
+		return;
+	}
+	answer.word = ask.compare;
+	sf_pages_hold();
+	if (session->reading.head.kind == TCP_FAA)
+		answer.word = __atomic_fetch_add(word, ask.value, __ATOMIC_SEQ_CST);
+	else
+		(void)__atomic_compare_exchange_n(word, &answer.word, ask.value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	sf_pages_release();
+	sf_shm_region_leave(ask.target.region);
+	changed(session, ask.target.region);
+	answer_add(session, &answer);
+}
+
+/* What is behind the message may be the acknowledgement or the answer that the program waits for before it posts a receive. */
+static bool may_wait(struct tcp_session *session)
+{
+	return session->first == NULL && session->ops->wait != NULL && session->ops->wait(session);
+}
+
+/* False: there is none, and the request waits or is refused; or the session is broken. */
+static bool take_receive(struct tcp_session *session, uint64_t len)
+{
+	doca_error_t error;
+
+	if (session->ops->take == NULL) {
+		broken(session, "a message where no port is");
+		return false;
+	}
+	error = session->ops->take(session, len, &session->reading.recv);
+	if (error == DOCA_SUCCESS)
+		return true;
+	if (error == DOCA_ERROR_TOO_BIG) {
+		SF_LOG_WARN_LIMITED("a message of %llu bytes is longer than the receive that was posted for it, after other "
+				    "peers had taken those before: the connection is ended",
+				    (unsigned long long)len);
+		session->is_broken = true;
+		return false;
+	}
+	session->is_waiting = may_wait(session);
+	if (!session->is_waiting)
+		sf_tcp_session_refused(session);
+	return false;
+}
+
+static void write_begin(struct tcp_session *session)
+{
+	struct tcp_reading *reading = &session->reading;
+	struct tcp_target target;
+
+	memcpy(&target, reading->fixed, sizeof(target));
+	if (reading->head.header_len != 0 && !take_receive(session, 0))
+		return;
+	reading->is_failed = !may(&target, reading->left, SF_RIGHT_WRITE);
+	if (!reading->is_failed)
+		reading->place = TCP_PLACE_REGION;
+}
+
+/* What was asked for before a change goes before it, if there is room. A word has been read already. */
+static void send_answers_first(struct tcp_session *session)
+{
+	const unsigned kind = session->reading.head.kind;
+
+	if (session->answer_num != 0 && kind != TCP_SEND && kind != TCP_READ)
+		sf_tcp_session_send(session);
+}
+
+static void request_begin(struct tcp_session *session)
+{
+	struct tcp_reading *reading = &session->reading;
+
+	send_answers_first(session);
+	if (session->stream.fd < 0)
+		return;
+	reading->is_refused = session->discards;
+	if (session->discards)
+		return;
+	if (reading->head.seq != session->executed) {
+		broken(session, "request number");
+	} else if (reading->head.kind == TCP_SEND) {
+		if (take_receive(session, reading->left))
+			reading->place = TCP_PLACE_RECEIVE;
+	} else if (reading->head.kind == TCP_WRITE) {
+		write_begin(session);
+	} else if (reading->head.kind == TCP_READ) {
+		read_asked(session);
+	} else {
+		atomic_asked(session);
+	}
+}
+
+static void deliver(struct tcp_session *session)
+{
+	const struct tcp_reading *reading = &session->reading;
+	struct sf_recv *recv = reading->recv;
+
+	recv->status = DOCA_SUCCESS;
+	recv->kind = (enum sf_op_kind)reading->head.kind;
+	recv->len = recv->kind == SF_OP_SEND ? (uint32_t)reading->at : 0;
+	recv->header_len = reading->head.header_len;
+	memcpy(recv->header, reading->fixed + (recv->kind == SF_OP_WRITE ? sizeof(struct tcp_target) : 0), recv->header_len);
+	session->reading.recv = NULL;
+	session->heard++;
+	session->ops->filled(session, recv);
+}
+
+static void request_end(struct tcp_session *session)
+{
+	struct tcp_reading *reading = &session->reading;
+
+	if (reading->is_refused)
+		return;
+	if (reading->is_failed) {
+		fail(session);
+		if (reading->recv != NULL) {
+			session->ops->give_back(session, reading->recv);
+			session->heard++;
+		}
+		reading->recv = NULL;
+	} else if (reading->recv != NULL) {
+		deliver(session);
+	}
+	session->executed++;
+}
+
+/* ---- frames ---- */
+
+static void frame_begin(struct tcp_session *session)
+{
+	struct tcp_reading *reading = &session->reading;
+
+	acknowledged(session, reading->head.ack);
+	if (session->is_broken)
+		return;
+	if (tcp_is_request(reading->head.kind))
+		request_begin(session);
+	else if (reading->head.kind == TCP_DATA)
+		data_begin(session);
+}
+
+static void frame_end(struct tcp_session *session)
+{
+	const struct tcp_head *head = &session->reading.head;
+
+	switch ((enum tcp_kind)head->kind) {
+	case TCP_DATA:
+		data_end(session);
+		break;
+	case TCP_FAIL:
+		if (answers_first(session))
+			op_pop(session, DOCA_ERROR_CONNECTION_ABORTED);
+		else
+			broken(session, "failure");
+		break;
+	case TCP_REFUSED:
+		refused(session);
+		break;
+	case TCP_RESUME:
+		if (!session->discards || head->seq != session->executed)
+			broken(session, "resumption");
+		session->discards = false;
+		break;
+	case TCP_RECEIVES:
+		told_of_receives(session);
+		break;
+	case TCP_ACK:
+		break;
+	case TCP_RING:
+		if (session->ops->rung != NULL)
+			session->ops->rung(session);
+		break;
+	case TCP_BYE:
+		sf_tcp_session_end(session, DOCA_ERROR_CONNECTION_RESET);
+		break;
+	default:
+		request_end(session);
+		break;
+	}
+}
+
+/* Where the next bytes of a frame go, as pieces; 0: nowhere. The region is entered. */
+static int place_pieces(struct tcp_session *session, struct iovec *pieces, uint64_t len)
+{
+	struct tcp_reading *reading = &session->reading;
+	const struct tcp_target *target = (const struct tcp_target *)(const void *)reading->fixed;
+	void *bytes;
+
+	if (reading->place == TCP_PLACE_RECEIVE)
+		return sf_tcp_pieces(reading->recv->iov, reading->recv->iov_num, reading->at, len, pieces, TCP_IOV_MAX);
+	if (reading->place == TCP_PLACE_OP)
+		return sf_tcp_pieces(session->first->iov, session->first->iov_num, reading->at, len, pieces, TCP_IOV_MAX);
+	if (reading->place != TCP_PLACE_REGION)
+		return 0;
+	bytes = sf_shm_region_enter(target->region, target->addr + reading->at, len);
+	if (bytes == NULL) { /* it has ended under way */
+		reading->place = TCP_PLACE_NOWHERE;
+		reading->is_failed = true;
+		return 0;
+	}
+	pieces[0] = (struct iovec){.iov_base = bytes, .iov_len = len};
+	return 1;
+}
+
+static void place_done(struct tcp_session *session, int num)
+{
+	const struct tcp_target *target = (const struct tcp_target *)(const void *)session->reading.fixed;
+
+	if (num == 0 || session->reading.place != TCP_PLACE_REGION)
+		return;
+	sf_shm_region_leave(target->region);
+	changed(session, target->region);
+}
+
+/* Copies what is in `in`. */
+static void place_copy(struct tcp_session *session, uint64_t len)
+{
+	struct tcp_reading *reading = &session->reading;
+	const uint8_t *from = session->in + session->in_at;
+	struct iovec pieces[TCP_IOV_MAX];
+	int num = len != 0 ? place_pieces(session, pieces, len) : 0;
+
+	sf_pages_hold();
+	for (int i = 0; i < num; i++) {
+		if (reading->place == TCP_PLACE_REGION)
+			sf_bytes_write(pieces[i].iov_base, from, pieces[i].iov_len);
+		else
+			memcpy(pieces[i].iov_base, from, pieces[i].iov_len);
+		from += pieces[i].iov_len;
+	}
+	sf_pages_release();
+	place_done(session, num);
+	session->in_at += (uint32_t)len;
+	reading->at += len;
+	reading->left -= len;
+}
+
+/* Takes len bytes from `in`, if they are there. */
+static bool take(struct tcp_session *session, void *bytes, size_t len)
+{
+	if (session->in_len - session->in_at < len)
+		return false;
+	memcpy(bytes, session->in + session->in_at, len);
+	session->in_at += (uint32_t)len;
+	return true;
+}
+
+/* A heartbeat of before this was a session, which was on its way. */
+static bool is_control_message(const struct tcp_head *head)
+{
+	const struct sf_msg alive = sf_msg_head(SF_MSG_ALIVE, sizeof(alive), 0);
+
+	_Static_assert(sizeof(alive) == sizeof(*head), "it is as long as a head");
+	return memcmp(head, &alive, sizeof(alive)) == 0;
+}
+
+/* Goes on with the frame, as far as what has come lasts. Returns whether it is at its end. */
+static bool frame_parse(struct tcp_session *session)
+{
+	struct tcp_reading *reading = &session->reading;
+	uint32_t fixed;
+
+	if (!reading->has_head) {
+		do {
+			if (!take(session, &reading->head, sizeof(reading->head)))
+				return false;
+		} while (is_control_message(&reading->head));
+		if (!sf_tcp_head_check(&reading->head)) {
+			broken(session, "head");
+			return false;
+		}
+		reading->has_head = true;
+	}
+	if (!reading->has_fixed) {
+		fixed = tcp_fixed_len(&reading->head);
+		if (!take(session, reading->fixed, fixed))
+			return false;
+		reading->has_fixed = true;
+		reading->left = reading->head.len - fixed;
+	}
+	if (!reading->has_begun) {
+		frame_begin(session);
+		reading->has_begun = !session->is_waiting;
+	}
+	if (session->is_broken || session->stream.fd < 0 || session->is_waiting)
+		return false;
+	if (reading->left != 0) {
+		uint64_t there = session->in_len - session->in_at;
+
+		place_copy(session, there < reading->left ? there : reading->left);
+	}
+	return reading->left == 0;
+}
+
+static void parse(struct tcp_session *session)
+{
+	while (!session->is_broken && session->stream.fd >= 0 && session->changed_num < TCP_CHANGED_MAX && frame_parse(session)) {
+		frame_end(session);
+		session->reading = (struct tcp_reading){0};
+	}
+	if (session->in_at != 0 && session->in_at < session->in_len)
+		memmove(session->in, session->in + session->in_at, session->in_len - session->in_at);
+	session->in_len -= session->in_at;
+	session->in_at = 0;
+}
+
+/* One call. Returns the bytes that came; 0 at the end of the stream; -1: none now. */
+static ssize_t receive_some(struct tcp_session *session)
+{
+	struct tcp_reading *reading = &session->reading;
+	struct iovec pieces[TCP_IOV_MAX + 1];
+	uint64_t straight = 0;
+	int num = 0;
+	ssize_t got;
+
+	if (reading->has_fixed && reading->left >= STRAIGHT_MIN && session->in_len == 0)
+		num = place_pieces(session, pieces, reading->left);
+	for (int i = 0; i < num; i++)
+		straight += pieces[i].iov_len;
+	pieces[num] = (struct iovec){.iov_base = session->in + session->in_len, .iov_len = TCP_IN_SIZE - session->in_len};
+	/* What is behind is read with it only if it is really behind. */
+	const int behind = straight == (num != 0 ? reading->left : 0);
+
+	sf_pages_hold();
+	do
+		got = sf_stream_receive(&session->stream, pieces, num + behind);
+	while (got < 0 && errno == EINTR);
+	sf_pages_release();
+	place_done(session, num);
+	if (got <= 0)
+		return got;
+	if ((uint64_t)got < straight)
+		straight = (uint64_t)got;
+	reading->at += straight;
+	reading->left -= straight;
+	session->in_len += (uint32_t)((uint64_t)got - straight);
+	return got;
+}
+
+bool sf_tcp_session_receive(struct tcp_session *session)
+{
+	const bool was_waiting = session->is_waiting;
+	uint64_t all = session->in_len;
+
+	session->is_waiting = false;
+	if (session->in_len != 0 || session->reading.has_fixed) /* there were too many changes to go on with it, or no receive */
+		parse(session);
+	while (session->stream.fd >= 0 && !session->is_broken && !session->is_waiting && all < TURN_MAX &&
+	       session->changed_num < TCP_CHANGED_MAX) {
+		ssize_t got = receive_some(session);
+
+		if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+			break;
+		if (got < 0 && errno == ECONNRESET && !session->was_reset) {
+			session->was_reset = true; /* what came before is read first */
+			continue;
+		}
+		if (got > 0) {
+			session->has_heard = true;
+			all += (uint64_t)got;
+			parse(session);
+		}
+		if (got <=
+		    0) /* who says nothing has left while it was connecting: a link that is up tells of its receives at once */
+			sf_tcp_session_end(session,
+					   session->has_heard ? DOCA_ERROR_CONNECTION_ABORTED : DOCA_ERROR_CONNECTION_RESET);
+		if (got > 0 && got < TCP_IN_SIZE && !sf_stream_pending(&session->stream))
+			break;
+	}
+	if (session->is_broken)
+		sf_tcp_session_end(session, DOCA_ERROR_CONNECTION_ABORTED);
+	session->is_unread = !session->is_waiting && (sf_stream_pending(&session->stream) ||
+						      (session->in_len != 0 && session->changed_num == TCP_CHANGED_MAX));
+	return all != 0 || was_waiting || session->stream.fd < 0;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The owner's side of an import: the agent carries out what the importer asks for. The program takes no part. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+
+#include "base/log.h"
+#include "base/log_rate.h"
+#include "fabric/control/agent.h"
+#include "fabric/shm/region.h"
+#include "fabric/tcp/import.h"
+
+struct served {
+	struct sf_conn *conn;
+	uint64_t region;
+	uint32_t events; /* that its socket is waited on for */
+	struct tcp_session session;
+};
+
+static void watch(struct served *served)
+{
+	struct epoll_event event = {.events = tcp_session_events(&served->session), .data.ptr = served->conn};
+
+	if (event.events != served->events)
+		epoll_ctl(sf_control_epoll(), EPOLL_CTL_MOD, served->session.stream.fd, &event);
+	served->events = event.events;
+}
+
+static bool probe(struct tcp_session *session)
+{
+	const bool sent = sf_tcp_session_probe(session);
+
+	watch((struct served *)((char *)session - offsetof(struct served, session)));
+	return sent;
+}
+
+/* Nothing else is asked of the importer. */
+static const struct tcp_session_ops session_ops = {.probe = probe};
+
+static void ended(struct sf_conn *conn)
+{
+	struct served *served = conn->owner;
+
+	sf_tcp_session_end(&served->session, DOCA_ERROR_CONNECTION_ABORTED);
+	sf_conn_close(conn);
+	sf_shm_region_ring(served->region); /* it may have died between a change and the wake-up that was to follow */
+	free(served);
+}
+
+static void readable(struct sf_conn *conn)
+{
+	struct served *served = conn->owner;
+	struct tcp_session *session = &served->session;
+	uint32_t changed;
+
+	do {
+		(void)sf_tcp_session_receive(session);
+		changed = session->changed_num;
+		for (uint32_t i = 0; i < changed; i++)
+			sf_shm_region_ring(session->changed[i]);
+		session->changed_num = 0;
+	} while (changed == TCP_CHANGED_MAX);
+	sf_tcp_session_send(session);
+	if (session->stream.fd < 0)
+		ended(conn);
+	else
+		watch(served);
+}
+
+static doca_error_t serve(struct sf_stream stream, uint64_t region)
+{
+	struct served *served = calloc(1, sizeof(*served));
+
+	if (served == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	if (sf_conn_open(stream.fd, served, &served->conn) != DOCA_SUCCESS) {
+		free(served);
+		return DOCA_ERROR_OPERATING_SYSTEM;
+	}
+	served->conn->readable = readable;
+	served->conn->ended = ended;
+	served->region = region;
+	sf_tcp_session_begin(&served->session, &session_ops, stream);
+	served->session.is_lent = true;
+	watch(served);
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t attach_check(const struct tcp_msg_attach *attach)
+{
+	const struct shm_region *region = sf_shm_region_find(attach->target.region);
+
+	if (region == NULL || !region->exported)
+		return DOCA_ERROR_NOT_FOUND;
+	if (!sf_key_equal(&region->token, &attach->target.token))
+		return DOCA_ERROR_NOT_PERMITTED;
+	return region->base.addr == attach->target.addr && region->base.len == attach->len &&
+			       region->base.rights == attach->rights
+		       ? DOCA_SUCCESS
+		       : DOCA_ERROR_INVALID_VALUE;
+}
+
+bool sf_tcp_serve(struct sf_conn *conn, const struct sf_msg *first)
+{
+	const struct tcp_msg_attach *attach = (const struct tcp_msg_attach *)first;
+	struct tcp_msg_attached answer = {.head = sf_msg_head(TCP_MSG_ATTACHED, sizeof(answer), 0)};
+	struct sf_stream stream;
+	doca_error_t error;
+
+	if (first->kind != TCP_MSG_ATTACH || !conn->is_stream)
+		return false;
+	error = attach_check(attach);
+	answer.head.value = error;
+	if (error != DOCA_SUCCESS) {
+		SF_LOG_WARN_LIMITED("a peer on the network asks for memory of this process and does not get it: %s",
+				    doca_error_get_descr(error));
+		sf_conn_tell(conn, &answer);
+		sf_conn_close(conn);
+		return true;
+	}
+	if (!sf_conn_send(conn, &answer, NULL, 0) || conn->out != NULL)
+		return false;
+	stream = sf_conn_leave(conn);
+	if (serve(stream, attach->target.region) != DOCA_SUCCESS)
+		sf_stream_close(&stream, false);
+	return true;
+}

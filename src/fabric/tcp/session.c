@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/tcp/session.h"
+
+#include <stddef.h>
+
+static struct tcp_session *session_of(struct sf_heartbeat *heartbeat)
+{
+	return (struct tcp_session *)((char *)heartbeat - offsetof(struct tcp_session, heartbeat));
+}
+
+static bool probe(struct sf_heartbeat *heartbeat)
+{
+	struct tcp_session *session = session_of(heartbeat);
+
+	return session->ops->probe != NULL && session->ops->probe(session);
+}
+
+static void drain(struct sf_heartbeat *heartbeat)
+{
+	struct tcp_session *session = session_of(heartbeat);
+
+	session->ops->drain(session);
+}
+
+void sf_tcp_session_begin(struct tcp_session *session, const struct tcp_session_ops *ops, struct sf_stream stream)
+{
+	session->ops = ops;
+	session->stream = stream;
+	session->is_unread = sf_stream_pending(&stream);
+	session->end = &session->first;
+	session->heartbeat.drain = ops->drain != NULL ? drain : NULL;
+	sf_heartbeat_begin(&session->heartbeat, stream.fd, probe);
+}
+
+void sf_tcp_session_end(struct tcp_session *session, doca_error_t why)
+{
+	struct sf_op *op;
+
+	if (session->stream.fd < 0)
+		return;
+	sf_heartbeat_end(&session->heartbeat);
+	sf_stream_close(&session->stream, session->is_lent);
+	session->ended = why;
+	session->is_waiting = false;
+	if (session->reading.recv != NULL)
+		session->ops->give_back(session, session->reading.recv);
+	session->reading.recv = NULL;
+	session->unsent = NULL;
+	while ((op = session->first) != NULL) {
+		session->first = op->next;
+		sf_op_set_status(op, DOCA_ERROR_CONNECTION_ABORTED);
+		session->ops->done(session, op);
+	}
+	session->end = &session->first;
+}
+
+void sf_tcp_session_refused(struct tcp_session *session)
+{
+	session->reading.is_refused = session->discards = session->refusal_due = true;
+	session->told_num = 0; /* the peer waits to be told of others */
+	session->told_until = session->heard;
+}
+
+void sf_tcp_session_wait_end(struct tcp_session *session)
+{
+	if (!session->is_waiting)
+		return;
+	session->is_waiting = false;
+	session->is_unread = true; /* what is behind it */
+	session->reading.has_begun = true;
+	sf_tcp_session_refused(session);
+}
+
+void sf_tcp_session_refuse(struct tcp_session *session)
+{
+	struct tcp_reading *reading = &session->reading;
+
+	sf_tcp_session_wait_end(session);
+	if (reading->recv == NULL)
+		return;
+	session->ops->give_back(session, reading->recv);
+	reading->recv = NULL;
+	reading->place = TCP_PLACE_NOWHERE;
+	sf_tcp_session_refused(session);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A session: operations of one process on the port and the memory of another, over one stream. Both sides have the same state:
+ * what was asked of the peer, and what the peer asks.
+ *
+ * Whoever holds the lock of its owner (a port, an import) drives it: it never blocks. A request stays in the list until the peer
+ * has acknowledged it, so what finds no receive can be sent again. Nothing is kept for the peer but answers, of which it can ask
+ * for TCP_OPS_MAX at most: a peer that does not read costs itself only.
+ */
+#ifndef SF_FABRIC_TCP_SESSION_H
+#define SF_FABRIC_TCP_SESSION_H
+
+#include <sys/epoll.h>
+#include <sys/uio.h>
+
+#include "fabric/control/heartbeat.h"
+#include "fabric/control/stream.h"
+#include "fabric/tcp/wire.h"
+
+#define TCP_OPS_MAX 256	  /* requests of a side that are not acknowledged */
+#define TCP_IN_SIZE 8192  /* read at a time, unless it goes straight to its place */
+#define TCP_OUT_SIZE 8192 /* written at a time, */
+#define TCP_SMALL 2048	  /* of requests and answers that are no longer than this */
+#define TCP_CHANGED_MAX 8 /* regions whose sleepers are to be woken */
+#define TCP_IOV_MAX 64
+
+struct tcp_session;
+
+struct tcp_session_ops {
+	/* A message has come, and needs a receive with room for so many bytes. AGAIN: there is none; TOO_BIG: the first is too
+	 * short. NULL: this side has no port. */
+	doca_error_t (*take)(struct tcp_session *session, uint64_t len, struct sf_recv **recv);
+	void (*filled)(struct tcp_session *session, struct sf_recv *recv);
+	/* There is no receive. Returns true if the message is to wait for one, with all that is behind it, until the owner calls
+	 * sf_tcp_session_receive or sf_tcp_session_wait_end; else it is refused. */
+	bool (*wait)(struct tcp_session *session);
+	/* The session ends before the receive is filled. */
+	void (*give_back)(struct tcp_session *session, struct sf_recv *recv);
+	/* The first receives that a message of this session could get. */
+	void (*receives)(struct tcp_session *session, struct tcp_receives *receives);
+	/* An operation is finished; its status is set. */
+	void (*done)(struct tcp_session *session, struct sf_op *op);
+	void (*rung)(struct tcp_session *session);
+	/* By the agent, for a heartbeat: sf_tcp_session_probe with the owner's lock, if that is free. */
+	bool (*probe)(struct tcp_session *session);
+	/* Reads what has come if nobody does, in the same way; or NULL. */
+	void (*drain)(struct tcp_session *session);
+};
+
+/* What the peer is owed. */
+struct tcp_answer {
+	uint32_t seq;
+	uint8_t kind;	 /* TCP_DATA or TCP_FAIL */
+	bool is_word;	 /* the data, 8 bytes at most, is `word` */
+	uint64_t region; /* else it is read there when there is room to send it */
+	uint64_t addr, left;
+	uint64_t word;
+};
+
+/* Bytes that go straight from their place, behind those of `out`. */
+struct tcp_bulk {
+	struct sf_op *op; /* from its pieces, or */
+	bool is_answer;	  /* from the first answer's region */
+	uint64_t at, left;
+};
+
+enum tcp_place {
+	TCP_PLACE_NOWHERE,
+	TCP_PLACE_RECEIVE,
+	TCP_PLACE_REGION,
+	TCP_PLACE_OP, /* the first operation's pieces */
+};
+
+/* The frame that is being read. */
+struct tcp_reading {
+	bool has_head, has_fixed, has_begun, is_refused, is_failed;
+	struct tcp_head head;
+	alignas(8) uint8_t fixed[TCP_FIXED_MAX];
+	enum tcp_place place;
+	struct sf_recv *recv;
+	uint64_t at, left; /* of its bytes */
+};
+
+struct tcp_session {
+	const struct tcp_session_ops *ops;
+	struct sf_stream stream; /* its fd is -1: the session has ended */
+	bool is_lent;		 /* the descriptor is the owner's to close */
+	doca_error_t ended; /* why: CONNECTION_RESET, the peer has said goodbye; CONNECTION_ABORTED. SUCCESS while it lasts */
+	bool leaving;	    /* BYE once all requests are acknowledged */
+	bool said_bye;
+	bool is_behind;	 /* there was no room to send */
+	bool is_cut;	 /* nothing can be sent any more; the peer's end is told by receiving */
+	bool is_unread;	 /* there is more to receive, and the socket may not tell of it */
+	bool is_waiting; /* the message that is being read waits for a receive: nothing is read */
+	bool is_broken;	 /* the peer says what no side of ours says */
+	bool has_heard;	 /* something of the peer */
+	bool was_reset;	 /* seen once: what had come before is read first */
+	bool ring_due, probe_due;
+	/* What is asked of the peer. */
+	struct sf_op *first, **end, *unsent;
+	uint32_t first_seq, unsent_seq, next_seq;
+	uint32_t messages, first_message, unsent_message; /* the numbers of the next, and of the first one from those on */
+	uint64_t read_at;				  /* of the first operation's data */
+	struct tcp_receives room;
+	bool refused; /* the operation numbered unsent_seq found no receive: RESUME when there is one */
+	bool rewind;
+	uint32_t rewind_seq;
+	/* What it asks. */
+	uint32_t executed, acked;
+	uint32_t heard;		       /* messages */
+	uint32_t told_until, told_num; /* of receives */
+	bool tell_receives;
+	bool discards, refusal_due;
+	uint32_t answer_first, answer_num;
+	uint32_t changed_num;
+	uint64_t changed[TCP_CHANGED_MAX];
+	struct tcp_reading reading;
+	struct tcp_bulk bulk;
+	uint32_t in_at, in_len, out_at, out_len;
+	struct tcp_answer answers[TCP_OPS_MAX];
+	uint8_t in[TCP_IN_SIZE], out[TCP_OUT_SIZE];
+	struct sf_heartbeat heartbeat;
+};
+
+/* The receives that the peer may use, in at most `most` runs: it is told of them by what this is for. */
+void sf_tcp_session_receives(struct tcp_session *session, struct tcp_receives *receives, uint32_t most);
+
+/* Takes over the connection. */
+void sf_tcp_session_begin(struct tcp_session *session, const struct tcp_session_ops *ops, struct sf_stream stream);
+
+/* Ends it for that reason: the operations that are left are done with it, CONNECTION_ABORTED in any case. */
+void sf_tcp_session_end(struct tcp_session *session, doca_error_t why);
+
+/* After sf_op_check: EMPTY or TOO_BIG by the peer's receives, AGAIN. What was accepted is sent now, or with what follows it by
+ * the next sf_tcp_session_send. */
+doca_error_t sf_tcp_session_submit(struct tcp_session *session, struct sf_op *op, uint64_t len);
+
+/* Sends what is due, as far as there is room. */
+void sf_tcp_session_send(struct tcp_session *session);
+
+/* Sends a frame that says nothing. Returns false if something else is to be sent first. */
+bool sf_tcp_session_probe(struct tcp_session *session);
+
+/* Reads what has come and carries it out. Returns whether anything had come. */
+bool sf_tcp_session_receive(struct tcp_session *session);
+
+/* There is no receive for the message that is being read: it, and what is behind it, is sent again. */
+void sf_tcp_session_refused(struct tcp_session *session);
+
+/* A message that waits for a receive is refused: what is behind it can be read. */
+void sf_tcp_session_wait_end(struct tcp_session *session);
+
+/* The message that is being read is not taken after all. */
+void sf_tcp_session_refuse(struct tcp_session *session);
+
+static inline bool tcp_session_unsent(const struct tcp_session *session)
+{
+	if (session->is_cut)
+		return false;
+	return session->out_len != 0 || session->bulk.left != 0 || session->rewind ||
+	       (session->unsent != NULL &&
+		(!session->refused || session->leaving || sf_tcp_room(&session->room, session->unsent_message) >= 0)) ||
+	       session->answer_num != 0 || session->refusal_due || session->tell_receives || session->ring_due ||
+	       (session->leaving && !session->said_bye && session->first == NULL);
+}
+
+/* What the socket is to be waited on for. One with room is ready, also if nothing has come that epoll knows of. */
+static inline uint32_t tcp_session_events(const struct tcp_session *session)
+{
+	return EPOLLIN | (session->is_behind || session->is_unread ? EPOLLOUT : 0);
+}
+
+/* Receives that the peer was told of last and has not used. What it sent before it heard of them may have used more. */
+static inline uint32_t tcp_session_told_left(const struct tcp_session *session)
+{
+	const int32_t left = (int32_t)(session->told_until - session->heard);
+
+	return left > 0 ? (uint32_t)left : 0;
+}
+
+/* Nothing but this may be due: then it can wait for something that goes the same way. */
+static inline bool tcp_session_owes_ack(const struct tcp_session *session)
+{
+	return session->executed != session->acked && !session->is_cut;
+}
+
+/* The pieces of a list from `at` on, of at most len bytes; returns how many. */
+int sf_tcp_pieces(const struct sf_iov *iov, uint32_t num, uint64_t at, uint64_t len, struct iovec *pieces, int most);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What goes over a session: frames of a head, what its kind adds, and bytes. Fixed layouts, little endian. sf_tcp_head_check
+ * looks at a head before anything else does.
+ *
+ *   SEND WRITE READ CAS FAA   requests, numbered. They are carried out in that order
+ *   DATA FAIL                 the answer to a READ, CAS or FAA; a request that could not be carried out
+ *   REFUSED RESUME            there was no receive for a SEND: it and all requests behind it are to come again, after a RESUME
+ *   RECEIVES                  what the port has posted
+ *   ACK                       nothing but its ack, which every frame has: all requests with lower numbers are carried out
+ *                             and answered
+ *   RING BYE                  wake the port; nothing follows
+ */
+#ifndef SF_FABRIC_TCP_WIRE_H
+#define SF_FABRIC_TCP_WIRE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fabric/control/message.h"
+#include "fabric/fabric.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the layouts are little endian");
+
+#define TCP_RUNS_MAX 14
+
+enum tcp_kind {
+	TCP_SEND = SF_OP_SEND,
+	TCP_WRITE = SF_OP_WRITE,
+	TCP_READ = SF_OP_READ,
+	TCP_CAS = SF_OP_CAS,
+	TCP_FAA = SF_OP_FAA,
+	TCP_DATA,
+	TCP_FAIL,
+	TCP_REFUSED,
+	TCP_RESUME,
+	TCP_RECEIVES,
+	TCP_ACK,
+	TCP_RING,
+	TCP_BYE,
+};
+
+struct tcp_head {
+	uint8_t kind;
+	uint8_t header_len; /* SEND, WRITE: bytes of the header, which come before the data */
+	uint16_t unused;
+	uint32_t seq; /* of the request; DATA, FAIL, REFUSED: of the one that is answered; RESUME: of the next */
+	uint32_t ack;
+	uint32_t len; /* bytes behind the head */
+};
+
+/* Begins WRITE, READ, CAS and FAA: memory of the peer's process. */
+struct tcp_target {
+	uint64_t region;
+	struct sf_key token;
+	uint64_t addr;
+};
+
+struct tcp_read {
+	struct tcp_target target;
+	uint64_t len;
+};
+
+struct tcp_atomic {
+	struct tcp_target target;
+	uint64_t compare, value;
+};
+
+/* Receives that the peer may use: the one for its message number `from` (SENDs, and WRITEs with a header, counted
+ * from 0) first. */
+struct tcp_receives {
+	uint32_t from;
+	uint16_t num;
+	uint16_t more; /* not 0: there are others, which will be told of */
+	struct tcp_run {
+		uint32_t len, num;
+	} runs[TCP_RUNS_MAX];
+};
+
+#define TCP_SIDE_RUNS_MAX 6
+
+/* A side of CONNECT and ACCEPT: what its port has posted, so that the peer can send at once. */
+struct tcp_side {
+	uint32_t version;
+	uint16_t num, more;
+	struct tcp_run runs[TCP_SIDE_RUNS_MAX];
+};
+
+_Static_assert(sizeof(struct tcp_side) <= SF_SIDE_SIZE, "a side fits");
+
+#define TCP_VERSION 1
+#define TCP_FIXED_MAX (sizeof(struct tcp_receives) + SF_HEADER_MAX)
+
+/* Messages to an agent: the connection becomes a session for the region's importer. */
+enum tcp_msg_kind { TCP_MSG_ATTACH = SF_MSG_OF_TCP, TCP_MSG_ATTACHED };
+
+struct tcp_msg_attach {
+	struct sf_msg head;
+	struct tcp_target target; /* addr is the region's */
+	uint64_t len;
+	uint32_t rights;
+	uint32_t unused;
+};
+
+struct tcp_msg_attached {
+	struct sf_msg head; /* value: a status */
+};
+
+/* Bytes behind a head that are not the message's or the memory's: what the kind adds, and the header. */
+static inline uint32_t tcp_fixed_len(const struct tcp_head *head)
+{
+	switch ((enum tcp_kind)head->kind) {
+	case TCP_SEND:
+		return head->header_len;
+	case TCP_WRITE:
+		return (uint32_t)sizeof(struct tcp_target) + head->header_len;
+	case TCP_READ:
+		return sizeof(struct tcp_read);
+	case TCP_CAS:
+	case TCP_FAA:
+		return sizeof(struct tcp_atomic);
+	case TCP_RECEIVES:
+		return sizeof(struct tcp_receives);
+	default:
+		return 0;
+	}
+}
+
+static inline bool tcp_is_request(unsigned kind)
+{
+	return kind <= TCP_FAA;
+}
+
+/* Is it a head of a known kind, with every length in its bounds? */
+bool sf_tcp_head_check(const struct tcp_head *head);
+
+/* How many receives of one length, *len, the peer has for message number `message` and those behind it; or 0. */
+uint32_t sf_tcp_credits(const struct tcp_receives *receives, uint32_t message, uint32_t *len);
+
+/* The room of the receive that the peer has for message number `message`, or -1. */
+int64_t sf_tcp_room(const struct tcp_receives *receives, uint32_t message);
+
+bool sf_tcp_side_check(const void *side);
+bool sf_tcp_msg_check(const struct sf_msg *msg, size_t len, unsigned fds);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Compiled once for each header that published programs include without doca_ctx.h and lean on for what that declares. */
+#include HEADER
+
+doca_error_t start_and_wait(struct doca_ctx *ctx);
+doca_error_t start_and_wait(struct doca_ctx *ctx)
+{
+	enum doca_ctx_states state = DOCA_CTX_STATE_IDLE;
+	doca_error_t result = doca_ctx_start(ctx);
+
+	return result == DOCA_SUCCESS ? doca_ctx_get_state(ctx, &state) : result;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Quads between two processors: one whose last word is new is new as a whole. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <softfield/device.h>
+
+#define LOADS_MAX 2000000 /* or until the last of */
+#define STORES 1000000
+
+static struct softfield_quad quads[2] __attribute__((aligned(64)));
+
+static void *store(void *unused)
+{
+	for (uint32_t n = 1; n <= STORES; n++) {
+		struct softfield_quad quad = {{n, n, n, n}};
+
+		softfield_store_quad(&quads[1], quad);
+		softfield_store_quad(&quads[0], quad);
+	}
+	return unused;
+}
+
+static void the_last_word_comes_last(void **state)
+{
+	uint32_t torn = 0, early = 0, seen = 0;
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, store, NULL), 0);
+	for (uint32_t i = 0; i < LOADS_MAX && seen < STORES; i++) {
+		struct softfield_quad first = softfield_load_quad(&quads[0]), second = softfield_load_quad(&quads[1]);
+
+		seen = first.w[3];
+		torn += first.w[0] != first.w[1] || first.w[2] != first.w[3] || first.w[0] < seen;
+		early += second.w[0] < seen || second.w[3] < seen; /* it was stored before */
+	}
+	pthread_join(thread, NULL);
+	assert_int_equal(torn, 0);
+	assert_int_equal(early, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(the_last_word_comes_last)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

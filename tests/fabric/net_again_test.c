@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Asking a listener on the network that ends the call without a word, as one does to whom the caller was too slow. */
+#include "net_agent.h"
+
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fabric/control/handshake.h"
+
+#define CALLS 6 /* then it is given up */
+
+static struct sf_handshake handshake; /* GUARDED_BY(sf_control_lock), and the two below */
+static uint32_t num_opened;
+static doca_error_t opened_status;
+
+static void tell(struct sf_handshake *asking, struct sf_msg_side *side, int *fds)
+{
+	(void)asking;
+	(void)fds;
+	memset(side, 0, sizeof(*side));
+}
+
+static doca_error_t meet(struct sf_handshake *asking, const struct sf_msg_side *side, int *fds)
+{
+	(void)asking;
+	(void)side;
+	(void)fds;
+	return DOCA_SUCCESS;
+}
+
+static void opened(struct sf_handshake *asking, doca_error_t status, const void *data, size_t len)
+{
+	(void)asking;
+	(void)data;
+	(void)len;
+	num_opened++;
+	opened_status = status;
+	pthread_cond_broadcast(&sf_control_changed);
+}
+
+static void ended(struct sf_handshake *asking)
+{
+	(void)asking;
+}
+
+static const struct sf_control_provider *provider_tcp(void)
+{
+	const struct sf_control_provider *provider = sf_control_providers();
+
+	while (provider != NULL && strcmp(provider->name, "tcp") != 0)
+		provider = provider->next;
+	assert_non_null(provider);
+	return provider;
+}
+
+static int setup(void **state)
+{
+	*state = agent_open();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	sf_control_release(((struct agent *)*state)->generation);
+	return 0;
+}
+
+/* By an address without a token, as a program gives it. */
+static void ask(char address[SF_ADDRESS_MAX])
+{
+	static struct sf_handshake_ops ops = {.tell = tell, .meet = meet, .opened = opened, .ended = ended};
+
+	ops.provider = provider_tcp();
+	num_opened = 0;
+	address[strcspn(address, "#")] = '\0';
+	pthread_mutex_lock(&sf_control_lock);
+	assert_int_equal(sf_handshake_ask(&handshake, &ops, "somebody", address, 0, NULL, 0), DOCA_SUCCESS);
+	pthread_mutex_unlock(&sf_control_lock);
+}
+
+static void expect_opened(doca_error_t status)
+{
+	struct timespec limit;
+
+	clock_gettime(CLOCK_MONOTONIC, &limit);
+	limit.tv_sec += NET_IN_TIME_S;
+	pthread_mutex_lock(&sf_control_lock);
+	while (num_opened == 0)
+		assert_int_equal(pthread_cond_timedwait(&sf_control_changed, &sf_control_lock, &limit), 0);
+	assert_int_equal(num_opened, 1);
+	assert_int_equal(opened_status, status);
+	pthread_mutex_unlock(&sf_control_lock);
+}
+
+static int next_call(int listener)
+{
+	expect_bytes(listener);
+	return take(listener);
+}
+
+/* The caller has asked on this connection. */
+static void expect_question(int fd)
+{
+	struct sf_msg_connect connect;
+
+	expect_bytes(fd);
+	assert_int_equal(recv(fd, &connect, sizeof(connect), MSG_WAITALL), sizeof(connect));
+	assert_int_equal(connect.head.kind, SF_MSG_CONNECT);
+	assert_string_equal(connect.name, "somebody");
+}
+
+/* Two calls are cut off, one before the question; the third is answered. */
+static void who_is_cut_off_calls_again(void **state)
+{
+	struct sf_msg_refuse refuse = {.head = sf_msg_head(SF_MSG_REFUSE, sizeof(refuse), DOCA_ERROR_NOT_PERMITTED)};
+	char text[SF_ADDRESS_MAX];
+	int listener = listen_here(text), fd;
+
+	(void)state;
+	ask(text);
+	close(next_call(listener));
+	fd = next_call(listener);
+	expect_question(fd);
+	close(fd);
+	fd = next_call(listener);
+	expect_question(fd);
+	assert_int_equal(write(fd, &refuse, sizeof(refuse)), sizeof(refuse));
+	expect_opened(DOCA_ERROR_NOT_PERMITTED);
+	close(fd);
+	close(listener);
+}
+
+static void who_is_always_cut_off_gives_up(void **state)
+{
+	char text[SF_ADDRESS_MAX];
+	int listener = listen_here(text);
+
+	(void)state;
+	ask(text);
+	for (int i = 0; i < CALLS; i++)
+		close(next_call(listener));
+	expect_opened(DOCA_ERROR_CONNECTION_ABORTED);
+	close(listener);
+}
+
+/* It was there, so it is not one that was never found. */
+static void who_is_cut_off_by_an_end_is_told_so(void **state)
+{
+	char text[SF_ADDRESS_MAX];
+	int listener = listen_here(text), fd;
+
+	(void)state;
+	ask(text);
+	fd = next_call(listener);
+	close(listener);
+	close(fd);
+	expect_opened(DOCA_ERROR_CONNECTION_ABORTED);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(who_is_cut_off_calls_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_is_always_cut_off_gives_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_is_cut_off_by_an_end_is_told_so, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("net again", tests, NULL, NULL);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An agent that listens on loopback, one who comes to it, and calls from it: what tests of the network have in common. */
+#ifndef SF_TESTS_FABRIC_NET_AGENT_H
+#define SF_TESTS_FABRIC_NET_AGENT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "fabric/control/agent.h"
+#include "fabric/control/net.h"
+#include "fabric/verbs/device.h"
+
+#define NET_IN_TIME_S 12 /* of limits of 3 seconds, on a busy machine */
+
+struct agent {
+	uint32_t generation;
+	char text[SF_ADDRESS_MAX];
+	struct sf_addresses addresses;
+};
+
+/* A process without a key that listens on 127.0.0.1; with sf_control_release when it is not needed any more. */
+struct agent *agent_open(void);
+
+/* A connection to it; blocks. */
+int dial(const struct agent *agent);
+/* Until something can be read. */
+void expect_bytes(int fd);
+/* All that it says until it closes, and how much. Closes. */
+size_t hear_end(int fd, uint8_t *bytes, size_t room);
+void expect_closed(int fd);
+/* A stranger's first message, and a good question for memory that is not there. */
+struct sf_msg_hello hello_of(const struct agent *agent);
+struct vb_msg_attach question(void);
+
+/* A call from this process. */
+struct call {
+	bool answered, ended;
+	doca_error_t why;
+	bool is_other; /* with `why` */
+	struct sf_conn *conn;
+};
+
+void call_begin(struct call *call, const char *addresses);
+void call_wait(struct call *call);
+void call_expect_end(struct call *call, doca_error_t why);
+void call_expect_answer(const char *addresses);
+
+/* A listener that is no agent's, and the connection of a call to it. */
+int listen_here(char text[SF_ADDRESS_MAX]);
+int take(int listener);
+
+#endif

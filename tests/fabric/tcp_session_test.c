@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A session of the network's provider, whose peer is this test: what becomes of a message for which there is no receive. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "fabric/tcp/session.h"
+
+#define ROOM 64
+#define LONG 100000
+
+static struct tcp_session session;
+static int peer;
+static uint32_t receives, num_filled, num_done;
+static bool may_wait;
+static struct sf_recv recv_one;
+static uint8_t memory[LONG];
+static struct sf_iov place;
+static struct sf_op op; /* ours; it may be in flight at the end of a test */
+
+/* ---- the port ---- */
+
+static doca_error_t take(struct tcp_session *of, uint64_t len, struct sf_recv **recv)
+{
+	(void)of;
+	(void)len;
+	if (receives == 0)
+		return DOCA_ERROR_AGAIN;
+	receives--;
+	*recv = &recv_one;
+	return DOCA_SUCCESS;
+}
+
+static bool wait_for_receive(struct tcp_session *of)
+{
+	(void)of;
+	return may_wait;
+}
+
+static void filled(struct tcp_session *of, struct sf_recv *recv)
+{
+	(void)of;
+	(void)recv;
+	num_filled++;
+}
+
+static void give_back(struct tcp_session *of, struct sf_recv *recv)
+{
+	(void)of;
+	(void)recv;
+}
+
+static void list_receives(struct tcp_session *of, struct tcp_receives *list)
+{
+	(void)of;
+	list->num = receives != 0;
+	list->runs[0] = (struct tcp_run){.len = LONG, .num = receives};
+}
+
+static void done(struct tcp_session *of, struct sf_op *which)
+{
+	(void)of;
+	(void)which;
+	num_done++;
+}
+
+static const struct tcp_session_ops session_ops = {.take = take,
+						   .wait = wait_for_receive,
+						   .filled = filled,
+						   .give_back = give_back,
+						   .receives = list_receives,
+						   .done = done};
+
+/* ---- the peer ---- */
+
+static void say(enum tcp_kind kind, uint32_t seq, uint32_t ack, const void *bytes, uint32_t len)
+{
+	const struct tcp_head head = {.kind = (uint8_t)kind, .seq = seq, .ack = ack, .len = len};
+
+	assert_int_equal(send(peer, &head, sizeof(head), 0), sizeof(head));
+	if (len != 0)
+		assert_int_equal(send(peer, bytes, len, 0), len);
+}
+
+static void say_message(uint32_t seq, uint32_t ack)
+{
+	static const uint8_t message[ROOM];
+
+	say(TCP_SEND, seq, ack, message, sizeof(message));
+}
+
+static void say_receives(uint32_t num, uint32_t ack)
+{
+	const struct tcp_receives list = {.num = 1, .runs = {{.len = ROOM, .num = num}}};
+
+	say(TCP_RECEIVES, 0, ack, &list, sizeof(list));
+}
+
+/* The head of the next frame that it is sent. */
+static struct tcp_head hear(void)
+{
+	struct tcp_head head;
+	uint8_t rest[TCP_FIXED_MAX + ROOM];
+
+	assert_int_equal(recv(peer, &head, sizeof(head), MSG_DONTWAIT), sizeof(head));
+	assert_true(head.len <= sizeof(rest));
+	if (head.len != 0)
+		assert_int_equal(recv(peer, rest, head.len, MSG_DONTWAIT), head.len);
+	return head;
+}
+
+static bool hears_nothing(void)
+{
+	uint8_t byte;
+
+	return recv(peer, &byte, 1, MSG_DONTWAIT) < 0;
+}
+
+static int begin(void **state)
+{
+	int fds[2];
+
+	(void)state;
+	memset(&session, 0, sizeof(session));
+	receives = num_filled = num_done = 0;
+	may_wait = true;
+	place = (struct sf_iov){memory, sizeof(memory)};
+	recv_one = (struct sf_recv){.iov = &place, .iov_num = 1};
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+	peer = fds[1];
+	sf_tcp_session_begin(&session, &session_ops, (struct sf_stream){.fd = fds[0]});
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	sf_tcp_session_end(&session, DOCA_ERROR_CONNECTION_ABORTED);
+	close(peer);
+	return 0;
+}
+
+static void progress(void)
+{
+	(void)sf_tcp_session_receive(&session);
+	sf_tcp_session_send(&session);
+}
+
+/* ---- tests ---- */
+
+static void a_message_waits_for_a_receive(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++)
+		say_message(i, 0);
+	progress();
+	assert_true(session.is_waiting);
+	assert_true(hears_nothing()); /* it is not to send anything again */
+	for (uint32_t i = 1; i <= 3; i++) {
+		receives = 1;
+		progress();
+		assert_int_equal(num_filled, i);
+		assert_int_equal(hear().ack, i);
+	}
+	assert_false(session.is_waiting);
+	assert_true(hears_nothing());
+}
+
+static void a_long_message_waits_in_its_socket(void **state)
+{
+	static uint8_t bytes[LONG];
+	const struct tcp_head head = {.kind = TCP_SEND, .len = LONG};
+
+	(void)state;
+	memset(bytes, 7, sizeof(bytes));
+	assert_int_equal(send(peer, &head, sizeof(head), 0), sizeof(head));
+	assert_int_equal(send(peer, bytes, 20000, 0), 20000);
+	progress();
+	assert_true(session.is_waiting);
+	receives = 1;
+	progress();
+	assert_false(session.is_waiting);
+	for (uint32_t at = 20000; at < LONG; at += 20000) {
+		assert_int_equal(send(peer, bytes, 20000, 0), 20000);
+		progress();
+	}
+	assert_int_equal(num_filled, 1);
+	assert_memory_equal(memory, bytes, LONG);
+}
+
+/* One that is being read has its receive, which is none of those that the peer may use next. */
+static void receives_are_told_from_the_next_message_on(void **state)
+{
+	static uint8_t bytes[LONG];
+	const struct tcp_head head = {.kind = TCP_SEND, .len = LONG};
+	struct {
+		struct tcp_head head;
+		struct tcp_receives list;
+	} told;
+
+	(void)state;
+	receives = 1;
+	assert_int_equal(send(peer, &head, sizeof(head), 0), sizeof(head));
+	assert_int_equal(send(peer, bytes, 20000, 0), 20000);
+	progress();
+	session.tell_receives = true;
+	progress();
+	assert_int_equal(recv(peer, &told, sizeof(told), MSG_DONTWAIT), sizeof(told));
+	assert_int_equal(told.head.kind, TCP_RECEIVES);
+	assert_int_equal(told.list.from, 1);
+	for (uint32_t at = 20000; at < LONG; at += 20000) {
+		assert_int_equal(send(peer, bytes, 20000, 0), 20000);
+		progress();
+	}
+	assert_int_equal(num_filled, 1);
+	assert_int_equal(hear().ack, 1);
+	session.tell_receives = true;
+	progress();
+	assert_int_equal(recv(peer, &told, sizeof(told), MSG_DONTWAIT), sizeof(told));
+	assert_int_equal(told.list.from, 1);
+}
+
+static void a_refusal_lets_what_is_behind_through(void **state)
+{
+	(void)state;
+	op = (struct sf_op){.kind = SF_OP_SEND};
+	say_message(0, 0);
+	say_receives(1, 0);
+	progress();
+	assert_true(session.is_waiting);
+	sf_tcp_session_wait_end(&session);
+	assert_true(tcp_session_events(&session) & EPOLLOUT); /* the socket has nothing more to tell of */
+	progress();
+	assert_int_equal(hear().kind, TCP_REFUSED);
+	assert_int_equal(session.room.num, 1);
+	say_message(1, 0); /* of before the peer knew */
+	receives = 1;
+	progress();
+	assert_int_equal(num_filled, 0);
+	say(TCP_RESUME, 0, 0, NULL, 0);
+	say(TCP_SEND, 0, 0, NULL, 0);
+	progress();
+	assert_int_equal(num_filled, 1);
+}
+
+/* The program may post a receive only when what it sent is done. */
+static void no_message_waits_in_front_of_an_acknowledgement(void **state)
+{
+	(void)state;
+	op = (struct sf_op){.kind = SF_OP_SEND};
+	session.room = (struct tcp_receives){.num = 1, .runs = {{.len = ROOM, .num = 1}}};
+	assert_int_equal(sf_tcp_session_submit(&session, &op, 0), DOCA_SUCCESS);
+	assert_int_equal(hear().kind, TCP_SEND);
+	say_message(0, 0);
+	say(TCP_ACK, 0, 1, NULL, 0);
+	progress();
+	assert_false(session.is_waiting);
+	assert_int_equal(num_done, 1);
+	assert_int_equal(hear().kind, TCP_REFUSED);
+}
+
+static void a_submit_looks_behind_a_message_that_waits(void **state)
+{
+	(void)state;
+	op = (struct sf_op){.kind = SF_OP_SEND};
+	say_message(0, 0);
+	say_receives(1, 0);
+	progress();
+	assert_true(session.is_waiting);
+	assert_int_equal(sf_tcp_session_submit(&session, &op, 0), DOCA_SUCCESS);
+	progress();
+	assert_int_equal(hear().kind, TCP_REFUSED);
+	assert_int_equal(hear().kind, TCP_SEND);
+}
+
+static void no_message_waits_in_front_of_an_answer(void **state)
+{
+	static uint8_t word[8];
+	static struct sf_iov piece = {word, sizeof(word)};
+
+	(void)state;
+	say_message(0, 0);
+	progress();
+	assert_true(session.is_waiting);
+	op = (struct sf_op){.kind = SF_OP_READ, .iov = &piece, .iov_num = 1};
+	session.first = &op; /* in flight: no import is here that it could be sent for */
+	session.end = &op.next;
+	session.unsent_seq = session.next_seq = 1;
+	progress();
+	assert_false(session.is_waiting);
+	assert_int_equal(hear().kind, TCP_REFUSED);
+	say(TCP_DATA, 0, 0, memory, 8);
+	progress();
+	assert_int_equal(num_done, 1);
+}
+
+static void nothing_waits_where_the_owner_refuses(void **state)
+{
+	(void)state;
+	may_wait = false;
+	say_message(0, 0);
+	progress();
+	assert_false(session.is_waiting);
+	assert_int_equal(hear().kind, TCP_REFUSED);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_message_waits_for_a_receive, begin, end),
+		cmocka_unit_test_setup_teardown(a_long_message_waits_in_its_socket, begin, end),
+		cmocka_unit_test_setup_teardown(receives_are_told_from_the_next_message_on, begin, end),
+		cmocka_unit_test_setup_teardown(a_refusal_lets_what_is_behind_through, begin, end),
+		cmocka_unit_test_setup_teardown(a_submit_looks_behind_a_message_that_waits, begin, end),
+		cmocka_unit_test_setup_teardown(no_message_waits_in_front_of_an_acknowledgement, begin, end),
+		cmocka_unit_test_setup_teardown(no_message_waits_in_front_of_an_answer, begin, end),
+		cmocka_unit_test_setup_teardown(nothing_waits_where_the_owner_refuses, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

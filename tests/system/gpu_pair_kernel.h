@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The kernel that sends to an echo kernel and checks what comes back. */
+#ifndef GPU_PAIR_KERNEL_H
+#define GPU_PAIR_KERNEL_H
+
+#include <stdint.h>
+
+#include "echo.h"
+
+struct ping_result {
+	uint64_t sent, got, wrong;
+	int status; /* what ended it early, or DOCA_SUCCESS */
+};
+
+/* Of the queue's buffers the first half receives, the second half sends. */
+struct ping_args {
+	const struct echo_queue *queue;
+	volatile uint32_t *stop;
+	struct ping_result *result;
+	uint64_t messages;
+	uint32_t size, imm_len;
+};
+
+void ping_thread(const void *args);
+
+#endif

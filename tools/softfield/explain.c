@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* softfield explain: the long form of an error code or of a log line. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include "base/explain.h"
+#include "explain_codes.h"
+#include "printable.h"
+#include "tool.h"
+
+#define HEAD_FIELDS 6 /* [time][thread][DOCA][level][file:line][function] */
+
+/* A log line taken apart; what it does not have is empty. */
+struct log_line {
+	char file[64], function[64], message[1024];
+	int line;
+};
+
+static void copy(char *out, size_t size, const char *text, size_t len)
+{
+	snprintf(out, size, "%.*s", (int)(len < size ? len : size - 1), text);
+}
+
+/* The fields of the brackets that the line begins with. Returns what follows them, or NULL: it is no log line. */
+static const char *read_head(const char *text, struct log_line *line)
+{
+	const char *fields[HEAD_FIELDS], *colon;
+	size_t lens[HEAD_FIELDS];
+
+	for (int i = 0; i < HEAD_FIELDS; i++) {
+		fields[i] = text + 1;
+		lens[i] = strcspn(fields[i], "]");
+		if (*text != '[' || fields[i][lens[i]] != ']')
+			return NULL;
+		text = fields[i] + lens[i] + 1;
+	}
+	colon = memchr(fields[4], ':', lens[4]);
+	if (!colon)
+		return NULL;
+	copy(line->file, sizeof(line->file), fields[4], (size_t)(colon - fields[4]));
+	line->line = atoi(colon + 1);
+	copy(line->function, sizeof(line->function), fields[5], lens[5]);
+	return text + strspn(text, " ");
+}
+
+static void copy_member(struct json_object *object, const char *name, char *out, size_t size)
+{
+	struct json_object *value;
+
+	if (json_object_object_get_ex(object, name, &value) && json_object_is_type(value, json_type_string))
+		copy(out, size, json_object_get_string(value), strlen(json_object_get_string(value)));
+}
+
+/* Returns false if it is no line of JSON. */
+static bool read_json(const char *text, struct log_line *line)
+{
+	struct json_object *object = *text == '{' ? json_tokener_parse(text) : NULL, *number;
+
+	if (!object)
+		return false;
+	copy_member(object, "file", line->file, sizeof(line->file));
+	copy_member(object, "function", line->function, sizeof(line->function));
+	copy_member(object, "message", line->message, sizeof(line->message));
+	if (json_object_object_get_ex(object, "line", &number))
+		line->line = json_object_get_int(number);
+	json_object_put(object);
+	return true;
+}
+
+static void read_line(const char *text, struct log_line *line)
+{
+	const char *message;
+
+	*line = (struct log_line){0};
+	if (read_json(text, line))
+		return;
+	message = read_head(text, line);
+	copy(line->message, sizeof(line->message), message ? message : text, strcspn(message ? message : text, "\n"));
+}
+
+static void print_field(const char *name, const char *text)
+{
+	if (*text)
+		printf("%-9s %s\n", name, text);
+}
+
+static void print_code(doca_error_t code)
+{
+	const struct explained_code *explained = explain_code(code);
+
+	printf("%-9s %s (%d): %s\n", "code", doca_error_get_name(code), (int)code, doca_error_get_descr(code));
+	print_field("causes", explained->causes);
+	print_field("fix", explained->fix);
+}
+
+static int explain_line(char *text)
+{
+	struct softfield_error error;
+	struct log_line line;
+	doca_error_t code;
+
+	read_line(text, &line);
+	/* A line may hold what a peer chose, and is printed to a terminal. */
+	make_printable(line.file);
+	make_printable(line.function);
+	make_printable(line.message);
+	sf_explain(line.file, line.line, line.function, line.message, &error);
+	print_field("object", error.object);
+	print_field("call", error.call);
+	print_field("argument", error.argument);
+	print_field("rule", error.rule);
+	print_field("cause", error.cause);
+	print_field("fix", error.fix);
+	if (*error.file)
+		printf("%-9s %s, line %d of %s\n", "logged by", error.function, error.line, error.file);
+	if (explain_find_code_in(line.message, &code))
+		print_code(code);
+	return TOOL_OK;
+}
+
+/* The words of a line that the shell took apart. */
+static char *join(int argc, char **argv)
+{
+	size_t size = 1;
+	char *text;
+
+	for (int i = 0; i < argc; i++)
+		size += strlen(argv[i]) + 1;
+	text = calloc(1, size);
+	for (int i = 0; text && i < argc; i++) {
+		if (i != 0)
+			strcat(text, " ");
+		strcat(text, argv[i]);
+	}
+	return text;
+}
+
+int tool_explain(int argc, char **argv)
+{
+	doca_error_t code;
+	char *text;
+	int result;
+
+	if (argc < 2 || argv[1][0] == '\0')
+		return tool_usage_error("explain needs an error code or a log line");
+	if (argc == 2 && explain_find_code(argv[1], &code)) {
+		print_code(code);
+		return TOOL_OK;
+	}
+	if (argc == 2 && argv[1][strcspn(argv[1], " ")] == '\0')
+		return tool_fail(
+			"%s is no error code of DOCA; give a name such as DOCA_ERROR_DRIVER, a number, or a whole log line",
+			argv[1]);
+	text = join(argc - 1, argv + 1);
+	if (!text)
+		return tool_fail("no memory");
+	result = explain_line(text);
+	free(text);
+	return result;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The long form of each doca_error_t: what usually is behind it here, and what to look at. */
+#include "explain_codes.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define PREFIX "DOCA_ERROR_"
+#define CODES_NUM ((int)(sizeof(codes) / sizeof(codes[0])))
+
+static const struct explained_code codes[] = {
+	[DOCA_SUCCESS] = {"the call did what it should", "nothing"},
+	[DOCA_ERROR_UNKNOWN] = {"a failure without a code of its own", "see the error line of the call: SOFTFIELD_LOG=error"},
+	[DOCA_ERROR_NOT_PERMITTED] =
+		{"the call is not for this object at this time; memory without the access right; a file, device or "
+		 "process of another user",
+		 "give the right in doca_mmap_set_permissions before the start; run both sides as one user"},
+	[DOCA_ERROR_IN_USE] = {"an object is destroyed or stopped while tasks, buffers or contexts still use it",
+			       "progress until the tasks have completed, then destroy in the opposite order of creation"},
+	[DOCA_ERROR_NOT_SUPPORTED] = {"the device, or Softfield, has no such feature; real hardware may have it",
+				      "ask the doca_*_cap_* call first; docs/COVERAGE.md says what is there"},
+	[DOCA_ERROR_AGAIN] = {"a queue is full, nothing has arrived, or something is under way: no error, and no line is logged",
+			      "call doca_pe_progress, then try again; if it never ends, see whether the peer progresses"},
+	[DOCA_ERROR_INVALID_VALUE] =
+		{"an argument is NULL or out of its range, or objects of different devices are used together",
+		 "see the error line, which names the argument: SOFTFIELD_LOG=error"},
+	[DOCA_ERROR_NO_MEMORY] = {"the process is out of memory, or a pool, inventory or task list has no free element",
+				  "release what has completed, or create the pool larger"},
+	[DOCA_ERROR_INITIALIZATION] = {"a resource of the context could not be set up",
+				       "see the error line: SOFTFIELD_LOG=error"},
+	[DOCA_ERROR_TIME_OUT] = {"the peer or the service did not answer in time, and showed no sign of life",
+				 "see whether its process is stopped, or does not progress"},
+	[DOCA_ERROR_SHUTDOWN] = {"the object is stopping or was stopped",
+				 "submit nothing after doca_ctx_stop; start the context again"},
+	[DOCA_ERROR_CONNECTION_RESET] = {"the peer ended, was killed, or destroyed its side of the connection",
+					 "see why the peer ended, then connect again"},
+	[DOCA_ERROR_CONNECTION_ABORTED] =
+		{"the connection broke: nobody listens, the peer refused, or its machine is gone",
+		 "start the peer first; `softfield doctor` looks for a different runtime folder or user"},
+	[DOCA_ERROR_CONNECTION_INPROGRESS] = {"the connection is still being made", "progress until it is there, then use it"},
+	[DOCA_ERROR_NOT_CONNECTED] = {"the call needs a connection, and there is none yet or any more",
+				      "wait for the state RUNNING, or for the connection's callback"},
+	[DOCA_ERROR_NO_LOCK] = {"a lock could not be taken", "see whether another process that holds it is stopped"},
+	[DOCA_ERROR_NOT_FOUND] = {"no such device, representor, name, service or peer is visible to this process",
+				  "`softfield devices` shows what this process sees; `softfield doctor` looks for the rest"},
+	[DOCA_ERROR_IO_FAILED] =
+		{"an operation of a task failed: memory that is gone, a peer without a receive, a broken connection",
+		 "see the error line on both sides: SOFTFIELD_LOG=error"},
+	[DOCA_ERROR_BAD_STATE] =
+		{"the call comes too early or too late: before the start, after it, or while the context stops",
+		 "create, set, start, use, stop, destroy, in this order; wait for the state with doca_ctx_get_state"},
+	[DOCA_ERROR_UNSUPPORTED_VERSION] =
+		{"the two sides use different versions of Softfield, or of a descriptor",
+		 "build both sides with the same Softfield; `softfield doctor` names processes of another build"},
+	[DOCA_ERROR_OPERATING_SYSTEM] = {"a system call failed",
+					 "see the error line, which has the system's reason: SOFTFIELD_LOG=error"},
+	[DOCA_ERROR_DRIVER] = {"CUDA, libibverbs or UCX failed",
+			       "see the error line, which has its reason; `softfield doctor` looks at drivers"},
+	[DOCA_ERROR_UNEXPECTED] =
+		{"what should not happen did: on NVIDIA's libraries often a mistake of the caller; here the peer broke the "
+		 "protocol",
+		 "see the error line: SOFTFIELD_LOG=error"},
+	[DOCA_ERROR_ALREADY_EXIST] = {"a thing of this name or number exists already",
+				      "use that one, end it first, or take another name"},
+	[DOCA_ERROR_FULL] = {"there is no room: a list, the file system of the runtime folder, the table of open files",
+			     "make room, or raise the limit; `softfield doctor` looks at the limits"},
+	[DOCA_ERROR_EMPTY] = {"there is nothing in the list or queue", "progress, then look again"},
+	[DOCA_ERROR_IN_PROGRESS] = {"a stop or a task has begun and ends later: no error",
+				    "call doca_pe_progress until the context is IDLE or the callback has come"},
+	[DOCA_ERROR_TOO_BIG] = {"a message, buffer or list is larger than the limit",
+				"ask the doca_*_cap_get_max_* call, and keep to it"},
+	[DOCA_ERROR_AUTHENTICATION] = {"the keys or secrets of the two sides differ",
+				       "give both sides the same key file (docs/security.md)"},
+	[DOCA_ERROR_BAD_CONFIG] = {"a file or variable that sets Softfield up is not usable", "`softfield doctor` names it"},
+	[DOCA_ERROR_SKIPPED] = {"a task before this one failed, so this one was not carried out",
+				"see the first error; submit again from there"},
+};
+
+const struct explained_code *explain_code(doca_error_t code)
+{
+	return (int)code >= 0 && (int)code < CODES_NUM && codes[code].causes ? &codes[code] : NULL;
+}
+
+static bool is_name_of(const char *text, const char *name)
+{
+	return !strcasecmp(text, name) || (!strncmp(name, PREFIX, strlen(PREFIX)) && !strcasecmp(text, name + strlen(PREFIX)));
+}
+
+bool explain_find_code(const char *text, doca_error_t *code)
+{
+	char *end;
+	unsigned long number = strtoul(text, &end, 10);
+
+	if (*text >= '0' && *text <= '9' && *end == '\0') {
+		*code = (doca_error_t)number;
+		return number < (unsigned long)CODES_NUM;
+	}
+	for (int i = 0; i < CODES_NUM; i++) {
+		if (codes[i].causes && is_name_of(text, doca_error_get_name((doca_error_t)i))) {
+			*code = (doca_error_t)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* One name may be in another one: the longest counts. */
+bool explain_find_code_in(const char *line, doca_error_t *code)
+{
+	size_t longest = 0;
+
+	for (int i = 1; i < CODES_NUM; i++) {
+		const char *name = codes[i].causes ? doca_error_get_name((doca_error_t)i) : NULL;
+
+		if (!name || strlen(name) <= longest ||
+		    (!strstr(line, name) && !strstr(line, doca_error_get_descr((doca_error_t)i))))
+			continue;
+		longest = strlen(name);
+		*code = (doca_error_t)i;
+	}
+	return longest != 0;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* softfield node: tells processes of other machines where this one's listeners are. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <doca_error.h>
+
+#include "core/dev.h"
+#include "fabric/control/nodes.h"
+#include "tool.h"
+#include "topology/topology.h"
+
+/* The node that this is for: it has an address, and the topology a key. */
+static const struct sf_node *own_node(const struct sf_topology *topology)
+{
+	if (topology->self == NULL)
+		(void)tool_fail("which node is this machine? Set SOFTFIELD_NODE, or start it by `softfield run --node NAME -- "
+				"softfield node`");
+	else if (topology->self->address == NULL)
+		(void)tool_fail("node %s has no address in the topology: it is reached by the processes of its own machine only",
+				topology->self->name);
+	else if (topology->key == NULL)
+		(void)tool_fail(
+			"the topology has no key: make a file with `(umask 077; openssl rand -hex 32 > FILE)`, give it to each "
+			"machine, and name it as \"key\"");
+	else
+		return topology->self;
+	return NULL;
+}
+
+int tool_node(int argc, char **argv)
+{
+	const struct sf_topology *topology;
+	const struct sf_node *node;
+	sigset_t ends;
+	int signal;
+
+	(void)argv;
+	if (argc != 1)
+		return tool_usage_error("node takes no argument");
+	if (sf_topology_get(&topology) != DOCA_SUCCESS)
+		return tool_fail("the topology cannot be used: see `softfield topology check`");
+	node = own_node(topology);
+	if (node == NULL)
+		return TOOL_FAILED;
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigprocmask(SIG_BLOCK, &ends, NULL);
+	if (sf_dev_join() != DOCA_SUCCESS || sf_node_serve(node->port) != DOCA_SUCCESS)
+		return tool_fail("node %s cannot be served at %s, port %u; SOFTFIELD_LOG=error shows why", node->name,
+				 node->address, node->port);
+	printf("node %s: serving at %s, port %u\n", node->name, node->address, node->port);
+	fflush(stdout);
+	(void)sigwait(&ends, &signal);
+	return TOOL_OK;
+}
