@@ -110,6 +110,19 @@ static doca_error_t receive(struct doca_comm_channel_ep_t *ep, char *text, size_
 	return result;
 }
 
+/* Until the peer has everything that was sent to it: all of the send queue is free. */
+static void settle(struct doca_comm_channel_addr_t *peer)
+{
+	double end = sf_now_s() + 10;
+	uint64_t in_flight;
+
+	do {
+		assert_ok(doca_comm_channel_peer_addr_update_info(peer));
+		assert_ok(doca_comm_channel_peer_addr_get_send_in_flight_messages(peer, &in_flight));
+	} while (in_flight > 0 && sf_now_s() < end);
+	assert_int_equal(in_flight, 0);
+}
+
 static void pair_open(struct pair *p, const char *name, uint16_t size, uint16_t queue)
 {
 	char text[16];
@@ -121,6 +134,7 @@ static void pair_open(struct pair *p, const char *name, uint16_t size, uint16_t 
 	assert_ok(send_to(p->client, p->to_service, "hello"));
 	assert_ok(receive(p->service, text, sizeof(text), &p->to_client));
 	assert_string_equal(text, "hello");
+	settle(p->to_service);
 }
 
 static void pair_close(struct pair *p)
@@ -592,7 +606,7 @@ static void a_refused_send_leaves_the_channel_armed(void **state)
 	doca_event_channel_t channel;
 	struct pair p;
 
-	pair_open(&p, "full", 100, 4);
+	pair_open(&p, "refused", 100, 4);
 	assert_ok(doca_comm_channel_ep_get_event_channel(p.client, &channel, NULL));
 	fill(p.client, p.to_service);
 	for (int i = 0; i < 100; i++) {
