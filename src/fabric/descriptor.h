@@ -11,7 +11,7 @@
 
 #include <doca_error.h>
 
-#include "fabric/control/runtime.h"
+#include "fabric/key.h"
 
 struct sf_descriptor {
 	struct sf_key agent; /* of the process that has the memory */

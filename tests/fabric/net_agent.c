@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "net_agent.h"
+#include "fabric/control/runtime.h"
 
 #include <arpa/inet.h>
 #include <poll.h>

@@ -28,6 +28,7 @@
 
 #include "fabric/control/accept.h"
 #include "fabric/control/agent.h"
+#include "fabric/control/runtime.h"
 #include "fabric/verbs/device.h"
 #include "fabric/control/net.h"
 #include "support/child.h"

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "fabric/fabric.h"
-#include "fabric/control/runtime.h"
+#include "fabric/key.h"
 
 #define SF_ADDRESSES_MAX 8
 

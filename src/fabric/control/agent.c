@@ -21,6 +21,7 @@
 #include "fabric/control/listener.h"
 #include "fabric/control/net.h"
 #include "fabric/control/nodes.h"
+#include "fabric/control/runtime.h"
 
 #define STACK_SIZE (256 * 1024)
 #define EVENTS_MAX 32 /* taken from the set at a time */

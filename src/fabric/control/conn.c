@@ -19,6 +19,7 @@
 #include "fabric/control/net.h"
 #include "fabric/control/nodes.h"
 #include "fabric/control/packet.h"
+#include "fabric/control/runtime.h"
 
 #define OUT_MAX (2 * SF_MSG_STREAM_SIZE_MAX)
 #define ACCEPTS_MAX 64 /* connections taken from one socket in a row */

@@ -19,6 +19,7 @@
 #include "fabric/control/address.h"
 #include "fabric/control/heartbeat.h"
 #include "fabric/control/message.h"
+#include "fabric/control/runtime.h"
 #include "fabric/control/stream.h"
 
 #define SF_GUESTS_MAX 8192

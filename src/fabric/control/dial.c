@@ -12,6 +12,7 @@
 #include "fabric/control/agent.h"
 #include "fabric/control/alert.h"
 #include "fabric/control/net.h"
+#include "fabric/control/runtime.h"
 
 static void dial_failed(struct sf_conn *conn, int error)
 {

@@ -9,6 +9,7 @@
 #include "base/log_rate.h"
 #include "fabric/control/agent.h"
 #include "fabric/control/nodes.h"
+#include "fabric/control/runtime.h"
 
 /* What is asked, until it is answered: the listener's queue may be full. */
 struct sf_question {

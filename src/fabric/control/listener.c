@@ -9,6 +9,7 @@
 #include "base/log_rate.h"
 #include "fabric/control/agent.h"
 #include "fabric/control/net.h"
+#include "fabric/control/runtime.h"
 
 static LIST_HEAD(, sf_control_listener) listeners = LIST_HEAD_INITIALIZER(listeners); /* GUARDED_BY(sf_control_lock) */
 

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fabric/control/runtime.h"
+#include "fabric/key.h"
 #include "fabric/fabric.h"
 
 #define SF_MSG_MAGIC UINT32_C(0x6d636673)

@@ -16,6 +16,7 @@
 #include "fabric/control/handshake.h"
 #include "fabric/control/listener.h"
 #include "fabric/control/net.h"
+#include "fabric/control/runtime.h"
 
 #define LOOK_UP_AGAIN_NS UINT64_C(1000000000) /* a name's addresses are asked for again after this */
 

@@ -7,25 +7,14 @@
 #ifndef SF_FABRIC_RUNTIME_H
 #define SF_FABRIC_RUNTIME_H
 
-#include <stdint.h>
-
 #include <doca_error.h>
 
-#define SF_KEY_SIZE 16
-
-struct sf_key {
-	uint8_t bytes[SF_KEY_SIZE];
-};
+#include "fabric/key.h"
 
 enum sf_socket_kind {
 	SF_SOCKET_LISTENER = 'l',
 	SF_SOCKET_AGENT = 'a',
 };
-
-struct sf_key sf_key_of_name(const char *name);
-doca_error_t sf_key_random(struct sf_key *key);
-/* Takes the same time wherever the first difference is. */
-_Bool sf_key_equal(const struct sf_key *a, const struct sf_key *b);
 
 /* A listening non-blocking SEQPACKET socket. ALREADY_EXIST: somebody alive listens there. A dead one's place is taken over. */
 doca_error_t sf_runtime_listen(enum sf_socket_kind kind, const struct sf_key *key, int *fd);

@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <sys/queue.h>
 
-#include "fabric/control/runtime.h"
+#include "fabric/key.h"
 #include "fabric/port_queue.h"
 
 #define LOOP_IOV_MAX 64

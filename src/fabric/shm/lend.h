@@ -21,7 +21,7 @@
 #include <sys/types.h>
 
 #include "fabric/fabric.h"
-#include "fabric/control/runtime.h"
+#include "fabric/key.h"
 #include "fabric/shm/pages.h"
 
 #define SHM_LENDS_MAX 32     /* of a port */

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "fabric/control/runtime.h"
 #include "fabric/shm/fds.h"
 #include "fabric/shm/layout.h"
 #include "fabric/shm/lend.h"

@@ -17,7 +17,6 @@
 #include "fabric/shm/recvq.h"
 #include "fabric/shm/region.h"
 #include "fabric/control/net.h"
-#include "fabric/control/runtime.h"
 
 struct shm_link;
 struct tcp_port;

@@ -16,7 +16,7 @@
 #include "fabric/window.h"
 #include "fabric/shm/pages.h"
 #include "fabric/shm/peer.h"
-#include "fabric/control/runtime.h"
+#include "fabric/key.h"
 
 struct shm_region {
 	struct sf_region base;

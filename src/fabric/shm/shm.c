@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "fabric/control/runtime.h"
 #include "fabric/fabric.h"
 #include "fabric/shm/access.h"
 #include "fabric/shm/connect.h"

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "fabric/control/agent.h"
+#include "fabric/control/runtime.h"
 #include "fabric/shm/access.h"
 #include "fabric/shm/barrier.h"
 #include "fabric/shm/port.h"

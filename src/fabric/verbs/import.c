@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "fabric/control/runtime.h"
 #include "fabric/verbs/region.h"
 
 #define ACCESS_DEPTH 16
