@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "urom/device_list.h"
+#include "urom/comm/device_list.h"
 
 #define NAME_MAX_BYTES 64
 

@@ -15,7 +15,7 @@
 #include "base/liveness.h"
 #include "base/log.h"
 #include "urom/auth.h"
-#include "urom/device_list.h"
+#include "urom/comm/device_list.h"
 #include "urom/host_lookup.h"
 #include "urom/net_devices.h"
 #include "urom/urom.h"

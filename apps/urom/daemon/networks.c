@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #include "daemon.h"
-#include "urom/device_list.h"
+#include "urom/comm/device_list.h"
 #include "urom/net_devices.h"
 
 #define PORTS "20000-28191" /* of UCX's TCP, for a firewall's rule: docs/urom_service.md */

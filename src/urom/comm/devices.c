@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "urom/comm/comm.h"
-#include "urom/device_list.h"
+#include "urom/comm/device_list.h"
 
 /* IPv4 within IPv6 is IPv4. NULL: another family. */
 static const void *bytes_of(const struct sockaddr *address, size_t *len)

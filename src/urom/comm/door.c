@@ -17,7 +17,7 @@
 #include "base/liveness.h"
 #include "base/log.h"
 #include "urom/comm/comm_private.h"
-#include "urom/device_list.h"
+#include "urom/comm/device_list.h"
 
 #define ACCEPTS_MAX 16 /* of one poll */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names of network devices in one string, commas between them: as UCX and service files write them. */
-#ifndef UROM_DEVICE_LIST_H
-#define UROM_DEVICE_LIST_H
+#ifndef UROM_COMM_DEVICE_LIST_H
+#define UROM_COMM_DEVICE_LIST_H
 
 #include <stdbool.h>
 #include <stdio.h>
