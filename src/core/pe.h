@@ -14,14 +14,12 @@
 #include "base/visibility.h"
 
 struct doca_ctx;
-struct sf_graph_engine;
 
 struct doca_pe {
-	struct doca_ctx *active;	/* contexts that are not IDLE, polled in this order; by next_active */
-	struct doca_ctx *cursor;	/* the next one to poll while a progress call runs: deactivating it moves it on */
-	struct doca_ctx *connected;	/* all contexts, by next_in_pe */
-	struct sf_graph_engine *graphs; /* the context that runs graphs here, while there are any */
-	bool in_progress;		/* a progress call is on the stack */
+	struct doca_ctx *active;    /* contexts that are not IDLE, polled in this order; by next_active */
+	struct doca_ctx *cursor;    /* the next one to poll while a progress call runs: deactivating it moves it on */
+	struct doca_ctx *connected; /* all contexts, by next_in_pe */
+	bool in_progress;	    /* a progress call is on the stack */
 	bool armed;	   /* a notification was requested, and nothing is known to have answered it: progress leaves it */
 	bool cleared;	   /* the handle was cleared after the last request */
 	bool was_readable; /* perhaps, when the last request was made: for it was not cleared before */

@@ -236,9 +236,20 @@ static void timer_open(struct sf_graph_engine *engine)
 	engine->timer_fd = -1;
 }
 
+/* One that nobody uses any more is on its way out. */
+static struct sf_graph_engine *find(const struct doca_pe *pe)
+{
+	for (struct doca_ctx *ctx = pe->connected; ctx != NULL; ctx = ctx->next_in_pe) {
+		if (ctx->ops == &ops && of(ctx)->num_users > 0)
+			return of(ctx);
+	}
+	return NULL;
+}
+
 doca_error_t sf_graph_engine_get(struct doca_pe *pe, struct sf_graph_engine **engine)
 {
-	struct sf_graph_engine *here = pe->graphs;
+	struct sf_graph_engine *here = find(pe);
+
 	if (here == NULL) {
 		here = calloc(1, sizeof(*here));
 		if (here == NULL) {
@@ -254,7 +265,6 @@ doca_error_t sf_graph_engine_get(struct doca_pe *pe, struct sf_graph_engine **en
 		doca_pe_connect_ctx(pe, &here->base);
 		doca_ctx_start(&here->base);
 		timer_open(here);
-		pe->graphs = here;
 	}
 	here->num_users++;
 	*engine = here;
@@ -265,6 +275,5 @@ void sf_graph_engine_put(struct sf_graph_engine *engine)
 {
 	if (--engine->num_users > 0)
 		return;
-	engine->base.pe->graphs = NULL; /* should a callback that runs in here make another graph, it gets an engine anew */
-	doca_ctx_stop(&engine->base);	/* freed by state_changed, at once or when its progress returns */
+	doca_ctx_stop(&engine->base); /* freed by state_changed, at once or when its progress returns */
 }
