@@ -87,6 +87,8 @@ out_lacks '0000:03:00|^  comch +server +supported'
 expect 'JSON' 0 "$caps" --json
 json_has 'len(t["devices"]) == 6'
 json_has '[len(d["representors"]) for d in t["devices"]] == [3, 1, 0, 0, 0, 0]'
+json_has 'all(type(d[name]) is int for d in t["devices"] + t["devices"][0]["representors"] for name in ("vhca_id", "active_rate") if name in d)'
+json_has 'len([d for d in t["devices"] + t["devices"][0]["representors"] if "vhca_id" in d]) == 9 and "active_rate" in t["devices"][0]'
 json_has 'len({len(d["capabilities"]) for d in t["devices"]}) == 1'
 json_has 'all("error" not in c or c["value"] is None for d in t["devices"] for c in d["capabilities"])'
 json_has 'all(c.get("error") in (None, "DOCA_ERROR_NOT_SUPPORTED") for d in t["devices"] for c in d["capabilities"])'

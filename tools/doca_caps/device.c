@@ -16,10 +16,17 @@ static void add(struct attributes *attributes, const char *name, const char *for
 	if (attributes->num == ATTRIBUTES_MAX)
 		return;
 	attributes->list[attributes->num].name = name;
+	attributes->list[attributes->num].is_number = false;
 	va_start(args, format);
 	vsnprintf(attributes->list[attributes->num].value, sizeof(attributes->list[0].value), format, args);
 	va_end(args);
 	attributes->num++;
+}
+
+static void add_number(struct attributes *attributes, const char *name, uint64_t number)
+{
+	add(attributes, name, "%" PRIu64, number);
+	attributes->list[attributes->num - 1].is_number = true;
 }
 
 const char *attribute_find(const struct attributes *attributes, const char *name)
@@ -70,14 +77,14 @@ void device_attributes(const struct doca_devinfo *devinfo, struct attributes *at
 	if (doca_devinfo_get_pci_func_type(devinfo, &type) == DOCA_SUCCESS)
 		add(attributes, "pci_func_type", "%s", function_type(type));
 	if (doca_devinfo_get_sf_index(devinfo, &sf_index) == DOCA_SUCCESS)
-		add(attributes, "sf_index", "%" PRIu32, sf_index);
+		add_number(attributes, "sf_index", sf_index);
 	add_addresses(devinfo, attributes);
 	if (doca_devinfo_get_vhca_id(devinfo, &number) == DOCA_SUCCESS)
-		add(attributes, "vhca_id", "%u", number);
+		add_number(attributes, "vhca_id", number);
 	if (doca_devinfo_get_lid(devinfo, &number) == DOCA_SUCCESS)
-		add(attributes, "lid", "%u", number);
+		add_number(attributes, "lid", number);
 	if (doca_devinfo_get_active_rate(devinfo, &rate) == DOCA_SUCCESS)
-		add(attributes, "active_rate", "%" PRIu64, rate);
+		add_number(attributes, "active_rate", rate);
 }
 
 void representor_attributes(const struct doca_devinfo_rep *rep, struct attributes *attributes)
@@ -97,7 +104,7 @@ void representor_attributes(const struct doca_devinfo_rep *rep, struct attribute
 	if (doca_devinfo_rep_get_vuid(rep, vuid, sizeof(vuid)) == DOCA_SUCCESS)
 		add(attributes, "vuid", "%s", vuid);
 	if (doca_devinfo_rep_get_vhca_id(rep, &vhca) == DOCA_SUCCESS)
-		add(attributes, "vhca_id", "%u", vhca);
+		add_number(attributes, "vhca_id", vhca);
 	if (doca_devinfo_rep_get_is_hotplug(rep, &hotplug) == DOCA_SUCCESS)
 		add(attributes, "hotplug", "%s", hotplug ? "yes" : "no");
 }

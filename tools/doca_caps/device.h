@@ -3,6 +3,8 @@
 #ifndef CAPS_DEVICE_H
 #define CAPS_DEVICE_H
 
+#include <stdbool.h>
+
 #include <doca_dev.h>
 
 #define ATTRIBUTES_MAX 12
@@ -13,6 +15,7 @@ struct attributes {
 	struct {
 		const char *name; /* "mac_addr" */
 		char value[128];
+		bool is_number; /* decimal, of 64 bits */
 	} list[ATTRIBUTES_MAX];
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <json-c/json.h>
@@ -12,8 +13,13 @@ static struct json_object *json_attributes(const struct attributes *attributes)
 {
 	struct json_object *object = json_object_new_object();
 
-	for (unsigned i = 0; i < attributes->num; i++)
-		json_object_object_add(object, attributes->list[i].name, json_object_new_string(attributes->list[i].value));
+	for (unsigned i = 0; i < attributes->num; i++) {
+		const char *value = attributes->list[i].value;
+
+		json_object_object_add(object, attributes->list[i].name,
+				       attributes->list[i].is_number ? json_object_new_uint64(strtoull(value, NULL, 10))
+								     : json_object_new_string(value));
+	}
 	return object;
 }
 
