@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arguments.h"
 #include "common.h"
 #include "dma_common.h"
 
@@ -114,8 +115,10 @@ static doca_error_t run(struct copier *copier, struct doca_mmap *mmap)
 	return status;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	sample_arguments(argc, argv, 0, "");
+
 	struct doca_mmap *mmap = NULL;
 	struct copier copier;
 	doca_error_t status = copier_open(&copier, NULL);

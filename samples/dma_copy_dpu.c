@@ -9,6 +9,7 @@
 
 #include <doca_mmap.h>
 
+#include "arguments.h"
 #include "common.h"
 #include "dma_common.h"
 
@@ -58,6 +59,8 @@ static doca_error_t run(struct copier *copier)
 
 int main(int argc, char **argv)
 {
+	sample_arguments(argc, argv, 1, "[PCI-ADDRESS]");
+
 	struct copier copier;
 	doca_error_t status = copier_open(&copier, argc > 1 ? argv[1] : "03:00.0");
 

@@ -8,6 +8,7 @@
 
 #include <doca_mmap.h>
 
+#include "arguments.h"
 #include "common.h"
 #include "dma_common.h"
 
@@ -34,6 +35,8 @@ static doca_error_t share(struct doca_dev *dev, struct doca_mmap *mmap, const ch
 
 int main(int argc, char **argv)
 {
+	sample_arguments(argc, argv, 2, "[PCI-ADDRESS [TEXT]]");
+
 	char *memory = calloc(1, ROOM);
 	struct doca_mmap *mmap = NULL;
 	struct doca_dev *dev = NULL;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arguments.h"
 #include "common.h"
 #include "dma_common.h"
 
@@ -31,6 +32,8 @@ static doca_error_t run(struct copier *copier)
 
 int main(int argc, char **argv)
 {
+	sample_arguments(argc, argv, 1, "[TEXT]");
+
 	struct copier copier;
 	doca_error_t status = copier_open(&copier, NULL);
 

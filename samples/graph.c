@@ -14,6 +14,7 @@
 #include <doca_graph.h>
 #include <doca_sha.h>
 
+#include "arguments.h"
 #include "common.h"
 #include "pe_common.h"
 
@@ -194,8 +195,10 @@ static void item_destroy(struct item *item)
 	desk_task_free(item->copy);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	sample_arguments(argc, argv, 0, "");
+
 	struct program program = {.num_completed = 0};
 	doca_error_t status = desk_open(&program.desk);
 

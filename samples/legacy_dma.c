@@ -5,6 +5,7 @@
 
 #include <doca_dma.h>
 
+#include "arguments.h"
 #include "legacy_common.h"
 
 static doca_error_t run(struct legacy_desk *desk, struct doca_ctx *ctx, struct doca_buf *src, struct doca_buf *dst,
@@ -18,8 +19,10 @@ static doca_error_t run(struct legacy_desk *desk, struct doca_ctx *ctx, struct d
 	return legacy_retrieve(desk->workq, event);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	sample_arguments(argc, argv, 0, "");
+
 	static char memory[4096] = "carried by a job";
 	const size_t len = strlen(memory) + 1;
 	struct legacy_desk desk;

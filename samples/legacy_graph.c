@@ -10,6 +10,7 @@
 #include <doca_graph.h>
 #include <doca_sha.h>
 
+#include "arguments.h"
 #include "legacy_common.h"
 
 #define INSTANCES 4
@@ -87,8 +88,10 @@ static void instance_close(struct instance *instance)
 	doca_buf_refcount_rm(instance->digest, NULL);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	sample_arguments(argc, argv, 0, "");
+
 	static char memory[INSTANCES * 3 * PART];
 	struct instance instances[INSTANCES];
 	struct legacy_desk desk;

@@ -5,12 +5,15 @@
 
 #include <doca_dma.h>
 
+#include "arguments.h"
 #include "legacy_common.h"
 
 #define COPIES 8
 
-int main(void)
+int main(int argc, char **argv)
 {
+	sample_arguments(argc, argv, 0, "");
+
 	static char memory[COPIES * 2 * 64];
 	struct legacy_desk desk;
 	struct doca_buf *src[COPIES], *dst[COPIES];

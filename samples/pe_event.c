@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "arguments.h"
 #include "common.h"
 #include "pe_common.h"
 
@@ -57,8 +58,10 @@ static doca_error_t run(struct desk *desk, struct doca_dma *dma, int epoll)
 	return status == DOCA_SUCCESS ? status : sample_failed("run", status);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	sample_arguments(argc, argv, 0, "");
+
 	struct desk desk;
 	struct doca_dma *dma = NULL;
 	int epoll = epoll_create1(EPOLL_CLOEXEC);

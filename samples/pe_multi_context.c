@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "arguments.h"
 #include "common.h"
 #include "pe_common.h"
 
@@ -37,8 +38,10 @@ static doca_error_t run(struct desk *desk, struct doca_dma **dma)
 	return DOCA_SUCCESS;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	sample_arguments(argc, argv, 0, "");
+
 	struct desk desk;
 	struct doca_dma *dma[NUM_CONTEXTS] = {NULL};
 	doca_error_t status = desk_open(&desk);

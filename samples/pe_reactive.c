@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "arguments.h"
 #include "common.h"
 #include "pe_common.h"
 
@@ -58,8 +59,10 @@ static void state_changed(const union doca_data user_data, struct doca_ctx *ctx,
 	program->is_over = true;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	sample_arguments(argc, argv, 0, "");
+
 	struct program program = {.status = DOCA_SUCCESS};
 	doca_error_t status = desk_open(&program.desk);
 

@@ -9,6 +9,7 @@
 
 #include <doca_ctx.h>
 
+#include "arguments.h"
 #include "common.h"
 #include "sha_common.h"
 
@@ -71,6 +72,8 @@ static doca_error_t run(struct desk *desk)
 
 int main(int argc, char **argv)
 {
+	sample_arguments(argc, argv, 1, "[TEXT]");
+
 	static struct desk desk;
 	doca_error_t status = desk_open(
 		&desk,
