@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "base/runtime_folder.h"
 #include "comch/client.h"
 #include "comch/connection.h"
 #include "comch/control.h"
@@ -22,11 +23,15 @@ struct doca_comch_client {
 static void log_failure(const struct comch_endpoint *endpoint, doca_error_t status, const void *data, size_t len)
 {
 	const char *dev = sf_dev_desc(endpoint->dev)->key;
+	char folder[PATH_MAX];
 
 	switch (status) {
 	case DOCA_ERROR_NOT_FOUND:
-		SF_LOG_ERR("no server named %s serves %s; start it first, with that name and the representor of this function",
-			   endpoint->name, dev);
+		sf_runtime_folder_path(folder);
+		SF_LOG_ERR("no server named %s serves %s in the runtime folder %s; start it first, with that name, the "
+			   "representor of "
+			   "this function and the same runtime folder (softfield doctor shows others)",
+			   endpoint->name, dev, folder);
 		break;
 	case DOCA_ERROR_NOT_PERMITTED:
 		SF_LOG_ERR("server %s belongs to another user; run both sides as one user", endpoint->name);

@@ -14,6 +14,7 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "base/runtime_folder.h"
 #include "compat/linux.h"
 #include "fabric/shm/descriptor.h"
 #include "fabric/shm/fds.h"
@@ -322,6 +323,18 @@ static doca_error_t import_wait(const struct shm_import *import, uint64_t limit_
 	return error;
 }
 
+/* Two processes miss each other by XDG_RUNTIME_DIR as well as by SOFTFIELD_RUNTIME, so the line names the folder. */
+static void log_unreachable(doca_error_t error)
+{
+	char folder[PATH_MAX];
+
+	sf_runtime_folder_path(folder);
+	SF_LOG_ERR_LIMITED(
+		"the process that exported the memory cannot be reached in this process's runtime folder %s: %s; does it "
+		"still run, and meet in the same folder? (softfield doctor shows the folders of both)",
+		folder, doca_error_get_descr(error));
+}
+
 /* Asks the owner's agent. With sf_control_lock. */
 static doca_error_t import_ask(const struct sf_descriptor *descriptor, struct shm_attach **attach)
 {
@@ -329,10 +342,7 @@ static doca_error_t import_ask(const struct sf_descriptor *descriptor, struct sh
 	doca_error_t error = sf_shm_peer_get(&descriptor->agent, &peer);
 
 	if (error != DOCA_SUCCESS) {
-		SF_LOG_ERR_LIMITED(
-			"the process that exported the memory cannot be reached: %s; does it still run, and with the same "
-			"SOFTFIELD_RUNTIME?",
-			doca_error_get_descr(error));
+		log_unreachable(error);
 		return error == DOCA_ERROR_AGAIN ? DOCA_ERROR_NOT_FOUND : error;
 	}
 	error = sf_shm_attach_get(peer, descriptor->region, &descriptor->token, false, attach);
