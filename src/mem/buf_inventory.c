@@ -217,29 +217,29 @@ doca_error_t doca_buf_inventory_buf_dup(struct doca_buf_inventory *inventory, co
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t reuse(struct doca_buf *buf, void *addr, size_t len, size_t data_len)
+doca_error_t doca_buf_inventory_buf_reuse_by_args(struct doca_buf *buf, void *addr, size_t len, void *data, size_t data_len)
 {
 	if (buf == NULL || buf->refcount == 0) {
 		SF_LOG_ERR(buf == NULL ? "no buf given to reuse" : "buf was released already and cannot be reused");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (!sf_mmap_is_live(buf->mmap, addr, len))
-		return range_refused(buf->mmap, addr, len, addr, data_len);
+	if (!is_range_good(buf->mmap, addr, len, data, data_len))
+		return range_refused(buf->mmap, addr, len, data, data_len);
 	buf->head = addr;
 	buf->len = len;
-	buf->data = addr;
+	buf->data = data;
 	buf->data_len = data_len;
 	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_buf_inventory_buf_reuse_by_addr(struct doca_buf *buf, void *addr, size_t len)
 {
-	return reuse(buf, addr, len, 0);
+	return doca_buf_inventory_buf_reuse_by_args(buf, addr, len, addr, 0);
 }
 
 doca_error_t doca_buf_inventory_buf_reuse_by_data(struct doca_buf *buf, void *data, size_t data_len)
 {
-	return reuse(buf, data, data_len, data_len);
+	return doca_buf_inventory_buf_reuse_by_args(buf, data, data_len, data, data_len);
 }
 
 /* ---- attributes ---- */

@@ -194,7 +194,7 @@ static bool can_reuse(const struct doca_buf *buf)
 	return mmap != NULL && object->users == 0;
 }
 
-#define REUSE(name, function)                                                                                                    \
+#define REUSE(name, function, ...)                                                                                               \
 	static void name(void)                                                                                                   \
 	{                                                                                                                        \
 		uint8_t *addr;                                                                                                   \
@@ -202,10 +202,11 @@ static bool can_reuse(const struct doca_buf *buf)
 		struct doca_buf *buf = pick(BUF);                                                                                \
 		random_range(&addr, &len);                                                                                       \
 		if (buf == NULL || can_reuse(buf))                                                                               \
-			CALL(function, buf, addr, len);                                                                          \
+			CALL(function, buf, __VA_ARGS__);                                                                        \
 	}
-REUSE(reuse_by_addr, doca_buf_inventory_buf_reuse_by_addr)
-REUSE(reuse_by_data, doca_buf_inventory_buf_reuse_by_data)
+REUSE(reuse_by_args, doca_buf_inventory_buf_reuse_by_args, addr, len, addr + len / 4, chance(4) ? len : len / 2)
+REUSE(reuse_by_addr, doca_buf_inventory_buf_reuse_by_addr, addr, len)
+REUSE(reuse_by_data, doca_buf_inventory_buf_reuse_by_data, addr, len)
 
 /* ---- references ---- */
 
@@ -391,6 +392,7 @@ static const struct call calls[] = {
 	{"doca_buf_inventory_buf_get_by_addr", get_by_addr, 4},
 	{"doca_buf_inventory_buf_get_by_data", get_by_data, 6},
 	{"doca_buf_inventory_buf_dup", dup, 2},
+	{"doca_buf_inventory_buf_reuse_by_args", reuse_by_args},
 	{"doca_buf_inventory_buf_reuse_by_addr", reuse_by_addr},
 	{"doca_buf_inventory_buf_reuse_by_data", reuse_by_data},
 	{"doca_buf_inc_refcount", inc_refcount},

@@ -46,6 +46,7 @@ static void null_arguments(void **state)
 	assert_int_equal(doca_buf_inventory_expand(NULL, 1), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_buf_inventory_buf_reuse_by_addr(NULL, f->memory, 1), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_buf_inventory_buf_reuse_by_data(NULL, f->memory, 1), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_buf_inventory_buf_reuse_by_args(NULL, f->memory, 1, f->memory, 1), DOCA_ERROR_INVALID_VALUE);
 }
 
 static void buf_null_arguments(void **state)
@@ -228,6 +229,26 @@ static void reuse_points_a_buf_elsewhere_in_its_map(void **state)
 	assert_int_equal(doca_buf_inventory_buf_reuse_by_addr(buf, f->memory, 1), DOCA_ERROR_INVALID_VALUE);
 }
 
+static void reuse_by_args_sets_the_data_section_too(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_buf *buf = get(f, 0, 10);
+	char *at = f->memory + 300;
+
+	assert_int_equal(doca_buf_inventory_buf_reuse_by_args(buf, at, 40, at + 8, 30), DOCA_SUCCESS);
+	expect_place(buf, at, 40, at + 8, 30);
+	assert_int_equal(doca_buf_inventory_buf_reuse_by_args(buf, at, 40, at + 40, 0), DOCA_SUCCESS);
+	expect_place(buf, at, 40, at + 40, 0);
+	/* data that begins before the range, ends behind it, or wraps around; a range that leaves the map */
+	assert_int_equal(doca_buf_inventory_buf_reuse_by_args(buf, at, 40, at - 1, 1), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_buf_inventory_buf_reuse_by_args(buf, at, 40, at + 8, 33), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_buf_inventory_buf_reuse_by_args(buf, at, 40, at + 8, SIZE_MAX), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_buf_inventory_buf_reuse_by_args(buf, f->memory + 1, SIZE, f->memory + 1, 0),
+			 DOCA_ERROR_INVALID_VALUE);
+	expect_place(buf, at, 40, at + 40, 0);
+	put(buf);
+}
+
 /* ---- reference counts ---- */
 
 static void refcount_reports_the_count_before(void **state)
@@ -277,6 +298,7 @@ int main(void)
 		T(stopped_inventory_gives_nothing),
 		T(inventory_user_data),
 		T(reuse_points_a_buf_elsewhere_in_its_map),
+		T(reuse_by_args_sets_the_data_section_too),
 		T(refcount_reports_the_count_before),
 		T(refcount_has_an_upper_end),
 	};
