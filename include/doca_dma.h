@@ -27,8 +27,8 @@
  * unspecified, and no data section has grown.
  *
  * doca_pe_progress() copies in the order of submission. If the device has engine threads (the topology's `engine_threads`), they
- * copy large tasks, which may complete out of order. A DMA context belongs to the thread of its progress engine. (Core guide,
- * "DOCA Execution Model"; task functions: doca_pe.h)
+ * copy large tasks, which may complete out of order: see doca_dma_set_ordered_completions(). A DMA context belongs to the thread
+ * of its progress engine. (Core guide, "DOCA Execution Model"; task functions: doca_pe.h)
  */
 #ifndef DOCA_DMA_H_
 #define DOCA_DMA_H_
@@ -126,6 +126,20 @@ DOCA_STABLE
 struct doca_buf *doca_dma_task_memcpy_get_dst(const struct doca_dma_task_memcpy *task);
 
 /** @} */
+
+/**
+ * Whether tasks complete in the order of their submission, also on a device with engine threads; those then work on one large
+ * task at a time, and on nothing behind it. Off by default.
+ * @param ordered_completions 1 or 0
+ * @retval DOCA_ERROR_INVALID_VALUE neither 1 nor 0
+ * @retval DOCA_ERROR_BAD_STATE the context is not IDLE
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_dma_set_ordered_completions(struct doca_dma *dma, uint8_t ordered_completions);
+
+/** The last setting. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_dma_get_ordered_completions(struct doca_dma *dma, uint8_t *ordered_completions);
 
 /**
  * Always fails: starting a DMA context with its data path on a GPU gives DOCA_ERROR_NOT_SUPPORTED.

@@ -115,7 +115,7 @@ struct doca_task *sf_offload_take_finished(struct sf_offload *offload)
 
 bool sf_offload_arm(struct sf_offload *offload)
 {
-	if (offload->first != NULL)
+	if (offload->first != NULL && !(offload->in_order && offload->num_handed != 0))
 		return true;
 	if (offload->num_handed == 0)
 		return false;

@@ -22,6 +22,7 @@ struct sf_offload {
 	struct sf_engine *engine; /* or NULL */
 	int event_fd;
 	uint32_t num_handed; /* on the engine, and not yet completed */
+	bool in_order;	     /* nothing of the queue is completed while the engine has a task: the library hands over the first */
 	/* Shared with the engine's threads. */
 	_Atomic(struct doca_task *) finished; /* by next; the last one first */
 	_Atomic uint32_t num_busy;	      /* tasks that an engine thread may yet touch, the ctx with them */
@@ -70,6 +71,14 @@ static inline void sf_offload_complete(struct doca_task *task, doca_error_t stat
 	sf_task_complete(task, status);
 }
 
+/* The first of the queue leaves it. */
+static inline void sf_offload_unqueue(struct sf_offload *offload)
+{
+	offload->first = offload->first->next;
+	if (offload->first == NULL)
+		offload->last = &offload->first;
+}
+
 /* How a library's tasks are worked off; constants, so that the compiler sees through the pointers. */
 struct sf_offload_ops {
 	/* Does a slice of the task, or all of it. IN_PROGRESS: it is to be called again. */
@@ -112,6 +121,8 @@ static inline __attribute__((always_inline)) bool sf_offload_progress(struct sf_
 
 	if (__builtin_expect(offload->num_handed != 0, 0))
 		moved = sf_offload_progress_finished(offload, ops);
+	if (__builtin_expect(offload->num_handed != 0, 0) && offload->in_order)
+		return moved;
 	for (uint32_t i = 0; i < SF_OFFLOAD_BUDGET && offload->first != NULL; i++) {
 		struct doca_task *task = offload->first;
 		bool was_last = &task->next == end;
@@ -122,9 +133,7 @@ static inline __attribute__((always_inline)) bool sf_offload_progress(struct sf_
 		moved = true;
 		if (status == DOCA_ERROR_IN_PROGRESS)
 			break;
-		offload->first = task->next;
-		if (offload->first == NULL)
-			offload->last = &offload->first;
+		sf_offload_unqueue(offload);
 		sf_offload_complete(task, status);
 		if (was_last)
 			break;

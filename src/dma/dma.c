@@ -15,7 +15,11 @@ static doca_error_t dma_start(struct doca_ctx *ctx)
 	struct doca_dma *dma = (struct doca_dma *)ctx;
 
 	sf_reach_cache_init(&dma->reach, dma->dev);
-	return sf_offload_start(&dma->offload, ctx, dma->dev);
+
+	doca_error_t result = sf_offload_start(&dma->offload, ctx, dma->dev);
+
+	dma->offload.in_order = dma->ordered && dma->offload.engine != NULL;
+	return result;
 }
 
 static void dma_cancel(struct doca_ctx *ctx)
@@ -35,7 +39,11 @@ static void dma_stop(struct doca_ctx *ctx)
 
 static bool dma_progress(struct doca_ctx *ctx)
 {
-	return sf_offload_progress(&((struct doca_dma *)ctx)->offload, ctx, &dma_memcpy_ops);
+	struct doca_dma *dma = (struct doca_dma *)ctx;
+
+	if (__builtin_expect(dma->offload.in_order, 0))
+		dma_hand_over_first(dma);
+	return sf_offload_progress(&dma->offload, ctx, &dma_memcpy_ops);
 }
 
 static bool dma_arm(struct doca_ctx *ctx)
@@ -45,7 +53,11 @@ static bool dma_arm(struct doca_ctx *ctx)
 
 static void dma_send_pending(struct doca_ctx *ctx)
 {
-	sf_offload_send_pending(&((struct doca_dma *)ctx)->offload, ctx, &dma_memcpy_ops);
+	struct doca_dma *dma = (struct doca_dma *)ctx;
+
+	if (dma->offload.in_order)
+		dma_hand_over_first(dma);
+	sf_offload_send_pending(&dma->offload, ctx, &dma_memcpy_ops);
 }
 
 static const struct sf_ctx_ops dma_ops = {
@@ -97,6 +109,31 @@ doca_error_t doca_dma_destroy(struct doca_dma *dma)
 struct doca_ctx *doca_dma_as_ctx(struct doca_dma *dma)
 {
 	return dma != NULL ? &dma->ctx : NULL;
+}
+
+doca_error_t doca_dma_set_ordered_completions(struct doca_dma *dma, uint8_t ordered_completions)
+{
+	if (dma == NULL || ordered_completions > 1) {
+		if (dma == NULL)
+			SF_LOG_ERR("no DMA context given to order the completions of");
+		else
+			SF_LOG_ERR("ordered_completions is %u: give 1 for yes or 0 for no", ordered_completions);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	doca_error_t result = sf_ctx_check_idle(&dma->ctx, __func__);
+	if (result == DOCA_SUCCESS)
+		dma->ordered = ordered_completions != 0;
+	return result;
+}
+
+doca_error_t doca_dma_get_ordered_completions(struct doca_dma *dma, uint8_t *ordered_completions)
+{
+	if (dma == NULL || ordered_completions == NULL) {
+		SF_LOG_ERR("no %s given to ask for ordered completions", dma == NULL ? "DMA context" : "place");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	*ordered_completions = dma->ordered;
+	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_dma_get_gpu_handle(struct doca_dma *dma, struct doca_gpu_dma **gpu_dma)

@@ -25,6 +25,7 @@ struct doca_dma {
 	struct sf_task_pool memcpy_pool;
 	struct sf_offload offload;
 	struct sf_reach_cache reach;
+	bool ordered; /* completions come in the order of submission, also with engine threads */
 };
 
 struct doca_dma_task_memcpy {
@@ -42,5 +43,8 @@ struct dma_engine_task {
 };
 
 extern const struct sf_offload_ops dma_memcpy_ops;
+
+/* Where completions are ordered: the queue's first task goes to the engine if it is large, unless the engine has one. */
+void dma_hand_over_first(struct doca_dma *dma);
 
 #endif

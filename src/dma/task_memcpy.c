@@ -31,12 +31,25 @@ static doca_error_t take_apart(struct doca_dma *dma, const struct doca_dma_task_
 	return sf_reach_destination(&dma->reach, task->dst, from->len, to);
 }
 
+/* Bytes of the source, as far as they matter: enough for the engine, or not. */
+static bool is_large(const struct doca_dma_task_memcpy *task)
+{
+	uint64_t len = 0;
+	uint32_t num = 0;
+	for (const struct doca_buf *buf = task->src; buf != NULL && num < DMA_LIST_MAX && len < DMA_ENGINE_MIN;
+	     buf = buf->next, num++)
+		len += buf->data_len;
+	return len >= DMA_ENGINE_MIN;
+}
+
 /* A slice of whatever the task is. */
 static __attribute__((noinline)) doca_error_t copy_slice(struct doca_dma_task_memcpy *task)
 {
 	struct sf_reach_list to, from;
 	if (task->done == DMA_REFUSED)
 		return task->base.status;
+	if (task->done == 0 && task_dma(&task->base)->offload.in_order && is_large(task))
+		return DOCA_ERROR_IN_PROGRESS; /* dma_hand_over_first takes it */
 	doca_error_t result = take_apart(task_dma(&task->base), task, &to, &from);
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -102,30 +115,32 @@ static doca_error_t run_part(struct doca_task *base, uint32_t part, uint32_t thr
 	return sf_reach_copy(&task->to, &task->from, at, left < DMA_PART ? left : DMA_PART);
 }
 
-/* Bytes of the source, as far as they matter: enough for the engine, or not. */
-static bool is_large(const struct doca_dma_task_memcpy *task)
+/* Is it for the engine? Not if it is small, or if something is wrong with it: that is reported from progress. */
+static bool is_for_engine(struct doca_dma *dma, struct dma_engine_task *task)
 {
-	uint64_t len = 0;
-	uint32_t num = 0;
-	for (const struct doca_buf *buf = task->src; buf != NULL && num < DMA_LIST_MAX && len < DMA_ENGINE_MIN;
-	     buf = buf->next, num++)
-		len += buf->data_len;
-	return len >= DMA_ENGINE_MIN;
-}
-
-/* To the engine's threads, unless something is wrong with it: that is told from progress. */
-static bool hand_over(struct doca_dma *dma, struct dma_engine_task *task)
-{
-	if (!is_large(&task->task))
+	if (task->task.done == DMA_REFUSED || !is_large(&task->task))
 		return false;
 	task->task.base.status = take_apart(dma, &task->task, &task->to, &task->from);
-	if (task->task.base.status != DOCA_SUCCESS) {
+	if (task->task.base.status != DOCA_SUCCESS)
 		task->task.done = DMA_REFUSED;
-		return false;
-	}
+	return task->task.base.status == DOCA_SUCCESS;
+}
+
+static void hand_over(struct doca_dma *dma, struct dma_engine_task *task)
+{
 	uint32_t num_parts = (uint32_t)((task->from.len + DMA_PART - 1) / DMA_PART);
 	sf_offload_hand_over(&dma->offload, &task->job, &task->task.base, num_parts, run_part);
-	return true;
+}
+
+void dma_hand_over_first(struct doca_dma *dma)
+{
+	struct sf_offload *offload = &dma->offload;
+	struct dma_engine_task *task = (struct dma_engine_task *)offload->first;
+
+	if (task == NULL || offload->num_handed != 0 || offload->early != NULL || dma->ctx.cancelled || !is_for_engine(dma, task))
+		return;
+	sf_offload_unqueue(offload);
+	hand_over(dma, task);
 }
 
 static doca_error_t memcpy_submit(struct doca_task *base, uint32_t flags)
@@ -134,9 +149,11 @@ static doca_error_t memcpy_submit(struct doca_task *base, uint32_t flags)
 	struct doca_dma *dma = task_dma(base);
 	(void)flags;
 	task->done = 0;
-	if (__builtin_expect(dma->offload.engine != NULL, 0) && hand_over(dma, (struct dma_engine_task *)task))
-		return DOCA_SUCCESS;
-	sf_offload_queue(&dma->offload, base);
+	if (__builtin_expect(dma->offload.engine != NULL, 0) && !dma->offload.in_order &&
+	    is_for_engine(dma, (struct dma_engine_task *)task))
+		hand_over(dma, (struct dma_engine_task *)task);
+	else
+		sf_offload_queue(&dma->offload, base);
 	return DOCA_SUCCESS;
 }
 

@@ -57,6 +57,18 @@ NUMBER(dma_max_tasks, doca_dma_cap_get_max_num_tasks, DMA, struct doca_dma, uint
 NUMBER(dma_max_list, doca_dma_cap_task_memcpy_get_max_buf_list_len, DEVINFO, struct doca_devinfo, uint32_t)
 NUMBER(dma_max_size, doca_dma_cap_task_memcpy_get_max_buf_size, DEVINFO, struct doca_devinfo, uint64_t)
 
+NUMBER(dma_get_ordered, doca_dma_get_ordered_completions, DMA, struct doca_dma, uint8_t)
+
+static void dma_set_ordered(void)
+{
+	struct doca_dma *dma = pick(DMA);
+	uint8_t ordered = (uint8_t)random_below(3);
+
+	refuse_if(ordered > 1 || (dma != NULL && !ctx_is_idle(doca_dma_as_ctx(dma))));
+	expect_if(true);
+	CALL(doca_dma_set_ordered_completions, dma, ordered);
+}
+
 static void dma_done(struct doca_dma_task_memcpy *task, union doca_data task_data, union doca_data ctx_data)
 {
 	task_ended(doca_dma_task_memcpy_as_task(task));
@@ -172,6 +184,8 @@ static const struct call dma_calls[] = {
 	{"doca_dma_cap_get_max_num_tasks", dma_max_tasks},
 	{"doca_dma_cap_task_memcpy_get_max_buf_list_len", dma_max_list},
 	{"doca_dma_cap_task_memcpy_get_max_buf_size", dma_max_size},
+	{"doca_dma_set_ordered_completions", dma_set_ordered},
+	{"doca_dma_get_ordered_completions", dma_get_ordered},
 	{"doca_dma_task_memcpy_set_conf", dma_set_conf, 2},
 	{"doca_dma_task_memcpy_alloc_init", dma_alloc, 6},
 	{"doca_dma_task_memcpy_as_task", dma_as_task},

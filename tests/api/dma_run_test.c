@@ -183,6 +183,110 @@ static void stop_waits_for_tasks_to_be_freed(void **state)
 	rig_put(dst);
 }
 
+/* ---- ordered completions ---- */
+
+static struct doca_dma_task_memcpy *ended[RIG_TASKS];
+
+static void ended_good(struct doca_dma_task_memcpy *task, union doca_data task_user_data, union doca_data ctx_user_data)
+{
+	struct rig *rig = ctx_user_data.ptr;
+
+	(void)task_user_data;
+	ended[rig->num_good + rig->num_failed] = task;
+	rig_ended(task, ctx_user_data, true);
+}
+
+static void ended_failed(struct doca_dma_task_memcpy *task, union doca_data task_user_data, union doca_data ctx_user_data)
+{
+	struct rig *rig = ctx_user_data.ptr;
+
+	(void)task_user_data;
+	ended[rig->num_good + rig->num_failed] = task;
+	rig_ended(task, ctx_user_data, false);
+}
+
+#define ORDERED_TASKS 12 /* every third is large */
+
+struct ordered {
+	struct doca_buf *src[ORDERED_TASKS], *dst[ORDERED_TASKS];
+	struct doca_dma_task_memcpy *tasks[ORDERED_TASKS];
+};
+
+static void ordered_submit(struct fixture *f, struct ordered *o)
+{
+	rig_stop(&f->rig);
+	assert_int_equal(doca_dma_set_ordered_completions(f->rig.dma, 1), DOCA_SUCCESS);
+	assert_int_equal(doca_dma_task_memcpy_set_conf(f->rig.dma, ended_good, ended_failed, RIG_TASKS), DOCA_SUCCESS);
+	rig_start(&f->rig);
+	for (size_t i = 0; i < ORDERED_TASKS; i++) {
+		bool large = i % 3 == 0;
+
+		o->src[i] = source(f, i, large ? LARGE : 64);
+		o->dst[i] = destination(f, large ? 4 << 20 : (7 << 20) + 4096 + 64 * i, large ? LARGE : 64);
+		assert_int_equal(doca_dma_task_memcpy_alloc_init(f->rig.dma, o->src[i], o->dst[i], (union doca_data){.u64 = i},
+								 &o->tasks[i]),
+				 DOCA_SUCCESS);
+		assert_int_equal(doca_task_submit(doca_dma_task_memcpy_as_task(o->tasks[i])), DOCA_SUCCESS);
+	}
+}
+
+static void ordered_expect(struct ordered *o)
+{
+	for (size_t i = 0; i < ORDERED_TASKS; i++) {
+		assert_ptr_equal(ended[i], o->tasks[i]);
+		rig_put(o->src[i]);
+		rig_put(o->dst[i]);
+	}
+}
+
+static void wait_by_events(struct fixture *f, uint32_t num);
+
+static void ordered_completions_come_as_submitted(void **state)
+{
+	struct fixture *f = *state;
+	struct ordered o;
+
+	ordered_submit(f, &o);
+	wait_by_events(f, ORDERED_TASKS);
+	for (size_t i = 0; i < ORDERED_TASKS; i++)
+		assert_int_equal(rig_data_len(o.dst[i]), i % 3 == 0 ? LARGE : 64);
+	assert_memory_equal(f->memory + (4 << 20), f->memory + 9, LARGE); /* the last large one */
+	assert_memory_equal(f->memory + (7 << 20) + 4096 + 64 * 11, f->memory + 11, 64);
+	ordered_expect(&o);
+}
+
+static void ordered_completions_of_a_stop(void **state)
+{
+	struct fixture *f = *state;
+	struct ordered o;
+
+	ordered_submit(f, &o);
+	(void)doca_pe_progress(f->rig.pe); /* engine threads have the first */
+	assert_int_equal(doca_ctx_stop(f->rig.ctx), DOCA_ERROR_IN_PROGRESS);
+	RIG_WAIT(&f->rig, f->rig.state == DOCA_CTX_STATE_IDLE);
+	assert_int_equal(f->rig.num_good + f->rig.num_failed, ORDERED_TASKS);
+	ordered_expect(&o);
+}
+
+static void ordered_completions_are_set_while_idle(void **state)
+{
+	struct fixture *f = *state;
+	uint8_t ordered = 2;
+
+	assert_int_equal(doca_dma_get_ordered_completions(f->rig.dma, &ordered), DOCA_SUCCESS);
+	assert_int_equal(ordered, 0);
+	assert_int_equal(doca_dma_set_ordered_completions(f->rig.dma, 1), DOCA_ERROR_BAD_STATE);
+	rig_stop(&f->rig);
+	assert_int_equal(doca_dma_set_ordered_completions(f->rig.dma, 2), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_dma_set_ordered_completions(NULL, 1), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_dma_set_ordered_completions(f->rig.dma, 1), DOCA_SUCCESS);
+	assert_int_equal(doca_dma_get_ordered_completions(f->rig.dma, &ordered), DOCA_SUCCESS);
+	assert_int_equal(ordered, 1);
+	assert_int_equal(doca_dma_get_ordered_completions(f->rig.dma, NULL), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_dma_get_ordered_completions(NULL, &ordered), DOCA_ERROR_INVALID_VALUE);
+	rig_start(&f->rig);
+}
+
 /* ---- event-driven mode ---- */
 
 static bool readable(doca_notification_handle_t handle, int timeout_ms)
@@ -273,11 +377,19 @@ static void stop_by_events(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(stop_with_tasks_in_flight),	     T(freed_in_flight),
-		T(stop_waits_for_tasks_to_be_freed), T(events_for_small_and_large),
-		T(idle_context_wakes_nobody),	     T(stop_by_events),
-		T(resubmitted_from_its_callback),    T(failure_flushes_what_waits_behind),
-		T(source_cut_short_in_flight),	     cmocka_unit_test(contexts_of_two_threads),
+		T(stop_with_tasks_in_flight),
+		T(freed_in_flight),
+		T(stop_waits_for_tasks_to_be_freed),
+		T(events_for_small_and_large),
+		T(idle_context_wakes_nobody),
+		T(stop_by_events),
+		T(resubmitted_from_its_callback),
+		T(failure_flushes_what_waits_behind),
+		T(source_cut_short_in_flight),
+		cmocka_unit_test(contexts_of_two_threads),
+		T(ordered_completions_come_as_submitted),
+		T(ordered_completions_of_a_stop),
+		T(ordered_completions_are_set_while_idle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
