@@ -187,6 +187,25 @@ doca_error_t doca_devinfo_get_active_rate(const struct doca_devinfo *devinfo, ui
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_get_vhca_id(const struct doca_devinfo *devinfo, uint16_t *vhca_id);
 
+/** The number of the RDMA device's port: 1, as each has one. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_devinfo_get_uplink_ib_port(const struct doca_devinfo *devinfo, uint16_t *ib_port);
+
+/**
+ * The kernel's index of the interface that doca_devinfo_get_iface_name() names.
+ * @retval DOCA_ERROR_INVALID_VALUE the kernel has no such interface, as for most software devices
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_devinfo_get_iface_index(const struct doca_devinfo *devinfo, uint32_t *iface_index);
+
+/**
+ * The PCI address of the Data Direct function.
+ * @param pci_addr_str DOCA_DEVINFO_PCI_ADDR_SIZE bytes
+ * @retval DOCA_ERROR_NOT_FOUND always: the devices have none
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_devinfo_get_data_direct_pci_dev(struct doca_devinfo *devinfo, char *pci_addr_str);
+
 /** @} */
 
 /**
@@ -220,7 +239,7 @@ doca_error_t doca_devinfo_cap_is_accelerate_resource_reclaim_supported(const str
 
 /**
  * @name Properties of a representor
- * Those of the function that it stands for, except the interface's name. `size` is the room of the output, at least
+ * Those of the function that it stands for, except the interface and the IB port. `size` is the room of the output, at least
  * DOCA_DEVINFO_REP_VUID_SIZE or DOCA_DEVINFO_IFACE_NAME_SIZE.
  * @retval DOCA_ERROR_INVALID_VALUE *_vuid, *_iface_name: size is too small
  * @{
@@ -246,8 +265,68 @@ doca_error_t doca_devinfo_rep_get_is_hotplug(const struct doca_devinfo_rep *devi
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_rep_get_iface_name(const struct doca_devinfo_rep *devinfo_rep, char *iface_name, uint32_t size);
 
+/**
+ * The kernel's index of that interface.
+ * @retval DOCA_ERROR_INVALID_VALUE the kernel has no such interface, as for most software devices
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_devinfo_rep_get_iface_index(const struct doca_devinfo_rep *devinfo_rep, uint32_t *iface_index);
+
 DOCA_EXPERIMENTAL
 doca_error_t doca_devinfo_rep_get_vhca_id(const struct doca_devinfo_rep *devinfo_rep, uint16_t *vhca_id);
+
+/** Its number on the port's RDMA device. The port itself is 1; its representors follow in the order of the list. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_devinfo_rep_get_ib_port(const struct doca_devinfo_rep *devinfo_rep, uint16_t *ib_port);
+
+/**
+ * The number of the function's host, of those that the DPU has: 0, as it has one.
+ * @retval DOCA_ERROR_DRIVER an SF of the DPU itself
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_devinfo_rep_get_host_index(const struct doca_devinfo_rep *devinfo_rep, uint32_t *host_index);
+
+/** N of "pfNvfM": the number of the port, from 0. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_devinfo_rep_get_pf_index(const struct doca_devinfo_rep *devinfo_rep, uint32_t *pf_index);
+
+/**
+ * M of "pfNvfM".
+ * @retval DOCA_ERROR_DRIVER not a VF
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_devinfo_rep_get_vf_index(const struct doca_devinfo_rep *devinfo_rep, uint32_t *vf_index);
+
+/**
+ * M of "pfNsfM", the topology file's index.
+ * @retval DOCA_ERROR_DRIVER not an SF
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_devinfo_rep_get_sf_index(const struct doca_devinfo_rep *devinfo_rep, uint32_t *sf_index);
+
+/**
+ * How many VFs the PF has.
+ * @retval DOCA_ERROR_NOT_PERMITTED not a PF
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_devinfo_rep_get_total_vfs(const struct doca_devinfo_rep *devinfo_rep, uint32_t *total_vfs);
+
+/** As doca_devinfo_rep_get_vuid(), of the function's PF; a PF's own. An SF of the DPU has the port's. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_devinfo_rep_get_pf_vuid(struct doca_devinfo_rep *devinfo_rep, char *pf_vuid, uint32_t size);
+
+/**
+ * The PCI address of the Data Direct function.
+ * @param pci_addr_str DOCA_DEVINFO_REP_PCI_ADDR_SIZE bytes
+ * @retval DOCA_ERROR_NOT_FOUND always: the functions have none
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_devinfo_rep_get_data_direct_pci_dev(struct doca_devinfo_rep *devinfo_rep, char *pci_addr_str);
+
+/** 1 if it stands for the port itself. None of a list does. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_devinfo_rep_get_is_uplink_representor(const struct doca_devinfo_rep *devinfo_rep,
+							uint8_t *is_uplink_representor);
 
 /**
  * @param pci_addr_str DDDD:BB:DD.F or BB:DD.F (domain 0), in either case

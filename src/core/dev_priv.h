@@ -7,6 +7,9 @@
 
 #include "core/dev.h"
 
+/* An RDMA device here has one port of its own; its representors count from the next number on. */
+#define SF_UPLINK_IB_PORT 1
+
 /* One element of a list, or the info part of an opened device. */
 struct doca_devinfo {
 	const struct sf_device *desc;
@@ -48,6 +51,12 @@ static inline enum doca_pci_func_type sf_function_type(const struct sf_device *d
 
 /* For doca_devinfo(_rep)_is_equal_pci_addr. */
 doca_error_t sf_dev_compare_pci(const struct sf_device *desc, const char *text, uint8_t *is_equal);
+
+/* The kernel's index of the interface of that name. INVALID_VALUE, logged: the kernel has none. */
+doca_error_t sf_dev_iface_index(const struct sf_device *desc, const char *iface, uint32_t *index);
+
+/* NOT_FOUND, logged: the device has no Data Direct function. */
+doca_error_t sf_dev_no_data_direct(const struct sf_device *desc);
 
 /* Copies a property to a caller's memory of size bytes, which must be at least size_min. */
 doca_error_t sf_dev_copy_out(const char *what, void *out, uint32_t size, uint32_t size_min, const void *value, size_t len);

@@ -261,3 +261,123 @@ doca_error_t doca_devinfo_rep_get_vhca_id(const struct doca_devinfo_rep *devinfo
 	*vhca_id = devinfo_rep->desc->vhca_id;
 	return DOCA_SUCCESS;
 }
+
+/* ---- properties of its function ---- */
+
+doca_error_t doca_devinfo_rep_get_iface_index(const struct doca_devinfo_rep *devinfo_rep, uint32_t *iface_index)
+{
+	if (!devinfo_rep || !iface_index)
+		return refuse_null();
+	return sf_dev_iface_index(devinfo_rep->desc, devinfo_rep->desc->rep_iface, iface_index);
+}
+
+doca_error_t doca_devinfo_rep_get_ib_port(const struct doca_devinfo_rep *devinfo_rep, uint16_t *ib_port)
+{
+	const struct sf_topology *t;
+	uint16_t port = SF_UPLINK_IB_PORT + 1;
+
+	if (!devinfo_rep || !ib_port)
+		return refuse_null();
+
+	doca_error_t result = sf_topology_get(&t);
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	for (const struct sf_device *d = t->devices; d < devinfo_rep->desc; d++)
+		port = (uint16_t)(port + (d->uplink == devinfo_rep->desc->uplink));
+	*ib_port = port;
+	return DOCA_SUCCESS;
+}
+
+/* Of the topology's functions: what only one kind of them has. */
+static doca_error_t has_none(const struct doca_devinfo_rep *devinfo_rep, const char *what)
+{
+	SF_LOG_DBG("the function %s has no %s", devinfo_rep->desc->key, what);
+	return DOCA_ERROR_DRIVER;
+}
+
+doca_error_t doca_devinfo_rep_get_host_index(const struct doca_devinfo_rep *devinfo_rep, uint32_t *host_index)
+{
+	if (!devinfo_rep || !host_index)
+		return refuse_null();
+	if (devinfo_rep->desc->node->kind != SF_NODE_HOST)
+		return has_none(devinfo_rep, "host: it is an SF of the DPU itself");
+	*host_index = 0; /* a DPU of a topology has one host at most */
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_devinfo_rep_get_pf_index(const struct doca_devinfo_rep *devinfo_rep, uint32_t *pf_index)
+{
+	if (!devinfo_rep || !pf_index)
+		return refuse_null();
+	*pf_index = devinfo_rep->desc->rep_pf_index;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_devinfo_rep_get_vf_index(const struct doca_devinfo_rep *devinfo_rep, uint32_t *vf_index)
+{
+	if (!devinfo_rep || !vf_index)
+		return refuse_null();
+	if (devinfo_rep->desc->kind != SF_FUNCTION_VF)
+		return has_none(devinfo_rep, "VF index: it is no VF");
+	*vf_index = devinfo_rep->desc->vf_index;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_devinfo_rep_get_sf_index(const struct doca_devinfo_rep *devinfo_rep, uint32_t *sf_index)
+{
+	if (!devinfo_rep || !sf_index)
+		return refuse_null();
+	if (devinfo_rep->desc->kind != SF_FUNCTION_SF)
+		return has_none(devinfo_rep, "SF index: it is no SF");
+	*sf_index = devinfo_rep->desc->sf_index;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_devinfo_rep_get_total_vfs(const struct doca_devinfo_rep *devinfo_rep, uint32_t *total_vfs)
+{
+	const struct sf_topology *t;
+	uint32_t count = 0;
+
+	if (!devinfo_rep || !total_vfs)
+		return refuse_null();
+	if (devinfo_rep->desc->kind != SF_FUNCTION_PF) {
+		SF_LOG_DBG("the function %s has no VFs: only a PF has", devinfo_rep->desc->key);
+		return DOCA_ERROR_NOT_PERMITTED;
+	}
+
+	doca_error_t result = sf_topology_get(&t);
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	for (uint32_t i = 0; i < t->num_devices; i++)
+		count += t->devices[i].kind == SF_FUNCTION_VF && t->devices[i].parent == devinfo_rep->desc;
+	*total_vfs = count;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_devinfo_rep_get_pf_vuid(struct doca_devinfo_rep *devinfo_rep, char *pf_vuid, uint32_t size)
+{
+	if (!devinfo_rep || !pf_vuid)
+		return refuse_null();
+
+	const struct sf_device *desc = devinfo_rep->desc->parent ? devinfo_rep->desc->parent : devinfo_rep->desc;
+
+	return sf_dev_copy_out("VUID", pf_vuid, size, DOCA_DEVINFO_REP_VUID_SIZE, desc->vuid, strlen(desc->vuid) + 1);
+}
+
+doca_error_t doca_devinfo_rep_get_data_direct_pci_dev(struct doca_devinfo_rep *devinfo_rep, char *pci_addr_str)
+{
+	if (!devinfo_rep || !pci_addr_str)
+		return refuse_null();
+	return sf_dev_no_data_direct(devinfo_rep->desc);
+}
+
+doca_error_t doca_devinfo_rep_get_is_uplink_representor(const struct doca_devinfo_rep *devinfo_rep,
+							uint8_t *is_uplink_representor)
+{
+	if (!devinfo_rep || !is_uplink_representor)
+		return refuse_null();
+	*is_uplink_representor = sf_device_is_port(devinfo_rep->desc);
+	return DOCA_SUCCESS;
+}

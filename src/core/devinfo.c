@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Lists of devices and what they tell about a device. */
+#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,6 +196,48 @@ doca_error_t doca_devinfo_get_sf_index(const struct doca_devinfo *devinfo, uint3
 	}
 	*sf_index = devinfo->desc->sf_index;
 	return DOCA_SUCCESS;
+}
+
+doca_error_t sf_dev_iface_index(const struct sf_device *desc, const char *iface, uint32_t *index)
+{
+	unsigned int found = if_nametoindex(iface);
+
+	if (found == 0) {
+		SF_LOG_DBG("device %s: the kernel has no interface \"%s\" and so no index: a software device's is a name only; "
+			   "a topology file may name a real one",
+			   desc->key, iface);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	*index = found;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t sf_dev_no_data_direct(const struct sf_device *desc)
+{
+	SF_LOG_DBG("device %s has no Data Direct function: only some network cards have", desc->key);
+	return DOCA_ERROR_NOT_FOUND;
+}
+
+doca_error_t doca_devinfo_get_uplink_ib_port(const struct doca_devinfo *devinfo, uint16_t *ib_port)
+{
+	if (!devinfo || !ib_port)
+		return refuse_null();
+	*ib_port = SF_UPLINK_IB_PORT;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_devinfo_get_iface_index(const struct doca_devinfo *devinfo, uint32_t *iface_index)
+{
+	if (!devinfo || !iface_index)
+		return refuse_null();
+	return sf_dev_iface_index(devinfo->desc, devinfo->desc->iface, iface_index);
+}
+
+doca_error_t doca_devinfo_get_data_direct_pci_dev(struct doca_devinfo *devinfo, char *pci_addr_str)
+{
+	if (!devinfo || !pci_addr_str)
+		return refuse_null();
+	return sf_dev_no_data_direct(devinfo->desc);
 }
 
 /* ---- capabilities ---- */

@@ -46,26 +46,26 @@ static void name_key(struct sf_device *d)
 		snprintf(d->key + len, sizeof(d->key) - (size_t)len, "/sf%u", d->sf_index);
 }
 
-static void name_vuid(struct sf_device *d, const struct sf_device_source *source)
+static void name_vuid(struct sf_device *d)
 {
 	unsigned int domain, bus, slot, function;
-	const struct sf_device *pf = source->parent ? source->parent : d;
+	const struct sf_device *pf = d->parent ? d->parent : d;
 	const uint64_t hash = sf_checksum(SF_CHECKSUM_BEGIN, d->key, strlen(d->key));
 
 	split_pci(pf->pci_addr, &domain, &bus, &slot, &function);
 	int len = snprintf(d->vuid, sizeof(d->vuid), "SFLD%016" PRIX64 "S0D%uF%u", hash, slot, function);
 
 	if (d->kind == SF_FUNCTION_VF)
-		snprintf(d->vuid + len, sizeof(d->vuid) - (size_t)len, "VF%u", source->vf_index);
+		snprintf(d->vuid + len, sizeof(d->vuid) - (size_t)len, "VF%u", d->vf_index);
 	else if (d->kind == SF_FUNCTION_SF)
 		snprintf(d->vuid + len, sizeof(d->vuid) - (size_t)len, "SF%u", d->sf_index);
 }
 
 /* As the kernel names interfaces: p0 on a DPU, enp216s0f0np0, enp216s0f0v1 and enp3s0f0s4 elsewhere. */
-static void name_iface(const struct sf_topology *t, struct sf_device *d, const struct sf_device_source *source)
+static void name_iface(const struct sf_topology *t, struct sf_device *d)
 {
 	unsigned int domain, bus, slot, function;
-	const struct sf_device *pf = source->parent ? source->parent : d;
+	const struct sf_device *pf = d->parent ? d->parent : d;
 	char base[40];
 
 	if (d->iface[0])
@@ -83,21 +83,22 @@ static void name_iface(const struct sf_topology *t, struct sf_device *d, const s
 		snprintf(d->iface, sizeof(d->iface), "%snp%u", base, function);
 	else
 		snprintf(d->iface, sizeof(d->iface), "%s%c%u", base, d->kind == SF_FUNCTION_VF ? 'v' : 's',
-			 d->kind == SF_FUNCTION_VF ? source->vf_index : d->sf_index);
+			 d->kind == SF_FUNCTION_VF ? d->vf_index : d->sf_index);
 }
 
 /* As a BlueField names the representors: pf0hpf, pf0vf1, c1pf0sf4 for an SF of the host, pf0sf4 for one of its own. */
-static void name_rep_iface(const struct sf_topology *t, struct sf_device *d, const struct sf_device_source *source)
+static void name_rep_iface(const struct sf_topology *t, struct sf_device *d)
 {
 	unsigned int port;
 
 	if (!d->uplink)
 		return;
 	port = pf_number(t, d->uplink);
+	d->rep_pf_index = port;
 	if (d->kind == SF_FUNCTION_PF)
 		snprintf(d->rep_iface, sizeof(d->rep_iface), "pf%uhpf", port);
 	else if (d->kind == SF_FUNCTION_VF)
-		snprintf(d->rep_iface, sizeof(d->rep_iface), "pf%uvf%u", port, source->vf_index);
+		snprintf(d->rep_iface, sizeof(d->rep_iface), "pf%uvf%u", port, d->vf_index);
 	else
 		snprintf(d->rep_iface, sizeof(d->rep_iface), "%spf%usf%u", d->node->kind == SF_NODE_HOST ? "c1" : "", port,
 			 d->sf_index);
@@ -177,9 +178,9 @@ bool sf_parse_names(struct sf_parse *parse)
 
 		d->vhca_id = (uint16_t)(VHCA_ID_FIRST + i);
 		name_key(d);
-		name_vuid(d, &parse->sources[i]);
-		name_iface(t, d, &parse->sources[i]);
-		name_rep_iface(t, d, &parse->sources[i]);
+		name_vuid(d);
+		name_iface(t, d);
+		name_rep_iface(t, d);
 		name_ibdev(parse, d, &parse->sources[i]);
 		name_mac(parse, d, &parse->sources[i]);
 		name_ipv6(d, &parse->sources[i]);

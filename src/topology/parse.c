@@ -237,8 +237,8 @@ static bool parse_vf(struct sf_parse *parse, struct json_object *value, const st
 	struct sf_device *vf = new_device(parse, pf->node, SF_FUNCTION_VF, &source);
 
 	snprintf(source->path, sizeof(source->path), "%.32s.vfs[%u]", path, index);
-	source->parent = pf;
-	source->vf_index = index;
+	vf->parent = pf;
+	vf->vf_index = index;
 	return sf_json_object(&parse->json, value, source->path,
 			      "pci, ibdev, iface, mac, ipv4, ipv6, rate_gbps, engine_threads") &&
 	       read_pci(&parse->json, value, source->path, vf->pci_addr) && parse_function(parse, value, vf, source);
@@ -252,7 +252,7 @@ static bool parse_sf(struct sf_parse *parse, struct json_object *value, const st
 	uint64_t sf_index = 0;
 
 	snprintf(source->path, sizeof(source->path), "%.32s.sfs[%u]", path, index);
-	source->parent = pf;
+	sf->parent = pf;
 	if (!sf_json_object(&parse->json, value, source->path,
 			    "index, ibdev, iface, mac, ipv4, ipv6, rate_gbps, engine_threads") ||
 	    !sf_json_uint(&parse->json, value, source->path, "index", true, 0, UINT32_MAX, &sf_index) ||

@@ -12,9 +12,7 @@
 /* What the file said about a device, beside the device. */
 struct sf_device_source {
 	char path[SF_JSON_PATH_MAX];
-	const char *uplink;		/* as text, "dpu0/03:00.0", or NULL; the JSON tree's */
-	const struct sf_device *parent; /* of a VF or SF */
-	uint32_t vf_index;
+	const char *uplink;  /* as text, "dpu0/03:00.0", or NULL; the JSON tree's */
 	uint32_t ibdev_next; /* one more than the number in a made-up ibdev name; 0 when the file gave the name */
 	bool has_mac, has_ipv6;
 };

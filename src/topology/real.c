@@ -157,6 +157,8 @@ static void shift(struct sf_topology *topology, struct sf_device *devices, uint3
 		devices[by + i] = topology->devices[i];
 		if (devices[by + i].uplink)
 			devices[by + i].uplink = devices + by + (topology->devices[i].uplink - topology->devices);
+		if (devices[by + i].parent)
+			devices[by + i].parent = devices + by + (topology->devices[i].parent - topology->devices);
 	}
 }
 

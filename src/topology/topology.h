@@ -44,14 +44,17 @@ struct sf_device {
 			 name */
 	char pci_addr[SF_PCI_ADDR_SIZE];
 	char ibdev[64], iface[64];
-	char rep_iface[64]; /* the interface of its representor on the DPU, "pf0vf1"; empty without uplink */
+	char rep_iface[64];    /* the interface of its representor on the DPU, "pf0vf1"; empty without uplink */
+	uint32_t rep_pf_index; /* the number in it of the uplink among the DPU's ports */
 	char vuid[128];
 	uint8_t mac[6];
 	uint8_t ipv4[4];
 	uint8_t ipv6[16];
 	bool has_ipv4;
 	enum sf_function_kind kind;
-	uint32_t sf_index; /* SF_FUNCTION_SF only */
+	uint32_t vf_index;		/* SF_FUNCTION_VF only */
+	uint32_t sf_index;		/* SF_FUNCTION_SF only */
+	const struct sf_device *parent; /* the PF of a VF or SF; else NULL */
 	uint16_t vhca_id;
 	uint64_t rate_bps;
 	uint32_t engine_threads;	/* of our own, that large DMA and SHA tasks on this device are spread over */

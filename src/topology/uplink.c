@@ -54,7 +54,7 @@ bool sf_parse_uplinks(struct sf_parse *parse)
 			return false;
 	}
 	for (uint32_t i = 0; i < t->num_devices; i++) {
-		const struct sf_device *parent = parse->sources[i].parent;
+		const struct sf_device *parent = t->devices[i].parent;
 
 		if (parent)
 			t->devices[i].uplink = sf_device_is_port(parent) ? parent : parent->uplink;

@@ -108,6 +108,8 @@ GETTER(get_rate, doca_devinfo_get_active_rate, uint64_t)
 GETTER(get_vhca, doca_devinfo_get_vhca_id, uint16_t)
 GETTER(get_type, doca_devinfo_get_pci_func_type, enum doca_pci_func_type)
 GETTER(get_sf, doca_devinfo_get_sf_index, uint32_t)
+GETTER(get_ib_port, doca_devinfo_get_uplink_ib_port, uint16_t)
+GETTER(get_iface_index, doca_devinfo_get_iface_index, uint32_t)
 GETTER(cap_hotplug, doca_devinfo_cap_is_hotplug_manager_supported, uint8_t)
 GETTER(cap_moderation, doca_devinfo_cap_is_notification_moderation_supported, uint8_t)
 GETTER(cap_reclaim, doca_devinfo_cap_is_accelerate_resource_reclaim_supported, uint8_t)
@@ -140,6 +142,16 @@ static void get_pci(void)
 
 	expect_if(true);
 	CALL(doca_devinfo_get_pci_addr_str, info, place);
+}
+
+static void get_data_direct(void)
+{
+	char text[DOCA_DEVINFO_PCI_ADDR_SIZE];
+	struct doca_devinfo *info = any_info();
+	char *place = or_null(text);
+
+	refuse_if(true);
+	CALL(doca_devinfo_get_data_direct_pci_dev, info, place);
 }
 
 static char *any_address(bool *is_right)
@@ -242,6 +254,35 @@ REP_GETTER(rep_type, doca_devinfo_rep_get_pci_func_type, enum doca_pci_func_type
 REP_GETTER(rep_hotplug, doca_devinfo_rep_get_is_hotplug, uint8_t)
 REP_GETTER(rep_vhca, doca_devinfo_rep_get_vhca_id, uint16_t)
 
+REP_GETTER(rep_ib_port, doca_devinfo_rep_get_ib_port, uint16_t)
+REP_GETTER(rep_host, doca_devinfo_rep_get_host_index, uint32_t) /* the default topology has no SF of the DPU */
+REP_GETTER(rep_pf, doca_devinfo_rep_get_pf_index, uint32_t)
+REP_GETTER(rep_is_uplink, doca_devinfo_rep_get_is_uplink_representor, uint8_t)
+
+/* What not every function has. */
+#define REP_SOME_GETTER(name, function)                                                                                          \
+	static void name(void)                                                                                                   \
+	{                                                                                                                        \
+		uint32_t value;                                                                                                  \
+		struct doca_devinfo_rep *info = any_rep_info();                                                                  \
+		uint32_t *place = or_null(&value);                                                                               \
+		CALL(function, info, place);                                                                                     \
+	}
+REP_SOME_GETTER(rep_iface_index, doca_devinfo_rep_get_iface_index)
+REP_SOME_GETTER(rep_vf, doca_devinfo_rep_get_vf_index)
+REP_SOME_GETTER(rep_sf, doca_devinfo_rep_get_sf_index)
+REP_SOME_GETTER(rep_total_vfs, doca_devinfo_rep_get_total_vfs)
+
+static void rep_data_direct(void)
+{
+	char text[DOCA_DEVINFO_REP_PCI_ADDR_SIZE];
+	struct doca_devinfo_rep *info = any_rep_info();
+	char *place = or_null(text);
+
+	refuse_if(true);
+	CALL(doca_devinfo_rep_get_data_direct_pci_dev, info, place);
+}
+
 static void rep_pci(void)
 {
 	char text[DOCA_DEVINFO_REP_PCI_ADDR_SIZE];
@@ -252,16 +293,18 @@ static void rep_pci(void)
 	CALL(doca_devinfo_rep_get_pci_addr_str, info, place);
 }
 
-static void rep_vuid(void)
-{
-	char text[256];
-	struct doca_devinfo_rep *info = any_rep_info();
-	char *place = or_null(text);
-	uint32_t size = chance(3) ? random_below(DOCA_DEVINFO_REP_VUID_SIZE) : DOCA_DEVINFO_REP_VUID_SIZE;
-
-	refuse_if(size < DOCA_DEVINFO_REP_VUID_SIZE);
-	CALL(doca_devinfo_rep_get_vuid, info, place, size);
-}
+#define REP_VUID(name, function)                                                                                                 \
+	static void name(void)                                                                                                   \
+	{                                                                                                                        \
+		char text[256];                                                                                                  \
+		struct doca_devinfo_rep *info = any_rep_info();                                                                  \
+		char *place = or_null(text);                                                                                     \
+		uint32_t size = chance(3) ? random_below(DOCA_DEVINFO_REP_VUID_SIZE) : DOCA_DEVINFO_REP_VUID_SIZE;               \
+		refuse_if(size < DOCA_DEVINFO_REP_VUID_SIZE);                                                                    \
+		CALL(function, info, place, size);                                                                               \
+	}
+REP_VUID(rep_vuid, doca_devinfo_rep_get_vuid)
+REP_VUID(rep_pf_vuid, doca_devinfo_rep_get_pf_vuid)
 
 static void rep_iface(void)
 {
@@ -312,6 +355,9 @@ static const struct call calls[] = {
 	{"doca_devinfo_get_vhca_id", get_vhca},
 	{"doca_devinfo_get_pci_func_type", get_type},
 	{"doca_devinfo_get_sf_index", get_sf},
+	{"doca_devinfo_get_uplink_ib_port", get_ib_port},
+	{"doca_devinfo_get_iface_index", get_iface_index},
+	{"doca_devinfo_get_data_direct_pci_dev", get_data_direct},
 	{"doca_devinfo_cap_is_hotplug_manager_supported", cap_hotplug},
 	{"doca_devinfo_cap_is_notification_moderation_supported", cap_moderation},
 	{"doca_devinfo_cap_is_accelerate_resource_reclaim_supported", cap_reclaim},
@@ -334,6 +380,16 @@ static const struct call calls[] = {
 	{"doca_devinfo_rep_get_is_hotplug", rep_hotplug},
 	{"doca_devinfo_rep_get_vhca_id", rep_vhca},
 	{"doca_devinfo_rep_get_pci_addr_str", rep_pci},
+	{"doca_devinfo_rep_get_ib_port", rep_ib_port},
+	{"doca_devinfo_rep_get_host_index", rep_host},
+	{"doca_devinfo_rep_get_pf_index", rep_pf},
+	{"doca_devinfo_rep_get_is_uplink_representor", rep_is_uplink},
+	{"doca_devinfo_rep_get_iface_index", rep_iface_index},
+	{"doca_devinfo_rep_get_vf_index", rep_vf},
+	{"doca_devinfo_rep_get_sf_index", rep_sf},
+	{"doca_devinfo_rep_get_total_vfs", rep_total_vfs},
+	{"doca_devinfo_rep_get_data_direct_pci_dev", rep_data_direct},
+	{"doca_devinfo_rep_get_pf_vuid", rep_pf_vuid},
 	{"doca_devinfo_rep_get_vuid", rep_vuid},
 	{"doca_devinfo_rep_get_iface_name", rep_iface},
 	{"doca_devinfo_rep_is_equal_pci_addr", rep_is_equal},

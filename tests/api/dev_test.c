@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Devices and representors of the default topology. */
 #include <ctype.h>
+#include <net/if.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -136,6 +137,22 @@ static void properties_of_a_device(void **state)
 	assert_int_equal(doca_devinfo_get_pci_func_type(info("d8:00.2"), &type), DOCA_SUCCESS);
 	assert_int_equal(type, DOCA_PCI_FUNC_TYPE_VF);
 	assert_int_equal(doca_devinfo_get_sf_index(port, &sf_index), DOCA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(doca_devinfo_get_uplink_ib_port(port, &id), DOCA_SUCCESS);
+	assert_int_equal(id, 1);
+	assert_int_equal(doca_devinfo_get_data_direct_pci_dev(port, ibdev), DOCA_ERROR_NOT_FOUND);
+	assert_string_equal(ibdev, "mlx5_0"); /* left alone */
+}
+
+static void interfaces_without_a_kernel_have_no_index(void **state)
+{
+	uint32_t index = 99;
+
+	if (if_nametoindex("p0") == 0) {
+		assert_int_equal(doca_devinfo_get_iface_index(info("03:00.0"), &index), DOCA_ERROR_INVALID_VALUE);
+		assert_int_equal(index, 99);
+	}
+	assert_int_equal(doca_devinfo_get_iface_index(info("03:00.0"), NULL), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_devinfo_get_iface_index(NULL, &index), DOCA_ERROR_INVALID_VALUE);
 }
 
 static void small_buffers_are_refused_untouched(void **state)
@@ -440,6 +457,108 @@ static void core_guide_host_body(void)
 	CHECK_OK(doca_devinfo_destroy_list(devs));
 }
 
+static const struct doca_devinfo_rep *rep_named(struct doca_devinfo_rep **reps, uint32_t num, const char *wanted)
+{
+	char iface[DOCA_DEVINFO_IFACE_NAME_SIZE];
+
+	for (uint32_t i = 0; i < num; i++) {
+		CHECK_OK(doca_devinfo_rep_get_iface_name(reps[i], iface, sizeof(iface)));
+		if (!strcmp(iface, wanted))
+			return reps[i];
+	}
+	CHECK(false);
+	return NULL;
+}
+
+#define NONE UINT32_MAX
+
+static void check_indices(const struct doca_devinfo_rep *rep, uint32_t host, uint32_t pf, uint32_t vf, uint32_t sf, uint32_t vfs)
+{
+	const struct {
+		doca_error_t (*get)(const struct doca_devinfo_rep *, uint32_t *);
+		uint32_t expected;
+		doca_error_t missing;
+	} indices[] = {
+		{doca_devinfo_rep_get_host_index, host, DOCA_ERROR_DRIVER},
+		{doca_devinfo_rep_get_pf_index, pf, DOCA_ERROR_DRIVER},
+		{doca_devinfo_rep_get_vf_index, vf, DOCA_ERROR_DRIVER},
+		{doca_devinfo_rep_get_sf_index, sf, DOCA_ERROR_DRIVER},
+		{doca_devinfo_rep_get_total_vfs, vfs, DOCA_ERROR_NOT_PERMITTED},
+	};
+	uint8_t is_uplink = 9;
+
+	for (size_t i = 0; i < sizeof(indices) / sizeof(indices[0]); i++) {
+		uint32_t value = NONE;
+
+		CHECK(indices[i].get(rep, &value) == (indices[i].expected == NONE ? indices[i].missing : DOCA_SUCCESS));
+		CHECK(value == indices[i].expected);
+		CHECK(indices[i].get(NULL, &value) == DOCA_ERROR_INVALID_VALUE);
+		CHECK(indices[i].get(rep, NULL) == DOCA_ERROR_INVALID_VALUE);
+	}
+	CHECK_OK(doca_devinfo_rep_get_is_uplink_representor(rep, &is_uplink));
+	CHECK(is_uplink == 0);
+}
+
+/* An SF of the port's own, the host's PF and its VFs. */
+static void indices_of_representors_body(void)
+{
+	char vuid[DOCA_DEVINFO_REP_VUID_SIZE], pf_vuid[DOCA_DEVINFO_REP_VUID_SIZE];
+	const struct doca_devinfo_rep *pf, *vf;
+	struct doca_devinfo **devs;
+	struct doca_devinfo_rep **reps;
+	struct doca_dev *dev;
+	uint32_t len, num;
+	uint16_t port;
+
+	use_core_guide("dpu");
+	CHECK_OK(doca_devinfo_create_list(&devs, &len));
+	CHECK_OK(doca_dev_open(devs[0], &dev));
+	CHECK_OK(doca_devinfo_rep_create_list(dev, DOCA_DEVINFO_REP_FILTER_NET, &reps, &num));
+	CHECK(num == 4);
+	pf = rep_named(reps, num, "pf0hpf");
+	vf = rep_named(reps, num, "pf0vf1");
+	check_indices(rep_named(reps, num, "pf0sf0"), NONE, 0, NONE, 0, NONE);
+	check_indices(pf, 0, 0, NONE, NONE, 2);
+	check_indices(rep_named(reps, num, "pf0vf0"), 0, 0, 0, NONE, NONE);
+	check_indices(vf, 0, 0, 1, NONE, NONE);
+	for (uint32_t i = 0; i < num; i++) {
+		CHECK_OK(doca_devinfo_rep_get_ib_port(reps[i], &port));
+		CHECK(port == i + 2);
+	}
+	CHECK_OK(doca_devinfo_rep_get_vuid(pf, vuid, sizeof(vuid)));
+	CHECK_OK(doca_devinfo_rep_get_pf_vuid((struct doca_devinfo_rep *)(uintptr_t)pf, pf_vuid, sizeof(pf_vuid)));
+	CHECK(!strcmp(vuid, pf_vuid));
+	memset(pf_vuid, 0, sizeof(pf_vuid));
+	CHECK_OK(doca_devinfo_rep_get_pf_vuid((struct doca_devinfo_rep *)(uintptr_t)vf, pf_vuid, sizeof(pf_vuid)));
+	CHECK(!strcmp(vuid, pf_vuid));
+	CHECK(doca_devinfo_rep_get_pf_vuid(reps[0], pf_vuid, sizeof(pf_vuid) - 1) == DOCA_ERROR_INVALID_VALUE);
+	CHECK(doca_devinfo_rep_get_data_direct_pci_dev(reps[0], vuid) == DOCA_ERROR_NOT_FOUND);
+	CHECK(doca_devinfo_rep_get_data_direct_pci_dev(reps[0], NULL) == DOCA_ERROR_INVALID_VALUE);
+	CHECK_OK(doca_devinfo_rep_destroy_list(reps));
+	CHECK_OK(doca_dev_close(dev));
+	CHECK_OK(doca_devinfo_destroy_list(devs));
+}
+
+/* A topology file may name what the kernel has. */
+static void interface_of_the_kernel_body(void)
+{
+	static const char text[] = "{\"nodes\": [{\"name\": \"host\", \"kind\": \"host\"}],"
+				   "\"devices\": [{\"node\": \"host\", \"pci\": \"0b:00.0\", \"iface\": \"lo\"}]}";
+	char path[] = "/tmp/dev_test.XXXXXX";
+	int fd = mkstemp(path);
+	struct doca_devinfo **devs;
+	uint32_t len, index = 0;
+
+	CHECK(fd >= 0 && write(fd, text, sizeof(text) - 1) == (ssize_t)sizeof(text) - 1);
+	close(fd);
+	setenv("SOFTFIELD_TOPOLOGY", path, 1);
+	CHECK_OK(doca_devinfo_create_list(&devs, &len));
+	unlink(path);
+	CHECK_OK(doca_devinfo_get_iface_index(devs[0], &index));
+	CHECK(index != 0 && index == if_nametoindex("lo"));
+	CHECK_OK(doca_devinfo_destroy_list(devs));
+}
+
 /* Two ports and two SFs; behind each port its own half of the picture. */
 static void core_guide_dpu_body(void)
 {
@@ -492,6 +611,8 @@ static void no_devices_body(void)
 
 CHILD_TEST(core_guide_host)
 CHILD_TEST(core_guide_dpu)
+CHILD_TEST(indices_of_representors)
+CHILD_TEST(interface_of_the_kernel)
 CHILD_TEST(no_devices)
 
 int main(int argc, char **argv)
@@ -499,6 +620,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest children[] = {
 		cmocka_unit_test(core_guide_host),
 		cmocka_unit_test(core_guide_dpu),
+		cmocka_unit_test(indices_of_representors),
+		cmocka_unit_test(interface_of_the_kernel),
 		cmocka_unit_test(no_devices),
 	};
 	const struct CMUnitTest tests[] = {
@@ -506,6 +629,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(lists_are_snapshots_of_their_own),
 		cmocka_unit_test(pci_addresses_compare_in_both_spellings),
 		cmocka_unit_test(properties_of_a_device),
+		cmocka_unit_test(interfaces_without_a_kernel_have_no_index),
 		cmocka_unit_test(small_buffers_are_refused_untouched),
 		cmocka_unit_test(capabilities_of_ports_and_host_functions),
 		cmocka_unit_test(null_arguments_are_refused),
