@@ -231,6 +231,23 @@ DOCA_STABLE
 doca_error_t doca_mmap_cap_is_create_from_export_pci_supported(const struct doca_devinfo *devinfo, uint8_t *from_export);
 
 /**
+ * Sets the secret of the exports of one device, which is random otherwise. A descriptor carries a key that is made of it, without
+ * which no import succeeds. The last call counts, as long as the memory map has the device.
+ * @param token_sz 1 to doca_mmap_cap_get_max_export_access_token_size()
+ * @retval DOCA_ERROR_INVALID_VALUE token_sz is out of range
+ * @retval DOCA_ERROR_NOT_PERMITTED the memory map is exported, or made from an export
+ * @retval DOCA_ERROR_BAD_STATE it is started
+ * @retval DOCA_ERROR_NOT_FOUND it does not have the device
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_mmap_set_export_access_token(struct doca_mmap *mmap, const struct doca_dev *dev, const uint8_t *token,
+					       size_t token_sz);
+
+/** The longest token in bytes: 32. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_mmap_cap_get_max_export_access_token_size(const struct doca_devinfo *devinfo, size_t *max_sz);
+
+/**
  * Lets several threads use buffers of this memory map, each from an inventory of its own. Buffers are not counted any more, so
  * stop and destroy do not detect those in use. Cannot be undone.
  * @retval DOCA_ERROR_NOT_PERMITTED the memory map is started; or, if made from an export, buffers of it are in use

@@ -51,6 +51,10 @@ static doca_error_t check_export(const struct doca_mmap *mmap, const struct doca
 		SF_LOG_ERR("memory map cannot be exported for PCI: it is memory of a GPU, which only kernels reach");
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
+	if (mmap->is_gpu_memory && sf_mmap_dev_find(mmap, dev)->has_token) {
+		SF_LOG_ERR("memory map cannot be exported with an access token: it is memory of a GPU, whose driver checks none");
+		return DOCA_ERROR_NOT_SUPPORTED;
+	}
 	return DOCA_SUCCESS;
 }
 
@@ -71,6 +75,8 @@ static doca_error_t region_describe(struct doca_mmap *mmap, struct sf_mmap_dev *
 		result = sf_region_register(domain, mmap->addr, mmap->len, rights, &entry->exports[kind].region);
 	if (result != DOCA_SUCCESS)
 		return result;
+	if (entry->has_token)
+		sf_region_set_token(entry->exports[kind].region, &entry->token);
 	result = sf_region_export(entry->exports[kind].region, bytes, len);
 	if (result != DOCA_SUCCESS) {
 		sf_region_close(entry->exports[kind].region);

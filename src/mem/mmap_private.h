@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "fabric/control/runtime.h"
 #include "mem/mmap.h"
 #include "mem/mmap_descriptor.h"
 
@@ -18,6 +19,8 @@ struct sf_mmap_dev {
 	struct sf_region *here;	  /* of where imported memory is in this process, for receives; made on first use */
 	void *bounce[2];	  /* for imported memory that cannot be mapped: to read from, to write to; made on first use */
 	uint32_t mkey;		  /* made on first use; given back by stop */
+	bool has_token;		  /* the program set it (mmap_token.c) */
+	struct sf_key token;	  /* what importers present then; else it is random */
 	struct {
 		struct sf_region *region; /* its rights are those of the kind of export */
 		void *descriptor;

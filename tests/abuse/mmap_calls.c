@@ -235,6 +235,27 @@ static void enable_thread_safety(void)
 		object_find(MMAP, mmap)->flag = true;
 }
 
+static void set_token(void)
+{
+	struct doca_mmap *mmap = pick(MMAP);
+	struct doca_dev *dev = pick(DEV);
+	uint8_t *token = or_null(memory);
+	size_t size = chance(4) ? 33 : random_below(33);
+
+	refuse_if(size == 0 || size > 32);
+	CALL(doca_mmap_set_export_access_token, mmap, dev, token, size);
+}
+
+static void cap_token(void)
+{
+	size_t size;
+	struct doca_devinfo *info = pick(DEVINFO);
+	size_t *place = or_null(&size);
+
+	expect_if(true);
+	CALL(doca_mmap_cap_get_max_export_access_token_size, info, place);
+}
+
 #define CAPABILITY(name, function)                                                                                               \
 	static void name(void)                                                                                                   \
 	{                                                                                                                        \
@@ -287,6 +308,8 @@ static const struct call calls[] = {
 	{"doca_mmap_set_permissions", set_permissions, 2},
 	{"doca_mmap_set_user_data", set_user_data},
 	{"doca_mmap_enable_thread_safety", enable_thread_safety},
+	{"doca_mmap_set_export_access_token", set_token, 2},
+	{"doca_mmap_cap_get_max_export_access_token_size", cap_token},
 	{"doca_mmap_cap_is_export_pci_supported", cap_export},
 	{"doca_mmap_cap_is_create_from_export_pci_supported", cap_import},
 };

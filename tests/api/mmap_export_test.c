@@ -16,6 +16,7 @@
 #include <doca_buf.h>
 #include <doca_buf_inventory.h>
 
+#include "base/little.h"
 #include "mmap_fixture.h"
 #include "mem/mmap.h"
 #include "mem/mmap_descriptor.h"
@@ -321,6 +322,126 @@ static void import_of_a_map_that_is_gone_is_not_permitted(void **state)
 	assert_int_equal(doca_mmap_create_from_export(NULL, bytes, len, f->dev, &mmap), DOCA_ERROR_NOT_PERMITTED);
 }
 
+/* ---- access tokens ---- */
+
+#define TOKEN_AT 24 /* in the descriptor of shm */
+
+/* Starts, exports for RDMA, copies the descriptor, and stops. */
+static size_t export_once(struct fixture *f, uint8_t bytes[SF_MMAP_DESCRIPTOR_MAX])
+{
+	const void *desc;
+	size_t len;
+	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_export_rdma(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
+	memcpy(bytes, desc, len);
+	assert_int_equal(doca_mmap_set_export_access_token(f->mmap, f->dev, bytes, 1), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_mmap_stop(f->mmap), DOCA_SUCCESS);
+	return len;
+}
+
+static const uint8_t *key_in(const uint8_t bytes[SF_MMAP_DESCRIPTOR_MAX])
+{
+	return bytes + SF_MMAP_DESCRIPTOR_HEADER + TOKEN_AT;
+}
+
+static int token_setup(void **state)
+{
+	int error = setup(state);
+	assert_int_equal(doca_mmap_set_permissions(((struct fixture *)*state)->mmap, DOCA_ACCESS_FLAG_RDMA_READ), DOCA_SUCCESS);
+	return error;
+}
+
+static void token_is_the_key_of_the_export(void **state)
+{
+	struct fixture *f = *state;
+	static const uint8_t one[32] = "one", other[32] = "one and another";
+	uint8_t none[2][SF_MMAP_DESCRIPTOR_MAX], same[2][SF_MMAP_DESCRIPTOR_MAX], longer[SF_MMAP_DESCRIPTOR_MAX],
+		another[SF_MMAP_DESCRIPTOR_MAX];
+
+	for (int i = 0; i < 2; i++)
+		export_once(f, none[i]);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(doca_mmap_set_export_access_token(f->mmap, f->dev, one, 3), DOCA_SUCCESS);
+		export_once(f, same[i]);
+	}
+	assert_int_equal(doca_mmap_set_export_access_token(f->mmap, f->dev, one, 4), DOCA_SUCCESS);
+	export_once(f, longer);
+	assert_int_equal(doca_mmap_set_export_access_token(f->mmap, f->dev, other, sizeof(other)), DOCA_SUCCESS);
+	export_once(f, another);
+	assert_memory_not_equal(key_in(none[0]), key_in(none[1]), 16);
+	assert_memory_equal(key_in(same[0]), key_in(same[1]), 16);
+	assert_memory_not_equal(key_in(same[0]), key_in(longer), 16);
+	assert_memory_not_equal(key_in(same[0]), key_in(another), 16);
+}
+
+/* The descriptor as another token would have it: sound in form. */
+static doca_error_t import_with_key(struct fixture *f, const uint8_t *bytes, size_t len, const uint8_t *key)
+{
+	struct sf_mmap_descriptor descriptor;
+	uint8_t region[SF_DESCRIPTOR_MAX], forged[SF_MMAP_DESCRIPTOR_MAX];
+	struct doca_mmap *mmap;
+
+	assert_int_equal(sf_mmap_descriptor_unpack(bytes, len, &descriptor), DOCA_SUCCESS);
+	memcpy(region, descriptor.region, descriptor.region_len);
+	memcpy(region + TOKEN_AT, key, 16);
+	size_t end = descriptor.region_len - sizeof(uint64_t);
+	sf_put_le64(region + end, sf_checksum(SF_CHECKSUM_BEGIN, region, end));
+	descriptor.region = region;
+	len = sf_mmap_descriptor_pack(&descriptor, forged);
+	doca_error_t result = doca_mmap_create_from_export(NULL, forged, len, f->dev2, &mmap);
+	if (result == DOCA_SUCCESS)
+		assert_int_equal(doca_mmap_destroy(mmap), DOCA_SUCCESS);
+	return result;
+}
+
+static void import_needs_the_token(void **state)
+{
+	struct fixture *f = *state;
+	uint8_t wrong[SF_MMAP_DESCRIPTOR_MAX], key[16];
+	const void *desc;
+	size_t len;
+
+	assert_int_equal(doca_mmap_set_export_access_token(f->mmap, f->dev, (const uint8_t *)"wrong", 5), DOCA_SUCCESS);
+	export_once(f, wrong);
+	assert_int_equal(doca_mmap_set_export_access_token(f->mmap, f->dev, (const uint8_t *)"right", 5), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_export_rdma(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
+	memcpy(key, key_in(desc), sizeof(key));
+	assert_int_equal(import_with_key(f, desc, len, key), DOCA_SUCCESS);
+	assert_int_equal(import_with_key(f, desc, len, key_in(wrong)), DOCA_ERROR_NOT_PERMITTED);
+	key[15] ^= 1;
+	assert_int_equal(import_with_key(f, desc, len, key), DOCA_ERROR_NOT_PERMITTED);
+}
+
+static void token_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct doca_mmap *imported;
+	uint8_t token[64] = {1}, bytes[SF_MMAP_DESCRIPTOR_MAX];
+	const void *desc;
+	size_t len, max;
+
+	assert_int_equal(doca_mmap_cap_get_max_export_access_token_size(NULL, &max), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_mmap_cap_get_max_export_access_token_size(doca_dev_as_devinfo(f->dev), NULL),
+			 DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_mmap_cap_get_max_export_access_token_size(doca_dev_as_devinfo(f->dev), &max), DOCA_SUCCESS);
+	assert_true(max < sizeof(token));
+	assert_int_equal(doca_mmap_set_export_access_token(f->mmap, f->dev, token, max), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_set_export_access_token(f->mmap, f->dev, token, max + 1), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_mmap_set_export_access_token(f->mmap, f->dev, token, 0), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_mmap_set_export_access_token(NULL, f->dev, token, 1), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_mmap_set_export_access_token(f->mmap, NULL, token, 1), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_mmap_set_export_access_token(f->mmap, f->dev, NULL, 1), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_mmap_set_export_access_token(f->mmap, f->dev2, token, 1), DOCA_ERROR_NOT_FOUND);
+	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_set_export_access_token(f->mmap, f->dev, token, 1), DOCA_ERROR_BAD_STATE);
+	assert_int_equal(doca_mmap_export_rdma(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
+	memcpy(bytes, desc, len);
+	assert_int_equal(doca_mmap_create_from_export(NULL, bytes, len, f->dev, &imported), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_set_export_access_token(imported, f->dev, token, 1), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_mmap_destroy(imported), DOCA_SUCCESS);
+}
+
 /* ---- which device reaches which ---- */
 
 static struct doca_dev *open_pci(const char *address)
@@ -460,6 +581,7 @@ static void memory_is_shared_between_two_processes(void **state)
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, exportable_setup, teardown)
+#define T_TOKEN(name) cmocka_unit_test_setup_teardown(name, token_setup, teardown)
 
 int main(void)
 {
@@ -478,6 +600,9 @@ int main(void)
 		T(lying_descriptor_is_invalid),
 		T(import_is_ready_and_has_no_setters),
 		T(import_of_a_map_that_is_gone_is_not_permitted),
+		T_TOKEN(token_is_the_key_of_the_export),
+		T_TOKEN(import_needs_the_token),
+		T_TOKEN(token_is_refused),
 		T(pci_memory_is_reached_through_the_port_only),
 		T(rdma_memory_is_reached_from_any_device),
 		T(descriptor_of_an_unknown_device_is_not_permitted),

@@ -112,6 +112,11 @@ static void faulty_region_close(struct sf_region *region)
 	free(region);
 }
 
+static void faulty_region_set_token(struct sf_region *region, const struct sf_key *token)
+{
+	sf_region_set_token(((struct faulty_region *)region)->inner, token);
+}
+
 static doca_error_t faulty_region_export(struct sf_region *region, void *descriptor, size_t *len)
 {
 	if (memory_fails())
@@ -145,6 +150,7 @@ void sf_faulty_ops(const struct sf_fabric_ops *inner, const char *name, struct s
 		.domain_close = faulty_domain_close,
 		.region_register = faulty_region_register,
 		.region_close = faulty_region_close,
+		.region_set_token = faulty_region_set_token,
 		.region_export = faulty_region_export,
 		.region_request = faulty_region_request,
 		.region_ready = faulty_region_ready,

@@ -64,6 +64,7 @@ doca_error_t loop_domain_open(const struct sf_fabric_ops *ops, const char *devic
 void loop_domain_close(struct sf_domain *domain);
 doca_error_t loop_region_register(struct sf_domain *domain, void *addr, size_t len, uint32_t rights, struct sf_region **region);
 void loop_region_close(struct sf_region *region);
+void loop_region_set_token(struct sf_region *region, const struct sf_key *token);
 doca_error_t loop_region_export(struct sf_region *region, void *descriptor, size_t *len);
 doca_error_t loop_region_request(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
 

@@ -87,6 +87,13 @@ void loop_region_close(struct sf_region *base)
 	free(region);
 }
 
+void loop_region_set_token(struct sf_region *base, const struct sf_key *token)
+{
+	pthread_mutex_lock(&loop_lock);
+	((struct loop_region *)base)->token = *token;
+	pthread_mutex_unlock(&loop_lock);
+}
+
 /* Of the process: loop reaches no other, not even a child of this one. */
 static struct sf_key process_key(void)
 {

@@ -228,6 +228,13 @@ void sf_shm_region_close(struct sf_region *base)
 	free(region);
 }
 
+void sf_shm_region_set_token(struct sf_region *base, const struct sf_key *token)
+{
+	pthread_mutex_lock(&sf_control_lock);
+	shm_region(base)->token = *token;
+	pthread_mutex_unlock(&sf_control_lock);
+}
+
 doca_error_t sf_shm_region_serve(struct sf_region *base, bool mappable, struct sf_descriptor *descriptor)
 {
 	struct shm_region *region = shm_region(base);

@@ -134,6 +134,16 @@ doca_error_t sf_verbs_region_mkey(struct sf_region *base, uint32_t *mkey)
 	return DOCA_SUCCESS;
 }
 
+void sf_verbs_region_set_token(struct sf_region *base, const struct sf_key *token)
+{
+	struct vb_region *region = (struct vb_region *)base;
+
+	pthread_mutex_lock(&sf_control_lock);
+	region->token = *token;
+	region->has_token = true;
+	pthread_mutex_unlock(&sf_control_lock);
+}
+
 doca_error_t sf_verbs_region_export(struct sf_region *base, void *out, size_t *len)
 {
 	struct vb_region *region = (struct vb_region *)base;
@@ -153,7 +163,7 @@ doca_error_t sf_verbs_region_export(struct sf_region *base, void *out, size_t *l
 	sf_verbs_mr_put(mr); /* the region has it */
 	pthread_mutex_lock(&sf_control_lock);
 	error = sf_net_address(&device, descriptor.address);
-	if (error == DOCA_SUCCESS && !region->exported)
+	if (error == DOCA_SUCCESS && !region->exported && !region->has_token)
 		error = sf_key_random(&region->token);
 	if (error == DOCA_SUCCESS && !region->exported) {
 		region->exported = true;
