@@ -25,8 +25,9 @@
  * Any thread may call any function. Each record reaches each backend whole, in one write. A backend lives until the process
  * ends; so must the stream, descriptor or buffer given to it.
  *
- * @retval DOCA_ERROR_NO_MEMORY doca_log_register_source, doca_log_backend_create_*: out of memory
- * @retval DOCA_ERROR_INVALID_VALUE doca_log_backend_set_*: not a level of enum doca_log_level, or a backend of the other kind
+ * @retval DOCA_ERROR_NO_MEMORY doca_log_register_source, doca_log_backend_create_*: out of memory, or too many backends
+ * @retval DOCA_ERROR_INVALID_VALUE doca_log_backend_set_*: not a level of enum doca_log_level
+ * @retval DOCA_ERROR_NOT_PERMITTED doca_log_backend_*_limit, *_sdk_level: a backend of the other kind
  * @retval DOCA_ERROR_INVALID_VALUE doca_log_level_set_*: not a level of enum doca_log_level
  */
 #ifndef DOCA_LOG_H_
@@ -88,8 +89,14 @@ enum doca_log_level {
 	DOCA_LOG_LEVEL_TRACE = 70,   /**< the finest details */
 };
 
+/** Room for the name of a logger, with its NUL. */
+#define DOCA_LOGGER_NAME_SIZE 256
+
 /** A destination of records. */
 struct doca_log_backend;
+
+/** A registered source of records. */
+struct doca_logger;
 
 /**
  * Called after each record with the buffer of a buffer backend. The text ends with a newline (unless it was cut) and a NUL. Runs
@@ -145,6 +152,57 @@ doca_error_t doca_log_register_source(const char *source_name, int *source);
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_log_unregister_source(int source);
+
+/**
+ * @name Loggers
+ * Each source that is registered is a logger. Its name places it in a tree: A::B is below A, whether or not A is registered.
+ * A logger's level is the least severe one that it passes on to the backends: at first DOCA_LOG_LEVEL_TRACE, all. A logger may be
+ * used until its source is unregistered. The libraries' own records are not in the tree: SOFTFIELD_LOG gives their modules
+ * levels.
+ * @{
+ */
+
+/**
+ * Lists the loggers below one.
+ * @param logger not listed itself; NULL for the top of the tree
+ * @param depth how many parts of the name come after the logger's at most; 0 for any number
+ * @param logger_list freed by doca_logger_destroy_list()
+ * @retval DOCA_ERROR_INVALID_VALUE logger is not registered any more
+ * @retval DOCA_ERROR_NOT_FOUND there are none
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_logger_create_list(const struct doca_logger *logger, uint8_t depth, struct doca_logger ***logger_list,
+				     uint32_t *nb_loggers);
+
+DOCA_EXPERIMENTAL
+doca_error_t doca_logger_destroy_list(struct doca_logger **logger_list);
+
+/**
+ * @param logger NULL for the top of the tree, which needs propagate
+ * @param propagate not 0: also sets all loggers below
+ * @retval DOCA_ERROR_INVALID_VALUE not a level of enum doca_log_level, or the top without propagate
+ * @retval DOCA_ERROR_NOT_FOUND logger is not registered any more
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_logger_set_level(struct doca_logger *logger, int level, uint8_t propagate);
+
+/** @retval DOCA_ERROR_NOT_FOUND logger is not registered any more */
+DOCA_EXPERIMENTAL
+doca_error_t doca_logger_get_level(const struct doca_logger *logger, int *level);
+
+/**
+ * @param name a longer name is cut
+ * @retval DOCA_ERROR_INVALID_VALUE logger is not registered any more
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_logger_get_name(const struct doca_logger *logger, char name[DOCA_LOGGER_NAME_SIZE]);
+
+/** The first logger of a list that has the name, or NULL. */
+DOCA_EXPERIMENTAL
+struct doca_logger *doca_logger_find_by_name(struct doca_logger **logger_list, const char *name);
+
+/** @} */
 
 /**
  * @name Program backends
@@ -207,6 +265,14 @@ uint32_t doca_log_level_get_global_sdk_limit(void);
 
 /** @} */
 
+/** How many program backends can be created, the standard ones included; the next is DOCA_ERROR_NO_MEMORY. */
+DOCA_EXPERIMENTAL
+uint32_t doca_log_get_max_num_backends(void);
+
+/** As doca_log_get_max_num_backends(), of SDK backends. */
+DOCA_EXPERIMENTAL
+uint32_t doca_log_get_max_num_backends_sdk(void);
+
 /**
  * Creates the usual program backends: stdout for INFO and less severe levels, stderr for WARNING and more severe ones. Only the
  * global limits apply to them. A second call changes nothing.
@@ -215,7 +281,8 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_log_backend_create_standard(void);
 
 /**
- * Logs a record to the program backends. Programs use the macros. Returns DOCA_SUCCESS also if no backend shows the level.
+ * Logs a record to the program backends. Programs use the macros. Returns DOCA_SUCCESS also if no backend shows the level, or
+ * its logger does not pass it on.
  * @param fname the line shows what follows its last '/'
  * @retval DOCA_ERROR_INVALID_VALUE no such level
  */

@@ -14,6 +14,7 @@
 #include "base/last_error.h"
 #include "base/log_backend.h"
 #include "base/log_record.h"
+#include "base/log_source.h"
 
 #define RECORD_INLINE 1024     /* bytes of a record that need no allocation */
 #define RECORD_MAX (64 * 1024) /* the rest of a longer one is cut off */
@@ -178,6 +179,8 @@ doca_error_t doca_log(uint32_t level, int source, const char *fname, int line, c
 
 	if (!level_tag(level) || !fname || !func || !format)
 		return DOCA_ERROR_INVALID_VALUE;
+	if (!sf_log_source_shows(source, level))
+		return DOCA_SUCCESS;
 
 	struct sf_log_record record = {.level = level, .file = fname, .line = line, .func = func};
 	va_list args;

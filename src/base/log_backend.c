@@ -13,7 +13,10 @@
 #include "base/log.h"
 #include "base/log_file.h"
 
+#define BACKENDS_MAX 1024 /* of a class */
+
 static struct doca_log_backend *lists[SF_LOG_CLASSES];
+static uint32_t num_backends[SF_LOG_CLASSES]; /* atomic */
 static bool standard_created;
 
 /* A handler that logs must not come back into the buffer it was given. */
@@ -39,18 +42,40 @@ void sf_log_backend_add(struct doca_log_backend *backend)
 	pthread_mutex_unlock(&sf_log_lock);
 }
 
+/* Before it was added. */
+static void backend_free(struct doca_log_backend *backend)
+{
+	if (backend)
+		__atomic_fetch_sub(&num_backends[backend->cls], 1, __ATOMIC_RELAXED);
+	free(backend);
+}
+
 static struct doca_log_backend *backend_new(enum sf_log_class cls)
 {
-	struct doca_log_backend *backend = calloc(1, sizeof(*backend));
+	struct doca_log_backend *backend = NULL;
 
+	if (__atomic_fetch_add(&num_backends[cls], 1, __ATOMIC_RELAXED) < BACKENDS_MAX)
+		backend = calloc(1, sizeof(*backend));
 	if (!backend) {
-		SF_LOG_ERR("no memory for a log backend");
+		uint32_t num = __atomic_sub_fetch(&num_backends[cls], 1, __ATOMIC_RELAXED);
+
+		SF_LOG_ERR("no memory for a log backend, or too many: there are %u of at most %u", num, BACKENDS_MAX);
 		return NULL;
 	}
 	backend->cls = cls;
 	backend->band_upper = DOCA_LOG_LEVEL_CRIT;
 	backend->band_lower = DOCA_LOG_LEVEL_TRACE;
 	return backend;
+}
+
+uint32_t doca_log_get_max_num_backends(void)
+{
+	return BACKENDS_MAX;
+}
+
+uint32_t doca_log_get_max_num_backends_sdk(void)
+{
+	return BACKENDS_MAX;
 }
 
 static doca_error_t refuse(const char *why)
@@ -114,8 +139,8 @@ doca_error_t doca_log_backend_create_standard(void)
 			add_locked(err);
 			standard_created = true;
 		} else {
-			free(out);
-			free(err);
+			backend_free(out);
+			backend_free(err);
 			result = DOCA_ERROR_NO_MEMORY;
 		}
 	}
@@ -328,7 +353,7 @@ static doca_error_t create_with_syslog(enum sf_log_class cls, const char *name, 
 	char *ident = strdup(name);
 
 	if (!b || !ident) {
-		free(b);
+		backend_free(b);
 		free(ident);
 		return DOCA_ERROR_NO_MEMORY;
 	}

@@ -70,7 +70,7 @@ static doca_error_t set_one(struct doca_log_backend *backend, enum sf_log_class 
 	if (backend->cls != cls) {
 		SF_LOG_ERR("this limit belongs to %s backends, and the backend is of the other kind",
 			   cls == SF_LOG_SDK ? "SDK" : "program");
-		return DOCA_ERROR_INVALID_VALUE;
+		return DOCA_ERROR_NOT_PERMITTED;
 	}
 	pthread_mutex_lock(&sf_log_lock);
 	__atomic_store_n(lower ? &backend->lower : &backend->upper, level, __ATOMIC_RELAXED);

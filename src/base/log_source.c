@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The names under which files of a program register (DOCA_LOG_REGISTER). Runs in constructors, before main. */
+/* The sources under which files of a program register (DOCA_LOG_REGISTER), and their levels. Registers in constructors, before
+ * main. */
+#include "base/log_source.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,29 +10,27 @@
 #include "base/fork.h"
 #include "base/log.h"
 
-#define SOURCES_MAX 65536
+#define SEPARATOR "::" /* between the parts of a name */
 
-/* GUARDED_BY(lock). A source's number is its place; a free place holds NULL. */
-static char **names;
-static size_t names_len;
+/* A source's number is its place. A logger that is given up stays where it is, so that a program's pointer to it does no harm. */
+struct doca_logger {
+	char *name;    /* NULL: the place is free. GUARDED_BY(lock) */
+	uint8_t level; /* read without a lock; 0: never registered */
+};
+
+static struct doca_logger loggers[SF_LOG_SOURCES_MAX];
+static uint32_t num_loggers; /* places that were ever taken. GUARDED_BY(lock) */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 SF_FORK_LOCK(SF_FORK_LOG, &lock, NULL);
 
-static doca_error_t grow(void)
+bool sf_log_source_shows(int source, uint32_t level)
 {
-	size_t wanted = names_len ? names_len * 2 : 32;
+	if (source < 0 || source >= SF_LOG_SOURCES_MAX)
+		return true;
 
-	if (wanted > SOURCES_MAX)
-		return DOCA_ERROR_FULL;
+	uint8_t limit = __atomic_load_n(&loggers[source].level, __ATOMIC_RELAXED);
 
-	char **grown = realloc(names, wanted * sizeof(*names));
-
-	if (!grown)
-		return DOCA_ERROR_NO_MEMORY;
-	memset(grown + names_len, 0, (wanted - names_len) * sizeof(*names));
-	names = grown;
-	names_len = wanted;
-	return DOCA_SUCCESS;
+	return limit == 0 || level <= limit;
 }
 
 doca_error_t doca_log_register_source(const char *source_name, int *source)
@@ -40,24 +41,28 @@ doca_error_t doca_log_register_source(const char *source_name, int *source)
 	}
 
 	char *name = strdup(source_name);
-	doca_error_t result = name ? DOCA_SUCCESS : DOCA_ERROR_NO_MEMORY;
-	size_t i = 0;
+	uint32_t i = 0;
 
+	if (!name) {
+		SF_LOG_ERR("log source %s not registered: no memory", source_name);
+		return DOCA_ERROR_NO_MEMORY;
+	}
 	pthread_mutex_lock(&lock);
-	while (i < names_len && names[i])
+	while (i < num_loggers && loggers[i].name)
 		i++;
-	if (result == DOCA_SUCCESS && i == names_len)
-		result = grow();
-	if (result == DOCA_SUCCESS) {
-		names[i] = name;
-		*source = (int)i;
+	if (i < SF_LOG_SOURCES_MAX) {
+		loggers[i].name = name;
+		__atomic_store_n(&loggers[i].level, DOCA_LOG_LEVEL_TRACE, __ATOMIC_RELAXED);
+		num_loggers += i == num_loggers;
 	}
 	pthread_mutex_unlock(&lock);
-	if (result != DOCA_SUCCESS) {
-		SF_LOG_ERR("log source %s not registered: %s", source_name, doca_error_get_descr(result));
+	if (i == SF_LOG_SOURCES_MAX) {
+		SF_LOG_ERR("log source %s not registered: %u are, which is the most", source_name, i);
 		free(name);
+		return DOCA_ERROR_FULL;
 	}
-	return result;
+	*source = (int)i;
+	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_log_unregister_source(int source)
@@ -65,9 +70,10 @@ doca_error_t doca_log_unregister_source(int source)
 	char *name = NULL;
 
 	pthread_mutex_lock(&lock);
-	if (source >= 0 && (size_t)source < names_len) {
-		name = names[source];
-		names[source] = NULL;
+	if (source >= 0 && (uint32_t)source < num_loggers) {
+		name = loggers[source].name;
+		loggers[source].name = NULL;
+		__atomic_store_n(&loggers[source].level, 0, __ATOMIC_RELAXED);
 	}
 	pthread_mutex_unlock(&lock);
 	if (!name) {
@@ -76,4 +82,160 @@ doca_error_t doca_log_unregister_source(int source)
 	}
 	free(name);
 	return DOCA_SUCCESS;
+}
+
+/* ---- the tree ---- */
+
+/* How many parts of the name come after those of the top; 0: it is not below. Everything is below no top. */
+static uint32_t parts_below(const char *name, const struct doca_logger *top)
+{
+	size_t len = top ? strlen(top->name) : 0;
+	uint32_t parts = 1;
+
+	if (top && (strncmp(name, top->name, len) != 0 || strncmp(name + len, SEPARATOR, strlen(SEPARATOR)) != 0))
+		return 0;
+	for (const char *at = name + len + (top ? strlen(SEPARATOR) : 0); (at = strstr(at, SEPARATOR)) != NULL;
+	     at += strlen(SEPARATOR))
+		parts++;
+	return parts;
+}
+
+static bool is_below(const struct doca_logger *logger, const struct doca_logger *top, uint8_t depth)
+{
+	uint32_t parts = logger->name ? parts_below(logger->name, top) : 0;
+
+	return parts != 0 && (depth == 0 || parts <= depth);
+}
+
+/* With the lock. The list ends with NULL. */
+static doca_error_t list_make(const struct doca_logger *top, uint8_t depth, struct doca_logger ***list, uint32_t *num)
+{
+	uint32_t count = 0, at = 0;
+
+	for (uint32_t i = 0; i < num_loggers; i++)
+		count += is_below(&loggers[i], top, depth);
+	if (count == 0)
+		return DOCA_ERROR_NOT_FOUND;
+
+	struct doca_logger **made = malloc((count + 1) * sizeof(struct doca_logger *));
+
+	if (!made)
+		return DOCA_ERROR_NO_MEMORY;
+	for (uint32_t i = 0; i < num_loggers; i++) {
+		if (is_below(&loggers[i], top, depth))
+			made[at++] = &loggers[i];
+	}
+	made[at] = NULL;
+	*list = made;
+	*num = count;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_logger_create_list(const struct doca_logger *logger, uint8_t depth, struct doca_logger ***logger_list,
+				     uint32_t *nb_loggers)
+{
+	doca_error_t result = DOCA_ERROR_INVALID_VALUE;
+	const char *why = NULL;
+
+	if (!logger_list || !nb_loggers) {
+		SF_LOG_ERR("the place for the list of loggers or for its length is NULL");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	pthread_mutex_lock(&lock);
+	if (logger && !logger->name)
+		why = "the logger is not registered any more";
+	else
+		result = list_make(logger, depth, logger_list, nb_loggers);
+	pthread_mutex_unlock(&lock);
+	if (result == DOCA_ERROR_NOT_FOUND)
+		why = "none is below: DOCA_LOG_REGISTER registers one";
+	else if (result == DOCA_ERROR_NO_MEMORY)
+		why = "no memory";
+	if (why)
+		SF_LOG_ERR("no list of loggers: %s", why);
+	return result;
+}
+
+doca_error_t doca_logger_destroy_list(struct doca_logger **logger_list)
+{
+	if (!logger_list) {
+		SF_LOG_ERR("the list of loggers is NULL");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	free(logger_list);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_logger_set_level(struct doca_logger *logger, int level, uint8_t propagate)
+{
+	bool is_registered;
+
+	if (level < DOCA_LOG_LEVEL_DISABLE || level > DOCA_LOG_LEVEL_TRACE || level % 10 != 0 || (!logger && !propagate)) {
+		SF_LOG_ERR("level %d of %s: give a level of enum doca_log_level; the top of the tree needs propagate", level,
+			   logger ? "a logger" : "the top");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	pthread_mutex_lock(&lock);
+	is_registered = !logger || logger->name;
+	for (uint32_t i = 0; i < num_loggers && is_registered; i++) {
+		if (&loggers[i] == logger || (propagate && is_below(&loggers[i], logger, 0)))
+			__atomic_store_n(&loggers[i].level, (uint8_t)level, __ATOMIC_RELAXED);
+	}
+	pthread_mutex_unlock(&lock);
+	if (is_registered)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("no level set: the logger is not registered any more");
+	return DOCA_ERROR_NOT_FOUND;
+}
+
+doca_error_t doca_logger_get_level(const struct doca_logger *logger, int *level)
+{
+	uint8_t found;
+
+	if (!logger || !level) {
+		SF_LOG_ERR("the logger or the place for its level is NULL");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	found = __atomic_load_n(&logger->level, __ATOMIC_RELAXED);
+	if (found == 0) {
+		SF_LOG_ERR("no level: the logger is not registered any more");
+		return DOCA_ERROR_NOT_FOUND;
+	}
+	*level = found;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_logger_get_name(const struct doca_logger *logger, char name[DOCA_LOGGER_NAME_SIZE])
+{
+	bool is_registered = false;
+
+	if (logger && name) {
+		pthread_mutex_lock(&lock);
+		is_registered = logger->name != NULL;
+		if (is_registered)
+			snprintf(name, DOCA_LOGGER_NAME_SIZE, "%s", logger->name);
+		pthread_mutex_unlock(&lock);
+	}
+	if (is_registered)
+		return DOCA_SUCCESS;
+	SF_LOG_ERR("%s", logger && name ? "no name: the logger is not registered any more"
+					: "the logger or the place for its name is NULL");
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
+struct doca_logger *doca_logger_find_by_name(struct doca_logger **logger_list, const char *name)
+{
+	struct doca_logger *found = NULL;
+
+	if (!logger_list || !name) {
+		SF_LOG_ERR("the list of loggers or the name to find is NULL");
+		return NULL;
+	}
+	pthread_mutex_lock(&lock);
+	for (; *logger_list && !found; logger_list++) {
+		if ((*logger_list)->name && !strcmp((*logger_list)->name, name))
+			found = *logger_list;
+	}
+	pthread_mutex_unlock(&lock);
+	return found;
 }

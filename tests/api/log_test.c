@@ -199,8 +199,8 @@ static void sdk_and_program_apart_body(void)
 	CHECK(doca_log_level_get_global_lower_limit() == DOCA_LOG_LEVEL_INFO);
 
 	/* Each kind has its own calls. */
-	CHECK(doca_log_backend_set_sdk_level(program, DOCA_LOG_LEVEL_INFO) == DOCA_ERROR_INVALID_VALUE);
-	CHECK(doca_log_backend_set_level_lower_limit(sdk, DOCA_LOG_LEVEL_INFO) == DOCA_ERROR_INVALID_VALUE);
+	CHECK(doca_log_backend_set_sdk_level(program, DOCA_LOG_LEVEL_INFO) == DOCA_ERROR_NOT_PERMITTED);
+	CHECK(doca_log_backend_set_level_lower_limit(sdk, DOCA_LOG_LEVEL_INFO) == DOCA_ERROR_NOT_PERMITTED);
 	CHECK(recv(program_records[0], (char[1024]){0}, 1024, MSG_DONTWAIT) > 0);
 	CHECK(recv(program_records[0], (char[1024]){0}, 1024, MSG_DONTWAIT) < 0);
 }
@@ -628,6 +628,169 @@ static void sources_have_numbers_of_their_own(void **state)
 	assert_int_equal(doca_log_register_source("A", NULL), DOCA_ERROR_INVALID_VALUE);
 }
 
+/* ---- loggers ---- */
+
+/* A, A::B, A::B::C, A::BB and D, beside this file's own LOG_TEST::LINES. */
+static int sources[5];
+
+static int loggers_setup(void **state)
+{
+	static const char *const names[] = {"A", "A::B", "A::B::C", "A::BB", "D"};
+
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(doca_log_register_source(names[i], &sources[i]), DOCA_SUCCESS);
+	return 0;
+}
+
+static int loggers_teardown(void **state)
+{
+	for (int i = 0; i < 5; i++)
+		(void)doca_log_unregister_source(sources[i]);
+	return 0;
+}
+
+static struct doca_logger *logger_named(const char *name)
+{
+	struct doca_logger **list, *found;
+	uint32_t num;
+
+	assert_int_equal(doca_logger_create_list(NULL, 0, &list, &num), DOCA_SUCCESS);
+	found = doca_logger_find_by_name(list, name);
+	assert_int_equal(doca_logger_destroy_list(list), DOCA_SUCCESS);
+	return found;
+}
+
+static void expect_below(const struct doca_logger *logger, uint8_t depth, const char *expected)
+{
+	char text[1024] = "", name[DOCA_LOGGER_NAME_SIZE];
+	struct doca_logger **list;
+	uint32_t num;
+
+	assert_int_equal(doca_logger_create_list(logger, depth, &list, &num), DOCA_SUCCESS);
+	for (uint32_t i = 0; i < num; i++) {
+		assert_int_equal(doca_logger_get_name(list[i], name), DOCA_SUCCESS);
+		strcat(strcat(text, name), " ");
+	}
+	assert_int_equal(doca_logger_destroy_list(list), DOCA_SUCCESS);
+	assert_string_equal(text, expected);
+}
+
+static int level_of(const char *name)
+{
+	int level = 0;
+
+	assert_int_equal(doca_logger_get_level(logger_named(name), &level), DOCA_SUCCESS);
+	return level;
+}
+
+static void loggers_are_a_tree_of_names(void **state)
+{
+	struct doca_logger **list;
+	uint32_t num;
+
+	expect_below(NULL, 1, "A D ");
+	expect_below(NULL, 2, "LOG_TEST::LINES A A::B A::BB D ");
+	expect_below(NULL, 0, "LOG_TEST::LINES A A::B A::B::C A::BB D ");
+	expect_below(logger_named("A"), 1, "A::B A::BB ");
+	expect_below(logger_named("A"), 0, "A::B A::B::C A::BB ");
+	expect_below(logger_named("A::B"), 0, "A::B::C ");
+	assert_int_equal(doca_logger_create_list(logger_named("D"), 0, &list, &num), DOCA_ERROR_NOT_FOUND);
+	assert_null(logger_named("A::"));
+}
+
+static void levels_propagate_if_asked(void **state)
+{
+	assert_int_equal(level_of("A"), DOCA_LOG_LEVEL_TRACE);
+	assert_int_equal(doca_logger_set_level(logger_named("A"), DOCA_LOG_LEVEL_ERROR, 0), DOCA_SUCCESS);
+	assert_int_equal(level_of("A"), DOCA_LOG_LEVEL_ERROR);
+	assert_int_equal(level_of("A::B"), DOCA_LOG_LEVEL_TRACE);
+	assert_int_equal(doca_logger_set_level(logger_named("A::B"), DOCA_LOG_LEVEL_DEBUG, 1), DOCA_SUCCESS);
+	assert_int_equal(level_of("A"), DOCA_LOG_LEVEL_ERROR);
+	assert_int_equal(level_of("A::B"), DOCA_LOG_LEVEL_DEBUG);
+	assert_int_equal(level_of("A::B::C"), DOCA_LOG_LEVEL_DEBUG);
+	assert_int_equal(level_of("A::BB"), DOCA_LOG_LEVEL_TRACE);
+	assert_int_equal(doca_logger_set_level(NULL, DOCA_LOG_LEVEL_INFO, 1), DOCA_SUCCESS);
+	assert_int_equal(level_of("A::B::C"), DOCA_LOG_LEVEL_INFO);
+	assert_int_equal(level_of("D"), DOCA_LOG_LEVEL_INFO);
+	assert_int_equal(level_of("LOG_TEST::LINES"), DOCA_LOG_LEVEL_INFO);
+	assert_int_equal(doca_logger_set_level(NULL, DOCA_LOG_LEVEL_TRACE, 1), DOCA_SUCCESS);
+}
+
+static void a_logger_passes_on_its_levels_body(void)
+{
+	program_backend();
+	CHECK_OK(doca_logger_set_level(logger_named("LOG_TEST::LINES"), DOCA_LOG_LEVEL_WARNING, 0));
+	CHECK_OK(DOCA_LOG_INFO("not passed on"));
+	CHECK(!*next_record());
+	DOCA_LOG_WARN("passed on");
+	CHECK(*next_record());
+	CHECK_OK(doca_log(DOCA_LOG_LEVEL_INFO, -1, "f", 1, "f", "of no source"));
+	CHECK(*next_record());
+	CHECK_OK(doca_logger_set_level(logger_named("LOG_TEST::LINES"), DOCA_LOG_LEVEL_DISABLE, 0));
+	DOCA_LOG_CRIT("not passed on");
+	CHECK(!*next_record());
+	CHECK_OK(doca_logger_set_level(logger_named("LOG_TEST::LINES"), DOCA_LOG_LEVEL_TRACE, 0));
+	DOCA_LOG_DBG("the backend shows no such level");
+	CHECK(!*next_record());
+}
+CHILD_TEST(a_logger_passes_on_its_levels)
+
+static void loggers_that_are_gone_or_wrong_are_refused(void **state)
+{
+	struct doca_logger *gone = logger_named("D"), **list;
+	char name[DOCA_LOGGER_NAME_SIZE];
+	uint32_t num;
+	int level;
+
+	assert_int_equal(doca_log_unregister_source(sources[4]), DOCA_SUCCESS);
+	assert_int_equal(doca_logger_get_level(gone, &level), DOCA_ERROR_NOT_FOUND);
+	assert_int_equal(doca_logger_set_level(gone, DOCA_LOG_LEVEL_INFO, 0), DOCA_ERROR_NOT_FOUND);
+	assert_int_equal(doca_logger_get_name(gone, name), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_logger_create_list(gone, 0, &list, &num), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_logger_create_list(NULL, 0, NULL, &num), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_logger_create_list(NULL, 0, &list, NULL), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_logger_destroy_list(NULL), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_logger_set_level(NULL, DOCA_LOG_LEVEL_INFO, 0), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_logger_set_level(NULL, 55, 1), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_logger_set_level(NULL, 80, 1), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_logger_get_level(NULL, &level), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_logger_get_level(logger_named("A"), NULL), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_logger_get_name(NULL, name), DOCA_ERROR_INVALID_VALUE);
+	assert_null(doca_logger_find_by_name(NULL, "A"));
+}
+
+static void long_names_are_cut(void **state)
+{
+	char wanted[2 * DOCA_LOGGER_NAME_SIZE], name[DOCA_LOGGER_NAME_SIZE];
+	int source;
+
+	memset(wanted, 'x', sizeof(wanted) - 1);
+	wanted[sizeof(wanted) - 1] = '\0';
+	assert_int_equal(doca_log_register_source(wanted, &source), DOCA_SUCCESS);
+	assert_int_equal(doca_logger_get_name(logger_named(wanted), name), DOCA_SUCCESS);
+	assert_int_equal(strlen(name), sizeof(name) - 1);
+	assert_int_equal(doca_log_unregister_source(source), DOCA_SUCCESS);
+}
+
+static void keep_nothing(char *record) {}
+
+static void backends_have_a_maximum_body(void)
+{
+	struct doca_log_backend *backend;
+	char memory[16];
+
+	for (uint32_t i = 0; i < doca_log_get_max_num_backends(); i++)
+		CHECK_OK(doca_log_backend_create_with_buf(memory, sizeof(memory), keep_nothing, &backend));
+	CHECK(doca_log_backend_create_with_buf(memory, sizeof(memory), keep_nothing, &backend) == DOCA_ERROR_NO_MEMORY);
+	CHECK(doca_log_backend_create_standard() == DOCA_ERROR_NO_MEMORY);
+	for (uint32_t i = 0; i < doca_log_get_max_num_backends_sdk(); i++)
+		CHECK_OK(doca_log_backend_create_with_buf_sdk(memory, sizeof(memory), keep_nothing, &backend));
+	CHECK(doca_log_backend_create_with_syslog_sdk("x", &backend) == DOCA_ERROR_NO_MEMORY);
+}
+CHILD_TEST(backends_have_a_maximum)
+
+#define T_LOGGERS(name) cmocka_unit_test_setup_teardown(name, loggers_setup, loggers_teardown)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -655,6 +818,12 @@ int main(void)
 		cmocka_unit_test(wrong_arguments_are_refused),
 		cmocka_unit_test(wrong_records_are_refused),
 		cmocka_unit_test(sources_have_numbers_of_their_own),
+		T_LOGGERS(loggers_are_a_tree_of_names),
+		T_LOGGERS(levels_propagate_if_asked),
+		cmocka_unit_test(a_logger_passes_on_its_levels),
+		T_LOGGERS(loggers_that_are_gone_or_wrong_are_refused),
+		T_LOGGERS(long_names_are_cut),
+		cmocka_unit_test(backends_have_a_maximum),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
