@@ -53,8 +53,26 @@
 extern "C" {
 #endif
 
+struct doca_dev;
+struct doca_dev_rep;
+struct doca_devinfo;
+
+/** The value of a DEVICE flag. The program owns the device, which is open, and closes it, unless its callback returns an error.
+ */
+struct doca_argp_device_ctx {
+	struct doca_dev *dev;
+	const char *devargs; /**< what follows the first comma, or NULL; valid during the callback */
+};
+
+/** The value of a DEVICE_REP flag. The program owns both, as above. */
+struct doca_argp_device_rep_ctx {
+	struct doca_argp_device_ctx dev_ctx; /**< devargs: what follows the second comma, or NULL */
+	struct doca_dev_rep *dev_rep;
+};
+
 /**
- * Receives a flag's value: `char *` for STRING, `int *` for INT, `bool *` for BOOLEAN, `struct json_object *` (json-c) for
+ * Receives a flag's value: `char *` for STRING, `int *` for INT, `bool *` for BOOLEAN, `double *` for DOUBLE, `struct
+ * doca_argp_device_ctx *` for DEVICE, `struct doca_argp_device_rep_ctx *` for DEVICE_REP, `struct json_object *` (json-c) for
  * JSON_OBJ. It is valid during the call only. The second argument is the configuration. An error ends doca_argp_start(), which
  * returns it.
  */
@@ -72,16 +90,24 @@ typedef doca_error_t (*doca_argp_dpdk_cb_t)(int argc, char **argv);
 /** Called last, with the configuration. An error ends doca_argp_start(). */
 typedef doca_error_t (*doca_argp_validation_cb_t)(void *);
 
+/** Opens a device for a DEVICE or DEVICE_REP flag. An error ends doca_argp_start(). */
+typedef doca_error_t (*doca_argp_dev_open_cb_t)(struct doca_devinfo *devinfo, void *usr_ctx, struct doca_dev **dev);
+
 /** Receives a message for the user. The format has no newline at its end. */
 typedef doca_error_t (*doca_argp_logger_cb_t)(enum doca_log_level level, const char *format, va_list args);
 
 /** The type of a flag's value. */
 enum doca_argp_type {
-	DOCA_ARGP_TYPE_UNKNOWN = 0,  /**< Not set; such a flag cannot be registered. */
-	DOCA_ARGP_TYPE_STRING = 1,   /**< Any text. */
-	DOCA_ARGP_TYPE_INT = 2,	     /**< A decimal number that fits an int, nothing behind it. */
-	DOCA_ARGP_TYPE_BOOLEAN = 3,  /**< No value on a command line, where it means true; true or false in a file. */
-	DOCA_ARGP_TYPE_JSON_OBJ = 4, /**< Any JSON value; on a command line its text. */
+	DOCA_ARGP_TYPE_UNKNOWN = 0, /**< Not set; such a flag cannot be registered. */
+	DOCA_ARGP_TYPE_STRING = 1,  /**< Any text. */
+	DOCA_ARGP_TYPE_INT = 2,	    /**< A decimal number that fits an int, nothing behind it. */
+	DOCA_ARGP_TYPE_BOOLEAN = 3, /**< No value on a command line, where it means true; true or false in a file. */
+	/** A device: `pci/0000:03:00.0`, or without `pci/` its address or name (ibdev or interface); `,arguments` may follow. */
+	DOCA_ARGP_TYPE_DEVICE = 4,
+	/** A representor: a device, a comma, and the representor's interface (`pf0vf0`) or address; `,arguments` may follow. */
+	DOCA_ARGP_TYPE_DEVICE_REP = 5,
+	DOCA_ARGP_TYPE_DOUBLE = 6,   /**< A decimal number, nothing behind it. */
+	DOCA_ARGP_TYPE_JSON_OBJ = 7, /**< Any JSON value; on a command line its text. Up to DOCA 3.0. */
 };
 
 /** A flag. */
@@ -139,6 +165,18 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_argp_disable_logger_callback(void);
 
 /**
+ * Replaces doca_dev_open() for DEVICE and DEVICE_REP flags. It is called once a device: flags that name the same get the same.
+ * The last call counts.
+ * @param usr_ctx passed to the callback; may be NULL
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_argp_register_dev_open_callback(doca_argp_dev_open_cb_t callback, void *usr_ctx);
+
+/** Ignores keys of a parameter file that are not known. They are errors otherwise. */
+DOCA_EXPERIMENTAL
+doca_error_t doca_argp_disable_pedantic_config_parsing(void);
+
+/**
  * Parses the command line, once per doca_argp_init(). Also returns the error of a callback.
  * @param argc words in argv, including the program's name
  * @retval DOCA_ERROR_BAD_STATE called before
@@ -146,6 +184,7 @@ doca_error_t doca_argp_disable_logger_callback(void);
  * @retval DOCA_ERROR_INVALID_VALUE a missing or wrong value, a missing mandatory flag, a flag that must not be repeated or
  *   combined, an unknown log level, a stray word, or argc below 1
  * @retval DOCA_ERROR_IO_FAILED the parameter file cannot be read, or is not JSON
+ * @retval DOCA_ERROR_NOT_FOUND no such device or representor
  * @retval DOCA_ERROR_NO_MEMORY more than 65536 flags
  */
 DOCA_EXPERIMENTAL

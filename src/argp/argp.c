@@ -7,6 +7,7 @@
 #include "argp/argp.h"
 #include "argp/check.h"
 #include "argp/cli.h"
+#include "argp/device.h"
 #include "argp/dpdk.h"
 #include "argp/general.h"
 #include "argp/json.h"
@@ -28,6 +29,7 @@ static struct argp {
 	doca_argp_validation_cb_t validation_callback;
 	doca_argp_logger_cb_t logger_callback;
 	doca_argp_dpdk_cb_t dpdk_callback;
+	bool ignores_unknown_keys; /* of a parameter file */
 	struct sf_argp_eal eal;
 } argp;
 
@@ -190,6 +192,29 @@ doca_error_t doca_argp_disable_logger_callback(void)
 	return DOCA_SUCCESS;
 }
 
+doca_error_t doca_argp_register_dev_open_callback(doca_argp_dev_open_cb_t callback, void *usr_ctx)
+{
+	doca_error_t result = argp_require_init("callback to open devices not registered");
+
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (callback == NULL) {
+		SF_LOG_ERR("callback to open devices not registered: it is NULL");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	sf_argp_device_set_open(callback, usr_ctx);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_argp_disable_pedantic_config_parsing(void)
+{
+	doca_error_t result = argp_require_init("unknown keys not ignored");
+
+	if (result == DOCA_SUCCESS)
+		argp.ignores_unknown_keys = true;
+	return result;
+}
+
 void doca_argp_set_dpdk_program(doca_argp_dpdk_cb_t callback)
 {
 	if (argp_require_init("DPDK program not set") == DOCA_SUCCESS)
@@ -214,6 +239,7 @@ static void program_name_from(const char *path)
 static doca_error_t item_apply(struct sf_argp_item *item)
 {
 	char label[SF_ARGP_LABEL_SIZE];
+	struct sf_argp_device device = {0};
 	doca_error_t result;
 	void *value;
 
@@ -226,6 +252,18 @@ static doca_error_t item_apply(struct sf_argp_item *item)
 	case DOCA_ARGP_TYPE_BOOLEAN:
 		value = &item->value.boolean;
 		break;
+	case DOCA_ARGP_TYPE_DOUBLE:
+		value = &item->value.number;
+		break;
+	case DOCA_ARGP_TYPE_DEVICE:
+	case DOCA_ARGP_TYPE_DEVICE_REP:
+		result = sf_argp_device_open(&device, item->param, item->value.string);
+		if (result != DOCA_SUCCESS) {
+			sf_argp_usage_print(stderr, argp.last);
+			return result;
+		}
+		value = item->param->type == DOCA_ARGP_TYPE_DEVICE ? (void *)&device.ctx.dev_ctx : (void *)&device.ctx;
+		break;
 	case DOCA_ARGP_TYPE_JSON_OBJ:
 		value = item->value.json;
 		break;
@@ -236,6 +274,7 @@ static doca_error_t item_apply(struct sf_argp_item *item)
 	result = item->param->callback(value, argp.config);
 	if (result == DOCA_SUCCESS)
 		return DOCA_SUCCESS;
+	sf_argp_device_close(&device);
 	if (!item->param->general) /* those say more themselves */
 		sf_argp_report("%s: the program refuses this value (%s)", sf_argp_param_label(item->param, label, sizeof(label)),
 			       doca_error_get_name(result));
@@ -316,7 +355,7 @@ static doca_error_t split(int *argc, char ***argv)
 doca_error_t doca_argp_start(int argc, char **argv)
 {
 	struct sf_argp_cli cli = {.cmd = &argp.root};
-	struct sf_argp_file file = {0};
+	struct sf_argp_file file = {.ignores_unknown = argp.ignores_unknown_keys};
 	doca_error_t result = argp_require_init("nothing parsed");
 
 	if (result != DOCA_SUCCESS)
@@ -350,6 +389,7 @@ doca_error_t doca_argp_destroy(void)
 		return result;
 	sf_argp_cmd_fini(&argp.root);
 	sf_argp_eal_fini(&argp.eal);
+	sf_argp_device_set_open(NULL, NULL);
 	memset(&argp, 0, sizeof(argp));
 	return DOCA_SUCCESS;
 }

@@ -2,9 +2,11 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "argp/device.h"
 #include "argp/items.h"
 #include "argp/json.h"
 #include "argp/report.h"
@@ -87,6 +89,18 @@ static doca_error_t integer_from_text(const struct doca_argp_param *param, const
 	return DOCA_SUCCESS;
 }
 
+static doca_error_t number_from_text(const struct doca_argp_param *param, const char *text, double *number)
+{
+	char label[SF_ARGP_LABEL_SIZE];
+	char *end;
+
+	*number = strtod(text, &end);
+	if (end != text && *end == '\0' && !isspace((unsigned char)text[0]) && isfinite(*number))
+		return DOCA_SUCCESS;
+	sf_argp_report("%s takes a number, not '%s'", sf_argp_param_label(param, label, sizeof(label)), text);
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
 doca_error_t sf_argp_item_from_text(struct sf_argp_item *item, const struct doca_argp_param *param, const char *text)
 {
 	char label[SF_ARGP_LABEL_SIZE];
@@ -98,6 +112,12 @@ doca_error_t sf_argp_item_from_text(struct sf_argp_item *item, const struct doca
 		return DOCA_SUCCESS;
 	case DOCA_ARGP_TYPE_INT:
 		return integer_from_text(param, text, &item->value.integer);
+	case DOCA_ARGP_TYPE_DOUBLE:
+		return number_from_text(param, text, &item->value.number);
+	case DOCA_ARGP_TYPE_DEVICE:
+	case DOCA_ARGP_TYPE_DEVICE_REP:
+		item->value.string = text;
+		return sf_argp_device_check(param, text);
 	case DOCA_ARGP_TYPE_JSON_OBJ:
 		item->value.json = sf_argp_json_parse(text, strlen(text), sf_argp_param_label(param, label, sizeof(label)));
 		return item->value.json != NULL ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
@@ -114,16 +134,33 @@ static doca_error_t type_mismatch(const struct doca_argp_param *param, struct js
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
+static doca_error_t string_from_json(const struct doca_argp_param *param, struct json_object *json, const char **string)
+{
+	if (!json_object_is_type(json, json_type_string))
+		return type_mismatch(param, json, "a string");
+	*string = json_object_get_string(json);
+	if (strlen(*string) != (size_t)json_object_get_string_len(json))
+		return type_mismatch(param, json, "a string without a zero byte");
+	return DOCA_SUCCESS;
+}
+
 doca_error_t sf_argp_item_from_json(struct sf_argp_item *item, const struct doca_argp_param *param, struct json_object *json)
 {
 	*item = (struct sf_argp_item){.param = param};
 	switch (param->type) {
 	case DOCA_ARGP_TYPE_STRING:
-		if (!json_object_is_type(json, json_type_string))
-			return type_mismatch(param, json, "a string");
-		item->value.string = json_object_get_string(json);
-		if (strlen(item->value.string) != (size_t)json_object_get_string_len(json))
-			return type_mismatch(param, json, "a string without a zero byte");
+		return string_from_json(param, json, &item->value.string);
+	case DOCA_ARGP_TYPE_DEVICE:
+	case DOCA_ARGP_TYPE_DEVICE_REP: {
+		doca_error_t result = string_from_json(param, json, &item->value.string);
+
+		return result == DOCA_SUCCESS ? sf_argp_device_check(param, item->value.string) : result;
+	}
+	case DOCA_ARGP_TYPE_DOUBLE:
+		item->value.number = json_object_get_double(json);
+		if ((!json_object_is_type(json, json_type_double) && !json_object_is_type(json, json_type_int)) ||
+		    !isfinite(item->value.number))
+			return type_mismatch(param, json, "a number");
 		return DOCA_SUCCESS;
 	case DOCA_ARGP_TYPE_INT: {
 		int64_t value = json_object_get_int64(json); /* clamps what is beyond 64 bits */

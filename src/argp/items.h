@@ -20,8 +20,9 @@ struct sf_argp_item {
 	const struct doca_argp_cmd *cmd;     /* a command, or NULL */
 	const struct doca_argp_param *param; /* a flag, or NULL */
 	union {
-		const char *string; /* borrowed from argv or the document */
+		const char *string; /* borrowed from argv or the document; of a device its place */
 		int integer;
+		double number;
 		bool boolean;
 		struct json_object *json; /* one reference is ours */
 	} value;

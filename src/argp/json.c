@@ -109,6 +109,8 @@ static doca_error_t section_read(struct sf_argp_file *file, const char *origin, 
 		const struct doca_argp_param *param = sf_argp_cmd_find_key(cmd, key);
 		doca_error_t result;
 
+		if ((param == NULL || param->general != general) && file->ignores_unknown)
+			continue;
 		if (param == NULL || param->general != general) {
 			sf_argp_report("%s: there is no %s flag \"%s\"", origin, general ? "general" : "program", key);
 			return DOCA_ERROR_NOT_SUPPORTED;
@@ -124,6 +126,12 @@ static doca_error_t section_read(struct sf_argp_file *file, const char *origin, 
 	return DOCA_SUCCESS;
 }
 
+static bool is_section(const char *key, const struct sf_argp_eal *eal)
+{
+	return strcmp(key, "doca_general_flags") == 0 || strcmp(key, "doca_program_flags") == 0 ||
+	       (strcmp(key, "doca_dpdk_flags") == 0 && eal != NULL);
+}
+
 static doca_error_t entry_read(struct sf_argp_file *file, const char *origin, const char *key, struct json_object *value,
 			       const struct doca_argp_cmd *cmd, struct sf_argp_eal *eal)
 {
@@ -131,6 +139,8 @@ static doca_error_t entry_read(struct sf_argp_file *file, const char *origin, co
 
 	while (root->parent != NULL)
 		root = root->parent;
+	if (file->ignores_unknown && !is_section(key, eal))
+		return DOCA_SUCCESS;
 	if (!json_object_is_type(value, json_type_object)) {
 		sf_argp_report("%s: \"%s\" is no object with flags", origin, key);
 		return DOCA_ERROR_INVALID_VALUE;

@@ -22,6 +22,7 @@
 struct sf_argp_file {
 	struct json_object *document; /* strings of the items are borrowed from it */
 	struct sf_argp_items items;
+	bool ignores_unknown; /* keys; set before the file is read */
 };
 
 /* Parses text that came from where `origin` names. NULL after reporting what is wrong; the caller owns the object. */

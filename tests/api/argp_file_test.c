@@ -68,6 +68,50 @@ static void unknown_keys_of_a_file_are_not_supported(void **state)
 	}
 }
 
+static void unknown_keys_are_ignored_if_asked(void **state)
+{
+	assert_int_equal(doca_argp_disable_pedantic_config_parsing(), DOCA_SUCCESS);
+	assert_int_equal(
+		parse_file("{\"flags\": {}, \"other\": 1, \"doca_dpdk_flags\": {}, \"doca_general_flags\": {\"bogus\": 1},"
+			   "\"doca_program_flags\": {\"bogus\": 1, \"text\": \"a\"}}",
+			   ""),
+		DOCA_SUCCESS);
+	assert_string_equal(seen.text, "text=a;valid;");
+	doca_argp_destroy();
+	setup(NULL); /* a new parser asks anew */
+	assert_int_equal(parse_file("{\"flags\": {}}", ""), DOCA_ERROR_NOT_SUPPORTED);
+}
+
+static void known_keys_are_checked_all_the_same(void **state)
+{
+	assert_int_equal(doca_argp_disable_pedantic_config_parsing(), DOCA_SUCCESS);
+	assert_int_equal(parse_file("{\"doca_program_flags\": {\"cli\": 1}}", ""), DOCA_ERROR_NOT_SUPPORTED);
+}
+
+static void doubles_in_a_file_and_on_the_command_line(void **state)
+{
+	static const char *const wrong[] = {"--double x", "--double 1.5x", "--double= 1", "--double inf", "--double 1e999"};
+
+	flag_add(NULL, "double", DOCA_ARGP_TYPE_DOUBLE, 0);
+	assert_int_equal(parse("--double -2.5e3"), DOCA_SUCCESS);
+	assert_string_equal(seen.text, "double=-2500;valid;");
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		doca_argp_destroy();
+		setup(NULL);
+		flag_add(NULL, "double", DOCA_ARGP_TYPE_DOUBLE, MULTIPLE);
+		assert_int_equal(parse(wrong[i]), DOCA_ERROR_INVALID_VALUE);
+	}
+	doca_argp_destroy();
+	setup(NULL);
+	flag_add(NULL, "double", DOCA_ARGP_TYPE_DOUBLE, MULTIPLE);
+	assert_int_equal(parse_file("{\"doca_program_flags\": {\"double\": [0.25, 3]}}", ""), DOCA_SUCCESS);
+	assert_string_equal(seen.text, "double=0.25;double=3;valid;");
+	doca_argp_destroy();
+	setup(NULL);
+	flag_add(NULL, "double", DOCA_ARGP_TYPE_DOUBLE, 0);
+	assert_int_equal(parse_file("{\"doca_program_flags\": {\"double\": \"1\"}}", ""), DOCA_ERROR_INVALID_VALUE);
+}
+
 static void values_of_the_wrong_type_in_a_file_are_invalid(void **state)
 {
 	static const char *const wrong[] = {
@@ -203,6 +247,9 @@ int main(void)
 		CASE(mandatory_flag_may_come_from_the_file),
 		CASE(broken_files_are_io_errors),
 		CASE(unknown_keys_of_a_file_are_not_supported),
+		CASE(unknown_keys_are_ignored_if_asked),
+		CASE(known_keys_are_checked_all_the_same),
+		CASE(doubles_in_a_file_and_on_the_command_line),
 		CASE(values_of_the_wrong_type_in_a_file_are_invalid),
 		CASE(commands_run_where_they_stand),
 		CASE(inherited_flags_pass_down_and_others_do_not),

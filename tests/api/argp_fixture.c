@@ -47,6 +47,39 @@ static doca_error_t on_object(void *value, void *config)
 	return seen.answer;
 }
 
+static doca_error_t on_double(void *value, void *config)
+{
+	see("double=%g;", *(double *)value);
+	return seen.answer;
+}
+
+/* The program's devices, which it closes. */
+static doca_error_t on_device(void *value, void *config)
+{
+	const struct doca_argp_device_ctx *device = value;
+	char address[DOCA_DEVINFO_PCI_ADDR_SIZE];
+
+	assert_int_equal(doca_devinfo_get_pci_addr_str(doca_dev_as_devinfo(device->dev), address), DOCA_SUCCESS);
+	see("dev=%s(%s);", address, device->devargs != NULL ? device->devargs : "NULL");
+	seen.devs[seen.num_devs++] = device->dev;
+	if (seen.answer == DOCA_SUCCESS && !seen.keeps)
+		assert_int_equal(doca_dev_close(device->dev), DOCA_SUCCESS);
+	return seen.answer;
+}
+
+static doca_error_t on_device_rep(void *value, void *config)
+{
+	struct doca_argp_device_rep_ctx *device = value;
+	char iface[DOCA_DEVINFO_IFACE_NAME_SIZE];
+
+	assert_int_equal(doca_devinfo_rep_get_iface_name(doca_dev_rep_as_devinfo(device->dev_rep), iface, sizeof(iface)),
+			 DOCA_SUCCESS);
+	see("rep=%s;", iface);
+	if (seen.answer == DOCA_SUCCESS)
+		assert_int_equal(doca_dev_rep_close(device->dev_rep), DOCA_SUCCESS);
+	return on_device(&device->dev_ctx, config);
+}
+
 static doca_error_t on_cmd(void *config)
 {
 	assert_ptr_equal(config, &seen);
@@ -80,7 +113,12 @@ doca_error_t on_message(enum doca_log_level level, const char *format, va_list a
 
 struct doca_argp_param *flag_make(const char *short_name, const char *long_name, enum doca_argp_type type, unsigned int options)
 {
-	static const doca_argp_param_cb_t callbacks[] = {NULL, on_text, on_number, on_yes, on_object};
+	static const doca_argp_param_cb_t callbacks[] = {
+		[DOCA_ARGP_TYPE_STRING] = on_text,	     [DOCA_ARGP_TYPE_INT] = on_number,
+		[DOCA_ARGP_TYPE_BOOLEAN] = on_yes,	     [DOCA_ARGP_TYPE_DEVICE] = on_device,
+		[DOCA_ARGP_TYPE_DEVICE_REP] = on_device_rep, [DOCA_ARGP_TYPE_DOUBLE] = on_double,
+		[DOCA_ARGP_TYPE_JSON_OBJ] = on_object,
+	};
 	struct doca_argp_param *param;
 
 	assert_int_equal(doca_argp_param_create(&param), DOCA_SUCCESS);

@@ -12,12 +12,16 @@
 #include <cmocka.h>
 
 #include <doca_argp.h>
+#include <doca_dev.h>
 
 /* What the callbacks saw, in order: "name=value;". */
 struct seen {
 	char text[1024];
 	doca_error_t answer;   /* of the callbacks */
 	doca_error_t validity; /* of the validation */
+	struct doca_dev *devs[8];
+	uint32_t num_devs;
+	bool keeps; /* devices stay open */
 };
 
 extern struct seen seen;
