@@ -8,8 +8,9 @@
  *     DOCA_BE32P_SET(COLOUR, 3, &packet->word);           the same, or-ed into memory
  *     DOCA_BE32_GET(COLOUR, packet->word)                 3
  *
- * Bits are counted from 0, the least significant. Masks are constants; an empty mask is not allowed. The forms with P take a
- * pointer, are statements, and may point to unaligned memory. What the pointer names is in network order for BE.
+ * Bits are counted from 0, the least significant. Masks are constants, and with constant arguments so are masks, words and
+ * values: they may initialise a static object. The forms with P take a pointer, are statements, and may point to unaligned
+ * memory. What the pointer names is in network order for BE.
  */
 #ifndef DOCA_BITFIELD_H_
 #define DOCA_BITFIELD_H_
@@ -18,20 +19,41 @@
 
 #include <doca_types.h>
 
-/** Index of the lowest bit that is set. */
-#define DOCA_SHIFT(_x) (__builtin_ffsll(_x) - 1)
+/** Index of the lowest bit that is set; 0 for an empty mask. */
+#define DOCA_SHIFT(_x) ((_x) ? __builtin_ffsll((long long)(_x)) - 1 : 0)
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
 /** 16 bits of the host in network order. */
-#define DOCA_HTOBE16(_x) htons(_x)
+#define DOCA_HTOBE16(_x) __builtin_bswap16((_x))
 
 /** 32 bits of the host in network order. */
-#define DOCA_HTOBE32(_x) htonl(_x)
+#define DOCA_HTOBE32(_x) __builtin_bswap32((_x))
+
+/** 64 bits of the host in network order. */
+#define DOCA_HTOBE64(_x) __builtin_bswap64((_x))
+
+#else
+
+/** 16 bits of the host in network order. */
+#define DOCA_HTOBE16(_x) ((uint16_t)(_x))
+
+/** 32 bits of the host in network order. */
+#define DOCA_HTOBE32(_x) ((uint32_t)(_x))
+
+/** 64 bits of the host in network order. */
+#define DOCA_HTOBE64(_x) ((uint64_t)(_x))
+
+#endif
 
 /** 16 bits in network order for the host. */
-#define DOCA_BETOH16(_x) ntohs(_x)
+#define DOCA_BETOH16(_x) DOCA_HTOBE16(_x)
 
 /** 32 bits in network order for the host. */
-#define DOCA_BETOH32(_x) ntohl(_x)
+#define DOCA_BETOH32(_x) DOCA_HTOBE32(_x)
+
+/** 64 bits in network order for the host. */
+#define DOCA_BETOH64(_x) DOCA_HTOBE64(_x)
 
 /** The mask of bits _h down to _l of 8. */
 #define DOCA_U8_GENMASK(_h, _l) ((UINT8_MAX - (UINT8_C(1) << (_l)) + 1) & (UINT8_MAX >> (8 - 1 - (_h))))

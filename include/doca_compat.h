@@ -38,6 +38,13 @@
 #define DOCA_DEPRECATED __attribute__((deprecated("Symbol is defined as deprecated"), section(".text.deprecated"))) DOCA_STABLE
 #endif
 
+/** An enumerator that will go: as DOCA_DEPRECATED. */
+#ifdef DOCA_ALLOW_DEPRECATED_API
+#define DOCA_DEPRECATED_ENUM
+#else
+#define DOCA_DEPRECATED_ENUM __attribute__((deprecated("Enum is defined as deprecated")))
+#endif
+
 #ifdef DOCA_COMPAT_HELPERS
 
 /** The first field of a struct that carries the API version it was compiled for. */

@@ -125,6 +125,14 @@ doca_error_t doca_ctx_set_datapath_on_dpa(struct doca_ctx *ctx, struct doca_dpa 
 DOCA_EXPERIMENTAL
 doca_error_t doca_ctx_set_completion_vector(struct doca_ctx *ctx, uint32_t comp_vector);
 
+/**
+ * Sets how many NVTX ranges a profiler shows of a task type at a time.
+ * @retval DOCA_ERROR_NOT_SUPPORTED always: the libraries have no NVTX ranges
+ * @retval DOCA_ERROR_BAD_STATE the context is not IDLE
+ */
+DOCA_EXPERIMENTAL
+doca_error_t doca_ctx_profiler_set_max_nranges(struct doca_ctx *ctx, uint8_t num_ranges);
+
 /** Always 0. */
 DOCA_EXPERIMENTAL
 doca_error_t doca_ctx_cap_get_num_completion_vectors(const struct doca_devinfo *devinfo, uint32_t *num_comp_vectors);

@@ -72,6 +72,7 @@ typedef enum doca_error {
 	DOCA_ERROR_AUTHENTICATION = 28,	       /**< the peer did not prove who it is */
 	DOCA_ERROR_BAD_CONFIG = 29,	       /**< the configuration is not usable */
 	DOCA_ERROR_SKIPPED = 30,	       /**< not done, because something before it failed */
+	DOCA_ERROR_DEVICE_FATAL_ERROR = 31,    /**< the device failed for good; no function here returns it */
 } doca_error_t;
 
 /** The enumerator's name, such as "DOCA_ERROR_AGAIN"; never NULL. The library owns the text. Any value may be given. */

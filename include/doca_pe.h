@@ -85,6 +85,8 @@ enum doca_task_submit_flag {
 	DOCA_TASK_SUBMIT_FLAG_NONE = 0U,	 /**< may be delayed until doca_ctx_flush_tasks() or a submit that flushes */
 	DOCA_TASK_SUBMIT_FLAG_FLUSH = (1U << 0), /**< starts immediately, with all tasks that were delayed before it */
 	DOCA_TASK_SUBMIT_FLAG_OPTIMIZE_REPORTS = (1U << 1), /**< its completion may be reported with that of a later task */
+	DOCA_TASK_SUBMIT_FLAG_RANGE_PROFILING_REQUESTED = (1U << 2), /**< a profiler's; ignored */
+	DOCA_TASK_SUBMIT_FLAG_RANGE_PROFILING_PROCESSED = (1U << 3), /**< a profiler's; ignored */
 };
 
 /** The modes differ in who clears the notification. In both, a progress call looks at every running context: a few loads each. */

@@ -41,6 +41,12 @@ struct doca_gather_list {
 	struct doca_gather_list *next; /**< the piece after it, or NULL */
 };
 
+/** An IP address. */
+struct doca_ip {
+	uint32_t ip[4];	 /**< IPv6; IPv4 is in the last word */
+	uint8_t is_ipv4; /**< 1 for IPv4, 0 for IPv6 */
+};
+
 /**
  * Access to the memory of a memory map, or-ed for doca_mmap_set_permissions(). This process may always read. PCI flags are for
  * the node at the other end of the PCI bus (a host's DPU, a DPU's host), RDMA flags for peers on the network.

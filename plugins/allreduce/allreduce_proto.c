@@ -19,7 +19,7 @@ enum allreduce_algorithm allreduce_piece_algorithm(const struct allreduce_shape 
 
 doca_error_t allreduce_known_error(uint64_t status)
 {
-	return status > DOCA_SUCCESS && status <= DOCA_ERROR_SKIPPED ? (doca_error_t)status : DOCA_ERROR_UNEXPECTED;
+	return status > DOCA_SUCCESS && status <= DOCA_ERROR_DEVICE_FATAL_ERROR ? (doca_error_t)status : DOCA_ERROR_UNEXPECTED;
 }
 
 bool allreduce_tls_allows_memory(const char *tls)

@@ -45,6 +45,7 @@ static const struct error_text texts[] = {
 	TEXT(DOCA_ERROR_AUTHENTICATION, "The other side could not be authenticated"),
 	TEXT(DOCA_ERROR_BAD_CONFIG, "The configuration is not valid"),
 	TEXT(DOCA_ERROR_SKIPPED, "Left out, because something before it failed"),
+	TEXT(DOCA_ERROR_DEVICE_FATAL_ERROR, "The device failed and does not recover"),
 };
 
 static const struct error_text unknown_text = {"DOCA_UNKNOWN_ERROR", "Not an error code of this library"};

@@ -55,7 +55,7 @@ doca_error_t comch_refusal_parse(const void *data, size_t len)
 	if (len != COMCH_REFUSAL_SIZE || sf_get_le32(in) != REFUSAL_MAGIC)
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	reason = sf_get_le32(in + 4);
-	if (reason == DOCA_SUCCESS || reason > DOCA_ERROR_SKIPPED)
+	if (reason == DOCA_SUCCESS || reason > DOCA_ERROR_DEVICE_FATAL_ERROR)
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	return (doca_error_t)reason;
 }
@@ -78,7 +78,7 @@ static bool control_sane(const struct comch_control *control, size_t payload_len
 	case COMCH_CONTROL_ADVERTISE:
 		return control->id != 0 && control->value <= COMCH_IMM_MAX && payload_len <= COMCH_ADVERTISE_MAX;
 	case COMCH_CONTROL_ACK:
-		return control->id != 0 && control->value <= DOCA_ERROR_SKIPPED && payload_len == 0;
+		return control->id != 0 && control->value <= DOCA_ERROR_DEVICE_FATAL_ERROR && payload_len == 0;
 	case COMCH_CONTROL_EXPIRE:
 		return control->id != 0 && payload_len == 0;
 	}

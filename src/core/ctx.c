@@ -354,6 +354,19 @@ doca_error_t doca_ctx_set_completion_vector(struct doca_ctx *ctx, uint32_t comp_
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
+doca_error_t doca_ctx_profiler_set_max_nranges(struct doca_ctx *ctx, uint8_t num_ranges)
+{
+	if (ctx == NULL) {
+		SF_LOG_ERR("no context given to set the profiler's ranges of");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	doca_error_t result = sf_ctx_check_idle(ctx, __func__);
+	if (result != DOCA_SUCCESS)
+		return result;
+	SF_LOG_ERR("%s: %u ranges: there is no NVTX here, so leave the call out", ctx->ops->name, num_ranges);
+	return DOCA_ERROR_NOT_SUPPORTED;
+}
+
 doca_error_t doca_ctx_cap_get_num_completion_vectors(const struct doca_devinfo *devinfo, uint32_t *num_comp_vectors)
 {
 	if (devinfo == NULL || num_comp_vectors == NULL) {

@@ -9,7 +9,9 @@
 #include "core/submit.h"
 
 #define CACHE_LINE 64
-#define SUBMIT_FLAGS (DOCA_TASK_SUBMIT_FLAG_FLUSH | DOCA_TASK_SUBMIT_FLAG_OPTIMIZE_REPORTS)
+#define SUBMIT_FLAGS                                                                                                             \
+	(DOCA_TASK_SUBMIT_FLAG_FLUSH | DOCA_TASK_SUBMIT_FLAG_OPTIMIZE_REPORTS |                                                  \
+	 DOCA_TASK_SUBMIT_FLAG_RANGE_PROFILING_REQUESTED | DOCA_TASK_SUBMIT_FLAG_RANGE_PROFILING_PROCESSED)
 
 /* ---- pools ---- */
 

@@ -214,6 +214,14 @@ static void completion_vector(void)
 	CALL(doca_ctx_set_completion_vector, ctx, random_below(3));
 }
 
+static void profiler_ranges(void)
+{
+	struct doca_ctx *ctx = pick_to_set();
+
+	refuse_if(true);
+	CALL(doca_ctx_profiler_set_max_nranges, ctx, (uint8_t)random_below(3));
+}
+
 static void num_vectors(void)
 {
 	uint32_t num;
@@ -351,9 +359,9 @@ static void try_submit(void)
 static void submit_ex(void)
 {
 	struct doca_task *task = pick_to_submit();
-	uint32_t flags = random_below(5);
+	uint32_t flags = random_below(20);
 
-	refuse_if(flags > 3);
+	refuse_if(flags > 15);
 	submitted(task, CALL(doca_task_submit_ex, task, flags));
 }
 
@@ -434,6 +442,7 @@ static const struct call calls[] = {
 	{"doca_ctx_set_datapath_on_gpu", datapath_on_gpu},
 	{"doca_ctx_set_datapath_on_dpa", datapath_on_dpa},
 	{"doca_ctx_set_completion_vector", completion_vector},
+	{"doca_ctx_profiler_set_max_nranges", profiler_ranges},
 	{"doca_ctx_cap_get_num_completion_vectors", num_vectors},
 	{"doca_ctx_flush_tasks", flush},
 	{"doca_task_submit", submit, 8},

@@ -42,6 +42,33 @@ static void bytes_lie_in_network_order(void **state)
 	assert_int_equal(DOCA_BE32_GENMASK(31, 0), 0xffffffff);
 }
 
+/* As initialisers of static objects: that it compiles is half of the test. */
+static const uint16_t constant16 = DOCA_HTOBE16(0x0102), mask_constant16 = DOCA_BE16_GENMASK(11, 4);
+static const uint32_t constant32 = DOCA_BETOH32(0x01020304), field_constant32 = DOCA_BE32_SET(DOCA_BE32_GENMASK(15, 8), 3);
+static const uint64_t constant64 = DOCA_HTOBE64(UINT64_C(0x0102030405060708));
+
+static void constants_in_network_order(void **state)
+{
+	assert_memory_equal(&constant16, "\x01\x02", 2);
+	assert_memory_equal(&mask_constant16, "\x0f\xf0", 2);
+	assert_memory_equal(&field_constant32, "\x00\x00\x03\x00", 4);
+	assert_memory_equal(&constant64, "\x01\x02\x03\x04\x05\x06\x07\x08", 8);
+	assert_int_equal(constant32, ntohl(0x01020304));
+	assert_true(DOCA_BETOH64(constant64) == UINT64_C(0x0102030405060708));
+	assert_int_equal(DOCA_BETOH16(constant16), 0x0102);
+}
+
+static void an_empty_mask_has_no_shift(void **state)
+{
+	volatile uint32_t empty = 0;
+
+	assert_int_equal(DOCA_SHIFT(0), 0);
+	assert_int_equal(DOCA_SHIFT(empty), 0);
+	assert_int_equal(DOCA_SHIFT(UINT64_C(1) << 63), 63);
+	assert_int_equal(DOCA_SHIFT(0x30), 4);
+	assert_int_equal(DOCA_BE32_GET(empty, 0xffffffff), 0);
+}
+
 static void fields_in_network_order(void **state)
 {
 	const uint16_t mask16 = DOCA_BE16_GENMASK(11, 4);
@@ -69,6 +96,8 @@ int main(void)
 		cmocka_unit_test(fields_of_a_byte),
 		cmocka_unit_test(bytes_lie_in_network_order),
 		cmocka_unit_test(fields_in_network_order),
+		cmocka_unit_test(constants_in_network_order),
+		cmocka_unit_test(an_empty_mask_has_no_shift),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

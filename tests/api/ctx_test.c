@@ -89,6 +89,7 @@ static void null_arguments(void **state)
 	assert_int_equal(doca_ctx_set_datapath_on_gpu(ctx, NULL), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_ctx_set_datapath_on_dpa(ctx, NULL), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_ctx_set_completion_vector(NULL, 0), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_ctx_profiler_set_max_nranges(NULL, 1), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_ctx_cap_get_num_completion_vectors(NULL, &vectors), DOCA_ERROR_INVALID_VALUE);
 	doca_ctx_flush_tasks(NULL);
 }
@@ -213,6 +214,7 @@ static void setters_outside_idle_are_bad_state(void **state)
 	assert_int_equal(doca_ctx_set_datapath_on_gpu(&f->test.base, &gpu), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_ctx_set_datapath_on_dpa(&f->test.base, (struct doca_dpa *)&gpu), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_ctx_set_completion_vector(&f->test.base, 0), DOCA_ERROR_BAD_STATE);
+	assert_int_equal(doca_ctx_profiler_set_max_nranges(&f->test.base, 1), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(test_task_set_conf(&f->test, keep, keep, 8), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_pe_connect_ctx(f->pe, &f->test.base), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(gpu.users, 0);
@@ -587,7 +589,7 @@ static void without_engine_a_repeated_stop_ends_stopping(void **state)
 	assert_int_equal(test_ctx_fini(&test), DOCA_SUCCESS);
 }
 
-static void there_is_no_dpa_and_no_completion_vector(void **state)
+static void there_is_no_dpa_no_completion_vector_and_no_profiler(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t vectors = 7;
@@ -595,6 +597,7 @@ static void there_is_no_dpa_and_no_completion_vector(void **state)
 	assert_int_equal(doca_ctx_cap_get_num_completion_vectors((const struct doca_devinfo *)&vectors, &vectors), DOCA_SUCCESS);
 	assert_int_equal(vectors, 0);
 	assert_int_equal(doca_ctx_set_completion_vector(&f->test.base, 0), DOCA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(doca_ctx_profiler_set_max_nranges(&f->test.base, 1), DOCA_ERROR_NOT_SUPPORTED);
 }
 
 static void flush_reaches_the_library_only_while_not_idle(void **state)
@@ -643,7 +646,7 @@ int main(void)
 		T(callback_destroys_other_contexts),
 		T(gpu_data_path_needs_no_engine_and_holds_the_gpu),
 		T(without_engine_a_repeated_stop_ends_stopping),
-		T(there_is_no_dpa_and_no_completion_vector),
+		T(there_is_no_dpa_no_completion_vector_and_no_profiler),
 		T(flush_reaches_the_library_only_while_not_idle),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

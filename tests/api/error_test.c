@@ -15,12 +15,12 @@ static void names_are_the_enumerators(void **state)
 	assert_string_equal(doca_error_get_name(DOCA_ERROR_UNKNOWN), "DOCA_ERROR_UNKNOWN");
 	assert_string_equal(doca_error_get_name(DOCA_ERROR_AGAIN), "DOCA_ERROR_AGAIN");
 	assert_string_equal(doca_error_get_name(DOCA_ERROR_CONNECTION_INPROGRESS), "DOCA_ERROR_CONNECTION_INPROGRESS");
-	assert_string_equal(doca_error_get_name(DOCA_ERROR_SKIPPED), "DOCA_ERROR_SKIPPED");
+	assert_string_equal(doca_error_get_name(DOCA_ERROR_DEVICE_FATAL_ERROR), "DOCA_ERROR_DEVICE_FATAL_ERROR");
 }
 
 static void every_code_has_a_name_and_a_sentence_of_its_own(void **state)
 {
-	for (int i = DOCA_SUCCESS; i <= DOCA_ERROR_SKIPPED; i++) {
+	for (int i = DOCA_SUCCESS; i <= DOCA_ERROR_DEVICE_FATAL_ERROR; i++) {
 		assert_true(strlen(doca_error_get_descr(i)) > 5 || i == DOCA_SUCCESS);
 		for (int j = DOCA_SUCCESS; j < i; j++) {
 			assert_string_not_equal(doca_error_get_name(i), doca_error_get_name(j));
@@ -31,7 +31,7 @@ static void every_code_has_a_name_and_a_sentence_of_its_own(void **state)
 
 static void a_code_that_does_not_exist_is_safe(void **state)
 {
-	static const int codes[] = {DOCA_ERROR_SKIPPED + 1, -1, 1000000};
+	static const int codes[] = {DOCA_ERROR_DEVICE_FATAL_ERROR + 1, -1, 1000000};
 
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
 		doca_error_t code;

@@ -201,9 +201,13 @@ static void submit_flags_reach_the_library(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_task *task = alloc(f);
-	assert_int_equal(doca_task_submit_ex(task, 4), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_task_submit_ex(task, 16), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_task_submit_ex(task, DOCA_TASK_SUBMIT_FLAG_OPTIMIZE_REPORTS), DOCA_SUCCESS);
 	assert_int_equal(f->test.last_flags, DOCA_TASK_SUBMIT_FLAG_OPTIMIZE_REPORTS);
+	assert_int_equal(doca_pe_progress(f->pe), 1);
+	assert_int_equal(doca_task_submit_ex(task, DOCA_TASK_SUBMIT_FLAG_RANGE_PROFILING_REQUESTED |
+							   DOCA_TASK_SUBMIT_FLAG_RANGE_PROFILING_PROCESSED),
+			 DOCA_SUCCESS);
 	assert_int_equal(doca_pe_progress(f->pe), 1);
 	doca_task_free(task);
 }

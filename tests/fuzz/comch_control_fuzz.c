@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	doca_error_t reason = comch_refusal_parse(data, size);
 
-	assert(reason != DOCA_SUCCESS && reason <= DOCA_ERROR_SKIPPED);
+	assert(reason != DOCA_SUCCESS && reason <= DOCA_ERROR_DEVICE_FATAL_ERROR);
 	try_hello(data, size);
 	try_control(data, size);
 	try_attach(data, size);

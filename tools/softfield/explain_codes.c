@@ -75,6 +75,8 @@ static const struct explained_code codes[] = {
 	[DOCA_ERROR_BAD_CONFIG] = {"a file or variable that sets Softfield up is not usable", "`softfield doctor` names it"},
 	[DOCA_ERROR_SKIPPED] = {"a task before this one failed, so this one was not carried out",
 				"see the first error; submit again from there"},
+	[DOCA_ERROR_DEVICE_FATAL_ERROR] = {"the device failed for good: on NVIDIA's libraries only, nothing here returns it",
+					   "close the device and open it again"},
 };
 
 const struct explained_code *explain_code(doca_error_t code)
