@@ -84,7 +84,7 @@ DOCA_STABLE
 doca_error_t doca_comch_consumer_create(struct doca_comch_connection *comch_connection, struct doca_mmap *buf_mmap,
 					struct doca_comch_consumer **consumer);
 
-/** @retval DOCA_ERROR_INITIALIZATION the context is not IDLE */
+/** @retval DOCA_ERROR_BAD_STATE the context is not IDLE */
 DOCA_STABLE
 doca_error_t doca_comch_consumer_destroy(struct doca_comch_consumer *consumer);
 
@@ -141,7 +141,7 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_comch_consumer_completion_set_dpa_thread(struct doca_comch_consumer_completion *consumer_comp,
 							   struct doca_dpa_thread *dpa_thread);
 
-/** @retval DOCA_ERROR_IN_USE consumers name it */
+/** @retval DOCA_ERROR_BAD_STATE consumers name it */
 DOCA_EXPERIMENTAL
 doca_error_t doca_comch_consumer_completion_destroy(struct doca_comch_consumer_completion *consumer_comp);
 

@@ -293,7 +293,7 @@ doca_error_t doca_comch_consumer_destroy(struct doca_comch_consumer *consumer)
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (sf_ctx_fini(&consumer->child.ctx) != DOCA_SUCCESS)
-		return DOCA_ERROR_INITIALIZATION;
+		return DOCA_ERROR_BAD_STATE;
 	comch_gpu_consumer_release(consumer);
 	comch_consumer_completion_forget(consumer->completion);
 	comch_connection_leave(&consumer->child);

@@ -68,7 +68,7 @@ doca_error_t doca_comch_consumer_completion_destroy(struct doca_comch_consumer_c
 	}
 	if (atomic_load(&completion->num_consumers) > 0) {
 		SF_LOG_ERR("%u consumers still name the completion; destroy them first", atomic_load(&completion->num_consumers));
-		return DOCA_ERROR_IN_USE;
+		return DOCA_ERROR_BAD_STATE;
 	}
 	free(completion);
 	return DOCA_SUCCESS;

@@ -346,7 +346,7 @@ static void consumer_settings(void **state)
 	data_start(&consumer, server.pe, client.pe);
 	assert_int_equal(doca_comch_consumer_set_imm_data_len(consumer.consumer, 4), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_comch_consumer_set_dev_max_num_recv(consumer.consumer, 4), DOCA_ERROR_BAD_STATE);
-	assert_int_equal(doca_comch_consumer_destroy(consumer.consumer), DOCA_ERROR_INITIALIZATION);
+	assert_int_equal(doca_comch_consumer_destroy(consumer.consumer), DOCA_ERROR_BAD_STATE);
 	data_fini(&consumer);
 }
 
@@ -376,7 +376,7 @@ static void completion_for_a_dpa_can_be_configured_only(void **state)
 	assert_int_equal(doca_comch_consumer_set_completion(consumer.consumer, NULL, 0), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_comch_consumer_set_completion(consumer.consumer, completion, 5), DOCA_SUCCESS);
 	assert_int_equal(doca_comch_consumer_set_completion(second.consumer, completion, 5), DOCA_ERROR_FULL);
-	assert_int_equal(doca_comch_consumer_completion_destroy(completion), DOCA_ERROR_IN_USE);
+	assert_int_equal(doca_comch_consumer_completion_destroy(completion), DOCA_ERROR_BAD_STATE);
 	data_fini(&second);
 	data_fini(&consumer);
 	assert_int_equal(doca_comch_consumer_completion_destroy(completion), DOCA_SUCCESS);

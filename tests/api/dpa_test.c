@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <doca_comch_msgq.h>
 #include <doca_ctx.h>
 #include <doca_dpa.h>
 #include <doca_pe.h>
@@ -38,6 +39,41 @@ static void no_device_has_one(void **state)
 	assert_null(created);
 	assert_invalid(doca_dpa_create(NULL, &created));
 	assert_invalid(doca_dpa_create(dev, NULL));
+	assert_ok(doca_dev_close(dev));
+}
+
+static void no_device_has_a_message_queue(void **state)
+{
+	struct doca_comch_msgq *const msgq = (struct doca_comch_msgq *)made_up;
+	struct doca_dev *dev = test_dev_open(0);
+	struct doca_comch_msgq *created = NULL;
+	struct doca_comch_consumer *consumer = NULL;
+	struct doca_comch_producer *producer = NULL;
+
+	(void)state;
+	assert_refused(doca_comch_msgq_create(dev, &created));
+	assert_null(created);
+	assert_invalid(doca_comch_msgq_create(NULL, &created));
+	assert_invalid(doca_comch_msgq_create(dev, NULL));
+	assert_refused(doca_comch_msgq_set_dpa_consumer(msgq, dpa));
+	assert_invalid(doca_comch_msgq_set_dpa_consumer(msgq, NULL));
+	assert_refused(doca_comch_msgq_set_dpa_producer(msgq, dpa));
+	assert_invalid(doca_comch_msgq_set_dpa_producer(NULL, dpa));
+	assert_refused(doca_comch_msgq_set_max_num_consumers(msgq, 1));
+	assert_invalid(doca_comch_msgq_set_max_num_consumers(NULL, 1));
+	assert_refused(doca_comch_msgq_set_max_num_producers(msgq, 1));
+	assert_invalid(doca_comch_msgq_set_max_num_producers(NULL, 1));
+	assert_refused(doca_comch_msgq_start(msgq));
+	assert_invalid(doca_comch_msgq_start(NULL));
+	assert_refused(doca_comch_msgq_stop(msgq));
+	assert_invalid(doca_comch_msgq_stop(NULL));
+	assert_refused(doca_comch_msgq_consumer_create(msgq, &consumer));
+	assert_invalid(doca_comch_msgq_consumer_create(msgq, NULL));
+	assert_refused(doca_comch_msgq_producer_create(msgq, &producer));
+	assert_invalid(doca_comch_msgq_producer_create(NULL, &producer));
+	assert_true(consumer == NULL && producer == NULL);
+	assert_refused(doca_comch_msgq_destroy(msgq));
+	assert_invalid(doca_comch_msgq_destroy(NULL));
 	assert_ok(doca_dev_close(dev));
 }
 
@@ -148,11 +184,9 @@ static void an_rdma_instance_has_no_data_path_there(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_device_has_one),
-		cmocka_unit_test(a_dpa_is_refused),
-		cmocka_unit_test(a_completion_is_refused),
-		cmocka_unit_test(null_arguments),
-		cmocka_unit_test(an_rdma_instance_has_no_data_path_there),
+		cmocka_unit_test(no_device_has_one), cmocka_unit_test(no_device_has_a_message_queue),
+		cmocka_unit_test(a_dpa_is_refused),  cmocka_unit_test(a_completion_is_refused),
+		cmocka_unit_test(null_arguments),    cmocka_unit_test(an_rdma_instance_has_no_data_path_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
