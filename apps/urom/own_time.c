@@ -14,6 +14,7 @@ static bool read_stat(pid_t pid, bool all_threads, char *state, uint64_t *ran_ns
 {
 	char path[64], text[1024];
 	unsigned long user, system;
+
 	if (all_threads)
 		snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	else
@@ -38,6 +39,7 @@ static bool is_active(const struct own_time *time, pid_t pid, char state)
 void own_time_begin(struct own_time *time, pid_t pid, bool all_threads, uint64_t now)
 {
 	char state;
+
 	*time = (struct own_time){.begun_ns = now, .looked_ns = now, .all_threads = all_threads};
 	if (!read_stat(pid, all_threads, &state, &time->ran_ns))
 		time->ran_ns = 0;
@@ -48,6 +50,7 @@ char own_time_look(struct own_time *time, pid_t pid, uint64_t now, uint64_t long
 	uint64_t had = now - time->looked_ns, ran_ns = time->ran_ns;
 	char state;
 	bool is_seen = read_stat(pid, time->all_threads, &state, &ran_ns);
+
 	if (is_seen && is_active(time, pid, state)) /* it may have waited for most of the time */
 		had = ran_ns > time->ran_ns ? ran_ns - time->ran_ns : 0;
 	time->had_ns += had < longest_ns ? had : longest_ns;
@@ -59,6 +62,7 @@ char own_time_look(struct own_time *time, pid_t pid, uint64_t now, uint64_t long
 uint64_t own_time_left(struct own_time *time, pid_t pid, uint64_t now, uint64_t limit_ns)
 {
 	uint64_t interval = limit_ns / OWN_TIME_LOOKS;
+
 	if (now - time->looked_ns >= interval)
 		(void)own_time_look(time, pid, now, 2 * interval);
 	return time->had_ns >= limit_ns ? 0 : time->looked_ns + interval;

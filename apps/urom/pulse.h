@@ -34,6 +34,7 @@ struct pulse {
 static inline void pulse_say(struct pulse *pulse, uint32_t plugin, enum pulse_call call)
 {
 	uint64_t count = atomic_load_explicit(&pulse->word, memory_order_relaxed) >> 16;
+
 	atomic_store_explicit(&pulse->word, (count + 1) << 16 | (uint64_t)plugin << 8 | (uint64_t)call, memory_order_relaxed);
 }
 

@@ -21,6 +21,7 @@ static double run(struct doca_buf_inventory *inventory, struct doca_mmap *mmap)
 {
 	struct doca_buf *bufs[BUFS];
 	uint64_t begin = sf_now_ns();
+
 	for (int round = 0; round < ROUNDS; round++) {
 		for (int i = 0; i < BUFS; i++)
 			check(doca_buf_inventory_buf_get_by_data(inventory, mmap, memory + i * BUF_SIZE, BUF_SIZE, &bufs[i]),

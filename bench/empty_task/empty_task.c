@@ -28,6 +28,7 @@ static void completed(struct doca_task *task, union doca_data task_user_data, un
 static double run(struct doca_pe *pe, struct doca_task **tasks, int depth)
 {
 	uint64_t begin = sf_now_ns();
+
 	for (int round = 0; round < SUBMITS / depth; round++) {
 		for (int i = 0; i < depth; i++)
 			check(doca_task_submit(tasks[i]), "submit");
@@ -40,6 +41,7 @@ static double run(struct doca_pe *pe, struct doca_task **tasks, int depth)
 static double measure(struct doca_pe *pe, struct doca_task **tasks, int depth)
 {
 	double ns[RUNS];
+
 	for (int i = 0; i < RUNS; i++)
 		ns[i] = run(pe, tasks, depth);
 	const double middle = median(ns, RUNS);

@@ -47,6 +47,7 @@ static void peer(const struct point *point, struct shared *shared, const char *n
 				     .depth = point->depth,
 				     .warm_up_s = measure_s * 0.3,
 				     .measure_s = measure_s};
+
 	setup_serve(&end, name);
 	load_run(&end, &config, &shared->result);
 	__atomic_store_n(&shared->done, 1, __ATOMIC_RELEASE);

@@ -38,6 +38,7 @@ static void received(struct doca_rdma_task_receive *task, union doca_data data, 
 {
 	struct queue *queue = ctx_data.ptr;
 	struct doca_buf *buf = doca_rdma_task_receive_get_dst_buf(task);
+
 	queue->received++;
 	doca_buf_reset_data_len(buf);
 	OK(doca_task_submit(doca_rdma_task_receive_as_task(task)));
@@ -72,6 +73,7 @@ static void write_failed(struct doca_rdma_task_write *task, union doca_data data
 static void open_queue(struct queue *queue)
 {
 	size_t len;
+
 	OK(doca_pe_create(&queue->pe));
 	OK(doca_rdma_create(queue->dev, &queue->rdma));
 	OK(doca_rdma_set_permissions(queue->rdma, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_READ |
@@ -95,9 +97,11 @@ static void open_queue(struct queue *queue)
 static void post_receives(struct queue *queue)
 {
 	uint32_t size = queue->point->size, num = SIDE_MEMORY / 2 / size < RECEIVES ? SIDE_MEMORY / 2 / size : RECEIVES;
+
 	for (uint32_t i = 0; i < num; i++) {
 		struct doca_rdma_task_receive *task;
 		struct doca_buf *buf;
+
 		OK(doca_buf_inventory_buf_get_by_addr(queue->inventory, queue->mmap, queue->memory + SIDE_MEMORY / 2 + i * size,
 						      size, &buf));
 		OK(doca_rdma_task_receive_allocate_init(queue->rdma, buf, (union doca_data){0}, &task));
@@ -116,6 +120,7 @@ static void make_ping(struct queue *queue, struct ping *ping)
 {
 	struct doca_rdma_task_send *send;
 	struct doca_rdma_task_write *write;
+
 	OK(doca_buf_inventory_buf_get_by_data(queue->inventory, queue->mmap, queue->memory + 64, PING_SIZE, &ping->src));
 	if (queue->point->sends) {
 		OK(doca_rdma_task_send_allocate_init(queue->rdma, queue->connection, ping->src, (union doca_data){0}, &send));
@@ -142,9 +147,11 @@ static bool is_done(const struct queue *queue)
 static void run_pings(struct queue *queue)
 {
 	struct ping ping = {0};
+
 	make_ping(queue, &ping);
 	for (uint64_t number = 1; number <= queue->shared->rounds && !is_done(queue); number++) {
 		uint64_t begin = sf_now_ns();
+
 		memcpy(queue->memory + 64, &number, PING_SIZE);
 		if (ping.dst != NULL)
 			doca_buf_reset_data_len(ping.dst);
@@ -160,6 +167,7 @@ static void run_pings(struct queue *queue)
 static void *queue_main(void *arg)
 {
 	struct queue *queue = arg;
+
 	open_queue(queue);
 	if (queue->point->sends)
 		post_receives(queue);
@@ -177,6 +185,7 @@ void cpu_side(const struct point *point, struct shared *shared)
 	static struct queue queues[QUEUES_MAX];
 	pthread_t threads[QUEUES_MAX];
 	struct doca_dev *dev = side_open_device(1);
+
 	for (uint32_t i = 0; i < point->queues; i++) {
 		queues[i] = (struct queue){.point = point,
 					   .shared = shared,

@@ -33,6 +33,7 @@ static struct doca_gpu_buf_arr *make_array(struct doca_mmap *mmap)
 {
 	struct doca_buf_arr *array;
 	struct doca_gpu_buf_arr *handle;
+
 	OK(doca_buf_arr_create(1, &array));
 	OK(doca_buf_arr_set_target_gpu(array, gpu));
 	OK(doca_buf_arr_set_params(array, mmap, SIDE_MEMORY, 0));
@@ -47,6 +48,7 @@ static void open_queue(struct shared *shared, struct doca_dev *dev, uint32_t ind
 	struct doca_rdma_connection *connection;
 	struct doca_mmap *host, *remote;
 	void *memory, *host_memory = aligned_alloc(4096, SIDE_MEMORY);
+
 	OK(doca_gpu_mem_alloc(gpu, SIDE_MEMORY, 4096, DOCA_GPU_MEM_TYPE_GPU, &memory, NULL));
 	memset(host_memory, 0, SIDE_MEMORY);
 	host = side_share(dev, host_memory);
@@ -71,6 +73,7 @@ void gpu_side(const struct point *point, struct shared *shared, const char *gpu_
 	struct softfield_launch *launch;
 	struct doca_dev *dev = side_open_device(0);
 	void *failed_gpu, *failed;
+
 	OK(doca_gpu_create(gpu_address, &gpu));
 	snprintf(shared->backend, sizeof(shared->backend), "%s", softfield_gpu_backend(gpu));
 	OK(doca_gpu_mem_alloc(gpu, 64, 64, DOCA_GPU_MEM_TYPE_CPU_GPU, &failed_gpu, &failed));
@@ -110,6 +113,7 @@ struct engine {
 static bool open_engine(const struct point *point, struct engine *engine)
 {
 	void *library = dlopen("libcuda.so.1", RTLD_NOW), *unused;
+
 	if (library == NULL)
 		return false;
 	*(void **)&engine->stream_create = dlsym(library, "cuStreamCreate");
@@ -130,6 +134,7 @@ static void copy_rounds(const struct point *point, const struct engine *engine, 
 		for (uint32_t k = 0; k < point->depth * point->queues; k++) {
 			uint32_t i = k % point->queues;
 			size_t at = (size_t)(k / point->queues) * point->size;
+
 			engine->memcpy_dtoh_async((uint8_t *)engine->to[i] + at, (uint64_t)(uintptr_t)engine->from[i] + at,
 						  point->size, engine->streams[i]);
 		}
@@ -143,6 +148,7 @@ void copy_engine(const struct point *point, struct shared *shared)
 	static struct engine engine;
 	static uint64_t samples[10000];
 	const uint64_t num = sizeof(samples) / sizeof(samples[0]), rounds = point->ping ? num : shared->rounds / 4 + 1;
+
 	if (strcmp(shared->backend, "cuda") != 0 || !open_engine(point, &engine))
 		return;
 	copy_rounds(point, &engine, 10);
@@ -151,6 +157,7 @@ void copy_engine(const struct point *point, struct shared *shared)
 		copy_rounds(point, &engine, rounds);
 	for (uint64_t i = 0; i < num && point->ping; i++) {
 		uint64_t one = sf_now_ns();
+
 		copy_rounds(point, &engine, 1);
 		samples[i] = sf_now_ns() - one;
 	}

@@ -41,6 +41,7 @@ static const struct {
 static bool measure(const struct point *point, struct shared *shared)
 {
 	int status_cpu = 0, status_gpu = 0;
+
 	fflush(NULL);
 	pid_t cpu = fork();
 	if (cpu == 0) {
@@ -69,6 +70,7 @@ static bool measure_all(const struct point *point, uint64_t rounds, struct share
 {
 	static struct medians all;
 	bool good = true;
+
 	for (uint32_t i = 0; i < runs; i++) {
 		memset(shared, 0, sizeof(*shared));
 		shared->rounds = rounds;
@@ -92,6 +94,7 @@ static bool measure_all(const struct point *point, uint64_t rounds, struct share
 static void print_text(const struct point *point, const struct shared *shared, bool good)
 {
 	const char *what = point->sends ? "send" : "write";
+
 	if (point->ping)
 		printf("%-5s ping  %-5s %6u B              p50 %6.2f us  p99 %6.2f us", shared->backend, what, point->size,
 		       shared->p50_us, shared->p99_us);
@@ -132,6 +135,7 @@ static void read_options(int argc, char **argv)
 						{"json", no_argument, NULL, 'j'},
 						{NULL, 0, NULL, 0}};
 	int option;
+
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (option == 'g')
 			gpu_address = optarg;
@@ -153,12 +157,14 @@ int main(int argc, char **argv)
 	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	const char *which = getenv("SOFTFIELD_GPU");
 	bool real = which != NULL && strncmp(which, "cuda", 4) == 0, good = true;
+
 	read_options(argc, argv);
 	if (json)
 		printf("[");
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		uint64_t rounds = (uint64_t)((double)(real ? table[i].rounds : table[i].soft_rounds) * scale) + 1;
 		bool this_good = measure_all(&table[i].point, rounds, shared);
+
 		if (json)
 			print_json(&table[i].point, shared, this_good, i == 0);
 		else

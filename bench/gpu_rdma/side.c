@@ -14,6 +14,7 @@ struct doca_dev *side_open_device(uint32_t index)
 	struct doca_devinfo **list;
 	struct doca_dev *dev;
 	uint32_t num;
+
 	OK(doca_devinfo_create_list(&list, &num));
 	check(index < num ? DOCA_SUCCESS : DOCA_ERROR_NOT_FOUND, "a device");
 	OK(doca_dev_open(list[index], &dev));
@@ -24,6 +25,7 @@ struct doca_dev *side_open_device(uint32_t index)
 struct doca_mmap *side_share(struct doca_dev *dev, void *memory)
 {
 	struct doca_mmap *mmap;
+
 	OK(doca_mmap_create(&mmap));
 	OK(doca_mmap_set_memrange(mmap, memory, SIDE_MEMORY));
 	OK(doca_mmap_set_permissions(mmap, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_READ |
@@ -38,6 +40,7 @@ void side_connect(struct doca_rdma *rdma, struct doca_dev *dev, struct doca_mmap
 {
 	const void *details, *memory;
 	size_t details_len, memory_len;
+
 	OK(doca_rdma_export(rdma, &details, &details_len, connection));
 	OK(doca_mmap_export_rdma(mmap, dev, &memory, &memory_len));
 	check(details_len <= DESCRIPTION_MAX && memory_len <= DESCRIPTION_MAX ? DOCA_SUCCESS : DOCA_ERROR_TOO_BIG,

@@ -29,6 +29,7 @@ static int num_instances;
 static void completed(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
 {
 	uint64_t next = task_user_data.u64 + 1;
+
 	num_ended++;
 	if (is_chain && next % NODES != 0)
 		check(doca_task_submit(plain[next / NODES][next % NODES]), "submit the next");
@@ -83,6 +84,7 @@ static struct doca_graph *graph_create(struct doca_pe *pe, struct test_ctx *test
 {
 	struct doca_graph *graph;
 	struct doca_graph_node *node[NODES];
+
 	check(doca_graph_create(pe, &graph), "graph");
 	for (int i = 0; i < NODES; i++) {
 		check(doca_graph_node_create_from_ctx(graph, &test->base, &node[i]), "node");
@@ -111,6 +113,7 @@ static void graph_destroy(struct doca_graph *graph)
 static bool measure(struct doca_pe *pe, struct test_ctx *test, bool chain, int in_flight)
 {
 	double of_plain[RUNS], of_graph[RUNS];
+
 	is_chain = chain;
 	num_instances = in_flight;
 	for (int i = 0; i < RUNS; i++) {

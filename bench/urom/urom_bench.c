@@ -61,6 +61,7 @@ static struct doca_dev *open_device(void)
 	struct doca_dev *dev = NULL;
 	char address[DOCA_DEVINFO_PCI_ADDR_SIZE];
 	uint32_t num;
+
 	CHECK(doca_devinfo_create_list(&list, &num));
 	for (uint32_t i = 0; i < num && dev == NULL; i++) {
 		if (doca_devinfo_get_pci_addr_str(list[i], address) == DOCA_SUCCESS && strcmp(address, DEVICE) == 0)
@@ -74,6 +75,7 @@ static void start_service(struct doca_dev *dev)
 {
 	const struct doca_urom_service_plugin_info *plugins;
 	size_t num;
+
 	CHECK(doca_pe_create(&pe));
 	CHECK(doca_urom_service_create(&service));
 	CHECK(doca_pe_connect_ctx(pe, doca_urom_service_as_ctx(service)));
@@ -91,6 +93,7 @@ static struct doca_urom_worker *make_worker(void)
 {
 	struct doca_urom_worker *worker;
 	doca_cpu_set_t cpus;
+
 	CHECK(doca_urom_worker_create(&worker));
 	CHECK(doca_pe_connect_ctx(pe, doca_urom_worker_as_ctx(worker)));
 	CHECK(doca_urom_worker_set_service(worker, service));
@@ -107,6 +110,7 @@ static struct doca_urom_worker *make_worker(void)
 static void await_state(struct doca_urom_worker *worker, enum doca_ctx_states wanted)
 {
 	enum doca_ctx_states state;
+
 	do {
 		(void)doca_pe_progress(pe);
 		CHECK(doca_ctx_get_state(doca_urom_worker_as_ctx(worker), &state));
@@ -124,6 +128,7 @@ static uint64_t left; /* to be submitted again */
 static void done(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
 {
 	struct doca_task *base = doca_urom_worker_cmd_task_as_task(task);
+
 	(void)task_user_data;
 	(void)ctx_user_data;
 	check(doca_task_get_status(base), "a command");
@@ -139,6 +144,7 @@ static struct doca_task *make_task(struct doca_urom_worker *worker)
 	const struct graph_command command = {GRAPH_LOOPBACK, 1};
 	struct doca_urom_worker_cmd_task *task;
 	void *place;
+
 	CHECK(doca_urom_worker_cmd_task_allocate_init(worker, plugin, &task));
 	struct doca_buf *payload = doca_urom_worker_cmd_task_get_payload(task);
 	CHECK(doca_buf_get_data(payload, &place));
@@ -152,6 +158,7 @@ static struct doca_task *make_task(struct doca_urom_worker *worker)
 static void one(struct doca_task *task)
 {
 	uint64_t before = num_done;
+
 	CHECK(doca_task_submit(task));
 	while (num_done == before)
 		(void)doca_pe_progress(pe);
@@ -161,10 +168,12 @@ static void measure_latency(struct doca_urom_worker *worker)
 {
 	struct doca_task *task = make_task(worker);
 	uint64_t *times = (uint64_t *)malloc(options.count * sizeof(*times));
+
 	for (uint64_t i = 0; i < options.count / WARM_UP; i++)
 		one(task);
 	for (uint64_t i = 0; i < options.count; i++) {
 		uint64_t from = sf_now_ns();
+
 		one(task);
 		times[i] = sf_now_ns() - from;
 	}
@@ -178,6 +187,7 @@ static void measure_latency(struct doca_urom_worker *worker)
 static void measure_rate(struct doca_urom_worker *worker)
 {
 	struct doca_task *tasks[DEPTH_MAX];
+
 	repeat = true;
 	left = options.count - options.depth;
 	for (uint32_t i = 0; i < options.depth; i++)
@@ -198,6 +208,7 @@ static void run_commands(void)
 {
 	struct doca_urom_worker *worker = make_worker();
 	cpu_set_t cpus;
+
 	CPU_ZERO(&cpus);
 	CPU_SET(options.cpus[0], &cpus);
 	(void)sched_setaffinity(0, sizeof(cpus), &cpus);
@@ -215,6 +226,7 @@ static void run_commands(void)
 static void run_spawn(void)
 {
 	struct doca_urom_worker *workers[WORKERS_MAX];
+
 	for (uint32_t i = 0; i < options.workers; i++)
 		workers[i] = make_worker();
 	uint64_t from = sf_now_ns();
@@ -241,6 +253,7 @@ static bool parse(int argc, char **argv)
 		{"depth", required_argument, NULL, 'd'}, {"workers", required_argument, NULL, 'w'},
 		{"cpus", required_argument, NULL, 'c'},	 {NULL, 0, NULL, 0},
 	};
+
 	options.cpus[0] = sf_usable_cpu(0);
 	options.cpus[1] = sf_usable_cpu(1);
 	for (int option; (option = getopt_long(argc, argv, "", known, NULL)) != -1;) {
@@ -267,6 +280,7 @@ static bool parse(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	struct doca_log_backend *sdk;
+
 	if (!parse(argc, argv)) {
 		fprintf(stderr,
 			"usage: urom_bench latency|rate|spawn [--size 64] [--count N] [--depth 64] [--workers 1] [--cpus 0,1]\n");

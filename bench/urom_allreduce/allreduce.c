@@ -54,6 +54,7 @@ static void urom_begin(struct side *side)
 {
 	const struct urom_allreduce_args args = {side->tag++,	       side->in,	   side->out,	     side->count,
 						 UROM_ALLREDUCE_FLOAT, UROM_ALLREDUCE_SUM, options.algorithm};
+
 	side->done = false;
 	CHECK(urom_allreduce_task(comm, (union doca_data){.ptr = side}, &args, urom_finished));
 }
@@ -69,6 +70,7 @@ static bool urom_is_done(struct side *side)
 static void urom_rest(struct side *side)
 {
 	struct pollfd fd = {.events = POLLIN};
+
 	(void)side;
 	CHECK(doca_pe_get_notification_handle(pe, &fd.fd));
 	if (doca_pe_request_notification(pe) != DOCA_SUCCESS)
@@ -85,6 +87,7 @@ static void mpi_begin(struct side *side)
 static bool mpi_is_done(struct side *side)
 {
 	int done;
+
 	MPI_Test(&side->request, &done, MPI_STATUS_IGNORE);
 	return done != 0;
 }
@@ -105,6 +108,7 @@ static void none_begin(struct side *side)
 static double cpu_s(void)
 {
 	struct timespec now;
+
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
@@ -119,6 +123,7 @@ static void await_done(struct side *side)
 static double median_us(void (*once)(struct side *side), struct side *side)
 {
 	double *times = (double *)malloc((size_t)options.count * sizeof(*times));
+
 	for (int i = 0; i < options.count; i++) {
 		MPI_Barrier(MPI_COMM_WORLD);
 		uint64_t began = sf_now_ns();
@@ -141,6 +146,7 @@ static void slice(void)
 {
 	static volatile float keep;
 	float sum = keep;
+
 	for (int i = 0; i < SLICE; i++)
 		sum = sum * 0.5f + (float)i;
 	keep = sum;
@@ -161,6 +167,7 @@ static void computed_alone(struct side *side)
 static void overlapped(struct side *side)
 {
 	bool done = false;
+
 	side->begin(side);
 	for (int i = 0; i < num_slices; i++) {
 		slice();
@@ -190,6 +197,7 @@ struct overlap {
 static struct overlap overlap_of(struct side *side, bool asking)
 {
 	struct overlap found = {.pure_us = mean_us(pure, side)};
+
 	num_slices = 64;
 	double each_us = mean_us(computed_alone, side) / num_slices;
 	asks = asking;
@@ -214,11 +222,13 @@ static struct work compute(struct side *side, double period_s, double seconds)
 	double mine[2], sums[2];
 	bool none = side->begin == none_begin, under_way = false, over = false;
 	int round = 0;
+
 	MPI_Barrier(MPI_COMM_WORLD);
 	uint64_t began = sf_now_ns(), slices = 0;
 	double cpu = cpu_s();
 	while (!over) {
 		double passed = (double)(sf_now_ns() - began) * 1e-9;
+
 		if (!none && !under_way && passed >= round * period_s) {
 			side->in[0] = (float)(passed > seconds);
 			side->begin(side);
@@ -250,6 +260,7 @@ static struct kept kept_of(struct side *side, double period_s)
 	struct side none = {.name = "none", .begin = none_begin};
 	struct work before = compute(&none, 0, options.seconds / 2), with = compute(side, period_s, options.seconds),
 		    after = compute(&none, 0, options.seconds / 2);
+
 	return (struct kept){2 * with.slices / (before.slices + after.slices),
 			     2 * with.cpu_slices / (before.cpu_slices + after.cpu_slices), with.rounds};
 }
@@ -277,6 +288,7 @@ static void parse(int argc, char **argv)
 		{"rate", required_argument, NULL, 'r'},	     {"factor", required_argument, NULL, 'f'},
 		{"algorithm", required_argument, NULL, 'a'}, {NULL, 0, NULL, 0},
 	};
+
 	for (int flag; (flag = getopt_long(argc, argv, "", names, NULL)) != -1;) {
 		if (flag == 'b')
 			options.bytes = strtoull(optarg, NULL, 0);
@@ -301,6 +313,7 @@ static void parse(int argc, char **argv)
 static void print_kept(const char *name, struct side *urom, struct side *mpi, double period_s)
 {
 	struct kept ours = kept_of(urom, period_s), theirs = kept_of(mpi, period_s);
+
 	if (rank == 0)
 		printf(", \"%s\": {\"urom\": {\"wall\": %.3f, \"cpu\": %.3f, \"per_s\": %.1f}, \"mpi\": {\"wall\": %.3f, "
 		       "\"cpu\": %.3f, "
@@ -311,6 +324,7 @@ static void print_kept(const char *name, struct side *urom, struct side *mpi, do
 static void print_overlap(const char *name, struct side *urom, struct side *mpi, bool asking)
 {
 	struct overlap ours = overlap_of(urom, asking), theirs = overlap_of(mpi, asking);
+
 	if (rank == 0)
 		printf(", \"%s\": {\"urom\": {\"pure_us\": %.0f, \"compute_us\": %.0f, \"total_us\": %.0f, \"share\": %.3f}, "
 		       "\"mpi\": {\"pure_us\": %.0f, "
@@ -323,6 +337,7 @@ int main(int argc, char **argv)
 {
 	struct side urom = {.name = "urom", .begin = urom_begin, .is_done = urom_is_done, .rest = urom_rest};
 	struct side mpi = {.name = "mpi", .begin = mpi_begin, .is_done = mpi_is_done, .rest = mpi_rest};
+
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);

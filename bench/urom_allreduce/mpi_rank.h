@@ -40,6 +40,7 @@ static inline struct doca_dev *open_device(void)
 	struct doca_dev *dev = NULL;
 	char address[DOCA_DEVINFO_PCI_ADDR_SIZE];
 	uint32_t num;
+
 	CHECK(doca_devinfo_create_list(&list, &num));
 	for (uint32_t i = 0; i < num && dev == NULL; i++) {
 		CHECK(doca_devinfo_get_pci_addr_str(list[i], address));
@@ -54,6 +55,7 @@ static inline struct doca_dev *open_device(void)
 static inline void await(struct doca_ctx *ctx, enum doca_ctx_states wanted)
 {
 	enum doca_ctx_states state;
+
 	do {
 		(void)doca_pe_progress(pe);
 		CHECK(doca_ctx_get_state(ctx, &state));
@@ -63,6 +65,7 @@ static inline void await(struct doca_ctx *ctx, enum doca_ctx_states wanted)
 static inline doca_error_t gather(void *sbuf, void *rbuf, size_t len, void *info, void **req)
 {
 	MPI_Request *request = (MPI_Request *)malloc(sizeof(*request));
+
 	(void)info;
 	*req = request;
 	MPI_Iallgather(sbuf, (int)len, MPI_BYTE, rbuf, (int)len, MPI_BYTE, MPI_COMM_WORLD, request);
@@ -72,6 +75,7 @@ static inline doca_error_t gather(void *sbuf, void *rbuf, size_t len, void *info
 static inline doca_error_t gather_test(void *req)
 {
 	int done;
+
 	MPI_Test((MPI_Request *)req, &done, MPI_STATUS_IGNORE);
 	return done ? DOCA_SUCCESS : DOCA_ERROR_IN_PROGRESS;
 }
@@ -86,6 +90,7 @@ static inline uint64_t find_plugin(void)
 {
 	const struct doca_urom_service_plugin_info *plugins;
 	size_t num;
+
 	CHECK(doca_urom_service_get_plugins_list(service, &plugins, &num));
 	for (size_t i = 0; i < num; i++) {
 		if (strcmp(plugins[i].plugin_name, "worker_allreduce") != 0)
@@ -102,6 +107,7 @@ static inline void open_worker(size_t message_size)
 {
 	struct doca_urom_domain_oob_coll oob = {gather, gather_test, gather_free, NULL, (uint32_t)num_ranks, (uint32_t)rank};
 	uint64_t id = (uint64_t)rank;
+
 	CHECK(doca_pe_create(&pe));
 	CHECK(doca_urom_service_create(&service));
 	CHECK(doca_pe_connect_ctx(pe, doca_urom_service_as_ctx(service)));

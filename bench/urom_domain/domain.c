@@ -53,6 +53,7 @@ static uint64_t read_number(const char *path, const char *after)
 	char text[4096];
 	FILE *file = fopen(path, "r");
 	size_t len = file != NULL ? fread(text, 1, sizeof(text) - 1, file) : 0;
+
 	text[len] = '\0';
 	if (file != NULL)
 		fclose(file);
@@ -69,6 +70,7 @@ static uint64_t loopback_bytes(void)
 static uint64_t reset_peak_kib(void)
 {
 	FILE *file = fopen("/proc/self/clear_refs", "w");
+
 	if (file != NULL) {
 		fputs("5", file);
 		fclose(file);
@@ -96,6 +98,7 @@ static struct start start_domain(struct urom_players *players)
 {
 	struct doca_urom_domain *domain;
 	struct start start;
+
 	players->bytes = players->ns = 0;
 	struct doca_urom_domain_oob_coll oob = urom_players_oob(players);
 	check(doca_urom_domain_create(&domain), "domain");
@@ -128,8 +131,10 @@ static void *receive(void *arg)
 {
 	const struct pipe *pipe = (const struct pipe *)arg;
 	int fd = accept(pipe->listener, NULL, NULL);
+
 	for (size_t got = 0; got < pipe->len;) {
 		ssize_t one = read(fd, (char *)pipe->bytes + got, pipe->len - got);
+
 		must(one > 0, "read");
 		got += (size_t)one;
 	}
@@ -145,6 +150,7 @@ static uint64_t send_plainly(size_t len)
 	struct pipe pipe = {socket(AF_INET, SOCK_STREAM, 0), len, calloc(1, len)};
 	char *bytes = (char *)calloc(1, len), answer;
 	pthread_t thread;
+
 	must(bind(pipe.listener, (struct sockaddr *)&address, sizeof(address)) == 0 && listen(pipe.listener, 1) == 0 &&
 		     getsockname(pipe.listener, (struct sockaddr *)&address, &size) == 0 &&
 		     pthread_create(&thread, NULL, receive, &pipe) == 0,
@@ -156,6 +162,7 @@ static uint64_t send_plainly(size_t len)
 	uint64_t from = sf_now_ns();
 	for (size_t sent = 0; sent < len;) {
 		ssize_t one = write(fd, bytes + sent, len - sent);
+
 		must(one > 0, "write");
 		sent += (size_t)one;
 	}
@@ -179,8 +186,10 @@ static void parse(int argc, char **argv)
 		{"key", required_argument, NULL, 'k'},	     {"address", required_argument, NULL, 'a'},
 		{"count", required_argument, NULL, 'n'},     {NULL, 0, NULL, 0},
 	};
+
 	for (int option; (option = getopt_long(argc, argv, "", known, NULL)) != -1;) {
 		uint32_t value = optarg != NULL ? (uint32_t)strtoul(optarg, NULL, 10) : 0;
+
 		if (option == 'p')
 			options.processes = value;
 		else if (option == 'w')
@@ -209,6 +218,7 @@ int main(int argc, char **argv)
 	struct urom_players players;
 	struct start start = {0};
 	size_t directory = 0;
+
 	parse(argc, argv);
 	urom_players_open(&players, options.processes);
 	for (uint32_t i = 0; i + 1 < options.processes; i++) {

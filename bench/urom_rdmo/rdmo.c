@@ -62,6 +62,7 @@ static int bench_cpus[2];
 static void run_on(int which)
 {
 	cpu_set_t cpus;
+
 	CPU_ZERO(&cpus);
 	CPU_SET(bench_cpus[which], &cpus);
 	(void)sched_setaffinity(0, sizeof(cpus), &cpus);
@@ -93,6 +94,7 @@ static void flushed(doca_error_t result, union doca_data cookie)
 static void rdmo_flush(void)
 {
 	uint64_t before = num_flushed;
+
 	check(urom_rdmo_flush(queue, (union doca_data){0}, flushed), "a flush");
 	while (num_flushed == before)
 		progress(own.worker);
@@ -101,6 +103,7 @@ static void rdmo_flush(void)
 static void rdmo_operation(void)
 {
 	struct urom_rdmo_piece pieces[PIECES_MAX];
+
 	if (!options.scatter) {
 		check(urom_rdmo_append(queue, 0, board->pointer, board->pointer_region, board->data_region, bytes, options.size),
 		      "an append");
@@ -124,6 +127,7 @@ static void wait_for(ucs_status_ptr_t request)
 static void put_flush(void)
 {
 	const ucp_request_param_t param = {.op_attr_mask = 0};
+
 	wait_for(ucp_ep_flush_nbx(target_endpoint->ep, &param));
 }
 
@@ -137,6 +141,7 @@ static void put_done(void *request, ucs_status_t status, void *user_data)
 static void put_operation(void)
 {
 	const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK, .cb.send = put_done};
+
 	for (uint32_t i = 0; i < (options.scatter ? options.pieces : 1); i++) {
 		must(!UCS_PTR_IS_ERR(
 			     ucp_put_nbx(target_endpoint->ep, bytes, options.size, board->data + put_offset, rkey, &param)),
@@ -148,8 +153,10 @@ static void put_operation(void)
 static uint64_t latency(void (*operation)(void), void (*flush)(void))
 {
 	static uint64_t times[LATENCIES];
+
 	for (int i = 0; i < LATENCIES; i++) {
 		uint64_t from = sf_now_ns();
+
 		operation();
 		flush();
 		times[i] = sf_now_ns() - from;
@@ -160,6 +167,7 @@ static uint64_t latency(void (*operation)(void), void (*flush)(void))
 static double rate(void (*operation)(void), void (*flush)(void))
 {
 	uint64_t from = sf_now_ns();
+
 	for (uint64_t i = 0; i < options.count; i++) {
 		operation();
 		if (i % options.window == options.window - 1)
@@ -181,6 +189,7 @@ static void connect_all(void)
 {
 	struct urom_rdmo_initiator *initiator;
 	uint64_t until = sf_now_ns() + WAIT_NS;
+
 	check(ucx_side_open(&own, UCP_FEATURE_AM | UCP_FEATURE_RMA), "UCX");
 	must(own.address_len <= ADDRESS_MAX, "the address");
 	memcpy(board->initiator, own.address, own.address_len);
@@ -245,6 +254,7 @@ static void initialized(doca_error_t result, union doca_data cookie, const void 
 static uint64_t await_answer(doca_error_t submitted)
 {
 	int before = num_answers;
+
 	check(submitted, "a command");
 	while (num_answers == before)
 		(void)doca_pe_progress(rig.pe);
@@ -260,6 +270,7 @@ static uint64_t *make_region(size_t len, bool shared, uint64_t *region)
 	ucp_mem_h memh;
 	void *packed = NULL;
 	size_t packed_len = 0;
+
 	must(ucp_mem_map(target.context, &params, &memh) == UCS_OK && ucp_mem_query(memh, &attr) == UCS_OK &&
 		     ucp_rkey_pack(target.context, memh, &packed, &packed_len) == UCS_OK && packed_len <= ADDRESS_MAX,
 	     "a region");
@@ -275,6 +286,7 @@ static uint64_t *make_region(size_t len, bool shared, uint64_t *region)
 static void serve(pid_t child)
 {
 	int status;
+
 	must(urom_rig_open(&rig, NULL), "the service");
 	check(urom_rdmo_init(urom_rig_plugin(&rig, PLUGIN), 1), "the plugin");
 	worker = urom_rig_worker(&rig, DOCA_UROM_WORKER_ID_ANY, PLUGIN);
@@ -318,6 +330,7 @@ static void parse(int argc, char **argv)
 		{"pieces", required_argument, NULL, 'p'}, {"count", required_argument, NULL, 'n'},
 		{"window", required_argument, NULL, 'w'}, {NULL, 0, NULL, 0},
 	};
+
 	for (int option; (option = getopt_long(argc, argv, "", known, NULL)) != -1;) {
 		if (option == 'k')
 			options.scatter = strcmp(optarg, "scatter") == 0;

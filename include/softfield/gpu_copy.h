@@ -131,6 +131,7 @@ SOFTFIELD_DEVICE struct softfield_quad softfield_load_any(const uint8_t *from, u
 
 	if (len >= 16 && ((uintptr_t)from & 15) == 0) {
 		uint4 v = *(const uint4 *)from;
+
 		quad.w[0] = v.x;
 		quad.w[1] = v.y;
 		quad.w[2] = v.z;

@@ -16,6 +16,7 @@
 static uint64_t digest(const struct vector *vector)
 {
 	uint64_t sum = UINT64_C(0x51ed270b35ae2ac1);
+
 	for (uint32_t rank = 0; rank < vector->shape.num_ranks; rank++) {
 		sum = (sum ^ vector->parties[rank].offer.attachment) * UINT64_C(0x9e3779b97f4a7c15);
 		sum ^= sum >> 31;
@@ -27,8 +28,10 @@ static uint64_t digest(const struct vector *vector)
 static uint64_t digest_of_known(const struct vector *vector)
 {
 	uint64_t sum = UINT64_C(0x51ed270b35ae2ac1);
+
 	for (uint32_t rank = 0; rank < vector->shape.num_ranks; rank++) {
 		const struct process *process = &vector->allreduce->processes[rank];
+
 		if (vector->host == NULL || (rank != vector->command.rank && !process->proven))
 			return 0;
 		sum = (sum ^ (rank == vector->command.rank ? vector->host->attachment : process->attachment)) *
@@ -41,6 +44,7 @@ static uint64_t digest_of_known(const struct vector *vector)
 static void judge(struct vector *vector)
 {
 	bool good = true;
+
 	if (vector->ended || vector->stage != VECTOR_PROVING || vector->num_asked != 0 ||
 	    vector->parties[vector->command.rank].judged)
 		return;
@@ -70,6 +74,7 @@ static void begin_proof(struct vector *vector)
 		struct party *party = &vector->parties[rank];
 		const uint8_t *number =
 			rank != vector->command.rank ? process_challenge(vector->allreduce, rank, &party->offer) : NULL;
+
 		if (number == NULL)
 			continue;
 		party->asked = true;
@@ -83,6 +88,7 @@ static void begin_proof(struct vector *vector)
 static void check_offers(struct vector *vector)
 {
 	bool memories = true, known = true;
+
 	if (vector->ended || vector->stage != VECTOR_OFFERED)
 		return;
 	if (vector->mismatched) {
@@ -109,6 +115,7 @@ static void answer_challenge(struct vector *vector, uint32_t rank)
 {
 	doca_error_t result = vector->host != NULL ? host_write_number(vector->host, rank, vector->parties[rank].challenge)
 						   : DOCA_ERROR_NOT_SUPPORTED;
+
 	vector_tell(vector, rank, ALLREDUCE_PROOF, result, NULL, 0);
 }
 
@@ -128,6 +135,7 @@ static void take(struct vector *vector, struct party *party, const struct inboun
 {
 	const struct allreduce_message *message = &inbound->message;
 	bool good = message->number == DOCA_SUCCESS;
+
 	switch (message->kind) {
 	case ALLREDUCE_OFFER:
 		take_offer(vector, party, inbound);
@@ -166,6 +174,7 @@ void agree_take(struct vector *vector, const struct inbound *inbound)
 {
 	const struct allreduce_message *message = &inbound->message;
 	bool own = vector->stage != VECTOR_AWAITED && message->source == vector->command.rank;
+
 	vector->mismatched |= memcmp(&message->shape, &vector->shape, sizeof(vector->shape)) != 0;
 	if (!vector->mismatched && !own)
 		take(vector, &vector->parties[message->source], inbound);
@@ -176,6 +185,7 @@ void agree_take(struct vector *vector, const struct inbound *inbound)
 void agree_offer(struct vector *vector)
 {
 	struct party *own = &vector->parties[vector->command.rank];
+
 	vector->num_offered += !own->offered;
 	own->offered = true;
 	own->offer = (struct allreduce_offer){.known = digest_of_known(vector), .place = vector->place};

@@ -14,6 +14,7 @@ uint32_t allreduce_element_size(uint8_t type)
 enum allreduce_algorithm allreduce_piece_algorithm(const struct allreduce_shape *shape)
 {
 	uint64_t largest = shape->total < shape->piece_max ? shape->total : shape->piece_max;
+
 	return largest >= RING_MIN && shape->num_ranks > 2 ? ALLREDUCE_RING : ALLREDUCE_TREE;
 }
 
@@ -26,6 +27,7 @@ bool allreduce_tls_allows_memory(const char *tls)
 {
 	static const char *const names[] = {"cma", "sm", "shm"};
 	bool negated = tls != NULL && tls[0] == '^', named = tls == NULL;
+
 	for (const char *at = tls != NULL ? tls + negated : ""; *at != '\0' && !named;
 	     at += strcspn(at, ",") + (at[strcspn(at, ",")] != '\0')) {
 		size_t len = strcspn(at, ",");
@@ -50,6 +52,7 @@ static bool is_shape(const struct allreduce_shape *shape)
 static bool is_piece(const struct allreduce_shape *shape, uint64_t offset, size_t len)
 {
 	uint64_t left = offset < shape->total ? shape->total - offset : 0;
+
 	return is_shape(shape) && (shape->algorithm == ALLREDUCE_TREE || shape->algorithm == ALLREDUCE_RING) &&
 	       offset % shape->piece_max == 0 && len != 0 && len == (left < shape->piece_max ? left : shape->piece_max);
 }
@@ -81,6 +84,7 @@ static doca_error_t verdict(bool good)
 static bool is_command(const struct allreduce_command *command, size_t body_len)
 {
 	const struct allreduce_shape *shape = &command->shape;
+
 	switch (command->kind) {
 	case ALLREDUCE_PIECE:
 		return is_piece(shape, command->offset, body_len) && command->rank < shape->num_ranks;
@@ -154,6 +158,7 @@ doca_error_t allreduce_done_parse(const void *data, size_t len, struct allreduce
 static bool is_message(const struct allreduce_message *message, size_t data_len)
 {
 	const struct allreduce_shape *shape = &message->shape;
+
 	switch (message->kind) {
 	case ALLREDUCE_HELLO:
 		return data_len == 0;

@@ -48,6 +48,7 @@ static struct allreduce_board *take_board(void)
 static void give_board(struct allreduce_board *board)
 {
 	struct free_board *given = (struct free_board *)(void *)board;
+
 	if (board == NULL)
 		return;
 	pthread_mutex_lock(&boards_lock);
@@ -60,6 +61,7 @@ static void give_board(struct allreduce_board *board)
 struct allreduce_gate *gate_open(struct urom_allreduce_comm *comm)
 {
 	struct allreduce_gate *gate = comm->board->gates;
+
 	while (__atomic_load_n(&gate->serial, __ATOMIC_RELAXED) != 0)
 		gate++;
 	__atomic_store_n(&gate->serial, ++comm->serial != 0 ? comm->serial : ++comm->serial, __ATOMIC_SEQ_CST);
@@ -69,6 +71,7 @@ struct allreduce_gate *gate_open(struct urom_allreduce_comm *comm)
 void gate_close(struct allreduce_gate *gate)
 {
 	uint64_t until = 0;
+
 	__atomic_store_n(&gate->serial, 0, __ATOMIC_SEQ_CST);
 	for (uint32_t i = 0; i <= ALLREDUCE_DIRECT_RANKS_MAX; i++) {
 		for (uint32_t pid; (pid = __atomic_load_n(&gate->busy[i], __ATOMIC_SEQ_CST)) != 0;) {
@@ -116,6 +119,7 @@ static bool admit(struct urom_allreduce_comm *comm)
 {
 	int scope = 0;
 	FILE *file = fopen(YAMA, "r");
+
 	if (file != NULL) {
 		if (fscanf(file, "%d", &scope) != 1)
 			scope = 0;
@@ -155,6 +159,7 @@ static void leave(struct urom_allreduce_comm *comm, doca_error_t result, const v
 	bool holds = comm->attached.attachment != 0 ||
 		     (result == DOCA_SUCCESS && allreduce_attached_parse(answer, len, &comm->attached) == DOCA_SUCCESS);
 	bool first = !comm->detaching;
+
 	comm->detaching = true;
 	if (!first || !holds || try_to_ask(comm, ALLREDUCE_DETACH) != DOCA_SUCCESS)
 		dispose(comm);
@@ -166,6 +171,7 @@ static void answered(struct doca_urom_worker_cmd_task *task, union doca_data tas
 	struct allreduce_attached copy;
 	struct pending pending;
 	size_t len = 0;
+
 	(void)task_user_data;
 	(void)ctx_user_data;
 	memcpy(&pending, doca_urom_worker_cmd_task_get_user_data(task), sizeof(pending));
@@ -191,6 +197,7 @@ static doca_error_t try_to_ask(struct urom_allreduce_comm *comm, enum allreduce_
 	size_t room, len = kind == ALLREDUCE_ATTACH ? sizeof(attach) : 0;
 	uint8_t *place;
 	doca_error_t result = take_task(comm, &task, &place, &room);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	memcpy(place + sizeof(command), &attach, len);
@@ -200,6 +207,7 @@ static doca_error_t try_to_ask(struct urom_allreduce_comm *comm, enum allreduce_
 static void ask(struct urom_allreduce_comm *comm, enum allreduce_command_kind kind)
 {
 	doca_error_t result = try_to_ask(comm, kind);
+
 	if (result != DOCA_SUCCESS)
 		decide(comm, result);
 }
@@ -209,6 +217,7 @@ static void ask(struct urom_allreduce_comm *comm, enum allreduce_command_kind ki
 static doca_error_t check_worker(struct doca_urom_worker *worker)
 {
 	enum doca_ctx_states state = DOCA_CTX_STATE_IDLE;
+
 	(void)doca_ctx_get_state(doca_urom_worker_as_ctx(worker), &state);
 	if (state == DOCA_CTX_STATE_RUNNING)
 		return DOCA_SUCCESS;

@@ -24,6 +24,7 @@ static doca_error_t check_number(const struct reach *reach, uint64_t board, uint
 {
 	uint8_t found[ALLREDUCE_NUMBER_SIZE];
 	doca_error_t result = reach_read(reach, found, number_at(board, slot), sizeof(found));
+
 	if (result == DOCA_SUCCESS && memcmp(found, number, sizeof(found)) != 0)
 		result = DOCA_ERROR_NOT_FOUND;
 	return result == DOCA_SUCCESS && !reach_is_alive(reach) ? DOCA_ERROR_CONNECTION_ABORTED : result;
@@ -34,6 +35,7 @@ static doca_error_t check_number(const struct reach *reach, uint64_t board, uint
 static struct host *find(struct allreduce *allreduce, uint64_t client, uint64_t attachment)
 {
 	struct host *host;
+
 	LIST_FOREACH (host, &allreduce->hosts, next) {
 		if (host->client == client && host->attachment == attachment)
 			return host;
@@ -44,6 +46,7 @@ static struct host *find(struct allreduce *allreduce, uint64_t client, uint64_t 
 struct host *hosts_find(struct allreduce *allreduce, uint64_t client, uint64_t attachment)
 {
 	struct host *host = find(allreduce, client, attachment);
+
 	return host != NULL && host->proven ? host : NULL;
 }
 
@@ -59,6 +62,7 @@ doca_error_t hosts_attach(struct allreduce *allreduce, uint64_t client, const st
 			  struct allreduce_attached *attached)
 {
 	struct host made = {.client = client, .board = attach->board};
+
 	if (allreduce->num_hosts == ALLREDUCE_HOSTS_MAX)
 		return DOCA_ERROR_FULL;
 	if (getrandom(made.number, sizeof(made.number), 0) != sizeof(made.number) ||
@@ -84,6 +88,7 @@ doca_error_t hosts_attach(struct allreduce *allreduce, uint64_t client, const st
 doca_error_t hosts_prove(struct allreduce *allreduce, uint64_t client, uint64_t attachment)
 {
 	struct host *host = find(allreduce, client, attachment);
+
 	if (host == NULL)
 		return DOCA_ERROR_INVALID_VALUE;
 	doca_error_t result = check_number(&host->reach, host->board, ALLREDUCE_DIRECT_RANKS_MAX, host->number);
@@ -94,6 +99,7 @@ doca_error_t hosts_prove(struct allreduce *allreduce, uint64_t client, uint64_t 
 doca_error_t hosts_detach(struct allreduce *allreduce, uint64_t client, uint64_t attachment)
 {
 	struct host *host = find(allreduce, client, attachment);
+
 	if (host == NULL)
 		return DOCA_ERROR_INVALID_VALUE;
 	struct vector *vector;
@@ -134,6 +140,7 @@ static void refuse(struct process *process, uint32_t rank, doca_error_t why)
 const uint8_t *process_challenge(struct allreduce *allreduce, uint32_t rank, const struct allreduce_offer *offer)
 {
 	struct process *process = &allreduce->processes[rank];
+
 	if (process->attachment == offer->attachment) /* another vector may have asked */
 		return process->proven || process->refused ? NULL : process->number;
 	reach_close(&process->reach);
@@ -150,6 +157,7 @@ const uint8_t *process_challenge(struct allreduce *allreduce, uint32_t rank, con
 void process_check(struct allreduce *allreduce, uint32_t rank, uint32_t my_rank, doca_error_t status)
 {
 	struct process *process = &allreduce->processes[rank];
+
 	if (process->attachment == 0 || process->proven || process->refused)
 		return;
 	doca_error_t result =
@@ -162,6 +170,7 @@ void process_check(struct allreduce *allreduce, uint32_t rank, uint32_t my_rank,
 bool process_is_proven(const struct allreduce *allreduce, uint32_t rank, uint64_t attachment)
 {
 	const struct process *process = &allreduce->processes[rank];
+
 	return attachment != 0 && process->attachment == attachment && process->proven;
 }
 

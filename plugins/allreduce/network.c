@@ -17,6 +17,7 @@ static void keep(struct allreduce *allreduce, const struct allreduce_message *me
 	bool fits = allreduce->kept_bytes + len + sizeof(struct inbound) <= ALLREDUCE_KEPT_MAX;
 	struct inbound *inbound = fits ? (struct inbound *)malloc(sizeof(*inbound) + len) : NULL;
 	bool whole = inbound != NULL;
+
 	if (!whole)
 		inbound = (struct inbound *)malloc(sizeof(*inbound));
 	if (inbound == NULL)
@@ -35,6 +36,7 @@ static ucs_status_t take(void *arg, const void *head, size_t head_len, void *dat
 {
 	struct allreduce *allreduce = (struct allreduce *)arg;
 	struct allreduce_message message;
+
 	if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0 &&
 	    allreduce_message_parse(head, head_len, len, allreduce->network.id, &message) == DOCA_SUCCESS &&
 	    message.kind != ALLREDUCE_HELLO)
@@ -56,6 +58,7 @@ doca_error_t network_open(struct allreduce *allreduce)
 		.arg = allreduce,
 	};
 	struct network *network = &allreduce->network;
+
 	if (getrandom(&network->id, sizeof(network->id), 0) != sizeof(network->id))
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	doca_error_t result = ucx_side_open_with(&network->side, UCP_FEATURE_AM | UCP_FEATURE_WAKEUP, settings,
@@ -80,6 +83,7 @@ struct send {
 void network_close(struct allreduce *allreduce)
 {
 	struct network *network = &allreduce->network;
+
 	ucx_side_close(&network->side); /* what was sent arrives */
 	for (struct send *send; (send = SLIST_FIRST(&network->free_sends)) != NULL;) {
 		SLIST_REMOVE_HEAD(&network->free_sends, next);
@@ -98,9 +102,11 @@ static struct peer *find_peer(const struct allreduce *allreduce, uint32_t rank)
 static struct peer *make_peer(struct allreduce *allreduce, uint32_t rank)
 {
 	struct network *network = &allreduce->network;
+
 	if (rank >= network->num_peers) {
 		uint32_t num = rank + 1 > 2 * network->num_peers ? rank + 1 : 2 * network->num_peers;
 		struct peer *peers = (struct peer *)realloc(network->peers, num * sizeof(*peers));
+
 		if (peers == NULL)
 			return NULL;
 		memset(peers + network->num_peers, 0, (num - network->num_peers) * sizeof(*peers));
@@ -114,6 +120,7 @@ static struct peer *make_peer(struct allreduce *allreduce, uint32_t rank)
 static doca_error_t look_up(struct allreduce *allreduce, uint32_t rank, struct allreduce_address *address, const void **ucp)
 {
 	void *found;
+
 	if (doca_urom_worker_domain_addr_lookup(allreduce->ctx, rank, &found) != DOCA_SUCCESS)
 		return DOCA_ERROR_NOT_FOUND;
 	return allreduce_address_parse(found, offsetof(struct allreduce_address, ucp) + ALLREDUCE_ADDRESS_MAX, address, ucp);
@@ -137,6 +144,7 @@ doca_error_t network_connect(struct allreduce *allreduce, uint32_t rank)
 	const void *ucp;
 	struct peer *peer = make_peer(allreduce, rank);
 	doca_error_t result = look_up(allreduce, rank, &address, &ucp);
+
 	if (result != DOCA_SUCCESS || peer == NULL)
 		return result != DOCA_SUCCESS ? result : DOCA_ERROR_NO_MEMORY;
 	if (peer->id == address.id && peer->endpoint != NULL)
@@ -150,6 +158,7 @@ doca_error_t network_connect(struct allreduce *allreduce, uint32_t rank)
 bool network_is_dead(const struct allreduce *allreduce, uint32_t rank)
 {
 	const struct peer *peer = find_peer(allreduce, rank);
+
 	return peer != NULL && peer->endpoint != NULL && peer->endpoint->failed;
 }
 
@@ -157,6 +166,7 @@ bool network_lost_any(struct allreduce *allreduce)
 {
 	struct network *network = &allreduce->network;
 	bool any = network->failures_seen != network->side.num_failures;
+
 	network->failures_seen = network->side.num_failures;
 	return any;
 }
@@ -165,6 +175,7 @@ bool network_is_self(struct allreduce *allreduce, uint32_t rank)
 {
 	struct allreduce_address address;
 	const void *ucp;
+
 	return look_up(allreduce, rank, &address, &ucp) == DOCA_SUCCESS && address.id == allreduce->network.id;
 }
 
@@ -173,6 +184,7 @@ bool network_is_self(struct allreduce *allreduce, uint32_t rank)
 static struct send *take_send(struct allreduce *allreduce)
 {
 	struct send *send = SLIST_FIRST(&allreduce->network.free_sends);
+
 	if (send != NULL)
 		SLIST_REMOVE_HEAD(&allreduce->network.free_sends, next);
 	else
@@ -183,6 +195,7 @@ static struct send *take_send(struct allreduce *allreduce)
 static void sent(void *request, ucs_status_t status, void *user)
 {
 	struct send *send = (struct send *)user;
+
 	(void)status; /* a failed peer is told of by its error handler */
 	ucp_request_free(request);
 	if (send->piece != NULL)
@@ -194,6 +207,7 @@ doca_error_t network_send(struct allreduce *allreduce, uint32_t rank, const stru
 			  size_t len, struct piece *piece)
 {
 	struct peer *peer = find_peer(allreduce, rank);
+
 	if (peer == NULL || peer->endpoint == NULL || peer->endpoint->failed)
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	struct send *send = take_send(allreduce);

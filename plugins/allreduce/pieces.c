@@ -13,6 +13,7 @@ static uint32_t bucket_of(uint64_t tag, uint64_t offset)
 static struct piece *find_piece(struct allreduce *allreduce, uint64_t tag, uint64_t offset)
 {
 	struct piece *piece;
+
 	LIST_FOREACH (piece, &allreduce->pieces[bucket_of(tag, offset)], next) {
 		if (piece->command.tag == tag && piece->command.offset == offset && !piece->ended)
 			return piece;
@@ -73,8 +74,10 @@ static void drop(struct allreduce *allreduce, struct inbound *inbound)
 static struct inbound *find_kept(const struct piece *piece, const struct step *step)
 {
 	struct inbound *inbound;
+
 	LIST_FOREACH (inbound, &piece->allreduce->kept[bucket_of(piece->command.tag, piece->command.offset)], next) {
 		const struct allreduce_message *message = &inbound->message;
+
 		if (message->tag == piece->command.tag && message->offset == piece->command.offset &&
 		    message->source == step->rank && message->number == step->number)
 			return inbound;
@@ -87,6 +90,7 @@ static struct inbound *find_kept(const struct piece *piece, const struct step *s
 static bool take_step(struct piece *piece, const struct step *step, const struct inbound *inbound)
 {
 	const struct allreduce_shape *shape = &piece->command.shape;
+
 	if (memcmp(&inbound->message.shape, shape, sizeof(*shape)) != 0 || inbound->len != step->len) {
 		allreduce_fail(piece->allreduce, piece->command.tag, DOCA_ERROR_INVALID_VALUE, true);
 		return false;
@@ -110,6 +114,7 @@ static bool send_step(struct piece *piece, const struct step *step)
 		.shape = piece->command.shape,
 	};
 	doca_error_t result = network_send(piece->allreduce, step->rank, &message, piece->data + step->offset, step->len, piece);
+
 	if (result != DOCA_SUCCESS) {
 		allreduce_fail(piece->allreduce, piece->command.tag, result, true);
 		return false;
@@ -123,6 +128,7 @@ static void run(struct piece *piece)
 {
 	for (bool on = true; on;) {
 		struct step step = step_of(piece, piece->step);
+
 		if (step.kind == STEP_END) {
 			end(piece, DOCA_SUCCESS);
 			return;
@@ -146,6 +152,7 @@ void pieces_take(struct allreduce *allreduce, struct inbound *inbound)
 	const struct allreduce_message *message = &inbound->message;
 	struct piece *piece = find_piece(allreduce, message->tag, message->offset);
 	doca_error_t failed = piece == NULL ? allreduce_failed(allreduce, message->tag) : DOCA_SUCCESS;
+
 	if (failed != DOCA_SUCCESS) { /* which the sender has not heard, perhaps */
 		allreduce_tell_failed(allreduce, message->source, message->tag, failed);
 		inbound_free(allreduce, inbound);
@@ -154,6 +161,7 @@ void pieces_take(struct allreduce *allreduce, struct inbound *inbound)
 	if (inbound->lacks_data) {
 		uint64_t tag = message->tag;
 		uint32_t num_ranks = message->shape.num_ranks;
+
 		inbound_free(allreduce, inbound);
 		allreduce_fail_among(allreduce, tag, DOCA_ERROR_NO_MEMORY, num_ranks);
 		return;
@@ -180,8 +188,10 @@ void pieces_run(struct allreduce *allreduce)
 static doca_error_t connect_partners(const struct piece *piece)
 {
 	struct step step = step_of(piece, 0);
+
 	for (uint32_t i = 0; step.kind != STEP_END; step = step_of(piece, ++i)) {
 		doca_error_t result = network_connect(piece->allreduce, step.rank);
+
 		if (result != DOCA_SUCCESS)
 			return result;
 		if (piece->command.shape.algorithm == ALLREDUCE_RING && i == 1)
@@ -211,6 +221,7 @@ doca_error_t piece_start(struct allreduce *allreduce, const struct urom_worker_c
 {
 	struct urom_worker_notif_desc *notification = answer_create(desc, len);
 	struct piece *piece = (struct piece *)calloc(1, sizeof(*piece));
+
 	if (notification == NULL || piece == NULL) {
 		free(notification);
 		free(piece);
@@ -226,6 +237,7 @@ doca_error_t piece_start(struct allreduce *allreduce, const struct urom_worker_c
 doca_error_t piece_start_of(struct vector *vector, const struct allreduce_command *command, uint8_t *data, size_t len)
 {
 	struct piece *piece = (struct piece *)calloc(1, sizeof(*piece));
+
 	if (piece == NULL) {
 		free(data);
 		return DOCA_ERROR_NO_MEMORY;
@@ -246,6 +258,7 @@ bool piece_exists(struct allreduce *allreduce, uint64_t tag, uint64_t offset)
 static bool needs_dead(const struct piece *piece)
 {
 	struct step step = step_of(piece, piece->step);
+
 	for (uint32_t i = piece->step; step.kind != STEP_END; step = step_of(piece, ++i)) {
 		if (network_is_dead(piece->allreduce, step.rank))
 			return true;
@@ -256,6 +269,7 @@ static bool needs_dead(const struct piece *piece)
 bool pieces_find_bereaved(const struct allreduce *allreduce, uint64_t *tag)
 {
 	const struct piece *piece;
+
 	for (int i = 0; i < ALLREDUCE_BUCKETS; i++) {
 		LIST_FOREACH (piece, &allreduce->pieces[i], next) {
 			*tag = piece->command.tag;
@@ -269,6 +283,7 @@ bool pieces_find_bereaved(const struct allreduce *allreduce, uint64_t *tag)
 bool pieces_find_of_client(const struct allreduce *allreduce, uint64_t client, uint64_t *tag)
 {
 	const struct piece *piece;
+
 	for (int i = 0; i < ALLREDUCE_BUCKETS; i++) {
 		LIST_FOREACH (piece, &allreduce->pieces[i], next) {
 			*tag = piece->command.tag;

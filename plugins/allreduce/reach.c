@@ -34,6 +34,7 @@ void reach_close(struct reach *reach)
 bool reach_is_alive(const struct reach *reach)
 {
 	struct pollfd ended = {.fd = reach->fd, .events = POLLIN};
+
 	return reach->fd >= 0 && poll(&ended, 1, 0) == 0;
 }
 
@@ -62,6 +63,7 @@ static doca_error_t move(const struct reach *reach, transfer way, void *here, ui
 	for (size_t at = 0; at < len;) {
 		const struct iovec local = {(uint8_t *)here + at, len - at}, remote = {(void *)(uintptr_t)(there + at), len - at};
 		ssize_t done = way(reach->pid, &local, 1, &remote, 1, 0);
+
 		if (done <= 0)
 			return done == 0 ? DOCA_ERROR_INVALID_VALUE : error_of(errno);
 		at += (size_t)done;

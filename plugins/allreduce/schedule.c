@@ -8,6 +8,7 @@ static struct step share_of(const struct allreduce_shape *shape, uint32_t len, u
 	uint64_t elements = len / element;
 	uint32_t begin = (uint32_t)(elements * share / shape->num_ranks),
 		 end = (uint32_t)(elements * (share + 1) / shape->num_ranks);
+
 	step.offset = begin * element;
 	step.len = (end - begin) * element;
 	return step;
@@ -16,6 +17,7 @@ static struct step share_of(const struct allreduce_shape *shape, uint32_t len, u
 static struct step ring_step(const struct allreduce_shape *shape, uint32_t rank, uint32_t len, uint32_t element, uint32_t i)
 {
 	uint32_t n = shape->num_ranks, round = i / 2, left = (rank + n - 1) % n, right = (rank + 1) % n;
+
 	if (round == 2 * (n - 1))
 		return (struct step){.kind = STEP_END};
 	/* In round r goes on what came in round r - 1. */
@@ -30,6 +32,7 @@ static struct step ring_step(const struct allreduce_shape *shape, uint32_t rank,
 static uint32_t num_children(uint32_t n, uint32_t rank)
 {
 	uint32_t num = 0;
+
 	while (num < 31 && (rank >> num & 1) == 0 && (UINT64_C(1) << num) + rank < n && (UINT64_C(1) << num) < n)
 		num++;
 	return num;
@@ -38,6 +41,7 @@ static uint32_t num_children(uint32_t n, uint32_t rank)
 static struct step tree_step(const struct allreduce_shape *shape, uint32_t rank, uint32_t len, uint32_t i)
 {
 	uint32_t children = num_children(shape->num_ranks, rank), parent = rank & (rank - 1);
+
 	if (i < children)
 		return (struct step){STEP_REDUCE, rank + (UINT32_C(1) << i), 0, 0, len};
 	i -= children;

@@ -25,6 +25,7 @@ static doca_error_t enter(const struct reach *reach, const struct allreduce_plac
 {
 	const uint32_t pid = (uint32_t)getpid(), nobody = 0;
 	uint64_t serial;
+
 	if (!reach_is_alive(reach))
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	doca_error_t result = reach_write(reach, busy_at(place, slot), &pid, sizeof(pid));
@@ -39,6 +40,7 @@ static doca_error_t enter(const struct reach *reach, const struct allreduce_plac
 static void leave(const struct reach *reach, const struct allreduce_place *place, uint32_t slot)
 {
 	const uint32_t nobody = 0;
+
 	(void)reach_write(reach, busy_at(place, slot), &nobody, sizeof(nobody));
 }
 
@@ -47,6 +49,7 @@ doca_error_t share_enter(struct vector *vector)
 	for (uint32_t rank = 0; rank < vector->shape.num_ranks; rank++) {
 		struct party *party = &vector->parties[rank];
 		doca_error_t result = enter(reach_of(vector, rank), &party->offer.place, vector->command.rank);
+
 		if (result != DOCA_SUCCESS)
 			return result;
 		party->entered = true;
@@ -58,6 +61,7 @@ void share_leave(struct vector *vector)
 {
 	for (uint32_t rank = 0; rank < vector->shape.num_ranks; rank++) {
 		struct party *party = &vector->parties[rank];
+
 		if (party->entered)
 			leave(reach_of(vector, rank), &party->offer.place, vector->command.rank);
 		party->entered = false;
@@ -67,6 +71,7 @@ void share_leave(struct vector *vector)
 doca_error_t own_enter(struct vector *vector)
 {
 	doca_error_t result = enter(&vector->host->reach, &vector->place, ALLREDUCE_DIRECT_RANKS_MAX);
+
 	vector->entered = result == DOCA_SUCCESS;
 	return result;
 }
@@ -84,6 +89,7 @@ static doca_error_t reduce_chunk(struct vector *vector, size_t len)
 {
 	uint8_t *sum = vector->allreduce->chunks, *one = sum + ALLREDUCE_CHUNK;
 	doca_error_t result = DOCA_SUCCESS;
+
 	for (uint32_t rank = 0; rank < vector->shape.num_ranks && result == DOCA_SUCCESS; rank++) {
 		result = reach_read(reach_of(vector, rank), rank == 0 ? sum : one,
 				    vector->parties[rank].offer.place.send + vector->at, len);

@@ -25,6 +25,7 @@ doca_error_t urom_allreduce_init(uint64_t plugin_id, uint64_t version)
 doca_error_t take_task(struct urom_allreduce_comm *comm, struct doca_urom_worker_cmd_task **task, uint8_t **place, size_t *room)
 {
 	doca_error_t result = doca_urom_worker_cmd_task_allocate_init(comm->worker, allreduce_id, task);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	struct doca_buf *payload = doca_urom_worker_cmd_task_get_payload(*task);
@@ -50,6 +51,7 @@ const void *response_of(struct doca_urom_worker_cmd_task *task, size_t *len)
 {
 	struct doca_buf *response = doca_urom_worker_cmd_task_get_response(task);
 	void *data;
+
 	*len = 0;
 	if (response == NULL || doca_buf_get_data(response, &data) != DOCA_SUCCESS ||
 	    doca_buf_get_data_len(response, len) != DOCA_SUCCESS)
@@ -64,6 +66,7 @@ static void vector_done(struct doca_urom_worker_cmd_task *task, union doca_data 
 static doca_error_t size_pieces(struct allreduce_shape *shape, size_t room)
 {
 	size_t most = room > HEADERS ? (room - HEADERS) & ~(size_t)(ALLREDUCE_PIECE_MIN - 1) : 0;
+
 	shape->piece_max = most < ALLREDUCE_PIECE_MAX ? (uint32_t)most : ALLREDUCE_PIECE_MAX;
 	return most != 0 ? DOCA_SUCCESS : DOCA_ERROR_TOO_BIG;
 }
@@ -76,6 +79,7 @@ static doca_error_t submit_piece(struct allreduce *allreduce)
 	uint8_t *place = NULL;
 	size_t room = 0;
 	doca_error_t result = take_task(allreduce->comm, &task, &place, &room);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	result = size_pieces(&command->shape, room);
@@ -106,6 +110,7 @@ static doca_error_t submit_vector(struct allreduce *allreduce)
 	uint8_t *place = NULL;
 	size_t room = 0;
 	doca_error_t result = take_task(comm, &task, &place, &room);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	result = size_pieces(&command->shape, room);
@@ -139,6 +144,7 @@ static void cancel(struct allreduce *allreduce)
 	struct doca_urom_worker_cmd_task *task;
 	uint8_t *place;
 	size_t room;
+
 	if (take_task(allreduce->comm, &task, &place, &room) != DOCA_SUCCESS)
 		return; /* the worker is gone, then */
 	if (submit(task, place, &command, 0, &pending, piece_done) == DOCA_SUCCESS)
@@ -178,6 +184,7 @@ static void end_if_over(struct allreduce *allreduce)
 static void submit_more(struct allreduce *allreduce)
 {
 	doca_error_t result = DOCA_SUCCESS;
+
 	while (result == DOCA_SUCCESS && may_submit(allreduce))
 		result = submit_piece(allreduce);
 	/* The program's own tasks may have taken the last: then the next end of a command tries again. */
@@ -190,6 +197,7 @@ static void take_result(struct allreduce *allreduce, struct doca_urom_worker_cmd
 	doca_error_t status = doca_task_get_status(doca_urom_worker_cmd_task_as_task(task));
 	size_t len;
 	const void *data = response_of(task, &len);
+
 	if (status == DOCA_SUCCESS && pending->len != 0) {
 		if (data != NULL && len == pending->len)
 			memcpy(allreduce->receive + pending->offset, data, len);
@@ -204,6 +212,7 @@ static void take_result(struct allreduce *allreduce, struct doca_urom_worker_cmd
 static void piece_done(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
 {
 	struct pending pending;
+
 	(void)task_user_data;
 	(void)ctx_user_data;
 	memcpy(&pending, doca_urom_worker_cmd_task_get_user_data(task), sizeof(pending));
@@ -220,6 +229,7 @@ static void vector_done(struct doca_urom_worker_cmd_task *task, union doca_data 
 	struct allreduce_done done = {.as_pieces = 0};
 	struct pending pending;
 	size_t len;
+
 	(void)task_user_data;
 	(void)ctx_user_data;
 	memcpy(&pending, doca_urom_worker_cmd_task_get_user_data(task), sizeof(pending));
@@ -252,6 +262,7 @@ static bool check(const struct urom_allreduce_comm *comm, const struct urom_allr
 static bool is_under_way(const struct urom_allreduce_comm *comm, uint64_t tag)
 {
 	const struct allreduce *other;
+
 	TAILQ_FOREACH (other, &comm->inflight, next) {
 		if (other->command.tag == tag)
 			return true;
@@ -264,12 +275,14 @@ static bool is_whole(const struct allreduce *allreduce)
 {
 	const struct allreduce_shape *shape = &allreduce->command.shape;
 	bool few = shape->num_ranks <= ALLREDUCE_DIRECT_RANKS_MAX || allreduce->comm->way == UROM_ALLREDUCE_BY_MEMORY;
+
 	return shape->num_ranks > 1 && few && (shape->total >= ALLREDUCE_IN_PLACE_MIN || shape->algorithm == ALLREDUCE_DIRECT);
 }
 
 static doca_error_t begin(struct allreduce *allreduce)
 {
 	bool whole = is_whole(allreduce);
+
 	allreduce->command.kind = whole ? ALLREDUCE_VECTOR : ALLREDUCE_PIECE;
 	doca_error_t result = whole ? submit_vector(allreduce) : submit_piece(allreduce);
 	while (result == DOCA_SUCCESS && may_submit(allreduce))
@@ -294,6 +307,7 @@ static struct allreduce *make(struct urom_allreduce_comm *comm, union doca_data 
 {
 	static const uint8_t algorithm[] = {ALLREDUCE_AUTO, ALLREDUCE_TREE, ALLREDUCE_RING, ALLREDUCE_DIRECT};
 	struct allreduce *allreduce = (struct allreduce *)calloc(1, sizeof(*allreduce));
+
 	if (allreduce == NULL)
 		return NULL;
 	allreduce->comm = comm;

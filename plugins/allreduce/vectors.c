@@ -19,6 +19,7 @@ DOCA_LOG_REGISTER(UROM_ALLREDUCE);
 static struct vector *find(const struct allreduce *allreduce, uint64_t tag, bool awaited)
 {
 	struct vector *vector;
+
 	LIST_FOREACH (vector, &allreduce->vectors, next) {
 		if (vector->command.tag == tag && (vector->stage == VECTOR_AWAITED) == awaited)
 			return vector;
@@ -40,6 +41,7 @@ static bool is_over_for(const struct vector *vector, const struct allreduce_mess
 static struct vector *find_for(const struct allreduce *allreduce, const struct allreduce_message *message)
 {
 	struct vector *vector = find(allreduce, message->tag, false);
+
 	return vector != NULL && !is_over_for(vector, message) ? vector : find(allreduce, message->tag, true);
 }
 
@@ -57,6 +59,7 @@ static void end(struct vector *vector, doca_error_t status, bool as_pieces)
 {
 	struct allreduce *allreduce = vector->allreduce;
 	const struct allreduce_done done = {as_pieces, vector->command.shape.algorithm};
+
 	if (vector->stage == VECTOR_AWAITED)
 		allreduce->num_awaited--;
 	if (vector->stage == VECTOR_SHARING)
@@ -96,6 +99,7 @@ void vector_tell(struct vector *vector, uint32_t rank, enum allreduce_message_ki
 		.shape = vector->shape,
 	};
 	doca_error_t result = network_send(vector->allreduce, rank, &message, data, len, NULL);
+
 	if (result != DOCA_SUCCESS)
 		vector_fail(vector, result);
 }
@@ -111,10 +115,12 @@ void vector_tell_all(struct vector *vector, enum allreduce_message_kind kind, do
 static void feed(struct vector *vector)
 {
 	struct allreduce_command command = vector->command;
+
 	while (!vector->ended && vector->num_pieces < WINDOW && vector->at < vector->end) {
 		uint64_t left = vector->end - vector->at;
 		size_t len = left < command.shape.piece_max ? (size_t)left : command.shape.piece_max;
 		uint8_t *data = (uint8_t *)malloc(len);
+
 		command.offset = vector->at;
 		doca_error_t result = data != NULL ? reach_read(&vector->host->reach, data, vector->place.send + vector->at, len)
 						   : DOCA_ERROR_NO_MEMORY;
@@ -150,6 +156,7 @@ void vector_piece_ended(struct vector *vector, uint64_t offset, const uint8_t *d
 void vector_go_in_pieces(struct vector *vector, bool all_memories)
 {
 	struct allreduce_shape *shape = &vector->command.shape;
+
 	if (shape->algorithm == ALLREDUCE_DIRECT) {
 		DOCA_LOG_INFO("allreduce %llu: not all ranks' memories are within reach",
 			      (unsigned long long)vector->command.tag);
@@ -186,6 +193,7 @@ void vector_check_left(struct vector *vector)
 static uint32_t share_of(const struct vector *vector, uint32_t rank)
 {
 	uint32_t num = vector->shape.num_ranks;
+
 	return (rank + num - (uint32_t)(vector->command.tag % num)) % num;
 }
 
@@ -194,6 +202,7 @@ static void leave_out(struct vector *vector, uint32_t num_shares)
 {
 	for (uint32_t rank = 0; rank < vector->shape.num_ranks; rank++) {
 		struct party *party = &vector->parties[rank];
+
 		if (share_of(vector, rank) < num_shares)
 			continue;
 		vector->num_left += !party->left;
@@ -206,6 +215,7 @@ void vector_begin_share(struct vector *vector)
 	uint64_t total = vector->shape.total, parts = (total + SHARE_ALIGN - 1) / SHARE_ALIGN,
 		 most = total / SHARE_MIN + (total < SHARE_MIN);
 	uint32_t share = share_of(vector, vector->command.rank), num = vector->shape.num_ranks;
+
 	if (num > most)
 		num = (uint32_t)most;
 	vector->command.shape.algorithm = ALLREDUCE_DIRECT;
@@ -230,6 +240,7 @@ void vector_begin_share(struct vector *vector)
 static void share(struct vector *vector)
 {
 	doca_error_t result = share_step(vector);
+
 	if (result == DOCA_ERROR_AGAIN) {
 		work(vector);
 		return;
@@ -251,6 +262,7 @@ static struct vector *make(struct allreduce *allreduce, uint64_t tag, const stru
 {
 	uint32_t num = shape->num_ranks <= ALLREDUCE_DIRECT_RANKS_MAX ? shape->num_ranks : 0;
 	struct vector *vector = (struct vector *)calloc(1, sizeof(*vector) + num * sizeof(vector->parties[0]));
+
 	if (vector == NULL)
 		return NULL;
 	vector->allreduce = allreduce;
@@ -266,6 +278,7 @@ static struct vector *make(struct allreduce *allreduce, uint64_t tag, const stru
 static void give_up_oldest(struct allreduce *allreduce)
 {
 	const struct vector *vector, *oldest = NULL;
+
 	LIST_FOREACH (vector, &allreduce->vectors, next)
 		oldest = vector->stage == VECTOR_AWAITED ? vector : oldest;
 	if (oldest != NULL)
@@ -276,6 +289,7 @@ static void give_up_oldest(struct allreduce *allreduce)
 static struct vector *await(struct allreduce *allreduce, const struct allreduce_message *message)
 {
 	doca_error_t failed = allreduce_failed(allreduce, message->tag);
+
 	if (message->kind == ALLREDUCE_OFFER && failed != DOCA_SUCCESS) /* which the sender has not heard, perhaps */
 		allreduce_tell_failed(allreduce, message->source, message->tag, failed);
 	if (message->kind != ALLREDUCE_OFFER || failed != DOCA_SUCCESS)
@@ -291,6 +305,7 @@ static struct vector *await(struct allreduce *allreduce, const struct allreduce_
 void vectors_take(struct allreduce *allreduce, const struct inbound *inbound)
 {
 	const struct allreduce_message *message = &inbound->message;
+
 	if (inbound->lacks_data) {
 		allreduce_fail_among(allreduce, message->tag, DOCA_ERROR_NO_MEMORY, message->shape.num_ranks);
 		return;
@@ -309,6 +324,7 @@ static doca_error_t connect_all(const struct vector *vector)
 {
 	for (uint32_t i = 1; i < vector->shape.num_ranks; i++) {
 		doca_error_t result = network_connect(vector->allreduce, (vector->command.rank + i) % vector->shape.num_ranks);
+
 		if (result != DOCA_SUCCESS)
 			return result;
 	}
@@ -320,6 +336,7 @@ static void adopt(struct vector *vector, const struct urom_worker_cmd_desc *desc
 {
 	struct allreduce *allreduce = vector->allreduce;
 	bool same = memcmp(&vector->shape, &command->shape, sizeof(vector->shape)) == 0;
+
 	vector->stage = VECTOR_OFFERED;
 	allreduce->num_awaited--;
 	vector->command = *command;
@@ -344,6 +361,7 @@ doca_error_t vector_start(struct allreduce *allreduce, const struct urom_worker_
 	struct allreduce_vector wanted;
 	struct vector *vector = find(allreduce, command->tag, true);
 	bool many = command->shape.num_ranks > ALLREDUCE_DIRECT_RANKS_MAX;
+
 	if (allreduce_vector_parse(body, len, &command->shape, &wanted) != DOCA_SUCCESS || (many && wanted.attachment == 0) ||
 	    find(allreduce, command->tag, false) != NULL)
 		return DOCA_ERROR_INVALID_VALUE;
@@ -373,6 +391,7 @@ bool vectors_run(struct allreduce *allreduce)
 {
 	struct vector *vector = TAILQ_FIRST(&allreduce->working);
 	bool any = vector != NULL;
+
 	if (any) {
 		TAILQ_REMOVE(&allreduce->working, vector, in_working);
 		vector->working = false;
@@ -388,6 +407,7 @@ bool vectors_run(struct allreduce *allreduce)
 bool vectors_find_bereaved(const struct allreduce *allreduce, uint64_t *tag)
 {
 	const struct vector *vector;
+
 	LIST_FOREACH (vector, &allreduce->vectors, next) {
 		*tag = vector->command.tag;
 		for (uint32_t rank = 0;
@@ -403,6 +423,7 @@ bool vectors_find_bereaved(const struct allreduce *allreduce, uint64_t *tag)
 bool vectors_find_of_client(const struct allreduce *allreduce, uint64_t client, uint64_t *tag)
 {
 	const struct vector *vector;
+
 	LIST_FOREACH (vector, &allreduce->vectors, next) {
 		*tag = vector->command.tag;
 		if (vector->stage != VECTOR_AWAITED && vector->client == client)
@@ -427,6 +448,7 @@ void vectors_free(struct allreduce *allreduce)
 {
 	while (!LIST_EMPTY(&allreduce->vectors)) {
 		struct vector *vector = LIST_FIRST(&allreduce->vectors);
+
 		if (vector->stage == VECTOR_SHARING)
 			share_leave(vector);
 		own_leave(vector);

@@ -27,6 +27,7 @@ static uint32_t set_of(uint64_t tag)
 doca_error_t allreduce_failed(const struct allreduce *allreduce, uint64_t tag)
 {
 	const struct failed *set = allreduce->failed[set_of(tag)];
+
 	for (int i = 0; i < ALLREDUCE_FAILED_WAYS; i++) {
 		if (set[i].status != DOCA_SUCCESS && set[i].tag == tag)
 			return set[i].status;
@@ -38,6 +39,7 @@ doca_error_t allreduce_failed(const struct allreduce *allreduce, uint64_t tag)
 static void remember(struct allreduce *allreduce, uint64_t tag, doca_error_t status)
 {
 	struct failed *set = allreduce->failed[set_of(tag)];
+
 	if (allreduce_failed(allreduce, tag) != DOCA_SUCCESS)
 		return;
 	memmove(&set[1], &set[0], (ALLREDUCE_FAILED_WAYS - 1) * sizeof(set[0]));
@@ -47,6 +49,7 @@ static void remember(struct allreduce *allreduce, uint64_t tag, doca_error_t sta
 void allreduce_tell_failed(struct allreduce *allreduce, uint32_t rank, uint64_t tag, doca_error_t status)
 {
 	const struct allreduce_message message = {.kind = ALLREDUCE_ABORT, .tag = tag, .number = (uint32_t)status};
+
 	if (!network_is_self(allreduce, rank) && network_connect(allreduce, rank) == DOCA_SUCCESS)
 		(void)network_send(allreduce, rank, &message, NULL, 0, NULL);
 }
@@ -62,6 +65,7 @@ static void fail_here(struct allreduce *allreduce, uint64_t tag, doca_error_t st
 void allreduce_fail_among(struct allreduce *allreduce, uint64_t tag, doca_error_t status, uint32_t num_ranks)
 {
 	bool tell = num_ranks != 0;
+
 	fail_here(allreduce, tag, status, &num_ranks);
 	for (uint32_t rank = 0; tell && rank < num_ranks; rank++)
 		allreduce_tell_failed(allreduce, rank, tag, status);
@@ -83,6 +87,7 @@ void inbound_free(struct allreduce *allreduce, struct inbound *inbound)
 static doca_error_t allreduce_open(struct urom_worker_ctx *ctx)
 {
 	struct allreduce *allreduce = (struct allreduce *)calloc(1, sizeof(*allreduce));
+
 	if (allreduce == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	allreduce->ctx = ctx;
@@ -104,6 +109,7 @@ static doca_error_t allreduce_open(struct urom_worker_ctx *ctx)
 static void allreduce_close(struct urom_worker_ctx *ctx)
 {
 	struct allreduce *allreduce = (struct allreduce *)ctx->plugin_ctx;
+
 	vectors_free(allreduce);  /* what others have in their memories is left alone first */
 	network_close(allreduce); /* ends sends, which still know their pieces */
 	pieces_free(allreduce);
@@ -125,6 +131,7 @@ static doca_error_t allreduce_addr(struct urom_worker_ctx *ctx, void *addr, size
 	struct allreduce_address address = {.id = network->id, .len = (uint32_t)network->side.address_len};
 	size_t len = sizeof(address) + network->side.address_len;
 	bool fits = *addr_len >= len;
+
 	*addr_len = len;
 	if (!fits || network->side.address_len > ALLREDUCE_ADDRESS_MAX)
 		return DOCA_ERROR_INVALID_VALUE;
@@ -139,6 +146,7 @@ static doca_error_t answer(struct allreduce *allreduce, const struct urom_worker
 			   const void *data, size_t len)
 {
 	struct urom_worker_notif_desc *notification = answer_create(desc, len);
+
 	if (notification == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	notification->worker_notif.status = status;
@@ -154,6 +162,7 @@ static doca_error_t attach(struct allreduce *allreduce, const struct urom_worker
 	struct allreduce_attach wanted;
 	struct allreduce_attached attached = {.worker = (uint64_t)getpid(), .daemon = (uint64_t)getppid()};
 	doca_error_t result = allreduce_attach_parse(body, len, &wanted);
+
 	if (result == DOCA_SUCCESS)
 		result = hosts_attach(allreduce, desc->dest_id, &wanted, &attached);
 	return answer(allreduce, desc, result, &attached, result == DOCA_SUCCESS ? sizeof(attached) : 0);
@@ -163,6 +172,7 @@ static doca_error_t begin(struct allreduce *allreduce, const struct urom_worker_
 			  const struct allreduce_command *command, const void *body, size_t len)
 {
 	doca_error_t result = DOCA_ERROR_INVALID_VALUE; /* it is not known whom to tell */
+
 	if (network_is_self(allreduce, command->rank))
 		result = allreduce_failed(allreduce, command->tag);
 	if (result == DOCA_SUCCESS && command->kind == ALLREDUCE_VECTOR)
@@ -180,6 +190,7 @@ static doca_error_t take(struct allreduce *allreduce, const struct urom_worker_c
 	const void *body;
 	size_t len;
 	doca_error_t result = allreduce_command_parse(desc->worker_cmd.plugin_cmd, desc->worker_cmd.len, &command, &body, &len);
+
 	if (result != DOCA_SUCCESS)
 		return answer(allreduce, desc, result, NULL, 0);
 	switch (command.kind) {
@@ -202,9 +213,11 @@ static doca_error_t allreduce_worker_cmd(struct urom_worker_ctx *ctx, ucs_list_l
 {
 	struct allreduce *allreduce = (struct allreduce *)ctx->plugin_ctx;
 	doca_error_t result = DOCA_SUCCESS;
+
 	while (!ucs_list_is_empty(cmd_list)) {
 		struct urom_worker_cmd_desc *desc = ucs_list_extract_head(cmd_list, struct urom_worker_cmd_desc, entry);
 		doca_error_t one = take(allreduce, desc);
+
 		if (one != DOCA_SUCCESS)
 			result = one;
 		free(desc);
@@ -216,6 +229,7 @@ void softfield_urom_plugin_client_left(struct urom_worker_ctx *ctx, uint64_t des
 {
 	struct allreduce *allreduce = (struct allreduce *)ctx->plugin_ctx;
 	uint64_t tag;
+
 	while (pieces_find_of_client(allreduce, dest_id, &tag) || vectors_find_of_client(allreduce, dest_id, &tag))
 		allreduce_fail(allreduce, tag, DOCA_ERROR_CONNECTION_ABORTED, true);
 	hosts_forget(allreduce, dest_id);
@@ -229,6 +243,7 @@ static void take_abort(struct allreduce *allreduce, const struct allreduce_messa
 	doca_error_t status = allreduce_known_error(message->number);
 	bool is_new = allreduce_failed(allreduce, message->tag) == DOCA_SUCCESS;
 	uint32_t num_ranks = 0;
+
 	fail_here(allreduce, message->tag, status, &num_ranks);
 	for (uint32_t rank = 0; is_new && num_ranks <= ALLREDUCE_DIRECT_RANKS_MAX && rank < num_ranks; rank++)
 		allreduce_tell_failed(allreduce, rank, message->tag, status);
@@ -254,6 +269,7 @@ static void take_messages(struct allreduce *allreduce)
 static void check_peers(struct allreduce *allreduce)
 {
 	uint64_t tag;
+
 	while (pieces_find_bereaved(allreduce, &tag) || vectors_find_bereaved(allreduce, &tag))
 		allreduce_fail(allreduce, tag, DOCA_ERROR_CONNECTION_ABORTED, true);
 }
@@ -263,6 +279,7 @@ static doca_error_t allreduce_progress(struct urom_worker_ctx *ctx, ucs_list_lin
 {
 	struct allreduce *allreduce = (struct allreduce *)ctx->plugin_ctx;
 	bool any = false;
+
 	for (int i = 0; i < PROGRESS_MAX && ucp_worker_progress(allreduce->network.side.worker) != 0; i++)
 		any = true;
 	take_messages(allreduce);
@@ -279,6 +296,7 @@ doca_error_t softfield_urom_plugin_arm(struct urom_worker_ctx *ctx, int *fd)
 {
 	struct allreduce *allreduce = (struct allreduce *)ctx->plugin_ctx;
 	ucp_worker_h worker = allreduce->network.side.worker;
+
 	if (!TAILQ_EMPTY(&allreduce->working) || !ucs_list_is_empty(&allreduce->notifications) ||
 	    ucp_worker_arm(worker) != UCS_OK)
 		return DOCA_ERROR_AGAIN;

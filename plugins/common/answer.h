@@ -12,6 +12,7 @@
 static inline struct urom_worker_notif_desc *answer_create(const struct urom_worker_cmd_desc *command, size_t size)
 {
 	struct urom_worker_notif_desc *answer = (struct urom_worker_notif_desc *)calloc(1, sizeof(*answer) + size);
+
 	if (answer == NULL)
 		return NULL;
 	answer->dest_id = command->dest_id;
@@ -27,6 +28,7 @@ static inline doca_error_t answers_hand_over(ucs_list_link_t *answers, ucs_list_
 		return DOCA_ERROR_EMPTY;
 	while (!ucs_list_is_empty(answers)) {
 		struct urom_worker_notif_desc *answer = ucs_list_extract_head(answers, struct urom_worker_notif_desc, entry);
+
 		ucs_list_add_tail(out, &answer->entry);
 	}
 	return DOCA_SUCCESS;
@@ -35,6 +37,7 @@ static inline doca_error_t answers_hand_over(ucs_list_link_t *answers, ucs_list_
 static inline void answers_free(ucs_list_link_t *answers)
 {
 	struct urom_worker_notif_desc *answer, *next;
+
 	ucs_list_for_each_safe(answer, next, answers, entry) free(answer);
 	ucs_list_head_init(answers);
 }

@@ -41,6 +41,7 @@ doca_error_t ucx_side_error(ucs_status_t status)
 static const char *name_here(const char *name)
 {
 	unsigned major, minor, release;
+
 	ucp_get_version(&major, &minor, &release);
 	bool bare = (major == 1 && minor < 17) && strncmp(name, "TCP_", 4) == 0;
 	return bare ? name + 4 : name;
@@ -49,6 +50,7 @@ static const char *name_here(const char *name)
 static void set_unless_given(ucp_config_t *config, const struct ucx_side_setting *setting)
 {
 	char variable[64];
+
 	snprintf(variable, sizeof(variable), "UCX_%s", setting->name);
 	if (getenv(variable) == NULL)
 		(void)ucp_config_modify(config, name_here(setting->name), setting->value);
@@ -59,6 +61,7 @@ static ucs_status_t open_context(struct ucx_side *side, uint64_t features, const
 	const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = features};
 	ucp_config_t *config;
 	ucs_status_t status = ucp_config_read(NULL, NULL, &config);
+
 	if (status != UCS_OK)
 		return status;
 	/* A connection that is reset while UCX sends from our memory ends one send twice, over which UCX 1.13
@@ -84,6 +87,7 @@ doca_error_t ucx_side_open_with(struct ucx_side *side, uint64_t features, const 
 {
 	const ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
 					    .thread_mode = UCS_THREAD_MODE_SINGLE};
+
 	memset(side, 0, sizeof(*side));
 	ucs_status_t status = open_context(side, features, settings, num);
 	if (status != UCS_OK)
@@ -103,6 +107,7 @@ no_worker:
 static void close_endpoint(struct ucx_side *side, struct ucx_endpoint *endpoint)
 {
 	const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_EP_CLOSE_FLAG_FORCE};
+
 	if (!endpoint->replaced)
 		LIST_REMOVE(endpoint, next);
 	side->num_endpoints--;
@@ -120,6 +125,7 @@ static void flush(struct ucx_side *side)
 	const ucp_request_param_t param = {.op_attr_mask = 0};
 	uint64_t until = sf_now_ms() + UCX_SIDE_FLUSH_MS;
 	ucs_status_ptr_t request = ucp_worker_flush_nbx(side->worker, &param);
+
 	if (!UCS_PTR_IS_PTR(request))
 		return;
 	while (ucp_request_check_status(request) == UCS_INPROGRESS && sf_now_ms() < until)
@@ -167,6 +173,7 @@ static void endpoint_failed(void *arg, ucp_ep_h ep, ucs_status_t status)
 static struct ucx_endpoint *find_endpoint(struct ucx_side *side, uint64_t peer)
 {
 	struct ucx_endpoint *endpoint, *next;
+
 	for (endpoint = LIST_FIRST(&side->endpoints); endpoint != NULL; endpoint = next) {
 		next = LIST_NEXT(endpoint, next);
 		if (endpoint->peer != peer)
@@ -204,6 +211,7 @@ void ucx_side_drop(struct ucx_side *side, struct ucx_endpoint *endpoint)
 static void sweep(struct ucx_side *side)
 {
 	struct ucx_endpoint *endpoint, *next;
+
 	for (endpoint = LIST_FIRST(&side->endpoints); endpoint != NULL; endpoint = next) {
 		next = LIST_NEXT(endpoint, next);
 		if (endpoint->failed && endpoint->holders == 0)
@@ -214,6 +222,7 @@ static void sweep(struct ucx_side *side)
 static doca_error_t open_endpoint(struct ucx_side *side, const void *address, uint64_t peer, struct ucx_endpoint **out)
 {
 	struct ucx_endpoint *endpoint = (struct ucx_endpoint *)calloc(1, sizeof(*endpoint));
+
 	if (endpoint == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	const ucp_ep_params_t params = {
@@ -241,6 +250,7 @@ doca_error_t ucx_side_reach(struct ucx_side *side, const void *address, struct u
 	ucp_worker_address_attr_t attr = {.field_mask = UCP_WORKER_ADDRESS_ATTR_FIELD_UID};
 	/* UCX takes the address without const, and only reads it. */
 	ucs_status_t status = ucp_worker_address_query((ucp_address_t *)(uintptr_t)address, &attr);
+
 	if (status != UCS_OK)
 		return ucx_side_error(status);
 	*endpoint = find_endpoint(side, attr.worker_uid);
@@ -266,6 +276,7 @@ doca_error_t ucx_side_reach_said(struct ucx_side *side, const void *address, siz
 doca_error_t ucx_side_unpack_said(const struct ucx_endpoint *endpoint, const void *packed, size_t len, ucp_rkey_h *rkey)
 {
 	uint8_t *padded = (uint8_t *)calloc(1, len + KEY_PAD);
+
 	if (padded == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	memcpy(padded, packed, len);

@@ -29,6 +29,7 @@ static doca_error_t read_answer(struct doca_urom_worker_cmd_task *task, struct g
 	struct doca_buf *response = doca_urom_worker_cmd_task_get_response(task);
 	void *data;
 	size_t len = 0;
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (response == NULL || doca_buf_get_data(response, &data) != DOCA_SUCCESS ||
@@ -42,6 +43,7 @@ static void loopback_done(struct doca_urom_worker_cmd_task *task, union doca_dat
 {
 	struct graph_notification answer = {0};
 	struct pending pending;
+
 	(void)task_user_data;
 	(void)ctx_user_data;
 	memcpy(&pending, doca_urom_worker_cmd_task_get_user_data(task), sizeof(pending));
@@ -57,6 +59,7 @@ doca_error_t urom_graph_task_loopback(struct doca_urom_worker *worker, union doc
 	const struct pending pending = {finished, cookie};
 	struct doca_urom_worker_cmd_task *task;
 	void *place;
+
 	if (finished == NULL)
 		return DOCA_ERROR_INVALID_VALUE;
 	doca_error_t result = doca_urom_worker_cmd_task_allocate_init(worker, graph_id, &task);

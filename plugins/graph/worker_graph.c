@@ -17,6 +17,7 @@ struct graph {
 static doca_error_t graph_open(struct urom_worker_ctx *ctx)
 {
 	struct graph *graph = (struct graph *)malloc(sizeof(*graph));
+
 	if (graph == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	ucs_list_head_init(&graph->notifications);
@@ -28,6 +29,7 @@ static void graph_close(struct urom_worker_ctx *ctx)
 {
 	struct graph *graph = (struct graph *)ctx->plugin_ctx;
 	struct urom_worker_notif_desc *notification, *next;
+
 	ucs_list_for_each_safe(notification, next, &graph->notifications, entry) free(notification);
 	free(graph);
 }
@@ -38,6 +40,7 @@ static doca_error_t loop_back(struct graph *graph, const struct urom_worker_cmd_
 	struct graph_notification out;
 	struct urom_worker_notif_desc *notification =
 		(struct urom_worker_notif_desc *)calloc(1, sizeof(*notification) + sizeof(out));
+
 	if (notification == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	notification->dest_id = desc->dest_id;
@@ -61,9 +64,11 @@ static doca_error_t graph_worker_cmd(struct urom_worker_ctx *ctx, ucs_list_link_
 {
 	struct graph *graph = (struct graph *)ctx->plugin_ctx;
 	doca_error_t result = DOCA_SUCCESS;
+
 	while (!ucs_list_is_empty(cmd_list)) {
 		struct urom_worker_cmd_desc *desc = ucs_list_extract_head(cmd_list, struct urom_worker_cmd_desc, entry);
 		doca_error_t one = loop_back(graph, desc);
+
 		if (one != DOCA_SUCCESS)
 			result = one;
 		free(desc);
@@ -74,11 +79,13 @@ static doca_error_t graph_worker_cmd(struct urom_worker_ctx *ctx, ucs_list_link_
 static doca_error_t graph_progress(struct urom_worker_ctx *ctx, ucs_list_link_t *notif_list)
 {
 	struct graph *graph = (struct graph *)ctx->plugin_ctx;
+
 	if (ucs_list_is_empty(&graph->notifications))
 		return DOCA_ERROR_EMPTY;
 	while (!ucs_list_is_empty(&graph->notifications)) {
 		struct urom_worker_notif_desc *desc =
 			ucs_list_extract_head(&graph->notifications, struct urom_worker_notif_desc, entry);
+
 		ucs_list_add_tail(notif_list, &desc->entry);
 	}
 	return DOCA_SUCCESS;
@@ -87,6 +94,7 @@ static doca_error_t graph_progress(struct urom_worker_ctx *ctx, ucs_list_link_t 
 static doca_error_t graph_notif_pack(struct urom_worker_notify *notif, size_t *packed_notif_len, void *packed_notif)
 {
 	size_t len = sizeof(*notif) + notif->len;
+
 	if (len > *packed_notif_len)
 		return DOCA_ERROR_TOO_BIG;
 	memcpy(packed_notif, notif, len);

@@ -54,6 +54,7 @@ static void answered(struct urom_rdmo_initiator *initiator, const struct rdmo_re
 {
 	struct urom_rdmo_queue *queue;
 	struct flush *flush;
+
 	LIST_FOREACH (queue, &initiator->queues, next) {
 		if (queue->number != head->queue)
 			continue;
@@ -71,6 +72,7 @@ static ucs_status_t receive(void *arg, const void *header, size_t header_len, vo
 			    const ucp_am_recv_param_t *param)
 {
 	struct rdmo_response_head head;
+
 	(void)data;
 	(void)len;
 	(void)param;
@@ -91,12 +93,14 @@ static ucs_status_t set_handler(ucp_worker_h worker, ucp_am_recv_callback_t hand
 		.cb = handler,
 		.arg = arg,
 	};
+
 	return ucp_worker_set_am_recv_handler(worker, &param);
 }
 
 doca_error_t urom_rdmo_initiator_create(ucp_worker_h worker, struct urom_rdmo_initiator **initiator)
 {
 	struct urom_rdmo_initiator *made;
+
 	if (worker == NULL || initiator == NULL)
 		return DOCA_ERROR_INVALID_VALUE;
 	made = (struct urom_rdmo_initiator *)calloc(1, sizeof(*made));
@@ -121,6 +125,7 @@ void urom_rdmo_initiator_destroy(struct urom_rdmo_initiator *initiator)
 static void failed(void *arg, ucp_ep_h ep, ucs_status_t status)
 {
 	struct urom_rdmo_queue *queue = (struct urom_rdmo_queue *)arg;
+
 	(void)ep;
 	(void)status;
 	queue->failed = true;
@@ -164,6 +169,7 @@ doca_error_t urom_rdmo_queue_open(struct urom_rdmo_initiator *initiator, const v
 void urom_rdmo_queue_close(struct urom_rdmo_queue *queue)
 {
 	const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_EP_CLOSE_FLAG_FORCE};
+
 	LIST_REMOVE(queue, next);
 	queue->failed = true; /* a flush's function may ask for more */
 	ucs_status_ptr_t closing = ucp_ep_close_nbx(queue->ep, &param);
@@ -187,6 +193,7 @@ static void sent(void *request, ucs_status_t status, void *user_data)
 static struct message *make_message(struct urom_rdmo_queue *queue, enum rdmo_operation operation, uint32_t flags, size_t len)
 {
 	struct message *message = (struct message *)calloc(1, sizeof(*message) + len);
+
 	if (message == NULL)
 		return NULL;
 	message->head.client = queue->client;
@@ -205,6 +212,7 @@ static doca_error_t send_message(struct urom_rdmo_queue *queue, struct message *
 		.cb.send = sent,
 		.user_data = message,
 	};
+
 	message->head.number = queue->last_request + 1;
 	ucs_status_ptr_t request =
 		ucp_am_send_nbx(queue->ep, RDMO_AM_REQUEST, &message->head, sizeof(message->head), message->data, len, &param);
@@ -239,6 +247,7 @@ doca_error_t urom_rdmo_scatter(struct urom_rdmo_queue *queue, uint32_t flags, co
 			       size_t num_pieces)
 {
 	size_t len = 0;
+
 	if (queue == NULL || pieces == NULL || num_pieces == 0 || (flags & ~UROM_RDMO_FENCE) != 0)
 		return DOCA_ERROR_INVALID_VALUE;
 	for (size_t i = 0; i < num_pieces; i++) {
@@ -256,6 +265,7 @@ doca_error_t urom_rdmo_scatter(struct urom_rdmo_queue *queue, uint32_t flags, co
 	uint8_t *place = message->data;
 	for (size_t i = 0; i < num_pieces; i++) {
 		const struct rdmo_piece_head head = {pieces[i].address, pieces[i].region, pieces[i].len};
+
 		memcpy(place, &head, sizeof(head));
 		memcpy(place + sizeof(head), pieces[i].data, pieces[i].len);
 		place += sizeof(head) + pieces[i].len;

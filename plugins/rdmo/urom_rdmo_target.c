@@ -32,6 +32,7 @@ static doca_error_t submit(struct doca_urom_worker *worker, struct rdmo_command 
 	struct doca_urom_worker_cmd_task *task;
 	void *place;
 	size_t room;
+
 	if (pending->finished.other == NULL || (blob == NULL && blob_len != 0))
 		return DOCA_ERROR_INVALID_VALUE;
 	doca_error_t result = doca_urom_worker_cmd_task_allocate_init(worker, rdmo_id, &task);
@@ -63,6 +64,7 @@ static doca_error_t read_answer(struct doca_urom_worker_cmd_task *task, struct p
 	struct doca_buf *response = doca_urom_worker_cmd_task_get_response(task);
 	void *data;
 	size_t len = 0;
+
 	memcpy(pending, doca_urom_worker_cmd_task_get_user_data(task), sizeof(*pending));
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -80,6 +82,7 @@ static void client_init_done(struct doca_urom_worker_cmd_task *task, union doca_
 	struct rdmo_notification head = {0};
 	struct pending pending;
 	const void *blob = NULL;
+
 	(void)task_user_data;
 	(void)ctx_user_data;
 	doca_error_t result = read_answer(task, &pending, &head, &blob);
@@ -93,6 +96,7 @@ static void other_done(struct doca_urom_worker_cmd_task *task, union doca_data t
 	struct rdmo_notification head = {0};
 	struct pending pending;
 	const void *blob = NULL;
+
 	(void)task_user_data;
 	(void)ctx_user_data;
 	doca_error_t result = read_answer(task, &pending, &head, &blob);
@@ -105,6 +109,7 @@ doca_error_t urom_rdmo_task_client_init(struct doca_urom_worker *worker, union d
 {
 	struct rdmo_command command = {.type = RDMO_CLIENT_INIT, .number = id};
 	const struct pending pending = {{.client_init = finished}, cookie};
+
 	return submit(worker, &command, addr, addr_len, &pending, client_init_done);
 }
 
@@ -113,6 +118,7 @@ doca_error_t urom_rdmo_task_rq_create(struct doca_urom_worker *worker, union doc
 {
 	struct rdmo_command command = {.type = RDMO_RQ_CREATE};
 	const struct pending pending = {{.other = finished}, cookie};
+
 	return submit(worker, &command, addr, addr_len, &pending, other_done);
 }
 
@@ -121,6 +127,7 @@ doca_error_t urom_rdmo_task_rq_destroy(struct doca_urom_worker *worker, union do
 {
 	struct rdmo_command command = {.type = RDMO_RQ_DESTROY, .number = queue};
 	const struct pending pending = {{.other = finished}, cookie};
+
 	return submit(worker, &command, NULL, 0, &pending, other_done);
 }
 
@@ -129,6 +136,7 @@ doca_error_t urom_rdmo_task_mr_register(struct doca_urom_worker *worker, union d
 {
 	struct rdmo_command command = {.type = RDMO_MR_REGISTER, .va = va, .len = len};
 	const struct pending pending = {{.other = finished}, cookie};
+
 	return submit(worker, &command, rkey, rkey_len, &pending, other_done);
 }
 
@@ -137,5 +145,6 @@ doca_error_t urom_rdmo_task_mr_deregister(struct doca_urom_worker *worker, union
 {
 	struct rdmo_command command = {.type = RDMO_MR_DEREGISTER, .number = region};
 	const struct pending pending = {{.other = finished}, cookie};
+
 	return submit(worker, &command, NULL, 0, &pending, other_done);
 }

@@ -17,6 +17,7 @@ doca_error_t urom_plugin_get_iface(struct urom_plugin_iface *iface);
 struct rdmo_queue *rdmo_queue_find(const struct rdmo_client *client, uint64_t number)
 {
 	struct rdmo_queue *queue;
+
 	LIST_FOREACH (queue, &client->queues, next) {
 		if (queue->number == number)
 			return queue;
@@ -27,6 +28,7 @@ struct rdmo_queue *rdmo_queue_find(const struct rdmo_client *client, uint64_t nu
 struct rdmo_region *rdmo_region_find(const struct rdmo_client *client, uint64_t number)
 {
 	struct rdmo_region *region;
+
 	LIST_FOREACH (region, &client->regions, next) {
 		if (region->number == number && !region->gone)
 			return region;
@@ -45,6 +47,7 @@ static void free_region(struct rdmo_client *client, struct rdmo_region *region)
 void rdmo_regions_sweep(struct rdmo_client *client)
 {
 	struct rdmo_region *region, *next;
+
 	if (client->num_puts != 0 || client->busy)
 		return;
 	for (region = LIST_FIRST(&client->regions); region != NULL; region = next) {
@@ -64,6 +67,7 @@ static void free_queue(struct rdmo_client *client, struct rdmo_queue *queue)
 static struct rdmo_client *client_of(const struct rdmo *rdmo, uint64_t dest_id)
 {
 	struct rdmo_client *client;
+
 	LIST_FOREACH (client, &rdmo->clients, next) {
 		if (client->dest_id == dest_id)
 			return client;
@@ -89,6 +93,7 @@ static void free_client(struct rdmo_client *client)
 static void end_queue(struct rdmo_client *client, struct rdmo_queue *queue)
 {
 	const struct rdmo_request *request;
+
 	TAILQ_FOREACH (request, &client->requests, next) {
 		if (request->head.queue == queue->number && request->head.operation == RDMO_FLUSH)
 			rdmo_respond(queue->endpoint->ep, queue->number, request->head.number, DOCA_ERROR_NOT_FOUND);
@@ -101,6 +106,7 @@ static void end_queue(struct rdmo_client *client, struct rdmo_queue *queue)
 static void sweep_left(struct rdmo *rdmo)
 {
 	struct rdmo_client *client, *next;
+
 	for (client = LIST_FIRST(&rdmo->left); client != NULL; client = next) {
 		next = LIST_NEXT(client, next);
 		if (client->num_puts == 0 && client->num_removals == 0 && !client->busy)
@@ -112,6 +118,7 @@ static void sweep_left(struct rdmo *rdmo)
 static void remove_client(struct rdmo_client *client)
 {
 	struct rdmo *rdmo = client->rdmo;
+
 	while (!LIST_EMPTY(&client->queues))
 		end_queue(client, LIST_FIRST(&client->queues));
 	rdmo_requests_free(client);
@@ -129,6 +136,7 @@ static doca_error_t init_client(struct rdmo *rdmo, uint64_t dest_id, const struc
 {
 	struct rdmo_client *client;
 	struct ucx_endpoint *endpoint;
+
 	if (client_of(rdmo, dest_id) != NULL)
 		return DOCA_ERROR_ALREADY_EXIST;
 	LIST_FOREACH (client, &rdmo->clients, next) {
@@ -157,6 +165,7 @@ static doca_error_t init_client(struct rdmo *rdmo, uint64_t dest_id, const struc
 static doca_error_t create_queue(struct rdmo_client *client, const struct rdmo_command *command, uint64_t *number)
 {
 	struct ucx_endpoint *endpoint;
+
 	if (client->num_queues == RDMO_QUEUES_MAX)
 		return DOCA_ERROR_FULL;
 	doca_error_t result = ucx_side_reach_said(&client->rdmo->ucx, command->blob, command->blob_len, &endpoint);
@@ -182,6 +191,7 @@ static doca_error_t create_queue(struct rdmo_client *client, const struct rdmo_c
 static doca_error_t destroy_queue(struct rdmo_client *client, const struct rdmo_command *command, uint64_t *number)
 {
 	struct rdmo_queue *queue = rdmo_queue_find(client, command->number);
+
 	if (queue == NULL)
 		return DOCA_ERROR_NOT_FOUND;
 	*number = queue->number;
@@ -216,6 +226,7 @@ static void removed(void *request, ucs_status_t status, void *user_data)
 {
 	struct rdmo_removal *removal = (struct rdmo_removal *)user_data;
 	struct rdmo_client *client = removal->client;
+
 	ucp_request_free(request);
 	client->num_removals--;
 	if (client->has_left) {
@@ -254,6 +265,7 @@ static doca_error_t deregister_region(struct rdmo_client *client, const struct r
 				      struct urom_worker_notif_desc *answer, uint64_t *number)
 {
 	struct rdmo_region *region = rdmo_region_find(client, command->number);
+
 	if (region == NULL)
 		return DOCA_ERROR_NOT_FOUND;
 	*number = region->number;
@@ -271,6 +283,7 @@ static doca_error_t carry_out(struct rdmo *rdmo, uint64_t dest_id, const struct 
 {
 	struct rdmo_client *client = client_of(rdmo, dest_id);
 	bool has_blob = command->type == RDMO_CLIENT_INIT || command->type == RDMO_RQ_CREATE || command->type == RDMO_MR_REGISTER;
+
 	if (command->type < RDMO_CLIENT_INIT || command->type > RDMO_MR_DEREGISTER || (command->blob_len != 0) != has_blob)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (command->type == RDMO_CLIENT_INIT)
@@ -295,6 +308,7 @@ static doca_error_t take(struct rdmo *rdmo, const struct urom_worker_cmd_desc *d
 	const bool whole =
 		desc->worker_cmd.len >= sizeof(*command) && command->blob_len == desc->worker_cmd.len - sizeof(*command);
 	struct urom_worker_notif_desc *answer = answer_create(desc, sizeof(struct rdmo_notification) + rdmo->ucx.address_len);
+
 	if (answer == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	struct rdmo_notification *body = (struct rdmo_notification *)(void *)answer->worker_notif.plugin_notif;
@@ -319,6 +333,7 @@ static doca_error_t take(struct rdmo *rdmo, const struct urom_worker_cmd_desc *d
 static doca_error_t rdmo_open(struct urom_worker_ctx *ctx)
 {
 	struct rdmo *rdmo = (struct rdmo *)calloc(1, sizeof(*rdmo));
+
 	if (rdmo == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	LIST_INIT(&rdmo->clients);
@@ -355,6 +370,7 @@ static void rdmo_close(struct urom_worker_ctx *ctx)
 	struct rdmo *rdmo = (struct rdmo *)ctx->plugin_ctx;
 	struct rdmo_client *client;
 	struct rdmo_queue *queue;
+
 	rdmo->closing = true;
 	LIST_FOREACH (client, &rdmo->clients, next) {
 		ucx_side_release(&rdmo->ucx, client->endpoint);
@@ -374,6 +390,7 @@ static void rdmo_close(struct urom_worker_ctx *ctx)
 void softfield_urom_plugin_client_left(struct urom_worker_ctx *ctx, uint64_t dest_id)
 {
 	struct rdmo_client *client = client_of((const struct rdmo *)ctx->plugin_ctx, dest_id);
+
 	if (client != NULL)
 		remove_client(client);
 }
@@ -386,9 +403,11 @@ static doca_error_t rdmo_addr(struct urom_worker_ctx *ctx, void *addr, size_t *a
 static doca_error_t rdmo_worker_cmd(struct urom_worker_ctx *ctx, ucs_list_link_t *cmd_list)
 {
 	doca_error_t result = DOCA_SUCCESS;
+
 	while (!ucs_list_is_empty(cmd_list)) {
 		struct urom_worker_cmd_desc *desc = ucs_list_extract_head(cmd_list, struct urom_worker_cmd_desc, entry);
 		doca_error_t one = take((struct rdmo *)ctx->plugin_ctx, desc);
+
 		if (one != DOCA_SUCCESS)
 			result = one;
 		free(desc);
@@ -400,6 +419,7 @@ static doca_error_t rdmo_progress(struct urom_worker_ctx *ctx, ucs_list_link_t *
 {
 	struct rdmo *rdmo = (struct rdmo *)ctx->plugin_ctx;
 	bool moved = ucp_worker_progress(rdmo->ucx.worker) != 0;
+
 	if (!LIST_EMPTY(&rdmo->left))
 		sweep_left(rdmo);
 	return answers_hand_over(&rdmo->answers, notif_list) == DOCA_SUCCESS || moved ? DOCA_SUCCESS : DOCA_ERROR_EMPTY;

@@ -20,6 +20,7 @@ static void response_sent(void *request, ucs_status_t status, void *user_data)
 void rdmo_respond(ucp_ep_h ep, uint64_t queue, uint64_t number, doca_error_t status)
 {
 	struct rdmo_response_head *head = (struct rdmo_response_head *)malloc(sizeof(*head));
+
 	if (head == NULL) {
 		DOCA_LOG_ERR("no memory for the answer to a flush");
 		return;
@@ -40,6 +41,7 @@ void rdmo_respond(ucp_ep_h ep, uint64_t queue, uint64_t number, doca_error_t sta
 static struct rdmo_client *find_client(const struct rdmo *rdmo, uint64_t id)
 {
 	struct rdmo_client *client;
+
 	LIST_FOREACH (client, &rdmo->clients, next) {
 		if (client->id == id)
 			return client;
@@ -68,6 +70,7 @@ static doca_error_t take(struct rdmo *rdmo, struct rdmo_client *client, struct r
 			 const struct rdmo_request_head *head, const void *data, size_t len)
 {
 	bool in_order = head->number == queue->last_request + 1;
+
 	queue->last_request = head->number;
 	if (!in_order)
 		return DOCA_ERROR_UNEXPECTED;
@@ -109,6 +112,7 @@ ucs_status_t rdmo_receive(void *arg, const void *header, size_t header_len, void
 {
 	struct rdmo *rdmo = (struct rdmo *)arg;
 	struct rdmo_request_head head;
+
 	if (rdmo->closing)
 		return UCS_OK;
 	if (header_len != sizeof(head)) {
@@ -140,6 +144,7 @@ ucs_status_t rdmo_receive(void *arg, const void *header, size_t header_len, void
 void rdmo_note(const struct rdmo_request *request, doca_error_t status)
 {
 	struct rdmo_queue *queue = rdmo_queue_find(request->client, request->head.queue);
+
 	if (queue != NULL && queue->status == DOCA_SUCCESS)
 		queue->status = status;
 }
@@ -147,6 +152,7 @@ void rdmo_note(const struct rdmo_request *request, doca_error_t status)
 void rdmo_run(struct rdmo_client *client)
 {
 	struct rdmo_request *request;
+
 	while (!client->busy && !client->rdmo->closing && (request = TAILQ_FIRST(&client->requests)) != NULL) {
 		if (!rdmo_step(client, request))
 			continue;
@@ -162,6 +168,7 @@ void rdmo_run(struct rdmo_client *client)
 void rdmo_requests_free(struct rdmo_client *client)
 {
 	struct rdmo_request *request;
+
 	while ((request = TAILQ_FIRST(&client->requests)) != NULL) {
 		TAILQ_REMOVE(&client->requests, request, next);
 		rdmo_request_free(request);

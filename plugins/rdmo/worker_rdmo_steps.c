@@ -7,6 +7,7 @@
 void rdmo_request_free(struct rdmo_request *request)
 {
 	struct rdmo *rdmo = request->client->rdmo;
+
 	rdmo->num_requests--;
 	rdmo->num_bytes -= request->len;
 	free(request);
@@ -22,6 +23,7 @@ static bool holds(const struct rdmo_region *region, uint64_t address, uint64_t l
 static void step_done(void *request, ucs_status_t status, void *user_data)
 {
 	struct rdmo_client *client = (struct rdmo_client *)user_data;
+
 	ucp_request_free(request);
 	client->busy = false;
 	client->step_status = status;
@@ -49,6 +51,7 @@ static void step_begun(struct rdmo_client *client, ucs_status_ptr_t request, enu
 static void begin_fence(struct rdmo_client *client)
 {
 	ucp_request_param_t param;
+
 	step_begun(client, ucp_ep_flush_nbx(client->endpoint->ep, step_param(client, &param)), RDMO_FENCED);
 }
 
@@ -57,6 +60,7 @@ static void begin_atomic(struct rdmo_client *client, ucp_atomic_op_t operation, 
 			 struct rdmo_pointer *pointer, enum rdmo_stage then)
 {
 	ucp_request_param_t param;
+
 	(void)step_param(client, &param);
 	param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER;
 	param.datatype = ucp_dt_make_contig(sizeof(client->word));
@@ -75,6 +79,7 @@ static void put_done(void *ucx_request, ucs_status_t status, void *user_data)
 {
 	struct rdmo_request *request = (struct rdmo_request *)user_data;
 	struct rdmo_client *client = request->client;
+
 	ucp_request_free(ucx_request);
 	if (status != UCS_OK)
 		rdmo_note(request, ucx_side_error(status));
@@ -94,6 +99,7 @@ static doca_error_t put(struct rdmo_request *request, struct rdmo_region *region
 		.cb.send = put_done,
 		.user_data = request,
 	};
+
 	if (!holds(region, address, len))
 		return DOCA_ERROR_INVALID_VALUE;
 	region->used = true;
@@ -117,6 +123,7 @@ void rdmo_pointer_drop(struct rdmo_client *client, struct rdmo_pointer *pointer)
 static struct rdmo_pointer *find_pointer(const struct rdmo_client *client, const struct rdmo_request_head *head)
 {
 	struct rdmo_pointer *pointer;
+
 	LIST_FOREACH (pointer, &client->pointers, next) {
 		if (pointer->address == head->pointer && pointer->region == head->pointer_region)
 			return pointer;
@@ -127,6 +134,7 @@ static struct rdmo_pointer *find_pointer(const struct rdmo_client *client, const
 static doca_error_t read_pointer(struct rdmo_client *client, const struct rdmo_request_head *head)
 {
 	struct rdmo_region *region = rdmo_region_find(client, head->pointer_region);
+
 	if (region == NULL)
 		return DOCA_ERROR_NOT_FOUND;
 	if (!holds(region, head->pointer, sizeof(uint64_t)))
@@ -148,6 +156,7 @@ static doca_error_t read_pointer(struct rdmo_client *client, const struct rdmo_r
 static doca_error_t append(struct rdmo_request *request, struct rdmo_pointer *pointer)
 {
 	struct rdmo_region *region = rdmo_region_find(request->client, request->head.data_region);
+
 	if (region == NULL)
 		return DOCA_ERROR_NOT_FOUND;
 	doca_error_t result = put(request, region, pointer->base + pointer->moved, request->data, request->len);
@@ -161,6 +170,7 @@ static bool step_append(struct rdmo_client *client, struct rdmo_request *request
 {
 	struct rdmo_pointer *pointer = find_pointer(client, &request->head);
 	doca_error_t result = pointer == NULL ? read_pointer(client, &request->head) : append(request, pointer);
+
 	if (result != DOCA_SUCCESS)
 		rdmo_note(request, result);
 	return pointer != NULL || result != DOCA_SUCCESS;
@@ -172,8 +182,10 @@ static doca_error_t scatter(struct rdmo_request *request)
 {
 	const uint8_t *place = request->data;
 	size_t left = request->len;
+
 	for (uint64_t i = 0; i < request->head.num_pieces; i++) {
 		struct rdmo_piece_head piece;
+
 		if (left < sizeof(piece))
 			return DOCA_ERROR_INVALID_VALUE;
 		memcpy(&piece, place, sizeof(piece));
@@ -196,6 +208,7 @@ static doca_error_t scatter(struct rdmo_request *request)
 static void respond(const struct rdmo_request *request)
 {
 	struct rdmo_queue *queue = rdmo_queue_find(request->client, request->head.queue);
+
 	if (queue == NULL) /* destroyed meanwhile, and its flushes were answered */
 		return;
 	rdmo_respond(queue->endpoint->ep, queue->number, request->head.number, queue->status);
@@ -206,8 +219,10 @@ static void respond(const struct rdmo_request *request)
 static bool step_flush(struct rdmo_client *client, struct rdmo_request *request)
 {
 	struct rdmo_pointer *pointer;
+
 	while ((pointer = LIST_FIRST(&client->pointers)) != NULL) {
 		struct rdmo_region *region = rdmo_region_find(client, pointer->region);
+
 		if (region != NULL && pointer->moved != 0) {
 			client->operand = pointer->base;
 			client->word = pointer->base + pointer->moved;
@@ -227,6 +242,7 @@ static bool step_flush(struct rdmo_client *client, struct rdmo_request *request)
 static bool step_ready(struct rdmo_client *client, struct rdmo_request *request)
 {
 	doca_error_t result;
+
 	switch (request->head.operation) {
 	case RDMO_APPEND:
 		return step_append(client, request);

@@ -38,6 +38,7 @@ static doca_error_t begin(struct doca_urom_worker *worker, const struct pending 
 			  void **place, size_t *message_max)
 {
 	doca_error_t result = doca_urom_worker_cmd_task_allocate_init(worker, sandbox_id, task);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	struct doca_buf *payload = doca_urom_worker_cmd_task_get_payload(*task);
@@ -65,6 +66,7 @@ static doca_error_t read_answer(struct doca_urom_worker_cmd_task *task, struct s
 	struct doca_buf *response = doca_urom_worker_cmd_task_get_response(task);
 	void *bytes;
 	size_t len = 0;
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (response == NULL || doca_buf_get_data(response, &bytes) != DOCA_SUCCESS ||
@@ -84,6 +86,7 @@ static void send_done(struct doca_urom_worker_cmd_task *task, union doca_data ta
 	struct sandbox_notification head;
 	struct pending pending;
 	const void *data;
+
 	(void)task_user_data;
 	(void)ctx_user_data;
 	memcpy(&pending, doca_urom_worker_cmd_task_get_user_data(task), sizeof(pending));
@@ -100,6 +103,7 @@ doca_error_t urom_sandbox_task_send(struct doca_urom_worker *worker, union doca_
 	struct doca_urom_worker_cmd_task *task;
 	void *place;
 	size_t message_max;
+
 	if (finished == NULL || (data == NULL && len != 0))
 		return DOCA_ERROR_INVALID_VALUE;
 	doca_error_t result = begin(worker, &pending, &task, &place, &message_max);
@@ -122,6 +126,7 @@ static void receive_done(struct doca_urom_worker_cmd_task *task, union doca_data
 	struct sandbox_notification head = {0};
 	struct pending pending;
 	const void *data = NULL;
+
 	(void)task_user_data;
 	(void)ctx_user_data;
 	memcpy(&pending, doca_urom_worker_cmd_task_get_user_data(task), sizeof(pending));
@@ -138,6 +143,7 @@ doca_error_t urom_sandbox_task_receive(struct doca_urom_worker *worker, union do
 	struct doca_urom_worker_cmd_task *task;
 	void *place;
 	size_t message_max;
+
 	if (finished == NULL)
 		return DOCA_ERROR_INVALID_VALUE;
 	doca_error_t result = begin(worker, &pending, &task, &place, &message_max);

@@ -45,6 +45,7 @@ static void finish(struct operation *operation, doca_error_t status, size_t data
 {
 	struct sandbox *sandbox = operation->sandbox;
 	struct urom_worker_notif_desc *answer = operation->answer;
+
 	answer_body(answer)->len = data_len;
 	answer->worker_notif.status = status;
 	answer->worker_notif.len = sizeof(struct sandbox_notification) + data_len;
@@ -65,6 +66,7 @@ static void received(void *request, ucs_status_t status, const ucp_tag_recv_info
 {
 	struct operation *operation = (struct operation *)user_data;
 	size_t len = status == UCS_OK ? info->length : 0;
+
 	answer_body(operation->answer)->tag = status == UCS_OK ? info->sender_tag : 0;
 	ucp_request_free(request); /* and info, which lies in it */
 	finish(operation, ucx_side_error(status), len);
@@ -83,6 +85,7 @@ static doca_error_t start_send(struct urom_worker_ctx *ctx, struct operation *op
 	struct ucx_endpoint *endpoint;
 	void *address;
 	doca_error_t result = doca_urom_worker_domain_addr_lookup(ctx, command->peer, &address);
+
 	if (result == DOCA_SUCCESS)
 		result = ucx_side_reach(&sandbox->ucx, address, &endpoint);
 	if (result != DOCA_SUCCESS) {
@@ -103,6 +106,7 @@ static void start_receive(struct operation *operation, const struct sandbox_comm
 		.cb.recv = received,
 		.user_data = operation,
 	};
+
 	/* A receive that is done at once takes the message that is found here. UCX 1.13 leaves recv_info as it is then. */
 	(void)ucp_tag_probe_nb(operation->sandbox->ucx.worker, command->tag, command->tag_mask, 0, info);
 	operation->request = ucp_tag_recv_nbx(operation->sandbox->ucx.worker, answer_body(operation->answer)->data, command->len,
@@ -113,6 +117,7 @@ static void start(struct urom_worker_ctx *ctx, struct operation *operation, cons
 {
 	ucp_tag_recv_info_t info = {0};
 	doca_error_t result = DOCA_SUCCESS;
+
 	if (command->type == SANDBOX_SEND)
 		result = start_send(ctx, operation, command);
 	else
@@ -141,6 +146,7 @@ static size_t answer_size(const struct urom_worker_cmd *cmd, const struct sandbo
 static doca_error_t refuse(struct sandbox *sandbox, struct urom_worker_cmd_desc *desc, doca_error_t status)
 {
 	struct urom_worker_notif_desc *answer = answer_create(desc, 0);
+
 	free(desc);
 	if (answer == NULL)
 		return DOCA_ERROR_NO_MEMORY;
@@ -153,6 +159,7 @@ static doca_error_t take(struct urom_worker_ctx *ctx, struct sandbox *sandbox, s
 {
 	const struct sandbox_command *command = (const struct sandbox_command *)(const void *)desc->worker_cmd.plugin_cmd;
 	size_t size = answer_size(&desc->worker_cmd, command);
+
 	if (size == 0)
 		return refuse(sandbox, desc, DOCA_ERROR_INVALID_VALUE);
 	if (sandbox->num_pending == PENDING_MAX)
@@ -177,6 +184,7 @@ static doca_error_t take(struct urom_worker_ctx *ctx, struct sandbox *sandbox, s
 static doca_error_t sandbox_open(struct urom_worker_ctx *ctx)
 {
 	struct sandbox *sandbox = (struct sandbox *)calloc(1, sizeof(*sandbox));
+
 	if (sandbox == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	TAILQ_INIT(&sandbox->pending);
@@ -194,6 +202,7 @@ void softfield_urom_plugin_client_left(struct urom_worker_ctx *ctx, uint64_t des
 {
 	struct sandbox *sandbox = (struct sandbox *)ctx->plugin_ctx;
 	struct operation *operation, *next;
+
 	for (operation = TAILQ_FIRST(&sandbox->pending); operation != NULL; operation = next) {
 		next = TAILQ_NEXT(operation, next); /* a receive ends within the call */
 		if (operation->command->dest_id == dest_id)
@@ -205,6 +214,7 @@ static void sandbox_close(struct urom_worker_ctx *ctx)
 {
 	struct sandbox *sandbox = (struct sandbox *)ctx->plugin_ctx;
 	struct operation *operation, *next;
+
 	for (operation = TAILQ_FIRST(&sandbox->pending); operation != NULL; operation = next) {
 		next = TAILQ_NEXT(operation, next); /* a receive may end within the call */
 		ucp_request_cancel(sandbox->ucx.worker, operation->request);
@@ -224,9 +234,11 @@ static doca_error_t sandbox_addr(struct urom_worker_ctx *ctx, void *addr, size_t
 static doca_error_t sandbox_worker_cmd(struct urom_worker_ctx *ctx, ucs_list_link_t *cmd_list)
 {
 	doca_error_t result = DOCA_SUCCESS;
+
 	while (!ucs_list_is_empty(cmd_list)) {
 		struct urom_worker_cmd_desc *desc = ucs_list_extract_head(cmd_list, struct urom_worker_cmd_desc, entry);
 		doca_error_t one = take(ctx, (struct sandbox *)ctx->plugin_ctx, desc);
+
 		if (one != DOCA_SUCCESS)
 			result = one;
 	}
@@ -237,6 +249,7 @@ static doca_error_t sandbox_progress(struct urom_worker_ctx *ctx, ucs_list_link_
 {
 	struct sandbox *sandbox = (struct sandbox *)ctx->plugin_ctx;
 	bool moved = ucp_worker_progress(sandbox->ucx.worker) != 0;
+
 	return answers_hand_over(&sandbox->answers, notif_list) == DOCA_SUCCESS || moved ? DOCA_SUCCESS : DOCA_ERROR_EMPTY;
 }
 

@@ -12,6 +12,7 @@
 static const char *state_name(enum doca_ctx_states state)
 {
 	static const char *const names[] = {"IDLE", "STARTING", "RUNNING", "STOPPING"};
+
 	return names[state];
 }
 
@@ -19,6 +20,7 @@ static const char *state_name(enum doca_ctx_states state)
 static void state_set(struct doca_ctx *ctx, enum doca_ctx_states next)
 {
 	enum doca_ctx_states prev = ctx->state;
+
 	ctx->state = next;
 	if (ctx->state_changed != NULL)
 		ctx->state_changed(ctx->user_data, ctx, prev, next);
@@ -106,6 +108,7 @@ static void stopping_begin(struct doca_ctx *ctx)
 {
 	bool nested = ctx->in_progress_call;
 	enum doca_ctx_states prev = ctx->state;
+
 	ctx->in_progress_call = true;
 	ctx->state = DOCA_CTX_STATE_STOPPING;
 	cancel(ctx);
@@ -176,6 +179,7 @@ bool sf_ctx_try_finish(struct doca_ctx *ctx)
 bool sf_ctx_arm(struct doca_ctx *ctx)
 {
 	bool due = ctx->ops->arm != NULL ? ctx->ops->arm(ctx) : ctx->num_inflight > 0;
+
 	return due || is_finished(ctx);
 }
 

@@ -13,6 +13,7 @@ bool sf_ctx_try_finish(struct doca_ctx *ctx);
 static inline bool sf_ctx_poll(struct doca_ctx *ctx)
 {
 	bool moved = false;
+
 	if (__builtin_expect(ctx->in_progress_call, 0))
 		return false; /* called from its STOPPING callback, during doca_ctx_stop: that one needs it after */
 	if (ctx->ops->progress != NULL) {

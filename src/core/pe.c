@@ -105,6 +105,7 @@ doca_error_t doca_pe_connect_ctx(struct doca_pe *pe, struct doca_ctx *ctx)
 void sf_pe_detach(struct doca_pe *pe, struct doca_ctx *ctx)
 {
 	struct doca_ctx **at = &pe->connected;
+
 	while (*at != ctx)
 		at = &(*at)->next_in_pe;
 	*at = ctx->next_in_pe;
@@ -123,6 +124,7 @@ void sf_pe_activate(struct doca_pe *pe, struct doca_ctx *ctx)
 void sf_pe_deactivate(struct doca_pe *pe, struct doca_ctx *ctx)
 {
 	struct doca_ctx **at = &pe->active;
+
 	while (*at != ctx)
 		at = &(*at)->next_active;
 	*at = ctx->next_active;
@@ -207,6 +209,7 @@ doca_error_t doca_pe_get_num_inflight_tasks(const struct doca_pe *pe, size_t *nu
 static bool is_watched_fd_readable(const struct doca_pe *pe)
 {
 	struct epoll_event event;
+
 	return pe->num_watched > 0 && epoll_wait(pe->epoll_fd, &event, 1, 0) > 0;
 }
 
@@ -214,6 +217,7 @@ static bool is_watched_fd_readable(const struct doca_pe *pe)
 static doca_error_t event_drain(struct doca_pe *pe)
 {
 	bool fired;
+
 	if (!sf_doorbell_clear(pe->event_fd, &fired)) {
 		SF_LOG_ERR("progress engine: its notification cannot be cleared: %s", strerror(errno));
 		return DOCA_ERROR_OPERATING_SYSTEM;
@@ -235,6 +239,7 @@ void sf_pe_kick(struct doca_pe *pe)
 doca_error_t sf_pe_watch_fd(struct doca_pe *pe, int fd)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+
 	if (epoll_ctl(pe->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0) {
 		pe->num_watched++;
 		return DOCA_SUCCESS;
@@ -279,6 +284,7 @@ doca_error_t doca_pe_request_notification(struct doca_pe *pe)
 	}
 	if (pe->mode == DOCA_PE_EVENT_MODE_PROGRESS_ALL) {
 		doca_error_t result = event_drain(pe);
+
 		if (result != DOCA_SUCCESS)
 			return result;
 	}

@@ -48,6 +48,7 @@ static inline void sf_task_end(struct doca_task *task, doca_error_t status)
 	 * cannot become IDLE with this task in flight. */
 	struct doca_ctx *ctx = task->ctx;
 	const struct sf_task_pool *pool = task->pool;
+
 	task->status = status;
 	if (__builtin_expect(task->claim != NULL, 0)) {
 		task->state = SF_TASK_CLAIMED;

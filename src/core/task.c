@@ -208,6 +208,7 @@ doca_error_t doca_task_try_submit(struct doca_task *task)
 		return sf_task_submit_refused(task);
 	if (task->cls->validate != NULL) {
 		doca_error_t result = task->cls->validate(task);
+
 		if (result != DOCA_SUCCESS)
 			return result;
 	}
@@ -247,6 +248,7 @@ void sf_task_give_back(struct doca_task *task)
 doca_error_t sf_task_submit_claimed(struct doca_task *task, struct sf_task_claim *claim)
 {
 	struct doca_ctx *ctx = task->ctx;
+
 	if (__builtin_expect(task->state != SF_TASK_CLAIMED || ctx->state != DOCA_CTX_STATE_RUNNING, 0)) {
 		SF_LOG_ERR("%s task of a graph node cannot be submitted: %s", task->cls->name,
 			   task->state != SF_TASK_CLAIMED ? "another node of the instance has it in flight"

@@ -17,6 +17,7 @@ doca_error_t sf_task_batch_pool_init(struct sf_task_batch_pool *pool, struct doc
 		[DOCA_TASK_BATCH_MAX_TASKS_NUMBER_64] = 64,
 		[DOCA_TASK_BATCH_MAX_TASKS_NUMBER_128] = 128,
 	};
+
 	if ((size_t)num_tasks_max >= sizeof(sizes) / sizeof(sizes[0]) || num == 0 || completed == NULL || failed == NULL) {
 		SF_LOG_ERR("%s: %u batches of size class %d: give at least one, a known size class, and both callbacks",
 			   cls->name, num, (int)num_tasks_max);
@@ -31,6 +32,7 @@ doca_error_t sf_task_batch_pool_init(struct sf_task_batch_pool *pool, struct doc
 	pool->num_tasks_max = sizes[num_tasks_max];
 	for (uint32_t i = num; i-- > 0;) {
 		struct doca_task_batch *batch = (struct doca_task_batch *)(memory + cls->size * i);
+
 		*batch =
 			(struct doca_task_batch){.cls = cls, .ctx = ctx, .pool = pool, .next = pool->free, .state = SF_TASK_FREE};
 		pool->free = batch;
@@ -124,12 +126,14 @@ static doca_error_t submit(struct doca_task_batch *batch)
 doca_error_t doca_task_batch_submit(struct doca_task_batch *task_batch)
 {
 	doca_error_t result = check_submit(task_batch);
+
 	return result != DOCA_SUCCESS ? result : submit(task_batch);
 }
 
 doca_error_t doca_task_batch_try_submit(struct doca_task_batch *task_batch)
 {
 	doca_error_t result = check_submit(task_batch);
+
 	if (result == DOCA_SUCCESS && task_batch->cls->validate != NULL)
 		result = task_batch->cls->validate(task_batch);
 	return result != DOCA_SUCCESS ? result : submit(task_batch);
@@ -139,6 +143,7 @@ void sf_task_batch_complete(struct doca_task_batch *batch, doca_error_t status)
 {
 	struct doca_ctx *ctx = batch->ctx;
 	uint16_t num_tasks = batch->num_tasks; /* the callback may free the batch, and another take it */
+
 	batch->status = status;
 	batch->state = SF_TASK_ALLOCATED;
 	sf_task_batch_cb_t callback = status == DOCA_SUCCESS ? batch->pool->completed : batch->pool->failed;

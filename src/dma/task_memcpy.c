@@ -36,6 +36,7 @@ static bool is_large(const struct doca_dma_task_memcpy *task)
 {
 	uint64_t len = 0;
 	uint32_t num = 0;
+
 	for (const struct doca_buf *buf = task->src; buf != NULL && num < DMA_LIST_MAX && len < DMA_ENGINE_MIN;
 	     buf = buf->next, num++)
 		len += buf->data_len;
@@ -46,6 +47,7 @@ static bool is_large(const struct doca_dma_task_memcpy *task)
 static __attribute__((noinline)) doca_error_t copy_slice(struct doca_dma_task_memcpy *task)
 {
 	struct sf_reach_list to, from;
+
 	if (task->done == DMA_REFUSED)
 		return task->base.status;
 	if (task->done == 0 && task_dma(&task->base)->offload.in_order && is_large(task))
@@ -100,6 +102,7 @@ static inline doca_error_t memcpy_run(struct doca_task *base)
 static doca_error_t memcpy_engine_done(struct doca_task *base, doca_error_t status)
 {
 	struct dma_engine_task *task = (struct dma_engine_task *)base;
+
 	if (status == DOCA_SUCCESS)
 		sf_reach_grow(task->task.dst, task->from.len);
 	return status;
@@ -111,6 +114,7 @@ static doca_error_t run_part(struct doca_task *base, uint32_t part, uint32_t thr
 {
 	const struct dma_engine_task *task = (const struct dma_engine_task *)base;
 	uint64_t at = part * DMA_PART, left = task->from.len - at;
+
 	(void)thread;
 	return sf_reach_copy(&task->to, &task->from, at, left < DMA_PART ? left : DMA_PART);
 }
@@ -129,6 +133,7 @@ static bool is_for_engine(struct doca_dma *dma, struct dma_engine_task *task)
 static void hand_over(struct doca_dma *dma, struct dma_engine_task *task)
 {
 	uint32_t num_parts = (uint32_t)((task->from.len + DMA_PART - 1) / DMA_PART);
+
 	sf_offload_hand_over(&dma->offload, &task->job, &task->task.base, num_parts, run_part);
 }
 
@@ -147,6 +152,7 @@ static doca_error_t memcpy_submit(struct doca_task *base, uint32_t flags)
 {
 	struct doca_dma_task_memcpy *task = (struct doca_dma_task_memcpy *)base;
 	struct doca_dma *dma = task_dma(base);
+
 	(void)flags;
 	task->done = 0;
 	if (__builtin_expect(dma->offload.engine != NULL, 0) && !dma->offload.in_order &&
@@ -161,6 +167,7 @@ static doca_error_t memcpy_validate(const struct doca_task *base)
 {
 	struct sf_reach_list to, from;
 	doca_error_t result = take_apart(task_dma(base), (const struct doca_dma_task_memcpy *)base, &to, &from);
+
 	return result == DOCA_SUCCESS ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
 }
 

@@ -26,6 +26,7 @@ static void lane_init(struct sf_graph_lane *lane, struct doca_ctx *ctx)
 struct sf_graph_lane *sf_graph_lane_get(struct doca_ctx *ctx)
 {
 	struct sf_graph_lane *lane = (struct sf_graph_lane *)ctx->hold;
+
 	if (lane == NULL) {
 		lane = calloc(1, sizeof(*lane));
 		if (lane == NULL)
@@ -90,6 +91,7 @@ static bool retry_in_turn(struct sf_graph_lane *lane)
 {
 	bool moved = false;
 	struct sf_graph_step *step;
+
 	while ((step = TAILQ_FIRST(&lane->waiting)) != NULL && sf_graph_step_retry(lane, step))
 		moved = true;
 	return moved;
@@ -100,6 +102,7 @@ static bool retry_each(struct sf_graph_lane *lane)
 {
 	bool moved = false;
 	struct sf_graph_step *step;
+
 	for (uint32_t n = lane->num_waiting; n > 0 && (step = TAILQ_FIRST(&lane->waiting)) != NULL; n--) {
 		if (sf_graph_step_retry(lane, step)) {
 			moved = true;
@@ -115,8 +118,10 @@ static bool retry_each(struct sf_graph_lane *lane)
 static bool retry(struct sf_graph_engine *engine)
 {
 	bool moved = false;
+
 	for (uint32_t n = engine->num_overloaded; n > 0; n--) {
 		struct sf_graph_lane *lane = TAILQ_FIRST(&engine->overloaded);
+
 		if (lane == NULL)
 			break;
 		overloaded_remove(engine, lane);
@@ -153,8 +158,10 @@ void sf_graph_engine_not_due(struct sf_graph_engine *engine, struct doca_graph_i
 static bool drain(struct sf_graph_engine *engine)
 {
 	bool moved = false;
+
 	for (uint32_t n = engine->num_due; n > 0; n--) {
 		struct doca_graph_instance *top = TAILQ_FIRST(&engine->due);
+
 		if (top == NULL)
 			break;
 		sf_graph_engine_not_due(engine, top);
@@ -174,6 +181,7 @@ static doca_error_t start(struct doca_ctx *ctx)
 static void timer_set(struct sf_graph_engine *engine, long ns)
 {
 	struct itimerspec spec = {.it_value.tv_nsec = ns};
+
 	timerfd_settime(engine->timer_fd, 0, &spec, NULL); /* 0 stops it; either takes back that it ran out before */
 	engine->is_timer_set = ns > 0;
 }
@@ -182,6 +190,7 @@ static bool progress(struct doca_ctx *ctx)
 {
 	struct sf_graph_engine *engine = of(ctx);
 	bool moved = engine->num_overloaded > 0 && retry(engine);
+
 	if (engine->num_due > 0 && drain(engine))
 		moved = true;
 	if (__builtin_expect(engine->is_timer_set, 0) && engine->num_overloaded == 0)
@@ -195,6 +204,7 @@ static bool progress(struct doca_ctx *ctx)
 static bool arm(struct doca_ctx *ctx)
 {
 	struct sf_graph_engine *engine = of(ctx);
+
 	if (engine->num_due > 0)
 		return true;
 	if (engine->num_overloaded == 0)

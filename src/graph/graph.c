@@ -19,6 +19,7 @@ static doca_error_t check_stopped(const struct doca_graph *graph, const char *wh
 doca_error_t sf_graph_create(struct doca_graph **graph)
 {
 	struct doca_graph *created = calloc(1, sizeof(*created));
+
 	if (created == NULL) {
 		SF_LOG_ERR("no memory for a graph");
 		return DOCA_ERROR_NO_MEMORY;
@@ -30,6 +31,7 @@ doca_error_t sf_graph_create(struct doca_graph **graph)
 doca_error_t doca_graph_create(struct doca_pe *pe, struct doca_graph **graph)
 {
 	struct doca_graph *created = NULL;
+
 	if (pe == NULL || graph == NULL) {
 		SF_LOG_ERR("no %s given for the new graph", pe == NULL ? "progress engine" : "place");
 		return DOCA_ERROR_INVALID_VALUE;
@@ -148,6 +150,7 @@ static doca_error_t array_reserve(struct doca_graph_node ***array, uint32_t num,
 static doca_error_t node_create(struct doca_graph *graph, enum sf_graph_node_kind kind, struct doca_graph_node **node)
 {
 	doca_error_t result = check_stopped(graph, "creating a node");
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (graph->num_nodes == SF_GRAPH_NODES_MAX) {
@@ -184,6 +187,7 @@ doca_error_t doca_graph_node_create_from_ctx(struct doca_graph *graph, const str
 {
 	struct doca_graph_node *created;
 	doca_error_t result = check_node_arguments(graph, ctx != NULL, "context", node);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	struct sf_graph_lane *lane = sf_graph_lane_get((struct doca_ctx *)ctx); /* tasks of it will be submitted */
@@ -205,6 +209,7 @@ doca_error_t doca_graph_node_create_from_user(struct doca_graph *graph, doca_gra
 					      struct doca_graph_node **node)
 {
 	doca_error_t result = check_node_arguments(graph, cb != NULL, "function", node);
+
 	if (result == DOCA_SUCCESS)
 		result = node_create(graph, SF_GRAPH_NODE_USER, node);
 	if (result == DOCA_SUCCESS)
@@ -242,6 +247,7 @@ doca_error_t doca_graph_node_create_from_graph(struct doca_graph *graph, struct 
 					       struct doca_graph_node **node)
 {
 	doca_error_t result = check_node_arguments(graph, sub_graph != NULL, "sub-graph", node);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (graph->engine != sub_graph->engine) {
@@ -264,6 +270,7 @@ doca_error_t sf_graph_node_create_from_work(struct doca_graph *graph, const stru
 					    struct doca_graph_node **node)
 {
 	doca_error_t result = check_node_arguments(graph, work != NULL, "work", node);
+
 	if (result == DOCA_SUCCESS)
 		result = node_create(graph, SF_GRAPH_NODE_WORK, node);
 	if (result == DOCA_SUCCESS)

@@ -45,6 +45,7 @@ doca_error_t doca_graph_instance_create(const struct doca_graph *graph, struct d
 doca_error_t doca_graph_instance_destroy(struct doca_graph_instance *graph_instance)
 {
 	doca_error_t result = check_given(graph_instance);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (graph_instance->state == SF_GRAPH_INSTANCE_INFLIGHT) {
@@ -63,6 +64,7 @@ doca_error_t doca_graph_instance_destroy(struct doca_graph_instance *graph_insta
 doca_error_t doca_graph_instance_set_user_data(struct doca_graph_instance *graph_instance, union doca_data user_data)
 {
 	doca_error_t result = check_given(graph_instance);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (graph_instance->state == SF_GRAPH_INSTANCE_INFLIGHT) {
@@ -76,6 +78,7 @@ doca_error_t doca_graph_instance_set_user_data(struct doca_graph_instance *graph
 doca_error_t doca_graph_instance_get_user_data(const struct doca_graph_instance *graph_instance, union doca_data *user_data)
 {
 	doca_error_t result = check_given(graph_instance);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (user_data == NULL) {
@@ -91,6 +94,7 @@ doca_error_t doca_graph_instance_get_user_data(const struct doca_graph_instance 
 static const char *kind_name(enum sf_graph_node_kind kind)
 {
 	static const char *const names[] = {"context", "user", "sub-graph", "job"};
+
 	return names[kind];
 }
 
@@ -99,6 +103,7 @@ static doca_error_t check_node(struct doca_graph_instance *instance, const struc
 			       enum sf_graph_node_kind kind)
 {
 	doca_error_t result = check_given(instance);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (node == NULL) {
@@ -145,6 +150,7 @@ doca_error_t doca_graph_instance_set_user_node_data(struct doca_graph_instance *
 						    void *cookie)
 {
 	doca_error_t result = check_node(graph_instance, node, SF_GRAPH_NODE_USER);
+
 	if (result == DOCA_SUCCESS)
 		graph_instance->steps[node->index].cookie = cookie;
 	return result;
@@ -154,6 +160,7 @@ doca_error_t doca_graph_instance_set_sub_graph_node_data(struct doca_graph_insta
 							 struct doca_graph_instance *sub_graph_instance)
 {
 	doca_error_t result = check_given(sub_graph_instance);
+
 	if (result == DOCA_SUCCESS)
 		result = check_node(graph_instance, node, SF_GRAPH_NODE_SUB_GRAPH);
 	if (result != DOCA_SUCCESS)
@@ -170,6 +177,7 @@ doca_error_t doca_graph_instance_set_sub_graph_node_data(struct doca_graph_insta
 doca_error_t sf_graph_instance_set_work_data(struct doca_graph_instance *instance, struct doca_graph_node *node, void *data)
 {
 	doca_error_t result = check_node(instance, node, SF_GRAPH_NODE_WORK);
+
 	if (result == DOCA_SUCCESS)
 		instance->steps[node->index].cookie = data;
 	return result;
@@ -190,6 +198,7 @@ static inline bool is_claimed_by(const struct doca_task *task, const struct doca
 static inline doca_error_t task_claim(struct sf_graph_step *step, struct doca_graph_instance *top)
 {
 	struct doca_task *task = step->task;
+
 	if (__builtin_expect(step->data_run != step->node->lane->hold.ctx->run, 0)) {
 		SF_LOG_ERR("graph node %u: its context was started anew, and its task is one of before: set another",
 			   step->node->index);
@@ -203,6 +212,7 @@ static inline doca_error_t task_claim(struct sf_graph_step *step, struct doca_gr
 static doca_error_t sub_graph_claim(struct sf_graph_step *step, struct doca_graph_instance *top)
 {
 	struct doca_graph_instance *sub = step->sub;
+
 	if (sub->state == SF_GRAPH_INSTANCE_FREE || sub->generation != step->data_run) {
 		SF_LOG_ERR("graph node %u: its sub-graph instance was destroyed, set another", step->node->index);
 		return DOCA_ERROR_INVALID_VALUE;
@@ -241,6 +251,7 @@ static doca_error_t instance_claim(struct doca_graph_instance *instance, struct 
 	for (uint32_t i = 0; i < instance->graph->num_nodes; i++) {
 		struct sf_graph_step *step = &instance->steps[i];
 		doca_error_t result = step_claim(step, top);
+
 		if (__builtin_expect(result != DOCA_SUCCESS, 0)) {
 			if (step->node->kind == SF_GRAPH_NODE_SUB_GRAPH && step->sub != NULL && step->sub->top == top)
 				sf_graph_instance_release(step->sub);
@@ -258,6 +269,7 @@ void sf_graph_instance_release(struct doca_graph_instance *instance)
 	instance->state = SF_GRAPH_INSTANCE_IDLE;
 	for (uint32_t i = 0; i < instance->num_claimed; i++) {
 		struct sf_graph_step *step = &instance->steps[i];
+
 		if (step->node->kind == SF_GRAPH_NODE_CTX)
 			sf_task_give_back(step->task);
 		else if (step->node->kind == SF_GRAPH_NODE_SUB_GRAPH)
@@ -286,12 +298,14 @@ static doca_error_t submit(struct doca_graph_instance *instance, struct sf_graph
 doca_error_t doca_graph_instance_submit(struct doca_graph_instance *graph_instance)
 {
 	doca_error_t result = check_given(graph_instance);
+
 	return result != DOCA_SUCCESS ? result : submit(graph_instance, graph_instance->graph->engine);
 }
 
 doca_error_t sf_graph_instance_submit(struct doca_graph_instance *instance, struct sf_graph_engine *engine)
 {
 	doca_error_t result = check_given(instance);
+
 	return result != DOCA_SUCCESS ? result : submit(instance, engine);
 }
 
@@ -301,6 +315,7 @@ doca_error_t sf_graph_instance_node_state(const struct doca_graph_instance *inst
 					  enum sf_graph_step_state *state, doca_error_t *status)
 {
 	doca_error_t result = check_given(instance);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (node->graph != instance->graph) {

@@ -15,6 +15,7 @@ static void step_end(struct sf_graph_step *step, doca_error_t status);
 static void instance_end(struct doca_graph_instance *instance)
 {
 	struct sf_graph_step *parent = instance->parent;
+
 	if (parent == NULL) {
 		instance->is_ended = true;
 		return;
@@ -38,6 +39,7 @@ static void instance_fail(struct doca_graph_instance *instance, doca_error_t sta
 	instance->num_running++;
 	for (uint32_t i = 0; i < instance->graph->num_nodes; i++) {
 		struct sf_graph_step *step = &instance->steps[i];
+
 		if (step->state == SF_GRAPH_STEP_WAITING)
 			sf_graph_lane_remove(sf_graph_step_lane(step), instance->top->engine, step);
 		else if (step->state == SF_GRAPH_STEP_READY)
@@ -66,6 +68,7 @@ static void step_start_work(struct sf_graph_step *step)
 {
 	struct sf_graph_lane *lane = sf_graph_step_lane(step);
 	doca_error_t result = DOCA_ERROR_AGAIN;
+
 	step->state = SF_GRAPH_STEP_RUNNING;
 	if (TAILQ_EMPTY(&lane->waiting) || step->node->kind == SF_GRAPH_NODE_WORK)
 		result = step_submit(step);
@@ -82,6 +85,7 @@ static void step_start_work(struct sf_graph_step *step)
 static void step_start_sub_graph(struct sf_graph_step *step)
 {
 	struct doca_graph_instance *sub = step->sub;
+
 	step->state = SF_GRAPH_STEP_RUNNING;
 	if (sub->num_running > 0) {
 		SF_LOG_ERR("graph node %u cannot start: another node runs its sub-graph instance, give each its own",
@@ -115,6 +119,7 @@ static void step_end(struct sf_graph_step *step, doca_error_t status)
 {
 	struct doca_graph_instance *instance = step->instance;
 	const struct doca_graph_node *node = step->node;
+
 	step->status = status;
 	step->state = status == DOCA_SUCCESS ? SF_GRAPH_STEP_COMPLETED : SF_GRAPH_STEP_FAILED;
 	if (__builtin_expect(instance->graph->node_ended != NULL, 0))
@@ -123,6 +128,7 @@ static void step_end(struct sf_graph_step *step, doca_error_t status)
 		instance_fail(instance, status);
 	for (uint32_t i = 0; i < node->num_children && instance->status == DOCA_SUCCESS; i++) {
 		struct sf_graph_step *child = &instance->steps[node->children[i]->index];
+
 		if (--child->num_parents_left == 0)
 			step_start(child);
 	}
@@ -132,6 +138,7 @@ static void step_end(struct sf_graph_step *step, doca_error_t status)
 bool sf_graph_step_retry(struct sf_graph_lane *lane, struct sf_graph_step *step)
 {
 	struct doca_graph_instance *top = step->instance->top;
+
 	step->state = SF_GRAPH_STEP_RUNNING;
 	doca_error_t result = step_submit(step);
 	if (result == DOCA_ERROR_AGAIN) {
@@ -152,10 +159,12 @@ bool sf_graph_step_retry(struct sf_graph_lane *lane, struct sf_graph_step *step)
 void sf_graph_instance_begin(struct doca_graph_instance *instance)
 {
 	uint32_t num_nodes = instance->graph->num_nodes;
+
 	instance->status = DOCA_SUCCESS;
 	instance->num_running = 1;
 	for (uint32_t i = 0; i < num_nodes; i++) {
 		struct sf_graph_step *step = &instance->steps[i];
+
 		step->num_parents_left = step->node->num_parents;
 		step->state = SF_GRAPH_STEP_IDLE;
 	}
@@ -170,6 +179,7 @@ void sf_graph_instance_begin(struct doca_graph_instance *instance)
 static void finish(struct doca_graph_instance *top)
 {
 	struct doca_graph *graph = top->graph;
+
 	sf_graph_engine_not_due(top->engine, top);
 	top->is_ended = false;
 	sf_graph_instance_release(top);
@@ -182,6 +192,7 @@ static void finish(struct doca_graph_instance *top)
 void sf_graph_instance_drain(struct doca_graph_instance *top)
 {
 	struct sf_graph_step *step;
+
 	while ((step = TAILQ_FIRST(&top->ready)) != NULL) {
 		TAILQ_REMOVE(&top->ready, step, next);
 		step->state = SF_GRAPH_STEP_RUNNING;
@@ -194,6 +205,7 @@ void sf_graph_instance_drain(struct doca_graph_instance *top)
 void sf_graph_step_end(struct sf_graph_step *step, doca_error_t status)
 {
 	struct doca_graph_instance *top = step->instance->top;
+
 	step_end(step, status);
 	sf_graph_instance_drain(top);
 }

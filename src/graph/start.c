@@ -17,6 +17,7 @@ static void circle_print(const struct doca_graph_node *node, char text[CIRCLE_TE
 	const size_t room_end = sizeof(" waits for 65535 waits for ...");
 	const struct doca_graph_node *walk = node;
 	size_t len = (size_t)snprintf(text, CIRCLE_TEXT_MAX, "%u", node->index);
+
 	do {
 		walk = walk->before;
 		len += (size_t)snprintf(text + len, CIRCLE_TEXT_MAX - len, " waits for %u", walk->index);
@@ -31,8 +32,10 @@ static uint32_t take_away(struct doca_graph *graph)
 {
 	struct doca_graph_node *first = NULL;
 	uint32_t num_left = graph->num_nodes;
+
 	for (uint32_t i = 0; i < graph->num_nodes; i++) {
 		struct doca_graph_node *node = graph->nodes[i];
+
 		node->num_unseen_parents = node->num_parents;
 		if (node->num_parents > 0)
 			continue;
@@ -41,10 +44,12 @@ static uint32_t take_away(struct doca_graph *graph)
 	}
 	while (first != NULL) {
 		struct doca_graph_node *node = first;
+
 		first = node->before;
 		num_left--;
 		for (uint32_t i = 0; i < node->num_children; i++) {
 			struct doca_graph_node *child = node->children[i];
+
 			if (--child->num_unseen_parents > 0)
 				continue;
 			child->before = first;
@@ -80,6 +85,7 @@ static doca_error_t check_circles(struct doca_graph *graph)
 static doca_error_t check_ctx_node(const struct doca_graph *graph, const struct doca_graph_node *node)
 {
 	const struct doca_ctx *ctx = node->lane->hold.ctx;
+
 	if (ctx == NULL) {
 		SF_LOG_ERR("the context of graph node %u was destroyed: create the graph anew", node->index);
 		return DOCA_ERROR_BAD_STATE;
@@ -112,9 +118,11 @@ static doca_error_t check_nodes(struct doca_graph *graph)
 {
 	bool has_ctx = false;
 	uint32_t depth = 1;
+
 	for (uint32_t i = 0; i < graph->num_nodes; i++) {
 		const struct doca_graph_node *node = graph->nodes[i];
 		doca_error_t result = check_node(graph, node);
+
 		if (result != DOCA_SUCCESS)
 			return result;
 		if (node->kind == SF_GRAPH_NODE_SUB_GRAPH && node->sub_graph->depth >= depth)
@@ -162,6 +170,7 @@ static void instance_init(struct doca_graph_instance *instance, struct doca_grap
 	TAILQ_INIT(&instance->ready);
 	for (uint32_t i = 0; i < graph->num_nodes; i++) {
 		struct sf_graph_step *step = &instance->steps[i];
+
 		step->claim.completed = sf_graph_task_completed;
 		step->instance = instance;
 		step->node = graph->nodes[i];
@@ -171,6 +180,7 @@ static void instance_init(struct doca_graph_instance *instance, struct doca_grap
 static doca_error_t instances_build(struct doca_graph *graph)
 {
 	size_t size = sizeof(struct doca_graph_instance) + graph->num_nodes * sizeof(struct sf_graph_step);
+
 	size = (size + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
 	free(graph->memory);
 	graph->memory = aligned_alloc(CACHE_LINE, size * graph->num_instances_max);
@@ -182,6 +192,7 @@ static doca_error_t instances_build(struct doca_graph *graph)
 	memset(graph->memory, 0, size * graph->num_instances_max);
 	for (uint32_t i = graph->num_instances_max; i-- > 0;) { /* so that the first created is the first in memory */
 		struct doca_graph_instance *instance = (struct doca_graph_instance *)(graph->memory + size * i);
+
 		instance_init(instance, graph);
 		instance->free = graph->free;
 		graph->free = instance;

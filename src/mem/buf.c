@@ -38,6 +38,7 @@ static __attribute__((noinline, cold)) doca_error_t refcount_refused(const struc
 doca_error_t doca_buf_inc_refcount(struct doca_buf *buf, uint16_t *refcount)
 {
 	doca_error_t result = check_args(buf, buf);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (!is_head(buf) || buf->refcount == 0 || buf->refcount == UINT16_MAX)
@@ -60,6 +61,7 @@ static void list_give_back(struct doca_buf *head)
 doca_error_t doca_buf_dec_refcount(struct doca_buf *buf, uint16_t *refcount)
 {
 	doca_error_t result = check_args(buf, buf);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (__builtin_expect(!is_head(buf) || buf->refcount == 0, 0))
@@ -78,6 +80,7 @@ doca_error_t doca_buf_dec_refcount(struct doca_buf *buf, uint16_t *refcount)
 doca_error_t doca_buf_get_refcount(const struct doca_buf *buf, uint16_t *refcount)
 {
 	doca_error_t result = check_args(buf, refcount);
+
 	if (result == DOCA_SUCCESS)
 		*refcount = buf->refcount;
 	return result;
@@ -88,6 +91,7 @@ doca_error_t doca_buf_get_refcount(const struct doca_buf *buf, uint16_t *refcoun
 doca_error_t doca_buf_get_len(const struct doca_buf *buf, size_t *len)
 {
 	doca_error_t result = check_args(buf, len);
+
 	if (result == DOCA_SUCCESS)
 		*len = buf->len;
 	return result;
@@ -96,6 +100,7 @@ doca_error_t doca_buf_get_len(const struct doca_buf *buf, size_t *len)
 doca_error_t doca_buf_get_head(const struct doca_buf *buf, void **head)
 {
 	doca_error_t result = check_args(buf, head);
+
 	if (result == DOCA_SUCCESS)
 		*head = buf->head;
 	return result;
@@ -104,6 +109,7 @@ doca_error_t doca_buf_get_head(const struct doca_buf *buf, void **head)
 doca_error_t doca_buf_get_data_len(const struct doca_buf *buf, size_t *data_len)
 {
 	doca_error_t result = check_args(buf, data_len);
+
 	if (result == DOCA_SUCCESS)
 		*data_len = buf->data_len;
 	return result;
@@ -112,6 +118,7 @@ doca_error_t doca_buf_get_data_len(const struct doca_buf *buf, size_t *data_len)
 doca_error_t doca_buf_get_data(const struct doca_buf *buf, void **data)
 {
 	doca_error_t result = check_args(buf, data);
+
 	if (result == DOCA_SUCCESS)
 		*data = buf->data;
 	return result;
@@ -120,6 +127,7 @@ doca_error_t doca_buf_get_data(const struct doca_buf *buf, void **data)
 doca_error_t doca_buf_set_data(struct doca_buf *buf, void *data, size_t data_len)
 {
 	doca_error_t result = check_args(buf, buf);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	buf->data = data;
@@ -130,6 +138,7 @@ doca_error_t doca_buf_set_data(struct doca_buf *buf, void *data, size_t data_len
 doca_error_t doca_buf_set_data_len(struct doca_buf *buf, size_t data_len)
 {
 	doca_error_t result = check_args(buf, buf);
+
 	if (result == DOCA_SUCCESS)
 		buf->data_len = data_len;
 	return result;
@@ -145,6 +154,7 @@ doca_error_t doca_buf_reset_data_len(struct doca_buf *buf)
 doca_error_t doca_buf_get_next_in_list(struct doca_buf *buf, struct doca_buf **next_buf)
 {
 	doca_error_t result = check_args(buf, next_buf);
+
 	if (result == DOCA_SUCCESS)
 		*next_buf = buf->next;
 	return result;
@@ -153,6 +163,7 @@ doca_error_t doca_buf_get_next_in_list(struct doca_buf *buf, struct doca_buf **n
 doca_error_t doca_buf_get_last_in_list(struct doca_buf *buf, struct doca_buf **last_buf)
 {
 	doca_error_t result = check_args(buf, last_buf);
+
 	if (result == DOCA_SUCCESS)
 		*last_buf = buf->first->last;
 	return result;
@@ -161,6 +172,7 @@ doca_error_t doca_buf_get_last_in_list(struct doca_buf *buf, struct doca_buf **l
 doca_error_t doca_buf_is_last_in_list(const struct doca_buf *buf, uint8_t *is_last)
 {
 	doca_error_t result = check_args(buf, is_last);
+
 	if (result == DOCA_SUCCESS)
 		*is_last = buf->next == NULL;
 	return result;
@@ -169,6 +181,7 @@ doca_error_t doca_buf_is_last_in_list(const struct doca_buf *buf, uint8_t *is_la
 doca_error_t doca_buf_is_first_in_list(const struct doca_buf *buf, uint8_t *is_first)
 {
 	doca_error_t result = check_args(buf, is_first);
+
 	if (result == DOCA_SUCCESS)
 		*is_first = is_head(buf);
 	return result;
@@ -177,6 +190,7 @@ doca_error_t doca_buf_is_first_in_list(const struct doca_buf *buf, uint8_t *is_f
 doca_error_t doca_buf_is_in_list(const struct doca_buf *buf, uint8_t *is_in_list)
 {
 	doca_error_t result = check_args(buf, is_in_list);
+
 	if (result == DOCA_SUCCESS)
 		*is_in_list = buf->first->list_len > 1;
 	return result;
@@ -185,6 +199,7 @@ doca_error_t doca_buf_is_in_list(const struct doca_buf *buf, uint8_t *is_in_list
 doca_error_t doca_buf_get_list_len(const struct doca_buf *buf, uint32_t *num_elements)
 {
 	doca_error_t result = check_args(buf, num_elements);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (!is_head(buf)) {
@@ -198,6 +213,7 @@ doca_error_t doca_buf_get_list_len(const struct doca_buf *buf, uint32_t *num_ele
 static doca_error_t check_chain(const struct doca_buf *list1, const struct doca_buf *list2)
 {
 	doca_error_t result = check_args(list1, list2);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (!is_head(list1) || !is_head(list2) || list1 == list2) {
@@ -216,6 +232,7 @@ static doca_error_t check_chain(const struct doca_buf *list1, const struct doca_
 doca_error_t doca_buf_chain_list(struct doca_buf *list1, struct doca_buf *list2)
 {
 	doca_error_t result = check_chain(list1, list2);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	for (struct doca_buf *buf = list2; buf != NULL; buf = buf->next)
@@ -229,6 +246,7 @@ doca_error_t doca_buf_chain_list(struct doca_buf *list1, struct doca_buf *list2)
 doca_error_t doca_buf_chain_list_tail(struct doca_buf *list1_head, struct doca_buf *list1_tail, struct doca_buf *list2)
 {
 	doca_error_t result = check_args(list1_head, list1_tail);
+
 	if (result == DOCA_SUCCESS)
 		result = check_args(list1_head, list2);
 	if (result != DOCA_SUCCESS)
@@ -251,6 +269,7 @@ static struct doca_buf *list_before(struct doca_buf *list, const struct doca_buf
 doca_error_t doca_buf_unchain_list(struct doca_buf *list1, struct doca_buf *list2)
 {
 	doca_error_t result = check_args(list1, list2);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (!is_head(list1) || list2->first != list1 || list1 == list2) {

@@ -65,6 +65,7 @@ static void gpu_drop(struct doca_buf_arr *arr)
 doca_error_t doca_buf_arr_set_target_gpu(struct doca_buf_arr *buf_arr, struct doca_gpu *gpu_handler)
 {
 	doca_error_t result = check_set(buf_arr, gpu_handler, "GPU");
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	__atomic_fetch_add(&gpu_handler->users, 1, __ATOMIC_RELAXED);
@@ -76,6 +77,7 @@ doca_error_t doca_buf_arr_set_target_gpu(struct doca_buf_arr *buf_arr, struct do
 doca_error_t doca_buf_arr_set_target_dpa(struct doca_buf_arr *buf_arr, struct doca_dpa *dpa_handler)
 {
 	doca_error_t result = check_set(buf_arr, dpa_handler, "DPA");
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	SF_LOG_ERR("there is no DPA here: set a GPU as the buf array's target");
@@ -86,6 +88,7 @@ doca_error_t doca_buf_arr_set_target_dpa(struct doca_buf_arr *buf_arr, struct do
 static doca_error_t check_fit(const struct doca_buf_arr *arr, const struct doca_mmap *mmap, size_t elem_size, uint64_t offset)
 {
 	size_t total;
+
 	if (!__builtin_mul_overflow(arr->num_elem, elem_size, &total) && !__builtin_add_overflow(total, offset, &total) &&
 	    (!mmap->has_range || total <= mmap->len))
 		return DOCA_SUCCESS;
@@ -98,6 +101,7 @@ doca_error_t doca_buf_arr_set_params(struct doca_buf_arr *buf_arr, struct doca_m
 				     uint64_t start_offset)
 {
 	doca_error_t result = check_set(buf_arr, mmap, "memory map");
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (elem_size == 0) {
@@ -118,6 +122,7 @@ doca_error_t doca_buf_arr_set_params(struct doca_buf_arr *buf_arr, struct doca_m
 static doca_error_t check_startable(const struct doca_buf_arr *arr)
 {
 	const char *wrong = NULL;
+
 	if (arr->started)
 		wrong = "is started already";
 	else if (arr->gpu == NULL)
@@ -137,6 +142,7 @@ static doca_error_t settle_pages(struct doca_mmap *mmap)
 {
 	const void *descriptor;
 	size_t len;
+
 	if ((mmap->permissions & sf_mmap_export_flags(SF_MMAP_EXPORT_RDMA)) != 0)
 		return doca_mmap_export_rdma(mmap, mmap->devs[0].dev, &descriptor, &len);
 	if ((mmap->permissions & sf_mmap_export_flags(SF_MMAP_EXPORT_PCI)) != 0)
@@ -149,6 +155,7 @@ static doca_error_t own_reach(struct doca_buf_arr *arr, uint64_t *base)
 {
 	struct doca_mmap *mmap = arr->mmap;
 	uintptr_t addr = (uintptr_t)mmap->addr;
+
 	*base = addr;
 	if (!arr->gpu->ops->hardware || mmap->is_gpu_memory)
 		return DOCA_SUCCESS;
@@ -183,8 +190,10 @@ static doca_error_t reach_error(doca_error_t error)
 static doca_error_t memory_reach(struct doca_buf_arr *arr, uint64_t *base, uint32_t *flags)
 {
 	bool direct = true;
+
 	if (arr->mmap->from_export) {
 		doca_error_t result = sf_buf_remote_open(arr->mmap, arr->gpu, &arr->remote, base, &direct);
+
 		*flags = SOFTFIELD_BUF_REMOTE | (direct ? SOFTFIELD_BUF_DIRECT : 0);
 		return result;
 	}
@@ -208,6 +217,7 @@ static void handle_fill(const struct doca_buf_arr *arr, uint64_t base, uint32_t 
 {
 	const struct doca_mmap *mmap = arr->mmap;
 	struct doca_gpu_buf *bufs = (struct doca_gpu_buf *)(handle + 1);
+
 	for (size_t i = 0; i < arr->num_elem; i++)
 		bufs[i] = (struct doca_gpu_buf){
 			.addr = base + arr->start_offset + i * arr->elem_size, .mkey = mkey, .arr = arr->handle};
@@ -236,6 +246,7 @@ static doca_error_t handle_build(struct doca_buf_arr *arr, uint64_t base, uint32
 	doca_error_t result =
 		handle != NULL ? ops->mem_alloc(arr->gpu, size, HANDLE_ALIGNMENT, DOCA_GPU_MEM_TYPE_GPU, &gpu_addr, &unused)
 			       : DOCA_ERROR_NO_MEMORY;
+
 	if (result == DOCA_SUCCESS) {
 		arr->handle = gpu_addr;
 		handle_fill(arr, base, flags, mkey, handle);
@@ -252,6 +263,7 @@ static doca_error_t layout(struct doca_buf_arr *arr)
 	uint64_t base;
 	uint32_t mkey, flags = 0;
 	doca_error_t result = check_fit(arr, arr->mmap, arr->elem_size, arr->start_offset);
+
 	if (result == DOCA_SUCCESS)
 		result = doca_mmap_get_mkey(arr->mmap, arr->mmap->devs[0].dev, &mkey);
 	if (result == DOCA_SUCCESS)
@@ -298,6 +310,7 @@ doca_error_t doca_buf_arr_stop(struct doca_buf_arr *buf_arr)
 doca_error_t doca_buf_arr_destroy(struct doca_buf_arr *buf_arr)
 {
 	doca_error_t result = doca_buf_arr_stop(buf_arr);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	gpu_drop(buf_arr);

@@ -32,6 +32,7 @@ void sf_buf_source_add(struct sf_buf_source *source, struct doca_buf *elements, 
 static doca_error_t block_add(struct doca_buf_inventory *inventory, uint32_t num)
 {
 	struct block *block = malloc(sizeof(*block) + sizeof(struct doca_buf) * num);
+
 	if (block == NULL) {
 		SF_LOG_ERR("no memory for %u bufs of an inventory", num);
 		return DOCA_ERROR_NO_MEMORY;
@@ -69,6 +70,7 @@ doca_error_t doca_buf_inventory_create(size_t num_elements, struct doca_buf_inve
 doca_error_t doca_buf_inventory_destroy(struct doca_buf_inventory *inventory)
 {
 	doca_error_t result = check_inventory(inventory, inventory);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (inventory->source.num_free != inventory->source.num_elements) {
@@ -87,6 +89,7 @@ doca_error_t doca_buf_inventory_destroy(struct doca_buf_inventory *inventory)
 doca_error_t doca_buf_inventory_start(struct doca_buf_inventory *inventory)
 {
 	doca_error_t result = check_inventory(inventory, inventory);
+
 	if (result == DOCA_SUCCESS)
 		inventory->source.started = true;
 	return result;
@@ -95,6 +98,7 @@ doca_error_t doca_buf_inventory_start(struct doca_buf_inventory *inventory)
 doca_error_t doca_buf_inventory_stop(struct doca_buf_inventory *inventory)
 {
 	doca_error_t result = check_inventory(inventory, inventory);
+
 	if (result == DOCA_SUCCESS)
 		inventory->source.started = false;
 	return result;
@@ -103,6 +107,7 @@ doca_error_t doca_buf_inventory_stop(struct doca_buf_inventory *inventory)
 doca_error_t doca_buf_inventory_expand(struct doca_buf_inventory *inventory, uint32_t num_elements)
 {
 	doca_error_t result = check_inventory(inventory, inventory);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (num_elements == 0 || num_elements > UINT32_MAX - inventory->source.num_elements) {
@@ -148,6 +153,7 @@ static __attribute__((noinline, cold)) doca_error_t not_started(doca_error_t res
 static inline bool is_range_good(const struct doca_mmap *mmap, const void *addr, size_t len, const void *data, size_t data_len)
 {
 	uintptr_t offset = (uintptr_t)data - (uintptr_t)addr;
+
 	return sf_mmap_is_live(mmap, addr, len) && offset <= len && data_len <= len - offset;
 }
 
@@ -203,6 +209,7 @@ doca_error_t doca_buf_inventory_buf_dup(struct doca_buf_inventory *inventory, co
 	struct doca_buf *head = NULL;
 	for (const struct doca_buf *from = src_buf; from != NULL; from = from->next) {
 		struct doca_buf *copy = sf_buf_source_take(&inventory->source);
+
 		sf_buf_init(copy, from->mmap, from->head, from->len, from->data, from->data_len);
 		if (head == NULL) {
 			head = copy;
@@ -247,6 +254,7 @@ doca_error_t doca_buf_inventory_buf_reuse_by_data(struct doca_buf *buf, void *da
 doca_error_t doca_buf_inventory_set_user_data(struct doca_buf_inventory *inventory, union doca_data user_data)
 {
 	doca_error_t result = check_inventory(inventory, inventory);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (inventory->source.started) {
@@ -260,6 +268,7 @@ doca_error_t doca_buf_inventory_set_user_data(struct doca_buf_inventory *invento
 doca_error_t doca_buf_inventory_get_user_data(const struct doca_buf_inventory *inventory, union doca_data *user_data)
 {
 	doca_error_t result = check_inventory(inventory, user_data);
+
 	if (result == DOCA_SUCCESS)
 		*user_data = inventory->user_data;
 	return result;
@@ -268,6 +277,7 @@ doca_error_t doca_buf_inventory_get_user_data(const struct doca_buf_inventory *i
 doca_error_t doca_buf_inventory_get_num_elements(const struct doca_buf_inventory *inventory, uint32_t *num_of_elements)
 {
 	doca_error_t result = check_inventory(inventory, num_of_elements);
+
 	if (result == DOCA_SUCCESS)
 		*num_of_elements = inventory->source.num_elements;
 	return result;
@@ -276,6 +286,7 @@ doca_error_t doca_buf_inventory_get_num_elements(const struct doca_buf_inventory
 doca_error_t doca_buf_inventory_get_num_free_elements(const struct doca_buf_inventory *inventory, uint32_t *num_of_free_elements)
 {
 	doca_error_t result = check_inventory(inventory, num_of_free_elements);
+
 	if (result == DOCA_SUCCESS)
 		*num_of_free_elements = inventory->source.num_free;
 	return result;

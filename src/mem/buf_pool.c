@@ -29,6 +29,7 @@ static doca_error_t check_pool(const struct doca_buf_pool *pool, const void *out
 static doca_error_t check_set(const struct doca_buf_pool *pool, const char *what)
 {
 	doca_error_t result = check_pool(pool, pool);
+
 	if (result == DOCA_SUCCESS && pool->source.started) {
 		SF_LOG_ERR("the %s of a started buf pool cannot change", what);
 		result = DOCA_ERROR_BAD_STATE;
@@ -40,6 +41,7 @@ static doca_error_t check_set(const struct doca_buf_pool *pool, const char *what
 static doca_error_t check_unused(const struct doca_buf_pool *pool, const char *what)
 {
 	uint32_t out = pool->source.num_elements - pool->source.num_free;
+
 	if (out == 0)
 		return DOCA_SUCCESS;
 	SF_LOG_ERR("buf pool cannot be %s while %u of its bufs are out: release those first (doca_buf_dec_refcount)", what, out);
@@ -71,6 +73,7 @@ doca_error_t doca_buf_pool_create(size_t num_elements, size_t element_size, cons
 doca_error_t doca_buf_pool_destroy(struct doca_buf_pool *buf_pool)
 {
 	doca_error_t result = check_pool(buf_pool, buf_pool);
+
 	if (result == DOCA_SUCCESS)
 		result = check_unused(buf_pool, "destroyed");
 	if (result != DOCA_SUCCESS)
@@ -86,6 +89,7 @@ static doca_error_t elements_place(struct doca_buf_pool *pool)
 	uintptr_t addr = (uintptr_t)pool->mmap->addr;
 	size_t skipped = (size_t)(((addr + mask) & ~mask) - addr);
 	size_t stride, total;
+
 	if (__builtin_add_overflow(pool->element_size, mask, &stride) ||
 	    __builtin_mul_overflow(stride & ~mask, pool->source.num_elements - 1, &total) ||
 	    __builtin_add_overflow(total, pool->element_size, &total) || __builtin_add_overflow(total, skipped, &total) ||
@@ -102,6 +106,7 @@ static doca_error_t elements_place(struct doca_buf_pool *pool)
 doca_error_t doca_buf_pool_start(struct doca_buf_pool *buf_pool)
 {
 	doca_error_t result = check_pool(buf_pool, buf_pool);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (buf_pool->source.started) {
@@ -121,6 +126,7 @@ doca_error_t doca_buf_pool_start(struct doca_buf_pool *buf_pool)
 doca_error_t doca_buf_pool_stop(struct doca_buf_pool *buf_pool)
 {
 	doca_error_t result = check_pool(buf_pool, buf_pool);
+
 	if (result == DOCA_SUCCESS)
 		result = check_unused(buf_pool, "stopped");
 	if (result == DOCA_SUCCESS)
@@ -131,6 +137,7 @@ doca_error_t doca_buf_pool_stop(struct doca_buf_pool *buf_pool)
 doca_error_t doca_buf_pool_buf_alloc(struct doca_buf_pool *buf_pool, struct doca_buf **buf)
 {
 	doca_error_t result = check_pool(buf_pool, buf);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (!buf_pool->source.started || !buf_pool->mmap->started) {
@@ -154,6 +161,7 @@ doca_error_t doca_buf_pool_buf_alloc(struct doca_buf_pool *buf_pool, struct doca
 doca_error_t doca_buf_pool_set_user_data(struct doca_buf_pool *buf_pool, union doca_data user_data)
 {
 	doca_error_t result = check_set(buf_pool, "user data");
+
 	if (result == DOCA_SUCCESS)
 		buf_pool->user_data = user_data;
 	return result;
@@ -162,6 +170,7 @@ doca_error_t doca_buf_pool_set_user_data(struct doca_buf_pool *buf_pool, union d
 doca_error_t doca_buf_pool_get_user_data(const struct doca_buf_pool *buf_pool, union doca_data *user_data)
 {
 	doca_error_t result = check_pool(buf_pool, user_data);
+
 	if (result == DOCA_SUCCESS)
 		*user_data = buf_pool->user_data;
 	return result;
@@ -170,6 +179,7 @@ doca_error_t doca_buf_pool_get_user_data(const struct doca_buf_pool *buf_pool, u
 doca_error_t doca_buf_pool_set_element_alignment(struct doca_buf_pool *buf_pool, size_t element_alignment)
 {
 	doca_error_t result = check_set(buf_pool, "alignment");
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (element_alignment == 0 || (element_alignment & (element_alignment - 1)) != 0) {
@@ -183,6 +193,7 @@ doca_error_t doca_buf_pool_set_element_alignment(struct doca_buf_pool *buf_pool,
 doca_error_t doca_buf_pool_get_element_alignment(const struct doca_buf_pool *buf_pool, size_t *element_alignment)
 {
 	doca_error_t result = check_pool(buf_pool, element_alignment);
+
 	if (result == DOCA_SUCCESS)
 		*element_alignment = buf_pool->alignment;
 	return result;
@@ -191,6 +202,7 @@ doca_error_t doca_buf_pool_get_element_alignment(const struct doca_buf_pool *buf
 doca_error_t doca_buf_pool_get_num_elements(const struct doca_buf_pool *buf_pool, uint32_t *num_of_elements)
 {
 	doca_error_t result = check_pool(buf_pool, num_of_elements);
+
 	if (result == DOCA_SUCCESS)
 		*num_of_elements = buf_pool->source.num_elements;
 	return result;
@@ -199,6 +211,7 @@ doca_error_t doca_buf_pool_get_num_elements(const struct doca_buf_pool *buf_pool
 doca_error_t doca_buf_pool_get_num_free_elements(const struct doca_buf_pool *buf_pool, uint32_t *num_of_free_elements)
 {
 	doca_error_t result = check_pool(buf_pool, num_of_free_elements);
+
 	if (result == DOCA_SUCCESS)
 		*num_of_free_elements = buf_pool->source.num_free;
 	return result;

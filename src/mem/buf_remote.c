@@ -31,6 +31,7 @@ static uint32_t last_id;				  /* GUARDED_BY(lock) */
 static doca_error_t table_add(struct sf_buf_remote *remote)
 {
 	doca_error_t result = DOCA_ERROR_NO_MEMORY;
+
 	pthread_mutex_lock(&lock);
 	for (uint32_t i = 0; i < SF_BUF_REMOTES_MAX && result != DOCA_SUCCESS; i++) {
 		if (++last_id == 0)
@@ -66,6 +67,7 @@ static bool map_pages(struct sf_buf_remote *remote, void *addr, uint64_t *gpu_ad
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)addr & ~(page - 1);
 	uintptr_t past = ((uintptr_t)addr + remote->region->len + page - 1) & ~(page - 1);
 	void *at;
+
 	if (remote->gpu->ops->host_map(remote->gpu, (void *)first, past - first, &at) != DOCA_SUCCESS)
 		return false;
 	remote->mapped = (void *)first;
@@ -78,6 +80,7 @@ static doca_error_t open_host(struct sf_buf_remote *remote, const struct doca_mm
 	struct sf_domain *domain;
 	void *mapped;
 	doca_error_t result = sf_dev_domain(remote->dev, &domain);
+
 	if (result == DOCA_SUCCESS)
 		result = sf_region_import(domain, mmap->origin, mmap->origin_len, &remote->region);
 	if (result != DOCA_SUCCESS)
@@ -91,6 +94,7 @@ static doca_error_t open_host(struct sf_buf_remote *remote, const struct doca_mm
 static doca_error_t open_gpu(struct sf_buf_remote *remote, const struct doca_mmap *mmap, uint64_t *addr, bool *direct)
 {
 	doca_error_t result = remote->gpu->ops->open_shared(remote->gpu, mmap->origin, mmap->origin_len, &remote->shared);
+
 	if (result == DOCA_ERROR_NOT_SUPPORTED)
 		SF_LOG_ERR("buf array over memory of another GPU than the array's: kernels reach that of their own GPU and of "
 			   "hosts");
@@ -104,6 +108,7 @@ doca_error_t sf_buf_remote_open(const struct doca_mmap *mmap, struct doca_gpu *g
 {
 	struct sf_buf_remote *created = calloc(1, sizeof(*created));
 	void *origin = malloc(mmap->origin_len + 1);
+
 	if (created == NULL || origin == NULL) {
 		SF_LOG_ERR("no memory for a buf array of imported memory");
 		free(created);
@@ -151,6 +156,7 @@ void sf_buf_remote_close(struct sf_buf_remote *remote)
 static struct sf_buf_remote *find(uint32_t id)
 {
 	struct sf_buf_remote *remote = remotes[id % SF_BUF_REMOTES_MAX];
+
 	return remote != NULL && remote->id == id ? remote : NULL;
 }
 

@@ -20,6 +20,7 @@ void sf_buf_source_add(struct sf_buf_source *source, struct doca_buf *elements, 
 static inline struct doca_buf *sf_buf_source_take(struct sf_buf_source *source)
 {
 	struct doca_buf *buf = source->free;
+
 	if (__builtin_expect(buf == NULL, 0))
 		return NULL;
 	source->free = buf->next;
@@ -47,6 +48,7 @@ static inline void sf_buf_init(struct doca_buf *buf, struct doca_mmap *mmap, voi
 static inline void sf_buf_give_back(struct doca_buf *buf)
 {
 	struct sf_buf_source *source = buf->source;
+
 	sf_mmap_buf_gone(buf->mmap);
 	buf->refcount = 0;
 	buf->next = source->free;

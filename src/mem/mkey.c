@@ -30,6 +30,7 @@ static uint32_t first_free; /* index + 1 */
 static bool keys_grow(void)
 {
 	uint32_t wanted = num_keys == 0 ? KEYS_FIRST : num_keys * 2;
+
 	if (wanted > KEYS_MAX)
 		return false;
 	struct key *grown = realloc(keys, wanted * sizeof(*keys));
@@ -67,6 +68,7 @@ doca_error_t sf_mkey_create(uint64_t addr, uint64_t len, uint32_t *mkey)
 static struct key *key_of(uint32_t mkey)
 {
 	uint32_t index = mkey >> GENERATION_BITS;
+
 	if (index >= num_keys || !keys[index].used || keys[index].generation != (uint8_t)mkey)
 		return NULL;
 	return &keys[index];
@@ -88,6 +90,7 @@ void sf_mkey_destroy(uint32_t mkey)
 doca_error_t sf_mkey_find(uint32_t mkey, uint64_t *addr, uint64_t *len)
 {
 	doca_error_t result = DOCA_ERROR_NOT_FOUND;
+
 	pthread_mutex_lock(&lock);
 	const struct key *key = key_of(mkey);
 	if (key != NULL) {

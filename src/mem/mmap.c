@@ -18,6 +18,7 @@
 struct doca_mmap *sf_mmap_new(void)
 {
 	struct doca_mmap *mmap = calloc(1, sizeof(*mmap));
+
 	if (mmap != NULL)
 		mmap->devs = calloc(SF_MMAP_DEVICES_DEFAULT, sizeof(*mmap->devs));
 	if (mmap == NULL || mmap->devs == NULL) {
@@ -103,6 +104,7 @@ static void devices_forget_memory(struct doca_mmap *mmap)
 	pthread_mutex_lock(&mmap->lock);
 	for (uint32_t i = 0; i < mmap->num_devs; i++) {
 		struct sf_mmap_dev *entry = &mmap->devs[i];
+
 		region_forget(&entry->here);
 		bounces_forget(mmap, entry);
 		region_forget(&entry->region);
@@ -237,6 +239,7 @@ static doca_error_t check_devs_change(const struct doca_mmap *mmap, const struct
 doca_error_t doca_mmap_add_dev(struct doca_mmap *mmap, struct doca_dev *dev)
 {
 	doca_error_t result = check_devs_change(mmap, dev, "add a device");
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (sf_mmap_dev_find(mmap, dev) != NULL) {
@@ -256,6 +259,7 @@ doca_error_t doca_mmap_add_dev(struct doca_mmap *mmap, struct doca_dev *dev)
 doca_error_t doca_mmap_rm_dev(struct doca_mmap *mmap, struct doca_dev *dev)
 {
 	doca_error_t result = check_devs_change(mmap, dev, "remove a device");
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	struct sf_mmap_dev *entry = sf_mmap_dev_find(mmap, dev);
@@ -312,6 +316,7 @@ bool sf_mmap_is_gpu_memory(const struct doca_mmap *mmap)
 uint32_t sf_mmap_rights(uint32_t permissions)
 {
 	uint32_t rights = 0;
+
 	if (permissions & (DOCA_ACCESS_FLAG_PCI_READ_ONLY | DOCA_ACCESS_FLAG_PCI_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_READ))
 		rights |= SF_RIGHT_READ;
 	if (permissions & (DOCA_ACCESS_FLAG_PCI_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_WRITE))
@@ -325,6 +330,7 @@ static doca_error_t region_open(const struct doca_mmap *mmap, struct sf_mmap_dev
 {
 	struct sf_domain *domain;
 	doca_error_t result = sf_dev_domain(entry->dev, &domain);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	return sf_region_register(domain, mmap->addr, mmap->len, sf_mmap_rights(mmap->permissions), &entry->region);
@@ -333,6 +339,7 @@ static doca_error_t region_open(const struct doca_mmap *mmap, struct sf_mmap_dev
 doca_error_t sf_mmap_region(struct doca_mmap *mmap, struct doca_dev *dev, struct sf_region **region)
 {
 	struct sf_mmap_dev *entry = sf_mmap_dev_find(mmap, dev);
+
 	if (entry == NULL) {
 		SF_LOG_ERR("memory map does not have device %s: add it with doca_mmap_add_dev before start",
 			   sf_dev_desc(dev)->pci_addr);
@@ -366,8 +373,10 @@ static void *bounce_make(size_t len)
 static doca_error_t bounce_get(const struct doca_mmap *mmap, struct sf_mmap_dev *entry, bool written, uint8_t **addr)
 {
 	void **bounce = &entry->bounce[written];
+
 	if (*bounce == NULL) {
 		void *made = bounce_make(mmap->len);
+
 		if (made == MAP_FAILED) {
 			SF_LOG_ERR_LIMITED(
 				"no memory for a bounce buffer of %zu bytes: imported memory at %p cannot be mapped, because "
@@ -385,6 +394,7 @@ static doca_error_t bounce_get(const struct doca_mmap *mmap, struct sf_mmap_dev 
 static doca_error_t here_get(const struct doca_mmap *mmap, struct sf_mmap_dev *entry, bool written, struct sf_mmap_here *here)
 {
 	void *mapped;
+
 	here->bounced = sf_region_map(entry->region, &mapped) != DOCA_SUCCESS;
 	if (here->bounced)
 		return bounce_get(mmap, entry, written, &here->addr);
@@ -395,6 +405,7 @@ static doca_error_t here_get(const struct doca_mmap *mmap, struct sf_mmap_dev *e
 doca_error_t sf_mmap_find_here(struct doca_mmap *mmap, struct doca_dev *dev, bool written, struct sf_mmap_here *here)
 {
 	struct sf_mmap_dev *entry = sf_mmap_dev_find(mmap, dev);
+
 	if (entry == NULL || !mmap->from_export)
 		return DOCA_ERROR_NOT_FOUND;
 	pthread_mutex_lock(&mmap->lock);
@@ -407,6 +418,7 @@ doca_error_t sf_mmap_here_region(struct doca_mmap *mmap, struct doca_dev *dev, s
 {
 	struct sf_mmap_dev *entry = sf_mmap_dev_find(mmap, dev);
 	struct sf_mmap_here here;
+
 	if (entry == NULL || !mmap->from_export)
 		return DOCA_ERROR_NOT_FOUND;
 	pthread_mutex_lock(&mmap->lock);

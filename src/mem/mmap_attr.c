@@ -54,6 +54,7 @@ static doca_error_t check_range(const struct doca_mmap *mmap, uintptr_t addr, si
 static doca_error_t range_set(struct doca_mmap *mmap, void *addr, size_t len)
 {
 	doca_error_t result = check_range(mmap, (uintptr_t)addr, len);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	mmap->addr = addr;
@@ -65,6 +66,7 @@ static doca_error_t range_set(struct doca_mmap *mmap, void *addr, size_t len)
 doca_error_t doca_mmap_set_memrange(struct doca_mmap *mmap, void *addr, size_t len)
 {
 	doca_error_t result = check_set(mmap, addr != NULL, "memory range");
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	/* Programs name GPU memory once more, by its address, after its dmabuf or in its place. */
@@ -76,6 +78,7 @@ doca_error_t doca_mmap_set_memrange(struct doca_mmap *mmap, void *addr, size_t l
 doca_error_t doca_mmap_set_dmabuf_memrange(struct doca_mmap *mmap, int dmabuf_fd, void *addr, size_t dmabuf_offset, size_t len)
 {
 	doca_error_t result = check_set(mmap, true, "memory range");
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (fcntl(dmabuf_fd, F_GETFD) < 0) {
@@ -97,6 +100,7 @@ doca_error_t doca_mmap_set_dmabuf_memrange(struct doca_mmap *mmap, int dmabuf_fd
 doca_error_t doca_mmap_set_dpa_memrange(struct doca_mmap *mmap, struct doca_dpa *dpa, uint64_t dpa_addr, size_t len)
 {
 	doca_error_t result = check_set(mmap, dpa != NULL, "memory range");
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	result = check_range(mmap, dpa_addr, len);
@@ -109,6 +113,7 @@ doca_error_t doca_mmap_set_dpa_memrange(struct doca_mmap *mmap, struct doca_dpa 
 doca_error_t doca_mmap_get_memrange(const struct doca_mmap *mmap, void **addr, size_t *len)
 {
 	doca_error_t result = check_get(mmap, addr != NULL ? len : NULL, "memory range");
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (!mmap->has_range) {
@@ -123,6 +128,7 @@ doca_error_t doca_mmap_get_memrange(const struct doca_mmap *mmap, void **addr, s
 doca_error_t doca_mmap_set_free_cb(struct doca_mmap *mmap, doca_mmap_memrange_free_cb_t *free_cb, void *opaque)
 {
 	doca_error_t result = check_set(mmap, free_cb != NULL, "free callback");
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	mmap->free_cb = free_cb;
@@ -136,6 +142,7 @@ doca_error_t doca_mmap_set_free_cb(struct doca_mmap *mmap, doca_mmap_memrange_fr
 doca_error_t doca_mmap_set_permissions(struct doca_mmap *mmap, uint32_t access_mask)
 {
 	doca_error_t result = check_set(mmap, true, "permissions");
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if ((access_mask & ~(uint32_t)ACCESS_FLAGS) != 0) {
@@ -178,6 +185,7 @@ doca_error_t doca_mmap_set_max_num_devices(struct doca_mmap *mmap, uint32_t max_
 doca_error_t doca_mmap_get_max_num_devices(const struct doca_mmap *mmap, uint32_t *max_num_devices)
 {
 	doca_error_t result = check_get(mmap, max_num_devices, "number of devices");
+
 	if (result == DOCA_SUCCESS)
 		*max_num_devices = mmap->max_devs;
 	return result;
@@ -204,6 +212,7 @@ doca_error_t doca_mmap_enable_thread_safety(struct doca_mmap *mmap)
 doca_error_t doca_mmap_set_user_data(struct doca_mmap *mmap, union doca_data user_data)
 {
 	doca_error_t result = check_set(mmap, true, "user data");
+
 	if (result == DOCA_SUCCESS)
 		mmap->user_data = user_data;
 	return result;
@@ -212,6 +221,7 @@ doca_error_t doca_mmap_set_user_data(struct doca_mmap *mmap, union doca_data use
 doca_error_t doca_mmap_get_user_data(const struct doca_mmap *mmap, union doca_data *user_data)
 {
 	doca_error_t result = check_get(mmap, user_data, "user data");
+
 	if (result == DOCA_SUCCESS)
 		*user_data = mmap->user_data;
 	return result;
@@ -220,6 +230,7 @@ doca_error_t doca_mmap_get_user_data(const struct doca_mmap *mmap, union doca_da
 doca_error_t doca_mmap_get_num_bufs(const struct doca_mmap *mmap, uint32_t *num_bufs)
 {
 	doca_error_t result = check_get(mmap, num_bufs, "number of bufs");
+
 	if (result == DOCA_SUCCESS)
 		*num_bufs = mmap->num_bufs;
 	return result;
@@ -228,6 +239,7 @@ doca_error_t doca_mmap_get_num_bufs(const struct doca_mmap *mmap, uint32_t *num_
 doca_error_t doca_mmap_get_exported(const struct doca_mmap *mmap, uint8_t *exported)
 {
 	doca_error_t result = check_get(mmap, exported, "export state");
+
 	if (result == DOCA_SUCCESS)
 		*exported = sf_mmap_is_exported(mmap);
 	return result;
@@ -236,6 +248,7 @@ doca_error_t doca_mmap_get_exported(const struct doca_mmap *mmap, uint8_t *expor
 doca_error_t doca_mmap_get_from_export(const struct doca_mmap *mmap, uint8_t *from_export)
 {
 	doca_error_t result = check_get(mmap, from_export, "import state");
+
 	if (result == DOCA_SUCCESS)
 		*from_export = mmap->from_export;
 	return result;

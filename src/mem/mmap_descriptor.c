@@ -46,6 +46,7 @@ size_t sf_mmap_descriptor_pack(const struct sf_mmap_descriptor *descriptor, uint
 		.region_len = (uint32_t)descriptor->region_len,
 		.is_gpu_memory = descriptor->is_gpu_memory,
 	};
+
 	memcpy(wire.device, descriptor->device, strnlen(descriptor->device, sizeof(wire.device) - 1));
 	sf_export_seal(&form, &wire, descriptor->region, descriptor->region_len);
 	memcpy(bytes, &wire, sizeof(wire));
@@ -57,6 +58,7 @@ size_t sf_mmap_descriptor_pack(const struct sf_mmap_descriptor *descriptor, uint
 static bool is_device_name(const char name[SF_MMAP_DEVICE_MAX])
 {
 	size_t len = strnlen(name, SF_MMAP_DEVICE_MAX);
+
 	for (size_t i = len; i < SF_MMAP_DEVICE_MAX; i++) {
 		if (name[i] != '\0')
 			return false;
@@ -68,6 +70,7 @@ static bool is_device_name(const char name[SF_MMAP_DEVICE_MAX])
 static const char *fault_of(const struct wire *wire, const uint8_t *region, size_t len)
 {
 	const char *fault = sf_export_fault(&form, wire, region, len, len <= SF_DESCRIPTOR_MAX && wire->region_len == len);
+
 	if (fault != NULL)
 		return fault;
 	if (wire->start.kind >= SF_MMAP_EXPORTS || wire->is_gpu_memory > 1 ||

@@ -31,6 +31,7 @@ static uint32_t passed_on(const struct doca_mmap *mmap, enum sf_mmap_export kind
 static doca_error_t check_export(const struct doca_mmap *mmap, const struct doca_dev *dev, enum sf_mmap_export kind)
 {
 	const char *wrong = NULL;
+
 	if (sf_mmap_dev_find(mmap, dev) == NULL) {
 		SF_LOG_ERR("memory map does not have device %s: add it with doca_mmap_add_dev before start",
 			   sf_dev_desc(dev)->pci_addr);
@@ -63,6 +64,7 @@ static doca_error_t region_describe(struct doca_mmap *mmap, struct sf_mmap_dev *
 {
 	struct sf_domain *domain;
 	uint32_t rights = sf_mmap_rights(mmap->permissions & sf_mmap_export_flags(kind));
+
 	if (mmap->from_export) { /* peers reach its owner, without this process */
 		memcpy(bytes, mmap->origin, mmap->origin_len);
 		*len = mmap->origin_len;
@@ -98,6 +100,7 @@ static doca_error_t export_make(struct doca_mmap *mmap, struct sf_mmap_dev *entr
 		.region = region,
 		.region_len = sizeof(region),
 	};
+
 	snprintf(descriptor.device, sizeof(descriptor.device), "%s", sf_dev_desc(entry->dev)->key);
 	uint8_t *bytes = malloc(SF_MMAP_DESCRIPTOR_MAX);
 	if (bytes == NULL) {
@@ -195,6 +198,7 @@ static doca_error_t region_import(struct doca_dev *dev, const struct sf_mmap_des
 {
 	struct sf_domain *domain;
 	doca_error_t result = sf_dev_domain(dev, &domain);
+
 	if (result == DOCA_SUCCESS)
 		result = sf_region_import(domain, descriptor->region, descriptor->region_len, region);
 	if (result != DOCA_SUCCESS)

@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "fabric/control/runtime.h"
+#include "fabric/key.h"
 #include "mem/mmap.h"
 #include "mem/mmap_descriptor.h"
 
@@ -65,6 +65,7 @@ struct doca_mmap {
 static inline bool sf_mmap_is_live(const struct doca_mmap *mmap, const void *addr, size_t len)
 {
 	uintptr_t offset = (uintptr_t)addr - mmap->live_addr;
+
 	return offset <= mmap->live_len && len <= mmap->live_len - offset;
 }
 

@@ -14,6 +14,7 @@ static const char *const type_names[] = {"IPv4 address", "IPv6 address", "GID"};
 static bool parse(struct doca_rdma_addr *addr)
 {
 	char text[RDMA_ADDR_TEXT_MAX];
+
 	snprintf(text, sizeof(text), "%s", addr->text);
 	if (addr->type == DOCA_RDMA_ADDR_TYPE_IPv6)
 		text[strcspn(text, "%")] = '\0';
@@ -23,6 +24,7 @@ static bool parse(struct doca_rdma_addr *addr)
 void rdma_addr_format(struct doca_rdma_addr *addr)
 {
 	const uint8_t *b = addr->bytes;
+
 	if (addr->type != DOCA_RDMA_ADDR_TYPE_GID) {
 		(void)inet_ntop(addr->type == DOCA_RDMA_ADDR_TYPE_IPv4 ? AF_INET : AF_INET6, b, addr->text, sizeof(addr->text));
 		return;
@@ -38,6 +40,7 @@ static bool has_gid(const struct sf_device *device, const uint8_t gid[RDMA_ADDR_
 {
 	struct doca_rdma_gid gids[RDMA_GIDS_MAX];
 	uint32_t num = rdma_device_gids(device, gids);
+
 	for (uint32_t i = 0; i < num; i++) {
 		if (memcmp(gids[i].raw, gid, RDMA_ADDR_SIZE) == 0)
 			return true;
@@ -62,6 +65,7 @@ static bool has_addr(const struct sf_device *device, const struct doca_rdma_addr
 const struct sf_device *rdma_addr_device(const struct doca_rdma_addr *addr)
 {
 	const struct sf_topology *topology;
+
 	if (sf_topology_get(&topology) != DOCA_SUCCESS)
 		return NULL;
 	for (uint32_t i = 0; i < topology->num_devices; i++) {
@@ -76,6 +80,7 @@ void rdma_addr_of_device(const struct sf_device *device, enum doca_rdma_addr_typ
 			 struct doca_rdma_addr *addr)
 {
 	struct doca_rdma_gid gids[RDMA_GIDS_MAX];
+
 	memset(addr, 0, sizeof(*addr));
 	addr->type = type == DOCA_RDMA_ADDR_TYPE_IPv4 && !device->has_ipv4 ? DOCA_RDMA_ADDR_TYPE_IPv6 : type;
 	if (addr->type == DOCA_RDMA_ADDR_TYPE_IPv4) {
@@ -84,6 +89,7 @@ void rdma_addr_of_device(const struct sf_device *device, enum doca_rdma_addr_typ
 		memcpy(addr->bytes, device->ipv6, sizeof(device->ipv6));
 	} else {
 		uint32_t num = rdma_device_gids(device, gids);
+
 		memcpy(addr->bytes, gids[gid_index < num ? gid_index : 0].raw, RDMA_ADDR_SIZE);
 	}
 	rdma_addr_format(addr);

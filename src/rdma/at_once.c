@@ -18,6 +18,7 @@ void rdma_succeeded(struct rdma_request *request)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)request->base.ctx;
 	struct doca_task *task = &request->base;
+
 	task->next = NULL;
 	if (rdma->at_once != NULL)
 		rdma->at_once_last->next = task;
@@ -30,6 +31,7 @@ static inline void settle(struct rdma_request *request)
 {
 	enum sf_op_kind kind = ((const struct rdma_verb *)request->base.cls)->kind;
 	struct doca_buf *dst = request->dst;
+
 	if (likely((kind == SF_OP_READ || kind == SF_OP_WRITE) && dst != NULL && request->len <= sf_buf_tailroom(dst))) {
 		request->result_len = (uint32_t)request->len;
 		dst->data_len += request->len;
@@ -42,6 +44,7 @@ uint32_t rdma_tell_at_once(struct doca_rdma *rdma)
 {
 	struct doca_task *task = rdma->at_once;
 	uint32_t told = 0;
+
 	rdma->at_once = NULL; /* what callbacks add is for the next call */
 	for (struct doca_task *next; task != NULL; task = next, told++) {
 		next = task->next;
@@ -58,6 +61,7 @@ static inline bool is_local(const struct doca_rdma *rdma, struct rdma_request *r
 			    const uint8_t *addr, uint64_t len, bool written)
 {
 	const struct sf_reach *reach = sf_reach_known_by(&rdma->reach, &request->local_reach, buf->mmap);
+
 	return likely(reach != NULL && buf->next == NULL && reach->region == NULL &&
 		      (written ? reach->writable : reach->readable) && sf_reach_contains(reach, addr, len));
 }
@@ -68,6 +72,7 @@ static inline const struct sf_window *window_of(const struct doca_rdma *rdma, st
 						uint8_t **at)
 {
 	const struct sf_reach *reach = sf_reach_known_by(&rdma->reach, &request->remote_reach, buf->mmap);
+
 	if (!likely(reach != NULL && reach->region != NULL && len <= (uint64_t)(buf->head + buf->len - addr) &&
 		    (reach->region->rights & right) != 0))
 		return NULL;
@@ -100,6 +105,7 @@ static __attribute__((noinline)) doca_error_t read_bytes(struct rdma_request *re
 							 const uint8_t *remote, uint64_t len)
 {
 	struct doca_buf *dst = request->dst;
+
 	sf_bytes_read(dst->data + dst->data_len, remote, len);
 	return finish(request, window, len);
 }
@@ -108,6 +114,7 @@ static __attribute__((noinline)) doca_error_t read_bytes(struct rdma_request *re
 static inline bool may_be_at_once(const struct doca_rdma *rdma, const struct rdma_request *request, uint32_t need)
 {
 	const struct doca_rdma_connection *connection = request->connection;
+
 	return likely(connection != NULL && connection->rdma == rdma && connection->state == RDMA_CONNECTION_CONNECTED &&
 		      connection->num_out == 0 && connection->waiting == NULL && connection->out->state == SF_LINK_READY &&
 		      (connection->peer.permissions & need) == need);
@@ -120,6 +127,7 @@ doca_error_t rdma_write_submit(struct doca_task *base, uint32_t flags)
 	const struct doca_buf *src = request->src, *dst = request->dst;
 	uint64_t len;
 	uint8_t *remote;
+
 	if (!likely(may_be_at_once(rdma, request, DOCA_ACCESS_FLAG_RDMA_WRITE) && src != NULL && dst != NULL &&
 		    (len = src->data_len) - 1 < SF_REACH_LEN_MAX && is_local(rdma, request, src, src->data, len, false)))
 		return rdma_request_submit(base, flags);
@@ -139,6 +147,7 @@ doca_error_t rdma_read_submit(struct doca_task *base, uint32_t flags)
 	const struct doca_buf *src = request->src, *dst = request->dst;
 	uint64_t len;
 	uint8_t *remote;
+
 	if (!likely(may_be_at_once(rdma, request, DOCA_ACCESS_FLAG_RDMA_READ) && src != NULL && dst != NULL &&
 		    (len = src->data_len) - 1 < SF_REACH_LEN_MAX && len <= sf_buf_tailroom(dst) &&
 		    is_local(rdma, request, dst, dst->data + dst->data_len, len, true)))
@@ -159,6 +168,7 @@ doca_error_t rdma_atomic_submit(struct doca_task *base, uint32_t flags)
 	const struct doca_buf *dst = request->dst, *result = request->result;
 	uint64_t old = request->compare;
 	uint8_t *remote;
+
 	if (!likely(may_be_at_once(rdma, request, DOCA_ACCESS_FLAG_RDMA_ATOMIC) && dst != NULL && result != NULL &&
 		    (uintptr_t)dst->data % sizeof(old) == 0 &&
 		    result->head + result->len - result->data >= (ptrdiff_t)sizeof(old) &&

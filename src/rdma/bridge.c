@@ -13,6 +13,7 @@ static doca_error_t check_bridge(struct doca_rdma *rdma, const char *what)
 	struct sf_domain *domain;
 	struct ibv_pd *pd;
 	doca_error_t result = sf_dev_domain(rdma->dev, &domain);
+
 	if (result == DOCA_SUCCESS)
 		result = sf_domain_pd(domain, &pd);
 	if (result != DOCA_SUCCESS) {

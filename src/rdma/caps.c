@@ -27,6 +27,7 @@ uint32_t rdma_device_gids(const struct sf_device *device, struct doca_rdma_gid g
 					       mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5]};
 	const uint8_t mapped[DOCA_GID_BYTE_LENGTH] = {[10] = 0xff,     0xff,	       device->ipv4[0], device->ipv4[1],
 						      device->ipv4[2], device->ipv4[3]};
+
 	if (device->ipv6[0] != 0) /* a real device has one of its own; what the topology makes up is no other */
 		memcpy(local, device->ipv6, sizeof(local));
 	for (uint32_t i = 0; i < RDMA_GIDS_MAX; i++)
@@ -57,6 +58,7 @@ doca_error_t doca_rdma_cap_get_max_message_size(const struct doca_devinfo *devin
 doca_error_t doca_rdma_cap_get_gid_table_size(const struct doca_devinfo *devinfo, uint32_t *gid_table_size)
 {
 	struct doca_rdma_gid gids[RDMA_GIDS_MAX];
+
 	return answer(devinfo, gid_table_size, devinfo != NULL ? rdma_device_gids(sf_devinfo_desc(devinfo), gids) : 0);
 }
 
@@ -64,6 +66,7 @@ doca_error_t doca_rdma_cap_get_gid(const struct doca_devinfo *devinfo, uint32_t 
 				   struct doca_rdma_gid *gid_array)
 {
 	struct doca_rdma_gid gids[RDMA_GIDS_MAX];
+
 	if (devinfo == NULL || gid_array == NULL)
 		return rdma_check_given(NULL, devinfo == NULL ? "device info to ask about" : "place for GIDs");
 	uint32_t num = rdma_device_gids(sf_devinfo_desc(devinfo), gids);

@@ -29,6 +29,7 @@ static bool is_started(const struct doca_rdma *rdma)
 static void tell_established(struct doca_rdma_connection *connection)
 {
 	struct doca_rdma *rdma = connection->rdma;
+
 	connection->state = RDMA_CONNECTION_CONNECTED;
 	connection->established = true;
 	rdma->established_cb(connection, connection->user_data, rdma->ctx.user_data);
@@ -38,6 +39,7 @@ static void tell_established(struct doca_rdma_connection *connection)
 static void tell_end(struct doca_rdma_connection *connection)
 {
 	struct doca_rdma *rdma = connection->rdma;
+
 	rdma_connection_close_links(connection);
 	connection->state = RDMA_CONNECTION_ENDED;
 	if (connection->established)
@@ -75,6 +77,7 @@ static doca_error_t accept_request(struct doca_rdma_connection *connection, cons
 	size_t len = rdma_cm_answer_pack(&answer, data);
 	struct sf_request *request = connection->request;
 	struct sf_listener *listener = connection->listener;
+
 	connection->request = NULL;
 	connection->listener = NULL;
 	doca_error_t result = sf_link_accept(listener, request, data, len, connection, &connection->out);
@@ -105,6 +108,7 @@ static const char *const refusals[RDMA_CM_REASONS] = {
 static const char *why_not(doca_error_t status, const void *data, size_t len)
 {
 	enum rdma_cm_reason reason;
+
 	switch (status) {
 	case DOCA_ERROR_NOT_FOUND:
 		return "nobody listens there: doca_rdma_start_listen_to_port on that device";
@@ -133,6 +137,7 @@ static void fail_to_connect(struct doca_rdma_connection *connection, const char 
 void rdma_cm_connected(struct doca_rdma_connection *connection, doca_error_t status, const void *data, size_t len)
 {
 	struct rdma_cm_answer answer;
+
 	if (connection->state != RDMA_CONNECTION_CONNECTING)
 		return;
 	if (status == DOCA_ERROR_NOT_FOUND && sf_now_ns() < connection->give_up_ns) {
@@ -159,6 +164,7 @@ static void pack_call(const struct doca_rdma *rdma, enum doca_rdma_addr_type typ
 {
 	struct doca_rdma_addr own;
 	struct rdma_cm_call call = {.transport = rdma->transport, .permissions = rdma->permissions};
+
 	rdma_addr_of_device(sf_dev_desc(rdma->dev), type, rdma->gid_index, &own);
 	call.addr_type = own.type;
 	memcpy(call.addr, own.bytes, sizeof(call.addr));
@@ -170,6 +176,7 @@ static doca_error_t open_link(struct doca_rdma_connection *connection)
 	char name[SF_NAME_MAX], address[SF_ADDRESS_MAX];
 	uint8_t call[RDMA_CM_CALL_SIZE];
 	doca_error_t result = rdma_cm_peer_name(connection->rdma, &connection->addr, name, address);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	pack_call(connection->rdma, connection->addr.type, call);
@@ -233,6 +240,7 @@ static bool walk(struct doca_rdma *rdma, struct rdma_connection_list *later)
 {
 	bool any = false;
 	struct doca_rdma_connection *connection;
+
 	while (is_started(rdma) && (connection = rdma->changing.first) != NULL) {
 		rdma->changing.first = connection->next_changing;
 		connection->changing = false;
@@ -254,6 +262,7 @@ bool rdma_cm_progress(struct doca_rdma *rdma)
 {
 	struct rdma_connection_list later = {NULL, NULL};
 	bool any = false;
+
 	do
 		any |= walk(rdma, &later);
 	while (is_started(rdma) && rdma->calls != NULL && rdma_cm_take_calls(rdma));
@@ -279,6 +288,7 @@ bool rdma_cm_is_due(const struct doca_rdma *rdma, uint64_t *wait_ns)
 		return true;
 	for (const struct doca_rdma_connection *c = rdma->changing.first; c != NULL; c = c->next_changing) {
 		uint64_t due_ns = c->again_ns != 0 ? c->again_ns : c->deadline_ns;
+
 		if (is_due(c) || (c->state == RDMA_CONNECTION_CONNECTING && now >= due_ns))
 			return true;
 		if (c->state == RDMA_CONNECTION_CONNECTING && (*wait_ns == 0 || due_ns - now < *wait_ns))

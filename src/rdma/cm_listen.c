@@ -30,6 +30,7 @@ struct rdma_call {
 static void refuse(struct sf_listener *listener, struct sf_request *request, enum rdma_cm_reason reason)
 {
 	uint8_t refusal[RDMA_CM_REFUSAL_SIZE];
+
 	rdma_cm_refusal_pack(reason, refusal);
 	sf_link_reject(listener, request, refusal, sizeof(refusal));
 }
@@ -46,6 +47,7 @@ static bool is_good(const struct rdma_listener *listener, const void *data, size
 		    enum rdma_cm_reason *reason)
 {
 	const struct doca_rdma *rdma = listener->rdma;
+
 	*reason = RDMA_CM_NONSENSE;
 	if (rdma_cm_call_parse(data, len, said) != DOCA_SUCCESS) {
 		SF_LOG_WARN_LIMITED(
@@ -75,6 +77,7 @@ void rdma_cm_requested(struct sf_listener *base, struct sf_request *request, con
 	struct doca_rdma *rdma = listener->rdma;
 	enum rdma_cm_reason reason;
 	struct rdma_cm_call said;
+
 	if (!is_good(listener, data, len, &said, &reason)) {
 		refuse(base, request, reason);
 		return;
@@ -99,6 +102,7 @@ void rdma_cm_requested(struct sf_listener *base, struct sf_request *request, con
 static void drop_call(struct doca_rdma *rdma, struct rdma_call **at, struct rdma_call *before)
 {
 	struct rdma_call *call = *at;
+
 	*at = call->next;
 	if (rdma->calls_last == call)
 		rdma->calls_last = before;
@@ -126,9 +130,11 @@ bool rdma_cm_take_calls(struct doca_rdma *rdma)
 {
 	struct rdma_call **at = &rdma->calls, *before = NULL;
 	bool any = false;
+
 	while (*at != NULL) {
 		struct rdma_call *call = *at;
 		struct doca_rdma_connection *connection = rdma_connection_take(rdma);
+
 		/* The end of an earlier connection may be on its way: a peer that reconnects at once is not to be refused. */
 		if (connection == NULL && sf_now_ns() < call->deadline_ns) {
 			call->tried = true;
@@ -153,6 +159,7 @@ bool rdma_cm_take_calls(struct doca_rdma *rdma)
 bool rdma_cm_calls_due(const struct doca_rdma *rdma, uint64_t now_ns, uint64_t *wait_ns)
 {
 	const struct rdma_call *first = rdma->calls; /* the oldest */
+
 	if (first == NULL)
 		return false;
 	if (!rdma->calls_last->tried || now_ns >= first->deadline_ns)
@@ -168,6 +175,7 @@ static void forget_callers(struct rdma_listener *listener)
 {
 	struct doca_rdma *rdma = listener->rdma;
 	struct rdma_call **at = &rdma->calls, *before = NULL;
+
 	while (*at != NULL) {
 		if ((*at)->listener == listener) {
 			drop_call(rdma, at, before);
@@ -178,6 +186,7 @@ static void forget_callers(struct rdma_listener *listener)
 	}
 	for (uint32_t i = 0; i < rdma->num_connections; i++) {
 		struct doca_rdma_connection *connection = &rdma->connections[i];
+
 		if (connection->listener != listener->listener)
 			continue;
 		connection->listener = NULL;
@@ -190,6 +199,7 @@ static void forget_callers(struct rdma_listener *listener)
 static void close_listener(struct rdma_listener **at)
 {
 	struct rdma_listener *listener = *at;
+
 	*at = listener->next;
 	forget_callers(listener);
 	sf_listener_close(listener->listener);
@@ -205,6 +215,7 @@ void rdma_cm_close_listeners(struct doca_rdma *rdma)
 static struct rdma_listener **find(struct doca_rdma *rdma, uint16_t port, uint32_t *num)
 {
 	struct rdma_listener **at = &rdma->listeners;
+
 	for (*num = 0; *at != NULL && (*at)->port != port; at = &(*at)->next)
 		(*num)++;
 	return at;
@@ -214,6 +225,7 @@ static doca_error_t check_listen(struct doca_rdma *rdma, uint16_t port)
 {
 	uint32_t num;
 	doca_error_t result = rdma_check_started(rdma, "listen");
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (rdma->request_cb == NULL) {

@@ -40,6 +40,7 @@ static void far_address(const struct doca_rdma_addr *addr, char address[SF_ADDRE
 	const bool is_ipv6 = addr->type != DOCA_RDMA_ADDR_TYPE_IPv4 && memcmp(addr->bytes, mapped, sizeof(mapped)) != 0;
 	const uint8_t *bytes = addr->bytes;
 	char host[INET6_ADDRSTRLEN];
+
 	if (addr->type != DOCA_RDMA_ADDR_TYPE_IPv4 && !is_ipv6)
 		bytes += sizeof(mapped);
 	(void)inet_ntop(is_ipv6 ? AF_INET6 : AF_INET, bytes, host, sizeof(host));
@@ -50,6 +51,7 @@ doca_error_t rdma_cm_peer_name(const struct doca_rdma *rdma, const struct doca_r
 			       char address[SF_ADDRESS_MAX])
 {
 	const struct sf_device *device;
+
 	address[0] = '\0';
 	if (rdma_is_on_network(rdma)) {
 		strcpy(name, FAR_NAME);

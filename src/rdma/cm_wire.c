@@ -49,6 +49,7 @@ void rdma_cm_call_pack(const struct rdma_cm_call *call, uint8_t out[RDMA_CM_CALL
 doca_error_t rdma_cm_call_parse(const void *data, size_t len, struct rdma_cm_call *call)
 {
 	const uint8_t *in = (const uint8_t *)data;
+
 	if (!has_head(in, len, CALL_MAGIC, RDMA_CM_CALL_SIZE) || len != RDMA_CM_CALL_SIZE ||
 	    sf_get_le16(in + AT_ADDR_TYPE) > DOCA_RDMA_ADDR_TYPE_GID)
 		return DOCA_ERROR_INVALID_VALUE;
@@ -74,6 +75,7 @@ size_t rdma_cm_answer_pack(const struct rdma_cm_answer *answer, uint8_t out[RDMA
 doca_error_t rdma_cm_answer_parse(const void *data, size_t len, struct rdma_cm_answer *answer)
 {
 	const uint8_t *in = (const uint8_t *)data;
+
 	if (!has_head(in, len, ANSWER_MAGIC, RDMA_CM_ANSWER_SIZE) || len > RDMA_CM_ANSWER_SIZE + RDMA_CM_PRIVATE_MAX ||
 	    sf_get_le32(in + AT_PRIVATE_LEN) != len - RDMA_CM_ANSWER_SIZE)
 		return DOCA_ERROR_INVALID_VALUE;
@@ -93,6 +95,7 @@ void rdma_cm_refusal_pack(enum rdma_cm_reason reason, uint8_t out[RDMA_CM_REFUSA
 doca_error_t rdma_cm_refusal_parse(const void *data, size_t len, enum rdma_cm_reason *reason)
 {
 	const uint8_t *in = (const uint8_t *)data;
+
 	if (!has_head(in, len, REFUSAL_MAGIC, RDMA_CM_REFUSAL_SIZE) || len != RDMA_CM_REFUSAL_SIZE ||
 	    sf_get_le32(in + AT_REASON) >= RDMA_CM_REASONS)
 		return DOCA_ERROR_INVALID_VALUE;

@@ -13,6 +13,7 @@ struct doca_rdma_connection *rdma_connection_take(struct doca_rdma *rdma)
 {
 	struct doca_rdma_connection *connection = rdma->ended_slots.first;
 	uint32_t id = rdma->num_connections;
+
 	if (id < rdma->max_num_connections) {
 		connection = &rdma->connections[rdma->num_connections++];
 	} else if (connection != NULL && connection->waiting == NULL) { /* its last tasks have been told of */
@@ -31,6 +32,7 @@ struct doca_rdma_connection *rdma_connection_take(struct doca_rdma *rdma)
 void rdma_connection_release(struct doca_rdma_connection *connection)
 {
 	struct rdma_connection_list *slots = &connection->rdma->ended_slots;
+
 	connection->state = RDMA_CONNECTION_ENDED;
 	connection->next_free = NULL;
 	if (slots->first != NULL)
@@ -45,6 +47,7 @@ void rdma_connection_release(struct doca_rdma_connection *connection)
 void rdma_connection_changes(struct doca_rdma_connection *connection)
 {
 	struct rdma_connection_list *list = &connection->rdma->changing;
+
 	if (connection->changing)
 		return;
 	connection->changing = true;
@@ -64,6 +67,7 @@ static void note_if_last(struct doca_rdma *rdma)
 		return;
 	for (uint32_t i = 0; i < rdma->num_connections; i++) {
 		enum rdma_connection_state state = rdma->connections[i].state;
+
 		if (state > RDMA_CONNECTION_ENDED && state <= RDMA_CONNECTION_FAILING)
 			return;
 	}
@@ -122,6 +126,7 @@ void rdma_connections_cancel(struct doca_rdma *rdma)
 	rdma_cm_close_listeners(rdma);
 	for (uint32_t i = 0; i < rdma->num_connections; i++) {
 		struct doca_rdma_connection *connection = &rdma->connections[i];
+
 		connection->state = RDMA_CONNECTION_FAILED;
 		if (connection->out != NULL)
 			sf_link_disconnect(connection->out);
@@ -148,6 +153,7 @@ static void link_accepted(struct sf_listener *listener, struct sf_link *link, co
 static void link_connected(struct sf_link *link, doca_error_t status, const void *data, size_t len)
 {
 	struct doca_rdma_connection *connection = (struct doca_rdma_connection *)link->user;
+
 	if (connection->by_addr)
 		rdma_cm_connected(connection, status, data, len);
 	else if (status != DOCA_SUCCESS)
@@ -157,6 +163,7 @@ static void link_connected(struct sf_link *link, doca_error_t status, const void
 static void link_closed(struct sf_link *link, doca_error_t reason)
 {
 	struct doca_rdma_connection *connection = (struct doca_rdma_connection *)link->user;
+
 	rdma_cm_tell_accepted(connection);
 	if (link == connection->in || link == connection->out) {
 		if (connection->in == link)

@@ -38,6 +38,7 @@ size_t rdma_descriptor_pack(const struct rdma_descriptor *descriptor, uint8_t ou
 {
 	const size_t name_len = strlen(descriptor->name), address_len = strlen(descriptor->address);
 	const size_t len = AT_NAME + name_len + address_len;
+
 	sf_put_le32(out + AT_MAGIC, DESCRIPTOR_MAGIC);
 	sf_put_le32(out + AT_VERSION, DESCRIPTOR_VERSION);
 	sf_put_le16(out + AT_TRANSPORT, descriptor->transport);
@@ -55,6 +56,7 @@ size_t rdma_descriptor_pack(const struct rdma_descriptor *descriptor, uint8_t ou
 doca_error_t rdma_descriptor_parse(const void *data, size_t len, struct rdma_descriptor *descriptor)
 {
 	const uint8_t *in = (const uint8_t *)data;
+
 	if (len < AT_TRANSPORT || sf_get_le32(in + AT_MAGIC) != DESCRIPTOR_MAGIC) {
 		SF_LOG_ERR_LIMITED("remote connection details of %zu bytes were not made by doca_rdma_export", len);
 		return DOCA_ERROR_INVALID_VALUE;
@@ -100,6 +102,7 @@ void rdma_greeting_pack(const struct rdma_greeting *greeting, uint8_t out[RDMA_G
 doca_error_t rdma_greeting_parse(const void *data, size_t len, struct rdma_greeting *greeting)
 {
 	const uint8_t *in = (const uint8_t *)data;
+
 	if (len != RDMA_GREETING_SIZE || sf_get_le32(in) != GREETING_MAGIC || sf_get_le32(in + 4) != WIRE_VERSION)
 		return DOCA_ERROR_INVALID_VALUE;
 	memcpy(greeting->to, in + 8, RDMA_TOKEN_SIZE);

@@ -15,6 +15,7 @@
 static bool is_token(const uint8_t a[RDMA_TOKEN_SIZE], const uint8_t b[RDMA_TOKEN_SIZE])
 {
 	uint8_t differ = 0;
+
 	for (uint32_t i = 0; i < RDMA_TOKEN_SIZE; i++)
 		differ |= a[i] ^ b[i];
 	return differ == 0;
@@ -23,6 +24,7 @@ static bool is_token(const uint8_t a[RDMA_TOKEN_SIZE], const uint8_t b[RDMA_TOKE
 static struct doca_rdma_connection *find_connection(struct doca_rdma *rdma, const struct rdma_greeting *greeting)
 {
 	struct doca_rdma_connection *connection;
+
 	if (greeting->slot >= rdma->num_connections)
 		return NULL;
 	connection = &rdma->connections[greeting->slot];
@@ -42,6 +44,7 @@ static bool add_guest(struct doca_rdma_connection *connection, struct sf_link *l
 {
 	struct doca_rdma *rdma = connection->rdma;
 	struct rdma_guest *guest;
+
 	if (rdma->transport != DOCA_RDMA_TRANSPORT_TYPE_DC || rdma->num_guests == RDMA_GUESTS_MAX)
 		return false;
 	guest = malloc(sizeof(*guest));
@@ -58,6 +61,7 @@ void rdma_export_accepted(struct doca_rdma *rdma, struct sf_link *link, const vo
 {
 	struct doca_rdma_connection *connection = NULL;
 	struct rdma_greeting greeting;
+
 	if (rdma_greeting_parse(data, len, &greeting) == DOCA_SUCCESS)
 		connection = find_connection(rdma, &greeting);
 	link->user = connection;
@@ -75,6 +79,7 @@ void rdma_export_accepted(struct doca_rdma *rdma, struct sf_link *link, const vo
 static void drop_guest(struct doca_rdma *rdma, struct rdma_guest **at)
 {
 	struct rdma_guest *guest = *at;
+
 	*at = guest->next;
 	rdma->num_guests--;
 	free(guest);
@@ -93,6 +98,7 @@ void rdma_guest_forget(struct doca_rdma *rdma, const struct sf_link *link)
 void rdma_guests_close(struct doca_rdma *rdma, const struct doca_rdma_connection *connection)
 {
 	struct rdma_guest **at = &rdma->guests;
+
 	while (*at != NULL) {
 		if ((*at)->link->user != connection) {
 			at = &(*at)->next;
@@ -156,6 +162,7 @@ static doca_error_t check_connection(const struct doca_rdma *rdma, const struct 
 static doca_error_t check_peer(const struct doca_rdma_connection *connection, const struct rdma_descriptor *peer)
 {
 	const struct doca_rdma *rdma = connection->rdma;
+
 	if (peer->transport != rdma->transport) {
 		SF_LOG_ERR_LIMITED("rdma connect: the peer's transport is %s, this instance's is %s: set the same on both sides",
 				   rdma_transport_name(peer->transport), rdma_transport_name(rdma->transport));
@@ -180,6 +187,7 @@ static doca_error_t open_link(struct doca_rdma_connection *connection)
 	struct rdma_greeting greeting = {.slot = connection->peer.slot};
 	uint8_t data[RDMA_GREETING_SIZE];
 	doca_error_t result;
+
 	memcpy(greeting.to, connection->peer.token, RDMA_TOKEN_SIZE);
 	memcpy(greeting.from, connection->token, RDMA_TOKEN_SIZE);
 	rdma_greeting_pack(&greeting, data);

@@ -17,6 +17,7 @@
 static uint32_t pow2_at_most(uint64_t value, uint32_t min, uint32_t max)
 {
 	uint32_t p = min;
+
 	while (p < max && (uint64_t)p * 2 <= value)
 		p *= 2;
 	return p;
@@ -39,6 +40,7 @@ static doca_error_t make_rings(struct rdma_gpu *gpu)
 {
 	size_t posts = align(PAGE + (size_t)gpu->num_queues * PROGRESS_STRIDE), arrivals, queues;
 	void *addr = NULL, *cpu = NULL;
+
 	arrivals = posts + align(gpu->recv_size * sizeof(struct softfield_quad));
 	queues = arrivals + align(gpu->recv_size * sizeof(struct softfield_rdma_arrival));
 	gpu->queue_stride = align(gpu->depth * sizeof(struct softfield_rdma_cmd)) + gpu->arena_size;
@@ -54,6 +56,7 @@ static doca_error_t make_rings(struct rdma_gpu *gpu)
 	gpu->arrivals = (struct softfield_rdma_arrival *)(void *)(gpu->rings + arrivals);
 	for (uint32_t i = 0; i < gpu->num_queues; i++) {
 		struct rdma_gpu_queue *queue = &gpu->queues[i];
+
 		queue->gpu = gpu;
 		queue->progress = (struct softfield_quad *)(void *)(gpu->rings + PAGE + (size_t)i * PROGRESS_STRIDE);
 		queue->cmds = (struct softfield_rdma_cmd *)(void *)(gpu->rings + queues + i * gpu->queue_stride);
@@ -69,6 +72,7 @@ static doca_error_t make_recv_arena(struct rdma_gpu *gpu)
 	size_t len = sizeof(descriptor);
 	struct sf_domain *domain;
 	void *gpu_addr, *addr = mmap(NULL, gpu->recv_arena_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
 	if (addr == MAP_FAILED) {
 		SF_LOG_ERR("no memory for %u bytes of receives: %s", gpu->recv_arena_size, strerror(errno));
 		return DOCA_ERROR_NO_MEMORY;
@@ -102,6 +106,7 @@ static doca_error_t make_handle(struct rdma_gpu *gpu)
 	struct doca_rdma *rdma = gpu->rdma;
 	size_t ops = rdma->send_queue_size * sizeof(struct softfield_rdma_op);
 	void *addr = NULL, *cpu = NULL;
+
 	gpu->ops_offset = queues_offset() + align(gpu->num_queues * sizeof(struct softfield_rdma_queue));
 	gpu->recv_ops_offset = gpu->ops_offset + align(gpu->num_queues * ops);
 	doca_error_t result = gpu->device->ops->mem_alloc(
@@ -112,6 +117,7 @@ static doca_error_t make_handle(struct rdma_gpu *gpu)
 	gpu->handle = (uint8_t *)addr;
 	for (uint32_t i = 0; i < gpu->num_queues; i++) {
 		struct softfield_rdma_queue *image = &gpu->images[i];
+
 		image->ops = (struct softfield_rdma_op *)(void *)(gpu->handle + gpu->ops_offset + i * ops);
 		image->cmds = (struct softfield_rdma_cmd *)for_kernels(gpu, gpu->queues[i].cmds);
 		image->progress = (const struct softfield_quad *)for_kernels(gpu, gpu->queues[i].progress);
@@ -148,6 +154,7 @@ static doca_error_t make_handle(struct rdma_gpu *gpu)
 static void free_memory(struct rdma_gpu *gpu)
 {
 	const struct sf_gpu_ops *ops = gpu->device->ops;
+
 	if (gpu->handle != NULL)
 		ops->mem_free(gpu->device, gpu->handle);
 	if (gpu->rings != NULL)
@@ -168,6 +175,7 @@ static void free_memory(struct rdma_gpu *gpu)
 void rdma_gpu_release(struct doca_rdma *rdma)
 {
 	struct rdma_gpu *gpu = rdma->gpu;
+
 	if (gpu == NULL)
 		return;
 	free_memory(gpu);
@@ -183,6 +191,7 @@ static void choose_sizes(struct rdma_gpu *gpu)
 	const struct doca_rdma *rdma = gpu->rdma;
 	uint32_t depth_max =
 		pow2_at_most(RDMA_GPU_COMMANDS_MAX / rdma->max_num_connections, RDMA_GPU_DEPTH_MIN, RDMA_GPU_DEPTH_MAX);
+
 	gpu->num_queues = rdma->max_num_connections;
 	gpu->depth = pow2_at_most(rdma->send_queue_size, RDMA_GPU_DEPTH_MIN, depth_max);
 	gpu->arena_size = pow2_at_most(RDMA_GPU_ARENA_MAX / rdma->max_num_connections, RDMA_GPU_ARENA_MIN, RDMA_GPU_ARENA_MAX);
@@ -210,6 +219,7 @@ static doca_error_t make_tables(struct rdma_gpu *gpu)
 doca_error_t rdma_gpu_create(struct doca_rdma *rdma)
 {
 	pthread_mutexattr_t recursive;
+
 	rdma_gpu_release(rdma); /* of the run before */
 	struct rdma_gpu *gpu = calloc(1, sizeof(*gpu));
 	if (gpu == NULL || (gpu->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) < 0) {
@@ -250,6 +260,7 @@ static void begin_anew(struct rdma_gpu_queue *queue)
 	uint32_t index = (uint32_t)(queue - gpu->queues);
 	size_t ops = gpu->rdma->send_queue_size * sizeof(struct softfield_rdma_op);
 	void *zeros = calloc(1, ops);
+
 	queue->taken = queue->submitted = queue->finished = queue->told = 0;
 	queue->status = queue->told_status = DOCA_SUCCESS;
 	queue->not_ready_since = 0;
@@ -301,6 +312,7 @@ static void tell_queue(struct rdma_gpu_queue *queue, struct doca_rdma_connection
 	struct rdma_gpu *gpu = queue->gpu;
 	size_t at = queues_offset() + (size_t)(queue - gpu->queues) * sizeof(struct softfield_rdma_queue);
 	uint32_t state = state_of(connection);
+
 	if (state == queue->told_state || (state == SOFTFIELD_RDMA_ENDED && queue->told_state == SOFTFIELD_RDMA_NEW))
 		return;
 	if (state == SOFTFIELD_RDMA_NEW && queue->told_state == SOFTFIELD_RDMA_OPEN)
@@ -321,6 +333,7 @@ static uint32_t state_of_all(const struct doca_rdma *rdma)
 {
 	for (uint32_t i = 0; i < rdma->num_connections; i++) {
 		enum rdma_connection_state state = rdma->connections[i].state;
+
 		if (state > RDMA_CONNECTION_ENDED && state <= RDMA_CONNECTION_FAILING)
 			return SOFTFIELD_RDMA_OPEN;
 	}
@@ -331,6 +344,7 @@ void rdma_gpu_tell(struct rdma_gpu *gpu)
 {
 	struct doca_rdma *rdma = gpu->rdma;
 	uint32_t state = gpu->flushing ? SOFTFIELD_RDMA_ENDED : state_of_all(rdma);
+
 	for (uint32_t i = 0; i < rdma->num_connections; i++)
 		tell_queue(&gpu->queues[i], &rdma->connections[i]);
 	if (state == gpu->told_state)
@@ -366,6 +380,7 @@ static doca_error_t check_queue(const struct doca_rdma *rdma, const void *place)
 doca_error_t doca_rdma_set_recv_queue_size(struct doca_rdma *rdma, uint32_t recv_queue_size)
 {
 	doca_error_t result = check_queue(rdma, rdma);
+
 	if (result == DOCA_SUCCESS)
 		result = sf_ctx_check_idle(&rdma->ctx, __func__);
 	if (result != DOCA_SUCCESS)
@@ -383,6 +398,7 @@ doca_error_t doca_rdma_set_recv_queue_size(struct doca_rdma *rdma, uint32_t recv
 doca_error_t doca_rdma_get_recv_queue_size(const struct doca_rdma *rdma, uint32_t *recv_queue_size)
 {
 	doca_error_t result = check_queue(rdma, recv_queue_size);
+
 	if (result == DOCA_SUCCESS)
 		*recv_queue_size = rdma->recv_queue_size;
 	return result;

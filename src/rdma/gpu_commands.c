@@ -49,6 +49,7 @@ static void op_done(struct sf_op *base)
 {
 	struct rdma_gpu_op *op = (struct rdma_gpu_op *)(void *)base;
 	struct rdma_gpu_queue *queue = op->queue;
+
 	release_remote(op);
 	queue->finished++;
 	queue->connection->num_out--;
@@ -64,6 +65,7 @@ static void op_done(struct sf_op *base)
 static doca_error_t never(const struct rdma_gpu_queue *queue, const struct rdma_gpu_op *op, doca_error_t why)
 {
 	uint32_t id = queue->connection->id;
+
 	switch (why) {
 	case DOCA_ERROR_TOO_BIG:
 		SF_LOG_ERR_LIMITED("a kernel's send on connection %u: %llu bytes are more than the peer's receive takes: post "
@@ -93,13 +95,16 @@ static bool read_command(const struct rdma_gpu_queue *queue, uint32_t words[WORD
 {
 	uint32_t shift = (uint32_t)__builtin_ctz(queue->gpu->depth), mark = softfield_rdma_mark(queue->taken, shift), num = 1;
 	const struct softfield_quad *quads = queue->cmds[queue->taken & (queue->gpu->depth - 1)].quad;
+
 	for (uint32_t i = 0; i < num; i++) {
 		struct softfield_quad quad = softfield_load_quad(quads + i);
+
 		if (quad.w[3] != mark)
 			return false;
 		memcpy(words + 3 * i, quad.w, 3 * sizeof(uint32_t));
 		if (i == 0) {
 			uint32_t inline_len = words[SOFTFIELD_RDMA_CMD_KIND] >> 16;
+
 			num = (SOFTFIELD_RDMA_CMD_HEADER + inline_len + 11) / 12;
 			num = num > SOFTFIELD_RDMA_CMD_QUADS ? SOFTFIELD_RDMA_CMD_QUADS : num;
 		}
@@ -114,6 +119,7 @@ static void set_local(struct rdma_gpu_op *op, const uint32_t words[WORDS])
 	struct rdma_gpu_queue *queue = op->queue;
 	uint32_t kind = words[SOFTFIELD_RDMA_CMD_KIND];
 	uint64_t at = words[SOFTFIELD_RDMA_CMD_AT] | (uint64_t)words[SOFTFIELD_RDMA_CMD_AT + 1] << 32;
+
 	op->len = words[SOFTFIELD_RDMA_CMD_LEN];
 	op->iov.len = op->len;
 	if (kind & SOFTFIELD_RDMA_IN_COMMAND) {
@@ -131,6 +137,7 @@ static void set_local(struct rdma_gpu_op *op, const uint32_t words[WORDS])
 static void refused(struct rdma_gpu_queue *queue, const uint32_t words[WORDS])
 {
 	uint32_t kind = words[SOFTFIELD_RDMA_CMD_LEN];
+
 	SF_LOG_ERR_LIMITED(
 		"a kernel's %s on connection %u is not permitted: doca_rdma_set_permissions of the peer's instance gave 0x%x and "
 		"doca_mmap_set_permissions of its memory 0x%x: both must give DOCA_ACCESS_FLAG_RDMA_%s",
@@ -142,6 +149,7 @@ static void refused(struct rdma_gpu_queue *queue, const uint32_t words[WORDS])
 static doca_error_t fill_op(struct rdma_gpu_op *op, const uint32_t words[WORDS])
 {
 	uint32_t kind = words[SOFTFIELD_RDMA_CMD_KIND] & 0xff;
+
 	set_local(op, words);
 	op->op = (struct sf_op){.done = op_done,
 				.kind = kind == SOFTFIELD_RDMA_WRITE  ? SF_OP_WRITE
@@ -169,6 +177,7 @@ static bool take_command(struct rdma_gpu_queue *queue)
 {
 	uint32_t words[WORDS];
 	struct rdma_gpu_op *op = op_at(queue, queue->taken);
+
 	if (queue->taken - queue->finished == queue->gpu->depth || !read_command(queue, words))
 		return false;
 	queue->taken++;
@@ -187,6 +196,7 @@ static bool take_command(struct rdma_gpu_queue *queue)
 bool rdma_gpu_commands_due(const struct rdma_gpu_queue *queue)
 {
 	const struct softfield_quad *quad = queue->cmds[queue->taken & (queue->gpu->depth - 1)].quad;
+
 	return queue->submitted != queue->taken ||
 	       softfield_load_quad(quad).w[3] == softfield_rdma_mark(queue->taken, (uint32_t)__builtin_ctz(queue->gpu->depth));
 }
@@ -198,6 +208,7 @@ static doca_error_t send_out(struct rdma_gpu_queue *queue, struct rdma_gpu_op *o
 {
 	struct doca_rdma_connection *connection = queue->connection;
 	doca_error_t result;
+
 	if (connection->state != RDMA_CONNECTION_CONNECTED || connection->out == NULL)
 		return connection->num_out != 0 ? DOCA_ERROR_AGAIN : never(queue, op, DOCA_ERROR_NOT_CONNECTED);
 	op->op.status = DOCA_SUCCESS;
@@ -212,8 +223,10 @@ static doca_error_t send_out(struct rdma_gpu_queue *queue, struct rdma_gpu_op *o
 static bool submit_commands(struct rdma_gpu_queue *queue)
 {
 	bool moved = false;
+
 	while (queue->submitted != queue->taken) {
 		doca_error_t result = send_out(queue, op_at(queue, queue->submitted));
+
 		if (result == DOCA_ERROR_AGAIN)
 			return moved;
 		moved = true;
@@ -231,6 +244,7 @@ static bool submit_commands(struct rdma_gpu_queue *queue)
 static void tell_progress(struct rdma_gpu_queue *queue)
 {
 	struct softfield_quad progress = {{queue->finished, (uint32_t)queue->status, 0, 0}};
+
 	softfield_published(queue->progress);
 	softfield_fence_release(); /* what a read brought */
 	softfield_store_quad(queue->progress, progress);
@@ -241,6 +255,7 @@ static void tell_progress(struct rdma_gpu_queue *queue)
 bool rdma_gpu_commands(struct rdma_gpu_queue *queue)
 {
 	bool moved = false;
+
 	while (queue->status == DOCA_SUCCESS && take_command(queue))
 		moved = true;
 	if (queue->submitted != queue->taken)

@@ -20,6 +20,7 @@ static void tell_arrival(struct rdma_gpu_recv *recv, uint32_t kind, uint32_t imm
 	struct rdma_gpu *gpu = recv->gpu;
 	struct softfield_quad *quads = gpu->arrivals[recv->seq & (gpu->recv_size - 1)].quad;
 	uint32_t mark = softfield_rdma_mark(recv->seq, (uint32_t)__builtin_ctz(gpu->recv_size)), words[12] = {0};
+
 	words[SOFTFIELD_RDMA_ARR_LEN] = recv->recv.len;
 	words[SOFTFIELD_RDMA_ARR_IMM] = immediate;
 	words[SOFTFIELD_RDMA_ARR_CONNECTION] = connection;
@@ -35,6 +36,7 @@ static void tell_arrival(struct rdma_gpu_recv *recv, uint32_t kind, uint32_t imm
 	softfield_fence_release();
 	for (uint32_t i = 0; i < 4; i++) {
 		struct softfield_quad quad = {{words[3 * i], words[3 * i + 1], words[3 * i + 2], mark}};
+
 		softfield_store_quad(quads + i, quad);
 	}
 }
@@ -45,6 +47,7 @@ static void recv_done(struct sf_recv *base)
 	struct rdma_gpu *gpu = recv->gpu;
 	enum doca_rdma_opcode opcode;
 	doca_be32_t immediate;
+
 	gpu->num_posted--;
 	if (base->status == DOCA_SUCCESS && base->link != NULL && rdma_header_read(base, &opcode, &immediate)) {
 		tell_arrival(recv, opcode, immediate, ((const struct doca_rdma_connection *)base->link->user)->id);
@@ -60,6 +63,7 @@ static void recv_done(struct sf_recv *base)
 static void reclaim(struct rdma_gpu *gpu)
 {
 	uint32_t freed = softfield_load_word(gpu->freed);
+
 	softfield_observed(gpu->freed);
 	if (freed - gpu->reclaimed > gpu->posted - gpu->reclaimed)
 		return; /* no kernel of ours says so */
@@ -75,6 +79,7 @@ static bool post(struct rdma_gpu *gpu, uint32_t len)
 	struct rdma_gpu_recv *recv = recv_at(gpu, gpu->posted);
 	uint64_t head = gpu->recv_head;
 	uint32_t offset = 0;
+
 	if (len != 0 && !softfield_rdma_take(&head, gpu->recv_tail, gpu->recv_arena_size, len, &offset))
 		return false;
 	recv->gpu = gpu;
@@ -96,6 +101,7 @@ static bool is_posted(const struct rdma_gpu *gpu, uint32_t *len)
 {
 	const struct softfield_quad *quad = &gpu->posts[gpu->posted & (gpu->recv_size - 1)];
 	struct softfield_quad post = softfield_load_quad(quad);
+
 	*len = post.w[0];
 	return post.w[3] == softfield_rdma_mark(gpu->posted, (uint32_t)__builtin_ctz(gpu->recv_size));
 }
@@ -103,6 +109,7 @@ static bool is_posted(const struct rdma_gpu *gpu, uint32_t *len)
 bool rdma_gpu_receives_due(const struct rdma_gpu *gpu)
 {
 	uint32_t len;
+
 	return softfield_load_word(gpu->freed) != gpu->reclaimed || is_posted(gpu, &len);
 }
 
@@ -110,6 +117,7 @@ bool rdma_gpu_receives(struct rdma_gpu *gpu)
 {
 	bool moved = false;
 	uint32_t len;
+
 	if (gpu->flushing)
 		return false;
 	if (softfield_load_word(gpu->freed) != gpu->reclaimed) {

@@ -53,6 +53,7 @@ void rdma_kick(struct doca_rdma *rdma)
 void rdma_gpu_ring(void *arg)
 {
 	struct rdma_gpu *gpu = (struct rdma_gpu *)arg;
+
 	sf_doorbell_ring(gpu->event_fd);
 }
 
@@ -70,6 +71,7 @@ static bool look(struct rdma_gpu *gpu, bool poll_port)
 {
 	struct doca_rdma *rdma = gpu->rdma;
 	bool moved = poll_port && sf_port_poll(rdma->port, RDMA_POLL_BUDGET) > 0;
+
 	for (uint32_t i = 0; i < rdma->num_connections; i++) {
 		if (gpu->queues[i].told_state != SOFTFIELD_RDMA_NEW)
 			moved |= rdma_gpu_commands(&gpu->queues[i]);
@@ -116,6 +118,7 @@ static bool is_due(const struct rdma_gpu *gpu)
 {
 	for (uint32_t i = 0; i < gpu->rdma->num_connections; i++) {
 		const struct rdma_gpu_queue *queue = &gpu->queues[i];
+
 		if (queue->told_state == SOFTFIELD_RDMA_OPEN && queue->submitted == queue->taken && rdma_gpu_commands_due(queue))
 			return true;
 	}
@@ -126,6 +129,7 @@ static bool is_due(const struct rdma_gpu *gpu)
 static void sleep_soft(struct rdma_gpu *gpu)
 {
 	struct pollfd fd = {.fd = gpu->event_fd, .events = POLLIN};
+
 	pthread_mutex_lock(&gpu->lock);
 	__atomic_store_n(gpu->sleeping, 1, __ATOMIC_RELAXED);
 	softfield_fence_system();
@@ -140,6 +144,7 @@ static void sleep_soft(struct rdma_gpu *gpu)
 static void sleep_hardware(uint64_t idle_ns)
 {
 	uint64_t ns = idle_ns / 100;
+
 	ns = ns < SLEEP_HARDWARE_MIN_NS ? SLEEP_HARDWARE_MIN_NS : ns > SLEEP_HARDWARE_MAX_NS ? SLEEP_HARDWARE_MAX_NS : ns;
 	const struct timespec time = {0, (long)ns};
 	nanosleep(&time, NULL);
@@ -149,6 +154,7 @@ static void *thread_main(void *arg)
 {
 	struct rdma_gpu *gpu = (struct rdma_gpu *)arg;
 	uint64_t busy = sf_now_ns(), spin = gpu->device->ops->hardware ? SPIN_HARDWARE_NS : SPIN_NS;
+
 	while (!atomic_load(&gpu->stopping)) {
 		while (atomic_load(&gpu->wanted) != 0)
 			sched_yield();
@@ -169,6 +175,7 @@ static void *thread_main(void *arg)
 doca_error_t rdma_gpu_run(struct rdma_gpu *gpu)
 {
 	sigset_t all, before;
+
 	sigfillset(&all); /* the program's signals are its own threads' */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	atomic_store(&gpu->stopping, false);

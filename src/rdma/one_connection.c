@@ -17,6 +17,7 @@ doca_error_t sf_rdma_one_export(struct doca_rdma *rdma, const void **details, si
 	if (one->connection == NULL || rdma->ctx.state == DOCA_CTX_STATE_IDLE || rdma->ctx.state == DOCA_CTX_STATE_STOPPING) {
 		struct doca_rdma_connection *connection;
 		doca_error_t result = doca_rdma_export(rdma, &one->details, &one->size, &connection);
+
 		if (result != DOCA_SUCCESS)
 			return result;
 		one->connection = connection;
@@ -31,6 +32,7 @@ doca_error_t sf_rdma_one_connect(struct doca_rdma *rdma, const void *details, si
 	const void *own;
 	size_t own_size;
 	doca_error_t result = sf_rdma_one_export(rdma, &own, &own_size);
+
 	if (result == DOCA_SUCCESS)
 		result = doca_rdma_connect(rdma, details, size, rdma->one.connection);
 	if (result != DOCA_SUCCESS)

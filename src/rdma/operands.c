@@ -6,6 +6,7 @@
 const struct doca_buf *rdma_request_local(const struct rdma_request *request)
 {
 	enum sf_op_kind kind = rdma_verb_of(request)->kind;
+
 	if (kind == SF_OP_CAS || kind == SF_OP_FAA)
 		return request->result;
 	return kind == SF_OP_READ ? request->dst : request->src;
@@ -15,6 +16,7 @@ const struct doca_buf *rdma_request_local(const struct rdma_request *request)
 static doca_error_t take_mapped(struct rdma_request *request, struct sf_reach_list *list)
 {
 	bool destination = rdma_verb_of(request)->kind == SF_OP_READ;
+
 	request->mapped = true;
 	return sf_reach_map_list(&rdma_of(request)->reach, rdma_request_local(request), destination, list);
 }
@@ -22,6 +24,7 @@ static doca_error_t take_mapped(struct rdma_request *request, struct sf_reach_li
 doca_error_t rdma_request_take_list(struct rdma_request *request, struct sf_reach_list *list)
 {
 	const struct doca_rdma *rdma = rdma_of(request);
+
 	if (list->num > rdma->list_len) {
 		SF_LOG_ERR("%s: a list of %u buffers, %u are configured: doca_rdma_set_max_send_buf_list_len",
 			   request->base.cls->name, list->num, rdma->list_len);
@@ -30,6 +33,7 @@ doca_error_t rdma_request_take_list(struct rdma_request *request, struct sf_reac
 	for (uint32_t i = 0; i < list->num; i++) {
 		if (__builtin_expect(list->pieces[i].region != NULL, 0)) {
 			doca_error_t result = take_mapped(request, list);
+
 			if (result != DOCA_SUCCESS)
 				return result;
 		}
@@ -45,6 +49,7 @@ doca_error_t rdma_request_take_list(struct rdma_request *request, struct sf_reac
 static inline bool take_one(struct rdma_request *request, const struct doca_buf *buf, uint8_t *addr, uint64_t len, bool written)
 {
 	const struct sf_reach *reach;
+
 	if (buf->next != NULL || len - 1 >= SF_REACH_LEN_MAX)
 		return false;
 	reach = sf_reach_known(&rdma_of(request)->reach, buf->mmap);
@@ -63,6 +68,7 @@ static inline doca_error_t take_remote(struct rdma_request *request, const struc
 {
 	const struct sf_reach *reach;
 	doca_error_t result = sf_reach_get(&rdma_of(request)->reach, buf->mmap, &reach);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (reach->region == NULL) {
@@ -91,6 +97,7 @@ static __attribute__((noinline)) doca_error_t take_source_list(struct rdma_reque
 {
 	struct sf_reach_list list;
 	doca_error_t result = sf_reach_source(&rdma_of(request)->reach, request->src, &list);
+
 	return result == DOCA_SUCCESS ? rdma_request_take_list(request, &list) : result;
 }
 
@@ -98,12 +105,14 @@ static __attribute__((noinline)) doca_error_t take_destination_list(struct rdma_
 {
 	struct sf_reach_list list;
 	doca_error_t result = sf_reach_destination(&rdma_of(request)->reach, request->dst, len, &list);
+
 	return result == DOCA_SUCCESS ? rdma_request_take_list(request, &list) : result;
 }
 
 static inline doca_error_t take_send(struct rdma_request *request)
 {
 	const struct doca_buf *src = request->src;
+
 	if (__builtin_expect(src != NULL && take_one(request, src, src->data, src->data_len, false), 1))
 		return DOCA_SUCCESS;
 	return take_source_list(request);
@@ -112,6 +121,7 @@ static inline doca_error_t take_send(struct rdma_request *request)
 static doca_error_t take_write(struct rdma_request *request)
 {
 	doca_error_t result = take_send(request);
+
 	if (result != DOCA_SUCCESS || request->len == 0)
 		return result;
 	if (request->dst == NULL)
@@ -122,6 +132,7 @@ static doca_error_t take_write(struct rdma_request *request)
 static doca_error_t take_read(struct rdma_request *request)
 {
 	uint64_t len = request->src != NULL ? request->src->data_len : 0;
+
 	request->len = 0;
 	if (len == 0)
 		return DOCA_SUCCESS;
@@ -139,6 +150,7 @@ doca_error_t rdma_request_take_result(struct rdma_request *request)
 	const struct doca_buf *result_buf = request->result;
 	const struct sf_reach *reach;
 	uint8_t *addr;
+
 	if (result_buf == NULL)
 		return rdma_request_missing(request, "result buffer");
 	doca_error_t result = sf_reach_get(&rdma_of(request)->reach, result_buf->mmap, &reach);
@@ -188,6 +200,7 @@ static doca_error_t take_atomic(struct rdma_request *request)
 doca_error_t rdma_request_take_apart(struct rdma_request *request)
 {
 	const struct rdma_verb *verb = rdma_verb_of(request);
+
 	if (verb->take != NULL)
 		return verb->take(request);
 	switch (verb->kind) {

@@ -26,6 +26,7 @@ static doca_error_t check_get(const struct doca_rdma *rdma, const void *place)
 static uint32_t round_up(uint32_t size)
 {
 	uint32_t rounded = 1;
+
 	while (rounded < size)
 		rounded *= 2;
 	return rounded;
@@ -34,6 +35,7 @@ static uint32_t round_up(uint32_t size)
 static uint32_t num_gids(const struct doca_rdma *rdma)
 {
 	uint32_t num = 0;
+
 	(void)doca_rdma_cap_get_gid_table_size(doca_dev_as_devinfo(rdma->dev), &num);
 	return num;
 }
@@ -41,6 +43,7 @@ static uint32_t num_gids(const struct doca_rdma *rdma)
 doca_error_t doca_rdma_set_send_queue_size(struct doca_rdma *rdma, uint32_t send_queue_size)
 {
 	doca_error_t result = check_set(rdma, __func__);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (send_queue_size == 0 || send_queue_size > RDMA_QUEUE_MAX) {
@@ -54,6 +57,7 @@ doca_error_t doca_rdma_set_send_queue_size(struct doca_rdma *rdma, uint32_t send
 doca_error_t doca_rdma_get_send_queue_size(const struct doca_rdma *rdma, uint32_t *send_queue_size)
 {
 	doca_error_t result = check_get(rdma, send_queue_size);
+
 	if (result == DOCA_SUCCESS)
 		*send_queue_size = rdma->send_queue_size;
 	return result;
@@ -62,6 +66,7 @@ doca_error_t doca_rdma_get_send_queue_size(const struct doca_rdma *rdma, uint32_
 doca_error_t doca_rdma_set_max_send_buf_list_len(struct doca_rdma *rdma, uint32_t max_send_buf_list_len)
 {
 	doca_error_t result = check_set(rdma, __func__);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (max_send_buf_list_len == 0 || max_send_buf_list_len > RDMA_LIST_MAX) {
@@ -75,6 +80,7 @@ doca_error_t doca_rdma_set_max_send_buf_list_len(struct doca_rdma *rdma, uint32_
 doca_error_t doca_rdma_get_max_send_buf_list_len(const struct doca_rdma *rdma, uint32_t *max_send_buf_list_len)
 {
 	doca_error_t result = check_get(rdma, max_send_buf_list_len);
+
 	if (result == DOCA_SUCCESS)
 		*max_send_buf_list_len = rdma->list_len;
 	return result;
@@ -83,6 +89,7 @@ doca_error_t doca_rdma_get_max_send_buf_list_len(const struct doca_rdma *rdma, u
 doca_error_t doca_rdma_set_mtu(struct doca_rdma *rdma, enum doca_mtu_size mtu)
 {
 	doca_error_t result = check_set(rdma, __func__);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if ((unsigned int)mtu > DOCA_MTU_SIZE_4K_BYTES) {
@@ -96,6 +103,7 @@ doca_error_t doca_rdma_set_mtu(struct doca_rdma *rdma, enum doca_mtu_size mtu)
 doca_error_t doca_rdma_get_mtu(const struct doca_rdma *rdma, enum doca_mtu_size *mtu)
 {
 	doca_error_t result = check_get(rdma, mtu);
+
 	if (result == DOCA_SUCCESS)
 		*mtu = rdma->mtu;
 	return result;
@@ -104,6 +112,7 @@ doca_error_t doca_rdma_get_mtu(const struct doca_rdma *rdma, enum doca_mtu_size 
 doca_error_t doca_rdma_set_permissions(struct doca_rdma *rdma, uint32_t permissions)
 {
 	doca_error_t result = check_set(rdma, __func__);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if ((permissions & ~PERMISSIONS) != 0) {
@@ -117,6 +126,7 @@ doca_error_t doca_rdma_set_permissions(struct doca_rdma *rdma, uint32_t permissi
 doca_error_t doca_rdma_get_permissions(struct doca_rdma *rdma, uint32_t *permissions)
 {
 	doca_error_t result = check_get(rdma, permissions);
+
 	if (result == DOCA_SUCCESS)
 		*permissions = rdma->permissions;
 	return result;
@@ -125,6 +135,7 @@ doca_error_t doca_rdma_get_permissions(struct doca_rdma *rdma, uint32_t *permiss
 doca_error_t doca_rdma_set_gid_index(struct doca_rdma *rdma, uint32_t gid_index)
 {
 	doca_error_t result = check_set(rdma, __func__);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (gid_index >= num_gids(rdma)) {
@@ -138,6 +149,7 @@ doca_error_t doca_rdma_set_gid_index(struct doca_rdma *rdma, uint32_t gid_index)
 doca_error_t doca_rdma_get_gid_index(const struct doca_rdma *rdma, uint32_t *gid_index)
 {
 	doca_error_t result = check_get(rdma, gid_index);
+
 	if (result == DOCA_SUCCESS)
 		*gid_index = rdma->gid_index;
 	return result;
@@ -146,6 +158,7 @@ doca_error_t doca_rdma_get_gid_index(const struct doca_rdma *rdma, uint32_t *gid
 doca_error_t doca_rdma_set_sl(struct doca_rdma *rdma, uint32_t sl)
 {
 	doca_error_t result = check_set(rdma, __func__);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (sl > RDMA_SL_MAX) {
@@ -159,6 +172,7 @@ doca_error_t doca_rdma_set_sl(struct doca_rdma *rdma, uint32_t sl)
 doca_error_t doca_rdma_get_sl(const struct doca_rdma *rdma, uint32_t *sl)
 {
 	doca_error_t result = check_get(rdma, sl);
+
 	if (result == DOCA_SUCCESS)
 		*sl = rdma->sl;
 	return result;
@@ -167,6 +181,7 @@ doca_error_t doca_rdma_get_sl(const struct doca_rdma *rdma, uint32_t *sl)
 doca_error_t doca_rdma_set_max_num_connections(struct doca_rdma *rdma, uint16_t max_num_connections)
 {
 	doca_error_t result = check_set(rdma, __func__);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (max_num_connections == 0 || max_num_connections > RDMA_CONNECTIONS_MAX) {
@@ -180,6 +195,7 @@ doca_error_t doca_rdma_set_max_num_connections(struct doca_rdma *rdma, uint16_t 
 doca_error_t doca_rdma_get_max_num_connections(struct doca_rdma *rdma, uint16_t *max_num_connections)
 {
 	doca_error_t result = check_get(rdma, max_num_connections);
+
 	if (result == DOCA_SUCCESS)
 		*max_num_connections = rdma->max_num_connections;
 	return result;
@@ -188,6 +204,7 @@ doca_error_t doca_rdma_get_max_num_connections(struct doca_rdma *rdma, uint16_t 
 doca_error_t doca_rdma_set_rnr_retry_count(struct doca_rdma *rdma, uint8_t rnr_retry_count)
 {
 	doca_error_t result = check_set(rdma, __func__);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (rnr_retry_count > RDMA_RNR_MAX) {
@@ -201,6 +218,7 @@ doca_error_t doca_rdma_set_rnr_retry_count(struct doca_rdma *rdma, uint8_t rnr_r
 doca_error_t doca_rdma_get_rnr_retry_count(const struct doca_rdma *rdma, uint8_t *rnr_retry_count)
 {
 	doca_error_t result = check_get(rdma, rnr_retry_count);
+
 	if (result == DOCA_SUCCESS)
 		*rnr_retry_count = rdma->rnr_retry_count;
 	return result;
@@ -214,6 +232,7 @@ const char *rdma_transport_name(uint32_t transport)
 doca_error_t doca_rdma_set_transport_type(struct doca_rdma *rdma, enum doca_rdma_transport_type transport_type)
 {
 	doca_error_t result = check_set(rdma, __func__);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if ((unsigned int)transport_type > DOCA_RDMA_TRANSPORT_TYPE_DC) {
@@ -227,6 +246,7 @@ doca_error_t doca_rdma_set_transport_type(struct doca_rdma *rdma, enum doca_rdma
 doca_error_t doca_rdma_get_transport_type(const struct doca_rdma *rdma, enum doca_rdma_transport_type *transport_type)
 {
 	doca_error_t result = check_get(rdma, transport_type);
+
 	if (result == DOCA_SUCCESS)
 		*transport_type = rdma->transport;
 	return result;
@@ -235,6 +255,7 @@ doca_error_t doca_rdma_get_transport_type(const struct doca_rdma *rdma, enum doc
 doca_error_t doca_rdma_set_connection_request_timeout(struct doca_rdma *rdma, uint16_t timeout)
 {
 	doca_error_t result = check_set(rdma, __func__);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (timeout == 0) {
@@ -248,6 +269,7 @@ doca_error_t doca_rdma_set_connection_request_timeout(struct doca_rdma *rdma, ui
 doca_error_t doca_rdma_get_connection_request_timeout(const struct doca_rdma *rdma, uint16_t *timeout)
 {
 	doca_error_t result = check_get(rdma, timeout);
+
 	if (result == DOCA_SUCCESS)
 		*timeout = rdma->request_timeout_ms;
 	return result;
@@ -274,6 +296,7 @@ doca_error_t doca_rdma_set_connection_state_callbacks(struct doca_rdma *rdma,
 doca_error_t doca_rdma_set_grh_enabled(struct doca_rdma *rdma, uint8_t grh_enabled)
 {
 	doca_error_t result = check_set(rdma, __func__);
+
 	if (result != DOCA_SUCCESS || grh_enabled != 0)
 		return result;
 	SF_LOG_ERR("rdma: the device's port is Ethernet, where every packet has a GRH");
@@ -283,6 +306,7 @@ doca_error_t doca_rdma_set_grh_enabled(struct doca_rdma *rdma, uint8_t grh_enabl
 doca_error_t doca_rdma_get_grh_enabled(const struct doca_rdma *rdma, uint8_t *grh_enabled)
 {
 	doca_error_t result = check_get(rdma, grh_enabled);
+
 	if (result == DOCA_SUCCESS)
 		*grh_enabled = 1;
 	return result;

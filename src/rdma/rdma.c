@@ -59,6 +59,7 @@ static void close_retry_timer(struct doca_rdma *rdma)
 static doca_error_t open_listener(struct doca_rdma *rdma)
 {
 	uint64_t name[2];
+
 	if (getrandom(name, sizeof(name), 0) != sizeof(name)) {
 		SF_LOG_ERR("rdma: no random bytes for the instance's name");
 		return DOCA_ERROR_OPERATING_SYSTEM;
@@ -71,6 +72,7 @@ static doca_error_t open_port(struct doca_rdma *rdma)
 {
 	struct sf_domain *domain;
 	doca_error_t result = sf_dev_domain(rdma->dev, &domain);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	uint32_t num_receives = rdma->ctx.gpu != NULL ? rdma->recv_queue_size : rdma->pools[RDMA_POOL_RECEIVE].num_tasks;
@@ -87,6 +89,7 @@ static doca_error_t open_port(struct doca_rdma *rdma)
 static doca_error_t open_path(struct doca_rdma *rdma)
 {
 	doca_error_t result = open_retry_timer(rdma);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	rdma_gpu_release(rdma); /* of the run before */
@@ -113,6 +116,7 @@ static doca_error_t rdma_start(struct doca_ctx *ctx)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
 	struct doca_rdma_connection *connections = calloc(rdma->max_num_connections, sizeof(*connections));
+
 	if (connections == NULL) {
 		SF_LOG_ERR("no memory for %u RDMA connections", rdma->max_num_connections);
 		return DOCA_ERROR_NO_MEMORY;
@@ -142,6 +146,7 @@ static doca_error_t rdma_start(struct doca_ctx *ctx)
 static void rdma_cancel(struct doca_ctx *ctx)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
+
 	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
 	if (rdma->gpu != NULL)
 		rdma->gpu->flushing = true;
@@ -154,6 +159,7 @@ static void rdma_cancel(struct doca_ctx *ctx)
 static bool rdma_drained(struct doca_ctx *ctx)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
+
 	if (rdma->gpu == NULL)
 		return true;
 	for (uint32_t i = 0; i < RDMA_GPU_DRAIN_MS; i++) {
@@ -167,6 +173,7 @@ static bool rdma_drained(struct doca_ctx *ctx)
 static void rdma_stop(struct doca_ctx *ctx)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
+
 	if (rdma->gpu != NULL)
 		rdma_gpu_join(rdma->gpu);
 	/* Peers that were accepted without us knowing are told of by a poll: only then are all links known. */
@@ -186,6 +193,7 @@ static bool tell_ended(struct doca_rdma *rdma)
 {
 	struct doca_task *task = rdma->ended;
 	bool any = task != NULL;
+
 	rdma->ended = rdma->ended_last = NULL; /* what callbacks add is for the next call */
 	(void)rdma_tell_at_once(rdma);	       /* those of the same connections are older */
 	for (struct doca_task *next; task != NULL; task = next) {
@@ -200,6 +208,7 @@ static bool tell_ended(struct doca_rdma *rdma)
 static void stop_retry_timer(struct doca_rdma *rdma)
 {
 	const struct itimerspec never = {{0, 0}, {0, 0}};
+
 	(void)timerfd_settime(rdma->retry_fd, 0, &never, NULL);
 	rdma->retry_set = false;
 }
@@ -210,12 +219,14 @@ static inline bool has_more(const struct doca_rdma *rdma)
 {
 	uintptr_t any =
 		(uintptr_t)rdma->ended | (uintptr_t)rdma->changing.first | (uintptr_t)rdma->calls | (uintptr_t)rdma->waiting;
+
 	return __builtin_expect((any | rdma->retry_set | rdma->one.due | rdma->fatal) != 0, 0);
 }
 
 static bool progress_before(struct doca_rdma *rdma)
 {
 	bool moved = false;
+
 	if (rdma->ended != NULL) /* before the poll: what was decided then is older than what it reports */
 		moved = tell_ended(rdma);
 	if (rdma->changing.first != NULL || rdma->calls != NULL)
@@ -226,6 +237,7 @@ static bool progress_before(struct doca_rdma *rdma)
 static __attribute__((noinline)) bool progress_after(struct doca_rdma *rdma)
 {
 	bool moved = false;
+
 	if (rdma->waiting != NULL)
 		moved |= rdma_requests_pump(rdma);
 	if (rdma->one.due) {
@@ -257,6 +269,7 @@ static bool rdma_progress(struct doca_ctx *ctx)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
 	uint32_t ran = 0;
+
 	if (__builtin_expect(rdma->gpu != NULL, 0))
 		return progress_all(rdma);
 	while (rdma->at_once != NULL && ran < RDMA_POLL_BUDGET)
@@ -277,6 +290,7 @@ static bool rdma_arm(struct doca_ctx *ctx)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
 	uint64_t wait_ns;
+
 	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
 	if (rdma->at_once != NULL || rdma->ended != NULL || rdma->fatal || rdma->one.due || rdma_cm_is_due(rdma, &wait_ns))
 		return true;
@@ -284,6 +298,7 @@ static bool rdma_arm(struct doca_ctx *ctx)
 		wait_ns = RDMA_RETRY_NS;
 	if (wait_ns != 0) {
 		const struct itimerspec soon = {{0, 0}, {(time_t)(wait_ns / 1000000000), (long)(wait_ns % 1000000000)}};
+
 		if (timerfd_settime(rdma->retry_fd, 0, &soon, NULL) != 0)
 			return true;
 		rdma->retry_set = true;
@@ -297,6 +312,7 @@ static bool rdma_arm(struct doca_ctx *ctx)
 static void rdma_send_pending(struct doca_ctx *ctx)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)ctx;
+
 	if (rdma->gpu != NULL)
 		return;
 	sf_port_push(rdma->port);
@@ -344,6 +360,7 @@ doca_error_t doca_rdma_create(struct doca_dev *dev, struct doca_rdma **rdma)
 doca_error_t doca_rdma_destroy(struct doca_rdma *rdma)
 {
 	doca_error_t result = rdma_check_given(rdma, "instance to destroy");
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	result = sf_ctx_fini(&rdma->ctx);

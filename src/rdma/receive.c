@@ -12,6 +12,7 @@
 bool rdma_header_read(const struct sf_recv *recv, enum doca_rdma_opcode *opcode, doca_be32_t *immediate)
 {
 	uint8_t said = recv->header[RDMA_HEADER_SIZE - 1];
+
 	*opcode = DOCA_RDMA_OPCODE_RECV_SEND;
 	*immediate = 0;
 	if (recv->header_len == 0 && recv->kind == SF_OP_SEND)
@@ -31,6 +32,7 @@ static __attribute__((noinline)) doca_error_t deliver(struct doca_rdma_task_rece
 {
 	struct sf_reach_cache *reach = &((struct doca_rdma *)task->base.ctx)->reach;
 	doca_error_t result = sf_reach_stands(reach, task->dst);
+
 	if (result == DOCA_SUCCESS)
 		result = sf_reach_deliver(reach, task->dst, task->recv.len);
 	return result == DOCA_SUCCESS ? result : DOCA_ERROR_IO_FAILED;
@@ -41,6 +43,7 @@ static void receive_done(struct sf_recv *recv)
 	struct doca_rdma_task_receive *task =
 		(struct doca_rdma_task_receive *)(void *)((char *)recv - offsetof(struct doca_rdma_task_receive, recv));
 	doca_error_t status = recv->status;
+
 	/* A message that its connection's end cut off: the receive is the instance's, and waits for another. */
 	if (status != DOCA_SUCCESS && task->base.ctx->state == DOCA_CTX_STATE_RUNNING &&
 	    sf_port_post_recv(((struct doca_rdma *)task->base.ctx)->port, recv) == DOCA_SUCCESS)
@@ -53,6 +56,7 @@ static void receive_done(struct sf_recv *recv)
 		status = deliver(task);
 	if (status == DOCA_SUCCESS) {
 		struct doca_rdma_connection *connection = (struct doca_rdma_connection *)recv->link->user;
+
 		if (__builtin_expect(connection->state == RDMA_CONNECTION_ACCEPTED, 0))
 			rdma_cm_tell_accepted(connection);
 		task->connection = connection;
@@ -69,6 +73,7 @@ static doca_error_t add_piece(struct doca_rdma_task_receive *task, const struct 
 	uint8_t *tail = buf->data + buf->data_len;
 	size_t room = sf_buf_tailroom(buf);
 	doca_error_t result = sf_reach_get(&rdma->reach, buf->mmap, &reach);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (!reach->network && !reach->writable) {
@@ -96,6 +101,7 @@ static doca_error_t take_region(struct doca_rdma_task_receive *task)
 	struct doca_rdma *rdma = (struct doca_rdma *)task->base.ctx;
 	struct doca_mmap *mmap = task->dst->mmap;
 	doca_error_t result = DOCA_SUCCESS;
+
 	if (__builtin_expect(task->region_of != sf_mmap_id(mmap), 0)) {
 		task->region_of = 0;
 		result = task->mapped ? sf_mmap_here_region(mmap, rdma->dev, &task->region)
@@ -111,6 +117,7 @@ static doca_error_t take_apart(struct doca_rdma_task_receive *task)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)task->base.ctx;
 	uint32_t num = 0;
+
 	task->recv.iov_num = 0;
 	task->recv.region = NULL;
 	task->mapped = false;
@@ -132,6 +139,7 @@ static doca_error_t receive_submit(struct doca_task *base, uint32_t flags)
 {
 	struct doca_rdma_task_receive *task = (struct doca_rdma_task_receive *)base;
 	struct doca_rdma *rdma = (struct doca_rdma *)base->ctx;
+
 	(void)flags;
 	doca_error_t result = take_apart(task);
 	if (result != DOCA_SUCCESS)
@@ -189,6 +197,7 @@ doca_error_t doca_rdma_task_receive_allocate_init(struct doca_rdma *rdma, struct
 						  struct doca_rdma_task_receive **task)
 {
 	struct doca_task *base;
+
 	if (rdma == NULL || task == NULL)
 		return rdma_check_given(NULL, rdma == NULL ? "instance" : "place for the task");
 	doca_error_t result = rdma_check_tasks(rdma);

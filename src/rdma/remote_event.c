@@ -7,6 +7,7 @@
 doca_error_t rdma_remote_event_take(struct rdma_request *request)
 {
 	const struct doca_rdma *rdma = (const struct doca_rdma *)request->base.ctx;
+
 	if (request->event == NULL)
 		return rdma_request_missing(request, "sync event");
 	sf_sync_event_remote_net_word(request->event, &request->op.region, &request->op.remote_addr);
@@ -31,6 +32,7 @@ void rdma_remote_event_ring(struct rdma_request *request)
 doca_error_t rdma_remote_event_submit(struct doca_task *base, uint32_t flags)
 {
 	doca_error_t result = rdma_request_submit(base, flags);
+
 	if (result == DOCA_SUCCESS)
 		rdma_remote_event_ring((struct rdma_request *)base);
 	return result;

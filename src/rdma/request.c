@@ -25,6 +25,7 @@ void rdma_request_settle(struct rdma_request *request)
 {
 	const struct rdma_verb *verb = rdma_verb_of(request);
 	enum sf_op_kind kind = verb->kind;
+
 	request->result_len = (uint32_t)request->len;
 	if (verb->settle != NULL) {
 		verb->settle(request);
@@ -45,6 +46,7 @@ static __attribute__((noinline)) doca_error_t deliver(struct rdma_request *reque
 	const struct rdma_verb *verb = rdma_verb_of(request);
 	struct sf_reach_cache *reach = &rdma_of(request)->reach;
 	doca_error_t result = sf_reach_stands(reach, rdma_request_local(request));
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (verb->land != NULL)
@@ -61,6 +63,7 @@ static void request_done(struct sf_op *op)
 	struct rdma_request *request = request_of(op);
 	struct doca_rdma_connection *connection = request->connection;
 	doca_error_t status = op->status;
+
 	if (__builtin_expect(connection->rdma->at_once != NULL, 0)) /* those of this connection are older */
 		(void)rdma_tell_at_once(connection->rdma);
 	connection->num_out--;
@@ -84,6 +87,7 @@ doca_error_t rdma_request_alloc(struct doca_rdma *rdma, enum rdma_pool pool, str
 				union doca_data user_data, const void *place, struct rdma_request **request)
 {
 	struct doca_task *base;
+
 	if (rdma == NULL || connection == NULL || place == NULL)
 		return rdma_check_given(NULL, rdma == NULL	   ? "instance"
 					      : connection == NULL ? "connection"

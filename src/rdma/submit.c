@@ -20,6 +20,7 @@ static doca_error_t never(const struct rdma_request *request, doca_error_t why)
 {
 	const char *name = request->base.cls->name;
 	uint32_t id = request->connection->id;
+
 	switch (why) {
 	case DOCA_ERROR_TOO_BIG:
 		SF_LOG_ERR_LIMITED(
@@ -46,6 +47,7 @@ static doca_error_t never(const struct rdma_request *request, doca_error_t why)
 static doca_error_t send_out(struct doca_rdma_connection *connection, struct rdma_request *request)
 {
 	doca_error_t result;
+
 	if (__builtin_expect(connection->state != RDMA_CONNECTION_CONNECTED && request->verdict == DOCA_SUCCESS, 0))
 		request->verdict = connection->state == RDMA_CONNECTION_LOST ? never(request, DOCA_ERROR_NOT_CONNECTED)
 									     : DOCA_ERROR_BAD_STATE;
@@ -89,10 +91,12 @@ static void wait_for_room(struct doca_rdma_connection *connection, struct doca_t
 static bool pump_connection(struct doca_rdma_connection *connection)
 {
 	bool moved = false;
+
 	while (connection->waiting != NULL) {
 		struct rdma_request *request = (struct rdma_request *)connection->waiting;
 		struct doca_task *next = request->base.next;
 		doca_error_t result = send_out(connection, request);
+
 		if (result == DOCA_ERROR_AGAIN && !rdma_rnr_is_over(connection, request->op.status, &connection->not_ready_since))
 			return moved;
 		if (result == DOCA_ERROR_AGAIN)
@@ -114,8 +118,10 @@ bool rdma_requests_pump(struct doca_rdma *rdma)
 {
 	struct doca_rdma_connection **at = &rdma->waiting;
 	bool moved = false;
+
 	while (*at != NULL) {
 		struct doca_rdma_connection *connection = *at;
+
 		moved |= pump_connection(connection);
 		if (connection->waiting != NULL)
 			at = &connection->next_waiting;
@@ -131,6 +137,7 @@ bool rdma_requests_pump(struct doca_rdma *rdma)
 static void fill_op(struct rdma_request *request)
 {
 	const struct rdma_verb *verb = rdma_verb_of(request);
+
 	request->op.kind = verb->kind;
 	request->op.header_len = verb->immediate ? RDMA_HEADER_SIZE : 0;
 	if (!verb->immediate)
@@ -171,6 +178,7 @@ static bool is_permitted(const struct rdma_request *request)
 {
 	const struct rdma_verb *verb = rdma_verb_of(request);
 	const struct doca_rdma_connection *connection = request->connection;
+
 	if (verb->need == 0 || request->len == 0 || connection->state != RDMA_CONNECTION_CONNECTED)
 		return true;
 	bool by_instance = (connection->peer.permissions & verb->need) == verb->need;
@@ -192,6 +200,7 @@ static bool is_permitted(const struct rdma_request *request)
 static doca_error_t check_connection(const struct rdma_request *request)
 {
 	const struct doca_rdma_connection *connection = request->connection;
+
 	if (connection == NULL)
 		return rdma_request_missing(request, "connection");
 	if (connection->rdma == rdma_of(request) && connection->state >= RDMA_CONNECTION_CONNECTED)
@@ -209,6 +218,7 @@ doca_error_t rdma_request_submit(struct doca_task *base, uint32_t flags)
 	struct rdma_request *request = (struct rdma_request *)base;
 	struct doca_rdma_connection *connection = request->connection;
 	doca_error_t result = check_connection(request);
+
 	(void)flags;
 	request->mapped = false;
 	if (result == DOCA_SUCCESS)

@@ -31,6 +31,7 @@ doca_error_t doca_rdma_task_atomic_cmp_swp_allocate_init(struct doca_rdma *rdma,
 {
 	struct rdma_request *request;
 	doca_error_t result = rdma_request_alloc(rdma, RDMA_POOL_CMP_SWP, rdma_connection, user_data, task, &request);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	request->dst = dst_buf;

@@ -30,6 +30,7 @@ doca_error_t doca_rdma_task_atomic_fetch_add_allocate_init(struct doca_rdma *rdm
 {
 	struct rdma_request *request;
 	doca_error_t result = rdma_request_alloc(rdma, RDMA_POOL_FETCH_ADD, rdma_connection, user_data, task, &request);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	request->dst = dst_buf;

@@ -27,6 +27,7 @@ doca_error_t doca_rdma_task_read_allocate_init(struct doca_rdma *rdma, struct do
 {
 	struct rdma_request *request;
 	doca_error_t result = rdma_request_alloc(rdma, RDMA_POOL_READ, rdma_connection, user_data, task, &request);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	request->src = src_buf;

@@ -22,6 +22,7 @@ static doca_error_t get_take(struct rdma_request *request)
 	struct doca_rdma *rdma = (struct doca_rdma *)request->base.ctx;
 	struct sf_reach_list list;
 	doca_error_t result = rdma_remote_event_take(request);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (request->dst == NULL)
@@ -41,6 +42,7 @@ static doca_error_t get_take(struct rdma_request *request)
 static void get_land(struct rdma_request *request)
 {
 	const uint8_t *from = (const uint8_t *)&request->value, *end = from + sizeof(request->value);
+
 	for (const struct sf_iov *to = request->iov + 1; from < end; from += to->len, to++)
 		memcpy(to->addr, from, to->len);
 }
@@ -80,6 +82,7 @@ doca_error_t doca_rdma_task_remote_net_sync_event_get_allocate_init(struct doca_
 {
 	struct rdma_request *request;
 	doca_error_t result = rdma_request_alloc(rdma, RDMA_POOL_EVENT_GET, rdma_connection, user_data, task, &request);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	request->event = event;

@@ -9,6 +9,7 @@ struct doca_rdma_task_remote_net_sync_event_notify_add {
 static doca_error_t notify_add_take(struct rdma_request *request)
 {
 	doca_error_t result = rdma_remote_event_take(request);
+
 	if (result == DOCA_SUCCESS)
 		result = rdma_request_take_result(request);
 	request->op.value = request->value;
@@ -48,6 +49,7 @@ doca_error_t doca_rdma_task_remote_net_sync_event_notify_add_allocate_init(
 {
 	struct rdma_request *request;
 	doca_error_t result = rdma_request_alloc(rdma, RDMA_POOL_EVENT_ADD, rdma_connection, user_data, task, &request);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	request->event = event;

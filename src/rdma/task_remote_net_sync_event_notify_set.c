@@ -16,6 +16,7 @@ static doca_error_t notify_set_take(struct rdma_request *request)
 	uint8_t *to = (uint8_t *)&request->value;
 	struct sf_reach_list list;
 	doca_error_t result = rdma_remote_event_take(request);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (request->src == NULL)
@@ -61,6 +62,7 @@ doca_error_t doca_rdma_task_remote_net_sync_event_notify_set_allocate_init(
 {
 	struct rdma_request *request;
 	doca_error_t result = rdma_request_alloc(rdma, RDMA_POOL_EVENT_SET, rdma_connection, user_data, task, &request);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	request->event = event;

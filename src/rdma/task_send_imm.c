@@ -30,6 +30,7 @@ doca_error_t doca_rdma_task_send_imm_allocate_init(struct doca_rdma *rdma, struc
 {
 	struct rdma_request *request;
 	doca_error_t result = rdma_request_alloc(rdma, RDMA_POOL_SEND_IMM, rdma_connection, user_data, task, &request);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	request->src = src_buf;

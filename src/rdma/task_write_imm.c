@@ -31,6 +31,7 @@ doca_error_t doca_rdma_task_write_imm_allocate_init(struct doca_rdma *rdma, stru
 {
 	struct rdma_request *request;
 	doca_error_t result = rdma_request_alloc(rdma, RDMA_POOL_WRITE_IMM, rdma_connection, user_data, task, &request);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	request->src = src_buf;

@@ -32,6 +32,7 @@ static doca_error_t read_at(int folder, const char *name, const char *path, stru
 {
 	size_t len = 0;
 	doca_error_t result = sf_secret_file_read(folder, name, path, secret->bytes, UROM_SECRET_MAX, &len);
+
 	if (result != DOCA_SUCCESS && result != DOCA_ERROR_TOO_BIG)
 		return result;
 	if (result == DOCA_ERROR_TOO_BIG || len < UROM_SECRET_MIN || len >= UROM_SECRET_MAX - 1) {
@@ -46,6 +47,7 @@ static doca_error_t read_at(int folder, const char *name, const char *path, stru
 doca_error_t urom_secret_read(const char *path, struct urom_secret *secret)
 {
 	doca_error_t result = read_at(AT_FDCWD, path, path, secret);
+
 	if (result == DOCA_ERROR_NOT_FOUND)
 		SF_LOG_ERR("urom: there is no secret %s: make it, of mode 600 and with %d bytes or more that nobody guesses, for "
 			   "daemon and clients",
@@ -60,6 +62,7 @@ static doca_error_t make_secret(int folder)
 	char name[64];
 	uint64_t number;
 	doca_error_t result = urom_random(bytes, sizeof(bytes));
+
 	if (result == DOCA_SUCCESS)
 		result = urom_random(&number, sizeof(number));
 	if (result != DOCA_SUCCESS)
@@ -83,6 +86,7 @@ doca_error_t urom_secret_of_user(bool make, struct urom_secret *secret)
 {
 	int folder;
 	doca_error_t result = sf_runtime_folder_open(&folder);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	result = read_at(folder, USER_SECRET, USER_SECRET, secret);
@@ -105,6 +109,7 @@ doca_error_t urom_proof_make(const struct urom_secret *secret, enum urom_role ro
 	static const char label[] = "softfield urom 1 ";
 	uint8_t text[sizeof(label) + 2 * UROM_NONCE_SIZE];
 	unsigned len = UROM_PROOF_SIZE;
+
 	memcpy(text, label, sizeof(label));
 	text[sizeof(label) - 1] = role == UROM_ROLE_CLIENT ? 'c' : 'd';
 	memcpy(text + sizeof(label), client_nonce, UROM_NONCE_SIZE);
@@ -120,6 +125,7 @@ doca_error_t urom_key_make(const struct urom_secret *secret, struct sf_comm_key 
 {
 	static const unsigned char text[] = "softfield urom 3 tls";
 	unsigned len = sizeof(key->bytes);
+
 	if (HMAC(EVP_sha256(), secret->bytes, (int)secret->len, text, sizeof(text), key->bytes, &len) != NULL &&
 	    len == sizeof(key->bytes))
 		return DOCA_SUCCESS;

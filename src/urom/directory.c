@@ -18,6 +18,7 @@ static size_t entry_size(const struct urom_entry_worker *workers, uint32_t num_w
 			 uint32_t num_buffers)
 {
 	size_t used = 2 * sizeof(uint32_t);
+
 	for (uint32_t i = 0; i < num_workers; i++)
 		used = aligned_size(used + sizeof(uint64_t), workers[i].addresses.len);
 	for (uint32_t i = 0; i < num_buffers; i++)
@@ -29,6 +30,7 @@ size_t urom_entry_pack(const struct urom_entry_worker *workers, uint32_t num_wor
 		       uint32_t num_buffers, void *out, size_t room)
 {
 	struct urom_writer writer = {(uint8_t *)out, room, 0, false};
+
 	if (out == NULL)
 		return entry_size(workers, num_workers, buffers, num_buffers);
 	urom_put_u32(&writer, num_workers);
@@ -57,6 +59,7 @@ size_t urom_directory_place(void *directory, size_t used, size_t len)
 {
 	const uint32_t written = (uint32_t)len;
 	size_t place = aligned_size(used, 0);
+
 	if (directory != NULL) {
 		memset((uint8_t *)directory + used, 0, place - used);
 		memcpy((uint8_t *)directory + used, &written, sizeof(written));
@@ -67,6 +70,7 @@ size_t urom_directory_place(void *directory, size_t used, size_t len)
 size_t urom_addresses_append(void *addresses, size_t room, size_t used, uint64_t plugin, const void *address, size_t len)
 {
 	struct urom_writer writer = {(uint8_t *)addresses, room, used, false};
+
 	urom_put_u64(&writer, plugin);
 	urom_put_aligned(&writer, address, len);
 	return urom_written(&writer);
@@ -111,6 +115,7 @@ static const char no_memory[] = "there is no memory for it";
 static struct urom_blob get_blob(struct urom_reader *reader, const void *body)
 {
 	struct urom_blob blob;
+
 	blob.data = urom_get_aligned(reader, body, &blob.len);
 	return blob;
 }
@@ -118,6 +123,7 @@ static struct urom_blob get_blob(struct urom_reader *reader, const void *body)
 static bool grow_members(struct urom_directory *directory, uint32_t more)
 {
 	size_t needed = directory->num_members + more;
+
 	if (needed <= directory->room_members)
 		return true;
 	size_t room = needed + needed / 2;
@@ -132,23 +138,27 @@ static bool grow_members(struct urom_directory *directory, uint32_t more)
 static int by_va(const void *a, const void *b)
 {
 	uint64_t x = ((const struct span *)a)->va, y = ((const struct span *)b)->va;
+
 	return (x > y) - (x < y);
 }
 
 static bool sort_segments(struct process *process)
 {
 	uint32_t num = process->num_segments, i;
+
 	process->spans = (struct span *)calloc(num + 1, sizeof(process->spans[0]));
 	if (process->spans == NULL)
 		return false;
 	for (i = 0; i < num; i++) {
 		const struct segment *segment = &process->segments[i];
+
 		process->spans[i] = (struct span){segment->va, segment->va + segment->len, i};
 	}
 	if (num > 1)
 		qsort(process->spans, num, sizeof(process->spans[0]), by_va);
 	for (i = 0; i < num; i++) {
 		const struct span *span = &process->spans[i];
+
 		if (span->end < span->va || (i > 0 && span->va < span[-1].end))
 			break;
 	}
@@ -165,12 +175,14 @@ static const char *parse_process(struct urom_directory *directory, struct proces
 {
 	struct urom_reader reader = {(const uint8_t *)entry.data, entry.len, false};
 	uint32_t num_workers = urom_get_u32(&reader), num_segments = urom_get_u32(&reader);
+
 	if (reader.failed || num_workers > entry.len / 12 || num_segments > entry.len / 24)
 		return malformed;
 	if (!grow_members(directory, num_workers))
 		return no_memory;
 	for (uint32_t i = 0; i < num_workers; i++) {
 		struct member *member = &directory->members[directory->num_members++];
+
 		member->domain_id = urom_get_u64(&reader);
 		member->addresses = get_blob(&reader, body);
 		member->process = process;
@@ -181,6 +193,7 @@ static const char *parse_process(struct urom_directory *directory, struct proces
 	process->num_segments = num_segments;
 	for (uint32_t i = 0; i < num_segments; i++) {
 		struct segment *segment = &process->segments[i];
+
 		segment->va = urom_get_u64(&reader);
 		segment->len = urom_get_u64(&reader);
 		segment->memh = get_blob(&reader, body);
@@ -196,12 +209,14 @@ static const char *parse_processes(struct urom_directory *directory, const void 
 	struct urom_reader reader = {(const uint8_t *)data, len, false};
 	uint32_t num = urom_get_u32(&reader);
 	const char *wrong = reader.failed || num > len / 12 ? malformed : NULL;
+
 	if (wrong == NULL) {
 		directory->processes = (struct process *)calloc(num + 1, sizeof(directory->processes[0]));
 		wrong = directory->processes == NULL ? no_memory : NULL;
 	}
 	for (uint32_t i = 0; i < num && wrong == NULL; i++) {
 		struct urom_blob entry = get_blob(&reader, data);
+
 		directory->num_processes++;
 		wrong = reader.failed ? malformed : parse_process(directory, &directory->processes[i], data, entry);
 	}
@@ -211,12 +226,14 @@ static const char *parse_processes(struct urom_directory *directory, const void 
 static int by_id(const void *a, const void *b)
 {
 	uint64_t x = ((const struct member *)a)->domain_id, y = ((const struct member *)b)->domain_id;
+
 	return (x > y) - (x < y);
 }
 
 static const char *sort_members(struct urom_directory *directory)
 {
 	size_t in_order = 1; /* as they mostly are */
+
 	while (in_order < directory->num_members && by_id(&directory->members[in_order - 1], &directory->members[in_order]) < 0)
 		in_order++;
 	if (in_order < directory->num_members)
@@ -242,6 +259,7 @@ static void free_parsed(struct urom_directory *directory)
 static doca_error_t parse(const void *data, size_t len, struct urom_directory **out, const char **reason)
 {
 	struct urom_directory *directory = (struct urom_directory *)calloc(1, sizeof(*directory));
+
 	*reason = no_memory;
 	if (directory == NULL)
 		return DOCA_ERROR_NO_MEMORY;
@@ -259,6 +277,7 @@ static doca_error_t parse(const void *data, size_t len, struct urom_directory **
 doca_error_t urom_directory_open(void *data, size_t len, struct urom_directory **out, const char **reason)
 {
 	doca_error_t result = parse(data, len, out, reason);
+
 	if (result == DOCA_SUCCESS)
 		(*out)->data = data;
 	return result;
@@ -268,6 +287,7 @@ doca_error_t urom_directory_check(const void *data, size_t len, const char **rea
 {
 	struct urom_directory *directory;
 	doca_error_t result = parse(data, len, &directory, reason);
+
 	if (result == DOCA_SUCCESS)
 		free_parsed(directory);
 	return result;
@@ -291,6 +311,7 @@ size_t urom_directory_num_workers(const struct urom_directory *directory)
 static const struct member *find_member(const struct urom_directory *directory, uint64_t domain_id)
 {
 	const struct member key = {.domain_id = domain_id};
+
 	if (directory->num_members == 0)
 		return NULL;
 	return (const struct member *)bsearch(&key, directory->members, directory->num_members, sizeof(key), by_id);
@@ -300,12 +321,14 @@ doca_error_t urom_directory_address(const struct urom_directory *directory, uint
 				    struct urom_blob *address)
 {
 	const struct member *member = find_member(directory, domain_id);
+
 	if (member == NULL)
 		return DOCA_ERROR_NOT_FOUND;
 	struct urom_reader reader = {(const uint8_t *)member->addresses.data, member->addresses.len, false};
 	while (reader.left != 0 && !reader.failed) {
 		uint64_t id = urom_get_u64(&reader);
 		struct urom_blob blob = get_blob(&reader, member->addresses.data);
+
 		if (reader.failed || id != plugin)
 			continue;
 		*address = blob;
@@ -318,8 +341,10 @@ doca_error_t urom_directory_address(const struct urom_directory *directory, uint
 static const struct span *find_span(const struct process *process, uint64_t va)
 {
 	uint32_t low = 0, high = process->num_segments;
+
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
+
 		if (process->spans[middle].va <= va)
 			low = middle + 1;
 		else
@@ -332,6 +357,7 @@ static doca_error_t search_segments(const struct process *process, uint64_t va, 
 {
 	for (uint32_t i = 0; i < process->num_segments && i < INT_MAX; i++) {
 		const struct segment *at = &process->segments[i];
+
 		if (va < at->va || va - at->va >= at->len)
 			continue;
 		*segment = (int)i;
@@ -343,6 +369,7 @@ static doca_error_t search_segments(const struct process *process, uint64_t va, 
 doca_error_t urom_directory_segment(const struct urom_directory *directory, uint64_t domain_id, uint64_t va, int *segment)
 {
 	const struct member *member = find_member(directory, domain_id);
+
 	if (member == NULL)
 		return DOCA_ERROR_NOT_FOUND;
 	if (member->process->spans == NULL)
@@ -358,6 +385,7 @@ doca_error_t urom_directory_keys(const struct urom_directory *directory, uint64_
 				 struct urom_blob *mkey)
 {
 	const struct member *member = find_member(directory, domain_id);
+
 	if (member == NULL || segment < 0 || (uint32_t)segment >= member->process->num_segments)
 		return DOCA_ERROR_NOT_FOUND;
 	*memh = member->process->segments[segment].memh;

@@ -18,6 +18,7 @@ static doca_error_t check_configured(const struct doca_urom_domain *domain)
 	}
 	for (size_t i = 0; i < domain->num_members; i++) {
 		const struct doca_urom_worker *worker = domain->members[i].worker;
+
 		if (worker != NULL && worker->phase == UROM_WORKER_ON)
 			continue;
 		SF_LOG_ERR("urom domain: the worker of domain id %llu is not RUNNING: start it and progress first",
@@ -31,6 +32,7 @@ static doca_error_t domain_start(struct doca_ctx *ctx)
 {
 	struct doca_urom_domain *domain = (struct doca_urom_domain *)ctx;
 	doca_error_t result = check_configured(domain);
+
 	if (result == DOCA_SUCCESS)
 		result = urom_domain_begin(domain);
 	if (result == DOCA_SUCCESS)
@@ -42,6 +44,7 @@ static doca_error_t domain_start(struct doca_ctx *ctx)
 static void domain_cancel(struct doca_ctx *ctx)
 {
 	struct doca_urom_domain *domain = (struct doca_urom_domain *)ctx;
+
 	urom_domain_leave(domain);
 	if (domain->request != NULL)
 		(void)domain->oob.req_free(domain->request);
@@ -57,6 +60,7 @@ static void domain_stop(struct doca_ctx *ctx)
 static bool domain_progress(struct doca_ctx *ctx)
 {
 	struct doca_urom_domain *domain = (struct doca_urom_domain *)ctx;
+
 	if (__builtin_expect(domain->phase == UROM_DOMAIN_ON || domain->phase == UROM_DOMAIN_OFF, 1))
 		return false;
 	bool any = urom_domain_exchange(domain);
@@ -71,6 +75,7 @@ static bool domain_progress(struct doca_ctx *ctx)
 static bool domain_arm(struct doca_ctx *ctx)
 {
 	const struct doca_urom_domain *domain = (const struct doca_urom_domain *)ctx;
+
 	return domain->phase == UROM_DOMAIN_TELLING ? urom_domain_has_to_tell(domain)
 						    : domain->phase != UROM_DOMAIN_ON && domain->phase != UROM_DOMAIN_OFF;
 }
@@ -78,6 +83,7 @@ static bool domain_arm(struct doca_ctx *ctx)
 static void domain_send_pending(struct doca_ctx *ctx)
 {
 	struct doca_urom_domain *domain = (struct doca_urom_domain *)ctx;
+
 	if (domain->phase != UROM_DOMAIN_TELLING)
 		return;
 	urom_domain_tell_more(domain);
@@ -153,12 +159,14 @@ doca_error_t doca_urom_domain_destroy(struct doca_urom_domain *domain)
 static doca_error_t check_setter(const struct doca_urom_domain *domain, const char *setter)
 {
 	doca_error_t result = urom_check_given(domain, "domain");
+
 	return result == DOCA_SUCCESS ? sf_ctx_check_idle(&domain->ctx, setter) : result;
 }
 
 doca_error_t doca_urom_domain_set_buffers_count(struct doca_urom_domain *domain, size_t buffers_cnt)
 {
 	doca_error_t result = check_setter(domain, __func__);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (buffers_cnt == 0 || buffers_cnt > UROM_BUFFERS_MAX) {
@@ -178,6 +186,7 @@ doca_error_t doca_urom_domain_set_buffers_count(struct doca_urom_domain *domain,
 static bool copy_blob(struct urom_blob *blob, const void *data, size_t len)
 {
 	void *copy = malloc(len);
+
 	if (copy == NULL)
 		return false;
 	memcpy(copy, data, len);
@@ -189,6 +198,7 @@ doca_error_t doca_urom_domain_add_buffer(struct doca_urom_domain *domain, void *
 					 size_t memh_len, void *mkey, size_t mkey_len)
 {
 	doca_error_t result = urom_check_given(domain, "domain");
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (buffer == NULL || memh == NULL || mkey == NULL || buf_len == 0 || memh_len - 1 >= UROM_KEY_MAX ||
@@ -221,6 +231,7 @@ doca_error_t doca_urom_domain_add_buffer(struct doca_urom_domain *domain, void *
 doca_error_t doca_urom_domain_set_oob(struct doca_urom_domain *domain, struct doca_urom_domain_oob_coll *oob)
 {
 	doca_error_t result = urom_check_given(oob, "exchange");
+
 	if (result == DOCA_SUCCESS)
 		result = check_setter(domain, __func__);
 	if (result != DOCA_SUCCESS)
@@ -243,6 +254,7 @@ doca_error_t doca_urom_domain_set_oob(struct doca_urom_domain *domain, struct do
 static int by_value(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
 	return (x > y) - (x < y);
 }
 
@@ -260,6 +272,7 @@ static const uint64_t *find_twice(uint64_t *values, size_t num)
 static doca_error_t check_unique(const uint64_t *ids, struct doca_urom_worker *const *workers, size_t num)
 {
 	uint64_t *sorted = (uint64_t *)malloc(num * sizeof(*sorted));
+
 	if (sorted == NULL) {
 		SF_LOG_ERR("urom domain: no memory for %zu workers", num);
 		return DOCA_ERROR_NO_MEMORY;
@@ -299,6 +312,7 @@ doca_error_t doca_urom_domain_set_workers(struct doca_urom_domain *domain, uint6
 					  struct doca_urom_worker **workers, size_t workers_cnt)
 {
 	doca_error_t result = urom_check_given(domain, "domain");
+
 	if (result == DOCA_SUCCESS)
 		result = check_workers(domain_worker_ids, workers, workers_cnt);
 	if (result == DOCA_SUCCESS)

@@ -45,6 +45,7 @@ static doca_error_t make_room(struct doca_urom_domain *domain, size_t len)
 static doca_error_t gather_ended(struct doca_urom_domain *domain)
 {
 	doca_error_t result = domain->oob.req_test(domain->request);
+
 	if (result == DOCA_ERROR_IN_PROGRESS)
 		return result;
 	doca_error_t freed = domain->oob.req_free(domain->request);
@@ -60,10 +61,12 @@ static doca_error_t pack_own(struct doca_urom_domain *domain)
 {
 	const uint32_t num = (uint32_t)domain->num_members, num_buffers = (uint32_t)domain->num_buffers;
 	struct urom_entry_worker *workers = (struct urom_entry_worker *)calloc(num, sizeof(*workers));
+
 	if (workers == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	for (uint32_t i = 0; i < num; i++) {
 		const struct doca_urom_worker *worker = domain->members[i].worker;
+
 		workers[i].domain_id = domain->members[i].domain_id;
 		workers[i].addresses = (struct urom_blob){worker->addresses, worker->addresses_len};
 	}
@@ -78,8 +81,10 @@ static doca_error_t pack_own(struct doca_urom_domain *domain)
 doca_error_t urom_domain_begin(struct doca_urom_domain *domain)
 {
 	doca_error_t result = urom_random(&domain->number, sizeof(domain->number));
+
 	for (size_t i = 0; i < domain->num_members; i++) {
 		struct urom_member *member = &domain->members[i];
+
 		member->told = 0;
 		member->gone = false;
 		member->offered = member->wanted = member->ready = false;
@@ -95,6 +100,7 @@ doca_error_t urom_domain_begin(struct doca_urom_domain *domain)
 		result = make_room(domain, sizeof(struct urom_domain_size));
 	if (result == DOCA_SUCCESS) {
 		const struct urom_domain_size own = {domain->oob.oob_index, domain->own_len};
+
 		memcpy(domain->given, &own, sizeof(own));
 		domain->phase = UROM_DOMAIN_SIZES;
 		result = gather(domain);
@@ -113,6 +119,7 @@ static const char *take_sizes(struct doca_urom_domain *domain)
 	domain->len_max = domain->num_gathered = 0;
 	for (uint32_t i = 0; i < domain->oob.n_oob_indexes; i++) {
 		const struct urom_domain_size *size = &domain->sizes[i];
+
 		if (size->index != i)
 			return "the exchange gave another process's part at this one's place: each oob_index must be there once";
 		if (size->len == 0 || size->len > UROM_DIRECTORY_MAX)
@@ -130,6 +137,7 @@ static const char *take_sizes(struct doca_urom_domain *domain)
 static void lay_out(struct doca_urom_domain *domain)
 {
 	size_t used = urom_directory_begin(domain->directory, domain->oob.n_oob_indexes);
+
 	for (uint32_t i = 0; i < domain->oob.n_oob_indexes; i++)
 		used = urom_directory_place(domain->directory, used, domain->sizes[i].len) + domain->sizes[i].len;
 }
@@ -138,6 +146,7 @@ static void gather_entries(struct doca_urom_domain *domain)
 {
 	size_t left = domain->own_len > domain->num_gathered ? domain->own_len - domain->num_gathered : 0;
 	size_t len = left < domain->round_len ? left : domain->round_len;
+
 	if (len != 0)
 		memcpy(domain->given, domain->own + domain->num_gathered, len);
 	memset(domain->given + len, 0, domain->round_len - len);
@@ -149,6 +158,7 @@ static void gather_entries(struct doca_urom_domain *domain)
 static void begin_entries(struct doca_urom_domain *domain)
 {
 	const char *wrong = take_sizes(domain);
+
 	if (wrong != NULL) {
 		urom_domain_fail(domain, wrong, DOCA_ERROR_INVALID_VALUE);
 		return;
@@ -168,9 +178,11 @@ static void begin_entries(struct doca_urom_domain *domain)
 static void place_entries(struct doca_urom_domain *domain)
 {
 	size_t used = urom_directory_begin(NULL, domain->oob.n_oob_indexes);
+
 	for (uint32_t i = 0; i < domain->oob.n_oob_indexes; i++) {
 		size_t len = domain->sizes[i].len, from = domain->num_gathered;
 		size_t place = urom_directory_place(NULL, used, len);
+
 		if (from < len)
 			memcpy(domain->directory + place + from, domain->gathered + i * domain->round_len,
 			       len - from < domain->round_len ? len - from : domain->round_len);
@@ -183,6 +195,7 @@ static void place_entries(struct doca_urom_domain *domain)
 static void end_entries(struct doca_urom_domain *domain)
 {
 	const char *reason = "its digest cannot be made";
+
 	free(domain->given);
 	free(domain->gathered);
 	free(domain->own);

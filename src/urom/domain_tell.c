@@ -18,6 +18,7 @@ void urom_domain_tell_begin(struct doca_urom_domain *domain)
 	domain->phase = UROM_DOMAIN_TELLING;
 	for (size_t i = 0; i < domain->num_members; i++) {
 		struct urom_member *member = &domain->members[i];
+
 		if (!is_there(member)) {
 			urom_domain_fail(domain, "a worker ended while the domain started", DOCA_ERROR_CONNECTION_ABORTED);
 			return;
@@ -30,6 +31,7 @@ static doca_error_t offer(struct urom_member *member)
 {
 	const struct doca_urom_domain *domain = member->domain;
 	struct urom_head head = urom_head_make(UROM_DOMAIN_OFFER, DOCA_SUCCESS, 0, domain->number);
+
 	if (!STAILQ_EMPTY(&member->worker->leaves)) /* first: a process is in so many domains only */
 		return DOCA_ERROR_AGAIN;
 	head.size = domain->directory_len;
@@ -44,6 +46,7 @@ static doca_error_t send_part(struct urom_member *member)
 	const struct doca_urom_domain *domain = member->domain;
 	struct urom_head head = urom_head_make(UROM_DOMAIN_PART, DOCA_SUCCESS, member->told, domain->number);
 	size_t left = domain->directory_len - member->told, len = left < UROM_DIRECTORY_PART ? left : UROM_DIRECTORY_PART;
+
 	head.size = domain->directory_len;
 	doca_error_t result = sf_comm_send(member->worker->comm, member->worker->peer, &head, sizeof(head),
 					   domain->directory + member->told, len);
@@ -62,6 +65,7 @@ static bool waits(const struct urom_member *member)
 bool urom_domain_has_to_tell(const struct doca_urom_domain *domain)
 {
 	const struct urom_member *member;
+
 	LIST_FOREACH (member, &domain->telling, of_telling) {
 		if (!waits(member))
 			return true;
@@ -75,6 +79,7 @@ static bool tell(struct urom_member *member)
 	struct doca_urom_domain *domain = member->domain;
 	doca_error_t result = member->offered ? DOCA_SUCCESS : offer(member);
 	bool any = false;
+
 	while (result == DOCA_SUCCESS && member->wanted && member->told < domain->directory_len) {
 		result = send_part(member);
 		any = true;
@@ -89,6 +94,7 @@ static bool tell(struct urom_member *member)
 bool urom_domain_tell(struct doca_urom_domain *domain)
 {
 	bool any = false;
+
 	for (struct urom_member *member = LIST_FIRST(&domain->telling), *next; member != NULL; member = next) {
 		next = LIST_NEXT(member, of_telling);
 		if (!is_there(member)) {
@@ -112,6 +118,7 @@ bool urom_domain_tell(struct doca_urom_domain *domain)
 void urom_domain_tell_more(struct doca_urom_domain *domain)
 {
 	struct urom_member *member;
+
 	LIST_FOREACH (member, &domain->telling, of_telling) {
 		if (is_there(member) && !member->ready && domain->phase == UROM_DOMAIN_TELLING)
 			(void)tell(member);
@@ -121,12 +128,14 @@ void urom_domain_tell_more(struct doca_urom_domain *domain)
 static doca_error_t send_leave(struct doca_urom_worker *worker, uint64_t domain)
 {
 	const struct urom_head head = urom_head_make(UROM_DOMAIN_LEAVE, DOCA_SUCCESS, 0, domain);
+
 	return sf_comm_send(worker->comm, worker->peer, &head, sizeof(head), NULL, 0);
 }
 
 static void leave(struct urom_member *member)
 {
 	struct doca_urom_worker *worker = member->worker;
+
 	if (!is_there(member)) /* the process forgets all of a client that goes */
 		return;
 	if (STAILQ_EMPTY(&worker->leaves) && send_leave(worker, member->domain->number) != DOCA_ERROR_AGAIN)
@@ -140,6 +149,7 @@ void urom_domain_leave(struct doca_urom_domain *domain)
 {
 	for (size_t i = 0; i < domain->num_members; i++) {
 		struct urom_member *member = &domain->members[i];
+
 		if (member->offered)
 			leave(member);
 		member->offered = false;
@@ -149,6 +159,7 @@ void urom_domain_leave(struct doca_urom_domain *domain)
 bool urom_domains_tell_left(struct doca_urom_worker *worker)
 {
 	bool any = false;
+
 	for (struct urom_leave *first; worker->phase == UROM_WORKER_ON && (first = STAILQ_FIRST(&worker->leaves)) != NULL;) {
 		if (send_leave(worker, first->domain) == DOCA_ERROR_AGAIN)
 			break;
@@ -168,6 +179,7 @@ void urom_domain_answered(struct doca_urom_worker *worker, const struct urom_hea
 {
 	struct urom_member *member;
 	char reason[UROM_TEXT_MAX];
+
 	LIST_FOREACH (member, &worker->members, of_worker) {
 		if (member->domain->number == head->subject && member->domain->phase == UROM_DOMAIN_TELLING && member->offered &&
 		    !member->gone)
@@ -189,6 +201,7 @@ void urom_domain_answered(struct doca_urom_worker *worker, const struct urom_hea
 void urom_domains_kick(const struct doca_urom_worker *worker)
 {
 	const struct urom_member *member;
+
 	LIST_FOREACH (member, &worker->members, of_worker)
 		sf_ctx_kick(&member->domain->ctx);
 }
@@ -196,6 +209,7 @@ void urom_domains_kick(const struct doca_urom_worker *worker)
 void urom_domains_lose(struct doca_urom_worker *worker)
 {
 	struct urom_member *member;
+
 	urom_domains_kick(worker);
 	LIST_FOREACH (member, &worker->members, of_worker)
 		member->gone = true;

@@ -40,6 +40,7 @@ static struct lookup *create(const char *host, const char *port)
 {
 	struct lookup *lookup = (struct lookup *)calloc(1, sizeof(*lookup));
 	pthread_condattr_t clock;
+
 	if (lookup == NULL)
 		return NULL;
 	pthread_mutex_init(&lookup->lock, NULL);
@@ -64,6 +65,7 @@ static void destroy(struct lookup *lookup)
 static void *ask(void *arg)
 {
 	struct lookup *lookup = (struct lookup *)arg;
+
 	atomic_store(&lookup->tid, gettid());
 	lookup->error = getaddrinfo(lookup->host, lookup->port, &by_stream, &lookup->found);
 	if (lookup->error != 0)
@@ -84,6 +86,7 @@ static void *ask(void *arg)
 static bool begin(struct lookup *lookup)
 {
 	sigset_t all, before;
+
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	bool begun = pthread_create(&lookup->thread, NULL, ask, lookup) == 0;
@@ -95,11 +98,13 @@ static bool begin(struct lookup *lookup)
 static bool await(struct lookup *lookup, uint64_t limit_ns)
 {
 	struct sf_liveness liveness;
+
 	sf_liveness_begin(&liveness);
 	pthread_mutex_lock(&lookup->lock);
 	while (!lookup->done && !sf_liveness_thread_lost(&liveness, atomic_load(&lookup->tid), limit_ns)) {
 		uint64_t until = sf_now_ns() + sf_liveness_interval(limit_ns);
 		const struct timespec time = {(time_t)(until / 1000000000), (long)(until % 1000000000)};
+
 		(void)pthread_cond_timedwait(&lookup->ended, &lookup->lock, &time);
 	}
 	bool done = lookup->done;
@@ -117,6 +122,7 @@ static bool await(struct lookup *lookup, uint64_t limit_ns)
 static doca_error_t take(struct lookup *lookup, struct addrinfo **found)
 {
 	doca_error_t result = lookup->error == EAI_MEMORY ? DOCA_ERROR_NO_MEMORY : DOCA_ERROR_NOT_FOUND;
+
 	if (lookup->error == 0)
 		result = DOCA_SUCCESS;
 	if (lookup->error != 0)
@@ -130,6 +136,7 @@ static doca_error_t take(struct lookup *lookup, struct addrinfo **found)
 doca_error_t urom_host_look_up(const char *host, uint16_t port_number, uint64_t limit_ns, struct addrinfo **found)
 {
 	char port[8];
+
 	snprintf(port, sizeof(port), "%u", port_number);
 	if (getaddrinfo(host, port, &of_digits, found) == 0) /* which asks nobody */
 		return DOCA_SUCCESS;

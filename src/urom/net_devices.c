@@ -22,6 +22,7 @@ static void add(const char *name, char *out, size_t room)
 static void add_interfaces(const char *device, const char *sys, char *out, size_t room)
 {
 	char path[512];
+
 	if (snprintf(path, sizeof(path), "%s/class/infiniband/%s/device/net", sys, device) >= (int)sizeof(path))
 		return;
 	DIR *dir = opendir(path);
@@ -37,6 +38,7 @@ static void add_interfaces(const char *device, const char *sys, char *out, size_
 static void take(char *name, const char *sys, char *out, size_t room)
 {
 	char *colon = strchr(name, ':');
+
 	if (colon == NULL || if_nametoindex(name) != 0) { /* an interface may have an alias, eth0:1 */
 		add(name, out, room);
 		return;
@@ -49,9 +51,11 @@ static void take(char *name, const char *sys, char *out, size_t room)
 void urom_net_devices_for_tcp(const char *list, const char *sys, char *out, size_t room)
 {
 	const char *rest = list, *at;
+
 	out[0] = '\0';
 	for (size_t len; (at = device_list_next(&rest, &len)) != NULL;) {
 		char name[NAME_MAX_BYTES];
+
 		if (len >= sizeof(name)) {
 			SF_LOG_WARN("urom: %.32s... is no network device", at);
 		} else if (len != 0) {

@@ -39,6 +39,7 @@ static inline void urom_put_u64(struct urom_writer *writer, uint64_t value)
 static inline void urom_put_string(struct urom_writer *writer, const char *string)
 {
 	size_t len = strlen(string);
+
 	urom_put_u32(writer, (uint32_t)len);
 	urom_put(writer, string, len + 1);
 }
@@ -57,6 +58,7 @@ struct urom_reader {
 static inline const void *urom_skip(struct urom_reader *reader, size_t len)
 {
 	const uint8_t *data = reader->at;
+
 	if (reader->failed || len > reader->left) {
 		reader->failed = true;
 		return NULL;
@@ -69,6 +71,7 @@ static inline const void *urom_skip(struct urom_reader *reader, size_t len)
 static inline void urom_get(struct urom_reader *reader, void *out, size_t len)
 {
 	const void *data = urom_skip(reader, len);
+
 	if (data != NULL)
 		memcpy(out, data, len);
 	else
@@ -78,6 +81,7 @@ static inline void urom_get(struct urom_reader *reader, void *out, size_t len)
 static inline uint32_t urom_get_u32(struct urom_reader *reader)
 {
 	uint32_t value;
+
 	urom_get(reader, &value, sizeof(value));
 	return value;
 }
@@ -85,6 +89,7 @@ static inline uint32_t urom_get_u32(struct urom_reader *reader)
 static inline uint64_t urom_get_u64(struct urom_reader *reader)
 {
 	uint64_t value;
+
 	urom_get(reader, &value, sizeof(value));
 	return value;
 }
@@ -92,6 +97,7 @@ static inline uint64_t urom_get_u64(struct urom_reader *reader)
 static inline bool urom_get_bool(struct urom_reader *reader)
 {
 	uint32_t value = urom_get_u32(reader);
+
 	if (value > 1)
 		reader->failed = true;
 	return value == 1;
@@ -102,6 +108,7 @@ static inline const char *urom_get_string(struct urom_reader *reader, size_t max
 {
 	size_t len = urom_get_u32(reader);
 	const char *string = len < max ? (const char *)urom_skip(reader, len + 1) : NULL;
+
 	if (string != NULL && strnlen(string, len + 1) == len)
 		return string;
 	reader->failed = true;
@@ -111,6 +118,7 @@ static inline const char *urom_get_string(struct urom_reader *reader, size_t max
 static inline void urom_copy_string(struct urom_reader *reader, char *out, size_t max)
 {
 	const char *string = urom_get_string(reader, max);
+
 	if (string != NULL)
 		memcpy(out, string, strlen(string) + 1);
 	else
@@ -127,6 +135,7 @@ static inline doca_error_t urom_finished(const struct urom_reader *reader)
 static inline void urom_put_aligned(struct urom_writer *writer, const void *data, size_t len)
 {
 	static const uint8_t zeroes[8];
+
 	urom_put_u32(writer, (uint32_t)len);
 	urom_put(writer, zeroes, -writer->used & 7);
 	urom_put(writer, data, len);

@@ -23,6 +23,7 @@ doca_error_t urom_head_parse(const void *data, size_t len, struct urom_head *hea
 size_t urom_hello_pack(const struct urom_hello *hello, void *out, size_t room)
 {
 	struct urom_writer writer = {(uint8_t *)out, room, 0, false};
+
 	urom_put(&writer, hello->nonce, UROM_NONCE_SIZE);
 	urom_put_u32(&writer, hello->message_max);
 	return urom_written(&writer);
@@ -31,6 +32,7 @@ size_t urom_hello_pack(const struct urom_hello *hello, void *out, size_t room)
 doca_error_t urom_hello_parse(const void *data, size_t len, struct urom_hello *hello)
 {
 	struct urom_reader reader = {(const uint8_t *)data, len, false};
+
 	urom_get(&reader, hello->nonce, UROM_NONCE_SIZE);
 	hello->message_max = urom_get_u32(&reader);
 	if (hello->message_max < UROM_MESSAGE_MIN || hello->message_max > UROM_MESSAGE_MAX)
@@ -41,6 +43,7 @@ doca_error_t urom_hello_parse(const void *data, size_t len, struct urom_hello *h
 size_t urom_challenge_pack(const struct urom_challenge *challenge, void *out, size_t room)
 {
 	struct urom_writer writer = {(uint8_t *)out, room, 0, false};
+
 	urom_put(&writer, challenge->nonce, UROM_NONCE_SIZE);
 	urom_put(&writer, challenge->proof, UROM_PROOF_SIZE);
 	return urom_written(&writer);
@@ -49,6 +52,7 @@ size_t urom_challenge_pack(const struct urom_challenge *challenge, void *out, si
 doca_error_t urom_challenge_parse(const void *data, size_t len, struct urom_challenge *challenge)
 {
 	struct urom_reader reader = {(const uint8_t *)data, len, false};
+
 	urom_get(&reader, challenge->nonce, UROM_NONCE_SIZE);
 	urom_get(&reader, challenge->proof, UROM_PROOF_SIZE);
 	return urom_finished(&reader);
@@ -57,6 +61,7 @@ doca_error_t urom_challenge_parse(const void *data, size_t len, struct urom_chal
 size_t urom_welcome_pack(const struct urom_welcome *welcome, void *out, size_t room)
 {
 	struct urom_writer writer = {(uint8_t *)out, room, 0, false};
+
 	urom_put_u32(&writer, welcome->message_max);
 	urom_put(&writer, welcome->cpuset, UROM_CPUSET_SIZE);
 	urom_put_u32(&writer, welcome->num_plugins);
@@ -72,6 +77,7 @@ doca_error_t urom_welcome_parse(const void *data, size_t len, struct urom_welcom
 {
 	struct urom_reader reader = {(const uint8_t *)data, len, false};
 	uint64_t ids = 0;
+
 	welcome->message_max = urom_get_u32(&reader);
 	urom_get(&reader, welcome->cpuset, UROM_CPUSET_SIZE);
 	welcome->num_plugins = urom_get_u32(&reader);
@@ -80,6 +86,7 @@ doca_error_t urom_welcome_parse(const void *data, size_t len, struct urom_welcom
 		return DOCA_ERROR_INVALID_VALUE;
 	for (uint32_t i = 0; i < welcome->num_plugins; i++) {
 		struct urom_plugin *plugin = &welcome->plugins[i];
+
 		plugin->id = urom_get_u64(&reader);
 		plugin->version = urom_get_u64(&reader);
 		urom_copy_string(&reader, plugin->name, UROM_PLUGIN_NAME_SIZE);
@@ -93,6 +100,7 @@ doca_error_t urom_welcome_parse(const void *data, size_t len, struct urom_welcom
 size_t urom_spawn_pack(const struct urom_spawn *spawn, void *out, size_t room)
 {
 	struct urom_writer writer = {(uint8_t *)out, room, 0, false};
+
 	urom_put_u64(&writer, spawn->worker_id);
 	urom_put_u64(&writer, spawn->plugins);
 	urom_put_u32(&writer, spawn->gid);
@@ -108,6 +116,7 @@ size_t urom_spawn_pack(const struct urom_spawn *spawn, void *out, size_t room)
 doca_error_t urom_spawn_parse(const void *data, size_t len, struct urom_spawn *spawn)
 {
 	struct urom_reader reader = {(const uint8_t *)data, len, false};
+
 	spawn->worker_id = urom_get_u64(&reader);
 	spawn->plugins = urom_get_u64(&reader);
 	spawn->gid = urom_get_u32(&reader);
@@ -128,6 +137,7 @@ doca_error_t urom_spawn_parse(const void *data, size_t len, struct urom_spawn *s
 size_t urom_spawned_pack(const struct urom_spawned *spawned, void *out, size_t room)
 {
 	struct urom_writer writer = {(uint8_t *)out, room, 0, false};
+
 	urom_put_u64(&writer, spawned->worker_id);
 	urom_put_u32(&writer, spawned->gid);
 	urom_put_u32(&writer, spawned->has_gid);
@@ -141,6 +151,7 @@ size_t urom_spawned_pack(const struct urom_spawned *spawned, void *out, size_t r
 doca_error_t urom_spawned_parse(const void *data, size_t len, struct urom_spawned *spawned)
 {
 	struct urom_reader reader = {(const uint8_t *)data, len, false};
+
 	spawned->worker_id = urom_get_u64(&reader);
 	spawned->gid = urom_get_u32(&reader);
 	spawned->has_gid = urom_get_bool(&reader);
@@ -154,6 +165,7 @@ doca_error_t urom_spawned_parse(const void *data, size_t len, struct urom_spawne
 size_t urom_group_pack(const struct urom_group *group, void *out, size_t room)
 {
 	struct urom_writer writer = {(uint8_t *)out, room, 0, false};
+
 	urom_put_u32(&writer, group->num);
 	urom_put(&writer, group->ids, group->num * sizeof(group->ids[0]));
 	return urom_written(&writer);
@@ -162,6 +174,7 @@ size_t urom_group_pack(const struct urom_group *group, void *out, size_t room)
 doca_error_t urom_group_parse(const void *data, size_t len, struct urom_group *group)
 {
 	struct urom_reader reader = {(const uint8_t *)data, len, false};
+
 	group->num = urom_get_u32(&reader);
 	if (group->num > UROM_GROUP_MAX)
 		return DOCA_ERROR_INVALID_VALUE;
@@ -172,6 +185,7 @@ doca_error_t urom_group_parse(const void *data, size_t len, struct urom_group *g
 size_t urom_text_pack(const char *text, void *out, size_t room)
 {
 	size_t len = strnlen(text, room < UROM_TEXT_MAX ? room : UROM_TEXT_MAX - 1);
+
 	memcpy(out, text, len);
 	return len;
 }
@@ -179,8 +193,10 @@ size_t urom_text_pack(const char *text, void *out, size_t room)
 void urom_text_parse(const void *data, size_t len, char text[UROM_TEXT_MAX])
 {
 	size_t taken = len < UROM_TEXT_MAX ? len : UROM_TEXT_MAX - 1;
+
 	for (size_t i = 0; i < taken; i++) {
 		char byte = ((const char *)data)[i];
+
 		text[i] = byte >= ' ' && byte <= '~' ? byte : '?';
 	}
 	text[taken] = '\0';

@@ -32,6 +32,7 @@ static doca_error_t service_start(struct doca_ctx *ctx)
 {
 	struct doca_urom_service *service = (struct doca_urom_service *)ctx;
 	doca_error_t result = look_up(service);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	service->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -58,6 +59,7 @@ static doca_error_t service_start(struct doca_ctx *ctx)
 static void service_cancel(struct doca_ctx *ctx)
 {
 	struct doca_urom_service *service = (struct doca_urom_service *)ctx;
+
 	urom_gid_fail_all(service, service->session == UROM_SESSION_OPEN ? DOCA_ERROR_BAD_STATE : DOCA_ERROR_CONNECTION_ABORTED);
 	sf_ctx_kick(ctx);
 }
@@ -65,6 +67,7 @@ static void service_cancel(struct doca_ctx *ctx)
 static void service_stop(struct doca_ctx *ctx)
 {
 	struct doca_urom_service *service = (struct doca_urom_service *)ctx;
+
 	sf_ctx_unwatch_fd(ctx, sf_comm_fd(service->comm));
 	sf_ctx_unwatch_fd(ctx, service->wake_fd);
 	urom_service_disconnect(service);
@@ -75,6 +78,7 @@ static bool service_progress(struct doca_ctx *ctx)
 {
 	struct doca_urom_service *service = (struct doca_urom_service *)ctx;
 	bool any = sf_comm_poll(service->comm);
+
 	if (service->ended != NULL)
 		any |= urom_gid_tell_ended(service);
 	if (atomic_load_explicit(&service->any_queued, memory_order_acquire) || service->session == UROM_SESSION_ENDED)
@@ -90,6 +94,7 @@ static bool service_arm(struct doca_ctx *ctx)
 {
 	struct doca_urom_service *service = (struct doca_urom_service *)ctx;
 	uint64_t count;
+
 	(void)!read(service->wake_fd, &count, sizeof(count));
 	return service->ended != NULL || service->session == UROM_SESSION_ENDED ||
 	       atomic_load_explicit(&service->any_queued, memory_order_acquire) || sf_comm_arm(service->comm);
@@ -99,6 +104,7 @@ static bool service_arm(struct doca_ctx *ctx)
 static void service_send_pending(struct doca_ctx *ctx)
 {
 	struct doca_urom_service *service = (struct doca_urom_service *)ctx;
+
 	if (atomic_load_explicit(&service->any_queued, memory_order_acquire))
 		(void)urom_service_run_errands(service);
 	sf_comm_push(service->comm);
@@ -166,6 +172,7 @@ doca_error_t doca_urom_service_destroy(struct doca_urom_service *service)
 doca_error_t doca_urom_service_set_max_comm_msg_size(struct doca_urom_service *service, size_t msg_size)
 {
 	doca_error_t result = urom_check_given(service, "service");
+
 	if (result == DOCA_SUCCESS)
 		result = sf_ctx_check_idle(&service->ctx, __func__);
 	if (result != DOCA_SUCCESS)
@@ -182,6 +189,7 @@ doca_error_t doca_urom_service_set_max_comm_msg_size(struct doca_urom_service *s
 doca_error_t doca_urom_service_set_max_workers(struct doca_urom_service *service, uint32_t max_workers)
 {
 	doca_error_t result = urom_check_given(service, "service");
+
 	if (result == DOCA_SUCCESS)
 		result = sf_ctx_check_idle(&service->ctx, __func__);
 	if (result != DOCA_SUCCESS)
@@ -199,6 +207,7 @@ doca_error_t doca_urom_service_set_dev(struct doca_urom_service *service, struct
 {
 	doca_error_t result =
 		urom_check_given(service != NULL ? (const void *)dev : NULL, service == NULL ? "service" : "device");
+
 	if (result == DOCA_SUCCESS)
 		result = sf_ctx_check_idle(&service->ctx, __func__);
 	if (result != DOCA_SUCCESS)

@@ -33,6 +33,7 @@ static void note(struct attempts *attempts, const char *address, doca_error_t re
 	const char *what = result == DOCA_ERROR_TIME_OUT ? "says nothing" : "no service is there";
 	size_t room = sizeof(attempts->text) - attempts->used;
 	int len = snprintf(attempts->text + attempts->used, room, "%s%s: %s", attempts->num++ != 0 ? ", " : "", address, what);
+
 	attempts->used += len > 0 && (size_t)len < room ? (size_t)len : 0;
 	attempts->any_silent |= result == DOCA_ERROR_TIME_OUT;
 }
@@ -44,6 +45,7 @@ static doca_error_t say_hello(struct doca_urom_service *service)
 	struct urom_hello hello = {.message_max = (uint32_t)service->message_max};
 	uint8_t body[64];
 	doca_error_t result = urom_random(service->nonce, sizeof(service->nonce));
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	memcpy(hello.nonce, service->nonce, sizeof(hello.nonce));
@@ -56,6 +58,7 @@ static bool is_loopback(const struct sockaddr_storage *address)
 {
 	const struct sockaddr_in *in = (const struct sockaddr_in *)address;
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
+
 	if (address->ss_family == AF_INET)
 		return ntohl(in->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 	return IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
@@ -64,6 +67,7 @@ static bool is_loopback(const struct sockaddr_storage *address)
 static void sleep_for(struct sf_comm *comm, uint64_t ns)
 {
 	struct pollfd ready = {sf_comm_fd(comm), POLLIN, 0};
+
 	if (!sf_comm_arm(comm))
 		(void)poll(&ready, 1, (int)(ns / 1000000) + 1);
 }
@@ -75,6 +79,7 @@ static void sleep_for(struct sf_comm *comm, uint64_t ns)
 static bool says_nothing(const struct doca_urom_service *service, struct sf_liveness *liveness, uint64_t limit_ns)
 {
 	pid_t process = sf_comm_process(service->peer);
+
 	if (process == 0 && (is_loopback(&service->reached) || !sf_comm_connected(service->peer)))
 		limit_ns /= SF_LIVENESS_UNSEEN;
 	return sf_liveness_lost(liveness, process, limit_ns);
@@ -83,6 +88,7 @@ static bool says_nothing(const struct doca_urom_service *service, struct sf_live
 static doca_error_t await_welcome(struct doca_urom_service *service, uint64_t limit_ns)
 {
 	struct sf_liveness liveness;
+
 	sf_liveness_begin(&liveness);
 	while (service->session == UROM_SESSION_HELLO || service->session == UROM_SESSION_PROOF) {
 		if (sf_comm_poll(service->comm))
@@ -98,6 +104,7 @@ static doca_error_t await_welcome(struct doca_urom_service *service, uint64_t li
 static void find_devices(struct doca_urom_service *service, char devices[UROM_NET_DEVICES_MAX])
 {
 	const char *named = secure_getenv("UCX_NET_DEVICES");
+
 	if (named != NULL && named[0] != '\0' && strlen(named) < UROM_NET_DEVICES_MAX)
 		urom_net_devices_for_tcp(named, "/sys", devices, UROM_NET_DEVICES_MAX);
 	else
@@ -115,6 +122,7 @@ static bool any_exists(const char *devices)
 {
 	char name[IFNAMSIZ];
 	size_t len;
+
 	if (strcmp(devices, "all") == 0)
 		return true;
 	for (const char *at; (at = device_list_next(&devices, &len)) != NULL;) {
@@ -128,6 +136,7 @@ static doca_error_t open_comm(struct doca_urom_service *service)
 {
 	const struct sf_comm_options options = {.handler = &urom_service_handler, .user = service, .body_max = UROM_CONTROL_MAX};
 	char devices[UROM_NET_DEVICES_MAX];
+
 	find_devices(service, devices);
 	if (!any_exists(devices)) {
 		SF_LOG_ERR("urom service: none of the network devices %s is here: UCX_NET_DEVICES, else the service file's last "
@@ -142,6 +151,7 @@ static doca_error_t open_comm(struct doca_urom_service *service)
 static doca_error_t try_one(struct doca_urom_service *service, const struct addrinfo *at, uint64_t limit_ns)
 {
 	const struct sf_comm_target target = {at->ai_addr, at->ai_addrlen, SF_COMM_LISTENER, service->net_devices};
+
 	memcpy(&service->reached, at->ai_addr, at->ai_addrlen);
 	service->reached_len = at->ai_addrlen;
 	service->has_key = false;
@@ -171,12 +181,14 @@ static doca_error_t try_all(struct doca_urom_service *service, const struct addr
 	struct attempts attempts = {.text = ""};
 	uint64_t left_ns = UROM_CONNECT_NS;
 	uint32_t left = 0;
+
 	for (const struct addrinfo *at = found; at != NULL && left < UROM_ADDRESSES_MAX; at = at->ai_next)
 		left++;
 	for (const struct addrinfo *at = found; left != 0; at = at->ai_next, left--) {
 		uint64_t share = left_ns / left, from = sf_now_ns();
 		doca_error_t result = try_one(service, at, share);
 		uint64_t took = sf_now_ns() - from;
+
 		left_ns -= took < share ? took : share;
 		if (is_answer(result))
 			return result;
@@ -192,6 +204,7 @@ static doca_error_t try_all(struct doca_urom_service *service, const struct addr
 doca_error_t urom_service_connect(struct doca_urom_service *service)
 {
 	struct addrinfo *found = NULL;
+
 	service->session = UROM_SESSION_NONE;
 	service->peer = NULL;
 	service->comm = NULL;

@@ -39,6 +39,7 @@ static void split(const char *at, const char *end, struct line *line)
 	line->too_long = false;
 	while (at < end && *at != '#') {
 		const char *from = at;
+
 		while (at < end && *at != '#' && !is_blank(*at))
 			at++;
 		size_t len = (size_t)(at - from);
@@ -59,6 +60,7 @@ static void split(const char *at, const char *end, struct line *line)
 static bool parse_pci(const char *text, uint32_t out[4])
 {
 	char end;
+
 	out[0] = 0;
 	if (sscanf(text, "%4x:%2x:%2x.%1x%c", &out[0], &out[1], &out[2], &out[3], &end) == 4)
 		return true;
@@ -69,6 +71,7 @@ static bool parse_pci(const char *text, uint32_t out[4])
 static bool same_pci(const char *a, const char *b)
 {
 	uint32_t x[4], y[4];
+
 	return parse_pci(a, x) && parse_pci(b, y) && memcmp(x, y, sizeof(x)) == 0;
 }
 
@@ -76,6 +79,7 @@ static bool take_host(const char *text, struct urom_service_entry *entry)
 {
 	const char *colon = strrchr(text, ':');
 	size_t len = strlen(text);
+
 	entry->port = UROM_PORT_DEFAULT;
 	if (colon != NULL &&
 	    (strchr(text, ':') == colon || (text[0] == '[' && colon[-1] == ']'))) { /* else a bare IPv6 address */
@@ -99,6 +103,7 @@ static bool take_host(const char *text, struct urom_service_entry *entry)
 static const char *check_line(const struct line *line, struct urom_service_entry *entry)
 {
 	uint32_t pci[4];
+
 	if (line->too_long || line->num != FIELDS)
 		return "it does not have five fields of at most 255 bytes";
 	if (strcasecmp(line->fields[SERVICE_TYPE], "dpu") != 0)
@@ -117,12 +122,14 @@ doca_error_t urom_service_file_find(const char *text, size_t len, const char *pa
 	static const char byte_order_mark[] = "\xef\xbb\xbf"; /* that some editors put there */
 	const char *end = text + len;
 	uint32_t num_wrong = 0;
+
 	if (len >= sizeof(byte_order_mark) - 1 && memcmp(text, byte_order_mark, sizeof(byte_order_mark) - 1) == 0)
 		text += sizeof(byte_order_mark) - 1;
 	for (uint32_t number = 1; text < end; number++) {
 		const char *newline = (const char *)memchr(text, '\n', (size_t)(end - text));
 		const char *line_end = newline != NULL ? newline : end;
 		struct line line;
+
 		split(text, line_end, &line);
 		text = line_end + 1;
 		if (line.num == 0 && !line.too_long)
@@ -145,6 +152,7 @@ static bool is_own_address(const char *text)
 	struct in_addr wanted;
 	bool is4 = inet_pton(AF_INET, text, &wanted) == 1, is6 = inet_pton(AF_INET6, text, &wanted6) == 1, found = false;
 	struct ifaddrs *addresses;
+
 	if ((!is4 && !is6) || getifaddrs(&addresses) != 0)
 		return false;
 	for (const struct ifaddrs *at = addresses; at != NULL && !found; at = at->ifa_next) {
@@ -163,6 +171,7 @@ static bool is_own_address(const char *text)
 static bool is_this_host(const char *hostname)
 {
 	char own[UROM_HOST_MAX] = "";
+
 	if (gethostname(own, sizeof(own) - 1) == 0 && strcasecmp(own, hostname) == 0)
 		return true;
 	size_t len = strcspn(own, ".");
@@ -177,6 +186,7 @@ static bool is_this_host(const char *hostname)
 static doca_error_t read_file(const char *path, char **text, size_t *len)
 {
 	FILE *file = fopen(path, "re");
+
 	if (file == NULL) {
 		SF_LOG_ERR("urom: cannot open the service file %s, which DOCA_UROM_SERVICE_FILE names: %s", path,
 			   strerror(errno));
@@ -204,6 +214,7 @@ doca_error_t urom_service_look_up(const char *pci_addr, struct urom_service_entr
 	const char *path = secure_getenv("DOCA_UROM_SERVICE_FILE");
 	char *text;
 	size_t len;
+
 	if (path == NULL || path[0] == '\0') {
 		SF_LOG_ERR("urom: DOCA_UROM_SERVICE_FILE is not set: it names the file in which services are looked up");
 		return DOCA_ERROR_NOT_FOUND;

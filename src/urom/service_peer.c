@@ -40,6 +40,7 @@ doca_error_t urom_service_send(struct doca_urom_service *service, enum urom_kind
 			       const void *body, size_t body_len)
 {
 	struct urom_head head = urom_head_make(kind, DOCA_SUCCESS, request, subject);
+
 	if (service->peer == NULL)
 		return DOCA_ERROR_NOT_CONNECTED;
 	return sf_comm_send(service->comm, service->peer, &head, sizeof(head), body, body_len);
@@ -48,6 +49,7 @@ doca_error_t urom_service_send(struct doca_urom_service *service, enum urom_kind
 static doca_error_t read_secret(struct urom_secret *secret)
 {
 	const char *path = secure_getenv("UROM_SECRET_FILE");
+
 	return path != NULL && path[0] != '\0' ? urom_secret_read(path, secret) : urom_secret_of_user(false, secret);
 }
 
@@ -61,6 +63,7 @@ static doca_error_t key(void *user, struct sf_comm_key *out)
 	struct doca_urom_service *service = (struct doca_urom_service *)user;
 	struct urom_secret secret;
 	doca_error_t result = read_secret(&secret) == DOCA_SUCCESS ? urom_key_make(&secret, out) : DOCA_ERROR_NOT_PERMITTED;
+
 	explicit_bzero(&secret, sizeof(secret));
 	service->has_key = result == DOCA_SUCCESS;
 	return result;
@@ -73,6 +76,7 @@ static doca_error_t answer_challenge(struct doca_urom_service *service, const vo
 	struct urom_secret secret;
 	uint8_t proof[UROM_PROOF_SIZE];
 	doca_error_t result = urom_challenge_parse(body, len, &challenge);
+
 	if (result == DOCA_SUCCESS && read_secret(&secret) != DOCA_SUCCESS)
 		result = DOCA_ERROR_NOT_PERMITTED;
 	if (result == DOCA_SUCCESS)
@@ -94,6 +98,7 @@ static doca_error_t take_welcome(struct doca_urom_service *service, const void *
 {
 	struct urom_welcome welcome;
 	doca_error_t result = urom_welcome_parse(body, len, &welcome);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (welcome.message_max < service->message_max) {
@@ -117,6 +122,7 @@ static doca_error_t take_welcome(struct doca_urom_service *service, const void *
 static void take_refusal(struct doca_urom_service *service, const struct urom_head *head, const void *body, size_t len)
 {
 	char text[UROM_TEXT_MAX];
+
 	urom_text_parse(body, len, text);
 	SF_LOG_ERR("urom service: %s refused this program: %s", service->peer->address, text);
 	end_session(service, head->status != DOCA_SUCCESS ? (doca_error_t)head->status : DOCA_ERROR_NOT_PERMITTED);
@@ -128,6 +134,7 @@ static void finish(struct urom_errand *errand, doca_error_t status, const char *
 {
 	const uint64_t one = 1;
 	int wake_fd = errand->wake_fd; /* the errand may be gone once it is DONE; whoever waits for it closes this one later */
+
 	errand->status = status;
 	snprintf(errand->reason, sizeof(errand->reason), "%s", reason);
 	atomic_store_explicit(&errand->state, UROM_ERRAND_DONE, memory_order_release);
@@ -137,6 +144,7 @@ static void finish(struct urom_errand *errand, doca_error_t status, const char *
 void urom_errand_post(struct doca_urom_service *service, struct urom_errand *errand)
 {
 	const uint64_t one = 1;
+
 	pthread_mutex_lock(&service->lock);
 	if (service->takes_errands) {
 		atomic_store_explicit(&errand->state, UROM_ERRAND_QUEUED, memory_order_relaxed);
@@ -161,6 +169,7 @@ static void finish_all(struct urom_errands *errands)
 static bool send_first(struct doca_urom_service *service)
 {
 	struct urom_errand *errand = TAILQ_FIRST(&service->queued);
+
 	errand->request = ++service->last_request;
 	doca_error_t result =
 		urom_service_send(service, errand->kind, errand->request, errand->subject, errand->body, errand->body_len);
@@ -179,6 +188,7 @@ static bool send_first(struct doca_urom_service *service)
 bool urom_service_run_errands(struct doca_urom_service *service)
 {
 	bool any = false;
+
 	pthread_mutex_lock(&service->lock);
 	if (service->session == UROM_SESSION_ENDED) {
 		service->takes_errands = false;
@@ -197,6 +207,7 @@ bool urom_service_run_errands(struct doca_urom_service *service)
 static pid_t visible_process(const struct doca_urom_service *service, const struct urom_spawned *spawned)
 {
 	pid_t daemon = sf_comm_process(service->peer);
+
 	return daemon > 0 && (uint64_t)daemon == spawned->service_process && spawned->process <= INT_MAX ? (pid_t)spawned->process
 													 : 0;
 }
@@ -209,6 +220,7 @@ static doca_error_t take_errand_answer(struct doca_urom_service *service, const 
 	struct urom_errand *errand;
 	char reason[UROM_TEXT_MAX] = "";
 	doca_error_t status = (doca_error_t)head->status;
+
 	pthread_mutex_lock(&service->lock);
 	TAILQ_FOREACH (errand, &service->sent, next) {
 		if (errand->request == head->request && errand->kind == kind)
@@ -237,6 +249,7 @@ static doca_error_t take_errand_answer(struct doca_urom_service *service, const 
 static doca_error_t take_answer(struct doca_urom_service *service, const struct urom_head *head, const void *body, size_t len)
 {
 	char text[UROM_TEXT_MAX];
+
 	if (service->session == UROM_SESSION_HELLO && head->kind == UROM_CHALLENGE)
 		return answer_challenge(service, body, len);
 	if (service->session == UROM_SESSION_PROOF && head->kind == UROM_WELCOME)
@@ -263,6 +276,7 @@ static void message(void *user, struct sf_comm_peer *peer, const void *head_data
 {
 	struct doca_urom_service *service = (struct doca_urom_service *)user;
 	struct urom_head head;
+
 	if (service->session == UROM_SESSION_ENDED)
 		return;
 	doca_error_t result = urom_head_parse(head_data, head_len, &head);
@@ -285,6 +299,7 @@ static void message(void *user, struct sf_comm_peer *peer, const void *head_data
 static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 {
 	struct doca_urom_service *service = (struct doca_urom_service *)user;
+
 	service->peer = NULL;
 	if (service->session == UROM_SESSION_OPEN)
 		SF_LOG_ERR("urom service: %s is gone: is doca_urom_daemon still running there?", peer->address);

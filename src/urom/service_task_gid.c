@@ -8,6 +8,7 @@ typedef struct doca_urom_service_get_workers_by_gid_task gid_task;
 static void end_later(struct doca_urom_service *service, struct doca_task *task, doca_error_t status)
 {
 	struct doca_task **last = &service->ended;
+
 	while (*last != NULL)
 		last = &(*last)->next;
 	task->status = status;
@@ -19,6 +20,7 @@ static doca_error_t submit(struct doca_task *base, uint32_t flags)
 {
 	struct doca_urom_service *service = (struct doca_urom_service *)base->ctx;
 	gid_task *task = (gid_task *)base;
+
 	(void)flags;
 	if (task->cb == NULL) {
 		SF_LOG_ERR("urom get workers: the task has no callback");
@@ -43,6 +45,7 @@ const struct sf_task_class urom_gid_task_class = {
 void urom_gid_task_done(struct doca_task *base, union doca_data task_user_data, union doca_data ctx_user_data)
 {
 	gid_task *task = (gid_task *)base;
+
 	task->cb(task, task_user_data, ctx_user_data);
 }
 
@@ -50,6 +53,7 @@ void urom_gid_answered(struct doca_urom_service *service, const struct urom_head
 {
 	for (struct doca_task **at = &service->asked; *at != NULL; at = &(*at)->next) {
 		gid_task *task = (gid_task *)*at;
+
 		if (task->request != head->request)
 			continue;
 		doca_error_t status = (doca_error_t)head->status;
@@ -75,6 +79,7 @@ bool urom_gid_tell_ended(struct doca_urom_service *service)
 {
 	struct doca_task *task = service->ended;
 	bool any = task != NULL;
+
 	service->ended = NULL;
 	for (struct doca_task *next; task != NULL; task = next) {
 		next = task->next;
@@ -88,6 +93,7 @@ bool urom_gid_tell_ended(struct doca_urom_service *service)
 doca_error_t doca_urom_service_get_workers_by_gid_task_allocate(struct doca_urom_service *service, gid_task **task)
 {
 	struct doca_task *base;
+
 	if (service == NULL || task == NULL)
 		return urom_check_given(NULL, service == NULL ? "service" : "place for the task");
 	doca_error_t result = sf_task_alloc(&service->ctx, &service->pool, &base);

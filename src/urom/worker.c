@@ -32,6 +32,7 @@ static doca_error_t pack_spawn(struct doca_urom_worker *worker)
 		.has_cpuset = worker->has_cpuset,
 		.num_env = (uint32_t)worker->num_env,
 	};
+
 	memcpy(spawn.cpuset, &worker->cpuset, sizeof(spawn.cpuset));
 	for (size_t i = 0; i < worker->num_env; i++)
 		spawn.env[i] = worker->env[i];
@@ -68,6 +69,7 @@ static void release_all(struct doca_urom_worker *worker)
 static doca_error_t watch(struct doca_urom_worker *worker)
 {
 	doca_error_t result = sf_ctx_watch_fd(&worker->ctx, worker->wake_fd);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	result = sf_ctx_watch_fd(&worker->ctx, sf_comm_fd(worker->comm));
@@ -80,6 +82,7 @@ static doca_error_t worker_start(struct doca_ctx *ctx)
 {
 	struct doca_urom_worker *worker = (struct doca_urom_worker *)ctx;
 	doca_error_t result = check_configured(worker);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	worker->message_max = worker->service->message_max;
@@ -124,6 +127,7 @@ static void release_process(struct doca_urom_worker *worker)
 static void worker_cancel(struct doca_ctx *ctx)
 {
 	struct doca_urom_worker *worker = (struct doca_urom_worker *)ctx;
+
 	urom_cmd_fail_all(worker, worker->phase == UROM_WORKER_LOST ? DOCA_ERROR_CONNECTION_ABORTED : DOCA_ERROR_BAD_STATE);
 	if (worker->granted)
 		release_process(worker);
@@ -133,12 +137,14 @@ static void worker_cancel(struct doca_ctx *ctx)
 static bool worker_drained(struct doca_ctx *ctx)
 {
 	const struct doca_urom_worker *worker = (const struct doca_urom_worker *)ctx;
+
 	return worker->phase == UROM_WORKER_OFF || worker->phase == UROM_WORKER_LOST;
 }
 
 static void worker_stop(struct doca_ctx *ctx)
 {
 	struct doca_urom_worker *worker = (struct doca_urom_worker *)ctx;
+
 	sf_ctx_unwatch_fd(ctx, sf_comm_fd(worker->comm));
 	sf_ctx_unwatch_fd(ctx, worker->wake_fd);
 	release_all(worker);
@@ -165,6 +171,7 @@ void urom_worker_lose(struct doca_urom_worker *worker, doca_error_t why, const c
 static void spawn_ended(struct doca_urom_worker *worker)
 {
 	const struct urom_errand *errand = &worker->errand;
+
 	worker->id = worker->wanted_id;
 	if (errand->status != DOCA_SUCCESS) {
 		urom_worker_lose(worker, errand->status, errand->reason);
@@ -199,6 +206,7 @@ static bool worker_progress(struct doca_ctx *ctx)
 {
 	struct doca_urom_worker *worker = (struct doca_urom_worker *)ctx;
 	bool any = sf_comm_poll(worker->comm);
+
 	if (__builtin_expect(worker->ended != NULL, 0))
 		any |= urom_cmd_tell_ended(worker);
 	if (__builtin_expect(!STAILQ_EMPTY(&worker->leaves), 0))
@@ -218,6 +226,7 @@ static bool worker_arm(struct doca_ctx *ctx)
 {
 	struct doca_urom_worker *worker = (struct doca_urom_worker *)ctx;
 	uint64_t count;
+
 	(void)!read(worker->wake_fd, &count, sizeof(count));
 	return worker->ended != NULL || (worker->phase == UROM_WORKER_LOST && !ctx->cancelled) ||
 	       atomic_load_explicit(&worker->errand.state, memory_order_acquire) == UROM_ERRAND_DONE ||
@@ -228,6 +237,7 @@ static bool worker_arm(struct doca_ctx *ctx)
 static void worker_send_pending(struct doca_ctx *ctx)
 {
 	struct doca_urom_worker *worker = (struct doca_urom_worker *)ctx;
+
 	if (!STAILQ_EMPTY(&worker->leaves))
 		(void)urom_domains_tell_left(worker);
 	sf_comm_push(worker->comm);
@@ -305,12 +315,14 @@ doca_error_t doca_urom_worker_destroy(struct doca_urom_worker *worker)
 static doca_error_t check_setter(const struct doca_urom_worker *worker, const char *setter)
 {
 	doca_error_t result = urom_check_given(worker, "worker");
+
 	return result == DOCA_SUCCESS ? sf_ctx_check_idle(&worker->ctx, setter) : result;
 }
 
 doca_error_t doca_urom_worker_set_service(struct doca_urom_worker *worker, struct doca_urom_service *service)
 {
 	doca_error_t result = urom_check_given(service, "service");
+
 	if (result == DOCA_SUCCESS)
 		result = check_setter(worker, __func__);
 	if (result != DOCA_SUCCESS || worker->service == service)
@@ -330,6 +342,7 @@ doca_error_t doca_urom_worker_set_service(struct doca_urom_worker *worker, struc
 doca_error_t doca_urom_worker_set_id(struct doca_urom_worker *worker, uint64_t worker_id)
 {
 	doca_error_t result = check_setter(worker, __func__);
+
 	if (result == DOCA_SUCCESS)
 		worker->wanted_id = worker->id = worker_id;
 	return result;
@@ -338,6 +351,7 @@ doca_error_t doca_urom_worker_set_id(struct doca_urom_worker *worker, uint64_t w
 doca_error_t doca_urom_worker_set_plugins(struct doca_urom_worker *worker, uint64_t plugins)
 {
 	doca_error_t result = check_setter(worker, __func__);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (plugins == 0 || plugins >> UROM_PLUGINS_MAX != 0) {
@@ -353,6 +367,7 @@ doca_error_t doca_urom_worker_set_cpuset(struct doca_urom_worker *worker, doca_c
 {
 	static const doca_cpu_set_t none;
 	doca_error_t result = check_setter(worker, __func__);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (memcmp(&cpuset, &none, sizeof(none)) == 0) {
@@ -367,6 +382,7 @@ doca_error_t doca_urom_worker_set_cpuset(struct doca_urom_worker *worker, doca_c
 doca_error_t doca_urom_worker_set_gid(struct doca_urom_worker *worker, uint32_t gid)
 {
 	doca_error_t result = check_setter(worker, __func__);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	worker->gid = worker->wanted_gid = gid;
@@ -377,6 +393,7 @@ doca_error_t doca_urom_worker_set_gid(struct doca_urom_worker *worker, uint32_t 
 doca_error_t doca_urom_worker_set_max_inflight_tasks(struct doca_urom_worker *worker, uint32_t max_tasks)
 {
 	doca_error_t result = check_setter(worker, __func__);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (max_tasks > UROM_INFLIGHT_MAX || __builtin_popcount(max_tasks) != 1) {
@@ -396,6 +413,7 @@ static bool is_variable(const char *entry)
 static doca_error_t check_env(char *const env[], size_t count)
 {
 	size_t bytes = 0;
+
 	for (size_t i = 0; i < count && count <= UROM_ENV_MAX; i++) {
 		if (!is_variable(env[i])) {
 			SF_LOG_ERR("urom worker: \"%s\" is no variable: it should be NAME=value without blanks",
@@ -414,6 +432,7 @@ static doca_error_t check_env(char *const env[], size_t count)
 doca_error_t doca_urom_worker_set_env(struct doca_urom_worker *worker, char *const env[], size_t count)
 {
 	doca_error_t result = urom_check_given(env, "environment");
+
 	if (result == DOCA_SUCCESS)
 		result = check_setter(worker, __func__);
 	if (result == DOCA_SUCCESS)

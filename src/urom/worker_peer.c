@@ -15,6 +15,7 @@ static doca_error_t begin_join(struct doca_urom_worker *worker)
 	const uint64_t interval = sf_liveness_interval(UROM_JOIN_NS);
 	const struct timespec each = {(time_t)(interval / 1000000000), (long)(interval % 1000000000)};
 	const struct itimerspec time = {.it_interval = each, .it_value = each};
+
 	sf_liveness_begin(&worker->join);
 	worker->phase = UROM_WORKER_JOINING;
 	worker->join_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -36,6 +37,7 @@ void urom_worker_end_join(struct doca_urom_worker *worker)
 bool urom_worker_check_join(struct doca_urom_worker *worker)
 {
 	uint64_t expirations;
+
 	if (worker->join_fd < 0 || read(worker->join_fd, &expirations, sizeof(expirations)) != sizeof(expirations))
 		return false;
 	if (!sf_liveness_lost(&worker->join, worker->errand.process, UROM_JOIN_NS))
@@ -49,6 +51,7 @@ bool urom_worker_check_join(struct doca_urom_worker *worker)
 static void take_joined(struct doca_urom_worker *worker, const struct urom_head *head, const void *body, size_t len)
 {
 	char reason[UROM_TEXT_MAX];
+
 	urom_worker_end_join(worker);
 	if (head->status == DOCA_SUCCESS) {
 		worker->addresses = (uint8_t *)malloc(len + 1);
@@ -70,6 +73,7 @@ static void message(void *user, struct sf_comm_peer *peer, const void *head_data
 {
 	struct doca_urom_worker *worker = (struct doca_urom_worker *)user;
 	struct urom_head head;
+
 	(void)peer;
 	if (worker->phase != UROM_WORKER_JOINING && worker->phase != UROM_WORKER_ON)
 		return;
@@ -88,6 +92,7 @@ static void message(void *user, struct sf_comm_peer *peer, const void *head_data
 static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 {
 	struct doca_urom_worker *worker = (struct doca_urom_worker *)user;
+
 	(void)peer;
 	(void)why;
 	worker->peer = NULL;
@@ -97,6 +102,7 @@ static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 static doca_error_t key(void *user, struct sf_comm_key *out)
 {
 	const struct doca_urom_worker *worker = (const struct doca_urom_worker *)user;
+
 	_Static_assert(sizeof(out->bytes) == UROM_KEY_SIZE, "the service gives the whole key");
 	memcpy(out->bytes, worker->errand.spawned.key, sizeof(out->bytes));
 	return DOCA_SUCCESS;
@@ -111,6 +117,7 @@ doca_error_t urom_worker_open_comm(struct doca_urom_worker *worker)
 		.user = worker,
 		.body_max = worker->message_max > UROM_CONTROL_MAX ? worker->message_max : UROM_CONTROL_MAX,
 	};
+
 	return sf_comm_open(&options, &worker->comm);
 }
 
@@ -119,6 +126,7 @@ doca_error_t urom_worker_connect(struct doca_urom_worker *worker)
 	const struct urom_head head = urom_head_make(UROM_JOIN, DOCA_SUCCESS, 0, worker->id);
 	const struct urom_errand *errand = &worker->errand;
 	char devices[UROM_NET_DEVICES_MAX];
+
 	pthread_mutex_lock(&worker->service->lock);
 	memcpy(devices, worker->service->net_devices, sizeof(devices));
 	pthread_mutex_unlock(&worker->service->lock);

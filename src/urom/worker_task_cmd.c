@@ -74,6 +74,7 @@ static doca_error_t submit(struct doca_task *base, uint32_t flags)
 	cmd_task *task = (cmd_task *)base;
 	const struct urom_head head = urom_head_make(UROM_COMMAND, DOCA_SUCCESS, 0, worker->id);
 	struct urom_worker_cmd *command = (struct urom_worker_cmd *)(void *)command_of(worker, task->index);
+
 	(void)flags;
 	doca_error_t result = check(worker, task);
 	if (result != DOCA_SUCCESS)
@@ -100,6 +101,7 @@ const struct sf_task_class urom_cmd_task_class = {
 void urom_cmd_task_done(struct doca_task *base, union doca_data task_user_data, union doca_data ctx_user_data)
 {
 	cmd_task *task = (cmd_task *)base;
+
 	task->cb(task, task_user_data, ctx_user_data);
 }
 
@@ -107,6 +109,7 @@ void urom_cmd_task_done(struct doca_task *base, union doca_data task_user_data, 
 static cmd_task *find_task(const struct doca_urom_worker *worker, uint64_t urom_context)
 {
 	uint32_t index = (uint32_t)urom_context, number = (uint32_t)(urom_context >> 32);
+
 	if (index >= worker->pool.num_begun)
 		return NULL;
 	cmd_task *task = task_at(worker, index);
@@ -117,6 +120,7 @@ void urom_cmd_answered(struct doca_urom_worker *worker, const void *body, size_t
 {
 	struct urom_worker_notify notify;
 	cmd_task *task = NULL;
+
 	if (len >= sizeof(notify)) {
 		memcpy(&notify, body, sizeof(notify));
 		task = find_task(worker, notify.urom_context);
@@ -140,6 +144,7 @@ void urom_cmd_fail_all(struct doca_urom_worker *worker, doca_error_t status)
 {
 	for (uint32_t i = worker->pool.num_begun; i > 0; i--) {
 		struct doca_task *task = &task_at(worker, i - 1)->base;
+
 		if (task->state < SF_TASK_INFLIGHT)
 			continue;
 		task->status = status;
@@ -151,6 +156,7 @@ void urom_cmd_fail_all(struct doca_urom_worker *worker, doca_error_t status)
 bool urom_cmd_tell_ended(struct doca_urom_worker *worker)
 {
 	struct doca_task *task = worker->ended;
+
 	worker->ended = NULL;
 	for (struct doca_task *next; task != NULL; task = next) {
 		next = task->next;
@@ -164,6 +170,7 @@ bool urom_cmd_tell_ended(struct doca_urom_worker *worker)
 doca_error_t doca_urom_worker_cmd_task_allocate(struct doca_urom_worker *worker, cmd_task **task)
 {
 	struct doca_task *base;
+
 	if (worker == NULL || task == NULL)
 		return urom_check_given(NULL, worker == NULL ? "worker" : "place for the task");
 	doca_error_t result = sf_task_alloc(&worker->ctx, &worker->pool, &base);
@@ -183,6 +190,7 @@ doca_error_t doca_urom_worker_cmd_task_allocate(struct doca_urom_worker *worker,
 doca_error_t doca_urom_worker_cmd_task_allocate_init(struct doca_urom_worker *worker, uint64_t plugin, cmd_task **task)
 {
 	doca_error_t result = doca_urom_worker_cmd_task_allocate(worker, task);
+
 	if (result == DOCA_SUCCESS)
 		(*task)->plugin = plugin;
 	return result;

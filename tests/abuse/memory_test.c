@@ -514,5 +514,6 @@ int main(void)
 		cmocka_unit_test(out_of_memory_for_data_path_on_gpu),
 		cmocka_unit_test(out_of_memory_for_comm_channel),
 	};
+
 	return cmocka_run_group_tests(tests, install, uninstall);
 }

@@ -33,9 +33,11 @@ static unsigned descriptors, children; /* that it began with */
 static bool read_port(unsigned *port)
 {
 	char text[4096];
+
 	for (uint64_t until = sf_now_ns() + PATIENCE_NS; sf_now_ns() < until; usleep(1000)) {
 		FILE *file = fopen(log_path, "r");
 		size_t len = file != NULL ? fread(text, 1, sizeof(text) - 1, file) : 0;
+
 		if (file != NULL)
 			fclose(file);
 		text[len] = '\0';
@@ -51,6 +53,7 @@ static bool start_daemon(void)
 {
 	char *args[] = {getenv("UROM_DAEMON"), (char *)"--port", (char *)"0", (char *)"--max-workers", (char *)WORKERS_MAX, NULL};
 	posix_spawn_file_actions_t actions;
+
 	if (args[0] == NULL)
 		return false;
 	posix_spawn_file_actions_init(&actions);
@@ -65,6 +68,7 @@ static unsigned num_entries(const char *what)
 {
 	char path[64];
 	unsigned num = 0;
+
 	snprintf(path, sizeof(path), "/proc/%d/%s", daemon_pid, what);
 	DIR *dir = opendir(path);
 	while (dir != NULL && readdir(dir) != NULL)
@@ -79,6 +83,7 @@ static unsigned long ticks(void)
 {
 	char path[64], text[1024];
 	unsigned long user = 0, system = 0;
+
 	snprintf(path, sizeof(path), "/proc/%d/stat", daemon_pid);
 	FILE *file = fopen(path, "r");
 	size_t len = file != NULL ? fread(text, 1, sizeof(text) - 1, file) : 0;
@@ -95,6 +100,7 @@ static unsigned long ticks(void)
 static unsigned num_children(void)
 {
 	char path[64], text[256];
+
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", daemon_pid, daemon_pid);
 	FILE *file = fopen(path, "r");
 	unsigned num = 0;
@@ -108,6 +114,7 @@ static unsigned num_children(void)
 bool urom_daemon_open(void)
 {
 	unsigned port;
+
 	if (mkdtemp(folder) == NULL)
 		return false;
 	snprintf(log_path, sizeof(log_path), "%s/log", folder);
@@ -129,6 +136,7 @@ bool urom_daemon_open(void)
 const char *urom_daemon_check(void)
 {
 	int status;
+
 	if (!urom_gatherings_are_freed())
 		return "a gathering was not freed, or twice";
 	for (uint64_t until = sf_now_ns() + PATIENCE_NS; sf_now_ns() < until; usleep(500)) {
@@ -146,6 +154,7 @@ void urom_daemon_close(void)
 	char command[64];
 	int status;
 	unsigned long before = ticks();
+
 	usleep(IDLE_NS / 1000);
 	if (ticks() - before > IDLE_TICKS_MAX)
 		fprintf(stderr, "the daemon does not rest\n"), abort();
@@ -161,6 +170,7 @@ void urom_daemon_close(void)
 static bool progress_all(void)
 {
 	bool any = false;
+
 	for (uint32_t i = 0; i < object_count(PE); i++)
 		any |= CALL_VALUE(doca_pe_progress, (struct doca_pe *)object_at(PE, i)->pointer) != 0;
 	return any;
@@ -169,6 +179,7 @@ static bool progress_all(void)
 void urom_settle(struct doca_ctx *ctx, enum doca_ctx_states state)
 {
 	uint64_t from = sf_now_ns(), moved = from;
+
 	for (uint64_t now = from; now - from < SETTLE_MAX_NS; now = sf_now_ns()) {
 		if (ctx != NULL && (object_find(CTX, ctx) == NULL || ctx_state(ctx) == state || ctx_is_idle(ctx)))
 			return;
@@ -183,6 +194,7 @@ uint64_t urom_plugin(const char *name)
 {
 	const struct doca_urom_service_plugin_info *plugins;
 	size_t num;
+
 	for (uint32_t i = 0; i < object_count(UROM_SERVICE); i++) {
 		if (doca_urom_service_get_plugins_list(object_at(UROM_SERVICE, i)->pointer, &plugins, &num) != DOCA_SUCCESS)
 			continue;
@@ -197,6 +209,7 @@ uint64_t urom_plugin(const char *name)
 uint64_t urom_any_plugin(void)
 {
 	uint64_t id = urom_plugin(chance(2) ? "worker_hostile" : "worker_graph");
+
 	return id != 0 && !chance(12) ? id : UINT64_C(1) << random_below(64);
 }
 

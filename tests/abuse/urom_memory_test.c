@@ -51,6 +51,7 @@ static doca_error_t started(struct doca_ctx *ctx)
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	enum doca_ctx_states state = DOCA_CTX_STATE_IDLE;
+
 	do {
 		(void)doca_pe_progress(urom.pe);
 		(void)doca_ctx_get_state(ctx, &state);
@@ -62,6 +63,7 @@ static doca_error_t started(struct doca_ctx *ctx)
 static doca_error_t run_worker(struct doca_urom_worker **worker)
 {
 	static char *const env[] = {(char *)"STARVED=1", (char *)"STARVED_TOO=2"};
+
 	STEP(doca_urom_worker_create(worker));
 	STEP(doca_pe_connect_ctx(urom.pe, doca_urom_worker_as_ctx(*worker)));
 	STEP(doca_urom_worker_set_service(*worker, urom.service));
@@ -104,6 +106,7 @@ static doca_error_t make_domain(struct rig *rig)
 	struct doca_urom_domain_oob_coll oob = {allgather, req_done, req_done, rig, 1, 0};
 	uint8_t key[300] = {1};
 	uint64_t id = 1;
+
 	STEP(doca_urom_domain_create(&rig->domain));
 	struct doca_ctx *ctx = doca_urom_domain_as_ctx(rig->domain);
 	STEP(doca_pe_connect_ctx(urom.pe, ctx));
@@ -150,6 +153,7 @@ static void allow_descriptors(bool any)
 {
 	struct rlimit limit;
 	int lowest = any ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
+
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
 	limit.rlim_cur = any ? limit.rlim_max : (rlim_t)lowest;
 	if (!any)
@@ -163,6 +167,7 @@ static void without_a_descriptor(void **state)
 {
 	struct rig rig = {0};
 	uint32_t before = num_descriptors();
+
 	(void)state;
 	assert_int_equal(run_worker(&rig.worker), DOCA_SUCCESS);
 	assert_true(urom_rig_stop_worker(&urom, rig.worker));
@@ -198,5 +203,6 @@ int main(void)
 		cmocka_unit_test(out_of_memory_for_domain),
 		cmocka_unit_test(without_a_descriptor),
 	};
+
 	return cmocka_run_group_tests_name("urom without memory", tests, open_all, close_all);
 }

@@ -319,6 +319,7 @@ static void prepare(void)
 {
 	for (uint32_t i = random_below(2) + 1; i > 0; i--) {
 		struct object *service = object_any(UROM_SERVICE);
+
 		if (service != NULL && object_count(UROM_WORKER) < WORKERS_MAX && object_room(CTX))
 			prepare_one(service->pointer);
 	}

@@ -22,6 +22,7 @@ struct hostile {
 static doca_error_t hostile_open(struct urom_worker_ctx *ctx)
 {
 	struct hostile *hostile = (struct hostile *)calloc(1, sizeof(*hostile));
+
 	if (hostile == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	ucs_list_head_init(&hostile->ready);
@@ -33,12 +34,14 @@ static doca_error_t hostile_open(struct urom_worker_ctx *ctx)
 static void free_list(ucs_list_link_t *list)
 {
 	struct urom_worker_notif_desc *desc, *next;
+
 	ucs_list_for_each_safe(desc, next, list, entry) free(desc);
 }
 
 static void hostile_close(struct urom_worker_ctx *ctx)
 {
 	struct hostile *hostile = (struct hostile *)ctx->plugin_ctx;
+
 	free_list(&hostile->ready);
 	free_list(&hostile->late);
 	free(hostile);
@@ -48,6 +51,7 @@ static struct urom_worker_notif_desc *answer(ucs_list_link_t *list, const struct
 {
 	size_t len = command->worker_cmd.len;
 	struct urom_worker_notif_desc *desc = (struct urom_worker_notif_desc *)calloc(1, sizeof(*desc) + len);
+
 	if (desc == NULL)
 		abort();
 	desc->dest_id = command->dest_id;
@@ -101,9 +105,11 @@ static doca_error_t hostile_worker_cmd(struct urom_worker_ctx *ctx, ucs_list_lin
 	struct hostile *hostile = (struct hostile *)ctx->plugin_ctx;
 	struct urom_worker_cmd_desc *command, *next;
 	doca_error_t result = DOCA_SUCCESS;
+
 	ucs_list_for_each_safe(command, next, cmd_list, entry)
 	{
 		uint8_t act = command->worker_cmd.len != 0 ? command->worker_cmd.plugin_cmd[0] : HOSTILE_ANSWER;
+
 		if (act == HOSTILE_LEAVE) {
 			result = DOCA_ERROR_UNEXPECTED;
 			continue;
@@ -118,8 +124,10 @@ static doca_error_t hostile_worker_cmd(struct urom_worker_ctx *ctx, ucs_list_lin
 static bool give(ucs_list_link_t *from, ucs_list_link_t *to)
 {
 	bool any = !ucs_list_is_empty(from);
+
 	while (!ucs_list_is_empty(from)) {
 		struct urom_worker_notif_desc *desc = ucs_list_extract_head(from, struct urom_worker_notif_desc, entry);
+
 		ucs_list_add_tail(to, &desc->entry);
 	}
 	return any;
@@ -129,6 +137,7 @@ static doca_error_t hostile_progress(struct urom_worker_ctx *ctx, ucs_list_link_
 {
 	struct hostile *hostile = (struct hostile *)ctx->plugin_ctx;
 	bool any = give(&hostile->ready, notif_list);
+
 	if (++hostile->turns % LATE_TURNS == 0)
 		any |= give(&hostile->late, notif_list);
 	return any ? DOCA_SUCCESS : DOCA_ERROR_EMPTY;
@@ -138,6 +147,7 @@ static doca_error_t hostile_notif_pack(struct urom_worker_notify *notif, size_t 
 {
 	size_t len = sizeof(*notif) + notif->len;
 	enum hostile_act act = notif->len != 0 ? (enum hostile_act)notif->plugin_notif[0] : HOSTILE_ANSWER;
+
 	if (act == HOSTILE_UNPACKABLE || len > *packed_notif_len)
 		return DOCA_ERROR_TOO_BIG;
 	memcpy(packed_notif, notif, len);

@@ -13,6 +13,7 @@
 static void masks_of_a_byte(void **state)
 {
 	uint8_t byte = 0xaa;
+
 	assert_int_equal(DOCA_U8_GENMASK(7, 4), 0xf0);
 	assert_int_equal(DOCA_U8_GENMASK(0, 0), 0x01);
 	assert_int_equal(DOCA_U8_GENMASK(7, 0), 0xff);
@@ -23,6 +24,7 @@ static void masks_of_a_byte(void **state)
 static void fields_of_a_byte(void **state)
 {
 	uint8_t byte = 0x01;
+
 	assert_int_equal(DOCA_U8_SET(0xf0, 1 + 2), 0x30);
 	assert_int_equal(DOCA_U8_SET(0x30, 7), 0x30); /* cut to the field */
 	DOCA_U8P_SET(0xf0, 5, &byte);
@@ -34,6 +36,7 @@ static void fields_of_a_byte(void **state)
 static void bytes_lie_in_network_order(void **state)
 {
 	uint8_t bytes[9] = {0};
+
 	DOCA_BE16P_GENMASK(11, 4, bytes + 1); /* not aligned */
 	assert_memory_equal(bytes + 1, "\x0f\xf0", 2);
 	DOCA_BE32P_GENMASK(31, 20, bytes + 5);
@@ -76,6 +79,7 @@ static void fields_in_network_order(void **state)
 	uint8_t bytes[7] = {0, 0x10, 0x03, 0, 0, 0, 0x40};
 	uint16_t word16;
 	uint32_t word32;
+
 	DOCA_BE16P_SET(mask16, 0xab, bytes + 1);
 	assert_memory_equal(bytes + 1, "\x1a\xb3", 2);
 	DOCA_BE32P_SET(mask32, 0xcd, bytes + 3);
@@ -99,5 +103,6 @@ int main(void)
 		cmocka_unit_test(constants_in_network_order),
 		cmocka_unit_test(an_empty_mask_has_no_shift),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

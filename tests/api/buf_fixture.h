@@ -25,6 +25,7 @@ static inline int setup(void **state)
 {
 	static struct fixture fixture;
 	struct fixture *f = &fixture;
+
 	f->dev = test_dev_open(0);
 	assert_non_null(f->dev);
 	f->memory = malloc(SIZE);
@@ -42,6 +43,7 @@ static inline int setup(void **state)
 static inline int teardown(void **state)
 {
 	struct fixture *f = *state;
+
 	assert_int_equal(doca_buf_inventory_destroy(f->inventory), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_destroy(f->mmap), DOCA_SUCCESS);
 	free(f->memory);
@@ -52,6 +54,7 @@ static inline int teardown(void **state)
 static inline struct doca_buf *get(struct fixture *f, size_t offset, size_t len)
 {
 	struct doca_buf *buf;
+
 	assert_int_equal(doca_buf_inventory_buf_get_by_data(f->inventory, f->mmap, f->memory + offset, len, &buf), DOCA_SUCCESS);
 	return buf;
 }
@@ -64,6 +67,7 @@ static inline void put(struct doca_buf *buf)
 static inline uint32_t num_free(struct fixture *f)
 {
 	uint32_t num;
+
 	assert_int_equal(doca_buf_inventory_get_num_free_elements(f->inventory, &num), DOCA_SUCCESS);
 	return num;
 }
@@ -72,6 +76,7 @@ static inline void expect_place(const struct doca_buf *buf, void *head, size_t l
 {
 	void *addr;
 	size_t size;
+
 	assert_int_equal(doca_buf_get_head(buf, &addr), DOCA_SUCCESS);
 	assert_ptr_equal(addr, head);
 	assert_int_equal(doca_buf_get_len(buf, &size), DOCA_SUCCESS);

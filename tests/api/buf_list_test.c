@@ -14,6 +14,7 @@ static void expect_list(struct doca_buf **bufs, uint32_t num)
 	struct doca_buf *at = bufs[0], *last;
 	uint32_t len;
 	uint8_t is_first, is_last, is_in_list;
+
 	assert_int_equal(doca_buf_get_list_len(bufs[0], &len), DOCA_SUCCESS);
 	assert_int_equal(len, num);
 	for (uint32_t i = 0; i < num; i++) {
@@ -40,6 +41,7 @@ static void chain_and_unchain(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_buf *a = get(f, 0, 1), *b = get(f, 1, 1), *c = get(f, 2, 1), *d = get(f, 3, 1);
+
 	EXPECT_LIST(a);
 	assert_int_equal(doca_buf_chain_list(a, b), DOCA_SUCCESS);
 	assert_int_equal(doca_buf_chain_list(c, d), DOCA_SUCCESS);
@@ -62,6 +64,7 @@ static void chain_by_the_known_tail(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_buf *a = get(f, 0, 1), *b = get(f, 1, 1), *c = get(f, 2, 1);
+
 	assert_int_equal(doca_buf_chain_list_tail(a, a, b), DOCA_SUCCESS);
 	assert_int_equal(doca_buf_chain_list_tail(a, a, c), DOCA_ERROR_NOT_PERMITTED);
 	assert_int_equal(doca_buf_chain_list_tail(b, b, c), DOCA_ERROR_NOT_PERMITTED);
@@ -75,6 +78,7 @@ static void chaining_is_refused(void **state)
 	struct fixture *f = *state;
 	struct doca_buf *a = get(f, 0, 1), *b = get(f, 1, 1), *c = get(f, 2, 1);
 	uint16_t refcount;
+
 	assert_int_equal(doca_buf_chain_list(a, a), DOCA_ERROR_NOT_PERMITTED);
 	assert_int_equal(doca_buf_chain_list(a, b), DOCA_SUCCESS);
 	assert_int_equal(doca_buf_chain_list(b, c), DOCA_ERROR_NOT_PERMITTED);
@@ -91,6 +95,7 @@ static void unchaining_is_refused(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_buf *a = get(f, 0, 1), *b = get(f, 1, 1), *c = get(f, 2, 1);
+
 	assert_int_equal(doca_buf_chain_list(a, b), DOCA_SUCCESS);
 	assert_int_equal(doca_buf_unchain_list(a, c), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_buf_unchain_list(a, a), DOCA_ERROR_INVALID_VALUE);
@@ -106,6 +111,7 @@ static void only_the_head_of_a_list_is_counted(void **state)
 	struct doca_buf *a = get(f, 0, 1), *b = get(f, 1, 1), *c = get(f, 2, 1);
 	uint16_t refcount;
 	uint32_t num_bufs;
+
 	assert_int_equal(doca_buf_chain_list(a, b), DOCA_SUCCESS);
 	assert_int_equal(doca_buf_chain_list(a, c), DOCA_SUCCESS);
 	assert_int_equal(doca_buf_inc_refcount(b, &refcount), DOCA_ERROR_NOT_PERMITTED);
@@ -122,6 +128,7 @@ static void only_the_head_of_a_list_is_counted(void **state)
 	/* what comes back is alone */
 	for (int i = 0; i < 3; i++) {
 		struct doca_buf *again = get(f, 0, 1);
+
 		EXPECT_LIST(again);
 		put(again);
 	}
@@ -132,6 +139,7 @@ static void unchained_list_has_one_reference(void **state)
 	struct fixture *f = *state;
 	struct doca_buf *a = get(f, 0, 1), *b = get(f, 1, 1);
 	uint16_t refcount;
+
 	assert_int_equal(doca_buf_chain_list(a, b), DOCA_SUCCESS);
 	assert_int_equal(doca_buf_inc_refcount(a, &refcount), DOCA_SUCCESS);
 	assert_int_equal(doca_buf_unchain_list(a, b), DOCA_SUCCESS);
@@ -150,6 +158,7 @@ static void list_over_two_inventories_goes_back_to_both(void **state)
 	struct doca_buf_inventory *other;
 	struct doca_buf *a = get(f, 0, 1), *b;
 	uint32_t num;
+
 	assert_int_equal(doca_buf_inventory_create(1, &other), DOCA_SUCCESS);
 	assert_int_equal(doca_buf_inventory_start(other), DOCA_SUCCESS);
 	assert_int_equal(doca_buf_inventory_buf_get_by_addr(other, f->mmap, f->memory, 1, &b), DOCA_SUCCESS);
@@ -166,6 +175,7 @@ static void dup_copies_a_buf_and_a_list(void **state)
 	struct fixture *f = *state;
 	struct doca_buf *a, *b = get(f, 20, 4), *copy, *copy2;
 	uint16_t refcount;
+
 	assert_int_equal(doca_buf_inventory_buf_get_by_args(f->inventory, f->mmap, f->memory, 16, f->memory + 4, 8, &a),
 			 DOCA_SUCCESS);
 	assert_int_equal(doca_buf_inventory_buf_dup(f->inventory, a, &copy), DOCA_SUCCESS);
@@ -191,6 +201,7 @@ static void dup_that_does_not_fit_takes_nothing(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_buf *list = get(f, 0, 1), *copy;
+
 	for (int i = 1; i < 5; i++)
 		assert_int_equal(doca_buf_chain_list(list, get(f, (size_t)i, 1)), DOCA_SUCCESS);
 	assert_int_equal(num_free(f), 3);
@@ -214,5 +225,6 @@ int main(void)
 		T(dup_copies_a_buf_and_a_list),
 		T(dup_that_does_not_fit_takes_nothing),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

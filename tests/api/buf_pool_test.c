@@ -34,6 +34,7 @@ static int setup(void **state)
 {
 	static struct fixture fixture;
 	struct fixture *f = &fixture;
+
 	f->dev = test_dev_open(0);
 	assert_non_null(f->dev);
 	f->memory = aligned_alloc(4096, SIZE);
@@ -51,6 +52,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	struct fixture *f = *state;
+
 	if (f->mmap != NULL)
 		assert_int_equal(doca_mmap_destroy(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_buf_pool_destroy(f->pool), DOCA_SUCCESS);
@@ -70,6 +72,7 @@ static void pool_null_arguments(void **state)
 	union doca_data data = {.u64 = 0};
 	uint32_t num;
 	size_t size;
+
 	assert_int_equal(doca_buf_pool_create(0, ELEM, f->mmap, &pool), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_buf_pool_create(NUM, 0, f->mmap, &pool), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_buf_pool_create(NUM, ELEM, NULL, &pool), DOCA_ERROR_INVALID_VALUE);
@@ -95,6 +98,7 @@ static void pool_gives_aligned_elements_until_empty(void **state)
 	uint32_t num;
 	size_t size;
 	void *head;
+
 	assert_int_equal(doca_buf_pool_set_element_alignment(f->pool, 24), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_buf_pool_set_element_alignment(f->pool, 0), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_buf_pool_set_element_alignment(f->pool, 64), DOCA_SUCCESS);
@@ -134,6 +138,7 @@ static void pool_states(void **state)
 	struct fixture *f = *state;
 	union doca_data data = {.u64 = 4};
 	struct doca_buf *buf;
+
 	assert_int_equal(doca_buf_pool_buf_alloc(f->pool, &buf), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_buf_pool_set_user_data(f->pool, data), DOCA_SUCCESS);
 	assert_int_equal(doca_buf_pool_start(f->pool), DOCA_SUCCESS);
@@ -166,8 +171,10 @@ static void pool_must_fit_its_map(void **state)
 		{2, SIZE_MAX, 64, DOCA_ERROR_INITIALIZATION},
 		{3, SIZE_MAX / 2, 1, DOCA_ERROR_INITIALIZATION},
 	};
+
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct doca_buf_pool *pool;
+
 		assert_int_equal(doca_buf_pool_create(cases[i].num, cases[i].size, f->mmap, &pool), DOCA_SUCCESS);
 		assert_int_equal(doca_buf_pool_set_element_alignment(pool, cases[i].alignment), DOCA_SUCCESS);
 		assert_int_equal(doca_buf_pool_start(pool), cases[i].result);
@@ -243,6 +250,7 @@ static void arr_null_arguments(void **state)
 	struct doca_buf_arr *arr;
 	struct doca_gpu_buf_arr *handle;
 	doca_dpa_dev_buf_arr_t dpa;
+
 	assert_int_equal(doca_buf_arr_create(0, &arr), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_buf_arr_create(1, NULL), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_buf_arr_set_target_gpu(NULL, (struct doca_gpu *)f), DOCA_ERROR_INVALID_VALUE);
@@ -266,6 +274,7 @@ static void arr_needs_target_memory_and_a_started_map(void **state)
 	struct fixture *f = *state;
 	struct doca_gpu gpu = {.ops = &soft_ops};
 	struct doca_gpu_buf_arr *handle;
+
 	assert_int_equal(doca_buf_arr_start(f->arr), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_buf_arr_set_target_gpu(f->arr, &gpu), DOCA_SUCCESS);
 	assert_int_equal(gpu.users, 1);
@@ -294,6 +303,7 @@ static void arr_needs_target_memory_and_a_started_map(void **state)
 static void arr_must_fit_its_map(void **state)
 {
 	struct fixture *f = *state;
+
 	assert_int_equal(doca_buf_arr_set_params(f->arr, f->mmap, (SIZE - 4) / NUM, 0), DOCA_SUCCESS);
 	assert_int_equal(doca_buf_arr_set_params(f->arr, f->mmap, (SIZE - 4) / NUM, 1), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_buf_arr_set_params(f->arr, f->mmap, SIZE_MAX / 2, 0), DOCA_ERROR_INVALID_VALUE);
@@ -318,6 +328,7 @@ static void arr_is_laid_out_for_kernels(void **state)
 	struct doca_gpu gpu = {.ops = &soft_ops};
 	struct doca_gpu_buf_arr *handle;
 	uint32_t mkey;
+
 	assert_int_equal(doca_buf_arr_set_target_gpu(f->arr, &gpu), DOCA_SUCCESS);
 	assert_int_equal(doca_buf_arr_set_params(f->arr, f->mmap, 100, 12), DOCA_SUCCESS);
 	assert_int_equal(doca_buf_arr_start(f->arr), DOCA_SUCCESS);
@@ -339,6 +350,7 @@ static void arr_of_host_memory_is_mapped_for_a_real_gpu(void **state)
 	struct doca_gpu gpu = {.ops = &hard_ops};
 	struct doca_gpu_buf_arr *handle;
 	uint32_t mkey;
+
 	assert_int_equal(doca_buf_arr_set_target_gpu(f->arr, &gpu), DOCA_SUCCESS);
 	assert_int_equal(doca_buf_arr_set_params(f->arr, f->mmap, 100, 12), DOCA_SUCCESS);
 	assert_int_equal(doca_buf_arr_start(f->arr), DOCA_SUCCESS);
@@ -363,6 +375,7 @@ static void arr_of_imported_memory_needs_its_owner(void **state)
 	struct doca_mmap *imported;
 	const void *descriptor;
 	size_t len;
+
 	assert_int_equal(doca_mmap_stop(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_set_permissions(f->mmap, DOCA_ACCESS_FLAG_RDMA_WRITE), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
@@ -397,5 +410,6 @@ int main(void)
 		T(arr_of_host_memory_is_mapped_for_a_real_gpu),
 		T(arr_of_imported_memory_needs_its_owner),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,6 +22,7 @@ static void null_arguments(void **state)
 	struct doca_buf *buf;
 	union doca_data data = {.u64 = 0};
 	uint32_t num;
+
 	assert_int_equal(doca_buf_inventory_create(0, &inventory), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_buf_inventory_create(1, NULL), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_buf_inventory_create((size_t)UINT32_MAX + 1, &inventory), DOCA_ERROR_INVALID_VALUE);
@@ -58,6 +59,7 @@ static void buf_null_arguments(void **state)
 	uint8_t flag;
 	size_t len;
 	void *addr;
+
 	assert_int_equal(doca_buf_inc_refcount(NULL, &refcount), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_buf_dec_refcount(NULL, &refcount), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_buf_get_refcount(NULL, &refcount), DOCA_ERROR_INVALID_VALUE);
@@ -95,6 +97,7 @@ static void head_data_and_tail_as_asked(void **state)
 	struct fixture *f = *state;
 	struct doca_buf *buf;
 	char *m = f->memory;
+
 	assert_int_equal(doca_buf_inventory_buf_get_by_addr(f->inventory, f->mmap, m + 10, 100, &buf), DOCA_SUCCESS);
 	expect_place(buf, m + 10, 100, m + 10, 0);
 	assert_int_equal(sf_buf_tailroom(buf), 100);
@@ -130,6 +133,7 @@ static void ranges_outside_are_invalid(void **state)
 		{m + 8, 8, m + 7, 1},	 {m + 8, 8, m + 16, 1},	      {m + 8, 8, m + 8, 9},	  {m + 8, 8, m + 12, 5},
 		{m + 8, 8, m, SIZE_MAX}, {m + 8, 8, m + 9, SIZE_MAX}, {NULL, 0, NULL, 0},
 	};
+
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(doca_buf_inventory_buf_get_by_args(f->inventory, f->mmap, bad[i].addr, bad[i].len, bad[i].data,
 								    bad[i].data_len, &buf),
@@ -143,6 +147,7 @@ static void empty_inventory_has_no_memory_until_one_comes_back(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_buf *bufs[NUM], *more;
+
 	for (int i = 0; i < NUM; i++)
 		bufs[i] = get(f, (size_t)i, 1);
 	assert_int_equal(num_free(f), 0);
@@ -160,6 +165,7 @@ static void expand_adds_while_started(void **state)
 	struct fixture *f = *state;
 	struct doca_buf *bufs[NUM + 4];
 	uint32_t num;
+
 	for (int i = 0; i < NUM; i++)
 		bufs[i] = get(f, 0, 1);
 	assert_int_equal(doca_buf_inventory_expand(f->inventory, 0), DOCA_ERROR_INVALID_VALUE);
@@ -180,6 +186,7 @@ static void inventory_in_use_is_not_destroyed(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_buf *buf = get(f, 0, 1);
+
 	assert_int_equal(doca_buf_inventory_destroy(f->inventory), DOCA_ERROR_IN_USE);
 	assert_int_equal(doca_buf_inventory_stop(f->inventory), DOCA_SUCCESS);
 	assert_int_equal(doca_buf_inventory_destroy(f->inventory), DOCA_ERROR_IN_USE);
@@ -190,6 +197,7 @@ static void stopped_inventory_gives_nothing(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_buf *buf = get(f, 0, 1), *dup;
+
 	assert_int_equal(doca_buf_inventory_stop(f->inventory), DOCA_SUCCESS);
 	assert_int_equal(doca_buf_inventory_buf_get_by_addr(f->inventory, f->mmap, f->memory, 1, &dup), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_buf_inventory_buf_dup(f->inventory, buf, &dup), DOCA_ERROR_BAD_STATE);
@@ -202,6 +210,7 @@ static void inventory_user_data(void **state)
 {
 	struct fixture *f = *state;
 	union doca_data data = {.u64 = 11};
+
 	assert_int_equal(doca_buf_inventory_set_user_data(f->inventory, data), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_buf_inventory_stop(f->inventory), DOCA_SUCCESS);
 	assert_int_equal(doca_buf_inventory_set_user_data(f->inventory, data), DOCA_SUCCESS);
@@ -215,6 +224,7 @@ static void reuse_points_a_buf_elsewhere_in_its_map(void **state)
 	struct fixture *f = *state;
 	struct doca_buf *buf = get(f, 0, 10);
 	uint16_t refcount;
+
 	assert_int_equal(doca_buf_inc_refcount(buf, &refcount), DOCA_SUCCESS);
 	assert_int_equal(doca_buf_inventory_buf_reuse_by_addr(buf, f->memory + 100, 20), DOCA_SUCCESS);
 	expect_place(buf, f->memory + 100, 20, f->memory + 100, 0);
@@ -256,6 +266,7 @@ static void refcount_reports_the_count_before(void **state)
 	struct fixture *f = *state;
 	struct doca_buf *buf = get(f, 0, 1);
 	uint16_t refcount = 9;
+
 	assert_int_equal(doca_buf_get_refcount(buf, &refcount), DOCA_SUCCESS);
 	assert_int_equal(refcount, 1);
 	assert_int_equal(doca_buf_inc_refcount(buf, &refcount), DOCA_SUCCESS);
@@ -275,6 +286,7 @@ static void refcount_has_an_upper_end(void **state)
 	struct fixture *f = *state;
 	struct doca_buf *buf = get(f, 0, 1);
 	uint16_t refcount;
+
 	for (int i = 1; i < UINT16_MAX; i++)
 		assert_int_equal(doca_buf_inc_refcount(buf, &refcount), DOCA_SUCCESS);
 	assert_int_equal(doca_buf_inc_refcount(buf, &refcount), DOCA_ERROR_TOO_BIG);
@@ -302,5 +314,6 @@ int main(void)
 		T(refcount_reports_the_count_before),
 		T(refcount_has_an_upper_end),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -231,5 +231,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(null_is_an_invalid_value, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_device_with_a_clock_is_in_use, setup, teardown),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,6 +59,7 @@ static void done(struct doca_task *task, union doca_data task_user_data, union d
 {
 	struct slot *slot = slot_of((struct test_ctx *)doca_task_get_ctx(task));
 	uint64_t i = task_user_data.u64;
+
 	assert_ptr_equal(slot->tasks[i], task);
 	assert_true(slot->inflight[i]);
 	assert_true(slot->state == DOCA_CTX_STATE_RUNNING || slot->state == DOCA_CTX_STATE_STOPPING);
@@ -110,6 +111,7 @@ static void on_state(struct test_ctx *test, enum doca_ctx_states next)
 {
 	struct slot *slot = slot_of(test);
 	enum doca_ctx_states now;
+
 	assert_int_equal(doca_ctx_get_state(&test->base, &now), DOCA_SUCCESS);
 	assert_int_equal(now, next);
 	assert_true(is_legal(slot->state, next));
@@ -135,6 +137,7 @@ static void slot_make(struct slot *slot)
 static void slot_destroy(struct slot *slot)
 {
 	doca_error_t result = test_ctx_fini(slot->test);
+
 	assert_int_equal(result, slot->state == DOCA_CTX_STATE_IDLE ? DOCA_SUCCESS : DOCA_ERROR_IN_USE);
 	if (result != DOCA_SUCCESS)
 		return;
@@ -147,6 +150,7 @@ static void slot_start(struct slot *slot)
 {
 	struct test_ctx *test = slot->test;
 	bool idle = slot->state == DOCA_CTX_STATE_IDLE;
+
 	if (idle) {
 		test->start_result = random_below(2) ? DOCA_SUCCESS : DOCA_ERROR_IN_PROGRESS;
 		test->start_done = random_below(2);
@@ -159,6 +163,7 @@ static void slot_start(struct slot *slot)
 static void slot_stop(struct slot *slot)
 {
 	doca_error_t result = doca_ctx_stop(&slot->test->base);
+
 	assert_true(result == DOCA_SUCCESS || result == DOCA_ERROR_IN_PROGRESS);
 }
 
@@ -166,6 +171,7 @@ static void slot_submit(struct slot *slot, int i)
 {
 	if (slot->tasks[i] == NULL) {
 		doca_error_t result = test_task_alloc(slot->test, &slot->tasks[i]);
+
 		assert_int_equal(result, slot->state == DOCA_CTX_STATE_RUNNING ? DOCA_SUCCESS : DOCA_ERROR_BAD_STATE);
 		if (result != DOCA_SUCCESS)
 			return;
@@ -198,6 +204,7 @@ static void act(void)
 {
 	struct slot *slot = &slots[random_below(CONTEXTS)];
 	int i = (int)random_below(TASKS);
+
 	if (depth > 3)
 		return;
 	depth++;
@@ -242,8 +249,10 @@ static void act(void)
 static void expect_counts(void)
 {
 	size_t all = 0, num;
+
 	for (int s = 0; s < CONTEXTS; s++) {
 		size_t expected = 0;
+
 		for (int i = 0; i < TASKS; i++)
 			expected += slots[s].inflight[i];
 		assert_int_equal(doca_ctx_get_num_inflight_tasks(&slots[s].test->base, &num), DOCA_SUCCESS);
@@ -300,6 +309,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(anything_at_any_time)};
 	const char *seed = getenv("SEED");
+
 	if (seed != NULL)
 		random_state = strtoull(seed, NULL, 0);
 	else if (getrandom(&random_state, sizeof(random_state), 0) != sizeof(random_state))

@@ -26,6 +26,7 @@ static int setup(void **state)
 {
 	static struct fixture fixture;
 	struct fixture *f = &fixture;
+
 	test_ctx_init(&f->test);
 	assert_int_equal(doca_pe_create(&f->pe), DOCA_SUCCESS);
 	assert_int_equal(doca_pe_connect_ctx(f->pe, &f->test.base), DOCA_SUCCESS);
@@ -37,6 +38,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	struct fixture *f = *state;
+
 	assert_int_equal(test_ctx_fini(&f->test), DOCA_SUCCESS);
 	assert_int_equal(doca_pe_destroy(f->pe), DOCA_SUCCESS);
 	return 0;
@@ -45,6 +47,7 @@ static int teardown(void **state)
 static enum doca_ctx_states state_of(struct fixture *f)
 {
 	enum doca_ctx_states state;
+
 	assert_int_equal(doca_ctx_get_state(&f->test.base, &state), DOCA_SUCCESS);
 	return state;
 }
@@ -74,6 +77,7 @@ static void null_arguments(void **state)
 	enum doca_ctx_states ctx_state;
 	size_t num;
 	uint32_t vectors;
+
 	assert_int_equal(doca_ctx_start(NULL), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_ctx_stop(NULL), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_ctx_get_state(NULL, &ctx_state), DOCA_ERROR_INVALID_VALUE);
@@ -97,6 +101,7 @@ static void null_arguments(void **state)
 static void start_without_engine_is_not_connected(void **state)
 {
 	struct test_ctx test;
+
 	test_ctx_init(&test);
 	assert_int_equal(doca_ctx_start(&test.base), DOCA_ERROR_NOT_CONNECTED);
 	assert_int_equal(test.num_start, 0);
@@ -106,6 +111,7 @@ static void start_without_engine_is_not_connected(void **state)
 static void synchronous_start_is_running_when_it_returns(void **state)
 {
 	struct fixture *f = *state;
+
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_SUCCESS);
 	assert_int_equal(state_of(f), RUNNING);
 	EXPECT_STATES(&f->test, IDLE, RUNNING);
@@ -119,6 +125,7 @@ static void synchronous_start_is_running_when_it_returns(void **state)
 static void asynchronous_start_is_running_by_progress(void **state)
 {
 	struct fixture *f = *state;
+
 	f->test.start_result = DOCA_ERROR_IN_PROGRESS;
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_ERROR_IN_PROGRESS);
 	assert_int_equal(state_of(f), STARTING);
@@ -134,6 +141,7 @@ static void asynchronous_start_is_running_by_progress(void **state)
 static void failed_asynchronous_start_never_runs(void **state)
 {
 	struct fixture *f = *state;
+
 	f->test.start_result = DOCA_ERROR_IN_PROGRESS;
 	f->test.start_fail = true;
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_ERROR_IN_PROGRESS);
@@ -146,6 +154,7 @@ static void failed_asynchronous_start_never_runs(void **state)
 static void failed_asynchronous_start_drains_first(void **state)
 {
 	struct fixture *f = *state;
+
 	f->test.start_result = DOCA_ERROR_IN_PROGRESS;
 	f->test.start_fail = true;
 	f->test.not_drained = true;
@@ -166,6 +175,7 @@ static void failed_asynchronous_start_drains_first(void **state)
 static void failed_start_stays_idle(void **state)
 {
 	struct fixture *f = *state;
+
 	f->test.start_result = DOCA_ERROR_NOT_SUPPORTED;
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_ERROR_NOT_SUPPORTED);
 	assert_int_equal(state_of(f), IDLE);
@@ -176,6 +186,7 @@ static void failed_start_stays_idle(void **state)
 static void stop_while_starting(void **state)
 {
 	struct fixture *f = *state;
+
 	f->test.start_result = DOCA_ERROR_IN_PROGRESS;
 	f->test.not_drained = true;
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_ERROR_IN_PROGRESS);
@@ -189,6 +200,7 @@ static void stop_while_starting(void **state)
 static void start_twice_is_bad_state(void **state)
 {
 	struct fixture *f = *state;
+
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_SUCCESS);
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(f->test.num_start, 1);
@@ -198,6 +210,7 @@ static void start_twice_is_bad_state(void **state)
 static void stop_in_idle_is_no_transition(void **state)
 {
 	struct fixture *f = *state;
+
 	assert_int_equal(doca_ctx_stop(&f->test.base), DOCA_SUCCESS);
 	assert_int_equal(f->test.num_states, 0);
 	assert_int_equal(f->test.num_cancel, 0);
@@ -208,6 +221,7 @@ static void setters_outside_idle_are_bad_state(void **state)
 	struct fixture *f = *state;
 	struct doca_gpu gpu = {.users = 0};
 	union doca_data data = {.u64 = 1};
+
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_SUCCESS);
 	assert_int_equal(doca_ctx_set_user_data(&f->test.base, data), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_ctx_set_state_changed_cb(&f->test.base, f->test.base.state_changed), DOCA_ERROR_BAD_STATE);
@@ -226,6 +240,7 @@ static void user_data_is_given_back(void **state)
 {
 	struct fixture *f = *state;
 	union doca_data data = {.u64 = 42};
+
 	assert_int_equal(doca_ctx_set_user_data(&f->test.base, data), DOCA_SUCCESS);
 	data.u64 = 0;
 	assert_int_equal(doca_ctx_get_user_data(&f->test.base, &data), DOCA_SUCCESS);
@@ -235,8 +250,10 @@ static void user_data_is_given_back(void **state)
 static void runs_again_after_idle(void **state)
 {
 	struct fixture *f = *state;
+
 	for (int i = 0; i < 3; i++) {
 		struct doca_task *task;
+
 		assert_int_equal(test_task_set_conf(&f->test, keep, keep, (uint32_t)i + 1), DOCA_SUCCESS);
 		assert_int_equal(doca_ctx_start(&f->test.base), DOCA_SUCCESS);
 		for (int n = 0; n <= i; n++)
@@ -256,6 +273,7 @@ static void runs_again_after_idle(void **state)
 static void destroy_outside_idle_is_in_use(void **state)
 {
 	struct fixture *f = *state;
+
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_SUCCESS);
 	assert_int_equal(test_ctx_fini(&f->test), DOCA_ERROR_IN_USE);
 	assert_int_equal(doca_ctx_stop(&f->test.base), DOCA_SUCCESS);
@@ -277,6 +295,7 @@ static void stop_flushes_tasks_with_their_error_callback(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_task *task;
+
 	num_failed = 0;
 	f->test.hold_tasks = true;
 	assert_int_equal(test_task_set_conf(&f->test, free_it, count_failed_and_free, 8), DOCA_SUCCESS);
@@ -301,6 +320,7 @@ static void task_freed_later_ends_stopping_by_next_progress(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_task *task, *never_submitted;
+
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_SUCCESS);
 	assert_int_equal(test_task_alloc(&f->test, &task), DOCA_SUCCESS);
 	assert_int_equal(test_task_alloc(&f->test, &never_submitted), DOCA_SUCCESS);
@@ -330,6 +350,7 @@ static void stop_from_a_task_callback_is_in_progress(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_task *task;
+
 	stop_result = DOCA_SUCCESS;
 	num_failed = 0;
 	f->test.budget = 1;
@@ -352,6 +373,7 @@ static void stop_from_the_only_tasks_callback(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_task *task;
+
 	assert_int_equal(test_task_set_conf(&f->test, stop_in_callback, free_it, 1), DOCA_SUCCESS);
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_SUCCESS);
 	assert_int_equal(test_task_alloc(&f->test, &task), DOCA_SUCCESS);
@@ -369,6 +391,7 @@ static void stop_now(struct test_ctx *test)
 static void stop_from_an_event_callback_ends_in_the_same_call(void **state)
 {
 	struct fixture *f = *state;
+
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_SUCCESS);
 	f->test.in_progress = stop_now;
 	assert_int_equal(doca_pe_progress(f->pe), 1);
@@ -381,6 +404,7 @@ static void fatal_error_stops_without_being_asked(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_task *task;
+
 	num_failed = 0;
 	f->test.hold_tasks = true;
 	assert_int_equal(test_task_set_conf(&f->test, free_it, count_failed_and_free, 8), DOCA_SUCCESS);
@@ -399,6 +423,7 @@ static void fatal_error_stops_without_being_asked(void **state)
 static void stop_when_running(struct test_ctx *test, enum doca_ctx_states next)
 {
 	enum doca_ctx_states seen;
+
 	assert_int_equal(doca_ctx_get_state(&test->base, &seen), DOCA_SUCCESS);
 	assert_int_equal(seen, next);
 	if (next == RUNNING)
@@ -408,6 +433,7 @@ static void stop_when_running(struct test_ctx *test, enum doca_ctx_states next)
 static void stop_from_the_running_callback_of_a_synchronous_start(void **state)
 {
 	struct fixture *f = *state;
+
 	f->test.on_state = stop_when_running;
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_SUCCESS);
 	while (doca_pe_progress(f->pe))
@@ -418,6 +444,7 @@ static void stop_from_the_running_callback_of_a_synchronous_start(void **state)
 static void stop_from_the_running_callback_of_an_asynchronous_start(void **state)
 {
 	struct fixture *f = *state;
+
 	f->test.on_state = stop_when_running;
 	f->test.start_result = DOCA_ERROR_IN_PROGRESS;
 	f->test.start_done = true;
@@ -436,6 +463,7 @@ static void stop_when_stopping(struct test_ctx *test, enum doca_ctx_states next)
 static void stop_from_the_stopping_callback(void **state)
 {
 	struct fixture *f = *state;
+
 	f->test.on_state = stop_when_stopping;
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_SUCCESS);
 	assert_int_equal(doca_ctx_stop(&f->test.base), DOCA_SUCCESS);
@@ -457,6 +485,7 @@ static void progress_when_stopping(struct test_ctx *test, enum doca_ctx_states n
 static void progress_from_the_stopping_callback_of_stop(void **state)
 {
 	struct fixture *f = *state;
+
 	f->test.on_state = progress_when_stopping;
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_SUCCESS);
 	assert_int_equal(doca_ctx_stop(&f->test.base), DOCA_SUCCESS);
@@ -466,6 +495,7 @@ static void progress_from_the_stopping_callback_of_stop(void **state)
 static void submit_when_running(struct test_ctx *test, enum doca_ctx_states next)
 {
 	struct doca_task *task;
+
 	if (next != RUNNING)
 		return;
 	assert_int_equal(test_task_alloc(test, &task), DOCA_SUCCESS);
@@ -476,6 +506,7 @@ static void submit_from_the_running_callback(void **state)
 {
 	struct fixture *f = *state;
 	size_t num;
+
 	f->test.on_state = submit_when_running;
 	assert_int_equal(test_task_set_conf(&f->test, free_it, free_it, 8), DOCA_SUCCESS);
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_SUCCESS);
@@ -495,6 +526,7 @@ static void restart_when_idle(struct test_ctx *test, enum doca_ctx_states next)
 static void start_from_the_idle_callback(void **state)
 {
 	struct fixture *f = *state;
+
 	f->test.on_state = restart_when_idle;
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_SUCCESS);
 	for (int i = 0; i < 3; i++) {
@@ -517,6 +549,7 @@ static void destroy_when_idle(struct test_ctx *test, enum doca_ctx_states next)
 static struct test_ctx *new_ctx(struct doca_pe *pe)
 {
 	struct test_ctx *test = test_malloc(sizeof(*test));
+
 	test_ctx_init(test);
 	assert_int_equal(doca_pe_connect_ctx(pe, &test->base), DOCA_SUCCESS);
 	assert_int_equal(doca_ctx_start(&test->base), DOCA_SUCCESS);
@@ -528,6 +561,7 @@ static void destroy_from_the_idle_callback(void **state)
 {
 	struct fixture *f = *state;
 	struct test_ctx *by_stop = new_ctx(f->pe), *by_progress = new_ctx(f->pe);
+
 	assert_int_equal(doca_ctx_stop(&by_stop->base), DOCA_SUCCESS);
 	by_progress->in_progress = stop_now;
 	assert_int_equal(doca_pe_progress(f->pe), 1);
@@ -546,6 +580,7 @@ static void stop_the_victims(struct test_ctx *test)
 static void callback_destroys_other_contexts(void **state)
 {
 	struct fixture *f = *state;
+
 	victims[0] = new_ctx(f->pe);
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_SUCCESS);
 	victims[1] = new_ctx(f->pe);
@@ -562,6 +597,7 @@ static void gpu_data_path_needs_no_engine_and_holds_the_gpu(void **state)
 {
 	struct doca_gpu first = {.users = 0}, second = {.users = 0};
 	struct test_ctx test;
+
 	test_ctx_init(&test);
 	assert_int_equal(doca_ctx_set_datapath_on_gpu(&test.base, &first), DOCA_SUCCESS);
 	assert_int_equal(doca_ctx_set_datapath_on_gpu(&test.base, &first), DOCA_SUCCESS);
@@ -579,6 +615,7 @@ static void without_engine_a_repeated_stop_ends_stopping(void **state)
 {
 	struct doca_gpu gpu = {.users = 0};
 	struct test_ctx test;
+
 	test_ctx_init(&test);
 	test.not_drained = true;
 	assert_int_equal(doca_ctx_set_datapath_on_gpu(&test.base, &gpu), DOCA_SUCCESS);
@@ -593,6 +630,7 @@ static void there_is_no_dpa_no_completion_vector_and_no_profiler(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t vectors = 7;
+
 	assert_int_equal(doca_ctx_set_datapath_on_dpa(&f->test.base, (struct doca_dpa *)&vectors), DOCA_ERROR_NOT_SUPPORTED);
 	assert_int_equal(doca_ctx_cap_get_num_completion_vectors((const struct doca_devinfo *)&vectors, &vectors), DOCA_SUCCESS);
 	assert_int_equal(vectors, 0);
@@ -603,6 +641,7 @@ static void there_is_no_dpa_no_completion_vector_and_no_profiler(void **state)
 static void flush_reaches_the_library_only_while_not_idle(void **state)
 {
 	struct fixture *f = *state;
+
 	doca_ctx_flush_tasks(&f->test.base);
 	assert_int_equal(f->test.num_flush, 0);
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_SUCCESS);
@@ -649,5 +688,6 @@ int main(void)
 		T(there_is_no_dpa_no_completion_vector_and_no_profiler),
 		T(flush_reaches_the_library_only_while_not_idle),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,5 +78,6 @@ int main(void)
 		cmocka_unit_test(is_what_the_environment_says),
 		cmocka_unit_test(is_not_what_no_task_can_do),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,5 +46,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cuda_kernels_are_warned_of_once),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,6 +58,7 @@ static void ok(doca_error_t result)
 static doca_error_t prepare(void *cookie)
 {
 	struct item *item = cookie;
+
 	item->f->seed = item->f->seed * 1103515245 + 12345;
 	item->len = 1 + item->f->seed % PIECE;
 	for (size_t i = 0; i < item->len; i++)
@@ -73,6 +74,7 @@ static doca_error_t check(void *cookie)
 {
 	struct item *item = cookie;
 	uint8_t digest[SHA256_DIGEST_LENGTH];
+
 	SHA256(item->source, item->len, digest);
 	assert_memory_equal(item->copy, item->source, item->len);
 	assert_memory_equal(item->other, item->source, item->len);
@@ -85,6 +87,7 @@ static void completed(struct doca_graph_instance *instance, union doca_data inst
 {
 	struct item *item = instance_user_data.ptr;
 	struct fixture *f = graph_user_data.ptr;
+
 	f->num_completed++;
 	if (++item->num_rounds < f->rounds)
 		ok(doca_graph_instance_submit(instance));
@@ -100,6 +103,7 @@ static void tasks_free(struct item *item)
 static void failed(struct doca_graph_instance *instance, union doca_data instance_user_data, union doca_data graph_user_data)
 {
 	struct fixture *f = graph_user_data.ptr;
+
 	f->num_failed++;
 	tasks_free(instance_user_data.ptr);
 }
@@ -114,6 +118,7 @@ static void sha_ended(struct doca_sha_task_hash *task, union doca_data task_user
 static void graph_build(struct fixture *f)
 {
 	struct doca_ctx *dma = f->rig.ctx, *sha = doca_sha_as_ctx(f->sha);
+
 	ok(doca_graph_create(f->rig.pe, &f->graph));
 	ok(doca_graph_node_create_from_user(f->graph, check, &f->check));
 	ok(doca_graph_node_create_from_user(f->graph, prepare, &f->prepare));
@@ -135,6 +140,7 @@ static void item_build(struct fixture *f, int index)
 	struct item *item = &f->items[index];
 	union doca_data none = {.u64 = 0};
 	uint8_t *at = f->memory + (size_t)index * ROOM;
+
 	*item = (struct item){.f = f, .source = at, .copy = at + PIECE, .other = at + 2 * PIECE, .digest = at + 3 * PIECE};
 	item->source_buf = rig_source(&f->rig, f->mmap, item->source, PIECE);
 	item->copy_buf = rig_destination(&f->rig, f->mmap, item->copy, PIECE);
@@ -157,6 +163,7 @@ static int setup(void **state)
 {
 	static struct fixture fixture;
 	struct fixture *f = &fixture;
+
 	*f = (struct fixture){.rounds = ROUNDS, .seed = 1};
 	f->memory = malloc(INSTANCES * ROOM);
 	rig_prepare(&f->rig, test_dev_open(0));
@@ -177,6 +184,7 @@ static int teardown(void **state)
 {
 	struct fixture *f = *state;
 	enum doca_ctx_states sha_state = DOCA_CTX_STATE_STOPPING;
+
 	for (int i = 0; i < INSTANCES; i++) {
 		ok(doca_graph_instance_destroy(f->items[i].instance));
 		ok(doca_buf_dec_refcount(f->items[i].source_buf, NULL));
@@ -206,6 +214,7 @@ static int teardown(void **state)
 static void turn(struct fixture *f)
 {
 	doca_notification_handle_t handle;
+
 	while (doca_pe_progress(f->rig.pe))
 		;
 	if (f->num_completed == INSTANCES * f->rounds || f->num_failed == INSTANCES)
@@ -220,6 +229,7 @@ static void turn(struct fixture *f)
 static void instances_run_while_the_program_sleeps(void **state)
 {
 	struct fixture *f = *state;
+
 	for (int i = 0; i < INSTANCES; i++)
 		ok(doca_graph_instance_submit(f->items[i].instance));
 	while (f->num_completed < INSTANCES * f->rounds)
@@ -234,6 +244,7 @@ static void instances_run_while_the_program_sleeps(void **state)
 static void a_context_stopped_in_the_middle_ends_all_instances(void **state)
 {
 	struct fixture *f = *state;
+
 	f->rounds = 1000000; /* always something due, so progress never comes to rest by itself */
 	for (int i = 0; i < INSTANCES; i++)
 		ok(doca_graph_instance_submit(f->items[i].instance));
@@ -250,6 +261,7 @@ static void a_context_stopped_in_the_middle_ends_all_instances(void **state)
 static void a_failing_copy_fails_its_instance(void **state)
 {
 	struct fixture *f = *state;
+
 	f->rounds = 1;
 	doca_dma_task_memcpy_set_dst(f->items[0].task_copy, f->items[0].digest_buf); /* too small */
 	for (int i = 0; i < INSTANCES; i++)
@@ -273,5 +285,6 @@ int main(void)
 		T(a_context_stopped_in_the_middle_ends_all_instances),
 		T(a_failing_copy_fails_its_instance),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

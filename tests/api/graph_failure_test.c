@@ -12,6 +12,7 @@ static void a_failing_task_stops_new_nodes_and_running_ones_drain(void **state)
 	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a), *b = fixture_ctx_node(f->graph, &f->b);
 	struct doca_graph_node *after_a = fixture_user_node(f->graph, count_call),
 			       *after_b = fixture_user_node(f->graph, count_call);
+
 	ok(doca_graph_add_dependency(f->graph, a, after_a));
 	ok(doca_graph_add_dependency(f->graph, b, after_b));
 	ok(doca_graph_start(f->graph));
@@ -49,6 +50,7 @@ static void the_result_of_a_user_node_is_the_instances(void **state)
 	struct fixture *f = *state;
 	struct doca_graph_node *user = fixture_user_node(f->graph, count_call), *after = fixture_ctx_node(f->graph, &f->a);
 	struct doca_graph_node *other = fixture_user_node(f->graph, count_call);
+
 	ok(doca_graph_add_dependency(f->graph, user, after));
 	ok(doca_graph_start(f->graph));
 	struct doca_graph_instance *instance = fixture_instance(f->graph);
@@ -68,6 +70,7 @@ static void a_refused_submit_fails_the_instance(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_graph_node *first = fixture_ctx_node(f->graph, &f->a), *second = fixture_ctx_node(f->graph, &f->b);
+
 	ok(doca_graph_add_dependency(f->graph, first, second));
 	ok(doca_graph_start(f->graph));
 	struct doca_graph_instance *instance = fixture_instance(f->graph);
@@ -127,6 +130,7 @@ static void an_overloaded_context_makes_instances_wait_their_turn(void **state)
 	struct fixture *f = *state;
 	struct doca_graph_instance *instance[16];
 	struct doca_graph_node *first = fixture_ctx_node(f->graph, &f->a), *second = fixture_ctx_node(f->graph, &f->a);
+
 	ok(doca_graph_add_dependency(f->graph, first, second));
 	ok(doca_graph_start(f->graph));
 	f->a.room = 3;
@@ -157,6 +161,7 @@ static void a_node_that_waits_goes_before_later_ones(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a);
+
 	ok(doca_graph_start(f->graph));
 	struct doca_graph_instance *first = fixture_instance(f->graph), *second = fixture_instance(f->graph);
 	struct doca_task *early = fixture_task(first, a, &f->a), *late = fixture_task(second, a, &f->a);
@@ -180,6 +185,7 @@ static void a_context_that_never_has_room_ends_with_its_stop(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a);
+
 	ok(doca_graph_start(f->graph));
 	struct doca_graph_instance *instance = fixture_instance(f->graph);
 	fixture_task(instance, a, &f->a);
@@ -198,6 +204,7 @@ static void a_failure_takes_waiting_nodes_out(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a), *b = fixture_ctx_node(f->graph, &f->b);
+
 	ok(doca_graph_start(f->graph));
 	struct doca_graph_instance *instance = fixture_instance(f->graph);
 	fixture_task(instance, a, &f->a);
@@ -230,6 +237,7 @@ static void a_stopping_context_fails_the_instance_and_reaches_idle(void **state)
 	struct fixture *f = *state;
 	enum doca_ctx_states ctx_state;
 	struct doca_graph_node *first = fixture_ctx_node(f->graph, &f->a), *second = fixture_ctx_node(f->graph, &f->a);
+
 	ok(doca_graph_add_dependency(f->graph, first, second));
 	ok(doca_graph_set_conf(f->graph, fixture_completed, free_all, 1));
 	ok(doca_graph_start(f->graph));
@@ -261,6 +269,7 @@ static void a_context_that_stopped_fails_later_nodes(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a), *b = fixture_ctx_node(f->graph, &f->b);
+
 	ok(doca_graph_add_dependency(f->graph, a, b));
 	ok(doca_graph_start(f->graph));
 	struct doca_graph_instance *instance = fixture_instance(f->graph);
@@ -281,6 +290,7 @@ static void a_task_in_an_instance_cannot_be_freed_or_submitted(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a), *b = fixture_ctx_node(f->graph, &f->b);
+
 	ok(doca_graph_add_dependency(f->graph, a, b));
 	ok(doca_graph_start(f->graph));
 	struct doca_graph_instance *instance = fixture_instance(f->graph);
@@ -308,6 +318,7 @@ static void a_task_serves_one_instance_at_a_time(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a);
+
 	ok(doca_graph_start(f->graph));
 	struct doca_graph_instance *one = fixture_instance(f->graph), *two = fixture_instance(f->graph);
 	struct doca_task *task = fixture_task(one, a, &f->a);
@@ -327,6 +338,7 @@ static void a_task_serves_several_nodes_one_after_the_other(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_graph_node *first = fixture_ctx_node(f->graph, &f->a), *second = fixture_ctx_node(f->graph, &f->a);
+
 	ok(doca_graph_add_dependency(f->graph, first, second));
 	ok(doca_graph_start(f->graph));
 	struct doca_graph_instance *instance = fixture_instance(f->graph);
@@ -345,6 +357,7 @@ static void a_task_of_two_nodes_at_once_fails_the_instance(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_graph_node *first = fixture_ctx_node(f->graph, &f->a), *second = fixture_ctx_node(f->graph, &f->a);
+
 	ok(doca_graph_start(f->graph));
 	struct doca_graph_instance *instance = fixture_instance(f->graph);
 	struct doca_task *task = fixture_task(instance, first, &f->a);
@@ -362,6 +375,7 @@ static void a_user_node_that_is_due_wakes(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_graph_node *user = fixture_user_node(f->graph, count_call), *a = fixture_ctx_node(f->graph, &f->a);
+
 	ok(doca_graph_add_dependency(f->graph, user, a));
 	ok(doca_graph_start(f->graph));
 	struct doca_graph_instance *instance = fixture_instance(f->graph);
@@ -387,6 +401,7 @@ static void a_node_that_waits_for_room_wakes_the_program_now_and_then(void **sta
 {
 	struct fixture *f = *state;
 	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a);
+
 	ok(doca_graph_start(f->graph));
 	struct doca_graph_instance *instance = fixture_instance(f->graph);
 	fixture_task(instance, a, &f->a);
@@ -411,6 +426,7 @@ static void a_progress_call_leaves_the_timer_of_a_node_that_waits_for_room(void 
 {
 	struct fixture *f = *state;
 	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a);
+
 	ok(doca_graph_start(f->graph));
 	struct doca_graph_instance *instance = fixture_instance(f->graph);
 	fixture_task(instance, a, &f->a);
@@ -435,6 +451,7 @@ static void a_node_that_waits_without_a_timer_keeps_the_program_awake(void **sta
 {
 	struct fixture *f = *state;
 	struct rlimit before, none = {0};
+
 	ok(doca_graph_destroy(f->graph)); /* the last one: the next has a timer of its own */
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
 	none.rlim_max = before.rlim_max;
@@ -491,6 +508,7 @@ static void work_nodes_of_a_graph_without_an_engine(void **state)
 	struct doca_graph *graph;
 	struct doca_graph_node *first, *second;
 	int data = 0;
+
 	num_ended = num_starts = 0;
 	ok(sf_graph_engine_get(f->pe, &engine));
 	ok(sf_graph_create(&graph));
@@ -543,6 +561,7 @@ static void a_work_that_waits_holds_up_no_other(void **state)
 	struct fixture *f = *state;
 	struct doca_graph_node *first, *second;
 	int data = 0;
+
 	full_starts = roomy_starts = 0;
 	ok(sf_graph_node_create_from_work(f->graph, &full, &first));
 	ok(sf_graph_node_create_from_work(f->graph, &roomy, &second));
@@ -591,5 +610,6 @@ int main(void)
 		T(work_nodes_of_a_graph_without_an_engine),
 		T(a_work_that_waits_holds_up_no_other),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,6 +74,7 @@ static inline void fixture_ctx_start(struct fixture *f, struct test_ctx *test)
 static inline int fixture_setup(void **state)
 {
 	struct fixture *f = &the_fixture;
+
 	*f = (struct fixture){0};
 	num_calls = 0;
 	call_result = DOCA_SUCCESS;
@@ -99,8 +100,10 @@ static inline void fixture_drain(struct fixture *f)
 static inline void fixture_tasks_free(struct test_ctx *test)
 {
 	size_t slot = test->pool.slot_built;
+
 	for (uint32_t i = 0; i < test->pool.num_begun; i++) {
 		struct doca_task *task = (struct doca_task *)((char *)test->pool.memory + slot * i);
+
 		if (task->state != SF_TASK_FREE)
 			doca_task_free(task);
 	}
@@ -109,6 +112,7 @@ static inline void fixture_tasks_free(struct test_ctx *test)
 static inline void fixture_ctx_stop(struct fixture *f, struct test_ctx *test)
 {
 	enum doca_ctx_states ctx_state;
+
 	doca_ctx_stop(&test->base);
 	fixture_drain(f);
 	fixture_tasks_free(test);
@@ -122,6 +126,7 @@ static inline void fixture_ctx_stop(struct fixture *f, struct test_ctx *test)
 static inline int fixture_teardown(void **state)
 {
 	struct fixture *f = *state;
+
 	if (f->graph != NULL) {
 		ok(doca_graph_stop(f->graph));
 		ok(doca_graph_destroy(f->graph));
@@ -135,6 +140,7 @@ static inline int fixture_teardown(void **state)
 static inline struct doca_graph_node *fixture_ctx_node(struct doca_graph *graph, struct test_ctx *test)
 {
 	struct doca_graph_node *node = NULL;
+
 	ok(doca_graph_node_create_from_ctx(graph, &test->base, &node));
 	return node;
 }
@@ -142,6 +148,7 @@ static inline struct doca_graph_node *fixture_ctx_node(struct doca_graph *graph,
 static inline struct doca_graph_node *fixture_user_node(struct doca_graph *graph, doca_graph_user_node_cb_t cb)
 {
 	struct doca_graph_node *node = NULL;
+
 	ok(doca_graph_node_create_from_user(graph, cb, &node));
 	return node;
 }
@@ -149,6 +156,7 @@ static inline struct doca_graph_node *fixture_user_node(struct doca_graph *graph
 static inline struct doca_graph_instance *fixture_instance(struct doca_graph *graph)
 {
 	struct doca_graph_instance *instance = NULL;
+
 	ok(doca_graph_instance_create(graph, &instance));
 	return instance;
 }
@@ -158,6 +166,7 @@ static inline struct doca_task *fixture_task(struct doca_graph_instance *instanc
 					     struct test_ctx *test)
 {
 	struct doca_task *task = NULL;
+
 	ok(test_task_alloc(test, &task));
 	ok(doca_graph_instance_set_ctx_node_data(instance, node, task));
 	return task;
@@ -176,6 +185,7 @@ static inline enum sf_graph_step_state state_of(struct doca_graph_instance *inst
 {
 	enum sf_graph_step_state at;
 	doca_error_t status;
+
 	ok(sf_graph_instance_node_state(instance, node, &at, &status));
 	return at;
 }
@@ -183,6 +193,7 @@ static inline enum sf_graph_step_state state_of(struct doca_graph_instance *inst
 static inline bool wakes_within(struct fixture *f, int timeout_ms)
 {
 	doca_notification_handle_t handle;
+
 	ok(doca_pe_get_notification_handle(f->pe, &handle));
 	struct pollfd fd = {.fd = handle, .events = POLLIN};
 	return poll(&fd, 1, timeout_ms) == 1;

@@ -18,6 +18,7 @@ static doca_error_t build(struct fixture *f, struct doca_graph *graph[2], struct
 {
 	for (int i = 0; i < 2; i++) {
 		doca_error_t result = doca_graph_create(f->pe, &graph[i]);
+
 		for (int j = 0; j < NODES && result == DOCA_SUCCESS; j++) {
 			if (j == 1)
 				result = doca_graph_node_create_from_user(graph[i], user_node, &node[i][j]);
@@ -60,9 +61,11 @@ static void each_allocation_that_fails_is_no_memory_and_leaves_nothing(void **st
 {
 	struct fixture *f = *state;
 	int n;
+
 	for (n = 0; n < GIVE_UP; n++) {
 		struct doca_graph *graph[2] = {NULL, NULL};
 		struct doca_graph_node *node[2][NODES];
+
 		failing_alloc_after(n);
 		doca_error_t result = build(f, graph, node);
 		bool failed = failing_alloc_failed();
@@ -82,6 +85,7 @@ static void a_start_without_memory_can_be_repeated(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_graph *graph;
+
 	ok(doca_graph_create(f->pe, &graph));
 	fixture_ctx_node(graph, &f->a);
 	ok(doca_graph_set_conf(graph, fixture_completed, fixture_failed, INSTANCES));
@@ -99,6 +103,7 @@ static void nothing_is_allocated_after_start(void **state)
 	struct doca_graph *graph[2];
 	struct doca_graph_node *node[2][NODES];
 	struct doca_graph_instance *instance[INSTANCES][2];
+
 	ok(build(f, graph, node));
 	long before = failing_alloc_count();
 	f->a.room = 2; /* some wait */
@@ -140,5 +145,6 @@ int main(void)
 		T(a_start_without_memory_can_be_repeated),
 		T(nothing_is_allocated_after_start),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

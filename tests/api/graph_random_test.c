@@ -113,6 +113,7 @@ static void failed(struct run *run, doca_error_t status)
 static void node_ended(struct doca_graph_instance *instance, const struct doca_graph_node *node, doca_error_t status)
 {
 	union doca_data data;
+
 	ok(doca_graph_instance_get_user_data(instance, &data));
 	struct run *run = data.ptr;
 	uint32_t bit = 1u << sf_graph_node_index(node);
@@ -160,6 +161,7 @@ static void run_submit(struct run *run)
 static void run_ended(struct doca_graph_instance *instance, union doca_data instance_user_data, bool well)
 {
 	struct run *run = instance_user_data.ptr;
+
 	assert_ptr_equal(run->instance, instance);
 	assert_null(run->parent);
 	assert_true(run->in_flight);
@@ -193,6 +195,7 @@ static bool stopping;
 static void on_submit(const struct doca_task *task)
 {
 	struct step *step = doca_task_get_user_data(task).ptr;
+
 	if (step != NULL) /* else a plain one */
 		started(step->run, step->node);
 }
@@ -205,6 +208,7 @@ static doca_error_t status_of(const struct doca_task *task)
 static doca_error_t user_node(void *cookie)
 {
 	struct step *step = cookie;
+
 	started(step->run, step->node);
 	return chance(fail_percent) ? DOCA_ERROR_AUTHENTICATION : DOCA_SUCCESS;
 }
@@ -215,6 +219,7 @@ static void plain_ended(struct doca_task *task, union doca_data task_user_data, 
 	num_plain_in_flight--;
 	if (!stopping && chance(90)) {
 		doca_error_t result = doca_task_submit(task);
+
 		num_plain_in_flight += result == DOCA_SUCCESS;
 		assert_true(result == DOCA_SUCCESS || result == DOCA_ERROR_AGAIN);
 	}
@@ -225,11 +230,13 @@ static void plain_ended(struct doca_task *task, union doca_data task_user_data, 
 static void model_create(struct model *model, struct model *sub)
 {
 	int order[NODES_MAX];
+
 	*model = (struct model){.sub = sub, .num_nodes = 1 + (int)below(sub == NULL ? 6 : NODES_MAX)};
 	uint32_t edge_percent = below(60);
 	ok(doca_graph_create(pe, &model->graph));
 	for (int i = 0; i < model->num_nodes; i++) {
 		int j = (int)below((uint32_t)i + 1); /* the order of dependencies is not that of creation */
+
 		order[i] = order[j];
 		order[j] = i;
 		model->kind[i] = i == 0 ? (enum kind)below(2) : (enum kind)below(sub == NULL || chance(70) ? 3 : 4);
@@ -273,6 +280,7 @@ static void run_destroy(struct run *run)
 static struct run *run_create(struct model *model, struct run *parent, int parent_node)
 {
 	struct run *run = calloc(1, sizeof(*run));
+
 	assert_non_null(run);
 	run->model = model;
 	run->parent = parent;
@@ -282,6 +290,7 @@ static struct run *run_create(struct model *model, struct run *parent, int paren
 	bool whole = true;
 	for (int i = 0; i < model->num_nodes && whole; i++) {
 		struct doca_task *task;
+
 		run->step[i] = (struct step){.run = run, .node = i};
 		if (model->kind[i] == USER) {
 			ok(doca_graph_instance_set_user_node_data(run->instance, model->node[i], &run->step[i]));
@@ -340,6 +349,7 @@ static void contexts_stop(void)
 {
 	for (int i = 0; i < 2; i++) {
 		enum doca_ctx_states state;
+
 		doca_ctx_stop(&ctx[i].base);
 		fixture_tasks_free(&ctx[i]);
 		while (doca_pe_progress(pe))
@@ -355,6 +365,7 @@ static void sequence(void)
 	struct run *runs[INSTANCES_MAX];
 	int num = 0, wanted = 1 + (int)below(INSTANCES_MAX), calls = 0;
 	struct doca_task *task;
+
 	fail_percent = chance(50) ? 0 : below(10);
 	stopping = false;
 	contexts_start();
@@ -408,6 +419,7 @@ static void random_graphs_run_in_the_order_of_their_dependencies(void **state)
 static bool has_circle(const uint32_t *parents, int num)
 {
 	uint32_t left = (uint32_t)((1ull << num) - 1);
+
 	for (bool moved = true; moved;) {
 		moved = false;
 		for (int i = 0; i < num; i++) {
@@ -423,6 +435,7 @@ static bool has_circle(const uint32_t *parents, int num)
 static void random_circles_are_found(void **state)
 {
 	int num_circles = 0;
+
 	ok(doca_pe_create(&pe));
 	contexts_start();
 	for (int i = 0; i < 3000; i++) {
@@ -430,12 +443,14 @@ static void random_circles_are_found(void **state)
 		struct doca_graph_node *node[NODES_MAX];
 		uint32_t parents[NODES_MAX] = {0};
 		int num = 2 + (int)below(NODES_MAX - 1);
+
 		ok(doca_graph_create(pe, &graph));
 		ok(doca_graph_set_conf(graph, run_completed, run_failed, 1));
 		for (int j = 0; j < num; j++)
 			node[j] = fixture_ctx_node(graph, &ctx[0]);
 		for (int edges = (int)below(2 * (uint32_t)num); edges > 0; edges--) {
 			int from = (int)below((uint32_t)num), to = (int)below((uint32_t)num);
+
 			if (from == to)
 				continue;
 			ok(doca_graph_add_dependency(graph, node[from], node[to]));
@@ -460,6 +475,7 @@ int main(void)
 		cmocka_unit_test(random_circles_are_found),
 	};
 	const char *seed = getenv("SEED");
+
 	if (seed != NULL)
 		random_state = strtoull(seed, NULL, 0);
 	else if (getrandom(&random_state, sizeof(random_state), 0) != sizeof(random_state))

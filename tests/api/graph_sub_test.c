@@ -47,6 +47,7 @@ static void graph_destroy(struct fixture *f, struct doca_graph_instance *instanc
 static struct doca_graph_node *nest_node(struct fixture *f, struct nest *nest)
 {
 	struct doca_graph_node *node;
+
 	ok(doca_graph_node_create_from_graph(f->graph, nest->graph, &node));
 	return node;
 }
@@ -55,6 +56,7 @@ static void a_sub_graph_runs_between_other_nodes(void **state)
 {
 	struct fixture *f = *state;
 	struct nest nest;
+
 	nest_create(f, &nest);
 	struct doca_graph_node *before = fixture_user_node(f->graph, count_call), *sub = nest_node(f, &nest);
 	struct doca_graph_node *after = fixture_ctx_node(f->graph, &f->b);
@@ -90,6 +92,7 @@ static void a_sub_graph_alone_is_context_node_enough(void **state)
 {
 	struct fixture *f = *state;
 	struct nest nest;
+
 	nest_create(f, &nest);
 	struct doca_graph_node *sub = nest_node(f, &nest);
 	ok(doca_graph_start(f->graph));
@@ -109,6 +112,7 @@ static void sub_graph_arguments_and_states(void **state)
 	struct doca_graph_node *node;
 	struct doca_graph *elsewhere;
 	struct doca_pe *pe;
+
 	assert_int_equal(doca_graph_node_create_from_graph(f->graph, f->graph, &node), DOCA_ERROR_NOT_PERMITTED);
 	ok(doca_pe_create(&pe));
 	ok(doca_graph_create(pe, &elsewhere));
@@ -160,6 +164,7 @@ static void graphs_cannot_be_nodes_of_each_other(void **state)
 	struct fixture *f = *state;
 	struct doca_graph *graph[3];
 	struct doca_graph_node *node;
+
 	for (int i = 0; i < 3; i++)
 		ok(doca_graph_create(f->pe, &graph[i]));
 	ok(doca_graph_node_create_from_graph(graph[0], graph[1], &node));
@@ -176,6 +181,7 @@ static void a_failing_sub_graph_fails_its_parent(void **state)
 {
 	struct fixture *f = *state;
 	struct nest nest;
+
 	nest_create(f, &nest);
 	struct doca_graph_node *sub = nest_node(f, &nest), *after = fixture_ctx_node(f->graph, &f->b);
 	ok(doca_graph_add_dependency(f->graph, sub, after));
@@ -210,6 +216,7 @@ static void a_failure_beside_a_sub_graph_stops_it(void **state)
 {
 	struct fixture *f = *state;
 	struct nest nest;
+
 	nest_create(f, &nest);
 	struct doca_graph_node *sub = nest_node(f, &nest), *beside = fixture_ctx_node(f->graph, &f->b);
 	ok(doca_graph_start(f->graph));
@@ -238,6 +245,7 @@ static void one_sub_graph_instance_serves_nodes_in_turn_but_not_at_once(void **s
 {
 	struct fixture *f = *state;
 	struct nest nest;
+
 	nest_create(f, &nest);
 	struct doca_graph_node *one = nest_node(f, &nest), *two = nest_node(f, &nest);
 	ok(doca_graph_start(f->graph));
@@ -269,6 +277,7 @@ static void sub_graphs_go_as_deep_as_they_may_and_no_deeper(void **state)
 	struct doca_graph *graph[SF_GRAPH_DEPTH_MAX + 1];
 	struct doca_graph_node *node[SF_GRAPH_DEPTH_MAX + 1];
 	struct doca_graph_instance *instance[SF_GRAPH_DEPTH_MAX];
+
 	for (int i = 0; i <= SF_GRAPH_DEPTH_MAX; i++) {
 		ok(doca_graph_create(f->pe, &graph[i]));
 		ok(doca_graph_set_conf(graph[i], fixture_completed, fixture_failed, 1));
@@ -316,5 +325,6 @@ int main(void)
 		T(one_sub_graph_instance_serves_nodes_in_turn_but_not_at_once),
 		T(sub_graphs_go_as_deep_as_they_may_and_no_deeper),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

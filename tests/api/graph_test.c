@@ -14,6 +14,7 @@ static void null_arguments(void **state)
 	struct doca_graph_instance *instance;
 	struct doca_task *task;
 	union doca_data data = {0};
+
 	assert_int_equal(doca_graph_create(NULL, &graph), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_graph_create(f->pe, NULL), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_graph_destroy(NULL), DOCA_ERROR_INVALID_VALUE);
@@ -65,6 +66,7 @@ static void user_data_is_kept_and_given_back(void **state)
 {
 	struct fixture *f = *state;
 	union doca_data data = {.u64 = 1};
+
 	ok(doca_graph_get_user_data(f->graph, &data));
 	assert_int_equal(data.u64, 0);
 	data.u64 = 77;
@@ -94,6 +96,7 @@ static void start_without_configuration_is_bad_state(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_graph *graph;
+
 	ok(doca_graph_create(f->pe, &graph));
 	fixture_ctx_node(graph, &f->a);
 	assert_int_equal(doca_graph_start(graph), DOCA_ERROR_BAD_STATE);
@@ -108,6 +111,7 @@ static void start_without_configuration_is_bad_state(void **state)
 static void start_without_a_context_node_is_invalid(void **state)
 {
 	struct fixture *f = *state;
+
 	assert_int_equal(doca_graph_start(f->graph), DOCA_ERROR_INVALID_VALUE);
 	fixture_user_node(f->graph, count_call);
 	assert_int_equal(doca_graph_start(f->graph), DOCA_ERROR_INVALID_VALUE);
@@ -119,6 +123,7 @@ static void start_needs_the_contexts_of_its_nodes_running(void **state)
 {
 	struct fixture *f = *state;
 	struct test_ctx other;
+
 	test_ctx_init(&other);
 	fixture_ctx_node(f->graph, &other);
 	assert_int_equal(doca_graph_start(f->graph), DOCA_ERROR_INVALID_VALUE); /* not connected */
@@ -139,6 +144,7 @@ static void start_with_a_context_of_another_engine_is_invalid(void **state)
 	struct fixture *f = *state;
 	struct doca_pe *pe;
 	struct test_ctx other;
+
 	ok(doca_pe_create(&pe));
 	test_ctx_init(&other);
 	ok(doca_pe_connect_ctx(pe, &other.base));
@@ -155,6 +161,7 @@ static void a_started_graph_cannot_be_changed(void **state)
 	struct fixture *f = *state;
 	struct doca_graph *sub;
 	struct doca_graph_node *node = fixture_ctx_node(f->graph, &f->a), *user = fixture_user_node(f->graph, count_call), *out;
+
 	ok(doca_graph_create(f->pe, &sub));
 	ok(doca_graph_start(f->graph));
 	assert_int_equal(doca_graph_set_conf(f->graph, fixture_completed, fixture_failed, 1), DOCA_ERROR_BAD_STATE);
@@ -173,6 +180,7 @@ static void instances_exist_between_start_and_stop_up_to_their_number(void **sta
 {
 	struct fixture *f = *state;
 	struct doca_graph_instance *instance[2], *third;
+
 	fixture_ctx_node(f->graph, &f->a);
 	assert_int_equal(doca_graph_instance_create(f->graph, &third), DOCA_ERROR_BAD_STATE);
 	ok(doca_graph_set_conf(f->graph, fixture_completed, fixture_failed, 2));
@@ -196,6 +204,7 @@ static void a_destroyed_instance_is_invalid(void **state)
 	union doca_data data = {0};
 	struct doca_task *task;
 	struct doca_graph_node *node = fixture_ctx_node(f->graph, &f->a);
+
 	ok(doca_graph_start(f->graph));
 	ok(test_task_alloc(&f->a, &task));
 	struct doca_graph_instance *instance = fixture_instance(f->graph);
@@ -215,6 +224,7 @@ static void nodes_of_another_graph_or_kind_are_not_permitted(void **state)
 	struct fixture *f = *state;
 	struct doca_graph *other;
 	struct doca_task *task;
+
 	ok(doca_graph_create(f->pe, &other));
 	struct doca_graph_node *foreign = fixture_ctx_node(other, &f->a), *foreign_user = fixture_user_node(other, count_call);
 	struct doca_graph_node *node = fixture_ctx_node(f->graph, &f->a), *user = fixture_user_node(f->graph, count_call);
@@ -237,6 +247,7 @@ static void a_task_of_another_context_is_invalid(void **state)
 	struct fixture *f = *state;
 	struct doca_task *task;
 	struct doca_graph_node *node = fixture_ctx_node(f->graph, &f->a);
+
 	ok(doca_graph_start(f->graph));
 	struct doca_graph_instance *instance = fixture_instance(f->graph);
 	ok(test_task_alloc(&f->b, &task));
@@ -248,6 +259,7 @@ static void submit_without_data_is_invalid_and_claims_nothing(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_graph_node *first = fixture_ctx_node(f->graph, &f->a), *second = fixture_ctx_node(f->graph, &f->b);
+
 	ok(doca_graph_start(f->graph));
 	struct doca_graph_instance *instance = fixture_instance(f->graph);
 	struct doca_task *task = fixture_task(instance, first, &f->a);
@@ -276,6 +288,7 @@ static void a_circle_is_refused_and_named(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_graph_node *node[6];
+
 	for (int i = 0; i < 6; i++)
 		node[i] = i == 0 ? fixture_ctx_node(f->graph, &f->a) : fixture_user_node(f->graph, count_call);
 	ok(doca_graph_add_dependency(f->graph, node[0], node[1]));
@@ -306,6 +319,7 @@ static void nodes_run_in_order_and_task_callbacks_do_not(void **state)
 	int when = 0;
 	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a), *b = fixture_ctx_node(f->graph, &f->b);
 	struct doca_graph_node *check = fixture_user_node(f->graph, count_call), *last = fixture_ctx_node(f->graph, &f->a);
+
 	ok(doca_graph_add_dependency(f->graph, a, check));
 	ok(doca_graph_add_dependency(f->graph, b, check));
 	ok(doca_graph_add_dependency(f->graph, b, check)); /* twice is once */
@@ -341,6 +355,7 @@ static void user_nodes_run_inside_progress_only(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_graph_node *user = fixture_user_node(f->graph, count_call), *a = fixture_ctx_node(f->graph, &f->a);
+
 	ok(doca_graph_add_dependency(f->graph, user, a));
 	ok(doca_graph_start(f->graph));
 	struct doca_graph_instance *instance = fixture_instance(f->graph);
@@ -360,6 +375,7 @@ static void instances_and_plain_tasks_share_an_engine(void **state)
 	struct doca_graph_instance *instance[16];
 	struct doca_task *plain[16];
 	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a), *b = fixture_ctx_node(f->graph, &f->b);
+
 	ok(doca_graph_add_dependency(f->graph, a, b));
 	ok(doca_graph_start(f->graph));
 	for (int i = 0; i < 16; i++) {
@@ -382,6 +398,7 @@ static void an_instance_in_flight_cannot_be_changed(void **state)
 	struct fixture *f = *state;
 	union doca_data data = {0};
 	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a), *user = fixture_user_node(f->graph, count_call);
+
 	ok(doca_graph_start(f->graph));
 	struct doca_graph_instance *instance = fixture_instance(f->graph);
 	struct doca_task *task = fixture_task(instance, a, &f->a);
@@ -405,6 +422,7 @@ static void the_longest_chain_runs_and_one_node_more_is_no_memory(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_graph_node *last = fixture_ctx_node(f->graph, &f->a), *first = last, *node;
+
 	for (int i = 1; i < SF_GRAPH_NODES_MAX; i++) {
 		node = fixture_user_node(f->graph, count_call);
 		ok(doca_graph_add_dependency(f->graph, last, node));
@@ -443,6 +461,7 @@ static void an_instance_is_submitted_again_from_its_callback(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a), *user = fixture_user_node(f->graph, count_call);
+
 	ok(doca_graph_add_dependency(f->graph, user, a));
 	ok(doca_graph_set_conf(f->graph, submit_again, submit_again, 1));
 	ok(doca_graph_start(f->graph));
@@ -466,6 +485,7 @@ static void resubmitting_what_fails_at_once_does_not_hang_progress(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a);
+
 	ok(doca_graph_set_conf(f->graph, submit_again, submit_again, 1));
 	ok(doca_graph_start(f->graph));
 	struct doca_graph_instance *instance = fixture_instance(f->graph);
@@ -486,6 +506,7 @@ static void resubmitting_what_fails_at_once_does_not_hang_progress(void **state)
 static void destroy_all(struct doca_graph_instance *instance, union doca_data instance_user_data, union doca_data graph_user_data)
 {
 	struct fixture *f = &the_fixture;
+
 	f->num_completed++;
 	fixture_tasks_free(&f->a);
 	ok(doca_graph_instance_destroy(instance));
@@ -498,6 +519,7 @@ static void destroy_all(struct doca_graph_instance *instance, union doca_data in
 static void destroy_all_run(struct fixture *f, bool from_user_node)
 {
 	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a), *user = fixture_user_node(f->graph, count_call);
+
 	if (from_user_node)
 		ok(doca_graph_add_dependency(f->graph, user, a));
 	ok(doca_graph_set_conf(f->graph, destroy_all, destroy_all, 1));
@@ -536,6 +558,7 @@ static void a_user_node_submits_another_instance(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_graph *other;
+
 	ok(doca_graph_create(f->pe, &other));
 	ok(doca_graph_set_conf(other, fixture_completed, fixture_failed, 1));
 	struct doca_graph_node *a = fixture_ctx_node(f->graph, &f->a), *user = fixture_user_node(f->graph, submit_other);
@@ -588,5 +611,6 @@ int main(void)
 		T(everything_is_destroyed_from_the_callback_of_a_user_node),
 		T(a_user_node_submits_another_instance),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,6 +26,7 @@ static int exportable_setup(void **state)
 {
 	struct fixture *f;
 	int error = setup(state);
+
 	f = *state;
 	assert_int_equal(doca_mmap_set_permissions(f->mmap, DOCA_ACCESS_FLAG_PCI_READ_WRITE), DOCA_SUCCESS);
 	return error;
@@ -38,6 +39,7 @@ static void null_arguments(void **state)
 	const void *desc;
 	uint8_t supported;
 	size_t len;
+
 	assert_int_equal(doca_mmap_export_pci(NULL, f->dev, &desc, &len), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_mmap_export_pci(f->mmap, NULL, &desc, &len), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, NULL, &len), DOCA_ERROR_INVALID_VALUE);
@@ -54,6 +56,7 @@ static void capabilities_say_yes(void **state)
 {
 	struct fixture *f = *state;
 	uint8_t supported = 0;
+
 	assert_int_equal(doca_mmap_cap_is_export_pci_supported(doca_dev_as_devinfo(f->dev), &supported), DOCA_SUCCESS);
 	assert_int_equal(supported, 1);
 	supported = 0;
@@ -68,6 +71,7 @@ static void export_is_refused(void **state)
 	const void *desc;
 	uint8_t exported = 1;
 	size_t len;
+
 	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &desc, &len), DOCA_ERROR_NOT_PERMITTED); /* not started */
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev2, &desc, &len), DOCA_ERROR_NOT_FOUND);
@@ -88,6 +92,7 @@ static void exported_map_stays_started(void **state)
 	const void *desc, *again;
 	uint8_t exported = 0;
 	size_t len, again_len;
+
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &again, &again_len), DOCA_SUCCESS);
@@ -108,6 +113,7 @@ static void export_for_rdma_ends_with_the_stop(void **state)
 	const void *desc;
 	uint8_t exported = 1;
 	size_t len;
+
 	assert_int_equal(doca_mmap_set_permissions(f->mmap, DOCA_ACCESS_FLAG_PCI_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_WRITE),
 			 DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
@@ -137,6 +143,7 @@ static void import_for_rdma_ends_with_its_stop(void **state)
 	uint8_t still_exported = 0;
 	const void *desc;
 	size_t len;
+
 	assert_int_equal(doca_mmap_set_permissions(f->mmap, DOCA_ACCESS_FLAG_PCI_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_WRITE),
 			 DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
@@ -167,6 +174,7 @@ static void import_over_pci_is_passed_on_for_rdma(void **state)
 	const void *desc;
 	void *addr;
 	size_t len, size;
+
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_create_from_export(NULL, desc, len, f->dev, &imported), DOCA_SUCCESS);
@@ -197,6 +205,7 @@ static void import_may_become_thread_safe(void **state)
 	struct doca_buf *buf;
 	const void *desc;
 	size_t len;
+
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_create_from_export(NULL, desc, len, f->dev, &imported), DOCA_SUCCESS);
@@ -218,6 +227,7 @@ static void export_for_rdma_stays_while_bufs_are_out(void **state)
 	const void *desc;
 	void *addr;
 	size_t len;
+
 	assert_int_equal(doca_mmap_set_permissions(f->mmap, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_WRITE),
 			 DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
@@ -239,6 +249,7 @@ static void damaged_descriptor_is_invalid(void **state)
 	uint8_t bytes[SF_MMAP_DESCRIPTOR_MAX + 1] = {0};
 	const void *desc;
 	size_t len;
+
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
 	memcpy(bytes, desc, len);
@@ -261,6 +272,7 @@ static void lying_descriptor_is_invalid(void **state)
 	uint8_t bytes[SF_MMAP_DESCRIPTOR_MAX];
 	const void *desc;
 	size_t len;
+
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
 	assert_int_equal(sf_mmap_descriptor_unpack(desc, len, &descriptor), DOCA_SUCCESS);
@@ -280,6 +292,7 @@ static void import_is_ready_and_has_no_setters(void **state)
 	uint8_t from_export = 0;
 	size_t len;
 	void *addr;
+
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_create_from_export(&data, desc, len, f->dev, &mmap), DOCA_SUCCESS);
@@ -314,6 +327,7 @@ static void import_of_a_map_that_is_gone_is_not_permitted(void **state)
 	uint8_t bytes[SF_MMAP_DESCRIPTOR_MAX];
 	const void *desc;
 	size_t len;
+
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
 	memcpy(bytes, desc, len);
@@ -331,6 +345,7 @@ static size_t export_once(struct fixture *f, uint8_t bytes[SF_MMAP_DESCRIPTOR_MA
 {
 	const void *desc;
 	size_t len;
+
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_export_rdma(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
 	memcpy(bytes, desc, len);
@@ -347,6 +362,7 @@ static const uint8_t *key_in(const uint8_t bytes[SF_MMAP_DESCRIPTOR_MAX])
 static int token_setup(void **state)
 {
 	int error = setup(state);
+
 	assert_int_equal(doca_mmap_set_permissions(((struct fixture *)*state)->mmap, DOCA_ACCESS_FLAG_RDMA_READ), DOCA_SUCCESS);
 	return error;
 }
@@ -449,9 +465,11 @@ static struct doca_dev *open_pci(const char *address)
 	struct doca_devinfo **list;
 	struct doca_dev *dev = NULL;
 	uint32_t num;
+
 	assert_int_equal(doca_devinfo_create_list(&list, &num), DOCA_SUCCESS);
 	for (uint32_t i = 0; i < num && dev == NULL; i++) {
 		uint8_t is_equal = 0;
+
 		assert_int_equal(doca_devinfo_is_equal_pci_addr(list[i], address, &is_equal), DOCA_SUCCESS);
 		if (is_equal)
 			assert_int_equal(doca_dev_open(list[i], &dev), DOCA_SUCCESS);
@@ -467,6 +485,7 @@ static doca_error_t import_across(struct fixture *f, const char *from, const cha
 	struct doca_mmap *mmap, *imported;
 	const void *desc;
 	size_t len;
+
 	assert_int_equal(doca_mmap_create(&mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_add_dev(mmap, exporter), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_set_memrange(mmap, f->memory, SIZE), DOCA_SUCCESS);
@@ -505,6 +524,7 @@ static void pci_memory_is_reached_through_the_port_only(void **state)
 		{"d8:00.0", "d8:00.2", DOCA_ERROR_NOT_PERMITTED},
 		{"03:00.0", "d8:00.1", DOCA_ERROR_NOT_PERMITTED},
 	};
+
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
 		assert_int_equal(import_across(*state, pairs[i].from, pairs[i].to, DOCA_ACCESS_FLAG_PCI_READ_WRITE),
 				 pairs[i].result);
@@ -524,6 +544,7 @@ static void descriptor_of_an_unknown_device_is_not_permitted(void **state)
 	uint8_t bytes[SF_MMAP_DESCRIPTOR_MAX];
 	const void *desc;
 	size_t len;
+
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
 	assert_int_equal(sf_mmap_descriptor_unpack(desc, len, &descriptor), DOCA_SUCCESS);
@@ -543,6 +564,7 @@ static void importer(int socket)
 	struct sf_region *region;
 	void *here;
 	ssize_t len = recv(socket, bytes, sizeof(bytes), 0);
+
 	CHECK(len > 0);
 	CHECK(doca_mmap_create_from_export(NULL, bytes, (size_t)len, dev, &mmap) == DOCA_SUCCESS);
 	CHECK(sf_mmap_region(mmap, dev, &region) == DOCA_SUCCESS);
@@ -567,6 +589,7 @@ static void memory_is_shared_between_two_processes(void **state)
 	size_t len;
 	char byte;
 	int status;
+
 	strcpy(f->memory + 5000, "question");
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_export_pci(f->mmap, f->dev, &desc, &len), DOCA_SUCCESS);
@@ -607,6 +630,7 @@ int main(void)
 		T(rdma_memory_is_reached_from_any_device),
 		T(descriptor_of_an_unknown_device_is_not_permitted),
 	};
+
 	/* Before anything here has threads. The importer waits for the descriptor; it ends when the sockets close. */
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
 		return 1;

@@ -21,6 +21,7 @@ static inline int setup(void **state)
 {
 	static struct fixture fixture;
 	struct fixture *f = &fixture;
+
 	f->dev = test_dev_open(0);
 	f->dev2 = test_dev_open(1);
 	assert_non_null(f->dev);
@@ -36,6 +37,7 @@ static inline int setup(void **state)
 static inline int teardown(void **state)
 {
 	struct fixture *f = *state;
+
 	if (f->mmap != NULL)
 		assert_int_equal(doca_mmap_destroy(f->mmap), DOCA_SUCCESS);
 	free(f->memory);

@@ -28,6 +28,7 @@ static void null_arguments(void **state)
 	uint32_t num;
 	void *addr;
 	size_t len;
+
 	assert_int_equal(doca_mmap_create(NULL), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_mmap_destroy(NULL), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_mmap_start(NULL), DOCA_ERROR_INVALID_VALUE);
@@ -69,6 +70,7 @@ static void range_is_checked(void **state)
 	struct doca_mmap *mmap;
 	void *addr = NULL;
 	size_t len = 0;
+
 	assert_int_equal(doca_mmap_create(&mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_get_memrange(mmap, &addr, &len), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_mmap_set_memrange(mmap, NULL, SIZE), DOCA_ERROR_INVALID_VALUE);
@@ -87,6 +89,7 @@ static void several_maps_may_overlap(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_mmap *mmap;
+
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_create(&mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_add_dev(mmap, f->dev), DOCA_SUCCESS);
@@ -99,6 +102,7 @@ static void start_needs_a_range_and_a_device(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_mmap *mmap;
+
 	assert_int_equal(doca_mmap_create(&mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_start(mmap), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_mmap_set_memrange(mmap, f->memory, SIZE), DOCA_SUCCESS);
@@ -115,6 +119,7 @@ static void setters_while_started(void **state)
 {
 	struct fixture *f = *state;
 	union doca_data data = {.u64 = 3};
+
 	assert_int_equal(doca_mmap_set_user_data(f->mmap, data), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_set_memrange(f->mmap, f->memory, SIZE), DOCA_ERROR_BAD_STATE);
@@ -142,6 +147,7 @@ static void permissions_are_checked(void **state)
 {
 	struct fixture *f = *state;
 	const uint32_t all_but_read_only = 0x7f & ~DOCA_ACCESS_FLAG_PCI_READ_ONLY;
+
 	assert_int_equal(sf_mmap_permissions(f->mmap), DOCA_ACCESS_FLAG_LOCAL_READ_WRITE);
 	assert_int_equal(doca_mmap_set_permissions(f->mmap, 0x80), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_mmap_set_permissions(f->mmap, 0x80000001), DOCA_ERROR_INVALID_VALUE);
@@ -155,6 +161,7 @@ static void devices_are_counted_and_held(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t num;
+
 	assert_int_equal(doca_mmap_add_dev(f->mmap, f->dev), DOCA_ERROR_ALREADY_EXIST);
 	assert_int_equal(doca_mmap_rm_dev(f->mmap, f->dev2), DOCA_ERROR_NOT_FOUND);
 	assert_int_equal(doca_mmap_set_max_num_devices(f->mmap, 0), DOCA_ERROR_INVALID_VALUE);
@@ -195,6 +202,7 @@ static void destroy_it(struct fixture *f)
 static void free_callback_runs_in_destroy_once_started(void **state)
 {
 	struct fixture *f = *state;
+
 	num_freed = 0;
 	assert_int_equal(doca_mmap_set_free_cb(f->mmap, count_freed, f), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
@@ -210,6 +218,7 @@ static void free_callback_runs_in_destroy_once_started(void **state)
 static void free_callback_does_not_run_when_never_started(void **state)
 {
 	struct fixture *f = *state;
+
 	assert_int_equal(doca_mmap_set_free_cb(f->mmap, count_freed, f), DOCA_SUCCESS);
 	destroy_it(f);
 	assert_int_equal(num_freed, 0);
@@ -218,6 +227,7 @@ static void free_callback_does_not_run_when_never_started(void **state)
 static void free_callback_does_not_run_when_set_after_the_start(void **state)
 {
 	struct fixture *f = *state;
+
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_stop(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_set_free_cb(f->mmap, count_freed, f), DOCA_SUCCESS);
@@ -235,6 +245,7 @@ static void give_memory_back(void *addr, size_t len, void *cookie)
 static void free_callback_may_free_the_memory(void **state)
 {
 	struct fixture *f = *state;
+
 	assert_int_equal(doca_mmap_set_free_cb(f->mmap, give_memory_back, NULL), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
 	destroy_it(f);
@@ -250,6 +261,7 @@ static void live_bufs_keep_the_map(void **state)
 	struct doca_buf_inventory *inventory;
 	struct doca_buf *buf;
 	uint32_t num;
+
 	assert_int_equal(doca_buf_inventory_create(1, &inventory), DOCA_SUCCESS);
 	assert_int_equal(doca_buf_inventory_start(inventory), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
@@ -271,6 +283,7 @@ static void thread_safe_map_does_not_count_bufs(void **state)
 	struct doca_buf_inventory *inventory;
 	struct doca_buf *buf;
 	uint32_t num = 5;
+
 	assert_int_equal(doca_buf_inventory_create(1, &inventory), DOCA_SUCCESS);
 	assert_int_equal(doca_buf_inventory_start(inventory), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_enable_thread_safety(f->mmap), DOCA_SUCCESS);
@@ -293,6 +306,7 @@ static void *use_bufs(void *arg)
 	struct worker *worker = arg;
 	struct doca_buf_inventory *inventory;
 	struct doca_buf *bufs[8];
+
 	doca_buf_inventory_create(8, &inventory);
 	doca_buf_inventory_start(inventory);
 	for (int round = 0; round < 1000; round++) {
@@ -312,6 +326,7 @@ static void thread_safe_map_serves_inventories_of_several_threads(void **state)
 	struct fixture *f = *state;
 	struct worker workers[4];
 	pthread_t threads[4];
+
 	assert_int_equal(doca_mmap_enable_thread_safety(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
 	for (int i = 0; i < 4; i++) {
@@ -327,6 +342,7 @@ static void thread_safe_map_serves_inventories_of_several_threads(void **state)
 static void held_map_cannot_stop(void **state)
 {
 	struct fixture *f = *state;
+
 	assert_int_equal(sf_mmap_hold(f->mmap), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
 	assert_int_equal(sf_mmap_hold(f->mmap), DOCA_SUCCESS);
@@ -339,6 +355,7 @@ static void held_map_cannot_stop(void **state)
 static void containment(void **state)
 {
 	struct fixture *f = *state;
+
 	assert_false(sf_mmap_contains(f->mmap, f->memory, 1));
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
 	assert_true(sf_mmap_contains(f->mmap, f->memory, SIZE));
@@ -366,6 +383,7 @@ static void region_has_the_range_and_the_rights(void **state)
 	};
 	struct fixture *f = *state;
 	struct sf_region *region, *again;
+
 	assert_int_equal(sf_mmap_region(f->mmap, f->dev, &region), DOCA_ERROR_BAD_STATE);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_int_equal(doca_mmap_set_permissions(f->mmap, cases[i].permissions), DOCA_SUCCESS);
@@ -387,6 +405,7 @@ static void memory_key_is_found_until_stop(void **state)
 	struct fixture *f = *state;
 	uint32_t mkey, again, other;
 	uint64_t addr, len;
+
 	assert_int_equal(doca_mmap_get_mkey(f->mmap, f->dev2, &mkey), DOCA_ERROR_NOT_FOUND);
 	assert_int_equal(doca_mmap_get_mkey(f->mmap, f->dev, &mkey), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_mmap_add_dev(f->mmap, f->dev2), DOCA_SUCCESS);
@@ -418,6 +437,7 @@ static void gpu_memory_is_known(void **state)
 {
 	struct fixture *f = *state;
 	struct sf_region *region;
+
 	assert_int_equal(doca_mmap_start(f->mmap), DOCA_SUCCESS);
 	assert_false(sf_mmap_is_gpu_memory(f->mmap));
 	assert_int_equal(doca_mmap_stop(f->mmap), DOCA_SUCCESS);
@@ -435,6 +455,7 @@ static void dmabuf_range(void **state)
 	void *addr;
 	size_t len;
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
 	assert_int_equal(doca_mmap_create(&mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_set_dmabuf_memrange(mmap, -1, f->memory, 0, SIZE), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_mmap_set_dmabuf_memrange(mmap, fd, f->memory, SIZE_MAX, SIZE), DOCA_ERROR_INVALID_VALUE);
@@ -454,6 +475,7 @@ static void there_is_no_dpa(void **state)
 	struct fixture *f = *state;
 	struct doca_mmap *mmap;
 	doca_dpa_dev_mmap_t handle;
+
 	assert_int_equal(doca_mmap_create(&mmap), DOCA_SUCCESS);
 	assert_int_equal(doca_mmap_set_dpa_memrange(mmap, NULL, 1, 1), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_mmap_set_dpa_memrange(mmap, (struct doca_dpa *)f, 4096, 0), DOCA_ERROR_INVALID_VALUE);
@@ -491,6 +513,7 @@ int main(void)
 		T(dmabuf_range),
 		T(there_is_no_dpa),
 	};
+
 	setenv("SOFTFIELD_FABRIC", "loop", 1); /* the reference is enough here */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,6 +30,7 @@ static int setup(void **state)
 {
 	static struct fixture fixture;
 	struct fixture *f = &fixture;
+
 	test_ctx_init(&f->test);
 	assert_int_equal(doca_pe_create(&f->pe), DOCA_SUCCESS);
 	assert_int_equal(doca_pe_connect_ctx(f->pe, &f->test.base), DOCA_SUCCESS);
@@ -47,6 +48,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	struct fixture *f = *state;
+
 	close(f->epoll);
 	assert_int_equal(doca_ctx_stop(&f->test.base), DOCA_SUCCESS);
 	assert_int_equal(test_ctx_fini(&f->test), DOCA_SUCCESS);
@@ -58,6 +60,7 @@ static int teardown(void **state)
 static bool wakes(struct fixture *f, int timeout_ms)
 {
 	struct epoll_event event;
+
 	return epoll_wait(f->epoll, &event, 1, timeout_ms) == 1;
 }
 
@@ -65,6 +68,7 @@ static void null_arguments(void **state)
 {
 	struct fixture *f = *state;
 	size_t num;
+
 	assert_int_equal(doca_pe_create(NULL), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_pe_destroy(NULL), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_pe_progress(NULL), 0);
@@ -83,6 +87,7 @@ static void null_arguments(void **state)
 static void destroy_with_a_connected_ctx_is_in_use(void **state)
 {
 	struct fixture *f = *state;
+
 	assert_int_equal(doca_pe_destroy(f->pe), DOCA_ERROR_IN_USE);
 	assert_int_equal(doca_ctx_stop(&f->test.base), DOCA_SUCCESS);
 	assert_int_equal(doca_pe_destroy(f->pe), DOCA_ERROR_IN_USE);
@@ -92,6 +97,7 @@ static void second_connect_is_not_permitted(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_pe *other;
+
 	assert_int_equal(doca_pe_create(&other), DOCA_SUCCESS);
 	assert_int_equal(doca_pe_connect_ctx(other, &f->test.base), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_ctx_stop(&f->test.base), DOCA_SUCCESS);
@@ -112,6 +118,7 @@ static void progress_inside(struct test_ctx *test)
 static void progress_from_a_callback_does_nothing(void **state)
 {
 	struct fixture *f = *state;
+
 	nested_progress = 1;
 	f->test.in_progress = progress_inside;
 	assert_int_equal(doca_pe_progress(f->pe), 1);
@@ -126,6 +133,7 @@ static void inflight_tasks_are_counted_over_contexts(void **state)
 	struct test_ctx other;
 	struct doca_task *task[3];
 	size_t num = 7;
+
 	test_ctx_init(&other);
 	other.hold_tasks = f->test.hold_tasks = true;
 	assert_int_equal(doca_pe_connect_ctx(f->pe, &other.base), DOCA_SUCCESS);
@@ -156,6 +164,7 @@ static void inflight_tasks_are_counted_over_contexts(void **state)
 static void nothing_due_does_not_wake(void **state)
 {
 	struct fixture *f = *state;
+
 	assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
 	assert_int_equal(f->test.num_arm, 1);
 	assert_false(wakes(f, 0));
@@ -164,6 +173,7 @@ static void nothing_due_does_not_wake(void **state)
 static void due_before_the_request_wakes(void **state)
 {
 	struct fixture *f = *state;
+
 	f->test.due = true;
 	assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
 	assert_true(wakes(f, 0));
@@ -182,6 +192,7 @@ static void peer_wakes_a_sleeping_program(void **state)
 	struct fixture *f = *state;
 	pthread_t peer;
 	int fd = sf_ctx_event_fd(&f->test.base);
+
 	assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
 	assert_int_equal(pthread_create(&peer, NULL, write_event, &fd), 0);
 	assert_true(wakes(f, LONG_MS));
@@ -193,6 +204,7 @@ static void peer_wakes_a_sleeping_program(void **state)
 static void progress_that_finds_nothing_leaves_the_request(void **state)
 {
 	struct fixture *f = *state;
+
 	assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
 	assert_int_equal(doca_pe_progress(f->pe), 0);
 	assert_int_equal(doca_pe_clear_notification(f->pe, 0), DOCA_SUCCESS); /* of nothing */
@@ -206,6 +218,7 @@ static void progress_that_finds_something_wakes(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_task *task;
+
 	f->test.hold_tasks = true;
 	assert_int_equal(test_task_alloc(&f->test, &task), DOCA_SUCCESS);
 	assert_int_equal(doca_task_submit(task), DOCA_SUCCESS);
@@ -226,6 +239,7 @@ static void progress_that_finds_something_wakes(void **state)
 static void a_second_request_changes_nothing(void **state)
 {
 	struct fixture *f = *state;
+
 	assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
 	assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
 	assert_int_equal(doca_pe_progress(f->pe), 0);
@@ -240,6 +254,7 @@ static void a_second_request_changes_nothing(void **state)
 static void a_clear_that_comes_after_the_request_leaves_it(void **state)
 {
 	struct fixture *f = *state;
+
 	assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
 	sf_ctx_kick(&f->test.base);
 	assert_true(wakes(f, 0));
@@ -257,9 +272,11 @@ static void edges_are_reported(void **state)
 {
 	struct fixture *f = *state;
 	struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+
 	assert_int_equal(epoll_ctl(f->epoll, EPOLL_CTL_MOD, f->handle, &event), 0);
 	for (int i = 0; i < 1000; i++) {
 		bool clears = i % 3 != 0;
+
 		assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
 		assert_int_equal(doca_pe_progress(f->pe), 0);
 		assert_false(wakes(f, 0));
@@ -274,6 +291,7 @@ static void edges_are_reported(void **state)
 static void clear_without_a_notification_succeeds(void **state)
 {
 	struct fixture *f = *state;
+
 	assert_int_equal(doca_pe_clear_notification(f->pe, 0), DOCA_SUCCESS);
 	assert_int_equal(doca_pe_clear_notification(f->pe, 0), DOCA_SUCCESS);
 }
@@ -283,6 +301,7 @@ static void a_doorbell_that_a_peer_spoiled_blocks_nobody(void **state)
 {
 	const uint64_t full = UINT64_MAX - 1;
 	struct fixture *f = *state;
+
 	alarm(60);
 	assert_int_equal(fcntl(sf_ctx_event_fd(&f->test.base), F_SETFL, 0), 0);
 	assert_int_equal(doca_pe_clear_notification(f->pe, f->handle), DOCA_SUCCESS);
@@ -300,6 +319,7 @@ static void submit_after_the_request_wakes(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_task *task;
+
 	assert_int_equal(test_task_alloc(&f->test, &task), DOCA_SUCCESS);
 	assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
 	assert_int_equal(doca_task_submit(task), DOCA_SUCCESS);
@@ -314,6 +334,7 @@ static void unarmed_ctx_with_tasks_in_flight_is_due(void **state)
 	struct fixture *f = *state;
 	struct test_ctx other;
 	struct doca_task *task;
+
 	test_ctx_init_unarmed(&other);
 	assert_int_equal(doca_pe_connect_ctx(f->pe, &other.base), DOCA_SUCCESS);
 	assert_int_equal(test_task_set_conf(&other, keep, keep, 8), DOCA_SUCCESS);
@@ -337,6 +358,7 @@ static void last_free_of_a_stopping_ctx_wakes(void **state)
 	struct fixture *f = *state;
 	struct doca_task *task;
 	enum doca_ctx_states ctx_state;
+
 	assert_int_equal(test_task_alloc(&f->test, &task), DOCA_SUCCESS);
 	assert_int_equal(doca_ctx_stop(&f->test.base), DOCA_ERROR_IN_PROGRESS);
 	assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
@@ -356,6 +378,7 @@ static void ctx_started_after_the_request_wakes(void **state)
 {
 	struct fixture *f = *state;
 	struct test_ctx other;
+
 	test_ctx_init(&other);
 	assert_int_equal(doca_pe_connect_ctx(f->pe, &other.base), DOCA_SUCCESS);
 	assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
@@ -368,6 +391,7 @@ static void ctx_started_after_the_request_wakes(void **state)
 static void kick_before_and_after_the_request_wakes(void **state)
 {
 	struct fixture *f = *state;
+
 	sf_ctx_kick(&f->test.base);
 	assert_false(wakes(f, 0));
 	assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
@@ -388,6 +412,7 @@ static void kick_in_progress(struct test_ctx *test)
 static void kick_during_progress_asks_for_another_call(void **state)
 {
 	struct fixture *f = *state;
+
 	f->test.in_progress = kick_in_progress;
 	assert_int_equal(doca_pe_progress(f->pe), 1);
 	assert_int_equal(doca_pe_progress(f->pe), 0);
@@ -396,6 +421,7 @@ static void kick_during_progress_asks_for_another_call(void **state)
 static void mode_all_clears_by_the_next_request(void **state)
 {
 	struct fixture *f = *state;
+
 	assert_int_equal(doca_pe_set_event_mode(f->pe, DOCA_PE_EVENT_MODE_PROGRESS_ALL), DOCA_SUCCESS);
 	f->test.due = true;
 	assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
@@ -409,6 +435,7 @@ static void mode_all_clears_by_the_next_request(void **state)
 static void mode_selective_wakes_until_cleared(void **state)
 {
 	struct fixture *f = *state;
+
 	f->test.due = true;
 	assert_int_equal(doca_pe_request_notification(f->pe), DOCA_SUCCESS);
 	f->test.due = false;
@@ -424,6 +451,7 @@ static void watched_descriptor_wakes(void **state)
 	struct fixture *f = *state;
 	int timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	struct itimerspec soon = {.it_value.tv_nsec = 1000000};
+
 	assert_int_equal(sf_ctx_watch_fd(&f->test.base, timer), DOCA_SUCCESS);
 	assert_int_equal(sf_ctx_watch_fd(&f->test.base, timer), DOCA_ERROR_ALREADY_EXIST);
 	assert_int_equal(sf_ctx_watch_fd(&f->test.base, -1), DOCA_ERROR_OPERATING_SYSTEM);
@@ -477,5 +505,6 @@ int main(void)
 		T(mode_selective_wakes_until_cleared),
 		T(watched_descriptor_wakes),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

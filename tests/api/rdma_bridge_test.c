@@ -189,5 +189,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_software_device_has_nothing_behind_it, software_setup, teardown),
 		cmocka_unit_test_setup_teardown(null_is_an_invalid_value, real_setup, teardown),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

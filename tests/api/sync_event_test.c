@@ -258,6 +258,7 @@ static void value_in_the_programs_memory(void **state)
 static void far_value_is_updated_and_waited_for(void **state)
 {
 	struct fixture *f = *state;
+
 	uint64_t word __attribute__((aligned(8))) = 3, before;
 	struct doca_sync_event *imported;
 

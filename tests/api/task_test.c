@@ -39,6 +39,7 @@ static int setup(void **state)
 {
 	static struct fixture fixture;
 	struct fixture *f = &fixture;
+
 	num_completed = num_failed = 0;
 	test_ctx_init(&f->test);
 	assert_int_equal(doca_pe_create(&f->pe), DOCA_SUCCESS);
@@ -53,6 +54,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	struct fixture *f = *state;
+
 	assert_int_equal(doca_ctx_stop(&f->test.base), DOCA_SUCCESS);
 	assert_int_equal(test_ctx_fini(&f->test), DOCA_SUCCESS);
 	assert_int_equal(doca_pe_destroy(f->pe), DOCA_SUCCESS);
@@ -62,6 +64,7 @@ static int teardown(void **state)
 static struct doca_task *alloc(struct fixture *f)
 {
 	struct doca_task *task;
+
 	assert_int_equal(test_task_alloc(&f->test, &task), DOCA_SUCCESS);
 	return task;
 }
@@ -82,6 +85,7 @@ static void configuration_is_checked(void **state)
 {
 	struct fixture *f = *state;
 	struct test_ctx other;
+
 	test_ctx_init(&other);
 	assert_int_equal(test_task_set_conf(&other, NULL, failed, 1), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(test_task_set_conf(&other, completed, NULL, 1), DOCA_ERROR_INVALID_VALUE);
@@ -96,6 +100,7 @@ static void allocation_ends_at_the_configured_number(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_task *task[NUM_TASKS], *more = NULL;
+
 	for (int i = 0; i < NUM_TASKS; i++)
 		task[i] = alloc(f);
 	assert_int_equal(test_task_alloc(&f->test, &more), DOCA_ERROR_NO_MEMORY);
@@ -110,6 +115,7 @@ static void allocation_outside_running_is_bad_state(void **state)
 {
 	struct test_ctx other;
 	struct doca_task *task;
+
 	test_ctx_init(&other);
 	assert_int_equal(test_task_set_conf(&other, completed, failed, 1), DOCA_SUCCESS);
 	assert_int_equal(test_task_alloc(&other, &task), DOCA_ERROR_BAD_STATE);
@@ -121,6 +127,7 @@ static void unconfigured_type_has_no_memory(void **state)
 	struct fixture *f = *state;
 	struct test_ctx other;
 	struct doca_task *task;
+
 	test_ctx_init(&other);
 	assert_int_equal(doca_pe_connect_ctx(f->pe, &other.base), DOCA_SUCCESS);
 	assert_int_equal(doca_ctx_start(&other.base), DOCA_SUCCESS);
@@ -134,6 +141,7 @@ static void completion_brings_user_data_and_runs_in_progress(void **state)
 	struct fixture *f = *state;
 	struct doca_task *task = alloc(f);
 	size_t num;
+
 	assert_int_equal(doca_task_get_user_data(task).u64, 0);
 	doca_task_set_user_data(task, (union doca_data){.u64 = 5});
 	assert_int_equal(doca_task_get_user_data(task).u64, 5);
@@ -156,6 +164,7 @@ static void failed_task_runs_the_error_callback(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_task *task = alloc(f);
+
 	f->test.task_status = DOCA_ERROR_IO_FAILED;
 	assert_int_equal(doca_task_submit(task), DOCA_SUCCESS);
 	assert_int_equal(doca_pe_progress(f->pe), 1);
@@ -170,6 +179,7 @@ static void refused_submit_leaves_the_task_to_its_owner(void **state)
 	struct fixture *f = *state;
 	struct doca_task *task = alloc(f);
 	size_t num = 9;
+
 	f->test.submit_result = DOCA_ERROR_AGAIN;
 	assert_int_equal(doca_task_submit(task), DOCA_ERROR_AGAIN);
 	assert_int_equal(doca_ctx_get_num_inflight_tasks(&f->test.base, &num), DOCA_SUCCESS);
@@ -185,6 +195,7 @@ static void try_submit_validates_and_submit_does_not(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_task *task = alloc(f);
+
 	f->test.validate_result = DOCA_ERROR_INVALID_VALUE;
 	assert_int_equal(doca_task_try_submit(task), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(f->test.num_submit, 0);
@@ -201,6 +212,7 @@ static void submit_flags_reach_the_library(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_task *task = alloc(f);
+
 	assert_int_equal(doca_task_submit_ex(task, 16), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_task_submit_ex(task, DOCA_TASK_SUBMIT_FLAG_OPTIMIZE_REPORTS), DOCA_SUCCESS);
 	assert_int_equal(f->test.last_flags, DOCA_TASK_SUBMIT_FLAG_OPTIMIZE_REPORTS);
@@ -216,6 +228,7 @@ static void task_in_flight_is_not_submitted(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_task *task = alloc(f);
+
 	assert_int_equal(doca_task_submit(task), DOCA_SUCCESS);
 	assert_int_equal(doca_task_submit(task), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_task_try_submit(task), DOCA_ERROR_BAD_STATE);
@@ -232,6 +245,7 @@ static void task_in_flight_is_not_submitted(void **state)
 static struct doca_task *alloc_freed_in_flight(struct fixture *f)
 {
 	struct doca_task *task = alloc(f);
+
 	assert_int_equal(doca_task_submit(task), DOCA_SUCCESS);
 	doca_task_free(task);
 	doca_task_free(task); /* once too often */
@@ -243,6 +257,7 @@ static struct doca_task *alloc_freed_in_flight(struct fixture *f)
 static void pool_is_whole(struct fixture *f)
 {
 	struct doca_task *tasks[NUM_TASKS];
+
 	assert_int_equal(f->test.base.num_allocated, 0);
 	for (uint32_t i = 0; i < NUM_TASKS; i++) {
 		tasks[i] = alloc(f);
@@ -257,6 +272,7 @@ static void freed_in_flight_is_freed_after_its_callback(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_task *task = alloc_freed_in_flight(f);
+
 	assert_int_equal(doca_pe_progress(f->pe), 1);
 	assert_int_equal(num_completed, 1);
 	assert_int_equal(doca_task_submit(task), DOCA_ERROR_BAD_STATE);
@@ -272,6 +288,7 @@ static void freed_in_flight_before_a_stop(void **state)
 {
 	struct fixture *f = *state;
 	enum doca_ctx_states now;
+
 	f->test.hold_tasks = true;
 	for (uint32_t i = 0; i < NUM_TASKS; i++)
 		assert_int_equal(doca_task_submit(alloc(f)), DOCA_SUCCESS);
@@ -294,6 +311,7 @@ static void free_task(struct doca_task *task, union doca_data task_user_data, un
 static void freed_in_flight_and_in_its_callback(void **state)
 {
 	struct fixture *f = *state;
+
 	assert_int_equal(doca_ctx_stop(&f->test.base), DOCA_SUCCESS);
 	assert_int_equal(test_task_set_conf(&f->test, free_task, failed, NUM_TASKS), DOCA_SUCCESS);
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_SUCCESS);
@@ -316,6 +334,7 @@ static void free_and_alloc(struct doca_task *task, union doca_data task_user_dat
 static void freed_in_flight_and_allocated_in_its_callback(void **state)
 {
 	struct fixture *f = *state;
+
 	assert_int_equal(doca_ctx_stop(&f->test.base), DOCA_SUCCESS);
 	assert_int_equal(test_task_set_conf(&f->test, free_and_alloc, failed, NUM_TASKS), DOCA_SUCCESS);
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_SUCCESS);
@@ -337,6 +356,7 @@ static void submit_once_more(struct doca_task *task, union doca_data task_user_d
 static void freed_in_flight_and_submitted_in_its_callback(void **state)
 {
 	struct fixture *f = *state;
+
 	assert_int_equal(doca_ctx_stop(&f->test.base), DOCA_SUCCESS);
 	assert_int_equal(test_task_set_conf(&f->test, submit_once_more, failed, NUM_TASKS), DOCA_SUCCESS);
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_SUCCESS);
@@ -351,6 +371,7 @@ static void submit_while_stopping_is_bad_state(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_task *task = alloc(f), *late;
+
 	assert_int_equal(doca_ctx_stop(&f->test.base), DOCA_ERROR_IN_PROGRESS);
 	assert_int_equal(doca_task_submit(task), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(test_task_alloc(&f->test, &late), DOCA_ERROR_BAD_STATE);
@@ -362,6 +383,7 @@ static void freed_task_keeps_its_fields_until_the_next_allocation(void **state)
 {
 	struct fixture *f = *state;
 	struct doca_task *task = alloc(f);
+
 	test_task_of(task)->value = 1234;
 	doca_task_set_user_data(task, (union doca_data){.u64 = 6});
 	doca_task_free(task);
@@ -383,6 +405,7 @@ static void resubmission_from_the_callback(void **state)
 {
 	struct fixture *f = *state;
 	size_t num;
+
 	assert_int_equal(doca_ctx_stop(&f->test.base), DOCA_SUCCESS);
 	assert_int_equal(test_task_set_conf(&f->test, resubmit, failed, 2), DOCA_SUCCESS);
 	assert_int_equal(doca_ctx_start(&f->test.base), DOCA_SUCCESS);
@@ -431,6 +454,7 @@ static void batch_done(struct doca_task_batch *batch, union doca_data batch_user
 static void complete_batch(struct test_ctx *test)
 {
 	struct doca_task_batch *batch = submitted_batch;
+
 	submitted_batch = NULL;
 	sf_task_batch_complete(batch, test->task_status);
 }
@@ -461,6 +485,7 @@ static void batch_life(void **state)
 	struct sf_task_batch_pool pool;
 	struct doca_task_batch *batch, *second, *third;
 	size_t num;
+
 	assert_int_equal(sf_task_batch_pool_init(&pool, &f->test.base, &batch_class, 2, (enum doca_task_batch_max_tasks_number)4,
 						 batch_done, batch_done),
 			 DOCA_ERROR_INVALID_VALUE);
@@ -512,6 +537,7 @@ static void batch_freed_in_flight(void **state)
 	struct fixture *f = *state;
 	struct sf_task_batch_pool pool;
 	struct doca_task_batch *batch, *next;
+
 	assert_int_equal(sf_task_batch_pool_init(&pool, &f->test.base, &batch_class, 1, DOCA_TASK_BATCH_MAX_TASKS_NUMBER_16,
 						 batch_done, batch_done),
 			 DOCA_SUCCESS);
@@ -558,5 +584,6 @@ int main(void)
 		T(batch_life),
 		T(batch_freed_in_flight),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

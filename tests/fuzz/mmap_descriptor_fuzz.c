@@ -13,6 +13,7 @@ static void round_trip(const uint8_t *data, size_t size)
 {
 	struct sf_mmap_descriptor descriptor;
 	uint8_t bytes[SF_MMAP_DESCRIPTOR_MAX];
+
 	if (sf_mmap_descriptor_unpack(data, size, &descriptor) != DOCA_SUCCESS)
 		return;
 	if (sf_mmap_descriptor_pack(&descriptor, bytes) != size || memcmp(bytes, data, size) != 0)
@@ -25,6 +26,7 @@ static void from_fields(const uint8_t *data, size_t size)
 	struct sf_mmap_descriptor descriptor, back;
 	uint8_t bytes[SF_MMAP_DESCRIPTOR_MAX];
 	uint64_t fields[4];
+
 	if (size < sizeof(fields))
 		return;
 	memcpy(fields, data, sizeof(fields));

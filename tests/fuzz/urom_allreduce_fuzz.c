@@ -29,6 +29,7 @@ static void try_command(const uint8_t *data, size_t size)
 	struct allreduce_vector vector;
 	const void *body;
 	size_t len;
+
 	if (allreduce_command_parse(data, size, &command, &body, &len) != DOCA_SUCCESS)
 		return;
 	assert((const uint8_t *)body >= data && (const uint8_t *)body + len == data + size);
@@ -50,6 +51,7 @@ static void try_message(const uint8_t *data, size_t size)
 {
 	struct allreduce_message message;
 	struct allreduce_offer offer;
+
 	if (size < sizeof(message))
 		return;
 	uint64_t key;
@@ -73,12 +75,14 @@ static void try_answers(const uint8_t *data, size_t size)
 	struct allreduce_done done;
 	struct allreduce_address address;
 	const void *ucp;
+
 	(void)allreduce_attached_parse(data, size, &attached);
 	(void)allreduce_done_parse(data, size, &done);
 	if (allreduce_address_parse(data, size, &address, &ucp) == DOCA_SUCCESS)
 		assert((const uint8_t *)ucp + address.len <= data + size);
 	if (size >= sizeof(uint64_t)) {
 		uint64_t status;
+
 		memcpy(&status, data, sizeof(status));
 		assert(allreduce_known_error(status) != DOCA_SUCCESS);
 	}
@@ -87,6 +91,7 @@ static void try_answers(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t *copy = (uint8_t *)malloc(size + 1); /* so that a byte too far is seen */
+
 	memcpy(copy, data, size);
 	try_command(copy, size);
 	try_message(copy, size);

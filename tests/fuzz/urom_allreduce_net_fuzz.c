@@ -85,6 +85,7 @@ static void *find_vector(struct rank *rank, uint64_t address, size_t len)
 	for (uint32_t i = 0; i < 2 * SLOTS; i++) {
 		struct slot *slot = &rank->slots[i / 2];
 		uint64_t begin = (i % 2 == 0 ? SEND : RECEIVE) + i / 2 * VECTOR;
+
 		if (address < begin || address - begin > VECTOR || len > VECTOR - (address - begin))
 			continue;
 		CHECK(!honest || (slot->state != SLOT_FREE && slot->gated)); /* else the rank has taken it back */
@@ -96,6 +97,7 @@ static void *find_vector(struct rank *rank, uint64_t address, size_t len)
 static void *find_memory(const struct reach *reach, uint64_t address, size_t len, doca_error_t *why)
 {
 	struct rank *rank = find_process(reach->pid);
+
 	*why = rank == NULL ? DOCA_ERROR_CONNECTION_ABORTED : DOCA_ERROR_INVALID_VALUE;
 	if (rank == NULL)
 		return NULL;
@@ -126,6 +128,7 @@ doca_error_t reach_read(const struct reach *reach, void *to, uint64_t from, size
 {
 	doca_error_t why;
 	const void *place = find_memory(reach, from, len, &why);
+
 	if (place == NULL)
 		return why;
 	memcpy(to, place, len);
@@ -136,6 +139,7 @@ doca_error_t reach_write(const struct reach *reach, uint64_t to, const void *fro
 {
 	doca_error_t why;
 	void *place = find_memory(reach, to, len, &why);
+
 	if (place == NULL)
 		return why;
 	memcpy(place, from, len);
@@ -165,6 +169,7 @@ static uint32_t mix(uint32_t tag, const struct collective *collective)
 static struct allreduce_shape shape_of(uint32_t what)
 {
 	static const uint32_t totals[] = {8, 64, 136, 520, 1024, 1000, 256, 16};
+
 	return (struct allreduce_shape){
 		.num_ranks = RANKS,
 		.type = (uint8_t)(what % ALLREDUCE_TYPES),
@@ -188,6 +193,7 @@ static void put_value(const struct allreduce_shape *shape, uint8_t *place, uint3
 	const void *from = shape->type == ALLREDUCE_FLOAT    ? (const void *)&as_float
 			   : shape->type == ALLREDUCE_DOUBLE ? (const void *)&as_double
 							     : &as_int;
+
 	memcpy(place, from, allreduce_element_size(shape->type));
 }
 
@@ -195,10 +201,13 @@ static void check_result(const struct allreduce_shape *shape, uint32_t what, con
 {
 	uint32_t size = allreduce_element_size(shape->type);
 	uint8_t expected[8];
+
 	for (size_t i = 0; i < shape->total / size; i++) {
 		uint32_t result = value_of(what, 0, i);
+
 		for (uint32_t rank = 1; rank < RANKS; rank++) {
 			uint32_t value = value_of(what, rank, i);
+
 			if (shape->op == ALLREDUCE_SUM)
 				result += value;
 			else if ((shape->op == ALLREDUCE_MIN) == (value < result))
@@ -215,6 +224,7 @@ static void command(struct rank *rank, uint32_t tag, const struct allreduce_comm
 {
 	uint8_t bytes[sizeof(*wanted) + VECTOR];
 	ucs_list_link_t list;
+
 	if (num_commands == COMMANDS)
 		return;
 	memcpy(bytes, wanted, sizeof(*wanted));
@@ -238,6 +248,7 @@ static void attach(struct rank *rank)
 {
 	const struct allreduce_command wanted = {.kind = ALLREDUCE_ATTACH, .rank = (uint32_t)(rank - ranks)};
 	const struct allreduce_attach body = {rank->process, BOARD};
+
 	if (rank->attaching)
 		return;
 	rank->attaching = true;
@@ -248,6 +259,7 @@ static void prove(struct rank *rank, const struct allreduce_attached *attached)
 {
 	const struct allreduce_command wanted = {
 		.kind = ALLREDUCE_PROVE, .rank = (uint32_t)(rank - ranks), .tag = attached->attachment};
+
 	rank->attachment = attached->attachment;
 	memcpy(rank->board.numbers[ALLREDUCE_DIRECT_RANKS_MAX], attached->number, sizeof(attached->number));
 	command(rank, 0, &wanted, NULL, 0);
@@ -257,9 +269,11 @@ static void send_pieces(struct rank *rank, uint32_t tag)
 {
 	struct collective *collective = &rank->collectives[tag];
 	struct allreduce_command wanted = collective->command;
+
 	wanted.kind = ALLREDUCE_PIECE;
 	for (wanted.offset = 0; wanted.offset < wanted.shape.total; wanted.offset += wanted.shape.piece_max) {
 		uint64_t left = wanted.shape.total - wanted.offset;
+
 		collective->outstanding += num_commands != COMMANDS;
 		collective->failed |= num_commands == COMMANDS;
 		command(rank, tag, &wanted, rank->slots[collective->slot].send + wanted.offset,
@@ -272,6 +286,7 @@ static void send_vector(struct rank *rank, uint32_t tag)
 	struct collective *collective = &rank->collectives[tag];
 	struct slot *slot = &rank->slots[collective->slot];
 	struct allreduce_vector body = {.attachment = 0};
+
 	if (rank->proven) {
 		slot->gated = true;
 		rank->board.gates[collective->slot].serial = ++rank->serial;
@@ -294,6 +309,7 @@ static void cancel(struct rank *rank, uint32_t tag)
 						 .tag = collective->command.tag,
 						 .shape = {.num_ranks = RANKS},
 						 .status = DOCA_ERROR_NO_MEMORY};
+
 	if (!collective->active || collective->failed)
 		return;
 	collective->failed = true;
@@ -307,6 +323,7 @@ static void begin_collective(struct rank *rank, uint32_t tag)
 {
 	struct collective *collective = &rank->collectives[tag];
 	uint32_t slot = 0, what = mix(tag, collective), me = (uint32_t)(rank - ranks);
+
 	while (slot < SLOTS && rank->slots[slot].state != SLOT_FREE)
 		slot++;
 	if (collective->active || slot == SLOTS || num_commands > COMMANDS - 40)
@@ -338,6 +355,7 @@ static void close_gates(struct rank *rank)
 {
 	for (uint32_t i = 0; i < SLOTS; i++) {
 		bool busy = false;
+
 		for (uint32_t k = 0; k <= ALLREDUCE_DIRECT_RANKS_MAX; k++)
 			busy |= rank->board.gates[i].busy[k] != 0;
 		if (rank->slots[i].state == SLOT_CLOSING && !busy)
@@ -349,6 +367,7 @@ static void end_collective(struct rank *rank, uint32_t tag)
 {
 	struct collective *collective = &rank->collectives[tag];
 	struct slot *slot = &rank->slots[collective->slot];
+
 	rank->board.gates[collective->slot].serial = 0;
 	slot->state = SLOT_CLOSING;
 	collective->active = false;
@@ -369,6 +388,7 @@ static void take_vector(struct rank *rank, uint32_t tag, const struct urom_worke
 {
 	struct collective *collective = &rank->collectives[tag];
 	struct allreduce_done done;
+
 	if (notify->status != DOCA_SUCCESS) {
 		collective->failed = true;
 		return;
@@ -383,6 +403,7 @@ static void take_vector(struct rank *rank, uint32_t tag, const struct urom_worke
 static void take_piece(struct rank *rank, const struct command *asked, const struct urom_worker_notify *notify)
 {
 	struct collective *collective = &rank->collectives[asked->tag];
+
 	if (notify->status != DOCA_SUCCESS) {
 		cancel(rank, asked->tag);
 	} else if (notify->len != 0 && asked->offset + notify->len <= VECTOR) {
@@ -394,6 +415,7 @@ static void take_answer(struct rank *rank, const struct command *asked, const st
 {
 	struct collective *collective = &rank->collectives[asked->tag];
 	struct allreduce_attached attached;
+
 	switch (asked->kind) {
 	case ALLREDUCE_ATTACH:
 		if (notify->status == DOCA_SUCCESS &&
@@ -427,10 +449,12 @@ static void take_answer(struct rank *rank, const struct command *asked, const st
 static bool progress(struct rank *rank)
 {
 	ucs_list_link_t list;
+
 	ucs_list_head_init(&list);
 	bool any = rank->ctx.iface.progress(&rank->ctx, &list) == DOCA_SUCCESS;
 	while (!ucs_list_is_empty(&list)) {
 		struct urom_worker_notif_desc *desc = ucs_list_extract_head(&list, struct urom_worker_notif_desc, entry);
+
 		CHECK(desc->worker_notif.urom_context < num_commands);
 		struct command *asked = &commands[desc->worker_notif.urom_context];
 		CHECK(!asked->answered && asked->dest_id == desc->dest_id);
@@ -508,6 +532,7 @@ static void deliver_anything(void)
 		.number = fake_byte(&input) % 4,
 		.shape = collective->active ? collective->command.shape : shape_of(mix(tag, collective)),
 	};
+
 	memcpy(&address, ranks[to].address, sizeof(address));
 	message.key = address.id;
 	if (fake_byte(&input) >= 192)
@@ -535,6 +560,7 @@ static void begin(void)
 	for (int i = 0; i < RANKS; i++) {
 		struct rank *rank = &ranks[i];
 		size_t len = 0;
+
 		rank->ctx.domain_iface.addr_lookup = look_up;
 		CHECK(urom_plugin_get_iface(&rank->ctx.iface) == DOCA_SUCCESS &&
 		      rank->ctx.iface.open(&rank->ctx) == DOCA_SUCCESS);
@@ -550,8 +576,10 @@ static void begin(void)
 static bool is_behind(const struct rank *rank, uint32_t tag)
 {
 	const struct collective *own = &rank->collectives[tag];
+
 	for (int i = 0; i < RANKS; i++) {
 		const struct collective *other = &ranks[i].collectives[tag];
+
 		if (other->epoch > own->epoch || (other->epoch == own->epoch && other->num > own->num))
 			return true;
 	}
@@ -562,6 +590,7 @@ static bool is_behind(const struct rank *rank, uint32_t tag)
 static void settle(void)
 {
 	bool any = true;
+
 	for (uint32_t turn = 0; any; turn++) {
 		CHECK(turn < CALM_TURNS);
 		any = false;
@@ -570,6 +599,7 @@ static void settle(void)
 		for (uint32_t i = 0; i < RANKS * TAGS && honest; i++) {
 			struct rank *rank = &ranks[i / TAGS];
 			uint32_t before = num_commands;
+
 			if (!rank->dead && is_behind(rank, i % TAGS))
 				begin_collective(rank, i % TAGS);
 			any |= num_commands != before;
@@ -600,6 +630,7 @@ static void act(uint8_t what)
 {
 	uint8_t more = what / 16;
 	struct rank *rank = &ranks[more % RANKS];
+
 	if (rank->dead)
 		return;
 	switch (what % 16) {
@@ -639,6 +670,7 @@ static void act(uint8_t what)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static bool prepared;
+
 	if (!prepared)
 		(void)doca_log_level_set_global_lower_limit(DOCA_LOG_LEVEL_DISABLE);
 	prepared = true;

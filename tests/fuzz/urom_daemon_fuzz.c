@@ -42,6 +42,7 @@ bool spawn_worker(struct daemon *daemon, struct daemon_worker *worker, const str
 		  char reason[UROM_TEXT_MAX])
 {
 	int fds[2];
+
 	(void)daemon;
 	for (uint32_t i = 0; i < wanted->num_env; i++)
 		CHECK(strchr(wanted->env[i], '=') != NULL);
@@ -82,6 +83,7 @@ int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 {
 	pid_t which = dead;
+
 	CHECK(pid == dead);
 	memset(usage, 0, sizeof(*usage));
 	*status = dead_status;
@@ -125,12 +127,14 @@ void own_time_begin(struct own_time *time, pid_t pid, bool all_threads, uint64_t
 uint64_t own_time_left(struct own_time *time, pid_t pid, uint64_t now, uint64_t limit_ns)
 {
 	uint64_t until = time->looked_ns + limit_ns;
+
 	return now >= until ? 0 : until;
 }
 
 uint64_t daemon_now_ns(void)
 {
 	static uint64_t now;
+
 	return ++now;
 }
 
@@ -140,12 +144,14 @@ int scandir(const char *folder, struct dirent ***list, int (*filter)(const struc
 	    int (*compare)(const struct dirent **, const struct dirent **))
 {
 	int num = 0, most = fake_byte(&input) % 80;
+
 	*list = (struct dirent **)calloc((size_t)most + 1, sizeof(struct dirent *));
 	CHECK(*list != NULL);
 	for (int i = 0; i < most; i++) {
 		struct dirent entry = {.d_name = "worker_"};
 		const uint8_t *name;
 		size_t len = fake_bytes(&input, &name, 60);
+
 		memcpy(entry.d_name + 7, name, len);
 		entry.d_name[7 + strnlen(entry.d_name + 7, len)] = '\0';
 		if (len % 4 != 0)
@@ -164,6 +170,7 @@ int pipe2(int fds[2], int flags)
 {
 	const uint8_t *text;
 	size_t len = fake_bytes(&input, &text, 255);
+
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
 		return -1;
 	CHECK(len > 1 ? write(fds[1], text, len) == (ssize_t)len : write(fds[1], "1\n", 2) == 2);
@@ -192,6 +199,7 @@ pid_t waitpid(pid_t pid, int *status, int options)
 static void discover(void)
 {
 	uint64_t ids = 0;
+
 	served->num_plugins = 0;
 	plugins_discover(served);
 	CHECK(served->num_plugins <= UROM_PLUGINS_MAX);
@@ -212,6 +220,7 @@ bool fake_poll(struct sf_comm *comm)
 static uint32_t num_peers(void)
 {
 	uint32_t num = 0;
+
 	for (const struct fake_peer *peer = served->comm->peers; peer != NULL; peer = peer->next)
 		num++;
 	return num;
@@ -221,6 +230,7 @@ static struct fake_peer *any_peer(void)
 {
 	uint32_t at = fake_byte(&input) % CLIENTS_MAX;
 	struct fake_peer *peer = served->comm->peers;
+
 	while (peer != NULL && at-- != 0 && peer->next != NULL)
 		peer = peer->next;
 	return peer;
@@ -229,6 +239,7 @@ static struct fake_peer *any_peer(void)
 static void deliver(struct fake_peer *peer, enum urom_kind kind, uint64_t subject, uint8_t *body, size_t len, size_t room)
 {
 	const struct urom_head head = urom_head_make(kind, DOCA_SUCCESS, 3, subject);
+
 	fake_deliver(peer, &head, body, fake_mutate(&input, body, len, room));
 }
 
@@ -236,6 +247,7 @@ static void say_hello(struct fake_peer *peer)
 {
 	const struct urom_hello hello = {.message_max = UROM_MESSAGE_DEFAULT};
 	uint8_t body[128];
+
 	deliver(peer, UROM_HELLO, 0, body, urom_hello_pack(&hello, body, sizeof(body)), sizeof(body));
 }
 
@@ -246,6 +258,7 @@ static void give_proof(struct fake_peer *peer)
 	struct urom_challenge challenge = {.nonce = {0}};
 	struct fake_sent sent;
 	uint8_t body[64] = {0};
+
 	while (fake_take_sent(peer, &sent)) {
 		if (sent.head.kind == UROM_CHALLENGE)
 			CHECK(urom_challenge_parse(sent.body, sent.len, &challenge) == DOCA_SUCCESS);
@@ -260,6 +273,7 @@ static void ask_for_worker(struct fake_peer *peer)
 	static struct urom_spawn spawn;
 	static uint8_t body[1024];
 	uint8_t what = fake_byte(&input);
+
 	memset(&spawn, 0, sizeof(spawn));
 	spawn.worker_id = what < 64 ? UINT64_MAX : what % 8;
 	spawn.plugins = 1;
@@ -278,6 +292,7 @@ static void say_anything(struct fake_peer *peer)
 	const uint8_t *body;
 	struct urom_head head = fake_head(&input);
 	size_t len = fake_bytes(&input, &body, 255);
+
 	fake_deliver(peer, &head, body, len);
 }
 
@@ -286,6 +301,7 @@ static void say_anything(struct fake_peer *peer)
 static struct daemon_worker *worker_of(uint32_t process)
 {
 	struct daemon_worker *worker;
+
 	TAILQ_FOREACH (worker, &served->workers, next) {
 		if (worker->pid == PID + (pid_t)process)
 			return worker;
@@ -300,6 +316,7 @@ static void process_says(uint32_t i)
 	struct urom_head head = fake_head(&input);
 	uint8_t how = fake_byte(&input);
 	size_t len = fake_bytes(&input, &body, 255);
+
 	if (how < 160)
 		head = urom_head_make(how < 128 ? UROM_READY : UROM_FAILED, DOCA_SUCCESS, 0, 4000 + how);
 	memcpy(packet, &head, sizeof(head));
@@ -317,6 +334,7 @@ static void process_says(uint32_t i)
 static void begin(void)
 {
 	const struct sf_comm_options options = {.handler = &daemon_handler, .user = served, .body_max = UROM_CONTROL_MAX};
+
 	memset(served, 0, sizeof(*served));
 	num_processes = 0;
 	served->config.message_max = UROM_MESSAGE_DEFAULT;
@@ -347,6 +365,7 @@ static void act(uint8_t what)
 {
 	struct fake_peer *peer = any_peer();
 	uint32_t process = num_processes != 0 ? what / 16 % num_processes : 0;
+
 	if (what % 16 == 0 || peer == NULL) {
 		if (num_peers() < CLIENTS_MAX)
 			(void)fake_arrive(served->comm);

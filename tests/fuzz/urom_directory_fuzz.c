@@ -11,6 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check_inside(const struct urom_blob *blob, const uint8_t *data, size_t size)
 {
 	const uint8_t *at = (const uint8_t *)blob->data;
+
 	assert(at >= data && at <= data + size && blob->len <= (size_t)(data + size - at));
 	assert((at - data) % 8 == 0);
 	volatile uint8_t sum = 0;
@@ -22,6 +23,7 @@ static void look_up(const struct urom_directory *directory, uint64_t domain_id, 
 {
 	struct urom_blob address, memh, mkey;
 	int segment = (int)other;
+
 	if (urom_directory_address(directory, domain_id, other, &address) == DOCA_SUCCESS)
 		check_inside(&address, data, size);
 	(void)urom_directory_segment(directory, domain_id, other, &segment);
@@ -36,6 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t *copy = (uint8_t *)malloc(size + 1);
 	struct urom_directory *directory;
 	const char *reason;
+
 	memcpy(copy, data, size);
 	if (urom_directory_open(copy, size, &directory, &reason) != DOCA_SUCCESS) {
 		assert(reason != NULL);
@@ -45,6 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	look_up(directory, 0, 0, copy, size);
 	for (size_t i = 0; i + 16 <= size; i++) {
 		uint64_t words[2];
+
 		memcpy(words, data + i, sizeof(words));
 		look_up(directory, words[0], words[1], copy, size);
 		look_up(directory, words[0], 1, copy, size);

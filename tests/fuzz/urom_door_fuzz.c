@@ -34,6 +34,7 @@ static void arrived(void *user, struct sf_comm_peer *peer)
 static void message(void *user, struct sf_comm_peer *peer, const void *head, size_t head_len, const void *body, size_t body_len)
 {
 	const uint8_t *bytes = (const uint8_t *)head;
+
 	(void)user;
 	assert(head_len <= SF_COMM_HEAD_MAX && body_len <= BODY_MAX);
 	for (size_t i = 0; i < head_len; i++)
@@ -72,6 +73,7 @@ static void set_up(void)
 	const struct sf_comm_key key = {{1}};
 	struct sf_comm_options options = {.handler = &handler, .user = &strangers, .body_max = BODY_MAX};
 	int ends[2];
+
 	if (strangers != NULL)
 		return;
 	assert(sf_comm_open(&options, &strangers) == DOCA_SUCCESS);
@@ -103,8 +105,10 @@ static void poll_some(struct sf_comm *comm, const uint8_t **at, size_t *left)
 static void play(struct sf_comm *comm, int fd, const uint8_t *at, size_t left)
 {
 	uint8_t answer[4096];
+
 	while (left > 2) {
 		size_t len = ((size_t)at[0] | (size_t)(at[1] & 15) << 8) + 1;
+
 		at += 2;
 		left -= 2;
 		len = len < left ? len : left;
@@ -131,6 +135,7 @@ static void play_stranger(const uint8_t *data, size_t size)
 	const struct linger reset = {1, 0}; /* no port waits for what may still come */
 	const struct comm_preamble preamble = {COMM_MAGIC, SF_COMM_LISTENER};
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
 	assert(fd >= 0);
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
 	if (connect(fd, (const struct sockaddr *)&port, sizeof(struct sockaddr_in)) != 0) {
@@ -147,6 +152,7 @@ static void play_stranger(const uint8_t *data, size_t size)
 static void play_peer(const uint8_t *data, size_t size)
 {
 	int ends[2];
+
 	assert(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0);
 	assert(sf_comm_hand(door, ends[1], "fuzz", NULL) == DOCA_SUCCESS);
 	close(ends[1]);

@@ -11,6 +11,7 @@ struct sf_comm *fake_comms;
 static void *copy_of(const void *data, size_t len)
 {
 	void *copy = malloc(len != 0 ? len : 1);
+
 	if (copy == NULL)
 		abort();
 	if (len != 0)
@@ -23,6 +24,7 @@ static void *copy_of(const void *data, size_t len)
 static struct fake_peer *add_peer(struct sf_comm *comm, void *user)
 {
 	struct fake_peer *peer = (struct fake_peer *)calloc(1, sizeof(*peer));
+
 	if (peer == NULL)
 		abort();
 	peer->base.user = user;
@@ -36,6 +38,7 @@ static struct fake_peer *add_peer(struct sf_comm *comm, void *user)
 static void remove_peer(struct fake_peer *peer)
 {
 	struct fake_peer **at = &peer->comm->peers;
+
 	while (*at != peer)
 		at = &(*at)->next;
 	*at = peer->next;
@@ -47,6 +50,7 @@ static void remove_peer(struct fake_peer *peer)
 bool fake_is_there(const struct sf_comm *comm, const struct fake_peer *peer)
 {
 	const struct fake_peer *at = comm->peers;
+
 	while (at != NULL && at != peer)
 		at = at->next;
 	return at != NULL;
@@ -55,6 +59,7 @@ bool fake_is_there(const struct sf_comm *comm, const struct fake_peer *peer)
 struct fake_peer *fake_arrive(struct sf_comm *comm)
 {
 	struct fake_peer *peer = add_peer(comm, NULL);
+
 	comm->options.handler->arrived(comm->options.user, &peer->base);
 	return fake_is_there(comm, peer) ? peer : NULL;
 }
@@ -63,6 +68,7 @@ void fake_deliver(struct fake_peer *peer, const struct urom_head *head, const vo
 {
 	struct sf_comm *comm = peer->comm;
 	void *own_head = copy_of(head, sizeof(*head)), *own_body = copy_of(body, len);
+
 	comm->options.handler->message(comm->options.user, &peer->base, own_head, sizeof(*head), own_body, len);
 	free(own_head);
 	free(own_body);
@@ -71,6 +77,7 @@ void fake_deliver(struct fake_peer *peer, const struct urom_head *head, const vo
 void fake_lose(struct fake_peer *peer)
 {
 	struct sf_comm *comm = peer->comm;
+
 	comm->options.handler->lost(comm->options.user, &peer->base, DOCA_ERROR_CONNECTION_RESET);
 	if (fake_is_there(comm, peer))
 		remove_peer(peer);
@@ -90,6 +97,7 @@ bool fake_take_sent(struct fake_peer *peer, struct fake_sent *sent)
 doca_error_t sf_comm_open(const struct sf_comm_options *options, struct sf_comm **out)
 {
 	struct sf_comm *comm = (struct sf_comm *)calloc(1, sizeof(*comm));
+
 	if (comm == NULL)
 		abort();
 	comm->options = *options;
@@ -103,6 +111,7 @@ doca_error_t sf_comm_open(const struct sf_comm_options *options, struct sf_comm 
 void sf_comm_close(struct sf_comm *comm)
 {
 	struct sf_comm **at = &fake_comms;
+
 	while (*at != comm)
 		at = &(*at)->next;
 	*at = comm->next;
@@ -132,12 +141,14 @@ doca_error_t sf_comm_send(struct sf_comm *comm, struct sf_comm_peer *base, const
 			  size_t len)
 {
 	struct fake_peer *peer = (struct fake_peer *)base;
+
 	if (!fake_is_there(comm, peer))
 		abort();
 	if (head_len != sizeof(struct urom_head) || len > comm->options.body_max)
 		return DOCA_ERROR_TOO_BIG;
 	if (peer->num_sent == FAKE_SENT_MAX) {
 		struct fake_sent oldest;
+
 		(void)fake_take_sent(peer, &oldest);
 		free(oldest.body);
 	}
@@ -212,6 +223,7 @@ struct urom_head fake_head(struct fake_input *input)
 	uint8_t kind = fake_byte(input), numbers = fake_byte(input);
 	struct urom_head head = urom_head_make((enum urom_kind)(kind % (UROM_KINDS + 1)),
 					       (doca_error_t)(kind >= 128 ? fake_byte(input) : 0), numbers & 15, numbers >> 4);
+
 	head.size = fake_byte(input) % 4 != 0 ? fake_byte(input) : UINT64_MAX - fake_byte(input);
 	if (kind == 255)
 		head.version = fake_byte(input);

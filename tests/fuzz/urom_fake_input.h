@@ -19,6 +19,7 @@ static inline uint8_t fake_byte(struct fake_input *input)
 static inline size_t fake_bytes(struct fake_input *input, const uint8_t **bytes, size_t max)
 {
 	size_t len = fake_byte(input) % (max + 1), left = (size_t)(input->end - input->at);
+
 	len = len < left ? len : left;
 	*bytes = input->at;
 	input->at += len;
@@ -29,16 +30,19 @@ static inline size_t fake_bytes(struct fake_input *input, const uint8_t **bytes,
 static inline size_t fake_mutate(struct fake_input *input, uint8_t *body, size_t len, size_t room)
 {
 	uint8_t how = fake_byte(input);
+
 	if (how < 128)
 		return len;
 	if (how < 160)
 		return len != 0 ? fake_byte(input) % len : 0;
 	if (how < 176) {
 		size_t more = fake_byte(input) % 32;
+
 		return len + more <= room ? len + more : room;
 	}
 	for (uint8_t num = how % 8 + 1; num != 0 && len != 0; num--) {
 		size_t at = (size_t)fake_byte(input) << 8 | fake_byte(input);
+
 		body[at % len] = fake_byte(input);
 	}
 	return len;

@@ -90,6 +90,7 @@ static uint32_t num_requests, num_keys, num_contexts, num_arrived;
 static uint8_t *copy_of(const void *data, size_t len)
 {
 	uint8_t *copy = (uint8_t *)malloc(len + 1); /* nothing is said about alignment */
+
 	CHECK(copy != NULL);
 	if (len != 0)
 		memcpy(copy + 1, data, len);
@@ -99,6 +100,7 @@ static uint8_t *copy_of(const void *data, size_t len)
 static struct message *make_message(const struct message *like, const void *head, size_t head_len, const void *data, size_t len)
 {
 	struct message *message = (struct message *)malloc(sizeof(*message));
+
 	CHECK(message != NULL);
 	*message = *like;
 	message->head_len = head_len;
@@ -120,6 +122,7 @@ static void free_message(struct message *message)
 static ucp_worker_h find_worker(uint64_t uid)
 {
 	ucp_worker_h worker;
+
 	LIST_FOREACH (worker, &workers, next) {
 		if (worker->uid == uid)
 			return worker;
@@ -138,12 +141,14 @@ static void post(struct message *message)
 void fake_net_send(uint64_t from, uint64_t to, unsigned id, const void *head, size_t head_len, const void *data, size_t len)
 {
 	const struct message like = {.from = from, .to = to, .id = id, .reply = true};
+
 	post(make_message(&like, head, head_len, data, len));
 }
 
 void fake_net_replay(void)
 {
 	const struct message *old = history[fake_byte(input) % HISTORY];
+
 	if (old == NULL)
 		return;
 	struct message *message = make_message(old, old->head + 1, old->head_len, old->data + 1, old->len);
@@ -158,6 +163,7 @@ void fake_net_replay(void)
 static ucp_ep_h make_ep(ucp_worker_h worker, uint64_t peer)
 {
 	ucp_ep_h ep = (ucp_ep_h)calloc(1, sizeof(*ep));
+
 	CHECK(ep != NULL);
 	ep->worker = worker;
 	ep->peer = peer;
@@ -171,6 +177,7 @@ static ucp_ep_h make_ep(ucp_worker_h worker, uint64_t peer)
 static ucp_ep_h reply_ep(ucp_worker_h worker, uint64_t peer)
 {
 	ucp_ep_h ep;
+
 	LIST_FOREACH (ep, &worker->eps, next) {
 		if (ep->peer == peer && !ep->failed)
 			return ep;
@@ -182,6 +189,7 @@ static void arrive(ucp_worker_h worker, struct message *message)
 {
 	const ucp_am_handler_param_t *handler = &worker->handlers[message->id % HANDLERS];
 	ucp_am_recv_param_t param = {.recv_attr = 0};
+
 	TAILQ_REMOVE(&wire, message, next);
 	if (handler->cb != NULL) {
 		if (message->reply) {
@@ -202,8 +210,10 @@ static bool deliver(ucp_worker_h worker, uint8_t which)
 	struct message *message, *first = NULL;
 	uint64_t seen[8];
 	uint32_t num_seen = 0;
+
 	TAILQ_FOREACH (message, &wire, next) {
 		uint32_t i = 0;
+
 		while (i < num_seen && seen[i] != message->ep)
 			i++;
 		if (message->to != worker->uid || i < num_seen || num_seen == 8)
@@ -222,6 +232,7 @@ static bool deliver(ucp_worker_h worker, uint8_t which)
 static bool land_first(uint64_t ep, bool any)
 {
 	struct landing *landing;
+
 	TAILQ_FOREACH (landing, &landings, next) {
 		if (any || landing->ep == ep)
 			break;
@@ -238,6 +249,7 @@ bool fake_net_land(void)
 {
 	uint8_t which = calm ? 0 : fake_byte(input) % 4;
 	struct landing *landing = TAILQ_FIRST(&landings);
+
 	for (; which != 0 && landing != NULL && TAILQ_NEXT(landing, next) != NULL; which--) /* in no order */
 		landing = TAILQ_NEXT(landing, next);
 	if (landing == NULL)
@@ -250,6 +262,7 @@ bool fake_net_land(void)
 static void leave(const struct op *op)
 {
 	struct landing *landing = (struct landing *)malloc(sizeof(*landing) + op->len);
+
 	CHECK(landing != NULL);
 	*landing = (struct landing){.ep = op->ep->number, .address = op->address, .key = op->key, .len = op->len};
 	memcpy(landing->data, op->data, op->len);
@@ -259,6 +272,7 @@ static void leave(const struct op *op)
 static void change_word(const struct op *op)
 {
 	uint64_t *word = (uint64_t *)fake_net_memory(op->key, op->address, NULL, sizeof(*word)), operand, value, old;
+
 	memcpy(&operand, op->data, sizeof(operand));
 	memcpy(&value, op->param.reply_buffer, sizeof(value));
 	old = *word;
@@ -287,6 +301,7 @@ static void carry_out(const struct op *op)
 					     .id = op->id,
 					     .reply = (op->param.op_attr_mask & UCP_OP_ATTR_FIELD_FLAGS) != 0 &&
 						      (op->param.flags & UCP_AM_SEND_FLAG_REPLY) != 0};
+
 		post(make_message(&like, op->head, op->head_len, op->data, op->len));
 	} else if (op->kind == OP_PUT) {
 		leave(op);
@@ -313,6 +328,7 @@ static bool may_end(const struct op *op)
 {
 	const struct op *before = op;
 	bool in_order = op->kind == OP_MESSAGE || op->kind == OP_FLUSH;
+
 	while (in_order && (before = TAILQ_PREV(before, ops, next)) != NULL) {
 		if (op->kind == OP_FLUSH || before->kind == OP_MESSAGE)
 			return false;
@@ -323,6 +339,7 @@ static bool may_end(const struct op *op)
 static bool end_some(ucp_ep_h ep, uint8_t which)
 {
 	struct op *op = TAILQ_FIRST(&ep->ops), *next;
+
 	for (which %= REACH; which != 0 && op != NULL && (next = TAILQ_NEXT(op, next)) != NULL; which--)
 		op = next;
 	if (op == NULL)
@@ -340,6 +357,7 @@ static ucs_status_ptr_t begin(struct op wanted)
 {
 	uint8_t what = calm ? 255 : fake_byte(input);
 	ucp_ep_h ep = wanted.ep;
+
 	if (ep->failed && (ep->told || wanted.kind != OP_FLUSH))
 		return wanted.kind == OP_FLUSH ? NULL : error(UCS_ERR_CONNECTION_RESET); /* UCX finds nothing to flush */
 	wanted.sum = sum_of(&wanted);
@@ -408,6 +426,7 @@ void ucp_request_free(void *request)
 ucs_status_t ucp_request_check_status(void *request)
 {
 	const struct op *op = (const struct op *)request;
+
 	return op->done ? op->status : UCS_INPROGRESS;
 }
 
@@ -432,6 +451,7 @@ static bool is_cut(uint64_t one, uint64_t other)
 ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params, ucp_ep_h *ep)
 {
 	uint64_t uid;
+
 	memcpy(&uid, params->address, sizeof(uid));
 	*ep = make_ep(worker, uid);
 	(*ep)->err_handler = params->err_handler;
@@ -449,6 +469,7 @@ static void free_ep(ucp_ep_h ep, ucs_status_t status)
 static void lose_messages(uint64_t ep)
 {
 	struct message *message, *next;
+
 	for (message = TAILQ_FIRST(&wire); message != NULL; message = next) {
 		next = TAILQ_NEXT(message, next);
 		if (message->ep != ep)
@@ -461,6 +482,7 @@ static void lose_messages(uint64_t ep)
 static struct op *make_request(void)
 {
 	struct op *request = (struct op *)calloc(1, sizeof(*request));
+
 	CHECK(request != NULL);
 	num_requests++;
 	return request;
@@ -470,6 +492,7 @@ static struct op *make_request(void)
 ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep, const ucp_request_param_t *param)
 {
 	ucp_worker_h worker = ep->worker;
+
 	if (!calm && fake_byte(input) < 64)
 		lose_messages(ep->number);
 	free_ep(ep, UCS_ERR_CANCELED);
@@ -484,6 +507,7 @@ static void break_ep(ucp_ep_h ep)
 {
 	ucp_worker_h other = find_worker(ep->peer);
 	ucp_ep_h back;
+
 	ep->failed = true;
 	if (other == NULL)
 		return;
@@ -498,6 +522,7 @@ void fake_net_break(bool for_good)
 	uint8_t which = fake_byte(input), how = fake_byte(input);
 	ucp_worker_h worker;
 	ucp_ep_h ep;
+
 	LIST_FOREACH (worker, &workers, next) {
 		LIST_FOREACH (ep, &worker->eps, next) {
 			if (ep->failed || which-- != 0)
@@ -518,6 +543,7 @@ void fake_net_kill(uint64_t uid)
 {
 	ucp_worker_h worker;
 	ucp_ep_h ep;
+
 	CHECK(num_cuts < CUTS);
 	cuts[num_cuts][0] = uid;
 	cuts[num_cuts++][1] = 0;
@@ -549,6 +575,7 @@ static bool tell(ucp_ep_h ep)
 static bool do_any(ucp_worker_h worker)
 {
 	ucp_ep_h ep;
+
 	LIST_FOREACH (ep, &worker->eps, next) {
 		if (tell(ep) || end_some(ep, 0))
 			return true;
@@ -560,6 +587,7 @@ static bool do_some(ucp_worker_h worker, uint8_t what)
 {
 	uint8_t which = what / 8;
 	ucp_ep_h ep = LIST_FIRST(&worker->eps);
+
 	for (uint8_t i = which % 8; i != 0 && ep != NULL && LIST_NEXT(ep, next) != NULL; i--)
 		ep = LIST_NEXT(ep, next);
 	if (what % 8 < 2)
@@ -573,6 +601,7 @@ unsigned ucp_worker_progress(ucp_worker_h worker)
 {
 	bool all = calm || worker->flush != NULL;
 	bool any = all ? do_any(worker) : do_some(worker, fake_byte(input));
+
 	if (worker->flush != NULL && !any) {
 		worker->flush->done = true;
 		worker->flush = NULL;
@@ -620,6 +649,7 @@ ucs_status_t ucp_worker_create(ucp_context_h context, const ucp_worker_params_t 
 void ucp_worker_destroy(ucp_worker_h worker)
 {
 	struct message *message, *next;
+
 	CHECK(worker->flush == NULL);
 	for (message = TAILQ_FIRST(&wire); message != NULL; message = next) {
 		next = TAILQ_NEXT(message, next);
@@ -643,6 +673,7 @@ uint64_t fake_net_uid(ucp_worker_h worker)
 ucs_status_t ucp_worker_get_address(ucp_worker_h worker, ucp_address_t **address, size_t *len)
 {
 	uint8_t *bytes = (uint8_t *)calloc(1, FAKE_NET_ADDRESS_LEN);
+
 	CHECK(bytes != NULL);
 	memcpy(bytes, &worker->uid, sizeof(worker->uid));
 	bytes[sizeof(worker->uid)] = FAKE_NET_ADDRESS_MARK;
@@ -666,6 +697,7 @@ ucs_status_t ucp_worker_set_am_recv_handler(ucp_worker_h worker, const ucp_am_ha
 ucs_status_t ucp_ep_rkey_unpack(ucp_ep_h ep, const void *packed, ucp_rkey_h *rkey)
 {
 	uint8_t key = ((const uint8_t *)packed)[0];
+
 	if (key == 255)
 		return UCS_ERR_INVALID_PARAM;
 	*rkey = (ucp_rkey_h)malloc(sizeof(**rkey));

@@ -28,6 +28,7 @@ ucs_status_t ucp_worker_get_efd(ucp_worker_h worker, int *fd)
 ucs_status_t ucp_worker_address_query(ucp_address_t *address, ucp_worker_address_attr_t *attr)
 {
 	const uint8_t *bytes = (const uint8_t *)address;
+
 	if (bytes[sizeof(attr->worker_uid)] != FAKE_NET_ADDRESS_MARK)
 		return UCS_ERR_INVALID_ADDR;
 	memcpy(&attr->worker_uid, bytes, sizeof(attr->worker_uid));

@@ -41,6 +41,7 @@ static void end_one(uint32_t at, ucs_status_t status)
 	struct request *request = waiting[at];
 	size_t len = request->len != 0 ? fake_byte(fake_ucx_input) % (request->len + 1) : 0;
 	ucp_tag_recv_info_t info = {.sender_tag = 5, .length = len};
+
 	waiting[at] = waiting[--num_waiting];
 	read_all(request->source, request->source != NULL ? request->len : 0);
 	if (request->target != NULL && status == UCS_OK)
@@ -63,6 +64,7 @@ bool fake_ucx_progress(void)
 void fake_ucx_am(const void *head, size_t head_len, const void *data, size_t len)
 {
 	const ucp_am_recv_param_t param = {.recv_attr = UCP_AM_RECV_ATTR_FIELD_REPLY_EP, .reply_ep = (ucp_ep_h)(uintptr_t)16};
+
 	if (am_handler.cb == NULL)
 		return;
 	void *own = malloc(len != 0 ? len : 1);
@@ -84,6 +86,7 @@ bool fake_ucx_is_empty(void)
 static ucs_status_ptr_t begin(const ucp_request_param_t *param, const void *source, void *target, size_t len, bool is_receive)
 {
 	uint8_t what = fake_byte(fake_ucx_input);
+
 	if (what < 64 && !is_receive) {
 		read_all(source, source != NULL ? len : 0);
 		if (target != NULL)
@@ -241,6 +244,7 @@ doca_error_t ucx_side_reach(struct ucx_side *side, const void *address, struct u
 {
 	uint64_t peer = ((const uint8_t *)address)[0] % 4;
 	struct ucx_endpoint *found;
+
 	LIST_FOREACH (found, &side->endpoints, next) {
 		if (found->peer == peer)
 			break;

@@ -14,6 +14,7 @@ static void read_all(const uint8_t *data, size_t size)
 	struct comm_frame frame;
 	size_t whole;
 	enum comm_frame_found found = comm_frame_find(data, size, 64, 4096, &whole);
+
 	assert(found == COMM_FRAME_BAD || (whole <= size) == (found == COMM_FRAME_WHOLE));
 	while (comm_frame_read(&at, &left, &frame)) {
 		assert(at + left == data + size);
@@ -30,6 +31,7 @@ static void write_and_read(const uint8_t *data, size_t size)
 	uint8_t *out = (uint8_t *)malloc(room);
 	const uint8_t *at = out;
 	struct comm_frame again;
+
 	comm_frame_write(out, &frame);
 	bool ok = comm_frame_read(&at, &left, &again);
 	assert(ok && left == 0 && again.head_len == frame.head_len && again.body_len == frame.body_len);
@@ -40,6 +42,7 @@ static void write_and_read(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t *copy = (uint8_t *)malloc(size + 1);
+
 	memcpy(copy, data, size);
 	read_all(copy, size);
 	if (size != 0)

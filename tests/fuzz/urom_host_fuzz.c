@@ -51,6 +51,7 @@ static size_t answer_hello(const struct fake_sent *asked, struct urom_head *head
 {
 	struct urom_challenge challenge = {.nonce = {0}};
 	struct urom_hello hello;
+
 	head->kind = UROM_CHALLENGE;
 	CHECK(urom_hello_parse(asked->body, asked->len, &hello) == DOCA_SUCCESS);
 	memcpy(challenge.nonce, daemon_nonce, sizeof(daemon_nonce));
@@ -62,6 +63,7 @@ static size_t answer_proof(struct urom_head *head, uint8_t *body, size_t room)
 {
 	static const char *const names[] = {"worker_graph", "worker_sandbox", "worker_rdmo"};
 	static struct urom_welcome welcome;
+
 	head->kind = UROM_WELCOME;
 	welcome.message_max = UROM_MESSAGE_DEFAULT;
 	welcome.num_plugins = 3;
@@ -75,6 +77,7 @@ static size_t answer_proof(struct urom_head *head, uint8_t *body, size_t room)
 static size_t answer_spawn(const struct fake_sent *asked, struct urom_head *head, uint8_t *body, size_t room)
 {
 	struct urom_spawned spawned = {.worker_id = asked->head.subject != UINT64_MAX ? asked->head.subject : 9};
+
 	head->kind = UROM_SPAWNED;
 	return urom_spawned_pack(&spawned, body, room);
 }
@@ -82,6 +85,7 @@ static size_t answer_spawn(const struct fake_sent *asked, struct urom_head *head
 static size_t answer_group(struct urom_head *head, uint8_t *body, size_t room)
 {
 	static struct urom_group group = {.num = 2, .ids = {1, 2}};
+
 	head->kind = UROM_GROUP_IS;
 	return urom_group_pack(&group, body, room);
 }
@@ -97,6 +101,7 @@ static size_t answer_command(const struct fake_sent *asked, struct urom_head *he
 {
 	struct urom_worker_cmd command;
 	struct urom_worker_notify notify = {0};
+
 	CHECK(asked->len >= sizeof(command) && asked->len + sizeof(notify) <= room);
 	memcpy(&command, asked->body, sizeof(command));
 	notify.type = command.type;
@@ -152,11 +157,13 @@ static bool give_answer(struct fake_peer *peer)
 	struct fake_sent asked;
 	struct urom_head head;
 	size_t len;
+
 	if (!fake_take_sent(peer, &asked))
 		return false;
 	bool owed = answer(&asked, &head, body, sizeof(body), &len);
 	if (owed && !ending) {
 		uint8_t how = fake_byte(&input);
+
 		head.status = how >= 224 ? fake_byte(&input) : DOCA_SUCCESS;
 		head.request += how == 223;
 		len = fake_mutate(&input, body, len, sizeof(body));
@@ -172,6 +179,7 @@ bool fake_poll(struct sf_comm *comm)
 {
 	const uint8_t *body;
 	struct fake_peer *peer = comm->peers;
+
 	if (peer == NULL)
 		return false;
 	if (ending)
@@ -198,6 +206,7 @@ bool fake_poll(struct sf_comm *comm)
 static void ended_group(struct doca_urom_service_get_workers_by_gid_task *task, union doca_data data, union doca_data ctx_data)
 {
 	const uint64_t *ids = doca_urom_service_get_workers_by_gid_task_get_worker_ids(task);
+
 	for (size_t i = 0; i < doca_urom_service_get_workers_by_gid_task_get_workers_count(task); i++)
 		sink ^= (uint8_t)ids[i];
 	CHECK(num_inflight-- != 0);
@@ -207,6 +216,7 @@ static void ended_group(struct doca_urom_service_get_workers_by_gid_task *task, 
 static void ask_for_group(void)
 {
 	struct doca_urom_service_get_workers_by_gid_task *task;
+
 	if (doca_urom_service_get_workers_by_gid_task_allocate_init(service, 1, ended_group, &task) != DOCA_SUCCESS)
 		return;
 	if (doca_task_submit(doca_urom_service_get_workers_by_gid_task_as_task(task)) == DOCA_SUCCESS)
@@ -251,6 +261,7 @@ static void command(struct doca_urom_worker *worker, uint8_t what)
 	static const uint8_t bytes[100];
 	union doca_data cookie = {.u64 = 1};
 	doca_error_t result = DOCA_ERROR_UNKNOWN;
+
 	switch (what % 6) {
 	case 0:
 		result = urom_graph_task_loopback(worker, cookie, 5, looped);
@@ -296,6 +307,7 @@ static void set_domain(void)
 	struct doca_urom_domain_oob_coll oob = {allgather, req_any, req_any, NULL, 2, 0};
 	uint8_t key[] = {1, 2, 3};
 	uint64_t ids[] = {5, 6};
+
 	(void)doca_urom_domain_set_oob(domain, &oob);
 	(void)doca_urom_domain_set_buffers_count(domain, 2);
 	(void)doca_urom_domain_add_buffer(domain, key, 3, key, 2, key, 3);
@@ -306,6 +318,7 @@ static void set_domain(void)
 static void act(uint8_t what)
 {
 	struct doca_urom_worker *worker = workers[what / 16 % WORKERS];
+
 	switch (what % 16) {
 	case 0:
 		(void)doca_ctx_start(doca_urom_service_as_ctx(service));
@@ -348,6 +361,7 @@ static void act(uint8_t what)
 static bool is_idle(struct doca_ctx *ctx)
 {
 	enum doca_ctx_states state;
+
 	CHECK(doca_ctx_get_state(ctx, &state) == DOCA_SUCCESS);
 	return state == DOCA_CTX_STATE_IDLE;
 }
@@ -399,6 +413,7 @@ static void begin_all(void)
 static void write_file(const char *path, const char *text)
 {
 	FILE *file = fopen(path, "w");
+
 	CHECK(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0 && chmod(path, 0600) == 0);
 }
 
@@ -406,6 +421,7 @@ static void prepare(void)
 {
 	static const char word[] = "0123456789abcdef0123456789abcdef";
 	char folder[] = "/tmp/urom-host-fuzz-XXXXXX", path[64], line[128], address[DOCA_DEVINFO_PCI_ADDR_SIZE];
+
 	CHECK(mkdtemp(folder) != NULL);
 	(void)doca_log_level_set_global_sdk_limit(DOCA_LOG_LEVEL_DISABLE);
 	setenv("SOFTFIELD_RUNTIME", folder, 1);

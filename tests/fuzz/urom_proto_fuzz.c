@@ -17,6 +17,7 @@ static void try_small(const uint8_t *data, size_t size)
 	struct urom_challenge challenge;
 	struct urom_spawned spawned;
 	char text[UROM_TEXT_MAX];
+
 	if (urom_head_parse(data, size, &head) == DOCA_SUCCESS)
 		assert(head.kind != 0 && head.kind < UROM_KINDS && head.status >= 0);
 	if (urom_hello_parse(data, size, &hello) == DOCA_SUCCESS)
@@ -34,6 +35,7 @@ static void try_large(const uint8_t *data, size_t size)
 	static struct urom_welcome welcome;
 	static struct urom_spawn spawn;
 	static struct urom_group group;
+
 	if (urom_welcome_parse(data, size, &welcome) == DOCA_SUCCESS && size <= sizeof(again))
 		assert(urom_welcome_pack(&welcome, again, sizeof(again)) == size && memcmp(again, data, size) == 0);
 	if (urom_spawn_parse(data, size, &spawn) == DOCA_SUCCESS && size <= sizeof(again))
@@ -45,6 +47,7 @@ static void try_large(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t *copy = (uint8_t *)malloc(size + 1); /* so that a byte too far is seen */
+
 	memcpy(copy, data, size);
 	try_small(copy, size);
 	try_large(copy, size);

@@ -89,6 +89,7 @@ static void command(uint8_t target, enum rdmo_command_type type, uint64_t number
 	struct rdmo_command head = {.type = type, .number = number, .blob_len = len};
 	uint8_t body[sizeof(head) + 64] = {0};
 	ucs_list_link_t list;
+
 	if (num_commands == COMMANDS)
 		return;
 	if (key != NULL) {
@@ -124,10 +125,12 @@ static uint8_t target_of(uint64_t dest_id)
 static void note(const struct command *asked, const struct rdmo_notification *body)
 {
 	uint8_t target = target_of(asked->dest_id);
+
 	if (asked->type == RDMO_CLIENT_INIT)
 		CHECK(body->blob_len == FAKE_NET_ADDRESS_LEN && memcmp(body->blob, worker_address, body->blob_len) == 0);
 	if (asked->type == RDMO_RQ_CREATE) {
 		uint64_t at = num_queue_numbers[target]++ % 4;
+
 		queue_numbers[target][at] = body->number;
 		is_open[target][at] = false;
 	}
@@ -142,6 +145,7 @@ static void take_answers(ucs_list_link_t *list)
 	while (!ucs_list_is_empty(list)) {
 		struct urom_worker_notif_desc *desc = ucs_list_extract_head(list, struct urom_worker_notif_desc, entry);
 		const struct urom_worker_notify *notify = &desc->worker_notif;
+
 		CHECK(notify->urom_context < num_commands);
 		struct command *asked = &commands[notify->urom_context];
 		bool there = desc->dest_id == dest_ids[0] || desc->dest_id == dest_ids[1];
@@ -156,6 +160,7 @@ static void take_answers(ucs_list_link_t *list)
 static bool progress(void)
 {
 	ucs_list_link_t list;
+
 	ucs_list_head_init(&list);
 	bool any = ctx.iface.progress(&ctx, &list) == DOCA_SUCCESS;
 	take_answers(&list);
@@ -175,6 +180,7 @@ static void create_queue(uint8_t target, uint8_t initiator)
 static void register_region(uint8_t target, uint8_t what)
 {
 	uint8_t blob[8] = {0};
+
 	if (num_keys == KEYS || num_commands == COMMANDS)
 		return;
 	struct key *key = &keys[++num_keys];
@@ -206,6 +212,7 @@ static void flushed(doca_error_t result, union doca_data cookie)
 {
 	const struct flush flush = *(const struct flush *)cookie.ptr;
 	struct queue *queue = flush.queue;
+
 	free(cookie.ptr);
 	CHECK(num_flushes-- != 0 && queue->queue != NULL);
 	queue->clean &= result == DOCA_SUCCESS;
@@ -218,6 +225,7 @@ static void flushed(doca_error_t result, union doca_data cookie)
 static void ask_flush(struct queue *queue)
 {
 	struct flush *flush = (struct flush *)malloc(sizeof(*flush));
+
 	CHECK(flush != NULL);
 	*flush = (struct flush){queue, sent[queue->tag]};
 	if (urom_rdmo_flush(queue->queue, (union doca_data){.ptr = flush}, flushed) == DOCA_SUCCESS)
@@ -233,12 +241,14 @@ static void request(struct queue *queue, uint8_t what)
 		 second = fake_byte(&input) % (num_keys + 1u);
 	uint32_t flags = what / 8 % 4 == 0 ? UROM_RDMO_FENCE : 0;
 	size_t len = what % 61 + 1u;
+
 	memset(bytes, queue->tag, sizeof(bytes));
 	if (what % 4 == 0) {
 		ask_flush(queue);
 	} else if (what % 4 == 1) {
 		const struct urom_rdmo_piece pieces[] = {{BASE + 64 + what * 16u, keys[first].number, bytes, len},
 							 {BASE + 4096 + what * 8u, keys[second].number, bytes, 1}};
+
 		if (urom_rdmo_scatter(queue->queue, flags, pieces, 2) == DOCA_SUCCESS)
 			sent[queue->tag] += len + 1;
 	} else if (urom_rdmo_append(queue->queue, flags, pointer, keys[first].number, keys[second].number, bytes, len) ==
@@ -250,6 +260,7 @@ static void request(struct queue *queue, uint8_t what)
 static void open_queue(struct queue *queue, uint8_t what)
 {
 	uint8_t target = what % TARGETS, initiator = what / 2 % INITIATORS, at = what / 4 % 4;
+
 	if (last_tag == 254 || queue_numbers[target][at] == 0 || (honest && is_open[target][at]))
 		return;
 	is_open[target][at] = true;
@@ -267,6 +278,7 @@ static void close_queue(struct queue *queue)
 static void use_queue(uint8_t what)
 {
 	struct queue *queue = &queues[what % QUEUES];
+
 	if (queue->queue == NULL)
 		open_queue(queue, fake_byte(&input));
 	else if (what >= 240)
@@ -282,6 +294,7 @@ static void deliver_response(void)
 	uint8_t who = fake_byte(&input), target = who / 2 % TARGETS;
 	struct rdmo_response_head head = {queue_numbers[target][who / 4 % 4], fake_byte(&input) % 16u, fake_byte(&input)};
 	size_t len = fake_mutate(&input, (uint8_t *)&head, sizeof(head), sizeof(head));
+
 	fake_net_send(99, fake_net_uid(initiators[who % INITIATORS].worker), RDMO_AM_RESPONSE, &head, len, NULL, 0);
 }
 
@@ -301,6 +314,7 @@ static void deliver_request(void)
 		.num_pieces = what / 64,
 	};
 	struct rdmo_piece_head piece = {BASE + 64 + fake_byte(&input) * 32u, fake_byte(&input) % 8, fake_byte(&input)};
+
 	memset(body, 255, sizeof(body));
 	memcpy(body, &piece, sizeof(piece));
 	size_t len = fake_mutate(&input, body, head.operation == RDMO_FLUSH ? 0 : sizeof(body) - what % 64, sizeof(body));
@@ -327,6 +341,7 @@ static void begin(void)
 	worker_address = ((const struct ucx_side *)ctx.plugin_ctx)->address; /* its first member */
 	for (int i = 0; i < TARGETS; i++) {
 		const uint64_t middle = BASE + MEMORY / 2;
+
 		CHECK(ucx_side_open(&targets[i], UCP_FEATURE_RMA) == DOCA_SUCCESS);
 		dest_ids[i] = ++last_dest_id;
 		memcpy(memory[i], &middle, sizeof(middle));
@@ -342,6 +357,7 @@ static void begin(void)
 static void settle(void)
 {
 	bool any = true;
+
 	fake_net_calm();
 	for (uint32_t i = 0; any; i++) {
 		CHECK(i < CALM_TURNS);
@@ -378,6 +394,7 @@ static void end(void)
 static void act(uint8_t what)
 {
 	uint8_t more = what / 16, target = more % TARGETS;
+
 	switch (what % 16) {
 	case 0:
 		init_client(target);
@@ -427,6 +444,7 @@ static void act(uint8_t what)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static bool prepared;
+
 	if (!prepared)
 		(void)doca_log_level_set_global_lower_limit(DOCA_LOG_LEVEL_DISABLE);
 	prepared = true;

@@ -17,6 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct urom_service_entry entry;
 	char *text = (char *)malloc(size + 1);
+
 	memcpy(text, data, size);
 	if (urom_service_file_find(text, size, "fuzzed", "0000:d8:00.0", anywhere, &entry) == DOCA_SUCCESS) {
 		assert(memchr(entry.host, '\0', sizeof(entry.host)) != NULL && entry.host[0] != '\0');

@@ -56,6 +56,7 @@ static void begin(void)
 	const struct sf_comm_options options = {.handler = &clients_handler, .user = &worker, .body_max = UROM_CONTROL_MAX};
 	char reason[UROM_TEXT_MAX];
 	int fds[2];
+
 	memset(&worker, 0, sizeof(worker));
 	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) == 0);
 	worker.parent_fd = fds[0];
@@ -70,6 +71,7 @@ static void begin(void)
 	CHECK(worker.packed != NULL && sf_comm_open(&options, &worker.comm) == DOCA_SUCCESS);
 	for (uint32_t i = 0; i < 3; i++) {
 		struct worker_plugin *plugin = &worker.plugins[worker.num_plugins++];
+
 		*plugin = (struct worker_plugin){.worker = &worker, .path = "plugin", .index = i, .id = UINT64_C(1) << i};
 		plugin->client_left = plugins[i].client_left;
 		CHECK(plugins[i].get_iface(&plugin->ctx.iface) == DOCA_SUCCESS);
@@ -104,6 +106,7 @@ static struct fake_peer *any_peer(void)
 {
 	uint32_t at = fake_byte(&input) % CLIENTS_MAX;
 	struct fake_peer *peer = worker.comm->peers;
+
 	while (peer != NULL && at-- != 0 && peer->next != NULL)
 		peer = peer->next;
 	return peer;
@@ -112,6 +115,7 @@ static struct fake_peer *any_peer(void)
 static uint32_t num_peers(void)
 {
 	uint32_t num = 0;
+
 	for (const struct fake_peer *peer = worker.comm->peers; peer != NULL; peer = peer->next)
 		num++;
 	return num;
@@ -124,6 +128,7 @@ static void arrive(void)
 	struct urom_head admit = urom_head_make(UROM_ADMIT, DOCA_SUCCESS, 0, 0),
 			 join = urom_head_make(UROM_JOIN, DOCA_SUCCESS, 0, 0);
 	struct fake_peer *peer = num_peers() < CLIENTS_MAX ? fake_arrive(worker.comm) : NULL;
+
 	if (peer == NULL)
 		return;
 	memcpy(packet, &admit, sizeof(admit));
@@ -135,6 +140,7 @@ static void arrive(void)
 static size_t graph_body(uint8_t *out)
 {
 	const struct graph_command command = {GRAPH_LOOPBACK, 77};
+
 	memcpy(out, &command, sizeof(command));
 	return sizeof(command);
 }
@@ -144,6 +150,7 @@ static size_t sandbox_body(uint8_t *out)
 	uint8_t what = fake_byte(&input);
 	struct sandbox_command command = {
 		.type = what % 2 != 0 ? SANDBOX_SEND : SANDBOX_RECEIVE, .peer = what % 8, .tag = 1, .len = what / 2};
+
 	memcpy(out, &command, sizeof(command));
 	return sizeof(command) + (command.type == SANDBOX_SEND ? command.len : 0);
 }
@@ -153,6 +160,7 @@ static size_t rdmo_body(uint8_t *out)
 	uint8_t what = fake_byte(&input), number = fake_byte(&input);
 	struct rdmo_command command = {.type = what % 5 + 1, .number = number % 4, .va = 4096, .len = 4096};
 	bool has_blob = command.type == RDMO_CLIENT_INIT || command.type == RDMO_RQ_CREATE || command.type == RDMO_MR_REGISTER;
+
 	if (command.type == RDMO_RQ_DESTROY && number >= 128)
 		command.number = last_queue;
 	command.blob_len = has_blob ? 8 : 0;
@@ -168,6 +176,7 @@ static void deliver_command(struct fake_peer *peer)
 	const struct urom_head head = urom_head_make(UROM_COMMAND, DOCA_SUCCESS, 0, 0);
 	uint8_t which = fake_byte(&input), body[BODY_MAX] = {0};
 	struct urom_worker_cmd command = {.type = UINT64_C(1) << which % 3, .urom_context = 5};
+
 	command.len = bodies[which % 3](body + sizeof(command));
 	command.len = fake_mutate(&input, body + sizeof(command), command.len, sizeof(body) - sizeof(command));
 	memcpy(body, &command, sizeof(command));
@@ -192,6 +201,7 @@ static void deliver_request(void)
 	};
 	struct rdmo_piece_head piece = {4096, 1, 8};
 	size_t len = head.operation == RDMO_FLUSH ? 0 : sizeof(piece) + 8;
+
 	if (fake_byte(&input) < 128)
 		number = head.number = 1;
 	memset(body, what, sizeof(body));
@@ -206,6 +216,7 @@ static void deliver_part(struct fake_peer *peer)
 	const uint8_t *body;
 	struct urom_head head = fake_head(&input);
 	size_t len = fake_bytes(&input, &body, 255);
+
 	head.kind = UROM_DOMAIN_PART;
 	head.subject = fake_byte(&input) % 3;
 	fake_deliver(peer, &head, body, len);
@@ -220,6 +231,7 @@ static void deliver_directory(struct fake_peer *peer)
 					      {.domain_id = 2, .addresses = {addresses, addresses_len}}};
 	struct urom_entry_buffer buffer = {.va = 4096, .len = 100, .memh = {"memh", 4}, .mkey = {"mkey", 4}};
 	size_t len = urom_entry_pack(workers, 2, &buffer, 1, entry, sizeof(entry));
+
 	CHECK(len != 0);
 	size_t place = urom_directory_place(directory, urom_directory_begin(directory, 1), len);
 	CHECK(place + len <= sizeof(directory));
@@ -242,6 +254,7 @@ static void deliver_anything(struct fake_peer *peer)
 	const uint8_t *body;
 	struct urom_head head = fake_head(&input);
 	size_t len = fake_bytes(&input, &body, 255);
+
 	fake_deliver(peer, &head, body, len);
 }
 
@@ -251,6 +264,7 @@ static void daemon_says(void)
 	uint8_t packet[UROM_HEAD_SIZE + 255];
 	struct urom_head head = fake_head(&input);
 	size_t len = fake_bytes(&input, &body, 255);
+
 	head.kind = UROM_READY + fake_byte(&input) % 4;
 	memcpy(packet, &head, sizeof(head));
 	memcpy(packet + sizeof(head), body, len);
@@ -268,6 +282,7 @@ static void look_up(void)
 	void *found;
 	size_t len;
 	int seg;
+
 	if (doca_urom_worker_domain_addr_lookup(ctx, id, &found) == DOCA_SUCCESS) {
 		CHECK(((uintptr_t)found & 7) == 0);
 		sink ^= ((
@@ -288,8 +303,10 @@ static void turn(void)
 	(void)notifications_send(&worker);
 	for (struct fake_peer *peer = worker.comm->peers; peer != NULL; peer = peer->next) {
 		struct fake_sent sent;
+
 		while (fake_take_sent(peer, &sent)) {
 			const struct rdmo_notification *answer = (const void *)(sent.body + sizeof(struct urom_worker_notify));
+
 			if (sent.head.kind == UROM_NOTIFY && sent.len == sizeof(struct urom_worker_notify) + sizeof(*answer) &&
 			    answer->type == RDMO_RQ_CREATE)
 				last_queue = answer->number;
@@ -307,6 +324,7 @@ static void time_passes(void)
 static void act(uint8_t what)
 {
 	struct fake_peer *peer = any_peer();
+
 	if (what % 12 == 0 || peer == NULL)
 		arrive();
 	else if (what % 12 < 4)
@@ -336,6 +354,7 @@ static void act(uint8_t what)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static bool prepared;
+
 	if (!prepared)
 		(void)doca_log_level_set_global_lower_limit(DOCA_LOG_LEVEL_DISABLE);
 	prepared = true;

@@ -767,5 +767,6 @@ int main(void)
 		cmocka_unit_test(the_service_channel_tells_of_clients),
 		cmocka_unit_test(an_endpoint_serves_two_threads),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -410,5 +410,6 @@ int main(void)
 		cmocka_unit_test(a_sub_graph_runs_inside),
 		cmocka_unit_test(an_overloaded_context_is_waited_for),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

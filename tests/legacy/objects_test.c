@@ -398,5 +398,6 @@ int main(void)
 		cmocka_unit_test(records_name_their_source),	       cmocka_unit_test(buckets_drop_what_is_too_much),
 		cmocka_unit_test(flags_and_grpc_addresses_are_parsed),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

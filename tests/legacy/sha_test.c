@@ -301,5 +301,6 @@ int main(void)
 		cmocka_unit_test(one_final_piece_is_a_message),	  cmocka_unit_test(a_copied_session_goes_on_by_itself),
 		cmocka_unit_test(sessions_belong_to_their_queue),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -325,5 +325,6 @@ int main(void)
 		cmocka_unit_test(wrong_calls_are_refused),
 		cmocka_unit_test(the_programs_memory_may_hold_it),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

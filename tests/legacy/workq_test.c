@@ -526,5 +526,6 @@ int main(void)
 		cmocka_unit_test(a_retrieve_that_finds_nothing_leaves_the_queue_armed),
 		cmocka_unit_test(an_event_not_retrieved_wakes),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,6 +51,7 @@ static inline void cm_requested(struct doca_rdma_connection *connection, union d
 	side->requested = connection;
 	if (side->policy == CM_ACCEPT) {
 		doca_error_t result = doca_rdma_connection_accept(connection, NULL, 0);
+
 		CHECK(result == DOCA_SUCCESS || (side->may_be_gone && result == DOCA_ERROR_CONNECTION_ABORTED));
 		OK(doca_rdma_connection_set_user_data(connection, (union doca_data){.u64 = 1000 + side->num_requests}));
 	} else if (side->policy == CM_REJECT) {

@@ -44,8 +44,10 @@ static bool complete_some(struct test_ctx *test)
 {
 	uint32_t n = 0;
 	bool cancelled = test->base.cancelled;
+
 	while (test->first != NULL && n < test->budget && (cancelled || !test->hold_tasks)) {
 		struct doca_task *task = test->first;
+
 		test->first = task->next;
 		if (test->first == NULL)
 			test->last = &test->first;
@@ -62,8 +64,10 @@ static bool progress(struct doca_ctx *ctx)
 {
 	struct test_ctx *test = of(ctx);
 	bool moved = false;
+
 	if (__builtin_expect(test->in_progress != NULL, 0)) {
 		void (*callback)(struct test_ctx *) = test->in_progress;
+
 		test->in_progress = NULL;
 		callback(test);
 		moved = true;
@@ -109,6 +113,7 @@ static void state_changed(const union doca_data user_data, struct doca_ctx *ctx,
 			  enum doca_ctx_states next)
 {
 	struct test_ctx *test = of(ctx);
+
 	(void)user_data;
 	if (test->num_states < TEST_CTX_STATES_MAX) {
 		test->prev[test->num_states] = prev;
@@ -148,6 +153,7 @@ doca_error_t test_ctx_fini(struct test_ctx *test)
 static doca_error_t submit(struct doca_task *task, uint32_t flags)
 {
 	struct test_ctx *test = of(task->ctx);
+
 	if (test->submit_result != DOCA_SUCCESS)
 		return test->submit_result;
 	if (__builtin_expect(test->room != 0 && test->base.num_inflight >= test->room, 0))

@@ -11,6 +11,7 @@ static inline struct doca_dev *test_dev_open(uint32_t index)
 	struct doca_devinfo **list;
 	struct doca_dev *dev = NULL;
 	uint32_t num;
+
 	if (doca_devinfo_create_list(&list, &num) != DOCA_SUCCESS)
 		return NULL;
 	if (index >= num || doca_dev_open(list[index], &dev) != DOCA_SUCCESS)

@@ -43,6 +43,7 @@ static inline void urom_player_set(struct urom_players *players, uint32_t index,
 	struct urom_entry_worker *workers = (struct urom_entry_worker *)calloc(num_workers, sizeof(*workers));
 	struct urom_entry_buffer *buffers = (struct urom_entry_buffer *)calloc(num_buffers + 1, sizeof(*buffers));
 	uint8_t *bytes = (uint8_t *)malloc(address_len + key_len + 64), addresses[65536];
+
 	memset(bytes, (int)index + 1, address_len + key_len + 64);
 	size_t addresses_len = urom_addresses_append(addresses, sizeof(addresses), 0, 1, bytes, address_len);
 	for (uint32_t i = 0; i < num_workers; i++)
@@ -79,12 +80,14 @@ static inline void urom_players_close(struct urom_players *players)
 static inline void urom_players_play(struct urom_players *players)
 {
 	const size_t len = players->len;
+
 	for (uint32_t i = 0; i + 1 < players->num; i++) {
 		const uint64_t size[2] = {i == 0 ? players->other_index : i, players->lens[i]};
 		const uint8_t *from = players->round == 0 ? (const uint8_t *)size : players->entries[i] + players->offset;
 		size_t has = players->round == 0		  ? sizeof(size)
 			     : players->offset < players->lens[i] ? players->lens[i] - players->offset
 								  : 0;
+
 		has = has < len ? has : len;
 		memcpy(players->out + i * len, from, has);
 		memset(players->out + i * len + has, 0, len - has);
@@ -96,6 +99,7 @@ static inline void urom_players_play(struct urom_players *players)
 static inline doca_error_t urom_players_gather(void *sbuf, void *rbuf, size_t msglen, void *coll_info, void **req)
 {
 	struct urom_players *players = (struct urom_players *)coll_info;
+
 	if (players->round + 1 == players->fails_to_start)
 		return DOCA_ERROR_IO_FAILED;
 	players->out = (uint8_t *)rbuf;
@@ -113,6 +117,7 @@ static inline doca_error_t urom_players_test(void *req)
 {
 	struct urom_players *players = (struct urom_players *)req;
 	uint64_t from = sf_now_ns();
+
 	if (players->round + 1 == players->never_ends)
 		return DOCA_ERROR_IN_PROGRESS;
 	if (players->round + 1 == players->fails)

@@ -40,6 +40,7 @@ struct rank {
 static inline doca_error_t rank_allgather(void *sbuf, void *rbuf, size_t msglen, void *coll_info, void **req)
 {
 	struct rank *rank = (struct rank *)coll_info;
+
 	if (msglen > RANKS_PART_MAX || rank->round == RANKS_ROUNDS_MAX)
 		return DOCA_ERROR_TOO_BIG;
 	memcpy(rank->board->parts[rank->round][rank->index], sbuf, msglen);
@@ -53,6 +54,7 @@ static inline doca_error_t rank_allgather(void *sbuf, void *rbuf, size_t msglen,
 static inline doca_error_t rank_req_test(void *req)
 {
 	struct rank *rank = (struct rank *)req;
+
 	if (__atomic_load_n(&rank->board->arrived[rank->round], __ATOMIC_ACQUIRE) < rank->num)
 		return DOCA_ERROR_IN_PROGRESS;
 	for (uint32_t i = 0; i < rank->num; i++)
@@ -72,6 +74,7 @@ static inline bool rank_barrier(struct rank *rank, uint32_t num_more)
 {
 	uint32_t *arrived = &rank->board->at_barrier[rank->barriers++];
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
+
 	__atomic_fetch_add(arrived, 1, __ATOMIC_ACQ_REL);
 	while (__atomic_load_n(arrived, __ATOMIC_ACQUIRE) < rank->num + num_more) {
 		if (doca_pe_progress(rank->rig.pe) == 0 && sf_now_ns() > until)
@@ -85,6 +88,7 @@ static inline bool rank_open(struct rank *rank, const char *plugin, size_t messa
 {
 	struct doca_urom_domain_oob_coll oob = {rank_allgather, rank_req_test, rank_req_free, rank, rank->num, rank->index};
 	uint64_t id = rank->index;
+
 	rank->rig.service = urom_rig_service(&rank->rig);
 	if (rank->rig.service == NULL ||
 	    (message_size != 0 && doca_urom_service_set_max_comm_msg_size(rank->rig.service, message_size) != DOCA_SUCCESS) ||
@@ -124,6 +128,7 @@ struct ranks_run {
 static inline int rank_process(const struct ranks_run *run, struct ranks_board *board, uint32_t index)
 {
 	struct rank rank = {.board = board, .index = index, .num = board->num};
+
 	if (!rank_open(&rank, run->plugin, run->message_size))
 		return 251;
 	int status = run->process(&rank, run->arg);
@@ -140,6 +145,7 @@ static inline int ranks_run(uint32_t num, const struct ranks_run *run)
 	int first = 0;
 	struct ranks_board *board =
 		(struct ranks_board *)mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
 	board->num = num;
 	if (!urom_rig_start_daemon(&host, run->daemon_args))
 		return 253;
@@ -153,6 +159,7 @@ static inline int ranks_run(uint32_t num, const struct ranks_run *run)
 		run->parent(&host, board, run->arg);
 	for (uint32_t i = 0; i < num; i++) {
 		int status;
+
 		(void)waitpid(pids[i], &status, 0);
 		status = WIFEXITED(status) ? WEXITSTATUS(status) : 254;
 		if (status != 0)

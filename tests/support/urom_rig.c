@@ -35,6 +35,7 @@ bool urom_rig_start_daemon(struct urom_rig *rig, const char *const *more)
 {
 	char port[16];
 	const char *args[10] = {getenv("UROM_DAEMON"), "--port", port};
+
 	if (rig->folder[0] == '\0') {
 		strcpy(rig->folder, "/tmp/urom-test-XXXXXX");
 		if (mkdtemp(rig->folder) == NULL)
@@ -68,6 +69,7 @@ static bool open_device(struct urom_rig *rig)
 	struct doca_devinfo **list;
 	char address[DOCA_DEVINFO_PCI_ADDR_SIZE];
 	uint32_t num;
+
 	if (doca_devinfo_create_list(&list, &num) != DOCA_SUCCESS)
 		return false;
 	for (uint32_t i = 0; i < num && rig->dev == NULL; i++) {
@@ -81,6 +83,7 @@ static bool open_device(struct urom_rig *rig)
 struct doca_urom_service *urom_rig_service(struct urom_rig *rig)
 {
 	struct doca_urom_service *service;
+
 	if (rig->dev == NULL && (!open_device(rig) || doca_pe_create(&rig->pe) != DOCA_SUCCESS))
 		return NULL;
 	if (doca_urom_service_create(&service) != DOCA_SUCCESS)
@@ -112,6 +115,7 @@ bool urom_rig_open(struct urom_rig *rig, const char *const *more)
 void urom_rig_close(struct urom_rig *rig)
 {
 	char command[128];
+
 	if (rig->service != NULL) {
 		(void)doca_ctx_stop(doca_urom_service_as_ctx(rig->service));
 		(void)doca_urom_service_destroy(rig->service);
@@ -132,6 +136,7 @@ uint64_t urom_rig_plugin(struct urom_rig *rig, const char *name)
 {
 	const struct doca_urom_service_plugin_info *plugins;
 	size_t num;
+
 	if (doca_urom_service_get_plugins_list(rig->service, &plugins, &num) != DOCA_SUCCESS)
 		return 0;
 	for (size_t i = 0; i < num; i++) {
@@ -148,6 +153,7 @@ struct doca_urom_worker *urom_rig_worker(struct urom_rig *rig, uint64_t id, cons
 {
 	struct doca_urom_worker *worker;
 	uint64_t plugins = urom_rig_plugin(rig, plugin);
+
 	if (plugins == 0 || doca_urom_worker_create(&worker) != DOCA_SUCCESS)
 		return NULL;
 	if (doca_pe_connect_ctx(rig->pe, doca_urom_worker_as_ctx(worker)) == DOCA_SUCCESS &&
@@ -164,6 +170,7 @@ bool urom_rig_await(struct urom_rig *rig, struct doca_ctx *ctx, enum doca_ctx_st
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	enum doca_ctx_states now;
+
 	while (doca_ctx_get_state(ctx, &now) == DOCA_SUCCESS && now != state) {
 		if (doca_pe_progress(rig->pe) != 0)
 			continue;
@@ -177,6 +184,7 @@ bool urom_rig_await(struct urom_rig *rig, struct doca_ctx *ctx, enum doca_ctx_st
 bool urom_rig_await_flag(struct urom_rig *rig, const int *flag)
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
+
 	while (!*flag) {
 		if (doca_pe_progress(rig->pe) != 0)
 			continue;
@@ -191,6 +199,7 @@ bool urom_rig_start_worker(struct urom_rig *rig, struct doca_urom_worker *worker
 {
 	struct doca_ctx *ctx = doca_urom_worker_as_ctx(worker);
 	enum doca_ctx_states state;
+
 	if (doca_ctx_start(ctx) != DOCA_ERROR_IN_PROGRESS)
 		return false;
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
@@ -204,6 +213,7 @@ bool urom_rig_start_worker(struct urom_rig *rig, struct doca_urom_worker *worker
 bool urom_rig_stop_worker(struct urom_rig *rig, struct doca_urom_worker *worker)
 {
 	struct doca_ctx *ctx = doca_urom_worker_as_ctx(worker);
+
 	(void)doca_ctx_stop(ctx);
 	return urom_rig_await(rig, ctx, DOCA_CTX_STATE_IDLE) && doca_urom_worker_destroy(worker) == DOCA_SUCCESS;
 }
@@ -213,6 +223,7 @@ pid_t urom_rig_process_of(struct urom_rig *rig, struct doca_urom_worker *worker)
 	char text[64];
 	uint64_t id;
 	int pid = 0;
+
 	assert_int_equal(doca_urom_worker_get_id(worker, &id), DOCA_SUCCESS);
 	snprintf(text, sizeof(text), "worker %llu runs, process ", (unsigned long long)id);
 	assert_true(program_await(&rig->daemon, text));
@@ -232,6 +243,7 @@ struct loopback {
 static void loopback_finished(doca_error_t result, union doca_data cookie, uint64_t value)
 {
 	struct loopback *loopback = (struct loopback *)cookie.ptr;
+
 	*loopback = (struct loopback){1, result, value};
 }
 
@@ -239,6 +251,7 @@ doca_error_t urom_rig_loopback(struct urom_rig *rig, struct doca_urom_worker *wo
 {
 	struct loopback loopback = {0};
 	doca_error_t result = urom_graph_task_loopback(worker, (union doca_data){.ptr = &loopback}, value, loopback_finished);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (!urom_rig_await_flag(rig, &loopback.done))

@@ -611,5 +611,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_capability_of_each_device_agrees_with_what_happens),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

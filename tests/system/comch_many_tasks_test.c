@@ -132,5 +132,6 @@ int main(void)
 		cmocka_unit_test(all_tasks_of_a_client_are_there),
 		cmocka_unit_test(clients_take_memory_as_they_use_it),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@ static void no_receive_in_all_retries(void **state)
 	struct pair pair;
 	const struct step steps[] = {{.what = STEP_SEND_INLINE, .len = 4}, COMMIT, WAIT};
 	const struct step late[] = {{.what = STEP_SEND_INLINE, .len = 4}};
+
 	(void)state;
 	gpu_rig_prepare(&pair.rig, SIZE, READ_WRITE);
 	OK(doca_rdma_set_rnr_retry_count(pair.rig.rdma, 0));
@@ -27,6 +28,7 @@ static void a_message_longer_than_the_receive(void **state)
 {
 	struct pair pair;
 	const struct step steps[] = {{.what = STEP_SEND, .local = STEP_GPU_MEMORY, .len = 101}, COMMIT, WAIT};
+
 	(void)state;
 	open_pair(&pair, &cpu_kind);
 	ask(&pair, (struct command){.order = RECEIVE, .num = 1, .len = 100});
@@ -38,6 +40,7 @@ static void a_task_sends_more_than_a_kernels_receive_takes(void **state)
 {
 	struct pair pair;
 	const struct step steps[] = {{.what = STEP_RECV, .local = STEP_GPU_MEMORY, .len = 100}, {.what = STEP_RECV_COMMIT}};
+
 	(void)state;
 	open_pair(&pair, &cpu_kind);
 	RUN(&pair, steps, DOCA_SUCCESS);
@@ -50,6 +53,7 @@ static void check_refused(const struct peer_kind *kind, uint32_t what)
 {
 	struct pair pair;
 	const struct step steps[] = {{.what = what, .local = STEP_GPU_MEMORY, .remote = STEP_REMOTE, .len = 8}, COMMIT, WAIT};
+
 	open_pair(&pair, kind);
 	RUN(&pair, steps, DOCA_ERROR_NOT_PERMITTED);
 	close_pair(&pair);
@@ -59,6 +63,7 @@ static void a_right_is_missing(void **state)
 {
 	static const uint32_t read_only = DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_READ;
 	static const uint32_t write_only = DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_WRITE;
+
 	(void)state;
 	for (uint32_t ragged = 0; ragged < 2; ragged++) {
 		check_refused(&(struct peer_kind){.ragged = ragged, .permissions = read_only, .mmap_permissions = READ_WRITE},
@@ -90,6 +95,7 @@ static void what_can_never_be_is_refused_at_once(void **state)
 		{.what = STEP_RECV, .local = STEP_REMOTE, .len = 8},
 		{.what = STEP_COMMIT, .weak = 1, .position = 129},
 	};
+
 	(void)state;
 	open_pair(&pair, &cpu_kind);
 	const struct step_result *results = gpu_rig_run(&pair.rig, wrong, sizeof(wrong) / sizeof(wrong[0]));
@@ -105,6 +111,7 @@ static void a_full_queue_says_again(void **state)
 {
 	struct pair pair;
 	struct step steps[STEPS_MAX];
+
 	(void)state;
 	gpu_rig_prepare(&pair.rig, SIZE, READ_WRITE);
 	OK(doca_rdma_set_send_queue_size(pair.rig.rdma, 16));
@@ -135,6 +142,7 @@ static void launch_waiting(struct pair *pair, bool receives)
 				     {.what = receives ? STEP_RECV_WAIT : STEP_WAIT}};
 	uint8_t *mark = pair->rig.host_memory;
 	uint64_t begin = sf_now_ns();
+
 	*mark = 0;
 	gpu_rig_launch(&pair->rig, steps, 4, 1);
 	while (__atomic_load_n(mark, __ATOMIC_ACQUIRE) != step_byte(1, 0))
@@ -144,6 +152,7 @@ static void launch_waiting(struct pair *pair, bool receives)
 static void a_killed_peer_ends_what_waits(void **state)
 {
 	struct pair pair;
+
 	(void)state;
 	for (uint32_t receives = 0; receives < 2; receives++) {
 		open_pair(&pair, &cpu_kind);
@@ -158,6 +167,7 @@ static void a_killed_peer_ends_what_waits(void **state)
 static void a_stop_ends_what_waits(void **state)
 {
 	struct pair pair;
+
 	(void)state;
 	for (uint32_t receives = 0; receives < 2; receives++) {
 		open_pair(&pair, &cpu_kind);
@@ -180,6 +190,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_killed_peer_ends_what_waits),
 		cmocka_unit_test(a_stop_ends_what_waits),
 	};
+
 	be_peer_if_asked(argc, argv);
 	if (argc == 2)
 		cmocka_set_test_filter(argv[1]);

@@ -26,8 +26,10 @@ static void check_writes(const struct peer_kind *kind)
 		      {20480, 20480, 65536},
 		      {100000, 100004, 30001},
 		      {1 << 20, 1 << 20, LARGE}};
+
 	for (uint32_t local = STEP_GPU_MEMORY; local <= STEP_HOST_MEMORY; local++) {
 		struct pair pair;
+
 		open_pair(&pair, kind);
 		for (uint32_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
 			const struct step steps[] = {{.what = STEP_FILL,
@@ -43,6 +45,7 @@ static void check_writes(const struct peer_kind *kind)
 						      .len = pieces[i].len},
 						     COMMIT,
 						     WAIT};
+
 			RUN(&pair, steps, DOCA_SUCCESS);
 			assert_int_equal(pair.rig.results[3].num, 1);
 			verify_peer(&pair, pieces[i].to, pieces[i].len, i + 1);
@@ -66,8 +69,10 @@ static void write_lands_in_memory_that_is_no_whole_pages(void **state)
 static void check_reads(const struct peer_kind *kind)
 {
 	static const uint64_t lengths[] = {1, 8, 63, 300, 5000, LARGE};
+
 	for (uint32_t local = STEP_GPU_MEMORY; local <= STEP_HOST_MEMORY; local++) {
 		struct pair pair;
+
 		open_pair(&pair, kind);
 		for (uint32_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 			const struct step steps[] = {
@@ -80,6 +85,7 @@ static void check_reads(const struct peer_kind *kind)
 				COMMIT,
 				WAIT,
 				{.what = STEP_VERIFY, .local = local, .local_offset = 3 * i, .len = lengths[i], .seed = 40 + i}};
+
 			ask(&pair, (struct command){.order = FILL, .offset = 16 * i, .len = lengths[i], .seed = 40 + i});
 			RUN(&pair, steps, DOCA_SUCCESS);
 		}
@@ -107,6 +113,7 @@ static void check_inline(const struct peer_kind *kind)
 				     COMMIT,
 				     WAIT,
 				     {.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .len = 29}};
+
 	open_pair(&pair, kind);
 	RUN(&pair, steps, DOCA_ERROR_INVALID_VALUE);
 	verify_peer(&pair, 5, 28, 7);
@@ -126,6 +133,7 @@ static void nothing_goes_out_before_the_commit(void **state)
 	struct pair pair;
 	const struct step post[] = {{.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .len = 8, .seed = 3}};
 	const struct step commit[] = {COMMIT, WAIT};
+
 	(void)state;
 	open_pair(&pair, &cpu_kind);
 	RUN(&pair, post, DOCA_SUCCESS);
@@ -141,6 +149,7 @@ static void send_arrives_in_a_task(void **state)
 {
 	static const uint64_t lengths[] = {0, 1, 32, 64, 65, 1000, 4096, 5000, 70000, LARGE};
 	struct pair pair;
+
 	(void)state;
 	for (uint32_t local = STEP_GPU_MEMORY; local <= STEP_HOST_MEMORY; local++) {
 		open_pair(&pair, &cpu_kind);
@@ -156,6 +165,7 @@ static void send_arrives_in_a_task(void **state)
 				 .imm = htonl(77 + i)},
 				COMMIT,
 				WAIT};
+
 			ask(&pair, (struct command){.order = RECEIVE, .num = 1, .offset = 64, .len = LARGE});
 			RUN(&pair, steps, DOCA_SUCCESS);
 			struct answer answer = ask(&pair, (struct command){.order = AWAIT_RECEIVES, .num = i + 1});
@@ -175,6 +185,7 @@ static void inline_sends(void **state)
 				     COMMIT,
 				     WAIT,
 				     {.what = STEP_SEND_INLINE, .len = 45}};
+
 	(void)state;
 	open_pair(&pair, &cpu_kind);
 	ask(&pair, (struct command){.order = RECEIVE, .num = 1, .len = 44});
@@ -198,6 +209,7 @@ static void check_write_imm(const struct peer_kind *kind)
 				     {.what = STEP_WRITE, .remote = STEP_REMOTE, .has_imm = 1, .imm = 9},
 				     COMMIT,
 				     WAIT};
+
 	open_pair(&pair, kind);
 	ask(&pair, (struct command){.order = RECEIVE, .num = 2});
 	RUN(&pair, steps, DOCA_SUCCESS);
@@ -223,6 +235,7 @@ static void threads_post_and_one_commits(void **state)
 				     {.what = STEP_SEND_INLINE, .len = 4, .seed = 2, .all = 1},
 				     COMMIT,
 				     WAIT};
+
 	(void)state;
 	open_pair(&pair, &cpu_kind);
 	ask(&pair, (struct command){.order = RECEIVE, .num = 32, .offset = 1 << 20, .len = 4});
@@ -242,6 +255,7 @@ static void weak_posts_at_places_of_the_callers(void **state)
 	struct pair pair;
 	const struct step first[] = {
 		{.what = STEP_WRITE_INLINE, .remote = STEP_REMOTE, .len = 8, .seed = 1}, COMMIT, WAIT, {.what = STEP_INFO}};
+
 	(void)state;
 	open_pair(&pair, &cpu_kind);
 	for (uint32_t round = 0; round < 200; round++) { /* more than a lap of the queue */
@@ -278,6 +292,7 @@ static void task_sends_to_a_kernel(void **state)
 	static const uint64_t lengths[] = {0, 1, 32, 33, 5000, 300000, LARGE};
 	struct pair pair;
 	uint32_t ended = 0;
+
 	(void)state;
 	for (uint32_t local = STEP_GPU_MEMORY; local <= STEP_HOST_MEMORY; local++, ended = 0) {
 		open_pair(&pair, &cpu_kind);
@@ -287,6 +302,7 @@ static void task_sends_to_a_kernel(void **state)
 				{.what = STEP_RECV_COMMIT},
 				{.what = STEP_RECV_WAIT},
 				{.what = STEP_VERIFY, .local = local, .local_offset = 10 * i, .len = lengths[i], .seed = 80 + i}};
+
 			ask(&pair, (struct command){.order = FILL, .offset = 32, .len = lengths[i], .seed = 80 + i});
 			gpu_rig_launch(&pair.rig, steps, 4, 1);
 			ask(&pair,
@@ -308,6 +324,7 @@ static void many_receives_come_in_order(void **state)
 {
 	struct pair pair;
 	struct step steps[10];
+
 	(void)state;
 	memset(steps, 0, sizeof(steps));
 	for (uint32_t i = 0; i < 8; i++)
@@ -334,6 +351,7 @@ static void a_look_for_receives_does_not_wait(void **state)
 {
 	struct pair pair;
 	const struct step steps[] = {{.what = STEP_RECV}, {.what = STEP_RECV_COMMIT}, {.what = STEP_RECV_TAKE}};
+
 	(void)state;
 	open_pair(&pair, &cpu_kind);
 	RUN(&pair, steps, DOCA_SUCCESS);
@@ -347,6 +365,7 @@ static void a_send_comes_after_the_write_before_it(void **state)
 {
 	struct pair pair;
 	struct step steps[4 * 8 + 2];
+
 	(void)state;
 	memset(steps, 0, sizeof(steps));
 	for (uint32_t i = 0; i < 8; i++) {
@@ -387,6 +406,7 @@ static void a_send_comes_after_the_write_before_it(void **state)
 static void peer_launch(struct pair *pair, const struct step *steps, uint32_t num)
 {
 	const struct command launch = {.order = LAUNCH, .num = num};
+
 	send_all(pair->socket, &launch, sizeof(launch));
 	send_all(pair->socket, steps, num * sizeof(*steps));
 }
@@ -394,6 +414,7 @@ static void peer_launch(struct pair *pair, const struct step *steps, uint32_t nu
 static void peer_wait(struct pair *pair, struct step_result *results, uint32_t num)
 {
 	const struct command wait = {.order = AWAIT_KERNEL, .num = num};
+
 	send_all(pair->socket, &wait, sizeof(wait));
 	receive_all(pair->socket, results, num * sizeof(*results));
 }
@@ -425,6 +446,7 @@ static void kernels_talk(void **state)
 		{.what = STEP_VERIFY, .local = STEP_GPU_MEMORY, .local_offset = 128, .len = 70000, .seed = 5},
 		{.what = STEP_VERIFY, .local = STEP_GPU_MEMORY, .local_offset = 2 << 20, .len = 5000, .seed = 5}};
 	struct step first[6];
+
 	(void)state;
 	memcpy(first, here, sizeof(here));
 	open_pair(&pair, &gpu_kind);
@@ -457,6 +479,7 @@ static void host_calls(void **state)
 	const void *details;
 	uint32_t size;
 	size_t len;
+
 	(void)state;
 	gpu_rig_prepare(&rig, SIZE, READ_WRITE);
 	assert_int_equal(doca_rdma_get_gpu_handle(rig.rdma, &handle), DOCA_ERROR_BAD_STATE);
@@ -510,6 +533,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_send_comes_after_the_write_before_it),
 		cmocka_unit_test(kernels_talk),
 	};
+
 	be_peer_if_asked(argc, argv);
 	if (argc == 2)
 		cmocka_set_test_filter(argv[1]);

@@ -34,11 +34,13 @@ static int large_ones(struct rank *rank, void *arg)
 	const struct wanted *wanted = (const struct wanted *)arg;
 	struct urom_allreduce_comm *comm;
 	struct run run;
+
 	if (rank->index == wanted->without)
 		setenv("UCX_TLS", "tcp", 1);
 	EXPECT(open_comm(rank, &comm));
 	for (uint64_t which = 0; which < 24; which++) {
 		enum urom_allreduce_algorithm algorithm = (enum urom_allreduce_algorithm)(which % 4);
+
 		fill(&run, rank->index, which, counts[which / 8], (enum urom_allreduce_type)(which / 2 % 4),
 		     (enum urom_allreduce_op)(which % 3), algorithm);
 		if (which % 5 == 0)
@@ -61,6 +63,7 @@ static void run_large_ones(const struct wanted *wanted, uint32_t num)
 	static const char *const args[] = {"--max-msg-size", "65536", NULL};
 	const struct ranks_run run = {large_ones, .arg = (void *)(uintptr_t)wanted, .plugin = PLUGIN, .message_size = BIG,
 				      .daemon_args = args};
+
 	assert_int_equal(ranks_run(num, &run), 0);
 }
 
@@ -92,6 +95,7 @@ static int one_tag(struct rank *rank, void *arg)
 {
 	struct urom_allreduce_comm *comm;
 	struct run runs[2];
+
 	(void)arg;
 	EXPECT(open_comm(rank, &comm));
 	for (uint64_t round = 0; round < 150; round++) {
@@ -113,6 +117,7 @@ static int one_tag(struct rank *rank, void *arg)
 static void the_same_tag_again_and_again(void **state)
 {
 	const struct ranks_run run = {.process = one_tag, .plugin = PLUGIN};
+
 	(void)state;
 	assert_int_equal(ranks_run(2, &run), 0);
 	assert_int_equal(ranks_run(5, &run), 0);
@@ -125,6 +130,7 @@ static int many_comms(struct rank *rank, void *arg)
 {
 	struct urom_allreduce_comm *comms[4];
 	struct run run;
+
 	(void)arg;
 	EXPECT(urom_allreduce_init(rank->plugin, ALLREDUCE_VERSION) == DOCA_SUCCESS);
 	for (uint64_t round = 0; round < 20; round++) {
@@ -148,6 +154,7 @@ static int many_comms(struct rank *rank, void *arg)
 static void comms_come_and_go(void **state)
 {
 	const struct ranks_run run = {.process = many_comms, .plugin = PLUGIN};
+
 	(void)state;
 	assert_int_equal(ranks_run(3, &run), 0);
 }
@@ -162,6 +169,7 @@ static void stranger_done(struct doca_urom_worker_cmd_task *task, union doca_dat
 	void *data;
 	size_t len;
 	struct doca_buf *response = doca_urom_worker_cmd_task_get_response(task);
+
 	(void)task_user_data;
 	command_status = doca_task_get_status(doca_urom_worker_cmd_task_as_task(task));
 	if (ctx_user_data.ptr == NULL && response != NULL && doca_buf_get_data(response, &data) == DOCA_SUCCESS &&
@@ -177,6 +185,7 @@ static doca_error_t send_command(struct rank *rank, const struct allreduce_comma
 {
 	struct doca_urom_worker_cmd_task *task;
 	void *place;
+
 	if (doca_urom_worker_cmd_task_allocate_init(rank->worker, rank->plugin, &task) != DOCA_SUCCESS)
 		return DOCA_ERROR_NO_MEMORY;
 	struct doca_buf *payload = doca_urom_worker_cmd_task_get_payload(task);
@@ -206,6 +215,7 @@ static int claim(struct rank *rank, void *arg)
 						    (uint64_t)(uintptr_t)victims_board.gates, 1}};
 	struct allreduce_attached attached;
 	const struct allreduce_attach *const wrong[] = {&other, &nowhere_at_all};
+
 	(void)arg;
 	for (int i = 0; i < 2; i++) {
 		command.kind = ALLREDUCE_ATTACH;
@@ -249,6 +259,7 @@ static int claim(struct rank *rank, void *arg)
 static void another_process_is_not_touched(void **state)
 {
 	const struct ranks_run run = {.process = claim, .plugin = PLUGIN};
+
 	(void)state;
 	memset(&victims_board, 0xab, sizeof(victims_board));
 	assert_int_equal(ranks_run(1, &run), 0);
@@ -269,6 +280,7 @@ static int survive(struct rank *rank, void *arg)
 	const struct harm *harm = (const struct harm *)arg;
 	struct urom_allreduce_comm *comm;
 	struct run run;
+
 	EXPECT(open_comm(rank, &comm));
 	EXPECT(await_way(rank, comm) == UROM_ALLREDUCE_BY_MEMORY);
 	for (uint64_t tag = 0;; tag++) { /* until one fails */
@@ -304,6 +316,7 @@ static void a_rank_that_stops_its_worker(void **state)
 {
 	struct harm harm = {.of_process = false};
 	const struct ranks_run run = {.process = survive, .arg = &harm, .plugin = PLUGIN};
+
 	(void)state;
 	for (harm.algorithm = UROM_ALLREDUCE_TREE; harm.algorithm <= UROM_ALLREDUCE_DIRECT; harm.algorithm++)
 		assert_int_equal(ranks_run(4, &run), 0);
@@ -313,6 +326,7 @@ static void a_rank_that_is_killed(void **state)
 {
 	struct harm harm = {.of_process = true};
 	const struct ranks_run run = {.process = survive, .arg = &harm, .plugin = PLUGIN};
+
 	(void)state;
 	for (harm.algorithm = UROM_ALLREDUCE_TREE; harm.algorithm <= UROM_ALLREDUCE_DIRECT; harm.algorithm++)
 		assert_int_equal(ranks_run(4, &run), 254); /* that of the killed one: the others' would come first */
@@ -323,11 +337,13 @@ static bool stop_process(uint32_t pid)
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	char path[64], state = '?';
+
 	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
 	if (kill((pid_t)pid, SIGSTOP) != 0)
 		return false;
 	while (state != 'T' && sf_now_ns() < until) {
 		FILE *file = fopen(path, "r");
+
 		if (file == NULL || fscanf(file, "%*d %*s %c", &state) != 1)
 			state = '?';
 		if (file != NULL)
@@ -355,6 +371,7 @@ static int catch_worker(struct rank *rank, void *arg)
 	struct urom_allreduce_comm *comm;
 	struct run run;
 	bool caught = false;
+
 	(void)arg;
 	EXPECT(open_comm(rank, &comm));
 	EXPECT(await_way(rank, comm) == UROM_ALLREDUCE_BY_MEMORY);
@@ -390,6 +407,7 @@ static int catch_worker(struct rank *rank, void *arg)
 static void a_worker_caught_at_a_vector(void **state)
 {
 	const struct ranks_run run = {.process = catch_worker, .plugin = PLUGIN};
+
 	(void)state;
 	assert_int_equal(ranks_run(2, &run), 0);
 }
@@ -400,6 +418,7 @@ static long resident_kib(uint64_t pid)
 {
 	char path[64];
 	long total = 0, resident = -1;
+
 	snprintf(path, sizeof(path), "/proc/%llu/statm", (unsigned long long)pid);
 	FILE *file = fopen(path, "r");
 	if (file != NULL && fscanf(file, "%ld %ld", &total, &resident) != 2)
@@ -418,6 +437,7 @@ static int fail_often(struct rank *rank, void *arg)
 	struct urom_allreduce_comm *comm;
 	struct run run;
 	long before = 0;
+
 	(void)arg;
 	EXPECT(send_command(rank, &attach, &own, sizeof(own), &attached) == DOCA_SUCCESS);
 	setenv("UCX_TLS", "tcp", 1);
@@ -442,6 +462,7 @@ static void failed_ones_leave_nothing(void **state)
 {
 	static const char *const args[] = {"--max-msg-size", "65536", NULL};
 	const struct ranks_run run = {.process = fail_often, .plugin = PLUGIN, .message_size = BIG, .daemon_args = args};
+
 	(void)state;
 	assert_int_equal(ranks_run(3, &run), 0);
 }

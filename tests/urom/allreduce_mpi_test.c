@@ -34,6 +34,7 @@ static void fill(void *vector, size_t count, int type, uint64_t seed)
 	for (size_t i = 0; i < count; i++) {
 		uint64_t number = next_number(&seed);
 		double real = ldexp((double)(int64_t)number, -50 - (int)(number % 20));
+
 		if (type == UROM_ALLREDUCE_FLOAT)
 			((float *)vector)[i] = (float)real;
 		else if (type == UROM_ALLREDUCE_DOUBLE)
@@ -57,6 +58,7 @@ static int sums_are_near(const void *ours, const void *theirs, const void *in, s
 	double unit = type == UROM_ALLREDUCE_FLOAT ? ldexp(1, -24) : ldexp(1, -53),
 	       *magnitudes = (double *)malloc(count * sizeof(double));
 	int near = 1;
+
 	for (size_t i = 0; i < count; i++)
 		magnitudes[i] = fabs(value_at(in, i, type));
 	MPI_Allreduce(MPI_IN_PLACE, magnitudes, (int)count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -76,6 +78,7 @@ static int is_same(const struct urom_allreduce_args *args, void *theirs)
 {
 	MPI_Request request;
 	int done = 0, there = 0;
+
 	CHECK(urom_allreduce_task(comm, (union doca_data){.ptr = &done}, args, finished));
 	MPI_Iallreduce(args->send, theirs, (int)args->count, types[args->type], ops[args->op], MPI_COMM_WORLD, &request);
 	while (!done || !there) {
@@ -94,6 +97,7 @@ int main(int argc, char **argv)
 	void *in = malloc(COUNT_MAX * 8), *ours = malloc(COUNT_MAX * 8), *theirs = malloc(COUNT_MAX * 8);
 	int differ = 0;
 	uint64_t tag = 0;
+
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
@@ -110,6 +114,7 @@ int main(int argc, char **argv)
 								 (enum urom_allreduce_type)(tag % 4),
 								 (enum urom_allreduce_op)(tag / 4 % 3),
 								 (enum urom_allreduce_algorithm)(tag / 12 % (by_memory ? 4 : 3))};
+
 			fill(in, args.count, (int)args.type, tag * 1000 + (uint64_t)rank);
 			if (is_same(&args, theirs))
 				continue;

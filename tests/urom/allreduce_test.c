@@ -20,11 +20,13 @@ static int all_kinds(struct rank *rank, void *arg)
 	static const size_t counts[] = {1, 3, 1021, 4999};
 	struct run runs[UROM_ALLREDUCE_INFLIGHT_MAX];
 	struct urom_allreduce_comm *comm;
+
 	(void)arg;
 	EXPECT(open_comm(rank, &comm));
 	for (size_t first = 0; first < 4 * 3 * 3 * 4; first += UROM_ALLREDUCE_INFLIGHT_MAX) {
 		for (size_t i = 0; i < UROM_ALLREDUCE_INFLIGHT_MAX; i++) {
 			size_t which = first + i;
+
 			fill(&runs[i], rank->index, which, counts[which / 36], (enum urom_allreduce_type)(which % 4),
 			     (enum urom_allreduce_op)(which / 4 % 3), (enum urom_allreduce_algorithm)(which / 12 % 3));
 			EXPECT(begin(comm, &runs[i]) == DOCA_SUCCESS);
@@ -42,6 +44,7 @@ static int all_kinds(struct rank *rank, void *arg)
 static void every_type_and_operation(void **state)
 {
 	const struct ranks_run run = {.process = all_kinds, .plugin = PLUGIN};
+
 	(void)state;
 	for (uint32_t num = 2; num <= 5; num++)
 		assert_int_equal(ranks_run(num, &run), 0);
@@ -51,6 +54,7 @@ static int one_large(struct rank *rank, void *arg)
 {
 	struct urom_allreduce_comm *comm;
 	struct run run;
+
 	(void)arg;
 	EXPECT(open_comm(rank, &comm));
 	fill(&run, rank->index, 1, (1 << 18) + 1, UROM_ALLREDUCE_INT32, UROM_ALLREDUCE_SUM, UROM_ALLREDUCE_AUTO);
@@ -68,6 +72,7 @@ static void a_large_vector(void **state)
 	static const char *const args[] = {"--max-msg-size", "65536", NULL};
 	const struct ranks_run small = {.process = one_large, .plugin = PLUGIN};
 	const struct ranks_run large = {.process = one_large, .plugin = PLUGIN, .message_size = BIG, .daemon_args = args};
+
 	(void)state;
 	assert_int_equal(ranks_run(1, &small), 0);
 	assert_int_equal(ranks_run(3, &small), 0);
@@ -80,6 +85,7 @@ static int rounded(struct rank *rank, void *arg)
 	enum urom_allreduce_algorithm algorithm = *(enum urom_allreduce_algorithm *)arg;
 	struct urom_allreduce_comm *comm;
 	struct run run;
+
 	EXPECT(open_comm(rank, &comm));
 	fill(&run, rank->index, 1, 4001, UROM_ALLREDUCE_FLOAT, UROM_ALLREDUCE_SUM, algorithm);
 	for (size_t i = 0; i < 4001; i++)
@@ -93,6 +99,7 @@ static int rounded(struct rank *rank, void *arg)
 	EXPECT(memcmp(rank->board->shared[0], run.vector, 4001 * sizeof(float)) == 0);
 	for (size_t i = 0; i < 4001; i++) {
 		double sum = 0;
+
 		for (uint32_t other = 0; other < rank->num; other++)
 			sum += 1.0 / (double)(i + 1 + 977 * other);
 		double off = ((float *)(void *)run.vector)[i] - sum;
@@ -107,6 +114,7 @@ static void every_rank_has_the_same_bits(void **state)
 {
 	enum urom_allreduce_algorithm algorithm = UROM_ALLREDUCE_TREE;
 	const struct ranks_run run = {.process = rounded, .arg = &algorithm, .plugin = PLUGIN};
+
 	(void)state;
 	assert_int_equal(ranks_run(5, &run), 0);
 	algorithm = UROM_ALLREDUCE_RING;
@@ -119,6 +127,7 @@ static int many(struct rank *rank, void *arg)
 {
 	struct run runs[UROM_ALLREDUCE_INFLIGHT_MAX + 1];
 	struct urom_allreduce_comm *comm;
+
 	(void)arg;
 	EXPECT(open_comm(rank, &comm));
 	for (int round = 0; round < 10; round++) {
@@ -146,6 +155,7 @@ static int many(struct rank *rank, void *arg)
 static void several_in_any_order(void **state)
 {
 	const struct ranks_run run = {.process = many, .plugin = PLUGIN};
+
 	(void)state;
 	assert_int_equal(ranks_run(2, &run), 0);
 	assert_int_equal(ranks_run(4, &run), 0);
@@ -158,6 +168,7 @@ static int disagree(struct rank *rank, void *arg)
 	size_t count = rank->index == 1 ? 90001 : 30001; /* more than is under way at once */
 	struct urom_allreduce_comm *comm;
 	struct run run;
+
 	EXPECT(open_comm(rank, &comm));
 	fill(&run, rank->index, 1, count, UROM_ALLREDUCE_INT32, UROM_ALLREDUCE_SUM, *(enum urom_allreduce_algorithm *)arg);
 	EXPECT(begin(comm, &run) == DOCA_SUCCESS);
@@ -178,6 +189,7 @@ static void ranks_that_do_not_agree(void **state)
 {
 	enum urom_allreduce_algorithm algorithm = UROM_ALLREDUCE_TREE;
 	const struct ranks_run run = {.process = disagree, .arg = &algorithm, .plugin = PLUGIN};
+
 	(void)state;
 	assert_int_equal(ranks_run(4, &run), 0);
 	algorithm = UROM_ALLREDUCE_RING;
@@ -188,6 +200,7 @@ static int bad_arguments(struct rank *rank, void *arg)
 {
 	struct urom_allreduce_comm *comm, *wrong;
 	struct run run;
+
 	(void)arg;
 	EXPECT(urom_allreduce_init(rank->plugin, 1) == DOCA_ERROR_UNSUPPORTED_VERSION);
 	EXPECT(open_comm(rank, &comm));
@@ -219,6 +232,7 @@ static int bad_arguments(struct rank *rank, void *arg)
 static void what_cannot_be(void **state)
 {
 	const struct ranks_run run = {.process = bad_arguments, .plugin = PLUGIN};
+
 	(void)state;
 	assert_int_equal(ranks_run(1, &run), 0);
 }
@@ -229,6 +243,7 @@ static int too_early(struct rank *rank, void *arg)
 	struct doca_urom_worker *worker = urom_rig_worker(&rank->rig, DOCA_UROM_WORKER_ID_ANY, PLUGIN);
 	struct doca_urom_worker_cmd_task *task;
 	struct urom_allreduce_comm *comm;
+
 	(void)arg;
 	EXPECT(urom_allreduce_init(rank->plugin, 2) == DOCA_SUCCESS);
 	EXPECT(worker != NULL && doca_urom_worker_set_max_inflight_tasks(worker, 1) == DOCA_SUCCESS);
@@ -250,6 +265,7 @@ static int too_early(struct rank *rank, void *arg)
 static void a_worker_that_does_not_run_yet(void **state)
 {
 	const struct ranks_run run = {.process = too_early, .plugin = PLUGIN};
+
 	(void)state;
 	assert_int_equal(ranks_run(1, &run), 0);
 }
@@ -265,6 +281,7 @@ static int bereaved(struct rank *rank, void *arg)
 	const struct murder *murder = (const struct murder *)arg;
 	struct urom_allreduce_comm *comm;
 	struct run run;
+
 	EXPECT(open_comm(rank, &comm));
 	for (uint64_t tag = 1; tag <= 3; tag++) { /* the first is whole; the second loses its worker, the third has none */
 		if (tag == 2 && rank->index == murder->victim) {
@@ -288,6 +305,7 @@ static pid_t worker_process(struct urom_rig *host, const struct ranks_board *boa
 {
 	char text[64];
 	int pid = 0;
+
 	snprintf(text, sizeof(text), "worker %llu runs, process ", (unsigned long long)board->worker_ids[rank]);
 	assert_true(program_await(&host->daemon, text));
 	assert_int_equal(sscanf(strstr(host->daemon.output, text) + strlen(text), "%d", &pid), 1);
@@ -300,6 +318,7 @@ static void kill_worker(struct urom_rig *host, struct ranks_board *board, void *
 	const struct murder *murder = (const struct murder *)arg;
 	struct rank outsider = {.board = board, .num = board->num, .rig = {.pe = NULL}};
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
+
 	while (__atomic_load_n(&board->at_barrier[0], __ATOMIC_ACQUIRE) < outsider.num && sf_now_ns() < until)
 		usleep(1000);
 	kill(worker_process(host, board, murder->victim), SIGKILL);
@@ -310,6 +329,7 @@ static void a_worker_that_dies(void **state)
 {
 	struct murder murder;
 	const struct ranks_run run = {.process = bereaved, .parent = kill_worker, .arg = &murder, .plugin = PLUGIN};
+
 	(void)state;
 	for (murder.algorithm = UROM_ALLREDUCE_TREE; murder.algorithm <= UROM_ALLREDUCE_DIRECT; murder.algorithm++) {
 		for (murder.victim = 0; murder.victim < 4; murder.victim++)
@@ -327,6 +347,7 @@ static int flooded(struct rank *rank, void *arg)
 	struct run runs[UROM_ALLREDUCE_INFLIGHT_MAX];
 	struct urom_allreduce_comm *comm;
 	uint8_t *vector = (uint8_t *)calloc(2 * FLOOD_COUNT, sizeof(float));
+
 	(void)arg;
 	EXPECT(open_comm(rank, &comm));
 	(void)await_way(rank, comm);
@@ -361,6 +382,7 @@ static void let_run(pid_t pid, uint64_t ns)
 	uint64_t until = sf_now_ns() + LET_RUN_MAX_NS, begin = 0, now = 0;
 	struct timespec used;
 	clockid_t clock;
+
 	assert_int_equal(clock_getcpuclockid(pid, &clock), 0);
 	do {
 		assert_int_equal(clock_gettime(clock, &used), 0);
@@ -373,6 +395,7 @@ static void let_run(pid_t pid, uint64_t ns)
 static char state_of(pid_t pid)
 {
 	char name[64], state = 0;
+
 	snprintf(name, sizeof(name), "/proc/%d/stat", (int)pid);
 	FILE *file = fopen(name, "r");
 	assert_non_null(file);
@@ -384,6 +407,7 @@ static char state_of(pid_t pid)
 static void stop_process(pid_t pid)
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
+
 	kill(pid, SIGSTOP);
 	while (state_of(pid) != 'T')
 		assert_true(sf_now_ns() < until);
@@ -394,6 +418,7 @@ static void stop_process(pid_t pid)
 static void flood_and_kill(struct urom_rig *host, struct ranks_board *board, void *arg)
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
+
 	while (__atomic_load_n(&board->at_barrier[0], __ATOMIC_ACQUIRE) < board->num && sf_now_ns() < until)
 		usleep(1000);
 	pid_t victim = worker_process(host, board, 0), survivor = worker_process(host, board, 1);
@@ -411,6 +436,7 @@ static void a_worker_that_dies_while_much_is_under_way(void **state)
 {
 	uint64_t later_ns;
 	const struct ranks_run run = {.process = flooded, .parent = flood_and_kill, .arg = &later_ns, .plugin = PLUGIN};
+
 	(void)state;
 	for (later_ns = 200000; later_ns < 4000000; later_ns *= 4)
 		assert_int_equal(ranks_run(2, &run), 0);

@@ -32,6 +32,7 @@ static inline size_t element_of(enum urom_allreduce_type type)
 static inline int64_t value_of(uint32_t rank, size_t i, enum urom_allreduce_type type)
 {
 	uint64_t mixed = (i + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ (rank + 1) * UINT64_C(0xc2b2ae3d27d4eb4f);
+
 	mixed ^= mixed >> 29;
 	if (type == UROM_ALLREDUCE_INT64)
 		return (int64_t)mixed;
@@ -58,8 +59,10 @@ static inline void put(void *vector, size_t i, enum urom_allreduce_type type, in
 static inline int64_t expected(uint32_t num, size_t i, enum urom_allreduce_type type, enum urom_allreduce_op op)
 {
 	int64_t result = value_of(0, i, type);
+
 	for (uint32_t rank = 1; rank < num; rank++) {
 		int64_t value = value_of(rank, i, type);
+
 		if (op == UROM_ALLREDUCE_SUM)
 			result = (int64_t)((uint64_t)result + (uint64_t)value);
 		else if (op == UROM_ALLREDUCE_MIN ? value < result : value > result)
@@ -80,6 +83,7 @@ struct run {
 static inline void finished(doca_error_t result, union doca_data cookie)
 {
 	struct run *run = (struct run *)cookie.ptr;
+
 	run->done++;
 	run->result = result;
 }
@@ -88,6 +92,7 @@ static inline void fill(struct run *run, uint32_t rank, uint64_t tag, size_t cou
 			enum urom_allreduce_op op, enum urom_allreduce_algorithm algorithm)
 {
 	size_t size = count * element_of(type);
+
 	run->vector = (uint8_t *)malloc(2 * size);
 	for (size_t i = 0; i < count; i++)
 		put(run->vector, i, type, value_of(rank, i, type));
@@ -108,6 +113,7 @@ static inline bool is_right(const struct run *run, uint32_t rank, uint32_t num)
 	size_t size = args->count * element_of(args->type);
 	uint8_t *plain = (uint8_t *)malloc(size);
 	bool right = run->done == 1 && run->result == DOCA_SUCCESS;
+
 	for (size_t i = 0; i < args->count; i++)
 		put(plain, i, args->type, expected(num, i, args->type, args->op));
 	right = right && memcmp(plain, args->receive, size) == 0;
@@ -131,6 +137,7 @@ static inline bool open_comm(struct rank *rank, struct urom_allreduce_comm **com
 static inline enum urom_allreduce_way await_way(struct rank *rank, const struct urom_allreduce_comm *comm)
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
+
 	while (urom_allreduce_comm_get_way(comm) == UROM_ALLREDUCE_BY_UNKNOWN && sf_now_ns() < until)
 		(void)doca_pe_progress(rank->rig.pe);
 	return urom_allreduce_comm_get_way(comm);

@@ -32,6 +32,7 @@ static void open_rig(size_t message_max)
 {
 	char text[32];
 	const char *more[] = {"--max-msg-size", text, NULL};
+
 	snprintf(text, sizeof(text), "%zu", message_max);
 	memset(&rig, 0, sizeof(rig));
 	assert_true(urom_rig_start_daemon(&rig, message_max != 0 ? more : NULL));
@@ -62,6 +63,7 @@ static doca_error_t ask(struct doca_urom_worker *worker, size_t len, uint64_t an
 	int ended = 0;
 	void *data;
 	size_t got = 0;
+
 	assert_int_equal(doca_urom_worker_cmd_task_allocate_init(worker, urom_rig_plugin(&rig, SIZED), &task), DOCA_SUCCESS);
 	struct doca_buf *payload = doca_urom_worker_cmd_task_get_payload(task);
 	assert_int_equal(doca_buf_get_data(payload, &data), DOCA_SUCCESS);
@@ -77,6 +79,7 @@ static doca_error_t ask(struct doca_urom_worker *worker, size_t len, uint64_t an
 	}
 	if (result == DOCA_SUCCESS) {
 		struct doca_buf *response = doca_urom_worker_cmd_task_get_response(task);
+
 		assert_int_equal(doca_buf_get_data(response, &data), DOCA_SUCCESS);
 		assert_int_equal(doca_buf_get_data_len(response, &got), DOCA_SUCCESS);
 		assert_int_equal(got, answer_len);
@@ -90,6 +93,7 @@ static doca_error_t ask(struct doca_urom_worker *worker, size_t len, uint64_t an
 static void messages_of_a_size(size_t configured, size_t size)
 {
 	const size_t command_max = size - sizeof(struct urom_worker_cmd), answer_max = size - sizeof(struct urom_worker_notify);
+
 	open_rig(configured);
 	start_service();
 	struct doca_urom_worker *worker = urom_rig_worker(&rig, ANY, SIZED);
@@ -141,6 +145,7 @@ static void larger_messages_than_the_daemon_has(void **state)
 static void tasks_in_flight(void **state)
 {
 	static const uint32_t bad[] = {0, 3, 6, 16384 + 1, 32768, UINT32_MAX};
+
 	(void)state;
 	open_rig(0);
 	start_service();
@@ -174,6 +179,7 @@ struct loop {
 static void loop_answered(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
 {
 	struct loop *loop = (struct loop *)task_user_data.ptr;
+
 	(void)ctx_user_data;
 	assert_int_equal(doca_task_get_status(doca_urom_worker_cmd_task_as_task(task)), DOCA_SUCCESS);
 	loop->all = ++loop->answered == LOOP_COMMANDS;
@@ -183,8 +189,10 @@ static void loop_answered(struct doca_urom_worker_cmd_task *task, union doca_dat
 static void loop_run(struct loop *loop)
 {
 	const uint64_t end = sf_now_ns() + LOOP_SECONDS * UINT64_C(1000000000);
+
 	for (int i = 0; i < LOOP_COMMANDS; i++) {
 		doca_error_t result;
+
 		do {
 			result = doca_task_submit(doca_urom_worker_cmd_task_as_task(loop->tasks[i]));
 			loop->refused += result == DOCA_ERROR_AGAIN;
@@ -214,6 +222,7 @@ static struct doca_urom_worker_cmd_task *loop_command(struct doca_urom_worker *w
 	const uint64_t answer_len = LOOP_SIZE - sizeof(struct urom_worker_notify);
 	struct doca_urom_worker_cmd_task *task;
 	void *data;
+
 	assert_int_equal(doca_urom_worker_cmd_task_allocate_init(worker, urom_rig_plugin(&rig, SIZED), &task), DOCA_SUCCESS);
 	struct doca_buf *payload = doca_urom_worker_cmd_task_get_payload(task);
 	assert_int_equal(doca_buf_get_data(payload, &data), DOCA_SUCCESS);
@@ -229,6 +238,7 @@ static struct doca_urom_worker_cmd_task *loop_command(struct doca_urom_worker *w
 static void run_in_command(struct loop *loop, struct doca_urom_worker *worker)
 {
 	struct doca_urom_worker_cmd_task *task = loop_command(worker, loop, loop_in_command);
+
 	assert_int_equal(doca_task_submit(doca_urom_worker_cmd_task_as_task(task)), DOCA_SUCCESS);
 	assert_true(urom_rig_await_flag(&rig, &loop->all));
 	assert_int_equal(doca_urom_worker_cmd_task_release(task), DOCA_SUCCESS);
@@ -249,6 +259,7 @@ static void run_in_other(struct loop *loop, struct doca_urom_worker *worker, str
 static void run_in_service(struct loop *loop, struct doca_urom_worker *worker, struct doca_urom_worker *other)
 {
 	struct doca_urom_service_get_workers_by_gid_task *task;
+
 	(void)worker;
 	(void)other;
 	assert_int_equal(doca_urom_service_get_workers_by_gid_task_allocate_init(rig.service, 7, loop_in_group, &task),
@@ -271,6 +282,7 @@ static void run_outside(struct loop *loop, struct doca_urom_worker *worker, stru
 static void a_submit_loop(void (*run)(struct loop *loop, struct doca_urom_worker *worker, struct doca_urom_worker *other))
 {
 	struct loop loop = {.answered = 0};
+
 	open_rig(LOOP_SIZE);
 	start_service();
 	struct doca_urom_worker *worker = urom_rig_worker(&rig, ANY, SIZED), *other = urom_rig_worker(&rig, ANY, SIZED);
@@ -316,6 +328,7 @@ static void workers_of_a_service(void **state)
 {
 	static const uint32_t bad[] = {0, 3, 4097, 8192, UINT32_MAX};
 	struct doca_urom_worker *workers[3];
+
 	(void)state;
 	open_rig(0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
@@ -342,6 +355,7 @@ static void workers_of_a_service(void **state)
 static void fill_folder(const char *folder, int num)
 {
 	char command[512];
+
 	snprintf(command, sizeof(command), "for i in $(seq -w 1 %d); do cp '%s/worker_graph.so' '%s'/worker_$i.so; done", num,
 		 getenv("GRAPH_FOLDER"), folder);
 	assert_int_equal(system(command), 0);
@@ -353,6 +367,7 @@ static void as_many_plugins_as_there_are_bits(void **state)
 	const struct doca_urom_service_plugin_info *plugins;
 	struct doca_urom_worker *worker;
 	size_t num;
+
 	(void)state;
 	assert_non_null(mkdtemp(folder));
 	fill_folder(folder, PLUGINS_MAX + 2);
@@ -370,6 +385,7 @@ static void as_many_plugins_as_there_are_bits(void **state)
 	assert_true(urom_rig_start_worker(&rig, worker));
 	for (size_t i = 0; i < num; i++) {
 		char name[32];
+
 		snprintf(name, sizeof(name), "worker_%02zu", i + 1); /* by name, in their order */
 		assert_string_equal(plugins[i].plugin_name, name);
 		assert_int_equal(plugins[i].id, UINT64_C(1) << i);
@@ -397,5 +413,6 @@ int main(void)
 		cmocka_unit_test(workers_of_a_service),
 		cmocka_unit_test(as_many_plugins_as_there_are_bits),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,6 +27,7 @@ static pid_t hogs[HOGS];
 static void find_processors(void)
 {
 	int cpu = CPU_SETSIZE - 1;
+
 	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
 	while (!CPU_ISSET(cpu, &all))
 		cpu--;
@@ -64,6 +65,7 @@ static void end_hogs(void)
 static int open_rig(void **state)
 {
 	static const char *const limits[] = {"--plugin-timeout", "1", NULL};
+
 	(void)state;
 	find_processors();
 	return urom_rig_open(&rig, limits) ? 0 : -1;
@@ -72,6 +74,7 @@ static int open_rig(void **state)
 static int open_patient_rig(void **state)
 {
 	static const char *const limits[] = {"--plugin-timeout", "60", NULL};
+
 	(void)state;
 	find_processors();
 	return urom_rig_open(&rig, limits) ? 0 : -1;
@@ -90,6 +93,7 @@ static int close_rig(void **state)
 static struct doca_urom_worker *slow_worker(const char *at)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, at);
+
 	assert_non_null(worker);
 	assert_int_equal(sched_setaffinity(urom_rig_process_of(&rig, worker), sizeof(one), &one), 0);
 	start_hogs();
@@ -102,6 +106,7 @@ static struct doca_urom_worker *slow_worker(const char *at)
 static void a_plugin_that_is_slow_is_left_alone(void **state)
 {
 	struct doca_urom_worker *worker = slow_worker(NULL);
+
 	(void)state;
 	assert_int_equal(fault_ask(&rig, worker, FAULT_COMPUTE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
 	assert_true(urom_rig_stop_worker(&rig, worker));
@@ -110,6 +115,7 @@ static void a_plugin_that_is_slow_is_left_alone(void **state)
 static void a_plugin_that_hangs_is_ended(void **state)
 {
 	struct doca_urom_worker *worker = slow_worker(NULL);
+
 	(void)state;
 	assert_int_equal(fault_ask(&rig, worker, FAULT_SPIN, FAULT_IN_CMD, NULL), DOCA_ERROR_CONNECTION_ABORTED);
 	assert_true(fault_await_end(&rig, worker));
@@ -119,6 +125,7 @@ static void a_plugin_that_hangs_is_ended(void **state)
 static void a_plugin_that_is_slow_to_end_is_waited_for(void **state)
 {
 	struct doca_urom_worker *worker = slow_worker("close-compute");
+
 	(void)state;
 	assert_true(urom_rig_stop_worker(&rig, worker));
 	assert_true(program_await(&rig.daemon, " has ended\n"));
@@ -133,6 +140,7 @@ static void a_slow_worker_lets_a_client_in(void **state)
 	struct fault_ask asks[4];
 	enum doca_ctx_states now = DOCA_CTX_STATE_STARTING;
 	uint64_t id, from = sf_now_ns();
+
 	(void)state;
 	assert_int_equal(doca_urom_worker_get_id(first, &id), DOCA_SUCCESS);
 	for (int i = 0; i < 4; i++)
@@ -155,6 +163,7 @@ static void a_stopped_worker_lets_nobody_in(void **state)
 {
 	struct doca_urom_worker *first = fault_worker(&rig, NULL), *second;
 	uint64_t id;
+
 	(void)state;
 	assert_non_null(first);
 	assert_int_equal(doca_urom_worker_get_id(first, &id), DOCA_SUCCESS);
@@ -171,6 +180,7 @@ static doca_error_t start_service(void)
 {
 	struct doca_urom_service *service = urom_rig_service(&rig);
 	uint64_t from = sf_now_ns();
+
 	assert_non_null(service);
 	doca_error_t result = doca_ctx_start(doca_urom_service_as_ctx(service));
 	print_message("%s after %llu ms\n", doca_error_get_name(result), (unsigned long long)(sf_now_ns() - from) / 1000000);
@@ -185,6 +195,7 @@ static void a_slow_daemon_is_waited_for(void **state)
 {
 	char options[256];
 	const char *found = getenv("ASAN_OPTIONS");
+
 	(void)state;
 	snprintf(options, sizeof(options), "%s:verify_asan_link_order=0", found != NULL ? found : "");
 	setenv("ASAN_OPTIONS", options, 1); /* which wants to be the first that is loaded */
@@ -209,6 +220,7 @@ static void a_stopped_daemon_is_not(void **state)
 static void a_plugin_that_is_slow_to_load_is_waited_for(void **state)
 {
 	char path[128];
+
 	(void)state;
 	find_processors();
 	strcpy(rig.folder, "/tmp/urom-test-XXXXXX");
@@ -240,5 +252,6 @@ int main(void)
 		WITH_RIG(a_stopped_daemon_is_not),
 		cmocka_unit_test_teardown(a_plugin_that_is_slow_to_load_is_waited_for, close_rig),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,6 +75,7 @@ static pid_t start_child(void (*run)(int), int index)
 static void assert_ended_well(pid_t pid)
 {
 	int status;
+
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 }
@@ -83,6 +84,7 @@ static void assert_ended_well(pid_t pid)
 static void await_step(int index, int step)
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
+
 	while (board->step[index] < step && sf_now_ns() < until)
 		usleep(1000);
 	assert_true(board->step[index] >= step);
@@ -91,6 +93,7 @@ static void await_step(int index, int step)
 static void await_go(int step)
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
+
 	while (board->go < step && sf_now_ns() < until)
 		(void)doca_pe_progress(rig.pe);
 	must(board->go >= step, 2);
@@ -99,6 +102,7 @@ static void await_go(int step)
 static struct doca_urom_worker *start_worker(uint64_t id, const char *plugin)
 {
 	struct doca_urom_worker *worker = urom_rig_worker(&rig, id, plugin);
+
 	must(worker != NULL && urom_rig_start_worker(&rig, worker), 3);
 	return worker;
 }
@@ -113,6 +117,7 @@ struct answers {
 static void answered(doca_error_t result, union doca_data cookie, uint64_t value)
 {
 	struct answers *answers = (struct answers *)cookie.ptr;
+
 	answers->wrong += result != DOCA_SUCCESS || value != answers->first + (uint64_t)answers->num;
 	answers->num++;
 }
@@ -122,10 +127,12 @@ static void exchange(struct doca_urom_worker *worker, uint64_t first)
 {
 	struct answers answers = {.first = first};
 	int given = 0;
+
 	while (answers.num < COMMANDS) {
 		doca_error_t result = given < COMMANDS ? urom_graph_task_loopback(worker, (union doca_data){.ptr = &answers},
 										  first + (uint64_t)given, answered)
 						       : DOCA_ERROR_NO_MEMORY;
+
 		must(result == DOCA_SUCCESS || result == DOCA_ERROR_NO_MEMORY, 4);
 		given += result == DOCA_SUCCESS;
 		(void)doca_pe_progress(rig.pe);
@@ -137,6 +144,7 @@ static void talk(int index)
 {
 	for (int run = 0; run < 3; run++) {
 		struct doca_urom_worker *worker = start_worker(SHARED_ID, GRAPH);
+
 		board->step[index]++;
 		await_go(run + 1); /* all are there */
 		exchange(worker, (uint64_t)index << 32 | (uint64_t)run << 16);
@@ -147,6 +155,7 @@ static void talk(int index)
 static void each_client_gets_its_own_answers(void **state)
 {
 	pid_t pids[CLIENTS];
+
 	(void)state;
 	for (int i = 0; i < CLIENTS; i++)
 		pids[i] = start_child(talk, i);
@@ -164,8 +173,10 @@ static void come_and_go(int index)
 {
 	struct doca_urom_worker *workers[3] = {NULL};
 	unsigned seed = 20261121 + (unsigned)index;
+
 	for (int i = 0; i < 40; i++) {
 		int id = rand_r(&seed) % 3;
+
 		if (workers[id] == NULL) {
 			workers[id] = start_worker((uint64_t)id, GRAPH);
 			continue;
@@ -181,6 +192,7 @@ static void come_and_go(int index)
 static void clients_come_and_go_in_any_order(void **state)
 {
 	pid_t pids[CLIENTS];
+
 	(void)state;
 	for (int i = 0; i < CLIENTS; i++)
 		pids[i] = start_child(come_and_go, i);
@@ -193,6 +205,7 @@ static void clients_come_and_go_in_any_order(void **state)
 static void hold(int index)
 {
 	struct doca_urom_worker *worker = start_worker(SHARED_ID, GRAPH);
+
 	while (true) {
 		board->step[index] = 1;
 		exchange(worker, (uint64_t)index << 32);
@@ -202,6 +215,7 @@ static void hold(int index)
 static void hold_on(int index)
 {
 	struct doca_urom_worker *worker = start_worker(SHARED_ID, GRAPH);
+
 	board->step[index] = 1;
 	for (uint64_t i = 0; board->go == 0; i++)
 		exchange(worker, i << 16);
@@ -214,6 +228,7 @@ static void hold_on(int index)
 static void a_killed_client_leaves_the_worker_to_the_other(void **state)
 {
 	int status;
+
 	(void)state;
 	pid_t victim = start_child(hold, 0), other = start_child(hold_on, 1);
 	await_step(0, 1);
@@ -235,6 +250,7 @@ static void have_both_plugins(int index)
 {
 	struct doca_urom_worker *worker = urom_rig_worker(&rig, SHARED_ID, GRAPH);
 	uint64_t both = urom_rig_plugin(&rig, GRAPH) | urom_rig_plugin(&rig, SANDBOX);
+
 	must(doca_urom_worker_set_plugins(worker, both) == DOCA_SUCCESS && urom_rig_start_worker(&rig, worker), 3);
 	board->step[index] = 1;
 	await_go(1);
@@ -252,6 +268,7 @@ static void ask_for_other_things(int index)
 {
 	char *const env[] = {"UROM_TEST=1"};
 	struct doca_urom_worker *worker = urom_rig_worker(&rig, SHARED_ID, SANDBOX);
+
 	must(urom_rig_start_worker(&rig, worker), 3);				 /* some of them */
 	must(urom_rig_loopback(&rig, worker, 1) == DOCA_ERROR_INVALID_VALUE, 8); /* graph was not asked for */
 	must(urom_rig_stop_worker(&rig, worker), 6);
@@ -296,6 +313,7 @@ static uint64_t sum_of_group(void)
 	struct doca_urom_service_get_workers_by_gid_task *task;
 	uint64_t sum = 0;
 	int done = 0;
+
 	must(doca_urom_service_get_workers_by_gid_task_allocate_init(rig.service, GROUP, listed, &task) == DOCA_SUCCESS, 9);
 	struct doca_task *base = doca_urom_service_get_workers_by_gid_task_as_task(task);
 	doca_task_set_user_data(base, (union doca_data){.ptr = &done});
@@ -309,6 +327,7 @@ static uint64_t sum_of_group(void)
 static struct doca_urom_worker *start_in_group(uint64_t id)
 {
 	struct doca_urom_worker *worker = urom_rig_worker(&rig, id, GRAPH);
+
 	must(doca_urom_worker_set_gid(worker, GROUP) == DOCA_SUCCESS && urom_rig_start_worker(&rig, worker), 3);
 	return worker;
 }
@@ -327,6 +346,7 @@ static void be_in_it_too(int index)
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	struct doca_urom_worker *worker = start_in_group(1000);
+
 	must(sum_of_group() == 1300, 10);
 	board->step[index] = 1;
 	while (sum_of_group() != 1000 && sf_now_ns() < until) /* those of the killed go */
@@ -338,6 +358,7 @@ static void be_in_it_too(int index)
 static void groups_span_clients(void **state)
 {
 	int status;
+
 	(void)state;
 	pid_t first = start_child(be_in_a_group, 0);
 	await_step(0, 1);
@@ -360,5 +381,6 @@ int main(void)
 		WITH_HOST(a_worker_is_as_its_first_client_made_it),
 		WITH_HOST(groups_span_clients),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,6 +47,7 @@ static atomic_int num_asked;
 static void hang(void)
 {
 	uint64_t until = sf_now_ns() + BUSY_NS;
+
 	atomic_fetch_add(&num_asked, 1);
 	while (atomic_load(&resolver_computes) && sf_now_ns() < until)
 		;
@@ -68,6 +69,7 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
 {
 	getaddrinfo_fn real = (getaddrinfo_fn)dlsym(RTLD_NEXT, "getaddrinfo");
 	bool is_digits = hints != NULL && (hints->ai_flags & AI_NUMERICHOST) != 0;
+
 	if (node != NULL && strcmp(node, HANGING) == 0 && !is_digits)
 		hang();
 	if (node == NULL || is_digits || (strcmp(node, NAME) != 0 && strcmp(node, HANGING) != 0))
@@ -76,6 +78,7 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
 	*found = NULL;
 	for (size_t i = 0; addresses[i] != NULL; i++) {
 		int error = real(addresses[i], service, hints, last);
+
 		if (error != 0)
 			return error;
 		last = &(*last)->ai_next;
@@ -101,6 +104,7 @@ static void *accept_and_answer(void *unused)
 	(void)unused;
 	while (!atomic_load(&other.ends)) {
 		int fd = accept(other.fd, NULL, NULL);
+
 		if (fd < 0)
 			continue;
 		(void)!write(fd, other.answer, other.answer_len);
@@ -115,6 +119,7 @@ static void other_listen(const void *answer, size_t len, int backlog)
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
 	socklen_t size = sizeof(address);
 	const struct timeval soon = {.tv_usec = 20000};
+
 	other.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_true(other.fd >= 0);
 	assert_int_equal(bind(other.fd, (struct sockaddr *)&address, sizeof(address)), 0);
@@ -146,6 +151,7 @@ static uint32_t num_descriptors(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
 	uint32_t num = 0;
+
 	while (readdir(dir) != NULL)
 		num++;
 	closedir(dir);
@@ -155,6 +161,7 @@ static uint32_t num_descriptors(void)
 static size_t num_lines(void)
 {
 	size_t num = 0;
+
 	for (const char *at = said; (at = strchr(at, '\n')) != NULL; at++)
 		num++;
 	return num;
@@ -166,6 +173,7 @@ static doca_error_t start(const char *host, unsigned port)
 	struct doca_urom_service *service = urom_rig_service(&rig);
 	struct doca_ctx *ctx = doca_urom_service_as_ctx(service);
 	char path[128];
+
 	assert_non_null(service);
 	snprintf(path, sizeof(path), "%s/other", rig.folder);
 	FILE *file = fopen(path, "w");
@@ -193,6 +201,7 @@ static doca_error_t start(const char *host, unsigned port)
 static void fails(const char *host, unsigned port, doca_error_t code, const char *what)
 {
 	uint32_t before = num_descriptors();
+
 	assert_int_equal(start(host, port), code);
 	assert_int_equal(num_lines(), 1);
 	assert_non_null(strstr(said, what));
@@ -202,6 +211,7 @@ static void fails(const char *host, unsigned port, doca_error_t code, const char
 static int open_rig(void **state)
 {
 	struct doca_log_backend *backend;
+
 	(void)state;
 	lines = open_memstream(&all, &all_len);
 	if (lines == NULL || doca_log_backend_create_with_file_sdk(lines, &backend) != DOCA_SUCCESS)
@@ -232,6 +242,7 @@ static void a_host_that_cannot_be_reached(void **state)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
 	int fds[4];
+
 	(void)state;
 	other_listen(NULL, 0, 0);
 	address.sin_port = htons((uint16_t)other.port);
@@ -249,6 +260,7 @@ static void a_host_that_cannot_be_reached(void **state)
 static void answers(const void *bytes, size_t len)
 {
 	uint32_t before = num_descriptors();
+
 	other_listen(bytes, len, 8);
 	doca_error_t result = start("127.0.0.1", other.port);
 	assert_true(result == DOCA_ERROR_TIME_OUT || result == DOCA_ERROR_CONNECTION_ABORTED);
@@ -268,6 +280,7 @@ static void a_listener_that_says_nothing(void **state)
 static void half_an_answer(void **state)
 {
 	static const uint64_t header[8] = {200, 0, 1, 1, 1};
+
 	(void)state;
 	answers(header, 5);
 	answers(header, 8);
@@ -278,6 +291,7 @@ static void another_protocol(void **state)
 {
 	static const char http[] = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
 	static char long_one[20000];
+
 	(void)state;
 	answers(http, sizeof(http) - 1);
 	memset(long_one, 'x', sizeof(long_one));
@@ -296,6 +310,7 @@ static void the_second_address_answers(void **state)
 {
 	static const char *const refused_first[] = {"127.0.0.9", "127.0.0.1", NULL};
 	static const char *const other_kind_first[] = {"::1", "127.0.0.1", NULL};
+
 	(void)state;
 	addresses = refused_first;
 	assert_int_equal(start(NAME, rig.port), DOCA_SUCCESS);
@@ -309,6 +324,7 @@ static void a_silent_first_address_leaves_time_for_the_second(void **state)
 {
 	static const char *const silent_first[] = {"127.0.0.8", "127.0.0.1", NULL};
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)rig.port)};
+
 	(void)state;
 	inet_pton(AF_INET, "127.0.0.8", &address.sin_addr);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -322,6 +338,7 @@ static void a_silent_first_address_leaves_time_for_the_second(void **state)
 static void each_address_is_told_of(void **state)
 {
 	static const char *const three[] = {"127.0.0.7", "127.0.0.8", "127.0.0.9", NULL};
+
 	(void)state;
 	addresses = three;
 	fails(NAME, 1, DOCA_ERROR_CONNECTION_ABORTED,
@@ -332,6 +349,7 @@ static void as_many_addresses_as_are_tried(void **state)
 {
 	static const char *const many[] = {"127.0.0.11", "127.0.0.12", "127.0.0.13", "127.0.0.14", "127.0.0.15",
 					   "127.0.0.16", "127.0.0.17", "127.0.0.18", "127.0.0.1",  NULL};
+
 	(void)state;
 	addresses = many;
 	assert_int_equal(start(NAME, rig.port), DOCA_ERROR_CONNECTION_ABORTED);
@@ -343,6 +361,7 @@ static void as_many_addresses_as_are_tried(void **state)
 static void an_address_of_the_other_kind_alone(void **state)
 {
 	static const char *const other_kind[] = {"::1", NULL};
+
 	(void)state;
 	addresses = other_kind;
 	doca_error_t result = start(NAME, rig.port);
@@ -356,6 +375,7 @@ static uint32_t num_threads(void)
 {
 	DIR *dir = opendir("/proc/self/task");
 	uint32_t num = 0;
+
 	while (readdir(dir) != NULL)
 		num++;
 	closedir(dir);
@@ -365,6 +385,7 @@ static uint32_t num_threads(void)
 static void await_threads(uint32_t num)
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
+
 	while (num_threads() > num && sf_now_ns() < until)
 		usleep(1000);
 	assert_int_equal(num_threads(), num);
@@ -384,6 +405,7 @@ static void a_resolver_that_is_slow(void **state)
 {
 	static const char *const one[] = {"127.0.0.1", NULL};
 	pthread_t thread;
+
 	(void)state;
 	addresses = one;
 	tell_resolver(false);
@@ -398,6 +420,7 @@ static void a_resolver_that_is_slow(void **state)
 static void a_resolver_that_is_busy(void **state)
 {
 	static const char *const one[] = {"127.0.0.1", NULL};
+
 	(void)state;
 	addresses = one;
 	tell_resolver(true);
@@ -412,6 +435,7 @@ static void a_resolver_that_hangs(void **state)
 {
 	static const char *const one[] = {"127.0.0.1", NULL};
 	uint32_t threads = num_threads();
+
 	(void)state;
 	addresses = one;
 	tell_resolver(false);
@@ -444,5 +468,6 @@ int main(void)
 		cmocka_unit_test(a_resolver_that_is_busy),
 		cmocka_unit_test(a_resolver_that_hangs),
 	};
+
 	return cmocka_run_group_tests(tests, open_rig, close_rig);
 }

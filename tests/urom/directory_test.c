@@ -34,6 +34,7 @@ static size_t pack_process(uint32_t process, void *out, size_t room)
 	struct urom_entry_worker workers[EACH];
 	struct urom_entry_buffer buffers[BUFFERS];
 	uint8_t addresses[EACH][256], marks[EACH][2];
+
 	for (uint32_t i = 0; i < EACH; i++) {
 		marks[i][0] = (uint8_t)process;
 		marks[i][1] = (uint8_t)i;
@@ -49,6 +50,7 @@ static size_t pack_process(uint32_t process, void *out, size_t room)
 static void pack_all(void)
 {
 	size_t used = urom_directory_begin(NULL, PROCESSES);
+
 	for (uint32_t i = 0; i < PROCESSES; i++)
 		used = urom_directory_place(NULL, used, pack_process(i, NULL, 0)) + pack_process(i, NULL, 0);
 	packed_len = used;
@@ -56,6 +58,7 @@ static void pack_all(void)
 	used = urom_directory_begin(packed, PROCESSES);
 	for (uint32_t i = 0; i < PROCESSES; i++) {
 		size_t len = pack_process(i, NULL, 0), place = urom_directory_place(packed, used, len);
+
 		assert_int_equal(pack_process(i, packed + place, len), len);
 		used = place + len;
 	}
@@ -68,6 +71,7 @@ static void every_worker_is_found(void **state)
 	struct urom_blob address, memh, mkey;
 	const char *reason;
 	int segment;
+
 	(void)state;
 	pack_all();
 	assert_int_equal(urom_directory_check(packed, packed_len, &reason), DOCA_SUCCESS);
@@ -109,6 +113,7 @@ static struct urom_directory *open_one(const struct urom_entry_worker *workers, 
 	size_t len = urom_entry_pack(workers, num_workers, buffers, num_buffers, NULL, 0);
 	size_t place = urom_directory_place(NULL, urom_directory_begin(NULL, 1), len);
 	uint8_t *bytes = (uint8_t *)malloc(place + len);
+
 	assert_int_equal(urom_directory_place(bytes, urom_directory_begin(bytes, 1), len), place);
 	assert_int_equal(urom_entry_pack(workers, num_workers, buffers, num_buffers, bytes + place, len), len);
 	if (urom_directory_open(bytes, place + len, &directory, reason) != DOCA_SUCCESS)
@@ -127,6 +132,7 @@ static void of_buffers_that_overlap_the_first_is_found(void **state)
 	};
 	const char *reason;
 	int segment;
+
 	(void)state;
 	struct urom_directory *directory = open_one(&worker, 1, buffers, 4, &reason);
 	assert_non_null(directory);
@@ -144,6 +150,7 @@ static void an_id_that_is_there_twice(void **state)
 {
 	struct urom_entry_worker workers[100];
 	const char *reason = NULL;
+
 	(void)state;
 	for (uint32_t i = 0; i < 100; i++)
 		workers[i] = (struct urom_entry_worker){i * 7 % 99, {NULL, 0}};
@@ -161,5 +168,6 @@ int main(void)
 		cmocka_unit_test(of_buffers_that_overlap_the_first_is_found),
 		cmocka_unit_test(an_id_that_is_there_twice),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,6 +71,7 @@ static struct doca_urom_domain *make_domain(struct urom_players *players, size_t
 {
 	struct doca_urom_domain_oob_coll oob = urom_players_oob(players);
 	struct doca_urom_domain *domain;
+
 	assert_int_equal(doca_urom_domain_create(&domain), DOCA_SUCCESS);
 	assert_int_equal(doca_pe_connect_ctx(rig.pe, doca_urom_domain_as_ctx(domain)), DOCA_SUCCESS);
 	assert_int_equal(doca_urom_domain_set_oob(domain, &oob), DOCA_SUCCESS);
@@ -84,6 +85,7 @@ static enum doca_ctx_states start(struct doca_urom_domain *domain)
 	struct doca_ctx *ctx = doca_urom_domain_as_ctx(domain);
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	enum doca_ctx_states state = DOCA_CTX_STATE_IDLE;
+
 	if (doca_ctx_start(ctx) != DOCA_ERROR_IN_PROGRESS)
 		return DOCA_CTX_STATE_IDLE;
 	do {
@@ -96,6 +98,7 @@ static enum doca_ctx_states start(struct doca_urom_domain *domain)
 static void end(struct doca_urom_domain *domain, struct urom_players *players)
 {
 	enum doca_ctx_states state;
+
 	assert_int_equal(doca_ctx_get_state(doca_urom_domain_as_ctx(domain), &state), DOCA_SUCCESS);
 	if (state != DOCA_CTX_STATE_IDLE)
 		assert_int_equal(doca_ctx_stop(doca_urom_domain_as_ctx(domain)), DOCA_SUCCESS);
@@ -117,6 +120,7 @@ static void sent(doca_error_t result, union doca_data cookie)
 static doca_error_t send_to(struct doca_urom_worker *worker, uint64_t id)
 {
 	struct sent end = {0};
+
 	assert_int_equal(urom_sandbox_task_send(worker, (union doca_data){.ptr = &end}, id, 1, "x", 1, sent), DOCA_SUCCESS);
 	assert_true(urom_rig_await_flag(&rig, &end.done));
 	return end.result;
@@ -127,6 +131,7 @@ static doca_error_t send_to(struct doca_urom_worker *worker, uint64_t id)
 static void two_thousand_processes(void **state)
 {
 	struct urom_players players;
+
 	(void)state;
 	deal(&players, MANY);
 	struct doca_urom_domain *domain = make_domain(&players, WORKERS);
@@ -146,6 +151,7 @@ static void two_thousand_processes(void **state)
 static void one_has_much_more_than_the_others(void **state)
 {
 	struct urom_players players;
+
 	(void)state;
 	deal(&players, 100);
 	urom_player_set(&players, 7, 2, 200, 1024, 500);
@@ -161,6 +167,7 @@ static void one_has_much_more_than_the_others(void **state)
 static void more_than_a_directory_holds(void **state)
 {
 	struct urom_players players;
+
 	(void)state;
 	deal(&players, 3);
 	players.lens[0] = players.lens[1] = (130 << 20);
@@ -174,6 +181,7 @@ static void as_many_domains_as_a_worker_takes(void **state)
 {
 	static struct doca_urom_domain *domains[DOMAINS_MAX + 1];
 	struct urom_players players;
+
 	(void)state;
 	urom_players_open(&players, 1);
 	for (int i = 0; i <= DOMAINS_MAX; i++) {
@@ -197,6 +205,7 @@ static void as_many_domains_as_a_worker_takes(void **state)
 static void who_told_a_process_may_leave(void **state)
 {
 	struct urom_players players;
+
 	(void)state;
 	deal(&players, 50);
 	struct doca_urom_domain *domain = make_domain(&players, WORKERS);
@@ -214,6 +223,7 @@ static void who_told_a_process_may_leave(void **state)
 static struct doca_urom_domain *join_shared(int wait_fd, int say_fd, struct urom_players *players)
 {
 	char byte = 0;
+
 	if (wait_fd >= 0 && read(wait_fd, &byte, 1) != 1)
 		_exit(1);
 	rig.service = urom_rig_service(&rig);
@@ -232,6 +242,7 @@ static void tell_and_die(int wait_fd, int say_fd, int turns)
 {
 	struct urom_players players;
 	struct doca_urom_domain *domain = join_shared(wait_fd, say_fd, &players);
+
 	if (doca_ctx_start(doca_urom_domain_as_ctx(domain)) != DOCA_ERROR_IN_PROGRESS)
 		_exit(1);
 	for (int i = 0; i < turns; i++)
@@ -245,6 +256,7 @@ static void tell_after_it(int say_fd, int wait_fd)
 	struct urom_players players;
 	struct doca_urom_domain *domain = join_shared(-1, say_fd, &players);
 	char byte;
+
 	if (read(wait_fd, &byte, 1) != 1)
 		_exit(1);
 	_exit(start(domain) == DOCA_CTX_STATE_RUNNING && send_to(workers[0], ids[0]) == DOCA_SUCCESS ? 0 : 2);
@@ -253,11 +265,13 @@ static void tell_after_it(int say_fd, int wait_fd)
 static void who_tells_a_process_may_die(void **state)
 {
 	struct urom_rig host = {.pe = NULL};
+
 	(void)state;
 	assert_true(urom_rig_start_daemon(&host, NULL));
 	fflush(NULL);
 	for (int turns = 1; turns < 400; turns *= 3) {
 		int up[2], telling[2], status;
+
 		assert_int_equal(pipe(up) | pipe(telling), 0);
 		pid_t other = fork(); /* both are: UCX does not live on in a child */
 		if (other == 0)
@@ -281,6 +295,7 @@ static void who_tells_a_process_may_die(void **state)
 static void fails_once(struct urom_players *players)
 {
 	struct doca_urom_domain *domain = make_domain(players, WORKERS);
+
 	assert_int_equal(start(domain), DOCA_CTX_STATE_IDLE);
 	players->fails_to_start = players->fails = players->other_index = 0;
 	struct doca_urom_domain_oob_coll oob = urom_players_oob(players);
@@ -293,6 +308,7 @@ static void fails_once(struct urom_players *players)
 static void a_gathering_that_does_not_start(void **state)
 {
 	struct urom_players players;
+
 	(void)state;
 	deal(&players, 5);
 	players.fails_to_start = 1;
@@ -308,6 +324,7 @@ static void a_gathering_that_does_not_start(void **state)
 static void a_gathering_that_fails(void **state)
 {
 	struct urom_players players;
+
 	(void)state;
 	for (uint32_t round = 1; round <= 2; round++) {
 		deal(&players, 5);
@@ -319,6 +336,7 @@ static void a_gathering_that_fails(void **state)
 static void an_index_that_is_there_twice(void **state)
 {
 	struct urom_players players;
+
 	(void)state;
 	deal(&players, 5);
 	players.other_index = 1;
@@ -328,6 +346,7 @@ static void an_index_that_is_there_twice(void **state)
 static void an_entry_that_is_malformed(void **state)
 {
 	struct urom_players players;
+
 	(void)state;
 	deal(&players, 5);
 	memset(players.entries[2], 0xff, players.lens[2]);
@@ -339,9 +358,11 @@ static void an_entry_that_is_malformed(void **state)
 static void a_stop_in_each_round(void **state)
 {
 	struct urom_players players;
+
 	(void)state;
 	for (uint32_t round = 1; round <= 2; round++) {
 		enum doca_ctx_states now;
+
 		deal(&players, 5);
 		players.never_ends = round;
 		struct doca_urom_domain *domain = make_domain(&players, WORKERS);
@@ -360,6 +381,7 @@ static void a_stop_in_each_round(void **state)
 static void a_stop_while_workers_are_told(void **state)
 {
 	struct urom_players players;
+
 	(void)state;
 	for (int turns = 1; turns < 100; turns += 3) {
 		deal(&players, 200);
@@ -379,6 +401,7 @@ static void a_stop_while_workers_are_told(void **state)
 static void a_worker_that_dies_while_processes_gather(void **state)
 {
 	struct urom_players players;
+
 	(void)state;
 	deal(&players, 5);
 	players.never_ends = 2;
@@ -397,6 +420,7 @@ static void a_worker_that_dies_later(void **state)
 {
 	struct urom_players players;
 	enum doca_ctx_states now;
+
 	(void)state;
 	deal(&players, 5);
 	struct doca_urom_domain *domain = make_domain(&players, WORKERS);
@@ -427,6 +451,7 @@ static void fill_queue(struct doca_urom_worker *worker)
 {
 	static const char much[3900];
 	doca_error_t result;
+
 	num_under_way = num_not_found = 0;
 	while ((result = urom_sandbox_task_send(worker, (union doca_data){0}, NOBODY, 1, much, sizeof(much), ended)) ==
 	       DOCA_SUCCESS)
@@ -447,6 +472,7 @@ static void restart_with_many_tasks(struct doca_urom_worker **worker)
 static void a_stop_while_a_worker_takes_nothing(void **state)
 {
 	struct urom_players players;
+
 	(void)state;
 	restart_with_many_tasks(&workers[2]);
 	pid_t process = urom_rig_process_of(&rig, workers[2]);
@@ -474,6 +500,7 @@ static void a_stop_while_a_worker_takes_nothing(void **state)
 static void a_worker_that_is_to_leave_a_domain_and_stops(void **state)
 {
 	struct urom_players players;
+
 	(void)state;
 	restart_with_many_tasks(&workers[2]);
 	pid_t process = urom_rig_process_of(&rig, workers[2]);
@@ -492,6 +519,7 @@ static void a_worker_that_is_to_leave_a_domain_and_stops(void **state)
 static void a_worker_that_runs_again(void **state)
 {
 	struct urom_players players;
+
 	(void)state;
 	deal(&players, 5);
 	struct doca_urom_domain *domain = make_domain(&players, WORKERS);
@@ -515,6 +543,7 @@ static void a_worker_that_runs_again(void **state)
 static void a_worker_that_runs_again_while_its_domain_starts(void **state)
 {
 	struct urom_players players;
+
 	(void)state;
 	deal(&players, 5);
 	players.never_ends = 2;
@@ -537,6 +566,7 @@ static void forge(struct urom_players *players, const void *address, size_t len)
 	size_t addresses_len =
 		urom_addresses_append(addresses, sizeof(addresses), 0, urom_rig_plugin(&rig, SANDBOX), address, len);
 	const struct urom_entry_worker forged = {NOBODY, {addresses, addresses_len}};
+
 	players->lens[0] = urom_entry_pack(&forged, 1, NULL, 0, NULL, 0);
 	free(players->entries[0]);
 	players->entries[0] = (uint8_t *)malloc(players->lens[0]);
@@ -549,6 +579,7 @@ static bool send_to_forged(const void *address, size_t len)
 {
 	struct urom_players players;
 	enum doca_ctx_states now;
+
 	deal(&players, 3);
 	forge(&players, address, len);
 	struct doca_urom_domain *domain = make_domain(&players, WORKERS);
@@ -578,6 +609,7 @@ static void forged_addresses(void **state)
 {
 	uint8_t address[512];
 	struct ucx_side side;
+
 	(void)state;
 	assert_int_equal(ucx_side_open(&side, UCP_FEATURE_TAG), DOCA_SUCCESS);
 	size_t len = side.address_len < sizeof(address) ? side.address_len : sizeof(address);
@@ -619,5 +651,6 @@ int main(void)
 		WITH_RIG(a_stop_while_a_worker_takes_nothing),
 		WITH_RIG(a_worker_that_is_to_leave_a_domain_and_stops),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,6 +38,7 @@ struct participant {
 static doca_error_t allgather(void *sbuf, void *rbuf, size_t msglen, void *coll_info, void **req)
 {
 	struct participant *self = (struct participant *)coll_info;
+
 	if (msglen > PART_MAX || self->round == ROUNDS_MAX)
 		return DOCA_ERROR_TOO_BIG;
 	memcpy(self->board->parts[self->round][self->index], sbuf, msglen);
@@ -51,6 +52,7 @@ static doca_error_t allgather(void *sbuf, void *rbuf, size_t msglen, void *coll_
 static doca_error_t req_test(void *req)
 {
 	struct participant *self = (struct participant *)req;
+
 	if (__atomic_load_n(&self->board->arrived[self->round], __ATOMIC_ACQUIRE) < self->board->num)
 		return DOCA_ERROR_IN_PROGRESS;
 	for (uint32_t i = 0; i < self->board->num; i++)
@@ -70,6 +72,7 @@ static struct board *make_board(uint32_t num)
 {
 	struct board *board =
 		(struct board *)mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
 	board->num = num;
 	return board;
 }
@@ -79,6 +82,7 @@ static struct doca_urom_domain *make_domain(struct urom_rig *rig, struct partici
 {
 	struct doca_urom_domain_oob_coll oob = {allgather, req_test, req_free, self, self->board->num, self->index};
 	struct doca_urom_domain *domain;
+
 	if (doca_urom_domain_create(&domain) != DOCA_SUCCESS ||
 	    doca_pe_connect_ctx(rig->pe, doca_urom_domain_as_ctx(domain)) != DOCA_SUCCESS ||
 	    doca_urom_domain_set_oob(domain, &oob) != DOCA_SUCCESS ||
@@ -93,6 +97,7 @@ static enum doca_ctx_states start_domain(struct urom_rig *rig, struct doca_urom_
 	struct doca_ctx *ctx = doca_urom_domain_as_ctx(domain);
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	enum doca_ctx_states state = DOCA_CTX_STATE_IDLE;
+
 	if (doca_ctx_start(ctx) != DOCA_ERROR_IN_PROGRESS)
 		return DOCA_CTX_STATE_IDLE;
 	do {
@@ -138,6 +143,7 @@ static void workers_of_one_process(void **state)
 	uint64_t ids[] = {7, UINT64_MAX};
 	uint8_t buffer[64], key[100];
 	struct doca_urom_domain *domain = make_domain(&rig, &self, ids, workers, 2);
+
 	(void)state;
 	memset(key, 1, sizeof(key));
 	assert_int_equal(doca_urom_domain_add_buffer(domain, buffer, 64, key, 10, key, 20), DOCA_ERROR_BAD_STATE);
@@ -158,6 +164,7 @@ static void ids_are_there_once(void **state)
 {
 	uint64_t ids[] = {3, 3};
 	struct doca_urom_domain *domain;
+
 	(void)state;
 	assert_int_equal(doca_urom_domain_create(&domain), DOCA_SUCCESS);
 	assert_int_equal(doca_urom_domain_set_workers(domain, ids, workers, 2), DOCA_ERROR_INVALID_VALUE);
@@ -169,6 +176,7 @@ static void an_exchange_is_whole(void **state)
 {
 	struct doca_urom_domain_oob_coll oob = {allgather, req_test, req_free, &self, 2, 2};
 	struct doca_urom_domain *domain;
+
 	(void)state;
 	assert_int_equal(doca_urom_domain_create(&domain), DOCA_SUCCESS);
 	assert_int_equal(doca_urom_domain_set_oob(domain, &oob), DOCA_ERROR_INVALID_VALUE);
@@ -186,6 +194,7 @@ static void a_worker_may_stop_before_its_domain(void **state)
 {
 	uint64_t ids[] = {1, 2};
 	struct doca_urom_domain *domain = make_domain(&rig, &self, ids, workers, 2);
+
 	(void)state;
 	assert_int_equal(start_domain(&rig, domain), DOCA_CTX_STATE_RUNNING);
 	assert_true(urom_rig_stop_worker(&rig, workers[0]));
@@ -199,6 +208,7 @@ static void a_stop_in_the_middle(void **state)
 {
 	uint64_t ids[] = {1, 2};
 	struct doca_urom_domain *domain;
+
 	(void)state;
 	self.board->num = 2; /* the other never comes */
 	domain = make_domain(&rig, &self, ids, workers, 2);
@@ -218,6 +228,7 @@ static int run_process(struct board *board, uint32_t index, uint64_t id, bool sw
 	struct urom_rig own = {.pe = NULL};
 	struct participant participant = {.board = board, .index = index, .swapped = swapped};
 	struct doca_urom_worker *worker;
+
 	own.service = urom_rig_service(&own);
 	if (own.service == NULL || doca_ctx_start(doca_urom_service_as_ctx(own.service)) != DOCA_SUCCESS)
 		return 100;
@@ -239,6 +250,7 @@ static void run_two(uint64_t id0, uint64_t id1, bool swapped, int states[2])
 	struct board *board = make_board(2);
 	struct urom_rig host = {.pe = NULL};
 	pid_t pids[2];
+
 	assert_true(urom_rig_start_daemon(&host, NULL));
 	fflush(NULL);
 	for (uint32_t i = 0; i < 2; i++) {
@@ -248,6 +260,7 @@ static void run_two(uint64_t id0, uint64_t id1, bool swapped, int states[2])
 	}
 	for (int i = 0; i < 2; i++) {
 		int status;
+
 		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
 		states[i] = WIFEXITED(status) ? WEXITSTATUS(status) : 200;
 	}
@@ -258,6 +271,7 @@ static void run_two(uint64_t id0, uint64_t id1, bool swapped, int states[2])
 static void two_processes(void **state)
 {
 	int states[2];
+
 	(void)state;
 	run_two(1, 2, false, states);
 	assert_int_equal(states[0], DOCA_CTX_STATE_RUNNING);
@@ -267,6 +281,7 @@ static void two_processes(void **state)
 static void the_same_id_in_two_processes(void **state)
 {
 	int states[2];
+
 	(void)state;
 	run_two(5, 5, false, states);
 	assert_int_equal(states[0], DOCA_CTX_STATE_IDLE);
@@ -276,6 +291,7 @@ static void the_same_id_in_two_processes(void **state)
 static void an_exchange_that_mixes_up_its_parts(void **state)
 {
 	int states[2];
+
 	(void)state;
 	run_two(1, 2, true, states);
 	assert_int_equal(states[0], DOCA_CTX_STATE_IDLE);
@@ -296,5 +312,6 @@ int main(void)
 		WITH_RIG(a_worker_may_stop_before_its_domain),
 		WITH_RIG(a_stop_in_the_middle),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,6 +58,7 @@ static void loop_open(struct loop *loop, struct doca_pe *pe)
 {
 	doca_notification_handle_t handle;
 	struct epoll_event event = {.events = EPOLLIN};
+
 	*loop = (struct loop){.pe = pe, .epoll_fd = epoll_create1(EPOLL_CLOEXEC)};
 	assert_true(loop->epoll_fd >= 0);
 	assert_int_equal(doca_pe_get_notification_handle(pe, &handle), DOCA_SUCCESS);
@@ -88,6 +89,7 @@ static void do_what_is_due(struct loop *loop)
 static bool sleep_till_event(struct loop *loop, int ms)
 {
 	struct epoll_event event;
+
 	spin(loop);
 	assert_int_equal(doca_pe_request_notification(loop->pe), DOCA_SUCCESS);
 	spin(loop);
@@ -106,6 +108,7 @@ static bool turn(struct loop *loop, int ms)
 static void loop_until_state(struct loop *loop, struct doca_ctx *ctx, enum doca_ctx_states wanted)
 {
 	enum doca_ctx_states state;
+
 	for (;;) {
 		do_what_is_due(loop);
 		assert_int_equal(doca_ctx_get_state(ctx, &state), DOCA_SUCCESS);
@@ -130,6 +133,7 @@ static void loop_until(struct loop *loop, const uint32_t *count, uint32_t wanted
 static double cpu_seconds(void)
 {
 	struct rusage usage;
+
 	getrusage(RUSAGE_SELF, &usage);
 	return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
 	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
@@ -140,6 +144,7 @@ static void assert_sleeps(struct loop *loop)
 {
 	double before = cpu_seconds();
 	int turns = 0;
+
 	while (turn(loop, IDLE_MS))
 		assert_true(++turns < 20);
 	assert_true(cpu_seconds() - before < 0.2);
@@ -154,6 +159,7 @@ struct counter {
 static void looped_back(doca_error_t result, union doca_data cookie, uint64_t value)
 {
 	struct counter *counter = (struct counter *)cookie.ptr;
+
 	(void)value;
 	counter->ended++;
 	counter->good += result == DOCA_SUCCESS;
@@ -174,6 +180,7 @@ struct exchange {
 static doca_error_t allgather(void *sbuf, void *rbuf, size_t msglen, void *coll_info, void **req)
 {
 	struct exchange *exchange = (struct exchange *)coll_info;
+
 	memcpy(rbuf, sbuf, msglen);
 	exchange->asked = 0;
 	*req = exchange;
@@ -196,6 +203,7 @@ static struct doca_urom_domain *make_domain(struct doca_pe *pe, struct doca_urom
 	struct doca_urom_domain_oob_coll oob = {allgather, req_test, req_free, exchange, 1, 0};
 	struct doca_urom_domain *domain;
 	uint64_t id = 7;
+
 	assert_int_equal(doca_urom_domain_create(&domain), DOCA_SUCCESS);
 	assert_int_equal(doca_pe_connect_ctx(pe, doca_urom_domain_as_ctx(domain)), DOCA_SUCCESS);
 	assert_int_equal(doca_urom_domain_set_oob(domain, &oob), DOCA_SUCCESS);
@@ -214,6 +222,7 @@ static void group_listed(struct doca_urom_service_get_workers_by_gid_task *task,
 static void ask_for_group(struct doca_urom_service *service, uint32_t *count)
 {
 	struct doca_urom_service_get_workers_by_gid_task *task;
+
 	assert_int_equal(doca_urom_service_get_workers_by_gid_task_allocate_init(service, 5, group_listed, &task), DOCA_SUCCESS);
 	struct doca_task *base = doca_urom_service_get_workers_by_gid_task_as_task(task);
 	doca_task_set_user_data(base, (union doca_data){.ptr = count});
@@ -229,6 +238,7 @@ static void whole_life(struct loop *loop)
 	struct counter counter = {0};
 	struct exchange exchange = {0};
 	uint32_t listed = 0;
+
 	assert_int_equal(doca_urom_worker_set_gid(worker, 5), DOCA_SUCCESS);
 	assert_int_equal(doca_ctx_start(ctx), DOCA_ERROR_IN_PROGRESS);
 	loop_until_state(loop, ctx, DOCA_CTX_STATE_RUNNING);
@@ -265,6 +275,7 @@ static void whole_life(struct loop *loop)
 static void the_whole_life_without_polling(void **state)
 {
 	struct loop loop;
+
 	(void)state;
 	loop_open(&loop, rig.pe);
 	whole_life(&loop);
@@ -274,6 +285,7 @@ static void the_whole_life_without_polling(void **state)
 static void the_same_with_one_progress_a_turn(void **state)
 {
 	struct loop loop;
+
 	(void)state;
 	loop_open(&loop, rig.pe);
 	loop.lazy = true;
@@ -287,6 +299,7 @@ static void a_start_that_fails_wakes(void **state)
 {
 	struct doca_urom_worker *worker = urom_rig_worker(&rig, DOCA_UROM_WORKER_ID_ANY, GRAPH);
 	struct loop loop;
+
 	(void)state;
 	loop_open(&loop, rig.pe);
 	assert_int_equal(doca_urom_worker_set_plugins(worker, UINT64_C(1) << 40), DOCA_SUCCESS);
@@ -301,10 +314,12 @@ static void a_stop_of_one_that_starts_wakes(void **state)
 	struct doca_urom_worker *worker = urom_rig_worker(&rig, DOCA_UROM_WORKER_ID_ANY, GRAPH);
 	struct doca_ctx *ctx = doca_urom_worker_as_ctx(worker);
 	struct loop loop;
+
 	(void)state;
 	loop_open(&loop, rig.pe);
 	for (uint32_t turns = 0; turns < 8; turns++) {
 		enum doca_ctx_states now = DOCA_CTX_STATE_STARTING;
+
 		assert_int_equal(doca_ctx_start(ctx), DOCA_ERROR_IN_PROGRESS);
 		for (uint32_t i = 0; i < turns; i++) {
 			do_what_is_due(&loop);
@@ -324,6 +339,7 @@ static void the_end_of_the_daemon_wakes(void **state)
 {
 	struct doca_urom_worker *worker = urom_rig_worker(&rig, DOCA_UROM_WORKER_ID_ANY, GRAPH);
 	struct loop loop;
+
 	(void)state;
 	loop_open(&loop, rig.pe);
 	assert_int_equal(doca_ctx_start(doca_urom_worker_as_ctx(worker)), DOCA_ERROR_IN_PROGRESS);
@@ -347,6 +363,7 @@ static void answers_come_around_the_arm(void **state)
 	struct counter counter = {0};
 	uint32_t listed = 0;
 	struct loop loop;
+
 	(void)state;
 	loop_open(&loop, rig.pe);
 	assert_true(urom_rig_start_worker(&rig, worker));
@@ -383,6 +400,7 @@ static int all_ended_fd;
 static struct doca_urom_worker *worker_on(struct doca_pe *pe, uint64_t plugin)
 {
 	struct doca_urom_worker *worker;
+
 	assert_int_equal(doca_urom_worker_create(&worker), DOCA_SUCCESS);
 	assert_int_equal(doca_pe_connect_ctx(pe, doca_urom_worker_as_ctx(worker)), DOCA_SUCCESS);
 	assert_int_equal(doca_urom_worker_set_service(worker, rig.service), DOCA_SUCCESS);
@@ -395,6 +413,7 @@ static void *cycle(void *arg)
 	struct thread *thread = (struct thread *)arg;
 	struct doca_pe *pe;
 	struct loop loop;
+
 	assert_int_equal(doca_pe_create(&pe), DOCA_SUCCESS);
 	struct doca_urom_worker *worker = worker_on(pe, thread->plugin);
 	struct doca_ctx *ctx = doca_urom_worker_as_ctx(worker);
@@ -420,6 +439,7 @@ static void errands_between_threads_that_sleep(void **state)
 {
 	struct thread threads[THREADS] = {{.seed = 1}};
 	struct loop loop;
+
 	(void)state;
 	struct epoll_event event = {.events = EPOLLIN};
 	loop_open(&loop, rig.pe);
@@ -464,5 +484,6 @@ int main(void)
 		WITH_RIG(the_end_of_the_daemon_wakes),	      WITH_RIG(answers_come_around_the_arm),
 		WITH_RIG(errands_between_threads_that_sleep),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

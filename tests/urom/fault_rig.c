@@ -12,6 +12,7 @@ static void asked(struct doca_urom_worker_cmd_task *task, union doca_data task_u
 	struct doca_buf *response = doca_urom_worker_cmd_task_get_response(task);
 	struct fault_answer answer = {0};
 	void *data;
+
 	(void)ctx_user_data;
 	ask->status = doca_task_get_status(doca_urom_worker_cmd_task_as_task(task));
 	if (response != NULL && doca_buf_get_data_len(response, &ask->size) == DOCA_SUCCESS && ask->size >= sizeof(answer) &&
@@ -29,6 +30,7 @@ doca_error_t fault_submit(struct urom_rig *rig, struct doca_urom_worker *worker,
 	struct doca_urom_worker_cmd_task *task;
 	void *data;
 	doca_error_t result = doca_urom_worker_cmd_task_allocate_init(worker, urom_rig_plugin(rig, FAULT_PLUGIN), &task);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	*ask = (struct fault_ask){0};
@@ -49,6 +51,7 @@ doca_error_t fault_ask(struct urom_rig *rig, struct doca_urom_worker *worker, en
 {
 	struct fault_ask ask;
 	doca_error_t result = fault_submit(rig, worker, what, where, &ask);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (!urom_rig_await_flag(rig, &ask.done))
@@ -63,6 +66,7 @@ struct doca_urom_worker *fault_worker(struct urom_rig *rig, const char *at)
 	struct doca_urom_worker *worker = urom_rig_worker(rig, DOCA_UROM_WORKER_ID_ANY, FAULT_PLUGIN);
 	char variable[64];
 	char *env[] = {variable};
+
 	snprintf(variable, sizeof(variable), FAULT_ENV "=%s", at != NULL ? at : "");
 	if (worker == NULL || doca_urom_worker_set_env(worker, env, 1) != DOCA_SUCCESS)
 		return NULL;

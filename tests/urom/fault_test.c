@@ -72,6 +72,7 @@ static void assert_ends(enum fault_what what, enum fault_where where, const char
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
 	struct fault_ask asks[2];
+
 	assert_non_null(worker);
 	assert_int_equal(fault_submit(&rig, worker, what, where, &asks[0]), DOCA_SUCCESS);
 	assert_int_equal(fault_submit(&rig, worker, FAULT_WHEN_FILE, FAULT_IN_CMD, &asks[1]), DOCA_SUCCESS);
@@ -155,6 +156,7 @@ static void what_a_plugin_started_ends_with_it(void **state)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
 	uint64_t child, until = sf_now_ns() + UROM_RIG_WAIT_NS;
+
 	(void)state;
 	assert_non_null(worker);
 	assert_int_equal(fault_ask(&rig, worker, FAULT_CHILD, FAULT_IN_CMD, &child), DOCA_SUCCESS);
@@ -202,6 +204,7 @@ static void a_plugin_that_hangs_while_it_ends(void **state)
 static void idle_and_stopped_workers_are_left_alone(void **state)
 {
 	struct doca_urom_worker *stopped = fault_worker(&rig, NULL), *hangs = fault_worker(&rig, NULL);
+
 	(void)state;
 	assert_true(stopped != NULL && hangs != NULL);
 	kill(urom_rig_process_of(&rig, stopped), SIGSTOP);
@@ -230,6 +233,7 @@ static void notifications_in_one_call(void **state)
 static uint32_t count(const char *text, const char *in)
 {
 	uint32_t num = 0;
+
 	while ((in = strstr(in, text)) != NULL) {
 		in += strlen(text);
 		num++;
@@ -240,6 +244,7 @@ static uint32_t count(const char *text, const char *in)
 static void notifications_for_nobody(void **state)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
+
 	(void)state;
 	assert_non_null(worker);
 	assert_int_equal(fault_ask(&rig, worker, FAULT_STRANGERS, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
@@ -253,6 +258,7 @@ static void notifications_for_nobody(void **state)
 static void an_answer_of_more_than_a_message_holds(void **state)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
+
 	(void)state;
 	assert_non_null(worker);
 	assert_int_equal(fault_ask(&rig, worker, FAULT_TOO_LARGE, FAULT_IN_CMD, NULL), DOCA_ERROR_TOO_BIG);
@@ -263,6 +269,7 @@ static void an_answer_of_more_than_a_message_holds(void **state)
 static void a_command_left_in_the_list_fails_its_task(void **state)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
+
 	(void)state;
 	assert_non_null(worker);
 	for (int i = 0; i < 3; i++)
@@ -276,6 +283,7 @@ static void descriptors_without_end(void **state)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
 	uint64_t num;
+
 	(void)state;
 	assert_non_null(worker);
 	assert_int_equal(fault_ask(&rig, worker, FAULT_FILES, FAULT_IN_CMD, &num), DOCA_SUCCESS);
@@ -288,6 +296,7 @@ static void memory_without_end(void **state)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
 	uint64_t mib;
+
 	(void)state;
 	assert_non_null(worker);
 	assert_int_equal(fault_ask(&rig, worker, FAULT_MEMORY, FAULT_IN_CMD, &mib), DOCA_SUCCESS);
@@ -301,6 +310,7 @@ static void the_page_that_the_daemon_reads(void **state)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
 	uint64_t shrunk;
+
 	(void)state;
 	assert_non_null(worker);
 	assert_int_equal(fault_ask(&rig, worker, FAULT_PULSE, FAULT_IN_CMD, &shrunk), DOCA_SUCCESS);
@@ -311,6 +321,7 @@ static void the_page_that_the_daemon_reads(void **state)
 static void the_socket_to_the_daemon(void **state)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
+
 	(void)state;
 	assert_non_null(worker);
 	(void)fault_ask(&rig, worker, FAULT_SOCKET, FAULT_IN_CMD, NULL);
@@ -331,6 +342,7 @@ static void a_hanging_worker_does_not_outlive_the_daemon(void **state)
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	struct fault_ask ask;
+
 	(void)state;
 	assert_non_null(worker);
 	pid_t pid = urom_rig_process_of(&rig, worker);
@@ -357,6 +369,7 @@ static doca_error_t submit_large(struct urom_rig *from, struct doca_urom_worker 
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	doca_error_t result;
+
 	while ((result = fault_submit(from, slow, FAULT_LARGE, FAULT_IN_CMD, ask)) == DOCA_ERROR_AGAIN && sf_now_ns() < until)
 		(void)doca_pe_progress(from->pe);
 	return result;
@@ -367,6 +380,7 @@ static void a_slow_client_stops_no_other(void **state)
 	struct doca_urom_worker *slow = urom_rig_worker(&rig, 42, FAULT_PLUGIN), *quick = urom_rig_worker(&rig, 42, FAULT_PLUGIN);
 	struct fault_ask *asks = (struct fault_ask *)calloc(SLOW_TASKS, sizeof(*asks));
 	struct urom_rig apart = rig; /* with an engine of its own */
+
 	(void)state;
 	assert_int_equal(doca_pe_create(&apart.pe), DOCA_SUCCESS);
 	assert_int_equal(doca_urom_worker_destroy(slow), DOCA_SUCCESS);
@@ -406,6 +420,7 @@ static void a_slow_client_stops_no_other(void **state)
 static int slow_client(void)
 {
 	static struct fault_ask asks[SLOW_TASKS];
+
 	if ((rig.service = urom_rig_service(&rig)) == NULL ||
 	    doca_ctx_start(doca_urom_service_as_ctx(rig.service)) != DOCA_SUCCESS)
 		return 1;
@@ -429,10 +444,12 @@ static void a_slow_client_that_dies_takes_nobody_along(void **state)
 {
 	const char *const args[] = {"/proc/self/exe", "slow-client", NULL};
 	struct doca_urom_worker *quick = urom_rig_worker(&rig, 42, FAULT_PLUGIN);
+
 	(void)state;
 	assert_true(urom_rig_start_worker(&rig, quick));
 	for (int i = 0; i < SLOW_CLIENTS; i++) {
 		struct program slow;
+
 		assert_true(program_start(&slow, args));
 		assert_true(program_await(&slow, "asked"));
 		for (int j = 0; j < 100; j++) /* while answers pile up */
@@ -478,6 +495,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(a_slow_client_stops_no_other, open_large_rig, close_rig),
 		cmocka_unit_test_setup_teardown(a_slow_client_that_dies_takes_nobody_along, open_large_rig, close_rig),
 	};
+
 	if (argc == 2 && strcmp(argv[1], "slow-client") == 0)
 		return slow_client();
 	return cmocka_run_group_tests(tests, NULL, NULL);

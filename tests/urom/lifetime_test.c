@@ -44,6 +44,7 @@ static pid_t parent_of(pid_t pid)
 {
 	char path[64], text[512] = "";
 	int parent = -1;
+
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	FILE *file = fopen(path, "r");
 	if (file == NULL)
@@ -56,6 +57,7 @@ static pid_t parent_of(pid_t pid)
 static bool runs_daemon(pid_t pid)
 {
 	char path[64], program[PATH_MAX] = "";
+
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	return readlink(path, program, sizeof(program) - 1) > 0 && strstr(program, "doca_urom_daemon") != NULL;
 }
@@ -65,9 +67,11 @@ static pid_t find_spawner(void)
 {
 	pid_t spawner = rig.daemon.pid;
 	DIR *folder = opendir("/proc");
+
 	assert_non_null(folder);
 	for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
 		pid_t pid = atoi(entry->d_name);
+
 		if (pid > 0 && parent_of(pid) == rig.daemon.pid && runs_daemon(pid))
 			spawner = pid;
 	}
@@ -78,6 +82,7 @@ static pid_t find_spawner(void)
 static void await_end_of(pid_t pid)
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
+
 	while (process_is_there(pid) && sf_now_ns() < until)
 		usleep(1000);
 	assert_false(process_is_there(pid));
@@ -107,6 +112,7 @@ static void assert_new_daemon_serves(void)
 static void a_stopped_worker_ends_with_the_daemon(void **state)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
+
 	(void)state;
 	assert_non_null(worker);
 	pid_t pid = urom_rig_process_of(&rig, worker);
@@ -121,6 +127,7 @@ static void what_a_plugin_started_ends_with_the_daemon(void **state)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
 	uint64_t child;
+
 	(void)state;
 	assert_non_null(worker);
 	assert_int_equal(fault_ask(&rig, worker, FAULT_CHILD, FAULT_IN_CMD, &child), DOCA_SUCCESS);
@@ -135,6 +142,7 @@ static void a_stopped_spawner_ends_with_the_daemon(void **state)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
 	pid_t spawner = find_spawner();
+
 	(void)state;
 	assert_non_null(worker);
 	assert_int_not_equal(spawner, rig.daemon.pid);
@@ -155,8 +163,10 @@ static pid_t await_fork(pid_t spawner)
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	unsigned long child = 0;
+
 	while (child == 0 && sf_now_ns() < until) {
 		int status;
+
 		(void)doca_pe_progress(rig.pe);
 		if (waitpid(spawner, &status, __WALL | WNOHANG) != spawner)
 			continue;
@@ -176,6 +186,7 @@ static void a_child_that_is_stopped_before_exec_keeps_nothing(void **state)
 {
 	struct doca_urom_worker *worker = urom_rig_worker(&rig, ANY, FAULT_PLUGIN);
 	pid_t spawner = find_spawner();
+
 	(void)state;
 	if (ptrace(PTRACE_SEIZE, spawner, NULL,
 		   (void *)(uintptr_t)(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE)) != 0) {
@@ -202,6 +213,7 @@ static void a_child_that_is_stopped_before_exec_keeps_nothing(void **state)
 static void a_stopped_spawner_is_continued(void **state)
 {
 	pid_t spawner = find_spawner();
+
 	(void)state;
 	assert_int_not_equal(spawner, rig.daemon.pid);
 	kill(spawner, SIGSTOP);
@@ -215,6 +227,7 @@ static void a_stopped_spawner_is_continued(void **state)
 static void a_daemon_ends_with_its_spawner(void **state)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
+
 	(void)state;
 	assert_non_null(worker);
 	kill(find_spawner(), SIGKILL);
@@ -238,6 +251,7 @@ static bool use_service(void)
 {
 	struct doca_urom_service *service;
 	struct doca_pe *pe;
+
 	if (doca_pe_create(&pe) != DOCA_SUCCESS || doca_urom_service_create(&service) != DOCA_SUCCESS)
 		return false;
 	struct doca_ctx *ctx = doca_urom_service_as_ctx(service);
@@ -260,6 +274,7 @@ static void *use_services(void *unused)
 static void a_child_of_a_program_that_uses_services(void **state)
 {
 	pthread_t threads[2];
+
 	(void)state;
 	if (HAS_ASAN)
 		skip(); /* its allocator does not survive a fork beside other threads: its locks stay held in the child */
@@ -268,6 +283,7 @@ static void a_child_of_a_program_that_uses_services(void **state)
 	for (int i = 0; i < FORKS; i++) {
 		int status = -1;
 		pid_t child = fork();
+
 		assert_true(child >= 0);
 		if (child == 0) {
 			alarm(CHILD_S);
@@ -297,5 +313,6 @@ int main(void)
 		WITH_RIG(a_stopped_spawner_is_continued),	   WITH_RIG(a_daemon_ends_with_its_spawner),
 		WITH_RIG(a_child_of_a_program_that_uses_services),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

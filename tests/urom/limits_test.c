@@ -31,6 +31,7 @@ static char *real_daemon;
 static int open_rig(void **state)
 {
 	static const char *const limits[] = {"--plugin-timeout", "2", NULL};
+
 	(void)state;
 	return urom_rig_open(&rig, limits) ? 0 : -1;
 }
@@ -55,6 +56,7 @@ static void __attribute__((format(printf, 3, 4))) write_file(const char *path, m
 {
 	va_list values;
 	FILE *file = fopen(path, "w");
+
 	assert_non_null(file);
 	va_start(values, format);
 	vfprintf(file, format, values);
@@ -66,6 +68,7 @@ static void __attribute__((format(printf, 3, 4))) write_file(const char *path, m
 static void assert_goes_on(void)
 {
 	struct doca_urom_worker *next = fault_worker(&rig, NULL);
+
 	assert_non_null(next);
 	assert_int_equal(fault_ask(&rig, next, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
 	assert_true(urom_rig_stop_worker(&rig, next));
@@ -86,6 +89,7 @@ static void what_is_under_way_is_answered_before_the_end(void **state)
 	char path[128], variable[160];
 	char *env[] = {variable};
 	struct fault_ask ask;
+
 	(void)state;
 	snprintf(path, sizeof(path), "%s/awaited", rig.folder);
 	snprintf(variable, sizeof(variable), FAULT_FILE_ENV "=%s", path);
@@ -106,6 +110,7 @@ static void what_is_never_answered_fails_at_the_end(void **state)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
 	struct fault_ask ask;
+
 	(void)state;
 	assert_non_null(worker);
 	assert_int_equal(fault_submit(&rig, worker, FAULT_SPIN, FAULT_IN_PROGRESS, &ask), DOCA_SUCCESS);
@@ -123,6 +128,7 @@ static rlim_t files_of_daemon(void)
 {
 	char path[64];
 	int highest = 0;
+
 	snprintf(path, sizeof(path), "/proc/%d/fd", rig.daemon.pid);
 	DIR *folder = opendir(path);
 	assert_non_null(folder);
@@ -135,10 +141,12 @@ static rlim_t files_of_daemon(void)
 static void too_many_open_files(void **state)
 {
 	struct rlimit before;
+
 	(void)state;
 	assert_int_equal(prlimit(rig.daemon.pid, RLIMIT_NOFILE, NULL, &before), 0);
 	for (rlim_t more = 0; more < 6; more++) { /* each of the descriptors that a worker costs */
 		const struct rlimit few = {files_of_daemon() + more, before.rlim_max};
+
 		assert_int_equal(prlimit(rig.daemon.pid, RLIMIT_NOFILE, &few, NULL), 0);
 		struct doca_urom_worker *worker = fault_worker(&rig, NULL);
 		if (worker != NULL)
@@ -158,6 +166,7 @@ static bool other_program_gets_worker(void)
 {
 	int status = -1;
 	pid_t child = fork();
+
 	assert_true(child >= 0);
 	if (child != 0) {
 		assert_int_equal(waitpid(child, &status, 0), child);
@@ -177,6 +186,7 @@ static void a_program_that_wants_all_workers(void **state)
 {
 	static const char *const limits[] = {"--max-workers", "8", NULL};
 	struct doca_urom_worker *workers[WORKERS];
+
 	(void)state;
 	assert_true(urom_rig_open(&rig, limits));
 	for (int i = 0; i < WORKERS; i++)
@@ -195,6 +205,7 @@ static void a_program_that_wants_all_workers(void **state)
 static void find_door(struct sockaddr_un *door)
 {
 	DIR *folder = opendir(rig.folder);
+
 	assert_non_null(folder);
 	*door = (struct sockaddr_un){.sun_family = AF_UNIX};
 	for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
@@ -209,6 +220,7 @@ static uint64_t processor_time_of_daemon_ns(void)
 {
 	clockid_t clock;
 	struct timespec ran;
+
 	assert_int_equal(clock_getcpuclockid(rig.daemon.pid, &clock), 0);
 	assert_int_equal(clock_gettime(clock, &ran), 0);
 	return (uint64_t)ran.tv_sec * 1000000000 + (uint64_t)ran.tv_nsec;
@@ -217,6 +229,7 @@ static uint64_t processor_time_of_daemon_ns(void)
 static void wait_for(uint64_t ns)
 {
 	uint64_t until = sf_now_ns() + ns;
+
 	while (sf_now_ns() < until)
 		usleep(10000);
 }
@@ -228,6 +241,7 @@ static void a_crowd_that_takes_all_descriptors(void **state)
 	struct sockaddr_un door;
 	struct rlimit before, few;
 	int fds[CROWD];
+
 	(void)state;
 	find_door(&door);
 	assert_int_equal(prlimit(rig.daemon.pid, RLIMIT_NOFILE, NULL, &before), 0);
@@ -263,6 +277,7 @@ static bool restart_daemon_as_nobody(void)
 {
 	char command[512], path[128], theirs[] = "/tmp/urom-nobody-XXXXXX", secret[64];
 	static const char shared[] = "a secret that two users have";
+
 	snprintf(command, sizeof(command), AS_NOBODY " test -x '%s'", real_daemon);
 	if (system(command) != 0)
 		return false;
@@ -290,6 +305,7 @@ static bool restart_daemon_as_nobody(void)
 static bool limit_processes(const char *limit)
 {
 	char command[256];
+
 	snprintf(command, sizeof(command), "%s prlimit --pid=%d --nproc=%s", geteuid() == 0 ? AS_NOBODY : "", rig.daemon.pid,
 		 limit);
 	return system(command) == 0;
@@ -299,6 +315,7 @@ static void too_many_processes(void **state)
 {
 	struct rlimit before;
 	char all[32];
+
 	(void)state;
 	if (geteuid() == 0 && !restart_daemon_as_nobody()) {
 		print_message("user %d cannot run %s, and root may have any number of processes\n", NOBODY, real_daemon);
@@ -319,6 +336,7 @@ static void too_many_processes(void **state)
 static bool output_is_full(void)
 {
 	char path[64];
+
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", rig.daemon.pid, STDERR_FILENO);
 	struct pollfd room = {open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC), POLLOUT, 0};
 	assert_true(room.fd >= 0);
@@ -332,6 +350,7 @@ static void nobody_takes_what_a_worker_prints(void **state)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL), *next;
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
+
 	(void)state;
 	assert_non_null(worker);
 	assert_int_equal(fault_ask(&rig, worker, FAULT_PRINT, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
@@ -351,6 +370,7 @@ static void nobody_takes_what_a_worker_prints(void **state)
 static void run_daemon_after(const char *before, const char *redirect)
 {
 	char path[128];
+
 	start_over();
 	snprintf(path, sizeof(path), "%s/daemon", rig.folder);
 	write_file(path, 0700, "#!/bin/sh\ncd '%s'\n%s\nexec '%s' \"$@\" %s\n", rig.folder, before, real_daemon, redirect);
@@ -369,6 +389,7 @@ static void redirect_daemon(const char *redirect)
 static void nobody_reads_a_socket_under_the_log(void **state)
 {
 	int ends[2];
+
 	(void)state;
 	start_over(); /* nothing of the rig's has that number then */
 	assert_int_equal(fcntl(SOCKET_FD, F_GETFD), -1);
@@ -393,6 +414,7 @@ static bool file_holds(const char *name, const char *text)
 {
 	static char content[1 << 20];
 	char path[128];
+
 	snprintf(path, sizeof(path), "%s/%s", rig.folder, name);
 	FILE *file = fopen(path, "r");
 	assert_non_null(file);
@@ -407,6 +429,7 @@ static void a_worker_that_prints_without_end_is_cut_short(void **state)
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	struct stat st;
 	char path[128];
+
 	(void)state;
 	redirect_daemon("2>log");
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
@@ -451,6 +474,7 @@ static void a_log_that_may_not_grow(void **state)
 static void a_terminal_that_closes(void **state)
 {
 	struct doca_urom_worker *worker = fault_worker(&rig, NULL);
+
 	(void)state;
 	assert_non_null(worker);
 	kill(rig.daemon.pid, SIGHUP);
@@ -486,6 +510,7 @@ int main(void)
 		WITH_RIG(a_terminal_that_closes),
 		WITH_RIG(a_service_without_standard_output),
 	};
+
 	real_daemon = strdup(getenv("UROM_DAEMON"));
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 	free(real_daemon);

@@ -27,6 +27,7 @@ static int host(void)
 {
 	struct doca_urom_worker *worker;
 	doca_error_t result = DOCA_ERROR_UNKNOWN;
+
 	rig.service = urom_rig_service(&rig);
 	if (rig.service != NULL)
 		result = doca_ctx_start(doca_urom_service_as_ctx(rig.service));
@@ -51,6 +52,7 @@ static bool run_in_namespace(struct program *program, const char *script)
 	static char whole[8192];
 	const char *const probe = geteuid() == 0 ? "unshare -m true 2>/dev/null" : "unshare -Urm true 2>/dev/null";
 	const char *const args[] = {"/usr/bin/unshare", geteuid() == 0 ? "-m" : "-Urm", "/bin/sh", "-c", whole, NULL};
+
 	if (system(probe) != 0) {
 		print_message("no mount namespace can be made here\n");
 		return false;
@@ -84,6 +86,7 @@ static void assert_daemon_refuses(const char *script, const char *what, const ch
 {
 	struct program program;
 	char listed[64];
+
 	if (!run_in_namespace(&program, script))
 		skip();
 	int status = program_wait(&program);
@@ -143,6 +146,7 @@ static void a_folder_that_fills_up_later(void **state)
 {
 	struct program program;
 	char script[1024];
+
 	(void)state;
 	snprintf(script, sizeof(script),
 		 "mount -o remount,size=64k none \"$dir\"; export UROM_PLUGIN_PATH='%.*s'\n"
@@ -167,6 +171,7 @@ static void a_folder_that_fills_up_later(void **state)
 static void a_program_without_a_secret_on_a_read_only_folder(void **state)
 {
 	struct program program;
+
 	(void)state;
 	if (!run_in_namespace(&program, "echo 'localhost dpu 127.0.0.1:1 d8:00.0 lo' >\"$dir/services\"\n"
 					"mount -o remount,ro none \"$dir\"; export DOCA_UROM_SERVICE_FILE=\"$dir/services\"\n"
@@ -187,6 +192,7 @@ static void a_folder_of_somebody_else(void **state)
 	char command[8192];
 	struct program program;
 	const char *const args[] = {"/bin/sh", "-c", command, NULL};
+
 	(void)state;
 	snprintf(command, sizeof(command), AS_NOBODY " test -x '%s'", getenv("UROM_DAEMON"));
 	if (geteuid() == 0 && system(command) != 0) {
@@ -208,6 +214,7 @@ static void a_folder_of_somebody_else(void **state)
 static void write_file(const char *path, const char *text)
 {
 	FILE *file = fopen(path, "w");
+
 	assert_non_null(file);
 	fputs(text, file);
 	fclose(file);
@@ -218,6 +225,7 @@ static bool holds(const char *path, const char *text)
 {
 	static char content[65536];
 	FILE *file = fopen(path, "r");
+
 	assert_non_null(file);
 	size_t len = fread(content, 1, sizeof(content), file);
 	fclose(file);
@@ -230,6 +238,7 @@ static void use_odd_folder(bool by_file)
 	char plugins[128], link[160], path[128], flags[256], none[256];
 	const char *const by_flags[] = {"--plugin-path", none, "--secret-file", path, NULL};
 	const char *const by_json[] = {"--json", flags, NULL};
+
 	strcpy(rig.folder, "/tmp/" ODD "-XXXXXX");
 	assert_non_null(mkdtemp(rig.folder));
 	snprintf(plugins, sizeof(plugins), "%s/pl ug", rig.folder);
@@ -242,6 +251,7 @@ static void use_odd_folder(bool by_file)
 	snprintf(flags, sizeof(flags), "%s/fl ags", rig.folder);
 	if (by_file) {
 		char json[1024], odd[512] = "";
+
 		for (const char *at = rig.folder; *at != '\0'; at++)
 			snprintf(odd + strlen(odd), sizeof(odd) - strlen(odd), *at == '"' || *at == '\\' ? "\\%c" : "%c", *at);
 		snprintf(json, sizeof(json),
@@ -259,6 +269,7 @@ static void assert_odd_folder_serves(void)
 	struct doca_urom_worker *worker = urom_rig_worker(&rig, 77, GRAPH);
 	char path[64];
 	int pid = 0;
+
 	assert_non_null(worker);
 	assert_int_equal(doca_urom_worker_set_env(worker, env, 3), DOCA_SUCCESS);
 	assert_true(urom_rig_start_worker(&rig, worker));
@@ -292,6 +303,7 @@ static void variables_that_are_none(void **state)
 	static char long_one[40000];
 	char *bad[] = {"NAME", "=value", "A=with space", "A B=1", "A=tab\t", "A=line\n", ""};
 	struct doca_urom_worker *worker;
+
 	(void)state;
 	assert_int_equal(doca_urom_worker_create(&worker), DOCA_SUCCESS);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
@@ -320,6 +332,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(odd_names_by_json, close_rig),
 		cmocka_unit_test(variables_that_are_none),
 	};
+
 	if (argc == 2 && strcmp(argv[1], "host") == 0)
 		return host();
 	if (readlink("/proc/self/exe", self, sizeof(self) - 1) <= 0)

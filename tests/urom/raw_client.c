@@ -47,6 +47,7 @@ static void open_to(unsigned port, uint64_t worker)
 	struct sockaddr_in address = {
 		.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
 	const struct sf_comm_target target = {(const struct sockaddr *)&address, sizeof(address), worker, "lo"};
+
 	memset(&client, 0, sizeof(client));
 	assert_int_equal(sf_comm_open(&options, &client.comm), DOCA_SUCCESS);
 	assert_int_equal(sf_comm_connect(client.comm, &target, NULL, &client.peer), DOCA_SUCCESS);
@@ -65,6 +66,7 @@ void client_open_worker(unsigned port, const struct urom_spawned *spawned)
 void client_send(const void *head, size_t head_len, const void *body, size_t len)
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
+
 	while (client.peer != NULL && sf_now_ns() < until &&
 	       sf_comm_send(client.comm, client.peer, head, head_len, body, len) == DOCA_ERROR_AGAIN)
 		(void)sf_comm_poll(client.comm);
@@ -73,12 +75,14 @@ void client_send(const void *head, size_t head_len, const void *body, size_t len
 void client_say(enum urom_kind kind, uint64_t request, const void *body, size_t len)
 {
 	struct urom_head head = urom_head_make(kind, DOCA_SUCCESS, request, 0);
+
 	client_send(&head, sizeof(head), body, len);
 }
 
 bool client_await(const int *flag, const uint32_t *count, uint32_t wanted)
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
+
 	while ((flag == NULL || !*flag) && (count == NULL || *count < wanted)) {
 		if (!sf_comm_poll(client.comm) && sf_now_ns() > until)
 			return false;
@@ -91,6 +95,7 @@ void client_authenticate(void)
 	struct urom_hello hello = {.message_max = UROM_MESSAGE_DEFAULT};
 	struct urom_secret secret;
 	uint8_t body[128], proof[UROM_PROOF_SIZE];
+
 	assert_int_equal(urom_random(hello.nonce, sizeof(hello.nonce)), DOCA_SUCCESS);
 	client_say(UROM_HELLO, 0, body, urom_hello_pack(&hello, body, sizeof(body)));
 	assert_true(client_await(&client.lost, &client.num_answers, 1));
@@ -105,6 +110,7 @@ void client_authenticate(void)
 size_t client_spawn_body(uint64_t plugins, uint8_t *body, size_t room)
 {
 	struct urom_spawn *spawn = (struct urom_spawn *)calloc(1, sizeof(*spawn));
+
 	assert_non_null(spawn);
 	spawn->worker_id = UINT64_MAX;
 	spawn->plugins = plugins;

@@ -61,6 +61,7 @@ static void progress(void)
 static bool await(const volatile int *flag)
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
+
 	while (!*flag && sf_now_ns() < until)
 		progress();
 	return *flag;
@@ -77,6 +78,7 @@ struct end {
 static void finished(doca_error_t result, union doca_data cookie, uint64_t number)
 {
 	struct end *end = (struct end *)cookie.ptr;
+
 	end->result = result;
 	end->number = number;
 	end->done = 1;
@@ -95,6 +97,7 @@ static doca_error_t init_client(uint64_t id)
 {
 	struct end end = {0};
 	union doca_data cookie = {.ptr = &end};
+
 	return RUN(&end, urom_rdmo_task_client_init(worker, cookie, id, target.address, target.address_len, initialized));
 }
 
@@ -104,6 +107,7 @@ static doca_error_t create_queue(struct initiator *initiator)
 	union doca_data cookie = {.ptr = &end};
 	doca_error_t result =
 		RUN(&end, urom_rdmo_task_rq_create(worker, cookie, initiator->ucx.address, initiator->ucx.address_len, finished));
+
 	initiator->number = end.number;
 	return result;
 }
@@ -112,6 +116,7 @@ static doca_error_t destroy_queue(uint64_t number)
 {
 	struct end end = {0};
 	union doca_data cookie = {.ptr = &end};
+
 	return RUN(&end, urom_rdmo_task_rq_destroy(worker, cookie, number, finished));
 }
 
@@ -121,6 +126,7 @@ static doca_error_t register_region(struct region *region, uint64_t len)
 	union doca_data cookie = {.ptr = &end};
 	void *rkey;
 	size_t rkey_len;
+
 	assert_int_equal(ucp_rkey_pack(target.context, region->memh, &rkey, &rkey_len), UCS_OK);
 	doca_error_t result =
 		RUN(&end, urom_rdmo_task_mr_register(worker, cookie, (uintptr_t)region->memory, len, rkey, rkey_len, finished));
@@ -133,6 +139,7 @@ static doca_error_t deregister_region(uint64_t number)
 {
 	struct end end = {0};
 	union doca_data cookie = {.ptr = &end};
+
 	return RUN(&end, urom_rdmo_task_mr_deregister(worker, cookie, number, finished));
 }
 
@@ -177,6 +184,7 @@ static bool init_plugin(void)
 {
 	const struct doca_urom_service_plugin_info *plugins;
 	size_t num;
+
 	if (doca_urom_service_get_plugins_list(rig.service, &plugins, &num) != DOCA_SUCCESS)
 		return false;
 	for (size_t i = 0; i < num; i++) {
@@ -239,6 +247,7 @@ static void flushed(doca_error_t result, union doca_data cookie)
 static doca_error_t flush(struct initiator *initiator)
 {
 	struct end end = {0};
+
 	return RUN(&end, urom_rdmo_flush(initiator->queue, (union doca_data){.ptr = &end}, flushed));
 }
 
@@ -286,6 +295,7 @@ static void two_initiators_share_a_pointer(void **state)
 	for (uint32_t i = 0; i < 2 * EACH; i++) {
 		const uint8_t *at = data.memory + i * BYTES;
 		uint8_t who = at[BYTES - 1];
+
 		assert_in_range(who, 1, 2);
 		assert_memory_equal(at, &seen[who - 1], sizeof(uint32_t));
 		seen[who - 1]++;
@@ -295,6 +305,7 @@ static void two_initiators_share_a_pointer(void **state)
 static void the_largest_append(void **state)
 {
 	uint8_t *bytes = (uint8_t *)malloc(REQUEST_MAX + 1);
+
 	(void)state;
 	for (size_t i = 0; i <= REQUEST_MAX; i++)
 		bytes[i] = (uint8_t)(i * 31 >> 3);
@@ -316,6 +327,7 @@ static void pieces_go_to_their_places(void **state)
 		{(uintptr_t)words.memory + 64, words.number, "another region", 14},
 		{(uintptr_t)data.memory + DATA_BYTES - 4, data.number, "last", 4},
 	};
+
 	(void)state;
 	assert_int_equal(urom_rdmo_scatter(initiators[0].queue, 0, pieces, 3), DOCA_SUCCESS);
 	assert_int_equal(flush(&initiators[0]), DOCA_SUCCESS);
@@ -328,6 +340,7 @@ static void places_outside_a_region(void **state)
 {
 	const struct urom_rdmo_piece before = {(uintptr_t)data.memory - 1, data.number, "x", 1};
 	const struct urom_rdmo_piece behind = {(uintptr_t)data.memory + DATA_BYTES - 3, data.number, "four", 4};
+
 	(void)state;
 	assert_int_equal(urom_rdmo_scatter(initiators[0].queue, 0, &before, 1), DOCA_SUCCESS);
 	assert_int_equal(flush(&initiators[0]), DOCA_ERROR_INVALID_VALUE);
@@ -367,6 +380,7 @@ static void regions_that_are_not_there(void **state)
 static void a_pointer_that_somebody_moves(void **state)
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
+
 	(void)state;
 	append(&initiators[0], 0, "early", 5);
 	while (*(volatile uint8_t *)&data.memory[4] != 'y' && sf_now_ns() < until)
@@ -394,6 +408,7 @@ static void a_queue_that_is_destroyed(void **state)
 static void who_does_not_know_the_number(void **state)
 {
 	struct urom_rdmo_queue *own = initiators[0].queue, *guess;
+
 	(void)state;
 	assert_int_equal(urom_rdmo_queue_open(initiators[0].rdmo, worker_address, CLIENT, initiators[0].number + 1, &guess),
 			 DOCA_SUCCESS);
@@ -411,6 +426,7 @@ static void commands_out_of_their_order(void **state)
 {
 	struct end end = {0};
 	union doca_data cookie = {.ptr = &end};
+
 	(void)state;
 	assert_int_equal(destroy_queue(1), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(register_region(&data, data.len), DOCA_ERROR_BAD_STATE);
@@ -436,6 +452,7 @@ static void send_noise(struct initiator *initiator, unsigned *seed, uint64_t *nu
 	uint64_t head[HEAD_BYTES / 8 + 2], bytes[32];
 	int done = 0;
 	struct ucx_endpoint *endpoint;
+
 	assert_int_equal(ucx_side_reach(&initiator->ucx, worker_address, &endpoint), DOCA_SUCCESS);
 	for (size_t i = 0; i < sizeof(head) / 8; i++)
 		head[i] = (uint64_t)rand_r(seed) * (rand_r(seed) % 3 == 0 ? UINT64_C(0x100000001) : 1) %
@@ -470,6 +487,7 @@ static void noise(void **state)
 {
 	unsigned seed = 20261121;
 	uint64_t number = 0;
+
 	(void)state;
 	for (int i = 0; i < 500; i++)
 		send_noise(&initiators[1], &seed, &number);
@@ -496,6 +514,7 @@ static void an_initiator_that_leaves(void **state)
 static struct doca_urom_worker *second_client(void)
 {
 	uint64_t id;
+
 	assert_int_equal(doca_urom_worker_get_id(worker, &id), DOCA_SUCCESS);
 	struct doca_urom_worker *second = urom_rig_worker(&rig, id, RDMO);
 	assert_true(urom_rig_start_worker(&rig, second));
@@ -507,6 +526,7 @@ static doca_error_t init_when_free(uint64_t id)
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	doca_error_t result;
+
 	do
 		result = init_client(id);
 	while (result == DOCA_ERROR_ALREADY_EXIST && sf_now_ns() < until);
@@ -516,6 +536,7 @@ static doca_error_t init_when_free(uint64_t id)
 static void a_client_that_leaves_gives_its_id_back(void **state)
 {
 	struct doca_urom_worker *first = worker, *second = second_client();
+
 	(void)state;
 	append(&initiators[0], 0, "first", 5);
 	assert_int_equal(flush(&initiators[0]), DOCA_SUCCESS);
@@ -538,6 +559,7 @@ static void a_client_that_leaves_while_its_memory_is_written(void **state)
 {
 	struct doca_urom_worker *first = worker, *second = second_client();
 	struct end end = {0};
+
 	(void)state;
 	append(&initiators[0], 0, "x", 1);
 	assert_int_equal(flush(&initiators[0]), DOCA_SUCCESS);
@@ -576,6 +598,7 @@ static bool has_landed(void)
 static void removed(doca_error_t result, union doca_data cookie, uint64_t number)
 {
 	struct removal *removal = (struct removal *)cookie.ptr;
+
 	removal->landed = has_landed();
 	finished(result, (union doca_data){.ptr = &removal->end}, number);
 }
@@ -584,6 +607,7 @@ static void scatter_pieces(void)
 {
 	struct urom_rdmo_piece pieces[PIECES];
 	uint8_t *bytes = (uint8_t *)malloc(PIECE_BYTES);
+
 	memset(bytes, 'x', PIECE_BYTES);
 	for (size_t i = 0; i < PIECES; i++)
 		pieces[i] = (struct urom_rdmo_piece){(uintptr_t)data.memory + i * PIECE_BYTES, data.number, bytes, PIECE_BYTES};
@@ -595,6 +619,7 @@ static void a_region_is_removed_when_all_has_landed(void **state)
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	struct removal removal = {.end = {0}};
+
 	(void)state;
 	scatter_pieces();
 	while (*(volatile uint8_t *)data.memory != 'x' && sf_now_ns() < until)
@@ -621,6 +646,7 @@ static doca_error_t asked_again;
 static void flushed_again(doca_error_t result, union doca_data cookie)
 {
 	const struct urom_rdmo_piece piece = {(uintptr_t)data.memory, data.number, "y", 1};
+
 	asked_again = urom_rdmo_scatter(initiators[1].queue, 0, &piece, 1);
 	if (asked_again == DOCA_ERROR_CONNECTION_ABORTED)
 		asked_again = urom_rdmo_flush(initiators[1].queue, cookie, flushed);
@@ -630,6 +656,7 @@ static void flushed_again(doca_error_t result, union doca_data cookie)
 static void a_queue_that_closes_takes_no_more(void **state)
 {
 	struct end end = {0};
+
 	(void)state;
 	assert_int_equal(flush(&initiators[1]), DOCA_SUCCESS);
 	asked_again = DOCA_SUCCESS;
@@ -645,6 +672,7 @@ static void a_worker_that_ends(void **state)
 	struct end end = {0};
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	doca_error_t result = DOCA_SUCCESS;
+
 	(void)state;
 	append(&initiators[0], 0, "before", 6);
 	assert_int_equal(flush(&initiators[0]), DOCA_SUCCESS);
@@ -685,5 +713,6 @@ int main(void)
 		WITH_RIG(a_queue_that_closes_takes_no_more),
 		WITH_RIG(a_worker_that_ends),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

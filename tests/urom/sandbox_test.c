@@ -47,6 +47,7 @@ static bool start_domain(void)
 {
 	struct doca_urom_domain_oob_coll oob = {gather, gathered, gathered, NULL, 1, 0};
 	uint64_t own[2] = {ids[0], ids[1]};
+
 	if (doca_urom_domain_create(&domain) != DOCA_SUCCESS)
 		return false;
 	struct doca_ctx *ctx = doca_urom_domain_as_ctx(domain);
@@ -66,6 +67,7 @@ static bool init_sandbox(void)
 {
 	const struct doca_urom_service_plugin_info *plugins;
 	size_t num;
+
 	if (doca_urom_service_get_plugins_list(rig.service, &plugins, &num) != DOCA_SUCCESS)
 		return false;
 	for (size_t i = 0; i < num; i++) {
@@ -99,6 +101,7 @@ static int open_rig(void **state)
 static int open_tcp_rig(void **state)
 {
 	static const char *const args[] = {"--max-msg-size", "65536", NULL};
+
 	(void)state;
 	setenv("UCX_TLS", "tcp", 1);
 	if (!urom_rig_start_daemon(&rig, args) || (rig.service = urom_rig_service(&rig)) == NULL ||
@@ -142,6 +145,7 @@ struct end {
 static void sent(doca_error_t result, union doca_data cookie)
 {
 	struct end *end = (struct end *)cookie.ptr;
+
 	end->result = result;
 	end->done = 1;
 }
@@ -149,6 +153,7 @@ static void sent(doca_error_t result, union doca_data cookie)
 static void received(doca_error_t result, union doca_data cookie, const void *data, size_t len, uint64_t tag)
 {
 	struct end *end = (struct end *)cookie.ptr;
+
 	end->result = result;
 	end->done = 1;
 	end->len = len;
@@ -180,6 +185,7 @@ static doca_error_t await(struct end *end)
 static doca_error_t send(int from, uint64_t peer, uint64_t tag, const void *data, size_t len)
 {
 	struct end end;
+
 	begin_send(from, peer, tag, data, len, &end);
 	return await(&end);
 }
@@ -189,6 +195,7 @@ static doca_error_t send(int from, uint64_t peer, uint64_t tag, const void *data
 static void there_and_back(void **state)
 {
 	struct end ping, pong;
+
 	(void)state;
 	begin_receive(1, 7, UINT64_MAX, 100, &ping);
 	assert_int_equal(send(0, ids[1], 7, "ping", 4), DOCA_SUCCESS);
@@ -207,6 +214,7 @@ static void there_and_back(void **state)
 static void a_worker_writes_to_itself(void **state)
 {
 	struct end end;
+
 	(void)state;
 	begin_receive(0, 1, UINT64_MAX, 100, &end);
 	assert_int_equal(send(0, ids[0], 1, "me", 2), DOCA_SUCCESS);
@@ -217,6 +225,7 @@ static void a_worker_writes_to_itself(void **state)
 static void only_bits_of_the_mask_matter(void **state)
 {
 	struct end low, high;
+
 	(void)state;
 	begin_receive(1, 0x0100, 0xff00, 100, &low);
 	begin_receive(1, 0x0200, 0xff00, 100, &high);
@@ -232,6 +241,7 @@ static void only_bits_of_the_mask_matter(void **state)
 static void an_empty_message(void **state)
 {
 	struct end end;
+
 	(void)state;
 	begin_receive(1, 1, UINT64_MAX, 0, &end);
 	assert_int_equal(send(0, ids[1], 1, NULL, 0), DOCA_SUCCESS);
@@ -244,6 +254,7 @@ static void the_largest_message(void **state)
 	static uint8_t data[MESSAGE_MAX];
 	static struct end end;
 	size_t most = MESSAGE_MAX;
+
 	(void)state;
 	for (size_t i = 0; i < sizeof(data); i++)
 		data[i] = (uint8_t)(i * 7);
@@ -268,6 +279,7 @@ static void the_largest_message(void **state)
 static void more_than_was_asked_for(void **state)
 {
 	struct end end;
+
 	(void)state;
 	begin_receive(1, 1, UINT64_MAX, 3, &end);
 	assert_int_equal(send(0, ids[1], 1, "four", 4), DOCA_SUCCESS);
@@ -293,6 +305,7 @@ static void nobody_of_that_id(void **state)
 static void many_in_their_order(void **state)
 {
 	static struct end out[MANY], in[MANY];
+
 	(void)state;
 	for (uint32_t i = 0; i < MANY; i++) {
 		begin_receive(1, 3, UINT64_MAX, sizeof(i), &in[i]);
@@ -309,6 +322,7 @@ static void a_worker_that_is_gone(void **state)
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	doca_error_t result;
+
 	(void)state;
 	assert_int_equal(send(0, ids[1], 1, "x", 1), DOCA_SUCCESS);
 	assert_true(urom_rig_stop_worker(&rig, workers[1]));
@@ -329,10 +343,12 @@ static void stop(pid_t pid)
 {
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	char name[64], state = 0;
+
 	snprintf(name, sizeof(name), "/proc/%d/stat", (int)pid);
 	kill(pid, SIGSTOP);
 	while (state != 'T' && sf_now_ns() < until) {
 		FILE *file = fopen(name, "r");
+
 		assert_non_null(file);
 		assert_int_equal(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
 		fclose(file);
@@ -343,6 +359,7 @@ static void stop(pid_t pid)
 static void write_to_itself(int worker)
 {
 	struct end end;
+
 	begin_receive(worker, 99, UINT64_MAX, 10, &end);
 	assert_int_equal(send(worker, ids[worker], 99, "me", 2), DOCA_SUCCESS);
 	assert_int_equal(await(&end), DOCA_SUCCESS);
@@ -362,6 +379,7 @@ static void assert_sends_end(void)
 {
 	for (int i = 0; i < LOAD_MANY; i++) {
 		doca_error_t result = await(&out[i]);
+
 		assert_true(result == DOCA_SUCCESS || result == DOCA_ERROR_CONNECTION_ABORTED);
 	}
 	write_to_itself(0);
@@ -373,6 +391,7 @@ static void a_worker_that_dies_in_the_middle_of_a_send(void **state)
 {
 	struct end back[4];
 	pid_t survivor = urom_rig_process_of(&rig, workers[0]), victim = urom_rig_process_of(&rig, workers[1]);
+
 	(void)state;
 	assert_int_equal(send(0, ids[1], 1, "there", 5), DOCA_SUCCESS);
 	assert_int_equal(send(1, ids[0], 1, "back", 4), DOCA_SUCCESS);
@@ -394,6 +413,7 @@ static void a_worker_that_dies_in_the_middle_of_a_send(void **state)
 static void a_worker_that_dies_while_it_receives_much(void **state)
 {
 	pid_t victim = urom_rig_process_of(&rig, workers[1]);
+
 	(void)state;
 	for (int i = 0; i < LOAD_MANY; i++)
 		begin_receive(1, 2, UINT64_MAX, 60000, &in[i]);
@@ -406,6 +426,7 @@ static void a_worker_that_dies_while_it_receives_much(void **state)
 static void a_worker_that_dies_while_it_sends_much(void **state)
 {
 	pid_t victim = urom_rig_process_of(&rig, workers[0]);
+
 	(void)state;
 	for (int i = 0; i < LOAD_MANY; i++)
 		begin_receive(1, 2, UINT64_MAX, 60000, &in[i]);
@@ -424,6 +445,7 @@ static void a_worker_that_dies_while_it_sends_much(void **state)
 static void a_stop_while_receives_wait(void **state)
 {
 	struct end end;
+
 	(void)state;
 	begin_receive(0, 1, UINT64_MAX, 10, &end);
 	assert_int_equal(doca_ctx_stop(doca_urom_worker_as_ctx(workers[0])), DOCA_ERROR_IN_PROGRESS);
@@ -439,6 +461,7 @@ static void a_client_that_leaves_takes_its_receives_along(void **state)
 	struct end waiting[MANY], end, mine;
 	struct doca_urom_worker *first = workers[0], *other;
 	uint64_t id, num_sent = 0, until;
+
 	(void)state;
 	assert_int_equal(doca_urom_worker_get_id(first, &id), DOCA_SUCCESS);
 	other = urom_rig_worker(&rig, id, SANDBOX);
@@ -465,6 +488,7 @@ static void a_client_that_leaves_takes_its_receives_along(void **state)
 static void raw_done(struct doca_urom_worker_cmd_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
 {
 	struct end *end = (struct end *)task_user_data.ptr;
+
 	(void)ctx_user_data;
 	end->result = doca_task_get_status(doca_urom_worker_cmd_task_as_task(task));
 	end->done = 1;
@@ -476,11 +500,13 @@ static void what_is_no_command(void **state)
 	static const uint64_t words[][5] = {
 		{0}, {3, 4, 1, 0, 0}, {1, 4, 1, 0, 1}, {1, 4, 1, 0, UINT64_MAX}, {2, 0, 1, 0, UINT64_MAX}};
 	static const size_t lens[] = {40, 40, 40, 40, 40, 39, 8, 1};
+
 	(void)state;
 	for (size_t i = 0; i < sizeof(lens) / sizeof(lens[0]); i++) {
 		struct doca_urom_worker_cmd_task *task;
 		struct end end = {0};
 		void *place;
+
 		assert_int_equal(doca_urom_worker_cmd_task_allocate_init(workers[0], urom_rig_plugin(&rig, SANDBOX), &task),
 				 DOCA_SUCCESS);
 		struct doca_buf *payload = doca_urom_worker_cmd_task_get_payload(task);

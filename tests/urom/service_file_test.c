@@ -61,10 +61,12 @@ static void addresses_and_ports(void **state)
 		{"10.0.0.2", "10.0.0.2", 18650}, {"10.0.0.2:77", "10.0.0.2", 77}, {"bf.example:1", "bf.example", 1},
 		{"fe80::1", "fe80::1", 18650},	 {"[fe80::1]:99", "fe80::1", 99}, {"[fe80::1]", "fe80::1", 18650},
 	};
+
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct urom_service_entry entry;
 		char line[128];
+
 		snprintf(line, sizeof(line), "10.0.0.1 dpu %s %s eth0", cases[i].field, PCI); /* no newline at the end */
 		assert_int_equal(find(line, &entry), DOCA_SUCCESS);
 		assert_string_equal(entry.host, cases[i].host);
@@ -85,10 +87,12 @@ static void a_bad_line_is_passed_over_with_its_number(void **state)
 		{"host1 dpu :5 d8:00.0 eth0", "no host, nor a host and a port"},
 		{"host1 dpu bf1: d8:00.0 eth0", "no host, nor a host and a port"},
 	};
+
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct urom_service_entry entry;
 		char text[256];
+
 		snprintf(text, sizeof(text), "# first\n\n%s\nhost1 dpu good d8:00.0 lo\n", cases[i].line);
 		assert_int_equal(find(text, &entry), DOCA_SUCCESS);
 		assert_string_equal(entry.host, "good");
@@ -119,6 +123,7 @@ static void a_field_of_256_bytes(void **state)
 {
 	struct urom_service_entry entry;
 	char name[257], text[400];
+
 	(void)state;
 	memset(name, 'b', sizeof(name) - 1);
 	name[256] = '\0';
@@ -135,6 +140,7 @@ static void a_field_of_256_bytes(void **state)
 static void write_file(const char *path, const char *text)
 {
 	FILE *file = fopen(path, "we");
+
 	assert_non_null(file);
 	fputs(text, file);
 	assert_int_equal(fclose(file), 0);
@@ -154,6 +160,7 @@ static void by_name_address_and_node(void **state)
 {
 	struct urom_service_entry entry;
 	char own[256] = "", text[512], path[] = "/tmp/urom-services-XXXXXX";
+
 	(void)state;
 	close(mkstemp(path));
 	assert_int_equal(gethostname(own, sizeof(own) - 1), 0);
@@ -173,6 +180,7 @@ static void nowhere_to_look(void **state)
 {
 	struct urom_service_entry entry;
 	char path[] = "/tmp/urom-services-XXXXXX";
+
 	(void)state;
 	assert_int_equal(look_up(NULL, &entry), DOCA_ERROR_NOT_FOUND);
 	assert_int_equal(log_lines_num, 1);
@@ -197,6 +205,7 @@ static void nowhere_to_look(void **state)
 static void make_folder(const char *sys, const char *below)
 {
 	char path[256];
+
 	snprintf(path, sizeof(path), "%s/%s", sys, below);
 	assert_int_equal(mkdir(path, 0700), 0);
 }
@@ -225,6 +234,7 @@ static void an_rdma_device_becomes_its_interfaces(void **state)
 		{",", "all"},
 	};
 	char sys[] = "/tmp/urom-sys-XXXXXX", path[256], out[UROM_NET_DEVICES_MAX];
+
 	(void)state;
 	assert_non_null(mkdtemp(sys));
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
@@ -252,6 +262,7 @@ int main(void)
 		cmocka_unit_test(nowhere_to_look),
 		cmocka_unit_test(an_rdma_device_becomes_its_interfaces),
 	};
+
 	log_lines_open();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

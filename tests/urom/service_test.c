@@ -43,6 +43,7 @@ static void plugins_are_listed(void **state)
 {
 	const struct doca_urom_service_plugin_info *plugins;
 	size_t num;
+
 	(void)state;
 	assert_int_equal(doca_urom_service_get_plugins_list(rig.service, &plugins, &num), DOCA_SUCCESS);
 	assert_true(num >= 2);
@@ -60,6 +61,7 @@ static void processors_are_those_of_the_daemon_and_those_of_a_card(void **state)
 {
 	doca_cpu_set_t set;
 	cpu_set_t usable;
+
 	(void)state;
 	assert_int_equal(sched_getaffinity(0, sizeof(usable), &usable), 0);
 	assert_int_equal(doca_urom_service_get_cpuset(rig.service, &set), DOCA_SUCCESS);
@@ -73,6 +75,7 @@ static void before_start_nothing_is_known(void **state)
 	struct doca_urom_service *service = urom_rig_service(&rig);
 	doca_cpu_set_t set;
 	size_t num;
+
 	(void)state;
 	assert_non_null(service);
 	assert_int_equal(doca_urom_service_get_plugins_list(service, &plugins, &num), DOCA_ERROR_BAD_STATE);
@@ -91,6 +94,7 @@ static void setters_refuse_once_it_runs(void **state)
 static void setters_check_their_values(void **state)
 {
 	struct doca_urom_service *service = urom_rig_service(&rig);
+
 	(void)state;
 	assert_int_equal(doca_urom_service_set_max_workers(service, 0), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_urom_service_set_max_workers(service, 3), DOCA_ERROR_INVALID_VALUE);
@@ -105,6 +109,7 @@ static doca_error_t start_with_file(const char *text)
 {
 	char path[128], *own = strdup(getenv("DOCA_UROM_SERVICE_FILE"));
 	struct doca_urom_service *service = urom_rig_service(&rig);
+
 	snprintf(path, sizeof(path), "%s/other", rig.folder);
 	FILE *file = fopen(path, "w");
 	fputs(text, file);
@@ -122,6 +127,7 @@ static doca_error_t start_with_file(const char *text)
 static void a_service_is_looked_up_by_host_and_device(void **state)
 {
 	char text[256];
+
 	(void)state;
 	assert_int_equal(start_with_file("other.example dpu 127.0.0.1 d8:00.0 lo\n"), DOCA_ERROR_NOT_FOUND);
 	assert_int_equal(start_with_file("localhost dpu 127.0.0.1 d8:00.1 lo\n"), DOCA_ERROR_NOT_FOUND);
@@ -135,6 +141,7 @@ static void without_the_variable_there_is_no_service(void **state)
 {
 	char *own = strdup(getenv("DOCA_UROM_SERVICE_FILE"));
 	struct doca_urom_service *service;
+
 	(void)state;
 	assert_int_equal(doca_urom_service_create(&service), DOCA_SUCCESS);
 	unsetenv("DOCA_UROM_SERVICE_FILE");
@@ -156,6 +163,7 @@ static doca_error_t start_with_secret(const char *secret, unsigned mode)
 {
 	char path[128];
 	struct doca_urom_service *service = urom_rig_service(&rig);
+
 	snprintf(path, sizeof(path), "%s/secret", rig.folder);
 	FILE *file = fopen(path, "w");
 	fputs(secret, file);
@@ -185,6 +193,7 @@ static void a_secret_that_others_may_read_is_none(void **state)
 static void larger_messages_than_the_service_takes(void **state)
 {
 	struct doca_urom_service *service = urom_rig_service(&rig);
+
 	(void)state;
 	assert_int_equal(doca_urom_service_set_max_comm_msg_size(service, 4097), DOCA_SUCCESS);
 	assert_int_equal(doca_ctx_start(ctx_of(service)), DOCA_ERROR_TOO_BIG);
@@ -201,6 +210,7 @@ static void a_second_daemon_is_told_of_the_first(void **state)
 	const char *const args[] = {getenv("UROM_DAEMON"), "--port", "0", NULL};
 	struct program second;
 	char pid[64];
+
 	(void)state;
 	snprintf(pid, sizeof(pid), "process %d", rig.daemon.pid);
 	assert_true(program_start(&second, args));
@@ -223,6 +233,7 @@ static void a_terminated_daemon_ends_its_workers(void **state)
 {
 	struct doca_urom_worker *worker = urom_rig_worker(&rig, DOCA_UROM_WORKER_ID_ANY, "worker_graph");
 	char lock[96];
+
 	(void)state;
 	snprintf(lock, sizeof(lock), "%s/urom-daemon", rig.folder);
 	assert_int_equal(access(lock, F_OK), 0);
@@ -256,5 +267,6 @@ int main(void)
 		WITH_RIG(a_killed_daemon_is_noticed_and_found_again),
 		WITH_RIG(a_terminated_daemon_ends_its_workers),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

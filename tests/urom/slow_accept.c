@@ -12,6 +12,7 @@ typedef int (*accept4_fn)(int fd, struct sockaddr *address, socklen_t *len, int 
 static time_t now_s(void)
 {
 	struct timespec now;
+
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec;
 }
@@ -20,6 +21,7 @@ int accept4(int fd, struct sockaddr *address, socklen_t *len, int flags)
 {
 	accept4_fn real = (accept4_fn)dlsym(RTLD_NEXT, "accept4");
 	int taken = real(fd, address, len, flags);
+
 	for (time_t until = now_s() + SLOW_S + 1; taken >= 0 && now_s() < until;)
 		;
 	return taken;

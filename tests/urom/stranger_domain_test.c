@@ -22,6 +22,7 @@ static void pack_directory(void)
 	const struct urom_entry_worker worker = {7, {NULL, 0}};
 	size_t len = urom_entry_pack(&worker, 1, NULL, 0, NULL, 0);
 	size_t place = urom_directory_place(directory, urom_directory_begin(directory, 1), len);
+
 	(void)urom_entry_pack(&worker, 1, NULL, 0, directory + place, len);
 	directory_len = place + len;
 	assert_int_equal(urom_digest(directory, directory_len, digest), DOCA_SUCCESS);
@@ -30,6 +31,7 @@ static void pack_directory(void)
 static int join(void **state)
 {
 	uint8_t body[512];
+
 	(void)state;
 	if (!urom_rig_open(&rig, NULL))
 		return -1;
@@ -58,6 +60,7 @@ static int leave(void **state)
 static void say(enum urom_kind kind, uint64_t number, uint64_t size, uint64_t offset, const void *body, size_t len)
 {
 	struct urom_head head = urom_head_make(kind, DOCA_SUCCESS, offset, number);
+
 	head.size = size;
 	client_send(&head, sizeof(head), body, len);
 }
@@ -66,6 +69,7 @@ static void say(enum urom_kind kind, uint64_t number, uint64_t size, uint64_t of
 static void assert_answer(uint64_t number, enum urom_kind kind, doca_error_t status)
 {
 	uint32_t seen = client.num_answers;
+
 	assert_true(client_await(&client.lost, &client.num_answers, seen + 1));
 	assert_false(client.lost);
 	assert_int_equal(client.num_answers, seen + 1);
@@ -118,6 +122,7 @@ static void offers_that_are_none(void **state)
 static void more_than_all_directories_may_have(void **state)
 {
 	uint8_t others[UROM_DIGEST_SIZE] = {0};
+
 	(void)state;
 	for (uint8_t i = 0; i < 3; i++) {
 		others[0] = i;
@@ -131,6 +136,7 @@ static void more_than_all_directories_may_have(void **state)
 static void other_bytes_than_were_offered(void **state)
 {
 	uint8_t other[sizeof(directory)];
+
 	(void)state;
 	memcpy(other, directory, sizeof(other));
 	other[directory_len - 1] ^= 1;
@@ -143,6 +149,7 @@ static void other_bytes_than_were_offered(void **state)
 static void bytes_that_are_no_directory(void **state)
 {
 	uint8_t noise[200];
+
 	(void)state;
 	memset(noise, 0xff, sizeof(noise));
 	assert_int_equal(urom_digest(noise, sizeof(noise), digest), DOCA_SUCCESS);
@@ -160,6 +167,7 @@ static void pieces_that_do_not_fit(void **state)
 	static const struct {
 		int64_t size, offset, len; /* added to what would be right */
 	} wrong[] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, INT64_MIN, 0}, {0, 0, 1}, {0, 0, 100}};
+
 	(void)state;
 	say(UROM_DOMAIN_PART, 1, directory_len, 0, directory, directory_len); /* not offered: there is nobody to tell */
 	for (uint64_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -183,5 +191,6 @@ int main(void)
 		JOINED(more_than_all_directories_may_have), JOINED(other_bytes_than_were_offered),
 		JOINED(bytes_that_are_no_directory),	    JOINED(pieces_that_do_not_fit),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,6 +21,7 @@ static struct urom_rig rig;
 static void assert_service_goes_on(void)
 {
 	struct doca_urom_worker *worker = urom_rig_worker(&rig, DOCA_UROM_WORKER_ID_ANY, "worker_graph");
+
 	assert_non_null(worker);
 	assert_true(urom_rig_start_worker(&rig, worker));
 	assert_int_equal(urom_rig_loopback(&rig, worker, 77), DOCA_SUCCESS);
@@ -30,6 +31,7 @@ static void assert_service_goes_on(void)
 static int open_rig(void **state)
 {
 	const char *const few_workers[] = {"--max-workers", "4", NULL};
+
 	(void)state;
 	return urom_rig_open(&rig, few_workers) ? 0 : -1;
 }
@@ -46,6 +48,7 @@ static int close_rig(void **state)
 static void garbage_is_refused(void **state)
 {
 	uint8_t bytes[200];
+
 	(void)state;
 	srand(1);
 	for (int round = 0; round < 20; round++) {
@@ -64,6 +67,7 @@ static void half_messages_are_refused(void **state)
 	struct urom_hello hello = {.message_max = UROM_MESSAGE_DEFAULT};
 	uint8_t body[128];
 	size_t len = urom_hello_pack(&hello, body, sizeof(body));
+
 	(void)state;
 	for (size_t taken = 0; taken < len; taken += 7) {
 		client_open(rig.port);
@@ -79,6 +83,7 @@ static void another_version_is_told_both(void **state)
 {
 	struct urom_head head = urom_head_make(UROM_HELLO, DOCA_SUCCESS, 0, 0);
 	char own[32];
+
 	(void)state;
 	snprintf(own, sizeof(own), "service %d", UROM_PROTO_VERSION);
 	client_open(rig.port);
@@ -95,6 +100,7 @@ static void another_version_is_told_both(void **state)
 static void nothing_is_served_before_the_proof(void **state)
 {
 	static const enum urom_kind early[] = {UROM_SPAWN, UROM_GROUP, UROM_RELEASE, UROM_PROOF};
+
 	(void)state;
 	for (size_t i = 0; i < sizeof(early) / sizeof(early[0]); i++) {
 		client_open(rig.port);
@@ -109,6 +115,7 @@ static void a_wrong_proof_is_refused(void **state)
 {
 	struct urom_hello hello = {.message_max = UROM_MESSAGE_DEFAULT};
 	uint8_t body[128], proof[UROM_PROOF_SIZE] = {0};
+
 	(void)state;
 	client_open(rig.port);
 	client_say(UROM_HELLO, 0, body, urom_hello_pack(&hello, body, sizeof(body)));
@@ -134,6 +141,7 @@ static void a_silent_client_is_disconnected(void **state)
 static void ten_thousand_wishes_make_four_workers(void **state)
 {
 	uint8_t body[512];
+
 	(void)state;
 	client_open(rig.port);
 	client_authenticate();
@@ -150,6 +158,7 @@ static void ten_thousand_wishes_make_four_workers(void **state)
 	client_close();
 	for (int i = 0; i < 4; i++) { /* they end with it, and their places are free again */
 		char ended[64];
+
 		snprintf(ended, sizeof(ended), "worker %d has ended", i + 1);
 		assert_true(program_await(&rig.daemon, ended));
 	}
@@ -166,6 +175,7 @@ static void a_client_that_takes_no_answers_is_disconnected(void **state)
 	const struct urom_head question = {UROM_PROTO_VERSION, UROM_GROUP, DOCA_SUCCESS, 1, GROUP, 0};
 	uint64_t until = sf_now_ns() + UROM_RIG_WAIT_NS;
 	struct doca_urom_worker *workers[3]; /* so that an answer is longer than its question */
+
 	(void)state;
 	if (HAS_ASAN)
 		skip();
@@ -178,6 +188,7 @@ static void a_client_that_takes_no_answers_is_disconnected(void **state)
 	client_authenticate();
 	while (!client.lost && sf_now_ns() < until) {
 		doca_error_t result = DOCA_SUCCESS;
+
 		sf_comm_cork(client.comm);
 		for (int i = 0; i < QUESTIONS && result == DOCA_SUCCESS; i++)
 			result = sf_comm_send(client.comm, client.peer, &question, sizeof(question), NULL, 0);
@@ -200,6 +211,7 @@ static void a_client_that_takes_no_answers_is_disconnected(void **state)
 static struct raw_client join_worker(void)
 {
 	uint8_t body[512];
+
 	client_open(rig.port);
 	client_authenticate();
 	client_say(UROM_SPAWN, 1, body, client_spawn_body(urom_rig_plugin(&rig, "worker_graph"), body, sizeof(body)));
@@ -216,6 +228,7 @@ static struct raw_client join_worker(void)
 static uint32_t count(const char *text, const char *in)
 {
 	uint32_t num = 0;
+
 	while ((in = strstr(in, text)) != NULL) {
 		in += strlen(text);
 		num++;
@@ -235,6 +248,7 @@ static void bad_commands_are_answered_and_logged_ten_times(void **state)
 {
 	const struct urom_worker_cmd stranger = {.type = UINT64_C(1) << 61, .urom_context = 7};
 	struct raw_client service = join_worker();
+
 	(void)state;
 	for (int i = 0; i < 1000; i++)
 		client_say(UROM_COMMAND, 0, &stranger, sizeof(stranger));
@@ -249,6 +263,7 @@ static void bad_commands_are_answered_and_logged_ten_times(void **state)
 static void commands_too_short_are_logged_ten_times(void **state)
 {
 	struct raw_client service = join_worker();
+
 	(void)state;
 	for (int i = 0; i < 1000; i++)
 		client_say(UROM_COMMAND, 0, "half", 4);
@@ -263,6 +278,7 @@ static void a_client_is_told_why_its_worker_died(void **state)
 {
 	struct raw_client service = join_worker(), joined = client;
 	int pid = 0;
+
 	(void)state;
 	assert_true(program_await(&rig.daemon, "worker 1 runs, process "));
 	assert_true(program_await(&rig.daemon, "\n"));
@@ -283,6 +299,7 @@ static void a_client_is_told_why_its_worker_died(void **state)
 static void a_stranger_that_does_not_join_a_worker_is_disconnected(void **state)
 {
 	struct raw_client service = join_worker(), joined = client;
+
 	(void)state;
 	client_open_worker(rig.port, &service.spawned);
 	assert_true(client_await(&client.lost, NULL, 0));
@@ -297,6 +314,7 @@ static void a_stranger_that_does_not_join_a_worker_is_disconnected(void **state)
 static int stop_worker(struct raw_client service)
 {
 	int pid = 0;
+
 	client_close();
 	client = service;
 	assert_true(program_await(&rig.daemon, "worker 1 runs, process "));
@@ -311,6 +329,7 @@ static void wish_for_worker_1(uint32_t times)
 	const uint64_t id = 1;
 	uint8_t body[512];
 	size_t len = client_spawn_body(urom_rig_plugin(&rig, "worker_graph"), body, sizeof(body));
+
 	memcpy(body, &id, sizeof(id)); /* its first field */
 	for (uint32_t i = 0; i < times; i++)
 		client_say(UROM_SPAWN, i + 2, body, len);
@@ -320,6 +339,7 @@ static void wish_for_worker_1(uint32_t times)
 static void a_thousand_wishes_for_a_worker_that_is_busy(void **state)
 {
 	int pid = stop_worker(join_worker());
+
 	(void)state;
 	wish_for_worker_1(1);
 	assert_true(client_await(&client.lost, &client.num_spawned, 2));
@@ -344,6 +364,7 @@ static void a_thousand_wishes_for_a_worker_that_is_busy(void **state)
 static void wishes_for_a_worker_that_stays_busy(void **state)
 {
 	struct urom_head release = urom_head_make(UROM_RELEASE, DOCA_SUCCESS, 1, 1);
+
 	(void)state;
 	(void)stop_worker(join_worker());
 	wish_for_worker_1(6000);
@@ -378,5 +399,6 @@ int main(void)
 		WITH_RIG(a_thousand_wishes_for_a_worker_that_is_busy),
 		WITH_RIG(wishes_for_a_worker_that_stays_busy),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

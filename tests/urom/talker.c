@@ -27,6 +27,7 @@ int main(int argc, char **argv)
 	struct doca_urom_worker *workers[WORKERS_MAX];
 	char line[8];
 	int num = argc - 1;
+
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	must(num > 0 && num <= WORKERS_MAX, "the plugins");
 	rig.service = urom_rig_service(&rig);

@@ -20,6 +20,7 @@ doca_error_t urom_plugin_get_iface(struct urom_plugin_iface *iface);
 static bool is_to(const char *what)
 {
 	const char *said = getenv("CHATTY");
+
 	return said != NULL && strcmp(said, what) == 0;
 }
 
@@ -47,6 +48,7 @@ doca_error_t urom_plugin_get_version(uint64_t *version)
 doca_error_t urom_plugin_get_iface(struct urom_plugin_iface *iface)
 {
 	doca_error_t result = graph_get_iface(iface);
+
 	if (is_to("be of another release"))
 		DOCA_STRUCT_GET_VERSION(iface) += UINT64_C(1) << 24;
 	if (is_to("lack an operation"))

@@ -49,6 +49,7 @@ static void spin(void)
 static uint64_t processor_time_ns(void)
 {
 	struct timespec ran;
+
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ran);
 	return (uint64_t)ran.tv_sec * 1000000000 + (uint64_t)ran.tv_nsec;
 }
@@ -56,6 +57,7 @@ static uint64_t processor_time_ns(void)
 static void compute(void)
 {
 	uint64_t until = processor_time_ns() + FAULT_COMPUTE_NS;
+
 	while (processor_time_ns() < until)
 		;
 }
@@ -77,6 +79,7 @@ static void at(const char *place)
 {
 	const char *wanted = getenv(FAULT_ENV);
 	size_t len = strlen(place);
+
 	if (wanted == NULL || strncmp(wanted, place, len) != 0)
 		return;
 	if (strcmp(wanted + len, "-crash") == 0)
@@ -94,6 +97,7 @@ static void at(const char *place)
 static uint64_t open_files(void)
 {
 	uint64_t num = 0;
+
 	while (open("/dev/null", O_RDONLY) >= 0)
 		num++;
 	return num;
@@ -103,6 +107,7 @@ static uint64_t take_memory(bool crashes)
 {
 	static void *taken[MIBS_MAX];
 	uint64_t num = 0;
+
 	for (; num < MIBS_MAX; num++) {
 		taken[num] = mmap(NULL, MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (taken[num] == MAP_FAILED)
@@ -119,6 +124,7 @@ static uint64_t take_memory(bool crashes)
 static uint64_t start_child(void)
 {
 	pid_t child = fork();
+
 	if (child != 0)
 		return (uint64_t)child;
 	for (;;)
@@ -129,6 +135,7 @@ static uint64_t attack_pulse(void)
 {
 	uint64_t *page = (uint64_t *)mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, PULSE_FD, 0);
 	int done = ftruncate(PULSE_FD, 0); /* neither works: it is closed, and sealed */
+
 	(void)page;
 	return done == 0;
 }
@@ -136,6 +143,7 @@ static uint64_t attack_pulse(void)
 static struct urom_worker_notif_desc *copy(const struct urom_worker_cmd_desc *command)
 {
 	struct urom_worker_notif_desc *answer = answer_create(command, sizeof(struct fault_answer));
+
 	answer->worker_notif.len = sizeof(struct fault_answer);
 	return answer;
 }
@@ -144,6 +152,7 @@ static void answer_strangers(struct fault *fault, const struct urom_worker_cmd_d
 {
 	for (int i = 0; i < 100; i++) {
 		struct urom_worker_notif_desc *one = copy(command), *other = copy(command);
+
 		one->dest_id = UINT64_MAX - (uint64_t)i;
 		other->worker_notif.type <<= 1;
 		ucs_list_add_tail(&fault->answers, &one->entry);
@@ -156,6 +165,7 @@ static void answer_strangers(struct fault *fault, const struct urom_worker_cmd_d
 static doca_error_t fault_open(struct urom_worker_ctx *ctx)
 {
 	struct fault *fault = (struct fault *)calloc(1, sizeof(*fault));
+
 	at("open");
 	if (fault == NULL)
 		return DOCA_ERROR_NO_MEMORY;
@@ -168,6 +178,7 @@ static doca_error_t fault_open(struct urom_worker_ctx *ctx)
 static void fault_close(struct urom_worker_ctx *ctx)
 {
 	struct fault *fault = (struct fault *)ctx->plugin_ctx;
+
 	at("close");
 	answers_free(&fault->answers);
 	answers_free(&fault->late);
@@ -188,6 +199,7 @@ static void answer(struct fault *fault, const struct urom_worker_cmd_desc *comma
 {
 	struct urom_worker_notif_desc *out = answer_create(command, size);
 	const struct fault_answer body = {value};
+
 	memcpy(out->worker_notif.plugin_notif, &body, sizeof(body));
 	out->worker_notif.len = size;
 	ucs_list_add_tail(&fault->answers, &out->entry);
@@ -198,6 +210,7 @@ static void carry_out(struct fault *fault, const struct urom_worker_cmd_desc *de
 	struct fault_command command = {0};
 	uint64_t value = 0;
 	size_t size = sizeof(struct fault_answer);
+
 	memcpy(&command, desc->worker_cmd.plugin_cmd,
 	       desc->worker_cmd.len < sizeof(command) ? desc->worker_cmd.len : sizeof(command));
 	switch (command.what) {
@@ -261,6 +274,7 @@ static void carry_out(struct fault *fault, const struct urom_worker_cmd_desc *de
 static bool is_to_be_left(const struct urom_worker_cmd_desc *desc)
 {
 	struct fault_command command;
+
 	if (desc->worker_cmd.len < sizeof(command))
 		return false;
 	memcpy(&command, desc->worker_cmd.plugin_cmd, sizeof(command));
@@ -270,8 +284,10 @@ static bool is_to_be_left(const struct urom_worker_cmd_desc *desc)
 static doca_error_t fault_worker_cmd(struct urom_worker_ctx *ctx, ucs_list_link_t *cmd_list)
 {
 	struct fault *fault = (struct fault *)ctx->plugin_ctx;
+
 	while (!ucs_list_is_empty(cmd_list)) {
 		struct urom_worker_cmd_desc *desc = ucs_list_head(cmd_list, struct urom_worker_cmd_desc, entry);
+
 		if (is_to_be_left(desc))
 			return DOCA_SUCCESS;
 		ucs_list_del(&desc->entry);
@@ -289,10 +305,12 @@ static doca_error_t fault_progress(struct urom_worker_ctx *ctx, ucs_list_link_t 
 	static char line[1000];
 	struct fault *fault = (struct fault *)ctx->plugin_ctx;
 	const char *file = getenv(FAULT_FILE_ENV);
+
 	if (fault->in_progress.where == FAULT_IN_PROGRESS)
 		end(fault->in_progress.what);
 	for (int i = 0; fault->floods && i < 10; i++) {
 		struct urom_worker_notif_desc *desc = copy(fault->flood);
+
 		desc->dest_id = UINT64_MAX; /* for nobody: a client that gets what it has not asked for leaves, and the worker
 					       ends with it */
 		ucs_list_add_tail(&fault->answers, &desc->entry);
@@ -311,6 +329,7 @@ static doca_error_t fault_progress(struct urom_worker_ctx *ctx, ucs_list_link_t 
 static doca_error_t fault_notif_pack(struct urom_worker_notify *notif, size_t *packed_notif_len, void *packed_notif)
 {
 	size_t len = sizeof(*notif) + notif->len;
+
 	at("pack");
 	if (len > *packed_notif_len) {
 		*packed_notif_len = len; /* and a success: the worker has to see that itself */

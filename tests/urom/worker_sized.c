@@ -16,6 +16,7 @@ struct sized {
 static doca_error_t sized_open(struct urom_worker_ctx *ctx)
 {
 	struct sized *sized = (struct sized *)malloc(sizeof(*sized));
+
 	if (sized == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	ucs_list_head_init(&sized->answers);
@@ -26,6 +27,7 @@ static doca_error_t sized_open(struct urom_worker_ctx *ctx)
 static void sized_close(struct urom_worker_ctx *ctx)
 {
 	struct sized *sized = (struct sized *)ctx->plugin_ctx;
+
 	while (!ucs_list_is_empty(&sized->answers))
 		free(ucs_list_extract_head(&sized->answers, struct urom_worker_notif_desc, entry));
 	free(sized);
@@ -34,6 +36,7 @@ static void sized_close(struct urom_worker_ctx *ctx)
 static void answer(struct sized *sized, const struct urom_worker_cmd_desc *desc)
 {
 	uint64_t size = 0;
+
 	if (desc->worker_cmd.len >= sizeof(size))
 		memcpy(&size, desc->worker_cmd.plugin_cmd, sizeof(size));
 	struct urom_worker_notif_desc *notification = (struct urom_worker_notif_desc *)malloc(sizeof(*notification) + size);
@@ -53,6 +56,7 @@ static doca_error_t sized_worker_cmd(struct urom_worker_ctx *ctx, ucs_list_link_
 {
 	while (!ucs_list_is_empty(commands)) {
 		struct urom_worker_cmd_desc *desc = ucs_list_extract_head(commands, struct urom_worker_cmd_desc, entry);
+
 		answer((struct sized *)ctx->plugin_ctx, desc);
 		free(desc);
 	}
@@ -62,6 +66,7 @@ static doca_error_t sized_worker_cmd(struct urom_worker_ctx *ctx, ucs_list_link_
 static doca_error_t sized_progress(struct urom_worker_ctx *ctx, ucs_list_link_t *notifications)
 {
 	struct sized *sized = (struct sized *)ctx->plugin_ctx;
+
 	if (ucs_list_is_empty(&sized->answers))
 		return DOCA_ERROR_EMPTY;
 	ucs_list_splice_tail(notifications, &sized->answers);

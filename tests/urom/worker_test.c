@@ -44,6 +44,7 @@ static void commands_come_back(void **state)
 {
 	struct doca_urom_worker *worker = urom_rig_worker(&rig, ANY, GRAPH);
 	uint64_t id;
+
 	(void)state;
 	assert_true(urom_rig_start_worker(&rig, worker));
 	assert_int_equal(doca_urom_worker_get_id(worker, &id), DOCA_SUCCESS);
@@ -57,6 +58,7 @@ static void commands_come_back(void **state)
 static void a_worker_can_be_started_again(void **state)
 {
 	struct doca_urom_worker *worker = urom_rig_worker(&rig, ANY, GRAPH);
+
 	(void)state;
 	for (int run = 0; run < 3; run++) {
 		assert_true(urom_rig_start_worker(&rig, worker));
@@ -70,6 +72,7 @@ static void a_worker_can_be_started_again(void **state)
 static void one_process_serves_contexts_of_one_id(void **state)
 {
 	struct doca_urom_worker *first = urom_rig_worker(&rig, 42, GRAPH), *second = urom_rig_worker(&rig, 42, GRAPH);
+
 	(void)state;
 	assert_true(urom_rig_start_worker(&rig, first));
 	assert_true(urom_rig_start_worker(&rig, second));
@@ -87,6 +90,7 @@ static void an_environment_is_for_new_processes_only(void **state)
 	char *bad[] = {"UROM_TEST_A"}, *blank[] = {"A=with blank"};
 	struct doca_urom_worker *first = urom_rig_worker(&rig, 43, GRAPH), *second = urom_rig_worker(&rig, 43, GRAPH);
 	char path[64], text[8192];
+
 	(void)state;
 	assert_int_equal(doca_urom_worker_set_env(first, bad, 1), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_urom_worker_set_env(first, blank, 1), DOCA_ERROR_INVALID_VALUE);
@@ -110,6 +114,7 @@ static void a_processor_set_holds_in_the_process(void **state)
 	doca_cpu_set_t set;
 	cpu_set_t has;
 	int cpu = sf_usable_cpu(0);
+
 	(void)state;
 	DOCA_CPU_ZERO(&set);
 	assert_int_equal(doca_urom_worker_set_cpuset(worker, set), DOCA_ERROR_INVALID_VALUE);
@@ -125,11 +130,13 @@ static void a_processor_set_holds_in_the_process(void **state)
 static void a_processor_of_the_card_stands_for_one_of_the_machine(void **state)
 {
 	cpu_set_t has, usable, both;
+
 	(void)state;
 	assert_int_equal(sched_getaffinity(0, sizeof(usable), &usable), 0);
 	for (int cpu = 6; cpu < 8; cpu++) {
 		struct doca_urom_worker *worker = urom_rig_worker(&rig, ANY, GRAPH);
 		doca_cpu_set_t set;
+
 		DOCA_CPU_ZERO(&set);
 		DOCA_CPU_SET(cpu, &set);
 		assert_int_equal(doca_urom_worker_set_cpuset(worker, set), DOCA_SUCCESS);
@@ -146,6 +153,7 @@ static void processors_that_are_not_there(void **state)
 {
 	struct doca_urom_worker *worker = urom_rig_worker(&rig, ANY, GRAPH);
 	doca_cpu_set_t set;
+
 	(void)state;
 	DOCA_CPU_ZERO(&set);
 	DOCA_CPU_SET(1000, &set);
@@ -170,6 +178,7 @@ static size_t workers_of_group(uint32_t gid, uint64_t *ids, size_t room)
 {
 	struct doca_urom_service_get_workers_by_gid_task *task;
 	int done = 0;
+
 	assert_int_equal(doca_urom_service_get_workers_by_gid_task_allocate_init(rig.service, gid, group_listed, &task),
 			 DOCA_SUCCESS);
 	struct doca_task *base = doca_urom_service_get_workers_by_gid_task_as_task(task);
@@ -192,6 +201,7 @@ static void groups_hold_their_workers(void **state)
 	struct doca_urom_worker *workers[3];
 	uint64_t ids[4];
 	uint32_t gid;
+
 	(void)state;
 	for (uint32_t i = 0; i < 3; i++) {
 		workers[i] = urom_rig_worker(&rig, 100 + i, GRAPH);
@@ -225,6 +235,7 @@ static doca_error_t submit_bytes(struct doca_urom_worker *worker, uint64_t plugi
 	struct doca_urom_worker_cmd_task *task;
 	int done = 0;
 	void *data;
+
 	assert_int_equal(doca_urom_worker_cmd_task_allocate_init(worker, plugin, &task), DOCA_SUCCESS);
 	struct doca_buf *payload = doca_urom_worker_cmd_task_get_payload(task);
 	assert_int_equal(doca_buf_get_data(payload, &data), DOCA_SUCCESS);
@@ -248,6 +259,7 @@ static void the_largest_message_and_one_byte_more(void **state)
 	uint64_t plugin = urom_rig_plugin(&rig, GRAPH);
 	size_t largest = 4096 - sizeof(struct urom_worker_cmd);
 	doca_error_t status;
+
 	(void)state;
 	assert_true(urom_rig_start_worker(&rig, worker));
 	assert_int_equal(submit_bytes(worker, plugin, largest, &status), DOCA_SUCCESS);
@@ -263,6 +275,7 @@ static void as_many_tasks_as_were_asked_for(void **state)
 {
 	struct doca_urom_worker *worker = urom_rig_worker(&rig, ANY, GRAPH);
 	struct doca_urom_worker_cmd_task *tasks[5];
+
 	(void)state;
 	assert_int_equal(doca_urom_worker_set_max_inflight_tasks(worker, 3), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_urom_worker_set_max_inflight_tasks(worker, 4), DOCA_SUCCESS);
@@ -281,6 +294,7 @@ static void as_many_tasks_as_were_asked_for(void **state)
 static void a_killed_worker_fails_its_tasks_alone(void **state)
 {
 	struct doca_urom_worker *victim = urom_rig_worker(&rig, ANY, GRAPH), *other = urom_rig_worker(&rig, ANY, GRAPH);
+
 	(void)state;
 	assert_true(urom_rig_start_worker(&rig, victim));
 	assert_true(urom_rig_start_worker(&rig, other));
@@ -301,6 +315,7 @@ static void a_stop_flushes_what_is_in_flight(void **state)
 	struct doca_urom_worker *worker = urom_rig_worker(&rig, ANY, GRAPH);
 	struct doca_urom_worker_cmd_task *task;
 	int done = 0;
+
 	(void)state;
 	assert_true(urom_rig_start_worker(&rig, worker));
 	pid_t pid = urom_rig_process_of(&rig, worker);
@@ -325,6 +340,7 @@ static void a_stop_flushes_what_is_in_flight(void **state)
 static void an_answer_that_cannot_be_packed_fails_its_task(void **state)
 {
 	struct doca_urom_worker *worker = urom_rig_worker(&rig, ANY, "worker_unpackable");
+
 	(void)state;
 	assert_non_null(worker);
 	assert_int_equal(urom_graph_init(urom_rig_plugin(&rig, "worker_unpackable"), 1), DOCA_SUCCESS);
@@ -336,6 +352,7 @@ static void an_answer_that_cannot_be_packed_fails_its_task(void **state)
 static void a_plugin_that_is_not_there(void **state)
 {
 	struct doca_urom_worker *worker = urom_rig_worker(&rig, ANY, GRAPH);
+
 	(void)state;
 	assert_int_equal(doca_urom_worker_set_plugins(worker, 0), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_urom_worker_set_plugins(worker, UINT64_C(1) << 62), DOCA_ERROR_INVALID_VALUE);
@@ -387,5 +404,6 @@ int main(void)
 		WITH_RIG(a_plugin_that_is_not_there),
 		WITH_RIG(a_killed_client_takes_its_workers_along),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

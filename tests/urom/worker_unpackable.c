@@ -17,6 +17,7 @@ static doca_error_t refuse(struct urom_worker_notify *notif, size_t *packed_noti
 doca_error_t urom_plugin_get_iface(struct urom_plugin_iface *iface)
 {
 	doca_error_t result = graph_get_iface(iface);
+
 	if (result == DOCA_SUCCESS)
 		iface->notif_pack = refuse;
 	return result;

@@ -19,6 +19,7 @@ static void answer(struct daemon *daemon, struct daemon_client *client, enum uro
 {
 	struct urom_head head = urom_head_make(kind, status, request, subject);
 	doca_error_t result = sf_comm_send(daemon->comm, client->peer, &head, sizeof(head), body, len);
+
 	client->broken |=
 		result != DOCA_SUCCESS && result != DOCA_ERROR_NOT_CONNECTED; /* ends it when nobody goes through a list of it */
 }
@@ -27,6 +28,7 @@ static void answer_text(struct daemon *daemon, struct daemon_client *client, enu
 			uint64_t request, uint64_t subject, const char *text)
 {
 	uint8_t body[UROM_TEXT_MAX];
+
 	answer(daemon, client, kind, status, request, subject, body, urom_text_pack(text, body, sizeof(body)));
 }
 
@@ -59,6 +61,7 @@ static void disconnect(struct daemon *daemon, struct daemon_client *client)
 uint64_t clients_expire(struct daemon *daemon, uint64_t now)
 {
 	uint64_t next_time = UINT64_MAX;
+
 	for (struct daemon_client *client = TAILQ_FIRST(&daemon->clients), *next; client != NULL; client = next) {
 		next = TAILQ_NEXT(client, next);
 		if (client->broken) {
@@ -86,6 +89,7 @@ static doca_error_t challenge(struct daemon *daemon, struct daemon_client *clien
 	uint8_t packed[128];
 	char text[UROM_TEXT_MAX];
 	doca_error_t result = urom_hello_parse(body, len, &hello);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (hello.message_max > daemon->config.message_max) {
@@ -110,6 +114,7 @@ static void welcome(struct daemon *daemon, struct daemon_client *client)
 {
 	struct urom_welcome out = {.message_max = daemon->config.message_max, .num_plugins = daemon->num_plugins};
 	uint8_t packed[UROM_CONTROL_MAX / 4];
+
 	cpus_offer(daemon->cpus, out.cpuset);
 	for (uint32_t i = 0; i < daemon->num_plugins; i++)
 		out.plugins[i] = daemon->plugins[i].info;
@@ -120,6 +125,7 @@ static doca_error_t check_proof(struct daemon *daemon, struct daemon_client *cli
 {
 	uint8_t proof[UROM_PROOF_SIZE];
 	doca_error_t result = urom_proof_make(&daemon->secret, UROM_ROLE_CLIENT, client->nonce, client->own_nonce, proof);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (len != sizeof(proof) || !urom_bytes_equal(proof, body, sizeof(proof))) {
@@ -139,6 +145,7 @@ static doca_error_t spawn(struct daemon *daemon, struct daemon_client *client, c
 {
 	struct urom_spawn *wanted = (struct urom_spawn *)malloc(sizeof(*wanted));
 	doca_error_t result = wanted != NULL ? urom_spawn_parse(body, len, wanted) : DOCA_ERROR_NO_MEMORY;
+
 	if (result == DOCA_SUCCESS)
 		workers_want(daemon, client, head->request, wanted);
 	free(wanted);
@@ -148,6 +155,7 @@ static doca_error_t spawn(struct daemon *daemon, struct daemon_client *client, c
 static int by_id(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
 	return (x > y) - (x < y);
 }
 
@@ -157,6 +165,7 @@ static void list_group(struct daemon *daemon, struct daemon_client *client, cons
 	static struct urom_group group;
 	static uint8_t packed[sizeof(group)];
 	const struct daemon_worker *worker;
+
 	group.num = 0;
 	TAILQ_FOREACH (worker, &daemon->workers, next) {
 		if (worker->state == WORKER_READY && worker->has_gid && worker->gid == head->subject &&
@@ -202,6 +211,7 @@ static void arrived(void *user, struct sf_comm_peer *peer)
 {
 	struct daemon *daemon = (struct daemon *)user;
 	struct daemon_client *client = (struct daemon_client *)calloc(1, sizeof(*client));
+
 	if (client == NULL) {
 		PROGRAM_LOG_ERR_LIMITED("no memory for a client");
 		sf_comm_disconnect(daemon->comm, peer);
@@ -224,6 +234,7 @@ static void message(void *user, struct sf_comm_peer *peer, const void *head_data
 	struct urom_head head;
 	char text[UROM_TEXT_MAX];
 	doca_error_t result = urom_head_parse(head_data, head_len, &head);
+
 	if (result == DOCA_SUCCESS)
 		result = take(daemon, client, &head, body, len);
 	if (result == DOCA_SUCCESS)
@@ -240,6 +251,7 @@ static void message(void *user, struct sf_comm_peer *peer, const void *head_data
 static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 {
 	struct daemon_client *client = (struct daemon_client *)peer->user;
+
 	(void)why;
 	if (client->state == CLIENT_KNOWN)
 		PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_INFO, DAEMON_LINES, "%s has left", peer->address);
@@ -251,6 +263,7 @@ static doca_error_t hand(void *user, uint64_t id, int fd, const char *address)
 {
 	struct daemon *daemon = (struct daemon *)user;
 	const struct daemon_worker *worker = workers_find(daemon, id);
+
 	if (worker == NULL || worker->state != WORKER_READY)
 		return DOCA_ERROR_NOT_FOUND;
 	return sf_comm_hand(worker->door, fd, address, daemon->local ? NULL : &worker->key);
@@ -265,6 +278,7 @@ static doca_error_t admit(const struct daemon_worker *worker, uint8_t token[UROM
 	const struct urom_head head = urom_head_make(UROM_ADMIT, DOCA_SUCCESS, 0, 0);
 	uint8_t packet[UROM_HEAD_SIZE + UROM_TOKEN_SIZE];
 	doca_error_t result = urom_random(token, UROM_TOKEN_SIZE);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	memcpy(packet, &head, sizeof(head));
@@ -283,6 +297,7 @@ doca_error_t client_grant_wish(struct daemon *daemon, const struct daemon_worker
 				       .process = (uint64_t)worker->pid};
 	uint8_t packed[256];
 	doca_error_t result = admit(worker, spawned.token);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	memcpy(spawned.key, worker->key.bytes, sizeof(spawned.key));

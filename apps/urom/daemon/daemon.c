@@ -30,6 +30,7 @@ uint64_t daemon_now_ns(void)
 static void take_signal(struct daemon *daemon)
 {
 	struct signalfd_siginfo info;
+
 	while (read(daemon->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		if (info.ssi_signo == SIGCHLD) {
 			workers_reap(daemon);
@@ -46,6 +47,7 @@ static int patience_ms(struct daemon *daemon)
 	uint64_t now = daemon_now_ns();
 	uint64_t workers = workers_expire(daemon, now), clients = clients_expire(daemon, now);
 	uint64_t next = workers < clients ? workers : clients;
+
 	if (next == UINT64_MAX)
 		return -1;
 	return next <= now ? 0 : (int)((next - now) / 1000000) + 1;
@@ -54,6 +56,7 @@ static int patience_ms(struct daemon *daemon)
 static void loop(struct daemon *daemon)
 {
 	struct epoll_event events[EVENTS_MAX];
+
 	while (!daemon->draining || daemon->num_workers != 0) {
 		while (sf_comm_poll(daemon->comm))
 			;
@@ -80,6 +83,7 @@ static void loop(struct daemon *daemon)
 static doca_error_t block_signals(struct daemon *daemon)
 {
 	sigset_t set;
+
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, SIGTERM);
@@ -92,6 +96,7 @@ static doca_error_t block_signals(struct daemon *daemon)
 static doca_error_t watch(struct daemon *daemon, int fd, void *what)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = what}};
+
 	return epoll_ctl(daemon->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0 ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
 }
 
@@ -100,6 +105,7 @@ doca_error_t daemon_address(const struct daemon *daemon, struct sockaddr_storage
 	const in_port_t port = htons((uint16_t)daemon->config.port);
 	struct sockaddr_in *in = (struct sockaddr_in *)address;
 	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)address;
+
 	memset(address, 0, sizeof(*address));
 	if (inet_pton(AF_INET, daemon->config.bind, &in->sin_addr) == 1) {
 		in->sin_family = AF_INET;
@@ -124,6 +130,7 @@ static doca_error_t open_comm(struct daemon *daemon)
 		.backlog_max = DAEMON_BACKLOG_MAX,
 	};
 	doca_error_t result = sf_comm_open(&options, &daemon->comm);
+
 	return result == DOCA_SUCCESS ? watch(daemon, sf_comm_fd(daemon->comm), &daemon->comm) : result;
 }
 
@@ -133,6 +140,7 @@ static doca_error_t listen_on(struct daemon *daemon, const struct sockaddr *addr
 {
 	const char *devices = daemon->devices[0] != '\0' ? daemon->devices : NULL;
 	struct sf_comm_key key;
+
 	if (daemon->local)
 		return sf_comm_listen(daemon->comm, address, len, NULL, NULL, bound);
 	doca_error_t result = urom_key_make(&daemon->secret, &key);
@@ -147,6 +155,7 @@ static doca_error_t listen_there(struct daemon *daemon)
 	struct sockaddr_storage address, bound;
 	socklen_t len;
 	doca_error_t result = daemon_address(daemon, &address, &len);
+
 	if (result == DOCA_SUCCESS)
 		result = open_comm(daemon);
 	if (result == DOCA_SUCCESS)
@@ -163,6 +172,7 @@ static doca_error_t listen_there(struct daemon *daemon)
 static doca_error_t start(struct daemon *daemon)
 {
 	const char *secret_file = daemon->config.secret_file;
+
 	daemon->local = secret_file[0] == '\0';
 	plugins_discover(daemon);
 	daemon->cpus = cpus_of_node();

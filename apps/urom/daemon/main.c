@@ -88,6 +88,7 @@ static doca_error_t take_text(const struct option *option, const char *said_by, 
 static doca_error_t take_number(const struct option *option, const char *said_by, int64_t value, struct daemon_config *config)
 {
 	bool possible = value >= option->min && value <= option->max && value % option->step == 0;
+
 	if (!possible && !(value == 0 && option->or_zero)) {
 		DOCA_LOG_ERR("%s is %" PRId64 ", possible are %s%" PRId64 " to %" PRId64 "%s", said_by, value,
 			     option->or_zero ? "0 and " : "", option->min, option->max, option->step == 1 ? "" : " by tens");
@@ -102,6 +103,7 @@ static doca_error_t take_number(const struct option *option, const char *said_by
 static doca_error_t take_variable(const struct option *option, const char *text, struct daemon_config *config)
 {
 	char *end;
+
 	if (option->room != 0)
 		return take_text(option, option->variable, text, config);
 	errno = 0;
@@ -117,8 +119,10 @@ static doca_error_t take_variable(const struct option *option, const char *text,
 static doca_error_t take_environment(struct daemon_config *config)
 {
 	doca_error_t result = DOCA_SUCCESS;
+
 	for (size_t i = 0; i < OPTIONS && result == DOCA_SUCCESS; i++) {
 		const char *text = secure_getenv(options[i].variable);
+
 		if (text != NULL && text[0] != '\0')
 			result = take_variable(&options[i], text, config);
 	}
@@ -132,6 +136,7 @@ static doca_error_t take_environment(struct daemon_config *config)
 static doca_error_t take_flag(enum option_id id, const void *value, void *config)
 {
 	char said_by[32];
+
 	snprintf(said_by, sizeof(said_by), "--%s", options[id].name);
 	if (options[id].room != 0)
 		return take_text(&options[id], said_by, (const char *)value, (struct daemon_config *)config);
@@ -176,6 +181,7 @@ static doca_error_t register_option(const struct option *option, doca_argp_param
 	char description[160];
 	struct doca_argp_param *param;
 	doca_error_t result = doca_argp_param_create(&param);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (option->short_name != NULL)
@@ -202,6 +208,7 @@ static doca_error_t register_options(void)
 		[PLUGIN_PATH] = take_plugin_path,
 	};
 	doca_error_t result = DOCA_SUCCESS;
+
 	for (size_t i = 0; i < OPTIONS && result == DOCA_SUCCESS; i++) {
 		if (callbacks[i] != NULL)
 			result = register_option(&options[i], callbacks[i]);
@@ -216,6 +223,7 @@ static doca_error_t find_worker_program(struct daemon_config *config)
 {
 	char self[PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
 	if (len > 0) {
 		self[len] = '\0';
 		if (snprintf(config->worker_program, DAEMON_PATH_MAX, "%s/doca_urom_worker", dirname(self)) < DAEMON_PATH_MAX &&
@@ -229,6 +237,7 @@ static doca_error_t find_worker_program(struct daemon_config *config)
 static bool is_address(const char *text)
 {
 	struct in6_addr address;
+
 	return inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1;
 }
 
@@ -256,6 +265,7 @@ static uint32_t half_of_memory_mib(void)
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
 	unsigned long long all = pages > 0 && size > 0 ? (unsigned long long)pages * (unsigned long long)size : 0, own;
 	FILE *file = fopen("/sys/fs/cgroup/memory.max", "re");
+
 	if (file != NULL && fscanf(file, "%llu", &own) == 1 && own < all) /* "max": no number */
 		all = own;
 	if (file != NULL)
@@ -292,6 +302,7 @@ int main(int argc, char **argv)
 						  .log_level = DOCA_LOG_LEVEL_INFO,
 						  .sdk_log_level = DOCA_LOG_LEVEL_WARNING}};
 	struct doca_log_backend *sdk;
+
 	output_open_own();
 	(void)signal(SIGXFSZ, SIG_IGN); /* what writes to a file that may not grow is told so */
 	(void)signal(SIGPIPE, SIG_IGN);

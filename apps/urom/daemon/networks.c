@@ -23,6 +23,7 @@ static void add_rdma_devices(const char *interface, size_t len, char *names, siz
 	char path[PATH_OF_DEVICE];
 	DIR *dir = opendir("/sys/class/infiniband");
 	struct stat st;
+
 	for (const struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
 		snprintf(path, sizeof(path), "/sys/class/infiniband/%.64s/device/net/%.*s", entry->d_name, (int)len, interface);
 		if (entry->d_name[0] == '.' || stat(path, &st) != 0)
@@ -39,6 +40,7 @@ static void choose_devices(const struct sockaddr *address)
 	char interfaces[SF_COMM_DEVICES_MAX], names[2 * SF_COMM_DEVICES_MAX];
 	const char *rest = sf_comm_devices_of(address, interfaces, sizeof(interfaces)), *name;
 	size_t len;
+
 	if (rest == NULL)
 		return;
 	snprintf(names, sizeof(names), "%s", interfaces);
@@ -50,6 +52,7 @@ static void choose_devices(const struct sockaddr *address)
 static void keep_devices(struct daemon *daemon)
 {
 	const char *named = secure_getenv("UCX_NET_DEVICES");
+
 	if (named != NULL && named[0] != '\0' && strlen(named) < sizeof(daemon->devices))
 		urom_net_devices_for_tcp(named, "/sys", daemon->devices, sizeof(daemon->devices));
 }
@@ -59,6 +62,7 @@ void networks_set_up(struct daemon *daemon)
 {
 	struct sockaddr_storage address;
 	socklen_t len;
+
 	/* Else UCX waits at its shared memory's socket, where an empty datagram, which any user can send, makes it abort. */
 	(void)setenv("UCX_ADAPTIVE_PROGRESS", "n", 0);
 	if (daemon->local) {

@@ -22,6 +22,7 @@ DOCA_LOG_REGISTER(UROM_DAEMON::NODE);
 static void make_name(char name[NAME_MAX_LEN])
 {
 	const char *node = secure_getenv("SOFTFIELD_NODE");
+
 	snprintf(name, NAME_MAX_LEN, "urom-daemon%s%.64s", node != NULL ? "-" : "", node != NULL ? node : "");
 	for (char *at = name; *at != '\0'; at++)
 		*at = *at == '/' ? '_' : *at;
@@ -33,6 +34,7 @@ static int open_locked(int folder, const char *name, bool *made)
 	for (int i = 0; i < OPENS_MAX; i++) {
 		struct stat st;
 		int fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
 		*made = fd >= 0;
 		if (fd < 0 && errno == EEXIST)
 			fd = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -49,6 +51,7 @@ static int open_locked(int folder, const char *name, bool *made)
 static bool write_number(int fd)
 {
 	char pid[32];
+
 	snprintf(pid, sizeof(pid), "%d", getpid());
 	return ftruncate(fd, 0) == 0 && write(fd, pid, strlen(pid)) == (ssize_t)strlen(pid);
 }
@@ -58,6 +61,7 @@ static doca_error_t lock_in(int folder, const char *name, const char *path, int 
 	char pid[32] = "";
 	bool made;
 	int fd = open_locked(folder, name, &made);
+
 	if (fd < 0) {
 		DOCA_LOG_ERR("cannot open %s/%s: %s; set SOFTFIELD_RUNTIME to a folder that can be written", path, name,
 			     strerror(errno));
@@ -87,6 +91,7 @@ doca_error_t node_lock(int *lock)
 	char name[NAME_MAX_LEN], path[PATH_MAX];
 	int folder;
 	doca_error_t result = sf_runtime_folder_open(&folder);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	sf_runtime_folder_path(path);
@@ -101,6 +106,7 @@ void node_unlock(int lock)
 {
 	char name[NAME_MAX_LEN], path[PATH_MAX];
 	struct stat own, there;
+
 	make_name(name);
 	sf_runtime_folder_path(path);
 	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -31,6 +31,7 @@ static void unblock(int fd)
 	const struct timeval soon = {.tv_usec = OWN_SOCKET_US};
 	char path[32];
 	struct stat st;
+
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &soon, sizeof(soon)); /* if it is one */
 	if (fstat(fd, &st) != 0 || !(S_ISFIFO(st.st_mode) || isatty(fd)))
 		return;
@@ -46,6 +47,7 @@ static void unblock(int fd)
 void output_open_own(void)
 {
 	int fd;
+
 	do {
 		fd = open("/dev/null", O_RDWR);
 	} while (fd >= 0 && fd <= STDERR_FILENO);
@@ -67,6 +69,7 @@ static void write_lines(struct daemon_output *output)
 {
 	const char *end = (const char *)memrchr(output->bytes, '\n', output->len);
 	size_t whole = end != NULL ? (size_t)(end - output->bytes) + 1 : 0;
+
 	if (whole == 0 && output->len == sizeof(output->bytes))
 		whole = output->len;
 	if (whole == 0)
@@ -80,6 +83,7 @@ static void write_lines(struct daemon_output *output)
 static bool read_some(struct daemon_output *output, bool *ended)
 {
 	ssize_t got = read(output->fd, output->bytes + output->len, sizeof(output->bytes) - output->len);
+
 	*ended = got == 0;
 	if (got <= 0)
 		return got < 0 && errno == EINTR;
@@ -92,6 +96,7 @@ static bool read_some(struct daemon_output *output, bool *ended)
 bool output_watch(struct daemon *daemon, struct daemon_worker *worker)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = &worker->output.source}};
+
 	worker->output.source = (struct daemon_source){worker, output_read};
 	return epoll_ctl(daemon->epoll_fd, EPOLL_CTL_ADD, worker->output.fd, &event) == 0;
 }
@@ -101,6 +106,7 @@ void output_read(struct daemon *daemon, struct daemon_worker *worker)
 	struct daemon_output *output = &worker->output;
 	uint64_t now = daemon_now_ns();
 	bool ended = false;
+
 	if (now >= output->window_end) {
 		output->window_end = now + WINDOW_NS;
 		output->used = 0;
@@ -131,6 +137,7 @@ void output_close(struct daemon_worker *worker)
 {
 	struct daemon_output *output = &worker->output;
 	bool ended;
+
 	if (output->fd < 0)
 		return;
 	output->used = 0; /* its last words count for themselves: a crash may have been explained there */

@@ -30,10 +30,12 @@ static bool read_answer(int fd, pid_t pid, char *text, size_t room)
 {
 	struct own_time time;
 	size_t len = 0;
+
 	own_time_begin(&time, pid, false, daemon_now_ns());
 	for (;;) {
 		struct pollfd ready = {fd, POLLIN, 0};
 		uint64_t now = daemon_now_ns(), again = own_time_left(&time, pid, now, PROBE_NS);
+
 		if (again == 0)
 			break;
 		if (poll(&ready, 1, again > now ? (int)((again - now) / 1000000) + 1 : 0) <= 0)
@@ -59,6 +61,7 @@ static bool probe(const struct daemon *daemon, const char *path, uint64_t *versi
 	int fds[2], status = -1;
 	pid_t pid;
 	char *end;
+
 	snprintf(text, room, "it cannot be looked at: no process or pipe");
 	if (pipe2(fds, O_CLOEXEC) != 0)
 		return false;
@@ -105,6 +108,7 @@ static void consider(struct daemon *daemon, const char *folder, const char *file
 	struct daemon_plugin *plugin = &daemon->plugins[daemon->num_plugins];
 	size_t len = strlen(file) - strlen(".so");
 	char text[UROM_TEXT_MAX];
+
 	if (daemon->num_plugins == UROM_PLUGINS_MAX) {
 		DOCA_LOG_WARN("%s/%s is passed over: there are %d plugins already", folder, file, UROM_PLUGINS_MAX);
 		return;
@@ -135,6 +139,7 @@ static void consider(struct daemon *daemon, const char *folder, const char *file
 static int is_module(const struct dirent *entry)
 {
 	size_t len = strlen(entry->d_name);
+
 	return entry->d_name[0] != '.' && len > strlen(".so") && strcmp(entry->d_name + len - strlen(".so"), ".so") == 0;
 }
 
@@ -142,6 +147,7 @@ static void look_in(struct daemon *daemon, const char *folder)
 {
 	struct dirent **files;
 	int num = scandir(folder, &files, is_module, alphasort);
+
 	if (num < 0) {
 		DOCA_LOG_WARN("cannot read the plugin folder %s: %s", folder, strerror(errno));
 		return;
@@ -157,6 +163,7 @@ static void look_in(struct daemon *daemon, const char *folder)
 void plugins_discover(struct daemon *daemon)
 {
 	char *rest = strdup(daemon->config.plugin_path), *all = rest;
+
 	for (char *folder; rest != NULL && (folder = strsep(&rest, ";")) != NULL;) {
 		if (folder[0] != '\0')
 			look_in(daemon, folder);

@@ -26,6 +26,7 @@ doca_error_t spawn_open(struct daemon *daemon)
 {
 	int ends[2];
 	pid_t self = getpid();
+
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
 		daemon->spawner_pid = fork();
 		if (daemon->spawner_pid == 0) {
@@ -134,6 +135,7 @@ static bool send_request(int fd, const struct ends *ends, void *body, size_t len
 	struct iovec part = {body, len};
 	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
 	struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+
 	rights->cmsg_level = SOL_SOCKET;
 	rights->cmsg_type = SCM_RIGHTS;
 	rights->cmsg_len = CMSG_LEN(sizeof(fds));
@@ -145,6 +147,7 @@ static bool send_request(int fd, const struct ends *ends, void *body, size_t len
 static bool await_answer(const struct daemon *daemon, struct spawner_answer *answer)
 {
 	struct pollfd ready = {daemon->spawner_fd, POLLIN, 0};
+
 	while (poll(&ready, 1, ANSWER_MS) <= 0)
 		kill(daemon->spawner_pid, SIGCONT);
 	return recv(daemon->spawner_fd, answer, sizeof(*answer), 0) == (ssize_t)sizeof(*answer);
@@ -157,6 +160,7 @@ static pid_t start_process(const struct daemon *daemon, const struct daemon_work
 	static uint8_t body[UROM_CONTROL_MAX];
 	struct urom_spawn spawn = *wanted;
 	struct spawner_answer answer = {-1, EPIPE};
+
 	spawn.worker_id = worker->id;
 	size_t len = urom_spawn_pack(&spawn, body, sizeof(body));
 	if (!send_request(daemon->spawner_fd, ends, body, len))
@@ -172,6 +176,7 @@ bool spawn_worker(struct daemon *daemon, struct daemon_worker *worker, const str
 		  char reason[UROM_TEXT_MAX])
 {
 	struct ends ends;
+
 	if (!open_ends(&ends)) {
 		spawner_say_why(reason, "no process can be started", errno);
 		return false;

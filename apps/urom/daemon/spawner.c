@@ -63,6 +63,7 @@ static char **make_args(const struct order *order, struct numbers *numbers)
 	const struct daemon_config *config = &order->daemon->config;
 	char **args = (char **)calloc(FIXED_ARGS + UROM_PLUGINS_MAX + 1, sizeof(char *));
 	uint32_t num = FIXED_ARGS;
+
 	if (args == NULL)
 		return NULL;
 	snprintf(numbers->text[0], sizeof(numbers->text[0]), "%d", SOCKET_FD);
@@ -87,6 +88,7 @@ static char **make_args(const struct order *order, struct numbers *numbers)
 	memcpy((void *)args, (const void *)fixed, sizeof(fixed));
 	for (uint64_t left = order->spawn.plugins; left != 0; left &= left - 1) {
 		const struct daemon_plugin *plugin = plugins_find(order->daemon, left & -left);
+
 		if (plugin == NULL || asprintf(&args[num], "%s:%" PRIu64, plugin->path, plugin->info.id) < 0)
 			return NULL; /* the process ends */
 		num++;
@@ -97,6 +99,7 @@ static char **make_args(const struct order *order, struct numbers *numbers)
 static bool sets(const char *variable, const char *const *env, uint32_t num)
 {
 	size_t len = strcspn(variable, "=") + 1;
+
 	for (uint32_t i = 0; i < num; i++) {
 		if (strncmp(env[i], variable, len) == 0)
 			return true;
@@ -108,6 +111,7 @@ static bool sets(const char *variable, const char *const *env, uint32_t num)
 static char **make_env(const struct urom_spawn *spawn)
 {
 	uint32_t num = 0, kept = 0;
+
 	while (environ[num] != NULL)
 		num++;
 	char **env = (char **)calloc(num + spawn->num_env + 1, sizeof(char *));
@@ -126,12 +130,14 @@ static char **make_env(const struct urom_spawn *spawn)
 static bool place(int from, int to)
 {
 	int above = fcntl(from, F_DUPFD_CLOEXEC, DOOR_FD + 1);
+
 	return above >= 0 && dup2(above, to) == to;
 }
 
 static bool place_all(const int fds[SPAWNER_FDS])
 {
 	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
 	return nothing >= 0 && place(nothing, STDIN_FILENO) && place(fds[SPAWNER_OUTPUT], STDOUT_FILENO) &&
 	       place(fds[SPAWNER_OUTPUT], STDERR_FILENO) && place(fds[SPAWNER_SOCKET], SOCKET_FD) &&
 	       place(fds[SPAWNER_PULSE], PULSE_FD) && place(fds[SPAWNER_DOOR], DOOR_FD);
@@ -142,6 +148,7 @@ static __attribute__((noreturn)) void fail(const struct order *order, const char
 	const struct urom_head head = urom_head_make(UROM_FAILED, DOCA_ERROR_OPERATING_SYSTEM, 0, 0);
 	uint8_t packet[UROM_HEAD_SIZE + UROM_TEXT_MAX];
 	char reason[UROM_TEXT_MAX];
+
 	spawner_say_why(reason, what, error);
 	memcpy(packet, &head, sizeof(head));
 	size_t len = urom_text_pack(reason, packet + sizeof(head), UROM_TEXT_MAX);
@@ -161,6 +168,7 @@ static __attribute__((noreturn)) void become_worker(const struct order *order)
 	alignas(cpu_set_t) uint8_t cpus[UROM_CPUSET_SIZE];
 	struct numbers numbers;
 	sigset_t none;
+
 	end_with_daemon(order->daemon_pid);
 	(void)setpgid(0, 0); /* what a plugin starts ends with it */
 	sigemptyset(&none);
@@ -187,6 +195,7 @@ static void follow_daemon(pid_t daemon_pid)
 {
 	struct rlimit limit;
 	cpu_set_t cpus;
+
 	for (int i = 0; i < RLIM_NLIMITS; i++) {
 		if (i != RLIMIT_NOFILE && prlimit(daemon_pid, i, NULL, &limit) == 0)
 			(void)setrlimit(i, &limit);
@@ -208,6 +217,7 @@ static void start_child(const struct order *order, struct spawner_answer *answer
 static bool take_fds(struct msghdr *message, int fds[SPAWNER_FDS])
 {
 	const struct cmsghdr *control = CMSG_FIRSTHDR(message);
+
 	if (control == NULL || control->cmsg_type != SCM_RIGHTS || control->cmsg_len != CMSG_LEN(SPAWNER_FDS * sizeof(int)))
 		return false;
 	memcpy(fds, CMSG_DATA(control), SPAWNER_FDS * sizeof(int));
@@ -226,6 +236,7 @@ static bool serve(int fd, struct order *order)
 	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
 	struct spawner_answer answer = {-1, EMFILE};
 	ssize_t len = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+
 	if (len < 0 && errno == EINTR)
 		return true;
 	if (len <= 0)
@@ -249,6 +260,7 @@ static pid_t session_of(const char *pid)
 {
 	char path[300], text[512];
 	int session = -1;
+
 	snprintf(path, sizeof(path), "/proc/%s/stat", pid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t len = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
@@ -266,8 +278,10 @@ static bool sweep(pid_t self)
 {
 	DIR *folder = opendir("/proc");
 	bool any = false;
+
 	for (const struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
 		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
 		if (pid <= 0 || pid == self || session_of(entry->d_name) != self)
 			continue;
 		kill(pid, SIGKILL);
@@ -282,6 +296,7 @@ static bool sweep(pid_t self)
 static void end_session(void)
 {
 	pid_t self = getpid();
+
 	for (int i = 0; i < SWEEPS_MAX && sweep(self); i++)
 		(void)poll(NULL, 0, SWEEP_MS);
 }
@@ -290,6 +305,7 @@ void spawner_run(const struct daemon *daemon, pid_t daemon_pid, int fd)
 {
 	struct order *order = (struct order *)calloc(1, sizeof(*order));
 	sigset_t all;
+
 	sigfillset(&all); /* what is sent to end the service is for the daemon */
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	/* Not SIGKILL: if the spawner is stopped, it goes on, and finds its socket closed. */

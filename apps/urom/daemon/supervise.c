@@ -21,6 +21,7 @@ DOCA_LOG_REGISTER(UROM_DAEMON::SUPERVISE);
 static const struct daemon_plugin *nth_plugin(const struct daemon *daemon, const struct daemon_worker *worker, uint32_t index)
 {
 	uint64_t left = worker->plugins;
+
 	while (index-- > 0)
 		left &= left - 1;
 	return plugins_find(daemon, left & -left);
@@ -34,6 +35,7 @@ static const struct daemon_plugin *where(const struct daemon *daemon, const stru
 						       "progress", "notif_pack",  "client_left", "close"};
 	uint64_t word = atomic_load_explicit(&worker->pulse->word, memory_order_relaxed);
 	uint32_t index = (uint32_t)(word >> 8) & 0xff, number = (uint32_t)word & 0xff;
+
 	if (number == PULSE_OWN || number >= PULSE_CALLS || index >= (uint32_t)__builtin_popcountll(worker->plugins))
 		return NULL;
 	*call = names[number];
@@ -43,8 +45,10 @@ static const struct daemon_plugin *where(const struct daemon *daemon, const stru
 void supervise_name(const struct daemon *daemon, struct daemon_worker *worker)
 {
 	size_t used = 0;
+
 	for (uint64_t left = worker->plugins; left != 0 && used < sizeof(worker->names); left &= left - 1) {
 		const struct daemon_plugin *plugin = plugins_find(daemon, left & -left);
+
 		used += (size_t)snprintf(worker->names + used, sizeof(worker->names) - used, "%s%s", used != 0 ? ", " : "",
 					 plugin->info.name);
 	}
@@ -56,6 +60,7 @@ static void end_hanging(struct daemon *daemon, struct daemon_worker *worker, boo
 {
 	const char *call = NULL;
 	const struct daemon_plugin *plugin = where(daemon, worker, &call);
+
 	if (plugin != NULL)
 		snprintf(worker->reason, sizeof(worker->reason),
 			 "it was killed because it hung in %s of %s: --plugin-timeout is %u seconds", call, plugin->info.name,
@@ -78,6 +83,7 @@ static uint64_t look_interval(const struct daemon *daemon)
 static void look(struct daemon *daemon, struct daemon_worker *worker, uint64_t now)
 {
 	uint64_t word = atomic_load_explicit(&worker->pulse->word, memory_order_relaxed), before = worker->idle.had_ns;
+
 	if (worker->state == WORKER_ENDING || worker->killed)
 		return; /* that has a limit of its own */
 	if (word != worker->last_word || !worker->looked) {
@@ -98,6 +104,7 @@ static void look(struct daemon *daemon, struct daemon_worker *worker, uint64_t n
 uint64_t supervise(struct daemon *daemon, uint64_t now)
 {
 	struct daemon_worker *worker;
+
 	if (daemon->config.plugin_timeout_s == 0 || TAILQ_EMPTY(&daemon->workers))
 		return UINT64_MAX;
 	if (now < daemon->next_look)
@@ -114,6 +121,7 @@ uint64_t supervise(struct daemon *daemon, uint64_t now)
 static void add_memory(const struct daemon *daemon, const struct rusage *usage, char *text, size_t room)
 {
 	long used_mib = usage->ru_maxrss / 1024, max_mib = (long)daemon->config.memory_max_mib;
+
 	if (max_mib != 0 && used_mib >= max_mib - max_mib / 8)
 		snprintf(text, room, "; it had %ld MiB of memory, --max-worker-memory is %ld", used_mib, max_mib);
 }
@@ -124,6 +132,7 @@ void supervise_explain(const struct daemon *daemon, const struct daemon_worker *
 	const char *call = "";
 	const struct daemon_plugin *plugin = where(daemon, worker, &call);
 	char place[UROM_PLUGIN_NAME_SIZE + 32] = "", memory[80] = "";
+
 	*path = plugin != NULL ? plugin->path : NULL;
 	if (worker->reason[0] != '\0') {
 		snprintf(reason, UROM_TEXT_MAX, "%s", worker->reason);

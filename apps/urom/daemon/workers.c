@@ -22,6 +22,7 @@ DOCA_LOG_REGISTER(UROM_DAEMON::WORKERS);
 struct daemon_worker *workers_find(struct daemon *daemon, uint64_t id)
 {
 	struct daemon_worker *worker;
+
 	TAILQ_FOREACH (worker, &daemon->workers, next) {
 		if (worker->id == id && worker->state != WORKER_ENDING)
 			return worker;
@@ -34,6 +35,7 @@ struct daemon_worker *workers_find(struct daemon *daemon, uint64_t id)
 static struct daemon_share *find_share(const struct daemon_client *client, const struct daemon_worker *worker)
 {
 	struct daemon_share *share;
+
 	LIST_FOREACH (share, &client->shares, of_client) {
 		if (share->worker == worker)
 			return share;
@@ -44,6 +46,7 @@ static struct daemon_share *find_share(const struct daemon_client *client, const
 static doca_error_t add_share(struct daemon_client *client, struct daemon_worker *worker)
 {
 	struct daemon_share *share = find_share(client, worker);
+
 	if (share == NULL) {
 		share = (struct daemon_share *)calloc(1, sizeof(*share));
 		if (share == NULL)
@@ -81,6 +84,7 @@ static void kill_worker(struct daemon_worker *worker)
 static void end_worker(struct daemon_worker *worker)
 {
 	struct urom_head end = urom_head_make(UROM_END, DOCA_SUCCESS, 0, 0);
+
 	if (worker->state == WORKER_ENDING)
 		return;
 	worker->state = WORKER_ENDING;
@@ -106,6 +110,7 @@ static void drop_wish(struct daemon_worker *worker, struct daemon_wish *wish)
 static void fail_wishes(struct daemon *daemon, struct daemon_worker *worker, const char *reason)
 {
 	doca_error_t status = worker->unborn ? DOCA_ERROR_OPERATING_SYSTEM : DOCA_ERROR_CONNECTION_ABORTED;
+
 	for (struct daemon_wish *wish; (wish = TAILQ_FIRST(&worker->wishes)) != NULL;) {
 		client_refuse_wish(daemon, worker->id, wish, status, reason);
 		drop_wish(worker, wish);
@@ -145,6 +150,7 @@ static bool has_plugins(const struct daemon *daemon, uint64_t plugins)
 static bool watch(struct daemon *daemon, struct daemon_worker *worker)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = &worker->source}};
+
 	worker->source = (struct daemon_source){worker, workers_read};
 	return epoll_ctl(daemon->epoll_fd, EPOLL_CTL_ADD, worker->fd, &event) == 0 && output_watch(daemon, worker);
 }
@@ -152,6 +158,7 @@ static bool watch(struct daemon *daemon, struct daemon_worker *worker)
 static struct daemon_worker *create_worker(struct daemon *daemon, const struct urom_spawn *spawn)
 {
 	struct daemon_worker *worker = (struct daemon_worker *)calloc(1, sizeof(*worker));
+
 	if (worker == NULL || urom_random(worker->key.bytes, sizeof(worker->key.bytes)) != DOCA_SUCCESS) {
 		free(worker);
 		return NULL;
@@ -175,6 +182,7 @@ static struct daemon_worker *create_worker(struct daemon *daemon, const struct u
 static struct daemon_worker *start_worker(struct daemon *daemon, const struct urom_spawn *spawn, char reason[UROM_TEXT_MAX])
 {
 	struct daemon_worker *worker = create_worker(daemon, spawn);
+
 	snprintf(reason, UROM_TEXT_MAX, "no memory");
 	if (worker == NULL)
 		return NULL;
@@ -197,6 +205,7 @@ static struct daemon_worker *start_worker(struct daemon *daemon, const struct ur
 static doca_error_t check_running(const struct daemon_worker *worker, const struct urom_spawn *spawn, char reason[UROM_TEXT_MAX])
 {
 	uint64_t lacks = spawn->plugins & ~worker->plugins;
+
 	if (worker->num_wishes == DAEMON_WISHES_MAX) {
 		snprintf(reason, UROM_TEXT_MAX, "%d wishes for that worker wait already", DAEMON_WISHES_MAX);
 		return DOCA_ERROR_FULL;
@@ -216,6 +225,7 @@ static uint32_t num_workers_of(const struct daemon *daemon, const struct daemon_
 	const struct daemon_client *other;
 	const struct daemon_share *share;
 	uint32_t num = 0;
+
 	TAILQ_FOREACH (other, &daemon->clients, next) {
 		if (other != client && (client->process == 0 || other->process != client->process))
 			continue;
@@ -229,6 +239,7 @@ static uint32_t num_workers_of(const struct daemon *daemon, const struct daemon_
 static bool has_its_part(const struct daemon *daemon, const struct daemon_client *client)
 {
 	uint32_t max = daemon->config.workers_max;
+
 	return daemon->num_workers >= max - max / DAEMON_WORKERS_KEPT && num_workers_of(daemon, client) > max / 2;
 }
 
@@ -272,6 +283,7 @@ static void grant_wishes(struct daemon *daemon, struct daemon_worker *worker, ui
 	for (struct daemon_wish *wish; (wish = TAILQ_FIRST(&worker->wishes)) != NULL;) {
 		struct daemon_client *client = wish->client;
 		doca_error_t result = client_grant_wish(daemon, worker, wish);
+
 		if (result == DOCA_ERROR_AGAIN && !takes_no_more(worker, now))
 			return;
 		if (result == DOCA_SUCCESS)
@@ -300,6 +312,7 @@ void workers_want(struct daemon *daemon, struct daemon_client *client, uint64_t 
 	const struct daemon_wish first = {.client = client, .request = request};
 	doca_error_t status = DOCA_ERROR_NO_MEMORY;
 	char reason[UROM_TEXT_MAX] = "no memory";
+
 	if (wish != NULL)
 		status = worker != NULL ? check_running(worker, spawn, reason) : check(daemon, client, spawn, reason);
 	if (status == DOCA_SUCCESS && worker == NULL) {
@@ -326,6 +339,7 @@ void workers_release(struct daemon *daemon, struct daemon_client *client, uint64
 {
 	struct daemon_worker *worker = workers_find(daemon, id);
 	struct daemon_share *share = worker != NULL ? find_share(client, worker) : NULL;
+
 	if (share == NULL) /* it died meanwhile */
 		return;
 	if (--share->count != 0)
@@ -337,6 +351,7 @@ void workers_release(struct daemon *daemon, struct daemon_client *client, uint64
 void workers_forget(struct daemon *daemon, struct daemon_client *client)
 {
 	struct daemon_worker *worker;
+
 	TAILQ_FOREACH (worker, &daemon->workers, next) {
 		for (struct daemon_wish *wish = TAILQ_FIRST(&worker->wishes), *next; wish != NULL; wish = next) {
 			next = TAILQ_NEXT(wish, next);
@@ -387,6 +402,7 @@ void workers_read(struct daemon *daemon, struct daemon_worker *worker)
 	uint8_t packet[PACKET_MAX];
 	struct urom_head head;
 	ssize_t len = recv(worker->fd, packet, sizeof(packet), MSG_DONTWAIT);
+
 	if (len < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (len <= 0) { /* its process ends, or a plugin closed the socket: without it the worker is of no use */
@@ -428,6 +444,7 @@ static void worker_ended(struct daemon *daemon, struct daemon_worker *worker, in
 	char reason[UROM_TEXT_MAX];
 	const char *path;
 	struct daemon_share *share;
+
 	output_close(worker);
 	supervise_explain(daemon, worker, status, usage, reason, &path);
 	if (daemon->draining && worker->asked && path == NULL && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS)
@@ -442,6 +459,7 @@ static void worker_ended(struct daemon *daemon, struct daemon_worker *worker, in
 static struct daemon_worker *find_process(struct daemon *daemon, pid_t pid)
 {
 	struct daemon_worker *worker;
+
 	TAILQ_FOREACH (worker, &daemon->workers, next) {
 		if (worker->pid == pid)
 			return worker;
@@ -504,6 +522,7 @@ uint64_t workers_expire(struct daemon *daemon, uint64_t now)
 {
 	uint64_t next_time = UINT64_MAX;
 	struct daemon_worker *worker;
+
 	TAILQ_FOREACH (worker, &daemon->workers, next) {
 		next_time = earlier(next_time, output_expire(daemon, worker, now));
 		next_time = earlier(next_time, expire(daemon, worker, now));
@@ -514,6 +533,7 @@ uint64_t workers_expire(struct daemon *daemon, uint64_t now)
 void workers_end_all(struct daemon *daemon)
 {
 	struct daemon_worker *worker;
+
 	TAILQ_FOREACH (worker, &daemon->workers, next)
 		end_worker(worker);
 }

@@ -37,6 +37,7 @@ static void arrived(void *user, struct sf_comm_peer *peer)
 {
 	struct worker *worker = (struct worker *)user;
 	struct worker_client *client = (struct worker_client *)calloc(1, sizeof(*client));
+
 	if (client == NULL) {
 		PROGRAM_LOG_ERR_LIMITED("no memory for a client");
 		sf_comm_disconnect(worker->comm, peer);
@@ -72,6 +73,7 @@ static void drop(struct worker *worker, struct worker_client *client)
 struct worker_client *clients_find(const struct worker *worker, uint64_t dest_id)
 {
 	struct worker_client *client;
+
 	TAILQ_FOREACH (client, &worker->clients, next) {
 		if (client->dest_id == dest_id)
 			return client;
@@ -82,6 +84,7 @@ struct worker_client *clients_find(const struct worker *worker, uint64_t dest_id
 doca_error_t clients_send(struct worker *worker, uint64_t dest_id, const struct urom_head *head)
 {
 	const struct worker_client *client = clients_find(worker, dest_id);
+
 	return client != NULL ? sf_comm_send(worker->comm, client->peer, head, sizeof(*head), NULL, 0) : DOCA_SUCCESS;
 }
 
@@ -113,6 +116,7 @@ static void lost(void *user, struct sf_comm_peer *peer, doca_error_t why)
 static void join(struct worker *worker, struct worker_client *client, const struct urom_head *head, const void *body, size_t len)
 {
 	static const char refusal[] = "the worker expects no such client: its token is another, or used";
+
 	while (parent_read(worker)) /* the daemon has sent the token before it told the client */
 		;
 	bool may = !client->joined && use_token(worker, body, len);
@@ -136,6 +140,7 @@ static void join(struct worker *worker, struct worker_client *client, const stru
 void clients_expire(struct worker *worker)
 {
 	uint64_t now = worker->num_strangers != 0 ? worker_now_ns() : 0;
+
 	for (struct worker_client *client = TAILQ_FIRST(&worker->clients), *next; now != 0 && client != NULL; client = next) {
 		next = TAILQ_NEXT(client, next);
 		if (client->joined ||
@@ -154,12 +159,14 @@ doca_error_t client_answer_for_plugin(struct worker *worker, const struct worker
 {
 	const struct urom_head head = urom_head_make(UROM_NOTIFY, DOCA_SUCCESS, 0, worker->id);
 	const struct urom_worker_notify notify = {.type = type, .urom_context = urom_context, .status = status};
+
 	return sf_comm_send(worker->comm, client->peer, &head, sizeof(head), &notify, sizeof(notify));
 }
 
 void clients_refuse(struct worker *worker, const struct urom_worker_cmd_desc *desc)
 {
 	struct worker_client *client = clients_find(worker, desc->dest_id);
+
 	if (client == NULL)
 		return;
 	client_answered(worker, client);
@@ -182,6 +189,7 @@ static doca_error_t keep_command(struct worker *worker, struct worker_client *cl
 {
 	struct urom_worker_cmd_desc *desc =
 		(struct urom_worker_cmd_desc *)malloc(offsetof(struct urom_worker_cmd_desc, worker_cmd) + len);
+
 	if (desc == NULL) {
 		PROGRAM_LOG_ERR_LIMITED(
 			"no memory for a command of %zu bytes: the service's --max-worker-memory, or the machine's, is used",
@@ -201,6 +209,7 @@ static doca_error_t give_command(struct worker *worker, struct worker_client *cl
 				 const void *body, size_t len)
 {
 	struct worker_plugin *plugin = worker_find_plugin(worker, command->type);
+
 	if (worker->ending)
 		return DOCA_ERROR_SHUTDOWN;
 	if (plugin != NULL && command->len == len - sizeof(*command))
@@ -214,6 +223,7 @@ static doca_error_t give_command(struct worker *worker, struct worker_client *cl
 static void take_command(struct worker *worker, struct worker_client *client, const void *body, size_t len)
 {
 	struct urom_worker_cmd command;
+
 	if (len < sizeof(command) || len > worker->message_max) {
 		PROGRAM_LOG_WARN_LIMITED("%s sent a command of %zu bytes, possible are %zu to %zu", client->peer->address, len,
 					 sizeof(command), worker->message_max);
@@ -236,6 +246,7 @@ static void take_domain(struct worker *worker, struct worker_client *client, con
 				      ? domains_take_offer(worker, client->dest_id, head, body, len, &reason)
 				      : domains_take_part(worker, client->dest_id, head, body, len, &reason);
 	struct urom_head answer = urom_head_make(UROM_DOMAIN_READY, result, 0, head->subject);
+
 	if (result == DOCA_SUCCESS)
 		return;
 	PROGRAM_LOG_WARN_LIMITED("%s has a domain that cannot be used: %s", client->peer->address, reason);
@@ -268,6 +279,7 @@ static void message(void *user, struct sf_comm_peer *peer, const void *head_data
 	struct worker_client *client = (struct worker_client *)peer->user;
 	struct urom_head head;
 	doca_error_t result = urom_head_parse(head_data, head_len, &head);
+
 	if (result == DOCA_SUCCESS && head.kind == UROM_JOIN) {
 		join(worker, client, &head, body, len);
 		return;

@@ -10,6 +10,7 @@
 static struct worker_domain *find_domain(const struct worker *worker, uint64_t client, uint64_t number)
 {
 	struct worker_domain *domain;
+
 	LIST_FOREACH (domain, &worker->domains, next) {
 		if (domain->number == number && domain->client == client)
 			return domain;
@@ -34,6 +35,7 @@ static void ask(struct worker *worker, struct worker_directory *directory, struc
 static void ask_another(struct worker *worker, struct worker_directory *directory)
 {
 	struct worker_domain *domain;
+
 	LIST_FOREACH (domain, &worker->domains, next) {
 		if (domain->directory != directory)
 			continue;
@@ -54,6 +56,7 @@ static void free_directory(struct worker *worker, struct worker_directory *direc
 static void free_domain(struct worker *worker, struct worker_domain *domain)
 {
 	struct worker_directory *directory = domain->directory;
+
 	LIST_REMOVE(domain, next);
 	worker->num_domains--;
 	if (--directory->num_domains == 0)
@@ -68,6 +71,7 @@ static void free_domain(struct worker *worker, struct worker_domain *domain)
 static struct worker_directory *find_directory(const struct worker *worker, const uint8_t *digest, size_t size)
 {
 	struct worker_directory *directory;
+
 	LIST_FOREACH (directory, &worker->directories, next) {
 		if (directory->size == size && memcmp(directory->digest, digest, UROM_DIGEST_SIZE) == 0)
 			return directory;
@@ -78,6 +82,7 @@ static struct worker_directory *find_directory(const struct worker *worker, cons
 static struct worker_directory *begin_directory(struct worker *worker, const uint8_t *digest, size_t size)
 {
 	struct worker_directory *directory = (struct worker_directory *)calloc(1, sizeof(*directory));
+
 	if (directory == NULL)
 		return NULL;
 	directory->data = (uint8_t *)malloc(size + WORKER_DIRECTORY_SLACK);
@@ -115,6 +120,7 @@ doca_error_t domains_take_offer(struct worker *worker, uint64_t client, const st
 	const uint8_t *digest = (const uint8_t *)body;
 	struct worker_directory *directory = len == UROM_DIGEST_SIZE ? find_directory(worker, digest, head->size) : NULL;
 	doca_error_t result = check_offer(worker, client, head, len, directory, reason);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	*reason = "there is no memory for it";
@@ -147,6 +153,7 @@ static doca_error_t finish(struct worker *worker, struct worker_directory *direc
 	uint8_t digest[UROM_DIGEST_SIZE];
 	struct worker_domain *domain;
 	doca_error_t result = urom_digest(directory->data, directory->size, digest);
+
 	*reason = "its bytes are others than were offered";
 	if (result == DOCA_SUCCESS && memcmp(digest, directory->digest, sizeof(digest)) != 0)
 		result = DOCA_ERROR_INVALID_VALUE;
@@ -169,6 +176,7 @@ doca_error_t domains_take_part(struct worker *worker, uint64_t client, const str
 	struct worker_domain *domain = find_domain(worker, client, head->subject);
 	struct worker_directory *directory = domain != NULL ? domain->directory : NULL;
 	doca_error_t result = DOCA_SUCCESS;
+
 	if (domain == NULL)
 		return DOCA_SUCCESS; /* the rest of one that was refused, or left */
 	*reason = "its pieces do not fit each other";
@@ -192,6 +200,7 @@ bool domains_run(struct worker *worker)
 {
 	struct worker_domain *domain;
 	bool any = false;
+
 	if (!worker->domains_due)
 		return false;
 	worker->domains_due = false;
@@ -214,6 +223,7 @@ bool domains_run(struct worker *worker)
 void domains_leave(struct worker *worker, uint64_t client, uint64_t number)
 {
 	struct worker_domain *domain = find_domain(worker, client, number);
+
 	if (domain != NULL)
 		free_domain(worker, domain);
 }
@@ -239,6 +249,7 @@ static doca_error_t look_up_addr(struct urom_worker_ctx *ctx, uint64_t domain_id
 	const struct worker_plugin *plugin = plugin_of(ctx);
 	const struct worker_directory *known;
 	struct urom_blob address;
+
 	if (addr == NULL)
 		return DOCA_ERROR_INVALID_VALUE;
 	LIST_FOREACH (known, &plugin->worker->directories, next) {
@@ -254,6 +265,7 @@ static doca_error_t look_up_addr(struct urom_worker_ctx *ctx, uint64_t domain_id
 static doca_error_t look_up_seg(struct urom_worker_ctx *ctx, uint64_t domain_id, uint64_t va, int *seg)
 {
 	const struct worker_directory *known;
+
 	if (seg == NULL)
 		return DOCA_ERROR_INVALID_VALUE;
 	LIST_FOREACH (known, &plugin_of(ctx)->worker->directories, next) {
@@ -267,6 +279,7 @@ static doca_error_t look_up_key(struct urom_worker_ctx *ctx, uint64_t domain_id,
 {
 	const struct worker_directory *known;
 	struct urom_blob memh, mkey;
+
 	if (len == NULL || key == NULL)
 		return DOCA_ERROR_INVALID_VALUE;
 	LIST_FOREACH (known, &plugin_of(ctx)->worker->directories, next) {

@@ -23,6 +23,7 @@ static int probe(const char *path)
 {
 	struct worker_plugin plugin = {.path = path};
 	char reason[UROM_TEXT_MAX];
+
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a plugin that hangs does not outlive who wanted to know */
 	int answer = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	(void)dup2(STDERR_FILENO, STDOUT_FILENO); /* what the plugin prints is not the answer */
@@ -36,6 +37,7 @@ static int probe(const char *path)
 static bool map_pulse(int fd, struct worker *worker)
 {
 	void *page = mmap(NULL, PULSE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
 	if (page == MAP_FAILED)
 		return false;
 	worker->pulse = (struct pulse *)page;
@@ -49,6 +51,7 @@ static void limit_memory(rlim_t mib)
 	unsigned long has_kib = 0;
 	char line[128];
 	FILE *file = fopen("/proc/self/status", "re");
+
 	while (file != NULL && fgets(line, sizeof(line), file) != NULL && sscanf(line, "VmData: %lu kB", &has_kib) != 1)
 		;
 	if (file != NULL)
@@ -66,6 +69,7 @@ static void limit_memory(rlim_t mib)
 static void offer_to_die_first(void)
 {
 	FILE *file = fopen("/proc/self/oom_score_adj", "we");
+
 	if (file == NULL)
 		return;
 	fprintf(file, "500\n");
@@ -83,6 +87,7 @@ struct arguments {
 static bool parse_plugin(char *text, struct worker *worker)
 {
 	char *colon = strrchr(text, ':'), *end;
+
 	if (colon == NULL || worker->num_plugins == UROM_PLUGINS_MAX)
 		return false;
 	*colon = '\0';
@@ -108,6 +113,7 @@ static bool parse(int argc, char **argv, struct worker *worker, struct arguments
 		{NULL, 0, NULL, 0},
 	};
 	bool ok = true;
+
 	worker->parent_fd = worker->door_fd = -1;
 	for (int option; ok && (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
 		switch (option) {
@@ -167,6 +173,7 @@ int main(int argc, char **argv)
 	static struct worker worker;
 	struct arguments arguments = {.pulse_fd = -1, .log_level = DOCA_LOG_LEVEL_INFO, .sdk_log_level = DOCA_LOG_LEVEL_WARNING};
 	struct doca_log_backend *sdk;
+
 	if (argc == 3 && strcmp(argv[1], "--probe") == 0)
 		return probe(argv[2]);
 	if (argc == 2 && (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0))

@@ -30,6 +30,7 @@ static void queue(struct worker *worker, const struct worker_plugin *plugin, str
 {
 	const char *wrong = check(worker, plugin, desc);
 	struct worker_client *client = wrong == NULL ? clients_find(worker, desc->dest_id) : NULL;
+
 	if (client == NULL) { /* or it has left */
 		if (wrong != NULL)
 			PROGRAM_LOG_WARN_LIMITED(
@@ -48,6 +49,7 @@ void notifications_take(struct worker *worker, struct worker_plugin *plugin)
 	while (!ucs_list_is_empty(&worker->notifications)) {
 		struct urom_worker_notif_desc *desc =
 			ucs_list_extract_head(&worker->notifications, struct urom_worker_notif_desc, entry);
+
 		plugin->num_notifications++;
 		if (plugin->num_notifications <= plugin->num_commands + WORKER_UNASKED_MAX) {
 			queue(worker, plugin, desc);
@@ -67,6 +69,7 @@ static doca_error_t send_one(struct worker *worker, const struct worker_client *
 	const struct urom_head head = urom_head_make(UROM_NOTIFY, DOCA_SUCCESS, 0, worker->id);
 	struct worker_plugin *plugin = worker_find_plugin(worker, desc->worker_notif.type);
 	size_t len = worker->message_max;
+
 	if (plugin == NULL) /* it changed the type meanwhile */
 		return DOCA_SUCCESS;
 	doca_error_t result = plugin_pack(plugin, &desc->worker_notif, &len, worker->packed);
@@ -84,10 +87,12 @@ static doca_error_t send_one(struct worker *worker, const struct worker_client *
 static bool send_to(struct worker *worker, struct worker_client *client)
 {
 	bool any = false;
+
 	while (!ucs_list_is_empty(&client->notifications) && sf_comm_backlog(client->peer) < WORKER_NOTIFY_BACKLOG) {
 		struct urom_worker_notif_desc *desc =
 			ucs_list_extract_head(&client->notifications, struct urom_worker_notif_desc, entry);
 		doca_error_t result = send_one(worker, client, desc);
+
 		free(desc);
 		client_answered(worker, client);
 		if (result == DOCA_ERROR_AGAIN || result == DOCA_ERROR_NO_MEMORY)
@@ -100,6 +105,7 @@ static bool send_to(struct worker *worker, struct worker_client *client)
 bool notifications_send(struct worker *worker)
 {
 	bool any = false;
+
 	for (struct worker_client *client = TAILQ_FIRST(&worker->answered), *next; client != NULL; client = next) {
 		next = TAILQ_NEXT(client, in_answered);
 		any |= send_to(worker, client);

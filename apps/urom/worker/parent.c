@@ -14,6 +14,7 @@ DOCA_LOG_REGISTER(UROM_WORKER::PARENT);
 static void send_packet(int fd, const struct urom_head *head, const void *body, size_t len)
 {
 	uint8_t packet[PACKET_MAX];
+
 	memcpy(packet, head, sizeof(*head));
 	if (len != 0)
 		memcpy(packet + sizeof(*head), body, len);
@@ -24,6 +25,7 @@ static void send_packet(int fd, const struct urom_head *head, const void *body, 
 void parent_ready(struct worker *worker)
 {
 	struct urom_head head = urom_head_make(UROM_READY, DOCA_SUCCESS, 0, 0);
+
 	send_packet(worker->parent_fd, &head, NULL, 0);
 }
 
@@ -31,6 +33,7 @@ void parent_failed(int fd, const char *reason)
 {
 	struct urom_head head = urom_head_make(UROM_FAILED, DOCA_ERROR_UNKNOWN, 0, 0);
 	uint8_t text[UROM_TEXT_MAX];
+
 	send_packet(fd, &head, text, urom_text_pack(reason, text, sizeof(text)));
 }
 
@@ -39,10 +42,12 @@ bool parent_read(struct worker *worker)
 	uint8_t packet[PACKET_MAX];
 	struct urom_head head;
 	ssize_t len = recv(worker->parent_fd, packet, sizeof(packet), MSG_DONTWAIT);
+
 	if (len < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
 	if (len <= 0) {
 		bool news = !worker->ending;
+
 		worker->ending = true; /* the daemon is gone */
 		worker->drains = false;
 		return news;

@@ -23,6 +23,7 @@ static void enter(const struct worker_plugin *plugin, enum pulse_call call)
 static void *symbol(struct worker_plugin *plugin, const char *name, char reason[UROM_TEXT_MAX])
 {
 	void *found = dlsym(plugin->object, name);
+
 	if (found == NULL)
 		snprintf(reason, UROM_TEXT_MAX, "%s has no %s", plugin->path, name);
 	return found;
@@ -31,6 +32,7 @@ static void *symbol(struct worker_plugin *plugin, const char *name, char reason[
 static doca_error_t read_version(struct worker_plugin *plugin, char reason[UROM_TEXT_MAX])
 {
 	doca_error_t (*get_version)(uint64_t *) = (doca_error_t(*)(uint64_t *))symbol(plugin, "urom_plugin_get_version", reason);
+
 	if (get_version == NULL)
 		return DOCA_ERROR_NOT_FOUND;
 	doca_error_t result = get_version(&plugin->version);
@@ -43,6 +45,7 @@ static doca_error_t check_iface(const struct worker_plugin *plugin, char reason[
 {
 	const struct urom_plugin_iface *iface = &plugin->ctx.iface;
 	size_t version = DOCA_STRUCT_GET_VERSION(iface);
+
 	if (version >> 24 != DOCA_VERSION_MAJOR) {
 		snprintf(reason, UROM_TEXT_MAX,
 			 "%s was built with release %zu of the plugin interface, this is %d: build it again", plugin->path,
@@ -61,6 +64,7 @@ static doca_error_t read_iface(struct worker_plugin *plugin, char reason[UROM_TE
 {
 	doca_error_t (*get_iface)(struct urom_plugin_iface *) =
 		(doca_error_t(*)(struct urom_plugin_iface *))symbol(plugin, "urom_plugin_get_iface", reason);
+
 	if (get_iface == NULL)
 		return DOCA_ERROR_NOT_FOUND;
 	memset(&plugin->ctx, 0, sizeof(plugin->ctx));
@@ -98,6 +102,7 @@ static doca_error_t add_address(struct worker *worker, struct worker_plugin *plu
 {
 	size_t len = UROM_CONTROL_MAX / 2;
 	uint8_t *address = plugin->ctx.iface.addr != NULL ? (uint8_t *)malloc(len) : NULL;
+
 	if (plugin->ctx.iface.addr == NULL)
 		return DOCA_SUCCESS;
 	enter(plugin, PULSE_ADDR);
@@ -106,6 +111,7 @@ static doca_error_t add_address(struct worker *worker, struct worker_plugin *plu
 	if (result == DOCA_SUCCESS && len <= UROM_CONTROL_MAX / 2) {
 		size_t end = urom_addresses_append(worker->addresses, sizeof(worker->addresses), worker->addresses_len,
 						   plugin->id, address, len);
+
 		result = end != 0 ? DOCA_SUCCESS : DOCA_ERROR_TOO_BIG;
 		worker->addresses_len = end;
 	}
@@ -178,6 +184,7 @@ static void give_commands(struct worker_plugin *plugin)
 	while (!ucs_list_is_empty(&plugin->commands)) { /* which a client that is disconnected shortens */
 		struct urom_worker_cmd_desc *command =
 			ucs_list_extract_head(&plugin->commands, struct urom_worker_cmd_desc, entry);
+
 		clients_refuse(plugin->worker, command);
 		free(command);
 	}
@@ -186,8 +193,10 @@ static void give_commands(struct worker_plugin *plugin)
 bool plugins_run(struct worker *worker)
 {
 	bool any = false;
+
 	for (uint32_t i = 0; i < worker->num_plugins; i++) {
 		struct worker_plugin *plugin = &worker->plugins[i];
+
 		if (!ucs_list_is_empty(&plugin->commands)) {
 			give_commands(plugin);
 			any = true;
@@ -220,6 +229,7 @@ bool plugins_arm(struct worker *worker, struct pollfd *fds, nfds_t *num)
 	for (uint32_t i = 0; i < worker->num_plugins; i++) {
 		struct worker_plugin *plugin = &worker->plugins[i];
 		int fd = -1;
+
 		if (plugin->arm == NULL)
 			continue;
 		enter(plugin, PULSE_PROGRESS);
@@ -239,6 +249,7 @@ void plugins_client_left(struct worker *worker, uint64_t dest_id)
 	for (uint32_t i = 0; i < worker->num_plugins; i++) {
 		struct worker_plugin *plugin = &worker->plugins[i];
 		struct urom_worker_cmd_desc *command, *next;
+
 		ucs_list_for_each_safe(command, next, &plugin->commands, entry)
 		{
 			if (command->dest_id != dest_id)

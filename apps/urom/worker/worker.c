@@ -34,6 +34,7 @@ static void nap(struct worker *worker, uint64_t ns)
 	struct pollfd fds[2 + UROM_PLUGINS_MAX] = {{sf_comm_fd(worker->comm), POLLIN, 0}, {worker->parent_fd, POLLIN, 0}};
 	const struct timespec time = {0, (long)ns};
 	nfds_t num = 2;
+
 	if (sf_comm_arm(worker->comm) || plugins_arm(worker, fds, &num))
 		return;
 	if (ppoll(fds, num, &time, NULL) > 0 && fds[1].revents != 0)
@@ -43,6 +44,7 @@ static void nap(struct worker *worker, uint64_t ns)
 static uint64_t nap_time(const struct worker *worker, uint64_t idle_ns)
 {
 	uint64_t part = idle_ns / NAP_PART, longest = worker->num_outstanding != 0 ? NAP_BUSY_NS : NAP_IDLE_NS;
+
 	return part < longest ? part : longest;
 }
 
@@ -64,6 +66,7 @@ static bool goes_on(struct worker *worker, uint64_t *drain_until)
 static void loop(struct worker *worker)
 {
 	uint64_t idle_since = 0, drain_until = 0;
+
 	for (uint32_t turn = 0; goes_on(worker, &drain_until); turn++) {
 		sf_comm_cork(worker->comm);
 		bool any = sf_comm_poll(worker->comm);
@@ -99,8 +102,10 @@ static doca_error_t start(struct worker *worker, char reason[UROM_TEXT_MAX])
 		.backlog_max = WORKER_BACKLOG_MAX,
 		.body_max = worker->message_max > UROM_CONTROL_MAX ? worker->message_max : UROM_CONTROL_MAX,
 	};
+
 	for (uint32_t i = 0; i < worker->num_plugins; i++) {
 		doca_error_t result = plugin_load(&worker->plugins[i], reason);
+
 		if (result == DOCA_SUCCESS)
 			result = plugin_open(worker, &worker->plugins[i], reason);
 		if (result != DOCA_SUCCESS)

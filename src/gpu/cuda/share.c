@@ -73,6 +73,7 @@ doca_error_t cuda_describe_memory(struct cuda_gpu *gpu, const void *addr, size_t
 static bool read_descriptor(struct cuda_gpu *gpu, const void *bytes, size_t len, struct descriptor *descriptor)
 {
 	char pci_addr[32] = "";
+
 	if (len != sizeof(*descriptor))
 		return false;
 	memcpy(descriptor, bytes, sizeof(*descriptor));
@@ -86,6 +87,7 @@ static bool read_descriptor(struct cuda_gpu *gpu, const void *bytes, size_t len,
 static struct opened **find(const struct cuda_gpu *gpu, const struct cu_ipc_mem_handle *handle)
 {
 	struct opened **at = &opened_first;
+
 	while (*at != NULL && ((*at)->gpu != gpu || memcmp(&(*at)->handle, handle, sizeof(*handle)) != 0))
 		at = &(*at)->next;
 	return at;
@@ -94,8 +96,10 @@ static struct opened **find(const struct cuda_gpu *gpu, const struct cu_ipc_mem_
 static cu_result open_allocation(struct cuda_gpu *gpu, const struct cu_ipc_mem_handle *handle, cu_deviceptr *base)
 {
 	struct opened **at = find(gpu, handle);
+
 	if (*at == NULL) {
 		struct opened *created = calloc(1, sizeof(*created));
+
 		if (created == NULL)
 			return CU_ERROR_OUT_OF_MEMORY;
 		*created = (struct opened){.gpu = gpu, .handle = *handle};

@@ -23,6 +23,7 @@
 doca_error_t sf_comm_open(const struct sf_comm_options *options, struct sf_comm **out)
 {
 	struct sf_comm *comm = (struct sf_comm *)calloc(1, sizeof(*comm));
+
 	if (comm == NULL) {
 		SF_LOG_ERR("urom: no memory for connections");
 		return DOCA_ERROR_NO_MEMORY;
@@ -49,6 +50,7 @@ doca_error_t sf_comm_open(const struct sf_comm_options *options, struct sf_comm 
 bool comm_open_timer(struct sf_comm *comm)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = &comm->timer_fd}};
+
 	comm->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	return comm->timer_fd >= 0 && epoll_ctl(comm->epoll_fd, EPOLL_CTL_ADD, comm->timer_fd, &event) == 0;
 }
@@ -57,6 +59,7 @@ bool comm_open_timer(struct sf_comm *comm)
 void comm_tick(struct sf_comm *comm)
 {
 	const struct itimerspec soon = {.it_value = {0, comm_door_waits(comm) ? TICK_WAITING_NS : TICK_NS}};
+
 	comm->ticks = true;
 	if (comm->timer_fd >= 0 || comm_open_timer(comm))
 		(void)timerfd_settime(comm->timer_fd, 0, &soon, NULL);
@@ -65,6 +68,7 @@ void comm_tick(struct sf_comm *comm)
 static void take_tick(struct sf_comm *comm)
 {
 	uint64_t count, now = sf_now_ns();
+
 	if (comm->timer_fd >= 0 && read(comm->timer_fd, &count, sizeof(count)) != (ssize_t)sizeof(count))
 		return;
 	comm->ticks = false;
@@ -79,6 +83,7 @@ static void take_tick(struct sf_comm *comm)
 static bool is_flushing(const struct sf_comm *comm)
 {
 	const struct comm_peer *peer;
+
 	TAILQ_FOREACH (peer, &comm->closing, in_list) {
 		if (peer->state == COMM_PEER_FLUSHING)
 			return true;
@@ -90,6 +95,7 @@ static void flush(struct sf_comm *comm)
 {
 	uint64_t until = sf_now_ns() + CLOSE_WAIT_NS;
 	struct pollfd ready = {comm->epoll_fd, POLLIN, 0};
+
 	while (is_flushing(comm) && sf_now_ns() < until) {
 		if (!sf_comm_poll(comm))
 			(void)poll(&ready, 1, CLOSE_POLL_MS);
@@ -150,6 +156,7 @@ static bool take_events(struct sf_comm *comm)
 	struct epoll_event events[EVENTS_MAX];
 	bool any = false, tick = comm->ticks && comm->timer_fd < 0;
 	int num = epoll_wait(comm->epoll_fd, events, EVENTS_MAX, 0);
+
 	for (int i = 0; i < num; i++) {
 		if (events[i].data.ptr == &comm->timer_fd) {
 			tick = true;
@@ -169,12 +176,14 @@ static bool take_events(struct sf_comm *comm)
 static struct comm_peer *only_peer(const struct sf_comm *comm)
 {
 	struct comm_peer *peer = comm->door.fd < 0 && comm->num_peers == 1 ? TAILQ_FIRST(&comm->open) : NULL;
+
 	return peer != NULL && peer->stage == COMM_READY ? peer : NULL;
 }
 
 bool sf_comm_poll(struct sf_comm *comm)
 {
 	struct comm_peer *only = only_peer(comm);
+
 	sf_comm_cork(comm);
 	comm->polling = true;
 	bool any = only != NULL ? comm_stream_ready(only) : take_events(comm);

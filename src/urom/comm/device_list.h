@@ -11,6 +11,7 @@
 static inline const char *device_list_next(const char **rest, size_t *len)
 {
 	const char *name = *rest;
+
 	if (*name == '\0')
 		return NULL;
 	*len = strcspn(name, ",");
@@ -21,6 +22,7 @@ static inline const char *device_list_next(const char **rest, size_t *len)
 static inline bool device_list_has(const char *list, const char *name, size_t len)
 {
 	size_t its_len;
+
 	for (const char *its; (its = device_list_next(&list, &its_len)) != NULL;) {
 		if (its_len == len && memcmp(its, name, len) == 0)
 			return true;
@@ -32,6 +34,7 @@ static inline bool device_list_has(const char *list, const char *name, size_t le
 static inline bool device_list_add(char *list, size_t room, const char *name, size_t len)
 {
 	size_t used = strlen(list);
+
 	if (device_list_has(list, name, len))
 		return true;
 	if (used + 1 + len >= room)

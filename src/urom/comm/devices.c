@@ -29,6 +29,7 @@ static const void *bytes_of(const struct sockaddr *address, size_t *len)
 static bool is_any(const uint8_t *bytes, size_t len)
 {
 	static const uint8_t none[sizeof(struct in6_addr)];
+
 	return memcmp(bytes, none, len) == 0;
 }
 
@@ -37,6 +38,7 @@ static bool owns(const struct ifaddrs *at, const uint8_t *bytes, size_t len)
 {
 	size_t its_len;
 	const void *its = at->ifa_addr != NULL ? bytes_of(at->ifa_addr, &its_len) : NULL;
+
 	if (its == NULL || its_len != len)
 		return false;
 	if ((at->ifa_flags & IFF_LOOPBACK) != 0 && len == sizeof(struct in_addr) && bytes[0] == IN_LOOPBACKNET)
@@ -49,6 +51,7 @@ const char *sf_comm_devices_of(const struct sockaddr *address, char *names, size
 	struct ifaddrs *all;
 	size_t len;
 	const uint8_t *bytes = (const uint8_t *)bytes_of(address, &len);
+
 	names[0] = '\0';
 	if (bytes == NULL || is_any(bytes, len))
 		return NULL;
@@ -70,6 +73,7 @@ static bool find_source(const struct sockaddr *address, socklen_t len, struct so
 {
 	socklen_t source_len = sizeof(*source);
 	int fd = socket(address->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
 	if (fd < 0)
 		return false;
 	bool found = connect(fd, address, len) == 0 && getsockname(fd, (struct sockaddr *)source, &source_len) == 0;
@@ -81,6 +85,7 @@ const char *sf_comm_devices_to(const struct sockaddr *address, socklen_t len, co
 {
 	char all[SF_COMM_DEVICES_MAX];
 	struct sockaddr_storage source;
+
 	names[0] = '\0';
 	if (!find_source(address, len, &source) || sf_comm_devices_of((const struct sockaddr *)&source, all, sizeof(all)) == NULL)
 		return list;

@@ -40,6 +40,7 @@ void comm_guest_leave(struct comm_peer *peer, const char *why)
 void comm_guest_passes(struct comm_peer *peer)
 {
 	struct sf_comm *comm = peer->comm;
+
 	if (comm->num_peers >= SF_COMM_PEERS_MAX || comm->options.handler->arrived == NULL) {
 		comm_guest_leave(peer, "there are as many connections as can be");
 		return;
@@ -58,6 +59,7 @@ static void hand_over(struct comm_peer *peer)
 {
 	struct sf_comm *comm = peer->comm;
 	doca_error_t result = DOCA_ERROR_NOT_FOUND;
+
 	if (comm->options.handler->hand != NULL)
 		result = comm->options.handler->hand(comm->options.user, peer->preamble.worker, peer->fd, peer->base.address);
 	if (result == DOCA_ERROR_AGAIN) {
@@ -81,6 +83,7 @@ static void secure(struct comm_peer *peer, const struct sf_comm_key *key)
 static void enter(struct comm_peer *peer)
 {
 	const struct comm_door *door = &peer->comm->door;
+
 	if (peer->preamble.worker != SF_COMM_LISTENER)
 		hand_over(peer);
 	else if (door->has_key)
@@ -93,6 +96,7 @@ static void read_preamble(struct comm_peer *peer)
 {
 	uint8_t *to = (uint8_t *)&peer->preamble + peer->preamble_len;
 	ssize_t len = recv(peer->fd, to, sizeof(peer->preamble) - peer->preamble_len, MSG_DONTWAIT);
+
 	if (len < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (len <= 0) {
@@ -111,6 +115,7 @@ static void read_preamble(struct comm_peer *peer)
 static bool has_closed(const struct comm_peer *peer)
 {
 	struct pollfd ready = {peer->fd, 0, 0};
+
 	return poll(&ready, 1, 0) > 0;
 }
 
@@ -132,6 +137,7 @@ void comm_guest_ready(struct comm_peer *peer)
 static bool of_one(const char *a, const char *b)
 {
 	const char *colon_a = strrchr(a, ':'), *colon_b = strrchr(b, ':');
+
 	if (colon_a == NULL || colon_b == NULL)
 		return false;
 	return colon_a - a == colon_b - b && strncmp(a, b, (size_t)(colon_a - a)) == 0;
@@ -142,6 +148,7 @@ static bool make_room(struct sf_comm *comm, const char *address, uint64_t now)
 {
 	struct comm_peer *guest, *oldest = NULL;
 	uint32_t num = 0;
+
 	TAILQ_FOREACH (guest, &comm->guests, in_list) {
 		if (!of_one(guest->base.address, address))
 			continue;
@@ -164,6 +171,7 @@ static struct comm_peer *make_guest(struct sf_comm *comm, int fd, const char *ad
 {
 	struct comm_peer *peer;
 	uint64_t now = sf_now_ns();
+
 	if (!make_room(comm, address, now)) {
 		SF_LOG_WARN_LIMITED("urom: %s was turned away: %u connections have not passed yet", address, comm->num_guests);
 		close(fd);
@@ -186,6 +194,7 @@ static struct comm_peer *make_guest(struct sf_comm *comm, int fd, const char *ad
 static bool any_of(const char *names, const char *list)
 {
 	size_t len;
+
 	for (const char *name; (name = device_list_next(&names, &len)) != NULL;) {
 		if (device_list_has(list, name, len))
 			return true;
@@ -198,6 +207,7 @@ static bool by_device(const struct comm_door *door, int fd)
 	struct sockaddr_storage own = {0};
 	socklen_t len = sizeof(own);
 	char names[SF_COMM_DEVICES_MAX];
+
 	if (door->devices[0] == '\0' || getsockname(fd, (struct sockaddr *)&own, &len) != 0)
 		return true;
 	return sf_comm_devices_of((const struct sockaddr *)&own, names, sizeof(names)) != NULL && any_of(names, door->devices);
@@ -208,8 +218,10 @@ static bool name_guest(const struct comm_door *door, int fd, const struct sockad
 {
 	const int one = 1;
 	pid_t pid = 0;
+
 	if (door->name[0] != '\0') {
 		bool own = comm_local_is_own(fd, &pid);
+
 		snprintf(address, SF_COMM_ADDRESS_MAX, "process %d", (int)pid);
 		return own;
 	}
@@ -223,6 +235,7 @@ static bool name_guest(const struct comm_door *door, int fd, const struct sockad
 static void pause_door(struct sf_comm *comm, const char *why)
 {
 	struct epoll_event event = {.events = 0, .data = {.ptr = &comm->door}};
+
 	SF_LOG_WARN_LIMITED("urom: no connection can be taken just now: %s", why);
 	comm->door.paused = true;
 	(void)epoll_ctl(comm->epoll_fd, EPOLL_CTL_MOD, comm->door.fd, &event);
@@ -241,6 +254,7 @@ static bool accept_one(struct sf_comm *comm)
 	socklen_t len = sizeof(from);
 	char address[SF_COMM_ADDRESS_MAX];
 	int fd = accept4(comm->door.fd, (struct sockaddr *)&from, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
 	if (fd < 0) {
 		if (is_shortage(errno))
 			pause_door(comm, strerror(errno));
@@ -270,6 +284,7 @@ doca_error_t sf_comm_hand(int door, int fd, const char *address, const struct sf
 	struct msghdr message = {
 		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)};
 	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+
 	if (key != NULL)
 		handed.key = *key;
 	snprintf(handed.address, sizeof(handed.address), "%s", address);
@@ -288,6 +303,7 @@ static int take_descriptor(struct msghdr *message)
 {
 	struct cmsghdr *head = CMSG_FIRSTHDR(message);
 	int fd = -1;
+
 	if (head != NULL && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS &&
 	    head->cmsg_len == CMSG_LEN(sizeof(int)))
 		memcpy(&fd, CMSG_DATA(head), sizeof(fd));
@@ -315,6 +331,7 @@ static bool receive_one(struct sf_comm *comm)
 	struct msghdr message = {
 		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)};
 	ssize_t len = recvmsg(comm->door.fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
 	if (len < 0)
 		return false;
 	int fd = take_descriptor(&message);
@@ -343,6 +360,7 @@ void comm_door_accept(struct sf_comm *comm)
 static void resume_door(struct sf_comm *comm)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = &comm->door}};
+
 	comm->door.paused = false;
 	(void)epoll_ctl(comm->epoll_fd, EPOLL_CTL_MOD, comm->door.fd, &event);
 }
@@ -350,6 +368,7 @@ static void resume_door(struct sf_comm *comm)
 bool comm_door_waits(const struct sf_comm *comm)
 {
 	const struct comm_peer *peer;
+
 	TAILQ_FOREACH (peer, &comm->guests, in_list) {
 		if (peer->stage == COMM_WAITING)
 			return true;
@@ -361,6 +380,7 @@ bool comm_door_waits(const struct sf_comm *comm)
 static bool is_late(struct comm_peer *peer, uint64_t now)
 {
 	pid_t process = sf_comm_process(&peer->base);
+
 	return process != 0 ? sf_liveness_lost(&peer->life, process, SF_COMM_GUEST_NS) : now - peer->since >= SF_COMM_GUEST_NS;
 }
 
@@ -384,6 +404,7 @@ void comm_door_tick(struct sf_comm *comm, uint64_t now)
 static doca_error_t watch_door(struct sf_comm *comm)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = &comm->door}};
+
 	return epoll_ctl(comm->epoll_fd, EPOLL_CTL_ADD, comm->door.fd, &event) == 0 && comm_open_timer(comm)
 		       ? DOCA_SUCCESS
 		       : DOCA_ERROR_OPERATING_SYSTEM;
@@ -395,6 +416,7 @@ static int bind_port(const struct sockaddr *address, socklen_t len, bool listens
 	const int one = 1;
 	socklen_t bound_len = sizeof(*bound);
 	int fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
 	if (fd < 0 || (listens && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) != 0))
 		return fd;
 	if (bind(fd, address, len) == 0 && getsockname(fd, (struct sockaddr *)bound, &bound_len) == 0 &&
@@ -410,6 +432,7 @@ static doca_error_t bind_error(const struct sockaddr *address)
 {
 	char name[SF_COMM_ADDRESS_MAX];
 	int error = errno;
+
 	comm_address_name(address, name);
 	SF_LOG_ERR("urom: cannot listen on %s: %s; it takes an address of this machine and a port that nobody has", name,
 		   strerror(error));
@@ -420,6 +443,7 @@ doca_error_t sf_comm_listen(struct sf_comm *comm, const struct sockaddr *address
 			    const char *devices, struct sockaddr_storage *bound)
 {
 	struct comm_door *door = &comm->door;
+
 	if (key == NULL && !comm_local_address(address)) {
 		SF_LOG_ERR("urom: without a key a service has an address of 127.0.0.0/8");
 		return DOCA_ERROR_NOT_PERMITTED;
@@ -450,6 +474,7 @@ doca_error_t sf_comm_listen_behind(struct sf_comm *comm, int fd)
 void comm_door_close(struct sf_comm *comm)
 {
 	struct comm_door *door = &comm->door;
+
 	if (door->fd >= 0)
 		close(door->fd);
 	if (door->name[0] != '\0')

@@ -51,6 +51,7 @@ static inline enum comm_frame_found comm_frame_find(const uint8_t *at, size_t le
 						    size_t *size)
 {
 	uint32_t lens[2];
+
 	*size = sizeof(lens);
 	if (left < sizeof(lens))
 		return COMM_FRAME_PART;

@@ -22,6 +22,7 @@
 bool comm_local_address(const struct sockaddr *address)
 {
 	const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)address;
+
 	return address->sa_family == AF_INET && ntohl(in->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 }
 
@@ -29,6 +30,7 @@ static void make_name(const struct sockaddr *address, char name[COMM_LOCAL_NAME]
 {
 	char text[SF_COMM_ADDRESS_MAX];
 	struct stat st;
+
 	comm_address_name(address, text);
 	*strrchr(text, ':') = '-';
 	if (stat("/proc/self/ns/net", &st) != 0)
@@ -40,6 +42,7 @@ static void make_name(const struct sockaddr *address, char name[COMM_LOCAL_NAME]
 static void fill_address(struct sockaddr_un *address, int folder, const char *name)
 {
 	char path[PATH_MAX];
+
 	sf_runtime_folder_path(path);
 	memset(address, 0, sizeof(*address));
 	address->sun_family = AF_UNIX;
@@ -52,6 +55,7 @@ bool comm_local_is_own(int fd, pid_t *pid)
 {
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
+
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0)
 		return false;
 	*pid = peer.pid;
@@ -63,6 +67,7 @@ static int connect_in(int folder, const struct sockaddr *address)
 	char name[COMM_LOCAL_NAME];
 	struct sockaddr_un there;
 	pid_t pid;
+
 	make_name(address, name);
 	fill_address(&there, folder, name);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -81,6 +86,7 @@ static int connect_in(int folder, const struct sockaddr *address)
 int comm_local_connect(const struct sockaddr *address)
 {
 	char path[PATH_MAX];
+
 	sf_runtime_folder_path(path);
 	int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0)
@@ -95,6 +101,7 @@ int comm_local_connect(const struct sockaddr *address)
 static int listen_in(int folder, const char *name)
 {
 	struct sockaddr_un own;
+
 	fill_address(&own, folder, name);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	(void)unlinkat(folder, name, 0);
@@ -111,6 +118,7 @@ doca_error_t comm_local_listen(const struct sockaddr *address, char name[COMM_LO
 {
 	int folder;
 	doca_error_t result = sf_runtime_folder_open(&folder);
+
 	if (result != DOCA_SUCCESS)
 		return result;
 	make_name(address, name);
@@ -129,6 +137,7 @@ doca_error_t comm_local_listen(const struct sockaddr *address, char name[COMM_LO
 void comm_local_remove(const char *name)
 {
 	char path[PATH_MAX];
+
 	sf_runtime_folder_path(path);
 	int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0)

@@ -18,12 +18,15 @@
 void comm_address_name(const struct sockaddr *address, char out[SF_COMM_ADDRESS_MAX])
 {
 	char host[INET6_ADDRSTRLEN] = "?";
+
 	if (address->sa_family == AF_INET6) {
 		const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)(const void *)address;
+
 		inet_ntop(AF_INET6, &in6->sin6_addr, host, sizeof(host));
 		snprintf(out, SF_COMM_ADDRESS_MAX, "[%s]:%u", host, ntohs(in6->sin6_port));
 	} else {
 		const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)address;
+
 		inet_ntop(AF_INET, &in->sin_addr, host, sizeof(host));
 		snprintf(out, SF_COMM_ADDRESS_MAX, "%s:%u", host, ntohs(in->sin_port));
 	}
@@ -39,12 +42,14 @@ size_t sf_comm_backlog(const struct sf_comm_peer *base)
 static bool has_room(const struct comm_peer *peer)
 {
 	size_t backlog_max = peer->comm->options.backlog_max;
+
 	return peer->num_sends < SF_COMM_SENDS_MAX && (backlog_max == 0 || peer->backlog < backlog_max);
 }
 
 static struct comm_send *build_send(struct sf_comm *comm, size_t room)
 {
 	struct comm_send *send = room <= SF_COMM_BATCH ? SLIST_FIRST(&comm->free_sends) : NULL;
+
 	if (send != NULL) {
 		SLIST_REMOVE_HEAD(&comm->free_sends, free);
 		comm->num_free--;
@@ -60,6 +65,7 @@ static struct comm_send *build_send(struct sf_comm *comm, size_t room)
 static struct comm_send *take_send(struct comm_peer *peer, size_t room)
 {
 	struct comm_send *send = has_room(peer) ? build_send(peer->comm, room) : NULL;
+
 	if (send == NULL)
 		return NULL;
 	send->used = send->sent = 0;
@@ -71,6 +77,7 @@ static struct comm_send *take_send(struct comm_peer *peer, size_t room)
 void comm_send_free(struct comm_peer *peer, struct comm_send *send)
 {
 	struct sf_comm *comm = peer->comm;
+
 	peer->num_sends--;
 	peer->backlog -= send->room;
 	if (send->room != SF_COMM_BATCH || comm->num_free == SF_COMM_SENDS_MAX) {
@@ -85,6 +92,7 @@ void comm_send_free(struct comm_peer *peer, struct comm_send *send)
 static void end_batch(struct comm_peer *peer, bool out)
 {
 	struct comm_send *batch = peer->batch;
+
 	SLIST_REMOVE(&peer->comm->batches, peer, comm_peer, in_batches);
 	peer->batch = NULL;
 	bool may = peer->state == COMM_PEER_OPEN || peer->state == COMM_PEER_FLUSHING ||
@@ -118,6 +126,7 @@ void sf_comm_uncork(struct sf_comm *comm)
 void sf_comm_push(struct sf_comm *comm)
 {
 	struct comm_peer *peer;
+
 	while ((peer = SLIST_FIRST(&comm->batches)) != NULL)
 		end_batch(peer, true);
 	TAILQ_FOREACH (peer, &comm->open, in_list) {
@@ -129,6 +138,7 @@ void sf_comm_push(struct sf_comm *comm)
 static doca_error_t collect(struct comm_peer *peer, const struct comm_frame *frame)
 {
 	size_t size = comm_frame_size(frame->head_len, frame->body_len);
+
 	if (peer->batch != NULL && peer->batch->used + size > peer->batch->room)
 		end_batch(peer, true);
 	if (peer->batch == NULL) {
@@ -146,6 +156,7 @@ doca_error_t sf_comm_send(struct sf_comm *comm, struct sf_comm_peer *base, const
 			  size_t body_len)
 {
 	struct comm_peer *peer = (struct comm_peer *)base;
+
 	if (peer->state != COMM_PEER_OPEN || peer->mute)
 		return DOCA_ERROR_NOT_CONNECTED;
 	if (head_len > SF_COMM_HEAD_MAX || body_len > comm->options.body_max) {
@@ -209,6 +220,7 @@ void comm_peer_flushed(struct comm_peer *peer)
 static void end_now(struct comm_peer *peer)
 {
 	struct sf_comm *comm = peer->comm;
+
 	if (peer->is_guest) {
 		free_peer(peer);
 		return;
@@ -229,6 +241,7 @@ static void end_now(struct comm_peer *peer)
 void comm_peer_end(struct comm_peer *peer, bool flush)
 {
 	struct sf_comm *comm = peer->comm;
+
 	peer->is_guest = peer->state == COMM_PEER_GUEST;
 	peer->flush = flush && peer->state == COMM_PEER_OPEN;
 	TAILQ_REMOVE(peer->is_guest ? &comm->guests : peer->state == COMM_PEER_OPEN ? &comm->open : &comm->lost, peer, in_list);
@@ -261,11 +274,13 @@ void comm_peers_close(struct sf_comm *comm, uint64_t now, bool all)
 bool comm_peers_tell_lost(struct sf_comm *comm)
 {
 	struct comm_peer *peer = TAILQ_FIRST(&comm->lost);
+
 	if (peer == NULL)
 		return false;
 	/* Any that a callback adds waits for the next poll. */
 	for (struct comm_peer *last = TAILQ_LAST(&comm->lost, comm_peers); peer != NULL;) {
 		bool was_last = peer == last;
+
 		comm->options.handler->lost(comm->options.user, &peer->base, peer->why);
 		comm_peer_end(peer, false);
 		peer = was_last ? NULL : TAILQ_FIRST(&comm->lost);
@@ -276,6 +291,7 @@ bool comm_peers_tell_lost(struct sf_comm *comm)
 void sf_comm_disconnect(struct sf_comm *comm, struct sf_comm_peer *base)
 {
 	struct comm_peer *peer = (struct comm_peer *)base;
+
 	(void)comm;
 	comm_peer_end(peer, peer->state == COMM_PEER_OPEN);
 }
@@ -292,6 +308,7 @@ pid_t sf_comm_process(const struct sf_comm_peer *base)
 {
 	struct ucred other = {0};
 	socklen_t len = sizeof(other);
+
 	if (getsockopt(((const struct comm_peer *)base)->fd, SOL_SOCKET, SO_PEERCRED, &other, &len) != 0)
 		return 0;
 	return other.pid;
@@ -307,6 +324,7 @@ bool sf_comm_connected(const struct sf_comm_peer *base)
 doca_error_t comm_peer_make(struct sf_comm *comm, int fd, enum comm_stage stage, struct comm_peer **out)
 {
 	struct comm_peer *peer = (struct comm_peer *)calloc(1, sizeof(*peer));
+
 	if (peer == NULL) {
 		SF_LOG_ERR_LIMITED("urom: no memory for a connection");
 		close(fd);
@@ -330,6 +348,7 @@ doca_error_t comm_peer_make(struct sf_comm *comm, int fd, enum comm_stage stage,
 doca_error_t comm_peer_open(struct comm_peer *peer)
 {
 	struct sf_comm *comm = peer->comm;
+
 	if (comm->num_peers == SF_COMM_PEERS_MAX) {
 		SF_LOG_WARN_LIMITED("urom: there are %d connections already, no more are taken", SF_COMM_PEERS_MAX);
 		free_peer(peer);

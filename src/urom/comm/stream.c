@@ -34,6 +34,7 @@ static uint32_t awaited(const struct comm_peer *peer)
 void comm_stream_watch(struct comm_peer *peer)
 {
 	struct epoll_event event = {.events = awaited(peer), .data = {.ptr = peer}};
+
 	if (event.events == peer->events || peer->fd < 0)
 		return;
 	peer->events = event.events;
@@ -77,6 +78,7 @@ void comm_stream_write(struct comm_peer *peer)
 {
 	for (struct comm_send *send; peer->stage == COMM_READY && (send = STAILQ_FIRST(&peer->queue)) != NULL;) {
 		ssize_t taken = peer->mute ? COMM_CLOSED : write_some(peer, send->bytes + send->sent, send->used - send->sent);
+
 		if (taken == COMM_AGAIN)
 			break;
 		if (taken < 0) {
@@ -100,6 +102,7 @@ void comm_stream_write(struct comm_peer *peer)
 static ssize_t read_some(struct comm_peer *peer)
 {
 	struct sf_comm *comm = peer->comm;
+
 	if (peer->tls != NULL)
 		return sf_tls_read(peer->tls, comm->bytes, sizeof(comm->bytes));
 	ssize_t result = recv(peer->fd, comm->bytes, sizeof(comm->bytes), MSG_DONTWAIT);
@@ -126,8 +129,10 @@ static bool take_whole(struct comm_peer *peer, const uint8_t **at, size_t *left)
 	struct sf_comm *comm = peer->comm;
 	struct comm_frame frame;
 	size_t size;
+
 	while (peer->state == COMM_PEER_OPEN && *left != 0) {
 		enum comm_frame_found found = comm_frame_find(*at, *left, SF_COMM_HEAD_MAX, comm->options.body_max, &size);
+
 		if (found != COMM_FRAME_WHOLE || !comm_frame_read(at, left, &frame))
 			return found == COMM_FRAME_PART;
 		comm->options.handler->message(comm->options.user, &peer->base, frame.head, frame.head_len, frame.body,
@@ -140,6 +145,7 @@ static bool take_whole(struct comm_peer *peer, const uint8_t **at, size_t *left)
 static bool make_room(struct comm_peer *peer, size_t len)
 {
 	size_t room = peer->part_room;
+
 	while (room < len)
 		room = room != 0 ? room * 2 : 256;
 	uint8_t *part = room != peer->part_room ? (uint8_t *)realloc(peer->part, room) : peer->part;
@@ -164,9 +170,11 @@ static void forget_part(struct comm_peer *peer)
 static bool take_part(struct comm_peer *peer, const uint8_t **at, size_t *left)
 {
 	size_t size;
+
 	while (peer->part_len != 0 && *left != 0) {
 		enum comm_frame_found found =
 			comm_frame_find(peer->part, peer->part_len, SF_COMM_HEAD_MAX, peer->comm->options.body_max, &size);
+
 		if (found == COMM_FRAME_BAD)
 			return false;
 		size_t taken = size - peer->part_len < *left ? size - peer->part_len : *left;
@@ -193,6 +201,7 @@ static void take_bytes(struct comm_peer *peer, size_t len)
 {
 	const uint8_t *at = peer->comm->bytes;
 	bool good = take_part(peer, &at, &len);
+
 	if (good && peer->state == COMM_PEER_OPEN)
 		good = take_whole(peer, &at, &len);
 	if (!good) {
@@ -227,6 +236,7 @@ static void connected(struct comm_peer *peer)
 	struct sf_comm *comm = peer->comm;
 	int error = 0;
 	socklen_t len = sizeof(error);
+
 	if (getsockopt(peer->fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0 || error != 0) {
 		comm_peer_lose(peer, error == ETIMEDOUT ? DOCA_ERROR_TIME_OUT : DOCA_ERROR_CONNECTION_ABORTED);
 		return;
@@ -252,6 +262,7 @@ void comm_stream_secure(struct comm_peer *peer)
 {
 	int result = sf_tls_shake(peer->tls);
 	bool guest = peer->state == COMM_PEER_GUEST;
+
 	if (result == SF_TLS_AGAIN)
 		comm_stream_watch(peer);
 	else if (result == 0 && guest)
@@ -294,6 +305,7 @@ static void set_option(int fd, int level, int option, int value)
 static void choose_device(int fd, const struct sf_comm_target *target)
 {
 	char names[SF_COMM_DEVICES_MAX], first[IFNAMSIZ];
+
 	if (target->devices == NULL || strcmp(target->devices, "all") == 0 || comm_local_address(target->address))
 		return;
 	if (sf_comm_devices_to(target->address, target->len, target->devices, names, sizeof(names)) == names)
@@ -306,6 +318,7 @@ static void choose_device(int fd, const struct sf_comm_target *target)
 static int connect_tcp(const struct sf_comm_target *target)
 {
 	int fd = socket(target->address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
 	if (fd < 0)
 		return -1;
 	set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
@@ -343,6 +356,7 @@ doca_error_t sf_comm_connect(struct sf_comm *comm, const struct sf_comm_target *
 	struct comm_peer *peer;
 	int fd = comm_local_address(target->address) ? comm_local_connect(target->address) : -1;
 	bool local = fd >= 0 || (comm_local_address(target->address) && errno == EAGAIN);
+
 	if (!local)
 		fd = connect_tcp(target);
 	if (fd < 0)

@@ -314,5 +314,6 @@ int main(void)
 		cmocka_unit_test(out_of_memory_for_array),	  cmocka_unit_test(out_of_memory_for_graph),
 		cmocka_unit_test(out_of_memory_for_log_source),
 	};
+
 	return cmocka_run_group_tests(tests, install, uninstall);
 }

@@ -38,9 +38,11 @@ static struct doca_dev *open_device(void)
 	struct doca_devinfo **list;
 	struct doca_dev *dev = NULL;
 	uint32_t num;
+
 	must(doca_devinfo_create_list(&list, &num), "devices");
 	for (uint32_t i = 0; i < num && dev == NULL; i++) {
 		uint8_t equal = 0;
+
 		if (doca_devinfo_is_equal_pci_addr(list[i], "d8:00.0", &equal) == DOCA_SUCCESS && equal)
 			must(doca_dev_open(list[i], &dev), "device");
 	}
@@ -55,9 +57,11 @@ static uint64_t init_halves(struct doca_urom_service *service)
 	const struct doca_urom_service_plugin_info *plugins;
 	size_t num;
 	uint64_t ids = 0;
+
 	must(doca_urom_service_get_plugins_list(service, &plugins, &num), "plugins");
 	for (size_t i = 0; i < sizeof(halves) / sizeof(halves[0]); i++) {
 		size_t at = 0;
+
 		while (at < num && strcmp(plugins[at].plugin_name, halves[i].name) != 0)
 			at++;
 		must(at < num ? halves[i].init(plugins[at].id, plugins[at].version) : DOCA_ERROR_NOT_FOUND, halves[i].name);
@@ -69,6 +73,7 @@ static uint64_t init_halves(struct doca_urom_service *service)
 static void await(struct doca_pe *pe, struct doca_ctx *ctx, enum doca_ctx_states leaving, enum doca_ctx_states wanted)
 {
 	enum doca_ctx_states state;
+
 	do {
 		(void)doca_pe_progress(pe);
 		must(doca_ctx_get_state(ctx, &state), "worker");
@@ -89,6 +94,7 @@ int main(void)
 	struct doca_pe *pe;
 	uint64_t value = 0;
 	struct doca_dev *dev = open_device();
+
 	must(doca_pe_create(&pe), "progress engine");
 	must(doca_urom_service_create(&service), "service");
 	must(doca_pe_connect_ctx(pe, doca_urom_service_as_ctx(service)), "service");

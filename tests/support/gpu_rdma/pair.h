@@ -69,6 +69,7 @@ static inline void introduce(int socket, struct doca_rdma *rdma, struct doca_mma
 {
 	struct introduction mine;
 	const void *details, *descriptor;
+
 	OK(doca_rdma_export(rdma, &details, &mine.details_len, connection));
 	OK(doca_mmap_export_rdma(mmap, dev, &descriptor, &mine.descriptor_len));
 	CHECK(mine.details_len <= DETAILS_MAX && mine.descriptor_len <= DETAILS_MAX);
@@ -84,6 +85,7 @@ static inline void introduce(int socket, struct doca_rdma *rdma, struct doca_mma
 static inline void replace_memory(struct rdma_rig *rig, bool ragged, uint32_t permissions)
 {
 	void *block = NULL;
+
 	OK(doca_mmap_destroy(rig->mmap));
 	free(rig->memory);
 	CHECK(posix_memalign(&block, 4096, SIZE + 8192) == 0);
@@ -100,6 +102,7 @@ static inline void cpu_obey(struct rdma_rig *rig, struct doca_rdma_connection *c
 			    int socket)
 {
 	struct answer answer = {.ok = 1};
+
 	switch (command->order) {
 	case RECEIVE:
 		for (uint32_t i = 0; i < command->num; i++)
@@ -121,6 +124,7 @@ static inline void cpu_obey(struct rdma_rig *rig, struct doca_rdma_connection *c
 	case SEND:
 		for (uint32_t i = 0; i < command->num; i++) {
 			struct doca_buf *buf = command->len != 0 ? rig_source(rig, command->offset, command->len) : NULL;
+
 			OK(command->has_imm ? rig_send_imm(rig, connection, buf, command->imm + i, 0)
 					    : rig_send(rig, connection, buf, 0));
 		}
@@ -152,6 +156,7 @@ static inline void cpu_peer(const struct peer_kind *kind, int socket)
 	static struct introduction theirs;
 	struct doca_rdma_connection *connection;
 	struct command command;
+
 	rdma_rig_prepare(&rig, 1, 4096, kind->permissions, RIG_ALL);
 	replace_memory(&rig, kind->ragged, kind->mmap_permissions);
 	rdma_rig_start(&rig);
@@ -171,6 +176,7 @@ static inline void gpu_peer(const struct peer_kind *kind, int socket)
 	static struct introduction theirs;
 	static struct step steps[STEPS_MAX];
 	struct command command;
+
 	gpu_rig_prepare(&rig, SIZE, kind->permissions);
 	gpu_rig_start(&rig);
 	introduce(socket, rig.rdma, rig.mmaps[STEP_GPU_MEMORY], rig.dev, &rig.connection, &theirs);
@@ -192,6 +198,7 @@ static inline void spawn_peer(struct pair *pair, const struct peer_kind *kind)
 {
 	char words[5][16];
 	int sockets[2];
+
 	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0);
 	snprintf(words[0], sizeof(words[0]), "%d", sockets[1]);
 	snprintf(words[1], sizeof(words[1]), "%d", kind->gpu);
@@ -213,6 +220,7 @@ static inline void spawn_peer(struct pair *pair, const struct peer_kind *kind)
 static inline void finish_opening(struct pair *pair, const struct peer_kind *kind)
 {
 	static struct introduction theirs;
+
 	gpu_rig_start(&pair->rig);
 	spawn_peer(pair, kind);
 	introduce(pair->socket, pair->rig.rdma, pair->rig.mmaps[STEP_GPU_MEMORY], pair->rig.dev, &pair->rig.connection, &theirs);
@@ -234,6 +242,7 @@ static inline void open_pair(struct pair *pair, const struct peer_kind *kind)
 static inline struct answer ask(struct pair *pair, struct command command)
 {
 	struct answer answer;
+
 	send_all(pair->socket, &command, sizeof(command));
 	receive_all(pair->socket, &answer, sizeof(answer));
 	return answer;
@@ -247,6 +256,7 @@ static inline void verify_peer(struct pair *pair, uint64_t offset, uint64_t len,
 static inline void reap(struct pair *pair, bool orderly)
 {
 	int status;
+
 	assert_int_equal(waitpid(pair->peer, &status, 0), pair->peer);
 	if (orderly)
 		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -256,6 +266,7 @@ static inline void reap(struct pair *pair, bool orderly)
 static inline void close_pair(struct pair *pair)
 {
 	const struct command quit = {.order = QUIT};
+
 	send_all(pair->socket, &quit, sizeof(quit));
 	reap(pair, true);
 	gpu_rig_fini(&pair->rig);
@@ -265,6 +276,7 @@ static inline void close_pair(struct pair *pair)
 static inline void run(struct pair *pair, const struct step *steps, uint32_t num, doca_error_t last)
 {
 	const struct step_result *results = gpu_rig_run(&pair->rig, steps, num);
+
 	for (uint32_t i = 0; i < num; i++) {
 		if (results[i].status != (uint32_t)(i + 1 == num ? last : DOCA_SUCCESS))
 			print_error("step %u of kind %u: %s\n", i, steps[i].what, doca_error_get_name(results[i].status));

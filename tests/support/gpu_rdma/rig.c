@@ -33,6 +33,7 @@ void gpu_rig_check(bool good, const char *what, const char *file, int line)
 static void add_mmap(struct gpu_rig *rig, enum step_array which, void *memory)
 {
 	struct doca_mmap **mmap = &rig->mmaps[which];
+
 	GPU_OK(doca_mmap_create(mmap));
 	GPU_OK(doca_mmap_set_memrange(*mmap, memory, rig->size));
 	GPU_OK(doca_mmap_set_permissions(*mmap, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_RDMA_READ |
@@ -46,6 +47,7 @@ static void add_array(struct gpu_rig *rig, enum step_array which)
 	struct doca_buf_arr **array = &rig->arrays[which];
 	void *addr;
 	size_t len;
+
 	GPU_OK(doca_mmap_get_memrange(rig->mmaps[which], &addr, &len));
 	GPU_OK(doca_buf_arr_create(1, array));
 	GPU_OK(doca_buf_arr_set_target_gpu(*array, rig->gpu));
@@ -57,6 +59,7 @@ static void add_array(struct gpu_rig *rig, enum step_array which)
 void gpu_rig_prepare(struct gpu_rig *rig, size_t size, uint32_t permissions)
 {
 	void *gpu_addr, *cpu_addr;
+
 	memset(rig, 0, sizeof(*rig));
 	rig->size = size;
 	rig->dev = test_dev_open(0);
@@ -98,6 +101,7 @@ void gpu_rig_launch(struct gpu_rig *rig, const struct step *steps, uint32_t num,
 {
 	const struct softfield_kernel kernel = {"run_steps", run_steps, IMAGE, IMAGE_SIZE};
 	struct step_args args = {.steps = rig->steps_gpu, .results = rig->results_gpu, .num_steps = num};
+
 	CHECK(num <= STEPS_MAX);
 	memcpy(rig->steps, steps, num * sizeof(*steps));
 	memset(rig->results, 0, num * sizeof(*rig->results));
@@ -117,6 +121,7 @@ const struct step_result *gpu_rig_wait(struct gpu_rig *rig)
 void gpu_rig_stop(struct gpu_rig *rig)
 {
 	enum doca_ctx_states state;
+
 	GPU_OK(doca_ctx_get_state(rig->ctx, &state));
 	if (state != DOCA_CTX_STATE_IDLE)
 		GPU_OK(doca_ctx_stop(rig->ctx));

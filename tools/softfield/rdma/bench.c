@@ -33,6 +33,7 @@ struct report {
 static void pin(int cpu)
 {
 	cpu_set_t set;
+
 	if (cpu < 0)
 		return;
 	CPU_ZERO(&set);
@@ -45,6 +46,7 @@ static void pin(int cpu)
 static void raise_open_files(void)
 {
 	struct rlimit limit;
+
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
 		return;
 	limit.rlim_cur = limit.rlim_max;
@@ -57,6 +59,7 @@ static void raise_open_files(void)
 static double connection_bytes(struct bench_side *side)
 {
 	uint64_t mine = side->memory_after - side->memory_before, other = 0;
+
 	if (side->client)
 		bench_channel_receive(side->channel, &other, sizeof(other));
 	else
@@ -83,6 +86,7 @@ static void agree(struct bench_side *side, const struct bench_options *options)
 {
 	uint64_t hello = HELLO;
 	const char *refused;
+
 	side->plan = options->plan;
 	bench_channel_send(side->channel, &hello, sizeof(hello));
 	bench_channel_receive(side->channel, &hello, sizeof(hello));
@@ -101,6 +105,7 @@ static void agree(struct bench_side *side, const struct bench_options *options)
 static void run_side(const struct bench_options *options, bool client, int channel, struct report *report)
 {
 	struct bench_side *side = calloc(1, sizeof(*side));
+
 	if (side == NULL)
 		bench_die("no memory");
 	side->channel = channel;
@@ -133,6 +138,7 @@ static void print_table(const struct bench_plan *plan, const struct report *repo
 		       "99 %", "99.9 %", "max");
 	for (uint32_t i = 0; i < report->num; i++) {
 		const struct bench_result *r = &report->results[i];
+
 		if (r->test == BENCH_LATENCY)
 			printf("%10u %10llu %10.1f %10.1f %10.1f %10.1f %10.1f %10.1f %10.1f\n", r->size,
 			       (unsigned long long)r->count, r->mean, r->min, r->p50, r->p90, r->p99, r->p999, r->max);
@@ -141,6 +147,7 @@ static void print_table(const struct bench_plan *plan, const struct report *repo
 		printf("%10s %10s %14s %14s   %u in flight\n", "bytes", "count", "Mops/s", "GB/s", plan->depth);
 	for (uint32_t i = 0; i < report->num; i++) {
 		const struct bench_result *r = &report->results[i];
+
 		if (r->test == BENCH_BANDWIDTH)
 			printf("%10u %10llu %14.3f %14.3f\n", r->size, (unsigned long long)r->count, r->ops_per_s / 1e6,
 			       r->bytes_per_s / 1e9);
@@ -157,6 +164,7 @@ static void print_json(const struct bench_plan *plan, const struct report *repor
 	       report->idle_progress_ns);
 	for (uint32_t i = 0; i < report->num; i++) {
 		const struct bench_result *r = &report->results[i];
+
 		printf("%s\n  {\"test\": \"%s\", \"size\": %u, \"count\": %llu, ", i == 0 ? "" : ",", test_name(r->test), r->size,
 		       (unsigned long long)r->count);
 		if (r->test == BENCH_LATENCY)
@@ -175,6 +183,7 @@ static int run_both(const struct bench_options *options, struct report *report)
 {
 	int sockets[2], status;
 	pid_t child;
+
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
 		return tool_fail("rdma bench: no socket: %s", strerror(errno));
 	child = fork();
@@ -199,6 +208,7 @@ static int tool_rdma_bench(int argc, char **argv)
 	struct bench_options options;
 	bool help;
 	int code = bench_options_parse(argc, argv, &options, &help);
+
 	if (code != TOOL_OK || help)
 		return code;
 	if (options.role == BENCH_BOTH)

@@ -18,6 +18,7 @@
 void bench_die(const char *format, ...)
 {
 	va_list args;
+
 	fprintf(stderr, "softfield: rdma bench: ");
 	va_start(args, format);
 	vfprintf(stderr, format, args);
@@ -32,6 +33,7 @@ int bench_channel_serve(const char *port)
 		.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port)), .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
 	socklen_t len = sizeof(address);
 	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1, channel;
+
 	if (listener < 0 || setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
 	    bind(listener, (struct sockaddr *)&address, sizeof(address)) != 0 || listen(listener, 1) != 0 ||
 	    getsockname(listener, (struct sockaddr *)&address, &len) != 0)
@@ -49,6 +51,7 @@ int bench_channel_connect(const char *host, const char *port)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found;
 	int channel = -1, on = 1, error = getaddrinfo(host, port, &hints, &found);
+
 	if (error != 0)
 		bench_die("no address for %s: %s", host, gai_strerror(error));
 	for (struct addrinfo *at = found; at != NULL && channel < 0; at = at->ai_next) {
@@ -74,8 +77,10 @@ static _Noreturn void peer_ended(void)
 void bench_channel_send(int channel, const void *data, size_t len)
 {
 	const char *at = (const char *)data;
+
 	while (len != 0) {
 		ssize_t sent = send(channel, at, len, MSG_NOSIGNAL);
+
 		if (sent < 0 && errno == EINTR)
 			continue;
 		if (sent <= 0)
@@ -88,8 +93,10 @@ void bench_channel_send(int channel, const void *data, size_t len)
 void bench_channel_receive(int channel, void *data, size_t len)
 {
 	char *at = (char *)data;
+
 	while (len != 0) {
 		ssize_t got = recv(channel, at, len, 0);
+
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
@@ -102,6 +109,7 @@ void bench_channel_receive(int channel, void *data, size_t len)
 void bench_channel_send_blob(int channel, const void *data, size_t len)
 {
 	uint32_t size = (uint32_t)len;
+
 	bench_channel_send(channel, &size, sizeof(size));
 	bench_channel_send(channel, data, len);
 }
@@ -109,6 +117,7 @@ void bench_channel_send_blob(int channel, const void *data, size_t len)
 size_t bench_channel_receive_blob(int channel, uint8_t data[BENCH_BLOB_MAX])
 {
 	uint32_t size;
+
 	bench_channel_receive(channel, &size, sizeof(size));
 	if (size > BENCH_BLOB_MAX)
 		bench_die("the other side sent a descriptor of %u bytes: is it softfield rdma bench?", size);
@@ -119,6 +128,7 @@ size_t bench_channel_receive_blob(int channel, uint8_t data[BENCH_BLOB_MAX])
 void bench_channel_meet(int channel)
 {
 	char byte = 1;
+
 	bench_channel_send(channel, &byte, 1);
 	bench_channel_receive(channel, &byte, 1);
 }
@@ -126,6 +136,7 @@ void bench_channel_meet(int channel)
 void bench_channel_check(int channel)
 {
 	char byte;
+
 	if (recv(channel, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
 		peer_ended();
 }

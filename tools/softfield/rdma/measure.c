@@ -47,6 +47,7 @@ static inline void timing_begin(struct timing *timing)
 static inline void timing_add(struct timing *timing)
 {
 	uint64_t now;
+
 	if (timing->samples == NULL)
 		return;
 	now = ticks();
@@ -57,6 +58,7 @@ static inline void timing_add(struct timing *timing)
 static int by_value(const void *a, const void *b)
 {
 	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
 	return left < right ? -1 : left > right;
 }
 
@@ -66,6 +68,7 @@ static void timing_close(struct timing *timing, bool halves, struct bench_result
 	uint64_t ns = sf_now_ns() - timing->begin_ns, num = timing->count;
 	double unit = (double)ns / (double)(ticks() - timing->begin_ticks) / (halves ? 2 : 1);
 	const uint64_t *samples = timing->samples;
+
 	if (samples == NULL)
 		return;
 	result->mean = (double)ns / (double)num / (halves ? 2 : 1);
@@ -92,6 +95,7 @@ static void post_again(struct bench_side *side)
 {
 	while (side->to_post != NULL) {
 		struct bench_slot *slot = side->to_post;
+
 		side->to_post = slot->next;
 		bench_receive_post(side, slot);
 	}
@@ -102,6 +106,7 @@ static void post_again(struct bench_side *side)
 static void await_memory(struct bench_side *side, const volatile uint8_t *seen, uint8_t number)
 {
 	uint64_t spins = 0;
+
 	while (side->plan.progress && *seen != number) {
 		(void)doca_pe_progress(side->pe);
 		if (++spins % (1 << 22) == 0)
@@ -118,8 +123,10 @@ static void ping_pong_memory(struct bench_side *side, uint64_t rounds, uint64_t 
 {
 	const volatile uint8_t *seen = side->target + side->size_now - 1;
 	uint8_t *sent = side->local + side->size_now - 1;
+
 	for (uint64_t i = 0; i < rounds; i++) {
 		uint8_t number = (uint8_t)(++*turn % 255 + 1);
+
 		if (side->client) {
 			*sent = number;
 			bench_slot_submit(side, take_slot(side));
@@ -140,6 +147,7 @@ static void ping_pong_memory(struct bench_side *side, uint64_t rounds, uint64_t 
 static void ping_pong_messages(struct bench_side *side, uint64_t rounds, struct timing *timing)
 {
 	uint64_t wanted = side->received;
+
 	for (uint64_t i = 0; i < rounds; i++) {
 		if (side->client)
 			bench_slot_submit(side, take_slot(side));
@@ -159,6 +167,7 @@ static void one_at_a_time(struct bench_side *side, uint64_t rounds, struct timin
 {
 	for (uint64_t i = 0; i < rounds; i++) {
 		uint64_t completed = side->completed;
+
 		bench_slot_submit(side, take_slot(side));
 		while (side->completed == completed)
 			bench_side_progress(side);
@@ -179,6 +188,7 @@ static void run_latency(struct bench_side *side, uint64_t rounds, uint64_t *turn
 static void settle(struct bench_side *side)
 {
 	uint64_t num = 0;
+
 	for (const struct bench_slot *slot = side->free; slot != NULL; slot = slot->next)
 		num++;
 	for (uint64_t wanted = side->completed + side->num_slots - num; side->completed < wanted;)
@@ -189,6 +199,7 @@ void bench_latency(struct bench_side *side, uint32_t size, struct bench_result *
 {
 	uint64_t count = bench_plan_count(&side->plan, BENCH_LATENCY, size), turn = 0;
 	struct timing warm_up = {0}, timing;
+
 	timing_open(&timing, count, side->client);
 	side->puts_off = true;
 	memset(side->target, 0, side->size);
@@ -212,6 +223,7 @@ void bench_latency(struct bench_side *side, uint32_t size, struct bench_result *
 static void stream(struct bench_side *side, uint64_t count)
 {
 	uint64_t wanted = side->completed + count, first = count < side->num_slots ? count : side->num_slots;
+
 	side->to_submit = count - first;
 	for (; first > 0; first--)
 		bench_slot_submit(side, bench_side_take(side));
@@ -223,6 +235,7 @@ static void stream(struct bench_side *side, uint64_t count)
 static uint64_t take_stream(struct bench_side *side, uint64_t warm_up, uint64_t count)
 {
 	uint64_t begin;
+
 	side->mark = side->received + warm_up;
 	while (side->received < side->mark)
 		bench_side_progress(side);
@@ -239,10 +252,12 @@ void bench_bandwidth(struct bench_side *side, uint32_t size, struct bench_result
 {
 	uint64_t count = bench_plan_count(&side->plan, BENCH_BANDWIDTH, size), warm_up = count / WARM_UP + 1, ns = 0;
 	bool receives = bench_op_receives((enum bench_op)side->plan.op);
+
 	bench_side_prepare(side, size, side->plan.depth);
 	bench_channel_meet(side->channel);
 	if (side->client) {
 		uint64_t begin;
+
 		stream(side, warm_up);
 		begin = sf_now_ns();
 		stream(side, count);
@@ -265,6 +280,7 @@ void bench_bandwidth(struct bench_side *side, uint32_t size, struct bench_result
 double bench_idle_progress(struct bench_side *side)
 {
 	uint64_t begin = sf_now_ns();
+
 	for (uint32_t i = 0; i < IDLE_CALLS; i++)
 		(void)doca_pe_progress(side->pe);
 	return (double)(sf_now_ns() - begin) / IDLE_CALLS;

@@ -60,6 +60,7 @@ static int refuse(const char *option, const char *value, const char *wanted)
 static bool parse_size(const char *text, const char **end, uint64_t *size)
 {
 	char *after;
+
 	if (*text < '0' || *text > '9')
 		return false;
 	errno = 0;
@@ -80,6 +81,7 @@ static int parse_number(const char *option, const char *value, uint64_t min, uin
 {
 	const char *end;
 	char wanted[64];
+
 	if (parse_size(value, &end, number) && *end == '\0' && *number >= min && *number <= max)
 		return TOOL_OK;
 	snprintf(wanted, sizeof(wanted), "a number from %llu to %llu", (unsigned long long)min, (unsigned long long)max);
@@ -90,6 +92,7 @@ static int parse_number32(const char *option, const char *value, uint32_t min, u
 {
 	uint64_t wide;
 	int code = parse_number(option, value, min, max, &wide);
+
 	if (code == TOOL_OK)
 		*number = (uint32_t)wide;
 	return code;
@@ -107,9 +110,11 @@ static int parse_sizes(const char *value, struct bench_plan *plan)
 {
 	static const char wanted[] = "up to 32 sizes from 1 to 1G such as 8,4K or 8:64K";
 	const char *at = value;
+
 	plan->num_sizes = 0;
 	do {
 		uint64_t from, to;
+
 		if (!parse_size(at, &at, &from))
 			return refuse("sizes", value, wanted);
 		to = from;
@@ -152,6 +157,7 @@ static int parse_test(const char *value, struct bench_plan *plan)
 static int parse_cpus(const char *value, int cpus[2])
 {
 	char end;
+
 	if (sscanf(value, "%d,%d%c", &cpus[0], &cpus[1], &end) != 2 || cpus[0] < -1 || cpus[1] < -1 || cpus[0] >= CPU_SETSIZE ||
 	    cpus[1] >= CPU_SETSIZE)
 		return refuse("cpus", value, "two CPU numbers such as 0,1");
@@ -162,6 +168,7 @@ static int parse_role(struct bench_options *options, enum bench_role role, char 
 {
 	char *colon = strrchr(value, ':');
 	uint32_t port;
+
 	if (options->role != BENCH_BOTH) {
 		fprintf(stderr, "softfield: rdma bench: --server and --client are given once, and not both\n");
 		return TOOL_USAGE;
@@ -184,6 +191,7 @@ static void default_cpus(int cpus[2])
 {
 	cpu_set_t set;
 	int num = 0;
+
 	cpus[0] = cpus[1] = -1;
 	if (sched_getaffinity(0, sizeof(set), &set) != 0 || CPU_COUNT(&set) < 2)
 		return;
@@ -230,6 +238,7 @@ static const struct option names[] = {
 static int parse_one(int option, struct bench_options *options)
 {
 	struct bench_plan *plan = &options->plan;
+
 	switch (option) {
 	case OPT_OP:
 		return parse_op(optarg, plan);
@@ -275,6 +284,7 @@ static int parse_one(int option, struct bench_options *options)
 const char *bench_plan_refused(const struct bench_plan *plan)
 {
 	enum bench_op op = (enum bench_op)plan->op;
+
 	if (plan->op >= BENCH_OPS || plan->tests == 0 || plan->tests > (BENCH_LATENCY | BENCH_BANDWIDTH) ||
 	    plan->num_sizes == 0 || plan->num_sizes > BENCH_SIZES_MAX || plan->count > BENCH_COUNT_MAX || plan->depth == 0 ||
 	    plan->depth > BENCH_DEPTH_MAX || plan->receives == 0 || plan->receives > BENCH_RECEIVES_MAX || plan->list == 0 ||
@@ -303,6 +313,7 @@ const char *bench_plan_refused(const struct bench_plan *plan)
 int bench_options_parse(int argc, char **argv, struct bench_options *options, bool *help)
 {
 	int option, code = TOOL_OK;
+
 	*help = false;
 	*options = (struct bench_options){
 		.plan = {.tests = BENCH_LATENCY | BENCH_BANDWIDTH, .depth = 64, .receives = 256, .list = 1, .connections = 1}};
@@ -334,6 +345,7 @@ uint64_t bench_plan_count(const struct bench_plan *plan, enum bench_test test, u
 {
 	uint64_t most = test == BENCH_LATENCY ? LATENCY_COUNT : BANDWIDTH_COUNT;
 	uint64_t count = (test == BENCH_LATENCY ? LATENCY_BYTES : BANDWIDTH_BYTES) / size;
+
 	if (plan->count != 0)
 		return plan->count;
 	return count > most ? most : count < COUNT_MIN ? COUNT_MIN : count;
@@ -342,6 +354,7 @@ uint64_t bench_plan_count(const struct bench_plan *plan, enum bench_test test, u
 uint32_t bench_plan_largest(const struct bench_plan *plan)
 {
 	uint32_t largest = 0;
+
 	for (uint32_t i = 0; i < plan->num_sizes; i++)
 		largest = plan->sizes[i] > largest ? plan->sizes[i] : largest;
 	return largest;

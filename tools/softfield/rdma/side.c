@@ -28,9 +28,11 @@ static struct doca_dev *open_device(const char *wanted)
 	struct doca_devinfo **list;
 	struct doca_dev *dev = NULL;
 	uint32_t num;
+
 	bench_check(doca_devinfo_create_list(&list, &num), "listing the devices");
 	for (uint32_t i = 0; i < num && dev == NULL; i++) {
 		uint8_t equal = wanted == NULL;
+
 		if (doca_rdma_cap_task_write_is_supported(list[i]) == DOCA_SUCCESS &&
 		    (wanted == NULL || doca_devinfo_is_equal_pci_addr(list[i], wanted, &equal) == DOCA_SUCCESS) && equal)
 			bench_check(doca_dev_open(list[i], &dev), "opening the device");
@@ -53,6 +55,7 @@ static void state_changed(const union doca_data user_data, struct doca_ctx *ctx,
 static void open_instance(struct bench_side *side)
 {
 	uint32_t connections = side->plan.connections + side->plan.idle;
+
 	bench_check(doca_pe_create(&side->pe), "creating a progress engine");
 	bench_check(doca_pe_get_notification_handle(side->pe, &side->handle), "getting the notification handle");
 	bench_check(doca_rdma_create(side->dev, &side->rdma), "creating an instance");
@@ -73,6 +76,7 @@ static void open_memory(struct bench_side *side)
 {
 	size_t size = (bench_plan_largest(&side->plan) + PAGE - 1) & ~(size_t)(PAGE - 1);
 	uint32_t bufs = (BENCH_LIST_MAX + 2) * (side->plan.depth + side->plan.receives + 1);
+
 	side->size = size;
 	side->block = malloc(2 * size + PAGE);
 	if (side->block == NULL)
@@ -95,6 +99,7 @@ static void exchange_memory(struct bench_side *side)
 	const void *export;
 	void *addr;
 	size_t len;
+
 	bench_check(doca_mmap_export_rdma(side->mmap, side->dev, &export, &len), "exporting the memory");
 	bench_channel_send_blob(side->channel, export, len);
 	len = bench_channel_receive_blob(side->channel, blob);
@@ -114,6 +119,7 @@ static uint64_t memory_used(void)
 	FILE *file = fopen("/proc/self/smaps_rollup", "re");
 	char line[256];
 	unsigned long kib = 0;
+
 	while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
 		if (sscanf(line, "Pss: %lu kB", &kib) == 1)
 			break;
@@ -129,6 +135,7 @@ static void connect_all(struct bench_side *side)
 	uint8_t blob[BENCH_BLOB_MAX];
 	const void *details;
 	size_t len;
+
 	for (uint32_t i = 0; i < num; i++) {
 		bench_check(doca_rdma_export(side->rdma, &details, &len, &side->connections[i]), "exporting a connection");
 		bench_channel_send_blob(side->channel, details, len);
@@ -146,6 +153,7 @@ static void meet_in_progress(struct bench_side *side)
 {
 	char byte = 1;
 	struct pollfd readable = {.fd = side->channel, .events = POLLIN};
+
 	bench_channel_send(side->channel, &byte, 1);
 	while (poll(&readable, 1, 0) == 0)
 		(void)doca_pe_progress(side->pe);
@@ -187,6 +195,7 @@ void bench_side_close(struct bench_side *side)
 static void sleep_until_due(struct bench_side *side)
 {
 	struct pollfd due[] = {{.fd = side->handle, .events = POLLIN}, {.fd = side->channel, .events = POLLRDHUP}};
+
 	bench_check(doca_pe_request_notification(side->pe), "requesting a notification");
 	(void)poll(due, 2, -1);
 	if (due[1].revents != 0)
@@ -197,6 +206,7 @@ static void sleep_until_due(struct bench_side *side)
 void bench_side_progress(struct bench_side *side)
 {
 	static uint32_t empty;
+
 	if (doca_pe_progress(side->pe) != 0)
 		return;
 	if (side->plan.events)

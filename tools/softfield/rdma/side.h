@@ -73,6 +73,7 @@ void bench_receive_post(struct bench_side *side, struct bench_slot *slot);
 static inline struct bench_slot *bench_side_take(struct bench_side *side)
 {
 	struct bench_slot *slot = side->free;
+
 	side->free = slot->next;
 	return slot;
 }

@@ -13,6 +13,7 @@ static void task_done(union doca_data task_data, union doca_data ctx_data)
 {
 	struct bench_side *side = (struct bench_side *)ctx_data.ptr;
 	struct bench_slot *slot = (struct bench_slot *)task_data.ptr;
+
 	side->completed++;
 	if (side->to_submit != 0) {
 		side->to_submit--;
@@ -27,6 +28,7 @@ static void received(struct doca_rdma_task_receive *task, union doca_data task_d
 {
 	struct bench_side *side = (struct bench_side *)ctx_data.ptr;
 	struct bench_slot *slot = (struct bench_slot *)task_data.ptr;
+
 	if (side->plan.op == BENCH_SEND && doca_rdma_task_receive_get_result_len(task) != side->size_now)
 		bench_die("a message of %u bytes came, %u were sent", doca_rdma_task_receive_get_result_len(task),
 			  side->size_now);
@@ -43,6 +45,7 @@ static void received(struct doca_rdma_task_receive *task, union doca_data task_d
 static void receive_ended(struct doca_rdma_task_receive *task, union doca_data task_data, union doca_data ctx_data)
 {
 	struct bench_slot *slot = (struct bench_slot *)task_data.ptr;
+
 	(void)ctx_data;
 	if (doca_task_get_status(slot->task) != DOCA_ERROR_BAD_STATE) /* not flushed by the stop */
 		bench_check(doca_task_get_status(slot->task), "receiving");
@@ -111,6 +114,7 @@ static const struct kind kinds[BENCH_OPS] = {
 void bench_tasks_configure(struct bench_side *side)
 {
 	const struct bench_plan *plan = &side->plan;
+
 	if (plan->op != BENCH_WRITE)
 		bench_check(write_configure(side->rdma, TRY_TASKS), "configuring tasks");
 	bench_check(kinds[plan->op].configure(side->rdma, plan->depth + TRY_TASKS), "configuring tasks");
@@ -126,6 +130,7 @@ static inline void set_back(const struct bench_side *side, struct doca_buf *buf)
 	(void)doca_buf_reset_data_len(buf);
 	for (uint32_t i = 1; i < side->plan.list && buf != NULL; i++) {
 		struct doca_buf *next = NULL;
+
 		(void)doca_buf_get_next_in_list(buf, &next);
 		buf = next;
 		if (buf != NULL)
@@ -157,6 +162,7 @@ void bench_receive_post(struct bench_side *side, struct bench_slot *slot)
 static struct doca_buf *make_buf(struct bench_side *side, struct doca_mmap *mmap, uint8_t *addr, size_t len, bool data)
 {
 	struct doca_buf *buf;
+
 	bench_check(data ? doca_buf_inventory_buf_get_by_data(side->inventory, mmap, addr, len, &buf)
 			 : doca_buf_inventory_buf_get_by_addr(side->inventory, mmap, addr, len, &buf),
 		    "getting a buffer");
@@ -168,8 +174,10 @@ static struct doca_buf *make_list(struct bench_side *side, uint8_t *addr, uint32
 {
 	uint32_t num = side->plan.list, part = size / num;
 	struct doca_buf *head = make_buf(side, side->mmap, addr, num == 1 ? size : part, data);
+
 	for (uint32_t i = 1; i < num; i++) {
 		uint32_t len = i + 1 < num ? part : size - i * part;
+
 		bench_check(doca_buf_chain_list(head, make_buf(side, side->mmap, addr + i * part, len, data)),
 			    "chaining buffers");
 	}
@@ -180,6 +188,7 @@ static void make_slot(struct bench_side *side, struct bench_slot *slot, uint32_t
 {
 	enum bench_op op = (enum bench_op)side->plan.op;
 	bool writes = op == BENCH_WRITE || op == BENCH_WRITE_IMM;
+
 	slot->local = make_list(side, side->local, size, op != BENCH_READ);
 	slot->remote = op == BENCH_SEND ? NULL : make_buf(side, side->remote_mmap, side->remote, size, !writes);
 	slot->grows = writes ? slot->remote : op == BENCH_READ ? slot->local : NULL;
@@ -201,6 +210,7 @@ static void post_receives(struct bench_side *side)
 	for (uint32_t i = 0; i < side->plan.receives; i++) {
 		struct bench_slot *slot = &side->receives[i];
 		struct doca_rdma_task_receive *task;
+
 		/* Receives of write_imm take no data. */
 		slot->local = side->plan.op == BENCH_SEND ? make_list(side, side->target, (uint32_t)side->size, false) : NULL;
 		bench_check(doca_rdma_task_receive_allocate_init(side->rdma, slot->local, (union doca_data){.ptr = slot}, &task),
@@ -236,6 +246,7 @@ void bench_tasks_try(struct bench_side *side, struct doca_rdma_connection *conne
 	struct bench_slot slot = {.local = make_buf(side, side->mmap, side->local, sizeof(uint64_t), true),
 				  .remote = make_buf(side, side->remote_mmap, side->remote, sizeof(uint64_t), false)};
 	uint64_t completed = side->completed;
+
 	bench_check(write_allocate(side->rdma, connection, &slot), "allocating a task");
 	bench_check(doca_task_submit(slot.task), "writing through a new connection");
 	while (side->completed == completed) {
