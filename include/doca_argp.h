@@ -102,12 +102,13 @@ enum doca_argp_type {
 	DOCA_ARGP_TYPE_STRING = 1,  /**< Any text. */
 	DOCA_ARGP_TYPE_INT = 2,	    /**< A decimal number that fits an int, nothing behind it. */
 	DOCA_ARGP_TYPE_BOOLEAN = 3, /**< No value on a command line, where it means true; true or false in a file. */
+	/** Any JSON value; on a command line its text. Up to DOCA 3.0. In 3.3 the types behind it have numbers less by one. */
+	DOCA_ARGP_TYPE_JSON_OBJ = 4,
 	/** A device: `pci/0000:03:00.0`, or without `pci/` its address or name (ibdev or interface); `,arguments` may follow. */
-	DOCA_ARGP_TYPE_DEVICE = 4,
+	DOCA_ARGP_TYPE_DEVICE = 5,
 	/** A representor: a device, a comma, and the representor's interface (`pf0vf0`) or address; `,arguments` may follow. */
-	DOCA_ARGP_TYPE_DEVICE_REP = 5,
-	DOCA_ARGP_TYPE_DOUBLE = 6,   /**< A decimal number, nothing behind it. */
-	DOCA_ARGP_TYPE_JSON_OBJ = 7, /**< Any JSON value; on a command line its text. Up to DOCA 3.0. */
+	DOCA_ARGP_TYPE_DEVICE_REP = 6,
+	DOCA_ARGP_TYPE_DOUBLE = 7, /**< A decimal number, nothing behind it. */
 };
 
 /** A flag. */

@@ -77,7 +77,7 @@ doca_error_t sf_argp_param_check(const struct doca_argp_param *param)
 		SF_LOG_ERR("flag %s cannot be registered: it lacks %s", label, missing);
 		return DOCA_ERROR_INITIALIZATION;
 	}
-	if ((unsigned int)param->type > DOCA_ARGP_TYPE_JSON_OBJ) {
+	if ((unsigned int)param->type > DOCA_ARGP_TYPE_DOUBLE) {
 		SF_LOG_ERR("flag %s cannot be registered: %d is no doca_argp_type", label, (int)param->type);
 		return DOCA_ERROR_INVALID_VALUE;
 	}

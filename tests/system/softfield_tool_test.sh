@@ -74,8 +74,8 @@ for code in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 
 	expect "explain $code" 0 "$softfield" explain "$code"
 	out_has '^causes +[a-zA-Z]'
 done
-expect 'explain a code that does not exist' 1 "$softfield" explain 31
-err_has '31 is no error code of DOCA'
+expect 'explain a code that does not exist' 1 "$softfield" explain 32
+err_has '32 is no error code of DOCA'
 expect 'explain a word' 1 "$softfield" explain frobnicate
 expect 'explain nothing' 2 "$softfield" explain
 err_has 'explain needs an error code or a log line'

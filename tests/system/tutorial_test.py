@@ -29,6 +29,7 @@ MASKS = (  # what differs from run to run, or with any change of the libraries
     (re.compile(r"\[\d\d:\d\d:\d\d:\d{6}\]\[\d+\]"), "[TIME][PID]"),
     (re.compile(r"\[(\w+\.c):\d+\]"), r"[\1:LINE]"),
     (re.compile(r"line \d+ of (\w+\.c)"), r"line LINE of \1"),
+    (re.compile(r"in the runtime folder [^ ;]+"), "in the runtime folder FOLDER"),
 )
 
 

@@ -24,6 +24,7 @@
 	BYTE(common, rep_filter_emulated, doca_devinfo_rep_cap_is_filter_emulated_supported)                                     \
 	BYTE(common, mmap_export_pci, doca_mmap_cap_is_export_pci_supported)                                                     \
 	BYTE(common, mmap_create_from_export_pci, doca_mmap_cap_is_create_from_export_pci_supported)                             \
+	U64(common, mmap_max_export_access_token_size, doca_mmap_cap_get_max_export_access_token_size)                           \
 	U32(common, num_completion_vectors, doca_ctx_cap_get_num_completion_vectors)                                             \
 	YES_NO(clock, nic_free_running, doca_clock_cap_nic_free_running_is_supported)                                            \
 	YES_NO(clock, nic_real_time, doca_clock_cap_nic_real_time_is_supported)                                                  \
