@@ -448,7 +448,8 @@ static bool sleep_for(struct doca_pe *pe, int timeout_ms)
 	OK(doca_pe_request_notification(pe));
 	fd.fd = handle;
 	ready = poll(&fd, 1, timeout_ms);
-	OK(doca_pe_clear_notification(pe, 0));
+	if (ready == 1) /* else a wake-up that comes now would be lost with it */
+		OK(doca_pe_clear_notification(pe, 0));
 	return ready == 1;
 }
 
