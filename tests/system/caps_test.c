@@ -268,6 +268,19 @@ static void try_import_pci(const struct attempt *a)
 	assert_int_equal(doca_mmap_destroy(mmap), DOCA_SUCCESS);
 }
 
+static void try_token(const struct attempt *a)
+{
+	static const uint8_t token[1024] = {1};
+	struct doca_mmap *mmap;
+
+	assert_in_range(a->value, 1, sizeof(token) - 1);
+	assert_int_equal(doca_mmap_create(&mmap), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_add_dev(mmap, a->dev), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_set_export_access_token(mmap, a->dev, token, a->value), DOCA_SUCCESS);
+	assert_int_equal(doca_mmap_set_export_access_token(mmap, a->dev, token, a->value + 1), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_mmap_destroy(mmap), DOCA_SUCCESS);
+}
+
 static void try_vectors(const struct attempt *a)
 {
 	struct doca_dma *dma;
@@ -544,6 +557,7 @@ static const struct attempt_entry attempts[] = {
 	{"doca_devinfo_rep_cap_is_filter_emulated_supported", try_filter_emulated},
 	{"doca_mmap_cap_is_export_pci_supported", try_export_pci},
 	{"doca_mmap_cap_is_create_from_export_pci_supported", try_import_pci},
+	{"doca_mmap_cap_get_max_export_access_token_size", try_token},
 	{"doca_ctx_cap_get_num_completion_vectors", try_vectors},
 	{"doca_clock_cap_nic_free_running_is_supported", try_free_running},
 	{"doca_clock_cap_nic_real_time_is_supported", try_real_time},

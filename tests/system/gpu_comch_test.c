@@ -523,7 +523,8 @@ static double cpu_seconds(const struct rusage *usage)
 	       1e-6 * (double)usage->ru_stime.tv_usec;
 }
 
-/* Nothing arrives for a second: the kernel's thread sleeps, and yet stops at once. */
+/* Nothing arrives for a second: the kernel's thread sleeps, and yet stops at once. Other tests may disturb the agent: one second
+ * of five has to be undisturbed. */
 static void gpu_is_idle(const struct scenario *scenario, const char *name)
 {
 	static struct setup_end end;
@@ -531,21 +532,24 @@ static void gpu_is_idle(const struct scenario *scenario, const char *name)
 	struct softfield_launch *launch;
 	struct rusage before, after;
 	double begun;
+	bool is_calm;
 
 	setup_connect(&end, name);
 	setup_gpu_queues(&end, 1, GPU, 8, 64, 8);
 	setup_launch(&end, scenario->scope, KERNEL_THREADS, &launch);
 	for (begun = sf_now_s(); sf_now_s() - begun < 0.2;)
 		setup_progress(&end);
-	getrusage(RUSAGE_SELF, &before);
-	nanosleep(&second, NULL);
-	getrusage(RUSAGE_SELF, &after);
+	is_calm = strcmp(softfield_gpu_backend(end.gpu), "soft") != 0;
+	for (int i = 0; i < 5 && !is_calm; i++) {
+		getrusage(RUSAGE_SELF, &before);
+		nanosleep(&second, NULL);
+		getrusage(RUSAGE_SELF, &after);
+		is_calm = after.ru_nvcsw - before.ru_nvcsw <= IDLE_WAKES_MAX &&
+			  cpu_seconds(&after) - cpu_seconds(&before) <= IDLE_SECONDS;
+	}
 	__atomic_store_n(end.stop_cpu, 1, __ATOMIC_RELEASE);
 	CHECK_OK(softfield_gpu_launch_wait(launch, 60000));
-	if (strcmp(softfield_gpu_backend(end.gpu), "soft") == 0) {
-		CHECK(after.ru_nvcsw - before.ru_nvcsw <= IDLE_WAKES_MAX);
-		CHECK(cpu_seconds(&after) - cpu_seconds(&before) <= IDLE_SECONDS);
-	}
+	CHECK(is_calm);
 	CHECK_OK(softfield_gpu_launch_destroy(launch));
 	shared->peer_done = shared->gpu_done = 1;
 	setup_teardown(&end);
