@@ -23,6 +23,8 @@ from machines import SKIPPED, Emulation, Machine, Skip, address_add, cable, ente
 
 LIMIT_S = 120
 PROCESSES_LIMIT_S = 300  # a message of a gibibyte is among their cases, and memory may be slow to come
+# For the same reason; and so that a failure says why a connection ended.
+PROCESSES_ENVIRONMENT = {"SOFTFIELD_PEER_TIMEOUT": "10000", "SOFTFIELD_LOG": "warning"}
 ADDRESSES = {"IPv4": {"host0": "10.77.0.1", "dpu0": "10.77.0.2"}, "IPv6": {"host0": "fd77::1", "dpu0": "fd77::2"}}
 PORTS = "18600-18699"
 PREFIX = {"IPv4": "/24", "IPv6": "/64"}
@@ -120,7 +122,8 @@ class Test:
     def between_processes(self, program):
         """A test of this machine and a peer, whose peers are on the host's machine."""
         end_pair(self.dpu.start([program], SOFTFIELD_TEST_ELSEWHERE=self.script("elsewhere", self.host, program),
-                                SOFTFIELD_TEST_HERE=self.script("here", self.dpu, program)), limit_s=PROCESSES_LIMIT_S)
+                                SOFTFIELD_TEST_HERE=self.script("here", self.dpu, program), **PROCESSES_ENVIRONMENT),
+                 limit_s=PROCESSES_LIMIT_S)
 
     def absent_service(self):
         """The Comm Channel's connect says that there is no such service, though the other machine's node answers late."""
