@@ -20,7 +20,7 @@
 #include <doca_types.h>
 
 /** Index of the lowest bit that is set; 0 for an empty mask. */
-#define DOCA_SHIFT(_x) ((_x) ? __builtin_ffsll((long long)(_x)) - 1 : 0)
+#define DOCA_SHIFT(_x) ((_x) != 0 ? __builtin_ffsll((long long)(_x)) - 1 : 0)
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
