@@ -261,7 +261,7 @@ doca_error_t doca_mmap_enable_thread_safety(struct doca_mmap *mmap);
  * @retval DOCA_ERROR_NO_MEMORY too many keys are in use
  */
 DOCA_EXPERIMENTAL
-doca_error_t doca_mmap_get_mkey(const struct doca_mmap *mmap, const struct doca_dev *dev, uint32_t *mkey);
+doca_error_t doca_mmap_get_mkey(struct doca_mmap *mmap, struct doca_dev *dev, uint32_t *mkey);
 
 #ifdef __cplusplus
 }

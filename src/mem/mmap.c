@@ -431,7 +431,7 @@ doca_error_t sf_mmap_here_region(struct doca_mmap *mmap, struct doca_dev *dev, s
 	return result;
 }
 
-doca_error_t doca_mmap_get_mkey(const struct doca_mmap *mmap, const struct doca_dev *dev, uint32_t *mkey)
+doca_error_t doca_mmap_get_mkey(struct doca_mmap *mmap, struct doca_dev *dev, uint32_t *mkey)
 {
 	if (mmap == NULL || dev == NULL || mkey == NULL) {
 		SF_LOG_ERR("a memory key needs a memory map, a device and a place for the key");
@@ -447,12 +447,11 @@ doca_error_t doca_mmap_get_mkey(const struct doca_mmap *mmap, const struct doca_
 		return DOCA_ERROR_BAD_STATE;
 	}
 	doca_error_t result = DOCA_SUCCESS;
-	pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&mmap->lock; /* const is the API's: the key is made on first use */
-	pthread_mutex_lock(lock);
+	pthread_mutex_lock(&mmap->lock);
 	if (entry->mkey == SF_MKEY_NONE)
 		result = sf_mkey_create((uintptr_t)mmap->addr, mmap->len, &entry->mkey);
 	if (result == DOCA_SUCCESS)
 		*mkey = entry->mkey;
-	pthread_mutex_unlock(lock);
+	pthread_mutex_unlock(&mmap->lock);
 	return result;
 }
