@@ -38,7 +38,8 @@ void sf_offload_send_pending(struct sf_offload *offload, const struct doca_ctx *
 {
 	struct doca_task *task = offload->early != NULL ? offload->early->next : offload->first;
 
-	if (ctx->cancelled || (offload->early != NULL && offload->early->status != DOCA_SUCCESS))
+	if (ctx->cancelled || (offload->early != NULL && offload->early->status != DOCA_SUCCESS) ||
+	    (offload->in_order && offload->num_handed != 0))
 		return;
 	for (uint32_t i = 0; i < SF_OFFLOAD_BUDGET && task != NULL; i++, task = task->next) {
 		doca_error_t status = ops->run(task);

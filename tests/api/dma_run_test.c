@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <pthread.h>
 
+#include "core/ctx.h"
 #include "dma_fixture.h"
 
 static void resubmitted_from_its_callback(void **state)
@@ -212,13 +213,13 @@ struct ordered {
 	struct doca_dma_task_memcpy *tasks[ORDERED_TASKS];
 };
 
-static void ordered_submit(struct fixture *f, struct ordered *o)
+static void ordered_submit(struct fixture *f, struct ordered *o, size_t num)
 {
 	rig_stop(&f->rig);
 	assert_int_equal(doca_dma_set_ordered_completions(f->rig.dma, 1), DOCA_SUCCESS);
 	assert_int_equal(doca_dma_task_memcpy_set_conf(f->rig.dma, ended_good, ended_failed, RIG_TASKS), DOCA_SUCCESS);
 	rig_start(&f->rig);
-	for (size_t i = 0; i < ORDERED_TASKS; i++) {
+	for (size_t i = 0; i < num; i++) {
 		bool large = i % 3 == 0;
 
 		o->src[i] = source(f, i, large ? LARGE : 64);
@@ -230,9 +231,9 @@ static void ordered_submit(struct fixture *f, struct ordered *o)
 	}
 }
 
-static void ordered_expect(struct ordered *o)
+static void ordered_expect(struct ordered *o, size_t num)
 {
-	for (size_t i = 0; i < ORDERED_TASKS; i++) {
+	for (size_t i = 0; i < num; i++) {
 		assert_ptr_equal(ended[i], o->tasks[i]);
 		rig_put(o->src[i]);
 		rig_put(o->dst[i]);
@@ -246,13 +247,32 @@ static void ordered_completions_come_as_submitted(void **state)
 	struct fixture *f = *state;
 	struct ordered o;
 
-	ordered_submit(f, &o);
+	ordered_submit(f, &o, ORDERED_TASKS);
 	wait_by_events(f, ORDERED_TASKS);
 	for (size_t i = 0; i < ORDERED_TASKS; i++)
 		assert_int_equal(rig_data_len(o.dst[i]), i % 3 == 0 ? LARGE : 64);
 	assert_memory_equal(f->memory + (4 << 20), f->memory + 9, LARGE); /* the last large one */
 	assert_memory_equal(f->memory + (7 << 20) + 4096 + 64 * 11, f->memory + 11, 64);
-	ordered_expect(&o);
+	ordered_expect(&o, ORDERED_TASKS);
+}
+
+/* What a peer may wait for is done without a completion, but not before what was submitted first: it may be the flag behind it.
+ */
+static void ordered_tasks_are_done_as_submitted(void **state)
+{
+	struct fixture *f = *state;
+	struct ordered o;
+	uint8_t *first = f->memory + (4 << 20), *second = f->memory + (7 << 20) + 4096 + 64;
+
+	memset(first, 0xee, LARGE);
+	memset(second, 0xee, 64);
+	ordered_submit(f, &o, 2);
+	sf_ctx_send_pending(f->rig.ctx); /* as a submit that finds a peer full */
+	if (memcmp(second, f->memory + 1, 64) == 0)
+		assert_memory_equal(first + LARGE - 64, f->memory + LARGE - 64, 64); /* its end is copied last */
+	wait_by_events(f, 2);
+	assert_memory_equal(second, f->memory + 1, 64);
+	ordered_expect(&o, 2);
 }
 
 static void ordered_completions_of_a_stop(void **state)
@@ -260,12 +280,12 @@ static void ordered_completions_of_a_stop(void **state)
 	struct fixture *f = *state;
 	struct ordered o;
 
-	ordered_submit(f, &o);
+	ordered_submit(f, &o, ORDERED_TASKS);
 	(void)doca_pe_progress(f->rig.pe); /* engine threads have the first */
 	assert_int_equal(doca_ctx_stop(f->rig.ctx), DOCA_ERROR_IN_PROGRESS);
 	RIG_WAIT(&f->rig, f->rig.state == DOCA_CTX_STATE_IDLE);
 	assert_int_equal(f->rig.num_good + f->rig.num_failed, ORDERED_TASKS);
-	ordered_expect(&o);
+	ordered_expect(&o, ORDERED_TASKS);
 }
 
 static void ordered_completions_are_set_while_idle(void **state)
@@ -388,6 +408,7 @@ int main(void)
 		T(source_cut_short_in_flight),
 		cmocka_unit_test(contexts_of_two_threads),
 		T(ordered_completions_come_as_submitted),
+		T(ordered_tasks_are_done_as_submitted),
 		T(ordered_completions_of_a_stop),
 		T(ordered_completions_are_set_while_idle),
 	};
