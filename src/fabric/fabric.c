@@ -32,8 +32,6 @@ static doca_error_t no_region_register(struct sf_domain *domain, void *addr, siz
 
 static void no_region_close(struct sf_region *region) {}
 
-static void no_region_set_token(struct sf_region *region, const struct sf_key *token) {}
-
 static doca_error_t no_region_export(struct sf_region *region, void *descriptor, size_t *len)
 {
 	return DOCA_ERROR_NOT_SUPPORTED;
@@ -130,7 +128,6 @@ static void fill(struct sf_fabric_ops *ops, const struct sf_fabric_ops *provider
 	FILL(domain_close, no_domain_close);
 	FILL(region_register, no_region_register);
 	FILL(region_close, no_region_close);
-	FILL(region_set_token, no_region_set_token);
 	FILL(region_export, no_region_export);
 	FILL(region_request, no_region_request);
 	FILL(region_ready, plain_region_ready);

@@ -35,6 +35,7 @@
 
 #include "base/port_range.h"
 #include "base/visibility.h"
+#include "fabric/key.h"
 
 #define SF_NAME_MAX 256			    /* a listener's name, with its NUL */
 #define SF_ADDRESS_MAX 200		    /* where a process is found by a network, as text with its NUL */
@@ -50,7 +51,6 @@ struct sf_fabric_ops;
 struct sf_fabric_bridge_ops;
 struct sf_control_listener;
 struct sf_handshake;
-struct sf_key;
 struct sf_window;
 
 struct sf_domain {
@@ -83,6 +83,9 @@ struct sf_region {
 	uint64_t addr; /* the owner's virtual address, also in an importer: remote addresses are the owner's */
 	uint64_t len;
 	uint32_t rights;
+	/* Of an own region: what its descriptor carries and importers present. Random; the library may put another here before
+	 * the first export. */
+	struct sf_key token;
 	bool imported;
 	void *mapped; /* addr in this process, of an import once it is ready; NULL: see sf_region_map */
 	/* Of an import that is ready: the bytes that one may reach without the provider; or NULL. */
@@ -204,7 +207,6 @@ struct sf_fabric_ops {
 	doca_error_t (*region_register)(struct sf_domain *domain, void *addr, size_t len, uint32_t rights,
 					struct sf_region **region);
 	void (*region_close)(struct sf_region *region);
-	void (*region_set_token)(struct sf_region *region, const struct sf_key *token);
 	doca_error_t (*region_export)(struct sf_region *region, void *descriptor, size_t *len);
 	doca_error_t (*region_request)(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
 	doca_error_t (*region_ready)(struct sf_region *region, uint64_t limit_ns);
@@ -303,15 +305,8 @@ static inline void sf_region_close(struct sf_region *region)
 	region->ops->region_close(region);
 }
 
-/* Sets the token that the descriptor of an own region carries and importers present. Only before the first export. */
-static inline void sf_region_set_token(struct sf_region *region, const struct sf_key *token)
-{
-	region->ops->region_set_token(region, token);
-}
-
 /* Writes the descriptor (at most SF_DESCRIPTOR_MAX bytes; *len is room in, size out) by which another domain imports the
- * region. Opaque, versioned, checksummed; carries a 128-bit token, random unless it was set. Starts whatever serves importers.
- * May block. */
+ * region. Opaque, versioned, checksummed; carries the region's token. Starts whatever serves importers. May block. */
 static inline doca_error_t sf_region_export(struct sf_region *region, void *descriptor, size_t *len)
 {
 	return region->ops->region_export(region, descriptor, len);

@@ -78,7 +78,7 @@ static doca_error_t region_describe(struct doca_mmap *mmap, struct sf_mmap_dev *
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (entry->has_token)
-		sf_region_set_token(entry->exports[kind].region, &entry->token);
+		entry->exports[kind].region->token = entry->token;
 	result = sf_region_export(entry->exports[kind].region, bytes, len);
 	if (result != DOCA_SUCCESS) {
 		sf_region_close(entry->exports[kind].region);

@@ -112,16 +112,14 @@ static void faulty_region_close(struct sf_region *region)
 	free(region);
 }
 
-static void faulty_region_set_token(struct sf_region *region, const struct sf_key *token)
-{
-	sf_region_set_token(((struct faulty_region *)region)->inner, token);
-}
-
 static doca_error_t faulty_region_export(struct sf_region *region, void *descriptor, size_t *len)
 {
+	struct sf_region *inner = ((struct faulty_region *)region)->inner;
+
 	if (memory_fails())
 		return DOCA_ERROR_NO_MEMORY;
-	return sf_region_export(((struct faulty_region *)region)->inner, descriptor, len);
+	inner->token = region->token;
+	return sf_region_export(inner, descriptor, len);
 }
 
 static doca_error_t faulty_region_access(struct sf_region *region, struct sf_op *op)
@@ -150,7 +148,6 @@ void sf_faulty_ops(const struct sf_fabric_ops *inner, const char *name, struct s
 		.domain_close = faulty_domain_close,
 		.region_register = faulty_region_register,
 		.region_close = faulty_region_close,
-		.region_set_token = faulty_region_set_token,
 		.region_export = faulty_region_export,
 		.region_request = faulty_region_request,
 		.region_ready = faulty_region_ready,

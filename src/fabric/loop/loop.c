@@ -17,7 +17,6 @@ const struct sf_fabric_ops sf_loop_ops = {
 	.domain_close = loop_domain_close,
 	.region_register = loop_region_register,
 	.region_close = loop_region_close,
-	.region_set_token = loop_region_set_token,
 	.region_export = loop_region_export,
 	.region_request = loop_region_request,
 	.region_access = loop_region_access,

@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <sys/queue.h>
 
-#include "fabric/key.h"
 #include "fabric/port_queue.h"
 
 #define LOOP_IOV_MAX 64
@@ -22,7 +21,6 @@ struct loop_region {
 	LIST_HEAD(, loop_region) imports;
 	LIST_ENTRY(loop_region) entry; /* an owner: among all regions; an import: among its owner's */
 	uint64_t id;
-	struct sf_key token;
 };
 
 /* An event with room for its data. */
@@ -64,7 +62,6 @@ doca_error_t loop_domain_open(const struct sf_fabric_ops *ops, const char *devic
 void loop_domain_close(struct sf_domain *domain);
 doca_error_t loop_region_register(struct sf_domain *domain, void *addr, size_t len, uint32_t rights, struct sf_region **region);
 void loop_region_close(struct sf_region *region);
-void loop_region_set_token(struct sf_region *region, const struct sf_key *token);
 doca_error_t loop_region_export(struct sf_region *region, void *descriptor, size_t *len);
 doca_error_t loop_region_request(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
 

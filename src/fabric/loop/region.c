@@ -59,7 +59,7 @@ doca_error_t loop_region_register(struct sf_domain *domain, void *addr, size_t l
 	region->base.addr = (uintptr_t)addr;
 	region->base.len = len;
 	region->base.rights = rights;
-	error = sf_key_random(&region->token);
+	error = sf_key_random(&region->base.token);
 	if (error != DOCA_SUCCESS) {
 		free(region);
 		return error;
@@ -87,13 +87,6 @@ void loop_region_close(struct sf_region *base)
 	free(region);
 }
 
-void loop_region_set_token(struct sf_region *base, const struct sf_key *token)
-{
-	pthread_mutex_lock(&loop_lock);
-	((struct loop_region *)base)->token = *token;
-	pthread_mutex_unlock(&loop_lock);
-}
-
 /* Of the process: loop reaches no other, not even a child of this one. */
 static struct sf_key process_key(void)
 {
@@ -108,7 +101,7 @@ doca_error_t loop_region_export(struct sf_region *base, void *out, size_t *len)
 {
 	const struct loop_region *region = (const struct loop_region *)base;
 	const struct sf_descriptor descriptor = {.agent = process_key(),
-						 .token = region->token,
+						 .token = base->token,
 						 .region = region->id,
 						 .addr = base->addr,
 						 .len = base->len,
@@ -134,7 +127,7 @@ static doca_error_t import_attach(struct loop_region *import, const struct sf_de
 		SF_LOG_ERR_LIMITED("the region that the descriptor names is closed, or in another process");
 		return DOCA_ERROR_NOT_FOUND;
 	}
-	if (!sf_key_equal(&owner->token, &descriptor->token)) {
+	if (!sf_key_equal(&owner->base.token, &descriptor->token)) {
 		SF_LOG_ERR_LIMITED("the descriptor's token is not the region's");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}

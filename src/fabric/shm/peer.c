@@ -310,7 +310,7 @@ static doca_error_t attach_self_region(struct shm_attach *a)
 
 	if (region == NULL)
 		return DOCA_ERROR_NOT_FOUND;
-	if (!sf_key_equal(&region->token, &a->key))
+	if (!sf_key_equal(&region->base.token, &a->key))
 		return DOCA_ERROR_NOT_PERMITTED;
 	a->runs = calloc(1, sizeof(*a->runs));
 	if (a->runs == NULL)

@@ -150,7 +150,7 @@ doca_error_t sf_shm_region_register(struct sf_domain *domain, void *addr, size_t
 		return DOCA_ERROR_NO_MEMORY;
 	r->base = (struct sf_region){
 		.ops = domain->ops, .domain = domain, .addr = (uintptr_t)addr, .len = len, .rights = rights, .mapped = addr};
-	error = sf_key_random(&r->token);
+	error = sf_key_random(&r->base.token);
 	pthread_mutex_lock(&sf_control_lock);
 	if (error == DOCA_SUCCESS)
 		error = generations_make();
@@ -228,13 +228,6 @@ void sf_shm_region_close(struct sf_region *base)
 	free(region);
 }
 
-void sf_shm_region_set_token(struct sf_region *base, const struct sf_key *token)
-{
-	pthread_mutex_lock(&sf_control_lock);
-	shm_region(base)->token = *token;
-	pthread_mutex_unlock(&sf_control_lock);
-}
-
 doca_error_t sf_shm_region_serve(struct sf_region *base, bool mappable, struct sf_descriptor *descriptor)
 {
 	struct shm_region *region = shm_region(base);
@@ -258,7 +251,7 @@ doca_error_t sf_shm_region_serve(struct sf_region *base, bool mappable, struct s
 	if (!again)
 		region->hold = hold;
 	*descriptor = (struct sf_descriptor){.agent = *sf_control_id(),
-					     .token = region->token,
+					     .token = base->token,
 					     .region = region->id,
 					     .addr = base->addr,
 					     .len = base->len,
@@ -531,7 +524,7 @@ bool sf_shm_region_permits(uint64_t id, const struct sf_key *token, uint64_t add
 
 	if (region == NULL)
 		return false;
-	permits = sf_key_equal(&region->token, token) && (region->base.rights & right) == right &&
+	permits = sf_key_equal(&region->base.token, token) && (region->base.rights & right) == right &&
 		  sf_range_inside(addr, len, region->base.addr, region->base.len);
 	leave(id);
 	return permits;

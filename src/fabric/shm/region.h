@@ -21,10 +21,9 @@
 struct shm_region {
 	struct sf_region base;
 	uint64_t id;
-	struct sf_key token;
 	struct sf_pages *pages; /* written under sf_control_lock */
 	_Atomic bool moved;	/* pages is final */
-	bool exported;		/* holds the agent; guarded by sf_control_lock, as is token */
+	bool exported;		/* holds the agent; guarded by sf_control_lock */
 	uint32_t hold;
 	struct sf_region_doorbell *doorbell; /* or NULL. GUARDED_BY(sf_control_lock) */
 	_Atomic bool has_doorbell;
@@ -51,7 +50,6 @@ static inline struct shm_import *shm_import(struct sf_region *region)
 
 doca_error_t sf_shm_region_register(struct sf_domain *domain, void *addr, size_t len, uint32_t rights, struct sf_region **region);
 void sf_shm_region_close(struct sf_region *region);
-void sf_shm_region_set_token(struct sf_region *region, const struct sf_key *token);
 doca_error_t sf_shm_region_export(struct sf_region *region, void *descriptor, size_t *len);
 doca_error_t sf_shm_region_request(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
 doca_error_t sf_shm_region_request_of(struct sf_domain *domain, const struct sf_descriptor *descriptor,

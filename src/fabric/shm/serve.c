@@ -134,7 +134,7 @@ static doca_error_t attach_find(const struct session *session, const struct shm_
 	region = sf_shm_region_find(ask->region);
 	if (region == NULL)
 		return DOCA_ERROR_NOT_FOUND;
-	if (!region->exported || !sf_key_equal(&region->token, &ask->key))
+	if (!region->exported || !sf_key_equal(&region->base.token, &ask->key))
 		return DOCA_ERROR_NOT_PERMITTED;
 	answer->addr = region->base.addr;
 	answer->len = region->base.len;

@@ -131,7 +131,6 @@ const struct sf_fabric_ops sf_shm_ops = {
 	.domain_close = sf_shm_domain_close,
 	.region_register = sf_shm_region_register,
 	.region_close = sf_shm_region_close,
-	.region_set_token = sf_shm_region_set_token,
 	.region_export = region_export,
 	.region_request = region_request,
 	.region_ready = sf_shm_region_ready,

@@ -92,7 +92,7 @@ static doca_error_t attach_check(const struct tcp_msg_attach *attach)
 
 	if (region == NULL || !region->exported)
 		return DOCA_ERROR_NOT_FOUND;
-	if (!sf_key_equal(&region->token, &attach->target.token))
+	if (!sf_key_equal(&region->base.token, &attach->target.token))
 		return DOCA_ERROR_NOT_PERMITTED;
 	return region->base.addr == attach->target.addr && region->base.len == attach->len &&
 			       region->base.rights == attach->rights

@@ -73,7 +73,6 @@ const struct sf_fabric_ops sf_tcp_ops = {
 	.domain_close = sf_shm_domain_close,
 	.region_register = sf_shm_region_register,
 	.region_close = sf_tcp_region_close,
-	.region_set_token = sf_shm_region_set_token,
 	.region_export = sf_tcp_region_export,
 	.region_request = sf_tcp_region_request,
 	.region_ready = sf_tcp_region_ready,

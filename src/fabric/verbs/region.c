@@ -102,6 +102,7 @@ doca_error_t sf_verbs_region_register(struct sf_domain *base, void *addr, size_t
 {
 	struct vb_domain *domain = vb_domain(base);
 	struct vb_region *region;
+	doca_error_t error;
 
 	if (addr == NULL || len == 0 || (uintptr_t)addr + len < len) {
 		SF_LOG_ERR("region of %zu bytes at %p is empty or wraps around", len, addr);
@@ -112,6 +113,11 @@ doca_error_t sf_verbs_region_register(struct sf_domain *base, void *addr, size_t
 		return DOCA_ERROR_NO_MEMORY;
 	region->base =
 		(struct sf_region){.ops = base->ops, .domain = base, .addr = (uintptr_t)addr, .len = len, .rights = rights};
+	error = sf_key_random(&region->base.token);
+	if (error != DOCA_SUCCESS) {
+		free(region);
+		return error;
+	}
 	LIST_INIT(&region->served);
 	pthread_mutex_lock(&domain->lock);
 	LIST_INSERT_HEAD(&domain->regions, region, entry);
@@ -134,16 +140,6 @@ doca_error_t sf_verbs_region_mkey(struct sf_region *base, uint32_t *mkey)
 	return DOCA_SUCCESS;
 }
 
-void sf_verbs_region_set_token(struct sf_region *base, const struct sf_key *token)
-{
-	struct vb_region *region = (struct vb_region *)base;
-
-	pthread_mutex_lock(&sf_control_lock);
-	region->token = *token;
-	region->has_token = true;
-	pthread_mutex_unlock(&sf_control_lock);
-}
-
 doca_error_t sf_verbs_region_export(struct sf_region *base, void *out, size_t *len)
 {
 	struct vb_region *region = (struct vb_region *)base;
@@ -163,15 +159,13 @@ doca_error_t sf_verbs_region_export(struct sf_region *base, void *out, size_t *l
 	sf_verbs_mr_put(mr); /* the region has it */
 	pthread_mutex_lock(&sf_control_lock);
 	error = sf_net_address(&device, descriptor.address);
-	if (error == DOCA_SUCCESS && !region->exported && !region->has_token)
-		error = sf_key_random(&region->token);
 	if (error == DOCA_SUCCESS && !region->exported) {
 		region->exported = true;
 		region->id = next_id++;
 		LIST_INSERT_HEAD(&exports, region, export);
 	}
 	descriptor.base.agent = *sf_control_id();
-	descriptor.base.token = region->token;
+	descriptor.base.token = base->token;
 	descriptor.base.region = region->id;
 	pthread_mutex_unlock(&sf_control_lock);
 	if (error != DOCA_SUCCESS)
@@ -324,7 +318,7 @@ void sf_verbs_region_asked(struct sf_conn *conn, const struct vb_msg_attach *ask
 	sf_conn_take(conn);
 	if (region == NULL)
 		status = DOCA_ERROR_NOT_FOUND;
-	else if (!sf_key_equal(&region->token, &ask->token))
+	else if (!sf_key_equal(&region->base.token, &ask->token))
 		status = DOCA_ERROR_NOT_PERMITTED;
 	else
 		status = serve(region, conn, ask, &answer);

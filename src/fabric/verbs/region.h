@@ -31,9 +31,7 @@ struct vb_region {
 	struct vb_mr *mr;	     /* NULL until used. GUARDED_BY(the domain's lock) */
 	/* once exported. GUARDED_BY(sf_control_lock) */
 	bool exported;
-	bool has_token; /* before it was exported */
 	uint64_t id;
-	struct sf_key token;
 	LIST_ENTRY(vb_region) export;
 	LIST_HEAD(, vb_served) served;
 	struct sf_region_doorbell *doorbell; /* or NULL */
@@ -53,7 +51,6 @@ struct vb_served {
 doca_error_t sf_verbs_region_register(struct sf_domain *domain, void *addr, size_t len, uint32_t rights,
 				      struct sf_region **region);
 void sf_verbs_region_close(struct sf_region *region);
-void sf_verbs_region_set_token(struct sf_region *region, const struct sf_key *token);
 doca_error_t sf_verbs_region_export(struct sf_region *region, void *descriptor, size_t *len);
 doca_error_t sf_verbs_region_arm(struct sf_region *region, struct sf_region_doorbell *doorbell);
 doca_error_t sf_verbs_region_mkey(struct sf_region *region, uint32_t *mkey);

@@ -67,7 +67,6 @@ const struct sf_fabric_ops sf_verbs_ops = {
 	.domain_close = sf_verbs_domain_close,
 	.region_register = sf_verbs_region_register,
 	.region_close = sf_verbs_region_close,
-	.region_set_token = sf_verbs_region_set_token,
 	.region_export = sf_verbs_region_export,
 	.region_request = sf_verbs_region_request,
 	.region_ready = sf_verbs_region_ready,
