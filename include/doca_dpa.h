@@ -92,7 +92,7 @@ doca_error_t doca_dpa_start(struct doca_dpa *dpa);
 DOCA_EXPERIMENTAL
 doca_error_t doca_dpa_stop(struct doca_dpa *dpa);
 
-DOCA_DEPRECATED
+DOCA_EXPERIMENTAL
 doca_error_t doca_dpa_get_kernel_max_run_time(const struct doca_dpa *dpa, unsigned long long *value);
 
 DOCA_EXPERIMENTAL

@@ -52,14 +52,15 @@ static void backend_free(struct doca_log_backend *backend)
 
 static struct doca_log_backend *backend_new(enum sf_log_class cls)
 {
-	struct doca_log_backend *backend = NULL;
+	const bool is_full = __atomic_fetch_add(&num_backends[cls], 1, __ATOMIC_RELAXED) >= BACKENDS_MAX;
+	struct doca_log_backend *backend = is_full ? NULL : calloc(1, sizeof(*backend));
 
-	if (__atomic_fetch_add(&num_backends[cls], 1, __ATOMIC_RELAXED) < BACKENDS_MAX)
-		backend = calloc(1, sizeof(*backend));
 	if (!backend) {
-		uint32_t num = __atomic_sub_fetch(&num_backends[cls], 1, __ATOMIC_RELAXED);
-
-		SF_LOG_ERR("no memory for a log backend, or too many: there are %u of at most %u", num, BACKENDS_MAX);
+		__atomic_fetch_sub(&num_backends[cls], 1, __ATOMIC_RELAXED);
+		if (is_full)
+			SF_LOG_ERR("there are %d log backends of this kind, and no more are possible", BACKENDS_MAX);
+		else
+			SF_LOG_ERR("no memory for a log backend");
 		return NULL;
 	}
 	backend->cls = cls;

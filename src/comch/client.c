@@ -29,8 +29,7 @@ static void log_failure(const struct comch_endpoint *endpoint, doca_error_t stat
 	case DOCA_ERROR_NOT_FOUND:
 		sf_runtime_folder_path(folder);
 		SF_LOG_ERR("no server named %s serves %s in the runtime folder %s; start it first, with that name, the "
-			   "representor of "
-			   "this function and the same runtime folder (softfield doctor shows others)",
+			   "representor of this function and the same runtime folder (softfield doctor shows others)",
 			   endpoint->name, dev, folder);
 		break;
 	case DOCA_ERROR_NOT_PERMITTED:
