@@ -99,9 +99,9 @@ void expect_closed(int fd)
 
 /* ---- calling ---- */
 
-static bool answered(struct sf_conn *conn, const struct sf_msg *msg, int *fds)
+static bool answered(struct sf_channel *channel, const struct sf_msg *msg, int *fds)
 {
-	struct call *call = conn->owner;
+	struct call *call = channel->owner;
 
 	(void)fds;
 	call->answered = msg->kind == VB_MSG_ATTACHED && msg->value == DOCA_ERROR_NOT_FOUND;
@@ -109,13 +109,13 @@ static bool answered(struct sf_conn *conn, const struct sf_msg *msg, int *fds)
 	return true;
 }
 
-static void ended(struct sf_conn *conn)
+static void ended(struct sf_channel *channel)
 {
-	struct call *call = conn->owner;
+	struct call *call = channel->owner;
 
 	call->ended = true;
-	call->why = conn->why;
-	call->is_other = conn->is_other;
+	call->why = channel->why;
+	call->is_other = channel->is_other;
 	pthread_cond_broadcast(&sf_control_changed);
 }
 
@@ -127,10 +127,10 @@ void call_begin(struct call *call, const char *addresses)
 	memset(call, 0, sizeof(*call));
 	assert_int_equal(sf_key_random(&nobody), DOCA_SUCCESS);
 	pthread_mutex_lock(&sf_control_lock);
-	assert_int_equal(sf_conn_call(SF_SOCKET_AGENT, &nobody, addresses, true, 0, call, &call->conn), DOCA_SUCCESS);
-	call->conn->message = answered;
-	call->conn->ended = ended;
-	assert_true(sf_conn_send(call->conn, &msg, NULL, 0));
+	assert_int_equal(sf_channel_call(SF_SOCKET_AGENT, &nobody, addresses, true, 0, call, &call->channel), DOCA_SUCCESS);
+	call->channel->message = answered;
+	call->channel->ended = ended;
+	assert_true(sf_channel_send(call->channel, &msg, NULL, 0));
 	pthread_mutex_unlock(&sf_control_lock);
 }
 
@@ -144,7 +144,7 @@ void call_wait(struct call *call)
 	while (!call->answered && !call->ended)
 		assert_int_equal(pthread_cond_timedwait(&sf_control_changed, &sf_control_lock, &limit), 0);
 	if (!call->ended)
-		sf_conn_close(call->conn);
+		sf_channel_close(call->channel);
 	pthread_mutex_unlock(&sf_control_lock);
 }
 

@@ -40,7 +40,7 @@ struct call {
 	bool answered, ended;
 	doca_error_t why;
 	bool is_other; /* with `why` */
-	struct sf_conn *conn;
+	struct sf_channel *channel;
 };
 
 void call_begin(struct call *call, const char *addresses);

@@ -603,9 +603,9 @@ struct call {
 	doca_error_t why;
 };
 
-static bool answered(struct sf_conn *conn, const struct sf_msg *msg, int *fds)
+static bool answered(struct sf_channel *channel, const struct sf_msg *msg, int *fds)
 {
-	struct call *call = conn->owner;
+	struct call *call = channel->owner;
 
 	(void)fds;
 	call->answered = msg->kind == VB_MSG_ATTACHED;
@@ -614,12 +614,12 @@ static bool answered(struct sf_conn *conn, const struct sf_msg *msg, int *fds)
 	return true;
 }
 
-static void ended(struct sf_conn *conn)
+static void ended(struct sf_channel *channel)
 {
-	struct call *call = conn->owner;
+	struct call *call = channel->owner;
 
 	call->ended = true;
-	call->why = conn->why;
+	call->why = channel->why;
 	pthread_cond_broadcast(&sf_control_changed);
 }
 
@@ -628,7 +628,7 @@ static doca_error_t call(const char *addresses, struct call *made)
 {
 	struct vb_msg_attach msg = question();
 	struct timespec limit;
-	struct sf_conn *conn;
+	struct sf_channel *channel;
 	struct sf_key nobody;
 	doca_error_t error;
 
@@ -637,15 +637,15 @@ static doca_error_t call(const char *addresses, struct call *made)
 	clock_gettime(CLOCK_MONOTONIC, &limit);
 	limit.tv_sec += WAIT_MS / 1000;
 	pthread_mutex_lock(&sf_control_lock);
-	error = sf_conn_call(SF_SOCKET_AGENT, &nobody, addresses, false, 0, made, &conn);
+	error = sf_channel_call(SF_SOCKET_AGENT, &nobody, addresses, false, 0, made, &channel);
 	if (error == DOCA_SUCCESS) {
-		conn->message = answered;
-		conn->ended = ended;
-		assert_true(sf_conn_send(conn, &msg, NULL, 0));
+		channel->message = answered;
+		channel->ended = ended;
+		assert_true(sf_channel_send(channel, &msg, NULL, 0));
 		while (!made->answered && !made->ended)
 			assert_int_equal(pthread_cond_timedwait(&sf_control_changed, &sf_control_lock, &limit), 0);
 		if (!made->ended)
-			sf_conn_close(conn);
+			sf_channel_close(channel);
 	}
 	pthread_mutex_unlock(&sf_control_lock);
 	return error;

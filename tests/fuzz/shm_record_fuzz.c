@@ -222,7 +222,7 @@ static void pair_keep(void)
 	struct sf_link *links[2] = {a.link, b.link};
 
 	for (int i = 0; i < 2; i++) {
-		shm_link(links[i])->handshake.conn = NULL;
+		shm_link(links[i])->handshake.channel = NULL;
 		new_link[i] = *shm_link(links[i]);
 	}
 }

@@ -75,7 +75,7 @@ bool sf_accept_tick(void)
 {
 	if (state.full && has_room_for_one()) {
 		state.full = false;
-		sf_conns_listen(true);
+		sf_channels_listen(true);
 	}
 	if (!state.full && !state.has_spare && spare_take() && !has_room_for_one())
 		spare_release();
@@ -86,7 +86,7 @@ static void become_full(int error)
 {
 	state.full = true;
 	spare_release();
-	sf_conns_listen(false);
+	sf_channels_listen(false);
 	SF_LOG_LIMITED(DOCA_LOG_LEVEL_WARNING, 1,
 		       "no more connections are taken: %s; whoever comes waits until there is room: raise the limit of open "
 		       "files (ulimit -n)",
@@ -96,7 +96,7 @@ static void become_full(int error)
 int sf_accept(int listening)
 {
 	if (state.full) {
-		sf_conns_listen(false); /* this one may have been opened since */
+		sf_channels_listen(false); /* this one may have been opened since */
 		return -1;
 	}
 	for (;;) {

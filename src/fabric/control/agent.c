@@ -69,12 +69,12 @@ void sf_control_wake(void)
 		return; /* full: it will wake */
 }
 
-bool sf_control_await(const struct sf_conn *conn, struct sf_liveness *answering, uint64_t limit_ns)
+bool sf_control_await(const struct sf_channel *channel, struct sf_liveness *answering, uint64_t limit_ns)
 {
 	const uint64_t end_ns = sf_now_ns() + sf_liveness_interval(limit_ns);
 	const struct timespec end = {.tv_sec = (time_t)(end_ns / 1000000000), .tv_nsec = (long)(end_ns % 1000000000)};
-	const int pid = conn != NULL ? conn->pid : 0; /* the connection may be closed while this waits */
-	struct pollfd unread = {.fd = conn != NULL ? conn->stream.fd : -1, .events = POLLIN};
+	const int pid = channel != NULL ? channel->pid : 0; /* the connection may be closed while this waits */
+	struct pollfd unread = {.fd = channel != NULL ? channel->stream.fd : -1, .events = POLLIN};
 
 	/* It has answered, and our own agent is behind. */
 	if (poll(&unread, 1, 0) == 1 && (unread.revents & POLLIN) != 0)
@@ -107,7 +107,7 @@ static void drain(void)
 static bool tick(void)
 {
 	const uint64_t now = sf_now_ns();
-	bool timed = sf_conns_tick(now);
+	bool timed = sf_channels_tick(now);
 
 	timed = sf_handshakes_tick(now) || timed;
 	timed = sf_nodes_tick() || timed;
@@ -147,10 +147,10 @@ static void *run(void *arg)
 			if (events[i].data.ptr == NULL)
 				drain();
 			else
-				sf_conn_event(events[i].data.ptr, events[i].events);
+				sf_channel_event(events[i].data.ptr, events[i].events);
 		}
 		if (num < EVENTS_MAX)
-			sf_conns_round();
+			sf_channels_round();
 		timed = tick();
 		timed = !sf_accept_tick() || timed;
 		due_ns = sf_heartbeats_tick(sf_now_ns());
@@ -216,7 +216,7 @@ static void close_epoll(void)
 
 static doca_error_t socket_open(void)
 {
-	struct sf_conn *conn;
+	struct sf_channel *channel;
 	int fd;
 	doca_error_t error = sf_key_random(&agent.id);
 
@@ -227,9 +227,9 @@ static doca_error_t socket_open(void)
 	if (error != DOCA_SUCCESS)
 		return error;
 	pthread_mutex_lock(&sf_control_lock);
-	error = sf_conn_open(fd, NULL, &conn);
+	error = sf_channel_open(fd, NULL, &channel);
 	if (error == DOCA_SUCCESS)
-		sf_conn_listen(conn);
+		sf_channel_listen(channel);
 	pthread_mutex_unlock(&sf_control_lock);
 	if (error != DOCA_SUCCESS) {
 		sf_runtime_unlink(SF_SOCKET_AGENT, &agent.id);
@@ -243,7 +243,7 @@ static void sockets_close(void)
 	sf_runtime_unlink(SF_SOCKET_AGENT, &agent.id);
 	pthread_mutex_lock(&sf_control_lock);
 	sf_net_forget();
-	sf_conns_close();
+	sf_channels_close();
 	pthread_mutex_unlock(&sf_control_lock);
 }
 
@@ -325,7 +325,7 @@ static void after_fork_child(void)
 	if (agent.holders != 0)
 		close_epoll();
 	agent.holders = 0;
-	sf_conns_after_fork();
+	sf_channels_after_fork();
 	sf_net_forget();
 	sf_handshakes_after_fork();
 	sf_listeners_after_fork();

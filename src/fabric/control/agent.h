@@ -18,7 +18,7 @@
 #include <doca_error.h>
 
 #include "base/liveness.h"
-#include "fabric/control/conn.h"
+#include "fabric/control/channel.h"
 
 extern pthread_mutex_t sf_control_lock;
 extern pthread_cond_t
@@ -41,9 +41,9 @@ uint32_t sf_control_generation(void);
 /* Asks for the ticks to run every few milliseconds while there is something to time. */
 void sf_control_wake(void);
 
-/* Waits for sf_control_changed, for a moment. Returns false when the peer's agent, at the other end of conn, was silent for
+/* Waits for sf_control_changed, for a moment. Returns false when the peer's agent, at the other end of channel, was silent for
  * limit_ns and is to be given up. With the lock held. */
-bool sf_control_await(const struct sf_conn *conn, struct sf_liveness *answering, uint64_t limit_ns);
+bool sf_control_await(const struct sf_channel *channel, struct sf_liveness *answering, uint64_t limit_ns);
 
 /* The agent's epoll set, -1 without one. */
 int sf_control_epoll(void);

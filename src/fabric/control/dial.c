@@ -14,187 +14,187 @@
 #include "fabric/control/net.h"
 #include "fabric/control/runtime.h"
 
-static void dial_failed(struct sf_conn *conn, int error)
+static void dial_failed(struct sf_channel *channel, int error)
 {
-	if (conn->why != DOCA_ERROR_NOT_FOUND) /* a machine that answers knows most */
-		conn->why = error == ECONNREFUSED ? DOCA_ERROR_NOT_FOUND : DOCA_ERROR_TIME_OUT;
+	if (channel->why != DOCA_ERROR_NOT_FOUND) /* a machine that answers knows most */
+		channel->why = error == ECONNREFUSED ? DOCA_ERROR_NOT_FOUND : DOCA_ERROR_TIME_OUT;
 }
 
 /* The next address, until one lets us begin. False: there is none left. */
-static bool dial_begin(struct sf_conn *conn)
+static bool dial_begin(struct sf_channel *channel)
 {
-	struct sf_dial *dial = conn->dial;
+	struct sf_dial *dial = channel->dial;
 
 	for (; dial->at < dial->addresses.num; dial->at++) {
-		conn->stream.fd = sf_net_connect(&dial->addresses.at[dial->at], dial->scope);
-		if (conn->stream.fd < 0) {
-			dial_failed(conn, errno);
+		channel->stream.fd = sf_net_connect(&dial->addresses.at[dial->at], dial->scope);
+		if (channel->stream.fd < 0) {
+			dial_failed(channel, errno);
 			continue;
 		}
 		dial->since_ns = sf_now_ns();
-		if (sf_conn_watch(conn, EPOLL_CTL_ADD, EPOLLOUT))
+		if (sf_channel_watch(channel, EPOLL_CTL_ADD, EPOLLOUT))
 			return true;
-		sf_stream_close(&conn->stream, false);
+		sf_stream_close(&channel->stream, false);
 	}
 	return false;
 }
 
-void sf_dial_next(struct sf_conn *conn, int error)
+void sf_dial_next(struct sf_channel *channel, int error)
 {
-	epoll_ctl(sf_control_epoll(), EPOLL_CTL_DEL, conn->stream.fd, NULL);
-	sf_stream_close(&conn->stream, false);
-	dial_failed(conn, error);
-	conn->dial->at++;
-	if (!dial_begin(conn))
-		sf_conn_end(conn);
+	epoll_ctl(sf_control_epoll(), EPOLL_CTL_DEL, channel->stream.fd, NULL);
+	sf_stream_close(&channel->stream, false);
+	dial_failed(channel, error);
+	channel->dial->at++;
+	if (!dial_begin(channel))
+		sf_channel_end(channel);
 }
 
-static void dial_done(struct sf_conn *conn)
+static void dial_done(struct sf_channel *channel)
 {
-	sf_dial_end(conn);
-	conn->may_beat = true;
-	sf_conn_watch_machine(conn);
-	(void)sf_conn_watch(conn, EPOLL_CTL_MOD, conn->out != NULL ? EPOLLOUT : 0);
-	if (conn->out != NULL)
-		sf_conn_send_kept(conn);
+	sf_dial_end(channel);
+	channel->may_beat = true;
+	sf_channel_watch_machine(channel);
+	(void)sf_channel_watch(channel, EPOLL_CTL_MOD, channel->out != NULL ? EPOLLOUT : 0);
+	if (channel->out != NULL)
+		sf_channel_send_kept(channel);
 }
 
-static void dial_refused(struct sf_conn *conn, int result)
+static void dial_refused(struct sf_channel *channel, int result)
 {
-	struct sf_addresses there = {.num = 1, .at = {conn->dial->addresses.at[conn->dial->at]}};
+	struct sf_addresses there = {.num = 1, .at = {channel->dial->addresses.at[channel->dial->at]}};
 	char text[SF_ADDRESS_MAX];
 
 	sf_addresses_format(&there, text);
-	conn->is_other = result == SF_TLS_OTHER;
-	if (conn->is_other)
+	channel->is_other = result == SF_TLS_OTHER;
+	if (channel->is_other)
 		SF_LOG_ERR_LIMITED(
 			"the process at %s speaks %s TLS, and this one %s it (\"tls\": false): give both the same topology", text,
-			conn->stream.tls != NULL ? "without" : "with", conn->stream.tls != NULL ? "with" : "without");
+			channel->stream.tls != NULL ? "without" : "with", channel->stream.tls != NULL ? "with" : "without");
 	else
 		SF_LOG_ERR_LIMITED(
 			"the process at %s and this one do not agree on a key: the keys differ, or it has none; give both the "
 			"same file (SOFTFIELD_TCP_KEY)",
 			text);
-	if (conn->stream.proof != NULL && result == SF_TLS_REFUSED)
-		sf_alert_send(conn->stream.fd, SF_ALERT_KEY); /* TLS sends its own */
-	conn->why = DOCA_ERROR_NOT_PERMITTED;
-	sf_conn_end(conn);
+	if (channel->stream.proof != NULL && result == SF_TLS_REFUSED)
+		sf_alert_send(channel->stream.fd, SF_ALERT_KEY); /* TLS sends its own */
+	channel->why = DOCA_ERROR_NOT_PERMITTED;
+	sf_channel_end(channel);
 }
 
-static void dial_shake(struct sf_conn *conn)
+static void dial_shake(struct sf_channel *channel)
 {
-	int result = sf_stream_shake(&conn->stream);
+	int result = sf_stream_shake(&channel->stream);
 
 	if (result == 0)
-		dial_done(conn);
+		dial_done(channel);
 	else if (result == SF_TLS_AGAIN)
-		(void)sf_conn_watch(conn, EPOLL_CTL_MOD, sf_stream_wants_write(&conn->stream) ? EPOLLOUT : 0);
+		(void)sf_channel_watch(channel, EPOLL_CTL_MOD, sf_stream_wants_write(&channel->stream) ? EPOLLOUT : 0);
 	else if (result == SF_TLS_CLOSED)
-		sf_conn_end(conn);
+		sf_channel_end(channel);
 	else
-		dial_refused(conn, result);
+		dial_refused(channel, result);
 }
 
 /* There is a connection. With a key that is to be proven first. */
-static void dial_secure(struct sf_conn *conn)
+static void dial_secure(struct sf_channel *channel)
 {
-	doca_error_t error = sf_net_secure(&conn->stream, false);
+	doca_error_t error = sf_net_secure(&channel->stream, false);
 
 	if (error != DOCA_SUCCESS) {
-		conn->why = error;
-		sf_conn_end(conn);
-	} else if (sf_stream_shakes(&conn->stream)) {
-		conn->dial->since_ns = sf_now_ns();
-		dial_shake(conn);
+		channel->why = error;
+		sf_channel_end(channel);
+	} else if (sf_stream_shakes(&channel->stream)) {
+		channel->dial->since_ns = sf_now_ns();
+		dial_shake(channel);
 	} else {
-		dial_done(conn);
+		dial_done(channel);
 	}
 }
 
-void sf_dial_event(struct sf_conn *conn, uint32_t events)
+void sf_dial_event(struct sf_channel *channel, uint32_t events)
 {
 	int error = 0;
 	socklen_t len = sizeof(error);
 
-	if (sf_stream_shakes(&conn->stream)) {
-		dial_shake(conn);
+	if (sf_stream_shakes(&channel->stream)) {
+		dial_shake(channel);
 		return;
 	}
 
-	if (getsockopt(conn->stream.fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0)
+	if (getsockopt(channel->stream.fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0)
 		error = errno;
 	if (error != 0) {
-		sf_dial_next(conn, error);
+		sf_dial_next(channel, error);
 		return;
 	}
 	if ((events & (EPOLLOUT | EPOLLIN)) == 0)
 		return;
-	conn->why = DOCA_SUCCESS;
-	dial_secure(conn);
+	channel->why = DOCA_SUCCESS;
+	dial_secure(channel);
 }
 
-static doca_error_t dial(const struct sf_addresses *addresses, uint32_t scope, void *owner, struct sf_conn **out)
+static doca_error_t dial(const struct sf_addresses *addresses, uint32_t scope, void *owner, struct sf_channel **out)
 {
-	struct sf_conn *conn = calloc(1, sizeof(*conn));
+	struct sf_channel *channel = calloc(1, sizeof(*channel));
 
-	if (conn != NULL)
-		conn->dial = calloc(1, sizeof(*conn->dial));
-	if (conn == NULL || conn->dial == NULL) {
-		free(conn);
+	if (channel != NULL)
+		channel->dial = calloc(1, sizeof(*channel->dial));
+	if (channel == NULL || channel->dial == NULL) {
+		free(channel);
 		return DOCA_ERROR_NO_MEMORY;
 	}
-	conn->stream.fd = -1;
-	conn->is_stream = true;
-	*conn->dial = (struct sf_dial){.addresses = *addresses, .scope = scope};
-	if (!dial_begin(conn)) {
-		doca_error_t why = conn->why;
+	channel->stream.fd = -1;
+	channel->is_stream = true;
+	*channel->dial = (struct sf_dial){.addresses = *addresses, .scope = scope};
+	if (!dial_begin(channel)) {
+		doca_error_t why = channel->why;
 
-		free(conn->dial);
-		free(conn);
+		free(channel->dial);
+		free(channel);
 		return why;
 	}
-	sf_conn_enter(conn, owner);
+	sf_channel_enter(channel, owner);
 	sf_control_wake(); /* to time it */
-	*out = conn;
+	*out = channel;
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t call_here(enum sf_socket_kind kind, const struct sf_key *key, void *owner, struct sf_conn **conn)
+static doca_error_t call_here(enum sf_socket_kind kind, const struct sf_key *key, void *owner, struct sf_channel **channel)
 {
 	int fd, pid;
 	doca_error_t error = sf_runtime_connect(kind, key, &fd, &pid);
 
 	if (error != DOCA_SUCCESS)
 		return error;
-	error = sf_conn_open(fd, owner, conn);
+	error = sf_channel_open(fd, owner, channel);
 	if (error == DOCA_SUCCESS)
-		(*conn)->pid = pid;
+		(*channel)->pid = pid;
 	else
 		close(fd);
 	return error;
 }
 
-doca_error_t sf_conn_call(enum sf_socket_kind kind, const struct sf_key *key, const char *address, bool by_network,
-			  uint32_t scope, void *owner, struct sf_conn **conn)
+doca_error_t sf_channel_call(enum sf_socket_kind kind, const struct sf_key *key, const char *address, bool by_network,
+			     uint32_t scope, void *owner, struct sf_channel **channel)
 {
 	struct sf_msg_hello hello = {.head = sf_msg_head(SF_MSG_HELLO, sizeof(hello), 0)};
 	struct sf_addresses to;
 	doca_error_t error = DOCA_ERROR_NOT_FOUND;
 
 	if (address[0] == '\0')
-		return call_here(kind, key, owner, conn);
+		return call_here(kind, key, owner, channel);
 	if (!sf_addresses_parse(address, &to)) {
 		SF_LOG_ERR_LIMITED("%.*s is no place on a network", SF_ADDRESS_MAX, address);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (to.has_token && !by_network) /* what has one has a random name too: it is meant if it is here */
-		error = call_here(kind, key, owner, conn);
+		error = call_here(kind, key, owner, channel);
 	if (error == DOCA_SUCCESS || error == DOCA_ERROR_AGAIN)
 		return error;
-	error = dial(&to, scope, owner, conn);
+	error = dial(&to, scope, owner, channel);
 	if (error != DOCA_SUCCESS || !to.has_token)
 		return error;
 	hello.token = to.token;
-	(void)sf_conn_send(*conn, &hello, NULL, 0);
+	(void)sf_channel_send(*channel, &hello, NULL, 0);
 	return DOCA_SUCCESS;
 }

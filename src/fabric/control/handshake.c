@@ -54,10 +54,10 @@ static void asking_end(struct sf_handshake *handshake)
 	handshake->question = NULL;
 }
 
-static void conn_end(struct sf_handshake *handshake)
+static void channel_end(struct sf_handshake *handshake)
 {
-	sf_conn_close(handshake->conn);
-	handshake->conn = NULL;
+	sf_channel_close(handshake->channel);
+	handshake->channel = NULL;
 }
 
 static void opened(struct sf_handshake *handshake, doca_error_t status, const void *data, size_t len)
@@ -67,7 +67,7 @@ static void opened(struct sf_handshake *handshake, doca_error_t status, const vo
 		status = DOCA_ERROR_CONNECTION_ABORTED;
 	asking_end(handshake);
 	if (status != DOCA_SUCCESS)
-		conn_end(handshake);
+		channel_end(handshake);
 	handshake->ops->opened(handshake, status, data, len);
 }
 
@@ -78,12 +78,12 @@ static void log_way(const struct sf_handshake *handshake)
 	const char *name = question->ask.name, *provider = handshake->ops->provider->name, *guard;
 	char address[SF_ADDRESS_MAX];
 
-	if (!handshake->conn->is_stream) {
+	if (!handshake->channel->is_stream) {
 		SF_LOG_INFO_LIMITED("connection to %s: %s, its listener answers in the runtime folder", name, provider);
 		return;
 	}
-	guard = handshake->ops->provider->by_network ? sf_stream_guard(&handshake->conn->stream) : "";
-	sf_address_show_peer(handshake->conn->stream.fd, address);
+	guard = handshake->ops->provider->by_network ? sf_stream_guard(&handshake->channel->stream) : "";
+	sf_address_show_peer(handshake->channel->stream.fd, address);
 	if (question->was_located && question->asked != 0)
 		SF_LOG_INFO_LIMITED(
 			"connection to %s: %s%s%s to %s, as the service of node %s says; no listener of that name is in the "
@@ -105,7 +105,7 @@ static bool look_elsewhere(struct sf_handshake *handshake)
 
 	if (!handshake->is_locating || !sf_nodes_next(&question->asked, question->place))
 		return false;
-	conn_end(handshake);
+	channel_end(handshake);
 	call(handshake);
 	return true;
 }
@@ -126,7 +126,7 @@ static bool answered(struct sf_handshake *handshake, const struct sf_msg *msg, i
 		strcpy(handshake->question->address, ((const struct sf_msg_address *)msg)->address);
 		handshake->is_locating = false;
 		handshake->question->was_located = true;
-		conn_end(handshake);
+		channel_end(handshake);
 		call(handshake);
 		return true;
 	case SF_MSG_REFUSE:
@@ -148,9 +148,9 @@ static bool answered(struct sf_handshake *handshake, const struct sf_msg *msg, i
 	}
 }
 
-static bool conn_message(struct sf_conn *conn, const struct sf_msg *msg, int *fds)
+static bool channel_message(struct sf_channel *channel, const struct sf_msg *msg, int *fds)
 {
-	struct sf_handshake *handshake = conn->owner;
+	struct sf_handshake *handshake = channel->owner;
 
 	if (handshake->is_asking)
 		return answered(handshake, msg, fds);
@@ -158,45 +158,45 @@ static bool conn_message(struct sf_conn *conn, const struct sf_msg *msg, int *fd
 }
 
 /* A caller who takes long to speak is taken for a stranger; on a machine that is short of processors that may be anybody. */
-static bool calls_again(const struct sf_handshake *handshake, const struct sf_conn *conn)
+static bool calls_again(const struct sf_handshake *handshake, const struct sf_channel *channel)
 {
 	struct sf_question *question = handshake->question;
 
-	if (!handshake->is_awaited || !conn->is_stream || conn->why != DOCA_SUCCESS || conn->heartbeat.is_lost ||
+	if (!handshake->is_awaited || !channel->is_stream || channel->why != DOCA_SUCCESS || channel->heartbeat.is_lost ||
 	    ++question->cuts == CUTS_MAX)
 		return false;
 	question->call_ns = sf_now_ns() + (CUT_PAUSE_NS << (question->cuts - 1));
 	return true;
 }
 
-static void conn_ended(struct sf_conn *conn)
+static void channel_ended(struct sf_channel *channel)
 {
-	struct sf_handshake *handshake = conn->owner;
+	struct sf_handshake *handshake = channel->owner;
 
-	handshake->conn = NULL;
-	if (handshake->is_asking && calls_again(handshake, conn))
+	handshake->channel = NULL;
+	if (handshake->is_asking && calls_again(handshake, channel))
 		return; /* by the tick */
 	if (handshake->is_asking && look_elsewhere(handshake))
 		return;
 	if (handshake->is_asking)
-		opened(handshake, conn->why != DOCA_SUCCESS ? conn->why : DOCA_ERROR_CONNECTION_ABORTED, NULL, 0);
+		opened(handshake, channel->why != DOCA_SUCCESS ? channel->why : DOCA_ERROR_CONNECTION_ABORTED, NULL, 0);
 	else
 		handshake->ops->ended(handshake);
 }
 
-void sf_handshake_follow(struct sf_handshake *handshake, const struct sf_handshake_ops *ops, struct sf_conn *conn)
+void sf_handshake_follow(struct sf_handshake *handshake, const struct sf_handshake_ops *ops, struct sf_channel *channel)
 {
 	handshake->ops = ops;
-	handshake->conn = conn;
-	conn->owner = handshake;
-	conn->message = conn_message;
-	conn->ended = conn_ended;
+	handshake->channel = channel;
+	channel->owner = handshake;
+	channel->message = channel_message;
+	channel->ended = channel_ended;
 }
 
 void sf_handshake_end(struct sf_handshake *handshake)
 {
 	asking_end(handshake);
-	conn_end(handshake);
+	channel_end(handshake);
 }
 
 /* To the listener, or to whoever knows where it is. False: the connection is gone again. */
@@ -208,10 +208,10 @@ static bool say_question(struct sf_handshake *handshake)
 
 	if (handshake->is_locating) {
 		strcpy(locate.name, question->ask.name);
-		return sf_conn_send(handshake->conn, &locate, NULL, 0);
+		return sf_channel_send(handshake->channel, &locate, NULL, 0);
 	}
 	handshake->ops->tell(handshake, &question->ask.side, fds);
-	return sf_conn_send(handshake->conn, &question->ask, fds, handshake->ops->provider->connect_fds);
+	return sf_channel_send(handshake->channel, &question->ask, fds, handshake->ops->provider->connect_fds);
 }
 
 /* Calls the listener, and asks. */
@@ -222,12 +222,12 @@ static void call(struct sf_handshake *handshake)
 	doca_error_t error;
 
 	handshake->is_locating = handshake->ops->provider->by_network && question->address[0] == '\0';
-	error = sf_conn_call(SF_SOCKET_LISTENER, &key, handshake->is_locating ? question->place : question->address,
-			     handshake->ops->provider->by_network, handshake->scope, handshake, &handshake->conn);
+	error = sf_channel_call(SF_SOCKET_LISTENER, &key, handshake->is_locating ? question->place : question->address,
+				handshake->ops->provider->by_network, handshake->scope, handshake, &handshake->channel);
 	if (error == DOCA_ERROR_AGAIN)
 		return; /* the tick tries again */
 	if (error == DOCA_SUCCESS) {
-		sf_handshake_follow(handshake, handshake->ops, handshake->conn);
+		sf_handshake_follow(handshake, handshake->ops, handshake->channel);
 		if (!say_question(handshake))
 			error = DOCA_ERROR_NOT_FOUND;
 	}
@@ -267,13 +267,13 @@ bool sf_handshakes_tick(uint64_t now_ns)
 
 	for (handshake = LIST_FIRST(&awaited); handshake != NULL; handshake = next) {
 		next = LIST_NEXT(handshake, entry);
-		if (sf_liveness_lost(&handshake->answering, handshake->conn != NULL ? handshake->conn->pid : 0,
+		if (sf_liveness_lost(&handshake->answering, handshake->channel != NULL ? handshake->channel->pid : 0,
 				     SF_ANSWER_LIMIT_NS)) {
 			SF_LOG_ERR_LIMITED(
 				"nobody answers at %s; is the process that listens there stopped, or out of descriptors?",
 				handshake->question->ask.name);
 			opened(handshake, DOCA_ERROR_TIME_OUT, NULL, 0);
-		} else if (handshake->conn == NULL && now_ns >= handshake->question->call_ns) {
+		} else if (handshake->channel == NULL && now_ns >= handshake->question->call_ns) {
 			call(handshake);
 		}
 	}
@@ -291,7 +291,7 @@ doca_error_t sf_link_wait(struct sf_link *link)
 	sf_liveness_begin(&answering);
 	pthread_mutex_lock(&sf_control_lock);
 	while (handshake->is_awaited && error == DOCA_SUCCESS) {
-		if (!sf_control_await(handshake->conn, &answering, SF_SILENCE_LIMIT_NS))
+		if (!sf_control_await(handshake->channel, &answering, SF_SILENCE_LIMIT_NS))
 			error = DOCA_ERROR_TIME_OUT;
 	}
 	pthread_mutex_unlock(&sf_control_lock);

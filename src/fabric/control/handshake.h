@@ -8,7 +8,7 @@
 
 #include <sys/queue.h>
 
-#include "fabric/control/conn.h"
+#include "fabric/control/channel.h"
 
 #define SF_ANSWER_LIMIT_NS UINT64_C(5000000000) /* for a silent agent of the peer; its program may take its time */
 
@@ -32,10 +32,10 @@ struct sf_handshake_ops {
 
 struct sf_handshake {
 	const struct sf_handshake_ops *ops;
-	struct sf_conn *conn; /* NULL: there is none yet, or no more */
-	bool is_asking;	      /* and the answer is not there */
-	bool is_awaited;      /* not even the peer's agent has said anything */
-	bool is_locating;     /* what is asked first is where the listener is */
+	struct sf_channel *channel; /* NULL: there is none yet, or no more */
+	bool is_asking;		    /* and the answer is not there */
+	bool is_awaited;	    /* not even the peer's agent has said anything */
+	bool is_locating;	    /* what is asked first is where the listener is */
 	struct sf_liveness answering;
 	uint32_t scope;
 	struct sf_question *question;	/* while is_asking */
@@ -46,7 +46,7 @@ struct sf_handshake {
 doca_error_t sf_handshake_ask(struct sf_handshake *handshake, const struct sf_handshake_ops *ops, const char *name,
 			      const char *address, uint32_t scope, const void *data, size_t len);
 /* The side that was asked: the connection is the link's. */
-void sf_handshake_follow(struct sf_handshake *handshake, const struct sf_handshake_ops *ops, struct sf_conn *conn);
+void sf_handshake_follow(struct sf_handshake *handshake, const struct sf_handshake_ops *ops, struct sf_channel *channel);
 /* Closes the connection; nothing is told any more. */
 void sf_handshake_end(struct sf_handshake *handshake);
 

@@ -20,18 +20,18 @@ void sf_listeners_after_fork(void)
 
 /* ---- those who ask ---- */
 
-void sf_control_refuse(struct sf_conn *conn, doca_error_t status, const void *data, size_t len)
+void sf_control_refuse(struct sf_channel *channel, doca_error_t status, const void *data, size_t len)
 {
 	struct sf_msg_refuse answer = {.head = sf_msg_head(SF_MSG_REFUSE, sizeof(answer), status), .data_len = (uint32_t)len};
 
 	if (len != 0)
 		memcpy(answer.data, data, len);
-	sf_conn_tell(conn, &answer); /* or the end of the connection tells it */
-	sf_conn_close(conn);
+	sf_channel_tell(channel, &answer); /* or the end of the connection tells it */
+	sf_channel_close(channel);
 }
 
-bool sf_control_accept_answer(struct sf_conn *conn, const struct sf_control_provider *provider, const struct sf_msg_side *side,
-			      const int *fds, const void *data, size_t len)
+bool sf_control_accept_answer(struct sf_channel *channel, const struct sf_control_provider *provider,
+			      const struct sf_msg_side *side, const int *fds, const void *data, size_t len)
 {
 	struct sf_msg_accept answer = {.head = sf_msg_head(SF_MSG_ACCEPT, sizeof(answer), 0),
 				       .provider = provider->kinds,
@@ -40,23 +40,24 @@ bool sf_control_accept_answer(struct sf_conn *conn, const struct sf_control_prov
 
 	if (len != 0)
 		memcpy(answer.data, data, len);
-	return sf_conn_send(conn, &answer, fds, provider->accept_fds);
+	return sf_channel_send(channel, &answer, fds, provider->accept_fds);
 }
 
-static void log_caller(const struct sf_conn *conn, const struct sf_msg_connect *ask, const struct sf_control_provider *provider)
+static void log_caller(const struct sf_channel *channel, const struct sf_msg_connect *ask,
+		       const struct sf_control_provider *provider)
 {
 	char address[SF_ADDRESS_MAX];
 
-	if (conn->is_stream) {
-		sf_address_show_peer(conn->stream.fd, address);
+	if (channel->is_stream) {
+		sf_address_show_peer(channel->stream.fd, address);
 		SF_LOG_INFO_LIMITED("%s is called by %s: %s%s", ask->name, address, provider->name,
-				    provider->by_network ? sf_stream_guard(&conn->stream) : "");
+				    provider->by_network ? sf_stream_guard(&channel->stream) : "");
 	} else {
-		SF_LOG_INFO_LIMITED("%s is called by process %d: %s", ask->name, conn->pid, provider->name);
+		SF_LOG_INFO_LIMITED("%s is called by process %d: %s", ask->name, channel->pid, provider->name);
 	}
 }
 
-static doca_error_t connect_to(struct sf_control_listener *listener, struct sf_conn *conn, const struct sf_msg_connect *ask,
+static doca_error_t connect_to(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask,
 			       int *fds)
 {
 	const struct sf_msg pending = sf_msg_head(SF_MSG_PENDING, sizeof(pending), 0);
@@ -71,27 +72,27 @@ static doca_error_t connect_to(struct sf_control_listener *listener, struct sf_c
 		return DOCA_ERROR_NOT_FOUND;
 	if (!is_auto && listener->num_requests >= SF_REQUESTS_MAX)
 		return DOCA_ERROR_FULL;
-	log_caller(conn, ask, provider);
-	sf_conn_take(conn);
-	error = provider->asked(listener, conn, ask, fds);
+	log_caller(channel, ask, provider);
+	sf_channel_take(channel);
+	error = provider->asked(listener, channel, ask, fds);
 	if (error == DOCA_SUCCESS && !is_auto) {
 		listener->num_requests++;
-		(void)sf_conn_send(conn, &pending, NULL, 0);
+		(void)sf_channel_send(channel, &pending, NULL, 0);
 	}
 	return error;
 }
 
-static void answer(struct sf_control_listener *listener, struct sf_conn *conn, const struct sf_msg_connect *ask, int *fds)
+static void answer(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask, int *fds)
 {
-	doca_error_t error = connect_to(listener, conn, ask, fds);
+	doca_error_t error = connect_to(listener, channel, ask, fds);
 
 	if (error == DOCA_SUCCESS)
 		return;
-	if (conn->is_stream)
+	if (channel->is_stream)
 		SF_LOG_WARN_LIMITED("a peer on the network cannot connect to %s: %s", ask->name, doca_error_get_descr(error));
 	else
-		SF_LOG_WARN_LIMITED("process %d cannot connect to %s: %s", conn->pid, ask->name, doca_error_get_descr(error));
-	sf_control_refuse(conn, error, NULL, 0);
+		SF_LOG_WARN_LIMITED("process %d cannot connect to %s: %s", channel->pid, ask->name, doca_error_get_descr(error));
+	sf_control_refuse(channel, error, NULL, 0);
 }
 
 static struct sf_control_listener *listener_find(const char *name)
@@ -105,12 +106,12 @@ static struct sf_control_listener *listener_find(const char *name)
 	return listener;
 }
 
-void sf_listeners_connect(struct sf_conn *conn, const struct sf_msg_connect *ask, int *fds)
+void sf_listeners_connect(struct sf_channel *channel, const struct sf_msg_connect *ask, int *fds)
 {
-	answer(listener_find(ask->name), conn, ask, fds);
+	answer(listener_find(ask->name), channel, ask, fds);
 }
 
-void sf_listeners_locate(struct sf_conn *conn, const struct sf_msg_locate *ask)
+void sf_listeners_locate(struct sf_channel *channel, const struct sf_msg_locate *ask)
 {
 	struct sf_msg_address answer = {.head = sf_msg_head(SF_MSG_ADDRESS, sizeof(answer), 0)};
 	const struct sf_control_listener *listener = listener_find(ask->name);
@@ -121,16 +122,16 @@ void sf_listeners_locate(struct sf_conn *conn, const struct sf_msg_locate *ask)
 	if (error == DOCA_SUCCESS && answer.address[0] == '\0')
 		error = DOCA_ERROR_NOT_FOUND;
 	if (error != DOCA_SUCCESS) {
-		sf_control_refuse(conn, error, NULL, 0);
+		sf_control_refuse(channel, error, NULL, 0);
 		return;
 	}
-	sf_conn_tell(conn, &answer);
-	sf_conn_close(conn);
+	sf_channel_tell(channel, &answer);
+	sf_channel_close(channel);
 }
 
-void sf_listener_called(struct sf_control_listener *listener, struct sf_conn *conn, const struct sf_msg_connect *ask)
+void sf_listener_called(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask)
 {
-	answer(strcmp(listener->name, ask->name) == 0 ? listener : NULL, conn, ask, NULL);
+	answer(strcmp(listener->name, ask->name) == 0 ? listener : NULL, channel, ask, NULL);
 }
 
 /* ---- listeners ---- */
@@ -145,9 +146,9 @@ static doca_error_t start_here(struct sf_control_listener *listener)
 		SF_LOG_ERR("somebody listens at %s already; end that program, or use another name", listener->name);
 	if (error != DOCA_SUCCESS)
 		return error;
-	error = sf_conn_open(fd, listener, &listener->conn);
+	error = sf_channel_open(fd, listener, &listener->channel);
 	if (error == DOCA_SUCCESS) {
-		sf_conn_listen(listener->conn);
+		sf_channel_listen(listener->channel);
 		return DOCA_SUCCESS;
 	}
 	sf_runtime_unlink(SF_SOCKET_LISTENER, &listener->key);
@@ -198,7 +199,7 @@ doca_error_t sf_listener_address(struct sf_listener *base, char address[SF_ADDRE
 	doca_error_t error;
 
 	address[0] = '\0';
-	if (listener == NULL || listener->device.name == NULL || listener->conn == NULL ||
+	if (listener == NULL || listener->device.name == NULL || listener->channel == NULL ||
 	    listener->generation != sf_control_generation())
 		return DOCA_SUCCESS;
 	pthread_mutex_lock(&sf_control_lock);
@@ -218,9 +219,9 @@ bool sf_control_listener_close(struct sf_control_listener *listener)
 	if (at == NULL)
 		return false;
 	LIST_REMOVE(listener, entry);
-	if (listener->conn != NULL)
+	if (listener->channel != NULL)
 		sf_runtime_unlink(SF_SOCKET_LISTENER, &listener->key);
-	sf_conn_close(listener->conn);
-	sf_conns_forget(listener);
+	sf_channel_close(listener->channel);
+	sf_channels_forget(listener);
 	return true;
 }

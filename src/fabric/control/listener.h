@@ -9,7 +9,7 @@
 
 #include <sys/queue.h>
 
-#include "fabric/control/conn.h"
+#include "fabric/control/channel.h"
 #include "fabric/control/net.h"
 
 #define SF_REQUESTS_MAX 1024 /* unanswered ones of a listener */
@@ -22,7 +22,7 @@ struct sf_control_listener {
 	struct sf_key key;
 	uint32_t flags;
 	/* GUARDED_BY(sf_control_lock) */
-	struct sf_conn *conn; /* in the runtime folder; or NULL, and it listens at a port */
+	struct sf_channel *channel; /* in the runtime folder; or NULL, and it listens at a port */
 	LIST_ENTRY(sf_control_listener) entry;
 	uint32_t num_requests; /* that wait for the program */
 	char name[SF_NAME_MAX];
@@ -37,16 +37,16 @@ doca_error_t sf_control_listener_open(const struct sf_control_provider *provider
 bool sf_control_listener_close(struct sf_control_listener *listener);
 
 /* Answers one who asked; the connection ends. */
-void sf_control_refuse(struct sf_conn *conn, doca_error_t status, const void *data, size_t len);
+void sf_control_refuse(struct sf_channel *channel, doca_error_t status, const void *data, size_t len);
 /* The answer that joins the two. False: the peer is gone. */
-bool sf_control_accept_answer(struct sf_conn *conn, const struct sf_control_provider *provider, const struct sf_msg_side *side,
-			      const int *fds, const void *data, size_t len);
+bool sf_control_accept_answer(struct sf_channel *channel, const struct sf_control_provider *provider,
+			      const struct sf_msg_side *side, const int *fds, const void *data, size_t len);
 
 /* A connection's first message asks for a listener by its name; the listener's own port was called. */
-void sf_listeners_connect(struct sf_conn *conn, const struct sf_msg_connect *ask, int *fds);
+void sf_listeners_connect(struct sf_channel *channel, const struct sf_msg_connect *ask, int *fds);
 /* Its first message asks where that listener is on the network. */
-void sf_listeners_locate(struct sf_conn *conn, const struct sf_msg_locate *ask);
-void sf_listener_called(struct sf_control_listener *listener, struct sf_conn *conn, const struct sf_msg_connect *ask);
+void sf_listeners_locate(struct sf_channel *channel, const struct sf_msg_locate *ask);
+void sf_listener_called(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask);
 void sf_listeners_after_fork(void);
 
 #endif

@@ -58,7 +58,7 @@ struct sf_msg_hello {
 	struct sf_key token; /* of the process that is called */
 };
 
-struct sf_conn;
+struct sf_channel;
 struct sf_control_listener;
 
 /* One side of a link, as its provider tells it to the other. */
@@ -114,10 +114,10 @@ struct sf_control_provider {
 	bool (*check)(const struct sf_msg *msg, size_t len, unsigned fds);
 	/* From here on with sf_control_lock. A peer asks for the listener, which accepts it if it is SF_LISTEN_AUTO, or else asks
 	 * the program. Descriptors that are kept are replaced by -1; an error refuses the peer. */
-	doca_error_t (*asked)(struct sf_control_listener *listener, struct sf_conn *conn, const struct sf_msg_connect *ask,
+	doca_error_t (*asked)(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask,
 			      int *fds);
 	/* A connection begins with a message of its own. False: that is none to begin with. */
-	bool (*serve)(struct sf_conn *conn, const struct sf_msg *first);
+	bool (*serve)(struct sf_channel *channel, const struct sf_msg *first);
 	bool (*tick)(uint64_t now_ns); /* after the agent's events: is it to run again in a few milliseconds? Or NULL */
 	void (*after_fork)(void);      /* in the child: what was made before is the parent's */
 	struct sf_control_provider *next;

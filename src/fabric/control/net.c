@@ -273,18 +273,18 @@ static bool serve_at(struct sf_address *addr, uint16_t last, uint32_t scope, enu
 		     struct sf_control_listener *listener)
 {
 	int fd = listen_within(addr, last, scope);
-	struct sf_conn *conn;
+	struct sf_channel *channel;
 
 	if (fd < 0)
 		return false;
-	if (sf_conn_open(fd, NULL, &conn) != DOCA_SUCCESS) {
+	if (sf_channel_open(fd, NULL, &channel) != DOCA_SUCCESS) {
 		close(fd);
 		return false;
 	}
-	conn->is_stream = true;
-	conn->called = listener;
-	conn->trust = (uint8_t)trust;
-	sf_conn_listen(conn);
+	channel->is_stream = true;
+	channel->called = listener;
+	channel->trust = (uint8_t)trust;
+	sf_channel_listen(channel);
 	return true;
 }
 
@@ -402,7 +402,7 @@ doca_error_t sf_net_listen(const struct sf_net_device *device, uint16_t port, st
 			   error == EACCES
 				   ? "it is kept for the administrator: use one above 1023"
 				   : "a program of this machine listens to that TCP port already; end it, or use another");
-		sf_conns_forget(listener);
+		sf_channels_forget(listener);
 		return error == EACCES ? DOCA_ERROR_NOT_PERMITTED : DOCA_ERROR_ALREADY_EXIST;
 	}
 	if (addresses.num != 0)

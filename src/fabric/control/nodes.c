@@ -210,7 +210,7 @@ doca_error_t sf_fabric_join(const struct sf_fabric_node *self, const struct sf_f
 
 /* A question on its way to the listener. */
 struct relay {
-	struct sf_conn *asker, *listener;
+	struct sf_channel *asker, *listener;
 	struct sf_liveness answering;
 	LIST_ENTRY(relay) entry;
 };
@@ -220,44 +220,44 @@ static LIST_HEAD(, relay) relays = LIST_HEAD_INITIALIZER(relays); /* GUARDED_BY(
 static void relay_end(struct relay *relay)
 {
 	LIST_REMOVE(relay, entry);
-	sf_conn_close(relay->asker);
-	sf_conn_close(relay->listener);
+	sf_channel_close(relay->asker);
+	sf_channel_close(relay->listener);
 	free(relay);
 }
 
-static bool listener_answers(struct sf_conn *conn, const struct sf_msg *msg, int *fds)
+static bool listener_answers(struct sf_channel *channel, const struct sf_msg *msg, int *fds)
 {
-	struct relay *relay = conn->owner;
+	struct relay *relay = channel->owner;
 
 	(void)fds;
 	if (msg->kind != SF_MSG_ADDRESS && msg->kind != SF_MSG_REFUSE)
 		return false;
-	sf_conn_tell(relay->asker, msg);
+	sf_channel_tell(relay->asker, msg);
 	relay_end(relay);
 	return true;
 }
 
-static bool asker_goes_on(struct sf_conn *conn, const struct sf_msg *msg, int *fds)
+static bool asker_goes_on(struct sf_channel *channel, const struct sf_msg *msg, int *fds)
 {
-	(void)conn;
+	(void)channel;
 	(void)msg;
 	(void)fds;
 	return false; /* one question each */
 }
 
-static void either_ended(struct sf_conn *conn)
+static void either_ended(struct sf_channel *channel)
 {
-	relay_end(conn->owner);
+	relay_end(channel->owner);
 }
 
-void sf_node_asked(struct sf_conn *asker, const struct sf_msg_locate *ask)
+void sf_node_asked(struct sf_channel *asker, const struct sf_msg_locate *ask)
 {
 	const struct sf_key key = sf_key_of_name(ask->name);
 	struct relay *relay = calloc(1, sizeof(*relay));
 	doca_error_t error = DOCA_ERROR_NO_MEMORY;
 
 	if (relay != NULL)
-		error = sf_conn_call(SF_SOCKET_LISTENER, &key, "", false, 0, relay, &relay->listener);
+		error = sf_channel_call(SF_SOCKET_LISTENER, &key, "", false, 0, relay, &relay->listener);
 	if (error != DOCA_SUCCESS) {
 		free(relay);
 		sf_control_refuse(asker, error == DOCA_ERROR_AGAIN ? DOCA_ERROR_FULL : error, NULL, 0);
@@ -270,7 +270,7 @@ void sf_node_asked(struct sf_conn *asker, const struct sf_msg_locate *ask)
 	asker->message = asker_goes_on;
 	relay->listener->message = listener_answers;
 	asker->ended = relay->listener->ended = either_ended;
-	(void)sf_conn_send(relay->listener, ask, NULL, 0);
+	(void)sf_channel_send(relay->listener, ask, NULL, 0);
 }
 
 /* Only this machine sees whether the listener's process is stopped, or slow. */
@@ -312,32 +312,32 @@ doca_error_t sf_node_serve(uint16_t port)
 
 /* A service that is asked. GUARDED_BY(sf_control_lock) */
 struct asked {
-	struct sf_conn *conn; /* NULL: there is an answer, or none will come */
+	struct sf_channel *channel; /* NULL: there is an answer, or none will come */
 	enum sf_node_state state;
 };
 
-static bool node_answers(struct sf_conn *conn, const struct sf_msg *msg, int *fds)
+static bool node_answers(struct sf_channel *channel, const struct sf_msg *msg, int *fds)
 {
-	struct asked *asked = conn->owner;
+	struct asked *asked = channel->owner;
 
 	(void)msg;
 	(void)fds;
 	asked->state = SF_NODE_ANSWERED;
-	asked->conn = NULL;
-	sf_conn_close(conn);
+	asked->channel = NULL;
+	sf_channel_close(channel);
 	pthread_cond_broadcast(&sf_control_changed);
 	return true;
 }
 
-static void node_ended(struct sf_conn *conn)
+static void node_ended(struct sf_channel *channel)
 {
-	struct asked *asked = conn->owner;
+	struct asked *asked = channel->owner;
 
-	if (conn->why == DOCA_ERROR_NOT_PERMITTED)
-		asked->state = conn->is_other ? SF_NODE_OTHER : SF_NODE_REFUSED;
+	if (channel->why == DOCA_ERROR_NOT_PERMITTED)
+		asked->state = channel->is_other ? SF_NODE_OTHER : SF_NODE_REFUSED;
 	else
 		asked->state = SF_NODE_SILENT;
-	asked->conn = NULL;
+	asked->channel = NULL;
 	pthread_cond_broadcast(&sf_control_changed);
 }
 
@@ -352,10 +352,10 @@ static void node_ask(const struct sf_fabric_node *node, struct asked *asked)
 		return;
 	sf_addresses_format(&addresses, address);
 	pthread_mutex_lock(&sf_control_lock);
-	if (sf_conn_call(SF_SOCKET_LISTENER, &key, address, true, 0, asked, &asked->conn) == DOCA_SUCCESS) {
-		asked->conn->message = node_answers;
-		asked->conn->ended = node_ended;
-		(void)sf_conn_send(asked->conn, &locate, NULL, 0);
+	if (sf_channel_call(SF_SOCKET_LISTENER, &key, address, true, 0, asked, &asked->channel) == DOCA_SUCCESS) {
+		asked->channel->message = node_answers;
+		asked->channel->ended = node_ended;
+		(void)sf_channel_send(asked->channel, &locate, NULL, 0);
 	}
 	pthread_mutex_unlock(&sf_control_lock);
 }
@@ -363,7 +363,7 @@ static void node_ask(const struct sf_fabric_node *node, struct asked *asked)
 static bool is_awaited(const struct asked *asked, uint32_t num)
 {
 	for (uint32_t i = 0; i < num; i++) {
-		if (asked[i].conn != NULL)
+		if (asked[i].channel != NULL)
 			return true;
 	}
 	return false;
@@ -393,7 +393,7 @@ doca_error_t sf_nodes_ask(const struct sf_fabric_node *others, uint32_t num, con
 		(void)pthread_cond_timedwait(&sf_control_changed, &sf_control_lock, &limit);
 	for (uint32_t i = 0; i < num; i++) {
 		states[i] = asked[i].state;
-		sf_conn_close(asked[i].conn);
+		sf_channel_close(asked[i].channel);
 	}
 	pthread_mutex_unlock(&sf_control_lock);
 	sf_control_release(hold);

@@ -10,7 +10,7 @@
 #include "fabric/control/address.h"
 #include "fabric/control/message.h"
 
-struct sf_conn;
+struct sf_channel;
 
 /* Is this process of a node that has an address? */
 bool sf_nodes_joined(void);
@@ -49,6 +49,6 @@ SF_API doca_error_t sf_nodes_ask(const struct sf_fabric_node *others, uint32_t n
 bool sf_nodes_tick(void);
 
 /* Somebody asks at such a port. */
-void sf_node_asked(struct sf_conn *asker, const struct sf_msg_locate *ask);
+void sf_node_asked(struct sf_channel *asker, const struct sf_msg_locate *ask);
 
 #endif

@@ -140,7 +140,7 @@ static doca_error_t by_agent(const struct shm_attach *attach, struct sf_op *op, 
 		struct sf_liveness answering;
 
 		sf_liveness_begin(&answering);
-		while (job_stands(&job, at) && sf_control_await(attach->peer->conn, &answering, AGENT_LIMIT_NS))
+		while (job_stands(&job, at) && sf_control_await(attach->peer->channel, &answering, AGENT_LIMIT_NS))
 			;
 		if (job_stands(&job, at)) {
 			SF_LOG_ERR_LIMITED(

@@ -25,7 +25,7 @@ static void tell(struct sf_handshake *handshake, struct sf_msg_side *side, int *
 
 	memcpy(side->bytes, &port, sizeof(port));
 	fds[SHM_MSG_PORT_FDS] = link->segment_fd;
-	link->pid = handshake->conn->pid;
+	link->pid = handshake->channel->pid;
 }
 
 static doca_error_t meet(struct sf_handshake *handshake, const struct sf_msg_side *side, int *fds)
@@ -123,16 +123,17 @@ static doca_error_t say_accept(struct shm_link *link, const void *data, size_t l
 	int fds[SHM_MSG_PORT_FDS];
 	struct shm_msg_port port;
 
-	if (link->handshake.conn == NULL)
+	if (link->handshake.channel == NULL)
 		return DOCA_ERROR_NOT_CONNECTED;
 	port = sf_shm_link_tell(link, fds);
 	memcpy(side.bytes, &port, sizeof(port));
-	return sf_control_accept_answer(link->handshake.conn, &sf_shm_control, &side, fds, data, len) ? DOCA_SUCCESS
-												      : DOCA_ERROR_NOT_CONNECTED;
+	return sf_control_accept_answer(link->handshake.channel, &sf_shm_control, &side, fds, data, len)
+		       ? DOCA_SUCCESS
+		       : DOCA_ERROR_NOT_CONNECTED;
 }
 
 /* The peer's memory, as it came with its question. */
-static struct shm_link *link_from_peer(struct sf_control_listener *listener, struct sf_conn *conn,
+static struct shm_link *link_from_peer(struct sf_control_listener *listener, struct sf_channel *channel,
 				       const struct sf_msg_connect *ask, int *fds)
 {
 	struct shm_link *link = sf_shm_link_make(shm_port(listener->base.port), SHM_LIFE_REQUEST);
@@ -148,14 +149,15 @@ static struct shm_link *link_from_peer(struct sf_control_listener *listener, str
 	link->listener = &listener->base;
 	link->data_len = ask->data_len;
 	memcpy(link->data, ask->data, ask->data_len);
-	link->pid = conn->pid;
-	sf_handshake_follow(&link->handshake, &handshake_ops, conn);
+	link->pid = channel->pid;
+	sf_handshake_follow(&link->handshake, &handshake_ops, channel);
 	return link;
 }
 
-doca_error_t sf_shm_asked(struct sf_control_listener *listener, struct sf_conn *conn, const struct sf_msg_connect *ask, int *fds)
+doca_error_t sf_shm_asked(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask,
+			  int *fds)
 {
-	struct shm_link *link = conn->is_stream ? NULL : link_from_peer(listener, conn, ask, fds);
+	struct shm_link *link = channel->is_stream ? NULL : link_from_peer(listener, channel, ask, fds);
 
 	if (link == NULL)
 		return DOCA_ERROR_INVALID_VALUE;
@@ -214,7 +216,8 @@ void sf_shm_link_reject(struct sf_listener *listener, struct sf_request *request
 	}
 	pthread_mutex_lock(&sf_control_lock);
 	((struct sf_control_listener *)listener)->num_requests--;
-	sf_control_refuse(link->handshake.conn, DOCA_ERROR_CONNECTION_ABORTED, data, len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
+	sf_control_refuse(link->handshake.channel, DOCA_ERROR_CONNECTION_ABORTED, data,
+			  len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
 	sf_shm_link_free_locked(link);
 	pthread_mutex_unlock(&sf_control_lock);
 }
@@ -229,7 +232,7 @@ static void links_orphan(const struct sf_listener *listener)
 		link->listener = NULL;
 		if (link->life == SHM_LIFE_REQUEST && (link->events & SHM_EVENT_ACCEPTED) == 0 &&
 		    (link->todo & SHM_EVENT_ACCEPTED) == 0) {
-			sf_control_refuse(link->handshake.conn, DOCA_ERROR_CONNECTION_ABORTED, NULL, 0);
+			sf_control_refuse(link->handshake.channel, DOCA_ERROR_CONNECTION_ABORTED, NULL, 0);
 			sf_shm_link_free_locked(link);
 		}
 	}

@@ -446,7 +446,7 @@ void sf_shm_lends_link_ended(struct shm_link *link)
 
 	pthread_mutex_lock(&sf_control_lock);
 	for (struct shm_link *other = sf_shm_links; other != NULL; other = other->next_all)
-		last = last && (other == link || other->base.port != &port->base || other->handshake.conn == NULL ||
+		last = last && (other == link || other->base.port != &port->base || other->handshake.channel == NULL ||
 				link->pid == 0 || other->pid != link->pid);
 	pthread_mutex_unlock(&sf_control_lock);
 	if (!link->was_lent || !last)
@@ -504,7 +504,7 @@ static struct shm_lend *port_lend_find(const struct shm_port *port, uint64_t id)
 struct shm_lend *sf_shm_lend_find(uint64_t id, const struct sf_key *key, int pid)
 {
 	for (struct shm_link *link = sf_shm_links; link != NULL; link = link->next_all) {
-		if (link->handshake.conn == NULL || !sf_key_equal(&link->key, key) ||
+		if (link->handshake.channel == NULL || !sf_key_equal(&link->key, key) ||
 		    (pid != 0 && link->pid != 0 && pid != link->pid))
 			continue;
 

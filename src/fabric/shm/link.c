@@ -268,8 +268,8 @@ static void leave(struct shm_link *link)
 	atomic_store_explicit(&link->rang, 0, memory_order_relaxed);
 	sf_shm_link_ring(&link->base);
 	pthread_mutex_lock(&sf_control_lock);
-	if (link->handshake.conn != NULL)
-		shutdown(link->handshake.conn->stream.fd,
+	if (link->handshake.channel != NULL)
+		shutdown(link->handshake.channel->stream.fd,
 			 SHUT_WR); /* the peer's agent sees it; what the peer's end does we still see */
 	pthread_mutex_unlock(&sf_control_lock);
 }

@@ -197,7 +197,7 @@ void sf_shm_child_after_fork(void)
 {
 	/* The parent's links are nobody's here: their sockets are closed, the rings are left to the parent. */
 	for (struct shm_link *link = sf_shm_links; link != NULL; link = link->next_all) {
-		link->handshake.conn = NULL;
+		link->handshake.channel = NULL;
 		link->sending = false;
 		link->life = SHM_LIFE_OVER;
 		link->base.state = SF_LINK_CLOSED;

@@ -35,8 +35,8 @@ static void job_end(struct shm_job *job, doca_error_t status)
 
 static void peer_dead(struct shm_peer *peer)
 {
-	sf_conn_close(peer->conn);
-	peer->conn = NULL;
+	sf_channel_close(peer->channel);
+	peer->channel = NULL;
 	atomic_store_explicit(&peer->dead, true, memory_order_release);
 	peer->asking = false;
 	for (struct shm_attach *a = peer->attaches; a != NULL; a = a->next) {
@@ -145,7 +145,7 @@ static void job_send(struct shm_peer *peer)
 					       .len = len};
 	if (op->kind == SF_OP_WRITE)
 		sf_shm_iov_gather(out.operate.data, op->iov, op->iov_num, job->at, len);
-	if (!sf_conn_send(peer->conn, &out, NULL, 0))
+	if (!sf_channel_send(peer->channel, &out, NULL, 0))
 		peer_dead(peer); /* one question is under way at a time: a connection that has no room for it is broken */
 }
 
@@ -185,9 +185,9 @@ static void operated(struct shm_peer *peer, const struct shm_msg_operated *msg)
 		job_end(job, DOCA_SUCCESS);
 }
 
-static bool peer_message(struct sf_conn *conn, const struct sf_msg *msg, int *fds)
+static bool peer_message(struct sf_channel *channel, const struct sf_msg *msg, int *fds)
 {
-	struct shm_peer *peer = conn->owner;
+	struct shm_peer *peer = channel->owner;
 
 	switch (msg->kind) {
 	case SHM_MSG_WELCOME:
@@ -207,9 +207,9 @@ static bool peer_message(struct sf_conn *conn, const struct sf_msg *msg, int *fd
 	}
 }
 
-static void peer_ended(struct sf_conn *conn)
+static void peer_ended(struct sf_channel *channel)
 {
-	peer_dead(conn->owner);
+	peer_dead(channel->owner);
 }
 
 static void memory_close(struct shm_peer *peer)
@@ -222,18 +222,18 @@ static void memory_close(struct shm_peer *peer)
 static doca_error_t peer_connect(struct shm_peer *peer)
 {
 	const struct sf_msg hello = sf_msg_head(SHM_MSG_HELLO, sizeof(hello), 0);
-	doca_error_t error = sf_conn_call(SF_SOCKET_AGENT, &peer->id, "", false, 0, peer, &peer->conn);
+	doca_error_t error = sf_channel_call(SF_SOCKET_AGENT, &peer->id, "", false, 0, peer, &peer->channel);
 
 	if (error != DOCA_SUCCESS)
 		return error;
-	peer->pid = peer->conn->pid;
-	peer->memory_fd = sf_shm_peer_memory_open(peer->conn->stream.fd, peer->pid);
-	peer->conn->message = peer_message;
-	peer->conn->ended = peer_ended;
-	if (sf_conn_send(peer->conn, &hello, NULL, 0))
+	peer->pid = peer->channel->pid;
+	peer->memory_fd = sf_shm_peer_memory_open(peer->channel->stream.fd, peer->pid);
+	peer->channel->message = peer_message;
+	peer->channel->ended = peer_ended;
+	if (sf_channel_send(peer->channel, &hello, NULL, 0))
 		return DOCA_SUCCESS;
-	sf_conn_close(peer->conn);
-	peer->conn = NULL;
+	sf_channel_close(peer->channel);
+	peer->channel = NULL;
 	memory_close(peer);
 	return DOCA_ERROR_NOT_FOUND;
 }
@@ -279,7 +279,7 @@ void sf_shm_peer_put(struct shm_peer *peer)
 	while (*at != peer)
 		at = &(*at)->next;
 	*at = peer->next;
-	sf_conn_close(peer->conn);
+	sf_channel_close(peer->channel);
 	memory_close(peer);
 	if (!peer->self && peer->generations != NULL)
 		munmap((void *)peer->generations, SHM_REGIONS_MAX * sizeof(uint64_t));
@@ -342,7 +342,7 @@ static void attach_ask(struct shm_attach *a)
 
 	a->tag = ++a->peer->tag;
 	ask.head = sf_msg_head(SHM_MSG_ATTACH, sizeof(ask), a->tag);
-	if (!sf_conn_send(a->peer->conn, &ask, NULL, 0))
+	if (!sf_channel_send(a->peer->channel, &ask, NULL, 0))
 		attach_settle(a, SHM_ATTACH_FAILED, DOCA_ERROR_NOT_FOUND);
 }
 
@@ -398,7 +398,7 @@ void sf_shm_attach_put(struct shm_attach *attach)
 void sf_shm_peers_after_fork(void)
 {
 	for (struct shm_peer *peer = peers; peer != NULL; peer = peer->next) {
-		peer->conn = NULL;
+		peer->channel = NULL;
 		memory_close(peer);
 		peer->jobs = peer->asked = NULL;
 		peer->asking = false;
@@ -466,7 +466,7 @@ void sf_shm_job_cancel(struct shm_job *job)
 	job->active = false;
 	if (peer->asked == job)
 		peer->asked = NULL;
-	if (first && peer->conn != NULL)
+	if (first && peer->channel != NULL)
 		job_send(peer);
 }
 

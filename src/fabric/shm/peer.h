@@ -33,7 +33,7 @@ struct shm_peer {
 	_Atomic bool no_memory; /* what memory_fd stands for is not to be reached after all */
 	int memory_fd;		/* the process's memory (peer_memory.h), or -1 */
 	const _Atomic uint64_t *generations;
-	struct sf_conn *conn; /* NULL for self and for the dead */
+	struct sf_channel *channel; /* NULL for self and for the dead */
 	struct shm_attach *attaches;
 	struct shm_job *jobs, **jobs_end; /* the first is the next that the agent is asked for */
 	struct shm_job *asked;		  /* whom the question under way is for; NULL also when that was cancelled */

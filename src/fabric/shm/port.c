@@ -334,7 +334,7 @@ static bool holder_is_starved(const struct shm_link *link)
 	int pid;
 
 	pthread_mutex_lock(&sf_control_lock);
-	pid = link->handshake.conn != NULL ? link->handshake.conn->pid : 0;
+	pid = link->handshake.channel != NULL ? link->handshake.channel->pid : 0;
 	pthread_mutex_unlock(&sf_control_lock);
 	return pid != getpid() && sf_process_state(pid) == SF_PROCESS_ACTIVE;
 }

@@ -316,7 +316,7 @@ static doca_error_t import_wait(const struct shm_import *import, uint64_t limit_
 	sf_liveness_begin(&answering);
 	do
 		error = import_status(import);
-	while (error == DOCA_ERROR_AGAIN && sf_control_await(import->attach->peer->conn, &answering, limit_ns));
+	while (error == DOCA_ERROR_AGAIN && sf_control_await(import->attach->peer->channel, &answering, limit_ns));
 	if (error == DOCA_ERROR_AGAIN)
 		SF_LOG_ERR_LIMITED("the owner of the memory (process %d) does not answer: is it stopped?",
 				   import->attach->peer->pid);

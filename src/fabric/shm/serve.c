@@ -24,7 +24,7 @@ struct grant {
 
 /* A connection from another process's agent. Guarded by sf_control_lock. */
 struct session {
-	struct sf_conn *conn;
+	struct sf_channel *channel;
 	struct grant *grants;
 	uint32_t grant_num, grant_room;
 	struct session *next;
@@ -32,9 +32,9 @@ struct session {
 
 static struct session *sessions;
 
-static void session_ended(struct sf_conn *conn)
+static void session_ended(struct sf_channel *channel)
 {
-	struct session *session = conn->owner, **at = &sessions;
+	struct session *session = channel->owner, **at = &sessions;
 
 	while (*at != session)
 		at = &(*at)->next;
@@ -85,7 +85,7 @@ void sf_shm_serve_gone(uint64_t region)
 				continue;
 			s->grants[i] = s->grants[--s->grant_num];
 			/* If it cannot be told, it finds out by the generation when it next uses the region. */
-			sf_conn_tell(s->conn, &gone);
+			sf_channel_tell(s->channel, &gone);
 			break;
 		}
 	}
@@ -123,7 +123,7 @@ static doca_error_t attach_find(const struct session *session, const struct shm_
 	const struct shm_lend *lend;
 
 	if (ask->by_port != 0) {
-		lend = sf_shm_lend_find(ask->region, &ask->key, session->conn->pid);
+		lend = sf_shm_lend_find(ask->region, &ask->key, session->channel->pid);
 		if (lend == NULL)
 			return DOCA_ERROR_NOT_PERMITTED;
 		answer->addr = lend->addr;
@@ -161,9 +161,9 @@ static bool serve_attach(struct session *session, const struct shm_msg_attach *a
 		attach_runs(pages, ask->by_port != 0 || (answer.rights & (SF_RIGHT_WRITE | SF_RIGHT_ATOMIC)) != 0, &answer, fds,
 			    &made);
 	} else if (ask->by_port == 0) { /* what was lent may have ended while it was asked for */
-		SF_LOG_WARN_LIMITED("process %d may not attach a region: %s", session->conn->pid, doca_error_get_descr(error));
+		SF_LOG_WARN_LIMITED("process %d may not attach a region: %s", session->channel->pid, doca_error_get_descr(error));
 	}
-	sent = sf_conn_send(session->conn, &answer, fds, answer.run_num);
+	sent = sf_channel_send(session->channel, &answer, fds, answer.run_num);
 	for (uint32_t i = 0; i < made; i++)
 		close(fds[i]);
 	return sent;
@@ -242,13 +242,13 @@ static bool serve_operate(struct session *session, const struct shm_msg_operate 
 		sf_pages_release();
 	}
 	if (error != DOCA_SUCCESS) {
-		SF_LOG_WARN_LIMITED("process %d may not have %u bytes at 0x%lx: %s", session->conn->pid, ask->len,
+		SF_LOG_WARN_LIMITED("process %d may not have %u bytes at 0x%lx: %s", session->channel->pid, ask->len,
 				    (unsigned long)ask->addr, doca_error_get_descr(error));
 		out.operated.len = 0;
 	}
 	out.operated.status = error;
 	out.operated.head = sf_msg_head(SHM_MSG_OPERATED, sizeof(out.operated) + out.operated.len, ask->head.value);
-	return sf_conn_send(session->conn, &out, NULL, 0);
+	return sf_channel_send(session->channel, &out, NULL, 0);
 }
 
 static bool serve_hello(struct session *session)
@@ -258,12 +258,12 @@ static bool serve_hello(struct session *session)
 
 	if (fd < 0)
 		return false; /* no region was ever registered here */
-	return sf_conn_send(session->conn, &welcome, &fd, 1);
+	return sf_channel_send(session->channel, &welcome, &fd, 1);
 }
 
-static bool session_message(struct sf_conn *conn, const struct sf_msg *msg, int *fds)
+static bool session_message(struct sf_channel *channel, const struct sf_msg *msg, int *fds)
 {
-	struct session *session = conn->owner;
+	struct session *session = channel->owner;
 
 	(void)fds;
 	switch (msg->kind) {
@@ -278,19 +278,19 @@ static bool session_message(struct sf_conn *conn, const struct sf_msg *msg, int 
 	}
 }
 
-bool sf_shm_serve(struct sf_conn *conn, const struct sf_msg *first)
+bool sf_shm_serve(struct sf_channel *channel, const struct sf_msg *first)
 {
-	struct session *session = conn->is_stream ? NULL : calloc(1, sizeof(*session));
+	struct session *session = channel->is_stream ? NULL : calloc(1, sizeof(*session));
 
 	if (session == NULL)
 		return false;
-	session->conn = conn;
+	session->channel = channel;
 	session->next = sessions;
 	sessions = session;
-	conn->owner = session;
-	conn->message = session_message;
-	conn->ended = session_ended;
-	return session_message(conn, first, NULL);
+	channel->owner = session;
+	channel->message = session_message;
+	channel->ended = session_ended;
+	return session_message(channel, first, NULL);
 }
 
 void sf_shm_serve_after_fork(void)

@@ -77,8 +77,8 @@ static void opened(struct sf_handshake *handshake, doca_error_t status, const vo
 	pthread_mutex_lock(&far->lock);
 	connect_ended(link, status, data, len);
 	if (status == DOCA_SUCCESS) {
-		sf_tcp_link_up(link, sf_conn_leave(handshake->conn));
-		handshake->conn = NULL;
+		sf_tcp_link_up(link, sf_channel_leave(handshake->channel));
+		handshake->channel = NULL;
 	}
 	sf_tcp_port_unlock(far);
 }
@@ -138,19 +138,21 @@ doca_error_t sf_tcp_link_connect(struct sf_port *base, const char *name, const c
 /* ---- the side that is asked ---- */
 
 /* Joins the two. With both locks. */
-static doca_error_t say_accept(struct tcp_link *link, struct sf_conn *conn, const void *data, size_t len)
+static doca_error_t say_accept(struct tcp_link *link, struct sf_channel *channel, const void *data, size_t len)
 {
 	const struct sf_msg_side side = side_of(link);
 
-	if (conn == NULL || !sf_control_accept_answer(conn, &sf_tcp_control, &side, NULL, data, len) || conn->out != NULL)
+	if (channel == NULL || !sf_control_accept_answer(channel, &sf_tcp_control, &side, NULL, data, len) ||
+	    channel->out != NULL)
 		return DOCA_ERROR_NOT_CONNECTED;
-	link->handshake.conn = NULL;
-	link->session.in_len = (uint32_t)sf_conn_rest(conn, link->session.in);
-	sf_tcp_link_up(link, sf_conn_leave(conn));
+	link->handshake.channel = NULL;
+	link->session.in_len = (uint32_t)sf_channel_rest(channel, link->session.in);
+	sf_tcp_link_up(link, sf_channel_leave(channel));
 	return DOCA_SUCCESS;
 }
 
-doca_error_t sf_tcp_asked(struct sf_control_listener *listener, struct sf_conn *conn, const struct sf_msg_connect *ask, int *fds)
+doca_error_t sf_tcp_asked(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask,
+			  int *fds)
 {
 	struct tcp_port *far = shm_port(listener->base.port)->far;
 	const bool is_auto = (listener->flags & SF_LISTEN_AUTO) != 0;
@@ -158,7 +160,7 @@ doca_error_t sf_tcp_asked(struct sf_control_listener *listener, struct sf_conn *
 	doca_error_t error = DOCA_SUCCESS;
 
 	(void)fds;
-	if (far == NULL || !conn->is_stream)
+	if (far == NULL || !channel->is_stream)
 		return DOCA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&far->lock);
 	link = sf_tcp_link_new(far, NULL);
@@ -172,12 +174,12 @@ doca_error_t sf_tcp_asked(struct sf_control_listener *listener, struct sf_conn *
 	side_meet(link, &ask->side);
 	if (is_auto) {
 		sf_port_queue_event(&far->queue, &link->opened.base); /* before what the session may bring */
-		error = say_accept(link, conn, NULL, 0);
+		error = say_accept(link, channel, NULL, 0);
 	} else {
 		link->is_request = true;
 		link->opened.base.link = NULL;
 		link->opened.base.request = &link->request;
-		sf_handshake_follow(&link->handshake, &handshake_ops, conn);
+		sf_handshake_follow(&link->handshake, &handshake_ops, channel);
 		sf_port_queue_event(&far->queue, &link->opened.base);
 	}
 	if (error != DOCA_SUCCESS)
@@ -198,7 +200,7 @@ doca_error_t sf_tcp_link_accept(struct tcp_link *link, const void *data, size_t 
 	((struct sf_control_listener *)link->opened.base.listener)->num_requests--;
 	link->base.user = user;
 	link->base.state = SF_LINK_READY;
-	error = say_accept(link, link->handshake.conn, data, len);
+	error = say_accept(link, link->handshake.channel, data, len);
 	if (error == DOCA_SUCCESS)
 		*out = &link->base;
 	else
@@ -210,10 +212,10 @@ doca_error_t sf_tcp_link_accept(struct tcp_link *link, const void *data, size_t 
 
 static void reject(struct tcp_link *link, const void *data, size_t len)
 {
-	if (link->handshake.conn != NULL)
-		sf_control_refuse(link->handshake.conn, DOCA_ERROR_CONNECTION_ABORTED, data,
+	if (link->handshake.channel != NULL)
+		sf_control_refuse(link->handshake.channel, DOCA_ERROR_CONNECTION_ABORTED, data,
 				  len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
-	link->handshake.conn = NULL;
+	link->handshake.channel = NULL;
 	sf_tcp_link_free(link);
 }
 

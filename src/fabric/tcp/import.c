@@ -39,8 +39,8 @@ struct tcp_import {
 	enum state state;
 	doca_error_t status; /* FAILED */
 	bool was_open;
-	uint64_t again_ns;    /* LOST: the owner is not asked before */
-	struct sf_conn *conn; /* to the owner's agent; once it is OPEN, the session's socket in the agent's set */
+	uint64_t again_ns;	    /* LOST: the owner is not asked before */
+	struct sf_channel *channel; /* to the owner's agent; once it is OPEN, the session's socket in the agent's set */
 	struct sf_region_doorbell *doorbell;
 	/* Of who accesses the memory; after sf_control_lock. */
 	pthread_mutex_t lock;
@@ -167,22 +167,22 @@ static void failed(struct tcp_import *import, doca_error_t status)
 }
 
 /* The owner is gone or broke off, the network is cut, or an access was not answered. */
-static void session_gone(struct sf_conn *conn)
+static void session_gone(struct sf_channel *channel)
 {
-	struct tcp_import *import = conn->owner;
+	struct tcp_import *import = channel->owner;
 
 	pthread_mutex_lock(&import->lock);
 	sf_tcp_session_end(&import->session, DOCA_ERROR_CONNECTION_ABORTED);
 	pthread_mutex_unlock(&import->lock);
-	sf_conn_close(conn);
-	import->conn = NULL;
+	sf_channel_close(channel);
+	import->channel = NULL;
 	ended_as(import, LOST, DOCA_ERROR_NOT_FOUND);
 }
 
-static void session_open(struct tcp_import *import, struct sf_conn *conn)
+static void session_open(struct tcp_import *import, struct sf_channel *channel)
 {
 	struct epoll_event event = {.events = EPOLLRDHUP};
-	struct sf_stream stream = sf_conn_leave(conn);
+	struct sf_stream stream = sf_channel_leave(channel);
 	char address[SF_ADDRESS_MAX];
 	const char *guard;
 
@@ -190,8 +190,8 @@ static void session_open(struct tcp_import *import, struct sf_conn *conn)
 	guard = sf_stream_guard(&stream);
 	SF_LOG_INFO_LIMITED("memory at 0x%llx of another process: tcp%s%s to %s, as its descriptor says",
 			    (unsigned long long)import->descriptor.addr, guard, guard[0] != '\0' ? "," : "", address);
-	import->conn = NULL;
-	if (sf_conn_open(stream.fd, import, &import->conn) != DOCA_SUCCESS) {
+	import->channel = NULL;
+	if (sf_channel_open(stream.fd, import, &import->channel) != DOCA_SUCCESS) {
 		sf_stream_close(&stream, false);
 		failed(import, DOCA_ERROR_OPERATING_SYSTEM);
 		return;
@@ -201,27 +201,27 @@ static void session_open(struct tcp_import *import, struct sf_conn *conn)
 	sf_tcp_session_begin(&import->session, &session_ops, stream);
 	import->session.is_lent = import->was_open = true;
 	pthread_mutex_unlock(&import->lock);
-	import->conn->readable = session_gone;
-	event.data.ptr = import->conn;
+	import->channel->readable = session_gone;
+	event.data.ptr = import->channel;
 	epoll_ctl(sf_control_epoll(), EPOLL_CTL_MOD, stream.fd, &event);
 	import->state = OPEN;
 	pthread_cond_broadcast(&sf_control_changed);
 }
 
-static bool message(struct sf_conn *conn, const struct sf_msg *msg, int *fds)
+static bool message(struct sf_channel *channel, const struct sf_msg *msg, int *fds)
 {
-	struct tcp_import *import = conn->owner;
+	struct tcp_import *import = channel->owner;
 	doca_error_t status = sf_msg_status(msg->value);
 
 	(void)fds;
 	if (msg->kind != TCP_MSG_ATTACHED)
 		return false;
 	if (status == DOCA_SUCCESS) {
-		session_open(import, conn);
+		session_open(import, channel);
 		return true;
 	}
-	import->conn = NULL;
-	sf_conn_close(conn);
+	import->channel = NULL;
+	sf_channel_close(channel);
 	SF_LOG_ERR_LIMITED("the owner does not let the memory be imported: %s",
 			   status == DOCA_ERROR_NOT_PERMITTED ? "the descriptor's token is wrong, or it was altered"
 							      : "it has ended the export");
@@ -229,18 +229,19 @@ static bool message(struct sf_conn *conn, const struct sf_msg *msg, int *fds)
 	return true;
 }
 
-static void ended(struct sf_conn *conn)
+static void ended(struct sf_channel *channel)
 {
-	struct tcp_import *import = conn->owner;
-	const bool is_final = conn->why == DOCA_ERROR_NOT_PERMITTED || conn->why == DOCA_ERROR_NOT_FOUND; /* a machine answered */
+	struct tcp_import *import = channel->owner;
+	const bool is_final =
+		channel->why == DOCA_ERROR_NOT_PERMITTED || channel->why == DOCA_ERROR_NOT_FOUND; /* a machine answered */
 
-	import->conn = NULL;
+	import->channel = NULL;
 	SF_LOG_ERR_LIMITED(
 		"the process that exported the memory is not reached at %.*s: does it still run, and is the way there open?",
 		SHOWN(import->address));
 	import->again_ns = sf_now_ns() + SF_SILENCE_LIMIT_NS;
 	ended_as(import, import->was_open && !is_final ? LOST : FAILED,
-		 conn->why == DOCA_ERROR_NOT_PERMITTED ? DOCA_ERROR_NOT_PERMITTED : DOCA_ERROR_NOT_FOUND);
+		 channel->why == DOCA_ERROR_NOT_PERMITTED ? DOCA_ERROR_NOT_PERMITTED : DOCA_ERROR_NOT_FOUND);
 }
 
 static doca_error_t ask(struct tcp_import *import)
@@ -248,21 +249,21 @@ static doca_error_t ask(struct tcp_import *import)
 	struct tcp_msg_attach attach = {.head = sf_msg_head(TCP_MSG_ATTACH, sizeof(attach), 0),
 					.len = import->descriptor.len,
 					.rights = import->descriptor.rights};
-	doca_error_t error = sf_conn_call(SF_SOCKET_AGENT, &import->descriptor.agent, import->address, true,
-					  shm_domain(import->base.domain)->device.scope, import, &import->conn);
+	doca_error_t error = sf_channel_call(SF_SOCKET_AGENT, &import->descriptor.agent, import->address, true,
+					     shm_domain(import->base.domain)->device.scope, import, &import->channel);
 
 	if (error != DOCA_SUCCESS) {
 		SF_LOG_ERR_LIMITED("the process that exported the memory is not reached at %.*s: %s; does it still run?",
 				   SHOWN(import->address), doca_error_get_descr(error));
 		return error == DOCA_ERROR_TIME_OUT || error == DOCA_ERROR_AGAIN ? DOCA_ERROR_NOT_FOUND : error;
 	}
-	import->conn->message = message;
-	import->conn->ended = ended;
+	import->channel->message = message;
+	import->channel->ended = ended;
 	attach.target.region = import->descriptor.region;
 	attach.target.token = import->descriptor.token;
 	attach.target.addr = import->descriptor.addr;
 	import->state = ASKING;
-	return sf_conn_send(import->conn, &attach, NULL, 0) ? DOCA_SUCCESS : DOCA_ERROR_NOT_FOUND;
+	return sf_channel_send(import->channel, &attach, NULL, 0) ? DOCA_SUCCESS : DOCA_ERROR_NOT_FOUND;
 }
 
 /* ---- the importer's calls ---- */
@@ -295,7 +296,7 @@ doca_error_t sf_tcp_region_request(struct sf_domain *domain, const void *bytes, 
 	pthread_mutex_lock(&sf_control_lock);
 	error = ask(import);
 	if (error != DOCA_SUCCESS)
-		sf_conn_close(import->conn);
+		sf_channel_close(import->channel);
 	pthread_mutex_unlock(&sf_control_lock);
 	if (error == DOCA_SUCCESS) {
 		*region = &import->base;
@@ -325,7 +326,7 @@ doca_error_t sf_tcp_region_ready(struct sf_region *region, uint64_t limit_ns)
 	pthread_mutex_lock(&sf_control_lock);
 	error = status_of(import);
 	while (limit_ns != 0 && error == DOCA_ERROR_AGAIN) {
-		if (!sf_control_await(import->conn, &answering, limit_ns)) {
+		if (!sf_control_await(import->channel, &answering, limit_ns)) {
 			SF_LOG_ERR_LIMITED("the owner of the memory at %.*s does not answer: is it stopped?",
 					   SHOWN(import->address));
 			break;
@@ -399,7 +400,7 @@ static bool is_lost(struct tcp_import *import)
 	ended = import->session.stream.fd < 0;
 	pthread_mutex_unlock(&import->lock);
 	if (import->state == OPEN && ended)
-		session_gone(import->conn);
+		session_gone(import->channel);
 	return import->state == LOST;
 }
 
@@ -413,13 +414,13 @@ static doca_error_t session_renew(struct tcp_import *import)
 	sf_liveness_begin(&answering);
 	pthread_mutex_lock(&sf_control_lock);
 	if (is_lost(import) && begun >= import->again_ns && ask(import) != DOCA_SUCCESS) {
-		sf_conn_close(import->conn);
-		import->conn = NULL;
+		sf_channel_close(import->channel);
+		import->channel = NULL;
 		import->again_ns = begun + SF_SILENCE_LIMIT_NS;
 		import->state = LOST;
 	}
 	while (import->state == ASKING && sf_now_ns() - begun < silence_limit_ns())
-		(void)sf_control_await(import->conn, &answering, SF_SILENCE_LIMIT_NS);
+		(void)sf_control_await(import->channel, &answering, SF_SILENCE_LIMIT_NS);
 	state = import->state;
 	pthread_mutex_unlock(&sf_control_lock);
 	if (state == OPEN)
@@ -473,7 +474,7 @@ void sf_tcp_region_close(struct sf_region *region)
 	if (import->generation == sf_control_generation()) {
 		pthread_mutex_lock(&sf_control_lock);
 		sf_tcp_session_end(&import->session, DOCA_ERROR_CONNECTION_ABORTED);
-		sf_conn_close(import->conn);
+		sf_channel_close(import->channel);
 		pthread_mutex_unlock(&sf_control_lock);
 		pthread_mutex_destroy(&import->lock);
 	}

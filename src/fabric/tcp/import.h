@@ -33,6 +33,6 @@ doca_error_t sf_tcp_region_arm(struct sf_region *region, struct sf_region_doorbe
 void sf_tcp_region_close(struct sf_region *region);
 
 /* By the agent, with sf_control_lock: an importer of one of our regions has come. */
-bool sf_tcp_serve(struct sf_conn *conn, const struct sf_msg *first);
+bool sf_tcp_serve(struct sf_channel *channel, const struct sf_msg *first);
 
 #endif

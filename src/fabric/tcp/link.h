@@ -75,7 +75,8 @@ void sf_tcp_link_close(struct sf_link *link);
 /* connect.c */
 doca_error_t sf_tcp_link_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
 				 void *user, struct sf_link **link);
-doca_error_t sf_tcp_asked(struct sf_control_listener *listener, struct sf_conn *conn, const struct sf_msg_connect *ask, int *fds);
+doca_error_t sf_tcp_asked(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask,
+			  int *fds);
 doca_error_t sf_tcp_link_accept(struct tcp_link *link, const void *data, size_t len, void *user, struct sf_link **out);
 void sf_tcp_link_reject(struct tcp_link *link, const void *data, size_t len);
 /* Unanswered requests of the listener are refused, links that nobody was told of go. With sf_control_lock. */

@@ -193,7 +193,7 @@ static void ring_changed(const struct changes *changes)
 
 static void watch(struct tcp_port *far, bool on)
 {
-	struct epoll_event event = {.events = on ? EPOLLIN : 0, .data.ptr = far->conn};
+	struct epoll_event event = {.events = on ? EPOLLIN : 0, .data.ptr = far->channel};
 
 	if (far->is_watched == on)
 		return;
@@ -202,9 +202,9 @@ static void watch(struct tcp_port *far, bool on)
 }
 
 /* Something has come. A program that polls finds it itself. */
-static void readable(struct sf_conn *conn)
+static void readable(struct sf_channel *channel)
 {
-	struct tcp_port *far = conn->owner;
+	struct tcp_port *far = channel->owner;
 	const uint64_t polls = atomic_load_explicit(&far->polls, memory_order_relaxed);
 	struct changes changes = {0};
 
@@ -293,10 +293,10 @@ doca_error_t sf_tcp_port_get(struct shm_port *port, struct tcp_port **out)
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	}
 	pthread_mutex_lock(&sf_control_lock);
-	error = sf_conn_open(far->epoll, far, &far->conn);
+	error = sf_channel_open(far->epoll, far, &far->channel);
 	if (error == DOCA_SUCCESS) {
-		far->conn->keep_fd = true;
-		far->conn->readable = readable;
+		far->channel->keep_fd = true;
+		far->channel->readable = readable;
 		LIST_INSERT_HEAD(&ports, far, entry);
 	}
 	pthread_mutex_unlock(&sf_control_lock);
@@ -314,7 +314,7 @@ void sf_tcp_port_close(struct tcp_port *far)
 	if (is_ours(far)) {
 		pthread_mutex_lock(&sf_control_lock);
 		LIST_REMOVE(far, entry);
-		sf_conn_close(far->conn);
+		sf_channel_close(far->channel);
 		while (!LIST_EMPTY(&far->links)) {
 			struct tcp_link *link = LIST_FIRST(&far->links);
 

@@ -21,10 +21,10 @@ struct tcp_link;
 struct tcp_port {
 	struct shm_port *port;
 	pthread_mutex_t lock;
-	uint32_t generation;  /* of the agent */
-	int epoll;	      /* the links' sockets */
-	struct sf_conn *conn; /* the same, in the agent's set. GUARDED_BY(sf_control_lock) */
-	_Atomic bool is_due;  /* the queue is not empty */
+	uint32_t generation;	    /* of the agent */
+	int epoll;		    /* the links' sockets */
+	struct sf_channel *channel; /* the same, in the agent's set. GUARDED_BY(sf_control_lock) */
+	_Atomic bool is_due;	    /* the queue is not empty */
 	_Atomic uint64_t polls;
 	uint64_t polls_seen; /* the agent's */
 	/* GUARDED_BY(lock) */

@@ -11,7 +11,7 @@
 #include "fabric/tcp/import.h"
 
 struct served {
-	struct sf_conn *conn;
+	struct sf_channel *channel;
 	uint64_t region;
 	uint32_t events; /* that its socket is waited on for */
 	struct tcp_session session;
@@ -19,7 +19,7 @@ struct served {
 
 static void watch(struct served *served)
 {
-	struct epoll_event event = {.events = tcp_session_events(&served->session), .data.ptr = served->conn};
+	struct epoll_event event = {.events = tcp_session_events(&served->session), .data.ptr = served->channel};
 
 	if (event.events != served->events)
 		epoll_ctl(sf_control_epoll(), EPOLL_CTL_MOD, served->session.stream.fd, &event);
@@ -37,19 +37,19 @@ static bool probe(struct tcp_session *session)
 /* Nothing else is asked of the importer. */
 static const struct tcp_session_ops session_ops = {.probe = probe};
 
-static void ended(struct sf_conn *conn)
+static void ended(struct sf_channel *channel)
 {
-	struct served *served = conn->owner;
+	struct served *served = channel->owner;
 
 	sf_tcp_session_end(&served->session, DOCA_ERROR_CONNECTION_ABORTED);
-	sf_conn_close(conn);
+	sf_channel_close(channel);
 	sf_shm_region_ring(served->region); /* it may have died between a change and the wake-up that was to follow */
 	free(served);
 }
 
-static void readable(struct sf_conn *conn)
+static void readable(struct sf_channel *channel)
 {
-	struct served *served = conn->owner;
+	struct served *served = channel->owner;
 	struct tcp_session *session = &served->session;
 	uint32_t changed;
 
@@ -62,7 +62,7 @@ static void readable(struct sf_conn *conn)
 	} while (changed == TCP_CHANGED_MAX);
 	sf_tcp_session_send(session);
 	if (session->stream.fd < 0)
-		ended(conn);
+		ended(channel);
 	else
 		watch(served);
 }
@@ -73,12 +73,12 @@ static doca_error_t serve(struct sf_stream stream, uint64_t region)
 
 	if (served == NULL)
 		return DOCA_ERROR_NO_MEMORY;
-	if (sf_conn_open(stream.fd, served, &served->conn) != DOCA_SUCCESS) {
+	if (sf_channel_open(stream.fd, served, &served->channel) != DOCA_SUCCESS) {
 		free(served);
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	}
-	served->conn->readable = readable;
-	served->conn->ended = ended;
+	served->channel->readable = readable;
+	served->channel->ended = ended;
 	served->region = region;
 	sf_tcp_session_begin(&served->session, &session_ops, stream);
 	served->session.is_lent = true;
@@ -100,27 +100,27 @@ static doca_error_t attach_check(const struct tcp_msg_attach *attach)
 		       : DOCA_ERROR_INVALID_VALUE;
 }
 
-bool sf_tcp_serve(struct sf_conn *conn, const struct sf_msg *first)
+bool sf_tcp_serve(struct sf_channel *channel, const struct sf_msg *first)
 {
 	const struct tcp_msg_attach *attach = (const struct tcp_msg_attach *)first;
 	struct tcp_msg_attached answer = {.head = sf_msg_head(TCP_MSG_ATTACHED, sizeof(answer), 0)};
 	struct sf_stream stream;
 	doca_error_t error;
 
-	if (first->kind != TCP_MSG_ATTACH || !conn->is_stream)
+	if (first->kind != TCP_MSG_ATTACH || !channel->is_stream)
 		return false;
 	error = attach_check(attach);
 	answer.head.value = error;
 	if (error != DOCA_SUCCESS) {
 		SF_LOG_WARN_LIMITED("a peer on the network asks for memory of this process and does not get it: %s",
 				    doca_error_get_descr(error));
-		sf_conn_tell(conn, &answer);
-		sf_conn_close(conn);
+		sf_channel_tell(channel, &answer);
+		sf_channel_close(channel);
 		return true;
 	}
-	if (!sf_conn_send(conn, &answer, NULL, 0) || conn->out != NULL)
+	if (!sf_channel_send(channel, &answer, NULL, 0) || channel->out != NULL)
 		return false;
-	stream = sf_conn_leave(conn);
+	stream = sf_channel_leave(channel);
 	if (serve(stream, attach->target.region) != DOCA_SUCCESS)
 		sf_stream_close(&stream, false);
 	return true;

@@ -62,7 +62,7 @@ static void opened(struct sf_handshake *handshake, doca_error_t status, const vo
 	connect_ended(link, status, data, len);
 	if (status == DOCA_SUCCESS) {
 		link_up(link);
-		(void)vb_msg_send(handshake->conn, VB_MSG_READY, &ready, sizeof(ready), 0);
+		(void)vb_msg_send(handshake->channel, VB_MSG_READY, &ready, sizeof(ready), 0);
 	}
 	sf_verbs_port_drain(port);
 	pthread_mutex_unlock(&port->lock);
@@ -135,9 +135,9 @@ static bool link_tick(struct vb_link *link, uint64_t now)
 		(link->gone != DOCA_SUCCESS && !link->leaving && link->closed.status == DOCA_SUCCESS);
 	pthread_mutex_unlock(&port->lock);
 	if (pulled)
-		(void)vb_msg_send(link->handshake.conn, VB_MSG_PULLED, &msg, sizeof(msg), link->pulls_told);
+		(void)vb_msg_send(link->handshake.channel, VB_MSG_PULLED, &msg, sizeof(msg), link->pulls_told);
 	if (bye)
-		(void)vb_msg_send(link->handshake.conn, VB_MSG_BYE, &msg, sizeof(msg), link->sent);
+		(void)vb_msg_send(link->handshake.channel, VB_MSG_BYE, &msg, sizeof(msg), link->sent);
 	if (cut)
 		sf_handshake_end(&link->handshake);
 	return timed;
@@ -160,9 +160,9 @@ void sf_verbs_links_after_fork(void)
 
 /* ---- connecting ---- */
 
-void sf_verbs_link_follow(struct vb_link *link, struct sf_conn *conn)
+void sf_verbs_link_follow(struct vb_link *link, struct sf_channel *channel)
 {
-	sf_handshake_follow(&link->handshake, &handshake_ops, conn);
+	sf_handshake_follow(&link->handshake, &handshake_ops, channel);
 }
 
 void sf_verbs_link_register(struct vb_link *link)
@@ -214,7 +214,7 @@ void sf_verbs_link_disconnect(struct sf_link *base)
 	if (link->life == VB_LINK_ASKING) {
 		struct sf_msg bye;
 
-		(void)vb_msg_send(link->handshake.conn, VB_MSG_BYE, &bye, sizeof(bye), 0);
+		(void)vb_msg_send(link->handshake.channel, VB_MSG_BYE, &bye, sizeof(bye), 0);
 		sf_handshake_end(&link->handshake);
 		connect_ended(link, DOCA_ERROR_CONNECTION_ABORTED, NULL, 0);
 	} else if (!link->leaving) {
@@ -260,6 +260,6 @@ void sf_verbs_link_ring(struct sf_link *base)
 	if (!vb_port_is_ours(vb_port(base->port)))
 		return;
 	pthread_mutex_lock(&sf_control_lock);
-	(void)vb_msg_send(vb_link(base)->handshake.conn, VB_MSG_RING, &msg, sizeof(msg), 0);
+	(void)vb_msg_send(vb_link(base)->handshake.channel, VB_MSG_RING, &msg, sizeof(msg), 0);
 	pthread_mutex_unlock(&sf_control_lock);
 }

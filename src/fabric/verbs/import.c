@@ -32,18 +32,18 @@ static void log_not_there(bool is_far, doca_error_t why)
 				   : "not there any more");
 }
 
-static void import_ended(struct sf_conn *conn)
+static void import_ended(struct sf_channel *channel)
 {
-	struct vb_import *import = conn->owner;
+	struct vb_import *import = channel->owner;
 
-	import->conn = NULL;
+	import->channel = NULL;
 	atomic_store(&import->gone, true);
 	atomic_store(&import->dead, true);
 	if (import->doorbell != NULL)
 		import->doorbell->ring(import->doorbell);
 	if (atomic_load(&import->state) != VB_IMPORT_ASKED)
 		return;
-	log_not_there(true, conn->why);
+	log_not_there(true, channel->why);
 	settle(import, DOCA_ERROR_NOT_FOUND);
 }
 
@@ -76,7 +76,7 @@ static void answer_gone(struct vb_import *import)
 		return;
 	}
 	import->gone_unanswered = false;
-	(void)vb_msg_send(import->conn, VB_MSG_GONE_SEEN, &seen, sizeof(seen), 0);
+	(void)vb_msg_send(import->channel, VB_MSG_GONE_SEEN, &seen, sizeof(seen), 0);
 }
 
 /* Any thread that changes bytes after this looked finds armed, or the next ARM finds that moved is another. */
@@ -89,12 +89,12 @@ static void owner_ring(struct vb_import *import)
 		return;
 	import->noted = moved;
 	atomic_store(&import->armed, false);
-	(void)vb_msg_send(import->conn, VB_MSG_RING, &ring, sizeof(ring), atomic_load(&import->writers));
+	(void)vb_msg_send(import->channel, VB_MSG_RING, &ring, sizeof(ring), atomic_load(&import->writers));
 }
 
-static bool import_message(struct sf_conn *conn, const struct sf_msg *msg, int *fds)
+static bool import_message(struct sf_channel *channel, const struct sf_msg *msg, int *fds)
 {
-	struct vb_import *import = conn->owner;
+	struct vb_import *import = channel->owner;
 
 	(void)fds;
 	if (msg->kind == VB_MSG_ATTACHED && atomic_load(&import->state) == VB_IMPORT_ASKED) {
@@ -166,13 +166,13 @@ static doca_error_t ask(struct vb_import *import, const struct vb_descriptor *de
 
 	sf_verbs_domain_end(domain, import->qp, import->psn, &msg.end);
 	pthread_mutex_lock(&sf_control_lock);
-	error = sf_conn_call(SF_SOCKET_AGENT, &descriptor->base.agent, descriptor->address, false, domain->scope, import,
-			     &import->conn);
+	error = sf_channel_call(SF_SOCKET_AGENT, &descriptor->base.agent, descriptor->address, false, domain->scope, import,
+				&import->channel);
 	if (error == DOCA_SUCCESS) {
-		import->conn->message = import_message;
-		import->conn->ended = import_ended;
+		import->channel->message = import_message;
+		import->channel->ended = import_ended;
 		LIST_INSERT_HEAD(&imports, import, entry);
-		(void)vb_msg_send(import->conn, VB_MSG_ATTACH, &msg, sizeof(msg), 0);
+		(void)vb_msg_send(import->channel, VB_MSG_ATTACH, &msg, sizeof(msg), 0);
 	}
 	pthread_mutex_unlock(&sf_control_lock);
 	if (error == DOCA_ERROR_NOT_FOUND || error == DOCA_ERROR_TIME_OUT)
@@ -251,7 +251,7 @@ doca_error_t sf_verbs_region_ready(struct sf_region *region, uint64_t limit_ns)
 	pthread_mutex_lock(&sf_control_lock);
 	do
 		error = import_status(import);
-	while (error == DOCA_ERROR_AGAIN && sf_control_await(import->conn, &answering, limit_ns));
+	while (error == DOCA_ERROR_AGAIN && sf_control_await(import->channel, &answering, limit_ns));
 	pthread_mutex_unlock(&sf_control_lock);
 	if (error == DOCA_ERROR_AGAIN)
 		SF_LOG_ERR_LIMITED("the owner of the memory does not answer: is its process stopped?");
@@ -266,7 +266,7 @@ void sf_verbs_import_close(struct sf_region *region)
 		return; /* the parent's */
 	pthread_mutex_lock(&sf_control_lock);
 	LIST_REMOVE(import, entry);
-	sf_conn_close(import->conn);
+	sf_channel_close(import->channel);
 	pthread_mutex_unlock(&sf_control_lock);
 	import_free(import);
 }

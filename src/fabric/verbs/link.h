@@ -147,13 +147,13 @@ extern struct sf_control_provider sf_verbs_control; /* verbs.c */
 void sf_verbs_link_side(const struct vb_link *link, struct sf_msg_side *side);
 doca_error_t sf_verbs_link_meet(struct vb_link *link, const struct sf_msg_side *side);
 /* These with sf_control_lock. What the peer's agent says is the link's from here on. */
-void sf_verbs_link_follow(struct vb_link *link, struct sf_conn *conn);
+void sf_verbs_link_follow(struct vb_link *link, struct sf_channel *channel);
 /* The link is in the port, and in the list of all. */
 void sf_verbs_link_register(struct vb_link *link);
 bool sf_verbs_links_tick(uint64_t now_ns);
 void sf_verbs_links_after_fork(void);
 /* A peer asks to connect. */
-doca_error_t sf_verbs_asked(struct sf_control_listener *listener, struct sf_conn *conn, const struct sf_msg_connect *ask,
+doca_error_t sf_verbs_asked(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask,
 			    int *fds);
 void sf_verbs_requests_after_fork(void);
 

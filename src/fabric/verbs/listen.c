@@ -9,7 +9,7 @@
 struct vb_request {
 	LIST_ENTRY(vb_request) entry;
 	struct sf_control_listener *listener;
-	struct sf_conn *conn; /* NULL once the peer went away */
+	struct sf_channel *channel; /* NULL once the peer went away */
 	struct sf_msg_side side;
 	struct sf_port_event event; /* GUARDED_BY(the port's lock) */
 };
@@ -31,17 +31,18 @@ static doca_error_t link_join(struct vb_link *link, const struct sf_msg_side *si
 	return sf_verbs_link_meet(link, side);
 }
 
-static void link_answer(struct vb_link *link, struct sf_conn *conn, const void *data, size_t len)
+static void link_answer(struct vb_link *link, struct sf_channel *channel, const void *data, size_t len)
 {
 	struct sf_msg_side side = {{0}};
 
 	sf_verbs_link_side(link, &side);
-	sf_verbs_link_follow(link, conn);
+	sf_verbs_link_follow(link, channel);
 	sf_verbs_link_register(link);
-	(void)sf_control_accept_answer(conn, &sf_verbs_control, &side, NULL, data, len); /* if not, the agent finds the end */
+	(void)sf_control_accept_answer(channel, &sf_verbs_control, &side, NULL, data, len); /* if not, the agent finds the end */
 }
 
-static doca_error_t accept_auto(struct sf_control_listener *listener, struct sf_conn *conn, const struct sf_msg_connect *ask)
+static doca_error_t accept_auto(struct sf_control_listener *listener, struct sf_channel *channel,
+				const struct sf_msg_connect *ask)
 {
 	struct vb_port *port = vb_port(listener->base.port);
 	struct vb_link *link = sf_verbs_link_new(port, NULL);
@@ -60,26 +61,27 @@ static doca_error_t accept_auto(struct sf_control_listener *listener, struct sf_
 	pthread_mutex_lock(&port->lock);
 	sf_port_queue_event(&port->queue, &link->opened);
 	pthread_mutex_unlock(&port->lock);
-	link_answer(link, conn, NULL, 0);
+	link_answer(link, channel, NULL, 0);
 	return DOCA_SUCCESS;
 }
 
-static void request_ended(struct sf_conn *conn)
+static void request_ended(struct sf_channel *channel)
 {
-	((struct vb_request *)conn->owner)->conn = NULL;
+	((struct vb_request *)channel->owner)->channel = NULL;
 }
 
 /* Nothing is to be said before the answer. */
-static bool request_message(struct sf_conn *conn, const struct sf_msg *msg, int *fds)
+static bool request_message(struct sf_channel *channel, const struct sf_msg *msg, int *fds)
 {
 	(void)msg;
 	(void)fds;
-	sf_conn_close(conn);
-	request_ended(conn);
+	sf_channel_close(channel);
+	request_ended(channel);
 	return true;
 }
 
-static doca_error_t ask_program(struct sf_control_listener *listener, struct sf_conn *conn, const struct sf_msg_connect *ask)
+static doca_error_t ask_program(struct sf_control_listener *listener, struct sf_channel *channel,
+				const struct sf_msg_connect *ask)
 {
 	struct vb_port *port = vb_port(listener->base.port);
 	struct vb_request *request = calloc(1, sizeof(*request));
@@ -90,13 +92,13 @@ static doca_error_t ask_program(struct sf_control_listener *listener, struct sf_
 	}
 	request->listener = listener;
 	request->side = ask->side;
-	request->conn = conn;
+	request->channel = channel;
 	request->event.kind = SF_PORT_REQUEST;
 	request->event.listener = &listener->base;
 	request->event.request = (struct sf_request *)request;
-	conn->owner = request;
-	conn->ended = request_ended;
-	conn->message = request_message;
+	channel->owner = request;
+	channel->ended = request_ended;
+	channel->message = request_message;
 	LIST_INSERT_HEAD(&requests, request, entry);
 	pthread_mutex_lock(&port->lock);
 	sf_port_queue_event(&port->queue, &request->event);
@@ -104,11 +106,12 @@ static doca_error_t ask_program(struct sf_control_listener *listener, struct sf_
 	return DOCA_SUCCESS;
 }
 
-doca_error_t sf_verbs_asked(struct sf_control_listener *listener, struct sf_conn *conn, const struct sf_msg_connect *ask,
+doca_error_t sf_verbs_asked(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask,
 			    int *fds)
 {
 	(void)fds;
-	return (listener->flags & SF_LISTEN_AUTO) != 0 ? accept_auto(listener, conn, ask) : ask_program(listener, conn, ask);
+	return (listener->flags & SF_LISTEN_AUTO) != 0 ? accept_auto(listener, channel, ask)
+						       : ask_program(listener, channel, ask);
 }
 
 static void request_free(struct vb_request *request)
@@ -137,11 +140,11 @@ doca_error_t sf_verbs_link_accept(struct sf_request *base, const void *data, siz
 		return DOCA_ERROR_NO_MEMORY;
 	link->base.state = SF_LINK_READY;
 	pthread_mutex_lock(&sf_control_lock);
-	error = request->conn == NULL ? DOCA_ERROR_NOT_CONNECTED : link_join(link, &request->side);
+	error = request->channel == NULL ? DOCA_ERROR_NOT_CONNECTED : link_join(link, &request->side);
 	if (error == DOCA_SUCCESS)
-		link_answer(link, request->conn, data, len);
-	else if (request->conn != NULL)
-		sf_control_refuse(request->conn, error, NULL, 0);
+		link_answer(link, request->channel, data, len);
+	else if (request->channel != NULL)
+		sf_control_refuse(request->channel, error, NULL, 0);
 	request_free(request);
 	pthread_mutex_unlock(&sf_control_lock);
 	if (error != DOCA_SUCCESS) {
@@ -154,8 +157,8 @@ doca_error_t sf_verbs_link_accept(struct sf_request *base, const void *data, siz
 
 static void request_refuse(struct vb_request *request, const void *data, size_t len)
 {
-	if (request->conn != NULL)
-		sf_control_refuse(request->conn, DOCA_ERROR_CONNECTION_ABORTED, data, len);
+	if (request->channel != NULL)
+		sf_control_refuse(request->channel, DOCA_ERROR_CONNECTION_ABORTED, data, len);
 	request_free(request);
 }
 

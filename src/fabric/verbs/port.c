@@ -84,9 +84,9 @@ void sf_verbs_port_drain(struct vb_port *port)
 }
 
 /* The agent reads for a port that sleeps. With sf_control_lock. */
-static void channel_readable(struct sf_conn *conn)
+static void channel_readable(struct sf_channel *channel)
 {
-	struct vb_port *port = conn->owner;
+	struct vb_port *port = channel->owner;
 	struct ibv_cq *cq;
 	unsigned int num = 0;
 	void *user;
@@ -210,10 +210,10 @@ static doca_error_t watch_channel(struct vb_port *port)
 	doca_error_t error;
 
 	pthread_mutex_lock(&sf_control_lock);
-	error = sf_conn_open(port->channel->fd, port, &port->channel_conn);
+	error = sf_channel_open(port->channel->fd, port, &port->channel_channel);
 	if (error == DOCA_SUCCESS) {
-		port->channel_conn->keep_fd = true;
-		port->channel_conn->readable = channel_readable;
+		port->channel_channel->keep_fd = true;
+		port->channel_channel->readable = channel_readable;
 	}
 	pthread_mutex_unlock(&sf_control_lock);
 	return error;
@@ -255,7 +255,7 @@ void sf_verbs_port_close(struct sf_port *base)
 	while (!LIST_EMPTY(&port->links))
 		sf_verbs_link_close(&LIST_FIRST(&port->links)->base);
 	pthread_mutex_lock(&sf_control_lock);
-	sf_conn_close(port->channel_conn);
+	sf_channel_close(port->channel_channel);
 	pthread_mutex_unlock(&sf_control_lock);
 	port_free(port);
 }

@@ -68,7 +68,7 @@ struct vb_port {
 	bool views_stale;
 
 	struct ibv_comp_channel *channel;
-	struct sf_conn *channel_conn; /* GUARDED_BY(sf_control_lock) */
+	struct sf_channel *channel_channel; /* GUARDED_BY(sf_control_lock) */
 	struct ibv_cq *cq;
 	struct ibv_srq *srq;
 	uint32_t sends_out;

@@ -180,7 +180,7 @@ doca_error_t sf_verbs_region_export(struct sf_region *base, void *out, size_t *l
 static void served_end(struct vb_served *served)
 {
 	LIST_REMOVE(served, entry);
-	sf_conn_close(served->conn);
+	sf_channel_close(served->channel);
 	sf_verbs_lib.destroy_qp(served->qp);
 	free(served);
 	pthread_cond_broadcast(&sf_control_changed);
@@ -203,20 +203,20 @@ static void served_rings(struct vb_served *served, bool busy)
 	ring(served->region);
 }
 
-static bool served_message(struct sf_conn *conn, const struct sf_msg *msg, int *fds)
+static bool served_message(struct sf_channel *channel, const struct sf_msg *msg, int *fds)
 {
 	(void)fds;
 	if (msg->kind == VB_MSG_GONE_SEEN)
-		served_end(conn->owner);
+		served_end(channel->owner);
 	else if (msg->kind == VB_MSG_RING)
-		served_rings(conn->owner, msg->value != 0);
+		served_rings(channel->owner, msg->value != 0);
 	return true;
 }
 
 /* It may have died between a change and its RING. */
-static void served_ended(struct sf_conn *conn)
+static void served_ended(struct sf_channel *channel)
 {
-	struct vb_served *served = conn->owner;
+	struct vb_served *served = channel->owner;
 	struct vb_region *region = served->region;
 
 	served_end(served);
@@ -231,7 +231,7 @@ static void served_arm(struct vb_served *served)
 	if (served->armed)
 		return;
 	served->armed = true;
-	(void)vb_msg_send(served->conn, VB_MSG_ARM, &arm, sizeof(arm), 0);
+	(void)vb_msg_send(served->channel, VB_MSG_ARM, &arm, sizeof(arm), 0);
 }
 
 static bool importers_arm(struct vb_region *region)
@@ -275,7 +275,7 @@ static struct vb_region *export_find(uint64_t id)
 	return NULL;
 }
 
-static doca_error_t serve(struct vb_region *region, struct sf_conn *conn, const struct vb_msg_attach *ask,
+static doca_error_t serve(struct vb_region *region, struct sf_channel *channel, const struct vb_msg_attach *ask,
 			  struct vb_msg_attached *answer)
 {
 	struct vb_domain *domain = vb_domain(region->base.domain);
@@ -301,32 +301,32 @@ static doca_error_t serve(struct vb_region *region, struct sf_conn *conn, const 
 	answer->rights = region->base.rights;
 	answer->rkey = region->mr->mr->rkey; /* exported, so it is there, until the region closes */
 	served->region = region;
-	served->conn = conn;
-	conn->owner = served;
-	conn->message = served_message;
-	conn->ended = served_ended;
+	served->channel = channel;
+	channel->owner = served;
+	channel->message = served_message;
+	channel->ended = served_ended;
 	LIST_INSERT_HEAD(&region->served, served, entry);
 	return DOCA_SUCCESS;
 }
 
-void sf_verbs_region_asked(struct sf_conn *conn, const struct vb_msg_attach *ask)
+void sf_verbs_region_asked(struct sf_channel *channel, const struct vb_msg_attach *ask)
 {
 	struct vb_region *region = export_find(ask->region);
 	struct vb_msg_attached answer = {0};
 	doca_error_t status;
 
-	sf_conn_take(conn);
+	sf_channel_take(channel);
 	if (region == NULL)
 		status = DOCA_ERROR_NOT_FOUND;
 	else if (!sf_key_equal(&region->base.token, &ask->token))
 		status = DOCA_ERROR_NOT_PERMITTED;
 	else
-		status = serve(region, conn, ask, &answer);
-	(void)vb_msg_send(conn, VB_MSG_ATTACHED, &answer, sizeof(answer), status);
+		status = serve(region, channel, ask, &answer);
+	(void)vb_msg_send(channel, VB_MSG_ATTACHED, &answer, sizeof(answer), status);
 	if (status != DOCA_SUCCESS)
-		sf_conn_close(conn);
+		sf_channel_close(channel);
 	else if (region->armed)
-		served_arm(conn->owner);
+		served_arm(channel->owner);
 }
 
 /* Tells the importers, and waits until each has answered, is gone, or the time is over. */
@@ -339,7 +339,7 @@ static void importers_end(struct vb_region *region)
 		struct sf_msg gone;
 
 		next = LIST_NEXT(served, entry);
-		if (!vb_msg_send(served->conn, VB_MSG_GONE, &gone, sizeof(gone), 0))
+		if (!vb_msg_send(served->channel, VB_MSG_GONE, &gone, sizeof(gone), 0))
 			served_end(served);
 	}
 	clock_gettime(CLOCK_MONOTONIC, &limit);

@@ -42,7 +42,7 @@ struct vb_region {
 struct vb_served {
 	LIST_ENTRY(vb_served) entry;
 	struct vb_region *region;
-	struct sf_conn *conn;
+	struct sf_channel *channel;
 	struct ibv_qp *qp;
 	bool armed; /* it was told, and has not rung since */
 	bool busy;  /* a change of its own was under way when it rang */
@@ -64,6 +64,6 @@ struct vb_mr *sf_verbs_mr_make(struct vb_domain *domain, void *addr, size_t len,
 void sf_verbs_mr_put(struct vb_mr *mr);
 
 /* An importer asks. With sf_control_lock. */
-void sf_verbs_region_asked(struct sf_conn *conn, const struct vb_msg_attach *ask);
+void sf_verbs_region_asked(struct sf_channel *channel, const struct vb_msg_attach *ask);
 
 #endif

@@ -14,11 +14,11 @@
 
 extern const struct sf_fabric_ops sf_verbs_ops;
 
-static bool serve(struct sf_conn *conn, const struct sf_msg *first)
+static bool serve(struct sf_channel *channel, const struct sf_msg *first)
 {
 	if (first->kind != VB_MSG_ATTACH)
 		return false;
-	sf_verbs_region_asked(conn, (const struct vb_msg_attach *)first);
+	sf_verbs_region_asked(channel, (const struct vb_msg_attach *)first);
 	return true;
 }
 

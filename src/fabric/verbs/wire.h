@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fabric/control/conn.h"
+#include "fabric/control/channel.h"
 #include "fabric/descriptor.h"
 #include "fabric/fabric.h"
 
@@ -69,12 +69,12 @@ bool sf_verbs_msg_check(const struct sf_msg *msg, size_t len, unsigned fds);
 bool sf_verbs_end_check(const void *end);
 
 /* Sets the head, and sends. */
-static inline bool vb_msg_send(struct sf_conn *conn, enum vb_msg_kind kind, void *msg, size_t size, uint32_t value)
+static inline bool vb_msg_send(struct sf_channel *channel, enum vb_msg_kind kind, void *msg, size_t size, uint32_t value)
 {
 	struct sf_msg *head = (struct sf_msg *)msg;
 
 	*head = sf_msg_head(kind, size, value);
-	return sf_conn_send(conn, msg, NULL, 0);
+	return sf_channel_send(channel, msg, NULL, 0);
 }
 
 /* ---- through the device ---- */

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sockets that the agent waits on, and the messages that come by them. Everything here is guarded by sf_control_lock.
+ * A control channel: a socket between two agents, and the messages that come by it. Everything here is guarded by
+ * sf_control_lock.
  *
- * A socket of the runtime folder is a process of our user's. By the network anybody may come: until it has brought the agent's
- * token, in a HELLO, nothing else of it is looked at. At a port that a program listens to (SF_LISTEN_AT) anybody may call, as
- * with RDMA's connection manager; there one can do nothing but call that listener.
+ * A socket of the runtime folder belongs to a process of our user. Anybody may connect by the network: until such a peer has sent
+ * the agent's token in a HELLO, the agent looks at nothing else of it. At a TCP port that a program listens to (SF_LISTEN_AT)
+ * anybody may call, as with RDMA's connection manager. A caller there can only call that listener.
  *
- * One who comes is a guest until a link or an import takes the connection over. A process may have few guests here, and one that
- * says nothing has to go: so no process uses up what others need.
+ * A channel is a guest until a connection or an import takes it over. A process may have few guests here, and a guest that stays
+ * silent is closed. So no process uses up what others need.
  */
-#ifndef SF_FABRIC_CONTROL_CONN_H
-#define SF_FABRIC_CONTROL_CONN_H
+#ifndef SF_FABRIC_CONTROL_CHANNEL_H
+#define SF_FABRIC_CONTROL_CHANNEL_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,9 +26,9 @@
 #define SF_GUESTS_MAX 8192
 #define SF_GUESTS_OF_PROCESS_MAX 16 /* one is its agent's; the others have asked for nothing yet, or were closed */
 #define SF_GUESTS_OF_UNSEEN_MAX (SF_GUESTS_MAX / 2) /* of all processes whose number means nothing here, together */
-#define SF_STRANGERS_MAX 64			 /* that came by the network and have said nothing yet; then the oldest goes, */
-#define SF_STRANGER_GRACE_NS UINT64_C(100000000) /* but not before this */
-#define SF_STRANGER_GRACE_ROUNDS 3		 /* nor before so many rounds of the agent */
+#define SF_STRANGERS_MAX 64			    /* silent ones from the network; above that the oldest is closed, */
+#define SF_STRANGER_GRACE_NS UINT64_C(100000000)    /* but not before this */
+#define SF_STRANGER_GRACE_ROUNDS 3		    /* nor before so many rounds of the agent */
 #define SF_FIRST_WORD_LIMIT_NS UINT64_C(3000000000) /* for one who comes to say something */
 
 struct sf_control_listener;
@@ -47,7 +48,7 @@ struct sf_dial {
 	uint64_t since_ns;
 };
 
-struct sf_conn {
+struct sf_channel {
 	struct sf_stream stream;
 	int pid; /* of a peer of the runtime folder, 0 if unknown */
 	bool open;
@@ -70,11 +71,11 @@ struct sf_conn {
 			     differ. Else SUCCESS */
 	/* readable, or the two others. A whole, checked message, and its descriptors: those that the receiver keeps it replaces
 	 * by -1. False: the peer breaks the rules, or does not read, and the connection ends. */
-	void (*readable)(struct sf_conn *conn);
-	bool (*message)(struct sf_conn *conn, const struct sf_msg *msg, int *fds);
-	void (*ended)(struct sf_conn *conn); /* the other side is gone, or broke a rule; the connection is closed */
+	void (*readable)(struct sf_channel *channel);
+	bool (*message)(struct sf_channel *channel, const struct sf_msg *msg, int *fds);
+	void (*ended)(struct sf_channel *channel); /* the other side is gone, or broke a rule; the connection is closed */
 	void *owner;
-	struct sf_conn *next, *previous;
+	struct sf_channel *next, *previous;
 	uint8_t *out; /* messages that wait to be sent, or NULL */
 	size_t out_len;
 	uint8_t *in; /* of a stream: the beginning of a message, or NULL */
@@ -82,59 +83,59 @@ struct sf_conn {
 };
 
 /* Takes over fd when it succeeds. NO_MEMORY; OPERATING_SYSTEM, logged. */
-doca_error_t sf_conn_open(int fd, void *owner, struct sf_conn **conn);
-void sf_conn_close(struct sf_conn *conn);
+doca_error_t sf_channel_open(int fd, void *owner, struct sf_channel **channel);
+void sf_channel_close(struct sf_channel *channel);
 /* A link or an import has it from here on. */
-void sf_conn_take(struct sf_conn *conn);
+void sf_channel_take(struct sf_channel *channel);
 /* The connection's stream becomes the caller's, with all that the peer has said since its last message. */
-struct sf_stream sf_conn_leave(struct sf_conn *conn);
+struct sf_stream sf_channel_leave(struct sf_channel *channel);
 /* The beginning of a heartbeat that was read before that, for the caller to go on with: fewer bytes than a head has. */
-size_t sf_conn_rest(const struct sf_conn *conn, void *bytes);
+size_t sf_channel_rest(const struct sf_channel *channel, void *bytes);
 /* Closes the sockets of a listener's port, and whoever came by them and has not called yet. */
-void sf_conns_forget(const struct sf_control_listener *called);
+void sf_channels_forget(const struct sf_control_listener *called);
 /* It is a listening socket: whom it takes is asked for a first message. */
-void sf_conn_listen(struct sf_conn *conn);
+void sf_channel_listen(struct sf_channel *channel);
 
 /* Sends a message with its head, whole or not at all. Without descriptors it may wait for the connection, or for a peer that is
  * behind. A peer that does not read what it is sent loses the connection: false. */
-bool sf_conn_send(struct sf_conn *conn, const void *msg, const int *fds, unsigned num);
+bool sf_channel_send(struct sf_channel *channel, const void *msg, const int *fds, unsigned num);
 /* One that the peer can do without. */
-void sf_conn_tell(struct sf_conn *conn, const void *msg);
+void sf_channel_tell(struct sf_channel *channel, const void *msg);
 
 /* To a process's agent, or a listener. address is where it is by the network, or empty; who has one runtime folder with us is
  * called there all the same, unless it is to be by_network. What is sent waits until there is a connection; if none comes about,
  * `ended` is called, with `why`. NOT_FOUND: nobody is there; AGAIN: there is no room in its queue. */
-doca_error_t sf_conn_call(enum sf_socket_kind kind, const struct sf_key *key, const char *address, bool by_network,
-			  uint32_t scope, void *owner, struct sf_conn **conn);
+doca_error_t sf_channel_call(enum sf_socket_kind kind, const struct sf_key *key, const char *address, bool by_network,
+			     uint32_t scope, void *owner, struct sf_channel **channel);
 
-/* ---- between conn.c and dial.c ---- */
+/* ---- between channel.c and dial.c ---- */
 
 /* It is among the open ones. */
-void sf_conn_enter(struct sf_conn *conn, void *owner);
+void sf_channel_enter(struct sf_channel *channel, void *owner);
 /* For reading, and what is asked for besides. False, and errno. */
-bool sf_conn_watch(struct sf_conn *conn, int how, uint32_t events);
-void sf_conn_send_kept(struct sf_conn *conn);
+bool sf_channel_watch(struct sf_channel *channel, int how, uint32_t events);
+void sf_channel_send_kept(struct sf_channel *channel);
 /* Closes it and tells its owner. */
-void sf_conn_end(struct sf_conn *conn);
-void sf_dial_event(struct sf_conn *conn, uint32_t events);
+void sf_channel_end(struct sf_channel *channel);
+void sf_dial_event(struct sf_channel *channel, uint32_t events);
 /* This address leads nowhere, for that errno: another, or the end. */
-void sf_dial_next(struct sf_conn *conn, int error);
+void sf_dial_next(struct sf_channel *channel, int error);
 /* There is a connection, or there will be none. */
-void sf_dial_end(struct sf_conn *conn);
+void sf_dial_end(struct sf_channel *channel);
 /* It is a peer's, by TCP: it ends with the peer's machine. */
-void sf_conn_watch_machine(struct sf_conn *conn);
+void sf_channel_watch_machine(struct sf_channel *channel);
 
 /* ---- for the agent ---- */
 
-void sf_conn_event(struct sf_conn *conn, uint32_t events);
+void sf_channel_event(struct sf_channel *channel, uint32_t events);
 /* The agent has seen to all that was ready. */
-void sf_conns_round(void);
+void sf_channels_round(void);
 /* Frees what was closed, gives up what takes too long. Is anything still timed? */
-bool sf_conns_tick(uint64_t now_ns);
+bool sf_channels_tick(uint64_t now_ns);
 /* Ends all of them. */
-void sf_conns_close(void);
+void sf_channels_close(void);
 /* Waits on the listening sockets, or does not. */
-void sf_conns_listen(bool on);
-void sf_conns_after_fork(void);
+void sf_channels_listen(bool on);
+void sf_channels_after_fork(void);
 
 #endif
