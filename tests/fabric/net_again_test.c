@@ -67,31 +67,40 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* By an address without a token, as a program gives it. */
-static void ask(char address[SF_ADDRESS_MAX])
+/* By an address without a token, as a program gives it. Called with sf_control_lock held. */
+static void ask_locked(char address[SF_ADDRESS_MAX])
 {
 	static struct sf_handshake_ops ops = {.tell = tell, .meet = meet, .opened = opened, .ended = ended};
 
 	ops.provider = provider_tcp();
 	num_opened = 0;
 	address[strcspn(address, "#")] = '\0';
-	pthread_mutex_lock(&sf_control_lock);
 	assert_int_equal(sf_handshake_ask(&handshake, &ops, "somebody", address, 0, NULL, 0), DOCA_SUCCESS);
+}
+
+static void ask(char address[SF_ADDRESS_MAX])
+{
+	pthread_mutex_lock(&sf_control_lock);
+	ask_locked(address);
 	pthread_mutex_unlock(&sf_control_lock);
 }
 
 static void expect_opened(doca_error_t status)
 {
+	doca_error_t seen;
 	struct timespec limit;
+	uint32_t num;
 
 	clock_gettime(CLOCK_MONOTONIC, &limit);
 	limit.tv_sec += NET_IN_TIME_S;
 	pthread_mutex_lock(&sf_control_lock);
-	while (num_opened == 0)
-		assert_int_equal(pthread_cond_timedwait(&sf_control_changed, &sf_control_lock, &limit), 0);
-	assert_int_equal(num_opened, 1);
-	assert_int_equal(opened_status, status);
-	pthread_mutex_unlock(&sf_control_lock);
+	while (num_opened == 0 && pthread_cond_timedwait(&sf_control_changed, &sf_control_lock, &limit) == 0)
+		;
+	num = num_opened;
+	seen = opened_status;
+	pthread_mutex_unlock(&sf_control_lock); /* a failed assertion returns to a teardown that takes it */
+	assert_int_equal(num, 1);
+	assert_int_equal(seen, status);
 }
 
 static int next_call(int listener)
@@ -159,12 +168,31 @@ static void who_is_cut_off_by_an_end_is_told_so(void **state)
 	expect_opened(DOCA_ERROR_CONNECTION_ABORTED);
 }
 
+/* The process dies after the kernel made the connection, and before the agent looks at it. */
+static void who_is_reset_before_its_first_word_is_told_so(void **state)
+{
+	const struct linger reset = {.l_onoff = 1};
+	char text[SF_ADDRESS_MAX];
+	int listener = listen_here(text), fd;
+
+	(void)state;
+	pthread_mutex_lock(&sf_control_lock);
+	ask_locked(text);
+	fd = take(listener);
+	close(listener);
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset)), 0);
+	close(fd);
+	pthread_mutex_unlock(&sf_control_lock);
+	expect_opened(DOCA_ERROR_CONNECTION_ABORTED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(who_is_cut_off_calls_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_is_always_cut_off_gives_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_is_cut_off_by_an_end_is_told_so, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_is_reset_before_its_first_word_is_told_so, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("net again", tests, NULL, NULL);
