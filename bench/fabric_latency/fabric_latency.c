@@ -29,7 +29,7 @@ struct side {
 	struct sf_domain *domain;
 	struct sf_region *region;
 	struct sf_port *port;
-	struct sf_link *link;
+	struct sf_conn *conn;
 	char *memory; /* RECVS buffers of a size */
 	size_t size;
 	uint64_t received, sent;
@@ -64,7 +64,7 @@ static bool send_one(void)
 	if (op == NULL)
 		return false;
 	side.free = op->next;
-	doca_error_t error = sf_link_submit(side.link, op);
+	doca_error_t error = sf_conn_submit(side.conn, op);
 
 	if (error == DOCA_SUCCESS) {
 		side.sent++;
@@ -88,30 +88,30 @@ static void recv_done(struct sf_recv *recv)
 	must(sf_port_post_recv(side.port, recv), "post");
 }
 
-static void connected(struct sf_link *link, doca_error_t status, const void *data, size_t len)
+static void connected(struct sf_conn *conn, doca_error_t status, const void *data, size_t len)
 {
 	must(status, "connect");
-	side.link = link;
+	side.conn = conn;
 }
 
-static void accepted(struct sf_listener *listener, struct sf_link *link, const void *data, size_t len)
+static void accepted(struct sf_listener *listener, struct sf_conn *conn, const void *data, size_t len)
 {
-	side.link = link;
+	side.conn = conn;
 }
 
-static void closed(struct sf_link *link, doca_error_t reason)
+static void closed(struct sf_conn *conn, doca_error_t reason)
 {
 	side.over = true;
 }
 
-/* ready: written when the listener is there. The first message may come in the poll that accepts the link, so echo is known by
- * then. */
+/* ready: written when the listener is there. The first message may come in the poll that accepts the connection, so echo is known
+ * by then. */
 static void side_open(const char *provider, const char *name, bool listens, size_t size, bool echo, int ready)
 {
 	static const struct sf_port_handler handler = {.accepted = accepted, .connected = connected, .closed = closed};
 	const struct sf_fabric_ops *ops = sf_fabric_find(provider);
 	struct sf_listener *listener;
-	struct sf_link *link;
+	struct sf_conn *conn;
 
 	if (ops == NULL) {
 		fprintf(stderr, "no provider %s\n", provider);
@@ -141,9 +141,9 @@ static void side_open(const char *provider, const char *name, bool listens, size
 		must(sf_listener_open(side.port, name, SF_LISTEN_AUTO, NULL, &listener), "listen");
 	if (listens && write(ready, "", 1) != 1)
 		exit(1);
-	while (side.link == NULL) {
+	while (side.conn == NULL) {
 		if (!listens) {
-			must(sf_link_connect(side.port, name, NULL, NULL, 0, NULL, &link), "connect");
+			must(sf_conn_connect(side.port, name, NULL, NULL, 0, NULL, &conn), "connect");
 			listens = true;
 		}
 		sf_port_poll(side.port, POLL_BUDGET);
@@ -235,7 +235,7 @@ static void measure(const char *provider, size_t size, bool echo, uint64_t num)
 		else
 			printf("%8zu B  %8.2f M messages/s  %7.2f GB/s\n", size, 1e-6 / best, (double)size / best / 1e9);
 		fflush(stdout);
-		sf_link_disconnect(side.link);
+		sf_conn_disconnect(side.conn);
 		_exit(0);
 	}
 	close(ready[0]);

@@ -51,9 +51,9 @@ static void log_failure(const struct comch_endpoint *endpoint, doca_error_t stat
 	}
 }
 
-static void server_answered(struct sf_link *link, doca_error_t status, const void *data, size_t len)
+static void server_answered(struct sf_conn *conn, doca_error_t status, const void *data, size_t len)
 {
-	struct doca_comch_connection *connection = (struct doca_comch_connection *)link->user;
+	struct doca_comch_connection *connection = (struct doca_comch_connection *)conn->user;
 	struct comch_endpoint *endpoint = connection->endpoint;
 	struct comch_hello hello;
 
@@ -74,14 +74,14 @@ static void server_answered(struct sf_link *link, doca_error_t status, const voi
 		return;
 	}
 	connection->max_msg_size = hello.max_msg_size < endpoint->max_msg_size ? hello.max_msg_size : endpoint->max_msg_size;
-	connection->maps = (connection->link->ops->caps & SF_CAP_MAP) != 0;
+	connection->maps = (connection->conn->ops->caps & SF_CAP_MAP) != 0;
 	connection->established = true;
 	sf_ctx_started(&endpoint->ctx);
 }
 
 static const struct sf_port_handler client_handler = {
 	.connected = server_answered,
-	.closed = comch_endpoint_link_closed,
+	.closed = comch_endpoint_conn_closed,
 };
 
 static doca_error_t connect_server(struct doca_comch_client *client)
@@ -97,8 +97,8 @@ static doca_error_t connect_server(struct doca_comch_client *client)
 		SF_LOG_ERR("no memory for the connection to server %s", endpoint->name);
 		return DOCA_ERROR_NO_MEMORY;
 	}
-	result = sf_link_connect(endpoint->port, endpoint->listener_name, NULL, hello, comch_hello_pack(&own, hello), connection,
-				 &connection->link);
+	result = sf_conn_connect(endpoint->port, endpoint->listener_name, NULL, hello, comch_hello_pack(&own, hello), connection,
+				 &connection->conn);
 	if (result != DOCA_SUCCESS) {
 		comch_connection_unref(connection);
 		return result;
@@ -113,7 +113,7 @@ static doca_error_t connect_server(struct doca_comch_client *client)
 
 doca_error_t sf_comch_client_wait(struct doca_comch_client *client)
 {
-	return client->connection != NULL ? sf_link_wait(client->connection->link) : DOCA_SUCCESS;
+	return client->connection != NULL ? sf_conn_wait(client->connection->conn) : DOCA_SUCCESS;
 }
 
 /* ---- the ctx ---- */

@@ -79,7 +79,7 @@ void comch_connection_disconnect(struct doca_comch_connection *connection)
 	connection->endpoint->num_ending++;
 	comch_connection_flush(connection, &sent);
 	bury(connection);
-	sf_link_disconnect(connection->link);
+	sf_conn_disconnect(connection->conn);
 }
 
 void comch_connection_lost(struct doca_comch_connection *connection)
@@ -105,8 +105,8 @@ bool comch_connection_close(struct doca_comch_connection *connection)
 {
 	if (connection->num_ops > 0)
 		return false;
-	sf_link_close(connection->link);
-	connection->link = NULL;
+	sf_conn_close(connection->conn);
+	connection->conn = NULL;
 	return true;
 }
 
@@ -190,7 +190,7 @@ bool comch_connection_flush(struct doca_comch_connection *connection, uint32_t *
 {
 	struct comch_out *out;
 
-	while (connection->link != NULL && (out = pop_out(connection)) != NULL) {
+	while (connection->conn != NULL && (out = pop_out(connection)) != NULL) {
 		doca_error_t result;
 
 		out->op = (struct sf_op){.done = out_done,
@@ -200,7 +200,7 @@ bool comch_connection_flush(struct doca_comch_connection *connection, uint32_t *
 					 .header_len = COMCH_CONTROL_HEADER_SIZE,
 					 .header = out->header};
 		connection->num_ops++;
-		result = sf_link_submit(connection->link, &out->op);
+		result = sf_conn_submit(connection->conn, &out->op);
 		if (result == DOCA_SUCCESS) {
 			(*sent)++;
 			continue;
@@ -210,7 +210,7 @@ bool comch_connection_flush(struct doca_comch_connection *connection, uint32_t *
 			push_back_out(connection, out);
 			return false;
 		}
-		free(out); /* the link is gone: its closed callback tells */
+		free(out); /* the connection has ended: its closed callback reports it */
 	}
 	return true;
 }
@@ -356,12 +356,12 @@ void comch_connection_leave(struct comch_child *child)
 {
 	struct doca_comch_connection *connection = child->connection;
 	struct comch_endpoint *endpoint = connection->endpoint;
-	struct comch_child **link = &connection->children;
+	struct comch_child **at = &connection->children;
 
 	pthread_mutex_lock(&connection->lock);
-	while (*link != child)
-		link = &(*link)->next;
-	*link = child->next;
+	while (*at != child)
+		at = &(*at)->next;
+	*at = child->next;
 	if (child->is_consumer)
 		connection->num_consumers--;
 	else

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One client and one server, joined by the control link.
+ * One client and one server, joined by the control connection.
  *
- * The link, the user data and the counters belong to the control thread. Producers and consumers live on other threads;
+ * The connection, the user data and the counters belong to the control thread. Producers and consumers live on other threads;
  * what they share with the control thread is atomic or guarded by lock. None of it is touched per message.
  *
- * Life: made READY by the endpoint; lost when the peer goes, or disconnected; its link is closed by the endpoint's
+ * Life: made READY by the endpoint; lost when the peer goes, or disconnected; its fabric connection is closed by the endpoint's
  * progress; the object goes when the endpoint and the last producer and consumer have let go of it.
  */
 #ifndef COMCH_CONNECTION_H
@@ -28,10 +28,10 @@ struct comch_out; /* an internal message on its way */
 struct doca_comch_connection {
 	struct comch_endpoint *endpoint;    /* outlives the connection: it cannot be destroyed while num_children counts ours */
 	struct doca_comch_connection *next; /* the endpoint's list */
-	struct sf_link *link;		    /* NULL once closed */
+	struct sf_conn *conn;		    /* NULL once closed */
 	union doca_data user_data;
 	uint32_t max_msg_size; /* the lower of both sides */
-	uint32_t num_ops;      /* operations on the link that are not done: it must not be closed before */
+	uint32_t num_ops;      /* operations on the connection that are not done: it must not be closed before */
 	bool established;      /* the client's: the server accepted */
 	bool maps;	       /* either side can map what the other exports: then a GPU's mailboxes need no proxy */
 	bool ending;	       /* disconnected by us, or lost */
@@ -68,10 +68,10 @@ void comch_connection_unref(struct doca_comch_connection *connection);
 void comch_connection_disconnect(struct doca_comch_connection *connection);
 /* The peer is gone: expired-consumer events, and the children learn of it. */
 void comch_connection_lost(struct doca_comch_connection *connection);
-/* Closes the link if nothing is in flight on it; true when it is closed. Not from a callback. */
+/* Closes the connection if nothing is in flight on it; true when it is closed. Not from a callback. */
 bool comch_connection_close(struct doca_comch_connection *connection);
 
-/* A message has arrived on the link. Any error: the peer broke the protocol, and the connection is to be ended. */
+/* A message has arrived on the connection. Any error: the peer broke the protocol, and the connection is to be ended. */
 doca_error_t comch_connection_receive(struct doca_comch_connection *connection, const struct sf_recv *recv, uint8_t *payload);
 
 /* Joins and leaves. join takes the next id of its kind: NOT_CONNECTED class errors become BAD_STATE, too many NO_MEMORY; both

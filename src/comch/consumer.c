@@ -99,7 +99,7 @@ static void withdraw(struct doca_comch_consumer *consumer)
 	if (!consumer->advertised)
 		return;
 	consumer->advertised = false;
-	/* A dead connection has nobody to tell, and the peer sees the end of our link anyway. */
+	/* A dead connection has nobody to tell, and the peer sees the end of our connection anyway. */
 	if (comch_connection_post(connection, &control, NULL, 0) == DOCA_SUCCESS) {
 		comch_wake(&connection->endpoint->ctx);
 		sf_ctx_send_pending(&consumer->child.ctx);
@@ -133,7 +133,7 @@ static const struct comch_consumer_path *choose_path(const struct doca_comch_con
 static doca_error_t consumer_start(struct doca_ctx *ctx)
 {
 	struct doca_comch_consumer *consumer = (struct doca_comch_consumer *)ctx;
-	struct comch_advertisement ad = {.path = COMCH_PATH_LINK};
+	struct comch_advertisement ad = {.path = COMCH_PATH_CONN};
 	doca_error_t result;
 
 	consumer->path = choose_path(consumer);

@@ -15,7 +15,7 @@
 #include "comch/consumer_completion.h"
 
 struct comch_consumer_path;
-struct comch_inbound_link;
+struct comch_inbound_conn;
 struct comch_inbound;
 
 struct doca_comch_consumer {
@@ -34,8 +34,8 @@ struct doca_comch_consumer {
 	struct sf_listener *listener;
 	uint32_t list_max;   /* buffers in a list that one receive takes */
 	uint32_t num_posted; /* receives that the port has */
-	uint32_t num_links;
-	struct comch_inbound_link *links;	  /* producers that connected */
+	uint32_t num_conns;
+	struct comch_inbound_conn *conns;	  /* producers that connected */
 	struct comch_inbound *inbound;		  /* sources besides the port: route.h */
 	struct doca_task *held_first, *held_last; /* receives kept for inbound sources */
 	uint32_t num_held;
@@ -59,7 +59,7 @@ struct comch_consumer_path {
 extern const struct comch_consumer_path comch_consumer_cpu_path;
 
 /* For a path's start: opens consumer->port, which rings event_fd, and an automatic listener of a fresh random name, which goes to
- * ad->name. Undone by unlisten, which wants every link closed. */
+ * ad->name. Undone by unlisten, which wants every connection closed. */
 doca_error_t comch_consumer_listen(struct doca_comch_consumer *consumer, const struct sf_port_handler *handler, uint32_t recv_max,
 				   int event_fd, struct comch_advertisement *ad);
 void comch_consumer_unlisten(struct doca_comch_consumer *consumer);

@@ -102,10 +102,10 @@ struct doca_comch_consumer_task_post_recv *comch_consumer_take_recv(struct doca_
 	return task;
 }
 
-/* With sources, links get as many receives as sources; without plain links, sources get all. */
+/* With sources, connections get as many receives as sources; without plain connections, sources get all. */
 static bool is_to_hold(const struct doca_comch_consumer *consumer)
 {
-	uint32_t num_plain = consumer->num_links;
+	uint32_t num_plain = consumer->num_conns;
 
 	for (const struct comch_inbound *it = consumer->inbound; it != NULL; it = it->next)
 		num_plain--;
@@ -128,12 +128,12 @@ doca_error_t comch_consumer_queue_recv(struct doca_comch_consumer *consumer, str
 	return result;
 }
 
-/* The peer sent what no producer sends: it loses its link, the receive stays. */
+/* The peer sent what no producer sends: it loses its connection, the receive stays. */
 static void message_broken(struct doca_comch_consumer *consumer, struct doca_comch_consumer_task_post_recv *task)
 {
-	SF_LOG_ERR_LIMITED("consumer %u: a message of %u bytes with a header of %u is not a producer's; its link is cut",
+	SF_LOG_ERR_LIMITED("consumer %u: a message of %u bytes with a header of %u is not a producer's; its connection is cut",
 			   consumer->child.id, task->recv.len, task->recv.header_len);
-	sf_link_disconnect(task->recv.link);
+	sf_conn_disconnect(task->recv.conn);
 	if (comch_consumer_queue_recv(consumer, task) != DOCA_SUCCESS)
 		comch_task_post_recv_flushed(task, DOCA_ERROR_IO_FAILED);
 }
@@ -190,44 +190,44 @@ void comch_consumer_prepare_recv(struct doca_comch_consumer *consumer, struct do
 
 /* ---- producers ---- */
 
-static void producer_attached(struct sf_listener *listener, struct sf_link *link, const void *data, size_t len)
+static void producer_attached(struct sf_listener *listener, struct sf_conn *conn, const void *data, size_t len)
 {
 	struct doca_comch_consumer *consumer = (struct doca_comch_consumer *)listener->user;
-	struct comch_inbound_link *inbound_link;
+	struct comch_inbound_conn *inbound_conn;
 	struct comch_attach attach;
 	doca_error_t result;
 
-	link->user = NULL;
+	conn->user = NULL;
 	result = comch_attach_parse(data, len, &attach);
-	if (result != DOCA_SUCCESS || consumer->num_links == COMCH_PRODUCERS_MAX) {
+	if (result != DOCA_SUCCESS || consumer->num_conns == COMCH_PRODUCERS_MAX) {
 		SF_LOG_ERR_LIMITED("consumer %u: a producer is refused: %s", consumer->child.id,
 				   result != DOCA_SUCCESS ? "its attach is not understood" : "there are too many");
-		sf_link_close(link);
+		sf_conn_close(conn);
 		return;
 	}
-	inbound_link = (struct comch_inbound_link *)calloc(1, sizeof(*inbound_link));
-	if (inbound_link == NULL) {
+	inbound_conn = (struct comch_inbound_conn *)calloc(1, sizeof(*inbound_conn));
+	if (inbound_conn == NULL) {
 		SF_LOG_ERR_LIMITED("consumer %u: no memory for producer %u; it is refused", consumer->child.id,
 				   attach.producer_id);
-		sf_link_close(link);
+		sf_conn_close(conn);
 		return;
 	}
 	if (attach.path == COMCH_PATH_MAILBOX &&
-	    comch_inbound_open(consumer, link, &attach, &inbound_link->inbound) != DOCA_SUCCESS) {
-		free(inbound_link);
-		sf_link_close(link);
+	    comch_inbound_open(consumer, conn, &attach, &inbound_conn->inbound) != DOCA_SUCCESS) {
+		free(inbound_conn);
+		sf_conn_close(conn);
 		return;
 	}
-	inbound_link->consumer = consumer;
-	inbound_link->link = link;
-	inbound_link->producer_id = attach.producer_id;
-	inbound_link->next = consumer->links;
-	consumer->links = inbound_link;
-	consumer->num_links++;
-	link->user = inbound_link;
-	if (inbound_link->inbound != NULL) {
-		inbound_link->inbound->next = consumer->inbound;
-		consumer->inbound = inbound_link->inbound;
+	inbound_conn->consumer = consumer;
+	inbound_conn->conn = conn;
+	inbound_conn->producer_id = attach.producer_id;
+	inbound_conn->next = consumer->conns;
+	consumer->conns = inbound_conn;
+	consumer->num_conns++;
+	conn->user = inbound_conn;
+	if (inbound_conn->inbound != NULL) {
+		inbound_conn->inbound->next = consumer->inbound;
+		consumer->inbound = inbound_conn->inbound;
 	}
 }
 
@@ -241,18 +241,18 @@ static void close_inbound(struct doca_comch_consumer *consumer, struct comch_inb
 	inbound->ops->close(inbound);
 }
 
-static void close_link(struct doca_comch_consumer *consumer, struct comch_inbound_link *inbound_link)
+static void close_conn(struct doca_comch_consumer *consumer, struct comch_inbound_conn *inbound_conn)
 {
-	struct comch_inbound_link **slot = &consumer->links;
+	struct comch_inbound_conn **slot = &consumer->conns;
 
-	while (*slot != inbound_link)
+	while (*slot != inbound_conn)
 		slot = &(*slot)->next;
-	*slot = inbound_link->next;
-	consumer->num_links--;
-	if (inbound_link->inbound != NULL)
-		close_inbound(consumer, inbound_link->inbound);
-	sf_link_close(inbound_link->link);
-	free(inbound_link);
+	*slot = inbound_conn->next;
+	consumer->num_conns--;
+	if (inbound_conn->inbound != NULL)
+		close_inbound(consumer, inbound_conn->inbound);
+	sf_conn_close(inbound_conn->conn);
+	free(inbound_conn);
 }
 
 /* Held receives go back to the port when the last source has gone. */
@@ -267,16 +267,16 @@ static void release_held(struct doca_comch_consumer *consumer)
 	}
 }
 
-static void producer_left(struct sf_link *link, doca_error_t reason)
+static void producer_left(struct sf_conn *conn, doca_error_t reason)
 {
-	struct comch_inbound_link *inbound_link = (struct comch_inbound_link *)link->user;
+	struct comch_inbound_conn *inbound_conn = (struct comch_inbound_conn *)conn->user;
 	struct doca_comch_consumer *consumer;
 
-	(void)reason; /* the control link tells the program */
-	if (inbound_link == NULL)
+	(void)reason; /* the control connection tells the program */
+	if (inbound_conn == NULL)
 		return;
-	consumer = inbound_link->consumer;
-	close_link(consumer, inbound_link);
+	consumer = inbound_conn->consumer;
+	close_conn(consumer, inbound_conn);
 	release_held(consumer);
 }
 
@@ -301,10 +301,10 @@ static doca_error_t cpu_start(struct doca_comch_consumer *consumer, struct comch
 	result = sf_mmap_region(consumer->mmap, dev, &consumer->region);
 	if (result != DOCA_SUCCESS)
 		return result;
-	consumer->num_posted = consumer->num_links = consumer->num_held = 0;
+	consumer->num_posted = consumer->num_conns = consumer->num_held = 0;
 	consumer->held_first = consumer->held_last = NULL;
 	consumer->reclaiming = false;
-	ad->path = COMCH_PATH_LINK;
+	ad->path = COMCH_PATH_CONN;
 	result = comch_consumer_listen(consumer, &consumer_handler, recv_max, sf_ctx_event_fd(&consumer->child.ctx), ad);
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -326,8 +326,8 @@ static bool cpu_drained(struct doca_comch_consumer *consumer)
 
 static void cpu_stop(struct doca_comch_consumer *consumer)
 {
-	while (consumer->links != NULL)
-		close_link(consumer, consumer->links);
+	while (consumer->conns != NULL)
+		close_conn(consumer, consumer->conns);
 	comch_consumer_unlisten(consumer);
 	consumer->region = NULL;
 }

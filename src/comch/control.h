@@ -5,7 +5,7 @@
  *
  *   hello    private data of a client's connect, and of the server's accept
  *   refusal  private data of the server's reject
- *   control  a message on the control link: header, and for some types a payload
+ *   control  a message on the control connection: header, and for some types a payload
  *   attach   private data of a producer's connect to a consumer
  *   data     the header of a producer's message
  */
@@ -56,7 +56,7 @@ enum comch_control_type {
 
 /* How a consumer is reached. */
 enum comch_path {
-	COMCH_PATH_LINK = 0,	/* connect to its listener and send */
+	COMCH_PATH_CONN = 0,	/* connect to its listener and send */
 	COMCH_PATH_MAILBOX = 1, /* the descriptor says where its mailbox is; the listener tells of its life */
 };
 

@@ -87,9 +87,9 @@ static void connection_ended(struct doca_comch_connection *connection)
 	}
 }
 
-void comch_endpoint_link_closed(struct sf_link *link, doca_error_t reason)
+void comch_endpoint_conn_closed(struct sf_conn *conn, doca_error_t reason)
 {
-	struct doca_comch_connection *connection = (struct doca_comch_connection *)link->user;
+	struct doca_comch_connection *connection = (struct doca_comch_connection *)conn->user;
 
 	if (reason == DOCA_ERROR_CONNECTION_RESET)
 		SF_LOG_INFO_LIMITED("the peer of %s disconnected", connection->endpoint->listener_name);
@@ -99,9 +99,9 @@ void comch_endpoint_link_closed(struct sf_link *link, doca_error_t reason)
 	connection_ended(connection);
 }
 
-static void message_arrived(void *user, struct sf_link *link, const struct sf_recv *recv, uint8_t *payload)
+static void message_arrived(void *user, struct sf_conn *conn, const struct sf_recv *recv, uint8_t *payload)
 {
-	struct doca_comch_connection *connection = (struct doca_comch_connection *)link->user;
+	struct doca_comch_connection *connection = (struct doca_comch_connection *)conn->user;
 	doca_error_t result;
 
 	if (connection == NULL || connection->ending)
@@ -111,7 +111,7 @@ static void message_arrived(void *user, struct sf_link *link, const struct sf_re
 		return;
 	SF_LOG_ERR_LIMITED("the peer of %s sent what Comch never sends (%u bytes, header %u): %s; it is disconnected",
 			   connection->endpoint->listener_name, recv->len, recv->header_len, doca_error_get_name(result));
-	sf_link_disconnect(link);
+	sf_conn_disconnect(conn);
 	connection_ended(connection);
 }
 

@@ -57,7 +57,7 @@ struct comch_endpoint {
 	/* while started */
 	struct sf_port *port;
 	struct comch_receives *receives;
-	struct doca_comch_connection *connections; /* every one with an open link */
+	struct doca_comch_connection *connections; /* every one with an open connection */
 	uint32_t num_connections;
 	uint32_t num_ending; /* of these, disconnected or lost: to be closed by progress */
 
@@ -91,7 +91,7 @@ uint32_t comch_endpoint_flush(struct comch_endpoint *endpoint);
 void comch_endpoint_send_pending(struct comch_endpoint *endpoint);
 
 /* The port handler's closed, for both sides: the peer left or died. */
-void comch_endpoint_link_closed(struct sf_link *link, doca_error_t reason);
+void comch_endpoint_conn_closed(struct sf_conn *conn, doca_error_t reason);
 
 /* Setters shared by the two sides; what is the public function's name, for the log. */
 doca_error_t comch_endpoint_set_max_msg_size(struct comch_endpoint *endpoint, uint32_t size, const char *what);

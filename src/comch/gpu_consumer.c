@@ -18,17 +18,17 @@
 #include "comch/gpu_path.h"
 #include "mem/mmap.h"
 
-struct gpu_peer_link {
-	struct gpu_peer_link *next;
-	struct sf_link *link;
+struct gpu_peer_conn {
+	struct gpu_peer_conn *next;
+	struct sf_conn *conn;
 };
 
 struct gpu_consumer {
 	struct gpu_memory memory;
 	struct gpu_mailbox box;
 	struct gpu_block block;	     /* the handle and its rings */
-	struct gpu_peer_link *links; /* producers that connected */
-	uint32_t num_links;
+	struct gpu_peer_conn *conns; /* producers that connected */
+	uint32_t num_conns;
 	struct gpu_consumer_proxy *proxy; /* NULL: the peer maps the mailbox */
 };
 
@@ -106,54 +106,54 @@ static bool is_understood(const struct gpu_consumer *gpu, const void *data, size
 {
 	struct comch_attach attach;
 
-	return comch_attach_parse(data, len, &attach) == DOCA_SUCCESS && (gpu->proxy == NULL || attach.path == COMCH_PATH_LINK);
+	return comch_attach_parse(data, len, &attach) == DOCA_SUCCESS && (gpu->proxy == NULL || attach.path == COMCH_PATH_CONN);
 }
 
-static void producer_attached(struct sf_listener *listener, struct sf_link *link, const void *data, size_t len)
+static void producer_attached(struct sf_listener *listener, struct sf_conn *conn, const void *data, size_t len)
 {
 	struct doca_comch_consumer *consumer = listener->user;
 	struct gpu_consumer *gpu = consumer->gpu;
-	struct gpu_peer_link *peer;
+	struct gpu_peer_conn *peer;
 
-	link->user = NULL;
+	conn->user = NULL;
 	peer = calloc(1, sizeof(*peer));
-	if (peer == NULL || gpu->num_links == COMCH_PRODUCERS_MAX || !is_understood(gpu, data, len)) {
+	if (peer == NULL || gpu->num_conns == COMCH_PRODUCERS_MAX || !is_understood(gpu, data, len)) {
 		SF_LOG_ERR_LIMITED("consumer %u: a producer is refused: too many, no memory, or its attach is not understood",
 				   consumer->child.id);
 		free(peer);
-		sf_link_close(link);
+		sf_conn_close(conn);
 		return;
 	}
-	peer->link = link;
-	peer->next = gpu->links;
-	gpu->links = peer;
-	gpu->num_links++;
-	link->user = consumer;
+	peer->conn = conn;
+	peer->next = gpu->conns;
+	gpu->conns = peer;
+	gpu->num_conns++;
+	conn->user = consumer;
 }
 
-static void unlink_peer(struct gpu_consumer *gpu, struct sf_link *link)
+static void unlink_peer(struct gpu_consumer *gpu, struct sf_conn *conn)
 {
-	struct gpu_peer_link **slot = &gpu->links, *peer;
+	struct gpu_peer_conn **slot = &gpu->conns, *peer;
 
-	while (*slot != NULL && (*slot)->link != link)
+	while (*slot != NULL && (*slot)->conn != conn)
 		slot = &(*slot)->next;
 	peer = *slot;
 	if (peer == NULL)
 		return;
 	*slot = peer->next;
-	gpu->num_links--;
+	gpu->num_conns--;
 	free(peer);
 }
 
-static void producer_left(struct sf_link *link, doca_error_t reason)
+static void producer_left(struct sf_conn *conn, doca_error_t reason)
 {
-	struct doca_comch_consumer *consumer = link->user;
+	struct doca_comch_consumer *consumer = conn->user;
 
-	(void)reason; /* the control link tells the program */
+	(void)reason; /* the control connection tells the program */
 	if (consumer == NULL)
 		return;
-	unlink_peer(consumer->gpu, link);
-	sf_link_close(link);
+	unlink_peer(consumer->gpu, conn);
+	sf_conn_close(conn);
 }
 
 static const struct sf_port_handler gpu_consumer_handler = {
@@ -221,13 +221,13 @@ static bool gpu_drained(struct doca_comch_consumer *consumer)
 	return gpu->proxy == NULL || gpu_consumer_proxy_drained(gpu->proxy);
 }
 
-static void close_links(struct gpu_consumer *gpu)
+static void close_conns(struct gpu_consumer *gpu)
 {
-	while (gpu->links != NULL) {
-		struct sf_link *link = gpu->links->link;
+	while (gpu->conns != NULL) {
+		struct sf_conn *conn = gpu->conns->conn;
 
-		unlink_peer(gpu, link);
-		sf_link_close(link);
+		unlink_peer(gpu, conn);
+		sf_conn_close(conn);
 	}
 }
 
@@ -237,12 +237,12 @@ static void gpu_stop(struct doca_comch_consumer *consumer)
 	struct gpu_consumer *gpu = consumer->gpu;
 
 	if (gpu->proxy == NULL) {
-		close_links(gpu);
+		close_conns(gpu);
 		comch_consumer_unlisten(consumer);
 		return;
 	}
 	gpu_proxy_lock();
-	close_links(gpu);
+	close_conns(gpu);
 	gpu_proxy_unlock();
 	gpu_consumer_proxy_close(gpu->proxy);
 	gpu->proxy = NULL;

@@ -86,9 +86,10 @@ static void recv_done(struct sf_recv *recv)
 	}
 	if (recv->kind != SF_OP_SEND || !comch_data_header_valid(header, recv->header_len) ||
 	    header->imm_len > proxy->consumer->imm_data_len) {
-		SF_LOG_ERR_LIMITED("consumer %u: a message of %u bytes with a header of %u is not a producer's; its link is cut",
-				   proxy->consumer->child.id, recv->len, recv->header_len);
-		sf_link_disconnect(recv->link);
+		SF_LOG_ERR_LIMITED(
+			"consumer %u: a message of %u bytes with a header of %u is not a producer's; its connection is cut",
+			proxy->consumer->child.id, recv->len, recv->header_len);
+		sf_conn_disconnect(recv->conn);
 		buffer_free(buffer);
 		return;
 	}

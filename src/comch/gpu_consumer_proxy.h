@@ -20,7 +20,7 @@ doca_error_t gpu_consumer_proxy_open(struct doca_comch_consumer *consumer, const
 void gpu_consumer_proxy_cancel(struct gpu_consumer_proxy *proxy);
 bool gpu_consumer_proxy_drained(const struct gpu_consumer_proxy *proxy);
 
-/* Once drained, with no link left: closes listener and port. */
+/* Once drained, with no connection left: closes listener and port. */
 void gpu_consumer_proxy_close(struct gpu_consumer_proxy *proxy);
 
 #endif

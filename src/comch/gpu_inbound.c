@@ -43,7 +43,7 @@ static void scatter(struct doca_comch_consumer_task_post_recv *task, const uint8
 	}
 }
 
-/* The immediate data goes where the header of a link's message would lie: it lives as long. */
+/* The immediate data goes where the header of a connection's message would lie: it lives as long. */
 static void hand_over(struct gpu_inbound *in, struct doca_comch_consumer_task_post_recv *task, const struct gpu_arrival *arrived)
 {
 	const uint8_t *imm = arrived->arena != NULL ? arrived->line : arrived->line + arrived->len;
@@ -61,10 +61,10 @@ static void hand_over(struct gpu_inbound *in, struct doca_comch_consumer_task_po
 
 static void cut(struct gpu_inbound *in)
 {
-	SF_LOG_ERR_LIMITED("consumer %u: what producer %u put into its mailbox is not a message; its link is cut",
+	SF_LOG_ERR_LIMITED("consumer %u: what producer %u put into its mailbox is not a message; its connection is cut",
 			   in->base.consumer->child.id, in->base.producer_id);
 	in->broken = true;
-	sf_link_disconnect(in->base.link);
+	sf_conn_disconnect(in->base.conn);
 }
 
 static void drop_timer(struct gpu_inbound *in)
@@ -95,10 +95,10 @@ static bool is_mapped(struct gpu_inbound *in)
 	if (result == DOCA_SUCCESS)
 		result = gpu_mailbox_view(addr, in->region->len, in->offset, false, &box);
 	if (result != DOCA_SUCCESS) {
-		SF_LOG_ERR_LIMITED("consumer %u: the mailbox of producer %u cannot be used: %s; its link is cut",
+		SF_LOG_ERR_LIMITED("consumer %u: the mailbox of producer %u cannot be used: %s; its connection is cut",
 				   in->base.consumer->child.id, in->base.producer_id, doca_error_get_name(result));
 		in->broken = true;
-		sf_link_disconnect(in->base.link);
+		sf_conn_disconnect(in->base.conn);
 		return false;
 	}
 	gpu_receiver_init(&in->receiver, &box);
@@ -251,7 +251,7 @@ static doca_error_t request_mailbox(struct gpu_inbound *in, struct sf_domain *do
 				 attach->descriptor_len - COMCH_GPU_ATTACH_OFFSET_SIZE, &in->region);
 }
 
-doca_error_t comch_inbound_open(struct doca_comch_consumer *consumer, struct sf_link *link, const struct comch_attach *attach,
+doca_error_t comch_inbound_open(struct doca_comch_consumer *consumer, struct sf_conn *conn, const struct comch_attach *attach,
 				struct comch_inbound **inbound)
 {
 	struct gpu_inbound *in = calloc(1, sizeof(*in));
@@ -270,7 +270,7 @@ doca_error_t comch_inbound_open(struct doca_comch_consumer *consumer, struct sf_
 		return result;
 	}
 	in->base = (struct comch_inbound){
-		.ops = &gpu_inbound_ops, .consumer = consumer, .link = link, .producer_id = attach->producer_id};
+		.ops = &gpu_inbound_ops, .consumer = consumer, .conn = conn, .producer_id = attach->producer_id};
 	*inbound = &in->base;
 	return DOCA_SUCCESS;
 }

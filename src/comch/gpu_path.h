@@ -19,7 +19,7 @@ void comch_gpu_producer_release(struct doca_comch_producer *producer);
 /* Bytes of the arena of a consumer on a GPU: as its mmap is large. */
 uint32_t comch_gpu_consumer_arena(const struct doca_comch_consumer *consumer);
 
-/* The route of a producer on the CPU to a consumer on the peer's GPU. As comch_route_link_open. */
+/* The route of a producer on the CPU to a consumer on the peer's GPU. As comch_route_conn_open. */
 doca_error_t comch_route_mailbox_open(struct doca_comch_producer *producer, struct comch_remote_consumer *consumer,
 				      struct comch_route **route);
 

@@ -21,12 +21,12 @@
 struct gpu_slot {
 	struct doca_comch_producer *producer;
 	struct comch_remote_consumer *consumer; /* a reference, or NULL: never used, or over */
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct gpu_mailbox box;
 	struct gpu_forward *forward; /* NULL: the peer maps the mailbox */
 	bool lost;
 	bool connected;	    /* guarded by ring_lock */
-	uint32_t ring_lock; /* spin: a kernel's thread rings the link, which the host connects and closes */
+	uint32_t ring_lock; /* spin: a kernel's thread rings the connection, which the host connects and closes */
 };
 
 struct gpu_producer {
@@ -157,7 +157,7 @@ static void ring_slot(void *arg)
 
 	lock_ring(slot);
 	if (slot->connected)
-		sf_link_ring(slot->link);
+		sf_conn_ring(slot->conn);
 	unlock_ring(slot);
 }
 
@@ -190,16 +190,16 @@ static void retire(struct gpu_producer *gpu, struct gpu_slot *slot)
 
 static void release(struct gpu_slot *slot)
 {
-	struct sf_link *link = slot->link;
+	struct sf_conn *conn = slot->conn;
 
 	lock_ring(slot);
-	slot->link = NULL;
+	slot->conn = NULL;
 	slot->connected = false;
 	unlock_ring(slot);
 	if (slot->forward != NULL)
 		gpu_forward_close(slot->forward);
 	slot->forward = NULL;
-	sf_link_close(link);
+	sf_conn_close(conn);
 	comch_remote_consumer_unref(slot->consumer);
 	slot->consumer = NULL;
 }
@@ -207,18 +207,18 @@ static void release(struct gpu_slot *slot)
 static doca_error_t connect_proxy(struct doca_comch_producer *producer, struct gpu_slot *slot, size_t offset)
 {
 	struct gpu_producer *gpu = producer->gpu;
-	const struct comch_attach attach = {.path = COMCH_PATH_LINK, .producer_id = producer->child.id};
+	const struct comch_attach attach = {.path = COMCH_PATH_CONN, .producer_id = producer->child.id};
 	uint8_t data[SF_PRIVATE_MAX];
 	doca_error_t result;
 
-	result = sf_link_connect(producer->port, slot->consumer->ad.name, NULL, data, comch_attach_pack(&attach, data), slot,
-				 &slot->link);
+	result = sf_conn_connect(producer->port, slot->consumer->ad.name, NULL, data, comch_attach_pack(&attach, data), slot,
+				 &slot->conn);
 	if (result != DOCA_SUCCESS)
 		return result;
-	result = gpu_forward_open(gpu->proxy, &gpu->memory, offset, slot->link, &slot->forward);
+	result = gpu_forward_open(gpu->proxy, &gpu->memory, offset, slot->conn, &slot->forward);
 	if (result != DOCA_SUCCESS) {
-		sf_link_close(slot->link);
-		slot->link = NULL;
+		sf_conn_close(slot->conn);
+		slot->conn = NULL;
 	}
 	return result;
 }
@@ -235,8 +235,8 @@ static doca_error_t connect_slot(struct doca_comch_producer *producer, struct gp
 		return DOCA_ERROR_TOO_BIG;
 	memcpy(descriptor, &where, sizeof(where));
 	memcpy(descriptor + COMCH_GPU_ATTACH_OFFSET_SIZE, gpu->memory.descriptor, gpu->memory.descriptor_len);
-	return sf_link_connect(producer->port, slot->consumer->ad.name, NULL, data, comch_attach_pack(&attach, data), slot,
-			       &slot->link);
+	return sf_conn_connect(producer->port, slot->consumer->ad.name, NULL, data, comch_attach_pack(&attach, data), slot,
+			       &slot->conn);
 }
 
 /* Takes over the caller's reference. */
@@ -282,7 +282,7 @@ static struct comch_remote_consumer *next_unknown(struct doca_comch_producer *pr
 	pthread_mutex_lock(&connection->lock);
 	for (uint32_t i = 0; i < COMCH_REMOTE_BUCKETS && found == NULL; i++) {
 		for (struct comch_remote_consumer *c = connection->remote.buckets[i]; c != NULL && found == NULL; c = c->next) {
-			if (c->ad.path == COMCH_PATH_LINK && !knows(producer->gpu, c))
+			if (c->ad.path == COMCH_PATH_CONN && !knows(producer->gpu, c))
 				found = c;
 		}
 	}
@@ -323,7 +323,7 @@ static bool add_new_consumers(struct doca_comch_producer *producer)
 	return true;
 }
 
-/* ---- links ---- */
+/* ---- connections ---- */
 
 static void slot_lost(struct gpu_slot *slot)
 {
@@ -335,9 +335,9 @@ static void slot_lost(struct gpu_slot *slot)
 	retire(gpu, slot);
 }
 
-static void link_connected(struct sf_link *link, doca_error_t status, const void *data, size_t len)
+static void conn_connected(struct sf_conn *conn, doca_error_t status, const void *data, size_t len)
 {
-	struct gpu_slot *slot = link->user;
+	struct gpu_slot *slot = conn->user;
 
 	if (status == DOCA_SUCCESS) {
 		lock_ring(slot);
@@ -353,14 +353,14 @@ static void link_connected(struct sf_link *link, doca_error_t status, const void
 	slot_lost(slot);
 }
 
-static void link_closed(struct sf_link *link, doca_error_t reason)
+static void conn_closed(struct sf_conn *conn, doca_error_t reason)
 {
-	slot_lost(link->user);
+	slot_lost(conn->user);
 }
 
 static const struct sf_port_handler gpu_producer_handler = {
-	.connected = link_connected,
-	.closed = link_closed,
+	.connected = conn_connected,
+	.closed = conn_closed,
 };
 
 /* ---- the path ---- */
@@ -434,8 +434,8 @@ static void gpu_cancel(struct doca_comch_producer *producer)
 	if (gpu->proxy != NULL)
 		gpu_producer_proxy_cancel(gpu->proxy);
 	for (uint32_t i = 0; i < gpu->num_slots; i++) {
-		if (gpu->slots[i].link != NULL)
-			sf_link_disconnect(gpu->slots[i].link);
+		if (gpu->slots[i].conn != NULL)
+			sf_conn_disconnect(gpu->slots[i].conn);
 	}
 	leave(gpu);
 }
@@ -454,7 +454,7 @@ static void gpu_stop(struct doca_comch_producer *producer)
 
 	enter(gpu);
 	for (uint32_t i = 0; i < gpu->num_slots; i++) {
-		if (gpu->slots[i].link != NULL)
+		if (gpu->slots[i].conn != NULL)
 			release(&gpu->slots[i]);
 	}
 	leave(gpu);

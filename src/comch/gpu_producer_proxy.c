@@ -2,7 +2,7 @@
 /*
  * The receives that the peer has posted are granted to the kernel: so a send that completes for the kernel has one. Another
  * producer may use it first; then the message, and all behind it, wait in the mailbox. Long messages are sent from the mailbox's
- * arena, so the kernel gets its bytes back when the link is done with them, in the order of sending.
+ * arena, so the kernel gets its bytes back when the connection is done with them, in the order of sending.
  */
 #include "comch/gpu_producer_proxy.h"
 
@@ -14,7 +14,7 @@
 #include "comch/control.h"
 #include "comch/gpu_receiver.h"
 
-#define FORWARD_SENDS_MAX 256u /* in flight on a link */
+#define FORWARD_SENDS_MAX 256u /* in flight on a connection */
 
 struct forward_send {
 	struct sf_op op;
@@ -28,10 +28,10 @@ struct forward_send {
 struct gpu_forward {
 	struct gpu_forward *next;
 	struct gpu_producer_proxy *proxy;
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct gpu_receiver receiver;
 	uint32_t num_sends; /* a power of two */
-	bool blocked;	    /* the link takes the next message not yet */
+	bool blocked;	    /* the connection takes the next message not yet */
 	bool ended;	    /* forwards no more */
 	struct forward_send sends[];
 };
@@ -83,13 +83,13 @@ static void send_prepare(struct gpu_forward *forward, const struct gpu_arrival *
 				  .header_len = COMCH_DATA_HEADER_SIZE + arrival->imm_len};
 }
 
-/* What the kernel wrote is nothing that a producer writes, or the link takes it never. */
+/* What the kernel wrote is nothing that a producer writes, or the connection takes it never. */
 static void cut(struct gpu_forward *forward, const char *why)
 {
-	SF_LOG_ERR_LIMITED("producer %u: a message of its kernel cannot be sent: %s; its link is cut",
+	SF_LOG_ERR_LIMITED("producer %u: a message of its kernel cannot be sent: %s; its connection is cut",
 			   forward->proxy->producer->child.id, why);
 	forward->ended = true;
-	sf_link_disconnect(forward->link);
+	sf_conn_disconnect(forward->conn);
 }
 
 /* Returns whether one was sent. */
@@ -110,7 +110,7 @@ static bool forward_one(struct gpu_forward *forward)
 		return false;
 	}
 	send_prepare(forward, &arrival, send);
-	result = sf_link_submit(forward->link, &send->op);
+	result = sf_conn_submit(forward->conn, &send->op);
 	if (result == DOCA_SUCCESS) {
 		receiver->seq++; /* released when it is done */
 		forward->proxy->num_inflight++;
@@ -127,7 +127,7 @@ static bool forward_one(struct gpu_forward *forward)
 
 static void grant(struct gpu_forward *forward)
 {
-	uint32_t len, credits = sf_link_credits(forward->link, &len);
+	uint32_t len, credits = sf_conn_credits(forward->conn, &len);
 
 	gpu_receiver_grant(&forward->receiver, credits, len);
 }
@@ -143,7 +143,7 @@ static bool producer_poll(struct gpu_proxy *base)
 	if (before != 0 && proxy->num_inflight == 0 && proxy->cancelled)
 		comch_wake(&proxy->producer->child.ctx); /* it is drained */
 	for (struct gpu_forward *it = proxy->forwards; it != NULL; it = it->next) {
-		if (it->ended || it->link->state != SF_LINK_READY)
+		if (it->ended || it->conn->state != SF_CONN_READY)
 			continue;
 		for (sent = 0; sent < COMCH_POLL_BUDGET && forward_one(it); sent++)
 			moved = true;
@@ -159,7 +159,7 @@ static bool forward_arm(struct gpu_forward *forward)
 	const bool hardware = (forward->receiver.box.flags & SOFTFIELD_MAILBOX_HARDWARE) != 0;
 	const bool ready = hardware ? gpu_receiver_ready(&forward->receiver) : gpu_receiver_arm(&forward->receiver);
 
-	return ready && !forward->blocked && forward->link->state == SF_LINK_READY;
+	return ready && !forward->blocked && forward->conn->state == SF_CONN_READY;
 }
 
 static bool producer_arm(struct gpu_proxy *base)
@@ -227,7 +227,7 @@ void gpu_producer_proxy_cancel(struct gpu_producer_proxy *proxy)
 {
 	proxy->cancelled = true;
 	for (struct gpu_forward *it = proxy->forwards; it != NULL; it = it->next) {
-		while (it->link->state == SF_LINK_READY && forward_one(it))
+		while (it->conn->state == SF_CONN_READY && forward_one(it))
 			;
 		it->ended = true;
 	}
@@ -248,7 +248,7 @@ bool gpu_producer_proxy_drained(struct gpu_producer_proxy *proxy)
 /* ---- forwards ---- */
 
 doca_error_t gpu_forward_open(struct gpu_producer_proxy *proxy, const struct gpu_memory *memory, size_t offset,
-			      struct sf_link *link, struct gpu_forward **out)
+			      struct sf_conn *conn, struct gpu_forward **out)
 {
 	struct gpu_forward *forward;
 	struct gpu_mailbox box;
@@ -264,7 +264,7 @@ doca_error_t gpu_forward_open(struct gpu_producer_proxy *proxy, const struct gpu
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	forward->proxy = proxy;
-	forward->link = link;
+	forward->conn = conn;
 	forward->num_sends = num_sends;
 	gpu_receiver_init(&forward->receiver, &box);
 	forward->next = proxy->forwards;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The proxy of a producer on a GPU: the proxy thread takes the kernel's messages out of the mailboxes and sends them by links,
- * one for each consumer of the peer. */
+/* The proxy of a producer on a GPU: the proxy thread takes the kernel's messages out of the mailboxes and sends them by
+ * connections, one for each consumer of the peer. */
 #ifndef COMCH_GPU_PRODUCER_PROXY_H
 #define COMCH_GPU_PRODUCER_PROXY_H
 
@@ -17,14 +17,14 @@ doca_error_t gpu_producer_proxy_open(struct doca_comch_producer *producer, const
 /* Once drained, with no forward left: closes the port. */
 void gpu_producer_proxy_close(struct gpu_producer_proxy *proxy);
 /* Sends what the kernel has written so far, as far as the peer has receives, and then nothing. With the proxy's lock. drained
- * becomes true when the links are done with it, and the producer's context is woken for it. */
+ * becomes true when the connections are done with it, and the producer's context is woken for it. */
 void gpu_producer_proxy_cancel(struct gpu_producer_proxy *proxy);
 bool gpu_producer_proxy_drained(struct gpu_producer_proxy *proxy);
 
-/* Forwards what the kernel writes into the mailbox at memory + offset, once the link is READY. With the proxy's lock. Errors are
- * logged. */
+/* Forwards what the kernel writes into the mailbox at memory + offset, once the connection is READY. With the proxy's lock.
+ * Errors are logged. */
 doca_error_t gpu_forward_open(struct gpu_producer_proxy *proxy, const struct gpu_memory *memory, size_t offset,
-			      struct sf_link *link, struct gpu_forward **forward);
+			      struct sf_conn *conn, struct gpu_forward **forward);
 /* Frees it. Nothing is in flight. With the proxy's lock. */
 void gpu_forward_close(struct gpu_forward *forward);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The route by a mailbox: from a producer on the CPU to a consumer on the peer's GPU. A link to the consumer's listener shows
- * that it lives. All producers of this process that send to the consumer share one sender, which hangs on the consumer's
+ * The route by a mailbox: from a producer on the CPU to a consumer on the peer's GPU. A connection to the consumer's listener
+ * shows that it lives. All producers of this process that send to the consumer share one sender, which hangs on the consumer's
  * record, under the connection's lock.
  */
 #include <stdlib.h>
@@ -24,8 +24,8 @@ struct comch_mailbox_sender {
 };
 
 struct route_mailbox {
-	struct comch_route base; /* first: comch_route_link_handler finds it by link->user */
-	struct sf_link *link;
+	struct comch_route base; /* first: comch_route_conn_handler finds it by conn->user */
+	struct sf_conn *conn;
 	struct doca_comch_connection *connection;
 	struct comch_mailbox_sender *shared;
 	bool attached;				  /* shared is, and this route has joined it */
@@ -221,14 +221,14 @@ static bool mailbox_arm(struct comch_route *base)
 
 static void mailbox_cancel(struct comch_route *base)
 {
-	sf_link_disconnect(((struct route_mailbox *)base)->link);
+	sf_conn_disconnect(((struct route_mailbox *)base)->conn);
 }
 
 static void mailbox_close(struct comch_route *base)
 {
 	struct route_mailbox *route = (struct route_mailbox *)base;
 
-	sf_link_close(route->link);
+	sf_conn_close(route->conn);
 	drop_timer(route);
 	route_detach(route);
 	free(route);
@@ -247,7 +247,7 @@ static const struct comch_route_ops mailbox_ops = {
 doca_error_t comch_route_mailbox_open(struct doca_comch_producer *producer, struct comch_remote_consumer *consumer,
 				      struct comch_route **out)
 {
-	const struct comch_attach attach = {.path = COMCH_PATH_LINK, .producer_id = producer->child.id};
+	const struct comch_attach attach = {.path = COMCH_PATH_CONN, .producer_id = producer->child.id};
 	uint8_t data[SF_PRIVATE_MAX];
 	struct route_mailbox *route;
 	doca_error_t result;
@@ -262,8 +262,8 @@ doca_error_t comch_route_mailbox_open(struct doca_comch_producer *producer, stru
 	route->connection = producer->child.connection;
 	result = sender_get(producer, consumer, &route->shared);
 	if (result == DOCA_SUCCESS)
-		result = sf_link_connect(producer->port, consumer->ad.name, NULL, data, comch_attach_pack(&attach, data), route,
-					 &route->link);
+		result = sf_conn_connect(producer->port, consumer->ad.name, NULL, data, comch_attach_pack(&attach, data), route,
+					 &route->conn);
 	if (result != DOCA_SUCCESS) {
 		SF_LOG_ERR_LIMITED("producer %u cannot reach the mailbox of consumer %u: %s", producer->child.id, consumer->id,
 				   doca_error_get_name(result));

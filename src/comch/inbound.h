@@ -3,13 +3,13 @@
  * How messages come into a consumer on the CPU.
  *
  * Two kinds of producer connect to its listener, as the private data of the connect says (struct comch_attach):
- *   COMCH_PATH_LINK     sends on the link; the fabric takes a posted receive and fills it
- *   COMCH_PATH_MAILBOX  a GPU's producer: messages appear in a mailbox that the attach's descriptor names; the link tells of
- *                       its life and carries rings. Such a producer is an inbound source: comch_inbound_open makes one.
+ *   COMCH_PATH_CONN     sends on the connection; the fabric takes a posted receive and fills it
+ *   COMCH_PATH_MAILBOX  a GPU's producer: messages appear in a mailbox that the attach's descriptor names; the connection tells
+ * of its life and carries rings. Such a producer is an inbound source: comch_inbound_open makes one.
  *
  * Receives: while there are no inbound sources every receive is the port's. With sources, receives are held here as well,
  * where a source takes them (comch_consumer_take_recv) and ends them (comch_task_post_recv_arrived). When none is held, take
- * asks the port's receives back, so a source never starves behind links.
+ * asks the port's receives back, so a source never starves behind connections.
  */
 #ifndef COMCH_INBOUND_H
 #define COMCH_INBOUND_H
@@ -24,33 +24,33 @@ struct comch_inbound_ops {
 	const char *name;
 	/* Takes in what is there, up to budget messages; returns how many. */
 	uint32_t (*poll)(struct comch_inbound *inbound, uint32_t budget);
-	/* True when something is there already; else the producer rings the link when there is. NULL: always polled. */
+	/* True when something is there already; else the producer rings the connection when there is. NULL: always polled. */
 	bool (*arm)(struct comch_inbound *inbound);
 	/* Tells the producer of the receives that are held by now. May run in a callback of the program. NULL: no need to. */
 	void (*grant)(struct comch_inbound *inbound);
-	/* Frees it. Its link is closed after. */
+	/* Frees it. Its connection is closed after. */
 	void (*close)(struct comch_inbound *inbound);
 };
 
 struct comch_inbound {
 	const struct comch_inbound_ops *ops;
 	struct doca_comch_consumer *consumer;
-	struct sf_link *link;
+	struct sf_conn *conn;
 	uint32_t producer_id;
 	struct comch_inbound *next;
 };
 
 /* A producer connected. */
-struct comch_inbound_link {
-	struct comch_inbound_link *next;
+struct comch_inbound_conn {
+	struct comch_inbound_conn *next;
 	struct doca_comch_consumer *consumer;
-	struct sf_link *link;
-	struct comch_inbound *inbound; /* NULL for a plain link */
+	struct sf_conn *conn;
+	struct comch_inbound *inbound; /* NULL for a plain connection */
 	uint32_t producer_id;
 };
 
 /* Opens the source that a mailbox producer's attach asks for. NOT_SUPPORTED where there is no such path. */
-doca_error_t comch_inbound_open(struct doca_comch_consumer *consumer, struct sf_link *link, const struct comch_attach *attach,
+doca_error_t comch_inbound_open(struct doca_comch_consumer *consumer, struct sf_conn *conn, const struct comch_attach *attach,
 				struct comch_inbound **inbound);
 
 /* The first held receive that takes len bytes, no longer in any queue, or NULL: then try again at a later poll. */

@@ -14,7 +14,7 @@ static doca_error_t cpu_start(struct doca_comch_producer *producer)
 	result = sf_dev_domain(producer->child.connection->endpoint->dev, &domain);
 	if (result != DOCA_SUCCESS)
 		return result;
-	result = sf_port_open(domain, &comch_route_link_handler, 1, sf_ctx_event_fd(&producer->child.ctx), &producer->port);
+	result = sf_port_open(domain, &comch_route_conn_handler, 1, sf_ctx_event_fd(&producer->child.ctx), &producer->port);
 	if (result != DOCA_SUCCESS) {
 		SF_LOG_ERR("producer %u: no port: %s", producer->child.id, doca_error_get_name(result));
 		return result;

@@ -35,8 +35,8 @@ static void slot_done(struct sf_recv *recv)
 	doca_error_t result;
 
 	receives->num_posted--;
-	if (recv->status == DOCA_SUCCESS && recv->link != NULL)
-		receives->arrived(receives->user, recv->link, recv, (uint8_t *)slot->iov.addr);
+	if (recv->status == DOCA_SUCCESS && recv->conn != NULL)
+		receives->arrived(receives->user, recv->conn, recv, (uint8_t *)slot->iov.addr);
 	if (receives->flushing)
 		return;
 	result = sf_port_post_recv(receives->port, recv);

@@ -11,7 +11,7 @@
 struct comch_receives;
 
 /* A message has arrived; its bytes are valid during the call. */
-typedef void (*comch_receives_cb)(void *user, struct sf_link *link, const struct sf_recv *recv, uint8_t *payload);
+typedef void (*comch_receives_cb)(void *user, struct sf_conn *conn, const struct sf_recv *recv, uint8_t *payload);
 
 /* Creates num slots of slot_size bytes and posts them all. */
 doca_error_t comch_receives_create(struct sf_port *port, uint32_t num, uint32_t slot_size, comch_receives_cb arrived, void *user,

@@ -20,8 +20,8 @@ static doca_error_t open_kind(struct doca_comch_producer *producer, struct comch
 			      struct comch_route **route)
 {
 	switch (consumer->ad.path) {
-	case COMCH_PATH_LINK:
-		return comch_route_link_open(producer, consumer, route);
+	case COMCH_PATH_CONN:
+		return comch_route_conn_open(producer, consumer, route);
 	case COMCH_PATH_MAILBOX:
 		return comch_route_mailbox_open(producer, consumer, route);
 	}

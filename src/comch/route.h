@@ -5,7 +5,7 @@
  * How the parts of the data path meet, for whoever adds a kind of path:
  *
  *                       CPU producer                        GPU producer
- *   CPU consumer   route_link.c -> the consumer's port      its own mailbox -> an inbound source (inbound.h)
+ *   CPU consumer   route_conn.c -> the consumer's port      its own mailbox -> an inbound source (inbound.h)
  *   GPU consumer   a mailbox route -> its mailbox           mailbox to mailbox, on the device
  *
  * Where the peer cannot map the GPU's memory, the GPU's process has a proxy (gpu_proxy.h), and both rows are CPU's.
@@ -16,7 +16,7 @@
  *  - A consumer whose ctx->gpu is set starts by another struct comch_consumer_path (consumer.h): its start opens the listener
  *    with comch_consumer_listen, makes the mailbox and fills the advertisement. choose_path in consumer.c picks it.
  *  - A producer on the CPU that sends to a MAILBOX consumer opens a mailbox route: comch_route_open (route.c) chooses the kind
- *    by ad.path. The route imports the descriptor, maps it, connects a link to ad.name, and sends by writing.
+ *    by ad.path. The route imports the descriptor, maps it, connects a connection to ad.name, and sends by writing.
  *  - A producer whose ctx->gpu is set starts by another struct comch_producer_path (producer.h). It connects to the consumers
  *    that it is to reach with an attach of path MAILBOX and the descriptor of its own mailbox; the consumer's side opens an
  *    inbound source for it.
@@ -88,10 +88,10 @@ void comch_route_fail_waiting(struct comch_route *route, doca_error_t status);
 bool comch_routes_sweep(struct doca_comch_producer *producer);
 
 /* The kinds. The base is filled by the caller, but for ops. */
-doca_error_t comch_route_link_open(struct doca_comch_producer *producer, struct comch_remote_consumer *consumer,
+doca_error_t comch_route_conn_open(struct doca_comch_producer *producer, struct comch_remote_consumer *consumer,
 				   struct comch_route **route);
 
-/* The port handler of a producer that has link routes. */
-extern const struct sf_port_handler comch_route_link_handler;
+/* The port handler of a producer that has connection routes. */
+extern const struct sf_port_handler comch_route_conn_handler;
 
 #endif

@@ -22,7 +22,7 @@ static void refuse(struct sf_listener *listener, struct sf_request *request, doc
 {
 	uint8_t refusal[COMCH_REFUSAL_SIZE];
 
-	sf_link_reject(listener, request, refusal, comch_refusal_pack(reason, refusal));
+	sf_conn_reject(listener, request, refusal, comch_refusal_pack(reason, refusal));
 }
 
 /* Why this client cannot be served, or SUCCESS. */
@@ -53,13 +53,13 @@ static doca_error_t accept_client(struct comch_endpoint *endpoint, struct sf_lis
 	uint8_t hello[COMCH_HELLO_SIZE];
 	doca_error_t result;
 
-	result = sf_link_accept(listener, request, hello, comch_hello_pack(&own, hello), connection, &connection->link);
+	result = sf_conn_accept(listener, request, hello, comch_hello_pack(&own, hello), connection, &connection->conn);
 	if (result != DOCA_SUCCESS) {
 		SF_LOG_WARN_LIMITED("server %s: a client left before it was accepted: %s", endpoint->name,
 				    doca_error_get_name(result));
 		return result;
 	}
-	connection->maps = (connection->link->ops->caps & SF_CAP_MAP) != 0;
+	connection->maps = (connection->conn->ops->caps & SF_CAP_MAP) != 0;
 	connection->established = true;
 	connection->next = endpoint->connections;
 	endpoint->connections = connection;
@@ -97,7 +97,7 @@ static void client_requests(struct sf_listener *listener, struct sf_request *req
 
 static const struct sf_port_handler server_handler = {
 	.request = client_requests,
-	.closed = comch_endpoint_link_closed,
+	.closed = comch_endpoint_conn_closed,
 };
 
 /* ---- the ctx ---- */

@@ -29,7 +29,7 @@ static doca_error_t send_submit(struct doca_task *base, uint32_t flags)
 	uint32_t sent = 0;
 	doca_error_t result;
 
-	if (connection == NULL || connection->ending || connection->link == NULL) {
+	if (connection == NULL || connection->ending || connection->conn == NULL) {
 		SF_LOG_ERR_LIMITED("the connection has ended; the message is not sent");
 		return DOCA_ERROR_NOT_CONNECTED;
 	}
@@ -38,7 +38,7 @@ static doca_error_t send_submit(struct doca_task *base, uint32_t flags)
 	    !comch_connection_flush(connection, &sent))
 		return DOCA_ERROR_AGAIN;
 	connection->num_ops++;
-	result = sf_link_submit(connection->link, &task->op);
+	result = sf_conn_submit(connection->conn, &task->op);
 	if (result == DOCA_SUCCESS)
 		return DOCA_SUCCESS;
 	connection->num_ops--;
@@ -105,7 +105,7 @@ static doca_error_t check_alloc(const struct comch_endpoint *endpoint, const str
 		SF_LOG_ERR("the connection belongs to another server or client");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (peer->ending && peer->link == NULL) {
+	if (peer->ending && peer->conn == NULL) {
 		SF_LOG_ERR_LIMITED("the connection has ended");
 		return DOCA_ERROR_INVALID_VALUE;
 	}

@@ -94,27 +94,27 @@ static doca_error_t no_listener_open(struct sf_port *port, const char *name, uin
 
 static void no_listener_close(struct sf_listener *listener) {}
 
-static doca_error_t no_link_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
-				    void *user, struct sf_link **link)
+static doca_error_t no_conn_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
+				    void *user, struct sf_conn **conn)
 {
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
-static doca_error_t no_link_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **link)
+static doca_error_t no_conn_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn)
 {
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
-static void no_link_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len) {}
+static void no_conn_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len) {}
 
-static void no_link_end(struct sf_link *link) {}
+static void no_conn_end(struct sf_conn *conn) {}
 
-static doca_error_t no_link_submit(struct sf_link *link, struct sf_op *op)
+static doca_error_t no_conn_submit(struct sf_conn *conn, struct sf_op *op)
 {
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
-static uint32_t no_link_credits(struct sf_link *link, uint32_t *len)
+static uint32_t no_conn_credits(struct sf_conn *conn, uint32_t *len)
 {
 	*len = 0;
 	return 0;
@@ -142,14 +142,14 @@ static void fill(struct sf_fabric_ops *ops, const struct sf_fabric_ops *provider
 	FILL(port_flush_recvs, no_port_flush_recvs);
 	FILL(listener_open, no_listener_open);
 	FILL(listener_close, no_listener_close);
-	FILL(link_connect, no_link_connect);
-	FILL(link_accept, no_link_accept);
-	FILL(link_reject, no_link_reject);
-	FILL(link_disconnect, no_link_end);
-	FILL(link_close, no_link_end);
-	FILL(link_submit, no_link_submit);
-	FILL(link_ring, no_link_end);
-	FILL(link_credits, no_link_credits);
+	FILL(conn_connect, no_conn_connect);
+	FILL(conn_accept, no_conn_accept);
+	FILL(conn_reject, no_conn_reject);
+	FILL(conn_disconnect, no_conn_end);
+	FILL(conn_close, no_conn_end);
+	FILL(conn_submit, no_conn_submit);
+	FILL(conn_ring, no_conn_end);
+	FILL(conn_credits, no_conn_credits);
 #undef FILL
 }
 
@@ -274,13 +274,13 @@ static doca_error_t shape_check(const struct sf_fabric_ops *ops, const struct sf
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
-doca_error_t sf_op_check(const struct sf_link *link, const struct sf_op *op, uint64_t *len)
+doca_error_t sf_op_check(const struct sf_conn *conn, const struct sf_op *op, uint64_t *len)
 {
-	doca_error_t result = shape_check(link->ops, op, len);
+	doca_error_t result = shape_check(conn->ops, op, len);
 
 	if (result != DOCA_SUCCESS || op->kind == SF_OP_SEND)
 		return result;
-	return one_sided_check(link->ops, op->region, op, *len);
+	return one_sided_check(conn->ops, op->region, op, *len);
 }
 
 doca_error_t sf_access_check(const struct sf_region *region, const struct sf_op *op, uint64_t *len)
@@ -290,7 +290,7 @@ doca_error_t sf_access_check(const struct sf_region *region, const struct sf_op 
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (op->kind == SF_OP_SEND || op->header_len != 0) {
-		SF_LOG_ERR("%s with %u header bytes has nobody to receive it without a link", kind_names[op->kind],
+		SF_LOG_ERR("%s with %u header bytes has nobody to receive it without a connection", kind_names[op->kind],
 			   op->header_len);
 		return DOCA_ERROR_INVALID_VALUE;
 	}

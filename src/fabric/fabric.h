@@ -6,22 +6,22 @@
  *   region    memory registered in a domain                     lives without a progress engine, as a mmap does
  *   port      a domain's presence on one progress engine        polled by one thread
  *   listener  a name under which a port can be connected to
- *   link      two ports joined: ordered and reliable
+ *   connection      two ports joined: ordered and reliable
  *
  * A provider (loop, shm, ...) implements struct sf_fabric_ops. It sees base/ and this header only; no library names a
  * provider. Every call below goes through the object it is made on. What a provider lacks is filled by the default
  * table (fabric.c), which answers DOCA_ERROR_NOT_SUPPORTED.
  *
  * Rules for all operations:
- *  - A port, its listeners, its links and what is posted on them belong to one thread at a time (the thread of the
+ *  - A port, its listeners, its connections and what is posted on them belong to one thread at a time (the thread of the
  *    progress engine). Domains and regions may be used from any thread.
  *  - An operation or receive that was accepted is finished exactly once, by its done callback, always from
  *    sf_port_poll, never inside the submitting call. A submit that fails never reports.
  *  - Nothing on the data path (post, send, write, read, atomic, poll) blocks, allocates or waits for the peer.
  *  - Every handler and done callback runs inside sf_port_poll. It may post, send, connect and disconnect; it may not
- *    close the port and may not poll. It may close the link it is about, except from inside a done callback.
+ *    close the port and may not poll. It may close the connection it is about, except from inside a done callback.
  *  - Whatever the peer wrote is untrusted: a provider checks it before use, and a peer that dies, stalls or lies costs
- *    its own links and nothing else.
+ *    its own connections and nothing else.
  */
 #ifndef SF_FABRIC_FABRIC_H
 #define SF_FABRIC_FABRIC_H
@@ -92,17 +92,17 @@ struct sf_region {
 	const struct sf_window *window;
 };
 
-enum sf_link_state {
-	SF_LINK_CONNECTING, /* sends are refused with AGAIN until the peer's answer is there */
-	SF_LINK_READY,
-	SF_LINK_CLOSED, /* disconnected by either side, refused, or the peer is gone: sends are refused with NOT_CONNECTED */
+enum sf_conn_state {
+	SF_CONN_CONNECTING, /* sends are refused with AGAIN until the peer's answer is there */
+	SF_CONN_READY,
+	SF_CONN_CLOSED, /* disconnected by either side, refused, or the peer is gone: sends are refused with NOT_CONNECTED */
 };
 
-struct sf_link {
+struct sf_conn {
 	const struct sf_fabric_ops *ops;
 	struct sf_port *port;
 	void *user;			/* the library's */
-	enum sf_link_state state;	/* as last reported by a handler */
+	enum sf_conn_state state;	/* as last reported by a handler */
 	struct sf_handshake *handshake; /* with the peer's agent; NULL: it has none */
 };
 
@@ -128,11 +128,11 @@ enum sf_op_kind {
 	SF_OP_FAA, /* 8 bytes, 8-aligned: add value; the old value goes to iov[0] */
 };
 
-/* One operation on a link. The caller owns it and what it points to; both must stay as they are until done runs. */
+/* One operation on a connection. The caller owns it and what it points to; both must stay as they are until done runs. */
 struct sf_op {
 	struct sf_op *next; /* the provider's while submitted */
 	void (*done)(struct sf_op *op);
-	struct sf_link *link; /* set by the submitting call */
+	struct sf_conn *conn; /* set by the submitting call */
 	doca_error_t status;  /* result, valid in done; an operation that failed at once may have it after the submit */
 	enum sf_op_kind kind;
 	uint32_t iov_num;	  /* up to sf_fabric_ops.iov_max; 0 for an empty message */
@@ -144,7 +144,7 @@ struct sf_op {
 	uint64_t compare, value;  /* CAS, FAA */
 };
 
-/* One posted receive: shared by all links of the port, taken in the order of posting. */
+/* One posted receive: shared by all connections of the port, taken in the order of posting. */
 struct sf_recv {
 	struct sf_recv *next; /* the provider's while posted */
 	void (*done)(struct sf_recv *recv);
@@ -156,7 +156,7 @@ struct sf_recv {
 	bool kept; /* no peer may be given this memory to write to: what arrives is copied there by this process */
 	/* results, valid in done */
 	doca_error_t status;  /* SUCCESS; NOT_CONNECTED class when flushed (CONNECTION_ABORTED) */
-	struct sf_link *link; /* from whom; NULL when flushed */
+	struct sf_conn *conn; /* from whom; NULL when flushed */
 	enum sf_op_kind kind; /* SF_OP_SEND or SF_OP_WRITE */
 	uint32_t len;	      /* bytes received */
 	uint32_t header_len;
@@ -168,24 +168,25 @@ struct sf_request;
 
 /* What happens on a port besides completions. Every callback runs in sf_port_poll. Any may be NULL. */
 struct sf_port_handler {
-	/* A peer wants to connect to a listener without SF_LISTEN_AUTO. Answer with sf_link_accept or sf_link_reject, now or
+	/* A peer wants to connect to a listener without SF_LISTEN_AUTO. Answer with sf_conn_accept or sf_conn_reject, now or
 	 * later. If the peer goes away first, accept fails with NOT_CONNECTED and the request is gone; or, while the news is
 	 * still on its way, accept succeeds and closed follows. */
 	void (*request)(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
-	/* A listener with SF_LISTEN_AUTO accepted a peer. Set link->user here. Runs before the link's first receive. */
-	void (*accepted)(struct sf_listener *listener, struct sf_link *link, const void *data, size_t len);
-	/* sf_link_connect ended: SUCCESS (link READY; data is the accepter's private data), or an error and the link is CLOSED:
-	 * NOT_FOUND no such listener, NOT_PERMITTED other user, CONNECTION_ABORTED rejected (data is the reason), TIME_OUT. */
-	void (*connected)(struct sf_link *link, doca_error_t status, const void *data, size_t len);
-	/* A READY link ended: the peer disconnected (CONNECTION_RESET: all it sent was received first) or died
+	/* A listener with SF_LISTEN_AUTO accepted a peer. Set conn->user here. Runs before the connection's first receive. */
+	void (*accepted)(struct sf_listener *listener, struct sf_conn *conn, const void *data, size_t len);
+	/* sf_conn_connect ended: SUCCESS (connection READY; data is the accepter's private data), or an error and the connection
+	 * is CLOSED: NOT_FOUND no such listener, NOT_PERMITTED other user, CONNECTION_ABORTED rejected (data is the reason),
+	 * TIME_OUT. */
+	void (*connected)(struct sf_conn *conn, doca_error_t status, const void *data, size_t len);
+	/* A READY connection ended: the peer disconnected (CONNECTION_RESET: all it sent was received first) or died
 	 * (CONNECTION_ABORTED). Operations in flight finish with that status before this runs. Within a second of the
 	 * peer's death, whether or not the peer could say goodbye. */
-	void (*closed)(struct sf_link *link, doca_error_t reason);
+	void (*closed)(struct sf_conn *conn, doca_error_t reason);
 };
 
 enum sf_listen_flags {
 	SF_LISTEN_AUTO =
-		1 << 0, /* accepted without the port's thread: the peer's sf_link_connect completes though we do not poll */
+		1 << 0, /* accepted without the port's thread: the peer's sf_conn_connect completes though we do not poll */
 };
 
 /* At that port of the device's network addresses: see sf_listener_open. */
@@ -226,15 +227,15 @@ struct sf_fabric_ops {
 				      struct sf_listener **listener);
 	void (*listener_close)(struct sf_listener *listener);
 
-	doca_error_t (*link_connect)(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
-				     void *user, struct sf_link **link);
-	doca_error_t (*link_accept)(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **link);
-	void (*link_reject)(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
-	void (*link_disconnect)(struct sf_link *link);
-	void (*link_close)(struct sf_link *link);
-	doca_error_t (*link_submit)(struct sf_link *link, struct sf_op *op);
-	void (*link_ring)(struct sf_link *link);
-	uint32_t (*link_credits)(struct sf_link *link, uint32_t *len);
+	doca_error_t (*conn_connect)(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
+				     void *user, struct sf_conn **conn);
+	doca_error_t (*conn_accept)(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn);
+	void (*conn_reject)(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
+	void (*conn_disconnect)(struct sf_conn *conn);
+	void (*conn_close)(struct sf_conn *conn);
+	doca_error_t (*conn_submit)(struct sf_conn *conn, struct sf_op *op);
+	void (*conn_ring)(struct sf_conn *conn);
+	uint32_t (*conn_credits)(struct sf_conn *conn, uint32_t *len);
 };
 
 enum sf_caps {
@@ -344,17 +345,15 @@ static inline doca_error_t sf_region_map(const struct sf_region *region, void **
 	return DOCA_SUCCESS;
 }
 
-/* Carries out a WRITE, READ, CAS or FAA on an imported region, or on one's own, before it returns: no link, no port, no done
- * callback (op's next, done, link, region and status are not looked at), and any number of threads at a time. The owner's
- * program takes no part. Atomics are atomic against each other, and with SF_CAP_ATOMIC_CPU against the processor's own in every
- * process that reaches the word.
- *   INVALID_VALUE       a SEND, a header, outside the region, or more than SF_TRANSFER_MAX or iov_max
- *   NOT_PERMITTED       the region's rights do not allow it
- *   CONNECTION_ABORTED  the owner died (noticed within a second), is not reached, or closed the region; part of it may have been
- *                       done. If the network was cut and is not any more, the next call reaches the owner again
- *   TIME_OUT            only the owner's agent reaches these bytes, and did nothing for a second (is the owner stopped?); what
- *                       it was asked may be done yet. The one case that blocks
- *   NOT_SUPPORTED       the provider reaches the region by links only */
+/* Carries out a WRITE, READ, CAS or FAA on an imported region, or on one's own, before it returns: no connection, no port, no
+ * done callback (op's next, done, connection, region and status are not looked at), and any number of threads at a time. The
+ * owner's program takes no part. Atomics are atomic against each other, and with SF_CAP_ATOMIC_CPU against the processor's own in
+ * every process that reaches the word. INVALID_VALUE       a SEND, a header, outside the region, or more than SF_TRANSFER_MAX or
+ * iov_max NOT_PERMITTED       the region's rights do not allow it CONNECTION_ABORTED  the owner died (noticed within a second),
+ * is not reached, or closed the region; part of it may have been done. If the network was cut and is not any more, the next call
+ * reaches the owner again TIME_OUT            only the owner's agent reaches these bytes, and did nothing for a second (is the
+ * owner stopped?); what it was asked may be done yet. The one case that blocks NOT_SUPPORTED       the provider reaches the
+ * region by connections only */
 static inline doca_error_t sf_region_access(struct sf_region *region, struct sf_op *op)
 {
 	return region->ops->region_access(region, op);
@@ -384,7 +383,7 @@ static inline doca_error_t sf_port_open(struct sf_domain *domain, const struct s
 	return domain->ops->port_open(domain, handler, recv_max, event_fd, port);
 }
 
-/* Closes a port with no links, listeners or posted receives left. */
+/* Closes a port with no connections, listeners or posted receives left. */
 static inline void sf_port_close(struct sf_port *port)
 {
 	port->ops->port_close(port);
@@ -439,54 +438,54 @@ static inline doca_error_t sf_listener_open(struct sf_port *port, const char *na
  * May block briefly. BAD_CONFIG: it cannot listen where the user wants it to. */
 SF_API doca_error_t sf_listener_address(struct sf_listener *listener, char address[SF_ADDRESS_MAX]);
 
-/* Stops listening. Pending requests are refused; links stay. */
+/* Stops listening. Pending requests are refused; connections stay. */
 static inline void sf_listener_close(struct sf_listener *listener)
 {
 	listener->ops->listener_close(listener);
 }
 
 /* Starts to connect to a listener: in the runtime folder, where address is NULL or empty; else what sf_listener_address said, or
- * HOST:PORT, where an IPv6 address is in brackets. handler.connected reports the end, exactly once, unless the link is closed
- * first. Progresses without the peer's port being polled only when the listener is SF_LISTEN_AUTO. Does not block. */
-static inline doca_error_t sf_link_connect(struct sf_port *port, const char *name, const char *address, const void *data,
-					   size_t len, void *user, struct sf_link **link)
+ * HOST:PORT, where an IPv6 address is in brackets. handler.connected reports the end, exactly once, unless the connection is
+ * closed first. Progresses without the peer's port being polled only when the listener is SF_LISTEN_AUTO. Does not block. */
+static inline doca_error_t sf_conn_connect(struct sf_port *port, const char *name, const char *address, const void *data,
+					   size_t len, void *user, struct sf_conn **conn)
 {
-	return port->ops->link_connect(port, name, address, data, len, user, link);
+	return port->ops->conn_connect(port, name, address, data, len, user, conn);
 }
 
-/* Waits until the peer's agent has answered a connect: from here on a link to an SF_LISTEN_AUTO listener takes operations, and
- * they reach the peer without its agent, too. How the connect ends is reported as ever. TIME_OUT: the agent was silent for
+/* Waits until the peer's agent has answered a connect: from here on a connection to an SF_LISTEN_AUTO listener takes operations,
+ * and they reach the peer without its agent, too. How the connect ends is reported as ever. TIME_OUT: the agent was silent for
  * SF_SILENCE_LIMIT_NS (is the peer stopped?); the connect goes on. Its program, when a listener without SF_LISTEN_AUTO asks it,
  * is not waited for. */
-SF_API doca_error_t sf_link_wait(struct sf_link *link);
+SF_API doca_error_t sf_conn_wait(struct sf_conn *conn);
 
-/* Accepts a request on its listener's port; the link is READY at once. NOT_CONNECTED: the peer is gone. */
-static inline doca_error_t sf_link_accept(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len,
-					  void *user, struct sf_link **link)
+/* Accepts a request on its listener's port; the connection is READY at once. NOT_CONNECTED: the peer is gone. */
+static inline doca_error_t sf_conn_accept(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len,
+					  void *user, struct sf_conn **conn)
 {
-	return listener->ops->link_accept(request, data, len, user, link);
+	return listener->ops->conn_accept(request, data, len, user, conn);
 }
 
 /* Refuses a request, with a reason for the peer's connected callback. */
-static inline void sf_link_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len)
+static inline void sf_conn_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len)
 {
-	listener->ops->link_reject(listener, request, data, len);
+	listener->ops->conn_reject(listener, request, data, len);
 }
 
 /* Begins the end, from any state; may be repeated. Operations in flight finish from poll (with their result if they took
  * effect, else CONNECTION_ABORTED). What was sent before reaches the peer, then its closed callback runs. Our own closed
- * callback does not run. A link still connecting is reported by connected, with CONNECTION_ABORTED. What
- * the peer sent before it learns of it may still be reported until the link is closed. */
-static inline void sf_link_disconnect(struct sf_link *link)
+ * callback does not run. A connection still connecting is reported by connected, with CONNECTION_ABORTED. What
+ * the peer sent before it learns of it may still be reported until the connection is closed. */
+static inline void sf_conn_disconnect(struct sf_conn *conn)
 {
-	link->ops->link_disconnect(link);
+	conn->ops->conn_disconnect(conn);
 }
 
-/* Frees a link, disconnecting first if need be. No operation of it may be in flight (disconnect, then poll). Receives that its
- * messages filled and that no poll has reported yet are done as if flushed: CONNECTION_ABORTED, link NULL. */
-static inline void sf_link_close(struct sf_link *link)
+/* Frees a connection, disconnecting first if need be. No operation of it may be in flight (disconnect, then poll). Receives that
+ * its messages filled and that no poll has reported yet are done as if flushed: CONNECTION_ABORTED, connection NULL. */
+static inline void sf_conn_close(struct sf_conn *conn)
 {
-	link->ops->link_close(link);
+	conn->ops->conn_close(conn);
 }
 
 /* Of an operation that was accepted, before done: a provider's own thread may be ending it. */
@@ -502,34 +501,34 @@ static inline void sf_op_set_status(struct sf_op *op, doca_error_t status)
 }
 
 /* Submits an operation.
- *   AGAIN          the peer has no receive posted, a queue is full, or the link is still connecting: try again later; it
+ *   AGAIN          the peer has no receive posted, a queue is full, or the connection is still connecting: try again later; it
  *                  clears by the peer's doing, without a poll of ours
- *                  (so a link whose peer accepted takes operations though no poll has reported it connected yet).
+ *                  (so a connection whose peer accepted takes operations though no poll has reported it connected yet).
  *                  op->status becomes EMPTY if it is the receive that is missing, and else stays as it was
  *   TOO_BIG        the message is larger than the peer's first receive, which stays posted
- *   NOT_CONNECTED  the link is closed
+ *   NOT_CONNECTED  the connection is closed
  *   NOT_PERMITTED  the region's rights do not allow it
  *   INVALID_VALUE  outside the region, or more than SF_TRANSFER_MAX or iov_max
  * These five are decided at once. SUCCESS leaves op->status as it was, unless the operation has failed at once. The status in
  * done is SUCCESS, or CONNECTION_ABORTED when the peer died or the region ended under way. */
-static inline doca_error_t sf_link_submit(struct sf_link *link, struct sf_op *op)
+static inline doca_error_t sf_conn_submit(struct sf_conn *conn, struct sf_op *op)
 {
-	return link->ops->link_submit(link, op);
+	return conn->ops->conn_submit(conn, op);
 }
 
 /* Wakes the peer's armed port, for a library that put a message into shared memory of its own. Any thread, once
- * the link was reported connected or accepted. */
-static inline void sf_link_ring(struct sf_link *link)
+ * the connection was reported connected or accepted. */
+static inline void sf_conn_ring(struct sf_conn *conn)
 {
-	link->ops->link_ring(link);
+	conn->ops->conn_ring(conn);
 }
 
 /* Returns how many of the peer's posted receives the next messages may use, as far as they have the length of the first, *len.
- * Links of other processes may use them first: then a submit returns AGAIN. 0: none is posted, the link is not READY, or the
- * provider knows of receives only in a submit. */
-static inline uint32_t sf_link_credits(struct sf_link *link, uint32_t *len)
+ * Connections of other processes may use them first: then a submit returns AGAIN. 0: none is posted, the connection is not READY,
+ * or the provider knows of receives only in a submit. */
+static inline uint32_t sf_conn_credits(struct sf_conn *conn, uint32_t *len)
 {
-	return link->ops->link_credits(link, len);
+	return conn->ops->conn_credits(conn, len);
 }
 
 /* For providers: the checks that are the same everywhere. */
@@ -554,8 +553,8 @@ static inline uint64_t sf_iov_len(const struct sf_iov *iov, uint32_t num)
 }
 
 /* Decides INVALID_VALUE, NOT_SUPPORTED and NOT_PERMITTED of a submit, and logs them; *len is the bytes of iov. The state of
- * the link and of its peer (NOT_CONNECTED, AGAIN, TOO_BIG) is the provider's to decide, after this. */
-doca_error_t sf_op_check(const struct sf_link *link, const struct sf_op *op, uint64_t *len);
+ * the connection and of its peer (NOT_CONNECTED, AGAIN, TOO_BIG) is the provider's to decide, after this. */
+doca_error_t sf_op_check(const struct sf_conn *conn, const struct sf_op *op, uint64_t *len);
 
 /* The same for sf_region_access. */
 doca_error_t sf_access_check(const struct sf_region *region, const struct sf_op *op, uint64_t *len);

@@ -118,7 +118,7 @@ bool sf_port_queue_take(struct sf_port_queue *queue, struct sf_port_due *due)
 
 void sf_port_event_run(const struct sf_port_handler *handler, const struct sf_port_event *event)
 {
-	struct sf_link *link = event->link; /* NULL for a request */
+	struct sf_conn *conn = event->conn; /* NULL for a request */
 
 	switch (event->kind) {
 	case SF_PORT_REQUEST:
@@ -126,38 +126,38 @@ void sf_port_event_run(const struct sf_port_handler *handler, const struct sf_po
 			handler->request(event->listener, event->request, event->data, event->len);
 		break;
 	case SF_PORT_ACCEPTED:
-		link->state = SF_LINK_READY;
+		conn->state = SF_CONN_READY;
 		if (handler->accepted != NULL)
-			handler->accepted(event->listener, link, event->data, event->len);
+			handler->accepted(event->listener, conn, event->data, event->len);
 		break;
 	case SF_PORT_CONNECTED:
-		link->state = event->status == DOCA_SUCCESS ? SF_LINK_READY : SF_LINK_CLOSED;
+		conn->state = event->status == DOCA_SUCCESS ? SF_CONN_READY : SF_CONN_CLOSED;
 		if (handler->connected != NULL)
-			handler->connected(link, event->status, event->data, event->len);
+			handler->connected(conn, event->status, event->data, event->len);
 		break;
 	case SF_PORT_CLOSED:
-		link->state = SF_LINK_CLOSED;
+		conn->state = SF_CONN_CLOSED;
 		if (handler->closed != NULL)
-			handler->closed(link, event->status);
+			handler->closed(conn, event->status);
 		break;
 	}
 }
 
-struct sf_link *sf_port_queue_unseen(const struct sf_port_queue *queue, const struct sf_listener *listener)
+struct sf_conn *sf_port_queue_unseen(const struct sf_port_queue *queue, const struct sf_listener *listener)
 {
 	const struct sf_port_event *event;
 
 	STAILQ_FOREACH (event, &queue->events, entry) {
 		if (event->kind == SF_PORT_ACCEPTED && event->listener == listener)
-			return event->link;
+			return event->conn;
 	}
 	return NULL;
 }
 
-void sf_port_queue_forget(struct sf_port_queue *queue, const struct sf_link *link)
+void sf_port_queue_forget(struct sf_port_queue *queue, const struct sf_conn *conn)
 {
 	for (struct sf_recv *recv = queue->recvs; recv != NULL; recv = recv->next) {
-		if (recv->link == link)
+		if (recv->conn == conn)
 			sf_recv_abort(recv);
 	}
 }

@@ -13,13 +13,13 @@
 
 enum sf_port_event_kind { SF_PORT_REQUEST, SF_PORT_ACCEPTED, SF_PORT_CONNECTED, SF_PORT_CLOSED };
 
-/* Something for a port's handler. Lies in the link or request it is about. */
+/* Something for a port's handler. Lies in the connection or request it is about. */
 struct sf_port_event {
 	STAILQ_ENTRY(sf_port_event) entry;
 	enum sf_port_event_kind kind;
 	bool queued;
 	doca_error_t status;
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct sf_listener *listener;
 	struct sf_request *request;
 	uint64_t recvs_before, ops_before;
@@ -63,20 +63,20 @@ bool sf_port_queue_arm(struct sf_port_queue *queue);
 /* Takes what is due next out of the queue. False: nothing. */
 bool sf_port_queue_take(struct sf_port_queue *queue, struct sf_port_due *due);
 
-/* Without the lock. The event is a copy: the handler may close the link that it lies in. */
+/* Without the lock. The event is a copy: the handler may close the connection that it lies in. */
 void sf_port_event_run(const struct sf_port_handler *handler, const struct sf_port_event *event);
 
-/* The accepted link of that listener that no poll has shown to anyone, or NULL. */
-struct sf_link *sf_port_queue_unseen(const struct sf_port_queue *queue, const struct sf_listener *listener);
+/* The accepted connection of that listener that no poll has shown to anyone, or NULL. */
+struct sf_conn *sf_port_queue_unseen(const struct sf_port_queue *queue, const struct sf_listener *listener);
 
-/* The link is about to go: what it sent and nobody saw is flushed. */
-void sf_port_queue_forget(struct sf_port_queue *queue, const struct sf_link *link);
+/* The connection is about to go: what it sent and nobody saw is flushed. */
+void sf_port_queue_forget(struct sf_port_queue *queue, const struct sf_conn *conn);
 
 /* It ends without a message. */
 static inline void sf_recv_abort(struct sf_recv *recv)
 {
 	recv->status = DOCA_ERROR_CONNECTION_ABORTED;
-	recv->link = NULL;
+	recv->conn = NULL;
 	recv->len = 0;
 	recv->header_len = 0;
 }

@@ -2,7 +2,7 @@
 /*
  * A window: the bytes of an imported region that are mapped in this process, for one-sided operations without a call of the
  * provider. Whoever uses it has seen to the rights and to the order among operations; what no window shows goes by
- * sf_link_submit.
+ * sf_conn_submit.
  */
 #ifndef SF_FABRIC_WINDOW_H
 #define SF_FABRIC_WINDOW_H

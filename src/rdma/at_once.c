@@ -116,7 +116,7 @@ static inline bool may_be_at_once(const struct doca_rdma *rdma, const struct rdm
 	const struct doca_rdma_connection *connection = request->connection;
 
 	return likely(connection != NULL && connection->rdma == rdma && connection->state == RDMA_CONNECTION_CONNECTED &&
-		      connection->num_out == 0 && connection->waiting == NULL && connection->out->state == SF_LINK_READY &&
+		      connection->num_out == 0 && connection->waiting == NULL && connection->out->state == SF_CONN_READY &&
 		      (connection->peer.permissions & need) == need);
 }
 

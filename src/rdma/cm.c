@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connecting by address. A connection by address is one link of the fabric.
+ * Connecting by address. A connection by address is one connection of the fabric.
  *
  *   the caller: CONNECTING --the answer--> CONNECTED          the callee: REQUESTED --accept--> ACCEPTED --progress--> CONNECTED
  *               CONNECTING --refusal, time--> FAILED                      REQUESTED --reject--> ENDED
@@ -40,7 +40,7 @@ static void tell_end(struct doca_rdma_connection *connection)
 {
 	struct doca_rdma *rdma = connection->rdma;
 
-	rdma_connection_close_links(connection);
+	rdma_connection_close_conns(connection);
 	connection->state = RDMA_CONNECTION_ENDED;
 	if (connection->established)
 		rdma->disconnection_cb(connection, connection->user_data, rdma->ctx.user_data);
@@ -80,7 +80,7 @@ static doca_error_t accept_request(struct doca_rdma_connection *connection, cons
 
 	connection->request = NULL;
 	connection->listener = NULL;
-	doca_error_t result = sf_link_accept(listener, request, data, len, connection, &connection->out);
+	doca_error_t result = sf_conn_accept(listener, request, data, len, connection, &connection->out);
 	if (result != DOCA_SUCCESS) {
 		SF_LOG_ERR_LIMITED("rdma accept: the peer at %s %s", connection->addr.text,
 				   result == DOCA_ERROR_NOT_CONNECTED ? "has gone" : doca_error_get_descr(result));
@@ -128,7 +128,7 @@ static void fail_to_connect(struct doca_rdma_connection *connection, const char 
 {
 	SF_LOG_ERR_LIMITED("rdma: no connection to %s port %u: %s", connection->addr.text, connection->addr.port, why);
 	if (connection->out != NULL)
-		sf_link_close(connection->out);
+		sf_conn_close(connection->out);
 	connection->out = NULL;
 	connection->state = RDMA_CONNECTION_FAILED;
 	rdma_connection_changes(connection);
@@ -141,7 +141,7 @@ void rdma_cm_connected(struct doca_rdma_connection *connection, doca_error_t sta
 	if (connection->state != RDMA_CONNECTION_CONNECTING)
 		return;
 	if (status == DOCA_ERROR_NOT_FOUND && sf_now_ns() < connection->give_up_ns) {
-		sf_link_close(connection->out);
+		sf_conn_close(connection->out);
 		connection->out = NULL;
 		connection->again_ns = sf_now_ns() + RDMA_CM_AGAIN_NS;
 		return;
@@ -171,7 +171,7 @@ static void pack_call(const struct doca_rdma *rdma, enum doca_rdma_addr_type typ
 	rdma_cm_call_pack(&call, out);
 }
 
-static doca_error_t open_link(struct doca_rdma_connection *connection)
+static doca_error_t open_conn(struct doca_rdma_connection *connection)
 {
 	char name[SF_NAME_MAX], address[SF_ADDRESS_MAX];
 	uint8_t call[RDMA_CM_CALL_SIZE];
@@ -180,7 +180,7 @@ static doca_error_t open_link(struct doca_rdma_connection *connection)
 	if (result != DOCA_SUCCESS)
 		return result;
 	pack_call(connection->rdma, connection->addr.type, call);
-	result = sf_link_connect(connection->rdma->port, name, address, call, sizeof(call), connection, &connection->out);
+	result = sf_conn_connect(connection->rdma->port, name, address, call, sizeof(call), connection, &connection->out);
 	if (result == DOCA_SUCCESS)
 		return DOCA_SUCCESS;
 	SF_LOG_ERR_LIMITED("rdma: cannot call %s port %u: %s", connection->addr.text, connection->addr.port,
@@ -191,7 +191,7 @@ static doca_error_t open_link(struct doca_rdma_connection *connection)
 static bool call_again(struct doca_rdma_connection *connection)
 {
 	connection->again_ns = 0;
-	if (open_link(connection) != DOCA_SUCCESS)
+	if (open_conn(connection) != DOCA_SUCCESS)
 		fail_to_connect(connection, "the device of that address cannot be called");
 	return true;
 }
@@ -370,7 +370,7 @@ doca_error_t doca_rdma_connect_to_addr(struct doca_rdma *rdma, struct doca_rdma_
 	connection->addr.embedded = true;
 	connection->deadline_ns = sf_now_ns() + rdma->request_timeout_ms * UINT64_C(1000000);
 	connection->give_up_ns = sf_now_ns() + RDMA_CM_GRACE_NS;
-	result = open_link(connection);
+	result = open_conn(connection);
 	if (result != DOCA_SUCCESS) {
 		rdma_connection_release(connection);
 		return result;

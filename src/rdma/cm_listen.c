@@ -32,7 +32,7 @@ static void refuse(struct sf_listener *listener, struct sf_request *request, enu
 	uint8_t refusal[RDMA_CM_REFUSAL_SIZE];
 
 	rdma_cm_refusal_pack(reason, refusal);
-	sf_link_reject(listener, request, refusal, sizeof(refusal));
+	sf_conn_reject(listener, request, refusal, sizeof(refusal));
 }
 
 void rdma_cm_refuse(struct doca_rdma_connection *connection, enum rdma_cm_reason reason)

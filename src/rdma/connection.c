@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connections, however they were made: their slots, their ends, and the links they stand on. */
+/* Connections, however they were made: their slots, their ends, and the fabric's connections below them. */
 #include <string.h>
 
 #include "base/log.h"
@@ -81,7 +81,7 @@ void rdma_connection_fail(struct doca_rdma_connection *connection, doca_error_t 
 		return;
 	connection->state = RDMA_CONNECTION_FAILED;
 	if (connection->out != NULL)
-		sf_link_disconnect(connection->out);
+		sf_conn_disconnect(connection->out);
 	if (connection->by_addr)
 		rdma_connection_changes(connection);
 	/* That a peer went away is told by the disconnection callback, where there is one, and the program goes on. */
@@ -111,12 +111,12 @@ const char *rdma_loss(const struct doca_rdma_connection *connection)
 		       : "the peer is gone or does not answer";
 }
 
-void rdma_connection_close_links(struct doca_rdma_connection *connection)
+void rdma_connection_close_conns(struct doca_rdma_connection *connection)
 {
 	if (connection->out != NULL)
-		sf_link_close(connection->out);
+		sf_conn_close(connection->out);
 	if (connection->in != NULL && connection->in != connection->out)
-		sf_link_close(connection->in);
+		sf_conn_close(connection->in);
 	connection->out = connection->in = NULL;
 	rdma_guests_close(connection->rdma, connection);
 }
@@ -129,30 +129,30 @@ void rdma_connections_cancel(struct doca_rdma *rdma)
 
 		connection->state = RDMA_CONNECTION_FAILED;
 		if (connection->out != NULL)
-			sf_link_disconnect(connection->out);
+			sf_conn_disconnect(connection->out);
 		if (connection->in != NULL)
-			sf_link_disconnect(connection->in);
+			sf_conn_disconnect(connection->in);
 	}
 }
 
 void rdma_connections_close(struct doca_rdma *rdma)
 {
 	for (uint32_t i = 0; i < rdma->num_connections; i++) {
-		rdma_connection_close_links(&rdma->connections[i]);
+		rdma_connection_close_conns(&rdma->connections[i]);
 		rdma->connections[i].state = RDMA_CONNECTION_FREE;
 	}
 }
 
-/* ---- links ---- */
+/* ---- connections ---- */
 
-static void link_accepted(struct sf_listener *listener, struct sf_link *link, const void *data, size_t len)
+static void conn_accepted(struct sf_listener *listener, struct sf_conn *conn, const void *data, size_t len)
 {
-	rdma_export_accepted((struct doca_rdma *)listener->user, link, data, len);
+	rdma_export_accepted((struct doca_rdma *)listener->user, conn, data, len);
 }
 
-static void link_connected(struct sf_link *link, doca_error_t status, const void *data, size_t len)
+static void conn_connected(struct sf_conn *conn, doca_error_t status, const void *data, size_t len)
 {
-	struct doca_rdma_connection *connection = (struct doca_rdma_connection *)link->user;
+	struct doca_rdma_connection *connection = (struct doca_rdma_connection *)conn->user;
 
 	if (connection->by_addr)
 		rdma_cm_connected(connection, status, data, len);
@@ -160,28 +160,28 @@ static void link_connected(struct sf_link *link, doca_error_t status, const void
 		rdma_connection_lose(connection, status);
 }
 
-static void link_closed(struct sf_link *link, doca_error_t reason)
+static void conn_closed(struct sf_conn *conn, doca_error_t reason)
 {
-	struct doca_rdma_connection *connection = (struct doca_rdma_connection *)link->user;
+	struct doca_rdma_connection *connection = (struct doca_rdma_connection *)conn->user;
 
 	rdma_cm_tell_accepted(connection);
-	if (link == connection->in || link == connection->out) {
-		if (connection->in == link)
+	if (conn == connection->in || conn == connection->out) {
+		if (connection->in == conn)
 			connection->in = NULL;
-		if (connection->out == link)
+		if (connection->out == conn)
 			connection->out = NULL;
 		rdma_connection_lose(connection, reason);
 	} else {
-		rdma_guest_forget(connection->rdma, link);
+		rdma_guest_forget(connection->rdma, conn);
 	}
-	sf_link_close(link);
+	sf_conn_close(conn);
 }
 
 const struct sf_port_handler rdma_port_handler = {
 	.request = rdma_cm_requested,
-	.accepted = link_accepted,
-	.connected = link_connected,
-	.closed = link_closed,
+	.accepted = conn_accepted,
+	.connected = conn_connected,
+	.closed = conn_closed,
 };
 
 /* ---- public ---- */
@@ -213,9 +213,9 @@ doca_error_t doca_rdma_connection_disconnect(struct doca_rdma_connection *rdma_c
 		return DOCA_SUCCESS;
 	connection->state = RDMA_CONNECTION_FAILED;
 	if (connection->out != NULL)
-		sf_link_disconnect(connection->out);
+		sf_conn_disconnect(connection->out);
 	if (connection->in != NULL)
-		sf_link_disconnect(connection->in);
+		sf_conn_disconnect(connection->in);
 	rdma_connection_changes(connection);
 	return DOCA_SUCCESS;
 }

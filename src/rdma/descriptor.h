@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What doca_rdma_export gives: where a connection's peer finds it. And the greeting with which the peer's link arrives. Both
- * come from another process: they are checked whole before anything of them is used.
+ * What doca_rdma_export gives: where a connection's peer finds it. And the greeting with which the peer's connection arrives.
+ * Both come from another process: they are checked whole before anything of them is used.
  */
 #ifndef RDMA_DESCRIPTOR_H
 #define RDMA_DESCRIPTOR_H

@@ -40,7 +40,7 @@ static bool is_peer(const struct doca_rdma_connection *connection, const struct 
 }
 
 /* With DC anybody who has the details may come. */
-static bool add_guest(struct doca_rdma_connection *connection, struct sf_link *link)
+static bool add_guest(struct doca_rdma_connection *connection, struct sf_conn *conn)
 {
 	struct doca_rdma *rdma = connection->rdma;
 	struct rdma_guest *guest;
@@ -50,29 +50,29 @@ static bool add_guest(struct doca_rdma_connection *connection, struct sf_link *l
 	guest = malloc(sizeof(*guest));
 	if (guest == NULL)
 		return false;
-	guest->link = link;
+	guest->conn = conn;
 	guest->next = rdma->guests;
 	rdma->guests = guest;
 	rdma->num_guests++;
 	return true;
 }
 
-void rdma_export_accepted(struct doca_rdma *rdma, struct sf_link *link, const void *data, size_t len)
+void rdma_export_accepted(struct doca_rdma *rdma, struct sf_conn *conn, const void *data, size_t len)
 {
 	struct doca_rdma_connection *connection = NULL;
 	struct rdma_greeting greeting;
 
 	if (rdma_greeting_parse(data, len, &greeting) == DOCA_SUCCESS)
 		connection = find_connection(rdma, &greeting);
-	link->user = connection;
+	conn->user = connection;
 	if (connection != NULL && connection->state == RDMA_CONNECTION_FAILED) {
-		sf_link_close(link); /* whoever is late for it: the log has said why it ended */
+		sf_conn_close(conn); /* whoever is late for it: the log has said why it ended */
 	} else if (connection != NULL && is_peer(connection, &greeting)) {
-		connection->in = link;
+		connection->in = conn;
 		memcpy(connection->in_token, greeting.from, RDMA_TOKEN_SIZE);
-	} else if (connection == NULL || !add_guest(connection, link)) {
+	} else if (connection == NULL || !add_guest(connection, conn)) {
 		SF_LOG_WARN_LIMITED("rdma: a peer that no connection waits for was turned away");
-		sf_link_close(link);
+		sf_conn_close(conn);
 	}
 }
 
@@ -85,10 +85,10 @@ static void drop_guest(struct doca_rdma *rdma, struct rdma_guest **at)
 	free(guest);
 }
 
-void rdma_guest_forget(struct doca_rdma *rdma, const struct sf_link *link)
+void rdma_guest_forget(struct doca_rdma *rdma, const struct sf_conn *conn)
 {
 	for (struct rdma_guest **at = &rdma->guests; *at != NULL; at = &(*at)->next) {
-		if ((*at)->link != link)
+		if ((*at)->conn != conn)
 			continue;
 		drop_guest(rdma, at);
 		return;
@@ -100,11 +100,11 @@ void rdma_guests_close(struct doca_rdma *rdma, const struct doca_rdma_connection
 	struct rdma_guest **at = &rdma->guests;
 
 	while (*at != NULL) {
-		if ((*at)->link->user != connection) {
+		if ((*at)->conn->user != connection) {
 			at = &(*at)->next;
 			continue;
 		}
-		sf_link_close((*at)->link);
+		sf_conn_close((*at)->conn);
 		drop_guest(rdma, at);
 	}
 }
@@ -182,7 +182,7 @@ static doca_error_t check_peer(const struct doca_rdma_connection *connection, co
 }
 
 /* A connection that is reported works without the peer's program and agent, even if the peer is stopped from here on. */
-static doca_error_t open_link(struct doca_rdma_connection *connection)
+static doca_error_t open_conn(struct doca_rdma_connection *connection)
 {
 	struct rdma_greeting greeting = {.slot = connection->peer.slot};
 	uint8_t data[RDMA_GREETING_SIZE];
@@ -191,13 +191,13 @@ static doca_error_t open_link(struct doca_rdma_connection *connection)
 	memcpy(greeting.to, connection->peer.token, RDMA_TOKEN_SIZE);
 	memcpy(greeting.from, connection->token, RDMA_TOKEN_SIZE);
 	rdma_greeting_pack(&greeting, data);
-	result = sf_link_connect(connection->rdma->port, connection->peer.name, connection->peer.address, data, sizeof(data),
+	result = sf_conn_connect(connection->rdma->port, connection->peer.name, connection->peer.address, data, sizeof(data),
 				 connection, &connection->out);
 	if (result != DOCA_SUCCESS)
 		return result;
-	result = sf_link_wait(connection->out);
+	result = sf_conn_wait(connection->out);
 	if (result != DOCA_SUCCESS) {
-		sf_link_close(connection->out);
+		sf_conn_close(connection->out);
 		connection->out = NULL;
 	}
 	return result;
@@ -213,7 +213,7 @@ static void turn_away_others(struct doca_rdma_connection *connection)
 		return;
 	}
 	SF_LOG_WARN_LIMITED("rdma connection %u: another than its peer had connected to it", connection->id);
-	sf_link_close(connection->in);
+	sf_conn_close(connection->in);
 	connection->in = NULL;
 }
 
@@ -235,7 +235,7 @@ doca_error_t doca_rdma_connect(struct doca_rdma *rdma, const void *remote_rdma_c
 		return result;
 	rdma_connection->peer = peer;
 	turn_away_others(rdma_connection);
-	result = open_link(rdma_connection);
+	result = open_conn(rdma_connection);
 	if (result != DOCA_SUCCESS) {
 		SF_LOG_ERR_LIMITED("rdma connection %u: cannot connect to the peer: %s%s", rdma_connection->id,
 				   doca_error_get_name(result),

@@ -212,7 +212,7 @@ static doca_error_t send_out(struct rdma_gpu_queue *queue, struct rdma_gpu_op *o
 	if (connection->state != RDMA_CONNECTION_CONNECTED || connection->out == NULL)
 		return connection->num_out != 0 ? DOCA_ERROR_AGAIN : never(queue, op, DOCA_ERROR_NOT_CONNECTED);
 	op->op.status = DOCA_SUCCESS;
-	result = sf_link_submit(connection->out, &op->op);
+	result = sf_conn_submit(connection->out, &op->op);
 	if (result == DOCA_ERROR_AGAIN && rdma_rnr_is_over(connection, op->op.status, &queue->not_ready_since))
 		result = DOCA_ERROR_TIME_OUT;
 	if (result != DOCA_SUCCESS && result != DOCA_ERROR_AGAIN) /* what is before it ends first */

@@ -49,8 +49,8 @@ static void recv_done(struct sf_recv *base)
 	doca_be32_t immediate;
 
 	gpu->num_posted--;
-	if (base->status == DOCA_SUCCESS && base->link != NULL && rdma_header_read(base, &opcode, &immediate)) {
-		tell_arrival(recv, opcode, immediate, ((const struct doca_rdma_connection *)base->link->user)->id);
+	if (base->status == DOCA_SUCCESS && base->conn != NULL && rdma_header_read(base, &opcode, &immediate)) {
+		tell_arrival(recv, opcode, immediate, ((const struct doca_rdma_connection *)base->conn->user)->id);
 		return;
 	}
 	/* Its sender ended with it half filled, or sent what is not RDMA: the receive is still for others. */

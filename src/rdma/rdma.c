@@ -176,7 +176,7 @@ static void rdma_stop(struct doca_ctx *ctx)
 
 	if (rdma->gpu != NULL)
 		rdma_gpu_join(rdma->gpu);
-	/* Peers that were accepted without us knowing are told of by a poll: only then are all links known. */
+	/* Peers that were accepted without us knowing are told of by a poll: only then are all connections known. */
 	sf_listener_close(rdma->listener);
 	rdma->listener = NULL;
 	while (sf_port_poll(rdma->port, RDMA_POLL_BUDGET) > 0)

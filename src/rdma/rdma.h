@@ -3,7 +3,7 @@
  * The inside of an RDMA instance.
  *
  *   rdma.c         the instance and its context       properties.c   what can be set and asked
- *   connection.c   connections: slots, ends, links    caps.c         what a device can do
+ *   connection.c   connections: slots and ends             caps.c         what a device can do
  *   export.c       connecting by descriptors          descriptor.c   what travels out of band
  *   gpu*.c         the data path on a GPU (gpu.h)
  *   cm.c           connecting by address              cm_listen.c    ports that are listened to, and who calls there
@@ -14,13 +14,13 @@
  *   task_X.c       the public face of one task type   bridge.c       connecting by a program's own rdma_cm_id
  *   one_connection.c  an instance as DOCA 2.5 has it
  *
- * An instance has one port and one listener for its exports. A connection has two links: its own, by which it sends, reads and
- * writes (out), and the peer's, by which it receives (in). So each side connects without waiting for the other, and the
+ * An instance has one port and one listener for its exports. A connection has two of the fabric's: its own, by which it sends,
+ * reads and writes (out), and the peer's, by which it receives (in). So each side connects without waiting for the other, and the
  * descriptors may be exchanged in either order and at any time: the peer's listener is there since its export. A connection by
- * address is one link, which is both.
+ * address is one connection, which is both.
  *
- * Tasks of a connection go out in order. What the fabric does not take now (no receive there, the link not there yet, a queue
- * full) waits in the connection, with all that comes after it, and is tried from progress.
+ * Tasks of a connection go out in order. What the fabric does not take now (no receive there, the connection not there yet, a
+ * queue full) waits in the connection, with all that comes after it, and is tried from progress.
  */
 #ifndef RDMA_RDMA_H
 #define RDMA_RDMA_H
@@ -65,7 +65,7 @@ enum rdma_connection_state {
 	RDMA_CONNECTION_ACCEPTED,   /* the peer has the answer; the established callback is due */
 	RDMA_CONNECTION_CONNECTING, /* by address: we ask */
 	RDMA_CONNECTION_EXPORTED,
-	RDMA_CONNECTION_CONNECTED, /* tasks are taken, whether or not the link is there yet */
+	RDMA_CONNECTION_CONNECTED, /* tasks are taken, whether or not the connection is there yet */
 	RDMA_CONNECTION_FAILING,   /* a task failed, as its done will tell: what is behind it is held back */
 	RDMA_CONNECTION_LOST,	   /* the peer is gone, which the next task will tell */
 	RDMA_CONNECTION_FAILED,	   /* a task failed, or the program disconnected: the others are flushed */
@@ -76,16 +76,16 @@ struct doca_rdma_connection {
 	struct doca_rdma *rdma;
 	uint32_t id; /* its slot */
 	enum rdma_connection_state state;
-	struct sf_link *out;			  /* ours to the peer, or NULL */
+	struct sf_conn *out;			  /* ours to the peer, or NULL */
 	struct doca_task *waiting, *waiting_last; /* by next */
-	uint32_t num_out;			  /* tasks that the link has */
+	uint32_t num_out;			  /* tasks that the connection has */
 	doca_error_t lost_by;			  /* what became of the peer, once LOST; or SUCCESS */
 	struct rdma_descriptor peer;		  /* CONNECTED and later */
 	union doca_data user_data;
 	uint8_t token[RDMA_TOKEN_SIZE];
 	uint8_t descriptor[RDMA_DESCRIPTOR_MAX];   /* the program's to read */
-	struct sf_link *in;			   /* the peer's to us, or NULL */
-	uint8_t in_token[RDMA_TOKEN_SIZE];	   /* whose link in is */
+	struct sf_conn *in;			   /* the peer's to us, or NULL */
+	uint8_t in_token[RDMA_TOKEN_SIZE];	   /* whose connection in is */
 	struct doca_rdma_connection *next_waiting; /* of those with tasks that wait */
 	uint64_t not_ready_since;		   /* the first waiting task has no receive since then, ns; or 0 */
 	/* by address */
@@ -103,7 +103,7 @@ struct doca_rdma_connection {
 
 /* A further peer of an exported DC connection. */
 struct rdma_guest {
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct rdma_guest *next;
 };
 
@@ -211,22 +211,22 @@ void rdma_connection_lose(struct doca_rdma_connection *connection, doca_error_t 
 const char *rdma_loss(const struct doca_rdma_connection *connection);
 /* Progress has to look at it. */
 void rdma_connection_changes(struct doca_rdma_connection *connection);
-/* Closes what links there are. No operation of theirs is in flight. */
-void rdma_connection_close_links(struct doca_rdma_connection *connection);
+/* Closes what connections there are. No operation of theirs is in flight. */
+void rdma_connection_close_conns(struct doca_rdma_connection *connection);
 /* Begins the end of all connections. */
 void rdma_connections_cancel(struct doca_rdma *rdma);
-/* Closes their links. Nothing is in flight. */
+/* Closes their connections. Nothing is in flight. */
 void rdma_connections_close(struct doca_rdma *rdma);
 /* BAD_STATE, logged, where connections cannot be made now. */
 doca_error_t rdma_check_started(const struct doca_rdma *rdma, const char *what);
 
 /* ---- export.c ---- */
 
-/* A peer's link arrived for an export. */
-void rdma_export_accepted(struct doca_rdma *rdma, struct sf_link *link, const void *data, size_t len);
-/* A further peer's link was closed. */
-void rdma_guest_forget(struct doca_rdma *rdma, const struct sf_link *link);
-/* Closes the links of a connection's further peers. */
+/* A peer's connection arrived for an export. */
+void rdma_export_accepted(struct doca_rdma *rdma, struct sf_conn *conn, const void *data, size_t len);
+/* A further peer's connection was closed. */
+void rdma_guest_forget(struct doca_rdma *rdma, const struct sf_conn *conn);
+/* Closes the connections of a connection's further peers. */
 void rdma_guests_close(struct doca_rdma *rdma, const struct doca_rdma_connection *connection);
 
 /* ---- cm.c ---- */

@@ -55,7 +55,7 @@ static void receive_done(struct sf_recv *recv)
 	if (__builtin_expect(task->mapped, 0) && status == DOCA_SUCCESS)
 		status = deliver(task);
 	if (status == DOCA_SUCCESS) {
-		struct doca_rdma_connection *connection = (struct doca_rdma_connection *)recv->link->user;
+		struct doca_rdma_connection *connection = (struct doca_rdma_connection *)recv->conn->user;
 
 		if (__builtin_expect(connection->state == RDMA_CONNECTION_ACCEPTED, 0))
 			rdma_cm_tell_accepted(connection);

@@ -60,7 +60,7 @@ static doca_error_t send_out(struct doca_rdma_connection *connection, struct rdm
 		return DOCA_SUCCESS;
 	}
 	request->op.status = DOCA_SUCCESS;
-	result = sf_link_submit(connection->out, &request->op);
+	result = sf_conn_submit(connection->out, &request->op);
 	if (__builtin_expect(result == DOCA_SUCCESS, 1)) {
 		connection->num_out++;
 		if (__builtin_expect(sf_op_status(&request->op) != DOCA_SUCCESS, 0))

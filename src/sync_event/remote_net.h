@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Events across the network, as the RDMA library uses them: a word to read, write or add to (one-sided operations of 8 bytes
- * on a link, or sf_region_access), and a bell to ring after the word was changed.
+ * on a connection, or sf_region_access), and a bell to ring after the word was changed.
  */
 #ifndef SF_SYNC_EVENT_REMOTE_NET_H
 #define SF_SYNC_EVENT_REMOTE_NET_H

@@ -26,7 +26,7 @@ doca_error_t comch_consumer_listen(struct doca_comch_consumer *consumer, const s
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 void comch_consumer_unlisten(struct doca_comch_consumer *consumer) {}
-doca_error_t comch_inbound_open(struct doca_comch_consumer *consumer, struct sf_link *link, const struct comch_attach *attach,
+doca_error_t comch_inbound_open(struct doca_comch_consumer *consumer, struct sf_conn *conn, const struct comch_attach *attach,
 				struct comch_inbound **inbound)
 {
 	return DOCA_ERROR_NOT_SUPPORTED;

@@ -266,7 +266,7 @@ static void a_thousand_rounds(void **state)
 	uint32_t fds = cm_num_fds();
 	uint64_t memory = cm_resident_kib();
 	rounds(f, ROUNDS);
-	assert_true(cm_num_fds() <= fds + 8); /* the links that were just closed are freed by and by */
+	assert_true(cm_num_fds() <= fds + 8); /* the connections that were just closed are freed by and by */
 	assert_true(cm_resident_kib() <= memory + 2048);
 }
 

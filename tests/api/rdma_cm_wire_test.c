@@ -19,7 +19,7 @@
 struct bare {
 	struct sf_domain *domain;
 	struct sf_port *port;
-	struct sf_link *link;
+	struct sf_conn *conn;
 	int event_fd;
 	uint32_t num_answers;
 	doca_error_t status;
@@ -34,9 +34,9 @@ struct bare {
 static struct bare bare;
 static char server_name[SF_NAME_MAX];
 
-static void connected(struct sf_link *link, doca_error_t status, const void *data, size_t len)
+static void connected(struct sf_conn *conn, doca_error_t status, const void *data, size_t len)
 {
-	(void)link;
+	(void)conn;
 	bare.num_answers++;
 	bare.status = status;
 	bare.len = len;
@@ -53,16 +53,16 @@ static void requested(struct sf_listener *listener, struct sf_request *request, 
 	assert_int_equal(call.permissions, RIG_ALL);
 	bare.num_answers++;
 	if (bare.reject)
-		sf_link_reject(listener, request, bare.answer, bare.answer_len);
+		sf_conn_reject(listener, request, bare.answer, bare.answer_len);
 	else
-		assert_int_equal(sf_link_accept(listener, request, bare.answer, bare.answer_len, NULL, &bare.link), DOCA_SUCCESS);
+		assert_int_equal(sf_conn_accept(listener, request, bare.answer, bare.answer_len, NULL, &bare.conn), DOCA_SUCCESS);
 }
 
-static void closed(struct sf_link *link, doca_error_t reason)
+static void closed(struct sf_conn *conn, doca_error_t reason)
 {
 	(void)reason;
-	sf_link_close(link);
-	bare.link = NULL;
+	sf_conn_close(conn);
+	bare.conn = NULL;
 }
 
 static const struct sf_port_handler handler = {.request = requested, .connected = connected, .closed = closed};
@@ -88,8 +88,8 @@ static int teardown(void **state)
 {
 	struct cm_side *side = *state;
 
-	if (bare.link != NULL)
-		sf_link_close(bare.link);
+	if (bare.conn != NULL)
+		sf_conn_close(bare.conn);
 	rdma_rig_fini(&side->rig);
 	sf_port_close(bare.port);
 	close(bare.event_fd);
@@ -103,9 +103,9 @@ static void say(struct cm_side *side, const void *data, size_t len)
 {
 	uint32_t answers = bare.num_answers;
 
-	if (bare.link != NULL)
-		sf_link_close(bare.link);
-	assert_int_equal(sf_link_connect(bare.port, server_name, NULL, data, len, NULL, &bare.link), DOCA_SUCCESS);
+	if (bare.conn != NULL)
+		sf_conn_close(bare.conn);
+	assert_int_equal(sf_conn_connect(bare.port, server_name, NULL, data, len, NULL, &bare.conn), DOCA_SUCCESS);
 	WAIT(bare.num_answers == answers + 1);
 }
 
@@ -138,7 +138,7 @@ static void private_data_arrives(void **state)
 		secret[i] = (uint8_t)(i * 7);
 	side->policy = CM_WAIT;
 	good_call(call);
-	assert_int_equal(sf_link_connect(bare.port, server_name, NULL, call, sizeof(call), NULL, &bare.link), DOCA_SUCCESS);
+	assert_int_equal(sf_conn_connect(bare.port, server_name, NULL, call, sizeof(call), NULL, &bare.conn), DOCA_SUCCESS);
 	WAIT(side->num_requests == 1);
 	OK(doca_rdma_connection_accept(side->requested, secret, sizeof(secret)));
 	WAIT(bare.num_answers == 1 && side->num_established == 1);
@@ -151,8 +151,8 @@ static void private_data_arrives(void **state)
 	OK(doca_rdma_addr_get_params(addr, &type, &text, &port));
 	assert_string_equal(text, "10.0.0.1");
 	assert_int_equal(port, 99);
-	sf_link_close(bare.link);
-	bare.link = NULL;
+	sf_conn_close(bare.conn);
+	bare.conn = NULL;
 	WAIT(side->num_ended == 1);
 }
 
@@ -221,7 +221,7 @@ static void wrong_answers_fail_the_call(void **state)
 			bare.answer_len = cut;
 			OK(cm_call(side, DOCA_RDMA_ADDR_TYPE_IPv4, "192.168.100.2", CM_PORT, cut));
 			failed++;
-			WAIT(side->num_failed == failed && bare.link == NULL);
+			WAIT(side->num_failed == failed && bare.conn == NULL);
 			assert_int_equal(side->end_data, cut);
 		}
 	}
@@ -242,14 +242,14 @@ static void callers_that_leave(void **state)
 	side->may_be_gone = true;
 	good_call(call);
 	for (uint32_t i = 0; i < 300; i++) {
-		assert_int_equal(sf_link_connect(bare.port, server_name, NULL, call, sizeof(call), NULL, &bare.link),
+		assert_int_equal(sf_conn_connect(bare.port, server_name, NULL, call, sizeof(call), NULL, &bare.conn),
 				 DOCA_SUCCESS);
 		if (i % 3 != 0)
 			(void)doca_pe_progress(side->rig.pe);
 		if (i % 5 == 0)
 			(void)sf_port_poll(bare.port, 4);
-		sf_link_close(bare.link);
-		bare.link = NULL;
+		sf_conn_close(bare.conn);
+		bare.conn = NULL;
 	}
 	/* Each end of one that came to be is told; a request that nobody stands behind any more fails when it is accepted. */
 	WAIT(side->num_established == side->num_ended);

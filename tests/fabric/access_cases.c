@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sf_region_access: memory of another domain or process, reached without a link. */
+/* sf_region_access: memory of another domain or process, reached without a connection. */
 #include "conformance.h"
 
 #include <pthread.h>
@@ -15,7 +15,7 @@
 #define PAGE 4096
 #define NOTICE_MS WAIT_MS
 
-/* Memory and a domain, with neither port nor link. */
+/* Memory and a domain, with neither port nor connection. */
 struct owner {
 	struct sf_domain *domain;
 	struct sf_region *region;
@@ -93,7 +93,7 @@ static void compare_at_random(struct sf_region *region, const char *bytes, size_
 	free(data);
 }
 
-static void access_needs_no_link_and_no_port(void)
+static void access_needs_no_connection_and_no_port(void)
 {
 	struct sf_domain *domain = importer_open();
 	struct sf_region *import;
@@ -543,7 +543,8 @@ static void a_stopped_owner_is_not_found(void)
 	sf_domain_close(domain);
 }
 
-/* Where there is no link, the death of the owner must be noticed all the same; its pages stay until the import is closed. */
+/* Where there is no connection, the death of the owner must be noticed all the same; its pages stay until the import is closed.
+ */
 static void access_is_aborted_by_the_owners_death(void)
 {
 	static const uint64_t places[] = {EDGE, WHOLE, RAGGED_END};
@@ -630,7 +631,7 @@ static void access_atomics_agree_with_the_processors(void)
 }
 
 const struct conformance_case access_cases[] = {
-	CASE(access_needs_no_link_and_no_port, SIDED),
+	CASE(access_needs_no_connection_and_no_port, SIDED),
 	CASE(access_gathers_and_scatters, SIDED),
 	CASE(access_does_atomics, ATOMIC),
 	CASE(access_keeps_rights, SIDED),

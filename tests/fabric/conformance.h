@@ -59,7 +59,7 @@ void check_result(const char *file, int line, const char *what, doca_error_t got
 
 void wait_step(uint64_t end_ms, const char *file, int line, const char *what);
 
-#define LINKS_MAX 64
+#define CONNS_MAX 64
 #define PIECES_MAX 64
 #define END_MEMORY ((size_t)16 << 20)
 #define ALL_RIGHTS (SF_RIGHT_READ | SF_RIGHT_WRITE | SF_RIGHT_ATOMIC)
@@ -77,32 +77,32 @@ struct end {
 
 	uint32_t requests, accepts, connects, closes;
 	struct sf_request *request;
-	struct sf_link *accepted[LINKS_MAX];
-	struct sf_link *connected, *closed;
+	struct sf_conn *accepted[CONNS_MAX];
+	struct sf_conn *connected, *closed;
 	doca_error_t connect_status, close_reason;
 	uint8_t data[SF_PRIVATE_MAX]; /* of the last request, accepted or connected */
 	size_t data_len;
 
 	/* Run after recording, when set. */
 	void (*on_request)(struct end *end);
-	void (*on_accepted)(struct end *end, struct sf_link *link);
-	void (*on_connected)(struct end *end, struct sf_link *link);
-	void (*on_closed)(struct end *end, struct sf_link *link);
+	void (*on_accepted)(struct end *end, struct sf_conn *conn);
+	void (*on_connected)(struct end *end, struct sf_conn *conn);
+	void (*on_closed)(struct end *end, struct sf_conn *conn);
 };
 
 void end_open(struct end *end, const char *device, uint32_t recv_max);
 /* Listens on a name of its own. */
 void end_listen(struct end *end, uint32_t flags);
 uint32_t end_poll(struct end *end, uint32_t budget);
-/* Flushes and waits for its receives, then closes everything but links. */
+/* Flushes and waits for its receives, then closes everything but connections. */
 void end_close(struct end *end);
 /* Starts to connect to another end's name. */
-struct sf_link *end_connect(struct end *end, const char *name);
+struct sf_conn *end_connect(struct end *end, const char *name);
 
 /* Two ends in this process, joined. a connected to b. */
 struct pair {
 	struct end a, b;
-	struct sf_link *ab, *ba;
+	struct sf_conn *ab, *ba;
 };
 
 void pair_open(struct pair *pair, uint32_t recv_max);
@@ -130,10 +130,10 @@ doca_error_t slot_post(struct end *end, struct slot *slot, size_t offset, size_t
 
 void send_set(struct send *send, const void *data, size_t len);
 void one_sided_set(struct send *send, enum sf_op_kind kind, struct sf_region *region, uint64_t remote, void *data, size_t len);
-doca_error_t submit(struct sf_link *link, struct send *send);
+doca_error_t submit(struct sf_conn *conn, struct send *send);
 /* Submits, again while AGAIN, and waits; returns the status. */
-doca_error_t submit_wait(struct sf_link *link, struct send *send);
-void send_wait(struct sf_link *link, const void *data, size_t len);
+doca_error_t submit_wait(struct sf_conn *conn, struct send *send);
+void send_wait(struct sf_conn *conn, const void *data, size_t len);
 
 /* Exports and imports. */
 struct sf_region *region_pass(struct sf_region *region, struct sf_domain *to);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How links begin and end. */
+/* How connections begin and end. */
 #include "conformance.h"
 
 static void two_ends(struct pair *pair, uint32_t flags)
@@ -24,13 +24,13 @@ static void accept_passes_private_data_both_ways(void)
 	two_ends(&pair, 0);
 	fill(question, sizeof(question), 1);
 	fill(answer, sizeof(answer), 2);
-	CHECK_OK(sf_link_connect(pair.a.port, pair.b.name, NULL, question, sizeof(question), &cookie, &pair.ab));
+	CHECK_OK(sf_conn_connect(pair.a.port, pair.b.name, NULL, question, sizeof(question), &cookie, &pair.ab));
 	CHECK(pair.ab->user == &cookie);
 	WAIT(pair.b.requests == 1);
 	CHECK(pair.b.data_len == sizeof(question) && filled(pair.b.data, sizeof(question), 1));
-	CHECK(pair.a.connects == 0 && pair.ab->state == SF_LINK_CONNECTING);
-	CHECK_OK(sf_link_accept(pair.b.listener, pair.b.request, answer, sizeof(answer), &pair, &pair.ba));
-	CHECK(pair.ba->state == SF_LINK_READY && pair.ba->user == &pair && pair.ba->port == pair.b.port);
+	CHECK(pair.a.connects == 0 && pair.ab->state == SF_CONN_CONNECTING);
+	CHECK_OK(sf_conn_accept(pair.b.listener, pair.b.request, answer, sizeof(answer), &pair, &pair.ba));
+	CHECK(pair.ba->state == SF_CONN_READY && pair.ba->user == &pair && pair.ba->port == pair.b.port);
 	WAIT(pair.a.connects == 1);
 	CHECK_OK(pair.a.connect_status);
 	CHECK(pair.a.connected == pair.ab);
@@ -45,24 +45,24 @@ static void reject_passes_a_reason(void)
 	two_ends(&pair, 0);
 	pair.ab = end_connect(&pair.a, pair.b.name);
 	WAIT(pair.b.requests == 1);
-	sf_link_reject(pair.b.listener, pair.b.request, "because", 8);
+	sf_conn_reject(pair.b.listener, pair.b.request, "because", 8);
 	WAIT(pair.a.connects == 1);
 	CHECK_RESULT(pair.a.connect_status, DOCA_ERROR_CONNECTION_ABORTED);
 	CHECK(pair.a.data_len == 8 && memcmp(pair.a.data, "because", 8) == 0);
-	CHECK(pair.ab->state == SF_LINK_CLOSED);
-	sf_link_close(pair.ab);
+	CHECK(pair.ab->state == SF_CONN_CLOSED);
+	sf_conn_close(pair.ab);
 	ends_close(&pair);
 	CHECK(pair.a.closes == 0);
 }
 
 static void reject_now(struct end *end)
 {
-	sf_link_reject(end->listener, end->request, "no", 2);
+	sf_conn_reject(end->listener, end->request, "no", 2);
 }
 
 static void accept_now(struct end *end)
 {
-	CHECK_OK(sf_link_accept(end->listener, end->request, NULL, 0, NULL, &end->accepted[end->accepts++]));
+	CHECK_OK(sf_conn_accept(end->listener, end->request, NULL, 0, NULL, &end->accepted[end->accepts++]));
 }
 
 static void requests_are_answered_inside_the_callback(void)
@@ -74,7 +74,7 @@ static void requests_are_answered_inside_the_callback(void)
 	pair.ab = end_connect(&pair.a, pair.b.name);
 	WAIT(pair.a.connects == 1);
 	CHECK_RESULT(pair.a.connect_status, DOCA_ERROR_CONNECTION_ABORTED);
-	sf_link_close(pair.ab);
+	sf_conn_close(pair.ab);
 	pair.b.on_request = accept_now;
 	pair.ab = end_connect(&pair.a, pair.b.name);
 	WAIT(pair.a.connects == 2);
@@ -91,7 +91,7 @@ static void auto_accept_needs_no_poll_of_the_listener(void)
 
 	two_ends(&pair, SF_LISTEN_AUTO);
 	CHECK_OK(slot_post(&pair.b, &slot, 0, 64));
-	CHECK_OK(sf_link_connect(pair.a.port, pair.b.name, NULL, "hello", 6, NULL, &pair.ab));
+	CHECK_OK(sf_conn_connect(pair.a.port, pair.b.name, NULL, "hello", 6, NULL, &pair.ab));
 	for (uint64_t end = sf_now_ms() + WAIT_MS; pair.a.connects == 0; CHECK(sf_now_ms() < end))
 		end_poll(&pair.a, 1);
 	CHECK_OK(pair.a.connect_status);
@@ -108,12 +108,12 @@ static void auto_accept_needs_no_poll_of_the_listener(void)
 	}
 	CHECK(pair.b.data_len == 6 && memcmp(pair.b.data, "hello", 6) == 0);
 	WAIT(slot.done == 1);
-	CHECK(slot.recv.link == pair.b.accepted[0]);
+	CHECK(slot.recv.conn == pair.b.accepted[0]);
 	pair.ba = pair.b.accepted[0];
 	pair_close(&pair);
 }
 
-static void an_answered_link_takes_operations_before_a_poll(void)
+static void an_answered_connection_takes_operations_before_a_poll(void)
 {
 	struct pair pair;
 	struct send send;
@@ -121,13 +121,13 @@ static void an_answered_link_takes_operations_before_a_poll(void)
 
 	two_ends(&pair, SF_LISTEN_AUTO);
 	CHECK_OK(slot_post(&pair.b, &slot, 0, 64));
-	CHECK_OK(sf_link_connect(pair.a.port, pair.b.name, NULL, NULL, 0, NULL, &pair.ab));
+	CHECK_OK(sf_conn_connect(pair.a.port, pair.b.name, NULL, NULL, 0, NULL, &pair.ab));
 	send_set(&send, "early", 6);
 	for (uint64_t end = sf_now_ms() + WAIT_MS; submit(pair.ab, &send) == DOCA_ERROR_AGAIN;)
 		CHECK(sf_now_ms() < end);
-	CHECK(send.done == 0 && pair.ab->state == SF_LINK_CONNECTING);
+	CHECK(send.done == 0 && pair.ab->state == SF_CONN_CONNECTING);
 	for (uint64_t end = sf_now_ms() + WAIT_MS; pair.a.connects == 0; CHECK(sf_now_ms() < end)) {
-		CHECK(send.done == 0); /* connected comes before what was done on the link */
+		CHECK(send.done == 0); /* connected comes before what was done on the connection */
 		end_poll(&pair.a, 1);
 	}
 	WAIT(slot.done == 1 && send.done == 1);
@@ -135,7 +135,7 @@ static void an_answered_link_takes_operations_before_a_poll(void)
 	pair_close(&pair);
 }
 
-static void an_answered_link_ends_before_a_poll(void)
+static void an_answered_connection_ends_before_a_poll(void)
 {
 	struct pair pair;
 	struct send send;
@@ -143,11 +143,11 @@ static void an_answered_link_ends_before_a_poll(void)
 
 	two_ends(&pair, SF_LISTEN_AUTO);
 	CHECK_OK(slot_post(&pair.b, &slot, 0, 64));
-	CHECK_OK(sf_link_connect(pair.a.port, pair.b.name, NULL, NULL, 0, NULL, &pair.ab));
+	CHECK_OK(sf_conn_connect(pair.a.port, pair.b.name, NULL, NULL, 0, NULL, &pair.ab));
 	send_set(&send, "short", 6);
 	for (uint64_t end = sf_now_ms() + WAIT_MS; submit(pair.ab, &send) == DOCA_ERROR_AGAIN;)
 		CHECK(sf_now_ms() < end);
-	sf_link_disconnect(pair.ab);
+	sf_conn_disconnect(pair.ab);
 	WAIT(pair.a.connects == 1 && send.done == 1 && pair.b.closes == 1);
 	CHECK_RESULT(pair.a.connect_status, DOCA_ERROR_CONNECTION_ABORTED);
 	CHECK_RESULT(pair.b.close_reason, DOCA_ERROR_CONNECTION_RESET);
@@ -157,7 +157,7 @@ static void an_answered_link_ends_before_a_poll(void)
 	pair_close(&pair);
 }
 
-static void a_port_closes_with_a_link_that_no_poll_reported(void)
+static void a_port_closes_with_a_connection_that_no_poll_reported(void)
 {
 	struct pair pair;
 
@@ -169,7 +169,7 @@ static void a_port_closes_with_a_link_that_no_poll_reported(void)
 	CHECK(pair.b.accepts == 0);
 	end_close(&pair.b);
 	WAIT(pair.a.closes == 1);
-	sf_link_close(pair.ab);
+	sf_conn_close(pair.ab);
 	end_close(&pair.a);
 }
 
@@ -181,8 +181,8 @@ static void unknown_name_is_not_found(void)
 	pair.ab = end_connect(&pair.a, "conformance/nobody");
 	WAIT(pair.a.connects == 1);
 	CHECK_RESULT(pair.a.connect_status, DOCA_ERROR_NOT_FOUND);
-	CHECK(pair.ab->state == SF_LINK_CLOSED);
-	sf_link_close(pair.ab);
+	CHECK(pair.ab->state == SF_CONN_CLOSED);
+	sf_conn_close(pair.ab);
 	ends_close(&pair);
 }
 
@@ -215,8 +215,8 @@ static void names_and_private_data_have_bounds(void)
 	if ((fabric->caps & SF_CAP_OTHER_MACHINE) == 0)
 		CHECK_RESULT(sf_listener_open(pair.b.port, "port", SF_LISTEN_AT(4711), NULL, &listener),
 			     DOCA_ERROR_NOT_SUPPORTED);
-	CHECK_RESULT(sf_link_connect(pair.a.port, name, NULL, NULL, 0, NULL, &pair.ab), DOCA_ERROR_INVALID_VALUE);
-	CHECK_RESULT(sf_link_connect(pair.a.port, pair.b.name, NULL, data, sizeof(data), NULL, &pair.ab),
+	CHECK_RESULT(sf_conn_connect(pair.a.port, name, NULL, NULL, 0, NULL, &pair.ab), DOCA_ERROR_INVALID_VALUE);
+	CHECK_RESULT(sf_conn_connect(pair.a.port, pair.b.name, NULL, data, sizeof(data), NULL, &pair.ab),
 		     DOCA_ERROR_INVALID_VALUE);
 	name[SF_NAME_MAX - 1] = '\0';
 	CHECK_OK(sf_listener_open(pair.b.port, name, SF_LISTEN_AUTO, NULL, &listener));
@@ -241,9 +241,9 @@ static void names_may_hold_any_character(void)
 		pair.ab = end_connect(&pair.a, names[i]);
 		WAIT(pair.a.connects == i + 1 && pair.b.accepts == i + 1);
 		CHECK_OK(pair.a.connect_status);
-		sf_link_close(pair.ab);
+		sf_conn_close(pair.ab);
 		WAIT(pair.b.closes == i + 1);
-		sf_link_close(pair.b.accepted[i]);
+		sf_conn_close(pair.b.accepted[i]);
 	}
 	for (int i = 0; i < 8; i++)
 		sf_listener_close(listeners[i]);
@@ -261,11 +261,11 @@ static void listener_close_refuses_pending_requests(void)
 	pair.b.listener = NULL;
 	WAIT(pair.a.connects == 1);
 	CHECK_RESULT(pair.a.connect_status, DOCA_ERROR_CONNECTION_ABORTED);
-	sf_link_close(pair.ab);
+	sf_conn_close(pair.ab);
 	ends_close(&pair);
 }
 
-static void listener_close_keeps_links(void)
+static void listener_close_keeps_connections(void)
 {
 	struct slot slot;
 	struct pair pair;
@@ -280,18 +280,18 @@ static void listener_close_keeps_links(void)
 	pair_close(&pair);
 }
 
-static void link_closed_while_connecting_reports_nothing(void)
+static void connection_closed_while_connecting_reports_nothing(void)
 {
 	struct pair pair;
 
 	two_ends(&pair, 0);
 	pair.ab = end_connect(&pair.a, pair.b.name);
 	WAIT(pair.b.requests == 1);
-	sf_link_close(pair.ab);
-	/* The news may not have come yet: then the link is accepted, and closed reports it. */
-	if (sf_link_accept(pair.b.listener, pair.b.request, NULL, 0, NULL, &pair.ba) == DOCA_SUCCESS) {
+	sf_conn_close(pair.ab);
+	/* The news may not have come yet: then the connection is accepted, and closed reports it. */
+	if (sf_conn_accept(pair.b.listener, pair.b.request, NULL, 0, NULL, &pair.ba) == DOCA_SUCCESS) {
 		WAIT(pair.b.closes == 1);
-		sf_link_close(pair.ba);
+		sf_conn_close(pair.ba);
 	}
 	CHECK(pair.a.connects == 0 && pair.a.closes == 0);
 	ends_close(&pair);
@@ -304,20 +304,20 @@ static void disconnect_while_connecting_is_reported_by_connected(void)
 	two_ends(&pair, 0);
 	pair.ab = end_connect(&pair.a, pair.b.name);
 	WAIT(pair.b.requests == 1);
-	sf_link_disconnect(pair.ab);
-	sf_link_disconnect(pair.ab);
+	sf_conn_disconnect(pair.ab);
+	sf_conn_disconnect(pair.ab);
 	WAIT(pair.a.connects == 1);
 	CHECK_RESULT(pair.a.connect_status, DOCA_ERROR_CONNECTION_ABORTED);
-	if (sf_link_accept(pair.b.listener, pair.b.request, NULL, 0, NULL, &pair.ba) == DOCA_SUCCESS) {
+	if (sf_conn_accept(pair.b.listener, pair.b.request, NULL, 0, NULL, &pair.ba) == DOCA_SUCCESS) {
 		WAIT(pair.b.closes == 1);
-		sf_link_close(pair.ba);
+		sf_conn_close(pair.ba);
 	}
 	CHECK(pair.a.connects == 1 && pair.a.closes == 0);
-	sf_link_close(pair.ab);
+	sf_conn_close(pair.ab);
 	ends_close(&pair);
 }
 
-static void submit_needs_a_ready_link(void)
+static void submit_needs_a_ready_connection(void)
 {
 	struct pair pair;
 	struct send send;
@@ -330,10 +330,10 @@ static void submit_needs_a_ready_link(void)
 	CHECK_RESULT(submit(pair.ab, &send), DOCA_ERROR_AGAIN);
 	WAIT(pair.b.requests == 1);
 	CHECK_RESULT(submit(pair.ab, &send), DOCA_ERROR_AGAIN);
-	CHECK_OK(sf_link_accept(pair.b.listener, pair.b.request, NULL, 0, NULL, &pair.ba));
+	CHECK_OK(sf_conn_accept(pair.b.listener, pair.b.request, NULL, 0, NULL, &pair.ba));
 	WAIT(pair.a.connects == 1);
 	CHECK_OK(submit_wait(pair.ab, &send));
-	sf_link_disconnect(pair.ab);
+	sf_conn_disconnect(pair.ab);
 	CHECK_RESULT(submit(pair.ab, &send), DOCA_ERROR_NOT_CONNECTED);
 	WAIT(pair.b.closes == 1);
 	CHECK_RESULT(submit(pair.ba, &send), DOCA_ERROR_NOT_CONNECTED);
@@ -351,69 +351,69 @@ static void accepter_sends_first(void)
 	CHECK_OK(slot_post(&pair.a, &slot, 0, 64));
 	pair.ab = end_connect(&pair.a, pair.b.name);
 	WAIT(pair.b.requests == 1);
-	CHECK_OK(sf_link_accept(pair.b.listener, pair.b.request, NULL, 0, NULL, &pair.ba));
+	CHECK_OK(sf_conn_accept(pair.b.listener, pair.b.request, NULL, 0, NULL, &pair.ba));
 	send_set(&send, "welcome", 8);
 	for (uint64_t end = sf_now_ms() + WAIT_MS; submit(pair.ba, &send) == DOCA_ERROR_AGAIN; CHECK(sf_now_ms() < end))
 		end_poll(&pair.b, 1);
 	for (uint64_t end = sf_now_ms() + WAIT_MS; pair.a.connects == 0; CHECK(sf_now_ms() < end)) {
-		CHECK(slot.done == 0); /* connected comes before what arrives on the link */
+		CHECK(slot.done == 0); /* connected comes before what arrives on the connection */
 		end_poll(&pair.a, 1);
 	}
 	WAIT(slot.done == 1 && send.done == 1);
-	CHECK(slot.recv.link == pair.ab);
+	CHECK(slot.recv.conn == pair.ab);
 	pair_close(&pair);
 }
 
-static void one_listener_takes_many_links(void)
+static void one_listener_takes_many_connections(void)
 {
-	struct sf_link *links[LINKS_MAX];
+	struct sf_conn *conns[CONNS_MAX];
 	struct pair pair;
 
 	two_ends(&pair, SF_LISTEN_AUTO);
-	for (int i = 0; i < LINKS_MAX; i++)
-		links[i] = end_connect(&pair.a, pair.b.name);
-	WAIT(pair.a.connects == LINKS_MAX && pair.b.accepts == LINKS_MAX);
-	for (int i = 0; i < LINKS_MAX; i++)
-		CHECK(links[i]->state == SF_LINK_READY);
-	for (int i = 0; i < LINKS_MAX; i += 2)
-		sf_link_close(links[i]);
-	WAIT(pair.b.closes == LINKS_MAX / 2);
+	for (int i = 0; i < CONNS_MAX; i++)
+		conns[i] = end_connect(&pair.a, pair.b.name);
+	WAIT(pair.a.connects == CONNS_MAX && pair.b.accepts == CONNS_MAX);
+	for (int i = 0; i < CONNS_MAX; i++)
+		CHECK(conns[i]->state == SF_CONN_READY);
+	for (int i = 0; i < CONNS_MAX; i += 2)
+		sf_conn_close(conns[i]);
+	WAIT(pair.b.closes == CONNS_MAX / 2);
 	CHECK_RESULT(pair.b.close_reason, DOCA_ERROR_CONNECTION_RESET);
-	for (int i = 1; i < LINKS_MAX; i += 2)
-		sf_link_close(links[i]);
-	WAIT(pair.b.closes == LINKS_MAX);
-	for (int i = 0; i < LINKS_MAX; i++)
-		sf_link_close(pair.b.accepted[i]);
+	for (int i = 1; i < CONNS_MAX; i += 2)
+		sf_conn_close(conns[i]);
+	WAIT(pair.b.closes == CONNS_MAX);
+	for (int i = 0; i < CONNS_MAX; i++)
+		sf_conn_close(pair.b.accepted[i]);
 	ends_close(&pair);
 	CHECK(pair.a.closes == 0);
 }
 
 static void a_port_connects_to_itself(void)
 {
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct slot slot;
 	struct end end;
 
 	end_open(&end, "host0/0000:d8:00.0", 4);
 	end_listen(&end, SF_LISTEN_AUTO);
 	CHECK_OK(slot_post(&end, &slot, 0, 16));
-	link = end_connect(&end, end.name);
+	conn = end_connect(&end, end.name);
 	WAIT(end.connects == 1 && end.accepts == 1);
-	send_wait(link, "self", 5);
+	send_wait(conn, "self", 5);
 	WAIT(slot.done == 1);
-	CHECK(slot.recv.link == end.accepted[0]);
-	sf_link_close(link);
+	CHECK(slot.recv.conn == end.accepted[0]);
+	sf_conn_close(conn);
 	WAIT(end.closes == 1);
-	sf_link_close(end.accepted[0]);
+	sf_conn_close(end.accepted[0]);
 	end_close(&end);
 }
 
-static void close_it(struct end *end, struct sf_link *link)
+static void close_it(struct end *end, struct sf_conn *conn)
 {
-	sf_link_close(link);
+	sf_conn_close(conn);
 }
 
-static void links_may_be_closed_in_their_callbacks(void)
+static void connections_may_be_closed_in_their_callbacks(void)
 {
 	struct pair pair;
 
@@ -460,22 +460,22 @@ const struct conformance_case connect_cases[] = {
 	CASE(reject_passes_a_reason, 0),
 	CASE(requests_are_answered_inside_the_callback, 0),
 	CASE(auto_accept_needs_no_poll_of_the_listener, 0),
-	CASE(an_answered_link_takes_operations_before_a_poll, 0),
-	CASE(an_answered_link_ends_before_a_poll, 0),
-	CASE(a_port_closes_with_a_link_that_no_poll_reported, 0),
+	CASE(an_answered_connection_takes_operations_before_a_poll, 0),
+	CASE(an_answered_connection_ends_before_a_poll, 0),
+	CASE(a_port_closes_with_a_connection_that_no_poll_reported, 0),
 	CASE(unknown_name_is_not_found, 0),
 	CASE(name_is_taken_until_its_listener_closes, 0),
 	CASE(names_and_private_data_have_bounds, 0),
 	CASE(names_may_hold_any_character, 0),
 	CASE(listener_close_refuses_pending_requests, 0),
-	CASE(listener_close_keeps_links, 0),
-	CASE(link_closed_while_connecting_reports_nothing, 0),
+	CASE(listener_close_keeps_connections, 0),
+	CASE(connection_closed_while_connecting_reports_nothing, 0),
 	CASE(disconnect_while_connecting_is_reported_by_connected, 0),
-	CASE(submit_needs_a_ready_link, 0),
+	CASE(submit_needs_a_ready_connection, 0),
 	CASE(accepter_sends_first, 0),
-	CASE(one_listener_takes_many_links, 0),
+	CASE(one_listener_takes_many_connections, 0),
 	CASE(a_port_connects_to_itself, 0),
-	CASE(links_may_be_closed_in_their_callbacks, 0),
+	CASE(connections_may_be_closed_in_their_callbacks, 0),
 	CASE(resources_are_given_back, 0),
 	{0},
 };

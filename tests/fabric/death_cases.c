@@ -15,34 +15,34 @@
 
 #define BLOCKED_MS 900 /* a call that takes longer, and gave the processor away itself, has waited for somebody */
 
-static void meet(struct end *end, int sock, struct sf_link **link, uint32_t recv_max)
+static void meet(struct end *end, int sock, struct sf_conn **conn, uint32_t recv_max)
 {
 	end_open(end, "dpu0/0000:03:00.0", recv_max);
 	end_listen(end, SF_LISTEN_AUTO);
 	say(sock, end->name, sizeof(end->name));
 	WAIT(end->accepts == 1);
-	*link = end->accepted[0];
+	*conn = end->accepted[0];
 }
 
-static struct sf_link *reach(struct end *end, struct peer *peer)
+static struct sf_conn *reach(struct end *end, struct peer *peer)
 {
 	char name[SF_NAME_MAX];
 	uint32_t connects = end->connects;
-	struct sf_link *link;
+	struct sf_conn *conn;
 
 	hear(peer->sock, name, sizeof(name));
-	link = end_connect(end, name);
+	conn = end_connect(end, name);
 	WAIT(end->connects == connects + 1);
 	CHECK_OK(end->connect_status);
-	return link;
+	return conn;
 }
 
 static void idle_script(int sock)
 {
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct end end;
 
-	meet(&end, sock, &link, 16);
+	meet(&end, sock, &conn, 16);
 	say_word(sock, 'i');
 	WAIT_WITHIN(3600000, end.closes == 1);
 }
@@ -51,29 +51,29 @@ static void killed_while_idle(void)
 {
 	struct slot slot;
 	struct send send;
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct peer peer;
 	struct end end;
 
 	peer_fork(&peer, idle_script);
 	end_open(&end, "host0/0000:d8:00.0", 16);
 	CHECK_OK(slot_post(&end, &slot, 0, 64));
-	link = reach(&end, &peer);
+	conn = reach(&end, &peer);
 	hear_word(peer.sock, 'i');
 	peer_kill(&peer);
 	WAIT(end.closes == 1);
-	CHECK(end.closed == link);
+	CHECK(end.closed == conn);
 	CHECK_RESULT(end.close_reason, DOCA_ERROR_CONNECTION_ABORTED);
 	send_set(&send, "x", 1);
-	CHECK_RESULT(submit(link, &send), DOCA_ERROR_NOT_CONNECTED);
-	CHECK(slot.done == 0); /* the receive is the port's, not the link's */
-	sf_link_close(link);
+	CHECK_RESULT(submit(conn, &send), DOCA_ERROR_NOT_CONNECTED);
+	CHECK(slot.done == 0); /* the receive is the port's, not the connection's */
+	sf_conn_close(conn);
 	end_close(&end);
 }
 
 static void killed_while_we_sleep(void)
 {
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct peer peer;
 	struct end end;
 	struct pollfd wait;
@@ -81,7 +81,7 @@ static void killed_while_we_sleep(void)
 
 	peer_fork(&peer, idle_script);
 	end_open(&end, "host0/0000:d8:00.0", 16);
-	link = reach(&end, &peer);
+	conn = reach(&end, &peer);
 	hear_word(peer.sock, 'i');
 	peer_kill(&peer);
 	killed = sf_now_ms();
@@ -93,7 +93,7 @@ static void killed_while_we_sleep(void)
 		CHECK(poll(&wait, 1, (int)(killed + WAIT_MS - sf_now_ms())) == 1);
 		CHECK(read(end.event_fd, &count, sizeof(count)) == sizeof(count));
 	}
-	sf_link_close(link);
+	sf_conn_close(conn);
 	end_close(&end);
 }
 
@@ -101,11 +101,11 @@ static void stream_script(int sock)
 {
 	static struct slot slots[16];
 	static struct send sends[16];
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct end end;
 	uint64_t n = 0, got = 0;
 
-	meet(&end, sock, &link, 16);
+	meet(&end, sock, &conn, 16);
 	for (uint32_t i = 0; i < 16; i++)
 		CHECK_OK(slot_post(&end, &slots[i], i * 70000, 70000));
 	for (int i = 0; i < 16; i++)
@@ -121,7 +121,7 @@ static void stream_script(int sock)
 			fill(data, len, (uint32_t)n);
 			memcpy(data, &n, 8);
 			send_set(send, data, len);
-			if (submit(link, send) == DOCA_SUCCESS)
+			if (submit(conn, send) == DOCA_SUCCESS)
 				n++;
 			else
 				send->done = 1;
@@ -158,7 +158,7 @@ static void streaming_received(struct slot *slot)
 
 static void kill_one_streaming_peer(uint32_t *seed)
 {
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct peer peer;
 	struct send sends[4] = {0};
 	uint32_t closes = streaming.end.closes;
@@ -171,7 +171,7 @@ static void kill_one_streaming_peer(uint32_t *seed)
 		streaming.slots[i].then = streaming_received;
 		CHECK_OK(slot_post_set(&streaming.slots[i]));
 	}
-	link = reach(&streaming.end, &peer);
+	conn = reach(&streaming.end, &peer);
 	until = sf_now_ms() + random_below(seed, 40);
 	for (int i = 0; i < 4; i++)
 		sends[i].done = 1;
@@ -180,7 +180,7 @@ static void kill_one_streaming_peer(uint32_t *seed)
 
 		if (send->done == 1) {
 			send_set(send, streaming.end.memory + (8 << 20), i % 5 == 0 ? 70000 : 32);
-			if (submit(link, send) != DOCA_SUCCESS)
+			if (submit(conn, send) != DOCA_SUCCESS)
 				send->done = 1;
 		}
 		end_poll(&streaming.end, 8);
@@ -190,7 +190,7 @@ static void kill_one_streaming_peer(uint32_t *seed)
 	CHECK_RESULT(streaming.end.close_reason, DOCA_ERROR_CONNECTION_ABORTED);
 	for (int i = 0; i < 4; i++)
 		CHECK(sends[i].done == 1); /* before closed runs */
-	sf_link_close(link);
+	sf_conn_close(conn);
 }
 
 static void killed_while_streaming_once(void)
@@ -233,24 +233,24 @@ static void killed_while_streaming(void)
 
 static void survivors_script(int sock)
 {
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct slot slot;
 	struct end end;
 
-	meet(&end, sock, &link, 16);
+	meet(&end, sock, &conn, 16);
 	while (end.closes == 0) {
 		CHECK_OK(slot_post(&end, &slot, 0, 64));
 		WAIT_WITHIN(3600000, slot.done == 1 || end.closes == 1);
 		if (slot.done == 1)
-			send_wait(link, end.memory, slot.recv.len);
+			send_wait(conn, end.memory, slot.recv.len);
 	}
-	sf_link_close(link);
+	sf_conn_close(conn);
 	end_close(&end);
 }
 
-static void a_death_costs_its_own_links_only(void)
+static void a_death_costs_its_own_connections_only(void)
 {
-	struct sf_link *links[2];
+	struct sf_conn *conns[2];
 	struct peer peers[2];
 	struct slot slot;
 	struct end end;
@@ -258,19 +258,19 @@ static void a_death_costs_its_own_links_only(void)
 	peer_fork(&peers[0], survivors_script);
 	peer_fork(&peers[1], survivors_script);
 	end_open(&end, "host0/0000:d8:00.0", 16);
-	links[0] = reach(&end, &peers[0]);
-	links[1] = reach(&end, &peers[1]);
+	conns[0] = reach(&end, &peers[0]);
+	conns[1] = reach(&end, &peers[1]);
 	peer_kill(&peers[0]);
 	for (uint32_t i = 0; i < 1000 || end.closes == 0; i++) {
 		CHECK_OK(slot_post(&end, &slot, 0, 64));
-		send_wait(links[1], "ping", 5);
+		send_wait(conns[1], "ping", 5);
 		WAIT(slot.done == 1);
 		CHECK_OK(slot.recv.status);
-		CHECK(slot.recv.link == links[1]);
+		CHECK(slot.recv.conn == conns[1]);
 	}
-	CHECK(end.closes == 1 && end.closed == links[0]);
-	sf_link_close(links[0]);
-	sf_link_close(links[1]);
+	CHECK(end.closes == 1 && end.closed == conns[0]);
+	sf_conn_close(conns[0]);
+	sf_conn_close(conns[1]);
 	peer_end(&peers[1]);
 	end_close(&end);
 }
@@ -293,7 +293,7 @@ static void a_dead_processes_name_is_taken_over(void)
 	struct sf_listener *listener;
 	char name[SF_NAME_MAX] = {0};
 	struct peer peers[2];
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct end end;
 
 	snprintf(name, sizeof(name), "conformance/named %d", (int)getpid());
@@ -304,20 +304,20 @@ static void a_dead_processes_name_is_taken_over(void)
 	end_open(&end, "host0/0000:d8:00.0", 16);
 	CHECK_RESULT(sf_listener_open(end.port, name, 0, NULL, &listener), DOCA_ERROR_ALREADY_EXIST);
 	peer_kill(&peers[0]);
-	link = end_connect(&end, name); /* nobody is there */
+	conn = end_connect(&end, name); /* nobody is there */
 	WAIT(end.connects == 1);
 	CHECK_RESULT(end.connect_status, DOCA_ERROR_NOT_FOUND);
-	sf_link_close(link);
+	sf_conn_close(conn);
 	say(peers[1].sock, name, sizeof(name)); /* a restarted server */
 	hear_word(peers[1].sock, 'l');
-	link = end_connect(&end, name);
+	conn = end_connect(&end, name);
 	WAIT(end.connects == 2);
 	CHECK_OK(end.connect_status);
 	peer_kill(&peers[1]);
 	WAIT(end.closes == 1);
 	CHECK_OK(sf_listener_open(end.port, name, 0, NULL, &listener));
 	sf_listener_close(listener);
-	sf_link_close(link);
+	sf_conn_close(conn);
 	end_close(&end);
 }
 
@@ -334,21 +334,21 @@ static void silent_script(int sock)
 static void killed_before_it_answers_a_request(void)
 {
 	char name[SF_NAME_MAX];
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct peer peer;
 	struct end end;
 
 	peer_fork(&peer, silent_script);
 	hear(peer.sock, name, sizeof(name));
 	end_open(&end, "host0/0000:d8:00.0", 16);
-	link = end_connect(&end, name);
+	conn = end_connect(&end, name);
 	for (int i = 0; i < 100; i++)
 		end_poll(&end, 4);
 	CHECK(end.connects == 0);
 	peer_kill(&peer);
 	WAIT(end.connects == 1);
 	CHECK(end.connect_status == DOCA_ERROR_CONNECTION_ABORTED || end.connect_status == DOCA_ERROR_NOT_FOUND);
-	sf_link_close(link);
+	sf_conn_close(conn);
 	end_close(&end);
 }
 
@@ -356,10 +356,10 @@ static void exporting_script(int sock)
 {
 	char descriptor[SF_DESCRIPTOR_MAX] = {0};
 	size_t len = sizeof(descriptor);
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct end end;
 
-	meet(&end, sock, &link, 16);
+	meet(&end, sock, &conn, 16);
 	fill(end.memory, 1 << 20, 1);
 	CHECK_OK(sf_region_export(end.region, descriptor, &len));
 	say(sock, &len, sizeof(len));
@@ -367,7 +367,7 @@ static void exporting_script(int sock)
 	hear_word(sock, 'c');
 	CHECK(filled(end.memory, 1 << 20, 2));
 	WAIT(end.closes == 1);
-	sf_link_close(link);
+	sf_conn_close(conn);
 	end_close(&end);
 }
 
@@ -385,7 +385,7 @@ static void owner_of_a_region_killed(void)
 {
 	char descriptor[SF_DESCRIPTOR_MAX];
 	struct sf_region *import, *again;
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct peer peer;
 	struct send send;
 	struct end end;
@@ -394,22 +394,22 @@ static void owner_of_a_region_killed(void)
 
 	peer_fork(&peer, exporting_script);
 	end_open(&end, "host0/0000:d8:00.0", 16);
-	link = reach(&end, &peer);
+	conn = reach(&end, &peer);
 	import = import_heard(&peer, &end, descriptor, &len);
 	peer_kill(&peer);
 	/* Operations go on, take effect nowhere, and fail once the death is known. */
 	do {
 		one_sided_set(&send, SF_OP_READ, import, import->addr + 4096, end.memory, 100000);
-		result = submit(link, &send);
+		result = submit(conn, &send);
 		CHECK(result == DOCA_SUCCESS || result == DOCA_ERROR_AGAIN || result == DOCA_ERROR_NOT_CONNECTED);
 		if (result == DOCA_SUCCESS)
 			WAIT(send.done == 1);
 		end_poll(&end, 16);
 	} while (end.closes == 0);
-	CHECK_RESULT(submit(link, &send), DOCA_ERROR_NOT_CONNECTED);
+	CHECK_RESULT(submit(conn, &send), DOCA_ERROR_NOT_CONNECTED);
 	CHECK_RESULT(sf_region_import(end.domain, descriptor, len, &again), DOCA_ERROR_NOT_FOUND);
 	sf_region_close(import);
-	sf_link_close(link);
+	sf_conn_close(conn);
 	end_close(&end);
 }
 
@@ -417,12 +417,12 @@ static void importing_script(int sock)
 {
 	char descriptor[SF_DESCRIPTOR_MAX];
 	struct sf_region *import;
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct send send;
 	struct end end;
 	size_t len;
 
-	meet(&end, sock, &link, 16);
+	meet(&end, sock, &conn, 16);
 	hear(sock, &len, sizeof(len));
 	hear(sock, descriptor, sizeof(descriptor));
 	CHECK_OK(sf_region_import(end.domain, descriptor, len, &import));
@@ -430,7 +430,7 @@ static void importing_script(int sock)
 	for (uint32_t i = 0;; i++) { /* until killed */
 		fill(end.memory, 300000, 9);
 		one_sided_set(&send, SF_OP_WRITE, import, import->addr + 100, end.memory, 300000);
-		CHECK_OK(submit_wait(link, &send));
+		CHECK_OK(submit_wait(conn, &send));
 	}
 }
 
@@ -439,14 +439,14 @@ static void importer_killed_while_it_writes(void)
 	char descriptor[SF_DESCRIPTOR_MAX] = {0};
 	size_t len = sizeof(descriptor);
 	struct sf_region *region;
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct peer peer;
 	struct end end;
 	uint64_t begun;
 
 	peer_fork(&peer, importing_script);
 	end_open(&end, "host0/0000:d8:00.0", 16);
-	link = reach(&end, &peer);
+	conn = reach(&end, &peer);
 	CHECK_OK(sf_region_register(end.domain, end.memory, 1 << 20, ALL_RIGHTS, &region));
 	CHECK_OK(sf_region_export(region, descriptor, &len));
 	say(peer.sock, &len, sizeof(len));
@@ -460,18 +460,18 @@ static void importer_killed_while_it_writes(void)
 	fill(end.memory, 1 << 20, 4);
 	CHECK(filled(end.memory, 1 << 20, 4));
 	WAIT(end.closes == 1);
-	sf_link_close(link);
+	sf_conn_close(conn);
 	end_close(&end);
 }
 
 static void receiving_script(int sock)
 {
 	static struct slot slots[16];
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct end end;
 	uint32_t received = 0, total;
 
-	meet(&end, sock, &link, 16);
+	meet(&end, sock, &conn, 16);
 	for (uint32_t i = 0; i < 16; i++)
 		CHECK_OK(slot_post(&end, &slots[i], i * 70000, 70000));
 	say_word(sock, 'p');
@@ -487,7 +487,7 @@ static void receiving_script(int sock)
 	}
 	say_word(sock, 'd');
 	WAIT(end.closes == 1);
-	sf_link_close(link);
+	sf_conn_close(conn);
 	end_close(&end);
 }
 
@@ -508,7 +508,7 @@ static void stop(const struct peer *peer)
 static void a_stopped_peer_never_blocks_us(void)
 {
 	static struct send sends[64];
-	struct sf_link *link;
+	struct sf_conn *conn;
 	uint32_t sent = 0, total = 40, finished = 0;
 	uint64_t until;
 	struct peer peer;
@@ -516,7 +516,7 @@ static void a_stopped_peer_never_blocks_us(void)
 
 	peer_fork(&peer, receiving_script);
 	end_open(&end, "host0/0000:d8:00.0", 16);
-	link = reach(&end, &peer);
+	conn = reach(&end, &peer);
 	hear_word(peer.sock, 'p');
 	stop(&peer);
 	until = sf_now_ms() + 1500; /* longer than a dead peer's second: a stopped one is not dead */
@@ -528,7 +528,7 @@ static void a_stopped_peer_never_blocks_us(void)
 		if (sent < total) {
 			fill(end.memory + sent * 70000, len, sent);
 			send_set(&sends[sent], end.memory + sent * 70000, len);
-			sent += submit(link, &sends[sent]) == DOCA_SUCCESS;
+			sent += submit(conn, &sends[sent]) == DOCA_SUCCESS;
 		}
 		end_poll(&end, 16);
 		(void)sf_port_arm(end.port);
@@ -542,10 +542,10 @@ static void a_stopped_peer_never_blocks_us(void)
 	say(peer.sock, &total, sizeof(total));
 	for (; sent < total; sent++) {
 		fill(end.memory + sent * 70000, 500, sent);
-		send_wait(link, end.memory + sent * 70000, 500);
+		send_wait(conn, end.memory + sent * 70000, 500);
 	}
 	hear_word(peer.sock, 'd');
-	sf_link_close(link);
+	sf_conn_close(conn);
 	peer_end(&peer);
 	end_close(&end);
 }
@@ -554,7 +554,7 @@ static void a_stopped_owners_memory_is_reached(void)
 {
 	char descriptor[SF_DESCRIPTOR_MAX];
 	struct sf_region *import;
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct peer peer;
 	struct send send;
 	struct end end;
@@ -563,44 +563,44 @@ static void a_stopped_owners_memory_is_reached(void)
 
 	peer_fork(&peer, exporting_script);
 	end_open(&end, "host0/0000:d8:00.0", 16);
-	link = reach(&end, &peer);
+	conn = reach(&end, &peer);
 	import = import_heard(&peer, &end, descriptor, &len);
 	stop(&peer);
 	one_sided_set(&send, SF_OP_READ, import, import->addr, end.memory, 1 << 20);
-	CHECK_OK(submit_wait(link, &send));
+	CHECK_OK(submit_wait(conn, &send));
 	CHECK(filled(end.memory, 1 << 20, 1));
 	fill(end.memory, 1 << 20, 2);
 	one_sided_set(&send, SF_OP_WRITE, import, import->addr, end.memory, 1 << 20);
-	CHECK_OK(submit_wait(link, &send));
+	CHECK_OK(submit_wait(conn, &send));
 	if ((fabric->caps & SF_CAP_ATOMIC) != 0) {
 		one_sided_set(&send, SF_OP_FAA, import, import->addr + (2 << 20), &old, 8);
 		send.op.value = 1;
-		CHECK_OK(submit_wait(link, &send));
+		CHECK_OK(submit_wait(conn, &send));
 		CHECK(old == 0);
 	}
 	CHECK(kill(peer.pid, SIGCONT) == 0);
 	say_word(peer.sock, 'c');
 	sf_region_close(import);
-	sf_link_close(link);
+	sf_conn_close(conn);
 	peer_end(&peer);
 	end_close(&end);
 }
 
 static void stopped_then_killed(void)
 {
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct peer peer;
 	struct end end;
 
 	peer_fork(&peer, idle_script);
 	end_open(&end, "host0/0000:d8:00.0", 16);
-	link = reach(&end, &peer);
+	conn = reach(&end, &peer);
 	hear_word(peer.sock, 'i');
 	stop(&peer);
 	peer_kill(&peer);
 	WAIT(end.closes == 1);
 	CHECK_RESULT(end.close_reason, DOCA_ERROR_CONNECTION_ABORTED);
-	sf_link_close(link);
+	sf_conn_close(conn);
 	end_close(&end);
 }
 
@@ -608,7 +608,7 @@ const struct conformance_case death_cases[] = {
 	CASE(killed_while_idle, OTHER),
 	CASE(killed_while_we_sleep, OTHER),
 	CASE(killed_while_streaming, OTHER),
-	CASE(a_death_costs_its_own_links_only, OTHER),
+	CASE(a_death_costs_its_own_connections_only, OTHER),
 	CASE(a_dead_processes_name_is_taken_over, OTHER),
 	CASE(killed_before_it_answers_a_request, OTHER),
 	CASE(owner_of_a_region_killed, OTHER_SIDED),

@@ -33,13 +33,13 @@ static void with_faults(const char *faults, void (*run)(void))
 
 static uint32_t closes_seen;
 
-static void note_close(struct end *end, struct sf_link *link)
+static void note_close(struct end *end, struct sf_conn *conn)
 {
 	CHECK_RESULT(end->close_reason, DOCA_ERROR_CONNECTION_ABORTED);
 	closes_seen++;
 }
 
-/* Sends until a link dies under it; returns how many messages arrived. */
+/* Sends until a connection dies under it; returns how many messages arrived. */
 static void send_until_closed(void)
 {
 	static struct send send;
@@ -52,7 +52,7 @@ static void send_until_closed(void)
 		pair_open(&pair, 4);
 		pair.a.on_closed = note_close;
 		CHECK_OK(slot_post(&pair.b, &slot, 0, 64));
-		while (pair.ab->state == SF_LINK_READY) {
+		while (pair.ab->state == SF_CONN_READY) {
 			send_set(&send, &sent, sizeof(sent));
 			result = submit(pair.ab, &send);
 			again += result == DOCA_ERROR_AGAIN;
@@ -70,7 +70,7 @@ static void send_until_closed(void)
 			sent++;
 			CHECK_OK(slot_post(&pair.b, &slot, 0, 64));
 		}
-		CHECK(pair.ab->state == SF_LINK_CLOSED);
+		CHECK(pair.ab->state == SF_CONN_CLOSED);
 		WAIT(pair.b.closes == 1);
 		CHECK(pair.a.closes == 1 && slot.done == 0);
 		pair_close(&pair);
@@ -78,7 +78,7 @@ static void send_until_closed(void)
 	CHECK(closes_seen == 5 && again > 0 && sent > 0);
 }
 
-static void links_close_and_submits_are_put_off(void **state)
+static void connections_close_and_submits_are_put_off(void **state)
 {
 	with_faults("seed=3,again=100,close=20,delay=50", send_until_closed);
 }
@@ -139,18 +139,18 @@ static void count_refusals(void)
 	end_listen(&b, SF_LISTEN_AUTO);
 	for (uint32_t i = 1; i <= 40; i++) {
 		uint32_t accepts = b.accepts;
-		struct sf_link *link = end_connect(&a, b.name);
+		struct sf_conn *conn = end_connect(&a, b.name);
 
 		WAIT(a.connects == i);
 		if (a.connect_status == DOCA_SUCCESS) {
 			WAIT(b.accepts == accepts + 1);
-			sf_link_close(link);
+			sf_conn_close(conn);
 			WAIT(b.closes == accepts + 1);
-			sf_link_close(b.accepted[accepts]);
+			sf_conn_close(b.accepted[accepts]);
 		} else {
 			CHECK_RESULT(a.connect_status, DOCA_ERROR_TIME_OUT);
 			CHECK(b.accepts == accepts);
-			sf_link_close(link);
+			sf_conn_close(conn);
 			refused++;
 		}
 	}
@@ -225,7 +225,7 @@ static void providers_are_found_by_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(links_close_and_submits_are_put_off),
+		cmocka_unit_test(connections_close_and_submits_are_put_off),
 		cmocka_unit_test(one_sided_operations_fail_without_effect),
 		cmocka_unit_test(connects_are_refused),
 		cmocka_unit_test(registrations_fail),

@@ -70,44 +70,44 @@ static void on_request(struct sf_listener *listener, struct sf_request *request,
 		end->on_request(end);
 }
 
-static void on_accepted(struct sf_listener *listener, struct sf_link *link, const void *data, size_t len)
+static void on_accepted(struct sf_listener *listener, struct sf_conn *conn, const void *data, size_t len)
 {
 	struct end *end = end_of(listener->port);
 
-	CHECK(link->port == end->port);
-	CHECK(link->state == SF_LINK_READY);
+	CHECK(conn->port == end->port);
+	CHECK(conn->state == SF_CONN_READY);
 	data_keep(end, data, len);
-	CHECK(end->accepts < LINKS_MAX);
-	end->accepted[end->accepts++] = link;
+	CHECK(end->accepts < CONNS_MAX);
+	end->accepted[end->accepts++] = conn;
 	if (end->on_accepted != NULL)
-		end->on_accepted(end, link);
+		end->on_accepted(end, conn);
 }
 
-static void on_connected(struct sf_link *link, doca_error_t status, const void *data, size_t len)
+static void on_connected(struct sf_conn *conn, doca_error_t status, const void *data, size_t len)
 {
-	struct end *end = end_of(link->port);
+	struct end *end = end_of(conn->port);
 
-	CHECK(link->state == (status == DOCA_SUCCESS ? SF_LINK_READY : SF_LINK_CLOSED));
+	CHECK(conn->state == (status == DOCA_SUCCESS ? SF_CONN_READY : SF_CONN_CLOSED));
 	data_keep(end, data, len);
 	end->connects++;
-	end->connected = link;
+	end->connected = conn;
 	end->connect_status = status;
 	if (end->on_connected != NULL)
-		end->on_connected(end, link);
+		end->on_connected(end, conn);
 }
 
-static void on_closed(struct sf_link *link, doca_error_t reason)
+static void on_closed(struct sf_conn *conn, doca_error_t reason)
 {
-	struct end *end = end_of(link->port);
+	struct end *end = end_of(conn->port);
 
 	CHECK(polling);
-	CHECK(link->state == SF_LINK_CLOSED);
+	CHECK(conn->state == SF_CONN_CLOSED);
 	CHECK(reason == DOCA_ERROR_CONNECTION_RESET || reason == DOCA_ERROR_CONNECTION_ABORTED);
 	end->closes++;
-	end->closed = link;
+	end->closed = conn;
 	end->close_reason = reason;
 	if (end->on_closed != NULL)
-		end->on_closed(end, link);
+		end->on_closed(end, conn);
 }
 
 static const struct sf_port_handler handler = {on_request, on_accepted, on_connected, on_closed};
@@ -167,13 +167,13 @@ void end_close(struct end *end)
 	close(end->event_fd);
 }
 
-struct sf_link *end_connect(struct end *end, const char *name)
+struct sf_conn *end_connect(struct end *end, const char *name)
 {
-	struct sf_link *link;
+	struct sf_conn *conn;
 
-	CHECK_OK(sf_link_connect(end->port, name, NULL, NULL, 0, NULL, &link));
-	CHECK(link->state == SF_LINK_CONNECTING && link->port == end->port);
-	return link;
+	CHECK_OK(sf_conn_connect(end->port, name, NULL, NULL, 0, NULL, &conn));
+	CHECK(conn->state == SF_CONN_CONNECTING && conn->port == end->port);
+	return conn;
 }
 
 void pair_open(struct pair *pair, uint32_t recv_max)
@@ -190,12 +190,12 @@ void pair_open(struct pair *pair, uint32_t recv_max)
 void pair_close(struct pair *pair)
 {
 	if (sends_in_flight != 0) {
-		sf_link_disconnect(pair->ab);
-		sf_link_disconnect(pair->ba);
+		sf_conn_disconnect(pair->ab);
+		sf_conn_disconnect(pair->ba);
 		WAIT(sends_in_flight == 0);
 	}
-	sf_link_close(pair->ab);
-	sf_link_close(pair->ba);
+	sf_conn_close(pair->ab);
+	sf_conn_close(pair->ba);
 	end_close(&pair->a);
 	end_close(&pair->b);
 }
@@ -266,36 +266,36 @@ void one_sided_set(struct send *send, enum sf_op_kind kind, struct sf_region *re
 	send->op.remote_addr = remote;
 }
 
-doca_error_t submit(struct sf_link *link, struct send *send)
+doca_error_t submit(struct sf_conn *conn, struct send *send)
 {
 	doca_error_t result;
 
 	send->done = 0;
 	submitting = true;
-	result = sf_link_submit(link, &send->op);
+	result = sf_conn_submit(conn, &send->op);
 	submitting = false;
 	sends_in_flight += result == DOCA_SUCCESS;
 	return result;
 }
 
-doca_error_t submit_wait(struct sf_link *link, struct send *send)
+doca_error_t submit_wait(struct sf_conn *conn, struct send *send)
 {
 	doca_error_t result;
 
-	WAIT((result = submit(link, send)) != DOCA_ERROR_AGAIN);
+	WAIT((result = submit(conn, send)) != DOCA_ERROR_AGAIN);
 	if (result != DOCA_SUCCESS)
 		return result;
 	WAIT(send->done != 0);
-	CHECK(send->op.link == link);
+	CHECK(send->op.conn == conn);
 	return send->op.status;
 }
 
-void send_wait(struct sf_link *link, const void *data, size_t len)
+void send_wait(struct sf_conn *conn, const void *data, size_t len)
 {
 	struct send send;
 
 	send_set(&send, data, len);
-	CHECK_OK(submit_wait(link, &send));
+	CHECK_OK(submit_wait(conn, &send));
 }
 
 struct sf_region *region_pass(struct sf_region *region, struct sf_domain *to)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A peer that turns what it was given against us: its doorbell, the memory it was lent, what it keeps when its link has ended. */
+/* A peer that turns what it was given against us: its doorbell, the memory it was lent, what it keeps when its connection has
+ * ended. */
 #include "conformance.h"
 
 #include <errno.h>
@@ -46,14 +47,14 @@ static void filling_script(int sock)
 {
 	uint64_t count, full = FULL - ROOM_LEFT;
 	char name[SF_NAME_MAX];
-	struct sf_link *link;
+	struct sf_conn *conn;
 	pthread_t thread;
 	struct end end;
 
 	hear(sock, name, sizeof(name));
 	end_open(&end, "host0/0000:d8:00.0", 1);
-	link = end_connect(&end, name);
-	WAIT(end.connects == 1 && link->state == SF_LINK_READY);
+	conn = end_connect(&end, name);
+	WAIT(end.connects == 1 && conn->state == SF_CONN_READY);
 	while (sf_port_arm(end.port))
 		end_poll(&end, 8);
 	CHECK(pthread_create(&thread, NULL, fill_on, &end.event_fd) == 0);
@@ -85,7 +86,7 @@ static void a_full_doorbell_holds_up_nobody_who_rings(void)
 	hear_word(peer.sock, 'a');
 	while (!word_waits(peer.sock)) {
 		for (int i = 0; i < 1000; i++) {
-			sf_link_ring(end.accepted[0]);
+			sf_conn_ring(end.accepted[0]);
 			atomic_fetch_add(rings, 1);
 		}
 	}
@@ -93,7 +94,7 @@ static void a_full_doorbell_holds_up_nobody_who_rings(void)
 	say_word(peer.sock, 'e');
 	peer_end(&peer);
 	WAIT(end.closes == 1);
-	sf_link_close(end.accepted[0]);
+	sf_conn_close(end.accepted[0]);
 	end_close(&end);
 }
 

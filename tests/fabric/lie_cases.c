@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A peer that writes nonsense wherever it can write. It may cost us its link; never a crash, a hang, or another's link. */
+/* A peer that writes nonsense wherever it can write. It may cost us its connection; never a crash, a hang, or another's
+ * connection. */
 #include "conformance.h"
 
 #include <sched.h>
@@ -75,7 +76,7 @@ static void lying_script(int sock)
 	static struct send sends[4];
 	struct span spans[SPANS_MAX];
 	struct sf_region *import;
-	struct sf_link *link;
+	struct sf_conn *conn;
 	uint32_t seed, num;
 	struct end end;
 	size_t len;
@@ -89,13 +90,13 @@ static void lying_script(int sock)
 	end_open(&end, "host0/0000:d8:00.0", 4);
 	for (uint32_t i = 0; i < 4; i++)
 		CHECK_OK(slot_post(&end, &slots[i], i * ROOM, ROOM));
-	link = end_connect(&end, name);
+	conn = end_connect(&end, name);
 	WAIT(end.connects == 1);
 	CHECK_OK(sf_region_import(end.domain, descriptor, len, &import));
 	num = shared_spans(spans, only);
 	for (uint32_t i = 0; i < 4; i++) {
 		send_set(&sends[i], end.memory, i % 2 == 0 ? 64 : ROOM);
-		(void)submit(link, &sends[i]);
+		(void)submit(conn, &sends[i]);
 	}
 	say_word(sock, 'l');
 	for (;;) { /* until killed */
@@ -109,7 +110,7 @@ static void lying_script(int sock)
 struct lied {
 	struct end end;
 	struct slot slots[SLOTS];
-	struct sf_link *honest;
+	struct sf_conn *honest;
 	uint32_t echoes, asked;
 	struct send ask, sends[6];
 };
@@ -119,8 +120,8 @@ static struct lied *lied;
 static void lied_received(struct slot *slot)
 {
 	if (slot->recv.status == DOCA_SUCCESS) {
-		CHECK(slot->recv.len <= ROOM && slot->recv.header_len <= SF_HEADER_MAX && slot->recv.link != NULL);
-		lied->echoes += slot->recv.link == lied->honest;
+		CHECK(slot->recv.len <= ROOM && slot->recv.header_len <= SF_HEADER_MAX && slot->recv.conn != NULL);
+		lied->echoes += slot->recv.conn == lied->honest;
 	}
 	(void)slot_post_set(slot); /* the liar may have used the place up */
 }
@@ -136,7 +137,7 @@ static void ask(void)
 		lied->ask.done = 1;
 }
 
-static void talk(struct sf_link *liar, uint32_t ms)
+static void talk(struct sf_conn *liar, uint32_t ms)
 {
 	uint64_t until = sf_now_ms() + ms;
 
@@ -145,7 +146,7 @@ static void talk(struct sf_link *liar, uint32_t ms)
 	for (uint32_t n = 0; sf_now_ms() < until; n++) {
 		struct send *send = &lied->sends[n % 6];
 
-		if (send->done != 0 && liar->state == SF_LINK_READY) {
+		if (send->done != 0 && liar->state == SF_CONN_READY) {
 			send_set(send, lied->end.memory + (4 << 20), n % 3 == 0 ? ROOM : 40);
 			if (submit(liar, send) != DOCA_SUCCESS)
 				send->done = 1;
@@ -169,14 +170,14 @@ static bool sends_done(void)
 static void honest_script(int sock)
 {
 	char name[SF_NAME_MAX];
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct slot slot;
 	struct send send;
 	struct end end;
 
 	hear(sock, name, sizeof(name));
 	end_open(&end, "host0/0000:d8:00.0", 4);
-	link = end_connect(&end, name);
+	conn = end_connect(&end, name);
 	WAIT(end.connects == 1);
 	while (end.closes == 0) {
 		CHECK_OK(slot_post(&end, &slot, 0, 64));
@@ -184,10 +185,10 @@ static void honest_script(int sock)
 		if (slot.done == 0)
 			continue;
 		send_set(&send, end.memory, slot.recv.len);
-		WAIT_WITHIN(3600000, end.closes == 1 || submit(link, &send) != DOCA_ERROR_AGAIN);
+		WAIT_WITHIN(3600000, end.closes == 1 || submit(conn, &send) != DOCA_ERROR_AGAIN);
 		WAIT(end.closes == 1 || send.done == 1);
 	}
-	sf_link_close(link);
+	sf_conn_close(conn);
 	end_close(&end);
 }
 
@@ -233,15 +234,15 @@ static void suffer(struct peer *liars, uint32_t num, const char *only)
 	uint32_t seed = seed_new();
 
 	for (uint32_t i = 0; i < num; i++) {
-		struct sf_link *liar;
+		struct sf_conn *liar;
 
 		meet_liar(&liars[i], seed + i, only);
 		WAIT(lied->end.accepts == i + 2);
 		liar = lied->end.accepted[i + 1];
 		talk(liar, 150);
 		peer_kill(&liars[i]);
-		WAIT(liar->state == SF_LINK_CLOSED && sends_done());
-		sf_link_close(liar);
+		WAIT(liar->state == SF_CONN_CLOSED && sends_done());
+		sf_conn_close(liar);
 	}
 }
 
@@ -249,15 +250,15 @@ static void lied_close(struct peer *honest)
 {
 	for (int i = 0; i < SLOTS; i++)
 		lied->slots[i].then = NULL;
-	sf_link_disconnect(lied->honest);
+	sf_conn_disconnect(lied->honest);
 	WAIT(lied->ask.done != 0);
-	sf_link_close(lied->honest);
+	sf_conn_close(lied->honest);
 	end_close(&lied->end); /* also says that every receive came back */
 	peer_end(honest);
 	free(lied);
 }
 
-static void lies_on_a_link_cost_that_link_only(void)
+static void lies_on_a_connection_cost_that_connection_only(void)
 {
 	struct peer honest, liars[LIES];
 	uint32_t echoes;
@@ -266,8 +267,8 @@ static void lies_on_a_link_cost_that_link_only(void)
 	for (uint32_t i = 0; i < liars_num(); i++)
 		peer_fork(&liars[i], lying_script);
 	lied_open(&honest);
-	suffer(liars, liars_num(), "-link");
-	CHECK(lied->honest->state == SF_LINK_READY);
+	suffer(liars, liars_num(), "-connection");
+	CHECK(lied->honest->state == SF_CONN_READY);
 	echoes = lied->echoes;
 	for (uint64_t until = sf_now_ms() + WAIT_MS; lied->echoes < echoes + 100; CHECK(sf_now_ms() < until)) {
 		ask();
@@ -289,7 +290,7 @@ static void lies_everywhere_do_no_harm(void)
 	lied_close(&honest);
 }
 
-/* What liars wrote into the port's own memory ends with their links: every receive is there for who comes next. */
+/* What liars wrote into the port's own memory ends with their connections: every receive is there for who comes next. */
 static void after_lies_everywhere_a_new_peer_is_served(void)
 {
 	struct peer honest, later, liars[LIES];
@@ -301,9 +302,9 @@ static void after_lies_everywhere_a_new_peer_is_served(void)
 		peer_fork(&liars[i], lying_script);
 	lied_open(&honest);
 	suffer(liars, liars_num(), "");
-	sf_link_disconnect(lied->honest); /* the lies may have ended it */
+	sf_conn_disconnect(lied->honest); /* the lies may have ended it */
 	WAIT(lied->ask.done != 0);
-	sf_link_close(lied->honest);
+	sf_conn_close(lied->honest);
 	lied->honest = NULL;
 	say(later.sock, lied->end.name, sizeof(lied->end.name));
 	WAIT(lied->end.accepts == liars_num() + 2);
@@ -315,14 +316,14 @@ static void after_lies_everywhere_a_new_peer_is_served(void)
 		ask();
 		end_poll(&lied->end, 8);
 	}
-	CHECK(lied->honest->state == SF_LINK_READY);
+	CHECK(lied->honest->state == SF_CONN_READY);
 	lied_close(&later);
 	CHECK(waitpid(honest.pid, NULL, 0) == honest.pid); /* however it ended */
 }
 
 const struct conformance_case lie_cases[] = {
 	CASE(after_lies_everywhere_a_new_peer_is_served, OTHER_SIDED),
-	CASE(lies_on_a_link_cost_that_link_only, OTHER_SIDED),
+	CASE(lies_on_a_connection_cost_that_connection_only, OTHER_SIDED),
 	CASE(lies_everywhere_do_no_harm, OTHER_SIDED),
 	{0},
 };

@@ -24,7 +24,7 @@ static void sizes_from_nothing_to_megabytes(void)
 		send_wait(pair.ab, data, sizes[i]);
 		WAIT(slot.done == 1);
 		CHECK_OK(slot.recv.status);
-		CHECK(slot.recv.link == pair.ba && slot.recv.kind == SF_OP_SEND);
+		CHECK(slot.recv.conn == pair.ba && slot.recv.kind == SF_OP_SEND);
 		CHECK(slot.recv.len == sizes[i] && slot.recv.header_len == 0);
 		CHECK(filled(pair.b.memory + i * 3, sizes[i], i));
 	}
@@ -373,7 +373,7 @@ static void pong_received(struct slot *slot)
 	if (pongs > 2000)
 		return;
 	send_set(send, slot->pieces[0].addr, slot->recv.len);
-	CHECK_OK(submit(slot->recv.link, send));
+	CHECK_OK(submit(slot->recv.conn, send));
 }
 
 static void callbacks_post_and_send(void)

@@ -18,17 +18,17 @@ static void serve(struct end *end, int sock, uint32_t recv_max)
 	say(sock, end->name, sizeof(end->name));
 }
 
-static struct sf_link *reach(struct end *end, struct peer *peer, uint32_t recv_max)
+static struct sf_conn *reach(struct end *end, struct peer *peer, uint32_t recv_max)
 {
 	char name[SF_NAME_MAX];
-	struct sf_link *link;
+	struct sf_conn *conn;
 
 	hear(peer->sock, name, sizeof(name));
 	end_open(end, "host0/0000:d8:00.0", recv_max);
-	link = end_connect(end, name);
+	conn = end_connect(end, name);
 	WAIT(end->connects == 1);
 	CHECK_OK(end->connect_status);
-	return link;
+	return conn;
 }
 
 static void echo_script(int sock)
@@ -47,31 +47,31 @@ static void echo_script(int sock)
 		WAIT(slot->done == 1 || end.closes == 1);
 		if (slot->done == 0)
 			continue;
-		send_wait(slot->recv.link, slot->pieces[0].addr, slot->recv.len);
+		send_wait(slot->recv.conn, slot->pieces[0].addr, slot->recv.len);
 		CHECK_OK(slot_post(&end, slot, (next % 4) * 4000000, 4000000));
 		next++;
 	}
 	CHECK_RESULT(end.close_reason, DOCA_ERROR_CONNECTION_RESET);
-	sf_link_close(end.accepted[0]);
+	sf_conn_close(end.accepted[0]);
 	end_close(&end);
 }
 
 static void messages_between_processes(void)
 {
 	static const size_t sizes[] = {0, 1, 8, 48, 64, 100, 4096, 5000, 65536, 300001, 4000000};
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct peer peer;
 	struct slot slot;
 	struct end end;
 
 	peer_fork(&peer, echo_script);
-	link = reach(&end, &peer, 4);
+	conn = reach(&end, &peer, 4);
 	for (uint32_t round = 0; round < 100; round++) {
 		size_t size = sizes[round % 11];
 
 		fill(end.memory, size, round);
 		CHECK_OK(slot_post(&end, &slot, 8000001, size));
-		send_wait(link, end.memory, size);
+		send_wait(conn, end.memory, size);
 		WAIT(slot.done == 1);
 		CHECK(slot.recv.len == size && filled(end.memory + 8000001, size, round));
 	}
@@ -84,11 +84,11 @@ static void messages_between_processes(void)
 	send_set(&send, heap, 33333);
 	send.pieces[1] = (struct sf_iov){heap + 33333, 66667};
 	send.op.iov_num = 2;
-	CHECK_OK(submit_wait(link, &send));
+	CHECK_OK(submit_wait(conn, &send));
 	WAIT(slot.done == 1);
 	CHECK(slot.recv.len == 100000 && filled(end.memory + 3, 100000, 5));
 	free(heap);
-	sf_link_close(link);
+	sf_conn_close(conn);
 	end_close(&end);
 	peer_end(&peer);
 }
@@ -114,7 +114,7 @@ static void region_script(int sock)
 	hear_word(sock, 'z');
 	CHECK(filled(end.memory + 300, 50000, 2)); /* late writers reached nothing */
 	WAIT(end.closes == 1);
-	sf_link_close(end.accepted[0]);
+	sf_conn_close(end.accepted[0]);
 	end_close(&end);
 }
 
@@ -133,39 +133,39 @@ static struct sf_region *import_heard(struct peer *peer, struct end *end)
 static void one_sided_between_processes(void)
 {
 	struct sf_region *import;
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct peer peer;
 	struct send send;
 	struct end end;
 	uint64_t old;
 
 	peer_fork(&peer, region_script);
-	link = reach(&end, &peer, 4);
+	conn = reach(&end, &peer, 4);
 	import = import_heard(&peer, &end);
 	one_sided_set(&send, SF_OP_READ, import, import->addr, end.memory + 200, 100000 - 200);
-	CHECK_OK(submit_wait(link, &send));
+	CHECK_OK(submit_wait(conn, &send));
 	fill(end.memory, 200, 1);
 	CHECK(filled(end.memory, 100000, 1));
 	fill(end.memory + 1, 50000, 2);
 	one_sided_set(&send, SF_OP_WRITE, import, import->addr + 100, end.memory + 1, 50000);
-	CHECK_OK(submit_wait(link, &send));
+	CHECK_OK(submit_wait(conn, &send));
 	memset(end.memory, 0, 8);
 	one_sided_set(&send, SF_OP_WRITE, import, import->addr + 50100, end.memory, 8);
-	CHECK_OK(submit_wait(link, &send));
+	CHECK_OK(submit_wait(conn, &send));
 	if ((fabric->caps & SF_CAP_ATOMIC) != 0 && (import->addr + 50100) % 8 == 4) {
 		one_sided_set(&send, SF_OP_FAA, import, import->addr + 50100, &old, 8);
-		CHECK_RESULT(submit(link, &send), DOCA_ERROR_INVALID_VALUE);
+		CHECK_RESULT(submit(conn, &send), DOCA_ERROR_INVALID_VALUE);
 	}
 	end.memory[0] = 0x2b;
 	one_sided_set(&send, SF_OP_WRITE, import, import->addr + 50100, end.memory, 8);
-	CHECK_OK(submit_wait(link, &send));
+	CHECK_OK(submit_wait(conn, &send));
 	say_word(peer.sock, 'w');
 	hear_word(peer.sock, 'c');
 	one_sided_set(&send, SF_OP_WRITE, import, import->addr + 5000, end.memory + 7, 30000);
-	CHECK_RESULT(submit_wait(link, &send), DOCA_ERROR_CONNECTION_ABORTED);
+	CHECK_RESULT(submit_wait(conn, &send), DOCA_ERROR_CONNECTION_ABORTED);
 	sf_region_close(import);
 	say_word(peer.sock, 'z');
-	sf_link_close(link);
+	sf_conn_close(conn);
 	peer_end(&peer);
 	end_close(&end);
 }
@@ -197,14 +197,14 @@ static void map_script(int sock)
 	CHECK(end.memory[65536 + 5] == 'o'); /* the mapping no longer reaches it */
 	sf_region_close(regions[0]);
 	WAIT(end.closes == 1);
-	sf_link_close(end.accepted[0]);
+	sf_conn_close(end.accepted[0]);
 	end_close(&end);
 }
 
 static void mappings_are_as_wide_as_the_rights(void)
 {
 	struct sf_region *readable, *writable;
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct peer peer;
 	struct end end;
 	void *addr = NULL;
@@ -212,7 +212,7 @@ static void mappings_are_as_wide_as_the_rights(void)
 	pid_t child;
 
 	peer_fork(&peer, map_script);
-	link = reach(&end, &peer, 4);
+	conn = reach(&end, &peer, 4);
 	readable = import_heard(&peer, &end);
 	writable = import_heard(&peer, &end);
 	CHECK_OK(sf_region_map(writable, &addr));
@@ -235,7 +235,7 @@ static void mappings_are_as_wide_as_the_rights(void)
 	say_word(peer.sock, 'z');
 	sf_region_close(readable);
 	sf_region_close(writable);
-	sf_link_close(link);
+	sf_conn_close(conn);
 	peer_end(&peer);
 	end_close(&end);
 }
@@ -259,27 +259,27 @@ static void counting_script(int sock)
 	CHECK(atomic_load(word) == 3000000 + 5 * 20000);
 	CHECK(atomic_load(word + 1) == 1000);
 	WAIT(end.closes == 1);
-	sf_link_close(end.accepted[0]);
+	sf_conn_close(end.accepted[0]);
 	end_close(&end);
 }
 
 static void atomics_agree_across_processes(void)
 {
 	struct sf_region *import;
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct peer peer;
 	struct send send;
 	struct end end;
 	uint64_t old, seen = 0;
 
 	peer_fork(&peer, counting_script);
-	link = reach(&end, &peer, 4);
+	conn = reach(&end, &peer, 4);
 	import = import_heard(&peer, &end);
 	say_word(peer.sock, 'g');
 	for (uint32_t i = 0; i < 20000; i++) {
 		one_sided_set(&send, SF_OP_FAA, import, import->addr + 4096, &old, 8);
 		send.op.value = 5;
-		CHECK_OK(submit_wait(link, &send));
+		CHECK_OK(submit_wait(conn, &send));
 		CHECK(i == 0 || old >= seen + 5);
 		seen = old;
 	}
@@ -287,12 +287,12 @@ static void atomics_agree_across_processes(void)
 		one_sided_set(&send, SF_OP_CAS, import, import->addr + 4104, &old, 8);
 		send.op.compare = i;
 		send.op.value = i + 1;
-		CHECK_OK(submit_wait(link, &send));
+		CHECK_OK(submit_wait(conn, &send));
 		CHECK(old == i);
 	}
 	say_word(peer.sock, 'd');
 	sf_region_close(import);
-	sf_link_close(link);
+	sf_conn_close(conn);
 	peer_end(&peer);
 	end_close(&end);
 }
@@ -333,17 +333,17 @@ static void reject_script(int sock)
 	say(sock, end.name, sizeof(end.name));
 	WAIT(end.requests == 1);
 	CHECK(end.data_len == 5 && memcmp(end.data, "hello", 5) == 0);
-	sf_link_reject(end.listener, end.request, "full", 4);
+	sf_conn_reject(end.listener, end.request, "full", 4);
 	WAIT(end.requests == 2);
-	CHECK_OK(sf_link_accept(end.listener, end.request, "come in", 7, NULL, &end.accepted[0]));
+	CHECK_OK(sf_conn_accept(end.listener, end.request, "come in", 7, NULL, &end.accepted[0]));
 	WAIT(end.closes == 1);
-	sf_link_close(end.accepted[0]);
+	sf_conn_close(end.accepted[0]);
 	end_close(&end);
 }
 
 static void requests_between_processes(void)
 {
-	struct sf_link *link;
+	struct sf_conn *conn;
 	char name[SF_NAME_MAX];
 	struct peer peer;
 	struct end end;
@@ -351,16 +351,16 @@ static void requests_between_processes(void)
 	peer_fork(&peer, reject_script);
 	hear(peer.sock, name, sizeof(name));
 	end_open(&end, "host0/0000:d8:00.0", 4);
-	CHECK_OK(sf_link_connect(end.port, name, NULL, "hello", 5, NULL, &link));
+	CHECK_OK(sf_conn_connect(end.port, name, NULL, "hello", 5, NULL, &conn));
 	WAIT(end.connects == 1);
 	CHECK_RESULT(end.connect_status, DOCA_ERROR_CONNECTION_ABORTED);
 	CHECK(end.data_len == 4 && memcmp(end.data, "full", 4) == 0);
-	sf_link_close(link);
-	link = end_connect(&end, name);
+	sf_conn_close(conn);
+	conn = end_connect(&end, name);
 	WAIT(end.connects == 2);
 	CHECK_OK(end.connect_status);
 	CHECK(end.data_len == 7 && memcmp(end.data, "come in", 7) == 0);
-	sf_link_close(link);
+	sf_conn_close(conn);
 	peer_end(&peer);
 	end_close(&end);
 }
@@ -379,19 +379,19 @@ static void leaving_script(int sock)
 		send_set(&send, end.memory, 10000);
 		CHECK_OK(submit_wait(end.accepted[0], &send));
 	}
-	sf_link_close(end.accepted[0]);
+	sf_conn_close(end.accepted[0]);
 	end_close(&end);
 }
 
 static void a_peer_that_leaves_has_sent_everything(void)
 {
 	static struct slot slots[64];
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct peer peer;
 	struct end end;
 
 	peer_fork(&peer, leaving_script);
-	link = reach(&end, &peer, 64);
+	conn = reach(&end, &peer, 64);
 	for (uint32_t i = 0; i < 64; i++)
 		CHECK_OK(slot_post(&end, &slots[i], i * 10000, 10000));
 	say_word(peer.sock, 'g');
@@ -402,7 +402,7 @@ static void a_peer_that_leaves_has_sent_everything(void)
 		CHECK(slots[i].done == 1 && slots[i].recv.len == 10000);
 		CHECK(filled(end.memory + i * 10000, 10000, i));
 	}
-	sf_link_close(link);
+	sf_conn_close(conn);
 	end_close(&end);
 }
 

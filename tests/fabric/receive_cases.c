@@ -57,18 +57,18 @@ static void receives_lie_inside_their_region(void)
 	pair_close(&pair);
 }
 
-static void links_share_the_receives_of_a_port(void)
+static void connections_share_the_receives_of_a_port(void)
 {
-	enum { LINKS = 4, ROUNDS = 200 };
+	enum { CONNS = 4, ROUNDS = 200 };
 	struct slot slots[8];
-	struct sf_link *links[LINKS];
+	struct sf_conn *conns[CONNS];
 	struct end a, b;
 
 	end_open(&a, "host0/0000:d8:00.0", 4);
 	end_open(&b, "dpu0/0000:03:00.0", 8);
 	end_listen(&b, SF_LISTEN_AUTO);
-	for (uint32_t i = 0; i < LINKS; i++) {
-		links[i] = end_connect(&a, b.name);
+	for (uint32_t i = 0; i < CONNS; i++) {
+		conns[i] = end_connect(&a, b.name);
 		WAIT(a.connects == i + 1 && b.accepts == i + 1);
 	}
 	for (uint32_t i = 0; i < 8; i++)
@@ -76,22 +76,22 @@ static void links_share_the_receives_of_a_port(void)
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		struct slot *slot = &slots[i % 8];
 
-		send_wait(links[(i * 7) % LINKS], &i, sizeof(i));
+		send_wait(conns[(i * 7) % CONNS], &i, sizeof(i));
 		WAIT(slot->done == 1);
-		CHECK(slot->recv.link == b.accepted[(i * 7) % LINKS]);
+		CHECK(slot->recv.conn == b.accepted[(i * 7) % CONNS]);
 		CHECK(memcmp(slot->pieces[0].addr, &i, sizeof(i)) == 0);
 		CHECK_OK(slot_post(&b, slot, (i % 8) * 64, 64));
 	}
-	/* One link's end leaves the receives to the others. */
-	sf_link_close(links[0]);
+	/* One connection's end leaves the receives to the others. */
+	sf_conn_close(conns[0]);
 	WAIT(b.closes == 1);
-	sf_link_close(b.accepted[0]);
+	sf_conn_close(b.accepted[0]);
 	CHECK(b.posted == 8);
-	send_wait(links[1], "y", 1);
+	send_wait(conns[1], "y", 1);
 	WAIT(b.posted == 7);
-	for (int i = 1; i < LINKS; i++) {
-		sf_link_close(links[i]);
-		sf_link_close(b.accepted[i]);
+	for (int i = 1; i < CONNS; i++) {
+		sf_conn_close(conns[i]);
+		sf_conn_close(b.accepted[i]);
 	}
 	end_close(&a);
 	end_close(&b);
@@ -101,7 +101,7 @@ enum { CROWD = 8, CROWD_MESSAGES = 200, CROWD_RECEIVES = 4 };
 
 static struct crowd {
 	struct end a, b;
-	struct sf_link *links[CROWD];
+	struct sf_conn *conns[CROWD];
 	struct send sends[CROWD];
 	uint32_t numbers[CROWD][2]; /* who, and its message */
 	uint32_t sent[CROWD], got[CROWD], all;
@@ -133,7 +133,7 @@ static bool crowd_sends(void)
 		crowd->numbers[i][0] = i;
 		crowd->numbers[i][1] = crowd->sent[i];
 		send_set(&crowd->sends[i], crowd->numbers[i], sizeof(crowd->numbers[i]));
-		if (submit(crowd->links[i], &crowd->sends[i]) == DOCA_SUCCESS)
+		if (submit(crowd->conns[i], &crowd->sends[i]) == DOCA_SUCCESS)
 			crowd->sent[i]++;
 	}
 	for (uint32_t i = 0; i < CROWD; i++)
@@ -141,7 +141,7 @@ static bool crowd_sends(void)
 	return all_done && crowd->all == CROWD * CROWD_MESSAGES;
 }
 
-/* Each message comes once and in its link's order, though the receives that its link knew of went to others. */
+/* Each message comes once and in its connection's order, though the receives that its connection knew of went to others. */
 static void more_senders_than_receives(void)
 {
 	crowd = calloc(1, sizeof(*crowd));
@@ -149,7 +149,7 @@ static void more_senders_than_receives(void)
 	end_open(&crowd->b, "dpu0/0000:03:00.0", CROWD_RECEIVES);
 	end_listen(&crowd->b, SF_LISTEN_AUTO);
 	for (uint32_t i = 0; i < CROWD; i++) {
-		crowd->links[i] = end_connect(&crowd->a, crowd->b.name);
+		crowd->conns[i] = end_connect(&crowd->a, crowd->b.name);
 		WAIT(crowd->a.connects == i + 1 && crowd->b.accepts == i + 1);
 	}
 	for (uint32_t i = 0; i < CROWD_RECEIVES; i++) {
@@ -159,17 +159,17 @@ static void more_senders_than_receives(void)
 	}
 	WAIT(crowd_sends());
 	for (int i = 0; i < CROWD; i++) {
-		sf_link_close(crowd->links[i]);
-		sf_link_close(crowd->b.accepted[i]);
+		sf_conn_close(crowd->conns[i]);
+		sf_conn_close(crowd->b.accepted[i]);
 	}
 	end_close(&crowd->a);
 	end_close(&crowd->b);
 	free(crowd);
 }
 
-static bool has_credits(struct sf_link *link, uint32_t num, uint32_t len)
+static bool has_credits(struct sf_conn *conn, uint32_t num, uint32_t len)
 {
-	uint32_t its_len, its_num = sf_link_credits(link, &its_len);
+	uint32_t its_len, its_num = sf_conn_credits(conn, &its_len);
 
 	return its_num == num && (num == 0 || its_len == len);
 }
@@ -196,7 +196,7 @@ static void credits_are_the_next_receives_of_one_length(void)
 		CHECK_OK(slot_post(&pair.b, &slots[0], 0, 0));
 		WAIT(has_credits(pair.ab, 1, 0));
 	}
-	sf_link_disconnect(pair.ab);
+	sf_conn_disconnect(pair.ab);
 	CHECK(has_credits(pair.ab, 0, 0));
 	pair_close(&pair);
 }
@@ -220,9 +220,9 @@ static void flush_takes_back_every_receive(void)
 	for (int i = 1; i < 6; i++) {
 		CHECK(slots[i].done == 1);
 		CHECK_RESULT(slots[i].recv.status, DOCA_ERROR_CONNECTION_ABORTED);
-		CHECK(slots[i].recv.link == NULL);
+		CHECK(slots[i].recv.conn == NULL);
 	}
-	WAIT(sf_link_credits(pair.ab, &len) == 0); /* the sender may hear of it later */
+	WAIT(sf_conn_credits(pair.ab, &len) == 0); /* the sender may hear of it later */
 	send_set(&send, "x", 1);
 	CHECK_RESULT(submit(pair.ab, &send), DOCA_ERROR_AGAIN);
 	/* and the port goes on */
@@ -250,8 +250,8 @@ static void disconnect_lets_all_data_through_first(void)
 		send_set(&sends[i], pair.a.memory + i * 100000, i % 2 == 0 ? 10 : 100000);
 		WAIT(submit(pair.ab, &sends[i]) == DOCA_SUCCESS);
 	}
-	sf_link_disconnect(pair.ab);
-	sf_link_disconnect(pair.ab);
+	sf_conn_disconnect(pair.ab);
+	sf_conn_disconnect(pair.ab);
 	for (uint64_t end = sf_now_ms() + WAIT_MS; pair.b.closes == 0; CHECK(sf_now_ms() < end)) {
 		end_poll(&pair.b, 1);
 		end_poll(&pair.a, 1);
@@ -259,7 +259,7 @@ static void disconnect_lets_all_data_through_first(void)
 	for (uint32_t i = 0; i < MESSAGES; i++) {
 		CHECK(slots[i].done == 1);
 		CHECK_OK(slots[i].recv.status);
-		CHECK(slots[i].recv.link == pair.ba && filled(pair.b.memory + i * 100000, slots[i].recv.len, i));
+		CHECK(slots[i].recv.conn == pair.ba && filled(pair.b.memory + i * 100000, slots[i].recv.len, i));
 	}
 	CHECK(pair.b.closed == pair.ba);
 	CHECK_RESULT(pair.b.close_reason, DOCA_ERROR_CONNECTION_RESET);
@@ -271,11 +271,11 @@ static void disconnect_lets_all_data_through_first(void)
 	CHECK(pair.b.closes == 1);
 }
 
-static struct sf_link *to_disconnect;
+static struct sf_conn *to_disconnect;
 
 static void disconnect_in_done(struct send *send)
 {
-	sf_link_disconnect(to_disconnect);
+	sf_conn_disconnect(to_disconnect);
 }
 
 static void disconnect_inside_a_done_callback(void)
@@ -302,8 +302,8 @@ static void both_sides_disconnect_at_once(void)
 
 	for (int i = 0; i < 20; i++) {
 		pair_open(&pair, 2);
-		sf_link_disconnect(pair.ab);
-		sf_link_disconnect(pair.ba);
+		sf_conn_disconnect(pair.ab);
+		sf_conn_disconnect(pair.ba);
 		for (int poll = 0; poll < 50; poll++) {
 			end_poll(&pair.a, 4);
 			end_poll(&pair.b, 4);
@@ -313,7 +313,7 @@ static void both_sides_disconnect_at_once(void)
 	}
 }
 
-static void closing_a_link_flushes_what_it_has_not_reported(void)
+static void closing_a_connection_flushes_what_it_has_not_reported(void)
 {
 	struct slot slots[3];
 	struct send sends[2];
@@ -332,20 +332,20 @@ static void closing_a_link_flushes_what_it_has_not_reported(void)
 		CHECK(slots[i].done <= 1);
 	uint32_t seen = slots[0].done + slots[1].done;
 
-	sf_link_close(pair.ba);
+	sf_conn_close(pair.ba);
 	WAIT(slots[0].done == 1 && slots[1].done == 1);
 	for (uint32_t i = seen; i < 2; i++) {
 		CHECK_RESULT(slots[i].recv.status, DOCA_ERROR_CONNECTION_ABORTED);
-		CHECK(slots[i].recv.link == NULL);
+		CHECK(slots[i].recv.conn == NULL);
 	}
 	CHECK(slots[2].done == 0);
 	WAIT(pair.a.closes == 1);
-	sf_link_close(pair.ab);
+	sf_conn_close(pair.ab);
 	end_close(&pair.a);
 	end_close(&pair.b);
 }
 
-static void receives_outlive_links(void)
+static void receives_outlive_conns(void)
 {
 	struct slot slot;
 	struct pair pair;
@@ -353,9 +353,9 @@ static void receives_outlive_links(void)
 	pair_open(&pair, 2);
 	CHECK_OK(slot_post(&pair.b, &slot, 0, 64));
 	for (uint32_t i = 2; i < 6; i++) {
-		sf_link_close(pair.ab);
+		sf_conn_close(pair.ab);
 		WAIT(pair.b.closes == i - 1);
-		sf_link_close(pair.ba);
+		sf_conn_close(pair.ba);
 		CHECK(slot.done == 0);
 		pair.ab = end_connect(&pair.a, pair.b.name);
 		WAIT(pair.a.connects == i && pair.b.accepts == i);
@@ -364,7 +364,7 @@ static void receives_outlive_links(void)
 	send_wait(pair.ab, "found", 6);
 	WAIT(slot.done == 1);
 	CHECK_OK(slot.recv.status);
-	CHECK(slot.recv.link == pair.ba);
+	CHECK(slot.recv.conn == pair.ba);
 	pair_close(&pair);
 }
 
@@ -372,13 +372,13 @@ const struct conformance_case receive_cases[] = {
 	CASE(receives_are_bounded_by_recv_max, 0),
 	CASE(receives_lie_inside_their_region, 0),
 	CASE(credits_are_the_next_receives_of_one_length, 0),
-	CASE(links_share_the_receives_of_a_port, 0),
+	CASE(connections_share_the_receives_of_a_port, 0),
 	CASE(more_senders_than_receives, 0),
 	CASE(flush_takes_back_every_receive, 0),
 	CASE(disconnect_lets_all_data_through_first, 0),
 	CASE(disconnect_inside_a_done_callback, 0),
 	CASE(both_sides_disconnect_at_once, 0),
-	CASE(closing_a_link_flushes_what_it_has_not_reported, 0),
-	CASE(receives_outlive_links, 0),
+	CASE(closing_a_connection_flushes_what_it_has_not_reported, 0),
+	CASE(receives_outlive_conns, 0),
 	{0},
 };

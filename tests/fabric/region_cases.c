@@ -13,27 +13,27 @@ static uint64_t addr_of(const void *pointer)
 	return (uintptr_t)pointer;
 }
 
-static doca_error_t run(struct sf_link *link, enum sf_op_kind kind, struct sf_region *region, uint64_t remote, void *data,
+static doca_error_t run(struct sf_conn *conn, enum sf_op_kind kind, struct sf_region *region, uint64_t remote, void *data,
 			size_t len)
 {
 	struct send send;
 
 	one_sided_set(&send, kind, region, remote, data, len);
-	return submit_wait(link, &send);
+	return submit_wait(conn, &send);
 }
 
-static uint64_t faa(struct sf_link *link, struct sf_region *region, uint64_t remote, uint64_t value)
+static uint64_t faa(struct sf_conn *conn, struct sf_region *region, uint64_t remote, uint64_t value)
 {
 	struct send send;
 	uint64_t old;
 
 	one_sided_set(&send, SF_OP_FAA, region, remote, &old, sizeof(old));
 	send.op.value = value;
-	CHECK_OK(submit_wait(link, &send));
+	CHECK_OK(submit_wait(conn, &send));
 	return old;
 }
 
-static uint64_t cas(struct sf_link *link, struct sf_region *region, uint64_t remote, uint64_t compare, uint64_t value)
+static uint64_t cas(struct sf_conn *conn, struct sf_region *region, uint64_t remote, uint64_t compare, uint64_t value)
 {
 	struct send send;
 	uint64_t old;
@@ -41,7 +41,7 @@ static uint64_t cas(struct sf_link *link, struct sf_region *region, uint64_t rem
 	one_sided_set(&send, SF_OP_CAS, region, remote, &old, sizeof(old));
 	send.op.compare = compare;
 	send.op.value = value;
-	CHECK_OK(submit_wait(link, &send));
+	CHECK_OK(submit_wait(conn, &send));
 	return old;
 }
 
@@ -162,7 +162,7 @@ static void write_with_a_header_takes_a_receive(void)
 	CHECK_OK(submit_wait(pair.ab, &send));
 	WAIT(slots[0].done == 1);
 	CHECK_OK(slots[0].recv.status);
-	CHECK(slots[0].recv.kind == SF_OP_WRITE && slots[0].recv.len == 0 && slots[0].recv.link == pair.ba);
+	CHECK(slots[0].recv.kind == SF_OP_WRITE && slots[0].recv.len == 0 && slots[0].recv.conn == pair.ba);
 	CHECK(slots[0].recv.header_len == 3 && memcmp(slots[0].recv.header, "imm", 3) == 0);
 	CHECK(memcmp(pair.b.memory + 4096, "data", 5) == 0);
 	send.op.header_len = 0;
@@ -273,7 +273,7 @@ static void a_closed_region_aborts_its_importers_operations(void)
 	CHECK(pair.b.memory[0] == 7);
 	sf_region_close(import);
 	send_set(&(struct send){0}, NULL, 0);
-	CHECK(pair.ab->state == SF_LINK_READY); /* a region's end is not the link's */
+	CHECK(pair.ab->state == SF_CONN_READY); /* a region's end is not the connection's */
 	pair_close(&pair);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a hostile peer reaches of the memory of receives: what its own link's port names, and nothing when the link has ended. */
+/* What a hostile peer reaches of the memory of receives: what its own connection's port names, and nothing when the connection
+ * has ended. */
 #include "forked_case.h"
 
 #include <limits.h>
@@ -12,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/runtime_folder.h"
-#include "fabric/shm/link.h"
+#include "fabric/shm/conn.h"
 
 #define PAGE 4096u
 #define PAGES 64u
@@ -96,30 +97,31 @@ static void given_fill(const struct given *given, uint32_t num, int byte)
 		memset(given[i].at, byte, given[i].len);
 }
 
-/* Links to a port, takes all that the link's key opens and writes there, then does so again when the link has ended. */
+/* Connections to a port, takes all that the connection's key opens and writes there, then does so again when the connection has
+ * ended. */
 static void thief(int sock)
 {
 	struct given given[FILES_MAX], later[FILES_MAX];
 	struct sf_key agent, key;
 	char name[SF_NAME_MAX];
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct end end;
 	uint32_t num;
 	int fd;
 
 	hear(sock, name, sizeof(name));
 	end_open(&end, "host0/0000:d8:00.0", 1);
-	link = end_connect(&end, name);
+	conn = end_connect(&end, name);
 	WAIT(end.connects == 1);
 	CHECK_OK(end.connect_status);
-	agent = shm_link(link)->peer_id;
-	key = shm_link(link)->peer_key;
+	agent = shm_conn(conn)->peer_id;
+	key = shm_conn(conn)->peer_key;
 	fd = agent_call(&agent);
 	num = attach_all(fd, &key, given);
 	given_fill(given, num, 0xe1);
 	say(sock, &num, sizeof(num));
 	hear_word(sock, 'e');
-	sf_link_close(link);
+	sf_conn_close(conn);
 	hear_word(sock, 'w');
 	given_fill(given, num, 0xe2);
 	num = attach_all(fd, &key, later);
@@ -158,7 +160,7 @@ static bool untouched_but(size_t from, size_t to, uint8_t inside)
 }
 
 /* One port names whole pages 2 to 5, and a part of 1 and 6; the other names 8 to 11, and in its turn page 5. */
-static void a_thief_gets_what_its_own_port_names_while_its_link_lasts(void)
+static void a_thief_gets_what_its_own_port_names_while_its_connection_lasts(void)
 {
 	struct slot own, others, disputed;
 	struct sf_region *mine, *theirs;
@@ -198,7 +200,7 @@ static void a_thief_gets_what_its_own_port_names_while_its_link_lasts(void)
 	CHECK(num == 0);
 	CHECK(untouched_but(0, 0, 0));
 	peer_end(&peer);
-	sf_link_close(server.accepted[0]);
+	sf_conn_close(server.accepted[0]);
 	end_close(&server);
 	end_close(&other);
 }
@@ -211,19 +213,19 @@ enum { ROUNDS = 400, MESSAGE = 6 * PAGE };
 static void stayer(int sock)
 {
 	char name[SF_NAME_MAX];
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct end end;
 
 	hear(sock, name, sizeof(name));
 	end_open(&end, "host0/0000:d8:00.0", 1);
-	link = end_connect(&end, name);
+	conn = end_connect(&end, name);
 	WAIT(end.connects == 1);
 	for (int i = 0; i < ROUNDS; i++) {
 		memset(end.memory, i + 1, MESSAGE);
-		send_wait(link, end.memory, MESSAGE);
+		send_wait(conn, end.memory, MESSAGE);
 	}
 	hear_word(sock, 'e');
-	sf_link_close(link);
+	sf_conn_close(conn);
 	end_close(&end);
 }
 
@@ -236,21 +238,21 @@ static void goer(int sock)
 	for (;;) {
 		struct given given[FILES_MAX];
 		struct sf_key agent, key;
-		struct sf_link *link;
+		struct sf_conn *conn;
 		struct end end;
 		int fd;
 
 		end_open(&end, "host0/0000:d8:00.0", 1);
-		link = end_connect(&end, name);
+		conn = end_connect(&end, name);
 		WAIT(end.connects == 1);
 		if (end.connect_status != DOCA_SUCCESS)
 			_exit(0);
-		agent = shm_link(link)->peer_id;
-		key = shm_link(link)->peer_key;
+		agent = shm_conn(conn)->peer_id;
+		key = shm_conn(conn)->peer_key;
 		fd = agent_call(&agent);
 		(void)attach_all(fd, &key, given);
 		close(fd);
-		sf_link_close(link);
+		sf_conn_close(conn);
 		end_close(&end);
 	}
 }
@@ -276,15 +278,15 @@ static void message_came(struct slot *slot)
 	CHECK_OK(slot_post_set(slot));
 }
 
-static void gone(struct end *end, struct sf_link *link)
+static void gone(struct end *end, struct sf_conn *conn)
 {
 	(void)end;
-	sf_link_close(link);
+	sf_conn_close(conn);
 }
 
-static void arrived(struct end *end, struct sf_link *link)
+static void arrived(struct end *end, struct sf_conn *conn)
 {
-	(void)link;
+	(void)conn;
 	end->accepts = 0; /* more come than it has room for */
 }
 
@@ -320,7 +322,7 @@ static void no_byte_is_lost_when_what_was_lent_to_others_ends(void)
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
-		SHM_CASE(a_thief_gets_what_its_own_port_names_while_its_link_lasts),
+		SHM_CASE(a_thief_gets_what_its_own_port_names_while_its_connection_lasts),
 		SHM_CASE(no_byte_is_lost_when_what_was_lent_to_others_ends),
 	};
 

@@ -23,7 +23,7 @@
 
 #include "fabric/shm/descriptor.h"
 #include "fabric/shm/due.h"
-#include "fabric/shm/link.h"
+#include "fabric/shm/conn.h"
 #include "fabric/shm/ring.h"
 
 #define OTHER_USER 65534
@@ -60,17 +60,17 @@ static void use_shared_memory(struct end *end, struct sf_region **region, char *
 	CHECK_OK(sf_region_register(end->domain, *memory, SHARED_MEMORY - EDGE, ALL_RIGHTS, region));
 }
 
-static struct sf_link *meet(struct end *end, struct peer *peer)
+static struct sf_conn *meet(struct end *end, struct peer *peer)
 {
 	char name[SF_NAME_MAX];
-	struct sf_link *link;
+	struct sf_conn *conn;
 
 	hear(peer->sock, name, sizeof(name));
 	end_open(end, "host0/0000:d8:00.0", 4);
-	link = end_connect(end, name);
+	conn = end_connect(end, name);
 	WAIT(end->connects == 1);
 	CHECK_OK(end->connect_status);
-	return link;
+	return conn;
 }
 
 static void owner_open(struct end *end, int sock, uint32_t recv_max)
@@ -83,7 +83,7 @@ static void owner_open(struct end *end, int sock, uint32_t recv_max)
 static void owner_close(struct end *end)
 {
 	WAIT(end->closes == 1);
-	sf_link_close(end->accepted[0]);
+	sf_conn_close(end->accepted[0]);
 	end_close(end);
 }
 
@@ -118,23 +118,23 @@ static void a_long_message_goes_in_parts(void)
 {
 	struct peer peer;
 	struct send send, next;
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct end end;
 
 	peer_fork(&peer, unmapped_receiver);
 	forbid_process_vm();
-	link = meet(&end, &peer);
+	conn = meet(&end, &peer);
 	fill(end.memory, LONG_MESSAGE, 3);
 	send_set(&send, end.memory, LONG_MESSAGE);
 	send.op.header = "title";
 	send.op.header_len = 5;
 	hear_word(peer.sock, 'p');
-	CHECK_OK(submit(link, &send));
+	CHECK_OK(submit(conn, &send));
 	send_set(&next, "x", 1);
-	CHECK_RESULT(submit(link, &next), DOCA_ERROR_AGAIN); /* whether it waits for the ring or for a receive */
+	CHECK_RESULT(submit(conn, &next), DOCA_ERROR_AGAIN); /* whether it waits for the ring or for a receive */
 	WAIT(send.done == 1);
 	CHECK_OK(send.op.status);
-	sf_link_close(link);
+	sf_conn_close(conn);
 	peer_end(&peer);
 	end_close(&end);
 }
@@ -168,7 +168,7 @@ static void the_agent_reaches_what_nothing_else_does(void)
 {
 	char descriptor[SF_DESCRIPTOR_MAX];
 	struct sf_region *region;
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct peer peer;
 	struct send send;
 	struct end end;
@@ -177,7 +177,7 @@ static void the_agent_reaches_what_nothing_else_does(void)
 
 	peer_fork(&peer, unmapped_owner);
 	forbid_process_vm();
-	link = meet(&end, &peer);
+	conn = meet(&end, &peer);
 	hear(peer.sock, descriptor, sizeof(descriptor));
 	CHECK_OK(sf_region_import(end.domain, descriptor, SHM_DESCRIPTOR_SIZE, &region));
 	CHECK_RESULT(sf_region_map(region, &mapped), DOCA_ERROR_NOT_SUPPORTED);
@@ -185,24 +185,24 @@ static void the_agent_reaches_what_nothing_else_does(void)
 	one_sided_set(&send, SF_OP_WRITE, region, region->addr + 100, end.memory, LONG_MESSAGE);
 	send.op.header = "hi";
 	send.op.header_len = 2;
-	CHECK_OK(submit_wait(link, &send));
+	CHECK_OK(submit_wait(conn, &send));
 	one_sided_set(&send, SF_OP_READ, region, region->addr + 100, end.memory + LONG_MESSAGE, LONG_MESSAGE);
-	CHECK_OK(submit_wait(link, &send));
+	CHECK_OK(submit_wait(conn, &send));
 	CHECK(filled(end.memory + LONG_MESSAGE, LONG_MESSAGE, 5));
 	one_sided_set(&send, SF_OP_FAA, region, region->addr, &old, sizeof(old));
 	send.op.value = 5;
-	CHECK_OK(submit_wait(link, &send));
+	CHECK_OK(submit_wait(conn, &send));
 	CHECK(old == 0);
 	one_sided_set(&send, SF_OP_CAS, region, region->addr, &old, sizeof(old));
 	send.op.compare = 5;
 	send.op.value = 47;
-	CHECK_OK(submit_wait(link, &send));
+	CHECK_OK(submit_wait(conn, &send));
 	CHECK(old == 5);
 	say_word(peer.sock, 'w');
 	hear_word(peer.sock, 'c');
-	CHECK_RESULT(submit_wait(link, &send), DOCA_ERROR_CONNECTION_ABORTED);
+	CHECK_RESULT(submit_wait(conn, &send), DOCA_ERROR_CONNECTION_ABORTED);
 	sf_region_close(region);
-	sf_link_close(link);
+	sf_conn_close(conn);
 	peer_end(&peer);
 	end_close(&end);
 }
@@ -270,8 +270,8 @@ static void linkless_owner(int sock)
 	hear_word(sock, 'e'); /* it does not come */
 }
 
-/* Without links, from several threads; the agent of the owner is stopped for a while, and killed in the end. */
-static void the_agent_serves_accesses_without_links(void)
+/* Without connections, from several threads; the agent of the owner is stopped for a while, and killed in the end. */
+static void the_agent_serves_accesses_without_connections(void)
 {
 	struct accessor accessors[ACCESSORS];
 	char descriptor[SF_DESCRIPTOR_MAX];
@@ -319,21 +319,21 @@ static void the_agent_serves_accesses_without_links(void)
 static void claimer(int sock)
 {
 	char name[SF_NAME_MAX];
-	struct shm_link *link;
+	struct shm_conn *conn;
 	struct shm_entry *entry;
 	struct end end;
 	uint64_t state;
 
 	hear(sock, name, sizeof(name));
 	end_open(&end, "dpu0/0000:03:00.0", 1);
-	link = shm_link(end_connect(&end, name));
+	conn = shm_conn(end_connect(&end, name));
 	WAIT(end.connects == 1);
-	entry = &link->peer_port->segment->entry[shm_position(link->peer_port->segment->hint, link->peer_port->entries)];
+	entry = &conn->peer_port->segment->entry[shm_position(conn->peer_port->segment->hint, conn->peer_port->entries)];
 	state = atomic_load(&entry->state);
 	CHECK(shm_state_kind(state) == SHM_POSTED);
-	atomic_store(link->tx.claim, shm_claim_word(entry->slot, shm_state_ticket(state)));
+	atomic_store(conn->tx.claim, shm_claim_word(entry->slot, shm_state_ticket(state)));
 	CHECK(atomic_compare_exchange_strong(&entry->state, &state,
-					     shm_state(SHM_TAKEN, link->peer_link, shm_state_ticket(state))));
+					     shm_state(SHM_TAKEN, conn->peer_conn, shm_state_ticket(state))));
 	say_word(sock, 't');
 	for (;;)
 		pause();
@@ -352,7 +352,7 @@ static void claimed_from(struct peer *peer, struct end *end, struct slot *slot)
 
 static void a_killed_senders_receive_is_posted_again(void)
 {
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct peer peer;
 	struct slot slot;
 	struct end end;
@@ -362,44 +362,44 @@ static void a_killed_senders_receive_is_posted_again(void)
 	WAIT(end.closes == 1);
 	CHECK_RESULT(end.close_reason, DOCA_ERROR_CONNECTION_ABORTED);
 	CHECK(slot.done == 0);
-	sf_link_close(end.closed);
-	link = end_connect(&end, end.name);
+	sf_conn_close(end.closed);
+	conn = end_connect(&end, end.name);
 	WAIT(end.connects == 1 && end.accepts == 2);
-	send_wait(link, "again", 5);
+	send_wait(conn, "again", 5);
 	WAIT(slot.done == 1);
 	CHECK_OK(slot.recv.status);
 	CHECK(slot.recv.len == 5 && memcmp(end.memory, "again", 5) == 0);
-	sf_link_close(link);
-	sf_link_close(end.accepted[1]);
+	sf_conn_close(conn);
+	sf_conn_close(end.accepted[1]);
 	end_close(&end);
 }
 
 static void a_stopped_sender_holds_one_receive_and_nobody_else(void)
 {
 	struct slot slot, rounds[2];
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct peer peer;
 	struct end end;
 
 	claimed_from(&peer, &end, &slot);
 	CHECK(kill(peer.pid, SIGSTOP) == 0);
-	link = end_connect(&end, end.name);
+	conn = end_connect(&end, end.name);
 	WAIT(end.connects == 1 && end.accepts == 2);
 	for (int i = 0; i < 100; i++) { /* often around the ring of two */
 		CHECK_OK(slot_post(&end, &rounds[i % 2], 8192, 64));
-		send_wait(link, &i, sizeof(i));
+		send_wait(conn, &i, sizeof(i));
 		WAIT(rounds[i % 2].done == 1);
 		CHECK(memcmp(end.memory + 8192, &i, sizeof(i)) == 0);
 	}
 	CHECK(slot.done == 0);
-	/* Flushed, it is given back after a second, and the link that would write into it is ended. */
+	/* Flushed, it is given back after a second, and the connection that would write into it is ended. */
 	sf_port_flush_recvs(end.port);
 	WAIT(slot.done == 1 && end.closes == 1);
 	CHECK_RESULT(slot.recv.status, DOCA_ERROR_CONNECTION_ABORTED);
-	CHECK(end.closed == end.accepted[0] && slot.recv.link == NULL);
-	sf_link_close(end.accepted[0]);
-	sf_link_close(end.accepted[1]);
-	sf_link_close(link);
+	CHECK(end.closed == end.accepted[0] && slot.recv.conn == NULL);
+	sf_conn_close(end.accepted[0]);
+	sf_conn_close(end.accepted[1]);
+	sf_conn_close(conn);
 	end_close(&end);
 	peer_kill(&peer);
 }
@@ -410,30 +410,30 @@ static void false_sender(int sock)
 	char name[SF_NAME_MAX];
 	struct shm_record *record;
 	struct shm_entry *entry;
-	struct shm_link *link;
+	struct shm_conn *conn;
 	struct end end;
 
 	hear(sock, name, sizeof(name));
 	end_open(&end, "dpu0/0000:03:00.0", 1);
-	link = shm_link(end_connect(&end, name));
+	conn = shm_conn(end_connect(&end, name));
 	WAIT(end.connects == 1);
-	entry = &link->peer_port->segment->entry[shm_position(link->peer_port->segment->hint, link->peer_port->entries)];
+	entry = &conn->peer_port->segment->entry[shm_position(conn->peer_port->segment->hint, conn->peer_port->entries)];
 	CHECK(shm_state_kind(atomic_load(&entry->state)) == SHM_POSTED);
-	record = shm_tx_next(&link->tx);
+	record = shm_tx_next(&conn->tx);
 	memcpy(record->bytes, "lie", 4);
 	atomic_store(&record->slot, atomic_load(&entry->slot));
 	atomic_store(&record->ticket, shm_state_ticket(atomic_load(&entry->state)));
 	atomic_store(&record->data_len, 4);
 	atomic_store(&record->msg_len, 4);
 	atomic_store(&record->mark, SHM_RECORD_SEND | 1 << 16);
-	shm_ready_set(link->peer_port->segment, link->peer_slot);
+	shm_ready_set(conn->peer_port->segment, conn->peer_slot);
 	for (;;)
 		pause();
 }
 
-static void who_names_a_receive_that_it_has_not_claimed_ends_its_own_link(void)
+static void who_names_a_receive_that_it_has_not_claimed_ends_its_own_connection(void)
 {
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct peer peer;
 	struct slot slot;
 	struct end end;
@@ -441,20 +441,20 @@ static void who_names_a_receive_that_it_has_not_claimed_ends_its_own_link(void)
 	peer_fork(&peer, false_sender);
 	end_open(&end, "host0/0000:d8:00.0", 2);
 	end_listen(&end, SF_LISTEN_AUTO);
-	link = end_connect(&end, end.name);
+	conn = end_connect(&end, end.name);
 	WAIT(end.connects == 1 && end.accepts == 1);
 	CHECK_OK(slot_post(&end, &slot, 0, 4096));
 	say(peer.sock, end.name, sizeof(end.name));
 	WAIT(end.closes == 1);
 	CHECK(end.accepts == 2 && end.closed == end.accepted[1] && slot.done == 0);
 	CHECK_RESULT(end.close_reason, DOCA_ERROR_CONNECTION_ABORTED);
-	send_wait(link, "truth", 6);
+	send_wait(conn, "truth", 6);
 	WAIT(slot.done == 1);
 	CHECK_OK(slot.recv.status);
-	CHECK(slot.recv.link == end.accepted[0] && memcmp(end.memory, "truth", 6) == 0);
-	sf_link_close(end.accepted[0]);
-	sf_link_close(end.accepted[1]);
-	sf_link_close(link);
+	CHECK(slot.recv.conn == end.accepted[0] && memcmp(end.memory, "truth", 6) == 0);
+	sf_conn_close(end.accepted[0]);
+	sf_conn_close(end.accepted[1]);
+	sf_conn_close(conn);
 	end_close(&end);
 	peer_kill(&peer);
 }
@@ -598,10 +598,10 @@ int main(void)
 	const struct CMUnitTest cases[] = {
 		SHM_CASE(a_long_message_goes_in_parts),
 		SHM_CASE(the_agent_reaches_what_nothing_else_does),
-		SHM_CASE(the_agent_serves_accesses_without_links),
+		SHM_CASE(the_agent_serves_accesses_without_connections),
 		SHM_CASE(a_killed_senders_receive_is_posted_again),
 		SHM_CASE(a_stopped_sender_holds_one_receive_and_nobody_else),
-		SHM_CASE(who_names_a_receive_that_it_has_not_claimed_ends_its_own_link),
+		SHM_CASE(who_names_a_receive_that_it_has_not_claimed_ends_its_own_connection),
 		SHM_CASE(a_folder_open_to_others_is_refused),
 		SHM_CASE(a_wrong_token_is_refused),
 		SHM_CASE(a_process_of_another_user_is_sent_away),

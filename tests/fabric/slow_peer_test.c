@@ -144,7 +144,7 @@ static void a_listener_is_waited_for(void)
 {
 	struct holder holder;
 	struct owned owned;
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct peer peer;
 	struct end end;
 
@@ -152,11 +152,11 @@ static void a_listener_is_waited_for(void)
 	end_open(&end, "host0/0000:d8:00.0", 1);
 	hear(peer.sock, &owned, sizeof(owned));
 	hold_begin(&holder, owned.agent, CONNECT_HELD_MS);
-	link = end_connect(&end, owned.name);
+	conn = end_connect(&end, owned.name);
 	WAIT_WITHIN(CONNECT_HELD_MS + WAIT_MS, end.connects == 1);
 	CHECK_OK(end.connect_status);
 	hold_end(&holder);
-	sf_link_close(link);
+	sf_conn_close(conn);
 	say_word(peer.sock, 'q');
 	peer_end(&peer);
 	end_close(&end);
@@ -186,7 +186,7 @@ static void a_stopped_owner_is_given_up(void)
 {
 	struct owned owned;
 	struct sf_region *import;
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct peer peer;
 	struct end end;
 
@@ -196,10 +196,10 @@ static void a_stopped_owner_is_given_up(void)
 	CHECK(kill(peer.pid, SIGSTOP) == 0);
 	CHECK(waitpid(peer.pid, NULL, WUNTRACED) == peer.pid);
 	CHECK_RESULT(sf_region_import(end.domain, owned.descriptor, owned.len, &import), DOCA_ERROR_NOT_FOUND);
-	link = end_connect(&end, owned.name);
+	conn = end_connect(&end, owned.name);
 	WAIT(end.connects == 1);
 	CHECK_RESULT(end.connect_status, DOCA_ERROR_TIME_OUT);
-	sf_link_close(link);
+	sf_conn_close(conn);
 	CHECK(kill(peer.pid, SIGCONT) == 0);
 	say_word(peer.sock, 'q');
 	peer_end(&peer);

@@ -10,13 +10,13 @@
 
 #define OTHER SF_CAP_OTHER_PROCESS
 
-/* A random life: links come and go between a few ports while messages cross. What is checked: every accepted operation and
- * every posted receive is done exactly once, what arrives is whole, in order on its link, and from that link. */
+/* A random life: connections come and go between a few ports while messages cross. What is checked: every accepted operation and
+ * every posted receive is done exactly once, what arrives is whole, in order on its connection, and from that connection. */
 
-enum { LIFE_ENDS = 3, LIFE_LINKS = 6, LIFE_SENDS = 4, LIFE_SLOTS = 6, LIFE_ROOM = 40000, LIFE_STEPS = 20000 };
+enum { LIFE_ENDS = 3, LIFE_CONNS = 6, LIFE_SENDS = 4, LIFE_SLOTS = 6, LIFE_ROOM = 40000, LIFE_STEPS = 20000 };
 
-struct life_link {
-	struct sf_link *link; /* ours, or NULL */
+struct life_conn {
+	struct sf_conn *conn; /* ours, or NULL */
 	struct end *end;
 	bool ready, closed; /* as reported */
 	bool left;	    /* disconnected by us; what came before may still be reported */
@@ -29,7 +29,7 @@ struct life_link {
 struct life {
 	struct end ends[LIFE_ENDS];
 	struct slot slots[LIFE_ENDS][LIFE_SLOTS];
-	struct life_link out[LIFE_LINKS], in[LIFE_LINKS]; /* connecters and accepters; those of one number talk */
+	struct life_conn out[LIFE_CONNS], in[LIFE_CONNS]; /* connecters and accepters; those of one number talk */
 	uint32_t seed, numbers, arrived;
 };
 
@@ -39,26 +39,26 @@ struct life_header {
 	uint32_t number, sequence, len;
 };
 
-static struct life_link *life_find(const struct sf_link *link)
+static struct life_conn *life_find(const struct sf_conn *conn)
 {
-	for (int i = 0; i < LIFE_LINKS; i++) {
-		if (life->out[i].link == link)
+	for (int i = 0; i < LIFE_CONNS; i++) {
+		if (life->out[i].conn == conn)
 			return &life->out[i];
-		if (life->in[i].link == link)
+		if (life->in[i].conn == conn)
 			return &life->in[i];
 	}
 	return NULL;
 }
 
-static void life_accepted(struct end *end, struct sf_link *link)
+static void life_accepted(struct end *end, struct sf_conn *conn)
 {
 	end->accepts = 0;
-	for (int i = 0; i < LIFE_LINKS; i++) {
-		struct life_link *in = &life->in[i];
+	for (int i = 0; i < LIFE_CONNS; i++) {
+		struct life_conn *in = &life->in[i];
 
-		if (in->link != NULL)
+		if (in->conn != NULL)
 			continue;
-		in->link = link;
+		in->conn = conn;
 		in->end = end;
 		in->ready = true;
 		in->closed = in->left = false;
@@ -67,21 +67,21 @@ static void life_accepted(struct end *end, struct sf_link *link)
 		in->sent = in->received = 0;
 		return;
 	}
-	sf_link_close(link); /* more than we keep: the peer sees it end */
+	sf_conn_close(conn); /* more than we keep: the peer sees it end */
 }
 
-static void life_connected(struct end *end, struct sf_link *link)
+static void life_connected(struct end *end, struct sf_conn *conn)
 {
-	struct life_link *out = life_find(link);
+	struct life_conn *out = life_find(conn);
 
 	CHECK(out != NULL && !out->ready);
 	out->ready = end->connect_status == DOCA_SUCCESS;
 	out->closed = !out->ready && !out->left;
 }
 
-static void life_closed(struct end *end, struct sf_link *link)
+static void life_closed(struct end *end, struct sf_conn *conn)
 {
-	struct life_link *it = life_find(link);
+	struct life_conn *it = life_find(conn);
 
 	CHECK(it != NULL && it->ready && !it->closed && !it->left);
 	CHECK_RESULT(end->close_reason, DOCA_ERROR_CONNECTION_RESET);
@@ -91,13 +91,13 @@ static void life_closed(struct end *end, struct sf_link *link)
 static void life_received(struct slot *slot)
 {
 	struct life_header header;
-	struct life_link *it;
+	struct life_conn *it;
 
 	if (slot->recv.status != DOCA_SUCCESS) {
-		CHECK(slot->recv.link == NULL);
+		CHECK(slot->recv.conn == NULL);
 		return;
 	}
-	it = life_find(slot->recv.link);
+	it = life_find(slot->recv.conn);
 	CHECK(it != NULL && !it->closed && it->end == slot->end);
 	CHECK(slot->recv.header_len == sizeof(header));
 	memcpy(&header, slot->recv.header, sizeof(header));
@@ -106,14 +106,14 @@ static void life_received(struct slot *slot)
 	life->arrived++;
 }
 
-static void life_send(struct life_link *it)
+static void life_send(struct life_conn *it)
 {
 	uint32_t i = it->sent % LIFE_SENDS;
 	struct send *send = &it->sends[i];
 	struct life_header *header = (struct life_header *)it->buffers[i];
 	doca_error_t result;
 
-	if (send->op.link != NULL && send->done == 0)
+	if (send->op.conn != NULL && send->done == 0)
 		return;
 	header->number = it->number;
 	header->sequence = it->sent;
@@ -122,37 +122,37 @@ static void life_send(struct life_link *it)
 	send_set(send, header + 1, header->len);
 	send->op.header = header;
 	send->op.header_len = sizeof(*header);
-	result = submit(it->link, send);
+	result = submit(it->conn, send);
 	CHECK(result == DOCA_SUCCESS || result == DOCA_ERROR_AGAIN || result == DOCA_ERROR_NOT_CONNECTED);
 	if (result == DOCA_SUCCESS)
 		it->sent++;
 	else
-		send->op.link = NULL;
+		send->op.conn = NULL;
 }
 
-static bool life_idle(const struct life_link *it)
+static bool life_idle(const struct life_conn *it)
 {
 	for (int i = 0; i < LIFE_SENDS; i++) {
-		if (it->sends[i].op.link != NULL && it->sends[i].done == 0)
+		if (it->sends[i].op.conn != NULL && it->sends[i].done == 0)
 			return false;
 	}
 	return true;
 }
 
 /* Closes what may be closed: at once, or when nothing is in flight. */
-static void life_end(struct life_link *it)
+static void life_end(struct life_conn *it)
 {
-	sf_link_disconnect(it->link);
+	sf_conn_disconnect(it->conn);
 	it->left = true; /* our own closed callback does not run */
 	WAIT(life_idle(it));
 	for (int i = 0; i < LIFE_SENDS; i++)
-		it->sends[i].op.link = NULL;
-	sf_link_close(it->link);
-	it->link = NULL;
+		it->sends[i].op.conn = NULL;
+	sf_conn_close(it->conn);
+	it->conn = NULL;
 	it->ready = false;
 }
 
-static void life_connect(struct life_link *out)
+static void life_connect(struct life_conn *out)
 {
 	struct end *from = &life->ends[random_below(&life->seed, LIFE_ENDS)],
 		   *to = &life->ends[random_below(&life->seed, LIFE_ENDS)];
@@ -161,17 +161,17 @@ static void life_connect(struct life_link *out)
 	out->number = ++life->numbers;
 	out->sent = out->received = 0;
 	out->ready = out->closed = out->left = false;
-	CHECK_OK(sf_link_connect(from->port, to->name, NULL, &out->number, sizeof(out->number), NULL, &out->link));
+	CHECK_OK(sf_conn_connect(from->port, to->name, NULL, &out->number, sizeof(out->number), NULL, &out->conn));
 }
 
 static void life_step(void)
 {
-	uint32_t what = random_below(&life->seed, 100), which = random_below(&life->seed, LIFE_LINKS);
-	struct life_link *it = random_below(&life->seed, 2) == 0 ? &life->out[which] : &life->in[which];
+	uint32_t what = random_below(&life->seed, 100), which = random_below(&life->seed, LIFE_CONNS);
+	struct life_conn *it = random_below(&life->seed, 2) == 0 ? &life->out[which] : &life->in[which];
 	struct end *end = &life->ends[random_below(&life->seed, LIFE_ENDS)];
 
 	if (what < 40) {
-		if (it->link != NULL)
+		if (it->conn != NULL)
 			life_send(it);
 	} else if (what < 60) {
 		struct slot *slot = &life->slots[end - life->ends][random_below(&life->seed, LIFE_SLOTS)];
@@ -183,11 +183,11 @@ static void life_step(void)
 	} else if (what < 95) {
 		end_poll(end, random_below(&life->seed, 6));
 	} else if (what == 95) {
-		if (it->link != NULL)
+		if (it->conn != NULL)
 			life_end(it);
 	} else if (what == 96 && random_below(&life->seed, 10) == 0) {
 		sf_port_flush_recvs(end->port);
-	} else if (life->out[which].link == NULL) {
+	} else if (life->out[which].conn == NULL) {
 		life_connect(&life->out[which]);
 	}
 }
@@ -196,15 +196,15 @@ static void life_finish(void)
 {
 	bool ended;
 
-	for (int i = 0; i < LIFE_LINKS; i++) {
-		if (life->out[i].link != NULL)
+	for (int i = 0; i < LIFE_CONNS; i++) {
+		if (life->out[i].conn != NULL)
 			life_end(&life->out[i]);
 	}
-	/* Ending polls, and so may report one more link. */
+	/* Ending polls, and so may report one more connection. */
 	do {
 		ended = false;
-		for (int i = 0; i < LIFE_LINKS; i++) {
-			if (life->in[i].link == NULL)
+		for (int i = 0; i < LIFE_CONNS; i++) {
+			if (life->in[i].conn == NULL)
 				continue;
 			life_end(&life->in[i]);
 			ended = true;
@@ -219,7 +219,7 @@ static void life_finish(void)
 		end_close(&life->ends[i]);
 	for (int i = 0; i < LIFE_ENDS * LIFE_SLOTS; i++)
 		CHECK(life->slots[i / LIFE_SLOTS][i % LIFE_SLOTS].done == 1);
-	for (int i = 0; i < LIFE_LINKS * LIFE_SENDS; i++) {
+	for (int i = 0; i < LIFE_CONNS * LIFE_SENDS; i++) {
 		free(life->out[i / LIFE_SENDS].buffers[i % LIFE_SENDS]);
 		free(life->in[i / LIFE_SENDS].buffers[i % LIFE_SENDS]);
 	}
@@ -229,7 +229,7 @@ static void a_random_life(void)
 {
 	life = calloc(1, sizeof(*life));
 	life->seed = seed_new();
-	for (int i = 0; i < LIFE_LINKS * LIFE_SENDS; i++) {
+	for (int i = 0; i < LIFE_CONNS * LIFE_SENDS; i++) {
 		life->out[i / LIFE_SENDS].buffers[i % LIFE_SENDS] = malloc(LIFE_ROOM + sizeof(struct life_header));
 		life->in[i / LIFE_SENDS].buffers[i % LIFE_SENDS] = malloc(LIFE_ROOM + sizeof(struct life_header));
 	}
@@ -374,7 +374,7 @@ static void dying_script(int sock)
 {
 	char descriptor[SF_DESCRIPTOR_MAX], name[SF_NAME_MAX];
 	struct sf_region *import;
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct slot slot;
 	struct send send;
 	struct end end;
@@ -384,13 +384,13 @@ static void dying_script(int sock)
 	hear(sock, name, sizeof(name));
 	hear(sock, &len, sizeof(len));
 	hear(sock, descriptor, sizeof(descriptor));
-	link = end_connect(&end, name);
+	conn = end_connect(&end, name);
 	WAIT(end.connects == 1);
 	CHECK_OK(end.connect_status);
 	CHECK_OK(slot_post(&end, &slot, 0, 60000));
 	CHECK_OK(sf_region_import(end.domain, descriptor, len, &import));
 	one_sided_set(&send, SF_OP_WRITE, import, import->addr + 10, end.memory, 50000);
-	CHECK_OK(submit_wait(link, &send));
+	CHECK_OK(submit_wait(conn, &send));
 	WAIT(slot.done == 1);
 	say_word(sock, 'd');
 	WAIT_WITHIN(3600000, false);
@@ -424,7 +424,7 @@ static void the_dead_leave_nothing_behind(void)
 		hear_word(peers[i].sock, 'd');
 		peer_kill(&peers[i]);
 		WAIT(end.closes == i + 1);
-		sf_link_close(end.accepted[i]);
+		sf_conn_close(end.accepted[i]);
 	}
 	/* each round also closed its socket to the peer */
 	CHECK(fds_open() <= fds - (DEATHS - 2) + 1);

@@ -146,26 +146,26 @@ static void a_port_rings_once_for_an_arming(void)
 
 static void connects_and_disconnects_ring(void)
 {
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct end a, b;
 
 	end_open(&a, "host0/0000:d8:00.0", 4);
 	end_open(&b, "dpu0/0000:03:00.0", 4);
 	end_listen(&b, 0);
 	arm_idle(&b);
-	link = end_connect(&a, b.name);
+	conn = end_connect(&a, b.name);
 	CHECK(rings_within(&b, LOST_MS));
 	WAIT(b.requests == 1);
 	arm_idle(&a);
-	CHECK_OK(sf_link_accept(b.listener, b.request, NULL, 0, NULL, &b.accepted[0]));
+	CHECK_OK(sf_conn_accept(b.listener, b.request, NULL, 0, NULL, &b.accepted[0]));
 	CHECK(rings_within(&a, LOST_MS));
 	WAIT(a.connects == 1);
 	arm_idle(&b);
-	sf_link_disconnect(link);
+	sf_conn_disconnect(conn);
 	CHECK(rings_within(&b, LOST_MS));
 	WAIT(b.closes == 1);
-	sf_link_close(link);
-	sf_link_close(b.accepted[0]);
+	sf_conn_close(conn);
+	sf_conn_close(b.accepted[0]);
 	end_close(&a);
 	end_close(&b);
 }
@@ -177,10 +177,10 @@ static void ring_wakes_the_peers_armed_port(void)
 	pair_open(&pair, 4);
 	for (int i = 0; i < 10; i++) {
 		arm_idle(&pair.b);
-		sf_link_ring(pair.ab);
+		sf_conn_ring(pair.ab);
 		CHECK(rings_within(&pair.b, LOST_MS));
 		end_poll(&pair.b, 4);
-		sf_link_ring(pair.ab); /* not armed again: nothing */
+		sf_conn_ring(pair.ab); /* not armed again: nothing */
 		CHECK(!rung(&pair.b));
 	}
 	pair_close(&pair);
@@ -192,7 +192,7 @@ enum { WINDOW = 16, SLOTS = 2 * WINDOW };
 
 struct sleeper {
 	struct end end;
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct slot slots[SLOTS];
 	struct send sends[SLOTS];
 	uint32_t heard[SLOTS]; /* what each slot last brought */
@@ -231,10 +231,10 @@ static void sleeper_open(struct sleeper *sleeper, const char *device)
 
 static void sleeper_close(struct sleeper *sleeper)
 {
-	sf_link_disconnect(sleeper->link);
+	sf_conn_disconnect(sleeper->conn);
 	for (int i = 0; i < SLOTS; i++)
 		WAIT(sleeper->sends[i].done == 1);
-	sf_link_close(sleeper->link);
+	sf_conn_close(sleeper->conn);
 	end_close(&sleeper->end);
 }
 
@@ -262,7 +262,7 @@ static bool sleeper_send(struct sleeper *sleeper, uint32_t number)
 	*header = number;
 	send->op.header = header;
 	send->op.header_len = sizeof(*header);
-	result = submit(sleeper->link, send);
+	result = submit(sleeper->conn, send);
 	if (result == DOCA_ERROR_AGAIN) {
 		send->done = 1;
 		sched_yield();
@@ -329,7 +329,7 @@ static void *answering_thread(void *arg)
 	pthread_barrier_wait(&met);
 	while (sleeper.end.accepts == 0)
 		sleeper_wait(&sleeper);
-	sleeper.link = sleeper.end.accepted[0];
+	sleeper.conn = sleeper.end.accepted[0];
 	sleeper_answers(&sleeper, messages_total());
 	sleeper_close(&sleeper);
 	return NULL;
@@ -337,7 +337,7 @@ static void *answering_thread(void *arg)
 
 static void sleeper_connects_and_sends(struct sleeper *sleeper, const char *name)
 {
-	sleeper->link = end_connect(&sleeper->end, name);
+	sleeper->conn = end_connect(&sleeper->end, name);
 	while (sleeper->end.connects == 0)
 		sleeper_wait(sleeper);
 	CHECK_OK(sleeper->end.connect_status);
@@ -372,7 +372,7 @@ static void answering_process(int sock)
 	say(sock, sleeper.end.name, sizeof(sleeper.end.name));
 	while (sleeper.end.accepts == 0)
 		sleeper_wait(&sleeper);
-	sleeper.link = sleeper.end.accepted[0];
+	sleeper.conn = sleeper.end.accepted[0];
 	sleeper_answers(&sleeper, messages_total());
 	sleeper_close(&sleeper);
 }

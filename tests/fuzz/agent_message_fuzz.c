@@ -26,8 +26,8 @@ static void touch(const void *bytes, size_t len)
 static void use_port(const struct shm_msg_port *port)
 {
 	assert(port->entries != 0 && shm_port_segment_size(port->entries) <= shm_port_segment_size(SHM_RECV_MAX));
-	assert(shm_state_link(shm_state(SHM_TAKEN, port->link, port->ticket)) == port->link);
-	assert(shm_state_ticket(shm_state(SHM_TAKEN, port->link, port->ticket)) == port->ticket);
+	assert(shm_state_conn(shm_state(SHM_TAKEN, port->conn, port->ticket)) == port->conn);
+	assert(shm_state_ticket(shm_state(SHM_TAKEN, port->conn, port->ticket)) == port->ticket);
 }
 
 static void use_attached(const struct shm_msg_attached *msg, unsigned fds)

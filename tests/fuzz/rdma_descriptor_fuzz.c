@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What RDMA reads from a peer: connection details, and the greeting of a link. */
+/* What RDMA reads from a peer: connection details, and the greeting of a connection. */
 #include <assert.h>
 #include <stdbool.h>
 #include <string.h>

@@ -28,9 +28,9 @@ struct span {
 
 static struct span spans[SPANS_MAX];
 static uint32_t num_spans;
-static bool spans_may_differ; /* a link that ended is unmapped by progress */
+static bool spans_may_differ; /* a connection that ended is unmapped by progress */
 
-/* Port and link segments: what a peer may map for writing, and is no memory map. */
+/* Port and connection segments: what a peer may map for writing, and is no memory map. */
 static void find_spans(void)
 {
 	FILE *file = fopen("/proc/self/maps", "re");
@@ -42,7 +42,7 @@ static void find_spans(void)
 	spans_may_differ = false;
 	while (num_spans < SPANS_MAX && fgets(line, sizeof(line), file) != NULL) {
 		if (sscanf(line, "%lx-%lx", &start, &end) == 2 && strstr(line, "rw-s") != NULL &&
-		    (strstr(line, "softfield-port") != NULL || strstr(line, "softfield-link") != NULL))
+		    (strstr(line, "softfield-port") != NULL || strstr(line, "softfield-connection") != NULL))
 			spans[num_spans++] = (struct span){(uint8_t *)start, end - start};
 	}
 	fclose(file);
@@ -150,7 +150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(&script, 0, sizeof(script));
 	pair_prepare(&script.pair, RIG_ALL, RIG_ALL, RIG_ALL);
 	pair_start(&script.pair, 1);
-	/* Both links stand, and the memory is known. */
+	/* Both connections stand, and the memory is known. */
 	OK(rig_receive(&script.pair.b, NULL, 0));
 	OK(rig_receive(&script.pair.a, NULL, 0));
 	OK(rig_send(&script.pair.a, script.pair.ab[0], NULL, 0));

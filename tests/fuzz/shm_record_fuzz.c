@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a peer may have written into shared memory: records in a link's ring, and entries of posted receives. Two ports of this
- * process are joined, one end's memory is scribbled over, and both go on: nothing is touched that is not theirs, and every
+ * What a peer may have written into shared memory: records in a connection's ring, and entries of posted receives. Two ports of
+ * this process are joined, one end's memory is scribbled over, and both go on: nothing is touched that is not theirs, and every
  * receive and operation still ends once.
  *
- * Two ports and a link cost a hundred times what an input does: threads, sockets, memory. So the pair lives on, and before each
- * input everything in it that an input can change is set as it was when it was new. One input in LIVES, and always the first, has
- * a pair of its own as well, which is closed behind it.
+ * Two ports and a connection cost a hundred times what an input does: threads, sockets, memory. So the pair lives on, and before
+ * each input everything in it that an input can change is set as it was when it was new. One input in LIVES, and always the
+ * first, has a pair of its own as well, which is closed behind it.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "fabric/shm/link.h"
+#include "fabric/shm/conn.h"
 
 #define RECVS 8
 #define SENDS 4
@@ -29,7 +29,7 @@ struct end {
 	struct sf_domain *domain;
 	struct sf_region *region;
 	struct sf_port *port;
-	struct sf_link *link;
+	struct sf_conn *conn;
 	int event;
 };
 
@@ -67,15 +67,15 @@ static void sent(struct sf_op *op)
 	s->in_flight = false;
 }
 
-static void connected(struct sf_link *link, doca_error_t status, const void *data, size_t len)
+static void connected(struct sf_conn *conn, doca_error_t status, const void *data, size_t len)
 {
 	assert(status == DOCA_SUCCESS);
-	a.link = link;
+	a.conn = conn;
 }
 
-static void accepted(struct sf_listener *listener, struct sf_link *link, const void *data, size_t len)
+static void accepted(struct sf_listener *listener, struct sf_conn *conn, const void *data, size_t len)
 {
-	b.link = link;
+	b.conn = conn;
 }
 
 static void end_open(struct end *end)
@@ -87,7 +87,7 @@ static void end_open(struct end *end)
 	assert(sf_domain_open(shm, "fuzz", &end->domain) == DOCA_SUCCESS);
 	assert(sf_region_register(end->domain, memory, sizeof(memory), 0, &end->region) == DOCA_SUCCESS);
 	assert(sf_port_open(end->domain, &handler, RECVS, end->event, &end->port) == DOCA_SUCCESS);
-	end->link = NULL;
+	end->conn = NULL;
 }
 
 static void end_close(struct end *end)
@@ -126,14 +126,14 @@ static void send_some(size_t len)
 			continue;
 		s->iov = (struct sf_iov){text, len * (size_t)i % sizeof(text)};
 		s->op = (struct sf_op){.done = sent, .kind = SF_OP_SEND, .iov_num = 1, .iov = &s->iov};
-		s->in_flight = sf_link_submit(a.link, &s->op) == DOCA_SUCCESS;
+		s->in_flight = sf_conn_submit(a.conn, &s->op) == DOCA_SUCCESS;
 	}
 }
 
 /* As a peer of b's would: into the ring that b reads. */
 static void scribble_ring(const uint8_t *data, size_t size)
 {
-	struct shm_rx *rx = &shm_link(b.link)->rx;
+	struct shm_rx *rx = &shm_conn(b.conn)->rx;
 
 	memcpy(rx->ring + (size_t)rx->pos * SHM_LINE, data, size < SHM_RING_SIZE ? size : SHM_RING_SIZE);
 }
@@ -155,13 +155,13 @@ static void scribble_entries(const uint8_t *data, size_t size)
 
 static void open_both(void)
 {
-	struct sf_link *link;
+	struct sf_conn *conn;
 
 	end_open(&a);
 	end_open(&b);
 	assert(sf_listener_open(b.port, "fuzz", SF_LISTEN_AUTO, NULL, &listening) == DOCA_SUCCESS);
-	assert(sf_link_connect(a.port, "fuzz", NULL, NULL, 0, NULL, &link) == DOCA_SUCCESS);
-	while (a.link == NULL || b.link == NULL)
+	assert(sf_conn_connect(a.port, "fuzz", NULL, NULL, 0, NULL, &conn) == DOCA_SUCCESS);
+	while (a.conn == NULL || b.conn == NULL)
 		poll_both();
 }
 
@@ -184,10 +184,10 @@ static void take_back_receives(void)
 
 static void close_both(void)
 {
-	sf_link_disconnect(a.link);
+	sf_conn_disconnect(a.conn);
 	wait_for_sends();
-	sf_link_close(a.link);
-	sf_link_close(b.link);
+	sf_conn_close(a.conn);
+	sf_conn_close(b.conn);
 	take_back_receives();
 	sf_listener_close(listening);
 	end_close(&a);
@@ -214,20 +214,20 @@ static void use_both(const uint8_t *data, size_t size)
 
 /* ---- a pair that lives on ---- */
 
-static struct shm_link new_link[2]; /* as a's and b's was when it was new */
+static struct shm_conn new_conn[2]; /* as a's and b's was when it was new */
 
-/* From here on no agent has a part in the links: an input cannot close what it does not have. */
+/* From here on no agent has a part in the connections: an input cannot close what it does not have. */
 static void pair_keep(void)
 {
-	struct sf_link *links[2] = {a.link, b.link};
+	struct sf_conn *conns[2] = {a.conn, b.conn};
 
 	for (int i = 0; i < 2; i++) {
-		shm_link(links[i])->handshake.channel = NULL;
-		new_link[i] = *shm_link(links[i]);
+		shm_conn(conns[i])->handshake.channel = NULL;
+		new_conn[i] = *shm_conn(conns[i]);
 	}
 }
 
-static void port_renew(struct shm_port *port, struct shm_link *link)
+static void port_renew(struct shm_port *port, struct shm_conn *conn)
 {
 	struct shm_recvq *queue = &port->recvq;
 	struct shm_due *due = &port->due;
@@ -245,47 +245,47 @@ static void port_renew(struct shm_port *port, struct shm_link *link)
 	due->ready = due->ahead = due->attentive = NULL;
 	due->ready_end = &due->ready;
 	memset(due->told, 0, sizeof(due->told));
-	due->by_slot[link->slot] = link;
-	queue->segment->cold[link->slot / 64] = UINT64_C(1) << link->slot % 64;
-	port->links[0] = link;
-	port->link_num = 1;
+	due->by_slot[conn->slot] = conn;
+	queue->segment->cold[conn->slot / 64] = UINT64_C(1) << conn->slot % 64;
+	port->conns[0] = conn;
+	port->conn_num = 1;
 }
 
 static void pair_renew(void)
 {
-	struct sf_link *links[2] = {a.link, b.link};
+	struct sf_conn *conns[2] = {a.conn, b.conn};
 
 	assert(shm_port(b.port)->recvq.posted == 0);
 	for (int i = 0; i < 2; i++) {
-		struct shm_link *link = shm_link(links[i]), *next_all = link->next_all;
+		struct shm_conn *conn = shm_conn(conns[i]), *next_all = conn->next_all;
 
-		assert(link->in_flight == 0 && !link->in_todo && !link->in_inbox);
-		memset(link->segment, 0, sizeof(*link->segment));
-		memset(link->rx.ring, 0, SHM_RING_SIZE);
-		new_link[i].lent_num = link->lent_num;
-		new_link[i].peer = link->peer;
-		memcpy(new_link[i].lent, link->lent, sizeof(link->lent));
-		*link = new_link[i];
-		link->next_all = next_all;
-		link->added = true;
-		link->hot = link->is_ready = link->in_attentive = link->attention = false;
-		link->peer_port->cursor = link->peer_port->epoch = 0;
-		port_renew(shm_port(link->base.port), link);
+		assert(conn->in_flight == 0 && !conn->in_todo && !conn->in_inbox);
+		memset(conn->segment, 0, sizeof(*conn->segment));
+		memset(conn->rx.ring, 0, SHM_RING_SIZE);
+		new_conn[i].lent_num = conn->lent_num;
+		new_conn[i].peer = conn->peer;
+		memcpy(new_conn[i].lent, conn->lent, sizeof(conn->lent));
+		*conn = new_conn[i];
+		conn->next_all = next_all;
+		conn->added = true;
+		conn->hot = conn->is_ready = conn->in_attentive = conn->attention = false;
+		conn->peer_port->cursor = conn->peer_port->epoch = 0;
+		port_renew(shm_port(conn->base.port), conn);
 	}
 }
 
 /* As when the agent has seen the peer die. */
-static void hang_up(struct sf_link *base)
+static void hang_up(struct sf_conn *base)
 {
-	struct shm_link *link = shm_link(base);
+	struct shm_conn *conn = shm_conn(base);
 	struct shm_due *due = &shm_port(base->port)->due;
 
-	link->hangup = link->attention = true;
-	if (link->in_attentive || link->life == SHM_LIFE_OVER)
+	conn->hangup = conn->attention = true;
+	if (conn->in_attentive || conn->life == SHM_LIFE_OVER)
 		return;
-	link->in_attentive = true;
-	link->next_attentive = due->attentive;
-	due->attentive = link;
+	conn->in_attentive = true;
+	conn->next_attentive = due->attentive;
+	due->attentive = conn;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -313,10 +313,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	pair_renew();
 	use_both(data, size);
-	sf_link_disconnect(a.link);
+	sf_conn_disconnect(a.conn);
 	wait_for_sends();
-	hang_up(b.link);
-	while (shm_link(b.link)->life != SHM_LIFE_OVER)
+	hang_up(b.conn);
+	while (shm_conn(b.conn)->life != SHM_LIFE_OVER)
 		poll_both();
 	take_back_receives();
 	kept[0] = a;

@@ -5,11 +5,11 @@
  *
  *   far_peer serve             says: serving NAME ADDRESS DESCRIPTOR, connected INDEX, closed INDEX STATUS
  *   far_peer call NAME ADDRESS DESCRIPTOR
- *                              hears: link    connect one more, which stays idle
+ *                              hears: connection    connect one more, which stays idle
  *                                     busy    the same, and keep messages on their way by it
  *                                     ask     connect to a listener that does not answer
  *                                     access  write to the imported memory
- *   both                       hear: count (says: holds LINKS links, DESCRIPTORS descriptors, done MESSAGES), quit
+ *   both                       hear: count (says: holds LINKS connections, DESCRIPTORS descriptors, done MESSAGES), quit
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,7 +23,7 @@
 
 #include "fabric/fabric.h"
 
-#define LINKS_MAX 2048
+#define CONNS_MAX 2048
 #define SLOTS 256	/* receives, and messages on their way */
 #define MSG_SIZE 100000 /* all of them are more than the sockets take */
 #define MEMORY_SIZE ((size_t)SLOTS * MSG_SIZE)
@@ -36,10 +36,10 @@ static struct sf_region *region, *import;
 static struct sf_listener *listener, *silent_listener;
 static char *memory;
 static int event_fd;
-static struct sf_link *links[LINKS_MAX];
-static unsigned link_num, open_num, done_num;
+static struct sf_conn *conns[CONNS_MAX];
+static unsigned conn_num, open_num, done_num;
 
-static struct sf_link *busy;
+static struct sf_conn *busy;
 static struct sf_op ops[SLOTS];
 static bool op_used[SLOTS];
 static struct sf_iov op_piece, slot_pieces[SLOTS];
@@ -53,59 +53,59 @@ static void check(doca_error_t error, const char *what)
 	exit(1);
 }
 
-/* ---- links ---- */
+/* ---- connections ---- */
 
-static unsigned link_add(struct sf_link *link)
+static unsigned conn_add(struct sf_conn *conn)
 {
-	links[link_num] = link;
-	link->user = (void *)(uintptr_t)link_num;
+	conns[conn_num] = conn;
+	conn->user = (void *)(uintptr_t)conn_num;
 	open_num++;
-	return link_num++;
+	return conn_num++;
 }
 
-static void link_drop(struct sf_link *link)
+static void conn_drop(struct sf_conn *conn)
 {
-	links[(uintptr_t)link->user] = NULL;
+	conns[(uintptr_t)conn->user] = NULL;
 	open_num--;
-	busy = busy == link ? NULL : busy;
-	sf_link_close(link);
+	busy = busy == conn ? NULL : busy;
+	sf_conn_close(conn);
 }
 
-static void on_accepted(struct sf_listener *from, struct sf_link *link, const void *data, size_t len)
+static void on_accepted(struct sf_listener *from, struct sf_conn *conn, const void *data, size_t len)
 {
 	(void)from;
 	(void)data;
 	(void)len;
-	printf("connected %u\n", link_add(link));
+	printf("connected %u\n", conn_add(conn));
 }
 
-static void on_connected(struct sf_link *link, doca_error_t status, const void *data, size_t len)
+static void on_connected(struct sf_conn *conn, doca_error_t status, const void *data, size_t len)
 {
 	(void)data;
 	(void)len;
-	printf("%s %u %s\n", status == DOCA_SUCCESS ? "connected" : "refused", (unsigned)(uintptr_t)link->user,
+	printf("%s %u %s\n", status == DOCA_SUCCESS ? "connected" : "refused", (unsigned)(uintptr_t)conn->user,
 	       doca_error_get_name(status));
 	if (status != DOCA_SUCCESS)
-		link_drop(link);
+		conn_drop(conn);
 }
 
-static void on_closed(struct sf_link *link, doca_error_t reason)
+static void on_closed(struct sf_conn *conn, doca_error_t reason)
 {
-	printf("closed %u %s\n", (unsigned)(uintptr_t)link->user, doca_error_get_name(reason));
-	link_drop(link);
+	printf("closed %u %s\n", (unsigned)(uintptr_t)conn->user, doca_error_get_name(reason));
+	conn_drop(conn);
 }
 
 /* A request stays as it is. */
 static const struct sf_port_handler handler = {.accepted = on_accepted, .connected = on_connected, .closed = on_closed};
 
-static void link_begin(const char *name, const char *address, bool is_busy)
+static void conn_begin(const char *name, const char *address, bool is_busy)
 {
-	struct sf_link *link;
+	struct sf_conn *conn;
 
-	check(sf_link_connect(port, name, address, NULL, 0, NULL, &link), "connect");
-	(void)link_add(link);
+	check(sf_conn_connect(port, name, address, NULL, 0, NULL, &conn), "connect");
+	(void)conn_add(conn);
 	if (is_busy)
-		busy = link;
+		busy = conn;
 }
 
 /* ---- messages ---- */
@@ -116,14 +116,14 @@ static void op_done(struct sf_op *op)
 	done_num += op->status == DOCA_SUCCESS;
 }
 
-/* Keeps as many on their way as the link takes. */
+/* Keeps as many on their way as the connection takes. */
 static void send_all(void)
 {
 	for (unsigned i = 0; i < SLOTS && busy != NULL; i++) {
 		if (op_used[i])
 			continue;
 		ops[i] = (struct sf_op){.kind = SF_OP_SEND, .iov = &op_piece, .iov_num = 1, .done = op_done};
-		if (sf_link_submit(busy, &ops[i]) != DOCA_SUCCESS)
+		if (sf_conn_submit(busy, &ops[i]) != DOCA_SUCCESS)
 			return;
 		op_used[i] = true;
 	}
@@ -210,14 +210,14 @@ static bool obey(char *argv[])
 
 	if (fgets(line, sizeof(line), stdin) == NULL || strcmp(line, "quit\n") == 0)
 		return false;
-	if (strcmp(line, "link\n") == 0 || strcmp(line, "busy\n") == 0)
-		link_begin(argv[2], argv[3], line[0] == 'b');
+	if (strcmp(line, "connection\n") == 0 || strcmp(line, "busy\n") == 0)
+		conn_begin(argv[2], argv[3], line[0] == 'b');
 	else if (strcmp(line, "ask\n") == 0)
-		link_begin(NAME "/silent", argv[3], false);
+		conn_begin(NAME "/silent", argv[3], false);
 	else if (strcmp(line, "access\n") == 0)
 		import_access();
 	else if (strcmp(line, "count\n") == 0)
-		printf("holds %u links, %u descriptors, done %u\n", open_num, descriptors(), done_num);
+		printf("holds %u connections, %u descriptors, done %u\n", open_num, descriptors(), done_num);
 	return true;
 }
 
@@ -231,7 +231,7 @@ static void run(char *argv[])
 
 		send_all();
 		is_due = is_due || sf_port_arm(port);
-		/* A link that takes no more is tried again after a while: nothing tells that it would. */
+		/* A connection that takes no more is tried again after a while: nothing tells that it would. */
 		if (poll(ready, 2, is_due ? 0 : busy != NULL ? 5 : -1) < 0 && errno != EINTR)
 			return;
 		if ((ready[0].revents & POLLIN) != 0)

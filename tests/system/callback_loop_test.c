@@ -175,7 +175,7 @@ static void in_the_callback_of_a_message(void **state)
 	side_fini(&own, NULL);
 }
 
-/* The peer stands still while long messages are sent to it, and waits for the last of them: more than the link holds
+/* The peer stands still while long messages are sent to it, and waits for the last of them: more than the connection holds
  * at a time. */
 #define LONG_MESSAGES 3
 #define LONG 4080

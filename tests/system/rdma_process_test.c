@@ -187,7 +187,7 @@ static void a_large_message_and_back(void **state)
 	rig_put(here);
 }
 
-/* Once the link stands, which the peer's agent answers for, without its program's progress. */
+/* Once the connection stands, which the peer's agent answers for, without its program's progress. */
 static void one_sided_while_the_peer_is_stopped(void **state)
 {
 	struct side *side = *state;

@@ -14,7 +14,7 @@
 
 static char where[64]; /* the listening process listens, by its parent's number */
 
-/* Listens, receives one message, exports, and ends when the link does. */
+/* Listens, receives one message, exports, and ends when the connection does. */
 static void listening_script(int sock)
 {
 	char descriptor[SF_DESCRIPTOR_MAX] = {0};
@@ -43,7 +43,7 @@ static void listening_script(int sock)
 	WAIT(end.closes == 1);
 	CHECK_RESULT(end.close_reason, DOCA_ERROR_CONNECTION_RESET);
 	CHECK(filled(end.memory + 8192, 5000, 2));
-	sf_link_close(end.accepted[0]);
+	sf_conn_close(end.accepted[0]);
 	end_close(&end);
 	(void)snprintf(lock, sizeof(lock), "%s/lock", folder);
 	CHECK(unlink(lock) == 0 && rmdir(folder) == 0); /* nothing else is left */
@@ -53,7 +53,7 @@ static void a_name_with_an_address_is_reached(void)
 {
 	char name[SF_NAME_MAX], address[SF_ADDRESS_MAX], descriptor[SF_DESCRIPTOR_MAX];
 	struct sf_region *import;
-	struct sf_link *link;
+	struct sf_conn *conn;
 	struct send send;
 	struct peer peer;
 	struct end end;
@@ -66,23 +66,23 @@ static void a_name_with_an_address_is_reached(void)
 	hear(peer.sock, &len, sizeof(len));
 	hear(peer.sock, descriptor, sizeof(descriptor));
 	end_open(&end, "host0/0000:d8:00.0", 4);
-	CHECK_OK(sf_link_connect(end.port, name, address, NULL, 0, NULL, &link));
+	CHECK_OK(sf_conn_connect(end.port, name, address, NULL, 0, NULL, &conn));
 	WAIT(end.connects == 1);
 	CHECK_OK(end.connect_status);
 	fill(end.memory, 100, 1);
-	send_wait(link, end.memory, 100);
+	send_wait(conn, end.memory, 100);
 	CHECK_OK(sf_region_import(end.domain, descriptor, len, &import));
 	fill(end.memory, 5000, 2);
 	one_sided_set(&send, SF_OP_WRITE, import, import->addr + 8192, end.memory, 5000);
-	CHECK_OK(submit_wait(link, &send));
+	CHECK_OK(submit_wait(conn, &send));
 	sf_region_close(import);
-	sf_link_close(link);
+	sf_conn_close(conn);
 	peer_end(&peer);
 	/* nobody is there now */
-	CHECK_OK(sf_link_connect(end.port, name, address, NULL, 0, NULL, &link));
+	CHECK_OK(sf_conn_connect(end.port, name, address, NULL, 0, NULL, &conn));
 	WAIT(end.connects == 2);
 	CHECK(end.connect_status != DOCA_SUCCESS);
-	sf_link_close(link);
+	sf_conn_close(conn);
 	end_close(&end);
 }
 

@@ -35,10 +35,10 @@
 #define SLIST_REMOVE_HEAD(head, field) ((head)->slh_first = (head)->slh_first->field.sle_next)
 #define SLIST_REMOVE(head, elm, type, field)                                                                                     \
 	do {                                                                                                                     \
-		struct type **sf_link_ = &(head)->slh_first;                                                                     \
-		while (*sf_link_ != (elm))                                                                                       \
-			sf_link_ = &(*sf_link_)->field.sle_next;                                                                 \
-		*sf_link_ = (elm)->field.sle_next;                                                                               \
+		struct type **sf_conn_ = &(head)->slh_first;                                                                     \
+		while (*sf_conn_ != (elm))                                                                                       \
+			sf_conn_ = &(*sf_conn_)->field.sle_next;                                                                 \
+		*sf_conn_ = (elm)->field.sle_next;                                                                               \
 	} while (0)
 
 /* ---- LIST: an element knows the pointer that points to it ---- */
@@ -108,12 +108,12 @@
 	} while (0)
 #define STAILQ_REMOVE(head, elm, type, field)                                                                                    \
 	do {                                                                                                                     \
-		struct type **sf_link_ = &(head)->stqh_first;                                                                    \
-		while (*sf_link_ != (elm))                                                                                       \
-			sf_link_ = &(*sf_link_)->field.stqe_next;                                                                \
-		*sf_link_ = (elm)->field.stqe_next;                                                                              \
-		if (*sf_link_ == NULL)                                                                                           \
-			(head)->stqh_last = sf_link_;                                                                            \
+		struct type **sf_conn_ = &(head)->stqh_first;                                                                    \
+		while (*sf_conn_ != (elm))                                                                                       \
+			sf_conn_ = &(*sf_conn_)->field.stqe_next;                                                                \
+		*sf_conn_ = (elm)->field.stqe_next;                                                                              \
+		if (*sf_conn_ == NULL)                                                                                           \
+			(head)->stqh_last = sf_conn_;                                                                            \
 	} while (0)
 
 /* ---- TAILQ: head and element have the same two members, so that the last element's predecessor is found from the tail ---- */

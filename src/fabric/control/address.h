@@ -34,7 +34,7 @@ struct sf_addresses {
 /* False, not logged: it is none. */
 bool sf_addresses_parse(const char *text, struct sf_addresses *addresses);
 
-/* Of the other end of a TCP connection. False: it is none. *scope, of IPv6 only, is the interface by which it is reached. */
+/* Of the other end of a TCP channel. False: it is none. *scope, of IPv6 only, is the interface by which it is reached. */
 bool sf_address_of_peer(int fd, struct sf_address *address, uint32_t *scope);
 /* The same as text, for a log line. */
 void sf_address_show_peer(int fd, char text[SF_ADDRESS_MAX]);

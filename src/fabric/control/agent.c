@@ -73,7 +73,7 @@ bool sf_control_await(const struct sf_channel *channel, struct sf_liveness *answ
 {
 	const uint64_t end_ns = sf_now_ns() + sf_liveness_interval(limit_ns);
 	const struct timespec end = {.tv_sec = (time_t)(end_ns / 1000000000), .tv_nsec = (long)(end_ns % 1000000000)};
-	const int pid = channel != NULL ? channel->pid : 0; /* the connection may be closed while this waits */
+	const int pid = channel != NULL ? channel->pid : 0; /* the channel may be closed while this waits */
 	struct pollfd unread = {.fd = channel != NULL ? channel->stream.fd : -1, .events = POLLIN};
 
 	/* It has answered, and our own agent is behind. */

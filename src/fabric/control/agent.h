@@ -3,10 +3,10 @@
  * The agent: the process's one thread that plays the hardware's part, for all providers. It waits on sockets and completion
  * channels, never on a peer.
  *
- * What the control plane shares (connections, listeners, regions that others import, the lists of links) is guarded by one lock,
- * sf_control_lock; the agent handles an event with the lock held, other threads take it for connect, accept, export and so on.
- * The data path does not. Order of locks: sf_control_lock, then a provider's own. A child made by fork begins without an agent:
- * the parent's sockets are closed in it, and what it inherited is dead.
+ * What the control plane shares (channels, listeners, regions that others import, the lists of connections) is guarded by one
+ * lock, sf_control_lock; the agent handles an event with the lock held, other threads take it for connect, accept, export and so
+ * on. The data path does not. Order of locks: sf_control_lock, then a provider's own. A child made by fork begins without an
+ * agent: the parent's sockets are closed in it, and what it inherited is dead.
  */
 #ifndef SF_FABRIC_CONTROL_AGENT_H
 #define SF_FABRIC_CONTROL_AGENT_H
@@ -25,7 +25,7 @@ extern pthread_cond_t
 	sf_control_changed; /* broadcast when an answer came that a call waits for; with the lock; by CLOCK_MONOTONIC */
 
 /* Starts the agent with the first hold, ends it with the last release. May block briefly; the lock must not be held. FULL,
- * logged: there are too few descriptors for an agent that could take a connection. */
+ * logged: there are too few descriptors for an agent that could take a channel. */
 doca_error_t sf_control_hold(uint32_t *generation);
 /* generation is what hold gave; a hold inherited from the parent process counts nothing here. */
 void sf_control_release(uint32_t generation);

@@ -22,7 +22,7 @@
 #include "fabric/control/runtime.h"
 
 #define OUT_MAX (2 * SF_MSG_STREAM_SIZE_MAX)
-#define ACCEPTS_MAX 64 /* connections taken from one socket in a row */
+#define ACCEPTS_MAX 64 /* channels taken from one socket in a row */
 
 static struct sf_channel *channels;		   /* open */
 static struct sf_channel *closed;		   /* the agent may still hold an event of them */
@@ -417,7 +417,7 @@ static void stranger_refuse(struct sf_channel *channel)
 	}
 }
 
-/* A connection that we have made has ended: for want of a key? */
+/* A channel that we have made has ended: for want of a key? */
 static void look_for_alert(struct sf_channel *channel)
 {
 	if (channel->trust != SF_TRUST_PEER || channel->stream.tls != NULL || channel->stream.is_proven || channel->in == NULL ||

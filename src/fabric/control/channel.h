@@ -5,9 +5,9 @@
  *
  * A socket of the runtime folder belongs to a process of our user. Anybody may connect by the network: until such a peer has sent
  * the agent's token in a HELLO, the agent looks at nothing else of it. At a TCP port that a program listens to (SF_LISTEN_AT)
- * anybody may call, as with RDMA's connection manager. A caller there can only call that listener.
+ * anybody may call, as with RDMA's channel manager. A caller there can only call that listener.
  *
- * A channel is a guest until a connection or an import takes it over. A process may have few guests here, and a guest that stays
+ * A channel is a guest until a channel or an import takes it over. A process may have few guests here, and a guest that stays
  * silent is closed. So no process uses up what others need.
  */
 #ifndef SF_FABRIC_CONTROL_CHANNEL_H
@@ -40,7 +40,7 @@ enum sf_trust {
 	SF_TRUST_ASKER,	   /* may ask where a listener is */
 };
 
-/* Where a connection may yet be made to. */
+/* Where a channel may yet be made to. */
 struct sf_dial {
 	struct sf_addresses addresses;
 	uint32_t at;	/* the address that is tried */
@@ -65,15 +65,15 @@ struct sf_channel {
 	struct sf_liveness speaking;	    /* of a silent one */
 	uint64_t since_ns;		    /* when a stranger came */
 	uint32_t since_round;		    /* in the agent's rounds */
-	struct sf_dial *dial;		    /* while there is no connection yet */
+	struct sf_dial *dial;		    /* while there is no channel yet */
 	struct sf_heartbeat heartbeat;	    /* of TCP */
 	doca_error_t why; /* there came none: NOT_FOUND, nobody listens there; TIME_OUT, no way there; NOT_PERMITTED, the keys
 			     differ. Else SUCCESS */
 	/* readable, or the two others. A whole, checked message, and its descriptors: those that the receiver keeps it replaces
-	 * by -1. False: the peer breaks the rules, or does not read, and the connection ends. */
+	 * by -1. False: the peer breaks the rules, or does not read, and the channel ends. */
 	void (*readable)(struct sf_channel *channel);
 	bool (*message)(struct sf_channel *channel, const struct sf_msg *msg, int *fds);
-	void (*ended)(struct sf_channel *channel); /* the other side is gone, or broke a rule; the connection is closed */
+	void (*ended)(struct sf_channel *channel); /* the other side is gone, or broke a rule; the channel is closed */
 	void *owner;
 	struct sf_channel *next, *previous;
 	uint8_t *out; /* messages that wait to be sent, or NULL */
@@ -85,9 +85,9 @@ struct sf_channel {
 /* Takes over fd when it succeeds. NO_MEMORY; OPERATING_SYSTEM, logged. */
 doca_error_t sf_channel_open(int fd, void *owner, struct sf_channel **channel);
 void sf_channel_close(struct sf_channel *channel);
-/* A link or an import has it from here on. */
+/* A connection or an import has it from here on. */
 void sf_channel_take(struct sf_channel *channel);
-/* The connection's stream becomes the caller's, with all that the peer has said since its last message. */
+/* The channel's stream becomes the caller's, with all that the peer has said since its last message. */
 struct sf_stream sf_channel_leave(struct sf_channel *channel);
 /* The beginning of a heartbeat that was read before that, for the caller to go on with: fewer bytes than a head has. */
 size_t sf_channel_rest(const struct sf_channel *channel, void *bytes);
@@ -96,14 +96,14 @@ void sf_channels_forget(const struct sf_control_listener *called);
 /* It is a listening socket: whom it takes is asked for a first message. */
 void sf_channel_listen(struct sf_channel *channel);
 
-/* Sends a message with its head, whole or not at all. Without descriptors it may wait for the connection, or for a peer that is
- * behind. A peer that does not read what it is sent loses the connection: false. */
+/* Sends a message with its head, whole or not at all. Without descriptors it may wait for the channel, or for a peer that is
+ * behind. A peer that does not read what it is sent loses the channel: false. */
 bool sf_channel_send(struct sf_channel *channel, const void *msg, const int *fds, unsigned num);
 /* One that the peer can do without. */
 void sf_channel_tell(struct sf_channel *channel, const void *msg);
 
 /* To a process's agent, or a listener. address is where it is by the network, or empty; who has one runtime folder with us is
- * called there all the same, unless it is to be by_network. What is sent waits until there is a connection; if none comes about,
+ * called there all the same, unless it is to be by_network. What is sent waits until there is a channel; if none comes about,
  * `ended` is called, with `why`. NOT_FOUND: nobody is there; AGAIN: there is no room in its queue. */
 doca_error_t sf_channel_call(enum sf_socket_kind kind, const struct sf_key *key, const char *address, bool by_network,
 			     uint32_t scope, void *owner, struct sf_channel **channel);
@@ -120,7 +120,7 @@ void sf_channel_end(struct sf_channel *channel);
 void sf_dial_event(struct sf_channel *channel, uint32_t events);
 /* This address leads nowhere, for that errno: another, or the end. */
 void sf_dial_next(struct sf_channel *channel, int error);
-/* There is a connection, or there will be none. */
+/* There is a channel, or there will be none. */
 void sf_dial_end(struct sf_channel *channel);
 /* It is a peer's, by TCP: it ends with the peer's machine. */
 void sf_channel_watch_machine(struct sf_channel *channel);

@@ -99,7 +99,7 @@ static void dial_shake(struct sf_channel *channel)
 		dial_refused(channel, result);
 }
 
-/* There is a connection. With a key that is to be proven first. */
+/* There is a channel. With a key that is to be proven first. */
 static void dial_secure(struct sf_channel *channel)
 {
 	doca_error_t error = sf_net_secure(&channel->stream, false);

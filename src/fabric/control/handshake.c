@@ -199,7 +199,7 @@ void sf_handshake_end(struct sf_handshake *handshake)
 	channel_end(handshake);
 }
 
-/* To the listener, or to whoever knows where it is. False: the connection is gone again. */
+/* To the listener, or to whoever knows where it is. False: the channel is gone again. */
 static bool say_question(struct sf_handshake *handshake)
 {
 	struct sf_question *question = handshake->question;
@@ -280,9 +280,9 @@ bool sf_handshakes_tick(uint64_t now_ns)
 	return !LIST_EMPTY(&awaited);
 }
 
-doca_error_t sf_link_wait(struct sf_link *link)
+doca_error_t sf_conn_wait(struct sf_conn *conn)
 {
-	const struct sf_handshake *handshake = link->handshake;
+	const struct sf_handshake *handshake = conn->handshake;
 	struct sf_liveness answering;
 	doca_error_t error = DOCA_SUCCESS;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a link begins on the side that asks, and the connection that tells of its end on both. Lies in the provider's link; with
- * sf_control_lock.
+ * How a connection begins on the side that asks, and the channel that reports its end on both sides. Lies in the
+ * provider's connection; with sf_control_lock.
  */
 #ifndef SF_FABRIC_CONTROL_HANDSHAKE_H
 #define SF_FABRIC_CONTROL_HANDSHAKE_H
@@ -26,7 +26,7 @@ struct sf_handshake_ops {
 	void (*opened)(struct sf_handshake *handshake, doca_error_t status, const void *data, size_t len);
 	/* What the peer says once the two are joined; or NULL. */
 	bool (*message)(struct sf_handshake *handshake, const struct sf_msg *msg);
-	/* The connection of two that were joined has ended. */
+	/* The channel of two that were joined has ended. */
 	void (*ended)(struct sf_handshake *handshake);
 };
 
@@ -45,9 +45,9 @@ struct sf_handshake {
 /* Asks; the end is told by opened, whatever it is, at once or later. NO_MEMORY. scope: for link-local addresses. */
 doca_error_t sf_handshake_ask(struct sf_handshake *handshake, const struct sf_handshake_ops *ops, const char *name,
 			      const char *address, uint32_t scope, const void *data, size_t len);
-/* The side that was asked: the connection is the link's. */
+/* The side that was asked: the channel is the connection's. */
 void sf_handshake_follow(struct sf_handshake *handshake, const struct sf_handshake_ops *ops, struct sf_channel *channel);
-/* Closes the connection; nothing is told any more. */
+/* Closes the channel; nothing is told any more. */
 void sf_handshake_end(struct sf_handshake *handshake);
 
 bool sf_handshakes_tick(uint64_t now_ns);

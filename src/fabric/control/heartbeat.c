@@ -21,14 +21,14 @@
 #define TIMEOUT_MIN_MS 200
 #define TIMEOUT_MAX_MS 3600000
 #define LOOKS 10       /* in that time; */
-#define SILENT_LOOKS 8 /* so long nothing came of a connection that is lost, */
+#define SILENT_LOOKS 8 /* so long nothing came of a channel that is lost, */
 #define WAITED_LOOKS 5 /* and so long something was on its way; */
 #define STUCK_LOOKS 3  /* so long what is sent to a peer that is heard did not arrive, */
 #define STUCK_TRIES 2  /* after so many tries of the kernel's */
 /* The kernel tells of so much, since Linux 4.6. */
 #define INFO_SIZE (offsetof(struct tcp_info, tcpi_notsent_bytes) + sizeof(((struct tcp_info *)NULL)->tcpi_notsent_bytes))
 
-/* An address from which there are connections, and when something came from there last. */
+/* An address from which there are channels, and when something came from there last. */
 struct sf_machine {
 	struct sf_address address; /* its port is 0 */
 	uint32_t scope;
@@ -37,7 +37,7 @@ struct sf_machine {
 	LIST_ENTRY(sf_machine) entry;
 };
 
-/* Taken under the locks of connections' owners. Recursive: a connection that is asked may end for another reason. */
+/* Taken under the locks of channels' owners. Recursive: a channel that is asked may end for another reason. */
 static pthread_mutex_t lock;
 static LIST_HEAD(, sf_machine) machines = LIST_HEAD_INITIALIZER(machines); /* GUARDED_BY(lock) */
 static uint64_t next_look_ns;						   /* GUARDED_BY(lock) */
@@ -134,7 +134,7 @@ void sf_heartbeat_begin(struct sf_heartbeat *heartbeat, int fd, bool (*probe)(st
 		return;
 	address.port = 0;
 	if (!info_read(fd, &info)) {
-		/* The next best: it ends a connection to a process that is stopped and has much to read, too. */
+		/* The next best: it ends a channel to a process that is stopped and has much to read, too. */
 		(void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout_ms, sizeof(timeout_ms));
 		return;
 	}
@@ -266,7 +266,7 @@ static bool connection_ask(struct sf_heartbeat *heartbeat, uint64_t now)
 	return true;
 }
 
-/* Asks one of its connections, or all. */
+/* Asks one of its channels, or all. */
 static void machine_ask(struct sf_machine *machine, bool all, uint64_t now)
 {
 	struct sf_heartbeat *heartbeat, *next;

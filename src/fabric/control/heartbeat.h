@@ -2,11 +2,11 @@
 /*
  * Heartbeats: how a machine that is gone without a word is noticed, within SOFTFIELD_PEER_TIMEOUT (1000 ms).
  *
- * What counts is what the peer's kernel acknowledges, so a process that is stopped keeps its connections. A connection is lost
- * when something of it is on its way, and nothing came on it for that time; it ends as by the peer's death. No connection is
+ * What counts is what the peer's kernel acknowledges, so a process that is stopped keeps its channels. A channel is lost
+ * when something of it is on its way, and nothing came on it for that time; it ends as by the peer's death. No channel is
  * ended for what happens to another one.
  *
- * Idle connections have nothing on their way. The agent asks one of those to each address from which nothing came lately, and
+ * Idle channels have nothing on their way. The agent asks one of those to each address from which nothing came lately, and
  * the others only if that one is not answered. So they cost next to nothing while the machine lives.
  */
 #ifndef SF_FABRIC_CONTROL_HEARTBEAT_H
@@ -21,7 +21,7 @@
 
 struct sf_machine;
 
-/* Of one connection; lies in its owner. */
+/* Of one channel; lies in its owner. */
 struct sf_heartbeat {
 	/* Sends something that the peer makes nothing of. Returns false if that cannot be now. By the agent, with sf_control_lock
 	 * and the heartbeats' own, so another lock is only tried. */

@@ -26,7 +26,7 @@ void sf_control_refuse(struct sf_channel *channel, doca_error_t status, const vo
 
 	if (len != 0)
 		memcpy(answer.data, data, len);
-	sf_channel_tell(channel, &answer); /* or the end of the connection tells it */
+	sf_channel_tell(channel, &answer); /* or the end of the channel tells it */
 	sf_channel_close(channel);
 }
 

@@ -36,13 +36,13 @@ doca_error_t sf_control_listener_open(const struct sf_control_provider *provider
  * parent's, and nothing was done. */
 bool sf_control_listener_close(struct sf_control_listener *listener);
 
-/* Answers one who asked; the connection ends. */
+/* Answers one who asked; the channel ends. */
 void sf_control_refuse(struct sf_channel *channel, doca_error_t status, const void *data, size_t len);
 /* The answer that joins the two. False: the peer is gone. */
 bool sf_control_accept_answer(struct sf_channel *channel, const struct sf_control_provider *provider,
 			      const struct sf_msg_side *side, const int *fds, const void *data, size_t len);
 
-/* A connection's first message asks for a listener by its name; the listener's own port was called. */
+/* A channel's first message asks for a listener by its name; the listener's own port was called. */
 void sf_listeners_connect(struct sf_channel *channel, const struct sf_msg_connect *ask, int *fds);
 /* Its first message asks where that listener is on the network. */
 void sf_listeners_locate(struct sf_channel *channel, const struct sf_msg_locate *ask);

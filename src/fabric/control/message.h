@@ -8,9 +8,9 @@
  *   to a listener     CONNECT+fds ->   <- PENDING   <- ACCEPT+fds or REFUSE   then what the provider has to say
  *                     LOCATE ->        <- ADDRESS or REFUSE
  *   to an agent       the provider's:  shm/message.h, verbs/wire.h, tcp/wire.h
- *   by TCP            ALIVE, behind the first message, at any time: a connection that becomes a session may begin with some
+ *   by TCP            ALIVE, behind the first message, at any time: a channel that becomes a session may begin with some
  *
- * The end of a connection to a listener is the end of the link, that of the others the death of the process.
+ * The end of a channel to a listener is the end of the connection, that of the others the death of the process.
  */
 #ifndef SF_FABRIC_CONTROL_MESSAGE_H
 #define SF_FABRIC_CONTROL_MESSAGE_H
@@ -61,7 +61,7 @@ struct sf_msg_hello {
 struct sf_channel;
 struct sf_control_listener;
 
-/* One side of a link, as its provider tells it to the other. */
+/* One side of a connection, as its provider tells it to the other. */
 struct sf_msg_side {
 	alignas(8) uint8_t bytes[SF_SIDE_SIZE];
 };
@@ -116,7 +116,7 @@ struct sf_control_provider {
 	 * the program. Descriptors that are kept are replaced by -1; an error refuses the peer. */
 	doca_error_t (*asked)(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask,
 			      int *fds);
-	/* A connection begins with a message of its own. False: that is none to begin with. */
+	/* A channel begins with a message of its own. False: that is none to begin with. */
 	bool (*serve)(struct sf_channel *channel, const struct sf_msg *first);
 	bool (*tick)(uint64_t now_ns); /* after the agent's events: is it to run again in a few milliseconds? Or NULL */
 	void (*after_fork)(void);      /* in the child: what was made before is the parent's */

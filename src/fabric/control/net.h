@@ -48,7 +48,7 @@ void sf_net_forget(void);
 void sf_net_tune(int fd);
 
 /*
- * The key that every TCP connection of this process must prove to have, in either direction, from now on; NULL, as it is at
+ * The key that every TCP channel of this process must prove to have, in either direction, from now on; NULL, as it is at
  * first: none, and nothing is proved or encrypted. It is copied. Takes sf_control_lock.
  */
 void sf_net_set_key(const struct sf_tls_key *key);
@@ -58,12 +58,12 @@ void sf_net_set_key(const struct sf_tls_key *key);
 doca_error_t sf_net_read_key(const char *path);
 
 /*
- * Without TLS, the key is proved by an HMAC when a connection begins from now on, and what follows is as it is; that is logged.
+ * Without TLS, the key is proved by an HMAC when a channel begins from now on, and what follows is as it is; that is logged.
  * Only a topology may say so. At first TLS is used. Takes sf_control_lock.
  */
 void sf_net_use_tls(bool use);
 
-/* Begins to prove the key on a connection if there is one, by TLS or without it. NO_MEMORY or DRIVER, logged. With
+/* Begins to prove the key on a channel if there is one, by TLS or without it. NO_MEMORY or DRIVER, logged. With
  * sf_control_lock. */
 doca_error_t sf_net_secure(struct sf_stream *stream, bool server);
 

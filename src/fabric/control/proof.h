@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a TCP connection without TLS begins, between machines whose topology says "tls": false: both sides prove that they have the
- * key. What follows is neither encrypted nor signed: whoever can change packets can change it, or take the connection over.
+ * How a TCP channel without TLS begins, between machines whose topology says "tls": false: both sides prove that they have the
+ * key. What follows is neither encrypted nor signed: whoever can change packets can change it, or take the channel over.
  *
  *   caller -> called   CALL     its nonce
  *   caller <- called   ANSWER   its nonce, its proof
  *   caller -> called   PROOF    its proof
  *
  * A proof is an HMAC-SHA256 by the key, of the side that makes it and of every byte of the handshake before it: version, kinds,
- * both nonces, and the proof of the called side. So what was said in one connection, or by the other side, proves nothing in
+ * both nonces, and the proof of the called side. So what was said in one channel, or by the other side, proves nothing in
  * another. Names are not in it: all machines have one key, so any of them could say any name. Which process is called is asked
  * for behind this, by its token. Nothing here blocks.
  */
@@ -21,7 +21,7 @@
 
 #include "base/tls.h"
 
-/* "SFHM": a connection begins with it, and neither a message nor a record of TLS does */
+/* "SFHM": a channel begins with it, and neither a message nor a record of TLS does */
 #define SF_PROOF_MAGIC "\x53\x46\x48\x4d"
 #define SF_PROOF_MAGIC_SIZE 4
 #define SF_PROOF_VERSION 1
@@ -55,7 +55,7 @@ struct sf_proof_proof {
 
 /* Results that are not 0, which is: done, and the peer has the key. Those of TLS have the same meaning and the same numbers. */
 #define SF_PROOF_AGAIN SF_TLS_AGAIN	/* when the socket is readable, or also when it is writable: sf_proof_wants_write */
-#define SF_PROOF_CLOSED SF_TLS_CLOSED	/* by the peer, or the connection is broken */
+#define SF_PROOF_CLOSED SF_TLS_CLOSED	/* by the peer, or the channel is broken */
 #define SF_PROOF_REFUSED SF_TLS_REFUSED /* the keys differ */
 #define SF_PROOF_FOREIGN SF_TLS_FOREIGN /* the peer has no key, or is no program of ours */
 #define SF_PROOF_OTHER SF_TLS_OTHER	/* the peer speaks TLS */

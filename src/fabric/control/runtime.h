@@ -23,7 +23,7 @@ doca_error_t sf_runtime_listen(enum sf_socket_kind kind, const struct sf_key *ke
 void sf_runtime_unlink(enum sf_socket_kind kind, const struct sf_key *key);
 
 /* A connected non-blocking socket to a process of our user; *pid is 0 when its number means nothing here.
- * NOT_FOUND: nobody there; NOT_PERMITTED: another user's; AGAIN: its queue of connections is full. */
+ * NOT_FOUND: nobody there; NOT_PERMITTED: another user's; AGAIN: its queue of channels is full. */
 doca_error_t sf_runtime_connect(enum sf_socket_kind kind, const struct sf_key *key, int *fd, int *pid);
 
 /* Does somebody answer there? Not logged. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bytes of a TCP connection: as they are, or by TLS; and the handshake by which both sides prove the key. Nothing here
+/* The bytes of a TCP channel: as they are, or by TLS; and the handshake by which both sides prove the key. Nothing here
  * blocks. */
 #ifndef SF_FABRIC_CONTROL_STREAM_H
 #define SF_FABRIC_CONTROL_STREAM_H
@@ -20,7 +20,7 @@ struct sf_stream {
 	bool is_proven;		/* the peer has proved by an HMAC that it has the key */
 };
 
-/* Is there a handshake to be done first? Asked when the connection begins. */
+/* Is there a handshake to be done first? Asked when the channel begins. */
 static inline bool sf_stream_shakes(const struct sf_stream *stream)
 {
 	return stream->tls != NULL || stream->proof != NULL;

@@ -6,7 +6,7 @@
  *   again    submits that are answered AGAIN though they could go
  *   delay    polls that begin a pause of up to 16 polls, in which nothing is reported
  *   fail     one-sided operations that do nothing and are done with CONNECTION_ABORTED
- *   close    submits after which the link is gone: the operation is done with CONNECTION_ABORTED, closed follows
+ *   close    submits after which the connection is gone: the operation is done with CONNECTION_ABORTED, closed follows
  *   refuse   connects that end with TIME_OUT
  *   memory   registrations, exports and imports that fail with NO_MEMORY
  *   late     looks at a requested import that do not find the owner's answer yet
@@ -66,12 +66,12 @@ struct faulty_request {
 	struct sf_request *inner;
 };
 
-struct faulty_link {
-	struct sf_link base;
-	struct sf_link *inner; /* NULL for a connect that we refuse */
+struct faulty_conn {
+	struct sf_conn base;
+	struct sf_conn *inner; /* NULL for a connect that we refuse */
 	uint32_t in_flight;
 	bool ending; /* among its port's endings */
-	TAILQ_ENTRY(faulty_link) ending_entry;
+	TAILQ_ENTRY(faulty_conn) ending_entry;
 };
 
 struct faulty_port {
@@ -83,7 +83,7 @@ struct faulty_port {
 	uint64_t stream;
 	uint32_t pause;			    /* polls to sit out */
 	struct sf_op *failed, **failed_end; /* done without the inner provider */
-	TAILQ_HEAD(, faulty_link) endings;  /* links whose end only we know: refused connects, closes */
+	TAILQ_HEAD(, faulty_conn) endings;  /* connections whose end only we know: refused connects, closes */
 };
 
 /* An inner operation or receive, and the one it stands for. */
@@ -108,19 +108,19 @@ doca_error_t faulty_port_post_recv(struct sf_port *port, struct sf_recv *recv);
 void faulty_port_flush_recvs(struct sf_port *port);
 void faulty_port_ring(struct faulty_port *port); /* something of ours became due */
 
-/* link.c */
+/* conn.c */
 extern const struct sf_port_handler faulty_handler;
 doca_error_t faulty_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user,
 				  struct sf_listener **listener);
 void faulty_listener_close(struct sf_listener *listener);
-doca_error_t faulty_link_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
-				 void *user, struct sf_link **link);
-doca_error_t faulty_link_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **link);
-void faulty_link_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
-void faulty_link_disconnect(struct sf_link *link);
-void faulty_link_close(struct sf_link *link);
-doca_error_t faulty_link_submit(struct sf_link *link, struct sf_op *op);
-void faulty_link_ring(struct sf_link *link);
-uint32_t faulty_link_credits(struct sf_link *link, uint32_t *len);
+doca_error_t faulty_conn_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
+				 void *user, struct sf_conn **conn);
+doca_error_t faulty_conn_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn);
+void faulty_conn_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
+void faulty_conn_disconnect(struct sf_conn *conn);
+void faulty_conn_close(struct sf_conn *conn);
+doca_error_t faulty_conn_submit(struct sf_conn *conn, struct sf_op *op);
+void faulty_conn_ring(struct sf_conn *conn);
+uint32_t faulty_conn_credits(struct sf_conn *conn, uint32_t *len);
 
 #endif

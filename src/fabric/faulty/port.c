@@ -53,31 +53,31 @@ static bool failed_run(struct faulty_port *port)
 	port->failed = op->next;
 	if (port->failed == NULL)
 		port->failed_end = &port->failed;
-	((struct faulty_link *)op->link)->in_flight--;
+	((struct faulty_conn *)op->conn)->in_flight--;
 	op->done(op);
 	return true;
 }
 
-/* The end of a link comes when its operations are done and nothing that it brought is left to report. */
+/* The end of a connection comes when its operations are done and nothing that it brought is left to report. */
 static bool ending_run(struct faulty_port *port)
 {
-	struct faulty_link *link;
+	struct faulty_conn *conn;
 	doca_error_t refused;
 
-	TAILQ_FOREACH (link, &port->endings, ending_entry) {
-		if (link->in_flight == 0)
+	TAILQ_FOREACH (conn, &port->endings, ending_entry) {
+		if (conn->in_flight == 0)
 			break;
 	}
-	if (link == NULL)
+	if (conn == NULL)
 		return false;
-	TAILQ_REMOVE(&port->endings, link, ending_entry);
-	link->ending = false;
-	refused = link->base.state == SF_LINK_CLOSED ? DOCA_ERROR_CONNECTION_ABORTED : DOCA_ERROR_TIME_OUT; /* CLOSED: by us */
-	link->base.state = SF_LINK_CLOSED;
-	if (link->inner == NULL && port->handler.connected != NULL)
-		port->handler.connected(&link->base, refused, NULL, 0);
-	else if (link->inner != NULL && port->handler.closed != NULL)
-		port->handler.closed(&link->base, DOCA_ERROR_CONNECTION_ABORTED);
+	TAILQ_REMOVE(&port->endings, conn, ending_entry);
+	conn->ending = false;
+	refused = conn->base.state == SF_CONN_CLOSED ? DOCA_ERROR_CONNECTION_ABORTED : DOCA_ERROR_TIME_OUT; /* CLOSED: by us */
+	conn->base.state = SF_CONN_CLOSED;
+	if (conn->inner == NULL && port->handler.connected != NULL)
+		port->handler.connected(&conn->base, refused, NULL, 0);
+	else if (conn->inner != NULL && port->handler.closed != NULL)
+		port->handler.closed(&conn->base, DOCA_ERROR_CONNECTION_ABORTED);
 	return true;
 }
 
@@ -122,7 +122,7 @@ static void recv_done(struct sf_recv *inner)
 	struct sf_recv *recv = wrapped->recv;
 
 	recv->status = inner->status;
-	recv->link = inner->link != NULL ? inner->link->user : NULL;
+	recv->conn = inner->conn != NULL ? inner->conn->user : NULL;
 	recv->kind = inner->kind;
 	recv->len = inner->len;
 	recv->header_len = inner->header_len;

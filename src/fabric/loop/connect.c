@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Listeners, and how links begin and end. */
+/* Listeners, and how connections begin and end. */
 #include "fabric/loop/loop.h"
 
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 /* GUARDED_BY(loop_lock) */
 static LIST_HEAD(, loop_listener) listeners = LIST_HEAD_INITIALIZER(listeners);
 
-static struct loop_port *port_of(struct loop_link *link)
+static struct loop_port *port_of(struct loop_conn *conn)
 {
-	return (struct loop_port *)link->base.port;
+	return (struct loop_port *)conn->base.port;
 }
 
 static struct loop_listener *listener_find(const char *name)
@@ -64,33 +64,33 @@ static void event_set_data(struct loop_event *event, const void *data, size_t le
 		memcpy(event->data, data, len);
 }
 
-static struct loop_link *link_new(struct sf_port *port, void *user)
+static struct loop_conn *conn_new(struct sf_port *port, void *user)
 {
-	struct loop_link *link = calloc(1, sizeof(*link));
+	struct loop_conn *conn = calloc(1, sizeof(*conn));
 
-	if (link == NULL)
+	if (conn == NULL)
 		return NULL;
-	link->base = (struct sf_link){.ops = port->ops, .port = port, .user = user};
-	link->opened.base.link = &link->base;
-	link->opened.base.kind = SF_PORT_CONNECTED;
-	link->closed.base.link = &link->base;
-	link->closed.base.kind = SF_PORT_CLOSED;
-	return link;
+	conn->base = (struct sf_conn){.ops = port->ops, .port = port, .user = user};
+	conn->opened.base.conn = &conn->base;
+	conn->opened.base.kind = SF_PORT_CONNECTED;
+	conn->closed.base.conn = &conn->base;
+	conn->closed.base.kind = SF_PORT_CLOSED;
+	return conn;
 }
 
 /* The connecting side has its answer. */
-static void connect_ended(struct loop_link *link, doca_error_t status, const void *data, size_t len)
+static void connect_ended(struct loop_conn *conn, doca_error_t status, const void *data, size_t len)
 {
-	link->waits = false;
-	link->opened.base.status = status;
-	event_set_data(&link->opened, data, len);
-	sf_port_queue_event(&port_of(link)->queue, &link->opened.base);
+	conn->waits = false;
+	conn->opened.base.status = status;
+	event_set_data(&conn->opened, data, len);
+	sf_port_queue_event(&port_of(conn)->queue, &conn->opened.base);
 }
 
-static doca_error_t connect_to(struct loop_listener *listener, struct loop_link *link, const void *data, size_t len)
+static doca_error_t connect_to(struct loop_listener *listener, struct loop_conn *conn, const void *data, size_t len)
 {
 	const bool is_auto = (listener->flags & SF_LISTEN_AUTO) != 0;
-	struct loop_link *accepter = link_new(listener->base.port, NULL);
+	struct loop_conn *accepter = conn_new(listener->base.port, NULL);
 
 	if (accepter == NULL)
 		return DOCA_ERROR_NO_MEMORY;
@@ -99,57 +99,57 @@ static doca_error_t connect_to(struct loop_listener *listener, struct loop_link 
 	accepter->opened.base.request = (struct sf_request *)accepter;
 	event_set_data(&accepter->opened, data, len);
 	sf_port_queue_event(&port_of(accepter)->queue, &accepter->opened.base);
-	link->peer = accepter;
-	accepter->peer = link;
+	conn->peer = accepter;
+	accepter->peer = conn;
 	if (is_auto) {
-		connect_ended(link, DOCA_SUCCESS, NULL, 0);
+		connect_ended(conn, DOCA_SUCCESS, NULL, 0);
 	} else {
-		link->waits = accepter->waits = true;
+		conn->waits = accepter->waits = true;
 		LIST_INSERT_HEAD(&listener->requests, accepter, entry);
 	}
 	return DOCA_SUCCESS;
 }
 
-doca_error_t loop_link_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
-			       void *user, struct sf_link **base)
+doca_error_t loop_conn_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
+			       void *user, struct sf_conn **base)
 {
 	doca_error_t result = sf_name_check(name, address, data, len);
 	struct loop_listener *listener;
-	struct loop_link *link;
+	struct loop_conn *conn;
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	link = link_new(port, user);
-	if (link == NULL)
+	conn = conn_new(port, user);
+	if (conn == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	pthread_mutex_lock(&loop_lock);
 	listener = address == NULL || address[0] == '\0' ? listener_find(name) : NULL;
 	if (listener == NULL)
-		connect_ended(link, DOCA_ERROR_NOT_FOUND, NULL, 0);
+		connect_ended(conn, DOCA_ERROR_NOT_FOUND, NULL, 0);
 	else
-		result = connect_to(listener, link, data, len);
+		result = connect_to(listener, conn, data, len);
 	pthread_mutex_unlock(&loop_lock);
 	if (result != DOCA_SUCCESS) {
-		free(link);
+		free(conn);
 		return result;
 	}
-	*base = &link->base;
+	*base = &conn->base;
 	return DOCA_SUCCESS;
 }
 
-static void link_end(struct loop_link *link)
+static void conn_end(struct loop_conn *conn)
 {
-	struct loop_link *peer = link->peer;
+	struct loop_conn *peer = conn->peer;
 
-	if (link->waits)
-		connect_ended(link, DOCA_ERROR_CONNECTION_ABORTED, NULL, 0);
-	else if (link->opened.base.queued && link->opened.base.status == DOCA_SUCCESS) {
-		link->opened.base.status = DOCA_ERROR_CONNECTION_ABORTED;
-		link->opened.base.len = 0;
+	if (conn->waits)
+		connect_ended(conn, DOCA_ERROR_CONNECTION_ABORTED, NULL, 0);
+	else if (conn->opened.base.queued && conn->opened.base.status == DOCA_SUCCESS) {
+		conn->opened.base.status = DOCA_ERROR_CONNECTION_ABORTED;
+		conn->opened.base.len = 0;
 	}
-	sf_port_queue_drop(&port_of(link)->queue, &link->closed.base);
-	link->base.state = SF_LINK_CLOSED;
-	link->peer = NULL;
+	sf_port_queue_drop(&port_of(conn)->queue, &conn->closed.base);
+	conn->base.state = SF_CONN_CLOSED;
+	conn->peer = NULL;
 	if (peer == NULL)
 		return;
 	peer->peer = NULL;
@@ -159,70 +159,70 @@ static void link_end(struct loop_link *link)
 	sf_port_queue_event(&port_of(peer)->queue, &peer->closed.base);
 }
 
-static void link_free(struct loop_link *link)
+static void conn_free(struct loop_conn *conn)
 {
-	struct sf_port_queue *queue = &port_of(link)->queue;
+	struct sf_port_queue *queue = &port_of(conn)->queue;
 
-	link_end(link);
-	sf_port_queue_drop(queue, &link->opened.base);
-	sf_port_queue_forget(queue, &link->base);
-	free(link);
+	conn_end(conn);
+	sf_port_queue_drop(queue, &conn->opened.base);
+	sf_port_queue_forget(queue, &conn->base);
+	free(conn);
 }
 
 /* With loop_lock. */
-static void request_refuse(struct loop_link *link, const void *data, size_t len)
+static void request_refuse(struct loop_conn *conn, const void *data, size_t len)
 {
-	LIST_REMOVE(link, entry);
-	link->waits = false;
-	if (link->peer != NULL) {
-		link->peer->peer = NULL;
-		connect_ended(link->peer, DOCA_ERROR_CONNECTION_ABORTED, data, len);
+	LIST_REMOVE(conn, entry);
+	conn->waits = false;
+	if (conn->peer != NULL) {
+		conn->peer->peer = NULL;
+		connect_ended(conn->peer, DOCA_ERROR_CONNECTION_ABORTED, data, len);
 	}
-	link->peer = NULL;
-	link_free(link);
+	conn->peer = NULL;
+	conn_free(conn);
 }
 
-doca_error_t loop_link_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **out)
+doca_error_t loop_conn_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **out)
 {
-	struct loop_link *link = (struct loop_link *)request;
+	struct loop_conn *conn = (struct loop_conn *)request;
 	doca_error_t result = DOCA_SUCCESS;
 
 	if (len > SF_PRIVATE_MAX)
 		return DOCA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&loop_lock);
-	if (link->peer != NULL) {
-		LIST_REMOVE(link, entry);
-		link->waits = false;
-		link->base.user = user;
-		link->base.state = SF_LINK_READY;
-		connect_ended(link->peer, DOCA_SUCCESS, data, len);
-		*out = &link->base;
+	if (conn->peer != NULL) {
+		LIST_REMOVE(conn, entry);
+		conn->waits = false;
+		conn->base.user = user;
+		conn->base.state = SF_CONN_READY;
+		connect_ended(conn->peer, DOCA_SUCCESS, data, len);
+		*out = &conn->base;
 	} else {
-		request_refuse(link, NULL, 0);
+		request_refuse(conn, NULL, 0);
 		result = DOCA_ERROR_NOT_CONNECTED;
 	}
 	pthread_mutex_unlock(&loop_lock);
 	return result;
 }
 
-void loop_link_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len)
+void loop_conn_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len)
 {
 	pthread_mutex_lock(&loop_lock);
-	request_refuse((struct loop_link *)request, data, len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
+	request_refuse((struct loop_conn *)request, data, len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
 	pthread_mutex_unlock(&loop_lock);
 }
 
-void loop_link_disconnect(struct sf_link *link)
+void loop_conn_disconnect(struct sf_conn *conn)
 {
 	pthread_mutex_lock(&loop_lock);
-	link_end((struct loop_link *)link);
+	conn_end((struct loop_conn *)conn);
 	pthread_mutex_unlock(&loop_lock);
 }
 
-void loop_link_close(struct sf_link *link)
+void loop_conn_close(struct sf_conn *conn)
 {
 	pthread_mutex_lock(&loop_lock);
-	link_free((struct loop_link *)link);
+	conn_free((struct loop_conn *)conn);
 	pthread_mutex_unlock(&loop_lock);
 }
 
@@ -230,24 +230,24 @@ void loop_listener_close(struct sf_listener *base)
 {
 	struct loop_listener *listener = (struct loop_listener *)base;
 	const struct sf_port_queue *queue = &((struct loop_port *)base->port)->queue;
-	struct sf_link *link;
+	struct sf_conn *conn;
 
 	pthread_mutex_lock(&loop_lock);
 	LIST_REMOVE(listener, entry);
 	while (!LIST_EMPTY(&listener->requests))
 		request_refuse(LIST_FIRST(&listener->requests), NULL, 0);
-	while ((link = sf_port_queue_unseen(queue, base)) != NULL)
-		link_free((struct loop_link *)link);
+	while ((conn = sf_port_queue_unseen(queue, base)) != NULL)
+		conn_free((struct loop_conn *)conn);
 	pthread_mutex_unlock(&loop_lock);
 	free(listener);
 }
 
-void loop_link_ring(struct sf_link *link)
+void loop_conn_ring(struct sf_conn *conn)
 {
-	struct loop_link *peer;
+	struct loop_conn *peer;
 
 	pthread_mutex_lock(&loop_lock);
-	peer = ((struct loop_link *)link)->peer;
+	peer = ((struct loop_conn *)conn)->peer;
 	if (peer != NULL && !peer->waits)
 		sf_port_queue_ring(&port_of(peer)->queue);
 	pthread_mutex_unlock(&loop_lock);

@@ -13,7 +13,7 @@
 
 #define LOOP_IOV_MAX 64
 
-extern pthread_mutex_t loop_lock; /* guards everything below that both ends of a link, or any thread, can reach */
+extern pthread_mutex_t loop_lock; /* guards everything below that both ends of a connection, or any thread, can reach */
 
 struct loop_region {
 	struct sf_region base;
@@ -44,16 +44,16 @@ struct loop_listener {
 	char name[SF_NAME_MAX];
 	uint32_t flags;
 	LIST_ENTRY(loop_listener) entry;
-	LIST_HEAD(, loop_link) requests; /* the accepters' sides of those that are unanswered */
+	LIST_HEAD(, loop_conn) requests; /* the accepters' sides of those that are unanswered */
 };
 
 /* One side. The accepter's is made when the other asks, and is the request until it is answered. */
-struct loop_link {
-	struct sf_link base;
+struct loop_conn {
+	struct sf_conn base;
 	/* GUARDED_BY(loop_lock) */
-	struct loop_link *peer; /* NULL once it went away */
+	struct loop_conn *peer; /* NULL once it went away */
 	bool waits;		/* for an answer, on both sides: not joined yet */
-	LIST_ENTRY(loop_link) entry;
+	LIST_ENTRY(loop_conn) entry;
 	struct loop_event opened, closed;
 };
 
@@ -80,16 +80,16 @@ void loop_port_recv_due(struct loop_port *port); /* the first posted one */
 doca_error_t loop_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user,
 				struct sf_listener **listener);
 void loop_listener_close(struct sf_listener *listener);
-doca_error_t loop_link_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
-			       void *user, struct sf_link **link);
-doca_error_t loop_link_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **link);
-void loop_link_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
-void loop_link_disconnect(struct sf_link *link);
-void loop_link_close(struct sf_link *link);
-void loop_link_ring(struct sf_link *link);
+doca_error_t loop_conn_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
+			       void *user, struct sf_conn **conn);
+doca_error_t loop_conn_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn);
+void loop_conn_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
+void loop_conn_disconnect(struct sf_conn *conn);
+void loop_conn_close(struct sf_conn *conn);
+void loop_conn_ring(struct sf_conn *conn);
 
 /* submit.c */
-doca_error_t loop_link_submit(struct sf_link *link, struct sf_op *op);
+doca_error_t loop_conn_submit(struct sf_conn *conn, struct sf_op *op);
 doca_error_t loop_region_access(struct sf_region *region, struct sf_op *op);
 
 #endif

@@ -70,7 +70,7 @@ void loop_port_flush_recvs(struct sf_port *base)
 /* Takes the next due thing under the lock and runs it without. */
 static bool poll_one(struct loop_port *port)
 {
-	struct loop_event copy; /* the handler may close the link that holds it */
+	struct loop_event copy; /* the handler may close the connection that holds it */
 	struct sf_port_due due;
 	bool any;
 

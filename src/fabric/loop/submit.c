@@ -33,7 +33,7 @@ static void iov_copy(const struct sf_iov *to, const struct sf_iov *from, uint64_
 }
 
 /* Fills the peer's first receive and makes it due. */
-static void receive(struct loop_link *peer, const struct sf_op *op, uint64_t len)
+static void receive(struct loop_conn *peer, const struct sf_op *op, uint64_t len)
 {
 	struct loop_port *port = (struct loop_port *)peer->base.port;
 	struct sf_recv *recv = port->posted;
@@ -45,7 +45,7 @@ static void receive(struct loop_link *peer, const struct sf_op *op, uint64_t len
 	recv->header_len = op->header_len;
 	recv->len = (uint32_t)len;
 	recv->kind = op->kind;
-	recv->link = &peer->base;
+	recv->conn = &peer->base;
 	recv->status = DOCA_SUCCESS;
 	loop_port_recv_due(port);
 }
@@ -70,16 +70,16 @@ static doca_error_t one_sided_run(const struct sf_region *base, const struct sf_
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t submit(struct loop_link *link, struct sf_op *op, uint64_t len)
+static doca_error_t submit(struct loop_conn *conn, struct sf_op *op, uint64_t len)
 {
 	bool takes_receive = op->kind == SF_OP_SEND || (op->kind == SF_OP_WRITE && op->header_len != 0);
 	const struct loop_port *peer_port;
 
 	/* The peer's answer counts from when it is there, not from when our poll reports it. */
-	if (link->peer == NULL || link->waits)
-		return link->base.state == SF_LINK_CONNECTING && !link->opened.base.queued ? DOCA_ERROR_AGAIN
+	if (conn->peer == NULL || conn->waits)
+		return conn->base.state == SF_CONN_CONNECTING && !conn->opened.base.queued ? DOCA_ERROR_AGAIN
 											   : DOCA_ERROR_NOT_CONNECTED;
-	peer_port = (const struct loop_port *)link->peer->base.port;
+	peer_port = (const struct loop_port *)conn->peer->base.port;
 	if (takes_receive && peer_port->posted == NULL) {
 		op->status = DOCA_ERROR_EMPTY;
 		return DOCA_ERROR_AGAIN;
@@ -87,28 +87,28 @@ static doca_error_t submit(struct loop_link *link, struct sf_op *op, uint64_t le
 	if (op->kind == SF_OP_SEND && len > peer_port->posted->cookie)
 		return DOCA_ERROR_TOO_BIG;
 
-	op->link = &link->base;
+	op->conn = &conn->base;
 	if (op->kind == SF_OP_SEND) {
 		op->status = DOCA_SUCCESS;
-		receive(link->peer, op, len);
+		receive(conn->peer, op, len);
 	} else {
 		op->status = one_sided_run(op->region, op, len);
 		if (op->status == DOCA_SUCCESS && takes_receive)
-			receive(link->peer, op, 0);
+			receive(conn->peer, op, 0);
 	}
-	sf_port_queue_op(&((struct loop_port *)link->base.port)->queue, op);
+	sf_port_queue_op(&((struct loop_port *)conn->base.port)->queue, op);
 	return DOCA_SUCCESS;
 }
 
-doca_error_t loop_link_submit(struct sf_link *link, struct sf_op *op)
+doca_error_t loop_conn_submit(struct sf_conn *conn, struct sf_op *op)
 {
 	uint64_t len;
-	doca_error_t result = sf_op_check(link, op, &len);
+	doca_error_t result = sf_op_check(conn, op, &len);
 
 	if (result != DOCA_SUCCESS)
 		return result;
 	pthread_mutex_lock(&loop_lock);
-	result = submit((struct loop_link *)link, op, len);
+	result = submit((struct loop_conn *)conn, op, len);
 	pthread_mutex_unlock(&loop_lock);
 	return result;
 }

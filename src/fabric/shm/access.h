@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bytes of an imported region, reached from this process: for links, and for sf_region_access, which needs none. */
+/* The bytes of an imported region, reached from this process: for connections, and for sf_region_access, which needs none. */
 #ifndef SF_FABRIC_SHM_ACCESS_H
 #define SF_FABRIC_SHM_ACCESS_H
 

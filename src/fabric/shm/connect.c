@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fabric/shm/links.h"
+#include "fabric/shm/conns.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -11,26 +11,26 @@
 #include "base/log_rate.h"
 #include "fabric/shm/fds.h"
 #include "fabric/shm/repair.h"
-#include "fabric/tcp/link.h"
+#include "fabric/tcp/conn.h"
 
-static struct shm_link *link_of(struct sf_handshake *handshake)
+static struct shm_conn *conn_of(struct sf_handshake *handshake)
 {
-	return (struct shm_link *)((char *)handshake - offsetof(struct shm_link, handshake));
+	return (struct shm_conn *)((char *)handshake - offsetof(struct shm_conn, handshake));
 }
 
 static void tell(struct sf_handshake *handshake, struct sf_msg_side *side, int *fds)
 {
-	struct shm_link *link = link_of(handshake);
-	const struct shm_msg_port port = sf_shm_link_tell(link, fds);
+	struct shm_conn *conn = conn_of(handshake);
+	const struct shm_msg_port port = sf_shm_conn_tell(conn, fds);
 
 	memcpy(side->bytes, &port, sizeof(port));
-	fds[SHM_MSG_PORT_FDS] = link->segment_fd;
-	link->pid = handshake->channel->pid;
+	fds[SHM_MSG_PORT_FDS] = conn->segment_fd;
+	conn->pid = handshake->channel->pid;
 }
 
 static doca_error_t meet(struct sf_handshake *handshake, const struct sf_msg_side *side, int *fds)
 {
-	if (!sf_shm_link_meet(link_of(handshake), (const struct shm_msg_port *)side, fds[0], fds[1]))
+	if (!sf_shm_conn_meet(conn_of(handshake), (const struct shm_msg_port *)side, fds[0], fds[1]))
 		return DOCA_ERROR_UNEXPECTED;
 	fds[1] = -1;
 	return DOCA_SUCCESS;
@@ -38,21 +38,21 @@ static doca_error_t meet(struct sf_handshake *handshake, const struct sf_msg_sid
 
 static void opened(struct sf_handshake *handshake, doca_error_t status, const void *data, size_t len)
 {
-	struct shm_link *link = link_of(handshake);
+	struct shm_conn *conn = conn_of(handshake);
 
-	if (link->segment_fd >= 0)
-		close(link->segment_fd);
-	link->segment_fd = -1;
-	link->answer = status;
-	link->data_len = (uint32_t)len;
+	if (conn->segment_fd >= 0)
+		close(conn->segment_fd);
+	conn->segment_fd = -1;
+	conn->answer = status;
+	conn->data_len = (uint32_t)len;
 	if (len != 0)
-		memcpy(link->data, data, len);
-	sf_shm_link_post(link, SHM_EVENT_CONNECTED);
+		memcpy(conn->data, data, len);
+	sf_shm_conn_post(conn, SHM_EVENT_CONNECTED);
 }
 
 static void ended(struct sf_handshake *handshake)
 {
-	sf_shm_link_post(link_of(handshake), SHM_EVENT_HANGUP);
+	sf_shm_conn_post(conn_of(handshake), SHM_EVENT_HANGUP);
 }
 
 static const struct sf_handshake_ops handshake_ops = {
@@ -63,26 +63,26 @@ static const struct sf_handshake_ops handshake_ops = {
 	.ended = ended,
 };
 
-doca_error_t sf_shm_link_answered(struct shm_link *link)
+doca_error_t sf_shm_conn_answered(struct shm_conn *conn)
 {
-	struct shm_port *port = shm_port(link->base.port);
+	struct shm_port *port = shm_port(conn->base.port);
 	doca_error_t error = DOCA_ERROR_AGAIN;
 
-	if (link->todo == 0 && !atomic_load_explicit(&port->news, memory_order_acquire))
+	if (conn->todo == 0 && !atomic_load_explicit(&port->news, memory_order_acquire))
 		return DOCA_ERROR_AGAIN;
 	pthread_mutex_lock(&sf_control_lock);
-	if ((link->events | link->todo) & SHM_EVENT_CONNECTED)
-		error = link->answer == DOCA_SUCCESS ? DOCA_SUCCESS : DOCA_ERROR_NOT_CONNECTED;
+	if ((conn->events | conn->todo) & SHM_EVENT_CONNECTED)
+		error = conn->answer == DOCA_SUCCESS ? DOCA_SUCCESS : DOCA_ERROR_NOT_CONNECTED;
 	pthread_mutex_unlock(&sf_control_lock);
-	link->sending = error == DOCA_SUCCESS;
+	conn->sending = error == DOCA_SUCCESS;
 	return error;
 }
 
-doca_error_t sf_shm_link_connect(struct sf_port *base, const char *name, const char *address, const void *data, size_t len,
-				 void *user, struct sf_link **link)
+doca_error_t sf_shm_conn_connect(struct sf_port *base, const char *name, const char *address, const void *data, size_t len,
+				 void *user, struct sf_conn **conn)
 {
 	struct shm_port *port = shm_port(base);
-	struct shm_link *l;
+	struct shm_conn *l;
 	doca_error_t error = sf_name_check(name, address, data, len);
 
 	if (error == DOCA_SUCCESS)
@@ -90,93 +90,93 @@ doca_error_t sf_shm_link_connect(struct sf_port *base, const char *name, const c
 	if (error != DOCA_SUCCESS)
 		return error;
 	pthread_mutex_lock(&sf_control_lock);
-	l = sf_shm_link_make(port, SHM_LIFE_CONNECTING);
+	l = sf_shm_conn_make(port, SHM_LIFE_CONNECTING);
 	if (l == NULL) {
 		error = DOCA_ERROR_NO_MEMORY;
 		goto unlock;
 	}
 	l->base.user = user;
-	error = sf_shm_memfd_create("softfield-link", SHM_LINK_SEGMENT_SIZE, &l->segment_fd);
-	if (error == DOCA_SUCCESS && !sf_shm_link_map(l, l->segment_fd, 0)) {
-		SF_LOG_ERR_LIMITED("cannot map a link's rings: %s", strerror(errno));
+	error = sf_shm_memfd_create("softfield-connection", SHM_CONN_SEGMENT_SIZE, &l->segment_fd);
+	if (error == DOCA_SUCCESS && !sf_shm_conn_map(l, l->segment_fd, 0)) {
+		SF_LOG_ERR_LIMITED("cannot map a connection's rings: %s", strerror(errno));
 		error = DOCA_ERROR_NO_MEMORY;
 	}
 	if (error == DOCA_SUCCESS)
-		error = sf_shm_port_add_link(port, l);
+		error = sf_shm_port_add_conn(port, l);
 	if (error == DOCA_SUCCESS) {
 		error = sf_handshake_ask(&l->handshake, &handshake_ops, name, address, 0, data, len);
 		if (error != DOCA_SUCCESS)
-			port->link_num--;
+			port->conn_num--;
 	}
 	if (error != DOCA_SUCCESS)
-		sf_shm_link_free_locked(l);
+		sf_shm_conn_free_locked(l);
 	else
-		*link = &l->base;
+		*conn = &l->base;
 unlock:
 	pthread_mutex_unlock(&sf_control_lock);
 	return error;
 }
 
-static doca_error_t say_accept(struct shm_link *link, const void *data, size_t len)
+static doca_error_t say_accept(struct shm_conn *conn, const void *data, size_t len)
 {
 	struct sf_msg_side side = {{0}};
 	int fds[SHM_MSG_PORT_FDS];
 	struct shm_msg_port port;
 
-	if (link->handshake.channel == NULL)
+	if (conn->handshake.channel == NULL)
 		return DOCA_ERROR_NOT_CONNECTED;
-	port = sf_shm_link_tell(link, fds);
+	port = sf_shm_conn_tell(conn, fds);
 	memcpy(side.bytes, &port, sizeof(port));
-	return sf_control_accept_answer(link->handshake.channel, &sf_shm_control, &side, fds, data, len)
+	return sf_control_accept_answer(conn->handshake.channel, &sf_shm_control, &side, fds, data, len)
 		       ? DOCA_SUCCESS
 		       : DOCA_ERROR_NOT_CONNECTED;
 }
 
 /* The peer's memory, as it came with its question. */
-static struct shm_link *link_from_peer(struct sf_control_listener *listener, struct sf_channel *channel,
+static struct shm_conn *conn_from_peer(struct sf_control_listener *listener, struct sf_channel *channel,
 				       const struct sf_msg_connect *ask, int *fds)
 {
-	struct shm_link *link = sf_shm_link_make(shm_port(listener->base.port), SHM_LIFE_REQUEST);
+	struct shm_conn *conn = sf_shm_conn_make(shm_port(listener->base.port), SHM_LIFE_REQUEST);
 
-	if (link == NULL)
+	if (conn == NULL)
 		return NULL;
-	if (!sf_shm_memfd_check(fds[2], SHM_LINK_SEGMENT_SIZE) || !sf_shm_link_map(link, fds[2], 1) ||
-	    !sf_shm_link_meet(link, (const struct shm_msg_port *)&ask->side, fds[0], fds[1])) {
-		sf_shm_link_free_locked(link);
+	if (!sf_shm_memfd_check(fds[2], SHM_CONN_SEGMENT_SIZE) || !sf_shm_conn_map(conn, fds[2], 1) ||
+	    !sf_shm_conn_meet(conn, (const struct shm_msg_port *)&ask->side, fds[0], fds[1])) {
+		sf_shm_conn_free_locked(conn);
 		return NULL;
 	}
 	fds[1] = -1;
-	link->listener = &listener->base;
-	link->data_len = ask->data_len;
-	memcpy(link->data, ask->data, ask->data_len);
-	link->pid = channel->pid;
-	sf_handshake_follow(&link->handshake, &handshake_ops, channel);
-	return link;
+	conn->listener = &listener->base;
+	conn->data_len = ask->data_len;
+	memcpy(conn->data, ask->data, ask->data_len);
+	conn->pid = channel->pid;
+	sf_handshake_follow(&conn->handshake, &handshake_ops, channel);
+	return conn;
 }
 
 doca_error_t sf_shm_asked(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask,
 			  int *fds)
 {
-	struct shm_link *link = channel->is_stream ? NULL : link_from_peer(listener, channel, ask, fds);
+	struct shm_conn *conn = channel->is_stream ? NULL : conn_from_peer(listener, channel, ask, fds);
 
-	if (link == NULL)
+	if (conn == NULL)
 		return DOCA_ERROR_INVALID_VALUE;
 	if ((listener->flags & SF_LISTEN_AUTO) == 0)
-		sf_shm_link_post(link, SHM_EVENT_REQUEST);
-	else if (say_accept(link, NULL, 0) == DOCA_SUCCESS)
-		sf_shm_link_post(link, SHM_EVENT_ACCEPTED);
+		sf_shm_conn_post(conn, SHM_EVENT_REQUEST);
+	else if (say_accept(conn, NULL, 0) == DOCA_SUCCESS)
+		sf_shm_conn_post(conn, SHM_EVENT_ACCEPTED);
 	else
-		sf_shm_link_free_locked(link);
+		sf_shm_conn_free_locked(conn);
 	return DOCA_SUCCESS;
 }
 
-doca_error_t sf_shm_link_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **link)
+doca_error_t sf_shm_conn_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn)
 {
-	struct shm_link *l = request->link;
+	struct shm_conn *l = request->conn;
 	doca_error_t error;
 
 	if (request->far != NULL)
-		return sf_tcp_link_accept(request->far, data, len, user, link);
+		return sf_tcp_conn_accept(request->far, data, len, user, conn);
 	error = len > SF_PRIVATE_MAX || (len != 0 && data == NULL) ? DOCA_ERROR_INVALID_VALUE : DOCA_SUCCESS;
 
 	if (error != DOCA_SUCCESS)
@@ -184,56 +184,56 @@ doca_error_t sf_shm_link_accept(struct sf_request *request, const void *data, si
 	sf_shm_port_check(shm_port(l->base.port));
 	pthread_mutex_lock(&sf_control_lock);
 	((struct sf_control_listener *)l->listener)->num_requests--;
-	error = sf_shm_port_add_link(shm_port(l->base.port), l);
+	error = sf_shm_port_add_conn(shm_port(l->base.port), l);
 	if (error == DOCA_SUCCESS) {
 		error = say_accept(l, data, len);
 		if (error != DOCA_SUCCESS)
-			shm_port(l->base.port)->link_num--;
+			shm_port(l->base.port)->conn_num--;
 	}
 	if (error != DOCA_SUCCESS)
-		sf_shm_link_free_locked(l);
+		sf_shm_conn_free_locked(l);
 	pthread_mutex_unlock(&sf_control_lock);
 	if (error != DOCA_SUCCESS)
 		return error;
 	l->base.user = user;
-	l->base.state = SF_LINK_READY;
+	l->base.state = SF_CONN_READY;
 	l->life = SHM_LIFE_READY;
 	sf_shm_port_meet(shm_port(l->base.port), l);
 	l->sending = true;
 	l->listener = NULL;
 	sf_shm_due_look(l);
-	*link = &l->base;
+	*conn = &l->base;
 	return DOCA_SUCCESS;
 }
 
-void sf_shm_link_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len)
+void sf_shm_conn_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len)
 {
-	struct shm_link *link = request->link;
+	struct shm_conn *conn = request->conn;
 
 	if (request->far != NULL) {
-		sf_tcp_link_reject(request->far, data, len);
+		sf_tcp_conn_reject(request->far, data, len);
 		return;
 	}
 	pthread_mutex_lock(&sf_control_lock);
 	((struct sf_control_listener *)listener)->num_requests--;
-	sf_control_refuse(link->handshake.channel, DOCA_ERROR_CONNECTION_ABORTED, data,
+	sf_control_refuse(conn->handshake.channel, DOCA_ERROR_CONNECTION_ABORTED, data,
 			  len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
-	sf_shm_link_free_locked(link);
+	sf_shm_conn_free_locked(conn);
 	pthread_mutex_unlock(&sf_control_lock);
 }
 
-/* The listener closes: its unanswered requests are refused, links that nobody was told of go. */
-static void links_orphan(const struct sf_listener *listener)
+/* The listener closes: its unanswered requests are refused, connections that nobody was told of go. */
+static void conns_orphan(const struct sf_listener *listener)
 {
-	for (struct shm_link *link = sf_shm_links, *next; link != NULL; link = next) {
-		next = link->next_all;
-		if (link->listener != listener)
+	for (struct shm_conn *conn = sf_shm_conns, *next; conn != NULL; conn = next) {
+		next = conn->next_all;
+		if (conn->listener != listener)
 			continue;
-		link->listener = NULL;
-		if (link->life == SHM_LIFE_REQUEST && (link->events & SHM_EVENT_ACCEPTED) == 0 &&
-		    (link->todo & SHM_EVENT_ACCEPTED) == 0) {
-			sf_control_refuse(link->handshake.channel, DOCA_ERROR_CONNECTION_ABORTED, NULL, 0);
-			sf_shm_link_free_locked(link);
+		conn->listener = NULL;
+		if (conn->life == SHM_LIFE_REQUEST && (conn->events & SHM_EVENT_ACCEPTED) == 0 &&
+		    (conn->todo & SHM_EVENT_ACCEPTED) == 0) {
+			sf_control_refuse(conn->handshake.channel, DOCA_ERROR_CONNECTION_ABORTED, NULL, 0);
+			sf_shm_conn_free_locked(conn);
 		}
 	}
 }
@@ -260,9 +260,9 @@ void sf_shm_listener_close(struct sf_listener *base)
 {
 	pthread_mutex_lock(&sf_control_lock);
 	if (sf_control_listener_close((struct sf_control_listener *)base)) {
-		links_orphan(base);
+		conns_orphan(base);
 		if (shm_port(base->port)->far != NULL)
-			sf_tcp_links_orphan(shm_port(base->port)->far, base);
+			sf_tcp_conns_orphan(shm_port(base->port)->far, base);
 	}
 	pthread_mutex_unlock(&sf_control_lock);
 	free(base);

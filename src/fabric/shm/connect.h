@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How links come to be: connect, accept, reject; on the port's thread and on the agent's. */
+/* How connections come to be: connect, accept, reject; on the port's thread and on the agent's. */
 #ifndef SF_FABRIC_SHM_CONNECT_H
 #define SF_FABRIC_SHM_CONNECT_H
 
 #include "fabric/control/agent.h"
 #include "fabric/control/listener.h"
-#include "fabric/shm/link.h"
+#include "fabric/shm/conn.h"
 #include "fabric/shm/message.h"
 
-doca_error_t sf_shm_link_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
-				 void *user, struct sf_link **link);
-doca_error_t sf_shm_link_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_link **link);
-void sf_shm_link_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
+doca_error_t sf_shm_conn_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
+				 void *user, struct sf_conn **conn);
+doca_error_t sf_shm_conn_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn);
+void sf_shm_conn_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
 
 doca_error_t sf_shm_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user,
 				  struct sf_listener **listener);
@@ -24,15 +24,15 @@ doca_error_t sf_shm_asked(struct sf_control_listener *listener, struct sf_channe
 extern struct sf_control_provider sf_shm_control; /* shm.c */
 
 /* Puts an event into the port's inbox and wakes the port. With sf_control_lock. */
-void sf_shm_link_post(struct shm_link *link, uint32_t events);
+void sf_shm_conn_post(struct shm_conn *conn, uint32_t events);
 
-/* The port goes, and with it the links that the agent accepted and no poll has reported. With sf_control_lock. */
-void sf_shm_links_drop(const struct shm_port *port);
+/* The port goes, and with it the connections that the agent accepted and no poll has reported. With sf_control_lock. */
+void sf_shm_conns_drop(const struct shm_port *port);
 
-/* Gives back all that a link has; it is in no list of its port's links any more. */
-void sf_shm_link_free(struct shm_link *link);
+/* Gives back all that a connection has; it is in no list of its port's connections any more. */
+void sf_shm_conn_free(struct shm_conn *conn);
 
-/* May a link send whose connected callback is still to run? AGAIN, NOT_CONNECTED; or it may from now on. */
-doca_error_t sf_shm_link_answered(struct shm_link *link);
+/* May a connection send whose connected callback is still to run? AGAIN, NOT_CONNECTED; or it may from now on. */
+doca_error_t sf_shm_conn_answered(struct shm_conn *conn);
 
 #endif

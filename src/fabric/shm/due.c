@@ -6,11 +6,11 @@
 
 #include "base/log.h"
 #include "base/log_rate.h"
-#include "fabric/shm/link.h"
+#include "fabric/shm/conn.h"
 #include "fabric/shm/port.h"
 
-#define AHEAD 4	  /* ready links whose records are fetched while another's is handled */
-#define STREAK 64 /* messages told by a bit, while a hot link had none, that make a link hot in its place */
+#define AHEAD 4	  /* ready connections whose records are fetched while another's is handled */
+#define STREAK 64 /* messages told by a bit, while a hot connection had none, that make a connection hot in its place */
 
 void sf_shm_due_init(struct shm_port *port)
 {
@@ -28,7 +28,7 @@ bool sf_shm_due_take_slot(struct shm_port *port, uint32_t *slot)
 {
 	uint64_t *taken = port->due.slots_taken;
 
-	for (uint32_t word = 0; word < SHM_LINKS_MAX / 64; word++) {
+	for (uint32_t word = 0; word < SHM_CONNS_MAX / 64; word++) {
 		if (taken[word] == UINT64_MAX)
 			continue;
 		uint32_t bit = (uint32_t)__builtin_ctzll(~taken[word]);
@@ -38,7 +38,7 @@ bool sf_shm_due_take_slot(struct shm_port *port, uint32_t *slot)
 		atomic_fetch_or(&port->recvq.segment->cold[word], UINT64_C(1) << bit);
 		return true;
 	}
-	SF_LOG_ERR_LIMITED("a port has %u links, more there cannot be", SHM_LINKS_MAX);
+	SF_LOG_ERR_LIMITED("a port has %u connections, more there cannot be", SHM_CONNS_MAX);
 	return false;
 }
 
@@ -49,126 +49,126 @@ void sf_shm_due_put_slot(struct shm_port *port, uint32_t slot)
 
 /* ---- lists ---- */
 
-static void append_ready(struct shm_due *due, struct shm_link *link)
+static void append_ready(struct shm_due *due, struct shm_conn *conn)
 {
-	if (link->is_ready)
+	if (conn->is_ready)
 		return;
-	link->is_ready = true;
-	link->next_ready = NULL;
-	*due->ready_end = link;
-	due->ready_end = &link->next_ready;
+	conn->is_ready = true;
+	conn->next_ready = NULL;
+	*due->ready_end = conn;
+	due->ready_end = &conn->next_ready;
 }
 
-doca_error_t sf_shm_due_add(struct shm_port *port, struct shm_link *link)
+doca_error_t sf_shm_due_add(struct shm_port *port, struct shm_conn *conn)
 {
 	struct shm_due *due = &port->due;
 
-	if (link->slot >= due->slot_room) {
+	if (conn->slot >= due->slot_room) {
 		uint32_t room = due->slot_room == 0 ? 4 : due->slot_room;
 
-		while (room <= link->slot)
+		while (room <= conn->slot)
 			room *= 2;
 
-		struct shm_link **more = realloc(due->by_slot, room * sizeof(struct shm_link *));
+		struct shm_conn **more = realloc(due->by_slot, room * sizeof(struct shm_conn *));
 
 		if (more == NULL)
 			return DOCA_ERROR_NO_MEMORY;
-		memset(more + due->slot_room, 0, (room - due->slot_room) * sizeof(struct shm_link *));
+		memset(more + due->slot_room, 0, (room - due->slot_room) * sizeof(struct shm_conn *));
 		due->by_slot = more;
 		due->slot_room = room;
 	}
-	due->by_slot[link->slot] = link;
-	link->added = true;
+	due->by_slot[conn->slot] = conn;
+	conn->added = true;
 	return DOCA_SUCCESS;
 }
 
-void sf_shm_due_look(struct shm_link *link)
+void sf_shm_due_look(struct shm_conn *conn)
 {
-	struct shm_due *due = &shm_port(link->base.port)->due;
-	uint64_t *told = &due->told[link->slot / 64], bit = UINT64_C(1) << link->slot % 64;
+	struct shm_due *due = &shm_port(conn->base.port)->due;
+	uint64_t *told = &due->told[conn->slot / 64], bit = UINT64_C(1) << conn->slot % 64;
 
 	if ((*told & bit) != 0)
-		append_ready(due, link);
+		append_ready(due, conn);
 	*told &= ~bit;
 }
 
-static void remove_hot(struct shm_due *due, struct shm_link *link)
+static void remove_hot(struct shm_due *due, struct shm_conn *conn)
 {
 	uint32_t at = 0;
 
-	while (due->hot[at] != link)
+	while (due->hot[at] != conn)
 		at++;
 	due->hot[at] = due->hot[--due->hot_num];
-	link->hot = false;
+	conn->hot = false;
 }
 
-void sf_shm_due_remove(struct shm_port *port, struct shm_link *link)
+void sf_shm_due_remove(struct shm_port *port, struct shm_conn *conn)
 {
 	struct shm_due *due = &port->due;
-	struct shm_link **at;
+	struct shm_conn **at;
 
-	if (link->hot)
-		remove_hot(due, link);
-	if (link->is_ready) {
-		for (at = &due->ready; *at != link; at = &(*at)->next_ready)
+	if (conn->hot)
+		remove_hot(due, conn);
+	if (conn->is_ready) {
+		for (at = &due->ready; *at != conn; at = &(*at)->next_ready)
 			;
-		*at = link->next_ready;
-		if (due->ahead == link)
-			due->ahead = link->next_ready;
+		*at = conn->next_ready;
+		if (due->ahead == conn)
+			due->ahead = conn->next_ready;
 		if (*at == NULL)
 			due->ready_end = at;
 	}
-	if (link->in_attentive) {
-		for (at = &due->attentive; *at != link; at = &(*at)->next_attentive)
+	if (conn->in_attentive) {
+		for (at = &due->attentive; *at != conn; at = &(*at)->next_attentive)
 			;
-		*at = link->next_attentive;
+		*at = conn->next_attentive;
 	}
-	if (link->added)
-		due->by_slot[link->slot] = NULL;
-	link->is_ready = link->in_attentive = link->added = false;
+	if (conn->added)
+		due->by_slot[conn->slot] = NULL;
+	conn->is_ready = conn->in_attentive = conn->added = false;
 }
 
-void sf_shm_link_attend(struct shm_link *link)
+void sf_shm_conn_attend(struct shm_conn *conn)
 {
-	struct shm_due *due = &shm_port(link->base.port)->due;
+	struct shm_due *due = &shm_port(conn->base.port)->due;
 
-	link->attention = true;
-	if (link->in_attentive)
+	conn->attention = true;
+	if (conn->in_attentive)
 		return;
-	link->in_attentive = true;
-	link->next_attentive = due->attentive;
-	due->attentive = link;
+	conn->in_attentive = true;
+	conn->next_attentive = due->attentive;
+	due->attentive = conn;
 }
 
 /* ---- hot and cold ---- */
 
-static _Atomic uint64_t *cold_word(struct shm_port *port, const struct shm_link *link)
+static _Atomic uint64_t *cold_word(struct shm_port *port, const struct shm_conn *conn)
 {
-	return &port->recvq.segment->cold[link->slot / 64];
+	return &port->recvq.segment->cold[conn->slot / 64];
 }
 
 /* A sender that has not seen it yet sets a bit for nothing. */
-static void heat(struct shm_port *port, struct shm_link *link)
+static void heat(struct shm_port *port, struct shm_conn *conn)
 {
-	link->hot = true;
-	link->hit = port->due.polls;
-	port->due.hot[port->due.hot_num++] = link;
-	atomic_fetch_and(cold_word(port, link), ~(UINT64_C(1) << link->slot % 64));
+	conn->hot = true;
+	conn->hit = port->due.polls;
+	port->due.hot[port->due.hot_num++] = conn;
+	atomic_fetch_and(cold_word(port, conn), ~(UINT64_C(1) << conn->slot % 64));
 }
 
 /* A sender that has not seen it yet has its record in the ring by the time we look. */
-static void cool(struct shm_port *port, struct shm_link *link)
+static void cool(struct shm_port *port, struct shm_conn *conn)
 {
-	remove_hot(&port->due, link);
-	atomic_fetch_or(cold_word(port, link), UINT64_C(1) << link->slot % 64);
+	remove_hot(&port->due, conn);
+	atomic_fetch_or(cold_word(port, conn), UINT64_C(1) << conn->slot % 64);
 	sf_shm_port_barrier(port);
-	if (shm_rx_mark(&link->rx) != 0)
-		append_ready(&port->due, link);
+	if (shm_rx_mark(&conn->rx) != 0)
+		append_ready(&port->due, conn);
 }
 
-static struct shm_link *coolest(const struct shm_due *due)
+static struct shm_conn *coolest(const struct shm_due *due)
 {
-	struct shm_link *found = due->hot[0];
+	struct shm_conn *found = due->hot[0];
 
 	for (uint32_t i = 1; i < due->hot_num; i++) {
 		if (due->hot[i]->hit < found->hit)
@@ -177,26 +177,26 @@ static struct shm_link *coolest(const struct shm_due *due)
 	return found;
 }
 
-/* A bit told of the link. */
-static void warm(struct shm_port *port, struct shm_link *link)
+/* A bit told of the connection. */
+static void warm(struct shm_port *port, struct shm_conn *conn)
 {
 	struct shm_due *due = &port->due;
 
-	if (link->hot || link->life != SHM_LIFE_READY)
+	if (conn->hot || conn->life != SHM_LIFE_READY)
 		return;
-	if (link->streak++ == 0)
-		link->streak_begin = due->polls;
+	if (conn->streak++ == 0)
+		conn->streak_begin = due->polls;
 	if (due->hot_num == SHM_HOT_MAX) {
-		if (link->streak < STREAK)
+		if (conn->streak < STREAK)
 			return;
-		link->streak = 0;
-		struct shm_link *victim = coolest(due);
+		conn->streak = 0;
+		struct shm_conn *victim = coolest(due);
 
-		if (victim->hit >= link->streak_begin)
+		if (victim->hit >= conn->streak_begin)
 			return;
 		cool(port, victim);
 	}
-	heat(port, link);
+	heat(port, conn);
 }
 
 /* ---- poll ---- */
@@ -211,13 +211,13 @@ static uint32_t poll_hot(struct shm_port *port, uint32_t budget, uint64_t *now_n
 	if (due->first >= due->hot_num)
 		due->first = 0;
 	for (uint32_t i = 0, at = due->first, num = due->hot_num; i < num && ran < budget; i++) {
-		struct shm_link *link = due->hot[at];
+		struct shm_conn *conn = due->hot[at];
 
-		if (shm_rx_mark(&link->rx) != 0) {
-			uint32_t most = link->hit + 1 == due->polls ? budget - ran : 1;
+		if (shm_rx_mark(&conn->rx) != 0) {
+			uint32_t most = conn->hit + 1 == due->polls ? budget - ran : 1;
 
-			link->hit = due->polls;
-			ran += sf_shm_link_poll(link, most, now_ns);
+			conn->hit = due->polls;
+			ran += sf_shm_conn_poll(conn, most, now_ns);
 		}
 		if (++at >= num)
 			at = 0;
@@ -236,11 +236,11 @@ static void harvest_word(struct shm_port *port, uint32_t word)
 
 	for (; bits != 0; bits &= bits - 1) {
 		uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(bits);
-		struct shm_link *link = slot < due->slot_room ? due->by_slot[slot] : NULL;
+		struct shm_conn *conn = slot < due->slot_room ? due->by_slot[slot] : NULL;
 
-		/* A slot without a link: one that has ended, one that is to be added, or a peer's nonsense. */
-		if (link != NULL && (link->life == SHM_LIFE_READY || link->life == SHM_LIFE_ENDING))
-			append_ready(due, link);
+		/* A slot without a connection: one that has ended, one that is to be added, or a peer's nonsense. */
+		if (conn != NULL && (conn->life == SHM_LIFE_READY || conn->life == SHM_LIFE_ENDING))
+			append_ready(due, conn);
 		else
 			due->told[word] |= UINT64_C(1) << slot % 64;
 	}
@@ -266,31 +266,31 @@ static void fetch_ahead(struct shm_due *due)
 	due->ahead = due->ahead->next_ready;
 }
 
-/* Each link that was ready at the beginning once; those that have more then wait behind the others. */
+/* Each connection that was ready at the beginning once; those that have more then wait behind the others. */
 static uint32_t poll_ready(struct shm_port *port, uint32_t budget, uint64_t *now_ns)
 {
 	struct shm_due *due = &port->due;
-	const struct shm_link *last = NULL;
+	const struct shm_conn *last = NULL;
 	uint32_t ran = 0;
 
 	due->ahead = due->ready;
 	for (uint32_t i = 0; i < AHEAD; i++)
 		fetch_ahead(due);
-	for (struct shm_link *link = due->ready; link != NULL; link = link->next_ready)
-		last = link->next_ready == NULL ? link : last;
+	for (struct shm_conn *conn = due->ready; conn != NULL; conn = conn->next_ready)
+		last = conn->next_ready == NULL ? conn : last;
 	while (due->ready != NULL && ran < budget) {
-		struct shm_link *link = due->ready;
+		struct shm_conn *conn = due->ready;
 
-		due->ready = link->next_ready;
+		due->ready = conn->next_ready;
 		if (due->ready == NULL)
 			due->ready_end = &due->ready;
-		link->is_ready = false;
+		conn->is_ready = false;
 		fetch_ahead(due);
-		ran += sf_shm_link_poll(link, budget - ran, now_ns);
-		if (sf_shm_link_due(link))
-			append_ready(due, link);
-		warm(port, link);
-		if (link == last)
+		ran += sf_shm_conn_poll(conn, budget - ran, now_ns);
+		if (sf_shm_conn_due(conn))
+			append_ready(due, conn);
+		warm(port, conn);
+		if (conn == last)
 			break;
 	}
 	return ran;
@@ -299,37 +299,37 @@ static uint32_t poll_ready(struct shm_port *port, uint32_t budget, uint64_t *now
 static uint32_t poll_attentive(struct shm_port *port, uint32_t budget, uint64_t *now_ns)
 {
 	struct shm_due *due = &port->due;
-	struct shm_link *link;
+	struct shm_conn *conn;
 	uint32_t ran = 0;
 
 	due->unpolled = due->attentive;
 	due->attentive = NULL;
-	while ((link = due->unpolled) != NULL) {
-		due->unpolled = link->next_attentive;
-		due->polled = link;
-		link->in_attentive = false;
-		if (link->attention && ran < budget)
-			ran += sf_shm_link_poll(link, budget - ran, now_ns);
-		if (link->attention)
-			sf_shm_link_attend(link);
+	while ((conn = due->unpolled) != NULL) {
+		due->unpolled = conn->next_attentive;
+		due->polled = conn;
+		conn->in_attentive = false;
+		if (conn->attention && ran < budget)
+			ran += sf_shm_conn_poll(conn, budget - ran, now_ns);
+		if (conn->attention)
+			sf_shm_conn_attend(conn);
 	}
 	due->polled = NULL;
 	return ran;
 }
 
-static void push_list(struct shm_link *link)
+static void push_list(struct shm_conn *conn)
 {
-	for (; link != NULL; link = link->next_attentive)
-		sf_shm_link_progress(link);
+	for (; conn != NULL; conn = conn->next_attentive)
+		sf_shm_conn_progress(conn);
 }
 
-/* A callback may be running that the poll of an attentive link has called. */
+/* A callback may be running that the poll of an attentive connection has called. */
 void sf_shm_due_push(struct shm_port *port)
 {
 	push_list(port->due.attentive);
 	push_list(port->due.unpolled);
 	if (port->due.polled != NULL)
-		sf_shm_link_progress(port->due.polled);
+		sf_shm_conn_progress(port->due.polled);
 }
 
 uint32_t sf_shm_due_poll(struct shm_port *port, uint32_t budget, uint64_t *now_ns)
@@ -340,7 +340,7 @@ uint32_t sf_shm_due_poll(struct shm_port *port, uint32_t budget, uint64_t *now_n
 	due->polls++;
 	if (due->hot_num != 0)
 		ran += poll_hot(port, budget, now_ns);
-	/* What was found before goes first: so no link waits for ever behind others. */
+	/* What was found before goes first: so no connection waits for ever behind others. */
 	if (due->ready == NULL && atomic_load_explicit(&port->recvq.segment->ready_top, memory_order_relaxed) != 0)
 		harvest(port);
 	if (due->ready != NULL && ran < budget)
@@ -360,14 +360,14 @@ bool sf_shm_due_any(const struct shm_port *port)
 		if (shm_rx_mark(&due->hot[i]->rx) != 0)
 			return true;
 	}
-	for (const struct shm_link *link = due->attentive; link != NULL; link = link->next_attentive) {
-		if (sf_shm_link_due(link))
+	for (const struct shm_conn *conn = due->attentive; conn != NULL; conn = conn->next_attentive) {
+		if (sf_shm_conn_due(conn))
 			return true;
 	}
 	return false;
 }
 
-/* What a word of cold links is to be. */
+/* What a word of cold connections is to be. */
 static uint64_t cold_bits(const struct shm_due *due, uint32_t word)
 {
 	uint64_t cold = due->slots_taken[word];
@@ -379,12 +379,12 @@ static uint64_t cold_bits(const struct shm_due *due, uint32_t word)
 	return cold;
 }
 
-/* Places that no link has keep their bits. */
+/* Places that no connection has keep their bits. */
 bool sf_shm_due_intact(const struct shm_port *port)
 {
 	const struct shm_due *due = &port->due;
 
-	for (uint32_t word = 0; word < SHM_LINKS_MAX / 64; word++) {
+	for (uint32_t word = 0; word < SHM_CONNS_MAX / 64; word++) {
 		if (due->slots_taken[word] == 0)
 			continue;
 		uint64_t seen = atomic_load_explicit(&port->recvq.segment->cold[word], memory_order_relaxed);
@@ -399,17 +399,17 @@ void sf_shm_due_repair(struct shm_port *port)
 {
 	struct shm_due *due = &port->due;
 
-	for (uint32_t word = 0; word < SHM_LINKS_MAX / 64; word++) {
+	for (uint32_t word = 0; word < SHM_CONNS_MAX / 64; word++) {
 		if (due->slots_taken[word] == 0)
 			continue;
 		atomic_store(&port->recvq.segment->cold[word], cold_bits(due, word));
 		due->told[word] |= due->slots_taken[word];
 	}
-	for (uint32_t i = 0; i < port->link_num; i++) {
-		struct shm_link *link = port->links[i];
+	for (uint32_t i = 0; i < port->conn_num; i++) {
+		struct shm_conn *conn = port->conns[i];
 
-		if (link->added && (link->life == SHM_LIFE_READY || link->life == SHM_LIFE_ENDING) && sf_shm_link_used(link) &&
-		    sf_shm_link_due(link))
-			append_ready(due, link);
+		if (conn->added && (conn->life == SHM_LIFE_READY || conn->life == SHM_LIFE_ENDING) && sf_shm_conn_used(conn) &&
+		    sf_shm_conn_due(conn))
+			append_ready(due, conn);
 	}
 }

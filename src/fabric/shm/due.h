@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which links of a port a poll looks at, so that a poll costs the same whatever the number of links that nothing happens on.
+ * Which connections of a port a poll looks at, so that a poll costs the same whatever the number of connections that nothing
+ * happens on.
  *
- *   hot        a few links whose rings each poll looks at: a message there costs its sender nothing more
+ *   hot        a few connections whose rings each poll looks at: a message there costs its sender nothing more
  *   cold       all others. Their senders set a bit of the port's segment behind each record, see layout.h
- *   attentive  links on which there is more to do than to read the ring
+ *   attentive  connections on which there is more to do than to read the ring
  *
- * A link begins cold and becomes hot with its first message, as long as there is room; after that when many messages came on it
- * while a hot one had none, which takes its place. All functions belong to the port's thread but for those of slots.
+ * A connection begins cold and becomes hot with its first message, as long as there is room; after that when many messages came
+ * on it while a hot one had none, which takes its place. All functions belong to the port's thread but for those of slots.
  */
 #ifndef SF_FABRIC_SHM_DUE_H
 #define SF_FABRIC_SHM_DUE_H
@@ -22,56 +23,57 @@
 #define SHM_HOT_MAX 8
 #define SHM_PAUSE_LOOKS 4 /* so many looks that found nothing are a pause between sends */
 
-struct shm_link;
+struct shm_conn;
 struct shm_port;
 
 struct shm_due {
-	struct shm_link *hot[SHM_HOT_MAX];
+	struct shm_conn *hot[SHM_HOT_MAX];
 	uint32_t hot_num;
-	uint32_t first;			     /* hot link to begin the next poll with */
-	struct shm_link *ready, **ready_end; /* a bit told of them; by next_ready */
-	struct shm_link *ahead;		     /* the ready one whose record is fetched next, or NULL */
-	struct shm_link *attentive;	     /* by next_attentive */
-	struct shm_link *unpolled, *polled;  /* while attentive links are polled: those that are still to come, and this one */
-	struct shm_link **by_slot;
+	uint32_t first;			     /* hot connection to begin the next poll with */
+	struct shm_conn *ready, **ready_end; /* a bit told of them; by next_ready */
+	struct shm_conn *ahead;		     /* the ready one whose record is fetched next, or NULL */
+	struct shm_conn *attentive;	     /* by next_attentive */
+	struct shm_conn *unpolled,
+		*polled; /* while attentive connections are polled: those that are still to come, and this one */
+	struct shm_conn **by_slot;
 	uint32_t slot_room;
 	uint32_t looks; /* that found nothing, since the last try to send a short message */
 	uint64_t polls;
-	uint64_t told[SHM_LINKS_MAX / 64];	  /* bits that came before their links were READY */
-	uint64_t slots_taken[SHM_LINKS_MAX / 64]; /* guarded by sf_control_lock */
+	uint64_t told[SHM_CONNS_MAX / 64];	  /* bits that came before their connections were READY */
+	uint64_t slots_taken[SHM_CONNS_MAX / 64]; /* guarded by sf_control_lock */
 };
 
 void sf_shm_due_init(struct shm_port *port);
 void sf_shm_due_fini(struct shm_port *port);
 
-/* The link's place among the port's bits. With sf_control_lock. False: SHM_LINKS_MAX links are there. */
+/* The connection's place among the port's bits. With sf_control_lock. False: SHM_CONNS_MAX connections are there. */
 bool sf_shm_due_take_slot(struct shm_port *port, uint32_t *slot);
 void sf_shm_due_put_slot(struct shm_port *port, uint32_t slot);
 
-/* The link is polled from now on: NO_MEMORY. And no longer. */
-doca_error_t sf_shm_due_add(struct shm_port *port, struct shm_link *link);
-void sf_shm_due_remove(struct shm_port *port, struct shm_link *link);
+/* The connection is polled from now on: NO_MEMORY. And no longer. */
+doca_error_t sf_shm_due_add(struct shm_port *port, struct shm_conn *conn);
+void sf_shm_due_remove(struct shm_port *port, struct shm_conn *conn);
 
-/* The link became READY: is polled if a bit told of records meanwhile. The ring of a link that never has any is not touched: it
- * takes no memory. */
-void sf_shm_due_look(struct shm_link *link);
+/* The connection became READY: is polled if a bit told of records meanwhile. The ring of a connection that never has any is not
+ * touched: it takes no memory. */
+void sf_shm_due_look(struct shm_conn *conn);
 
-/* More is to be done on the link than to read its ring, until link->attention is false. */
-void sf_shm_link_attend(struct shm_link *link);
+/* More is to be done on the connection than to read its ring, until conn->attention is false. */
+void sf_shm_conn_attend(struct shm_conn *conn);
 
 /* Polls what is due; returns callbacks run. */
 uint32_t sf_shm_due_poll(struct shm_port *port, uint32_t budget, uint64_t *now_ns);
 bool sf_shm_due_any(const struct shm_port *port);
-/* Goes on with what keeps links busy; also inside a poll. */
+/* Goes on with what keeps connections busy; also inside a poll. */
 void sf_shm_due_push(struct shm_port *port);
 
-/* Are the bits of cold links as we wrote them? With sf_control_lock. */
+/* Are the bits of cold connections as we wrote them? With sf_control_lock. */
 bool sf_shm_due_intact(const struct shm_port *port);
 
-/* Writes the bits of links again, and looks at every link once. With sf_control_lock. */
+/* Writes the bits of connections again, and looks at every connection once. With sf_control_lock. */
 void sf_shm_due_repair(struct shm_port *port);
 
-/* For the sender on a cold link, and for the owner itself: a bit of the owner's segment, and the one that says where. The
+/* For the sender on a cold connection, and for the owner itself: a bit of the owner's segment, and the one that says where. The
  * owner clears the latter first. */
 static inline void shm_ready_set(struct shm_port_segment *segment, uint32_t slot)
 {

@@ -2,22 +2,22 @@
 /*
  * What two processes see of each other: the shapes in shared memory. All of it is untrusted on both sides.
  *
- * Port segment (one memfd a port, mapped by every peer that has a link to the port): the ring of posted receives.
+ * Port segment (one memfd a port, mapped by every peer that has a connection to the port): the ring of posted receives.
  * A sender claims a receive with one compare-and-swap on the entry's state word and from then on works on its own
  * copy of the entry, so that the owner may use the ring position anew at once and a sender that is stopped or killed
  * in the middle holds one receive and no place in the ring. Tickets number the postings; the entry of ticket t is
  * entry[t % entries].
  *
  *   FREE(t) -> POSTED(t')      owner posts; t' is the next ticket that falls on this position
- *   POSTED(t) -> TAKEN(t, l)   a sender claims it for link l (the owner's number of that link)
+ *   POSTED(t) -> TAKEN(t, l)   a sender claims it for connection l (the owner's number of that connection)
  *   POSTED(t) -> FREE(t)       owner takes it back (flush, repair)
  *
  * All peers of the port can write all of this segment, so nothing in it is evidence of what another peer did. Before a sender
- * claims a receive it names it in its link's segment, which only its owner and itself can write: that is what the owner believes
- * when it makes the ring anew (repair.h).
+ * claims a receive it names it in its connection's segment, which only its owner and itself can write: that is what the owner
+ * believes when it makes the ring anew (repair.h).
  *
- * Link segment (one memfd a link): two rings of records, one a direction, each written by one side and read by the other.
- * A record is 1 or more lines of 64 bytes, contiguous (each ring is mapped twice in a row, so nothing wraps). The writer
+ * Connection segment (one memfd a connection): two rings of records, one a direction, each written by one side and read by the
+ * other. A record is 1 or more lines of 64 bytes, contiguous (each ring is mapped twice in a row, so nothing wraps). The writer
  * zeroes the mark behind its record, then stores the record's mark with release: the reader polls one word, and a short
  * message (header and data up to 40 bytes) is that one line.
  */
@@ -34,12 +34,12 @@
 #define SHM_PAGE 4096
 #define SHM_PIECES_MAX 6	 /* pieces of one posted receive */
 #define SHM_RECV_MAX (1u << 16)	 /* receives of one port */
-#define SHM_LINKS_MAX (1u << 16) /* links a port has at a time */
+#define SHM_CONNS_MAX (1u << 16) /* connections a port has at a time */
 #define SHM_RING_LINES 192u	 /* 12 KiB: about 90 messages of 64 bytes in flight */
 #define SHM_RECORD_LINES_MAX 65u /* one record, so that a ring holds at least two */
 #define SHM_TICKET_BITS 40
 #define SHM_TICKET_MASK ((UINT64_C(1) << SHM_TICKET_BITS) - 1)
-#define SHM_LINK_ID_MAX ((1u << 22) - 1)
+#define SHM_CONN_ID_MAX ((1u << 22) - 1)
 
 /* Fetches a line that will be written. The builtin asks for a shared copy unless told that the processor is new enough, and
  * then the write waits for the other core once more; this instruction does nothing on processors that lack it. */
@@ -88,18 +88,18 @@ enum shm_entry_state {
 	SHM_TAKEN,
 };
 
-static inline uint64_t shm_state(enum shm_entry_state state, uint32_t link, uint64_t ticket)
+static inline uint64_t shm_state(enum shm_entry_state state, uint32_t conn, uint64_t ticket)
 {
-	return (uint64_t)state << 62 | (uint64_t)link << SHM_TICKET_BITS | (ticket & SHM_TICKET_MASK);
+	return (uint64_t)state << 62 | (uint64_t)conn << SHM_TICKET_BITS | (ticket & SHM_TICKET_MASK);
 }
 
 static inline enum shm_entry_state shm_state_kind(uint64_t state)
 {
 	return (enum shm_entry_state)(state >> 62);
 }
-static inline uint32_t shm_state_link(uint64_t state)
+static inline uint32_t shm_state_conn(uint64_t state)
 {
-	return (uint32_t)(state >> SHM_TICKET_BITS) & SHM_LINK_ID_MAX;
+	return (uint32_t)(state >> SHM_TICKET_BITS) & SHM_CONN_ID_MAX;
 }
 static inline uint64_t shm_state_ticket(uint64_t state)
 {
@@ -124,7 +124,7 @@ struct shm_entry {
 
 _Static_assert(sizeof(struct shm_entry) == 2 * SHM_LINE, "an entry is two lines");
 
-#define SHM_TOP_SLOTS (SHM_LINKS_MAX / 64) /* links behind one bit of ready_top */
+#define SHM_TOP_SLOTS (SHM_CONNS_MAX / 64) /* connections behind one bit of ready_top */
 
 struct shm_port_segment {
 	/* 0, or the number of the last arming: a peer writes the port's eventfd once for each number it sees. */
@@ -133,11 +133,12 @@ struct shm_port_segment {
 	alignas(2 * SHM_LINE) _Atomic uint64_t hint;
 	/* The ring was made anew, with this as its first ticket, whenever this number is another than it was. */
 	_Atomic uint64_t first, epoch;
-	/* The owner does not look at the rings of cold links (one bit a link, the owner's to write). A sender that finds its
-	 * link's bit set after it has published sets the link's bit in ready, and the bit of ready_top that says where. */
+	/* The owner does not look at the rings of cold connections (one bit a connection, the owner's to write). A sender that
+	 * finds its connection's bit set after it has published sets the connection's bit in ready, and the bit of ready_top that
+	 * says where. */
 	alignas(2 * SHM_LINE) _Atomic uint64_t ready_top;
-	alignas(SHM_PAGE) _Atomic uint64_t cold[SHM_LINKS_MAX / 64];
-	alignas(SHM_PAGE) _Atomic uint64_t ready[SHM_LINKS_MAX / 64];
+	alignas(SHM_PAGE) _Atomic uint64_t cold[SHM_CONNS_MAX / 64];
+	alignas(SHM_PAGE) _Atomic uint64_t ready[SHM_CONNS_MAX / 64];
 	alignas(SHM_PAGE) struct shm_entry entry[];
 };
 
@@ -188,8 +189,8 @@ static inline uint32_t shm_record_lines(uint32_t header_len, uint32_t data_len)
 	return (SHM_RECORD_DATA + header_len + data_len + SHM_LINE - 1) / SHM_LINE;
 }
 
-/* The link segment: this page, then the ring from the connecting side, then the ring to it. */
-struct shm_link_segment {
+/* The connection segment: this page, then the ring from the connecting side, then the ring to it. */
+struct shm_conn_segment {
 	struct {
 		alignas(2 * SHM_LINE) _Atomic uint64_t consumed; /* lines the reader is done with, ever */
 		alignas(2 *
@@ -208,7 +209,7 @@ static inline uint32_t shm_claim_slot(uint64_t claim)
 }
 
 #define SHM_RING_SIZE ((size_t)SHM_RING_LINES * SHM_LINE)
-#define SHM_LINK_SEGMENT_SIZE (SHM_PAGE + 2 * SHM_RING_SIZE)
+#define SHM_CONN_SEGMENT_SIZE (SHM_PAGE + 2 * SHM_RING_SIZE)
 
 _Static_assert(SHM_RING_SIZE % SHM_PAGE == 0, "a ring is mapped twice, page after page");
 _Static_assert(2 * SHM_RECORD_LINES_MAX + 2 <= SHM_RING_LINES, "two of the largest records fit");

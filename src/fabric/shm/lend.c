@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/fork.h"
-#include "fabric/shm/link.h"
-#include "fabric/shm/links.h"
+#include "fabric/shm/conn.h"
+#include "fabric/shm/conns.h"
 #include "fabric/shm/serve.h"
 
 #define LENT_MIN_LEN 105 /* what is shorter goes inside a record */
@@ -439,17 +439,17 @@ void sf_shm_lends_make(struct shm_port *port)
 
 /* ---- ends ---- */
 
-void sf_shm_lends_link_ended(struct shm_link *link)
+void sf_shm_lends_conn_ended(struct shm_conn *conn)
 {
-	struct shm_port *port = shm_port(link->base.port);
+	struct shm_port *port = shm_port(conn->base.port);
 	bool last = true;
 
 	pthread_mutex_lock(&sf_control_lock);
-	for (struct shm_link *other = sf_shm_links; other != NULL; other = other->next_all)
-		last = last && (other == link || other->base.port != &port->base || other->handshake.channel == NULL ||
-				link->pid == 0 || other->pid != link->pid);
+	for (struct shm_conn *other = sf_shm_conns; other != NULL; other = other->next_all)
+		last = last && (other == conn || other->base.port != &port->base || other->handshake.channel == NULL ||
+				conn->pid == 0 || other->pid != conn->pid);
 	pthread_mutex_unlock(&sf_control_lock);
-	if (!link->was_lent || !last)
+	if (!conn->was_lent || !last)
 		return;
 	pthread_mutex_lock(&lock);
 	for (uint32_t i = 0; i < SHM_LENDS_MAX; i++) {
@@ -503,15 +503,15 @@ static struct shm_lend *port_lend_find(const struct shm_port *port, uint64_t id)
 
 struct shm_lend *sf_shm_lend_find(uint64_t id, const struct sf_key *key, int pid)
 {
-	for (struct shm_link *link = sf_shm_links; link != NULL; link = link->next_all) {
-		if (link->handshake.channel == NULL || !sf_key_equal(&link->key, key) ||
-		    (pid != 0 && link->pid != 0 && pid != link->pid))
+	for (struct shm_conn *conn = sf_shm_conns; conn != NULL; conn = conn->next_all) {
+		if (conn->handshake.channel == NULL || !sf_key_equal(&conn->key, key) ||
+		    (pid != 0 && conn->pid != 0 && pid != conn->pid))
 			continue;
 
-		struct shm_lend *lend = port_lend_find(shm_port(link->base.port), id);
+		struct shm_lend *lend = port_lend_find(shm_port(conn->base.port), id);
 
 		if (lend != NULL)
-			lend->handed = link->was_lent = true;
+			lend->handed = conn->was_lent = true;
 		return lend;
 	}
 	return NULL;

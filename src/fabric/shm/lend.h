@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a port lends to its peers: the whole pages that its receives name, for as long as a link lasts.
+ * What a port lends to its peers: the whole pages that its receives name, for as long as a connection lasts.
  *
  *   named   which bytes of a region the port's receives have named so far. A page is lent when receives of this port name all of
  *           it and no receive of another port names any of it
  *   lend    a file of such pages, with an id of its own in the table of generations. The entries of the receives name it. A peer
- *           attaches it over a link, with that link's key
+ *           attaches it over a connection, with that connection's key
  *
- * A page that is not lent is written by parts through the link's ring. When the last link of a process to the port has ended,
- * what that process was given is withdrawn: the id ends, the pages leave the file, and become pages of another one for those who
- * are left. A sender looks at the id after its last byte and before it publishes, and sends the message in parts if it ended
- * meanwhile.
+ * A page that is not lent is written by parts through the connection's ring. When the last connection of a process to the port
+ * has ended, what that process was given is withdrawn: the id ends, the pages leave the file, and become pages of another one for
+ * those who are left. A sender looks at the id after its last byte and before it publishes, and sends the message in parts if it
+ * ended meanwhile.
  */
 #ifndef SF_FABRIC_SHM_LEND_H
 #define SF_FABRIC_SHM_LEND_H
@@ -28,7 +28,7 @@
 #define SHM_KNOWN_PIECES 256 /* a power of two */
 
 struct shm_port;
-struct shm_link;
+struct shm_conn;
 struct shm_region;
 struct shm_named;
 
@@ -77,15 +77,15 @@ static inline bool shm_piece_is_known(const struct shm_lends *lends, const struc
 /* Lends what is due. From the port's thread, before it reports anything. */
 void sf_shm_lends_make(struct shm_port *port);
 
-/* The link has ended; its process may have no other. From the port's thread. */
-void sf_shm_lends_link_ended(struct shm_link *link);
+/* The connection has ended; its process may have no other. From the port's thread. */
+void sf_shm_lends_conn_ended(struct shm_conn *conn);
 
 /* The region ends: its pages are the program's again. */
 void sf_shm_lends_forget(uint64_t region);
 void sf_shm_lends_close(struct shm_port *port);
 
-/* What somebody may attach who knows a link's key; pid 0: unknown. NULL: it does not exist, or not for this link. With
- * sf_control_lock. */
+/* What somebody may attach who knows a connection's key; pid 0: unknown. NULL: it does not exist, or not for this connection.
+ * With sf_control_lock. */
 struct shm_lend *sf_shm_lend_find(uint64_t id, const struct sf_key *key, int pid);
 
 #endif

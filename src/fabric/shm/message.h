@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What agents say to each other about this provider's links and memory, besides control/message.h.
+ * What agents say to each other about this provider's connections and memory, besides control/message.h.
  *
- *   CONNECT's descriptors: the port's segment, its eventfd, the link's segment; ACCEPT's: the first two
+ *   CONNECT's descriptors: the port's segment, its eventfd, the connection's segment; ACCEPT's: the first two
  *   to a process's agent   HELLO ->     <- WELCOME+fd
  *                          ATTACH ->    <- ATTACHED+fds
  *                          OPERATE ->   <- OPERATED
@@ -30,15 +30,16 @@ enum shm_msg_kind {
 	SHM_MSG_GONE,
 };
 
-/* One side of a link: the port, with its segment (first descriptor) and its eventfd (second). */
+/* One side of a connection: the port, with its segment (first descriptor) and its eventfd (second). */
 struct shm_msg_port {
 	struct sf_key agent;
-	struct sf_key key; /* of the link: lets the peer attach what the port's receives name, as long as the link lasts */
+	struct sf_key
+		key; /* of the connection: lets the peer attach what the port's receives name, as long as the connection lasts */
 	uint64_t ticket;   /* where to begin to look for a receive */
 	uint32_t entries;  /* a power of two */
-	uint32_t link;	   /* the port's number of the link */
+	uint32_t conn;	   /* the port's number of the connection */
 	uint32_t barriers; /* the process has registered for expedited global memory barriers */
-	uint32_t slot;	   /* the link's bit in the segment's words */
+	uint32_t slot;	   /* the connection's bit in the segment's words */
 };
 
 #define SHM_MSG_PORT_FDS 2
@@ -54,7 +55,7 @@ struct shm_msg_attach {
 	struct sf_msg head;
 	uint64_t region;
 	struct sf_key key;
-	uint32_t by_port; /* region is what a port lends, and key a link's; else it is a region, and key its token */
+	uint32_t by_port; /* region is what a port lends, and key a connection's; else it is a region, and key its token */
 	uint32_t unused;
 };
 

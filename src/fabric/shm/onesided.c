@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Write, read and atomics through a link: access.c does them, the owner's agent what it cannot, and poll reports. */
+/* Write, read and atomics through a connection: access.c does them, the owner's agent what it cannot, and poll reports. */
 #include "fabric/shm/access.h"
-#include "fabric/shm/link.h"
+#include "fabric/shm/conn.h"
 
 #include <string.h>
 
@@ -9,9 +9,9 @@
 #include "fabric/shm/submit.h"
 
 /* The receive that a write with a header takes; its header is told when the bytes are there. */
-static void tell(struct shm_link *link, const struct sf_op *op, doca_error_t status)
+static void tell(struct shm_conn *conn, const struct sf_op *op, doca_error_t status)
 {
-	const struct shm_claim *claim = &link->transfer.claim;
+	const struct shm_claim *claim = &conn->transfer.claim;
 	bool good = status == DOCA_SUCCESS;
 	struct shm_head head = {.kind = good ? SHM_RECORD_WRITE : SHM_RECORD_RELEASE,
 				.header_len = good ? op->header_len : 0,
@@ -20,34 +20,34 @@ static void tell(struct shm_link *link, const struct sf_op *op, doca_error_t sta
 
 	if (op->kind != SF_OP_WRITE || op->header_len == 0)
 		return;
-	memcpy(shm_tx_next(&link->tx)->bytes, op->header, head.header_len);
-	sf_shm_publish(link, &head, NULL);
+	memcpy(shm_tx_next(&conn->tx)->bytes, op->header, head.header_len);
+	sf_shm_publish(conn, &head, NULL);
 }
 
-void sf_shm_link_job_progress(struct shm_link *link)
+void sf_shm_conn_job_progress(struct shm_conn *conn)
 {
-	struct shm_job *job = &link->job;
+	struct shm_job *job = &conn->job;
 
 	if (!atomic_load_explicit(&job->finished, memory_order_acquire))
 		return;
-	link->busy = SHM_BUSY_NOT;
-	tell(link, job->op, job->status);
-	shm_link_complete(link, job->op, job->status);
+	conn->busy = SHM_BUSY_NOT;
+	tell(conn, job->op, job->status);
+	shm_conn_complete(conn, job->op, job->status);
 }
 
-static void start_job(struct shm_link *link, struct sf_op *op, const struct shm_attach *attach, uint64_t len)
+static void start_job(struct shm_conn *conn, struct sf_op *op, const struct shm_attach *attach, uint64_t len)
 {
-	link->job.op = op;
-	link->job.peer = attach->peer;
-	link->job.region = attach->region;
-	link->job.len = len;
-	sf_shm_accept_busy(link, op, SHM_BUSY_JOB);
+	conn->job.op = op;
+	conn->job.peer = attach->peer;
+	conn->job.region = attach->region;
+	conn->job.len = len;
+	sf_shm_accept_busy(conn, op, SHM_BUSY_JOB);
 	pthread_mutex_lock(&sf_control_lock);
-	sf_shm_job_start(&link->job);
+	sf_shm_job_start(&conn->job);
 	pthread_mutex_unlock(&sf_control_lock);
 }
 
-doca_error_t sf_shm_link_submit_one_sided(struct shm_link *link, struct sf_op *op, uint64_t len)
+doca_error_t sf_shm_conn_submit_one_sided(struct shm_conn *conn, struct sf_op *op, uint64_t len)
 {
 	const struct shm_attach *attach;
 	doca_error_t status;
@@ -57,9 +57,9 @@ doca_error_t sf_shm_link_submit_one_sided(struct shm_link *link, struct sf_op *o
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (op->kind == SF_OP_WRITE && op->header_len != 0) {
-		if (!shm_tx_room(&link->tx, shm_record_lines(op->header_len, 0)))
+		if (!shm_tx_room(&conn->tx, shm_record_lines(op->header_len, 0)))
 			return DOCA_ERROR_AGAIN;
-		status = sf_shm_claim(link, 0, false, &link->transfer.claim);
+		status = sf_shm_claim(conn, 0, false, &conn->transfer.claim);
 		if (status != DOCA_SUCCESS)
 			return sf_shm_unclaimed(op, status);
 	}
@@ -68,11 +68,11 @@ doca_error_t sf_shm_link_submit_one_sided(struct shm_link *link, struct sf_op *o
 	enum shm_reach reach = sf_shm_attach_access(attach, op, len);
 
 	if (reach == SHM_UNREACHED) {
-		start_job(link, op, attach, len);
+		start_job(conn, op, attach, len);
 		return DOCA_SUCCESS;
 	}
 	status = reach == SHM_REACHED ? DOCA_SUCCESS : DOCA_ERROR_CONNECTION_ABORTED;
-	tell(link, op, status);
-	sf_shm_accept_done(link, op, status);
+	tell(conn, op, status);
+	sf_shm_accept_done(conn, op, status);
 	return DOCA_SUCCESS;
 }

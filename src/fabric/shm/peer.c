@@ -14,7 +14,7 @@
 #include "fabric/shm/lend.h"
 #include "fabric/shm/peer_memory.h"
 #include "fabric/shm/region.h"
-#include "fabric/shm/link.h"
+#include "fabric/shm/conn.h"
 
 static struct shm_peer *peers; /* guarded by sf_control_lock */
 
@@ -200,7 +200,7 @@ static bool peer_message(struct sf_channel *channel, const struct sf_msg *msg, i
 		operated(peer, (const struct shm_msg_operated *)msg);
 		return true;
 	case SHM_MSG_GONE:
-		sf_shm_links_forget(peer);
+		sf_shm_conns_forget(peer);
 		return true;
 	default:
 		return false;

@@ -2,7 +2,7 @@
 /*
  * Other processes, as the owners of memory that this one reaches.
  *
- *   peer    a process, known by its agent's id; one connection to its agent, whatever the number of links and imports
+ *   peer    a process, known by its agent's id; one channel to its agent, whatever the number of connections and imports
  *   attach  one of its regions, mapped here as far as its pages could be made mappable
  *   job     an operation that the peer's agent does for us, because neither mapping nor system call reaches the bytes
  *

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Other ports' segments, each mapped once here, whatever the number of links to it. All functions with sf_control_lock held. */
+/* Other ports' segments, each mapped once here, whatever the number of connections to it. All functions with sf_control_lock
+ * held. */
 #ifndef SF_FABRIC_SHM_PEER_PORT_H
 #define SF_FABRIC_SHM_PEER_PORT_H
 
@@ -11,8 +12,8 @@
 struct shm_peer_port {
 	struct shm_port_segment *segment;
 	uint32_t entries;
-	/* Where to look for a receive: what any of the links to the port has passed need not be passed by the others. Written by
-	 * any thread; one that is behind costs time only. */
+	/* Where to look for a receive: what any of the connections to the port has passed need not be passed by the others.
+	 * Written by any thread; one that is behind costs time only. */
 	_Atomic uint64_t cursor, epoch;
 	dev_t dev;
 	ino_t ino; /* the file is the segment's identity: what a peer says of itself is not */

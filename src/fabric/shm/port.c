@@ -15,7 +15,7 @@
 #include "fabric/control/agent.h"
 #include "fabric/shm/connect.h"
 #include "fabric/shm/lend.h"
-#include "fabric/shm/link.h"
+#include "fabric/shm/conn.h"
 #include "fabric/shm/repair.h"
 #include "fabric/tcp/port.h"
 
@@ -57,22 +57,22 @@ free_port:
 	return error;
 }
 
-static void remove_link(struct shm_port *port, uint32_t at)
+static void remove_conn(struct shm_port *port, uint32_t at)
 {
-	struct shm_link *link = port->links[at];
+	struct shm_conn *conn = port->conns[at];
 
-	port->links[at] = port->links[--port->link_num];
-	sf_shm_link_free(link);
+	port->conns[at] = port->conns[--port->conn_num];
+	sf_shm_conn_free(conn);
 }
 
 void sf_shm_port_reap(struct shm_port *port)
 {
 	port->reap = false;
-	for (uint32_t i = port->link_num; i > 0; i--) {
-		struct shm_link *link = port->links[i - 1];
+	for (uint32_t i = port->conn_num; i > 0; i--) {
+		struct shm_conn *conn = port->conns[i - 1];
 
-		if (link->released && link->life == SHM_LIFE_OVER)
-			remove_link(port, i - 1);
+		if (conn->released && conn->life == SHM_LIFE_OVER)
+			remove_conn(port, i - 1);
 	}
 }
 
@@ -83,12 +83,12 @@ void sf_shm_port_close(struct sf_port *base)
 
 	if (port->far != NULL)
 		sf_tcp_port_close(port->far);
-	/* Links that the program has closed, while the peer has not answered yet. */
-	while (port->link_num != 0)
-		remove_link(port, port->link_num - 1);
+	/* Connections that the program has closed, while the peer has not answered yet. */
+	while (port->conn_num != 0)
+		remove_conn(port, port->conn_num - 1);
 	sf_shm_lends_close(port);
 	pthread_mutex_lock(&sf_control_lock);
-	sf_shm_links_drop(port);
+	sf_shm_conns_drop(port);
 	while (*at != port)
 		at = &(*at)->next;
 	*at = port->next;
@@ -98,7 +98,7 @@ void sf_shm_port_close(struct sf_port *base)
 	sf_shm_recvq_fini(&port->recvq);
 	close(port->segment_fd);
 	sf_shm_due_fini(port);
-	free(port->links);
+	free(port->conns);
 	free(port);
 }
 
@@ -113,32 +113,32 @@ doca_error_t sf_shm_port_hold_agent(struct shm_port *port)
 	return error;
 }
 
-void sf_shm_port_meet(struct shm_port *port, const struct shm_link *link)
+void sf_shm_port_meet(struct shm_port *port, const struct shm_conn *conn)
 {
-	if (port->has_met && (link->pid == 0 || link->pid != port->pid_met))
+	if (port->has_met && (conn->pid == 0 || conn->pid != port->pid_met))
 		port->has_rivals = true;
 	port->has_met = true;
-	port->pid_met = link->pid;
+	port->pid_met = conn->pid;
 }
 
-doca_error_t sf_shm_port_add_link(struct shm_port *port, struct shm_link *link)
+doca_error_t sf_shm_port_add_conn(struct shm_port *port, struct shm_conn *conn)
 {
-	if (port->link_num == port->link_room) {
-		uint32_t room = port->link_room == 0 ? 4 : 2 * port->link_room;
-		struct shm_link **more = room <= SHM_LINKS_MAX ? realloc(port->links, room * sizeof(struct shm_link *)) : NULL;
+	if (port->conn_num == port->conn_room) {
+		uint32_t room = port->conn_room == 0 ? 4 : 2 * port->conn_room;
+		struct shm_conn **more = room <= SHM_CONNS_MAX ? realloc(port->conns, room * sizeof(struct shm_conn *)) : NULL;
 
 		if (more == NULL) {
-			SF_LOG_ERR_LIMITED("no memory for link %u of a port, or above the limit of %u", port->link_num + 1,
-					   SHM_LINKS_MAX);
+			SF_LOG_ERR_LIMITED("no memory for connection %u of a port, or above the limit of %u", port->conn_num + 1,
+					   SHM_CONNS_MAX);
 			return DOCA_ERROR_NO_MEMORY;
 		}
-		port->links = more;
-		port->link_room = room;
+		port->conns = more;
+		port->conn_room = room;
 	}
-	doca_error_t error = sf_shm_due_add(port, link);
+	doca_error_t error = sf_shm_due_add(port, conn);
 
 	if (error == DOCA_SUCCESS)
-		port->links[port->link_num++] = link;
+		port->conns[port->conn_num++] = conn;
 	return error;
 }
 
@@ -148,116 +148,116 @@ static void take_news(struct shm_port *port)
 	pthread_mutex_lock(&sf_control_lock);
 	atomic_store_explicit(&port->news, false, memory_order_relaxed);
 	while (port->inbox != NULL) {
-		struct shm_link *link = port->inbox;
+		struct shm_conn *conn = port->inbox;
 
-		port->inbox = link->next_inbox;
-		link->in_inbox = false;
-		link->todo |= link->events;
-		link->events = 0;
-		if (link->in_todo)
+		port->inbox = conn->next_inbox;
+		conn->in_inbox = false;
+		conn->todo |= conn->events;
+		conn->events = 0;
+		if (conn->in_todo)
 			continue;
-		link->in_todo = true;
-		link->next_todo = NULL;
-		*port->todo_end = link;
-		port->todo_end = &link->next_todo;
+		conn->in_todo = true;
+		conn->next_todo = NULL;
+		*port->todo_end = conn;
+		port->todo_end = &conn->next_todo;
 	}
 	port->inbox_end = &port->inbox;
 	pthread_mutex_unlock(&sf_control_lock);
 }
 
 /* The peer's port answered our connect, or it failed. */
-static uint32_t handle_connected(struct shm_port *port, struct shm_link *link)
+static uint32_t handle_connected(struct shm_port *port, struct shm_conn *conn)
 {
-	doca_error_t status = link->answer;
+	doca_error_t status = conn->answer;
 
-	if (link->released)
+	if (conn->released)
 		return 0;
-	if (link->life != SHM_LIFE_CONNECTING) /* disconnected meanwhile */
+	if (conn->life != SHM_LIFE_CONNECTING) /* disconnected meanwhile */
 		status = DOCA_ERROR_CONNECTION_ABORTED;
-	if (link->life == SHM_LIFE_ENDING) {
-		link->base.state = SF_LINK_CLOSED;
+	if (conn->life == SHM_LIFE_ENDING) {
+		conn->base.state = SF_CONN_CLOSED;
 	} else if (status == DOCA_SUCCESS) {
-		link->life = SHM_LIFE_READY;
-		sf_shm_port_meet(port, link);
-		link->sending = true;
-		link->base.state = SF_LINK_READY;
-		sf_shm_due_look(link);
+		conn->life = SHM_LIFE_READY;
+		sf_shm_port_meet(port, conn);
+		conn->sending = true;
+		conn->base.state = SF_CONN_READY;
+		sf_shm_due_look(conn);
 	} else {
-		link->life = SHM_LIFE_OVER;
-		link->base.state = SF_LINK_CLOSED;
+		conn->life = SHM_LIFE_OVER;
+		conn->base.state = SF_CONN_CLOSED;
 	}
 	if (port->handler.connected == NULL)
 		return 0;
-	port->handler.connected(&link->base, status, link->data, link->data_len);
+	port->handler.connected(&conn->base, status, conn->data, conn->data_len);
 	return 1;
 }
 
-static uint32_t handle_accepted(struct shm_port *port, struct shm_link *link)
+static uint32_t handle_accepted(struct shm_port *port, struct shm_conn *conn)
 {
 	/* Without its listener nobody would ever learn of it. */
-	if (link->listener == NULL || sf_shm_port_add_link(port, link) != DOCA_SUCCESS) {
-		sf_shm_link_free(link);
+	if (conn->listener == NULL || sf_shm_port_add_conn(port, conn) != DOCA_SUCCESS) {
+		sf_shm_conn_free(conn);
 		return 0;
 	}
 	sf_shm_port_check(port);
-	link->life = SHM_LIFE_READY;
-	sf_shm_port_meet(port, link);
-	link->sending = true;
-	link->base.state = SF_LINK_READY;
-	sf_shm_due_look(link);
+	conn->life = SHM_LIFE_READY;
+	sf_shm_port_meet(port, conn);
+	conn->sending = true;
+	conn->base.state = SF_CONN_READY;
+	sf_shm_due_look(conn);
 	if (port->handler.accepted == NULL)
 		return 0;
-	port->handler.accepted(link->listener, &link->base, link->data, link->data_len);
+	port->handler.accepted(conn->listener, &conn->base, conn->data, conn->data_len);
 	return 1;
 }
 
-static uint32_t handle_request(struct shm_port *port, struct shm_link *link)
+static uint32_t handle_request(struct shm_port *port, struct shm_conn *conn)
 {
 	if (port->handler.request == NULL) {
-		sf_shm_link_reject(link->listener, &link->request, NULL, 0);
+		sf_shm_conn_reject(conn->listener, &conn->request, NULL, 0);
 		return 0;
 	}
-	port->handler.request(link->listener, &link->request, link->data, link->data_len);
+	port->handler.request(conn->listener, &conn->request, conn->data, conn->data_len);
 	return 1;
 }
 
-/* Handles one link's events; returns callbacks run. The link may be gone afterwards. */
-static uint32_t handle_events(struct shm_port *port, struct shm_link *link, uint32_t events)
+/* Handles one connection's events; returns callbacks run. The connection may be gone afterwards. */
+static uint32_t handle_events(struct shm_port *port, struct shm_conn *conn, uint32_t events)
 {
 	uint32_t ran = 0;
 
 	if (events & SHM_EVENT_REQUEST)
-		return handle_request(port, link);
+		return handle_request(port, conn);
 	if (events & SHM_EVENT_FORGET)
-		sf_shm_link_forget(link);
+		sf_shm_conn_forget(conn);
 	if (events & (SHM_EVENT_HANGUP | SHM_EVENT_JOB))
-		sf_shm_link_attend(link);
+		sf_shm_conn_attend(conn);
 	if (events & SHM_EVENT_HANGUP)
-		link->hangup = true;
+		conn->hangup = true;
 	if (events & SHM_EVENT_ACCEPTED)
-		ran += handle_accepted(port, link);
+		ran += handle_accepted(port, conn);
 	if (events & SHM_EVENT_CONNECTED)
-		ran += handle_connected(port, link);
+		ran += handle_connected(port, conn);
 	return ran;
 }
 
-/* The link is freed: no list may have it. The agent does this too, with a link that the port's thread never saw; what is to do is
- * that thread's, so the list is left alone then. */
-void sf_shm_port_forget_link(struct shm_port *port, struct shm_link *link)
+/* The connection is freed: no list may have it. The agent does this too, with a connection that the port's thread never saw; what
+ * is to do is that thread's, so the list is left alone then. */
+void sf_shm_port_forget_conn(struct shm_port *port, struct shm_conn *conn)
 {
-	struct shm_link **at;
+	struct shm_conn **at;
 
-	if (link->in_todo) {
-		for (at = &port->todo; *at != link; at = &(*at)->next_todo)
+	if (conn->in_todo) {
+		for (at = &port->todo; *at != conn; at = &(*at)->next_todo)
 			;
-		*at = link->next_todo;
+		*at = conn->next_todo;
 		if (*at == NULL)
 			port->todo_end = at;
 	}
-	for (at = &port->inbox; *at != NULL && *at != link; at = &(*at)->next_inbox)
+	for (at = &port->inbox; *at != NULL && *at != conn; at = &(*at)->next_inbox)
 		;
-	if (*at == link) {
-		*at = link->next_inbox;
+	if (*at == conn) {
+		*at = conn->next_inbox;
 		if (*at == NULL)
 			port->inbox_end = at;
 	}
@@ -268,17 +268,17 @@ static uint32_t run_todo(struct shm_port *port, uint32_t budget)
 	uint32_t ran = 0;
 
 	while (port->todo != NULL && ran < budget) {
-		struct shm_link *link = port->todo;
-		uint32_t events = link->todo;
+		struct shm_conn *conn = port->todo;
+		uint32_t events = conn->todo;
 
-		port->todo = link->next_todo;
+		port->todo = conn->next_todo;
 		if (port->todo == NULL)
 			port->todo_end = &port->todo;
-		link->in_todo = false;
-		link->todo = 0;
-		if (link->released)
+		conn->in_todo = false;
+		conn->todo = 0;
+		if (conn->released)
 			port->reap = true;
-		ran += handle_events(port, link, events);
+		ran += handle_events(port, conn, events);
 	}
 	return ran;
 }
@@ -293,7 +293,7 @@ static uint32_t run_done(struct shm_port *port, uint32_t budget)
 		port->done = op->next;
 		if (port->done == NULL)
 			port->done_end = &port->done;
-		shm_link(op->link)->in_flight--;
+		shm_conn(op->conn)->in_flight--;
 		op->done(op);
 		ran++;
 	}
@@ -319,7 +319,7 @@ static uint32_t run_flushed(struct shm_port *port, uint32_t budget)
 void sf_shm_port_abort_recv(struct shm_port *port, struct sf_recv *recv)
 {
 	recv->status = DOCA_ERROR_CONNECTION_ABORTED;
-	recv->link = NULL;
+	recv->conn = NULL;
 	recv->kind = SF_OP_SEND;
 	recv->len = 0;
 	recv->header_len = 0;
@@ -329,29 +329,30 @@ void sf_shm_port_abort_recv(struct shm_port *port, struct sf_recv *recv)
 }
 
 /* Is the peer slow because it lacks a processor? In this process nobody is waited for. */
-static bool holder_is_starved(const struct shm_link *link)
+static bool holder_is_starved(const struct shm_conn *conn)
 {
 	int pid;
 
 	pthread_mutex_lock(&sf_control_lock);
-	pid = link->handshake.channel != NULL ? link->handshake.channel->pid : 0;
+	pid = conn->handshake.channel != NULL ? conn->handshake.channel->pid : 0;
 	pthread_mutex_unlock(&sf_control_lock);
 	return pid != getpid() && sf_process_state(pid) == SF_PROCESS_ACTIVE;
 }
 
-/* A sender did not finish in time what is to be flushed: its link is no good. */
+/* A sender did not finish in time what is to be flushed: its connection is no good. */
 static void flush_overdue(struct shm_port *port, struct shm_slot *slot)
 {
-	struct shm_link *link = sf_shm_slot_claimer(port, slot);
+	struct shm_conn *conn = sf_shm_slot_claimer(port, slot);
 
 	if (port->far != NULL && sf_tcp_port_drop(port->far, slot)) /* it comes back as what is flushed */
 		return;
-	if (link != NULL) {
-		if (port->flush_deadline_ns < port->flush_last_ns && holder_is_starved(link))
+	if (conn != NULL) {
+		if (port->flush_deadline_ns < port->flush_last_ns && holder_is_starved(conn))
 			return; /* until the next look */
-		SF_LOG_WARN_LIMITED("a peer has held a receive for more than a second while it was flushed: its link is ended");
-		link->hangup = true;
-		sf_shm_link_attend(link);
+		SF_LOG_WARN_LIMITED(
+			"a peer has held a receive for more than a second while it was flushed: its connection is ended");
+		conn->hangup = true;
+		sf_shm_conn_attend(conn);
 	}
 	sf_shm_port_abort_recv(port, shm_recvq_finish(&port->recvq, slot));
 }
@@ -387,7 +388,7 @@ static __attribute__((noinline)) uint32_t poll_all(struct shm_port *port, uint32
 	port->polling = true;
 	if (atomic_load_explicit(&port->news, memory_order_relaxed))
 		take_news(port);
-	if (port->todo != NULL) /* a link is reported connected before what was done on it */
+	if (port->todo != NULL) /* a connection is reported connected before what was done on it */
 		ran += run_todo(port, budget);
 	if (port->done != NULL)
 		ran += run_done(port, budget - ran);
@@ -437,7 +438,7 @@ void sf_shm_port_barrier(const struct shm_port *port)
 {
 	SHM_FENCE(memory_order_seq_cst);
 #ifdef SYS_membarrier
-	if (port->link_num != 0 && sf_shm_has_barriers())
+	if (port->conn_num != 0 && sf_shm_has_barriers())
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
 #endif
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A port: its receives, its links, what is due on it.
+ * A port: its receives, its connections, what is due on it.
  *
  * Waking: the owner stores the number of its arming in the shared segment, then looks once more whether something is due;
  * a peer publishes, then looks at that word, and rings for a number for which it has not rung yet. So the owner never takes the
@@ -18,26 +18,26 @@
 #include "fabric/shm/region.h"
 #include "fabric/control/net.h"
 
-struct shm_link;
+struct shm_conn;
 struct tcp_port;
 
 struct shm_port {
 	struct sf_port base;
 	struct sf_port_handler handler;
 	struct shm_recvq recvq;
-	struct shm_link **links; /* open ones, and those that end */
-	uint32_t link_num, link_room;
+	struct shm_conn **conns; /* open ones, and those that end */
+	uint32_t conn_num, conn_room;
 	struct shm_due due; /* which of them a poll looks at */
 	uint32_t quiet;	    /* polls in a row that found nothing, BUSY_LOOKS at most */
 	struct sf_op *done, **done_end;
 	struct sf_recv *flushed, **flushed_end;
-	struct shm_link *todo, **todo_end; /* events taken from the inbox */
+	struct shm_conn *todo, **todo_end; /* events taken from the inbox */
 	uint64_t flush_deadline_ns;	   /* when to look at those who hold a receive, */
 	uint64_t flush_last_ns;		   /* and when they are waited for no longer */
 	_Atomic uint32_t arming;	   /* number of the last one */
 	bool polling;
-	bool suspect;	 /* a link has ended: is what it could write still intact? */
-	bool reap;	 /* links to free at the end of the poll */
+	bool suspect;	 /* a connection has ended: is what it could write still intact? */
+	bool reap;	 /* connections to free at the end of the poll */
 	bool has_met;	 /* a peer, */
 	bool has_rivals; /* and another process than that: one may claim what the other has */
 	int pid_met;	 /* the last one */
@@ -47,8 +47,8 @@ struct shm_port {
 	struct tcp_port *far;	/* its peers on the network; or NULL, and it has none. Locked where the receives change */
 	struct shm_lends lends; /* what of its receives' memory peers may map */
 	_Atomic bool news;	/* the inbox is not empty */
-	struct shm_link *inbox, **inbox_end; /* from here on guarded by sf_control_lock */
-	uint32_t link_ids;
+	struct shm_conn *inbox, **inbox_end; /* from here on guarded by sf_control_lock */
+	uint32_t conn_ids;
 	struct shm_port *next;
 };
 
@@ -81,17 +81,17 @@ void sf_shm_port_flush_recvs(struct sf_port *port);
 /* Has the agent run as long as the port lives. */
 doca_error_t sf_shm_port_hold_agent(struct shm_port *port);
 
-/* Counts a link among those that poll looks at. */
-/* A link with a peer begins. */
-void sf_shm_port_meet(struct shm_port *port, const struct shm_link *link);
-doca_error_t sf_shm_port_add_link(struct shm_port *port, struct shm_link *link);
+/* Counts a connection among those that poll looks at. */
+/* A connection with a peer begins. */
+void sf_shm_port_meet(struct shm_port *port, const struct shm_conn *conn);
+doca_error_t sf_shm_port_add_conn(struct shm_port *port, struct shm_conn *conn);
 
 /* After a store that senders must see, before a look at what they may have written: see the beginning. */
 void sf_shm_port_barrier(const struct shm_port *port);
 
-/* Frees what was released and is over; takes a link out of the lists of events (the latter with sf_control_lock). */
+/* Frees what was released and is over; takes a connection out of the lists of events (the latter with sf_control_lock). */
 void sf_shm_port_reap(struct shm_port *port);
-void sf_shm_port_forget_link(struct shm_port *port, struct shm_link *link);
+void sf_shm_port_forget_conn(struct shm_port *port, struct shm_conn *conn);
 
 /* A receive to be done with CONNECTION_ABORTED from the next poll. */
 void sf_shm_port_abort_recv(struct shm_port *port, struct sf_recv *recv);

@@ -136,7 +136,7 @@ doca_error_t sf_shm_recvq_take(struct shm_recvq *queue, uint64_t *cursor, uint64
 		if (len > (*slot)->len)
 			return DOCA_ERROR_TOO_BIG;
 		if (atomic_compare_exchange_strong(&queue->segment->entry[shm_position(*cursor, queue->entries)].state, &state,
-						   shm_state(SHM_TAKEN, SHM_LINK_ID_MAX, *cursor)))
+						   shm_state(SHM_TAKEN, SHM_CONN_ID_MAX, *cursor)))
 			return DOCA_SUCCESS;
 	}
 	return DOCA_ERROR_AGAIN;

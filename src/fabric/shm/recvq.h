@@ -19,7 +19,7 @@ struct shm_slot {
 	uint32_t len;
 	uint32_t next; /* free slot */
 	bool flushing; /* done, not posted again, when its holder ends */
-	bool held;     /* while the ring is looked at or made anew: a link has it */
+	bool held;     /* while the ring is looked at or made anew: a connection has it */
 	bool odd;      /* while the ring is looked at: its entry is not as it was posted */
 };
 
@@ -57,14 +57,14 @@ static inline struct shm_slot *shm_recvq_slot(const struct shm_recvq *queue, uin
 	return queue->slots[at].recv != NULL ? &queue->slots[at] : NULL;
 }
 
-/* Has that link claimed it? True also when its entry is used again already, and nobody can tell. The segment is every peer's to
- * write: this keeps a peer that writes nonsense into its own ring from using up what another has claimed. */
-static inline bool shm_recvq_claimed_by(const struct shm_recvq *queue, const struct shm_slot *slot, uint32_t link)
+/* Has that connection claimed it? True also when its entry is used again already, and nobody can tell. The segment is every
+ * peer's to write: this keeps a peer that writes nonsense into its own ring from using up what another has claimed. */
+static inline bool shm_recvq_claimed_by(const struct shm_recvq *queue, const struct shm_slot *slot, uint32_t conn)
 {
 	uint64_t state = atomic_load_explicit(&queue->segment->entry[shm_position(slot->ticket, queue->entries)].state,
 					      memory_order_relaxed);
 
-	return shm_state_ticket(state) != slot->ticket || (shm_state_kind(state) == SHM_TAKEN && shm_state_link(state) == link);
+	return shm_state_ticket(state) != slot->ticket || (shm_state_kind(state) == SHM_TAKEN && shm_state_conn(state) == conn);
 }
 
 /* Ends a slot and returns its receive, not yet done. */
@@ -89,8 +89,8 @@ static inline void shm_recvq_prefetch(const struct shm_recvq *queue)
 	shm_prefetch_write(&queue->segment->entry[shm_position(ticket, queue->entries)]);
 }
 
-/* This process claims the first posted receive itself, from *cursor on, for a peer that does not reach it; link is no link of
- * ours. AGAIN: none is posted; TOO_BIG. With what guards the posting; from any thread. */
+/* This process claims the first posted receive itself, from *cursor on, for a peer that does not reach it; connection is no
+ * connection of ours. AGAIN: none is posted; TOO_BIG. With what guards the posting; from any thread. */
 doca_error_t sf_shm_recvq_take(struct shm_recvq *queue, uint64_t *cursor, uint64_t len, struct shm_slot **slot);
 /* Calls back with the room of each receive that is posted, from *cursor on, as long as it is told to go on. */
 void sf_shm_recvq_each_posted(const struct shm_recvq *queue, uint64_t *cursor, bool (*posted)(uint32_t len, void *user),
@@ -105,12 +105,12 @@ void sf_shm_recvq_flush(struct shm_recvq *queue, void (*taken)(struct sf_recv *r
 
 /* Is all in the segment as we wrote it, and no receive claimed? A look at every receive, without a lock or a system call. */
 bool sf_shm_recvq_intact(struct shm_recvq *queue);
-/* After that, and after the slots that links hold were marked: is each odd one held? A sender marks its claim
+/* After that, and after the slots that connections hold were marked: is each odd one held? A sender marks its claim
  * before the entry. */
 bool sf_shm_recvq_accounted(const struct shm_recvq *queue);
 
-/* The ring made anew, in two steps. From the first on nothing can be claimed; then the caller marks the slots that links hold.
- * The second posts all others, in the order of their posting, and calls back for those that were to be flushed. */
+/* The ring made anew, in two steps. From the first on nothing can be claimed; then the caller marks the slots that connections
+ * hold. The second posts all others, in the order of their posting, and calls back for those that were to be flushed. */
 void sf_shm_recvq_withdraw(struct shm_recvq *queue);
 void sf_shm_recvq_renew(struct shm_recvq *queue, void (*taken)(struct sf_recv *recv, void *user), void *user);
 

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/shm/repair.h"
 
-#include "fabric/shm/link.h"
-#include "fabric/shm/links.h"
+#include "fabric/shm/conn.h"
+#include "fabric/shm/conns.h"
 #include "fabric/tcp/port.h"
 
-static uint64_t claim_of(const struct shm_link *link)
+static uint64_t claim_of(const struct shm_conn *conn)
 {
-	return sf_shm_link_used(link) ? atomic_load(link->rx.claim) : 0;
+	return sf_shm_conn_used(conn) ? atomic_load(conn->rx.claim) : 0;
 }
 
-struct shm_link *sf_shm_slot_claimer(const struct shm_port *port, const struct shm_slot *slot)
+struct shm_conn *sf_shm_slot_claimer(const struct shm_port *port, const struct shm_slot *slot)
 {
 	uint64_t claim = shm_claim_word((uint32_t)(slot - port->recvq.slots), slot->ticket);
 
-	for (uint32_t i = 0; i < port->link_num; i++) {
-		if (claim_of(port->links[i]) == claim)
-			return port->links[i];
+	for (uint32_t i = 0; i < port->conn_num; i++) {
+		if (claim_of(port->conns[i]) == claim)
+			return port->conns[i];
 	}
 	return NULL;
 }
@@ -29,18 +29,18 @@ static void slot_hold(struct shm_recvq *queue, uint32_t number, uint64_t ticket)
 		slot->held = true;
 }
 
-/* Also of links that the port does not know yet: the agent accepts for it, and the peer sends at once. With the lock. */
+/* Also of connections that the port does not know yet: the agent accepts for it, and the peer sends at once. With the lock. */
 static void mark_held(struct shm_port *port)
 {
-	for (struct shm_link *link = sf_shm_links; link != NULL; link = link->next_all) {
-		if (link->base.port != &port->base || !sf_shm_link_used(link))
+	for (struct shm_conn *conn = sf_shm_conns; conn != NULL; conn = conn->next_all) {
+		if (conn->base.port != &port->base || !sf_shm_conn_used(conn))
 			continue;
 
-		uint64_t claim = atomic_load(link->rx.claim); /* before the records: the one before this claim is published */
+		uint64_t claim = atomic_load(conn->rx.claim); /* before the records: the one before this claim is published */
 
 		if (claim != 0)
 			slot_hold(&port->recvq, shm_claim_slot(claim), claim & SHM_TICKET_MASK);
-		sf_shm_link_each_unread(link, slot_hold);
+		sf_shm_conn_each_unread(conn, slot_hold);
 	}
 	if (port->far != NULL)
 		sf_tcp_port_hold(port->far);

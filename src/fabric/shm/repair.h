@@ -3,8 +3,9 @@
  * Repairs a port's shared segment after a peer wrote there what no sender of ours writes.
  *
  * Every peer of a port can write all of its segment while the peer's process lives. The owner therefore compares all of it with
- * its own copy when a link begins or ends, and when it finds an impossible entry. It writes again whatever differs. A receive
- * belongs to a sender only while the link's own segment says so: in its claim word, or in a record that is not read yet.
+ * its own copy when a connection begins or ends, and when it finds an impossible entry. It writes again whatever differs. A
+ * receive belongs to a sender only while the connection's own segment says so: in its claim word, or in a record that is not read
+ * yet.
  */
 #ifndef SF_FABRIC_SHM_REPAIR_H
 #define SF_FABRIC_SHM_REPAIR_H
@@ -15,7 +16,7 @@
 void sf_shm_port_repair(struct shm_port *port);
 void sf_shm_port_check(struct shm_port *port);
 
-/* The link that has claimed the slot's receive and says so, or NULL. */
-struct shm_link *sf_shm_slot_claimer(const struct shm_port *port, const struct shm_slot *slot);
+/* The connection that has claimed the slot's receive and says so, or NULL. */
+struct shm_conn *sf_shm_slot_claimer(const struct shm_port *port, const struct shm_slot *slot);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The two ends of one direction of a link: a writer and a reader of records (see layout.h). */
+/* The two ends of one direction of a connection: a writer and a reader of records (see layout.h). */
 #ifndef SF_FABRIC_SHM_RING_H
 #define SF_FABRIC_SHM_RING_H
 

@@ -115,7 +115,7 @@ static void attach_runs(const struct sf_pages *pages, bool writable, struct shm_
 	answer->run_num = at;
 }
 
-/* What the peer asks for: an exported region by its token, or what a port lends by the key of a link. */
+/* What the peer asks for: an exported region by its token, or what a port lends by the key of a connection. */
 static doca_error_t attach_find(const struct session *session, const struct shm_msg_attach *ask, struct shm_msg_attached *answer,
 				const struct sf_pages **pages)
 {

@@ -4,8 +4,8 @@
  *
  *   layout.h  ring.h         what two processes share, and how it is written and read
  *   port  recvq              a port: what is due on it; its posted receives
- *   link  submit  onesided   a link's receiving and end; sending; remote memory
- *   links  connect           how links come to be
+ *   connection  submit  onesided   a connection's receiving and end; sending; remote memory
+ *   connections  connect           how connections come to be
  *   region  peer             memory: the owner's, the importers'
  *   pages  extents           the mover of pages
  *   access                   how an importer reaches the bytes
@@ -20,15 +20,15 @@
 #include "fabric/fabric.h"
 #include "fabric/shm/access.h"
 #include "fabric/shm/connect.h"
-#include "fabric/shm/link.h"
-#include "fabric/shm/links.h"
+#include "fabric/shm/conn.h"
+#include "fabric/shm/conns.h"
 #include "fabric/shm/port.h"
 #include "fabric/shm/region.h"
 #include "fabric/shm/serve.h"
 #include "fabric/shm/shm.h"
 #include "fabric/control/nodes.h"
 #include "fabric/tcp/import.h"
-#include "fabric/tcp/link.h"
+#include "fabric/tcp/conn.h"
 
 #define IOV_MAX_OF_OPERATION 64
 
@@ -104,17 +104,17 @@ static doca_error_t region_request(struct sf_domain *domain, const void *bytes, 
 	return sf_tcp_region_request(domain, bytes, len, region);
 }
 
-static doca_error_t link_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
-				 void *user, struct sf_link **link)
+static doca_error_t conn_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
+				 void *user, struct sf_conn **conn)
 {
 	struct sf_key key;
 
 	if (is_networked(port->domain) && sf_name_check(name, address, data, len) == DOCA_SUCCESS) {
 		key = sf_key_of_name(name);
 		if (!sf_runtime_is_there(SF_SOCKET_LISTENER, &key))
-			return sf_tcp_link_connect(port, name, address, data, len, user, link);
+			return sf_tcp_conn_connect(port, name, address, data, len, user, conn);
 	}
-	return sf_shm_link_connect(port, name, address, data, len, user, link);
+	return sf_shm_conn_connect(port, name, address, data, len, user, conn);
 }
 
 void sf_shm_domain_close(struct sf_domain *domain)
@@ -145,11 +145,11 @@ const struct sf_fabric_ops sf_shm_ops = {
 	.port_flush_recvs = sf_shm_port_flush_recvs,
 	.listener_open = sf_shm_listener_open,
 	.listener_close = sf_shm_listener_close,
-	.link_connect = link_connect,
-	.link_accept = sf_shm_link_accept,
-	.link_reject = sf_shm_link_reject,
-	.link_disconnect = sf_shm_link_disconnect,
-	.link_close = sf_shm_link_close,
-	.link_submit = sf_shm_link_submit,
-	.link_ring = sf_shm_link_ring,
+	.conn_connect = conn_connect,
+	.conn_accept = sf_shm_conn_accept,
+	.conn_reject = sf_shm_conn_reject,
+	.conn_disconnect = sf_shm_conn_disconnect,
+	.conn_close = sf_shm_conn_close,
+	.conn_submit = sf_shm_conn_submit,
+	.conn_ring = sf_shm_conn_ring,
 };

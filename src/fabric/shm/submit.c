@@ -3,7 +3,7 @@
  * Sending. The sender takes the peer's receive, puts the bytes where they belong and writes the peer's completion. Short
  * messages travel inside the completion record, and the peer's poll copies them into its receive; long ones are in transfer.c.
  */
-#include "fabric/shm/link.h"
+#include "fabric/shm/conn.h"
 
 #include <string.h>
 
@@ -41,11 +41,11 @@ static ALWAYS_INLINE bool entry_read(struct shm_entry *entry, bool pieces, struc
 }
 
 /* Claims the first posted receive from a ticket on. AGAIN: none is posted; *ticket is where to look next time. */
-static ALWAYS_INLINE doca_error_t claim_from(struct shm_link *link, uint64_t *ticket, uint64_t len, bool pieces,
+static ALWAYS_INLINE doca_error_t claim_from(struct shm_conn *conn, uint64_t *ticket, uint64_t len, bool pieces,
 					     struct shm_claim *claim)
 {
-	struct shm_port_segment *port = link->peer_port->segment;
-	uint32_t entries = link->peer_port->entries;
+	struct shm_port_segment *port = conn->peer_port->segment;
+	uint32_t entries = conn->peer_port->entries;
 
 	/* Every step passes a position or finds one changed under way, which costs whoever changed it a posting. */
 	for (uint32_t i = 0; i < 2 * entries + 1; i++) {
@@ -69,9 +69,9 @@ static ALWAYS_INLINE doca_error_t claim_from(struct shm_link *link, uint64_t *ti
 				return DOCA_ERROR_AGAIN;
 			if (len > claim->len)
 				return DOCA_ERROR_TOO_BIG;
-			atomic_store_explicit(link->tx.claim, shm_claim_word(claim->slot, *ticket), memory_order_relaxed);
+			atomic_store_explicit(conn->tx.claim, shm_claim_word(claim->slot, *ticket), memory_order_relaxed);
 			if (!atomic_compare_exchange_strong(&entry->state, &state,
-							    shm_state(SHM_TAKEN, link->peer_link, *ticket)))
+							    shm_state(SHM_TAKEN, conn->peer_conn, *ticket)))
 				continue;
 			claim->ticket = *ticket;
 			*ticket = (*ticket + 1) & SHM_TICKET_MASK;
@@ -82,10 +82,10 @@ static ALWAYS_INLINE doca_error_t claim_from(struct shm_link *link, uint64_t *ti
 	return DOCA_ERROR_AGAIN;
 }
 
-static __attribute__((noinline)) doca_error_t claim_once_more(struct shm_link *link, uint64_t *ticket, uint64_t len, bool pieces,
+static __attribute__((noinline)) doca_error_t claim_once_more(struct shm_conn *conn, uint64_t *ticket, uint64_t len, bool pieces,
 							      struct shm_claim *claim)
 {
-	return claim_from(link, ticket, len, pieces, claim);
+	return claim_from(conn, ticket, len, pieces, claim);
 }
 
 /* Where to look for a receive. A ring that was made anew is looked at from its beginning. */
@@ -99,25 +99,25 @@ static inline uint64_t cursor_load(struct shm_peer_port *peer)
 	return atomic_load_explicit(&peer->segment->first, memory_order_relaxed) & SHM_TICKET_MASK;
 }
 
-static ALWAYS_INLINE doca_error_t claim_first(struct shm_link *link, uint64_t len, bool pieces, struct shm_claim *claim)
+static ALWAYS_INLINE doca_error_t claim_first(struct shm_conn *conn, uint64_t len, bool pieces, struct shm_claim *claim)
 {
-	struct shm_peer_port *peer = link->peer_port;
+	struct shm_peer_port *peer = conn->peer_port;
 	struct shm_port_segment *port = peer->segment;
 	uint64_t hint = atomic_load_explicit(&port->hint, memory_order_relaxed) & SHM_TICKET_MASK;
 	uint64_t cursor = cursor_load(peer);
 	bool hinted = shm_ticket_before(cursor, hint);
 	uint64_t ticket = hinted ? hint : cursor;
-	doca_error_t error = claim_from(link, &ticket, len, pieces, claim);
+	doca_error_t error = claim_from(conn, &ticket, len, pieces, claim);
 
 	/* The hint is anybody's word: before saying that nothing is posted we look for ourselves. */
 	if (error == DOCA_ERROR_AGAIN && hinted) {
 		ticket = cursor;
-		error = claim_once_more(link, &ticket, len, pieces, claim);
+		error = claim_once_more(conn, &ticket, len, pieces, claim);
 	}
 	atomic_store_explicit(&peer->cursor, ticket, memory_order_relaxed);
 	if (error != DOCA_SUCCESS) {
-		if (atomic_load_explicit(link->tx.claim, memory_order_relaxed) != 0)
-			atomic_store_explicit(link->tx.claim, 0, memory_order_relaxed);
+		if (atomic_load_explicit(conn->tx.claim, memory_order_relaxed) != 0)
+			atomic_store_explicit(conn->tx.claim, 0, memory_order_relaxed);
 		return error;
 	}
 	if (shm_ticket_before(hint, ticket))
@@ -126,66 +126,66 @@ static ALWAYS_INLINE doca_error_t claim_first(struct shm_link *link, uint64_t le
 	return DOCA_SUCCESS;
 }
 
-doca_error_t sf_shm_claim(struct shm_link *link, uint64_t len, bool pieces, struct shm_claim *claim)
+doca_error_t sf_shm_claim(struct shm_conn *conn, uint64_t len, bool pieces, struct shm_claim *claim)
 {
-	return claim_first(link, len, pieces, claim);
+	return claim_first(conn, len, pieces, claim);
 }
 
 /* After a publication: tells the peer where it does not look by itself, and wakes it if it has armed itself, once for each
  * arming. */
-static inline void tell_peer(struct shm_link *link)
+static inline void tell_peer(struct shm_conn *conn)
 {
-	struct shm_port_segment *port = link->peer_port->segment;
+	struct shm_port_segment *port = conn->peer_port->segment;
 
-	if (link->fence)
+	if (conn->fence)
 		SHM_FENCE(memory_order_seq_cst);
 	else
 		atomic_signal_fence(memory_order_seq_cst);
 
-	if (__builtin_expect(shm_is_cold(port, link->peer_slot), 0))
-		shm_ready_set(port, link->peer_slot);
+	if (__builtin_expect(shm_is_cold(port, conn->peer_slot), 0))
+		shm_ready_set(port, conn->peer_slot);
 
-	shm_link_wake(link);
+	shm_conn_wake(conn);
 }
 
-void sf_shm_publish(struct shm_link *link, const struct shm_head *head, const uint8_t *first)
+void sf_shm_publish(struct shm_conn *conn, const struct shm_head *head, const uint8_t *first)
 {
-	shm_tx_publish(&link->tx, head, first);
-	tell_peer(link);
+	shm_tx_publish(&conn->tx, head, first);
+	tell_peer(conn);
 }
 
-static void accept_op(struct shm_link *link, struct sf_op *op)
+static void accept_op(struct shm_conn *conn, struct sf_op *op)
 {
-	op->link = &link->base;
-	link->in_flight++;
+	op->conn = &conn->base;
+	conn->in_flight++;
 }
 
-void sf_shm_accept_done(struct shm_link *link, struct sf_op *op, doca_error_t status)
+void sf_shm_accept_done(struct shm_conn *conn, struct sf_op *op, doca_error_t status)
 {
-	accept_op(link, op);
-	shm_link_complete(link, op, status);
+	accept_op(conn, op);
+	shm_conn_complete(conn, op, status);
 }
 
-void sf_shm_accept_busy(struct shm_link *link, struct sf_op *op, enum shm_link_busy busy)
+void sf_shm_accept_busy(struct shm_conn *conn, struct sf_op *op, enum shm_conn_busy busy)
 {
-	accept_op(link, op);
-	link->busy = busy;
-	sf_shm_link_attend(link);
+	accept_op(conn, op);
+	conn->busy = busy;
+	sf_shm_conn_attend(conn);
 }
 
-static doca_error_t send_inline(struct shm_link *link, struct sf_op *op, uint32_t len)
+static doca_error_t send_inline(struct shm_conn *conn, struct sf_op *op, uint32_t len)
 {
 	struct shm_head head = {.kind = SHM_RECORD_SEND, .header_len = op->header_len, .data_len = len, .msg_len = len};
-	struct shm_due *due = &shm_port(link->base.port)->due;
+	struct shm_due *due = &shm_port(conn->base.port)->due;
 	const bool paused = due->looks >= SHM_PAUSE_LOOKS;
 	uint8_t bytes[INLINE_MAX] = {0}; /* as they will be in the record */
 	struct shm_claim claim;
 	doca_error_t error;
 
 	due->looks = 0; /* also when this does not succeed: then the reader is busy, and we wait for it */
-	if (!shm_tx_room(&link->tx, shm_head_lines(&head)))
+	if (!shm_tx_room(&conn->tx, shm_head_lines(&head)))
 		return DOCA_ERROR_AGAIN;
-	error = claim_first(link, len, false, &claim);
+	error = claim_first(conn, len, false, &claim);
 	if (error != DOCA_SUCCESS)
 		return sf_shm_unclaimed(op, error);
 	head.slot = claim.slot;
@@ -197,37 +197,37 @@ static doca_error_t send_inline(struct shm_link *link, struct sf_op *op, uint32_
 	else
 		sf_shm_iov_gather(bytes + op->header_len, op->iov, op->iov_num, 0, len);
 	if (op->header_len + len > FIRST_LINE) {
-		memcpy(shm_tx_next(&link->tx) + 1, bytes + FIRST_LINE, SHM_LINE);
+		memcpy(shm_tx_next(&conn->tx) + 1, bytes + FIRST_LINE, SHM_LINE);
 		if (paused)
-			shm_hand_over(shm_tx_next(&link->tx) + 1);
+			shm_hand_over(shm_tx_next(&conn->tx) + 1);
 	}
-	sf_shm_publish(link, &head, bytes);
-	sf_shm_accept_done(link, op, DOCA_SUCCESS);
+	sf_shm_publish(conn, &head, bytes);
+	sf_shm_accept_done(conn, op, DOCA_SUCCESS);
 	return DOCA_SUCCESS;
 }
 
-doca_error_t sf_shm_link_submit(struct sf_link *base, struct sf_op *op)
+doca_error_t sf_shm_conn_submit(struct sf_conn *base, struct sf_op *op)
 {
-	struct shm_link *link = shm_link(base);
+	struct shm_conn *conn = shm_conn(base);
 	uint64_t len;
 	doca_error_t error;
 
 	error = sf_op_check(base, op, &len);
 	if (error != DOCA_SUCCESS)
 		return error;
-	if (!link->sending) {
-		error = link->life == SHM_LIFE_CONNECTING ? sf_shm_link_answered(link) : DOCA_ERROR_NOT_CONNECTED;
+	if (!conn->sending) {
+		error = conn->life == SHM_LIFE_CONNECTING ? sf_shm_conn_answered(conn) : DOCA_ERROR_NOT_CONNECTED;
 		if (error != DOCA_SUCCESS)
 			return error;
 	}
-	if (link->busy != SHM_BUSY_NOT) {
-		sf_shm_link_progress(link);
-		if (link->busy != SHM_BUSY_NOT)
+	if (conn->busy != SHM_BUSY_NOT) {
+		sf_shm_conn_progress(conn);
+		if (conn->busy != SHM_BUSY_NOT)
 			return DOCA_ERROR_AGAIN;
 	}
 	if (op->kind != SF_OP_SEND)
-		return sf_shm_link_submit_one_sided(link, op, len);
+		return sf_shm_conn_submit_one_sided(conn, op, len);
 	if (op->header_len + len <= INLINE_MAX)
-		return send_inline(link, op, (uint32_t)len);
-	return sf_shm_send_long(link, op, len);
+		return send_inline(conn, op, (uint32_t)len);
+	return sf_shm_send_long(conn, op, len);
 }

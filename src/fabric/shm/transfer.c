@@ -11,7 +11,7 @@
 
 #include "base/log.h"
 #include "fabric/shm/connect.h"
-#include "fabric/shm/link.h"
+#include "fabric/shm/conn.h"
 #include "fabric/shm/peer_memory.h"
 #include "fabric/shm/submit.h"
 
@@ -21,21 +21,21 @@
 #define CALL_LEN_MAX (UINT64_C(1) << 30) /* its bytes: the kernel moves a page less than 2 GiB at most */
 
 /* The process on the other end, as an owner of memory; NULL when its agent does not answer. */
-static struct shm_peer *link_peer(struct shm_link *link)
+static struct shm_peer *conn_peer(struct shm_conn *conn)
 {
-	if (link->peer != NULL || link->peer_unknown)
-		return link->peer;
+	if (conn->peer != NULL || conn->peer_unknown)
+		return conn->peer;
 	pthread_mutex_lock(&sf_control_lock);
-	if (sf_shm_peer_get(&link->peer_id, &link->peer) != DOCA_SUCCESS)
-		link->peer_unknown = true;
+	if (sf_shm_peer_get(&conn->peer_id, &conn->peer) != DOCA_SUCCESS)
+		conn->peer_unknown = true;
 	pthread_mutex_unlock(&sf_control_lock);
-	return link->peer;
+	return conn->peer;
 }
 
-/* Asks for a region that the link has not met; it may be ready at once or later. */
-static struct shm_attach *lend_new(struct shm_link *link, uint64_t region)
+/* Asks for a region that the connection has not met; it may be ready at once or later. */
+static struct shm_attach *lend_new(struct shm_conn *conn, uint64_t region)
 {
-	struct shm_peer *peer = link_peer(link);
+	struct shm_peer *peer = conn_peer(conn);
 	struct shm_attach *attach;
 	doca_error_t error;
 	uint32_t at;
@@ -43,39 +43,39 @@ static struct shm_attach *lend_new(struct shm_link *link, uint64_t region)
 	if (peer == NULL)
 		return NULL;
 	pthread_mutex_lock(&sf_control_lock);
-	error = sf_shm_attach_get(peer, region, &link->peer_key, true, &attach);
+	error = sf_shm_attach_get(peer, region, &conn->peer_key, true, &attach);
 	if (error == DOCA_SUCCESS) {
-		if (link->lent_num < SHM_LENT_MAX) {
-			at = link->lent_num++;
+		if (conn->lent_num < SHM_LENT_MAX) {
+			at = conn->lent_num++;
 		} else { /* the table is full: the place after the last used one */
-			at = (link->lent_last + 1) % SHM_LENT_MAX;
-			sf_shm_attach_put(link->lent[at]);
+			at = (conn->lent_last + 1) % SHM_LENT_MAX;
+			sf_shm_attach_put(conn->lent[at]);
 		}
-		link->lent[at] = attach;
-		link->lent_last = at;
+		conn->lent[at] = attach;
+		conn->lent_last = at;
 	}
 	pthread_mutex_unlock(&sf_control_lock);
 	return error == DOCA_SUCCESS ? attach : NULL;
 }
 
 /* Where the claimed receive's memory is here; NULL when it is not (yet) mapped. */
-static struct shm_attach *lend(struct shm_link *link, uint64_t region)
+static struct shm_attach *lend(struct shm_conn *conn, uint64_t region)
 {
 	struct shm_attach *attach = NULL;
 
 	if (region == 0)
 		return NULL;
-	if (link->lent_last < link->lent_num && link->lent[link->lent_last]->region == region) {
-		attach = link->lent[link->lent_last];
+	if (conn->lent_last < conn->lent_num && conn->lent[conn->lent_last]->region == region) {
+		attach = conn->lent[conn->lent_last];
 	} else {
-		for (uint32_t i = 0; i < link->lent_num && attach == NULL; i++) {
-			if (link->lent[i]->region != region)
+		for (uint32_t i = 0; i < conn->lent_num && attach == NULL; i++) {
+			if (conn->lent[i]->region != region)
 				continue;
-			attach = link->lent[i];
-			link->lent_last = i;
+			attach = conn->lent[i];
+			conn->lent_last = i;
 		}
 		if (attach == NULL)
-			attach = lend_new(link, region);
+			attach = lend_new(conn, region);
 	}
 	return attach != NULL && shm_attach_ready(attach) ? attach : NULL;
 }
@@ -88,23 +88,23 @@ static void transfer_begin(struct shm_transfer *t, struct shm_attach *attach)
 	t->attach = attach;
 }
 
-void sf_shm_link_forget(struct shm_link *link)
+void sf_shm_conn_forget(struct shm_conn *conn)
 {
 	uint32_t kept = 0;
 
-	if (link->busy == SHM_BUSY_TRANSFER && link->transfer.attach != NULL)
-		transfer_begin(&link->transfer, NULL);
+	if (conn->busy == SHM_BUSY_TRANSFER && conn->transfer.attach != NULL)
+		transfer_begin(&conn->transfer, NULL);
 	pthread_mutex_lock(&sf_control_lock);
-	for (uint32_t i = 0; i < link->lent_num; i++) {
-		struct shm_attach *attach = link->lent[i];
+	for (uint32_t i = 0; i < conn->lent_num; i++) {
+		struct shm_attach *attach = conn->lent[i];
 
 		if (attach->peer->generations != NULL &&
 		    attach->peer->generations[attach->region % SHM_REGIONS_MAX] == attach->region)
-			link->lent[kept++] = attach;
+			conn->lent[kept++] = attach;
 		else
 			sf_shm_attach_put(attach);
 	}
-	link->lent_num = kept;
+	conn->lent_num = kept;
 	pthread_mutex_unlock(&sf_control_lock);
 }
 
@@ -148,9 +148,9 @@ static void copy_local(struct shm_transfer *t, uint8_t *to, uint64_t len)
 }
 
 /* Writes by system call. Returns the bytes written; 0 when that is not allowed. */
-static uint64_t write_by_call(struct shm_link *link, struct shm_transfer *t, uint64_t addr, uint64_t len)
+static uint64_t write_by_call(struct shm_conn *conn, struct shm_transfer *t, uint64_t addr, uint64_t len)
 {
-	struct shm_peer *peer = link_peer(link);
+	struct shm_peer *peer = conn_peer(conn);
 	struct shm_transfer before = *t;
 	struct iovec local[CALL_IOV_MAX];
 	uint64_t taken;
@@ -166,9 +166,9 @@ static uint64_t write_by_call(struct shm_link *link, struct shm_transfer *t, uin
 }
 
 /* Sends up to len bytes through the ring. Returns how many, 0 when it has no room. */
-static uint64_t write_part(struct shm_link *link, struct shm_transfer *t, uint64_t len)
+static uint64_t write_part(struct shm_conn *conn, struct shm_transfer *t, uint64_t len)
 {
-	struct shm_record *record = shm_tx_next(&link->tx);
+	struct shm_record *record = shm_tx_next(&conn->tx);
 	uint32_t part = len < PART_MAX ? (uint32_t)len : PART_MAX;
 	struct shm_head head = {.kind = SHM_RECORD_PART,
 				.data_len = part,
@@ -176,15 +176,15 @@ static uint64_t write_part(struct shm_link *link, struct shm_transfer *t, uint64
 				.slot = t->claim.slot,
 				.ticket = t->claim.ticket};
 
-	if (!shm_tx_room(&link->tx, shm_head_lines(&head)))
+	if (!shm_tx_room(&conn->tx, shm_head_lines(&head)))
 		return 0;
 	copy_local(t, record->bytes, part);
-	sf_shm_publish(link, &head, NULL);
+	sf_shm_publish(conn, &head, NULL);
 	return part;
 }
 
 /* One step: a stretch of the receive that is reached in one way. Returns the bytes moved. */
-static uint64_t transfer_step(struct shm_link *link, struct shm_transfer *t)
+static uint64_t transfer_step(struct shm_conn *conn, struct shm_transfer *t)
 {
 	uint64_t len = t->claim.piece[t->piece].len - t->piece_at, addr = t->claim.piece[t->piece].addr + t->piece_at, moved = 0;
 	uint8_t *to = NULL;
@@ -198,17 +198,17 @@ static uint64_t transfer_step(struct shm_link *link, struct shm_transfer *t)
 		return len;
 	}
 	if (len >= CALL_MIN)
-		moved = write_by_call(link, t, addr, len);
-	return moved != 0 ? moved : write_part(link, t, len);
+		moved = write_by_call(conn, t, addr, len);
+	return moved != 0 ? moved : write_part(conn, t, len);
 }
 
 /* Are the bytes that were copied into mapped pages where the receiver looks for them? The owner ends what it lent before it takes
  * the pages away: if it stands still, they were there before. */
-static bool transfer_stands(const struct shm_link *link, const struct shm_transfer *t)
+static bool transfer_stands(const struct shm_conn *conn, const struct shm_transfer *t)
 {
 	if (t->attach == NULL)
 		return true;
-	if (link->fence)
+	if (conn->fence)
 		SHM_FENCE(memory_order_seq_cst);
 	else
 		atomic_signal_fence(memory_order_seq_cst);
@@ -216,16 +216,16 @@ static bool transfer_stands(const struct shm_link *link, const struct shm_transf
 }
 
 /* Goes on with the message. Returns whether it is sent. */
-static bool transfer_run(struct shm_link *link)
+static bool transfer_run(struct shm_conn *conn)
 {
-	struct shm_transfer *t = &link->transfer;
+	struct shm_transfer *t = &conn->transfer;
 	struct shm_head head = {.kind = SHM_RECORD_SEND,
 				.header_len = t->op->header_len,
 				.msg_len = (uint32_t)t->len,
 				.slot = t->claim.slot,
 				.ticket = t->claim.ticket};
 
-	while (t->at < t->len || !transfer_stands(link, t)) {
+	while (t->at < t->len || !transfer_stands(conn, t)) {
 		uint64_t moved = 0;
 
 		if (t->at == t->len) { /* all of it again, in another way */
@@ -234,71 +234,72 @@ static bool transfer_run(struct shm_link *link)
 		}
 
 		if (t->piece < t->claim.pieces && t->piece_at < t->claim.piece[t->piece].len)
-			moved = transfer_step(link, t);
+			moved = transfer_step(conn, t);
 		else if (t->piece + 1 < t->claim.pieces) {
 			t->piece++;
 			t->piece_at = 0;
 			continue;
 		}
 		if (moved == 0)
-			return false; /* no room, or the receive's pieces are fewer bytes than it said: then until the link ends
+			return false; /* no room, or the receive's pieces are fewer bytes than it said: then until the connection
+				       * ends
 				       */
 		t->at += moved;
 		t->piece_at += moved;
 	}
-	if (!shm_tx_room(&link->tx, shm_head_lines(&head)))
+	if (!shm_tx_room(&conn->tx, shm_head_lines(&head)))
 		return false;
 	if (t->op->header_len != 0)
-		memcpy(shm_tx_next(&link->tx)->bytes, t->op->header, t->op->header_len);
-	sf_shm_publish(link, &head, NULL);
+		memcpy(shm_tx_next(&conn->tx)->bytes, t->op->header, t->op->header_len);
+	sf_shm_publish(conn, &head, NULL);
 	return true;
 }
 
-doca_error_t sf_shm_send_long(struct shm_link *link, struct sf_op *op, uint64_t len)
+doca_error_t sf_shm_send_long(struct shm_conn *conn, struct sf_op *op, uint64_t len)
 {
-	struct shm_transfer *t = &link->transfer;
+	struct shm_transfer *t = &conn->transfer;
 	doca_error_t error;
 
 	/* At least the end of the message must find room now, or nothing is claimed. */
-	if (!shm_tx_room(&link->tx, shm_record_lines(op->header_len, 0)))
+	if (!shm_tx_room(&conn->tx, shm_record_lines(op->header_len, 0)))
 		return DOCA_ERROR_AGAIN;
-	error = sf_shm_claim(link, len, true, &t->claim);
+	error = sf_shm_claim(conn, len, true, &t->claim);
 	if (error != DOCA_SUCCESS)
 		return sf_shm_unclaimed(op, error);
 	t->op = op;
 	t->len = len;
-	transfer_begin(t, lend(link, t->claim.region));
-	if (transfer_run(link))
-		sf_shm_accept_done(link, op, DOCA_SUCCESS);
+	transfer_begin(t, lend(conn, t->claim.region));
+	if (transfer_run(conn))
+		sf_shm_accept_done(conn, op, DOCA_SUCCESS);
 	else
-		sf_shm_accept_busy(link, op, SHM_BUSY_TRANSFER);
+		sf_shm_accept_busy(conn, op, SHM_BUSY_TRANSFER);
 	return DOCA_SUCCESS;
 }
 
-void sf_shm_link_progress(struct shm_link *link)
+void sf_shm_conn_progress(struct shm_conn *conn)
 {
-	if (link->busy == SHM_BUSY_JOB) {
-		sf_shm_link_job_progress(link);
-	} else if (link->busy == SHM_BUSY_TRANSFER && transfer_run(link)) {
-		link->busy = SHM_BUSY_NOT;
-		shm_link_complete(link, link->transfer.op, DOCA_SUCCESS);
+	if (conn->busy == SHM_BUSY_JOB) {
+		sf_shm_conn_job_progress(conn);
+	} else if (conn->busy == SHM_BUSY_TRANSFER && transfer_run(conn)) {
+		conn->busy = SHM_BUSY_NOT;
+		shm_conn_complete(conn, conn->transfer.op, DOCA_SUCCESS);
 	}
 }
 
-void sf_shm_link_abort_busy(struct shm_link *link)
+void sf_shm_conn_abort_busy(struct shm_conn *conn)
 {
-	struct sf_op *op = link->busy == SHM_BUSY_JOB ? link->job.op : link->transfer.op;
+	struct sf_op *op = conn->busy == SHM_BUSY_JOB ? conn->job.op : conn->transfer.op;
 
-	if (link->busy == SHM_BUSY_NOT)
+	if (conn->busy == SHM_BUSY_NOT)
 		return;
-	sf_shm_link_progress(link);
-	if (link->busy == SHM_BUSY_NOT)
+	sf_shm_conn_progress(conn);
+	if (conn->busy == SHM_BUSY_NOT)
 		return;
-	if (link->busy == SHM_BUSY_JOB) {
+	if (conn->busy == SHM_BUSY_JOB) {
 		pthread_mutex_lock(&sf_control_lock);
-		sf_shm_job_cancel(&link->job);
+		sf_shm_job_cancel(&conn->job);
 		pthread_mutex_unlock(&sf_control_lock);
 	}
-	link->busy = SHM_BUSY_NOT;
-	shm_link_complete(link, op, DOCA_ERROR_CONNECTION_ABORTED);
+	conn->busy = SHM_BUSY_NOT;
+	shm_conn_complete(conn, op, DOCA_ERROR_CONNECTION_ABORTED);
 }

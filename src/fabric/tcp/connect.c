@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How links to peers on the network begin. */
+/* How connections to peers on the network begin. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fabric/control/agent.h"
-#include "fabric/tcp/link.h"
+#include "fabric/tcp/conn.h"
 
-static struct tcp_link *link_of(struct sf_handshake *handshake)
+static struct tcp_conn *conn_of(struct sf_handshake *handshake)
 {
-	return (struct tcp_link *)((char *)handshake - offsetof(struct tcp_link, handshake));
+	return (struct tcp_conn *)((char *)handshake - offsetof(struct tcp_conn, handshake));
 }
 
 static void event_set_data(struct tcp_event *event, const void *data, size_t len)
@@ -20,13 +20,13 @@ static void event_set_data(struct tcp_event *event, const void *data, size_t len
 }
 
 /* With the port's lock. */
-static struct sf_msg_side side_of(struct tcp_link *link)
+static struct sf_msg_side side_of(struct tcp_conn *conn)
 {
 	struct tcp_side ours = {.version = TCP_VERSION};
 	struct tcp_receives receives = {0};
 	struct sf_msg_side side = {{0}};
 
-	sf_tcp_session_receives(&link->session, &receives, TCP_SIDE_RUNS_MAX);
+	sf_tcp_session_receives(&conn->session, &receives, TCP_SIDE_RUNS_MAX);
 	ours.num = receives.num;
 	ours.more = receives.more;
 	memcpy(ours.runs, receives.runs, receives.num * sizeof(ours.runs[0]));
@@ -34,50 +34,50 @@ static struct sf_msg_side side_of(struct tcp_link *link)
 	return side;
 }
 
-static void side_meet(struct tcp_link *link, const struct sf_msg_side *side)
+static void side_meet(struct tcp_conn *conn, const struct sf_msg_side *side)
 {
 	const struct tcp_side *peers = (const struct tcp_side *)side;
 
-	link->session.room = (struct tcp_receives){.num = peers->num, .more = peers->more};
-	memcpy(link->session.room.runs, peers->runs, peers->num * sizeof(peers->runs[0]));
+	conn->session.room = (struct tcp_receives){.num = peers->num, .more = peers->more};
+	memcpy(conn->session.room.runs, peers->runs, peers->num * sizeof(peers->runs[0]));
 }
 
 /* ---- the side that asks; by the agent, with sf_control_lock ---- */
 
 static void tell(struct sf_handshake *handshake, struct sf_msg_side *side, int *fds)
 {
-	struct tcp_port *far = tcp_link_port(link_of(handshake));
+	struct tcp_port *far = tcp_conn_port(conn_of(handshake));
 
 	(void)fds;
 	pthread_mutex_lock(&far->lock);
-	*side = side_of(link_of(handshake));
+	*side = side_of(conn_of(handshake));
 	sf_tcp_port_unlock(far);
 }
 
 static doca_error_t meet(struct sf_handshake *handshake, const struct sf_msg_side *side, int *fds)
 {
 	(void)fds;
-	side_meet(link_of(handshake), side);
+	side_meet(conn_of(handshake), side);
 	return DOCA_SUCCESS;
 }
 
-static void connect_ended(struct tcp_link *link, doca_error_t status, const void *data, size_t len)
+static void connect_ended(struct tcp_conn *conn, doca_error_t status, const void *data, size_t len)
 {
-	link->opened.base.status = status;
-	event_set_data(&link->opened, data, len);
-	link->is_asking = false;
-	sf_port_queue_event(&tcp_link_port(link)->queue, &link->opened.base);
+	conn->opened.base.status = status;
+	event_set_data(&conn->opened, data, len);
+	conn->is_asking = false;
+	sf_port_queue_event(&tcp_conn_port(conn)->queue, &conn->opened.base);
 }
 
 static void opened(struct sf_handshake *handshake, doca_error_t status, const void *data, size_t len)
 {
-	struct tcp_link *link = link_of(handshake);
-	struct tcp_port *far = tcp_link_port(link);
+	struct tcp_conn *conn = conn_of(handshake);
+	struct tcp_port *far = tcp_conn_port(conn);
 
 	pthread_mutex_lock(&far->lock);
-	connect_ended(link, status, data, len);
+	connect_ended(conn, status, data, len);
 	if (status == DOCA_SUCCESS) {
-		sf_tcp_link_up(link, sf_channel_leave(handshake->channel));
+		sf_tcp_conn_up(conn, sf_channel_leave(handshake->channel));
 		handshake->channel = NULL;
 	}
 	sf_tcp_port_unlock(far);
@@ -97,13 +97,13 @@ static const struct sf_handshake_ops handshake_ops = {
 	.ended = ended,
 };
 
-doca_error_t sf_tcp_link_connect(struct sf_port *base, const char *name, const char *address, const void *data, size_t len,
-				 void *user, struct sf_link **out)
+doca_error_t sf_tcp_conn_connect(struct sf_port *base, const char *name, const char *address, const void *data, size_t len,
+				 void *user, struct sf_conn **out)
 {
 	struct shm_port *port = shm_port(base);
 	doca_error_t error = sf_name_check(name, address, data, len);
 	struct tcp_port *far;
-	struct tcp_link *link;
+	struct tcp_conn *conn;
 
 	if (error == DOCA_SUCCESS)
 		error = sf_shm_port_hold_agent(port);
@@ -113,22 +113,22 @@ doca_error_t sf_tcp_link_connect(struct sf_port *base, const char *name, const c
 		return error;
 	pthread_mutex_lock(&sf_control_lock);
 	pthread_mutex_lock(&far->lock);
-	link = sf_tcp_link_new(far, user);
-	if (link != NULL) {
-		link->opened.base.kind = SF_PORT_CONNECTED;
-		link->is_asking = true;
+	conn = sf_tcp_conn_new(far, user);
+	if (conn != NULL) {
+		conn->opened.base.kind = SF_PORT_CONNECTED;
+		conn->is_asking = true;
 	}
 	sf_tcp_port_unlock(far);
-	if (link == NULL)
+	if (conn == NULL)
 		error = DOCA_ERROR_NO_MEMORY;
 	if (error == DOCA_SUCCESS) {
-		error = sf_handshake_ask(&link->handshake, &handshake_ops, name, address, shm_domain(base->domain)->device.scope,
+		error = sf_handshake_ask(&conn->handshake, &handshake_ops, name, address, shm_domain(base->domain)->device.scope,
 					 data, len);
 		pthread_mutex_lock(&far->lock);
 		if (error != DOCA_SUCCESS)
-			sf_tcp_link_free(link);
+			sf_tcp_conn_free(conn);
 		else
-			*out = &link->base;
+			*out = &conn->base;
 		sf_tcp_port_unlock(far);
 	}
 	pthread_mutex_unlock(&sf_control_lock);
@@ -138,16 +138,16 @@ doca_error_t sf_tcp_link_connect(struct sf_port *base, const char *name, const c
 /* ---- the side that is asked ---- */
 
 /* Joins the two. With both locks. */
-static doca_error_t say_accept(struct tcp_link *link, struct sf_channel *channel, const void *data, size_t len)
+static doca_error_t say_accept(struct tcp_conn *conn, struct sf_channel *channel, const void *data, size_t len)
 {
-	const struct sf_msg_side side = side_of(link);
+	const struct sf_msg_side side = side_of(conn);
 
 	if (channel == NULL || !sf_control_accept_answer(channel, &sf_tcp_control, &side, NULL, data, len) ||
 	    channel->out != NULL)
 		return DOCA_ERROR_NOT_CONNECTED;
-	link->handshake.channel = NULL;
-	link->session.in_len = (uint32_t)sf_channel_rest(channel, link->session.in);
-	sf_tcp_link_up(link, sf_channel_leave(channel));
+	conn->handshake.channel = NULL;
+	conn->session.in_len = (uint32_t)sf_channel_rest(channel, conn->session.in);
+	sf_tcp_conn_up(conn, sf_channel_leave(channel));
 	return DOCA_SUCCESS;
 }
 
@@ -156,95 +156,95 @@ doca_error_t sf_tcp_asked(struct sf_control_listener *listener, struct sf_channe
 {
 	struct tcp_port *far = shm_port(listener->base.port)->far;
 	const bool is_auto = (listener->flags & SF_LISTEN_AUTO) != 0;
-	struct tcp_link *link;
+	struct tcp_conn *conn;
 	doca_error_t error = DOCA_SUCCESS;
 
 	(void)fds;
 	if (far == NULL || !channel->is_stream)
 		return DOCA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&far->lock);
-	link = sf_tcp_link_new(far, NULL);
-	if (link == NULL) {
+	conn = sf_tcp_conn_new(far, NULL);
+	if (conn == NULL) {
 		sf_tcp_port_unlock(far);
 		return DOCA_ERROR_NO_MEMORY;
 	}
-	link->opened.base.kind = is_auto ? SF_PORT_ACCEPTED : SF_PORT_REQUEST;
-	link->opened.base.listener = &listener->base;
-	event_set_data(&link->opened, ask->data, ask->data_len);
-	side_meet(link, &ask->side);
+	conn->opened.base.kind = is_auto ? SF_PORT_ACCEPTED : SF_PORT_REQUEST;
+	conn->opened.base.listener = &listener->base;
+	event_set_data(&conn->opened, ask->data, ask->data_len);
+	side_meet(conn, &ask->side);
 	if (is_auto) {
-		sf_port_queue_event(&far->queue, &link->opened.base); /* before what the session may bring */
-		error = say_accept(link, channel, NULL, 0);
+		sf_port_queue_event(&far->queue, &conn->opened.base); /* before what the session may bring */
+		error = say_accept(conn, channel, NULL, 0);
 	} else {
-		link->is_request = true;
-		link->opened.base.link = NULL;
-		link->opened.base.request = &link->request;
-		sf_handshake_follow(&link->handshake, &handshake_ops, channel);
-		sf_port_queue_event(&far->queue, &link->opened.base);
+		conn->is_request = true;
+		conn->opened.base.conn = NULL;
+		conn->opened.base.request = &conn->request;
+		sf_handshake_follow(&conn->handshake, &handshake_ops, channel);
+		sf_port_queue_event(&far->queue, &conn->opened.base);
 	}
 	if (error != DOCA_SUCCESS)
-		sf_tcp_link_free(link);
+		sf_tcp_conn_free(conn);
 	sf_tcp_port_unlock(far);
 	return error;
 }
 
-doca_error_t sf_tcp_link_accept(struct tcp_link *link, const void *data, size_t len, void *user, struct sf_link **out)
+doca_error_t sf_tcp_conn_accept(struct tcp_conn *conn, const void *data, size_t len, void *user, struct sf_conn **out)
 {
-	struct tcp_port *far = tcp_link_port(link);
+	struct tcp_port *far = tcp_conn_port(conn);
 	doca_error_t error;
 
 	if (len > SF_PRIVATE_MAX || (len != 0 && data == NULL))
 		return DOCA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&sf_control_lock);
 	pthread_mutex_lock(&far->lock);
-	((struct sf_control_listener *)link->opened.base.listener)->num_requests--;
-	link->base.user = user;
-	link->base.state = SF_LINK_READY;
-	error = say_accept(link, link->handshake.channel, data, len);
+	((struct sf_control_listener *)conn->opened.base.listener)->num_requests--;
+	conn->base.user = user;
+	conn->base.state = SF_CONN_READY;
+	error = say_accept(conn, conn->handshake.channel, data, len);
 	if (error == DOCA_SUCCESS)
-		*out = &link->base;
+		*out = &conn->base;
 	else
-		sf_tcp_link_free(link);
+		sf_tcp_conn_free(conn);
 	sf_tcp_port_unlock(far);
 	pthread_mutex_unlock(&sf_control_lock);
 	return error;
 }
 
-static void reject(struct tcp_link *link, const void *data, size_t len)
+static void reject(struct tcp_conn *conn, const void *data, size_t len)
 {
-	if (link->handshake.channel != NULL)
-		sf_control_refuse(link->handshake.channel, DOCA_ERROR_CONNECTION_ABORTED, data,
+	if (conn->handshake.channel != NULL)
+		sf_control_refuse(conn->handshake.channel, DOCA_ERROR_CONNECTION_ABORTED, data,
 				  len < SF_PRIVATE_MAX ? len : SF_PRIVATE_MAX);
-	link->handshake.channel = NULL;
-	sf_tcp_link_free(link);
+	conn->handshake.channel = NULL;
+	sf_tcp_conn_free(conn);
 }
 
-void sf_tcp_link_reject(struct tcp_link *link, const void *data, size_t len)
+void sf_tcp_conn_reject(struct tcp_conn *conn, const void *data, size_t len)
 {
-	struct tcp_port *far = tcp_link_port(link);
+	struct tcp_port *far = tcp_conn_port(conn);
 
 	pthread_mutex_lock(&sf_control_lock);
 	pthread_mutex_lock(&far->lock);
-	((struct sf_control_listener *)link->opened.base.listener)->num_requests--;
-	reject(link, data, len);
+	((struct sf_control_listener *)conn->opened.base.listener)->num_requests--;
+	reject(conn, data, len);
 	sf_tcp_port_unlock(far);
 	pthread_mutex_unlock(&sf_control_lock);
 }
 
-void sf_tcp_links_orphan(struct tcp_port *far, const struct sf_listener *listener)
+void sf_tcp_conns_orphan(struct tcp_port *far, const struct sf_listener *listener)
 {
-	struct tcp_link *link, *next;
+	struct tcp_conn *conn, *next;
 
 	pthread_mutex_lock(&far->lock);
-	for (link = LIST_FIRST(&far->links); link != NULL; link = next) {
-		next = LIST_NEXT(link, entry);
-		if (link->opened.base.listener != listener)
+	for (conn = LIST_FIRST(&far->conns); conn != NULL; conn = next) {
+		next = LIST_NEXT(conn, entry);
+		if (conn->opened.base.listener != listener)
 			continue;
-		if (link->is_request) {
-			reject(link, NULL, 0);
-		} else if (link->opened.base.queued) {
-			sf_tcp_session_end(&link->session, DOCA_ERROR_CONNECTION_ABORTED);
-			sf_tcp_link_free(link);
+		if (conn->is_request) {
+			reject(conn, NULL, 0);
+		} else if (conn->opened.base.queued) {
+			sf_tcp_session_end(&conn->session, DOCA_ERROR_CONNECTION_ABORTED);
+			sf_tcp_conn_free(conn);
 		}
 	}
 	sf_tcp_port_unlock(far);

@@ -11,14 +11,14 @@
 #include "base/doorbell.h"
 #include "base/log.h"
 #include "fabric/control/agent.h"
-#include "fabric/tcp/link.h"
+#include "fabric/tcp/conn.h"
 #include "fabric/tcp/waiting.h"
 
 #define EVENTS_MAX 32
 #define CHANGES_MAX (32 * TCP_CHANGED_MAX) /* regions of which sleepers are woken, each time */
-#define DIRECT_MAX 2			   /* so few links are read without asking which one has something */
+#define DIRECT_MAX 2			   /* so few connections are read without asking which one has something */
 #define BUSY_POLLS 64			   /* in a tick: the program polls, and the agent need not */
-#define TELL_LINKS_MAX 32		   /* links that are looked at with every post */
+#define TELL_CONNS_MAX 32		   /* connections that are looked at with every post */
 
 static LIST_HEAD(, tcp_port) ports = LIST_HEAD_INITIALIZER(ports); /* GUARDED_BY(sf_control_lock) */
 
@@ -59,32 +59,32 @@ static bool take_changes(struct tcp_session *session, struct changes *changes)
 
 static void tell_peers(struct tcp_port *far, bool early)
 {
-	struct tcp_link *link;
+	struct tcp_conn *conn;
 
 	if (!TAILQ_EMPTY(&far->waiting)) /* what was posted is for messages that have come */
 		return;
 	if (early)
 		far->has_posted = false;
-	LIST_FOREACH (link, &far->links, entry)
-		sf_tcp_link_tell(link, early);
+	LIST_FOREACH (conn, &far->conns, entry)
+		sf_tcp_conn_tell(conn, early);
 }
 
 /* Returns whether anything had come. */
-static bool link_receive(struct tcp_link *link, struct changes *changes)
+static bool conn_receive(struct tcp_conn *conn, struct changes *changes)
 {
 	bool came = false;
 
-	while (link->session.stream.fd >= 0 && changes->num <= CHANGES_MAX - TCP_CHANGED_MAX) {
-		came = sf_tcp_session_receive(&link->session) || came;
-		if (!take_changes(&link->session, changes))
+	while (conn->session.stream.fd >= 0 && changes->num <= CHANGES_MAX - TCP_CHANGED_MAX) {
+		came = sf_tcp_session_receive(&conn->session) || came;
+		if (!take_changes(&conn->session, changes))
 			break;
 	}
-	sf_tcp_link_watch(link);
-	came = came || link->session.stream.fd < 0;
+	sf_tcp_conn_watch(conn);
+	came = came || conn->session.stream.fd < 0;
 	if (came)
-		sf_tcp_link_tell(link, false);
-	if (came || link->session.refusal_due) /* a message that waited was refused: nothing need have come for that */
-		sf_tcp_link_busy(link);
+		sf_tcp_conn_tell(conn, false);
+	if (came || conn->session.refusal_due) /* a message that waited was refused: nothing need have come for that */
+		sf_tcp_conn_busy(conn);
 	return came;
 }
 
@@ -94,32 +94,32 @@ static bool receive_ready(struct tcp_port *far, struct changes *changes)
 	int num = epoll_wait(far->epoll, events, EVENTS_MAX, 0);
 
 	for (int i = 0; i < num; i++) {
-		struct tcp_link *link = events[i].data.ptr;
+		struct tcp_conn *conn = events[i].data.ptr;
 
 		if (events[i].events & (EPOLLERR | EPOLLHUP)) /* epoll tells of these whether they are asked for or not */
-			sf_tcp_session_wait_end(&link->session);
-		if (link->session.is_waiting && (events[i].events & EPOLLIN)) {
-			link->is_deaf = true;
-			sf_tcp_link_watch(link);
-		} else if (!link->session.is_waiting) {
-			(void)link_receive(link, changes);
+			sf_tcp_session_wait_end(&conn->session);
+		if (conn->session.is_waiting && (events[i].events & EPOLLIN)) {
+			conn->is_deaf = true;
+			sf_tcp_conn_watch(conn);
+		} else if (!conn->session.is_waiting) {
+			(void)conn_receive(conn, changes);
 		}
 		if (events[i].events & EPOLLOUT)
-			sf_tcp_link_busy(link);
+			sf_tcp_conn_busy(conn);
 	}
 	return num > 0;
 }
 
 static bool receive_all(struct tcp_port *far, struct changes *changes)
 {
-	struct tcp_link *link, *next;
+	struct tcp_conn *conn, *next;
 	bool came = false;
 
-	if (far->link_num > DIRECT_MAX)
+	if (far->conn_num > DIRECT_MAX)
 		return receive_ready(far, changes);
-	for (link = LIST_FIRST(&far->links); link != NULL; link = next) {
-		next = LIST_NEXT(link, entry);
-		came = (!link->session.is_waiting && link_receive(link, changes)) || came;
+	for (conn = LIST_FIRST(&far->conns); conn != NULL; conn = next) {
+		next = LIST_NEXT(conn, entry);
+		came = (!conn->session.is_waiting && conn_receive(conn, changes)) || came;
 	}
 	return came;
 }
@@ -128,41 +128,41 @@ static bool receive_all(struct tcp_port *far, struct changes *changes)
 static void serve_waiting(struct tcp_port *far, struct changes *changes)
 {
 	const bool has_posts = far->waiting_posts != far->posts;
-	struct tcp_link *link;
+	struct tcp_conn *conn;
 
 	far->waiting_posts = far->posts;
 	sf_tcp_waiting_count(far);
-	while ((link = TAILQ_FIRST(&far->waiting)) != NULL) {
-		if (has_posts || !link->session.is_waiting)
-			(void)link_receive(link, changes);
-		if (link->session.is_waiting && sf_tcp_waiting_is_late(link)) {
-			sf_tcp_session_wait_end(&link->session);
-			(void)link_receive(link, changes);
+	while ((conn = TAILQ_FIRST(&far->waiting)) != NULL) {
+		if (has_posts || !conn->session.is_waiting)
+			(void)conn_receive(conn, changes);
+		if (conn->session.is_waiting && sf_tcp_waiting_is_late(conn)) {
+			sf_tcp_session_wait_end(&conn->session);
+			(void)conn_receive(conn, changes);
 		}
-		if (link->session.is_waiting)
+		if (conn->session.is_waiting)
 			break;
 	}
 }
 
 static void attend_busy(struct tcp_port *far, bool by_agent)
 {
-	struct tcp_link *link = LIST_FIRST(&far->busy), *next;
-	const uint64_t now = link != NULL ? sf_now_ns() : 0;
+	struct tcp_conn *conn = LIST_FIRST(&far->busy), *next;
+	const uint64_t now = conn != NULL ? sf_now_ns() : 0;
 
-	for (; link != NULL; link = next) {
-		next = LIST_NEXT(link, busy);
-		sf_tcp_link_attend(link, now, by_agent || far->is_watched);
+	for (; conn != NULL; conn = next) {
+		next = LIST_NEXT(conn, busy);
+		sf_tcp_conn_attend(conn, now, by_agent || far->is_watched);
 	}
 }
 
 /* A submit reads too, and cannot wake sleepers. */
 static void take_busy_changes(struct tcp_port *far, struct changes *changes)
 {
-	struct tcp_link *link;
+	struct tcp_conn *conn;
 
-	LIST_FOREACH (link, &far->busy, busy) {
+	LIST_FOREACH (conn, &far->busy, busy) {
 		if (changes->num <= CHANGES_MAX - TCP_CHANGED_MAX)
-			(void)take_changes(&link->session, changes);
+			(void)take_changes(&conn->session, changes);
 	}
 }
 
@@ -252,12 +252,12 @@ bool sf_tcp_ports_tick(uint64_t now)
 void sf_tcp_ports_after_fork(void)
 {
 	struct tcp_port *far;
-	struct tcp_link *link;
+	struct tcp_conn *conn;
 
 	LIST_FOREACH (far, &ports, entry) {
-		LIST_FOREACH (link, &far->links, entry) {
-			if (link->session.stream.fd >= 0)
-				close(link->session.stream.fd);
+		LIST_FOREACH (conn, &far->conns, entry) {
+			if (conn->session.stream.fd >= 0)
+				close(conn->session.stream.fd);
 		}
 		close(far->epoll);
 	}
@@ -315,11 +315,11 @@ void sf_tcp_port_close(struct tcp_port *far)
 		pthread_mutex_lock(&sf_control_lock);
 		LIST_REMOVE(far, entry);
 		sf_channel_close(far->channel);
-		while (!LIST_EMPTY(&far->links)) {
-			struct tcp_link *link = LIST_FIRST(&far->links);
+		while (!LIST_EMPTY(&far->conns)) {
+			struct tcp_conn *conn = LIST_FIRST(&far->conns);
 
-			sf_tcp_session_end(&link->session, DOCA_ERROR_CONNECTION_ABORTED);
-			sf_tcp_link_free(link);
+			sf_tcp_session_end(&conn->session, DOCA_ERROR_CONNECTION_ABORTED);
+			sf_tcp_conn_free(conn);
 		}
 		pthread_mutex_unlock(&sf_control_lock);
 		close(far->epoll);
@@ -344,7 +344,7 @@ void sf_tcp_port_posted(struct tcp_port *far)
 	far->posts++;
 	far->has_posted = true;
 	/* The peers are told with the next submit, or by the next poll, or by the agent, where the program does neither. */
-	if (far->is_watched && !far->is_polling && far->link_num <= TELL_LINKS_MAX) {
+	if (far->is_watched && !far->is_polling && far->conn_num <= TELL_CONNS_MAX) {
 		tell_peers(far, true);
 		attend_busy(far, false);
 	} else if (far->is_watched && !far->is_polling && is_first) {
@@ -355,16 +355,16 @@ void sf_tcp_port_posted(struct tcp_port *far)
 
 void sf_tcp_port_flushed(struct tcp_port *far)
 {
-	struct tcp_link *link;
+	struct tcp_conn *conn;
 
 	if (!is_ours(far))
 		return;
 	pthread_mutex_lock(&far->lock);
-	LIST_FOREACH (link, &far->links, entry) {
-		if (!link->is_up || link->session.stream.fd < 0)
+	LIST_FOREACH (conn, &far->conns, entry) {
+		if (!conn->is_up || conn->session.stream.fd < 0)
 			continue;
-		link->session.tell_receives = true;
-		sf_tcp_link_busy(link);
+		conn->session.tell_receives = true;
+		sf_tcp_conn_busy(conn);
 	}
 	attend_busy(far, false);
 	sf_tcp_port_unlock(far);
@@ -398,9 +398,9 @@ static void post_returned(struct tcp_port *far)
 /* Takes the next due thing with the lock and runs it without. */
 static bool run_one(struct tcp_port *far)
 {
-	struct tcp_event copy; /* the handler may close the link that holds it */
+	struct tcp_event copy; /* the handler may close the connection that holds it */
 	struct sf_port_due due;
-	struct tcp_link *link;
+	struct tcp_conn *conn;
 
 	if (!sf_port_queue_take(&far->queue, &due))
 		return false;
@@ -410,8 +410,8 @@ static bool run_one(struct tcp_port *far)
 			memcpy(copy.data, ((const struct tcp_event *)due.event)->data, due.event->len);
 			copy.base.data = copy.data;
 		}
-		link = due.event->link != NULL ? tcp_link(due.event->link) : NULL;
-		if (link != NULL && link->is_released)
+		conn = due.event->conn != NULL ? tcp_conn(due.event->conn) : NULL;
+		if (conn != NULL && conn->is_released)
 			return true;
 	}
 	sf_tcp_port_unlock(far);
@@ -427,12 +427,12 @@ static bool run_one(struct tcp_port *far)
 
 static void free_released(struct tcp_port *far)
 {
-	struct tcp_link *link, *next;
+	struct tcp_conn *conn, *next;
 
-	for (link = LIST_FIRST(&far->links); link != NULL; link = next) {
-		next = LIST_NEXT(link, entry);
-		if (link->is_released && link->session.stream.fd < 0)
-			sf_tcp_link_free(link);
+	for (conn = LIST_FIRST(&far->conns); conn != NULL; conn = next) {
+		next = LIST_NEXT(conn, entry);
+		if (conn->is_released && conn->session.stream.fd < 0)
+			sf_tcp_conn_free(conn);
 	}
 	far->has_released = false;
 }
@@ -496,14 +496,14 @@ bool sf_tcp_port_arm(struct tcp_port *far)
 void sf_tcp_port_hold(struct tcp_port *far)
 {
 	struct shm_recvq *queue = &far->port->recvq;
-	struct tcp_link *link;
+	struct tcp_conn *conn;
 
 	if (!is_ours(far))
 		return;
 	pthread_mutex_lock(&far->lock);
-	LIST_FOREACH (link, &far->links, entry) {
-		if (link->session.reading.recv != NULL)
-			queue->slots[link->slot].held = true;
+	LIST_FOREACH (conn, &far->conns, entry) {
+		if (conn->session.reading.recv != NULL)
+			queue->slots[conn->slot].held = true;
 	}
 	for (const struct sf_recv *recv = far->queue.recvs; recv != NULL; recv = recv->next)
 		queue->slots[recv->place].held = true;
@@ -514,7 +514,7 @@ void sf_tcp_port_hold(struct tcp_port *far)
 
 bool sf_tcp_port_drop(struct tcp_port *far, const struct shm_slot *slot)
 {
-	struct tcp_link *link;
+	struct tcp_conn *conn;
 	bool held = false;
 
 	if (!is_ours(far))
@@ -524,11 +524,11 @@ bool sf_tcp_port_drop(struct tcp_port *far, const struct shm_slot *slot)
 		held = held || recv == slot->recv;
 	for (const struct sf_recv *recv = far->returned; recv != NULL; recv = recv->next)
 		held = held || recv == slot->recv;
-	LIST_FOREACH (link, &far->links, entry) {
-		if (link->session.reading.recv == NULL || link->session.reading.recv != slot->recv)
+	LIST_FOREACH (conn, &far->conns, entry) {
+		if (conn->session.reading.recv == NULL || conn->session.reading.recv != slot->recv)
 			continue;
-		sf_tcp_session_end(&link->session, DOCA_ERROR_CONNECTION_ABORTED);
-		sf_tcp_link_check(link);
+		sf_tcp_session_end(&conn->session, DOCA_ERROR_CONNECTION_ABORTED);
+		sf_tcp_conn_check(conn);
 		held = true;
 	}
 	sf_tcp_port_unlock(far);

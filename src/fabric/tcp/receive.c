@@ -549,8 +549,8 @@ bool sf_tcp_session_receive(struct tcp_session *session)
 			all += (uint64_t)got;
 			parse(session);
 		}
-		if (got <=
-		    0) /* who says nothing has left while it was connecting: a link that is up tells of its receives at once */
+		if (got <= 0) /* who says nothing has left while it was connecting: a connection that is up tells of its receives
+				 at once */
 			sf_tcp_session_end(session,
 					   session->has_heard ? DOCA_ERROR_CONNECTION_ABORTED : DOCA_ERROR_CONNECTION_RESET);
 		if (got > 0 && got < TCP_IN_SIZE && !sf_stream_pending(&session->stream))

@@ -4,7 +4,7 @@
  *
  *   wire                     what goes over a connection
  *   session  send  receive   one connection: requests, answers, receives
- *   port  link  connect      a port's peers on the network
+ *   port  connection  connect      a port's peers on the network
  *   import  serve            memory: the importer's side, the owner's
  */
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "fabric/shm/connect.h"
 #include "fabric/shm/shm.h"
 #include "fabric/tcp/import.h"
-#include "fabric/tcp/link.h"
+#include "fabric/tcp/conn.h"
 
 extern const struct sf_fabric_ops sf_tcp_ops;
 
@@ -86,12 +86,12 @@ const struct sf_fabric_ops sf_tcp_ops = {
 	.port_flush_recvs = sf_shm_port_flush_recvs,
 	.listener_open = sf_shm_listener_open,
 	.listener_close = sf_shm_listener_close,
-	.link_connect = sf_tcp_link_connect,
-	.link_accept = sf_shm_link_accept,
-	.link_reject = sf_shm_link_reject,
-	.link_disconnect = sf_tcp_link_disconnect,
-	.link_close = sf_tcp_link_close,
-	.link_submit = sf_tcp_link_submit,
-	.link_ring = sf_tcp_link_ring,
-	.link_credits = sf_tcp_link_credits,
+	.conn_connect = sf_tcp_conn_connect,
+	.conn_accept = sf_shm_conn_accept,
+	.conn_reject = sf_shm_conn_reject,
+	.conn_disconnect = sf_tcp_conn_disconnect,
+	.conn_close = sf_tcp_conn_close,
+	.conn_submit = sf_tcp_conn_submit,
+	.conn_ring = sf_tcp_conn_ring,
+	.conn_credits = sf_tcp_conn_credits,
 };

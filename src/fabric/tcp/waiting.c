@@ -7,11 +7,11 @@
 #define WAIT_MAX_NS UINT64_C(100000000)
 #define STEP_MAX_NS UINT64_C(10000000)
 
-void sf_tcp_waiting_add(struct tcp_link *link)
+void sf_tcp_waiting_add(struct tcp_conn *conn)
 {
-	struct tcp_port *far = tcp_link_port(link);
+	struct tcp_port *far = tcp_conn_port(conn);
 
-	if (link->is_waiting)
+	if (conn->is_waiting)
 		return;
 	if (TAILQ_EMPTY(&far->waiting)) {
 		far->waiting_seen_ns = sf_now_ns();
@@ -19,16 +19,16 @@ void sf_tcp_waiting_add(struct tcp_link *link)
 		if (far->is_watched)
 			sf_control_wake(); /* to time it */
 	}
-	link->is_waiting = true;
-	link->wait_ns = far->waiting_ns;
-	TAILQ_INSERT_TAIL(&far->waiting, link, waiting);
+	conn->is_waiting = true;
+	conn->wait_ns = far->waiting_ns;
+	TAILQ_INSERT_TAIL(&far->waiting, conn, waiting);
 }
 
-void sf_tcp_waiting_remove(struct tcp_link *link)
+void sf_tcp_waiting_remove(struct tcp_conn *conn)
 {
-	if (link->is_waiting)
-		TAILQ_REMOVE(&tcp_link_port(link)->waiting, link, waiting);
-	link->is_waiting = link->is_deaf = false;
+	if (conn->is_waiting)
+		TAILQ_REMOVE(&tcp_conn_port(conn)->waiting, conn, waiting);
+	conn->is_waiting = conn->is_deaf = false;
 }
 
 void sf_tcp_waiting_count(struct tcp_port *far)
@@ -39,7 +39,7 @@ void sf_tcp_waiting_count(struct tcp_port *far)
 	far->waiting_seen_ns = now;
 }
 
-bool sf_tcp_waiting_is_late(struct tcp_link *link)
+bool sf_tcp_waiting_is_late(struct tcp_conn *conn)
 {
-	return tcp_link_port(link)->waiting_ns - link->wait_ns >= WAIT_MAX_NS;
+	return tcp_conn_port(conn)->waiting_ns - conn->wait_ns >= WAIT_MAX_NS;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations on a region without a link: by the import's own queue pair, one thread at a time; on one's own memory by hand. */
+/* Operations on a region without a connection: by the import's own queue pair, one thread at a time; on one's own memory by hand.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,67 +1,67 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How links begin on the side that connects, what their peers' agents say, and how they end. */
+/* How connections begin on the side that connects, what their peers' agents say, and how they end. */
 #include <stddef.h>
 
 #include "base/clock.h"
-#include "fabric/verbs/link.h"
+#include "fabric/verbs/conn.h"
 
-static LIST_HEAD(, vb_link) links = LIST_HEAD_INITIALIZER(links); /* GUARDED_BY(sf_control_lock) */
+static LIST_HEAD(, vb_conn) conns = LIST_HEAD_INITIALIZER(conns); /* GUARDED_BY(sf_control_lock) */
 
-/* ---- what the agent does for links; with sf_control_lock ---- */
+/* ---- what the agent does for connections; with sf_control_lock ---- */
 
 /* With the port's lock. The attempt is over. */
-static void connect_ended(struct vb_link *link, doca_error_t status, const void *data, size_t len)
+static void connect_ended(struct vb_conn *conn, doca_error_t status, const void *data, size_t len)
 {
-	link->opened.status = status;
-	if (!sf_verbs_event_set_data(&link->opened, data, len))
-		link->opened.len = 0;
+	conn->opened.status = status;
+	if (!sf_verbs_event_set_data(&conn->opened, data, len))
+		conn->opened.len = 0;
 	if (status != DOCA_SUCCESS) {
-		link->failed = true;
-		link->life = VB_LINK_OVER;
+		conn->failed = true;
+		conn->life = VB_CONN_OVER;
 	}
-	sf_port_queue_event(&vb_link_port(link)->queue, &link->opened);
+	sf_port_queue_event(&vb_conn_port(conn)->queue, &conn->opened);
 }
 
-static struct vb_link *link_of(struct sf_handshake *handshake)
+static struct vb_conn *conn_of(struct sf_handshake *handshake)
 {
-	return (struct vb_link *)((char *)handshake - offsetof(struct vb_link, handshake));
+	return (struct vb_conn *)((char *)handshake - offsetof(struct vb_conn, handshake));
 }
 
 static void tell(struct sf_handshake *handshake, struct sf_msg_side *side, int *fds)
 {
 	(void)fds;
-	sf_verbs_link_side(link_of(handshake), side);
+	sf_verbs_conn_side(conn_of(handshake), side);
 }
 
 static doca_error_t meet(struct sf_handshake *handshake, const struct sf_msg_side *side, int *fds)
 {
-	struct vb_link *link = link_of(handshake);
-	struct vb_port *port = vb_link_port(link);
+	struct vb_conn *conn = conn_of(handshake);
+	struct vb_port *port = vb_conn_port(conn);
 	doca_error_t error;
 
 	(void)fds;
 	pthread_mutex_lock(&port->lock);
-	error = sf_verbs_link_meet(link, side);
+	error = sf_verbs_conn_meet(conn, side);
 	pthread_mutex_unlock(&port->lock);
 	return error == DOCA_SUCCESS ? DOCA_SUCCESS : DOCA_ERROR_CONNECTION_ABORTED;
 }
 
-static void link_up(struct vb_link *link)
+static void conn_up(struct vb_conn *conn)
 {
-	link->life = VB_LINK_UP;
-	sf_verbs_link_tell(link, false);
+	conn->life = VB_CONN_UP;
+	sf_verbs_conn_tell(conn, false);
 }
 
 static void opened(struct sf_handshake *handshake, doca_error_t status, const void *data, size_t len)
 {
-	struct vb_link *link = link_of(handshake);
-	struct vb_port *port = vb_link_port(link);
+	struct vb_conn *conn = conn_of(handshake);
+	struct vb_port *port = vb_conn_port(conn);
 	struct sf_msg ready;
 
 	pthread_mutex_lock(&port->lock);
-	connect_ended(link, status, data, len);
+	connect_ended(conn, status, data, len);
 	if (status == DOCA_SUCCESS) {
-		link_up(link);
+		conn_up(conn);
 		(void)vb_msg_send(handshake->channel, VB_MSG_READY, &ready, sizeof(ready), 0);
 	}
 	sf_verbs_port_drain(port);
@@ -70,20 +70,20 @@ static void opened(struct sf_handshake *handshake, doca_error_t status, const vo
 
 static bool message(struct sf_handshake *handshake, const struct sf_msg *msg)
 {
-	struct vb_link *link = link_of(handshake);
-	struct vb_port *port = vb_link_port(link);
+	struct vb_conn *conn = conn_of(handshake);
+	struct vb_port *port = vb_conn_port(conn);
 	bool known = true;
 
 	pthread_mutex_lock(&port->lock);
-	if (msg->kind == VB_MSG_READY && link->life == VB_LINK_JOINING) {
-		link_up(link);
+	if (msg->kind == VB_MSG_READY && conn->life == VB_CONN_JOINING) {
+		conn_up(conn);
 	} else if (msg->kind == VB_MSG_BYE) {
 		sf_verbs_port_drain(port); /* what was on its way, before the queue pair ends */
-		sf_verbs_link_lose(link, DOCA_ERROR_CONNECTION_RESET, msg->value);
+		sf_verbs_conn_lose(conn, DOCA_ERROR_CONNECTION_RESET, msg->value);
 	} else if (msg->kind == VB_MSG_RING) {
 		sf_port_queue_ring(&port->queue);
 	} else if (msg->kind == VB_MSG_PULLED) {
-		sf_verbs_ops_pulled(link, msg->value);
+		sf_verbs_ops_pulled(conn, msg->value);
 	} else {
 		known = false;
 	}
@@ -94,13 +94,13 @@ static bool message(struct sf_handshake *handshake, const struct sf_msg *msg)
 
 static void ended(struct sf_handshake *handshake)
 {
-	struct vb_link *link = link_of(handshake);
-	struct vb_port *port = vb_link_port(link);
+	struct vb_conn *conn = conn_of(handshake);
+	struct vb_port *port = vb_conn_port(conn);
 
 	pthread_mutex_lock(&port->lock);
 	sf_verbs_port_drain(port);
-	if (!link->failed)
-		sf_verbs_link_lose(link, DOCA_ERROR_CONNECTION_ABORTED, 0);
+	if (!conn->failed)
+		sf_verbs_conn_lose(conn, DOCA_ERROR_CONNECTION_ABORTED, 0);
 	sf_verbs_port_drain(port);
 	pthread_mutex_unlock(&port->lock);
 }
@@ -114,152 +114,152 @@ static const struct sf_handshake_ops handshake_ops = {
 	.ended = ended,
 };
 
-/* What a link has to say to its peer, and what is timed. Returns whether anything still is. */
-static bool link_tick(struct vb_link *link, uint64_t now)
+/* What a connection has to say to its peer, and what is timed. Returns whether anything still is. */
+static bool conn_tick(struct vb_conn *conn, uint64_t now)
 {
-	struct vb_port *port = vb_link_port(link);
+	struct vb_port *port = vb_conn_port(conn);
 	struct sf_msg msg;
 	bool timed, bye, pulled, cut;
 
 	pthread_mutex_lock(&port->lock);
-	if (link->gone != DOCA_SUCCESS || link->leaving) {
-		sf_verbs_link_touch(link);
+	if (conn->gone != DOCA_SUCCESS || conn->leaving) {
+		sf_verbs_conn_touch(conn);
 		sf_verbs_port_drain(port);
 	}
-	bye = link->leaving && link->ops_head == link->ops_tail && !link->said_bye;
-	link->said_bye = link->said_bye || bye;
-	pulled = link->pulls_made != link->pulls_told;
-	link->pulls_told = link->pulls_made;
-	cut = (link->gone == DOCA_ERROR_CONNECTION_ABORTED && !sf_verbs_link_is_suspect(link, now)) || link->failed;
-	timed = (link->leaving && !link->said_bye) ||
-		(link->gone != DOCA_SUCCESS && !link->leaving && link->closed.status == DOCA_SUCCESS);
+	bye = conn->leaving && conn->ops_head == conn->ops_tail && !conn->said_bye;
+	conn->said_bye = conn->said_bye || bye;
+	pulled = conn->pulls_made != conn->pulls_told;
+	conn->pulls_told = conn->pulls_made;
+	cut = (conn->gone == DOCA_ERROR_CONNECTION_ABORTED && !sf_verbs_conn_is_suspect(conn, now)) || conn->failed;
+	timed = (conn->leaving && !conn->said_bye) ||
+		(conn->gone != DOCA_SUCCESS && !conn->leaving && conn->closed.status == DOCA_SUCCESS);
 	pthread_mutex_unlock(&port->lock);
 	if (pulled)
-		(void)vb_msg_send(link->handshake.channel, VB_MSG_PULLED, &msg, sizeof(msg), link->pulls_told);
+		(void)vb_msg_send(conn->handshake.channel, VB_MSG_PULLED, &msg, sizeof(msg), conn->pulls_told);
 	if (bye)
-		(void)vb_msg_send(link->handshake.channel, VB_MSG_BYE, &msg, sizeof(msg), link->sent);
+		(void)vb_msg_send(conn->handshake.channel, VB_MSG_BYE, &msg, sizeof(msg), conn->sent);
 	if (cut)
-		sf_handshake_end(&link->handshake);
+		sf_handshake_end(&conn->handshake);
 	return timed;
 }
 
-bool sf_verbs_links_tick(uint64_t now)
+bool sf_verbs_conns_tick(uint64_t now)
 {
-	struct vb_link *link;
+	struct vb_conn *conn;
 	bool timed = false;
 
-	LIST_FOREACH (link, &links, all)
-		timed = link_tick(link, now) || timed;
+	LIST_FOREACH (conn, &conns, all)
+		timed = conn_tick(conn, now) || timed;
 	return timed;
 }
 
-void sf_verbs_links_after_fork(void)
+void sf_verbs_conns_after_fork(void)
 {
-	LIST_INIT(&links);
+	LIST_INIT(&conns);
 }
 
 /* ---- connecting ---- */
 
-void sf_verbs_link_follow(struct vb_link *link, struct sf_channel *channel)
+void sf_verbs_conn_follow(struct vb_conn *conn, struct sf_channel *channel)
 {
-	sf_handshake_follow(&link->handshake, &handshake_ops, channel);
+	sf_handshake_follow(&conn->handshake, &handshake_ops, channel);
 }
 
-void sf_verbs_link_register(struct vb_link *link)
+void sf_verbs_conn_register(struct vb_conn *conn)
 {
-	struct vb_port *port = vb_link_port(link);
+	struct vb_port *port = vb_conn_port(conn);
 
-	LIST_INSERT_HEAD(&links, link, all);
+	LIST_INSERT_HEAD(&conns, conn, all);
 	pthread_mutex_lock(&port->lock);
-	sf_verbs_link_enter(link);
+	sf_verbs_conn_enter(conn);
 	pthread_mutex_unlock(&port->lock);
 }
 
-doca_error_t sf_verbs_link_connect(struct sf_port *base, const char *name, const char *address, const void *data, size_t len,
-				   void *user, struct sf_link **out)
+doca_error_t sf_verbs_conn_connect(struct sf_port *base, const char *name, const char *address, const void *data, size_t len,
+				   void *user, struct sf_conn **out)
 {
 	struct vb_port *port = vb_port(base);
 	doca_error_t error = sf_name_check(name, address, data, len);
-	struct vb_link *link;
+	struct vb_conn *conn;
 
 	if (error != DOCA_SUCCESS)
 		return error;
-	link = sf_verbs_link_new(port, user);
-	if (link == NULL)
+	conn = sf_verbs_conn_new(port, user);
+	if (conn == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	pthread_mutex_lock(&sf_control_lock);
-	sf_verbs_link_register(link);
-	error = sf_handshake_ask(&link->handshake, &handshake_ops, name, address, vb_domain(base->domain)->scope, data, len);
+	sf_verbs_conn_register(conn);
+	error = sf_handshake_ask(&conn->handshake, &handshake_ops, name, address, vb_domain(base->domain)->scope, data, len);
 	if (error != DOCA_SUCCESS) {
 		pthread_mutex_lock(&port->lock);
-		connect_ended(link, error, NULL, 0);
+		connect_ended(conn, error, NULL, 0);
 		pthread_mutex_unlock(&port->lock);
 	}
 	pthread_mutex_unlock(&sf_control_lock);
-	*out = &link->base;
+	*out = &conn->base;
 	return DOCA_SUCCESS;
 }
 
 /* ---- ending; on the port's thread ---- */
 
-void sf_verbs_link_disconnect(struct sf_link *base)
+void sf_verbs_conn_disconnect(struct sf_conn *base)
 {
-	struct vb_link *link = vb_link(base);
-	struct vb_port *port = vb_link_port(link);
+	struct vb_conn *conn = vb_conn(base);
+	struct vb_port *port = vb_conn_port(conn);
 
 	if (!vb_port_is_ours(port))
 		return;
 	pthread_mutex_lock(&sf_control_lock);
 	pthread_mutex_lock(&port->lock);
-	if (link->life == VB_LINK_ASKING) {
+	if (conn->life == VB_CONN_ASKING) {
 		struct sf_msg bye;
 
-		(void)vb_msg_send(link->handshake.channel, VB_MSG_BYE, &bye, sizeof(bye), 0);
-		sf_handshake_end(&link->handshake);
-		connect_ended(link, DOCA_ERROR_CONNECTION_ABORTED, NULL, 0);
-	} else if (!link->leaving) {
-		if (link->opened.queued && link->opened.kind == SF_PORT_CONNECTED && link->opened.status == DOCA_SUCCESS) {
-			link->opened.status = DOCA_ERROR_CONNECTION_ABORTED;
-			link->opened.len = 0;
+		(void)vb_msg_send(conn->handshake.channel, VB_MSG_BYE, &bye, sizeof(bye), 0);
+		sf_handshake_end(&conn->handshake);
+		connect_ended(conn, DOCA_ERROR_CONNECTION_ABORTED, NULL, 0);
+	} else if (!conn->leaving) {
+		if (conn->opened.queued && conn->opened.kind == SF_PORT_CONNECTED && conn->opened.status == DOCA_SUCCESS) {
+			conn->opened.status = DOCA_ERROR_CONNECTION_ABORTED;
+			conn->opened.len = 0;
 		}
-		sf_port_queue_drop(&port->queue, &link->closed);
-		link->leaving = true;
-		link->moved_at = sf_now_ns();
-		sf_verbs_link_touch(link);
+		sf_port_queue_drop(&port->queue, &conn->closed);
+		conn->leaving = true;
+		conn->moved_at = sf_now_ns();
+		sf_verbs_conn_touch(conn);
 		sf_verbs_port_drain(port);
 	}
-	base->state = SF_LINK_CLOSED;
+	base->state = SF_CONN_CLOSED;
 	pthread_mutex_unlock(&port->lock);
-	if (link_tick(link, sf_now_ns()))
+	if (conn_tick(conn, sf_now_ns()))
 		sf_control_wake(); /* which goes on with it */
 	pthread_mutex_unlock(&sf_control_lock);
 }
 
-void sf_verbs_link_close(struct sf_link *base)
+void sf_verbs_conn_close(struct sf_conn *base)
 {
-	struct vb_link *link = vb_link(base);
-	struct vb_port *port = vb_link_port(link);
+	struct vb_conn *conn = vb_conn(base);
+	struct vb_port *port = vb_conn_port(conn);
 
 	if (!vb_port_is_ours(port))
 		return;
-	sf_verbs_link_disconnect(base);
+	sf_verbs_conn_disconnect(base);
 	pthread_mutex_lock(&sf_control_lock);
-	sf_handshake_end(&link->handshake);
-	LIST_REMOVE(link, all);
+	sf_handshake_end(&conn->handshake);
+	LIST_REMOVE(conn, all);
 	pthread_mutex_lock(&port->lock);
-	sf_verbs_link_leave(link);
+	sf_verbs_conn_leave(conn);
 	pthread_mutex_unlock(&port->lock);
 	pthread_mutex_unlock(&sf_control_lock);
-	sf_verbs_link_free(link);
+	sf_verbs_conn_free(conn);
 }
 
-void sf_verbs_link_ring(struct sf_link *base)
+void sf_verbs_conn_ring(struct sf_conn *base)
 {
 	struct sf_msg msg;
 
 	if (!vb_port_is_ours(vb_port(base->port)))
 		return;
 	pthread_mutex_lock(&sf_control_lock);
-	(void)vb_msg_send(vb_link(base)->handshake.channel, VB_MSG_RING, &msg, sizeof(msg), 0);
+	(void)vb_msg_send(vb_conn(base)->handshake.channel, VB_MSG_RING, &msg, sizeof(msg), 0);
 	pthread_mutex_unlock(&sf_control_lock);
 }

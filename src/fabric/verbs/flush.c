@@ -4,7 +4,7 @@
  * from a queue pair to itself, and reports them once every peer has been told that they are gone.
  */
 #include "base/clock.h"
-#include "fabric/verbs/link.h"
+#include "fabric/verbs/conn.h"
 
 #define HELD_LIMIT_NS UINT64_C(1000000000) /* for a sender to finish what it has begun */
 
@@ -87,12 +87,12 @@ static void flush_report(struct vb_port *port)
 /* All are back: the peers learn of it before the program does. */
 static void flush_tell(struct vb_port *port)
 {
-	struct vb_link *link;
+	struct vb_conn *conn;
 
 	port->flushing = false;
-	LIST_FOREACH (link, &port->links, entry) {
-		if (link->life == VB_LINK_UP)
-			sf_verbs_link_tell(link, true);
+	LIST_FOREACH (conn, &port->conns, entry) {
+		if (conn->life == VB_CONN_UP)
+			sf_verbs_conn_tell(conn, true);
 	}
 	if (port->flush_views == 0)
 		flush_report(port);

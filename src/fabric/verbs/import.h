@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Regions of other domains. An import has a connection to its owner's agent, which tells of its end, and a queue pair of its own
- * to the owner's device, by which sf_region_access reaches the memory; what a link does with the region goes by the link's.
+ * to the owner's device, by which sf_region_access reaches the memory; what a connection does with the region goes by the
+ * connection's.
  */
 #ifndef SF_FABRIC_VERBS_IMPORT_H
 #define SF_FABRIC_VERBS_IMPORT_H
@@ -29,10 +30,10 @@ struct vb_import {
 	_Atomic uint32_t state;	   /* enum vb_import_state */
 	_Atomic bool gone;	   /* the owner ended it, or is dead */
 	_Atomic bool dead;	   /* the owner is dead */
-	_Atomic uint32_t inflight; /* operations of links and threads */
+	_Atomic uint32_t inflight; /* operations of connections and threads */
 	_Atomic bool armed;	   /* the owner sleeps until the region's bytes change, and is to be rung once */
 	_Atomic uint32_t moved;	   /* changes begun and ended; those of sf_region_access are counted at their end */
-	_Atomic uint32_t writers;  /* changes by links that are under way */
+	_Atomic uint32_t writers;  /* changes by connections that are under way */
 	/* for sf_region_access */
 	pthread_mutex_t access; /* guards the rest */
 	struct ibv_cq *cq;

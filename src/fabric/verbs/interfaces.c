@@ -79,7 +79,7 @@ uint32_t sf_verbs_scope(const char *device, int gid_index)
 	return name[0] != '\0' ? if_nametoindex(name) : 0;
 }
 
-/* 0: IPv4; 1: IPv6; 2: of this link only; 3: none */
+/* 0: IPv4; 1: IPv6; 2: of this connection only; 3: none */
 static int rank(const struct sockaddr *addr)
 {
 	if (addr == NULL)

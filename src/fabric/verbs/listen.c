@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How links begin on the side that is asked. */
+/* How connections begin on the side that is asked. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/verbs/link.h"
+#include "fabric/verbs/conn.h"
 
 /* GUARDED_BY(sf_control_lock) */
 struct vb_request {
@@ -24,20 +24,20 @@ void sf_verbs_requests_after_fork(void)
 
 /* ---- accepting; with sf_control_lock ---- */
 
-/* The peer's queue pair is known: from here on the link takes what it sends. */
-static doca_error_t link_join(struct vb_link *link, const struct sf_msg_side *side)
+/* The peer's queue pair is known: from here on the connection takes what it sends. */
+static doca_error_t conn_join(struct vb_conn *conn, const struct sf_msg_side *side)
 {
-	link->life = VB_LINK_JOINING;
-	return sf_verbs_link_meet(link, side);
+	conn->life = VB_CONN_JOINING;
+	return sf_verbs_conn_meet(conn, side);
 }
 
-static void link_answer(struct vb_link *link, struct sf_channel *channel, const void *data, size_t len)
+static void conn_answer(struct vb_conn *conn, struct sf_channel *channel, const void *data, size_t len)
 {
 	struct sf_msg_side side = {{0}};
 
-	sf_verbs_link_side(link, &side);
-	sf_verbs_link_follow(link, channel);
-	sf_verbs_link_register(link);
+	sf_verbs_conn_side(conn, &side);
+	sf_verbs_conn_follow(conn, channel);
+	sf_verbs_conn_register(conn);
 	(void)sf_control_accept_answer(channel, &sf_verbs_control, &side, NULL, data, len); /* if not, the agent finds the end */
 }
 
@@ -45,23 +45,23 @@ static doca_error_t accept_auto(struct sf_control_listener *listener, struct sf_
 				const struct sf_msg_connect *ask)
 {
 	struct vb_port *port = vb_port(listener->base.port);
-	struct vb_link *link = sf_verbs_link_new(port, NULL);
-	doca_error_t error = link != NULL ? link_join(link, &ask->side) : DOCA_ERROR_NO_MEMORY;
+	struct vb_conn *conn = sf_verbs_conn_new(port, NULL);
+	doca_error_t error = conn != NULL ? conn_join(conn, &ask->side) : DOCA_ERROR_NO_MEMORY;
 
-	if (error == DOCA_SUCCESS && !sf_verbs_event_set_data(&link->opened, ask->data, ask->data_len))
+	if (error == DOCA_SUCCESS && !sf_verbs_event_set_data(&conn->opened, ask->data, ask->data_len))
 		error = DOCA_ERROR_NO_MEMORY;
 	if (error != DOCA_SUCCESS) {
-		if (link != NULL)
-			sf_verbs_link_free(link);
+		if (conn != NULL)
+			sf_verbs_conn_free(conn);
 		return error;
 	}
-	/* Due before the answer leaves: nothing of the link can come before it. */
-	link->opened.kind = SF_PORT_ACCEPTED;
-	link->opened.listener = &listener->base;
+	/* Due before the answer leaves: nothing of the connection can come before it. */
+	conn->opened.kind = SF_PORT_ACCEPTED;
+	conn->opened.listener = &listener->base;
 	pthread_mutex_lock(&port->lock);
-	sf_port_queue_event(&port->queue, &link->opened);
+	sf_port_queue_event(&port->queue, &conn->opened);
 	pthread_mutex_unlock(&port->lock);
-	link_answer(link, channel, NULL, 0);
+	conn_answer(conn, channel, NULL, 0);
 	return DOCA_SUCCESS;
 }
 
@@ -127,31 +127,31 @@ static void request_free(struct vb_request *request)
 	free(request);
 }
 
-doca_error_t sf_verbs_link_accept(struct sf_request *base, const void *data, size_t len, void *user, struct sf_link **out)
+doca_error_t sf_verbs_conn_accept(struct sf_request *base, const void *data, size_t len, void *user, struct sf_conn **out)
 {
 	struct vb_request *request = (struct vb_request *)base;
-	struct vb_link *link;
+	struct vb_conn *conn;
 	doca_error_t error = DOCA_SUCCESS;
 
 	if (len > SF_PRIVATE_MAX)
 		return DOCA_ERROR_INVALID_VALUE;
-	link = sf_verbs_link_new(vb_port(request->listener->base.port), user);
-	if (link == NULL)
+	conn = sf_verbs_conn_new(vb_port(request->listener->base.port), user);
+	if (conn == NULL)
 		return DOCA_ERROR_NO_MEMORY;
-	link->base.state = SF_LINK_READY;
+	conn->base.state = SF_CONN_READY;
 	pthread_mutex_lock(&sf_control_lock);
-	error = request->channel == NULL ? DOCA_ERROR_NOT_CONNECTED : link_join(link, &request->side);
+	error = request->channel == NULL ? DOCA_ERROR_NOT_CONNECTED : conn_join(conn, &request->side);
 	if (error == DOCA_SUCCESS)
-		link_answer(link, request->channel, data, len);
+		conn_answer(conn, request->channel, data, len);
 	else if (request->channel != NULL)
 		sf_control_refuse(request->channel, error, NULL, 0);
 	request_free(request);
 	pthread_mutex_unlock(&sf_control_lock);
 	if (error != DOCA_SUCCESS) {
-		sf_verbs_link_free(link);
+		sf_verbs_conn_free(conn);
 		return error;
 	}
-	*out = &link->base;
+	*out = &conn->base;
 	return DOCA_SUCCESS;
 }
 
@@ -162,7 +162,7 @@ static void request_refuse(struct vb_request *request, const void *data, size_t 
 	request_free(request);
 }
 
-void sf_verbs_link_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len)
+void sf_verbs_conn_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len)
 {
 	(void)listener;
 	pthread_mutex_lock(&sf_control_lock);
@@ -183,22 +183,22 @@ doca_error_t sf_verbs_listener_open(struct sf_port *port, const char *name, uint
 	return error;
 }
 
-static struct sf_link *unseen_link(struct sf_listener *listener)
+static struct sf_conn *unseen_conn(struct sf_listener *listener)
 {
 	struct vb_port *port = vb_port(listener->port);
-	struct sf_link *link;
+	struct sf_conn *conn;
 
 	pthread_mutex_lock(&port->lock);
-	link = sf_port_queue_unseen(&port->queue, listener);
+	conn = sf_port_queue_unseen(&port->queue, listener);
 	pthread_mutex_unlock(&port->lock);
-	return link;
+	return conn;
 }
 
 void sf_verbs_listener_close(struct sf_listener *base)
 {
 	struct sf_control_listener *listener = (struct sf_control_listener *)base;
 	struct vb_request *request, *next;
-	struct sf_link *link;
+	struct sf_conn *conn;
 
 	if (!vb_port_is_ours(vb_port(base->port)))
 		return;
@@ -210,7 +210,7 @@ void sf_verbs_listener_close(struct sf_listener *base)
 			request_refuse(request, NULL, 0);
 	}
 	pthread_mutex_unlock(&sf_control_lock);
-	while ((link = unseen_link(base)) != NULL)
-		sf_verbs_link_close(link);
+	while ((conn = unseen_conn(base)) != NULL)
+		sf_verbs_conn_close(conn);
 	free(listener);
 }

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "fabric/verbs/link.h"
+#include "fabric/verbs/conn.h"
 
 #define POLL_BATCH 16
 #define SPARE_COMPLETIONS (2 * VB_SELF_DEPTH + 64)
@@ -36,36 +36,36 @@ void sf_verbs_port_recv_due(struct vb_port *port, struct sf_recv *recv)
 
 static void completion(struct vb_port *port, const struct ibv_wc *wc)
 {
-	struct vb_link *link;
+	struct vb_conn *conn;
 
 	if ((wc->wr_id & VB_WR_SELF) != 0) {
 		sf_verbs_self_sent(port, wc);
 		return;
 	}
-	link = sf_verbs_link_find(port, wc->qp_num);
+	conn = sf_verbs_conn_find(port, wc->qp_num);
 	if ((wc->wr_id & VB_WR_RECEIVE) != 0)
-		sf_verbs_recv_arrived(port, link, wc);
-	else if (link != NULL)
-		sf_verbs_link_sent(link, wc);
-	if (link != NULL)
-		sf_verbs_link_touch(link);
+		sf_verbs_recv_arrived(port, conn, wc);
+	else if (conn != NULL)
+		sf_verbs_conn_sent(conn, wc);
+	if (conn != NULL)
+		sf_verbs_conn_touch(conn);
 }
 
 void sf_verbs_port_settle(struct vb_port *port)
 {
-	struct vb_link *link;
+	struct vb_conn *conn;
 
 	do {
-		while ((link = port->todo) != NULL) {
-			port->todo = link->todo_next;
-			link->in_todo = false;
-			sf_verbs_link_step(link);
+		while ((conn = port->todo) != NULL) {
+			port->todo = conn->todo_next;
+			conn->in_todo = false;
+			sf_verbs_conn_step(conn);
 		}
 		sf_verbs_recvs_step(port);
 		if (port->views_stale && !port->polling) {
 			port->views_stale = false;
-			LIST_FOREACH (link, &port->links, entry)
-				sf_verbs_link_tell(link, false);
+			LIST_FOREACH (conn, &port->conns, entry)
+				sf_verbs_conn_tell(conn, false);
 		}
 	} while (port->todo != NULL);
 }
@@ -129,7 +129,7 @@ bool sf_verbs_port_arm(struct sf_port *base)
 /* Takes the next due thing under the lock and runs it without. */
 static bool poll_one(struct vb_port *port)
 {
-	struct sf_port_event copy; /* the handler may close the link that holds it */
+	struct sf_port_event copy; /* the handler may close the connection that holds it */
 	struct sf_port_due due;
 	bool any;
 
@@ -232,7 +232,7 @@ doca_error_t sf_verbs_port_open(struct sf_domain *domain, const struct sf_port_h
 	port->recv_max = recv_max;
 	port->flushed_end = &port->flushed;
 	sf_port_queue_init(&port->queue, event_fd);
-	LIST_INIT(&port->links);
+	LIST_INIT(&port->conns);
 	pthread_mutex_init(&port->lock, NULL);
 	error = open_queues(port);
 	if (error == DOCA_SUCCESS)
@@ -252,8 +252,8 @@ void sf_verbs_port_close(struct sf_port *base)
 	if (!vb_port_is_ours(port))
 		return;
 	/* What was accepted and no poll has shown to anyone. */
-	while (!LIST_EMPTY(&port->links))
-		sf_verbs_link_close(&LIST_FIRST(&port->links)->base);
+	while (!LIST_EMPTY(&port->conns))
+		sf_verbs_conn_close(&LIST_FIRST(&port->conns)->base);
 	pthread_mutex_lock(&sf_control_lock);
 	sf_channel_close(port->channel_channel);
 	pthread_mutex_unlock(&sf_control_lock);

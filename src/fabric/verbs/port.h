@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A port: one completion queue, one shared receive queue that all its links take from, and lists of what is due.
+ * A port: one completion queue, one shared receive queue that all its connections take from, and lists of what is due.
  *
- * The port's lock guards everything here and in its links, but what is said otherwise. The port's thread takes it for each call,
- * the agent when a peer says something or when the port sleeps: then the agent reads the completion queue in its place, and
+ * The port's lock guards everything here and in its connections, but what is said otherwise. The port's thread takes it for each
+ * call, the agent when a peer says something or when the port sleeps: then the agent reads the completion queue in its place, and
  * writes the event only if something came of it. Callbacks run without the lock.
  *
  * A sender must know whether there is a receive before it sends. So a port writes to each of its peers, through the device, a
@@ -18,9 +18,9 @@
 #include "fabric/verbs/device.h"
 #include "fabric/verbs/region.h"
 
-struct vb_link;
+struct vb_conn;
 
-#define VB_SENDS_MAX 2048 /* work requests of all links of a port at a time */
+#define VB_SENDS_MAX 2048 /* work requests of all connections of a port at a time */
 #define VB_HASH_SIZE 256
 #define VB_SELF_DEPTH 32 /* receives that a flush takes back at a time */
 
@@ -43,7 +43,7 @@ struct vb_slot {
 	uint32_t len;
 	uint8_t state;	/* enum vb_slot_state */
 	uint32_t place; /* in order */
-	struct vb_link *link;
+	struct vb_conn *conn;
 	uint64_t pull_addr, pulled, pull_posted; /* bytes */
 	uint32_t pull_rkey, pull_len, pull_out;
 };
@@ -83,10 +83,10 @@ struct vb_port {
 	uint32_t runs_head, runs_num;
 	uint32_t posted; /* and not done */
 
-	LIST_HEAD(, vb_link) links;
-	uint32_t links_num;
-	struct vb_link *todo;			 /* to be stepped; by todo_next */
-	LIST_HEAD(, vb_link) hash[VB_HASH_SIZE]; /* by the number of the queue pair */
+	LIST_HEAD(, vb_conn) conns;
+	uint32_t conns_num;
+	struct vb_conn *todo;			 /* to be stepped; by todo_next */
+	LIST_HEAD(, vb_conn) hash[VB_HASH_SIZE]; /* by the number of the queue pair */
 
 	/* Receives are taken back by messages of our own, from a queue pair to itself. */
 	struct ibv_qp *self;
@@ -132,12 +132,12 @@ void sf_verbs_port_recv_due(struct vb_port *port, struct sf_recv *recv);
 doca_error_t sf_verbs_recvs_open(struct vb_port *port);
 void sf_verbs_recvs_close(struct vb_port *port);
 doca_error_t sf_verbs_port_post_recv(struct sf_port *port, struct sf_recv *recv);
-/* A completion of the shared receive queue. link is NULL when its link is closed, or it was our own message. */
-void sf_verbs_recv_arrived(struct vb_port *port, struct vb_link *link, const struct ibv_wc *wc);
+/* A completion of the shared receive queue. connection is NULL when its connection is closed, or it was our own message. */
+void sf_verbs_recv_arrived(struct vb_port *port, struct vb_conn *conn, const struct ibv_wc *wc);
 /* Part of a long message was fetched, or could not be. */
 void sf_verbs_recv_pulled(struct vb_port *port, uint32_t slot, bool ok);
-/* The link is about to go: what it sent and nobody saw is flushed. */
-void sf_verbs_recvs_forget(struct vb_port *port, struct vb_link *link);
+/* The connection is about to go: what it sent and nobody saw is flushed. */
+void sf_verbs_recvs_forget(struct vb_port *port, struct vb_conn *conn);
 /* What is to be done again and again: takes back, reports in order. */
 void sf_verbs_recvs_step(struct vb_port *port);
 /* The first runs of receives. */

@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/log_rate.h"
-#include "fabric/verbs/link.h"
+#include "fabric/verbs/conn.h"
 
 #define PULLS_OUT 4 /* work requests of one long message at a time */
 
@@ -75,7 +75,7 @@ static void order_take(struct vb_port *port, uint32_t slot)
 		port->order.at[place & port->order.mask] = 0;
 	while (ring_num(&port->order) != 0 && port->order.at[port->order.head & port->order.mask] == 0)
 		sf_verbs_order_pop(port);
-	if (port->links_num > 1 || port->runs_num > VB_RUNS_MAX)
+	if (port->conns_num > 1 || port->runs_num > VB_RUNS_MAX)
 		port->views_stale = true; /* what other senders know is too much, or what this one knows too little */
 }
 
@@ -111,7 +111,7 @@ static bool slot_post(struct vb_port *port, uint32_t index)
 	if (ibv_post_srq_recv(port->srq, &wr, &bad) != 0)
 		return false;
 	slot->state = VB_SLOT_POSTED;
-	slot->link = NULL;
+	slot->conn = NULL;
 	order_push(port, index);
 	return true;
 }
@@ -203,16 +203,16 @@ static void slot_ready(struct vb_port *port, uint32_t index)
 	ring_push(&port->arrived, index);
 }
 
-static void message_arrived(struct vb_port *port, struct vb_link *link, uint32_t index)
+static void message_arrived(struct vb_port *port, struct vb_conn *conn, uint32_t index)
 {
 	const struct vb_record *record = &port->records[index];
 	struct vb_slot *slot = &port->slots[index];
 	struct sf_recv *recv = slot->recv;
 
-	link->heard++;
-	slot->link = link;
+	conn->heard++;
+	slot->conn = conn;
 	recv->status = DOCA_SUCCESS;
-	recv->link = &link->base;
+	recv->conn = &conn->base;
 	recv->kind = record->kind == VB_RECORD_WRITE ? SF_OP_WRITE : SF_OP_SEND;
 	recv->len = record->len;
 	recv->header_len = record->header_len;
@@ -236,7 +236,7 @@ static bool message_is_sound(const struct vb_port *port, uint32_t index, uint32_
 	return record->len <= port->slots[index].len;
 }
 
-void sf_verbs_recv_arrived(struct vb_port *port, struct vb_link *link, const struct ibv_wc *wc)
+void sf_verbs_recv_arrived(struct vb_port *port, struct vb_conn *conn, const struct ibv_wc *wc)
 {
 	uint32_t index = (uint32_t)(wc->wr_id & ~VB_WR_RECEIVE);
 	struct vb_slot *slot = &port->slots[index];
@@ -252,35 +252,35 @@ void sf_verbs_recv_arrived(struct vb_port *port, struct vb_link *link, const str
 		return;
 	}
 	if (wc->status != IBV_WC_SUCCESS) {
-		if (link != NULL && wc->status != IBV_WC_WR_FLUSH_ERR) {
+		if (conn != NULL && wc->status != IBV_WC_WR_FLUSH_ERR) {
 			SF_LOG_ERR_LIMITED("a message did not fit its receive, or broke on the way: %s",
 					   sf_verbs_lib.wc_status_str(wc->status));
-			sf_verbs_link_suspect(link);
+			sf_verbs_conn_suspect(conn);
 		}
 		slot_again(port, index);
 		return;
 	}
-	if (link == NULL) { /* of a link that is closed */
+	if (conn == NULL) { /* of a connection that is closed */
 		sf_recv_abort(slot->recv);
 		slot_ready(port, index);
 	} else if (message_is_sound(port, index, wc->byte_len)) {
-		message_arrived(port, link, index);
+		message_arrived(port, conn, index);
 	} else {
-		SF_LOG_ERR_LIMITED("a peer's message of %u bytes is malformed; its link is closed", wc->byte_len);
-		sf_verbs_link_lose(link, DOCA_ERROR_CONNECTION_ABORTED, 0);
+		SF_LOG_ERR_LIMITED("a peer's message of %u bytes is malformed; its connection is closed", wc->byte_len);
+		sf_verbs_conn_lose(conn, DOCA_ERROR_CONNECTION_ABORTED, 0);
 		slot_again(port, index);
 	}
 }
 
-void sf_verbs_recvs_forget(struct vb_port *port, struct vb_link *link)
+void sf_verbs_recvs_forget(struct vb_port *port, struct vb_conn *conn)
 {
-	sf_port_queue_forget(&port->queue, &link->base);
+	sf_port_queue_forget(&port->queue, &conn->base);
 	for (uint32_t i = port->arrived.head; i != port->arrived.tail; i++) {
 		struct vb_slot *slot = &port->slots[port->arrived.at[i & port->arrived.mask]];
 
-		if (slot->link != link)
+		if (slot->conn != conn)
 			continue;
-		slot->link = NULL;
+		slot->conn = NULL;
 		slot->state = VB_SLOT_READY;
 		sf_recv_abort(slot->recv);
 	}
@@ -292,7 +292,7 @@ static void pull_end(struct vb_slot *slot, bool ok)
 {
 	slot->state = VB_SLOT_READY;
 	if (ok)
-		slot->link->pulls_made++; /* the agent tells the peer */
+		slot->conn->pulls_made++; /* the agent tells the peer */
 	else
 		sf_recv_abort(slot->recv);
 	sf_control_wake();
@@ -314,7 +314,7 @@ static bool pull_post(struct vb_port *port, uint32_t index)
 	sge = (struct ibv_sge){(uintptr_t)piece->addr + at, (uint32_t)len, slot->mr->mr->lkey};
 	wr.wr.rdma.remote_addr = slot->pull_addr + slot->pull_posted;
 	wr.wr.rdma.rkey = slot->pull_rkey;
-	if (!sf_verbs_link_has_room(slot->link, true) || !sf_verbs_link_post(slot->link, &wr, VB_SEND_PULL, index))
+	if (!sf_verbs_conn_has_room(slot->conn, true) || !sf_verbs_conn_post(slot->conn, &wr, VB_SEND_PULL, index))
 		return false;
 	slot->pull_posted += len;
 	slot->pull_out++;
@@ -326,7 +326,7 @@ static void pull_step(struct vb_port *port, uint32_t index)
 	struct vb_slot *slot = &port->slots[index];
 
 	slot->state = VB_SLOT_PULLING;
-	while (slot->link->life == VB_LINK_UP && slot->pull_out < PULLS_OUT && slot->pull_posted < slot->pull_len) {
+	while (slot->conn->life == VB_CONN_UP && slot->pull_out < PULLS_OUT && slot->pull_posted < slot->pull_len) {
 		if (!pull_post(port, index))
 			break;
 	}
@@ -334,7 +334,7 @@ static void pull_step(struct vb_port *port, uint32_t index)
 		return;
 	if (slot->pull_posted == slot->pull_len)
 		pull_end(slot, true);
-	else if (slot->link->life == VB_LINK_OVER)
+	else if (slot->conn->life == VB_CONN_OVER)
 		pull_end(slot, false);
 }
 
@@ -343,10 +343,10 @@ void sf_verbs_recv_pulled(struct vb_port *port, uint32_t index, bool ok)
 	struct vb_slot *slot = &port->slots[index];
 
 	if (slot->state != VB_SLOT_PULLING)
-		return; /* its link was closed meanwhile */
+		return; /* its connection was closed meanwhile */
 	slot->pull_out--;
 	if (!ok)
-		slot->pull_posted = 0; /* whatever else came: it is not whole; the link has broken */
+		slot->pull_posted = 0; /* whatever else came: it is not whole; the connection has broken */
 }
 
 /* ---- in order ---- */

@@ -38,7 +38,7 @@ struct vb_region {
 	bool armed;			     /* and not rung since: whoever imports it now is told */
 };
 
-/* An importer of a region of ours, and the queue pair by which it reaches it without a link. GUARDED_BY(sf_control_lock) */
+/* An importer of a region of ours, and the queue pair by which it reaches it without a connection. GUARDED_BY(sf_control_lock) */
 struct vb_served {
 	LIST_ENTRY(vb_served) entry;
 	struct vb_region *region;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations of a link: from submit to the work requests that they are made of, and back. */
+/* Operations of a connection: from submit to the work requests that they are made of, and back. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "fabric/verbs/link.h"
+#include "fabric/verbs/conn.h"
 
-static struct vb_op *op_at(struct vb_link *link, uint32_t number)
+static struct vb_op *op_at(struct vb_conn *conn, uint32_t number)
 {
-	return &link->ops[number % VB_LINK_OPS];
+	return &conn->ops[number % VB_CONN_OPS];
 }
 
 static bool takes_receive(const struct sf_op *op)
@@ -75,7 +75,7 @@ static doca_error_t stage(struct vb_op *it)
 }
 
 /* Memory that the device does not take, such as a mapped file's, goes through a copy too. */
-static doca_error_t prepare_staged(struct vb_link *link, struct vb_op *it)
+static doca_error_t prepare_staged(struct vb_conn *conn, struct vb_op *it)
 {
 	doca_error_t error;
 
@@ -86,36 +86,36 @@ static doca_error_t prepare_staged(struct vb_link *link, struct vb_op *it)
 	error = stage(it);
 	if (error != DOCA_SUCCESS)
 		return error;
-	it->mrs[0] = sf_verbs_mr_make(vb_domain(link->base.port->domain), it->stage.addr, it->len, IBV_ACCESS_LOCAL_WRITE);
+	it->mrs[0] = sf_verbs_mr_make(vb_domain(conn->base.port->domain), it->stage.addr, it->len, IBV_ACCESS_LOCAL_WRITE);
 	return it->mrs[0] != NULL ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
 }
 
 /* A long message is read by its receiver, so it must lie in one piece, in a registration of its own. */
-static doca_error_t prepare_pull(struct vb_link *link, struct vb_op *it)
+static doca_error_t prepare_pull(struct vb_conn *conn, struct vb_op *it)
 {
 	doca_error_t error = it->iov_num != 1 ? stage(it) : DOCA_SUCCESS;
 
 	if (error != DOCA_SUCCESS)
 		return error;
 	it->pull = true;
-	it->mrs[0] = sf_verbs_mr_make(vb_domain(link->base.port->domain), it->iov[0].addr, it->len, IBV_ACCESS_REMOTE_READ);
+	it->mrs[0] = sf_verbs_mr_make(vb_domain(conn->base.port->domain), it->iov[0].addr, it->len, IBV_ACCESS_REMOTE_READ);
 	return it->mrs[0] != NULL ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
 }
 
-static bool fits_inline(const struct vb_link *link, const struct vb_op *it)
+static bool fits_inline(const struct vb_conn *conn, const struct vb_op *it)
 {
 	size_t record = it->op->kind == SF_OP_SEND ? sizeof(struct vb_record) : 0;
 
-	return (it->op->kind == SF_OP_SEND || it->op->kind == SF_OP_WRITE) && record + it->len <= link->inline_max;
+	return (it->op->kind == SF_OP_SEND || it->op->kind == SF_OP_WRITE) && record + it->len <= conn->inline_max;
 }
 
-static doca_error_t prepare(struct vb_link *link, struct vb_op *it)
+static doca_error_t prepare(struct vb_conn *conn, struct vb_op *it)
 {
-	struct vb_domain *domain = vb_domain(link->base.port->domain);
+	struct vb_domain *domain = vb_domain(conn->base.port->domain);
 	const struct sf_op *op = it->op;
 
 	if (op->kind == SF_OP_SEND && it->len + sizeof(struct vb_record) > domain->msg_max)
-		return prepare_pull(link, it);
+		return prepare_pull(conn, it);
 	if (op->iov_num > VB_PIECES_MAX) {
 		doca_error_t error = stage(it);
 
@@ -123,7 +123,7 @@ static doca_error_t prepare(struct vb_link *link, struct vb_op *it)
 			return error;
 	}
 	it->bounced = is_atomic(op) || (op->kind == SF_OP_READ && it->len <= VB_BOUNCE_SIZE);
-	if (it->bounced || fits_inline(link, it))
+	if (it->bounced || fits_inline(conn, it))
 		return DOCA_SUCCESS;
 	for (uint32_t i = 0; i < it->iov_num; i++) {
 		const struct sf_iov *piece = &it->iov[i];
@@ -134,7 +134,7 @@ static doca_error_t prepare(struct vb_link *link, struct vb_op *it)
 		if (it->mrs[i] == NULL)
 			it->mrs[i] = sf_verbs_mr_make(domain, piece->addr, piece->len, IBV_ACCESS_LOCAL_WRITE);
 		if (it->mrs[i] == NULL)
-			return it->stage.addr == NULL ? prepare_staged(link, it) : DOCA_ERROR_OPERATING_SYSTEM;
+			return it->stage.addr == NULL ? prepare_staged(conn, it) : DOCA_ERROR_OPERATING_SYSTEM;
 	}
 	return DOCA_SUCCESS;
 }
@@ -168,11 +168,11 @@ static uint64_t take_pieces(struct vb_op *it, uint64_t most, struct ibv_sge *sge
 	return taken;
 }
 
-static bool op_post(struct vb_link *link, uint32_t number, struct ibv_send_wr *wr)
+static bool op_post(struct vb_conn *conn, uint32_t number, struct ibv_send_wr *wr)
 {
-	struct vb_op *it = op_at(link, number);
+	struct vb_op *it = op_at(conn, number);
 
-	if (!sf_verbs_link_post(link, wr, VB_SEND_OP, number)) {
+	if (!sf_verbs_conn_post(conn, wr, VB_SEND_OP, number)) {
 		SF_LOG_ERR("the RDMA device takes no work request");
 		return false;
 	}
@@ -180,11 +180,11 @@ static bool op_post(struct vb_link *link, uint32_t number, struct ibv_send_wr *w
 	return true;
 }
 
-static bool post_message(struct vb_link *link, uint32_t number)
+static bool post_message(struct vb_conn *conn, uint32_t number)
 {
-	struct vb_op *it = op_at(link, number);
+	struct vb_op *it = op_at(conn, number);
 	const struct sf_op *op = it->op;
-	struct vb_record *record = &link->block->records[number % VB_LINK_OPS];
+	struct vb_record *record = &conn->block->records[number % VB_CONN_OPS];
 	struct ibv_sge sge[VB_SGE_MAX];
 	struct ibv_send_wr wr = {.sg_list = sge, .num_sge = 1, .opcode = IBV_WR_SEND};
 	uint64_t len = op->kind == SF_OP_SEND && !it->pull ? it->len : 0;
@@ -198,33 +198,33 @@ static bool post_message(struct vb_link *link, uint32_t number)
 	if (it->pull) {
 		record->pull_addr = (uintptr_t)it->mrs[0]->mr->addr;
 		record->pull_rkey = it->mrs[0]->mr->rkey;
-		it->pull_number = ++link->pulls_sent;
+		it->pull_number = ++conn->pulls_sent;
 	}
-	sge[0] = (struct ibv_sge){(uintptr_t)record, sizeof(*record), link->block_mr->mr->lkey};
+	sge[0] = (struct ibv_sge){(uintptr_t)record, sizeof(*record), conn->block_mr->mr->lkey};
 	if (len != 0)
 		(void)take_pieces(it, len, sge, &wr.num_sge);
-	if (sizeof(*record) + len <= link->inline_max)
+	if (sizeof(*record) + len <= conn->inline_max)
 		wr.send_flags = IBV_SEND_INLINE;
 	it->posted = true;
-	return op_post(link, number, &wr);
+	return op_post(conn, number, &wr);
 }
 
-static bool post_sided(struct vb_link *link, uint32_t number)
+static bool post_sided(struct vb_conn *conn, uint32_t number)
 {
-	struct vb_op *it = op_at(link, number);
+	struct vb_op *it = op_at(conn, number);
 	const struct sf_op *op = it->op;
 	uint64_t remote = op->remote_addr + it->at;
 	struct ibv_sge sge[VB_SGE_MAX];
 	struct ibv_send_wr wr = {.sg_list = sge};
 
 	if (it->bounced) {
-		sge[0] = (struct ibv_sge){(uintptr_t)link->block->bounces[number % VB_LINK_OPS], (uint32_t)it->len,
-					  link->block_mr->mr->lkey};
+		sge[0] = (struct ibv_sge){(uintptr_t)conn->block->bounces[number % VB_CONN_OPS], (uint32_t)it->len,
+					  conn->block_mr->mr->lkey};
 		wr.num_sge = it->len != 0;
 		it->at = it->len;
 	} else {
-		(void)take_pieces(it, vb_domain(link->base.port->domain)->split, sge, &wr.num_sge);
-		wr.send_flags = fits_inline(link, it) ? IBV_SEND_INLINE : 0;
+		(void)take_pieces(it, vb_domain(conn->base.port->domain)->split, sge, &wr.num_sge);
+		wr.send_flags = fits_inline(conn, it) ? IBV_SEND_INLINE : 0;
 	}
 	wr.opcode = op->kind == SF_OP_WRITE ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ;
 	wr.wr.rdma.remote_addr = remote;
@@ -238,55 +238,55 @@ static bool post_sided(struct vb_link *link, uint32_t number)
 	}
 	if (it->at == it->len)
 		it->posted = !takes_receive(op);
-	return op_post(link, number, &wr);
+	return op_post(conn, number, &wr);
 }
 
-static bool post_next(struct vb_link *link, uint32_t number)
+static bool post_next(struct vb_conn *conn, uint32_t number)
 {
-	struct vb_op *it = op_at(link, number);
+	struct vb_op *it = op_at(conn, number);
 
 	if (it->op->kind == SF_OP_SEND || (it->op->kind == SF_OP_WRITE && it->at == it->len && it->len != 0))
-		return post_message(link, number);
+		return post_message(conn, number);
 	if (it->len == 0 && takes_receive(it->op))
-		return post_message(link, number);
-	return post_sided(link, number);
+		return post_message(conn, number);
+	return post_sided(conn, number);
 }
 
-void sf_verbs_ops_pump(struct vb_link *link)
+void sf_verbs_ops_pump(struct vb_conn *conn)
 {
-	while (link->ops_posted != link->ops_tail && sf_verbs_link_has_room(link, false)) {
-		struct vb_op *it = op_at(link, link->ops_posted);
+	while (conn->ops_posted != conn->ops_tail && sf_verbs_conn_has_room(conn, false)) {
+		struct vb_op *it = op_at(conn, conn->ops_posted);
 
-		if (!it->posted && !post_next(link, link->ops_posted)) {
-			sf_verbs_link_suspect(link);
+		if (!it->posted && !post_next(conn, conn->ops_posted)) {
+			sf_verbs_conn_suspect(conn);
 			return;
 		}
 		if (it->posted)
-			link->ops_posted++;
+			conn->ops_posted++;
 	}
 }
 
 /* ---- back ---- */
 
-void sf_verbs_op_sent(struct vb_link *link, uint32_t number, bool ok)
+void sf_verbs_op_sent(struct vb_conn *conn, uint32_t number, bool ok)
 {
-	struct vb_op *it = op_at(link, number);
+	struct vb_op *it = op_at(conn, number);
 
 	it->out--;
 	if (!ok)
 		it->status = DOCA_ERROR_CONNECTION_ABORTED;
 }
 
-void sf_verbs_ops_pulled(struct vb_link *link, uint32_t done)
+void sf_verbs_ops_pulled(struct vb_conn *conn, uint32_t done)
 {
-	link->pulls_done = done;
-	sf_verbs_link_touch(link);
+	conn->pulls_done = done;
+	sf_verbs_conn_touch(conn);
 }
 
-void sf_verbs_ops_fail(struct vb_link *link)
+void sf_verbs_ops_fail(struct vb_conn *conn)
 {
-	for (; link->ops_posted != link->ops_tail; link->ops_posted++) {
-		struct vb_op *it = op_at(link, link->ops_posted);
+	for (; conn->ops_posted != conn->ops_tail; conn->ops_posted++) {
+		struct vb_op *it = op_at(conn, conn->ops_posted);
 
 		if (it->posted)
 			continue;
@@ -296,56 +296,56 @@ void sf_verbs_ops_fail(struct vb_link *link)
 }
 
 /* The bytes that were read elsewhere go where they belong. */
-static void deliver(struct vb_link *link, uint32_t number)
+static void deliver(struct vb_conn *conn, uint32_t number)
 {
-	const struct vb_op *it = op_at(link, number);
+	const struct vb_op *it = op_at(conn, number);
 
 	if (it->bounced)
-		scatter(it->op, link->block->bounces[number % VB_LINK_OPS]);
+		scatter(it->op, conn->block->bounces[number % VB_CONN_OPS]);
 	else if (it->stage.addr != NULL && it->op->kind == SF_OP_READ)
 		scatter(it->op, it->stage.addr);
 }
 
-static bool is_done(const struct vb_link *link, const struct vb_op *it)
+static bool is_done(const struct vb_conn *conn, const struct vb_op *it)
 {
 	if (!it->posted || it->out != 0)
 		return false;
-	return !it->pull || it->status != DOCA_SUCCESS || (int32_t)(link->pulls_done - it->pull_number) >= 0 || link->broken;
+	return !it->pull || it->status != DOCA_SUCCESS || (int32_t)(conn->pulls_done - it->pull_number) >= 0 || conn->broken;
 }
 
-void sf_verbs_ops_reap(struct vb_link *link)
+void sf_verbs_ops_reap(struct vb_conn *conn)
 {
-	while (link->ops_head != link->ops_tail && is_done(link, op_at(link, link->ops_head))) {
-		struct vb_op *it = op_at(link, link->ops_head);
+	while (conn->ops_head != conn->ops_tail && is_done(conn, op_at(conn, conn->ops_head))) {
+		struct vb_op *it = op_at(conn, conn->ops_head);
 
-		if (it->pull && (int32_t)(link->pulls_done - it->pull_number) < 0)
+		if (it->pull && (int32_t)(conn->pulls_done - it->pull_number) < 0)
 			it->status = DOCA_ERROR_CONNECTION_ABORTED;
 		it->op->status = it->status;
 		if (it->status == DOCA_SUCCESS)
-			deliver(link, link->ops_head);
+			deliver(conn, conn->ops_head);
 		op_release(it);
-		link->ops_head++;
-		link->moved_at = sf_now_ns();
-		sf_port_queue_op(&vb_link_port(link)->queue, it->op);
+		conn->ops_head++;
+		conn->moved_at = sf_now_ns();
+		sf_port_queue_op(&vb_conn_port(conn)->queue, it->op);
 	}
 }
 
 /* ---- submit ---- */
 
-static doca_error_t check_peer(struct vb_link *link, const struct sf_op *op, uint64_t len)
+static doca_error_t check_peer(struct vb_conn *conn, const struct sf_op *op, uint64_t len)
 {
 	int64_t room;
 
 	if (!takes_receive(op))
 		return DOCA_SUCCESS;
-	(void)sf_verbs_view_read(&link->block->view, &link->view);
-	room = sf_verbs_view_room(&link->view, link->sent);
+	(void)sf_verbs_view_read(&conn->block->view, &conn->view);
+	room = sf_verbs_view_room(&conn->view, conn->sent);
 	if (room < 0)
 		return DOCA_ERROR_AGAIN;
 	return op->kind == SF_OP_SEND && len > (uint64_t)room ? DOCA_ERROR_TOO_BIG : DOCA_SUCCESS;
 }
 
-static doca_error_t check_region(struct vb_link *link, struct vb_op *it)
+static doca_error_t check_region(struct vb_conn *conn, struct vb_op *it)
 {
 	struct vb_import *import = (struct vb_import *)it->op->region;
 	doca_error_t error = sf_verbs_import_enter(import);
@@ -358,22 +358,23 @@ static doca_error_t check_region(struct vb_link *link, struct vb_op *it)
 	if (error != DOCA_SUCCESS)
 		return error;
 	it->import = import;
-	if (sf_key_equal(&import->owner, &link->peer.domain))
+	if (sf_key_equal(&import->owner, &conn->peer.domain))
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("the region is of another device than the link's peer: an RDMA device reaches only what its peer registered");
+	SF_LOG_ERR("the region is of another device than the connection's peer: an RDMA device reaches only what its peer "
+		   "registered");
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
-static doca_error_t submit(struct vb_link *link, struct sf_op *op, uint64_t len)
+static doca_error_t submit(struct vb_conn *conn, struct sf_op *op, uint64_t len)
 {
-	struct vb_op *it = op_at(link, link->ops_tail);
+	struct vb_op *it = op_at(conn, conn->ops_tail);
 	doca_error_t error;
 
-	if (link->leaving || link->life == VB_LINK_OVER)
+	if (conn->leaving || conn->life == VB_CONN_OVER)
 		return DOCA_ERROR_NOT_CONNECTED;
-	if (link->life != VB_LINK_UP || link->ops_tail - link->ops_head == VB_LINK_OPS)
+	if (conn->life != VB_CONN_UP || conn->ops_tail - conn->ops_head == VB_CONN_OPS)
 		return DOCA_ERROR_AGAIN;
-	error = check_peer(link, op, len);
+	error = check_peer(conn, op, len);
 	if (error == DOCA_ERROR_AGAIN)
 		op->status = DOCA_ERROR_EMPTY;
 	if (error != DOCA_SUCCESS)
@@ -385,30 +386,30 @@ static doca_error_t submit(struct vb_link *link, struct sf_op *op, uint64_t len)
 	it->len = len;
 	it->status = DOCA_SUCCESS;
 	if (op->kind != SF_OP_SEND)
-		error = check_region(link, it);
+		error = check_region(conn, it);
 	if (error == DOCA_SUCCESS && !it->posted)
-		error = prepare(link, it);
+		error = prepare(conn, it);
 	if (error != DOCA_SUCCESS) {
 		op_release(it);
 		return error;
 	}
-	op->link = &link->base;
-	link->sent += takes_receive(op) && !it->posted;
-	link->ops_tail++;
+	op->conn = &conn->base;
+	conn->sent += takes_receive(op) && !it->posted;
+	conn->ops_tail++;
 	it->writes = it->import != NULL && op->kind != SF_OP_READ;
 	if (it->writes)
 		atomic_fetch_add(&it->import->writers, 1);
-	sf_verbs_ops_pump(link);
+	sf_verbs_ops_pump(conn);
 	if (it->writes)
 		sf_verbs_import_moved(it->import);
-	sf_verbs_link_touch(link);
+	sf_verbs_conn_touch(conn);
 	return DOCA_SUCCESS;
 }
 
-doca_error_t sf_verbs_link_submit(struct sf_link *base, struct sf_op *op)
+doca_error_t sf_verbs_conn_submit(struct sf_conn *base, struct sf_op *op)
 {
-	struct vb_link *link = vb_link(base);
-	struct vb_port *port = vb_link_port(link);
+	struct vb_conn *conn = vb_conn(base);
+	struct vb_port *port = vb_conn_port(conn);
 	const doca_error_t before = op->status;
 	uint64_t len;
 	doca_error_t error = sf_op_check(base, op, &len);
@@ -416,17 +417,17 @@ doca_error_t sf_verbs_link_submit(struct sf_link *base, struct sf_op *op)
 	if (error != DOCA_SUCCESS)
 		return error;
 	if (op->kind != SF_OP_SEND && !op->region->imported) {
-		SF_LOG_ERR("an RDMA device reaches memory by a link only where its owner exported it: import the region");
+		SF_LOG_ERR("an RDMA device reaches memory by a connection only where its owner exported it: import the region");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (!vb_port_is_ours(port))
 		return DOCA_ERROR_NOT_CONNECTED;
 	pthread_mutex_lock(&port->lock);
-	error = submit(link, op, len);
+	error = submit(conn, op, len);
 	if (error == DOCA_ERROR_AGAIN) {
 		sf_verbs_port_drain(port); /* what is full clears by itself */
 		op->status = before;	   /* the peer's view may have come meanwhile: the first reason is none any more */
-		error = submit(link, op, len);
+		error = submit(conn, op, len);
 	}
 	if (error == DOCA_SUCCESS && !port->polling)
 		sf_verbs_port_settle(port);
@@ -434,19 +435,19 @@ doca_error_t sf_verbs_link_submit(struct sf_link *base, struct sf_op *op)
 	return error;
 }
 
-uint32_t sf_verbs_link_credits(struct sf_link *base, uint32_t *len)
+uint32_t sf_verbs_conn_credits(struct sf_conn *base, uint32_t *len)
 {
-	struct vb_link *link = vb_link(base);
-	struct vb_port *port = vb_link_port(link);
+	struct vb_conn *conn = vb_conn(base);
+	struct vb_port *port = vb_conn_port(conn);
 	uint32_t num = 0;
 
 	*len = 0;
 	if (!vb_port_is_ours(port))
 		return 0;
 	pthread_mutex_lock(&port->lock);
-	if (link->life == VB_LINK_UP && !link->leaving) {
-		(void)sf_verbs_view_read(&link->block->view, &link->view);
-		num = sf_verbs_view_credits(&link->view, link->sent, len);
+	if (conn->life == VB_CONN_UP && !conn->leaving) {
+		(void)sf_verbs_view_read(&conn->block->view, &conn->view);
+		num = sf_verbs_view_credits(&conn->view, conn->sent, len);
 	}
 	pthread_mutex_unlock(&port->lock);
 	return num;

@@ -3,14 +3,14 @@
  * The fabric on libibverbs: any RDMA device, hardware or Soft-RoCE.
  *
  *   lib.c         libibverbs, loaded when used		  import.c   memory of others
- *   device.c      devices, domains, queue pairs	  access.c   reaching it without a link
+ *   device.c      devices, domains, queue pairs	  access.c   reaching it without a connection
  *   interfaces.c  their addresses on the network	  port.c     completions, what is due, poll and arm
  *   wire.c        all bytes that a peer can send	  receive.c  posted receives; flush.c takes them back
- *   region.c      memory of ours, and who imports it	  link.c     a link's queue pair
- *   submit.c      operations				  connect.c  how links begin and end; listen.c the other side
+ *   region.c      memory of ours, and who imports it	  conn.c     a connection's queue pair
+ *   submit.c      operations				  connect.c  how connections begin and end; listen.c the other side
  */
 #include "fabric/bridge.h"
-#include "fabric/verbs/link.h"
+#include "fabric/verbs/conn.h"
 
 extern const struct sf_fabric_ops sf_verbs_ops;
 
@@ -24,14 +24,14 @@ static bool serve(struct sf_channel *channel, const struct sf_msg *first)
 
 static bool tick(uint64_t now_ns)
 {
-	bool timed = sf_verbs_links_tick(now_ns);
+	bool timed = sf_verbs_conns_tick(now_ns);
 
 	return sf_verbs_imports_tick() || timed;
 }
 
 static void after_fork(void)
 {
-	sf_verbs_links_after_fork();
+	sf_verbs_conns_after_fork();
 	sf_verbs_requests_after_fork();
 }
 
@@ -80,12 +80,12 @@ const struct sf_fabric_ops sf_verbs_ops = {
 	.port_flush_recvs = sf_verbs_port_flush_recvs,
 	.listener_open = sf_verbs_listener_open,
 	.listener_close = sf_verbs_listener_close,
-	.link_connect = sf_verbs_link_connect,
-	.link_accept = sf_verbs_link_accept,
-	.link_reject = sf_verbs_link_reject,
-	.link_disconnect = sf_verbs_link_disconnect,
-	.link_close = sf_verbs_link_close,
-	.link_submit = sf_verbs_link_submit,
-	.link_ring = sf_verbs_link_ring,
-	.link_credits = sf_verbs_link_credits,
+	.conn_connect = sf_verbs_conn_connect,
+	.conn_accept = sf_verbs_conn_accept,
+	.conn_reject = sf_verbs_conn_reject,
+	.conn_disconnect = sf_verbs_conn_disconnect,
+	.conn_close = sf_verbs_conn_close,
+	.conn_submit = sf_verbs_conn_submit,
+	.conn_ring = sf_verbs_conn_ring,
+	.conn_credits = sf_verbs_conn_credits,
 };

@@ -5,9 +5,9 @@
  *   to a listener        CONNECT ->   ...  <- ACCEPT   READY ->   then either way: BYE, RING, PULLED
  *   to an owner's agent  ATTACH ->    <- ATTACHED  <- ARM     RING ->    <- GONE               GONE_SEEN ->
  *
- * The end of the first kind of connection without a BYE is the death of the link's peer, of the second kind that of the owner.
- * Also here: the record that begins every message on the wire, the view of its receives that a port writes to its senders, and
- * the descriptor of an exported region.
+ * The end of the first kind of channel without a BYE is the death of the connection's peer, of the second kind that of the
+ * owner. Also here: the record that begins every message on the wire, the view of its receives that a port writes to its senders,
+ * and the descriptor of an exported region.
  */
 #ifndef SF_FABRIC_VERBS_WIRE_H
 #define SF_FABRIC_VERBS_WIRE_H
@@ -32,7 +32,7 @@ enum vb_msg_kind {
 	VB_MSG_ARM,
 };
 
-/* One side of a link: its queue pair, and the block where the other side writes its view. */
+/* One side of a connection: its queue pair, and the block where the other side writes its view. */
 struct vb_msg_end {
 	struct sf_key domain; /* random: whose keys the queue pair takes */
 	uint8_t gid[16];

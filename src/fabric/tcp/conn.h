@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A link to a peer on the network: a session, and how it begins and ends. All of it with the port's lock. */
-#ifndef SF_FABRIC_TCP_LINK_H
-#define SF_FABRIC_TCP_LINK_H
+/* A connection to a peer on the network: a session, and how it begins and ends. All of it with the port's lock. */
+#ifndef SF_FABRIC_TCP_CONN_H
+#define SF_FABRIC_TCP_CONN_H
 
 #include "fabric/control/handshake.h"
 #include "fabric/control/listener.h"
-#include "fabric/shm/link.h"
+#include "fabric/shm/conn.h"
 #include "fabric/tcp/port.h"
 #include "fabric/tcp/session.h"
 
@@ -16,8 +16,8 @@ struct tcp_event {
 	uint8_t data[SF_PRIVATE_MAX];
 };
 
-struct tcp_link {
-	struct sf_link base;
+struct tcp_conn {
+	struct sf_conn base;
 	struct sf_handshake handshake; /* GUARDED_BY(sf_control_lock) */
 	struct sf_request request;     /* of one that is not answered */
 	bool is_request;	       /* it waits for the program's answer */
@@ -33,54 +33,54 @@ struct tcp_link {
 	uint32_t ack_waited;
 	uint32_t events;     /* that its socket is waited on for */
 	uint64_t told_posts; /* the port's, when the peer was told of its receives */
-	uint64_t end_ns;     /* when a link that ends is waited for no longer */
+	uint64_t end_ns;     /* when a connection that ends is waited for no longer */
 	uint32_t slot;	     /* of the receive that is being filled */
 	struct tcp_event opened;
 	struct sf_port_event closed;
-	LIST_ENTRY(tcp_link) entry, busy;
-	TAILQ_ENTRY(tcp_link) waiting;
+	LIST_ENTRY(tcp_conn) entry, busy;
+	TAILQ_ENTRY(tcp_conn) waiting;
 	struct tcp_session session;
 };
 
-static inline struct tcp_link *tcp_link(struct sf_link *link)
+static inline struct tcp_conn *tcp_conn(struct sf_conn *conn)
 {
-	return (struct tcp_link *)link;
+	return (struct tcp_conn *)conn;
 }
-static inline struct tcp_port *tcp_link_port(struct tcp_link *link)
+static inline struct tcp_port *tcp_conn_port(struct tcp_conn *conn)
 {
-	return shm_port(link->base.port)->far;
+	return shm_port(conn->base.port)->far;
 }
 
-/* link.c */
-struct tcp_link *sf_tcp_link_new(struct tcp_port *far, void *user);
-void sf_tcp_link_free(struct tcp_link *link);
+/* conn.c */
+struct tcp_conn *sf_tcp_conn_new(struct tcp_port *far, void *user);
+void sf_tcp_conn_free(struct tcp_conn *conn);
 /* The connection is the session's from here on. */
-void sf_tcp_link_up(struct tcp_link *link, struct sf_stream stream);
+void sf_tcp_conn_up(struct tcp_conn *conn, struct sf_stream stream);
 /* Waits on its socket for what the session waits for. */
-void sf_tcp_link_watch(struct tcp_link *link);
+void sf_tcp_conn_watch(struct tcp_conn *conn);
 /* The peer is to be told of the receives that were posted since: if it has used half of those that it knows of, or early. */
-void sf_tcp_link_tell(struct tcp_link *link, bool early);
+void sf_tcp_conn_tell(struct tcp_conn *conn, bool early);
 /* Sends what is due and sees to its end. */
-void sf_tcp_link_attend(struct tcp_link *link, uint64_t now_ns, bool by_agent);
-void sf_tcp_link_busy(struct tcp_link *link);
+void sf_tcp_conn_attend(struct tcp_conn *conn, uint64_t now_ns, bool by_agent);
+void sf_tcp_conn_busy(struct tcp_conn *conn);
 /* Something has ended the session: the program is told. */
-void sf_tcp_link_check(struct tcp_link *link);
+void sf_tcp_conn_check(struct tcp_conn *conn);
 
-doca_error_t sf_tcp_link_submit(struct sf_link *link, struct sf_op *op);
-void sf_tcp_link_ring(struct sf_link *link);
-uint32_t sf_tcp_link_credits(struct sf_link *link, uint32_t *len);
-void sf_tcp_link_disconnect(struct sf_link *link);
-void sf_tcp_link_close(struct sf_link *link);
+doca_error_t sf_tcp_conn_submit(struct sf_conn *conn, struct sf_op *op);
+void sf_tcp_conn_ring(struct sf_conn *conn);
+uint32_t sf_tcp_conn_credits(struct sf_conn *conn, uint32_t *len);
+void sf_tcp_conn_disconnect(struct sf_conn *conn);
+void sf_tcp_conn_close(struct sf_conn *conn);
 
 /* connect.c */
-doca_error_t sf_tcp_link_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
-				 void *user, struct sf_link **link);
+doca_error_t sf_tcp_conn_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
+				 void *user, struct sf_conn **conn);
 doca_error_t sf_tcp_asked(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask,
 			  int *fds);
-doca_error_t sf_tcp_link_accept(struct tcp_link *link, const void *data, size_t len, void *user, struct sf_link **out);
-void sf_tcp_link_reject(struct tcp_link *link, const void *data, size_t len);
-/* Unanswered requests of the listener are refused, links that nobody was told of go. With sf_control_lock. */
-void sf_tcp_links_orphan(struct tcp_port *far, const struct sf_listener *listener);
+doca_error_t sf_tcp_conn_accept(struct tcp_conn *conn, const void *data, size_t len, void *user, struct sf_conn **out);
+void sf_tcp_conn_reject(struct tcp_conn *conn, const void *data, size_t len);
+/* Unanswered requests of the listener are refused, connections that nobody was told of go. With sf_control_lock. */
+void sf_tcp_conns_orphan(struct tcp_port *far, const struct sf_listener *listener);
 
 extern struct sf_control_provider sf_tcp_control;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A link: a ring of records to the peer, one from it, and the socket whose end is the link's end.
+ * A connection: a ring of records to the peer, one from it, and the socket whose end is the connection's end.
  *
  * Three threads of control meet here: the port's thread (everything not marked), the agent (what is guarded by sf_control_lock)
- * and the peer (the rings). The agent tells the port's thread by events, of which a link has one of each kind at most.
+ * and the peer (the rings). The agent tells the port's thread by events, of which a connection has one of each kind at most.
  */
-#ifndef SF_FABRIC_SHM_LINK_H
-#define SF_FABRIC_SHM_LINK_H
+#ifndef SF_FABRIC_SHM_CONN_H
+#define SF_FABRIC_SHM_CONN_H
 
 #include "base/doorbell.h"
 #include "fabric/fabric.h"
@@ -17,9 +17,9 @@
 #include "fabric/shm/message.h"
 #include "fabric/shm/ring.h"
 
-#define SHM_LENT_MAX 32 /* regions of the peer's receives that a link keeps at hand */
+#define SHM_LENT_MAX 32 /* regions of the peer's receives that a connection keeps at hand */
 
-enum shm_link_life {
+enum shm_conn_life {
 	SHM_LIFE_REQUEST, /* to be accepted or rejected */
 	SHM_LIFE_CONNECTING,
 	SHM_LIFE_READY,
@@ -36,7 +36,7 @@ enum shm_event {
 	SHM_EVENT_FORGET = 1 << 5,
 };
 
-enum shm_link_busy {
+enum shm_conn_busy {
 	SHM_BUSY_NOT,
 	SHM_BUSY_TRANSFER, /* a message that goes through the ring in parts */
 	SHM_BUSY_JOB,	   /* an operation that the peer's agent does */
@@ -60,39 +60,39 @@ struct shm_transfer {
 	uint64_t len, at;
 	uint32_t piece, iov;	   /* which one at falls into */
 	uint64_t piece_at, iov_at; /* and how far in */
-	struct shm_attach *attach; /* of the claimed receive's region, or NULL; a reference of the link's lent table */
+	struct shm_attach *attach; /* of the claimed receive's region, or NULL; a reference of the connection's lent table */
 	struct shm_claim claim;
 };
 
 struct sf_request {
-	struct shm_link *link;
-	struct tcp_link *far; /* or this: it comes by the network */
+	struct shm_conn *conn;
+	struct tcp_conn *far; /* or this: it comes by the network */
 };
 
-struct shm_link {
-	struct sf_link base;
+struct shm_conn {
+	struct sf_conn base;
 	/* What an idle poll looks at. */
 	struct shm_rx rx;
-	bool attention; /* more to do in poll than to read the ring; set by sf_shm_link_attend */
+	bool attention; /* more to do in poll than to read the ring; set by sf_shm_conn_attend */
 	bool bye;	/* the peer's last record was read */
 	bool hangup;	/* the socket ended */
 	bool broken;	/* the peer wrote nonsense: nothing more of it is read */
 	bool released;	/* closed by the program: free when the peer cannot touch us any more */
-	enum shm_link_life life;
+	enum shm_conn_life life;
 	/* due.c's */
 	bool added, hot, is_ready, in_attentive;
 	uint32_t slot;
-	uint32_t streak; /* messages of the link that a bit told */
+	uint32_t streak; /* messages of the connection that a bit told */
 	uint64_t streak_begin, hit;
-	struct shm_link *next_ready, *next_attentive;
+	struct shm_conn *next_ready, *next_attentive;
 	uint32_t id; /* the peer's senders write it into state words of our receives */
 	/* What a send looks at. */
 	bool sending; /* operations are accepted */
 	bool fence;   /* a full barrier is needed before looking whether the peer is armed */
-	enum shm_link_busy busy;
+	enum shm_conn_busy busy;
 	struct shm_tx tx;
 	struct shm_peer_port *peer_port;
-	uint32_t peer_link;    /* our number at the peer */
+	uint32_t peer_conn;    /* our number at the peer */
 	uint32_t peer_slot;    /* our bit there */
 	_Atomic uint32_t rang; /* the arming for which the peer was woken last; any thread that rings */
 	uint32_t in_flight;    /* operations accepted and not yet done */
@@ -104,15 +104,15 @@ struct shm_link {
 	struct shm_peer *peer; /* written under sf_control_lock; NULL until needed */
 	bool peer_unknown;     /* it was needed, and its agent does not answer */
 	struct sf_key peer_id, peer_key;
-	struct sf_key key; /* of this link: what we lend over it is attached by it */
+	struct sf_key key; /* of this connection: what we lend over it is attached by it */
 	bool was_lent;	   /* something was; guarded by sf_control_lock */
 	int pid;	   /* of the peer, 0: unknown */
 	/* Life. */
 	uint64_t end_deadline_ns;
-	struct shm_link_segment *segment; /* and behind it the rings */
+	struct shm_conn_segment *segment; /* and behind it the rings */
 	uint32_t todo;			  /* events to handle */
 	bool in_todo;
-	struct shm_link *next_todo;
+	struct shm_conn *next_todo;
 	struct sf_request request;
 	struct sf_listener *listener;
 	/* Guarded by sf_control_lock. */
@@ -120,57 +120,58 @@ struct shm_link {
 	int segment_fd; /* until the peer was given it, else -1 */
 	uint32_t events;
 	bool in_inbox;
-	struct shm_link *next_inbox;
-	struct shm_link *next_all;
+	struct shm_conn *next_inbox;
+	struct shm_conn *next_all;
 	doca_error_t answer; /* for CONNECTED */
 	uint32_t data_len;   /* of the peer's private data */
 	uint8_t data[SF_PRIVATE_MAX];
 };
 
-static inline struct shm_link *shm_link(struct sf_link *link)
+static inline struct shm_conn *shm_conn(struct sf_conn *conn)
 {
-	return (struct shm_link *)link;
+	return (struct shm_conn *)conn;
 }
 
-/* link.c: from the port's thread. */
-uint32_t sf_shm_link_poll(struct shm_link *link, uint32_t budget, uint64_t *now_ns);
-bool sf_shm_link_due(const struct shm_link *link);
-void sf_shm_link_disconnect(struct sf_link *link);
-void sf_shm_link_close(struct sf_link *link);
-void sf_shm_link_ring(struct sf_link *link);
+/* conn.c: from the port's thread. */
+uint32_t sf_shm_conn_poll(struct shm_conn *conn, uint32_t budget, uint64_t *now_ns);
+bool sf_shm_conn_due(const struct shm_conn *conn);
+void sf_shm_conn_disconnect(struct sf_conn *conn);
+void sf_shm_conn_close(struct sf_conn *conn);
+void sf_shm_conn_ring(struct sf_conn *conn);
 
 /* After a publication and a barrier: wakes the peer if it has armed its port, once for each arming. */
-static inline void shm_link_wake(struct shm_link *link)
+static inline void shm_conn_wake(struct shm_conn *conn)
 {
-	uint32_t armed = atomic_load_explicit(&link->peer_port->segment->armed, memory_order_relaxed);
+	uint32_t armed = atomic_load_explicit(&conn->peer_port->segment->armed, memory_order_relaxed);
 
-	if (__builtin_expect(armed == 0, 1) || armed == atomic_load_explicit(&link->rang, memory_order_relaxed))
+	if (__builtin_expect(armed == 0, 1) || armed == atomic_load_explicit(&conn->rang, memory_order_relaxed))
 		return;
-	atomic_store_explicit(&link->rang, armed, memory_order_relaxed);
-	sf_doorbell_ring(link->peer_event);
+	atomic_store_explicit(&conn->rang, armed, memory_order_relaxed);
+	sf_doorbell_ring(conn->peer_event);
 }
-/* May the peer have sent anything? What a link without messages has in shared memory takes no pages, and is not to be touched. */
-bool sf_shm_link_used(const struct shm_link *link);
+/* May the peer have sent anything? What a connection without messages has in shared memory takes no pages, and is not to be
+ * touched. */
+bool sf_shm_conn_used(const struct shm_conn *conn);
 /* Calls back for the receive of each record that the peer has written and no poll has read. */
-void sf_shm_link_each_unread(const struct shm_link *link,
+void sf_shm_conn_each_unread(const struct shm_conn *conn,
 			     void (*unread)(struct shm_recvq *queue, uint32_t slot, uint64_t ticket));
-/* The link has ended, for the reason; reports closed if that is due. Returns callbacks run. */
-uint32_t sf_shm_link_end(struct shm_link *link, doca_error_t reason);
+/* The connection has ended, for the reason; reports closed if that is due. Returns callbacks run. */
+uint32_t sf_shm_conn_end(struct shm_conn *conn, doca_error_t reason);
 
 /* submit.c and transfer.c */
-doca_error_t sf_shm_link_submit(struct sf_link *link, struct sf_op *op);
-/* Goes on with what keeps the link busy, as far as that goes now. */
-void sf_shm_link_progress(struct shm_link *link);
-/* Ends what keeps the link busy with CONNECTION_ABORTED. */
-void sf_shm_link_abort_busy(struct shm_link *link);
-void sf_shm_link_forget(struct shm_link *link);
+doca_error_t sf_shm_conn_submit(struct sf_conn *conn, struct sf_op *op);
+/* Goes on with what keeps the connection busy, as far as that goes now. */
+void sf_shm_conn_progress(struct shm_conn *conn);
+/* Ends what keeps the connection busy with CONNECTION_ABORTED. */
+void sf_shm_conn_abort_busy(struct shm_conn *conn);
+void sf_shm_conn_forget(struct shm_conn *conn);
 
 /* onesided.c */
-doca_error_t sf_shm_link_submit_one_sided(struct shm_link *link, struct sf_op *op, uint64_t len);
-void sf_shm_link_job_progress(struct shm_link *link);
+doca_error_t sf_shm_conn_submit_one_sided(struct shm_conn *conn, struct sf_op *op, uint64_t len);
+void sf_shm_conn_job_progress(struct shm_conn *conn);
 
 /* connect.c: with sf_control_lock held. */
-void sf_shm_links_forget(const struct shm_peer *peer);
+void sf_shm_conns_forget(const struct shm_peer *peer);
 
 /* May sf_shm_due_poll find anything? */
 static inline bool shm_due_worth(const struct shm_port *port)
@@ -191,9 +192,9 @@ static inline bool shm_due_worth(const struct shm_port *port)
 	return false;
 }
 
-static inline void shm_link_complete(struct shm_link *link, struct sf_op *op, doca_error_t status)
+static inline void shm_conn_complete(struct shm_conn *conn, struct sf_op *op, doca_error_t status)
 {
-	shm_port_done(shm_port(link->base.port), op, status);
+	shm_port_done(shm_port(conn->base.port), op, status);
 }
 
 #endif

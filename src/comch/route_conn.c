@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The route by a link of the fabric: the consumer's posted receives are the port's at its end. */
+/* The route by a connection of the fabric: the consumer's posted receives are the port's at its end. */
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -8,14 +8,14 @@
 #include "comch/producer_task_send.h"
 #include "comch/route.h"
 
-struct route_link {
+struct route_conn {
 	struct comch_route base;
-	struct sf_link *link;
+	struct sf_conn *conn;
 };
 
-static void link_send_done(struct sf_op *op)
+static void conn_send_done(struct sf_op *op)
 {
-	struct route_link *route = (struct route_link *)op->link->user;
+	struct route_conn *route = (struct route_conn *)op->conn->user;
 
 	route->base.num_inflight--;
 	comch_task_send_done(
@@ -23,47 +23,47 @@ static void link_send_done(struct sf_op *op)
 		op->status);
 }
 
-static doca_error_t link_send(struct comch_route *base, struct doca_comch_producer_task_send *task)
+static doca_error_t conn_send(struct comch_route *base, struct doca_comch_producer_task_send *task)
 {
-	struct route_link *route = (struct route_link *)base;
+	struct route_conn *route = (struct route_conn *)base;
 	doca_error_t result;
 
 	if (__builtin_expect(base->failure != DOCA_SUCCESS, 0))
 		return base->failure;
-	task->op.done = link_send_done;
-	result = sf_link_submit(route->link, &task->op);
+	task->op.done = conn_send_done;
+	result = sf_conn_submit(route->conn, &task->op);
 	if (__builtin_expect(result == DOCA_SUCCESS, 1))
 		base->num_inflight++;
 	return result;
 }
 
-static bool link_is_connecting(const struct comch_route *base)
+static bool conn_is_connecting(const struct comch_route *base)
 {
-	return ((const struct route_link *)base)->link->state == SF_LINK_CONNECTING;
+	return ((const struct route_conn *)base)->conn->state == SF_CONN_CONNECTING;
 }
 
-static void link_cancel(struct comch_route *base)
+static void conn_cancel(struct comch_route *base)
 {
-	sf_link_disconnect(((struct route_link *)base)->link);
+	sf_conn_disconnect(((struct route_conn *)base)->conn);
 }
 
-static void link_close(struct comch_route *base)
+static void conn_close(struct comch_route *base)
 {
-	sf_link_close(((struct route_link *)base)->link);
+	sf_conn_close(((struct route_conn *)base)->conn);
 	free(base);
 }
 
-static const struct comch_route_ops link_ops = {
-	.name = "link",
-	.send = link_send,
-	.is_connecting = link_is_connecting,
-	.cancel = link_cancel,
-	.close = link_close,
+static const struct comch_route_ops conn_ops = {
+	.name = "connection",
+	.send = conn_send,
+	.is_connecting = conn_is_connecting,
+	.cancel = conn_cancel,
+	.close = conn_close,
 };
 
-static void link_connected(struct sf_link *link, doca_error_t status, const void *data, size_t len)
+static void conn_connected(struct sf_conn *conn, doca_error_t status, const void *data, size_t len)
 {
-	struct route_link *route = (struct route_link *)link->user;
+	struct route_conn *route = (struct route_conn *)conn->user;
 
 	(void)data;
 	(void)len;
@@ -81,36 +81,36 @@ static void link_connected(struct sf_link *link, doca_error_t status, const void
 	route->base.producer->sweep = true;
 }
 
-static void link_closed(struct sf_link *link, doca_error_t reason)
+static void conn_closed(struct sf_conn *conn, doca_error_t reason)
 {
-	struct route_link *route = (struct route_link *)link->user;
+	struct route_conn *route = (struct route_conn *)conn->user;
 
 	comch_route_fail_waiting(&route->base, reason);
 	route->base.failure = reason;
 	route->base.producer->sweep = true;
 }
 
-const struct sf_port_handler comch_route_link_handler = {
-	.connected = link_connected,
-	.closed = link_closed,
+const struct sf_port_handler comch_route_conn_handler = {
+	.connected = conn_connected,
+	.closed = conn_closed,
 };
 
-doca_error_t comch_route_link_open(struct doca_comch_producer *producer, struct comch_remote_consumer *consumer,
+doca_error_t comch_route_conn_open(struct doca_comch_producer *producer, struct comch_remote_consumer *consumer,
 				   struct comch_route **out)
 {
-	const struct comch_attach attach = {.path = COMCH_PATH_LINK, .producer_id = producer->child.id};
+	const struct comch_attach attach = {.path = COMCH_PATH_CONN, .producer_id = producer->child.id};
 	uint8_t data[SF_PRIVATE_MAX];
-	struct route_link *route;
+	struct route_conn *route;
 	doca_error_t result;
 
-	route = (struct route_link *)calloc(1, sizeof(*route));
+	route = (struct route_conn *)calloc(1, sizeof(*route));
 	if (route == NULL) {
 		SF_LOG_ERR_LIMITED("no memory for a route to consumer %u", consumer->id);
 		return DOCA_ERROR_NO_MEMORY;
 	}
-	route->base.ops = &link_ops;
-	result = sf_link_connect(producer->port, consumer->ad.name, NULL, data, comch_attach_pack(&attach, data), route,
-				 &route->link);
+	route->base.ops = &conn_ops;
+	result = sf_conn_connect(producer->port, consumer->ad.name, NULL, data, comch_attach_pack(&attach, data), route,
+				 &route->conn);
 	if (result != DOCA_SUCCESS) {
 		SF_LOG_ERR_LIMITED("producer %u cannot connect to consumer %u: %s", producer->child.id, consumer->id,
 				   doca_error_get_name(result));

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/faulty/faulty.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+
+static struct faulty_port *port_of(const struct faulty_conn *conn)
+{
+	return (struct faulty_port *)conn->base.port;
+}
+
+doca_error_t faulty_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **out)
+{
+	struct faulty_listener *listener = calloc(1, sizeof(*listener));
+	doca_error_t result;
+
+	if (listener == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	listener->base.ops = port->ops;
+	listener->base.port = port;
+	listener->base.user = user;
+	LIST_INIT(&listener->requests);
+	result = sf_listener_open(((struct faulty_port *)port)->inner, name, flags, listener, &listener->inner);
+	if (result != DOCA_SUCCESS) {
+		free(listener);
+		return result;
+	}
+	listener->base.control = listener->inner->control;
+	*out = &listener->base;
+	return DOCA_SUCCESS;
+}
+
+static void request_free(struct faulty_request *request)
+{
+	LIST_REMOVE(request, entry);
+	free(request);
+}
+
+void faulty_listener_close(struct sf_listener *base)
+{
+	struct faulty_listener *listener = (struct faulty_listener *)base;
+
+	sf_listener_close(listener->inner);
+	while (!LIST_EMPTY(&listener->requests))
+		request_free(LIST_FIRST(&listener->requests));
+	free(listener);
+}
+
+static struct faulty_conn *conn_new(struct sf_port *port, void *user)
+{
+	struct faulty_conn *conn = calloc(1, sizeof(*conn));
+
+	if (conn == NULL)
+		return NULL;
+	conn->base.ops = port->ops;
+	conn->base.port = port;
+	conn->base.user = user;
+	return conn;
+}
+
+static void conn_end_soon(struct faulty_conn *conn)
+{
+	conn->ending = true;
+	TAILQ_INSERT_TAIL(&port_of(conn)->endings, conn, ending_entry);
+	faulty_port_ring(port_of(conn));
+}
+
+doca_error_t faulty_conn_connect(struct sf_port *base, const char *name, const char *address, const void *data, size_t len,
+				 void *user, struct sf_conn **out)
+{
+	struct faulty_port *port = (struct faulty_port *)base;
+	struct faulty_conn *conn = conn_new(base, user);
+	doca_error_t result = DOCA_SUCCESS;
+
+	if (conn == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	if (faulty_happens(&port->stream, FAULTY_REFUSE))
+		conn_end_soon(conn);
+	else
+		result = sf_conn_connect(port->inner, name, address, data, len, conn, &conn->inner);
+	if (result != DOCA_SUCCESS) {
+		free(conn);
+		return result;
+	}
+	conn->base.state = SF_CONN_CONNECTING;
+	conn->base.handshake = conn->inner != NULL ? conn->inner->handshake : NULL;
+	*out = &conn->base;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t faulty_conn_accept(struct sf_request *base, const void *data, size_t len, void *user, struct sf_conn **out)
+{
+	struct faulty_request *request = (struct faulty_request *)base;
+	struct faulty_conn *conn = conn_new(request->listener->base.port, user);
+	doca_error_t result;
+
+	if (conn == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	result = sf_conn_accept(request->listener->inner, request->inner, data, len, conn, &conn->inner);
+	request_free(request);
+	if (result != DOCA_SUCCESS) {
+		free(conn);
+		return result;
+	}
+	conn->base.state = SF_CONN_READY;
+	*out = &conn->base;
+	return DOCA_SUCCESS;
+}
+
+void faulty_conn_reject(struct sf_listener *listener, struct sf_request *base, const void *data, size_t len)
+{
+	struct faulty_request *request = (struct faulty_request *)base;
+
+	sf_conn_reject(((struct faulty_listener *)listener)->inner, request->inner, data, len);
+	request_free(request);
+}
+
+void faulty_conn_disconnect(struct sf_conn *base)
+{
+	struct faulty_conn *conn = (struct faulty_conn *)base;
+
+	base->state = SF_CONN_CLOSED;
+	if (conn->inner == NULL)
+		return; /* connected still reports it */
+	if (conn->ending)
+		TAILQ_REMOVE(&port_of(conn)->endings, conn, ending_entry);
+	conn->ending = false;
+	sf_conn_disconnect(conn->inner);
+}
+
+void faulty_conn_close(struct sf_conn *base)
+{
+	struct faulty_conn *conn = (struct faulty_conn *)base;
+
+	assert(conn->in_flight == 0); /* its operations would be done with a connection that is gone */
+	if (conn->ending)
+		TAILQ_REMOVE(&port_of(conn)->endings, conn, ending_entry);
+	if (conn->inner != NULL)
+		sf_conn_close(conn->inner);
+	free(conn);
+}
+
+void faulty_conn_ring(struct sf_conn *conn)
+{
+	if (((struct faulty_conn *)conn)->inner != NULL)
+		sf_conn_ring(((struct faulty_conn *)conn)->inner);
+}
+
+uint32_t faulty_conn_credits(struct sf_conn *conn, uint32_t *len)
+{
+	struct sf_conn *inner = ((struct faulty_conn *)conn)->inner;
+
+	*len = 0;
+	return inner != NULL ? sf_conn_credits(inner, len) : 0;
+}
+
+static void op_done(struct sf_op *inner)
+{
+	struct faulty_op *wrapped = (struct faulty_op *)inner;
+	struct sf_op *op = wrapped->op;
+
+	op->status = inner->status;
+	((struct faulty_conn *)op->conn)->in_flight--;
+	free(wrapped);
+	op->done(op);
+}
+
+static doca_error_t submit_inner(struct faulty_conn *conn, struct sf_op *op)
+{
+	struct faulty_op *wrapped = malloc(sizeof(*wrapped));
+	doca_error_t result;
+
+	if (wrapped == NULL)
+		return DOCA_ERROR_AGAIN;
+	wrapped->inner = *op;
+	wrapped->inner.done = op_done;
+	if (op->kind != SF_OP_SEND && op->region != NULL)
+		wrapped->inner.region = ((struct faulty_region *)op->region)->inner;
+	wrapped->op = op;
+	op->conn = &conn->base;
+	result = sf_conn_submit(conn->inner, &wrapped->inner);
+	if (result == DOCA_SUCCESS) {
+		conn->in_flight++;
+		return result;
+	}
+	op->status = wrapped->inner.status; /* why AGAIN */
+	free(wrapped);
+	return result;
+}
+
+static void op_fail(struct faulty_conn *conn, struct sf_op *op)
+{
+	struct faulty_port *port = port_of(conn);
+
+	op->conn = &conn->base;
+	op->status = DOCA_ERROR_CONNECTION_ABORTED;
+	op->next = NULL;
+	*port->failed_end = op;
+	port->failed_end = &op->next;
+	conn->in_flight++;
+	faulty_port_ring(port);
+}
+
+doca_error_t faulty_conn_submit(struct sf_conn *base, struct sf_op *op)
+{
+	struct faulty_conn *conn = (struct faulty_conn *)base;
+	uint64_t *stream = &port_of(conn)->stream, len;
+	doca_error_t result;
+
+	if (base->state == SF_CONN_CLOSED || conn->ending)
+		return base->state == SF_CONN_CONNECTING ? DOCA_ERROR_AGAIN : DOCA_ERROR_NOT_CONNECTED;
+	if (base->state == SF_CONN_CONNECTING)
+		return submit_inner(conn, op);
+	/* What is wrong in itself stays wrong. */
+	result = sf_op_check(base, op, &len);
+	if (result != DOCA_SUCCESS)
+		return result;
+	if (faulty_happens(stream, FAULTY_AGAIN))
+		return DOCA_ERROR_AGAIN;
+	if (faulty_happens(stream, FAULTY_CLOSE)) {
+		SF_LOG_INFO("faulty fabric: a connection goes down, as asked");
+		op_fail(conn, op);
+		sf_conn_disconnect(conn->inner);
+		conn_end_soon(conn);
+		return DOCA_SUCCESS;
+	}
+	if (op->kind != SF_OP_SEND && faulty_happens(stream, FAULTY_FAIL)) {
+		op_fail(conn, op);
+		return DOCA_SUCCESS;
+	}
+	return submit_inner(conn, op);
+}
+
+/* What the inner provider reports, in terms of ours. */
+
+static void on_request(struct sf_listener *inner, struct sf_request *inner_request, const void *data, size_t len)
+{
+	struct faulty_listener *listener = inner->user;
+	const struct sf_port_handler *handler = &((struct faulty_port *)listener->base.port)->handler;
+	struct faulty_request *request = malloc(sizeof(*request));
+
+	if (request == NULL || handler->request == NULL) {
+		free(request);
+		return; /* refused when the listener closes */
+	}
+	request->listener = listener;
+	request->inner = inner_request;
+	LIST_INSERT_HEAD(&listener->requests, request, entry);
+	handler->request(&listener->base, (struct sf_request *)request, data, len);
+}
+
+static void on_accepted(struct sf_listener *inner, struct sf_conn *inner_conn, const void *data, size_t len)
+{
+	struct faulty_listener *listener = inner->user;
+	const struct sf_port_handler *handler = &((struct faulty_port *)listener->base.port)->handler;
+	struct faulty_conn *conn = conn_new(listener->base.port, NULL);
+
+	if (conn == NULL) {
+		sf_conn_close(inner_conn);
+		return;
+	}
+	conn->inner = inner_conn;
+	conn->base.state = SF_CONN_READY;
+	inner_conn->user = conn;
+	if (handler->accepted != NULL)
+		handler->accepted(&listener->base, &conn->base, data, len);
+}
+
+static void on_connected(struct sf_conn *inner, doca_error_t status, const void *data, size_t len)
+{
+	struct faulty_conn *conn = inner->user;
+	const struct sf_port_handler *handler = &port_of(conn)->handler;
+
+	conn->base.state = inner->state;
+	if (handler->connected != NULL)
+		handler->connected(&conn->base, status, data, len);
+}
+
+static void on_closed(struct sf_conn *inner, doca_error_t reason)
+{
+	struct faulty_conn *conn = inner->user;
+	const struct sf_port_handler *handler = &port_of(conn)->handler;
+
+	conn->base.state = SF_CONN_CLOSED;
+	if (handler->closed != NULL)
+		handler->closed(&conn->base, reason);
+}
+
+const struct sf_port_handler faulty_handler = {on_request, on_accepted, on_connected, on_closed};

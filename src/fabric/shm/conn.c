@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/shm/conn.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "base/doorbell.h"
+#include "base/log.h"
+#include "base/log_rate.h"
+#include "fabric/shm/connect.h"
+#include "fabric/tcp/port.h"
+
+#define END_LIMIT_NS UINT64_C(1000000000) /* how long a disconnected peer may take to notice */
+
+/* A record, taken out of shared memory once. */
+struct record {
+	enum shm_record_kind kind;
+	uint32_t header_len, data_len, lines, slot, msg_len;
+	uint64_t ticket;
+	const uint8_t *bytes;
+};
+
+/* Every number of a record is the peer's word; nothing of it is used before it is seen to hold. */
+static bool record_read(const struct shm_rx *rx, uint32_t mark, struct record *record)
+{
+	struct shm_record *shared = shm_rx_next(rx);
+
+	record->kind = (enum shm_record_kind)(mark & 0xff);
+	record->header_len = mark >> 8 & 0xff;
+	record->lines = mark >> 16;
+	record->data_len = atomic_load_explicit(&shared->data_len, memory_order_relaxed);
+	record->slot = atomic_load_explicit(&shared->slot, memory_order_relaxed);
+	record->msg_len = atomic_load_explicit(&shared->msg_len, memory_order_relaxed);
+	record->ticket = atomic_load_explicit(&shared->ticket, memory_order_relaxed);
+	record->bytes = shared->bytes;
+	return record->kind <= SHM_RECORD_BYE && record->header_len <= SF_HEADER_MAX && record->data_len <= SHM_RECORD_DATA_MAX &&
+	       record->lines >= shm_record_lines(record->header_len, record->data_len) && record->lines <= SHM_RECORD_LINES_MAX;
+}
+
+/* Fills and finishes a receive. */
+static void deliver(struct shm_conn *conn, const struct record *record, struct shm_slot *slot)
+{
+	struct shm_recvq *queue = &shm_port(conn->base.port)->recvq;
+	struct sf_recv *recv = shm_recvq_finish(queue, slot);
+
+	shm_recvq_prefetch(queue); /* the receive will soon be posted again */
+
+	if (record->kind == SHM_RECORD_SEND) {
+		if (record->data_len != 0)
+			sf_shm_iov_scatter(recv->iov, recv->iov_num, record->msg_len - record->data_len,
+					   record->bytes + record->header_len, record->data_len);
+		recv->kind = SF_OP_SEND;
+		recv->len = record->msg_len;
+	} else {
+		recv->kind = SF_OP_WRITE;
+		recv->len = 0;
+	}
+	recv->status = DOCA_SUCCESS;
+	recv->conn = &conn->base;
+	recv->header_len = record->header_len;
+	memcpy(recv->header, record->bytes, record->header_len);
+	shm_rx_advance(&conn->rx, record->lines);
+	recv->done(recv);
+}
+
+static void receive_again(struct shm_port *port, struct shm_slot *slot)
+{
+	bool again;
+
+	if (port->far != NULL)
+		sf_tcp_port_lock(port->far);
+	again = sf_shm_recvq_again(&port->recvq, slot);
+	if (port->far != NULL)
+		sf_tcp_port_posted(port->far);
+	if (!again)
+		sf_shm_port_abort_recv(port, shm_recvq_finish(&port->recvq, slot));
+}
+
+/* Handles one record. Returns the callbacks run (0 or 1), or -1 when the peer lies. */
+static int handle_record(struct shm_conn *conn, uint32_t mark)
+{
+	struct shm_port *port = shm_port(conn->base.port);
+	struct record record;
+	struct shm_slot *slot;
+
+	if (!record_read(&conn->rx, mark, &record))
+		return -1;
+	if (record.kind == SHM_RECORD_BYE) {
+		conn->bye = true;
+		sf_shm_conn_attend(conn);
+		conn->sending = false;
+		return 0;
+	}
+	slot = shm_recvq_slot(&port->recvq, record.slot, record.ticket);
+	if (slot == NULL || (port->has_rivals && !shm_recvq_claimed_by(&port->recvq, slot, conn->id)))
+		return -1;
+	if (record.kind == SHM_RECORD_RELEASE || conn->released) {
+		/* The program has closed the connection: what still comes on it is not delivered, and costs no receive. */
+		if (record.kind != SHM_RECORD_PART)
+			receive_again(port, slot);
+	} else if (record.kind == SHM_RECORD_PART) {
+		if (!sf_range_inside(record.msg_len, record.data_len, 0, slot->len))
+			return -1;
+		sf_shm_iov_scatter(slot->recv->iov, slot->recv->iov_num, record.msg_len, record.bytes + record.header_len,
+				   record.data_len);
+	} else {
+		if (record.kind == SHM_RECORD_SEND && (record.msg_len > slot->len || record.data_len > record.msg_len))
+			return -1;
+		deliver(conn, &record, slot);
+		return 1;
+	}
+	shm_rx_advance(&conn->rx, record.lines);
+	return 0;
+}
+
+static uint32_t conn_receive(struct shm_conn *conn, uint32_t budget)
+{
+	uint32_t ran = 0, mark = 0;
+
+	/* Records without a callback are bounded by the ring. */
+	for (uint32_t i = 0; i < SHM_RING_LINES && ran < budget && !conn->bye && !conn->broken; i++) {
+		mark = shm_rx_mark(&conn->rx);
+		if (mark == 0)
+			break;
+		SHM_ORDER();
+
+		int handled = handle_record(conn, mark);
+
+		if (handled < 0) {
+			SF_LOG_WARN_LIMITED("a peer wrote what no sender of ours writes: its connection is ended");
+			conn->broken = true;
+			sf_shm_conn_attend(conn);
+			break;
+		}
+		ran += (uint32_t)handled;
+	}
+	if (conn->rx.published != conn->rx.count && mark == 0)
+		shm_rx_credit(&conn->rx);
+	return ran;
+}
+
+bool sf_shm_conn_used(const struct shm_conn *conn)
+{
+	unsigned char there;
+
+	if (conn->segment == NULL || conn->life == SHM_LIFE_OVER)
+		return false;
+	return conn->rx.count != 0 || mincore(conn->segment, SHM_PAGE, &there) != 0 || (there & 1) != 0;
+}
+
+void sf_shm_conn_each_unread(const struct shm_conn *conn, void (*unread)(struct shm_recvq *queue, uint32_t slot, uint64_t ticket))
+{
+	struct shm_rx rx = conn->rx;
+	struct record record;
+	uint32_t mark;
+
+	if (conn->bye || conn->broken)
+		return;
+	while (rx.count - conn->rx.count < SHM_RING_LINES && (mark = shm_rx_mark(&rx)) != 0 && record_read(&rx, mark, &record) &&
+	       record.kind != SHM_RECORD_BYE) {
+		unread(&shm_port(conn->base.port)->recvq, record.slot, record.ticket);
+		rx.count += record.lines;
+		rx.pos = (rx.pos + record.lines) % SHM_RING_LINES;
+	}
+}
+
+static void close_socket(struct shm_conn *conn)
+{
+	pthread_mutex_lock(&sf_control_lock);
+	sf_handshake_end(&conn->handshake);
+	pthread_mutex_unlock(&sf_control_lock);
+}
+
+uint32_t sf_shm_conn_end(struct shm_conn *conn, doca_error_t reason)
+{
+	struct shm_port *port = shm_port(conn->base.port);
+	bool report = conn->life == SHM_LIFE_READY;
+
+	conn->life = SHM_LIFE_OVER;
+	conn->attention = false;
+	conn->sending = false;
+	conn->base.state = SF_CONN_CLOSED;
+	close_socket(conn);
+	sf_shm_lends_conn_ended(conn);
+	port->suspect = true;
+	if (!conn->bye)
+		port->recvq.damaged = true; /* it may have had a receive */
+	if (conn->released)
+		port->reap = true;
+	if (!report || port->handler.closed == NULL)
+		return 0;
+	port->handler.closed(&conn->base, reason);
+	return 1;
+}
+
+/* Is it time for the end? The peer said goodbye, or its socket ended and all it wrote is read. */
+static bool conn_over(struct shm_conn *conn, uint64_t *now_ns)
+{
+	if (conn->bye || conn->broken || (conn->hangup && shm_rx_mark(&conn->rx) == 0))
+		return true;
+	if (conn->life != SHM_LIFE_ENDING || !conn->released)
+		return false;
+	if (*now_ns == 0)
+		*now_ns = sf_now_ns();
+	return *now_ns >= conn->end_deadline_ns;
+}
+
+uint32_t sf_shm_conn_poll(struct shm_conn *conn, uint32_t budget, uint64_t *now_ns)
+{
+	uint32_t ran = 0;
+
+	if (conn->life != SHM_LIFE_READY && conn->life != SHM_LIFE_ENDING)
+		return 0;
+	ran += conn_receive(conn, budget);
+	if (!conn->attention)
+		return ran;
+	if (conn->busy != SHM_BUSY_NOT)
+		sf_shm_conn_progress(conn);
+	if (conn_over(conn, now_ns)) {
+		conn->sending = false;
+		sf_shm_conn_abort_busy(conn);
+		/* Operations report before the end does. */
+		if (conn->in_flight == 0 && ran < budget)
+			ran += sf_shm_conn_end(conn, conn->bye ? DOCA_ERROR_CONNECTION_RESET : DOCA_ERROR_CONNECTION_ABORTED);
+	} else if (conn->busy == SHM_BUSY_NOT && conn->life == SHM_LIFE_READY && !conn->hangup) {
+		conn->attention = false;
+	}
+	return ran;
+}
+
+bool sf_shm_conn_due(const struct shm_conn *conn)
+{
+	if (conn->life != SHM_LIFE_READY && conn->life != SHM_LIFE_ENDING)
+		return false;
+	if (shm_rx_mark(&conn->rx) != 0)
+		return true;
+	/* A message under way in parts goes on when the peer reads, and the peer does not ring for that. */
+	return conn->attention && (conn->bye || conn->hangup || conn->busy == SHM_BUSY_TRANSFER);
+}
+
+static void say_bye(struct shm_conn *conn)
+{
+	struct shm_head bye = {.kind = SHM_RECORD_BYE};
+
+	shm_tx_publish(&conn->tx, &bye, NULL);
+}
+
+static void cancel_connecting(struct shm_conn *conn)
+{
+	say_bye(conn); /* for a peer that has just accepted */
+	pthread_mutex_lock(&sf_control_lock);
+	sf_handshake_end(&conn->handshake);
+	conn->answer = DOCA_ERROR_CONNECTION_ABORTED;
+	conn->data_len = 0;
+	if (((conn->events | conn->todo) & SHM_EVENT_CONNECTED) == 0)
+		sf_shm_conn_post(conn, SHM_EVENT_CONNECTED);
+	pthread_mutex_unlock(&sf_control_lock);
+	conn->base.state = SF_CONN_CLOSED;
+	conn->life = SHM_LIFE_OVER;
+}
+
+static void leave(struct shm_conn *conn)
+{
+	say_bye(conn);
+	shm_ready_set(conn->peer_port->segment, conn->peer_slot);
+	atomic_store_explicit(&conn->rang, 0, memory_order_relaxed);
+	sf_shm_conn_ring(&conn->base);
+	pthread_mutex_lock(&sf_control_lock);
+	if (conn->handshake.channel != NULL)
+		shutdown(conn->handshake.channel->stream.fd,
+			 SHUT_WR); /* the peer's agent sees it; what the peer's end does we still see */
+	pthread_mutex_unlock(&sf_control_lock);
+}
+
+void sf_shm_conn_disconnect(struct sf_conn *base)
+{
+	struct shm_conn *conn = shm_conn(base);
+
+	if (conn->life == SHM_LIFE_CONNECTING && conn->sending) {
+		conn->life = SHM_LIFE_READY; /* the peer has accepted and is owed what was sent */
+		sf_shm_port_meet(shm_port(conn->base.port), conn);
+	}
+	if (conn->life == SHM_LIFE_CONNECTING)
+		cancel_connecting(conn);
+	if (conn->life != SHM_LIFE_READY)
+		return;
+	sf_shm_conn_abort_busy(conn);
+	conn->sending = false;
+	conn->life = SHM_LIFE_ENDING;
+	sf_shm_conn_attend(conn);
+	conn->end_deadline_ns = sf_now_ns() + END_LIMIT_NS;
+	base->state = SF_CONN_CLOSED;
+	leave(conn);
+}
+
+/* Receives that the connection's messages filled, and that nobody will hear of, end as if flushed. */
+static void drop_unread(struct shm_conn *conn)
+{
+	struct shm_port *port = shm_port(conn->base.port);
+	struct record record;
+	uint32_t mark;
+
+	while (!conn->bye && (mark = shm_rx_mark(&conn->rx)) != 0 && record_read(&conn->rx, mark, &record)) {
+		struct shm_slot *slot = shm_recvq_slot(&port->recvq, record.slot, record.ticket);
+
+		if (record.kind == SHM_RECORD_BYE) {
+			conn->bye = true;
+		} else if (slot == NULL) {
+			break;
+		} else if (record.kind == SHM_RECORD_RELEASE) {
+			receive_again(port, slot);
+		} else if (record.kind != SHM_RECORD_PART) {
+			sf_shm_port_abort_recv(port, shm_recvq_finish(&port->recvq, slot));
+		}
+		shm_rx_advance(&conn->rx, record.lines);
+	}
+	shm_rx_credit(&conn->rx);
+}
+
+void sf_shm_conn_close(struct sf_conn *base)
+{
+	struct shm_conn *conn = shm_conn(base);
+	struct shm_port *port = shm_port(base->port);
+
+	sf_shm_conn_disconnect(base);
+	if (conn->life == SHM_LIFE_ENDING)
+		drop_unread(conn);
+	conn->released = true;
+	sf_shm_conn_attend(conn);
+	port->reap = true;
+	if (port->polling)
+		return;
+	/* What is over is freed now; what the peer may still be using waits for the peer or for the deadline. */
+	sf_shm_port_reap(port);
+}
+
+void sf_shm_conn_ring(struct sf_conn *base)
+{
+	struct shm_conn *conn = shm_conn(base);
+
+	if (conn->peer_port == NULL)
+		return;
+	SHM_FENCE(memory_order_seq_cst);
+	shm_conn_wake(conn);
+}

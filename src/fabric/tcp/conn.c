@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/tcp/conn.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/log_rate.h"
+#include "fabric/control/agent.h"
+#include "fabric/tcp/import.h"
+#include "fabric/tcp/waiting.h"
+
+#define RECEIVES_TOLD_MAX 1024
+#define TELL_LEFT 64	 /* receives that a peer knows of: when it has fewer, and uses them, it is told of new ones early */
+#define TELL_FEW 16	 /* and if it does not use them, when it has fewer than this */
+#define ACKS_LATE_MAX 64 /* requests that are carried out and not acknowledged */
+#define ACK_POLLS 3 /* that an acknowledgement waits, alone: the program's answer goes first, by another connection perhaps */
+
+static struct tcp_conn *conn_of(struct tcp_session *session)
+{
+	return (struct tcp_conn *)((char *)session - offsetof(struct tcp_conn, session));
+}
+
+/* ---- what the session needs of the port ---- */
+
+static doca_error_t take(struct tcp_session *session, uint64_t len, struct sf_recv **recv)
+{
+	struct tcp_conn *conn = conn_of(session);
+	struct tcp_port *far = tcp_conn_port(conn);
+	struct shm_slot *slot;
+	doca_error_t error;
+
+	if (conn->is_released)
+		return DOCA_ERROR_AGAIN;
+	error = sf_shm_recvq_take(&far->port->recvq, &far->cursor, len, &slot);
+	if (error != DOCA_SUCCESS)
+		return error;
+	conn->slot = (uint32_t)(slot - far->port->recvq.slots);
+	*recv = slot->recv;
+	return DOCA_SUCCESS;
+}
+
+static bool wait_for_receive(struct tcp_session *session)
+{
+	struct tcp_conn *conn = conn_of(session);
+
+	if (conn->is_released || session->leaving)
+		return false;
+	sf_tcp_waiting_add(conn);
+	return true;
+}
+
+static void filled(struct tcp_session *session, struct sf_recv *recv)
+{
+	struct tcp_conn *conn = conn_of(session);
+
+	recv->conn = &conn->base;
+	recv->place = conn->slot;
+	sf_port_queue_recv(&tcp_conn_port(conn)->queue, recv);
+}
+
+static void give_back(struct tcp_session *session, struct sf_recv *recv)
+{
+	struct tcp_port *far = tcp_conn_port(conn_of(session));
+
+	recv->place = conn_of(session)->slot;
+	recv->next = far->returned;
+	far->returned = recv;
+	sf_port_queue_ring(&far->queue);
+}
+
+struct list {
+	struct tcp_receives *receives;
+	uint32_t num;
+};
+
+static bool list_add(uint32_t len, void *user)
+{
+	struct list *list = user;
+	struct tcp_receives *receives = list->receives;
+	struct tcp_run *last = &receives->runs[receives->num - (receives->num != 0)];
+	const bool is_same = receives->num != 0 && last->len == len;
+
+	if (list->num == RECEIVES_TOLD_MAX || (!is_same && receives->num == TCP_RUNS_MAX)) {
+		receives->more = 1;
+		return false;
+	}
+	list->num++;
+	if (is_same)
+		last->num++;
+	else
+		receives->runs[receives->num++] = (struct tcp_run){.len = len, .num = 1};
+	return true;
+}
+
+static void list_receives(struct tcp_session *session, struct tcp_receives *receives)
+{
+	struct tcp_port *far = tcp_conn_port(conn_of(session));
+	struct list list = {.receives = receives};
+
+	conn_of(session)->told_posts = far->posts;
+	sf_shm_recvq_each_posted(&far->port->recvq, &far->cursor, list_add, &list);
+}
+
+static void done(struct tcp_session *session, struct sf_op *op)
+{
+	sf_port_queue_op(&tcp_conn_port(conn_of(session))->queue, op);
+}
+
+static void rung(struct tcp_session *session)
+{
+	sf_port_queue_ring(&tcp_conn_port(conn_of(session))->queue);
+}
+
+static bool probe(struct tcp_session *session)
+{
+	struct tcp_conn *conn = conn_of(session);
+	struct tcp_port *far = tcp_conn_port(conn);
+	bool sent;
+
+	if (pthread_mutex_trylock(&far->lock) != 0)
+		return false; /* its thread is at it */
+	sent = sf_tcp_session_probe(session);
+	if (!sent && session->stream.fd >= 0) {
+		sf_tcp_conn_watch(conn);
+		sf_tcp_conn_busy(conn);
+	}
+	sf_tcp_port_unlock(far);
+	return sent;
+}
+
+static const struct tcp_session_ops session_ops = {
+	.take = take,
+	.wait = wait_for_receive,
+	.filled = filled,
+	.give_back = give_back,
+	.receives = list_receives,
+	.done = done,
+	.rung = rung,
+	.probe = probe,
+};
+
+/* ---- life ---- */
+
+struct tcp_conn *sf_tcp_conn_new(struct tcp_port *far, void *user)
+{
+	struct tcp_conn *conn = calloc(1, sizeof(*conn));
+
+	if (conn == NULL) {
+		SF_LOG_ERR_LIMITED("no memory for a connection of a port");
+		return NULL;
+	}
+	conn->base =
+		(struct sf_conn){.ops = sf_tcp_table(), .port = &far->port->base, .user = user, .handshake = &conn->handshake};
+	conn->request.far = conn;
+	conn->session.stream.fd = -1;
+	conn->session.ops = &session_ops;
+	conn->opened.base.conn = conn->closed.conn = &conn->base;
+	conn->closed.kind = SF_PORT_CLOSED;
+	LIST_INSERT_HEAD(&far->conns, conn, entry);
+	far->conn_num++;
+	return conn;
+}
+
+void sf_tcp_conn_free(struct tcp_conn *conn)
+{
+	struct tcp_port *far = tcp_conn_port(conn);
+
+	sf_handshake_end(&conn->handshake);
+	sf_port_queue_drop(&far->queue, &conn->opened.base);
+	sf_port_queue_drop(&far->queue, &conn->closed);
+	sf_port_queue_forget(&far->queue, &conn->base);
+	sf_tcp_waiting_remove(conn);
+	if (conn->is_busy)
+		LIST_REMOVE(conn, busy);
+	LIST_REMOVE(conn, entry);
+	far->conn_num--;
+	free(conn);
+}
+
+void sf_tcp_conn_busy(struct tcp_conn *conn)
+{
+	if (!conn->is_busy)
+		LIST_INSERT_HEAD(&tcp_conn_port(conn)->busy, conn, busy);
+	conn->is_busy = true;
+}
+
+void sf_tcp_conn_tell(struct tcp_conn *conn, bool early)
+{
+	struct tcp_session *session = &conn->session;
+	const uint32_t left = tcp_session_told_left(session);
+
+	if (!conn->is_up || session->stream.fd < 0 || conn->told_posts == tcp_conn_port(conn)->posts)
+		return;
+	if (!TAILQ_EMPTY(&tcp_conn_port(conn)->waiting)) /* what was posted is for messages that have come */
+		return;
+	if (2 * left > session->told_num && !(early && (left < TELL_FEW || (left < TELL_LEFT && left < session->told_num))))
+		return;
+	session->tell_receives = true;
+	sf_tcp_conn_busy(conn);
+}
+
+void sf_tcp_conn_watch(struct tcp_conn *conn)
+{
+	struct epoll_event event = {.data.ptr = conn};
+	const int how = conn->in_epoll ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+
+	if (!conn->session.is_waiting)
+		sf_tcp_waiting_remove(conn);
+	event.events = tcp_session_events(&conn->session) & (conn->is_deaf ? ~(uint32_t)EPOLLIN : ~(uint32_t)0);
+	if (conn->session.stream.fd < 0 || (conn->in_epoll && event.events == conn->events))
+		return;
+	conn->in_epoll = true;
+	conn->events = event.events;
+	if (epoll_ctl(tcp_conn_port(conn)->epoll, how, conn->session.stream.fd, &event) == 0)
+		return;
+	SF_LOG_ERR_LIMITED("cannot wait on one more socket");
+	sf_tcp_session_end(&conn->session, DOCA_ERROR_CONNECTION_ABORTED);
+}
+
+void sf_tcp_conn_up(struct tcp_conn *conn, struct sf_stream stream)
+{
+	conn->is_asking = conn->is_request = false;
+	conn->is_up = true;
+	sf_tcp_session_begin(&conn->session, &session_ops, stream);
+	conn->session.tell_receives = true; /* what was posted since the side was told */
+	sf_tcp_conn_watch(conn);
+	sf_tcp_conn_busy(conn);
+	sf_tcp_conn_attend(conn, sf_now_ns(), true);
+}
+
+void sf_tcp_conn_check(struct tcp_conn *conn)
+{
+	struct tcp_port *far = tcp_conn_port(conn);
+
+	if (!conn->is_up || conn->is_over || conn->session.stream.fd >= 0)
+		return;
+	conn->is_over = true;
+	far->has_released = far->has_released || conn->is_released;
+	if (conn->session.leaving)
+		return;
+	conn->closed.status = conn->session.ended;
+	sf_port_queue_event(&far->queue, &conn->closed);
+}
+
+static void send_due(struct tcp_conn *conn, bool now)
+{
+	struct tcp_session *session = &conn->session;
+	const bool late = now || conn->ack_waited == ACK_POLLS || session->executed - session->acked >= ACKS_LATE_MAX;
+
+	if (!tcp_session_unsent(session) && !(tcp_session_owes_ack(session) && late)) {
+		conn->ack_waited = tcp_session_owes_ack(session) ? conn->ack_waited + 1 : 0;
+		return;
+	}
+	sf_tcp_session_send(session);
+	conn->ack_waited = 0;
+	sf_tcp_conn_watch(conn);
+}
+
+void sf_tcp_conn_attend(struct tcp_conn *conn, uint64_t now_ns, bool at_once)
+{
+	struct tcp_session *session = &conn->session;
+
+	if (conn->is_up && session->stream.fd >= 0)
+		send_due(conn, at_once);
+	if (session->stream.fd >= 0 && session->leaving && now_ns >= conn->end_ns)
+		sf_tcp_session_end(session, DOCA_ERROR_CONNECTION_ABORTED);
+	sf_tcp_conn_check(conn);
+	if (session->changed_num != 0) /* sleepers are still to be woken */
+		return;
+	if (conn->is_up && session->stream.fd >= 0 &&
+	    (session->leaving || tcp_session_unsent(session) || tcp_session_owes_ack(session)))
+		return;
+	LIST_REMOVE(conn, busy);
+	conn->is_busy = false;
+}
+
+/* ---- the port's thread ---- */
+
+static bool is_ours(struct tcp_conn *conn)
+{
+	return tcp_conn_port(conn)->generation == sf_control_generation();
+}
+
+static doca_error_t submit(struct tcp_conn *conn, struct sf_op *op, uint64_t len)
+{
+	doca_error_t error;
+
+	if (!conn->is_up)
+		return conn->is_asking ? DOCA_ERROR_AGAIN : DOCA_ERROR_NOT_CONNECTED;
+	op->conn = &conn->base;
+	if (tcp_conn_port(conn)->has_posted)
+		sf_tcp_conn_tell(conn, true); /* with the request */
+	error = sf_tcp_session_submit(&conn->session, op, len);
+	sf_tcp_conn_watch(conn); /* it may have received, too */
+	if (tcp_session_unsent(&conn->session) || tcp_session_owes_ack(&conn->session) || conn->session.stream.fd < 0 ||
+	    conn->session.changed_num != 0)
+		sf_tcp_conn_busy(conn);
+	if (conn->session.changed_num != 0)
+		sf_control_wake(); /* to wake who sleeps until those bytes change */
+	return error;
+}
+
+doca_error_t sf_tcp_conn_submit(struct sf_conn *base, struct sf_op *op)
+{
+	struct tcp_conn *conn = tcp_conn(base);
+	uint64_t len;
+	doca_error_t error = sf_op_check(base, op, &len);
+
+	if (error != DOCA_SUCCESS)
+		return error;
+	if (op->kind != SF_OP_SEND && !tcp_is_import(op->region)) {
+		SF_LOG_ERR("the memory was imported from a process of this machine, and the connection is to another: it cannot "
+			   "be reached by it");
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (!is_ours(conn))
+		return DOCA_ERROR_NOT_CONNECTED;
+	pthread_mutex_lock(&tcp_conn_port(conn)->lock);
+	error = submit(conn, op, len);
+	sf_tcp_port_unlock(tcp_conn_port(conn));
+	return error;
+}
+
+void sf_tcp_conn_ring(struct sf_conn *base)
+{
+	struct tcp_conn *conn = tcp_conn(base);
+
+	if (!is_ours(conn))
+		return;
+	pthread_mutex_lock(&tcp_conn_port(conn)->lock);
+	if (conn->is_up && conn->session.stream.fd >= 0) {
+		conn->session.ring_due = true;
+		sf_tcp_session_send(&conn->session);
+		if (tcp_session_unsent(&conn->session))
+			sf_tcp_conn_busy(conn);
+	}
+	sf_tcp_port_unlock(tcp_conn_port(conn));
+}
+
+uint32_t sf_tcp_conn_credits(struct sf_conn *base, uint32_t *len)
+{
+	struct tcp_conn *conn = tcp_conn(base);
+	uint32_t num = 0;
+
+	*len = 0;
+	if (!is_ours(conn))
+		return 0;
+	pthread_mutex_lock(&tcp_conn_port(conn)->lock);
+	if (conn->is_up && conn->session.stream.fd >= 0 && !conn->session.leaving)
+		num = sf_tcp_credits(&conn->session.room, conn->session.messages, len);
+	sf_tcp_port_unlock(tcp_conn_port(conn));
+	return num;
+}
+
+/* With both locks. */
+static void disconnect(struct tcp_conn *conn)
+{
+	struct tcp_port *far = tcp_conn_port(conn);
+
+	conn->base.state = SF_CONN_CLOSED;
+	if (conn->is_asking) {
+		sf_handshake_end(&conn->handshake);
+		conn->is_asking = false;
+		conn->opened.base.status = DOCA_ERROR_CONNECTION_ABORTED;
+		sf_port_queue_event(&far->queue, &conn->opened.base);
+		return;
+	}
+	if (!conn->is_up || conn->session.leaving)
+		return;
+	if (conn->opened.base.queued && conn->opened.base.kind == SF_PORT_CONNECTED && conn->opened.base.status == DOCA_SUCCESS) {
+		conn->opened.base.status = DOCA_ERROR_CONNECTION_ABORTED;
+		conn->opened.base.len = 0;
+	}
+	sf_port_queue_drop(&far->queue, &conn->closed);
+	conn->session.leaving = true;
+	sf_tcp_session_wait_end(&conn->session);
+	sf_tcp_conn_watch(conn);
+	conn->end_ns = sf_now_ns() + TCP_END_LIMIT_NS;
+	sf_tcp_conn_busy(conn);
+	sf_tcp_conn_attend(conn, 0, true);
+	sf_control_wake(); /* to time it */
+}
+
+void sf_tcp_conn_disconnect(struct sf_conn *base)
+{
+	struct tcp_conn *conn = tcp_conn(base);
+
+	if (!is_ours(conn))
+		return;
+	pthread_mutex_lock(&sf_control_lock);
+	pthread_mutex_lock(&tcp_conn_port(conn)->lock);
+	disconnect(conn);
+	sf_tcp_port_unlock(tcp_conn_port(conn));
+	pthread_mutex_unlock(&sf_control_lock);
+}
+
+void sf_tcp_conn_close(struct sf_conn *base)
+{
+	struct tcp_conn *conn = tcp_conn(base);
+	struct tcp_port *far = tcp_conn_port(conn);
+
+	if (!is_ours(conn))
+		return;
+	pthread_mutex_lock(&sf_control_lock);
+	pthread_mutex_lock(&far->lock);
+	disconnect(conn);
+	conn->is_released = true;
+	sf_port_queue_drop(&far->queue, &conn->opened.base);
+	sf_port_queue_forget(&far->queue, base);
+	sf_tcp_session_refuse(&conn->session);
+	if (conn->session.stream.fd < 0)
+		sf_tcp_conn_free(conn); /* else when the peer has taken what it was sent */
+	sf_tcp_port_unlock(far);
+	pthread_mutex_unlock(&sf_control_lock);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A connection: one reliable queue pair, and the channel to the peer's agent that reports its end. */
+#ifndef SF_FABRIC_VERBS_CONN_H
+#define SF_FABRIC_VERBS_CONN_H
+
+#include "fabric/control/handshake.h"
+#include "fabric/control/listener.h"
+#include "fabric/verbs/import.h"
+#include "fabric/verbs/port.h"
+
+#define VB_CONN_OPS 64	  /* operations of a connection at a time */
+#define VB_CONN_SENDS 128 /* work requests of a connection at a time, */
+#define VB_CONN_SPARE 32  /* of which so many are for views and for fetching long messages */
+#define VB_BOUNCE_SIZE 64 /* bytes that are read through the connection's own block, as results of atomics */
+
+enum vb_conn_life {
+	VB_CONN_ASKING,	 /* the peer has not answered */
+	VB_CONN_JOINING, /* accepted; the peer's queue pair is not ready yet */
+	VB_CONN_UP,
+	VB_CONN_OVER, /* nothing can be posted any more */
+};
+
+struct vb_op {
+	struct sf_op *op;
+	struct vb_import *import;
+	struct vb_mr *mrs[VB_PIECES_MAX];
+	const struct sf_iov *iov; /* the operation's own, or stage */
+	uint32_t iov_num;
+	struct sf_iov stage;  /* a copy in one piece, ours, where there are too many, or the peer is to fetch it */
+	uint64_t len, at;     /* bytes; posted so far */
+	uint32_t piece;	      /* of iov, where at is, */
+	uint64_t piece_at;    /* and where in it */
+	uint32_t out;	      /* work requests of it that are not done */
+	uint32_t pull_number; /* of a long message: from 1 on, in order */
+	doca_error_t status;
+	bool posted;  /* all of it */
+	bool bounced; /* the bytes read lie in the block */
+	bool pull;
+	bool writes; /* counted among the import's writers */
+};
+
+enum vb_send_kind { VB_SEND_OP, VB_SEND_VIEW, VB_SEND_FLUSH_VIEW, VB_SEND_PULL };
+
+struct vb_send {
+	uint8_t kind;	/* enum vb_send_kind */
+	uint32_t index; /* of the operation, or the slot */
+};
+
+/* What the device reads and writes of a connection. */
+struct vb_block {
+	struct vb_view view;	/* the peer's receives; the peer writes it */
+	struct vb_view told[8]; /* ours, as sent, where the device takes too little inline */
+	struct vb_record records[VB_CONN_OPS];
+	uint8_t bounces[VB_CONN_OPS][VB_BOUNCE_SIZE];
+};
+
+struct vb_conn {
+	struct sf_conn base;
+	LIST_ENTRY(vb_conn) entry; /* of the port */
+	LIST_ENTRY(vb_conn) hash;
+	LIST_ENTRY(vb_conn) all; /* GUARDED_BY(sf_control_lock), as handshake */
+	struct sf_handshake handshake;
+
+	enum vb_conn_life life;
+	struct ibv_qp *qp;
+	uint32_t psn, inline_max;
+	struct vb_msg_end peer;
+	struct vb_block *block;
+	struct vb_mr *block_mr;
+	struct vb_view view; /* the peer's receives, as last read */
+	uint32_t view_number, view_slot;
+	uint8_t view_owed; /* one is to be written when there is room: 2 when a flush waits for it */
+	bool in_todo;
+	struct vb_conn *todo_next;
+
+	struct vb_op ops[VB_CONN_OPS];
+	uint32_t ops_head, ops_tail, ops_posted; /* counting up */
+	struct vb_send sends[VB_CONN_SENDS];
+	uint32_t sends_head, sends_tail;
+	uint32_t sent;						 /* messages */
+	uint32_t heard;						 /* messages of the peer */
+	uint32_t pulls_sent, pulls_done, pulls_made, pulls_told; /* long messages: sent, fetched by the peer; fetched by us */
+	uint64_t moved_at;					 /* ns; when an operation last ended, once leaving */
+
+	bool failed;  /* to connect */
+	bool leaving; /* by us */
+	bool said_bye;
+	bool broken;	    /* the queue pair has failed */
+	doca_error_t gone;  /* by the peer: RESET or ABORTED; or SUCCESS */
+	uint32_t gone_sent; /* with RESET: messages that the peer had sent */
+	uint64_t gone_at;
+	bool suspect; /* gone because an operation failed: the peer's own word, if it comes soon, says more */
+	struct sf_port_event opened, closed;
+};
+
+static inline struct vb_conn *vb_conn(struct sf_conn *conn)
+{
+	return (struct vb_conn *)conn;
+}
+static inline struct vb_port *vb_conn_port(struct vb_conn *conn)
+{
+	return vb_port(conn->base.port);
+}
+
+/* ---- conn.c: life and the send queue; with the port's lock but for new and free ---- */
+
+/* With a queue pair in INIT; not in the port yet. NULL, logged. */
+struct vb_conn *sf_verbs_conn_new(struct vb_port *port, void *user);
+/* Nothing refers to it any more. */
+void sf_verbs_conn_free(struct vb_conn *conn);
+void sf_verbs_conn_enter(struct vb_conn *conn);
+/* Out of the port: waits briefly until the device is done with it. */
+void sf_verbs_conn_leave(struct vb_conn *conn);
+struct vb_conn *sf_verbs_conn_find(struct vb_port *port, uint32_t qpn);
+/* The queue pair is of no more use; what is posted comes back. */
+void sf_verbs_conn_break(struct vb_conn *conn);
+/* Room for one more work request? spare: may it use what is kept for views? */
+bool sf_verbs_conn_has_room(const struct vb_conn *conn, bool spare);
+bool sf_verbs_conn_post(struct vb_conn *conn, struct ibv_send_wr *wr, enum vb_send_kind kind, uint32_t index);
+/* A completion of the send queue. */
+void sf_verbs_conn_sent(struct vb_conn *conn, const struct ibv_wc *wc);
+/* Tells the peer what receives there are. */
+void sf_verbs_conn_tell(struct vb_conn *conn, bool for_flush);
+/* It is to be stepped when the port settles. */
+void sf_verbs_conn_touch(struct vb_conn *conn);
+/* The peer is gone, and how. ABORTED without its having said so is a suspicion. */
+void sf_verbs_conn_lose(struct vb_conn *conn, doca_error_t why, uint32_t messages);
+void sf_verbs_conn_suspect(struct vb_conn *conn);
+bool sf_verbs_conn_is_suspect(const struct vb_conn *conn, uint64_t now_ns);
+/* Reports what ended, posts what waits, ends what is to end. */
+void sf_verbs_conn_step(struct vb_conn *conn);
+
+/* ---- connect.c, and listen.c: the other side ---- */
+
+doca_error_t sf_verbs_conn_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
+				   void *user, struct sf_conn **conn);
+doca_error_t sf_verbs_conn_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn);
+void sf_verbs_conn_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
+void sf_verbs_conn_disconnect(struct sf_conn *conn);
+void sf_verbs_conn_close(struct sf_conn *conn);
+void sf_verbs_conn_ring(struct sf_conn *conn);
+doca_error_t sf_verbs_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user,
+				    struct sf_listener **listener);
+void sf_verbs_listener_close(struct sf_listener *listener);
+extern struct sf_control_provider sf_verbs_control; /* verbs.c */
+/* Our side of a connection, for the peer; and the peer's, with the port's lock: the connection takes what it sends from here on.
+ */
+void sf_verbs_conn_side(const struct vb_conn *conn, struct sf_msg_side *side);
+doca_error_t sf_verbs_conn_meet(struct vb_conn *conn, const struct sf_msg_side *side);
+/* These with sf_control_lock. What the peer's agent says is the connection's from here on. */
+void sf_verbs_conn_follow(struct vb_conn *conn, struct sf_channel *channel);
+/* The connection is in the port, and in the list of all. */
+void sf_verbs_conn_register(struct vb_conn *conn);
+bool sf_verbs_conns_tick(uint64_t now_ns);
+void sf_verbs_conns_after_fork(void);
+/* A peer asks to connect. */
+doca_error_t sf_verbs_asked(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask,
+			    int *fds);
+void sf_verbs_requests_after_fork(void);
+
+/* ---- submit.c ---- */
+
+doca_error_t sf_verbs_conn_submit(struct sf_conn *conn, struct sf_op *op);
+uint32_t sf_verbs_conn_credits(struct sf_conn *conn, uint32_t *len);
+/* With the port's lock. Posts what was accepted and is not posted. */
+void sf_verbs_ops_pump(struct vb_conn *conn);
+void sf_verbs_op_sent(struct vb_conn *conn, uint32_t index, bool ok);
+/* Reports those that ended, in order. */
+void sf_verbs_ops_reap(struct vb_conn *conn);
+/* The peer has fetched so many long messages. */
+void sf_verbs_ops_pulled(struct vb_conn *conn, uint32_t done);
+/* Nothing more will come of those not posted. */
+void sf_verbs_ops_fail(struct vb_conn *conn);
+
+#endif
