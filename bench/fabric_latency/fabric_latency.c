@@ -28,7 +28,7 @@
 struct side {
 	struct sf_domain *domain;
 	struct sf_region *region;
-	struct sf_port *port;
+	struct sf_ep *ep;
 	struct sf_conn *conn;
 	char *memory; /* RECVS buffers of a size */
 	size_t size;
@@ -85,7 +85,7 @@ static void recv_done(struct sf_recv *recv)
 	if (side.echo)
 		while (!send_one() && !side.over)
 			;
-	must(sf_port_post_recv(side.port, recv), "post");
+	must(sf_ep_post_recv(side.ep, recv), "post");
 }
 
 static void connected(struct sf_conn *conn, doca_error_t status, const void *data, size_t len)
@@ -108,7 +108,7 @@ static void closed(struct sf_conn *conn, doca_error_t reason)
  * by then. */
 static void side_open(const char *provider, const char *name, bool listens, size_t size, bool echo, int ready)
 {
-	static const struct sf_port_handler handler = {.accepted = accepted, .connected = connected, .closed = closed};
+	static const struct sf_ep_handler handler = {.accepted = accepted, .connected = connected, .closed = closed};
 	const struct sf_fabric_ops *ops = sf_fabric_find(provider);
 	struct sf_listener *listener;
 	struct sf_conn *conn;
@@ -123,12 +123,12 @@ static void side_open(const char *provider, const char *name, bool listens, size
 	side.memory = mmap(NULL, (size_t)RECVS * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	must(sf_domain_open(ops, "bench", &side.domain), "domain");
 	must(sf_region_register(side.domain, side.memory, (size_t)RECVS * size, 0, &side.region), "region");
-	must(sf_port_open(side.domain, &handler, RECVS, eventfd(0, EFD_NONBLOCK), &side.port), "port");
+	must(sf_ep_open(side.domain, &handler, RECVS, eventfd(0, EFD_NONBLOCK), &side.ep), "endpoint");
 	for (int i = 0; i < RECVS; i++) {
 		side.recv_iovs[i] = (struct sf_iov){side.memory + (size_t)i * size, size};
 		side.recvs[i] =
 			(struct sf_recv){.done = recv_done, .region = side.region, .iov_num = 1, .iov = &side.recv_iovs[i]};
-		must(sf_port_post_recv(side.port, &side.recvs[i]), "post");
+		must(sf_ep_post_recv(side.ep, &side.recvs[i]), "post");
 	}
 	side.iov = (struct sf_iov){malloc(size), size};
 	memset(side.iov.addr, 1, size);
@@ -138,15 +138,15 @@ static void side_open(const char *provider, const char *name, bool listens, size
 		side.free = &side.ops[i];
 	}
 	if (listens)
-		must(sf_listener_open(side.port, name, SF_LISTEN_AUTO, NULL, &listener), "listen");
+		must(sf_listener_open(side.ep, name, SF_LISTEN_AUTO, NULL, &listener), "listen");
 	if (listens && write(ready, "", 1) != 1)
 		exit(1);
 	while (side.conn == NULL) {
 		if (!listens) {
-			must(sf_conn_connect(side.port, name, NULL, NULL, 0, NULL, &conn), "connect");
+			must(sf_conn_connect(side.ep, name, NULL, NULL, 0, NULL, &conn), "connect");
 			listens = true;
 		}
-		sf_port_poll(side.port, POLL_BUDGET);
+		sf_ep_poll(side.ep, POLL_BUDGET);
 	}
 }
 
@@ -170,7 +170,7 @@ static void peer(const char *provider, const char *name, size_t size, bool echo,
 	pin(1);
 	side_open(provider, name, true, size, echo, ready);
 	while (!side.over)
-		sf_port_poll(side.port, POLL_BUDGET);
+		sf_ep_poll(side.ep, POLL_BUDGET);
 	_exit(0);
 }
 
@@ -182,9 +182,9 @@ static double ping_pong(uint64_t num)
 		uint64_t before = side.received;
 
 		while (!send_one())
-			sf_port_poll(side.port, POLL_BUDGET);
+			sf_ep_poll(side.ep, POLL_BUDGET);
 		while (side.received == before)
-			sf_port_poll(side.port, POLL_BUDGET);
+			sf_ep_poll(side.ep, POLL_BUDGET);
 	}
 	return (double)(sf_now_ns() - start) / 1e9 / (double)num / 2;
 }
@@ -199,7 +199,7 @@ static double stream(uint64_t num)
 			if ((i & 15) != 0)
 				continue;
 		}
-		sf_port_poll(side.port, POLL_BUDGET);
+		sf_ep_poll(side.ep, POLL_BUDGET);
 	}
 	return (double)(sf_now_ns() - start) / 1e9 / (double)num;
 }

@@ -79,7 +79,7 @@ static void server_answered(struct sf_conn *conn, doca_error_t status, const voi
 	sf_ctx_started(&endpoint->ctx);
 }
 
-static const struct sf_port_handler client_handler = {
+static const struct sf_ep_handler client_handler = {
 	.connected = server_answered,
 	.closed = comch_endpoint_conn_closed,
 };
@@ -97,7 +97,7 @@ static doca_error_t connect_server(struct doca_comch_client *client)
 		SF_LOG_ERR("no memory for the connection to server %s", endpoint->name);
 		return DOCA_ERROR_NO_MEMORY;
 	}
-	result = sf_conn_connect(endpoint->port, endpoint->listener_name, NULL, hello, comch_hello_pack(&own, hello), connection,
+	result = sf_conn_connect(endpoint->ep, endpoint->listener_name, NULL, hello, comch_hello_pack(&own, hello), connection,
 				 &connection->conn);
 	if (result != DOCA_SUCCESS) {
 		comch_connection_unref(connection);

@@ -36,7 +36,7 @@ static doca_error_t random_name(char name[SF_NAME_MAX])
 	return DOCA_SUCCESS;
 }
 
-doca_error_t comch_consumer_listen(struct doca_comch_consumer *consumer, const struct sf_port_handler *handler, uint32_t recv_max,
+doca_error_t comch_consumer_listen(struct doca_comch_consumer *consumer, const struct sf_ep_handler *handler, uint32_t recv_max,
 				   int event_fd, struct comch_advertisement *ad)
 {
 	struct sf_domain *domain;
@@ -47,16 +47,17 @@ doca_error_t comch_consumer_listen(struct doca_comch_consumer *consumer, const s
 		result = sf_dev_domain(consumer->child.connection->endpoint->dev, &domain);
 	if (result != DOCA_SUCCESS)
 		return result;
-	result = sf_port_open(domain, handler, recv_max, event_fd, &consumer->port);
+	result = sf_ep_open(domain, handler, recv_max, event_fd, &consumer->ep);
 	if (result != DOCA_SUCCESS) {
-		SF_LOG_ERR("consumer %u: no port for %u receives: %s", consumer->child.id, recv_max, doca_error_get_name(result));
+		SF_LOG_ERR("consumer %u: no endpoint for %u receives: %s", consumer->child.id, recv_max,
+			   doca_error_get_name(result));
 		return result;
 	}
-	result = sf_listener_open(consumer->port, ad->name, SF_LISTEN_AUTO, consumer, &consumer->listener);
+	result = sf_listener_open(consumer->ep, ad->name, SF_LISTEN_AUTO, consumer, &consumer->listener);
 	if (result != DOCA_SUCCESS) {
 		SF_LOG_ERR("consumer %u cannot listen: %s", consumer->child.id, doca_error_get_name(result));
-		sf_port_close(consumer->port);
-		consumer->port = NULL;
+		sf_ep_close(consumer->ep);
+		consumer->ep = NULL;
 	}
 	return result;
 }
@@ -65,8 +66,8 @@ void comch_consumer_unlisten(struct doca_comch_consumer *consumer)
 {
 	sf_listener_close(consumer->listener);
 	consumer->listener = NULL;
-	sf_port_close(consumer->port);
-	consumer->port = NULL;
+	sf_ep_close(consumer->ep);
+	consumer->ep = NULL;
 }
 
 /* ---- the advertisement ---- */

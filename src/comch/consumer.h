@@ -30,18 +30,18 @@ struct doca_comch_consumer {
 
 	/* the CPU path's, while started */
 	struct sf_region *region;
-	struct sf_port *port;
+	struct sf_ep *ep;
 	struct sf_listener *listener;
 	uint32_t list_max;   /* buffers in a list that one receive takes */
-	uint32_t num_posted; /* receives that the port has */
+	uint32_t num_posted; /* receives that the endpoint has */
 	uint32_t num_conns;
 	struct comch_inbound_conn *conns;	  /* producers that connected */
-	struct comch_inbound *inbound;		  /* sources besides the port: route.h */
+	struct comch_inbound *inbound;		  /* sources besides the endpoint: route.h */
 	struct doca_task *held_first, *held_last; /* receives kept for inbound sources */
 	uint32_t num_held;
 	size_t held_room; /* bytes that each held receive takes */
 	bool held_mixed;  /* since the list was last empty, some took other than held_room */
-	bool reclaiming;  /* the port's receives are on their way back, to be held */
+	bool reclaiming;  /* the endpoint's receives are on their way back, to be held */
 	void *gpu;	  /* a GPU path's own */
 };
 
@@ -58,9 +58,9 @@ struct comch_consumer_path {
 
 extern const struct comch_consumer_path comch_consumer_cpu_path;
 
-/* For a path's start: opens consumer->port, which rings event_fd, and an automatic listener of a fresh random name, which goes to
+/* For a path's start: opens consumer->ep, which rings event_fd, and an automatic listener of a fresh random name, which goes to
  * ad->name. Undone by unlisten, which wants every connection closed. */
-doca_error_t comch_consumer_listen(struct doca_comch_consumer *consumer, const struct sf_port_handler *handler, uint32_t recv_max,
+doca_error_t comch_consumer_listen(struct doca_comch_consumer *consumer, const struct sf_ep_handler *handler, uint32_t recv_max,
 				   int event_fd, struct comch_advertisement *ad);
 void comch_consumer_unlisten(struct doca_comch_consumer *consumer);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The consumer's data path on the CPU: a port, receives posted on it, and inbound sources besides (inbound.h). */
+/* The consumer's data path on the CPU: an endpoint, receives posted on it, and inbound sources besides (inbound.h). */
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -88,7 +88,7 @@ void comch_consumer_want_recvs(struct doca_comch_consumer *consumer)
 	if (consumer->num_held > 0 || consumer->num_posted == 0 || consumer->reclaiming)
 		return;
 	consumer->reclaiming = true;
-	sf_port_flush_recvs(consumer->port);
+	sf_ep_flush_recvs(consumer->ep);
 }
 
 struct doca_comch_consumer_task_post_recv *comch_consumer_take_recv(struct doca_comch_consumer *consumer, size_t len)
@@ -120,7 +120,7 @@ doca_error_t comch_consumer_queue_recv(struct doca_comch_consumer *consumer, str
 		hold(consumer, task);
 		return DOCA_SUCCESS;
 	}
-	result = sf_port_post_recv(consumer->port, &task->recv);
+	result = sf_ep_post_recv(consumer->ep, &task->recv);
 	if (__builtin_expect(result == DOCA_SUCCESS, 1))
 		consumer->num_posted++;
 	else
@@ -138,7 +138,7 @@ static void message_broken(struct doca_comch_consumer *consumer, struct doca_com
 		comch_task_post_recv_flushed(task, DOCA_ERROR_IO_FAILED);
 }
 
-/* Taken back from the port: by the end of the consumer, or for an inbound source. */
+/* Taken back from the endpoint: by the end of the consumer, or for an inbound source. */
 static __attribute__((noinline)) void recv_returned(struct doca_comch_consumer *consumer,
 						    struct doca_comch_consumer_task_post_recv *task)
 {
@@ -255,7 +255,7 @@ static void close_conn(struct doca_comch_consumer *consumer, struct comch_inboun
 	free(inbound_conn);
 }
 
-/* Held receives go back to the port when the last source has gone. */
+/* Held receives go back to the endpoint when the last source has gone. */
 static void release_held(struct doca_comch_consumer *consumer)
 {
 	struct doca_comch_consumer_task_post_recv *task;
@@ -280,7 +280,7 @@ static void producer_left(struct sf_conn *conn, doca_error_t reason)
 	release_held(consumer);
 }
 
-static const struct sf_port_handler consumer_handler = {
+static const struct sf_ep_handler consumer_handler = {
 	.accepted = producer_attached,
 	.closed = producer_left,
 };
@@ -308,15 +308,14 @@ static doca_error_t cpu_start(struct doca_comch_consumer *consumer, struct comch
 	result = comch_consumer_listen(consumer, &consumer_handler, recv_max, sf_ctx_event_fd(&consumer->child.ctx), ad);
 	if (result != DOCA_SUCCESS)
 		return result;
-	consumer->list_max =
-		consumer->port->ops->recv_iov_max < COMCH_LIST_MAX ? consumer->port->ops->recv_iov_max : COMCH_LIST_MAX;
+	consumer->list_max = consumer->ep->ops->recv_iov_max < COMCH_LIST_MAX ? consumer->ep->ops->recv_iov_max : COMCH_LIST_MAX;
 	return DOCA_SUCCESS;
 }
 
 static void cpu_cancel(struct doca_comch_consumer *consumer)
 {
 	if (consumer->num_posted > 0)
-		sf_port_flush_recvs(consumer->port);
+		sf_ep_flush_recvs(consumer->ep);
 }
 
 static bool cpu_drained(struct doca_comch_consumer *consumer)
@@ -342,7 +341,7 @@ static uint32_t poll_inbound(struct doca_comch_consumer *consumer)
 	return moved;
 }
 
-/* The held ones; the port's come by its poll. */
+/* The held ones; the endpoint's come by its poll. */
 static uint32_t flush_held(struct doca_comch_consumer *consumer)
 {
 	struct doca_comch_consumer_task_post_recv *task;
@@ -357,7 +356,7 @@ static uint32_t flush_held(struct doca_comch_consumer *consumer)
 
 static bool cpu_progress(struct doca_comch_consumer *consumer)
 {
-	uint32_t moved = sf_port_poll(consumer->port, COMCH_POLL_BUDGET);
+	uint32_t moved = sf_ep_poll(consumer->ep, COMCH_POLL_BUDGET);
 
 	if (__builtin_expect(consumer->inbound != NULL, 0))
 		moved += poll_inbound(consumer);
@@ -366,11 +365,11 @@ static bool cpu_progress(struct doca_comch_consumer *consumer)
 	return moved > 0;
 }
 
-/* The port first: a source is told to ring, and its ring is lost on a port that was not armed. What a source begins when it is
- * armed, taking receives back from the port, goes on by polling. */
+/* The endpoint first: a source is told to ring, and its ring is lost on an endpoint that was not armed. What a source begins when
+ * it is armed, taking receives back from the endpoint, goes on by polling. */
 static bool cpu_arm(struct doca_comch_consumer *consumer)
 {
-	bool due = sf_port_arm(consumer->port);
+	bool due = sf_ep_arm(consumer->ep);
 
 	for (struct comch_inbound *it = consumer->inbound; it != NULL; it = it->next)
 		due |= it->ops->arm == NULL || it->ops->arm(it);

@@ -68,7 +68,7 @@ doca_error_t comch_endpoint_fini(struct comch_endpoint *endpoint)
 	return result;
 }
 
-/* ---- the port ---- */
+/* ---- the endpoint ---- */
 
 /* The connection is over by the peer's doing: tell whoever is to know. */
 static void connection_ended(struct doca_comch_connection *connection)
@@ -120,7 +120,7 @@ static uint32_t slot_size(const struct comch_endpoint *endpoint)
 	return endpoint->max_msg_size > COMCH_ADVERTISE_MAX ? endpoint->max_msg_size : COMCH_ADVERTISE_MAX;
 }
 
-doca_error_t comch_endpoint_open(struct comch_endpoint *endpoint, const struct sf_port_handler *handler)
+doca_error_t comch_endpoint_open(struct comch_endpoint *endpoint, const struct sf_ep_handler *handler)
 {
 	uint32_t num_recvs = endpoint->recv_queue_size + COMCH_INTERNAL_RECVS;
 	struct sf_domain *domain;
@@ -135,10 +135,10 @@ doca_error_t comch_endpoint_open(struct comch_endpoint *endpoint, const struct s
 	result = sf_dev_domain(endpoint->dev, &domain);
 	if (result != DOCA_SUCCESS)
 		return result;
-	result = sf_port_open(domain, handler, num_recvs, sf_ctx_event_fd(&endpoint->ctx), &endpoint->port);
+	result = sf_ep_open(domain, handler, num_recvs, sf_ctx_event_fd(&endpoint->ctx), &endpoint->ep);
 	if (result != DOCA_SUCCESS)
 		return result;
-	result = comch_receives_create(endpoint->port, num_recvs, slot_size(endpoint), message_arrived, endpoint,
+	result = comch_receives_create(endpoint->ep, num_recvs, slot_size(endpoint), message_arrived, endpoint,
 				       &endpoint->receives);
 	if (result != DOCA_SUCCESS)
 		comch_endpoint_close(endpoint);
@@ -149,11 +149,11 @@ void comch_endpoint_close(struct comch_endpoint *endpoint)
 {
 	if (endpoint->receives != NULL) {
 		comch_receives_flush(endpoint->receives);
-		while (!comch_receives_flushed(endpoint->receives) && sf_port_poll(endpoint->port, COMCH_POLL_BUDGET) > 0)
+		while (!comch_receives_flushed(endpoint->receives) && sf_ep_poll(endpoint->ep, COMCH_POLL_BUDGET) > 0)
 			; /* only after a failed start: drained has seen to it otherwise */
 	}
-	sf_port_close(endpoint->port);
-	endpoint->port = NULL;
+	sf_ep_close(endpoint->ep);
+	endpoint->ep = NULL;
 	comch_receives_destroy(endpoint->receives);
 	endpoint->receives = NULL;
 }
@@ -189,7 +189,7 @@ uint32_t comch_endpoint_flush(struct comch_endpoint *endpoint)
 
 void comch_endpoint_send_pending(struct comch_endpoint *endpoint)
 {
-	sf_port_push(endpoint->port);
+	sf_ep_push(endpoint->ep);
 	comch_endpoint_flush(endpoint);
 }
 
@@ -220,7 +220,7 @@ bool comch_endpoint_progress(struct comch_endpoint *endpoint)
 	/* A program looks whether it is connected between two progress calls, and sets the connection's user data then: so no
 	 * message of the server comes in the call that connects. */
 	uint32_t budget = endpoint->ctx.state == DOCA_CTX_STATE_STARTING ? 1 : COMCH_POLL_BUDGET;
-	uint32_t moved = sf_port_poll(endpoint->port, budget);
+	uint32_t moved = sf_ep_poll(endpoint->ep, budget);
 
 	moved += comch_endpoint_flush(endpoint);
 	if (endpoint->num_ending > 0)
@@ -238,7 +238,7 @@ bool comch_endpoint_arm(struct comch_endpoint *endpoint)
 				return true;
 		}
 	}
-	return sf_port_arm(endpoint->port);
+	return sf_ep_arm(endpoint->ep);
 }
 
 /* ---- configuration ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a server and a client have in common: a port on the control progress engine, the receives posted on it, the
+ * What a server and a client have in common: an endpoint on the control progress engine, the receives posted on it, the
  * connections made on it, and the send tasks.
  *
  * Thread: all of it belongs to the thread of the control progress engine, but for what is marked atomic.
@@ -55,7 +55,7 @@ struct comch_endpoint {
 	doca_comch_event_consumer_cb_t new_consumer, expired_consumer;
 
 	/* while started */
-	struct sf_port *port;
+	struct sf_ep *ep;
 	struct comch_receives *receives;
 	struct doca_comch_connection *connections; /* every one with an open connection */
 	uint32_t num_connections;
@@ -73,8 +73,8 @@ doca_error_t comch_endpoint_fini(struct comch_endpoint *endpoint);
 /* INVALID_VALUE, logged, when the name is NULL, empty or too long. */
 doca_error_t comch_endpoint_check_name(const char *name);
 
-/* Opens the port and posts the receives; undone by close. */
-doca_error_t comch_endpoint_open(struct comch_endpoint *endpoint, const struct sf_port_handler *handler);
+/* Opens the endpoint and posts the receives; undone by close. */
+doca_error_t comch_endpoint_open(struct comch_endpoint *endpoint, const struct sf_ep_handler *handler);
 void comch_endpoint_close(struct comch_endpoint *endpoint);
 
 /* The common part of the ctx operations. */
@@ -90,7 +90,7 @@ uint32_t comch_endpoint_flush(struct comch_endpoint *endpoint);
 /* The same, and the rest of messages that a peer has taken in part: for sf_ctx_ops. */
 void comch_endpoint_send_pending(struct comch_endpoint *endpoint);
 
-/* The port handler's closed, for both sides: the peer left or died. */
+/* The endpoint handler's closed, for both sides: the peer left or died. */
 void comch_endpoint_conn_closed(struct sf_conn *conn, doca_error_t reason);
 
 /* Setters shared by the two sides; what is the public function's name, for the log. */

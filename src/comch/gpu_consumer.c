@@ -2,7 +2,7 @@
 /*
  * The consumer's data path on a GPU: a mailbox that the peer's producers write and the kernel reads. The host makes it,
  * listens so that both sides see each other live and die, and tells the kernel when it ends. Where the peer cannot map the
- * mailbox, the proxy thread writes it (gpu_consumer_proxy.h) and has the port.
+ * mailbox, the proxy thread writes it (gpu_consumer_proxy.h) and has the endpoint.
  */
 #include <stdlib.h>
 
@@ -156,7 +156,7 @@ static void producer_left(struct sf_conn *conn, doca_error_t reason)
 	sf_conn_close(conn);
 }
 
-static const struct sf_port_handler gpu_consumer_handler = {
+static const struct sf_ep_handler gpu_consumer_handler = {
 	.accepted = producer_attached,
 	.closed = producer_left,
 };
@@ -255,12 +255,12 @@ static bool has_proxy(const struct doca_comch_consumer *consumer)
 
 static bool gpu_progress(struct doca_comch_consumer *consumer)
 {
-	return !has_proxy(consumer) && sf_port_poll(consumer->port, COMCH_POLL_BUDGET) > 0;
+	return !has_proxy(consumer) && sf_ep_poll(consumer->ep, COMCH_POLL_BUDGET) > 0;
 }
 
 static bool gpu_arm(struct doca_comch_consumer *consumer)
 {
-	return !has_proxy(consumer) && sf_port_arm(consumer->port);
+	return !has_proxy(consumer) && sf_ep_arm(consumer->ep);
 }
 
 const struct comch_consumer_path comch_consumer_gpu_path = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The receives that a kernel has posted are posted to the port, each with a buffer of the same length. So the peer sees the
+ * The receives that a kernel has posted are posted to the endpoint, each with a buffer of the same length. So the peer sees the
  * kernel's credits. A message is copied from its buffer into the mailbox; if the mailbox's arena is full it waits in its buffer,
  * with all behind it.
  */
@@ -154,7 +154,7 @@ static bool receives_post(struct gpu_consumer_proxy *proxy)
 		struct buffer *buffer = proxy->free;
 
 		proxy->free = buffer->next;
-		if (sf_port_post_recv(proxy->consumer->port, &buffer->recv) != DOCA_SUCCESS) {
+		if (sf_ep_post_recv(proxy->consumer->ep, &buffer->recv) != DOCA_SUCCESS) {
 			buffer_free(buffer);
 			break;
 		}
@@ -171,7 +171,7 @@ static bool consumer_poll(struct gpu_proxy *base)
 {
 	struct gpu_consumer_proxy *proxy = (struct gpu_consumer_proxy *)base;
 	uint32_t posted = proxy->num_posted;
-	bool moved = sf_port_poll(proxy->consumer->port, COMCH_POLL_BUDGET) > 0;
+	bool moved = sf_ep_poll(proxy->consumer->ep, COMCH_POLL_BUDGET) > 0;
 
 	while (proxy->arrived_first != NULL && pass_on(proxy))
 		moved = true;
@@ -184,7 +184,7 @@ static bool consumer_poll(struct gpu_proxy *base)
 
 static bool consumer_arm(struct gpu_proxy *base)
 {
-	return sf_port_arm(((struct gpu_consumer_proxy *)base)->consumer->port);
+	return sf_ep_arm(((struct gpu_consumer_proxy *)base)->consumer->ep);
 }
 
 static void free_all(struct gpu_consumer_proxy *proxy)
@@ -223,7 +223,7 @@ static doca_error_t make_buffers(struct gpu_consumer_proxy *proxy, const struct 
 	return result;
 }
 
-static doca_error_t listen_and_add(struct gpu_consumer_proxy *proxy, const struct sf_port_handler *handler,
+static doca_error_t listen_and_add(struct gpu_consumer_proxy *proxy, const struct sf_ep_handler *handler,
 				   struct comch_advertisement *ad, struct gpu_consumer_proxy **out)
 {
 	int event_fd;
@@ -244,7 +244,7 @@ static doca_error_t listen_and_add(struct gpu_consumer_proxy *proxy, const struc
 }
 
 doca_error_t gpu_consumer_proxy_open(struct doca_comch_consumer *consumer, const struct gpu_memory *memory,
-				     const struct sf_port_handler *handler, struct comch_advertisement *ad,
+				     const struct sf_ep_handler *handler, struct comch_advertisement *ad,
 				     struct gpu_consumer_proxy **out)
 {
 	struct gpu_consumer_proxy *proxy = calloc(1, sizeof(*proxy));
@@ -273,7 +273,7 @@ void gpu_consumer_proxy_cancel(struct gpu_consumer_proxy *proxy)
 {
 	gpu_proxy_lock();
 	proxy->cancelled = true;
-	sf_port_flush_recvs(proxy->consumer->port);
+	sf_ep_flush_recvs(proxy->consumer->ep);
 	gpu_proxy_unlock();
 	gpu_proxy_ring(NULL);
 }

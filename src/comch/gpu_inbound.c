@@ -262,7 +262,7 @@ doca_error_t comch_inbound_open(struct doca_comch_consumer *consumer, struct sf_
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	in->timer = -1;
-	result = request_mailbox(in, consumer->port->domain, attach);
+	result = request_mailbox(in, consumer->ep->domain, attach);
 	if (result != DOCA_SUCCESS) {
 		SF_LOG_ERR_LIMITED("consumer %u: the mailbox of producer %u cannot be used: %s", consumer->child.id,
 				   attach->producer_id, doca_error_get_name(result));

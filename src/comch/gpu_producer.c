@@ -2,7 +2,7 @@
 /*
  * The producer's data path on a GPU: one block of shared memory with an arena and a mailbox for each consumer of the peer that
  * the kernel can reach. The host connects to the consumers that it learns of and tells the kernel of them by a table. Where the
- * peer cannot map the mailboxes, the proxy thread has the port and sends what the kernel puts there (gpu_producer_proxy.h).
+ * peer cannot map the mailboxes, the proxy thread has the endpoint and sends what the kernel puts there (gpu_producer_proxy.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -211,7 +211,7 @@ static doca_error_t connect_proxy(struct doca_comch_producer *producer, struct g
 	uint8_t data[SF_PRIVATE_MAX];
 	doca_error_t result;
 
-	result = sf_conn_connect(producer->port, slot->consumer->ad.name, NULL, data, comch_attach_pack(&attach, data), slot,
+	result = sf_conn_connect(producer->ep, slot->consumer->ad.name, NULL, data, comch_attach_pack(&attach, data), slot,
 				 &slot->conn);
 	if (result != DOCA_SUCCESS)
 		return result;
@@ -235,7 +235,7 @@ static doca_error_t connect_slot(struct doca_comch_producer *producer, struct gp
 		return DOCA_ERROR_TOO_BIG;
 	memcpy(descriptor, &where, sizeof(where));
 	memcpy(descriptor + COMCH_GPU_ATTACH_OFFSET_SIZE, gpu->memory.descriptor, gpu->memory.descriptor_len);
-	return sf_conn_connect(producer->port, slot->consumer->ad.name, NULL, data, comch_attach_pack(&attach, data), slot,
+	return sf_conn_connect(producer->ep, slot->consumer->ad.name, NULL, data, comch_attach_pack(&attach, data), slot,
 			       &slot->conn);
 }
 
@@ -358,7 +358,7 @@ static void conn_closed(struct sf_conn *conn, doca_error_t reason)
 	slot_lost(conn->user);
 }
 
-static const struct sf_port_handler gpu_producer_handler = {
+static const struct sf_ep_handler gpu_producer_handler = {
 	.connected = conn_connected,
 	.closed = conn_closed,
 };
@@ -377,15 +377,15 @@ static void leave(struct gpu_producer *gpu)
 		gpu_proxy_unlock();
 }
 
-static doca_error_t open_port(struct doca_comch_producer *producer)
+static doca_error_t open_ep(struct doca_comch_producer *producer)
 {
 	struct sf_domain *domain;
 	doca_error_t result = sf_dev_domain(producer->child.connection->endpoint->dev, &domain);
 
 	if (result == DOCA_SUCCESS)
-		result = sf_port_open(domain, &gpu_producer_handler, 1, sf_ctx_event_fd(&producer->child.ctx), &producer->port);
+		result = sf_ep_open(domain, &gpu_producer_handler, 1, sf_ctx_event_fd(&producer->child.ctx), &producer->ep);
 	if (result != DOCA_SUCCESS)
-		SF_LOG_ERR("producer %u: no port: %s", producer->child.id, doca_error_get_name(result));
+		SF_LOG_ERR("producer %u: no endpoint: %s", producer->child.id, doca_error_get_name(result));
 	return result;
 }
 
@@ -410,7 +410,7 @@ static doca_error_t gpu_start(struct doca_comch_producer *producer)
 	if (result == DOCA_SUCCESS)
 		result = make_handle(producer, gpu, send_max);
 	if (result == DOCA_SUCCESS && producer->child.connection->maps)
-		result = open_port(producer);
+		result = open_ep(producer);
 	else if (result == DOCA_SUCCESS)
 		result = gpu_producer_proxy_open(producer, &gpu_producer_handler, &gpu->proxy);
 	if (result != DOCA_SUCCESS) {
@@ -463,14 +463,14 @@ static void gpu_stop(struct doca_comch_producer *producer)
 		gpu->proxy = NULL;
 		return;
 	}
-	sf_port_close(producer->port);
-	producer->port = NULL;
+	sf_ep_close(producer->ep);
+	producer->ep = NULL;
 }
 
 static bool gpu_progress(struct doca_comch_producer *producer)
 {
 	struct gpu_producer *gpu = producer->gpu;
-	bool moved = gpu->proxy == NULL && sf_port_poll(producer->port, COMCH_POLL_BUDGET) > 0;
+	bool moved = gpu->proxy == NULL && sf_ep_poll(producer->ep, COMCH_POLL_BUDGET) > 0;
 
 	if (producer->child.ctx.state == DOCA_CTX_STATE_RUNNING && knows_of_new(producer)) {
 		enter(gpu);
@@ -484,7 +484,7 @@ static bool gpu_arm(struct doca_comch_producer *producer)
 {
 	struct gpu_producer *gpu = producer->gpu;
 
-	return (gpu->proxy == NULL && sf_port_arm(producer->port)) || knows_of_new(producer);
+	return (gpu->proxy == NULL && sf_ep_arm(producer->ep)) || knows_of_new(producer);
 }
 
 const struct comch_producer_path comch_producer_gpu_path = {

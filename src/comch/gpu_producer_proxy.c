@@ -138,7 +138,7 @@ static bool producer_poll(struct gpu_proxy *base)
 {
 	struct gpu_producer_proxy *proxy = (struct gpu_producer_proxy *)base;
 	uint32_t before = proxy->num_inflight, sent = 0;
-	bool moved = sf_port_poll(proxy->producer->port, COMCH_POLL_BUDGET) > 0;
+	bool moved = sf_ep_poll(proxy->producer->ep, COMCH_POLL_BUDGET) > 0;
 
 	if (before != 0 && proxy->num_inflight == 0 && proxy->cancelled)
 		comch_wake(&proxy->producer->child.ctx); /* it is drained */
@@ -165,7 +165,7 @@ static bool forward_arm(struct gpu_forward *forward)
 static bool producer_arm(struct gpu_proxy *base)
 {
 	struct gpu_producer_proxy *proxy = (struct gpu_producer_proxy *)base;
-	bool due = sf_port_arm(proxy->producer->port);
+	bool due = sf_ep_arm(proxy->producer->ep);
 
 	for (struct gpu_forward *it = proxy->forwards; it != NULL; it = it->next) {
 		if (!it->ended)
@@ -174,7 +174,7 @@ static bool producer_arm(struct gpu_proxy *base)
 	return due;
 }
 
-doca_error_t gpu_producer_proxy_open(struct doca_comch_producer *producer, const struct sf_port_handler *handler,
+doca_error_t gpu_producer_proxy_open(struct doca_comch_producer *producer, const struct sf_ep_handler *handler,
 				     struct gpu_producer_proxy **out)
 {
 	struct gpu_producer_proxy *proxy = calloc(1, sizeof(*proxy));
@@ -195,9 +195,9 @@ doca_error_t gpu_producer_proxy_open(struct doca_comch_producer *producer, const
 		free(proxy);
 		return result;
 	}
-	result = sf_port_open(domain, handler, 1, event_fd, &producer->port);
+	result = sf_ep_open(domain, handler, 1, event_fd, &producer->ep);
 	if (result != DOCA_SUCCESS) {
-		SF_LOG_ERR("producer %u: no port: %s", producer->child.id, doca_error_get_name(result));
+		SF_LOG_ERR("producer %u: no endpoint: %s", producer->child.id, doca_error_get_name(result));
 		gpu_proxy_release();
 		free(proxy);
 		return result;
@@ -215,8 +215,8 @@ void gpu_producer_proxy_close(struct gpu_producer_proxy *proxy)
 
 	gpu_proxy_lock();
 	gpu_proxy_remove(&proxy->base);
-	sf_port_close(proxy->producer->port);
-	proxy->producer->port = NULL;
+	sf_ep_close(proxy->producer->ep);
+	proxy->producer->ep = NULL;
 	gpu_proxy_unlock();
 	if (ours)
 		gpu_proxy_release();

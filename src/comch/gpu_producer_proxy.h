@@ -11,10 +11,10 @@
 struct gpu_producer_proxy;
 struct gpu_forward; /* from one mailbox to one consumer */
 
-/* Opens producer->port. The handler runs on the proxy thread, with its lock. Errors are logged. */
-doca_error_t gpu_producer_proxy_open(struct doca_comch_producer *producer, const struct sf_port_handler *handler,
+/* Opens producer->ep. The handler runs on the proxy thread, with its lock. Errors are logged. */
+doca_error_t gpu_producer_proxy_open(struct doca_comch_producer *producer, const struct sf_ep_handler *handler,
 				     struct gpu_producer_proxy **proxy);
-/* Once drained, with no forward left: closes the port. */
+/* Once drained, with no forward left: closes the endpoint. */
 void gpu_producer_proxy_close(struct gpu_producer_proxy *proxy);
 /* Sends what the kernel has written so far, as far as the peer has receives, and then nothing. With the proxy's lock. drained
  * becomes true when the connections are done with it, and the producer's context is woken for it. */

@@ -27,7 +27,7 @@ struct gpu_proxy {
 	uint64_t generation; /* of the process: a child made by fork has no proxy thread, and polls nothing of its parent's */
 };
 
-/* Starts the thread, or joins in its use. *event_fd is its doorbell, for a port. Errors are logged. */
+/* Starts the thread, or joins in its use. *event_fd is its doorbell, for an endpoint. Errors are logged. */
 doca_error_t gpu_proxy_acquire(int *event_fd);
 /* Ends the thread with its last user. Without the lock. */
 void gpu_proxy_release(void);

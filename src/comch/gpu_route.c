@@ -65,7 +65,7 @@ static doca_error_t sender_get(struct doca_comch_producer *producer, struct comc
 
 	pthread_mutex_lock(&connection->lock);
 	if (consumer->sender == NULL)
-		consumer->sender = sender_new(producer->port->domain, &consumer->ad, &result);
+		consumer->sender = sender_new(producer->ep->domain, &consumer->ad, &result);
 	*out = consumer->sender;
 	pthread_mutex_unlock(&connection->lock);
 	return result;
@@ -192,8 +192,8 @@ static bool is_answered(const struct route_mailbox *route)
 	return result != DOCA_ERROR_AGAIN;
 }
 
-/* The answer of the peer's agent does not ring the producer's port, so a timer looks for it. A poll leaves the timer as it is:
- * the program may sleep next. */
+/* The answer of the peer's agent does not ring the producer's endpoint, so a timer looks for it. A poll leaves the timer as it
+ * is: the program may sleep next. */
 static bool arm_timer(struct route_mailbox *route)
 {
 	const struct itimerspec soon = {.it_value = {.tv_nsec = LOOK_NS}};
@@ -262,7 +262,7 @@ doca_error_t comch_route_mailbox_open(struct doca_comch_producer *producer, stru
 	route->connection = producer->child.connection;
 	result = sender_get(producer, consumer, &route->shared);
 	if (result == DOCA_SUCCESS)
-		result = sf_conn_connect(producer->port, consumer->ad.name, NULL, data, comch_attach_pack(&attach, data), route,
+		result = sf_conn_connect(producer->ep, consumer->ad.name, NULL, data, comch_attach_pack(&attach, data), route,
 					 &route->conn);
 	if (result != DOCA_SUCCESS) {
 		SF_LOG_ERR_LIMITED("producer %u cannot reach the mailbox of consumer %u: %s", producer->child.id, consumer->id,

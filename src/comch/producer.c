@@ -77,7 +77,7 @@ static void producer_send_pending(struct doca_ctx *ctx)
 
 	if (ctx->gpu != NULL)
 		return;
-	sf_port_push(producer->port);
+	sf_ep_push(producer->ep);
 	if (producer->num_waiting > 0 && comch_routes_send_waiting(producer))
 		sf_ctx_kick(ctx); /* their ends are due, and nothing armed tells of them */
 }

@@ -22,7 +22,7 @@ struct doca_comch_producer {
 	uint32_t dev_max_num_send;
 
 	/* the CPU path's, while started */
-	struct sf_port *port;
+	struct sf_ep *ep;
 	uint32_t list_max;			      /* buffers in a list that one send takes */
 	uint64_t sound_mmap;			      /* id of the last mmap that was checked, or COMCH_NO_MMAP */
 	struct comch_route *cache[COMCH_ROUTE_CACHE]; /* by consumer id */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The producer's data path on the CPU: a port, and routes from it. */
+/* The producer's data path on the CPU: an endpoint, and routes from it. */
 #include <string.h>
 
 #include "base/log.h"
@@ -14,9 +14,9 @@ static doca_error_t cpu_start(struct doca_comch_producer *producer)
 	result = sf_dev_domain(producer->child.connection->endpoint->dev, &domain);
 	if (result != DOCA_SUCCESS)
 		return result;
-	result = sf_port_open(domain, &comch_route_conn_handler, 1, sf_ctx_event_fd(&producer->child.ctx), &producer->port);
+	result = sf_ep_open(domain, &comch_route_conn_handler, 1, sf_ctx_event_fd(&producer->child.ctx), &producer->ep);
 	if (result != DOCA_SUCCESS) {
-		SF_LOG_ERR("producer %u: no port: %s", producer->child.id, doca_error_get_name(result));
+		SF_LOG_ERR("producer %u: no endpoint: %s", producer->child.id, doca_error_get_name(result));
 		return result;
 	}
 	memset(producer->cache, 0, sizeof(producer->cache));
@@ -27,7 +27,7 @@ static doca_error_t cpu_start(struct doca_comch_producer *producer)
 	producer->ended_first = producer->ended_last = NULL;
 	producer->quiet = false;
 	producer->num_again = 0;
-	producer->list_max = producer->port->ops->iov_max < COMCH_LIST_MAX ? producer->port->ops->iov_max : COMCH_LIST_MAX;
+	producer->list_max = producer->ep->ops->iov_max < COMCH_LIST_MAX ? producer->ep->ops->iov_max : COMCH_LIST_MAX;
 	return DOCA_SUCCESS;
 }
 
@@ -53,8 +53,8 @@ static void cpu_stop(struct doca_comch_producer *producer)
 	for (struct comch_route *route = producer->routes; route != NULL; route = route->next)
 		route->retired = true;
 	comch_routes_sweep(producer);
-	sf_port_close(producer->port);
-	producer->port = NULL;
+	sf_ep_close(producer->ep);
+	producer->ep = NULL;
 }
 
 static bool report_ended(struct doca_comch_producer *producer)
@@ -82,7 +82,7 @@ static uint32_t poll_routes(struct doca_comch_producer *producer)
 
 static bool cpu_progress(struct doca_comch_producer *producer)
 {
-	bool moved = sf_port_poll(producer->port, COMCH_POLL_BUDGET) > 0;
+	bool moved = sf_ep_poll(producer->ep, COMCH_POLL_BUDGET) > 0;
 
 	if (__builtin_expect(producer->num_polled > 0, 0))
 		moved |= poll_routes(producer) > 0;
@@ -103,7 +103,7 @@ static bool cpu_arm(struct doca_comch_producer *producer)
 		if (route->ops->poll != NULL)
 			due |= route->ops->arm(route);
 	}
-	return sf_port_arm(producer->port) || due || comch_routes_waiting_due(producer);
+	return sf_ep_arm(producer->ep) || due || comch_routes_waiting_due(producer);
 }
 
 const struct comch_producer_path comch_producer_cpu_path = {

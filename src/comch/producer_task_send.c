@@ -130,12 +130,12 @@ static inline struct comch_route *cached_route(struct doca_comch_producer *produ
 }
 
 /* A program may submit in a loop until AGAIN clears, and progress nothing meanwhile. So that it does not loop for ever when the
- * consumer has gone, the port is polled now and then; what it reports is kept for the program's next progress call. */
+ * consumer has gone, the endpoint is polled now and then; what it reports is kept for the program's next progress call. */
 static doca_error_t refuse_for_now(struct doca_comch_producer *producer)
 {
 	if (++producer->num_again % COMCH_AGAIN_LOOK == 0 && !producer->child.ctx.in_progress_call) {
 		producer->quiet = true;
-		(void)sf_port_poll(producer->port, COMCH_POLL_BUDGET);
+		(void)sf_ep_poll(producer->ep, COMCH_POLL_BUDGET);
 		producer->quiet = false;
 		sf_ctx_kick(&producer->child.ctx); /* what the poll found is due, and nothing armed tells of it */
 	}

@@ -17,7 +17,7 @@ struct slot {
 };
 
 struct comch_receives {
-	struct sf_port *port;
+	struct sf_ep *ep;
 	struct sf_region *region;
 	uint8_t *memory;
 	size_t memory_len;
@@ -39,7 +39,7 @@ static void slot_done(struct sf_recv *recv)
 		receives->arrived(receives->user, recv->conn, recv, (uint8_t *)slot->iov.addr);
 	if (receives->flushing)
 		return;
-	result = sf_port_post_recv(receives->port, recv);
+	result = sf_ep_post_recv(receives->ep, recv);
 	if (result == DOCA_SUCCESS)
 		receives->num_posted++;
 	else
@@ -57,7 +57,7 @@ static doca_error_t post_all(struct comch_receives *receives, uint32_t num, uint
 		slot->iov = (struct sf_iov){receives->memory + (size_t)i * slot_size, slot_size};
 		slot->recv = (struct sf_recv){
 			.done = slot_done, .kept = true, .region = receives->region, .iov_num = 1, .iov = &slot->iov};
-		result = sf_port_post_recv(receives->port, &slot->recv);
+		result = sf_ep_post_recv(receives->ep, &slot->recv);
 		if (result != DOCA_SUCCESS) {
 			SF_LOG_ERR("posting control receive %u of %u: %s", i, num, doca_error_get_name(result));
 			return result;
@@ -67,7 +67,7 @@ static doca_error_t post_all(struct comch_receives *receives, uint32_t num, uint
 	return DOCA_SUCCESS;
 }
 
-doca_error_t comch_receives_create(struct sf_port *port, uint32_t num, uint32_t slot_size, comch_receives_cb arrived, void *user,
+doca_error_t comch_receives_create(struct sf_ep *ep, uint32_t num, uint32_t slot_size, comch_receives_cb arrived, void *user,
 				   struct comch_receives **out)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -78,7 +78,7 @@ doca_error_t comch_receives_create(struct sf_port *port, uint32_t num, uint32_t 
 	receives = (struct comch_receives *)calloc(1, sizeof(*receives) + num * sizeof(struct slot));
 	if (receives == NULL)
 		return DOCA_ERROR_NO_MEMORY;
-	receives->port = port;
+	receives->ep = ep;
 	receives->arrived = arrived;
 	receives->user = user;
 	/* Whole pages of their own, so that the fabric can share them in place. */
@@ -91,7 +91,7 @@ doca_error_t comch_receives_create(struct sf_port *port, uint32_t num, uint32_t 
 		free(receives);
 		return DOCA_ERROR_NO_MEMORY;
 	}
-	result = sf_region_register(port->domain, receives->memory, receives->memory_len, SF_RIGHT_WRITE, &receives->region);
+	result = sf_region_register(ep->domain, receives->memory, receives->memory_len, SF_RIGHT_WRITE, &receives->region);
 	if (result == DOCA_SUCCESS)
 		result = post_all(receives, num, slot_size);
 	*out = receives; /* half-built too: the caller flushes, polls and destroys */
@@ -102,7 +102,7 @@ void comch_receives_flush(struct comch_receives *receives)
 {
 	receives->flushing = true;
 	if (receives->num_posted > 0)
-		sf_port_flush_recvs(receives->port);
+		sf_ep_flush_recvs(receives->ep);
 }
 
 bool comch_receives_flushed(const struct comch_receives *receives)

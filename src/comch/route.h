@@ -5,7 +5,7 @@
  * How the parts of the data path meet, for whoever adds a kind of path:
  *
  *                       CPU producer                        GPU producer
- *   CPU consumer   route_conn.c -> the consumer's port      its own mailbox -> an inbound source (inbound.h)
+ *   CPU consumer   route_conn.c -> the consumer's endpoint      its own mailbox -> an inbound source (inbound.h)
  *   GPU consumer   a mailbox route -> its mailbox           mailbox to mailbox, on the device
  *
  * Where the peer cannot map the GPU's memory, the GPU's process has a proxy (gpu_proxy.h), and both rows are CPU's.
@@ -43,12 +43,12 @@ struct comch_route_ops {
 	/* Sends task->iov (task->op.iov_num pieces) with task->header. SUCCESS: comch_task_send_done follows, from a poll. AGAIN:
 	 * no room yet; it clears without a poll of ours. Other codes: the task cannot be sent on this route, now or ever. */
 	doca_error_t (*send)(struct comch_route *route, struct doca_comch_producer_task_send *task);
-	/* Does what is due, up to budget completions; returns how many. NULL: the producer's port does it all. */
+	/* Does what is due, up to budget completions; returns how many. NULL: the producer's endpoint does it all. */
 	uint32_t (*poll)(struct comch_route *route, uint32_t budget);
 	/* Event-driven mode: true when something is due already. NULL with a NULL poll. */
 	bool (*arm)(struct comch_route *route);
 	/* Does send say AGAIN because the way to the consumer is still coming up? The peer's program takes no part in that. In
-	 * event-driven mode the producer's port rings when it is up, or arm sees to a wake-up. NULL: never. */
+	 * event-driven mode the producer's endpoint rings when it is up, or arm sees to a wake-up. NULL: never. */
 	bool (*is_connecting)(const struct comch_route *route);
 	/* Begins the end: tasks in flight finish from polls. May be repeated. */
 	void (*cancel)(struct comch_route *route);
@@ -91,7 +91,7 @@ bool comch_routes_sweep(struct doca_comch_producer *producer);
 doca_error_t comch_route_conn_open(struct doca_comch_producer *producer, struct comch_remote_consumer *consumer,
 				   struct comch_route **route);
 
-/* The port handler of a producer that has connection routes. */
-extern const struct sf_port_handler comch_route_conn_handler;
+/* The endpoint handler of a producer that has connection routes. */
+extern const struct sf_ep_handler comch_route_conn_handler;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The route by a connection of the fabric: the consumer's posted receives are the port's at its end. */
+/* The route by a connection of the fabric: the consumer's posted receives are the endpoint's at its end. */
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -90,7 +90,7 @@ static void conn_closed(struct sf_conn *conn, doca_error_t reason)
 	route->base.producer->sweep = true;
 }
 
-const struct sf_port_handler comch_route_conn_handler = {
+const struct sf_ep_handler comch_route_conn_handler = {
 	.connected = conn_connected,
 	.closed = conn_closed,
 };
@@ -109,7 +109,7 @@ doca_error_t comch_route_conn_open(struct doca_comch_producer *producer, struct 
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	route->base.ops = &conn_ops;
-	result = sf_conn_connect(producer->port, consumer->ad.name, NULL, data, comch_attach_pack(&attach, data), route,
+	result = sf_conn_connect(producer->ep, consumer->ad.name, NULL, data, comch_attach_pack(&attach, data), route,
 				 &route->conn);
 	if (result != DOCA_SUCCESS) {
 		SF_LOG_ERR_LIMITED("producer %u cannot connect to consumer %u: %s", producer->child.id, consumer->id,

@@ -95,7 +95,7 @@ static void client_requests(struct sf_listener *listener, struct sf_request *req
 		comch_connection_unref(connection);
 }
 
-static const struct sf_port_handler server_handler = {
+static const struct sf_ep_handler server_handler = {
 	.request = client_requests,
 	.closed = comch_endpoint_conn_closed,
 };
@@ -111,7 +111,7 @@ static doca_error_t server_start(struct doca_ctx *ctx)
 	result = comch_endpoint_open(endpoint, &server_handler);
 	if (result != DOCA_SUCCESS)
 		return result;
-	result = sf_listener_open(endpoint->port, endpoint->listener_name, 0, endpoint, &server->listener);
+	result = sf_listener_open(endpoint->ep, endpoint->listener_name, 0, endpoint, &server->listener);
 	if (result == DOCA_SUCCESS)
 		return DOCA_SUCCESS;
 	if (result == DOCA_ERROR_ALREADY_EXIST)

@@ -102,7 +102,7 @@ SF_API void sf_ctx_started(struct doca_ctx *ctx);
  * failed start stays STARTING until it is drained, for programs know it by IDLE following STARTING. Any time but IDLE. */
 SF_API void sf_ctx_fail(struct doca_ctx *ctx);
 
-/* The eventfd of the ctx's progress engine, for sf_port_open; -1 without one. */
+/* The eventfd of the ctx's progress engine, for sf_ep_open; -1 without one. */
 SF_API int sf_ctx_event_fd(const struct doca_ctx *ctx);
 
 /* Tells the progress engine that progress has something to do though nothing armed fired (a deferred event, say). */

@@ -59,34 +59,34 @@ static doca_error_t plain_region_arm(struct sf_region *region, struct sf_region_
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t no_port_open(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max, int event_fd,
-				 struct sf_port **port)
+static doca_error_t no_ep_open(struct sf_domain *domain, const struct sf_ep_handler *handler, uint32_t recv_max, int event_fd,
+			       struct sf_ep **ep)
 {
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
-static void no_port_close(struct sf_port *port) {}
+static void no_ep_close(struct sf_ep *ep) {}
 
-static uint32_t no_port_poll(struct sf_port *port, uint32_t budget)
+static uint32_t no_ep_poll(struct sf_ep *ep, uint32_t budget)
 {
 	return 0;
 }
 
-static bool no_port_arm(struct sf_port *port)
+static bool no_ep_arm(struct sf_ep *ep)
 {
 	return false;
 }
 
-static void plain_port_push(struct sf_port *port) {} /* what was accepted goes on by itself */
+static void plain_ep_push(struct sf_ep *ep) {} /* what was accepted goes on by itself */
 
-static doca_error_t no_port_post_recv(struct sf_port *port, struct sf_recv *recv)
+static doca_error_t no_ep_post_recv(struct sf_ep *ep, struct sf_recv *recv)
 {
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
-static void no_port_flush_recvs(struct sf_port *port) {}
+static void no_ep_flush_recvs(struct sf_ep *ep) {}
 
-static doca_error_t no_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user,
+static doca_error_t no_listener_open(struct sf_ep *ep, const char *name, uint32_t flags, void *user,
 				     struct sf_listener **listener)
 {
 	return DOCA_ERROR_NOT_SUPPORTED;
@@ -94,7 +94,7 @@ static doca_error_t no_listener_open(struct sf_port *port, const char *name, uin
 
 static void no_listener_close(struct sf_listener *listener) {}
 
-static doca_error_t no_conn_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
+static doca_error_t no_conn_connect(struct sf_ep *ep, const char *name, const char *address, const void *data, size_t len,
 				    void *user, struct sf_conn **conn)
 {
 	return DOCA_ERROR_NOT_SUPPORTED;
@@ -133,13 +133,13 @@ static void fill(struct sf_fabric_ops *ops, const struct sf_fabric_ops *provider
 	FILL(region_ready, plain_region_ready);
 	FILL(region_access, no_region_access);
 	FILL(region_arm, plain_region_arm);
-	FILL(port_open, no_port_open);
-	FILL(port_close, no_port_close);
-	FILL(port_poll, no_port_poll);
-	FILL(port_arm, no_port_arm);
-	FILL(port_push, plain_port_push);
-	FILL(port_post_recv, no_port_post_recv);
-	FILL(port_flush_recvs, no_port_flush_recvs);
+	FILL(ep_open, no_ep_open);
+	FILL(ep_close, no_ep_close);
+	FILL(ep_poll, no_ep_poll);
+	FILL(ep_arm, no_ep_arm);
+	FILL(ep_push, plain_ep_push);
+	FILL(ep_post_recv, no_ep_post_recv);
+	FILL(ep_flush_recvs, no_ep_flush_recvs);
 	FILL(listener_open, no_listener_open);
 	FILL(listener_close, no_listener_close);
 	FILL(conn_connect, no_conn_connect);
@@ -297,20 +297,20 @@ doca_error_t sf_access_check(const struct sf_region *region, const struct sf_op 
 	return one_sided_check(region->ops, region, op, *len);
 }
 
-doca_error_t sf_recv_check(const struct sf_port *port, const struct sf_recv *recv, uint64_t *len)
+doca_error_t sf_recv_check(const struct sf_ep *ep, const struct sf_recv *recv, uint64_t *len)
 {
 	const struct sf_region *region = recv->region;
 
 	*len = 0;
 	if (recv->iov_num == 0)
 		return DOCA_SUCCESS;
-	if (recv->iov_num > port->ops->recv_iov_max || recv->iov == NULL || region == NULL) {
+	if (recv->iov_num > ep->ops->recv_iov_max || recv->iov == NULL || region == NULL) {
 		SF_LOG_ERR("receive of %u pieces %s region: at most %u, in a region", recv->iov_num,
-			   region == NULL ? "without" : "with", port->ops->recv_iov_max);
+			   region == NULL ? "without" : "with", ep->ops->recv_iov_max);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (region->imported || region->domain != port->domain) {
-		SF_LOG_ERR("a receive needs memory that is registered in its port's domain");
+	if (region->imported || region->domain != ep->domain) {
+		SF_LOG_ERR("a receive needs memory that is registered in its endpoint's domain");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	for (uint32_t i = 0; i < recv->iov_num; i++) {

@@ -2,24 +2,24 @@
 /*
  * The fabric: how bytes reach another node.
  *
- *   domain    an opened device                                  lives as long as the device is open
- *   region    memory registered in a domain                     lives without a progress engine, as a mmap does
- *   port      a domain's presence on one progress engine        polled by one thread
- *   listener  a name under which a port can be connected to
- *   connection      two ports joined: ordered and reliable
+ *   domain      an opened device                                  lives as long as the device is open
+ *   region      memory registered in a domain                     lives without a progress engine, as a mmap does
+ *   endpoint    a domain's presence on one progress engine        polled by one thread
+ *   listener    a name under which an endpoint can be connected to
+ *   connection  two endpoints joined: ordered and reliable
  *
  * A provider (loop, shm, ...) implements struct sf_fabric_ops. It sees base/ and this header only; no library names a
  * provider. Every call below goes through the object it is made on. What a provider lacks is filled by the default
  * table (fabric.c), which answers DOCA_ERROR_NOT_SUPPORTED.
  *
  * Rules for all operations:
- *  - A port, its listeners, its connections and what is posted on them belong to one thread at a time (the thread of the
+ *  - An endpoint, its listeners, its connections and what is posted on them belong to one thread at a time (the thread of the
  *    progress engine). Domains and regions may be used from any thread.
  *  - An operation or receive that was accepted is finished exactly once, by its done callback, always from
- *    sf_port_poll, never inside the submitting call. A submit that fails never reports.
+ *    sf_ep_poll, never inside the submitting call. A submit that fails never reports.
  *  - Nothing on the data path (post, send, write, read, atomic, poll) blocks, allocates or waits for the peer.
- *  - Every handler and done callback runs inside sf_port_poll. It may post, send, connect and disconnect; it may not
- *    close the port and may not poll. It may close the connection it is about, except from inside a done callback.
+ *  - Every handler and done callback runs inside sf_ep_poll. It may post, send, connect and disconnect; it may not
+ *    close the endpoint and may not poll. It may close the connection it is about, except from inside a done callback.
  *  - Whatever the peer wrote is untrusted: a provider checks it before use, and a peer that dies, stalls or lies costs
  *    its own connections and nothing else.
  */
@@ -58,14 +58,14 @@ struct sf_domain {
 	bool reaches_others; /* of its peers some are found by an address on a network */
 };
 
-struct sf_port {
+struct sf_ep {
 	const struct sf_fabric_ops *ops;
 	struct sf_domain *domain;
 };
 
 struct sf_listener {
 	const struct sf_fabric_ops *ops;
-	struct sf_port *port;
+	struct sf_ep *ep;
 	void *user;
 	struct sf_control_listener *control; /* how other processes find it; NULL: none do */
 };
@@ -100,7 +100,7 @@ enum sf_conn_state {
 
 struct sf_conn {
 	const struct sf_fabric_ops *ops;
-	struct sf_port *port;
+	struct sf_ep *ep;
 	void *user;			/* the library's */
 	enum sf_conn_state state;	/* as last reported by a handler */
 	struct sf_handshake *handshake; /* with the peer's agent; NULL: it has none */
@@ -119,7 +119,7 @@ struct sf_iov {
 };
 
 enum sf_op_kind {
-	SF_OP_SEND,  /* into the receive that the peer port posted first */
+	SF_OP_SEND,  /* into the receive that the peer endpoint posted first */
 	SF_OP_WRITE, /* to remote memory; with header_len > 0 it also takes a receive, which gets the header and no bytes */
 	/* 8 bytes in one piece, and 8-aligned, are written and read whole where the memory is mapped. More than 8 bytes read may
 	 * be what a WRITE behind it wrote. */
@@ -144,11 +144,11 @@ struct sf_op {
 	uint64_t compare, value;  /* CAS, FAA */
 };
 
-/* One posted receive: shared by all connections of the port, taken in the order of posting. */
+/* One posted receive: shared by all connections of the endpoint, taken in the order of posting. */
 struct sf_recv {
 	struct sf_recv *next; /* the provider's while posted */
 	void (*done)(struct sf_recv *recv);
-	struct sf_region *region; /* registered in the port's domain and holding every piece of iov; NULL when iov_num is 0 */
+	struct sf_region *region; /* registered in the endpoint's domain and holding every piece of iov; NULL when iov_num is 0 */
 	uint32_t iov_num;	  /* up to sf_fabric_ops.recv_iov_max */
 	const struct sf_iov *iov;
 	uint64_t cookie; /* the provider's, as is: */
@@ -166,8 +166,8 @@ struct sf_recv {
 /* A peer that asks to connect, valid until accepted or rejected. */
 struct sf_request;
 
-/* What happens on a port besides completions. Every callback runs in sf_port_poll. Any may be NULL. */
-struct sf_port_handler {
+/* What happens on an endpoint besides completions. Every callback runs in sf_ep_poll. Any may be NULL. */
+struct sf_ep_handler {
 	/* A peer wants to connect to a listener without SF_LISTEN_AUTO. Answer with sf_conn_accept or sf_conn_reject, now or
 	 * later. If the peer goes away first, accept fails with NOT_CONNECTED and the request is gone; or, while the news is
 	 * still on its way, accept succeeds and closed follows. */
@@ -186,7 +186,7 @@ struct sf_port_handler {
 
 enum sf_listen_flags {
 	SF_LISTEN_AUTO =
-		1 << 0, /* accepted without the port's thread: the peer's sf_conn_connect completes though we do not poll */
+		1 << 0, /* accepted without the endpoint's thread: the peer's sf_conn_connect completes though we do not poll */
 };
 
 /* At that port of the device's network addresses: see sf_listener_open. */
@@ -214,20 +214,20 @@ struct sf_fabric_ops {
 	doca_error_t (*region_access)(struct sf_region *region, struct sf_op *op);
 	doca_error_t (*region_arm)(struct sf_region *region, struct sf_region_doorbell *doorbell);
 
-	doca_error_t (*port_open)(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max,
-				  int event_fd, struct sf_port **port);
-	void (*port_close)(struct sf_port *port);
-	uint32_t (*port_poll)(struct sf_port *port, uint32_t budget);
-	bool (*port_arm)(struct sf_port *port);
-	void (*port_push)(struct sf_port *port);
-	doca_error_t (*port_post_recv)(struct sf_port *port, struct sf_recv *recv);
-	void (*port_flush_recvs)(struct sf_port *port);
+	doca_error_t (*ep_open)(struct sf_domain *domain, const struct sf_ep_handler *handler, uint32_t recv_max, int event_fd,
+				struct sf_ep **ep);
+	void (*ep_close)(struct sf_ep *ep);
+	uint32_t (*ep_poll)(struct sf_ep *ep, uint32_t budget);
+	bool (*ep_arm)(struct sf_ep *ep);
+	void (*ep_push)(struct sf_ep *ep);
+	doca_error_t (*ep_post_recv)(struct sf_ep *ep, struct sf_recv *recv);
+	void (*ep_flush_recvs)(struct sf_ep *ep);
 
-	doca_error_t (*listener_open)(struct sf_port *port, const char *name, uint32_t flags, void *user,
+	doca_error_t (*listener_open)(struct sf_ep *ep, const char *name, uint32_t flags, void *user,
 				      struct sf_listener **listener);
 	void (*listener_close)(struct sf_listener *listener);
 
-	doca_error_t (*conn_connect)(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
+	doca_error_t (*conn_connect)(struct sf_ep *ep, const char *name, const char *address, const void *data, size_t len,
 				     void *user, struct sf_conn **conn);
 	doca_error_t (*conn_accept)(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn);
 	void (*conn_reject)(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
@@ -285,7 +285,7 @@ static inline doca_error_t sf_domain_open(const struct sf_fabric_ops *ops, const
 	return ops->domain_open(ops, device, domain);
 }
 
-/* Closes a domain that has no ports and no regions. */
+/* Closes a domain that has no endpoints and no regions. */
 static inline void sf_domain_close(struct sf_domain *domain)
 {
 	domain->ops->domain_close(domain);
@@ -345,7 +345,7 @@ static inline doca_error_t sf_region_map(const struct sf_region *region, void **
 	return DOCA_SUCCESS;
 }
 
-/* Carries out a WRITE, READ, CAS or FAA on an imported region, or on one's own, before it returns: no connection, no port, no
+/* Carries out a WRITE, READ, CAS or FAA on an imported region, or on one's own, before it returns: no connection, no endpoint, no
  * done callback (op's next, done, connection, region and status are not looked at), and any number of threads at a time. The
  * owner's program takes no part. Atomics are atomic against each other, and with SF_CAP_ATOMIC_CPU against the processor's own in
  * every process that reaches the word. INVALID_VALUE       a SEND, a header, outside the region, or more than SF_TRANSFER_MAX or
@@ -374,63 +374,63 @@ static inline doca_error_t sf_region_arm(struct sf_region *region, struct sf_reg
 	return region->ops->region_arm(region, doorbell);
 }
 
-/* Opens a port. At most recv_max receives are posted at a time. event_fd is an eventfd of the caller's, which outlives the
- * port: it is written when something becomes due on an armed port, by the provider or by a peer; not for what a call of the
- * port's own thread leaves due (an operation that is done in its submit). */
-static inline doca_error_t sf_port_open(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max,
-					int event_fd, struct sf_port **port)
+/* Opens an endpoint. At most recv_max receives are posted at a time. event_fd is an eventfd of the caller's, which outlives the
+ * endpoint: it is written when something becomes due on an armed endpoint, by the provider or by a peer; not for what a call of
+ * the endpoint's own thread leaves due (an operation that is done in its submit). */
+static inline doca_error_t sf_ep_open(struct sf_domain *domain, const struct sf_ep_handler *handler, uint32_t recv_max,
+				      int event_fd, struct sf_ep **ep)
 {
-	return domain->ops->port_open(domain, handler, recv_max, event_fd, port);
+	return domain->ops->ep_open(domain, handler, recv_max, event_fd, ep);
 }
 
-/* Closes a port with no connections, listeners or posted receives left. */
-static inline void sf_port_close(struct sf_port *port)
+/* Closes an endpoint with no connections, listeners or posted receives left. */
+static inline void sf_ep_close(struct sf_ep *ep)
 {
-	port->ops->port_close(port);
+	ep->ops->ep_close(ep);
 }
 
 /* Runs up to budget callbacks that are due, and returns how many ran. Never blocks. Costs a few loads when nothing is due. */
-static inline uint32_t sf_port_poll(struct sf_port *port, uint32_t budget)
+static inline uint32_t sf_ep_poll(struct sf_ep *ep, uint32_t budget)
 {
-	return port->ops->port_poll(port, budget);
+	return ep->ops->ep_poll(ep, budget);
 }
 
 /* Asks for event_fd to be written once something becomes due. Returns true when something is due already: then event_fd may be
- * written or not. Else the port stays armed until event_fd was written: polling does not disarm, whether it finds something or
- * not. Arming again is allowed and may bring another write. No wake-up is lost between the arm and the peer's publication. */
-static inline bool sf_port_arm(struct sf_port *port)
+ * written or not. Else the endpoint stays armed until event_fd was written: polling does not disarm, whether it finds something
+ * or not. Arming again is allowed and may bring another write. No wake-up is lost between the arm and the peer's publication. */
+static inline bool sf_ep_arm(struct sf_ep *ep)
 {
-	return port->ops->port_arm(port);
+	return ep->ops->ep_arm(ep);
 }
 
 /* Goes on with operations that were accepted and that a peer has not taken whole, as far as it takes them now. Runs no callback,
  * so that handlers and done callbacks may call it: polls do the same. For a caller that waits for a peer and does not poll. */
-static inline void sf_port_push(struct sf_port *port)
+static inline void sf_ep_push(struct sf_ep *ep)
 {
-	port->ops->port_push(port);
+	ep->ops->ep_push(ep);
 }
 
 /* Posts a receive. FULL: recv_max are posted. INVALID_VALUE: a piece outside its region. */
-static inline doca_error_t sf_port_post_recv(struct sf_port *port, struct sf_recv *recv)
+static inline doca_error_t sf_ep_post_recv(struct sf_ep *ep, struct sf_recv *recv)
 {
-	return port->ops->port_post_recv(port, recv);
+	return ep->ops->ep_post_recv(ep, recv);
 }
 
 /* Takes back every posted receive that no sender holds: each is done from the next poll with CONNECTION_ABORTED. One that a
  * sender is just filling ends with its message, or with CONNECTION_ABORTED if that sender does not finish within a second. */
-static inline void sf_port_flush_recvs(struct sf_port *port)
+static inline void sf_ep_flush_recvs(struct sf_ep *ep)
 {
-	port->ops->port_flush_recvs(port);
+	ep->ops->ep_flush_recvs(ep);
 }
 
-/* Listens on a name, in the runtime folder; or with SF_LISTEN_AT and SF_CAP_OTHER_MACHINE at a port of the device's own
+/* Listens on a name, in the runtime folder; or with SF_LISTEN_AT and SF_CAP_OTHER_MACHINE at a TCP port of the device's own
  * addresses, where anybody may call it by that name at HOST:PORT, from this machine or another. ALREADY_EXIST: a live process (or
  * this one) listens there. A name left by a dead process is taken over. NOT_PERMITTED: the runtime folder is not ours.
  * NOT_SUPPORTED: SF_LISTEN_AT on a provider that reaches no other machine. May block briefly. */
-static inline doca_error_t sf_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user,
+static inline doca_error_t sf_listener_open(struct sf_ep *ep, const char *name, uint32_t flags, void *user,
 					    struct sf_listener **listener)
 {
-	return port->ops->listener_open(port, name, flags, user, listener);
+	return ep->ops->listener_open(ep, name, flags, user, listener);
 }
 
 /* Where processes find the listener that do not share this one's runtime folder. Empty where none can, as with a provider without
@@ -446,11 +446,11 @@ static inline void sf_listener_close(struct sf_listener *listener)
 
 /* Starts to connect to a listener: in the runtime folder, where address is NULL or empty; else what sf_listener_address said, or
  * HOST:PORT, where an IPv6 address is in brackets. handler.connected reports the end, exactly once, unless the connection is
- * closed first. Progresses without the peer's port being polled only when the listener is SF_LISTEN_AUTO. Does not block. */
-static inline doca_error_t sf_conn_connect(struct sf_port *port, const char *name, const char *address, const void *data,
-					   size_t len, void *user, struct sf_conn **conn)
+ * closed first. Progresses without the peer's endpoint being polled only when the listener is SF_LISTEN_AUTO. Does not block. */
+static inline doca_error_t sf_conn_connect(struct sf_ep *ep, const char *name, const char *address, const void *data, size_t len,
+					   void *user, struct sf_conn **conn)
 {
-	return port->ops->conn_connect(port, name, address, data, len, user, conn);
+	return ep->ops->conn_connect(ep, name, address, data, len, user, conn);
 }
 
 /* Waits until the peer's agent has answered a connect: from here on a connection to an SF_LISTEN_AUTO listener takes operations,
@@ -459,7 +459,7 @@ static inline doca_error_t sf_conn_connect(struct sf_port *port, const char *nam
  * is not waited for. */
 SF_API doca_error_t sf_conn_wait(struct sf_conn *conn);
 
-/* Accepts a request on its listener's port; the connection is READY at once. NOT_CONNECTED: the peer is gone. */
+/* Accepts a request on its listener's endpoint; the connection is READY at once. NOT_CONNECTED: the peer is gone. */
 static inline doca_error_t sf_conn_accept(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len,
 					  void *user, struct sf_conn **conn)
 {
@@ -516,7 +516,7 @@ static inline doca_error_t sf_conn_submit(struct sf_conn *conn, struct sf_op *op
 	return conn->ops->conn_submit(conn, op);
 }
 
-/* Wakes the peer's armed port, for a library that put a message into shared memory of its own. Any thread, once
+/* Wakes the peer's armed endpoint, for a library that put a message into shared memory of its own. Any thread, once
  * the connection was reported connected or accepted. */
 static inline void sf_conn_ring(struct sf_conn *conn)
 {
@@ -560,7 +560,7 @@ doca_error_t sf_op_check(const struct sf_conn *conn, const struct sf_op *op, uin
 doca_error_t sf_access_check(const struct sf_region *region, const struct sf_op *op, uint64_t *len);
 
 /* Decides INVALID_VALUE of a post; *len is the room in iov. */
-doca_error_t sf_recv_check(const struct sf_port *port, const struct sf_recv *recv, uint64_t *len);
+doca_error_t sf_recv_check(const struct sf_ep *ep, const struct sf_recv *recv, uint64_t *len);
 
 /* A name NULL or "" never; longer than SF_NAME_MAX - 1, an address longer than SF_ADDRESS_MAX - 1 or data above SF_PRIVATE_MAX
  * neither: INVALID_VALUE. */

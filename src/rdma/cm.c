@@ -180,7 +180,7 @@ static doca_error_t open_conn(struct doca_rdma_connection *connection)
 	if (result != DOCA_SUCCESS)
 		return result;
 	pack_call(connection->rdma, connection->addr.type, call);
-	result = sf_conn_connect(connection->rdma->port, name, address, call, sizeof(call), connection, &connection->out);
+	result = sf_conn_connect(connection->rdma->ep, name, address, call, sizeof(call), connection, &connection->out);
 	if (result == DOCA_SUCCESS)
 		return DOCA_SUCCESS;
 	SF_LOG_ERR_LIMITED("rdma: cannot call %s port %u: %s", connection->addr.text, connection->addr.port,

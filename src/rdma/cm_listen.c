@@ -263,7 +263,7 @@ doca_error_t doca_rdma_start_listen_to_port(struct doca_rdma *rdma, uint16_t por
 	listener->port = port;
 	uint32_t flags = rdma_cm_listen_name(rdma, port, name);
 	/* A port in use is logged by the fabric. */
-	if (sf_listener_open(rdma->port, name, flags, listener, &listener->listener) != DOCA_SUCCESS) {
+	if (sf_listener_open(rdma->ep, name, flags, listener, &listener->listener) != DOCA_SUCCESS) {
 		free(listener);
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	}

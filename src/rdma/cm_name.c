@@ -14,7 +14,7 @@
 
 bool rdma_is_on_network(const struct doca_rdma *rdma)
 {
-	return (rdma->port->ops->caps & SF_CAP_OTHER_MACHINE) != 0 &&
+	return (rdma->ep->ops->caps & SF_CAP_OTHER_MACHINE) != 0 &&
 	       strncmp(sf_dev_desc(rdma->dev)->key, SF_KEY_REAL, strlen(SF_KEY_REAL)) == 0;
 }
 

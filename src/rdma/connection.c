@@ -177,7 +177,7 @@ static void conn_closed(struct sf_conn *conn, doca_error_t reason)
 	sf_conn_close(conn);
 }
 
-const struct sf_port_handler rdma_port_handler = {
+const struct sf_ep_handler rdma_ep_handler = {
 	.request = rdma_cm_requested,
 	.accepted = conn_accepted,
 	.connected = conn_connected,

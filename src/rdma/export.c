@@ -168,7 +168,7 @@ static doca_error_t check_peer(const struct doca_rdma_connection *connection, co
 				   rdma_transport_name(peer->transport), rdma_transport_name(rdma->transport));
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (peer->address[0] != '\0' && !rdma->port->domain->reaches_others) {
+	if (peer->address[0] != '\0' && !rdma->ep->domain->reaches_others) {
 		SF_LOG_ERR_LIMITED("rdma connect: the details are of an instance on a real RDMA device, this one's device is a "
 				   "software one: "
 				   "open a real device on both sides, or a software one");
@@ -191,7 +191,7 @@ static doca_error_t open_conn(struct doca_rdma_connection *connection)
 	memcpy(greeting.to, connection->peer.token, RDMA_TOKEN_SIZE);
 	memcpy(greeting.from, connection->token, RDMA_TOKEN_SIZE);
 	rdma_greeting_pack(&greeting, data);
-	result = sf_conn_connect(connection->rdma->port, connection->peer.name, connection->peer.address, data, sizeof(data),
+	result = sf_conn_connect(connection->rdma->ep, connection->peer.name, connection->peer.address, data, sizeof(data),
 				 connection, &connection->out);
 	if (result != DOCA_SUCCESS)
 		return result;

@@ -8,8 +8,8 @@
  *   gpu_commands.c  operations that kernels ask for
  *   gpu_receives.c  receives that kernels post
  *
- * The instance's port, connections and all below belong to whoever has the lock: the program's thread for the length of a call,
- * else the instance's own. The program's callbacks run in its own thread only.
+ * The instance's endpoint, connections and all below belong to whoever has the lock: the program's thread for the length of a
+ * call, else the instance's own. The program's callbacks run in its own thread only.
  */
 #ifndef RDMA_GPU_H
 #define RDMA_GPU_H
@@ -89,7 +89,7 @@ struct rdma_gpu {
 	struct softfield_quad *posts;
 	struct softfield_rdma_arrival *arrivals;
 	uint32_t *freed;
-	uint32_t posted, reclaimed, num_posted; /* posted: of the kernels'; num_posted: at the port */
+	uint32_t posted, reclaimed, num_posted; /* posted: of the kernels'; num_posted: at the endpoint */
 	uint64_t recv_head, recv_tail;
 	bool flushing;
 	/* the thread */
@@ -104,7 +104,7 @@ struct rdma_gpu {
 
 /* ---- gpu.c ---- */
 
-/* Makes what kernels use; those of an earlier run may not use it any more. The port is opened after it, with event_fd. */
+/* Makes what kernels use; those of an earlier run may not use it any more. The endpoint is opened after it, with event_fd. */
 doca_error_t rdma_gpu_create(struct doca_rdma *rdma);
 /* Frees it: no kernel may use it. NULL does nothing. */
 void rdma_gpu_release(struct doca_rdma *rdma);

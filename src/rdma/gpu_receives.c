@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Receives that kernels post: each gets room in the arena and goes to the port, where the peers fill it. What is in the arena is
- * the kernels' until they say that they are done with it.
+ * Receives that kernels post: each gets room in the arena and goes to the endpoint, where the peers fill it. What is in the arena
+ * is the kernels' until they say that they are done with it.
  */
 #include <string.h>
 
@@ -54,7 +54,7 @@ static void recv_done(struct sf_recv *base)
 		return;
 	}
 	/* Its sender ended with it half filled, or sent what is not RDMA: the receive is still for others. */
-	if (!gpu->flushing && sf_port_post_recv(gpu->rdma->port, base) == DOCA_SUCCESS)
+	if (!gpu->flushing && sf_ep_post_recv(gpu->rdma->ep, base) == DOCA_SUCCESS)
 		gpu->num_posted++;
 }
 
@@ -89,7 +89,7 @@ static bool post(struct rdma_gpu *gpu, uint32_t len)
 	recv->iov = (struct sf_iov){gpu->recv_arena + offset, len};
 	recv->recv = (struct sf_recv){
 		.done = recv_done, .region = len != 0 ? gpu->recv_region : NULL, .iov = &recv->iov, .iov_num = len != 0 ? 1 : 0};
-	if (sf_port_post_recv(gpu->rdma->port, &recv->recv) != DOCA_SUCCESS)
+	if (sf_ep_post_recv(gpu->rdma->ep, &recv->recv) != DOCA_SUCCESS)
 		return false;
 	gpu->recv_head = head;
 	gpu->num_posted++;

@@ -67,10 +67,10 @@ static bool may_poll(const struct doca_rdma *rdma)
 	return true;
 }
 
-static bool look(struct rdma_gpu *gpu, bool poll_port)
+static bool look(struct rdma_gpu *gpu, bool poll_ep)
 {
 	struct doca_rdma *rdma = gpu->rdma;
-	bool moved = poll_port && sf_port_poll(rdma->port, RDMA_POLL_BUDGET) > 0;
+	bool moved = poll_ep && sf_ep_poll(rdma->ep, RDMA_POLL_BUDGET) > 0;
 
 	for (uint32_t i = 0; i < rdma->num_connections; i++) {
 		if (gpu->queues[i].told_state != SOFTFIELD_RDMA_NEW)
@@ -133,7 +133,7 @@ static void sleep_soft(struct rdma_gpu *gpu)
 	pthread_mutex_lock(&gpu->lock);
 	__atomic_store_n(gpu->sleeping, 1, __ATOMIC_RELAXED);
 	softfield_fence_system();
-	bool waiting = is_waiting(gpu), due = is_due(gpu) || (may_poll(gpu->rdma) && sf_port_arm(gpu->rdma->port));
+	bool waiting = is_waiting(gpu), due = is_due(gpu) || (may_poll(gpu->rdma) && sf_ep_arm(gpu->rdma->ep));
 	pthread_mutex_unlock(&gpu->lock);
 	if (!due)
 		poll(&fd, 1, waiting ? SLEEP_WAITING_MS : SLEEP_MS);

@@ -65,10 +65,10 @@ static doca_error_t open_listener(struct doca_rdma *rdma)
 		return DOCA_ERROR_OPERATING_SYSTEM;
 	}
 	snprintf(rdma->name, sizeof(rdma->name), "rdma-%016" PRIx64 "%016" PRIx64, name[0], name[1]);
-	return sf_listener_open(rdma->port, rdma->name, SF_LISTEN_AUTO, rdma, &rdma->listener);
+	return sf_listener_open(rdma->ep, rdma->name, SF_LISTEN_AUTO, rdma, &rdma->listener);
 }
 
-static doca_error_t open_port(struct doca_rdma *rdma)
+static doca_error_t open_ep(struct doca_rdma *rdma)
 {
 	struct sf_domain *domain;
 	doca_error_t result = sf_dev_domain(rdma->dev, &domain);
@@ -76,13 +76,13 @@ static doca_error_t open_port(struct doca_rdma *rdma)
 	if (result != DOCA_SUCCESS)
 		return result;
 	uint32_t num_receives = rdma->ctx.gpu != NULL ? rdma->recv_queue_size : rdma->pools[RDMA_POOL_RECEIVE].num_tasks;
-	result = sf_port_open(domain, &rdma_port_handler, num_receives != 0 ? num_receives : 1,
-			      rdma->gpu != NULL ? rdma->gpu->event_fd : sf_ctx_event_fd(&rdma->ctx), &rdma->port);
+	result = sf_ep_open(domain, &rdma_ep_handler, num_receives != 0 ? num_receives : 1,
+			    rdma->gpu != NULL ? rdma->gpu->event_fd : sf_ctx_event_fd(&rdma->ctx), &rdma->ep);
 	if (result != DOCA_SUCCESS)
 		return result;
 	result = open_listener(rdma);
 	if (result != DOCA_SUCCESS)
-		sf_port_close(rdma->port);
+		sf_ep_close(rdma->ep);
 	return result;
 }
 
@@ -96,7 +96,7 @@ static doca_error_t open_path(struct doca_rdma *rdma)
 	if (rdma->ctx.gpu != NULL)
 		result = rdma_gpu_create(rdma);
 	if (result == DOCA_SUCCESS)
-		result = open_port(rdma);
+		result = open_ep(rdma);
 	if (result != DOCA_SUCCESS) {
 		rdma_gpu_release(rdma);
 		close_retry_timer(rdma);
@@ -107,7 +107,7 @@ static doca_error_t open_path(struct doca_rdma *rdma)
 static void close_path(struct doca_rdma *rdma)
 {
 	sf_listener_close(rdma->listener);
-	sf_port_close(rdma->port);
+	sf_ep_close(rdma->ep);
 	rdma_gpu_release(rdma);
 	close_retry_timer(rdma);
 }
@@ -151,7 +151,7 @@ static void rdma_cancel(struct doca_ctx *ctx)
 	if (rdma->gpu != NULL)
 		rdma->gpu->flushing = true;
 	rdma_connections_cancel(rdma);
-	sf_port_flush_recvs(rdma->port);
+	sf_ep_flush_recvs(rdma->ep);
 	rdma_kick(rdma);
 }
 
@@ -179,12 +179,12 @@ static void rdma_stop(struct doca_ctx *ctx)
 	/* Peers that were accepted without us knowing are told of by a poll: only then are all connections known. */
 	sf_listener_close(rdma->listener);
 	rdma->listener = NULL;
-	while (sf_port_poll(rdma->port, RDMA_POLL_BUDGET) > 0)
+	while (sf_ep_poll(rdma->ep, RDMA_POLL_BUDGET) > 0)
 		;
 	rdma_connections_close(rdma);
-	sf_port_close(rdma->port);
+	sf_ep_close(rdma->ep);
 	close_retry_timer(rdma);
-	rdma->port = NULL;
+	rdma->ep = NULL;
 }
 
 /* ---- progress ---- */
@@ -260,7 +260,7 @@ static __attribute__((noinline)) bool progress_all(struct doca_rdma *rdma)
 {
 	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
 	bool moved = progress_before(rdma);
-	moved |= rdma->gpu != NULL ? rdma_gpu_poll(rdma->gpu) : sf_port_poll(rdma->port, RDMA_POLL_BUDGET) != 0;
+	moved |= rdma->gpu != NULL ? rdma_gpu_poll(rdma->gpu) : sf_ep_poll(rdma->ep, RDMA_POLL_BUDGET) != 0;
 	moved |= progress_after(rdma);
 	return moved;
 }
@@ -280,7 +280,7 @@ static bool rdma_progress(struct doca_ctx *ctx)
 	if (ran != 0 && rdma->not_polled++ < RDMA_NOT_POLLED_MAX)
 		return true;
 	rdma->not_polled = 0;
-	uint32_t polled = sf_port_poll(rdma->port, RDMA_POLL_BUDGET);
+	uint32_t polled = sf_ep_poll(rdma->ep, RDMA_POLL_BUDGET);
 	if (polled != 0 && has_more(rdma))
 		(void)progress_after(rdma);
 	return ran + polled != 0;
@@ -305,7 +305,7 @@ static bool rdma_arm(struct doca_ctx *ctx)
 	} else if (rdma->retry_set) {
 		stop_retry_timer(rdma);
 	}
-	return rdma->gpu == NULL && sf_port_arm(rdma->port); /* a GPU's thread has the port, and writes the event */
+	return rdma->gpu == NULL && sf_ep_arm(rdma->ep); /* a GPU's thread has the endpoint, and writes the event */
 }
 
 /* Tasks that a peer did not take before: it may have posted receives since. The thread of a GPU tries on by itself. */
@@ -315,7 +315,7 @@ static void rdma_send_pending(struct doca_ctx *ctx)
 
 	if (rdma->gpu != NULL)
 		return;
-	sf_port_push(rdma->port);
+	sf_ep_push(rdma->ep);
 	if (rdma->waiting != NULL && rdma_requests_pump(rdma))
 		sf_ctx_kick(ctx);
 }

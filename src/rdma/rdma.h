@@ -14,10 +14,10 @@
  *   task_X.c       the public face of one task type   bridge.c       connecting by a program's own rdma_cm_id
  *   one_connection.c  an instance as DOCA 2.5 has it
  *
- * An instance has one port and one listener for its exports. A connection has two of the fabric's: its own, by which it sends,
- * reads and writes (out), and the peer's, by which it receives (in). So each side connects without waiting for the other, and the
- * descriptors may be exchanged in either order and at any time: the peer's listener is there since its export. A connection by
- * address is one connection, which is both.
+ * An instance has one endpoint and one listener for its exports. A connection has two of the fabric's: its own, by which it
+ * sends, reads and writes (out), and the peer's, by which it receives (in). So each side connects without waiting for the other,
+ * and the descriptors may be exchanged in either order and at any time: the peer's listener is there since its export. A
+ * connection by address is one connection, which is both.
  *
  * Tasks of a connection go out in order. What the fabric does not take now (no receive there, the connection not there yet, a
  * queue full) waits in the connection, with all that comes after it, and is tried from progress.
@@ -137,7 +137,7 @@ struct doca_rdma {
 	doca_rdma_connection_disconnection_cb_t disconnection_cb;
 	/* from start on */
 	struct sf_reach_cache reach;
-	struct sf_port *port;
+	struct sf_ep *ep;
 	struct sf_listener *listener;
 	char name[RDMA_NAME_MAX]; /* of the listener */
 	int retry_fd;		  /* a timerfd: event-driven, while tasks wait */
@@ -151,7 +151,7 @@ struct doca_rdma {
 	uint32_t num_calls;
 	struct rdma_guest *guests;
 	uint32_t num_guests;
-	uint32_t not_polled;				     /* progress calls in a row that left the port alone */
+	uint32_t not_polled;				     /* progress calls in a row that left the endpoint alone */
 	struct doca_task *at_once, *at_once_last;	     /* succeeded inside their submits, to be told by progress; by next */
 	struct doca_rdma_connection *waiting, **waiting_end; /* connections with tasks that wait; by next_waiting */
 	struct doca_task *ended, *ended_last;		     /* decided outside a poll, told by progress */
@@ -197,7 +197,7 @@ struct doca_rdma_task_receive {
 
 /* ---- connection.c ---- */
 
-extern const struct sf_port_handler rdma_port_handler;
+extern const struct sf_ep_handler rdma_ep_handler;
 
 /* A connection in a slot that nothing uses, all fields anew, state ENDED; NULL when there is none. */
 struct doca_rdma_connection *rdma_connection_take(struct doca_rdma *rdma);
@@ -260,7 +260,7 @@ bool rdma_cm_calls_due(const struct doca_rdma *rdma, uint64_t now_ns, uint64_t *
 bool rdma_cm_take_calls(struct doca_rdma *rdma);
 /* Turns down the request that a connection has. */
 void rdma_cm_refuse(struct doca_rdma_connection *connection, enum rdma_cm_reason reason);
-/* Closes all ports that are listened to; who calls there is refused. */
+/* Closes all ports that are listened to. Calls to them are rejected. */
 void rdma_cm_close_listeners(struct doca_rdma *rdma);
 
 /* ---- request.c ---- */
@@ -342,8 +342,8 @@ void rdma_one_run(struct doca_rdma *rdma);
 
 /* ---- gpu_thread.c ---- */
 
-/* An instance with a data path on a GPU has a thread of its own, which shares the port and the connections with the program's:
- *every public call that touches them begins with
+/* An instance with a data path on a GPU has a thread of its own, which shares the endpoint and the connections with the
+ *program's: every public call that touches them begins with
  *
  *	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
  *

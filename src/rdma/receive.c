@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The receive task: posted on the instance's port, for the messages of all connections. */
+/* The receive task: posted on the instance's endpoint, for the messages of all connections. */
 #include <string.h>
 
 #include "base/log.h"
@@ -46,7 +46,7 @@ static void receive_done(struct sf_recv *recv)
 
 	/* A message that its connection's end cut off: the receive is the instance's, and waits for another. */
 	if (status != DOCA_SUCCESS && task->base.ctx->state == DOCA_CTX_STATE_RUNNING &&
-	    sf_port_post_recv(((struct doca_rdma *)task->base.ctx)->port, recv) == DOCA_SUCCESS)
+	    sf_ep_post_recv(((struct doca_rdma *)task->base.ctx)->ep, recv) == DOCA_SUCCESS)
 		return;
 	if (status == DOCA_SUCCESS)
 		status = rdma_header_read(recv, &task->opcode, &task->immediate) ? DOCA_SUCCESS : DOCA_ERROR_IO_FAILED;
@@ -150,7 +150,7 @@ static doca_error_t receive_submit(struct doca_task *base, uint32_t flags)
 	task->immediate = 0;
 	task->recv.iov = task->iov;
 	task->recv.done = receive_done;
-	return sf_port_post_recv(rdma->port, &task->recv);
+	return sf_ep_post_recv(rdma->ep, &task->recv);
 }
 
 static const struct sf_task_class receive_class = {

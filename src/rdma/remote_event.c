@@ -11,7 +11,7 @@ doca_error_t rdma_remote_event_take(struct rdma_request *request)
 	if (request->event == NULL)
 		return rdma_request_missing(request, "sync event");
 	sf_sync_event_remote_net_word(request->event, &request->op.region, &request->op.remote_addr);
-	if (request->op.region->domain == rdma->port->domain)
+	if (request->op.region->domain == rdma->ep->domain)
 		return DOCA_SUCCESS;
 	SF_LOG_ERR("%s: the sync event was imported with another device: use the instance's", request->base.cls->name);
 	return DOCA_ERROR_INVALID_VALUE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a consumer on the CPU goes to sleep: what comes meanwhile, through its port or from a source besides, wakes it. */
+/* How a consumer on the CPU goes to sleep: what comes meanwhile, through its endpoint or from a source besides, wakes it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ doca_error_t comch_child_flush_status(const struct comch_child *child)
 {
 	return DOCA_ERROR_BAD_STATE;
 }
-doca_error_t comch_consumer_listen(struct doca_comch_consumer *consumer, const struct sf_port_handler *handler, uint32_t recv_max,
+doca_error_t comch_consumer_listen(struct doca_comch_consumer *consumer, const struct sf_ep_handler *handler, uint32_t recv_max,
 				   int event_fd, struct comch_advertisement *ad)
 {
 	return DOCA_ERROR_NOT_SUPPORTED;
@@ -34,25 +34,25 @@ doca_error_t comch_inbound_open(struct doca_comch_consumer *consumer, struct sf_
 void comch_task_post_recv_arrived(struct doca_comch_consumer_task_post_recv *task, const struct comch_arrival *arrival) {}
 void comch_task_post_recv_flushed(struct doca_comch_consumer_task_post_recv *task, doca_error_t status) {}
 
-/* ---- a port that hears rings while it is armed, and a source whose producer rings as soon as it is asked to ---- */
+/* ---- an endpoint that hears rings while it is armed, and a source whose producer rings as soon as it is asked to ---- */
 
-static bool port_armed, port_due, woken, source_ready;
+static bool ep_armed, ep_due, woken, source_ready;
 
-static bool port_arm(struct sf_port *port)
+static bool ep_arm(struct sf_ep *ep)
 {
-	port_armed = !port_due;
-	return port_due;
+	ep_armed = !ep_due;
+	return ep_due;
 }
 
 static void ring(void)
 {
-	woken |= port_armed;
+	woken |= ep_armed;
 }
 
-static void flush_recvs(struct sf_port *port) {}
+static void flush_recvs(struct sf_ep *ep) {}
 
-static const struct sf_fabric_ops provider = {.port_arm = port_arm, .port_flush_recvs = flush_recvs};
-static struct sf_port port = {.ops = &provider};
+static const struct sf_fabric_ops provider = {.ep_arm = ep_arm, .ep_flush_recvs = flush_recvs};
+static struct sf_ep ep = {.ops = &provider};
 
 static bool source_rings_at_once(struct comch_inbound *inbound)
 {
@@ -69,41 +69,41 @@ static bool source_wants_receives(struct comch_inbound *inbound)
 static bool arm(bool (*source_arm)(struct comch_inbound *))
 {
 	const struct comch_inbound_ops ops = {.name = "test", .arm = source_arm};
-	struct doca_comch_consumer consumer = {.port = &port, .num_posted = 1};
+	struct doca_comch_consumer consumer = {.ep = &ep, .num_posted = 1};
 	struct comch_inbound source = {.ops = &ops, .consumer = &consumer};
 
 	consumer.child.ctx.state = DOCA_CTX_STATE_RUNNING;
 	consumer.inbound = &source;
-	port_armed = woken = false;
+	ep_armed = woken = false;
 	return comch_consumer_cpu_path.arm(&consumer);
 }
 
 static void ring_while_arming_wakes(void **state)
 {
-	port_due = source_ready = false;
+	ep_due = source_ready = false;
 	assert_false(arm(source_rings_at_once));
 	assert_true(woken);
 }
 
 static void what_is_there_is_due(void **state)
 {
-	port_due = false;
+	ep_due = false;
 	source_ready = true;
 	assert_true(arm(source_rings_at_once));
-	port_due = true;
+	ep_due = true;
 	source_ready = false;
 	assert_true(arm(source_rings_at_once));
 }
 
 static void source_without_arm_is_always_due(void **state)
 {
-	port_due = source_ready = false;
+	ep_due = source_ready = false;
 	assert_true(arm(NULL));
 }
 
 static void receives_asked_back_while_arming_are_due(void **state)
 {
-	port_due = source_ready = false;
+	ep_due = source_ready = false;
 	assert_true(arm(source_wants_receives));
 }
 

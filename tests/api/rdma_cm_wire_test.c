@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What travels with an RDMA call: seen from a peer that is a bare port of the fabric and says what it likes. */
+/* What travels with an RDMA call: seen from a peer that is a bare endpoint of the fabric and says what it likes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,10 +15,10 @@
 
 #define SERVER_DEVICE 2
 
-/* The bare port. */
+/* The bare endpoint. */
 struct bare {
 	struct sf_domain *domain;
-	struct sf_port *port;
+	struct sf_ep *ep;
 	struct sf_conn *conn;
 	int event_fd;
 	uint32_t num_answers;
@@ -65,7 +65,7 @@ static void closed(struct sf_conn *conn, doca_error_t reason)
 	bare.conn = NULL;
 }
 
-static const struct sf_port_handler handler = {.request = requested, .connected = connected, .closed = closed};
+static const struct sf_ep_handler handler = {.request = requested, .connected = connected, .closed = closed};
 
 static int setup(void **state)
 {
@@ -76,7 +76,7 @@ static int setup(void **state)
 	assert_int_equal(sf_domain_open(sf_fabric_find(NULL), "dpu0/0000:03:00.0", &bare.domain), DOCA_SUCCESS);
 	bare.event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	assert_true(bare.event_fd >= 0);
-	assert_int_equal(sf_port_open(bare.domain, &handler, 1, bare.event_fd, &bare.port), DOCA_SUCCESS);
+	assert_int_equal(sf_ep_open(bare.domain, &handler, 1, bare.event_fd, &bare.ep), DOCA_SUCCESS);
 	cm_side_prepare(&side, SERVER_DEVICE, 1);
 	rdma_rig_start(&side.rig);
 	OK(doca_rdma_start_listen_to_port(side.rig.rdma, CM_PORT));
@@ -91,13 +91,13 @@ static int teardown(void **state)
 	if (bare.conn != NULL)
 		sf_conn_close(bare.conn);
 	rdma_rig_fini(&side->rig);
-	sf_port_close(bare.port);
+	sf_ep_close(bare.ep);
 	close(bare.event_fd);
 	sf_domain_close(bare.domain);
 	return 0;
 }
 
-#define WAIT(condition) RDMA_RIG_WAIT(&side->rig, NULL, (sf_port_poll(bare.port, 16), condition))
+#define WAIT(condition) RDMA_RIG_WAIT(&side->rig, NULL, (sf_ep_poll(bare.ep, 16), condition))
 
 static void say(struct cm_side *side, const void *data, size_t len)
 {
@@ -105,7 +105,7 @@ static void say(struct cm_side *side, const void *data, size_t len)
 
 	if (bare.conn != NULL)
 		sf_conn_close(bare.conn);
-	assert_int_equal(sf_conn_connect(bare.port, server_name, NULL, data, len, NULL, &bare.conn), DOCA_SUCCESS);
+	assert_int_equal(sf_conn_connect(bare.ep, server_name, NULL, data, len, NULL, &bare.conn), DOCA_SUCCESS);
 	WAIT(bare.num_answers == answers + 1);
 }
 
@@ -138,7 +138,7 @@ static void private_data_arrives(void **state)
 		secret[i] = (uint8_t)(i * 7);
 	side->policy = CM_WAIT;
 	good_call(call);
-	assert_int_equal(sf_conn_connect(bare.port, server_name, NULL, call, sizeof(call), NULL, &bare.conn), DOCA_SUCCESS);
+	assert_int_equal(sf_conn_connect(bare.ep, server_name, NULL, call, sizeof(call), NULL, &bare.conn), DOCA_SUCCESS);
 	WAIT(side->num_requests == 1);
 	OK(doca_rdma_connection_accept(side->requested, secret, sizeof(secret)));
 	WAIT(bare.num_answers == 1 && side->num_established == 1);
@@ -210,7 +210,7 @@ static void wrong_answers_fail_the_call(void **state)
 	uint32_t failed = 0;
 
 	snprintf(own_name, sizeof(own_name), "rdma-cm/dpu0/0000:03:00.0/%u", CM_PORT);
-	assert_int_equal(sf_listener_open(bare.port, own_name, 0, NULL, &listener), DOCA_SUCCESS);
+	assert_int_equal(sf_listener_open(bare.ep, own_name, 0, NULL, &listener), DOCA_SUCCESS);
 	len = rdma_cm_answer_pack(&(struct rdma_cm_answer){.private_len = 5, .private_data = (const uint8_t *)"12345"}, answer);
 	bare.answer = answer;
 	for (size_t cut = 0; cut <= len + 1; cut++) {
@@ -242,12 +242,11 @@ static void callers_that_leave(void **state)
 	side->may_be_gone = true;
 	good_call(call);
 	for (uint32_t i = 0; i < 300; i++) {
-		assert_int_equal(sf_conn_connect(bare.port, server_name, NULL, call, sizeof(call), NULL, &bare.conn),
-				 DOCA_SUCCESS);
+		assert_int_equal(sf_conn_connect(bare.ep, server_name, NULL, call, sizeof(call), NULL, &bare.conn), DOCA_SUCCESS);
 		if (i % 3 != 0)
 			(void)doca_pe_progress(side->rig.pe);
 		if (i % 5 == 0)
-			(void)sf_port_poll(bare.port, 4);
+			(void)sf_ep_poll(bare.ep, 4);
 		sf_conn_close(bare.conn);
 		bare.conn = NULL;
 	}

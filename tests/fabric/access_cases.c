@@ -15,7 +15,7 @@
 #define PAGE 4096
 #define NOTICE_MS WAIT_MS
 
-/* Memory and a domain, with neither port nor connection. */
+/* Memory and a domain, with neither endpoint nor connection. */
 struct owner {
 	struct sf_domain *domain;
 	struct sf_region *region;
@@ -93,7 +93,7 @@ static void compare_at_random(struct sf_region *region, const char *bytes, size_
 	free(data);
 }
 
-static void access_needs_no_connection_and_no_port(void)
+static void access_needs_no_connection_and_no_endpoint(void)
 {
 	struct sf_domain *domain = importer_open();
 	struct sf_region *import;
@@ -631,7 +631,7 @@ static void access_atomics_agree_with_the_processors(void)
 }
 
 const struct conformance_case access_cases[] = {
-	CASE(access_needs_no_connection_and_no_port, SIDED),
+	CASE(access_needs_no_connection_and_no_endpoint, SIDED),
 	CASE(access_gathers_and_scatters, SIDED),
 	CASE(access_does_atomics, ATOMIC),
 	CASE(access_keeps_rights, SIDED),

@@ -64,10 +64,10 @@ void wait_step(uint64_t end_ms, const char *file, int line, const char *what);
 #define END_MEMORY ((size_t)16 << 20)
 #define ALL_RIGHTS (SF_RIGHT_READ | SF_RIGHT_WRITE | SF_RIGHT_ATOMIC)
 
-/* A domain with one port, one region over memory of its own, and a record of what its handlers were told. */
+/* A domain with one endpoint, one region over memory of its own, and a record of what its handlers were told. */
 struct end {
 	struct sf_domain *domain;
-	struct sf_port *port;
+	struct sf_ep *ep;
 	struct sf_region *region;
 	char *memory; /* END_MEMORY bytes, on a page boundary */
 	int event_fd;

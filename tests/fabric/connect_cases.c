@@ -24,13 +24,13 @@ static void accept_passes_private_data_both_ways(void)
 	two_ends(&pair, 0);
 	fill(question, sizeof(question), 1);
 	fill(answer, sizeof(answer), 2);
-	CHECK_OK(sf_conn_connect(pair.a.port, pair.b.name, NULL, question, sizeof(question), &cookie, &pair.ab));
+	CHECK_OK(sf_conn_connect(pair.a.ep, pair.b.name, NULL, question, sizeof(question), &cookie, &pair.ab));
 	CHECK(pair.ab->user == &cookie);
 	WAIT(pair.b.requests == 1);
 	CHECK(pair.b.data_len == sizeof(question) && filled(pair.b.data, sizeof(question), 1));
 	CHECK(pair.a.connects == 0 && pair.ab->state == SF_CONN_CONNECTING);
 	CHECK_OK(sf_conn_accept(pair.b.listener, pair.b.request, answer, sizeof(answer), &pair, &pair.ba));
-	CHECK(pair.ba->state == SF_CONN_READY && pair.ba->user == &pair && pair.ba->port == pair.b.port);
+	CHECK(pair.ba->state == SF_CONN_READY && pair.ba->user == &pair && pair.ba->ep == pair.b.ep);
 	WAIT(pair.a.connects == 1);
 	CHECK_OK(pair.a.connect_status);
 	CHECK(pair.a.connected == pair.ab);
@@ -91,7 +91,7 @@ static void auto_accept_needs_no_poll_of_the_listener(void)
 
 	two_ends(&pair, SF_LISTEN_AUTO);
 	CHECK_OK(slot_post(&pair.b, &slot, 0, 64));
-	CHECK_OK(sf_conn_connect(pair.a.port, pair.b.name, NULL, "hello", 6, NULL, &pair.ab));
+	CHECK_OK(sf_conn_connect(pair.a.ep, pair.b.name, NULL, "hello", 6, NULL, &pair.ab));
 	for (uint64_t end = sf_now_ms() + WAIT_MS; pair.a.connects == 0; CHECK(sf_now_ms() < end))
 		end_poll(&pair.a, 1);
 	CHECK_OK(pair.a.connect_status);
@@ -121,7 +121,7 @@ static void an_answered_connection_takes_operations_before_a_poll(void)
 
 	two_ends(&pair, SF_LISTEN_AUTO);
 	CHECK_OK(slot_post(&pair.b, &slot, 0, 64));
-	CHECK_OK(sf_conn_connect(pair.a.port, pair.b.name, NULL, NULL, 0, NULL, &pair.ab));
+	CHECK_OK(sf_conn_connect(pair.a.ep, pair.b.name, NULL, NULL, 0, NULL, &pair.ab));
 	send_set(&send, "early", 6);
 	for (uint64_t end = sf_now_ms() + WAIT_MS; submit(pair.ab, &send) == DOCA_ERROR_AGAIN;)
 		CHECK(sf_now_ms() < end);
@@ -143,7 +143,7 @@ static void an_answered_connection_ends_before_a_poll(void)
 
 	two_ends(&pair, SF_LISTEN_AUTO);
 	CHECK_OK(slot_post(&pair.b, &slot, 0, 64));
-	CHECK_OK(sf_conn_connect(pair.a.port, pair.b.name, NULL, NULL, 0, NULL, &pair.ab));
+	CHECK_OK(sf_conn_connect(pair.a.ep, pair.b.name, NULL, NULL, 0, NULL, &pair.ab));
 	send_set(&send, "short", 6);
 	for (uint64_t end = sf_now_ms() + WAIT_MS; submit(pair.ab, &send) == DOCA_ERROR_AGAIN;)
 		CHECK(sf_now_ms() < end);
@@ -157,7 +157,7 @@ static void an_answered_connection_ends_before_a_poll(void)
 	pair_close(&pair);
 }
 
-static void a_port_closes_with_a_connection_that_no_poll_reported(void)
+static void an_endpoint_closes_with_a_connection_that_no_poll_reported(void)
 {
 	struct pair pair;
 
@@ -192,11 +192,11 @@ static void name_is_taken_until_its_listener_closes(void)
 	struct sf_listener *second;
 
 	two_ends(&pair, 0);
-	CHECK_RESULT(sf_listener_open(pair.a.port, pair.b.name, 0, NULL, &second), DOCA_ERROR_ALREADY_EXIST);
-	CHECK_RESULT(sf_listener_open(pair.b.port, pair.b.name, 0, NULL, &second), DOCA_ERROR_ALREADY_EXIST);
+	CHECK_RESULT(sf_listener_open(pair.a.ep, pair.b.name, 0, NULL, &second), DOCA_ERROR_ALREADY_EXIST);
+	CHECK_RESULT(sf_listener_open(pair.b.ep, pair.b.name, 0, NULL, &second), DOCA_ERROR_ALREADY_EXIST);
 	sf_listener_close(pair.b.listener);
 	pair.b.listener = NULL;
-	CHECK_OK(sf_listener_open(pair.a.port, pair.b.name, 0, NULL, &second));
+	CHECK_OK(sf_listener_open(pair.a.ep, pair.b.name, 0, NULL, &second));
 	sf_listener_close(second);
 	ends_close(&pair);
 }
@@ -210,16 +210,15 @@ static void names_and_private_data_have_bounds(void)
 	two_ends(&pair, 0);
 	memset(name, 'n', sizeof(name));
 	name[SF_NAME_MAX] = '\0';
-	CHECK_RESULT(sf_listener_open(pair.b.port, name, 0, NULL, &listener), DOCA_ERROR_INVALID_VALUE);
-	CHECK_RESULT(sf_listener_open(pair.b.port, "", 0, NULL, &listener), DOCA_ERROR_INVALID_VALUE);
+	CHECK_RESULT(sf_listener_open(pair.b.ep, name, 0, NULL, &listener), DOCA_ERROR_INVALID_VALUE);
+	CHECK_RESULT(sf_listener_open(pair.b.ep, "", 0, NULL, &listener), DOCA_ERROR_INVALID_VALUE);
 	if ((fabric->caps & SF_CAP_OTHER_MACHINE) == 0)
-		CHECK_RESULT(sf_listener_open(pair.b.port, "port", SF_LISTEN_AT(4711), NULL, &listener),
+		CHECK_RESULT(sf_listener_open(pair.b.ep, "endpoint", SF_LISTEN_AT(4711), NULL, &listener),
 			     DOCA_ERROR_NOT_SUPPORTED);
-	CHECK_RESULT(sf_conn_connect(pair.a.port, name, NULL, NULL, 0, NULL, &pair.ab), DOCA_ERROR_INVALID_VALUE);
-	CHECK_RESULT(sf_conn_connect(pair.a.port, pair.b.name, NULL, data, sizeof(data), NULL, &pair.ab),
-		     DOCA_ERROR_INVALID_VALUE);
+	CHECK_RESULT(sf_conn_connect(pair.a.ep, name, NULL, NULL, 0, NULL, &pair.ab), DOCA_ERROR_INVALID_VALUE);
+	CHECK_RESULT(sf_conn_connect(pair.a.ep, pair.b.name, NULL, data, sizeof(data), NULL, &pair.ab), DOCA_ERROR_INVALID_VALUE);
 	name[SF_NAME_MAX - 1] = '\0';
-	CHECK_OK(sf_listener_open(pair.b.port, name, SF_LISTEN_AUTO, NULL, &listener));
+	CHECK_OK(sf_listener_open(pair.b.ep, name, SF_LISTEN_AUTO, NULL, &listener));
 	pair.ab = end_connect(&pair.a, name);
 	WAIT(pair.a.connects == 1 && pair.b.accepts == 1);
 	CHECK_OK(pair.a.connect_status);
@@ -236,7 +235,7 @@ static void names_may_hold_any_character(void)
 
 	two_ends(&pair, 0);
 	for (int i = 0; i < 8; i++)
-		CHECK_OK(sf_listener_open(pair.b.port, names[i], SF_LISTEN_AUTO, NULL, &listeners[i]));
+		CHECK_OK(sf_listener_open(pair.b.ep, names[i], SF_LISTEN_AUTO, NULL, &listeners[i]));
 	for (uint32_t i = 0; i < 8; i++) {
 		pair.ab = end_connect(&pair.a, names[i]);
 		WAIT(pair.a.connects == i + 1 && pair.b.accepts == i + 1);
@@ -388,7 +387,7 @@ static void one_listener_takes_many_connections(void)
 	CHECK(pair.a.closes == 0);
 }
 
-static void a_port_connects_to_itself(void)
+static void an_endpoint_connects_to_itself(void)
 {
 	struct sf_conn *conn;
 	struct slot slot;
@@ -462,7 +461,7 @@ const struct conformance_case connect_cases[] = {
 	CASE(auto_accept_needs_no_poll_of_the_listener, 0),
 	CASE(an_answered_connection_takes_operations_before_a_poll, 0),
 	CASE(an_answered_connection_ends_before_a_poll, 0),
-	CASE(a_port_closes_with_a_connection_that_no_poll_reported, 0),
+	CASE(an_endpoint_closes_with_a_connection_that_no_poll_reported, 0),
 	CASE(unknown_name_is_not_found, 0),
 	CASE(name_is_taken_until_its_listener_closes, 0),
 	CASE(names_and_private_data_have_bounds, 0),
@@ -474,7 +473,7 @@ const struct conformance_case connect_cases[] = {
 	CASE(submit_needs_a_ready_connection, 0),
 	CASE(accepter_sends_first, 0),
 	CASE(one_listener_takes_many_connections, 0),
-	CASE(a_port_connects_to_itself, 0),
+	CASE(an_endpoint_connects_to_itself, 0),
 	CASE(connections_may_be_closed_in_their_callbacks, 0),
 	CASE(resources_are_given_back, 0),
 	{0},

@@ -66,7 +66,7 @@ static void killed_while_idle(void)
 	CHECK_RESULT(end.close_reason, DOCA_ERROR_CONNECTION_ABORTED);
 	send_set(&send, "x", 1);
 	CHECK_RESULT(submit(conn, &send), DOCA_ERROR_NOT_CONNECTED);
-	CHECK(slot.done == 0); /* the receive is the port's, not the connection's */
+	CHECK(slot.done == 0); /* the receive is the endpoint's, not the connection's */
 	sf_conn_close(conn);
 	end_close(&end);
 }
@@ -86,7 +86,7 @@ static void killed_while_we_sleep(void)
 	peer_kill(&peer);
 	killed = sf_now_ms();
 	while (end.closes == 0) {
-		if (end_poll(&end, 16) != 0 || sf_port_arm(end.port))
+		if (end_poll(&end, 16) != 0 || sf_ep_arm(end.ep))
 			continue;
 		CHECK(sf_now_ms() - killed < WAIT_MS);
 		wait = (struct pollfd){.fd = end.event_fd, .events = POLLIN};
@@ -204,7 +204,7 @@ static void killed_while_streaming_once(void)
 	returned = streaming.end.posted;
 	for (int i = 0; i < 16; i++)
 		streaming.slots[i].then = NULL;
-	sf_port_flush_recvs(streaming.end.port);
+	sf_ep_flush_recvs(streaming.end.ep);
 	WAIT(streaming.end.posted == 0);
 	CHECK(returned <= 16);
 	for (int i = 0; i < 16; i++)
@@ -283,7 +283,7 @@ static void named_script(int sock)
 
 	hear(sock, name, sizeof(name));
 	end_open(&end, "dpu0/0000:03:00.0", 16);
-	CHECK_OK(sf_listener_open(end.port, name, SF_LISTEN_AUTO, NULL, &listener));
+	CHECK_OK(sf_listener_open(end.ep, name, SF_LISTEN_AUTO, NULL, &listener));
 	say_word(sock, 'l');
 	WAIT_WITHIN(3600000, false);
 }
@@ -302,7 +302,7 @@ static void a_dead_processes_name_is_taken_over(void)
 	say(peers[0].sock, name, sizeof(name));
 	hear_word(peers[0].sock, 'l');
 	end_open(&end, "host0/0000:d8:00.0", 16);
-	CHECK_RESULT(sf_listener_open(end.port, name, 0, NULL, &listener), DOCA_ERROR_ALREADY_EXIST);
+	CHECK_RESULT(sf_listener_open(end.ep, name, 0, NULL, &listener), DOCA_ERROR_ALREADY_EXIST);
 	peer_kill(&peers[0]);
 	conn = end_connect(&end, name); /* nobody is there */
 	WAIT(end.connects == 1);
@@ -315,7 +315,7 @@ static void a_dead_processes_name_is_taken_over(void)
 	CHECK_OK(end.connect_status);
 	peer_kill(&peers[1]);
 	WAIT(end.closes == 1);
-	CHECK_OK(sf_listener_open(end.port, name, 0, NULL, &listener));
+	CHECK_OK(sf_listener_open(end.ep, name, 0, NULL, &listener));
 	sf_listener_close(listener);
 	sf_conn_close(conn);
 	end_close(&end);
@@ -531,7 +531,7 @@ static void a_stopped_peer_never_blocks_us(void)
 			sent += submit(conn, &sends[sent]) == DOCA_SUCCESS;
 		}
 		end_poll(&end, 16);
-		(void)sf_port_arm(end.port);
+		(void)sf_ep_arm(end.ep);
 		CHECK(sf_now_ms() - begun < BLOCKED_MS || waits() == waited);
 	}
 	CHECK(sent >= 16 && sent < total); /* all its receives were used, without it */

@@ -40,13 +40,13 @@ void wait_step(uint64_t end_ms, const char *file, int line, const char *what)
 	sched_yield();
 }
 
-static struct end *end_of(const struct sf_port *port)
+static struct end *end_of(const struct sf_ep *ep)
 {
 	for (int i = 0; i < ENDS_MAX; i++) {
-		if (ends[i] != NULL && ends[i]->port == port)
+		if (ends[i] != NULL && ends[i]->ep == ep)
 			return ends[i];
 	}
-	check_failed(__FILE__, __LINE__, "a callback is about a port of this thread");
+	check_failed(__FILE__, __LINE__, "a callback is about an endpoint of this thread");
 	return NULL;
 }
 
@@ -61,7 +61,7 @@ static void data_keep(struct end *end, const void *data, size_t len)
 
 static void on_request(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len)
 {
-	struct end *end = end_of(listener->port);
+	struct end *end = end_of(listener->ep);
 
 	data_keep(end, data, len);
 	end->requests++;
@@ -72,9 +72,9 @@ static void on_request(struct sf_listener *listener, struct sf_request *request,
 
 static void on_accepted(struct sf_listener *listener, struct sf_conn *conn, const void *data, size_t len)
 {
-	struct end *end = end_of(listener->port);
+	struct end *end = end_of(listener->ep);
 
-	CHECK(conn->port == end->port);
+	CHECK(conn->ep == end->ep);
 	CHECK(conn->state == SF_CONN_READY);
 	data_keep(end, data, len);
 	CHECK(end->accepts < CONNS_MAX);
@@ -85,7 +85,7 @@ static void on_accepted(struct sf_listener *listener, struct sf_conn *conn, cons
 
 static void on_connected(struct sf_conn *conn, doca_error_t status, const void *data, size_t len)
 {
-	struct end *end = end_of(conn->port);
+	struct end *end = end_of(conn->ep);
 
 	CHECK(conn->state == (status == DOCA_SUCCESS ? SF_CONN_READY : SF_CONN_CLOSED));
 	data_keep(end, data, len);
@@ -98,7 +98,7 @@ static void on_connected(struct sf_conn *conn, doca_error_t status, const void *
 
 static void on_closed(struct sf_conn *conn, doca_error_t reason)
 {
-	struct end *end = end_of(conn->port);
+	struct end *end = end_of(conn->ep);
 
 	CHECK(polling);
 	CHECK(conn->state == SF_CONN_CLOSED);
@@ -110,7 +110,7 @@ static void on_closed(struct sf_conn *conn, doca_error_t reason)
 		end->on_closed(end, conn);
 }
 
-static const struct sf_port_handler handler = {on_request, on_accepted, on_connected, on_closed};
+static const struct sf_ep_handler handler = {on_request, on_accepted, on_connected, on_closed};
 
 void end_open(struct end *end, const char *device, uint32_t recv_max)
 {
@@ -123,7 +123,7 @@ void end_open(struct end *end, const char *device, uint32_t recv_max)
 	CHECK(end->memory != MAP_FAILED);
 	CHECK_OK(sf_domain_open(fabric, device, &end->domain));
 	CHECK_OK(sf_region_register(end->domain, end->memory, END_MEMORY, ALL_RIGHTS, &end->region));
-	CHECK_OK(sf_port_open(end->domain, &handler, recv_max, end->event_fd, &end->port));
+	CHECK_OK(sf_ep_open(end->domain, &handler, recv_max, end->event_fd, &end->ep));
 	while (ends[i] != NULL)
 		CHECK(++i < ENDS_MAX);
 	ends[i] = end;
@@ -134,8 +134,8 @@ void end_listen(struct end *end, uint32_t flags)
 	static _Atomic int num;
 
 	snprintf(end->name, sizeof(end->name), "conformance/%d.%d", (int)getpid(), atomic_fetch_add(&num, 1));
-	CHECK_OK(sf_listener_open(end->port, end->name, flags, end, &end->listener));
-	CHECK(end->listener->user == end && end->listener->port == end->port);
+	CHECK_OK(sf_listener_open(end->ep, end->name, flags, end, &end->listener));
+	CHECK(end->listener->user == end && end->listener->ep == end->ep);
 }
 
 uint32_t end_poll(struct end *end, uint32_t budget)
@@ -144,7 +144,7 @@ uint32_t end_poll(struct end *end, uint32_t budget)
 
 	CHECK(!polling);
 	polling = true;
-	ran = sf_port_poll(end->port, budget);
+	ran = sf_ep_poll(end->ep, budget);
 	polling = false;
 	CHECK(ran <= budget);
 	return ran;
@@ -154,9 +154,9 @@ void end_close(struct end *end)
 {
 	if (end->listener != NULL)
 		sf_listener_close(end->listener);
-	sf_port_flush_recvs(end->port);
+	sf_ep_flush_recvs(end->ep);
 	WAIT(end->posted == 0);
-	sf_port_close(end->port);
+	sf_ep_close(end->ep);
 	for (int i = 0; i < ENDS_MAX; i++) {
 		if (ends[i] == end)
 			ends[i] = NULL;
@@ -171,8 +171,8 @@ struct sf_conn *end_connect(struct end *end, const char *name)
 {
 	struct sf_conn *conn;
 
-	CHECK_OK(sf_conn_connect(end->port, name, NULL, NULL, 0, NULL, &conn));
-	CHECK(conn->state == SF_CONN_CONNECTING && conn->port == end->port);
+	CHECK_OK(sf_conn_connect(end->ep, name, NULL, NULL, 0, NULL, &conn));
+	CHECK(conn->state == SF_CONN_CONNECTING && conn->ep == end->ep);
 	return conn;
 }
 
@@ -225,7 +225,7 @@ void slot_set(struct end *end, struct slot *slot, size_t offset, size_t len)
 
 doca_error_t slot_post_set(struct slot *slot)
 {
-	doca_error_t result = sf_port_post_recv(slot->end->port, &slot->recv);
+	doca_error_t result = sf_ep_post_recv(slot->end->ep, &slot->recv);
 
 	slot->end->posted += result == DOCA_SUCCESS;
 	return result;

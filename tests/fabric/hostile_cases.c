@@ -55,7 +55,7 @@ static void filling_script(int sock)
 	end_open(&end, "host0/0000:d8:00.0", 1);
 	conn = end_connect(&end, name);
 	WAIT(end.connects == 1 && conn->state == SF_CONN_READY);
-	while (sf_port_arm(end.port))
+	while (sf_ep_arm(end.ep))
 		end_poll(&end, 8);
 	CHECK(pthread_create(&thread, NULL, fill_on, &end.event_fd) == 0);
 	say_word(sock, 'a');

@@ -153,7 +153,7 @@ static void talk(struct sf_conn *liar, uint32_t ms)
 		}
 		ask();
 		end_poll(&lied->end, 8);
-		(void)sf_port_arm(lied->end.port);
+		(void)sf_ep_arm(lied->end.ep);
 	}
 }
 
@@ -290,7 +290,7 @@ static void lies_everywhere_do_no_harm(void)
 	lied_close(&honest);
 }
 
-/* What liars wrote into the port's own memory ends with their connections: every receive is there for who comes next. */
+/* What liars wrote into the endpoint's own memory ends with their connections: every receive is there for who comes next. */
 static void after_lies_everywhere_a_new_peer_is_served(void)
 {
 	struct peer honest, later, liars[LIES];

@@ -95,7 +95,7 @@ static void accepted_messages_arrive_without_a_poll_of_the_sender(void)
 	while (num < NUM && submit(pair.ab, &sends[num]) == DOCA_SUCCESS)
 		num++;
 	while (slots[num - 1].done == 0) {
-		sf_port_push(pair.a.port);
+		sf_ep_push(pair.a.ep);
 		end_poll(&pair.b, 16);
 		CHECK(sf_now_ms() < end_ms);
 	}
@@ -302,7 +302,7 @@ static void accepted_just_in_time(void)
 			send.op.status = DOCA_SUCCESS;
 		} while (submit(pair.ab, &send) == DOCA_ERROR_AGAIN);
 		CHECK_RESULT(send.op.status, DOCA_SUCCESS);
-		while (atomic_load(&posting->posted) == i) /* only then is the port ours to poll */
+		while (atomic_load(&posting->posted) == i) /* only then is the endpoint ours to poll */
 			CHECK(sf_now_ms() < end);
 		WAIT(send.done == 1 && posting->slots[i].done == 1);
 	}

@@ -316,10 +316,10 @@ static void a_live_process_keeps_its_name(void)
 	peer_fork(&peer, listening_script);
 	hear(peer.sock, name, sizeof(name));
 	end_open(&end, "dpu0/0000:03:00.0", 4);
-	CHECK_RESULT(sf_listener_open(end.port, name, 0, NULL, &listener), DOCA_ERROR_ALREADY_EXIST);
+	CHECK_RESULT(sf_listener_open(end.ep, name, 0, NULL, &listener), DOCA_ERROR_ALREADY_EXIST);
 	say_word(peer.sock, 'q');
 	peer_end(&peer);
-	CHECK_OK(sf_listener_open(end.port, name, 0, NULL, &listener));
+	CHECK_OK(sf_listener_open(end.ep, name, 0, NULL, &listener));
 	sf_listener_close(listener);
 	end_close(&end);
 }
@@ -351,7 +351,7 @@ static void requests_between_processes(void)
 	peer_fork(&peer, reject_script);
 	hear(peer.sock, name, sizeof(name));
 	end_open(&end, "host0/0000:d8:00.0", 4);
-	CHECK_OK(sf_conn_connect(end.port, name, NULL, "hello", 5, NULL, &conn));
+	CHECK_OK(sf_conn_connect(end.ep, name, NULL, "hello", 5, NULL, &conn));
 	WAIT(end.connects == 1);
 	CHECK_RESULT(end.connect_status, DOCA_ERROR_CONNECTION_ABORTED);
 	CHECK(end.data_len == 4 && memcmp(end.data, "full", 4) == 0);

@@ -57,7 +57,7 @@ static void receives_lie_inside_their_region(void)
 	pair_close(&pair);
 }
 
-static void connections_share_the_receives_of_a_port(void)
+static void connections_share_the_receives_of_an_endpoint(void)
 {
 	enum { CONNS = 4, ROUNDS = 200 };
 	struct slot slots[8];
@@ -191,7 +191,7 @@ static void credits_are_the_next_receives_of_one_length(void)
 		WAIT(has_credits(pair.ab, 1, 64));
 		send_wait(pair.ab, "three", 6);
 		WAIT(has_credits(pair.ab, 2, 100));
-		sf_port_flush_recvs(pair.b.port);
+		sf_ep_flush_recvs(pair.b.ep);
 		WAIT(has_credits(pair.ab, 0, 0));
 		CHECK_OK(slot_post(&pair.b, &slots[0], 0, 0));
 		WAIT(has_credits(pair.ab, 1, 0));
@@ -212,7 +212,7 @@ static void flush_takes_back_every_receive(void)
 	for (uint32_t i = 0; i < 6; i++)
 		CHECK_OK(slot_post(&pair.b, &slots[i], i * 64, 64));
 	send_wait(pair.ab, "kept", 5);
-	sf_port_flush_recvs(pair.b.port);
+	sf_ep_flush_recvs(pair.b.ep);
 	CHECK(slots[1].done == 0); /* from the next poll */
 	WAIT(pair.b.posted == 0);
 	CHECK_OK(slots[0].recv.status);
@@ -225,7 +225,7 @@ static void flush_takes_back_every_receive(void)
 	WAIT(sf_conn_credits(pair.ab, &len) == 0); /* the sender may hear of it later */
 	send_set(&send, "x", 1);
 	CHECK_RESULT(submit(pair.ab, &send), DOCA_ERROR_AGAIN);
-	/* and the port goes on */
+	/* and the endpoint goes on */
 	for (uint32_t i = 0; i < 6; i++)
 		CHECK_OK(slot_post(&pair.b, &slots[i], i * 64, 64));
 	CHECK_RESULT(slot_post(&pair.b, &(struct slot){0}, 0, 0), DOCA_ERROR_FULL);
@@ -372,7 +372,7 @@ const struct conformance_case receive_cases[] = {
 	CASE(receives_are_bounded_by_recv_max, 0),
 	CASE(receives_lie_inside_their_region, 0),
 	CASE(credits_are_the_next_receives_of_one_length, 0),
-	CASE(connections_share_the_receives_of_a_port, 0),
+	CASE(connections_share_the_receives_of_an_endpoint, 0),
 	CASE(more_senders_than_receives, 0),
 	CASE(flush_takes_back_every_receive, 0),
 	CASE(disconnect_lets_all_data_through_first, 0),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a hostile peer reaches of the memory of receives: what its own connection's port names, and nothing when the connection
- * has ended. */
+/* What a hostile peer reaches of the memory of receives: what its own connection's endpoint names, and nothing when the
+ * connection has ended. */
 #include "forked_case.h"
 
 #include <limits.h>
@@ -46,7 +46,7 @@ static int agent_call(const struct sf_key *agent)
 /* Asks for one region; maps, for writing, every file that the answer carries. */
 static uint32_t attach(int fd, uint64_t region, const struct sf_key *key, struct given *given, uint32_t num)
 {
-	struct shm_msg_attach ask = {.region = region, .key = *key, .by_port = 1};
+	struct shm_msg_attach ask = {.region = region, .key = *key, .by_ep = 1};
 	union {
 		struct cmsghdr align;
 		char bytes[CMSG_SPACE(64 * sizeof(int))];
@@ -97,8 +97,8 @@ static void given_fill(const struct given *given, uint32_t num, int byte)
 		memset(given[i].at, byte, given[i].len);
 }
 
-/* Connections to a port, takes all that the connection's key opens and writes there, then does so again when the connection has
- * ended. */
+/* Connections to an endpoint, takes all that the connection's key opens and writes there, then does so again when the connection
+ * has ended. */
 static void thief(int sock)
 {
 	struct given given[FILES_MAX], later[FILES_MAX];
@@ -159,8 +159,8 @@ static bool untouched_but(size_t from, size_t to, uint8_t inside)
 	return true;
 }
 
-/* One port names whole pages 2 to 5, and a part of 1 and 6; the other names 8 to 11, and in its turn page 5. */
-static void a_thief_gets_what_its_own_port_names_while_its_connection_lasts(void)
+/* One endpoint names whole pages 2 to 5, and a part of 1 and 6; the other names 8 to 11, and in its turn page 5. */
+static void a_thief_gets_what_its_own_endpoint_names_while_its_connection_lasts(void)
 {
 	struct slot own, others, disputed;
 	struct sf_region *mine, *theirs;
@@ -322,7 +322,7 @@ static void no_byte_is_lost_when_what_was_lent_to_others_ends(void)
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
-		SHM_CASE(a_thief_gets_what_its_own_port_names_while_its_connection_lasts),
+		SHM_CASE(a_thief_gets_what_its_own_endpoint_names_while_its_connection_lasts),
 		SHM_CASE(no_byte_is_lost_when_what_was_lent_to_others_ends),
 	};
 

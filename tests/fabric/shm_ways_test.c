@@ -315,7 +315,7 @@ static void the_agent_serves_accesses_without_connections(void)
 	sf_domain_close(domain);
 }
 
-/* Claims the first receive of the case's port, as a sender does just before it copies, and goes no further. */
+/* Claims the first receive of the case's endpoint, as a sender does just before it copies, and goes no further. */
 static void claimer(int sock)
 {
 	char name[SF_NAME_MAX];
@@ -328,7 +328,7 @@ static void claimer(int sock)
 	end_open(&end, "dpu0/0000:03:00.0", 1);
 	conn = shm_conn(end_connect(&end, name));
 	WAIT(end.connects == 1);
-	entry = &conn->peer_port->segment->entry[shm_position(conn->peer_port->segment->hint, conn->peer_port->entries)];
+	entry = &conn->peer_ep->segment->entry[shm_position(conn->peer_ep->segment->hint, conn->peer_ep->entries)];
 	state = atomic_load(&entry->state);
 	CHECK(shm_state_kind(state) == SHM_POSTED);
 	atomic_store(conn->tx.claim, shm_claim_word(entry->slot, shm_state_ticket(state)));
@@ -393,7 +393,7 @@ static void a_stopped_sender_holds_one_receive_and_nobody_else(void)
 	}
 	CHECK(slot.done == 0);
 	/* Flushed, it is given back after a second, and the connection that would write into it is ended. */
-	sf_port_flush_recvs(end.port);
+	sf_ep_flush_recvs(end.ep);
 	WAIT(slot.done == 1 && end.closes == 1);
 	CHECK_RESULT(slot.recv.status, DOCA_ERROR_CONNECTION_ABORTED);
 	CHECK(end.closed == end.accepted[0] && slot.recv.conn == NULL);
@@ -417,7 +417,7 @@ static void false_sender(int sock)
 	end_open(&end, "dpu0/0000:03:00.0", 1);
 	conn = shm_conn(end_connect(&end, name));
 	WAIT(end.connects == 1);
-	entry = &conn->peer_port->segment->entry[shm_position(conn->peer_port->segment->hint, conn->peer_port->entries)];
+	entry = &conn->peer_ep->segment->entry[shm_position(conn->peer_ep->segment->hint, conn->peer_ep->entries)];
 	CHECK(shm_state_kind(atomic_load(&entry->state)) == SHM_POSTED);
 	record = shm_tx_next(&conn->tx);
 	memcpy(record->bytes, "lie", 4);
@@ -426,7 +426,7 @@ static void false_sender(int sock)
 	atomic_store(&record->data_len, 4);
 	atomic_store(&record->msg_len, 4);
 	atomic_store(&record->mark, SHM_RECORD_SEND | 1 << 16);
-	shm_ready_set(conn->peer_port->segment, conn->peer_slot);
+	shm_ready_set(conn->peer_ep->segment, conn->peer_slot);
 	for (;;)
 		pause();
 }
@@ -477,9 +477,9 @@ static void a_folder_open_to_others_is_refused(void)
 	CHECK(mkdtemp(folder) != NULL && chmod(folder, 0755) == 0);
 	CHECK(setenv("SOFTFIELD_RUNTIME", folder, 1) == 0);
 	end_open(&end, "host0/0000:d8:00.0", 1);
-	CHECK_RESULT(sf_listener_open(end.port, "name", 0, NULL, &listener), DOCA_ERROR_NOT_PERMITTED);
+	CHECK_RESULT(sf_listener_open(end.ep, "name", 0, NULL, &listener), DOCA_ERROR_NOT_PERMITTED);
 	CHECK(chmod(folder, 0700) == 0);
-	CHECK_OK(sf_listener_open(end.port, "name", 0, NULL, &listener));
+	CHECK_OK(sf_listener_open(end.ep, "name", 0, NULL, &listener));
 	sf_listener_close(listener);
 	end_close(&end);
 

@@ -10,8 +10,8 @@
 
 #define OTHER SF_CAP_OTHER_PROCESS
 
-/* A random life: connections come and go between a few ports while messages cross. What is checked: every accepted operation and
- * every posted receive is done exactly once, what arrives is whole, in order on its connection, and from that connection. */
+/* A random life: connections come and go between a few endpoints while messages cross. What is checked: every accepted operation
+ * and every posted receive is done exactly once, what arrives is whole, in order on its connection, and from that connection. */
 
 enum { LIFE_ENDS = 3, LIFE_CONNS = 6, LIFE_SENDS = 4, LIFE_SLOTS = 6, LIFE_ROOM = 40000, LIFE_STEPS = 20000 };
 
@@ -161,7 +161,7 @@ static void life_connect(struct life_conn *out)
 	out->number = ++life->numbers;
 	out->sent = out->received = 0;
 	out->ready = out->closed = out->left = false;
-	CHECK_OK(sf_conn_connect(from->port, to->name, NULL, &out->number, sizeof(out->number), NULL, &out->conn));
+	CHECK_OK(sf_conn_connect(from->ep, to->name, NULL, &out->number, sizeof(out->number), NULL, &out->conn));
 }
 
 static void life_step(void)
@@ -186,7 +186,7 @@ static void life_step(void)
 		if (it->conn != NULL)
 			life_end(it);
 	} else if (what == 96 && random_below(&life->seed, 10) == 0) {
-		sf_port_flush_recvs(end->port);
+		sf_ep_flush_recvs(end->ep);
 	} else if (life->out[which].conn == NULL) {
 		life_connect(&life->out[which]);
 	}

@@ -24,7 +24,7 @@ static uint8_t memory[LONG];
 static struct sf_iov place;
 static struct sf_op op; /* ours; it may be in flight at the end of a test */
 
-/* ---- the port ---- */
+/* ---- the endpoint ---- */
 
 static doca_error_t take(struct tcp_session *of, uint64_t len, struct sf_recv **recv)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arming a port, and sleeping on its eventfd without losing a wake-up. */
+/* Arming an endpoint, and sleeping on its eventfd without losing a wake-up. */
 #include "conformance.h"
 
 #include <poll.h>
@@ -27,13 +27,13 @@ static bool rings_within(const struct end *end, int ms)
 /* Polls until nothing is due, then arms. */
 static void arm_idle(struct end *end)
 {
-	for (uint64_t limit = sf_now_ms() + WAIT_MS; sf_port_arm(end->port); CHECK(sf_now_ms() < limit))
+	for (uint64_t limit = sf_now_ms() + WAIT_MS; sf_ep_arm(end->ep); CHECK(sf_now_ms() < limit))
 		end_poll(end, 16);
 	(void)rung(end);
-	CHECK(!sf_port_arm(end->port)); /* arming again changes nothing */
+	CHECK(!sf_ep_arm(end->ep)); /* arming again changes nothing */
 }
 
-static void an_armed_port_is_rung_by_a_message(void)
+static void an_armed_endpoint_is_rung_by_a_message(void)
 {
 	struct slot slots[2];
 	struct send sends[2];
@@ -46,13 +46,13 @@ static void an_armed_port_is_rung_by_a_message(void)
 	}
 	arm_idle(&pair.b);
 	WAIT_WITHIN(WAIT_MS, submit(pair.ab, &sends[0]) == DOCA_SUCCESS);
-	/* WAIT polled b only before it succeeded: the port may be disarmed, but then the message was polled */
+	/* WAIT polled b only before it succeeded: the endpoint may be disarmed, but then the message was polled */
 	CHECK(slots[0].done == 1 || rings_within(&pair.b, LOST_MS));
 	WAIT(slots[0].done == 1 && sends[0].done == 1);
 	arm_idle(&pair.b);
 	CHECK_OK(submit(pair.ab, &sends[1]));
 	CHECK(rings_within(&pair.b, LOST_MS));
-	CHECK(sf_port_arm(pair.b.port)); /* due: true, and not armed */
+	CHECK(sf_ep_arm(pair.b.ep)); /* due: true, and not armed */
 	WAIT(slots[1].done == 1);
 	pair_close(&pair);
 }
@@ -68,13 +68,13 @@ static void arm_says_when_something_is_due(void)
 	send_set(&send, "due", 4);
 	WAIT(submit(pair.ab, &send) == DOCA_SUCCESS);
 	while (slot.done == 0) {
-		bool due = sf_port_arm(pair.b.port) || rings_within(&pair.b, LOST_MS);
+		bool due = sf_ep_arm(pair.b.ep) || rings_within(&pair.b, LOST_MS);
 
 		CHECK(due);
 		end_poll(&pair.b, 16);
 	}
 	while (send.done == 0) { /* own completions count as well */
-		bool due = sf_port_arm(pair.a.port) || rings_within(&pair.a, LOST_MS);
+		bool due = sf_ep_arm(pair.a.ep) || rings_within(&pair.a, LOST_MS);
 
 		CHECK(due);
 		end_poll(&pair.a, 16);
@@ -123,7 +123,7 @@ static void a_poll_that_finds_something_does_not_take_the_ring_back(void)
 	pair_close(&pair);
 }
 
-static void a_port_rings_once_for_an_arming(void)
+static void an_endpoint_rings_once_for_an_arming(void)
 {
 	struct slot slots[4];
 	struct send sends[4];
@@ -170,7 +170,7 @@ static void connects_and_disconnects_ring(void)
 	end_close(&b);
 }
 
-static void ring_wakes_the_peers_armed_port(void)
+static void ring_wakes_the_peers_armed_endpoint(void)
 {
 	struct pair pair;
 
@@ -240,7 +240,7 @@ static void sleeper_close(struct sleeper *sleeper)
 
 static void sleeper_wait(struct sleeper *sleeper)
 {
-	if (end_poll(&sleeper->end, 8) != 0 || sf_port_arm(sleeper->end.port))
+	if (end_poll(&sleeper->end, 8) != 0 || sf_ep_arm(sleeper->end.ep))
 		return;
 	/* Every second sleeper looks once more. What that finds has rung too, or is about to. */
 	if (sleeper->sleeps % 2 != 0)
@@ -393,13 +393,13 @@ static void sleeping_processes_miss_no_wake_up(void)
 }
 
 const struct conformance_case wake_cases[] = {
-	CASE(an_armed_port_is_rung_by_a_message, 0),
+	CASE(an_armed_endpoint_is_rung_by_a_message, 0),
 	CASE(arm_says_when_something_is_due, 0),
 	CASE(a_poll_that_finds_nothing_leaves_it_armed, 0),
 	CASE(a_poll_that_finds_something_does_not_take_the_ring_back, 0),
-	CASE(a_port_rings_once_for_an_arming, 0),
+	CASE(an_endpoint_rings_once_for_an_arming, 0),
 	CASE(connects_and_disconnects_ring, 0),
-	CASE(ring_wakes_the_peers_armed_port, 0),
+	CASE(ring_wakes_the_peers_armed_endpoint, 0),
 	CASE(sleeping_threads_miss_no_wake_up, 0),
 	CASE(sleeping_processes_miss_no_wake_up, SF_CAP_OTHER_PROCESS),
 	{0},

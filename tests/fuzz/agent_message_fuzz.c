@@ -23,11 +23,11 @@ static void touch(const void *bytes, size_t len)
 		sink ^= ((const uint8_t *)bytes)[i];
 }
 
-static void use_port(const struct shm_msg_port *port)
+static void use_ep(const struct shm_msg_ep *ep)
 {
-	assert(port->entries != 0 && shm_port_segment_size(port->entries) <= shm_port_segment_size(SHM_RECV_MAX));
-	assert(shm_state_conn(shm_state(SHM_TAKEN, port->conn, port->ticket)) == port->conn);
-	assert(shm_state_ticket(shm_state(SHM_TAKEN, port->conn, port->ticket)) == port->ticket);
+	assert(ep->entries != 0 && shm_ep_segment_size(ep->entries) <= shm_ep_segment_size(SHM_RECV_MAX));
+	assert(shm_state_conn(shm_state(SHM_TAKEN, ep->conn, ep->ticket)) == ep->conn);
+	assert(shm_state_ticket(shm_state(SHM_TAKEN, ep->conn, ep->ticket)) == ep->ticket);
 }
 
 static void use_attached(const struct shm_msg_attached *msg, unsigned fds)
@@ -81,7 +81,7 @@ static void use_side(uint16_t provider, const struct sf_msg_side *side, unsigned
 
 	assert(fds == (provider == SF_MSG_OF_SHM ? fds_of_shm : 0));
 	if (provider == SF_MSG_OF_SHM)
-		use_port((const struct shm_msg_port *)side);
+		use_ep((const struct shm_msg_ep *)side);
 	else
 		assert(end->mtu >= 1 && end->mtu <= 5);
 }
@@ -94,12 +94,12 @@ static void use(const struct sf_msg *msg, unsigned fds)
 
 	switch (msg->kind) {
 	case SF_MSG_CONNECT:
-		use_side(connect->provider, &connect->side, fds, SHM_MSG_PORT_FDS + 1);
+		use_side(connect->provider, &connect->side, fds, SHM_MSG_EP_FDS + 1);
 		assert(connect->name[0] != '\0' && strnlen(connect->name, SF_NAME_MAX) < SF_NAME_MAX);
 		touch(connect->data, connect->data_len);
 		break;
 	case SF_MSG_ACCEPT:
-		use_side(accept->provider, &accept->side, fds, SHM_MSG_PORT_FDS);
+		use_side(accept->provider, &accept->side, fds, SHM_MSG_EP_FDS);
 		touch(accept->data, accept->data_len);
 		break;
 	case SF_MSG_REFUSE:
@@ -120,8 +120,8 @@ static void use(const struct sf_msg *msg, unsigned fds)
 }
 
 static struct sf_control_provider shm = {.kinds = SF_MSG_OF_SHM,
-					 .connect_fds = SHM_MSG_PORT_FDS + 1,
-					 .accept_fds = SHM_MSG_PORT_FDS,
+					 .connect_fds = SHM_MSG_EP_FDS + 1,
+					 .accept_fds = SHM_MSG_EP_FDS,
 					 .side_check = sf_shm_side_check,
 					 .check = sf_shm_msg_check};
 static struct sf_control_provider verbs = {

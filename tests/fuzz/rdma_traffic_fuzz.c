@@ -30,7 +30,7 @@ static struct span spans[SPANS_MAX];
 static uint32_t num_spans;
 static bool spans_may_differ; /* a connection that ended is unmapped by progress */
 
-/* Port and connection segments: what a peer may map for writing, and is no memory map. */
+/* Endpoint and connection segments: what a peer may map for writing, and is no memory map. */
 static void find_spans(void)
 {
 	FILE *file = fopen("/proc/self/maps", "re");
@@ -42,7 +42,7 @@ static void find_spans(void)
 	spans_may_differ = false;
 	while (num_spans < SPANS_MAX && fgets(line, sizeof(line), file) != NULL) {
 		if (sscanf(line, "%lx-%lx", &start, &end) == 2 && strstr(line, "rw-s") != NULL &&
-		    (strstr(line, "softfield-port") != NULL || strstr(line, "softfield-connection") != NULL))
+		    (strstr(line, "softfield-endpoint") != NULL || strstr(line, "softfield-connection") != NULL))
 			spans[num_spans++] = (struct span){(uint8_t *)start, end - start};
 	}
 	fclose(file);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a peer may have written into shared memory: records in a connection's ring, and entries of posted receives. Two ports of
- * this process are joined, one end's memory is scribbled over, and both go on: nothing is touched that is not theirs, and every
- * receive and operation still ends once.
+ * What a peer may have written into shared memory: records in a connection's ring, and entries of posted receives. Two endpoints
+ * of this process are joined, one end's memory is scribbled over, and both go on: nothing is touched that is not theirs, and
+ * every receive and operation still ends once.
  *
- * Two ports and a connection cost a hundred times what an input does: threads, sockets, memory. So the pair lives on, and before
- * each input everything in it that an input can change is set as it was when it was new. One input in LIVES, and always the
- * first, has a pair of its own as well, which is closed behind it.
+ * Two endpoints and a connection cost a hundred times what an input does: threads, sockets, memory. So the pair lives on, and
+ * before each input everything in it that an input can change is set as it was when it was new. One input in LIVES, and always
+ * the first, has a pair of its own as well, which is closed behind it.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 struct end {
 	struct sf_domain *domain;
 	struct sf_region *region;
-	struct sf_port *port;
+	struct sf_ep *ep;
 	struct sf_conn *conn;
 	int event;
 };
@@ -80,19 +80,19 @@ static void accepted(struct sf_listener *listener, struct sf_conn *conn, const v
 
 static void end_open(struct end *end)
 {
-	static const struct sf_port_handler handler = {.accepted = accepted, .connected = connected};
+	static const struct sf_ep_handler handler = {.accepted = accepted, .connected = connected};
 	const struct sf_fabric_ops *shm = sf_fabric_find("shm");
 
 	end->event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	assert(sf_domain_open(shm, "fuzz", &end->domain) == DOCA_SUCCESS);
 	assert(sf_region_register(end->domain, memory, sizeof(memory), 0, &end->region) == DOCA_SUCCESS);
-	assert(sf_port_open(end->domain, &handler, RECVS, end->event, &end->port) == DOCA_SUCCESS);
+	assert(sf_ep_open(end->domain, &handler, RECVS, end->event, &end->ep) == DOCA_SUCCESS);
 	end->conn = NULL;
 }
 
 static void end_close(struct end *end)
 {
-	sf_port_close(end->port);
+	sf_ep_close(end->ep);
 	sf_region_close(end->region);
 	sf_domain_close(end->domain);
 	close(end->event);
@@ -100,8 +100,8 @@ static void end_close(struct end *end)
 
 static void poll_both(void)
 {
-	sf_port_poll(a.port, POLLS);
-	sf_port_poll(b.port, POLLS);
+	sf_ep_poll(a.ep, POLLS);
+	sf_ep_poll(b.ep, POLLS);
 }
 
 static void post_all(void)
@@ -113,7 +113,7 @@ static void post_all(void)
 			continue;
 		r->iov = (struct sf_iov){memory + i * BUFFER, BUFFER};
 		r->recv = (struct sf_recv){.done = received, .region = b.region, .iov_num = 1, .iov = &r->iov};
-		r->posted = sf_port_post_recv(b.port, &r->recv) == DOCA_SUCCESS;
+		r->posted = sf_ep_post_recv(b.ep, &r->recv) == DOCA_SUCCESS;
 	}
 }
 
@@ -141,10 +141,10 @@ static void scribble_ring(const uint8_t *data, size_t size)
 /* As the owner of a's receives would, which are b's: everything but the state, which claiming needs. */
 static void scribble_entries(const uint8_t *data, size_t size)
 {
-	struct shm_port_segment *segment = shm_port(b.port)->recvq.segment;
+	struct shm_ep_segment *segment = shm_ep(b.ep)->recvq.segment;
 	size_t each = sizeof(struct shm_entry) - sizeof(uint64_t);
 
-	for (uint32_t i = 0; i < shm_port(b.port)->recvq.entries && size != 0; i++) {
+	for (uint32_t i = 0; i < shm_ep(b.ep)->recvq.entries && size != 0; i++) {
 		size_t part = size < each ? size : each;
 
 		memcpy((uint8_t *)&segment->entry[i] + sizeof(uint64_t), data, part);
@@ -159,8 +159,8 @@ static void open_both(void)
 
 	end_open(&a);
 	end_open(&b);
-	assert(sf_listener_open(b.port, "fuzz", SF_LISTEN_AUTO, NULL, &listening) == DOCA_SUCCESS);
-	assert(sf_conn_connect(a.port, "fuzz", NULL, NULL, 0, NULL, &conn) == DOCA_SUCCESS);
+	assert(sf_listener_open(b.ep, "fuzz", SF_LISTEN_AUTO, NULL, &listening) == DOCA_SUCCESS);
+	assert(sf_conn_connect(a.ep, "fuzz", NULL, NULL, 0, NULL, &conn) == DOCA_SUCCESS);
 	while (a.conn == NULL || b.conn == NULL)
 		poll_both();
 }
@@ -175,7 +175,7 @@ static void wait_for_sends(void)
 
 static void take_back_receives(void)
 {
-	sf_port_flush_recvs(b.port);
+	sf_ep_flush_recvs(b.ep);
 	for (int i = 0; i < RECVS; i++) {
 		while (receives[i].posted)
 			poll_both();
@@ -227,15 +227,15 @@ static void pair_keep(void)
 	}
 }
 
-static void port_renew(struct shm_port *port, struct shm_conn *conn)
+static void ep_renew(struct shm_ep *ep, struct shm_conn *conn)
 {
-	struct shm_recvq *queue = &port->recvq;
-	struct shm_due *due = &port->due;
+	struct shm_recvq *queue = &ep->recvq;
+	struct shm_due *due = &ep->due;
 
-	memset(queue->segment, 0, shm_port_segment_size(queue->entries));
+	memset(queue->segment, 0, shm_ep_segment_size(queue->entries));
 	queue->segment->hint = queue->ticket = queue->entries;
 	queue->first = queue->epoch = 0;
-	queue->damaged = port->suspect = port->reap = false;
+	queue->damaged = ep->suspect = ep->reap = false;
 	queue->free = 0;
 	for (uint32_t i = 0; i < queue->entries; i++)
 		queue->at[i] = SHM_NOBODY;
@@ -247,15 +247,15 @@ static void port_renew(struct shm_port *port, struct shm_conn *conn)
 	memset(due->told, 0, sizeof(due->told));
 	due->by_slot[conn->slot] = conn;
 	queue->segment->cold[conn->slot / 64] = UINT64_C(1) << conn->slot % 64;
-	port->conns[0] = conn;
-	port->conn_num = 1;
+	ep->conns[0] = conn;
+	ep->conn_num = 1;
 }
 
 static void pair_renew(void)
 {
 	struct sf_conn *conns[2] = {a.conn, b.conn};
 
-	assert(shm_port(b.port)->recvq.posted == 0);
+	assert(shm_ep(b.ep)->recvq.posted == 0);
 	for (int i = 0; i < 2; i++) {
 		struct shm_conn *conn = shm_conn(conns[i]), *next_all = conn->next_all;
 
@@ -269,8 +269,8 @@ static void pair_renew(void)
 		conn->next_all = next_all;
 		conn->added = true;
 		conn->hot = conn->is_ready = conn->in_attentive = conn->attention = false;
-		conn->peer_port->cursor = conn->peer_port->epoch = 0;
-		port_renew(shm_port(conn->base.port), conn);
+		conn->peer_ep->cursor = conn->peer_ep->epoch = 0;
+		ep_renew(shm_ep(conn->base.ep), conn);
 	}
 }
 
@@ -278,7 +278,7 @@ static void pair_renew(void)
 static void hang_up(struct sf_conn *base)
 {
 	struct shm_conn *conn = shm_conn(base);
-	struct shm_due *due = &shm_port(base->port)->due;
+	struct shm_due *due = &shm_ep(base->ep)->due;
 
 	conn->hangup = conn->attention = true;
 	if (conn->in_attentive || conn->life == SHM_LIFE_OVER)

@@ -31,7 +31,7 @@
 #define NAME "far_peer"
 
 static struct sf_domain *domain;
-static struct sf_port *port;
+static struct sf_ep *ep;
 static struct sf_region *region, *import;
 static struct sf_listener *listener, *silent_listener;
 static char *memory;
@@ -96,13 +96,13 @@ static void on_closed(struct sf_conn *conn, doca_error_t reason)
 }
 
 /* A request stays as it is. */
-static const struct sf_port_handler handler = {.accepted = on_accepted, .connected = on_connected, .closed = on_closed};
+static const struct sf_ep_handler handler = {.accepted = on_accepted, .connected = on_connected, .closed = on_closed};
 
 static void conn_begin(const char *name, const char *address, bool is_busy)
 {
 	struct sf_conn *conn;
 
-	check(sf_conn_connect(port, name, address, NULL, 0, NULL, &conn), "connect");
+	check(sf_conn_connect(ep, name, address, NULL, 0, NULL, &conn), "connect");
 	(void)conn_add(conn);
 	if (is_busy)
 		busy = conn;
@@ -132,7 +132,7 @@ static void send_all(void)
 static void recv_done(struct sf_recv *recv)
 {
 	done_num++;
-	check(sf_port_post_recv(port, recv), "post");
+	check(sf_ep_post_recv(ep, recv), "post");
 }
 
 static void recvs_post(void)
@@ -140,7 +140,7 @@ static void recvs_post(void)
 	for (unsigned i = 0; i < SLOTS; i++) {
 		slot_pieces[i] = (struct sf_iov){.addr = memory + (size_t)i * MSG_SIZE, .len = MSG_SIZE};
 		slots[i] = (struct sf_recv){.region = region, .iov = &slot_pieces[i], .iov_num = 1, .done = recv_done};
-		check(sf_port_post_recv(port, &slots[i]), "post");
+		check(sf_ep_post_recv(ep, &slots[i]), "post");
 	}
 }
 
@@ -162,7 +162,7 @@ static void begin(void)
 	op_piece = (struct sf_iov){.addr = memory, .len = MSG_SIZE};
 	check(sf_domain_open(sf_fabric_find("tcp"), DEVICE, &domain), "open");
 	check(sf_region_register(domain, memory, MEMORY_SIZE, SF_RIGHT_READ | SF_RIGHT_WRITE, &region), "register");
-	check(sf_port_open(domain, &handler, SLOTS, event_fd, &port), "port");
+	check(sf_ep_open(domain, &handler, SLOTS, event_fd, &ep), "endpoint");
 }
 
 static void serve(void)
@@ -171,8 +171,8 @@ static void serve(void)
 	uint8_t descriptor[SF_DESCRIPTOR_MAX];
 	size_t len = sizeof(descriptor);
 
-	check(sf_listener_open(port, NAME, SF_LISTEN_AUTO, NULL, &listener), "listen");
-	check(sf_listener_open(port, NAME "/silent", 0, NULL, &silent_listener), "listen");
+	check(sf_listener_open(ep, NAME, SF_LISTEN_AUTO, NULL, &listener), "listen");
+	check(sf_listener_open(ep, NAME "/silent", 0, NULL, &silent_listener), "listen");
 	check(sf_listener_address(listener, address), "address");
 	check(sf_region_export(region, descriptor, &len), "export");
 	recvs_post();
@@ -227,10 +227,10 @@ static void run(char *argv[])
 	uint64_t count;
 
 	for (;;) {
-		bool is_due = sf_port_poll(port, SLOTS) != 0;
+		bool is_due = sf_ep_poll(ep, SLOTS) != 0;
 
 		send_all();
-		is_due = is_due || sf_port_arm(port);
+		is_due = is_due || sf_ep_arm(ep);
 		/* A connection that takes no more is tried again after a while: nothing tells that it would. */
 		if (poll(ready, 2, is_due ? 0 : busy != NULL ? 5 : -1) < 0 && errno != EINTR)
 			return;

@@ -66,7 +66,7 @@ static void a_name_with_an_address_is_reached(void)
 	hear(peer.sock, &len, sizeof(len));
 	hear(peer.sock, descriptor, sizeof(descriptor));
 	end_open(&end, "host0/0000:d8:00.0", 4);
-	CHECK_OK(sf_conn_connect(end.port, name, address, NULL, 0, NULL, &conn));
+	CHECK_OK(sf_conn_connect(end.ep, name, address, NULL, 0, NULL, &conn));
 	WAIT(end.connects == 1);
 	CHECK_OK(end.connect_status);
 	fill(end.memory, 100, 1);
@@ -79,7 +79,7 @@ static void a_name_with_an_address_is_reached(void)
 	sf_conn_close(conn);
 	peer_end(&peer);
 	/* nobody is there now */
-	CHECK_OK(sf_conn_connect(end.port, name, address, NULL, 0, NULL, &conn));
+	CHECK_OK(sf_conn_connect(end.ep, name, address, NULL, 0, NULL, &conn));
 	WAIT(end.connects == 2);
 	CHECK(end.connect_status != DOCA_SUCCESS);
 	sf_conn_close(conn);

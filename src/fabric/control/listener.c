@@ -157,7 +157,7 @@ static doca_error_t start_here(struct sf_control_listener *listener)
 }
 
 doca_error_t sf_control_listener_open(const struct sf_control_provider *provider, const struct sf_net_device *device,
-				      struct sf_port *port, const char *name, uint32_t flags, void *user,
+				      struct sf_ep *ep, const char *name, uint32_t flags, void *user,
 				      struct sf_control_listener **out)
 {
 	const uint16_t network_port = (uint16_t)(flags >> 16);
@@ -171,7 +171,7 @@ doca_error_t sf_control_listener_open(const struct sf_control_provider *provider
 	listener = calloc(1, sizeof(*listener));
 	if (listener == NULL)
 		return DOCA_ERROR_NO_MEMORY;
-	listener->base = (struct sf_listener){.ops = port->ops, .port = port, .user = user};
+	listener->base = (struct sf_listener){.ops = ep->ops, .ep = ep, .user = user};
 	listener->base.control = listener;
 	listener->provider = provider;
 	listener->generation = sf_control_generation();

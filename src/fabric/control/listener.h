@@ -30,7 +30,7 @@ struct sf_control_listener {
 
 /* As sf_listener_open. device: of a provider that reaches other machines, or NULL. */
 doca_error_t sf_control_listener_open(const struct sf_control_provider *provider, const struct sf_net_device *device,
-				      struct sf_port *port, const char *name, uint32_t flags, void *user,
+				      struct sf_ep *ep, const char *name, uint32_t flags, void *user,
 				      struct sf_control_listener **listener);
 /* Nobody comes any more, and it is forgotten; what it holds is the provider's to end before it is freed. False: it is the
  * parent's, and nothing was done. */

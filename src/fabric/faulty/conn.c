@@ -6,23 +6,23 @@
 
 #include "base/log.h"
 
-static struct faulty_port *port_of(const struct faulty_conn *conn)
+static struct faulty_ep *ep_of(const struct faulty_conn *conn)
 {
-	return (struct faulty_port *)conn->base.port;
+	return (struct faulty_ep *)conn->base.ep;
 }
 
-doca_error_t faulty_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **out)
+doca_error_t faulty_listener_open(struct sf_ep *ep, const char *name, uint32_t flags, void *user, struct sf_listener **out)
 {
 	struct faulty_listener *listener = calloc(1, sizeof(*listener));
 	doca_error_t result;
 
 	if (listener == NULL)
 		return DOCA_ERROR_NO_MEMORY;
-	listener->base.ops = port->ops;
-	listener->base.port = port;
+	listener->base.ops = ep->ops;
+	listener->base.ep = ep;
 	listener->base.user = user;
 	LIST_INIT(&listener->requests);
-	result = sf_listener_open(((struct faulty_port *)port)->inner, name, flags, listener, &listener->inner);
+	result = sf_listener_open(((struct faulty_ep *)ep)->inner, name, flags, listener, &listener->inner);
 	if (result != DOCA_SUCCESS) {
 		free(listener);
 		return result;
@@ -48,14 +48,14 @@ void faulty_listener_close(struct sf_listener *base)
 	free(listener);
 }
 
-static struct faulty_conn *conn_new(struct sf_port *port, void *user)
+static struct faulty_conn *conn_new(struct sf_ep *ep, void *user)
 {
 	struct faulty_conn *conn = calloc(1, sizeof(*conn));
 
 	if (conn == NULL)
 		return NULL;
-	conn->base.ops = port->ops;
-	conn->base.port = port;
+	conn->base.ops = ep->ops;
+	conn->base.ep = ep;
 	conn->base.user = user;
 	return conn;
 }
@@ -63,23 +63,23 @@ static struct faulty_conn *conn_new(struct sf_port *port, void *user)
 static void conn_end_soon(struct faulty_conn *conn)
 {
 	conn->ending = true;
-	TAILQ_INSERT_TAIL(&port_of(conn)->endings, conn, ending_entry);
-	faulty_port_ring(port_of(conn));
+	TAILQ_INSERT_TAIL(&ep_of(conn)->endings, conn, ending_entry);
+	faulty_ep_ring(ep_of(conn));
 }
 
-doca_error_t faulty_conn_connect(struct sf_port *base, const char *name, const char *address, const void *data, size_t len,
+doca_error_t faulty_conn_connect(struct sf_ep *base, const char *name, const char *address, const void *data, size_t len,
 				 void *user, struct sf_conn **out)
 {
-	struct faulty_port *port = (struct faulty_port *)base;
+	struct faulty_ep *ep = (struct faulty_ep *)base;
 	struct faulty_conn *conn = conn_new(base, user);
 	doca_error_t result = DOCA_SUCCESS;
 
 	if (conn == NULL)
 		return DOCA_ERROR_NO_MEMORY;
-	if (faulty_happens(&port->stream, FAULTY_REFUSE))
+	if (faulty_happens(&ep->stream, FAULTY_REFUSE))
 		conn_end_soon(conn);
 	else
-		result = sf_conn_connect(port->inner, name, address, data, len, conn, &conn->inner);
+		result = sf_conn_connect(ep->inner, name, address, data, len, conn, &conn->inner);
 	if (result != DOCA_SUCCESS) {
 		free(conn);
 		return result;
@@ -93,7 +93,7 @@ doca_error_t faulty_conn_connect(struct sf_port *base, const char *name, const c
 doca_error_t faulty_conn_accept(struct sf_request *base, const void *data, size_t len, void *user, struct sf_conn **out)
 {
 	struct faulty_request *request = (struct faulty_request *)base;
-	struct faulty_conn *conn = conn_new(request->listener->base.port, user);
+	struct faulty_conn *conn = conn_new(request->listener->base.ep, user);
 	doca_error_t result;
 
 	if (conn == NULL)
@@ -125,7 +125,7 @@ void faulty_conn_disconnect(struct sf_conn *base)
 	if (conn->inner == NULL)
 		return; /* connected still reports it */
 	if (conn->ending)
-		TAILQ_REMOVE(&port_of(conn)->endings, conn, ending_entry);
+		TAILQ_REMOVE(&ep_of(conn)->endings, conn, ending_entry);
 	conn->ending = false;
 	sf_conn_disconnect(conn->inner);
 }
@@ -136,7 +136,7 @@ void faulty_conn_close(struct sf_conn *base)
 
 	assert(conn->in_flight == 0); /* its operations would be done with a connection that is gone */
 	if (conn->ending)
-		TAILQ_REMOVE(&port_of(conn)->endings, conn, ending_entry);
+		TAILQ_REMOVE(&ep_of(conn)->endings, conn, ending_entry);
 	if (conn->inner != NULL)
 		sf_conn_close(conn->inner);
 	free(conn);
@@ -192,21 +192,21 @@ static doca_error_t submit_inner(struct faulty_conn *conn, struct sf_op *op)
 
 static void op_fail(struct faulty_conn *conn, struct sf_op *op)
 {
-	struct faulty_port *port = port_of(conn);
+	struct faulty_ep *ep = ep_of(conn);
 
 	op->conn = &conn->base;
 	op->status = DOCA_ERROR_CONNECTION_ABORTED;
 	op->next = NULL;
-	*port->failed_end = op;
-	port->failed_end = &op->next;
+	*ep->failed_end = op;
+	ep->failed_end = &op->next;
 	conn->in_flight++;
-	faulty_port_ring(port);
+	faulty_ep_ring(ep);
 }
 
 doca_error_t faulty_conn_submit(struct sf_conn *base, struct sf_op *op)
 {
 	struct faulty_conn *conn = (struct faulty_conn *)base;
-	uint64_t *stream = &port_of(conn)->stream, len;
+	uint64_t *stream = &ep_of(conn)->stream, len;
 	doca_error_t result;
 
 	if (base->state == SF_CONN_CLOSED || conn->ending)
@@ -238,7 +238,7 @@ doca_error_t faulty_conn_submit(struct sf_conn *base, struct sf_op *op)
 static void on_request(struct sf_listener *inner, struct sf_request *inner_request, const void *data, size_t len)
 {
 	struct faulty_listener *listener = inner->user;
-	const struct sf_port_handler *handler = &((struct faulty_port *)listener->base.port)->handler;
+	const struct sf_ep_handler *handler = &((struct faulty_ep *)listener->base.ep)->handler;
 	struct faulty_request *request = malloc(sizeof(*request));
 
 	if (request == NULL || handler->request == NULL) {
@@ -254,8 +254,8 @@ static void on_request(struct sf_listener *inner, struct sf_request *inner_reque
 static void on_accepted(struct sf_listener *inner, struct sf_conn *inner_conn, const void *data, size_t len)
 {
 	struct faulty_listener *listener = inner->user;
-	const struct sf_port_handler *handler = &((struct faulty_port *)listener->base.port)->handler;
-	struct faulty_conn *conn = conn_new(listener->base.port, NULL);
+	const struct sf_ep_handler *handler = &((struct faulty_ep *)listener->base.ep)->handler;
+	struct faulty_conn *conn = conn_new(listener->base.ep, NULL);
 
 	if (conn == NULL) {
 		sf_conn_close(inner_conn);
@@ -271,7 +271,7 @@ static void on_accepted(struct sf_listener *inner, struct sf_conn *inner_conn, c
 static void on_connected(struct sf_conn *inner, doca_error_t status, const void *data, size_t len)
 {
 	struct faulty_conn *conn = inner->user;
-	const struct sf_port_handler *handler = &port_of(conn)->handler;
+	const struct sf_ep_handler *handler = &ep_of(conn)->handler;
 
 	conn->base.state = inner->state;
 	if (handler->connected != NULL)
@@ -281,11 +281,11 @@ static void on_connected(struct sf_conn *inner, doca_error_t status, const void 
 static void on_closed(struct sf_conn *inner, doca_error_t reason)
 {
 	struct faulty_conn *conn = inner->user;
-	const struct sf_port_handler *handler = &port_of(conn)->handler;
+	const struct sf_ep_handler *handler = &ep_of(conn)->handler;
 
 	conn->base.state = SF_CONN_CLOSED;
 	if (handler->closed != NULL)
 		handler->closed(&conn->base, reason);
 }
 
-const struct sf_port_handler faulty_handler = {on_request, on_accepted, on_connected, on_closed};
+const struct sf_ep_handler faulty_handler = {on_request, on_accepted, on_connected, on_closed};

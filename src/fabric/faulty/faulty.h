@@ -10,7 +10,7 @@
  *   refuse   connects that end with TIME_OUT
  *   memory   registrations, exports and imports that fail with NO_MEMORY
  *   late     looks at a requested import that do not find the owner's answer yet
- * The same seed gives the same faults as long as ports are opened and used in the same order. It is logged.
+ * The same seed gives the same faults as long as endpoints are opened and used in the same order. It is logged.
  *
  * Unlike real providers this one allocates on the data path.
  */
@@ -70,14 +70,14 @@ struct faulty_conn {
 	struct sf_conn base;
 	struct sf_conn *inner; /* NULL for a connect that we refuse */
 	uint32_t in_flight;
-	bool ending; /* among its port's endings */
+	bool ending; /* among its endpoint's endings */
 	TAILQ_ENTRY(faulty_conn) ending_entry;
 };
 
-struct faulty_port {
-	struct sf_port base;
-	struct sf_port *inner;
-	struct sf_port_handler handler;
+struct faulty_ep {
+	struct sf_ep base;
+	struct sf_ep *inner;
+	struct sf_ep_handler handler;
 	int event_fd;
 	bool armed;
 	uint64_t stream;
@@ -97,23 +97,22 @@ struct faulty_recv {
 	struct sf_recv *recv;
 };
 
-/* port.c */
-doca_error_t faulty_port_open(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max, int event_fd,
-			      struct sf_port **port);
-void faulty_port_close(struct sf_port *port);
-uint32_t faulty_port_poll(struct sf_port *port, uint32_t budget);
-bool faulty_port_arm(struct sf_port *port);
-void faulty_port_push(struct sf_port *port);
-doca_error_t faulty_port_post_recv(struct sf_port *port, struct sf_recv *recv);
-void faulty_port_flush_recvs(struct sf_port *port);
-void faulty_port_ring(struct faulty_port *port); /* something of ours became due */
+/* endpoint.c */
+doca_error_t faulty_ep_open(struct sf_domain *domain, const struct sf_ep_handler *handler, uint32_t recv_max, int event_fd,
+			    struct sf_ep **ep);
+void faulty_ep_close(struct sf_ep *ep);
+uint32_t faulty_ep_poll(struct sf_ep *ep, uint32_t budget);
+bool faulty_ep_arm(struct sf_ep *ep);
+void faulty_ep_push(struct sf_ep *ep);
+doca_error_t faulty_ep_post_recv(struct sf_ep *ep, struct sf_recv *recv);
+void faulty_ep_flush_recvs(struct sf_ep *ep);
+void faulty_ep_ring(struct faulty_ep *ep); /* something of ours became due */
 
 /* conn.c */
-extern const struct sf_port_handler faulty_handler;
-doca_error_t faulty_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user,
-				  struct sf_listener **listener);
+extern const struct sf_ep_handler faulty_handler;
+doca_error_t faulty_listener_open(struct sf_ep *ep, const char *name, uint32_t flags, void *user, struct sf_listener **listener);
 void faulty_listener_close(struct sf_listener *listener);
-doca_error_t faulty_conn_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
+doca_error_t faulty_conn_connect(struct sf_ep *ep, const char *name, const char *address, const void *data, size_t len,
 				 void *user, struct sf_conn **conn);
 doca_error_t faulty_conn_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn);
 void faulty_conn_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);

@@ -10,9 +10,9 @@
 /* GUARDED_BY(loop_lock) */
 static LIST_HEAD(, loop_listener) listeners = LIST_HEAD_INITIALIZER(listeners);
 
-static struct loop_port *port_of(struct loop_conn *conn)
+static struct loop_ep *ep_of(struct loop_conn *conn)
 {
-	return (struct loop_port *)conn->base.port;
+	return (struct loop_ep *)conn->base.ep;
 }
 
 static struct loop_listener *listener_find(const char *name)
@@ -26,7 +26,7 @@ static struct loop_listener *listener_find(const char *name)
 	return NULL;
 }
 
-doca_error_t loop_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **base)
+doca_error_t loop_listener_open(struct sf_ep *ep, const char *name, uint32_t flags, void *user, struct sf_listener **base)
 {
 	doca_error_t result = sf_name_check(name, NULL, NULL, 0);
 	struct loop_listener *listener;
@@ -38,7 +38,7 @@ doca_error_t loop_listener_open(struct sf_port *port, const char *name, uint32_t
 	listener = calloc(1, sizeof(*listener));
 	if (listener == NULL)
 		return DOCA_ERROR_NO_MEMORY;
-	listener->base = (struct sf_listener){.ops = port->ops, .port = port, .user = user};
+	listener->base = (struct sf_listener){.ops = ep->ops, .ep = ep, .user = user};
 	listener->flags = flags;
 	memcpy(listener->name, name, strlen(name) + 1);
 	LIST_INIT(&listener->requests);
@@ -64,17 +64,17 @@ static void event_set_data(struct loop_event *event, const void *data, size_t le
 		memcpy(event->data, data, len);
 }
 
-static struct loop_conn *conn_new(struct sf_port *port, void *user)
+static struct loop_conn *conn_new(struct sf_ep *ep, void *user)
 {
 	struct loop_conn *conn = calloc(1, sizeof(*conn));
 
 	if (conn == NULL)
 		return NULL;
-	conn->base = (struct sf_conn){.ops = port->ops, .port = port, .user = user};
+	conn->base = (struct sf_conn){.ops = ep->ops, .ep = ep, .user = user};
 	conn->opened.base.conn = &conn->base;
-	conn->opened.base.kind = SF_PORT_CONNECTED;
+	conn->opened.base.kind = SF_EP_CONNECTED;
 	conn->closed.base.conn = &conn->base;
-	conn->closed.base.kind = SF_PORT_CLOSED;
+	conn->closed.base.kind = SF_EP_CLOSED;
 	return conn;
 }
 
@@ -84,21 +84,21 @@ static void connect_ended(struct loop_conn *conn, doca_error_t status, const voi
 	conn->waits = false;
 	conn->opened.base.status = status;
 	event_set_data(&conn->opened, data, len);
-	sf_port_queue_event(&port_of(conn)->queue, &conn->opened.base);
+	sf_ep_queue_event(&ep_of(conn)->queue, &conn->opened.base);
 }
 
 static doca_error_t connect_to(struct loop_listener *listener, struct loop_conn *conn, const void *data, size_t len)
 {
 	const bool is_auto = (listener->flags & SF_LISTEN_AUTO) != 0;
-	struct loop_conn *accepter = conn_new(listener->base.port, NULL);
+	struct loop_conn *accepter = conn_new(listener->base.ep, NULL);
 
 	if (accepter == NULL)
 		return DOCA_ERROR_NO_MEMORY;
-	accepter->opened.base.kind = is_auto ? SF_PORT_ACCEPTED : SF_PORT_REQUEST;
+	accepter->opened.base.kind = is_auto ? SF_EP_ACCEPTED : SF_EP_REQUEST;
 	accepter->opened.base.listener = &listener->base;
 	accepter->opened.base.request = (struct sf_request *)accepter;
 	event_set_data(&accepter->opened, data, len);
-	sf_port_queue_event(&port_of(accepter)->queue, &accepter->opened.base);
+	sf_ep_queue_event(&ep_of(accepter)->queue, &accepter->opened.base);
 	conn->peer = accepter;
 	accepter->peer = conn;
 	if (is_auto) {
@@ -110,8 +110,8 @@ static doca_error_t connect_to(struct loop_listener *listener, struct loop_conn 
 	return DOCA_SUCCESS;
 }
 
-doca_error_t loop_conn_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
-			       void *user, struct sf_conn **base)
+doca_error_t loop_conn_connect(struct sf_ep *ep, const char *name, const char *address, const void *data, size_t len, void *user,
+			       struct sf_conn **base)
 {
 	doca_error_t result = sf_name_check(name, address, data, len);
 	struct loop_listener *listener;
@@ -119,7 +119,7 @@ doca_error_t loop_conn_connect(struct sf_port *port, const char *name, const cha
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	conn = conn_new(port, user);
+	conn = conn_new(ep, user);
 	if (conn == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	pthread_mutex_lock(&loop_lock);
@@ -147,7 +147,7 @@ static void conn_end(struct loop_conn *conn)
 		conn->opened.base.status = DOCA_ERROR_CONNECTION_ABORTED;
 		conn->opened.base.len = 0;
 	}
-	sf_port_queue_drop(&port_of(conn)->queue, &conn->closed.base);
+	sf_ep_queue_drop(&ep_of(conn)->queue, &conn->closed.base);
 	conn->base.state = SF_CONN_CLOSED;
 	conn->peer = NULL;
 	if (peer == NULL)
@@ -156,16 +156,16 @@ static void conn_end(struct loop_conn *conn)
 	if (peer->waits) /* a request that nobody has answered */
 		return;
 	peer->closed.base.status = DOCA_ERROR_CONNECTION_RESET;
-	sf_port_queue_event(&port_of(peer)->queue, &peer->closed.base);
+	sf_ep_queue_event(&ep_of(peer)->queue, &peer->closed.base);
 }
 
 static void conn_free(struct loop_conn *conn)
 {
-	struct sf_port_queue *queue = &port_of(conn)->queue;
+	struct sf_ep_queue *queue = &ep_of(conn)->queue;
 
 	conn_end(conn);
-	sf_port_queue_drop(queue, &conn->opened.base);
-	sf_port_queue_forget(queue, &conn->base);
+	sf_ep_queue_drop(queue, &conn->opened.base);
+	sf_ep_queue_forget(queue, &conn->base);
 	free(conn);
 }
 
@@ -229,14 +229,14 @@ void loop_conn_close(struct sf_conn *conn)
 void loop_listener_close(struct sf_listener *base)
 {
 	struct loop_listener *listener = (struct loop_listener *)base;
-	const struct sf_port_queue *queue = &((struct loop_port *)base->port)->queue;
+	const struct sf_ep_queue *queue = &((struct loop_ep *)base->ep)->queue;
 	struct sf_conn *conn;
 
 	pthread_mutex_lock(&loop_lock);
 	LIST_REMOVE(listener, entry);
 	while (!LIST_EMPTY(&listener->requests))
 		request_refuse(LIST_FIRST(&listener->requests), NULL, 0);
-	while ((conn = sf_port_queue_unseen(queue, base)) != NULL)
+	while ((conn = sf_ep_queue_unseen(queue, base)) != NULL)
 		conn_free((struct loop_conn *)conn);
 	pthread_mutex_unlock(&loop_lock);
 	free(listener);
@@ -249,6 +249,6 @@ void loop_conn_ring(struct sf_conn *conn)
 	pthread_mutex_lock(&loop_lock);
 	peer = ((struct loop_conn *)conn)->peer;
 	if (peer != NULL && !peer->waits)
-		sf_port_queue_ring(&port_of(peer)->queue);
+		sf_ep_queue_ring(&ep_of(peer)->queue);
 	pthread_mutex_unlock(&loop_lock);
 }

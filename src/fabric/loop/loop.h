@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The reference provider: both ends in one process. One lock guards the whole little world, so that ports may belong to
+ * The reference provider: both ends in one process. One lock guards the whole little world, so that endpoints may belong to
  * different threads; everything happens in the submitting call and is only reported by poll.
  */
 #ifndef SF_FABRIC_LOOP_LOOP_H
@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <sys/queue.h>
 
-#include "fabric/port_queue.h"
+#include "fabric/ep_queue.h"
 
 #define LOOP_IOV_MAX 64
 
@@ -25,16 +25,16 @@ struct loop_region {
 
 /* An event with room for its data. */
 struct loop_event {
-	struct sf_port_event base;
+	struct sf_ep_event base;
 	uint8_t data[SF_PRIVATE_MAX];
 };
 
-struct loop_port {
-	struct sf_port base;
-	struct sf_port_handler handler;
+struct loop_ep {
+	struct sf_ep base;
+	struct sf_ep_handler handler;
 	uint32_t recv_max;
 	/* GUARDED_BY(loop_lock) */
-	struct sf_port_queue queue;
+	struct sf_ep_queue queue;
 	uint32_t posted_num;
 	struct sf_recv *posted, **posted_end; /* a receive's cookie is its room in bytes */
 };
@@ -65,23 +65,22 @@ void loop_region_close(struct sf_region *region);
 doca_error_t loop_region_export(struct sf_region *region, void *descriptor, size_t *len);
 doca_error_t loop_region_request(struct sf_domain *domain, const void *descriptor, size_t len, struct sf_region **region);
 
-/* port.c */
-doca_error_t loop_port_open(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max, int event_fd,
-			    struct sf_port **port);
-void loop_port_close(struct sf_port *port);
-uint32_t loop_port_poll(struct sf_port *port, uint32_t budget);
-bool loop_port_arm(struct sf_port *port);
-doca_error_t loop_port_post_recv(struct sf_port *port, struct sf_recv *recv);
-void loop_port_flush_recvs(struct sf_port *port);
+/* endpoint.c */
+doca_error_t loop_ep_open(struct sf_domain *domain, const struct sf_ep_handler *handler, uint32_t recv_max, int event_fd,
+			  struct sf_ep **ep);
+void loop_ep_close(struct sf_ep *ep);
+uint32_t loop_ep_poll(struct sf_ep *ep, uint32_t budget);
+bool loop_ep_arm(struct sf_ep *ep);
+doca_error_t loop_ep_post_recv(struct sf_ep *ep, struct sf_recv *recv);
+void loop_ep_flush_recvs(struct sf_ep *ep);
 /* With loop_lock held: */
-void loop_port_recv_due(struct loop_port *port); /* the first posted one */
+void loop_ep_recv_due(struct loop_ep *ep); /* the first posted one */
 
 /* connect.c */
-doca_error_t loop_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user,
-				struct sf_listener **listener);
+doca_error_t loop_listener_open(struct sf_ep *ep, const char *name, uint32_t flags, void *user, struct sf_listener **listener);
 void loop_listener_close(struct sf_listener *listener);
-doca_error_t loop_conn_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
-			       void *user, struct sf_conn **conn);
+doca_error_t loop_conn_connect(struct sf_ep *ep, const char *name, const char *address, const void *data, size_t len, void *user,
+			       struct sf_conn **conn);
 doca_error_t loop_conn_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn);
 void loop_conn_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
 void loop_conn_disconnect(struct sf_conn *conn);

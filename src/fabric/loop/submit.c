@@ -35,8 +35,8 @@ static void iov_copy(const struct sf_iov *to, const struct sf_iov *from, uint64_
 /* Fills the peer's first receive and makes it due. */
 static void receive(struct loop_conn *peer, const struct sf_op *op, uint64_t len)
 {
-	struct loop_port *port = (struct loop_port *)peer->base.port;
-	struct sf_recv *recv = port->posted;
+	struct loop_ep *ep = (struct loop_ep *)peer->base.ep;
+	struct sf_recv *recv = ep->posted;
 
 	if (len != 0)
 		iov_copy(recv->iov, op->iov, len);
@@ -47,7 +47,7 @@ static void receive(struct loop_conn *peer, const struct sf_op *op, uint64_t len
 	recv->kind = op->kind;
 	recv->conn = &peer->base;
 	recv->status = DOCA_SUCCESS;
-	loop_port_recv_due(port);
+	loop_ep_recv_due(ep);
 }
 
 static doca_error_t one_sided_run(const struct sf_region *base, const struct sf_op *op, uint64_t len)
@@ -73,18 +73,18 @@ static doca_error_t one_sided_run(const struct sf_region *base, const struct sf_
 static doca_error_t submit(struct loop_conn *conn, struct sf_op *op, uint64_t len)
 {
 	bool takes_receive = op->kind == SF_OP_SEND || (op->kind == SF_OP_WRITE && op->header_len != 0);
-	const struct loop_port *peer_port;
+	const struct loop_ep *peer_ep;
 
 	/* The peer's answer counts from when it is there, not from when our poll reports it. */
 	if (conn->peer == NULL || conn->waits)
 		return conn->base.state == SF_CONN_CONNECTING && !conn->opened.base.queued ? DOCA_ERROR_AGAIN
 											   : DOCA_ERROR_NOT_CONNECTED;
-	peer_port = (const struct loop_port *)conn->peer->base.port;
-	if (takes_receive && peer_port->posted == NULL) {
+	peer_ep = (const struct loop_ep *)conn->peer->base.ep;
+	if (takes_receive && peer_ep->posted == NULL) {
 		op->status = DOCA_ERROR_EMPTY;
 		return DOCA_ERROR_AGAIN;
 	}
-	if (op->kind == SF_OP_SEND && len > peer_port->posted->cookie)
+	if (op->kind == SF_OP_SEND && len > peer_ep->posted->cookie)
 		return DOCA_ERROR_TOO_BIG;
 
 	op->conn = &conn->base;
@@ -96,7 +96,7 @@ static doca_error_t submit(struct loop_conn *conn, struct sf_op *op, uint64_t le
 		if (op->status == DOCA_SUCCESS && takes_receive)
 			receive(conn->peer, op, 0);
 	}
-	sf_port_queue_op(&((struct loop_port *)conn->base.port)->queue, op);
+	sf_ep_queue_op(&((struct loop_ep *)conn->base.ep)->queue, op);
 	return DOCA_SUCCESS;
 }
 

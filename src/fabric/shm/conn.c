@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "fabric/shm/connect.h"
-#include "fabric/tcp/port.h"
+#include "fabric/tcp/ep.h"
 
 #define END_LIMIT_NS UINT64_C(1000000000) /* how long a disconnected peer may take to notice */
 
@@ -42,7 +42,7 @@ static bool record_read(const struct shm_rx *rx, uint32_t mark, struct record *r
 /* Fills and finishes a receive. */
 static void deliver(struct shm_conn *conn, const struct record *record, struct shm_slot *slot)
 {
-	struct shm_recvq *queue = &shm_port(conn->base.port)->recvq;
+	struct shm_recvq *queue = &shm_ep(conn->base.ep)->recvq;
 	struct sf_recv *recv = shm_recvq_finish(queue, slot);
 
 	shm_recvq_prefetch(queue); /* the receive will soon be posted again */
@@ -65,23 +65,23 @@ static void deliver(struct shm_conn *conn, const struct record *record, struct s
 	recv->done(recv);
 }
 
-static void receive_again(struct shm_port *port, struct shm_slot *slot)
+static void receive_again(struct shm_ep *ep, struct shm_slot *slot)
 {
 	bool again;
 
-	if (port->far != NULL)
-		sf_tcp_port_lock(port->far);
-	again = sf_shm_recvq_again(&port->recvq, slot);
-	if (port->far != NULL)
-		sf_tcp_port_posted(port->far);
+	if (ep->far != NULL)
+		sf_tcp_ep_lock(ep->far);
+	again = sf_shm_recvq_again(&ep->recvq, slot);
+	if (ep->far != NULL)
+		sf_tcp_ep_posted(ep->far);
 	if (!again)
-		sf_shm_port_abort_recv(port, shm_recvq_finish(&port->recvq, slot));
+		sf_shm_ep_abort_recv(ep, shm_recvq_finish(&ep->recvq, slot));
 }
 
 /* Handles one record. Returns the callbacks run (0 or 1), or -1 when the peer lies. */
 static int handle_record(struct shm_conn *conn, uint32_t mark)
 {
-	struct shm_port *port = shm_port(conn->base.port);
+	struct shm_ep *ep = shm_ep(conn->base.ep);
 	struct record record;
 	struct shm_slot *slot;
 
@@ -93,13 +93,13 @@ static int handle_record(struct shm_conn *conn, uint32_t mark)
 		conn->sending = false;
 		return 0;
 	}
-	slot = shm_recvq_slot(&port->recvq, record.slot, record.ticket);
-	if (slot == NULL || (port->has_rivals && !shm_recvq_claimed_by(&port->recvq, slot, conn->id)))
+	slot = shm_recvq_slot(&ep->recvq, record.slot, record.ticket);
+	if (slot == NULL || (ep->has_rivals && !shm_recvq_claimed_by(&ep->recvq, slot, conn->id)))
 		return -1;
 	if (record.kind == SHM_RECORD_RELEASE || conn->released) {
 		/* The program has closed the connection: what still comes on it is not delivered, and costs no receive. */
 		if (record.kind != SHM_RECORD_PART)
-			receive_again(port, slot);
+			receive_again(ep, slot);
 	} else if (record.kind == SHM_RECORD_PART) {
 		if (!sf_range_inside(record.msg_len, record.data_len, 0, slot->len))
 			return -1;
@@ -160,7 +160,7 @@ void sf_shm_conn_each_unread(const struct shm_conn *conn, void (*unread)(struct 
 		return;
 	while (rx.count - conn->rx.count < SHM_RING_LINES && (mark = shm_rx_mark(&rx)) != 0 && record_read(&rx, mark, &record) &&
 	       record.kind != SHM_RECORD_BYE) {
-		unread(&shm_port(conn->base.port)->recvq, record.slot, record.ticket);
+		unread(&shm_ep(conn->base.ep)->recvq, record.slot, record.ticket);
 		rx.count += record.lines;
 		rx.pos = (rx.pos + record.lines) % SHM_RING_LINES;
 	}
@@ -175,7 +175,7 @@ static void close_socket(struct shm_conn *conn)
 
 uint32_t sf_shm_conn_end(struct shm_conn *conn, doca_error_t reason)
 {
-	struct shm_port *port = shm_port(conn->base.port);
+	struct shm_ep *ep = shm_ep(conn->base.ep);
 	bool report = conn->life == SHM_LIFE_READY;
 
 	conn->life = SHM_LIFE_OVER;
@@ -184,14 +184,14 @@ uint32_t sf_shm_conn_end(struct shm_conn *conn, doca_error_t reason)
 	conn->base.state = SF_CONN_CLOSED;
 	close_socket(conn);
 	sf_shm_lends_conn_ended(conn);
-	port->suspect = true;
+	ep->suspect = true;
 	if (!conn->bye)
-		port->recvq.damaged = true; /* it may have had a receive */
+		ep->recvq.damaged = true; /* it may have had a receive */
 	if (conn->released)
-		port->reap = true;
-	if (!report || port->handler.closed == NULL)
+		ep->reap = true;
+	if (!report || ep->handler.closed == NULL)
 		return 0;
-	port->handler.closed(&conn->base, reason);
+	ep->handler.closed(&conn->base, reason);
 	return 1;
 }
 
@@ -264,7 +264,7 @@ static void cancel_connecting(struct shm_conn *conn)
 static void leave(struct shm_conn *conn)
 {
 	say_bye(conn);
-	shm_ready_set(conn->peer_port->segment, conn->peer_slot);
+	shm_ready_set(conn->peer_ep->segment, conn->peer_slot);
 	atomic_store_explicit(&conn->rang, 0, memory_order_relaxed);
 	sf_shm_conn_ring(&conn->base);
 	pthread_mutex_lock(&sf_control_lock);
@@ -280,7 +280,7 @@ void sf_shm_conn_disconnect(struct sf_conn *base)
 
 	if (conn->life == SHM_LIFE_CONNECTING && conn->sending) {
 		conn->life = SHM_LIFE_READY; /* the peer has accepted and is owed what was sent */
-		sf_shm_port_meet(shm_port(conn->base.port), conn);
+		sf_shm_ep_meet(shm_ep(conn->base.ep), conn);
 	}
 	if (conn->life == SHM_LIFE_CONNECTING)
 		cancel_connecting(conn);
@@ -298,21 +298,21 @@ void sf_shm_conn_disconnect(struct sf_conn *base)
 /* Receives that the connection's messages filled, and that nobody will hear of, end as if flushed. */
 static void drop_unread(struct shm_conn *conn)
 {
-	struct shm_port *port = shm_port(conn->base.port);
+	struct shm_ep *ep = shm_ep(conn->base.ep);
 	struct record record;
 	uint32_t mark;
 
 	while (!conn->bye && (mark = shm_rx_mark(&conn->rx)) != 0 && record_read(&conn->rx, mark, &record)) {
-		struct shm_slot *slot = shm_recvq_slot(&port->recvq, record.slot, record.ticket);
+		struct shm_slot *slot = shm_recvq_slot(&ep->recvq, record.slot, record.ticket);
 
 		if (record.kind == SHM_RECORD_BYE) {
 			conn->bye = true;
 		} else if (slot == NULL) {
 			break;
 		} else if (record.kind == SHM_RECORD_RELEASE) {
-			receive_again(port, slot);
+			receive_again(ep, slot);
 		} else if (record.kind != SHM_RECORD_PART) {
-			sf_shm_port_abort_recv(port, shm_recvq_finish(&port->recvq, slot));
+			sf_shm_ep_abort_recv(ep, shm_recvq_finish(&ep->recvq, slot));
 		}
 		shm_rx_advance(&conn->rx, record.lines);
 	}
@@ -322,25 +322,25 @@ static void drop_unread(struct shm_conn *conn)
 void sf_shm_conn_close(struct sf_conn *base)
 {
 	struct shm_conn *conn = shm_conn(base);
-	struct shm_port *port = shm_port(base->port);
+	struct shm_ep *ep = shm_ep(base->ep);
 
 	sf_shm_conn_disconnect(base);
 	if (conn->life == SHM_LIFE_ENDING)
 		drop_unread(conn);
 	conn->released = true;
 	sf_shm_conn_attend(conn);
-	port->reap = true;
-	if (port->polling)
+	ep->reap = true;
+	if (ep->polling)
 		return;
 	/* What is over is freed now; what the peer may still be using waits for the peer or for the deadline. */
-	sf_shm_port_reap(port);
+	sf_shm_ep_reap(ep);
 }
 
 void sf_shm_conn_ring(struct sf_conn *base)
 {
 	struct shm_conn *conn = shm_conn(base);
 
-	if (conn->peer_port == NULL)
+	if (conn->peer_ep == NULL)
 		return;
 	SHM_FENCE(memory_order_seq_cst);
 	shm_conn_wake(conn);

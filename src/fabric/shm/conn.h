@@ -2,8 +2,9 @@
 /*
  * A connection: a ring of records to the peer, one from it, and the socket whose end is the connection's end.
  *
- * Three threads of control meet here: the port's thread (everything not marked), the agent (what is guarded by sf_control_lock)
- * and the peer (the rings). The agent tells the port's thread by events, of which a connection has one of each kind at most.
+ * Three threads of control meet here: the endpoint's thread (everything not marked), the agent (what is guarded by
+ * sf_control_lock) and the peer (the rings). The agent tells the endpoint's thread by events, of which a connection has one of
+ * each kind at most.
  */
 #ifndef SF_FABRIC_SHM_CONN_H
 #define SF_FABRIC_SHM_CONN_H
@@ -12,8 +13,8 @@
 #include "fabric/fabric.h"
 #include "fabric/control/handshake.h"
 #include "fabric/shm/peer.h"
-#include "fabric/shm/peer_port.h"
-#include "fabric/shm/port.h"
+#include "fabric/shm/peer_ep.h"
+#include "fabric/shm/ep.h"
 #include "fabric/shm/message.h"
 #include "fabric/shm/ring.h"
 
@@ -91,7 +92,7 @@ struct shm_conn {
 	bool fence;   /* a full barrier is needed before looking whether the peer is armed */
 	enum shm_conn_busy busy;
 	struct shm_tx tx;
-	struct shm_peer_port *peer_port;
+	struct shm_peer_ep *peer_ep;
 	uint32_t peer_conn;    /* our number at the peer */
 	uint32_t peer_slot;    /* our bit there */
 	_Atomic uint32_t rang; /* the arming for which the peer was woken last; any thread that rings */
@@ -132,17 +133,17 @@ static inline struct shm_conn *shm_conn(struct sf_conn *conn)
 	return (struct shm_conn *)conn;
 }
 
-/* conn.c: from the port's thread. */
+/* conn.c: from the endpoint's thread. */
 uint32_t sf_shm_conn_poll(struct shm_conn *conn, uint32_t budget, uint64_t *now_ns);
 bool sf_shm_conn_due(const struct shm_conn *conn);
 void sf_shm_conn_disconnect(struct sf_conn *conn);
 void sf_shm_conn_close(struct sf_conn *conn);
 void sf_shm_conn_ring(struct sf_conn *conn);
 
-/* After a publication and a barrier: wakes the peer if it has armed its port, once for each arming. */
+/* After a publication and a barrier: wakes the peer if it has armed its endpoint, once for each arming. */
 static inline void shm_conn_wake(struct shm_conn *conn)
 {
-	uint32_t armed = atomic_load_explicit(&conn->peer_port->segment->armed, memory_order_relaxed);
+	uint32_t armed = atomic_load_explicit(&conn->peer_ep->segment->armed, memory_order_relaxed);
 
 	if (__builtin_expect(armed == 0, 1) || armed == atomic_load_explicit(&conn->rang, memory_order_relaxed))
 		return;
@@ -174,12 +175,12 @@ void sf_shm_conn_job_progress(struct shm_conn *conn);
 void sf_shm_conns_forget(const struct shm_peer *peer);
 
 /* May sf_shm_due_poll find anything? */
-static inline bool shm_due_worth(const struct shm_port *port)
+static inline bool shm_due_worth(const struct shm_ep *ep)
 {
-	const struct shm_due *due = &port->due;
+	const struct shm_due *due = &ep->due;
 
 	if (due->ready != NULL || due->attentive != NULL ||
-	    atomic_load_explicit(&port->recvq.segment->ready_top, memory_order_relaxed) != 0)
+	    atomic_load_explicit(&ep->recvq.segment->ready_top, memory_order_relaxed) != 0)
 		return true;
 	for (uint32_t i = 0; i < due->hot_num; i++) {
 		uint32_t mark = shm_rx_mark(&due->hot[i]->rx);
@@ -194,7 +195,7 @@ static inline bool shm_due_worth(const struct shm_port *port)
 
 static inline void shm_conn_complete(struct shm_conn *conn, struct sf_op *op, doca_error_t status)
 {
-	shm_port_done(shm_port(conn->base.port), op, status);
+	shm_ep_done(shm_ep(conn->base.ep), op, status);
 }
 
 #endif

@@ -21,16 +21,16 @@ static struct shm_conn *conn_of(struct sf_handshake *handshake)
 static void tell(struct sf_handshake *handshake, struct sf_msg_side *side, int *fds)
 {
 	struct shm_conn *conn = conn_of(handshake);
-	const struct shm_msg_port port = sf_shm_conn_tell(conn, fds);
+	const struct shm_msg_ep ep = sf_shm_conn_tell(conn, fds);
 
-	memcpy(side->bytes, &port, sizeof(port));
-	fds[SHM_MSG_PORT_FDS] = conn->segment_fd;
+	memcpy(side->bytes, &ep, sizeof(ep));
+	fds[SHM_MSG_EP_FDS] = conn->segment_fd;
 	conn->pid = handshake->channel->pid;
 }
 
 static doca_error_t meet(struct sf_handshake *handshake, const struct sf_msg_side *side, int *fds)
 {
-	if (!sf_shm_conn_meet(conn_of(handshake), (const struct shm_msg_port *)side, fds[0], fds[1]))
+	if (!sf_shm_conn_meet(conn_of(handshake), (const struct shm_msg_ep *)side, fds[0], fds[1]))
 		return DOCA_ERROR_UNEXPECTED;
 	fds[1] = -1;
 	return DOCA_SUCCESS;
@@ -65,10 +65,10 @@ static const struct sf_handshake_ops handshake_ops = {
 
 doca_error_t sf_shm_conn_answered(struct shm_conn *conn)
 {
-	struct shm_port *port = shm_port(conn->base.port);
+	struct shm_ep *ep = shm_ep(conn->base.ep);
 	doca_error_t error = DOCA_ERROR_AGAIN;
 
-	if (conn->todo == 0 && !atomic_load_explicit(&port->news, memory_order_acquire))
+	if (conn->todo == 0 && !atomic_load_explicit(&ep->news, memory_order_acquire))
 		return DOCA_ERROR_AGAIN;
 	pthread_mutex_lock(&sf_control_lock);
 	if ((conn->events | conn->todo) & SHM_EVENT_CONNECTED)
@@ -78,19 +78,19 @@ doca_error_t sf_shm_conn_answered(struct shm_conn *conn)
 	return error;
 }
 
-doca_error_t sf_shm_conn_connect(struct sf_port *base, const char *name, const char *address, const void *data, size_t len,
+doca_error_t sf_shm_conn_connect(struct sf_ep *base, const char *name, const char *address, const void *data, size_t len,
 				 void *user, struct sf_conn **conn)
 {
-	struct shm_port *port = shm_port(base);
+	struct shm_ep *ep = shm_ep(base);
 	struct shm_conn *l;
 	doca_error_t error = sf_name_check(name, address, data, len);
 
 	if (error == DOCA_SUCCESS)
-		error = sf_shm_port_hold_agent(port);
+		error = sf_shm_ep_hold_agent(ep);
 	if (error != DOCA_SUCCESS)
 		return error;
 	pthread_mutex_lock(&sf_control_lock);
-	l = sf_shm_conn_make(port, SHM_LIFE_CONNECTING);
+	l = sf_shm_conn_make(ep, SHM_LIFE_CONNECTING);
 	if (l == NULL) {
 		error = DOCA_ERROR_NO_MEMORY;
 		goto unlock;
@@ -102,11 +102,11 @@ doca_error_t sf_shm_conn_connect(struct sf_port *base, const char *name, const c
 		error = DOCA_ERROR_NO_MEMORY;
 	}
 	if (error == DOCA_SUCCESS)
-		error = sf_shm_port_add_conn(port, l);
+		error = sf_shm_ep_add_conn(ep, l);
 	if (error == DOCA_SUCCESS) {
 		error = sf_handshake_ask(&l->handshake, &handshake_ops, name, address, 0, data, len);
 		if (error != DOCA_SUCCESS)
-			port->conn_num--;
+			ep->conn_num--;
 	}
 	if (error != DOCA_SUCCESS)
 		sf_shm_conn_free_locked(l);
@@ -120,13 +120,13 @@ unlock:
 static doca_error_t say_accept(struct shm_conn *conn, const void *data, size_t len)
 {
 	struct sf_msg_side side = {{0}};
-	int fds[SHM_MSG_PORT_FDS];
-	struct shm_msg_port port;
+	int fds[SHM_MSG_EP_FDS];
+	struct shm_msg_ep ep;
 
 	if (conn->handshake.channel == NULL)
 		return DOCA_ERROR_NOT_CONNECTED;
-	port = sf_shm_conn_tell(conn, fds);
-	memcpy(side.bytes, &port, sizeof(port));
+	ep = sf_shm_conn_tell(conn, fds);
+	memcpy(side.bytes, &ep, sizeof(ep));
 	return sf_control_accept_answer(conn->handshake.channel, &sf_shm_control, &side, fds, data, len)
 		       ? DOCA_SUCCESS
 		       : DOCA_ERROR_NOT_CONNECTED;
@@ -136,12 +136,12 @@ static doca_error_t say_accept(struct shm_conn *conn, const void *data, size_t l
 static struct shm_conn *conn_from_peer(struct sf_control_listener *listener, struct sf_channel *channel,
 				       const struct sf_msg_connect *ask, int *fds)
 {
-	struct shm_conn *conn = sf_shm_conn_make(shm_port(listener->base.port), SHM_LIFE_REQUEST);
+	struct shm_conn *conn = sf_shm_conn_make(shm_ep(listener->base.ep), SHM_LIFE_REQUEST);
 
 	if (conn == NULL)
 		return NULL;
 	if (!sf_shm_memfd_check(fds[2], SHM_CONN_SEGMENT_SIZE) || !sf_shm_conn_map(conn, fds[2], 1) ||
-	    !sf_shm_conn_meet(conn, (const struct shm_msg_port *)&ask->side, fds[0], fds[1])) {
+	    !sf_shm_conn_meet(conn, (const struct shm_msg_ep *)&ask->side, fds[0], fds[1])) {
 		sf_shm_conn_free_locked(conn);
 		return NULL;
 	}
@@ -181,14 +181,14 @@ doca_error_t sf_shm_conn_accept(struct sf_request *request, const void *data, si
 
 	if (error != DOCA_SUCCESS)
 		return error;
-	sf_shm_port_check(shm_port(l->base.port));
+	sf_shm_ep_check(shm_ep(l->base.ep));
 	pthread_mutex_lock(&sf_control_lock);
 	((struct sf_control_listener *)l->listener)->num_requests--;
-	error = sf_shm_port_add_conn(shm_port(l->base.port), l);
+	error = sf_shm_ep_add_conn(shm_ep(l->base.ep), l);
 	if (error == DOCA_SUCCESS) {
 		error = say_accept(l, data, len);
 		if (error != DOCA_SUCCESS)
-			shm_port(l->base.port)->conn_num--;
+			shm_ep(l->base.ep)->conn_num--;
 	}
 	if (error != DOCA_SUCCESS)
 		sf_shm_conn_free_locked(l);
@@ -198,7 +198,7 @@ doca_error_t sf_shm_conn_accept(struct sf_request *request, const void *data, si
 	l->base.user = user;
 	l->base.state = SF_CONN_READY;
 	l->life = SHM_LIFE_READY;
-	sf_shm_port_meet(shm_port(l->base.port), l);
+	sf_shm_ep_meet(shm_ep(l->base.ep), l);
 	l->sending = true;
 	l->listener = NULL;
 	sf_shm_due_look(l);
@@ -238,19 +238,18 @@ static void conns_orphan(const struct sf_listener *listener)
 	}
 }
 
-doca_error_t sf_shm_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user,
-				  struct sf_listener **listener)
+doca_error_t sf_shm_listener_open(struct sf_ep *ep, const char *name, uint32_t flags, void *user, struct sf_listener **listener)
 {
-	const struct shm_domain *domain = shm_domain(port->domain);
+	const struct shm_domain *domain = shm_domain(ep->domain);
 	const struct sf_net_device *device = domain->device.name != NULL ? &domain->device : NULL;
-	doca_error_t error = sf_shm_port_hold_agent(shm_port(port));
+	doca_error_t error = sf_shm_ep_hold_agent(shm_ep(ep));
 	struct sf_control_listener *l;
-	struct tcp_port *far;
+	struct tcp_ep *far;
 
 	if (error == DOCA_SUCCESS && device != NULL)
-		error = sf_tcp_port_get(shm_port(port), &far);
+		error = sf_tcp_ep_get(shm_ep(ep), &far);
 	if (error == DOCA_SUCCESS)
-		error = sf_control_listener_open(&sf_shm_control, device, port, name, flags, user, &l);
+		error = sf_control_listener_open(&sf_shm_control, device, ep, name, flags, user, &l);
 	if (error == DOCA_SUCCESS)
 		*listener = &l->base;
 	return error;
@@ -261,8 +260,8 @@ void sf_shm_listener_close(struct sf_listener *base)
 	pthread_mutex_lock(&sf_control_lock);
 	if (sf_control_listener_close((struct sf_control_listener *)base)) {
 		conns_orphan(base);
-		if (shm_port(base->port)->far != NULL)
-			sf_tcp_conns_orphan(shm_port(base->port)->far, base);
+		if (shm_ep(base->ep)->far != NULL)
+			sf_tcp_conns_orphan(shm_ep(base->ep)->far, base);
 	}
 	pthread_mutex_unlock(&sf_control_lock);
 	free(base);

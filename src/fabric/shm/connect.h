@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How connections come to be: connect, accept, reject; on the port's thread and on the agent's. */
+/* How connections come to be: connect, accept, reject; on the endpoint's thread and on the agent's. */
 #ifndef SF_FABRIC_SHM_CONNECT_H
 #define SF_FABRIC_SHM_CONNECT_H
 
@@ -8,13 +8,12 @@
 #include "fabric/shm/conn.h"
 #include "fabric/shm/message.h"
 
-doca_error_t sf_shm_conn_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
+doca_error_t sf_shm_conn_connect(struct sf_ep *ep, const char *name, const char *address, const void *data, size_t len,
 				 void *user, struct sf_conn **conn);
 doca_error_t sf_shm_conn_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn);
 void sf_shm_conn_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
 
-doca_error_t sf_shm_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user,
-				  struct sf_listener **listener);
+doca_error_t sf_shm_listener_open(struct sf_ep *ep, const char *name, uint32_t flags, void *user, struct sf_listener **listener);
 void sf_shm_listener_close(struct sf_listener *listener);
 
 /* By the agent, with sf_control_lock: a peer asks to connect. */
@@ -23,13 +22,13 @@ doca_error_t sf_shm_asked(struct sf_control_listener *listener, struct sf_channe
 
 extern struct sf_control_provider sf_shm_control; /* shm.c */
 
-/* Puts an event into the port's inbox and wakes the port. With sf_control_lock. */
+/* Puts an event into the endpoint's inbox and wakes the endpoint. With sf_control_lock. */
 void sf_shm_conn_post(struct shm_conn *conn, uint32_t events);
 
-/* The port goes, and with it the connections that the agent accepted and no poll has reported. With sf_control_lock. */
-void sf_shm_conns_drop(const struct shm_port *port);
+/* The endpoint goes, and with it the connections that the agent accepted and no poll has reported. With sf_control_lock. */
+void sf_shm_conns_drop(const struct shm_ep *ep);
 
-/* Gives back all that a connection has; it is in no list of its port's connections any more. */
+/* Gives back all that a connection has; it is in no list of its endpoint's connections any more. */
 void sf_shm_conn_free(struct shm_conn *conn);
 
 /* May a connection send whose connected callback is still to run? AGAIN, NOT_CONNECTED; or it may from now on. */

@@ -10,7 +10,7 @@
 
 #include "base/doorbell.h"
 #include "fabric/shm/fds.h"
-#include "fabric/shm/peer_port.h"
+#include "fabric/shm/peer_ep.h"
 #include "fabric/shm/region.h"
 #include "fabric/shm/serve.h"
 
@@ -18,19 +18,19 @@ struct shm_conn *sf_shm_conns;
 
 void sf_shm_conn_post(struct shm_conn *conn, uint32_t events)
 {
-	struct shm_port *port = shm_port(conn->base.port);
+	struct shm_ep *ep = shm_ep(conn->base.ep);
 
 	conn->events |= events;
 	if (!conn->in_inbox) {
 		conn->in_inbox = true;
 		conn->next_inbox = NULL;
-		*port->inbox_end = conn;
-		port->inbox_end = &conn->next_inbox;
+		*ep->inbox_end = conn;
+		ep->inbox_end = &conn->next_inbox;
 	}
-	atomic_store_explicit(&port->news, true, memory_order_release);
+	atomic_store_explicit(&ep->news, true, memory_order_release);
 	SHM_FENCE(memory_order_seq_cst);
-	if (atomic_load_explicit(&port->arming, memory_order_relaxed) != 0) /* our own word: peers write the segment's */
-		sf_doorbell_ring(port->event_fd);
+	if (atomic_load_explicit(&ep->arming, memory_order_relaxed) != 0) /* our own word: peers write the segment's */
+		sf_doorbell_ring(ep->event_fd);
 }
 
 static void job_notify(struct shm_job *job)
@@ -40,33 +40,33 @@ static void job_notify(struct shm_job *job)
 	sf_shm_conn_post(conn, SHM_EVENT_JOB);
 }
 
-static uint32_t new_id(struct shm_port *port)
+static uint32_t new_id(struct shm_ep *ep)
 {
 	for (;;) {
-		uint32_t id = port->conn_ids++ & SHM_CONN_ID_MAX;
+		uint32_t id = ep->conn_ids++ & SHM_CONN_ID_MAX;
 		struct shm_conn *conn = sf_shm_conns;
 
-		while (conn != NULL && (conn->base.port != &port->base || conn->id != id))
+		while (conn != NULL && (conn->base.ep != &ep->base || conn->id != id))
 			conn = conn->next_all;
 		if (conn == NULL)
 			return id;
 	}
 }
 
-struct shm_conn *sf_shm_conn_make(struct shm_port *port, enum shm_conn_life life)
+struct shm_conn *sf_shm_conn_make(struct shm_ep *ep, enum shm_conn_life life)
 {
 	struct shm_conn *conn = calloc(1, sizeof(*conn));
 
 	if (conn == NULL)
 		return NULL;
-	if (sf_key_random(&conn->key) != DOCA_SUCCESS || !sf_shm_due_take_slot(port, &conn->slot)) {
+	if (sf_key_random(&conn->key) != DOCA_SUCCESS || !sf_shm_due_take_slot(ep, &conn->slot)) {
 		free(conn);
 		return NULL;
 	}
 	conn->base = (struct sf_conn){
-		.ops = port->base.ops, .port = &port->base, .state = SF_CONN_CONNECTING, .handshake = &conn->handshake};
+		.ops = ep->base.ops, .ep = &ep->base, .state = SF_CONN_CONNECTING, .handshake = &conn->handshake};
 	conn->life = life;
-	conn->id = new_id(port);
+	conn->id = new_id(ep);
 	conn->peer_event = conn->segment_fd = -1;
 	conn->request.conn = conn;
 	conn->job.notify = job_notify;
@@ -79,8 +79,8 @@ static void conn_unmap(struct shm_conn *conn)
 {
 	if (conn->segment != NULL)
 		munmap(conn->segment, SHM_PAGE + 4 * SHM_RING_SIZE);
-	if (conn->peer_port != NULL)
-		sf_shm_peer_port_put(conn->peer_port);
+	if (conn->peer_ep != NULL)
+		sf_shm_peer_ep_put(conn->peer_ep);
 	if (conn->peer_event >= 0)
 		close(conn->peer_event);
 	if (conn->segment_fd >= 0)
@@ -91,9 +91,9 @@ void sf_shm_conn_free_locked(struct shm_conn *conn)
 {
 	struct shm_conn **at = &sf_shm_conns;
 
-	sf_shm_port_forget_conn(shm_port(conn->base.port), conn);
-	sf_shm_due_remove(shm_port(conn->base.port), conn);
-	sf_shm_due_put_slot(shm_port(conn->base.port), conn->slot);
+	sf_shm_ep_forget_conn(shm_ep(conn->base.ep), conn);
+	sf_shm_due_remove(shm_ep(conn->base.ep), conn);
+	sf_shm_due_put_slot(shm_ep(conn->base.ep), conn->slot);
 	while (*at != NULL && *at != conn)
 		at = &(*at)->next_all;
 	if (*at == conn)
@@ -145,43 +145,43 @@ bool sf_shm_conn_map(struct shm_conn *conn, int fd, int side)
 	return true;
 }
 
-bool sf_shm_conn_meet(struct shm_conn *conn, const struct shm_msg_port *port, int segment, int event)
+bool sf_shm_conn_meet(struct shm_conn *conn, const struct shm_msg_ep *ep, int segment, int event)
 {
-	if (port->slot >= SHM_CONNS_MAX || !sf_shm_eventfd_check(event))
+	if (ep->slot >= SHM_CONNS_MAX || !sf_shm_eventfd_check(event))
 		return false;
-	conn->peer_port = sf_shm_peer_port_get(segment, port->entries, port->ticket);
-	if (conn->peer_port == NULL)
+	conn->peer_ep = sf_shm_peer_ep_get(segment, ep->entries, ep->ticket);
+	if (conn->peer_ep == NULL)
 		return false;
-	conn->peer_slot = port->slot;
-	conn->peer_conn = port->conn;
-	conn->peer_id = port->agent;
-	conn->peer_key = port->key;
-	conn->fence = port->barriers == 0 || !sf_shm_has_barriers();
+	conn->peer_slot = ep->slot;
+	conn->peer_conn = ep->conn;
+	conn->peer_id = ep->agent;
+	conn->peer_key = ep->key;
+	conn->fence = ep->barriers == 0 || !sf_shm_has_barriers();
 	conn->peer_event = event;
 	return true;
 }
 
-struct shm_msg_port sf_shm_conn_tell(const struct shm_conn *conn, int fds[SHM_MSG_PORT_FDS])
+struct shm_msg_ep sf_shm_conn_tell(const struct shm_conn *conn, int fds[SHM_MSG_EP_FDS])
 {
-	const struct shm_port *port = shm_port(conn->base.port);
-	uint64_t ticket = atomic_load_explicit(&port->recvq.ticket, memory_order_relaxed);
+	const struct shm_ep *ep = shm_ep(conn->base.ep);
+	uint64_t ticket = atomic_load_explicit(&ep->recvq.ticket, memory_order_relaxed);
 
-	fds[0] = port->segment_fd;
-	fds[1] = port->event_fd;
-	return (struct shm_msg_port){.agent = *sf_control_id(),
-				     .key = conn->key,
-				     .ticket = (ticket - port->recvq.entries) & SHM_TICKET_MASK,
-				     .entries = port->recvq.entries,
-				     .conn = conn->id,
-				     .slot = conn->slot,
-				     .barriers = sf_shm_has_barriers()};
+	fds[0] = ep->segment_fd;
+	fds[1] = ep->event_fd;
+	return (struct shm_msg_ep){.agent = *sf_control_id(),
+				   .key = conn->key,
+				   .ticket = (ticket - ep->recvq.entries) & SHM_TICKET_MASK,
+				   .entries = ep->recvq.entries,
+				   .conn = conn->id,
+				   .slot = conn->slot,
+				   .barriers = sf_shm_has_barriers()};
 }
 
-void sf_shm_conns_drop(const struct shm_port *port)
+void sf_shm_conns_drop(const struct shm_ep *ep)
 {
 	for (struct shm_conn *conn = sf_shm_conns, *next; conn != NULL; conn = next) {
 		next = conn->next_all;
-		if (conn->base.port == &port->base)
+		if (conn->base.ep == &ep->base)
 			sf_shm_conn_free_locked(conn);
 	}
 }

@@ -8,16 +8,16 @@
 extern struct shm_conn *sf_shm_conns; /* all of the process, by next_all */
 
 /* NULL: no memory. */
-struct shm_conn *sf_shm_conn_make(struct shm_port *port, enum shm_conn_life life);
+struct shm_conn *sf_shm_conn_make(struct shm_ep *ep, enum shm_conn_life life);
 void sf_shm_conn_free_locked(struct shm_conn *conn);
 
 /* Maps the control page and behind it each ring twice in a row. side 0 writes the first ring. */
 bool sf_shm_conn_map(struct shm_conn *conn, int fd, int side);
 
-/* What the peer told of its port, with its two descriptors. The eventfd becomes the connection's. */
-bool sf_shm_conn_meet(struct shm_conn *conn, const struct shm_msg_port *port, int segment, int event);
+/* What the peer told of its endpoint, with its two descriptors. The eventfd becomes the connection's. */
+bool sf_shm_conn_meet(struct shm_conn *conn, const struct shm_msg_ep *ep, int segment, int event);
 /* And what it is told of ours. */
-struct shm_msg_port sf_shm_conn_tell(const struct shm_conn *conn, int fds[SHM_MSG_PORT_FDS]);
+struct shm_msg_ep sf_shm_conn_tell(const struct shm_conn *conn, int fds[SHM_MSG_EP_FDS]);
 
 /* In the child: the connections, and all that goes with them, are the parent's. */
 void sf_shm_child_after_fork(void);

@@ -7,26 +7,26 @@
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "fabric/shm/conn.h"
-#include "fabric/shm/port.h"
+#include "fabric/shm/ep.h"
 
 #define AHEAD 4	  /* ready connections whose records are fetched while another's is handled */
 #define STREAK 64 /* messages told by a bit, while a hot connection had none, that make a connection hot in its place */
 
-void sf_shm_due_init(struct shm_port *port)
+void sf_shm_due_init(struct shm_ep *ep)
 {
-	port->due.ready_end = &port->due.ready;
+	ep->due.ready_end = &ep->due.ready;
 }
 
-void sf_shm_due_fini(struct shm_port *port)
+void sf_shm_due_fini(struct shm_ep *ep)
 {
-	free(port->due.by_slot);
+	free(ep->due.by_slot);
 }
 
 /* ---- slots ---- */
 
-bool sf_shm_due_take_slot(struct shm_port *port, uint32_t *slot)
+bool sf_shm_due_take_slot(struct shm_ep *ep, uint32_t *slot)
 {
-	uint64_t *taken = port->due.slots_taken;
+	uint64_t *taken = ep->due.slots_taken;
 
 	for (uint32_t word = 0; word < SHM_CONNS_MAX / 64; word++) {
 		if (taken[word] == UINT64_MAX)
@@ -35,16 +35,16 @@ bool sf_shm_due_take_slot(struct shm_port *port, uint32_t *slot)
 
 		taken[word] |= UINT64_C(1) << bit;
 		*slot = word * 64 + bit;
-		atomic_fetch_or(&port->recvq.segment->cold[word], UINT64_C(1) << bit);
+		atomic_fetch_or(&ep->recvq.segment->cold[word], UINT64_C(1) << bit);
 		return true;
 	}
-	SF_LOG_ERR_LIMITED("a port has %u connections, more there cannot be", SHM_CONNS_MAX);
+	SF_LOG_ERR_LIMITED("an endpoint has %u connections, more there cannot be", SHM_CONNS_MAX);
 	return false;
 }
 
-void sf_shm_due_put_slot(struct shm_port *port, uint32_t slot)
+void sf_shm_due_put_slot(struct shm_ep *ep, uint32_t slot)
 {
-	port->due.slots_taken[slot / 64] &= ~(UINT64_C(1) << slot % 64);
+	ep->due.slots_taken[slot / 64] &= ~(UINT64_C(1) << slot % 64);
 }
 
 /* ---- lists ---- */
@@ -59,9 +59,9 @@ static void append_ready(struct shm_due *due, struct shm_conn *conn)
 	due->ready_end = &conn->next_ready;
 }
 
-doca_error_t sf_shm_due_add(struct shm_port *port, struct shm_conn *conn)
+doca_error_t sf_shm_due_add(struct shm_ep *ep, struct shm_conn *conn)
 {
-	struct shm_due *due = &port->due;
+	struct shm_due *due = &ep->due;
 
 	if (conn->slot >= due->slot_room) {
 		uint32_t room = due->slot_room == 0 ? 4 : due->slot_room;
@@ -84,7 +84,7 @@ doca_error_t sf_shm_due_add(struct shm_port *port, struct shm_conn *conn)
 
 void sf_shm_due_look(struct shm_conn *conn)
 {
-	struct shm_due *due = &shm_port(conn->base.port)->due;
+	struct shm_due *due = &shm_ep(conn->base.ep)->due;
 	uint64_t *told = &due->told[conn->slot / 64], bit = UINT64_C(1) << conn->slot % 64;
 
 	if ((*told & bit) != 0)
@@ -102,9 +102,9 @@ static void remove_hot(struct shm_due *due, struct shm_conn *conn)
 	conn->hot = false;
 }
 
-void sf_shm_due_remove(struct shm_port *port, struct shm_conn *conn)
+void sf_shm_due_remove(struct shm_ep *ep, struct shm_conn *conn)
 {
-	struct shm_due *due = &port->due;
+	struct shm_due *due = &ep->due;
 	struct shm_conn **at;
 
 	if (conn->hot)
@@ -130,7 +130,7 @@ void sf_shm_due_remove(struct shm_port *port, struct shm_conn *conn)
 
 void sf_shm_conn_attend(struct shm_conn *conn)
 {
-	struct shm_due *due = &shm_port(conn->base.port)->due;
+	struct shm_due *due = &shm_ep(conn->base.ep)->due;
 
 	conn->attention = true;
 	if (conn->in_attentive)
@@ -142,28 +142,28 @@ void sf_shm_conn_attend(struct shm_conn *conn)
 
 /* ---- hot and cold ---- */
 
-static _Atomic uint64_t *cold_word(struct shm_port *port, const struct shm_conn *conn)
+static _Atomic uint64_t *cold_word(struct shm_ep *ep, const struct shm_conn *conn)
 {
-	return &port->recvq.segment->cold[conn->slot / 64];
+	return &ep->recvq.segment->cold[conn->slot / 64];
 }
 
 /* A sender that has not seen it yet sets a bit for nothing. */
-static void heat(struct shm_port *port, struct shm_conn *conn)
+static void heat(struct shm_ep *ep, struct shm_conn *conn)
 {
 	conn->hot = true;
-	conn->hit = port->due.polls;
-	port->due.hot[port->due.hot_num++] = conn;
-	atomic_fetch_and(cold_word(port, conn), ~(UINT64_C(1) << conn->slot % 64));
+	conn->hit = ep->due.polls;
+	ep->due.hot[ep->due.hot_num++] = conn;
+	atomic_fetch_and(cold_word(ep, conn), ~(UINT64_C(1) << conn->slot % 64));
 }
 
 /* A sender that has not seen it yet has its record in the ring by the time we look. */
-static void cool(struct shm_port *port, struct shm_conn *conn)
+static void cool(struct shm_ep *ep, struct shm_conn *conn)
 {
-	remove_hot(&port->due, conn);
-	atomic_fetch_or(cold_word(port, conn), UINT64_C(1) << conn->slot % 64);
-	sf_shm_port_barrier(port);
+	remove_hot(&ep->due, conn);
+	atomic_fetch_or(cold_word(ep, conn), UINT64_C(1) << conn->slot % 64);
+	sf_shm_ep_barrier(ep);
 	if (shm_rx_mark(&conn->rx) != 0)
-		append_ready(&port->due, conn);
+		append_ready(&ep->due, conn);
 }
 
 static struct shm_conn *coolest(const struct shm_due *due)
@@ -178,9 +178,9 @@ static struct shm_conn *coolest(const struct shm_due *due)
 }
 
 /* A bit told of the connection. */
-static void warm(struct shm_port *port, struct shm_conn *conn)
+static void warm(struct shm_ep *ep, struct shm_conn *conn)
 {
-	struct shm_due *due = &port->due;
+	struct shm_due *due = &ep->due;
 
 	if (conn->hot || conn->life != SHM_LIFE_READY)
 		return;
@@ -194,18 +194,18 @@ static void warm(struct shm_port *port, struct shm_conn *conn)
 
 		if (victim->hit >= conn->streak_begin)
 			return;
-		cool(port, victim);
+		cool(ep, victim);
 	}
-	heat(port, conn);
+	heat(ep, conn);
 }
 
 /* ---- poll ---- */
 
 /* To look for a second message means to wait for a line that the writer's core has just cleared: so that is for the next poll,
  * which the program may get to the sooner, unless messages come without a pause. */
-static uint32_t poll_hot(struct shm_port *port, uint32_t budget, uint64_t *now_ns)
+static uint32_t poll_hot(struct shm_ep *ep, uint32_t budget, uint64_t *now_ns)
 {
-	struct shm_due *due = &port->due;
+	struct shm_due *due = &ep->due;
 	uint32_t ran = 0;
 
 	if (due->first >= due->hot_num)
@@ -227,10 +227,10 @@ static uint32_t poll_hot(struct shm_port *port, uint32_t budget, uint64_t *now_n
 	return ran;
 }
 
-static void harvest_word(struct shm_port *port, uint32_t word)
+static void harvest_word(struct shm_ep *ep, uint32_t word)
 {
-	struct shm_due *due = &port->due;
-	_Atomic uint64_t *ready = &port->recvq.segment->ready[word];
+	struct shm_due *due = &ep->due;
+	_Atomic uint64_t *ready = &ep->recvq.segment->ready[word];
 	/* Not relaxed: some processors would read it before they clear ready_top, and miss whoever finds that still set. */
 	uint64_t bits = atomic_load(ready) != 0 ? atomic_exchange(ready, 0) : 0;
 
@@ -246,15 +246,15 @@ static void harvest_word(struct shm_port *port, uint32_t word)
 	}
 }
 
-static void harvest(struct shm_port *port)
+static void harvest(struct shm_ep *ep)
 {
-	uint64_t top = atomic_exchange(&port->recvq.segment->ready_top, 0);
+	uint64_t top = atomic_exchange(&ep->recvq.segment->ready_top, 0);
 
 	for (; top != 0; top &= top - 1) {
 		uint32_t word = (uint32_t)__builtin_ctzll(top) * (SHM_TOP_SLOTS / 64);
 
 		for (uint32_t i = 0; i < SHM_TOP_SLOTS / 64; i++)
-			harvest_word(port, word + i);
+			harvest_word(ep, word + i);
 	}
 }
 
@@ -267,9 +267,9 @@ static void fetch_ahead(struct shm_due *due)
 }
 
 /* Each connection that was ready at the beginning once; those that have more then wait behind the others. */
-static uint32_t poll_ready(struct shm_port *port, uint32_t budget, uint64_t *now_ns)
+static uint32_t poll_ready(struct shm_ep *ep, uint32_t budget, uint64_t *now_ns)
 {
-	struct shm_due *due = &port->due;
+	struct shm_due *due = &ep->due;
 	const struct shm_conn *last = NULL;
 	uint32_t ran = 0;
 
@@ -289,16 +289,16 @@ static uint32_t poll_ready(struct shm_port *port, uint32_t budget, uint64_t *now
 		ran += sf_shm_conn_poll(conn, budget - ran, now_ns);
 		if (sf_shm_conn_due(conn))
 			append_ready(due, conn);
-		warm(port, conn);
+		warm(ep, conn);
 		if (conn == last)
 			break;
 	}
 	return ran;
 }
 
-static uint32_t poll_attentive(struct shm_port *port, uint32_t budget, uint64_t *now_ns)
+static uint32_t poll_attentive(struct shm_ep *ep, uint32_t budget, uint64_t *now_ns)
 {
-	struct shm_due *due = &port->due;
+	struct shm_due *due = &ep->due;
 	struct shm_conn *conn;
 	uint32_t ran = 0;
 
@@ -324,37 +324,37 @@ static void push_list(struct shm_conn *conn)
 }
 
 /* A callback may be running that the poll of an attentive connection has called. */
-void sf_shm_due_push(struct shm_port *port)
+void sf_shm_due_push(struct shm_ep *ep)
 {
-	push_list(port->due.attentive);
-	push_list(port->due.unpolled);
-	if (port->due.polled != NULL)
-		sf_shm_conn_progress(port->due.polled);
+	push_list(ep->due.attentive);
+	push_list(ep->due.unpolled);
+	if (ep->due.polled != NULL)
+		sf_shm_conn_progress(ep->due.polled);
 }
 
-uint32_t sf_shm_due_poll(struct shm_port *port, uint32_t budget, uint64_t *now_ns)
+uint32_t sf_shm_due_poll(struct shm_ep *ep, uint32_t budget, uint64_t *now_ns)
 {
-	struct shm_due *due = &port->due;
+	struct shm_due *due = &ep->due;
 	uint32_t ran = 0;
 
 	due->polls++;
 	if (due->hot_num != 0)
-		ran += poll_hot(port, budget, now_ns);
+		ran += poll_hot(ep, budget, now_ns);
 	/* What was found before goes first: so no connection waits for ever behind others. */
-	if (due->ready == NULL && atomic_load_explicit(&port->recvq.segment->ready_top, memory_order_relaxed) != 0)
-		harvest(port);
+	if (due->ready == NULL && atomic_load_explicit(&ep->recvq.segment->ready_top, memory_order_relaxed) != 0)
+		harvest(ep);
 	if (due->ready != NULL && ran < budget)
-		ran += poll_ready(port, budget - ran, now_ns);
+		ran += poll_ready(ep, budget - ran, now_ns);
 	if (due->attentive != NULL && ran < budget)
-		ran += poll_attentive(port, budget - ran, now_ns);
+		ran += poll_attentive(ep, budget - ran, now_ns);
 	return ran;
 }
 
-bool sf_shm_due_any(const struct shm_port *port)
+bool sf_shm_due_any(const struct shm_ep *ep)
 {
-	const struct shm_due *due = &port->due;
+	const struct shm_due *due = &ep->due;
 
-	if (due->ready != NULL || atomic_load_explicit(&port->recvq.segment->ready_top, memory_order_relaxed) != 0)
+	if (due->ready != NULL || atomic_load_explicit(&ep->recvq.segment->ready_top, memory_order_relaxed) != 0)
 		return true;
 	for (uint32_t i = 0; i < due->hot_num; i++) {
 		if (shm_rx_mark(&due->hot[i]->rx) != 0)
@@ -380,14 +380,14 @@ static uint64_t cold_bits(const struct shm_due *due, uint32_t word)
 }
 
 /* Places that no connection has keep their bits. */
-bool sf_shm_due_intact(const struct shm_port *port)
+bool sf_shm_due_intact(const struct shm_ep *ep)
 {
-	const struct shm_due *due = &port->due;
+	const struct shm_due *due = &ep->due;
 
 	for (uint32_t word = 0; word < SHM_CONNS_MAX / 64; word++) {
 		if (due->slots_taken[word] == 0)
 			continue;
-		uint64_t seen = atomic_load_explicit(&port->recvq.segment->cold[word], memory_order_relaxed);
+		uint64_t seen = atomic_load_explicit(&ep->recvq.segment->cold[word], memory_order_relaxed);
 
 		if ((seen & due->slots_taken[word]) != cold_bits(due, word))
 			return false;
@@ -395,18 +395,18 @@ bool sf_shm_due_intact(const struct shm_port *port)
 	return true;
 }
 
-void sf_shm_due_repair(struct shm_port *port)
+void sf_shm_due_repair(struct shm_ep *ep)
 {
-	struct shm_due *due = &port->due;
+	struct shm_due *due = &ep->due;
 
 	for (uint32_t word = 0; word < SHM_CONNS_MAX / 64; word++) {
 		if (due->slots_taken[word] == 0)
 			continue;
-		atomic_store(&port->recvq.segment->cold[word], cold_bits(due, word));
+		atomic_store(&ep->recvq.segment->cold[word], cold_bits(due, word));
 		due->told[word] |= due->slots_taken[word];
 	}
-	for (uint32_t i = 0; i < port->conn_num; i++) {
-		struct shm_conn *conn = port->conns[i];
+	for (uint32_t i = 0; i < ep->conn_num; i++) {
+		struct shm_conn *conn = ep->conns[i];
 
 		if (conn->added && (conn->life == SHM_LIFE_READY || conn->life == SHM_LIFE_ENDING) && sf_shm_conn_used(conn) &&
 		    sf_shm_conn_due(conn))

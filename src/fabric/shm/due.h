@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which connections of a port a poll looks at, so that a poll costs the same whatever the number of connections that nothing
+ * Which connections of an endpoint a poll looks at, so that a poll costs the same whatever the number of connections that nothing
  * happens on.
  *
  *   hot        a few connections whose rings each poll looks at: a message there costs its sender nothing more
- *   cold       all others. Their senders set a bit of the port's segment behind each record, see layout.h
+ *   cold       all others. Their senders set a bit of the endpoint's segment behind each record, see layout.h
  *   attentive  connections on which there is more to do than to read the ring
  *
  * A connection begins cold and becomes hot with its first message, as long as there is room; after that when many messages came
- * on it while a hot one had none, which takes its place. All functions belong to the port's thread but for those of slots.
+ * on it while a hot one had none, which takes its place. All functions belong to the endpoint's thread but for those of slots.
  */
 #ifndef SF_FABRIC_SHM_DUE_H
 #define SF_FABRIC_SHM_DUE_H
@@ -24,7 +24,7 @@
 #define SHM_PAUSE_LOOKS 4 /* so many looks that found nothing are a pause between sends */
 
 struct shm_conn;
-struct shm_port;
+struct shm_ep;
 
 struct shm_due {
 	struct shm_conn *hot[SHM_HOT_MAX];
@@ -43,16 +43,16 @@ struct shm_due {
 	uint64_t slots_taken[SHM_CONNS_MAX / 64]; /* guarded by sf_control_lock */
 };
 
-void sf_shm_due_init(struct shm_port *port);
-void sf_shm_due_fini(struct shm_port *port);
+void sf_shm_due_init(struct shm_ep *ep);
+void sf_shm_due_fini(struct shm_ep *ep);
 
-/* The connection's place among the port's bits. With sf_control_lock. False: SHM_CONNS_MAX connections are there. */
-bool sf_shm_due_take_slot(struct shm_port *port, uint32_t *slot);
-void sf_shm_due_put_slot(struct shm_port *port, uint32_t slot);
+/* The connection's place among the endpoint's bits. With sf_control_lock. False: SHM_CONNS_MAX connections are there. */
+bool sf_shm_due_take_slot(struct shm_ep *ep, uint32_t *slot);
+void sf_shm_due_put_slot(struct shm_ep *ep, uint32_t slot);
 
 /* The connection is polled from now on: NO_MEMORY. And no longer. */
-doca_error_t sf_shm_due_add(struct shm_port *port, struct shm_conn *conn);
-void sf_shm_due_remove(struct shm_port *port, struct shm_conn *conn);
+doca_error_t sf_shm_due_add(struct shm_ep *ep, struct shm_conn *conn);
+void sf_shm_due_remove(struct shm_ep *ep, struct shm_conn *conn);
 
 /* The connection became READY: is polled if a bit told of records meanwhile. The ring of a connection that never has any is not
  * touched: it takes no memory. */
@@ -62,20 +62,20 @@ void sf_shm_due_look(struct shm_conn *conn);
 void sf_shm_conn_attend(struct shm_conn *conn);
 
 /* Polls what is due; returns callbacks run. */
-uint32_t sf_shm_due_poll(struct shm_port *port, uint32_t budget, uint64_t *now_ns);
-bool sf_shm_due_any(const struct shm_port *port);
+uint32_t sf_shm_due_poll(struct shm_ep *ep, uint32_t budget, uint64_t *now_ns);
+bool sf_shm_due_any(const struct shm_ep *ep);
 /* Goes on with what keeps connections busy; also inside a poll. */
-void sf_shm_due_push(struct shm_port *port);
+void sf_shm_due_push(struct shm_ep *ep);
 
 /* Are the bits of cold connections as we wrote them? With sf_control_lock. */
-bool sf_shm_due_intact(const struct shm_port *port);
+bool sf_shm_due_intact(const struct shm_ep *ep);
 
 /* Writes the bits of connections again, and looks at every connection once. With sf_control_lock. */
-void sf_shm_due_repair(struct shm_port *port);
+void sf_shm_due_repair(struct shm_ep *ep);
 
 /* For the sender on a cold connection, and for the owner itself: a bit of the owner's segment, and the one that says where. The
  * owner clears the latter first. */
-static inline void shm_ready_set(struct shm_port_segment *segment, uint32_t slot)
+static inline void shm_ready_set(struct shm_ep_segment *segment, uint32_t slot)
 {
 	uint64_t top = UINT64_C(1) << slot / SHM_TOP_SLOTS;
 
@@ -84,7 +84,7 @@ static inline void shm_ready_set(struct shm_port_segment *segment, uint32_t slot
 		atomic_fetch_or(&segment->ready_top, top);
 }
 
-static inline bool shm_is_cold(const struct shm_port_segment *segment, uint32_t slot)
+static inline bool shm_is_cold(const struct shm_ep_segment *segment, uint32_t slot)
 {
 	return (atomic_load_explicit(&segment->cold[slot / 64], memory_order_relaxed) >> slot % 64 & 1) != 0;
 }

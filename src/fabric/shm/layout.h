@@ -2,17 +2,16 @@
 /*
  * What two processes see of each other: the shapes in shared memory. All of it is untrusted on both sides.
  *
- * Port segment (one memfd a port, mapped by every peer that has a connection to the port): the ring of posted receives.
- * A sender claims a receive with one compare-and-swap on the entry's state word and from then on works on its own
- * copy of the entry, so that the owner may use the ring position anew at once and a sender that is stopped or killed
- * in the middle holds one receive and no place in the ring. Tickets number the postings; the entry of ticket t is
- * entry[t % entries].
+ * Endpoint segment (one memfd an endpoint, mapped by every peer that has a connection to the endpoint): the ring of posted
+ * receives. A sender claims a receive with one compare-and-swap on the entry's state word and from then on works on its own copy
+ * of the entry, so that the owner may use the ring position anew at once and a sender that is stopped or killed in the middle
+ * holds one receive and no place in the ring. Tickets number the postings; the entry of ticket t is entry[t % entries].
  *
  *   FREE(t) -> POSTED(t')      owner posts; t' is the next ticket that falls on this position
  *   POSTED(t) -> TAKEN(t, l)   a sender claims it for connection l (the owner's number of that connection)
  *   POSTED(t) -> FREE(t)       owner takes it back (flush, repair)
  *
- * All peers of the port can write all of this segment, so nothing in it is evidence of what another peer did. Before a sender
+ * All peers of the endpoint can write all of this segment, so nothing in it is evidence of what another peer did. Before a sender
  * claims a receive it names it in its connection's segment, which only its owner and itself can write: that is what the owner
  * believes when it makes the ring anew (repair.h).
  *
@@ -33,8 +32,8 @@
 #define SHM_LINE 64
 #define SHM_PAGE 4096
 #define SHM_PIECES_MAX 6	 /* pieces of one posted receive */
-#define SHM_RECV_MAX (1u << 16)	 /* receives of one port */
-#define SHM_CONNS_MAX (1u << 16) /* connections a port has at a time */
+#define SHM_RECV_MAX (1u << 16)	 /* receives of one endpoint */
+#define SHM_CONNS_MAX (1u << 16) /* connections an endpoint has at a time */
 #define SHM_RING_LINES 192u	 /* 12 KiB: about 90 messages of 64 bytes in flight */
 #define SHM_RECORD_LINES_MAX 65u /* one record, so that a ring holds at least two */
 #define SHM_TICKET_BITS 40
@@ -126,8 +125,8 @@ _Static_assert(sizeof(struct shm_entry) == 2 * SHM_LINE, "an entry is two lines"
 
 #define SHM_TOP_SLOTS (SHM_CONNS_MAX / 64) /* connections behind one bit of ready_top */
 
-struct shm_port_segment {
-	/* 0, or the number of the last arming: a peer writes the port's eventfd once for each number it sees. */
+struct shm_ep_segment {
+	/* 0, or the number of the last arming: a peer writes the endpoint's eventfd once for each number it sees. */
 	alignas(SHM_LINE) _Atomic uint32_t armed;
 	/* About the next ticket to claim: saves a sender the walk past what others took. A wrong one costs time only. */
 	alignas(2 * SHM_LINE) _Atomic uint64_t hint;
@@ -154,9 +153,9 @@ static inline uint32_t shm_position(uint64_t ticket, uint32_t entries)
 	return (uint32_t)ticket & (entries - 1);
 }
 
-static inline size_t shm_port_segment_size(uint32_t entries)
+static inline size_t shm_ep_segment_size(uint32_t entries)
 {
-	return sizeof(struct shm_port_segment) + (size_t)entries * sizeof(struct shm_entry);
+	return sizeof(struct shm_ep_segment) + (size_t)entries * sizeof(struct shm_entry);
 }
 
 enum shm_record_kind {

@@ -14,16 +14,16 @@
 #define LENT_MIN_LEN 105 /* what is shorter goes inside a record */
 #define DUE_SHARE 8	 /* named pages are lent once they are this part of those lent before */
 
-/* A page of a region, as a port's receives see it. From PAGE_LENT on it is the number of the lend. */
+/* A page of a region, as an endpoint's receives see it. From PAGE_LENT on it is the number of the lend. */
 enum {
 	PAGE_UNTOUCHED,
 	PAGE_TOUCHED,
-	PAGE_NEVER, /* another port's receives name it too, or it cannot be moved */
+	PAGE_NEVER, /* another endpoint's receives name it too, or it cannot be moved */
 	PAGE_LENT,
 };
 
 struct shm_named {
-	struct shm_port *port;
+	struct shm_ep *ep;
 	uint64_t region;
 	uint64_t addr, len;
 	uint64_t first, num; /* whole pages */
@@ -35,7 +35,7 @@ struct shm_named {
 };
 
 static pthread_mutex_t lock =
-	PTHREAD_MUTEX_INITIALIZER; /* guards what all ports name, but for a look at a state; before sf_control_lock */
+	PTHREAD_MUTEX_INITIALIZER; /* guards what all endpoints name, but for a look at a state; before sf_control_lock */
 static struct shm_named *all;
 
 SF_FORK_LOCK(SF_FORK_MOVE, &lock, NULL);
@@ -48,7 +48,7 @@ static uint8_t state_of(const struct shm_named *named, uint64_t page)
 static void state_set(struct shm_named *named, uint64_t page, uint32_t state)
 {
 	__atomic_store_n(&named->state[page - named->first], (uint8_t)state, __ATOMIC_RELAXED);
-	atomic_fetch_add(&named->port->lends.changes, 1);
+	atomic_fetch_add(&named->ep->lends.changes, 1);
 }
 
 static bool page_full(const struct shm_named *named, uint64_t page)
@@ -89,13 +89,13 @@ static void pages_unlend(struct shm_named *named, const struct sf_pages *pages)
 
 /* Senders who have written already see the id gone before they publish, or their bytes are there before the pages
  * leave the file. */
-static void lend_end(struct shm_port *port, uint32_t number, void (*restore)(struct sf_pages *pages))
+static void lend_end(struct shm_ep *ep, uint32_t number, void (*restore)(struct sf_pages *pages))
 {
-	struct shm_lend *lend = port->lends.lend[number];
+	struct shm_lend *lend = ep->lends.lend[number];
 
 	pthread_mutex_lock(&sf_control_lock);
-	port->lends.lend[number] = NULL;
-	atomic_store(&port->lends.id[number], 0);
+	ep->lends.lend[number] = NULL;
+	atomic_store(&ep->lends.id[number], 0);
 	if (lend->owner == getpid()) /* a child made by fork writes the same table */
 		sf_shm_region_id_give(lend->id);
 	if (lend->handed)
@@ -104,23 +104,23 @@ static void lend_end(struct shm_port *port, uint32_t number, void (*restore)(str
 	sf_shm_barrier();
 	pages_unlend(lend->named, lend->pages);
 	restore(lend->pages);
-	atomic_store(&port->lends.due, true);
+	atomic_store(&ep->lends.due, true);
 	free(lend);
 }
 
 /* ---- naming ---- */
 
-/* Another port's receives name bytes of the page: from here on nobody is lent it. */
+/* Another endpoint's receives name bytes of the page: from here on nobody is lent it. */
 static bool page_contested(const struct shm_named *mine, uint64_t page)
 {
 	bool contested = false;
 
 	for (struct shm_named *other = all; other != NULL; other = other->next_all) {
-		if (other->port == mine->port || other->closed || page - other->first >= other->num ||
+		if (other->ep == mine->ep || other->closed || page - other->first >= other->num ||
 		    state_of(other, page) == PAGE_UNTOUCHED)
 			continue;
 		if (state_of(other, page) >= PAGE_LENT)
-			lend_end(other->port, state_of(other, page) - PAGE_LENT, sf_pages_take_back);
+			lend_end(other->ep, state_of(other, page) - PAGE_LENT, sf_pages_take_back);
 		if (state_of(other, page) == PAGE_TOUCHED && page_full(other, page))
 			other->pending--;
 		state_set(other, page, PAGE_NEVER);
@@ -154,7 +154,7 @@ static void pages_touch(struct shm_named *named, uint64_t addr, uint64_t len, ui
 		page_touch(named, page, addr > begin ? (uint32_t)(addr - begin) : 0, end < SHM_PAGE ? (uint32_t)end : SHM_PAGE);
 	}
 	if (named->pending != 0 && named->pending >= named->lent / DUE_SHARE)
-		atomic_store(&named->port->lends.due, true);
+		atomic_store(&named->ep->lends.due, true);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -187,10 +187,10 @@ static uint64_t piece_name(struct shm_named *named, uint64_t addr, uint64_t len)
 	state = state_of(named, first);
 	if (state < PAGE_LENT && first < last)
 		state = state_of(named, first + 1);
-	return state >= PAGE_LENT ? atomic_load_explicit(&named->port->lends.id[state - PAGE_LENT], memory_order_relaxed) : 0;
+	return state >= PAGE_LENT ? atomic_load_explicit(&named->ep->lends.id[state - PAGE_LENT], memory_order_relaxed) : 0;
 }
 
-static struct shm_named *named_new(struct shm_port *port, const struct shm_region *region)
+static struct shm_named *named_new(struct shm_ep *ep, const struct shm_region *region)
 {
 	struct shm_named *named = calloc(1, sizeof(*named));
 	uint64_t end = (region->base.addr + region->base.len) / SHM_PAGE;
@@ -198,7 +198,7 @@ static struct shm_named *named_new(struct shm_port *port, const struct shm_regio
 	if (named == NULL)
 		return NULL;
 	*named = (struct shm_named){
-		.port = port, .region = region->id, .addr = region->base.addr, .len = region->base.len, .next_all = NULL};
+		.ep = ep, .region = region->id, .addr = region->base.addr, .len = region->base.len, .next_all = NULL};
 	named->first = (region->base.addr + SHM_PAGE - 1) / SHM_PAGE;
 	named->num = end > named->first ? end - named->first : 0;
 	named->state = calloc(named->num + 1, sizeof(*named->state));
@@ -232,9 +232,9 @@ static void named_free(struct shm_named *named)
 }
 
 /* The regions that have ended meanwhile go. */
-static void named_sweep(struct shm_port *port)
+static void named_sweep(struct shm_ep *ep)
 {
-	struct shm_named **at = &port->lends.named;
+	struct shm_named **at = &ep->lends.named;
 
 	pthread_mutex_lock(&lock);
 	while (*at != NULL) {
@@ -250,43 +250,43 @@ static void named_sweep(struct shm_port *port)
 	pthread_mutex_unlock(&lock);
 }
 
-static struct shm_named *named_of(struct shm_port *port, const struct shm_region *region)
+static struct shm_named *named_of(struct shm_ep *ep, const struct shm_region *region)
 {
-	struct shm_named **at = &port->lends.named, *named;
+	struct shm_named **at = &ep->lends.named, *named;
 
 	while (*at != NULL && (*at)->region != region->id)
 		at = &(*at)->next;
 	named = *at;
 	if (named == NULL) {
-		named_sweep(port);
-		named = named_new(port, region);
+		named_sweep(ep);
+		named = named_new(ep, region);
 	} else {
 		*at = named->next;
 	}
 	if (named != NULL) {
-		named->next = port->lends.named;
-		port->lends.named = named;
+		named->next = ep->lends.named;
+		ep->lends.named = named;
 	}
 	return named;
 }
 
-static uint64_t piece_name_new(struct shm_port *port, const struct shm_region *region, const struct sf_iov *piece,
+static uint64_t piece_name_new(struct shm_ep *ep, const struct shm_region *region, const struct sf_iov *piece,
 			       struct shm_known_piece *known)
 {
 	const uint64_t addr = (uintptr_t)piece->addr;
 	/* From before the look at the pages: what changes meanwhile is looked at again. */
-	const uint64_t changes = atomic_load_explicit(&port->lends.changes, memory_order_acquire);
-	struct shm_named *named = port->lends.named;
+	const uint64_t changes = atomic_load_explicit(&ep->lends.changes, memory_order_acquire);
+	struct shm_named *named = ep->lends.named;
 
 	if (named == NULL || named->region != region->id)
-		named = named_of(port, region);
+		named = named_of(ep, region);
 	if (named == NULL)
 		return 0;
 	*known = (struct shm_known_piece){region->id, addr, piece->len, piece_name(named, addr, piece->len), changes};
 	return known->lent;
 }
 
-uint64_t sf_shm_lend_name(struct shm_port *port, const struct sf_recv *recv)
+uint64_t sf_shm_lend_name(struct shm_ep *ep, const struct sf_recv *recv)
 {
 	const struct shm_region *region = shm_region(recv->region);
 	uint64_t id = 0;
@@ -295,13 +295,13 @@ uint64_t sf_shm_lend_name(struct shm_port *port, const struct sf_recv *recv)
 		return 0;
 	for (uint32_t i = 0; i < recv->iov_num; i++) {
 		const struct sf_iov *piece = &recv->iov[i];
-		struct shm_known_piece *known = shm_lends_known(&port->lends, piece);
+		struct shm_known_piece *known = shm_lends_known(&ep->lends, piece);
 		uint64_t found = known->lent;
 
 		if (piece->len < LENT_MIN_LEN)
 			continue;
-		if (!shm_piece_is_known(&port->lends, known, region->id, piece))
-			found = piece_name_new(port, region, piece, known);
+		if (!shm_piece_is_known(&ep->lends, known, region->id, piece))
+			found = piece_name_new(ep, region, piece, known);
 		id = id == 0 ? found : id;
 	}
 	return id;
@@ -309,11 +309,11 @@ uint64_t sf_shm_lend_name(struct shm_port *port, const struct sf_recv *recv)
 
 /* ---- lending ---- */
 
-static uint32_t free_number(const struct shm_port *port)
+static uint32_t free_number(const struct shm_ep *ep)
 {
 	uint32_t number = 0;
 
-	while (number < SHM_LENDS_MAX && port->lends.lend[number] != NULL)
+	while (number < SHM_LENDS_MAX && ep->lends.lend[number] != NULL)
 		number++;
 	return number;
 }
@@ -351,7 +351,7 @@ static void states_set(struct shm_named *named, uintptr_t addr, size_t len, uint
 /* Returns whether anything is lent. */
 static bool lend_pages(struct shm_named *named, uint32_t number)
 {
-	struct shm_lends *lends = &named->port->lends;
+	struct shm_lends *lends = &named->ep->lends;
 	struct shm_lend *lend = calloc(1, sizeof(*lend));
 	uint32_t num;
 	struct sf_pages_span *spans = spans_of(named, &num);
@@ -393,79 +393,79 @@ free_both:
 	return false;
 }
 
-static void port_lend(struct shm_port *port)
+static void ep_lend(struct shm_ep *ep)
 {
-	for (struct shm_named *named = port->lends.named; named != NULL; named = named->next) {
-		uint32_t number = free_number(port);
+	for (struct shm_named *named = ep->lends.named; named != NULL; named = named->next) {
+		uint32_t number = free_number(ep);
 
 		if (named->closed || named->pending == 0 || named->pending < named->lent / DUE_SHARE)
 			continue;
 		if (number == SHM_LENDS_MAX) { /* all of them become few */
 			for (number = 0; number < SHM_LENDS_MAX; number++)
-				lend_end(port, number, sf_pages_take_back);
+				lend_end(ep, number, sf_pages_take_back);
 			number = 0;
 		}
 		/* One is of so many stretches at most. */
 		while (named->pending != 0 && number < SHM_LENDS_MAX / 2 && lend_pages(named, number))
-			number = free_number(port);
+			number = free_number(ep);
 	}
 }
 
 /* Receives posted before name what is lent now. */
-static void entries_update(struct shm_port *port)
+static void entries_update(struct shm_ep *ep)
 {
-	struct shm_recvq *queue = &port->recvq;
+	struct shm_recvq *queue = &ep->recvq;
 
 	for (uint32_t i = 0; i < queue->slot_num; i++) {
 		struct shm_slot *slot = &queue->slots[i];
 
 		if (slot->recv == NULL || slot->recv->iov_num == 0)
 			continue;
-		slot->recv->cookie = sf_shm_lend_name(port, slot->recv);
+		slot->recv->cookie = sf_shm_lend_name(ep, slot->recv);
 		if (queue->at[shm_position(slot->ticket, queue->entries)] == i)
 			atomic_store_explicit(&queue->segment->entry[shm_position(slot->ticket, queue->entries)].region,
 					      slot->recv->cookie, memory_order_relaxed);
 	}
 }
 
-void sf_shm_lends_make(struct shm_port *port)
+void sf_shm_lends_make(struct shm_ep *ep)
 {
-	atomic_store(&port->lends.due, false);
+	atomic_store(&ep->lends.due, false);
 	pthread_mutex_lock(&lock);
-	port_lend(port);
+	ep_lend(ep);
 	pthread_mutex_unlock(&lock);
-	entries_update(port);
+	entries_update(ep);
 }
 
 /* ---- ends ---- */
 
 void sf_shm_lends_conn_ended(struct shm_conn *conn)
 {
-	struct shm_port *port = shm_port(conn->base.port);
+	struct shm_ep *ep = shm_ep(conn->base.ep);
 	bool last = true;
 
 	pthread_mutex_lock(&sf_control_lock);
 	for (struct shm_conn *other = sf_shm_conns; other != NULL; other = other->next_all)
-		last = last && (other == conn || other->base.port != &port->base || other->handshake.channel == NULL ||
+		last = last && (other == conn || other->base.ep != &ep->base || other->handshake.channel == NULL ||
 				conn->pid == 0 || other->pid != conn->pid);
 	pthread_mutex_unlock(&sf_control_lock);
 	if (!conn->was_lent || !last)
 		return;
 	pthread_mutex_lock(&lock);
 	for (uint32_t i = 0; i < SHM_LENDS_MAX; i++) {
-		if (port->lends.lend[i] != NULL && port->lends.lend[i]->handed)
-			lend_end(port, i, sf_pages_take_back);
+		if (ep->lends.lend[i] != NULL && ep->lends.lend[i]->handed)
+			lend_end(ep, i, sf_pages_take_back);
 	}
 	pthread_mutex_unlock(&lock);
 }
 
 static void named_end(struct shm_named *named)
 {
-	struct shm_port *port = named->port;
+	struct shm_ep *ep = named->ep;
 
 	for (uint32_t i = 0; i < SHM_LENDS_MAX; i++) {
-		if (port->lends.lend[i] != NULL && port->lends.lend[i]->named == named)
-			lend_end(port, i, sf_pages_restore);
+		if (ep->lends.lend[i] != NULL && ep->lends.lend[i]->named == named)
+			lend_end(ep, i, sf_pages_restore);
 	}
 	named->closed = true;
 }
@@ -480,23 +480,23 @@ void sf_shm_lends_forget(uint64_t region)
 	pthread_mutex_unlock(&lock);
 }
 
-void sf_shm_lends_close(struct shm_port *port)
+void sf_shm_lends_close(struct shm_ep *ep)
 {
 	pthread_mutex_lock(&lock);
-	for (struct shm_named *named = port->lends.named, *next; named != NULL; named = next) {
+	for (struct shm_named *named = ep->lends.named, *next; named != NULL; named = next) {
 		next = named->next;
 		named_end(named);
 		named_free(named);
 	}
-	port->lends.named = NULL;
+	ep->lends.named = NULL;
 	pthread_mutex_unlock(&lock);
 }
 
-static struct shm_lend *port_lend_find(const struct shm_port *port, uint64_t id)
+static struct shm_lend *ep_lend_find(const struct shm_ep *ep, uint64_t id)
 {
 	for (uint32_t i = 0; i < SHM_LENDS_MAX; i++) {
-		if (port->lends.lend[i] != NULL && port->lends.lend[i]->id == id)
-			return port->lends.lend[i];
+		if (ep->lends.lend[i] != NULL && ep->lends.lend[i]->id == id)
+			return ep->lends.lend[i];
 	}
 	return NULL;
 }
@@ -508,7 +508,7 @@ struct shm_lend *sf_shm_lend_find(uint64_t id, const struct sf_key *key, int pid
 		    (pid != 0 && conn->pid != 0 && pid != conn->pid))
 			continue;
 
-		struct shm_lend *lend = port_lend_find(shm_port(conn->base.port), id);
+		struct shm_lend *lend = ep_lend_find(shm_ep(conn->base.ep), id);
 
 		if (lend != NULL)
 			lend->handed = conn->was_lent = true;

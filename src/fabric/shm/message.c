@@ -7,10 +7,10 @@
 
 bool sf_shm_side_check(const void *bytes)
 {
-	const struct shm_msg_port *port = (const struct shm_msg_port *)bytes;
+	const struct shm_msg_ep *ep = (const struct shm_msg_ep *)bytes;
 
-	return port->entries != 0 && port->entries <= SHM_RECV_MAX && (port->entries & (port->entries - 1)) == 0 &&
-	       port->conn <= SHM_CONN_ID_MAX && port->ticket <= SHM_TICKET_MASK;
+	return ep->entries != 0 && ep->entries <= SHM_RECV_MAX && (ep->entries & (ep->entries - 1)) == 0 &&
+	       ep->conn <= SHM_CONN_ID_MAX && ep->ticket <= SHM_TICKET_MASK;
 }
 
 /* Runs lie in the region, in order and apart, so that a mapping of all of them has no more bytes than the region. */

@@ -2,7 +2,7 @@
 /*
  * What agents say to each other about this provider's connections and memory, besides control/message.h.
  *
- *   CONNECT's descriptors: the port's segment, its eventfd, the connection's segment; ACCEPT's: the first two
+ *   CONNECT's descriptors: the endpoint's segment, its eventfd, the connection's segment; ACCEPT's: the first two
  *   to a process's agent   HELLO ->     <- WELCOME+fd
  *                          ATTACH ->    <- ATTACHED+fds
  *                          OPERATE ->   <- OPERATED
@@ -30,21 +30,21 @@ enum shm_msg_kind {
 	SHM_MSG_GONE,
 };
 
-/* One side of a connection: the port, with its segment (first descriptor) and its eventfd (second). */
-struct shm_msg_port {
+/* One side of a connection: the endpoint, with its segment (first descriptor) and its eventfd (second). */
+struct shm_msg_ep {
 	struct sf_key agent;
-	struct sf_key
-		key; /* of the connection: lets the peer attach what the port's receives name, as long as the connection lasts */
+	struct sf_key key; /* of the connection: lets the peer attach what the endpoint's receives name, as long as the connection
+			      lasts */
 	uint64_t ticket;   /* where to begin to look for a receive */
 	uint32_t entries;  /* a power of two */
-	uint32_t conn;	   /* the port's number of the connection */
+	uint32_t conn;	   /* the endpoint's number of the connection */
 	uint32_t barriers; /* the process has registered for expedited global memory barriers */
 	uint32_t slot;	   /* the connection's bit in the segment's words */
 };
 
-#define SHM_MSG_PORT_FDS 2
+#define SHM_MSG_EP_FDS 2
 
-_Static_assert(sizeof(struct shm_msg_port) <= SF_SIDE_SIZE, "a side fits");
+_Static_assert(sizeof(struct shm_msg_ep) <= SF_SIDE_SIZE, "a side fits");
 
 /* Descriptor: the generations of the process's regions. */
 struct shm_msg_welcome {
@@ -55,7 +55,7 @@ struct shm_msg_attach {
 	struct sf_msg head;
 	uint64_t region;
 	struct sf_key key;
-	uint32_t by_port; /* region is what a port lends, and key a connection's; else it is a region, and key its token */
+	uint32_t by_ep; /* region is what an endpoint lends, and key a connection's; else it is a region, and key its token */
 	uint32_t unused;
 };
 
@@ -102,6 +102,6 @@ _Static_assert(sizeof(struct shm_msg_operate) + SHM_MSG_OPERATE_MAX <= SF_MSG_SI
 
 /* Is it one whole message of a kind of ours, with num descriptors, every count and length in it inside its bounds? */
 bool sf_shm_msg_check(const struct sf_msg *msg, size_t len, unsigned num);
-bool sf_shm_side_check(const void *port);
+bool sf_shm_side_check(const void *ep);
 
 #endif

@@ -50,7 +50,7 @@ static void peer_dead(struct shm_peer *peer)
 
 static bool map_runs(struct shm_attach *attach, const struct shm_msg_attached *msg, const int *fds)
 {
-	bool writable = attach->by_port || (msg->rights & (SF_RIGHT_WRITE | SF_RIGHT_ATOMIC)) != 0;
+	bool writable = attach->by_ep || (msg->rights & (SF_RIGHT_WRITE | SF_RIGHT_ATOMIC)) != 0;
 	uint64_t origin = msg->addr & ~(uint64_t)(SHM_PAGE - 1);
 	uint64_t span = (msg->addr + msg->len - origin + SHM_PAGE - 1) & ~(uint64_t)(SHM_PAGE - 1);
 	uint8_t *base;
@@ -325,7 +325,7 @@ static doca_error_t attach_self_region(struct shm_attach *a)
 
 static doca_error_t attach_self(struct shm_attach *a)
 {
-	doca_error_t error = a->by_port ? attach_self_lend(a) : attach_self_region(a);
+	doca_error_t error = a->by_ep ? attach_self_lend(a) : attach_self_region(a);
 
 	if (error != DOCA_SUCCESS)
 		return error;
@@ -338,7 +338,7 @@ static doca_error_t attach_self(struct shm_attach *a)
 
 static void attach_ask(struct shm_attach *a)
 {
-	struct shm_msg_attach ask = {.region = a->region, .key = a->key, .by_port = a->by_port};
+	struct shm_msg_attach ask = {.region = a->region, .key = a->key, .by_ep = a->by_ep};
 
 	a->tag = ++a->peer->tag;
 	ask.head = sf_msg_head(SHM_MSG_ATTACH, sizeof(ask), a->tag);
@@ -346,13 +346,13 @@ static void attach_ask(struct shm_attach *a)
 		attach_settle(a, SHM_ATTACH_FAILED, DOCA_ERROR_NOT_FOUND);
 }
 
-doca_error_t sf_shm_attach_get(struct shm_peer *peer, uint64_t region, const struct sf_key *key, bool by_port,
+doca_error_t sf_shm_attach_get(struct shm_peer *peer, uint64_t region, const struct sf_key *key, bool by_ep,
 			       struct shm_attach **attach)
 {
 	struct shm_attach *a = peer->attaches;
 
 	/* The key counts too: a wrong one must not be helped by somebody else's right one. */
-	while (a != NULL && (a->region != region || a->by_port != by_port || !sf_key_equal(&a->key, key) ||
+	while (a != NULL && (a->region != region || a->by_ep != by_ep || !sf_key_equal(&a->key, key) ||
 			     atomic_load_explicit(&a->state, memory_order_relaxed) == SHM_ATTACH_FAILED))
 		a = a->next;
 	if (a == NULL) {
@@ -361,7 +361,7 @@ doca_error_t sf_shm_attach_get(struct shm_peer *peer, uint64_t region, const str
 			return DOCA_ERROR_NO_MEMORY;
 		a->region = region;
 		a->key = *key;
-		a->by_port = by_port;
+		a->by_ep = by_ep;
 		a->peer = peer;
 		peer->refs++;
 		a->next = peer->attaches;

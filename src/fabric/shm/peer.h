@@ -64,7 +64,7 @@ struct shm_attach {
 	size_t span; /* of the mapping; 0 when there is none, or for self */
 	uint64_t addr, len;
 	uint32_t rights;
-	bool by_port;
+	bool by_ep;
 	doca_error_t status; /* why it failed */
 	struct sf_key key;
 	struct shm_peer *peer;
@@ -91,7 +91,7 @@ doca_error_t sf_shm_peer_get(const struct sf_key *id, struct shm_peer **peer);
 void sf_shm_peer_put(struct shm_peer *peer);
 
 /* A region of the peer's, asked for with a key. It is PENDING, and sf_control_changed tells when it is not any more. */
-doca_error_t sf_shm_attach_get(struct shm_peer *peer, uint64_t region, const struct sf_key *key, bool by_port,
+doca_error_t sf_shm_attach_get(struct shm_peer *peer, uint64_t region, const struct sf_key *key, bool by_ep,
 			       struct shm_attach **attach);
 void sf_shm_attach_put(struct shm_attach *attach);
 

@@ -17,21 +17,21 @@ doca_error_t sf_shm_recvq_init(struct shm_recvq *queue, uint32_t recv_max, int *
 	doca_error_t error;
 
 	if (recv_max > SHM_RECV_MAX) {
-		SF_LOG_ERR("%u receives are asked for, a port holds %u at most", recv_max, SHM_RECV_MAX);
+		SF_LOG_ERR("%u receives are asked for, an endpoint holds %u at most", recv_max, SHM_RECV_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	*queue = (struct shm_recvq){.entries = 1, .slot_num = recv_max, .free = recv_max == 0 ? SHM_NOBODY : 0};
 	while (queue->entries < recv_max)
 		queue->entries *= 2;
 	atomic_init(&queue->ticket, queue->entries); /* the zeroed ring holds FREE(0): older than the first ticket */
-	error = sf_shm_memfd_create("softfield-port", shm_port_segment_size(queue->entries), fd);
+	error = sf_shm_memfd_create("softfield-endpoint", shm_ep_segment_size(queue->entries), fd);
 	if (error != DOCA_SUCCESS)
 		return error;
-	queue->segment = mmap(NULL, shm_port_segment_size(queue->entries), PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+	queue->segment = mmap(NULL, shm_ep_segment_size(queue->entries), PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
 	queue->slots = calloc(recv_max + 1, sizeof(*queue->slots));
 	queue->at = malloc(queue->entries * sizeof(*queue->at));
 	if (queue->segment == MAP_FAILED || queue->slots == NULL || queue->at == NULL) {
-		SF_LOG_ERR("no memory for a port of %u receives: %s", recv_max, strerror(errno));
+		SF_LOG_ERR("no memory for an endpoint of %u receives: %s", recv_max, strerror(errno));
 		sf_shm_recvq_fini(queue);
 		close(*fd);
 		return DOCA_ERROR_NO_MEMORY;
@@ -47,7 +47,7 @@ doca_error_t sf_shm_recvq_init(struct shm_recvq *queue, uint32_t recv_max, int *
 void sf_shm_recvq_fini(struct shm_recvq *queue)
 {
 	if (queue->segment != MAP_FAILED && queue->segment != NULL)
-		munmap(queue->segment, shm_port_segment_size(queue->entries));
+		munmap(queue->segment, shm_ep_segment_size(queue->entries));
 	free(queue->slots);
 	free(queue->at);
 }
@@ -205,7 +205,7 @@ static bool slot_intact(const struct shm_recvq *queue, uint32_t number)
 
 bool sf_shm_recvq_intact(struct shm_recvq *queue)
 {
-	const struct shm_port_segment *segment = queue->segment;
+	const struct shm_ep_segment *segment = queue->segment;
 	uint64_t ticket = atomic_load_explicit(&queue->ticket, memory_order_relaxed);
 	uint64_t hint = atomic_load_explicit(&segment->hint, memory_order_relaxed);
 	bool intact = true;
@@ -289,7 +289,7 @@ void sf_shm_recvq_renew(struct shm_recvq *queue, void (*taken)(struct sf_recv *r
 {
 	uint64_t ticket = atomic_load_explicit(&queue->ticket, memory_order_relaxed), mask = queue->entries - 1;
 	uint64_t first = (((ticket + mask) & ~mask) + queue->entries) & SHM_TICKET_MASK;
-	struct shm_port_segment *segment = queue->segment;
+	struct shm_ep_segment *segment = queue->segment;
 	uint32_t num;
 	struct aged *list = aged_list(queue, &num);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The owner's side of a port's posted receives (the senders' side is claim.h; the shapes and rules are in layout.h).
+ * The owner's side of an endpoint's posted receives (the senders' side is claim.h; the shapes and rules are in layout.h).
  * What the owner needs of a receive it keeps in a slot of its own; from shared memory it reads nothing but state words.
  */
 #ifndef SF_FABRIC_SHM_RECVQ_H
@@ -24,7 +24,7 @@ struct shm_slot {
 };
 
 struct shm_recvq {
-	struct shm_port_segment *segment;
+	struct shm_ep_segment *segment;
 	struct shm_slot *slots;
 	uint32_t *at; /* slot that was last posted at a ring position, or SHM_NOBODY */
 	uint32_t entries;
@@ -34,7 +34,7 @@ struct shm_recvq {
 	uint32_t flushing;	 /* how many slots are */
 	uint64_t first, epoch;	 /* as written into the segment */
 	bool damaged;		 /* what the segment says may be a peer's nonsense: it is to be made anew */
-	_Atomic uint64_t ticket; /* of the next posting; written by the port's thread */
+	_Atomic uint64_t ticket; /* of the next posting; written by the endpoint's thread */
 };
 
 doca_error_t sf_shm_recvq_init(struct shm_recvq *queue, uint32_t recv_max, int *fd);

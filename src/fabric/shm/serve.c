@@ -11,7 +11,7 @@
 #include "base/log_rate.h"
 #include "fabric/shm/lend.h"
 #include "fabric/shm/pages.h"
-#include "fabric/shm/port.h"
+#include "fabric/shm/ep.h"
 #include "fabric/shm/message.h"
 #include "fabric/shm/region.h"
 
@@ -115,14 +115,14 @@ static void attach_runs(const struct sf_pages *pages, bool writable, struct shm_
 	answer->run_num = at;
 }
 
-/* What the peer asks for: an exported region by its token, or what a port lends by the key of a connection. */
+/* What the peer asks for: an exported region by its token, or what an endpoint lends by the key of a connection. */
 static doca_error_t attach_find(const struct session *session, const struct shm_msg_attach *ask, struct shm_msg_attached *answer,
 				const struct sf_pages **pages)
 {
 	const struct shm_region *region;
 	const struct shm_lend *lend;
 
-	if (ask->by_port != 0) {
+	if (ask->by_ep != 0) {
 		lend = sf_shm_lend_find(ask->region, &ask->key, session->channel->pid);
 		if (lend == NULL)
 			return DOCA_ERROR_NOT_PERMITTED;
@@ -158,9 +158,9 @@ static bool serve_attach(struct session *session, const struct shm_msg_attach *a
 		error = DOCA_ERROR_NO_MEMORY;
 	answer.status = error;
 	if (error == DOCA_SUCCESS) {
-		attach_runs(pages, ask->by_port != 0 || (answer.rights & (SF_RIGHT_WRITE | SF_RIGHT_ATOMIC)) != 0, &answer, fds,
+		attach_runs(pages, ask->by_ep != 0 || (answer.rights & (SF_RIGHT_WRITE | SF_RIGHT_ATOMIC)) != 0, &answer, fds,
 			    &made);
-	} else if (ask->by_port == 0) { /* what was lent may have ended while it was asked for */
+	} else if (ask->by_ep == 0) { /* what was lent may have ended while it was asked for */
 		SF_LOG_WARN_LIMITED("process %d may not attach a region: %s", session->channel->pid, doca_error_get_descr(error));
 	}
 	sent = sf_channel_send(session->channel, &answer, fds, answer.run_num);

@@ -3,7 +3,7 @@
  * The provider for processes of one machine: the sender is the NIC.
  *
  *   layout.h  ring.h         what two processes share, and how it is written and read
- *   port  recvq              a port: what is due on it; its posted receives
+ *   endpoint  recvq              an endpoint: what is due on it; its posted receives
  *   connection  submit  onesided   a connection's receiving and end; sending; remote memory
  *   connections  connect           how connections come to be
  *   region  peer             memory: the owner's, the importers'
@@ -22,7 +22,7 @@
 #include "fabric/shm/connect.h"
 #include "fabric/shm/conn.h"
 #include "fabric/shm/conns.h"
-#include "fabric/shm/port.h"
+#include "fabric/shm/ep.h"
 #include "fabric/shm/region.h"
 #include "fabric/shm/serve.h"
 #include "fabric/shm/shm.h"
@@ -37,8 +37,8 @@ extern const struct sf_fabric_ops sf_shm_ops;
 struct sf_control_provider sf_shm_control = {
 	.name = "shm",
 	.kinds = SF_MSG_OF_SHM,
-	.connect_fds = SHM_MSG_PORT_FDS + 1,
-	.accept_fds = SHM_MSG_PORT_FDS,
+	.connect_fds = SHM_MSG_EP_FDS + 1,
+	.accept_fds = SHM_MSG_EP_FDS,
 	.beside = &sf_tcp_control,
 	.side_check = sf_shm_side_check,
 	.check = sf_shm_msg_check,
@@ -104,17 +104,17 @@ static doca_error_t region_request(struct sf_domain *domain, const void *bytes, 
 	return sf_tcp_region_request(domain, bytes, len, region);
 }
 
-static doca_error_t conn_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
+static doca_error_t conn_connect(struct sf_ep *ep, const char *name, const char *address, const void *data, size_t len,
 				 void *user, struct sf_conn **conn)
 {
 	struct sf_key key;
 
-	if (is_networked(port->domain) && sf_name_check(name, address, data, len) == DOCA_SUCCESS) {
+	if (is_networked(ep->domain) && sf_name_check(name, address, data, len) == DOCA_SUCCESS) {
 		key = sf_key_of_name(name);
 		if (!sf_runtime_is_there(SF_SOCKET_LISTENER, &key))
-			return sf_tcp_conn_connect(port, name, address, data, len, user, conn);
+			return sf_tcp_conn_connect(ep, name, address, data, len, user, conn);
 	}
-	return sf_shm_conn_connect(port, name, address, data, len, user, conn);
+	return sf_shm_conn_connect(ep, name, address, data, len, user, conn);
 }
 
 void sf_shm_domain_close(struct sf_domain *domain)
@@ -136,13 +136,13 @@ const struct sf_fabric_ops sf_shm_ops = {
 	.region_ready = sf_shm_region_ready,
 	.region_access = sf_shm_region_access,
 	.region_arm = sf_shm_region_arm,
-	.port_open = sf_shm_port_open,
-	.port_close = sf_shm_port_close,
-	.port_poll = sf_shm_port_poll,
-	.port_arm = sf_shm_port_arm,
-	.port_push = sf_shm_port_push,
-	.port_post_recv = sf_shm_port_post_recv,
-	.port_flush_recvs = sf_shm_port_flush_recvs,
+	.ep_open = sf_shm_ep_open,
+	.ep_close = sf_shm_ep_close,
+	.ep_poll = sf_shm_ep_poll,
+	.ep_arm = sf_shm_ep_arm,
+	.ep_push = sf_shm_ep_push,
+	.ep_post_recv = sf_shm_ep_post_recv,
+	.ep_flush_recvs = sf_shm_ep_flush_recvs,
 	.listener_open = sf_shm_listener_open,
 	.listener_close = sf_shm_listener_close,
 	.conn_connect = conn_connect,

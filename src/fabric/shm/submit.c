@@ -44,12 +44,12 @@ static ALWAYS_INLINE bool entry_read(struct shm_entry *entry, bool pieces, struc
 static ALWAYS_INLINE doca_error_t claim_from(struct shm_conn *conn, uint64_t *ticket, uint64_t len, bool pieces,
 					     struct shm_claim *claim)
 {
-	struct shm_port_segment *port = conn->peer_port->segment;
-	uint32_t entries = conn->peer_port->entries;
+	struct shm_ep_segment *ep = conn->peer_ep->segment;
+	uint32_t entries = conn->peer_ep->entries;
 
 	/* Every step passes a position or finds one changed under way, which costs whoever changed it a posting. */
 	for (uint32_t i = 0; i < 2 * entries + 1; i++) {
-		struct shm_entry *entry = &port->entry[shm_position(*ticket, entries)];
+		struct shm_entry *entry = &ep->entry[shm_position(*ticket, entries)];
 		uint64_t state = atomic_load_explicit(&entry->state, memory_order_acquire), seen = shm_state_ticket(state);
 
 		if (seen != *ticket) {
@@ -89,7 +89,7 @@ static __attribute__((noinline)) doca_error_t claim_once_more(struct shm_conn *c
 }
 
 /* Where to look for a receive. A ring that was made anew is looked at from its beginning. */
-static inline uint64_t cursor_load(struct shm_peer_port *peer)
+static inline uint64_t cursor_load(struct shm_peer_ep *peer)
 {
 	uint64_t epoch = atomic_load_explicit(&peer->segment->epoch, memory_order_acquire);
 
@@ -101,9 +101,9 @@ static inline uint64_t cursor_load(struct shm_peer_port *peer)
 
 static ALWAYS_INLINE doca_error_t claim_first(struct shm_conn *conn, uint64_t len, bool pieces, struct shm_claim *claim)
 {
-	struct shm_peer_port *peer = conn->peer_port;
-	struct shm_port_segment *port = peer->segment;
-	uint64_t hint = atomic_load_explicit(&port->hint, memory_order_relaxed) & SHM_TICKET_MASK;
+	struct shm_peer_ep *peer = conn->peer_ep;
+	struct shm_ep_segment *ep = peer->segment;
+	uint64_t hint = atomic_load_explicit(&ep->hint, memory_order_relaxed) & SHM_TICKET_MASK;
 	uint64_t cursor = cursor_load(peer);
 	bool hinted = shm_ticket_before(cursor, hint);
 	uint64_t ticket = hinted ? hint : cursor;
@@ -121,8 +121,8 @@ static ALWAYS_INLINE doca_error_t claim_first(struct shm_conn *conn, uint64_t le
 		return error;
 	}
 	if (shm_ticket_before(hint, ticket))
-		atomic_store_explicit(&port->hint, ticket, memory_order_relaxed);
-	shm_prefetch_write(&port->entry[shm_position(ticket, peer->entries)]);
+		atomic_store_explicit(&ep->hint, ticket, memory_order_relaxed);
+	shm_prefetch_write(&ep->entry[shm_position(ticket, peer->entries)]);
 	return DOCA_SUCCESS;
 }
 
@@ -135,15 +135,15 @@ doca_error_t sf_shm_claim(struct shm_conn *conn, uint64_t len, bool pieces, stru
  * arming. */
 static inline void tell_peer(struct shm_conn *conn)
 {
-	struct shm_port_segment *port = conn->peer_port->segment;
+	struct shm_ep_segment *ep = conn->peer_ep->segment;
 
 	if (conn->fence)
 		SHM_FENCE(memory_order_seq_cst);
 	else
 		atomic_signal_fence(memory_order_seq_cst);
 
-	if (__builtin_expect(shm_is_cold(port, conn->peer_slot), 0))
-		shm_ready_set(port, conn->peer_slot);
+	if (__builtin_expect(shm_is_cold(ep, conn->peer_slot), 0))
+		shm_ready_set(ep, conn->peer_slot);
 
 	shm_conn_wake(conn);
 }
@@ -176,7 +176,7 @@ void sf_shm_accept_busy(struct shm_conn *conn, struct sf_op *op, enum shm_conn_b
 static doca_error_t send_inline(struct shm_conn *conn, struct sf_op *op, uint32_t len)
 {
 	struct shm_head head = {.kind = SHM_RECORD_SEND, .header_len = op->header_len, .data_len = len, .msg_len = len};
-	struct shm_due *due = &shm_port(conn->base.port)->due;
+	struct shm_due *due = &shm_ep(conn->base.ep)->due;
 	const bool paused = due->looks >= SHM_PAUSE_LOOKS;
 	uint8_t bytes[INLINE_MAX] = {0}; /* as they will be in the record */
 	struct shm_claim claim;

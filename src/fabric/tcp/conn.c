@@ -23,21 +23,21 @@ static struct tcp_conn *conn_of(struct tcp_session *session)
 	return (struct tcp_conn *)((char *)session - offsetof(struct tcp_conn, session));
 }
 
-/* ---- what the session needs of the port ---- */
+/* ---- what the session needs of the endpoint ---- */
 
 static doca_error_t take(struct tcp_session *session, uint64_t len, struct sf_recv **recv)
 {
 	struct tcp_conn *conn = conn_of(session);
-	struct tcp_port *far = tcp_conn_port(conn);
+	struct tcp_ep *far = tcp_conn_ep(conn);
 	struct shm_slot *slot;
 	doca_error_t error;
 
 	if (conn->is_released)
 		return DOCA_ERROR_AGAIN;
-	error = sf_shm_recvq_take(&far->port->recvq, &far->cursor, len, &slot);
+	error = sf_shm_recvq_take(&far->ep->recvq, &far->cursor, len, &slot);
 	if (error != DOCA_SUCCESS)
 		return error;
-	conn->slot = (uint32_t)(slot - far->port->recvq.slots);
+	conn->slot = (uint32_t)(slot - far->ep->recvq.slots);
 	*recv = slot->recv;
 	return DOCA_SUCCESS;
 }
@@ -58,17 +58,17 @@ static void filled(struct tcp_session *session, struct sf_recv *recv)
 
 	recv->conn = &conn->base;
 	recv->place = conn->slot;
-	sf_port_queue_recv(&tcp_conn_port(conn)->queue, recv);
+	sf_ep_queue_recv(&tcp_conn_ep(conn)->queue, recv);
 }
 
 static void give_back(struct tcp_session *session, struct sf_recv *recv)
 {
-	struct tcp_port *far = tcp_conn_port(conn_of(session));
+	struct tcp_ep *far = tcp_conn_ep(conn_of(session));
 
 	recv->place = conn_of(session)->slot;
 	recv->next = far->returned;
 	far->returned = recv;
-	sf_port_queue_ring(&far->queue);
+	sf_ep_queue_ring(&far->queue);
 }
 
 struct list {
@@ -97,27 +97,27 @@ static bool list_add(uint32_t len, void *user)
 
 static void list_receives(struct tcp_session *session, struct tcp_receives *receives)
 {
-	struct tcp_port *far = tcp_conn_port(conn_of(session));
+	struct tcp_ep *far = tcp_conn_ep(conn_of(session));
 	struct list list = {.receives = receives};
 
 	conn_of(session)->told_posts = far->posts;
-	sf_shm_recvq_each_posted(&far->port->recvq, &far->cursor, list_add, &list);
+	sf_shm_recvq_each_posted(&far->ep->recvq, &far->cursor, list_add, &list);
 }
 
 static void done(struct tcp_session *session, struct sf_op *op)
 {
-	sf_port_queue_op(&tcp_conn_port(conn_of(session))->queue, op);
+	sf_ep_queue_op(&tcp_conn_ep(conn_of(session))->queue, op);
 }
 
 static void rung(struct tcp_session *session)
 {
-	sf_port_queue_ring(&tcp_conn_port(conn_of(session))->queue);
+	sf_ep_queue_ring(&tcp_conn_ep(conn_of(session))->queue);
 }
 
 static bool probe(struct tcp_session *session)
 {
 	struct tcp_conn *conn = conn_of(session);
-	struct tcp_port *far = tcp_conn_port(conn);
+	struct tcp_ep *far = tcp_conn_ep(conn);
 	bool sent;
 
 	if (pthread_mutex_trylock(&far->lock) != 0)
@@ -127,7 +127,7 @@ static bool probe(struct tcp_session *session)
 		sf_tcp_conn_watch(conn);
 		sf_tcp_conn_busy(conn);
 	}
-	sf_tcp_port_unlock(far);
+	sf_tcp_ep_unlock(far);
 	return sent;
 }
 
@@ -144,21 +144,20 @@ static const struct tcp_session_ops session_ops = {
 
 /* ---- life ---- */
 
-struct tcp_conn *sf_tcp_conn_new(struct tcp_port *far, void *user)
+struct tcp_conn *sf_tcp_conn_new(struct tcp_ep *far, void *user)
 {
 	struct tcp_conn *conn = calloc(1, sizeof(*conn));
 
 	if (conn == NULL) {
-		SF_LOG_ERR_LIMITED("no memory for a connection of a port");
+		SF_LOG_ERR_LIMITED("no memory for a connection of an endpoint");
 		return NULL;
 	}
-	conn->base =
-		(struct sf_conn){.ops = sf_tcp_table(), .port = &far->port->base, .user = user, .handshake = &conn->handshake};
+	conn->base = (struct sf_conn){.ops = sf_tcp_table(), .ep = &far->ep->base, .user = user, .handshake = &conn->handshake};
 	conn->request.far = conn;
 	conn->session.stream.fd = -1;
 	conn->session.ops = &session_ops;
 	conn->opened.base.conn = conn->closed.conn = &conn->base;
-	conn->closed.kind = SF_PORT_CLOSED;
+	conn->closed.kind = SF_EP_CLOSED;
 	LIST_INSERT_HEAD(&far->conns, conn, entry);
 	far->conn_num++;
 	return conn;
@@ -166,12 +165,12 @@ struct tcp_conn *sf_tcp_conn_new(struct tcp_port *far, void *user)
 
 void sf_tcp_conn_free(struct tcp_conn *conn)
 {
-	struct tcp_port *far = tcp_conn_port(conn);
+	struct tcp_ep *far = tcp_conn_ep(conn);
 
 	sf_handshake_end(&conn->handshake);
-	sf_port_queue_drop(&far->queue, &conn->opened.base);
-	sf_port_queue_drop(&far->queue, &conn->closed);
-	sf_port_queue_forget(&far->queue, &conn->base);
+	sf_ep_queue_drop(&far->queue, &conn->opened.base);
+	sf_ep_queue_drop(&far->queue, &conn->closed);
+	sf_ep_queue_forget(&far->queue, &conn->base);
 	sf_tcp_waiting_remove(conn);
 	if (conn->is_busy)
 		LIST_REMOVE(conn, busy);
@@ -183,7 +182,7 @@ void sf_tcp_conn_free(struct tcp_conn *conn)
 void sf_tcp_conn_busy(struct tcp_conn *conn)
 {
 	if (!conn->is_busy)
-		LIST_INSERT_HEAD(&tcp_conn_port(conn)->busy, conn, busy);
+		LIST_INSERT_HEAD(&tcp_conn_ep(conn)->busy, conn, busy);
 	conn->is_busy = true;
 }
 
@@ -192,9 +191,9 @@ void sf_tcp_conn_tell(struct tcp_conn *conn, bool early)
 	struct tcp_session *session = &conn->session;
 	const uint32_t left = tcp_session_told_left(session);
 
-	if (!conn->is_up || session->stream.fd < 0 || conn->told_posts == tcp_conn_port(conn)->posts)
+	if (!conn->is_up || session->stream.fd < 0 || conn->told_posts == tcp_conn_ep(conn)->posts)
 		return;
-	if (!TAILQ_EMPTY(&tcp_conn_port(conn)->waiting)) /* what was posted is for messages that have come */
+	if (!TAILQ_EMPTY(&tcp_conn_ep(conn)->waiting)) /* what was posted is for messages that have come */
 		return;
 	if (2 * left > session->told_num && !(early && (left < TELL_FEW || (left < TELL_LEFT && left < session->told_num))))
 		return;
@@ -214,7 +213,7 @@ void sf_tcp_conn_watch(struct tcp_conn *conn)
 		return;
 	conn->in_epoll = true;
 	conn->events = event.events;
-	if (epoll_ctl(tcp_conn_port(conn)->epoll, how, conn->session.stream.fd, &event) == 0)
+	if (epoll_ctl(tcp_conn_ep(conn)->epoll, how, conn->session.stream.fd, &event) == 0)
 		return;
 	SF_LOG_ERR_LIMITED("cannot wait on one more socket");
 	sf_tcp_session_end(&conn->session, DOCA_ERROR_CONNECTION_ABORTED);
@@ -233,7 +232,7 @@ void sf_tcp_conn_up(struct tcp_conn *conn, struct sf_stream stream)
 
 void sf_tcp_conn_check(struct tcp_conn *conn)
 {
-	struct tcp_port *far = tcp_conn_port(conn);
+	struct tcp_ep *far = tcp_conn_ep(conn);
 
 	if (!conn->is_up || conn->is_over || conn->session.stream.fd >= 0)
 		return;
@@ -242,7 +241,7 @@ void sf_tcp_conn_check(struct tcp_conn *conn)
 	if (conn->session.leaving)
 		return;
 	conn->closed.status = conn->session.ended;
-	sf_port_queue_event(&far->queue, &conn->closed);
+	sf_ep_queue_event(&far->queue, &conn->closed);
 }
 
 static void send_due(struct tcp_conn *conn, bool now)
@@ -277,11 +276,11 @@ void sf_tcp_conn_attend(struct tcp_conn *conn, uint64_t now_ns, bool at_once)
 	conn->is_busy = false;
 }
 
-/* ---- the port's thread ---- */
+/* ---- the endpoint's thread ---- */
 
 static bool is_ours(struct tcp_conn *conn)
 {
-	return tcp_conn_port(conn)->generation == sf_control_generation();
+	return tcp_conn_ep(conn)->generation == sf_control_generation();
 }
 
 static doca_error_t submit(struct tcp_conn *conn, struct sf_op *op, uint64_t len)
@@ -291,7 +290,7 @@ static doca_error_t submit(struct tcp_conn *conn, struct sf_op *op, uint64_t len
 	if (!conn->is_up)
 		return conn->is_asking ? DOCA_ERROR_AGAIN : DOCA_ERROR_NOT_CONNECTED;
 	op->conn = &conn->base;
-	if (tcp_conn_port(conn)->has_posted)
+	if (tcp_conn_ep(conn)->has_posted)
 		sf_tcp_conn_tell(conn, true); /* with the request */
 	error = sf_tcp_session_submit(&conn->session, op, len);
 	sf_tcp_conn_watch(conn); /* it may have received, too */
@@ -318,9 +317,9 @@ doca_error_t sf_tcp_conn_submit(struct sf_conn *base, struct sf_op *op)
 	}
 	if (!is_ours(conn))
 		return DOCA_ERROR_NOT_CONNECTED;
-	pthread_mutex_lock(&tcp_conn_port(conn)->lock);
+	pthread_mutex_lock(&tcp_conn_ep(conn)->lock);
 	error = submit(conn, op, len);
-	sf_tcp_port_unlock(tcp_conn_port(conn));
+	sf_tcp_ep_unlock(tcp_conn_ep(conn));
 	return error;
 }
 
@@ -330,14 +329,14 @@ void sf_tcp_conn_ring(struct sf_conn *base)
 
 	if (!is_ours(conn))
 		return;
-	pthread_mutex_lock(&tcp_conn_port(conn)->lock);
+	pthread_mutex_lock(&tcp_conn_ep(conn)->lock);
 	if (conn->is_up && conn->session.stream.fd >= 0) {
 		conn->session.ring_due = true;
 		sf_tcp_session_send(&conn->session);
 		if (tcp_session_unsent(&conn->session))
 			sf_tcp_conn_busy(conn);
 	}
-	sf_tcp_port_unlock(tcp_conn_port(conn));
+	sf_tcp_ep_unlock(tcp_conn_ep(conn));
 }
 
 uint32_t sf_tcp_conn_credits(struct sf_conn *base, uint32_t *len)
@@ -348,33 +347,33 @@ uint32_t sf_tcp_conn_credits(struct sf_conn *base, uint32_t *len)
 	*len = 0;
 	if (!is_ours(conn))
 		return 0;
-	pthread_mutex_lock(&tcp_conn_port(conn)->lock);
+	pthread_mutex_lock(&tcp_conn_ep(conn)->lock);
 	if (conn->is_up && conn->session.stream.fd >= 0 && !conn->session.leaving)
 		num = sf_tcp_credits(&conn->session.room, conn->session.messages, len);
-	sf_tcp_port_unlock(tcp_conn_port(conn));
+	sf_tcp_ep_unlock(tcp_conn_ep(conn));
 	return num;
 }
 
 /* With both locks. */
 static void disconnect(struct tcp_conn *conn)
 {
-	struct tcp_port *far = tcp_conn_port(conn);
+	struct tcp_ep *far = tcp_conn_ep(conn);
 
 	conn->base.state = SF_CONN_CLOSED;
 	if (conn->is_asking) {
 		sf_handshake_end(&conn->handshake);
 		conn->is_asking = false;
 		conn->opened.base.status = DOCA_ERROR_CONNECTION_ABORTED;
-		sf_port_queue_event(&far->queue, &conn->opened.base);
+		sf_ep_queue_event(&far->queue, &conn->opened.base);
 		return;
 	}
 	if (!conn->is_up || conn->session.leaving)
 		return;
-	if (conn->opened.base.queued && conn->opened.base.kind == SF_PORT_CONNECTED && conn->opened.base.status == DOCA_SUCCESS) {
+	if (conn->opened.base.queued && conn->opened.base.kind == SF_EP_CONNECTED && conn->opened.base.status == DOCA_SUCCESS) {
 		conn->opened.base.status = DOCA_ERROR_CONNECTION_ABORTED;
 		conn->opened.base.len = 0;
 	}
-	sf_port_queue_drop(&far->queue, &conn->closed);
+	sf_ep_queue_drop(&far->queue, &conn->closed);
 	conn->session.leaving = true;
 	sf_tcp_session_wait_end(&conn->session);
 	sf_tcp_conn_watch(conn);
@@ -391,16 +390,16 @@ void sf_tcp_conn_disconnect(struct sf_conn *base)
 	if (!is_ours(conn))
 		return;
 	pthread_mutex_lock(&sf_control_lock);
-	pthread_mutex_lock(&tcp_conn_port(conn)->lock);
+	pthread_mutex_lock(&tcp_conn_ep(conn)->lock);
 	disconnect(conn);
-	sf_tcp_port_unlock(tcp_conn_port(conn));
+	sf_tcp_ep_unlock(tcp_conn_ep(conn));
 	pthread_mutex_unlock(&sf_control_lock);
 }
 
 void sf_tcp_conn_close(struct sf_conn *base)
 {
 	struct tcp_conn *conn = tcp_conn(base);
-	struct tcp_port *far = tcp_conn_port(conn);
+	struct tcp_ep *far = tcp_conn_ep(conn);
 
 	if (!is_ours(conn))
 		return;
@@ -408,11 +407,11 @@ void sf_tcp_conn_close(struct sf_conn *base)
 	pthread_mutex_lock(&far->lock);
 	disconnect(conn);
 	conn->is_released = true;
-	sf_port_queue_drop(&far->queue, &conn->opened.base);
-	sf_port_queue_forget(&far->queue, base);
+	sf_ep_queue_drop(&far->queue, &conn->opened.base);
+	sf_ep_queue_forget(&far->queue, base);
 	sf_tcp_session_refuse(&conn->session);
 	if (conn->session.stream.fd < 0)
 		sf_tcp_conn_free(conn); /* else when the peer has taken what it was sent */
-	sf_tcp_port_unlock(far);
+	sf_tcp_ep_unlock(far);
 	pthread_mutex_unlock(&sf_control_lock);
 }

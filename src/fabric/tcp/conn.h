@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A connection to a peer on the network: a session, and how it begins and ends. All of it with the port's lock. */
+/* A connection to a peer on the network: a session, and how it begins and ends. All of it with the endpoint's lock. */
 #ifndef SF_FABRIC_TCP_CONN_H
 #define SF_FABRIC_TCP_CONN_H
 
 #include "fabric/control/handshake.h"
 #include "fabric/control/listener.h"
 #include "fabric/shm/conn.h"
-#include "fabric/tcp/port.h"
+#include "fabric/tcp/ep.h"
 #include "fabric/tcp/session.h"
 
 #define TCP_END_LIMIT_NS UINT64_C(1000000000) /* for a peer to take what was sent before the end */
 
 struct tcp_event {
-	struct sf_port_event base;
+	struct sf_ep_event base;
 	uint8_t data[SF_PRIVATE_MAX];
 };
 
@@ -24,19 +24,19 @@ struct tcp_conn {
 	bool is_asking;		       /* for the peer's */
 	bool is_up;		       /* the session has begun */
 	bool is_over;		       /* and ended, and that is told */
-	bool is_busy;		       /* in the port's list */
+	bool is_busy;		       /* in the endpoint's list */
 	bool is_released;	       /* the program has closed it: freed when it is over */
-	bool is_waiting;	       /* in the port's list */
-	bool in_epoll;		       /* its socket is in the port's set */
+	bool is_waiting;	       /* in the endpoint's list */
+	bool in_epoll;		       /* its socket is in the endpoint's set */
 	bool is_deaf;		       /* its socket is not waited on for what comes: it waits, and more has come */
-	uint64_t wait_ns;	       /* the port's, when it began to wait */
+	uint64_t wait_ns;	       /* the endpoint's, when it began to wait */
 	uint32_t ack_waited;
 	uint32_t events;     /* that its socket is waited on for */
-	uint64_t told_posts; /* the port's, when the peer was told of its receives */
+	uint64_t told_posts; /* the endpoint's, when the peer was told of its receives */
 	uint64_t end_ns;     /* when a connection that ends is waited for no longer */
 	uint32_t slot;	     /* of the receive that is being filled */
 	struct tcp_event opened;
-	struct sf_port_event closed;
+	struct sf_ep_event closed;
 	LIST_ENTRY(tcp_conn) entry, busy;
 	TAILQ_ENTRY(tcp_conn) waiting;
 	struct tcp_session session;
@@ -46,13 +46,13 @@ static inline struct tcp_conn *tcp_conn(struct sf_conn *conn)
 {
 	return (struct tcp_conn *)conn;
 }
-static inline struct tcp_port *tcp_conn_port(struct tcp_conn *conn)
+static inline struct tcp_ep *tcp_conn_ep(struct tcp_conn *conn)
 {
-	return shm_port(conn->base.port)->far;
+	return shm_ep(conn->base.ep)->far;
 }
 
 /* conn.c */
-struct tcp_conn *sf_tcp_conn_new(struct tcp_port *far, void *user);
+struct tcp_conn *sf_tcp_conn_new(struct tcp_ep *far, void *user);
 void sf_tcp_conn_free(struct tcp_conn *conn);
 /* The connection is the session's from here on. */
 void sf_tcp_conn_up(struct tcp_conn *conn, struct sf_stream stream);
@@ -73,14 +73,14 @@ void sf_tcp_conn_disconnect(struct sf_conn *conn);
 void sf_tcp_conn_close(struct sf_conn *conn);
 
 /* connect.c */
-doca_error_t sf_tcp_conn_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
+doca_error_t sf_tcp_conn_connect(struct sf_ep *ep, const char *name, const char *address, const void *data, size_t len,
 				 void *user, struct sf_conn **conn);
 doca_error_t sf_tcp_asked(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask,
 			  int *fds);
 doca_error_t sf_tcp_conn_accept(struct tcp_conn *conn, const void *data, size_t len, void *user, struct sf_conn **out);
 void sf_tcp_conn_reject(struct tcp_conn *conn, const void *data, size_t len);
 /* Unanswered requests of the listener are refused, connections that nobody was told of go. With sf_control_lock. */
-void sf_tcp_conns_orphan(struct tcp_port *far, const struct sf_listener *listener);
+void sf_tcp_conns_orphan(struct tcp_ep *far, const struct sf_listener *listener);
 
 extern struct sf_control_provider sf_tcp_control;
 

@@ -19,7 +19,7 @@ static void event_set_data(struct tcp_event *event, const void *data, size_t len
 		memcpy(event->data, data, len);
 }
 
-/* With the port's lock. */
+/* With the endpoint's lock. */
 static struct sf_msg_side side_of(struct tcp_conn *conn)
 {
 	struct tcp_side ours = {.version = TCP_VERSION};
@@ -46,12 +46,12 @@ static void side_meet(struct tcp_conn *conn, const struct sf_msg_side *side)
 
 static void tell(struct sf_handshake *handshake, struct sf_msg_side *side, int *fds)
 {
-	struct tcp_port *far = tcp_conn_port(conn_of(handshake));
+	struct tcp_ep *far = tcp_conn_ep(conn_of(handshake));
 
 	(void)fds;
 	pthread_mutex_lock(&far->lock);
 	*side = side_of(conn_of(handshake));
-	sf_tcp_port_unlock(far);
+	sf_tcp_ep_unlock(far);
 }
 
 static doca_error_t meet(struct sf_handshake *handshake, const struct sf_msg_side *side, int *fds)
@@ -66,13 +66,13 @@ static void connect_ended(struct tcp_conn *conn, doca_error_t status, const void
 	conn->opened.base.status = status;
 	event_set_data(&conn->opened, data, len);
 	conn->is_asking = false;
-	sf_port_queue_event(&tcp_conn_port(conn)->queue, &conn->opened.base);
+	sf_ep_queue_event(&tcp_conn_ep(conn)->queue, &conn->opened.base);
 }
 
 static void opened(struct sf_handshake *handshake, doca_error_t status, const void *data, size_t len)
 {
 	struct tcp_conn *conn = conn_of(handshake);
-	struct tcp_port *far = tcp_conn_port(conn);
+	struct tcp_ep *far = tcp_conn_ep(conn);
 
 	pthread_mutex_lock(&far->lock);
 	connect_ended(conn, status, data, len);
@@ -80,7 +80,7 @@ static void opened(struct sf_handshake *handshake, doca_error_t status, const vo
 		sf_tcp_conn_up(conn, sf_channel_leave(handshake->channel));
 		handshake->channel = NULL;
 	}
-	sf_tcp_port_unlock(far);
+	sf_tcp_ep_unlock(far);
 }
 
 /* Of a peer that waits for our program's answer. */
@@ -97,28 +97,28 @@ static const struct sf_handshake_ops handshake_ops = {
 	.ended = ended,
 };
 
-doca_error_t sf_tcp_conn_connect(struct sf_port *base, const char *name, const char *address, const void *data, size_t len,
+doca_error_t sf_tcp_conn_connect(struct sf_ep *base, const char *name, const char *address, const void *data, size_t len,
 				 void *user, struct sf_conn **out)
 {
-	struct shm_port *port = shm_port(base);
+	struct shm_ep *ep = shm_ep(base);
 	doca_error_t error = sf_name_check(name, address, data, len);
-	struct tcp_port *far;
+	struct tcp_ep *far;
 	struct tcp_conn *conn;
 
 	if (error == DOCA_SUCCESS)
-		error = sf_shm_port_hold_agent(port);
+		error = sf_shm_ep_hold_agent(ep);
 	if (error == DOCA_SUCCESS)
-		error = sf_tcp_port_get(port, &far);
+		error = sf_tcp_ep_get(ep, &far);
 	if (error != DOCA_SUCCESS)
 		return error;
 	pthread_mutex_lock(&sf_control_lock);
 	pthread_mutex_lock(&far->lock);
 	conn = sf_tcp_conn_new(far, user);
 	if (conn != NULL) {
-		conn->opened.base.kind = SF_PORT_CONNECTED;
+		conn->opened.base.kind = SF_EP_CONNECTED;
 		conn->is_asking = true;
 	}
-	sf_tcp_port_unlock(far);
+	sf_tcp_ep_unlock(far);
 	if (conn == NULL)
 		error = DOCA_ERROR_NO_MEMORY;
 	if (error == DOCA_SUCCESS) {
@@ -129,7 +129,7 @@ doca_error_t sf_tcp_conn_connect(struct sf_port *base, const char *name, const c
 			sf_tcp_conn_free(conn);
 		else
 			*out = &conn->base;
-		sf_tcp_port_unlock(far);
+		sf_tcp_ep_unlock(far);
 	}
 	pthread_mutex_unlock(&sf_control_lock);
 	return error;
@@ -154,7 +154,7 @@ static doca_error_t say_accept(struct tcp_conn *conn, struct sf_channel *channel
 doca_error_t sf_tcp_asked(struct sf_control_listener *listener, struct sf_channel *channel, const struct sf_msg_connect *ask,
 			  int *fds)
 {
-	struct tcp_port *far = shm_port(listener->base.port)->far;
+	struct tcp_ep *far = shm_ep(listener->base.ep)->far;
 	const bool is_auto = (listener->flags & SF_LISTEN_AUTO) != 0;
 	struct tcp_conn *conn;
 	doca_error_t error = DOCA_SUCCESS;
@@ -165,32 +165,32 @@ doca_error_t sf_tcp_asked(struct sf_control_listener *listener, struct sf_channe
 	pthread_mutex_lock(&far->lock);
 	conn = sf_tcp_conn_new(far, NULL);
 	if (conn == NULL) {
-		sf_tcp_port_unlock(far);
+		sf_tcp_ep_unlock(far);
 		return DOCA_ERROR_NO_MEMORY;
 	}
-	conn->opened.base.kind = is_auto ? SF_PORT_ACCEPTED : SF_PORT_REQUEST;
+	conn->opened.base.kind = is_auto ? SF_EP_ACCEPTED : SF_EP_REQUEST;
 	conn->opened.base.listener = &listener->base;
 	event_set_data(&conn->opened, ask->data, ask->data_len);
 	side_meet(conn, &ask->side);
 	if (is_auto) {
-		sf_port_queue_event(&far->queue, &conn->opened.base); /* before what the session may bring */
+		sf_ep_queue_event(&far->queue, &conn->opened.base); /* before what the session may bring */
 		error = say_accept(conn, channel, NULL, 0);
 	} else {
 		conn->is_request = true;
 		conn->opened.base.conn = NULL;
 		conn->opened.base.request = &conn->request;
 		sf_handshake_follow(&conn->handshake, &handshake_ops, channel);
-		sf_port_queue_event(&far->queue, &conn->opened.base);
+		sf_ep_queue_event(&far->queue, &conn->opened.base);
 	}
 	if (error != DOCA_SUCCESS)
 		sf_tcp_conn_free(conn);
-	sf_tcp_port_unlock(far);
+	sf_tcp_ep_unlock(far);
 	return error;
 }
 
 doca_error_t sf_tcp_conn_accept(struct tcp_conn *conn, const void *data, size_t len, void *user, struct sf_conn **out)
 {
-	struct tcp_port *far = tcp_conn_port(conn);
+	struct tcp_ep *far = tcp_conn_ep(conn);
 	doca_error_t error;
 
 	if (len > SF_PRIVATE_MAX || (len != 0 && data == NULL))
@@ -205,7 +205,7 @@ doca_error_t sf_tcp_conn_accept(struct tcp_conn *conn, const void *data, size_t 
 		*out = &conn->base;
 	else
 		sf_tcp_conn_free(conn);
-	sf_tcp_port_unlock(far);
+	sf_tcp_ep_unlock(far);
 	pthread_mutex_unlock(&sf_control_lock);
 	return error;
 }
@@ -221,17 +221,17 @@ static void reject(struct tcp_conn *conn, const void *data, size_t len)
 
 void sf_tcp_conn_reject(struct tcp_conn *conn, const void *data, size_t len)
 {
-	struct tcp_port *far = tcp_conn_port(conn);
+	struct tcp_ep *far = tcp_conn_ep(conn);
 
 	pthread_mutex_lock(&sf_control_lock);
 	pthread_mutex_lock(&far->lock);
 	((struct sf_control_listener *)conn->opened.base.listener)->num_requests--;
 	reject(conn, data, len);
-	sf_tcp_port_unlock(far);
+	sf_tcp_ep_unlock(far);
 	pthread_mutex_unlock(&sf_control_lock);
 }
 
-void sf_tcp_conns_orphan(struct tcp_port *far, const struct sf_listener *listener)
+void sf_tcp_conns_orphan(struct tcp_ep *far, const struct sf_listener *listener)
 {
 	struct tcp_conn *conn, *next;
 
@@ -247,5 +247,5 @@ void sf_tcp_conns_orphan(struct tcp_port *far, const struct sf_listener *listene
 			sf_tcp_conn_free(conn);
 		}
 	}
-	sf_tcp_port_unlock(far);
+	sf_tcp_ep_unlock(far);
 }

@@ -18,7 +18,7 @@
 #include "fabric/control/runtime.h"
 #include "fabric/shm/access.h"
 #include "fabric/shm/barrier.h"
-#include "fabric/shm/port.h"
+#include "fabric/shm/ep.h"
 
 #define LOOK_MS 100					     /* at the clock, while the owner does not answer */
 #define SHOWN(address) (int)strcspn(address, "#"), (address) /* for "%.*s": the token behind it is a secret */

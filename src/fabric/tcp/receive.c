@@ -214,7 +214,7 @@ static bool take_receive(struct tcp_session *session, uint64_t len)
 	doca_error_t error;
 
 	if (session->ops->take == NULL) {
-		broken(session, "a message where no port is");
+		broken(session, "a message where no endpoint is");
 		return false;
 	}
 	error = session->ops->take(session, len, &session->reading.recv);

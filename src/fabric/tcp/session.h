@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A session: operations of one process on the port and the memory of another, over one stream. Both sides have the same state:
- * what was asked of the peer, and what the peer asks.
+ * A session: operations of one process on the endpoint and the memory of another, over one stream. Both sides have the same
+ * state: what was asked of the peer, and what the peer asks.
  *
- * Whoever holds the lock of its owner (a port, an import) drives it: it never blocks. A request stays in the list until the peer
- * has acknowledged it, so what finds no receive can be sent again. Nothing is kept for the peer but answers, of which it can ask
- * for TCP_OPS_MAX at most: a peer that does not read costs itself only.
+ * Whoever holds the lock of its owner (an endpoint, an import) drives it: it never blocks. A request stays in the list until the
+ * peer has acknowledged it, so what finds no receive can be sent again. Nothing is kept for the peer but answers, of which it can
+ * ask for TCP_OPS_MAX at most: a peer that does not read costs itself only.
  */
 #ifndef SF_FABRIC_TCP_SESSION_H
 #define SF_FABRIC_TCP_SESSION_H
@@ -28,7 +28,7 @@ struct tcp_session;
 
 struct tcp_session_ops {
 	/* A message has come, and needs a receive with room for so many bytes. AGAIN: there is none; TOO_BIG: the first is too
-	 * short. NULL: this side has no port. */
+	 * short. NULL: this side has no endpoint. */
 	doca_error_t (*take)(struct tcp_session *session, uint64_t len, struct sf_recv **recv);
 	void (*filled)(struct tcp_session *session, struct sf_recv *recv);
 	/* There is no receive. Returns true if the message is to wait for one, with all that is behind it, until the owner calls

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The provider between machines. Ports, their receives and regions are those of shm: what differs is how a peer reaches them.
+ * The provider between machines. Endpoints, their receives and regions are those of shm: what differs is how a peer reaches them.
  *
  *   wire                     what goes over a connection
  *   session  send  receive   one connection: requests, answers, receives
- *   port  connection  connect      a port's peers on the network
+ *   endpoint  connection  connect      an endpoint's peers on the network
  *   import  serve            memory: the importer's side, the owner's
  */
 #include <stdlib.h>
@@ -19,7 +19,7 @@ extern const struct sf_fabric_ops sf_tcp_ops;
 
 static void after_fork(void)
 {
-	sf_tcp_ports_after_fork();
+	sf_tcp_eps_after_fork();
 }
 
 struct sf_control_provider sf_tcp_control = {
@@ -30,7 +30,7 @@ struct sf_control_provider sf_tcp_control = {
 	.check = sf_tcp_msg_check,
 	.asked = sf_tcp_asked,
 	.serve = sf_tcp_serve,
-	.tick = sf_tcp_ports_tick,
+	.tick = sf_tcp_eps_tick,
 	.after_fork = after_fork,
 };
 
@@ -78,12 +78,12 @@ const struct sf_fabric_ops sf_tcp_ops = {
 	.region_ready = sf_tcp_region_ready,
 	.region_access = sf_tcp_region_access,
 	.region_arm = sf_tcp_region_arm,
-	.port_open = sf_shm_port_open,
-	.port_close = sf_shm_port_close,
-	.port_poll = sf_shm_port_poll,
-	.port_arm = sf_shm_port_arm,
-	.port_post_recv = sf_shm_port_post_recv,
-	.port_flush_recvs = sf_shm_port_flush_recvs,
+	.ep_open = sf_shm_ep_open,
+	.ep_close = sf_shm_ep_close,
+	.ep_poll = sf_shm_ep_poll,
+	.ep_arm = sf_shm_ep_arm,
+	.ep_post_recv = sf_shm_ep_post_recv,
+	.ep_flush_recvs = sf_shm_ep_flush_recvs,
 	.listener_open = sf_shm_listener_open,
 	.listener_close = sf_shm_listener_close,
 	.conn_connect = sf_tcp_conn_connect,

@@ -9,7 +9,7 @@
 
 void sf_tcp_waiting_add(struct tcp_conn *conn)
 {
-	struct tcp_port *far = tcp_conn_port(conn);
+	struct tcp_ep *far = tcp_conn_ep(conn);
 
 	if (conn->is_waiting)
 		return;
@@ -27,11 +27,11 @@ void sf_tcp_waiting_add(struct tcp_conn *conn)
 void sf_tcp_waiting_remove(struct tcp_conn *conn)
 {
 	if (conn->is_waiting)
-		TAILQ_REMOVE(&tcp_conn_port(conn)->waiting, conn, waiting);
+		TAILQ_REMOVE(&tcp_conn_ep(conn)->waiting, conn, waiting);
 	conn->is_waiting = conn->is_deaf = false;
 }
 
-void sf_tcp_waiting_count(struct tcp_port *far)
+void sf_tcp_waiting_count(struct tcp_ep *far)
 {
 	const uint64_t now = sf_now_ns(), step = now - far->waiting_seen_ns;
 
@@ -41,5 +41,5 @@ void sf_tcp_waiting_count(struct tcp_port *far)
 
 bool sf_tcp_waiting_is_late(struct tcp_conn *conn)
 {
-	return tcp_conn_port(conn)->waiting_ns - conn->wait_ns >= WAIT_MAX_NS;
+	return tcp_conn_ep(conn)->waiting_ns - conn->wait_ns >= WAIT_MAX_NS;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connections with a message that waits for a receive of the port, in the order in which their messages came. All of it with the
- * port's lock.
+ * Connections with a message that waits for a receive of the endpoint, in the order in which their messages came. All of it with
+ * the endpoint's lock.
  *
  * Such a connection reads nothing: its peer's bytes stay in the socket. So a message is not sent again only because other peers
  * took the receives that it was sent for. The wait has a limit, after which the message is refused: what is behind it may be an
@@ -16,9 +16,9 @@
 void sf_tcp_waiting_add(struct tcp_conn *conn);
 void sf_tcp_waiting_remove(struct tcp_conn *conn);
 
-/* Counts the time since the last call. Of a time in which nobody drove the port only a part counts: a busy machine is not a port
- * without receives. */
-void sf_tcp_waiting_count(struct tcp_port *far);
+/* Counts the time since the last call. Of a time in which nobody drove the endpoint only a part counts: a busy machine is not an
+ * endpoint without receives. */
+void sf_tcp_waiting_count(struct tcp_ep *far);
 
 /* Has it waited as long as it may? Those behind it have waited less. */
 bool sf_tcp_waiting_is_late(struct tcp_conn *conn);

@@ -6,10 +6,10 @@
  *   SEND WRITE READ CAS FAA   requests, numbered. They are carried out in that order
  *   DATA FAIL                 the answer to a READ, CAS or FAA; a request that could not be carried out
  *   REFUSED RESUME            there was no receive for a SEND: it and all requests behind it are to come again, after a RESUME
- *   RECEIVES                  what the port has posted
+ *   RECEIVES                  what the endpoint has posted
  *   ACK                       nothing but its ack, which every frame has: all requests with lower numbers are carried out
  *                             and answered
- *   RING BYE                  wake the port; nothing follows
+ *   RING BYE                  wake the endpoint; nothing follows
  */
 #ifndef SF_FABRIC_TCP_WIRE_H
 #define SF_FABRIC_TCP_WIRE_H
@@ -79,7 +79,7 @@ struct tcp_receives {
 
 #define TCP_SIDE_RUNS_MAX 6
 
-/* A side of CONNECT and ACCEPT: what its port has posted, so that the peer can send at once. */
+/* A side of CONNECT and ACCEPT: what its endpoint has posted, so that the peer can send at once. */
 struct tcp_side {
 	uint32_t version;
 	uint16_t num, more;

@@ -17,23 +17,20 @@
 
 /* ---- life ---- */
 
-struct vb_conn *sf_verbs_conn_new(struct vb_port *port, void *user)
+struct vb_conn *sf_verbs_conn_new(struct vb_ep *ep, void *user)
 {
-	struct vb_domain *domain = vb_domain(port->base.domain);
+	struct vb_domain *domain = vb_domain(ep->base.domain);
 	size_t size = (sizeof(struct vb_block) + BLOCK_ALIGN - 1) & ~(size_t)(BLOCK_ALIGN - 1);
 	struct vb_conn *conn = calloc(1, sizeof(*conn));
 
 	if (conn == NULL)
 		return NULL;
-	conn->base = (struct sf_conn){.ops = port->base.ops,
-				      .port = &port->base,
-				      .user = user,
-				      .state = SF_CONN_CONNECTING,
-				      .handshake = &conn->handshake};
+	conn->base = (struct sf_conn){
+		.ops = ep->base.ops, .ep = &ep->base, .user = user, .state = SF_CONN_CONNECTING, .handshake = &conn->handshake};
 	conn->opened.conn = &conn->base;
-	conn->opened.kind = SF_PORT_CONNECTED;
+	conn->opened.kind = SF_EP_CONNECTED;
 	conn->closed.conn = &conn->base;
-	conn->closed.kind = SF_PORT_CLOSED;
+	conn->closed.kind = SF_EP_CLOSED;
 	conn->psn = sf_verbs_psn();
 	conn->block = aligned_alloc(BLOCK_ALIGN, size);
 	if (conn->block != NULL) {
@@ -41,7 +38,7 @@ struct vb_conn *sf_verbs_conn_new(struct vb_port *port, void *user)
 		conn->block_mr = sf_verbs_mr_make(domain, conn->block, size, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	}
 	if (conn->block_mr == NULL ||
-	    sf_verbs_qp_create(domain, port->cq, port->srq, VB_CONN_SENDS, &conn->qp, &conn->inline_max) != DOCA_SUCCESS) {
+	    sf_verbs_qp_create(domain, ep->cq, ep->srq, VB_CONN_SENDS, &conn->qp, &conn->inline_max) != DOCA_SUCCESS) {
 		sf_verbs_conn_free(conn);
 		return NULL;
 	}
@@ -62,7 +59,7 @@ void sf_verbs_conn_side(const struct vb_conn *conn, struct sf_msg_side *side)
 {
 	struct vb_msg_end end = {0};
 
-	sf_verbs_domain_end(vb_domain(conn->base.port->domain), conn->qp, conn->psn, &end);
+	sf_verbs_domain_end(vb_domain(conn->base.ep->domain), conn->qp, conn->psn, &end);
 	end.view_addr = (uintptr_t)&conn->block->view;
 	end.view_rkey = conn->block_mr->mr->rkey;
 	memcpy(side->bytes, &end, sizeof(end));
@@ -71,7 +68,7 @@ void sf_verbs_conn_side(const struct vb_conn *conn, struct sf_msg_side *side)
 doca_error_t sf_verbs_conn_meet(struct vb_conn *conn, const struct sf_msg_side *side)
 {
 	memcpy(&conn->peer, side->bytes, sizeof(conn->peer));
-	return sf_verbs_qp_join(vb_domain(conn->base.port->domain), conn->qp, conn->psn, &conn->peer, VB_RNR_FOR_EVER);
+	return sf_verbs_qp_join(vb_domain(conn->base.ep->domain), conn->qp, conn->psn, &conn->peer, VB_RNR_FOR_EVER);
 }
 
 static uint32_t hash_of(uint32_t qpn)
@@ -79,11 +76,11 @@ static uint32_t hash_of(uint32_t qpn)
 	return (qpn ^ qpn >> 8) % VB_HASH_SIZE;
 }
 
-struct vb_conn *sf_verbs_conn_find(struct vb_port *port, uint32_t qpn)
+struct vb_conn *sf_verbs_conn_find(struct vb_ep *ep, uint32_t qpn)
 {
 	struct vb_conn *conn;
 
-	LIST_FOREACH (conn, &port->hash[hash_of(qpn)], hash) {
+	LIST_FOREACH (conn, &ep->hash[hash_of(qpn)], hash) {
 		if (conn->qp->qp_num == qpn)
 			return conn;
 	}
@@ -92,27 +89,27 @@ struct vb_conn *sf_verbs_conn_find(struct vb_port *port, uint32_t qpn)
 
 void sf_verbs_conn_enter(struct vb_conn *conn)
 {
-	struct vb_port *port = vb_conn_port(conn);
+	struct vb_ep *ep = vb_conn_ep(conn);
 
-	LIST_INSERT_HEAD(&port->conns, conn, entry);
-	LIST_INSERT_HEAD(&port->hash[hash_of(conn->qp->qp_num)], conn, hash);
-	port->conns_num++;
+	LIST_INSERT_HEAD(&ep->conns, conn, entry);
+	LIST_INSERT_HEAD(&ep->hash[hash_of(conn->qp->qp_num)], conn, hash);
+	ep->conns_num++;
 }
 
 void sf_verbs_conn_touch(struct vb_conn *conn)
 {
-	struct vb_port *port = vb_conn_port(conn);
+	struct vb_ep *ep = vb_conn_ep(conn);
 
 	if (conn->in_todo)
 		return;
 	conn->in_todo = true;
-	conn->todo_next = port->todo;
-	port->todo = conn;
+	conn->todo_next = ep->todo;
+	ep->todo = conn;
 }
 
 static void untouch(struct vb_conn *conn)
 {
-	struct vb_conn **at = &vb_conn_port(conn)->todo;
+	struct vb_conn **at = &vb_conn_ep(conn)->todo;
 
 	while (*at != NULL && *at != conn)
 		at = &(*at)->todo_next;
@@ -134,7 +131,7 @@ void sf_verbs_conn_break(struct vb_conn *conn)
 
 void sf_verbs_conn_leave(struct vb_conn *conn)
 {
-	struct vb_port *port = vb_conn_port(conn);
+	struct vb_ep *ep = vb_conn_ep(conn);
 	uint64_t limit = sf_now_ns() + DRAIN_LIMIT_NS;
 	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND};
 
@@ -142,23 +139,23 @@ void sf_verbs_conn_leave(struct vb_conn *conn)
 	/* The last thing posted comes back last, behind a receive that the peer was filling. */
 	(void)sf_verbs_conn_post(conn, &wr, VB_SEND_VIEW, 0);
 	do {
-		sf_verbs_port_drain(port);
+		sf_verbs_ep_drain(ep);
 	} while (conn->sends_head != conn->sends_tail && sf_now_ns() < limit);
 	for (; conn->sends_head != conn->sends_tail; conn->sends_head++) {
-		port->sends_out--;
+		ep->sends_out--;
 		if (conn->sends[conn->sends_head % VB_CONN_SENDS].kind == VB_SEND_FLUSH_VIEW)
-			sf_verbs_flush_view_seen(port);
+			sf_verbs_flush_view_seen(ep);
 	}
 	if (conn->view_owed == 2)
-		sf_verbs_flush_view_seen(port);
+		sf_verbs_flush_view_seen(ep);
 	untouch(conn);
 	LIST_REMOVE(conn, entry);
 	LIST_REMOVE(conn, hash);
-	port->conns_num--;
-	sf_verbs_recvs_forget(port, conn);
-	sf_port_queue_drop(&port->queue, &conn->opened);
-	sf_port_queue_drop(&port->queue, &conn->closed);
-	sf_verbs_port_settle(port);
+	ep->conns_num--;
+	sf_verbs_recvs_forget(ep, conn);
+	sf_ep_queue_drop(&ep->queue, &conn->opened);
+	sf_ep_queue_drop(&ep->queue, &conn->closed);
+	sf_verbs_ep_settle(ep);
 }
 
 /* ---- the send queue ---- */
@@ -168,7 +165,7 @@ bool sf_verbs_conn_has_room(const struct vb_conn *conn, bool spare)
 	uint32_t out = conn->sends_tail - conn->sends_head;
 
 	return out < (spare ? VB_CONN_SENDS : VB_CONN_SENDS - VB_CONN_SPARE) &&
-	       vb_port(conn->base.port)->sends_out < (spare ? VB_SENDS_MAX : VB_SENDS_MAX - VB_CONN_SPARE);
+	       vb_ep(conn->base.ep)->sends_out < (spare ? VB_SENDS_MAX : VB_SENDS_MAX - VB_CONN_SPARE);
 }
 
 bool sf_verbs_conn_post(struct vb_conn *conn, struct ibv_send_wr *wr, enum vb_send_kind kind, uint32_t index)
@@ -186,20 +183,20 @@ bool sf_verbs_conn_post(struct vb_conn *conn, struct ibv_send_wr *wr, enum vb_se
 	send->kind = (uint8_t)kind;
 	send->index = index;
 	conn->sends_tail++;
-	vb_conn_port(conn)->sends_out++;
+	vb_conn_ep(conn)->sends_out++;
 	return true;
 }
 
 void sf_verbs_conn_sent(struct vb_conn *conn, const struct ibv_wc *wc)
 {
-	struct vb_port *port = vb_conn_port(conn);
+	struct vb_ep *ep = vb_conn_ep(conn);
 	const struct vb_send *send = &conn->sends[conn->sends_head % VB_CONN_SENDS];
 	bool ok = wc->status == IBV_WC_SUCCESS;
 
 	if (conn->sends_head == conn->sends_tail)
 		return;
 	conn->sends_head++;
-	port->sends_out--;
+	ep->sends_out--;
 	if (!ok && !conn->broken) {
 		if (wc->status != IBV_WC_WR_FLUSH_ERR)
 			SF_LOG_DBG_LIMITED("a connection's peer is not reached: %s", sf_verbs_lib.wc_status_str(wc->status));
@@ -210,10 +207,10 @@ void sf_verbs_conn_sent(struct vb_conn *conn, const struct ibv_wc *wc)
 		sf_verbs_op_sent(conn, send->index, ok);
 		break;
 	case VB_SEND_FLUSH_VIEW:
-		sf_verbs_flush_view_seen(port);
+		sf_verbs_flush_view_seen(ep);
 		break;
 	case VB_SEND_PULL:
-		sf_verbs_recv_pulled(port, send->index, ok);
+		sf_verbs_recv_pulled(ep, send->index, ok);
 		break;
 	default:
 		break;
@@ -228,7 +225,7 @@ static bool view_post(struct vb_conn *conn, bool for_flush)
 	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE};
 
 	view->heard = conn->heard;
-	view->runs_num = sf_verbs_recvs_view(vb_conn_port(conn), view);
+	view->runs_num = sf_verbs_recvs_view(vb_conn_ep(conn), view);
 	view->begin = view->end = ++conn->view_number;
 	wr.send_flags = is_inline ? IBV_SEND_INLINE : 0;
 	wr.wr.rdma.remote_addr = conn->peer.view_addr;
@@ -241,7 +238,7 @@ void sf_verbs_conn_tell(struct vb_conn *conn, bool for_flush)
 	if (conn->life != VB_CONN_UP)
 		return;
 	if (for_flush && conn->view_owed != 2)
-		vb_conn_port(conn)->flush_views++;
+		vb_conn_ep(conn)->flush_views++;
 	for_flush = for_flush || conn->view_owed == 2;
 	conn->view_owed = 0;
 	if (sf_verbs_conn_has_room(conn, true) && view_post(conn, for_flush))
@@ -291,7 +288,7 @@ static bool closed_is_due(const struct vb_conn *conn)
 
 void sf_verbs_conn_step(struct vb_conn *conn)
 {
-	struct vb_port *port = vb_conn_port(conn);
+	struct vb_ep *ep = vb_conn_ep(conn);
 
 	if (conn->life == VB_CONN_UP) {
 		if (conn->view_owed != 0)
@@ -299,7 +296,7 @@ void sf_verbs_conn_step(struct vb_conn *conn)
 		sf_verbs_ops_pump(conn);
 	} else if (conn->view_owed != 0) {
 		if (conn->view_owed == 2)
-			sf_verbs_flush_view_seen(port);
+			sf_verbs_flush_view_seen(ep);
 		conn->view_owed = 0;
 	}
 	sf_verbs_ops_reap(conn);
@@ -310,5 +307,5 @@ void sf_verbs_conn_step(struct vb_conn *conn)
 	if (!closed_is_due(conn))
 		return;
 	conn->closed.status = conn->gone;
-	sf_port_queue_event(&port->queue, &conn->closed);
+	sf_ep_queue_event(&ep->queue, &conn->closed);
 }

@@ -6,7 +6,7 @@
 #include "fabric/control/handshake.h"
 #include "fabric/control/listener.h"
 #include "fabric/verbs/import.h"
-#include "fabric/verbs/port.h"
+#include "fabric/verbs/ep.h"
 
 #define VB_CONN_OPS 64	  /* operations of a connection at a time */
 #define VB_CONN_SENDS 128 /* work requests of a connection at a time, */
@@ -56,7 +56,7 @@ struct vb_block {
 
 struct vb_conn {
 	struct sf_conn base;
-	LIST_ENTRY(vb_conn) entry; /* of the port */
+	LIST_ENTRY(vb_conn) entry; /* of the endpoint */
 	LIST_ENTRY(vb_conn) hash;
 	LIST_ENTRY(vb_conn) all; /* GUARDED_BY(sf_control_lock), as handshake */
 	struct sf_handshake handshake;
@@ -90,28 +90,28 @@ struct vb_conn {
 	uint32_t gone_sent; /* with RESET: messages that the peer had sent */
 	uint64_t gone_at;
 	bool suspect; /* gone because an operation failed: the peer's own word, if it comes soon, says more */
-	struct sf_port_event opened, closed;
+	struct sf_ep_event opened, closed;
 };
 
 static inline struct vb_conn *vb_conn(struct sf_conn *conn)
 {
 	return (struct vb_conn *)conn;
 }
-static inline struct vb_port *vb_conn_port(struct vb_conn *conn)
+static inline struct vb_ep *vb_conn_ep(struct vb_conn *conn)
 {
-	return vb_port(conn->base.port);
+	return vb_ep(conn->base.ep);
 }
 
-/* ---- conn.c: life and the send queue; with the port's lock but for new and free ---- */
+/* ---- conn.c: life and the send queue; with the endpoint's lock but for new and free ---- */
 
-/* With a queue pair in INIT; not in the port yet. NULL, logged. */
-struct vb_conn *sf_verbs_conn_new(struct vb_port *port, void *user);
+/* With a queue pair in INIT; not in the endpoint yet. NULL, logged. */
+struct vb_conn *sf_verbs_conn_new(struct vb_ep *ep, void *user);
 /* Nothing refers to it any more. */
 void sf_verbs_conn_free(struct vb_conn *conn);
 void sf_verbs_conn_enter(struct vb_conn *conn);
-/* Out of the port: waits briefly until the device is done with it. */
+/* Out of the endpoint: waits briefly until the device is done with it. */
 void sf_verbs_conn_leave(struct vb_conn *conn);
-struct vb_conn *sf_verbs_conn_find(struct vb_port *port, uint32_t qpn);
+struct vb_conn *sf_verbs_conn_find(struct vb_ep *ep, uint32_t qpn);
 /* The queue pair is of no more use; what is posted comes back. */
 void sf_verbs_conn_break(struct vb_conn *conn);
 /* Room for one more work request? spare: may it use what is kept for views? */
@@ -121,7 +121,7 @@ bool sf_verbs_conn_post(struct vb_conn *conn, struct ibv_send_wr *wr, enum vb_se
 void sf_verbs_conn_sent(struct vb_conn *conn, const struct ibv_wc *wc);
 /* Tells the peer what receives there are. */
 void sf_verbs_conn_tell(struct vb_conn *conn, bool for_flush);
-/* It is to be stepped when the port settles. */
+/* It is to be stepped when the endpoint settles. */
 void sf_verbs_conn_touch(struct vb_conn *conn);
 /* The peer is gone, and how. ABORTED without its having said so is a suspicion. */
 void sf_verbs_conn_lose(struct vb_conn *conn, doca_error_t why, uint32_t messages);
@@ -132,24 +132,25 @@ void sf_verbs_conn_step(struct vb_conn *conn);
 
 /* ---- connect.c, and listen.c: the other side ---- */
 
-doca_error_t sf_verbs_conn_connect(struct sf_port *port, const char *name, const char *address, const void *data, size_t len,
+doca_error_t sf_verbs_conn_connect(struct sf_ep *ep, const char *name, const char *address, const void *data, size_t len,
 				   void *user, struct sf_conn **conn);
 doca_error_t sf_verbs_conn_accept(struct sf_request *request, const void *data, size_t len, void *user, struct sf_conn **conn);
 void sf_verbs_conn_reject(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len);
 void sf_verbs_conn_disconnect(struct sf_conn *conn);
 void sf_verbs_conn_close(struct sf_conn *conn);
 void sf_verbs_conn_ring(struct sf_conn *conn);
-doca_error_t sf_verbs_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user,
+doca_error_t sf_verbs_listener_open(struct sf_ep *ep, const char *name, uint32_t flags, void *user,
 				    struct sf_listener **listener);
 void sf_verbs_listener_close(struct sf_listener *listener);
 extern struct sf_control_provider sf_verbs_control; /* verbs.c */
-/* Our side of a connection, for the peer; and the peer's, with the port's lock: the connection takes what it sends from here on.
+/* Our side of a connection, for the peer; and the peer's, with the endpoint's lock: the connection takes what it sends from here
+ * on.
  */
 void sf_verbs_conn_side(const struct vb_conn *conn, struct sf_msg_side *side);
 doca_error_t sf_verbs_conn_meet(struct vb_conn *conn, const struct sf_msg_side *side);
 /* These with sf_control_lock. What the peer's agent says is the connection's from here on. */
 void sf_verbs_conn_follow(struct vb_conn *conn, struct sf_channel *channel);
-/* The connection is in the port, and in the list of all. */
+/* The connection is in the endpoint, and in the list of all. */
 void sf_verbs_conn_register(struct vb_conn *conn);
 bool sf_verbs_conns_tick(uint64_t now_ns);
 void sf_verbs_conns_after_fork(void);
@@ -162,7 +163,7 @@ void sf_verbs_requests_after_fork(void);
 
 doca_error_t sf_verbs_conn_submit(struct sf_conn *conn, struct sf_op *op);
 uint32_t sf_verbs_conn_credits(struct sf_conn *conn, uint32_t *len);
-/* With the port's lock. Posts what was accepted and is not posted. */
+/* With the endpoint's lock. Posts what was accepted and is not posted. */
 void sf_verbs_ops_pump(struct vb_conn *conn);
 void sf_verbs_op_sent(struct vb_conn *conn, uint32_t index, bool ok);
 /* Reports those that ended, in order. */

@@ -9,7 +9,7 @@ static LIST_HEAD(, vb_conn) conns = LIST_HEAD_INITIALIZER(conns); /* GUARDED_BY(
 
 /* ---- what the agent does for connections; with sf_control_lock ---- */
 
-/* With the port's lock. The attempt is over. */
+/* With the endpoint's lock. The attempt is over. */
 static void connect_ended(struct vb_conn *conn, doca_error_t status, const void *data, size_t len)
 {
 	conn->opened.status = status;
@@ -19,7 +19,7 @@ static void connect_ended(struct vb_conn *conn, doca_error_t status, const void 
 		conn->failed = true;
 		conn->life = VB_CONN_OVER;
 	}
-	sf_port_queue_event(&vb_conn_port(conn)->queue, &conn->opened);
+	sf_ep_queue_event(&vb_conn_ep(conn)->queue, &conn->opened);
 }
 
 static struct vb_conn *conn_of(struct sf_handshake *handshake)
@@ -36,13 +36,13 @@ static void tell(struct sf_handshake *handshake, struct sf_msg_side *side, int *
 static doca_error_t meet(struct sf_handshake *handshake, const struct sf_msg_side *side, int *fds)
 {
 	struct vb_conn *conn = conn_of(handshake);
-	struct vb_port *port = vb_conn_port(conn);
+	struct vb_ep *ep = vb_conn_ep(conn);
 	doca_error_t error;
 
 	(void)fds;
-	pthread_mutex_lock(&port->lock);
+	pthread_mutex_lock(&ep->lock);
 	error = sf_verbs_conn_meet(conn, side);
-	pthread_mutex_unlock(&port->lock);
+	pthread_mutex_unlock(&ep->lock);
 	return error == DOCA_SUCCESS ? DOCA_SUCCESS : DOCA_ERROR_CONNECTION_ABORTED;
 }
 
@@ -55,54 +55,54 @@ static void conn_up(struct vb_conn *conn)
 static void opened(struct sf_handshake *handshake, doca_error_t status, const void *data, size_t len)
 {
 	struct vb_conn *conn = conn_of(handshake);
-	struct vb_port *port = vb_conn_port(conn);
+	struct vb_ep *ep = vb_conn_ep(conn);
 	struct sf_msg ready;
 
-	pthread_mutex_lock(&port->lock);
+	pthread_mutex_lock(&ep->lock);
 	connect_ended(conn, status, data, len);
 	if (status == DOCA_SUCCESS) {
 		conn_up(conn);
 		(void)vb_msg_send(handshake->channel, VB_MSG_READY, &ready, sizeof(ready), 0);
 	}
-	sf_verbs_port_drain(port);
-	pthread_mutex_unlock(&port->lock);
+	sf_verbs_ep_drain(ep);
+	pthread_mutex_unlock(&ep->lock);
 }
 
 static bool message(struct sf_handshake *handshake, const struct sf_msg *msg)
 {
 	struct vb_conn *conn = conn_of(handshake);
-	struct vb_port *port = vb_conn_port(conn);
+	struct vb_ep *ep = vb_conn_ep(conn);
 	bool known = true;
 
-	pthread_mutex_lock(&port->lock);
+	pthread_mutex_lock(&ep->lock);
 	if (msg->kind == VB_MSG_READY && conn->life == VB_CONN_JOINING) {
 		conn_up(conn);
 	} else if (msg->kind == VB_MSG_BYE) {
-		sf_verbs_port_drain(port); /* what was on its way, before the queue pair ends */
+		sf_verbs_ep_drain(ep); /* what was on its way, before the queue pair ends */
 		sf_verbs_conn_lose(conn, DOCA_ERROR_CONNECTION_RESET, msg->value);
 	} else if (msg->kind == VB_MSG_RING) {
-		sf_port_queue_ring(&port->queue);
+		sf_ep_queue_ring(&ep->queue);
 	} else if (msg->kind == VB_MSG_PULLED) {
 		sf_verbs_ops_pulled(conn, msg->value);
 	} else {
 		known = false;
 	}
-	sf_verbs_port_drain(port);
-	pthread_mutex_unlock(&port->lock);
+	sf_verbs_ep_drain(ep);
+	pthread_mutex_unlock(&ep->lock);
 	return known;
 }
 
 static void ended(struct sf_handshake *handshake)
 {
 	struct vb_conn *conn = conn_of(handshake);
-	struct vb_port *port = vb_conn_port(conn);
+	struct vb_ep *ep = vb_conn_ep(conn);
 
-	pthread_mutex_lock(&port->lock);
-	sf_verbs_port_drain(port);
+	pthread_mutex_lock(&ep->lock);
+	sf_verbs_ep_drain(ep);
 	if (!conn->failed)
 		sf_verbs_conn_lose(conn, DOCA_ERROR_CONNECTION_ABORTED, 0);
-	sf_verbs_port_drain(port);
-	pthread_mutex_unlock(&port->lock);
+	sf_verbs_ep_drain(ep);
+	pthread_mutex_unlock(&ep->lock);
 }
 
 static const struct sf_handshake_ops handshake_ops = {
@@ -117,14 +117,14 @@ static const struct sf_handshake_ops handshake_ops = {
 /* What a connection has to say to its peer, and what is timed. Returns whether anything still is. */
 static bool conn_tick(struct vb_conn *conn, uint64_t now)
 {
-	struct vb_port *port = vb_conn_port(conn);
+	struct vb_ep *ep = vb_conn_ep(conn);
 	struct sf_msg msg;
 	bool timed, bye, pulled, cut;
 
-	pthread_mutex_lock(&port->lock);
+	pthread_mutex_lock(&ep->lock);
 	if (conn->gone != DOCA_SUCCESS || conn->leaving) {
 		sf_verbs_conn_touch(conn);
-		sf_verbs_port_drain(port);
+		sf_verbs_ep_drain(ep);
 	}
 	bye = conn->leaving && conn->ops_head == conn->ops_tail && !conn->said_bye;
 	conn->said_bye = conn->said_bye || bye;
@@ -133,7 +133,7 @@ static bool conn_tick(struct vb_conn *conn, uint64_t now)
 	cut = (conn->gone == DOCA_ERROR_CONNECTION_ABORTED && !sf_verbs_conn_is_suspect(conn, now)) || conn->failed;
 	timed = (conn->leaving && !conn->said_bye) ||
 		(conn->gone != DOCA_SUCCESS && !conn->leaving && conn->closed.status == DOCA_SUCCESS);
-	pthread_mutex_unlock(&port->lock);
+	pthread_mutex_unlock(&ep->lock);
 	if (pulled)
 		(void)vb_msg_send(conn->handshake.channel, VB_MSG_PULLED, &msg, sizeof(msg), conn->pulls_told);
 	if (bye)
@@ -167,50 +167,50 @@ void sf_verbs_conn_follow(struct vb_conn *conn, struct sf_channel *channel)
 
 void sf_verbs_conn_register(struct vb_conn *conn)
 {
-	struct vb_port *port = vb_conn_port(conn);
+	struct vb_ep *ep = vb_conn_ep(conn);
 
 	LIST_INSERT_HEAD(&conns, conn, all);
-	pthread_mutex_lock(&port->lock);
+	pthread_mutex_lock(&ep->lock);
 	sf_verbs_conn_enter(conn);
-	pthread_mutex_unlock(&port->lock);
+	pthread_mutex_unlock(&ep->lock);
 }
 
-doca_error_t sf_verbs_conn_connect(struct sf_port *base, const char *name, const char *address, const void *data, size_t len,
+doca_error_t sf_verbs_conn_connect(struct sf_ep *base, const char *name, const char *address, const void *data, size_t len,
 				   void *user, struct sf_conn **out)
 {
-	struct vb_port *port = vb_port(base);
+	struct vb_ep *ep = vb_ep(base);
 	doca_error_t error = sf_name_check(name, address, data, len);
 	struct vb_conn *conn;
 
 	if (error != DOCA_SUCCESS)
 		return error;
-	conn = sf_verbs_conn_new(port, user);
+	conn = sf_verbs_conn_new(ep, user);
 	if (conn == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	pthread_mutex_lock(&sf_control_lock);
 	sf_verbs_conn_register(conn);
 	error = sf_handshake_ask(&conn->handshake, &handshake_ops, name, address, vb_domain(base->domain)->scope, data, len);
 	if (error != DOCA_SUCCESS) {
-		pthread_mutex_lock(&port->lock);
+		pthread_mutex_lock(&ep->lock);
 		connect_ended(conn, error, NULL, 0);
-		pthread_mutex_unlock(&port->lock);
+		pthread_mutex_unlock(&ep->lock);
 	}
 	pthread_mutex_unlock(&sf_control_lock);
 	*out = &conn->base;
 	return DOCA_SUCCESS;
 }
 
-/* ---- ending; on the port's thread ---- */
+/* ---- ending; on the endpoint's thread ---- */
 
 void sf_verbs_conn_disconnect(struct sf_conn *base)
 {
 	struct vb_conn *conn = vb_conn(base);
-	struct vb_port *port = vb_conn_port(conn);
+	struct vb_ep *ep = vb_conn_ep(conn);
 
-	if (!vb_port_is_ours(port))
+	if (!vb_ep_is_ours(ep))
 		return;
 	pthread_mutex_lock(&sf_control_lock);
-	pthread_mutex_lock(&port->lock);
+	pthread_mutex_lock(&ep->lock);
 	if (conn->life == VB_CONN_ASKING) {
 		struct sf_msg bye;
 
@@ -218,18 +218,18 @@ void sf_verbs_conn_disconnect(struct sf_conn *base)
 		sf_handshake_end(&conn->handshake);
 		connect_ended(conn, DOCA_ERROR_CONNECTION_ABORTED, NULL, 0);
 	} else if (!conn->leaving) {
-		if (conn->opened.queued && conn->opened.kind == SF_PORT_CONNECTED && conn->opened.status == DOCA_SUCCESS) {
+		if (conn->opened.queued && conn->opened.kind == SF_EP_CONNECTED && conn->opened.status == DOCA_SUCCESS) {
 			conn->opened.status = DOCA_ERROR_CONNECTION_ABORTED;
 			conn->opened.len = 0;
 		}
-		sf_port_queue_drop(&port->queue, &conn->closed);
+		sf_ep_queue_drop(&ep->queue, &conn->closed);
 		conn->leaving = true;
 		conn->moved_at = sf_now_ns();
 		sf_verbs_conn_touch(conn);
-		sf_verbs_port_drain(port);
+		sf_verbs_ep_drain(ep);
 	}
 	base->state = SF_CONN_CLOSED;
-	pthread_mutex_unlock(&port->lock);
+	pthread_mutex_unlock(&ep->lock);
 	if (conn_tick(conn, sf_now_ns()))
 		sf_control_wake(); /* which goes on with it */
 	pthread_mutex_unlock(&sf_control_lock);
@@ -238,17 +238,17 @@ void sf_verbs_conn_disconnect(struct sf_conn *base)
 void sf_verbs_conn_close(struct sf_conn *base)
 {
 	struct vb_conn *conn = vb_conn(base);
-	struct vb_port *port = vb_conn_port(conn);
+	struct vb_ep *ep = vb_conn_ep(conn);
 
-	if (!vb_port_is_ours(port))
+	if (!vb_ep_is_ours(ep))
 		return;
 	sf_verbs_conn_disconnect(base);
 	pthread_mutex_lock(&sf_control_lock);
 	sf_handshake_end(&conn->handshake);
 	LIST_REMOVE(conn, all);
-	pthread_mutex_lock(&port->lock);
+	pthread_mutex_lock(&ep->lock);
 	sf_verbs_conn_leave(conn);
-	pthread_mutex_unlock(&port->lock);
+	pthread_mutex_unlock(&ep->lock);
 	pthread_mutex_unlock(&sf_control_lock);
 	sf_verbs_conn_free(conn);
 }
@@ -257,7 +257,7 @@ void sf_verbs_conn_ring(struct sf_conn *base)
 {
 	struct sf_msg msg;
 
-	if (!vb_port_is_ours(vb_port(base->port)))
+	if (!vb_ep_is_ours(vb_ep(base->ep)))
 		return;
 	pthread_mutex_lock(&sf_control_lock);
 	(void)vb_msg_send(vb_conn(base)->handshake.channel, VB_MSG_RING, &msg, sizeof(msg), 0);

@@ -1,126 +1,126 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Taking posted receives back. The device does not give a shared receive back: the port uses them up itself, by empty messages
- * from a queue pair to itself, and reports them once every peer has been told that they are gone.
+ * Taking posted receives back. The device does not give a shared receive back: the endpoint uses them up itself, by empty
+ * messages from a queue pair to itself, and reports them once every peer has been told that they are gone.
  */
 #include "base/clock.h"
 #include "fabric/verbs/conn.h"
 
 #define HELD_LIMIT_NS UINT64_C(1000000000) /* for a sender to finish what it has begun */
 
-void sf_verbs_port_flush_recvs(struct sf_port *base)
+void sf_verbs_ep_flush_recvs(struct sf_ep *base)
 {
-	struct vb_port *port = vb_port(base);
+	struct vb_ep *ep = vb_ep(base);
 
-	if (!vb_port_is_ours(port))
+	if (!vb_ep_is_ours(ep))
 		return;
-	pthread_mutex_lock(&port->lock);
-	sf_verbs_port_drain(port);
-	if (port->posted != 0) {
-		port->flushing = true;
-		port->flush_end = port->order.tail;
-		port->flush_limit_ns = sf_now_ns() + HELD_LIMIT_NS;
-		sf_verbs_port_settle(port);
+	pthread_mutex_lock(&ep->lock);
+	sf_verbs_ep_drain(ep);
+	if (ep->posted != 0) {
+		ep->flushing = true;
+		ep->flush_end = ep->order.tail;
+		ep->flush_limit_ns = sf_now_ns() + HELD_LIMIT_NS;
+		sf_verbs_ep_settle(ep);
 	}
-	pthread_mutex_unlock(&port->lock);
+	pthread_mutex_unlock(&ep->lock);
 }
 
-void sf_verbs_self_sent(struct vb_port *port, const struct ibv_wc *wc)
+void sf_verbs_self_sent(struct vb_ep *ep, const struct ibv_wc *wc)
 {
-	port->self_out--;
+	ep->self_out--;
 	if (wc->status != IBV_WC_SUCCESS)
-		port->self_broken = true; /* a peer was faster: there was no receive left */
+		ep->self_broken = true; /* a peer was faster: there was no receive left */
 }
 
-doca_error_t sf_verbs_self_join(struct vb_port *port)
+doca_error_t sf_verbs_self_join(struct vb_ep *ep)
 {
-	struct vb_domain *domain = vb_domain(port->base.domain);
+	struct vb_domain *domain = vb_domain(ep->base.domain);
 	struct vb_msg_end end;
 
-	sf_verbs_domain_end(domain, port->self, 0, &end);
-	return sf_verbs_qp_join(domain, port->self, 0, &end, 0);
+	sf_verbs_domain_end(domain, ep->self, 0, &end);
+	return sf_verbs_qp_join(domain, ep->self, 0, &end, 0);
 }
 
 /* How many posted before the flush began are still out. */
-static uint32_t flush_left(const struct vb_port *port)
+static uint32_t flush_left(const struct vb_ep *ep)
 {
 	uint32_t num = 0;
 
-	for (uint32_t i = port->order.head; (int32_t)(i - port->flush_end) < 0; i++)
-		num += port->order.at[i & port->order.mask] != 0;
+	for (uint32_t i = ep->order.head; (int32_t)(i - ep->flush_end) < 0; i++)
+		num += ep->order.at[i & ep->order.mask] != 0;
 	return num;
 }
 
-static void self_send(struct vb_port *port)
+static void self_send(struct vb_ep *ep)
 {
 	struct ibv_send_wr wr = {.wr_id = VB_WR_SELF, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED}, *bad;
 
-	if (ibv_post_send(port->self, &wr, &bad) == 0)
-		port->self_out++;
+	if (ibv_post_send(ep->self, &wr, &bad) == 0)
+		ep->self_out++;
 	else
-		port->self_broken = true;
+		ep->self_broken = true;
 }
 
 /* Those that a sender held for too long, or that went with a queue pair. */
-static void flush_give_up(struct vb_port *port)
+static void flush_give_up(struct vb_ep *ep)
 {
-	while ((int32_t)(port->order.head - port->flush_end) < 0) {
-		uint32_t entry = port->order.at[port->order.head & port->order.mask];
+	while ((int32_t)(ep->order.head - ep->flush_end) < 0) {
+		uint32_t entry = ep->order.at[ep->order.head & ep->order.mask];
 
-		sf_verbs_order_pop(port);
+		sf_verbs_order_pop(ep);
 		if (entry != 0)
-			sf_verbs_slot_give_back(port, entry - 1);
+			sf_verbs_slot_give_back(ep, entry - 1);
 	}
 }
 
-static void flush_report(struct vb_port *port)
+static void flush_report(struct vb_ep *ep)
 {
-	while (port->flushed != NULL) {
-		struct sf_recv *recv = port->flushed;
+	while (ep->flushed != NULL) {
+		struct sf_recv *recv = ep->flushed;
 
-		port->flushed = recv->next;
-		sf_verbs_port_recv_due(port, recv);
+		ep->flushed = recv->next;
+		sf_verbs_ep_recv_due(ep, recv);
 	}
-	port->flushed_end = &port->flushed;
+	ep->flushed_end = &ep->flushed;
 }
 
 /* All are back: the peers learn of it before the program does. */
-static void flush_tell(struct vb_port *port)
+static void flush_tell(struct vb_ep *ep)
 {
 	struct vb_conn *conn;
 
-	port->flushing = false;
-	LIST_FOREACH (conn, &port->conns, entry) {
+	ep->flushing = false;
+	LIST_FOREACH (conn, &ep->conns, entry) {
 		if (conn->life == VB_CONN_UP)
 			sf_verbs_conn_tell(conn, true);
 	}
-	if (port->flush_views == 0)
-		flush_report(port);
+	if (ep->flush_views == 0)
+		flush_report(ep);
 }
 
-void sf_verbs_flush_view_seen(struct vb_port *port)
+void sf_verbs_flush_view_seen(struct vb_ep *ep)
 {
-	if (--port->flush_views == 0 && !port->flushing)
-		flush_report(port);
+	if (--ep->flush_views == 0 && !ep->flushing)
+		flush_report(ep);
 }
 
-void sf_verbs_flush_step(struct vb_port *port)
+void sf_verbs_flush_step(struct vb_ep *ep)
 {
-	uint32_t left = flush_left(port);
+	uint32_t left = flush_left(ep);
 
 	if (left == 0) {
-		flush_tell(port);
+		flush_tell(ep);
 		return;
 	}
-	if (port->self_broken && port->self_out == 0) {
-		port->self_broken = false;
-		if (sf_verbs_qp_restart(port->self) != DOCA_SUCCESS || sf_verbs_self_join(port) != DOCA_SUCCESS ||
-		    sf_now_ns() > port->flush_limit_ns) {
-			flush_give_up(port);
-			flush_tell(port);
+	if (ep->self_broken && ep->self_out == 0) {
+		ep->self_broken = false;
+		if (sf_verbs_qp_restart(ep->self) != DOCA_SUCCESS || sf_verbs_self_join(ep) != DOCA_SUCCESS ||
+		    sf_now_ns() > ep->flush_limit_ns) {
+			flush_give_up(ep);
+			flush_tell(ep);
 			return;
 		}
 	}
-	while (!port->self_broken && port->self_out < VB_SELF_DEPTH && port->self_out < left)
-		self_send(port);
+	while (!ep->self_broken && ep->self_out < VB_SELF_DEPTH && ep->self_out < left)
+		self_send(ep);
 }

@@ -11,7 +11,7 @@ struct vb_request {
 	struct sf_control_listener *listener;
 	struct sf_channel *channel; /* NULL once the peer went away */
 	struct sf_msg_side side;
-	struct sf_port_event event; /* GUARDED_BY(the port's lock) */
+	struct sf_ep_event event; /* GUARDED_BY(the endpoint's lock) */
 };
 
 static LIST_HEAD(, vb_request) requests =
@@ -44,8 +44,8 @@ static void conn_answer(struct vb_conn *conn, struct sf_channel *channel, const 
 static doca_error_t accept_auto(struct sf_control_listener *listener, struct sf_channel *channel,
 				const struct sf_msg_connect *ask)
 {
-	struct vb_port *port = vb_port(listener->base.port);
-	struct vb_conn *conn = sf_verbs_conn_new(port, NULL);
+	struct vb_ep *ep = vb_ep(listener->base.ep);
+	struct vb_conn *conn = sf_verbs_conn_new(ep, NULL);
 	doca_error_t error = conn != NULL ? conn_join(conn, &ask->side) : DOCA_ERROR_NO_MEMORY;
 
 	if (error == DOCA_SUCCESS && !sf_verbs_event_set_data(&conn->opened, ask->data, ask->data_len))
@@ -56,11 +56,11 @@ static doca_error_t accept_auto(struct sf_control_listener *listener, struct sf_
 		return error;
 	}
 	/* Due before the answer leaves: nothing of the connection can come before it. */
-	conn->opened.kind = SF_PORT_ACCEPTED;
+	conn->opened.kind = SF_EP_ACCEPTED;
 	conn->opened.listener = &listener->base;
-	pthread_mutex_lock(&port->lock);
-	sf_port_queue_event(&port->queue, &conn->opened);
-	pthread_mutex_unlock(&port->lock);
+	pthread_mutex_lock(&ep->lock);
+	sf_ep_queue_event(&ep->queue, &conn->opened);
+	pthread_mutex_unlock(&ep->lock);
 	conn_answer(conn, channel, NULL, 0);
 	return DOCA_SUCCESS;
 }
@@ -83,7 +83,7 @@ static bool request_message(struct sf_channel *channel, const struct sf_msg *msg
 static doca_error_t ask_program(struct sf_control_listener *listener, struct sf_channel *channel,
 				const struct sf_msg_connect *ask)
 {
-	struct vb_port *port = vb_port(listener->base.port);
+	struct vb_ep *ep = vb_ep(listener->base.ep);
 	struct vb_request *request = calloc(1, sizeof(*request));
 
 	if (request == NULL || !sf_verbs_event_set_data(&request->event, ask->data, ask->data_len)) {
@@ -93,16 +93,16 @@ static doca_error_t ask_program(struct sf_control_listener *listener, struct sf_
 	request->listener = listener;
 	request->side = ask->side;
 	request->channel = channel;
-	request->event.kind = SF_PORT_REQUEST;
+	request->event.kind = SF_EP_REQUEST;
 	request->event.listener = &listener->base;
 	request->event.request = (struct sf_request *)request;
 	channel->owner = request;
 	channel->ended = request_ended;
 	channel->message = request_message;
 	LIST_INSERT_HEAD(&requests, request, entry);
-	pthread_mutex_lock(&port->lock);
-	sf_port_queue_event(&port->queue, &request->event);
-	pthread_mutex_unlock(&port->lock);
+	pthread_mutex_lock(&ep->lock);
+	sf_ep_queue_event(&ep->queue, &request->event);
+	pthread_mutex_unlock(&ep->lock);
 	return DOCA_SUCCESS;
 }
 
@@ -116,11 +116,11 @@ doca_error_t sf_verbs_asked(struct sf_control_listener *listener, struct sf_chan
 
 static void request_free(struct vb_request *request)
 {
-	struct vb_port *port = vb_port(request->listener->base.port);
+	struct vb_ep *ep = vb_ep(request->listener->base.ep);
 
-	pthread_mutex_lock(&port->lock);
-	sf_port_queue_drop(&port->queue, &request->event);
-	pthread_mutex_unlock(&port->lock);
+	pthread_mutex_lock(&ep->lock);
+	sf_ep_queue_drop(&ep->queue, &request->event);
+	pthread_mutex_unlock(&ep->lock);
 	LIST_REMOVE(request, entry);
 	request->listener->num_requests--;
 	free(request->event.data);
@@ -135,7 +135,7 @@ doca_error_t sf_verbs_conn_accept(struct sf_request *base, const void *data, siz
 
 	if (len > SF_PRIVATE_MAX)
 		return DOCA_ERROR_INVALID_VALUE;
-	conn = sf_verbs_conn_new(vb_port(request->listener->base.port), user);
+	conn = sf_verbs_conn_new(vb_ep(request->listener->base.ep), user);
 	if (conn == NULL)
 		return DOCA_ERROR_NO_MEMORY;
 	conn->base.state = SF_CONN_READY;
@@ -172,11 +172,11 @@ void sf_verbs_conn_reject(struct sf_listener *listener, struct sf_request *reque
 
 /* ---- listeners ---- */
 
-doca_error_t sf_verbs_listener_open(struct sf_port *port, const char *name, uint32_t flags, void *user, struct sf_listener **out)
+doca_error_t sf_verbs_listener_open(struct sf_ep *ep, const char *name, uint32_t flags, void *user, struct sf_listener **out)
 {
-	const struct sf_net_device device = vb_net_device(vb_domain(port->domain));
+	const struct sf_net_device device = vb_net_device(vb_domain(ep->domain));
 	struct sf_control_listener *listener;
-	doca_error_t error = sf_control_listener_open(&sf_verbs_control, &device, port, name, flags, user, &listener);
+	doca_error_t error = sf_control_listener_open(&sf_verbs_control, &device, ep, name, flags, user, &listener);
 
 	if (error == DOCA_SUCCESS)
 		*out = &listener->base;
@@ -185,12 +185,12 @@ doca_error_t sf_verbs_listener_open(struct sf_port *port, const char *name, uint
 
 static struct sf_conn *unseen_conn(struct sf_listener *listener)
 {
-	struct vb_port *port = vb_port(listener->port);
+	struct vb_ep *ep = vb_ep(listener->ep);
 	struct sf_conn *conn;
 
-	pthread_mutex_lock(&port->lock);
-	conn = sf_port_queue_unseen(&port->queue, listener);
-	pthread_mutex_unlock(&port->lock);
+	pthread_mutex_lock(&ep->lock);
+	conn = sf_ep_queue_unseen(&ep->queue, listener);
+	pthread_mutex_unlock(&ep->lock);
 	return conn;
 }
 
@@ -200,7 +200,7 @@ void sf_verbs_listener_close(struct sf_listener *base)
 	struct vb_request *request, *next;
 	struct sf_conn *conn;
 
-	if (!vb_port_is_ours(vb_port(base->port)))
+	if (!vb_ep_is_ours(vb_ep(base->ep)))
 		return;
 	pthread_mutex_lock(&sf_control_lock);
 	(void)sf_control_listener_close(listener);

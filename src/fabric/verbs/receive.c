@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The receives of a port: posting, arrival, the fetching of long messages. */
+/* The receives of an endpoint: posting, arrival, the fetching of long messages. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,51 +40,51 @@ static uint32_t ring_num(const struct vb_ring *ring)
 
 /* ---- the order of posting, and its runs of equal lengths ---- */
 
-void sf_verbs_order_pop(struct vb_port *port)
+void sf_verbs_order_pop(struct vb_ep *ep)
 {
-	struct vb_run *first = &port->runs[port->runs_head & port->order.mask];
+	struct vb_run *first = &ep->runs[ep->runs_head & ep->order.mask];
 
-	(void)ring_pop(&port->order);
+	(void)ring_pop(&ep->order);
 	if (--first->num != 0)
 		return;
-	port->runs_head++;
-	port->runs_num--;
+	ep->runs_head++;
+	ep->runs_num--;
 }
 
-static void order_push(struct vb_port *port, uint32_t slot)
+static void order_push(struct vb_ep *ep, uint32_t slot)
 {
-	uint32_t len = port->slots[slot].len;
-	struct vb_run *last = &port->runs[(port->runs_head + port->runs_num - 1) & port->order.mask];
+	uint32_t len = ep->slots[slot].len;
+	struct vb_run *last = &ep->runs[(ep->runs_head + ep->runs_num - 1) & ep->order.mask];
 
-	if (ring_num(&port->order) > port->order.mask) /* one that was posted long ago is still held: forget its place */
-		sf_verbs_order_pop(port);
-	port->slots[slot].place = port->order.tail;
-	ring_push(&port->order, slot + 1);
-	if (port->runs_num != 0 && last->len == len) {
+	if (ring_num(&ep->order) > ep->order.mask) /* one that was posted long ago is still held: forget its place */
+		sf_verbs_order_pop(ep);
+	ep->slots[slot].place = ep->order.tail;
+	ring_push(&ep->order, slot + 1);
+	if (ep->runs_num != 0 && last->len == len) {
 		last->num++;
 		return;
 	}
-	port->runs[(port->runs_head + port->runs_num++) & port->order.mask] = (struct vb_run){1, len};
+	ep->runs[(ep->runs_head + ep->runs_num++) & ep->order.mask] = (struct vb_run){1, len};
 }
 
-static void order_take(struct vb_port *port, uint32_t slot)
+static void order_take(struct vb_ep *ep, uint32_t slot)
 {
-	uint32_t place = port->slots[slot].place;
+	uint32_t place = ep->slots[slot].place;
 
-	if (place - port->order.head < ring_num(&port->order))
-		port->order.at[place & port->order.mask] = 0;
-	while (ring_num(&port->order) != 0 && port->order.at[port->order.head & port->order.mask] == 0)
-		sf_verbs_order_pop(port);
-	if (port->conns_num > 1 || port->runs_num > VB_RUNS_MAX)
-		port->views_stale = true; /* what other senders know is too much, or what this one knows too little */
+	if (place - ep->order.head < ring_num(&ep->order))
+		ep->order.at[place & ep->order.mask] = 0;
+	while (ring_num(&ep->order) != 0 && ep->order.at[ep->order.head & ep->order.mask] == 0)
+		sf_verbs_order_pop(ep);
+	if (ep->conns_num > 1 || ep->runs_num > VB_RUNS_MAX)
+		ep->views_stale = true; /* what other senders know is too much, or what this one knows too little */
 }
 
-uint32_t sf_verbs_recvs_view(const struct vb_port *port, struct vb_view *view)
+uint32_t sf_verbs_recvs_view(const struct vb_ep *ep, struct vb_view *view)
 {
-	uint32_t num = port->runs_num < VB_RUNS_MAX ? port->runs_num : VB_RUNS_MAX;
+	uint32_t num = ep->runs_num < VB_RUNS_MAX ? ep->runs_num : VB_RUNS_MAX;
 
 	for (uint32_t i = 0; i < num; i++) {
-		const struct vb_run *run = &port->runs[(port->runs_head + i) & port->order.mask];
+		const struct vb_run *run = &ep->runs[(ep->runs_head + i) & ep->order.mask];
 
 		view->runs[i].num = run->num;
 		view->runs[i].len = run->len;
@@ -95,118 +95,118 @@ uint32_t sf_verbs_recvs_view(const struct vb_port *port, struct vb_view *view)
 /* ---- posting ---- */
 
 /* Hands a slot to the device. */
-static bool slot_post(struct vb_port *port, uint32_t index)
+static bool slot_post(struct vb_ep *ep, uint32_t index)
 {
-	struct vb_slot *slot = &port->slots[index];
+	struct vb_slot *slot = &ep->slots[index];
 	const struct sf_recv *recv = slot->recv;
 	struct ibv_sge sge[VB_RECV_IOV_MAX + 1];
 	struct ibv_recv_wr wr = {.wr_id = VB_WR_RECEIVE | index, .sg_list = sge, .num_sge = 1}, *bad;
 
-	sge[0] = (struct ibv_sge){(uintptr_t)&port->records[index], sizeof(struct vb_record), port->records_mr->mr->lkey};
+	sge[0] = (struct ibv_sge){(uintptr_t)&ep->records[index], sizeof(struct vb_record), ep->records_mr->mr->lkey};
 	for (uint32_t i = 0; i < recv->iov_num; i++) {
 		if (recv->iov[i].len != 0)
 			sge[wr.num_sge++] =
 				(struct ibv_sge){(uintptr_t)recv->iov[i].addr, (uint32_t)recv->iov[i].len, slot->mr->mr->lkey};
 	}
-	if (ibv_post_srq_recv(port->srq, &wr, &bad) != 0)
+	if (ibv_post_srq_recv(ep->srq, &wr, &bad) != 0)
 		return false;
 	slot->state = VB_SLOT_POSTED;
 	slot->conn = NULL;
-	order_push(port, index);
+	order_push(ep, index);
 	return true;
 }
 
-static void slot_free(struct vb_port *port, uint32_t index)
+static void slot_free(struct vb_ep *ep, uint32_t index)
 {
-	struct vb_slot *slot = &port->slots[index];
+	struct vb_slot *slot = &ep->slots[index];
 
 	sf_verbs_mr_put(slot->mr);
 	slot->mr = NULL;
 	slot->recv = NULL;
 	slot->state = VB_SLOT_FREE;
-	ring_push(&port->free_slots, index);
+	ring_push(&ep->free_slots, index);
 }
 
-static void views_changed(struct vb_port *port)
+static void views_changed(struct vb_ep *ep)
 {
-	port->views_stale = true;
-	if (!port->polling)
-		sf_verbs_port_settle(port);
+	ep->views_stale = true;
+	if (!ep->polling)
+		sf_verbs_ep_settle(ep);
 }
 
-doca_error_t sf_verbs_port_post_recv(struct sf_port *base, struct sf_recv *recv)
+doca_error_t sf_verbs_ep_post_recv(struct sf_ep *base, struct sf_recv *recv)
 {
-	struct vb_port *port = vb_port(base);
+	struct vb_ep *ep = vb_ep(base);
 	struct vb_mr *mr = NULL;
 	uint64_t len;
 	doca_error_t error = sf_recv_check(base, recv, &len);
 
 	if (error != DOCA_SUCCESS)
 		return error;
-	if (!vb_port_is_ours(port))
+	if (!vb_ep_is_ours(ep))
 		return DOCA_ERROR_FULL;
 	if (recv->iov_num != 0) {
 		mr = sf_verbs_region_mr((struct vb_region *)recv->region);
 		if (mr == NULL)
 			return DOCA_ERROR_OPERATING_SYSTEM;
 	}
-	pthread_mutex_lock(&port->lock);
-	if (port->posted == port->recv_max || ring_num(&port->free_slots) == 0) {
+	pthread_mutex_lock(&ep->lock);
+	if (ep->posted == ep->recv_max || ring_num(&ep->free_slots) == 0) {
 		error = DOCA_ERROR_FULL;
 		sf_verbs_mr_put(mr);
 	} else {
-		uint32_t index = ring_pop(&port->free_slots);
+		uint32_t index = ring_pop(&ep->free_slots);
 
-		port->slots[index].recv = recv;
-		port->slots[index].mr = mr;
-		port->slots[index].len = (uint32_t)len;
-		if (slot_post(port, index)) {
-			port->posted++;
-			views_changed(port);
+		ep->slots[index].recv = recv;
+		ep->slots[index].mr = mr;
+		ep->slots[index].len = (uint32_t)len;
+		if (slot_post(ep, index)) {
+			ep->posted++;
+			views_changed(ep);
 		} else {
 			SF_LOG_ERR("the RDMA device takes no further receive");
-			slot_free(port, index);
+			slot_free(ep, index);
 			error = DOCA_ERROR_FULL;
 		}
 	}
-	pthread_mutex_unlock(&port->lock);
+	pthread_mutex_unlock(&ep->lock);
 	return error;
 }
 
 /* ---- the end of a receive ---- */
 
-void sf_verbs_slot_give_back(struct vb_port *port, uint32_t index)
+void sf_verbs_slot_give_back(struct vb_ep *ep, uint32_t index)
 {
-	struct sf_recv *recv = port->slots[index].recv;
+	struct sf_recv *recv = ep->slots[index].recv;
 
 	sf_recv_abort(recv);
-	slot_free(port, index);
+	slot_free(ep, index);
 	recv->next = NULL;
-	*port->flushed_end = recv;
-	port->flushed_end = &recv->next;
+	*ep->flushed_end = recv;
+	ep->flushed_end = &recv->next;
 }
 
 /* Nothing came into it after all: posted again, or taken back. */
-static void slot_again(struct vb_port *port, uint32_t index)
+static void slot_again(struct vb_ep *ep, uint32_t index)
 {
-	if (!port->flushing && slot_post(port, index)) {
-		port->views_stale = true;
+	if (!ep->flushing && slot_post(ep, index)) {
+		ep->views_stale = true;
 		return;
 	}
-	sf_verbs_slot_give_back(port, index);
-	port->flushing = true; /* which reports it */
+	sf_verbs_slot_give_back(ep, index);
+	ep->flushing = true; /* which reports it */
 }
 
-static void slot_ready(struct vb_port *port, uint32_t index)
+static void slot_ready(struct vb_ep *ep, uint32_t index)
 {
-	port->slots[index].state = VB_SLOT_READY;
-	ring_push(&port->arrived, index);
+	ep->slots[index].state = VB_SLOT_READY;
+	ring_push(&ep->arrived, index);
 }
 
-static void message_arrived(struct vb_port *port, struct vb_conn *conn, uint32_t index)
+static void message_arrived(struct vb_ep *ep, struct vb_conn *conn, uint32_t index)
 {
-	const struct vb_record *record = &port->records[index];
-	struct vb_slot *slot = &port->slots[index];
+	const struct vb_record *record = &ep->records[index];
+	struct vb_slot *slot = &ep->slots[index];
 	struct sf_recv *recv = slot->recv;
 
 	conn->heard++;
@@ -217,7 +217,7 @@ static void message_arrived(struct vb_port *port, struct vb_conn *conn, uint32_t
 	recv->len = record->len;
 	recv->header_len = record->header_len;
 	memcpy(recv->header, record->header, record->header_len);
-	slot_ready(port, index);
+	slot_ready(ep, index);
 	if (record->kind != VB_RECORD_PULL)
 		return;
 	slot->state = VB_SLOT_WAITS_PULL;
@@ -227,28 +227,28 @@ static void message_arrived(struct vb_port *port, struct vb_conn *conn, uint32_t
 	slot->pulled = slot->pull_posted = slot->pull_out = 0;
 }
 
-static bool message_is_sound(const struct vb_port *port, uint32_t index, uint32_t bytes)
+static bool message_is_sound(const struct vb_ep *ep, uint32_t index, uint32_t bytes)
 {
-	const struct vb_record *record = &port->records[index];
+	const struct vb_record *record = &ep->records[index];
 
 	if (bytes < sizeof(*record) || !sf_verbs_record_check(record, bytes - sizeof(*record)))
 		return false;
-	return record->len <= port->slots[index].len;
+	return record->len <= ep->slots[index].len;
 }
 
-void sf_verbs_recv_arrived(struct vb_port *port, struct vb_conn *conn, const struct ibv_wc *wc)
+void sf_verbs_recv_arrived(struct vb_ep *ep, struct vb_conn *conn, const struct ibv_wc *wc)
 {
 	uint32_t index = (uint32_t)(wc->wr_id & ~VB_WR_RECEIVE);
-	struct vb_slot *slot = &port->slots[index];
+	struct vb_slot *slot = &ep->slots[index];
 
 	if (slot->state != VB_SLOT_POSTED)
 		return; /* given up before */
-	order_take(port, index);
-	if (wc->qp_num == port->self->qp_num) {
-		if (port->flushing && (int32_t)(slot->place - port->flush_end) < 0)
-			sf_verbs_slot_give_back(port, index);
+	order_take(ep, index);
+	if (wc->qp_num == ep->self->qp_num) {
+		if (ep->flushing && (int32_t)(slot->place - ep->flush_end) < 0)
+			sf_verbs_slot_give_back(ep, index);
 		else
-			slot_again(port, index);
+			slot_again(ep, index);
 		return;
 	}
 	if (wc->status != IBV_WC_SUCCESS) {
@@ -257,26 +257,26 @@ void sf_verbs_recv_arrived(struct vb_port *port, struct vb_conn *conn, const str
 					   sf_verbs_lib.wc_status_str(wc->status));
 			sf_verbs_conn_suspect(conn);
 		}
-		slot_again(port, index);
+		slot_again(ep, index);
 		return;
 	}
 	if (conn == NULL) { /* of a connection that is closed */
 		sf_recv_abort(slot->recv);
-		slot_ready(port, index);
-	} else if (message_is_sound(port, index, wc->byte_len)) {
-		message_arrived(port, conn, index);
+		slot_ready(ep, index);
+	} else if (message_is_sound(ep, index, wc->byte_len)) {
+		message_arrived(ep, conn, index);
 	} else {
 		SF_LOG_ERR_LIMITED("a peer's message of %u bytes is malformed; its connection is closed", wc->byte_len);
 		sf_verbs_conn_lose(conn, DOCA_ERROR_CONNECTION_ABORTED, 0);
-		slot_again(port, index);
+		slot_again(ep, index);
 	}
 }
 
-void sf_verbs_recvs_forget(struct vb_port *port, struct vb_conn *conn)
+void sf_verbs_recvs_forget(struct vb_ep *ep, struct vb_conn *conn)
 {
-	sf_port_queue_forget(&port->queue, &conn->base);
-	for (uint32_t i = port->arrived.head; i != port->arrived.tail; i++) {
-		struct vb_slot *slot = &port->slots[port->arrived.at[i & port->arrived.mask]];
+	sf_ep_queue_forget(&ep->queue, &conn->base);
+	for (uint32_t i = ep->arrived.head; i != ep->arrived.tail; i++) {
+		struct vb_slot *slot = &ep->slots[ep->arrived.at[i & ep->arrived.mask]];
 
 		if (slot->conn != conn)
 			continue;
@@ -299,9 +299,9 @@ static void pull_end(struct vb_slot *slot, bool ok)
 }
 
 /* One work request: as much of a piece of the receive as one takes. */
-static bool pull_post(struct vb_port *port, uint32_t index)
+static bool pull_post(struct vb_ep *ep, uint32_t index)
 {
-	struct vb_slot *slot = &port->slots[index];
+	struct vb_slot *slot = &ep->slots[index];
 	const struct sf_iov *piece = slot->recv->iov;
 	uint64_t at = slot->pull_posted, len = slot->pull_len - at;
 	struct ibv_sge sge;
@@ -310,7 +310,7 @@ static bool pull_post(struct vb_port *port, uint32_t index)
 	while (at >= piece->len)
 		at -= (piece++)->len;
 	len = len < piece->len - at ? len : piece->len - at;
-	len = len < vb_domain(port->base.domain)->split ? len : vb_domain(port->base.domain)->split;
+	len = len < vb_domain(ep->base.domain)->split ? len : vb_domain(ep->base.domain)->split;
 	sge = (struct ibv_sge){(uintptr_t)piece->addr + at, (uint32_t)len, slot->mr->mr->lkey};
 	wr.wr.rdma.remote_addr = slot->pull_addr + slot->pull_posted;
 	wr.wr.rdma.rkey = slot->pull_rkey;
@@ -321,13 +321,13 @@ static bool pull_post(struct vb_port *port, uint32_t index)
 	return true;
 }
 
-static void pull_step(struct vb_port *port, uint32_t index)
+static void pull_step(struct vb_ep *ep, uint32_t index)
 {
-	struct vb_slot *slot = &port->slots[index];
+	struct vb_slot *slot = &ep->slots[index];
 
 	slot->state = VB_SLOT_PULLING;
 	while (slot->conn->life == VB_CONN_UP && slot->pull_out < PULLS_OUT && slot->pull_posted < slot->pull_len) {
-		if (!pull_post(port, index))
+		if (!pull_post(ep, index))
 			break;
 	}
 	if (slot->pull_out != 0)
@@ -338,9 +338,9 @@ static void pull_step(struct vb_port *port, uint32_t index)
 		pull_end(slot, false);
 }
 
-void sf_verbs_recv_pulled(struct vb_port *port, uint32_t index, bool ok)
+void sf_verbs_recv_pulled(struct vb_ep *ep, uint32_t index, bool ok)
 {
-	struct vb_slot *slot = &port->slots[index];
+	struct vb_slot *slot = &ep->slots[index];
 
 	if (slot->state != VB_SLOT_PULLING)
 		return; /* its connection was closed meanwhile */
@@ -351,81 +351,81 @@ void sf_verbs_recv_pulled(struct vb_port *port, uint32_t index, bool ok)
 
 /* ---- in order ---- */
 
-void sf_verbs_recvs_step(struct vb_port *port)
+void sf_verbs_recvs_step(struct vb_ep *ep)
 {
-	while (ring_num(&port->arrived) != 0) {
-		uint32_t index = port->arrived.at[port->arrived.head & port->arrived.mask];
-		struct vb_slot *slot = &port->slots[index];
+	while (ring_num(&ep->arrived) != 0) {
+		uint32_t index = ep->arrived.at[ep->arrived.head & ep->arrived.mask];
+		struct vb_slot *slot = &ep->slots[index];
 
 		if (slot->state == VB_SLOT_WAITS_PULL || slot->state == VB_SLOT_PULLING)
-			pull_step(port, index);
+			pull_step(ep, index);
 		if (slot->state != VB_SLOT_READY)
 			break;
-		(void)ring_pop(&port->arrived);
+		(void)ring_pop(&ep->arrived);
 
 		struct sf_recv *recv = slot->recv;
 
-		slot_free(port, index);
-		sf_verbs_port_recv_due(port, recv);
+		slot_free(ep, index);
+		sf_verbs_ep_recv_due(ep, recv);
 	}
-	if (port->flushing)
-		sf_verbs_flush_step(port);
+	if (ep->flushing)
+		sf_verbs_flush_step(ep);
 }
 
 /* ---- life ---- */
 
-static doca_error_t open_memory(struct vb_port *port)
+static doca_error_t open_memory(struct vb_ep *ep)
 {
-	uint32_t num = port->recv_max != 0 ? port->recv_max : 1;
+	uint32_t num = ep->recv_max != 0 ? ep->recv_max : 1;
 	size_t size = ((size_t)num * sizeof(struct vb_record) + 4095) & ~(size_t)4095;
 
-	port->slots = calloc(num, sizeof(*port->slots));
-	port->records = aligned_alloc(4096, size);
-	if (port->slots == NULL || port->records == NULL || !ring_open(&port->free_slots, num) ||
-	    !ring_open(&port->arrived, num) || !ring_open(&port->order, 4 * num + 64))
+	ep->slots = calloc(num, sizeof(*ep->slots));
+	ep->records = aligned_alloc(4096, size);
+	if (ep->slots == NULL || ep->records == NULL || !ring_open(&ep->free_slots, num) || !ring_open(&ep->arrived, num) ||
+	    !ring_open(&ep->order, 4 * num + 64))
 		return DOCA_ERROR_NO_MEMORY;
-	memset(port->records, 0, size);
-	port->runs = calloc(port->order.mask + 1, sizeof(*port->runs));
-	if (port->runs == NULL)
+	memset(ep->records, 0, size);
+	ep->runs = calloc(ep->order.mask + 1, sizeof(*ep->runs));
+	if (ep->runs == NULL)
 		return DOCA_ERROR_NO_MEMORY;
-	for (uint32_t i = 0; i < port->recv_max; i++)
-		ring_push(&port->free_slots, i);
-	port->records_mr = sf_verbs_mr_make(vb_domain(port->base.domain), port->records, size, IBV_ACCESS_LOCAL_WRITE);
-	return port->records_mr != NULL ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
+	for (uint32_t i = 0; i < ep->recv_max; i++)
+		ring_push(&ep->free_slots, i);
+	ep->records_mr = sf_verbs_mr_make(vb_domain(ep->base.domain), ep->records, size, IBV_ACCESS_LOCAL_WRITE);
+	return ep->records_mr != NULL ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
 }
 
-doca_error_t sf_verbs_recvs_open(struct vb_port *port)
+doca_error_t sf_verbs_recvs_open(struct vb_ep *ep)
 {
-	struct vb_domain *domain = vb_domain(port->base.domain);
-	struct ibv_srq_init_attr attr = {.attr = {.max_wr = port->recv_max + 1, .max_sge = VB_RECV_IOV_MAX + 1}};
-	doca_error_t error = open_memory(port);
+	struct vb_domain *domain = vb_domain(ep->base.domain);
+	struct ibv_srq_init_attr attr = {.attr = {.max_wr = ep->recv_max + 1, .max_sge = VB_RECV_IOV_MAX + 1}};
+	doca_error_t error = open_memory(ep);
 	uint32_t inline_max;
 
 	if (error != DOCA_SUCCESS)
 		return error;
-	port->srq = sf_verbs_lib.create_srq(domain->pd, &attr);
-	if (port->srq == NULL) {
-		SF_LOG_ERR("RDMA device %s gives no queue of %u shared receives: %s", domain->device->name, port->recv_max,
+	ep->srq = sf_verbs_lib.create_srq(domain->pd, &attr);
+	if (ep->srq == NULL) {
+		SF_LOG_ERR("RDMA device %s gives no queue of %u shared receives: %s", domain->device->name, ep->recv_max,
 			   strerror(errno));
 		return DOCA_ERROR_DRIVER;
 	}
-	error = sf_verbs_qp_create(domain, port->cq, port->srq, VB_SELF_DEPTH, &port->self, &inline_max);
-	return error == DOCA_SUCCESS ? sf_verbs_self_join(port) : error;
+	error = sf_verbs_qp_create(domain, ep->cq, ep->srq, VB_SELF_DEPTH, &ep->self, &inline_max);
+	return error == DOCA_SUCCESS ? sf_verbs_self_join(ep) : error;
 }
 
-void sf_verbs_recvs_close(struct vb_port *port)
+void sf_verbs_recvs_close(struct vb_ep *ep)
 {
-	if (port->self != NULL)
-		sf_verbs_lib.destroy_qp(port->self);
-	if (port->srq != NULL)
-		sf_verbs_lib.destroy_srq(port->srq);
-	sf_verbs_mr_put(port->records_mr);
-	for (uint32_t i = 0; port->slots != NULL && i < port->recv_max; i++)
-		sf_verbs_mr_put(port->slots[i].mr);
-	free(port->slots);
-	free(port->records);
-	free(port->runs);
-	free(port->free_slots.at);
-	free(port->order.at);
-	free(port->arrived.at);
+	if (ep->self != NULL)
+		sf_verbs_lib.destroy_qp(ep->self);
+	if (ep->srq != NULL)
+		sf_verbs_lib.destroy_srq(ep->srq);
+	sf_verbs_mr_put(ep->records_mr);
+	for (uint32_t i = 0; ep->slots != NULL && i < ep->recv_max; i++)
+		sf_verbs_mr_put(ep->slots[i].mr);
+	free(ep->slots);
+	free(ep->records);
+	free(ep->runs);
+	free(ep->free_slots.at);
+	free(ep->order.at);
+	free(ep->arrived.at);
 }

@@ -86,7 +86,7 @@ static doca_error_t prepare_staged(struct vb_conn *conn, struct vb_op *it)
 	error = stage(it);
 	if (error != DOCA_SUCCESS)
 		return error;
-	it->mrs[0] = sf_verbs_mr_make(vb_domain(conn->base.port->domain), it->stage.addr, it->len, IBV_ACCESS_LOCAL_WRITE);
+	it->mrs[0] = sf_verbs_mr_make(vb_domain(conn->base.ep->domain), it->stage.addr, it->len, IBV_ACCESS_LOCAL_WRITE);
 	return it->mrs[0] != NULL ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
 }
 
@@ -98,7 +98,7 @@ static doca_error_t prepare_pull(struct vb_conn *conn, struct vb_op *it)
 	if (error != DOCA_SUCCESS)
 		return error;
 	it->pull = true;
-	it->mrs[0] = sf_verbs_mr_make(vb_domain(conn->base.port->domain), it->iov[0].addr, it->len, IBV_ACCESS_REMOTE_READ);
+	it->mrs[0] = sf_verbs_mr_make(vb_domain(conn->base.ep->domain), it->iov[0].addr, it->len, IBV_ACCESS_REMOTE_READ);
 	return it->mrs[0] != NULL ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
 }
 
@@ -111,7 +111,7 @@ static bool fits_inline(const struct vb_conn *conn, const struct vb_op *it)
 
 static doca_error_t prepare(struct vb_conn *conn, struct vb_op *it)
 {
-	struct vb_domain *domain = vb_domain(conn->base.port->domain);
+	struct vb_domain *domain = vb_domain(conn->base.ep->domain);
 	const struct sf_op *op = it->op;
 
 	if (op->kind == SF_OP_SEND && it->len + sizeof(struct vb_record) > domain->msg_max)
@@ -223,7 +223,7 @@ static bool post_sided(struct vb_conn *conn, uint32_t number)
 		wr.num_sge = it->len != 0;
 		it->at = it->len;
 	} else {
-		(void)take_pieces(it, vb_domain(conn->base.port->domain)->split, sge, &wr.num_sge);
+		(void)take_pieces(it, vb_domain(conn->base.ep->domain)->split, sge, &wr.num_sge);
 		wr.send_flags = fits_inline(conn, it) ? IBV_SEND_INLINE : 0;
 	}
 	wr.opcode = op->kind == SF_OP_WRITE ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ;
@@ -326,7 +326,7 @@ void sf_verbs_ops_reap(struct vb_conn *conn)
 		op_release(it);
 		conn->ops_head++;
 		conn->moved_at = sf_now_ns();
-		sf_port_queue_op(&vb_conn_port(conn)->queue, it->op);
+		sf_ep_queue_op(&vb_conn_ep(conn)->queue, it->op);
 	}
 }
 
@@ -409,7 +409,7 @@ static doca_error_t submit(struct vb_conn *conn, struct sf_op *op, uint64_t len)
 doca_error_t sf_verbs_conn_submit(struct sf_conn *base, struct sf_op *op)
 {
 	struct vb_conn *conn = vb_conn(base);
-	struct vb_port *port = vb_conn_port(conn);
+	struct vb_ep *ep = vb_conn_ep(conn);
 	const doca_error_t before = op->status;
 	uint64_t len;
 	doca_error_t error = sf_op_check(base, op, &len);
@@ -420,35 +420,35 @@ doca_error_t sf_verbs_conn_submit(struct sf_conn *base, struct sf_op *op)
 		SF_LOG_ERR("an RDMA device reaches memory by a connection only where its owner exported it: import the region");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (!vb_port_is_ours(port))
+	if (!vb_ep_is_ours(ep))
 		return DOCA_ERROR_NOT_CONNECTED;
-	pthread_mutex_lock(&port->lock);
+	pthread_mutex_lock(&ep->lock);
 	error = submit(conn, op, len);
 	if (error == DOCA_ERROR_AGAIN) {
-		sf_verbs_port_drain(port); /* what is full clears by itself */
-		op->status = before;	   /* the peer's view may have come meanwhile: the first reason is none any more */
+		sf_verbs_ep_drain(ep); /* what is full clears by itself */
+		op->status = before;   /* the peer's view may have come meanwhile: the first reason is none any more */
 		error = submit(conn, op, len);
 	}
-	if (error == DOCA_SUCCESS && !port->polling)
-		sf_verbs_port_settle(port);
-	pthread_mutex_unlock(&port->lock);
+	if (error == DOCA_SUCCESS && !ep->polling)
+		sf_verbs_ep_settle(ep);
+	pthread_mutex_unlock(&ep->lock);
 	return error;
 }
 
 uint32_t sf_verbs_conn_credits(struct sf_conn *base, uint32_t *len)
 {
 	struct vb_conn *conn = vb_conn(base);
-	struct vb_port *port = vb_conn_port(conn);
+	struct vb_ep *ep = vb_conn_ep(conn);
 	uint32_t num = 0;
 
 	*len = 0;
-	if (!vb_port_is_ours(port))
+	if (!vb_ep_is_ours(ep))
 		return 0;
-	pthread_mutex_lock(&port->lock);
+	pthread_mutex_lock(&ep->lock);
 	if (conn->life == VB_CONN_UP && !conn->leaving) {
 		(void)sf_verbs_view_read(&conn->block->view, &conn->view);
 		num = sf_verbs_view_credits(&conn->view, conn->sent, len);
 	}
-	pthread_mutex_unlock(&port->lock);
+	pthread_mutex_unlock(&ep->lock);
 	return num;
 }

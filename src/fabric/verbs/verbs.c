@@ -4,7 +4,7 @@
  *
  *   lib.c         libibverbs, loaded when used		  import.c   memory of others
  *   device.c      devices, domains, queue pairs	  access.c   reaching it without a connection
- *   interfaces.c  their addresses on the network	  port.c     completions, what is due, poll and arm
+ *   interfaces.c  their addresses on the network	  endpoint.c     completions, what is due, poll and arm
  *   wire.c        all bytes that a peer can send	  receive.c  posted receives; flush.c takes them back
  *   region.c      memory of ours, and who imports it	  conn.c     a connection's queue pair
  *   submit.c      operations				  connect.c  how connections begin and end; listen.c the other side
@@ -72,12 +72,12 @@ const struct sf_fabric_ops sf_verbs_ops = {
 	.region_ready = sf_verbs_region_ready,
 	.region_access = sf_verbs_region_access,
 	.region_arm = sf_verbs_region_arm,
-	.port_open = sf_verbs_port_open,
-	.port_close = sf_verbs_port_close,
-	.port_poll = sf_verbs_port_poll,
-	.port_arm = sf_verbs_port_arm,
-	.port_post_recv = sf_verbs_port_post_recv,
-	.port_flush_recvs = sf_verbs_port_flush_recvs,
+	.ep_open = sf_verbs_ep_open,
+	.ep_close = sf_verbs_ep_close,
+	.ep_poll = sf_verbs_ep_poll,
+	.ep_arm = sf_verbs_ep_arm,
+	.ep_post_recv = sf_verbs_ep_post_recv,
+	.ep_flush_recvs = sf_verbs_ep_flush_recvs,
 	.listener_open = sf_verbs_listener_open,
 	.listener_close = sf_verbs_listener_close,
 	.conn_connect = sf_verbs_conn_connect,

@@ -6,8 +6,8 @@
  *   to an owner's agent  ATTACH ->    <- ATTACHED  <- ARM     RING ->    <- GONE               GONE_SEEN ->
  *
  * The end of the first kind of channel without a BYE is the death of the connection's peer, of the second kind that of the
- * owner. Also here: the record that begins every message on the wire, the view of its receives that a port writes to its senders,
- * and the descriptor of an exported region.
+ * owner. Also here: the record that begins every message on the wire, the view of its receives that an endpoint writes to its
+ * senders, and the descriptor of an exported region.
  */
 #ifndef SF_FABRIC_VERBS_WIRE_H
 #define SF_FABRIC_VERBS_WIRE_H
@@ -102,8 +102,8 @@ bool sf_verbs_record_check(const struct vb_record *record, uint64_t bytes);
 
 #define VB_RUNS_MAX 14
 
-/* A port's receives as told to one sender: what is posted and not taken yet, first to last, and how many messages of that
- * sender were counted off. Written whole by the port, read with vb_view_read. */
+/* An endpoint's receives as told to one sender: what is posted and not taken yet, first to last, and how many messages of that
+ * sender were counted off. Written whole by the endpoint, read with vb_view_read. */
 struct vb_view {
 	uint32_t begin; /* equals end in a view that is whole */
 	uint32_t heard;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fabric/tcp/port.h"
+#include "fabric/tcp/ep.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,22 +20,22 @@
 #define BUSY_POLLS 64			   /* in a tick: the program polls, and the agent need not */
 #define TELL_CONNS_MAX 32		   /* connections that are looked at with every post */
 
-static LIST_HEAD(, tcp_port) ports = LIST_HEAD_INITIALIZER(ports); /* GUARDED_BY(sf_control_lock) */
+static LIST_HEAD(, tcp_ep) eps = LIST_HEAD_INITIALIZER(eps); /* GUARDED_BY(sf_control_lock) */
 
-static bool is_ours(const struct tcp_port *far)
+static bool is_ours(const struct tcp_ep *far)
 {
 	return far->generation == sf_control_generation();
 }
 
-void sf_tcp_port_unlock(struct tcp_port *far)
+void sf_tcp_ep_unlock(struct tcp_ep *far)
 {
 	const bool rings = far->queue.ring_due;
 
 	far->queue.ring_due = false;
-	atomic_store_explicit(&far->is_due, far->returned != NULL || sf_port_queue_is_due(&far->queue), memory_order_relaxed);
+	atomic_store_explicit(&far->is_due, far->returned != NULL || sf_ep_queue_is_due(&far->queue), memory_order_relaxed);
 	pthread_mutex_unlock(&far->lock);
 	if (rings)
-		sf_doorbell_ring(far->port->event_fd);
+		sf_doorbell_ring(far->ep->event_fd);
 }
 
 /* ---- driving ---- */
@@ -57,7 +57,7 @@ static bool take_changes(struct tcp_session *session, struct changes *changes)
 	return stopped;
 }
 
-static void tell_peers(struct tcp_port *far, bool early)
+static void tell_peers(struct tcp_ep *far, bool early)
 {
 	struct tcp_conn *conn;
 
@@ -88,7 +88,7 @@ static bool conn_receive(struct tcp_conn *conn, struct changes *changes)
 	return came;
 }
 
-static bool receive_ready(struct tcp_port *far, struct changes *changes)
+static bool receive_ready(struct tcp_ep *far, struct changes *changes)
 {
 	struct epoll_event events[EVENTS_MAX];
 	int num = epoll_wait(far->epoll, events, EVENTS_MAX, 0);
@@ -110,7 +110,7 @@ static bool receive_ready(struct tcp_port *far, struct changes *changes)
 	return num > 0;
 }
 
-static bool receive_all(struct tcp_port *far, struct changes *changes)
+static bool receive_all(struct tcp_ep *far, struct changes *changes)
 {
 	struct tcp_conn *conn, *next;
 	bool came = false;
@@ -125,7 +125,7 @@ static bool receive_all(struct tcp_port *far, struct changes *changes)
 }
 
 /* Gives receives that were posted to the messages that wait for them, in the order of their coming. */
-static void serve_waiting(struct tcp_port *far, struct changes *changes)
+static void serve_waiting(struct tcp_ep *far, struct changes *changes)
 {
 	const bool has_posts = far->waiting_posts != far->posts;
 	struct tcp_conn *conn;
@@ -144,7 +144,7 @@ static void serve_waiting(struct tcp_port *far, struct changes *changes)
 	}
 }
 
-static void attend_busy(struct tcp_port *far, bool by_agent)
+static void attend_busy(struct tcp_ep *far, bool by_agent)
 {
 	struct tcp_conn *conn = LIST_FIRST(&far->busy), *next;
 	const uint64_t now = conn != NULL ? sf_now_ns() : 0;
@@ -156,7 +156,7 @@ static void attend_busy(struct tcp_port *far, bool by_agent)
 }
 
 /* A submit reads too, and cannot wake sleepers. */
-static void take_busy_changes(struct tcp_port *far, struct changes *changes)
+static void take_busy_changes(struct tcp_ep *far, struct changes *changes)
 {
 	struct tcp_conn *conn;
 
@@ -167,7 +167,7 @@ static void take_busy_changes(struct tcp_port *far, struct changes *changes)
 }
 
 /* Reads, and sends what is due. With the lock. */
-static bool drive(struct tcp_port *far, bool by_agent, struct changes *changes)
+static bool drive(struct tcp_ep *far, bool by_agent, struct changes *changes)
 {
 	bool came;
 
@@ -191,7 +191,7 @@ static void ring_changed(const struct changes *changes)
 
 /* ---- the agent's part; with sf_control_lock ---- */
 
-static void watch(struct tcp_port *far, bool on)
+static void watch(struct tcp_ep *far, bool on)
 {
 	struct epoll_event event = {.events = on ? EPOLLIN : 0, .data.ptr = far->channel};
 
@@ -204,7 +204,7 @@ static void watch(struct tcp_port *far, bool on)
 /* Something has come. A program that polls finds it itself. */
 static void readable(struct sf_channel *channel)
 {
-	struct tcp_port *far = channel->owner;
+	struct tcp_ep *far = channel->owner;
 	const uint64_t polls = atomic_load_explicit(&far->polls, memory_order_relaxed);
 	struct changes changes = {0};
 
@@ -217,17 +217,17 @@ static void readable(struct sf_channel *channel)
 		far->polls_seen = polls;
 		(void)drive(far, true, &changes);
 	}
-	sf_tcp_port_unlock(far);
+	sf_tcp_ep_unlock(far);
 	ring_changed(&changes);
 }
 
-bool sf_tcp_ports_tick(uint64_t now)
+bool sf_tcp_eps_tick(uint64_t now)
 {
-	struct tcp_port *far;
+	struct tcp_ep *far;
 	bool timed = false;
 
 	(void)now;
-	LIST_FOREACH (far, &ports, entry) {
+	LIST_FOREACH (far, &eps, entry) {
 		const uint64_t polls = atomic_load_explicit(&far->polls, memory_order_relaxed);
 		struct changes changes = {0};
 
@@ -243,32 +243,32 @@ bool sf_tcp_ports_tick(uint64_t now)
 			attend_busy(far, true);
 		far->polls_seen = polls;
 		timed = timed || !far->is_watched || far->has_posted || !LIST_EMPTY(&far->busy) || !TAILQ_EMPTY(&far->waiting);
-		sf_tcp_port_unlock(far);
+		sf_tcp_ep_unlock(far);
 		ring_changed(&changes);
 	}
 	return timed;
 }
 
-void sf_tcp_ports_after_fork(void)
+void sf_tcp_eps_after_fork(void)
 {
-	struct tcp_port *far;
+	struct tcp_ep *far;
 	struct tcp_conn *conn;
 
-	LIST_FOREACH (far, &ports, entry) {
+	LIST_FOREACH (far, &eps, entry) {
 		LIST_FOREACH (conn, &far->conns, entry) {
 			if (conn->session.stream.fd >= 0)
 				close(conn->session.stream.fd);
 		}
 		close(far->epoll);
 	}
-	LIST_INIT(&ports);
+	LIST_INIT(&eps);
 }
 
-/* ---- the port's thread ---- */
+/* ---- the endpoint's thread ---- */
 
-doca_error_t sf_tcp_port_get(struct shm_port *port, struct tcp_port **out)
+doca_error_t sf_tcp_ep_get(struct shm_ep *ep, struct tcp_ep **out)
 {
-	struct tcp_port *far = port->far;
+	struct tcp_ep *far = ep->far;
 	doca_error_t error;
 
 	*out = far;
@@ -277,17 +277,17 @@ doca_error_t sf_tcp_port_get(struct shm_port *port, struct tcp_port **out)
 	far = calloc(1, sizeof(*far));
 	if (far == NULL)
 		return DOCA_ERROR_NO_MEMORY;
-	far->port = port;
+	far->ep = ep;
 	far->generation = sf_control_generation();
-	far->cursor = atomic_load_explicit(&port->recvq.ticket, memory_order_relaxed) - port->recvq.entries;
+	far->cursor = atomic_load_explicit(&ep->recvq.ticket, memory_order_relaxed) - ep->recvq.entries;
 	far->is_watched = true;
 	pthread_mutex_init(&far->lock, NULL);
 	TAILQ_INIT(&far->waiting);
-	sf_port_queue_init(&far->queue, port->event_fd);
+	sf_ep_queue_init(&far->queue, ep->event_fd);
 	far->queue.defers = true;
 	far->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (far->epoll < 0) {
-		SF_LOG_ERR("no descriptor for a port's connections: %s; raise the limit of open files (ulimit -n)",
+		SF_LOG_ERR("no descriptor for an endpoint's connections: %s; raise the limit of open files (ulimit -n)",
 			   strerror(errno));
 		free(far);
 		return DOCA_ERROR_OPERATING_SYSTEM;
@@ -297,7 +297,7 @@ doca_error_t sf_tcp_port_get(struct shm_port *port, struct tcp_port **out)
 	if (error == DOCA_SUCCESS) {
 		far->channel->keep_fd = true;
 		far->channel->readable = readable;
-		LIST_INSERT_HEAD(&ports, far, entry);
+		LIST_INSERT_HEAD(&eps, far, entry);
 	}
 	pthread_mutex_unlock(&sf_control_lock);
 	if (error != DOCA_SUCCESS) {
@@ -305,11 +305,11 @@ doca_error_t sf_tcp_port_get(struct shm_port *port, struct tcp_port **out)
 		free(far);
 		return error;
 	}
-	port->far = *out = far;
+	ep->far = *out = far;
 	return DOCA_SUCCESS;
 }
 
-void sf_tcp_port_close(struct tcp_port *far)
+void sf_tcp_ep_close(struct tcp_ep *far)
 {
 	if (is_ours(far)) {
 		pthread_mutex_lock(&sf_control_lock);
@@ -325,17 +325,17 @@ void sf_tcp_port_close(struct tcp_port *far)
 		close(far->epoll);
 		pthread_mutex_destroy(&far->lock);
 	}
-	far->port->far = NULL;
+	far->ep->far = NULL;
 	free(far);
 }
 
-void sf_tcp_port_lock(struct tcp_port *far)
+void sf_tcp_ep_lock(struct tcp_ep *far)
 {
 	if (is_ours(far))
 		pthread_mutex_lock(&far->lock);
 }
 
-void sf_tcp_port_posted(struct tcp_port *far)
+void sf_tcp_ep_posted(struct tcp_ep *far)
 {
 	const bool is_first = !far->has_posted;
 
@@ -350,10 +350,10 @@ void sf_tcp_port_posted(struct tcp_port *far)
 	} else if (far->is_watched && !far->is_polling && is_first) {
 		sf_control_wake();
 	}
-	sf_tcp_port_unlock(far);
+	sf_tcp_ep_unlock(far);
 }
 
-void sf_tcp_port_flushed(struct tcp_port *far)
+void sf_tcp_ep_flushed(struct tcp_ep *far)
 {
 	struct tcp_conn *conn;
 
@@ -367,21 +367,21 @@ void sf_tcp_port_flushed(struct tcp_port *far)
 		sf_tcp_conn_busy(conn);
 	}
 	attend_busy(far, false);
-	sf_tcp_port_unlock(far);
+	sf_tcp_ep_unlock(far);
 }
 
-static void finish(struct tcp_port *far, struct sf_recv *recv)
+static void finish(struct tcp_ep *far, struct sf_recv *recv)
 {
-	struct shm_recvq *queue = &far->port->recvq;
+	struct shm_recvq *queue = &far->ep->recvq;
 
 	(void)shm_recvq_finish(queue, &queue->slots[recv->place]);
 	recv->done(recv);
 }
 
 /* With the lock. */
-static void post_returned(struct tcp_port *far)
+static void post_returned(struct tcp_ep *far)
 {
-	struct shm_recvq *queue = &far->port->recvq;
+	struct shm_recvq *queue = &far->ep->recvq;
 	struct sf_recv *recv;
 
 	while ((recv = far->returned) != NULL) {
@@ -389,24 +389,24 @@ static void post_returned(struct tcp_port *far)
 
 		far->returned = recv->next;
 		if (!sf_shm_recvq_again(queue, slot))
-			sf_shm_port_abort_recv(far->port, shm_recvq_finish(queue, slot));
+			sf_shm_ep_abort_recv(far->ep, shm_recvq_finish(queue, slot));
 		far->posts++;
 		far->has_posted = true;
 	}
 }
 
 /* Takes the next due thing with the lock and runs it without. */
-static bool run_one(struct tcp_port *far)
+static bool run_one(struct tcp_ep *far)
 {
 	struct tcp_event copy; /* the handler may close the connection that holds it */
-	struct sf_port_due due;
+	struct sf_ep_due due;
 	struct tcp_conn *conn;
 
-	if (!sf_port_queue_take(&far->queue, &due))
+	if (!sf_ep_queue_take(&far->queue, &due))
 		return false;
 	if (due.event != NULL) {
 		copy.base = *due.event;
-		if (due.event->kind != SF_PORT_CLOSED) {
+		if (due.event->kind != SF_EP_CLOSED) {
 			memcpy(copy.data, ((const struct tcp_event *)due.event)->data, due.event->len);
 			copy.base.data = copy.data;
 		}
@@ -414,9 +414,9 @@ static bool run_one(struct tcp_port *far)
 		if (conn != NULL && conn->is_released)
 			return true;
 	}
-	sf_tcp_port_unlock(far);
+	sf_tcp_ep_unlock(far);
 	if (due.event != NULL)
-		sf_port_event_run(&far->port->handler, &copy.base);
+		sf_ep_event_run(&far->ep->handler, &copy.base);
 	else if (due.recv != NULL)
 		finish(far, due.recv);
 	else
@@ -425,7 +425,7 @@ static bool run_one(struct tcp_port *far)
 	return true;
 }
 
-static void free_released(struct tcp_port *far)
+static void free_released(struct tcp_ep *far)
 {
 	struct tcp_conn *conn, *next;
 
@@ -437,7 +437,7 @@ static void free_released(struct tcp_port *far)
 	far->has_released = false;
 }
 
-uint32_t sf_tcp_port_poll(struct tcp_port *far, uint32_t budget)
+uint32_t sf_tcp_ep_poll(struct tcp_ep *far, uint32_t budget)
 {
 	struct changes changes = {0};
 	uint32_t ran = 0;
@@ -463,7 +463,7 @@ uint32_t sf_tcp_port_poll(struct tcp_port *far, uint32_t budget)
 	if (far->has_released)
 		free_released(far);
 	far->is_polling = false;
-	sf_tcp_port_unlock(far);
+	sf_tcp_ep_unlock(far);
 	if (changes.num != 0) {
 		pthread_mutex_lock(&sf_control_lock);
 		ring_changed(&changes);
@@ -472,7 +472,7 @@ uint32_t sf_tcp_port_poll(struct tcp_port *far, uint32_t budget)
 	return ran;
 }
 
-bool sf_tcp_port_arm(struct tcp_port *far)
+bool sf_tcp_ep_arm(struct tcp_ep *far)
 {
 	struct changes changes = {0};
 	bool due;
@@ -481,10 +481,10 @@ bool sf_tcp_port_arm(struct tcp_port *far)
 		return false;
 	pthread_mutex_lock(&far->lock);
 	(void)drive(far, true, &changes);
-	due = far->returned != NULL || sf_port_queue_arm(&far->queue);
+	due = far->returned != NULL || sf_ep_queue_arm(&far->queue);
 	if (!due)
 		watch(far, true);
-	sf_tcp_port_unlock(far);
+	sf_tcp_ep_unlock(far);
 	if (changes.num != 0) {
 		pthread_mutex_lock(&sf_control_lock);
 		ring_changed(&changes);
@@ -493,9 +493,9 @@ bool sf_tcp_port_arm(struct tcp_port *far)
 	return due;
 }
 
-void sf_tcp_port_hold(struct tcp_port *far)
+void sf_tcp_ep_hold(struct tcp_ep *far)
 {
-	struct shm_recvq *queue = &far->port->recvq;
+	struct shm_recvq *queue = &far->ep->recvq;
 	struct tcp_conn *conn;
 
 	if (!is_ours(far))
@@ -509,10 +509,10 @@ void sf_tcp_port_hold(struct tcp_port *far)
 		queue->slots[recv->place].held = true;
 	for (const struct sf_recv *recv = far->returned; recv != NULL; recv = recv->next)
 		queue->slots[recv->place].held = true;
-	sf_tcp_port_unlock(far);
+	sf_tcp_ep_unlock(far);
 }
 
-bool sf_tcp_port_drop(struct tcp_port *far, const struct shm_slot *slot)
+bool sf_tcp_ep_drop(struct tcp_ep *far, const struct shm_slot *slot)
 {
 	struct tcp_conn *conn;
 	bool held = false;
@@ -531,6 +531,6 @@ bool sf_tcp_port_drop(struct tcp_port *far, const struct shm_slot *slot)
 		sf_tcp_conn_check(conn);
 		held = true;
 	}
-	sf_tcp_port_unlock(far);
+	sf_tcp_ep_unlock(far);
 	return held;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fabric/port_queue.h"
+#include "fabric/ep_queue.h"
 
 #include "base/doorbell.h"
 
-void sf_port_queue_init(struct sf_port_queue *queue, int event_fd)
+void sf_ep_queue_init(struct sf_ep_queue *queue, int event_fd)
 {
 	queue->event_fd = event_fd;
 	queue->recvs_end = &queue->recvs;
@@ -11,7 +11,7 @@ void sf_port_queue_init(struct sf_port_queue *queue, int event_fd)
 	STAILQ_INIT(&queue->events);
 }
 
-void sf_port_queue_ring(struct sf_port_queue *queue)
+void sf_ep_queue_ring(struct sf_ep_queue *queue)
 {
 	if (!queue->armed)
 		return;
@@ -22,54 +22,54 @@ void sf_port_queue_ring(struct sf_port_queue *queue)
 		sf_doorbell_ring(queue->event_fd);
 }
 
-void sf_port_queue_event(struct sf_port_queue *queue, struct sf_port_event *event)
+void sf_ep_queue_event(struct sf_ep_queue *queue, struct sf_ep_event *event)
 {
 	event->queued = true;
 	event->recvs_before = queue->recvs_queued;
 	event->ops_before = queue->ops_queued;
 	STAILQ_INSERT_TAIL(&queue->events, event, entry);
-	sf_port_queue_ring(queue);
+	sf_ep_queue_ring(queue);
 }
 
-void sf_port_queue_drop(struct sf_port_queue *queue, struct sf_port_event *event)
+void sf_ep_queue_drop(struct sf_ep_queue *queue, struct sf_ep_event *event)
 {
 	if (event->queued)
-		STAILQ_REMOVE(&queue->events, event, sf_port_event, entry);
+		STAILQ_REMOVE(&queue->events, event, sf_ep_event, entry);
 	event->queued = false;
 }
 
-void sf_port_queue_op(struct sf_port_queue *queue, struct sf_op *op)
+void sf_ep_queue_op(struct sf_ep_queue *queue, struct sf_op *op)
 {
 	op->next = NULL;
 	*queue->ops_end = op;
 	queue->ops_end = &op->next;
 	queue->ops_queued++;
-	sf_port_queue_ring(queue);
+	sf_ep_queue_ring(queue);
 }
 
-void sf_port_queue_recv(struct sf_port_queue *queue, struct sf_recv *recv)
+void sf_ep_queue_recv(struct sf_ep_queue *queue, struct sf_recv *recv)
 {
 	recv->next = NULL;
 	*queue->recvs_end = recv;
 	queue->recvs_end = &recv->next;
 	queue->recvs_queued++;
-	sf_port_queue_ring(queue);
+	sf_ep_queue_ring(queue);
 }
 
-bool sf_port_queue_is_due(const struct sf_port_queue *queue)
+bool sf_ep_queue_is_due(const struct sf_ep_queue *queue)
 {
 	return queue->recvs != NULL || queue->ops != NULL || !STAILQ_EMPTY(&queue->events);
 }
 
-bool sf_port_queue_arm(struct sf_port_queue *queue)
+bool sf_ep_queue_arm(struct sf_ep_queue *queue)
 {
-	queue->armed = !sf_port_queue_is_due(queue);
+	queue->armed = !sf_ep_queue_is_due(queue);
 	return !queue->armed;
 }
 
-static struct sf_port_event *event_pop(struct sf_port_queue *queue)
+static struct sf_ep_event *event_pop(struct sf_ep_queue *queue)
 {
-	struct sf_port_event *event = STAILQ_FIRST(&queue->events);
+	struct sf_ep_event *event = STAILQ_FIRST(&queue->events);
 
 	if (event == NULL || queue->recvs_done < event->recvs_before || queue->ops_done < event->ops_before)
 		return NULL;
@@ -78,9 +78,9 @@ static struct sf_port_event *event_pop(struct sf_port_queue *queue)
 	return event;
 }
 
-static struct sf_recv *recv_pop(struct sf_port_queue *queue)
+static struct sf_recv *recv_pop(struct sf_ep_queue *queue)
 {
-	const struct sf_port_event *event = STAILQ_FIRST(&queue->events);
+	const struct sf_ep_event *event = STAILQ_FIRST(&queue->events);
 	struct sf_recv *recv = queue->recvs;
 
 	if (recv == NULL || (event != NULL && queue->recvs_done == event->recvs_before))
@@ -92,9 +92,9 @@ static struct sf_recv *recv_pop(struct sf_port_queue *queue)
 	return recv;
 }
 
-static struct sf_op *op_pop(struct sf_port_queue *queue)
+static struct sf_op *op_pop(struct sf_ep_queue *queue)
 {
-	const struct sf_port_event *event = STAILQ_FIRST(&queue->events);
+	const struct sf_ep_event *event = STAILQ_FIRST(&queue->events);
 	struct sf_op *op = queue->ops;
 
 	if (op == NULL || (event != NULL && queue->ops_done == event->ops_before))
@@ -106,9 +106,9 @@ static struct sf_op *op_pop(struct sf_port_queue *queue)
 	return op;
 }
 
-bool sf_port_queue_take(struct sf_port_queue *queue, struct sf_port_due *due)
+bool sf_ep_queue_take(struct sf_ep_queue *queue, struct sf_ep_due *due)
 {
-	*due = (struct sf_port_due){.event = event_pop(queue)};
+	*due = (struct sf_ep_due){.event = event_pop(queue)};
 	if (due->event == NULL)
 		due->recv = recv_pop(queue);
 	if (due->event == NULL && due->recv == NULL)
@@ -116,26 +116,26 @@ bool sf_port_queue_take(struct sf_port_queue *queue, struct sf_port_due *due)
 	return due->event != NULL || due->recv != NULL || due->op != NULL;
 }
 
-void sf_port_event_run(const struct sf_port_handler *handler, const struct sf_port_event *event)
+void sf_ep_event_run(const struct sf_ep_handler *handler, const struct sf_ep_event *event)
 {
 	struct sf_conn *conn = event->conn; /* NULL for a request */
 
 	switch (event->kind) {
-	case SF_PORT_REQUEST:
+	case SF_EP_REQUEST:
 		if (handler->request != NULL)
 			handler->request(event->listener, event->request, event->data, event->len);
 		break;
-	case SF_PORT_ACCEPTED:
+	case SF_EP_ACCEPTED:
 		conn->state = SF_CONN_READY;
 		if (handler->accepted != NULL)
 			handler->accepted(event->listener, conn, event->data, event->len);
 		break;
-	case SF_PORT_CONNECTED:
+	case SF_EP_CONNECTED:
 		conn->state = event->status == DOCA_SUCCESS ? SF_CONN_READY : SF_CONN_CLOSED;
 		if (handler->connected != NULL)
 			handler->connected(conn, event->status, event->data, event->len);
 		break;
-	case SF_PORT_CLOSED:
+	case SF_EP_CLOSED:
 		conn->state = SF_CONN_CLOSED;
 		if (handler->closed != NULL)
 			handler->closed(conn, event->status);
@@ -143,18 +143,18 @@ void sf_port_event_run(const struct sf_port_handler *handler, const struct sf_po
 	}
 }
 
-struct sf_conn *sf_port_queue_unseen(const struct sf_port_queue *queue, const struct sf_listener *listener)
+struct sf_conn *sf_ep_queue_unseen(const struct sf_ep_queue *queue, const struct sf_listener *listener)
 {
-	const struct sf_port_event *event;
+	const struct sf_ep_event *event;
 
 	STAILQ_FOREACH (event, &queue->events, entry) {
-		if (event->kind == SF_PORT_ACCEPTED && event->listener == listener)
+		if (event->kind == SF_EP_ACCEPTED && event->listener == listener)
 			return event->conn;
 	}
 	return NULL;
 }
 
-void sf_port_queue_forget(struct sf_port_queue *queue, const struct sf_conn *conn)
+void sf_ep_queue_forget(struct sf_ep_queue *queue, const struct sf_conn *conn)
 {
 	for (struct sf_recv *recv = queue->recvs; recv != NULL; recv = recv->next) {
 		if (recv->conn == conn)

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A port: one completion queue, one shared receive queue that all its connections take from, and lists of what is due.
+ * An endpoint: one completion queue, one shared receive queue that all its connections take from, and lists of what is due.
  *
- * The port's lock guards everything here and in its connections, but what is said otherwise. The port's thread takes it for each
- * call, the agent when a peer says something or when the port sleeps: then the agent reads the completion queue in its place, and
- * writes the event only if something came of it. Callbacks run without the lock.
+ * The endpoint's lock guards everything here and in its connections, but what is said otherwise. The endpoint's thread takes it
+ * for each call, the agent when a peer says something or when the endpoint sleeps: then the agent reads the completion queue in
+ * its place, and writes the event only if something came of it. Callbacks run without the lock.
  *
- * A sender must know whether there is a receive before it sends. So a port writes to each of its peers, through the device, a
- * view of what it has posted (wire.h), after every change. Between the change and the peer's sight of it a message may be sent
+ * A sender must know whether there is a receive before it sends. So an endpoint writes to each of its peers, through the device,
+ * a view of what it has posted (wire.h), after every change. Between the change and the peer's sight of it a message may be sent
  * for which there is no receive any more: it waits in the device until one is posted, as messages do there.
  */
-#ifndef SF_FABRIC_VERBS_PORT_H
-#define SF_FABRIC_VERBS_PORT_H
+#ifndef SF_FABRIC_VERBS_EP_H
+#define SF_FABRIC_VERBS_EP_H
 
-#include "fabric/port_queue.h"
+#include "fabric/ep_queue.h"
 #include "fabric/control/agent.h"
 #include "fabric/verbs/device.h"
 #include "fabric/verbs/region.h"
 
 struct vb_conn;
 
-#define VB_SENDS_MAX 2048 /* work requests of all connections of a port at a time */
+#define VB_SENDS_MAX 2048 /* work requests of all connections of an endpoint at a time */
 #define VB_HASH_SIZE 256
 #define VB_SELF_DEPTH 32 /* receives that a flush takes back at a time */
 
@@ -58,13 +58,13 @@ struct vb_ring {
 	uint32_t head, tail, mask;
 };
 
-struct vb_port {
-	struct sf_port base;
-	struct sf_port_handler handler;
+struct vb_ep {
+	struct sf_ep base;
+	struct sf_ep_handler handler;
 	uint32_t recv_max;
 	pthread_mutex_t lock;
-	struct sf_port_queue queue; /* what is due; its events have their data from malloc */
-	bool polling;		    /* in sf_port_poll: views are written at its end */
+	struct sf_ep_queue queue; /* what is due; its events have their data from malloc */
+	bool polling;		  /* in sf_ep_poll: views are written at its end */
 	bool views_stale;
 
 	struct ibv_comp_channel *channel;
@@ -99,61 +99,61 @@ struct vb_port {
 	uint32_t flush_views;			/* on their way */
 };
 
-static inline struct vb_port *vb_port(struct sf_port *port)
+static inline struct vb_ep *vb_ep(struct sf_ep *ep)
 {
-	return (struct vb_port *)port;
+	return (struct vb_ep *)ep;
 }
 
 /* Not so in a child of the process that opened it. */
-static inline bool vb_port_is_ours(const struct vb_port *port)
+static inline bool vb_ep_is_ours(const struct vb_ep *ep)
 {
-	return vb_domain(port->base.domain)->generation == sf_control_generation();
+	return vb_domain(ep->base.domain)->generation == sf_control_generation();
 }
 
-doca_error_t sf_verbs_port_open(struct sf_domain *domain, const struct sf_port_handler *handler, uint32_t recv_max, int event_fd,
-				struct sf_port **port);
-void sf_verbs_port_close(struct sf_port *port);
-uint32_t sf_verbs_port_poll(struct sf_port *port, uint32_t budget);
-bool sf_verbs_port_arm(struct sf_port *port);
+doca_error_t sf_verbs_ep_open(struct sf_domain *domain, const struct sf_ep_handler *handler, uint32_t recv_max, int event_fd,
+			      struct sf_ep **ep);
+void sf_verbs_ep_close(struct sf_ep *ep);
+uint32_t sf_verbs_ep_poll(struct sf_ep *ep, uint32_t budget);
+bool sf_verbs_ep_arm(struct sf_ep *ep);
 
-/* The rest with the port's lock. */
+/* The rest with the endpoint's lock. */
 
 /* Takes what the completion queue holds to where it belongs, and does what follows from it. */
-void sf_verbs_port_drain(struct vb_port *port);
+void sf_verbs_ep_drain(struct vb_ep *ep);
 /* What follows, without a look at the completion queue. */
-void sf_verbs_port_settle(struct vb_port *port);
+void sf_verbs_ep_settle(struct vb_ep *ep);
 /* Copies the data into the event. False: no memory. */
-bool sf_verbs_event_set_data(struct sf_port_event *event, const void *data, size_t len);
+bool sf_verbs_event_set_data(struct sf_ep_event *event, const void *data, size_t len);
 /* A posted receive is done. */
-void sf_verbs_port_recv_due(struct vb_port *port, struct sf_recv *recv);
+void sf_verbs_ep_recv_due(struct vb_ep *ep, struct sf_recv *recv);
 
 /* ---- receive.c ---- */
 
-doca_error_t sf_verbs_recvs_open(struct vb_port *port);
-void sf_verbs_recvs_close(struct vb_port *port);
-doca_error_t sf_verbs_port_post_recv(struct sf_port *port, struct sf_recv *recv);
+doca_error_t sf_verbs_recvs_open(struct vb_ep *ep);
+void sf_verbs_recvs_close(struct vb_ep *ep);
+doca_error_t sf_verbs_ep_post_recv(struct sf_ep *ep, struct sf_recv *recv);
 /* A completion of the shared receive queue. connection is NULL when its connection is closed, or it was our own message. */
-void sf_verbs_recv_arrived(struct vb_port *port, struct vb_conn *conn, const struct ibv_wc *wc);
+void sf_verbs_recv_arrived(struct vb_ep *ep, struct vb_conn *conn, const struct ibv_wc *wc);
 /* Part of a long message was fetched, or could not be. */
-void sf_verbs_recv_pulled(struct vb_port *port, uint32_t slot, bool ok);
+void sf_verbs_recv_pulled(struct vb_ep *ep, uint32_t slot, bool ok);
 /* The connection is about to go: what it sent and nobody saw is flushed. */
-void sf_verbs_recvs_forget(struct vb_port *port, struct vb_conn *conn);
+void sf_verbs_recvs_forget(struct vb_ep *ep, struct vb_conn *conn);
 /* What is to be done again and again: takes back, reports in order. */
-void sf_verbs_recvs_step(struct vb_port *port);
+void sf_verbs_recvs_step(struct vb_ep *ep);
 /* The first runs of receives. */
-uint32_t sf_verbs_recvs_view(const struct vb_port *port, struct vb_view *view);
+uint32_t sf_verbs_recvs_view(const struct vb_ep *ep, struct vb_view *view);
 /* The receive that was posted first is out of the order. */
-void sf_verbs_order_pop(struct vb_port *port);
+void sf_verbs_order_pop(struct vb_ep *ep);
 /* The slot's receive is one of the flushed. */
-void sf_verbs_slot_give_back(struct vb_port *port, uint32_t slot);
+void sf_verbs_slot_give_back(struct vb_ep *ep, uint32_t slot);
 
 /* ---- flush.c ---- */
 
-void sf_verbs_port_flush_recvs(struct sf_port *port);
-doca_error_t sf_verbs_self_join(struct vb_port *port);
-void sf_verbs_self_sent(struct vb_port *port, const struct ibv_wc *wc);
-void sf_verbs_flush_view_seen(struct vb_port *port);
+void sf_verbs_ep_flush_recvs(struct sf_ep *ep);
+doca_error_t sf_verbs_self_join(struct vb_ep *ep);
+void sf_verbs_self_sent(struct vb_ep *ep, const struct ibv_wc *wc);
+void sf_verbs_flush_view_seen(struct vb_ep *ep);
 /* While flushing. */
-void sf_verbs_flush_step(struct vb_port *port);
+void sf_verbs_flush_step(struct vb_ep *ep);
 
 #endif

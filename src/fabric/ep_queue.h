@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is due on an endpoint, in its order: receives, operations, and events for the endpoint's handler. An event is due after
+ * what was queued before it, and before what was queued after it. For providers whose endpoints collect it in one place; the
+ * provider's lock guards the queue and the events in it.
+ */
+#ifndef SF_FABRIC_EP_QUEUE_H
+#define SF_FABRIC_EP_QUEUE_H
+
+#include <sys/queue.h>
+
+#include "fabric/fabric.h"
+
+enum sf_ep_event_kind { SF_EP_REQUEST, SF_EP_ACCEPTED, SF_EP_CONNECTED, SF_EP_CLOSED };
+
+/* Something for an endpoint's handler. Lies in the connection or request it is about. */
+struct sf_ep_event {
+	STAILQ_ENTRY(sf_ep_event) entry;
+	enum sf_ep_event_kind kind;
+	bool queued;
+	doca_error_t status;
+	struct sf_conn *conn;
+	struct sf_listener *listener;
+	struct sf_request *request;
+	uint64_t recvs_before, ops_before;
+	size_t len;
+	uint8_t *data;
+};
+
+struct sf_ep_queue {
+	int event_fd;
+	bool armed;
+	bool defers; /* the provider rings once its lock is free: whoever wakes finds it so */
+	bool ring_due;
+	struct sf_recv *recvs, **recvs_end;
+	struct sf_op *ops, **ops_end;
+	STAILQ_HEAD(, sf_ep_event) events;
+	uint64_t recvs_queued, recvs_done, ops_queued, ops_done;
+};
+
+/* One of them, or none. */
+struct sf_ep_due {
+	struct sf_ep_event *event;
+	struct sf_recv *recv;
+	struct sf_op *op;
+};
+
+void sf_ep_queue_init(struct sf_ep_queue *queue, int event_fd);
+
+/* Wakes the endpoint if it is armed. */
+void sf_ep_queue_ring(struct sf_ep_queue *queue);
+
+void sf_ep_queue_event(struct sf_ep_queue *queue, struct sf_ep_event *event);
+void sf_ep_queue_drop(struct sf_ep_queue *queue, struct sf_ep_event *event);
+void sf_ep_queue_op(struct sf_ep_queue *queue, struct sf_op *op);
+void sf_ep_queue_recv(struct sf_ep_queue *queue, struct sf_recv *recv);
+
+bool sf_ep_queue_is_due(const struct sf_ep_queue *queue);
+
+/* Arms it unless something is due, which it returns. */
+bool sf_ep_queue_arm(struct sf_ep_queue *queue);
+
+/* Takes what is due next out of the queue. False: nothing. */
+bool sf_ep_queue_take(struct sf_ep_queue *queue, struct sf_ep_due *due);
+
+/* Without the lock. The event is a copy: the handler may close the connection that it lies in. */
+void sf_ep_event_run(const struct sf_ep_handler *handler, const struct sf_ep_event *event);
+
+/* The accepted connection of that listener that no poll has shown to anyone, or NULL. */
+struct sf_conn *sf_ep_queue_unseen(const struct sf_ep_queue *queue, const struct sf_listener *listener);
+
+/* The connection is about to go: what it sent and nobody saw is flushed. */
+void sf_ep_queue_forget(struct sf_ep_queue *queue, const struct sf_conn *conn);
+
+/* It ends without a message. */
+static inline void sf_recv_abort(struct sf_recv *recv)
+{
+	recv->status = DOCA_ERROR_CONNECTION_ABORTED;
+	recv->conn = NULL;
+	recv->len = 0;
+	recv->header_len = 0;
+}
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/verbs/ep.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "fabric/verbs/conn.h"
+
+#define POLL_BATCH 16
+#define SPARE_COMPLETIONS (2 * VB_SELF_DEPTH + 64)
+
+/* ---- what is due ---- */
+
+bool sf_verbs_event_set_data(struct sf_ep_event *event, const void *data, size_t len)
+{
+	free(event->data);
+	event->len = len;
+	event->data = len != 0 ? malloc(len) : NULL;
+	if (event->data != NULL)
+		memcpy(event->data, data, len);
+	return len == 0 || event->data != NULL;
+}
+
+void sf_verbs_ep_recv_due(struct vb_ep *ep, struct sf_recv *recv)
+{
+	ep->posted--;
+	sf_ep_queue_recv(&ep->queue, recv);
+}
+
+/* ---- the completion queue ---- */
+
+static void completion(struct vb_ep *ep, const struct ibv_wc *wc)
+{
+	struct vb_conn *conn;
+
+	if ((wc->wr_id & VB_WR_SELF) != 0) {
+		sf_verbs_self_sent(ep, wc);
+		return;
+	}
+	conn = sf_verbs_conn_find(ep, wc->qp_num);
+	if ((wc->wr_id & VB_WR_RECEIVE) != 0)
+		sf_verbs_recv_arrived(ep, conn, wc);
+	else if (conn != NULL)
+		sf_verbs_conn_sent(conn, wc);
+	if (conn != NULL)
+		sf_verbs_conn_touch(conn);
+}
+
+void sf_verbs_ep_settle(struct vb_ep *ep)
+{
+	struct vb_conn *conn;
+
+	do {
+		while ((conn = ep->todo) != NULL) {
+			ep->todo = conn->todo_next;
+			conn->in_todo = false;
+			sf_verbs_conn_step(conn);
+		}
+		sf_verbs_recvs_step(ep);
+		if (ep->views_stale && !ep->polling) {
+			ep->views_stale = false;
+			LIST_FOREACH (conn, &ep->conns, entry)
+				sf_verbs_conn_tell(conn, false);
+		}
+	} while (ep->todo != NULL);
+}
+
+void sf_verbs_ep_drain(struct vb_ep *ep)
+{
+	struct ibv_wc wc[POLL_BATCH];
+	int num;
+
+	do {
+		num = ibv_poll_cq(ep->cq, POLL_BATCH, wc);
+		for (int i = 0; i < num; i++)
+			completion(ep, &wc[i]);
+	} while (num == POLL_BATCH);
+	sf_verbs_ep_settle(ep);
+}
+
+/* The agent reads for an endpoint that sleeps. With sf_control_lock. */
+static void channel_readable(struct sf_channel *channel)
+{
+	struct vb_ep *ep = channel->owner;
+	struct ibv_cq *cq;
+	unsigned int num = 0;
+	void *user;
+
+	while (sf_verbs_lib.get_cq_event(ep->channel, &cq, &user) == 0)
+		num++;
+	if (num != 0)
+		sf_verbs_lib.ack_cq_events(ep->cq, num);
+	pthread_mutex_lock(&ep->lock);
+	if (ep->queue.armed) {
+		sf_verbs_ep_drain(ep);
+		if (ep->queue.armed) { /* nothing came of it: wait on */
+			ibv_req_notify_cq(ep->cq, 0);
+			sf_verbs_ep_drain(ep);
+		}
+	}
+	pthread_mutex_unlock(&ep->lock);
+}
+
+bool sf_verbs_ep_arm(struct sf_ep *base)
+{
+	struct vb_ep *ep = vb_ep(base);
+	bool due;
+
+	if (!vb_ep_is_ours(ep))
+		return false;
+	pthread_mutex_lock(&ep->lock);
+	ep->queue.armed = false;
+	if (!sf_ep_queue_is_due(&ep->queue)) {
+		ibv_req_notify_cq(ep->cq, 0);
+		sf_verbs_ep_drain(ep); /* what came before the request makes no event */
+	}
+	due = sf_ep_queue_arm(&ep->queue);
+	pthread_mutex_unlock(&ep->lock);
+	return due;
+}
+
+/* ---- poll ---- */
+
+/* Takes the next due thing under the lock and runs it without. */
+static bool poll_one(struct vb_ep *ep)
+{
+	struct sf_ep_event copy; /* the handler may close the connection that holds it */
+	struct sf_ep_due due;
+	bool any;
+
+	pthread_mutex_lock(&ep->lock);
+	any = sf_ep_queue_take(&ep->queue, &due);
+	if (due.event != NULL) {
+		copy = *due.event;
+		due.event->data = NULL;
+	}
+	pthread_mutex_unlock(&ep->lock);
+
+	if (due.event != NULL) {
+		sf_ep_event_run(&ep->handler, &copy);
+		free(copy.data);
+	} else if (due.recv != NULL) {
+		due.recv->done(due.recv);
+	} else if (due.op != NULL) {
+		due.op->done(due.op);
+	}
+	return any;
+}
+
+uint32_t sf_verbs_ep_poll(struct sf_ep *base, uint32_t budget)
+{
+	struct vb_ep *ep = vb_ep(base);
+	uint32_t ran = 0;
+
+	if (!vb_ep_is_ours(ep))
+		return 0;
+	pthread_mutex_lock(&ep->lock);
+	sf_verbs_ep_drain(ep);
+	ep->polling = true;
+	pthread_mutex_unlock(&ep->lock);
+	while (ran < budget && poll_one(ep))
+		ran++;
+	pthread_mutex_lock(&ep->lock);
+	ep->polling = false;
+	sf_verbs_ep_settle(ep);
+	pthread_mutex_unlock(&ep->lock);
+	return ran;
+}
+
+/* ---- life ---- */
+
+static void ep_free(struct vb_ep *ep)
+{
+	sf_verbs_recvs_close(ep);
+	if (ep->cq != NULL)
+		sf_verbs_lib.destroy_cq(ep->cq);
+	if (ep->channel != NULL)
+		sf_verbs_lib.destroy_comp_channel(ep->channel);
+	pthread_mutex_destroy(&ep->lock);
+	free(ep);
+}
+
+static doca_error_t open_queues(struct vb_ep *ep)
+{
+	struct vb_domain *domain = vb_domain(ep->base.domain);
+	uint32_t num = ep->recv_max + VB_SENDS_MAX + SPARE_COMPLETIONS;
+
+	if (ep->recv_max + SPARE_COMPLETIONS > domain->srq_max || num > domain->cq_max) {
+		SF_LOG_ERR("%u receives are more than RDMA device %s takes (%u, and %u completions)", ep->recv_max,
+			   domain->device->name, domain->srq_max, domain->cq_max);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	ep->channel = sf_verbs_lib.create_comp_channel(domain->context);
+	if (ep->channel != NULL && fcntl(ep->channel->fd, F_SETFL, O_NONBLOCK) == 0)
+		ep->cq = sf_verbs_lib.create_cq(domain->context, (int)num, NULL, ep->channel, 0);
+	if (ep->cq == NULL) {
+		SF_LOG_ERR("RDMA device %s gives no queue of %u completions: %s", domain->device->name, num, strerror(errno));
+		return DOCA_ERROR_DRIVER;
+	}
+	return sf_verbs_recvs_open(ep);
+}
+
+static doca_error_t watch_channel(struct vb_ep *ep)
+{
+	doca_error_t error;
+
+	pthread_mutex_lock(&sf_control_lock);
+	error = sf_channel_open(ep->channel->fd, ep, &ep->channel_channel);
+	if (error == DOCA_SUCCESS) {
+		ep->channel_channel->keep_fd = true;
+		ep->channel_channel->readable = channel_readable;
+	}
+	pthread_mutex_unlock(&sf_control_lock);
+	return error;
+}
+
+doca_error_t sf_verbs_ep_open(struct sf_domain *domain, const struct sf_ep_handler *handler, uint32_t recv_max, int event_fd,
+			      struct sf_ep **out)
+{
+	struct vb_ep *ep = calloc(1, sizeof(*ep));
+	doca_error_t error;
+
+	if (ep == NULL)
+		return DOCA_ERROR_NO_MEMORY;
+	ep->base = (struct sf_ep){.ops = domain->ops, .domain = domain};
+	ep->handler = *handler;
+	ep->recv_max = recv_max;
+	ep->flushed_end = &ep->flushed;
+	sf_ep_queue_init(&ep->queue, event_fd);
+	LIST_INIT(&ep->conns);
+	pthread_mutex_init(&ep->lock, NULL);
+	error = open_queues(ep);
+	if (error == DOCA_SUCCESS)
+		error = watch_channel(ep);
+	if (error != DOCA_SUCCESS) {
+		ep_free(ep);
+		return error;
+	}
+	*out = &ep->base;
+	return DOCA_SUCCESS;
+}
+
+void sf_verbs_ep_close(struct sf_ep *base)
+{
+	struct vb_ep *ep = vb_ep(base);
+
+	if (!vb_ep_is_ours(ep))
+		return;
+	/* What was accepted and no poll has shown to anyone. */
+	while (!LIST_EMPTY(&ep->conns))
+		sf_verbs_conn_close(&LIST_FIRST(&ep->conns)->base);
+	pthread_mutex_lock(&sf_control_lock);
+	sf_channel_close(ep->channel_channel);
+	pthread_mutex_unlock(&sf_control_lock);
+	ep_free(ep);
+}
