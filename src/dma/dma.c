@@ -14,7 +14,7 @@ static doca_error_t dma_start(struct doca_ctx *ctx)
 {
 	struct doca_dma *dma = (struct doca_dma *)ctx;
 
-	sf_reach_cache_init(&dma->reach, dma->dev);
+	sf_reg_cache_init(&dma->reg_cache, dma->dev);
 
 	doca_error_t result = sf_offload_start(&dma->offload, ctx, dma->dev);
 

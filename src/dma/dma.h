@@ -6,12 +6,12 @@
 #include <doca_dma.h>
 
 #include "core/offload.h"
-#include "mem/reach.h"
+#include "mem/reg_cache.h"
 
 /* Every bound of DMA. The capability calls answer with these. */
 #define DMA_TASKS_MAX 65536
-#define DMA_LIST_MAX SF_REACH_LIST_MAX
-#define DMA_LEN_MAX SF_REACH_LEN_MAX	   /* bytes that one task copies at most */
+#define DMA_LIST_MAX SF_REG_LIST_MAX
+#define DMA_LEN_MAX SF_REG_LEN_MAX	   /* bytes that one task copies at most */
 #define DMA_BUF_SIZE (UINT64_C(2) << 20)   /* bytes that the capability answers, unless the environment says more or less */
 #define DMA_SLICE (UINT64_C(1) << 20)	   /* bytes that one progress call copies of a task */
 #define DMA_PART (UINT64_C(256) << 10)	   /* bytes that an engine thread copies at a time */
@@ -24,7 +24,7 @@ struct doca_dma {
 	struct doca_dev *dev;
 	struct sf_task_pool memcpy_pool;
 	struct sf_offload offload;
-	struct sf_reach_cache reach;
+	struct sf_reg_cache reg_cache;
 	bool ordered; /* completions come in the order of submission, also with engine threads */
 };
 
@@ -39,7 +39,7 @@ struct doca_dma_task_memcpy {
 struct dma_engine_task {
 	struct doca_dma_task_memcpy task;
 	struct sf_offload_job job;
-	struct sf_reach_list to, from;
+	struct sf_reg_list to, from;
 };
 
 extern const struct sf_offload_ops dma_memcpy_ops;

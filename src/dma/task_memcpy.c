@@ -14,21 +14,21 @@ static struct doca_dma *task_dma(const struct doca_task *base)
 }
 
 /* Both lists, or why the task cannot be done; logged. */
-static doca_error_t take_apart(struct doca_dma *dma, const struct doca_dma_task_memcpy *task, struct sf_reach_list *to,
-			       struct sf_reach_list *from)
+static doca_error_t take_apart(struct doca_dma *dma, const struct doca_dma_task_memcpy *task, struct sf_reg_list *to,
+			       struct sf_reg_list *from)
 {
 	if (task->src == NULL || task->dst == NULL) {
 		SF_LOG_ERR("dma memcpy: the task has no %s", task->src == NULL ? "source" : "destination");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	doca_error_t result = sf_reach_source(&dma->reach, task->src, from);
+	doca_error_t result = sf_reg_source(&dma->reg_cache, task->src, from);
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (from->len == 0) {
 		SF_LOG_ERR("dma memcpy: the source has no data: set its data length");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	return sf_reach_destination(&dma->reach, task->dst, from->len, to);
+	return sf_reg_destination(&dma->reg_cache, task->dst, from->len, to);
 }
 
 /* Bytes of the source, as far as they matter: enough for the engine, or not. */
@@ -46,7 +46,7 @@ static bool is_large(const struct doca_dma_task_memcpy *task)
 /* A slice of whatever the task is. */
 static __attribute__((noinline)) doca_error_t copy_slice(struct doca_dma_task_memcpy *task)
 {
-	struct sf_reach_list to, from;
+	struct sf_reg_list to, from;
 
 	if (task->done == DMA_REFUSED)
 		return task->base.status;
@@ -62,13 +62,13 @@ static __attribute__((noinline)) doca_error_t copy_slice(struct doca_dma_task_me
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	uint64_t len = from.len - task->done < DMA_SLICE ? from.len - task->done : DMA_SLICE;
-	result = sf_reach_copy(&to, &from, task->done, len);
+	result = sf_reg_copy(&to, &from, task->done, len);
 	if (result != DOCA_SUCCESS)
 		return result;
 	task->done += len;
 	if (task->done < from.len)
 		return DOCA_ERROR_IN_PROGRESS;
-	sf_reach_grow(task->dst, from.len);
+	sf_reg_grow(task->dst, from.len);
 	return DOCA_SUCCESS;
 }
 
@@ -79,19 +79,19 @@ static inline doca_error_t memcpy_run(struct doca_task *base)
 	struct doca_dma *dma = task_dma(base);
 	const struct doca_buf *src = task->src;
 	struct doca_buf *dst = task->dst;
-	const struct sf_reach *from, *to;
+	const struct sf_reg *from, *to;
 
 	if (__builtin_expect(src == NULL || dst == NULL || src->next != NULL || dst->next != NULL, 0))
 		return copy_slice(task);
-	from = &dma->reach.slot[sf_mmap_id(src->mmap) % SF_REACH_SLOTS];
-	to = &dma->reach.slot[sf_mmap_id(dst->mmap) % SF_REACH_SLOTS];
+	from = &dma->reg_cache.slot[sf_mmap_id(src->mmap) % SF_REG_SLOTS];
+	to = &dma->reg_cache.slot[sf_mmap_id(dst->mmap) % SF_REG_SLOTS];
 
 	size_t len = src->data_len;
 	uint8_t *end = dst->data + dst->data_len;
 
 	if (__builtin_expect(from->id != sf_mmap_id(src->mmap) || to->id != sf_mmap_id(dst->mmap) || from->region != NULL ||
 				     to->region != NULL || !to->writable || len - 1 >= DMA_SLICE || len > sf_buf_tailroom(dst) ||
-				     !sf_reach_contains(from, src->data, len) || !sf_reach_contains(to, end, len),
+				     !sf_reg_contains(from, src->data, len) || !sf_reg_contains(to, end, len),
 			     0))
 		return copy_slice(task);
 	memmove(end, src->data, len);
@@ -104,7 +104,7 @@ static doca_error_t memcpy_engine_done(struct doca_task *base, doca_error_t stat
 	struct dma_engine_task *task = (struct dma_engine_task *)base;
 
 	if (status == DOCA_SUCCESS)
-		sf_reach_grow(task->task.dst, task->from.len);
+		sf_reg_grow(task->task.dst, task->from.len);
 	return status;
 }
 
@@ -116,7 +116,7 @@ static doca_error_t run_part(struct doca_task *base, uint32_t part, uint32_t thr
 	uint64_t at = part * DMA_PART, left = task->from.len - at;
 
 	(void)thread;
-	return sf_reach_copy(&task->to, &task->from, at, left < DMA_PART ? left : DMA_PART);
+	return sf_reg_copy(&task->to, &task->from, at, left < DMA_PART ? left : DMA_PART);
 }
 
 /* Is it for the engine? Not if it is small, or if something is wrong with it: that is reported from progress. */
@@ -165,7 +165,7 @@ static doca_error_t memcpy_submit(struct doca_task *base, uint32_t flags)
 
 static doca_error_t memcpy_validate(const struct doca_task *base)
 {
-	struct sf_reach_list to, from;
+	struct sf_reg_list to, from;
 	doca_error_t result = take_apart(task_dma(base), (const struct doca_dma_task_memcpy *)base, &to, &from);
 
 	return result == DOCA_SUCCESS ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;

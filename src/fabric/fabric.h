@@ -51,7 +51,7 @@ struct sf_fabric_ops;
 struct sf_fabric_bridge_ops;
 struct sf_control_listener;
 struct sf_handshake;
-struct sf_window;
+struct sf_mapping;
 
 struct sf_domain {
 	const struct sf_fabric_ops *ops;
@@ -89,7 +89,7 @@ struct sf_region {
 	bool imported;
 	void *mapped; /* addr in this process, of an import once it is ready; NULL: see sf_region_map */
 	/* Of an import that is ready: the bytes that one may reach without the provider; or NULL. */
-	const struct sf_window *window;
+	const struct sf_mapping *mapping;
 };
 
 enum sf_conn_state {

@@ -61,7 +61,7 @@ static bool is_drained(const struct doca_rdma_connection *connection)
 {
 	if (connection->num_out != 0 || connection->waiting != NULL)
 		return false;
-	return !is_among(connection->rdma->ended, connection) && !is_among(connection->rdma->at_once, connection);
+	return !is_among(connection->rdma->ended, connection) && !is_among(connection->rdma->completed_inline, connection);
 }
 
 /* ---- the callee ---- */

@@ -13,15 +13,15 @@ const struct doca_buf *rdma_request_local(const struct rdma_request *request)
 }
 
 /* Some pieces are imported memory. */
-static doca_error_t take_mapped(struct rdma_request *request, struct sf_reach_list *list)
+static doca_error_t take_mapped(struct rdma_request *request, struct sf_reg_list *list)
 {
 	bool destination = rdma_verb_of(request)->kind == SF_OP_READ;
 
 	request->mapped = true;
-	return sf_reach_map_list(&rdma_of(request)->reach, rdma_request_local(request), destination, list);
+	return sf_reg_map_list(&rdma_of(request)->reg_cache, rdma_request_local(request), destination, list);
 }
 
-doca_error_t rdma_request_take_list(struct rdma_request *request, struct sf_reach_list *list)
+doca_error_t rdma_request_take_list(struct rdma_request *request, struct sf_reg_list *list)
 {
 	const struct doca_rdma *rdma = rdma_of(request);
 
@@ -48,13 +48,12 @@ doca_error_t rdma_request_take_list(struct rdma_request *request, struct sf_reac
  * ordinary or wrong, and nothing was taken. */
 static inline bool take_one(struct rdma_request *request, const struct doca_buf *buf, uint8_t *addr, uint64_t len, bool written)
 {
-	const struct sf_reach *reach;
+	const struct sf_reg *reg;
 
-	if (buf->next != NULL || len - 1 >= SF_REACH_LEN_MAX)
+	if (buf->next != NULL || len - 1 >= SF_REG_LEN_MAX)
 		return false;
-	reach = sf_reach_known(&rdma_of(request)->reach, buf->mmap);
-	if (reach == NULL || reach->region != NULL || !(written ? reach->writable : reach->readable) ||
-	    !sf_reach_contains(reach, addr, len))
+	reg = sf_reg_known(&rdma_of(request)->reg_cache, buf->mmap);
+	if (reg == NULL || reg->region != NULL || !(written ? reg->writable : reg->readable) || !sf_reg_contains(reg, addr, len))
 		return false;
 	request->iov[0] = (struct sf_iov){addr, len};
 	request->op.iov_num = 1;
@@ -66,22 +65,22 @@ static inline bool take_one(struct rdma_request *request, const struct doca_buf 
 static inline doca_error_t take_remote(struct rdma_request *request, const struct doca_buf *buf, const uint8_t *addr,
 				       uint64_t len)
 {
-	const struct sf_reach *reach;
-	doca_error_t result = sf_reach_get(&rdma_of(request)->reach, buf->mmap, &reach);
+	const struct sf_reg *reg;
+	doca_error_t result = sf_reg_get(&rdma_of(request)->reg_cache, buf->mmap, &reg);
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (reach->region == NULL) {
+	if (reg->region == NULL) {
 		SF_LOG_ERR("%s: the remote buffer is this process's own memory: make it of the peer's export",
 			   request->base.cls->name);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (!sf_reach_contains(reach, addr, len) || len > (uint64_t)(buf->head + buf->len - addr)) {
+	if (!sf_reg_contains(reg, addr, len) || len > (uint64_t)(buf->head + buf->len - addr)) {
 		SF_LOG_ERR("%s: %llu bytes at %p are more than the remote buffer has there", request->base.cls->name,
 			   (unsigned long long)len, (const void *)addr);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	request->op.region = reach->region;
+	request->op.region = reg->region;
 	request->op.remote_addr = (uintptr_t)addr;
 	return DOCA_SUCCESS;
 }
@@ -95,16 +94,16 @@ doca_error_t rdma_request_missing(const struct rdma_request *request, const char
 /* A list's pieces take room on the stack that the usual case does without. */
 static __attribute__((noinline)) doca_error_t take_source_list(struct rdma_request *request)
 {
-	struct sf_reach_list list;
-	doca_error_t result = sf_reach_source(&rdma_of(request)->reach, request->src, &list);
+	struct sf_reg_list list;
+	doca_error_t result = sf_reg_source(&rdma_of(request)->reg_cache, request->src, &list);
 
 	return result == DOCA_SUCCESS ? rdma_request_take_list(request, &list) : result;
 }
 
 static __attribute__((noinline)) doca_error_t take_destination_list(struct rdma_request *request, uint64_t len)
 {
-	struct sf_reach_list list;
-	doca_error_t result = sf_reach_destination(&rdma_of(request)->reach, request->dst, len, &list);
+	struct sf_reg_list list;
+	doca_error_t result = sf_reg_destination(&rdma_of(request)->reg_cache, request->dst, len, &list);
 
 	return result == DOCA_SUCCESS ? rdma_request_take_list(request, &list) : result;
 }
@@ -148,26 +147,26 @@ static doca_error_t take_read(struct rdma_request *request)
 doca_error_t rdma_request_take_result(struct rdma_request *request)
 {
 	const struct doca_buf *result_buf = request->result;
-	const struct sf_reach *reach;
+	const struct sf_reg *reg;
 	uint8_t *addr;
 
 	if (result_buf == NULL)
 		return rdma_request_missing(request, "result buffer");
-	doca_error_t result = sf_reach_get(&rdma_of(request)->reach, result_buf->mmap, &reach);
+	doca_error_t result = sf_reg_get(&rdma_of(request)->reg_cache, result_buf->mmap, &reg);
 	if (result != DOCA_SUCCESS)
 		return result;
 	addr = result_buf->data;
-	if (!sf_reach_contains(reach, addr, sizeof(uint64_t)) ||
+	if (!sf_reg_contains(reg, addr, sizeof(uint64_t)) ||
 	    result_buf->head + result_buf->len - addr < (ptrdiff_t)sizeof(uint64_t)) {
 		SF_LOG_ERR("%s: the result buffer has no 8 bytes from its data on", request->base.cls->name);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (!reach->writable) {
+	if (!reg->writable) {
 		SF_LOG_ERR("%s: the result buffer's memory map lacks DOCA_ACCESS_FLAG_LOCAL_READ_WRITE", request->base.cls->name);
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
-	request->mapped = reach->region != NULL;
-	result = sf_reach_map(&rdma_of(request)->reach, result_buf->mmap, &addr);
+	request->mapped = reg->region != NULL;
+	result = sf_reg_map(&rdma_of(request)->reg_cache, result_buf->mmap, &addr);
 	if (result != DOCA_SUCCESS)
 		return result;
 	request->iov[0] = (struct sf_iov){addr, sizeof(uint64_t)};

@@ -133,7 +133,7 @@ static doca_error_t rdma_start(struct doca_ctx *ctx)
 	rdma->waiting = NULL;
 	rdma->waiting_end = &rdma->waiting;
 	rdma->fatal = false;
-	sf_reach_cache_init(&rdma->reach, rdma->dev);
+	sf_reg_cache_init(&rdma->reg_cache, rdma->dev);
 	rdma->one.connection = NULL;
 	rdma->one.due = false;
 	if (rdma->gpu != NULL && (result = rdma_gpu_run(rdma->gpu)) != DOCA_SUCCESS) {
@@ -195,7 +195,7 @@ static bool tell_ended(struct doca_rdma *rdma)
 	bool any = task != NULL;
 
 	rdma->ended = rdma->ended_last = NULL; /* what callbacks add is for the next call */
-	(void)rdma_tell_at_once(rdma);	       /* those of the same connections are older */
+	(void)rdma_inline_complete(rdma);      /* those of the same connections are older */
 	for (struct doca_task *next; task != NULL; task = next) {
 		next = task->next;
 		sf_task_complete(task, task->status);
@@ -244,7 +244,7 @@ static __attribute__((noinline)) bool progress_after(struct doca_rdma *rdma)
 		rdma_one_run(rdma);
 		moved = true;
 	}
-	if (rdma->fatal && rdma->ended == NULL && rdma->at_once == NULL) {
+	if (rdma->fatal && rdma->ended == NULL && rdma->completed_inline == NULL) {
 		rdma->fatal = false;
 		(void)rdma_cm_progress(rdma); /* a disconnection is told while the context runs */
 		if (rdma->ctx.state == DOCA_CTX_STATE_RUNNING)
@@ -272,8 +272,8 @@ static bool rdma_progress(struct doca_ctx *ctx)
 
 	if (__builtin_expect(rdma->gpu != NULL, 0))
 		return progress_all(rdma);
-	while (rdma->at_once != NULL && ran < RDMA_POLL_BUDGET)
-		ran += rdma_tell_at_once(rdma);
+	while (rdma->completed_inline != NULL && ran < RDMA_POLL_BUDGET)
+		ran += rdma_inline_complete(rdma);
 	if (has_more(rdma))
 		return progress_all(rdma) || ran != 0;
 	/* Who was told of tasks comes back, and so the fabric may wait; but not for ever. */
@@ -292,7 +292,8 @@ static bool rdma_arm(struct doca_ctx *ctx)
 	uint64_t wait_ns;
 
 	struct doca_rdma *entered __attribute__((cleanup(rdma_leave), unused)) = rdma_enter(rdma);
-	if (rdma->at_once != NULL || rdma->ended != NULL || rdma->fatal || rdma->one.due || rdma_cm_is_due(rdma, &wait_ns))
+	if (rdma->completed_inline != NULL || rdma->ended != NULL || rdma->fatal || rdma->one.due ||
+	    rdma_cm_is_due(rdma, &wait_ns))
 		return true;
 	if (rdma->waiting != NULL)
 		wait_ns = RDMA_RETRY_NS;

@@ -9,7 +9,7 @@
  *   cm.c           connecting by address              cm_listen.c    ports that are listened to, and who calls there
  *   cm_wire.c      what travels with a call           addr.c         addresses
  *   request.c      tasks that go out by a connection  operands.c     what they name
- *   submit.c       how they go out                    at_once.c      those that end inside their submit
+ *   submit.c       how they go out                    inline_completion.c      those that end inside their submit
  *   receive.c      receives
  *   task_X.c       the public face of one task type   bridge.c       connecting by a program's own rdma_cm_id
  *   one_connection.c  an instance as DOCA 2.5 has it
@@ -29,7 +29,7 @@
 
 #include "core/ctx.h"
 #include "fabric/fabric.h"
-#include "mem/reach.h"
+#include "mem/reg_cache.h"
 #include "rdma/addr.h"
 #include "rdma/cm_wire.h"
 #include "rdma/descriptor.h"
@@ -136,7 +136,7 @@ struct doca_rdma {
 	doca_rdma_connection_failure_cb_t failure_cb;
 	doca_rdma_connection_disconnection_cb_t disconnection_cb;
 	/* from start on */
-	struct sf_reach_cache reach;
+	struct sf_reg_cache reg_cache;
 	struct sf_ep *ep;
 	struct sf_listener *listener;
 	char name[RDMA_NAME_MAX]; /* of the listener */
@@ -151,8 +151,9 @@ struct doca_rdma {
 	uint32_t num_calls;
 	struct rdma_guest *guests;
 	uint32_t num_guests;
-	uint32_t not_polled;				     /* progress calls in a row that left the endpoint alone */
-	struct doca_task *at_once, *at_once_last;	     /* succeeded inside their submits, to be told by progress; by next */
+	uint32_t not_polled; /* progress calls in a row that left the endpoint alone */
+	struct doca_task *completed_inline,
+		*completed_inline_last;			     /* succeeded inside their submits, to be told by progress; by next */
 	struct doca_rdma_connection *waiting, **waiting_end; /* connections with tasks that wait; by next_waiting */
 	struct doca_task *ended, *ended_last;		     /* decided outside a poll, told by progress */
 	bool fatal;					     /* no connection is left that works */
@@ -168,8 +169,8 @@ struct rdma_request {
 	const struct doca_buf *src;
 	struct doca_buf *dst; /* an atomic's remote operand too */
 	struct doca_buf *result;
-	const struct sf_reach *local_reach, *remote_reach; /* for sf_reach_known_by */
-	const struct doca_sync_event_remote_net *event;	   /* the remote operand of tasks of sync events */
+	const struct sf_reg *local_reg, *remote_reg;	/* for sf_reg_known_by */
+	const struct doca_sync_event_remote_net *event; /* the remote operand of tasks of sync events */
 	doca_be32_t immediate;
 	uint64_t compare, value;
 	uint32_t result_len;
@@ -306,7 +307,7 @@ doca_error_t rdma_request_take_apart(struct rdma_request *request);
 /* The local operand. */
 const struct doca_buf *rdma_request_local(const struct rdma_request *request);
 /* Local operands, for take: the pieces of a list into iov and len; 8 bytes for the value before an atomic into iov. */
-doca_error_t rdma_request_take_list(struct rdma_request *request, struct sf_reach_list *list);
+doca_error_t rdma_request_take_list(struct rdma_request *request, struct sf_reg_list *list);
 doca_error_t rdma_request_take_result(struct rdma_request *request);
 /* INVALID_VALUE, logged. */
 doca_error_t rdma_request_missing(const struct rdma_request *request, const char *what);
@@ -323,7 +324,7 @@ bool rdma_requests_pump(struct doca_rdma *rdma);
 /* What a message's header says, which the peer wrote; false, logged: it is not RDMA's. */
 bool rdma_header_read(const struct sf_recv *recv, enum doca_rdma_opcode *opcode, doca_be32_t *immediate);
 
-/* ---- at_once.c ---- */
+/* ---- inline_completion.c ---- */
 
 /* cls.submit of the verbs that may end there. */
 doca_error_t rdma_write_submit(struct doca_task *base, uint32_t flags);
@@ -333,7 +334,7 @@ doca_error_t rdma_atomic_submit(struct doca_task *base, uint32_t flags);
 void rdma_succeeded(struct rdma_request *request);
 /* Runs the callbacks of those, and returns how many. Before any other task of their connections is told of; it may be inside a
  * poll. */
-uint32_t rdma_tell_at_once(struct doca_rdma *rdma);
+uint32_t rdma_inline_complete(struct doca_rdma *rdma);
 
 /* ---- one_connection.c ---- */
 

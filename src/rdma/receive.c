@@ -30,11 +30,11 @@ bool rdma_header_read(const struct sf_recv *recv, enum doca_rdma_opcode *opcode,
 /* dst is another process's memory, which has to be its owner's still, and to hold what came in. */
 static __attribute__((noinline)) doca_error_t deliver(struct doca_rdma_task_receive *task)
 {
-	struct sf_reach_cache *reach = &((struct doca_rdma *)task->base.ctx)->reach;
-	doca_error_t result = sf_reach_stands(reach, task->dst);
+	struct sf_reg_cache *cache = &((struct doca_rdma *)task->base.ctx)->reg_cache;
+	doca_error_t result = sf_reg_stands(cache, task->dst);
 
 	if (result == DOCA_SUCCESS)
-		result = sf_reach_deliver(reach, task->dst, task->recv.len);
+		result = sf_reg_deliver(cache, task->dst, task->recv.len);
 	return result == DOCA_SUCCESS ? result : DOCA_ERROR_IO_FAILED;
 }
 
@@ -61,7 +61,7 @@ static void receive_done(struct sf_recv *recv)
 			rdma_cm_tell_accepted(connection);
 		task->connection = connection;
 		task->result_len = recv->len;
-		sf_reach_grow(task->dst, recv->len);
+		sf_reg_grow(task->dst, recv->len);
 	}
 	sf_task_complete(&task->base, status);
 }
@@ -69,27 +69,27 @@ static void receive_done(struct sf_recv *recv)
 static doca_error_t add_piece(struct doca_rdma_task_receive *task, const struct doca_buf *buf)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)task->base.ctx;
-	const struct sf_reach *reach;
+	const struct sf_reg *reg;
 	uint8_t *tail = buf->data + buf->data_len;
 	size_t room = sf_buf_tailroom(buf);
-	doca_error_t result = sf_reach_get(&rdma->reach, buf->mmap, &reach);
+	doca_error_t result = sf_reg_get(&rdma->reg_cache, buf->mmap, &reg);
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	if (!reach->network && !reach->writable) {
+	if (!reg->network && !reg->writable) {
 		SF_LOG_ERR("rdma receive: a buffer's memory map lacks %s",
-			   reach->region != NULL ? "its exporter's DOCA_ACCESS_FLAG_PCI_READ_WRITE"
-						 : "DOCA_ACCESS_FLAG_LOCAL_READ_WRITE");
+			   reg->region != NULL ? "its exporter's DOCA_ACCESS_FLAG_PCI_READ_WRITE"
+					       : "DOCA_ACCESS_FLAG_LOCAL_READ_WRITE");
 		return DOCA_ERROR_NOT_PERMITTED;
 	}
-	if (!sf_reach_contains(reach, tail, room) || buf->mmap != task->dst->mmap) {
+	if (!sf_reg_contains(reg, tail, room) || buf->mmap != task->dst->mmap) {
 		SF_LOG_ERR("rdma receive: a buffer %s", buf->mmap != task->dst->mmap
 								? "of another memory map than the first of its list"
 								: "reaches out of its memory map");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	task->mapped = reach->region != NULL;
-	result = sf_reach_map(&rdma->reach, buf->mmap, &tail);
+	task->mapped = reg->region != NULL;
+	result = sf_reg_map(&rdma->reg_cache, buf->mmap, &tail);
 	if (result == DOCA_SUCCESS && room != 0)
 		task->iov[task->recv.iov_num++] = (struct sf_iov){tail, room};
 	return result;

@@ -36,7 +36,7 @@ void rdma_request_settle(struct rdma_request *request)
 		if (__builtin_expect(request->dst != NULL && request->len <= sf_buf_tailroom(request->dst), 1))
 			request->dst->data_len += request->len;
 		else
-			sf_reach_grow(request->dst, request->len);
+			sf_reg_grow(request->dst, request->len);
 	}
 }
 
@@ -44,17 +44,17 @@ void rdma_request_settle(struct rdma_request *request)
 static __attribute__((noinline)) doca_error_t deliver(struct rdma_request *request)
 {
 	const struct rdma_verb *verb = rdma_verb_of(request);
-	struct sf_reach_cache *reach = &rdma_of(request)->reach;
-	doca_error_t result = sf_reach_stands(reach, rdma_request_local(request));
+	struct sf_reg_cache *cache = &rdma_of(request)->reg_cache;
+	doca_error_t result = sf_reg_stands(cache, rdma_request_local(request));
 
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (verb->land != NULL)
 		verb->land(request);
 	if (verb->kind == SF_OP_READ)
-		return sf_reach_deliver(reach, request->dst, request->len);
+		return sf_reg_deliver(cache, request->dst, request->len);
 	if (verb->kind == SF_OP_CAS || verb->kind == SF_OP_FAA)
-		return sf_reach_deliver_at(reach, request->result->mmap, request->result->data, sizeof(uint64_t));
+		return sf_reg_deliver_at(cache, request->result->mmap, request->result->data, sizeof(uint64_t));
 	return DOCA_SUCCESS;
 }
 
@@ -64,8 +64,8 @@ static void request_done(struct sf_op *op)
 	struct doca_rdma_connection *connection = request->connection;
 	doca_error_t status = op->status;
 
-	if (__builtin_expect(connection->rdma->at_once != NULL, 0)) /* those of this connection are older */
-		(void)rdma_tell_at_once(connection->rdma);
+	if (__builtin_expect(connection->rdma->completed_inline != NULL, 0)) /* those of this connection are older */
+		(void)rdma_inline_complete(connection->rdma);
 	connection->num_out--;
 	if (__builtin_expect(request->mapped, 0) && status == DOCA_SUCCESS && deliver(request) != DOCA_SUCCESS) {
 		status = DOCA_ERROR_IO_FAILED;
@@ -102,7 +102,7 @@ doca_error_t rdma_request_alloc(struct doca_rdma *rdma, enum rdma_pool pool, str
 	taken->connection = connection;
 	taken->src = NULL;
 	taken->dst = taken->result = NULL;
-	taken->local_reach = taken->remote_reach = rdma->reach.slot;
+	taken->local_reg = taken->remote_reg = rdma->reg_cache.slot;
 	taken->event = NULL;
 	taken->immediate = 0;
 	taken->compare = taken->value = 0;

@@ -20,7 +20,7 @@ static void drop_data(struct doca_buf *buf)
 static doca_error_t get_take(struct rdma_request *request)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)request->base.ctx;
-	struct sf_reach_list list;
+	struct sf_reg_list list;
 	doca_error_t result = rdma_remote_event_take(request);
 
 	if (result != DOCA_SUCCESS)
@@ -29,7 +29,7 @@ static doca_error_t get_take(struct rdma_request *request)
 		return rdma_request_missing(request, "destination");
 	if (rdma->one.wanted)
 		drop_data(request->dst);
-	result = sf_reach_destination(&rdma->reach, request->dst, sizeof(request->value), &list);
+	result = sf_reg_destination(&rdma->reg_cache, request->dst, sizeof(request->value), &list);
 	if (result == DOCA_SUCCESS)
 		result = rdma_request_take_list(request, &list);
 	if (result != DOCA_SUCCESS)
@@ -51,7 +51,7 @@ static void get_settle(struct rdma_request *request)
 {
 	if (!request->mapped)
 		get_land(request);
-	sf_reach_grow(request->dst, sizeof(request->value));
+	sf_reg_grow(request->dst, sizeof(request->value));
 }
 
 static const struct rdma_verb verb = {

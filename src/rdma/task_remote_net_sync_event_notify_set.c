@@ -14,14 +14,14 @@ static doca_error_t notify_set_take(struct rdma_request *request)
 {
 	struct doca_rdma *rdma = (struct doca_rdma *)request->base.ctx;
 	uint8_t *to = (uint8_t *)&request->value;
-	struct sf_reach_list list;
+	struct sf_reg_list list;
 	doca_error_t result = rdma_remote_event_take(request);
 
 	if (result != DOCA_SUCCESS)
 		return result;
 	if (request->src == NULL)
 		return rdma_request_missing(request, "source");
-	result = sf_reach_source(&rdma->reach, request->src, &list);
+	result = sf_reg_source(&rdma->reg_cache, request->src, &list);
 	if (result == DOCA_SUCCESS)
 		result = rdma_request_take_list(request, &list);
 	if (result != DOCA_SUCCESS)

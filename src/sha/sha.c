@@ -37,28 +37,28 @@ static doca_error_t check_piece(const struct sha_task *task, uint64_t len)
 }
 
 /* The source's bytes, or why the task cannot be done; logged. */
-static doca_error_t take_apart(struct doca_sha *sha, const struct sha_task *task, struct sf_reach_list *from)
+static doca_error_t take_apart(struct doca_sha *sha, const struct sha_task *task, struct sf_reg_list *from)
 {
-	struct sf_reach_list to;
-	doca_error_t result = sf_reach_source(&sha->reach, task->src, from);
+	struct sf_reg_list to;
+	doca_error_t result = sf_reg_source(&sha->reg_cache, task->src, from);
 
 	if (result == DOCA_SUCCESS && task->is_partial)
 		result = check_piece(task, from->len);
 	if (result == DOCA_SUCCESS && is_last_submit(task))
-		result = sf_reach_destination(&sha->reach, task->dst, sha_digest_size(task->algorithm), &to);
+		result = sf_reg_destination(&sha->reg_cache, task->dst, sha_digest_size(task->algorithm), &to);
 	return result;
 }
 
 static doca_error_t deliver(struct doca_sha *sha, struct sha_task *task, const uint8_t *digest)
 {
 	uint32_t size = sha_digest_size(task->algorithm);
-	struct sf_reach_list to;
-	doca_error_t result = sf_reach_destination(&sha->reach, task->dst, size, &to);
+	struct sf_reg_list to;
+	doca_error_t result = sf_reg_destination(&sha->reg_cache, task->dst, size, &to);
 
 	if (result == DOCA_SUCCESS)
-		result = sf_reach_write(&to, digest, size);
+		result = sf_reg_write(&to, digest, size);
 	if (result == DOCA_SUCCESS)
-		sf_reach_grow(task->dst, size);
+		sf_reg_grow(task->dst, size);
 	return result;
 }
 
@@ -68,13 +68,13 @@ static void update(void *state, const void *bytes, size_t len)
 }
 
 /* So many bytes of the source, and the digest when they are the last. */
-static doca_error_t digest_bytes(struct sha_task *task, const struct sf_reach_list *from, uint64_t at, uint64_t len,
+static doca_error_t digest_bytes(struct sha_task *task, const struct sf_reg_list *from, uint64_t at, uint64_t len,
 				 uint8_t *digest)
 {
 	if (at == 0 && task->phase == SHA_FRESH)
 		sha_state_begin(&task->state, task->algorithm);
 
-	doca_error_t result = sf_reach_read(from, at, len, update, &task->state);
+	doca_error_t result = sf_reg_read(from, at, len, update, &task->state);
 
 	if (result == DOCA_SUCCESS && at + len == from->len && is_last_submit(task))
 		sha_state_end(&task->state, digest);
@@ -94,7 +94,7 @@ static doca_error_t end_submit(struct sha_task *task, const uint8_t *digest)
 static doca_error_t sha_run(struct doca_task *base)
 {
 	struct sha_task *task = (struct sha_task *)base;
-	struct sf_reach_list from;
+	struct sf_reg_list from;
 	uint8_t digest[SHA_DIGEST_MAX];
 
 	if (task->done == SHA_REFUSED)
@@ -181,7 +181,7 @@ static doca_error_t sha_submit(struct doca_task *base, uint32_t flags)
 static doca_error_t sha_validate(const struct doca_task *base)
 {
 	const struct sha_task *task = (const struct sha_task *)base;
-	struct sf_reach_list from;
+	struct sf_reg_list from;
 
 	return take_apart(task_sha(task), task, &from) == DOCA_SUCCESS ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
 }
@@ -277,7 +277,7 @@ static doca_error_t sha_start(struct doca_ctx *ctx)
 		SF_LOG_ERR("sha: no kernel can submit SHA tasks; leave its data path on the CPU");
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
-	sf_reach_cache_init(&sha->reach, sha->dev);
+	sf_reg_cache_init(&sha->reg_cache, sha->dev);
 	return sf_offload_start(&sha->offload, ctx, sha->dev);
 }
 

@@ -6,13 +6,13 @@
 #include <doca_sha.h>
 
 #include "core/offload.h"
-#include "mem/reach.h"
+#include "mem/reg_cache.h"
 #include "sha/digest.h"
 
 /* Every bound of SHA. The capability calls answer with these. */
 #define SHA_LOG_TASKS_MAX 13 /* of each type */
-#define SHA_LIST_MAX SF_REACH_LIST_MAX
-#define SHA_LEN_MAX SF_REACH_LEN_MAX
+#define SHA_LIST_MAX SF_REG_LIST_MAX
+#define SHA_LEN_MAX SF_REG_LEN_MAX
 #define SHA_SLICE (UINT64_C(256) << 10)	    /* bytes that one progress call digests of a task */
 #define SHA_ENGINE_MIN (UINT64_C(64) << 10) /* bytes from which on a task is worth an engine thread */
 
@@ -49,7 +49,7 @@ struct doca_sha_task_partial_hash {
 struct sha_engine_task {
 	struct sha_task common;
 	struct sf_offload_job job;
-	struct sf_reach_list from;
+	struct sf_reg_list from;
 	uint8_t digest[SHA_DIGEST_MAX];
 };
 
@@ -60,7 +60,7 @@ struct doca_sha {
 	struct doca_dev *dev;
 	struct sf_task_pool pools[SHA_POOLS];
 	struct sf_offload offload;
-	struct sf_reach_cache reach;
+	struct sf_reg_cache reg_cache;
 };
 
 extern const struct sf_offload_ops sha_task_ops;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fabric/atomic.h"
-#include "fabric/window.h"
+#include "fabric/mapping.h"
 
 /* Copies between two lists; the destination has room. */
 static void iov_copy(const struct sf_iov *to, const struct sf_iov *from, uint64_t len)

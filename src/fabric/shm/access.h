@@ -7,7 +7,7 @@
 #include "fabric/fabric.h"
 #include "fabric/shm/peer.h"
 #include "fabric/shm/ring.h"
-#include "fabric/window.h"
+#include "fabric/mapping.h"
 
 enum shm_reach {
 	SHM_REACHED,

@@ -13,7 +13,7 @@ static bool name_is_special(const char *name)
 	return name[0] == '[' && strncmp(name, "[heap]", 6) != 0 && strncmp(name, "[anon:", 6) != 0;
 }
 
-static bool line_parse(const char *line, struct sf_mapping *mapping)
+static bool line_parse(const char *line, struct sf_vma *mapping)
 {
 	unsigned long start, end, offset, inode;
 	unsigned int dev_major, dev_minor;
@@ -34,7 +34,7 @@ static bool line_parse(const char *line, struct sf_mapping *mapping)
 	return true;
 }
 
-static void clip(struct sf_mapping *mapping, uintptr_t start, uintptr_t end)
+static void clip(struct sf_vma *mapping, uintptr_t start, uintptr_t end)
 {
 	if (mapping->start < start) {
 		mapping->offset += start - mapping->start;
@@ -44,9 +44,9 @@ static void clip(struct sf_mapping *mapping, uintptr_t start, uintptr_t end)
 		mapping->end = end;
 }
 
-static bool append(struct sf_mapping **mappings, uint32_t *num, const struct sf_mapping *mapping)
+static bool append(struct sf_vma **mappings, uint32_t *num, const struct sf_vma *mapping)
 {
-	struct sf_mapping *grown;
+	struct sf_vma *grown;
 
 	if ((*num & (*num - 1)) == 0) { /* full at each power of two */
 		grown = realloc(*mappings, (*num == 0 ? 1 : 2 * (size_t)*num) * sizeof(*grown));
@@ -58,11 +58,11 @@ static bool append(struct sf_mapping **mappings, uint32_t *num, const struct sf_
 	return true;
 }
 
-doca_error_t sf_maps_read(uintptr_t start, uintptr_t end, struct sf_mapping **mappings, uint32_t *num)
+doca_error_t sf_maps_read(uintptr_t start, uintptr_t end, struct sf_vma **mappings, uint32_t *num)
 {
 	FILE *file = fopen("/proc/self/maps", "re");
 	doca_error_t result = DOCA_SUCCESS;
-	struct sf_mapping mapping;
+	struct sf_vma mapping;
 	size_t room = 0;
 	char *line = NULL;
 

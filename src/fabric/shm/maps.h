@@ -9,7 +9,7 @@
 
 #include <doca_error.h>
 
-struct sf_mapping {
+struct sf_vma {
 	uintptr_t start, end; /* clipped to the range asked for */
 	uint64_t offset;      /* of start in its file */
 	dev_t dev;
@@ -20,6 +20,6 @@ struct sf_mapping {
 };
 
 /* The mappings in [start, end), by address. The caller frees *mappings. */
-doca_error_t sf_maps_read(uintptr_t start, uintptr_t end, struct sf_mapping **mappings, uint32_t *num);
+doca_error_t sf_maps_read(uintptr_t start, uintptr_t end, struct sf_vma **mappings, uint32_t *num);
 
 #endif

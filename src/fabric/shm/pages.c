@@ -197,7 +197,7 @@ static void stretch_move(struct sf_pages *pages, uintptr_t start, uintptr_t end,
 }
 
 /* Becomes one more user of what an overlapping range has moved already. */
-static void stretch_share(struct sf_pages *pages, const struct sf_mapping *mapping)
+static void stretch_share(struct sf_pages *pages, const struct sf_vma *mapping)
 {
 	struct sf_extent *extent;
 
@@ -233,7 +233,7 @@ static struct span own_stack(void)
 	return stack;
 }
 
-static bool is_movable(const struct sf_mapping *mapping)
+static bool is_movable(const struct sf_vma *mapping)
 {
 	return !mapping->shared && !mapping->special && mapping->inode == 0 && mapping->prot == (PROT_READ | PROT_WRITE);
 }
@@ -242,13 +242,13 @@ static bool is_movable(const struct sf_mapping *mapping)
 static void range_move(struct sf_pages *pages, uintptr_t start, uintptr_t end, struct sf_pages_file *file, uint64_t offset)
 {
 	const struct span stack = own_stack();
-	struct sf_mapping *mappings;
+	struct sf_vma *mappings;
 	uint32_t num;
 
 	if (sf_maps_read(start, end, &mappings, &num) != DOCA_SUCCESS)
 		return;
 	for (uint32_t i = 0; i < num; i++) {
-		struct sf_mapping *mapping = &mappings[i];
+		struct sf_vma *mapping = &mappings[i];
 		uintptr_t before = mapping->end < stack.start ? mapping->end : stack.start;
 		uintptr_t after = mapping->start > stack.end ? mapping->start : stack.end;
 
@@ -412,7 +412,7 @@ static bool chunk_restore(const struct sf_guard *guard, uintptr_t start, size_t 
 	return restored;
 }
 
-static void mapping_restore(const struct sf_extent *extent, const struct sf_mapping *mapping)
+static void mapping_restore(const struct sf_extent *extent, const struct sf_vma *mapping)
 {
 	uintptr_t start = mapping->start > extent->start ? mapping->start : extent->start;
 	uintptr_t end = mapping->end < extent->end ? mapping->end : extent->end, at;
@@ -436,7 +436,7 @@ static void mapping_restore(const struct sf_extent *extent, const struct sf_mapp
 /* What became of the extent's addresses is for the kernel to say: the program may have unmapped them. */
 static void extent_restore(struct sf_extent *extent)
 {
-	struct sf_mapping *mappings;
+	struct sf_vma *mappings;
 	uint32_t num;
 
 	if (sf_maps_read(extent->start, extent->end, &mappings, &num) == DOCA_SUCCESS) {

@@ -393,10 +393,10 @@ doca_error_t sf_shm_region_request(struct sf_domain *domain, const void *bytes, 
 }
 
 /* The longest stretch that is mapped. */
-static void open_window(struct shm_import *import)
+static void open_mapping(struct shm_import *import)
 {
 	const struct shm_attach *attach = import->attach;
-	struct sf_window *window = &import->window;
+	struct sf_mapping *mapping = &import->mapping;
 
 	for (uint32_t i = 0; i < attach->run_num && !attach->peer->self; i++) {
 		const struct shm_run *run = &attach->runs[i];
@@ -404,15 +404,15 @@ static void open_window(struct shm_import *import)
 
 		if (run->addr + run->len < end)
 			end = run->addr + run->len;
-		if (end <= addr || end - addr <= window->len)
+		if (end <= addr || end - addr <= mapping->len)
 			continue;
-		*window = (struct sf_window){.addr = addr,
-					     .len = end - addr,
-					     .base = attach->base + (addr - attach->origin),
-					     .generation = &attach->peer->generations[attach->region % SHM_REGIONS_MAX],
-					     .id = attach->region,
-					     .dead = &attach->peer->dead};
-		import->base.window = window;
+		*mapping = (struct sf_mapping){.addr = addr,
+					       .len = end - addr,
+					       .base = attach->base + (addr - attach->origin),
+					       .generation = &attach->peer->generations[attach->region % SHM_REGIONS_MAX],
+					       .id = attach->region,
+					       .dead = &attach->peer->dead};
+		import->base.mapping = mapping;
 	}
 }
 
@@ -442,7 +442,7 @@ doca_error_t sf_shm_region_ready(struct sf_region *region, uint64_t limit_ns)
 	pthread_mutex_lock(&sf_control_lock);
 	error = limit_ns != 0 ? import_wait(import, limit_ns) : import_status(import);
 	if (error == DOCA_SUCCESS && !import->is_open) {
-		open_window(import);
+		open_mapping(import);
 		region->mapped = mapped_whole(import->attach);
 		import->is_open = true;
 	}

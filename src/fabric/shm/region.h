@@ -13,7 +13,7 @@
 
 #include "fabric/descriptor.h"
 #include "fabric/fabric.h"
-#include "fabric/window.h"
+#include "fabric/mapping.h"
 #include "fabric/shm/pages.h"
 #include "fabric/shm/peer.h"
 #include "fabric/key.h"
@@ -32,8 +32,8 @@ struct shm_region {
 struct shm_import {
 	struct sf_region base;
 	struct shm_attach *attach;
-	struct sf_window window;
-	bool is_open; /* window and mapped are set. GUARDED_BY(sf_control_lock) */
+	struct sf_mapping mapping;
+	bool is_open; /* mapping and mapped are set. GUARDED_BY(sf_control_lock) */
 	uint32_t hold;
 	struct sf_region_doorbell *doorbell; /* or NULL. GUARDED_BY(sf_control_lock), as its place in the list */
 	LIST_ENTRY(shm_import) armed;	     /* of attach, once it has a doorbell */

@@ -12,7 +12,7 @@
 #include "base/log_rate.h"
 #include "fabric/shm/pages.h"
 #include "fabric/shm/region.h"
-#include "fabric/window.h"
+#include "fabric/mapping.h"
 
 #define STRAIGHT_MIN 4096	     /* bytes that are worth a call of their own */
 #define TURN_MAX (UINT64_C(4) << 20) /* bytes of one session before others have their turn */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A window: the bytes of an imported region that are mapped in this process, for one-sided operations without a call of the
- * provider. Whoever uses it has seen to the rights and to the order among operations; what no window shows goes by
+ * A mapping: the bytes of an imported region that are mapped in this process, for one-sided operations without a call of the
+ * provider. The caller has checked the rights and keeps the order among operations. Bytes that no mapping shows go by
  * sf_conn_submit.
  */
-#ifndef SF_FABRIC_WINDOW_H
-#define SF_FABRIC_WINDOW_H
+#ifndef SF_FABRIC_MAPPING_H
+#define SF_FABRIC_MAPPING_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -14,33 +14,33 @@
 
 /* ThreadSanitizer knows no fences, and a peer's memory is not its to see anyway. */
 #ifdef __SANITIZE_THREAD__
-#define SF_WINDOW_FENCE(order) atomic_signal_fence(order)
+#define SF_MAPPING_FENCE(order) atomic_signal_fence(order)
 #else
-#define SF_WINDOW_FENCE(order) atomic_thread_fence(order)
+#define SF_MAPPING_FENCE(order) atomic_thread_fence(order)
 #endif
 
-struct sf_window {
-	uint64_t addr, len;		    /* the owner's addresses; len 0: there is no window */
+struct sf_mapping {
+	uint64_t addr, len;		    /* the owner's addresses; len 0: nothing is mapped */
 	uint8_t *base;			    /* addr in this process */
-	const _Atomic uint64_t *generation; /* the region stands while this is id */
+	const _Atomic uint64_t *generation; /* the region is valid while this equals id */
 	uint64_t id;
 	const _Atomic bool *dead; /* and its owner while this is false */
 };
 
-/* Where the owner's byte addr is here; NULL unless all of the len bytes (more than 0) are in the window. */
-static inline uint8_t *sf_window_at(const struct sf_window *window, uint64_t addr, uint64_t len)
+/* Where the owner's byte addr is here; NULL unless all of the len bytes (more than 0) are in the mapping. */
+static inline uint8_t *sf_mapping_at(const struct sf_mapping *mapping, uint64_t addr, uint64_t len)
 {
-	uint64_t offset = addr - window->addr;
+	uint64_t offset = addr - mapping->addr;
 
-	return offset < window->len && len <= window->len - offset ? window->base + offset : NULL;
+	return offset < mapping->len && len <= mapping->len - offset ? mapping->base + offset : NULL;
 }
 
 /* Before touching the bytes and after: once it is false it stays so. */
-static inline bool sf_window_stands(const struct sf_window *window)
+static inline bool sf_mapping_stands(const struct sf_mapping *mapping)
 {
-	SF_WINDOW_FENCE(memory_order_acquire);
-	return atomic_load_explicit(window->generation, memory_order_acquire) == window->id &&
-	       !atomic_load_explicit(window->dead, memory_order_relaxed);
+	SF_MAPPING_FENCE(memory_order_acquire);
+	return atomic_load_explicit(mapping->generation, memory_order_acquire) == mapping->id &&
+	       !atomic_load_explicit(mapping->dead, memory_order_relaxed);
 }
 
 /* Copies 8 bytes; what is remote is one store, or one load, where its address allows that, in order with all before
@@ -75,7 +75,7 @@ static inline void sf_bytes_write(uint8_t *remote, const uint8_t *local, uint64_
 		sf_word_write(remote, local);
 	} else if (len != 0) {
 		memmove(remote, local, len - 1);
-		SF_WINDOW_FENCE(memory_order_release);
+		SF_MAPPING_FENCE(memory_order_release);
 		*(volatile uint8_t *)(remote + len - 1) = local[len - 1];
 	}
 }

@@ -7,7 +7,7 @@
  * that were done are told of before anything that the fabric reports.
  */
 #include "core/submit.h"
-#include "fabric/window.h"
+#include "fabric/mapping.h"
 #include "rdma/rdma.h"
 
 #define likely(condition) __builtin_expect(!!(condition), 1)
@@ -20,11 +20,11 @@ void rdma_succeeded(struct rdma_request *request)
 	struct doca_task *task = &request->base;
 
 	task->next = NULL;
-	if (rdma->at_once != NULL)
-		rdma->at_once_last->next = task;
+	if (rdma->completed_inline != NULL)
+		rdma->completed_inline_last->next = task;
 	else
-		rdma->at_once = task;
-	rdma->at_once_last = task;
+		rdma->completed_inline = task;
+	rdma->completed_inline_last = task;
 }
 
 static inline void settle(struct rdma_request *request)
@@ -40,12 +40,12 @@ static inline void settle(struct rdma_request *request)
 	}
 }
 
-uint32_t rdma_tell_at_once(struct doca_rdma *rdma)
+uint32_t rdma_inline_complete(struct doca_rdma *rdma)
 {
-	struct doca_task *task = rdma->at_once;
+	struct doca_task *task = rdma->completed_inline;
 	uint32_t told = 0;
 
-	rdma->at_once = NULL; /* what callbacks add is for the next call */
+	rdma->completed_inline = NULL; /* what callbacks add is for the next call */
 	for (struct doca_task *next; task != NULL; task = next, told++) {
 		next = task->next;
 		settle((struct rdma_request *)task);
@@ -60,33 +60,33 @@ uint32_t rdma_tell_at_once(struct doca_rdma *rdma)
 static inline bool is_local(const struct doca_rdma *rdma, struct rdma_request *request, const struct doca_buf *buf,
 			    const uint8_t *addr, uint64_t len, bool written)
 {
-	const struct sf_reach *reach = sf_reach_known_by(&rdma->reach, &request->local_reach, buf->mmap);
+	const struct sf_reg *reg = sf_reg_known_by(&rdma->reg_cache, &request->local_reg, buf->mmap);
 
-	return likely(reach != NULL && buf->next == NULL && reach->region == NULL &&
-		      (written ? reach->writable : reach->readable) && sf_reach_contains(reach, addr, len));
+	return likely(reg != NULL && buf->next == NULL && reg->region == NULL && (written ? reg->writable : reg->readable) &&
+		      sf_reg_contains(reg, addr, len));
 }
 
-/* The window that shows [addr, addr + len) of a remote buffer, if the peer's memory map gives the right; and where. */
-static inline const struct sf_window *window_of(const struct doca_rdma *rdma, struct rdma_request *request,
-						const struct doca_buf *buf, const uint8_t *addr, uint64_t len, uint32_t right,
-						uint8_t **at)
+/* The mapping that shows [addr, addr + len) of a remote buffer, if the peer's memory map gives the right; and where. */
+static inline const struct sf_mapping *mapping_of(const struct doca_rdma *rdma, struct rdma_request *request,
+						  const struct doca_buf *buf, const uint8_t *addr, uint64_t len, uint32_t right,
+						  uint8_t **at)
 {
-	const struct sf_reach *reach = sf_reach_known_by(&rdma->reach, &request->remote_reach, buf->mmap);
+	const struct sf_reg *reg = sf_reg_known_by(&rdma->reg_cache, &request->remote_reg, buf->mmap);
 
-	if (!likely(reach != NULL && reach->region != NULL && len <= (uint64_t)(buf->head + buf->len - addr) &&
-		    (reach->region->rights & right) != 0))
+	if (!likely(reg != NULL && reg->region != NULL && len <= (uint64_t)(buf->head + buf->len - addr) &&
+		    (reg->region->rights & right) != 0))
 		return NULL;
-	const struct sf_window *window = reach->region->window;
-	if (!likely(window != NULL))
+	const struct sf_mapping *mapping = reg->region->mapping;
+	if (!likely(mapping != NULL))
 		return NULL;
-	*at = sf_window_at(window, (uintptr_t)addr, len);
-	return likely(*at != NULL && sf_window_stands(window)) ? window : NULL;
+	*at = sf_mapping_at(mapping, (uintptr_t)addr, len);
+	return likely(*at != NULL && sf_mapping_stands(mapping)) ? mapping : NULL;
 }
 
 /* The bytes were touched. If the memory has ended meanwhile, the long way finds that too, and does nothing more to it. */
-static inline doca_error_t finish(struct rdma_request *request, const struct sf_window *window, uint64_t len)
+static inline doca_error_t finish(struct rdma_request *request, const struct sf_mapping *mapping, uint64_t len)
 {
-	if (!likely(sf_window_stands(window)))
+	if (!likely(sf_mapping_stands(mapping)))
 		return rdma_request_submit(&request->base, DOCA_TASK_SUBMIT_FLAG_FLUSH);
 	request->len = len;
 	rdma_succeeded(request);
@@ -94,24 +94,24 @@ static inline doca_error_t finish(struct rdma_request *request, const struct sf_
 }
 
 /* More than a word, or less: apart, so that a word needs no stack. */
-static __attribute__((noinline)) doca_error_t write_bytes(struct rdma_request *request, const struct sf_window *window,
+static __attribute__((noinline)) doca_error_t write_bytes(struct rdma_request *request, const struct sf_mapping *mapping,
 							  uint8_t *remote, uint64_t len)
 {
 	sf_bytes_write(remote, request->src->data, len);
-	return finish(request, window, len);
+	return finish(request, mapping, len);
 }
 
-static __attribute__((noinline)) doca_error_t read_bytes(struct rdma_request *request, const struct sf_window *window,
+static __attribute__((noinline)) doca_error_t read_bytes(struct rdma_request *request, const struct sf_mapping *mapping,
 							 const uint8_t *remote, uint64_t len)
 {
 	struct doca_buf *dst = request->dst;
 
 	sf_bytes_read(dst->data + dst->data_len, remote, len);
-	return finish(request, window, len);
+	return finish(request, mapping, len);
 }
 
 /* Does the connection allow it now? */
-static inline bool may_be_at_once(const struct doca_rdma *rdma, const struct rdma_request *request, uint32_t need)
+static inline bool may_be_inline(const struct doca_rdma *rdma, const struct rdma_request *request, uint32_t need)
 {
 	const struct doca_rdma_connection *connection = request->connection;
 
@@ -128,16 +128,17 @@ doca_error_t rdma_write_submit(struct doca_task *base, uint32_t flags)
 	uint64_t len;
 	uint8_t *remote;
 
-	if (!likely(may_be_at_once(rdma, request, DOCA_ACCESS_FLAG_RDMA_WRITE) && src != NULL && dst != NULL &&
-		    (len = src->data_len) - 1 < SF_REACH_LEN_MAX && is_local(rdma, request, src, src->data, len, false)))
+	if (!likely(may_be_inline(rdma, request, DOCA_ACCESS_FLAG_RDMA_WRITE) && src != NULL && dst != NULL &&
+		    (len = src->data_len) - 1 < SF_REG_LEN_MAX && is_local(rdma, request, src, src->data, len, false)))
 		return rdma_request_submit(base, flags);
-	const struct sf_window *window = window_of(rdma, request, dst, dst->data + dst->data_len, len, SF_RIGHT_WRITE, &remote);
-	if (!likely(window != NULL))
+	const struct sf_mapping *mapping =
+		mapping_of(rdma, request, dst, dst->data + dst->data_len, len, SF_RIGHT_WRITE, &remote);
+	if (!likely(mapping != NULL))
 		return rdma_request_submit(base, flags);
 	if (len != sizeof(uint64_t))
-		return write_bytes(request, window, remote, len);
+		return write_bytes(request, mapping, remote, len);
 	sf_word_write(remote, src->data);
-	return finish(request, window, len);
+	return finish(request, mapping, len);
 }
 
 doca_error_t rdma_read_submit(struct doca_task *base, uint32_t flags)
@@ -148,17 +149,17 @@ doca_error_t rdma_read_submit(struct doca_task *base, uint32_t flags)
 	uint64_t len;
 	uint8_t *remote;
 
-	if (!likely(may_be_at_once(rdma, request, DOCA_ACCESS_FLAG_RDMA_READ) && src != NULL && dst != NULL &&
-		    (len = src->data_len) - 1 < SF_REACH_LEN_MAX && len <= sf_buf_tailroom(dst) &&
+	if (!likely(may_be_inline(rdma, request, DOCA_ACCESS_FLAG_RDMA_READ) && src != NULL && dst != NULL &&
+		    (len = src->data_len) - 1 < SF_REG_LEN_MAX && len <= sf_buf_tailroom(dst) &&
 		    is_local(rdma, request, dst, dst->data + dst->data_len, len, true)))
 		return rdma_request_submit(base, flags);
-	const struct sf_window *window = window_of(rdma, request, src, src->data, len, SF_RIGHT_READ, &remote);
-	if (!likely(window != NULL))
+	const struct sf_mapping *mapping = mapping_of(rdma, request, src, src->data, len, SF_RIGHT_READ, &remote);
+	if (!likely(mapping != NULL))
 		return rdma_request_submit(base, flags);
 	if (len != sizeof(uint64_t))
-		return read_bytes(request, window, remote, len);
+		return read_bytes(request, mapping, remote, len);
 	sf_word_read(dst->data + dst->data_len, remote);
-	return finish(request, window, len);
+	return finish(request, mapping, len);
 }
 
 doca_error_t rdma_atomic_submit(struct doca_task *base, uint32_t flags)
@@ -169,13 +170,13 @@ doca_error_t rdma_atomic_submit(struct doca_task *base, uint32_t flags)
 	uint64_t old = request->compare;
 	uint8_t *remote;
 
-	if (!likely(may_be_at_once(rdma, request, DOCA_ACCESS_FLAG_RDMA_ATOMIC) && dst != NULL && result != NULL &&
+	if (!likely(may_be_inline(rdma, request, DOCA_ACCESS_FLAG_RDMA_ATOMIC) && dst != NULL && result != NULL &&
 		    (uintptr_t)dst->data % sizeof(old) == 0 &&
 		    result->head + result->len - result->data >= (ptrdiff_t)sizeof(old) &&
 		    is_local(rdma, request, result, result->data, sizeof(old), true)))
 		return rdma_request_submit(base, flags);
-	const struct sf_window *window = window_of(rdma, request, dst, dst->data, sizeof(old), SF_RIGHT_ATOMIC, &remote);
-	if (!likely(window != NULL))
+	const struct sf_mapping *mapping = mapping_of(rdma, request, dst, dst->data, sizeof(old), SF_RIGHT_ATOMIC, &remote);
+	if (!likely(mapping != NULL))
 		return rdma_request_submit(base, flags);
 	uint64_t *word = (uint64_t *)(void *)remote;
 	if (((const struct rdma_verb *)base->cls)->kind == SF_OP_FAA)
@@ -183,5 +184,5 @@ doca_error_t rdma_atomic_submit(struct doca_task *base, uint32_t flags)
 	else
 		__atomic_compare_exchange_n(word, &old, request->value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 	memcpy(result->data, &old, sizeof(old));
-	return finish(request, window, sizeof(old));
+	return finish(request, mapping, sizeof(old));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "mem/reach.h"
+#include "mem/reg_cache.h"
 
 #include <string.h>
 
@@ -15,17 +15,17 @@
 
 /* ---- memory maps ---- */
 
-void sf_reach_cache_init(struct sf_reach_cache *cache, const struct doca_dev *dev)
+void sf_reg_cache_init(struct sf_reg_cache *cache, const struct doca_dev *dev)
 {
 	memset(cache, 0, sizeof(*cache));
 	cache->dev = dev;
-	for (uint32_t i = 0; i < SF_REACH_SLOTS; i++)
-		cache->slot[i].id = SF_REACH_NONE;
+	for (uint32_t i = 0; i < SF_REG_SLOTS; i++)
+		cache->slot[i].id = SF_REG_NONE;
 }
 
-doca_error_t sf_reach_find(struct sf_reach_cache *cache, struct doca_mmap *mmap, const struct sf_reach **reach)
+doca_error_t sf_reg_find(struct sf_reg_cache *cache, struct doca_mmap *mmap, const struct sf_reg **reg)
 {
-	struct sf_reach *slot = &cache->slot[sf_mmap_id(mmap) % SF_REACH_SLOTS];
+	struct sf_reg *slot = &cache->slot[sf_mmap_id(mmap) % SF_REG_SLOTS];
 	const struct sf_mmap_dev *entry = sf_mmap_dev_find(mmap, cache->dev);
 
 	if (!mmap->started) {
@@ -41,12 +41,12 @@ doca_error_t sf_reach_find(struct sf_reach_cache *cache, struct doca_mmap *mmap,
 		SF_LOG_ERR("buffer is memory of a GPU, which only kernels reach: copy it to host memory first");
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
-	*slot = (struct sf_reach){.id = sf_mmap_id(mmap), .addr = (uintptr_t)mmap->addr, .len = mmap->len};
+	*slot = (struct sf_reg){.id = sf_mmap_id(mmap), .addr = (uintptr_t)mmap->addr, .len = mmap->len};
 	slot->region = mmap->from_export ? entry->region : NULL;
 	slot->network = mmap->from_export && (mmap->permissions & sf_mmap_export_flags(SF_MMAP_EXPORT_RDMA)) != 0;
 	slot->readable = !mmap->from_export || (slot->region->rights & SF_RIGHT_READ) != 0;
 	slot->writable = mmap->from_export ? (slot->region->rights & SF_RIGHT_WRITE) != 0 : (mmap->permissions & WRITABLE) != 0;
-	*reach = slot;
+	*reg = slot;
 	return DOCA_SUCCESS;
 }
 
@@ -68,66 +68,66 @@ static doca_error_t access_imported(struct sf_region *region, enum sf_op_kind ki
 
 /* ---- local operands of the network ---- */
 
-static doca_error_t reach_check_owner(const struct sf_reach *reach)
+static doca_error_t reg_check_owner(const struct sf_reg *reg)
 {
-	return reach->region == NULL || sf_region_ready(reach->region) == DOCA_SUCCESS ? DOCA_SUCCESS : DOCA_ERROR_IO_FAILED;
+	return reg->region == NULL || sf_region_ready(reg->region) == DOCA_SUCCESS ? DOCA_SUCCESS : DOCA_ERROR_IO_FAILED;
 }
 
-static doca_error_t find_here(struct sf_reach_cache *cache, struct doca_mmap *mmap, bool written, struct sf_mmap_here *here)
+static doca_error_t find_here(struct sf_reg_cache *cache, struct doca_mmap *mmap, bool written, struct sf_mmap_here *here)
 {
 	return sf_mmap_find_here(mmap, (struct doca_dev *)(uintptr_t)cache->dev, written, here);
 }
 
 /* What is read is there when this returns. */
-static doca_error_t map_piece(struct sf_reach_cache *cache, struct doca_mmap *mmap, bool written, uint8_t **addr, size_t len)
+static doca_error_t map_piece(struct sf_reg_cache *cache, struct doca_mmap *mmap, bool written, uint8_t **addr, size_t len)
 {
-	const struct sf_reach *reach;
+	const struct sf_reg *reg;
 	struct sf_mmap_here here;
 	uint8_t *imported = *addr;
-	doca_error_t result = sf_reach_get(cache, mmap, &reach);
+	doca_error_t result = sf_reg_get(cache, mmap, &reg);
 
-	if (result != DOCA_SUCCESS || reach->region == NULL)
+	if (result != DOCA_SUCCESS || reg->region == NULL)
 		return result;
-	if (reach->network) {
+	if (reg->network) {
 		SF_LOG_ERR("the local buffer is a peer's memory: use this process's own, or memory that was exported over PCI");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	result = find_here(cache, mmap, written, &here);
 	if (result != DOCA_SUCCESS)
 		return result;
-	*addr = here.addr + ((uintptr_t)imported - reach->addr);
+	*addr = here.addr + ((uintptr_t)imported - reg->addr);
 	if (here.bounced && !written)
-		return access_imported(reach->region, SF_OP_READ, imported, *addr, len);
-	return reach_check_owner(reach);
+		return access_imported(reg->region, SF_OP_READ, imported, *addr, len);
+	return reg_check_owner(reg);
 }
 
-doca_error_t sf_reach_map(struct sf_reach_cache *cache, struct doca_mmap *mmap, uint8_t **addr)
+doca_error_t sf_reg_map(struct sf_reg_cache *cache, struct doca_mmap *mmap, uint8_t **addr)
 {
 	return map_piece(cache, mmap, true, addr, 0);
 }
 
-doca_error_t sf_reach_deliver_at(struct sf_reach_cache *cache, struct doca_mmap *mmap, const uint8_t *addr, size_t len)
+doca_error_t sf_reg_deliver_at(struct sf_reg_cache *cache, struct doca_mmap *mmap, const uint8_t *addr, size_t len)
 {
-	const struct sf_reach *reach;
+	const struct sf_reg *reg;
 	struct sf_mmap_here here;
-	doca_error_t result = sf_reach_get(cache, mmap, &reach);
+	doca_error_t result = sf_reg_get(cache, mmap, &reg);
 
-	if (result != DOCA_SUCCESS || reach->region == NULL || len == 0)
+	if (result != DOCA_SUCCESS || reg->region == NULL || len == 0)
 		return result;
 	result = find_here(cache, mmap, true, &here);
 	if (result != DOCA_SUCCESS || !here.bounced)
 		return result;
-	return access_imported(reach->region, SF_OP_WRITE, addr, here.addr + ((uintptr_t)addr - reach->addr), len);
+	return access_imported(reg->region, SF_OP_WRITE, addr, here.addr + ((uintptr_t)addr - reg->addr), len);
 }
 
-doca_error_t sf_reach_deliver(struct sf_reach_cache *cache, const struct doca_buf *buf, uint64_t len)
+doca_error_t sf_reg_deliver(struct sf_reg_cache *cache, const struct doca_buf *buf, uint64_t len)
 {
 	doca_error_t result = DOCA_SUCCESS;
 
 	for (; buf != NULL && len != 0 && result == DOCA_SUCCESS; buf = buf->next) {
 		size_t room = sf_buf_tailroom(buf), part = room < len ? room : (size_t)len;
 
-		result = sf_reach_deliver_at(cache, buf->mmap, buf->data + buf->data_len, part);
+		result = sf_reg_deliver_at(cache, buf->mmap, buf->data + buf->data_len, part);
 		len -= part;
 	}
 	return result;
@@ -135,28 +135,28 @@ doca_error_t sf_reach_deliver(struct sf_reach_cache *cache, const struct doca_bu
 
 /* ---- lists of bufs ---- */
 
-static doca_error_t refuse_rights(const struct sf_reach *reach, const char *what)
+static doca_error_t refuse_rights(const struct sf_reg *reg, const char *what)
 {
-	if (reach->region != NULL)
+	if (reg->region != NULL)
 		SF_LOG_ERR_LIMITED("imported memory cannot be a %s: its exporter did not permit it", what);
 	else
 		SF_LOG_ERR("memory cannot be a %s: its memory map has no DOCA_ACCESS_FLAG_LOCAL_READ_WRITE", what);
 	return DOCA_ERROR_NOT_PERMITTED;
 }
 
-static doca_error_t list_add(struct sf_reach_list *list, const struct sf_reach *reach, uint8_t *addr, size_t len)
+static doca_error_t list_add(struct sf_reg_list *list, const struct sf_reg *reg, uint8_t *addr, size_t len)
 {
-	if (!sf_reach_contains(reach, addr, len)) {
+	if (!sf_reg_contains(reg, addr, len)) {
 		SF_LOG_ERR("buffer's %zu bytes at %p reach out of its memory map, which has %zu at %p", len, (void *)addr,
-			   reach->len, (void *)reach->addr);
+			   reg->len, (void *)reg->addr);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	if (len > SF_REACH_LEN_MAX - list->len) {
-		SF_LOG_ERR("buffers hold more than %llu bytes, the most of one task", (unsigned long long)SF_REACH_LEN_MAX);
+	if (len > SF_REG_LEN_MAX - list->len) {
+		SF_LOG_ERR("buffers hold more than %llu bytes, the most of one task", (unsigned long long)SF_REG_LEN_MAX);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (len != 0)
-		list->pieces[list->num++] = (struct sf_reach_piece){addr, len, reach->region};
+		list->pieces[list->num++] = (struct sf_reg_piece){addr, len, reg->region};
 	list->len += len;
 	return DOCA_SUCCESS;
 }
@@ -165,48 +165,46 @@ static doca_error_t check_list_len(const struct doca_buf *buf)
 {
 	uint32_t num = 0;
 
-	for (; buf != NULL && num <= SF_REACH_LIST_MAX; buf = buf->next)
+	for (; buf != NULL && num <= SF_REG_LIST_MAX; buf = buf->next)
 		num++;
-	if (num <= SF_REACH_LIST_MAX)
+	if (num <= SF_REG_LIST_MAX)
 		return DOCA_SUCCESS;
-	SF_LOG_ERR("a list of more than %d buffers: shorten it", SF_REACH_LIST_MAX);
+	SF_LOG_ERR("a list of more than %d buffers: shorten it", SF_REG_LIST_MAX);
 	return DOCA_ERROR_INVALID_VALUE;
 }
 
-doca_error_t sf_reach_source(struct sf_reach_cache *cache, const struct doca_buf *buf, struct sf_reach_list *list)
+doca_error_t sf_reg_source(struct sf_reg_cache *cache, const struct doca_buf *buf, struct sf_reg_list *list)
 {
 	doca_error_t result = check_list_len(buf);
-	const struct sf_reach *reach;
+	const struct sf_reg *reg;
 
 	list->num = 0;
 	list->len = 0;
 	for (; result == DOCA_SUCCESS && buf != NULL; buf = buf->next) {
-		result = sf_reach_get(cache, buf->mmap, &reach);
-		if (result == DOCA_SUCCESS && !reach->readable)
-			result = refuse_rights(reach, "source");
+		result = sf_reg_get(cache, buf->mmap, &reg);
+		if (result == DOCA_SUCCESS && !reg->readable)
+			result = refuse_rights(reg, "source");
 		if (result == DOCA_SUCCESS)
-			result = list_add(list, reach, buf->data, buf->data_len);
+			result = list_add(list, reg, buf->data, buf->data_len);
 	}
 	return result;
 }
 
-doca_error_t sf_reach_destination(struct sf_reach_cache *cache, const struct doca_buf *buf, uint64_t len,
-				  struct sf_reach_list *list)
+doca_error_t sf_reg_destination(struct sf_reg_cache *cache, const struct doca_buf *buf, uint64_t len, struct sf_reg_list *list)
 {
 	doca_error_t result = check_list_len(buf);
-	const struct sf_reach *reach;
+	const struct sf_reg *reg;
 
 	list->num = 0;
 	list->len = 0;
 	for (; result == DOCA_SUCCESS && buf != NULL && list->len < len; buf = buf->next) {
 		size_t room = sf_buf_tailroom(buf);
 
-		result = sf_reach_get(cache, buf->mmap, &reach);
-		if (result == DOCA_SUCCESS && !reach->writable)
-			result = refuse_rights(reach, "destination");
+		result = sf_reg_get(cache, buf->mmap, &reg);
+		if (result == DOCA_SUCCESS && !reg->writable)
+			result = refuse_rights(reg, "destination");
 		if (result == DOCA_SUCCESS)
-			result =
-				list_add(list, reach, buf->data + buf->data_len, room < len - list->len ? room : len - list->len);
+			result = list_add(list, reg, buf->data + buf->data_len, room < len - list->len ? room : len - list->len);
 	}
 	if (result == DOCA_SUCCESS && list->len < len) {
 		SF_LOG_ERR("destination has room for %llu bytes after its data, and %llu are due: give it more, or reset its "
@@ -218,13 +216,12 @@ doca_error_t sf_reach_destination(struct sf_reach_cache *cache, const struct doc
 }
 
 /* Pieces and bufs are in one order; a buf without bytes has no piece. */
-doca_error_t sf_reach_map_list(struct sf_reach_cache *cache, const struct doca_buf *buf, bool destination,
-			       struct sf_reach_list *list)
+doca_error_t sf_reg_map_list(struct sf_reg_cache *cache, const struct doca_buf *buf, bool destination, struct sf_reg_list *list)
 {
 	doca_error_t result = DOCA_SUCCESS;
 
 	for (uint32_t i = 0; i < list->num && result == DOCA_SUCCESS; buf = buf->next) {
-		struct sf_reach_piece *piece = &list->pieces[i];
+		struct sf_reg_piece *piece = &list->pieces[i];
 
 		if ((destination ? sf_buf_tailroom(buf) : buf->data_len) == 0)
 			continue;
@@ -235,20 +232,20 @@ doca_error_t sf_reach_map_list(struct sf_reach_cache *cache, const struct doca_b
 	return result;
 }
 
-doca_error_t sf_reach_stands(struct sf_reach_cache *cache, const struct doca_buf *buf)
+doca_error_t sf_reg_stands(struct sf_reg_cache *cache, const struct doca_buf *buf)
 {
-	const struct sf_reach *reach;
+	const struct sf_reg *reg;
 	doca_error_t result = DOCA_SUCCESS;
 
 	for (; buf != NULL && result == DOCA_SUCCESS; buf = buf->next) {
-		result = sf_reach_get(cache, buf->mmap, &reach);
+		result = sf_reg_get(cache, buf->mmap, &reg);
 		if (result == DOCA_SUCCESS)
-			result = reach_check_owner(reach);
+			result = reg_check_owner(reg);
 	}
 	return result;
 }
 
-void sf_reach_grow(struct doca_buf *buf, uint64_t len)
+void sf_reg_grow(struct doca_buf *buf, uint64_t len)
 {
 	for (; buf != NULL && len != 0; buf = buf->next) {
 		size_t room = sf_buf_tailroom(buf), part = room < len ? room : (size_t)len;
@@ -262,13 +259,13 @@ void sf_reach_grow(struct doca_buf *buf, uint64_t len)
 
 /* Where byte number at of a list is, and how many follow it there. */
 struct place {
-	const struct sf_reach_piece *piece;
+	const struct sf_reg_piece *piece;
 	size_t offset;
 };
 
-static struct place place_at(const struct sf_reach_list *list, uint64_t at)
+static struct place place_at(const struct sf_reg_list *list, uint64_t at)
 {
-	const struct sf_reach_piece *piece = list->pieces;
+	const struct sf_reg_piece *piece = list->pieces;
 
 	for (; at >= piece->len; piece++)
 		at -= piece->len;
@@ -319,7 +316,7 @@ static doca_error_t copy_stretch(const struct place *to, const struct place *fro
 	return DOCA_SUCCESS;
 }
 
-doca_error_t sf_reach_copy(const struct sf_reach_list *to, const struct sf_reach_list *from, uint64_t at, uint64_t len)
+doca_error_t sf_reg_copy(const struct sf_reg_list *to, const struct sf_reg_list *from, uint64_t at, uint64_t len)
 {
 	struct place source = place_at(from, at), destination = place_at(to, at);
 	doca_error_t result = DOCA_SUCCESS;
@@ -359,8 +356,8 @@ static doca_error_t read_imported(const struct place *from, size_t len, void (*t
 	return DOCA_SUCCESS;
 }
 
-doca_error_t sf_reach_read(const struct sf_reach_list *from, uint64_t at, uint64_t len,
-			   void (*take)(void *arg, const void *bytes, size_t len), void *arg)
+doca_error_t sf_reg_read(const struct sf_reg_list *from, uint64_t at, uint64_t len,
+			 void (*take)(void *arg, const void *bytes, size_t len), void *arg)
 {
 	doca_error_t result = DOCA_SUCCESS;
 
@@ -381,12 +378,12 @@ doca_error_t sf_reach_read(const struct sf_reach_list *from, uint64_t at, uint64
 	return result;
 }
 
-doca_error_t sf_reach_write(const struct sf_reach_list *to, const void *bytes, size_t len)
+doca_error_t sf_reg_write(const struct sf_reg_list *to, const void *bytes, size_t len)
 {
 	const uint8_t *from = bytes;
 	doca_error_t result = DOCA_SUCCESS;
 
-	for (const struct sf_reach_piece *piece = to->pieces; len != 0 && result == DOCA_SUCCESS; piece++) {
+	for (const struct sf_reg_piece *piece = to->pieces; len != 0 && result == DOCA_SUCCESS; piece++) {
 		size_t part = piece->len < len ? piece->len : len;
 
 		if (piece->region != NULL)
