@@ -19,7 +19,7 @@
 /** Loads an item whole; later loads stay behind it. */
 SOFTFIELD_DEVICE struct softfield_sem_item softfield_sem_load(const struct softfield_sem_item *item)
 {
-	struct softfield_quad q = softfield_load_quad((const struct softfield_quad *)item);
+	struct softfield_slot16 q = softfield_load_slot16((const struct softfield_slot16 *)item);
 	struct softfield_sem_item out;
 
 	softfield_fence_system();
@@ -84,14 +84,14 @@ SOFTFIELD_DEVICE doca_error_t doca_gpu_dev_semaphore_set_packet_info(const struc
 								     uint32_t idx, enum doca_gpu_semaphore_status status,
 								     uint32_t num_packets, uint64_t doca_buf_idx_start)
 {
-	struct softfield_quad q = {
+	struct softfield_slot16 q = {
 		{(uint32_t)status, num_packets, (uint32_t)doca_buf_idx_start, (uint32_t)(doca_buf_idx_start >> 32)}};
 
 	if (semaphore_gpu == 0 || idx >= semaphore_gpu->num_items)
 		return DOCA_ERROR_INVALID_VALUE;
 	softfield_fence_system();
 	softfield_published(&semaphore_gpu->items[idx]);
-	softfield_store_quad((struct softfield_quad *)&semaphore_gpu->items[idx], q);
+	softfield_store_slot16((struct softfield_slot16 *)&semaphore_gpu->items[idx], q);
 	return DOCA_SUCCESS;
 }
 

@@ -21,8 +21,8 @@
 
 #include <stdint.h>
 
-/** The quad: 16 bytes that a GPU or CPU loads and stores at once. */
-struct softfield_quad {
+/** The 16-byte slot: 16 bytes that a GPU or CPU loads and stores at once. */
+struct softfield_slot16 {
 	uint32_t w[4];
 } __attribute__((aligned(16)));
 
@@ -123,12 +123,12 @@ SOFTFIELD_DEVICE void softfield_after_load(void)
 }
 
 /**
- * Loads a quad that another processor may be writing, never from a cache: always whole; on a software GPU of 64-bit Arm, words 0
- * and 1 together and at least as new as words 2 and 3.
+ * Loads a 16-byte slot that another processor may be writing, never from a cache: always whole; on a software GPU of 64-bit Arm,
+ * words 0 and 1 together and at least as new as words 2 and 3.
  */
-SOFTFIELD_DEVICE struct softfield_quad softfield_load_quad(const struct softfield_quad *from)
+SOFTFIELD_DEVICE struct softfield_slot16 softfield_load_slot16(const struct softfield_slot16 *from)
 {
-	struct softfield_quad q;
+	struct softfield_slot16 q;
 
 	asm volatile("ld.volatile.v4.u32 {%0, %1, %2, %3}, [%4];"
 		     : "=r"(q.w[0]), "=r"(q.w[1]), "=r"(q.w[2]), "=r"(q.w[3])
@@ -136,8 +136,8 @@ SOFTFIELD_DEVICE struct softfield_quad softfield_load_quad(const struct softfiel
 	return q;
 }
 
-/** Stores a quad that another processor may be reading: always whole. */
-SOFTFIELD_DEVICE void softfield_store_quad(struct softfield_quad *to, struct softfield_quad q)
+/** Stores a 16-byte slot that another processor may be reading: always whole. */
+SOFTFIELD_DEVICE void softfield_store_slot16(struct softfield_slot16 *to, struct softfield_slot16 q)
 {
 	asm volatile("st.volatile.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(q.w[0]), "r"(q.w[1]), "r"(q.w[2]), "r"(q.w[3])
 		     : "memory");
@@ -196,7 +196,8 @@ void softfield_soft_block_sync(struct softfield_thread *self);
  * sleeps. */
 void softfield_soft_sleep(uint32_t *word, uint32_t timeout_us);
 
-/** A full fence here and, where the kernel offers it, in every other process that takes part (see softfield_mailbox.barriers). */
+/** A full fence here and, where the kernel offers it, in every other process that takes part (see softfield_gpu_queue.barriers).
+ */
 void softfield_soft_barrier(void);
 
 #ifdef __cplusplus
@@ -303,12 +304,12 @@ SOFTFIELD_DEVICE void softfield_prefetch_write(const void *line)
 
 /*
  * In assembly, so that 16 bytes stay one access whatever the compiler thinks. On 64-bit Arm before version 8.4 they are two.
- * There the half with the last word, which says that a quad is new, is stored last and loaded first: a new last word brings new
- * others.
+ * There the half with the last word, which says that a 16-byte slot is new, is stored last and loaded first: a new last word
+ * brings new others.
  */
-SOFTFIELD_DEVICE struct softfield_quad softfield_load_quad(const struct softfield_quad *from)
+SOFTFIELD_DEVICE struct softfield_slot16 softfield_load_slot16(const struct softfield_slot16 *from)
 {
-	struct softfield_quad q;
+	struct softfield_slot16 q;
 #if defined(__x86_64__)
 	__extension__ typedef long long vec __attribute__((vector_size(16)));
 	vec v;
@@ -329,7 +330,7 @@ SOFTFIELD_DEVICE struct softfield_quad softfield_load_quad(const struct softfiel
 }
 
 /* By halves: what was put together in memory from smaller pieces and is loaded as one would wait for the store buffer. */
-SOFTFIELD_DEVICE void softfield_store_halves(struct softfield_quad *to, uint64_t low, uint64_t high)
+SOFTFIELD_DEVICE void softfield_store_halves(struct softfield_slot16 *to, uint64_t low, uint64_t high)
 {
 #if defined(__x86_64__)
 	__extension__ typedef long long vec __attribute__((vector_size(16)));
@@ -340,13 +341,13 @@ SOFTFIELD_DEVICE void softfield_store_halves(struct softfield_quad *to, uint64_t
 #endif
 }
 
-SOFTFIELD_DEVICE void softfield_store_quad(struct softfield_quad *to, struct softfield_quad q)
+SOFTFIELD_DEVICE void softfield_store_slot16(struct softfield_slot16 *to, struct softfield_slot16 q)
 {
 	softfield_store_halves(to, (uint64_t)q.w[0] | (uint64_t)q.w[1] << 32, (uint64_t)q.w[2] | (uint64_t)q.w[3] << 32);
 }
 
-/** Stores a quad of 12 bytes, from any address, and a last word. */
-SOFTFIELD_DEVICE void softfield_store_piece(struct softfield_quad *to, const uint8_t *from, uint32_t last)
+/** Stores a 16-byte slot of 12 bytes, from any address, and a last word. */
+SOFTFIELD_DEVICE void softfield_store_piece(struct softfield_slot16 *to, const uint8_t *from, uint32_t last)
 {
 	uint64_t low;
 	uint32_t high;

@@ -30,9 +30,9 @@ template <int S> SOFTFIELD_DEVICE constexpr uint32_t softfield_rounds(void)
 	return S == SOFTFIELD_SCOPE_WARP ? SOFTFIELD_ROUNDS_MAX : SOFTFIELD_ROUNDS_MAX / 2;
 }
 
-/** What a thread of the scope loaded: its quads, and the receives that their messages go to. */
+/** What a thread of the scope loaded: its 16-byte slots, and the receives that their messages go to. */
 struct softfield_found {
-	struct softfield_quad quad[SOFTFIELD_ROUNDS_MAX];
+	struct softfield_slot16 slot16[SOFTFIELD_ROUNDS_MAX];
 	struct softfield_handed handed[SOFTFIELD_ROUNDS_MAX];
 	uint32_t posted_len[SOFTFIELD_ROUNDS_MAX];
 };
@@ -48,7 +48,7 @@ SOFTFIELD_DEVICE uint32_t softfield_collective_load(const struct doca_comch_gpu_
 	for (r = 0; r < softfield_rounds<S>(); r++) {
 		i = r * per_round + rank / 4;
 		if (i < room)
-			f->quad[r] = softfield_load_quad(&c->lines[(c->delivered + i) & (c->depth - 1)].quad[rank & 3]);
+			f->slot16[r] = softfield_load_slot16(&c->lines[(c->delivered + i) & (c->depth - 1)].slot16[rank & 3]);
 	}
 #pragma unroll
 	for (r = 0; r < softfield_rounds<S>(); r++) {
@@ -66,9 +66,9 @@ SOFTFIELD_DEVICE uint32_t softfield_collective_load(const struct doca_comch_gpu_
 		i = r * per_round + rank / 4;
 		if (i >= room)
 			continue;
-		tag = f->quad[r].w[3];
+		tag = f->slot16[r].w[3];
 		if (rank & 3 ? tag != softfield_mark(c->delivered + i, c->shift)
-			     : softfield_tag_lap(tag) != softfield_lap(c->delivered + i, c->shift))
+			     : softfield_tag_gen(tag) != softfield_gen(c->delivered + i, c->shift))
 			missing = min(missing, i);
 	}
 	return missing;
@@ -82,37 +82,37 @@ SOFTFIELD_DEVICE uint32_t softfield_collective_load(const struct doca_comch_gpu_
 /** The calling warp watches; its lanes 4i to 4i+3 end with line i in f. @return the first line that is not there */
 SOFTFIELD_DEVICE uint32_t softfield_watch(const struct doca_comch_gpu_consumer *c, uint32_t room, struct softfield_found *f)
 {
-	uint32_t lane = threadIdx.x & 31, i = lane / 4, seq = c->delivered + i, lap = softfield_lap(seq, c->shift), look,
+	uint32_t lane = threadIdx.x & 31, i = lane / 4, seq = c->delivered + i, gen = softfield_gen(seq, c->shift), look,
 		 missing = 0;
 	uint32_t mark = softfield_mark(seq, c->shift);
-	const struct softfield_quad *at = &c->lines[seq & (c->depth - 1)].quad[lane & 3];
+	const struct softfield_slot16 *at = &c->lines[seq & (c->depth - 1)].slot16[lane & 3];
 	const struct softfield_gpu_recv *recv = &c->recvs[seq & (c->depth - 1)];
-	struct softfield_quad quad = softfield_load_quad(at);
+	struct softfield_slot16 slot16 = softfield_load_slot16(at);
 
 	f->handed[0].addr = recv->addr;
 	f->handed[0].mkey = recv->mkey;
 	f->posted_len[0] = recv->len;
 	for (look = 0; look < SOFTFIELD_WATCH_LOOKS; look++) {
-		bool there = i < room && ((lane & 3) != 0 ? quad.w[3] == mark : softfield_tag_lap(quad.w[3]) == lap);
+		bool there = i < room && ((lane & 3) != 0 ? slot16.w[3] == mark : softfield_tag_gen(slot16.w[3]) == gen);
 
 		missing = softfield_warp_min(there ? room : min(i, room));
 		if (missing != 0 || look == SOFTFIELD_WATCH_LOOKS - 1)
 			break;
-		quad = softfield_load_quad(at);
+		slot16 = softfield_load_slot16(at);
 	}
-	f->quad[0] = quad;
+	f->slot16[0] = slot16;
 	return missing;
 }
 
-/** What a line leaves to do: its message goes on in the annex, or lies in the arena. */
+/** What a line leaves to do: its message goes on in the overflow slot, or lies in the arena. */
 #define SOFTFIELD_GOES_ON 1u
 #define SOFTFIELD_IN_ARENA 2u
 
 /** Puts one line into its receive; of a large message only the immediate data. @return what is left to do */
 template <int S>
 SOFTFIELD_DEVICE uint32_t softfield_collective_place(struct doca_comch_gpu_consumer *c, uint32_t seq, uint32_t q,
-						     struct softfield_quad head, struct softfield_quad quad, uint32_t posted_len,
-						     struct softfield_handed *handed)
+						     struct softfield_slot16 head, struct softfield_slot16 slot16,
+						     uint32_t posted_len, struct softfield_handed *handed)
 {
 	uint32_t slot = seq & (c->depth - 1);
 	struct softfield_gpu_recv *recv = &c->recvs[slot];
@@ -131,9 +131,9 @@ SOFTFIELD_DEVICE uint32_t softfield_collective_place(struct doca_comch_gpu_consu
 		recv->offset = large ? head.w[0] : SOFTFIELD_IN_LINE;
 	}
 	if (!large)
-		softfield_scatter(quad, q, (uint8_t *)handed->addr, handed->got, imm, handed->imm_len);
+		softfield_scatter(slot16, q, (uint8_t *)handed->addr, handed->got, imm, handed->imm_len);
 	else if (q != 0)
-		softfield_scatter(quad, q - 1, 0, 0, imm, handed->imm_len);
+		softfield_scatter(slot16, q - 1, 0, 0, imm, handed->imm_len);
 	return large ? SOFTFIELD_IN_ARENA : softfield_tag_goes_on(head.w[3]) ? SOFTFIELD_GOES_ON : 0;
 }
 
@@ -146,16 +146,17 @@ SOFTFIELD_DEVICE uint32_t softfield_collective_deliver(struct doca_comch_gpu_con
 
 #pragma unroll
 	for (r = 0; r < softfield_rounds<S>(); r++) {
-		struct softfield_quad head;
+		struct softfield_slot16 head;
 
 		if (r * per_round >= total) /* the same for all */
 			break;
 		for (k = 0; k < 4; k++)
-			head.w[k] = __shfl_sync(SOFTFIELD_WARP_MASK, f->quad[r].w[k], rank & 28);
+			head.w[k] = __shfl_sync(SOFTFIELD_WARP_MASK, f->slot16[r].w[k], rank & 28);
 		i = r * per_round + rank / 4;
 		if (i >= total)
 			continue;
-		left |= softfield_collective_place<S>(c, first + i, rank & 3, head, f->quad[r], f->posted_len[r], &f->handed[r]);
+		left |= softfield_collective_place<S>(c, first + i, rank & 3, head, f->slot16[r], f->posted_len[r],
+						      &f->handed[r]);
 		if (S == SOFTFIELD_SCOPE_BLOCK && (rank & 3) == 0 && i < SOFTFIELD_HANDED_MAX)
 			table[i] = f->handed[r];
 	}
@@ -163,18 +164,18 @@ SOFTFIELD_DEVICE uint32_t softfield_collective_deliver(struct doca_comch_gpu_con
 }
 
 /**
- * Puts what annexes hold into the receives: eight threads each, several messages of a thread's in flight.
- * @return how many of total messages are complete; of the others an annex is still being written
+ * Puts what overflow slots hold into the receives: eight threads each, several messages of a thread's in flight.
+ * @return how many of total messages are complete; of the others an overflow slot is still being written
  */
 template <int S>
-SOFTFIELD_COLD uint32_t softfield_collective_annexes(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
+SOFTFIELD_COLD uint32_t softfield_collective_overflows(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
 {
-	uint32_t groups = softfield_scope_size<S>() / SOFTFIELD_ANNEX_QUADS, q = threadIdx.x % SOFTFIELD_ANNEX_QUADS,
+	uint32_t groups = softfield_scope_size<S>() / SOFTFIELD_OVERFLOW_SLOTS16, q = threadIdx.x % SOFTFIELD_OVERFLOW_SLOTS16,
 		 missing = total, m, u;
-	struct softfield_quad quad[SOFTFIELD_SMALL_FLIGHT];
+	struct softfield_slot16 slot16[SOFTFIELD_SMALL_FLIGHT];
 
 	softfield_scope_sync<S>(); /* what the lines said is in the receives */
-	for (m = softfield_scope_rank<S>() / SOFTFIELD_ANNEX_QUADS; m < total; m += groups * SOFTFIELD_SMALL_FLIGHT) {
+	for (m = softfield_scope_rank<S>() / SOFTFIELD_OVERFLOW_SLOTS16; m < total; m += groups * SOFTFIELD_SMALL_FLIGHT) {
 		bool needed[SOFTFIELD_SMALL_FLIGHT];
 
 #pragma unroll
@@ -183,9 +184,9 @@ SOFTFIELD_COLD uint32_t softfield_collective_annexes(struct doca_comch_gpu_consu
 			const struct softfield_gpu_recv *recv = &c->recvs[slot];
 
 			needed[u] = i < total && recv->offset == SOFTFIELD_IN_LINE &&
-				    SOFTFIELD_LINE_QUADS + q < softfield_inline_quads(recv->got + recv->imm_len);
+				    SOFTFIELD_LINE_SLOTS16 + q < softfield_inline_slots16(recv->got + recv->imm_len);
 			if (needed[u])
-				quad[u] = softfield_load_quad(&softfield_annex_of(c->lines, c->depth, slot)->quad[q]);
+				slot16[u] = softfield_load_slot16(&softfield_overflow_of(c->lines, c->depth, slot)->slot16[q]);
 		}
 #pragma unroll
 		for (u = 0; u < SOFTFIELD_SMALL_FLIGHT; u++) {
@@ -194,21 +195,22 @@ SOFTFIELD_COLD uint32_t softfield_collective_annexes(struct doca_comch_gpu_consu
 
 			if (!needed[u])
 				continue;
-			if (quad[u].w[3] != softfield_mark(first + i, c->shift))
+			if (slot16[u].w[3] != softfield_mark(first + i, c->shift))
 				missing = min(missing, i);
 			else
-				softfield_scatter(quad[u], SOFTFIELD_LINE_QUADS + q, (uint8_t *)recv->addr, recv->got,
+				softfield_scatter(slot16[u], SOFTFIELD_LINE_SLOTS16 + q, (uint8_t *)recv->addr, recv->got,
 						  c->imm + slot * SOFTFIELD_IMM_MAX, recv->imm_len);
 		}
 	}
 	return softfield_scope_min<S>(missing);
 }
 
-/** The annexes of total messages, which were counted before. @return how many are complete: the others are counted no more */
+/** The overflow slots of total messages, which were counted before. @return how many are complete: the others are counted no more
+ */
 template <int S>
 SOFTFIELD_COLD uint32_t softfield_collective_go_on(struct doca_comch_gpu_consumer *c, uint32_t first, uint32_t total)
 {
-	uint32_t complete = softfield_collective_annexes<S>(c, first, total);
+	uint32_t complete = softfield_collective_overflows<S>(c, first, total);
 
 	if (complete != total && softfield_scope_rank<S>() == 0) {
 		c->head -= total - complete;
@@ -352,7 +354,7 @@ SOFTFIELD_DEVICE uint32_t softfield_collective_receive(struct doca_comch_gpu_con
 	if (fresh && c->rounds == 0) {
 		polled = min(c->granted - delivered, SOFTFIELD_WATCH_LINES);
 		if (rank == size - 1)
-			closed = softfield_load_quad(&c->mailbox->control).w[0];
+			closed = softfield_load_slot16(&c->gpu_queue->control).w[0];
 		total = softfield_scope_warp<S>() == 0 ? softfield_watch(c, polled, &f) : SOFTFIELD_WATCH_LINES;
 	} else if (fresh) {
 		polled = min(c->granted - delivered, c->rounds * (size / 4));
@@ -361,8 +363,8 @@ SOFTFIELD_DEVICE uint32_t softfield_collective_receive(struct doca_comch_gpu_con
 	total = softfield_scope_min<S>(min(total, size));
 	if (fresh)
 		left = softfield_collective_deliver<S>(c, delivered, total, &f, table);
-	if (closed != SOFTFIELD_MAILBOX_OPEN)
-		c->status = closed == SOFTFIELD_MAILBOX_LOST ? DOCA_ERROR_IO_FAILED : DOCA_ERROR_BAD_STATE;
+	if (closed != SOFTFIELD_GPU_QUEUE_OPEN)
+		c->status = closed == SOFTFIELD_GPU_QUEUE_LOST ? DOCA_ERROR_IO_FAILED : DOCA_ERROR_BAD_STATE;
 	if (rank == 0)
 		publish = softfield_collective_account<S>(c, total, polled, fresh);
 	if (softfield_scope_any<S>(left != 0)) {

@@ -37,7 +37,7 @@ SOFTFIELD_DEVICE void softfield_collective_record(struct doca_comch_gpu_producer
 
 /** Bytes 12q and on of the inline messages that are first in a warp, loaded ahead: four lanes each, up to eight messages. */
 struct softfield_ahead {
-	struct softfield_quad quad;
+	struct softfield_slot16 slot16;
 	uint32_t votes; /**< of the lanes whose messages they are */
 };
 
@@ -55,36 +55,38 @@ SOFTFIELD_DEVICE uint32_t softfield_nth_lane(uint32_t votes, uint32_t n)
 	return (votes & (votes + 1)) == 0 ? n : softfield_nth_vote(votes, n);
 }
 
-SOFTFIELD_DEVICE struct softfield_quad softfield_collective_gather(const struct softfield_outgoing *m, uint32_t votes, uint32_t n)
+SOFTFIELD_DEVICE struct softfield_slot16 softfield_collective_gather(const struct softfield_outgoing *m, uint32_t votes,
+								     uint32_t n)
 {
 	uint32_t from = softfield_nth_lane(votes, n), q = threadIdx.x & 3, len, imm_len;
 	uintptr_t addr = __shfl_sync(SOFTFIELD_WARP_MASK, m->addr, from), imm = __shfl_sync(SOFTFIELD_WARP_MASK, m->imm, from);
-	struct softfield_quad quad = {{0, 0, 0, 0}};
+	struct softfield_slot16 slot16 = {{0, 0, 0, 0}};
 
 	len = __shfl_sync(SOFTFIELD_WARP_MASK, m->len, from);
 	imm_len = __shfl_sync(SOFTFIELD_WARP_MASK, m->imm_len, from);
 	if (n < (uint32_t)__popc(votes))
-		quad = softfield_gather(q, (const uint8_t *)addr, len, (const uint8_t *)imm, imm_len);
-	quad.w[3] = q == 0 ? softfield_tag(0, len, imm_len, 0) : 0;
-	return quad;
+		slot16 = softfield_gather(q, (const uint8_t *)addr, len, (const uint8_t *)imm, imm_len);
+	slot16.w[3] = q == 0 ? softfield_tag(0, len, imm_len, 0) : 0;
+	return slot16;
 }
 
-/** Quads of annexes that a lane has in flight between the messages' buffers and the peer. */
-#define SOFTFIELD_ANNEX_FLIGHT 4u
+/** Slots of 16 bytes in overflow slots that a lane has in flight between the messages' buffers and the peer. */
+#define SOFTFIELD_OVERFLOW_FLIGHT 4u
 
-/** Writes the annexes of a warp's messages: eight lanes each, sixteen messages at a time. votes: the lanes whose messages have
- * one. */
-SOFTFIELD_COLD void softfield_collective_annexes(const struct softfield_gpu_peer *peer, const struct softfield_outgoing *m,
-						 uint32_t seq, uint32_t votes)
+/** Writes the overflow slots of a warp's messages: eight lanes each, sixteen messages at a time. votes: the lanes whose messages
+ * have one. */
+SOFTFIELD_COLD void softfield_collective_overflows(const struct softfield_gpu_peer *peer, const struct softfield_outgoing *m,
+						   uint32_t seq, uint32_t votes)
 {
-	uint32_t count = __popc(votes), lane = threadIdx.x & 31, q = SOFTFIELD_LINE_QUADS + lane % SOFTFIELD_ANNEX_QUADS, k, u;
+	uint32_t count = __popc(votes), lane = threadIdx.x & 31, q = SOFTFIELD_LINE_SLOTS16 + lane % SOFTFIELD_OVERFLOW_SLOTS16,
+		 k, u;
 
-	for (k = 0; k < count; k += 4 * SOFTFIELD_ANNEX_FLIGHT) {
-		struct softfield_quad quad[SOFTFIELD_ANNEX_FLIGHT];
-		uint32_t number[SOFTFIELD_ANNEX_FLIGHT];
+	for (k = 0; k < count; k += 4 * SOFTFIELD_OVERFLOW_FLIGHT) {
+		struct softfield_slot16 slot16[SOFTFIELD_OVERFLOW_FLIGHT];
+		uint32_t number[SOFTFIELD_OVERFLOW_FLIGHT];
 
 #pragma unroll
-		for (u = 0; u < SOFTFIELD_ANNEX_FLIGHT; u++) {
+		for (u = 0; u < SOFTFIELD_OVERFLOW_FLIGHT; u++) {
 			uint32_t nth = k + 4 * u + lane / 8, from = softfield_nth_lane(votes, nth);
 			uintptr_t addr = __shfl_sync(SOFTFIELD_WARP_MASK, m->addr, from),
 				  imm = __shfl_sync(SOFTFIELD_WARP_MASK, m->imm, from);
@@ -92,24 +94,24 @@ SOFTFIELD_COLD void softfield_collective_annexes(const struct softfield_gpu_peer
 			uint32_t imm_len = __shfl_sync(SOFTFIELD_WARP_MASK, m->imm_len, from);
 
 			number[u] = __shfl_sync(SOFTFIELD_WARP_MASK, seq, from);
-			quad[u].w[3] = 0;
-			if (nth < count && q < softfield_inline_quads(len + imm_len)) {
-				quad[u] = softfield_gather(q, (const uint8_t *)addr, len, (const uint8_t *)imm, imm_len);
-				quad[u].w[3] = softfield_mark(number[u], peer->shift);
+			slot16[u].w[3] = 0;
+			if (nth < count && q < softfield_inline_slots16(len + imm_len)) {
+				slot16[u] = softfield_gather(q, (const uint8_t *)addr, len, (const uint8_t *)imm, imm_len);
+				slot16[u].w[3] = softfield_mark(number[u], peer->shift);
 			}
 		}
 #pragma unroll
-		for (u = 0; u < SOFTFIELD_ANNEX_FLIGHT; u++) {
-			struct softfield_annex *annex =
-				softfield_annex_of(peer->lines, peer->depth, number[u] & (peer->depth - 1));
+		for (u = 0; u < SOFTFIELD_OVERFLOW_FLIGHT; u++) {
+			struct softfield_overflow *overflow =
+				softfield_overflow_of(peer->lines, peer->depth, number[u] & (peer->depth - 1));
 
-			if (quad[u].w[3] != 0)
-				softfield_store_quad(&annex->quad[q - SOFTFIELD_LINE_QUADS], quad[u]);
+			if (slot16[u].w[3] != 0)
+				softfield_store_slot16(&overflow->slot16[q - SOFTFIELD_LINE_SLOTS16], slot16[u]);
 		}
 	}
 }
 
-/** Quads of lines likewise. */
+/** Slots of lines likewise. */
 #define SOFTFIELD_LINE_FLIGHT 4u
 
 /** softfield_collective_lines from the k-th message on. */
@@ -119,19 +121,19 @@ SOFTFIELD_COLD void softfield_collective_more_lines(const struct softfield_gpu_p
 	uint32_t count = __popc(votes), lane = threadIdx.x & 31, u;
 
 	for (; k < count; k += 8 * SOFTFIELD_LINE_FLIGHT) {
-		struct softfield_quad quad[SOFTFIELD_LINE_FLIGHT];
+		struct softfield_slot16 slot16[SOFTFIELD_LINE_FLIGHT];
 
 #pragma unroll
 		for (u = 0; u < SOFTFIELD_LINE_FLIGHT; u++)
-			quad[u] = softfield_collective_gather(m, votes, k + 8 * u + lane / 4);
+			slot16[u] = softfield_collective_gather(m, votes, k + 8 * u + lane / 4);
 #pragma unroll
 		for (u = 0; u < SOFTFIELD_LINE_FLIGHT; u++) {
 			uint32_t nth = k + 8 * u + lane / 4,
 				 number = __shfl_sync(SOFTFIELD_WARP_MASK, seq, softfield_nth_lane(votes, nth));
 
-			quad[u].w[3] |= lane & 3 ? softfield_mark(number, peer->shift) : softfield_lap(number, peer->shift);
+			slot16[u].w[3] |= lane & 3 ? softfield_mark(number, peer->shift) : softfield_gen(number, peer->shift);
 			if (nth < count)
-				softfield_store_quad(&peer->lines[number & (peer->depth - 1)].quad[lane & 3], quad[u]);
+				softfield_store_slot16(&peer->lines[number & (peer->depth - 1)].slot16[lane & 3], slot16[u]);
 		}
 	}
 }
@@ -144,11 +146,11 @@ SOFTFIELD_DEVICE void softfield_collective_lines(const struct softfield_gpu_dest
 
 	if (votes == ahead->votes) {
 		uint32_t nth = lane / 4, number = __shfl_sync(SOFTFIELD_WARP_MASK, seq, softfield_nth_lane(votes, nth));
-		struct softfield_quad quad = ahead->quad;
+		struct softfield_slot16 slot16 = ahead->slot16;
 
-		quad.w[3] |= lane & 3 ? softfield_mark(number, d->peer.shift) : softfield_lap(number, d->peer.shift);
+		slot16.w[3] |= lane & 3 ? softfield_mark(number, d->peer.shift) : softfield_gen(number, d->peer.shift);
 		if (nth < count)
-			softfield_store_quad(&d->peer.lines[number & (d->peer.depth - 1)].quad[lane & 3], quad);
+			softfield_store_slot16(&d->peer.lines[number & (d->peer.depth - 1)].slot16[lane & 3], slot16);
 		done = 8;
 	}
 	if (done < count)
@@ -313,11 +315,11 @@ SOFTFIELD_COLD uint32_t softfield_collective_send_large(struct doca_comch_gpu_pr
 	for (i = softfield_scope_rank<S>() / 4; i < n; i += softfield_scope_size<S>() / 4) {
 		const struct softfield_gpu_send *s = &p->sends[(sent + i) & ring];
 
-		softfield_store_quad(&d->peer.lines[s->seq & (d->peer.depth - 1)].quad[threadIdx.x & 3],
-				     softfield_send_quad(s, d->peer.shift, threadIdx.x & 3));
+		softfield_store_slot16(&d->peer.lines[s->seq & (d->peer.depth - 1)].slot16[threadIdx.x & 3],
+				       softfield_send_slot16(s, d->peer.shift, threadIdx.x & 3));
 		if (s->inline_len != SOFTFIELD_NOT_INLINE && s->len + s->imm_len > SOFTFIELD_LINE_PAYLOAD &&
 		    (threadIdx.x & 3) == 0)
-			softfield_producer_annex(&d->peer, s);
+			softfield_producer_overflow(&d->peer, s);
 	}
 	return n;
 }
@@ -364,7 +366,7 @@ SOFTFIELD_DEVICE void softfield_collective_send_to(struct doca_comch_gpu_produce
 		softfield_collective_lines(d, m, seq + number, __ballot_sync(SOFTFIELD_WARP_MASK, mine_goes), ahead);
 		votes = __ballot_sync(SOFTFIELD_WARP_MASK, mine_goes && m->len + m->imm_len > SOFTFIELD_LINE_PAYLOAD);
 		if (votes != 0)
-			softfield_collective_annexes(&d->peer, m, seq + number, votes);
+			softfield_collective_overflows(&d->peer, m, seq + number, votes);
 		if (mine_goes)
 			softfield_collective_record(p, sent + number, m, false, p->last_dest, seq + number);
 	}
@@ -398,7 +400,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_collective_send(struct doca_comch_gpu_pr
 	}
 	softfield_scope_sync<S>(); /* other threads' messages are read below */
 	ahead.votes = __ballot_sync(SOFTFIELD_WARP_MASK, pending && len + imm_len <= SOFTFIELD_INLINE_MAX);
-	ahead.quad = softfield_collective_gather(&m, ahead.votes, (threadIdx.x & 31) / 4);
+	ahead.slot16 = softfield_collective_gather(&m, ahead.votes, (threadIdx.x & 31) / 4);
 	if (p->status != 0)
 		return DOCA_ERROR_BAD_STATE; /* the same for all */
 	do {

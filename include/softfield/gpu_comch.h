@@ -11,9 +11,9 @@
 #define SOFTFIELD_GPU_COMCH_H_
 
 #include <stdint.h>
-#include <softfield/gpu_mailbox.h>
+#include <softfield/gpu_queue.h>
 
-/** The message's bytes were in the line and its annex. */
+/** The message's bytes were in the line and its overflow slot. */
 #define SOFTFIELD_IN_LINE UINT32_C(0xffffffff)
 /** Consumers that one GPU producer can reach between its start and its stop. */
 #define SOFTFIELD_GPU_PEERS_MAX 64
@@ -32,8 +32,8 @@ struct softfield_gpu_recv {
 /** A consumer. What every call reads lies together, apart from what empty polls write: a GPU's cache then keeps it. */
 struct doca_comch_gpu_consumer {
 	/* fixed while the context runs */
-	struct softfield_mailbox *mailbox;
-	struct softfield_line *lines; /**< and behind them their annexes */
+	struct softfield_gpu_queue *gpu_queue;
+	struct softfield_line *lines; /**< and behind them their overflow slots */
 	uint8_t *arena;
 	struct softfield_gpu_recv *recvs; /**< depth of them */
 	uint8_t *imm;			  /**< depth times SOFTFIELD_IMM_MAX bytes */
@@ -61,11 +61,11 @@ struct softfield_gpu_peer {
 	uint32_t consumer_id; /**< 0: none. Written last */
 	uint32_t depth, shift;
 	uint32_t arena_size; /**< what it may be sent in one message */
-	struct softfield_mailbox *mailbox;
+	struct softfield_gpu_queue *gpu_queue;
 	struct softfield_line *lines;
 	void (*ring)(void *ring_arg); /**< software GPU: wakes the peer */
 	void *ring_arg;
-	uint32_t registered; /**< this process takes part in barriers (softfield_mailbox.barriers) */
+	uint32_t registered; /**< this process takes part in barriers (softfield_gpu_queue.barriers) */
 	uint32_t reserved[3];
 };
 
@@ -86,7 +86,7 @@ struct softfield_gpu_send {
 	uint64_t arena_end; /**< where the arena's head stood behind it */
 	uint32_t len, imm_len;
 	uint32_t offset;     /**< in the arena */
-	uint32_t inline_len; /**< bytes in the line and its annex, or UINT32_MAX: in the arena */
+	uint32_t inline_len; /**< bytes in the line and its overflow slot, or UINT32_MAX: in the arena */
 	uint32_t dest;
 	uint32_t seq;
 };
@@ -104,9 +104,9 @@ struct doca_comch_gpu_producer {
 	/* a cache line further */
 	struct softfield_gpu_send *sends; /**< send_ring of them */
 	uint8_t *arena;
-	struct softfield_mailbox *control; /**< whose control word says that the producer is stopped */
-	struct softfield_gpu_peer *peers;  /**< SOFTFIELD_GPU_PEERS_MAX of them, in memory the host writes */
-	struct softfield_gpu_dest *dests;  /**< as many, the kernel's */
+	struct softfield_gpu_queue *control; /**< whose control word says that the producer is stopped */
+	struct softfield_gpu_peer *peers;    /**< SOFTFIELD_GPU_PEERS_MAX of them, in memory the host writes */
+	struct softfield_gpu_dest *dests;    /**< as many, the kernel's */
 	uint32_t arena_size;
 	uint32_t arena_used; /**< bytes of it in turn: a small ring stays in the CPU's cache. The kernel's, as the rest */
 	uint64_t arena_head, arena_tail;

@@ -26,10 +26,10 @@
 /** Tells the sender what is granted and what is done with. */
 SOFTFIELD_DEVICE void softfield_consumer_publish(struct doca_comch_gpu_consumer *c)
 {
-	struct softfield_quad grant = {{c->granted, c->grant_len, c->delivered, 0}};
+	struct softfield_slot16 grant = {{c->granted, c->grant_len, c->delivered, 0}};
 
-	softfield_published(&c->mailbox->grant);
-	softfield_store_quad(&c->mailbox->grant, grant);
+	softfield_published(&c->gpu_queue->grant);
+	softfield_store_slot16(&c->gpu_queue->grant, grant);
 }
 
 /** Grants what may be: all receives of one length, once those of another length are used up. @return whether there was any */
@@ -47,14 +47,14 @@ SOFTFIELD_COLD int softfield_consumer_grant(struct doca_comch_gpu_consumer *c)
 /** Ends the consumer if the host or the peer said so. */
 SOFTFIELD_COLD void softfield_consumer_check_control(struct doca_comch_gpu_consumer *c)
 {
-	uint32_t closed = softfield_load_quad(&c->mailbox->control).w[0];
+	uint32_t closed = softfield_load_slot16(&c->gpu_queue->control).w[0];
 
-	if (closed != SOFTFIELD_MAILBOX_OPEN)
-		c->status = closed == SOFTFIELD_MAILBOX_LOST ? DOCA_ERROR_IO_FAILED : DOCA_ERROR_BAD_STATE;
+	if (closed != SOFTFIELD_GPU_QUEUE_OPEN)
+		c->status = closed == SOFTFIELD_GPU_QUEUE_LOST ? DOCA_ERROR_IO_FAILED : DOCA_ERROR_BAD_STATE;
 }
 
 /** What a line says; the sender wrote it, so it is checked against what was posted. @return 0 when it contradicts that */
-SOFTFIELD_DEVICE int softfield_line_check(const struct doca_comch_gpu_consumer *c, struct softfield_quad first,
+SOFTFIELD_DEVICE int softfield_line_check(const struct doca_comch_gpu_consumer *c, struct softfield_slot16 first,
 					  uint32_t posted_len, uint32_t *len, uint32_t *imm_len)
 {
 	uint32_t tag = first.w[3];
@@ -69,10 +69,10 @@ SOFTFIELD_DEVICE int softfield_line_check(const struct doca_comch_gpu_consumer *
 	return *len <= posted_len && *imm_len <= SOFTFIELD_IMM_MAX && *len + *imm_len <= SOFTFIELD_INLINE_MAX;
 }
 
-/** Puts the message of a complete line into its receive, but for what is in the annex. @return whether its bytes came from the
- * arena */
+/** Puts the message of a complete line into its receive, but for what is in the overflow slot. @return whether its bytes came
+ * from the arena */
 SOFTFIELD_DEVICE int softfield_consumer_deliver(struct doca_comch_gpu_consumer *c, uint32_t seq,
-						const struct softfield_quad line[4])
+						const struct softfield_slot16 line[4])
 {
 	struct softfield_gpu_recv *r = &c->recvs[seq & (c->depth - 1)];
 	uint8_t *imm = c->imm + (seq & (c->depth - 1)) * SOFTFIELD_IMM_MAX;
@@ -93,7 +93,7 @@ SOFTFIELD_DEVICE int softfield_consumer_deliver(struct doca_comch_gpu_consumer *
 		return 1;
 	}
 	softfield_observed(&c->lines[seq & (c->depth - 1)]);
-	for (q = 0; q < 4 && q * SOFTFIELD_QUAD_PAYLOAD < len + imm_len; q++)
+	for (q = 0; q < 4 && q * SOFTFIELD_SLOT16_PAYLOAD < len + imm_len; q++)
 		softfield_scatter(line[q], q, (uint8_t *)r->addr, len, imm, imm_len);
 	return 0;
 }
@@ -103,43 +103,44 @@ enum softfield_look { SOFTFIELD_LOOK_NONE, SOFTFIELD_LOOK_CAME, SOFTFIELD_LOOK_C
 
 #if defined(__CUDACC__)
 
-/** Puts what the annex holds of a message into its receive, whose lengths are known. @return 0 when not all is there yet */
-SOFTFIELD_COLD int softfield_consumer_annex(struct doca_comch_gpu_consumer *c, uint32_t seq)
+/** Puts what the overflow slot holds of a message into its receive, whose lengths are known. @return 0 when not all is there yet
+ */
+SOFTFIELD_COLD int softfield_consumer_overflow(struct doca_comch_gpu_consumer *c, uint32_t seq)
 {
-	uint32_t slot = seq & (c->depth - 1), mark = softfield_mark(seq, c->shift), q, quads;
-	const struct softfield_annex *annex = softfield_annex_of(c->lines, c->depth, slot);
+	uint32_t slot = seq & (c->depth - 1), mark = softfield_mark(seq, c->shift), q, slots16;
+	const struct softfield_overflow *overflow = softfield_overflow_of(c->lines, c->depth, slot);
 	const struct softfield_gpu_recv *r = &c->recvs[slot];
-	struct softfield_quad quad[SOFTFIELD_ANNEX_QUADS];
+	struct softfield_slot16 slot16[SOFTFIELD_OVERFLOW_SLOTS16];
 
-	quads = softfield_inline_quads(r->got + r->imm_len) - SOFTFIELD_LINE_QUADS;
+	slots16 = softfield_inline_slots16(r->got + r->imm_len) - SOFTFIELD_LINE_SLOTS16;
 #pragma unroll
-	for (q = 0; q < SOFTFIELD_ANNEX_QUADS; q++)
-		if (q < quads)
-			quad[q] = softfield_load_quad(&annex->quad[q]);
+	for (q = 0; q < SOFTFIELD_OVERFLOW_SLOTS16; q++)
+		if (q < slots16)
+			slot16[q] = softfield_load_slot16(&overflow->slot16[q]);
 #pragma unroll
-	for (q = 0; q < SOFTFIELD_ANNEX_QUADS; q++)
-		if (q < quads && quad[q].w[3] != mark)
+	for (q = 0; q < SOFTFIELD_OVERFLOW_SLOTS16; q++)
+		if (q < slots16 && slot16[q].w[3] != mark)
 			return 0;
 #pragma unroll
-	for (q = 0; q < SOFTFIELD_ANNEX_QUADS; q++)
-		if (q < quads)
-			softfield_scatter(quad[q], SOFTFIELD_LINE_QUADS + q, (uint8_t *)r->addr, r->got,
+	for (q = 0; q < SOFTFIELD_OVERFLOW_SLOTS16; q++)
+		if (q < slots16)
+			softfield_scatter(slot16[q], SOFTFIELD_LINE_SLOTS16 + q, (uint8_t *)r->addr, r->got,
 					  c->imm + slot * SOFTFIELD_IMM_MAX, r->imm_len);
 	return 1;
 }
 
 /** Puts message number seq, whose line was loaded, into its receive, if it is there. */
 SOFTFIELD_DEVICE enum softfield_look softfield_consumer_take(struct doca_comch_gpu_consumer *c, uint32_t seq,
-							     const struct softfield_quad line[4])
+							     const struct softfield_slot16 line[4])
 {
 	uint32_t tag = line[0].w[3], mark = softfield_mark(seq, c->shift);
 	int arena;
 
-	if (softfield_tag_lap(tag) != softfield_lap(seq, c->shift) || line[1].w[3] != mark || line[2].w[3] != mark ||
+	if (softfield_tag_gen(tag) != softfield_gen(seq, c->shift) || line[1].w[3] != mark || line[2].w[3] != mark ||
 	    line[3].w[3] != mark)
 		return SOFTFIELD_LOOK_NONE;
 	arena = softfield_consumer_deliver(c, seq, line);
-	if (c->status != 0 || (softfield_tag_goes_on(tag) && !softfield_consumer_annex(c, seq)))
+	if (c->status != 0 || (softfield_tag_goes_on(tag) && !softfield_consumer_overflow(c, seq)))
 		return SOFTFIELD_LOOK_NONE;
 	return arena ? SOFTFIELD_LOOK_CAME_BY_ARENA : SOFTFIELD_LOOK_CAME;
 }
@@ -147,7 +148,7 @@ SOFTFIELD_DEVICE enum softfield_look softfield_consumer_take(struct doca_comch_g
 /** Looks for messages and puts those that came into their receives. @return how many came */
 SOFTFIELD_DEVICE uint32_t softfield_consumer_poll(struct doca_comch_gpu_consumer *c)
 {
-	struct softfield_quad line[SOFTFIELD_THREAD_LINES][4];
+	struct softfield_slot16 line[SOFTFIELD_THREAD_LINES][4];
 	uint32_t first = c->delivered, room = min(c->granted - first, SOFTFIELD_THREAD_LINES), i, q;
 	enum softfield_look look;
 	int arena = 0;
@@ -155,7 +156,7 @@ SOFTFIELD_DEVICE uint32_t softfield_consumer_poll(struct doca_comch_gpu_consumer
 #pragma unroll
 	for (i = 0; i < SOFTFIELD_THREAD_LINES; i++)
 		for (q = 0; q < 4; q++)
-			line[i][q] = softfield_load_quad(&c->lines[(first + i) & (c->depth - 1)].quad[q]);
+			line[i][q] = softfield_load_slot16(&c->lines[(first + i) & (c->depth - 1)].slot16[q]);
 #pragma unroll
 	for (i = 0; i < SOFTFIELD_THREAD_LINES; i++) {
 		look = i < room ? softfield_consumer_take(c, first + i, line[i]) : SOFTFIELD_LOOK_NONE;
@@ -178,37 +179,38 @@ SOFTFIELD_DEVICE void softfield_consumer_prefetch(const struct doca_comch_gpu_co
 
 	__builtin_prefetch(&c->lines[slot]);
 	if (goes_on)
-		__builtin_prefetch(softfield_annex_of(c->lines, c->depth, slot));
+		__builtin_prefetch(softfield_overflow_of(c->lines, c->depth, slot));
 }
 
 /** Puts message number seq into its receive, if it is there. */
 SOFTFIELD_DEVICE enum softfield_look softfield_consumer_take(struct doca_comch_gpu_consumer *c, uint32_t seq)
 {
-	uint32_t slot = seq & (c->depth - 1), mark = softfield_mark(seq, c->shift), quads, q, tag, len, imm_len;
-	const struct softfield_quad *line = c->lines[slot].quad, *annex = softfield_annex_of(c->lines, c->depth, slot)->quad;
+	uint32_t slot = seq & (c->depth - 1), mark = softfield_mark(seq, c->shift), slots16, q, tag, len, imm_len;
+	const struct softfield_slot16 *line = c->lines[slot].slot16,
+				      *overflow = softfield_overflow_of(c->lines, c->depth, slot)->slot16;
 	struct softfield_gpu_recv *r = &c->recvs[slot];
-	struct softfield_quad quad[4];
+	struct softfield_slot16 slot16[4];
 
-	quad[0] = softfield_load_quad(line);
-	tag = quad[0].w[3];
-	if (softfield_tag_lap(tag) != softfield_lap(seq, c->shift))
+	slot16[0] = softfield_load_slot16(line);
+	tag = slot16[0].w[3];
+	if (softfield_tag_gen(tag) != softfield_gen(seq, c->shift))
 		return SOFTFIELD_LOOK_NONE;
 	softfield_consumer_prefetch(c, seq, softfield_tag_goes_on(tag));
-	if ((tag & SOFTFIELD_TAG_ARENA) || !softfield_line_check(c, quad[0], r->len, &len, &imm_len)) {
-		for (q = 1; q < SOFTFIELD_LINE_QUADS; q++) {
-			quad[q] = softfield_load_quad(line + q);
-			if (quad[q].w[3] != mark)
+	if ((tag & SOFTFIELD_TAG_ARENA) || !softfield_line_check(c, slot16[0], r->len, &len, &imm_len)) {
+		for (q = 1; q < SOFTFIELD_LINE_SLOTS16; q++) {
+			slot16[q] = softfield_load_slot16(line + q);
+			if (slot16[q].w[3] != mark)
 				return SOFTFIELD_LOOK_NONE;
 		}
-		softfield_consumer_deliver(c, seq, quad);
+		softfield_consumer_deliver(c, seq, slot16);
 		return c->status != 0 ? SOFTFIELD_LOOK_NONE : SOFTFIELD_LOOK_CAME_BY_ARENA;
 	}
-	quads = softfield_inline_quads(len + imm_len);
-	for (q = 0; q < quads; q++) {
-		quad[0] = softfield_load_quad(q < SOFTFIELD_LINE_QUADS ? line + q : annex + q - SOFTFIELD_LINE_QUADS);
-		if (q != 0 && quad[0].w[3] != mark)
+	slots16 = softfield_inline_slots16(len + imm_len);
+	for (q = 0; q < slots16; q++) {
+		slot16[0] = softfield_load_slot16(q < SOFTFIELD_LINE_SLOTS16 ? line + q : overflow + q - SOFTFIELD_LINE_SLOTS16);
+		if (q != 0 && slot16[0].w[3] != mark)
 			return SOFTFIELD_LOOK_NONE;
-		softfield_scatter(quad[0], q, (uint8_t *)r->addr, len, c->imm + slot * SOFTFIELD_IMM_MAX, imm_len);
+		softfield_scatter(slot16[0], q, (uint8_t *)r->addr, len, c->imm + slot * SOFTFIELD_IMM_MAX, imm_len);
 	}
 	softfield_observed(line);
 	r->got = len;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file softfield/gpu_copy.h
- * How a kernel moves a message: between a line's quads and a buffer, and between the arena and a buffer. On a CUDA GPU wide
- * accesses, several of them in flight in each thread; on the software GPU memcpy. Internal to the doca_dev_gpu_comch_* functions.
+ * How a kernel moves a message: between a line's 16-byte slots and a buffer, and between the arena and a buffer. On a CUDA GPU
+ * wide accesses, several of them in flight in each thread; on the software GPU memcpy. Internal to the doca_dev_gpu_comch_*
+ * functions.
  */
 #ifndef SOFTFIELD_GPU_COPY_H_
 #define SOFTFIELD_GPU_COPY_H_
 
 #include <stdint.h>
-#include <softfield/gpu_mailbox.h>
+#include <softfield/gpu_queue.h>
 
 /** Loads of 16 bytes that each thread of a large copy has in flight. */
 #define SOFTFIELD_COPY_FLIGHT 8
@@ -45,142 +46,142 @@ SOFTFIELD_COLD uint32_t softfield_gather_word(uint32_t at, const uint8_t *buf, u
 }
 
 /** Writes payload bytes 12q and on, as far as they belong to the message, to the buffer; those behind it, to imm. */
-SOFTFIELD_DEVICE void softfield_scatter(struct softfield_quad quad, uint32_t q, uint8_t *buf, uint32_t len, uint8_t *imm,
+SOFTFIELD_DEVICE void softfield_scatter(struct softfield_slot16 slot16, uint32_t q, uint8_t *buf, uint32_t len, uint8_t *imm,
 					uint32_t imm_len)
 {
 	uint32_t k, at;
 
 #if !defined(__CUDACC__)
-	if ((q + 1) * SOFTFIELD_QUAD_PAYLOAD <= len) {
-		memcpy(buf + q * SOFTFIELD_QUAD_PAYLOAD, quad.w, SOFTFIELD_QUAD_PAYLOAD);
+	if ((q + 1) * SOFTFIELD_SLOT16_PAYLOAD <= len) {
+		memcpy(buf + q * SOFTFIELD_SLOT16_PAYLOAD, slot16.w, SOFTFIELD_SLOT16_PAYLOAD);
 		return;
 	}
 #endif
 	for (k = 0; k < 3; k++) {
-		at = q * SOFTFIELD_QUAD_PAYLOAD + 4 * k;
+		at = q * SOFTFIELD_SLOT16_PAYLOAD + 4 * k;
 		if (at + 4 <= len && ((uintptr_t)buf & 3) == 0)
-			*(uint32_t *)(buf + at) = quad.w[k];
+			*(uint32_t *)(buf + at) = slot16.w[k];
 		else if (at < len + imm_len)
-			softfield_scatter_word(quad.w[k], at, buf, len, imm, imm_len);
+			softfield_scatter_word(slot16.w[k], at, buf, len, imm, imm_len);
 	}
 }
 
 /** The opposite: payload bytes 12q and on, then imm, then zeros. The tag is left 0. */
-SOFTFIELD_DEVICE struct softfield_quad softfield_gather(uint32_t q, const uint8_t *buf, uint32_t len, const uint8_t *imm,
-							uint32_t imm_len)
+SOFTFIELD_DEVICE struct softfield_slot16 softfield_gather(uint32_t q, const uint8_t *buf, uint32_t len, const uint8_t *imm,
+							  uint32_t imm_len)
 {
-	struct softfield_quad quad = {{0, 0, 0, 0}};
+	struct softfield_slot16 slot16 = {{0, 0, 0, 0}};
 	uint32_t k, at;
 
 	for (k = 0; k < 3; k++) {
-		at = q * SOFTFIELD_QUAD_PAYLOAD + 4 * k;
+		at = q * SOFTFIELD_SLOT16_PAYLOAD + 4 * k;
 		if (at + 4 <= len && ((uintptr_t)buf & 3) == 0)
-			quad.w[k] = *(const uint32_t *)(buf + at);
+			slot16.w[k] = *(const uint32_t *)(buf + at);
 		else if (at < len + imm_len)
-			quad.w[k] = softfield_gather_word(at, buf, len, imm, imm_len);
+			slot16.w[k] = softfield_gather_word(at, buf, len, imm, imm_len);
 	}
-	return quad;
+	return slot16;
 }
 
 #if defined(__CUDACC__)
 
-/** The first len bytes of a quad, to any address. */
-SOFTFIELD_COLD void softfield_store_bytes(uint8_t *to, struct softfield_quad quad, uint32_t len)
+/** The first len bytes of a 16-byte slot, to any address. */
+SOFTFIELD_COLD void softfield_store_bytes(uint8_t *to, struct softfield_slot16 slot16, uint32_t len)
 {
 	uint32_t i;
 
 #pragma unroll
 	for (i = 0; i < 16; i++)
 		if (i < len)
-			to[i] = (uint8_t)(quad.w[i / 4] >> 8 * (i & 3));
+			to[i] = (uint8_t)(slot16.w[i / 4] >> 8 * (i & 3));
 }
 
 /** The opposite. */
-SOFTFIELD_COLD struct softfield_quad softfield_load_bytes(const uint8_t *from, uint32_t len)
+SOFTFIELD_COLD struct softfield_slot16 softfield_load_bytes(const uint8_t *from, uint32_t len)
 {
-	struct softfield_quad quad = {{0, 0, 0, 0}};
+	struct softfield_slot16 slot16 = {{0, 0, 0, 0}};
 	uint32_t i;
 
 #pragma unroll
 	for (i = 0; i < 16; i++)
 		if (i < len)
-			quad.w[i / 4] |= (uint32_t)from[i] << 8 * (i & 3);
-	return quad;
+			slot16.w[i / 4] |= (uint32_t)from[i] << 8 * (i & 3);
+	return slot16;
 }
 
-/** Stores a quad, or the first len bytes of it, to any address. */
-SOFTFIELD_DEVICE void softfield_store_any(uint8_t *to, struct softfield_quad quad, uint32_t len)
+/** Stores a 16-byte slot, or the first len bytes of it, to any address. */
+SOFTFIELD_DEVICE void softfield_store_any(uint8_t *to, struct softfield_slot16 slot16, uint32_t len)
 {
 	uint32_t i;
 
 	if (len >= 16 && ((uintptr_t)to & 15) == 0) {
-		*(uint4 *)to = make_uint4(quad.w[0], quad.w[1], quad.w[2], quad.w[3]);
+		*(uint4 *)to = make_uint4(slot16.w[0], slot16.w[1], slot16.w[2], slot16.w[3]);
 	} else if (len >= 16 && ((uintptr_t)to & 3) == 0) {
 		for (i = 0; i < 4; i++)
-			((uint32_t *)to)[i] = quad.w[i];
+			((uint32_t *)to)[i] = slot16.w[i];
 	} else {
-		softfield_store_bytes(to, quad, len);
+		softfield_store_bytes(to, slot16, len);
 	}
 }
 
-/** Loads a quad, or the first len bytes of it, from any address. */
-SOFTFIELD_DEVICE struct softfield_quad softfield_load_any(const uint8_t *from, uint32_t len)
+/** Loads a 16-byte slot, or the first len bytes of it, from any address. */
+SOFTFIELD_DEVICE struct softfield_slot16 softfield_load_any(const uint8_t *from, uint32_t len)
 {
-	struct softfield_quad quad = {{0, 0, 0, 0}};
+	struct softfield_slot16 slot16 = {{0, 0, 0, 0}};
 	uint32_t i;
 
 	if (len >= 16 && ((uintptr_t)from & 15) == 0) {
 		uint4 v = *(const uint4 *)from;
 
-		quad.w[0] = v.x;
-		quad.w[1] = v.y;
-		quad.w[2] = v.z;
-		quad.w[3] = v.w;
+		slot16.w[0] = v.x;
+		slot16.w[1] = v.y;
+		slot16.w[2] = v.z;
+		slot16.w[3] = v.w;
 	} else if (len >= 16 && ((uintptr_t)from & 3) == 0) {
 		for (i = 0; i < 4; i++)
-			quad.w[i] = ((const uint32_t *)from)[i];
+			slot16.w[i] = ((const uint32_t *)from)[i];
 	} else {
-		quad = softfield_load_bytes(from, len);
+		slot16 = softfield_load_bytes(from, len);
 	}
-	return quad;
+	return slot16;
 }
 
 /** Copies a message out of the arena; n threads do it together, of which the caller is number rank. */
 SOFTFIELD_COLD void softfield_copy_in(uint8_t *to, const uint8_t *arena, uint32_t len, uint32_t rank, uint32_t n)
 {
-	const struct softfield_quad *from = (const struct softfield_quad *)arena;
-	uint32_t quads = (len + 15) / 16, i = rank, k;
+	const struct softfield_slot16 *from = (const struct softfield_slot16 *)arena;
+	uint32_t slots16 = (len + 15) / 16, i = rank, k;
 
-	for (; i + (SOFTFIELD_COPY_FLIGHT - 1) * n < quads; i += SOFTFIELD_COPY_FLIGHT * n) {
-		struct softfield_quad quad[SOFTFIELD_COPY_FLIGHT];
+	for (; i + (SOFTFIELD_COPY_FLIGHT - 1) * n < slots16; i += SOFTFIELD_COPY_FLIGHT * n) {
+		struct softfield_slot16 slot16[SOFTFIELD_COPY_FLIGHT];
 #pragma unroll
 		for (k = 0; k < SOFTFIELD_COPY_FLIGHT; k++)
-			quad[k] = softfield_load_quad(from + i + k * n);
+			slot16[k] = softfield_load_slot16(from + i + k * n);
 #pragma unroll
 		for (k = 0; k < SOFTFIELD_COPY_FLIGHT; k++)
-			softfield_store_any(to + 16 * (uint64_t)(i + k * n), quad[k], len - 16 * (i + k * n));
+			softfield_store_any(to + 16 * (uint64_t)(i + k * n), slot16[k], len - 16 * (i + k * n));
 	}
-	for (; i < quads; i += n)
-		softfield_store_any(to + 16 * (uint64_t)i, softfield_load_quad(from + i), len - 16 * i);
+	for (; i < slots16; i += n)
+		softfield_store_any(to + 16 * (uint64_t)i, softfield_load_slot16(from + i), len - 16 * i);
 }
 
 /** Copies a message into the arena, likewise. */
 SOFTFIELD_COLD void softfield_copy_out(uint8_t *arena, const uint8_t *from, uint32_t len, uint32_t rank, uint32_t n)
 {
-	struct softfield_quad *to = (struct softfield_quad *)arena;
-	uint32_t quads = (len + 15) / 16, i = rank, k;
+	struct softfield_slot16 *to = (struct softfield_slot16 *)arena;
+	uint32_t slots16 = (len + 15) / 16, i = rank, k;
 
-	for (; i + (SOFTFIELD_COPY_FLIGHT - 1) * n < quads; i += SOFTFIELD_COPY_FLIGHT * n) {
-		struct softfield_quad quad[SOFTFIELD_COPY_FLIGHT];
+	for (; i + (SOFTFIELD_COPY_FLIGHT - 1) * n < slots16; i += SOFTFIELD_COPY_FLIGHT * n) {
+		struct softfield_slot16 slot16[SOFTFIELD_COPY_FLIGHT];
 #pragma unroll
 		for (k = 0; k < SOFTFIELD_COPY_FLIGHT; k++)
-			quad[k] = softfield_load_any(from + 16 * (uint64_t)(i + k * n), len - 16 * (i + k * n));
+			slot16[k] = softfield_load_any(from + 16 * (uint64_t)(i + k * n), len - 16 * (i + k * n));
 #pragma unroll
 		for (k = 0; k < SOFTFIELD_COPY_FLIGHT; k++)
-			softfield_store_quad(to + i + k * n, quad[k]);
+			softfield_store_slot16(to + i + k * n, slot16[k]);
 	}
-	for (; i < quads; i += n)
-		softfield_store_quad(to + i, softfield_load_any(from + 16 * (uint64_t)i, len - 16 * i));
+	for (; i < slots16; i += n)
+		softfield_store_slot16(to + i, softfield_load_any(from + 16 * (uint64_t)i, len - 16 * i));
 }
 
 #else

@@ -50,12 +50,12 @@ SOFTFIELD_DEVICE void softfield_consumer_idle(struct doca_comch_gpu_consumer *c)
 
 	if (us == 0)
 		return;
-	__atomic_store_n(&c->mailbox->sleeping, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->gpu_queue->sleeping, 1, __ATOMIC_RELAXED);
 	softfield_soft_barrier(); /* the word before the look; the sender has the line before its look at the word */
-	if (softfield_tag_lap(softfield_load_quad(&c->lines[seq & (c->depth - 1)].quad[0]).w[3]) !=
-		    softfield_lap(seq, c->shift) &&
-	    softfield_load_quad(&c->mailbox->control).w[0] == SOFTFIELD_MAILBOX_OPEN)
-		softfield_soft_sleep(&c->mailbox->sleeping, us);
+	if (softfield_tag_gen(softfield_load_slot16(&c->lines[seq & (c->depth - 1)].slot16[0]).w[3]) !=
+		    softfield_gen(seq, c->shift) &&
+	    softfield_load_slot16(&c->gpu_queue->control).w[0] == SOFTFIELD_GPU_QUEUE_OPEN)
+		softfield_soft_sleep(&c->gpu_queue->sleeping, us);
 	softfield_consumer_check_control(c);
 }
 
@@ -68,11 +68,11 @@ SOFTFIELD_DEVICE void softfield_producer_idle(struct doca_comch_gpu_producer *p)
 	if (us == 0)
 		return;
 	seen = d->count;
-	__atomic_store_n(&d->peer.mailbox->sleeping, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&d->peer.gpu_queue->sleeping, 1, __ATOMIC_RELAXED);
 	softfield_fence_system();
-	if (softfield_load_quad(&d->peer.mailbox->grant).w[SOFTFIELD_GRANT_COUNT] == seen &&
-	    softfield_load_quad(&p->control->control).w[0] == SOFTFIELD_MAILBOX_OPEN)
-		softfield_soft_sleep(&d->peer.mailbox->sleeping,
+	if (softfield_load_slot16(&d->peer.gpu_queue->grant).w[SOFTFIELD_GRANT_COUNT] == seen &&
+	    softfield_load_slot16(&p->control->control).w[0] == SOFTFIELD_GPU_QUEUE_OPEN)
+		softfield_soft_sleep(&d->peer.gpu_queue->sleeping,
 				     us < SOFTFIELD_SLEEP_SEVERAL_US ? us : SOFTFIELD_SLEEP_SEVERAL_US);
 }
 

@@ -3,7 +3,7 @@
  * @file softfield/gpu_producer.h
  * The producer's device code at thread scope; warp and block scope build on it. Internal to doca_gpunetio_dev_comch.cuh.
  *
- * A send is complete, for the kernel, when its bytes are in the mailbox: the receive is reserved and the buffer is free. So
+ * A send is complete, for the kernel, when its bytes are in the GPU queue: the receive is reserved and the buffer is free. So
  * completions come in the order of the sends, and asking for them costs nothing.
  */
 #ifndef SOFTFIELD_GPU_PRODUCER_H_
@@ -20,16 +20,16 @@
 /** Copies the host's entry, whose id is written last. */
 SOFTFIELD_COLD int softfield_peer_copy(struct softfield_gpu_peer *to, const struct softfield_gpu_peer *from, uint32_t id)
 {
-	const struct softfield_quad *quads = (const struct softfield_quad *)from;
-	struct softfield_quad copy[sizeof(*from) / sizeof(struct softfield_quad)];
+	const struct softfield_slot16 *slots16 = (const struct softfield_slot16 *)from;
+	struct softfield_slot16 copy[sizeof(*from) / sizeof(struct softfield_slot16)];
 	uint32_t i;
 
-	if (softfield_load_quad(quads).w[0] != id)
+	if (softfield_load_slot16(slots16).w[0] != id)
 		return 0;
 	softfield_fence_system();
 	softfield_observed(from);
 	for (i = 0; i < sizeof(copy) / sizeof(copy[0]); i++)
-		copy[i] = softfield_load_quad(quads + i);
+		copy[i] = softfield_load_slot16(slots16 + i);
 	if (copy[0].w[0] != id)
 		return 0;
 	*to = *(const struct softfield_gpu_peer *)(const void *)copy;
@@ -78,19 +78,19 @@ SOFTFIELD_DEVICE int softfield_producer_find(struct doca_comch_gpu_producer *p, 
 /** Ends the producer if the host said so. */
 SOFTFIELD_DEVICE void softfield_producer_check_control(struct doca_comch_gpu_producer *p)
 {
-	uint32_t closed = softfield_load_quad(&p->control->control).w[0];
+	uint32_t closed = softfield_load_slot16(&p->control->control).w[0];
 
-	if (closed != SOFTFIELD_MAILBOX_OPEN)
-		p->status = closed == SOFTFIELD_MAILBOX_LOST ? DOCA_ERROR_IO_FAILED : DOCA_ERROR_BAD_STATE;
+	if (closed != SOFTFIELD_GPU_QUEUE_OPEN)
+		p->status = closed == SOFTFIELD_GPU_QUEUE_LOST ? DOCA_ERROR_IO_FAILED : DOCA_ERROR_BAD_STATE;
 }
 
 /** Reads what the consumer granted, and whether the producer or the consumer ended. */
 SOFTFIELD_COLD void softfield_producer_refresh(struct doca_comch_gpu_producer *p, struct softfield_gpu_dest *d)
 {
-	struct softfield_quad grant = softfield_load_quad(&d->peer.mailbox->grant);
+	struct softfield_slot16 grant = softfield_load_slot16(&d->peer.gpu_queue->grant);
 
 	softfield_producer_check_control(p);
-	softfield_observed(&d->peer.mailbox->grant);
+	softfield_observed(&d->peer.gpu_queue->grant);
 	d->closed = grant.w[SOFTFIELD_GRANT_CLOSED];
 	/* the peer wrote these: no more than a ring of receives, nothing done that was not sent */
 	if (grant.w[SOFTFIELD_GRANT_COUNT] - d->seq <= d->peer.depth)
@@ -141,76 +141,76 @@ SOFTFIELD_COLD int softfield_producer_take(struct doca_comch_gpu_producer *p, ui
 	return softfield_arena_take_some(&p->arena_head, p->arena_tail, &p->arena_used, p->arena_size, len, offset);
 }
 
-/** Quad q of a message: of its line, or from the fourth on of its annex. */
-SOFTFIELD_DEVICE struct softfield_quad softfield_send_quad(const struct softfield_gpu_send *s, uint32_t shift, uint32_t q)
+/** 16-byte slot q of a message: of its line, or from the fourth on of its overflow slot. */
+SOFTFIELD_DEVICE struct softfield_slot16 softfield_send_slot16(const struct softfield_gpu_send *s, uint32_t shift, uint32_t q)
 {
-	uint32_t lap = softfield_lap(s->seq, shift), mark = softfield_mark(s->seq, shift);
-	struct softfield_quad quad;
+	uint32_t gen = softfield_gen(s->seq, shift), mark = softfield_mark(s->seq, shift);
+	struct softfield_slot16 slot16;
 
 	if (s->inline_len == SOFTFIELD_NOT_INLINE) {
 		if (q == 0) {
-			quad.w[0] = s->offset;
-			quad.w[1] = s->len;
-			quad.w[2] = 0;
-			quad.w[3] = softfield_tag(lap, 0, s->imm_len, SOFTFIELD_TAG_ARENA);
-			return quad;
+			slot16.w[0] = s->offset;
+			slot16.w[1] = s->len;
+			slot16.w[2] = 0;
+			slot16.w[3] = softfield_tag(gen, 0, s->imm_len, SOFTFIELD_TAG_ARENA);
+			return slot16;
 		}
-		quad = softfield_gather(q - 1, 0, 0, (const uint8_t *)s->imm, s->imm_len);
-		quad.w[3] = mark;
-		return quad;
+		slot16 = softfield_gather(q - 1, 0, 0, (const uint8_t *)s->imm, s->imm_len);
+		slot16.w[3] = mark;
+		return slot16;
 	}
-	quad = softfield_gather(q, (const uint8_t *)s->addr, s->len, (const uint8_t *)s->imm, s->imm_len);
-	quad.w[3] = q == 0 ? softfield_tag(lap, s->len, s->imm_len, 0) : mark;
-	return quad;
+	slot16 = softfield_gather(q, (const uint8_t *)s->addr, s->len, (const uint8_t *)s->imm, s->imm_len);
+	slot16.w[3] = q == 0 ? softfield_tag(gen, s->len, s->imm_len, 0) : mark;
+	return slot16;
 }
 
 #if defined(__CUDACC__)
 
-/** Writes what of a message goes into the annex. */
-SOFTFIELD_COLD void softfield_producer_annex(const struct softfield_gpu_peer *peer, const struct softfield_gpu_send *s)
+/** Writes what of a message goes into the overflow slot. */
+SOFTFIELD_COLD void softfield_producer_overflow(const struct softfield_gpu_peer *peer, const struct softfield_gpu_send *s)
 {
-	struct softfield_annex *annex = softfield_annex_of(peer->lines, peer->depth, s->seq & (peer->depth - 1));
-	uint32_t quads = softfield_inline_quads(s->len + s->imm_len), q;
+	struct softfield_overflow *overflow = softfield_overflow_of(peer->lines, peer->depth, s->seq & (peer->depth - 1));
+	uint32_t slots16 = softfield_inline_slots16(s->len + s->imm_len), q;
 
-	for (q = SOFTFIELD_LINE_QUADS; q < quads; q++)
-		softfield_store_quad(&annex->quad[q - SOFTFIELD_LINE_QUADS], softfield_send_quad(s, peer->shift, q));
+	for (q = SOFTFIELD_LINE_SLOTS16; q < slots16; q++)
+		softfield_store_slot16(&overflow->slot16[q - SOFTFIELD_LINE_SLOTS16], softfield_send_slot16(s, peer->shift, q));
 }
 
-/** Writes a message's line, and its annex. */
+/** Writes a message's line, and its overflow slot. */
 SOFTFIELD_DEVICE void softfield_producer_put(const struct softfield_gpu_peer *peer, const struct softfield_gpu_send *s)
 {
 	struct softfield_line *line = &peer->lines[s->seq & (peer->depth - 1)];
 	uint32_t q;
 
-	for (q = 0; q < SOFTFIELD_LINE_QUADS; q++)
-		softfield_store_quad(&line->quad[q], softfield_send_quad(s, peer->shift, q));
+	for (q = 0; q < SOFTFIELD_LINE_SLOTS16; q++)
+		softfield_store_slot16(&line->slot16[q], softfield_send_slot16(s, peer->shift, q));
 	if (s->inline_len != SOFTFIELD_NOT_INLINE && s->len + s->imm_len > SOFTFIELD_LINE_PAYLOAD)
-		softfield_producer_annex(peer, s);
+		softfield_producer_overflow(peer, s);
 }
 
 #else
 
 SOFTFIELD_DEVICE void softfield_producer_put(const struct softfield_gpu_peer *peer, const struct softfield_gpu_send *s)
 {
-	uint32_t slot = s->seq & (peer->depth - 1), ahead = (s->seq + SOFTFIELD_AHEAD) & (peer->depth - 1), q, quads, len;
-	uint32_t tag = softfield_tag(softfield_lap(s->seq, peer->shift), s->len, s->imm_len, 0),
+	uint32_t slot = s->seq & (peer->depth - 1), ahead = (s->seq + SOFTFIELD_AHEAD) & (peer->depth - 1), q, slots16, len;
+	uint32_t tag = softfield_tag(softfield_gen(s->seq, peer->shift), s->len, s->imm_len, 0),
 		 mark = softfield_mark(s->seq, peer->shift);
-	struct softfield_quad *line = peer->lines[slot].quad, *to;
-	struct softfield_quad *annex = softfield_annex_of(peer->lines, peer->depth, slot)->quad;
+	struct softfield_slot16 *line = peer->lines[slot].slot16, *to;
+	struct softfield_slot16 *overflow = softfield_overflow_of(peer->lines, peer->depth, slot)->slot16;
 	int is_inline = s->inline_len != SOFTFIELD_NOT_INLINE;
 
-	quads = softfield_inline_quads(is_inline ? s->len + s->imm_len : 0);
+	slots16 = softfield_inline_slots16(is_inline ? s->len + s->imm_len : 0);
 	len = is_inline ? s->len : 0;
 	softfield_prefetch_write(&peer->lines[ahead]);
-	if (quads > SOFTFIELD_LINE_QUADS)
-		softfield_prefetch_write(softfield_annex_of(peer->lines, peer->depth, ahead));
+	if (slots16 > SOFTFIELD_LINE_SLOTS16)
+		softfield_prefetch_write(softfield_overflow_of(peer->lines, peer->depth, ahead));
 	softfield_published(line);
-	for (q = 0; q < quads; q++) {
-		to = q < SOFTFIELD_LINE_QUADS ? line + q : annex + q - SOFTFIELD_LINE_QUADS;
-		if ((q + 1) * SOFTFIELD_QUAD_PAYLOAD <= len)
-			softfield_store_piece(to, (const uint8_t *)s->addr + q * SOFTFIELD_QUAD_PAYLOAD, q == 0 ? tag : mark);
+	for (q = 0; q < slots16; q++) {
+		to = q < SOFTFIELD_LINE_SLOTS16 ? line + q : overflow + q - SOFTFIELD_LINE_SLOTS16;
+		if ((q + 1) * SOFTFIELD_SLOT16_PAYLOAD <= len)
+			softfield_store_piece(to, (const uint8_t *)s->addr + q * SOFTFIELD_SLOT16_PAYLOAD, q == 0 ? tag : mark);
 		else
-			softfield_store_quad(to, softfield_send_quad(s, peer->shift, q));
+			softfield_store_slot16(to, softfield_send_slot16(s, peer->shift, q));
 	}
 }
 
@@ -220,10 +220,10 @@ SOFTFIELD_DEVICE void softfield_producer_put(const struct softfield_gpu_peer *pe
 SOFTFIELD_DEVICE void softfield_producer_ring(const struct softfield_gpu_dest *d)
 {
 #if !defined(__CUDACC__)
-	if (d->peer.registered == 0 || __atomic_load_n(&d->peer.mailbox->barriers, __ATOMIC_RELAXED) == 0)
+	if (d->peer.registered == 0 || __atomic_load_n(&d->peer.gpu_queue->barriers, __ATOMIC_RELAXED) == 0)
 		softfield_fence_system(); /* the line before the look: the peer arms, then looks at the line */
-	if (__atomic_load_n(&d->peer.mailbox->armed, __ATOMIC_RELAXED) != 0 &&
-	    __atomic_exchange_n(&d->peer.mailbox->armed, 0, __ATOMIC_ACQ_REL) != 0 && d->peer.ring != 0)
+	if (__atomic_load_n(&d->peer.gpu_queue->armed, __ATOMIC_RELAXED) != 0 &&
+	    __atomic_exchange_n(&d->peer.gpu_queue->armed, 0, __ATOMIC_ACQ_REL) != 0 && d->peer.ring != 0)
 		d->peer.ring(d->peer.ring_arg);
 #else
 	(void)d;

@@ -7,13 +7,12 @@
  * takes a receive of the peer's (a receive is shared by all who send, on other processors too, and PCIe has no atomics), and what
  * it has no address for, it asks the instance's host thread for, by commands in memory that both map:
  *
- *   command   128 bytes, eight quads of 12 payload bytes and a mark, which holds the lap of the ring and is never 0: each quad
- *             says by itself whether it is there. Of these as many are written as the command needs. Up to 64 bytes of data
- *             travel in it; more lies in an arena, or where the CPU reaches it.
- *   progress  the host's one quad for each connection: how many commands it has finished, and what went wrong.
- *   post      one quad for each receive: how long it is.
- *   arrival   64 bytes for each receive, likewise of marked quads: what came. Up to 32 bytes of it travel in it; more lies in an
- *             arena, where the peer put it.
+ *   command   128 bytes, eight 16-byte slots of 12 payload bytes and a mark, which holds the generation of the ring and is never
+ * 0: each 16-byte slot says by itself whether it is there. Of these as many are written as the command needs. Up to 64 bytes of
+ * data travel in it; more lies in an arena, or where the CPU reaches it. progress  the host's one 16-byte slot for each
+ * connection: how many commands it has finished, and what went wrong. post      one 16-byte slot for each receive: how long it
+ * is. arrival   64 bytes for each receive, likewise of marked 16-byte slots: what came. Up to 32 bytes of it travel in it; more
+ * lies in an arena, where the peer put it.
  *
  * What the host tells all kernels at once, the states, it writes into the GPU's memory, where a look at it costs next to nothing.
  */
@@ -23,7 +22,7 @@
 #include <stdint.h>
 #include <softfield/device.h>
 
-#define SOFTFIELD_RDMA_CMD_QUADS 8
+#define SOFTFIELD_RDMA_CMD_SLOTS16 8
 #define SOFTFIELD_RDMA_CMD_HEADER 32 /**< bytes of a command's payload before its data */
 #define SOFTFIELD_RDMA_CMD_DATA 64   /**< bytes of data in it */
 #define SOFTFIELD_RDMA_ARRIVAL_HEADER 16
@@ -72,12 +71,12 @@ enum {
 
 /** A command's place in the ring of its connection. */
 struct softfield_rdma_cmd {
-	struct softfield_quad quad[SOFTFIELD_RDMA_CMD_QUADS];
+	struct softfield_slot16 slot16[SOFTFIELD_RDMA_CMD_SLOTS16];
 } __attribute__((aligned(128)));
 
 /** What came into a receive. */
 struct softfield_rdma_arrival {
-	struct softfield_quad quad[4];
+	struct softfield_slot16 slot16[4];
 } __attribute__((aligned(64)));
 
 /** An operation, from its post until it is done. In the GPU's memory, the kernels' alone. */
@@ -103,9 +102,9 @@ enum { SOFTFIELD_RDMA_NEW, SOFTFIELD_RDMA_OPEN, SOFTFIELD_RDMA_ENDED };
 
 /** A connection's operations. */
 struct softfield_rdma_queue {
-	struct softfield_quad state;  /**< the host writes it */
-	uint32_t reserved, committed; /**< positions: the next free one, and what the kernel has committed up to */
-	uint32_t executed, done;      /**< what was begun up to, and what is over */
+	struct softfield_slot16 state; /**< the host writes it */
+	uint32_t reserved, committed;  /**< positions: the next free one, and what the kernel has committed up to */
+	uint32_t executed, done;       /**< what was begun up to, and what is over */
 	uint32_t lock;
 	uint32_t commits;	 /**< since the last wait_all */
 	uint32_t status;	 /**< a doca_error_t that ended it, or 0 */
@@ -116,7 +115,7 @@ struct softfield_rdma_queue {
 	/* fixed */
 	struct softfield_rdma_op *ops __attribute__((aligned(128)));
 	struct softfield_rdma_cmd *cmds;
-	const struct softfield_quad *progress;
+	const struct softfield_slot16 *progress;
 	uint8_t *arena;
 	uint32_t size;	       /**< operations, a power of two */
 	uint32_t depth, shift; /**< commands, and the logarithm */
@@ -143,7 +142,7 @@ struct doca_gpu_dev_rdma_r {
 	/* fixed */
 	struct doca_gpu_dev_rdma *rdma;
 	struct softfield_rdma_recv_op *ops;
-	struct softfield_quad *posts;
+	struct softfield_slot16 *posts;
 	const struct softfield_rdma_arrival *arrivals;
 	uint32_t *freed; /**< the kernel writes taken there: the arena's bytes up to it are free */
 	const uint8_t *arena;
@@ -154,7 +153,7 @@ struct doca_gpu_dev_rdma_r {
 
 /** An RDMA instance. */
 struct doca_gpu_dev_rdma {
-	struct softfield_quad state; /**< the host writes it: for receives, as no connection is left when it has ended */
+	struct softfield_slot16 state; /**< the host writes it: for receives, as no connection is left when it has ended */
 	struct softfield_rdma_queue *queues;
 	uint32_t num_queues; /**< connections that there can be */
 	uint32_t hardware;
@@ -166,7 +165,7 @@ struct doca_gpu_dev_rdma {
 	struct doca_gpu_dev_rdma_r recv;
 } __attribute__((aligned(128)));
 
-/** The mark of message number seq in a ring of 1 << shift: never 0, another one in the next lap. */
+/** The mark of message number seq in a ring of 1 << shift: never 0, another one in the next generation. */
 SOFTFIELD_DEVICE uint32_t softfield_rdma_mark(uint32_t seq, uint32_t shift)
 {
 	return 0x80000000u | seq >> shift;

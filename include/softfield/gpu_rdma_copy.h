@@ -29,23 +29,23 @@ template <typename T> SOFTFIELD_DEVICE uint64_t softfield_rdma_words(uint8_t *to
 	return n * sizeof(T);
 }
 
-SOFTFIELD_DEVICE uint64_t softfield_rdma_quads(uint8_t *to, const uint8_t *from, uint64_t len)
+SOFTFIELD_DEVICE uint64_t softfield_rdma_slots16(uint8_t *to, const uint8_t *from, uint64_t len)
 {
-	struct softfield_quad quad[SOFTFIELD_RDMA_FLIGHT];
+	struct softfield_slot16 slot16[SOFTFIELD_RDMA_FLIGHT];
 	uint64_t i = 0, n = len / 16;
 	int k;
 
 	for (; i + SOFTFIELD_RDMA_FLIGHT <= n; i += SOFTFIELD_RDMA_FLIGHT) {
 #pragma unroll
 		for (k = 0; k < SOFTFIELD_RDMA_FLIGHT; k++)
-			quad[k] = softfield_load_quad((const struct softfield_quad *)from + i + k);
+			slot16[k] = softfield_load_slot16((const struct softfield_slot16 *)from + i + k);
 #pragma unroll
 		for (k = 0; k < SOFTFIELD_RDMA_FLIGHT; k++)
-			softfield_store_quad((struct softfield_quad *)to + i + k, quad[k]);
+			softfield_store_slot16((struct softfield_slot16 *)to + i + k, slot16[k]);
 	}
 	for (; i < n; i++)
-		softfield_store_quad((struct softfield_quad *)to + i,
-				     softfield_load_quad((const struct softfield_quad *)from + i));
+		softfield_store_slot16((struct softfield_slot16 *)to + i,
+				       softfield_load_slot16((const struct softfield_slot16 *)from + i));
 	return n * 16;
 }
 
@@ -133,11 +133,11 @@ SOFTFIELD_DEVICE int softfield_rdma_bulk(uint8_t *to, const uint8_t *from, uint6
 SOFTFIELD_COLD void softfield_rdma_copy(uint8_t *to, const uint8_t *from, uint64_t len)
 {
 	uintptr_t unaligned = (uintptr_t)to | (uintptr_t)from;
-	uint64_t at = 0, quads = len & ~(uint64_t)15;
+	uint64_t at = 0, slots16 = len & ~(uint64_t)15;
 
 	if ((unaligned & 15) == 0)
-		at = len >= SOFTFIELD_BULK_MIN && softfield_rdma_bulk(to, from, quads) ? quads
-										       : softfield_rdma_quads(to, from, len);
+		at = len >= SOFTFIELD_BULK_MIN && softfield_rdma_bulk(to, from, slots16) ? slots16
+											 : softfield_rdma_slots16(to, from, len);
 	if ((unaligned & 7) == 0)
 		at += softfield_rdma_words<uint64_t>(to + at, from + at, len - at);
 	if ((unaligned & 3) == 0)

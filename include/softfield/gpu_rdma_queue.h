@@ -21,7 +21,7 @@
 /** Reads how far the host is. */
 SOFTFIELD_DEVICE void softfield_queue_refresh(struct softfield_rdma_queue *q)
 {
-	struct softfield_quad progress = softfield_load_quad(q->progress);
+	struct softfield_slot16 progress = softfield_load_slot16(q->progress);
 
 	softfield_observed(q->progress);
 	q->finished = progress.w[SOFTFIELD_RDMA_STATE];
@@ -40,7 +40,7 @@ SOFTFIELD_DEVICE int softfield_queue_waits(struct softfield_rdma_queue *q)
 /** Looks whether the host ended the connection. */
 SOFTFIELD_DEVICE void softfield_queue_look(struct softfield_rdma_queue *q)
 {
-	struct softfield_quad state = softfield_load_quad(&q->state);
+	struct softfield_slot16 state = softfield_load_slot16(&q->state);
 
 	if (state.w[SOFTFIELD_RDMA_STATE] == SOFTFIELD_RDMA_ENDED && q->status == 0)
 		q->status = state.w[SOFTFIELD_RDMA_STATUS];
@@ -81,22 +81,23 @@ SOFTFIELD_DEVICE uint32_t softfield_queue_gather(const uint8_t *from, uint32_t l
 SOFTFIELD_COLD void softfield_queue_write(struct doca_gpu_dev_rdma *rdma, struct softfield_rdma_queue *q,
 					  const uint32_t header[8], const uint8_t *from, uint32_t inline_len)
 {
-	struct softfield_quad *quads = q->cmds[q->sent & (q->depth - 1)].quad;
+	struct softfield_slot16 *slots16 = q->cmds[q->sent & (q->depth - 1)].slot16;
 	uint32_t mark = softfield_rdma_mark(q->sent, q->shift), words = (SOFTFIELD_RDMA_CMD_HEADER + inline_len + 3) / 4, i, k;
 
-	softfield_published(quads);
+	softfield_published(slots16);
 	for (i = 0; i * 3 < words; i++) {
-		struct softfield_quad quad = {{0, 0, 0, mark}};
+		struct softfield_slot16 slot16 = {{0, 0, 0, mark}};
 
 		for (k = 0; k < 3; k++) {
 			uint32_t word = i * 3 + k;
 
 			if (word < SOFTFIELD_RDMA_CMD_HEADER / 4)
-				quad.w[k] = header[word];
+				slot16.w[k] = header[word];
 			else if (word < words)
-				quad.w[k] = softfield_queue_gather(from, inline_len, (word - SOFTFIELD_RDMA_CMD_HEADER / 4) * 4);
+				slot16.w[k] =
+					softfield_queue_gather(from, inline_len, (word - SOFTFIELD_RDMA_CMD_HEADER / 4) * 4);
 		}
-		softfield_store_quad(quads + i, quad);
+		softfield_store_slot16(slots16 + i, slot16);
 	}
 	q->sent++;
 	softfield_rdma_ring(rdma);
@@ -184,7 +185,7 @@ SOFTFIELD_COLD void softfield_queue_refuse(struct doca_gpu_dev_rdma *rdma, struc
 /** Do the peer's instance and its memory permit it? */
 SOFTFIELD_DEVICE int softfield_queue_permits(const struct softfield_rdma_queue *q, const struct softfield_rdma_op *op)
 {
-	uint32_t given = softfield_load_quad(&q->state).w[SOFTFIELD_RDMA_PERMISSIONS] & op->permissions;
+	uint32_t given = softfield_load_slot16(&q->state).w[SOFTFIELD_RDMA_PERMISSIONS] & op->permissions;
 	uint32_t kind = op->kind & 0xff;
 
 	if (kind == SOFTFIELD_RDMA_SEND || op->len == 0)
@@ -367,12 +368,12 @@ SOFTFIELD_DEVICE int softfield_rdma_fill(const struct doca_gpu_dev_rdma *rdma, c
 SOFTFIELD_DEVICE doca_error_t softfield_rdma_find(struct doca_gpu_dev_rdma *rdma, uint32_t index,
 						  struct softfield_rdma_queue **queue)
 {
-	struct softfield_quad state;
+	struct softfield_slot16 state;
 
 	if (rdma == 0 || index >= rdma->num_queues)
 		return DOCA_ERROR_INVALID_VALUE;
 	*queue = &rdma->queues[index];
-	state = softfield_load_quad(&(*queue)->state);
+	state = softfield_load_slot16(&(*queue)->state);
 	if (state.w[SOFTFIELD_RDMA_STATE] == SOFTFIELD_RDMA_OPEN)
 		return DOCA_SUCCESS;
 	return state.w[SOFTFIELD_RDMA_STATE] == SOFTFIELD_RDMA_NEW ? DOCA_ERROR_BAD_STATE
@@ -508,7 +509,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_rdma_wait(struct doca_gpu_dev_rdma *rdma
 	for (i = 0; i < rdma->num_queues; i++) {
 		struct softfield_rdma_queue *q = &rdma->queues[i];
 
-		if (softfield_load_quad(&q->state).w[SOFTFIELD_RDMA_STATE] == SOFTFIELD_RDMA_NEW)
+		if (softfield_load_slot16(&q->state).w[SOFTFIELD_RDMA_STATE] == SOFTFIELD_RDMA_NEW)
 			continue;
 		while (!softfield_rdma_settle(rdma, q, &count, &result))
 			softfield_rdma_idle(q);

@@ -41,7 +41,7 @@ SOFTFIELD_DEVICE void softfield_recv_put(struct doca_gpu_dev_rdma_r *r, const st
 /** Why there can be no more receives, or SUCCESS. */
 SOFTFIELD_DEVICE doca_error_t softfield_recv_state(const struct doca_gpu_dev_rdma_r *r)
 {
-	struct softfield_quad state = softfield_load_quad(&r->rdma->state);
+	struct softfield_slot16 state = softfield_load_slot16(&r->rdma->state);
 
 	return state.w[SOFTFIELD_RDMA_STATE] == SOFTFIELD_RDMA_ENDED ? (doca_error_t)state.w[SOFTFIELD_RDMA_STATUS]
 								     : DOCA_SUCCESS;
@@ -82,12 +82,12 @@ SOFTFIELD_DEVICE doca_error_t softfield_recv_commit(struct doca_gpu_dev_rdma_r *
 	for (i = 0; i < num_ops; i++) {
 		uint32_t at = r->committed + i;
 		struct softfield_rdma_recv_op *op = &r->ops[at & (r->size - 1)];
-		struct softfield_quad post = {{0, 0, 0, softfield_rdma_mark(at, r->shift)}};
+		struct softfield_slot16 post = {{0, 0, 0, softfield_rdma_mark(at, r->shift)}};
 
 		softfield_rdma_wait_ready(&op->ready, at);
 		softfield_rdma_publish();
 		post.w[0] = op->len;
-		softfield_store_quad(&r->posts[at & (r->size - 1)], post);
+		softfield_store_slot16(&r->posts[at & (r->size - 1)], post);
 	}
 	softfield_store_word(&r->committed, r->committed + num_ops);
 	softfield_rdma_reserve_to(&r->reserved, r->committed);
@@ -98,22 +98,22 @@ SOFTFIELD_DEVICE doca_error_t softfield_recv_commit(struct doca_gpu_dev_rdma_r *
 }
 
 /** Moves what came to where it belongs. What the host says is still checked: nothing goes beyond the receive. */
-SOFTFIELD_DEVICE void softfield_recv_move(struct doca_gpu_dev_rdma_r *r, const struct softfield_quad quad[4],
+SOFTFIELD_DEVICE void softfield_recv_move(struct doca_gpu_dev_rdma_r *r, const struct softfield_slot16 slot16[4],
 					  const struct softfield_rdma_recv_op *op)
 {
-	uint32_t len = quad[0].w[SOFTFIELD_RDMA_ARR_LEN], offset = quad[1].w[1], i;
+	uint32_t len = slot16[0].w[SOFTFIELD_RDMA_ARR_LEN], offset = slot16[1].w[1], i;
 	uint8_t *to = (uint8_t *)(uintptr_t)op->addr;
 
 	if (len > op->len)
 		len = op->len;
-	if (quad[0].w[SOFTFIELD_RDMA_ARR_KIND] & SOFTFIELD_RDMA_IN_ARENA) {
+	if (slot16[0].w[SOFTFIELD_RDMA_ARR_KIND] & SOFTFIELD_RDMA_IN_ARENA) {
 		if (offset <= r->arena_size && len <= r->arena_size - offset)
 			softfield_rdma_copy(to, r->arena + offset, len);
 		softfield_fence_system(); /* what was read, before the arena's bytes are given back */
 		return;
 	}
 	for (i = 0; i < len && i < SOFTFIELD_RDMA_ARRIVAL_DATA; i += 4) {
-		uint32_t at = SOFTFIELD_RDMA_ARR_DATA + i / 4, word = quad[at / 3].w[at % 3], b;
+		uint32_t at = SOFTFIELD_RDMA_ARR_DATA + i / 4, word = slot16[at / 3].w[at % 3], b;
 
 		if (i + 4 <= len && ((uintptr_t)to & 3) == 0)
 			*(volatile uint32_t *)(to + i) = word;
@@ -126,20 +126,20 @@ SOFTFIELD_DEVICE void softfield_recv_move(struct doca_gpu_dev_rdma_r *r, const s
 /** Takes the next arrival. @return 0: nothing came */
 SOFTFIELD_COLD int softfield_recv_take(struct doca_gpu_dev_rdma_r *r, uint32_t *imm, uint32_t *connection)
 {
-	const struct softfield_quad *from = r->arrivals[r->taken & (r->size - 1)].quad;
+	const struct softfield_slot16 *from = r->arrivals[r->taken & (r->size - 1)].slot16;
 	uint32_t mark = softfield_rdma_mark(r->taken, r->shift), i;
-	struct softfield_quad quad[4];
+	struct softfield_slot16 slot16[4];
 
 	for (i = 0; i < 4; i++)
-		quad[i] = softfield_load_quad(from + i);
+		slot16[i] = softfield_load_slot16(from + i);
 	for (i = 0; i < 4; i++)
-		if (quad[i].w[3] != mark)
+		if (slot16[i].w[3] != mark)
 			return 0;
 	softfield_observed(from);
 	softfield_after_load();
-	softfield_recv_move(r, quad, &r->ops[r->taken & (r->size - 1)]);
-	*imm = quad[0].w[SOFTFIELD_RDMA_ARR_IMM];
-	*connection = quad[1].w[0];
+	softfield_recv_move(r, slot16, &r->ops[r->taken & (r->size - 1)]);
+	*imm = slot16[0].w[SOFTFIELD_RDMA_ARR_IMM];
+	*connection = slot16[1].w[0];
 	softfield_store_word(&r->taken, r->taken + 1);
 	return 1;
 }

@@ -200,7 +200,7 @@ struct softfield_piece {
 template <bool in> SOFTFIELD_DEVICE void softfield_small_copy(const struct softfield_piece piece[SOFTFIELD_SMALL_FLIGHT])
 {
 	uint32_t k, u;
-	struct softfield_quad quad[SOFTFIELD_SMALL_FLIGHT];
+	struct softfield_slot16 slot16[SOFTFIELD_SMALL_FLIGHT];
 	bool more = true;
 
 	for (k = threadIdx.x % SOFTFIELD_SMALL_THREADS * 16; more && k < SOFTFIELD_SMALL; k += SOFTFIELD_SMALL_THREADS * 16) {
@@ -208,17 +208,17 @@ template <bool in> SOFTFIELD_DEVICE void softfield_small_copy(const struct softf
 #pragma unroll
 		for (u = 0; u < SOFTFIELD_SMALL_FLIGHT; u++)
 			if (k < piece[u].len)
-				quad[u] = in ? softfield_load_quad((const struct softfield_quad *)(piece[u].from + k))
-					     : softfield_load_any(piece[u].from + k, piece[u].len - k);
+				slot16[u] = in ? softfield_load_slot16((const struct softfield_slot16 *)(piece[u].from + k))
+					       : softfield_load_any(piece[u].from + k, piece[u].len - k);
 #pragma unroll
 		for (u = 0; u < SOFTFIELD_SMALL_FLIGHT; u++) {
 			if (k >= piece[u].len)
 				continue;
 			more = true;
 			if (in)
-				softfield_store_any(piece[u].to + k, quad[u], piece[u].len - k);
+				softfield_store_any(piece[u].to + k, slot16[u], piece[u].len - k);
 			else
-				softfield_store_quad((struct softfield_quad *)(piece[u].to + k), quad[u]);
+				softfield_store_slot16((struct softfield_slot16 *)(piece[u].to + k), slot16[u]);
 		}
 	}
 }

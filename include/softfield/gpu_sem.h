@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/** One item: a quad, so that its status and what it says about packets change together. */
+/** One item: a 16-byte slot, so that its status and what it says about packets change together. */
 struct softfield_sem_item {
 	uint32_t status; /**< enum doca_gpu_semaphore_status */
 	uint32_t num_packets;

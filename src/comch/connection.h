@@ -33,7 +33,7 @@ struct doca_comch_connection {
 	uint32_t max_msg_size; /* the lower of both sides */
 	uint32_t num_ops;      /* operations on the connection that are not done: it must not be closed before */
 	bool established;      /* the client's: the server accepted */
-	bool maps;	       /* either side can map what the other exports: then a GPU's mailboxes need no proxy */
+	bool maps;	       /* either side can map what the other exports: then a GPU's GPU queues need no proxy */
 	bool ending;	       /* disconnected by us, or lost */
 	struct comch_traffic traffic, snapshot;
 

@@ -202,7 +202,7 @@ static bool consumer_arm(struct doca_ctx *ctx)
 	return due;
 }
 
-/* Receives posted in a callback are credits of the producers that write to mailboxes. */
+/* Receives posted in a callback are credits of the producers that write to GPU queues. */
 static void consumer_send_pending(struct doca_ctx *ctx)
 {
 	struct doca_comch_consumer *consumer = (struct doca_comch_consumer *)ctx;

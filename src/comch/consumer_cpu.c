@@ -212,7 +212,7 @@ static void producer_attached(struct sf_listener *listener, struct sf_conn *conn
 		sf_conn_close(conn);
 		return;
 	}
-	if (attach.path == COMCH_PATH_MAILBOX &&
+	if (attach.path == COMCH_PATH_GPU_QUEUE &&
 	    comch_inbound_open(consumer, conn, &attach, &inbound_conn->inbound) != DOCA_SUCCESS) {
 		free(inbound_conn);
 		sf_conn_close(conn);

@@ -121,7 +121,7 @@ doca_error_t comch_advertisement_parse(const void *payload, size_t len, struct c
 	const uint8_t *in = (const uint8_t *)payload;
 	uint32_t name_len, descriptor_len;
 
-	if (len < 8 || in[0] > COMCH_PATH_MAILBOX || in[1] != 0)
+	if (len < 8 || in[0] > COMCH_PATH_GPU_QUEUE || in[1] != 0)
 		return DOCA_ERROR_INVALID_VALUE;
 	name_len = (uint32_t)in[2] | (uint32_t)in[3] << 8;
 	descriptor_len = sf_get_le32(in + 4);
@@ -156,7 +156,7 @@ doca_error_t comch_attach_parse(const void *data, size_t len, struct comch_attac
 		return DOCA_ERROR_INVALID_VALUE;
 	if (sf_get_le32(in + 4) != COMCH_WIRE_VERSION)
 		return DOCA_ERROR_UNSUPPORTED_VERSION;
-	if (sf_get_le32(in + 8) > COMCH_PATH_MAILBOX || sf_get_le32(in + 12) == 0)
+	if (sf_get_le32(in + 8) > COMCH_PATH_GPU_QUEUE || sf_get_le32(in + 12) == 0)
 		return DOCA_ERROR_INVALID_VALUE;
 	attach->path = (enum comch_path)sf_get_le32(in + 8);
 	attach->producer_id = sf_get_le32(in + 12);

@@ -56,8 +56,8 @@ enum comch_control_type {
 
 /* How a consumer is reached. */
 enum comch_path {
-	COMCH_PATH_CONN = 0,	/* connect to its listener and send */
-	COMCH_PATH_MAILBOX = 1, /* the descriptor says where its mailbox is; the listener tells of its life */
+	COMCH_PATH_CONN = 0,	  /* connect to its listener and send */
+	COMCH_PATH_GPU_QUEUE = 1, /* the descriptor says where its GPU queue is; the listener tells of its life */
 };
 
 #define COMCH_CONTROL_HEADER_SIZE 12
@@ -89,7 +89,7 @@ doca_error_t comch_advertisement_parse(const void *payload, size_t len, struct c
 #define COMCH_ATTACH_DESCRIPTOR_MAX (SF_PRIVATE_MAX - 16)
 
 struct comch_attach {
-	enum comch_path path; /* MAILBOX: the producer writes to a mailbox of its own, which descriptor names */
+	enum comch_path path; /* GPU_QUEUE: the producer writes to a GPU queue of its own, which descriptor names */
 	uint32_t producer_id;
 	const uint8_t *descriptor; /* inside the parsed bytes */
 	uint32_t descriptor_len;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The consumer's data path on a GPU: a mailbox that the peer's producers write and the kernel reads. The host makes it,
+ * The consumer's data path on a GPU: a GPU queue that the peer's producers write and the kernel reads. The host makes it,
  * listens so that both sides see each other live and die, and tells the kernel when it ends. Where the peer cannot map the
- * mailbox, the proxy thread writes it (gpu_consumer_proxy.h) and has the endpoint.
+ * GPU queue, the proxy thread writes it (gpu_consumer_proxy.h) and has the endpoint.
  */
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@
 #include "comch/consumer.h"
 #include "comch/gpu_consumer_proxy.h"
 #include "comch/gpu_handle.h"
-#include "comch/gpu_mailbox.h"
+#include "comch/gpu_queue.h"
 #include "comch/gpu_path.h"
 #include "mem/mmap.h"
 
@@ -25,11 +25,11 @@ struct gpu_peer_conn {
 
 struct gpu_consumer {
 	struct gpu_memory memory;
-	struct gpu_mailbox box;
+	struct gpu_queue box;
 	struct gpu_block block;	     /* the handle and its rings */
 	struct gpu_peer_conn *conns; /* producers that connected */
 	uint32_t num_conns;
-	struct gpu_consumer_proxy *proxy; /* NULL: the peer maps the mailbox */
+	struct gpu_consumer_proxy *proxy; /* NULL: the peer maps the GPU queue */
 };
 
 uint32_t comch_gpu_consumer_arena(const struct doca_comch_consumer *consumer)
@@ -52,7 +52,7 @@ static doca_error_t fill_handle(struct doca_comch_consumer *consumer, struct gpu
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	handle.mailbox = (struct softfield_mailbox *)gpu->memory.gpu_addr;
+	handle.gpu_queue = (struct softfield_gpu_queue *)gpu->memory.gpu_addr;
 	handle.lines = (struct softfield_line *)(gpu->memory.gpu_addr + ((uint8_t *)gpu->box.lines - gpu->memory.addr));
 	handle.arena = gpu->memory.gpu_addr + (gpu->box.arena - gpu->memory.addr);
 	handle.recvs = (struct softfield_gpu_recv *)(gpu->block.addr + head);
@@ -81,9 +81,9 @@ static doca_error_t build(struct doca_comch_consumer *consumer, uint32_t recv_ma
 {
 	struct doca_gpu *device = consumer->child.ctx.gpu;
 	struct gpu_consumer *gpu = consumer->gpu;
-	uint32_t depth = gpu_pow2(recv_max, SOFTFIELD_MAILBOX_DEPTH_MIN, SOFTFIELD_MAILBOX_DEPTH_MAX);
+	uint32_t depth = gpu_pow2(recv_max, SOFTFIELD_GPU_QUEUE_DEPTH_MIN, SOFTFIELD_GPU_QUEUE_DEPTH_MAX);
 	uint32_t arena_size = comch_gpu_consumer_arena(consumer);
-	size_t page = 4096, arena_offset = (gpu_mailbox_size(depth) + page - 1) / page * page;
+	size_t page = 4096, arena_offset = (gpu_queue_size(depth) + page - 1) / page * page;
 	struct sf_domain *domain = NULL;
 	doca_error_t result = DOCA_SUCCESS;
 
@@ -93,15 +93,15 @@ static doca_error_t build(struct doca_comch_consumer *consumer, uint32_t recv_ma
 		result = gpu_memory_create(&gpu->memory, device, domain, arena_offset + arena_size);
 	if (result != DOCA_SUCCESS)
 		return result;
-	gpu_mailbox_init(gpu->memory.addr, 0, arena_offset, arena_size, depth,
-			 SOFTFIELD_MAILBOX_TO_KERNEL | (device->ops->hardware ? SOFTFIELD_MAILBOX_HARDWARE : 0),
-			 consumer->child.id, &gpu->box);
+	gpu_queue_init(gpu->memory.addr, 0, arena_offset, arena_size, depth,
+		       SOFTFIELD_GPU_QUEUE_TO_KERNEL | (device->ops->hardware ? SOFTFIELD_GPU_QUEUE_HARDWARE : 0),
+		       consumer->child.id, &gpu->box);
 	return fill_handle(consumer, gpu, recv_max);
 }
 
 /* ---- producers of the peer: they show that they live, and send where there is a proxy ---- */
 
-/* A producer on the peer's GPU wants its own mailbox mapped; where that cannot be, it has a proxy as well. */
+/* A producer on the peer's GPU wants its own GPU queue mapped; where that cannot be, it has a proxy as well. */
 static bool is_understood(const struct gpu_consumer *gpu, const void *data, size_t len)
 {
 	struct comch_attach attach;
@@ -171,7 +171,7 @@ static doca_error_t open_mapped(struct doca_comch_consumer *consumer, struct com
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	ad->path = COMCH_PATH_MAILBOX;
+	ad->path = COMCH_PATH_GPU_QUEUE;
 	memcpy(ad->descriptor, gpu->memory.descriptor, gpu->memory.descriptor_len);
 	ad->descriptor_len = gpu->memory.descriptor_len;
 	return DOCA_SUCCESS;
@@ -208,8 +208,8 @@ static void gpu_cancel(struct doca_comch_consumer *consumer)
 {
 	struct gpu_consumer *gpu = consumer->gpu;
 
-	gpu_mailbox_close(gpu->box.head,
-			  atomic_load(&consumer->child.connection->dead) ? SOFTFIELD_MAILBOX_LOST : SOFTFIELD_MAILBOX_STOPPED);
+	gpu_queue_close(gpu->box.head,
+			atomic_load(&consumer->child.connection->dead) ? SOFTFIELD_GPU_QUEUE_LOST : SOFTFIELD_GPU_QUEUE_STOPPED);
 	if (gpu->proxy != NULL)
 		gpu_consumer_proxy_cancel(gpu->proxy);
 }
@@ -231,7 +231,7 @@ static void close_conns(struct gpu_consumer *gpu)
 	}
 }
 
-/* The handle and the mailbox stay for a kernel that has not noticed yet: until destroy, or the next start. */
+/* The handle and the GPU queue stay for a kernel that has not noticed yet: until destroy, or the next start. */
 static void gpu_stop(struct doca_comch_consumer *consumer)
 {
 	struct gpu_consumer *gpu = consumer->gpu;

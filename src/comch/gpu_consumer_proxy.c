@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The receives that a kernel has posted are posted to the endpoint, each with a buffer of the same length. So the peer sees the
- * kernel's credits. A message is copied from its buffer into the mailbox; if the mailbox's arena is full it waits in its buffer,
- * with all behind it.
+ * kernel's credits. A message is copied from its buffer into the GPU queue; if the GPU queue's arena is full it waits in its
+ * buffer, with all behind it.
  */
 #include "comch/gpu_consumer_proxy.h"
 
@@ -96,7 +96,7 @@ static void recv_done(struct sf_recv *recv)
 	message_queue(buffer);
 }
 
-/* False: the mailbox has no room now. */
+/* False: the GPU queue has no room now. */
 static bool pass_on(struct gpu_consumer_proxy *proxy)
 {
 	const struct buffer *buffer = proxy->arrived_first;
@@ -139,7 +139,7 @@ static void buffers_cut(struct gpu_consumer_proxy *proxy, uint32_t len)
 	}
 }
 
-/* A receive that is longer than the arena takes what fits there, as with a peer that maps the mailbox. */
+/* A receive that is longer than the arena takes what fits there, as with a peer that maps the GPU queue. */
 static bool receives_post(struct gpu_consumer_proxy *proxy)
 {
 	uint32_t len, credits = gpu_sender_credits(&proxy->sender, &len), used = proxy->num_posted + proxy->num_arrived;
@@ -198,7 +198,7 @@ static void free_all(struct gpu_consumer_proxy *proxy)
 	free(proxy);
 }
 
-static doca_error_t make_buffers(struct gpu_consumer_proxy *proxy, const struct gpu_mailbox *box)
+static doca_error_t make_buffers(struct gpu_consumer_proxy *proxy, const struct gpu_queue *box)
 {
 	struct sf_domain *domain;
 	doca_error_t result;
@@ -248,7 +248,7 @@ doca_error_t gpu_consumer_proxy_open(struct doca_comch_consumer *consumer, const
 				     struct gpu_consumer_proxy **out)
 {
 	struct gpu_consumer_proxy *proxy = calloc(1, sizeof(*proxy));
-	struct gpu_mailbox box;
+	struct gpu_queue box;
 	doca_error_t result;
 
 	if (proxy == NULL)
@@ -257,7 +257,7 @@ doca_error_t gpu_consumer_proxy_open(struct doca_comch_consumer *consumer, const
 	proxy->base.arm = consumer_arm;
 	proxy->base.hardware = consumer->child.ctx.gpu->ops->hardware;
 	proxy->consumer = consumer;
-	result = gpu_mailbox_view(memory->addr, memory->len, 0, true, &box);
+	result = gpu_queue_view(memory->addr, memory->len, 0, true, &box);
 	if (result == DOCA_SUCCESS)
 		result = gpu_sender_init(&proxy->sender, &box);
 	if (result == DOCA_SUCCESS)

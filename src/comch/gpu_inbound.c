@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The inbound source by a mailbox: a producer on the peer's GPU writes it, a consumer on the CPU reads it.
+ * The inbound source by a GPU queue: a producer on the peer's GPU writes it, a consumer on the CPU reads it.
  *
  * The receives that the consumer holds are granted to each of its sources; should two of them use the same one, the later
- * message waits in its mailbox for the next. So a source that is idle takes nothing from the others.
+ * message waits in its GPU queue for the next. So a source that is idle takes nothing from the others.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,14 +17,14 @@
 
 #define PREFETCH_LINES 4   /* messages ahead */
 #define PREFETCH_ARENA 256 /* bytes of one */
-#define LOOK_NS 1000000	   /* between two looks at a real GPU's mailbox, which cannot ring, in event-driven mode */
+#define LOOK_NS 1000000	   /* between two looks at a real GPU's GPU queue, which cannot ring, in event-driven mode */
 
 struct gpu_inbound {
 	struct comch_inbound base;
 	struct sf_region *region;
 	struct gpu_receiver receiver;
-	uint64_t offset;  /* of the mailbox in the region */
-	int timer;	  /* -1 unless the consumer was armed and the GPU is real, or the mailbox not mapped yet */
+	uint64_t offset;  /* of the GPU queue in the region */
+	int timer;	  /* -1 unless the consumer was armed and the GPU is real, or the GPU queue not mapped yet */
 	bool mapped;	  /* the owner has answered: receiver is there */
 	const void *held; /* memory of this very process that is held, or NULL */
 	bool broken;
@@ -61,7 +61,7 @@ static void hand_over(struct gpu_inbound *in, struct doca_comch_consumer_task_po
 
 static void cut(struct gpu_inbound *in)
 {
-	SF_LOG_ERR_LIMITED("consumer %u: what producer %u put into its mailbox is not a message; its connection is cut",
+	SF_LOG_ERR_LIMITED("consumer %u: what producer %u put into its GPU queue is not a message; its connection is cut",
 			   in->base.consumer->child.id, in->base.producer_id);
 	in->broken = true;
 	sf_conn_disconnect(in->base.conn);
@@ -76,10 +76,10 @@ static void drop_timer(struct gpu_inbound *in)
 	in->timer = -1;
 }
 
-/* The owner may be stopped: its answer is not waited for, but looked for. Returns whether the mailbox can be read. */
+/* The owner may be stopped: its answer is not waited for, but looked for. Returns whether the GPU queue can be read. */
 static bool is_mapped(struct gpu_inbound *in)
 {
-	struct gpu_mailbox box;
+	struct gpu_queue box;
 	doca_error_t result;
 	void *addr;
 
@@ -93,9 +93,9 @@ static bool is_mapped(struct gpu_inbound *in)
 	if (result == DOCA_SUCCESS)
 		in->held = gpu_memory_hold(addr) ? addr : NULL;
 	if (result == DOCA_SUCCESS)
-		result = gpu_mailbox_view(addr, in->region->len, in->offset, false, &box);
+		result = gpu_queue_view(addr, in->region->len, in->offset, false, &box);
 	if (result != DOCA_SUCCESS) {
-		SF_LOG_ERR_LIMITED("consumer %u: the mailbox of producer %u cannot be used: %s; its connection is cut",
+		SF_LOG_ERR_LIMITED("consumer %u: the GPU queue of producer %u cannot be used: %s; its connection is cut",
 				   in->base.consumer->child.id, in->base.producer_id, doca_error_get_name(result));
 		in->broken = true;
 		sf_conn_disconnect(in->base.conn);
@@ -103,7 +103,7 @@ static bool is_mapped(struct gpu_inbound *in)
 	}
 	gpu_receiver_init(&in->receiver, &box);
 	in->mapped = true;
-	if ((in->receiver.box.flags & SOFTFIELD_MAILBOX_HARDWARE) == 0)
+	if ((in->receiver.box.flags & SOFTFIELD_GPU_QUEUE_HARDWARE) == 0)
 		drop_timer(in); /* it waited for the owner's answer; a software GPU rings */
 	return true;
 }
@@ -119,14 +119,14 @@ static void grant(struct gpu_inbound *in)
 }
 
 /* A kernel's messages come in bursts, one behind the other in the arena. */
-static inline void prefetch(const struct gpu_mailbox *box, uint32_t seq, const struct gpu_arrival *arrival)
+static inline void prefetch(const struct gpu_queue *box, uint32_t seq, const struct gpu_arrival *arrival)
 {
 	const uint8_t *next = arrival->arena;
 	uint32_t room = softfield_arena_room(arrival->len), ahead = (seq + PREFETCH_LINES) & (box->depth - 1);
 
 	__builtin_prefetch(&box->lines[ahead]);
 	if (next == NULL && arrival->len + arrival->imm_len > SOFTFIELD_LINE_PAYLOAD)
-		__builtin_prefetch(softfield_annex_of(box->lines, box->depth, ahead));
+		__builtin_prefetch(softfield_overflow_of(box->lines, box->depth, ahead));
 	if (next == NULL || room > PREFETCH_ARENA ||
 	    (size_t)(box->arena + box->arena_size - next) < (PREFETCH_LINES + 1) * (size_t)room)
 		return;
@@ -137,7 +137,7 @@ static inline void prefetch(const struct gpu_mailbox *box, uint32_t seq, const s
 static uint32_t take_in(struct gpu_inbound *in, uint32_t budget)
 {
 	struct doca_comch_consumer *consumer = in->base.consumer;
-	const struct gpu_mailbox *box = &in->receiver.box;
+	const struct gpu_queue *box = &in->receiver.box;
 	struct doca_comch_consumer_task_post_recv *task;
 	struct gpu_arrival arrival;
 	uint32_t moved = 0;
@@ -203,7 +203,7 @@ static bool inbound_arm(struct comch_inbound *inbound)
 		return false;
 	}
 	grant(in);
-	if (in->receiver.box.flags & SOFTFIELD_MAILBOX_HARDWARE)
+	if (in->receiver.box.flags & SOFTFIELD_GPU_QUEUE_HARDWARE)
 		return gpu_receiver_ready(&in->receiver) || arm_timer(in);
 	return gpu_receiver_arm(&in->receiver);
 }
@@ -233,7 +233,7 @@ static void inbound_grant(struct comch_inbound *inbound)
 }
 
 static const struct comch_inbound_ops gpu_inbound_ops = {
-	.name = "mailbox",
+	.name = "GPU queue",
 	.poll = inbound_poll,
 	.arm = inbound_arm,
 	.grant = inbound_grant,
@@ -242,7 +242,7 @@ static const struct comch_inbound_ops gpu_inbound_ops = {
 
 /* ---- opening ---- */
 
-static doca_error_t request_mailbox(struct gpu_inbound *in, struct sf_domain *domain, const struct comch_attach *attach)
+static doca_error_t request_gpu_queue(struct gpu_inbound *in, struct sf_domain *domain, const struct comch_attach *attach)
 {
 	if (attach->descriptor_len <= COMCH_GPU_ATTACH_OFFSET_SIZE)
 		return DOCA_ERROR_INVALID_VALUE;
@@ -262,9 +262,9 @@ doca_error_t comch_inbound_open(struct doca_comch_consumer *consumer, struct sf_
 		return DOCA_ERROR_NO_MEMORY;
 	}
 	in->timer = -1;
-	result = request_mailbox(in, consumer->ep->domain, attach);
+	result = request_gpu_queue(in, consumer->ep->domain, attach);
 	if (result != DOCA_SUCCESS) {
-		SF_LOG_ERR_LIMITED("consumer %u: the mailbox of producer %u cannot be used: %s", consumer->child.id,
+		SF_LOG_ERR_LIMITED("consumer %u: the GPU queue of producer %u cannot be used: %s", consumer->child.id,
 				   attach->producer_id, doca_error_get_name(result));
 		free(in);
 		return result;

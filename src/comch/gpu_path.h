@@ -20,13 +20,13 @@ void comch_gpu_producer_release(struct doca_comch_producer *producer);
 uint32_t comch_gpu_consumer_arena(const struct doca_comch_consumer *consumer);
 
 /* The route of a producer on the CPU to a consumer on the peer's GPU. As comch_route_conn_open. */
-doca_error_t comch_route_mailbox_open(struct doca_comch_producer *producer, struct comch_remote_consumer *consumer,
-				      struct comch_route **route);
+doca_error_t comch_route_gpu_queue_open(struct doca_comch_producer *producer, struct comch_remote_consumer *consumer,
+					struct comch_route **route);
 
 /* Frees the account that producers share, with the consumer's record; NULL does nothing. */
-void comch_mailbox_sender_destroy(struct comch_mailbox_sender *sender);
+void comch_gpu_queue_sender_destroy(struct comch_gpu_queue_sender *sender);
 
-/* What a mailbox producer's attach names: the descriptor of its memory, and in it the mailbox for this consumer. */
+/* What a GPU queue producer's attach names: the descriptor of its memory, and in it the GPU queue for this consumer. */
 #define COMCH_GPU_ATTACH_OFFSET_SIZE 8
 
 #endif

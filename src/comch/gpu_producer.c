@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The producer's data path on a GPU: one block of shared memory with an arena and a mailbox for each consumer of the peer that
+ * The producer's data path on a GPU: one block of shared memory with an arena and a GPU queue for each consumer of the peer that
  * the kernel can reach. The host connects to the consumers that it learns of and tells the kernel of them by a table. Where the
- * peer cannot map the mailboxes, the proxy thread has the endpoint and sends what the kernel puts there (gpu_producer_proxy.h).
+ * peer cannot map the GPU queues, the proxy thread has the endpoint and sends what the kernel puts there (gpu_producer_proxy.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,25 +12,25 @@
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "comch/gpu_handle.h"
-#include "comch/gpu_mailbox.h"
+#include "comch/gpu_queue.h"
 #include "comch/gpu_path.h"
 #include "comch/gpu_producer_proxy.h"
 
-#define GPU_SEND_DEPTH_MAX 4096u /* lines of each mailbox: what a consumer may have posted for one producer */
+#define GPU_SEND_DEPTH_MAX 4096u /* lines of each GPU queue: what a consumer may have posted for one producer */
 
 struct gpu_slot {
 	struct doca_comch_producer *producer;
 	struct comch_remote_consumer *consumer; /* a reference, or NULL: never used, or over */
 	struct sf_conn *conn;
-	struct gpu_mailbox box;
-	struct gpu_forward *forward; /* NULL: the peer maps the mailbox */
+	struct gpu_queue box;
+	struct gpu_forward *forward; /* NULL: the peer maps the GPU queue */
 	bool lost;
 	bool connected;	    /* guarded by ring_lock */
 	uint32_t ring_lock; /* spin: a kernel's thread rings the connection, which the host connects and closes */
 };
 
 struct gpu_producer {
-	struct gpu_memory memory; /* control mailbox, arena, mailboxes */
+	struct gpu_memory memory; /* control GPU queue, arena, GPU queues */
 	size_t boxes_offset;
 	uint32_t depth, arena_size;
 	size_t arena_offset;
@@ -71,7 +71,7 @@ static doca_error_t make_memory(struct doca_comch_producer *producer, struct gpu
 {
 	struct doca_gpu *device = producer->child.ctx.gpu;
 	size_t page = 4096;
-	struct gpu_mailbox control;
+	struct gpu_queue control;
 	struct sf_domain *domain = NULL;
 	doca_error_t result = DOCA_SUCCESS;
 
@@ -79,22 +79,22 @@ static doca_error_t make_memory(struct doca_comch_producer *producer, struct gpu
 		result = sf_dev_domain(producer->child.connection->endpoint->dev, &domain);
 	if (result != DOCA_SUCCESS)
 		return result;
-	gpu->depth = gpu_pow2(send_max, SOFTFIELD_MAILBOX_DEPTH_MIN, GPU_SEND_DEPTH_MAX);
+	gpu->depth = gpu_pow2(send_max, SOFTFIELD_GPU_QUEUE_DEPTH_MIN, GPU_SEND_DEPTH_MAX);
 	gpu->arena_size = choose_arena(producer);
-	gpu->flags = device->ops->hardware ? SOFTFIELD_MAILBOX_HARDWARE : 0;
+	gpu->flags = device->ops->hardware ? SOFTFIELD_GPU_QUEUE_HARDWARE : 0;
 	gpu->boxes_offset = page;
-	gpu->arena_offset = (page + SOFTFIELD_GPU_PEERS_MAX * gpu_mailbox_size(gpu->depth) + page - 1) / page * page;
+	gpu->arena_offset = (page + SOFTFIELD_GPU_PEERS_MAX * gpu_queue_size(gpu->depth) + page - 1) / page * page;
 	result = gpu_memory_create(&gpu->memory, device, domain, gpu->arena_offset + gpu->arena_size);
 	if (result == DOCA_SUCCESS)
-		gpu_mailbox_init(gpu->memory.addr, 0, gpu->arena_offset, gpu->arena_size, SOFTFIELD_MAILBOX_DEPTH_MIN, gpu->flags,
-				 producer->child.id, &control);
+		gpu_queue_init(gpu->memory.addr, 0, gpu->arena_offset, gpu->arena_size, SOFTFIELD_GPU_QUEUE_DEPTH_MIN, gpu->flags,
+			       producer->child.id, &control);
 	return result;
 }
 
 static doca_error_t make_handle(struct doca_comch_producer *producer, struct gpu_producer *gpu, uint32_t send_max)
 {
 	struct doca_gpu *device = producer->child.ctx.gpu;
-	uint32_t ring = gpu_pow2((uint64_t)send_max * 2, SOFTFIELD_MAILBOX_DEPTH_MIN, 2 * SOFTFIELD_MAILBOX_DEPTH_MAX);
+	uint32_t ring = gpu_pow2((uint64_t)send_max * 2, SOFTFIELD_GPU_QUEUE_DEPTH_MIN, 2 * SOFTFIELD_GPU_QUEUE_DEPTH_MAX);
 	size_t head = (sizeof(struct doca_comch_gpu_producer) + 255) & ~(size_t)255;
 	size_t dests = sizeof(struct softfield_gpu_dest) * SOFTFIELD_GPU_PEERS_MAX;
 	struct doca_comch_gpu_producer handle = {0};
@@ -111,7 +111,7 @@ static doca_error_t make_handle(struct doca_comch_producer *producer, struct gpu
 	result = gpu_block_alloc(&gpu->block, device, head + dests + sizeof(struct softfield_gpu_send) * ring);
 	if (result != DOCA_SUCCESS)
 		return result;
-	handle.control = (struct softfield_mailbox *)gpu->memory.gpu_addr;
+	handle.control = (struct softfield_gpu_queue *)gpu->memory.gpu_addr;
 	handle.peers = gpu->peers_gpu;
 	handle.dests = (struct softfield_gpu_dest *)(gpu->block.addr + head);
 	handle.sends = (struct softfield_gpu_send *)(gpu->block.addr + head + dests);
@@ -169,7 +169,7 @@ static void publish(struct gpu_producer *gpu, struct gpu_slot *slot)
 	peer->depth = slot->box.depth;
 	peer->shift = slot->box.shift;
 	peer->arena_size = slot->box.arena_size;
-	peer->mailbox = (struct softfield_mailbox *)(gpu->memory.gpu_addr + (head - gpu->memory.addr));
+	peer->gpu_queue = (struct softfield_gpu_queue *)(gpu->memory.gpu_addr + (head - gpu->memory.addr));
 	peer->lines = (struct softfield_line *)(gpu->memory.gpu_addr + (lines - gpu->memory.addr));
 	peer->ring = slot->forward != NULL ? gpu_proxy_ring : ring_slot;
 	peer->ring_arg = slot;
@@ -178,14 +178,14 @@ static void publish(struct gpu_producer *gpu, struct gpu_slot *slot)
 	__atomic_store_n(&peer->consumer_id, slot->consumer->id, __ATOMIC_RELEASE);
 }
 
-/* The kernel sends to it no more. Its mailbox is not used again: the kernel may be about to write to it. */
+/* The kernel sends to it no more. Its GPU queue is not used again: the kernel may be about to write to it. */
 static void retire(struct gpu_producer *gpu, struct gpu_slot *slot)
 {
-	struct softfield_quad over = {{0, 0, 0, 1}};
+	struct softfield_slot16 over = {{0, 0, 0, 1}};
 
 	__atomic_store_n(&gpu->peers[slot - gpu->slots].consumer_id, 0, __ATOMIC_RELEASE);
-	softfield_store_quad(&slot->box.head->grant, over);
-	gpu_mailbox_wake(&slot->box, false);
+	softfield_store_slot16(&slot->box.head->grant, over);
+	gpu_queue_wake(&slot->box, false);
 }
 
 static void release(struct gpu_slot *slot)
@@ -227,7 +227,7 @@ static doca_error_t connect_slot(struct doca_comch_producer *producer, struct gp
 {
 	struct gpu_producer *gpu = producer->gpu;
 	uint8_t descriptor[COMCH_ATTACH_DESCRIPTOR_MAX], data[SF_PRIVATE_MAX];
-	struct comch_attach attach = {.path = COMCH_PATH_MAILBOX, .producer_id = producer->child.id, .descriptor = descriptor};
+	struct comch_attach attach = {.path = COMCH_PATH_GPU_QUEUE, .producer_id = producer->child.id, .descriptor = descriptor};
 	uint64_t where = offset;
 
 	attach.descriptor_len = COMCH_GPU_ATTACH_OFFSET_SIZE + gpu->memory.descriptor_len;
@@ -244,11 +244,11 @@ static void add_consumer(struct doca_comch_producer *producer, struct comch_remo
 {
 	struct gpu_producer *gpu = producer->gpu;
 	struct gpu_slot *slot = &gpu->slots[gpu->num_slots];
-	size_t offset = gpu->boxes_offset + gpu->num_slots * gpu_mailbox_size(gpu->depth);
+	size_t offset = gpu->boxes_offset + gpu->num_slots * gpu_queue_size(gpu->depth);
 	doca_error_t result;
 
-	gpu_mailbox_init(gpu->memory.addr, offset, gpu->arena_offset, gpu->arena_size, gpu->depth, gpu->flags, consumer->id,
-			 &slot->box);
+	gpu_queue_init(gpu->memory.addr, offset, gpu->arena_offset, gpu->arena_size, gpu->depth, gpu->flags, consumer->id,
+		       &slot->box);
 	slot->producer = producer;
 	slot->consumer = consumer;
 	slot->lost = slot->connected = false;
@@ -427,8 +427,8 @@ static void gpu_cancel(struct doca_comch_producer *producer)
 {
 	struct gpu_producer *gpu = producer->gpu;
 
-	gpu_mailbox_close((struct softfield_mailbox *)gpu->memory.addr,
-			  atomic_load(&producer->child.connection->dead) ? SOFTFIELD_MAILBOX_LOST : SOFTFIELD_MAILBOX_STOPPED);
+	gpu_queue_close((struct softfield_gpu_queue *)gpu->memory.addr,
+			atomic_load(&producer->child.connection->dead) ? SOFTFIELD_GPU_QUEUE_LOST : SOFTFIELD_GPU_QUEUE_STOPPED);
 	enter(gpu);
 	gpu->cancelled = true;
 	if (gpu->proxy != NULL)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The receives that the peer has posted are granted to the kernel: so a send that completes for the kernel has one. Another
- * producer may use it first; then the message, and all behind it, wait in the mailbox. Long messages are sent from the mailbox's
- * arena, so the kernel gets its bytes back when the connection is done with them, in the order of sending.
+ * producer may use it first; then the message, and all behind it, wait in the GPU queue. Long messages are sent from the GPU
+ * queue's arena, so the kernel gets its bytes back when the connection is done with them, in the order of sending.
  */
 #include "comch/gpu_producer_proxy.h"
 
@@ -156,7 +156,7 @@ static bool producer_poll(struct gpu_proxy *base)
 /* A message that waits for a receive may do so for long: the next look is at the end of the sleep. */
 static bool forward_arm(struct gpu_forward *forward)
 {
-	const bool hardware = (forward->receiver.box.flags & SOFTFIELD_MAILBOX_HARDWARE) != 0;
+	const bool hardware = (forward->receiver.box.flags & SOFTFIELD_GPU_QUEUE_HARDWARE) != 0;
 	const bool ready = hardware ? gpu_receiver_ready(&forward->receiver) : gpu_receiver_arm(&forward->receiver);
 
 	return ready && !forward->blocked && forward->conn->state == SF_CONN_READY;
@@ -251,9 +251,9 @@ doca_error_t gpu_forward_open(struct gpu_producer_proxy *proxy, const struct gpu
 			      struct sf_conn *conn, struct gpu_forward **out)
 {
 	struct gpu_forward *forward;
-	struct gpu_mailbox box;
+	struct gpu_queue box;
 	uint32_t num_sends;
-	doca_error_t result = gpu_mailbox_view(memory->addr, memory->len, offset, false, &box);
+	doca_error_t result = gpu_queue_view(memory->addr, memory->len, offset, false, &box);
 
 	if (result != DOCA_SUCCESS)
 		return result;

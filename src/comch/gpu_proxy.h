@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The proxy thread: it moves messages between the mailboxes of this process's kernels and connections to peers that cannot map a
- * mailbox, because they are on another machine or are reached through an RDMA device. No thread of the program takes part.
+ * The proxy thread: it moves messages between the GPU queues of this process's kernels and connections to peers that cannot map a
+ * GPU queue, because they are on another machine or are reached through an RDMA device. No thread of the program takes part.
  *
  * There is one for the process, from the first consumer or producer that needs it to the last. It polls as long as messages come,
  * and a little longer; then it sleeps until a peer or a kernel of a software GPU rings its doorbell. Nobody rings for a receive

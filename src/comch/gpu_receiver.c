@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-void gpu_receiver_init(struct gpu_receiver *receiver, const struct gpu_mailbox *box)
+void gpu_receiver_init(struct gpu_receiver *receiver, const struct gpu_queue *box)
 {
 	*receiver = (struct gpu_receiver){.box = *box};
 	__atomic_store_n(&box->head->barriers, box->registered, __ATOMIC_RELAXED);
@@ -13,7 +13,8 @@ bool gpu_receiver_ready(const struct gpu_receiver *receiver)
 {
 	const struct softfield_line *line = &receiver->box.lines[receiver->seq & (receiver->box.depth - 1)];
 
-	return softfield_tag_lap(softfield_load_quad(&line->quad[0]).w[3]) == softfield_lap(receiver->seq, receiver->box.shift);
+	return softfield_tag_gen(softfield_load_slot16(&line->slot16[0]).w[3]) ==
+	       softfield_gen(receiver->seq, receiver->box.shift);
 }
 
 bool gpu_receiver_arm(struct gpu_receiver *receiver)
@@ -24,34 +25,35 @@ bool gpu_receiver_arm(struct gpu_receiver *receiver)
 	return gpu_receiver_ready(receiver);
 }
 
-/* Quads of a message that travels in the line: all are there, or none is taken. Each overwrites the tag of the one before. */
-static inline bool take_quads(uint8_t *to, const struct softfield_quad *from, uint32_t n, uint32_t mark)
+/* 16-byte slots of a message that travels in the line: all are there, or none is taken. Each overwrites the tag of the one
+ * before. */
+static inline bool take_slots16(uint8_t *to, const struct softfield_slot16 *from, uint32_t n, uint32_t mark)
 {
 	for (uint32_t q = 0; q < n; q++) {
-		struct softfield_quad quad = softfield_load_quad(from + q);
+		struct softfield_slot16 slot16 = softfield_load_slot16(from + q);
 
-		if (quad.w[3] != mark)
+		if (slot16.w[3] != mark)
 			return false;
-		memcpy(to + q * SOFTFIELD_QUAD_PAYLOAD, quad.w, sizeof(quad));
+		memcpy(to + q * SOFTFIELD_SLOT16_PAYLOAD, slot16.w, sizeof(slot16));
 	}
 	return true;
 }
 
 doca_error_t gpu_receiver_peek(const struct gpu_receiver *receiver, struct gpu_arrival *arrival)
 {
-	const struct gpu_mailbox *box = &receiver->box;
+	const struct gpu_queue *box = &receiver->box;
 	uint32_t slot = receiver->seq & (box->depth - 1), mark = softfield_mark(receiver->seq, box->shift), tag, bytes;
 	const struct softfield_line *line = &box->lines[slot];
-	struct softfield_quad first = softfield_load_quad(&line->quad[0]);
+	struct softfield_slot16 first = softfield_load_slot16(&line->slot16[0]);
 
 	tag = first.w[3];
-	if (softfield_tag_lap(tag) != softfield_lap(receiver->seq, box->shift))
+	if (softfield_tag_gen(tag) != softfield_gen(receiver->seq, box->shift))
 		return DOCA_ERROR_AGAIN;
 	arrival->imm_len = softfield_tag_imm_len(tag);
 	if (receiver->seq == receiver->count || arrival->imm_len > SOFTFIELD_IMM_MAX)
 		return DOCA_ERROR_IO_FAILED; /* more than was granted, or nonsense */
 	if (tag & SOFTFIELD_TAG_ARENA) {
-		if (!take_quads(arrival->line, &line->quad[1], SOFTFIELD_LINE_QUADS - 1, mark))
+		if (!take_slots16(arrival->line, &line->slot16[1], SOFTFIELD_LINE_SLOTS16 - 1, mark))
 			return DOCA_ERROR_AGAIN;
 		softfield_observed(line);
 		arrival->len = first.w[1];
@@ -66,9 +68,9 @@ doca_error_t gpu_receiver_peek(const struct gpu_receiver *receiver, struct gpu_a
 	if (bytes > SOFTFIELD_INLINE_MAX || arrival->len > receiver->len)
 		return DOCA_ERROR_IO_FAILED;
 	memcpy(arrival->line, first.w, sizeof(first));
-	if (!take_quads(arrival->line + SOFTFIELD_QUAD_PAYLOAD, &line->quad[1], SOFTFIELD_LINE_QUADS - 1, mark) ||
-	    !take_quads(arrival->line + SOFTFIELD_LINE_PAYLOAD, softfield_annex_of(box->lines, box->depth, slot)->quad,
-			softfield_inline_quads(bytes) - SOFTFIELD_LINE_QUADS, mark))
+	if (!take_slots16(arrival->line + SOFTFIELD_SLOT16_PAYLOAD, &line->slot16[1], SOFTFIELD_LINE_SLOTS16 - 1, mark) ||
+	    !take_slots16(arrival->line + SOFTFIELD_LINE_PAYLOAD, softfield_overflow_of(box->lines, box->depth, slot)->slot16,
+			  softfield_inline_slots16(bytes) - SOFTFIELD_LINE_SLOTS16, mark))
 		return DOCA_ERROR_AGAIN;
 	softfield_observed(line);
 	return DOCA_SUCCESS;
@@ -77,7 +79,7 @@ doca_error_t gpu_receiver_peek(const struct gpu_receiver *receiver, struct gpu_a
 void gpu_receiver_grant(struct gpu_receiver *receiver, uint32_t count, uint32_t len)
 {
 	uint32_t open = receiver->count - receiver->seq, wanted = count < receiver->box.depth ? count : receiver->box.depth;
-	struct softfield_quad grant;
+	struct softfield_slot16 grant;
 
 	if (open == 0)
 		receiver->len = len;
@@ -87,16 +89,16 @@ void gpu_receiver_grant(struct gpu_receiver *receiver, uint32_t count, uint32_t 
 		return;
 	receiver->count = receiver->seq + open;
 	receiver->published = receiver->released;
-	grant = (struct softfield_quad){{receiver->count, receiver->len, receiver->released, 0}};
+	grant = (struct softfield_slot16){{receiver->count, receiver->len, receiver->released, 0}};
 	softfield_published(&receiver->box.head->grant);
-	softfield_store_quad(&receiver->box.head->grant, grant);
-	gpu_mailbox_wake(&receiver->box, false);
+	softfield_store_slot16(&receiver->box.head->grant, grant);
+	gpu_queue_wake(&receiver->box, false);
 }
 
 void gpu_receiver_close(struct gpu_receiver *receiver)
 {
-	struct softfield_quad grant = {{receiver->count, receiver->len, receiver->released, 1}};
+	struct softfield_slot16 grant = {{receiver->count, receiver->len, receiver->released, 1}};
 
-	softfield_store_quad(&receiver->box.head->grant, grant);
-	gpu_mailbox_wake(&receiver->box, false);
+	softfield_store_slot16(&receiver->box.head->grant, grant);
+	gpu_queue_wake(&receiver->box, false);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The CPU receives from a kernel through a mailbox. */
+/* The CPU receives from a kernel through a GPU queue. */
 #ifndef COMCH_GPU_RECEIVER_H
 #define COMCH_GPU_RECEIVER_H
 
-#include "comch/gpu_mailbox.h"
+#include "comch/gpu_queue.h"
 
-/* A message that arrived, inside the mailbox: copy it out. */
+/* A message that arrived, inside the GPU queue: copy it out. */
 struct gpu_arrival {
 	uint32_t len, imm_len;
 	const uint8_t *arena;			 /* its bytes, or NULL: they are in line */
@@ -13,15 +13,15 @@ struct gpu_arrival {
 };
 
 struct gpu_receiver {
-	struct gpu_mailbox box;
+	struct gpu_queue box;
 	uint32_t seq;	     /* messages taken */
 	uint32_t released;   /* of these, those whose bytes the kernel may overwrite */
 	uint32_t count, len; /* granted */
 	uint32_t published;  /* released as last written */
 };
 
-/* Begins to receive from a mailbox that nothing was received from. */
-void gpu_receiver_init(struct gpu_receiver *receiver, const struct gpu_mailbox *box);
+/* Begins to receive from a GPU queue that nothing was received from. */
+void gpu_receiver_init(struct gpu_receiver *receiver, const struct gpu_queue *box);
 
 /* Looks at the next message. SUCCESS, AGAIN: none, IO_FAILED: what is there is not valid. */
 doca_error_t gpu_receiver_peek(const struct gpu_receiver *receiver, struct gpu_arrival *arrival);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The route by a mailbox: from a producer on the CPU to a consumer on the peer's GPU. A connection to the consumer's listener
+ * The route by a GPU queue: from a producer on the CPU to a consumer on the peer's GPU. A connection to the consumer's listener
  * shows that it lives. All producers of this process that send to the consumer share one sender, which hangs on the consumer's
  * record, under the connection's lock.
  */
@@ -16,18 +16,18 @@
 
 #define LOOK_NS 1000000 /* between two looks for the answer of the peer's agent, in event-driven mode */
 
-struct comch_mailbox_sender {
+struct comch_gpu_queue_sender {
 	struct gpu_sender sender;
 	struct sf_region *region;
 	bool attached;	  /* the region is ready and sender initialised; guarded by the connection's lock */
 	const void *held; /* memory of this very process that is held, or NULL */
 };
 
-struct route_mailbox {
+struct route_gpu_queue {
 	struct comch_route base; /* first: comch_route_conn_handler finds it by conn->user */
 	struct sf_conn *conn;
 	struct doca_comch_connection *connection;
-	struct comch_mailbox_sender *shared;
+	struct comch_gpu_queue_sender *shared;
 	bool attached;				  /* shared is, and this route has joined it */
 	int timer;				  /* -1 unless the producer was armed while tasks waited for the agent's answer */
 	struct doca_task *sent_first, *sent_last; /* done, to be told by poll */
@@ -35,7 +35,7 @@ struct route_mailbox {
 
 /* ---- the shared sender ---- */
 
-static void sender_free(struct comch_mailbox_sender *shared)
+static void sender_free(struct comch_gpu_queue_sender *shared)
 {
 	gpu_sender_fini(&shared->sender);
 	sf_region_close(shared->region);
@@ -44,10 +44,10 @@ static void sender_free(struct comch_mailbox_sender *shared)
 	free(shared);
 }
 
-static struct comch_mailbox_sender *sender_new(struct sf_domain *domain, const struct comch_advertisement *ad,
-					       doca_error_t *result)
+static struct comch_gpu_queue_sender *sender_new(struct sf_domain *domain, const struct comch_advertisement *ad,
+						 doca_error_t *result)
 {
-	struct comch_mailbox_sender *shared = calloc(1, sizeof(*shared));
+	struct comch_gpu_queue_sender *shared = calloc(1, sizeof(*shared));
 
 	*result = shared != NULL ? sf_region_request(domain, ad->descriptor, ad->descriptor_len, &shared->region)
 				 : DOCA_ERROR_NO_MEMORY;
@@ -58,7 +58,7 @@ static struct comch_mailbox_sender *sender_new(struct sf_domain *domain, const s
 }
 
 static doca_error_t sender_get(struct doca_comch_producer *producer, struct comch_remote_consumer *consumer,
-			       struct comch_mailbox_sender **out)
+			       struct comch_gpu_queue_sender **out)
 {
 	struct doca_comch_connection *connection = producer->child.connection;
 	doca_error_t result = DOCA_SUCCESS;
@@ -71,9 +71,9 @@ static doca_error_t sender_get(struct doca_comch_producer *producer, struct comc
 	return result;
 }
 
-static doca_error_t sender_attach(struct comch_mailbox_sender *shared)
+static doca_error_t sender_attach(struct comch_gpu_queue_sender *shared)
 {
-	struct gpu_mailbox box;
+	struct gpu_queue box;
 	doca_error_t result = sf_region_ready(shared->region);
 	void *addr;
 
@@ -82,7 +82,7 @@ static doca_error_t sender_attach(struct comch_mailbox_sender *shared)
 	if (result == DOCA_SUCCESS && shared->held == NULL && gpu_memory_hold(addr))
 		shared->held = addr;
 	if (result == DOCA_SUCCESS)
-		result = gpu_mailbox_view(addr, shared->region->len, 0, true, &box);
+		result = gpu_queue_view(addr, shared->region->len, 0, true, &box);
 	if (result == DOCA_SUCCESS)
 		result = gpu_sender_init(&shared->sender, &box);
 	shared->attached = result == DOCA_SUCCESS;
@@ -90,7 +90,7 @@ static doca_error_t sender_attach(struct comch_mailbox_sender *shared)
 }
 
 /* The account outlives the routes, for a later producer goes on where the last one stopped. It goes with the record. */
-void comch_mailbox_sender_destroy(struct comch_mailbox_sender *shared)
+void comch_gpu_queue_sender_destroy(struct comch_gpu_queue_sender *shared)
 {
 	if (shared != NULL)
 		sender_free(shared);
@@ -98,7 +98,7 @@ void comch_mailbox_sender_destroy(struct comch_mailbox_sender *shared)
 
 /* ---- the route ---- */
 
-static void drop_timer(struct route_mailbox *route)
+static void drop_timer(struct route_gpu_queue *route)
 {
 	if (route->timer < 0)
 		return;
@@ -108,7 +108,7 @@ static void drop_timer(struct route_mailbox *route)
 }
 
 /* AGAIN until the peer's agent has answered: a peer that is stopped holds no submit up. */
-static __attribute__((noinline)) doca_error_t route_attach(struct route_mailbox *route)
+static __attribute__((noinline)) doca_error_t route_attach(struct route_gpu_queue *route)
 {
 	doca_error_t result = DOCA_SUCCESS;
 
@@ -126,7 +126,7 @@ static __attribute__((noinline)) doca_error_t route_attach(struct route_mailbox 
 	return result;
 }
 
-static void route_detach(struct route_mailbox *route)
+static void route_detach(struct route_gpu_queue *route)
 {
 	pthread_mutex_lock(&route->connection->lock);
 	if (route->attached)
@@ -134,9 +134,9 @@ static void route_detach(struct route_mailbox *route)
 	pthread_mutex_unlock(&route->connection->lock);
 }
 
-static doca_error_t mailbox_send(struct comch_route *base, struct doca_comch_producer_task_send *task)
+static doca_error_t gpu_route_send(struct comch_route *base, struct doca_comch_producer_task_send *task)
 {
-	struct route_mailbox *route = (struct route_mailbox *)base;
+	struct route_gpu_queue *route = (struct route_gpu_queue *)base;
 	doca_error_t result;
 
 	if (__builtin_expect(base->failure != DOCA_SUCCESS, 0))
@@ -159,14 +159,14 @@ static doca_error_t mailbox_send(struct comch_route *base, struct doca_comch_pro
 	return DOCA_SUCCESS;
 }
 
-static bool mailbox_is_connecting(const struct comch_route *base)
+static bool gpu_route_is_connecting(const struct comch_route *base)
 {
-	return !((const struct route_mailbox *)base)->attached && base->failure == DOCA_SUCCESS;
+	return !((const struct route_gpu_queue *)base)->attached && base->failure == DOCA_SUCCESS;
 }
 
-static uint32_t mailbox_poll(struct comch_route *base, uint32_t budget)
+static uint32_t gpu_route_poll(struct comch_route *base, uint32_t budget)
 {
-	struct route_mailbox *route = (struct route_mailbox *)base;
+	struct route_gpu_queue *route = (struct route_gpu_queue *)base;
 	uint32_t done = 0;
 
 	while (route->sent_first != NULL && done < budget) {
@@ -182,7 +182,7 @@ static uint32_t mailbox_poll(struct comch_route *base, uint32_t budget)
 	return done;
 }
 
-static bool is_answered(const struct route_mailbox *route)
+static bool is_answered(const struct route_gpu_queue *route)
 {
 	doca_error_t result;
 
@@ -194,7 +194,7 @@ static bool is_answered(const struct route_mailbox *route)
 
 /* The answer of the peer's agent does not ring the producer's endpoint, so a timer looks for it. A poll leaves the timer as it
  * is: the program may sleep next. */
-static bool arm_timer(struct route_mailbox *route)
+static bool arm_timer(struct route_gpu_queue *route)
 {
 	const struct itimerspec soon = {.it_value = {.tv_nsec = LOOK_NS}};
 	struct doca_ctx *ctx = &route->base.producer->child.ctx;
@@ -210,23 +210,23 @@ static bool arm_timer(struct route_mailbox *route)
 	return route->timer < 0 || timerfd_settime(route->timer, 0, &soon, NULL) != 0;
 }
 
-static bool mailbox_arm(struct comch_route *base)
+static bool gpu_route_arm(struct comch_route *base)
 {
-	struct route_mailbox *route = (struct route_mailbox *)base;
+	struct route_gpu_queue *route = (struct route_gpu_queue *)base;
 
 	if (route->sent_first != NULL)
 		return true;
-	return base->waiting_first != NULL && mailbox_is_connecting(base) && (is_answered(route) || arm_timer(route));
+	return base->waiting_first != NULL && gpu_route_is_connecting(base) && (is_answered(route) || arm_timer(route));
 }
 
-static void mailbox_cancel(struct comch_route *base)
+static void gpu_route_cancel(struct comch_route *base)
 {
-	sf_conn_disconnect(((struct route_mailbox *)base)->conn);
+	sf_conn_disconnect(((struct route_gpu_queue *)base)->conn);
 }
 
-static void mailbox_close(struct comch_route *base)
+static void gpu_route_close(struct comch_route *base)
 {
-	struct route_mailbox *route = (struct route_mailbox *)base;
+	struct route_gpu_queue *route = (struct route_gpu_queue *)base;
 
 	sf_conn_close(route->conn);
 	drop_timer(route);
@@ -234,22 +234,22 @@ static void mailbox_close(struct comch_route *base)
 	free(route);
 }
 
-static const struct comch_route_ops mailbox_ops = {
-	.name = "mailbox",
-	.send = mailbox_send,
-	.poll = mailbox_poll,
-	.arm = mailbox_arm,
-	.is_connecting = mailbox_is_connecting,
-	.cancel = mailbox_cancel,
-	.close = mailbox_close,
+static const struct comch_route_ops gpu_route_ops = {
+	.name = "GPU queue",
+	.send = gpu_route_send,
+	.poll = gpu_route_poll,
+	.arm = gpu_route_arm,
+	.is_connecting = gpu_route_is_connecting,
+	.cancel = gpu_route_cancel,
+	.close = gpu_route_close,
 };
 
-doca_error_t comch_route_mailbox_open(struct doca_comch_producer *producer, struct comch_remote_consumer *consumer,
-				      struct comch_route **out)
+doca_error_t comch_route_gpu_queue_open(struct doca_comch_producer *producer, struct comch_remote_consumer *consumer,
+					struct comch_route **out)
 {
 	const struct comch_attach attach = {.path = COMCH_PATH_CONN, .producer_id = producer->child.id};
 	uint8_t data[SF_PRIVATE_MAX];
-	struct route_mailbox *route;
+	struct route_gpu_queue *route;
 	doca_error_t result;
 
 	route = calloc(1, sizeof(*route));
@@ -257,7 +257,7 @@ doca_error_t comch_route_mailbox_open(struct doca_comch_producer *producer, stru
 		SF_LOG_ERR_LIMITED("no memory for a route to consumer %u", consumer->id);
 		return DOCA_ERROR_NO_MEMORY;
 	}
-	route->base.ops = &mailbox_ops;
+	route->base.ops = &gpu_route_ops;
 	route->timer = -1;
 	route->connection = producer->child.connection;
 	result = sender_get(producer, consumer, &route->shared);
@@ -265,7 +265,7 @@ doca_error_t comch_route_mailbox_open(struct doca_comch_producer *producer, stru
 		result = sf_conn_connect(producer->ep, consumer->ad.name, NULL, data, comch_attach_pack(&attach, data), route,
 					 &route->conn);
 	if (result != DOCA_SUCCESS) {
-		SF_LOG_ERR_LIMITED("producer %u cannot reach the mailbox of consumer %u: %s", producer->child.id, consumer->id,
+		SF_LOG_ERR_LIMITED("producer %u cannot reach the GPU queue of consumer %u: %s", producer->child.id, consumer->id,
 				   doca_error_get_name(result));
 		free(route);
 		return result;

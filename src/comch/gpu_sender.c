@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-doca_error_t gpu_sender_init(struct gpu_sender *sender, const struct gpu_mailbox *box)
+doca_error_t gpu_sender_init(struct gpu_sender *sender, const struct gpu_queue *box)
 {
 	memset(sender, 0, sizeof(*sender));
 	sender->box = *box;
@@ -62,7 +62,7 @@ static inline bool sender_take(struct gpu_sender *sender)
 /* The kernel wrote these, so no more is believed than can be: a ring of receives, nothing done that was not sent. */
 static void refresh(struct gpu_sender *sender)
 {
-	struct softfield_quad grant = softfield_load_quad(&sender->box.head->grant);
+	struct softfield_slot16 grant = softfield_load_slot16(&sender->box.head->grant);
 	uint32_t done = grant.w[SOFTFIELD_GRANT_DONE];
 
 	softfield_observed(&sender->box.head->grant);
@@ -90,11 +90,11 @@ static bool take_arena(struct gpu_sender *sender, uint32_t len, uint32_t *offset
 	return take_arena_now(sender, len, offset);
 }
 
-/* A quad of fewer bytes than it holds. Where bytes lie before them, they are loaded with those and shifted out: a piece that was
- * put together in memory would wait for the store buffer. */
-static inline void put_last(struct softfield_quad *to, uint32_t tag, const uint8_t *bytes, uint32_t len, bool before)
+/* A 16-byte slot of fewer bytes than it holds. Where bytes lie before them, they are loaded with those and shifted out: a piece
+ * that was put together in memory would wait for the store buffer. */
+static inline void put_last(struct softfield_slot16 *to, uint32_t tag, const uint8_t *bytes, uint32_t len, bool before)
 {
-	uint32_t missing = SOFTFIELD_QUAD_PAYLOAD - len, high = 0;
+	uint32_t missing = SOFTFIELD_SLOT16_PAYLOAD - len, high = 0;
 	uint64_t low = 0;
 	unsigned __int128 both;
 
@@ -110,25 +110,25 @@ static inline void put_last(struct softfield_quad *to, uint32_t tag, const uint8
 	softfield_store_halves(to, (uint64_t)both, (uint64_t)tag << 32 | (uint64_t)(both >> 64));
 }
 
-/* The quads of a message: tag is the first one's, mark the others'. The bytes are one buffer's, which is not read beyond its
- * ends. */
-static inline void put_quads(struct softfield_line *line, struct softfield_annex *annex, uint32_t tag, uint32_t mark,
-			     const uint8_t *bytes, uint32_t len)
+/* The 16-byte slots of a message: tag is the first one's, mark the others'. The bytes are one buffer's, which is not read beyond
+ * its ends. */
+static inline void put_slots16(struct softfield_line *line, struct softfield_overflow *overflow, uint32_t tag, uint32_t mark,
+			       const uint8_t *bytes, uint32_t len)
 {
-	struct softfield_quad *quad = line->quad;
+	struct softfield_slot16 *slot16 = line->slot16;
 	uint32_t at = 0;
 
-	for (; at + SOFTFIELD_QUAD_PAYLOAD <= len; at += SOFTFIELD_QUAD_PAYLOAD, tag = mark) {
-		softfield_store_piece(quad, bytes + at, tag);
-		quad = quad == &line->quad[SOFTFIELD_LINE_QUADS - 1] ? annex->quad : quad + 1;
+	for (; at + SOFTFIELD_SLOT16_PAYLOAD <= len; at += SOFTFIELD_SLOT16_PAYLOAD, tag = mark) {
+		softfield_store_piece(slot16, bytes + at, tag);
+		slot16 = slot16 == &line->slot16[SOFTFIELD_LINE_SLOTS16 - 1] ? overflow->slot16 : slot16 + 1;
 	}
 	if (at != len) {
-		put_last(quad++, tag, bytes + at, len - at, at != 0);
+		put_last(slot16++, tag, bytes + at, len - at, at != 0);
 		tag = mark;
-		at += SOFTFIELD_QUAD_PAYLOAD;
+		at += SOFTFIELD_SLOT16_PAYLOAD;
 	}
-	for (; at < SOFTFIELD_LINE_PAYLOAD; at += SOFTFIELD_QUAD_PAYLOAD, tag = mark)
-		softfield_store_halves(quad++, 0, (uint64_t)tag << 32);
+	for (; at < SOFTFIELD_LINE_PAYLOAD; at += SOFTFIELD_SLOT16_PAYLOAD, tag = mark)
+		softfield_store_halves(slot16++, 0, (uint64_t)tag << 32);
 }
 
 static void gather(uint8_t *to, const struct sf_iov *iov, uint32_t iov_num)
@@ -145,18 +145,18 @@ static inline void put_inline(struct gpu_sender *sender, uint32_t slot, uint32_t
 	uint32_t mark = softfield_mark(sender->seq, sender->box.shift);
 
 	softfield_published(line);
-	put_quads(line, softfield_annex_of(sender->box.lines, sender->box.depth, slot), tag, mark, bytes, total);
+	put_slots16(line, softfield_overflow_of(sender->box.lines, sender->box.depth, slot), tag, mark, bytes, total);
 }
 
 static void send_inline(struct gpu_sender *sender, uint32_t slot, const struct sf_iov *iov, uint32_t iov_num, uint32_t len,
 			const void *imm, uint32_t imm_len)
 {
-	uint32_t tag = softfield_tag(softfield_lap(sender->seq, sender->box.shift), len, imm_len, 0);
+	uint32_t tag = softfield_tag(softfield_gen(sender->seq, sender->box.shift), len, imm_len, 0);
 	uint32_t ahead = (sender->seq + SOFTFIELD_AHEAD) & (sender->box.depth - 1);
 	uint8_t bytes[SOFTFIELD_INLINE_MAX];
 
 	if (len + imm_len > SOFTFIELD_LINE_PAYLOAD)
-		softfield_prefetch_write(softfield_annex_of(sender->box.lines, sender->box.depth, ahead));
+		softfield_prefetch_write(softfield_overflow_of(sender->box.lines, sender->box.depth, ahead));
 	if (iov_num == 1 && imm_len == 0) {
 		put_inline(sender, slot, tag, iov[0].addr, len);
 		return;
@@ -171,7 +171,7 @@ static doca_error_t send_arena(struct gpu_sender *sender, uint32_t slot, const s
 			       const void *imm, uint32_t imm_len)
 {
 	struct softfield_line *line = &sender->box.lines[slot];
-	uint32_t lap = softfield_lap(sender->seq, sender->box.shift), offset;
+	uint32_t gen = softfield_gen(sender->seq, sender->box.shift), offset;
 	uint8_t bytes[SOFTFIELD_LINE_PAYLOAD] = {0};
 
 	if (!take_arena(sender, len, &offset))
@@ -181,11 +181,11 @@ static doca_error_t send_arena(struct gpu_sender *sender, uint32_t slot, const s
 	memcpy(bytes, &offset, 4);
 	memcpy(bytes + 4, &len, 4);
 	if (imm_len != 0)
-		memcpy(bytes + SOFTFIELD_QUAD_PAYLOAD, imm, imm_len);
-	softfield_published(line); /* and the quad's store is behind all that was stored before */
-	put_quads(line, softfield_annex_of(sender->box.lines, sender->box.depth, slot),
-		  softfield_tag(lap, 0, imm_len, SOFTFIELD_TAG_ARENA), softfield_mark(sender->seq, sender->box.shift), bytes,
-		  sizeof(bytes));
+		memcpy(bytes + SOFTFIELD_SLOT16_PAYLOAD, imm, imm_len);
+	softfield_published(line); /* and the slot's store is behind all that was stored before */
+	put_slots16(line, softfield_overflow_of(sender->box.lines, sender->box.depth, slot),
+		    softfield_tag(gen, 0, imm_len, SOFTFIELD_TAG_ARENA), softfield_mark(sender->seq, sender->box.shift), bytes,
+		    sizeof(bytes));
 	return DOCA_SUCCESS;
 }
 
@@ -229,8 +229,8 @@ doca_error_t gpu_sender_send(struct gpu_sender *sender, const struct sf_iov *iov
 	result = send_locked(sender, iov, iov_num, len, imm, imm_len);
 	__atomic_store_n(locked ? &sender->lock : &sender->busy, 0, __ATOMIC_RELEASE);
 	if (result == DOCA_SUCCESS)
-		gpu_mailbox_wake(&sender->box,
-				 sender->box.registered && __atomic_load_n(&sender->box.head->barriers, __ATOMIC_RELAXED) != 0);
+		gpu_queue_wake(&sender->box,
+			       sender->box.registered && __atomic_load_n(&sender->box.head->barriers, __ATOMIC_RELAXED) != 0);
 	return result;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The CPU sends to a kernel through a mailbox. */
+/* The CPU sends to a kernel through a GPU queue. */
 #ifndef COMCH_GPU_SENDER_H
 #define COMCH_GPU_SENDER_H
 
-#include "comch/gpu_mailbox.h"
+#include "comch/gpu_queue.h"
 
 /*
  * The sender's account. All producers of the process that send to one consumer share it, from any thread.
@@ -13,7 +13,7 @@
  * who joins it says so, makes a memory barrier in all threads of the process, and waits until it is not busy.
  */
 struct gpu_sender {
-	struct gpu_mailbox box;
+	struct gpu_queue box;
 	uint32_t shared;	   /* there have been several producers */
 	uint32_t busy;		   /* the only producer is sending */
 	uint32_t lock;		   /* of several: spin; held for one message */
@@ -26,7 +26,7 @@ struct gpu_sender {
 	uint64_t *arena_end; /* depth of them: where the arena's head stood behind each message */
 };
 
-doca_error_t gpu_sender_init(struct gpu_sender *sender, const struct gpu_mailbox *box);
+doca_error_t gpu_sender_init(struct gpu_sender *sender, const struct gpu_queue *box);
 void gpu_sender_fini(struct gpu_sender *sender);
 
 /* One producer more, or less. Calls do not overlap, and between the two that producer sends from one thread at a time. */

@@ -4,8 +4,8 @@
  *
  * Two kinds of producer connect to its listener, as the private data of the connect says (struct comch_attach):
  *   COMCH_PATH_CONN     sends on the connection; the fabric takes a posted receive and fills it
- *   COMCH_PATH_MAILBOX  a GPU's producer: messages appear in a mailbox that the attach's descriptor names; the connection tells
- * of its life and carries rings. Such a producer is an inbound source: comch_inbound_open makes one.
+ *   COMCH_PATH_GPU_QUEUE  a GPU's producer: messages appear in a GPU queue that the attach's descriptor names; the connection
+ * tells of its life and carries rings. Such a producer is an inbound source: comch_inbound_open makes one.
  *
  * Receives: while there are no inbound sources every receive is the endpoint's. With sources, receives are held here as well,
  * where a source takes them (comch_consumer_take_recv) and ends them (comch_task_post_recv_arrived). When none is held, take
@@ -49,7 +49,7 @@ struct comch_inbound_conn {
 	uint32_t producer_id;
 };
 
-/* Opens the source that a mailbox producer's attach asks for. NOT_SUPPORTED where there is no such path. */
+/* Opens the source that a GPU queue producer's attach asks for. NOT_SUPPORTED where there is no such path. */
 doca_error_t comch_inbound_open(struct doca_comch_consumer *consumer, struct sf_conn *conn, const struct comch_attach *attach,
 				struct comch_inbound **inbound);
 

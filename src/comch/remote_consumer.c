@@ -85,6 +85,6 @@ void comch_remote_consumer_unref(struct comch_remote_consumer *consumer)
 {
 	if (atomic_fetch_sub_explicit(&consumer->refs, 1, memory_order_acq_rel) != 1)
 		return;
-	comch_mailbox_sender_destroy(consumer->sender);
+	comch_gpu_queue_sender_destroy(consumer->sender);
 	free(consumer);
 }

@@ -14,7 +14,7 @@
 
 #define COMCH_REMOTE_BUCKETS 64
 
-struct comch_mailbox_sender;
+struct comch_gpu_queue_sender;
 
 struct comch_remote_consumer {
 	struct comch_remote_consumer *next; /* the table's */
@@ -23,7 +23,8 @@ struct comch_remote_consumer {
 	uint32_t id;
 	uint32_t imm_len_max;
 	struct comch_advertisement ad;
-	struct comch_mailbox_sender *sender; /* to a GPU's mailbox, made with the first route; guarded by the connection's lock */
+	struct comch_gpu_queue_sender
+		*sender; /* to a GPU's GPU queue, made with the first route; guarded by the connection's lock */
 };
 
 struct comch_remote_consumers {

@@ -22,8 +22,8 @@ static doca_error_t open_kind(struct doca_comch_producer *producer, struct comch
 	switch (consumer->ad.path) {
 	case COMCH_PATH_CONN:
 		return comch_route_conn_open(producer, consumer, route);
-	case COMCH_PATH_MAILBOX:
-		return comch_route_mailbox_open(producer, consumer, route);
+	case COMCH_PATH_GPU_QUEUE:
+		return comch_route_gpu_queue_open(producer, consumer, route);
 	}
 	return DOCA_ERROR_NOT_SUPPORTED;
 }

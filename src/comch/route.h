@@ -5,20 +5,20 @@
  * How the parts of the data path meet, for whoever adds a kind of path:
  *
  *                       CPU producer                        GPU producer
- *   CPU consumer   route_conn.c -> the consumer's endpoint      its own mailbox -> an inbound source (inbound.h)
- *   GPU consumer   a mailbox route -> its mailbox           mailbox to mailbox, on the device
+ *   CPU consumer   route_conn.c -> the consumer's endpoint      its own GPU queue -> an inbound source (inbound.h)
+ *   GPU consumer   a GPU queue route -> its GPU queue           GPU queue to GPU queue, on the device
  *
  * Where the peer cannot map the GPU's memory, the GPU's process has a proxy (gpu_proxy.h), and both rows are CPU's.
  *
- *  - A consumer's advertisement (control.h) says by comch_path how it is reached: LINK, or MAILBOX with a descriptor of up to
+ *  - A consumer's advertisement (control.h) says by comch_path how it is reached: CONN, or GPU_QUEUE with a descriptor of up to
  *    SF_DESCRIPTOR_MAX bytes, that is an exported region. Either way it has a listener, by which both sides see the other
  *    live and die. On the peer it becomes a comch_remote_consumer.
  *  - A consumer whose ctx->gpu is set starts by another struct comch_consumer_path (consumer.h): its start opens the listener
- *    with comch_consumer_listen, makes the mailbox and fills the advertisement. choose_path in consumer.c picks it.
- *  - A producer on the CPU that sends to a MAILBOX consumer opens a mailbox route: comch_route_open (route.c) chooses the kind
- *    by ad.path. The route imports the descriptor, maps it, connects a connection to ad.name, and sends by writing.
+ *    with comch_consumer_listen, makes the GPU queue and fills the advertisement. choose_path in consumer.c picks it.
+ *  - A producer on the CPU that sends to a GPU_QUEUE consumer opens a GPU queue route: comch_route_open (route.c) chooses the
+ * kind by ad.path. The route imports the descriptor, maps it, connects a connection to ad.name, and sends by writing.
  *  - A producer whose ctx->gpu is set starts by another struct comch_producer_path (producer.h). It connects to the consumers
- *    that it is to reach with an attach of path MAILBOX and the descriptor of its own mailbox; the consumer's side opens an
+ *    that it is to reach with an attach of path GPU_QUEUE and the descriptor of its own GPU queue; the consumer's side opens an
  *    inbound source for it.
  *
  * Completion: a route that accepted a task ends it with comch_task_send_done, never inside send.

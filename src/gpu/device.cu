@@ -8,5 +8,5 @@
 #include <doca_gpunetio_dev_rdma.cuh>
 #include <doca_gpunetio_dev_sem.cuh>
 
-extern "C" __device__ unsigned int softfield_device_mailbox_version;
-__device__ unsigned int softfield_device_mailbox_version = SOFTFIELD_MAILBOX_VERSION;
+extern "C" __device__ unsigned int softfield_device_gpu_queue_version;
+__device__ unsigned int softfield_device_gpu_queue_version = SOFTFIELD_GPU_QUEUE_VERSION;

@@ -41,7 +41,7 @@ static doca_error_t make_rings(struct rdma_gpu *gpu)
 	size_t posts = align(PAGE + (size_t)gpu->num_queues * PROGRESS_STRIDE), arrivals, queues;
 	void *addr = NULL, *cpu = NULL;
 
-	arrivals = posts + align(gpu->recv_size * sizeof(struct softfield_quad));
+	arrivals = posts + align(gpu->recv_size * sizeof(struct softfield_slot16));
 	queues = arrivals + align(gpu->recv_size * sizeof(struct softfield_rdma_arrival));
 	gpu->queue_stride = align(gpu->depth * sizeof(struct softfield_rdma_cmd)) + gpu->arena_size;
 	doca_error_t result = gpu->device->ops->mem_alloc(gpu->device, queues + gpu->num_queues * gpu->queue_stride, PAGE,
@@ -52,13 +52,13 @@ static doca_error_t make_rings(struct rdma_gpu *gpu)
 	gpu->rings_gpu = (uint8_t *)addr;
 	gpu->sleeping = (uint32_t *)(void *)(gpu->rings + SLEEPING_OFFSET);
 	gpu->freed = (uint32_t *)(void *)(gpu->rings + FREED_OFFSET);
-	gpu->posts = (struct softfield_quad *)(void *)(gpu->rings + posts);
+	gpu->posts = (struct softfield_slot16 *)(void *)(gpu->rings + posts);
 	gpu->arrivals = (struct softfield_rdma_arrival *)(void *)(gpu->rings + arrivals);
 	for (uint32_t i = 0; i < gpu->num_queues; i++) {
 		struct rdma_gpu_queue *queue = &gpu->queues[i];
 
 		queue->gpu = gpu;
-		queue->progress = (struct softfield_quad *)(void *)(gpu->rings + PAGE + (size_t)i * PROGRESS_STRIDE);
+		queue->progress = (struct softfield_slot16 *)(void *)(gpu->rings + PAGE + (size_t)i * PROGRESS_STRIDE);
 		queue->cmds = (struct softfield_rdma_cmd *)(void *)(gpu->rings + queues + i * gpu->queue_stride);
 		queue->arena = (uint8_t *)queue->cmds + align(gpu->depth * sizeof(struct softfield_rdma_cmd));
 	}
@@ -120,7 +120,7 @@ static doca_error_t make_handle(struct rdma_gpu *gpu)
 
 		image->ops = (struct softfield_rdma_op *)(void *)(gpu->handle + gpu->ops_offset + i * ops);
 		image->cmds = (struct softfield_rdma_cmd *)for_kernels(gpu, gpu->queues[i].cmds);
-		image->progress = (const struct softfield_quad *)for_kernels(gpu, gpu->queues[i].progress);
+		image->progress = (const struct softfield_slot16 *)for_kernels(gpu, gpu->queues[i].progress);
 		image->arena = (uint8_t *)for_kernels(gpu, gpu->queues[i].arena);
 		image->size = rdma->send_queue_size;
 		image->depth = gpu->depth;
@@ -136,7 +136,7 @@ static doca_error_t make_handle(struct rdma_gpu *gpu)
 		.sleeping = (uint32_t *)for_kernels(gpu, gpu->sleeping),
 		.recv = {.rdma = (struct doca_gpu_dev_rdma *)(void *)gpu->handle,
 			 .ops = (struct softfield_rdma_recv_op *)(void *)(gpu->handle + gpu->recv_ops_offset),
-			 .posts = (struct softfield_quad *)for_kernels(gpu, gpu->posts),
+			 .posts = (struct softfield_slot16 *)for_kernels(gpu, gpu->posts),
 			 .arrivals = (const struct softfield_rdma_arrival *)for_kernels(gpu, gpu->arrivals),
 			 .freed = (uint32_t *)for_kernels(gpu, gpu->freed),
 			 .arena = gpu->recv_arena_gpu,
@@ -290,13 +290,13 @@ static uint32_t state_of(const struct doca_rdma_connection *connection)
 
 static void tell_state(struct rdma_gpu *gpu, size_t offset, uint32_t state, doca_error_t status, uint32_t permissions)
 {
-	const struct softfield_quad quad = {{state, (uint32_t)status, permissions, 0}};
+	const struct softfield_slot16 slot16 = {{state, (uint32_t)status, permissions, 0}};
 	const struct sf_gpu_ops *ops = gpu->device->ops;
 
 	/* A kernel looks at the permissions when it has seen the state. */
-	ops->copy_to(gpu->device, gpu->handle + offset + 8, &quad.w[SOFTFIELD_RDMA_PERMISSIONS], 8);
+	ops->copy_to(gpu->device, gpu->handle + offset + 8, &slot16.w[SOFTFIELD_RDMA_PERMISSIONS], 8);
 	softfield_fence_release();
-	ops->copy_to(gpu->device, gpu->handle + offset, &quad, 8);
+	ops->copy_to(gpu->device, gpu->handle + offset, &slot16, 8);
 }
 
 static doca_error_t status_of(struct rdma_gpu_queue *queue)

@@ -34,7 +34,7 @@
 
 struct rdma_gpu;
 
-/* An operation that a kernel asked for; the next lap of the ring uses it again. */
+/* An operation that a kernel asked for; the next generation of the ring uses it again. */
 struct rdma_gpu_op {
 	struct sf_op op;
 	struct sf_iov iov;
@@ -49,7 +49,7 @@ struct rdma_gpu_queue {
 	struct rdma_gpu *gpu;
 	struct doca_rdma_connection *connection; /* in the slot of that number */
 	struct softfield_rdma_cmd *cmds;
-	struct softfield_quad *progress;
+	struct softfield_slot16 *progress;
 	uint8_t *arena;
 	struct rdma_gpu_op *ops;	     /* depth of them */
 	uint32_t taken, submitted, finished; /* commands */
@@ -86,7 +86,7 @@ struct rdma_gpu {
 	uint32_t told_state; /* of the instance */
 	/* receives */
 	struct rdma_gpu_recv *recvs;
-	struct softfield_quad *posts;
+	struct softfield_slot16 *posts;
 	struct softfield_rdma_arrival *arrivals;
 	uint32_t *freed;
 	uint32_t posted, reclaimed, num_posted; /* posted: of the kernels'; num_posted: at the endpoint */

@@ -8,7 +8,7 @@
 #include "rdma/gpu.h"
 #include "rdma/rnr.h"
 
-#define WORDS (SOFTFIELD_RDMA_CMD_QUADS * 3)
+#define WORDS (SOFTFIELD_RDMA_CMD_SLOTS16 * 3)
 
 static const char *const names[] = {
 	[SOFTFIELD_RDMA_SEND] = "send",	    [SOFTFIELD_RDMA_WRITE] = "write",	  [SOFTFIELD_RDMA_READ] = "read",
@@ -94,22 +94,22 @@ static doca_error_t never(const struct rdma_gpu_queue *queue, const struct rdma_
 static bool read_command(const struct rdma_gpu_queue *queue, uint32_t words[WORDS])
 {
 	uint32_t shift = (uint32_t)__builtin_ctz(queue->gpu->depth), mark = softfield_rdma_mark(queue->taken, shift), num = 1;
-	const struct softfield_quad *quads = queue->cmds[queue->taken & (queue->gpu->depth - 1)].quad;
+	const struct softfield_slot16 *slots16 = queue->cmds[queue->taken & (queue->gpu->depth - 1)].slot16;
 
 	for (uint32_t i = 0; i < num; i++) {
-		struct softfield_quad quad = softfield_load_quad(quads + i);
+		struct softfield_slot16 slot16 = softfield_load_slot16(slots16 + i);
 
-		if (quad.w[3] != mark)
+		if (slot16.w[3] != mark)
 			return false;
-		memcpy(words + 3 * i, quad.w, 3 * sizeof(uint32_t));
+		memcpy(words + 3 * i, slot16.w, 3 * sizeof(uint32_t));
 		if (i == 0) {
 			uint32_t inline_len = words[SOFTFIELD_RDMA_CMD_KIND] >> 16;
 
 			num = (SOFTFIELD_RDMA_CMD_HEADER + inline_len + 11) / 12;
-			num = num > SOFTFIELD_RDMA_CMD_QUADS ? SOFTFIELD_RDMA_CMD_QUADS : num;
+			num = num > SOFTFIELD_RDMA_CMD_SLOTS16 ? SOFTFIELD_RDMA_CMD_SLOTS16 : num;
 		}
 	}
-	softfield_observed(quads);
+	softfield_observed(slots16);
 	return true;
 }
 
@@ -195,10 +195,11 @@ static bool take_command(struct rdma_gpu_queue *queue)
 
 bool rdma_gpu_commands_due(const struct rdma_gpu_queue *queue)
 {
-	const struct softfield_quad *quad = queue->cmds[queue->taken & (queue->gpu->depth - 1)].quad;
+	const struct softfield_slot16 *slot16 = queue->cmds[queue->taken & (queue->gpu->depth - 1)].slot16;
 
 	return queue->submitted != queue->taken ||
-	       softfield_load_quad(quad).w[3] == softfield_rdma_mark(queue->taken, (uint32_t)__builtin_ctz(queue->gpu->depth));
+	       softfield_load_slot16(slot16).w[3] ==
+		       softfield_rdma_mark(queue->taken, (uint32_t)__builtin_ctz(queue->gpu->depth));
 }
 
 /* ---- on its way ---- */
@@ -243,11 +244,11 @@ static bool submit_commands(struct rdma_gpu_queue *queue)
 
 static void tell_progress(struct rdma_gpu_queue *queue)
 {
-	struct softfield_quad progress = {{queue->finished, (uint32_t)queue->status, 0, 0}};
+	struct softfield_slot16 progress = {{queue->finished, (uint32_t)queue->status, 0, 0}};
 
 	softfield_published(queue->progress);
 	softfield_fence_release(); /* what a read brought */
-	softfield_store_quad(queue->progress, progress);
+	softfield_store_slot16(queue->progress, progress);
 	queue->told = queue->finished;
 	queue->told_status = queue->status;
 }

@@ -18,7 +18,7 @@ static struct rdma_gpu_recv *recv_at(struct rdma_gpu *gpu, uint32_t number)
 static void tell_arrival(struct rdma_gpu_recv *recv, uint32_t kind, uint32_t immediate, uint32_t connection)
 {
 	struct rdma_gpu *gpu = recv->gpu;
-	struct softfield_quad *quads = gpu->arrivals[recv->seq & (gpu->recv_size - 1)].quad;
+	struct softfield_slot16 *slots16 = gpu->arrivals[recv->seq & (gpu->recv_size - 1)].slot16;
 	uint32_t mark = softfield_rdma_mark(recv->seq, (uint32_t)__builtin_ctz(gpu->recv_size)), words[12] = {0};
 
 	words[SOFTFIELD_RDMA_ARR_LEN] = recv->recv.len;
@@ -32,12 +32,12 @@ static void tell_arrival(struct rdma_gpu_recv *recv, uint32_t kind, uint32_t imm
 		words[SOFTFIELD_RDMA_ARR_DATA] = recv->offset;
 	}
 	words[SOFTFIELD_RDMA_ARR_KIND] = kind;
-	softfield_published(quads);
+	softfield_published(slots16);
 	softfield_fence_release();
 	for (uint32_t i = 0; i < 4; i++) {
-		struct softfield_quad quad = {{words[3 * i], words[3 * i + 1], words[3 * i + 2], mark}};
+		struct softfield_slot16 slot16 = {{words[3 * i], words[3 * i + 1], words[3 * i + 2], mark}};
 
-		softfield_store_quad(quads + i, quad);
+		softfield_store_slot16(slots16 + i, slot16);
 	}
 }
 
@@ -99,8 +99,8 @@ static bool post(struct rdma_gpu *gpu, uint32_t len)
 
 static bool is_posted(const struct rdma_gpu *gpu, uint32_t *len)
 {
-	const struct softfield_quad *quad = &gpu->posts[gpu->posted & (gpu->recv_size - 1)];
-	struct softfield_quad post = softfield_load_quad(quad);
+	const struct softfield_slot16 *slot16 = &gpu->posts[gpu->posted & (gpu->recv_size - 1)];
+	struct softfield_slot16 post = softfield_load_slot16(slot16);
 
 	*len = post.w[0];
 	return post.w[3] == softfield_rdma_mark(gpu->posted, (uint32_t)__builtin_ctz(gpu->recv_size));

@@ -69,7 +69,7 @@ static void new_consumer_wakes_a_producer_on_a_gpu(void **state)
 	assert_int_equal(doca_gpu_destroy(gpu), DOCA_SUCCESS);
 }
 
-/* Both in one process: the consumer looks into the producer's mailbox itself, not into a mapping of its own. */
+/* Both in one process: the consumer looks into the producer's GPU queue itself, not into a mapping of its own. */
 static void consumer_outlives_a_producer_on_a_gpu_of_its_process(void **state)
 {
 	struct data_side producer, consumer;
@@ -84,7 +84,7 @@ static void consumer_outlives_a_producer_on_a_gpu_of_its_process(void **state)
 	data_init_consumer(&consumer, &server, NULL, 1, 4096);
 	data_start(&consumer, server.pe, client.pe);
 	assert_non_null(data_post(&consumer, 0, 64));
-	/* The producer connects, then the consumer opens the mailbox. */
+	/* The producer connects, then the consumer opens the GPU queue. */
 	for (deadline = sf_now_ns() + SETTLE_NS; sf_now_ns() < deadline;) {
 		doca_pe_progress(client.pe);
 		doca_pe_progress(server.pe);

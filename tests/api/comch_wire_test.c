@@ -85,7 +85,7 @@ static void control_header_checks_type_id_and_payload(void **state)
 
 static void advertisement_is_read_back_and_truncations_are_not(void **state)
 {
-	struct comch_advertisement ad = {.path = COMCH_PATH_MAILBOX, .name = "consumer", .descriptor_len = 100}, back;
+	struct comch_advertisement ad = {.path = COMCH_PATH_GPU_QUEUE, .name = "consumer", .descriptor_len = 100}, back;
 	uint8_t wire[COMCH_ADVERTISE_MAX];
 	size_t len;
 
@@ -94,7 +94,7 @@ static void advertisement_is_read_back_and_truncations_are_not(void **state)
 	len = comch_advertisement_pack(&ad, wire);
 	assert_int_equal(comch_advertisement_parse(wire, len, &back), DOCA_SUCCESS);
 	assert_string_equal(back.name, "consumer");
-	assert_int_equal(back.path, COMCH_PATH_MAILBOX);
+	assert_int_equal(back.path, COMCH_PATH_GPU_QUEUE);
 	assert_int_equal(back.descriptor_len, 100);
 	assert_memory_equal(back.descriptor, ad.descriptor, 100);
 	for (size_t cut = 0; cut < len; cut++)
@@ -118,7 +118,7 @@ static void largest_advertisement_fits(void **state)
 static void attach_is_read_back(void **state)
 {
 	const uint8_t descriptor[] = {1, 2, 3};
-	const struct comch_attach attach = {COMCH_PATH_MAILBOX, 5, descriptor, sizeof(descriptor)};
+	const struct comch_attach attach = {COMCH_PATH_GPU_QUEUE, 5, descriptor, sizeof(descriptor)};
 	struct comch_attach back;
 	uint8_t wire[SF_PRIVATE_MAX];
 	size_t len = comch_attach_pack(&attach, wire);

@@ -21,7 +21,7 @@ LIMIT_S = 60
 # The default limit of a second, and what a busy machine may add to it. A connection that only the kernel looks after takes longer.
 NOTICED_S = 3.0
 STOPPED_S = 5  # longer than anything that looks after connections waits
-LINKS = 8
+CONNECTIONS = 8
 
 
 class Peer:
@@ -60,7 +60,7 @@ class Peer:
     def count(self):
         self.tell("count")
         words = self.hear("holds")[0].split()
-        return int(words[1]), int(words[3]), int(words[6])  # links, descriptors, messages
+        return int(words[1]), int(words[3]), int(words[6])  # connections, descriptors, messages
 
     def end(self):
         self.process.kill()
@@ -114,7 +114,7 @@ class Test:
         self.peers = []
 
     @staticmethod
-    def connect(server, client, what="link", times=1):
+    def connect(server, client, what="connection", times=1):
         client.tell(what, times)
         client.hear_all("connected", times)
         server.hear_all("connected", times)
@@ -132,7 +132,7 @@ class Test:
         server, client = self.begin()
         self.connect(server, client)
         before = [peer.count()[1] for peer in (server, client)]
-        self.connect(server, client, "link", LINKS - 1)
+        self.connect(server, client, "connection", CONNECTIONS - 1)
         self.connect(server, client, "busy")
         client.tell("ask")
         client.tell("access")
@@ -140,7 +140,7 @@ class Test:
         self.flows(server, client)
         cut(True)
         begun = time.monotonic()
-        ends = server.hear_all("closed", LINKS + 1) + client.hear_all("closed", LINKS + 1) + [client.hear("refused")]
+        ends = server.hear_all("closed", CONNECTIONS + 1) + client.hear_all("closed", CONNECTIONS + 1) + [client.hear("refused")]
         print("  noticed after %.2f to %.2f s" % tuple(f(when - begun for _, when in ends) for f in (min, max)))
         for line, when in ends:
             assert line.endswith("DOCA_ERROR_CONNECTION_ABORTED"), line
@@ -155,7 +155,7 @@ class Test:
             client.tell("access")
         self.connect(server, client, "busy")
         self.flows(server, client)
-        # With one link again each side holds what it held with the first one.
+        # With one connection again each side holds what it held with the first one.
         for peer, descriptors in zip((server, client), before):
             now = peer.count()
             while now[1] > descriptors:
@@ -172,7 +172,7 @@ class Test:
     def a_stopped_process_keeps_its_connections(self):
         """Also with more on its way than its kernel takes."""
         server, client = self.begin()
-        self.connect(server, client, "link", LINKS)
+        self.connect(server, client, "connection", CONNECTIONS)
         self.connect(server, client, "busy")
         self.flows(server, client)
         os.kill(server.process.pid, signal.SIGSTOP)
@@ -180,12 +180,12 @@ class Test:
         os.kill(server.process.pid, signal.SIGCONT)
         self.flows(server, client)
         for peer in (server, client):
-            assert peer.count()[0] == LINKS + 1, peer.said
+            assert peer.count()[0] == CONNECTIONS + 1, peer.said
             assert not [line for line in peer.said if line.startswith("closed")], peer.said
 
     def a_longer_limit_outlasts_a_short_cut(self):
         server, client = self.begin(SOFTFIELD_PEER_TIMEOUT="60000")
-        self.connect(server, client, "link", LINKS)
+        self.connect(server, client, "connection", CONNECTIONS)
         self.connect(server, client, "busy")
         self.flows(server, client)
         self.lose(True)
@@ -193,7 +193,7 @@ class Test:
         self.lose(False)
         self.flows(server, client)
         for peer in (server, client):
-            assert peer.count()[0] == LINKS + 1, peer.said
+            assert peer.count()[0] == CONNECTIONS + 1, peer.said
 
     def run(self):
         cable(self.one, "w0", self.other, "w1")

@@ -59,7 +59,7 @@ class Test:
         self.softfield = os.path.join(build, "tools/softfield/softfield")
         self.comch = os.path.join(build, "tests/system/comch_process_test")
         self.comm_channel = os.path.join(build, "tests/legacy/comm_channel_process_test")
-        self.quad = os.path.join(build, "tests/api/quad_test")
+        self.slot16 = os.path.join(build, "tests/api/slot16_test")
         self.topology = write_topology(root, self.softfield, ADDRESSES[family], ports=PORTS, tls=tls)
         self.host, self.dpu = (Machine(root, name, self.topology, emulation=emulations.get(name)) for name in ("host0", "dpu0"))
 
@@ -230,7 +230,7 @@ class Test:
         cases += [("Comm Channel between processes", lambda: self.between_processes(self.comm_channel))]
         if self.family == "IPv4":  # it takes half a minute
             cases += [("Comch between processes", lambda: self.between_processes(self.comch))]
-        cases += [("order of memory accesses of " + machine.name, lambda machine=machine: end_pair(machine.start([self.quad])))
+        cases += [("order of memory accesses of " + machine.name, lambda machine=machine: end_pair(machine.start([self.slot16])))
                   for machine in (self.host, self.dpu) if machine.emulation is not None]
         cases += [("larger pages of " + machine.name, lambda machine=machine: self.larger_pages(machine))
                   for machine in (self.host, self.dpu) if machine.emulation is not None]

@@ -193,10 +193,10 @@ static void rings_wrap_many_times(void **state)
 static void immediate_data_travels_with_any_size(void **state)
 {
 	echo(SETUP_THREAD, 1, 16, 4, 32, 100); /* both in the line */
-	echo(SETUP_THREAD, 1, 40, 4, 32, 100); /* in the annex */
+	echo(SETUP_THREAD, 1, 40, 4, 32, 100); /* in the overflow slot */
 	echo(SETUP_BLOCK, 1, 60, 8, 32, 100);
 	echo(SETUP_WARP, 1, 112, 8, 32, 100);
-	echo(SETUP_THREAD, 1, 113, 4, 32, 100); /* too much for line and annex */
+	echo(SETUP_THREAD, 1, 113, 4, 32, 100); /* too much for line and overflow slot */
 	echo(SETUP_BLOCK, 1, 4000, 8, 7, 100);
 	echo(SETUP_WARP, 1, 20, 8, 5, 100);
 }

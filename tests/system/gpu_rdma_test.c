@@ -258,7 +258,7 @@ static void weak_posts_at_places_of_the_callers(void **state)
 
 	(void)state;
 	open_pair(&pair, &cpu_kind);
-	for (uint32_t round = 0; round < 200; round++) { /* more than a lap of the queue */
+	for (uint32_t round = 0; round < 200; round++) { /* more than a generation of the queue */
 		RUN(&pair, first, DOCA_SUCCESS);
 		uint32_t at = pair.rig.results[3].num, mask = pair.rig.results[3].imms[0];
 		const struct step weak[] = {{.what = STEP_WRITE_INLINE,

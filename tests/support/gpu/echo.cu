@@ -251,7 +251,7 @@ SOFTFIELD_DEVICE void echo_pipe_receive(const struct echo_args *args, const stru
 		 count, i;
 	doca_error_t status = DOCA_ERROR_AGAIN;
 	struct echo_passed message = {0};
-	struct softfield_quad quad = {{0, 0, 0, 0}};
+	struct softfield_slot16 slot16 = {{0, 0, 0, 0}};
 	uintptr_t addr = 0;
 	uint8_t *imm = 0;
 
@@ -274,8 +274,8 @@ SOFTFIELD_DEVICE void echo_pipe_receive(const struct echo_args *args, const stru
 		if (count == 0)
 			continue;
 		if (rank < count)
-			quad = softfield_load_quad(&queue->pipe->back[(posted + rank) & (ECHO_PIPE_MAX - 1)]);
-		addr = rank < count ? (uintptr_t)(quad.w[0] | (uint64_t)quad.w[1] << 32) : 0;
+			slot16 = softfield_load_slot16(&queue->pipe->back[(posted + rank) & (ECHO_PIPE_MAX - 1)]);
+		addr = rank < count ? (uintptr_t)(slot16.w[0] | (uint64_t)slot16.w[1] << 32) : 0;
 		doca_dev_gpu_comch_consumer_post_recv_block(queue->consumer, 0, addr, queue->buf_size);
 		posted += count;
 	}
@@ -308,9 +308,9 @@ SOFTFIELD_DEVICE void echo_pipe_send(const struct echo_args *args, const struct 
 		}
 		status = doca_dev_gpu_comch_producer_poll_block(queue->producer, &id, DOCA_GPU_COMCH_WAIT_FLAG_NB);
 		if (status == DOCA_SUCCESS) {
-			struct softfield_quad quad = {{(uint32_t)id, (uint32_t)(id >> 32), 0, 0}};
+			struct softfield_slot16 slot16 = {{(uint32_t)id, (uint32_t)(id >> 32), 0, 0}};
 
-			softfield_store_quad(&queue->pipe->back[(sent + rank) & (ECHO_PIPE_MAX - 1)], quad);
+			softfield_store_slot16(&queue->pipe->back[(sent + rank) & (ECHO_PIPE_MAX - 1)], slot16);
 		}
 		count = echo_count(status == DOCA_SUCCESS);
 		if (count != 0)

@@ -24,7 +24,7 @@ struct echo_pipe {
 	volatile uint32_t received __attribute__((aligned(128)));
 	volatile uint32_t sent __attribute__((aligned(128)));
 	struct echo_passed passed[ECHO_PIPE_MAX] __attribute__((aligned(128)));
-	struct softfield_quad back[ECHO_PIPE_MAX]; /* addresses of the buffers of sent messages */
+	struct softfield_slot16 back[ECHO_PIPE_MAX]; /* addresses of the buffers of sent messages */
 };
 
 struct echo_queue {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
- * @file softfield/gpu_mailbox.h
- * The mailbox: one direction of messages between a CPU process and a kernel, through memory that both map.
+ * @file softfield/gpu_queue.h
+ * The GPU queue: one direction of messages between a CPU process and a kernel, through memory that both map.
  *
  * The memory belongs to the process that owns the GPU; the peer process maps it as an imported region. One side sends, the
  * other receives; either may be the kernel. Reading across PCIe takes a microsecond, writing takes none of the writer's
  * time, so everything that one side waits for is written by the other side in as few, whole, 16-byte stores as can be:
  *
- *   line    64 bytes, four quads of 12 payload bytes and a 4-byte tag. The tag holds the lap of the ring, never 0, so each
- *           quad says by itself whether it is there: no counter to read first, no fence. Up to 48 bytes of payload and
+ *   line    64 bytes, four 16-byte slots of 12 payload bytes and a 4-byte tag. The tag holds the generation of the ring, never 0,
+ * so each 16-byte slot says by itself whether it is there: no counter to read first, no fence. Up to 48 bytes of payload and
  *           immediate data travel in the line.
- *   annex   128 bytes for each line, eight more quads of the same kind, behind all lines. A message of up to 144 bytes goes
- *           on in its line's annex, in as many quads as it needs; the line's first quad tells how long it is. Of a
- *           larger message the line holds place and length, the bytes lie in the arena, and one fence stands between the two.
- *   grant   the receiver's one quad: how many receives it posted so far, how long they are, how many messages it is done
+ *   overflow slot   128 bytes for each line, eight more 16-byte slots of the same kind, behind all lines. A message of up to 144
+ * bytes goes on in its line's overflow slot, in as many 16-byte slots as it needs; the line's first 16-byte slot tells how long
+ * it is. Of a larger message the line holds place and length, the bytes lie in the arena, and one fence stands between the two.
+ *   grant   the receiver's one 16-byte slot: how many receives it posted so far, how long they are, how many messages it is done
  *           with. A posted receive is also the permission to reuse the line of depth receives before, so the sender needs
  *           nothing else. Receives of another length are granted when the earlier ones are used up: all that is granted
  *           and not yet used has one length.
@@ -23,22 +23,22 @@
  * Neither side trusts the other: places and lengths are checked where they are read, and a side keeps what it counts in
  * memory of its own.
  */
-#ifndef SOFTFIELD_GPU_MAILBOX_H_
-#define SOFTFIELD_GPU_MAILBOX_H_
+#ifndef SOFTFIELD_GPU_QUEUE_H_
+#define SOFTFIELD_GPU_QUEUE_H_
 
 #include <stdint.h>
 #include <softfield/device.h>
 
-#define SOFTFIELD_MAILBOX_MAGIC 0x78626d53u /**< "Smbx" */
-#define SOFTFIELD_MAILBOX_VERSION 2
-#define SOFTFIELD_MAILBOX_DEPTH_MIN 16			/**< lines */
-#define SOFTFIELD_MAILBOX_DEPTH_MAX 65536		/**< lines */
-#define SOFTFIELD_MAILBOX_ARENA_MAX (UINT32_C(1) << 30) /**< bytes */
-#define SOFTFIELD_QUAD_PAYLOAD 12			/**< bytes of payload and immediate data that a quad holds */
-#define SOFTFIELD_LINE_PAYLOAD 48			/**< likewise a line */
-#define SOFTFIELD_INLINE_MAX 144			/**< likewise a line with its annex */
-#define SOFTFIELD_LINE_QUADS 4
-#define SOFTFIELD_ANNEX_QUADS 8
+#define SOFTFIELD_GPU_QUEUE_MAGIC 0x78626d53u /**< "Smbx" */
+#define SOFTFIELD_GPU_QUEUE_VERSION 2
+#define SOFTFIELD_GPU_QUEUE_DEPTH_MIN 16		  /**< lines */
+#define SOFTFIELD_GPU_QUEUE_DEPTH_MAX 65536		  /**< lines */
+#define SOFTFIELD_GPU_QUEUE_ARENA_MAX (UINT32_C(1) << 30) /**< bytes */
+#define SOFTFIELD_SLOT16_PAYLOAD 12			  /**< bytes of payload and immediate data that a 16-byte slot holds */
+#define SOFTFIELD_LINE_PAYLOAD 48			  /**< likewise a line */
+#define SOFTFIELD_INLINE_MAX 144			  /**< likewise a line with its overflow slot */
+#define SOFTFIELD_LINE_SLOTS16 4
+#define SOFTFIELD_OVERFLOW_SLOTS16 8
 #define SOFTFIELD_IMM_MAX 32	 /**< bytes of immediate data */
 #define SOFTFIELD_AHEAD 8	 /**< messages before its turn, a CPU asks for the memory of one */
 #define SOFTFIELD_AHEAD_LINES 4	 /**< cache lines of the arena that it asks for, at most */
@@ -46,43 +46,43 @@
 
 /** A message's place in the ring. */
 struct softfield_line {
-	struct softfield_quad quad[SOFTFIELD_LINE_QUADS];
+	struct softfield_slot16 slot16[SOFTFIELD_LINE_SLOTS16];
 } __attribute__((aligned(64)));
 
 /** Where it goes on. */
-struct softfield_annex {
-	struct softfield_quad quad[SOFTFIELD_ANNEX_QUADS];
+struct softfield_overflow {
+	struct softfield_slot16 slot16[SOFTFIELD_OVERFLOW_SLOTS16];
 } __attribute__((aligned(64)));
 
-/** What a mailbox is: fixed by the owner. */
-enum softfield_mailbox_flags {
-	SOFTFIELD_MAILBOX_TO_KERNEL = 1 << 0, /**< the kernel receives; else it sends */
-	SOFTFIELD_MAILBOX_HARDWARE = 1 << 1,  /**< the GPU is real: it can neither sleep nor wake anybody */
+/** What a GPU queue is: fixed by the owner. */
+enum softfield_gpu_queue_flags {
+	SOFTFIELD_GPU_QUEUE_TO_KERNEL = 1 << 0, /**< the kernel receives; else it sends */
+	SOFTFIELD_GPU_QUEUE_HARDWARE = 1 << 1,	/**< the GPU is real: it can neither sleep nor wake anybody */
 };
 
 /** Why a side will take part no longer. */
-enum softfield_mailbox_closed {
-	SOFTFIELD_MAILBOX_OPEN = 0,
-	SOFTFIELD_MAILBOX_STOPPED = 1, /**< its context was stopped */
-	SOFTFIELD_MAILBOX_LOST = 2,    /**< the peer is gone */
+enum softfield_gpu_queue_closed {
+	SOFTFIELD_GPU_QUEUE_OPEN = 0,
+	SOFTFIELD_GPU_QUEUE_STOPPED = 1, /**< its context was stopped */
+	SOFTFIELD_GPU_QUEUE_LOST = 2,	 /**< the peer is gone */
 };
 
-/** The head of a mailbox; lines and arena follow at the offsets it names. Each group of words has one writer and its own cache
+/** The head of a GPU queue; lines and arena follow at the offsets it names. Each group of words has one writer and its own cache
  * line. */
-struct softfield_mailbox {
+struct softfield_gpu_queue {
 	/* the owner, once */
 	uint32_t magic, version, flags;
 	uint32_t depth;	       /**< lines, a power of two */
-	uint64_t lines_offset; /**< from the start of the region; the annexes follow */
+	uint64_t lines_offset; /**< from the start of the region; the overflow slots follow */
 	uint64_t arena_offset; /**< from the start of the region */
 	uint32_t arena_size;   /**< bytes, a power of two */
-	uint32_t number;       /**< the consumer's or producer's number, to tell mailboxes of one region apart */
+	uint32_t number;       /**< the consumer's or producer's number, to tell GPU queues of one region apart */
 	uint8_t reserved_0[24];
 	/* the receiver */
-	struct softfield_quad grant
+	struct softfield_slot16 grant
 		__attribute__((aligned(64))); /**< receives granted, their length, messages done with, closed */
 	/* the owner's host code, for its kernel */
-	struct softfield_quad control __attribute__((aligned(64))); /**< word 0: closed */
+	struct softfield_slot16 control __attribute__((aligned(64))); /**< word 0: closed */
 	/* the receiver sets, the sender clears and wakes */
 	uint32_t sleeping __attribute__((aligned(64))); /**< a software GPU's thread sleeps on this word */
 	uint32_t armed;					/**< the CPU asks to be woken */
@@ -97,19 +97,19 @@ struct softfield_mailbox {
 /** Words of the grant. */
 enum { SOFTFIELD_GRANT_COUNT, SOFTFIELD_GRANT_LEN, SOFTFIELD_GRANT_DONE, SOFTFIELD_GRANT_CLOSED };
 
-/* The tag of a line's first quad: lap in the top byte, below it what the line holds. */
+/* The tag of a line's first 16-byte slot: generation in the top byte, below it what the line holds. */
 #define SOFTFIELD_TAG_ARENA (UINT32_C(1) << 14) /**< words 0 and 1 of the line are offset and length in the arena */
 
-/** The lap byte of message number seq in a ring of 1 << shift lines: never 0, differs from the lap before. */
-SOFTFIELD_DEVICE uint32_t softfield_lap(uint32_t seq, uint32_t shift)
+/** The generation byte of message number seq in a ring of 1 << shift lines: never 0, differs from the generation before. */
+SOFTFIELD_DEVICE uint32_t softfield_gen(uint32_t seq, uint32_t shift)
 {
 	return (0x80 | ((seq >> shift) & 0x7f)) << 24;
 }
 
-/** The tag of a line's first quad. */
-SOFTFIELD_DEVICE uint32_t softfield_tag(uint32_t lap, uint32_t inline_len, uint32_t imm_len, uint32_t arena)
+/** The tag of a line's first 16-byte slot. */
+SOFTFIELD_DEVICE uint32_t softfield_tag(uint32_t gen, uint32_t inline_len, uint32_t imm_len, uint32_t arena)
 {
-	return lap | arena | imm_len << 8 | inline_len;
+	return gen | arena | imm_len << 8 | inline_len;
 }
 
 SOFTFIELD_DEVICE uint32_t softfield_tag_len(uint32_t tag)
@@ -120,34 +120,35 @@ SOFTFIELD_DEVICE uint32_t softfield_tag_imm_len(uint32_t tag)
 {
 	return (tag >> 8) & 0x3f;
 }
-SOFTFIELD_DEVICE uint32_t softfield_tag_lap(uint32_t tag)
+SOFTFIELD_DEVICE uint32_t softfield_tag_gen(uint32_t tag)
 {
 	return tag & 0xff000000u;
 }
 
-/** Does the message go on in the annex? */
+/** Does the message go on in the overflow slot? */
 SOFTFIELD_DEVICE int softfield_tag_goes_on(uint32_t tag)
 {
 	return (tag & SOFTFIELD_TAG_ARENA) == 0 && softfield_tag_len(tag) + softfield_tag_imm_len(tag) > SOFTFIELD_LINE_PAYLOAD;
 }
 
-/** The tag of all other quads: the whole number of the lap, as an annex may be passed over for many laps. Never 0. */
+/** The tag of all other 16-byte slots: the whole number of the generation, as an overflow slot may be passed over for many
+ * generations. Never 0. */
 SOFTFIELD_DEVICE uint32_t softfield_mark(uint32_t seq, uint32_t shift)
 {
 	return 0x80000000u | seq >> shift;
 }
 
-/** Quads of a message that travels in the line: all of the line's, and those of the annex that it needs. */
-SOFTFIELD_DEVICE uint32_t softfield_inline_quads(uint32_t bytes)
+/** 16-byte slots of a message that travels in the line: all of the line's, and those of the overflow slot that it needs. */
+SOFTFIELD_DEVICE uint32_t softfield_inline_slots16(uint32_t bytes)
 {
-	return bytes <= SOFTFIELD_LINE_PAYLOAD ? SOFTFIELD_LINE_QUADS
-					       : (bytes + SOFTFIELD_QUAD_PAYLOAD - 1) / SOFTFIELD_QUAD_PAYLOAD;
+	return bytes <= SOFTFIELD_LINE_PAYLOAD ? SOFTFIELD_LINE_SLOTS16
+					       : (bytes + SOFTFIELD_SLOT16_PAYLOAD - 1) / SOFTFIELD_SLOT16_PAYLOAD;
 }
 
-/** The annex of line slot of depth. */
-SOFTFIELD_DEVICE struct softfield_annex *softfield_annex_of(struct softfield_line *lines, uint32_t depth, uint32_t slot)
+/** The overflow slot of line slot of depth. */
+SOFTFIELD_DEVICE struct softfield_overflow *softfield_overflow_of(struct softfield_line *lines, uint32_t depth, uint32_t slot)
 {
-	return (struct softfield_annex *)(lines + depth) + slot;
+	return (struct softfield_overflow *)(lines + depth) + slot;
 }
 
 /** Bytes that a message of len takes in the arena. */
@@ -211,4 +212,4 @@ SOFTFIELD_DEVICE int softfield_arena_take_some(uint64_t *head, uint64_t tail, ui
 	return softfield_arena_take(head, tail, *used, len, offset);
 }
 
-#endif /* SOFTFIELD_GPU_MAILBOX_H_ */
+#endif /* SOFTFIELD_GPU_QUEUE_H_ */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A mailbox whose every byte another process wrote: neither side may leave the memory it was given. */
+/* A GPU queue whose every byte another process wrote: neither side may leave the memory it was given. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,11 +28,11 @@ static void cpu_sides(uint8_t *memory, const uint8_t *data, size_t size)
 	struct gpu_receiver receiver = {0};
 	struct gpu_sender sender;
 	struct gpu_arrival arrival;
-	struct gpu_mailbox box;
+	struct gpu_queue box;
 	uint8_t bytes[300] = {1};
 	struct sf_iov iov = {bytes, sizeof(bytes)};
 
-	if (gpu_mailbox_view(memory, SIZE, 0, false, &receiver.box) == DOCA_SUCCESS) {
+	if (gpu_queue_view(memory, SIZE, 0, false, &receiver.box) == DOCA_SUCCESS) {
 		for (int i = 0; i < STEPS; i++) {
 			gpu_receiver_grant(&receiver, 4, RECV_SIZE);
 			if (size > 256)
@@ -43,7 +43,7 @@ static void cpu_sides(uint8_t *memory, const uint8_t *data, size_t size)
 			gpu_receiver_next(&receiver);
 		}
 	}
-	if (gpu_mailbox_view(memory, SIZE, 0, true, &box) == DOCA_SUCCESS && gpu_sender_init(&sender, &box) == DOCA_SUCCESS) {
+	if (gpu_queue_view(memory, SIZE, 0, true, &box) == DOCA_SUCCESS && gpu_sender_init(&sender, &box) == DOCA_SUCCESS) {
 		for (int i = 0; i < STEPS; i++) {
 			iov.len = i % 3 == 0 ? sizeof(bytes) : i % 3 == 1 ? 100 : 20;
 			(void)gpu_sender_send(&sender, &iov, 1, bytes, i % 5);
@@ -57,7 +57,7 @@ static void cpu_sides(uint8_t *memory, const uint8_t *data, size_t size)
 /* The kernel's: its geometry is the host's own, the lines are the peer's. */
 static void kernel_side(uint8_t *memory, const uint8_t *data, size_t size)
 {
-	enum { DEPTH = 16, ARENA = 4096, LINES = DEPTH * (sizeof(struct softfield_line) + sizeof(struct softfield_annex)) };
+	enum { DEPTH = 16, ARENA = 4096, LINES = DEPTH * (sizeof(struct softfield_line) + sizeof(struct softfield_overflow)) };
 	static struct doca_comch_gpu_consumer consumer;
 	struct softfield_gpu_recv recvs[DEPTH];
 	uint8_t imm[DEPTH * SOFTFIELD_IMM_MAX], *buffer = malloc(RECV_SIZE);
@@ -68,7 +68,7 @@ static void kernel_side(uint8_t *memory, const uint8_t *data, size_t size)
 	memcpy(memory + 256, data, size < LINES ? size : LINES);
 	memset(&consumer, 0, sizeof(consumer));
 	memset(recvs, 0, sizeof(recvs));
-	consumer.mailbox = (struct softfield_mailbox *)memory;
+	consumer.gpu_queue = (struct softfield_gpu_queue *)memory;
 	consumer.lines = (struct softfield_line *)(memory + 256);
 	consumer.arena = memory + SIZE - ARENA;
 	consumer.recvs = recvs;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Mailboxes: both sides in one thread, the kernel's being the device functions compiled as C. */
+/* GPU queues: both sides in one thread, the kernel's being the device functions compiled as C. */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -42,7 +42,7 @@ static int drop_memory(void **state)
 /* ---- a kernel's consumer, with the CPU's sender ---- */
 
 struct to_kernel {
-	struct gpu_mailbox box;
+	struct gpu_queue box;
 	struct gpu_sender sender;
 	struct doca_comch_gpu_consumer consumer;
 	struct softfield_gpu_recv recvs[DEPTH];
@@ -53,13 +53,13 @@ struct to_kernel {
 static struct to_kernel *to_kernel(uint32_t first)
 {
 	struct to_kernel *t = aligned_alloc(128, (sizeof(*t) + 127) / 128 * 128);
-	struct gpu_mailbox seen;
+	struct gpu_queue seen;
 
 	memset(t, 0, sizeof(*t));
-	gpu_mailbox_init(memory, 0, ARENA_OFFSET, ARENA, DEPTH, SOFTFIELD_MAILBOX_TO_KERNEL, 1, &t->box);
-	assert_int_equal(gpu_mailbox_view(memory, SIZE, 0, true, &seen), DOCA_SUCCESS);
+	gpu_queue_init(memory, 0, ARENA_OFFSET, ARENA, DEPTH, SOFTFIELD_GPU_QUEUE_TO_KERNEL, 1, &t->box);
+	assert_int_equal(gpu_queue_view(memory, SIZE, 0, true, &seen), DOCA_SUCCESS);
 	assert_int_equal(gpu_sender_init(&t->sender, &seen), DOCA_SUCCESS);
-	t->consumer.mailbox = t->box.head;
+	t->consumer.gpu_queue = t->box.head;
 	t->consumer.lines = t->box.lines;
 	t->consumer.arena = t->box.arena;
 	t->consumer.recvs = t->recvs;
@@ -277,15 +277,15 @@ static void kernel_refuses_a_line_that_lies(void **state)
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		struct to_kernel *t = to_kernel(0);
-		uint32_t mkey, len, lap = softfield_lap(0, t->box.shift);
+		uint32_t mkey, len, gen = softfield_gen(0, t->box.shift);
 		uintptr_t addr;
 
 		post(t, 1, 2048);
 		for (uint32_t q = 0; q < 4; q++)
-			t->box.lines[0].quad[q].w[3] = softfield_mark(0, t->box.shift);
-		t->box.lines[0].quad[0].w[0] = places[i][0];
-		t->box.lines[0].quad[0].w[1] = places[i][1];
-		t->box.lines[0].quad[0].w[3] = softfield_tag(lap, 0, 0, SOFTFIELD_TAG_ARENA);
+			t->box.lines[0].slot16[q].w[3] = softfield_mark(0, t->box.shift);
+		t->box.lines[0].slot16[0].w[0] = places[i][0];
+		t->box.lines[0].slot16[0].w[1] = places[i][1];
+		t->box.lines[0].slot16[0].w[3] = softfield_tag(gen, 0, 0, SOFTFIELD_TAG_ARENA);
 		assert_int_equal(softfield_consumer_try(&t->consumer, &mkey, &addr, &len, NULL, NULL), DOCA_ERROR_IO_FAILED);
 		assert_int_equal(softfield_consumer_try(&t->consumer, &mkey, &addr, &len, NULL, NULL), DOCA_ERROR_IO_FAILED);
 		assert_int_equal(softfield_consumer_post(&t->consumer, 0, 1, 1), DOCA_ERROR_BAD_STATE);
@@ -306,39 +306,40 @@ static void kernel_refuses_lengths_that_lie(void **state)
 
 		post(t, 1, 100);
 		for (uint32_t q = 0; q < 4; q++)
-			t->box.lines[0].quad[q].w[3] = softfield_mark(0, t->box.shift);
-		t->box.lines[0].quad[0].w[3] = softfield_tag(softfield_lap(0, t->box.shift), lengths[i][0], lengths[i][1], 0);
+			t->box.lines[0].slot16[q].w[3] = softfield_mark(0, t->box.shift);
+		t->box.lines[0].slot16[0].w[3] = softfield_tag(softfield_gen(0, t->box.shift), lengths[i][0], lengths[i][1], 0);
 		assert_int_equal(softfield_consumer_try(&t->consumer, &mkey, &addr, &len, NULL, NULL), DOCA_ERROR_IO_FAILED);
 		drop_to_kernel(t);
 		memset(memory, 0, SIZE);
 	}
 }
 
-/* A sender that is between line and annex: the message is not there yet, whatever earlier laps left in the annex. */
-static void kernel_waits_for_the_annex(void **state)
+/* A sender that is between line and overflow slot: the message is not there yet, whatever earlier generations left in the
+ * overflow slot. */
+static void kernel_waits_for_the_overflow(void **state)
 {
 	struct to_kernel *t = to_kernel(0);
-	struct softfield_annex *annex = softfield_annex_of(t->box.lines, DEPTH, 3);
-	struct softfield_quad stale, written;
+	struct softfield_overflow *overflow = softfield_overflow_of(t->box.lines, DEPTH, 3);
+	struct softfield_slot16 stale, written;
 	uint8_t bytes[100];
 	uint32_t mkey, len;
 	uintptr_t addr;
 
-	for (uint32_t i = 0; i < 128 * DEPTH + 3; i++) { /* long enough for the lap byte to come round */
+	for (uint32_t i = 0; i < 128 * DEPTH + 3; i++) { /* long enough for the generation byte to come round */
 		fill(bytes, sizeof(bytes), i);
 		post(t, 1, 100);
 		assert_int_equal(send(t, bytes, i == 3 ? 100 : 48, NULL, 0), DOCA_SUCCESS);
 		expect(t, bytes, i == 3 ? 100 : 48, NULL, 0);
 	}
 	fill(bytes, sizeof(bytes), 77);
-	stale = annex->quad[4];
+	stale = overflow->slot16[4];
 	post(t, 1, 100);
 	assert_int_equal(send(t, bytes, 100, NULL, 0), DOCA_SUCCESS);
-	written = annex->quad[4];
-	annex->quad[4] = stale;
+	written = overflow->slot16[4];
+	overflow->slot16[4] = stale;
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(softfield_consumer_try(&t->consumer, &mkey, &addr, &len, NULL, NULL), DOCA_ERROR_AGAIN);
-	annex->quad[4] = written;
+	overflow->slot16[4] = written;
 	expect(t, bytes, 100, NULL, 0);
 	drop_to_kernel(t);
 }
@@ -346,13 +347,13 @@ static void kernel_waits_for_the_annex(void **state)
 static void sender_believes_no_mad_grant(void **state)
 {
 	struct to_kernel *t = to_kernel(0);
-	struct softfield_quad mad = {{DEPTH + 1, 4096, 5, 0}};
+	struct softfield_slot16 mad = {{DEPTH + 1, 4096, 5, 0}};
 	uint8_t byte = 1;
 
-	softfield_store_quad(&t->box.head->grant, mad); /* more than the ring, and done with what was not sent */
+	softfield_store_slot16(&t->box.head->grant, mad); /* more than the ring, and done with what was not sent */
 	assert_int_equal(send(t, &byte, 1, NULL, 0), DOCA_ERROR_AGAIN);
-	mad = (struct softfield_quad){{2, 4096, 0, 1}};
-	softfield_store_quad(&t->box.head->grant, mad);
+	mad = (struct softfield_slot16){{2, 4096, 0, 1}};
+	softfield_store_slot16(&t->box.head->grant, mad);
 	assert_int_equal(send(t, &byte, 1, NULL, 0), DOCA_ERROR_NOT_CONNECTED);
 	drop_to_kernel(t);
 }
@@ -365,7 +366,7 @@ static void stopped_consumer_says_so(void **state)
 	uintptr_t addr;
 
 	post(t, 1, 64);
-	gpu_mailbox_close(t->box.head, SOFTFIELD_MAILBOX_STOPPED);
+	gpu_queue_close(t->box.head, SOFTFIELD_GPU_QUEUE_STOPPED);
 	for (int i = 0; i < SOFTFIELD_CONTROL_EVERY && result == DOCA_ERROR_AGAIN; i++)
 		result = softfield_consumer_try(&t->consumer, &mkey, &addr, &len, NULL, NULL);
 	assert_int_equal(result, DOCA_ERROR_BAD_STATE);
@@ -379,18 +380,18 @@ struct from_kernel {
 	struct softfield_gpu_peer peers[SOFTFIELD_GPU_PEERS_MAX];
 	struct softfield_gpu_dest dests[SOFTFIELD_GPU_PEERS_MAX];
 	struct softfield_gpu_send sends[2 * DEPTH];
-	struct softfield_mailbox control;
+	struct softfield_gpu_queue control;
 	struct gpu_receiver receiver;
 };
 
 static struct from_kernel *from_kernel(void)
 {
 	struct from_kernel *f = aligned_alloc(128, (sizeof(*f) + 127) / 128 * 128);
-	struct gpu_mailbox box;
+	struct gpu_queue box;
 
 	memset(f, 0, sizeof(*f));
-	gpu_mailbox_init(memory, 0, ARENA_OFFSET, ARENA, DEPTH, 0, 1, &box);
-	assert_int_equal(gpu_mailbox_view(memory, SIZE, 0, false, &f->receiver.box), DOCA_SUCCESS);
+	gpu_queue_init(memory, 0, ARENA_OFFSET, ARENA, DEPTH, 0, 1, &box);
+	assert_int_equal(gpu_queue_view(memory, SIZE, 0, false, &f->receiver.box), DOCA_SUCCESS);
 	f->producer.control = &f->control;
 	f->producer.peers = f->peers;
 	f->producer.dests = f->dests;
@@ -403,7 +404,7 @@ static struct from_kernel *from_kernel(void)
 						  .depth = DEPTH,
 						  .shift = box.shift,
 						  .arena_size = ARENA,
-						  .mailbox = box.head,
+						  .gpu_queue = box.head,
 						  .lines = box.lines};
 	return f;
 }
@@ -468,20 +469,20 @@ static void kernel_sends_every_length_and_immediate(void **state)
 	free(f);
 }
 
-static void receiver_waits_for_the_annex(void **state)
+static void receiver_waits_for_the_overflow(void **state)
 {
 	struct from_kernel *f = from_kernel();
-	struct softfield_annex *annex = softfield_annex_of(f->receiver.box.lines, DEPTH, 0);
+	struct softfield_overflow *overflow = softfield_overflow_of(f->receiver.box.lines, DEPTH, 0);
 	struct gpu_arrival arrival;
 	uint8_t bytes[100];
 
 	fill(bytes, sizeof(bytes), 4);
 	gpu_receiver_grant(&f->receiver, 1, 100);
 	assert_int_equal(kernel_send(f, bytes, 100, 0), DOCA_SUCCESS);
-	annex->quad[4].w[3]--;
+	overflow->slot16[4].w[3]--;
 	assert_true(gpu_receiver_ready(&f->receiver)); /* whoever sees it looks again rather than sleeps */
 	assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_AGAIN);
-	annex->quad[4].w[3]++;
+	overflow->slot16[4].w[3]++;
 	assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_SUCCESS);
 	assert_memory_equal(arrival.line, bytes, 100);
 	free(f);
@@ -539,7 +540,7 @@ static void lost_peer_ends_the_producer(void **state)
 	uint8_t byte = 0;
 	uint64_t id;
 
-	gpu_mailbox_close(&f->control, SOFTFIELD_MAILBOX_LOST);
+	gpu_queue_close(&f->control, SOFTFIELD_GPU_QUEUE_LOST);
 	for (int i = 0; i < SOFTFIELD_CONTROL_EVERY && result == DOCA_ERROR_AGAIN; i++)
 		result = softfield_producer_try(&f->producer, &id);
 	assert_int_equal(result, DOCA_ERROR_IO_FAILED);
@@ -551,20 +552,20 @@ static void receiver_refuses_what_was_not_granted(void **state)
 {
 	struct from_kernel *f = from_kernel();
 	struct gpu_arrival arrival;
-	uint32_t lap = softfield_lap(0, f->receiver.box.shift);
+	uint32_t gen = softfield_gen(0, f->receiver.box.shift);
 
 	for (uint32_t q = 0; q < 4; q++)
-		f->receiver.box.lines[0].quad[q].w[3] = softfield_mark(0, f->receiver.box.shift);
-	f->receiver.box.lines[0].quad[0].w[3] = softfield_tag(lap, 4, 0, 0);
+		f->receiver.box.lines[0].slot16[q].w[3] = softfield_mark(0, f->receiver.box.shift);
+	f->receiver.box.lines[0].slot16[0].w[3] = softfield_tag(gen, 4, 0, 0);
 	assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_IO_FAILED);
 	gpu_receiver_grant(&f->receiver, 1, 3);
 	assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_IO_FAILED);
 	f->receiver.len = 1000;
-	f->receiver.box.lines[0].quad[0].w[3] = softfield_tag(lap, SOFTFIELD_INLINE_MAX + 1, 0, 0);
+	f->receiver.box.lines[0].slot16[0].w[3] = softfield_tag(gen, SOFTFIELD_INLINE_MAX + 1, 0, 0);
 	assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_IO_FAILED);
-	f->receiver.box.lines[0].quad[0].w[3] = softfield_tag(lap, 120, 32, 0);
+	f->receiver.box.lines[0].slot16[0].w[3] = softfield_tag(gen, 120, 32, 0);
 	assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_IO_FAILED);
-	f->receiver.box.lines[0].quad[0].w[3] = softfield_tag(lap, 4, 33, 0);
+	f->receiver.box.lines[0].slot16[0].w[3] = softfield_tag(gen, 4, 33, 0);
 	assert_int_equal(gpu_receiver_peek(&f->receiver, &arrival), DOCA_ERROR_IO_FAILED);
 	free(f);
 }
@@ -573,30 +574,30 @@ static void receiver_refuses_what_was_not_granted(void **state)
 
 static void heads_that_lie_are_refused(void **state)
 {
-	struct softfield_mailbox *head = (struct softfield_mailbox *)memory;
-	struct gpu_mailbox box;
+	struct softfield_gpu_queue *head = (struct softfield_gpu_queue *)memory;
+	struct gpu_queue box;
 
-	gpu_mailbox_init(memory, 0, ARENA_OFFSET, ARENA, DEPTH, 0, 1, &box);
-	assert_int_equal(gpu_mailbox_view(memory, SIZE, 0, true, &box), DOCA_ERROR_INVALID_VALUE); /* the other way */
-	assert_int_equal(gpu_mailbox_view(memory, SIZE - 1, 0, false, &box), DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(gpu_mailbox_view(memory, SIZE, SIZE, false, &box), DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(gpu_mailbox_view(memory, SIZE, 1, false, &box), DOCA_ERROR_INVALID_VALUE);
-	assert_int_equal(gpu_mailbox_view(memory, SIZE, 64, false, &box), DOCA_ERROR_INVALID_VALUE);
+	gpu_queue_init(memory, 0, ARENA_OFFSET, ARENA, DEPTH, 0, 1, &box);
+	assert_int_equal(gpu_queue_view(memory, SIZE, 0, true, &box), DOCA_ERROR_INVALID_VALUE); /* the other way */
+	assert_int_equal(gpu_queue_view(memory, SIZE - 1, 0, false, &box), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(gpu_queue_view(memory, SIZE, SIZE, false, &box), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(gpu_queue_view(memory, SIZE, 1, false, &box), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(gpu_queue_view(memory, SIZE, 64, false, &box), DOCA_ERROR_INVALID_VALUE);
 	head->depth = 24;
-	assert_int_equal(gpu_mailbox_view(memory, SIZE, 0, false, &box), DOCA_ERROR_INVALID_VALUE);
-	head->depth = SOFTFIELD_MAILBOX_DEPTH_MAX;
-	assert_int_equal(gpu_mailbox_view(memory, SIZE, 0, false, &box), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(gpu_queue_view(memory, SIZE, 0, false, &box), DOCA_ERROR_INVALID_VALUE);
+	head->depth = SOFTFIELD_GPU_QUEUE_DEPTH_MAX;
+	assert_int_equal(gpu_queue_view(memory, SIZE, 0, false, &box), DOCA_ERROR_INVALID_VALUE);
 	head->depth = DEPTH;
 	head->lines_offset = UINT64_MAX - 63;
-	assert_int_equal(gpu_mailbox_view(memory, SIZE, 0, false, &box), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(gpu_queue_view(memory, SIZE, 0, false, &box), DOCA_ERROR_INVALID_VALUE);
 	head->lines_offset = 256;
 	head->arena_size = ARENA * 2;
-	assert_int_equal(gpu_mailbox_view(memory, SIZE, 0, false, &box), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(gpu_queue_view(memory, SIZE, 0, false, &box), DOCA_ERROR_INVALID_VALUE);
 	head->arena_size = ARENA;
 	head->version++;
-	assert_int_equal(gpu_mailbox_view(memory, SIZE, 0, false, &box), DOCA_ERROR_UNSUPPORTED_VERSION);
+	assert_int_equal(gpu_queue_view(memory, SIZE, 0, false, &box), DOCA_ERROR_UNSUPPORTED_VERSION);
 	head->version--;
-	assert_int_equal(gpu_mailbox_view(memory, SIZE, 0, false, &box), DOCA_SUCCESS);
+	assert_int_equal(gpu_queue_view(memory, SIZE, 0, false, &box), DOCA_SUCCESS);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_memory, drop_memory)
@@ -613,12 +614,12 @@ int main(void)
 		TEST(full_arena_clears_by_receiving),
 		TEST(kernel_refuses_a_line_that_lies),
 		TEST(kernel_refuses_lengths_that_lie),
-		TEST(kernel_waits_for_the_annex),
+		TEST(kernel_waits_for_the_overflow),
 		TEST(sender_believes_no_mad_grant),
 		TEST(stopped_consumer_says_so),
 		TEST(kernel_sends_what_is_granted),
 		TEST(kernel_sends_every_length_and_immediate),
-		TEST(receiver_waits_for_the_annex),
+		TEST(receiver_waits_for_the_overflow),
 		TEST(sends_wait_for_polls_and_for_the_arena),
 		TEST(unknown_and_ended_consumers),
 		TEST(lost_peer_ends_the_producer),

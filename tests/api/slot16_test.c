@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Quads between two processors: one whose last word is new is new as a whole. */
+/* 16-byte slots between two processors: one whose last word is new is new as a whole. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,15 +13,15 @@
 #define LOADS_MAX 2000000 /* or until the last of */
 #define STORES 1000000
 
-static struct softfield_quad quads[2] __attribute__((aligned(64)));
+static struct softfield_slot16 slots16[2] __attribute__((aligned(64)));
 
 static void *store(void *unused)
 {
 	for (uint32_t n = 1; n <= STORES; n++) {
-		struct softfield_quad quad = {{n, n, n, n}};
+		struct softfield_slot16 slot16 = {{n, n, n, n}};
 
-		softfield_store_quad(&quads[1], quad);
-		softfield_store_quad(&quads[0], quad);
+		softfield_store_slot16(&slots16[1], slot16);
+		softfield_store_slot16(&slots16[0], slot16);
 	}
 	return unused;
 }
@@ -34,7 +34,7 @@ static void the_last_word_comes_last(void **state)
 	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, store, NULL), 0);
 	for (uint32_t i = 0; i < LOADS_MAX && seen < STORES; i++) {
-		struct softfield_quad first = softfield_load_quad(&quads[0]), second = softfield_load_quad(&quads[1]);
+		struct softfield_slot16 first = softfield_load_slot16(&slots16[0]), second = softfield_load_slot16(&slots16[1]);
 
 		seen = first.w[3];
 		torn += first.w[0] != first.w[1] || first.w[2] != first.w[3] || first.w[0] < seen;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "comch/gpu_mailbox.h"
+#include "comch/gpu_queue.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -33,15 +33,15 @@ bool gpu_barriers(void)
 	return registered;
 }
 
-void gpu_barrier_now(const struct gpu_mailbox *mailbox)
+void gpu_barrier_now(const struct gpu_queue *gpu_queue)
 {
-	if (mailbox->registered)
+	if (gpu_queue->registered)
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
 }
 
 /* ---- memory ---- */
 
-/* What this process has mapped for mailboxes of its own. */
+/* What this process has mapped for GPU queues of its own. */
 struct own_memory {
 	void *addr;
 	size_t len;
@@ -114,7 +114,7 @@ static doca_error_t share(struct gpu_memory *memory, struct sf_domain *domain)
 	if (result == DOCA_SUCCESS)
 		result = sf_region_export(memory->region, memory->descriptor, &descriptor_len);
 	if (result != DOCA_SUCCESS) {
-		SF_LOG_ERR_LIMITED("%zu bytes of mailboxes cannot be shared with the peer: %s", memory->len,
+		SF_LOG_ERR_LIMITED("%zu bytes of GPU queues cannot be shared with the peer: %s", memory->len,
 				   doca_error_get_name(result));
 		return result;
 	}
@@ -144,7 +144,7 @@ doca_error_t gpu_memory_create(struct gpu_memory *memory, struct doca_gpu *gpu, 
 	len = (len + page - 1) / page * page;
 	addr = own_map(len);
 	if (addr == NULL) {
-		SF_LOG_ERR_LIMITED("no memory for %zu bytes of mailboxes: %s", len, strerror(errno));
+		SF_LOG_ERR_LIMITED("no memory for %zu bytes of GPU queues: %s", len, strerror(errno));
 		gpu_memory_destroy(memory);
 		return DOCA_ERROR_NO_MEMORY;
 	}
@@ -180,24 +180,24 @@ uint32_t gpu_pow2(uint64_t value, uint32_t min, uint32_t max)
 	return p;
 }
 
-/* ---- one mailbox ---- */
+/* ---- one GPU queue ---- */
 
-void gpu_mailbox_init(uint8_t *base, size_t offset, size_t arena_offset, uint32_t arena_size, uint32_t depth, uint32_t flags,
-		      uint32_t number, struct gpu_mailbox *mailbox)
+void gpu_queue_init(uint8_t *base, size_t offset, size_t arena_offset, uint32_t arena_size, uint32_t depth, uint32_t flags,
+		    uint32_t number, struct gpu_queue *gpu_queue)
 {
-	struct softfield_mailbox *head = (struct softfield_mailbox *)(base + offset);
+	struct softfield_gpu_queue *head = (struct softfield_gpu_queue *)(base + offset);
 
-	head->version = SOFTFIELD_MAILBOX_VERSION;
+	head->version = SOFTFIELD_GPU_QUEUE_VERSION;
 	head->flags = flags;
 	head->depth = depth;
 	head->lines_offset = offset + sizeof(*head);
 	head->arena_offset = arena_offset;
 	head->arena_size = arena_size;
 	head->number = number;
-	if ((flags & SOFTFIELD_MAILBOX_TO_KERNEL) != 0 && (flags & SOFTFIELD_MAILBOX_HARDWARE) == 0)
+	if ((flags & SOFTFIELD_GPU_QUEUE_TO_KERNEL) != 0 && (flags & SOFTFIELD_GPU_QUEUE_HARDWARE) == 0)
 		head->barriers = gpu_barriers();
-	head->magic = SOFTFIELD_MAILBOX_MAGIC;
-	*mailbox = (struct gpu_mailbox){.head = head,
+	head->magic = SOFTFIELD_GPU_QUEUE_MAGIC;
+	*gpu_queue = (struct gpu_queue){.head = head,
 					.lines = (struct softfield_line *)(base + head->lines_offset),
 					.arena = base + arena_offset,
 					.depth = depth,
@@ -216,24 +216,24 @@ static bool inside(uint64_t offset, uint64_t size, size_t len, size_t align)
 	return offset % align == 0 && offset <= len && size <= len - offset;
 }
 
-doca_error_t gpu_mailbox_view(uint8_t *base, size_t len, size_t offset, bool to_kernel, struct gpu_mailbox *mailbox)
+doca_error_t gpu_queue_view(uint8_t *base, size_t len, size_t offset, bool to_kernel, struct gpu_queue *gpu_queue)
 {
-	struct softfield_mailbox head;
+	struct softfield_gpu_queue head;
 
 	if (!inside(offset, sizeof(head), len, 64) || (uintptr_t)base % 64 != 0)
 		return DOCA_ERROR_INVALID_VALUE;
-	memcpy(&head, base + offset, offsetof(struct softfield_mailbox, grant)); /* once: the owner may change it */
-	if (head.magic != SOFTFIELD_MAILBOX_MAGIC)
+	memcpy(&head, base + offset, offsetof(struct softfield_gpu_queue, grant)); /* once: the owner may change it */
+	if (head.magic != SOFTFIELD_GPU_QUEUE_MAGIC)
 		return DOCA_ERROR_INVALID_VALUE;
-	if (head.version != SOFTFIELD_MAILBOX_VERSION)
+	if (head.version != SOFTFIELD_GPU_QUEUE_VERSION)
 		return DOCA_ERROR_UNSUPPORTED_VERSION;
-	if (!power_of_two(head.depth, SOFTFIELD_MAILBOX_DEPTH_MIN, SOFTFIELD_MAILBOX_DEPTH_MAX) ||
-	    !power_of_two(head.arena_size, SOFTFIELD_ARENA_ALIGN, SOFTFIELD_MAILBOX_ARENA_MAX) ||
-	    !inside(head.lines_offset, gpu_mailbox_size(head.depth) - sizeof(head), len, 64) ||
+	if (!power_of_two(head.depth, SOFTFIELD_GPU_QUEUE_DEPTH_MIN, SOFTFIELD_GPU_QUEUE_DEPTH_MAX) ||
+	    !power_of_two(head.arena_size, SOFTFIELD_ARENA_ALIGN, SOFTFIELD_GPU_QUEUE_ARENA_MAX) ||
+	    !inside(head.lines_offset, gpu_queue_size(head.depth) - sizeof(head), len, 64) ||
 	    !inside(head.arena_offset, head.arena_size, len, SOFTFIELD_ARENA_ALIGN) ||
-	    ((head.flags & SOFTFIELD_MAILBOX_TO_KERNEL) != 0) != to_kernel)
+	    ((head.flags & SOFTFIELD_GPU_QUEUE_TO_KERNEL) != 0) != to_kernel)
 		return DOCA_ERROR_INVALID_VALUE;
-	*mailbox = (struct gpu_mailbox){.head = (struct softfield_mailbox *)(base + offset),
+	*gpu_queue = (struct gpu_queue){.head = (struct softfield_gpu_queue *)(base + offset),
 					.lines = (struct softfield_line *)(base + head.lines_offset),
 					.arena = base + head.arena_offset,
 					.depth = head.depth,
@@ -244,17 +244,17 @@ doca_error_t gpu_mailbox_view(uint8_t *base, size_t len, size_t offset, bool to_
 	return DOCA_SUCCESS;
 }
 
-void gpu_mailbox_wake_now(struct softfield_mailbox *head)
+void gpu_queue_wake_now(struct softfield_gpu_queue *head)
 {
 	if (__atomic_exchange_n(&head->sleeping, 0, __ATOMIC_ACQ_REL) != 0)
 		syscall(SYS_futex, &head->sleeping, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-void gpu_mailbox_close(struct softfield_mailbox *head, enum softfield_mailbox_closed why)
+void gpu_queue_close(struct softfield_gpu_queue *head, enum softfield_gpu_queue_closed why)
 {
-	struct softfield_quad control = {{(uint32_t)why, 0, 0, 0}};
+	struct softfield_slot16 control = {{(uint32_t)why, 0, 0, 0}};
 
-	softfield_store_quad(&head->control, control);
+	softfield_store_slot16(&head->control, control);
 	softfield_fence_system();
-	gpu_mailbox_wake_now(head);
+	gpu_queue_wake_now(head);
 }

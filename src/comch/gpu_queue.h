@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The CPU's side of mailboxes (softfield/gpu_mailbox.h says what one is): their memory, which the process that owns the GPU
+ * The CPU's side of GPU queues (softfield/gpu_queue.h says what one is): their memory, which the process that owns the GPU
  * makes and shares. gpu_sender.h and gpu_receiver.h send and receive through one.
  *
- * Whatever lies in a mailbox was written by another process or a kernel and is checked before use; what each side counts, it
+ * Whatever lies in a GPU queue was written by another process or a kernel and is checked before use; what each side counts, it
  * keeps here, in memory of its own.
  */
-#ifndef COMCH_GPU_MAILBOX_H
-#define COMCH_GPU_MAILBOX_H
+#ifndef COMCH_GPU_QUEUE_H
+#define COMCH_GPU_QUEUE_H
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include <doca_error.h>
-#include <softfield/gpu_mailbox.h>
+#include <softfield/gpu_queue.h>
 
 #include "core/gpu.h"
 #include "fabric/fabric.h"
@@ -50,52 +50,52 @@ void gpu_memory_release(const void *addr);
 /* The power of two that holds value, within bounds that are powers of two. */
 uint32_t gpu_pow2(uint64_t value, uint32_t min, uint32_t max);
 
-/* ---- one mailbox ---- */
+/* ---- one GPU queue ---- */
 
-/* A mailbox as this process sees it: the geometry is a copy. */
-struct gpu_mailbox {
-	struct softfield_mailbox *head;
+/* A GPU queue as this process sees it: the geometry is a copy. */
+struct gpu_queue {
+	struct softfield_gpu_queue *head;
 	struct softfield_line *lines;
 	uint8_t *arena;
 	uint32_t depth, shift, arena_size;
 	uint32_t flags;
-	bool registered; /* this process takes part in barriers (softfield_mailbox.barriers) */
+	bool registered; /* this process takes part in barriers (softfield_gpu_queue.barriers) */
 };
 
 /* Whether this process takes part in expedited memory barriers; registers it the first time. */
 bool gpu_barriers(void);
-/* Stands for the fences of the mailbox's sender (softfield_mailbox.barriers). */
-void gpu_barrier_now(const struct gpu_mailbox *mailbox);
+/* Stands for the fences of the GPU queue's sender (softfield_gpu_queue.barriers). */
+void gpu_barrier_now(const struct gpu_queue *gpu_queue);
 
-/* Bytes of a head, its lines and their annexes. */
-static inline size_t gpu_mailbox_size(uint32_t depth)
+/* Bytes of a head, its lines and their overflow slots. */
+static inline size_t gpu_queue_size(uint32_t depth)
 {
-	return sizeof(struct softfield_mailbox) +
-	       (size_t)depth * (sizeof(struct softfield_line) + sizeof(struct softfield_annex));
+	return sizeof(struct softfield_gpu_queue) +
+	       (size_t)depth * (sizeof(struct softfield_line) + sizeof(struct softfield_overflow));
 }
 
 /* Writes the head at base + offset and gives the view. The memory is zero. */
-void gpu_mailbox_init(uint8_t *base, size_t offset, size_t arena_offset, uint32_t arena_size, uint32_t depth, uint32_t flags,
-		      uint32_t number, struct gpu_mailbox *mailbox);
+void gpu_queue_init(uint8_t *base, size_t offset, size_t arena_offset, uint32_t arena_size, uint32_t depth, uint32_t flags,
+		    uint32_t number, struct gpu_queue *gpu_queue);
 
-/* The view of a mailbox of the peer's. INVALID_VALUE: it is none, or does not fit into len, or flows the other way.
+/* The view of a GPU queue of the peer's. INVALID_VALUE: it is none, or does not fit into len, or flows the other way.
  * UNSUPPORTED_VERSION: another Softfield's. */
-doca_error_t gpu_mailbox_view(uint8_t *base, size_t len, size_t offset, bool to_kernel, struct gpu_mailbox *mailbox);
+doca_error_t gpu_queue_view(uint8_t *base, size_t len, size_t offset, bool to_kernel, struct gpu_queue *gpu_queue);
 
-/* The owner's word to its kernel: the mailbox ends. Wakes a kernel that sleeps on it. */
-void gpu_mailbox_close(struct softfield_mailbox *head, enum softfield_mailbox_closed why);
+/* The owner's word to its kernel: the GPU queue ends. Wakes a kernel that sleeps on it. */
+void gpu_queue_close(struct softfield_gpu_queue *head, enum softfield_gpu_queue_closed why);
 
-/* Wakes a software GPU's threads that sleep on the mailbox, after something was written to it. barriers: they make one. */
-void gpu_mailbox_wake_now(struct softfield_mailbox *head);
-static inline void gpu_mailbox_wake(const struct gpu_mailbox *mailbox, bool barriers)
+/* Wakes a software GPU's threads that sleep on the GPU queue, after something was written to it. barriers: they make one. */
+void gpu_queue_wake_now(struct softfield_gpu_queue *head);
+static inline void gpu_queue_wake(const struct gpu_queue *gpu_queue, bool barriers)
 {
-	if (mailbox->flags & SOFTFIELD_MAILBOX_HARDWARE)
+	if (gpu_queue->flags & SOFTFIELD_GPU_QUEUE_HARDWARE)
 		return;
 	if (!barriers)
 		softfield_fence_system(); /* what was written before the look; the sleeper sets the word, then looks */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (__builtin_expect(__atomic_load_n(&mailbox->head->sleeping, __ATOMIC_RELAXED) != 0, 0))
-		gpu_mailbox_wake_now(mailbox->head);
+	if (__builtin_expect(__atomic_load_n(&gpu_queue->head->sleeping, __ATOMIC_RELAXED) != 0, 0))
+		gpu_queue_wake_now(gpu_queue->head);
 }
 
 #endif
