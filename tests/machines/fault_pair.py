@@ -26,12 +26,11 @@ STATUSES = {  # as the headers and docs/ say, for a peer that is gone or does no
 class Program:
     """fault_peer, and each of its lines with the time when it came."""
 
-    def __init__(self, machine, role, peer, length, log):
-        self.name, self.log = machine.name, log
+    def __init__(self, machine, role, peer, length, log, changed):
+        self.name, self.log, self.changed = machine.name, log, changed
         with open(log, "a", encoding="utf-8") as stderr:
             self.process = machine.start([peer, role, str(length)], stdin=subprocess.PIPE, stderr=stderr,
                                          SOFTFIELD_LOG=os.environ.get("SOFTFIELD_LOG", "warning"))
-        self.changed = threading.Condition()
         self.lines, self.begin, self.ended = [], 0, False
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
@@ -63,16 +62,11 @@ class Program:
 
     def await_any(self, *texts, limit=WAIT_S):
         """Returns which one came."""
-        end = time.monotonic() + limit
-        with self.changed:
-            while True:
-                found = [text for text in texts if self.find(text) is not None]
-                if found:
-                    return found[0]
-                wrong = [line for line in self.said() if line.startswith("wrong")]
-                assert not wrong and not self.ended, "%s ended, or found what is not so\n%s" % (self.name, self.story())
-                assert self.changed.wait(max(0, end - time.monotonic())) or time.monotonic() < end, \
-                    "%s did not say %s in %.0f s\n%s" % (self.name, " or ".join(texts), limit, self.story())
+        return await_first(*((self, text) for text in texts), limit=limit)[1]
+
+    def check(self):
+        wrong = [line for line in self.said() if line.startswith("wrong")]
+        assert not wrong and not self.ended, "%s ended, or found what is not so\n%s" % (self.name, self.story())
 
     def say(self, text):
         """What is awaited from here on is the answer."""
@@ -98,6 +92,22 @@ class Program:
         assert self.process.wait(WAIT_S) == 0, self.story()
         self.reader.join()
         self.process.stdout.close()
+
+
+def await_first(*wanted, limit=WAIT_S):
+    """Of programs of one pair and their lines, the first that came."""
+    end = time.monotonic() + limit
+    programs = list(dict.fromkeys(program for program, _ in wanted))
+    with programs[0].changed:
+        while True:
+            found = [(program, text) for program, text in wanted if program.find(text) is not None]
+            if found:
+                return found[0]
+            for program in programs:
+                program.check()
+            assert programs[0].changed.wait(max(0, end - time.monotonic())) or time.monotonic() < end, \
+                "none of these came in %.0f s: %s\n%s" % (limit, ["%s: %s" % (program.name, text) for program, text in wanted],
+                                                           "\n".join(program.story() for program in programs))
 
 
 def holds(pid):
@@ -128,6 +138,7 @@ class Pair:
     def __init__(self, root, programs, family="IPv4", length=65536, has_names=False, timeout_ms=None):
         self.root, self.family, self.length = root, family, length
         self.softfield, self.peer = programs
+        self.changed = threading.Condition()  # something that a program of the pair said
         self.addresses = dict(ADDRESSES[family])
         os.mkdir(root)
         hosts = os.path.join(root, "hosts") if has_names else None
@@ -156,7 +167,7 @@ class Pair:
         return namespace
 
     def program(self, machine, role):
-        program = Program(machine, role, self.peer, self.length, os.path.join(self.root, machine.name + ".log"))
+        program = Program(machine, role, self.peer, self.length, os.path.join(self.root, machine.name + ".log"), self.changed)
         self.programs.append(program)
         return program
 

@@ -18,8 +18,8 @@ static void dial_failed(struct sf_channel *channel, int error)
 {
 	if (channel->why == DOCA_ERROR_NOT_FOUND) /* a machine that answers knows most */
 		return;
-	if (error == ECONNRESET)
-		channel->why = DOCA_SUCCESS; /* the process was there, and ended the call as it may later too */
+	if (error == ECONNRESET || error == ECONNABORTED)
+		channel->why = DOCA_ERROR_CONNECTION_ABORTED; /* a process was there, and has cut the call off */
 	else
 		channel->why = error == ECONNREFUSED ? DOCA_ERROR_NOT_FOUND : DOCA_ERROR_TIME_OUT;
 }

@@ -162,7 +162,8 @@ static bool calls_again(const struct sf_handshake *handshake, const struct sf_ch
 {
 	struct sf_question *question = handshake->question;
 
-	if (!handshake->is_awaited || !channel->is_stream || channel->why != DOCA_SUCCESS || channel->heartbeat.is_lost ||
+	if (!handshake->is_awaited || !channel->is_stream ||
+	    (channel->why != DOCA_SUCCESS && channel->why != DOCA_ERROR_CONNECTION_ABORTED) || channel->heartbeat.is_lost ||
 	    ++question->cuts == CUTS_MAX)
 		return false;
 	question->call_ns = sf_now_ns() + (CUT_PAUSE_NS << (question->cuts - 1));
