@@ -114,7 +114,7 @@ void directory_close(struct directory *directory)
 	directory->server = NULL;
 }
 
-/* The asker's side */
+/* The requester's side */
 
 struct question {
 	char *channel_name;

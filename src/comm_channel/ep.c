@@ -91,11 +91,11 @@ void ep_close(struct doca_comm_channel_ep_t *ep)
 	ep->pe = NULL;
 	free(ep->entries);
 	free(ep->slots);
-	free(ep->picture);
+	free(ep->snapshot);
 	ep->entries = NULL;
 	ep->slots = NULL;
-	ep->picture = NULL;
-	ep->picture_len = 0;
+	ep->snapshot = NULL;
+	ep->snapshot_len = 0;
 	ep->num_sending = 0;
 	ep->send_refused = ep->service_changed = false;
 	ep->role = EP_UNUSED;

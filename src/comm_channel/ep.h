@@ -75,10 +75,10 @@ struct doca_comm_channel_ep_t {
 	bool send_armed, recv_armed, service_armed;
 	bool recv_signalled;  /* recv_event was written, and not taken */
 	bool send_refused;    /* the last send found a queue full */
-	bool service_changed; /* clients came or went since the last picture */
+	bool service_changed; /* clients came or went since the last snapshot */
 
-	struct doca_comm_channel_addr_t **picture;
-	uint32_t picture_len;
+	struct doca_comm_channel_addr_t **snapshot;
+	uint32_t snapshot_len;
 };
 
 /* INVALID_VALUE, logged with the function's name, when object or argument is NULL. */

@@ -4,24 +4,24 @@
 
 #include "comm_channel/ep.h"
 
-static doca_error_t picture_take(struct doca_comm_channel_ep_t *ep)
+static doca_error_t snapshot_take(struct doca_comm_channel_ep_t *ep)
 {
-	struct doca_comm_channel_addr_t **picture;
+	struct doca_comm_channel_addr_t **snapshot;
 	uint32_t num = 0;
 
 	for (const struct doca_comm_channel_addr_t *peer = ep->peers; peer != NULL; peer = peer->next)
 		num += peer->state == PEER_CONNECTED;
-	picture = calloc(num + 1, sizeof(struct doca_comm_channel_addr_t *));
-	if (picture == NULL) {
+	snapshot = calloc(num + 1, sizeof(struct doca_comm_channel_addr_t *));
+	if (snapshot == NULL) {
 		SF_LOG_ERR("no memory for the addresses of %u clients", num);
 		return DOCA_ERROR_DRIVER;
 	}
-	free(ep->picture);
-	ep->picture = picture;
-	ep->picture_len = 0;
+	free(ep->snapshot);
+	ep->snapshot = snapshot;
+	ep->snapshot_len = 0;
 	for (struct doca_comm_channel_addr_t *peer = ep->peers; peer != NULL; peer = peer->next) {
 		if (peer->state == PEER_CONNECTED)
-			ep->picture[ep->picture_len++] = peer;
+			ep->snapshot[ep->snapshot_len++] = peer;
 	}
 	return DOCA_SUCCESS;
 }
@@ -47,7 +47,7 @@ doca_error_t doca_comm_channel_ep_update_service_state_info(struct doca_comm_cha
 	events_take(&ep->service_event);
 	ep_progress(ep);
 	ep->service_changed = false;
-	result = picture_take(ep);
+	result = snapshot_take(ep);
 	ep->service_armed = true;
 	events_settle(ep);
 	pthread_mutex_unlock(&ep->lock);
@@ -62,12 +62,12 @@ doca_error_t doca_comm_channel_ep_get_peer_addr_list(const struct doca_comm_chan
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	*peer_addr_array = ep->picture;
-	*peer_addr_array_len = ep->picture_len;
+	*peer_addr_array = ep->snapshot;
+	*peer_addr_array_len = ep->snapshot_len;
 	return DOCA_SUCCESS;
 }
 
-/* A picture accepts all who wait before it is taken. */
+/* A snapshot accepts all who wait before it is taken. */
 doca_error_t doca_comm_channel_ep_get_pending_connections(const struct doca_comm_channel_ep_t *ep, uint32_t *pending_connections)
 {
 	doca_error_t result = check_service(ep, pending_connections, __func__);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What travels when a connection is made by address: the caller's greeting, and the answer or the refusal. All of it comes from
+ * What travels when a connection is made by address: the caller's handshake, and the answer or the refusal. All of it comes from
  * another process, and is checked whole before anything of it is used.
  */
 #ifndef RDMA_CM_WIRE_H

@@ -9,7 +9,7 @@
 #include "base/log_rate.h"
 
 #define DESCRIPTOR_MAGIC UINT32_C(0x44524653) /* SFRD */
-#define GREETING_MAGIC UINT32_C(0x47524653)   /* SFRG */
+#define HANDSHAKE_MAGIC UINT32_C(0x47524653)  /* SFRG */
 #define WIRE_VERSION 1
 #define DESCRIPTOR_VERSION 3
 
@@ -90,23 +90,23 @@ doca_error_t rdma_descriptor_parse(const void *data, size_t len, struct rdma_des
 	return DOCA_SUCCESS;
 }
 
-void rdma_greeting_pack(const struct rdma_greeting *greeting, uint8_t out[RDMA_GREETING_SIZE])
+void rdma_handshake_pack(const struct rdma_handshake *handshake, uint8_t out[RDMA_HANDSHAKE_SIZE])
 {
-	sf_put_le32(out, GREETING_MAGIC);
+	sf_put_le32(out, HANDSHAKE_MAGIC);
 	sf_put_le32(out + 4, WIRE_VERSION);
-	memcpy(out + 8, greeting->to, RDMA_TOKEN_SIZE);
-	memcpy(out + 8 + RDMA_TOKEN_SIZE, greeting->from, RDMA_TOKEN_SIZE);
-	sf_put_le32(out + 8 + 2 * RDMA_TOKEN_SIZE, greeting->slot);
+	memcpy(out + 8, handshake->to, RDMA_TOKEN_SIZE);
+	memcpy(out + 8 + RDMA_TOKEN_SIZE, handshake->from, RDMA_TOKEN_SIZE);
+	sf_put_le32(out + 8 + 2 * RDMA_TOKEN_SIZE, handshake->slot);
 }
 
-doca_error_t rdma_greeting_parse(const void *data, size_t len, struct rdma_greeting *greeting)
+doca_error_t rdma_handshake_parse(const void *data, size_t len, struct rdma_handshake *handshake)
 {
 	const uint8_t *in = (const uint8_t *)data;
 
-	if (len != RDMA_GREETING_SIZE || sf_get_le32(in) != GREETING_MAGIC || sf_get_le32(in + 4) != WIRE_VERSION)
+	if (len != RDMA_HANDSHAKE_SIZE || sf_get_le32(in) != HANDSHAKE_MAGIC || sf_get_le32(in + 4) != WIRE_VERSION)
 		return DOCA_ERROR_INVALID_VALUE;
-	memcpy(greeting->to, in + 8, RDMA_TOKEN_SIZE);
-	memcpy(greeting->from, in + 8 + RDMA_TOKEN_SIZE, RDMA_TOKEN_SIZE);
-	greeting->slot = sf_get_le32(in + 8 + 2 * RDMA_TOKEN_SIZE);
+	memcpy(handshake->to, in + 8, RDMA_TOKEN_SIZE);
+	memcpy(handshake->from, in + 8 + RDMA_TOKEN_SIZE, RDMA_TOKEN_SIZE);
+	handshake->slot = sf_get_le32(in + 8 + 2 * RDMA_TOKEN_SIZE);
 	return DOCA_SUCCESS;
 }

@@ -21,22 +21,22 @@ static bool is_token(const uint8_t a[RDMA_TOKEN_SIZE], const uint8_t b[RDMA_TOKE
 	return differ == 0;
 }
 
-static struct doca_rdma_connection *find_connection(struct doca_rdma *rdma, const struct rdma_greeting *greeting)
+static struct doca_rdma_connection *find_connection(struct doca_rdma *rdma, const struct rdma_handshake *handshake)
 {
 	struct doca_rdma_connection *connection;
 
-	if (greeting->slot >= rdma->num_connections)
+	if (handshake->slot >= rdma->num_connections)
 		return NULL;
-	connection = &rdma->connections[greeting->slot];
+	connection = &rdma->connections[handshake->slot];
 	if (connection->by_addr || connection->state < RDMA_CONNECTION_EXPORTED)
 		return NULL;
-	return is_token(connection->token, greeting->to) ? connection : NULL;
+	return is_token(connection->token, handshake->to) ? connection : NULL;
 }
 
-static bool is_peer(const struct doca_rdma_connection *connection, const struct rdma_greeting *greeting)
+static bool is_peer(const struct doca_rdma_connection *connection, const struct rdma_handshake *handshake)
 {
 	return connection->in == NULL && (connection->state == RDMA_CONNECTION_EXPORTED ||
-					  memcmp(connection->peer.token, greeting->from, RDMA_TOKEN_SIZE) == 0);
+					  memcmp(connection->peer.token, handshake->from, RDMA_TOKEN_SIZE) == 0);
 }
 
 /* With DC anybody who has the details may come. */
@@ -60,16 +60,16 @@ static bool add_guest(struct doca_rdma_connection *connection, struct sf_conn *c
 void rdma_export_accepted(struct doca_rdma *rdma, struct sf_conn *conn, const void *data, size_t len)
 {
 	struct doca_rdma_connection *connection = NULL;
-	struct rdma_greeting greeting;
+	struct rdma_handshake handshake;
 
-	if (rdma_greeting_parse(data, len, &greeting) == DOCA_SUCCESS)
-		connection = find_connection(rdma, &greeting);
+	if (rdma_handshake_parse(data, len, &handshake) == DOCA_SUCCESS)
+		connection = find_connection(rdma, &handshake);
 	conn->user = connection;
 	if (connection != NULL && connection->state == RDMA_CONNECTION_FAILED) {
 		sf_conn_close(conn); /* whoever is late for it: the log has said why it ended */
-	} else if (connection != NULL && is_peer(connection, &greeting)) {
+	} else if (connection != NULL && is_peer(connection, &handshake)) {
 		connection->in = conn;
-		memcpy(connection->in_token, greeting.from, RDMA_TOKEN_SIZE);
+		memcpy(connection->in_token, handshake.from, RDMA_TOKEN_SIZE);
 	} else if (connection == NULL || !add_guest(connection, conn)) {
 		SF_LOG_WARN_LIMITED("rdma: a peer that no connection waits for was turned away");
 		sf_conn_close(conn);
@@ -184,13 +184,13 @@ static doca_error_t check_peer(const struct doca_rdma_connection *connection, co
 /* A connection that is reported works without the peer's program and agent, even if the peer is stopped from here on. */
 static doca_error_t open_conn(struct doca_rdma_connection *connection)
 {
-	struct rdma_greeting greeting = {.slot = connection->peer.slot};
-	uint8_t data[RDMA_GREETING_SIZE];
+	struct rdma_handshake handshake = {.slot = connection->peer.slot};
+	uint8_t data[RDMA_HANDSHAKE_SIZE];
 	doca_error_t result;
 
-	memcpy(greeting.to, connection->peer.token, RDMA_TOKEN_SIZE);
-	memcpy(greeting.from, connection->token, RDMA_TOKEN_SIZE);
-	rdma_greeting_pack(&greeting, data);
+	memcpy(handshake.to, connection->peer.token, RDMA_TOKEN_SIZE);
+	memcpy(handshake.from, connection->token, RDMA_TOKEN_SIZE);
+	rdma_handshake_pack(&handshake, data);
 	result = sf_conn_connect(connection->rdma->ep, connection->peer.name, connection->peer.address, data, sizeof(data),
 				 connection, &connection->out);
 	if (result != DOCA_SUCCESS)

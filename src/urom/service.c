@@ -82,7 +82,7 @@ static bool service_progress(struct doca_ctx *ctx)
 	if (service->ended != NULL)
 		any |= urom_gid_tell_ended(service);
 	if (atomic_load_explicit(&service->any_queued, memory_order_acquire) || service->session == UROM_SESSION_ENDED)
-		any |= urom_service_run_errands(service);
+		any |= urom_service_run_requests(service);
 	if (service->session == UROM_SESSION_ENDED && ctx->state == DOCA_CTX_STATE_RUNNING) {
 		sf_ctx_fail(ctx);
 		any = true;
@@ -106,7 +106,7 @@ static void service_send_pending(struct doca_ctx *ctx)
 	struct doca_urom_service *service = (struct doca_urom_service *)ctx;
 
 	if (atomic_load_explicit(&service->any_queued, memory_order_acquire))
-		(void)urom_service_run_errands(service);
+		(void)urom_service_run_requests(service);
 	sf_comm_push(service->comm);
 }
 

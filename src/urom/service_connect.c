@@ -216,7 +216,7 @@ doca_error_t urom_service_connect(struct doca_urom_service *service)
 		result = try_all(service, found);
 	freeaddrinfo(found);
 	pthread_mutex_lock(&service->lock);
-	service->takes_errands = result == DOCA_SUCCESS;
+	service->takes_requests = result == DOCA_SUCCESS;
 	pthread_mutex_unlock(&service->lock);
 	return result;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A service's connection to the daemon: handshake, answers, and the errands of workers. */
+/* A service's connection to the daemon: handshake, answers, and the requests of workers. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,70 +128,70 @@ static void take_refusal(struct doca_urom_service *service, const struct urom_he
 	end_session(service, head->status != DOCA_SUCCESS ? (doca_error_t)head->status : DOCA_ERROR_NOT_PERMITTED);
 }
 
-/* ---- errands ---- */
+/* ---- requests ---- */
 
-static void finish(struct urom_errand *errand, doca_error_t status, const char *reason)
+static void finish(struct urom_request *request, doca_error_t status, const char *reason)
 {
 	const uint64_t one = 1;
-	int wake_fd = errand->wake_fd; /* the errand may be gone once it is DONE; whoever waits for it closes this one later */
+	int wake_fd = request->wake_fd; /* the request may be gone once it is DONE; whoever waits for it closes this one later */
 
-	errand->status = status;
-	snprintf(errand->reason, sizeof(errand->reason), "%s", reason);
-	atomic_store_explicit(&errand->state, UROM_ERRAND_DONE, memory_order_release);
+	request->status = status;
+	snprintf(request->reason, sizeof(request->reason), "%s", reason);
+	atomic_store_explicit(&request->state, UROM_REQUEST_DONE, memory_order_release);
 	(void)!write(wake_fd, &one, sizeof(one));
 }
 
-void urom_errand_post(struct doca_urom_service *service, struct urom_errand *errand)
+void urom_request_post(struct doca_urom_service *service, struct urom_request *request)
 {
 	const uint64_t one = 1;
 
 	pthread_mutex_lock(&service->lock);
-	if (service->takes_errands) {
-		atomic_store_explicit(&errand->state, UROM_ERRAND_QUEUED, memory_order_relaxed);
-		TAILQ_INSERT_TAIL(&service->queued, errand, next);
+	if (service->takes_requests) {
+		atomic_store_explicit(&request->state, UROM_REQUEST_QUEUED, memory_order_relaxed);
+		TAILQ_INSERT_TAIL(&service->queued, request, next);
 		atomic_store_explicit(&service->any_queued, true, memory_order_release);
 		(void)!write(service->wake_fd, &one, sizeof(one));
 	} else {
-		finish(errand, DOCA_ERROR_NOT_CONNECTED, "the service context is not RUNNING");
+		finish(request, DOCA_ERROR_NOT_CONNECTED, "the service context is not RUNNING");
 	}
 	pthread_mutex_unlock(&service->lock);
 }
 
-static void finish_all(struct urom_errands *errands)
+static void finish_all(struct urom_requests *requests)
 {
-	for (struct urom_errand *errand; (errand = TAILQ_FIRST(errands)) != NULL;) {
-		TAILQ_REMOVE(errands, errand, next);
-		finish(errand, DOCA_ERROR_CONNECTION_ABORTED, "the connection to the service ended");
+	for (struct urom_request *request; (request = TAILQ_FIRST(requests)) != NULL;) {
+		TAILQ_REMOVE(requests, request, next);
+		finish(request, DOCA_ERROR_CONNECTION_ABORTED, "the connection to the service ended");
 	}
 }
 
 /* False: the daemon cannot be sent more just now. */
 static bool send_first(struct doca_urom_service *service)
 {
-	struct urom_errand *errand = TAILQ_FIRST(&service->queued);
+	struct urom_request *request = TAILQ_FIRST(&service->queued);
 
-	errand->request = ++service->last_request;
+	request->request = ++service->last_request;
 	doca_error_t result =
-		urom_service_send(service, errand->kind, errand->request, errand->subject, errand->body, errand->body_len);
+		urom_service_send(service, request->kind, request->request, request->subject, request->body, request->body_len);
 	if (result == DOCA_ERROR_AGAIN)
 		return false;
-	TAILQ_REMOVE(&service->queued, errand, next);
+	TAILQ_REMOVE(&service->queued, request, next);
 	if (result == DOCA_SUCCESS) {
-		atomic_store_explicit(&errand->state, UROM_ERRAND_SENT, memory_order_relaxed);
-		TAILQ_INSERT_TAIL(&service->sent, errand, next);
+		atomic_store_explicit(&request->state, UROM_REQUEST_SENT, memory_order_relaxed);
+		TAILQ_INSERT_TAIL(&service->sent, request, next);
 	} else {
-		finish(errand, result, "it cannot be sent to the service");
+		finish(request, result, "it cannot be sent to the service");
 	}
 	return true;
 }
 
-bool urom_service_run_errands(struct doca_urom_service *service)
+bool urom_service_run_requests(struct doca_urom_service *service)
 {
 	bool any = false;
 
 	pthread_mutex_lock(&service->lock);
 	if (service->session == UROM_SESSION_ENDED) {
-		service->takes_errands = false;
+		service->takes_requests = false;
 		any = !TAILQ_EMPTY(&service->queued) || !TAILQ_EMPTY(&service->sent);
 		finish_all(&service->queued);
 		finish_all(&service->sent);
@@ -213,30 +213,30 @@ static pid_t visible_process(const struct doca_urom_service *service, const stru
 }
 
 /* UNEXPECTED: nobody has asked that. The one who did would wait forever. */
-static doca_error_t take_errand_answer(struct doca_urom_service *service, const struct urom_head *head, const void *body,
-				       size_t len)
+static doca_error_t take_request_answer(struct doca_urom_service *service, const struct urom_head *head, const void *body,
+					size_t len)
 {
 	enum urom_kind kind = head->kind == UROM_SPAWNED ? UROM_SPAWN : UROM_RELEASE;
-	struct urom_errand *errand;
+	struct urom_request *request;
 	char reason[UROM_TEXT_MAX] = "";
 	doca_error_t status = (doca_error_t)head->status;
 
 	pthread_mutex_lock(&service->lock);
-	TAILQ_FOREACH (errand, &service->sent, next) {
-		if (errand->request == head->request && errand->kind == kind)
+	TAILQ_FOREACH (request, &service->sent, next) {
+		if (request->request == head->request && request->kind == kind)
 			break;
 	}
-	bool found = errand != NULL;
+	bool found = request != NULL;
 	if (found) {
-		TAILQ_REMOVE(&service->sent, errand, next);
+		TAILQ_REMOVE(&service->sent, request, next);
 		if (status != DOCA_SUCCESS)
 			urom_text_parse(body, len, reason);
 		else if (kind == UROM_SPAWN)
-			status = urom_spawned_parse(body, len, &errand->spawned);
-		errand->process = visible_process(service, &errand->spawned);
-		errand->service = service->reached;
-		errand->service_len = service->reached_len;
-		finish(errand, status,
+			status = urom_spawned_parse(body, len, &request->spawned);
+		request->process = visible_process(service, &request->spawned);
+		request->service = service->reached;
+		request->service_len = service->reached_len;
+		finish(request, status,
 		       status == DOCA_ERROR_INVALID_VALUE && reason[0] == '\0' ? "the service's answer is malformed" : reason);
 	}
 	pthread_mutex_unlock(&service->lock);
@@ -259,7 +259,7 @@ static doca_error_t take_answer(struct doca_urom_service *service, const struct 
 	switch (head->kind) {
 	case UROM_SPAWNED:
 	case UROM_RELEASED:
-		return take_errand_answer(service, head, body, len);
+		return take_request_answer(service, head, body, len);
 	case UROM_GROUP_IS:
 		urom_gid_answered(service, head, body, len);
 		return DOCA_SUCCESS;
@@ -314,7 +314,7 @@ const struct sf_comm_handler urom_service_handler = {.message = message, .lost =
 void urom_service_disconnect(struct doca_urom_service *service)
 {
 	pthread_mutex_lock(&service->lock);
-	service->takes_errands = false;
+	service->takes_requests = false;
 	finish_all(&service->queued);
 	finish_all(&service->sent);
 	atomic_store_explicit(&service->any_queued, false, memory_order_relaxed);

@@ -8,7 +8,7 @@
  *   service_task_gid.c
  *   domain.c         the domain context    domain_exchange.c  what processes gather    domain_tell.c  what workers are told
  *
- * A service and its workers may belong to different threads: what a worker wants of the daemon is an errand, which it posts to
+ * A service and its workers may belong to different threads: what a worker wants of the daemon is a request, which it posts to
  * the service, and which the service's progress carries out.
  */
 #ifndef UROM_UROM_H
@@ -38,15 +38,15 @@
 #define UROM_ADDRESSES_MAX 8		     /* of a name that are tried */
 #define UROM_TASK_USER_DATA 32
 
-/* ---- errands ---- */
+/* ---- requests ---- */
 
-enum urom_errand_state { UROM_ERRAND_NONE, UROM_ERRAND_QUEUED, UROM_ERRAND_SENT, UROM_ERRAND_DONE };
+enum urom_request_state { UROM_REQUEST_NONE, UROM_REQUEST_QUEUED, UROM_REQUEST_SENT, UROM_REQUEST_DONE };
 
 /* All but body under the service's lock, until DONE. */
-struct urom_errand {
-	TAILQ_ENTRY(urom_errand) next;
-	_Atomic(enum urom_errand_state) state; /* DONE is written last, and the errand is the worker's again */
-	enum urom_kind kind;		       /* UROM_SPAWN or UROM_RELEASE */
+struct urom_request {
+	TAILQ_ENTRY(urom_request) next;
+	_Atomic(enum urom_request_state) state; /* DONE is written last, and the request is the worker's again */
+	enum urom_kind kind;			/* UROM_SPAWN or UROM_RELEASE */
 	uint64_t request, subject;
 	uint8_t *body; /* the worker's */
 	size_t body_len;
@@ -59,7 +59,7 @@ struct urom_errand {
 	socklen_t service_len;
 };
 
-TAILQ_HEAD(urom_errands, urom_errand);
+TAILQ_HEAD(urom_requests, urom_request);
 
 /* ---- service ---- */
 
@@ -93,11 +93,11 @@ struct doca_urom_service {
 	doca_cpu_set_t cpuset;
 	uint64_t last_request;
 	struct doca_task *asked, *ended; /* get-workers tasks: the daemon has them; to be told of */
-	/* errands */
+	/* requests */
 	pthread_mutex_t lock;
-	bool takes_errands;
+	bool takes_requests;
 	char net_devices[UROM_NET_DEVICES_MAX]; /* that may be used: also for connections to workers */
-	struct urom_errands queued, sent;
+	struct urom_requests queued, sent;
 	_Atomic bool any_queued;
 	int wake_fd;
 };
@@ -120,12 +120,12 @@ void urom_say_other_secret(const char *address);
 /* What a start may answer when a session ends so: the other end chooses none of its own. */
 doca_error_t urom_service_why(doca_error_t why);
 void urom_service_disconnect(struct doca_urom_service *service);
-/* Sends what is queued, and ends all errands when the session ended. True when anything was done. */
-bool urom_service_run_errands(struct doca_urom_service *service);
+/* Sends what is queued, and ends all requests when the session ended. True when anything was done. */
+bool urom_service_run_requests(struct doca_urom_service *service);
 doca_error_t urom_service_send(struct doca_urom_service *service, enum urom_kind kind, uint64_t request, uint64_t subject,
 			       const void *body, size_t body_len);
 /* From any thread. Without a session it is DONE at once. */
-void urom_errand_post(struct doca_urom_service *service, struct urom_errand *errand);
+void urom_request_post(struct doca_urom_service *service, struct urom_request *request);
 
 /* service_task_gid.c */
 extern const struct sf_task_class urom_gid_task_class;
@@ -161,7 +161,7 @@ struct doca_urom_worker {
 	enum urom_worker_phase phase;
 	bool granted; /* the service counts us among the process's clients */
 	bool told;    /* the end of this run was logged */
-	struct urom_errand errand;
+	struct urom_request request;
 	struct sf_comm *comm;
 	struct sf_comm_peer *peer;
 	size_t message_max;

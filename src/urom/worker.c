@@ -36,12 +36,12 @@ static doca_error_t pack_spawn(struct doca_urom_worker *worker)
 	memcpy(spawn.cpuset, &worker->cpuset, sizeof(spawn.cpuset));
 	for (size_t i = 0; i < worker->num_env; i++)
 		spawn.env[i] = worker->env[i];
-	worker->errand.body = (uint8_t *)malloc(UROM_CONTROL_MAX);
-	if (worker->errand.body == NULL) {
+	worker->request.body = (uint8_t *)malloc(UROM_CONTROL_MAX);
+	if (worker->request.body == NULL) {
 		SF_LOG_ERR("urom worker: no memory to start");
 		return DOCA_ERROR_NO_MEMORY;
 	}
-	worker->errand.body_len = urom_spawn_pack(&spawn, worker->errand.body, UROM_CONTROL_MAX);
+	worker->request.body_len = urom_spawn_pack(&spawn, worker->request.body, UROM_CONTROL_MAX);
 	return DOCA_SUCCESS;
 }
 
@@ -52,8 +52,8 @@ static void release_all(struct doca_urom_worker *worker)
 		sf_comm_close(worker->comm);
 	worker->comm = NULL;
 	worker->peer = NULL;
-	free(worker->errand.body);
-	worker->errand.body = NULL;
+	free(worker->request.body);
+	worker->request.body = NULL;
 	free(worker->payloads);
 	worker->payloads = NULL;
 	free(worker->addresses);
@@ -105,10 +105,10 @@ static doca_error_t worker_start(struct doca_ctx *ctx)
 		return result;
 	}
 	worker->phase = UROM_WORKER_SPAWNING;
-	worker->errand.kind = UROM_SPAWN;
-	worker->errand.wake_fd = worker->wake_fd;
-	worker->errand.subject = worker->wanted_id;
-	urom_errand_post(worker->service, &worker->errand);
+	worker->request.kind = UROM_SPAWN;
+	worker->request.wake_fd = worker->wake_fd;
+	worker->request.subject = worker->wanted_id;
+	urom_request_post(worker->service, &worker->request);
 	return DOCA_ERROR_IN_PROGRESS;
 }
 
@@ -118,10 +118,10 @@ static void release_process(struct doca_urom_worker *worker)
 {
 	urom_worker_end_join(worker);
 	worker->phase = UROM_WORKER_RELEASING;
-	worker->errand.kind = UROM_RELEASE;
-	worker->errand.subject = worker->id;
-	worker->errand.body_len = 0;
-	urom_errand_post(worker->service, &worker->errand);
+	worker->request.kind = UROM_RELEASE;
+	worker->request.subject = worker->id;
+	worker->request.body_len = 0;
+	urom_request_post(worker->service, &worker->request);
 }
 
 static void worker_cancel(struct doca_ctx *ctx)
@@ -170,17 +170,17 @@ void urom_worker_lose(struct doca_urom_worker *worker, doca_error_t why, const c
 
 static void spawn_ended(struct doca_urom_worker *worker)
 {
-	const struct urom_errand *errand = &worker->errand;
+	const struct urom_request *request = &worker->request;
 
 	worker->id = worker->wanted_id;
-	if (errand->status != DOCA_SUCCESS) {
-		urom_worker_lose(worker, errand->status, errand->reason);
+	if (request->status != DOCA_SUCCESS) {
+		urom_worker_lose(worker, request->status, request->reason);
 		return;
 	}
 	worker->granted = true;
-	worker->id = errand->spawned.worker_id;
-	worker->has_gid = errand->spawned.has_gid;
-	worker->gid = errand->spawned.gid;
+	worker->id = request->spawned.worker_id;
+	worker->has_gid = request->spawned.has_gid;
+	worker->gid = request->spawned.gid;
 	if (worker->ctx.cancelled) {
 		release_process(worker);
 		return;
@@ -190,11 +190,11 @@ static void spawn_ended(struct doca_urom_worker *worker)
 		urom_worker_lose(worker, result, "its process cannot be reached");
 }
 
-static bool errand_ended(struct doca_urom_worker *worker)
+static bool request_ended(struct doca_urom_worker *worker)
 {
-	if (atomic_load_explicit(&worker->errand.state, memory_order_acquire) != UROM_ERRAND_DONE)
+	if (atomic_load_explicit(&worker->request.state, memory_order_acquire) != UROM_REQUEST_DONE)
 		return false;
-	atomic_store_explicit(&worker->errand.state, UROM_ERRAND_NONE, memory_order_relaxed);
+	atomic_store_explicit(&worker->request.state, UROM_REQUEST_NONE, memory_order_relaxed);
 	if (worker->phase == UROM_WORKER_SPAWNING)
 		spawn_ended(worker);
 	else
@@ -212,7 +212,7 @@ static bool worker_progress(struct doca_ctx *ctx)
 	if (__builtin_expect(!STAILQ_EMPTY(&worker->leaves), 0))
 		any |= urom_domains_tell_left(worker);
 	if (__builtin_expect(worker->phase != UROM_WORKER_ON, 0)) {
-		any |= errand_ended(worker);
+		any |= request_ended(worker);
 		any |= urom_worker_check_join(worker);
 		if (worker->phase == UROM_WORKER_LOST && !ctx->cancelled) {
 			sf_ctx_fail(ctx);
@@ -229,7 +229,7 @@ static bool worker_arm(struct doca_ctx *ctx)
 
 	(void)!read(worker->wake_fd, &count, sizeof(count));
 	return worker->ended != NULL || (worker->phase == UROM_WORKER_LOST && !ctx->cancelled) ||
-	       atomic_load_explicit(&worker->errand.state, memory_order_acquire) == UROM_ERRAND_DONE ||
+	       atomic_load_explicit(&worker->request.state, memory_order_acquire) == UROM_REQUEST_DONE ||
 	       urom_domains_have_left(worker) || sf_comm_arm(worker->comm);
 }
 

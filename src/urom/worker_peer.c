@@ -40,7 +40,7 @@ bool urom_worker_check_join(struct doca_urom_worker *worker)
 
 	if (worker->join_fd < 0 || read(worker->join_fd, &expirations, sizeof(expirations)) != sizeof(expirations))
 		return false;
-	if (!sf_liveness_lost(&worker->join, worker->errand.process, UROM_JOIN_NS))
+	if (!sf_liveness_lost(&worker->join, worker->request.process, UROM_JOIN_NS))
 		return false;
 	urom_worker_lose(worker, DOCA_ERROR_TIME_OUT, "its process has not let this program in: is it stopped?");
 	return true;
@@ -104,7 +104,7 @@ static doca_error_t key(void *user, struct sf_comm_key *out)
 	const struct doca_urom_worker *worker = (const struct doca_urom_worker *)user;
 
 	_Static_assert(sizeof(out->bytes) == UROM_KEY_SIZE, "the service gives the whole key");
-	memcpy(out->bytes, worker->errand.spawned.key, sizeof(out->bytes));
+	memcpy(out->bytes, worker->request.spawned.key, sizeof(out->bytes));
 	return DOCA_SUCCESS;
 }
 
@@ -124,16 +124,16 @@ doca_error_t urom_worker_open_comm(struct doca_urom_worker *worker)
 doca_error_t urom_worker_connect(struct doca_urom_worker *worker)
 {
 	const struct urom_head head = urom_head_make(UROM_JOIN, DOCA_SUCCESS, 0, worker->id);
-	const struct urom_errand *errand = &worker->errand;
+	const struct urom_request *request = &worker->request;
 	char devices[UROM_NET_DEVICES_MAX];
 
 	pthread_mutex_lock(&worker->service->lock);
 	memcpy(devices, worker->service->net_devices, sizeof(devices));
 	pthread_mutex_unlock(&worker->service->lock);
-	const struct sf_comm_target target = {(const struct sockaddr *)&errand->service, errand->service_len, worker->id,
+	const struct sf_comm_target target = {(const struct sockaddr *)&request->service, request->service_len, worker->id,
 					      devices};
 	doca_error_t result = sf_comm_connect(worker->comm, &target, NULL, &worker->peer);
 	if (result == DOCA_SUCCESS)
-		result = sf_comm_send(worker->comm, worker->peer, &head, sizeof(head), errand->spawned.token, UROM_TOKEN_SIZE);
+		result = sf_comm_send(worker->comm, worker->peer, &head, sizeof(head), request->spawned.token, UROM_TOKEN_SIZE);
 	return result == DOCA_SUCCESS ? begin_join(worker) : result;
 }

@@ -116,7 +116,7 @@ static void take(struct worker *worker, uint32_t frames, size_t len)
 	/* The queue refers to it once more, so that it is still there when the server has closed it. */
 	connection->inflight = frames + 1;
 	worker->all = connection;
-	worker->inflight[worker->inflight_head++ & worker->inflight_mask] = (struct asker){connection, frames};
+	worker->inflight[worker->inflight_head++ & worker->inflight_mask] = (struct requester){connection, frames};
 	worker->inflight_frames = frames;
 	traffic_take_answer(worker, (const uint8_t *)shared.bytes, len);
 	require(traffic_inflight(worker) == 0 && connection->inflight == 1);
@@ -132,9 +132,9 @@ static void take(struct worker *worker, uint32_t frames, size_t len)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct asker askers[2];
+	static struct requester requesters[2];
 	static struct datapath dp;
-	static struct worker worker = {.dp = &dp, .inflight = askers, .inflight_mask = 1, .limits = {.frame_max = 264}};
+	static struct worker worker = {.dp = &dp, .inflight = requesters, .inflight_mask = 1, .limits = {.frame_max = 264}};
 	static pthread_t thread;
 	uint32_t frames;
 	size_t len;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What RDMA reads from a peer: connection details, and the greeting of a connection. */
+/* What RDMA reads from a peer: connection details, and the handshake of a connection. */
 #include <assert.h>
 #include <stdbool.h>
 #include <string.h>
@@ -16,14 +16,14 @@ static void try_details(const uint8_t *data, size_t size)
 		assert(descriptor.name[0] != '\0' && memchr(descriptor.name, '\0', SF_NAME_MAX) != NULL);
 }
 
-static void try_greeting(const uint8_t *data, size_t size)
+static void try_handshake(const uint8_t *data, size_t size)
 {
-	struct rdma_greeting greeting;
-	uint8_t again[RDMA_GREETING_SIZE];
+	struct rdma_handshake handshake;
+	uint8_t again[RDMA_HANDSHAKE_SIZE];
 
-	if (rdma_greeting_parse(data, size, &greeting) != DOCA_SUCCESS)
+	if (rdma_handshake_parse(data, size, &handshake) != DOCA_SUCCESS)
 		return;
-	rdma_greeting_pack(&greeting, again);
+	rdma_handshake_pack(&handshake, again);
 	assert(size == sizeof(again) && memcmp(again, data, size) == 0);
 }
 
@@ -56,7 +56,7 @@ static void try_fields(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	try_details(data, size);
-	try_greeting(data, size);
+	try_handshake(data, size);
 	try_fields(data, size);
 	return 0;
 }

@@ -51,8 +51,9 @@ bool spawn_worker(struct daemon *daemon, struct daemon_worker *worker, const str
 		return false;
 	worker->fd = fds[0];
 	worker->pid = PID + (pid_t)num_processes;
-	worker->pulse = (struct pulse *)mmap(NULL, PULSE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	CHECK(worker->pulse != MAP_FAILED);
+	worker->heartbeat =
+		(struct heartbeat *)mmap(NULL, HEARTBEAT_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(worker->heartbeat != MAP_FAILED);
 	process_fds[num_processes++] = fds[1];
 	return true;
 }

@@ -32,7 +32,7 @@ void rdmo_client_left(struct urom_worker_ctx *ctx, uint64_t dest_id);
 
 static struct fake_input input;
 static struct worker worker;
-static struct pulse pulse;
+static struct heartbeat heartbeat;
 static int daemon_fd; /* the daemon's end */
 static volatile uint8_t sink;
 static uint64_t last_queue; /* that rdmo made, read from its notification */
@@ -61,7 +61,7 @@ static void begin(void)
 	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) == 0);
 	worker.parent_fd = fds[0];
 	daemon_fd = fds[1];
-	worker.pulse = &pulse;
+	worker.heartbeat = &heartbeat;
 	worker.message_max = UROM_MESSAGE_DEFAULT;
 	TAILQ_INIT(&worker.clients);
 	TAILQ_INIT(&worker.answered);

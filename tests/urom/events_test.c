@@ -386,7 +386,7 @@ static void answers_come_around_the_arm(void **state)
 	loop_close(&loop);
 }
 
-/* Errands go from threads of workers to the service's thread and back, each of which sleeps. */
+/* Requests go from threads of workers to the service's thread and back, each of which sleeps. */
 struct thread {
 	pthread_t id;
 	uint64_t plugin;
@@ -435,7 +435,7 @@ static void *cycle(void *arg)
 	return NULL;
 }
 
-static void errands_between_threads_that_sleep(void **state)
+static void requests_between_threads_that_sleep(void **state)
 {
 	struct thread threads[THREADS] = {{.seed = 1}};
 	struct loop loop;
@@ -479,10 +479,13 @@ static int close_rig(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WITH_RIG(the_whole_life_without_polling),     WITH_RIG(the_same_with_one_progress_a_turn),
-		WITH_RIG(a_start_that_fails_wakes),	      WITH_RIG(a_stop_of_one_that_starts_wakes),
-		WITH_RIG(the_end_of_the_daemon_wakes),	      WITH_RIG(answers_come_around_the_arm),
-		WITH_RIG(errands_between_threads_that_sleep),
+		WITH_RIG(the_whole_life_without_polling),
+		WITH_RIG(the_same_with_one_progress_a_turn),
+		WITH_RIG(a_start_that_fails_wakes),
+		WITH_RIG(a_stop_of_one_that_starts_wakes),
+		WITH_RIG(the_end_of_the_daemon_wakes),
+		WITH_RIG(answers_come_around_the_arm),
+		WITH_RIG(requests_between_threads_that_sleep),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

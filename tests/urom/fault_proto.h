@@ -20,7 +20,7 @@ enum fault_what {
 	FAULT_FILES,	    /* open them until that fails; the answer's value is how many */
 	FAULT_MEMORY,	    /* take it until that fails, and give it back; the answer's value is how many MiB */
 	FAULT_MEMORY_CRASH, /* take it, and crash when that fails */
-	FAULT_PULSE,	    /* write to the page that the daemon reads, and try to make it smaller */
+	FAULT_HEARTBEAT,    /* write to the page that the daemon reads, and try to make it smaller */
 	FAULT_SOCKET,	    /* close the socket to the daemon */
 	FAULT_PACKETS,	    /* write to it, again and again */
 	FAULT_WHEN_FILE,    /* answer once the file that FAULT_FILE names is there */

@@ -313,7 +313,7 @@ static void the_page_that_the_daemon_reads(void **state)
 
 	(void)state;
 	assert_non_null(worker);
-	assert_int_equal(fault_ask(&rig, worker, FAULT_PULSE, FAULT_IN_CMD, &shrunk), DOCA_SUCCESS);
+	assert_int_equal(fault_ask(&rig, worker, FAULT_HEARTBEAT, FAULT_IN_CMD, &shrunk), DOCA_SUCCESS);
 	assert_int_equal(shrunk, 0);
 	assert_true(urom_rig_stop_worker(&rig, worker));
 }

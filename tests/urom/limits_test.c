@@ -481,7 +481,7 @@ static void a_terminal_that_closes(void **state)
 	assert_int_equal(fault_ask(&rig, worker, FAULT_NONE, FAULT_IN_CMD, NULL), DOCA_SUCCESS);
 	assert_true(urom_rig_stop_worker(&rig, worker));
 	assert_goes_on();
-	assert_null(strstr(rig.daemon.output, "UCX")); /* which takes the signal for a wish to hear more */
+	assert_null(strstr(rig.daemon.output, "UCX")); /* which takes the signal for a request to hear more */
 }
 
 static void a_service_without_standard_output(void **state)

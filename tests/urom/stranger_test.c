@@ -136,9 +136,9 @@ static void a_silent_client_is_disconnected(void **state)
 	client_close();
 }
 
-#define WISHES_UNANSWERED 2000
+#define REQUESTS_UNANSWERED 2000
 
-static void ten_thousand_wishes_make_four_workers(void **state)
+static void ten_thousand_requests_make_four_workers(void **state)
 {
 	uint8_t body[512];
 
@@ -148,8 +148,8 @@ static void ten_thousand_wishes_make_four_workers(void **state)
 	size_t len = client_spawn_body(urom_rig_plugin(&rig, "worker_graph"), body, sizeof(body));
 	for (uint32_t i = 0; i < 10000; i++) {
 		client_say(UROM_SPAWN, i, body, len);
-		if (i > WISHES_UNANSWERED) /* with more, a client that gets no processor is one that takes no answers */
-			assert_true(client_await(&client.lost, &client.num_answers, i - WISHES_UNANSWERED));
+		if (i > REQUESTS_UNANSWERED) /* with more, a client that gets no processor is one that takes no answers */
+			assert_true(client_await(&client.lost, &client.num_answers, i - REQUESTS_UNANSWERED));
 	}
 	assert_true(client_await(&client.lost, &client.num_answers, 10002));
 	assert_false(client.lost);
@@ -324,7 +324,7 @@ static int stop_worker(struct raw_client service)
 	return pid;
 }
 
-static void wish_for_worker_1(uint32_t times)
+static void request_for_worker_1(uint32_t times)
 {
 	const uint64_t id = 1;
 	uint8_t body[512];
@@ -336,15 +336,15 @@ static void wish_for_worker_1(uint32_t times)
 }
 
 /* More than its socket holds, most likely: they wait for it, and each may join. */
-static void a_thousand_wishes_for_a_worker_that_is_busy(void **state)
+static void a_thousand_requests_for_a_worker_that_is_busy(void **state)
 {
 	int pid = stop_worker(join_worker());
 
 	(void)state;
-	wish_for_worker_1(1);
+	request_for_worker_1(1);
 	assert_true(client_await(&client.lost, &client.num_spawned, 2));
 	const struct urom_spawned first = client.spawned;
-	wish_for_worker_1(999);
+	request_for_worker_1(999);
 	for (int i = 0; i < 1000; i++)
 		(void)sf_comm_poll(client.comm);
 	assert_int_equal(kill(pid, SIGCONT), 0);
@@ -361,13 +361,13 @@ static void a_thousand_wishes_for_a_worker_that_is_busy(void **state)
 }
 
 /* In the end they are answered, and one that was refused does not keep the worker. */
-static void wishes_for_a_worker_that_stays_busy(void **state)
+static void requests_for_a_worker_that_stays_busy(void **state)
 {
 	struct urom_head release = urom_head_make(UROM_RELEASE, DOCA_SUCCESS, 1, 1);
 
 	(void)state;
 	(void)stop_worker(join_worker());
-	wish_for_worker_1(6000);
+	request_for_worker_1(6000);
 	assert_true(client_await(&client.lost, &client.num_answers, 3 + 6000));
 	uint32_t granted = client.num_spawned;
 	print_message("%u were granted, of %u it was said that too many wait\n", granted - 1, client.num_full);
@@ -390,14 +390,14 @@ int main(void)
 		WITH_RIG(nothing_is_served_before_the_proof),
 		WITH_RIG(a_wrong_proof_is_refused),
 		WITH_RIG(a_silent_client_is_disconnected),
-		WITH_RIG(ten_thousand_wishes_make_four_workers),
+		WITH_RIG(ten_thousand_requests_make_four_workers),
 		WITH_RIG(a_client_that_takes_no_answers_is_disconnected),
 		WITH_RIG(bad_commands_are_answered_and_logged_ten_times),
 		WITH_RIG(a_client_is_told_why_its_worker_died),
 		WITH_RIG(a_stranger_that_does_not_join_a_worker_is_disconnected),
 		WITH_RIG(commands_too_short_are_logged_ten_times),
-		WITH_RIG(a_thousand_wishes_for_a_worker_that_is_busy),
-		WITH_RIG(wishes_for_a_worker_that_stays_busy),
+		WITH_RIG(a_thousand_requests_for_a_worker_that_is_busy),
+		WITH_RIG(requests_for_a_worker_that_stays_busy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

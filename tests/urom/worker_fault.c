@@ -16,7 +16,7 @@
 #include "fault_proto.h"
 
 #define SOCKET_FD 3
-#define PULSE_FD 4
+#define HEARTBEAT_FD 4
 #define MIB (1 << 20)
 #define MIBS_MAX 4096
 
@@ -131,10 +131,10 @@ static uint64_t start_child(void)
 		pause();
 }
 
-static uint64_t attack_pulse(void)
+static uint64_t attack_heartbeat(void)
 {
-	uint64_t *page = (uint64_t *)mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, PULSE_FD, 0);
-	int done = ftruncate(PULSE_FD, 0); /* neither works: it is closed, and sealed */
+	uint64_t *page = (uint64_t *)mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, HEARTBEAT_FD, 0);
+	int done = ftruncate(HEARTBEAT_FD, 0); /* neither works: it is closed, and sealed */
 
 	(void)page;
 	return done == 0;
@@ -243,8 +243,8 @@ static void carry_out(struct fault *fault, const struct urom_worker_cmd_desc *de
 	case FAULT_MEMORY_CRASH:
 		value = take_memory(command.what == FAULT_MEMORY_CRASH);
 		break;
-	case FAULT_PULSE:
-		value = attack_pulse();
+	case FAULT_HEARTBEAT:
+		value = attack_heartbeat();
 		break;
 	case FAULT_SOCKET:
 		close(SOCKET_FD);

@@ -147,9 +147,9 @@ static size_t pack_frames(uint8_t *bytes, size_t len, uint32_t frames)
  * Queues the answers for their client. The orchestrator can still write to the message, so it is copied before anything in it is
  * looked at.
  */
-static void append_answers(struct worker *worker, const struct asker *asker, const uint8_t *bytes, size_t len)
+static void append_answers(struct worker *worker, const struct requester *requester, const uint8_t *bytes, size_t len)
 {
-	struct connection *connection = asker->connection;
+	struct connection *connection = requester->connection;
 	uint8_t *copy = connection_room(connection, &worker->pool, len);
 	size_t total;
 
@@ -158,15 +158,15 @@ static void append_answers(struct worker *worker, const struct asker *asker, con
 		return;
 	}
 	memcpy(copy, bytes, len);
-	total = pack_frames(copy, len, asker->frames);
+	total = pack_frames(copy, len, requester->frames);
 	if (total == 0) {
 		close_bad(worker, connection, "the orchestrator's answer is not a frame for each of its requests");
 		return;
 	}
 	connection_append(connection, total);
 	worker->stats.bytes_out += total;
-	worker->unwritten += asker->frames;
-	connection->unwritten += asker->frames;
+	worker->unwritten += requester->frames;
+	connection->unwritten += requester->frames;
 	traffic_dirty(worker, connection);
 }
 
@@ -175,23 +175,23 @@ void traffic_take_answer(void *user, const uint8_t *bytes, size_t len)
 {
 	struct worker *worker = user;
 	struct connection *connection;
-	struct asker asker;
+	struct requester requester;
 
 	if (traffic_inflight(worker) == 0) {
 		PROGRAM_LOG_ERR_LIMITED("the orchestrator sent an answer that nobody asked for");
 		worker->dp->failed = true;
 		return;
 	}
-	asker = worker->inflight[worker->inflight_tail++ & worker->inflight_mask];
-	connection = asker.connection;
-	worker->inflight_frames -= asker.frames;
-	connection->inflight -= asker.frames;
-	worker->stats.answers += asker.frames;
+	requester = worker->inflight[worker->inflight_tail++ & worker->inflight_mask];
+	connection = requester.connection;
+	worker->inflight_frames -= requester.frames;
+	connection->inflight -= requester.frames;
+	worker->stats.answers += requester.frames;
 	if (connection->fd < 0) {
-		worker->stats.dropped_answers += asker.frames;
+		worker->stats.dropped_answers += requester.frames;
 		traffic_release(worker, connection);
 	} else {
-		append_answers(worker, &asker, bytes, len);
+		append_answers(worker, &requester, bytes, len);
 	}
 }
 
@@ -354,7 +354,7 @@ static enum pump send_frames(struct worker *worker, struct connection *connectio
 		worker->submitted = true;
 		worker->refused = false;
 		connection->active = true;
-		worker->inflight[worker->inflight_head++ & worker->inflight_mask] = (struct asker){connection, frames};
+		worker->inflight[worker->inflight_head++ & worker->inflight_mask] = (struct requester){connection, frames};
 		worker->inflight_frames += frames;
 		connection->inflight += frames;
 		worker->stats.requests += frames;

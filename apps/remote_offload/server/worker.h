@@ -51,7 +51,7 @@ enum queue_state {
 };
 
 /* Whose answers a message from the GPU will be. */
-struct asker {
+struct requester {
 	struct connection *connection;
 	uint32_t frames;
 };
@@ -75,7 +75,7 @@ struct worker {
 	enum worker_order current;
 	struct block_pool pool;
 	struct connection *all, *ready_head, *ready_tail, *dirty;
-	struct asker *inflight; /* one for each message at the GPU, oldest first */
+	struct requester *inflight; /* one for each message at the GPU, oldest first */
 	uint32_t inflight_mask, inflight_head, inflight_tail;
 	uint32_t inflight_frames; /* in those messages */
 	size_t out_bytes_max;

@@ -73,11 +73,11 @@ static void abandon(struct worker *worker)
 	uint32_t requests = traffic_inflight(worker), clients = 0;
 
 	while (traffic_inflight(worker) > 0) {
-		const struct asker *asker = &worker->inflight[worker->inflight_tail++ & worker->inflight_mask];
-		struct connection *connection = asker->connection;
+		const struct requester *requester = &worker->inflight[worker->inflight_tail++ & worker->inflight_mask];
+		struct connection *connection = requester->connection;
 
-		worker->inflight_frames -= asker->frames;
-		connection->inflight -= asker->frames;
+		worker->inflight_frames -= requester->frames;
+		connection->inflight -= requester->frames;
 		if (connection->fd >= 0) {
 			clients++;
 			traffic_close(worker, connection);

@@ -221,7 +221,7 @@ static void arrived(void *user, struct sf_comm_peer *peer)
 	client->process = sf_comm_process(peer);
 	own_time_begin(&client->time, client->process, true, daemon_now_ns());
 	peer->user = client;
-	LIST_INIT(&client->shares);
+	LIST_INIT(&client->refs);
 	TAILQ_INSERT_TAIL(&daemon->clients, client, next);
 	if (daemon->draining)
 		refuse(daemon, client, DOCA_ERROR_SHUTDOWN, "the service is being ended");
@@ -288,7 +288,8 @@ static doca_error_t admit(const struct daemon_worker *worker, uint8_t token[UROM
 	return errno == EAGAIN || errno == ENOBUFS || errno == EINTR ? DOCA_ERROR_AGAIN : DOCA_ERROR_CONNECTION_ABORTED;
 }
 
-doca_error_t client_grant_wish(struct daemon *daemon, const struct daemon_worker *worker, const struct daemon_wish *wish)
+doca_error_t client_accept_request(struct daemon *daemon, const struct daemon_worker *worker,
+				   const struct daemon_request *request)
 {
 	struct urom_spawned spawned = {.worker_id = worker->id,
 				       .gid = worker->gid,
@@ -301,15 +302,15 @@ doca_error_t client_grant_wish(struct daemon *daemon, const struct daemon_worker
 	if (result != DOCA_SUCCESS)
 		return result;
 	memcpy(spawned.key, worker->key.bytes, sizeof(spawned.key));
-	answer(daemon, wish->client, UROM_SPAWNED, DOCA_SUCCESS, wish->request, worker->id, packed,
+	answer(daemon, request->client, UROM_SPAWNED, DOCA_SUCCESS, request->tag, worker->id, packed,
 	       urom_spawned_pack(&spawned, packed, sizeof(packed)));
 	return DOCA_SUCCESS;
 }
 
-void client_refuse_wish(struct daemon *daemon, uint64_t worker_id, const struct daemon_wish *wish, doca_error_t status,
-			const char *reason)
+void client_reject_request(struct daemon *daemon, uint64_t worker_id, const struct daemon_request *request, doca_error_t status,
+			   const char *reason)
 {
-	answer_text(daemon, wish->client, UROM_SPAWNED, status, wish->request, worker_id, reason);
+	answer_text(daemon, request->client, UROM_SPAWNED, status, request->tag, worker_id, reason);
 }
 
 void client_tell_died(struct daemon *daemon, struct daemon_client *client, uint64_t worker_id, const char *reason)

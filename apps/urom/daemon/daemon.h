@@ -23,7 +23,7 @@
 
 #include <doca_error.h>
 
-#include "../pulse.h"
+#include "../heartbeat.h"
 #include "base/log_rate.h"
 #include "../own_time.h"
 #include "urom/auth.h"
@@ -48,7 +48,7 @@
 #define DAEMON_END_NS UINT64_C(2000000000)	 /* and one that has not ended by then is killed */
 #define DAEMON_END_MAX_NS UINT64_C(10000000000)	 /* or, whatever it had, by then: an end is not to take for ever */
 #define DAEMON_ADMIT_NS UINT64_C(10000000)	 /* until a worker whose socket is full is told again of clients */
-#define DAEMON_WISHES_MAX 4096			 /* for one worker, that are not answered */
+#define DAEMON_REQUESTS_MAX 4096		 /* for one worker, that are not answered */
 #define DAEMON_HELLO_NS UINT64_C(2000000000)	 /* a client that says nothing for so long before it is known is disconnected */
 
 struct daemon_config {
@@ -69,16 +69,16 @@ struct daemon_plugin {
 	char path[DAEMON_PATH_MAX];
 };
 
-/* A client's wish for a worker that is not ready yet, or does not read that it may join. */
-struct daemon_wish {
-	TAILQ_ENTRY(daemon_wish) next;
+/* A client's request for a worker that is not ready yet, or does not read that it may join. */
+struct daemon_request {
+	TAILQ_ENTRY(daemon_request) next;
 	struct daemon_client *client;
-	uint64_t request;
+	uint64_t tag; /* of its message, for the answer */
 };
 
-/* That a client may use a worker, or will. */
-struct daemon_share {
-	LIST_ENTRY(daemon_share) of_client, of_worker;
+/* A client's reference to a worker that it uses, or will. */
+struct daemon_ref {
+	LIST_ENTRY(daemon_ref) of_client, of_worker;
 	struct daemon_client *client;
 	struct daemon_worker *worker;
 	uint32_t count; /* worker contexts in that client's process */
@@ -118,9 +118,9 @@ struct daemon_worker {
 	struct sf_comm_key key; /* of TLS with it */
 	struct daemon_source source;
 	struct daemon_output output;
-	struct pulse *pulse;  /* in memory that is the process's too: not to be relied upon */
-	uint64_t last_word;   /* of the pulse */
-	struct own_time idle; /* that it had since it said so */
+	struct heartbeat *heartbeat; /* in memory that is the process's too: not to be relied upon */
+	uint64_t last_word;	     /* of the heartbeat */
+	struct own_time idle;	     /* that it had since it said so */
 	bool looked;
 	uint32_t num_packets; /* that it sent */
 	enum daemon_worker_state state;
@@ -131,9 +131,9 @@ struct daemon_worker {
 	uint64_t limit_ns;	    /* of it */
 	bool is_full;		    /* its socket: it reads of no new clients just now */
 	char reason[UROM_TEXT_MAX]; /* it said why it failed */
-	TAILQ_HEAD(, daemon_wish) wishes;
-	uint32_t num_wishes;
-	LIST_HEAD(, daemon_share) shares;
+	TAILQ_HEAD(, daemon_request) requests;
+	uint32_t num_requests;
+	LIST_HEAD(, daemon_ref) refs;
 };
 
 enum daemon_client_state { CLIENT_NEW, CLIENT_CHALLENGED, CLIENT_KNOWN };
@@ -146,7 +146,7 @@ struct daemon_client {
 	struct own_time time; /* until it is KNOWN */
 	bool broken;	      /* an answer to it was lost: it is to be disconnected */
 	uint8_t nonce[UROM_NONCE_SIZE], own_nonce[UROM_NONCE_SIZE];
-	LIST_HEAD(, daemon_share) shares;
+	LIST_HEAD(, daemon_ref) refs;
 };
 
 struct daemon {
@@ -202,9 +202,10 @@ const struct daemon_plugin *plugins_find(const struct daemon *daemon, uint64_t i
 
 extern const struct sf_comm_handler daemon_handler;
 /* Lets the client join the worker, and says so to both. AGAIN: the worker takes no more just now, and nothing was said. */
-doca_error_t client_grant_wish(struct daemon *daemon, const struct daemon_worker *worker, const struct daemon_wish *wish);
-void client_refuse_wish(struct daemon *daemon, uint64_t worker_id, const struct daemon_wish *wish, doca_error_t status,
-			const char *reason);
+doca_error_t client_accept_request(struct daemon *daemon, const struct daemon_worker *worker,
+				   const struct daemon_request *request);
+void client_reject_request(struct daemon *daemon, uint64_t worker_id, const struct daemon_request *request, doca_error_t status,
+			   const char *reason);
 void client_tell_died(struct daemon *daemon, struct daemon_client *client, uint64_t worker_id, const char *reason);
 /* Disconnects those that have not shown who they are in time; the next such time, or UINT64_MAX. */
 uint64_t clients_expire(struct daemon *daemon, uint64_t now);
@@ -212,8 +213,8 @@ uint64_t clients_expire(struct daemon *daemon, uint64_t now);
 /* ---- workers.c ---- */
 
 struct daemon_worker *workers_find(struct daemon *daemon, uint64_t id);
-/* Finds or starts the worker; the wish is answered then or later. */
-void workers_want(struct daemon *daemon, struct daemon_client *client, uint64_t request, const struct urom_spawn *spawn);
+/* Finds or starts the worker; the request is answered then or later. */
+void workers_want(struct daemon *daemon, struct daemon_client *client, uint64_t tag, const struct urom_spawn *spawn);
 /* One context of the client less; the worker ends with its last. */
 void workers_release(struct daemon *daemon, struct daemon_client *client, uint64_t id);
 /* The client is gone, with all its contexts. */
@@ -230,7 +231,7 @@ void workers_end_all(struct daemon *daemon);
 /* Starts the spawner: before anything is opened that must end with the daemon. */
 doca_error_t spawn_open(struct daemon *daemon);
 void spawn_close(struct daemon *daemon);
-/* Starts the process, and sets pid, fd, door, output.fd and pulse. False: reason says why it could not. */
+/* Starts the process, and sets pid, fd, door, output.fd and heartbeat. False: reason says why it could not. */
 bool spawn_worker(struct daemon *daemon, struct daemon_worker *worker, const struct urom_spawn *wanted,
 		  char reason[UROM_TEXT_MAX]);
 

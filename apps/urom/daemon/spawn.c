@@ -55,10 +55,11 @@ void spawn_close(struct daemon *daemon)
 
 /* ---- descriptors ---- */
 
-/* What the process gets, and what the daemon keeps of it: a socket, the pipe that the worker's output comes by, and its pulse. */
+/* What the process gets, and what the daemon keeps of it: a socket, the pipe that the worker's output comes by, and its
+ * heartbeat. */
 struct ends {
-	int socket[2], door[2], output[2], pulse;
-	struct pulse *page;
+	int socket[2], door[2], output[2], heartbeat;
+	struct heartbeat *page;
 };
 
 static void close_end(int *fd)
@@ -75,30 +76,30 @@ static void close_ends(struct ends *ends)
 		close_end(&ends->door[i]);
 		close_end(&ends->output[i]);
 	}
-	close_end(&ends->pulse);
+	close_end(&ends->heartbeat);
 	if (ends->page != NULL)
-		munmap(ends->page, PULSE_SIZE);
+		munmap(ends->page, HEARTBEAT_SIZE);
 }
 
 /* Its size is sealed: a page that a plugin could take away would end the daemon when it looks. */
-static bool open_pulse(struct ends *ends)
+static bool open_heartbeat(struct ends *ends)
 {
-	ends->pulse = memfd_create("urom-pulse", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (ends->pulse < 0 || ftruncate(ends->pulse, PULSE_SIZE) != 0 ||
-	    fcntl(ends->pulse, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+	ends->heartbeat = memfd_create("urom-heartbeat", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (ends->heartbeat < 0 || ftruncate(ends->heartbeat, HEARTBEAT_SIZE) != 0 ||
+	    fcntl(ends->heartbeat, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
 		return false;
-	void *page = mmap(NULL, PULSE_SIZE, PROT_READ, MAP_SHARED, ends->pulse, 0);
-	ends->page = page != MAP_FAILED ? (struct pulse *)page : NULL;
+	void *page = mmap(NULL, HEARTBEAT_SIZE, PROT_READ, MAP_SHARED, ends->heartbeat, 0);
+	ends->page = page != MAP_FAILED ? (struct heartbeat *)page : NULL;
 	return ends->page != NULL;
 }
 
 /* Neither end of the output blocks: what a worker says while nobody listens is lost, and costs it no time. */
 static bool open_ends(struct ends *ends)
 {
-	*ends = (struct ends){.socket = {-1, -1}, .door = {-1, -1}, .output = {-1, -1}, .pulse = -1};
+	*ends = (struct ends){.socket = {-1, -1}, .door = {-1, -1}, .output = {-1, -1}, .heartbeat = -1};
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends->socket) == 0 &&
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends->door) == 0 &&
-	    pipe2(ends->output, O_CLOEXEC | O_NONBLOCK) == 0 && open_pulse(ends))
+	    pipe2(ends->output, O_CLOEXEC | O_NONBLOCK) == 0 && open_heartbeat(ends))
 		return true;
 	int error = errno;
 	close_ends(ends);
@@ -127,7 +128,7 @@ static bool send_request(int fd, const struct ends *ends, void *body, size_t len
 	const int fds[SPAWNER_FDS] = {[SPAWNER_SOCKET] = ends->socket[1],
 				      [SPAWNER_DOOR] = ends->door[1],
 				      [SPAWNER_OUTPUT] = ends->output[1],
-				      [SPAWNER_PULSE] = ends->pulse};
+				      [SPAWNER_HEARTBEAT] = ends->heartbeat};
 	union {
 		struct cmsghdr align;
 		char bytes[CMSG_SPACE(sizeof(fds))];
@@ -189,10 +190,10 @@ bool spawn_worker(struct daemon *daemon, struct daemon_worker *worker, const str
 	close_end(&ends.socket[1]);
 	close_end(&ends.door[1]);
 	close_end(&ends.output[1]);
-	close_end(&ends.pulse);
+	close_end(&ends.heartbeat);
 	worker->fd = ends.socket[0];
 	worker->door = ends.door[0];
 	worker->output.fd = ends.output[0];
-	worker->pulse = ends.page;
+	worker->heartbeat = ends.page;
 	return true;
 }

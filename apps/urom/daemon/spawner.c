@@ -33,7 +33,7 @@
 #include "compat/linux.h"
 
 #define SOCKET_FD 3 /* in the worker, beside standard output and error, which are one pipe */
-#define PULSE_FD 4
+#define HEARTBEAT_FD 4
 #define DOOR_FD 5
 #define NUMBERS 8
 #define SWEEPS_MAX 100
@@ -67,7 +67,7 @@ static char **make_args(const struct order *order, struct numbers *numbers)
 	if (args == NULL)
 		return NULL;
 	snprintf(numbers->text[0], sizeof(numbers->text[0]), "%d", SOCKET_FD);
-	snprintf(numbers->text[1], sizeof(numbers->text[1]), "%d", PULSE_FD);
+	snprintf(numbers->text[1], sizeof(numbers->text[1]), "%d", HEARTBEAT_FD);
 	snprintf(numbers->text[2], sizeof(numbers->text[2]), "%" PRIu64, order->spawn.worker_id);
 	snprintf(numbers->text[3], sizeof(numbers->text[3]), "%u", config->message_max);
 	snprintf(numbers->text[4], sizeof(numbers->text[4]), "%u", config->log_level);
@@ -76,7 +76,7 @@ static char **make_args(const struct order *order, struct numbers *numbers)
 	snprintf(numbers->text[7], sizeof(numbers->text[7]), "%d", DOOR_FD);
 	const char *const fixed[FIXED_ARGS] = {
 		config->worker_program, "--fd",
-		numbers->text[0],	"--pulse-fd",
+		numbers->text[0],	"--heartbeat-fd",
 		numbers->text[1],	"--id",
 		numbers->text[2],	"--door-fd",
 		numbers->text[7],	"--max-msg-size",
@@ -140,7 +140,7 @@ static bool place_all(const int fds[SPAWNER_FDS])
 
 	return nothing >= 0 && place(nothing, STDIN_FILENO) && place(fds[SPAWNER_OUTPUT], STDOUT_FILENO) &&
 	       place(fds[SPAWNER_OUTPUT], STDERR_FILENO) && place(fds[SPAWNER_SOCKET], SOCKET_FD) &&
-	       place(fds[SPAWNER_PULSE], PULSE_FD) && place(fds[SPAWNER_DOOR], DOOR_FD);
+	       place(fds[SPAWNER_HEARTBEAT], HEARTBEAT_FD) && place(fds[SPAWNER_DOOR], DOOR_FD);
 }
 
 static __attribute__((noreturn)) void fail(const struct order *order, const char *what, int error)

@@ -10,7 +10,7 @@
 
 #include "daemon.h"
 
-enum spawner_fd { SPAWNER_SOCKET, SPAWNER_DOOR, SPAWNER_OUTPUT, SPAWNER_PULSE, SPAWNER_FDS };
+enum spawner_fd { SPAWNER_SOCKET, SPAWNER_DOOR, SPAWNER_OUTPUT, SPAWNER_HEARTBEAT, SPAWNER_FDS };
 
 struct spawner_answer {
 	pid_t pid; /* the worker's, a child of the daemon; -1: there is none */

@@ -16,7 +16,7 @@ DOCA_LOG_REGISTER(UROM_DAEMON::SUPERVISE);
 #define LOOKS 4
 #define STOPPED_FACTOR 10 /* by SIGSTOP: somebody may have a reason */
 
-/* ---- what the pulse says ---- */
+/* ---- what the heartbeat says ---- */
 
 static const struct daemon_plugin *nth_plugin(const struct daemon *daemon, const struct daemon_worker *worker, uint32_t index)
 {
@@ -31,12 +31,12 @@ static const struct daemon_plugin *nth_plugin(const struct daemon *daemon, const
  * written is checked. */
 static const struct daemon_plugin *where(const struct daemon *daemon, const struct daemon_worker *worker, const char **call)
 {
-	static const char *const names[PULSE_CALLS] = {"",	   "the loading", "open",	 "addr", "worker_cmd",
-						       "progress", "notif_pack",  "client_left", "close"};
-	uint64_t word = atomic_load_explicit(&worker->pulse->word, memory_order_relaxed);
+	static const char *const names[HEARTBEAT_CALLS] = {"",	       "the loading", "open",	     "addr", "worker_cmd",
+							   "progress", "notif_pack",  "client_left", "close"};
+	uint64_t word = atomic_load_explicit(&worker->heartbeat->word, memory_order_relaxed);
 	uint32_t index = (uint32_t)(word >> 8) & 0xff, number = (uint32_t)word & 0xff;
 
-	if (number == PULSE_OWN || number >= PULSE_CALLS || index >= (uint32_t)__builtin_popcountll(worker->plugins))
+	if (number == HEARTBEAT_OWN || number >= HEARTBEAT_CALLS || index >= (uint32_t)__builtin_popcountll(worker->plugins))
 		return NULL;
 	*call = names[number];
 	return nth_plugin(daemon, worker, index);
@@ -82,7 +82,7 @@ static uint64_t look_interval(const struct daemon *daemon)
 /* The time counts that the worker had: if the machine, or the daemon, slept, so did the worker. */
 static void look(struct daemon *daemon, struct daemon_worker *worker, uint64_t now)
 {
-	uint64_t word = atomic_load_explicit(&worker->pulse->word, memory_order_relaxed), before = worker->idle.had_ns;
+	uint64_t word = atomic_load_explicit(&worker->heartbeat->word, memory_order_relaxed), before = worker->idle.had_ns;
 
 	if (worker->state == WORKER_ENDING || worker->killed)
 		return; /* that has a limit of its own */

@@ -30,41 +30,41 @@ struct daemon_worker *workers_find(struct daemon *daemon, uint64_t id)
 	return NULL;
 }
 
-/* ---- shares ---- */
+/* ---- refs ---- */
 
-static struct daemon_share *find_share(const struct daemon_client *client, const struct daemon_worker *worker)
+static struct daemon_ref *ref_find(const struct daemon_client *client, const struct daemon_worker *worker)
 {
-	struct daemon_share *share;
+	struct daemon_ref *ref;
 
-	LIST_FOREACH (share, &client->shares, of_client) {
-		if (share->worker == worker)
-			return share;
+	LIST_FOREACH (ref, &client->refs, of_client) {
+		if (ref->worker == worker)
+			return ref;
 	}
 	return NULL;
 }
 
-static doca_error_t add_share(struct daemon_client *client, struct daemon_worker *worker)
+static doca_error_t ref_add(struct daemon_client *client, struct daemon_worker *worker)
 {
-	struct daemon_share *share = find_share(client, worker);
+	struct daemon_ref *ref = ref_find(client, worker);
 
-	if (share == NULL) {
-		share = (struct daemon_share *)calloc(1, sizeof(*share));
-		if (share == NULL)
+	if (ref == NULL) {
+		ref = (struct daemon_ref *)calloc(1, sizeof(*ref));
+		if (ref == NULL)
 			return DOCA_ERROR_NO_MEMORY;
-		share->client = client;
-		share->worker = worker;
-		LIST_INSERT_HEAD(&client->shares, share, of_client);
-		LIST_INSERT_HEAD(&worker->shares, share, of_worker);
+		ref->client = client;
+		ref->worker = worker;
+		LIST_INSERT_HEAD(&client->refs, ref, of_client);
+		LIST_INSERT_HEAD(&worker->refs, ref, of_worker);
 	}
-	share->count++;
+	ref->count++;
 	return DOCA_SUCCESS;
 }
 
-static void drop_share(struct daemon_share *share)
+static void ref_drop(struct daemon_ref *ref)
 {
-	LIST_REMOVE(share, of_client);
-	LIST_REMOVE(share, of_worker);
-	free(share);
+	LIST_REMOVE(ref, of_client);
+	LIST_REMOVE(ref, of_worker);
+	free(ref);
 }
 
 /* ---- the end ---- */
@@ -96,41 +96,41 @@ static void end_worker(struct daemon_worker *worker)
 
 static void end_if_unused(struct daemon_worker *worker)
 {
-	if (LIST_EMPTY(&worker->shares))
+	if (LIST_EMPTY(&worker->refs))
 		end_worker(worker);
 }
 
-static void drop_wish(struct daemon_worker *worker, struct daemon_wish *wish)
+static void drop_request(struct daemon_worker *worker, struct daemon_request *request)
 {
-	TAILQ_REMOVE(&worker->wishes, wish, next);
-	worker->num_wishes--;
-	free(wish);
+	TAILQ_REMOVE(&worker->requests, request, next);
+	worker->num_requests--;
+	free(request);
 }
 
-static void fail_wishes(struct daemon *daemon, struct daemon_worker *worker, const char *reason)
+static void fail_requests(struct daemon *daemon, struct daemon_worker *worker, const char *reason)
 {
 	doca_error_t status = worker->unborn ? DOCA_ERROR_OPERATING_SYSTEM : DOCA_ERROR_CONNECTION_ABORTED;
 
-	for (struct daemon_wish *wish; (wish = TAILQ_FIRST(&worker->wishes)) != NULL;) {
-		client_refuse_wish(daemon, worker->id, wish, status, reason);
-		drop_wish(worker, wish);
+	for (struct daemon_request *request; (request = TAILQ_FIRST(&worker->requests)) != NULL;) {
+		client_reject_request(daemon, worker->id, request, status, reason);
+		drop_request(worker, request);
 	}
 }
 
 static void free_worker(struct daemon *daemon, struct daemon_worker *worker)
 {
-	for (struct daemon_share *share; (share = LIST_FIRST(&worker->shares)) != NULL;)
-		drop_share(share);
-	for (struct daemon_wish *wish; (wish = TAILQ_FIRST(&worker->wishes)) != NULL;)
-		drop_wish(worker, wish);
+	for (struct daemon_ref *ref; (ref = LIST_FIRST(&worker->refs)) != NULL;)
+		ref_drop(ref);
+	for (struct daemon_request *request; (request = TAILQ_FIRST(&worker->requests)) != NULL;)
+		drop_request(worker, request);
 	output_close(worker);
 	if (worker->fd >= 0)
 		close(worker->fd);
 	if (worker->door >= 0)
 		close(worker->door);
 	explicit_bzero(&worker->key, sizeof(worker->key));
-	if (worker->pulse != NULL)
-		munmap(worker->pulse, PULSE_SIZE);
+	if (worker->heartbeat != NULL)
+		munmap(worker->heartbeat, HEARTBEAT_SIZE);
 	TAILQ_REMOVE(&daemon->workers, worker, next);
 	daemon->num_workers--;
 	free(worker);
@@ -172,8 +172,8 @@ static struct daemon_worker *create_worker(struct daemon *daemon, const struct u
 	worker->fd = worker->door = worker->output.fd = -1;
 	worker->state = WORKER_STARTING;
 	supervise_name(daemon, worker);
-	TAILQ_INIT(&worker->wishes);
-	LIST_INIT(&worker->shares);
+	TAILQ_INIT(&worker->requests);
+	LIST_INIT(&worker->refs);
 	TAILQ_INSERT_TAIL(&daemon->workers, worker, next);
 	daemon->num_workers++;
 	return worker;
@@ -200,14 +200,14 @@ static struct daemon_worker *start_worker(struct daemon *daemon, const struct ur
 	return worker;
 }
 
-/* ---- wishes ---- */
+/* ---- requests ---- */
 
 static doca_error_t check_running(const struct daemon_worker *worker, const struct urom_spawn *spawn, char reason[UROM_TEXT_MAX])
 {
 	uint64_t lacks = spawn->plugins & ~worker->plugins;
 
-	if (worker->num_wishes == DAEMON_WISHES_MAX) {
-		snprintf(reason, UROM_TEXT_MAX, "%d wishes for that worker wait already", DAEMON_WISHES_MAX);
+	if (worker->num_requests == DAEMON_REQUESTS_MAX) {
+		snprintf(reason, UROM_TEXT_MAX, "%d requests for that worker wait already", DAEMON_REQUESTS_MAX);
 		return DOCA_ERROR_FULL;
 	}
 	if (spawn->num_env != 0) {
@@ -223,13 +223,13 @@ static doca_error_t check_running(const struct daemon_worker *worker, const stru
 static uint32_t num_workers_of(const struct daemon *daemon, const struct daemon_client *client)
 {
 	const struct daemon_client *other;
-	const struct daemon_share *share;
+	const struct daemon_ref *ref;
 	uint32_t num = 0;
 
 	TAILQ_FOREACH (other, &daemon->clients, next) {
 		if (other != client && (client->process == 0 || other->process != client->process))
 			continue;
-		LIST_FOREACH (share, &other->shares, of_client)
+		LIST_FOREACH (ref, &other->refs, of_client)
 			num++;
 	}
 	return num;
@@ -278,73 +278,73 @@ static bool takes_no_more(struct daemon_worker *worker, uint64_t now)
 }
 
 /* As many as the process takes: it may not have read of those before. */
-static void grant_wishes(struct daemon *daemon, struct daemon_worker *worker, uint64_t now)
+static void accept_requests(struct daemon *daemon, struct daemon_worker *worker, uint64_t now)
 {
-	for (struct daemon_wish *wish; (wish = TAILQ_FIRST(&worker->wishes)) != NULL;) {
-		struct daemon_client *client = wish->client;
-		doca_error_t result = client_grant_wish(daemon, worker, wish);
+	for (struct daemon_request *request; (request = TAILQ_FIRST(&worker->requests)) != NULL;) {
+		struct daemon_client *client = request->client;
+		doca_error_t result = client_accept_request(daemon, worker, request);
 
 		if (result == DOCA_ERROR_AGAIN && !takes_no_more(worker, now))
 			return;
 		if (result == DOCA_SUCCESS)
 			worker->is_full = false;
 		else
-			client_refuse_wish(daemon, worker->id, wish, result,
-					   "its process takes no new clients: does a plugin hang?");
-		drop_wish(worker, wish);
+			client_reject_request(daemon, worker->id, request, result,
+					      "its process takes no new clients: does a plugin hang?");
+		drop_request(worker, request);
 		if (result != DOCA_SUCCESS)
 			workers_release(daemon, client, worker->id);
 	}
 	worker->is_full = false;
 }
 
-static void refuse_wish(struct daemon *daemon, const struct daemon_wish *wish, uint64_t id, doca_error_t status,
-			const char *reason)
+static void reject_request(struct daemon *daemon, const struct daemon_request *request, uint64_t id, doca_error_t status,
+			   const char *reason)
 {
 	PROGRAM_LOG_DBG_LIMITED("no worker for a client: %s", reason); /* whose log says so */
-	client_refuse_wish(daemon, id, wish, status, reason);
+	client_reject_request(daemon, id, request, status, reason);
 }
 
-void workers_want(struct daemon *daemon, struct daemon_client *client, uint64_t request, const struct urom_spawn *spawn)
+void workers_want(struct daemon *daemon, struct daemon_client *client, uint64_t tag, const struct urom_spawn *spawn)
 {
 	struct daemon_worker *worker = spawn->worker_id != ANY_ID ? workers_find(daemon, spawn->worker_id) : NULL;
-	struct daemon_wish *wish = (struct daemon_wish *)calloc(1, sizeof(*wish));
-	const struct daemon_wish first = {.client = client, .request = request};
+	struct daemon_request *request = (struct daemon_request *)calloc(1, sizeof(*request));
+	const struct daemon_request first = {.client = client, .tag = tag};
 	doca_error_t status = DOCA_ERROR_NO_MEMORY;
 	char reason[UROM_TEXT_MAX] = "no memory";
 
-	if (wish != NULL)
+	if (request != NULL)
 		status = worker != NULL ? check_running(worker, spawn, reason) : check(daemon, client, spawn, reason);
 	if (status == DOCA_SUCCESS && worker == NULL) {
 		worker = start_worker(daemon, spawn, reason);
 		status = worker != NULL ? DOCA_SUCCESS : DOCA_ERROR_OPERATING_SYSTEM;
 	}
 	if (status == DOCA_SUCCESS) {
-		status = add_share(client, worker);
+		status = ref_add(client, worker);
 		snprintf(reason, sizeof(reason), "no memory");
 	}
 	if (status != DOCA_SUCCESS) {
-		refuse_wish(daemon, &first, spawn->worker_id, status, reason);
-		free(wish);
+		reject_request(daemon, &first, spawn->worker_id, status, reason);
+		free(request);
 		return;
 	}
-	*wish = first;
-	TAILQ_INSERT_TAIL(&worker->wishes, wish, next);
-	worker->num_wishes++;
+	*request = first;
+	TAILQ_INSERT_TAIL(&worker->requests, request, next);
+	worker->num_requests++;
 	if (worker->state == WORKER_READY)
-		grant_wishes(daemon, worker, daemon_now_ns());
+		accept_requests(daemon, worker, daemon_now_ns());
 }
 
 void workers_release(struct daemon *daemon, struct daemon_client *client, uint64_t id)
 {
 	struct daemon_worker *worker = workers_find(daemon, id);
-	struct daemon_share *share = worker != NULL ? find_share(client, worker) : NULL;
+	struct daemon_ref *ref = worker != NULL ? ref_find(client, worker) : NULL;
 
-	if (share == NULL) /* it died meanwhile */
+	if (ref == NULL) /* it died meanwhile */
 		return;
-	if (--share->count != 0)
+	if (--ref->count != 0)
 		return;
-	drop_share(share);
+	ref_drop(ref);
 	end_if_unused(worker);
 }
 
@@ -353,15 +353,15 @@ void workers_forget(struct daemon *daemon, struct daemon_client *client)
 	struct daemon_worker *worker;
 
 	TAILQ_FOREACH (worker, &daemon->workers, next) {
-		for (struct daemon_wish *wish = TAILQ_FIRST(&worker->wishes), *next; wish != NULL; wish = next) {
-			next = TAILQ_NEXT(wish, next);
-			if (wish->client == client)
-				drop_wish(worker, wish);
+		for (struct daemon_request *request = TAILQ_FIRST(&worker->requests), *next; request != NULL; request = next) {
+			next = TAILQ_NEXT(request, next);
+			if (request->client == client)
+				drop_request(worker, request);
 		}
 	}
-	for (struct daemon_share *share; (share = LIST_FIRST(&client->shares)) != NULL;) {
-		worker = share->worker;
-		drop_share(share);
+	for (struct daemon_ref *ref; (ref = LIST_FIRST(&client->refs)) != NULL;) {
+		worker = ref->worker;
+		ref_drop(ref);
 		end_if_unused(worker);
 	}
 }
@@ -374,7 +374,7 @@ static void worker_is_ready(struct daemon *daemon, struct daemon_worker *worker)
 		return;
 	worker->state = WORKER_READY;
 	PROGRAM_LOG_LIMITED(DOCA_LOG_LEVEL_INFO, DAEMON_LINES, "worker %" PRIu64 " runs, process %d", worker->id, worker->pid);
-	grant_wishes(daemon, worker, daemon_now_ns());
+	accept_requests(daemon, worker, daemon_now_ns());
 }
 
 /* It ends by itself, unless a plugin keeps it from that. */
@@ -443,16 +443,16 @@ static void worker_ended(struct daemon *daemon, struct daemon_worker *worker, in
 {
 	char reason[UROM_TEXT_MAX];
 	const char *path;
-	struct daemon_share *share;
+	struct daemon_ref *ref;
 
 	output_close(worker);
 	supervise_explain(daemon, worker, status, usage, reason, &path);
 	if (daemon->draining && worker->asked && path == NULL && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS)
 		snprintf(reason, sizeof(reason), "the service is being ended");
 	log_end(worker, status, reason, path);
-	fail_wishes(daemon, worker, reason);
-	for (share = worker->unborn ? NULL : LIST_FIRST(&worker->shares); share != NULL; share = LIST_NEXT(share, of_worker))
-		client_tell_died(daemon, share->client, worker->id, reason);
+	fail_requests(daemon, worker, reason);
+	for (ref = worker->unborn ? NULL : LIST_FIRST(&worker->refs); ref != NULL; ref = LIST_NEXT(ref, of_worker))
+		client_tell_died(daemon, ref->client, worker->id, reason);
 	free_worker(daemon, worker);
 }
 
@@ -501,12 +501,12 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* A READY worker's wishes wait for room in its socket; others are to be ready, or to end. The time when to look again. */
+/* A READY worker's requests wait for room in its socket; others are to be ready, or to end. The time when to look again. */
 static uint64_t expire(struct daemon *daemon, struct daemon_worker *worker, uint64_t now)
 {
 	if (worker->state == WORKER_READY) {
-		grant_wishes(daemon, worker, now);
-		return TAILQ_EMPTY(&worker->wishes) ? UINT64_MAX : now + DAEMON_ADMIT_NS;
+		accept_requests(daemon, worker, now);
+		return TAILQ_EMPTY(&worker->requests) ? UINT64_MAX : now + DAEMON_ADMIT_NS;
 	}
 	if (worker->killed)
 		return UINT64_MAX;

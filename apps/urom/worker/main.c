@@ -34,13 +34,13 @@ static int probe(const char *path)
 
 /* ---- what the process may have ---- */
 
-static bool map_pulse(int fd, struct worker *worker)
+static bool map_heartbeat(int fd, struct worker *worker)
 {
-	void *page = mmap(NULL, PULSE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *page = mmap(NULL, HEARTBEAT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (page == MAP_FAILED)
 		return false;
-	worker->pulse = (struct pulse *)page;
+	worker->heartbeat = (struct heartbeat *)page;
 	close(fd);
 	return true;
 }
@@ -79,7 +79,7 @@ static void offer_to_die_first(void)
 /* ---- arguments ---- */
 
 struct arguments {
-	int pulse_fd;
+	int heartbeat_fd;
 	uint32_t log_level, sdk_log_level;
 	rlim_t memory_mib;
 };
@@ -107,7 +107,7 @@ static bool parse(int argc, char **argv, struct worker *worker, struct arguments
 		{"door-fd", required_argument, NULL, 'd'},
 		{"max-msg-size", required_argument, NULL, 'm'},
 		{"log-level", required_argument, NULL, 'l'},
-		{"pulse-fd", required_argument, NULL, 'p'},
+		{"heartbeat-fd", required_argument, NULL, 'p'},
 		{"max-memory", required_argument, NULL, 'M'},
 		{"sdk-log-level", required_argument, NULL, 's'},
 		{NULL, 0, NULL, 0},
@@ -136,7 +136,7 @@ static bool parse(int argc, char **argv, struct worker *worker, struct arguments
 			arguments->sdk_log_level = (uint32_t)atoi(optarg);
 			break;
 		case 'p':
-			arguments->pulse_fd = atoi(optarg);
+			arguments->heartbeat_fd = atoi(optarg);
 			break;
 		case 'M':
 			arguments->memory_mib = (rlim_t)strtoull(optarg, NULL, 10);
@@ -152,13 +152,13 @@ static bool parse(int argc, char **argv, struct worker *worker, struct arguments
 }
 
 static const char usage[] =
-	"Usage: doca_urom_worker --fd N --pulse-fd N --door-fd N --id ID --max-msg-size N [OPTION]... [--] SO_PATH:ID ...\n"
+	"Usage: doca_urom_worker --fd N --heartbeat-fd N --door-fd N --id ID --max-msg-size N [OPTION]... [--] SO_PATH:ID ...\n"
 	"       doca_urom_worker --probe SO_PATH\n"
 	"\n"
 	"One worker of the UROM service. doca_urom_daemon starts it; by hand only --probe is of use.\n"
 	"\n"
 	"  --fd N              the socket, inherited, by which it reports to the daemon\n"
-	"  --pulse-fd N        memory shared with the daemon, in which it shows that it moves\n"
+	"  --heartbeat-fd N        memory shared with the daemon, in which it shows that it moves\n"
 	"  --door-fd N         the socket by which the daemon hands over the connections of its clients\n"
 	"  --id ID             the worker's id\n"
 	"  --max-msg-size N    largest command or notification, bytes\n"
@@ -171,14 +171,15 @@ static const char usage[] =
 int main(int argc, char **argv)
 {
 	static struct worker worker;
-	struct arguments arguments = {.pulse_fd = -1, .log_level = DOCA_LOG_LEVEL_INFO, .sdk_log_level = DOCA_LOG_LEVEL_WARNING};
+	struct arguments arguments = {
+		.heartbeat_fd = -1, .log_level = DOCA_LOG_LEVEL_INFO, .sdk_log_level = DOCA_LOG_LEVEL_WARNING};
 	struct doca_log_backend *sdk;
 
 	if (argc == 3 && strcmp(argv[1], "--probe") == 0)
 		return probe(argv[2]);
 	if (argc == 2 && (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0))
 		return fputs(usage, stdout) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-	if (!parse(argc, argv, &worker, &arguments) || !map_pulse(arguments.pulse_fd, &worker)) {
+	if (!parse(argc, argv, &worker, &arguments) || !map_heartbeat(arguments.heartbeat_fd, &worker)) {
 		fprintf(stderr, "%s is started by doca_urom_daemon, not by hand (--help says more)\n", argv[0]);
 		return EXIT_FAILURE;
 	}

@@ -12,10 +12,10 @@
 DOCA_LOG_REGISTER(UROM_WORKER::PLUGINS);
 
 /* What the worker is doing, should it not come back. */
-static void enter(const struct worker_plugin *plugin, enum pulse_call call)
+static void enter(const struct worker_plugin *plugin, enum heartbeat_call call)
 {
 	if (__builtin_expect(plugin->worker != NULL, 1)) /* else it is only looked at */
-		pulse_say(plugin->worker->pulse, plugin->index, call);
+		heartbeat_say(plugin->worker->heartbeat, plugin->index, call);
 }
 
 /* ---- load ---- */
@@ -92,9 +92,9 @@ static doca_error_t load(struct worker_plugin *plugin, char reason[UROM_TEXT_MAX
 
 doca_error_t plugin_load(struct worker_plugin *plugin, char reason[UROM_TEXT_MAX])
 {
-	enter(plugin, PULSE_LOAD);
+	enter(plugin, HEARTBEAT_LOAD);
 	doca_error_t result = load(plugin, reason);
-	enter(plugin, PULSE_OWN);
+	enter(plugin, HEARTBEAT_OWN);
 	return result;
 }
 
@@ -105,9 +105,9 @@ static doca_error_t add_address(struct worker *worker, struct worker_plugin *plu
 
 	if (plugin->ctx.iface.addr == NULL)
 		return DOCA_SUCCESS;
-	enter(plugin, PULSE_ADDR);
+	enter(plugin, HEARTBEAT_ADDR);
 	doca_error_t result = address != NULL ? plugin->ctx.iface.addr(&plugin->ctx, address, &len) : DOCA_ERROR_NO_MEMORY;
-	enter(plugin, PULSE_OWN);
+	enter(plugin, HEARTBEAT_OWN);
 	if (result == DOCA_SUCCESS && len <= UROM_CONTROL_MAX / 2) {
 		size_t end = urom_addresses_append(worker->addresses, sizeof(worker->addresses), worker->addresses_len,
 						   plugin->id, address, len);
@@ -125,9 +125,9 @@ doca_error_t plugin_open(struct worker *worker, struct worker_plugin *plugin, ch
 {
 	ucs_list_head_init(&plugin->commands);
 	plugin->ctx.domain_iface = domain_lookups;
-	enter(plugin, PULSE_OPEN);
+	enter(plugin, HEARTBEAT_OPEN);
 	doca_error_t result = plugin->ctx.iface.open(&plugin->ctx);
-	enter(plugin, PULSE_OWN);
+	enter(plugin, HEARTBEAT_OWN);
 	plugin->open = result == DOCA_SUCCESS;
 	if (plugin->open)
 		return add_address(worker, plugin, reason);
@@ -137,18 +137,18 @@ doca_error_t plugin_open(struct worker *worker, struct worker_plugin *plugin, ch
 
 doca_error_t plugin_pack(struct worker_plugin *plugin, struct urom_worker_notify *notify, size_t *len, void *out)
 {
-	enter(plugin, PULSE_NOTIF_PACK);
+	enter(plugin, HEARTBEAT_NOTIF_PACK);
 	doca_error_t result = plugin->ctx.iface.notif_pack(notify, len, out);
-	enter(plugin, PULSE_OWN);
+	enter(plugin, HEARTBEAT_OWN);
 	return result;
 }
 
 void plugin_close(struct worker_plugin *plugin)
 {
 	if (plugin->open) {
-		enter(plugin, PULSE_CLOSE);
+		enter(plugin, HEARTBEAT_CLOSE);
 		plugin->ctx.iface.close(&plugin->ctx);
-		enter(plugin, PULSE_OWN);
+		enter(plugin, HEARTBEAT_OWN);
 	}
 	plugin->open = false;
 	/* The object stays: UCX, which plugins bring along, does not like to be unloaded. */
@@ -173,9 +173,9 @@ static void warn(const struct worker_plugin *plugin, const char *what, doca_erro
 
 static void give_commands(struct worker_plugin *plugin)
 {
-	enter(plugin, PULSE_WORKER_CMD);
+	enter(plugin, HEARTBEAT_WORKER_CMD);
 	doca_error_t result = plugin->ctx.iface.worker_cmd(&plugin->ctx, &plugin->commands);
-	enter(plugin, PULSE_OWN);
+	enter(plugin, HEARTBEAT_OWN);
 	if (result != DOCA_SUCCESS)
 		warn(plugin, "worker_cmd", result);
 	if (ucs_list_is_empty(&plugin->commands))
@@ -201,9 +201,9 @@ bool plugins_run(struct worker *worker)
 			give_commands(plugin);
 			any = true;
 		}
-		enter(plugin, PULSE_PROGRESS);
+		enter(plugin, HEARTBEAT_PROGRESS);
 		doca_error_t result = plugin->ctx.iface.progress(&plugin->ctx, &worker->notifications);
-		enter(plugin, PULSE_OWN);
+		enter(plugin, HEARTBEAT_OWN);
 		any |= result == DOCA_SUCCESS;
 		if (result != DOCA_SUCCESS && result != DOCA_ERROR_EMPTY)
 			warn(plugin, "progress", result);
@@ -232,9 +232,9 @@ bool plugins_arm(struct worker *worker, struct pollfd *fds, nfds_t *num)
 
 		if (plugin->arm == NULL)
 			continue;
-		enter(plugin, PULSE_PROGRESS);
+		enter(plugin, HEARTBEAT_PROGRESS);
 		doca_error_t result = plugin->arm(&plugin->ctx, &fd);
-		enter(plugin, PULSE_OWN);
+		enter(plugin, HEARTBEAT_OWN);
 		if (result != DOCA_SUCCESS)
 			return true;
 		fds[(*num)++] = (struct pollfd){fd, POLLIN, 0};
@@ -259,8 +259,8 @@ void plugins_client_left(struct worker *worker, uint64_t dest_id)
 		}
 		if (plugin->client_left == NULL)
 			continue;
-		enter(plugin, PULSE_CLIENT_LEFT);
+		enter(plugin, HEARTBEAT_CLIENT_LEFT);
 		plugin->client_left(&plugin->ctx, dest_id);
-		enter(plugin, PULSE_OWN);
+		enter(plugin, HEARTBEAT_OWN);
 	}
 }

@@ -19,7 +19,7 @@
 #include <doca_urom_plugin.h>
 
 #include "../own_time.h"
-#include "../pulse.h"
+#include "../heartbeat.h"
 #include "base/log_rate.h"
 #include "urom/comm/comm.h"
 #include "urom/directory.h"
@@ -90,8 +90,8 @@ struct worker_client {
 struct worker {
 	uint64_t id;
 	int parent_fd;
-	struct pulse *pulse; /* what it is doing, for the daemon */
-	int door_fd;	     /* by which the daemon hands connections over */
+	struct heartbeat *heartbeat; /* what it is doing, for the daemon */
+	int door_fd;		     /* by which the daemon hands connections over */
 	size_t message_max;
 	struct worker_plugin plugins[UROM_PLUGINS_MAX];
 	uint32_t num_plugins;

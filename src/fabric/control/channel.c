@@ -274,7 +274,7 @@ static bool stranger_message(struct sf_channel *channel, const struct sf_msg *ms
 {
 	struct sf_control_listener *called = channel->called;
 
-	if (channel->trust == SF_TRUST_ASKER) {
+	if (channel->trust == SF_TRUST_REQUESTER) {
 		if (msg->kind == SF_MSG_LOCATE)
 			sf_node_asked(channel, (const struct sf_msg_locate *)msg);
 		return msg->kind == SF_MSG_LOCATE;

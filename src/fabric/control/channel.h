@@ -34,10 +34,10 @@
 struct sf_control_listener;
 
 enum sf_trust {
-	SF_TRUST_PEER,	   /* whatever it says is heard */
-	SF_TRUST_STRANGER, /* has to bring the token */
-	SF_TRUST_CALLER,   /* may call `called` */
-	SF_TRUST_ASKER,	   /* may ask where a listener is */
+	SF_TRUST_PEER,	    /* whatever it says is heard */
+	SF_TRUST_STRANGER,  /* has to bring the token */
+	SF_TRUST_CALLER,    /* may call `called` */
+	SF_TRUST_REQUESTER, /* may ask where a listener is */
 };
 
 /* Where a channel may yet be made to. */

@@ -210,10 +210,10 @@ doca_error_t sf_net_read_key(const char *path)
 
 /* ---- what the user wants ---- */
 
-enum wish { WISH_DEVICE, WISH_NONE, WISH_ADDRESS, WISH_NONSENSE };
+enum listen_setting { LISTEN_DEVICE, LISTEN_NONE, LISTEN_ADDRESS, LISTEN_INVALID };
 
 /* HOST, HOST:PORT, HOST:PORT-PORT or "none"; an IPv6 host is in brackets. Port 0: any. */
-static enum wish wish(struct sf_address *addr, struct sf_port_range *ports)
+static enum listen_setting listen_setting_parse(struct sf_address *addr, struct sf_port_range *ports)
 {
 	const char *text = secure_getenv("SOFTFIELD_LISTEN"), *range;
 	char with_port[SF_ADDRESS_MAX];
@@ -222,20 +222,20 @@ static enum wish wish(struct sf_address *addr, struct sf_port_range *ports)
 	*ports = (struct sf_port_range){0};
 
 	if (text == NULL || text[0] == '\0')
-		return WISH_DEVICE;
+		return LISTEN_DEVICE;
 	if (strcmp(text, "none") == 0)
-		return WISH_NONE;
+		return LISTEN_NONE;
 	if (strlen(text) > SF_ADDRESS_MAX / 2)
-		return WISH_NONSENSE;
+		return LISTEN_INVALID;
 	range = strrchr(text, ':');
 	if (range == NULL || !sf_port_range_parse(range + 1, ports))
 		range = text + strlen(text);
 	(void)snprintf(with_port, sizeof(with_port), "%.*s:1", (int)(range - text), text);
 	if (!sf_addresses_parse(with_port, &addresses) || addresses.num != 1 || addresses.has_token)
-		return WISH_NONSENSE;
+		return LISTEN_INVALID;
 	addresses.at[0].port = ports->first;
 	*addr = addresses.at[0];
-	return WISH_ADDRESS;
+	return LISTEN_ADDRESS;
 }
 
 doca_error_t sf_net_check(void)
@@ -243,7 +243,7 @@ doca_error_t sf_net_check(void)
 	struct sf_port_range ports;
 	struct sf_address addr;
 
-	if (wish(&addr, &ports) != WISH_NONSENSE)
+	if (listen_setting_parse(&addr, &ports) != LISTEN_INVALID)
 		return sf_heartbeat_check();
 	SF_LOG_ERR(
 		"SOFTFIELD_LISTEN is %s: give an address of this machine, HOST, HOST:PORT or HOST:PORT-PORT in numbers, or none",
@@ -254,18 +254,19 @@ doca_error_t sf_net_check(void)
 /* ---- listening ---- */
 
 /* The addresses that are listened to, or to be, each with the first of the ports. */
-static enum wish addrs_wanted(const struct sf_net_device *device, struct sf_addresses *addresses, struct sf_port_range *ports)
+static enum listen_setting addrs_wanted(const struct sf_net_device *device, struct sf_addresses *addresses,
+					struct sf_port_range *ports)
 {
-	enum wish wanted = wish(&addresses->at[0], ports);
+	enum listen_setting setting = listen_setting_parse(&addresses->at[0], ports);
 
-	addresses->num = wanted == WISH_ADDRESS;
-	if (wanted != WISH_DEVICE)
-		return wanted;
+	addresses->num = setting == LISTEN_ADDRESS;
+	if (setting != LISTEN_DEVICE)
+		return setting;
 	*ports = sf_nodes_ports();
 	device->addresses(device->name, addresses);
 	for (uint32_t i = 0; i < addresses->num; i++)
 		addresses->at[i].port = ports->first;
-	return wanted;
+	return setting;
 }
 
 /* At a port from the address's to the last. */
@@ -295,7 +296,7 @@ doca_error_t sf_net_serve_node(struct sf_addresses *addresses)
 		struct sf_addresses one = {.num = 1, .at = {addr}};
 		char text[SF_ADDRESS_MAX];
 
-		if (serve_at(&addr, addr.port, 0, SF_TRUST_ASKER, NULL))
+		if (serve_at(&addr, addr.port, 0, SF_TRUST_REQUESTER, NULL))
 			continue;
 		sf_addresses_format(&one, text);
 		SF_LOG_ERR("cannot listen at %s: %s; is it an address of this machine, and is nobody else listening there?", text,
@@ -334,7 +335,7 @@ static struct home *home_of(const char *name)
 }
 
 static doca_error_t home_open(struct home *home, const struct sf_net_device *device, struct sf_addresses *addresses,
-			      const struct sf_port_range *ports, enum wish wanted)
+			      const struct sf_port_range *ports, enum listen_setting setting)
 {
 	int error = serve_all(addresses, ports->last, device, NULL);
 
@@ -343,10 +344,10 @@ static doca_error_t home_open(struct home *home, const struct sf_net_device *dev
 			   "program, or "
 			   "give more ports (%s)",
 			   ports->first, ports->last,
-			   wanted == WISH_ADDRESS ? "SOFTFIELD_LISTEN" : "ports of the topology's node");
+			   setting == LISTEN_ADDRESS ? "SOFTFIELD_LISTEN" : "ports of the topology's node");
 		return DOCA_ERROR_BAD_CONFIG;
 	}
-	if (addresses->num == 0 && wanted == WISH_ADDRESS) {
+	if (addresses->num == 0 && setting == LISTEN_ADDRESS) {
 		SF_LOG_ERR("cannot listen on %s (SOFTFIELD_LISTEN): %s", secure_getenv("SOFTFIELD_LISTEN"), strerror(error));
 		return DOCA_ERROR_BAD_CONFIG;
 	}
@@ -358,7 +359,7 @@ static doca_error_t home_open(struct home *home, const struct sf_net_device *dev
 	addresses->has_token = true;
 	addresses->token = *sf_control_token();
 	sf_addresses_format(addresses, home->address);
-	(void)snprintf(home->device, sizeof(home->device), "%s", wanted == WISH_ADDRESS ? "" : device->name);
+	(void)snprintf(home->device, sizeof(home->device), "%s", setting == LISTEN_ADDRESS ? "" : device->name);
 	home->opened = true;
 	return DOCA_SUCCESS;
 }
@@ -367,16 +368,16 @@ doca_error_t sf_net_address(const struct sf_net_device *device, char text[SF_ADD
 {
 	struct sf_addresses addresses = {0};
 	struct sf_port_range ports;
-	enum wish wanted = wish(&addresses.at[0], &ports);
-	struct home *home = home_of(wanted == WISH_ADDRESS ? "" : device->name);
+	enum listen_setting setting = listen_setting_parse(&addresses.at[0], &ports);
+	struct home *home = home_of(setting == LISTEN_ADDRESS ? "" : device->name);
 	doca_error_t error = DOCA_SUCCESS;
 
 	memset(text, 0, SF_ADDRESS_MAX);
-	if (wanted == WISH_NONE)
+	if (setting == LISTEN_NONE)
 		return DOCA_SUCCESS;
 	if (!home->opened) {
-		wanted = addrs_wanted(device, &addresses, &ports);
-		error = home_open(home, device, &addresses, &ports, wanted);
+		setting = addrs_wanted(device, &addresses, &ports);
+		error = home_open(home, device, &addresses, &ports, setting);
 	}
 	if (error == DOCA_SUCCESS)
 		strcpy(text, home->address);
@@ -387,10 +388,10 @@ doca_error_t sf_net_listen(const struct sf_net_device *device, uint16_t port, st
 {
 	struct sf_addresses addresses = {0};
 	struct sf_port_range ports;
-	enum wish wanted = addrs_wanted(device, &addresses, &ports);
+	enum listen_setting setting = addrs_wanted(device, &addresses, &ports);
 	int error;
 
-	if (wanted == WISH_NONE) {
+	if (setting == LISTEN_NONE) {
 		SF_LOG_ERR("port %u of RDMA device %s cannot be listened to: SOFTFIELD_LISTEN is none", port, device->name);
 		return DOCA_ERROR_NOT_PERMITTED;
 	}

@@ -210,7 +210,7 @@ doca_error_t sf_fabric_join(const struct sf_fabric_node *self, const struct sf_f
 
 /* A question on its way to the listener. */
 struct relay {
-	struct sf_channel *asker, *listener;
+	struct sf_channel *requester, *listener;
 	struct sf_liveness answering;
 	LIST_ENTRY(relay) entry;
 };
@@ -220,7 +220,7 @@ static LIST_HEAD(, relay) relays = LIST_HEAD_INITIALIZER(relays); /* GUARDED_BY(
 static void relay_end(struct relay *relay)
 {
 	LIST_REMOVE(relay, entry);
-	sf_channel_close(relay->asker);
+	sf_channel_close(relay->requester);
 	sf_channel_close(relay->listener);
 	free(relay);
 }
@@ -232,12 +232,12 @@ static bool listener_answers(struct sf_channel *channel, const struct sf_msg *ms
 	(void)fds;
 	if (msg->kind != SF_MSG_ADDRESS && msg->kind != SF_MSG_REFUSE)
 		return false;
-	sf_channel_tell(relay->asker, msg);
+	sf_channel_tell(relay->requester, msg);
 	relay_end(relay);
 	return true;
 }
 
-static bool asker_goes_on(struct sf_channel *channel, const struct sf_msg *msg, int *fds)
+static bool requester_goes_on(struct sf_channel *channel, const struct sf_msg *msg, int *fds)
 {
 	(void)channel;
 	(void)msg;
@@ -250,7 +250,7 @@ static void either_ended(struct sf_channel *channel)
 	relay_end(channel->owner);
 }
 
-void sf_node_asked(struct sf_channel *asker, const struct sf_msg_locate *ask)
+void sf_node_asked(struct sf_channel *requester, const struct sf_msg_locate *ask)
 {
 	const struct sf_key key = sf_key_of_name(ask->name);
 	struct relay *relay = calloc(1, sizeof(*relay));
@@ -260,16 +260,16 @@ void sf_node_asked(struct sf_channel *asker, const struct sf_msg_locate *ask)
 		error = sf_channel_call(SF_SOCKET_LISTENER, &key, "", false, 0, relay, &relay->listener);
 	if (error != DOCA_SUCCESS) {
 		free(relay);
-		sf_control_refuse(asker, error == DOCA_ERROR_AGAIN ? DOCA_ERROR_FULL : error, NULL, 0);
+		sf_control_refuse(requester, error == DOCA_ERROR_AGAIN ? DOCA_ERROR_FULL : error, NULL, 0);
 		return;
 	}
-	relay->asker = asker;
+	relay->requester = requester;
 	sf_liveness_begin(&relay->answering);
 	LIST_INSERT_HEAD(&relays, relay, entry);
-	asker->owner = relay;
-	asker->message = asker_goes_on;
+	requester->owner = relay;
+	requester->message = requester_goes_on;
 	relay->listener->message = listener_answers;
-	asker->ended = relay->listener->ended = either_ended;
+	requester->ended = relay->listener->ended = either_ended;
 	(void)sf_channel_send(relay->listener, ask, NULL, 0);
 }
 
@@ -283,7 +283,7 @@ bool sf_nodes_tick(void)
 		if (!sf_liveness_lost(&relay->answering, relay->listener->pid, SF_ANSWER_LIMIT_NS))
 			continue;
 		SF_LOG_WARN_LIMITED("process %d listens and does not say where: is it stopped?", relay->listener->pid);
-		sf_control_refuse(relay->asker, DOCA_ERROR_TIME_OUT, NULL, 0);
+		sf_control_refuse(relay->requester, DOCA_ERROR_TIME_OUT, NULL, 0);
 		relay_end(relay);
 	}
 	return !LIST_EMPTY(&relays);
