@@ -2,14 +2,17 @@
 /* Asking a listener on the network that ends the call without a word, as one does to whom the caller was too slow. */
 #include "net_agent.h"
 
+#include <poll.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "fabric/control/handshake.h"
 
-#define CALLS 6 /* then it is given up */
+#define CALLS 6		  /* then it is given up */
+#define CALM_WAKES_MAX 60 /* a second; 20 by the clock */
 
 static struct sf_handshake handshake; /* GUARDED_BY(sf_control_lock), and the two below */
 static uint32_t num_opened;
@@ -186,6 +189,28 @@ static void who_is_reset_before_its_first_word_is_told_so(void **state)
 	expect_opened(DOCA_ERROR_CONNECTION_ABORTED);
 }
 
+/* What it waits for has limits of seconds, so it looks at the clock twenty times a second, and the process does nothing else. */
+static void a_call_that_waits_lets_the_agent_sleep(void **state)
+{
+	struct sf_msg_refuse refuse = {.head = sf_msg_head(SF_MSG_REFUSE, sizeof(refuse), DOCA_ERROR_NOT_PERMITTED)};
+	struct rusage before, after;
+	char text[SF_ADDRESS_MAX];
+	int listener = listen_here(text), fd;
+
+	(void)state;
+	ask(text);
+	fd = next_call(listener);
+	expect_question(fd);
+	getrusage(RUSAGE_SELF, &before);
+	poll(NULL, 0, 1000);
+	getrusage(RUSAGE_SELF, &after);
+	assert_true(after.ru_nvcsw - before.ru_nvcsw <= CALM_WAKES_MAX);
+	assert_int_equal(write(fd, &refuse, sizeof(refuse)), sizeof(refuse));
+	expect_opened(DOCA_ERROR_NOT_PERMITTED);
+	close(fd);
+	close(listener);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -193,6 +218,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(who_is_always_cut_off_gives_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_is_cut_off_by_an_end_is_told_so, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_is_reset_before_its_first_word_is_told_so, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_call_that_waits_lets_the_agent_sleep, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("net again", tests, NULL, NULL);

@@ -71,7 +71,7 @@ void sf_accept_end(void)
 	spare_release();
 }
 
-bool sf_accept_tick(void)
+enum sf_pace sf_accept_tick(void)
 {
 	if (state.full && has_room_for_one()) {
 		state.full = false;
@@ -79,7 +79,7 @@ bool sf_accept_tick(void)
 	}
 	if (!state.full && !state.has_spare && spare_take() && !has_room_for_one())
 		spare_release();
-	return !state.full;
+	return state.full ? SF_PACE_FAST : SF_PACE_IDLE;
 }
 
 static void become_full(int error)

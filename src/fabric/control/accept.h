@@ -9,6 +9,8 @@
 
 #include <stdbool.h>
 
+#include "fabric/control/pace.h"
+
 #define SF_ACCEPT_SPARE 8 /* descriptors kept back */
 #define SF_ACCEPT_EACH 5  /* that a channel brings, or that are open for a moment while it is made */
 
@@ -16,8 +18,8 @@
 bool sf_accept_begin(void);
 /* It ends, or was the parent's. */
 void sf_accept_end(void);
-/* Are channels taken, or can be again? */
-bool sf_accept_tick(void);
+/* Takes channels again, once there is room for one. */
+enum sf_pace sf_accept_tick(void);
 
 /* The next channel of a listening socket, non-blocking; -1 when there is none now, or none can be taken. */
 int sf_accept(int listening);

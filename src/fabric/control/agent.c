@@ -25,7 +25,8 @@
 
 #define STACK_SIZE (256 * 1024)
 #define EVENTS_MAX 32 /* taken from the set at a time */
-#define TICK_MS 5     /* while there is something to time, */
+#define FAST_MS 5     /* between ticks, by pace */
+#define SLOW_MS 50
 #define IDLE_MS (LOG_RATE_SECONDS * 1000)
 
 pthread_mutex_t sf_control_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -104,23 +105,29 @@ static void drain(void)
 	(void)!read(agent.wake, &count, sizeof(count));
 }
 
-static bool tick(void)
+static enum sf_pace faster(enum sf_pace a, enum sf_pace b)
+{
+	return a > b ? a : b;
+}
+
+static enum sf_pace tick(void)
 {
 	const uint64_t now = sf_now_ns();
-	bool timed = sf_channels_tick(now);
+	enum sf_pace pace = sf_channels_tick(now);
 
-	timed = sf_handshakes_tick(now) || timed;
-	timed = sf_nodes_tick() || timed;
+	pace = faster(sf_handshakes_tick(now), pace);
+	pace = faster(sf_nodes_tick(), pace);
 	for (const struct sf_control_provider *p = sf_control_providers(); p != NULL; p = p->next)
-		timed = (p->tick != NULL && p->tick(now)) || timed;
-	return timed;
+		pace = faster(p->tick != NULL && p->tick(now) ? SF_PACE_FAST : SF_PACE_IDLE, pace);
+	return faster(sf_accept_tick(), pace);
 }
 
 /* Until the next tick. due_ns: when something is to be done at the latest, or 0. */
-static int wait_ms(bool timed, uint64_t due_ns)
+static int wait_ms(enum sf_pace pace, uint64_t due_ns)
 {
+	static const uint64_t pace_ms[] = {[SF_PACE_IDLE] = IDLE_MS, [SF_PACE_SLOW] = SLOW_MS, [SF_PACE_FAST] = FAST_MS};
 	const uint64_t now = sf_now_ns();
-	uint64_t wait = timed ? TICK_MS : IDLE_MS;
+	uint64_t wait = pace_ms[pace];
 
 	if (due_ns != 0 && due_ns <= now)
 		return 0;
@@ -133,12 +140,12 @@ static void *run(void *arg)
 {
 	struct epoll_event events[EVENTS_MAX];
 	uint64_t due_ns = 0;
-	bool timed = false;
+	enum sf_pace pace = SF_PACE_IDLE;
 
 	(void)arg;
 	leave_pinned_core();
 	for (;;) {
-		int num = epoll_wait(agent.epoll, events, EVENTS_MAX, wait_ms(timed, due_ns));
+		int num = epoll_wait(agent.epoll, events, EVENTS_MAX, wait_ms(pace, due_ns));
 
 		pthread_mutex_lock(&sf_control_lock);
 		if (agent.stop)
@@ -151,8 +158,7 @@ static void *run(void *arg)
 		}
 		if (num < EVENTS_MAX)
 			sf_channels_round();
-		timed = tick();
-		timed = !sf_accept_tick() || timed;
+		pace = tick();
 		due_ns = sf_heartbeats_tick(sf_now_ns());
 		pthread_mutex_unlock(&sf_control_lock);
 		sf_log_rate_report(false); /* whichever thread the lines were of */

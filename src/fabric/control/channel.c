@@ -712,7 +712,7 @@ void sf_channels_round(void)
 	num_rounds++;
 }
 
-bool sf_channels_tick(uint64_t now)
+enum sf_pace sf_channels_tick(uint64_t now)
 {
 	struct sf_channel *channel = num_silent + num_dials != 0 ? channels : NULL, *next;
 
@@ -728,5 +728,5 @@ bool sf_channels_tick(uint64_t now)
 		is_crowded = false;
 		sf_channels_listen(true);
 	}
-	return num_silent + num_dials != 0;
+	return num_silent + num_dials != 0 ? SF_PACE_SLOW : SF_PACE_IDLE;
 }

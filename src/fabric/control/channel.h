@@ -20,6 +20,7 @@
 #include "fabric/control/address.h"
 #include "fabric/control/heartbeat.h"
 #include "fabric/control/message.h"
+#include "fabric/control/pace.h"
 #include "fabric/control/runtime.h"
 #include "fabric/control/stream.h"
 
@@ -130,8 +131,8 @@ void sf_channel_watch_machine(struct sf_channel *channel);
 void sf_channel_event(struct sf_channel *channel, uint32_t events);
 /* The agent has seen to all that was ready. */
 void sf_channels_round(void);
-/* Frees what was closed, gives up what takes too long. Is anything still timed? */
-bool sf_channels_tick(uint64_t now_ns);
+/* Frees what was closed, gives up what takes too long. */
+enum sf_pace sf_channels_tick(uint64_t now_ns);
 /* Ends all of them. */
 void sf_channels_close(void);
 /* Waits on the listening sockets, or does not. */

@@ -262,8 +262,9 @@ doca_error_t sf_handshake_ask(struct sf_handshake *handshake, const struct sf_ha
 	return DOCA_SUCCESS;
 }
 
-bool sf_handshakes_tick(uint64_t now_ns)
+enum sf_pace sf_handshakes_tick(uint64_t now_ns)
 {
+	enum sf_pace pace = LIST_EMPTY(&awaited) ? SF_PACE_IDLE : SF_PACE_SLOW;
 	struct sf_handshake *handshake, *next;
 
 	for (handshake = LIST_FIRST(&awaited); handshake != NULL; handshake = next) {
@@ -274,11 +275,13 @@ bool sf_handshakes_tick(uint64_t now_ns)
 				"nobody answers at %s; is the process that listens there stopped, or out of descriptors?",
 				handshake->question->ask.name);
 			opened(handshake, DOCA_ERROR_TIME_OUT, NULL, 0);
-		} else if (handshake->channel == NULL && now_ns >= handshake->question->call_ns) {
-			call(handshake);
+		} else if (handshake->channel == NULL) {
+			pace = SF_PACE_FAST; /* it calls again soon */
+			if (now_ns >= handshake->question->call_ns)
+				call(handshake);
 		}
 	}
-	return !LIST_EMPTY(&awaited);
+	return pace;
 }
 
 doca_error_t sf_conn_wait(struct sf_conn *conn)

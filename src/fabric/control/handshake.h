@@ -9,6 +9,7 @@
 #include <sys/queue.h>
 
 #include "fabric/control/channel.h"
+#include "fabric/control/pace.h"
 
 #define SF_ANSWER_LIMIT_NS UINT64_C(5000000000) /* for a silent agent of the peer; its program may take its time */
 
@@ -50,7 +51,7 @@ void sf_handshake_follow(struct sf_handshake *handshake, const struct sf_handsha
 /* Closes the channel; nothing is told any more. */
 void sf_handshake_end(struct sf_handshake *handshake);
 
-bool sf_handshakes_tick(uint64_t now_ns);
+enum sf_pace sf_handshakes_tick(uint64_t now_ns);
 void sf_handshakes_after_fork(void);
 
 #endif

@@ -274,7 +274,7 @@ void sf_node_asked(struct sf_channel *requester, const struct sf_msg_locate *ask
 }
 
 /* Only this machine sees whether the listener's process is stopped, or slow. */
-bool sf_nodes_tick(void)
+enum sf_pace sf_nodes_tick(void)
 {
 	struct relay *relay, *next;
 
@@ -286,7 +286,7 @@ bool sf_nodes_tick(void)
 		sf_control_refuse(relay->requester, DOCA_ERROR_TIME_OUT, NULL, 0);
 		relay_end(relay);
 	}
-	return !LIST_EMPTY(&relays);
+	return LIST_EMPTY(&relays) ? SF_PACE_IDLE : SF_PACE_SLOW;
 }
 
 doca_error_t sf_node_serve(uint16_t port)

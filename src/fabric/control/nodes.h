@@ -9,6 +9,7 @@
 #include "base/visibility.h"
 #include "fabric/control/address.h"
 #include "fabric/control/message.h"
+#include "fabric/control/pace.h"
 
 struct sf_channel;
 
@@ -45,8 +46,8 @@ enum sf_node_state {
 SF_API doca_error_t sf_nodes_ask(const struct sf_fabric_node *others, uint32_t num, const struct sf_fabric_key *key,
 				 uint64_t limit_ns, enum sf_node_state *states);
 
-/* For the agent: callers of a stopped listener are refused. Is anything still timed? */
-bool sf_nodes_tick(void);
+/* For the agent: rejects callers of a stopped listener. */
+enum sf_pace sf_nodes_tick(void);
 
 /* Somebody asks at such a port. */
 void sf_node_asked(struct sf_channel *requester, const struct sf_msg_locate *ask);
