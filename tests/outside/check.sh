@@ -35,9 +35,9 @@ done
 # The host's halves of UROM's plugins; doca_urom.h brings UCX's headers.
 half() { # COMPILER LANGUAGE STANDARD HEADER
 	echo "#include <$4>" | "$1" -std="$3" -x "$2" -Wall -Wextra -Werror -DDOCA_ALLOW_EXPERIMENTAL_API \
-		-I"$prefix/include/urom-plugins" -I"$prefix/include" -fsyntax-only -
+		-I"$prefix/include/softfield/urom-plugins" -I"$prefix/include" -fsyntax-only -
 }
-for header in "$prefix"/include/urom-plugins/*.h; do
+for header in "$prefix"/include/softfield/urom-plugins/*.h; do
 	name=$(basename "$header")
 	check "$name alone in C" half "${CC:-gcc}" c gnu11 "$name"
 	check "$name alone in C++" half "${CXX:-g++}" c++ c++11 "$name"
@@ -87,7 +87,7 @@ check "the program that README compiles" readme_line
 # With the service that lies in the prefix, and its plugins.
 use_halves() (
 	PKG_CONFIG_PATH=$pc meson setup "$work/halves" "$here/plugins" && ninja -C "$work/halves" && "$work/halves/halves_cpp" || exit
-	"$prefix/bin/doca_urom_daemon" --port 0 --plugin-path "$(dirname "$pc")/urom-plugins" >"$work/daemon" 2>&1 &
+	"$prefix/bin/doca_urom_daemon" --port 0 --plugin-path "$(dirname "$pc")/softfield/urom-plugins" >"$work/daemon" 2>&1 &
 	daemon=$!
 	trap 'kill $daemon; wait $daemon' EXIT
 	for _ in $(seq 200); do grep -q 'listening on' "$work/daemon" && break; sleep 0.05; done

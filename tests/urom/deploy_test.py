@@ -11,7 +11,7 @@ work = tempfile.mkdtemp()
 daemon, plugins = os.path.join(work, "doca_urom_daemon"), os.path.join(work, "urom-plugins")
 os.symlink(os.path.abspath(sys.argv[2]), daemon)
 os.symlink(os.path.abspath(sys.argv[3]), plugins)
-installed = {"/usr/local/bin/doca_urom_daemon": daemon, "/usr/local/lib/urom-plugins": plugins}
+installed = {"/usr/local/bin/doca_urom_daemon": daemon, "/usr/local/lib/softfield/urom-plugins": plugins}
 
 
 def expect(condition, what):

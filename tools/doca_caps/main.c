@@ -6,6 +6,7 @@
 
 #include <doca_log.h>
 #include <doca_version.h>
+#include <softfield/version.h>
 
 #include "capability.h"
 #include "report.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <doca_version.h>
+#include <softfield/version.h>
 
 #include "tool.h"
 

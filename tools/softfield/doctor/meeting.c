@@ -8,6 +8,8 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include <softfield/version.h>
+
 #include "base/runtime_folder.h"
 #include "doctor/doctor.h"
 
