@@ -10,7 +10,8 @@ export DESTDIR=$work/stage
 usr=$DESTDIR/usr lib=$DESTDIR/usr/lib/some-arch
 
 CC="$(command -v ccache) ${CC:-cc}" meson setup "$work/build" "$source" --prefix=/usr --libdir=lib/some-arch \
-	-Dtests=false -Dsamples=false -Dbench=false -Dcuda=disabled -Dsystemd_units=true -Doptimization=0 >"$work/out" 2>&1 &&
+	-Dtests=false -Dsamples=false -Dbench=false -Dcuda=disabled -Dsystemd_units=true -Doptimization=0 \
+	-Ddefault_library=both >"$work/out" 2>&1 &&
 	meson install -C "$work/build" >>"$work/out" 2>&1
 ok 'it installs in /usr'
 others=$(cd "$usr/include" && find . -mindepth 1 -maxdepth 1 | grep -vE '^\./(doca_[a-z0-9_]+\.(h|cuh)|doca-2\.[25]|softfield)$')
@@ -43,4 +44,27 @@ grep -q '^ExecStart=/usr/bin/doca_urom_daemon ' "$usr/lib/systemd/system/doca-ur
 ok 'units of systemd name the programs in /usr'
 ! grep -rl /usr/local "$DESTDIR" >"$work/out"
 ok 'no file names /usr/local'
+
+# Programs that are linked with it.
+samples=("$source"/samples/{dma_local_copy,dma_common,common}.c)
+cc -DDOCA_ALLOW_EXPERIMENTAL_API -static -o "$work/static" "${samples[@]}" $(pc --static --cflags --libs doca-dma) >"$work/out" 2>&1 &&
+	! readelf -d "$work/static" | grep -q NEEDED
+ok 'a program is linked statically'
+SOFTFIELD_LOG=rubbish "$work/static" >"$work/out" 2>&1 && grep -q '^copied 17 bytes' "$work/out"
+ok 'it runs'
+grep -q 'SOFTFIELD_LOG is "rubbish": set it to' "$work/out"
+ok 'and has the constructors of sources that nothing names'
+public=$(nm -g --defined-only "$lib"/libdoca_*.a | grep -E '^[0-9a-f]+ [A-Z]' | grep -vE ' (doca|softfield|sf|urom)_')
+[ -z "$public" ]
+ok "static libraries take no other names from a program: $public"
+
+if command -v cmake >/dev/null; then
+	for kind in host-OFF-OFF DPU-ON-OFF host-OFF-ON; do
+		IFS=- read -r side dpu static <<<"$kind"
+		{ cmake -S "$source/tests/packages/cmake" -B "$work/$kind" -DSAMPLES="$source/samples" -DDPU="$dpu" -DSTATIC="$static" \
+			-DDOCA_DIR="$lib/cmake/DOCA" && cmake --build "$work/$kind"; } >"$work/out" 2>&1 &&
+			"$work/$kind/copy" >>"$work/out" 2>&1 && "$work/$kind/flavour" | grep -qx "$side, DOCA_SUCCESS"
+		ok "CMake finds it, for the $side, static $static"
+	done
+fi
 finish
