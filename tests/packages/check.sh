@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Builds the Debian packages and those of a higher version, and has them installed, used, upgraded and purged in a throwaway root:
+# this system's files below an overlay, so that the machine stays as it is. Usage: check.sh FOLDER, which keeps the builds.
+# Prints a line a check and "packages: N passed, N failed". Exits with 77 and one line where the tools are not there.
+set -u
+here=$(dirname "$(realpath "$0")")
+skip() {
+	echo "packages: skipped: $1"
+	exit 77
+}
+for tool in dpkg-buildpackage dh lintian help2man unshare chroot; do
+	command -v "$tool" >/dev/null || skip "there is no $tool; scripts/install-dependencies test installs it"
+done
+as_root=(unshare --mount)
+[ "$(id -u)" = 0 ] || as_root+=(--user --map-root-user)
+"${as_root[@]}" mount -t tmpfs none /mnt 2>/dev/null || skip 'no mount namespace can be made here, so no throwaway root'
+
+mkdir -p "$1"
+work=$(realpath "$1")
+source=$work/source log=$work/log
+passed=0 failed=0
+check() { # WHAT COMMAND...
+	local what=$1
+	shift
+	if "$@" >"$log" 2>&1; then
+		passed=$((passed + 1))
+		echo "ok: $what"
+	else
+		failed=$((failed + 1))
+		echo "FAILED: $what"
+		tail -n 30 "$log" | sed 's/^/    /'
+	fi
+}
+
+copy_source() {
+	rm -rf "$source" "$work"/*.deb
+	mkdir "$source" && cd "$here/../.." &&
+		tar -cf - --exclude='./build*' --exclude=./.git --exclude=./shared . | tar -xf - -C "$source"
+}
+build() { # FOLDER ARGUMENT...
+	cd "$source" || return
+	CC="$(command -v ccache) gcc" DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=$(nproc)" dpkg-buildpackage -us -uc -b "${@:2}" || return
+	rm -rf "${work:?}/$1" && mkdir "$work/$1" && mv "$work"/*.deb "$work"/*.changes "$work"/*.buildinfo "$work/$1"
+}
+higher_version() { # compiles little: what names the version
+	cd "$source" || return
+	sed -i "s/version: '$version'/version: '$higher'/" meson.build && sed -i "s/\"$version\"/\"$higher\"/" include/softfield/version.h &&
+		sed -i "1s/$version/$higher/" debian/changelog && rm -rf debian/*.debhelper* debian/.debhelper debian/files && build new -nc
+}
+
+version=$(sed -n "s/^ *version: '\([^']*\)',/\1/p" "$here/../../meson.build") higher=99.0.0
+check 'the source is copied' copy_source
+check 'dpkg-buildpackage' build old
+check 'lintian has nothing to say' lintian --allow-root --fail-on error,warning "$work"/old/*.changes
+check 'dpkg-buildpackage of a higher version' higher_version
+if [ $failed = 0 ]; then
+	while read -r result what; do
+		case $result in
+		ok) passed=$((passed + 1)) ;;
+		FAILED) failed=$((failed + 1)) ;;
+		esac
+		echo "$result: $what"
+	done < <("${as_root[@]}" "$here/root.sh" "$work" "$here/../.." "$version" "$higher")
+fi
+echo "packages: $passed passed, $failed failed"
+[ $failed = 0 ]
