@@ -63,5 +63,18 @@ if [ $failed = 0 ]; then
 		echo "$result: $what"
 	done < <("${as_root[@]}" "$here/root.sh" "$work" "$here/../.." "$version" "$higher")
 fi
+
+# What is not Debian's.
+optional() { # TOOL WHAT ARGUMENT...
+	if command -v "$1" >/dev/null; then check "$2" "${@:3}"; else echo "no $1: $2 is not checked"; fi
+}
+cd "$here/../.." || exit 1
+tell_version() { rpmspec -q --qf '%{VERSION}\n' packaging/rpm/softfield.spec | sort -u | grep -qx "$version"; }
+optional rpmspec 'the RPM spec is of this version' tell_version
+optional rpmlint 'rpmlint has nothing to say' rpmlint --strict -c packaging/rpm/rpmlint.toml packaging/rpm/softfield.spec
+optional yamllint 'yamllint has nothing to say' yamllint -s -d '{extends: default, rules: {line-length: {max: 130}}}' \
+	action.yml packaging/ci/example-workflow.yml
+optional actionlint 'actionlint has nothing to say' actionlint packaging/ci/example-workflow.yml
+check 'the GitHub action installs what programs need' env CC="$(command -v ccache) gcc" tests/packages/action_test.py . "$work/action"
 echo "packages: $passed passed, $failed failed"
 [ $failed = 0 ]
