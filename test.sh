@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs what the tests need, builds everything and tests it: gcc and clang, sanitizers, threads, fuzz targets, programs for
-# arm64 beside those for x86, and an installed copy as a stranger would use it. Usage: ./test.sh [--quick] (only the first step).
+# arm64 beside those for x86, packages, and an installed copy as a stranger would use it.
+# Usage: ./test.sh [--quick] (only the first step).
 #   FUZZ_SECONDS  how long each fuzz target runs (10)
 #   BUILD_ROOT    where the builds go (build-test in this folder)
 set -uo pipefail
@@ -78,6 +79,14 @@ if ! $quick; then
 		tail -n 20 "$root/install.log"
 		broken 'install'
 	fi
+
+	title 'packages: built, installed in a throwaway root, used, upgraded and purged'
+	tests/packages/check.sh "$root/packages" | tee "$root/packages.log"
+	case ${PIPESTATUS[0]} in
+	0) passed=$((passed + $(sed -n 's/^packages: \([0-9]*\) passed.*/\1/p' "$root/packages.log"))) ;;
+	77) skipped=$((skipped + 1)) ;;
+	*) broken 'packages' ;;
+	esac
 
 	title 'programs for arm64, by an emulator, beside those for x86'
 	if [ "$(uname -m)" != x86_64 ]; then

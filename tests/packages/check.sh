@@ -14,7 +14,9 @@ for tool in dpkg-buildpackage dh lintian help2man unshare chroot; do
 done
 as_root=(unshare --mount)
 [ "$(id -u)" = 0 ] || as_root+=(--user --map-root-user)
-"${as_root[@]}" mount -t tmpfs none /mnt 2>/dev/null || skip 'no mount namespace can be made here, so no throwaway root'
+try_root='mount -t tmpfs tmpfs /mnt && mkdir /mnt/u /mnt/w /mnt/r &&
+	mount -t overlay overlay -o lowerdir=/,upperdir=/mnt/u,workdir=/mnt/w /mnt/r && chroot /mnt/r true'
+"${as_root[@]}" sh -c "$try_root" 2>/dev/null || skip 'no overlay can be mounted here, so there is no throwaway root'
 
 mkdir -p "$1"
 work=$(realpath "$1")
