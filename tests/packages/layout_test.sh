@@ -34,6 +34,9 @@ told=$(printf '#include <softfield/version.h>\nSOFTFIELD_VERSION\n' | cc -E -P -
 ok 'a header tells it too'
 LD_LIBRARY_PATH=$lib "$usr/bin/softfield" --version >"$work/out" && grep -qx "softfield $version, DOCA API 3.0.0058" "$work/out"
 ok 'so does softfield --version'
+[ "$(sed -n '1s/^softfield (\([^)]*\)).*/\1/p' "$source/debian/changelog")" = "$version" ] &&
+	grep -qx "## $version" "$source/CHANGELOG.md" && grep -qx "Version: *$version" "$source/packaging/rpm/softfield.spec"
+ok 'the changelogs and the RPM spec name it'
 flavours=$lib/softfield/pkgconfig
 [ "$(PKG_CONFIG_PATH=$flavours/2.2 pkg-config --modversion doca)" = 2.2.0080 ] &&
 	PKG_CONFIG_PATH=$flavours/dpu:$lib/pkgconfig pkg-config --cflags doca-dma | grep -q '/usr/include/softfield/dpu'
