@@ -3,6 +3,7 @@
 # Libraries of two versions of Softfield do not go together: the loader says so, before a line of the program runs.
 # Usage: ... PROGRAM VERSION OTHER: OTHER is libdoca_common of another version, PROGRAM needs that of VERSION.
 set -u
+unset LD_LIBRARY_PATH # of meson, with both
 program=$1 version=$2 other=$(realpath "$3")
 . "$(dirname "$0")/../system/tap.sh"
 
