@@ -51,8 +51,8 @@ if command -v cmake >/dev/null; then
 	check 'CMake finds it' shell "cmake -S /tmp/source/tests/packages/cmake -B cmake -DSAMPLES=/tmp/source/samples -DDPU=OFF -DSTATIC=OFF && \
 		cmake --build cmake && cmake/copy | grep '^copied 17 bytes'"
 fi
-check 'the service is there and not enabled' shell "[ -f /lib/systemd/system/doca-urom.service ] && \
-	! ls /etc/systemd/system/*/doca-urom.service 2>/dev/null"
+check 'the services are there and not enabled' shell "[ -f /lib/systemd/system/doca-urom.service ] && \
+	[ -f /usr/lib/systemd/user/softfield-node.service ] && [ -z \"\$(find /etc/systemd -name 'doca-urom*' -o -name 'softfield-node*')\" ]"
 check 'the service runs as its unit has it' shell "unit=/lib/systemd/system/doca-urom.service; mkdir -m 700 -p runtime
 	export SOFTFIELD_RUNTIME=\$PWD/runtime \$(sed -n 's/^Environment=\\(UROM_PLUGIN_PATH=.*\\)/\\1/p' \$unit)
 	\$(sed -n 's/^ExecStart=\\([^ ]*\\).*/\\1/p' \$unit) --port 0 >daemon 2>&1 & daemon=\$!
