@@ -22,6 +22,7 @@ static void state_set(struct doca_ctx *ctx, enum doca_ctx_states next)
 	enum doca_ctx_states prev = ctx->state;
 
 	ctx->state = next;
+	sf_status_ctx_state(ctx, next);
 	if (ctx->state_changed != NULL)
 		ctx->state_changed(ctx->user_data, ctx, prev, next);
 }
@@ -64,6 +65,7 @@ doca_error_t sf_ctx_fini(struct doca_ctx *ctx)
 	if (ctx->pe != NULL)
 		sf_pe_detach(ctx->pe, ctx);
 	ctx->pe = NULL;
+	sf_status_ctx_fini(ctx);
 	return DOCA_SUCCESS;
 }
 
@@ -111,6 +113,7 @@ static void stopping_begin(struct doca_ctx *ctx)
 
 	ctx->in_progress_call = true;
 	ctx->state = DOCA_CTX_STATE_STOPPING;
+	sf_status_ctx_state(ctx, DOCA_CTX_STATE_STOPPING);
 	cancel(ctx);
 	if (ctx->state_changed != NULL)
 		ctx->state_changed(ctx->user_data, ctx, prev, DOCA_CTX_STATE_STOPPING);
@@ -152,7 +155,7 @@ void sf_ctx_unwatch_fd(struct doca_ctx *ctx, int fd)
 /* Has the ctx come to its end: STOPPING, or its start failed, and nothing is left? */
 static bool is_finished(struct doca_ctx *ctx)
 {
-	if (!ctx->cancelled || ctx->num_inflight != 0 || ctx->num_allocated != 0)
+	if (!ctx->cancelled || sf_ctx_num_inflight(ctx) != 0 || ctx->num_allocated != 0)
 		return false;
 	return ctx->ops->drained == NULL || ctx->ops->drained(ctx);
 }
@@ -178,7 +181,7 @@ bool sf_ctx_try_finish(struct doca_ctx *ctx)
 
 bool sf_ctx_arm(struct doca_ctx *ctx)
 {
-	bool due = ctx->ops->arm != NULL ? ctx->ops->arm(ctx) : ctx->num_inflight > 0;
+	bool due = ctx->ops->arm != NULL ? ctx->ops->arm(ctx) : sf_ctx_num_inflight(ctx) > 0;
 
 	return due || is_finished(ctx);
 }
@@ -223,7 +226,7 @@ doca_error_t doca_ctx_start(struct doca_ctx *ctx)
 	result = pools_build(ctx);
 	if (result != DOCA_SUCCESS)
 		return result;
-	ctx->num_inflight = 0;
+	ctx->num_submitted = ctx->num_ended = ctx->num_again = 0;
 	ctx->num_allocated = 0;
 	ctx->cancelled = false;
 	ctx->run++;
@@ -258,7 +261,7 @@ doca_error_t doca_ctx_get_num_inflight_tasks(const struct doca_ctx *ctx, size_t 
 		SF_LOG_ERR("no %s given to count the tasks in flight", ctx == NULL ? "context" : "place");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	*num_inflight_tasks = ctx->num_inflight;
+	*num_inflight_tasks = sf_ctx_num_inflight(ctx);
 	return DOCA_SUCCESS;
 }
 

@@ -22,6 +22,7 @@
 #include <doca_types.h>
 
 #include "base/visibility.h"
+#include "core/status.h"
 
 struct doca_gpu;
 struct sf_ctx_hold;
@@ -67,13 +68,22 @@ struct doca_ctx {
 	doca_ctx_state_changed_callback_t state_changed;
 	struct sf_task_pool *pools; /* the library's array, one per task type */
 	uint32_t num_pools;
-	size_t num_inflight;	      /* submitted, callback not yet returned */
+	/* Tasks of this run: submitted, and ended, with their callbacks returned. The difference is in flight. Two that only
+	 * grow cost what one does that goes up and down, and show whether anything moves. */
+	uint64_t num_submitted, num_ended;
+	uint64_t num_again;	      /* submits answered with AGAIN */
 	size_t num_allocated;	      /* tasks the user holds, in flight or not */
 	uint32_t run;		      /* counts the starts: a task of an earlier run is gone */
 	struct sf_ctx_hold *hold;     /* what others keep about the ctx, or NULL */
 	struct doca_ctx *next_in_pe;  /* pe.c's */
 	struct doca_ctx *next_active; /* pe.c's */
+	struct sf_status_ctx status;
 };
+
+static inline size_t sf_ctx_num_inflight(const struct doca_ctx *ctx)
+{
+	return (size_t)(ctx->num_submitted - ctx->num_ended);
+}
 
 /* A reference to a ctx from outside (a graph's nodes), one a ctx: it outlives the ctx, and can keep it from being destroyed. */
 struct sf_ctx_hold {
@@ -133,6 +143,7 @@ struct sf_task_claim {
 struct sf_task_class {
 	const char *name; /* "comch producer send": for logs */
 	size_t size;	  /* of the library's task, whose first member is struct doca_task */
+	bool may_wait;	  /* for something that may never happen, as a receive does: in flight for long it is no stall */
 	/* Starts the task. SUCCESS: it belongs to the library until sf_task_complete, which must not run inside submit. Any
 	 * other code: it still belongs to the user. The ctx is RUNNING. flags are doca_task_submit_flag. */
 	doca_error_t (*submit)(struct doca_task *task, uint32_t flags);

@@ -58,6 +58,7 @@ doca_error_t doca_pe_create(struct doca_pe **pe)
 		free(created);
 		return DOCA_ERROR_NO_MEMORY;
 	}
+	sf_status_pe_add(created);
 	*pe = created;
 	return DOCA_SUCCESS;
 }
@@ -77,6 +78,7 @@ doca_error_t doca_pe_destroy(struct doca_pe *pe)
 		SF_LOG_ERR("progress engine cannot be destroyed from a callback that it runs");
 		return DOCA_ERROR_IN_USE;
 	}
+	sf_status_pe_remove(pe);
 	handles_close(pe);
 	free(pe);
 	return DOCA_SUCCESS;
@@ -117,6 +119,7 @@ void sf_pe_activate(struct doca_pe *pe, struct doca_ctx *ctx)
 {
 	ctx->next_active = pe->active;
 	pe->active = ctx;
+	sf_status_ctx_add(ctx);
 	if (pe->armed) /* it was not there to be armed */
 		sf_pe_kick(pe);
 }
@@ -131,6 +134,7 @@ void sf_pe_deactivate(struct doca_pe *pe, struct doca_ctx *ctx)
 	if (pe->cursor == ctx)
 		pe->cursor = ctx->next_active;
 	ctx->next_active = NULL;
+	sf_status_ctx_remove(ctx);
 }
 
 /* The engine whose progress call this thread is in, the inner one if a context of it progresses another. Each progress call
@@ -176,6 +180,7 @@ uint8_t doca_pe_progress(struct doca_pe *pe)
 	bool moved = false;
 	in_progress = pe;
 	pe->in_progress = true;
+	pe->num_calls++;
 	pe->kicked = false;
 	/* A callback may stop and destroy any of the contexts, so only the cursor says what comes next. */
 	for (struct doca_ctx *ctx = pe->active; ctx != NULL; ctx = pe->cursor) {
@@ -198,7 +203,7 @@ doca_error_t doca_pe_get_num_inflight_tasks(const struct doca_pe *pe, size_t *nu
 	}
 	size_t sum = 0;
 	for (const struct doca_ctx *ctx = pe->active; ctx != NULL; ctx = ctx->next_active)
-		sum += ctx->num_inflight;
+		sum += sf_ctx_num_inflight(ctx);
 	*num_inflight_tasks = sum;
 	return DOCA_SUCCESS;
 }

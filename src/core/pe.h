@@ -12,6 +12,7 @@
 #include <doca_pe.h>
 
 #include "base/visibility.h"
+#include "core/status.h"
 
 struct doca_ctx;
 
@@ -19,6 +20,7 @@ struct doca_pe {
 	struct doca_ctx *active;    /* contexts that are not IDLE, polled in this order; by next_active */
 	struct doca_ctx *cursor;    /* the next one to poll while a progress call runs: deactivating it moves it on */
 	struct doca_ctx *connected; /* all contexts, by next_in_pe */
+	uint64_t num_calls;	    /* of doca_pe_progress: written on its thread alone, read by the status thread */
 	bool in_progress;	    /* a progress call is on the stack */
 	bool armed;	   /* a notification was requested, and nothing is known to have answered it: progress leaves it */
 	bool cleared;	   /* the handle was cleared after the last request */
@@ -28,6 +30,7 @@ struct doca_pe {
 	int event_fd;	      /* written when something becomes due while armed */
 	int epoll_fd;	      /* the notification handle: event_fd, and what contexts watch */
 	uint32_t num_watched; /* descriptors of contexts in epoll_fd */
+	struct sf_status_pe status;
 };
 
 /* The ctx runs, or stopped running: it is polled from now on, or no longer. */

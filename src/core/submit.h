@@ -32,11 +32,13 @@ static inline doca_error_t sf_task_submit(struct doca_task *task, uint32_t flags
 	doca_error_t result = task->cls->submit(task, flags);
 	if (__builtin_expect(result != DOCA_SUCCESS, 0)) {
 		task->state = SF_TASK_ALLOCATED;
-		if (result == DOCA_ERROR_AGAIN)
+		if (result == DOCA_ERROR_AGAIN) {
+			ctx->num_again++;
 			sf_ctx_send_pending(ctx);
+		}
 		return result;
 	}
-	ctx->num_inflight++;
+	ctx->num_submitted++;
 	sf_ctx_wake(ctx);
 	return DOCA_SUCCESS;
 }
@@ -53,7 +55,7 @@ static inline void sf_task_end(struct doca_task *task, doca_error_t status)
 	if (__builtin_expect(task->claim != NULL, 0)) {
 		task->state = SF_TASK_CLAIMED;
 		task->claim->completed(task->claim, task);
-		ctx->num_inflight--;
+		ctx->num_ended++;
 		return;
 	}
 	task->state = SF_TASK_ALLOCATED;
@@ -61,7 +63,7 @@ static inline void sf_task_end(struct doca_task *task, doca_error_t status)
 		pool->completed(task, task->user_data, ctx->user_data);
 	else
 		pool->failed(task, task->user_data, ctx->user_data);
-	ctx->num_inflight--;
+	ctx->num_ended++;
 }
 
 #endif

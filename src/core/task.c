@@ -262,7 +262,7 @@ doca_error_t sf_task_submit_claimed(struct doca_task *task, struct sf_task_claim
 		task->state = SF_TASK_CLAIMED;
 		return result;
 	}
-	ctx->num_inflight++;
+	ctx->num_submitted++;
 	sf_ctx_wake(ctx);
 	return DOCA_SUCCESS;
 }

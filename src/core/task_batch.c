@@ -116,9 +116,10 @@ static doca_error_t submit(struct doca_task_batch *batch)
 	doca_error_t result = batch->cls->submit(batch);
 	if (result != DOCA_SUCCESS) {
 		batch->state = SF_TASK_ALLOCATED;
+		batch->ctx->num_again += result == DOCA_ERROR_AGAIN;
 		return result;
 	}
-	batch->ctx->num_inflight += batch->num_tasks;
+	batch->ctx->num_submitted += batch->num_tasks;
 	sf_ctx_wake(batch->ctx);
 	return DOCA_SUCCESS;
 }
@@ -150,7 +151,7 @@ void sf_task_batch_complete(struct doca_task_batch *batch, doca_error_t status)
 	callback(batch, batch->user_data, ctx->user_data);
 	if (batch->free_later && batch->state == SF_TASK_ALLOCATED)
 		doca_task_batch_free(batch);
-	ctx->num_inflight -= num_tasks;
+	ctx->num_ended += num_tasks;
 }
 
 /* ---- fields ---- */

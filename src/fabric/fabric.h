@@ -459,6 +459,9 @@ static inline doca_error_t sf_conn_connect(struct sf_ep *ep, const char *name, c
  * is not waited for. */
 SF_API doca_error_t sf_conn_wait(struct sf_conn *conn);
 
+/* The peer's process, as seen from here; 0: not known yet, or in another container, or on another machine. Any thread. */
+SF_API int sf_conn_peer_pid(struct sf_conn *conn);
+
 /* Accepts a request on its listener's endpoint; the connection is READY at once. NOT_CONNECTED: the peer is gone. */
 static inline doca_error_t sf_conn_accept(struct sf_listener *listener, struct sf_request *request, const void *data, size_t len,
 					  void *user, struct sf_conn **conn)

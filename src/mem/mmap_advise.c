@@ -192,7 +192,7 @@ static bool advise_progress(struct doca_ctx *ctx)
 	struct doca_mmap_advise *advise = advise_of(ctx);
 	uint32_t done = 0;
 
-	for (size_t due = ctx->num_inflight; due > 0 && done < ADVISE_BUDGET; due--, done++) {
+	for (size_t due = sf_ctx_num_inflight(ctx); due > 0 && done < ADVISE_BUDGET; due--, done++) {
 		struct doca_task *task = advise->first;
 
 		advise->first = task->next;

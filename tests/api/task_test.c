@@ -420,7 +420,7 @@ static void resubmission_from_the_callback(void **state)
 	while (doca_pe_progress(f->pe))
 		;
 	assert_int_equal(num_completed, 100);
-	assert_int_equal(f->test.base.num_inflight, 0);
+	assert_int_equal(sf_ctx_num_inflight(&f->test.base), 0);
 	assert_int_equal(f->test.base.num_allocated, 0);
 }
 

@@ -156,7 +156,7 @@ static doca_error_t submit(struct doca_task *task, uint32_t flags)
 
 	if (test->submit_result != DOCA_SUCCESS)
 		return test->submit_result;
-	if (__builtin_expect(test->room != 0 && test->base.num_inflight >= test->room, 0))
+	if (__builtin_expect(test->room != 0 && sf_ctx_num_inflight(&test->base) >= test->room, 0))
 		return DOCA_ERROR_AGAIN;
 	if (__builtin_expect(test->on_submit != NULL, 0))
 		test->on_submit(task);

@@ -301,3 +301,17 @@ doca_error_t sf_conn_wait(struct sf_conn *conn)
 	pthread_mutex_unlock(&sf_control_lock);
 	return error;
 }
+
+int sf_conn_peer_pid(struct sf_conn *conn)
+{
+	const struct sf_handshake *handshake = conn->handshake;
+	int pid = 0;
+
+	if (handshake == NULL)
+		return 0;
+	pthread_mutex_lock(&sf_control_lock);
+	if (handshake->channel != NULL)
+		pid = handshake->channel->pid;
+	pthread_mutex_unlock(&sf_control_lock);
+	return pid;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which stalls there are. */
+#include "core/stall.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "core/status_private.h"
+
+uint32_t sf_stall_limit_ms(void)
+{
+	const char *text = secure_getenv("SOFTFIELD_STALL_MS");
+	unsigned long limit;
+	char *end;
+
+	if (text == NULL || text[0] == '\0')
+		return SF_STALL_DEFAULT_MS;
+	errno = 0;
+	limit = strtoul(text, &end, 10);
+	if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && limit <= SF_STALL_MAX_MS)
+		return (uint32_t)limit;
+	SF_LOG_ERR("SOFTFIELD_STALL_MS=%s is no number of milliseconds from 0 to %d: %d is used", text, SF_STALL_MAX_MS,
+		   SF_STALL_DEFAULT_MS);
+	return SF_STALL_DEFAULT_MS;
+}
+
+/* ---- the progress engine's part ---- */
+
+static bool is_readable(const struct doca_pe *pe)
+{
+	struct pollfd handle = {.fd = pe->epoll_fd, .events = POLLIN};
+
+	return poll(&handle, 1, 0) == 1;
+}
+
+/* A program that requested a notification sleeps with right until there is one. */
+static void engine_fill(struct sf_stall_case *stall, const struct doca_pe *pe, uint32_t limit_ms)
+{
+	const struct sf_status_pe *status = &pe->status;
+
+	stall->was_called = status->last_call_ns != 0;
+	stall->last_ms = status->idle_ms;
+	stall->is_idle = status->idle_ms >= limit_ms && (!__atomic_load_n(&pe->armed, __ATOMIC_RELAXED) || is_readable(pe));
+}
+
+/* ---- the peer's part ---- */
+
+/* Of several peers the one that is waited for longest: a connection that is being made before one that is. */
+static void peer_fill(struct sf_stall_case *stall, const struct sf_status_ctx *status)
+{
+	const struct sf_status_conn *conn, *worst = NULL;
+
+	LIST_FOREACH (conn, &status->conns, entry) {
+		if (worst == NULL || (worst->is_ready && !conn->is_ready) ||
+		    (worst->is_ready == conn->is_ready && conn->since_ns < worst->since_ns))
+			worst = conn;
+	}
+	stall->has_peer = worst != NULL;
+	stall->pid = worst != NULL ? worst->pid : 0;
+}
+
+/* ---- the cases ---- */
+
+static void case_fill(struct sf_stall_case *stall, enum sf_stall kind, const struct sf_status_ctx *status, uint64_t stalled_ms,
+		      uint32_t limit_ms)
+{
+	const struct doca_ctx *ctx = sf_status_ctx_of((struct sf_status_ctx *)status);
+	bool has_name = status->name != NULL;
+
+	memset(stall, 0, sizeof(*stall));
+	stall->stall = kind;
+	stall->stalled_ms = stalled_ms;
+	snprintf(stall->what, sizeof(stall->what), "%s%s%s%s%s%s", ctx->ops->name, has_name ? " \"" : "",
+		 has_name ? status->name : "", has_name ? "\"" : "", status->device != NULL ? " on " : "",
+		 status->device != NULL ? status->device : "");
+	snprintf(stall->name, sizeof(stall->name), "%s", has_name ? status->name : "");
+	stall->num_inflight = status->num_submitted - status->num_ended;
+	stall->num_allocated = __atomic_load_n(&ctx->num_allocated, __ATOMIC_RELAXED);
+	stall->num_owed = status->num_owed;
+	stall->num_again = status->num_again;
+	engine_fill(stall, ctx->pe, limit_ms);
+	peer_fill(stall, status);
+}
+
+/* The first stall of the context that is not reported; 0: none. */
+static enum sf_stall stall_of(const struct sf_status_ctx *status, uint32_t limit_ms, uint64_t *stalled_ms)
+{
+	const struct {
+		enum sf_stall stall;
+		bool is_on;
+		uint64_t ms;
+	} all[] = {
+		{SF_STALL_STOPPING, status->state == DOCA_CTX_STATE_STOPPING, status->state_ms},
+		{SF_STALL_STARTING, status->state == DOCA_CTX_STATE_STARTING, status->state_ms},
+		{SF_STALL_TASKS, status->state == DOCA_CTX_STATE_RUNNING, status->quiet_ms},
+		{SF_STALL_AGAIN, status->state == DOCA_CTX_STATE_RUNNING, status->again_ms},
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (all[i].is_on && all[i].ms >= limit_ms && (status->reported & all[i].stall) == 0) {
+			*stalled_ms = all[i].ms;
+			return all[i].stall;
+		}
+	}
+	return 0;
+}
+
+/* A connection that is being made in a context that runs. Returns the first that is not reported, or NULL. */
+static struct sf_status_conn *conn_of(struct sf_status_ctx *status, uint32_t limit_ms)
+{
+	struct sf_status_conn *conn;
+
+	if (status->state != DOCA_CTX_STATE_RUNNING)
+		return NULL;
+	LIST_FOREACH (conn, &status->conns, entry) {
+		if (!conn->is_ready && !conn->is_reported && conn->waited_ms >= limit_ms)
+			return conn;
+	}
+	return NULL;
+}
+
+uint32_t sf_stalls_collect(struct sf_stall_case *cases, uint32_t limit_ms)
+{
+	struct sf_status_ctx *status;
+	uint32_t num = 0;
+
+	LIST_FOREACH (status, &sf_status_ctxs, entry) {
+		struct sf_status_conn *conn = conn_of(status, limit_ms);
+		uint64_t stalled_ms = 0;
+		enum sf_stall stall = stall_of(status, limit_ms, &stalled_ms);
+
+		if (num == SF_STALL_CASES_MAX)
+			break;
+		if (conn != NULL) {
+			case_fill(&cases[num], SF_STALL_STARTING, status, conn->waited_ms, limit_ms);
+			cases[num].has_peer = true;
+			cases[num++].pid = conn->pid;
+			conn->is_reported = true;
+		} else if (stall != 0) {
+			case_fill(&cases[num++], stall, status, stalled_ms, limit_ms);
+			status->reported |= stall;
+			/* A loop on AGAIN leaves its tasks in flight, and is what there is to change. */
+			if (stall == SF_STALL_TASKS && status->again_ms >= limit_ms)
+				status->reported |= SF_STALL_AGAIN;
+		}
+	}
+	return num;
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a stall report says: the missing action, and the process that owes it. */
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "core/stall.h"
+
+#define LINE_MAX_LEN 768
+
+struct line {
+	char text[LINE_MAX_LEN];
+	size_t len;
+};
+
+static __attribute__((format(printf, 2, 3))) void add(struct line *line, const char *format, ...)
+{
+	va_list args;
+	int len;
+
+	va_start(args, format);
+	len = vsnprintf(line->text + line->len, sizeof(line->text) - line->len, format, args);
+	va_end(args);
+	if (len > 0)
+		line->len += (size_t)len < sizeof(line->text) - line->len ? (size_t)len : sizeof(line->text) - 1 - line->len;
+}
+
+static void add_age(struct line *line, uint64_t ms)
+{
+	add(line, "%llu.%llu s", (unsigned long long)(ms / 1000), (unsigned long long)(ms / 100 % 10));
+}
+
+static const char *plural(uint64_t num)
+{
+	return num == 1 ? "" : "s";
+}
+
+/* ---- the peer ---- */
+
+struct peer {
+	pid_t pid;
+	bool has_page, is_stopped, was_called;
+	uint64_t last_ms; /* since its last progress call, at least */
+	char program[SF_STATUS_TEXT_MAX];
+};
+
+struct search {
+	pid_t pid;
+	const char *name; /* of the context that the peer has too, or empty */
+	struct peer *peer;
+};
+
+/* Is the context one that we wait for: of the same name, or connected to this process? */
+static bool is_awaited(const struct sf_status_page *page, uint32_t context, const char *name)
+{
+	const struct sf_status_context *it = &page->contexts[context];
+
+	if (name[0] != '\0' && strcmp(it->name, name) == 0)
+		return true;
+	for (uint32_t i = 0; i < page->head.num_connections; i++) {
+		if (page->connections[i].context == context && page->connections[i].pid == (uint32_t)getpid())
+			return true;
+	}
+	return false;
+}
+
+/* The peer's progress engine that is to be called: one of a context that we wait for, or else any; the least recently called. */
+static const struct sf_status_engine *engine_find(const struct sf_status_page *page, const char *name)
+{
+	const struct sf_status_engine *found = NULL;
+	bool found_awaited = false;
+
+	for (uint32_t i = 0; i < page->head.num_contexts; i++) {
+		const struct sf_status_engine *engine = &page->engines[page->contexts[i].engine];
+		bool awaited = is_awaited(page, i, name);
+
+		if (found == NULL || awaited > found_awaited ||
+		    (awaited == found_awaited && engine->last_call_ns < found->last_call_ns)) {
+			found = engine;
+			found_awaited = awaited;
+		}
+	}
+	return found;
+}
+
+static void page_take(struct peer *peer, const struct sf_status_page *page, const char *name)
+{
+	const struct sf_status_engine *engine = engine_find(page, name);
+	uint64_t now_ns = sf_now_ns();
+
+	snprintf(peer->program, sizeof(peer->program), "%s", page->head.program);
+	if (engine == NULL)
+		return;
+	peer->has_page = true;
+	peer->was_called = engine->last_call_ns != 0;
+	peer->last_ms = engine->last_call_ns < now_ns ? (now_ns - engine->last_call_ns) / 1000000 : 0;
+}
+
+static bool page_seen(struct sf_status_reader *reader, pid_t pid, const struct sf_status_page *page)
+{
+	struct search *search = reader->user;
+
+	if (pid != search->pid)
+		return true;
+	page_take(search->peer, page, search->name);
+	return false;
+}
+
+/* The first line of a file of the peer's in /proc; false without one. */
+static bool proc_read(pid_t pid, const char *name, char *text, size_t size)
+{
+	char path[64];
+	ssize_t len;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	len = read(fd, text, size - 1);
+	close(fd);
+	text[len > 0 ? len : 0] = '\0';
+	return len > 0;
+}
+
+/* By a signal or a debugger: the letter behind the name, which may itself hold any characters. */
+static bool is_stopped(pid_t pid)
+{
+	char text[128];
+	const char *end;
+
+	if (!proc_read(pid, "stat", text, sizeof(text)))
+		return false;
+	end = strrchr(text, ')');
+	return end != NULL && end[1] == ' ' && (end[2] == 'T' || end[2] == 't');
+}
+
+static void peer_find(struct peer *peer, pid_t pid, const char *name, const struct sf_status_page *own_page,
+		      const struct sf_status_file *own)
+{
+	struct search search = {.pid = pid, .name = name, .peer = peer};
+	struct sf_status_reader reader = {.page = page_seen, .own = own, .user = &search};
+	char *newline;
+
+	*peer = (struct peer){.pid = pid};
+	if (pid == getpid())
+		page_take(peer, own_page, name);
+	else
+		(void)sf_status_folder_read(&reader);
+	if (!peer->has_page && proc_read(pid, "comm", peer->program, sizeof(peer->program))) {
+		newline = strchr(peer->program, '\n');
+		if (newline != NULL)
+			*newline = '\0';
+	}
+	for (char *at = peer->program; *at != '\0'; at++) { /* the peer chose it */
+		if (*at < 0x20 || *at >= 0x7f)
+			*at = '?';
+	}
+	peer->is_stopped = is_stopped(pid);
+}
+
+/* What the peer has to do. */
+static void add_peer(struct line *line, const struct peer *peer, uint64_t stalled_ms)
+{
+	add(line, "process %d (%s) ", (int)peer->pid, peer->program[0] != '\0' ? peer->program : "?");
+	if (peer->is_stopped)
+		add(line, "is stopped by a signal or a debugger: continue it (kill -CONT %d)", (int)peer->pid);
+	else if (!peer->has_page)
+		add(line, "runs no context on a progress engine: start one there, and call doca_pe_progress");
+	else if (!peer->was_called)
+		add(line, "never called doca_pe_progress: call it there");
+	else if (peer->last_ms >= stalled_ms / 2)
+		add(line, "is to call doca_pe_progress");
+	else
+		add(line, "progresses, but does not take them: it is to post receives, or to accept");
+	if (peer->has_page && peer->was_called) {
+		add(line, " (last call ");
+		add_age(line, peer->last_ms);
+		add(line, " ago)");
+	}
+}
+
+/* ---- the line ---- */
+
+static void add_begin(struct line *line, const struct sf_stall_case *stall)
+{
+	switch (stall->stall) {
+	case SF_STALL_STOPPING:
+		add(line, "context %s is in STOPPING for ", stall->what);
+		break;
+	case SF_STALL_STARTING:
+		add(line, "connect of %s takes ", stall->what);
+		break;
+	case SF_STALL_TASKS:
+		add(line, "%s has %llu task%s in flight, and none ended for ", stall->what, (unsigned long long)stall->num_owed,
+		    plural(stall->num_owed));
+		break;
+	case SF_STALL_AGAIN:
+		add(line, "submit to %s answers AGAIN for ", stall->what);
+		break;
+	}
+	add_age(line, stall->stalled_ms);
+	add(line, ": ");
+	if (stall->num_inflight > 0 && stall->stall != SF_STALL_TASKS)
+		add(line, "%llu task%s in flight; ", (unsigned long long)stall->num_inflight,
+		    stall->num_inflight == 1 ? " is" : "s are");
+}
+
+static void add_own_call(struct line *line, const struct sf_stall_case *stall)
+{
+	add(line, "call doca_pe_progress on its progress engine (");
+	if (stall->was_called) {
+		add(line, "last call ");
+		add_age(line, stall->last_ms);
+		add(line, " ago)");
+	} else {
+		add(line, "it was never called)");
+	}
+}
+
+/* Nobody else is known to owe it. */
+static void add_own_rest(struct line *line, const struct sf_stall_case *stall)
+{
+	if (stall->stall == SF_STALL_STOPPING && stall->num_inflight == 0)
+		add(line, "destroy first what was made on it, as its producers and consumers");
+	else if (stall->stall == SF_STALL_STARTING)
+		add(line, "no peer is known yet; SOFTFIELD_LOG=info shows how far it came");
+	else
+		add(line, "it is progressed, but no peer has connected");
+}
+
+void sf_stall_report(const struct sf_stall_case *stall, const struct sf_status_page *page, const struct sf_status_file *own)
+{
+	struct line line = {.len = 0};
+	struct peer peer;
+
+	add_begin(&line, stall);
+	if (stall->is_idle) {
+		add_own_call(&line, stall);
+	} else if (stall->stall == SF_STALL_STOPPING && stall->num_inflight == 0 && stall->num_allocated > 0) {
+		add(&line, "free its %llu allocated task%s (doca_task_free)", (unsigned long long)stall->num_allocated,
+		    plural(stall->num_allocated));
+	} else if (!stall->has_peer) {
+		add_own_rest(&line, stall);
+	} else if (stall->pid == 0) {
+		add(&line, "its peer is on another machine or in another container: run softfield ps there");
+	} else {
+		peer_find(&peer, stall->pid, stall->name, page, own);
+		add_peer(&line, &peer, stall->stalled_ms);
+	}
+	SF_LOG_WARN("%s", line.text);
+}

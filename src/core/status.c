@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/status.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fork.h"
+#include "core/status_private.h"
+
+#define WALK_MAX 4096 /* tasks of a context that are looked at */
+
+pthread_mutex_t sf_status_lock = PTHREAD_MUTEX_INITIALIZER;
+struct sf_status_pes sf_status_pes = LIST_HEAD_INITIALIZER(sf_status_pes);
+struct sf_status_ctxs sf_status_ctxs = LIST_HEAD_INITIALIZER(sf_status_ctxs);
+
+/* What the parent runs is not progressed in the child, and is no stall there. */
+static void after_fork_child(void)
+{
+	struct sf_status_pe *pe;
+	struct sf_status_ctx *ctx;
+
+	while ((pe = LIST_FIRST(&sf_status_pes)) != NULL) {
+		pe->is_listed = false;
+		LIST_REMOVE(pe, entry);
+	}
+	while ((ctx = LIST_FIRST(&sf_status_ctxs)) != NULL) {
+		ctx->is_listed = false;
+		LIST_REMOVE(ctx, entry);
+	}
+	sf_status_thread_after_fork();
+}
+
+SF_FORK_LOCK(SF_FORK_TABLE, &sf_status_lock, after_fork_child);
+
+/* ---- the lists ---- */
+
+void sf_status_pe_add(struct doca_pe *pe)
+{
+	pthread_mutex_lock(&sf_status_lock);
+	LIST_INSERT_HEAD(&sf_status_pes, &pe->status, entry);
+	pe->status.is_listed = true;
+	pthread_mutex_unlock(&sf_status_lock);
+}
+
+void sf_status_pe_remove(struct doca_pe *pe)
+{
+	pthread_mutex_lock(&sf_status_lock);
+	if (pe->status.is_listed)
+		LIST_REMOVE(&pe->status, entry);
+	pe->status.is_listed = false;
+	pthread_mutex_unlock(&sf_status_lock);
+}
+
+void sf_status_ctx_add(struct doca_ctx *ctx)
+{
+	struct sf_status_ctx *status = &ctx->status;
+	bool first;
+
+	pthread_mutex_lock(&sf_status_lock);
+	first = LIST_EMPTY(&sf_status_ctxs);
+	ctx->pe->status.thread = gettid();
+	status->state = DOCA_CTX_STATE_STARTING; /* the right one follows */
+	status->since_ns = sf_now_ns();
+	status->num_submitted = status->num_ended = status->num_again = status->num_owed = 0;
+	status->state_ms = status->quiet_ms = status->again_ms = 0;
+	status->reported = 0;
+	LIST_INSERT_HEAD(&sf_status_ctxs, status, entry);
+	status->is_listed = true;
+	if (first)
+		sf_status_thread_wake();
+	pthread_mutex_unlock(&sf_status_lock);
+}
+
+void sf_status_ctx_remove(struct doca_ctx *ctx)
+{
+	pthread_mutex_lock(&sf_status_lock);
+	if (ctx->status.is_listed) {
+		LIST_REMOVE(&ctx->status, entry);
+		ctx->status.is_listed = false;
+		if (LIST_EMPTY(&sf_status_ctxs))
+			sf_status_thread_rest();
+	}
+	pthread_mutex_unlock(&sf_status_lock);
+}
+
+void sf_status_ctx_fini(struct doca_ctx *ctx)
+{
+	struct sf_status_conn *conn;
+
+	pthread_mutex_lock(&sf_status_lock);
+	while ((conn = LIST_FIRST(&ctx->status.conns)) != NULL) {
+		LIST_REMOVE(conn, entry);
+		conn->ctx = NULL;
+	}
+	pthread_mutex_unlock(&sf_status_lock);
+}
+
+void sf_status_ctx_state(struct doca_ctx *ctx, enum doca_ctx_states state)
+{
+	struct sf_status_ctx *status = &ctx->status;
+
+	if (!status->is_listed) /* written by this thread */
+		return;
+	pthread_mutex_lock(&sf_status_lock);
+	status->state = state;
+	status->since_ns = sf_now_ns();
+	status->state_ms = 0;
+	status->reported &= ~(uint32_t)(SF_STALL_STARTING | SF_STALL_STOPPING);
+	pthread_mutex_unlock(&sf_status_lock);
+}
+
+void sf_status_conn_open(struct sf_status_conn *conn, struct doca_ctx *ctx, int pid, bool is_ready)
+{
+	pthread_mutex_lock(&sf_status_lock);
+	if (conn->ctx == NULL)
+		LIST_INSERT_HEAD(&ctx->status.conns, conn, entry);
+	conn->ctx = ctx;
+	conn->pid = pid;
+	conn->is_ready = is_ready;
+	conn->is_reported = false;
+	conn->since_ns = sf_now_ns();
+	conn->waited_ms = 0;
+	pthread_mutex_unlock(&sf_status_lock);
+}
+
+void sf_status_conn_close(struct sf_status_conn *conn)
+{
+	pthread_mutex_lock(&sf_status_lock);
+	if (conn->ctx != NULL)
+		LIST_REMOVE(conn, entry);
+	conn->ctx = NULL;
+	pthread_mutex_unlock(&sf_status_lock);
+}
+
+/* ---- a look at it ---- */
+
+/* The thread of a progress engine goes on meanwhile. Each word is read whole, and a sum may be one off: so these functions are
+ * not for ThreadSanitizer. */
+#define SAMPLES __attribute__((no_sanitize("thread"), noinline))
+
+SAMPLES static uint64_t engine_calls(const struct doca_pe *pe)
+{
+	return *(const volatile uint64_t *)&pe->num_calls;
+}
+
+SAMPLES static bool engine_is_armed(const struct doca_pe *pe)
+{
+	return *(const volatile bool *)&pe->armed;
+}
+
+SAMPLES static void counts_sample(const struct doca_ctx *ctx, struct sf_status_context *to)
+{
+	uint64_t ended = *(const volatile uint64_t *)&ctx->num_ended;
+	uint64_t submitted = *(const volatile uint64_t *)&ctx->num_submitted;
+
+	to->num_submitted = submitted;
+	to->num_inflight = submitted > ended ? submitted - ended : 0;
+	to->num_allocated = *(const volatile size_t *)&ctx->num_allocated;
+	to->num_again = *(const volatile uint64_t *)&ctx->num_again;
+}
+
+/* Of the pool's tasks, those in flight. Its memory stays while the context is not IDLE. */
+SAMPLES static uint64_t pool_inflight(const struct sf_task_pool *pool, uint32_t *left)
+{
+	uint32_t begun = *(const volatile uint32_t *)&pool->num_begun;
+	uint64_t num = 0;
+
+	for (uint32_t i = 0; i<begun && * left> 0; i++, (*left)--) {
+		const struct doca_task *task = (const struct doca_task *)((const char *)pool->memory + pool->slot_built * i);
+
+		num += *(const volatile enum sf_task_state *)&task->state == SF_TASK_INFLIGHT;
+	}
+	return num;
+}
+
+/* The tasks in flight that are not to wait for ever. Of tasks that are in no pool nothing is known. */
+static uint64_t num_owed(const struct doca_ctx *ctx)
+{
+	uint32_t left = WALK_MAX;
+	uint64_t num = 0;
+
+	for (uint32_t i = 0; i < ctx->num_pools; i++) {
+		const struct sf_task_pool *pool = &ctx->pools[i];
+
+		if (pool->num_built != 0 && pool->cls != NULL && !pool->cls->may_wait)
+			num += pool_inflight(pool, &left);
+	}
+	return num;
+}
+
+static void engine_sample(struct sf_status_pe *status, struct sf_status_engine *to, uint64_t now_ns, uint64_t passed_ms)
+{
+	struct doca_pe *pe = sf_status_pe_of(status);
+
+	to->num_calls = engine_calls(pe);
+	if (to->num_calls != status->num_calls) {
+		status->last_call_ns = now_ns;
+		status->idle_ms = 0;
+	} else {
+		status->idle_ms += passed_ms;
+	}
+	status->num_calls = to->num_calls;
+	to->thread = (uint32_t)status->thread;
+	to->is_armed = engine_is_armed(pe);
+	to->last_call_ns = status->last_call_ns;
+}
+
+static void context_timers(struct sf_status_ctx *status, const struct doca_ctx *ctx, const struct sf_status_context *to,
+			   uint64_t passed_ms)
+{
+	uint64_t ended = to->num_submitted - to->num_inflight;
+	bool moved = ended != status->num_ended || to->num_inflight == 0;
+
+	status->num_owed = moved ? 0 : num_owed(ctx);
+	status->quiet_ms = moved || status->num_owed == 0 ? 0 : status->quiet_ms + passed_ms;
+	if (to->num_submitted != status->num_submitted || to->num_again < status->num_again)
+		status->again_ms = 0;
+	else if (to->num_again != status->num_again)
+		status->again_ms += passed_ms;
+	status->state_ms += passed_ms;
+	status->num_submitted = to->num_submitted;
+	status->num_ended = ended;
+	status->num_again = to->num_again;
+	if (status->quiet_ms == 0)
+		status->reported &= ~(uint32_t)SF_STALL_TASKS;
+	if (status->again_ms == 0)
+		status->reported &= ~(uint32_t)SF_STALL_AGAIN;
+}
+
+static void context_sample(struct sf_status_ctx *status, struct sf_status_context *to, uint64_t now_ns, uint64_t passed_ms)
+{
+	const struct doca_ctx *ctx = sf_status_ctx_of(status);
+
+	counts_sample(ctx, to);
+	context_timers(status, ctx, to, passed_ms);
+	to->engine = ctx->pe->status.place;
+	to->state = status->state;
+	to->since_ns = status->since_ns;
+	to->num_owed = status->num_owed;
+	to->again_since_ns = status->again_ms != 0 ? now_ns - status->again_ms * 1000000 : 0;
+	for (uint32_t i = 0; i < ctx->num_pools; i++)
+		to->num_configured += ctx->pools[i].num_built;
+	snprintf(to->kind, sizeof(to->kind), "%s", ctx->ops->name);
+	snprintf(to->device, sizeof(to->device), "%s", status->device != NULL ? status->device : "");
+	snprintf(to->name, sizeof(to->name), "%s", status->name != NULL ? status->name : "");
+}
+
+static void connections_sample(struct sf_status_ctx *status, struct sf_status_page *page, uint32_t context, uint64_t passed_ms)
+{
+	struct sf_status_conn *conn;
+
+	LIST_FOREACH (conn, &status->conns, entry) {
+		conn->waited_ms += passed_ms;
+		if (context == SF_STATUS_CONTEXTS_MAX || page->head.num_connections == SF_STATUS_CONNECTIONS_MAX) {
+			page->head.num_left_out++;
+			continue;
+		}
+		page->connections[page->head.num_connections++] = (struct sf_status_connection){
+			.context = context,
+			.is_ready = conn->is_ready,
+			.pid = (uint32_t)conn->pid,
+			.since_ns = conn->since_ns,
+		};
+	}
+}
+
+void sf_status_sample(struct sf_status_page *page, uint64_t now_ns, uint64_t passed_ms)
+{
+	struct sf_status_engine no_engine;
+	struct sf_status_context no_context;
+	struct sf_status_pe *pe;
+	struct sf_status_ctx *ctx;
+
+	page->head.num_engines = page->head.num_contexts = page->head.num_connections = page->head.num_left_out = 0;
+	LIST_FOREACH (pe, &sf_status_pes, entry) {
+		pe->place = page->head.num_engines;
+		page->head.num_engines += pe->place < SF_STATUS_ENGINES_MAX;
+		engine_sample(pe, pe->place < SF_STATUS_ENGINES_MAX ? &page->engines[pe->place] : &no_engine, now_ns, passed_ms);
+	}
+	LIST_FOREACH (ctx, &sf_status_ctxs, entry) {
+		bool fits = page->head.num_contexts < SF_STATUS_CONTEXTS_MAX &&
+			    sf_status_ctx_of(ctx)->pe->status.place < SF_STATUS_ENGINES_MAX;
+		struct sf_status_context *to = fits ? &page->contexts[page->head.num_contexts] : &no_context;
+
+		memset(to, 0, sizeof(*to));
+		context_sample(ctx, to, now_ns, passed_ms);
+		connections_sample(ctx, page, fits ? page->head.num_contexts : SF_STATUS_CONTEXTS_MAX, passed_ms);
+		page->head.num_contexts += fits;
+		page->head.num_left_out += !fits;
+	}
+}

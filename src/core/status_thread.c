@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The status thread. It begins with the first context that is polled, sleeps while there is none, and stays until the process
+ * ends. The page is there from a moment after the first context until the last: programs that run for a moment make no file.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "core/stall.h"
+#include "core/status_private.h"
+
+#define TICK_MAX_MS 1000
+#define TICK_MIN_MS 20
+#define TICKS_OF_LIMIT 5  /* a stall is noticed so exactly */
+#define FIRST_TICK_MS 100 /* after the first context */
+#define STACK_SIZE (256 * 1024)
+
+static struct {
+	bool is_started, is_ended;
+	uint32_t limit_ms, tick_ms;
+	uint64_t started_ns, looked_ns;
+	pthread_cond_t changed;
+	struct sf_status_file file;
+	struct sf_status_page *page; /* the thread's, as is */
+	void *bytes;
+} thread = {.file = {.fd = -1}}; /* GUARDED_BY(sf_status_lock) */
+
+static uint32_t tick_of(uint32_t limit_ms)
+{
+	uint32_t tick_ms = limit_ms / TICKS_OF_LIMIT;
+
+	if (limit_ms == 0 || tick_ms > TICK_MAX_MS)
+		return TICK_MAX_MS;
+	return tick_ms > TICK_MIN_MS ? tick_ms : TICK_MIN_MS;
+}
+
+/* ---- one look ---- */
+
+static void head_fill(struct sf_status_head *head, uint64_t now_ns)
+{
+	const char *node = secure_getenv("SOFTFIELD_NODE");
+
+	head->sampled_ns = now_ns;
+	head->started_ns = thread.started_ns;
+	head->pid = (uint32_t)getpid();
+	head->user = (uint32_t)geteuid();
+	head->tick_ms = thread.tick_ms;
+	snprintf(head->program, sizeof(head->program), "%s", program_invocation_short_name);
+	snprintf(head->node, sizeof(head->node), "%s", node != NULL ? node : "");
+}
+
+/* With the lock. Only a first look may come earlier: what passed before it says nothing about a stall. A look that comes late was
+ * held up, and so, perhaps, was the program. */
+static uint32_t look(struct sf_stall_case *cases)
+{
+	uint64_t now_ns = sf_now_ns(), passed_ms = (now_ns - thread.looked_ns) / 1000000;
+	size_t len;
+
+	if (passed_ms > 2 * thread.tick_ms)
+		passed_ms = 2 * thread.tick_ms;
+	thread.looked_ns = now_ns;
+	head_fill(&thread.page->head, now_ns);
+	sf_status_sample(thread.page, now_ns, passed_ms);
+	if (thread.file.fd < 0)
+		(void)sf_status_file_open(&thread.file);
+	len = sf_status_page_pack(thread.page, thread.bytes);
+	if (thread.file.fd >= 0)
+		(void)sf_status_file_write(&thread.file, thread.bytes, len);
+	return thread.limit_ms != 0 ? sf_stalls_collect(cases, thread.limit_ms) : 0;
+}
+
+/* ---- the thread ---- */
+
+static void sleep_until(uint64_t end_ns)
+{
+	const struct timespec end = {.tv_sec = (time_t)(end_ns / 1000000000), .tv_nsec = (long)(end_ns % 1000000000)};
+	int error = 0;
+
+	while (error == 0 && !thread.is_ended && sf_now_ns() < end_ns)
+		error = pthread_cond_timedwait(&thread.changed, &sf_status_lock, &end);
+}
+
+/* Until there is a context that stays for a moment. */
+static void await_context(void)
+{
+	while (LIST_EMPTY(&sf_status_ctxs)) {
+		while (LIST_EMPTY(&sf_status_ctxs) && !thread.is_ended)
+			pthread_cond_wait(&thread.changed, &sf_status_lock);
+		if (thread.is_ended)
+			return;
+		thread.looked_ns = sf_now_ns();
+		sleep_until(thread.looked_ns + UINT64_C(1000000) * FIRST_TICK_MS);
+	}
+}
+
+static void *run(void *argument)
+{
+	static struct sf_stall_case cases[SF_STALL_CASES_MAX];
+
+	pthread_mutex_lock(&sf_status_lock);
+	while (!thread.is_ended) {
+		uint32_t num;
+
+		await_context();
+		if (thread.is_ended)
+			break;
+		num = look(cases);
+		pthread_mutex_unlock(&sf_status_lock);
+		/* A program's log backend may start and stop contexts. */
+		for (uint32_t i = 0; i < num; i++)
+			sf_stall_report(&cases[i], thread.page, &thread.file);
+		pthread_mutex_lock(&sf_status_lock);
+		sleep_until(thread.looked_ns + UINT64_C(1000000) * thread.tick_ms);
+	}
+	pthread_mutex_unlock(&sf_status_lock);
+	return argument;
+}
+
+/* Without memory, or a thread, the program runs as well. */
+static bool thread_start(void)
+{
+	pthread_attr_t attr;
+	pthread_t id;
+	sigset_t all, before;
+	int error;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_SIZE);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are not for this thread */
+	error = pthread_create(&id, &attr, run, NULL);
+	if (error == 0)
+		pthread_setname_np(id, "softfield-state");
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	return error == 0;
+}
+
+static void changed_init(void)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&thread.changed, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+void sf_status_thread_wake(void)
+{
+	if (thread.is_ended)
+		return;
+	if (thread.is_started) {
+		pthread_cond_signal(&thread.changed);
+		return;
+	}
+	if (thread.page == NULL)
+		thread.page = calloc(1, sizeof(*thread.page));
+	if (thread.bytes == NULL)
+		thread.bytes = calloc(1, sizeof(*thread.page));
+	if (thread.page == NULL || thread.bytes == NULL)
+		return;
+	thread.limit_ms = sf_stall_limit_ms();
+	thread.tick_ms = tick_of(thread.limit_ms);
+	thread.started_ns = sf_now_ns();
+	changed_init();
+	thread.is_started = thread_start();
+}
+
+void sf_status_thread_rest(void)
+{
+	sf_status_file_close(&thread.file);
+}
+
+void sf_status_thread_after_fork(void)
+{
+	if (thread.file.fd >= 0)
+		close(thread.file.fd); /* the page is the parent's */
+	thread.file.fd = -1;
+	thread.is_started = false;
+}
+
+static __attribute__((destructor)) void thread_end(void)
+{
+	pthread_mutex_lock(&sf_status_lock);
+	thread.is_ended = true;
+	sf_status_file_close(&thread.file);
+	if (thread.is_started)
+		pthread_cond_signal(&thread.changed);
+	pthread_mutex_unlock(&sf_status_lock);
+}
