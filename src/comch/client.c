@@ -76,6 +76,7 @@ static void server_answered(struct sf_conn *conn, doca_error_t status, const voi
 	connection->max_msg_size = hello.max_msg_size < endpoint->max_msg_size ? hello.max_msg_size : endpoint->max_msg_size;
 	connection->maps = (connection->conn->ops->caps & SF_CAP_MAP) != 0;
 	connection->established = true;
+	comch_connection_note(connection);
 	sf_ctx_started(&endpoint->ctx);
 }
 
@@ -108,6 +109,7 @@ static doca_error_t connect_server(struct doca_comch_client *client)
 	endpoint->num_connections = 1;
 	atomic_fetch_add(&connection->refs, 1); /* the program may use it until the context is idle */
 	client->connection = connection;
+	comch_connection_note(connection);
 	return DOCA_SUCCESS;
 }
 

@@ -52,8 +52,15 @@ void comch_connection_unref(struct doca_comch_connection *connection)
 		return;
 	while (comch_remote_consumers_expire_any(&connection->remote) != 0)
 		;
+	sf_status_conn_close(&connection->status);
 	pthread_mutex_destroy(&connection->lock);
 	free(connection);
+}
+
+void comch_connection_note(struct doca_comch_connection *connection)
+{
+	sf_status_conn_open(&connection->status, &connection->endpoint->ctx, sf_conn_peer_pid(connection->conn),
+			    connection->established);
 }
 
 /* ---- the end ---- */
@@ -63,8 +70,10 @@ static void bury(struct doca_comch_connection *connection)
 {
 	atomic_store_explicit(&connection->dead, true, memory_order_release);
 	pthread_mutex_lock(&connection->lock);
-	for (struct comch_child *child = connection->children; child != NULL; child = child->next)
+	for (struct comch_child *child = connection->children; child != NULL; child = child->next) {
 		comch_wake(&child->ctx);
+		sf_status_conn_close(&child->status);
+	}
 	pthread_mutex_unlock(&connection->lock);
 	drop_out(connection);
 }
@@ -107,6 +116,7 @@ bool comch_connection_close(struct doca_comch_connection *connection)
 		return false;
 	sf_conn_close(connection->conn);
 	connection->conn = NULL;
+	sf_status_conn_close(&connection->status);
 	return true;
 }
 
@@ -347,6 +357,9 @@ doca_error_t comch_connection_join(struct doca_comch_connection *connection, str
 		connection->children = child;
 		atomic_fetch_add(&connection->refs, 1);
 		atomic_fetch_add(&connection->endpoint->num_children, 1);
+		child->ctx.status.device = sf_dev_desc(connection->endpoint->dev)->key;
+		child->ctx.status.name = connection->endpoint->name;
+		sf_status_conn_open(&child->status, &child->ctx, connection->status.pid, true);
 	}
 	pthread_mutex_unlock(&connection->lock);
 	return result;

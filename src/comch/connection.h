@@ -36,6 +36,7 @@ struct doca_comch_connection {
 	bool maps;	       /* either side can map what the other exports: then a GPU's GPU queues need no proxy */
 	bool ending;	       /* disconnected by us, or lost */
 	struct comch_traffic traffic, snapshot;
+	struct sf_status_conn status;
 
 	atomic_bool dead; /* no longer usable by producers and consumers; set once by the control thread */
 	atomic_uint refs; /* the endpoint's, and one of each child */
@@ -58,6 +59,7 @@ struct comch_child {
 	uint32_t id;
 	bool is_consumer;
 	atomic_uint ack; /* consumer: 0 until the peer answered the advertisement, then 1 + its doca_error_t */
+	struct sf_status_conn status;
 };
 
 /* Makes a connection of the endpoint; NULL without memory. */
@@ -66,6 +68,8 @@ void comch_connection_unref(struct doca_comch_connection *connection);
 
 /* Begins the end from our side: what was submitted still goes out. */
 void comch_connection_disconnect(struct doca_comch_connection *connection);
+/* It is being made, or is made: for the status page. */
+void comch_connection_note(struct doca_comch_connection *connection);
 /* The peer is gone: expired-consumer events, and the children learn of it. */
 void comch_connection_lost(struct doca_comch_connection *connection);
 /* Closes the connection if nothing is in flight on it; true when it is closed. Not from a callback. */

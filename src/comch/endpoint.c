@@ -50,6 +50,8 @@ void comch_endpoint_init(struct comch_endpoint *endpoint, const struct sf_ctx_op
 	atomic_init(&endpoint->num_children, 0);
 	comch_task_send_class_init(&endpoint->send_class, endpoint->max_msg_size);
 	sf_dev_hold(dev);
+	endpoint->ctx.status.device = sf_dev_desc(dev)->key;
+	endpoint->ctx.status.name = endpoint->name;
 }
 
 doca_error_t comch_endpoint_fini(struct comch_endpoint *endpoint)

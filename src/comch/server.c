@@ -64,6 +64,7 @@ static doca_error_t accept_client(struct comch_endpoint *endpoint, struct sf_lis
 	connection->next = endpoint->connections;
 	endpoint->connections = connection;
 	endpoint->num_connections++;
+	comch_connection_note(connection);
 	return DOCA_SUCCESS;
 }
 

@@ -100,6 +100,7 @@ void comch_task_post_recv_flushed(struct doca_comch_consumer_task_post_recv *tas
 static const struct sf_task_class post_recv_class = {
 	.name = "comch consumer post receive",
 	.size = sizeof(struct doca_comch_consumer_task_post_recv),
+	.may_wait = true,
 	.submit = post_recv_submit,
 	.validate = post_recv_validate,
 };

@@ -88,6 +88,7 @@ doca_error_t doca_dma_create(struct doca_dev *dev, struct doca_dma **dma)
 	sf_ctx_init(&created->ctx, &dma_ops, &created->memcpy_pool, 1);
 	sf_dev_hold(dev);
 	created->dev = dev;
+	created->ctx.status.device = sf_dev_desc(dev)->key;
 	*dma = created;
 	return DOCA_SUCCESS;
 }

@@ -32,6 +32,7 @@ static void tell_established(struct doca_rdma_connection *connection)
 
 	connection->state = RDMA_CONNECTION_CONNECTED;
 	connection->established = true;
+	rdma_connection_note(connection);
 	rdma->established_cb(connection, connection->user_data, rdma->ctx.user_data);
 }
 
@@ -130,6 +131,7 @@ static void fail_to_connect(struct doca_rdma_connection *connection, const char 
 	if (connection->out != NULL)
 		sf_conn_close(connection->out);
 	connection->out = NULL;
+	sf_status_conn_close(&connection->status);
 	connection->state = RDMA_CONNECTION_FAILED;
 	rdma_connection_changes(connection);
 }
@@ -376,6 +378,7 @@ doca_error_t doca_rdma_connect_to_addr(struct doca_rdma *rdma, struct doca_rdma_
 		return result;
 	}
 	connection->state = RDMA_CONNECTION_CONNECTING;
+	rdma_connection_note(connection);
 	rdma_connection_changes(connection);
 	return DOCA_SUCCESS;
 }

@@ -33,6 +33,7 @@ void rdma_connection_release(struct doca_rdma_connection *connection)
 {
 	struct rdma_connection_list *slots = &connection->rdma->ended_slots;
 
+	sf_status_conn_close(&connection->status);
 	connection->state = RDMA_CONNECTION_ENDED;
 	connection->next_free = NULL;
 	if (slots->first != NULL)
@@ -94,6 +95,7 @@ void rdma_connection_lose(struct doca_rdma_connection *connection, doca_error_t 
 {
 	if (connection->state != RDMA_CONNECTION_CONNECTED && connection->state != RDMA_CONNECTION_ACCEPTED)
 		return; /* a stop has ended it, say */
+	sf_status_conn_close(&connection->status);
 	connection->state = RDMA_CONNECTION_LOST;
 	connection->lost_by = why;
 	if (connection->by_addr)
@@ -111,8 +113,17 @@ const char *rdma_loss(const struct doca_rdma_connection *connection)
 		       : "the peer is gone or does not answer";
 }
 
+void rdma_connection_note(struct doca_rdma_connection *connection)
+{
+	struct sf_conn *conn = connection->out != NULL ? connection->out : connection->in;
+
+	sf_status_conn_open(&connection->status, &connection->rdma->ctx, conn != NULL ? sf_conn_peer_pid(conn) : 0,
+			    connection->state != RDMA_CONNECTION_CONNECTING);
+}
+
 void rdma_connection_close_conns(struct doca_rdma_connection *connection)
 {
+	sf_status_conn_close(&connection->status);
 	if (connection->out != NULL)
 		sf_conn_close(connection->out);
 	if (connection->in != NULL && connection->in != connection->out)

@@ -243,5 +243,6 @@ doca_error_t doca_rdma_connect(struct doca_rdma *rdma, const void *remote_rdma_c
 		return DOCA_ERROR_CONNECTION_ABORTED;
 	}
 	rdma_connection->state = RDMA_CONNECTION_CONNECTED;
+	rdma_connection_note(rdma_connection);
 	return DOCA_SUCCESS;
 }

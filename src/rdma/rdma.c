@@ -348,6 +348,7 @@ doca_error_t doca_rdma_create(struct doca_dev *dev, struct doca_rdma **rdma)
 	sf_ctx_init(&created->ctx, &rdma_ops, created->pools, RDMA_POOLS);
 	sf_dev_hold(dev);
 	created->dev = dev;
+	created->ctx.status.device = sf_dev_desc(dev)->key;
 	created->send_queue_size = created->recv_queue_size = RDMA_QUEUE_DEFAULT;
 	created->list_len = created->recv_list_len = 1;
 	created->mtu = DOCA_MTU_SIZE_1K_BYTES;

@@ -98,6 +98,7 @@ struct doca_rdma_connection {
 	uint64_t give_up_ns, again_ns; /* nobody listens: until when that is not believed; when to ask again, or 0 */
 	struct doca_rdma_addr addr;    /* the peer's */
 	bool changing;		       /* on the instance's list of that name */
+	struct sf_status_conn status;
 	struct doca_rdma_connection *next_changing, *next_free;
 };
 
@@ -212,6 +213,8 @@ void rdma_connection_lose(struct doca_rdma_connection *connection, doca_error_t 
 const char *rdma_loss(const struct doca_rdma_connection *connection);
 /* Progress has to look at it. */
 void rdma_connection_changes(struct doca_rdma_connection *connection);
+/* It is being made by address, or is connected: for the status page. */
+void rdma_connection_note(struct doca_rdma_connection *connection);
 /* Closes what connections there are. No operation of theirs is in flight. */
 void rdma_connection_close_conns(struct doca_rdma_connection *connection);
 /* Begins the end of all connections. */

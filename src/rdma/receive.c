@@ -156,6 +156,7 @@ static doca_error_t receive_submit(struct doca_task *base, uint32_t flags)
 static const struct sf_task_class receive_class = {
 	.name = "rdma receive",
 	.size = sizeof(struct doca_rdma_task_receive),
+	.may_wait = true,
 	.submit = receive_submit,
 };
 

@@ -341,6 +341,7 @@ doca_error_t doca_sha_create(struct doca_dev *dev, struct doca_sha **sha)
 	sf_ctx_init(&created->ctx, &sha_ops, created->pools, SHA_POOLS);
 	sf_dev_hold(dev);
 	created->dev = dev;
+	created->ctx.status.device = sf_dev_desc(dev)->key;
 	*sha = created;
 	return DOCA_SUCCESS;
 }

@@ -10,6 +10,7 @@ struct doca_sync_event_task_wait_gt {
 static const struct sf_task_class wait_gt_class = {
 	.name = "sync event wait gt",
 	.size = sizeof(struct doca_sync_event_task_wait_gt),
+	.may_wait = true,
 	.submit = sf_event_wait_submit,
 	.validate = sf_event_wait_validate,
 };

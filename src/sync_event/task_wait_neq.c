@@ -9,6 +9,7 @@ struct doca_sync_event_task_wait_neq {
 static const struct sf_task_class wait_neq_class = {
 	.name = "sync event wait neq",
 	.size = sizeof(struct doca_sync_event_task_wait_neq),
+	.may_wait = true,
 	.submit = sf_event_wait_submit,
 	.validate = sf_event_wait_validate,
 };

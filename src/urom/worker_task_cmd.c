@@ -93,6 +93,7 @@ static doca_error_t submit(struct doca_task *base, uint32_t flags)
 const struct sf_task_class urom_cmd_task_class = {
 	.name = "urom command",
 	.size = sizeof(cmd_task),
+	.may_wait = true,
 	.submit = submit,
 };
 

@@ -13,7 +13,7 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{"devices", tool_devices}, {"doctor", tool_doctor}, {"explain", tool_explain},	 {"node", tool_node},
-	{"rdma", tool_rdma},	   {"run", tool_run},	    {"topology", tool_topology},
+	{"ps", tool_ps}, {"rdma", tool_rdma},	   {"run", tool_run},	    {"topology", tool_topology},
 };
 
 static const char usage[] =
@@ -23,6 +23,7 @@ static const char usage[] =
 	"  doctor [--json]                     what keeps Softfield from working here, or makes it slower, and what to do\n"
 	"  explain CODE|LINE                   what an error code or a log line means, and what to do\n"
 	"  node                                where this node has a machine of its own: be found by the others\n"
+	"  ps [--json] [--watch [SECONDS]]     what runs here: processes, contexts, tasks in flight, connections\n"
 	"  rdma bench [--help] [OPTION ...]    how fast RDMA is here between two processes\n"
 	"  run --node NAME [--] PROGRAM ...    run a program that sees what that node sees\n"
 	"  topology check FILE                 is the topology file usable? If not, what is wrong and where\n"

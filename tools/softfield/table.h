@@ -3,7 +3,7 @@
 #ifndef TOOL_TABLE_H
 #define TOOL_TABLE_H
 
-#define TABLE_COLUMNS_MAX 10
+#define TABLE_COLUMNS_MAX 12
 
 struct table;
 

@@ -19,6 +19,7 @@ enum tool_exit {
 int tool_devices(int argc, char **argv);
 int tool_doctor(int argc, char **argv);
 int tool_explain(int argc, char **argv);
+int tool_ps(int argc, char **argv);
 int tool_rdma(int argc, char **argv);
 int tool_node(int argc, char **argv);
 int tool_run(int argc, char **argv);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -307,8 +308,8 @@ int sf_conn_peer_pid(struct sf_conn *conn)
 	const struct sf_handshake *handshake = conn->handshake;
 	int pid = 0;
 
-	if (handshake == NULL)
-		return 0;
+	if (handshake == NULL) /* there is none inside a process */
+		return (conn->ops->caps & SF_CAP_OTHER_PROCESS) != 0 ? 0 : getpid();
 	pthread_mutex_lock(&sf_control_lock);
 	if (handshake->channel != NULL)
 		pid = handshake->channel->pid;

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* softfield ps: what runs in the runtime folder's processes, by their status pages. */
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/runtime_folder.h"
+#include "base/status_folder.h"
+#include "printable.h"
+#include "ps.h"
+#include "table.h"
+#include "tool.h"
+
+#define WATCH_DEFAULT_S 2
+#define WATCH_MAX_S 3600
+
+struct options {
+	bool json;
+	long watch_s; /* 0: once */
+};
+
+/* ---- collecting ---- */
+
+/* What the process wrote may go to a terminal. */
+static void page_clean(struct sf_status_page *page)
+{
+	make_printable(page->head.program);
+	make_printable(page->head.node);
+	for (uint32_t i = 0; i < page->head.num_contexts; i++) {
+		make_printable(page->contexts[i].kind);
+		make_printable(page->contexts[i].device);
+		make_printable(page->contexts[i].name);
+	}
+}
+
+static bool page_keep(struct sf_status_reader *reader, pid_t pid, const struct sf_status_page *page)
+{
+	struct ps_list *list = reader->user;
+	struct ps_process *all;
+
+	if (list->num == PS_PROCESSES_MAX)
+		return false;
+	all = realloc(list->all, (list->num + 1) * sizeof(*all));
+	if (all == NULL)
+		return false;
+	list->all = all;
+	all[list->num] = (struct ps_process){.pid = pid, .page = malloc(sizeof(*page))};
+	if (all[list->num].page == NULL)
+		return false;
+	memcpy(all[list->num].page, page, sizeof(*page));
+	page_clean(all[list->num++].page);
+	return true;
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct ps_process *a = left, *b = right;
+
+	return a->pid != b->pid ? (a->pid > b->pid) - (a->pid < b->pid)
+				: (a->page->head.pid > b->page->head.pid) - (a->page->head.pid < b->page->head.pid);
+}
+
+static void list_read(struct ps_list *list)
+{
+	struct sf_status_reader reader = {.page = page_keep, .user = list};
+
+	*list = (struct ps_list){.now_ns = sf_now_ns()};
+	(void)sf_status_folder_read(&reader); /* without a folder nothing runs */
+	if (list->num > 0)
+		qsort(list->all, list->num, sizeof(*list->all), compare);
+}
+
+static void list_free(struct ps_list *list)
+{
+	for (size_t i = 0; i < list->num; i++)
+		free(list->all[i].page);
+	free(list->all);
+}
+
+uint64_t ps_age_ms(const struct ps_list *list, uint64_t since_ns)
+{
+	return since_ns < list->now_ns ? (list->now_ns - since_ns) / 1000000 : 0;
+}
+
+const char *ps_user(uint32_t user, char text[PS_TEXT_MAX])
+{
+	const struct passwd *entry = getpwuid(user);
+
+	if (entry != NULL)
+		snprintf(text, PS_TEXT_MAX, "%s", entry->pw_name);
+	else
+		snprintf(text, PS_TEXT_MAX, "%u", user);
+	return text;
+}
+
+const struct ps_process *ps_find(const struct ps_list *list, pid_t pid)
+{
+	for (size_t i = 0; pid != 0 && i < list->num; i++) {
+		if (list->all[i].pid == pid)
+			return &list->all[i];
+	}
+	return NULL;
+}
+
+/* ---- table ---- */
+
+static const char *pid_text(const struct ps_process *process, char text[PS_TEXT_MAX])
+{
+	if (process->pid != 0)
+		snprintf(text, PS_TEXT_MAX, "%d", (int)process->pid);
+	else
+		snprintf(text, PS_TEXT_MAX, "%u in a container", process->page->head.pid);
+	return text;
+}
+
+static const char *age_text(const struct ps_list *list, uint64_t since_ns, char text[PS_TEXT_MAX])
+{
+	uint64_t ms = ps_age_ms(list, since_ns);
+
+	if (since_ns == 0)
+		snprintf(text, PS_TEXT_MAX, "never");
+	else if (ms < 60000)
+		snprintf(text, PS_TEXT_MAX, "%llu.%llu s", (unsigned long long)(ms / 1000), (unsigned long long)(ms / 100 % 10));
+	else if (ms < 3600000)
+		snprintf(text, PS_TEXT_MAX, "%llu min", (unsigned long long)(ms / 60000));
+	else
+		snprintf(text, PS_TEXT_MAX, "%llu h", (unsigned long long)(ms / 3600000));
+	return text;
+}
+
+static void print_processes(const struct ps_list *list)
+{
+	struct table *table = table_create(
+		(const char *[]){"PID", "PROGRAM", "USER", "NODE", "ENGINES", "CONTEXTS", "AGE", "SEEN", "LEFT OUT", NULL});
+	char pid[PS_TEXT_MAX], user[PS_TEXT_MAX], engines[PS_TEXT_MAX], contexts[PS_TEXT_MAX], age[PS_TEXT_MAX];
+	char seen[PS_TEXT_MAX], left_out[PS_TEXT_MAX];
+
+	for (size_t i = 0; i < list->num; i++) {
+		const struct sf_status_head *head = &list->all[i].page->head;
+
+		snprintf(engines, sizeof(engines), "%u", head->num_engines);
+		snprintf(contexts, sizeof(contexts), "%u", head->num_contexts);
+		snprintf(left_out, sizeof(left_out), "%u", head->num_left_out);
+		table_row(table, pid_text(&list->all[i], pid), head->program, ps_user(head->user, user),
+			  head->node[0] != '\0' ? head->node : "all", engines, contexts, age_text(list, head->started_ns, age),
+			  age_text(list, head->sampled_ns, seen), head->num_left_out > 0 ? left_out : NULL);
+	}
+	table_print(table, "Processes");
+}
+
+static void context_row(struct table *table, const struct ps_list *list, const struct ps_process *process,
+			const struct sf_status_context *it)
+{
+	const struct sf_status_engine *engine = &process->page->engines[it->engine];
+	char pid[PS_TEXT_MAX], age[PS_TEXT_MAX], tasks[PS_TEXT_MAX], queue[PS_TEXT_MAX], again[PS_TEXT_MAX];
+	char number[PS_TEXT_MAX], call[PS_TEXT_MAX];
+
+	snprintf(number, sizeof(number), "%u", it->engine);
+	snprintf(tasks, sizeof(tasks), "%llu", (unsigned long long)it->num_inflight);
+	snprintf(queue, sizeof(queue), "%llu of %llu", (unsigned long long)it->num_allocated,
+		 (unsigned long long)it->num_configured);
+	table_row(table, pid_text(process, pid), it->kind, it->name, it->device, sf_status_state_name(it->state),
+		  age_text(list, it->since_ns, age), tasks, queue, it->again_since_ns ? age_text(list, it->again_since_ns, again) : NULL,
+		  number, age_text(list, engine->last_call_ns, call));
+}
+
+static void print_contexts(const struct ps_list *list)
+{
+	struct table *table = table_create((const char *[]){"PID", "CONTEXT", "NAME", "DEVICE", "STATE", "AGE", "IN FLIGHT",
+							    "ALLOCATED", "AGAIN", "ENGINE", "LAST CALL", NULL});
+
+	for (size_t i = 0; i < list->num; i++) {
+		const struct sf_status_page *page = list->all[i].page;
+
+		for (uint32_t k = 0; k < page->head.num_contexts; k++)
+			context_row(table, list, &list->all[i], &page->contexts[k]);
+	}
+	table_print(table, "\nContexts");
+}
+
+static void connection_row(struct table *table, const struct ps_list *list, const struct ps_process *process,
+			   const struct sf_status_connection *it)
+{
+	const struct sf_status_context *context = &process->page->contexts[it->context];
+	const struct ps_process *peer = ps_find(list, (pid_t)it->pid);
+	char pid[PS_TEXT_MAX], peer_pid[PS_TEXT_MAX], age[PS_TEXT_MAX];
+
+	snprintf(peer_pid, sizeof(peer_pid), "%u", it->pid);
+	table_row(table, pid_text(process, pid), context->kind, context->name, it->is_ready ? "connected" : "connecting",
+		  age_text(list, it->since_ns, age), it->pid != 0 ? peer_pid : NULL,
+		  peer != NULL ? peer->page->head.program : NULL);
+}
+
+static void print_connections(const struct ps_list *list)
+{
+	struct table *table =
+		table_create((const char *[]){"PID", "CONTEXT", "NAME", "CONNECTION", "AGE", "PEER", "PROGRAM", NULL});
+
+	for (size_t i = 0; i < list->num; i++) {
+		const struct sf_status_page *page = list->all[i].page;
+
+		for (uint32_t k = 0; k < page->head.num_connections; k++)
+			connection_row(table, list, &list->all[i], &page->connections[k]);
+	}
+	table_print(table, "\nConnections");
+}
+
+static void print_table(const struct ps_list *list)
+{
+	char folder[PATH_MAX];
+
+	print_processes(list);
+	print_contexts(list);
+	print_connections(list);
+	if (list->num > 0)
+		return;
+	sf_runtime_folder_path(folder);
+	printf("No process in the runtime folder %s runs a context.\n", folder);
+}
+
+/* ---- the command ---- */
+
+static void show(const struct options *options)
+{
+	struct ps_list list;
+
+	list_read(&list);
+	if (options->json) {
+		ps_print_json(&list, options->watch_s != 0);
+	} else {
+		if (options->watch_s != 0)
+			fputs(isatty(STDOUT_FILENO) ? "\033[H\033[J" : "\n", stdout);
+		print_table(&list);
+	}
+	list_free(&list);
+}
+
+static bool seconds_parse(const char *text, long *seconds)
+{
+	char *end;
+
+	errno = 0;
+	*seconds = strtol(text, &end, 10);
+	return errno == 0 && end != text && *end == '\0' && *seconds >= 1 && *seconds <= WATCH_MAX_S;
+}
+
+int tool_ps(int argc, char **argv)
+{
+	struct options options = {.watch_s = 0};
+
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--json")) {
+			options.json = true;
+		} else if (!strcmp(argv[i], "--watch")) {
+			options.watch_s = WATCH_DEFAULT_S;
+			if (i + 1 < argc && argv[i + 1][0] != '-' && !seconds_parse(argv[++i], &options.watch_s))
+				return tool_usage_error("ps --watch %s: give 1 to %d seconds", argv[i], WATCH_MAX_S);
+		} else {
+			return tool_usage_error("ps takes --json and --watch [SECONDS], not %s", argv[i]);
+		}
+	}
+	show(&options);
+	while (options.watch_s != 0 && fflush(stdout) == 0) {
+		const struct timespec pause = {.tv_sec = options.watch_s};
+
+		nanosleep(&pause, NULL);
+		show(&options);
+	}
+	return TOOL_OK;
+}

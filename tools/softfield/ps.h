@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TOOL_PS_H
+#define TOOL_PS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/status_page.h"
+
+#define PS_PROCESSES_MAX 1024
+#define PS_TEXT_MAX 40
+
+struct ps_process {
+	pid_t pid; /* as seen from here; 0: it is in another container */
+	struct sf_status_page *page;
+};
+
+struct ps_list {
+	uint64_t now_ns;
+	struct ps_process *all;
+	size_t num;
+};
+
+/* How long ago it was; 0 for a time to come. */
+uint64_t ps_age_ms(const struct ps_list *list, uint64_t since_ns);
+/* The user's name, or number. */
+const char *ps_user(uint32_t user, char text[PS_TEXT_MAX]);
+/* The process of that number; NULL without one, and for 0. */
+const struct ps_process *ps_find(const struct ps_list *list, pid_t pid);
+
+/* one_line: for a reader that takes one object a line. */
+void ps_print_json(const struct ps_list *list, bool one_line);
+
+#endif
