@@ -23,6 +23,7 @@
 
 static struct {
 	bool is_started, is_ended;
+	bool is_resting; /* there was no context of late */
 	uint32_t limit_ms, tick_ms;
 	uint64_t started_ns, looked_ns;
 	pthread_cond_t changed;
@@ -89,13 +90,12 @@ static void sleep_until(uint64_t end_ns)
 /* Until there is a context that stays for a moment. */
 static void await_context(void)
 {
-	while (LIST_EMPTY(&sf_status_ctxs)) {
+	while (thread.is_resting && !thread.is_ended) {
 		while (LIST_EMPTY(&sf_status_ctxs) && !thread.is_ended)
 			pthread_cond_wait(&thread.changed, &sf_status_lock);
-		if (thread.is_ended)
-			return;
 		thread.looked_ns = sf_now_ns();
 		sleep_until(thread.looked_ns + UINT64_C(1000000) * FIRST_TICK_MS);
+		thread.is_resting = LIST_EMPTY(&sf_status_ctxs);
 	}
 }
 
@@ -170,12 +170,14 @@ void sf_status_thread_wake(void)
 	thread.limit_ms = sf_stall_limit_ms();
 	thread.tick_ms = tick_of(thread.limit_ms);
 	thread.started_ns = sf_now_ns();
+	thread.is_resting = true;
 	changed_init();
 	thread.is_started = thread_start();
 }
 
 void sf_status_thread_rest(void)
 {
+	thread.is_resting = true;
 	sf_status_file_close(&thread.file);
 }
 

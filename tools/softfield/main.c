@@ -12,8 +12,8 @@ static const struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-	{"devices", tool_devices}, {"doctor", tool_doctor}, {"explain", tool_explain},	 {"node", tool_node},
-	{"ps", tool_ps}, {"rdma", tool_rdma},	   {"run", tool_run},	    {"topology", tool_topology},
+	{"devices", tool_devices}, {"doctor", tool_doctor}, {"explain", tool_explain}, {"node", tool_node},
+	{"ps", tool_ps},	   {"rdma", tool_rdma},	    {"run", tool_run},	       {"topology", tool_topology},
 };
 
 static const char usage[] =

@@ -165,8 +165,9 @@ static void context_row(struct table *table, const struct ps_list *list, const s
 	snprintf(queue, sizeof(queue), "%llu of %llu", (unsigned long long)it->num_allocated,
 		 (unsigned long long)it->num_configured);
 	table_row(table, pid_text(process, pid), it->kind, it->name, it->device, sf_status_state_name(it->state),
-		  age_text(list, it->since_ns, age), tasks, queue, it->again_since_ns ? age_text(list, it->again_since_ns, again) : NULL,
-		  number, age_text(list, engine->last_call_ns, call));
+		  age_text(list, it->since_ns, age), tasks, queue,
+		  it->again_since_ns ? age_text(list, it->again_since_ns, again) : NULL, number,
+		  age_text(list, engine->last_call_ns, call));
 }
 
 static void print_contexts(const struct ps_list *list)

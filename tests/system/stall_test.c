@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Stall reports. In each test something stalls beside something that does not, and the one line that comes is the former's. That
+ * no other comes is known once a stall that began later was reported: the status thread looks at all of them.
+ */
+#include <pthread.h>
+#include <regex.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <doca_log.h>
+
+#include "base/log.h"
+#include "core/ctx.h"
+#include "support/child.h"
+#include "support/comch_side.h"
+#include "support/program.h"
+#include "support/test_ctx.h"
+
+#define LIMIT_MS "300"
+#define AGE "[0-9]+\\.[0-9] s"
+#define LINES_MAX 16
+#define DEADLINE_S 30
+
+static const char *peer_program;
+
+/* ---- the lines, which the status thread logs ---- */
+
+static struct {
+	pthread_mutex_t lock;
+	char lines[LINES_MAX][1024];
+	int num;
+} log_kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void line_written(char *line)
+{
+	pthread_mutex_lock(&log_kept.lock);
+	if (log_kept.num < LINES_MAX)
+		snprintf(log_kept.lines[log_kept.num++], sizeof(log_kept.lines[0]), "%s", line);
+	pthread_mutex_unlock(&log_kept.lock);
+}
+
+static int num_matching(const char *pattern)
+{
+	regex_t regex;
+	int num = 0;
+
+	assert_int_equal(regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB), 0);
+	pthread_mutex_lock(&log_kept.lock);
+	for (int i = 0; i < log_kept.num; i++)
+		num += regexec(&regex, log_kept.lines[i], 0, NULL, 0) == 0;
+	pthread_mutex_unlock(&log_kept.lock);
+	regfree(&regex);
+	return num;
+}
+
+static int lines_open(void **state)
+{
+	static char text[1024];
+	struct doca_log_backend *backend;
+
+	(void)state;
+	return doca_log_backend_create_with_buf_sdk(text, sizeof(text), line_written, &backend) != DOCA_SUCCESS ||
+	       doca_log_backend_set_sdk_level(backend, DOCA_LOG_LEVEL_WARNING) != DOCA_SUCCESS;
+}
+
+static int lines_forget(void **state)
+{
+	(void)state;
+	pthread_mutex_lock(&log_kept.lock);
+	log_kept.num = 0;
+	pthread_mutex_unlock(&log_kept.lock);
+	return 0;
+}
+
+/* Progresses pe, if there is one, until a line matches. */
+static void line_await(const char *pattern, struct doca_pe *pe)
+{
+	const struct timespec ms = {.tv_nsec = 1000000};
+	uint64_t end = sf_now_ms() + DEADLINE_S * 1000;
+
+	while (num_matching(pattern) == 0) {
+		if (pe != NULL)
+			(void)doca_pe_progress(pe);
+		if (sf_now_ms() > end) {
+			for (int i = 0; i < log_kept.num; i++)
+				print_error("%s\n", log_kept.lines[i]);
+			fail_msg("no line matches %s", pattern);
+		}
+		nanosleep(&ms, NULL);
+	}
+}
+
+/* ---- contexts of the test's own ---- */
+
+struct own {
+	struct test_ctx test;
+	struct doca_pe *pe;
+	struct sf_task_class waiting;
+	struct doca_task *tasks[4];
+	uint32_t num;
+};
+
+static void task_ended(struct doca_task *task, union doca_data task_user_data, union doca_data ctx_user_data)
+{
+	(void)task_user_data;
+	(void)ctx_user_data;
+	doca_task_free(task);
+}
+
+/* Runs, with so many tasks in flight. may_wait: as receives. */
+static void own_init(struct own *own, const char *name, uint32_t num, bool may_wait)
+{
+	memset(own, 0, sizeof(*own));
+	test_ctx_init(&own->test);
+	own->test.base.status.name = name;
+	own->test.base.status.device = "dpu0/test";
+	own->test.hold_tasks = true;
+	assert_int_equal(doca_pe_create(&own->pe), DOCA_SUCCESS);
+	assert_int_equal(doca_pe_connect_ctx(own->pe, &own->test.base), DOCA_SUCCESS);
+	assert_int_equal(test_task_set_conf(&own->test, task_ended, task_ended, 4), DOCA_SUCCESS);
+	own->waiting = *own->test.pool.cls;
+	own->waiting.may_wait = may_wait;
+	own->test.pool.cls = &own->waiting;
+	assert_int_equal(doca_ctx_start(&own->test.base), DOCA_SUCCESS);
+	for (own->num = 0; own->num < num; own->num++) {
+		assert_int_equal(test_task_alloc(&own->test, &own->tasks[own->num]), DOCA_SUCCESS);
+		assert_int_equal(doca_task_submit(own->tasks[own->num]), DOCA_SUCCESS);
+	}
+}
+
+static void own_fini(struct own *own)
+{
+	own->test.hold_tasks = own->test.not_drained = false;
+	(void)doca_ctx_stop(&own->test.base);
+	while (own->test.base.state != DOCA_CTX_STATE_IDLE)
+		(void)doca_pe_progress(own->pe);
+	assert_int_equal(test_ctx_fini(&own->test), DOCA_SUCCESS);
+	assert_int_equal(doca_pe_destroy(own->pe), DOCA_SUCCESS);
+}
+
+/* Everything that stalls now is reported when this returns: a stall that began later was. */
+static void all_reported(struct doca_pe *pe)
+{
+	struct own last;
+
+	own_init(&last, "last", 1, false);
+	line_await("test \"last\" on dpu0/test has 1 task in flight, and none ended", pe);
+	own_fini(&last);
+}
+
+/* ---- STOPPING ---- */
+
+static void stopping_without_progress(void **state)
+{
+	struct own stuck, other;
+
+	(void)state;
+	own_init(&other, "other", 3, true);
+	own_init(&stuck, "stuck", 3, false);
+	assert_int_equal(doca_ctx_stop(&stuck.test.base), DOCA_ERROR_IN_PROGRESS);
+	line_await("context test \"stuck\" on dpu0/test is in STOPPING for " AGE
+		   ": 3 tasks are in flight; call doca_pe_progress on its progress engine \\(it was never called\\)",
+		   NULL);
+	all_reported(other.pe);
+	assert_int_equal(num_matching("stuck"), 1);
+	assert_int_equal(num_matching("other"), 0);
+	own_fini(&stuck);
+	own_fini(&other);
+}
+
+static void stopping_after_the_last_progress(void **state)
+{
+	struct own stuck;
+
+	(void)state;
+	own_init(&stuck, "stuck", 1, true);
+	(void)doca_pe_progress(stuck.pe);
+	all_reported(NULL); /* the call was seen */
+	assert_int_equal(num_matching("stuck"), 0);
+	assert_int_equal(doca_ctx_stop(&stuck.test.base), DOCA_ERROR_IN_PROGRESS);
+	line_await("\"stuck\" on dpu0/test is in STOPPING for " AGE
+		   ": 1 task is in flight; call doca_pe_progress on its progress "
+		   "engine \\(last call " AGE " ago\\)",
+		   NULL);
+	own_fini(&stuck);
+}
+
+static void stopping_with_tasks_to_free(void **state)
+{
+	struct own stuck;
+	struct doca_task *task;
+
+	(void)state;
+	own_init(&stuck, "stuck", 0, false);
+	assert_int_equal(test_task_alloc(&stuck.test, &task), DOCA_SUCCESS);
+	assert_int_equal(doca_ctx_stop(&stuck.test.base), DOCA_ERROR_IN_PROGRESS);
+	line_await("\"stuck\" on dpu0/test is in STOPPING for " AGE ": free its 1 allocated task \\(doca_task_free\\)", stuck.pe);
+	doca_task_free(task);
+	own_fini(&stuck);
+}
+
+/* ---- tasks ---- */
+
+static void task_without_progress(void **state)
+{
+	struct own stuck, other;
+
+	(void)state;
+	own_init(&other, "other", 3, true);
+	own_init(&stuck, "stuck", 2, false);
+	line_await("test \"stuck\" on dpu0/test has 2 tasks in flight, and none ended for " AGE
+		   ": call doca_pe_progress on its progress engine \\(it was never called\\)",
+		   other.pe);
+	all_reported(other.pe);
+	assert_int_equal(num_matching("stuck"), 1);
+	assert_int_equal(num_matching("other"), 0);
+	own_fini(&stuck);
+	own_fini(&other);
+}
+
+static void peer_start(struct program *peer, const char *role, const char *name, const char *until)
+{
+	const char *argv[] = {peer_program, role, name, NULL};
+
+	assert_true(program_start(peer, argv));
+	assert_true(program_await(peer, until));
+}
+
+static void peer_kill(struct program *peer)
+{
+	kill(peer->pid, SIGCONT);
+	kill(peer->pid, SIGKILL);
+	(void)program_wait(peer);
+}
+
+static void peer_stop(struct program *peer)
+{
+	int status;
+
+	assert_int_equal(kill(peer->pid, SIGSTOP), 0);
+	assert_int_equal(waitpid(peer->pid, &status, WUNTRACED), peer->pid);
+}
+
+/* The page of the peer is there: another process sees it. */
+static void page_await(const struct program *peer)
+{
+	const struct timespec ms = {.tv_nsec = 1000000};
+	char path[4200];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/status.%d", getenv("SOFTFIELD_RUNTIME"), (int)peer->pid);
+	while (stat(path, &st) != 0 || st.st_size == 0)
+		nanosleep(&ms, NULL);
+}
+
+static void task_whose_peer_is_stopped(void **state)
+{
+	static struct program stopped, running;
+	struct own stuck, flowing;
+	struct sf_status_conn to_stopped = {0}, to_running = {0};
+	char pattern[512];
+
+	(void)state;
+	peer_start(&stopped, "server", "stopped", "started\n");
+	peer_start(&running, "server", "running", "started\n");
+	page_await(&stopped);
+	page_await(&running);
+	peer_stop(&stopped);
+	own_init(&flowing, "flowing", 1, true);
+	own_init(&stuck, "stuck", 1, false);
+	sf_status_conn_open(&to_stopped, &stuck.test.base, stopped.pid, true);
+	sf_status_conn_open(&to_running, &flowing.test.base, running.pid, true);
+	snprintf(pattern, sizeof(pattern),
+		 "test \"stuck\" on dpu0/test has 1 task in flight, and none ended for " AGE ": process %d \\(status_peer\\) is "
+		 "stopped by a signal or a debugger: continue it \\(kill -CONT %d\\) \\(last call " AGE " ago\\)",
+		 (int)stopped.pid, (int)stopped.pid);
+	line_await(pattern, stuck.pe);
+	all_reported(flowing.pe);
+	assert_int_equal(num_matching("stuck"), 1);
+	assert_int_equal(num_matching("flowing"), 0);
+	sf_status_conn_close(&to_stopped);
+	sf_status_conn_close(&to_running);
+	own_fini(&stuck);
+	own_fini(&flowing);
+	peer_kill(&stopped);
+	peer_kill(&running);
+}
+
+/* ---- connecting ---- */
+
+static void connect_to_a_process_that_does_not_progress(void **state)
+{
+	static struct program idle, busy;
+	static struct comch_side stuck, other;
+	char pattern[512];
+
+	(void)state;
+	peer_start(&idle, "server", "idle", "started\n");
+	peer_start(&busy, "server", "busy", "started\n");
+	page_await(&idle);
+	assert_int_equal(kill(idle.pid, SIGUSR1), 0);
+	side_init_client(&other, "busy");
+	side_init_client(&stuck, "idle");
+	assert_int_equal(doca_ctx_start(other.ctx), DOCA_ERROR_IN_PROGRESS);
+	assert_int_equal(doca_ctx_start(stuck.ctx), DOCA_ERROR_IN_PROGRESS);
+	SIDE_WAIT(other.connection != NULL, other.pe, stuck.pe, NULL, NULL);
+	snprintf(pattern, sizeof(pattern),
+		 "connect of comch client \"idle\" on host0/[^ ]* takes " AGE
+		 ": process %d \\(status_peer\\) (is to call doca_pe_progress|never called doca_pe_progress: call it there)",
+		 (int)idle.pid);
+	line_await(pattern, stuck.pe);
+	all_reported(stuck.pe);
+	assert_int_equal(num_matching("idle"), 1);
+	assert_int_equal(num_matching("busy"), 0);
+	peer_kill(&idle);
+	SIDE_WAIT(side_state(stuck.ctx) == DOCA_CTX_STATE_IDLE, stuck.pe, NULL, NULL, NULL);
+	side_fini(&stuck, NULL);
+	side_fini(&other, NULL);
+	peer_kill(&busy);
+}
+
+/* ---- AGAIN ---- */
+
+static void submit_loop_on_again(void **state)
+{
+	struct own stuck, other;
+	struct doca_task *refused;
+	const struct timespec ms = {.tv_nsec = 1000000};
+	const char *pattern = "submit to test \"stuck\" on dpu0/test answers AGAIN for " AGE
+			      ": 1 task is in flight; call doca_pe_progress on its progress engine \\(it was never called\\)";
+
+	(void)state;
+	own_init(&other, "other", 1, true);
+	own_init(&stuck, "stuck", 1, true);
+	stuck.test.room = 1;
+	assert_int_equal(test_task_alloc(&stuck.test, &refused), DOCA_SUCCESS);
+	for (uint64_t end = sf_now_ms() + DEADLINE_S * 1000; num_matching(pattern) == 0 && sf_now_ms() < end;) {
+		assert_int_equal(doca_task_submit(refused), DOCA_ERROR_AGAIN);
+		nanosleep(&ms, NULL);
+	}
+	all_reported(other.pe);
+	assert_int_equal(num_matching(pattern), 1);
+	assert_int_equal(num_matching("stuck"), 1);
+	assert_int_equal(num_matching("other"), 0);
+	doca_task_free(refused);
+	own_fini(&stuck);
+	own_fini(&other);
+}
+
+/* ---- what is no stall ---- */
+
+/* A program that sleeps for an event, with nothing due; its peer owes the rest. */
+static void a_sleeper_is_not_to_blame(void **state)
+{
+	struct own sleeper;
+
+	(void)state;
+	own_init(&sleeper, "sleeper", 1, false);
+	(void)doca_pe_progress(sleeper.pe);
+	assert_int_equal(doca_pe_clear_notification(sleeper.pe, 0), DOCA_SUCCESS);
+	assert_int_equal(doca_pe_request_notification(sleeper.pe), DOCA_SUCCESS);
+	line_await("\"sleeper\" on dpu0/test has 1 task in flight, and none ended for " AGE
+		   ": it is progressed, but no peer has connected",
+		   NULL);
+	assert_int_equal(num_matching("call doca_pe_progress"), 0);
+	own_fini(&sleeper);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(stopping_without_progress, lines_forget),
+		cmocka_unit_test_setup(stopping_after_the_last_progress, lines_forget),
+		cmocka_unit_test_setup(stopping_with_tasks_to_free, lines_forget),
+		cmocka_unit_test_setup(task_without_progress, lines_forget),
+		cmocka_unit_test_setup(task_whose_peer_is_stopped, lines_forget),
+		cmocka_unit_test_setup(connect_to_a_process_that_does_not_progress, lines_forget),
+		cmocka_unit_test_setup(submit_loop_on_again, lines_forget),
+		cmocka_unit_test_setup(a_sleeper_is_not_to_blame, lines_forget),
+	};
+	char folder[] = "/tmp/stall_test.XXXXXX";
+	int result;
+
+	if (argc != 2 || mkdtemp(folder) == NULL)
+		return 2;
+	peer_program = argv[1];
+	setenv("SOFTFIELD_RUNTIME", folder, 1);
+	setenv("SOFTFIELD_STALL_MS", LIMIT_MS, 1);
+	result = cmocka_run_group_tests(tests, lines_open, NULL);
+	(void)!system("rm -rf \"$SOFTFIELD_RUNTIME\"");
+	return result;
+}
