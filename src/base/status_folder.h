@@ -22,7 +22,7 @@ struct sf_status_file {
 	char name[SF_STATUS_NAME_MAX];
 };
 
-/* Makes this process's page. False: there is no folder, or no room; nothing is logged. Removes pages of dead processes. */
+/* Makes this process's page. False: there is no folder, or no room; nothing is logged. */
 bool sf_status_file_open(struct sf_status_file *file);
 /* False: the file system is full, say. */
 bool sf_status_file_write(const struct sf_status_file *file, const void *bytes, size_t len);

@@ -8,23 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "core/status_private.h"
 
-uint32_t sf_stall_limit_ms(void)
+uint32_t sf_stall_limit_ms(bool *is_wrong)
 {
 	const char *text = secure_getenv("SOFTFIELD_STALL_MS");
 	unsigned long limit;
 	char *end;
 
+	*is_wrong = false;
 	if (text == NULL || text[0] == '\0')
 		return SF_STALL_DEFAULT_MS;
 	errno = 0;
 	limit = strtoul(text, &end, 10);
 	if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && limit <= SF_STALL_MAX_MS)
 		return (uint32_t)limit;
-	SF_LOG_ERR("SOFTFIELD_STALL_MS=%s is no number of milliseconds from 0 to %d: %d is used", text, SF_STALL_MAX_MS,
-		   SF_STALL_DEFAULT_MS);
+	*is_wrong = true;
 	return SF_STALL_DEFAULT_MS;
 }
 

@@ -32,8 +32,8 @@ struct sf_stall_case {
 	int pid; /* of the peer that owes it, if there is one; 0: it cannot be named from here */
 };
 
-/* SOFTFIELD_STALL_MS: 0 for never. Logs a wrong value. */
-uint32_t sf_stall_limit_ms(void);
+/* SOFTFIELD_STALL_MS: 0 for never; the default in place of a wrong value. */
+uint32_t sf_stall_limit_ms(bool *is_wrong);
 
 /* Collects the stalls that are not reported yet, and marks them as reported. Returns how many. With the status lock. */
 uint32_t sf_stalls_collect(struct sf_stall_case *cases, uint32_t limit_ms);

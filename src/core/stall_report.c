@@ -174,9 +174,9 @@ static void add_peer(struct line *line, const struct peer *peer, uint64_t stalle
 	else if (!peer->was_called)
 		add(line, "never called doca_pe_progress: call it there");
 	else if (peer->last_ms >= stalled_ms / 2)
-		add(line, "is to call doca_pe_progress");
+		add(line, "must call doca_pe_progress");
 	else
-		add(line, "progresses, but does not take them: it is to post receives, or to accept");
+		add(line, "progresses, but does not take them: it must post receives, or accept");
 	if (peer->has_page && peer->was_called) {
 		add(line, " (last call ");
 		add_age(line, peer->last_ms);

@@ -25,6 +25,7 @@ static struct {
 	bool is_started, is_ended;
 	bool is_resting; /* there was no context of late */
 	uint32_t limit_ms, tick_ms;
+	bool is_limit_wrong;
 	uint64_t started_ns, looked_ns;
 	pthread_cond_t changed;
 	struct sf_status_file file;
@@ -99,22 +100,47 @@ static void await_context(void)
 	}
 }
 
+static bool page_pass(struct sf_status_reader *reader, pid_t pid, const struct sf_status_page *page)
+{
+	(void)reader;
+	(void)pid;
+	(void)page;
+	return true;
+}
+
+/* Once, without the lock. */
+static void thread_begin(const struct sf_status_file *own)
+{
+	struct sf_status_reader sweep = {.page = page_pass, .own = own};
+
+	if (thread.is_limit_wrong)
+		SF_LOG_ERR("SOFTFIELD_STALL_MS is no number of milliseconds from 0 to %d: %d is used", SF_STALL_MAX_MS,
+			   SF_STALL_DEFAULT_MS);
+	(void)sf_status_folder_read(&sweep); /* processes that were killed leave their pages */
+}
+
 static void *run(void *argument)
 {
 	static struct sf_stall_case cases[SF_STALL_CASES_MAX];
+	bool has_begun = false;
 
 	pthread_mutex_lock(&sf_status_lock);
 	while (!thread.is_ended) {
+		struct sf_status_file own;
 		uint32_t num;
 
 		await_context();
 		if (thread.is_ended)
 			break;
 		num = look(cases);
+		own = thread.file; /* it may be closed meanwhile, and keeps its name */
 		pthread_mutex_unlock(&sf_status_lock);
+		if (!has_begun)
+			thread_begin(&own);
+		has_begun = true;
 		/* A program's log backend may start and stop contexts. */
 		for (uint32_t i = 0; i < num; i++)
-			sf_stall_report(&cases[i], thread.page, &thread.file);
+			sf_stall_report(&cases[i], thread.page, &own);
 		pthread_mutex_lock(&sf_status_lock);
 		sleep_until(thread.looked_ns + UINT64_C(1000000) * thread.tick_ms);
 	}
@@ -167,7 +193,7 @@ void sf_status_thread_wake(void)
 		thread.bytes = calloc(1, sizeof(*thread.page));
 	if (thread.page == NULL || thread.bytes == NULL)
 		return;
-	thread.limit_ms = sf_stall_limit_ms();
+	thread.limit_ms = sf_stall_limit_ms(&thread.is_limit_wrong);
 	thread.tick_ms = tick_of(thread.limit_ms);
 	thread.started_ns = sf_now_ns();
 	thread.is_resting = true;

@@ -316,7 +316,7 @@ static void connect_to_a_process_that_does_not_progress(void **state)
 	SIDE_WAIT(other.connection != NULL, other.pe, stuck.pe, NULL, NULL);
 	snprintf(pattern, sizeof(pattern),
 		 "connect of comch client \"idle\" on host0/[^ ]* takes " AGE
-		 ": process %d \\(status_peer\\) (is to call doca_pe_progress|never called doca_pe_progress: call it there)",
+		 ": process %d \\(status_peer\\) (must call doca_pe_progress|never called doca_pe_progress: call it there)",
 		 (int)idle.pid);
 	line_await(pattern, stuck.pe);
 	all_reported(stuck.pe);

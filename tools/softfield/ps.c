@@ -133,6 +133,15 @@ static const char *age_text(const struct ps_list *list, uint64_t since_ns, char 
 	return text;
 }
 
+/* A page is as old as its last look: what was called in the moment before that is called now. */
+static const char *call_text(const struct ps_list *list, const struct sf_status_head *head, uint64_t last_call_ns,
+			     char text[PS_TEXT_MAX])
+{
+	if (last_call_ns == 0 || last_call_ns != head->sampled_ns || ps_age_ms(list, last_call_ns) > 2 * (uint64_t)head->tick_ms)
+		return age_text(list, last_call_ns, text);
+	return "now";
+}
+
 static void print_processes(const struct ps_list *list)
 {
 	struct table *table = table_create(
@@ -167,7 +176,7 @@ static void context_row(struct table *table, const struct ps_list *list, const s
 	table_row(table, pid_text(process, pid), it->kind, it->name, it->device, sf_status_state_name(it->state),
 		  age_text(list, it->since_ns, age), tasks, queue,
 		  it->again_since_ns ? age_text(list, it->again_since_ns, again) : NULL, number,
-		  age_text(list, engine->last_call_ns, call));
+		  call_text(list, &process->page->head, engine->last_call_ns, call));
 }
 
 static void print_contexts(const struct ps_list *list)
