@@ -46,20 +46,27 @@ static void engine_fill(struct sf_stall_case *stall, const struct doca_pe *pe, u
 	stall->is_idle = status->idle_ms >= limit_ms && (!__atomic_load_n(&pe->armed, __ATOMIC_RELAXED) || is_readable(pe));
 }
 
-/* ---- the peer's part ---- */
+/* ---- the peers' part ---- */
 
-/* Of several peers the one that is waited for longest: a connection that is being made before one that is. */
-static void peer_fill(struct sf_stall_case *stall, const struct sf_status_ctx *status)
+static void peer_add(struct sf_stall_case *stall, int pid)
 {
-	const struct sf_status_conn *conn, *worst = NULL;
+	for (uint32_t i = 0; i < stall->num_peers; i++) {
+		if (stall->peers[i] == pid)
+			return;
+	}
+	if (stall->num_peers < SF_STALL_PEERS_MAX)
+		stall->peers[stall->num_peers++] = pid;
+}
+
+/* What is being made waits for those that it is made with. */
+static void peers_fill(struct sf_stall_case *stall, const struct sf_status_ctx *status)
+{
+	const struct sf_status_conn *conn;
 
 	LIST_FOREACH (conn, &status->conns, entry) {
-		if (worst == NULL || (worst->is_ready && !conn->is_ready) ||
-		    (worst->is_ready == conn->is_ready && conn->since_ns < worst->since_ns))
-			worst = conn;
+		if (stall->stall != SF_STALL_STARTING || !conn->is_ready)
+			peer_add(stall, conn->pid);
 	}
-	stall->has_peer = worst != NULL;
-	stall->pid = worst != NULL ? worst->pid : 0;
 }
 
 /* ---- the cases ---- */
@@ -82,7 +89,7 @@ static void case_fill(struct sf_stall_case *stall, enum sf_stall kind, const str
 	stall->num_owed = status->num_owed;
 	stall->num_again = status->num_again;
 	engine_fill(stall, ctx->pe, limit_ms);
-	peer_fill(stall, status);
+	peers_fill(stall, status);
 }
 
 /* The first stall of the context that is not reported; 0: none. */
@@ -136,8 +143,8 @@ uint32_t sf_stalls_collect(struct sf_stall_case *cases, uint32_t limit_ms)
 			break;
 		if (conn != NULL) {
 			case_fill(&cases[num], SF_STALL_STARTING, status, conn->waited_ms, limit_ms);
-			cases[num].has_peer = true;
-			cases[num++].pid = conn->pid;
+			cases[num].peers[0] = conn->pid;
+			cases[num++].num_peers = 1;
 			conn->is_reported = true;
 		} else if (stall != 0) {
 			case_fill(&cases[num++], stall, status, stalled_ms, limit_ms);

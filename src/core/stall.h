@@ -15,6 +15,7 @@
 #define SF_STALL_DEFAULT_MS 5000
 #define SF_STALL_MAX_MS 3600000
 #define SF_STALL_CASES_MAX 8 /* in one look; the others come with the next */
+#define SF_STALL_PEERS_MAX 16
 #define SF_STALL_TEXT_MAX 256
 
 /* One stall, as it was seen with the status lock. */
@@ -28,8 +29,8 @@ struct sf_stall_case {
 	bool is_idle;	  /* it was not progressed meanwhile, and nothing says that it need not be */
 	bool was_called;  /* ever */
 	uint64_t last_ms; /* since its last call */
-	bool has_peer;
-	int pid; /* of the peer that owes it, if there is one; 0: it cannot be named from here */
+	uint32_t num_peers;
+	int peers[SF_STALL_PEERS_MAX]; /* the processes that may owe it; 0: one that cannot be named from here */
 };
 
 /* SOFTFIELD_STALL_MS: 0 for never; the default in place of a wrong value. */

@@ -163,6 +163,31 @@ static void peer_find(struct peer *peer, pid_t pid, const char *name, const stru
 	peer->is_stopped = is_stopped(pid);
 }
 
+/* Of two peers, which more likely owes it: one that is stopped, else the one that was not progressed for longer. */
+static bool is_worse(const struct peer *peer, const struct peer *than)
+{
+	if (peer->is_stopped != than->is_stopped)
+		return peer->is_stopped;
+	if (peer->was_called != than->was_called)
+		return !peer->was_called;
+	return peer->last_ms > than->last_ms;
+}
+
+static void peer_choose(struct peer *worst, const struct sf_stall_case *stall, const struct sf_status_page *own_page,
+			const struct sf_status_file *own)
+{
+	struct peer peer;
+
+	*worst = (struct peer){.pid = 0};
+	for (uint32_t i = 0; i < stall->num_peers; i++) {
+		if (stall->peers[i] == 0)
+			continue;
+		peer_find(&peer, stall->peers[i], stall->name, own_page, own);
+		if (worst->pid == 0 || is_worse(&peer, worst))
+			*worst = peer;
+	}
+}
+
 /* What the peer has to do. */
 static void add_peer(struct line *line, const struct peer *peer, uint64_t stalled_ms)
 {
@@ -244,13 +269,14 @@ void sf_stall_report(const struct sf_stall_case *stall, const struct sf_status_p
 	} else if (stall->stall == SF_STALL_STOPPING && stall->num_inflight == 0 && stall->num_allocated > 0) {
 		add(&line, "free its %llu allocated task%s (doca_task_free)", (unsigned long long)stall->num_allocated,
 		    plural(stall->num_allocated));
-	} else if (!stall->has_peer) {
+	} else if (stall->num_peers == 0) {
 		add_own_rest(&line, stall);
-	} else if (stall->pid == 0) {
-		add(&line, "its peer is on another machine or in another container: run softfield ps there");
 	} else {
-		peer_find(&peer, stall->pid, stall->name, page, own);
-		add_peer(&line, &peer, stall->stalled_ms);
+		peer_choose(&peer, stall, page, own);
+		if (peer.pid != 0)
+			add_peer(&line, &peer, stall->stalled_ms);
+		else
+			add(&line, "its peer is on another machine or in another container: run softfield ps there");
 	}
 	SF_LOG_WARN("%s", line.text);
 }

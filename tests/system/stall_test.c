@@ -267,7 +267,7 @@ static void task_whose_peer_is_stopped(void **state)
 {
 	static struct program stopped, running;
 	struct own stuck, flowing;
-	struct sf_status_conn to_stopped = {0}, to_running = {0};
+	struct sf_status_conn to_stopped = {0}, to_running = {0}, also_to_running = {0};
 	char pattern[512];
 
 	(void)state;
@@ -278,6 +278,7 @@ static void task_whose_peer_is_stopped(void **state)
 	peer_stop(&stopped);
 	own_init(&flowing, "flowing", 1, true);
 	own_init(&stuck, "stuck", 1, false);
+	sf_status_conn_open(&also_to_running, &stuck.test.base, running.pid, true);
 	sf_status_conn_open(&to_stopped, &stuck.test.base, stopped.pid, true);
 	sf_status_conn_open(&to_running, &flowing.test.base, running.pid, true);
 	snprintf(pattern, sizeof(pattern),
@@ -288,6 +289,7 @@ static void task_whose_peer_is_stopped(void **state)
 	all_reported(flowing.pe);
 	assert_int_equal(num_matching("stuck"), 1);
 	assert_int_equal(num_matching("flowing"), 0);
+	sf_status_conn_close(&also_to_running);
 	sf_status_conn_close(&to_stopped);
 	sf_status_conn_close(&to_running);
 	own_fini(&stuck);
