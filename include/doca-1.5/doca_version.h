@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file doca_version.h
+ * The release that a program is compiled for: 1.5.
+ */
+#ifndef DOCA_1_5_VERSION_H_
+#define DOCA_1_5_VERSION_H_
+
+/* Today's doca_version() would name today's release. */
+#define doca_version doca_version_of_today
+#include "../doca_version.h"
+#undef doca_version
+#undef DOCA_VERSION_EQ_CURRENT
+#undef DOCA_VERSION_LTE_CURRENT
+
+/** Release of the API that these headers describe: its first number, */
+#define DOCA_VER_MAJOR 1
+/** its second, */
+#define DOCA_VER_MINOR 5
+/** and its third. */
+#define DOCA_VER_PATCH 55
+/** The same as text. */
+#define DOCA_VER_STRING "1.5.0055"
+
+/** A version as one number that compares in order. */
+#define DOCA_VERSION_NUM(major, minor, patch) ((size_t)((major) << 24 | (minor) << 16 | (patch)))
+/** These headers' version in that form. */
+#define DOCA_CURRENT_VERSION_NUM DOCA_VERSION_NUM(DOCA_VER_MAJOR, DOCA_VER_MINOR, DOCA_VER_PATCH)
+/** Is the given version this one? */
+#define DOCA_VERSION_EQ_CURRENT(major, minor, patch) (DOCA_VERSION_NUM(major, minor, patch) == DOCA_CURRENT_VERSION_NUM)
+/** Is the given version this one or older? */
+#define DOCA_VERSION_LTE_CURRENT(major, minor, patch) (DOCA_VERSION_NUM(major, minor, patch) <= DOCA_CURRENT_VERSION_NUM)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The version that the program was compiled for, as text. */
+static inline const char *doca_version(void)
+{
+	return DOCA_VER_STRING;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* DOCA_1_5_VERSION_H_ */
