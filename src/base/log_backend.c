@@ -89,11 +89,18 @@ static doca_error_t refuse(const char *why)
 
 static void file_write(struct doca_log_backend *backend, uint32_t level, const char *record, size_t len)
 {
+	FILE *file = __atomic_load_n(&backend->file, __ATOMIC_ACQUIRE);
+
 	/* Held over both, so that what others print to the stream cannot come between. */
-	flockfile(backend->file);
-	fwrite(record, 1, len, backend->file);
-	fflush(backend->file);
-	funlockfile(backend->file);
+	flockfile(file);
+	fwrite(record, 1, len, file);
+	fflush(file);
+	funlockfile(file);
+}
+
+void sf_log_backend_set_file(struct doca_log_backend *backend, FILE *file)
+{
+	__atomic_store_n(&backend->file, file, __ATOMIC_RELEASE);
 }
 
 static doca_error_t create_with_file(enum sf_log_class cls, FILE *file, struct doca_log_backend **backend)

@@ -14,6 +14,7 @@
 #include <doca_log.h>
 
 #include "base/log_module.h"
+#include "base/visibility.h"
 
 enum sf_log_class { SF_LOG_PROGRAM, SF_LOG_SDK, SF_LOG_CLASSES };
 
@@ -55,6 +56,9 @@ struct doca_log_backend *sf_log_backends(enum sf_log_class cls);
 
 /* Adds a backend that is complete except for its limits, which it takes from the class's global ones. */
 void sf_log_backend_add(struct doca_log_backend *backend);
+
+/* A backend of a stream writes to another one from now on. */
+SF_API void sf_log_backend_set_file(struct doca_log_backend *backend, FILE *file);
 
 /* The SDK backend that a user asks for by SOFTFIELD_LOG. No call of the program changes its levels. */
 struct sf_log_choice {

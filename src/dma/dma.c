@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "core/dev.h"
+#include "dma/overwrite.h"
 
 /* ---- the ctx ---- */
 
@@ -105,6 +106,11 @@ doca_error_t doca_dma_destroy(struct doca_dma *dma)
 	sf_dev_release(dma->dev);
 	free(dma);
 	return DOCA_SUCCESS;
+}
+
+void sf_dma_overwrite(struct doca_dma *dma)
+{
+	dma->overwrites = true;
 }
 
 struct doca_ctx *doca_dma_as_ctx(struct doca_dma *dma)

@@ -25,7 +25,8 @@ struct doca_dma {
 	struct sf_task_pool memcpy_pool;
 	struct sf_offload offload;
 	struct sf_reg_cache reg_cache;
-	bool ordered; /* completions come in the order of submission, also with engine threads */
+	bool ordered;	 /* completions come in the order of submission, also with engine threads */
+	bool overwrites; /* tasks write from where the data of their destination begin, not behind them */
 };
 
 struct doca_dma_task_memcpy {

@@ -13,6 +13,32 @@ static struct doca_dma *task_dma(const struct doca_task *base)
 	return (struct doca_dma *)base->ctx;
 }
 
+/* Room behind the data of the destination, or from where they begin. */
+static doca_error_t find_room(struct doca_dma *dma, struct doca_buf *dst, uint64_t len, struct sf_reg_list *to)
+{
+	size_t kept[DMA_LIST_MAX];
+	uint32_t num = 0;
+
+	if (__builtin_expect(!dma->overwrites, 1))
+		return sf_reg_destination(&dma->reg_cache, dst, len, to);
+	for (struct doca_buf *buf = dst; buf != NULL && num < DMA_LIST_MAX; buf = buf->next) {
+		kept[num++] = buf->data_len;
+		buf->data_len = 0;
+	}
+	doca_error_t result = sf_reg_destination(&dma->reg_cache, dst, len, to);
+	for (uint32_t i = 0; i < num; dst = dst->next)
+		dst->data_len = kept[i++];
+	return result;
+}
+
+/* What was written is data of the destination. */
+static void data_grow(const struct doca_dma *dma, struct doca_buf *dst, uint64_t len)
+{
+	for (struct doca_buf *buf = dma->overwrites ? dst : NULL; buf != NULL; buf = buf->next)
+		buf->data_len = 0;
+	sf_reg_grow(dst, len);
+}
+
 /* Both lists, or why the task cannot be done; logged. */
 static doca_error_t take_apart(struct doca_dma *dma, const struct doca_dma_task_memcpy *task, struct sf_reg_list *to,
 			       struct sf_reg_list *from)
@@ -28,7 +54,7 @@ static doca_error_t take_apart(struct doca_dma *dma, const struct doca_dma_task_
 		SF_LOG_ERR("dma memcpy: the source has no data: set its data length");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	return sf_reg_destination(&dma->reg_cache, task->dst, from->len, to);
+	return find_room(dma, task->dst, from->len, to);
 }
 
 /* Bytes of the source, as far as they matter: enough for the engine, or not. */
@@ -68,7 +94,7 @@ static __attribute__((noinline)) doca_error_t copy_slice(struct doca_dma_task_me
 	task->done += len;
 	if (task->done < from.len)
 		return DOCA_ERROR_IN_PROGRESS;
-	sf_reg_grow(task->dst, from.len);
+	data_grow(task_dma(&task->base), task->dst, from.len);
 	return DOCA_SUCCESS;
 }
 
@@ -86,16 +112,17 @@ static inline doca_error_t memcpy_run(struct doca_task *base)
 	from = &dma->reg_cache.slot[sf_mmap_id(src->mmap) % SF_REG_SLOTS];
 	to = &dma->reg_cache.slot[sf_mmap_id(dst->mmap) % SF_REG_SLOTS];
 
-	size_t len = src->data_len;
-	uint8_t *end = dst->data + dst->data_len;
+	size_t len = src->data_len, have = __builtin_expect(dma->overwrites, 0) ? 0 : dst->data_len;
+	uint8_t *end = dst->data + have;
 
 	if (__builtin_expect(from->id != sf_mmap_id(src->mmap) || to->id != sf_mmap_id(dst->mmap) || from->region != NULL ||
-				     to->region != NULL || !to->writable || len - 1 >= DMA_SLICE || len > sf_buf_tailroom(dst) ||
-				     !sf_reg_contains(from, src->data, len) || !sf_reg_contains(to, end, len),
+				     to->region != NULL || !to->writable || len - 1 >= DMA_SLICE ||
+				     len > (size_t)(dst->head + dst->len - end) || !sf_reg_contains(from, src->data, len) ||
+				     !sf_reg_contains(to, end, len),
 			     0))
 		return copy_slice(task);
 	memmove(end, src->data, len);
-	dst->data_len += len;
+	dst->data_len = have + len;
 	return DOCA_SUCCESS;
 }
 
@@ -104,7 +131,7 @@ static doca_error_t memcpy_engine_done(struct doca_task *base, doca_error_t stat
 	struct dma_engine_task *task = (struct dma_engine_task *)base;
 
 	if (status == DOCA_SUCCESS)
-		sf_reg_grow(task->task.dst, task->from.len);
+		data_grow(task_dma(base), task->task.dst, task->from.len);
 	return status;
 }
 

@@ -2,13 +2,16 @@
 /* DMA jobs: each slot is a memcpy task. */
 #include <stdlib.h>
 
+#include "dma/overwrite.h"
 #include "legacy/dma.h"
+#include "legacy/for_1_5.h"
 #include "legacy/workq.h"
 
 #define DMA_SLOTS_MAX LEGACY_DEPTH_MAX
 
 struct legacy_dma {
 	struct legacy_ctx ctx;
+	bool overwrites;
 };
 
 static doca_error_t dma_open(struct legacy_lane *lane)
@@ -18,6 +21,8 @@ static doca_error_t dma_open(struct legacy_lane *lane)
 
 	if (result != DOCA_SUCCESS)
 		return result;
+	if (((struct legacy_dma *)lane->ctx)->overwrites)
+		sf_dma_overwrite(dma);
 	result = doca_pe_connect_ctx(lane->pe, doca_dma_as_ctx(dma));
 	if (result == DOCA_SUCCESS)
 		result = doca_dma_task_memcpy_set_conf(dma, (doca_dma_task_memcpy_completion_cb_t)legacy_task_ended,
@@ -85,6 +90,15 @@ LEGACY_API doca_error_t doca_2_2_dma_create(struct legacy_dma **dma)
 	legacy_ctx_init(&created->ctx, &dma_ops);
 	*dma = created;
 	return DOCA_SUCCESS;
+}
+
+doca_error_t sf_legacy_dma_create_overwriting(struct legacy_dma **dma)
+{
+	doca_error_t result = doca_2_2_dma_create(dma);
+
+	if (result == DOCA_SUCCESS)
+		(*dma)->overwrites = true;
+	return result;
 }
 
 LEGACY_API doca_error_t doca_2_2_dma_destroy(struct legacy_dma *dma)

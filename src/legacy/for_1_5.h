@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the 1.5 API, which is a layer on the 2.2 one, needs of it beyond the symbols that its headers name. */
+#ifndef LEGACY_FOR_1_5_H
+#define LEGACY_FOR_1_5_H
+
+#include <doca_error.h>
+
+#include "base/visibility.h"
+
+struct doca_workq;
+struct legacy_ctx;
+struct legacy_dma;
+
+/* As doca_2_2_dma_create; its jobs write from where the data of the destination begin. */
+SF_API doca_error_t sf_legacy_dma_create_overwriting(struct legacy_dma **dma);
+
+/* INVALID_VALUE, logged: out of bounds, or jobs or SHA sessions are in the queue. NO_MEMORY. */
+SF_API doca_error_t sf_legacy_workq_set_depth(struct doca_workq *workq, uint32_t depth);
+
+/* Of 2.2, whose codes or effects differ. */
+doca_error_t doca_2_2_ctx_stop(struct legacy_ctx *ctx);
+doca_error_t doca_2_2_ctx_workq_rm(struct legacy_ctx *ctx, struct doca_workq *workq);
+doca_error_t doca_2_2_log_source_register(const char *source_name, int *source);
+
+#endif
