@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A device, memory and bufs for tests of the 2.2 API, by its own calls. */
+/* A device, memory and bufs for tests of the 2.2 API, by its own calls, and of the 1.5 API, whose memory maps are made otherwise.
+ */
 #ifndef TESTS_LEGACY_FIXTURE_H
 #define TESTS_LEGACY_FIXTURE_H
 
@@ -18,6 +19,7 @@
 #include <doca_dev.h>
 #include <doca_error.h>
 #include <doca_mmap.h>
+#include <doca_version.h>
 
 #include "base/clock.h"
 
@@ -52,17 +54,28 @@ static inline struct doca_dev *open_device(const char *pci_addr)
 	return dev;
 }
 
+static inline void fixture_memory_open(struct fixture *f)
+{
+	assert_ok(doca_mmap_create(NULL, &f->mmap));
+#if DOCA_VER_MAJOR == 1
+	assert_ok(doca_mmap_start(f->mmap));
+	assert_ok(doca_mmap_dev_add(f->mmap, f->dev));
+	assert_ok(doca_mmap_populate(f->mmap, f->memory, FIXTURE_MEMORY, 4096, NULL, NULL));
+#else
+	assert_ok(doca_mmap_set_memrange(f->mmap, f->memory, FIXTURE_MEMORY));
+	assert_ok(doca_mmap_dev_add(f->mmap, f->dev));
+	assert_ok(doca_mmap_set_permissions(f->mmap, DOCA_ACCESS_LOCAL_READ_WRITE));
+	assert_ok(doca_mmap_start(f->mmap));
+#endif
+}
+
 static inline void fixture_open(struct fixture *f, uint32_t depth)
 {
 	memset(f, 0, sizeof(*f));
 	f->dev = open_device("03:00.0");
 	f->memory = calloc(1, FIXTURE_MEMORY);
 	assert_non_null(f->memory);
-	assert_ok(doca_mmap_create(NULL, &f->mmap));
-	assert_ok(doca_mmap_set_memrange(f->mmap, f->memory, FIXTURE_MEMORY));
-	assert_ok(doca_mmap_dev_add(f->mmap, f->dev));
-	assert_ok(doca_mmap_set_permissions(f->mmap, DOCA_ACCESS_LOCAL_READ_WRITE));
-	assert_ok(doca_mmap_start(f->mmap));
+	fixture_memory_open(f);
 	assert_ok(doca_buf_inventory_create(NULL, FIXTURE_BUFS, DOCA_BUF_EXTENSION_NONE, &f->inventory));
 	assert_ok(doca_buf_inventory_start(f->inventory));
 	assert_ok(doca_workq_create(depth, &f->workq));
