@@ -43,10 +43,12 @@ for header in "$prefix"/include/softfield/urom-plugins/*.h; do
 	check "$name alone in C++" half "${CXX:-g++}" c++ c++11 "$name"
 done
 
-for header in "$prefix"/include/doca-2.2/*.h; do
-	name=$(basename "$header")
-	check "2.2 $name alone in C" alone "${CC:-gcc}" c gnu11 "$name" /doca-2.2
-	check "2.2 $name alone in C++" alone "${CXX:-g++}" c++ c++11 "$name" /doca-2.2
+for release in 1.5 2.2; do
+	for header in "$prefix/include/doca-$release"/*.h; do
+		name=$(basename "$header")
+		check "$release $name alone in C" alone "${CC:-gcc}" c gnu11 "$name" "/doca-$release"
+		check "$release $name alone in C++" alone "${CXX:-g++}" c++ c++11 "$name" "/doca-$release"
+	done
 done
 
 # Today's headers stand behind those of 2.5.
@@ -67,6 +69,8 @@ build_outside() { # FOLDER PKG_CONFIG_PATH [SOURCES]
 pc=$(dirname "$(find "$prefix" -path '*pkgconfig/doca-common.pc' ! -path '*/dpu/*' | head -n 1)")
 check "outside programs for the host" build_outside host "$pc"
 check "outside programs for the DPU" build_outside dpu "$pc/dpu:$pc"
+check "programs of DOCA 1.5 for the host" build_outside host-1.5 "$pc/1.5" 1.5
+check "programs of DOCA 1.5 for the DPU" build_outside dpu-1.5 "$pc/dpu/1.5" 1.5
 check "programs of DOCA 2.2 for the host" build_outside host-2.2 "$pc/2.2" 2.2
 check "programs of DOCA 2.2 for the DPU" build_outside dpu-2.2 "$pc/dpu/2.2" 2.2
 check "programs of DOCA 2.5 for the host" build_outside host-2.5 "$pc/2.5" 2.5

@@ -33,7 +33,7 @@ def kind_of(row):
 
 def fields_of(declaration):
     body = re.search(r"\{(.*)\}", declaration, re.S)
-    text = re.sub(r"\{[^{}]*\}", "", body[1]) if body else ""
+    text = re.sub(r"\bstruct\s*\{[^{}]*\}\s*;|\{[^{}]*\}", "", body[1]) if body else "" # what has no name of its own has no field
     names = [re.search(r"\(\s*\*\s*(\w+)\s*\)|(\w+)\s*(?:\[[^]]*\]\s*)*(?::\s*\d+\s*)?$", part.strip()) for part in text.split(";")]
     names = [name[1] or name[2] for name in names if name]
     return ["__doca_api_version" if name == "DOCA_STRUCT_START" else name for name in names]

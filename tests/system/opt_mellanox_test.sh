@@ -42,6 +42,10 @@ ok '2.2: each header and library is there'
 [ "$(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --modversion doca 2>"$work/out")" = 2.2.0080 ]
 ok '2.2: so is the module for pkg-config'
 
+{ lay_out 1.5 && no_dangling_links && [ "$(cat "$root/VERSION")" = 1.5.0055 ] && compile cc job -I"$root/include" \
+	"$outside/1.5/dma_job.c" -L"$lib" -ldoca_common -ldoca_dma -ldoca_argp && needs job doca_1_5 && run job --flavour host; } >"$work/out" 2>&1
+ok '1.5: a program finds headers and libraries by their paths'
+
 { lay_out 2.5 && no_dangling_links && compile cc pair -I"$root/include" "$outside/2.5/pair.c" -L"$lib" -ldoca_common -ldoca_argp \
 	-ldoca_rdma -ldoca_dma -ldoca_comm_channel && needs pair doca_2_5; } >"$work/out" 2>&1
 ok '2.5: a program finds headers and libraries by their paths'
