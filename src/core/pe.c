@@ -180,7 +180,6 @@ uint8_t doca_pe_progress(struct doca_pe *pe)
 	bool moved = false;
 	in_progress = pe;
 	pe->in_progress = true;
-	pe->num_calls++;
 	pe->kicked = false;
 	/* A callback may stop and destroy any of the contexts, so only the cursor says what comes next. */
 	for (struct doca_ctx *ctx = pe->active; ctx != NULL; ctx = pe->cursor) {
@@ -188,6 +187,7 @@ uint8_t doca_pe_progress(struct doca_pe *pe)
 		moved |= sf_ctx_poll(ctx);
 	}
 	pe->in_progress = false;
+	pe->num_calls += moved ? SF_PE_MOVED : 1;
 	in_progress = outer;
 	/* What a callback left due may be known to no arm, so a request that stands is answered. */
 	if (__builtin_expect(pe->armed && moved, 0))

@@ -16,12 +16,16 @@
 
 struct doca_ctx;
 
+#define SF_PE_MOVED (UINT64_C(1) << 32) /* of num_calls */
+
 struct doca_pe {
 	struct doca_ctx *active;    /* contexts that are not IDLE, polled in this order; by next_active */
 	struct doca_ctx *cursor;    /* the next one to poll while a progress call runs: deactivating it moves it on */
 	struct doca_ctx *connected; /* all contexts, by next_in_pe */
-	uint64_t num_calls;	    /* of doca_pe_progress: written on its thread alone, read by the status thread */
-	bool in_progress;	    /* a progress call is on the stack */
+	/* Calls of doca_pe_progress that have returned: in the upper half those that moved something, in the lower the others,
+	 * which may carry. Read by the status thread. */
+	uint64_t num_calls;
+	bool in_progress;  /* a progress call is on the stack */
 	bool armed;	   /* a notification was requested, and nothing is known to have answered it: progress leaves it */
 	bool cleared;	   /* the handle was cleared after the last request */
 	bool was_readable; /* perhaps, when the last request was made: for it was not cleared before */

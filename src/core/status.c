@@ -145,6 +145,11 @@ SAMPLES static uint64_t engine_calls(const struct doca_pe *pe)
 	return *(const volatile uint64_t *)&pe->num_calls;
 }
 
+SAMPLES static bool engine_is_inside(const struct doca_pe *pe)
+{
+	return *(const volatile bool *)&pe->in_progress;
+}
+
 SAMPLES static bool engine_is_armed(const struct doca_pe *pe)
 {
 	return *(const volatile bool *)&pe->armed;
@@ -192,16 +197,20 @@ static uint64_t num_owed(const struct doca_ctx *ctx)
 
 static void engine_sample(struct sf_status_pe *status, struct sf_status_engine *to, uint64_t now_ns, uint64_t passed_ms)
 {
-	struct doca_pe *pe = sf_status_pe_of(status);
+	const struct doca_pe *pe = sf_status_pe_of(status);
+	uint64_t num_calls = engine_calls(pe), passed = num_calls - status->num_calls;
+	bool is_long = passed == 0 && engine_is_inside(pe); /* the same call as before */
 
-	to->num_calls = engine_calls(pe);
-	if (to->num_calls != status->num_calls) {
+	status->has_moved = passed >= SF_PE_MOVED || is_long;
+	status->num_calls_all += passed / SF_PE_MOVED + passed % SF_PE_MOVED;
+	to->num_calls = status->num_calls_all;
+	if (passed != 0 || is_long) {
 		status->last_call_ns = now_ns;
 		status->idle_ms = 0;
 	} else {
 		status->idle_ms += passed_ms;
 	}
-	status->num_calls = to->num_calls;
+	status->num_calls = num_calls;
 	to->thread = (uint32_t)status->thread;
 	to->is_armed = engine_is_armed(pe);
 	to->last_call_ns = status->last_call_ns;
@@ -211,7 +220,7 @@ static void context_timers(struct sf_status_ctx *status, const struct doca_ctx *
 			   uint64_t passed_ms)
 {
 	uint64_t ended = to->num_submitted - to->num_inflight;
-	bool moved = ended != status->num_ended || to->num_inflight == 0;
+	bool moved = ended != status->num_ended || to->num_inflight == 0 || ctx->pe->status.has_moved;
 
 	status->num_owed = moved ? 0 : num_owed(ctx);
 	status->quiet_ms = moved || status->num_owed == 0 ? 0 : status->quiet_ms + passed_ms;
