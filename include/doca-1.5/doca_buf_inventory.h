@@ -46,7 +46,7 @@ doca_error_t doca_buf_inventory_create(const union doca_data *user_data, size_t 
  * Destroys an inventory.
  * @param inventory the inventory
  * @retval DOCA_ERROR_INVALID_VALUE NULL
- * @retval DOCA_ERROR_NOT_PERMITTED bufs of it are in use
+ * @retval DOCA_ERROR_IN_USE bufs of it are in use
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_buf_inventory_destroy(struct doca_buf_inventory *inventory);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The status thread. It begins with the first context that is polled, sleeps while there is none, and stays until the process
- * ends. The page is there from a moment after the first context until the last: programs that run for a moment make no file.
+ * ends. The page's file is open from the first context to the last, so that a program that counts its descriptors sees no change
+ * in between; the first text follows a moment later.
  */
 #include <errno.h>
 #include <signal.h>
@@ -69,8 +70,6 @@ static uint32_t look(struct sf_stall_case *cases)
 	thread.looked_ns = now_ns;
 	head_fill(&thread.page->head, now_ns);
 	sf_status_sample(thread.page, now_ns, passed_ms);
-	if (thread.file.fd < 0)
-		(void)sf_status_file_open(&thread.file);
 	len = sf_status_page_pack(thread.page, thread.bytes);
 	if (thread.file.fd >= 0)
 		(void)sf_status_file_write(&thread.file, thread.bytes, len);
@@ -183,6 +182,8 @@ void sf_status_thread_wake(void)
 {
 	if (thread.is_ended)
 		return;
+	if (thread.file.fd < 0)
+		(void)sf_status_file_open(&thread.file);
 	if (thread.is_started) {
 		pthread_cond_signal(&thread.changed);
 		return;

@@ -22,7 +22,7 @@ import reach  # noqa: E402
 # Device functions' internals, which programs include through the .cuh headers and do not call.
 INTERNAL = re.compile(r'^(?:gpu_\w+|device)\.h$')
 OTHER_FORM = re.compile(r'^\s*- DOCA_ERROR_|^@return[^@]*DOCA_ERROR_\w+:|^\s+DOCA_ERROR_\w+:', re.M)
-SYMBOL = re.compile(r'\b(doca_\w+)\s*\([^;{]*\)\s*DOCA_2_[25]_SYMBOL\((\w+)\)', re.S)
+SYMBOL = re.compile(r'\b(doca_\w+)\s*\([^;{]*\)\s*DOCA_[12]_[25]_SYMBOL\((\w+)\)', re.S)
 
 
 def faults_of_comment(function, codes):
@@ -126,7 +126,7 @@ def main():
     faults, number = [], 0
     for path in sorted(glob.glob(root + '/include/**/*.h', recursive=True) + glob.glob(root + '/include/*.cuh')):
         with open(path) as file:
-            symbols = dict(SYMBOL.findall(file.read()))
+            symbols = dict(SYMBOL.findall(reach.NOISE.sub(' ', file.read())))  # comments name functions too
         functions = comments.read(path)
         number += len(functions)
         faults += faults_of_header(os.path.relpath(path, root), functions,
