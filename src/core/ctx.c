@@ -163,6 +163,7 @@ static bool is_finished(struct doca_ctx *ctx)
 /* To IDLE. The callback may destroy the ctx, so nothing of it is touched after. */
 static void finish(struct doca_ctx *ctx)
 {
+	sf_status_ctx_remove(ctx); /* nobody owes anything more, however long it takes */
 	if (ctx->ops->stop != NULL)
 		ctx->ops->stop(ctx);
 	if (ctx->pe != NULL)

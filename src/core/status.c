@@ -155,6 +155,12 @@ SAMPLES static bool engine_is_armed(const struct doca_pe *pe)
 	return *(const volatile bool *)&pe->armed;
 }
 
+/* A call of its library's, doca_ctx_stop perhaps, which takes back the pages of much memory. */
+SAMPLES static bool is_inside(const struct doca_ctx *ctx)
+{
+	return *(const volatile bool *)&ctx->in_progress_call;
+}
+
 SAMPLES static void counts_sample(const struct doca_ctx *ctx, struct sf_status_context *to)
 {
 	uint64_t ended = *(const volatile uint64_t *)&ctx->num_ended;
@@ -211,6 +217,7 @@ static void engine_sample(struct sf_status_pe *status, struct sf_status_engine *
 		status->idle_ms += passed_ms;
 	}
 	status->num_calls = num_calls;
+	status->is_still = passed == 0;
 	to->thread = (uint32_t)status->thread;
 	to->is_armed = engine_is_armed(pe);
 	to->last_call_ns = status->last_call_ns;
@@ -228,7 +235,8 @@ static void context_timers(struct sf_status_ctx *status, const struct doca_ctx *
 		status->again_ms = 0;
 	else if (to->num_again != status->num_again)
 		status->again_ms += passed_ms;
-	status->state_ms += passed_ms;
+	if (!ctx->pe->status.is_still || !is_inside(ctx))
+		status->state_ms += passed_ms;
 	status->num_submitted = to->num_submitted;
 	status->num_ended = ended;
 	status->num_again = to->num_again;

@@ -58,6 +58,7 @@ struct sf_status_pe {
 	uint32_t place; /* in the status page that is written */
 	int thread;
 	uint64_t num_calls, last_call_ns; /* as the status thread saw them */
+	bool is_still;			  /* no call since the look before */
 	uint64_t num_calls_all;		  /* not in halves */
 	bool has_moved;			  /* since the look before: or a call has not returned, which may copy much */
 	uint64_t idle_ms;		  /* without a call, as far as the status thread ran */
