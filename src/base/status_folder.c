@@ -181,6 +181,20 @@ static void entries_read(struct scan *scan, DIR *dir)
 	}
 }
 
+static bool has_own_number(const char *name)
+{
+	char own[SF_STATUS_NAME_MAX];
+	int len = snprintf(own, sizeof(own), PREFIX "%d", (int)getpid());
+
+	return strncmp(name, own, (size_t)len) == 0 && (name[len] == '\0' || name[len] == '.');
+}
+
+void sf_status_page_sweep(int folder, const char *name)
+{
+	if (strncmp(name, PREFIX, strlen(PREFIX)) == 0 && strlen(name) < SF_STATUS_NAME_MAX && !has_own_number(name))
+		name_free(folder, name);
+}
+
 bool sf_status_folder_read(struct sf_status_reader *reader)
 {
 	struct scan *scan = malloc(sizeof(*scan));

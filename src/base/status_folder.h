@@ -29,6 +29,9 @@ bool sf_status_file_write(const struct sf_status_file *file, const void *bytes, 
 /* Removes it. */
 void sf_status_file_close(struct sf_status_file *file);
 
+/* Removes the page of that name, if it is one and its process is dead. Other names, and this process's, are left alone. */
+SF_API void sf_status_page_sweep(int folder, const char *name);
+
 struct sf_status_reader {
 	/* A page of a process that lives, but not of this one. pid: as seen from here, 0 if it cannot be. Return false to see
 	 * no more. */

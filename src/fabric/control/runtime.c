@@ -23,6 +23,7 @@
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "base/runtime_folder.h"
+#include "base/status_folder.h"
 
 #define BACKLOG 1024
 #define LOCK_LIMIT_NS UINT64_C(1000000000) /* for a process that holds the lock and is stopped */
@@ -188,6 +189,7 @@ static void folder_sweep(int folder)
 		return;
 	}
 	for (int i = 0; i < STALE_SCAN_MAX && (entry = readdir(dir)) != NULL; i++) {
+		sf_status_page_sweep(folder, entry->d_name);
 		if (strchr("alvw", entry->d_name[0]) == NULL || entry->d_name[1] != '-' ||
 		    strlen(entry->d_name) >= SOCKET_NAME_MAX)
 			continue;
