@@ -59,24 +59,30 @@ static void assert_data(struct doca_buf *buf, void *expected, size_t expected_le
 	assert_int_equal(len, expected_len);
 }
 
+/* Three texts of six bytes to a buffer of so many. */
+static void write_three(struct side *s, size_t room)
+{
+	struct doca_buf *src = source_at(&s->f, 0, "first", 6), *dst = room_at(&s->f, 4096, room);
+
+	for (int i = 0; i < 3; i++) {
+		s->f.memory[0] = (uint8_t)('a' + i);
+		assert_ok(submit(s, src, dst));
+		assert_ended(s);
+		assert_memory_equal(s->f.memory + 4096, s->f.memory, 6);
+		assert_data(dst, s->f.memory + 4096, 6);
+	}
+	release(src);
+	release(dst);
+}
+
 static void a_job_writes_over_what_was_there(void **state)
 {
 	struct side s;
 
 	(void)state;
 	side_open(&s, 4);
-	struct doca_buf *src = source_at(&s.f, 0, "first", 6), *dst = room_at(&s.f, 4096, 8);
-
-	/* A buffer of eight bytes has room for six once, if they are appended. */
-	for (int i = 0; i < 3; i++) {
-		s.f.memory[0] = (uint8_t)('a' + i);
-		assert_ok(submit(&s, src, dst));
-		assert_ended(&s);
-		assert_memory_equal(s.f.memory + 4096, s.f.memory, 6);
-		assert_data(dst, s.f.memory + 4096, 6);
-	}
-	release(src);
-	release(dst);
+	write_three(&s, 8); /* has room for one, if they are appended */
+	write_three(&s, 64);
 	side_close(&s);
 }
 
