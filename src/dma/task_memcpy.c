@@ -13,32 +13,6 @@ static struct doca_dma *task_dma(const struct doca_task *base)
 	return (struct doca_dma *)base->ctx;
 }
 
-/* Room behind the data of the destination, or from where they begin. */
-static doca_error_t find_room(struct doca_dma *dma, struct doca_buf *dst, uint64_t len, struct sf_reg_list *to)
-{
-	size_t kept[DMA_LIST_MAX];
-	uint32_t num = 0;
-
-	if (__builtin_expect(!dma->overwrites, 1))
-		return sf_reg_destination(&dma->reg_cache, dst, len, to);
-	for (struct doca_buf *buf = dst; buf != NULL && num < DMA_LIST_MAX; buf = buf->next) {
-		kept[num++] = buf->data_len;
-		buf->data_len = 0;
-	}
-	doca_error_t result = sf_reg_destination(&dma->reg_cache, dst, len, to);
-	for (uint32_t i = 0; i < num; dst = dst->next)
-		dst->data_len = kept[i++];
-	return result;
-}
-
-/* What was written is data of the destination. */
-static void data_grow(const struct doca_dma *dma, struct doca_buf *dst, uint64_t len)
-{
-	for (struct doca_buf *buf = dma->overwrites ? dst : NULL; buf != NULL; buf = buf->next)
-		buf->data_len = 0;
-	sf_reg_grow(dst, len);
-}
-
 /* Both lists, or why the task cannot be done; logged. */
 static doca_error_t take_apart(struct doca_dma *dma, const struct doca_dma_task_memcpy *task, struct sf_reg_list *to,
 			       struct sf_reg_list *from)
@@ -54,7 +28,17 @@ static doca_error_t take_apart(struct doca_dma *dma, const struct doca_dma_task_
 		SF_LOG_ERR("dma memcpy: the source has no data: set its data length");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	return find_room(dma, task->dst, from->len, to);
+	if (__builtin_expect(dma->overwrites, 0))
+		return sf_reg_destination_anew(&dma->reg_cache, task->dst, from->len, to);
+	return sf_reg_destination(&dma->reg_cache, task->dst, from->len, to);
+}
+
+/* What was written is data of the destination. */
+static void data_grow(const struct doca_dma *dma, struct doca_buf *dst, uint64_t len)
+{
+	if (__builtin_expect(dma->overwrites, 0))
+		sf_reg_empty(dst);
+	sf_reg_grow(dst, len);
 }
 
 /* Bytes of the source, as far as they matter: enough for the engine, or not. */

@@ -10,9 +10,11 @@
 struct doca_workq;
 struct legacy_ctx;
 struct legacy_dma;
+struct legacy_sha;
 
-/* As doca_2_2_dma_create; its jobs write from where the data of the destination begin. */
+/* As doca_2_2_dma_create and doca_2_2_sha_create; their jobs write from where the data of the destination begin. */
 SF_API doca_error_t sf_legacy_dma_create_overwriting(struct legacy_dma **dma);
+SF_API doca_error_t sf_legacy_sha_create_overwriting(struct legacy_sha **sha);
 
 /* INVALID_VALUE, logged: out of bounds, or jobs or SHA sessions are in the queue. NO_MEMORY. */
 SF_API doca_error_t sf_legacy_workq_set_depth(struct doca_workq *workq, uint32_t depth);

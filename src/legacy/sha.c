@@ -4,7 +4,9 @@
 
 #include <doca_sha.h>
 
+#include "legacy/for_1_5.h"
 #include "legacy/sha.h"
+#include "sha/partial.h"
 
 #define SHA_SLOTS_MAX 8192 /* as many tasks as a SHA context has */
 
@@ -33,6 +35,8 @@ static doca_error_t sha_open(struct legacy_lane *lane)
 
 	if (result != DOCA_SUCCESS)
 		return result;
+	if (((struct legacy_sha *)lane->ctx)->overwrites)
+		sf_sha_overwrite(sha);
 	result = doca_pe_connect_ctx(lane->pe, doca_sha_as_ctx(sha));
 	if (result == DOCA_SUCCESS)
 		result = configure(sha, lane->num_slots);
@@ -135,6 +139,15 @@ LEGACY_API doca_error_t doca_2_2_sha_create(struct legacy_sha **sha)
 	legacy_ctx_init(&created->ctx, &sha_ops);
 	*sha = created;
 	return DOCA_SUCCESS;
+}
+
+doca_error_t sf_legacy_sha_create_overwriting(struct legacy_sha **sha)
+{
+	doca_error_t result = doca_2_2_sha_create(sha);
+
+	if (result == DOCA_SUCCESS)
+		(*sha)->overwrites = true;
+	return result;
 }
 
 LEGACY_API doca_error_t doca_2_2_sha_destroy(struct legacy_sha *sha)

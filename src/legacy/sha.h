@@ -9,6 +9,7 @@
 
 struct legacy_sha {
 	struct legacy_ctx ctx;
+	bool overwrites;
 };
 
 /* What stands for a buf in a task without a job; never looked at. */

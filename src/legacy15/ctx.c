@@ -31,6 +31,11 @@ LEGACY15_API doca_error_t doca_1_5_dma_create(struct legacy_dma **dma)
 	return sf_legacy_dma_create_overwriting(dma);
 }
 
+LEGACY15_API doca_error_t doca_1_5_sha_create(struct legacy_sha **sha)
+{
+	return sf_legacy_sha_create_overwriting(sha);
+}
+
 LEGACY15_API doca_error_t doca_1_5_dma_devinfo_caps_get(const struct doca_devinfo *devinfo, uint32_t *caps)
 {
 	doca_error_t result = legacy15_check("doca_dma_devinfo_caps_get", devinfo, caps);

@@ -215,6 +215,27 @@ doca_error_t sf_reg_destination(struct sf_reg_cache *cache, const struct doca_bu
 	return result;
 }
 
+doca_error_t sf_reg_destination_anew(struct sf_reg_cache *cache, struct doca_buf *buf, uint64_t len, struct sf_reg_list *list)
+{
+	size_t kept[SF_REG_LIST_MAX];
+	uint32_t num = 0;
+
+	for (struct doca_buf *at = buf; at != NULL && num < SF_REG_LIST_MAX; at = at->next) {
+		kept[num++] = at->data_len;
+		at->data_len = 0;
+	}
+	doca_error_t result = sf_reg_destination(cache, buf, len, list);
+	for (uint32_t i = 0; i < num; buf = buf->next)
+		buf->data_len = kept[i++];
+	return result;
+}
+
+void sf_reg_empty(struct doca_buf *buf)
+{
+	for (; buf != NULL; buf = buf->next)
+		buf->data_len = 0;
+}
+
 /* Pieces and bufs are in one order; a buf without bytes has no piece. */
 doca_error_t sf_reg_map_list(struct sf_reg_cache *cache, const struct doca_buf *buf, bool destination, struct sf_reg_list *list)
 {

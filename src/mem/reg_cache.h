@@ -130,6 +130,13 @@ SF_API doca_error_t sf_reg_copy(const struct sf_reg_list *to, const struct sf_re
 SF_API doca_error_t sf_reg_read(const struct sf_reg_list *from, uint64_t at, uint64_t len,
 				void (*take)(void *arg, const void *bytes, size_t len), void *arg);
 
+/* sf_reg_destination as if the bufs had no data: from where their data begin, over what is there. */
+SF_API doca_error_t sf_reg_destination_anew(struct sf_reg_cache *cache, struct doca_buf *buf, uint64_t len,
+					    struct sf_reg_list *list);
+
+/* The bufs of a list have no data from now on. */
+SF_API void sf_reg_empty(struct doca_buf *buf);
+
 /* Writes plain memory to the beginning of the list. */
 SF_API doca_error_t sf_reg_write(const struct sf_reg_list *to, const void *bytes, size_t len);
 

@@ -32,3 +32,8 @@ doca_error_t sf_sha_partial_set_dst(struct doca_sha_task_partial_hash *task, str
 		task->common.dst = dst_buf;
 	return result;
 }
+
+void sf_sha_overwrite(struct doca_sha *sha)
+{
+	sha->overwrites = true;
+}

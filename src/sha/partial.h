@@ -12,6 +12,9 @@
  * logged. */
 SF_API doca_error_t sf_sha_partial_copy(struct doca_sha_task_partial_hash *to, const struct doca_sha_task_partial_hash *from);
 
+/* Digests go to where the data of their destination begin, over what is there, instead of behind it. Before start. For 1.5. */
+SF_API void sf_sha_overwrite(struct doca_sha *sha);
+
 /* As doca_sha_task_partial_hash_set_dst, and between pieces too. */
 SF_API doca_error_t sf_sha_partial_set_dst(struct doca_sha_task_partial_hash *task, struct doca_buf *dst_buf);
 

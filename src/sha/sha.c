@@ -36,6 +36,15 @@ static doca_error_t check_piece(const struct sha_task *task, uint64_t len)
 	return DOCA_SUCCESS;
 }
 
+static doca_error_t find_room(struct doca_sha *sha, const struct sha_task *task, struct sf_reg_list *to)
+{
+	uint32_t size = sha_digest_size(task->algorithm);
+
+	if (__builtin_expect(sha->overwrites, 0))
+		return sf_reg_destination_anew(&sha->reg_cache, task->dst, size, to);
+	return sf_reg_destination(&sha->reg_cache, task->dst, size, to);
+}
+
 /* The source's bytes, or why the task cannot be done; logged. */
 static doca_error_t take_apart(struct doca_sha *sha, const struct sha_task *task, struct sf_reg_list *from)
 {
@@ -45,7 +54,7 @@ static doca_error_t take_apart(struct doca_sha *sha, const struct sha_task *task
 	if (result == DOCA_SUCCESS && task->is_partial)
 		result = check_piece(task, from->len);
 	if (result == DOCA_SUCCESS && is_last_submit(task))
-		result = sf_reg_destination(&sha->reg_cache, task->dst, sha_digest_size(task->algorithm), &to);
+		result = find_room(sha, task, &to);
 	return result;
 }
 
@@ -53,10 +62,12 @@ static doca_error_t deliver(struct doca_sha *sha, struct sha_task *task, const u
 {
 	uint32_t size = sha_digest_size(task->algorithm);
 	struct sf_reg_list to;
-	doca_error_t result = sf_reg_destination(&sha->reg_cache, task->dst, size, &to);
+	doca_error_t result = find_room(sha, task, &to);
 
 	if (result == DOCA_SUCCESS)
 		result = sf_reg_write(&to, digest, size);
+	if (result == DOCA_SUCCESS && sha->overwrites)
+		sf_reg_empty(task->dst);
 	if (result == DOCA_SUCCESS)
 		sf_reg_grow(task->dst, size);
 	return result;

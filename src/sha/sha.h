@@ -61,6 +61,7 @@ struct doca_sha {
 	struct sf_task_pool pools[SHA_POOLS];
 	struct sf_offload offload;
 	struct sf_reg_cache reg_cache;
+	bool overwrites; /* digests go to where the data of their destination begin, not behind them */
 };
 
 extern const struct sf_offload_ops sha_task_ops;

@@ -252,6 +252,39 @@ static void a_queue_with_a_session_keeps_its_depth(void **state)
 	fixture_close(&f);
 }
 
+/* As published programs of the release do: the destination stays as it is from job to job. */
+static void a_digest_is_written_over_the_last(void **state)
+{
+	static const uint8_t sha1_of_b[] = {0xe9, 0xd7, 0x1f, 0x5e, 0xe7, 0xc9, 0x2d, 0x6d, 0xc9, 0xe9,
+					    0x2f, 0xfd, 0xad, 0x17, 0xb8, 0xbd, 0x49, 0x41, 0x8f, 0x98};
+	struct doca_sha *sha;
+	struct doca_event event;
+	struct fixture f;
+	size_t len;
+
+	(void)state;
+	fixture_open(&f, 4);
+	assert_ok(doca_sha_create(&sha));
+	fixture_start(&f, doca_sha_as_ctx(sha));
+	struct doca_buf *src = source_at(&f, 0, "a", 1), *dst = room_at(&f, 4096, 1024);
+	struct doca_sha_job job = {
+		.base = {.type = DOCA_SHA_JOB_SHA1, .ctx = doca_sha_as_ctx(sha)}, .req_buf = src, .resp_buf = dst};
+
+	for (int i = 0; i < 100; i++) { /* appended, 51 digests would fill it */
+		f.memory[0] = (uint8_t)(i == 99 ? 'b' : 'a');
+		assert_ok(doca_workq_submit(f.workq, &job.base));
+		assert_ok(retrieve(f.workq, &event));
+	}
+	assert_memory_equal(f.memory + 4096, sha1_of_b, sizeof(sha1_of_b));
+	assert_ok(doca_buf_get_data_len(dst, &len));
+	assert_int_equal(len, DOCA_SHA1_BYTE_COUNT);
+	release(src);
+	release(dst);
+	fixture_stop(&f, doca_sha_as_ctx(sha));
+	assert_ok(doca_sha_destroy(sha));
+	fixture_close(&f);
+}
+
 static void a_device_has_the_hardware(void **state)
 {
 	struct doca_dev *dev = open_device("03:00.0");
@@ -276,6 +309,7 @@ int main(void)
 		cmocka_unit_test(contexts_in_a_queue_are_not_permitted_to_go),
 		cmocka_unit_test(a_queue_changes_its_depth),
 		cmocka_unit_test(a_queue_with_a_session_keeps_its_depth),
+		cmocka_unit_test(a_digest_is_written_over_the_last),
 		cmocka_unit_test(a_device_has_the_hardware),
 	};
 
