@@ -75,7 +75,7 @@ static bool number_get(struct json_object *object, const char *key, uint64_t *nu
 
 static bool bytes_get(struct json_object *object, struct legacy15_descriptor *descriptor)
 {
-	unsigned char decoded[BASE64_MAX];
+	unsigned char decoded[BASE64_MAX], encoded[BASE64_MAX + 1];
 	struct json_object *value;
 	const char *base64;
 	int len, num;
@@ -88,6 +88,9 @@ static bool bytes_get(struct json_object *object, struct legacy15_descriptor *de
 		return false;
 	num = EVP_DecodeBlock(decoded, (const unsigned char *)base64, len);
 	if (num != len / 4 * 3) /* it skips space around the text, which we do not write */
+		return false;
+	EVP_EncodeBlock(encoded, decoded, num - (base64[len - 1] == '=') - (base64[len - 2] == '='));
+	if (memcmp(encoded, base64, (size_t)len) != 0) /* it ignores bits that no byte has */
 		return false;
 	num -= (base64[len - 1] == '=') + (base64[len - 2] == '=');
 	if (num > LEGACY15_BYTES_MAX)
