@@ -14,7 +14,7 @@ CC="$(command -v ccache) ${CC:-cc}" meson setup "$work/build" "$source" --prefix
 	-Ddefault_library=both >"$work/out" 2>&1 &&
 	meson install -C "$work/build" >>"$work/out" 2>&1
 ok 'it installs in /usr'
-others=$(cd "$usr/include" && find . -mindepth 1 -maxdepth 1 | grep -vE '^\./(doca_[a-z0-9_]+\.(h|cuh)|doca-2\.[25]|softfield)$')
+others=$(cd "$usr/include" && find . -mindepth 1 -maxdepth 1 | grep -vE '^\./(doca_[a-z0-9_]+\.(h|cuh)|doca-(1\.5|2\.[25])|softfield)$')
 [ -d "$usr/include/softfield/dpu" ] && [ -z "$others" ]
 ok "include holds doca_*, doca-* and softfield alone: $others"
 others=$(cd "$lib" && find . -mindepth 1 | grep -vE '^\./(libdoca_|softfield|pkgconfig(/(doca|urom)-[a-z-]*\.pc)?$|cmake(/DOCA(/|$)|$))')
