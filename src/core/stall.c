@@ -43,7 +43,7 @@ static void engine_fill(struct sf_stall_case *stall, const struct doca_pe *pe, u
 
 	stall->was_called = status->last_call_ns != 0;
 	stall->last_ms = status->idle_ms;
-	stall->is_idle = status->idle_ms >= limit_ms && (!__atomic_load_n(&pe->armed, __ATOMIC_RELAXED) || is_readable(pe));
+	stall->is_idle = status->idle_ms >= limit_ms && (!status->is_armed || is_readable(pe));
 }
 
 /* ---- the peers' part ---- */
@@ -85,7 +85,7 @@ static void case_fill(struct sf_stall_case *stall, enum sf_stall kind, const str
 		 status->device != NULL ? status->device : "");
 	snprintf(stall->name, sizeof(stall->name), "%s", has_name ? status->name : "");
 	stall->num_inflight = status->num_submitted - status->num_ended;
-	stall->num_allocated = __atomic_load_n(&ctx->num_allocated, __ATOMIC_RELAXED);
+	stall->num_allocated = status->num_allocated;
 	stall->num_owed = status->num_owed;
 	stall->num_again = status->num_again;
 	engine_fill(stall, ctx->pe, limit_ms);

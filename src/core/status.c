@@ -178,7 +178,10 @@ SAMPLES static uint64_t pool_inflight(const struct sf_task_pool *pool, uint32_t 
 	uint32_t begun = *(const volatile uint32_t *)&pool->num_begun;
 	uint64_t num = 0;
 
-	for (uint32_t i = 0; i<begun && * left> 0; i++, (*left)--) {
+	if (begun > *left)
+		begun = *left;
+	*left -= begun;
+	for (uint32_t i = 0; i < begun; i++) {
 		const struct doca_task *task = (const struct doca_task *)((const char *)pool->memory + pool->slot_built * i);
 
 		num += *(const volatile enum sf_task_state *)&task->state == SF_TASK_INFLIGHT;
@@ -187,7 +190,7 @@ SAMPLES static uint64_t pool_inflight(const struct sf_task_pool *pool, uint32_t 
 }
 
 /* The tasks in flight that are not to wait for ever. Of tasks that are in no pool nothing is known. */
-static uint64_t num_owed(const struct doca_ctx *ctx)
+SAMPLES static uint64_t num_owed(const struct doca_ctx *ctx)
 {
 	uint32_t left = WALK_MAX;
 	uint64_t num = 0;
@@ -219,7 +222,8 @@ static void engine_sample(struct sf_status_pe *status, struct sf_status_engine *
 	status->num_calls = num_calls;
 	status->is_still = passed == 0;
 	to->thread = (uint32_t)status->thread;
-	to->is_armed = engine_is_armed(pe);
+	status->is_armed = engine_is_armed(pe);
+	to->is_armed = status->is_armed;
 	to->last_call_ns = status->last_call_ns;
 }
 
@@ -240,6 +244,7 @@ static void context_timers(struct sf_status_ctx *status, const struct doca_ctx *
 	status->num_submitted = to->num_submitted;
 	status->num_ended = ended;
 	status->num_again = to->num_again;
+	status->num_allocated = to->num_allocated;
 	if (status->quiet_ms == 0)
 		status->reported &= ~(uint32_t)SF_STALL_TASKS;
 	if (status->again_ms == 0)

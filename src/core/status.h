@@ -47,7 +47,7 @@ struct sf_status_ctx {
 	LIST_HEAD(, sf_status_conn) conns;
 	LIST_ENTRY(sf_status_ctx) entry;
 	/* the status thread's: what it saw last, and for how long it saw a thing */
-	uint64_t num_submitted, num_ended, num_again, num_owed;
+	uint64_t num_submitted, num_ended, num_again, num_owed, num_allocated;
 	uint64_t state_ms, quiet_ms, again_ms;
 	uint32_t reported; /* enum sf_stall */
 };
@@ -59,6 +59,7 @@ struct sf_status_pe {
 	int thread;
 	uint64_t num_calls, last_call_ns; /* as the status thread saw them */
 	bool is_still;			  /* no call since the look before */
+	bool is_armed;			  /* a notification was requested */
 	uint64_t num_calls_all;		  /* not in halves */
 	bool has_moved;			  /* since the look before: or a call has not returned, which may copy much */
 	uint64_t idle_ms;		  /* without a call, as far as the status thread ran */
