@@ -21,7 +21,7 @@
 
 #include <stdint.h>
 
-/** The 16-byte slot: 16 bytes that a GPU or CPU loads and stores at once. */
+/** A 16-byte slot: a GPU or CPU loads and stores it in one piece. */
 struct softfield_slot16 {
 	uint32_t w[4];
 } __attribute__((aligned(16)));

@@ -170,4 +170,19 @@ static inline uint32_t count_entries(const char *path)
 	return num;
 }
 
+/* Status pages in a runtime folder: files of their own beside what the fabric has there. */
+static inline uint32_t count_pages(const char *path)
+{
+	DIR *dir = opendir(path);
+	const struct dirent *entry;
+	uint32_t num = 0;
+
+	if (dir == NULL)
+		return 0;
+	while ((entry = readdir(dir)) != NULL)
+		num += strncmp(entry->d_name, "status.", strlen("status.")) == 0;
+	closedir(dir);
+	return num;
+}
+
 #endif

@@ -73,7 +73,7 @@ struct daemon_plugin {
 struct daemon_request {
 	TAILQ_ENTRY(daemon_request) next;
 	struct daemon_client *client;
-	uint64_t tag; /* of its message, for the answer */
+	uint64_t tag; /* the message's, which the answer repeats */
 };
 
 /* A client's reference to a worker that it uses, or will. */

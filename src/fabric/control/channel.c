@@ -269,7 +269,7 @@ static void turn_away(const char *what)
 	SF_LOG_WARN_LIMITED("somebody on the network is turned away: it %s", what);
 }
 
-/* The first message of somebody who came by the network. False: this is none. */
+/* The first message of a peer from the network. Returns false if it is none. */
 static bool stranger_message(struct sf_channel *channel, const struct sf_msg *msg)
 {
 	struct sf_control_listener *called = channel->called;
@@ -479,7 +479,7 @@ static void turn_away_unproven(struct sf_channel *channel, int result)
 	}
 }
 
-/* Goes on with the handshake of one who came. */
+/* Continues the handshake of a peer that connected. */
 static void channel_shake(struct sf_channel *channel)
 {
 	int result = comes_without_tls(channel) ? SF_TLS_OTHER : sf_stream_shake(&channel->stream);
