@@ -255,7 +255,8 @@ static void add_own_rest(struct line *line, const struct sf_stall_case *stall)
 	else if (stall->stall == SF_STALL_STARTING)
 		add(line, "no peer is known yet; SOFTFIELD_LOG=info shows how far it came");
 	else
-		add(line, "it is progressed, but no peer has connected");
+		add(line,
+		    "its engine is progressed and no peer is connected: wait for a peer, or the work itself takes this long");
 }
 
 void sf_stall_report(const struct sf_stall_case *stall, const struct sf_status_page *page, const struct sf_status_file *own)

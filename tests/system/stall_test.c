@@ -372,7 +372,7 @@ static void a_sleeper_is_not_to_blame(void **state)
 	assert_int_equal(doca_pe_clear_notification(sleeper.pe, 0), DOCA_SUCCESS);
 	assert_int_equal(doca_pe_request_notification(sleeper.pe), DOCA_SUCCESS);
 	line_await("\"sleeper\" on dpu0/test has 1 task in flight, and none ended for " AGE
-		   ": it is progressed, but no peer has connected",
+		   ": its engine is progressed and no peer is connected: wait for a peer, or the work itself takes this long",
 		   NULL);
 	assert_int_equal(num_matching("call doca_pe_progress"), 0);
 	own_fini(&sleeper);
