@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "fixture.h"
 
@@ -52,6 +53,15 @@ static void devices_close(struct pair *p)
 	assert_ok(doca_dev_close(p->host));
 }
 
+/* The name of a service of this process: the same tests of another provider or release may run at the same time. */
+static const char *service_name(const char *name)
+{
+	static char own[64];
+
+	snprintf(own, sizeof(own), "%s of %d", name, (int)getpid());
+	return own;
+}
+
 static void listen_as(struct pair *p, const char *name, uint16_t size, uint16_t queue)
 {
 	assert_ok(doca_comm_channel_ep_create(&p->service));
@@ -60,7 +70,7 @@ static void listen_as(struct pair *p, const char *name, uint16_t size, uint16_t 
 	assert_ok(doca_comm_channel_ep_set_max_msg_size(p->service, size));
 	assert_ok(doca_comm_channel_ep_set_send_queue_size(p->service, queue));
 	assert_ok(doca_comm_channel_ep_set_recv_queue_size(p->service, queue));
-	assert_ok(doca_comm_channel_ep_listen(p->service, name));
+	assert_ok(doca_comm_channel_ep_listen(p->service, service_name(name)));
 }
 
 static struct doca_comm_channel_ep_t *client_make(struct pair *p, uint16_t size, uint16_t queue)
@@ -82,7 +92,7 @@ static struct doca_comm_channel_addr_t *connect_to(struct pair *p, struct doca_c
 	double end = sf_now_s() + 10;
 	doca_error_t result;
 
-	assert_ok(doca_comm_channel_ep_connect(client, name, &peer));
+	assert_ok(doca_comm_channel_ep_connect(client, service_name(name), &peer));
 	do {
 		assert_ok(doca_comm_channel_ep_update_service_state_info(p->service));
 		result = doca_comm_channel_peer_addr_update_info(peer);
@@ -224,8 +234,8 @@ static void roles_have_their_order(void **state)
 	memset(long_name, 'n', sizeof(long_name) - 1);
 	long_name[sizeof(long_name) - 1] = '\0';
 	assert_ok(doca_comm_channel_ep_create(&ep));
-	assert_int_equal(doca_comm_channel_ep_listen(ep, "roles"), DOCA_ERROR_BAD_STATE);
-	assert_int_equal(doca_comm_channel_ep_connect(ep, "roles", &peer), DOCA_ERROR_BAD_STATE);
+	assert_int_equal(doca_comm_channel_ep_listen(ep, service_name("roles")), DOCA_ERROR_BAD_STATE);
+	assert_int_equal(doca_comm_channel_ep_connect(ep, service_name("roles"), &peer), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_comm_channel_ep_recvfrom(ep, text, &len, 0, &peer), DOCA_ERROR_NOT_CONNECTED);
 	assert_int_equal(doca_comm_channel_ep_sendto(ep, text, 1, 0, NULL), DOCA_ERROR_NOT_CONNECTED);
 	assert_int_equal(doca_comm_channel_ep_get_event_channel(ep, &send, &receive_channel), DOCA_ERROR_BAD_STATE);
@@ -235,15 +245,16 @@ static void roles_have_their_order(void **state)
 	assert_int_equal(doca_comm_channel_ep_disconnect(ep, NULL), DOCA_ERROR_NOT_CONNECTED);
 	assert_int_equal(doca_comm_channel_ep_update_service_state_info(ep), DOCA_ERROR_NOT_SUPPORTED);
 	assert_ok(doca_comm_channel_ep_set_device(ep, p.dpu));
-	assert_int_equal(doca_comm_channel_ep_listen(ep, "roles"), DOCA_ERROR_BAD_STATE);	      /* no representor */
-	assert_int_equal(doca_comm_channel_ep_connect(ep, "roles", &peer), DOCA_ERROR_NOT_SUPPORTED); /* a DPU's device */
+	assert_int_equal(doca_comm_channel_ep_listen(ep, service_name("roles")), DOCA_ERROR_BAD_STATE); /* no representor */
+	assert_int_equal(doca_comm_channel_ep_connect(ep, service_name("roles"), &peer),
+			 DOCA_ERROR_NOT_SUPPORTED); /* a DPU's device */
 	assert_ok(doca_comm_channel_ep_set_device_rep(ep, p.rep));
 	assert_int_equal(doca_comm_channel_ep_listen(ep, long_name), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_comm_channel_ep_listen(ep, ""), DOCA_ERROR_INVALID_VALUE);
 	assert_int_equal(doca_comm_channel_ep_listen(ep, NULL), DOCA_ERROR_INVALID_VALUE);
-	assert_ok(doca_comm_channel_ep_listen(ep, "roles"));
-	assert_int_equal(doca_comm_channel_ep_listen(ep, "roles"), DOCA_ERROR_NOT_PERMITTED);
-	assert_int_equal(doca_comm_channel_ep_connect(ep, "roles", &peer), DOCA_ERROR_NOT_PERMITTED);
+	assert_ok(doca_comm_channel_ep_listen(ep, service_name("roles")));
+	assert_int_equal(doca_comm_channel_ep_listen(ep, service_name("roles")), DOCA_ERROR_NOT_PERMITTED);
+	assert_int_equal(doca_comm_channel_ep_connect(ep, service_name("roles"), &peer), DOCA_ERROR_NOT_PERMITTED);
 	assert_int_equal(doca_comm_channel_ep_set_max_msg_size(ep, 10), DOCA_ERROR_BAD_STATE);
 	assert_int_equal(doca_comm_channel_ep_set_device(ep, p.dpu), DOCA_ERROR_BAD_STATE);
 	len = sizeof(text);
@@ -258,7 +269,8 @@ static void roles_have_their_order(void **state)
 	assert_ok(doca_comm_channel_ep_create(&second));
 	assert_ok(doca_comm_channel_ep_set_device(second, p.dpu));
 	assert_ok(doca_comm_channel_ep_set_device_rep(second, p.rep));
-	assert_int_equal(doca_comm_channel_ep_listen(second, "roles"), DOCA_ERROR_CONNECTION_ABORTED); /* the name is taken */
+	assert_int_equal(doca_comm_channel_ep_listen(second, service_name("roles")),
+			 DOCA_ERROR_CONNECTION_ABORTED); /* the name is taken */
 	assert_ok(doca_comm_channel_ep_listen(second, "roles 2"));
 	assert_ok(doca_comm_channel_ep_destroy(second));
 	assert_ok(doca_comm_channel_ep_destroy(ep));
@@ -273,8 +285,8 @@ static void without_a_service_connecting_fails(void **state)
 
 	devices_open(&p);
 	p.client = client_make(&p, 100, 4);
-	assert_int_equal(doca_comm_channel_ep_connect(p.client, "nobody", &peer), DOCA_ERROR_CONNECTION_ABORTED);
-	assert_int_equal(doca_comm_channel_ep_connect(p.client, "nobody", NULL), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_comm_channel_ep_connect(p.client, service_name("nobody"), &peer), DOCA_ERROR_CONNECTION_ABORTED);
+	assert_int_equal(doca_comm_channel_ep_connect(p.client, service_name("nobody"), NULL), DOCA_ERROR_INVALID_VALUE);
 	listen_as(&p, "nobody", 100, 4); /* the endpoint may try again */
 	p.to_service = connect_to(&p, p.client, "nobody");
 	pair_close(&p);
@@ -658,7 +670,7 @@ static void the_service_channel_tells_of_clients(void **state)
 	assert_ok(doca_comm_channel_ep_get_service_event_channel(p.service, &channel));
 	assert_false(is_readable(channel, 0));
 	p.client = client_make(&p, 100, 4);
-	assert_ok(doca_comm_channel_ep_connect(p.client, "news", &p.to_service));
+	assert_ok(doca_comm_channel_ep_connect(p.client, service_name("news"), &p.to_service));
 	assert_true(is_readable(channel, 5000));
 	double end = sf_now_s() + 10;
 
