@@ -231,17 +231,27 @@ static struct doca_dev_rep *open_representor(struct doca_dev *dpu)
 	return rep;
 }
 
+/* The name of a service of this test: the same test of another provider may run at the same time. */
+static const char *service_name(const char *name)
+{
+	static char own[64];
+
+	snprintf(own, sizeof(own), "%s of %d", name, (int)getpid());
+	return own;
+}
+
 /* runner: a program that runs another one, on this machine or the other one; or NULL. */
 static pid_t role_start(const char *runner, const char *role, const char *name)
 {
+	const char *own_name = service_name(name);
 	pid_t pid = fork();
 
 	assert_true(pid >= 0);
 	if (pid == 0) {
 		if (runner != NULL)
-			execl(runner, runner, self, role, name, (char *)NULL);
+			execl(runner, runner, self, role, own_name, (char *)NULL);
 		else
-			execl(self, self, role, name, (char *)NULL);
+			execl(self, self, role, own_name, (char *)NULL);
 		_exit(127);
 	}
 	return pid;
@@ -257,7 +267,7 @@ static void service_listen(const char *name)
 	assert_ok(doca_comm_channel_ep_create(&service.ep));
 	assert_ok(doca_comm_channel_ep_set_device(service.ep, service.dpu));
 	assert_ok(doca_comm_channel_ep_set_device_rep(service.ep, service.rep));
-	assert_ok(doca_comm_channel_ep_listen(service.ep, name));
+	assert_ok(doca_comm_channel_ep_listen(service.ep, service_name(name)));
 }
 
 static void hello_await(void)
