@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/log_rate.h"
 #include "fabric/control/agent.h"
@@ -227,7 +226,7 @@ void sf_tcp_conn_up(struct tcp_conn *conn, struct sf_stream stream)
 	conn->session.tell_receives = true; /* what was posted since the side was told */
 	sf_tcp_conn_watch(conn);
 	sf_tcp_conn_busy(conn);
-	sf_tcp_conn_attend(conn, sf_now_ns(), true);
+	sf_tcp_conn_attend(conn, true);
 }
 
 void sf_tcp_conn_check(struct tcp_conn *conn)
@@ -258,13 +257,22 @@ static void send_due(struct tcp_conn *conn, bool now)
 	sf_tcp_conn_watch(conn);
 }
 
-void sf_tcp_conn_attend(struct tcp_conn *conn, uint64_t now_ns, bool at_once)
+/* Has the peer taken nothing and said nothing for too long? */
+static bool is_lost(struct tcp_conn *conn)
+{
+	if (conn->session.num_moved != conn->moved_seen)
+		sf_liveness_heard(&conn->answering);
+	conn->moved_seen = conn->session.num_moved;
+	return sf_liveness_lost(&conn->answering, 0, TCP_END_LIMIT_NS);
+}
+
+void sf_tcp_conn_attend(struct tcp_conn *conn, bool at_once)
 {
 	struct tcp_session *session = &conn->session;
 
 	if (conn->is_up && session->stream.fd >= 0)
 		send_due(conn, at_once);
-	if (session->stream.fd >= 0 && session->leaving && now_ns >= conn->end_ns)
+	if (session->stream.fd >= 0 && session->leaving && is_lost(conn))
 		sf_tcp_session_end(session, DOCA_ERROR_CONNECTION_ABORTED);
 	sf_tcp_conn_check(conn);
 	if (session->changed_num != 0) /* sleepers are still to be woken */
@@ -377,9 +385,9 @@ static void disconnect(struct tcp_conn *conn)
 	conn->session.leaving = true;
 	sf_tcp_session_wait_end(&conn->session);
 	sf_tcp_conn_watch(conn);
-	conn->end_ns = sf_now_ns() + TCP_END_LIMIT_NS;
+	sf_liveness_begin(&conn->answering);
 	sf_tcp_conn_busy(conn);
-	sf_tcp_conn_attend(conn, 0, true);
+	sf_tcp_conn_attend(conn, true);
 	sf_control_wake(); /* to time it */
 }
 

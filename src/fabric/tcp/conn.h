@@ -3,13 +3,15 @@
 #ifndef SF_FABRIC_TCP_CONN_H
 #define SF_FABRIC_TCP_CONN_H
 
+#include "base/liveness.h"
 #include "fabric/control/handshake.h"
 #include "fabric/control/listener.h"
 #include "fabric/shm/conn.h"
 #include "fabric/tcp/ep.h"
 #include "fabric/tcp/session.h"
 
-#define TCP_END_LIMIT_NS UINT64_C(1000000000) /* for a peer to take what was sent before the end */
+/* A peer that is silent for so long, times SF_LIVENESS_UNSEEN, is not waited for at the end of a connection. */
+#define TCP_END_LIMIT_NS UINT64_C(200000000)
 
 struct tcp_event {
 	struct sf_ep_event base;
@@ -31,10 +33,11 @@ struct tcp_conn {
 	bool is_deaf;		       /* its socket is not waited on for what comes: it waits, and more has come */
 	uint64_t wait_ns;	       /* the endpoint's, when it began to wait */
 	uint32_t ack_waited;
-	uint32_t events;     /* that its socket is waited on for */
-	uint64_t told_posts; /* the endpoint's, when the peer was told of its receives */
-	uint64_t end_ns;     /* when a connection that ends is waited for no longer */
-	uint32_t slot;	     /* of the receive that is being filled */
+	uint32_t events;	      /* that its socket is waited on for */
+	uint64_t told_posts;	      /* the endpoint's, when the peer was told of its receives */
+	struct sf_liveness answering; /* the peer, at the end of the connection */
+	uint64_t moved_seen;	      /* session.num_moved, at the last look */
+	uint32_t slot;		      /* of the receive that is being filled */
 	struct tcp_event opened;
 	struct sf_ep_event closed;
 	LIST_ENTRY(tcp_conn) entry, busy;
@@ -61,7 +64,7 @@ void sf_tcp_conn_watch(struct tcp_conn *conn);
 /* The peer is to be told of the receives that were posted since: if it has used half of those that it knows of, or early. */
 void sf_tcp_conn_tell(struct tcp_conn *conn, bool early);
 /* Sends what is due and sees to its end. */
-void sf_tcp_conn_attend(struct tcp_conn *conn, uint64_t now_ns, bool by_agent);
+void sf_tcp_conn_attend(struct tcp_conn *conn, bool by_agent);
 void sf_tcp_conn_busy(struct tcp_conn *conn);
 /* Something has ended the session: the program is told. */
 void sf_tcp_conn_check(struct tcp_conn *conn);

@@ -7,7 +7,6 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/doorbell.h"
 #include "base/log.h"
 #include "fabric/control/agent.h"
@@ -147,11 +146,10 @@ static void serve_waiting(struct tcp_ep *far, struct changes *changes)
 static void attend_busy(struct tcp_ep *far, bool by_agent)
 {
 	struct tcp_conn *conn = LIST_FIRST(&far->busy), *next;
-	const uint64_t now = conn != NULL ? sf_now_ns() : 0;
 
 	for (; conn != NULL; conn = next) {
 		next = LIST_NEXT(conn, busy);
-		sf_tcp_conn_attend(conn, now, by_agent || far->is_watched);
+		sf_tcp_conn_attend(conn, by_agent || far->is_watched);
 	}
 }
 

@@ -546,6 +546,7 @@ bool sf_tcp_session_receive(struct tcp_session *session)
 		}
 		if (got > 0) {
 			session->has_heard = true;
+			session->num_moved++;
 			all += (uint64_t)got;
 			parse(session);
 		}

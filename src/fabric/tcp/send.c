@@ -324,6 +324,7 @@ static bool send_some(struct tcp_session *session)
 		}
 		return false;
 	}
+	session->num_moved++;
 	if ((uint64_t)sent < own) {
 		session->out_at += (uint32_t)sent;
 		return true;

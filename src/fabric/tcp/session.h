@@ -88,13 +88,14 @@ struct tcp_session {
 	doca_error_t ended; /* why: CONNECTION_RESET, the peer has said goodbye; CONNECTION_ABORTED. SUCCESS while it lasts */
 	bool leaving;	    /* BYE once all requests are acknowledged */
 	bool said_bye;
-	bool is_behind;	 /* there was no room to send */
-	bool is_cut;	 /* nothing can be sent any more; the peer's end is told by receiving */
-	bool is_unread;	 /* there is more to receive, and the socket may not tell of it */
-	bool is_waiting; /* the message that is being read waits for a receive: nothing is read */
-	bool is_broken;	 /* the peer says what no side of ours says */
-	bool has_heard;	 /* something of the peer */
-	bool was_reset;	 /* seen once: what had come before is read first */
+	bool is_behind;	    /* there was no room to send */
+	bool is_cut;	    /* nothing can be sent any more; the peer's end is told by receiving */
+	bool is_unread;	    /* there is more to receive, and the socket may not tell of it */
+	bool is_waiting;    /* the message that is being read waits for a receive: nothing is read */
+	bool is_broken;	    /* the peer says what no side of ours says */
+	bool has_heard;	    /* something of the peer */
+	bool was_reset;	    /* seen once: what had come before is read first */
+	uint64_t num_moved; /* calls that sent or received something */
 	bool ring_due, probe_due;
 	/* What is asked of the peer. */
 	struct sf_op *first, **end, *unsent;
