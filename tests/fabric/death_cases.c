@@ -604,6 +604,83 @@ static void stopped_then_killed(void)
 	end_close(&end);
 }
 
+/* ---- a connection that ends, with a peer that is slow, by a process that is slow itself ---- */
+
+#define STOP_US 1300000 /* longer than the silence of a peer for which the end of a connection waits */
+#define POLLS 100
+
+static void left_script(int sock)
+{
+	struct sf_conn *conn;
+	struct slot slot;
+	struct end end;
+
+	end_open(&end, "dpu0/0000:03:00.0", 4);
+	end_listen(&end, SF_LISTEN_AUTO);
+	CHECK_OK(slot_post(&end, &slot, 0, 64));
+	say(sock, end.name, sizeof(end.name));
+	WAIT(end.accepts == 1);
+	conn = end.accepted[0];
+	say_word(sock, 'a');
+	WAIT(end.closes == 1);
+	CHECK_RESULT(end.close_reason, DOCA_ERROR_CONNECTION_RESET);
+	CHECK(slot.done == 1);
+	sf_conn_close(conn);
+	end_close(&end);
+}
+
+static void leaver_script(int sock)
+{
+	char name[SF_NAME_MAX];
+	struct sf_conn *conn;
+	struct send send;
+	struct end end;
+
+	hear(sock, name, sizeof(name));
+	end_open(&end, "host0/0000:d8:00.0", 4);
+	conn = end_connect(&end, name);
+	WAIT(end.connects == 1);
+	CHECK_OK(end.connect_status);
+	say_word(sock, 'c');
+	hear_word(sock, 'l');
+	send_set(&send, "bye", 3);
+	CHECK_OK(submit(conn, &send));
+	sf_conn_disconnect(conn);
+	say_word(sock, 's');
+	hear_word(sock, 'p'); /* stopped meanwhile */
+	for (int i = 0; i < POLLS; i++)
+		end_poll(&end, 4);
+	say_word(sock, 'p');
+	WAIT(send.done == 1);
+	sf_conn_close(conn);
+	end_close(&end);
+}
+
+/* The time in which the leaver itself was stopped is no silence of the peer. */
+static void stopped_while_it_leaves(void)
+{
+	struct peer left, leaver;
+	char name[SF_NAME_MAX];
+
+	peer_fork(&left, left_script);
+	peer_fork(&leaver, leaver_script);
+	hear(left.sock, name, sizeof(name));
+	say(leaver.sock, name, sizeof(name));
+	hear_word(left.sock, 'a');
+	hear_word(leaver.sock, 'c');
+	stop(&left);
+	say_word(leaver.sock, 'l');
+	hear_word(leaver.sock, 's');
+	stop(&leaver);
+	usleep(STOP_US);
+	CHECK(kill(leaver.pid, SIGCONT) == 0);
+	say_word(leaver.sock, 'p');
+	hear_word(leaver.sock, 'p');
+	CHECK(kill(left.pid, SIGCONT) == 0);
+	peer_end(&left);
+	peer_end(&leaver);
+}
+
 const struct conformance_case death_cases[] = {
 	CASE(killed_while_idle, OTHER),
 	CASE(killed_while_we_sleep, OTHER),
@@ -616,5 +693,6 @@ const struct conformance_case death_cases[] = {
 	CASE(a_stopped_peer_never_blocks_us, OTHER),
 	CASE(a_stopped_owners_memory_is_reached, OTHER_SIDED | SF_CAP_UNATTENDED),
 	CASE(stopped_then_killed, OTHER),
+	CASE(stopped_while_it_leaves, OTHER),
 	{0},
 };
