@@ -37,6 +37,7 @@
 #if defined(__CUDACC__)
 #include <softfield/gpu_collective_consumer.h>
 #include <softfield/gpu_collective_producer.h>
+#include <softfield/gpu_thread.h>
 #endif
 
 /** A consumer, as kernels know it. */
@@ -64,6 +65,12 @@ enum doca_gpu_dev_comch_exec_scope {
 #define DOCA_GPU_COMCH_FUNCTION static inline __attribute__((unused))
 #endif
 
+#if defined(__CUDACC__)
+#define SOFTFIELD_THREAD(kernel_code, soft_code) kernel_code
+#else
+#define SOFTFIELD_THREAD(kernel_code, soft_code) soft_code
+#endif
+
 /**
  * Posts a buffer for the next message that has none.
  * @param mkey the buffer's key; given back with the message
@@ -77,7 +84,9 @@ DOCA_GPU_COMCH_FUNCTION
 doca_error_t doca_dev_gpu_comch_consumer_post_recv(struct doca_comch_gpu_consumer *consumer, uint32_t mkey, uintptr_t addr,
 						   uint32_t recv_len)
 {
-	return consumer != 0 ? softfield_consumer_post(consumer, mkey, addr, recv_len) : DOCA_ERROR_INVALID_VALUE;
+	if (consumer == 0)
+		return DOCA_ERROR_INVALID_VALUE;
+	return SOFTFIELD_THREAD(softfield_thread_post, softfield_consumer_post)(consumer, mkey, addr, recv_len);
 }
 
 /**
@@ -102,7 +111,8 @@ doca_error_t doca_dev_gpu_comch_consumer_recv_wait(struct doca_comch_gpu_consume
 	if (consumer == 0 || mkey == 0 || addr == 0 || recv_len == 0)
 		return DOCA_ERROR_INVALID_VALUE;
 	do {
-		result = softfield_consumer_try(consumer, mkey, addr, recv_len, imm_data, imm_data_len);
+		result = SOFTFIELD_THREAD(softfield_thread_recv, softfield_consumer_try)(consumer, mkey, addr, recv_len, imm_data,
+											 imm_data_len);
 		if (result == DOCA_ERROR_AGAIN)
 			softfield_consumer_idle(consumer);
 		else
@@ -132,7 +142,8 @@ doca_error_t doca_dev_gpu_comch_producer_send(struct doca_comch_gpu_producer *pr
 	(void)mkey;
 	if (producer == 0)
 		return DOCA_ERROR_INVALID_VALUE;
-	result = softfield_producer_send(producer, addr, send_length, imm_data, imm_data_len, consumer_id, user_msg_id);
+	result = SOFTFIELD_THREAD(softfield_thread_send, softfield_producer_send)(producer, addr, send_length, imm_data,
+										  imm_data_len, consumer_id, user_msg_id);
 	if (result == DOCA_ERROR_AGAIN)
 		softfield_producer_idle(producer);
 	else
@@ -155,7 +166,7 @@ doca_error_t doca_dev_gpu_comch_producer_poll(struct doca_comch_gpu_producer *pr
 	if (producer == 0 || user_msg_id == 0)
 		return DOCA_ERROR_INVALID_VALUE;
 	do
-		result = softfield_producer_try(producer, user_msg_id);
+		result = SOFTFIELD_THREAD(softfield_thread_poll, softfield_producer_try)(producer, user_msg_id);
 	while (result == DOCA_ERROR_AGAIN && flags == DOCA_GPU_COMCH_WAIT_FLAG_B);
 	return result;
 }

@@ -49,7 +49,9 @@ struct doca_comch_gpu_consumer {
 	uint32_t grant_len; /**< their length */
 	uint32_t rounds;    /**< loads in flight a thread, when the last poll found much */
 	uint32_t status;    /**< a doca_error_t that ended it, or 0 */
-	uint32_t reserved_0[11];
+	uint32_t found;	    /**< messages that a thread's last look found */
+	uint32_t goes_on;   /**< one of these used its overflow slot */
+	uint32_t reserved_0[9];
 	/* the kernel's, when nothing came */
 	uint32_t empties; /**< polls in a row that found nothing */
 	uint32_t lock;	  /**< the software GPU's, for warp and block scope */

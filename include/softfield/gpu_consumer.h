@@ -145,7 +145,8 @@ SOFTFIELD_DEVICE enum softfield_look softfield_consumer_take(struct doca_comch_g
 	return arena ? SOFTFIELD_LOOK_CAME_BY_ARENA : SOFTFIELD_LOOK_CAME;
 }
 
-/** Looks for messages and puts those that came into their receives. @return how many came */
+/** Looks for messages and puts those that came into their receives: the general way, see softfield_thread_look. @return how many
+ * came */
 SOFTFIELD_DEVICE uint32_t softfield_consumer_poll(struct doca_comch_gpu_consumer *c)
 {
 	struct softfield_slot16 line[SOFTFIELD_THREAD_LINES][4];
@@ -240,8 +241,8 @@ SOFTFIELD_DEVICE uint32_t softfield_consumer_poll(struct doca_comch_gpu_consumer
 #endif
 
 /** doca_dev_gpu_comch_consumer_post_recv. */
-SOFTFIELD_DEVICE doca_error_t softfield_consumer_post(struct doca_comch_gpu_consumer *c, uint32_t mkey, uintptr_t addr,
-						      uint32_t len)
+SOFTFIELD_COLD doca_error_t softfield_consumer_post(struct doca_comch_gpu_consumer *c, uint32_t mkey, uintptr_t addr,
+						    uint32_t len)
 {
 	struct softfield_gpu_recv *r;
 
@@ -262,8 +263,8 @@ SOFTFIELD_DEVICE doca_error_t softfield_consumer_post(struct doca_comch_gpu_cons
 }
 
 /** doca_dev_gpu_comch_consumer_recv_wait without waiting. */
-SOFTFIELD_DEVICE doca_error_t softfield_consumer_try(struct doca_comch_gpu_consumer *c, uint32_t *mkey, uintptr_t *addr,
-						     uint32_t *recv_len, uint8_t **imm_data, uint32_t *imm_data_len)
+SOFTFIELD_COLD doca_error_t softfield_consumer_try(struct doca_comch_gpu_consumer *c, uint32_t *mkey, uintptr_t *addr,
+						   uint32_t *recv_len, uint8_t **imm_data, uint32_t *imm_data_len)
 {
 	struct softfield_gpu_recv *r;
 

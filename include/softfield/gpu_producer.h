@@ -231,9 +231,9 @@ SOFTFIELD_DEVICE void softfield_producer_ring(const struct softfield_gpu_dest *d
 }
 
 /** doca_dev_gpu_comch_producer_send. */
-SOFTFIELD_DEVICE doca_error_t softfield_producer_send(struct doca_comch_gpu_producer *p, uintptr_t addr, uint32_t len,
-						      const uint8_t *imm, uint32_t imm_len, uint32_t consumer_id,
-						      uint64_t user_msg_id)
+SOFTFIELD_COLD doca_error_t softfield_producer_send(struct doca_comch_gpu_producer *p, uintptr_t addr, uint32_t len,
+						    const uint8_t *imm, uint32_t imm_len, uint32_t consumer_id,
+						    uint64_t user_msg_id)
 {
 	struct softfield_gpu_dest *d;
 	struct softfield_gpu_send *s;
@@ -281,7 +281,7 @@ SOFTFIELD_DEVICE doca_error_t softfield_producer_send(struct doca_comch_gpu_prod
 }
 
 /** doca_dev_gpu_comch_producer_poll without waiting. */
-SOFTFIELD_DEVICE doca_error_t softfield_producer_try(struct doca_comch_gpu_producer *p, uint64_t *user_msg_id)
+SOFTFIELD_COLD doca_error_t softfield_producer_try(struct doca_comch_gpu_producer *p, uint64_t *user_msg_id)
 {
 	if (p->polled == p->sent) {
 		if (p->status == 0 && ++p->empties % SOFTFIELD_CONTROL_EVERY == 0)

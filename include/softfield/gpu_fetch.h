@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file softfield/gpu_fetch.h
+ * How one thread of a CUDA GPU reads lines of a GPU queue across PCIe. A thread's loads of 16 bytes that lie in one 32-byte
+ * sector of host memory are served one after the other, 1.1 us each: four lines take 10 us that way. So on Hopper and later the
+ * thread has the hardware copy all lines to shared memory, which takes 1.3 us. Internal to doca_gpunetio_dev_comch.cuh.
+ */
+#ifndef SOFTFIELD_GPU_FETCH_H_
+#define SOFTFIELD_GPU_FETCH_H_
+
+#include <softfield/gpu_queue.h>
+
+/** Lines that the threads of a block can have in shared memory together, and one thread; threads that can. */
+#define SOFTFIELD_FETCH_LINES 128u
+#define SOFTFIELD_FETCH_LINES_MAX 16u
+#define SOFTFIELD_FETCH_THREADS 32u
+
+/** The calling thread's number in its block, and how many threads the block has. */
+SOFTFIELD_DEVICE uint32_t softfield_fetch_rank(void)
+{
+	return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}
+SOFTFIELD_DEVICE uint32_t softfield_fetch_threads(void)
+{
+	return blockDim.x * blockDim.y * blockDim.z;
+}
+
+/** Can the calling thread fetch lines? */
+SOFTFIELD_DEVICE int softfield_fetch_can(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+	return softfield_fetch_threads() <= SOFTFIELD_FETCH_THREADS;
+#else
+	return 0;
+#endif
+}
+
+/** How many at once, if it can: its part of all, by a power of two of threads. */
+SOFTFIELD_DEVICE uint32_t softfield_fetch_max(void)
+{
+	return min(SOFTFIELD_FETCH_LINES >> (32 - __clz((int)softfield_fetch_threads() - 1)), SOFTFIELD_FETCH_LINES_MAX);
+}
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+SOFTFIELD_DEVICE void softfield_fetch_start(struct softfield_slot16 *to, const void *from, uint32_t bytes, uint32_t barrier)
+{
+	asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+			     (uint32_t)__cvta_generic_to_shared(to)),
+		     "l"(from), "r"(bytes), "r"(barrier)
+		     : "memory");
+}
+#endif
+
+/**
+ * Copies n lines to shared memory, and behind them, with the same wait, `more` others from elsewhere; together at most
+ * softfield_fetch_max(). @return where they are, until the thread's next call; slots that the sender has not written yet are
+ * as they were before
+ */
+SOFTFIELD_DEVICE const struct softfield_slot16 *softfield_fetch(const void *lines, uint32_t n, const void *others, uint32_t more)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+	__shared__ __align__(128) struct softfield_slot16 fetched[SOFTFIELD_FETCH_LINES][SOFTFIELD_LINE_SLOTS16];
+	__shared__ __align__(8) uint64_t barriers[SOFTFIELD_FETCH_THREADS];
+	uint32_t rank = softfield_fetch_rank(), line = sizeof(struct softfield_line);
+	struct softfield_slot16 *to = fetched[rank * softfield_fetch_max()];
+	uint32_t barrier = (uint32_t)__cvta_generic_to_shared(&barriers[rank]);
+
+	asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
+	asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); /* the barrier before the copy */
+	asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"((n + more) * line) : "memory");
+	softfield_fetch_start(to, lines, n * line, barrier);
+	if (more != 0)
+		softfield_fetch_start(to + n * SOFTFIELD_LINE_SLOTS16, others, more * line, barrier);
+	asm volatile("{\n"
+		     ".reg .pred p;\n"
+		     "again:\n"
+		     "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], 0;\n"
+		     "@!p bra again;\n"
+		     "}" ::"r"(barrier)
+		     : "memory");
+	asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+	return to;
+#else
+	(void)lines;
+	(void)n;
+	(void)others;
+	(void)more;
+	return 0;
+#endif
+}
+
+#endif /* SOFTFIELD_GPU_FETCH_H_ */
