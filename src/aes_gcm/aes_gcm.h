@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The inside of an AES-GCM context, its keys and its tasks. */
+#ifndef AES_GCM_AES_GCM_H
+#define AES_GCM_AES_GCM_H
+
+#include <doca_aes_gcm.h>
+
+#include "aes_gcm/cipher.h"
+#include "core/offload.h"
+#include "mem/reg_cache.h"
+
+/* Every bound of AES-GCM. The capability calls answer with these. */
+#define AES_GCM_TASKS_MAX 65536 /* of both types together */
+#define AES_GCM_LIST_MAX SF_REG_LIST_MAX
+#define AES_GCM_LEN_MAX (UINT64_C(2) << 20)	/* bytes of a source; programs allocate this much for a destination */
+#define AES_GCM_SLICE (UINT64_C(256) << 10)	/* bytes that one progress call works off of a task */
+#define AES_GCM_ENGINE_MIN (UINT64_C(64) << 10) /* bytes from which on a task is worth an engine thread */
+
+/* A cipher for each thread that works with the key: the ctx's, then the engine's. */
+struct doca_aes_gcm_key {
+	struct doca_aes_gcm *aes_gcm;
+	uint32_t num_ciphers;
+	struct aes_gcm_cipher ciphers[];
+};
+
+/* What both types of task are. */
+struct aes_gcm_task {
+	struct doca_task base;
+	const struct doca_buf *src;
+	struct doca_buf *dst;
+	struct doca_aes_gcm_key *key;
+	const uint8_t *iv; /* the program's, until submit */
+	uint32_t iv_len, tag_size, aad_size;
+	uint32_t nonce_len; /* of nonce; 0: what the program gave is no IV */
+	bool encrypts;
+	uint64_t done;		       /* bytes of the source that earlier slices took, or AES_GCM_REFUSED */
+	uint8_t nonce[AES_GCM_IV_MAX]; /* the IV of this submit */
+	uint8_t tag[AES_GCM_TAG_MAX];  /* decrypt: as much as earlier slices found of the source's */
+};
+
+#define AES_GCM_REFUSED UINT64_MAX /* the submit has found, and logged, what is wrong with the task: its status */
+
+struct doca_aes_gcm_task_encrypt {
+	struct aes_gcm_task common;
+};
+
+struct doca_aes_gcm_task_decrypt {
+	struct aes_gcm_task common;
+};
+
+/* A task in a context whose device has engine threads. */
+struct aes_gcm_engine_task {
+	struct aes_gcm_task common;
+	struct sf_offload_job job;
+	struct sf_reg_list from, to;
+};
+
+enum { AES_GCM_ENCRYPT_POOL, AES_GCM_DECRYPT_POOL, AES_GCM_POOLS };
+
+struct doca_aes_gcm {
+	struct doca_ctx ctx;
+	struct doca_dev *dev;
+	struct sf_task_pool pools[AES_GCM_POOLS];
+	struct sf_offload offload;
+	struct sf_reg_cache reg_cache;
+	uint32_t num_keys;
+	uint8_t *scratch; /* while it runs: AES_GCM_SCRATCH_SIZE bytes for each thread, as a key's ciphers */
+};
+
+/* What a thread keeps of an output that must not be written yet. */
+#define AES_GCM_SCRATCH_SIZE (AES_GCM_LEN_MAX + 64) /* the longest source, a tag, and the next one's alignment */
+
+/* Threads that work: the ctx's and the engine's. */
+uint32_t aes_gcm_num_threads(const struct doca_aes_gcm *aes_gcm);
+
+/* What the tasks do. */
+extern const struct sf_offload_ops aes_gcm_task_ops;
+doca_error_t aes_gcm_submit(struct doca_task *base, uint32_t flags);
+doca_error_t aes_gcm_validate(const struct doca_task *base);
+
+/* ---- for the functions of either type ---- */
+
+doca_error_t aes_gcm_task_configure(struct doca_aes_gcm *aes_gcm, int pool, doca_task_completion_cb_t completed,
+				    doca_task_completion_cb_t failed, uint32_t num_tasks);
+
+/* What both alloc_init take, but for the place of the task. */
+struct aes_gcm_arguments {
+	const struct doca_buf *src;
+	struct doca_buf *dst;
+	struct doca_aes_gcm_key *key;
+	const uint8_t *iv;
+	uint32_t iv_len, tag_size, aad_size;
+	union doca_data user_data;
+};
+
+doca_error_t aes_gcm_task_alloc(struct doca_aes_gcm *aes_gcm, int pool, const struct aes_gcm_arguments *arguments,
+				struct aes_gcm_task **task);
+
+/* False, logged with the setter's name, for no task and for one in flight. */
+bool aes_gcm_task_is_settable(const struct aes_gcm_task *task, const char *setter);
+
+#endif

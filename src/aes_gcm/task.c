@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is the same for tasks of both types, but for their work. */
+#include "aes_gcm/aes_gcm.h"
+#include "base/log.h"
+#include "core/dev.h"
+
+#define CLASS(called, type)                                                                                                      \
+	{                                                                                                                        \
+		.name = called, .size = sizeof(type), .submit = aes_gcm_submit, .validate = aes_gcm_validate                     \
+	}
+
+static const struct sf_task_class classes[AES_GCM_POOLS] = {
+	[AES_GCM_ENCRYPT_POOL] = CLASS("aes_gcm encrypt", struct aes_gcm_task),
+	[AES_GCM_DECRYPT_POOL] = CLASS("aes_gcm decrypt", struct aes_gcm_task),
+};
+
+static const struct sf_task_class engine_classes[AES_GCM_POOLS] = {
+	[AES_GCM_ENCRYPT_POOL] = CLASS("aes_gcm encrypt", struct aes_gcm_engine_task),
+	[AES_GCM_DECRYPT_POOL] = CLASS("aes_gcm decrypt", struct aes_gcm_engine_task),
+};
+
+doca_error_t aes_gcm_task_configure(struct doca_aes_gcm *aes_gcm, int pool, doca_task_completion_cb_t completed,
+				    doca_task_completion_cb_t failed, uint32_t num_tasks)
+{
+	const struct sf_task_class *cls = &classes[pool];
+
+	if (aes_gcm == NULL) {
+		SF_LOG_ERR("no AES-GCM context given to configure %s tasks for", cls->name);
+		return DOCA_ERROR_INVALID_VALUE;
+	}
+	if (sf_dev_desc(aes_gcm->dev)->engine_threads != 0)
+		cls = &engine_classes[pool];
+	return sf_task_pool_configure(&aes_gcm->ctx, &aes_gcm->pools[pool], cls, completed, failed, num_tasks,
+				      AES_GCM_TASKS_MAX - aes_gcm->pools[AES_GCM_POOLS - 1 - pool].num_tasks);
+}
+
+static doca_error_t check_alloc(const struct doca_aes_gcm *aes_gcm, int pool, const struct aes_gcm_arguments *arguments,
+				struct aes_gcm_task *const *task)
+{
+	const char *name = classes[pool].name;
+
+	if (aes_gcm == NULL || task == NULL)
+		SF_LOG_ERR("%s task: no %s given", name, aes_gcm == NULL ? "context" : "place for the task");
+	else if (arguments->iv_len > AES_GCM_IV_MAX)
+		SF_LOG_ERR("%s task: an IV of %u bytes: %d are the most", name, arguments->iv_len, AES_GCM_IV_MAX);
+	else if (arguments->tag_size != 12 && arguments->tag_size != 16)
+		SF_LOG_ERR("%s task: a tag of %u bytes: give 12 or 16", name, arguments->tag_size);
+	else
+		return DOCA_SUCCESS;
+	return DOCA_ERROR_INVALID_VALUE;
+}
+
+doca_error_t aes_gcm_task_alloc(struct doca_aes_gcm *aes_gcm, int pool, const struct aes_gcm_arguments *arguments,
+				struct aes_gcm_task **out)
+{
+	doca_error_t result = check_alloc(aes_gcm, pool, arguments, out);
+	struct doca_task *base;
+
+	if (result == DOCA_SUCCESS)
+		result = sf_task_alloc(&aes_gcm->ctx, &aes_gcm->pools[pool], &base);
+	if (result != DOCA_SUCCESS)
+		return result;
+
+	struct aes_gcm_task *task = (struct aes_gcm_task *)base;
+
+	base->user_data = arguments->user_data;
+	task->src = arguments->src;
+	task->dst = arguments->dst;
+	task->key = arguments->key;
+	task->iv = arguments->iv;
+	task->iv_len = arguments->iv_len;
+	task->tag_size = arguments->tag_size;
+	task->aad_size = arguments->aad_size;
+	task->encrypts = pool == AES_GCM_ENCRYPT_POOL;
+	*out = task;
+	return DOCA_SUCCESS;
+}
+
+bool aes_gcm_task_is_settable(const struct aes_gcm_task *task, const char *setter)
+{
+	if (task != NULL && task->base.state != SF_TASK_INFLIGHT)
+		return true;
+	SF_LOG_ERR("%s: %s", setter, task == NULL ? "no task given" : "the task is in flight: wait for its callback");
+	return false;
+}
