@@ -113,7 +113,7 @@ doca_error_t doca_aes_gcm_destroy(struct doca_aes_gcm *aes_gcm)
 		return DOCA_ERROR_INVALID_VALUE;
 	}
 	if (aes_gcm->num_keys != 0) {
-		SF_LOG_ERR("the AES-GCM context has %u keys: destroy them first", aes_gcm->num_keys);
+		SF_LOG_ERR("%u keys of the AES-GCM context are left: destroy them first", aes_gcm->num_keys);
 		return DOCA_ERROR_IN_USE;
 	}
 
