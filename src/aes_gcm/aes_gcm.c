@@ -21,7 +21,7 @@ static doca_error_t aes_gcm_start(struct doca_ctx *ctx)
 		SF_LOG_ERR("aes_gcm: no kernel can submit AES-GCM tasks; leave its data path on the CPU");
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}
-	aes_gcm->scratch = malloc(size);
+	aes_gcm->scratch = aligned_alloc(AES_GCM_PAGE, size);
 	if (aes_gcm->scratch == NULL) {
 		SF_LOG_ERR("aes_gcm: no memory for %zu bytes of scratch", size);
 		return DOCA_ERROR_NO_MEMORY;

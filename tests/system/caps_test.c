@@ -25,6 +25,7 @@
 #include <doca_sha.h>
 
 #include "../../tools/doca_caps/capability.h"
+#include "caps_aes_gcm.h"
 #include "caps_attempts.h"
 
 #define MEMORY_SIZE 65536
@@ -606,6 +607,8 @@ static void each_capability_of_each_device_agrees_with_what_happens(void **state
 				entry = find(event_attempts, num_event_attempts, capabilities[c].function);
 			if (entry == NULL)
 				entry = find(comch_attempts, num_comch_attempts, capabilities[c].function);
+			if (entry == NULL)
+				entry = find(aes_gcm_attempts, num_aes_gcm_attempts, capabilities[c].function);
 			if (entry == NULL)
 				fail_msg("nothing here tries what %s says", capabilities[c].function);
 			a.function = capabilities[c].function;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include <doca_aes_gcm.h>
 #include <doca_clock.h>
 #include <doca_comch.h>
 #include <doca_comch_consumer.h>
@@ -65,6 +66,16 @@
 	U32(sha, max_list_buf_num_elem, doca_sha_cap_get_max_list_buf_num_elem)                                                  \
 	U64(sha, max_src_buf_size, doca_sha_cap_get_max_src_buf_size)
 
+/* Both types of AES-GCM's tasks answer the same questions. */
+#define AES_GCM_QUERIES(YES_NO, KEY, U32, U64, type)                                                                             \
+	YES_NO(aes_gcm, task_##type, doca_aes_gcm_cap_task_##type##_is_supported)                                                \
+	YES_NO(aes_gcm, task_##type##_tag_96, doca_aes_gcm_cap_task_##type##_is_tag_96_supported)                                \
+	YES_NO(aes_gcm, task_##type##_tag_128, doca_aes_gcm_cap_task_##type##_is_tag_128_supported)                              \
+	KEY(aes_gcm, task_##type##_key, doca_aes_gcm_cap_task_##type##_is_key_type_supported)                                    \
+	U32(aes_gcm, task_##type##_max_iv_len, doca_aes_gcm_cap_task_##type##_get_max_iv_len)                                    \
+	U64(aes_gcm, task_##type##_max_buf_size, doca_aes_gcm_cap_task_##type##_get_max_buf_size)                                \
+	U32(aes_gcm, task_##type##_max_list_buf_num_elem, doca_aes_gcm_cap_task_##type##_get_max_list_buf_num_elem)
+
 /* Queries that need more than the device: asked about a context, or about each algorithm. */
 #define SHA_QUERIES(PER_ALGORITHM)                                                                                               \
 	PER_ALGORITHM(task_hash, doca_sha_cap_task_hash_get_supported, CAPABILITY_FLAG)                                          \
@@ -122,6 +133,16 @@ ASK(doca_sha_cap_task_partial_hash_get_supported)
 ASK_ALGORITHM(doca_sha_cap_get_min_dst_buf_size)
 ASK_ALGORITHM(doca_sha_cap_get_partial_hash_block_size)
 
+/* ---- AES-GCM's key types ---- */
+
+#define ASK_KEY(library, name, function)                                                                                         \
+	ASK(function)                                                                                                            \
+	{                                                                                                                        \
+		return yes_no(function(devinfo, (enum doca_aes_gcm_key_type)argument), value);                                   \
+	}
+AES_GCM_QUERIES(ASK_YES_NO, ASK_KEY, ASK_U32, ASK_U64, encrypt)
+AES_GCM_QUERIES(ASK_YES_NO, ASK_KEY, ASK_U32, ASK_U64, decrypt)
+
 /* ---- limits of a context, which is made on the device for the question ---- */
 
 #define ASK_CONTEXT(function, type, create, destroy)                                                                             \
@@ -147,6 +168,7 @@ ASK_U32(dma, task_memcpy_max_buf_list_len, doca_dma_cap_task_memcpy_get_max_buf_
 ASK_U64(dma, task_memcpy_max_buf_size, doca_dma_cap_task_memcpy_get_max_buf_size)
 ASK_CONTEXT(doca_dma_cap_get_max_num_tasks, doca_dma, doca_dma_create, doca_dma_destroy)
 ASK_CONTEXT(doca_sha_cap_get_max_num_tasks, doca_sha, doca_sha_create, doca_sha_destroy)
+ASK_CONTEXT(doca_aes_gcm_cap_get_max_num_tasks, doca_aes_gcm, doca_aes_gcm_create, doca_aes_gcm_destroy)
 
 /* ---- the table ---- */
 
@@ -158,13 +180,20 @@ ASK_CONTEXT(doca_sha_cap_get_max_num_tasks, doca_sha, doca_sha_create, doca_sha_
 		{"sha", #name "_sha256", #function, kind, DOCA_SHA_ALGORITHM_SHA256, ask_##function},                            \
 		{"sha", #name "_sha512", #function, kind, DOCA_SHA_ALGORITHM_SHA512, ask_##function},
 
+#define PER_KEY(library, name, function)                                                                                         \
+	{#library, #name "_128", #function, CAPABILITY_FLAG, DOCA_AES_GCM_KEY_128, ask_##function},                              \
+		{#library, #name "_256", #function, CAPABILITY_FLAG, DOCA_AES_GCM_KEY_256, ask_##function},
+
 const struct capability capabilities[] = {
 	QUERIES(FLAG, FLAG, NUMBER, NUMBER) /* ends with sha */
 	SHA_QUERIES(PER_ALGORITHM) NUMBER(sha, max_num_tasks, doca_sha_cap_get_max_num_tasks)
 		FLAG(dma, task_memcpy, doca_dma_cap_task_memcpy_is_supported)
 			NUMBER(dma, task_memcpy_max_buf_list_len, doca_dma_cap_task_memcpy_get_max_buf_list_len)
 				NUMBER(dma, task_memcpy_max_buf_size, doca_dma_cap_task_memcpy_get_max_buf_size)
-					NUMBER(dma, max_num_tasks, doca_dma_cap_get_max_num_tasks)};
+					NUMBER(dma, max_num_tasks, doca_dma_cap_get_max_num_tasks)
+						AES_GCM_QUERIES(FLAG, PER_KEY, NUMBER, NUMBER, encrypt)
+							AES_GCM_QUERIES(FLAG, PER_KEY, NUMBER, NUMBER, decrypt)
+								NUMBER(aes_gcm, max_num_tasks, doca_aes_gcm_cap_get_max_num_tasks)};
 const size_t num_capabilities = sizeof(capabilities) / sizeof(capabilities[0]);
 
 const struct capability *capability_find_library(const char *library)

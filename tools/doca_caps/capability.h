@@ -18,7 +18,7 @@ struct capability {
 	const char *name;     /* "max_num_tasks" */
 	const char *function; /* "doca_comch_producer_cap_get_max_num_tasks" */
 	enum capability_kind kind;
-	int argument; /* of queries that take one: a SHA algorithm */
+	int argument; /* of queries that take one: a SHA algorithm, a type of AES-GCM key */
 	doca_error_t (*query)(struct doca_devinfo *devinfo, int argument, uint64_t *value);
 };
 
