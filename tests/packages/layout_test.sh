@@ -48,6 +48,10 @@ ok 'units of systemd name the programs in /usr'
 ! grep -rl /usr/local "$DESTDIR" >"$work/out"
 ok 'no file names /usr/local'
 
+PKG_CONFIG_SYSROOT_DIR=$DESTDIR PKG_CONFIG_PATH=$lib/pkgconfig LD_LIBRARY_PATH=$lib \
+	"$(dirname "$0")/api_table_test.py" "$source" >"$work/out" 2>&1
+ok 'the libraries that have a table of names in docs/api have all of them'
+
 # Programs that are linked with it.
 samples=("$source"/samples/{dma_local_copy,dma_common,common}.c)
 cc -DDOCA_ALLOW_EXPERIMENTAL_API -static -o "$work/static" "${samples[@]}" $(pc --static --cflags --libs doca-dma) >"$work/out" 2>&1 &&
