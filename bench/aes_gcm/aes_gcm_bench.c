@@ -95,7 +95,8 @@ static struct doca_task *new_task(struct doca_buf *src, struct doca_buf *dst, bo
 	struct doca_aes_gcm_task_decrypt *decrypt;
 
 	if (encrypts) {
-		check(doca_aes_gcm_task_encrypt_alloc_init(bench.aes_gcm, src, dst, bench.key, iv, sizeof(iv), TAG, 0, data, &encrypt),
+		check(doca_aes_gcm_task_encrypt_alloc_init(bench.aes_gcm, src, dst, bench.key, iv, sizeof(iv), TAG, 0, data,
+							   &encrypt),
 		      "allocate");
 		return doca_aes_gcm_task_encrypt_as_task(encrypt);
 	}
@@ -188,9 +189,11 @@ static void prepare(void)
 {
 	check(doca_pe_create(&bench.pe), "progress engine");
 	check(doca_pe_connect_ctx(bench.pe, doca_aes_gcm_as_ctx(bench.aes_gcm)), "connect");
-	check(doca_aes_gcm_task_encrypt_set_conf(bench.aes_gcm, encrypted, (doca_aes_gcm_task_encrypt_completion_cb_t)failed, DEPTH),
+	check(doca_aes_gcm_task_encrypt_set_conf(bench.aes_gcm, encrypted, (doca_aes_gcm_task_encrypt_completion_cb_t)failed,
+						 DEPTH),
 	      "configure");
-	check(doca_aes_gcm_task_decrypt_set_conf(bench.aes_gcm, decrypted, (doca_aes_gcm_task_decrypt_completion_cb_t)failed, DEPTH),
+	check(doca_aes_gcm_task_decrypt_set_conf(bench.aes_gcm, decrypted, (doca_aes_gcm_task_decrypt_completion_cb_t)failed,
+						 DEPTH),
 	      "configure");
 	check(doca_ctx_start(doca_aes_gcm_as_ctx(bench.aes_gcm)), "start");
 	check(doca_aes_gcm_key_create(bench.aes_gcm, raw_key, DOCA_AES_GCM_KEY_256, &bench.key), "key");
@@ -211,8 +214,10 @@ static void make_messages(struct messages *m, size_t len, int num_tasks, uint8_t
 		m->opened[i] = at + 2 * len + TAG;
 		at += 3 * len + TAG;
 		check(doca_buf_inventory_buf_get_by_data(bench.inventory, bench.mmap, m->plain[i], len, &m->src[i]), "source");
-		check(doca_buf_inventory_buf_get_by_addr(bench.inventory, bench.mmap, m->sealed[i], len + TAG, &m->mid[i]), "sealed");
-		check(doca_buf_inventory_buf_get_by_addr(bench.inventory, bench.mmap, m->opened[i], len, &m->dst[i]), "destination");
+		check(doca_buf_inventory_buf_get_by_addr(bench.inventory, bench.mmap, m->sealed[i], len + TAG, &m->mid[i]),
+		      "sealed");
+		check(doca_buf_inventory_buf_get_by_addr(bench.inventory, bench.mmap, m->opened[i], len, &m->dst[i]),
+		      "destination");
 	}
 }
 
@@ -239,8 +244,8 @@ static int measure_large(const struct messages *m, bool encrypts)
 	double limit = encrypts ? LIMIT : LIMIT_CHECKED;
 	double speed_ns = encrypts && speed_is_of_this_version() ? run_speed() : 0;
 
-	printf("AES-256-GCM, %s 16 KiB: %.2f GB/s; EVP %.2f GB/s, ratio %.3f (limit %.2f)", encrypts ? "encrypt" : "decrypt", LARGE / ns,
-	       LARGE / evp_ns, ratio, limit);
+	printf("AES-256-GCM, %s 16 KiB: %.2f GB/s; EVP %.2f GB/s, ratio %.3f (limit %.2f)", encrypts ? "encrypt" : "decrypt",
+	       LARGE / ns, LARGE / evp_ns, ratio, limit);
 	if (speed_ns > 0)
 		printf("; openssl speed %.2f GB/s, ratio %.3f", LARGE / speed_ns, speed_ns / ns);
 	printf("\n");
@@ -258,8 +263,8 @@ static int measure_small(const struct messages *m, bool encrypts)
 
 	double ns = median(differences, RUNS);
 
-	printf("AES-256-GCM, %s 64 bytes: %.0f ns, of which the task itself %.0f ns (limit %.0f)\n", encrypts ? "encrypt" : "decrypt",
-	       median(tasks, RUNS), ns, LIMIT_NS);
+	printf("AES-256-GCM, %s 64 bytes: %.0f ns, of which the task itself %.0f ns (limit %.0f)\n",
+	       encrypts ? "encrypt" : "decrypt", median(tasks, RUNS), ns, LIMIT_NS);
 	return ns > LIMIT_NS;
 }
 

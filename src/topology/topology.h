@@ -57,7 +57,7 @@ struct sf_device {
 	const struct sf_device *parent; /* the PF of a VF or SF; else NULL */
 	uint16_t vhca_id;
 	uint64_t rate_bps;
-	uint32_t engine_threads;	/* of our own, that large DMA and SHA tasks on this device are spread over */
+	uint32_t engine_threads;	/* of our own, that large DMA, SHA and AES-GCM tasks on this device are spread over */
 	const struct sf_device *uplink; /* the DPU port that a host function, or a DPU's SF, is behind; or NULL */
 };
 

@@ -72,10 +72,10 @@ static void altered_messages(void **state)
 
 		size_t len = lengths[i], sealed = seal(f, &how, len);
 
-		alter(f, &how, sealed, 0, i == 0);		    /* AAD */
-		alter(f, &how, sealed, how.aad_size, i == 0);	    /* ciphertext */
+		alter(f, &how, sealed, 0, i == 0);	      /* AAD */
+		alter(f, &how, sealed, how.aad_size, i == 0); /* ciphertext */
 		alter(f, &how, sealed, len - 1, false);
-		for (size_t at = len; at < sealed; at++)	    /* tag */
+		for (size_t at = len; at < sealed; at++) /* tag */
 			alter(f, &how, sealed, at, i == 0 && at == len);
 	}
 }
@@ -329,18 +329,10 @@ static void destroy_with_keys(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(altered_messages),
-		T(other_key_iv_or_aad),
-		T(right_message_after_an_altered_one),
-		T(destination_too_small),
-		T(source_of_a_wrong_length),
-		T(list_too_long),
-		T(wrong_settings),
-		T(wrong_task_among_others),
-		T(destination_that_is_read_only),
-		T(source_that_is_read_only),
-		T(key_of_another_context),
-		T(key_and_settings_in_flight),
+		T(altered_messages),	     T(other_key_iv_or_aad),	  T(right_message_after_an_altered_one),
+		T(destination_too_small),    T(source_of_a_wrong_length), T(list_too_long),
+		T(wrong_settings),	     T(wrong_task_among_others),  T(destination_that_is_read_only),
+		T(source_that_is_read_only), T(key_of_another_context),	  T(key_and_settings_in_flight),
 		T(destroy_with_keys),
 	};
 

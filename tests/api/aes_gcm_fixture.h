@@ -44,7 +44,8 @@ struct fixture {
 	enum doca_ctx_states state;
 };
 
-static const uint8_t raw_key[32] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3, 8, 4, 6, 2, 6, 4, 3, 3, 8, 3, 2, 7, 9, 5};
+static const uint8_t raw_key[32] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3,
+				    2, 3, 8, 4, 6, 2, 6, 4, 3, 3, 8, 3, 2, 7, 9, 5};
 static const uint8_t raw_iv[IV_LEN] = {2, 7, 1, 8, 2, 8, 1, 8, 2, 8, 4, 5};
 
 /* ---- callbacks ---- */
@@ -58,7 +59,8 @@ static inline void ended(struct fixture *f, struct doca_task *task, bool good)
 	f->status = doca_task_get_status(task);
 }
 
-static inline void encrypted(struct doca_aes_gcm_task_encrypt *task, union doca_data task_user_data, union doca_data ctx_user_data)
+static inline void encrypted(struct doca_aes_gcm_task_encrypt *task, union doca_data task_user_data,
+			     union doca_data ctx_user_data)
 {
 	(void)task_user_data;
 	ended(ctx_user_data.ptr, doca_aes_gcm_task_encrypt_as_task(task), true);
@@ -71,7 +73,8 @@ static inline void not_encrypted(struct doca_aes_gcm_task_encrypt *task, union d
 	ended(ctx_user_data.ptr, doca_aes_gcm_task_encrypt_as_task(task), false);
 }
 
-static inline void decrypted(struct doca_aes_gcm_task_decrypt *task, union doca_data task_user_data, union doca_data ctx_user_data)
+static inline void decrypted(struct doca_aes_gcm_task_decrypt *task, union doca_data task_user_data,
+			     union doca_data ctx_user_data)
 {
 	(void)task_user_data;
 	ended(ctx_user_data.ptr, doca_aes_gcm_task_decrypt_as_task(task), true);
@@ -293,8 +296,8 @@ static inline void expect_output(const uint8_t *output, const uint8_t *from, siz
 	assert_int_equal(EVP_CIPHER_CTX_ctrl(evp, EVP_CTRL_AEAD_SET_IVLEN, (int)how->iv_len, NULL), 1);
 	assert_int_equal(EVP_EncryptInit_ex(evp, NULL, NULL, raw_key, how->iv), 1);
 	assert_int_equal(EVP_EncryptUpdate(evp, NULL, &part, from, (int)how->aad_size), 1);
-	assert_int_equal(EVP_EncryptUpdate(evp, expected + how->aad_size, &part, from + how->aad_size, (int)(len - how->aad_size)),
-			 1);
+	assert_int_equal(
+		EVP_EncryptUpdate(evp, expected + how->aad_size, &part, from + how->aad_size, (int)(len - how->aad_size)), 1);
 	assert_int_equal(EVP_EncryptFinal_ex(evp, expected + len, &part), 1);
 	assert_int_equal(EVP_CIPHER_CTX_ctrl(evp, EVP_CTRL_AEAD_GET_TAG, (int)how->tag_size, expected + len), 1);
 	EVP_CIPHER_CTX_free(evp);

@@ -203,7 +203,8 @@ static void run_vector(struct fixture *f, const struct vector *v, bool encrypts,
 	struct doca_aes_gcm_key *kept = f->keys[0];
 	struct doca_buf *src = source(f, f->memory, len), *dst = destination(f, f->room, expected_len);
 
-	ok(doca_aes_gcm_key_create(f->aes_gcm, key_bytes, key_len == 16 ? DOCA_AES_GCM_KEY_128 : DOCA_AES_GCM_KEY_256, &f->keys[0]));
+	ok(doca_aes_gcm_key_create(f->aes_gcm, key_bytes, key_len == 16 ? DOCA_AES_GCM_KEY_128 : DOCA_AES_GCM_KEY_256,
+				   &f->keys[0]));
 	ok(run_once(f, encrypts ? encrypt_task(f, &how, src, dst) : decrypt_task(f, &how, src, dst)));
 	assert_int_equal(data_len(dst), expected_len);
 	assert_memory_equal(f->room, expected, expected_len);
@@ -255,7 +256,7 @@ out:
 
 static void all_lengths(void **state)
 {
-	static const size_t lengths[] = {0,	1,     15,	16,	17,	    63,	     64,     100,	  4096,
+	static const size_t lengths[] = {0,	1,     15,     16,     17,     63,     64,	100,	      4096,
 					 65535, 65536, 262143, 262144, 262145, 300000, 1 << 20, LEN_MAX - 16, LEN_MAX};
 	static const uint32_t aads[] = {0, 1, 12, 16, 20, 33, 4096, 262144, 262145, 300000};
 

@@ -127,11 +127,11 @@ static doca_error_t run_way(struct bench *b, const struct trial *t, bool encrypt
 	doca_error_t result;
 
 	if (encrypts)
-		result = doca_aes_gcm_task_encrypt_alloc_init(b->aes_gcm, src, dst, b->key, zeros, t->iv_len, t->tag_size, 0, data,
-							      &encrypt);
+		result = doca_aes_gcm_task_encrypt_alloc_init(b->aes_gcm, src, dst, b->key, zeros, t->iv_len, t->tag_size, 0,
+							      data, &encrypt);
 	else
-		result = doca_aes_gcm_task_decrypt_alloc_init(b->aes_gcm, src, dst, b->key, zeros, t->iv_len, t->tag_size, 0, data,
-							      &decrypt);
+		result = doca_aes_gcm_task_decrypt_alloc_init(b->aes_gcm, src, dst, b->key, zeros, t->iv_len, t->tag_size, 0,
+							      data, &decrypt);
 	if (result != DOCA_SUCCESS)
 		return result;
 	return run(b, encrypts ? doca_aes_gcm_task_encrypt_as_task(encrypt) : doca_aes_gcm_task_decrypt_as_task(decrypt));
@@ -248,7 +248,10 @@ static void try_num_tasks(const struct attempt *a)
 }
 
 #define BOTH(question, attempt)                                                                                                  \
-	{"doca_aes_gcm_cap_task_encrypt_" question, attempt}, {"doca_aes_gcm_cap_task_decrypt_" question, attempt}
+	{"doca_aes_gcm_cap_task_encrypt_" question, attempt},                                                                    \
+	{                                                                                                                        \
+		"doca_aes_gcm_cap_task_decrypt_" question, attempt                                                               \
+	}
 
 const struct attempt_entry aes_gcm_attempts[] = {
 	BOTH("is_supported", try_task),

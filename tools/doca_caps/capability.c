@@ -191,9 +191,9 @@ const struct capability capabilities[] = {
 			NUMBER(dma, task_memcpy_max_buf_list_len, doca_dma_cap_task_memcpy_get_max_buf_list_len)
 				NUMBER(dma, task_memcpy_max_buf_size, doca_dma_cap_task_memcpy_get_max_buf_size)
 					NUMBER(dma, max_num_tasks, doca_dma_cap_get_max_num_tasks)
-						AES_GCM_QUERIES(FLAG, PER_KEY, NUMBER, NUMBER, encrypt)
-							AES_GCM_QUERIES(FLAG, PER_KEY, NUMBER, NUMBER, decrypt)
-								NUMBER(aes_gcm, max_num_tasks, doca_aes_gcm_cap_get_max_num_tasks)};
+						AES_GCM_QUERIES(FLAG, PER_KEY, NUMBER, NUMBER,
+								encrypt) AES_GCM_QUERIES(FLAG, PER_KEY, NUMBER, NUMBER, decrypt)
+							NUMBER(aes_gcm, max_num_tasks, doca_aes_gcm_cap_get_max_num_tasks)};
 const size_t num_capabilities = sizeof(capabilities) / sizeof(capabilities[0]);
 
 const struct capability *capability_find_library(const char *library)
