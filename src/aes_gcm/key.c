@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <openssl/err.h>
 #include <stdlib.h>
 
 #include "aes_gcm/aes_gcm.h"
@@ -53,6 +54,7 @@ doca_error_t doca_aes_gcm_key_create(struct doca_aes_gcm *aes_gcm, const void *r
 			continue;
 		SF_LOG_ERR("libcrypto has no AES-GCM for a key of %d bits: is its configuration one without?",
 			   raw_key_type == DOCA_AES_GCM_KEY_128 ? 128 : 256);
+		ERR_clear_error(); /* which is the program's too */
 		key_free(created);
 		return DOCA_ERROR_NOT_SUPPORTED;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a task does: in slices on the ctx's thread, or whole on a thread of the engine. */
 #include <openssl/crypto.h>
+#include <openssl/err.h>
 #include <string.h>
 
 #include "aes_gcm/aes_gcm.h"
@@ -118,6 +119,7 @@ struct work {
 
 static doca_error_t report_refusal(const struct aes_gcm_task *task)
 {
+	ERR_clear_error(); /* of a queue that is the program's too */
 	SF_LOG_ERR("%s: libcrypto refused to work: is its configuration one without AES-GCM?", task_name(task));
 	return DOCA_ERROR_DRIVER;
 }
@@ -167,6 +169,7 @@ static void work_take(void *arg, const void *bytes, size_t len)
 /* What was decrypted is nobody's to see. Bytes from anywhere come here, so lines are limited. */
 static __attribute__((noinline)) doca_error_t reject_message(struct work *work)
 {
+	ERR_clear_error();
 	OPENSSL_cleanse(work->out, work->data_end);
 	SF_LOG_ERR_LIMITED("%s: the tag does not match: message, AAD, IV or key are not those it was made with",
 			   task_name(work->task));
