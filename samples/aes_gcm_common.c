@@ -110,7 +110,8 @@ const uint8_t *safe_output(const struct safe *safe, size_t *len)
 {
 	uint8_t *data = NULL;
 
-	if (doca_buf_get_data(safe->output, (void **)&data) != DOCA_SUCCESS || doca_buf_get_data_len(safe->output, len) != DOCA_SUCCESS)
+	if (doca_buf_get_data(safe->output, (void **)&data) != DOCA_SUCCESS ||
+	    doca_buf_get_data_len(safe->output, len) != DOCA_SUCCESS)
 		*len = 0;
 	return data;
 }

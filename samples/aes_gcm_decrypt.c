@@ -70,7 +70,8 @@ int main(int argc, char **argv)
 	const uint8_t *opened = len != 0 ? safe_output(&safe, &len) : NULL;
 
 	if (status == DOCA_SUCCESS)
-		printf("header: %.*s, text: %.*s\n", (int)strlen(HEADER), opened, (int)(len - strlen(HEADER)), opened + strlen(HEADER));
+		printf("header: %.*s, text: %.*s\n", (int)strlen(HEADER), opened, (int)(len - strlen(HEADER)),
+		       opened + strlen(HEADER));
 	else
 		printf("not opened: %s, and %zu bytes came out\n", doca_error_get_name(status), len);
 	safe_close(&safe);
