@@ -67,7 +67,8 @@ static void wrong_configuration(void **state)
 			 DOCA_ERROR_INVALID_VALUE);
 	assert_line("192 is no type of AES-GCM key", "enum doca_aes_gcm_key_type");
 	stop(f);
-	assert_int_equal(doca_aes_gcm_task_encrypt_set_conf(f->aes_gcm, encrypted, not_encrypted, 70000), DOCA_ERROR_INVALID_VALUE);
+	assert_int_equal(doca_aes_gcm_task_encrypt_set_conf(f->aes_gcm, encrypted, not_encrypted, 70000),
+			 DOCA_ERROR_INVALID_VALUE);
 	assert_line("70000 aes_gcm encrypt tasks", "1 to 65528 are possible");
 	assert_int_equal(doca_aes_gcm_task_decrypt_set_conf(f->aes_gcm, decrypted, NULL, 1), DOCA_ERROR_INVALID_VALUE);
 	assert_line("aes_gcm decrypt tasks need a callback", "one is missing");
@@ -108,7 +109,8 @@ static void wrong_sizes(void **state)
 			 DOCA_ERROR_INVALID_VALUE);
 	assert_line("a tag of 8 bytes", "give 12 or 16");
 	expect_line(f, encrypt_task(f, &usual, src, dst), "room for 40 bytes after its data, and 46 are due", "give it more");
-	expect_line(f, decrypt_task(f, &usual, src, dst), "30 bytes, fewer than its AAD of 20 and its tag", "set its data length");
+	expect_line(f, decrypt_task(f, &usual, src, dst), "30 bytes, fewer than its AAD of 20 and its tag",
+		    "set its data length");
 	put(src);
 	put(dst);
 }
@@ -157,12 +159,7 @@ static void altered_message(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(wrong_configuration),
-		T(full_queue),
-		T(wrong_sizes),
-		T(missing_right),
-		T(missing_key),
-		T(altered_message),
+		T(wrong_configuration), T(full_queue), T(wrong_sizes), T(missing_right), T(missing_key), T(altered_message),
 	};
 
 	return cmocka_run_group_tests(tests, open_log, NULL);
