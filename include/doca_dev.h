@@ -99,7 +99,11 @@ doca_error_t doca_devinfo_rep_create_list(struct doca_dev *dev, int filter, stru
 DOCA_STABLE
 doca_error_t doca_devinfo_rep_destroy_list(struct doca_devinfo_rep **dev_list_rep);
 
-/** Opens a device, or counts another open of it. Closed by doca_dev_close(). */
+/**
+ * Opens a device, or counts another open of it. Closed by doca_dev_close().
+ * @retval DOCA_ERROR_NO_MEMORY out of memory
+ * @retval DOCA_ERROR_BAD_CONFIG SOFTFIELD_PROFILE names no profile
+ */
 DOCA_STABLE
 doca_error_t doca_dev_open(struct doca_devinfo *devinfo, struct doca_dev **dev);
 

@@ -41,6 +41,7 @@
  * progress engine. (Core guide, "DOCA Execution Model"; task functions: doca_pe.h)
  *
  * @retval DOCA_ERROR_INVALID_VALUE *_set_conf: log_num_tasks is above the logarithm of doca_sha_cap_get_max_num_tasks()
+ * @retval DOCA_ERROR_NOT_SUPPORTED *_set_conf, *_cap_*: the profile (SOFTFIELD_PROFILE) has no SHA
  * @retval DOCA_ERROR_BAD_STATE *_set_conf: the context is not IDLE
  * @retval DOCA_ERROR_BAD_STATE *_alloc_init: the context is not RUNNING
  * @retval DOCA_ERROR_NO_MEMORY *_alloc_init: all configured tasks are allocated

@@ -5,6 +5,7 @@
 #include <doca_comch_producer.h>
 
 #include "base/log.h"
+#include "base/profile.h"
 #include "comch/limits.h"
 #include "core/dev.h"
 #include "fabric/fabric.h"
@@ -67,7 +68,7 @@ doca_error_t doca_comch_cap_get_max_name_len(const struct doca_devinfo *devinfo,
 
 doca_error_t doca_comch_cap_get_max_msg_size(const struct doca_devinfo *devinfo, uint32_t *size)
 {
-	return answer(devinfo, COMCH_MSG_SIZE_MAX, size);
+	return answer(devinfo, (uint32_t)sf_profile_limit(SF_PROFILE_COMCH_MSG_SIZE, COMCH_MSG_SIZE_MAX), size);
 }
 
 doca_error_t doca_comch_cap_get_max_recv_queue_size(const struct doca_devinfo *devinfo, uint32_t *size)
@@ -77,7 +78,7 @@ doca_error_t doca_comch_cap_get_max_recv_queue_size(const struct doca_devinfo *d
 
 doca_error_t doca_comch_cap_get_max_clients(const struct doca_devinfo *devinfo, uint32_t *num_clients)
 {
-	return answer(devinfo, COMCH_CLIENTS_MAX, num_clients);
+	return answer(devinfo, (uint32_t)sf_profile_limit(SF_PROFILE_COMCH_CLIENTS, COMCH_CLIENTS_MAX), num_clients);
 }
 
 doca_error_t doca_comch_cap_get_max_send_tasks(const struct doca_devinfo *devinfo, uint32_t *max_send_tasks)
@@ -97,7 +98,7 @@ doca_error_t doca_comch_producer_cap_get_max_num_tasks(const struct doca_devinfo
 
 doca_error_t doca_comch_producer_cap_get_max_buf_size(const struct doca_devinfo *devinfo, uint32_t *max_buf_size)
 {
-	return answer(devinfo, COMCH_BUF_SIZE_MAX, max_buf_size);
+	return answer(devinfo, (uint32_t)sf_profile_limit(SF_PROFILE_COMCH_BUF_SIZE, COMCH_BUF_SIZE_MAX), max_buf_size);
 }
 
 doca_error_t doca_comch_producer_cap_get_max_buf_list_len(const struct doca_devinfo *devinfo, uint32_t *max_buf_list_len)
@@ -122,7 +123,7 @@ doca_error_t doca_comch_consumer_cap_get_max_num_tasks(const struct doca_devinfo
 
 doca_error_t doca_comch_consumer_cap_get_max_buf_size(const struct doca_devinfo *devinfo, uint32_t *max_buf_size)
 {
-	return answer(devinfo, COMCH_BUF_SIZE_MAX, max_buf_size);
+	return answer(devinfo, (uint32_t)sf_profile_limit(SF_PROFILE_COMCH_BUF_SIZE, COMCH_BUF_SIZE_MAX), max_buf_size);
 }
 
 doca_error_t doca_comch_consumer_cap_get_max_buf_list_len(const struct doca_devinfo *devinfo, uint32_t *max_buf_list_len)

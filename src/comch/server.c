@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/log_rate.h"
+#include "base/profile.h"
 #include "comch/connection.h"
 #include "comch/control.h"
 #include "comch/endpoint.h"
@@ -28,6 +29,7 @@ static void refuse(struct sf_listener *listener, struct sf_request *request, doc
 /* Why this client cannot be served, or SUCCESS. */
 static doca_error_t check_request(const struct comch_endpoint *endpoint, const void *data, size_t len, struct comch_hello *hello)
 {
+	const uint32_t clients_max = (uint32_t)sf_profile_limit(SF_PROFILE_COMCH_CLIENTS, COMCH_CLIENTS_MAX);
 	doca_error_t result;
 
 	if (endpoint->ctx.state != DOCA_CTX_STATE_RUNNING)
@@ -38,9 +40,9 @@ static doca_error_t check_request(const struct comch_endpoint *endpoint, const v
 				    endpoint->name, len, doca_error_get_name(result));
 		return result;
 	}
-	if (endpoint->num_connections >= COMCH_CLIENTS_MAX) {
-		SF_LOG_WARN_LIMITED("server %s has %d clients, which is the most; another one is refused", endpoint->name,
-				    COMCH_CLIENTS_MAX);
+	if (endpoint->num_connections >= clients_max) {
+		SF_LOG_WARN_LIMITED("server %s has %u clients, which is the most; another one is refused", endpoint->name,
+				    clients_max);
 		return DOCA_ERROR_FULL;
 	}
 	return DOCA_SUCCESS;

@@ -7,6 +7,7 @@
 
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/profile.h"
 #include "core/dev_priv.h"
 
 pthread_mutex_t sf_dev_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -62,6 +63,10 @@ doca_error_t doca_dev_open(struct doca_devinfo *devinfo, struct doca_dev **dev)
 		SF_LOG_ERR("%s is NULL", devinfo ? "the place for the device" : "devinfo");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
+	doca_error_t result = sf_profile_check();
+
+	if (result != DOCA_SUCCESS)
+		return result;
 	pthread_mutex_lock(&sf_dev_lock);
 	struct doca_dev *found = find(devinfo->desc);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/profile.h"
 #include "core/dev.h"
 #include "dma/overwrite.h"
 
@@ -90,6 +91,7 @@ doca_error_t doca_dma_create(struct doca_dev *dev, struct doca_dma **dma)
 	sf_dev_hold(dev);
 	created->dev = dev;
 	created->ctx.status.device = sf_dev_desc(dev)->key;
+	created->len_max = sf_profile_limit(SF_PROFILE_DMA_BUF_SIZE, DMA_LEN_MAX);
 	*dma = created;
 	return DOCA_SUCCESS;
 }
@@ -161,7 +163,7 @@ doca_error_t doca_dma_cap_task_memcpy_is_supported(const struct doca_devinfo *de
 		SF_LOG_ERR("no device info given to ask for DMA");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	return DOCA_SUCCESS;
+	return sf_profile_has(SF_PROFILE_DMA_MEMCPY) ? DOCA_SUCCESS : DOCA_ERROR_NOT_SUPPORTED;
 }
 
 doca_error_t doca_dma_cap_get_max_num_tasks(struct doca_dma *dma, uint32_t *max_num_tasks)
@@ -180,7 +182,7 @@ doca_error_t doca_dma_cap_task_memcpy_get_max_buf_list_len(const struct doca_dev
 		SF_LOG_ERR("no %s given for the length of DMA lists", devinfo == NULL ? "device info" : "place");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	*max_buf_list_len = DMA_LIST_MAX;
+	*max_buf_list_len = (uint32_t)sf_profile_limit(SF_PROFILE_DMA_LIST_LEN, DMA_LIST_MAX);
 	return DOCA_SUCCESS;
 }
 
@@ -214,6 +216,6 @@ doca_error_t doca_dma_cap_task_memcpy_get_max_buf_size(const struct doca_devinfo
 		SF_LOG_ERR("no %s given for the size of DMA buffers", devinfo == NULL ? "device info" : "place");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
-	*buf_size = max_buf_size();
+	*buf_size = sf_profile_limit(SF_PROFILE_DMA_BUF_SIZE, max_buf_size());
 	return DOCA_SUCCESS;
 }

@@ -25,8 +25,9 @@ struct doca_dma {
 	struct sf_task_pool memcpy_pool;
 	struct sf_offload offload;
 	struct sf_reg_cache reg_cache;
-	bool ordered;	 /* completions come in the order of submission, also with engine threads */
-	bool overwrites; /* tasks write from where the data of their destination begin, not behind them */
+	uint64_t len_max; /* bytes that one task copies: DMA_LEN_MAX, or less as the profile has it, but at least DMA_SLICE */
+	bool ordered;	  /* completions come in the order of submission, also with engine threads */
+	bool overwrites;  /* tasks write from where the data of their destination begin, not behind them */
 };
 
 struct doca_dma_task_memcpy {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/profile.h"
 #include "core/dev.h"
 #include "dma/dma.h"
 
@@ -11,6 +12,14 @@
 static struct doca_dma *task_dma(const struct doca_task *base)
 {
 	return (struct doca_dma *)base->ctx;
+}
+
+/* The card takes such a task, and its engine fails it. */
+static doca_error_t fail_too_long(const struct doca_dma *dma, uint64_t len)
+{
+	SF_LOG_ERR("dma memcpy: %llu bytes are more than the %llu of one task under the profile %s: copy them by several tasks",
+		   (unsigned long long)len, (unsigned long long)dma->len_max, sf_profile_name(sf_profile_get()));
+	return DOCA_ERROR_IO_FAILED;
 }
 
 /* Both lists, or why the task cannot be done; logged. */
@@ -28,6 +37,8 @@ static doca_error_t take_apart(struct doca_dma *dma, const struct doca_dma_task_
 		SF_LOG_ERR("dma memcpy: the source has no data: set its data length");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
+	if (from->len > dma->len_max)
+		return fail_too_long(dma, from->len);
 	if (__builtin_expect(dma->overwrites, 0))
 		return sf_reg_destination_anew(&dma->reg_cache, task->dst, from->len, to);
 	return sf_reg_destination(&dma->reg_cache, task->dst, from->len, to);

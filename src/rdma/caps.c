@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/profile.h"
 #include "core/dev.h"
 #include "rdma/rdma.h"
 
@@ -37,22 +38,22 @@ uint32_t rdma_device_gids(const struct sf_device *device, struct doca_rdma_gid g
 
 doca_error_t doca_rdma_cap_get_max_recv_queue_size(const struct doca_devinfo *devinfo, uint32_t *max_recv_queue_size)
 {
-	return answer(devinfo, max_recv_queue_size, RDMA_QUEUE_MAX);
+	return answer(devinfo, max_recv_queue_size, (uint32_t)sf_profile_limit(SF_PROFILE_RDMA_QUEUE_SIZE, RDMA_QUEUE_MAX));
 }
 
 doca_error_t doca_rdma_cap_get_max_send_queue_size(const struct doca_devinfo *devinfo, uint32_t *max_send_queue_size)
 {
-	return answer(devinfo, max_send_queue_size, RDMA_QUEUE_MAX);
+	return answer(devinfo, max_send_queue_size, (uint32_t)sf_profile_limit(SF_PROFILE_RDMA_QUEUE_SIZE, RDMA_QUEUE_MAX));
 }
 
 doca_error_t doca_rdma_cap_get_max_send_buf_list_len(const struct doca_devinfo *devinfo, uint32_t *max_send_buf_list_len)
 {
-	return answer(devinfo, max_send_buf_list_len, RDMA_LIST_MAX);
+	return answer(devinfo, max_send_buf_list_len, (uint32_t)sf_profile_limit(SF_PROFILE_RDMA_LIST_LEN, RDMA_LIST_MAX));
 }
 
 doca_error_t doca_rdma_cap_get_max_message_size(const struct doca_devinfo *devinfo, uint32_t *max_message_size)
 {
-	return answer(devinfo, max_message_size, RDMA_MESSAGE_MAX);
+	return answer(devinfo, max_message_size, (uint32_t)sf_profile_limit(SF_PROFILE_RDMA_MSG_SIZE, RDMA_MESSAGE_MAX));
 }
 
 doca_error_t doca_rdma_cap_get_gid_table_size(const struct doca_devinfo *devinfo, uint32_t *gid_table_size)

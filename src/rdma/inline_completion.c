@@ -129,7 +129,7 @@ doca_error_t rdma_write_submit(struct doca_task *base, uint32_t flags)
 	uint8_t *remote;
 
 	if (!likely(may_be_inline(rdma, request, DOCA_ACCESS_FLAG_RDMA_WRITE) && src != NULL && dst != NULL &&
-		    (len = src->data_len) - 1 < SF_REG_LEN_MAX && is_local(rdma, request, src, src->data, len, false)))
+		    (len = src->data_len) - 1 < rdma->len_max && is_local(rdma, request, src, src->data, len, false)))
 		return rdma_request_submit(base, flags);
 	const struct sf_mapping *mapping =
 		mapping_of(rdma, request, dst, dst->data + dst->data_len, len, SF_RIGHT_WRITE, &remote);
@@ -150,7 +150,7 @@ doca_error_t rdma_read_submit(struct doca_task *base, uint32_t flags)
 	uint8_t *remote;
 
 	if (!likely(may_be_inline(rdma, request, DOCA_ACCESS_FLAG_RDMA_READ) && src != NULL && dst != NULL &&
-		    (len = src->data_len) - 1 < SF_REG_LEN_MAX && len <= sf_buf_tailroom(dst) &&
+		    (len = src->data_len) - 1 < rdma->len_max && len <= sf_buf_tailroom(dst) &&
 		    is_local(rdma, request, dst, dst->data + dst->data_len, len, true)))
 		return rdma_request_submit(base, flags);
 	const struct sf_mapping *mapping = mapping_of(rdma, request, src, src->data, len, SF_RIGHT_READ, &remote);

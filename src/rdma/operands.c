@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a task names: its buffers, checked and put into the words of the fabric. */
 #include "base/log.h"
+#include "base/profile.h"
 #include "rdma/rdma.h"
 
 const struct doca_buf *rdma_request_local(const struct rdma_request *request)
@@ -30,6 +31,13 @@ doca_error_t rdma_request_take_list(struct rdma_request *request, struct sf_reg_
 			   request->base.cls->name, list->num, rdma->list_len);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
+	if (list->len > rdma->len_max) {
+		SF_LOG_ERR(
+			"%s: %llu bytes are more than the %llu of one message under the profile %s: send them by several tasks",
+			request->base.cls->name, (unsigned long long)list->len, (unsigned long long)rdma->len_max,
+			sf_profile_name(sf_profile_get()));
+		return DOCA_ERROR_INVALID_VALUE;
+	}
 	for (uint32_t i = 0; i < list->num; i++) {
 		if (__builtin_expect(list->pieces[i].region != NULL, 0)) {
 			doca_error_t result = take_mapped(request, list);
@@ -50,7 +58,7 @@ static inline bool take_one(struct rdma_request *request, const struct doca_buf 
 {
 	const struct sf_reg *reg;
 
-	if (buf->next != NULL || len - 1 >= SF_REG_LEN_MAX)
+	if (buf->next != NULL || len - 1 >= rdma_of(request)->len_max)
 		return false;
 	reg = sf_reg_known(&rdma_of(request)->reg_cache, buf->mmap);
 	if (reg == NULL || reg->region != NULL || !(written ? reg->writable : reg->readable) || !sf_reg_contains(reg, addr, len))

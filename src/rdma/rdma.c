@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/profile.h"
 #include "core/dev.h"
 #include "rdma/gpu.h"
 
@@ -354,6 +355,7 @@ doca_error_t doca_rdma_create(struct doca_dev *dev, struct doca_rdma **rdma)
 	created->mtu = DOCA_MTU_SIZE_1K_BYTES;
 	created->max_num_connections = 1;
 	created->rnr_retry_count = RDMA_RNR_MAX;
+	created->len_max = sf_profile_limit(SF_PROFILE_RDMA_MSG_SIZE, RDMA_MESSAGE_MAX);
 	created->request_timeout_ms = RDMA_REQUEST_TIMEOUT_MS;
 	*rdma = created;
 	return DOCA_SUCCESS;

@@ -131,6 +131,7 @@ struct doca_rdma {
 	uint16_t max_num_connections;
 	uint8_t rnr_retry_count;
 	enum doca_rdma_transport_type transport;
+	uint64_t len_max; /* bytes of a task: RDMA_MESSAGE_MAX, or less as the profile has it */
 	uint16_t request_timeout_ms;
 	doca_rdma_connection_request_cb_t request_cb;
 	doca_rdma_connection_established_cb_t established_cb;

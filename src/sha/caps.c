@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What SHA can do: the same on every device. */
 #include "base/log.h"
+#include "base/profile.h"
 #include "sha/sha.h"
 
 static doca_error_t check_algorithm(const void *devinfo, enum doca_sha_algorithm algorithm)
@@ -21,6 +22,8 @@ static doca_error_t answer(const void *asked, uint64_t value, void *place, size_
 		SF_LOG_ERR("no %s given to ask what SHA can do", asked == NULL ? "device info or context" : "place");
 		return DOCA_ERROR_INVALID_VALUE;
 	}
+	if (!sf_profile_has(SF_PROFILE_SHA))
+		return DOCA_ERROR_NOT_SUPPORTED;
 	if (size == sizeof(uint64_t))
 		*(uint64_t *)place = value;
 	else
@@ -28,14 +31,22 @@ static doca_error_t answer(const void *asked, uint64_t value, void *place, size_
 	return DOCA_SUCCESS;
 }
 
+/* Every device has every algorithm, unless the profile has no SHA. */
+static doca_error_t check_supported(const void *devinfo, enum doca_sha_algorithm algorithm)
+{
+	doca_error_t result = check_algorithm(devinfo, algorithm);
+
+	return result == DOCA_SUCCESS && !sf_profile_has(SF_PROFILE_SHA) ? DOCA_ERROR_NOT_SUPPORTED : result;
+}
+
 doca_error_t doca_sha_cap_task_hash_get_supported(struct doca_devinfo const *devinfo, enum doca_sha_algorithm algorithm)
 {
-	return check_algorithm(devinfo, algorithm); /* every device has every one */
+	return check_supported(devinfo, algorithm);
 }
 
 doca_error_t doca_sha_cap_task_partial_hash_get_supported(struct doca_devinfo const *devinfo, enum doca_sha_algorithm algorithm)
 {
-	return check_algorithm(devinfo, algorithm); /* every device has every one */
+	return check_supported(devinfo, algorithm);
 }
 
 doca_error_t doca_sha_cap_get_max_list_buf_num_elem(struct doca_devinfo const *devinfo, uint32_t *max_list_buf_num_elem)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/profile.h"
 #include "core/dev.h"
 
 /* ---- what a task does ---- */
@@ -221,6 +222,8 @@ doca_error_t sha_task_configure(struct doca_sha *sha, int pool, doca_task_comple
 		SF_LOG_ERR("no SHA context given to configure %s tasks for", cls->name);
 		return DOCA_ERROR_INVALID_VALUE;
 	}
+	if (sf_profile_require(SF_PROFILE_SHA) != DOCA_SUCCESS)
+		return DOCA_ERROR_NOT_SUPPORTED;
 	if (log_num_tasks > SHA_LOG_TASKS_MAX) {
 		SF_LOG_ERR("2^%u %s tasks asked for, but at most 2^%d are possible", log_num_tasks, cls->name, SHA_LOG_TASKS_MAX);
 		return DOCA_ERROR_INVALID_VALUE;

@@ -408,7 +408,15 @@ static void try_memcpy_list(const struct attempt *a)
 
 #define COPIED_MAX (UINT64_C(1) << 31) /* bytes that one task copies, whatever the capability answers */
 
-/* So much is copied, and more; of what is too much, only that it is refused: nobody's test copies that. */
+/* Under a profile the answer is the card's, and holds. */
+static bool is_card(void)
+{
+	const char *profile = getenv("SOFTFIELD_PROFILE");
+
+	return profile != NULL && profile[0] != '\0';
+}
+
+/* So much is copied, and, without a profile, more; of what is too much, only that it is refused: nobody's test copies that. */
 static void try_memcpy_size(const struct attempt *a)
 {
 	size_t len = 2 * (COPIED_MAX + 1);
@@ -419,8 +427,8 @@ static void try_memcpy_size(const struct attempt *a)
 	assert_int_equal(mprotect(space, 4 * a->value, PROT_READ | PROT_WRITE), 0);
 	memset(space, 0x5a, 2 * a->value);
 	assert_int_equal(try_copy(a, 1, space, a->value), DOCA_SUCCESS);
-	assert_int_equal(try_copy(a, 1, space, 2 * a->value), DOCA_SUCCESS);
-	assert_memory_equal(space, space + 2 * a->value, 2 * a->value);
+	assert_int_equal(try_copy(a, 1, space, 2 * a->value), is_card() ? DOCA_ERROR_INVALID_VALUE : DOCA_SUCCESS);
+	assert_memory_equal(space, space + (is_card() ? 1 : 2) * a->value, a->value);
 	assert_int_equal(try_copy(a, 1, space, COPIED_MAX + 1), DOCA_ERROR_INVALID_VALUE);
 	munmap(space, len);
 }
@@ -470,8 +478,12 @@ static doca_error_t try_message(const struct attempt *a, const struct message *m
 
 	if (result != DOCA_SUCCESS)
 		return result;
-	assert_int_equal(doca_sha_task_hash_set_conf(sha, hashed, hashed, 0), DOCA_SUCCESS);
-	assert_int_equal(doca_sha_task_partial_hash_set_conf(sha, hashed_part, hashed_part, 0), DOCA_SUCCESS);
+	result = doca_sha_task_hash_set_conf(sha, hashed, hashed, 0);
+	assert_int_equal(doca_sha_task_partial_hash_set_conf(sha, hashed_part, hashed_part, 0), result);
+	if (result != DOCA_SUCCESS) {
+		assert_int_equal(doca_sha_destroy(sha), DOCA_SUCCESS);
+		return result;
+	}
 	engine_begin(&e, a->dev, doca_sha_as_ctx(sha), m->space, m->pieces * m->piece + m->room);
 	e.src = list_of(&e, m->space, m->pieces, m->piece, true);
 	e.dst = list_of(&e, m->space + m->pieces * m->piece, 1, m->room, false);
@@ -590,6 +602,7 @@ static const struct attempt_entry *find(const struct attempt_entry *list, size_t
 static void each_capability_of_each_device_agrees_with_what_happens(void **state)
 {
 	struct doca_devinfo **list;
+	doca_error_t result;
 	uint32_t num;
 
 	assert_int_equal(doca_devinfo_create_list(&list, &num), DOCA_SUCCESS);
@@ -613,7 +626,10 @@ static void each_capability_of_each_device_agrees_with_what_happens(void **state
 				fail_msg("nothing here tries what %s says", capabilities[c].function);
 			a.function = capabilities[c].function;
 			a.argument = capabilities[c].argument;
-			assert_int_equal(capability_ask(&capabilities[c], list[i], &a.value), DOCA_SUCCESS);
+			result = capability_ask(&capabilities[c], list[i], &a.value);
+			if (result == DOCA_ERROR_NOT_SUPPORTED && is_card())
+				continue; /* a number of what the card lacks; that it does is another capability */
+			assert_int_equal(result, DOCA_SUCCESS);
 			entry->attempt(&a);
 		}
 		if (a.partner != NULL)
